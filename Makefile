@@ -1,0 +1,80 @@
+# A thin face over the CMake presets.
+
+PREFIX  ?= /usr/local
+DESTDIR ?=
+JOBS    ?= $(shell nproc)
+
+SHELL := /bin/bash
+.SHELLFLAGS := -eu -o pipefail -c
+.DEFAULT_GOAL := release
+
+.PHONY: help
+help: ## this list
+	@awk -F ':.*## ' '/^[a-z -]+:.*## / { printf "  make %-10s %s\n", $$1, $$2 }' Makefile
+
+.PHONY: packages
+packages: ## install the Debian packages that are missing (needs root when there are any)
+	@cmake/install-packages.sh
+
+# A preset is configured once; after that its build notices by itself what changed.
+build/%/build.ninja:
+	cmake --preset $*
+
+.PHONY: release
+release: build/release/build.ninja ## build the release preset: programs in build/release/bin
+	cmake --build --preset release --parallel $(JOBS)
+
+.PHONY: debug
+debug: build/debug/build.ninja ## build the debug preset: all usage checks on
+	cmake --build --preset debug --parallel $(JOBS)
+
+.PHONY: clang
+clang: build/clang/build.ninja ## build with Clang, warnings as errors
+	cmake --build --preset clang --parallel $(JOBS)
+
+.PHONY: ft
+ft: packages ## build, then run NAS FT class A on two ranks in its three variants
+	@$(MAKE) --no-print-directory release
+	build/release/bin/gexrun -n 2 build/release/bin/ft --class A
+
+.PHONY: check
+check: packages ## build, then run all tests
+	@$(MAKE) --no-print-directory release
+	ctest --preset release --parallel $(JOBS)
+
+.PHONY: check-all
+check-all: packages ## the exhaustive tests too, in every preset (takes long)
+	@$(MAKE) --no-print-directory release debug asan-build tsan-build clang
+	for preset in release debug asan tsan clang; do \
+	  ctest --preset $$preset --build-config exhaustive --parallel $(JOBS); \
+	done
+
+.PHONY: asan-build tsan-build
+asan-build tsan-build: %-build: build/%/build.ninja
+	cmake --build --preset $* --parallel $(JOBS)
+
+.PHONY: asan
+asan: asan-build ## build and test with AddressSanitizer and UndefinedBehaviorSanitizer
+	ctest --preset asan --parallel $(JOBS)
+
+.PHONY: tsan
+tsan: tsan-build ## build and test with ThreadSanitizer
+	ctest --preset tsan --parallel $(JOBS)
+
+.PHONY: install
+install: release ## install to PREFIX (default /usr/local), below DESTDIR if set
+	DESTDIR=$(DESTDIR) cmake --install build/release --prefix $(abspath $(PREFIX))
+
+.PHONY: format
+format: packages ## format the sources
+	tests/structure/format.sh --fix
+
+# With the compile commands of the Clang build, which clang-tidy understands.
+.PHONY: tidy
+tidy: packages build/clang/build.ninja ## lint the sources with clang-tidy
+	cmake --preset clang >/dev/null
+	run-clang-tidy -quiet -p build/clang -j $(JOBS) '/(src|cmd|apps)/.*\.cc$$'
+
+.PHONY: clean
+clean: ## remove everything that was built
+	rm -rf build

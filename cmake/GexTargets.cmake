@@ -1,0 +1,111 @@
+# How a program, a client and a test of libgex are declared.
+
+# The rooms of src/, in the order in which they may know one another: a room sees those before it.
+set(GEX_ROOMS base boot shm net core kinds am rma team vis atomic coll legacy api)
+
+# Flags for everything compiled here.
+add_library(gex_flags INTERFACE)
+target_compile_options(gex_flags INTERFACE -Wall -Wextra -Wpedantic)
+if(GEX_WERROR)
+  target_compile_options(gex_flags INTERFACE -Werror)
+endif()
+target_link_libraries(gex_flags INTERFACE Threads::Threads)
+target_link_options(gex_flags INTERFACE -Wl,-z,relro,-z,now)
+
+if(GEX_SANITIZE)
+  add_compile_options(-fsanitize=${GEX_SANITIZE} -fno-sanitize-recover=all -fno-omit-frame-pointer)
+  add_link_options(-fsanitize=${GEX_SANITIZE})
+endif()
+
+# gex_add_subdirectories(<folder>): every subfolder of <folder> that has a CMakeLists.txt.
+function(gex_add_subdirectories folder)
+  file(GLOB lists CONFIGURE_DEPENDS ${CMAKE_CURRENT_SOURCE_DIR}/${folder}/*/CMakeLists.txt)
+  foreach(list IN LISTS lists)
+    get_filename_component(directory ${list} DIRECTORY)
+    add_subdirectory(${directory})
+  endforeach()
+endfunction()
+
+# gex_room_of(<variable> <sources>...): the room that links everything the sources include, which is
+# the last in the order of GEX_ROOMS; empty when they include none. Headers beside the sources that
+# they include are read too.
+function(gex_room_of variable)
+  set(found "")
+  set(unread ${ARGN})
+  list(TRANSFORM unread PREPEND ${CMAKE_CURRENT_SOURCE_DIR}/ REGEX "^[^/]")
+  set(read "")
+  while(unread)
+    list(POP_FRONT unread file)
+    list(APPEND read ${file})
+    get_filename_component(directory ${file} DIRECTORY)
+    file(STRINGS ${file} includes REGEX "^#include \"")
+    foreach(line IN LISTS includes)
+      if(line MATCHES "^#include \"([a-z]+)/" AND CMAKE_MATCH_1 IN_LIST GEX_ROOMS)
+        list(APPEND found ${CMAKE_MATCH_1})
+      elseif(line MATCHES "^#include \"([^/\"]+)\"" AND EXISTS ${directory}/${CMAKE_MATCH_1}
+          AND NOT ${directory}/${CMAKE_MATCH_1} IN_LIST read)
+        list(APPEND unread ${directory}/${CMAKE_MATCH_1})
+      endif()
+    endforeach()
+  endwhile()
+  set_property(DIRECTORY APPEND PROPERTY CMAKE_CONFIGURE_DEPENDS ${read})
+  set(last "")
+  foreach(room IN LISTS GEX_ROOMS)
+    if(room IN_LIST found)
+      set(last ${room})
+    endif()
+  endforeach()
+  set(${variable} "${last}" PARENT_SCOPE)
+endfunction()
+
+# gex_link_rooms(<target> <room>): links the room and all before it, from inside the library. A
+# program linked so must not link libgex as well: it would hold two copies of its state.
+function(gex_link_rooms target room)
+  target_link_libraries(${target} PRIVATE gex_room_${room})
+  target_include_directories(${target} PRIVATE ${PROJECT_SOURCE_DIR}/src)
+endfunction()
+
+# gex_program(<name> <sources>...): a program of ours. It is linked with the rooms that its sources
+# include; one that includes none of them is a client and links libgex.
+function(gex_program name)
+  add_executable(${name} ${ARGN})
+  target_link_libraries(${name} PRIVATE gex_flags)
+  gex_room_of(room ${ARGN})
+  if(room)
+    gex_link_rooms(${name} ${room})
+  else()
+    target_link_libraries(${name} PRIVATE gex)
+  endif()
+  set_target_properties(${name} PROPERTIES INSTALL_RPATH "$ORIGIN/../${CMAKE_INSTALL_LIBDIR}")
+endfunction()
+
+# gex_add_programs(<folder>): one installed program per subfolder of <folder>, of all its sources;
+# a subfolder with a CMakeLists.txt declares itself.
+function(gex_add_programs folder)
+  file(GLOB directories CONFIGURE_DEPENDS ${CMAKE_CURRENT_SOURCE_DIR}/${folder}/*)
+  foreach(directory IN LISTS directories)
+    get_filename_component(name ${directory} NAME)
+    file(GLOB sources CONFIGURE_DEPENDS ${directory}/*.cc)
+    if(EXISTS ${directory}/CMakeLists.txt)
+      add_subdirectory(${directory})
+    elseif(sources)
+      gex_program(${name} ${sources})
+    endif()
+    if(TARGET ${name})
+      install(TARGETS ${name} RUNTIME DESTINATION ${CMAKE_INSTALL_BINDIR})
+    endif()
+  endforeach()
+endfunction()
+
+# gex_client(<name> MODE SEQ|PARSYNC|PAR [STATIC] SOURCES <sources>...): a client of the public
+# interface, compiled for one threading mode.
+function(gex_client name)
+  cmake_parse_arguments(PARSE_ARGV 1 arg "STATIC" "MODE" "SOURCES")
+  if(NOT arg_MODE MATCHES "^(SEQ|PARSYNC|PAR)$" OR arg_UNPARSED_ARGUMENTS)
+    message(FATAL_ERROR "gex_client(${name}): MODE is SEQ, PARSYNC or PAR; "
+      "not understood: '${arg_MODE}' ${arg_UNPARSED_ARGUMENTS}")
+  endif()
+  add_executable(${name} ${arg_SOURCES})
+  target_compile_definitions(${name} PRIVATE GASNET_${arg_MODE})
+  target_link_libraries(${name} PRIVATE gex_flags $<IF:$<BOOL:${arg_STATIC}>,gex_static,gex>)
+endfunction()

@@ -1,0 +1,161 @@
+#!/usr/bin/env python3
+"""Compiles the public headers the way clients may.
+
+    headers.py INCLUDE_DIR LIBRARY_DIR [JOBS]
+
+For GCC and Clang, C11, C17, C++11 and C++20, and each threading mode, without a warning:
+ - every header alone, included twice;
+ - all of them in one translation unit and, in reverse order, in a second one, linked together with
+   libgex.so: what a header defines may be defined in many translation units.
+Besides, the headers that serve without a threading mode compile without one, gasnetex.h and gasnet.h
+refuse a client that defines none or two, and gasnet_fwd.h defines no macro outside its namespace.
+"""
+
+import concurrent.futures
+import os
+import re
+import subprocess
+import sys
+import tempfile
+
+WARNINGS = ["-Wall", "-Wextra", "-Wpedantic", "-Werror"]
+# (compiler, language, standard)
+COMPILERS = [(compiler, language, standard)
+             for c, cxx in [("gcc", "g++"), ("clang", "clang++")]
+             for compiler, language, standards in [(c, "c", ["c11", "c17"]),
+                                                   (cxx, "c++", ["c++11", "c++20"])]
+             for standard in standards]
+MODES = ["GASNET_SEQ", "GASNET_PARSYNC", "GASNET_PAR"]
+MODELESS = {"gasnet_fwd.h", "gasnet_portable_platform.h"}
+# The tools follow gasnetex.h or serve without it, in a mode of their own.
+TOOLS = ("gasnet_tools.h", "gex/tools_")
+TOOLS_MODES = ["GASNETT_THREAD_SAFE", "GASNETT_THREAD_SINGLE", "GASNETT_LITE_MODE"]
+# Extensions of gasnetex.h, defined to follow it.
+EXTENSIONS = {"gasnet_vis.h", "gasnet_coll.h", "gasnet_ratomic.h", "gasnet_mk.h"}
+
+
+def public_headers(include):
+    found = []
+    for directory, _, names in os.walk(include):
+        for name in names:
+            if name.endswith(".h"):
+                found.append(os.path.relpath(os.path.join(directory, name), include))
+    return sorted(found)
+
+
+class Checker:
+    def __init__(self, include, library, jobs):
+        self.include = include
+        self.library = library
+        self.failures = []
+        self.count = 0
+        self.pool = concurrent.futures.ThreadPoolExecutor(jobs)
+
+    def run(self, what, command, text=None):
+        """Runs the command, source text on its standard input; returns the printed error."""
+        result = subprocess.run(command, input=text, capture_output=True, text=True, check=False)
+        return what, result.returncode, result.stderr
+
+    def compile(self, compiler, language, standard, defines, text, output=None):
+        command = [compiler, f"-std={standard}", *WARNINGS, "-I", self.include,
+                   *(f"-D{define}" for define in defines), "-x", language, "-"]
+        command += ["-c", "-o", output] if output else ["-fsyntax-only"]
+        what = f"{compiler} -std={standard} {' '.join('-D' + define for define in defines)}"
+        return self.run(what, command, text)
+
+    def collect(self, tasks):
+        """tasks: (name, future, whether it must succeed, text that a refusal must hold)"""
+        for name, future, succeeds, refusal in tasks:
+            what, status, errors = future.result()
+            self.count += 1
+            if succeeds and status != 0:
+                self.failures.append(f"{name}: {what}\n{errors}")
+            elif not succeeds and status == 0:
+                self.failures.append(f"{name}: {what}: must be refused, but compiles")
+            elif not succeeds and refusal not in errors:
+                self.failures.append(f"{name}: {what}: refused, but not for {refusal}\n{errors}")
+
+    def alone(self, headers):
+        tasks = []
+        for header in headers:
+            text = f"#include <{header}>\n" * 2 + "extern int gex_header_check_;\n"
+            after = "#include <gasnetex.h>\n" + text
+            tools = header.startswith(TOOLS)
+            variants = [([mode], after if tools or header in EXTENSIONS else text) for mode in MODES]
+            variants += [([mode], text) for mode in TOOLS_MODES if tools]
+            variants += [([], text)] if tools or header in MODELESS else []
+            for compiler in COMPILERS:
+                for defines, source in variants:
+                    future = self.pool.submit(self.compile, *compiler, defines, source)
+                    tasks.append((header, future, True, ""))
+        self.collect(tasks)
+
+    def refused(self):
+        tasks = []
+        for header in ["gasnetex.h", "gasnet.h"]:
+            for compiler in COMPILERS:
+                for defines in [[], ["GASNET_SEQ", "GASNET_PAR"]]:
+                    future = self.pool.submit(self.compile, *compiler, defines,
+                                              f"#include <{header}>\n")
+                    tasks.append((header, future, False, "GASNET_PAR"))
+        self.collect(tasks)
+
+    def namespace(self):
+        def macros(text):
+            result = subprocess.run(["gcc", "-E", "-dM", "-I", self.include, "-x", "c", "-"],
+                                    input=text, capture_output=True, text=True, check=True)
+            return {re.split(r"[ (]", line)[1] for line in result.stdout.splitlines()}
+
+        self.count += 1
+        foreign = sorted(name for name in macros("#include <gasnet_fwd.h>\n")
+                         - macros("#include <stddef.h>\n#include <stdint.h>\n")
+                         if not re.match(r"_?GEX_|_INCLUDED_GASNET_FWD_H$", name))
+        if foreign:
+            self.failures.append(f"gasnet_fwd.h: defines {' '.join(foreign)}, which users may own")
+
+    def link(self, compiler, language, standard, mode, headers, work):
+        name = os.path.join(work, f"{compiler}-{standard}-{mode}")
+        listing = "".join(f"#include <{header}>\n" for header in headers)
+        reverse = "".join(f"#include <{header}>\n" for header in reversed(headers))
+        # gasnet_tools.h has to follow gasnetex.h whatever the order of the rest.
+        texts = [listing + "int other(void);\nint main(void) { return other(); }\n",
+                 "#include <gasnetex.h>\n" + reverse
+                 + "int other(void);\nint other(void) { return 0; }\n"]
+        objects = []
+        for index, text in enumerate(texts):
+            objects.append(f"{name}-{index}.o")
+            result = self.compile(compiler, language, standard, [mode], text, objects[-1])
+            if result[1] != 0:
+                return result
+        return self.run(f"{compiler} -std={standard} -D{mode}, linking two translation units",
+                        [compiler, "-o", name, *objects, f"-L{self.library}", "-lgex",
+                         f"-Wl,-rpath,{self.library}"])
+
+    def together(self, headers):
+        ordered = ["gasnetex.h"] + [header for header in headers if header != "gasnetex.h"]
+        with tempfile.TemporaryDirectory() as work:
+            self.collect([("all headers", self.pool.submit(self.link, *compiler, mode, ordered, work),
+                           True, "")
+                          for compiler in COMPILERS for mode in MODES])
+
+
+def main():
+    if len(sys.argv) not in (3, 4):
+        sys.exit("usage: headers.py INCLUDE_DIR LIBRARY_DIR [JOBS]")
+    checker = Checker(sys.argv[1], sys.argv[2],
+                      int(sys.argv[3]) if len(sys.argv) == 4 else os.cpu_count())
+    headers = public_headers(sys.argv[1])
+    if "gasnetex.h" not in headers:
+        sys.exit(f"{sys.argv[1]}: no gasnetex.h")
+    checker.alone(headers)
+    checker.refused()
+    checker.namespace()
+    checker.together(headers)
+    for failure in checker.failures:
+        print(failure)
+    print(f"{len(headers)} headers, {checker.count} compilations, {len(checker.failures)} failures")
+    sys.exit(1 if checker.failures else 0)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,132 @@
+#!/usr/bin/env python3
+"""include_arrows.py accepts a tree that keeps the arrows and catches each seeded violation."""
+
+import os
+import subprocess
+import sys
+import tempfile
+import unittest
+
+SCRIPT = os.path.join(os.path.dirname(os.path.abspath(__file__)), "include_arrows.py")
+
+GOOD = {
+    "include/gasnetex.h": "#include <gex/types.h>\n",
+    "include/gex/types.h": "#include <stdint.h>\n",
+    "src/base/error.h": "#include <gex/types.h>\n",
+    "src/base/error.cc": '#include "base/error.h"\n',
+    "src/net/conduit.h": "",
+    "src/net/registry.h": '#include "base/error.h"\n#include "net/conduit.h"\n',
+    "src/net/emu/emu.cc": '#include "net/conduit.h"\n#include "emu.h"\n',
+    "src/net/emu/emu.h": "",
+    "src/core/endpoint.h": '#include "net/conduit.h"\n',
+    "src/core/memory_kind.h": "",
+    "src/kinds/host.cc": '#include "core/memory_kind.h"\n',
+    "src/team/team.h": '#include "core/endpoint.h"\n',
+    "src/vis/vis.h": '#include "team/team.h"\n',
+    "src/coll/coll.h": '#include "team/team.h"\n',
+    "src/legacy/gasnet1.h": '#include "coll/coll.h"\n',
+    "src/api/put.cc": '#include "legacy/gasnet1.h"\n#include "vis/vis.h"\n#include <gasnetex.h>\n',
+    "apps/ft/ft.cc": '#include <gasnetex.h>\n#include "grid.h"\n',
+    "apps/ft/grid.h": "",
+    "examples/conduit/null.cc": '#include "net/conduit.h"\n',
+}
+
+
+class IncludeArrows(unittest.TestCase):
+    def check(self, changes):
+        with tempfile.TemporaryDirectory() as root:
+            for path, text in {**GOOD, **changes}.items():
+                path = os.path.join(root, path)
+                os.makedirs(os.path.dirname(path), exist_ok=True)
+                with open(path, "w", encoding="utf-8") as file:
+                    file.write(text)
+            return subprocess.run([sys.executable, SCRIPT, root], capture_output=True, text=True,
+                                  check=False)
+
+    def assert_caught(self, changes, line):
+        result = self.check(changes)
+        self.assertEqual(result.returncode, 1, result.stdout + result.stderr)
+        self.assertIn(line, result.stdout)
+
+    def test_accepts_a_tree_that_keeps_the_arrows(self):
+        result = self.check({})
+        self.assertEqual(result.returncode, 0, result.stdout + result.stderr)
+
+    def test_upward(self):
+        self.assert_caught({"src/base/error.cc": '#include "core/endpoint.h"\n'},
+                           "src/base/error.cc -> src/core/endpoint.h: base may not know core")
+
+    def test_upward_in_angle_brackets(self):
+        self.assert_caught({"src/base/error.cc": "#include <core/endpoint.h>\n"},
+                           "base may not know core")
+
+    def test_upward_through_a_header(self):
+        self.assert_caught(
+            {"include/gex/types.h": '#include "../../src/core/endpoint.h"\n'},
+            "include/gex/types.h -> src/core/endpoint.h: include/ may include only what is installed")
+
+    def test_sideways(self):
+        self.assert_caught({"src/vis/vis.h": '#include "coll/coll.h"\n'}, "vis may not know coll")
+
+    def test_legacy_may_not_know_api(self):
+        self.assert_caught({"src/api/check.h": "", "src/legacy/gasnet1.h": '#include "api/check.h"\n'},
+                           "legacy may not know api")
+
+    def test_kinds_may_not_know_what_is_above_core(self):
+        self.assert_caught({"src/kinds/host.cc": '#include "team/team.h"\n'},
+                           "kinds may not know team")
+
+    def test_a_conduit_by_name(self):
+        self.assert_caught({"src/core/endpoint.h": '#include "net/emu/emu.h"\n'},
+                           "only net/ may know the conduit emu")
+
+    def test_a_conduit_by_name_through_a_header(self):
+        self.assert_caught({"src/net/conduit.h": '#include "net/emu/emu.h"\n'},
+                           "only net/ may know the conduit emu")
+
+    def test_conduits_may_not_know_one_another(self):
+        self.assert_caught({"src/net/ofi/ofi.cc": '#include "net/emu/emu.h"\n'},
+                           "the conduits ofi and emu may not know one another")
+
+    def test_client_of_internals(self):
+        self.assert_caught({"apps/ft/ft.cc": '#include "base/error.h"\n'},
+                           "apps/ may include only what is installed")
+
+    def test_example_conduit_of_internals(self):
+        self.assert_caught({"examples/conduit/null.cc": '#include "net/emu/emu.h"\n'},
+                           "examples/ may include only what is installed")
+
+    def test_source_file(self):
+        self.assert_caught({"src/api/put.cc": '#include "base/error.cc"\n'},
+                           "src/api/put.cc: includes the source file src/base/error.cc")
+
+    def test_missing_file(self):
+        self.assert_caught({"src/api/put.cc": '#include "base/errors.h"\n'},
+                           '"base/errors.h" is not found')
+
+    def test_unknown_room(self):
+        self.assert_caught({"src/misc/util.h": '#include "base/error.h"\n'},
+                           "src/misc is no room of the house")
+
+    def test_cycle(self):
+        self.assert_caught({"src/base/a.h": '#include "base/b.h"\n',
+                            "src/base/b.h": '#include "base/a.h"\n'},
+                           "include cycle: src/base/a.h -> src/base/b.h -> src/base/a.h")
+
+    def test_a_file_of_two_concepts(self):
+        self.assert_caught({"src/base/error.cc": "\n" * 901}, "901 lines are two concepts")
+
+    def test_a_commented_include_is_none(self):
+        result = self.check({"src/base/error.cc": '// x\n/*\n#include "core/endpoint.h"\n*/\n'})
+        self.assertEqual(result.returncode, 0, result.stdout + result.stderr)
+
+    def test_an_empty_tree_is_refused(self):
+        with tempfile.TemporaryDirectory() as root:
+            result = subprocess.run([sys.executable, SCRIPT, root], capture_output=True, text=True,
+                                    check=False)
+            self.assertEqual(result.returncode, 1)
+            self.assertIn("no sources below src/", result.stderr)
+
+
+if __name__ == "__main__":
+    unittest.main()

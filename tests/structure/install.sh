@@ -1,0 +1,88 @@
+#!/bin/bash
+# install.sh SOURCE BUILD WORK: installs BUILD below WORK and builds examples/ from the installed tree
+# alone, with CMake and with pkg-config, then moves the tree and does it again.
+set -euo pipefail
+
+source=$1
+build=$2
+work=$3
+
+unset LD_LIBRARY_PATH PKG_CONFIG_PATH CMAKE_PREFIX_PATH gex_DIR
+rm -rf "$work"
+mkdir -p "$work"
+
+fail() {
+  echo "install: $*" >&2
+  exit 1
+}
+
+# expect_ranks PROGRAM: two ranks, each printing its line.
+expect_ranks() {
+  local output
+  output=$("$prefix/bin/gexrun" -n 2 "$1") || fail "$1 failed: $output"
+  for rank in 0 1; do
+    grep -q "^rank $rank: " <<<"$output" || fail "$1: no line of rank $rank in: $output"
+  done
+}
+
+# expect_library PROGRAM FILE: the libgex.so that the program loads.
+expect_library() {
+  local loaded
+  loaded=$(ldd "$1" | awk '$1 ~ /^libgex\.so/ { print $3 }')
+  [ -n "$loaded" ] || fail "$1 does not link libgex.so"
+  [ "$(realpath "$loaded")" = "$(realpath "$2")" ] || fail "$1 loads $loaded, not $2"
+}
+
+build_examples() {
+  local out=$1
+  cmake -S "$source/examples" -B "$out/cmake" -G Ninja -DCMAKE_PREFIX_PATH="$prefix" \
+    -DCMAKE_BUILD_TYPE=Release >"$out.log" 2>&1 && cmake --build "$out/cmake" >>"$out.log" 2>&1 ||
+    { cat "$out.log"; fail "examples do not build with find_package"; }
+  cmake -S "$source/examples" -B "$out/cmake-debug" -G Ninja -DCMAKE_PREFIX_PATH="$prefix" \
+    -DCMAKE_BUILD_TYPE=Debug >"$out.log" 2>&1 && cmake --build "$out/cmake-debug" >>"$out.log" 2>&1 ||
+    { cat "$out.log"; fail "examples do not build with find_package in the Debug configuration"; }
+  mkdir "$out/make"
+  PKG_CONFIG_PATH="$prefix/lib/pkgconfig" make --no-print-directory -C "$source/examples" \
+    OUT="$out/make" >"$out.log" 2>&1 ||
+    { cat "$out.log"; fail "examples do not build with pkg-config"; }
+
+  for program in hello put_get; do
+    for kind in cmake cmake-debug make; do
+      expect_ranks "$out/$kind/$program"
+    done
+    expect_library "$out/cmake/$program" "$prefix/lib/libgex.so"
+    expect_library "$out/make/$program" "$prefix/lib/libgex.so"
+    expect_library "$out/cmake-debug/$program" "$prefix/lib/debug/libgex.so"
+  done
+
+  expect_ranks "$out/cmake/hello_static"
+  ! ldd "$out/cmake/hello_static" | grep -q libgex || fail "hello_static links libgex.so"
+}
+
+prefix=$work/first
+cmake --install "$build" --prefix "$prefix" >"$work/install.log" || { cat "$work/install.log"; exit 1; }
+for file in include/gasnetex.h include/gex/abi.h lib/libgex.so lib/libgex.a lib/debug/libgex.so \
+  lib/debug/libgex.a lib/pkgconfig/gex.pc lib/cmake/gex/gexConfig.cmake bin/gexrun; do
+  [ -e "$prefix/$file" ] || fail "$file is not installed"
+done
+if grep -rIl -e "$prefix" -e "$build" "$prefix/lib/pkgconfig" "$prefix/lib/cmake"; then
+  fail "these files name the prefix or the build tree"
+fi
+mkdir "$work/out-first"
+build_examples "$work/out-first"
+
+prefix="$work/moved/elsewhere"
+mkdir "$work/moved" "$work/out-moved"
+mv "$work/first" "$prefix"
+build_examples "$work/out-moved"
+
+mkdir "$work/stage"
+DESTDIR="$work/stage" cmake --install "$build" --prefix /opt/gex >/dev/null
+[ -e "$work/stage/opt/gex/lib/libgex.so" ] || fail "DESTDIR is not honoured"
+
+# The README shows examples/hello.c, to the letter.
+awk '/^```c$/ { inside = 1; next } /^```$/ { inside = 0 } inside' "$source/README.md" |
+  cmp -s - "$source/examples/hello.c" || fail "README.md does not show examples/hello.c as it is"
+
+rm -rf "$work"
+echo "installed, built and ran: hello, put_get, hello_static"
