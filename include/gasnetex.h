@@ -1,0 +1,49 @@
+/* gasnetex.h: the GASNet-EX interface (spec 0.19), as libgex provides it.
+ *
+ * A client defines exactly one of GASNET_SEQ (one thread), GASNET_PARSYNC (many threads, one at a
+ * time inside the library) and GASNET_PAR (many threads at once), includes this header, and links
+ * libgex: the same library in all three modes and on every network.
+ *
+ * C11 and C++11 clean. The pieces are in gex/, each documented where it is declared:
+ *   system.h       job, neighborhoods, hosts
+ *   objects.h      clients, endpoints, segments, teams
+ *   am.h           active messages
+ *   rma.h          put and get
+ *   event.h        events, implicit operations, access regions
+ *   hsl.h          handler-safe locks
+ *   barrier.h      barriers
+ *   gasnet1_core.h what carries over from GASNet-1
+ *   compat.h       names beyond the specifications that existing clients use
+ *
+ * Restricted context: in a handler, between Prepare and Commit, and while holding an HSL, only the
+ * calls that say so may be made.
+ */
+#ifndef _INCLUDED_GASNETEX_H
+#define _INCLUDED_GASNETEX_H
+
+#if defined(_INCLUDED_GASNET_TOOLS_H) && !defined(GASNETT_LITE_MODE)
+#error "include gasnetex.h before gasnet_tools.h"
+#endif
+
+#include <gasnet_fwd.h>
+#include <gex/mode.h>
+#include <gex/platform.h>
+#include <inttypes.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#define GASNET_PAGESIZE GEX_PAGESIZE_
+
+#include <gex/system.h>
+
+#include <gex/objects.h>
+
+#include <gex/am.h>
+#include <gex/barrier.h>
+#include <gex/compat.h>
+#include <gex/event.h>
+#include <gex/gasnet1_core.h>
+#include <gex/hsl.h>
+#include <gex/rma.h>
+
+#endif

@@ -1,0 +1,47 @@
+/* The agreement between a compiled client and the library: version, linkage, and the record that
+ * each client translation unit leaves for start-up to check.
+ *
+ * The record is an ELF note, because notes are found in memory (dl_iterate_phdr, PT_NOTE) in every
+ * kind of link: static, PIE or not, shared clients, dlopen. It holds the ABI number, the threading
+ * mode and the conduit label, and the identification strings that scripts grep executables for.
+ */
+#ifndef GEX_ABI_H_
+#define GEX_ABI_H_
+
+#include <gex/platform.h>
+#include <stdint.h>
+
+/** Interface between inline code in clients and the library; also the library's SONAME number. */
+#define GEX_ABI_VERSION_ 1
+
+#define GEX_LIKELY_(condition) __builtin_expect(!!(condition), 1)
+#define GEX_UNLIKELY_(condition) __builtin_expect(!!(condition), 0)
+
+/* Inline functions of the interface. The library compiles the same text once more with the other
+ * definition, which gives every one of them an exported twin for callers that cannot inline C. */
+#ifdef GEX_TWINS_
+#define GEX_INLINE_ GEX_EXPORT_
+#else
+#define GEX_INLINE_ static inline __attribute__((unused))
+#endif
+
+/** Threading modes as the record and gex_proc_ hold them. */
+#define GEX_MODE_SEQ_ 1u
+#define GEX_MODE_PARSYNC_ 2u
+#define GEX_MODE_PAR_ 3u
+
+#define GEX_NOTE_NAME_ "GEX"
+#define GEX_NOTE_TYPE_CLIENT_ 1u
+
+/** Contents of one note: the ELF note header, then what start-up reads. */
+struct gex_ClientNote_ {
+  uint32_t name_size, desc_size, type;
+  char name[4];
+  uint32_t abi;
+  uint32_t mode;
+  char conduit[16];
+  char conduit_ident[48];
+  char thread_ident[48];
+};
+
+#endif

@@ -1,0 +1,27 @@
+/* Names beyond the specifications that existing clients use; offered exactly, and nothing more of
+ * that kind. Part of gasnetex.h.
+ */
+#ifndef GEX_COMPAT_H_
+#define GEX_COMPAT_H_
+
+#include <gex/layout.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/** This process's rank, where an old client reads it as a variable. */
+#define gasneti_mynode (gex_proc_.jobrank)
+
+/* Halves of a 64-bit value as two handler arguments, and back. */
+#define GASNETI_LOWORD(value) ((uint32_t)((uint64_t)(value)&0xffffffffu))
+#define GASNETI_HIWORD(value) ((uint32_t)((uint64_t)(value) >> 32))
+#define GASNETI_MAKEWORD(high, low) (((uint64_t)(uint32_t)(high) << 32) | (uint32_t)(low))
+
+/** If set by the client before attach, called once after it with the segment table. */
+extern GEX_EXPORT_ void (*gasnet_client_attach_hook)(void *, uintptr_t);
+
+#ifdef __cplusplus
+}
+#endif
+#endif

@@ -1,0 +1,101 @@
+/* What gasnetex.h carries over from GASNet-1: errors, polling, exit, barriers, segment and node
+ * information, wait modes, thread information. Spec: GASNet-1 1.8, docs/gasnet.texi.
+ */
+#ifndef GEX_GASNET1_CORE_H_
+#define GEX_GASNET1_CORE_H_
+
+#include <gex/objects.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+#define GASNET_OK 0
+#define GASNET_ERR_NOT_INIT 10001
+#define GASNET_ERR_RESOURCE 10002
+#define GASNET_ERR_BAD_ARG 10003
+#define GASNET_ERR_NOT_READY 10004
+#define GASNET_ERR_BARRIER_MISMATCH 10005
+
+/** The name of an error code, and a sentence about it. Any context. */
+GEX_EXPORT_ const char *gasnet_ErrorName(int error);
+GEX_EXPORT_ const char *gasnet_ErrorDesc(int error);
+
+/** Runs the handlers of arrived messages and other progress. Returns GASNET_OK. Any thread; not in
+ * handlers, not while holding an HSL. */
+GEX_EXPORT_ int gasnet_AMPoll(void);
+
+GEX_EXPORT_ void gex_wait_pause_(uint32_t *spins);
+/** Polls until `condition` (any expression that handlers can make true) holds. */
+#define GASNET_BLOCKUNTIL(condition)              \
+  do {                                            \
+    uint32_t gex_spins_ = 0;                      \
+    while (!(condition)) {                        \
+      gasnet_AMPoll();                            \
+      if (condition) break;                       \
+      gex_wait_pause_(&gex_spins_);               \
+    }                                             \
+    __atomic_thread_fence(__ATOMIC_ACQUIRE);      \
+  } while (0)
+
+/** Ends the job with that exit code; the first code wins. Legal in handlers and signal handlers. */
+GEX_EXPORT_ void gasnet_exit(int exitcode) __attribute__((noreturn));
+
+/* The GASNet-1 barrier over the primordial team: split in two, with identifiers that must agree. A
+ * mismatch gives GASNET_ERR_BARRIER_MISMATCH on all ranks. Not concurrent with collectives on the
+ * primordial team. */
+#define GASNET_BARRIERFLAG_ANONYMOUS 1 /* matches any id */
+#define GASNET_BARRIERFLAG_MISMATCH 2  /* reports a mismatch that the caller knows of */
+#define GASNET_BARRIERFLAG_UNNAMED 4   /* all callers are anonymous and none checks */
+GEX_EXPORT_ void gasnet_barrier_notify(int id, int flags);
+GEX_EXPORT_ int gasnet_barrier_wait(int id, int flags);
+/** Polls once; GASNET_ERR_NOT_READY while the barrier is not complete. */
+GEX_EXPORT_ int gasnet_barrier_try(int id, int flags);
+GEX_EXPORT_ int gasnet_barrier(int id, int flags);
+/** Id of the last completed barrier in *id; non-zero if it was anonymous. After wait only. */
+GEX_EXPORT_ int gasnet_barrier_result(int *id);
+
+/** Largest segment that every process can attach, and that this one can; bytes. */
+GEX_EXPORT_ uintptr_t gasnet_getMaxGlobalSegmentSize(void);
+GEX_EXPORT_ uintptr_t gasnet_getMaxLocalSegmentSize(void);
+
+/** A process's segment, in its own addresses. */
+typedef struct {
+  void *addr;
+  uintptr_t size;
+} gasnet_seginfo_t;
+/** Segments bound to the primordial endpoints of the first `numentries` ranks. */
+GEX_EXPORT_ int gasnet_getSegmentInfo(gasnet_seginfo_t *seginfo_table, int numentries);
+
+/** Where a process lives: its host and neighborhood (lowest-numbered first), and what to add to an
+ * address in its segment to reach it from here (meaningful within the caller's neighborhood). */
+typedef struct {
+  gex_Rank_t host;
+  gex_Rank_t supernode;
+  uintptr_t offset;
+} gasnet_nodeinfo_t;
+GEX_EXPORT_ int gasnet_getNodeInfo(gasnet_nodeinfo_t *nodeinfo_table, int numentries);
+
+/** A variable of the job's environment, or NULL. */
+GEX_EXPORT_ char *gasnet_getenv(const char *name);
+
+/* How waiting calls wait. BLOCK and SPINBLOCK give up the processor sooner; libgex never sleeps in
+ * the kernel for a message. */
+#define GASNET_WAIT_SPIN 0
+#define GASNET_WAIT_BLOCK 1
+#define GASNET_WAIT_SPINBLOCK 2
+GEX_EXPORT_ int gasnet_set_waitmode(int wait_mode);
+
+/* Thread information of GASNet-1: not needed here, accepted everywhere. */
+typedef void *gasnet_threadinfo_t;
+#define GASNET_GET_THREADINFO() ((gasnet_threadinfo_t)0)
+#define GASNET_POST_THREADINFO(info) ((void)(info))
+#define GASNET_BEGIN_FUNCTION() ((void)0)
+
+#define GASNET_MAXNODES 1024
+#define GASNET_ALIGNED_SEGMENTS 0
+
+#ifdef __cplusplus
+}
+#endif
+#endif

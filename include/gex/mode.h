@@ -1,0 +1,106 @@
+/* How this translation unit was compiled: threading mode, conduit label; and the record of it that
+ * start-up checks (gex/abi.h). Part of gasnetex.h.
+ *
+ * The client defines exactly one of GASNET_SEQ, GASNET_PARSYNC and GASNET_PAR, and may define
+ * GASNET_CONDUIT_<NAME> to 1: a label, and the default network. GEX_CONDUIT in the environment and
+ * gexrun --conduit override it.
+ */
+#ifndef GEX_MODE_H_
+#define GEX_MODE_H_
+
+#include <gex/abi.h>
+#include <gex/version.h>
+
+#if defined(GASNET_SEQ) + defined(GASNET_PARSYNC) + defined(GASNET_PAR) != 1
+#error "define exactly one of GASNET_SEQ, GASNET_PARSYNC and GASNET_PAR to include a GASNet header"
+#endif
+
+#if defined(GASNET_SEQ)
+#undef GASNET_SEQ
+#define GASNET_SEQ 1
+#define GEX_MODE_ GEX_MODE_SEQ_
+#define GEX_MODE_NAME_ "SEQ"
+#define GASNETI_MAX_THREADS 1
+#elif defined(GASNET_PARSYNC)
+#undef GASNET_PARSYNC
+#define GASNET_PARSYNC 1
+#define GEX_MODE_ GEX_MODE_PARSYNC_
+#define GEX_MODE_NAME_ "PARSYNC"
+#define GASNETI_MAX_THREADS 256
+#else
+#undef GASNET_PAR
+#define GASNET_PAR 1
+#define GEX_MODE_ GEX_MODE_PAR_
+#define GEX_MODE_NAME_ "PAR"
+#define GASNETI_MAX_THREADS 256
+#endif
+
+#if defined(GASNET_CONDUIT_OFI)
+#define GASNET_CONDUIT_NAME OFI
+#define GEX_CONDUIT_NAME_ "ofi"
+#elif defined(GASNET_CONDUIT_UCX)
+#define GASNET_CONDUIT_NAME UCX
+#define GEX_CONDUIT_NAME_ "ucx"
+#elif defined(GASNET_CONDUIT_MPI)
+#define GASNET_CONDUIT_NAME MPI
+#define GEX_CONDUIT_NAME_ "mpi"
+#elif defined(GASNET_CONDUIT_UDP)
+#define GASNET_CONDUIT_NAME UDP
+#define GEX_CONDUIT_NAME_ "udp"
+#elif defined(GASNET_CONDUIT_IBV)
+#define GASNET_CONDUIT_NAME IBV
+#define GEX_CONDUIT_NAME_ "ibv"
+#else
+#ifndef GASNET_CONDUIT_SMP
+#define GASNET_CONDUIT_SMP 1
+#endif
+#define GASNET_CONDUIT_NAME SMP
+#define GEX_CONDUIT_NAME_ "smp"
+#endif
+#define GASNET_CONDUIT_NAME_STR _STRINGIFY(GASNET_CONDUIT_NAME)
+#define GASNET_CORE_NAME GASNET_CONDUIT_NAME
+#define GASNET_CORE_NAME_STR GASNET_CONDUIT_NAME_STR
+#define GASNET_CORE_VERSION 1.0
+#define GASNET_CORE_VERSION_STR _STRINGIFY(GASNET_CORE_VERSION)
+#define GASNET_EXTENDED_NAME GASNET_CONDUIT_NAME
+#define GASNET_EXTENDED_VERSION 1.0
+
+#define GASNET_SEGMENT_FAST 1
+#define GASNET_PSHM 1
+#define GASNET_HIDDEN_AM_CONCURRENCY_LEVEL 0
+#if defined(GASNET_DEBUG)
+#undef GASNET_DEBUG
+#define GASNET_DEBUG 1
+#define GEX_DEBUG_TEXT_ "debug"
+#else
+#undef GASNET_NDEBUG
+#define GASNET_NDEBUG 1
+#define GEX_DEBUG_TEXT_ "nodebug"
+#endif
+
+/** How library and client are configured, in the reference's form. */
+#define GASNET_CONFIG_STRING                                                             \
+  "RELEASE=" _STRINGIFY(GASNET_RELEASE_VERSION_MAJOR) "." _STRINGIFY(                    \
+      GASNET_RELEASE_VERSION_MINOR) "." _STRINGIFY(GASNET_RELEASE_VERSION_PATCH) ",SPEC=" \
+  _STRINGIFY(GEX_SPEC_VERSION_MAJOR) "." _STRINGIFY(GEX_SPEC_VERSION_MINOR) ",CONDUIT="  \
+  GASNET_CONDUIT_NAME_STR "(" GASNET_CONDUIT_NAME_STR "-" GASNET_CORE_VERSION_STR "/"    \
+  GASNET_CONDUIT_NAME_STR "-" GASNET_CORE_VERSION_STR "),THREADMODEL=" GEX_MODE_NAME_    \
+  ",SEGMENT=FAST,PTR=64bit,CACHE_LINE_BYTES=64,noalign,pshm," GEX_DEBUG_TEXT_            \
+  ",notrace,nostats,nodebugmalloc,nosrclines,timers_native,membars_native,"              \
+  "atomics_native,atomic32_native,atomic64_native"
+
+#ifndef GEX_LIBRARY_ /* the library itself is no client */
+static const struct gex_ClientNote_ gex_client_note_
+    __attribute__((section(".note.gex.client"), used, aligned(4))) = {
+        4,
+        sizeof(struct gex_ClientNote_) - 16,
+        GEX_NOTE_TYPE_CLIENT_,
+        GEX_NOTE_NAME_,
+        GEX_ABI_VERSION_,
+        GEX_MODE_,
+        GEX_CONDUIT_NAME_,
+        "$GASNetConduitName: " GASNET_CONDUIT_NAME_STR " $",
+        "$GASNetThreadModel: GASNET_" GEX_MODE_NAME_ " $"};
+#endif
+
+#endif
