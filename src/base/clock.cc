@@ -1,0 +1,115 @@
+#include "base/clock.h"
+
+#include <cmath>
+#include <cstdio>
+#include <cstring>
+#include <ctime>
+
+#if defined(__x86_64__)
+#include <cpuid.h>
+#endif
+
+#include "base/spin.h"
+
+namespace gex {
+namespace {
+
+#if defined(__x86_64__)
+/// The kernel watches the counters of all cores and stops using them when they disagree; a host
+/// whose clock source is none of these has found its counters wanting.
+bool kernel_trusts_tsc() noexcept {
+  std::FILE* file =
+      std::fopen("/sys/devices/system/clocksource/clocksource0/current_clocksource", "re");
+  if (file == nullptr) return true;  // no /sys in this container: the processor's word must do
+  char name[64] = {};
+  const bool read = std::fgets(name, sizeof name, file) != nullptr;
+  std::fclose(file);
+  if (!read) return true;
+  name[std::strcspn(name, "\n")] = '\0';
+  for (const char* trusted : {"tsc", "kvm-clock", "hyperv_clocksource_tsc_page"}) {
+    if (std::strcmp(name, trusted) == 0) return true;
+  }
+  return false;
+}
+#endif
+
+bool tsc_usable() noexcept {
+#if defined(__x86_64__)
+  unsigned a = 0, b = 0, c = 0, d = 0;
+  constexpr unsigned power_management = 0x80000007u, invariant_tsc = 1u << 8;
+  return __get_cpuid(power_management, &a, &b, &c, &d) != 0 && (d & invariant_tsc) != 0 &&
+         kernel_trusts_tsc();
+#else
+  return false;
+#endif
+}
+
+/// A moment seen on both clocks.
+struct Moment {
+  Tick tick;
+  std::uint64_t ns;
+};
+
+/// Of several tries the one whose two tick readings lie closest around the clock's: what happened
+/// between them (an interrupt, the loss of the core) makes the pair wrong.
+Moment read_both() noexcept {
+  Moment best{};
+  Tick narrowest = ~Tick{0};
+  for (int i = 0; i < 8; ++i) {
+    const Tick before = ticks();
+    const std::uint64_t ns = now_ns();
+    const Tick width = ticks() - before;
+    if (width < narrowest) {
+      narrowest = width;
+      best = {before + width / 2, ns};
+    }
+  }
+  return best;
+}
+
+struct Scale {
+  double ns_per_tick;
+  double ticks_per_ns;
+};
+
+Scale calibrate() noexcept {
+  if (!detail::tick_is_tsc) return {1.0, 1.0};
+  constexpr std::uint64_t interval_ns = 2'000'000;
+  const Moment begin = read_both();
+  while (now_ns() - begin.ns < interval_ns) spin_pause();
+  const Moment end = read_both();
+  const double ratio =
+      static_cast<double>(end.ns - begin.ns) / static_cast<double>(end.tick - begin.tick);
+  return {ratio, 1.0 / ratio};
+}
+
+const Scale& scale() noexcept {
+  static const Scale value = calibrate();
+  return value;
+}
+
+}  // namespace
+
+const bool detail::tick_is_tsc = tsc_usable();
+
+std::uint64_t now_ns() noexcept {
+  timespec time;
+  ::clock_gettime(CLOCK_MONOTONIC, &time);
+  return static_cast<std::uint64_t>(time.tv_sec) * 1'000'000'000u +
+         static_cast<std::uint64_t>(time.tv_nsec);
+}
+
+std::uint64_t ticks_to_ns(Tick interval) noexcept {
+  return static_cast<std::uint64_t>(
+      std::llround(static_cast<double>(interval) * scale().ns_per_tick));
+}
+
+Tick ns_to_ticks(std::uint64_t nanoseconds) noexcept {
+  return static_cast<Tick>(std::llround(static_cast<double>(nanoseconds) * scale().ticks_per_ns));
+}
+
+const char* tick_source() noexcept {
+  return detail::tick_is_tsc ? "tsc" : "clock_gettime";
+}
+
+}  // namespace gex

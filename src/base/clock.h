@@ -1,0 +1,53 @@
+#pragma once
+// Time, at two prices.
+//
+// `now_ns` reads the host's monotonic clock: nanoseconds, the same for every process of the host,
+// some 40 ns a call. `ticks` is for measuring short intervals inside one process: the processor's
+// time stamp counter where it is constant and the kernel trusts it, about half the price; else
+// `now_ns`. Ticks of different processes must not be compared after conversion: each process
+// calibrates for itself, to about 20 parts in a million.
+//
+//   const Tick begin = ticks();
+//   work();
+//   const std::uint64_t ns = ticks_to_ns(ticks() - begin);
+//
+// The first conversion in a process may take 2 ms: it waits until the calibration interval is long
+// enough. No call here allocates or blocks otherwise; any thread may call any.
+
+#include <cstdint>
+
+#if defined(__x86_64__)
+#include <x86intrin.h>
+#endif
+
+namespace gex {
+
+using Tick = std::uint64_t;
+
+/// CLOCK_MONOTONIC in nanoseconds.
+std::uint64_t now_ns() noexcept;
+
+/// The present tick. Not ordered against memory operations around it: within the span of a few
+/// instructions the processor may read it early or late.
+Tick ticks() noexcept;
+
+std::uint64_t ticks_to_ns(Tick interval) noexcept;
+Tick ns_to_ticks(std::uint64_t nanoseconds) noexcept;
+
+/// What `ticks` reads, for gexinfo: "tsc" or "clock_gettime".
+const char* tick_source() noexcept;
+
+namespace detail {
+/// Decided before main: constant from then on, so that `ticks` pays one predicted branch.
+extern const bool tick_is_tsc;
+}  // namespace detail
+
+inline Tick ticks() noexcept {
+#if defined(__x86_64__)
+  if (detail::tick_is_tsc) [[likely]]
+    return __rdtsc();
+#endif
+  return now_ns();
+}
+
+}  // namespace gex

@@ -1,0 +1,191 @@
+#include "base/env.h"
+
+#include <unistd.h>
+#include <algorithm>
+#include <array>
+#include <atomic>
+#include <cstdlib>
+#include <cstring>
+#include <utility>
+#include <vector>
+
+#include "base/env_grammar.h"
+#include "base/error.h"
+
+namespace gex::env {
+namespace {
+
+constexpr Description rows[] = {
+#define GEX_ENV(identifier, name, type, default_text, category, help) \
+  {name, Type::type, default_text, category, help},
+#include "base/env_table.def"
+#undef GEX_ENV
+};
+static_assert(std::size(rows) == static_cast<std::size_t>(Variable::count));
+
+/// Which variables have been displayed.
+std::array<std::atomic<bool>, std::size(rows)> displayed{};
+
+std::size_t index_of(Variable variable) noexcept {
+  return static_cast<std::size_t>(variable);
+}
+
+/// What the grammar of a type allows, for the message about a value that does not follow it.
+const char* expectation(Type type) noexcept {
+  switch (type) {
+    case Type::text:
+      return "any text";
+    case Type::boolean:
+      return "1, 0, yes, no, y, n, on, off, true or false";
+    case Type::integer:
+      return "a whole number, decimal or 0x hexadecimal";
+    case Type::seconds:
+      return "a number of seconds, such as 2.5";
+    case Type::size:
+      return "a number of bytes, such as 65536, 64KB or 1.5M";
+    case Type::memory:
+      return "an amount of memory, such as 256MB, 128.0MB/P or 0.5/H";
+  }
+  return "";
+}
+
+/// The text to parse, displayed if that is asked for; empty when unset and without a default.
+std::string text_of(Variable variable) {
+  const Description& row = describe(variable);
+  const std::optional<std::string> set = value(variable);
+  std::string text = set ? *set : row.default_text;
+  if (variable != Variable::verboseenv && verbose() &&
+      !displayed[index_of(variable)].exchange(true, std::memory_order_relaxed)) {
+    display(row.name, text.empty() ? "(unset)" : text, !set);
+  }
+  return text;
+}
+
+/// The variable's value by the parser of its type.
+template <class T>
+T parsed(Variable variable, std::optional<T> (*parse)(std::string_view)) {
+  const std::string text = text_of(variable);
+  if (text.empty()) return T{};
+  if (const std::optional<T> result = parse(text)) return *result;
+  const Description& row = describe(variable);
+  fatal("%s='%s' is not understood: expected %s", row.name, text.c_str(), expectation(row.type));
+}
+
+/// The number of single-character changes that turn one name into the other.
+std::size_t edit_distance(std::string_view a, std::string_view b) {
+  std::vector<std::size_t> row(b.size() + 1);
+  for (std::size_t j = 0; j <= b.size(); ++j) row[j] = j;
+  for (std::size_t i = 1; i <= a.size(); ++i) {
+    std::size_t diagonal = std::exchange(row[0], i);
+    for (std::size_t j = 1; j <= b.size(); ++j) {
+      const std::size_t replaced = diagonal + (a[i - 1] == b[j - 1] ? 0 : 1);
+      diagonal = row[j];
+      row[j] = std::min({replaced, row[j] + 1, row[j - 1] + 1});
+    }
+  }
+  return row[b.size()];
+}
+
+/// A name behind its prefix: GEX_MAX_SEGSIZE is meant for GASNET_MAX_SEGSIZE.
+std::string_view without_prefix(std::string_view name) {
+  return name.substr(name.find('_') + 1);
+}
+
+const Description& nearest(std::string_view name) {
+  return *std::min_element(std::begin(rows), std::end(rows),
+                           [&](const Description& a, const Description& b) {
+                             const auto tail = without_prefix(name);
+                             return edit_distance(tail, without_prefix(a.name)) <
+                                    edit_distance(tail, without_prefix(b.name));
+                           });
+}
+
+}  // namespace
+
+std::span<const Description> table() noexcept {
+  return rows;
+}
+
+const Description& describe(Variable variable) noexcept {
+  return rows[index_of(variable)];
+}
+
+std::optional<Variable> find(std::string_view name) noexcept {
+  for (std::size_t i = 0; i < std::size(rows); ++i) {
+    if (name == rows[i].name) return static_cast<Variable>(i);
+  }
+  return std::nullopt;
+}
+
+const char* type_name(Type type) noexcept {
+  switch (type) {
+    case Type::text:
+      return "text";
+    case Type::boolean:
+      return "boolean";
+    case Type::integer:
+      return "integer";
+    case Type::seconds:
+      return "seconds";
+    case Type::size:
+      return "size";
+    case Type::memory:
+      return "memory";
+  }
+  return "";
+}
+
+std::optional<std::string> value(Variable variable) {
+  const char* set = std::getenv(describe(variable).name);
+  if (set == nullptr) return std::nullopt;
+  const std::string_view text = trimmed(set);
+  if (text.empty()) return std::nullopt;
+  return std::string(text);
+}
+
+std::string text(Variable variable) {
+  return text_of(variable);
+}
+
+bool boolean(Variable variable) {
+  return parsed<bool>(variable, parse_boolean);
+}
+
+std::int64_t integer(Variable variable) {
+  return parsed<std::int64_t>(variable, parse_integer);
+}
+
+double seconds(Variable variable) {
+  return parsed<double>(variable, parse_seconds);
+}
+
+std::uint64_t size(Variable variable) {
+  return parsed<std::uint64_t>(variable, parse_size);
+}
+
+Memory memory(Variable variable) {
+  return parsed<Memory>(variable, parse_memory);
+}
+
+bool verbose() {
+  return speaks_for_job() && boolean(Variable::verboseenv);
+}
+
+void display(std::string_view name, std::string_view value, bool is_default) {
+  if (!verbose()) return;
+  note("%.*s = %.*s%s", static_cast<int>(name.size()), name.data(), static_cast<int>(value.size()),
+       value.data(), is_default ? " (default)" : "");
+}
+
+void warn_unknown() {
+  static std::atomic<bool> done{false};
+  if (!speaks_for_job() || done.exchange(true, std::memory_order_relaxed)) return;
+  for (char** entry = environ; entry != nullptr && *entry != nullptr; ++entry) {
+    const std::string_view name(*entry, std::strcspn(*entry, "="));
+    if (!name.starts_with("GEX_") || find(name)) continue;
+    warn("%.*s is not a variable of libgex; the one most like it is %s",
+         static_cast<int>(name.size()), name.data(), nearest(name).name);
+  }
+}
+
+}  // namespace gex::env

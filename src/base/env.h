@@ -1,0 +1,101 @@
+#pragma once
+// The environment table: every variable libgex reads, in one place (`env_table.def`).
+//
+// The table is the single source of parsing, of `gexinfo --env` and of docs/environment.md. Each
+// variable has a type; a value that does not parse ends the job with one line naming the variable,
+// the value and what was expected. A variable beginning GEX_ that is not in the table is warned
+// about once (`warn_unknown`); unknown GASNET_ ones are ignored. A variable that is set but empty,
+// or holds only blanks, counts as unset; blanks around a value are ignored.
+//
+// With GASNET_VERBOSEENV=1 the process that speaks for the job says on standard error which value
+// each variable has, when it is first asked for.
+//
+// Requirements: `Variable` values come from the table, and are asked for by the function of their
+// type. Values are read from the environment at each call (start-up only, never on a fast path).
+// Any thread may call, as long as none changes the environment meanwhile.
+
+#include <cstdint>
+#include <optional>
+#include <span>
+#include <string>
+#include <string_view>
+
+namespace gex::env {
+
+/// The grammar of a variable's value.
+enum class Type {
+  text,     ///< any string
+  boolean,  ///< 0 1 n y no yes off on false true, any case
+  integer,  ///< decimal or 0x hexadecimal, with optional sign
+  seconds,  ///< decimal number of seconds, fractions allowed
+  size,     ///< bytes: decimals and the suffixes B K M G T, KB.., KiB.. (all powers of 1024)
+  memory,   ///< a `size`, or a fraction of physical memory below 1, then optionally /P or /H
+};
+
+enum class Variable : std::uint16_t {
+#define GEX_ENV(identifier, name, type, default_text, category, help) identifier,
+#include "base/env_table.def"
+#undef GEX_ENV
+  count
+};
+
+/// One row of the table, as documentation and gexinfo print it.
+struct Description {
+  const char* name;
+  Type type;
+  const char* default_text;  ///< "" when unset has a meaning of its own, told in `help`
+  const char* category;
+  const char* help;
+};
+
+std::span<const Description> table() noexcept;
+const Description& describe(Variable variable) noexcept;
+
+/// The row of that name, if the table has it: for a conduit, which knows names only.
+std::optional<Variable> find(std::string_view name) noexcept;
+
+/// The word for a type in documents: the enumerator's name.
+const char* type_name(Type type) noexcept;
+
+/// The raw value set by the user, if any.
+std::optional<std::string> value(Variable variable);
+
+/// Typed access: the user's value, else the table's default, else (when that is "") an empty text,
+/// false or 0. Ends the job on a malformed value.
+std::string text(Variable variable);
+bool boolean(Variable variable);
+std::int64_t integer(Variable variable);
+double seconds(Variable variable);
+std::uint64_t size(Variable variable);
+
+/// A memory amount in GASNet's grammar: `256MB`, `128.0MB/P`, `0.5/H`, `0.85`.
+/// /P: per process, /H: per host (divided among its processes). A bare number is per process; a
+/// bare fraction below 1 is of physical memory and per host.
+/// A number with a point and no unit is a fraction, and must be above 0 and below 1.
+struct Memory {
+  double amount;     ///< bytes, or the fraction when `is_fraction`
+  bool is_fraction;  ///< of the host's physical memory
+  bool per_host;     ///< to be divided by the processes of the host
+  std::uint64_t bytes_per_process(std::uint64_t physical, std::uint32_t processes) const noexcept;
+};
+std::optional<Memory> parse_memory(std::string_view text);
+Memory memory(Variable variable);
+
+/// Parsers shared with the tools interface; nullopt when malformed.
+std::optional<bool> parse_boolean(std::string_view text);
+std::optional<std::int64_t> parse_integer(std::string_view text);
+std::optional<std::uint64_t> parse_size(std::string_view text);
+
+/// Says "NAME = VALUE", with "(default)" where it is that, under GASNET_VERBOSEENV=1 and in the
+/// process that speaks for the job; for variables of clients, which the table does not hold. Typed
+/// access does it by itself, once for each variable.
+void display(std::string_view name, std::string_view value, bool is_default);
+
+/// Whether `display` says anything in this process.
+bool verbose();
+
+/// Warns once about each GEX_ variable in the environment that the table does not know, naming the
+/// known one most like it. Only the process that speaks for the job does, and only the first call.
+void warn_unknown();
+
+}  // namespace gex::env

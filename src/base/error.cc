@@ -1,0 +1,142 @@
+#include "base/error.h"
+
+#include <unistd.h>
+#include <atomic>
+#include <cstdarg>
+#include <cstdio>
+#include <cstring>
+
+#include "base/env.h"
+#include "base/os_debugger.h"
+#include "base/os_process.h"
+
+namespace gex {
+namespace {
+
+// Relaxed throughout: each word stands alone, and boot writes it before there are other threads.
+std::atomic<AbortHook> abort_hook{nullptr};
+std::atomic<std::int64_t> message_rank{-1};
+
+/// The thread that is inside `fatal`, 0 if none: an AbortHook that fails must not start over.
+std::atomic<int> ending_thread{0};
+
+/// One line under construction, on the stack because it may be wanted in a signal handler. Below
+/// PIPE_BUF, so that the kernel keeps lines of many ranks apart even in a pipe.
+class Line {
+ public:
+  Line() noexcept {
+    const std::int64_t rank = message_rank.load(std::memory_order_relaxed);
+    if (rank < 0) {
+      append("gex: ");
+    } else {
+      append("gex: rank %u: ", static_cast<unsigned>(rank));
+    }
+  }
+
+  [[gnu::format(printf, 2, 3)]] void append(const char* format, ...) noexcept {
+    va_list arguments;
+    va_start(arguments, format);
+    append_list(format, arguments);
+    va_end(arguments);
+  }
+
+  [[gnu::format(printf, 2, 0)]] void append_list(const char* format, va_list arguments) noexcept {
+    const std::size_t room = capacity - length_;
+    const int wanted = std::vsnprintf(text_ + length_, room, format, arguments);
+    if (wanted < 0) return;
+    if (static_cast<std::size_t>(wanted) < room) {
+      length_ += static_cast<std::size_t>(wanted);
+    } else {
+      length_ = capacity - 1;
+      std::memcpy(text_ + length_ - 3, "...", 3);
+    }
+  }
+
+  void write() noexcept {
+    while (length_ > 0 && text_[length_ - 1] == '\n') --length_;
+    for (std::size_t i = 0; i < length_; ++i) {
+      const auto c = static_cast<unsigned char>(text_[i]);
+      if (c < 0x20 || c == 0x7f) text_[i] = '?';
+    }
+    text_[length_] = '\n';
+    // Where standard error cannot be written there is nobody left to tell.
+    static_cast<void>(os::write_fully(STDERR_FILENO, text_, length_ + 1));
+  }
+
+ private:
+  static constexpr std::size_t capacity = 2048;  // the terminating zero's place takes the newline
+  char text_[capacity];
+  std::size_t length_ = 0;
+};
+
+[[noreturn]] void end(Line& line) noexcept {
+  line.write();
+  const int self = os::thread_id();
+  if (ending_thread.exchange(self, std::memory_order_relaxed) == self) os::exit_at_once(1);
+  os::on_error();
+  if (const AbortHook hook = abort_hook.load(std::memory_order_relaxed)) hook(1);
+  os::exit_at_once(1);
+}
+
+bool quiet() {
+  // Read once: a warning may be wanted after the client has changed its environment.
+  static const bool value = env::boolean(env::Variable::quiet);
+  return value;
+}
+
+}  // namespace
+
+void set_abort_hook(AbortHook hook) noexcept {
+  abort_hook.store(hook, std::memory_order_relaxed);
+}
+
+void set_message_rank(std::uint32_t rank) noexcept {
+  message_rank.store(rank, std::memory_order_relaxed);
+}
+
+bool speaks_for_job() noexcept {
+  return message_rank.load(std::memory_order_relaxed) <= 0;
+}
+
+void fatal(const char* format, ...) noexcept {
+  Line line;
+  va_list arguments;
+  va_start(arguments, format);
+  line.append_list(format, arguments);
+  va_end(arguments);
+  end(line);
+}
+
+void warn(const char* format, ...) noexcept {
+  if (quiet()) return;
+  Line line;
+  line.append("warning: ");
+  va_list arguments;
+  va_start(arguments, format);
+  line.append_list(format, arguments);
+  va_end(arguments);
+  line.write();
+}
+
+void note(const char* format, ...) noexcept {
+  Line line;
+  va_list arguments;
+  va_start(arguments, format);
+  line.append_list(format, arguments);
+  va_end(arguments);
+  line.write();
+}
+
+void fatal_system(const char* what, int error) noexcept {
+  // strerrordesc_np: constant strings, where strerror may allocate and translate.
+  const char* description = ::strerrordesc_np(error);
+  Line line;
+  if (description != nullptr) {
+    line.append("%s: %s", what, description);
+  } else {
+    line.append("%s: error %d", what, error);
+  }
+  end(line);
+}
+
+}  // namespace gex

@@ -1,0 +1,49 @@
+#pragma once
+// How libgex speaks when something is wrong.
+//
+// Every message is one line on standard error, written with one write(2) so that lines of many
+// ranks do not mix: "gex: rank 3: TEXT". Before the rank is known the "rank N: " part is absent.
+//
+// `fatal` ends the whole job, not just this process: base knows no job, so boot registers an
+// AbortHook that does. Without one, `fatal` flushes nothing and calls _exit(1).
+//
+// A line is at most 2 KiB, the newline included; a longer one is cut and ends in "...". Line breaks
+// and other control characters, which come in with a user's value, show as '?': one message stays
+// one line.
+//
+// Thread rules: all functions may be called from any thread and from AM handlers. `fatal` and
+// `fatal_system` may be called from a signal handler as long as the format uses only %s %c %d %u %x
+// %ld %lu %zu %p: the line is formatted by vsnprintf into a buffer on the stack, which for these
+// conversions neither allocates nor locks in the C libraries we build on. (GASNET_BACKTRACE=1 and
+// GASNET_FREEZE_ON_ERROR=1 add to what `fatal` does: see os_debugger.h.)
+
+#include <cstdint>
+
+namespace gex {
+
+/// Ends the job with `code`; must not return. Called by `fatal` after its line is written.
+using AbortHook = void (*)(int code) noexcept;
+
+/// Registers what `fatal` calls; boot does this once.
+void set_abort_hook(AbortHook hook) noexcept;
+
+/// The rank named in every later message; boot calls this once the rank is known.
+void set_message_rank(std::uint32_t rank) noexcept;
+
+/// Whether a message that concerns the whole job should come from this process: it is rank 0, or
+/// does not know its rank yet.
+bool speaks_for_job() noexcept;
+
+/// Writes one line that names the cause and ends the job with exit status 1.
+[[noreturn, gnu::cold, gnu::format(printf, 1, 2)]] void fatal(const char* format, ...) noexcept;
+
+/// Writes one line and goes on. GASNET_QUIET=1 silences it.
+[[gnu::cold, gnu::format(printf, 1, 2)]] void warn(const char* format, ...) noexcept;
+
+/// Writes one line and goes on, GASNET_QUIET or not: for what the user asked to see.
+[[gnu::cold, gnu::format(printf, 1, 2)]] void note(const char* format, ...) noexcept;
+
+/// "message: strerror(error)" convenience for system calls that failed: names call and cause.
+[[noreturn, gnu::cold]] void fatal_system(const char* what, int error) noexcept;
+
+}  // namespace gex

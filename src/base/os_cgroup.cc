@@ -1,0 +1,171 @@
+#include "base/os_cgroup.h"
+
+#include <algorithm>
+#include <fstream>
+#include <sstream>
+#include <string_view>
+#include <vector>
+
+namespace gex::os {
+namespace {
+
+/// A mounted hierarchy: which controllers it has ("" in `controllers` for version 2, which has
+/// them all), which group is mounted and where.
+struct Mount {
+  bool unified;
+  std::string controllers;
+  std::string group;
+  std::string directory;
+};
+
+/// Whether a comma-separated list holds a word.
+bool lists(std::string_view list, std::string_view word) {
+  while (!list.empty()) {
+    const std::size_t comma = list.find(',');
+    if (list.substr(0, comma) == word) return true;
+    if (comma == std::string_view::npos) break;
+    list.remove_prefix(comma + 1);
+  }
+  return false;
+}
+
+/// mountinfo writes blanks and backslashes in paths as three octal digits.
+std::string unescape(const std::string& text) {
+  std::string plain;
+  for (std::size_t i = 0; i < text.size(); ++i) {
+    const auto octal = [&](std::size_t at) { return text[at] >= '0' && text[at] <= '7'; };
+    if (text[i] == '\\' && i + 3 < text.size() && octal(i + 1) && octal(i + 2) && octal(i + 3)) {
+      plain += static_cast<char>((text[i + 1] - '0') * 64 + (text[i + 2] - '0') * 8 +
+                                 (text[i + 3] - '0'));
+      i += 3;
+    } else {
+      plain += text[i];
+    }
+  }
+  return plain;
+}
+
+/// The hierarchies of /proc/self/mountinfo. A line is: id parent device root mount-point options
+/// optional-fields... "-" type source super-options.
+std::vector<Mount> mounts(const std::string& root) {
+  std::vector<Mount> found;
+  std::ifstream file(root + "/proc/self/mountinfo");
+  for (std::string line; std::getline(file, line);) {
+    std::istringstream fields(line);
+    std::string id, parent, device, group, directory, options, field;
+    fields >> id >> parent >> device >> group >> directory >> options;
+    while (fields >> field && field != "-") {
+    }
+    std::string type, source, super_options;
+    fields >> type >> source >> super_options;
+    if (type != "cgroup" && type != "cgroup2") continue;
+    found.push_back({type == "cgroup2", super_options, unescape(group), unescape(directory)});
+  }
+  return found;
+}
+
+/// The group this process is in, of the hierarchy with that controller ("" for version 2). A line
+/// of /proc/self/cgroup is: number:controllers:path, with the path last as it may hold colons.
+std::optional<std::string> own_group(const std::string& root, std::string_view controller) {
+  std::ifstream file(root + "/proc/self/cgroup");
+  for (std::string line; std::getline(file, line);) {
+    const std::size_t first = line.find(':');
+    const std::size_t second = first == std::string::npos ? first : line.find(':', first + 1);
+    if (second == std::string::npos) continue;
+    const std::string_view list = std::string_view(line).substr(first + 1, second - first - 1);
+    if (controller.empty() ? list.empty() : lists(list, controller)) {
+      return line.substr(second + 1);
+    }
+  }
+  return std::nullopt;
+}
+
+/// The directories of a group and of every visible group above it, the group's own first.
+std::vector<std::string> directories(const std::string& root, const Mount& mount,
+                                     const std::string& group) {
+  const std::string top = root + mount.directory;
+  // The mount may show a part of the tree only: what is below the mounted group keeps its path. A
+  // group outside it (an older container without a cgroup namespace) is seen as the mount itself.
+  const std::string base = mount.group == "/" ? "" : mount.group;
+  std::string below;
+  const bool inside = group.compare(0, base.size(), base) == 0 &&
+                      (group.size() == base.size() || group[base.size()] == '/');
+  if (inside) below = group.substr(base.size());
+  if (below.find("/..") != std::string::npos) below.clear();
+
+  std::vector<std::string> path;
+  while (!below.empty() && below != "/") {
+    path.push_back(top + below);
+    below.erase(below.rfind('/'));
+  }
+  path.push_back(top);
+  return path;
+}
+
+std::string first_line(const std::string& path) {
+  std::ifstream file(path);
+  std::string line;
+  std::getline(file, line);
+  return line;
+}
+
+/// A whole number of bytes or microseconds; none for "max", "-1", nothing and what is no number.
+std::optional<std::uint64_t> number(const std::string& text) {
+  std::istringstream stream(text);
+  std::int64_t value = 0;
+  if (!(stream >> value) || value < 0) return std::nullopt;
+  return static_cast<std::uint64_t>(value);
+}
+
+template <class T>
+void lower(std::optional<T>& limit, std::optional<T> other) {
+  if (other) limit = limit ? std::min(*limit, *other) : *other;
+}
+
+std::optional<double> share(std::optional<std::uint64_t> quota,
+                            std::optional<std::uint64_t> period) {
+  if (!quota || !period || *period == 0) return std::nullopt;
+  return static_cast<double>(*quota) / static_cast<double>(*period);
+}
+
+void read_unified(const std::string& directory, CgroupLimits& limits) {
+  lower(limits.memory, number(first_line(directory + "/memory.max")));
+  std::istringstream cpu(first_line(directory + "/cpu.max"));
+  std::string quota, period;
+  cpu >> quota >> period;
+  lower(limits.cpus, share(number(quota), number(period)));
+}
+
+void read_memory(const std::string& directory, CgroupLimits& limits) {
+  // Version 1 has no word for "unlimited": it shows the largest multiple of the page size.
+  constexpr std::uint64_t unlimited = std::uint64_t{1} << 62;
+  const auto bytes = number(first_line(directory + "/memory.limit_in_bytes"));
+  if (bytes && *bytes < unlimited) lower(limits.memory, bytes);
+}
+
+void read_cpu(const std::string& directory, CgroupLimits& limits) {
+  lower(limits.cpus, share(number(first_line(directory + "/cpu.cfs_quota_us")),
+                           number(first_line(directory + "/cpu.cfs_period_us"))));
+}
+
+}  // namespace
+
+CgroupLimits cgroup_limits(const std::string& root) {
+  CgroupLimits limits;
+  const auto apply = [&](const Mount& mount, std::string_view controller, auto read) {
+    const auto group = own_group(root, controller);
+    if (!group) return;
+    for (const std::string& directory : directories(root, mount, *group)) read(directory, limits);
+  };
+  for (const Mount& mount : mounts(root)) {
+    if (mount.unified) {
+      apply(mount, "", read_unified);
+    } else {
+      if (lists(mount.controllers, "memory")) apply(mount, "memory", read_memory);
+      if (lists(mount.controllers, "cpu")) apply(mount, "cpu", read_cpu);
+    }
+  }
+  return limits;
+}
+
+}  // namespace gex::os

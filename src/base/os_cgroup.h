@@ -1,0 +1,23 @@
+#pragma once
+// What the control groups of this process (cgroup version 1 or 2, or both) allow it.
+//
+// A container's limits stand here and nowhere else: memory and processor counts of the host say
+// nothing about them. A limit counts if it is set on the process's own group or on any group above
+// it that is visible; the smallest one holds.
+
+#include <cstdint>
+#include <optional>
+#include <string>
+
+namespace gex::os {
+
+struct CgroupLimits {
+  std::optional<std::uint64_t> memory;  ///< bytes the group may use; absent: unlimited
+  std::optional<double> cpus;           ///< processor seconds per second; absent: unlimited
+};
+
+/// Reads the limits that hold now. `root` stands before every path that is read, "" outside of
+/// tests. What cannot be read (no /proc, no mounted hierarchy) limits nothing.
+CgroupLimits cgroup_limits(const std::string& root = "");
+
+}  // namespace gex::os

@@ -1,0 +1,108 @@
+#include "base/os_cpu.h"
+
+#include <sched.h>
+#include <unistd.h>
+#include <algorithm>
+#include <cerrno>
+#include <cmath>
+#include <cstdlib>
+#include <fstream>
+#include <map>
+#include <memory>
+#include <utility>
+
+#include "base/os_cgroup.h"
+
+namespace gex::os {
+namespace {
+
+struct FreeSet {
+  void operator()(cpu_set_t* set) const noexcept { CPU_FREE(set); }
+};
+using CpuSet = std::unique_ptr<cpu_set_t, FreeSet>;
+
+/// The affinity mask in the kernel's order. cpu_set_t ends at 1024 processors and the kernel
+/// refuses a mask shorter than its own, so the mask grows until it fits.
+std::vector<std::uint32_t> affinity() {
+  for (std::uint32_t processors = 1024; processors <= 1u << 20; processors *= 2) {
+    const CpuSet set(CPU_ALLOC(processors));
+    const std::size_t bytes = CPU_ALLOC_SIZE(processors);
+    if (set == nullptr) break;
+    CPU_ZERO_S(bytes, set.get());
+    if (::sched_getaffinity(0, bytes, set.get()) == 0) {
+      std::vector<std::uint32_t> cores;
+      for (std::uint32_t core = 0; core < processors; ++core) {
+        if (CPU_ISSET_S(core, bytes, set.get())) cores.push_back(core);
+      }
+      return cores;
+    }
+    if (errno != EINVAL) break;
+  }
+  std::vector<std::uint32_t> all(cpu_count());
+  for (std::uint32_t core = 0; core < all.size(); ++core) all[core] = core;
+  return all;
+}
+
+/// The lowest-numbered hardware thread of the core's physical core: its own number when the
+/// topology is not told. The file holds a list such as "0,4" or "0-1".
+std::uint32_t physical_core(std::uint32_t core, const std::string& root) {
+  std::ifstream file(root + "/sys/devices/system/cpu/cpu" + std::to_string(core) +
+                     "/topology/thread_siblings_list");
+  std::uint32_t first = 0;
+  return file >> first ? first : core;
+}
+
+}  // namespace
+
+std::uint32_t cpu_count() noexcept {
+  const long count = ::sysconf(_SC_NPROCESSORS_ONLN);
+  return count > 0 ? static_cast<std::uint32_t>(count) : 1;
+}
+
+std::vector<std::uint32_t> allowed_cores() {
+  return binding_order(affinity());
+}
+
+std::vector<std::uint32_t> binding_order(const std::vector<std::uint32_t>& cores,
+                                         const std::string& root) {
+  struct Place {
+    std::uint32_t round;  // how many threads of the same physical core came before
+    std::uint32_t core;
+  };
+  std::map<std::uint32_t, std::uint32_t> seen;
+  std::vector<Place> places;
+  places.reserve(cores.size());
+  for (const std::uint32_t core : cores) {
+    places.push_back({seen[physical_core(core, root)]++, core});
+  }
+  std::stable_sort(places.begin(), places.end(),
+                   [](const Place& a, const Place& b) { return a.round < b.round; });
+  std::vector<std::uint32_t> ordered;
+  ordered.reserve(places.size());
+  for (const Place& place : places) ordered.push_back(place.core);
+  return ordered;
+}
+
+std::uint32_t usable_cores(const std::string& root) {
+  auto cores = static_cast<std::uint32_t>(affinity().size());
+  if (const std::optional<double> quota = cgroup_limits(root).cpus) {
+    cores = static_cast<std::uint32_t>(
+        std::min(static_cast<double>(cores), std::ceil(std::max(*quota, 0.0))));
+  }
+  return std::max<std::uint32_t>(cores, 1);
+}
+
+int pin_to_core(std::uint32_t core) noexcept {
+  const CpuSet set(CPU_ALLOC(core + 1));
+  if (set == nullptr) return ENOMEM;
+  const std::size_t bytes = CPU_ALLOC_SIZE(core + 1);
+  CPU_ZERO_S(bytes, set.get());
+  CPU_SET_S(core, bytes, set.get());
+  return ::sched_setaffinity(0, bytes, set.get()) == 0 ? 0 : errno;
+}
+
+void yield() noexcept {
+  ::sched_yield();
+}
+
+}  // namespace gex::os

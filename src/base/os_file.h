@@ -1,0 +1,38 @@
+#pragma once
+// Ownership of a file descriptor.
+
+#include <utility>
+
+namespace gex::os {
+
+/// Owns an open descriptor, or none, and closes it.
+///
+/// Functions that make one return an empty FileDescriptor on failure and leave the reason in errno.
+class FileDescriptor {
+ public:
+  FileDescriptor() noexcept = default;
+  explicit FileDescriptor(int descriptor) noexcept : descriptor_(descriptor) {}
+  FileDescriptor(FileDescriptor&& other) noexcept : descriptor_(other.release()) {}
+  FileDescriptor& operator=(FileDescriptor&& other) noexcept {
+    reset(other.release());
+    return *this;
+  }
+  ~FileDescriptor() { reset(); }
+
+  explicit operator bool() const noexcept { return descriptor_ >= 0; }
+  int get() const noexcept { return descriptor_; }
+
+  /// Gives the descriptor up without closing it.
+  [[nodiscard]] int release() noexcept { return std::exchange(descriptor_, -1); }
+
+  /// Closes what is owned and takes over `descriptor`. Leaves errno as it was.
+  void reset(int descriptor = -1) noexcept;
+
+  /// A second descriptor, close-on-exec, for the same open file; empty with errno on failure.
+  FileDescriptor duplicate() const noexcept;
+
+ private:
+  int descriptor_ = -1;
+};
+
+}  // namespace gex::os

@@ -1,0 +1,105 @@
+#pragma once
+// Memory from the operating system: files that live in memory, their mappings, and how pages are
+// asked for.
+//
+// Failure is a value: an empty object with the reason in errno, or an error number. Which limits
+// there are, and how much may be asked for, is in os_memory_limits.h. Any thread may call anything;
+// an object is used by one thread at a time.
+//
+//   MemoryFile file = create_memory_file("gex-segments", bytes);
+//   if (!file.descriptor) fatal_system("creating the segments' memory", errno);
+//   Mapping mapping = Mapping::shared(file.descriptor.get(), 0, bytes);
+//   if (!mapping) fatal_system("mapping the segments", errno);
+
+#include <cstddef>
+#include <cstdint>
+#include <span>
+#include <string>
+#include <utility>
+
+#include "base/os_file.h"
+
+namespace gex::os {
+
+std::size_t page_size() noexcept;
+
+/// `bytes` rounded up to whole pages.
+std::uint64_t round_up_to_page(std::uint64_t bytes) noexcept;
+
+/// A sparse file in memory that has no name and ends with its last descriptor and mapping.
+struct MemoryFile {
+  FileDescriptor descriptor;  ///< close-on-exec; empty on failure
+  std::string origin;         ///< for gexinfo: "memfd", or the folder of the unlinked file
+  std::uint64_t space = 0;    ///< bytes its file system can hold; UINT64_MAX: only memory limits it
+};
+
+/// Makes a file of `bytes` zero bytes that occupy no memory until they are touched or committed.
+/// `name` shows in /proc/PID/maps. Without memfd, an unlinked file in the first of /dev/shm,
+/// $TMPDIR and /tmp that takes one of this size. A size above RLIMIT_FSIZE fails with EFBIG (the
+/// kernel itself would send SIGXFSZ).
+MemoryFile create_memory_file(const char* name, std::uint64_t bytes);
+
+/// The same as an unlinked file in the first folder that takes it. Touching more of it than `space`
+/// is SIGBUS: whoever relies on such a file compares first, or commits.
+MemoryFile create_unlinked_file(std::span<const std::string> folders, std::uint64_t bytes);
+
+/// Allocates the pages of a part of a memory file now, so that touching them later cannot fail.
+/// Returns 0 or the error number: ENOSPC or ENOMEM when there are not enough.
+int commit(int descriptor, std::uint64_t offset, std::uint64_t bytes) noexcept;
+
+/// Owns a mapped range of addresses and unmaps it.
+class Mapping {
+ public:
+  Mapping() noexcept = default;
+  Mapping(Mapping&& other) noexcept : bytes_(std::exchange(other.bytes_, {})) {}
+  Mapping& operator=(Mapping&& other) noexcept {
+    reset();
+    bytes_ = std::exchange(other.bytes_, {});
+    return *this;
+  }
+  ~Mapping() { reset(); }
+
+  /// Maps a part of a file for reading and writing, shared with every process that maps it.
+  /// `offset` is a multiple of the page size; `bytes` is not 0. No memory is reserved for it.
+  static Mapping shared(int descriptor, std::uint64_t offset, std::size_t bytes) noexcept;
+
+  /// Maps private zero pages for reading and writing. No memory is reserved for them.
+  static Mapping anonymous(std::size_t bytes) noexcept;
+
+  explicit operator bool() const noexcept { return !bytes_.empty(); }
+  std::byte* data() const noexcept { return bytes_.data(); }
+  std::size_t size() const noexcept { return bytes_.size(); }
+  std::span<std::byte> bytes() const noexcept { return bytes_; }
+
+  /// Gives the range up without unmapping it: for memory that lives as long as the process.
+  std::span<std::byte> release() noexcept { return std::exchange(bytes_, {}); }
+
+  /// Unmaps. Leaves errno as it was.
+  void reset() noexcept;
+
+ private:
+  explicit Mapping(std::span<std::byte> bytes) noexcept : bytes_(bytes) {}
+  static Mapping map(std::size_t bytes, int flags, int descriptor, std::uint64_t offset) noexcept;
+
+  std::span<std::byte> bytes_;
+};
+
+/// Makes the page table entries of a mapped range for writing, so that the first touch of a page
+/// costs nothing. The range must be able to have pages (`commit` first for a file). Returns 0 or
+/// the error number.
+int populate(std::span<std::byte> range) noexcept;
+
+/// Asks for transparent huge pages in a range; whether they come is the system's decision (see
+/// `huge_pages`). Returns 0 or the error number, EINVAL if the kernel has none.
+int advise_huge_pages(std::span<std::byte> range) noexcept;
+
+/// What the system says about transparent huge pages, for gexinfo: the chosen word of each file of
+/// /sys/kernel/mm/transparent_hugepage ("never", "advise", ...), "" if there is none.
+struct HugePages {
+  std::string anonymous;    ///< `enabled`
+  std::string shared;       ///< `shmem_enabled`: what holds for memory files
+  std::uint64_t bytes = 0;  ///< size of one, 0 if unknown
+};
+HugePages huge_pages(const std::string& root = "");
+
+}  // namespace gex::os

@@ -1,0 +1,37 @@
+#include "base/os_process.h"
+
+#include <poll.h>
+#include <unistd.h>
+#include <cerrno>
+
+namespace gex::os {
+
+int write_fully(int descriptor, const char* bytes, std::size_t count) noexcept {
+  while (count > 0) {
+    const ssize_t written = ::write(descriptor, bytes, count);
+    if (written >= 0) {
+      bytes += written;
+      count -= static_cast<std::size_t>(written);
+    } else if (errno == EAGAIN) {
+      pollfd full{descriptor, POLLOUT, 0};
+      if (::poll(&full, 1, 1000) == 0) return EAGAIN;
+    } else if (errno != EINTR) {
+      return errno;
+    }
+  }
+  return 0;
+}
+
+int process_id() noexcept {
+  return static_cast<int>(::getpid());
+}
+
+int thread_id() noexcept {
+  return static_cast<int>(::gettid());
+}
+
+void exit_at_once(int code) noexcept {
+  ::_exit(code);
+}
+
+}  // namespace gex::os

@@ -1,0 +1,97 @@
+#pragma once
+// Waiting for another rank or thread without sleeping in the kernel.
+//
+// A waiting rank never blocks in the kernel for a message: the wake-up would cost every sender a
+// fence and a system call. It spins, and when its turn seems long it offers the core to others.
+// How long it spins is one decision for the whole process, made at start from the number of ranks
+// per usable core (`set_oversubscribed`): with a core for everybody a yield only delays the moment
+// the message is seen, with more ranks than cores every moment of spinning is taken from the rank
+// that is waited for.
+//
+//   Waiter waiter;
+//   while (!done()) {
+//     if (poll()) waiter.reset();
+//     else waiter.wait();
+//   }
+//
+// The condition must be read again after every `wait` and every poll.
+
+#include <atomic>
+#include <cstdint>
+
+#include "base/os_cpu.h"
+
+namespace gex {
+
+/// Tells the processor that this is a spin loop: about 10 to 150 cycles, less power, and a sibling
+/// hardware thread runs faster. Orders no memory.
+inline void spin_pause() noexcept {
+#if defined(__x86_64__) || defined(__i386__)
+  __builtin_ia32_pause();
+#elif defined(__aarch64__)
+  asm volatile("isb");
+#endif
+}
+
+namespace detail {
+/// Turns of `Waiter::wait` that only return, so that the next look comes as soon as it can; turns
+/// before the first yield; and turns between one yield and the next.
+struct SpinLimits {
+  std::uint32_t bare;
+  std::uint32_t first;
+  std::uint32_t between;
+};
+inline constexpr SpinLimits roomy{1024, 5120, 256};
+inline constexpr SpinLimits crowded{0, 2, 0};
+
+/// What `set_oversubscribed` said last.
+inline std::atomic<bool> oversubscribed{false};
+}  // namespace detail
+
+/// Says whether more ranks wait on this host than it has usable cores. Called once at start, before
+/// anybody waits; later calls are seen by each waiter at some later turn.
+inline void set_oversubscribed(bool oversubscribed) noexcept {
+  // Relaxed: the flag carries no other data with it.
+  detail::oversubscribed.store(oversubscribed, std::memory_order_relaxed);
+}
+
+inline bool oversubscribed() noexcept {
+  return detail::oversubscribed.load(std::memory_order_relaxed);
+}
+
+/// What a waiter does with its turns outside of tests.
+struct WaitActions {
+  static void pause() noexcept { spin_pause(); }
+  static void yield() noexcept { os::yield(); }
+};
+
+/// The state of one wait: a counter. Cheap to make; one per wait, used by one thread.
+template <class Actions>
+class BasicWaiter {
+ public:
+  BasicWaiter() = default;
+  /// Goes on with a wait whose state was kept outside.
+  explicit BasicWaiter(std::uint32_t turns) noexcept : turns_(turns) {}
+  std::uint32_t turns() const noexcept { return turns_; }
+
+  /// One turn: a pause, or a yield of the core when this wait has lasted. Orders no memory.
+  void wait() noexcept {
+    const detail::SpinLimits limits = oversubscribed() ? detail::crowded : detail::roomy;
+    if (turns_ < limits.first) [[likely]] {
+      if (++turns_ > limits.bare) Actions::pause();
+      return;
+    }
+    turns_ = limits.first - limits.between;
+    Actions::yield();
+  }
+
+  /// Something arrived: the next turns spin again.
+  void reset() noexcept { turns_ = 0; }
+
+ private:
+  std::uint32_t turns_ = 0;
+};
+
+using Waiter = BasicWaiter<WaitActions>;
+
+}  // namespace gex

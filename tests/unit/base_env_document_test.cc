@@ -1,0 +1,68 @@
+// docs/environment.md says what the environment table says, and the check of that can fail.
+
+#include <gtest/gtest.h>
+
+#include <sys/wait.h>
+#include <cstdlib>
+#include <filesystem>
+#include <fstream>
+#include <iterator>
+#include <string>
+
+#include "base/env.h"
+#include "temporary_folder.h"
+
+namespace {
+
+const std::filesystem::path project =
+    std::filesystem::absolute(__FILE__).parent_path().parent_path().parent_path();
+
+std::string read(const std::filesystem::path& path) {
+  std::ifstream file(path);
+  return {std::istreambuf_iterator<char>(file), {}};
+}
+
+int generate(const std::string& arguments) {
+  const std::string command = (project / "tools/generate-env-docs").string() + " " + arguments;
+  const int status = std::system(command.c_str());
+  return WIFEXITED(status) ? WEXITSTATUS(status) : -1;
+}
+
+TEST(EnvironmentDocument, IsCurrent) {
+  EXPECT_EQ(generate("--check"), 0) << "run tools/generate-env-docs";
+}
+
+TEST(EnvironmentDocument, HasEveryRowOfTheCompiledTable) {
+  const std::string document = read(project / "docs/environment.md");
+  for (const gex::env::Description& row : gex::env::table()) {
+    const std::string cells = std::string("| `") + row.name + "` | " + type_name(row.type) + " | " +
+                              (*row.default_text ? "`" + std::string(row.default_text) + "`" : "") +
+                              " | " + row.help + " |\n";
+    EXPECT_NE(document.find(cells), std::string::npos) << cells;
+  }
+}
+
+TEST(EnvironmentDocument, TheCheckNoticesAChange) {
+  const TemporaryFolder folder;
+  folder.write("environment.md", read(project / "docs/environment.md") + "stale\n");
+  EXPECT_EQ(generate("--check --document " + folder.path() + "/environment.md >" + folder.path() +
+                     "/difference 2>&1"),
+            1);
+  EXPECT_NE(read(folder.path() + "/difference").find("-stale"), std::string::npos);
+  EXPECT_EQ(generate("--check --document " + folder.path() + "/missing.md >/dev/null 2>&1"), 1);
+}
+
+TEST(EnvironmentDocument, ATableThatIsNotUnderstoodIsRefused) {
+  const TemporaryFolder folder;
+  folder.write("table.def", "GEX_ENV(a, \"GEX_A\", colour, \"\", \"c\", \"h\")\n");
+  EXPECT_EQ(generate("--table " + folder.path() + "/table.def --document " + folder.path() +
+                     "/out.md 2>/dev/null"),
+            1);
+  folder.write("table.def", "GEX_ENV(a, \"GEX_A\", text, \"\", \"c\" \"h\")\n");
+  EXPECT_EQ(generate("--table " + folder.path() + "/table.def --document " + folder.path() +
+                     "/out.md 2>/dev/null"),
+            1);
+  EXPECT_FALSE(std::filesystem::exists(folder.path() + "/out.md"));
+}
+
+}  // namespace

@@ -1,0 +1,220 @@
+// The environment table: typed access, malformed values, unknown names, GASNET_VERBOSEENV.
+
+#include "base/env.h"
+
+#include <gtest/gtest.h>
+
+#include <cstdlib>
+#include <set>
+#include <string>
+#include <string_view>
+
+#include "base/env_grammar.h"
+#include "base/error.h"
+
+namespace gex::env {
+namespace {
+
+using testing::ExitedWithCode;
+using testing::internal::CaptureStderr;
+using testing::internal::GetCapturedStderr;
+
+/// Each test starts without any variable of the table or of our prefix.
+class Environment : public testing::Test {
+ protected:
+  void SetUp() override {
+    for (const Description& row : table()) ::unsetenv(row.name);
+  }
+  void TearDown() override { SetUp(); }
+
+  static void set(Variable variable, const char* value) {
+    ::setenv(describe(variable).name, value, 1);
+  }
+};
+using EnvironmentDeath = Environment;
+
+TEST_F(Environment, EveryRowIsCompleteUniqueAndHasADefaultOfItsType) {
+  std::set<std::string_view> names;
+  for (const Description& row : table()) {
+    const std::string_view name = row.name, text = row.default_text;
+    EXPECT_TRUE(name.starts_with("GEX_") || name.starts_with("GASNET_")) << name;
+    EXPECT_TRUE(names.insert(name).second) << name << " is listed twice";
+    EXPECT_STRNE(row.category, "") << name;
+    EXPECT_STRNE(row.help, "") << name;
+    if (text.empty()) continue;
+    switch (row.type) {
+      case Type::text:
+        break;
+      case Type::boolean:
+        EXPECT_TRUE(parse_boolean(text)) << name;
+        break;
+      case Type::integer:
+        EXPECT_TRUE(parse_integer(text)) << name;
+        break;
+      case Type::seconds:
+        EXPECT_TRUE(parse_seconds(text)) << name;
+        break;
+      case Type::size:
+        EXPECT_TRUE(parse_size(text)) << name;
+        break;
+      case Type::memory:
+        EXPECT_TRUE(parse_memory(text)) << name;
+        break;
+    }
+  }
+}
+
+TEST_F(Environment, FindsRowsByName) {
+  EXPECT_EQ(find("GASNET_MAX_SEGSIZE"), Variable::max_segsize);
+  EXPECT_EQ(find("GEX_CONDUIT"), Variable::conduit);
+  EXPECT_EQ(find("GEX_CONDUI"), std::nullopt);
+  EXPECT_EQ(find(""), std::nullopt);
+}
+
+TEST_F(Environment, UnsetVariablesHaveTheTablesDefault) {
+  EXPECT_EQ(value(Variable::max_segsize), std::nullopt);
+  const Memory memory = env::memory(Variable::max_segsize);
+  EXPECT_EQ(memory.amount, 0.85);
+  EXPECT_TRUE(memory.is_fraction);
+  EXPECT_TRUE(memory.per_host);
+  EXPECT_FALSE(boolean(Variable::segment_commit));
+  EXPECT_EQ(integer(Variable::supernode_maxsize), 0);
+  EXPECT_EQ(text(Variable::conduit), "");
+  EXPECT_EQ(integer(Variable::pshm_nodes), 0) << "no default: zero";
+}
+
+TEST_F(Environment, ValuesComeFromTheEnvironment) {
+  set(Variable::conduit, "emu");
+  set(Variable::segment_commit, "yes");
+  set(Variable::supernode_maxsize, "0x10");
+  set(Variable::exit_timeout, "2.5");
+  set(Variable::max_segsize, "128.0MB/P");
+  EXPECT_EQ(text(Variable::conduit), "emu");
+  EXPECT_TRUE(boolean(Variable::segment_commit));
+  EXPECT_EQ(integer(Variable::supernode_maxsize), 16);
+  EXPECT_EQ(seconds(Variable::exit_timeout), 2.5);
+  EXPECT_EQ(env::memory(Variable::max_segsize).amount, 128.0 * (1 << 20));
+}
+
+TEST_F(Environment, AnEmptyValueCountsAsUnsetAndBlanksAreDropped) {
+  set(Variable::max_segsize, "");
+  EXPECT_EQ(value(Variable::max_segsize), std::nullopt);
+  EXPECT_EQ(env::memory(Variable::max_segsize).amount, 0.85);
+  set(Variable::conduit, "  ");
+  EXPECT_EQ(value(Variable::conduit), std::nullopt);
+  set(Variable::conduit, " emu\n");
+  EXPECT_EQ(value(Variable::conduit), "emu");
+}
+
+TEST_F(EnvironmentDeath, AMalformedValueEndsWithOneLineThatNamesIt) {
+  set(Variable::max_segsize, "12 parsecs");
+  EXPECT_EXIT(env::memory(Variable::max_segsize), ExitedWithCode(1),
+              "^gex: GASNET_MAX_SEGSIZE='12 parsecs' is not understood: expected an amount of "
+              "memory, such as 256MB, 128.0MB/P or 0.5/H\n$");
+  set(Variable::segment_commit, "perhaps");
+  EXPECT_EXIT(boolean(Variable::segment_commit), ExitedWithCode(1),
+              "^gex: GEX_SEGMENT_COMMIT='perhaps' is not understood: expected 1, 0, yes, no,");
+  set(Variable::supernode_maxsize, "four");
+  EXPECT_EXIT(integer(Variable::supernode_maxsize), ExitedWithCode(1),
+              "^gex: GASNET_SUPERNODE_MAXSIZE='four' is not understood: expected a whole number");
+  set(Variable::exit_timeout, "-3");
+  EXPECT_EXIT(seconds(Variable::exit_timeout), ExitedWithCode(1),
+              "^gex: GEX_EXIT_TIMEOUT='-3' is not understood: expected a number of seconds");
+}
+
+TEST_F(EnvironmentDeath, AValueWithALineBreakStaysOneLine) {
+  set(Variable::supernode_maxsize, "4\ngex: all is well");
+  EXPECT_EXIT(integer(Variable::supernode_maxsize), ExitedWithCode(1),
+              "^gex: GASNET_SUPERNODE_MAXSIZE='4\\?gex: all is well' is not understood[^\n]*\n$");
+}
+
+// warn_unknown speaks once in a process, so each of these runs in its own.
+
+TEST_F(EnvironmentDeath, AnUnknownNameOfOursIsWarnedAboutWithTheNearestKnownOne) {
+  const auto warn_about = [](const char* name) {
+    ::setenv(name, "1", 1);
+    warn_unknown();
+    std::exit(0);
+  };
+  EXPECT_EXIT(warn_about("GEX_CONDIUT"), ExitedWithCode(0),
+              "^gex: warning: GEX_CONDIUT is not a variable of libgex; the one most like it is "
+              "GEX_CONDUIT\n$");
+  EXPECT_EXIT(warn_about("GEX_MAX_SEGSIZE"), ExitedWithCode(0),
+              "GEX_MAX_SEGSIZE is not .* most like it is GASNET_MAX_SEGSIZE\n$");
+  EXPECT_EXIT(warn_about("GEX_"), ExitedWithCode(0), "^gex: warning: GEX_ is not a variable");
+}
+
+TEST_F(EnvironmentDeath, KnownNamesAndThoseOfGasnetAreNotWarnedAbout) {
+  EXPECT_EXIT(
+      {
+        ::setenv("GEX_CONDUIT", "emu", 1);
+        ::setenv("GASNET_NO_SUCH_THING", "1", 1);
+        ::setenv("GEXX_OTHER", "1", 1);
+        warn_unknown();
+        std::exit(0);
+      },
+      ExitedWithCode(0), "^$");
+}
+
+TEST_F(EnvironmentDeath, UnknownNamesAreWarnedAboutOnce) {
+  EXPECT_EXIT(
+      {
+        ::setenv("GEX_ONE", "1", 1);
+        warn_unknown();
+        ::setenv("GEX_TWO", "1", 1);
+        warn_unknown();
+        std::exit(0);
+      },
+      ExitedWithCode(0), "^gex: warning: GEX_ONE [^\n]*\n$");
+}
+
+TEST_F(EnvironmentDeath, OnlyRankZeroWarnsAboutUnknownNames) {
+  const auto warn_as = [](std::uint32_t rank) {
+    ::setenv("GEX_ONE", "1", 1);
+    set_message_rank(rank);
+    warn_unknown();
+    std::exit(0);
+  };
+  EXPECT_EXIT(warn_as(0), ExitedWithCode(0), "^gex: rank 0: warning: GEX_ONE ");
+  EXPECT_EXIT(warn_as(1), ExitedWithCode(0), "^$");
+}
+
+TEST_F(EnvironmentDeath, VerboseenvShowsEachVariableOnceWithItsOrigin) {
+  EXPECT_EXIT(
+      {
+        set(Variable::verboseenv, "1");
+        set(Variable::conduit, "emu");
+        text(Variable::conduit);
+        text(Variable::conduit);
+        env::memory(Variable::max_segsize);
+        integer(Variable::pshm_nodes);
+        display("CLIENT_VARIABLE", "7", true);
+        std::exit(0);
+      },
+      ExitedWithCode(0),
+      "^gex: GEX_CONDUIT = emu\n"
+      "gex: GASNET_MAX_SEGSIZE = 0.85/H \\(default\\)\n"
+      "gex: GASNET_PSHM_NODES = \\(unset\\) \\(default\\)\n"
+      "gex: CLIENT_VARIABLE = 7 \\(default\\)\n$");
+}
+
+TEST_F(EnvironmentDeath, VerboseenvIsSilentElsewhereThanOnRankZero) {
+  EXPECT_EXIT(
+      {
+        set(Variable::verboseenv, "1");
+        set_message_rank(2);
+        text(Variable::conduit);
+        std::exit(verbose() ? 1 : 0);
+      },
+      ExitedWithCode(0), "^$");
+}
+
+TEST_F(Environment, WithoutVerboseenvNothingIsSaid) {
+  CaptureStderr();
+  text(Variable::conduit);
+  display("CLIENT_VARIABLE", "7", false);
+  EXPECT_EQ(GetCapturedStderr(), "");
+}
+
+}  // namespace
+}  // namespace gex::env

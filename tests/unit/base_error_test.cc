@@ -1,0 +1,231 @@
+// Messages: their form, that each is one write, and how `fatal` ends the process.
+
+#include "base/error.h"
+
+#include <gtest/gtest.h>
+
+#include <sys/socket.h>
+#include <sys/wait.h>
+#include <unistd.h>
+#include <cerrno>
+#include <csignal>
+#include <cstdlib>
+#include <functional>
+#include <string>
+#include <thread>
+#include <vector>
+
+#include "base/env.h"
+
+namespace gex {
+namespace {
+
+using testing::ExitedWithCode;
+
+/// What a child process wrote to standard error, one entry for each write(2), and how it ended. A
+/// packet socket keeps the writes apart.
+struct Outcome {
+  std::vector<std::string> writes;
+  int status = 0;
+};
+
+Outcome run(const std::function<void()>& body) {
+  int ends[2];
+  if (::socketpair(AF_UNIX, SOCK_SEQPACKET, 0, ends) != 0) throw std::runtime_error("socketpair");
+  const pid_t child = ::fork();
+  if (child == 0) {
+    ::dup2(ends[1], STDERR_FILENO);
+    ::close(ends[0]);
+    ::close(ends[1]);
+    body();
+    ::_exit(0);
+  }
+  ::close(ends[1]);
+  Outcome outcome;
+  char packet[8192];
+  for (ssize_t size; (size = ::recv(ends[0], packet, sizeof packet, 0)) > 0;) {
+    outcome.writes.emplace_back(packet, static_cast<std::size_t>(size));
+  }
+  ::close(ends[0]);
+  ::waitpid(child, &outcome.status, 0);
+  return outcome;
+}
+
+TEST(Message, IsOneLineInOneWrite) {
+  const Outcome outcome = run([] {
+    warn("the %s has %d legs", "spider", 8);
+    note("%zu", std::size_t{7});
+  });
+  ASSERT_EQ(outcome.writes.size(), 2u);
+  EXPECT_EQ(outcome.writes[0], "gex: warning: the spider has 8 legs\n");
+  EXPECT_EQ(outcome.writes[1], "gex: 7\n");
+}
+
+TEST(Message, NamesTheRankOnceItIsKnown) {
+  const Outcome outcome = run([] {
+    EXPECT_TRUE(speaks_for_job());
+    set_message_rank(0);
+    if (!speaks_for_job()) note("rank 0 must speak for the job");
+    set_message_rank(1023);
+    if (speaks_for_job()) note("rank 1023 must not speak for the job");
+    note("here");
+  });
+  ASSERT_EQ(outcome.writes.size(), 1u);
+  EXPECT_EQ(outcome.writes[0], "gex: rank 1023: here\n");
+}
+
+TEST(Message, ControlCharactersCannotStartANewLine) {
+  const Outcome outcome = run([] { note("a\nb\rc\x1b[1md\x7f caf\xc3\xa9\n"); });
+  ASSERT_EQ(outcome.writes.size(), 1u);
+  EXPECT_EQ(outcome.writes[0], "gex: a?b?c?[1md? caf\xc3\xa9\n");
+}
+
+TEST(Message, ALongLineIsCutAndSaysSo) {
+  const std::string text(5000, 'x');
+  const Outcome outcome = run([&] { note("%s", text.c_str()); });
+  ASSERT_EQ(outcome.writes.size(), 1u);
+  const std::string& line = outcome.writes[0];
+  EXPECT_EQ(line.size(), 2048u);
+  EXPECT_EQ(line.substr(0, 8), "gex: xxx");
+  EXPECT_EQ(line.substr(line.size() - 5), "x...\n");
+}
+
+TEST(Message, TheLongestLineThatFitsIsWhole) {
+  const std::string text(2048 - 1 - 5, 'x');
+  const Outcome outcome = run([&] { note("%s", text.c_str()); });
+  ASSERT_EQ(outcome.writes.size(), 1u);
+  EXPECT_EQ(outcome.writes[0], "gex: " + text + "\n");
+}
+
+TEST(Message, LinesOfManyThreadsStayWhole) {
+  const Outcome outcome = run([] {
+    std::vector<std::thread> threads;
+    for (int t = 0; t < 4; ++t) {
+      threads.emplace_back([t] {
+        for (int i = 0; i < 50; ++i) note("thread %d line %d", t, i);
+      });
+    }
+    for (std::thread& thread : threads) thread.join();
+  });
+  ASSERT_EQ(outcome.writes.size(), 200u);
+  for (const std::string& line : outcome.writes) {
+    int thread = -1, number = -1, end = 0;
+    EXPECT_EQ(std::sscanf(line.c_str(), "gex: thread %d line %d\n%n", &thread, &number, &end), 2);
+    EXPECT_EQ(static_cast<std::size_t>(end), line.size());
+  }
+}
+
+TEST(Warn, IsSilencedByGasnetQuietButNotesAreNot) {
+  const Outcome outcome = run([] {
+    ::setenv("GASNET_QUIET", "1", 1);
+    warn("not this");
+    note("but this");
+  });
+  ASSERT_EQ(outcome.writes.size(), 1u);
+  EXPECT_EQ(outcome.writes[0], "gex: but this\n");
+}
+
+TEST(FatalDeath, WithoutAHookExitsWithOneAndFlushesNothing) {
+  EXPECT_EXIT(fatal("no %s", "bananas"), ExitedWithCode(1), "^gex: no bananas\n$");
+  const Outcome outcome = run([] {
+    std::fputs("buffered", stderr);
+    std::setvbuf(stderr, nullptr, _IOFBF, 4096);
+    std::fputs("buffered", stderr);
+    std::atexit([] { note("exit handler"); });
+    fatal("end");
+  });
+  EXPECT_EQ(outcome.writes.back(), "gex: end\n");
+  EXPECT_TRUE(WIFEXITED(outcome.status) && WEXITSTATUS(outcome.status) == 1);
+}
+
+TEST(FatalDeath, CallsTheHookAfterItsLine) {
+  EXPECT_EXIT(
+      {
+        set_abort_hook([](int code) noexcept {
+          note("hook %d", code);
+          ::_exit(40 + code);
+        });
+        set_message_rank(5);
+        fatal("cause");
+      },
+      ExitedWithCode(41), "^gex: rank 5: cause\ngex: rank 5: hook 1\n$");
+}
+
+TEST(FatalDeath, AHookThatFailsOrReturnsEndsTheProcess) {
+  EXPECT_EXIT(
+      {
+        set_abort_hook([](int) noexcept { fatal("in the hook"); });
+        fatal("cause");
+      },
+      ExitedWithCode(1), "^gex: cause\ngex: in the hook\n$");
+  EXPECT_EXIT(
+      {
+        set_abort_hook([](int) noexcept {});
+        fatal("cause");
+      },
+      ExitedWithCode(1), "^gex: cause\n$");
+}
+
+TEST(FatalDeath, IsNotStoppedByGasnetQuiet) {
+  EXPECT_EXIT(
+      {
+        ::setenv("GASNET_QUIET", "1", 1);
+        fatal("cause");
+      },
+      ExitedWithCode(1), "^gex: cause\n$");
+}
+
+TEST(FatalDeath, WorksInASignalHandler) {
+  EXPECT_EXIT(
+      {
+        std::signal(SIGUSR1, [](int signal) { fatal("signal %d of %s", signal, "mine"); });
+        std::raise(SIGUSR1);
+      },
+      ExitedWithCode(1), "^gex: signal 10 of mine\n$");
+}
+
+TEST(FatalSystemDeath, NamesTheCallAndTheCause) {
+  EXPECT_EXIT(fatal_system("mapping the segments", ENOMEM), ExitedWithCode(1),
+              "^gex: mapping the segments: Cannot allocate memory\n$");
+  EXPECT_EXIT(fatal_system("open", 99999), ExitedWithCode(1), "^gex: open: error 99999\n$");
+}
+
+TEST(FatalDeath, PrintsABacktraceWhenAsked) {
+  EXPECT_EXIT(
+      {
+        ::setenv("GASNET_BACKTRACE", "1", 1);
+        fatal("cause");
+      },
+      ExitedWithCode(1), "^gex: cause\n.*base_error_test.*\\[0x");
+}
+
+TEST(Fatal, FreezesForADebuggerWhenAsked) {
+  int ends[2];
+  ASSERT_EQ(::pipe(ends), 0);
+  const pid_t child = ::fork();
+  if (child == 0) {
+    ::dup2(ends[1], STDERR_FILENO);
+    ::close(ends[0]);
+    ::close(ends[1]);
+    ::setenv("GASNET_FREEZE_ON_ERROR", "yes", 1);
+    fatal("cause");
+  }
+  ::close(ends[1]);
+  std::string text;
+  char byte;
+  while (std::count(text.begin(), text.end(), '\n') < 2 && ::read(ends[0], &byte, 1) == 1) {
+    text += byte;
+  }
+  ::close(ends[0]);
+  const std::string pid = std::to_string(child);
+  EXPECT_EQ(text, "gex: cause\ngex: process " + pid + " waits for a debugger: gdb -p " + pid +
+                      ", then: set var *(int *)&gex_frozen = 0\n");
+  int status = 0;
+  EXPECT_EQ(::waitpid(child, &status, WNOHANG), 0) << "it must still be there";
+  ::kill(child, SIGKILL);
+  ASSERT_EQ(::waitpid(child, &status, 0), child);
+  EXPECT_TRUE(WIFSIGNALED(status));
+}
+
+}  // namespace
+}  // namespace gex

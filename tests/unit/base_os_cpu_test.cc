@@ -1,0 +1,97 @@
+// Which processors a job may use, and binding to one.
+
+#include "base/os_cpu.h"
+
+#include <gtest/gtest.h>
+
+#include <sched.h>
+#include <algorithm>
+#include <cerrno>
+#include <string>
+#include <thread>
+#include <vector>
+
+#include "temporary_folder.h"
+
+namespace gex::os {
+namespace {
+
+/// Runs the body in a thread of its own, whose binding ends with it.
+template <class Body>
+void in_thread(Body body) {
+  std::thread(body).join();
+}
+
+void write_quota(const TemporaryFolder& root, const char* cpu_max) {
+  root.write("proc/self/mountinfo", "30 23 0:26 / /sys/fs/cgroup rw - cgroup2 cgroup2 rw\n");
+  root.write("proc/self/cgroup", "0::/\n");
+  root.write("sys/fs/cgroup/cpu.max", cpu_max);
+}
+
+TEST(AllowedCores, AreThoseOfTheAffinityMask) {
+  const auto cores = allowed_cores();
+  ASSERT_FALSE(cores.empty());
+  cpu_set_t set;
+  CPU_ZERO(&set);
+  ASSERT_EQ(::sched_getaffinity(0, sizeof set, &set), 0);
+  EXPECT_EQ(cores.size(), static_cast<std::size_t>(CPU_COUNT(&set)));
+  for (const std::uint32_t core : cores) EXPECT_TRUE(CPU_ISSET(core, &set)) << core;
+  EXPECT_LE(cores.size(), cpu_count());
+}
+
+TEST(BindingOrder, PhysicalCoresComeBeforeTheirSecondThreads) {
+  const TemporaryFolder root;
+  const auto siblings = [&](int core, const char* list) {
+    root.write(
+        "sys/devices/system/cpu/cpu" + std::to_string(core) + "/topology/thread_siblings_list",
+        list);
+  };
+  // Neighbouring numbers are threads of one core, in both notations.
+  siblings(0, "0-1\n");
+  siblings(1, "0-1\n");
+  siblings(2, "2,3\n");
+  siblings(3, "2,3\n");
+  using Cores = std::vector<std::uint32_t>;
+  EXPECT_EQ(binding_order({0, 1, 2, 3}, root.path()), (Cores{0, 2, 1, 3}));
+  EXPECT_EQ(binding_order({1, 2, 3}, root.path()), (Cores{1, 2, 3}));
+  EXPECT_EQ(binding_order({2, 3, 7}, root.path()), (Cores{2, 7, 3})) << "7 has no topology";
+  EXPECT_EQ(binding_order({}, root.path()), Cores{});
+}
+
+TEST(PinToCore, LeavesOneAllowedCoreAndOneUsable) {
+  for (const std::uint32_t core : allowed_cores()) {
+    in_thread([core] {
+      ASSERT_EQ(pin_to_core(core), 0);
+      EXPECT_EQ(allowed_cores(), std::vector<std::uint32_t>{core});
+      EXPECT_EQ(usable_cores(), 1u);
+      EXPECT_EQ(::sched_getcpu(), static_cast<int>(core));
+    });
+  }
+}
+
+TEST(PinToCore, AnswersWhyForACoreThatIsNotThere) {
+  in_thread([] { EXPECT_EQ(pin_to_core(1u << 16), EINVAL); });
+}
+
+TEST(UsableCores, AreTheAllowedOnesWithoutAQuota) {
+  const TemporaryFolder root;
+  EXPECT_EQ(usable_cores(root.path()), allowed_cores().size());
+}
+
+TEST(UsableCores, AQuotaIsRoundedUpAndNeverBelowOne) {
+  const TemporaryFolder root;
+  const auto allowed = static_cast<std::uint32_t>(allowed_cores().size());
+  write_quota(root, "10000 100000\n");
+  EXPECT_EQ(usable_cores(root.path()), 1u);
+  write_quota(root, "100000 100000\n");
+  EXPECT_EQ(usable_cores(root.path()), 1u);
+  write_quota(root, "110000 100000\n");
+  EXPECT_EQ(usable_cores(root.path()), std::min(2u, allowed));
+  write_quota(root, "6400000000 100000\n");
+  EXPECT_EQ(usable_cores(root.path()), allowed);
+  write_quota(root, "0 100000\n");
+  EXPECT_EQ(usable_cores(root.path()), 1u);
+}
+
+}  // namespace
+}  // namespace gex::os
