@@ -1,0 +1,74 @@
+// gexrun: runs a program as a job of many ranks on this machine.
+
+#include <fcntl.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <cstdio>
+#include <cstdlib>
+#include <cstring>
+#include <string>
+
+#include "base/env.h"
+#include "boot/launcher.h"
+#include "boot/process_tree.h"
+#include "boot/spawn.h"
+#include "debugger.h"
+#include "options.h"
+
+namespace {
+
+constexpr const char* name = "gexrun";
+
+/// A gexrun that is itself a rank of another gexrun's job is not the libgex program of that rank:
+/// its own ranks must not inherit that place.
+void leave_outer_job() {
+  const char* const outer = std::getenv("GEX_JOB");
+  if (outer == nullptr) return;
+  std::string why;
+  if (const auto membership = gex::boot::parse_membership(outer, why)) {
+    fcntl(membership->control, F_SETFD, FD_CLOEXEC);
+  }
+  unsetenv("GEX_JOB");
+}
+
+}  // namespace
+
+int main(int count, char** arguments) {
+  gex::boot::fill_standard_descriptors();
+  const gexrun::Reading reading = gexrun::read_command_line(count, arguments);
+  if (!reading.message.empty()) {
+    std::FILE* const stream = reading.status == 0 ? stdout : stderr;
+    const bool written =
+        std::fputs(reading.message.c_str(), stream) >= 0 && std::fflush(stream) == 0;
+    return reading.status == 0 && !written ? 1 : reading.status;
+  }
+  const gexrun::Options& options = reading.options;
+  leave_outer_job();
+  for (const auto& [variable, value] : options.variables) {
+    setenv(variable.c_str(), value.c_str(), 1);
+  }
+  if (!options.conduit.empty()) setenv("GEX_CONDUIT", options.conduit.c_str(), 1);
+
+  if (gexrun::find_program(options.command.front()).empty()) {
+    const int error = errno;
+    gex::boot::report(name, "cannot execute '%s': %s", options.command.front().c_str(),
+                      std::strerror(error));
+    return gex::boot::exec_failure_status(error);
+  }
+  gex::boot::Launch launch;
+  launch.program_name = name;
+  launch.ranks = options.ranks;
+  std::string why;
+  launch.command = gexrun::under_debugger(options.debugger, options.command, why);
+  if (launch.command.empty()) {
+    gex::boot::report(name, "%s", why.c_str());
+    return 1;
+  }
+  launch.tag_output = options.tag_output;
+  launch.bind_cores = options.bind_cores;
+  launch.verbose = options.verbose;
+  launch.time_limit = options.time_limit;
+  launch.exit_timeout = gex::env::seconds(gex::env::Variable::exit_timeout);
+  gex::boot::launch(launch);
+}

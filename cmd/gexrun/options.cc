@@ -1,0 +1,175 @@
+#include "options.h"
+
+#include <getopt.h>
+
+#include <charconv>
+#include <cmath>
+#include <cstring>
+#include <string_view>
+
+#include "boot/job.h"
+
+namespace gexrun {
+
+namespace {
+
+constexpr int usage_error = 2;
+
+constexpr const char* usage =
+    R"(Usage: gexrun -n N [OPTION]... PROGRAM [ARGUMENT]...
+Runs PROGRAM as a job of N ranks on this machine, and exits with the status of the first rank that
+fails, or 0.
+
+  -n, --ranks N          number of ranks, 1 to 1024
+      --conduit C        network of the job (sets GEX_CONDUIT; gexinfo lists what there is)
+  -E VARS                comma-separated list of environment variables for the ranks: NAME passes
+                         on what is set here (on one machine everything is), NAME=VALUE sets it
+      --tag-output       begin each line that a rank prints with "[RANK] "
+      --bind core|none   bind rank r to the r-th usable core (default: none)
+      --timeout S        end the job with status 124 if it has not ended after S seconds
+      --debugger D       run each rank under gdb, which prints backtraces when one crashes, or
+                         under valgrind
+  -v, --verbose          say what is done
+  -h, --help             print this and exit
+      --version          print the version and exit
+
+Standard input goes to rank 0. Output of the ranks is passed on in whole lines. SIGINT, SIGTERM and
+SIGHUP go to the ranks and end the job; a second one kills them. Other signals are passed on.
+Exit status: 2 for a wrong command line, 127 or 126 when PROGRAM is missing or cannot be executed,
+128+S when a rank is killed by signal S.
+)";
+
+enum LongOption { conduit = 256, tag_output, bind, timeout, debugger, version };
+
+constexpr option long_options[] = {
+    {"ranks", required_argument, nullptr, 'n'},
+    {"conduit", required_argument, nullptr, conduit},
+    {"tag-output", no_argument, nullptr, tag_output},
+    {"bind", required_argument, nullptr, bind},
+    {"timeout", required_argument, nullptr, timeout},
+    {"debugger", required_argument, nullptr, debugger},
+    {"verbose", no_argument, nullptr, 'v'},
+    {"help", no_argument, nullptr, 'h'},
+    {"version", no_argument, nullptr, version},
+    {nullptr, 0, nullptr, 0},
+};
+
+Reading refuse(const std::string& what) {
+  return {{}, "gexrun: " + what + " (gexrun --help)\n", usage_error};
+}
+
+std::optional<std::uint32_t> parse_ranks(std::string_view text) {
+  std::uint32_t ranks = 0;
+  const char* const end = text.data() + text.size();
+  const auto [rest, error] = std::from_chars(text.data(), end, ranks);
+  if (error != std::errc() || rest != end || ranks < 1 || ranks > gex::boot::Job::max_ranks) {
+    return std::nullopt;
+  }
+  return ranks;
+}
+
+std::optional<double> parse_seconds(std::string_view text) {
+  double seconds = 0;
+  const char* const end = text.data() + text.size();
+  const auto [rest, error] = std::from_chars(text.data(), end, seconds);
+  if (error != std::errc() || rest != end || !std::isfinite(seconds) || seconds <= 0) {
+    return std::nullopt;
+  }
+  return seconds;
+}
+
+/// Adds the variables of a list that give a value; false when an entry has no name.
+bool add_variables(std::string_view list, Options& options) {
+  for (;;) {
+    const std::size_t comma = list.find(',');
+    const std::string_view entry = list.substr(0, comma);
+    const std::size_t equals = entry.find('=');
+    if (entry.empty() || equals == 0) return false;
+    if (equals != entry.npos) {
+      options.variables.emplace_back(entry.substr(0, equals), entry.substr(equals + 1));
+    }
+    if (comma == list.npos) return true;
+    list.remove_prefix(comma + 1);
+  }
+}
+
+/// What getopt stopped at, as the user wrote it.
+std::string rejected_option(char** arguments) {
+  const char* const word = arguments[optind - 1];
+  if (std::strncmp(word, "--", 2) == 0) return word;
+  return optopt > 0 && optopt < 256 ? std::string("-") + static_cast<char>(optopt) : word;
+}
+
+}  // namespace
+
+Reading read_command_line(int count, char** arguments) {
+  Options options;
+  bool ranks_given = false;
+  opterr = 0;
+  optind = 1;
+  for (;;) {
+    // "+": what follows the program's name belongs to the program.
+    const int found = getopt_long(count, arguments, "+:n:E:vh", long_options, nullptr);
+    if (found == -1) break;
+    const std::string value = optarg != nullptr ? optarg : "";
+    switch (found) {
+      case 'n': {
+        const auto ranks = parse_ranks(value);
+        if (!ranks) {
+          return refuse("-n '" + value + "' is not a number of ranks from 1 to " +
+                        std::to_string(gex::boot::Job::max_ranks));
+        }
+        options.ranks = *ranks;
+        ranks_given = true;
+        break;
+      }
+      case 'E':
+        if (!add_variables(value, options)) {
+          return refuse("-E '" + value + "' is not a list of NAME or NAME=VALUE");
+        }
+        break;
+      case 'v':
+        options.verbose = true;
+        break;
+      case 'h':
+        return {{}, usage, 0};
+      case conduit:
+        if (value.empty()) return refuse("--conduit needs a name");
+        options.conduit = value;
+        break;
+      case tag_output:
+        options.tag_output = true;
+        break;
+      case bind:
+        if (value != "core" && value != "none") {
+          return refuse("--bind '" + value + "' is neither core nor none");
+        }
+        options.bind_cores = value == "core";
+        break;
+      case timeout:
+        options.time_limit = parse_seconds(value);
+        if (!options.time_limit) {
+          return refuse("--timeout '" + value + "' is not a number of seconds above 0");
+        }
+        break;
+      case debugger:
+        if (value != "gdb" && value != "valgrind") {
+          return refuse("--debugger '" + value + "' is neither gdb nor valgrind");
+        }
+        options.debugger = value == "gdb" ? Debugger::gdb : Debugger::valgrind;
+        break;
+      case version:
+        return {{}, "gexrun (libgex) " GEX_VERSION_STRING "\n", 0};
+      case ':':
+        return refuse("option " + rejected_option(arguments) + " needs a value");
+      default:
+        return refuse("unknown option " + rejected_option(arguments));
+    }
+  }
+  options.command.assign(arguments + optind, arguments + count);
+  if (!ranks_given) return refuse("the number of ranks is missing: -n N");
+  if (options.command.empty()) return refuse("the program to run is missing");
+  return {std::move(options), {}, 0};
+}
+
+}  // namespace gexrun

@@ -1,0 +1,60 @@
+#pragma once
+// The guardian's end of one rank's control socket.
+//
+// Sends never block: what the socket does not take waits in a queue, and the bytes of a large
+// answer that goes to every rank exist once, however many queues they wait in.
+
+#include <cstddef>
+#include <deque>
+#include <memory>
+#include <vector>
+
+#include "boot/protocol.h"
+
+namespace gex::boot {
+
+using SharedBytes = std::shared_ptr<const std::vector<std::byte>>;
+using SharedDescriptor = std::shared_ptr<const os::FileDescriptor>;
+
+/// Thread rules: one thread.
+class Channel {
+ public:
+  Channel() = default;
+  explicit Channel(os::FileDescriptor socket) noexcept : socket_(std::move(socket)) {}
+
+  int socket() const noexcept { return socket_.get(); }
+  bool open() const noexcept { return static_cast<bool>(socket_); }
+
+  /// Queues a frame without payload.
+  void queue(const FrameHeader& header, SharedDescriptor descriptor = nullptr);
+  /// Queues `body` as frames of at most `max_payload` bytes, each headed by `header` with `total`
+  /// and `offset` filled in. An empty body is one frame.
+  void queue(FrameHeader header, SharedBytes body);
+
+  enum class State {
+    idle,     ///< nothing waits
+    blocked,  ///< waits until the socket is writable
+    starved,  ///< waits for the kernel to have descriptors for us; no event will tell
+    broken,   ///< the rank's end is closed; what waited is dropped
+  };
+  /// Sends what can be sent.
+  State flush();
+
+  Received receive(FrameBuffer& buffer) {
+    return receive_frame(socket_.get(), buffer, /*wait=*/false);
+  }
+
+  void close();
+
+ private:
+  struct Outgoing {
+    FrameHeader header;
+    SharedBytes body;
+    SharedDescriptor descriptor;
+  };
+
+  os::FileDescriptor socket_;
+  std::deque<Outgoing> queue_;
+};
+
+}  // namespace gex::boot

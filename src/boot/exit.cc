@@ -1,0 +1,158 @@
+// How a rank ends: see job.h.
+
+#include <poll.h>
+#include <sched.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <cstdio>
+#include <ctime>
+#include <iostream>
+
+#include "base/os_process.h"
+#include "boot/rank_state.h"
+
+namespace gex::boot {
+
+namespace {
+
+/// What the flushing of streams may take. A lock of the C library that the interrupted code holds,
+/// or a reader that does not read, would otherwise keep the rank.
+constexpr unsigned flush_seconds = 3;
+
+std::atomic<int> watchdog_code{0};
+
+void arm_watchdog(int code) noexcept {
+  watchdog_code.store(code, std::memory_order_relaxed);
+  struct sigaction action {};
+  action.sa_handler = [](int) { _exit(watchdog_code.load(std::memory_order_relaxed)); };
+  sigaction(SIGALRM, &action, nullptr);
+  sigset_t alarm_only;
+  sigemptyset(&alarm_only);
+  sigaddset(&alarm_only, SIGALRM);
+  pthread_sigmask(SIG_UNBLOCK, &alarm_only, nullptr);
+  alarm(flush_seconds);
+}
+
+/// Whether the guardian has let this rank go, or the job is being ended.
+bool released(RankState& self) noexcept {
+  for (;;) {
+    if (self.page.ending()) return true;
+    const Received frame = receive_frame(self.control.get(), self.frame, /*wait=*/false);
+    if (frame.outcome == Received::Outcome::would_block) return false;
+    if (frame.outcome != Received::Outcome::frame) return true;
+    if (frame.header.kind == FrameKind::farewell || frame.header.kind == FrameKind::ending) {
+      return true;
+    }
+  }
+}
+
+/// Waits until every rank has left. Others may still need this one to answer: the core's poll is
+/// called at full speed at first, then, so as not to take a core from those that work, with short
+/// sleeps between.
+void wait_for_others(RankState& self) noexcept {
+  constexpr int full_speed = 10'000;
+  const timespec nap{0, 50'000};
+  for (int round = 0; !released(self); ++round) {
+    const auto idle_poll = self.idle_poll.load(std::memory_order_acquire);
+    pollfd readable{self.control.get(), POLLIN, 0};
+    if (idle_poll == nullptr) {
+      ppoll(&readable, 1, nullptr, nullptr);
+      continue;
+    }
+    idle_poll();
+    if (round < full_speed) {
+      sched_yield();
+    } else {
+      ppoll(&readable, 1, &nap, nullptr);
+    }
+  }
+}
+
+/// Runs inside exit().
+void at_exit(int status, void*) noexcept {
+  RankState& self = *rank_state.load(std::memory_order_relaxed);
+  // A child that the client forked has inherited this handler, not the rank.
+  if (getpid() != self.process || self.origin == Origin::singleton) return;
+  if ((status & 0xff) != 0) {
+    const int code = self.page.claim(status, self.rank);
+    announce_end(self, code);
+    return;
+  }
+  if (self.page.ending()) return;
+  // While this rank waits its output should be there to read.
+  flush_streams();
+  FrameHeader leave;
+  leave.kind = FrameKind::leave;
+  while (!self.page.ending()) {
+    const Sent sent = send_frame(self.control.get(), leave, {}, -1, /*wait=*/true);
+    if (sent == Sent::closed) return;
+    if (sent == Sent::whole) break;
+  }
+  wait_for_others(self);
+}
+
+}  // namespace
+
+void announce_end(RankState& self, int code) noexcept {
+  if (!self.control) return;
+  FrameHeader end;
+  end.kind = FrameKind::end;
+  end.code = code;
+  // Never waits. Should the socket be full, the guardian learns from the job page when this process
+  // ends.
+  send_frame(self.control.get(), end, {}, -1, /*wait=*/false);
+}
+
+void install_exit_handler() {
+  on_exit(at_exit, nullptr);
+}
+
+void flush_streams() noexcept {
+  try {
+    std::cout.flush();
+    std::clog.flush();
+  } catch (...) {
+    // A client may have asked its streams to throw; there is nobody to catch it here.
+  }
+  std::fflush(nullptr);
+}
+
+bool Job::ending() const noexcept {
+  return rank_state.load(std::memory_order_relaxed)->page.ending();
+}
+
+void Job::end(int code) noexcept {
+  RankState& self = *rank_state.load(std::memory_order_relaxed);
+  if (getpid() != self.process) _exit(code & 0xff);
+  const int final_code = self.page.claim(code, self.rank);
+  announce_end(self, final_code);
+  const pid_t thread = os::thread_id();
+  pid_t first = 0;
+  if (!self.ending_thread.compare_exchange_strong(first, thread, std::memory_order_relaxed)) {
+    // A signal handler that interrupted this thread's own end must not start over.
+    if (first == thread) _exit(final_code);
+    // Another thread is about to end the process.
+    for (;;) pause();
+  }
+  arm_watchdog(final_code);
+  flush_streams();
+  _exit(final_code);
+}
+
+void Job::follow() noexcept {
+  RankState& self = *rank_state.load(std::memory_order_relaxed);
+  const int code = self.page.code();
+  announce_end(self, code);
+  static std::atomic<bool> raised{false};
+  struct sigaction action {};
+  if (self.size > 1 && sigaction(SIGQUIT, nullptr, &action) == 0 && action.sa_handler != SIG_DFL &&
+      action.sa_handler != SIG_IGN && !raised.exchange(true, std::memory_order_relaxed)) {
+    raise(SIGQUIT);
+  }
+  end(code);
+}
+
+}  // namespace gex::boot

@@ -1,0 +1,458 @@
+#include "boot/guardian.h"
+
+#include <fcntl.h>
+#include <sys/epoll.h>
+#include <sys/prctl.h>
+#include <sys/resource.h>
+#include <sys/signalfd.h>
+#include <sys/socket.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <array>
+#include <cerrno>
+#include <cstring>
+
+#include "boot/process_tree.h"
+
+namespace gex::boot {
+
+namespace {
+
+using namespace std::chrono_literals;
+
+/// How long the kernel is given to have room again for descriptors on their way.
+constexpr auto starvation_pause = 10ms;
+
+/// How long a wrapper may outlive the rank that it ran, without its having left the job.
+constexpr auto wrapper_grace = 2s;
+
+/// What an epoll event is about: a kind above a rank.
+enum Tag : std::uint64_t { from_launcher = 1, from_children, from_relay, from_rank, from_program };
+constexpr std::uint64_t make_tag(Tag tag, std::uint32_t rank = 0) {
+  return (std::uint64_t{tag} << 32) | rank;
+}
+
+std::chrono::steady_clock::time_point after(double seconds) {
+  // Bounded, so that "a million years" does not overflow the clock.
+  const auto bounded = std::chrono::duration<double>(std::min(seconds, 1e9));
+  return std::chrono::steady_clock::now() +
+         std::chrono::duration_cast<std::chrono::steady_clock::duration>(bounded);
+}
+
+}  // namespace
+
+Guardian::Guardian(const Launch& launch, os::FileDescriptor launcher, const sigset_t& mask)
+    : launch_(launch),
+      launcher_(std::move(launcher)),
+      mask_(mask),
+      host_(host_name()),
+      ranks_(launch.ranks),
+      gather_(launch.ranks),
+      sharing_(launch.ranks),
+      relay_(launch.program_name, launch.tag_output) {
+}
+
+std::optional<Membership> Guardian::start() {
+  setsid();
+  prctl(PR_SET_CHILD_SUBREAPER, 1);
+  Inheritance inheritance;
+  inheritance.guardian = getpid();
+  inheritance.mask = mask_;
+  inheritance.process_name = process_name(getpid());
+  prctl(PR_SET_NAME, guardian_name);
+
+  getrlimit(RLIMIT_NOFILE, &inheritance.descriptors);
+  rlimit raised = inheritance.descriptors;
+  raised.rlim_cur = raised.rlim_max;
+  setrlimit(RLIMIT_NOFILE, &raised);
+  // A control socket for each rank, two pipes where its output is passed on, and ours.
+  const rlim_t each = launch_.command.empty() ? 1 : 3;
+  const rlim_t needed = each * launch_.ranks + 64;
+  if (raised.rlim_cur < needed) {
+    give_up_start(std::to_string(launch_.ranks) + " ranks need about " + std::to_string(needed) +
+                  " open files; the limit is " + std::to_string(raised.rlim_cur) + " (ulimit -Hn)");
+  }
+
+  os::FileDescriptor page;
+  if (const int error = page_.create(page); error != 0) {
+    give_up_start(std::string("cannot make the job's page of memory: ") + std::strerror(error));
+  }
+  page_file_ = std::make_shared<const os::FileDescriptor>(std::move(page));
+  for (std::uint32_t rank = 0; rank < launch_.ranks; ++rank) {
+    std::optional<Membership> membership;
+    start_rank(rank, inheritance, membership);
+    if (membership) return membership;
+  }
+  return std::nullopt;
+}
+
+void Guardian::start_rank(std::uint32_t rank, const Inheritance& inheritance,
+                          std::optional<Membership>& membership) {
+  const auto fail = [&] {
+    give_up_start("cannot start rank " + std::to_string(rank) + " of " +
+                  std::to_string(launch_.ranks) + ": " + std::strerror(errno));
+  };
+  int sockets[2];
+  if (socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, sockets) != 0) fail();
+  os::FileDescriptor ours(sockets[0]);
+  Connection theirs;
+  theirs.control.reset(sockets[1]);
+  const int on = 1;
+  if (setsockopt(ours.get(), SOL_SOCKET, SO_PASSCRED, &on, sizeof on) != 0) fail();
+  ranks_[rank].channel = Channel(std::move(ours));
+  if (!launch_.command.empty()) {
+    for (const auto stream : {LineRelay::output, LineRelay::error}) {
+      int pipes[2];
+      if (pipe2(pipes, O_CLOEXEC) != 0) fail();
+      relay_.add(rank, stream, os::FileDescriptor(pipes[0]));
+      (stream == LineRelay::output ? theirs.output : theirs.error).reset(pipes[1]);
+    }
+  }
+  // The rank finds its welcome in the socket: joining waits for nobody.
+  FrameHeader welcome;
+  welcome.kind = FrameKind::welcome;
+  ranks_[rank].channel.queue(welcome, page_file_);
+  ranks_[rank].channel.flush();
+
+  const pid_t process = fork();
+  if (process < 0) fail();
+  if (process == 0) {
+    membership = become_rank(launch_, rank, inheritance, std::move(theirs));
+    return;
+  }
+  // Here and in the child, so that the group exists whoever runs first.
+  setpgid(process, process);
+  ranks_[rank].process = process;
+  if (launch_.verbose) {
+    report(launch_.program_name, "rank %u is pid %d on %s", rank, process, host_.c_str());
+  }
+}
+
+void Guardian::give_up_start(const std::string& why) {
+  report(launch_.program_name, "%s", why.c_str());
+  kill_descendants({}, [](pid_t, int) {});
+  _exit(1);
+}
+
+void Guardian::watch(int descriptor, std::uint64_t tag) {
+  epoll_event event{};
+  event.events = EPOLLIN;
+  event.data.u64 = tag;
+  epoll_ctl(epoll_.get(), EPOLL_CTL_ADD, descriptor, &event);
+}
+
+void Guardian::prepare_to_serve() {
+  epoll_.reset(epoll_create1(EPOLL_CLOEXEC));
+  sigset_t handled;
+  sigemptyset(&handled);
+  for (const int signal : {SIGCHLD, SIGINT, SIGTERM, SIGHUP}) sigaddset(&handled, signal);
+  signals_.reset(signalfd(-1, &handled, SFD_CLOEXEC | SFD_NONBLOCK));
+  if (!epoll_ || !signals_) {
+    give_up_start(std::string("the guardian cannot wait for its ranks: ") + std::strerror(errno));
+  }
+  if (!launch_.command.empty()) {
+    if (const int error = relay_.start(); error != 0) {
+      give_up_start(std::string("cannot pass on output: ") + std::strerror(error));
+    }
+    watch(relay_.finished_event(), make_tag(from_relay));
+  }
+  watch(launcher_.get(), make_tag(from_launcher));
+  watch(signals_.get(), make_tag(from_children));
+  for (std::uint32_t rank = 0; rank < ranks_.size(); ++rank) {
+    watch(ranks_[rank].channel.socket(), make_tag(from_rank, rank));
+    flush(rank);
+  }
+  if (launch_.time_limit) time_limit_at_ = after(*launch_.time_limit);
+}
+
+int Guardian::serve() {
+  prepare_to_serve();
+  bool swept = false;
+  for (;;) {
+    if (all_gone() && !swept) {
+      // What the ranks started and left behind is part of the job, and holds their output open.
+      kill_everything();
+      swept = true;
+      if (hurried_ && !abandon_output_at_) abandon_output_at_ = after(1);
+    }
+    const bool output_done = launch_.command.empty() || relay_.finished() ||
+                             (abandon_output_at_ && Clock::now() >= *abandon_output_at_);
+    if (swept && output_done) break;
+    std::array<epoll_event, 64> events;
+    const int count = epoll_wait(epoll_.get(), events.data(), events.size(), wait_milliseconds());
+    for (int i = 0; i < count; ++i) {
+      const epoll_event& event = events[static_cast<std::size_t>(i)];
+      dispatch(event.data.u64, event.events);
+    }
+    meet_deadlines();
+  }
+  if (interrupted_by_ != 0) return 128 + interrupted_by_;
+  const int code = page_.ending() ? page_.code() : 0;
+  return code == 0 && relay_.lost_output() ? 1 : code;
+}
+
+void Guardian::dispatch(std::uint64_t tag, std::uint32_t events) {
+  const auto rank = static_cast<std::uint32_t>(tag);
+  switch (static_cast<Tag>(tag >> 32)) {
+    case from_launcher:
+      hear_launcher();
+      break;
+    case from_children:
+      reap();
+      break;
+    case from_relay:
+      epoll_ctl(epoll_.get(), EPOLL_CTL_DEL, relay_.finished_event(), nullptr);
+      break;
+    case from_rank:
+      if ((events & EPOLLOUT) != 0) flush(rank);
+      if ((events & ~EPOLLOUT) != 0) hear(rank);
+      break;
+    case from_program:
+      epoll_ctl(epoll_.get(), EPOLL_CTL_DEL, ranks_[rank].joined_handle.get(), nullptr);
+      if (!ranks_[rank].left && !ending_) ranks_[rank].lost = Clock::now() + wrapper_grace;
+      break;
+  }
+}
+
+int Guardian::wait_milliseconds() const {
+  Deadline next;
+  const auto consider = [&next](const Deadline& deadline) {
+    if (deadline && (!next || *deadline < *next)) next = deadline;
+  };
+  for (const Deadline& deadline :
+       {quit_at_, terminate_at_, kill_at_, leave_at_, time_limit_at_, abandon_output_at_}) {
+    consider(deadline);
+  }
+  for (const Rank& rank : ranks_) consider(rank.lost);
+  if (starved_) consider(Clock::now() + starvation_pause);
+  if (!next) return -1;
+  const auto left = std::chrono::ceil<std::chrono::milliseconds>(*next - Clock::now()).count();
+  return static_cast<int>(std::clamp<std::int64_t>(left, 0, 1'000'000'000));
+}
+
+void Guardian::meet_deadlines() {
+  const auto now = Clock::now();
+  const auto met = [now](Deadline& deadline) {
+    if (!deadline || now < *deadline) return false;
+    deadline.reset();
+    return true;
+  };
+  if (starved_) {
+    starved_ = false;
+    for (std::uint32_t rank = 0; rank < ranks_.size(); ++rank) flush(rank);
+  }
+  for (std::uint32_t rank = 0; rank < ranks_.size(); ++rank) {
+    if (met(ranks_[rank].lost)) lose(rank);
+  }
+  if (met(time_limit_at_)) time_out();
+  if (met(leave_at_)) leave_time_out();
+  if (met(quit_at_)) quit_ranks();
+  if (met(terminate_at_)) terminate_ranks();
+  if (met(kill_at_)) kill_everything();
+}
+
+void Guardian::hear_launcher() {
+  std::array<unsigned char, 64> signals;
+  const ssize_t got = read(launcher_.get(), signals.data(), signals.size());
+  if (got < 0 && errno == EINTR) return;
+  if (got <= 0) {
+    // The launcher was killed: nobody is left to report to, and nothing may be left behind.
+    kill_everything();
+    _exit(1);
+  }
+  for (ssize_t i = 0; i < got; ++i) {
+    const int signal = signals[static_cast<std::size_t>(i)];
+    switch (signal) {
+      case SIGINT:
+      case SIGTERM:
+      case SIGHUP:
+        interrupt(signal);
+        break;
+      case SIGTSTP:
+        // The ranks lead groups in a session without a terminal, where SIGTSTP has no effect.
+        signal_ranks(SIGSTOP);
+        break;
+      default:
+        signal_ranks(signal);
+        break;
+    }
+  }
+}
+
+void Guardian::flush(std::uint32_t rank) {
+  Rank& self = ranks_[rank];
+  const Channel::State state = self.channel.flush();
+  const bool blocked = state == Channel::State::blocked;
+  if (self.channel.open() && blocked != self.blocked) {
+    epoll_event event{};
+    event.events = EPOLLIN | (blocked ? std::uint32_t{EPOLLOUT} : 0U);
+    event.data.u64 = make_tag(from_rank, rank);
+    epoll_ctl(epoll_.get(), EPOLL_CTL_MOD, self.channel.socket(), &event);
+    self.blocked = blocked;
+  }
+  switch (state) {
+    case Channel::State::idle:
+    case Channel::State::blocked:
+      break;
+    case Channel::State::starved:
+      starved_ = true;
+      break;
+    case Channel::State::broken:
+      // What the rank said before still lies in the socket; its end is found when that is read.
+      break;
+  }
+}
+
+void Guardian::hear(std::uint32_t rank) {
+  while (ranks_[rank].channel.open()) {
+    Received frame = ranks_[rank].channel.receive(frame_);
+    switch (frame.outcome) {
+      case Received::Outcome::would_block:
+        return;
+      case Received::Outcome::closed:
+        closed(rank);
+        return;
+      case Received::Outcome::malformed:
+        fault(rank, "sent something that is no message of this protocol");
+        break;
+      case Received::Outcome::frame:
+        take(rank, std::move(frame));
+        break;
+    }
+  }
+}
+
+void Guardian::take(std::uint32_t rank, Received frame) {
+  Rank& self = ranks_[rank];
+  const FrameHeader& header = frame.header;
+  // Two things are heard even when the job is being ended: that a rank takes its part in that.
+  if (header.kind == FrameKind::end) {
+    self.end_begun = true;
+    begin_end(header.code, rank);
+    return;
+  }
+  if (ending_) return;
+  if (header.kind == FrameKind::hello) {
+    take_hello(rank, frame.sender);
+  } else if (header.kind == FrameKind::exec_failed && !self.joined) {
+    take_exec_failure(rank, header.code);
+  } else if (!self.joined || self.left) {
+    fault(rank, self.left ? "went on after it had left the job" : "spoke before it had joined");
+  } else if (header.kind == FrameKind::gather) {
+    take_gather(rank, frame);
+  } else if (header.kind == FrameKind::share) {
+    take_share(rank, frame);
+  } else if (header.kind == FrameKind::leave) {
+    take_leave(rank);
+  } else {
+    fault(rank, "sent an unknown message");
+  }
+}
+
+void Guardian::take_hello(std::uint32_t rank, pid_t sender) {
+  Rank& self = ranks_[rank];
+  if (self.joined) {
+    fault(rank, "was joined by a second process, pid " + std::to_string(sender) +
+                    ": a wrapper ran two programs that use libgex, or one of them twice");
+    return;
+  }
+  if (self.gone) {
+    fault(rank, "was joined after what was started as this rank had ended");
+    return;
+  }
+  self.joined = true;
+  ++joined_count_;
+  self.joined_process = sender != 0 ? sender : self.process;
+  if (self.joined_process != self.process) {
+    self.joined_handle.reset(static_cast<int>(syscall(SYS_pidfd_open, self.joined_process, 0)));
+    if (self.joined_handle) {
+      watch(self.joined_handle.get(), make_tag(from_program, rank));
+    }
+  }
+  if (launch_.verbose) report(launch_.program_name, "%s has joined", name_of(rank).c_str());
+  find_waits_in_vain();
+}
+
+void Guardian::take_gather(std::uint32_t rank, const Received& frame) {
+  if (const Fault wrong = gather_.add(rank, frame.header, frame.payload)) {
+    fault(rank, *wrong);
+    return;
+  }
+  if (!gather_.complete()) {
+    find_waits_in_vain();
+    return;
+  }
+  const Gather::Result result = gather_.take();
+  FrameHeader answer;
+  answer.kind = FrameKind::gathered;
+  answer.sequence = result.sequence;
+  for (std::uint32_t other = 0; other < ranks_.size(); ++other) {
+    ranks_[other].channel.queue(answer, result.bytes);
+    flush(other);
+  }
+}
+
+void Guardian::take_share(std::uint32_t rank, Received& frame) {
+  std::optional<Sharing::Group> group;
+  const Fault wrong = sharing_.add(rank, frame.header, std::move(frame.descriptor), group);
+  if (wrong) {
+    fault(rank, *wrong);
+    return;
+  }
+  if (!group) {
+    find_waits_in_vain();
+    return;
+  }
+  FrameHeader answer;
+  answer.kind = FrameKind::shared;
+  answer.first = group->first;
+  answer.count = group->count;
+  for (std::uint32_t i = 0; i < group->count; ++i) {
+    ranks_[group->first + i].channel.queue(answer, i == 0 ? nullptr : group->descriptor);
+    flush(group->first + i);
+  }
+}
+
+void Guardian::take_leave(std::uint32_t rank) {
+  ranks_[rank].left = true;
+  ++left_count_;
+  if (left_count_ < ranks_.size()) {
+    if (!leave_at_ && launch_.exit_timeout > 0) leave_at_ = after(launch_.exit_timeout);
+    find_waits_in_vain();
+    return;
+  }
+  leave_at_.reset();
+  FrameHeader farewell;
+  farewell.kind = FrameKind::farewell;
+  for (std::uint32_t other = 0; other < ranks_.size(); ++other) {
+    ranks_[other].channel.queue(farewell);
+    flush(other);
+  }
+}
+
+void Guardian::take_exec_failure(std::uint32_t rank, int error) {
+  constexpr int largest_error = 4095;
+  if (error < 1 || error > largest_error) {
+    fault(rank, "sent an error number that is none");
+    return;
+  }
+  const std::string& program = launch_.command.empty() ? "" : launch_.command.front();
+  report(launch_.program_name, "cannot execute '%s' on %s: %s", program.c_str(), host_.c_str(),
+         std::strerror(error));
+  begin_end(exec_failure_status(error), rank);
+}
+
+void Guardian::closed(std::uint32_t rank) {
+  Rank& self = ranks_[rank];
+  epoll_ctl(epoll_.get(), EPOLL_CTL_DEL, self.channel.socket(), nullptr);
+  self.channel.close();
+  // Mostly the process is about to be reaped and judged by its status. One that lives on has
+  // executed another program, or closed what is not its own.
+  if (self.joined && !self.left && !self.gone && !ending_) {
+    self.lost = Clock::now() + wrapper_grace;
+  }
+}
+
+}  // namespace gex::boot

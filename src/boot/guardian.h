@@ -1,0 +1,138 @@
+#pragma once
+// The guardian of a host: parent of its ranks, server of their control sockets, and the one who
+// ends them.
+//
+// It is one thread around one epoll and never waits for anything else: what a rank does not take
+// waits in that rank's channel, and what the ranks print is passed on by a thread of its own
+// (`LineRelay`). All signals are blocked in it.
+//
+// How a job ends. The first thing that ends it decides the status (`JobPage::claim`): a rank's
+// gasnet_exit or exit with a status other than 0, a rank's death, a broken rule, the time limit, an
+// interrupt. From then on the ranks are asked to end, and made to:
+//   at once            an `ending` frame, and the job page says so to whoever polls
+//   quit_grace         SIGQUIT to ranks that catch it (GASNet-1 gives it to the client)
+//   terminate_grace    SIGTERM to those that have not begun to end
+//   kill_grace         SIGKILL to everything that is left
+
+#include <signal.h>
+#include <sys/types.h>
+
+#include <chrono>
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "base/os_file.h"
+#include "boot/channel.h"
+#include "boot/job_page.h"
+#include "boot/launcher.h"
+#include "boot/line_relay.h"
+#include "boot/rendezvous.h"
+#include "boot/spawn.h"
+
+namespace gex::boot {
+
+/// Name of the guardian's process, by which a program that has lost its place in a job finds out.
+inline constexpr const char* guardian_name = "gex-guardian";
+
+class Guardian {
+ public:
+  /// `launcher` is the pipe to the launcher; `mask` the signal mask to give to the ranks.
+  Guardian(const Launch& launch, os::FileDescriptor launcher, const sigset_t& mask);
+
+  /// Leads a session of its own and starts the ranks. Answers only in a rank that is a fork of the
+  /// caller. Ends the process, after what it started, when a rank cannot be started.
+  std::optional<Membership> start();
+
+  /// Serves the ranks until none is left and all they printed is written; the exit status.
+  int serve();
+
+ private:
+  using Clock = std::chrono::steady_clock;
+  using Deadline = std::optional<Clock::time_point>;
+
+  struct Rank {
+    pid_t process = 0;                 ///< our child: the program, or a wrapper around it
+    pid_t joined_process = 0;          ///< who said hello
+    os::FileDescriptor joined_handle;  ///< where that is not our child: tells when it has ended
+    Channel channel;
+    bool blocked = false;  ///< what waits in the channel waits for the socket to be writable
+    bool joined = false;
+    bool left = false;       ///< has returned from main or called exit(0)
+    bool end_begun = false;  ///< has said that it ends the job, or follows who did
+    bool gone = false;       ///< our child has ended
+    Deadline lost;           ///< the program went away; when its wrapper does not, that is an error
+  };
+
+  // guardian.cc
+  void start_rank(std::uint32_t rank, const Inheritance& inheritance,
+                  std::optional<Membership>& membership);
+  [[noreturn]] void give_up_start(const std::string& why);
+  void watch(int descriptor, std::uint64_t tag);
+  void prepare_to_serve();
+  void dispatch(std::uint64_t tag, std::uint32_t events);
+  int wait_milliseconds() const;
+  void meet_deadlines();
+  void hear_launcher();
+  void flush(std::uint32_t rank);
+  void hear(std::uint32_t rank);
+  void take(std::uint32_t rank, Received frame);
+  void take_hello(std::uint32_t rank, pid_t sender);
+  void take_gather(std::uint32_t rank, const Received& frame);
+  void take_share(std::uint32_t rank, Received& frame);
+  void take_leave(std::uint32_t rank);
+  void take_exec_failure(std::uint32_t rank, int error);
+  void closed(std::uint32_t rank);
+  bool all_gone() const noexcept { return gone_count_ == ranks_.size(); }
+
+  // guardian_end.cc
+  void reap();
+  void reaped(pid_t process, int status);
+  void judge(std::uint32_t rank, int status);
+  void find_waits_in_vain();
+  void fault(std::uint32_t rank, const std::string& what);
+  void begin_end(int code, std::uint32_t rank);
+  void interrupt(int signal);
+  void signal_rank(const Rank& rank, int signal);
+  void signal_ranks(int signal);
+  void quit_ranks();
+  void terminate_ranks();
+  void kill_everything();
+  void lose(std::uint32_t rank);
+  void time_out();
+  void leave_time_out();
+  template <typename Condition>
+  std::string ranks_where(Condition condition) const;
+  std::string name_of(std::uint32_t rank) const;
+
+  const Launch& launch_;
+  os::FileDescriptor launcher_;
+  sigset_t mask_;
+  std::string host_;
+  std::vector<Rank> ranks_;
+  JobPage page_;
+  SharedDescriptor page_file_;
+  Gather gather_;
+  Sharing sharing_;
+  LineRelay relay_;
+  FrameBuffer frame_;
+  os::FileDescriptor epoll_;
+  os::FileDescriptor signals_;
+
+  std::uint32_t joined_count_ = 0;
+  std::uint32_t left_count_ = 0;
+  std::uint32_t gone_count_ = 0;
+  bool ending_ = false;
+  bool starved_ = false;  ///< some channel waits for the kernel to have descriptors for it
+  bool hurried_ = false;  ///< interrupted or timed out: does not wait for who reads the output
+  int interrupted_by_ = 0;
+  Deadline quit_at_;
+  Deadline terminate_at_;
+  Deadline kill_at_;
+  Deadline leave_at_;
+  Deadline time_limit_at_;
+  Deadline abandon_output_at_;
+};
+
+}  // namespace gex::boot

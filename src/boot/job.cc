@@ -1,0 +1,264 @@
+#include "boot/job.h"
+
+#include <dirent.h>
+#include <fcntl.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cstdlib>
+#include <cstring>
+#include <memory>
+#include <string>
+
+#include "base/env.h"
+#include "base/error.h"
+#include "boot/guardian.h"
+#include "boot/launcher.h"
+#include "boot/process_tree.h"
+#include "boot/rank_state.h"
+
+#if defined(__SANITIZE_THREAD__)
+#define GEX_UNDER_TSAN 1
+#elif defined(__has_feature)
+#if __has_feature(thread_sanitizer)
+#define GEX_UNDER_TSAN 1
+#endif
+#endif
+#ifndef GEX_UNDER_TSAN
+#define GEX_UNDER_TSAN 0
+#endif
+
+namespace gex::boot {
+
+std::atomic<RankState*> rank_state{nullptr};
+
+namespace {
+
+RankState& state() noexcept {
+  return *rank_state.load(std::memory_order_relaxed);
+}
+
+/// The next frame for this rank, which must be of `kind`. When the job is being ended instead, this
+/// rank ends too.
+Received receive(RankState& self, FrameKind kind) {
+  Received frame = receive_frame(self.control.get(), self.frame, /*wait=*/true);
+  switch (frame.outcome) {
+    case Received::Outcome::frame:
+      if (frame.header.kind == kind) return frame;
+      if (frame.header.kind == FrameKind::ending) Job::current().follow();
+      break;
+    case Received::Outcome::closed:
+      fatal("the connection to the job's guardian is closed");
+    case Received::Outcome::would_block:
+    case Received::Outcome::malformed:
+      break;
+  }
+  fatal("the job's guardian sent something unexpected (kind %u)",
+        static_cast<unsigned>(frame.header.kind));
+}
+
+void send(RankState& self, const FrameHeader& header, std::span<const std::byte> payload = {},
+          int descriptor = -1) {
+  for (;;) {
+    switch (send_frame(self.control.get(), header, payload, descriptor, /*wait=*/true)) {
+      case Sent::whole:
+        return;
+      case Sent::closed:
+        fatal("the connection to the job's guardian is closed");
+      case Sent::would_block:
+      case Sent::no_descriptors:
+        // The kernel is short of memory or of descriptors in flight, and has no event for its end.
+        if (self.page.ending()) Job::current().follow();
+        usleep(1000);
+        break;
+    }
+  }
+}
+
+/// A program that a rank runs is a job of its own. A rank that has lost GEX_JOB (a wrapper cleaned
+/// its environment) would become one too, and is refused: it still holds its control socket, which
+/// a joined rank never hands on.
+void refuse_lost_rank() {
+  const pid_t leader = getsid(0);
+  if (leader <= 0 || process_name(leader) != guardian_name) return;
+  const std::unique_ptr<DIR, int (*)(DIR*)> open_files(opendir("/proc/self/fd"), closedir);
+  if (!open_files) return;
+  while (const dirent* const entry = readdir(open_files.get())) {
+    const int descriptor = std::atoi(entry->d_name);
+    if (descriptor > STDERR_FILENO && is_control_socket(descriptor, leader)) {
+      fatal(
+          "this process was started as a rank by gexrun, but GEX_JOB is missing from its "
+          "environment (a wrapper removed it?); it would run as a job of one rank");
+    }
+  }
+}
+
+std::uint32_t ranks_to_fork(const std::string& text) {
+  const auto ranks = env::parse_integer(text);
+  if (!ranks || *ranks < 1 || *ranks > Job::max_ranks) {
+    fatal("GASNET_PSHM_NODES='%s' is not a number of ranks from 1 to %u", text.c_str(),
+          Job::max_ranks);
+  }
+  return static_cast<std::uint32_t>(*ranks);
+}
+
+/// Becomes the launcher of a job whose ranks are forks of this process; returns in the ranks.
+Membership fork_ranks(std::uint32_t ranks) {
+  // ThreadSanitizer keeps a thread of its own, and sees to forks itself.
+  constexpr int own_threads = GEX_UNDER_TSAN ? 2 : 1;
+  if (const int others = thread_count() - own_threads; others > 0) {
+    fatal(
+        "GASNET_PSHM_NODES=%u forks inside gex_Client_Init, which cannot be done while %d other "
+        "thread%s of this process run%s; start the program with gexrun -n %u",
+        ranks, others, others == 1 ? "" : "s", others == 1 ? "s" : "", ranks);
+  }
+  // What is in the streams' buffers now would be written by every rank.
+  flush_streams();
+  Launch plan;
+  plan.ranks = ranks;
+  plan.exit_timeout = env::seconds(env::Variable::exit_timeout);
+  return launch(plan);
+}
+
+/// Who this process is, by its environment; from which it is then removed, so that a program it
+/// executes does not take itself for this rank.
+Membership find_membership(Origin& origin) {
+  if (const auto text = env::value(env::Variable::job)) {
+    std::string why;
+    const auto membership = parse_membership(*text, why);
+    if (!membership) fatal("GEX_JOB='%s': %s", text->c_str(), why.c_str());
+    origin = Origin::gexrun;
+    return *membership;
+  }
+  if (const auto text = env::value(env::Variable::pshm_nodes)) {
+    origin = Origin::forked;
+    return fork_ranks(ranks_to_fork(*text));
+  }
+  refuse_lost_rank();
+  origin = Origin::singleton;
+  return {};
+}
+
+/// Takes the job page out of the control socket, where the guardian put it before this process
+/// began, and says hello. Hello goes first: were this the second process to join as the rank, it
+/// would find no welcome, and the guardian ends the job.
+void join_guardian(RankState& self) {
+  FrameHeader hello;
+  hello.kind = FrameKind::hello;
+  send(self, hello);
+  const Received welcome = receive(self, FrameKind::welcome);
+  if (!welcome.descriptor) fatal("the job's guardian sent no job page");
+  if (const int error = self.page.map(welcome.descriptor.get()); error != 0) {
+    fatal_system("cannot map the job's page of memory", error);
+  }
+}
+
+}  // namespace
+
+Job& Job::current() noexcept {
+  // The object has no state of its own: a signal handler may come here.
+  static constinit Job job;
+  return job;
+}
+
+Job& Job::join() {
+  if (joined()) return current();
+  Origin origin = Origin::singleton;
+  const Membership membership = find_membership(origin);
+  unsetenv("GEX_JOB");
+  unsetenv("GASNET_PSHM_NODES");
+
+  auto* const self = new RankState;
+  self->rank = membership.rank;
+  self->size = membership.size;
+  self->origin = origin;
+  self->process = getpid();
+  rank_state.store(self, std::memory_order_release);
+  set_message_rank(self->rank);
+  if (origin != Origin::singleton) {
+    fcntl(membership.control, F_SETFD, FD_CLOEXEC);
+    self->control.reset(membership.control);
+    join_guardian(*self);
+  }
+  set_abort_hook([](int code) noexcept { current().end(code); });
+  install_exit_handler();
+  return current();
+}
+
+bool Job::joined() noexcept {
+  return rank_state.load(std::memory_order_acquire) != nullptr;
+}
+
+std::uint32_t Job::rank() const noexcept {
+  return state().rank;
+}
+
+std::uint32_t Job::size() const noexcept {
+  return state().size;
+}
+
+Origin Job::origin() const noexcept {
+  return state().origin;
+}
+
+std::uint32_t Job::host_of(std::uint32_t) const noexcept {
+  return 0;
+}
+
+void Job::exchange(std::span<const std::byte> mine, std::span<std::byte> all) {
+  RankState& self = state();
+  if (all.size() != mine.size() * self.size) {
+    fatal("exchange of %zu bytes into %zu among %u ranks", mine.size(), all.size(), self.size);
+  }
+  if (self.origin == Origin::singleton) {
+    std::copy(mine.begin(), mine.end(), all.begin());
+    return;
+  }
+  FrameHeader header;
+  header.kind = FrameKind::gather;
+  header.sequence = self.sequence;
+  header.total = mine.size();
+  do {
+    const auto piece =
+        mine.subspan(header.offset, std::min(mine.size() - header.offset, max_payload));
+    send(self, header, piece);
+    header.offset += piece.size();
+  } while (header.offset < mine.size());
+
+  std::size_t taken = 0;
+  do {
+    const Received frame = receive(self, FrameKind::gathered);
+    if (frame.header.sequence != self.sequence || frame.header.total != all.size() ||
+        frame.header.offset != taken || frame.payload.size() > all.size() - taken ||
+        (frame.payload.empty() && !all.empty())) {
+      fatal("the job's guardian sent a piece of an exchange that does not fit");
+    }
+    std::copy(frame.payload.begin(), frame.payload.end(), all.begin() + taken);
+    taken += frame.payload.size();
+  } while (taken < all.size());
+  ++self.sequence;
+}
+
+void Job::barrier() {
+  exchange({}, {});
+}
+
+int Job::share_descriptor(int descriptor, std::uint32_t first, std::uint32_t count) {
+  RankState& self = state();
+  if (self.origin == Origin::singleton) return descriptor;
+  FrameHeader header;
+  header.kind = FrameKind::share;
+  header.first = first;
+  header.count = count;
+  send(self, header, {}, descriptor);
+  Received answer = receive(self, FrameKind::shared);
+  if (self.rank == first) return descriptor;
+  if (!answer.descriptor) fatal("the job's guardian shared no descriptor");
+  return answer.descriptor.release();
+}
+
+void Job::set_idle_poll(void (*poll)() noexcept) noexcept {
+  state().idle_poll.store(poll, std::memory_order_release);
+}
+
+}  // namespace gex::boot

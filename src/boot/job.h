@@ -1,0 +1,91 @@
+#pragma once
+// A process's place in its job: who am I, who else is there, and how do we end.
+//
+// A job is N processes (ranks 0..N-1) under one guardian, which is their parent and knows at once
+// when one of them dies. The ranks talk to it over one inherited socket pair each; nothing listens
+// on any address. `Job::join` finds out how this process was started:
+//  - by gexrun (the environment names the inherited descriptor; it is unset and made close-on-exec
+//    at once, so that a program which this rank executes does not take itself for the rank);
+//  - GASNET_PSHM_NODES=N in the environment and no launcher: the calling process becomes the
+//    launcher, forks a guardian and N ranks which return from `join`, and itself never returns: it
+//    exits with the job's status;
+//  - neither: a job of one rank, without a guardian.
+//
+// How a rank ends. After `join` the ways out are
+//  - exit(0) or return from main: the rank waits, in an exit handler and serving the idle poll, for
+//    all others to do the same; GEX_EXIT_TIMEOUT limits the wait, and a rank that waits in a
+//    collective call for one that has left is an error with a name;
+//  - `end`, or exit with a status other than 0: the whole job ends, with that status;
+//  - anything else (a signal, _exit, executing another program) is a death: the guardian names the
+//    rank and ends the job.
+// A process that the client forked is no rank: how it ends does not matter to the job.
+//
+// Thread rules: `join`, `exchange`, `barrier` and `share_descriptor` from one thread at a time;
+// `end` and `ending` from anywhere, `end` also from signal handlers.
+
+#include <atomic>
+#include <cstddef>
+#include <cstdint>
+#include <span>
+
+namespace gex::boot {
+
+/// How this process came to be a rank.
+enum class Origin { singleton, forked, gexrun };
+
+class Job {
+ public:
+  /// Largest number of ranks on one machine.
+  static constexpr std::uint32_t max_ranks = 1024;
+
+  /// Joins the job this process belongs to; called once, by the first gex_Client_Init. Ends the
+  /// process with one clear line when the environment asks for what cannot be had. Registers the
+  /// AbortHook and the message rank, and from then on handles exit(): see "How a rank ends".
+  static Job& join();
+
+  /// The joined job; only after `join`.
+  static Job& current() noexcept;
+  static bool joined() noexcept;
+
+  std::uint32_t rank() const noexcept;
+  std::uint32_t size() const noexcept;
+  Origin origin() const noexcept;
+
+  /// Index of the host a rank runs on, hosts numbered from 0 in order of their lowest rank.
+  std::uint32_t host_of(std::uint32_t rank) const noexcept;
+
+  /// Collective. Every rank gives the same number of bytes; on return `all` (size() times as long)
+  /// holds everybody's, in rank order.
+  void exchange(std::span<const std::byte> mine, std::span<std::byte> all);
+
+  /// Collective. Returns after every rank has called it.
+  void barrier();
+
+  /// Collective over the ranks [first, first + count) of one host, which all pass the same values.
+  /// The rank `first` passes an open descriptor and gets it back; every other rank passes -1 and
+  /// gets its own descriptor (close-on-exec) for the same open file. The caller owns it.
+  int share_descriptor(int descriptor, std::uint32_t first, std::uint32_t count);
+
+  /// gasnet_exit: ends the whole job with `code`. The first code of the job wins. Flushes this
+  /// process's streams under a watchdog. Async-signal-safe up to that flush, takes no lock of
+  /// ours, legal in AM handlers and signal handlers and from several threads at once.
+  [[noreturn]] void end(int code) noexcept;
+
+  /// Whether some rank (or the guardian: a rank has died, the time is up) has ended the job: a rank
+  /// that finds this true calls `follow`. One relaxed load of a read-mostly word.
+  bool ending() const noexcept;
+
+  /// Ends this rank because the job is `ending`, with the job's code: gives a handler that the
+  /// client installed for SIGQUIT its call, then does as `end`. Same rules as `end`.
+  [[noreturn]] void follow() noexcept;
+
+  /// What a rank that returns from main or calls exit(0) does while it waits for the others: the
+  /// core registers its poll function here. It is called from exit handlers, over and over, and
+  /// need not look at `ending`.
+  void set_idle_poll(void (*poll)() noexcept) noexcept;
+
+ private:
+  constexpr Job() = default;
+};
+
+}  // namespace gex::boot

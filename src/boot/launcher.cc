@@ -1,0 +1,125 @@
+#include "boot/launcher.h"
+
+#include <fcntl.h>
+#include <signal.h>
+#include <sys/prctl.h>
+#include <sys/signalfd.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <cstring>
+
+#include "base/os_file.h"
+#include "boot/guardian.h"
+#include "boot/process_tree.h"
+
+namespace gex::boot {
+
+namespace {
+
+/// Signals that the launcher passes on to the ranks.
+constexpr int passed_on[] = {SIGINT, SIGTERM, SIGHUP, SIGQUIT, SIGUSR1, SIGUSR2, SIGTSTP, SIGCONT};
+
+void pass_on(int link, int signal) {
+  const auto byte = static_cast<unsigned char>(signal);
+  while (write(link, &byte, 1) < 0 && errno == EINTR) {
+  }
+}
+
+/// Reaps what has ended; the guardian's status once it is among them.
+std::optional<int> reap(pid_t guardian) {
+  std::optional<int> found;
+  for (;;) {
+    int status = 0;
+    const pid_t process = waitpid(-1, &status, WNOHANG);
+    if (process < 0 && errno == EINTR) continue;
+    if (process <= 0) return found;
+    if (process == guardian) found = status;
+  }
+}
+
+/// Passes signals on until the guardian has ended; the job's exit status. All signals are blocked.
+int supervise(const Launch& launch, pid_t guardian, int link, const std::vector<pid_t>& spared) {
+  sigset_t handled;
+  sigemptyset(&handled);
+  sigaddset(&handled, SIGCHLD);
+  for (const int signal : passed_on) sigaddset(&handled, signal);
+  const os::FileDescriptor signals(signalfd(-1, &handled, SFD_CLOEXEC));
+  std::optional<int> status;
+  if (!signals) {
+    report(launch.program_name, "cannot wait for signals: %s", std::strerror(errno));
+    int ended = 0;
+    kill(guardian, SIGTERM);
+    while (waitpid(guardian, &ended, 0) < 0 && errno == EINTR) {
+    }
+    status = ended;
+  }
+  // The guardian may have ended before there was a descriptor to tell.
+  if (!status) status = reap(guardian);
+  while (!status) {
+    signalfd_siginfo info;
+    if (read(signals.get(), &info, sizeof info) != sizeof info) continue;
+    const int signal = static_cast<int>(info.ssi_signo);
+    if (signal == SIGCHLD) {
+      status = reap(guardian);
+      continue;
+    }
+    pass_on(link, signal);
+    if (signal == SIGTSTP) raise(SIGSTOP);
+  }
+  if (WIFEXITED(*status)) return WEXITSTATUS(*status);
+  report(launch.program_name, "the guardian (pid %d) was killed by %s; the job is ended", guardian,
+         describe_signal(WTERMSIG(*status)).c_str());
+  kill_descendants(spared, [](pid_t, int) {});
+  return 1;
+}
+
+}  // namespace
+
+void fill_standard_descriptors() {
+  for (;;) {
+    // Open for reading only: a write fails with the error it would have had.
+    const int number = open("/dev/null", O_RDONLY | O_CLOEXEC);
+    if (number < 0) return;
+    if (number > STDERR_FILENO) {
+      close(number);
+      return;
+    }
+    fcntl(number, F_SETFD, 0);
+  }
+}
+
+Membership launch(const Launch& launch) {
+  fill_standard_descriptors();
+  sigset_t all;
+  sigset_t mask;
+  sigfillset(&all);
+  sigprocmask(SIG_SETMASK, &all, &mask);
+  // What the ranks leave behind falls to this process if the guardian is killed.
+  prctl(PR_SET_CHILD_SUBREAPER, 1);
+  const std::vector<pid_t> spared = children();
+
+  int ends[2];
+  if (pipe2(ends, O_CLOEXEC) != 0) {
+    report(launch.program_name, "cannot make a pipe: %s", std::strerror(errno));
+    _exit(1);
+  }
+  os::FileDescriptor guardian_end(ends[0]);
+  os::FileDescriptor launcher_end(ends[1]);
+  const pid_t guardian = fork();
+  if (guardian < 0) {
+    report(launch.program_name, "cannot start the guardian process: %s", std::strerror(errno));
+    _exit(1);
+  }
+  if (guardian == 0) {
+    launcher_end.reset();
+    Guardian self(launch, std::move(guardian_end), mask);
+    if (const auto membership = self.start()) return *membership;
+    _exit(self.serve());
+  }
+  guardian_end.reset();
+  _exit(supervise(launch, guardian, launcher_end.get(), spared));
+}
+
+}  // namespace gex::boot

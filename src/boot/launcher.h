@@ -1,0 +1,45 @@
+#pragma once
+// Starting a job on this host.
+//
+//   launcher          gexrun, or the process that called gex_Client_Init with GASNET_PSHM_NODES
+//   `- guardian       in a session of its own; parent of all ranks, ends them when it must
+//      |- rank 0
+//      |- ...         each in a process group of its own
+//      `- rank N-1
+//
+// The launcher holds a pipe to the guardian, over which it passes signals on, and waits for it; the
+// guardian exits with the job's status. When the launcher dies, the pipe ends and the guardian ends
+// the job. When the guardian dies, the kernel kills the ranks (PR_SET_PDEATHSIG), and the launcher,
+// to which what they leave behind falls, ends that.
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "boot/protocol.h"
+
+namespace gex::boot {
+
+/// What is to be started, and how.
+struct Launch {
+  const char* program_name = "gex";  ///< who speaks in messages
+  std::uint32_t ranks = 1;
+  std::vector<std::string> command;  ///< empty: the ranks are forks of the calling process
+  bool tag_output = false;           ///< begin each line with "[rank] "
+  bool bind_cores = false;           ///< bind rank r to the r-th usable core
+  bool verbose = false;
+  std::optional<double> time_limit;  ///< seconds until the job is ended with status 124
+  double exit_timeout = 0;           ///< seconds a rank waits at its end for others; 0: for ever
+};
+
+/// Starts the job. In the calling process this never returns: it ends with the job's status. With
+/// an empty `command` it returns in each rank, as whom the answer says, with signal mask, limits
+/// and process name as the caller's were.
+Membership launch(const Launch& launch);
+
+/// Makes sure that descriptors 0, 1 and 2 are open, so that no socket of ours takes their place
+/// and is then written to as standard output. Writing to one that was closed fails as before.
+void fill_standard_descriptors();
+
+}  // namespace gex::boot

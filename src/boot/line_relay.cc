@@ -1,0 +1,164 @@
+#include "boot/line_relay.h"
+
+#include <poll.h>
+#include <sys/epoll.h>
+#include <sys/eventfd.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <cstring>
+#include <system_error>
+
+#include "boot/process_tree.h"
+
+namespace gex::boot {
+
+void LineBuffer::give(std::string_view text, std::string& ready) {
+  while (!text.empty()) {
+    if (at_line_start_) ready += prefix_;
+    const std::size_t newline = text.find('\n');
+    const std::size_t length = newline == text.npos ? text.size() : newline + 1;
+    ready += text.substr(0, length);
+    at_line_start_ = newline != text.npos;
+    text.remove_prefix(length);
+  }
+}
+
+void LineBuffer::add(std::string_view bytes, std::string& ready) {
+  const std::size_t newline = bytes.rfind('\n');
+  if (newline != bytes.npos) {
+    give(kept_, ready);
+    kept_.clear();
+    give(bytes.substr(0, newline + 1), ready);
+    bytes.remove_prefix(newline + 1);
+  }
+  kept_ += bytes;
+  if (kept_.size() > longest) finish(ready);
+}
+
+void LineBuffer::finish(std::string& ready) {
+  give(kept_, ready);
+  kept_.clear();
+}
+
+LineRelay::LineRelay(const char* program, bool tag)
+    : program_(program),
+      tag_(tag),
+      destinations_{Destination{STDOUT_FILENO, "standard output"},
+                    Destination{STDERR_FILENO, "standard error"}},
+      room_(LineBuffer::longest) {
+}
+
+LineRelay::~LineRelay() {
+  if (!thread_.joinable()) return;
+  if (finished()) {
+    thread_.join();
+  } else {
+    thread_.detach();
+  }
+}
+
+void LineRelay::add(std::uint32_t rank, Stream stream, os::FileDescriptor pipe) {
+  std::string prefix = tag_ ? "[" + std::to_string(rank) + "] " : "";
+  sources_.push_back({rank, stream, std::move(pipe), LineBuffer(std::move(prefix))});
+}
+
+int LineRelay::start() {
+  epoll_.reset(epoll_create1(EPOLL_CLOEXEC));
+  finished_event_.reset(eventfd(0, EFD_CLOEXEC));
+  if (!epoll_ || !finished_event_) return errno;
+  for (Source& source : sources_) {
+    epoll_event event{};
+    event.events = EPOLLIN;
+    event.data.ptr = &source;
+    if (epoll_ctl(epoll_.get(), EPOLL_CTL_ADD, source.pipe.get(), &event) != 0) return errno;
+    ++open_;
+  }
+  try {
+    thread_ = std::thread([this] { run(); });
+  } catch (const std::system_error& error) {
+    return error.code().value();
+  }
+  return 0;
+}
+
+void LineRelay::run() {
+  std::array<epoll_event, 64> events;
+  while (open_ > 0) {
+    const int count = epoll_wait(epoll_.get(), events.data(), events.size(), -1);
+    for (int i = 0; i < count; ++i) {
+      Source& source = *static_cast<Source*>(events[static_cast<std::size_t>(i)].data.ptr);
+      if (!source.pipe) continue;  // closed by `fail` while its event was on its way
+      if (!pass_on(source)) {
+        source.pipe.reset();
+        --open_;
+      }
+    }
+  }
+  finished_.store(true, std::memory_order_release);
+  const std::uint64_t one = 1;
+  while (::write(finished_event_.get(), &one, sizeof one) < 0 && errno == EINTR) {
+  }
+}
+
+bool LineRelay::pass_on(Source& source) {
+  const ssize_t got = read(source.pipe.get(), room_.data(), room_.size());
+  if (got < 0 && errno == EINTR) return true;
+  ready_.clear();
+  if (got > 0) {
+    source.lines.add({room_.data(), static_cast<std::size_t>(got)}, ready_);
+  } else {
+    source.lines.finish(ready_);
+  }
+  // A write may close this very source, whose reader is then gone.
+  if (!ready_.empty()) write(source, ready_);
+  if (!source.pipe) return true;
+  return got > 0;
+}
+
+void LineRelay::write(Source& source, std::string_view text) {
+  Destination& destination = destinations_[source.stream];
+  if (destination.failed) return;
+  std::string separated;
+  if (destination.unfinished != nullptr && destination.unfinished != &source) {
+    separated.reserve(text.size() + 1);
+    separated += '\n';
+    separated += text;
+    text = separated;
+  }
+  destination.unfinished = text.back() == '\n' ? nullptr : &source;
+  while (!text.empty()) {
+    const ssize_t written = ::write(destination.descriptor, text.data(), text.size());
+    if (written >= 0) {
+      text.remove_prefix(static_cast<std::size_t>(written));
+    } else if (errno == EAGAIN) {
+      // Somebody who shares the open file made it non-blocking.
+      pollfd writable{destination.descriptor, POLLOUT, 0};
+      poll(&writable, 1, -1);
+    } else if (errno != EINTR) {
+      fail(destination, errno);
+      return;
+    }
+  }
+}
+
+void LineRelay::fail(Destination& destination, int error) {
+  destination.failed = true;
+  lost_.store(true, std::memory_order_relaxed);
+  if (error != EPIPE) {
+    // The ranks go on, and what they print from here on is dropped.
+    report(program_, "cannot write %s: %s", destination.name, std::strerror(error));
+    return;
+  }
+  // As in a shell's pipeline: when the reader goes away, so does who prints.
+  reader_gone_.store(true, std::memory_order_relaxed);
+  const auto stream = static_cast<Stream>(&destination - destinations_.data());
+  for (Source& source : sources_) {
+    if (source.stream == stream && source.pipe) {
+      source.pipe.reset();
+      --open_;
+    }
+  }
+}
+
+}  // namespace gex::boot

@@ -1,0 +1,173 @@
+#include "boot/process_tree.h"
+
+#include <dirent.h>
+#include <fcntl.h>
+#include <signal.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <charconv>
+#include <cstdarg>
+#include <cstdio>
+#include <cstdlib>
+#include <cstring>
+#include <memory>
+#include <optional>
+#include <string_view>
+
+#include "base/os_file.h"
+
+namespace gex::boot {
+
+namespace {
+
+using Directory = std::unique_ptr<DIR, int (*)(DIR*)>;
+
+Directory open_directory(const char* path) {
+  return {opendir(path), closedir};
+}
+
+/// Name of an entry as a number, where it is one.
+std::optional<pid_t> number_of(const char* name) {
+  pid_t number = 0;
+  const char* const end = name + std::strlen(name);
+  const auto [rest, error] = std::from_chars(name, end, number);
+  if (error != std::errc() || rest != end) return std::nullopt;
+  return number;
+}
+
+std::optional<std::string> read_small_file(const char* path) {
+  const os::FileDescriptor file(open(path, O_RDONLY | O_CLOEXEC));
+  if (!file) return std::nullopt;
+  std::string text;
+  char piece[4096];
+  for (;;) {
+    const ssize_t got = read(file.get(), piece, sizeof piece);
+    if (got < 0 && errno == EINTR) continue;
+    if (got < 0) return std::nullopt;
+    if (got == 0) return text;
+    text.append(piece, static_cast<std::size_t>(got));
+  }
+}
+
+/// The parent of a process by /proc/PID/stat, whose second field may hold anything in parentheses.
+std::optional<pid_t> parent_of(pid_t process) {
+  const auto stat = read_small_file(("/proc/" + std::to_string(process) + "/stat").c_str());
+  if (!stat) return std::nullopt;
+  const std::size_t after_name = stat->rfind(')');
+  if (after_name == std::string::npos || after_name + 4 > stat->size()) return std::nullopt;
+  return static_cast<pid_t>(std::atol(stat->c_str() + after_name + 4));
+}
+
+/// For kernels without /proc/PID/task/TID/children.
+std::vector<pid_t> children_by_parent() {
+  std::vector<pid_t> found;
+  const Directory proc = open_directory("/proc");
+  if (!proc) return found;
+  const pid_t self = getpid();
+  while (const dirent* const entry = readdir(proc.get())) {
+    const auto process = number_of(entry->d_name);
+    if (process && parent_of(*process) == self) found.push_back(*process);
+  }
+  return found;
+}
+
+}  // namespace
+
+std::vector<pid_t> children() {
+  std::vector<pid_t> found;
+  const Directory tasks = open_directory("/proc/self/task");
+  if (!tasks) return found;
+  while (const dirent* const entry = readdir(tasks.get())) {
+    if (!number_of(entry->d_name)) continue;
+    const auto list =
+        read_small_file((std::string("/proc/self/task/") + entry->d_name + "/children").c_str());
+    if (!list) return children_by_parent();
+    const char* at = list->c_str();
+    for (;;) {
+      char* end = nullptr;
+      const long process = std::strtol(at, &end, 10);
+      if (end == at) break;
+      found.push_back(static_cast<pid_t>(process));
+      at = end;
+    }
+  }
+  return found;
+}
+
+void kill_descendants(const std::vector<pid_t>& spared, const Reaped& reaped) {
+  const auto is_spared = [&spared](pid_t process) {
+    return std::find(spared.begin(), spared.end(), process) != spared.end();
+  };
+  for (;;) {
+    std::vector<pid_t> doomed = children();
+    std::erase_if(doomed, is_spared);
+    if (doomed.empty()) return;
+    for (const pid_t process : doomed) kill(process, SIGKILL);
+    for (const pid_t process : doomed) {
+      int status = 0;
+      pid_t got;
+      do {
+        got = waitpid(process, &status, 0);
+      } while (got < 0 && errno == EINTR);
+      if (got == process) reaped(process, status);
+    }
+  }
+}
+
+bool catches_signal(pid_t process, int signal) {
+  const auto status = read_small_file(("/proc/" + std::to_string(process) + "/status").c_str());
+  if (!status) return false;
+  constexpr std::string_view key = "\nSigCgt:";
+  const std::size_t at = status->find(key);
+  if (at == std::string::npos) return false;
+  const auto caught = std::strtoull(status->c_str() + at + key.size(), nullptr, 16);
+  return ((caught >> (signal - 1)) & 1) != 0;
+}
+
+int thread_count() {
+  const Directory tasks = open_directory("/proc/self/task");
+  if (!tasks) return 1;
+  int count = 0;
+  while (const dirent* const entry = readdir(tasks.get())) {
+    if (number_of(entry->d_name)) ++count;
+  }
+  return count;
+}
+
+std::string process_name(pid_t process) {
+  auto name = read_small_file(("/proc/" + std::to_string(process) + "/comm").c_str());
+  if (!name) return {};
+  while (!name->empty() && name->back() == '\n') name->pop_back();
+  return *name;
+}
+
+std::string describe_signal(int signal) {
+  const char* const text = sigdescr_np(signal);
+  return "signal " + std::to_string(signal) + " (" + (text != nullptr ? text : "unknown") + ")";
+}
+
+std::string host_name() {
+  char name[256] = {};
+  if (gethostname(name, sizeof name - 1) != 0) return "unknown";
+  return name;
+}
+
+void report(const char* program, const char* format, ...) {
+  char text[2048];
+  va_list arguments;
+  va_start(arguments, format);
+  std::vsnprintf(text, sizeof text, format, arguments);
+  va_end(arguments);
+  const std::string line = std::string(program) + ": " + text + "\n";
+  // One write, so that lines of several processes do not mix; a closed standard error is nobody's
+  // concern here.
+  ssize_t written;
+  do {
+    written = write(STDERR_FILENO, line.data(), line.size());
+  } while (written < 0 && errno == EINTR);
+}
+
+}  // namespace gex::boot

@@ -1,0 +1,111 @@
+#pragma once
+// What the ranks of a host and their guardian say to each other.
+//
+// Each rank holds one end of an AF_UNIX SOCK_SEQPACKET pair, the guardian the other. A packet is
+// one frame: a fixed header, up to `max_payload` bytes, at most one descriptor. Packets keep
+// frames whole, so a thread (or a signal handler) can say `end` while another is in the middle of
+// an exchange, and a process that shares the socket by mistake cannot tear the stream.
+//
+// Guardian and ranks may be of different builds (gexrun installed here, the program linked there):
+// the version travels in GEX_JOB and is checked before anything is sent. Nothing received is
+// trusted: `receive` checks the shape of a frame, the receiver its content.
+
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "base/os_file.h"
+
+namespace gex::boot {
+
+inline constexpr std::uint32_t protocol_version = 1;
+
+enum class FrameKind : std::uint32_t {
+  // From a rank.
+  hello = 1,    ///< the process has joined
+  gather,       ///< a piece of this rank's contribution to an exchange
+  share,        ///< takes part in share_descriptor over [first, first + count)
+  leave,        ///< exit(0) or return from main: waits for farewell
+  end,          ///< gasnet_exit, or exit with a status other than 0
+  exec_failed,  ///< the program could not be executed; `code` is errno
+  // From the guardian.
+  welcome = 64,  ///< carries the job page; lies in the socket before the rank starts
+  gathered,      ///< a piece of everybody's contributions
+  shared,        ///< the descriptor (to all but the rank that gave it)
+  farewell,      ///< every rank has left
+  ending,        ///< the job is being ended
+};
+
+struct FrameHeader {
+  FrameKind kind{};
+  std::uint32_t sequence = 0;  ///< gather, gathered: number of the exchange, from 0
+  std::uint64_t total = 0;     ///< gather, gathered: bytes of the whole
+  std::uint64_t offset = 0;    ///< gather, gathered: where this piece belongs
+  std::uint32_t first = 0;     ///< share
+  std::uint32_t count = 0;     ///< share
+  std::int32_t code = 0;       ///< leave, end, exec_failed
+  std::uint32_t reserved = 0;
+};
+static_assert(sizeof(FrameHeader) == 40);
+
+/// Bytes of one frame's payload. Small enough for any sensible limit on socket buffers.
+inline constexpr std::size_t max_payload = 32 * 1024;
+
+/// Bytes that all ranks together may contribute to one exchange.
+inline constexpr std::uint64_t max_exchange = std::uint64_t{1} << 30;
+
+enum class Sent { whole, would_block, no_descriptors, closed };
+
+/// Sends one frame, with a copy of `descriptor` unless that is -1. With `wait` false it never
+/// blocks. Async-signal-safe. `no_descriptors`: the kernel has too many descriptors in flight for
+/// this user; try again later.
+Sent send_frame(int socket, const FrameHeader& header, std::span<const std::byte> payload,
+                int descriptor, bool wait) noexcept;
+
+/// One received frame; its payload is valid until the next `receive` into the same buffer.
+struct Received {
+  enum class Outcome { frame, would_block, closed, malformed } outcome = Outcome::closed;
+  FrameHeader header;
+  std::span<const std::byte> payload;
+  os::FileDescriptor descriptor;  ///< close-on-exec
+  int sender = 0;  ///< process id by the kernel's word, where the receiver asked for it
+};
+
+/// Room for one frame.
+class FrameBuffer {
+ public:
+  FrameBuffer() : bytes_(sizeof(FrameHeader) + max_payload + 1) {}
+  std::span<std::byte> bytes() noexcept { return bytes_; }
+
+ private:
+  std::vector<std::byte> bytes_;
+};
+
+Received receive_frame(int socket, FrameBuffer& buffer, bool wait) noexcept;
+
+/// What GEX_JOB tells a process: which descriptor is its control socket, and who it is.
+struct Membership {
+  int control = -1;
+  std::uint32_t rank = 0;
+  std::uint32_t size = 1;
+};
+
+/// The value of GEX_JOB for a rank whose control socket is `control`: "VERSION:FD:RANK:SIZE:INODE".
+/// The inode lets `parse_membership` tell the socket from another descriptor of that number.
+std::string format_membership(const Membership& membership);
+
+/// Checks every part of a GEX_JOB value, the named descriptor included. On failure the optional is
+/// empty and `why` says what is wrong.
+std::optional<Membership> parse_membership(std::string_view text, std::string& why);
+
+/// Whether `descriptor` is a rank's control socket of a guardian with process id `guardian`.
+bool is_control_socket(int descriptor, int guardian) noexcept;
+
+/// The control socket keeps clear of the low numbers that shell scripts redirect.
+inline constexpr int lowest_control_descriptor = 100;
+
+}  // namespace gex::boot

@@ -1,0 +1,22 @@
+#include "boot/rank_set.h"
+
+namespace gex::boot {
+
+std::string describe_ranks(const std::vector<std::uint32_t>& ranks) {
+  if (ranks.empty()) return "no rank";
+  if (ranks.size() == 1) return "rank " + std::to_string(ranks.front());
+  constexpr std::size_t longest = 200;
+  std::string text = "ranks ";
+  for (std::size_t i = 0; i < ranks.size();) {
+    if (text.size() > longest) return text + " and " + std::to_string(ranks.size() - i) + " more";
+    std::size_t last = i;
+    while (last + 1 < ranks.size() && ranks[last + 1] == ranks[last] + 1) ++last;
+    if (i > 0) text += ',';
+    text += std::to_string(ranks[i]);
+    if (last > i) text += (last == i + 1 ? ',' : '-') + std::to_string(ranks[last]);
+    i = last + 1;
+  }
+  return text;
+}
+
+}  // namespace gex::boot

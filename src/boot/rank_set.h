@@ -1,0 +1,14 @@
+#pragma once
+// Ranks in messages: "0-2,5".
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+namespace gex::boot {
+
+/// The ranks, which are in rising order, as text: consecutive ones are joined, and what would be
+/// longer than a line can bear is cut with a count. "rank 3", "ranks 0-2,5", "no rank".
+std::string describe_ranks(const std::vector<std::uint32_t>& ranks);
+
+}  // namespace gex::boot

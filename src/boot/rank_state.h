@@ -1,0 +1,43 @@
+#pragma once
+// What a process knows of its job; shared by the files that implement `Job`.
+
+#include <sys/types.h>
+
+#include <atomic>
+#include <cstdint>
+
+#include "base/os_file.h"
+#include "boot/job.h"
+#include "boot/job_page.h"
+#include "boot/protocol.h"
+
+namespace gex::boot {
+
+struct RankState {
+  std::uint32_t rank = 0;
+  std::uint32_t size = 1;
+  Origin origin = Origin::singleton;
+  os::FileDescriptor control;  ///< none in a job of one
+  JobPage page;
+  FrameBuffer frame;
+  std::uint32_t sequence = 0;  ///< of the next exchange
+  /// The process that joined: a child that the client forks is not the rank.
+  pid_t process = 0;
+  std::atomic<void (*)() noexcept> idle_poll{nullptr};
+  /// The thread that is inside `end`, 0 while none is.
+  std::atomic<pid_t> ending_thread{0};
+};
+
+/// Set once by `join`, never destroyed: exit handlers and signal handlers use it to the last.
+extern std::atomic<RankState*> rank_state;
+
+/// Tells the guardian that this rank ends the job, or follows who does. Async-signal-safe.
+void announce_end(RankState& state, int code) noexcept;
+
+/// Registers what exit() does to the job.
+void install_exit_handler();
+
+/// Writes out all streams of this process.
+void flush_streams() noexcept;
+
+}  // namespace gex::boot

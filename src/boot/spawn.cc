@@ -1,0 +1,85 @@
+#include "boot/spawn.h"
+
+#include <fcntl.h>
+#include <sys/prctl.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <cstdlib>
+#include <vector>
+
+#include "base/os_cpu.h"
+
+namespace gex::boot {
+
+namespace {
+
+/// Where the low numbers are all there are, any will do.
+int clear_of_redirections(int descriptor, bool survives_exec) {
+  const int command = survives_exec ? F_DUPFD : F_DUPFD_CLOEXEC;
+  int moved = fcntl(descriptor, command, lowest_control_descriptor);
+  if (moved < 0) moved = fcntl(descriptor, command, STDERR_FILENO + 1);
+  return moved;
+}
+
+[[noreturn]] void fail(int control, int error) {
+  FrameHeader failure;
+  failure.kind = FrameKind::exec_failed;
+  failure.code = error;
+  send_frame(control, failure, {}, -1, /*wait=*/true);
+  _exit(exec_failure_status(error));
+}
+
+void bind_to_core(std::uint32_t rank) {
+  const std::vector<std::uint32_t> cores = os::allowed_cores();
+  if (!cores.empty()) os::pin_to_core(cores[rank % cores.size()]);
+}
+
+}  // namespace
+
+int exec_failure_status(int error) noexcept {
+  return error == ENOENT ? 127 : 126;
+}
+
+Membership become_rank(const Launch& launch, std::uint32_t rank, const Inheritance& inheritance,
+                       Connection connection) {
+  prctl(PR_SET_PDEATHSIG, SIGKILL);
+  // The guardian may have been killed before the line above.
+  if (getppid() != inheritance.guardian) _exit(1);
+  setpgid(0, 0);
+  const bool executes = !launch.command.empty();
+  Membership membership;
+  membership.rank = rank;
+  membership.size = launch.ranks;
+  membership.control = clear_of_redirections(connection.control.get(), executes);
+  if (membership.control < 0) fail(connection.control.get(), errno);
+  if (rank != 0) {
+    const os::FileDescriptor nothing(open("/dev/null", O_RDONLY | O_CLOEXEC));
+    if (!nothing || dup2(nothing.get(), STDIN_FILENO) < 0) fail(membership.control, errno);
+  }
+  if (connection.output && dup2(connection.output.get(), STDOUT_FILENO) < 0) {
+    fail(membership.control, errno);
+  }
+  if (connection.error && dup2(connection.error.get(), STDERR_FILENO) < 0) {
+    fail(membership.control, errno);
+  }
+  if (launch.bind_cores) bind_to_core(rank);
+  setrlimit(RLIMIT_NOFILE, &inheritance.descriptors);
+
+  if (!executes) {
+    prctl(PR_SET_NAME, inheritance.process_name.c_str());
+    sigprocmask(SIG_SETMASK, &inheritance.mask, nullptr);
+    return membership;
+  }
+  setenv("GEX_JOB", format_membership(membership).c_str(), 1);
+  std::vector<char*> arguments;
+  for (const std::string& argument : launch.command) {
+    arguments.push_back(const_cast<char*>(argument.c_str()));
+  }
+  arguments.push_back(nullptr);
+  sigprocmask(SIG_SETMASK, &inheritance.mask, nullptr);
+  execvp(arguments[0], arguments.data());
+  fail(membership.control, errno);
+}
+
+}  // namespace gex::boot

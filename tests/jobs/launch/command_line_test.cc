@@ -1,0 +1,289 @@
+// gexrun's options, and what it says to those that make no sense.
+
+#include <sched.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <set>
+#include <sstream>
+
+#include "modes.h"
+
+namespace launch_test {
+namespace {
+
+Command run_gexrun(std::vector<std::string> words) {
+  words.insert(words.begin(), gexrun);
+  return Command(std::move(words));
+}
+
+bool installed(const std::string& tool) {
+  return Command({"sh", "-c", "command -v " + tool}).run().status == 0;
+}
+
+TEST(CommandLine, MistakesAreOneLineAndStatusTwo) {
+  struct Mistake {
+    std::vector<std::string> words;
+    const char* message;
+  };
+  const Mistake mistakes[] = {
+      {{}, "the number of ranks is missing: -n N"},
+      {{probe, "who"}, "the number of ranks is missing: -n N"},
+      {{"-n"}, "option -n needs a value"},
+      {{"-n", "0", probe}, "-n '0' is not a number of ranks from 1 to 1024"},
+      {{"-n", "1025", probe}, "-n '1025' is not a number of ranks from 1 to 1024"},
+      {{"-n", "-3", probe}, "-n '-3' is not a number of ranks from 1 to 1024"},
+      {{"-n", "abc", probe}, "-n 'abc' is not a number of ranks from 1 to 1024"},
+      {{"-n", "2x", probe}, "-n '2x' is not a number of ranks from 1 to 1024"},
+      {{"-n", "", probe}, "-n '' is not a number of ranks from 1 to 1024"},
+      {{"-n", "2"}, "the program to run is missing"},
+      {{"-n", "2", "--bind", "socket", probe}, "--bind 'socket' is neither core nor none"},
+      {{"-n", "2", "--timeout", "0", probe}, "--timeout '0' is not a number of seconds above 0"},
+      {{"-n", "2", "--timeout", "x", probe}, "--timeout 'x' is not a number of seconds above 0"},
+      {{"-n", "2", "--timeout"}, "option --timeout needs a value"},
+      {{"-n", "2", "--debugger", "lldb", probe}, "--debugger 'lldb' is neither gdb nor valgrind"},
+      {{"-n", "2", "-E", "=5", probe}, "-E '=5' is not a list of NAME or NAME=VALUE"},
+      {{"-n", "2", "-E", "A,,B", probe}, "-E 'A,,B' is not a list of NAME or NAME=VALUE"},
+      {{"-n", "2", "--conduit", "", probe}, "--conduit needs a name"},
+      {{"-n", "2", "--hosts", probe}, "unknown option --hosts"},
+      {{"-n", "2", "-x", probe}, "unknown option -x"},
+  };
+  for (const Mistake& mistake : mistakes) {
+    const Outcome outcome = run_gexrun(mistake.words).run();
+    expect_failure(outcome, 2, std::string("gexrun: ") + mistake.message);
+    EXPECT_EQ(outcome.output, "");
+  }
+}
+
+TEST(CommandLine, ProgramsThatCannotBeExecuted) {
+  expect_failure(run_gexrun({"-n", "2", "no-such-program"}).run(), 127,
+                 "gexrun: cannot execute 'no-such-program': No such file or directory");
+  expect_failure(run_gexrun({"-n", "2", "/no/such/program"}).run(), 127,
+                 "gexrun: cannot execute '/no/such/program': No such file or directory");
+  expect_failure(run_gexrun({"-n", "2", "/etc/passwd"}).run(), 126,
+                 "gexrun: cannot execute '/etc/passwd': Permission denied");
+  expect_failure(run_gexrun({"-n", "2", "/"}).run(), 126,
+                 "gexrun: cannot execute '/': Permission denied");
+}
+
+TEST(CommandLine, AProgramWhoseInterpreterIsMissing) {
+  char path[] = "/tmp/launch_test_XXXXXX";
+  const int file = mkstemp(path);
+  ASSERT_GE(file, 0);
+  const std::string text = "#!/no/such/interpreter\n";
+  ASSERT_EQ(write(file, text.data(), text.size()), static_cast<ssize_t>(text.size()));
+  fchmod(file, 0700);
+  close(file);
+  const Outcome outcome = run_gexrun({"-n", "4", path}).run();
+  unlink(path);
+  expect_failure(outcome, 127, std::string("gexrun: cannot execute '") + path + "'");
+}
+
+TEST(CommandLine, OptionsOfTheProgramAreItsOwn) {
+  const Outcome outcome = run_gexrun({"-n", "1", "echo", "-n", "--tag-output", "-v"}).run();
+  expect_success(outcome);
+  EXPECT_EQ(outcome.output, "--tag-output -v");
+}
+
+TEST(CommandLine, HelpAndVersion) {
+  const Outcome help = run_gexrun({"--help"}).run();
+  expect_success(help);
+  for (const char* const option : {"-n", "--conduit", "-E", "--tag-output", "--bind", "--timeout",
+                                   "--debugger", "--verbose", "--version"}) {
+    EXPECT_GE(lines_with(help.output, option), 1) << option;
+  }
+  const Outcome version = run_gexrun({"--version"}).run();
+  expect_success(version);
+  EXPECT_EQ(version.output.find("gexrun (libgex) "), 0u) << version.output;
+}
+
+TEST(CommandLine, VariablesReachTheRanks) {
+  const Outcome outcome =
+      run_gexrun({"-n", "2", "-E", "ONE=first,HOME", "-E", "TWO=a=b", "--conduit", "emu", "sh",
+                  "-c", "echo $ONE $TWO $GEX_CONDUIT"})
+          .run();
+  expect_success(outcome);
+  EXPECT_EQ(outcome.output, "first a=b emu\nfirst a=b emu\n");
+}
+
+TEST(CommandLine, TimeLimitNamesWhoHadNotFinished) {
+  const Outcome outcome = run_gexrun({"-n", "3", "--timeout", "0.5", probe, "return-alone", "1"})
+                              .variable("GEX_EXIT_TIMEOUT", "0")
+                              .run();
+  expect_failure(outcome, 124, "gexrun: timed out after 0.5 s; ranks 0,2 had not finished");
+}
+
+TEST(CommandLine, TimeLimitKillsWhoIgnoresIt) {
+  const Outcome outcome = run_gexrun({"-n", "2", "--timeout", "0.5", probe, "hold"}).run();
+  expect_failure(outcome, 124, "gexrun: timed out after 0.5 s; ranks 0,1 had not finished");
+}
+
+TEST(CommandLine, TimeLimitThatIsNotReached) {
+  expect_success(run_gexrun({"-n", "2", "--timeout", "1e30", probe, "exchange"}).run());
+}
+
+TEST(CommandLine, BindPutsEachRankOnOneCore) {
+  cpu_set_t allowed;
+  ASSERT_EQ(sched_getaffinity(0, sizeof allowed, &allowed), 0);
+  const int usable = CPU_COUNT(&allowed);
+  const Outcome bound = run_gexrun({"-n", "3", "--bind", "core", probe, "processors"}).run();
+  expect_success(bound);
+  std::set<int> used;
+  std::istringstream lines(bound.output);
+  for (std::string line; std::getline(lines, line);) {
+    int rank = -1;
+    int core = -1;
+    int more = -1;
+    ASSERT_EQ(std::sscanf(line.c_str(), "%d on %d %d", &rank, &core, &more), 2) << line;
+    EXPECT_TRUE(CPU_ISSET(core, &allowed)) << line;
+    used.insert(core);
+  }
+  EXPECT_EQ(used.size(), static_cast<std::size_t>(std::min(usable, 3)));
+  const Outcome free = run_gexrun({"-n", "1", "--bind", "none", probe, "processors"}).run();
+  const Outcome alone = Command({probe, "processors"}).run();
+  EXPECT_EQ(free.output, alone.output);
+}
+
+TEST(CommandLine, DebuggerShowsWhereARankCrashed) {
+  if (!installed("gdb")) {
+    const Outcome outcome = run_gexrun({"-n", "2", "--debugger", "gdb", probe, "crash"}).run();
+    expect_failure(outcome, 1, "gexrun: --debugger gdb: gdb is not installed");
+    GTEST_SKIP() << "gdb is not installed: only the message was checked";
+  }
+  const Outcome outcome = run_gexrun({"-n", "2", "--debugger", "gdb", probe, "crash"}).run();
+  expect_clean(outcome);
+  EXPECT_EQ(outcome.status, 139) << outcome.error;
+  EXPECT_GE(lines_with(outcome.output, "received signal SIGSEGV"), 1) << outcome.output;
+  EXPECT_GE(lines_with(outcome.output, " in main "), 1) << outcome.output;
+}
+
+TEST(CommandLine, DebuggerPassesTheStatusOn) {
+  if (!installed("gdb")) GTEST_SKIP() << "gdb is not installed";
+  const auto status_of = [](std::vector<std::string> scenario) {
+    scenario.insert(scenario.begin(), {"-n", "2", "--debugger", "gdb", probe});
+    const Outcome outcome = run_gexrun(std::move(scenario)).run();
+    expect_clean(outcome);
+    return outcome.status;
+  };
+  EXPECT_EQ(status_of({"who"}), 0);
+  EXPECT_EQ(status_of({"exit-with", "3", "1"}), 3);
+  EXPECT_EQ(status_of({"end-from-main", "4", "0"}), 4);
+}
+
+TEST(CommandLine, ValgrindFindsErrorsAndPassesTheStatusOn) {
+  if (!installed("valgrind")) {
+    const Outcome outcome = run_gexrun({"-n", "2", "--debugger", "valgrind", probe, "who"}).run();
+    expect_failure(outcome, 1, "gexrun: --debugger valgrind: valgrind is not installed");
+    GTEST_SKIP() << "valgrind is not installed: only the message was checked";
+  }
+  // Programs without instrumentation of their own, which valgrind cannot run.
+  const Outcome good = run_gexrun({"-n", "2", "--debugger", "valgrind", "true"}).run();
+  expect_clean(good);
+  EXPECT_EQ(good.status, 0) << good.error;
+  const Outcome bad = run_gexrun({"-n", "2", "--debugger", "valgrind", "false"}).run();
+  expect_clean(bad);
+  EXPECT_EQ(bad.status, 1) << bad.error;
+}
+
+TEST(CommandLine, AMissingDebuggerIsOneLine) {
+  for (const char* const tool : {"gdb", "valgrind"}) {
+    const Outcome outcome = run_gexrun({"-n", "2", "--debugger", tool, probe, "who"})
+                                .variable("PATH", "/no/such/folder")
+                                .run();
+    expect_failure(outcome, 1,
+                   std::string("gexrun: --debugger ") + tool + ": " + tool + " is not installed");
+  }
+}
+
+TEST(CommandLine, VerboseSaysWhoIsWho) {
+  const Outcome outcome = run_gexrun({"-n", "2", "-v", probe, "who"}).run();
+  expect_clean(outcome);
+  EXPECT_EQ(outcome.status, 0);
+  EXPECT_EQ(lines_with(outcome.error, "gexrun: rank 0 is pid "), 1) << outcome.error;
+  EXPECT_EQ(lines_with(outcome.error, ") has joined"), 2) << outcome.error;
+}
+
+TEST(OpenFiles, TooFewForTheRanksIsOneLine) {
+  const Outcome outcome = run_gexrun({"-n", "1024", probe, "who"}).open_files(256).run();
+  expect_failure(outcome, 1,
+                 "gexrun: 1024 ranks need about 3136 open files; the limit is 256 (ulimit -Hn)");
+}
+
+TEST(OpenFiles, FewAreEnoughForFewRanks) {
+  const Outcome outcome = run_gexrun({"-n", "60", probe, "exchange"}).open_files(256).run();
+  expect_success(outcome);
+  EXPECT_EQ(lines_with(outcome.output, "exchanged "), 60);
+}
+
+TEST(Place, AnEnvironmentMadeByHandIsRefused) {
+  for (const char* const value : {"x", "1", "1:", "1:100:0:2", "1:100:2:2:5", "1:100:0:0:5",
+                                  "1:100:0:2000:5", "1:-5:0:2:5", "1:0:0:2:5x"}) {
+    const Outcome outcome = Command({probe, "who"}).variable("GEX_JOB", value).run();
+    expect_failure(outcome, 1,
+                   std::string("gex: GEX_JOB='") + value + "': it is set by gexrun, not by hand");
+  }
+}
+
+TEST(Place, ADescriptorThatIsNotTheConnectionIsRefused) {
+  expect_failure(Command({probe, "who"}).variable("GEX_JOB", "1:100:0:2:5").run(), 1,
+                 "descriptor 100, the connection to gexrun, is not open here");
+  expect_failure(Command({probe, "who"}).variable("GEX_JOB", "1:0:0:2:5").run(), 1,
+                 "descriptor 0 is not the connection to gexrun here");
+}
+
+TEST(Place, AnotherVersionOfTheProtocolIsRefused) {
+  expect_failure(Command({probe, "who"}).variable("GEX_JOB", "2:100:0:2:5").run(), 1,
+                 "it comes from a gexrun that speaks version 2 of the control protocol, this "
+                 "program's libgex speaks version 1");
+}
+
+TEST(Place, WrappersThatKeepItWork) {
+  for (const std::string& script :
+       {probe + " who", "exec " + probe + " who", probe + " who; exit $?",
+        "exec 3>/dev/null; (" + probe + " who)"}) {
+    const Outcome outcome = run_gexrun({"-n", "2", "sh", "-c", script}).run();
+    expect_success(outcome);
+    EXPECT_EQ(lines_with(outcome.output, " of 2 gexrun"), 2) << outcome.output;
+  }
+}
+
+TEST(Place, AWrapperThatCleansTheEnvironmentIsRefused) {
+  const Outcome outcome = run_gexrun({"-n", "2", "env", "-i", probe, "who"}).run();
+  expect_clean(outcome);
+  EXPECT_EQ(outcome.status, 1);
+  EXPECT_EQ(outcome.output, "");
+  EXPECT_GE(lines_with(outcome.error, "GEX_JOB is missing from its environment"), 1)
+      << outcome.error;
+}
+
+TEST(Place, AWrapperThatJoinsTwiceIsRefused) {
+  const Outcome outcome =
+      run_gexrun({"-n", "1", "sh", "-c", probe + " who; " + probe + " who; exit 0"}).run();
+  expect_failure(outcome, 1, "was joined by a second process");
+}
+
+TEST(Place, ARankThatSendsNonsenseEndsTheJob) {
+  for (int seed = 0; seed < 40; ++seed) {
+    const Outcome outcome = job(Mode::gexrun, 3, {"babble", std::to_string(seed)}).run();
+    expect_clean(outcome);
+    // Frames of chance may happen to be an `end` with any code, but never let the barrier through.
+    EXPECT_EQ(lines_with(outcome.error, "launch_probe: "), 0) << outcome.error;
+    EXPECT_LE(lines_with(outcome.error, ""), 1) << outcome.error;
+  }
+}
+
+TEST(Place, GexrunInsideGexrunIsAJobOfItsOwn) {
+  const Outcome outcome = run_gexrun({"-n", "2", gexrun, "-n", "3", probe, "who"}).run();
+  expect_success(outcome);
+  EXPECT_EQ(lines_with(outcome.output, " of 3 gexrun"), 6) << outcome.output;
+}
+
+TEST(Place, GexrunGoesBeforeForking) {
+  const Outcome outcome = job(Mode::gexrun, 2, {"who"}).variable("GASNET_PSHM_NODES", "4").run();
+  expect_success(outcome);
+  EXPECT_EQ(lines_with(outcome.output, " of 2 gexrun"), 2) << outcome.output;
+}
+
+}  // namespace
+}  // namespace launch_test

@@ -1,0 +1,155 @@
+// How jobs end by what their ranks do, and with which status.
+
+#include "modes.h"
+
+namespace launch_test {
+namespace {
+
+using Exit = BothModes;
+LAUNCH_TEST_IN_BOTH_MODES(Exit);
+
+TEST_P(Exit, EndFromMain) {
+  for (const char* const rank : {"0", "2"}) {
+    const Outcome outcome = job(3, {"end-from-main", "3", rank}).run();
+    expect_failure(outcome, 3, "");
+    EXPECT_EQ(outcome.output, "last words\n");
+  }
+}
+
+TEST_P(Exit, EndWithZeroIsSuccess) {
+  expect_success(job(3, {"end-from-main", "0", "1"}).run());
+}
+
+TEST_P(Exit, EndFromSignalHandler) {
+  const Outcome outcome = job(3, {"end-from-signal-handler"}).run();
+  expect_failure(outcome, 7, "");
+  EXPECT_EQ(outcome.output, "buffered words\n");
+}
+
+TEST_P(Exit, OneOfManyCodesWins) {
+  const Outcome outcome = job(8, {"end-all-at-once"}).run();
+  expect_failure(outcome, outcome.status, "");
+  EXPECT_GE(outcome.status, 10);
+  EXPECT_LT(outcome.status, 18);
+}
+
+TEST_P(Exit, EndFromTwoThreadsAtOnce) {
+  const Outcome outcome = job(3, {"end-from-two-threads"}).run();
+  expect_failure(outcome, 6, "");
+  // A rank that another one was faster than may be ended before it prints, but prints once.
+  EXPECT_GE(lines_with(outcome.output, "once"), 1) << outcome.output;
+  EXPECT_LE(lines_with(outcome.output, "once"), 3) << outcome.output;
+}
+
+TEST_P(Exit, EndWhileOthersWaitInACollectiveCall) {
+  expect_failure(job(3, {"end-during-barrier"}).run(), 8, "");
+}
+
+TEST_P(Exit, EndWhileOthersCompute) {
+  expect_failure(job(3, {"end-during-computation"}).run(), 5, "");
+}
+
+TEST_P(Exit, ClientsHandlerOfQuitRunsOnceOnEachOtherRank) {
+  for (const char* const others : {"polling", "computing"}) {
+    const Outcome outcome = job(3, {"end-with-quit-handler", others}).run();
+    expect_failure(outcome, 5, "");
+    EXPECT_EQ(lines_with(outcome.output, "tidied up"), 2) << others << outcome.output;
+  }
+}
+
+TEST_P(Exit, EndDoesNotWaitForAStreamThatIsStuck) {
+  expect_failure(job(2, {"end-with-stuck-stream"}).run(), 4, "");
+}
+
+TEST_P(Exit, ARankThatReturnsEarlyGoesOnAnswering) {
+  const Outcome outcome = job(3, {"return-early"}).run();
+  expect_success(outcome);
+  EXPECT_EQ(lines_with(outcome.output, "answered"), 2);
+}
+
+TEST_P(Exit, WhoDoesNotReturnIsNamed) {
+  const Outcome outcome = job(3, {"return-alone", "1"}).variable("GEX_EXIT_TIMEOUT", "0.2").run();
+  expect_failure(outcome, 1,
+                 speaker() +
+                     "rank 1 returned from main or called exit(0), ranks 0,2 did not "
+                     "within 0.2 s (GEX_EXIT_TIMEOUT)");
+}
+
+TEST_P(Exit, AMalformedExitTimeoutIsRefused) {
+  const Outcome outcome = job(2, {"who"}).variable("GEX_EXIT_TIMEOUT", "soon").run();
+  expect_failure(outcome, 1, "GEX_EXIT_TIMEOUT");
+  EXPECT_EQ(outcome.output, "");
+}
+
+TEST_P(Exit, WhoReturnsBeforeACollectiveCallIsNamed) {
+  const Outcome outcome = job(3, {"return-before-barrier", "2"}).run();
+  expect_failure(outcome, 1, "with a collective call still to do with ranks 0,1");
+  EXPECT_EQ(lines_with(outcome.error, speaker() + "rank 2 (host "), 1) << outcome.error;
+}
+
+TEST_P(Exit, ExitWithAStatusEndsTheJobWithIt) {
+  expect_failure(job(3, {"exit-with", "3", "1"}).run(), 3, "");
+}
+
+TEST_P(Exit, LeavingByUnderscoreExitIsADeath) {
+  expect_failure(job(3, {"exit-at-once", "0", "1"}).run(), 1,
+                 "ended with status 0 without leaving the job");
+  expect_failure(job(3, {"exit-at-once", "4", "1"}).run(), 4,
+                 "ended with status 4 without leaving the job");
+}
+
+TEST_P(Exit, ADeathBySignalIsNamed) {
+  const Outcome killed = job(3, {"die", "9", "1"}).run();
+  expect_failure(killed, 137, "was killed by signal 9 (Killed)");
+  EXPECT_EQ(lines_with(killed.error, speaker() + "rank 1 (host "), 1) << killed.error;
+  EXPECT_EQ(lines_with(killed.error, ", pid "), 1) << killed.error;
+  const Outcome aborted = job(3, {"die", "6", "0"}).run();
+  expect_failure(aborted, 134, "was killed by signal 6 (Aborted)");
+}
+
+TEST_P(Exit, AFatalErrorIsOneLineAndEndsTheJob) {
+  const Outcome outcome = job(3, {"fail"}).run();
+  expect_failure(outcome, 1, "gex: rank 1: this went wrong");
+}
+
+TEST_P(Exit, ChildrenOfTheClientDoNotEndTheJob) {
+  const Outcome outcome = job(3, {"fork-children"}).run();
+  expect_success(outcome);
+  EXPECT_EQ(lines_with(outcome.output, "unharmed"), 3);
+}
+
+TEST_P(Exit, AProgramThatARankRunsIsAJobOfItsOwn) {
+  const Outcome outcome = job(2, {"execute-other"}).run();
+  expect_success(outcome);
+  EXPECT_EQ(lines_with(outcome.output, "rank 0 of 1 singleton"), 2);
+}
+
+TEST_P(Exit, ARankThatBecomesAnotherProgramIsNamed) {
+  const Outcome outcome = job(2, {"become-other"}).run();
+  expect_failure(outcome, 1, "has closed its connection to the job without leaving it");
+}
+
+TEST_P(Exit, DaemonsOfRanksAreEndedWithTheJob) {
+  expect_success(job(2, {"stay-with-daemon", "and-return"}).run());
+}
+
+TEST(ExitUnderGexrun, AProgramThatIsNoneOfOursSucceeds) {
+  const Outcome outcome = Command({gexrun, "-n", "4", "echo", "here"}).run();
+  expect_success(outcome);
+  EXPECT_EQ(outcome.output, "here\nhere\nhere\nhere\n");
+}
+
+TEST(ExitUnderGexrun, AProgramThatIsNoneOfOursFails) {
+  const Outcome outcome = Command({gexrun, "-n", "2", "sh", "-c", "exit 5"}).run();
+  expect_failure(outcome, 5, "ended with status 5 before it had joined the job");
+}
+
+TEST(ExitUnderGexrun, ARankThatEndsBeforeItJoins) {
+  const Outcome failed = job(Mode::gexrun, 3, {"exit-before-joining", "6", "1"}).run();
+  expect_failure(failed, 6, "ended with status 6 before it had joined the job");
+  const Outcome returned = job(Mode::gexrun, 3, {"exit-before-joining", "0", "1"}).run();
+  expect_failure(returned, 1, "ended with status 0 and never joined the job of rank");
+}
+
+}  // namespace
+}  // namespace launch_test

@@ -1,0 +1,209 @@
+// Whoever is killed or interrupted, the job ends and nothing is left behind.
+
+#include <signal.h>
+#include <unistd.h>
+
+#include <filesystem>
+#include <fstream>
+#include <iterator>
+#include <sstream>
+
+#include "modes.h"
+
+namespace launch_test {
+namespace {
+
+/// Process ids that the ranks said they are.
+std::vector<pid_t> ranks_of(const Running& running) {
+  std::vector<pid_t> found;
+  std::istringstream lines(running.output());
+  for (std::string line; std::getline(lines, line);) {
+    if (line.starts_with("ready ")) found.push_back(std::stoi(line.substr(6)));
+  }
+  return found;
+}
+
+std::string first_word_after(const std::string& path, const std::string& key) {
+  std::ifstream file(path);
+  for (std::string line; std::getline(file, line);) {
+    if (line.starts_with(key)) {
+      std::istringstream words(line.substr(key.size()));
+      std::string word;
+      words >> word;
+      return word;
+    }
+  }
+  return {};
+}
+
+pid_t parent_of(pid_t process) {
+  const std::string parent =
+      first_word_after("/proc/" + std::to_string(process) + "/status", "PPid:");
+  return parent.empty() ? -1 : std::stoi(parent);
+}
+
+class Kill : public BothModes {
+ protected:
+  /// Starts a job whose ranks wait to be ended, and waits until all do.
+  std::unique_ptr<Running> start(int ranks, std::vector<std::string> scenario) {
+    auto running = job(ranks, std::move(scenario)).start();
+    EXPECT_TRUE(running->wait_for("ready", ranks)) << running->output();
+    return running;
+  }
+};
+LAUNCH_TEST_IN_BOTH_MODES(Kill);
+
+TEST_P(Kill, ARank) {
+  for (const char* const scenario : {"stay", "hold", "stay-with-daemon"}) {
+    const auto running = start(3, {scenario});
+    kill(ranks_of(*running).front(), SIGKILL);
+    expect_failure(running->finish(), 137, "was killed by signal 9 (Killed)");
+  }
+}
+
+TEST_P(Kill, TheLauncher) {
+  for (const char* const scenario : {"hold", "stay-with-daemon"}) {
+    const auto running = start(3, {scenario});
+    EXPECT_GE(processes_marked(running->mark()).size(), 5u);
+    kill(running->process(), SIGKILL);
+    EXPECT_TRUE(running->wait_until_all_gone());
+  }
+}
+
+TEST_P(Kill, TheLauncherBeforeTheRanksHaveJoined) {
+  // The moment differs from run to run; whatever it is, nothing may be left.
+  for (int delay = 0; delay < 10; ++delay) {
+    const auto running = job(8, {"hold"}).start();
+    usleep(static_cast<useconds_t>(delay * 700));
+    kill(running->process(), SIGKILL);
+    EXPECT_TRUE(running->wait_until_all_gone());
+  }
+}
+
+TEST_P(Kill, TheGuardian) {
+  for (const char* const scenario : {"hold", "stay-with-daemon"}) {
+    const auto running = start(3, {scenario});
+    const pid_t guardian = parent_of(ranks_of(*running).front());
+    ASSERT_GT(guardian, 1);
+    ASSERT_EQ(parent_of(guardian), running->process());
+    kill(guardian, SIGKILL);
+    const Outcome outcome = running->finish();
+    expect_failure(outcome, 1,
+                   "the guardian (pid " + std::to_string(guardian) +
+                       ") was killed by signal 9 (Killed); the job is ended");
+  }
+}
+
+TEST_P(Kill, LauncherAndGuardian) {
+  const auto running = start(3, {"hold"});
+  const pid_t guardian = parent_of(ranks_of(*running).front());
+  kill(running->process(), SIGSTOP);
+  kill(guardian, SIGKILL);
+  kill(running->process(), SIGKILL);
+  EXPECT_TRUE(running->wait_until_all_gone());
+}
+
+TEST_P(Kill, AnInterruptEndsTheJob) {
+  for (const auto& [signal, status] : {std::pair(SIGINT, 130), {SIGTERM, 143}, {SIGHUP, 129}}) {
+    const auto running = start(3, {"stay"});
+    kill(running->process(), signal);
+    expect_failure(running->finish(), status,
+                   speaker() + "ended by signal " + std::to_string(signal));
+  }
+}
+
+TEST_P(Kill, AnInterruptLetsRanksTidyUpTogether) {
+  const auto running = start(3, {"tidy-up-on-interrupt"});
+  kill(running->process(), SIGINT);
+  const Outcome outcome = running->finish();
+  expect_failure(outcome, 130, "ended by signal 2 (Interrupt)");
+  EXPECT_EQ(lines_with(outcome.output, "tidied up"), 3);
+}
+
+TEST_P(Kill, ASecondInterruptKills) {
+  const auto running = start(3, {"hold"});
+  kill(running->process(), SIGINT);
+  usleep(20'000);
+  EXPECT_GE(processes_marked(running->mark()).size(), 5u);
+  kill(running->process(), SIGINT);
+  expect_failure(running->finish(), 130, "ended by signal 2 (Interrupt)");
+}
+
+TEST_P(Kill, RanksThatIgnoreAnInterruptAreKilledInTheEnd) {
+  const auto running = start(2, {"hold"});
+  kill(running->process(), SIGTERM);
+  expect_failure(running->finish(), 143, "ended by signal 15 (Terminated)");
+}
+
+TEST_P(Kill, OtherSignalsArePassedOn) {
+  const auto running = start(3, {"hear-signals"});
+  for (const int signal : {SIGUSR1, SIGUSR2, SIGQUIT}) {
+    kill(running->process(), signal);
+    const std::string line = signal < 10 ? "heard 0" : "heard ";
+    EXPECT_TRUE(running->wait_for(line + std::to_string(signal), 3)) << running->output();
+  }
+  kill(running->process(), SIGINT);
+  expect_failure(running->finish(), 130, "ended by signal 2 (Interrupt)");
+}
+
+TEST_P(Kill, StoppingAndContinuingHoldsForTheRanks) {
+  const auto running = start(2, {"hear-signals"});
+  const auto state_of = [](pid_t process) {
+    return first_word_after("/proc/" + std::to_string(process) + "/status", "State:");
+  };
+  const auto wait_for_states = [&](const std::string& wanted) {
+    for (int i = 0; i < 10'000; ++i) {
+      bool all = state_of(running->process()) == wanted;
+      for (const pid_t rank : ranks_of(*running)) all = all && state_of(rank) == wanted;
+      if (all) return true;
+      usleep(1000);
+    }
+    return false;
+  };
+  kill(running->process(), SIGTSTP);
+  EXPECT_TRUE(wait_for_states("T"));
+  kill(running->process(), SIGCONT);
+  EXPECT_TRUE(wait_for_states("S"));
+  kill(running->process(), SIGINT);
+  expect_failure(running->finish(), 130, "ended by signal 2 (Interrupt)");
+}
+
+TEST(KillUnderGexrun, AProgramThatForksAndIgnoresSignals) {
+  const auto running =
+      Command(
+          {gexrun, "-n", "2", "sh", "-c",
+           "trap '' INT TERM; sleep 600 & (trap '' TERM; setsid sleep 600 &) ; echo ready; wait"})
+          .start();
+  ASSERT_TRUE(running->wait_for("ready", 2));
+  kill(running->process(), SIGINT);
+  usleep(20'000);
+  kill(running->process(), SIGINT);
+  expect_failure(running->finish(), 130, "ended by signal 2 (Interrupt)");
+}
+
+TEST(KillUnderGexrun, TheProgramUnderAWrapper) {
+  const auto running = Command({gexrun, "-n", "2", "sh", "-c", probe + " stay; exit $?"}).start();
+  ASSERT_TRUE(running->wait_for("ready", 2));
+  kill(ranks_of(*running).front(), SIGKILL);
+  const Outcome outcome = running->finish();
+  expect_clean(outcome);
+  EXPECT_EQ(outcome.status, 137);
+  // The shell has its say too.
+  EXPECT_EQ(lines_with(outcome.error, "ended with status 137 without leaving the job"), 1)
+      << outcome.error;
+}
+
+TEST(KillUnderGexrun, TheProgramUnderAWrapperThatDoesNotCare) {
+  const auto running = Command({gexrun, "-n", "2", "sh", "-c", probe + " stay; sleep 600"}).start();
+  ASSERT_TRUE(running->wait_for("ready", 2));
+  kill(ranks_of(*running).front(), SIGKILL);
+  const Outcome outcome = running->finish();
+  expect_clean(outcome);
+  EXPECT_EQ(outcome.status, 1);
+  EXPECT_EQ(
+      lines_with(outcome.error, "has ended without leaving the job; what it was run by goes on"), 1)
+      << outcome.error;
+}
+
+}  // namespace
+}  // namespace launch_test

@@ -1,0 +1,75 @@
+#pragma once
+// The two ways of starting a job on one machine; most tests hold for both.
+
+#include <gtest/gtest.h>
+
+#include <string>
+#include <vector>
+
+#include "command.h"
+
+namespace launch_test {
+
+/// Paths of the programs under test.
+inline const std::string gexrun = LAUNCH_TEST_GEXRUN;
+inline const std::string probe = LAUNCH_TEST_PROBE;
+
+enum class Mode { gexrun, fork };
+
+inline std::string name_of(const testing::TestParamInfo<Mode>& info) {
+  return info.param == Mode::gexrun ? "gexrun" : "fork";
+}
+
+/// The probe as a job of `ranks`.
+inline Command job(Mode mode, int ranks, std::vector<std::string> scenario) {
+  scenario.insert(scenario.begin(), probe);
+  if (mode == Mode::fork) {
+    return Command(std::move(scenario)).variable("GASNET_PSHM_NODES", std::to_string(ranks));
+  }
+  scenario.insert(scenario.begin(), {gexrun, "-n", std::to_string(ranks)});
+  return Command(std::move(scenario));
+}
+
+/// Who speaks for the launcher.
+inline std::string speaker(Mode mode) {
+  return mode == Mode::gexrun ? "gexrun: " : "gex: ";
+}
+
+/// What every outcome must fulfil.
+inline void expect_clean(const Outcome& outcome) {
+  EXPECT_FALSE(outcome.hung) << outcome.output << outcome.error;
+  EXPECT_EQ(outcome.left_behind, std::vector<std::string>());
+}
+
+inline void expect_success(const Outcome& outcome) {
+  expect_clean(outcome);
+  EXPECT_EQ(outcome.status, 0) << outcome.output << outcome.error;
+  EXPECT_EQ(outcome.error, "");
+}
+
+/// Ended with `status`, and one line, which contains `message`. "" is no line.
+inline void expect_failure(const Outcome& outcome, int status, const std::string& message) {
+  expect_clean(outcome);
+  EXPECT_EQ(outcome.status, status) << outcome.output << outcome.error;
+  if (message.empty()) {
+    EXPECT_EQ(outcome.error, "");
+  } else {
+    EXPECT_EQ(lines_with(outcome.error, ""), 1) << outcome.error;
+    EXPECT_EQ(lines_with(outcome.error, message), 1) << outcome.error << "wanted: " << message;
+  }
+}
+
+class BothModes : public testing::TestWithParam<Mode> {
+ protected:
+  Command job(int ranks, std::vector<std::string> scenario) const {
+    return launch_test::job(GetParam(), ranks, std::move(scenario));
+  }
+  std::string speaker() const { return launch_test::speaker(GetParam()); }
+};
+
+#define LAUNCH_TEST_IN_BOTH_MODES(fixture)                                                      \
+  INSTANTIATE_TEST_SUITE_P(Job, fixture,                                                        \
+                           testing::Values(launch_test::Mode::gexrun, launch_test::Mode::fork), \
+                           launch_test::name_of)
+
+}  // namespace launch_test

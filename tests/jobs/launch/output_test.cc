@@ -1,0 +1,120 @@
+// Standard input, output and error of jobs under gexrun.
+
+#include <signal.h>
+
+#include <map>
+#include <sstream>
+
+#include "modes.h"
+
+namespace launch_test {
+namespace {
+
+TEST(Output, LinesOfManyRanksStayWhole) {
+  constexpr int ranks = 8;
+  constexpr int lines = 3000;
+  const Outcome outcome = job(Mode::gexrun, ranks, {"print-lines", std::to_string(lines)}).run();
+  expect_success(outcome);
+  std::map<int, int> next;
+  std::istringstream stream(outcome.output);
+  int count = 0;
+  for (std::string line; std::getline(stream, line); ++count) {
+    int rank = -1;
+    int index = -1;
+    ASSERT_EQ(std::sscanf(line.c_str(), "<%d %d ", &rank, &index), 2) << line;
+    ASSERT_EQ(index, next[rank]) << line;
+    ++next[rank];
+    const std::string head = "<" + std::to_string(rank) + " " + std::to_string(index) + " ";
+    const std::string letters(static_cast<std::size_t>(1 + (index * 37 + rank * 11) % 300),
+                              static_cast<char>('a' + rank));
+    ASSERT_EQ(line, head + letters + ">");
+  }
+  EXPECT_EQ(count, ranks * lines);
+}
+
+TEST(Output, TaggedLinesNameTheirRank) {
+  const Outcome outcome = Command({gexrun, "-n", "3", "--tag-output", "sh", "-c",
+                                   "printf 'one\\ntwo'; echo problem >&2"})
+                              .run();
+  expect_clean(outcome);
+  EXPECT_EQ(outcome.status, 0);
+  for (int rank = 0; rank < 3; ++rank) {
+    const std::string tag = "[" + std::to_string(rank) + "] ";
+    EXPECT_EQ(lines_with(outcome.output, tag + "one"), 1) << outcome.output;
+    EXPECT_EQ(lines_with(outcome.output, tag + "two"), 1) << outcome.output;
+    EXPECT_EQ(lines_with(outcome.error, tag + "problem"), 1) << outcome.error;
+  }
+}
+
+TEST(Output, ALineWithoutAnEndStaysSo) {
+  const Outcome outcome = Command({gexrun, "-n", "1", "printf", "abc"}).run();
+  expect_success(outcome);
+  EXPECT_EQ(outcome.output, "abc");
+}
+
+TEST(Output, LinesWithoutAnEndDoNotRunTogether) {
+  const Outcome outcome = Command({gexrun, "-n", "3", "printf", "abc"}).run();
+  expect_success(outcome);
+  EXPECT_EQ(outcome.output, "abc\nabc\nabc");
+}
+
+TEST(Output, AHugeLineComesWhole) {
+  const Outcome outcome = job(Mode::gexrun, 2, {"print-huge-line"}).run();
+  expect_success(outcome);
+  EXPECT_EQ(outcome.output, std::string(1 << 20, 'x') + "\n");
+}
+
+TEST(Output, BytesOfAllValuesPass) {
+  const Outcome outcome =
+      Command({gexrun, "-n", "1", "sh", "-c", "printf '\\000\\377\\r\\n\\000'"}).run();
+  expect_success(outcome);
+  EXPECT_EQ(outcome.output, std::string("\0\377\r\n\0", 5));
+}
+
+TEST(Output, AFullDiskIsAFailureAndSaidOnce) {
+  const Outcome outcome =
+      job(Mode::gexrun, 3, {"print-lines", "20000"}).output_to("/dev/full").run();
+  expect_failure(outcome, 1, "gexrun: cannot write standard output: No space left on device");
+}
+
+TEST(Output, AClosedOutputIsAFailure) {
+  const Outcome outcome = job(Mode::gexrun, 3, {"print-lines", "100"}).output_to("").run();
+  expect_failure(outcome, 1, "gexrun: cannot write standard output: Bad file descriptor");
+}
+
+TEST(Output, AClosedOutputDoesNotMatterToWhoDoesNotPrint) {
+  const Outcome outcome = Command({gexrun, "-n", "3", "true"}).output_to("").run();
+  expect_success(outcome);
+}
+
+TEST(Output, EndsWhenTheReaderGoesAway) {
+  const Outcome outcome =
+      Command({"bash", "-c", gexrun + " -n 3 yes | head -n 2; echo status ${PIPESTATUS[0]}"}).run();
+  expect_success(outcome);
+  EXPECT_EQ(outcome.output, "y\ny\nstatus 141\n");
+}
+
+TEST(Output, AReaderThatDoesNotReadHoldsNobodyAfterAnInterrupt) {
+  // The pipe is full and stays so: bash waits for gexrun, and nobody reads.
+  const Outcome outcome =
+      Command({"bash", "-c",
+               "mkfifo_dir=$(mktemp -d); mkfifo $mkfifo_dir/pipe; exec 3<>$mkfifo_dir/pipe; "
+               "rm -r $mkfifo_dir; " +
+                   gexrun + " -n 2 yes >&3 & sleep 0.3; kill -INT $!; wait $!; echo status $?"})
+          .run();
+  expect_clean(outcome);
+  EXPECT_EQ(outcome.output, "status 130\n");
+  EXPECT_EQ(lines_with(outcome.error, "ended by signal 2 (Interrupt)"), 1) << outcome.error;
+}
+
+TEST(Input, GoesToRankZero) {
+  const Outcome outcome =
+      job(Mode::gexrun, 3, {"read-input"}).input("hello\n" + std::string(200'000, '.')).run();
+  expect_success(outcome);
+  EXPECT_EQ(lines_with(outcome.output, "0 read 200006: hello"), 1) << outcome.output;
+  EXPECT_EQ(lines_with(outcome.output, "1 read 0: "), 1) << outcome.output;
+  EXPECT_EQ(lines_with(outcome.output, "2 read 0: "), 1) << outcome.output;
+}
+
+}  // namespace
+}  // namespace launch_test

@@ -1,0 +1,72 @@
+#include "boot/job_page.h"
+
+#include <gtest/gtest.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+#include <thread>
+#include <vector>
+
+namespace gex::boot {
+namespace {
+
+TEST(JobPage, TheFirstCodeWins) {
+  JobPage page;
+  EXPECT_FALSE(page.ending());
+  EXPECT_EQ(page.claim(5, 3), 5);
+  EXPECT_TRUE(page.ending());
+  EXPECT_EQ(page.claim(7, 1), 5);
+  EXPECT_EQ(page.code(), 5);
+  EXPECT_EQ(page.winner(), 3u);
+}
+
+TEST(JobPage, ZeroIsACodeToo) {
+  JobPage page;
+  EXPECT_EQ(page.claim(0, 0), 0);
+  EXPECT_TRUE(page.ending());
+  EXPECT_EQ(page.claim(1, 1), 0);
+}
+
+TEST(JobPage, CodesAreBytesAsExitStatusesAre) {
+  JobPage page;
+  EXPECT_EQ(page.claim(-1, JobPage::by_guardian), 255);
+  EXPECT_EQ(page.code(), 255);
+  EXPECT_EQ(page.winner(), JobPage::by_guardian);
+}
+
+TEST(JobPage, IsOneForAllWhoMapIt) {
+  JobPage made;
+  os::FileDescriptor file;
+  ASSERT_EQ(made.create(file), 0);
+  JobPage mapped;
+  ASSERT_EQ(mapped.map(file.get()), 0);
+  EXPECT_FALSE(mapped.ending());
+  made.claim(9, 2);
+  EXPECT_TRUE(mapped.ending());
+  EXPECT_EQ(mapped.claim(1, 1), 9);
+}
+
+TEST(JobPage, CannotBeShortenedUnderItsUsers) {
+  JobPage page;
+  os::FileDescriptor file;
+  ASSERT_EQ(page.create(file), 0);
+  EXPECT_NE(ftruncate(file.get(), 0), 0);
+  EXPECT_FALSE(page.ending());
+}
+
+TEST(JobPage, OneOfManyThreadsWins) {
+  for (int round = 0; round < 100; ++round) {
+    JobPage page;
+    std::vector<int> won(8);
+    std::vector<std::thread> threads;
+    for (int i = 0; i < 8; ++i) {
+      threads.emplace_back([&page, &won, i] { won[i] = page.claim(10 + i, i); });
+    }
+    for (std::thread& thread : threads) thread.join();
+    for (const int code : won) EXPECT_EQ(code, page.code());
+    EXPECT_EQ(page.winner() + 10, static_cast<std::uint32_t>(page.code()));
+  }
+}
+
+}  // namespace
+}  // namespace gex::boot
