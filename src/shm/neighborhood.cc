@@ -1,0 +1,195 @@
+#include "shm/neighborhood.h"
+
+#include <algorithm>
+#include <cerrno>
+#include <cstring>
+
+#include "base/env.h"
+#include "base/error.h"
+#include "base/os_memory_limits.h"
+#include "boot/job.h"
+
+namespace gex::shm {
+
+namespace {
+
+constexpr std::uint64_t huge_page = 2 << 20;
+
+constexpr std::uint64_t round_up(std::uint64_t value, std::uint64_t unit) {
+  return (value + unit - 1) / unit * unit;
+}
+
+constexpr std::uint64_t ring_bytes(RingShape shape) {
+  return sizeof(Control) + shape.cells * (sizeof(Cell) + sizeof(Slot));
+}
+
+constexpr std::uint64_t slab_bytes() {
+  std::uint64_t bytes = 0;
+  for (const SlabClass& slabs : request_slabs) bytes += std::uint64_t{slabs.bytes} * slabs.count;
+  for (const SlabClass& slabs : reply_slabs) bytes += std::uint64_t{slabs.bytes} * slabs.count;
+  return bytes;
+}
+
+// Where slab `index` of an owner starts: the classes lie one after the other.
+constexpr std::uint64_t slab_start(std::uint32_t index) {
+  std::uint64_t offset = 0;
+  for (const auto& classes : {request_slabs, reply_slabs}) {
+    for (unsigned c = 0; c < 2; ++c) {
+      if (index < classes[c].count) return offset + std::uint64_t{index} * classes[c].bytes;
+      index -= classes[c].count;
+      offset += std::uint64_t{classes[c].bytes} * classes[c].count;
+    }
+  }
+  return offset;
+}
+
+/// Largest segment of a process: what the variable says, within what the limits of this process
+/// let it map at all.
+std::uint64_t segment_limit(std::uint32_t host_ranks, std::uint64_t control, std::uint32_t members) {
+  const os::MemoryLimits limits = os::memory_limits();
+  const env::Memory wanted = env::memory(env::Variable::max_segsize);
+  std::uint64_t bytes = wanted.bytes_per_process(limits.usable_physical(), host_ranks);
+  bytes = bytes / os::page_size() * os::page_size();
+  if (bytes == 0)
+    fatal("GASNET_MAX_SEGSIZE leaves less than one page for each of %u processes of this host",
+          host_ranks);
+  const auto shrink_to = [&](std::optional<std::uint64_t> limit, std::uint64_t spare,
+                             const char* name) {
+    if (!limit) return;
+    const std::uint64_t room = *limit > control + spare ? *limit - control - spare : 0;
+    const std::uint64_t each = room / members / os::page_size() * os::page_size();
+    if (each == 0)
+      fatal("%s (%s) is too small for the shared memory of %u processes", name,
+            os::format_bytes(*limit).c_str(), members);
+    bytes = std::min(bytes, each);
+  };
+  shrink_to(limits.file_size, 0, "the file size limit (ulimit -f)");
+  // Half of the address space limit stays for the program itself.
+  if (limits.address_space)
+    shrink_to(*limits.address_space / 2, 0, "half of the address space limit (ulimit -v)");
+  return bytes;
+}
+
+}  // namespace
+
+void Neighborhood::lay_out() {
+  const RingShape shape = has_pair_rings() ? pair_shape : shared_shape;
+  ring_stride_ = round_up(ring_bytes(shape), 4096);
+  const std::uint64_t rings_each = 2 * (has_pair_rings() ? size_ : 1);
+
+  rings_offset_ = 0;
+  slab_offset_ = rings_offset_ + ring_stride_ * rings_each;
+  slab_state_offset_ = slab_offset_ + slab_bytes();
+  barrier_offset_ = slab_state_offset_ + round_up_to_line(slab_count * sizeof(std::uint32_t));
+  unanswered_offset_ = barrier_offset_ + 2 * barrier_slots * cache_line;
+  member_bytes_ = round_up(unanswered_offset_ + 2 * cache_line, 4096);
+  control_bytes_ = round_up(member_bytes_ * size_, huge_page);
+}
+
+Neighborhood Neighborhood::form() {
+  boot::Job& job = boot::Job::current();
+  Neighborhood neighborhood;
+
+  // The ranks of a host are consecutive; groups of them share memory.
+  std::uint32_t host_first = job.rank();
+  while (host_first > 0 && job.host_of(host_first - 1) == job.host_of(job.rank())) --host_first;
+  std::uint32_t host_end = job.rank() + 1;
+  while (host_end < job.size() && job.host_of(host_end) == job.host_of(job.rank())) ++host_end;
+  const std::uint32_t host_ranks = host_end - host_first;
+
+  const std::int64_t limit = env::integer(env::Variable::supernode_maxsize);
+  if (limit < 0) fatal("GASNET_SUPERNODE_MAXSIZE=%ld: expected 0 (no limit) or more", long{limit});
+  const std::uint32_t group =
+      limit == 0 ? host_ranks : static_cast<std::uint32_t>(std::min<std::int64_t>(limit, host_ranks));
+  neighborhood.limit_ = static_cast<std::uint32_t>(limit);
+  const std::uint32_t first = host_first + (job.rank() - host_first) / group * group;
+  neighborhood.first_rank_ = first;
+  neighborhood.size_ = std::min(group, host_end - first);
+  neighborhood.local_index_ = job.rank() - first;
+  neighborhood.size_reason_ = group < host_ranks
+                                  ? "GASNET_SUPERNODE_MAXSIZE=" + std::to_string(limit)
+                                  : "all processes of the host";
+  neighborhood.lay_out();
+
+  // Members must agree on the stride, whatever limits each of them was started with.
+  const std::uint64_t mine =
+      segment_limit(host_ranks, neighborhood.control_bytes_, neighborhood.size_);
+  std::vector<std::uint64_t> everyones(job.size());
+  job.exchange(std::as_bytes(std::span(&mine, 1)), std::as_writable_bytes(std::span(everyones)));
+  const std::uint64_t agreed =
+      *std::min_element(everyones.begin() + first, everyones.begin() + first + neighborhood.size_);
+  // A stride of whole huge pages lets segments have them; the limit itself stays exact.
+  neighborhood.segment_stride_ = agreed >= huge_page ? agreed / huge_page * huge_page : agreed;
+
+  const std::uint64_t bytes =
+      neighborhood.control_bytes_ + neighborhood.segment_stride_ * neighborhood.size_;
+  os::MemoryFile file;
+  if (neighborhood.local_index_ == 0) {
+    file = os::create_memory_file("gex-neighborhood", bytes);
+    if (!file.descriptor) fatal_system("creating the neighborhood's shared memory", errno);
+    neighborhood.space_ = file.space;
+    if (file.space < bytes)
+      warn("shared memory is in %s, which holds %s of %s: segments beyond it are refused",
+           file.origin.c_str(), os::format_bytes(file.space).c_str(),
+           os::format_bytes(bytes).c_str());
+  }
+  neighborhood.file_.reset(
+      job.share_descriptor(file.descriptor ? file.descriptor.release() : -1, first,
+                           neighborhood.size_));
+  neighborhood.origin_ = neighborhood.local_index_ == 0 ? file.origin : "shared by rank " +
+                                                                            std::to_string(first);
+
+  os::Mapping mapping = os::Mapping::shared(neighborhood.file_.get(), 0, bytes);
+  if (!mapping) {
+    const int error = errno;
+    fatal("cannot map %s of shared memory for %u processes: %s", os::format_bytes(bytes).c_str(),
+          neighborhood.size_, std::strerror(error));
+  }
+  // For the life of the process: clients may use their segments until the very end.
+  neighborhood.base_ = mapping.release().data();
+  return neighborhood;
+}
+
+Ring Neighborhood::ring(Direction direction, std::uint32_t from, std::uint32_t to) const noexcept {
+  const bool pair = has_pair_rings();
+  const std::uint64_t index = pair ? direction * size_ + from : std::uint64_t{direction};
+  std::byte* at = base_ + to * member_bytes_ + rings_offset_ + index * ring_stride_;
+  const RingShape shape = pair ? pair_shape : shared_shape;
+  Ring ring;
+  ring.control = reinterpret_cast<Control*>(at);
+  ring.cells = reinterpret_cast<Cell*>(at + sizeof(Control));
+  ring.slots = reinterpret_cast<Slot*>(at + sizeof(Control) + shape.cells * sizeof(Cell));
+  ring.shape = shape;
+  return ring;
+}
+
+std::atomic<std::uint32_t>& Neighborhood::unanswered_of(std::uint32_t member) const noexcept {
+  return *reinterpret_cast<std::atomic<std::uint32_t>*>(base_ + member * member_bytes_ +
+                                                        unanswered_offset_);
+}
+
+std::byte* Neighborhood::slab(std::uint32_t owner, std::uint32_t index) const noexcept {
+  return base_ + owner * member_bytes_ + slab_offset_ + slab_start(index);
+}
+
+std::atomic<std::uint32_t>& Neighborhood::slab_busy(std::uint32_t owner,
+                                                    std::uint32_t index) const noexcept {
+  return reinterpret_cast<std::atomic<std::uint32_t>*>(base_ + owner * member_bytes_ +
+                                                       slab_state_offset_)[index];
+}
+
+std::atomic<std::uint32_t>& Neighborhood::barrier_line(std::uint32_t line,
+                                                       std::uint32_t member) const noexcept {
+  return *reinterpret_cast<std::atomic<std::uint32_t>*>(
+      base_ + member * member_bytes_ + barrier_offset_ + line * cache_line);
+}
+
+std::atomic<std::uint32_t>& Neighborhood::used_barrier_slots() const noexcept {
+  return *reinterpret_cast<std::atomic<std::uint32_t>*>(base_ + unanswered_offset_ + cache_line);
+}
+
+int Neighborhood::commit_segment(std::uint64_t bytes) const noexcept {
+  return os::commit(file_.get(), control_bytes_ + local_index_ * segment_stride_, bytes);
+}
+
+}  // namespace gex::shm

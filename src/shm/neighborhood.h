@@ -1,0 +1,127 @@
+#pragma once
+// The neighborhood: the processes that have mapped one another's memory.
+//
+// One sparse memory file per neighborhood, made by its lowest rank and mapped once, whole, by each
+// member. It holds a control part (rings, slabs, barrier flags; offsets computed alike by all
+// members) and then the segments at a constant stride. Pages cost memory only once touched.
+//
+// Requirements: `form` is called once, by all ranks of the job together.
+
+#include <cstddef>
+#include <cstdint>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "base/os_memory.h"
+#include "shm/cell.h"
+#include "shm/ring.h"
+
+namespace gex::shm {
+
+/// Neighborhoods up to this size have a ring for each pair of members, larger ones shared rings.
+inline constexpr std::uint32_t max_pair_members = 16;
+
+/// Slabs: buffers of payload larger than a slot, owned by the sender, read in place by the target.
+struct SlabClass {
+  std::uint32_t bytes;
+  std::uint32_t count;
+};
+inline constexpr SlabClass request_slabs[2] = {{4096, 16}, {max_medium_payload, 8}};
+inline constexpr SlabClass reply_slabs[2] = {{4096, 8}, {max_medium_payload, 4}};
+inline constexpr std::uint32_t slab_count =
+    request_slabs[0].count + request_slabs[1].count + reply_slabs[0].count + reply_slabs[1].count;
+
+/// Teams of one neighborhood whose barriers run over shared flags at the same time; further ones
+/// use messages.
+inline constexpr std::uint32_t barrier_slots = 32;
+
+using Control = RingControl<StdAtomics>;
+
+/// A ring as it lies in the shared memory.
+struct Ring {
+  Control* control;
+  Cell* cells;
+  Slot* slots;
+  RingShape shape;
+};
+
+enum Direction : unsigned { requests = 0, replies = 1 };
+
+class Neighborhood {
+ public:
+  /// Decides the members (all ranks of this host, in groups of GASNET_SUPERNODE_MAXSIZE), makes
+  /// and maps the shared memory. Ends the job in one line if that cannot be had.
+  static Neighborhood form();
+
+  std::uint32_t size() const noexcept { return size_; }
+  std::uint32_t local_index() const noexcept { return local_index_; }
+  std::uint32_t first_rank() const noexcept { return first_rank_; }
+  bool contains(std::uint32_t jobrank) const noexcept { return jobrank - first_rank_ < size_; }
+  std::uint32_t local_index_of(std::uint32_t jobrank) const noexcept {
+    return jobrank - first_rank_;
+  }
+  bool has_pair_rings() const noexcept { return size_ <= max_pair_members; }
+
+  /// The ring by which `from` sends to `to` (local indices); with shared rings `from` is ignored.
+  Ring ring(Direction direction, std::uint32_t from, std::uint32_t to) const noexcept;
+
+  /// Shared rings: requests of `member` finished without a reply, added to by their targets.
+  std::atomic<std::uint32_t>& unanswered_of(std::uint32_t member) const noexcept;
+
+  /// Slab `index` of `owner`, and its state word: 1 while the payload is in use.
+  std::byte* slab(std::uint32_t owner, std::uint32_t index) const noexcept;
+  std::atomic<std::uint32_t>& slab_busy(std::uint32_t owner, std::uint32_t index) const noexcept;
+
+  /// Flags of `member` in barrier slot `slot`, each alone in its cache line: its own, and the one it
+  /// raises for a group that it leads. All flags of a slot that is not in use are 0.
+  std::atomic<std::uint32_t>& barrier_flag(std::uint32_t slot, std::uint32_t member) const noexcept {
+    return barrier_line(2 * slot, member);
+  }
+  std::atomic<std::uint32_t>& group_flag(std::uint32_t slot, std::uint32_t member) const noexcept {
+    return barrier_line(2 * slot + 1, member);
+  }
+  /// One bit for each barrier slot in use.
+  std::atomic<std::uint32_t>& used_barrier_slots() const noexcept;
+
+  /// Bytes each member's segment may take at most.
+  std::uint64_t max_segment() const noexcept { return segment_stride_; }
+  std::byte* segment(std::uint32_t member) const noexcept {
+    return base_ + control_bytes_ + member * segment_stride_;
+  }
+  /// Bytes of file backing that the segment of this process takes are allocated now. 0 or an error.
+  int commit_segment(std::uint64_t bytes) const noexcept;
+
+  std::uint64_t control_bytes() const noexcept { return control_bytes_; }
+  std::uint64_t bytes_per_member() const noexcept { return member_bytes_; }
+  /// Bytes the file system behind the memory holds, as far as this process knows.
+  std::uint64_t memory_space() const noexcept { return space_; }
+  const std::string& memory_origin() const noexcept { return origin_; }
+  const std::string& size_reason() const noexcept { return size_reason_; }
+  std::uint32_t supernode_limit() const noexcept { return limit_; }
+
+ private:
+  void lay_out();
+  std::atomic<std::uint32_t>& barrier_line(std::uint32_t line, std::uint32_t member) const noexcept;
+
+  std::uint32_t size_ = 1;
+  std::uint32_t local_index_ = 0;
+  std::uint32_t first_rank_ = 0;
+  std::uint32_t limit_ = 0;
+  std::byte* base_ = nullptr;
+  std::uint64_t control_bytes_ = 0;
+  std::uint64_t member_bytes_ = 0;
+  std::uint64_t rings_offset_ = 0;
+  std::uint64_t ring_stride_ = 0;
+  std::uint64_t slab_offset_ = 0;
+  std::uint64_t slab_state_offset_ = 0;
+  std::uint64_t barrier_offset_ = 0;
+  std::uint64_t unanswered_offset_ = 0;
+  std::uint64_t segment_stride_ = 0;
+  std::uint64_t space_ = UINT64_MAX;
+  os::FileDescriptor file_;
+  std::string origin_;
+  std::string size_reason_;
+};
+
+}  // namespace gex::shm

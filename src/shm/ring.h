@@ -1,0 +1,169 @@
+#pragma once
+// Rings of cells: how messages pass from producers to one consuming process.
+//
+// Two kinds share the layout. A *pair ring* has one producing process and needs no atomic
+// read-modify-write; a *shared ring* is claimed by all processes of a large neighborhood.
+//
+// A cell is claimed only when room is known, and only the copy into it stands between claim and
+// publish. The consumer copies a message out and gives its cell back before the handler runs, so
+// cells come back in order and no handler, however long, holds one. `released` is published every
+// `release_lag` cells: by then the producer still has room, so the lag delays nobody.
+//
+// Reservation of replies: every request has room reserved in the requester's reply ring until its
+// reply has been consumed, or until the target says that there will be none (`unanswered`, counted
+// like `released`). A requester therefore keeps at most `reply_window` requests open, and a reply
+// always finds room, whether the requester polls or not.
+//
+// The algorithms are templates over an atomics policy and over what a cell holds, so that an
+// interleaving explorer runs the same text (tests/unit/ring_relacy_test.cc).
+
+#include <atomic>
+#include <cstddef>
+#include <cstdint>
+
+#include "base/cache_line.h"
+
+namespace gex::shm {
+
+/// The policy for real use. Each operation names the one ordering it has.
+struct StdAtomics {
+  using Word = std::atomic<std::uint32_t>;
+  static std::uint32_t load_relaxed(const Word& word) noexcept {
+    return word.load(std::memory_order_relaxed);
+  }
+  static std::uint32_t load_acquire(const Word& word) noexcept {
+    return word.load(std::memory_order_acquire);
+  }
+  static void store_relaxed(Word& word, std::uint32_t value) noexcept {
+    word.store(value, std::memory_order_relaxed);
+  }
+  static void store_release(Word& word, std::uint32_t value) noexcept {
+    word.store(value, std::memory_order_release);
+  }
+  static bool exchange_if_equal(Word& word, std::uint32_t& expected, std::uint32_t value) noexcept {
+    return word.compare_exchange_weak(expected, value, std::memory_order_relaxed);
+  }
+};
+
+/// Shape of a ring, known to producers and consumer alike.
+struct RingShape {
+  std::uint32_t cells;         ///< a power of two
+  std::uint32_t release_lag;   ///< cells consumed between two publications of `released`
+  std::uint32_t reply_window;  ///< requests a process may have open against one reply ring
+};
+/// A window of replies, and what the consumer has not published yet, fit in the ring.
+constexpr bool is_sound(RingShape shape) noexcept {
+  return (shape.cells & (shape.cells - 1)) == 0 &&
+         shape.reply_window + shape.release_lag <= shape.cells;
+}
+inline constexpr RingShape pair_shape{128, 16, 96};
+inline constexpr RingShape shared_shape{1024, 32, 512};
+static_assert(is_sound(pair_shape) && is_sound(shared_shape));
+
+/// The words of a ring that both sides touch, apart from the cells.
+template <class Atomics>
+struct RingControl {
+  /// Written by the consumer: cells given back, and requests finished without a reply.
+  alignas(cache_line) typename Atomics::Word released;
+  typename Atomics::Word unanswered;
+  /// Shared rings: the next cell to claim. Written by producers.
+  alignas(cache_line) typename Atomics::Word tail;
+};
+
+/// Producer of a pair ring. Used by one thread at a time.
+template <class Atomics>
+class PairProducer {
+ public:
+  PairProducer() = default;
+  PairProducer(const RingControl<Atomics>* control, RingShape shape) noexcept
+      : control_(control), shape_(shape) {}
+
+  /// True if a cell may be claimed without looking at the consumer.
+  bool has_room() const noexcept { return tail_ != limit_; }
+
+  /// Asks the consumer for room in a ring of replies.
+  bool find_reply_room() noexcept {
+    // Acquire: the consumer's copy out of a cell precedes our next write to it.
+    limit_ = Atomics::load_acquire(control_->released) + shape_.cells;
+    return has_room();
+  }
+
+  /// Asks for room in a ring of requests; `answered`: replies consumed from that peer so far.
+  bool find_request_room(std::uint32_t answered) noexcept {
+    const std::uint32_t room = Atomics::load_acquire(control_->released) + shape_.cells;
+    const std::uint32_t finished = Atomics::load_acquire(control_->unanswered) + answered;
+    const std::uint32_t window = finished + shape_.reply_window;
+    // Both bounds are ahead of the tail by less than half the number range: compare distances.
+    limit_ = room - tail_ < window - tail_ ? room : window;
+    return has_room();
+  }
+
+  /// Sequence number of the next message; its cell is that modulo the ring.
+  std::uint32_t next() const noexcept { return tail_; }
+
+  /// Publishes the cell just written.
+  void publish(typename Atomics::Word& ready) noexcept {
+    // Release: the message is whole before it is seen.
+    Atomics::store_release(ready, ++tail_);
+  }
+
+ private:
+  const RingControl<Atomics>* control_ = nullptr;
+  RingShape shape_{};
+  std::uint32_t tail_ = 0;
+  std::uint32_t limit_ = 0;
+};
+
+/// Claims the next cell of a shared ring; false when there is none. Any number of threads and
+/// processes. `sequence` receives the message's number; its cell is published by storing
+/// sequence + 1 to its ready word with release.
+template <class Atomics>
+bool claim_shared(RingControl<Atomics>& control, RingShape shape, std::uint32_t& sequence) noexcept {
+  std::uint32_t tail = Atomics::load_relaxed(control.tail);
+  for (;;) {
+    // Acquire: as in find_reply_room. Read after the tail, so it can only be too small for it.
+    if (tail - Atomics::load_acquire(control.released) >= shape.cells) {
+      const std::uint32_t again = Atomics::load_relaxed(control.tail);
+      if (again == tail) return false;
+      tail = again;
+      continue;
+    }
+    if (Atomics::exchange_if_equal(control.tail, tail, tail + 1)) {
+      sequence = tail;
+      return true;
+    }
+  }
+}
+
+/// Consumer of a ring of either kind. Used by one thread at a time.
+template <class Atomics>
+class Consumer {
+ public:
+  Consumer() = default;
+  Consumer(RingControl<Atomics>* control, RingShape shape) noexcept
+      : control_(control), shape_(shape) {}
+
+  /// Number of the next message.
+  std::uint32_t next() const noexcept { return head_; }
+
+  /// True if `ready`, the ready word of the next message's cell, says that it has arrived.
+  bool arrived(const typename Atomics::Word& ready) const noexcept {
+    // Acquire: what the producer wrote before publishing is seen after this.
+    return Atomics::load_acquire(ready) == head_ + 1;
+  }
+
+  /// Gives the cell of the next message back; call it after copying the message out.
+  void advance() noexcept {
+    ++head_;
+    if (head_ % shape_.release_lag == 0)
+      // Release: our reads of the cell precede the producer's next write to it.
+      Atomics::store_release(control_->released, head_);
+  }
+
+ private:
+  RingControl<Atomics>* control_ = nullptr;
+  RingShape shape_{};
+  std::uint32_t head_ = 0;
+};
+
+}  // namespace gex::shm
