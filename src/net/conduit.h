@@ -1,0 +1,115 @@
+#pragma once
+// `Conduit`: what a network must be to carry libgex, and nothing more.
+//
+// A conduit moves messages between the processes of a job. It knows no handlers, no endpoints, no
+// credits and no segments: am/ owns all of those once, for every conduit. It is given one versioned
+// table of host functions (`Host`) and gives back one of its own (`Conduit`); it links nothing of
+// libgex, so the same plug-in serves the shared and the static library. docs/writing-a-conduit.md
+// is the guide, examples/conduit the smallest complete one.
+//
+// What a conduit promises:
+//  - Two channels, request and reply, that never block one another: a full request queue must not
+//    keep a reply from being sent or received.
+//  - A message that `send` accepted is delivered exactly once, whole, to the peer's `Host::deliver`
+//    out of the peer's `poll`; messages may arrive in any order.
+//  - Room for `Limits::reply_depth` undelivered reply messages of maximum size from each peer to
+//    each peer: am/ keeps no more requests outstanding, so a reply is never refused for lack of
+//    room at a peer that does not poll. A message counts as undelivered until the `Host::deliver`
+//    it was given to has returned.
+//  - `poll` lets go of every lock before it calls `Host::deliver`, because the delivered handler
+//    may `send`, and may `poll` the reply channel again.
+//  - When `Host::threaded` is set, `send`, `buffer`, `release` and `poll` may run concurrently.
+//  - Nothing is left behind after `detach` or after the death of the process.
+
+#include <stddef.h>
+#include <stdint.h>
+
+namespace gex::net {
+
+/// Version of both tables below; a plug-in of another version is refused in one line.
+inline constexpr uint32_t interface_version = 1;
+
+enum Channel : uint32_t { request_channel = 0, reply_channel = 1 };
+
+/// One contiguous piece of an outgoing message.
+struct Piece {
+  const void* data;
+  size_t size;
+};
+
+/// What libgex offers a conduit. Valid from `attach` to the return of `detach`.
+struct Host {
+  uint32_t version;
+  uint32_t rank;      ///< this process's jobrank
+  uint32_t size;      ///< ranks in the job
+  uint32_t threaded;  ///< non-zero: calls may come from several threads at once
+
+  /// Collective: all ranks give `bytes` bytes, `all` receives size * bytes in rank order.
+  /// Only inside `attach`.
+  void (*exchange)(const void* mine, size_t bytes, void* all);
+  /// Collective over ranks [first, first + count) of one host: `first` passes an open descriptor
+  /// and gets it back, the others pass -1 and get a descriptor for the same open file; each closes
+  /// its own. Only inside `attach`.
+  int (*share_descriptor)(int descriptor, uint32_t first, uint32_t count);
+  /// Index of the host a rank runs on.
+  uint32_t (*host_of)(uint32_t rank);
+  /// Integer value of an environment variable of libgex's table (its default when unset).
+  int64_t (*env_integer)(const char* name);
+
+  /// Hands an arrived message up. `message` is aligned to 16 bytes and stays valid and unchanged
+  /// until the call returns, which is after the message's handler has run.
+  void (*deliver)(uint32_t source, Channel channel, const void* message, size_t size);
+
+  /// Ends the job with one line; does not return.
+  void (*fatal)(const char* text);
+  void (*warn)(const char* text);
+};
+
+/// What a conduit can carry; filled by `attach`, constant and equal on all ranks afterwards.
+struct Limits {
+  size_t max_message;    ///< largest message in bytes, all pieces together; at least 1024
+  uint32_t reply_depth;  ///< undelivered replies of any size held per pair of ranks; at least 1
+};
+
+enum SendResult : int {
+  sent = 0,        ///< accepted; all pieces have been copied or lie in a buffer given back
+  would_block = 1  ///< nothing was sent; try again after `poll`
+};
+
+/// What a conduit offers. Functions that are optional may be null.
+struct Conduit {
+  uint32_t version;         ///< interface_version
+  const char* name;         ///< "emu": what GEX_CONDUIT and gexrun --conduit name
+  const char* description;  ///< one line for gexinfo
+
+  /// Joins the network; collective over the job. Returns 0, or non-zero after `host->warn` told
+  /// why this network cannot be used here.
+  int (*attach)(const Host* host, Limits* limits);
+
+  /// Sends one message made of `count` pieces (at most 4) to `peer` (never this process's own
+  /// rank). Never waits and never polls: answers `would_block` instead. The pieces may be reused
+  /// once it has returned `sent`.
+  SendResult (*send)(Channel channel, uint32_t peer, const Piece* pieces, size_t count);
+
+  /// Delivers up to `most` arrived messages of the channels in `channels` (bit 0: requests, bit 1:
+  /// replies); returns how many. Cheap when nothing has arrived.
+  size_t (*poll)(uint32_t channels, size_t most);
+
+  /// Leaves the network; everything accepted by `send` before is still delivered to peers that
+  /// poll.
+  void (*detach)(void);
+
+  /// Optional, both or neither. A place, aligned to 16 bytes, for a payload of `size` bytes to be
+  /// built in, from which `send` on the same channel to the same peer need not copy when the last
+  /// piece points to its start: null when none is free now or `size` is more than such a place
+  /// holds. It may lie where the message will, so it counts as an undelivered message. When `send`
+  /// from it answers `would_block` it stays the caller's. `release` gives an unsent one back.
+  void* (*buffer)(Channel channel, uint32_t peer, size_t size);
+  void (*release)(void* buffer);
+};
+
+/// The one symbol a plug-in exports (extern "C"): `const gex::net::Conduit* gex_conduit_v1(void)`.
+using Entry = const Conduit* (*)();
+inline constexpr const char* entry_symbol = "gex_conduit_v1";
+
+}  // namespace gex::net

@@ -1,0 +1,162 @@
+#include "net/emu/emu.h"
+
+#include <cerrno>
+#include <cstdint>
+#include <cstdio>
+#include <cstring>
+#include <span>
+#include <utility>
+#include <vector>
+
+#include "base/os_file.h"
+#include "base/os_memory.h"
+#include "net/emu/layout.h"
+#include "net/emu/network.h"
+
+namespace gex::net::emu {
+
+namespace {
+
+/// What `attach` made: the mapping is the last to go.
+struct Attached {
+  Attached(const Host& host, const Layout& layout, os::Mapping mapped, std::uint64_t seed)
+      : mapping(std::move(mapped)), network(host, layout, mapping.bytes(), seed) {}
+
+  os::Mapping mapping;
+  EmuNetwork network;
+};
+
+/// Owned by `attach` and `detach`, not by a static destructor: a rank polls until its very end.
+Attached* attached = nullptr;
+
+/// What the ranks tell each other in `attach`. Rank 0's settings hold for all.
+struct Settings {
+  std::uint64_t seed;
+  std::uint32_t depth;
+  std::uint32_t usable;
+};
+
+/// The number of ranks whose part of the work failed.
+std::uint32_t count_failed(const Host& host, bool succeeded) {
+  const std::uint32_t mine = succeeded ? 0 : 1;
+  std::vector<std::uint32_t> all(host.size);
+  host.exchange(&mine, sizeof mine, all.data());
+  std::uint32_t failed = 0;
+  for (const std::uint32_t one : all) failed += one != 0;
+  return failed;
+}
+
+/// Rank 0's part: the file, or nothing and a warning.
+os::FileDescriptor create_file(const Host& host, const Layout& layout) {
+  char text[300];
+  os::MemoryFile file = os::create_memory_file("gex-emu", layout.file_size());
+  if (!file.descriptor) {
+    std::snprintf(text, sizeof text, "emu: creating a memory file of %zu bytes: %s",
+                  layout.file_size(), std::strerror(errno));
+    host.warn(text);
+  } else if (file.space < layout.file_size()) {
+    std::snprintf(text, sizeof text,
+                  "emu: %s holds %llu bytes, %u ranks with GEX_EMU_QUEUE=%u may need %zu",
+                  file.origin.c_str(), static_cast<unsigned long long>(file.space), host.size,
+                  layout.depth(), layout.file_size());
+    host.warn(text);
+    file.descriptor.reset();
+  }
+  return std::move(file.descriptor);
+}
+
+std::uint32_t configured_depth(const Host& host) {
+  const std::int64_t depth = host.env_integer("GEX_EMU_QUEUE");
+  if (depth < 1 || depth > std::int64_t{max_slots}) {
+    char text[120];
+    std::snprintf(text, sizeof text, "GEX_EMU_QUEUE is %lld; it must be from 1 to %u",
+                  static_cast<long long>(depth), max_slots);
+    host.fatal(text);
+  }
+  return static_cast<std::uint32_t>(depth);
+}
+
+int attach(const Host* host, Limits* limits) {
+  if (host->version != interface_version) return 1;
+  for (std::uint32_t rank = 1; rank < host->size; ++rank) {
+    if (host->host_of(rank) != host->host_of(0)) {
+      if (host->rank == 0)
+        host->warn("emu joins the processes of one machine; this job has ranks on several");
+      return 1;
+    }
+  }
+
+  Settings mine{};
+  os::FileDescriptor file;
+  if (host->rank == 0) {
+    mine.depth = configured_depth(*host);
+    mine.seed = static_cast<std::uint64_t>(host->env_integer("GEX_EMU_SEED"));
+    file = create_file(*host, Layout(host->size, mine.depth));
+    mine.usable = file ? 1 : 0;
+  }
+  std::vector<Settings> all(host->size);
+  host->exchange(&mine, sizeof mine, all.data());
+  const Settings& settings = all[0];
+  if (settings.usable == 0) return 1;
+  if (settings.depth < 1 || settings.depth > max_slots)
+    host->fatal("emu: rank 0 announced an impossible queue depth");
+
+  const Layout layout(host->size, settings.depth);
+  const int shared = host->share_descriptor(file.get(), 0, host->size);
+  if (host->rank != 0) file = os::FileDescriptor(shared);
+  os::Mapping mapping = os::Mapping::shared(file.get(), 0, layout.file_size());
+  if (!mapping) {
+    char text[160];
+    std::snprintf(text, sizeof text, "emu: mapping %zu bytes: %s", layout.file_size(),
+                  std::strerror(errno));
+    host->warn(text);
+  }
+  if (count_failed(*host, static_cast<bool>(mapping)) != 0) return 1;
+
+  attached = new Attached(*host, layout, std::move(mapping), settings.seed);
+  *limits = {.max_message = max_message, .reply_depth = settings.depth};
+  return 0;
+}
+
+SendResult send(Channel channel, std::uint32_t peer, const Piece* pieces, std::size_t count) {
+  return attached->network.send(channel, peer, std::span(pieces, count));
+}
+
+std::size_t poll(std::uint32_t channels, std::size_t most) {
+  return attached->network.poll(channels, most);
+}
+
+/// The peers keep their mappings: what lies there for them stays.
+void detach() {
+  delete std::exchange(attached, nullptr);
+}
+
+void* buffer(Channel channel, std::uint32_t peer, std::size_t size) {
+  return attached->network.buffer(channel, peer, size);
+}
+
+void release(void* buffer) {
+  attached->network.release(buffer);
+}
+
+constexpr Conduit table{
+    .version = interface_version,
+    .name = "emu",
+    .description =
+        "shared-memory queues between the processes of one machine, reordered under a "
+        "seed on request",
+    .attach = attach,
+    .send = send,
+    .poll = poll,
+    .detach = detach,
+    .buffer = buffer,
+    .release = release,
+};
+
+}  // namespace
+
+const Conduit& conduit() noexcept {
+  return table;
+}
+
+}  // namespace gex::net::emu

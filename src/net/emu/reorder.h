@@ -1,0 +1,58 @@
+#pragma once
+// A seeded choice of which arrived message is delivered next.
+//
+// The spec promises no order between messages, so a client (or am/) that relies on one has a bug
+// which most networks hide. `Reorder` makes such bugs appear, and appear again under the same seed:
+//  - of the messages that have arrived, of all sources and both channels, it picks any;
+//  - it holds half of the messages back for up to `longest_delay` looks, so that later ones
+//  overtake
+//    them even where the receiver looks more often than messages arrive.
+// Every message is delivered within a bounded number of looks, whether or not others arrive.
+//
+// The choices depend on the seed, the rank and on what had arrived at each look, on nothing else.
+// Not thread-safe: the caller holds a lock from `look` to `choose`.
+
+#include <cstdint>
+#include <vector>
+
+#include "base/random.h"
+
+namespace gex::net::emu {
+
+class Reorder {
+ public:
+  static constexpr std::uint32_t longest_delay = 256;
+  /// A message passed over this many looks after it was due is taken next.
+  static constexpr std::uint32_t patience = 64;
+
+  Reorder(std::uint64_t seed, std::uint32_t rank, std::uint32_t queues, std::uint32_t depth);
+
+  struct Choice {
+    std::uint32_t queue;
+    int slot;
+  };
+
+  /// Begins a look: forgets the previous one's candidates.
+  void look() noexcept;
+  /// Shows the messages that wait in a queue.
+  void consider(std::uint32_t queue, std::uint64_t ready) noexcept;
+  /// How many of those shown are due.
+  std::uint32_t candidates() const noexcept { return candidates_; }
+  /// One of those that are due, which the caller takes; false when there is none.
+  bool choose(Choice& choice) noexcept;
+
+ private:
+  std::uint32_t draw_delay() noexcept;
+
+  Random random_;
+  std::uint32_t depth_;
+  std::uint32_t now_ = 0;  ///< looks so far; wraps around, compared by signed difference
+  std::uint32_t candidates_ = 0;
+  std::uint32_t longest_wait_ = 0;
+  Choice picked_{};
+  Choice oldest_{};
+  std::vector<std::uint64_t> known_;  ///< per queue: messages whose delay has been drawn
+  std::vector<std::uint32_t> due_;    ///< per queue and slot: the look from which it may be taken
+};
+
+}  // namespace gex::net::emu

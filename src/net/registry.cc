@@ -1,0 +1,120 @@
+#include "net/registry.h"
+
+#include <dlfcn.h>
+
+#include <filesystem>
+#include <set>
+#include <system_error>
+#include <vector>
+
+#include "base/env.h"
+#include "base/error.h"
+#include "net/emu/emu.h"
+
+namespace gex::net {
+
+namespace {
+
+namespace fs = std::filesystem;
+
+constexpr std::string_view file_prefix = "libgex-";
+constexpr std::string_view file_suffix = ".so";
+
+/// Folder of the file this code is part of: libgex.so, or the program that links it statically.
+fs::path own_folder() {
+  Dl_info info;
+  if (dladdr(reinterpret_cast<const void*>(&find), &info) == 0 || info.dli_fname == nullptr)
+    return {};
+  std::error_code error;
+  const fs::path file = fs::canonical(info.dli_fname, error);
+  return error ? fs::path() : file.parent_path();
+}
+
+/// Where plug-ins are looked for, in order.
+std::vector<fs::path> folders() {
+  std::vector<fs::path> result;
+  const std::string listed = env::text(env::Variable::conduit_path);
+  std::string_view left = listed;
+  while (!left.empty()) {
+    const std::size_t colon = left.find(':');
+    // An empty entry is no folder: "the current one" would load what a program happens to stand in.
+    if (colon != 0) result.emplace_back(left.substr(0, colon));
+    left.remove_prefix(colon == std::string_view::npos ? left.size() : colon + 1);
+  }
+  if (const fs::path own = own_folder(); !own.empty()) {
+    result.push_back(own);
+    result.push_back(own / "gex");
+  }
+  return result;
+}
+
+/// Opens a plug-in that exists; ends the job when it is none.
+const Conduit* open(const fs::path& file) {
+  void* library = dlopen(file.c_str(), RTLD_NOW | RTLD_LOCAL);
+  if (library == nullptr) fatal("conduit plug-in cannot be opened: %s", dlerror());
+  void* symbol = dlsym(library, entry_symbol);
+  if (symbol == nullptr)
+    fatal("%s is no conduit plug-in of interface version %u: it does not define %s", file.c_str(),
+          interface_version, entry_symbol);
+  const Conduit* conduit = reinterpret_cast<Entry>(symbol)();
+  if (conduit == nullptr) fatal("%s gave no conduit", file.c_str());
+  if (conduit->version != interface_version)
+    fatal("%s is a conduit of interface version %u; this libgex has version %u", file.c_str(),
+          conduit->version, interface_version);
+  if (conduit->name == nullptr || conduit->description == nullptr || conduit->attach == nullptr ||
+      conduit->send == nullptr || conduit->poll == nullptr || conduit->detach == nullptr ||
+      (conduit->buffer == nullptr) != (conduit->release == nullptr))
+    fatal("%s is no complete conduit: a function that is not optional is missing", file.c_str());
+  return conduit;
+}
+
+}  // namespace
+
+std::span<const Conduit* const> built_in() noexcept {
+  static const Conduit* const conduits[] = {&emu::conduit()};
+  return conduits;
+}
+
+const Conduit* find(std::string_view name) {
+  if (name == "smp") return nullptr;
+  for (const Conduit* conduit : built_in())
+    if (name == conduit->name) return conduit;
+  std::error_code error;
+  if (name.find('/') != std::string_view::npos) {
+    const fs::path file(name);
+    if (!fs::exists(file, error)) fatal("no conduit plug-in %s", file.c_str());
+    return open(file);
+  }
+  std::string file_name(file_prefix);
+  file_name.append(name).append(file_suffix);
+  if (!name.empty()) {
+    for (const fs::path& folder : folders()) {
+      const fs::path file = folder / file_name;
+      if (fs::exists(file, error)) return open(file);
+    }
+  }
+  fatal("no conduit '%s'; there are: %s (GEX_CONDUIT_PATH names folders with more)",
+        std::string(name).c_str(), available().c_str());
+}
+
+std::string available() {
+  std::string result = "smp";
+  for (const Conduit* conduit : built_in()) result.append(", ").append(conduit->name);
+  std::set<std::string> plug_ins;
+  for (const fs::path& folder : folders()) {
+    std::error_code error;
+    // A folder that cannot be read holds nothing for `find` either.
+    for (fs::directory_iterator entry(folder, error), end; !error && entry != end;
+         entry.increment(error)) {
+      const std::string file = entry->path().filename().string();
+      if (file.size() > file_prefix.size() + file_suffix.size() && file.starts_with(file_prefix) &&
+          file.ends_with(file_suffix))
+        plug_ins.insert(
+            file.substr(file_prefix.size(), file.size() - file_prefix.size() - file_suffix.size()));
+    }
+  }
+  for (const std::string& name : plug_ins) result.append(", ").append(name);
+  return result;
+}
+
+}  // namespace gex::net

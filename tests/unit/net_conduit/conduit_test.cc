@@ -1,0 +1,470 @@
+// What conduit.h promises, tried on every conduit at hand between real processes.
+//
+// The body knows no network: a new conduit is one more line in `conduits` below.
+
+#include "net/conduit.h"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <atomic>
+#include <cstring>
+#include <filesystem>
+#include <fstream>
+#include <iterator>
+#include <string>
+#include <thread>
+#include <tuple>
+#include <vector>
+
+#include "base/random.h"
+#include "forked_host.h"
+#include "net/registry.h"
+
+namespace gex::net::test {
+namespace {
+
+constexpr std::size_t everything = SIZE_MAX;
+constexpr std::uint32_t replies = 1u << reply_channel;
+constexpr std::uint32_t both = 1u << request_channel | replies;
+
+struct Subject {
+  const char* label;
+  const char* name;  ///< as GEX_CONDUIT would say
+  std::map<std::string, std::int64_t> environment;
+};
+
+const Subject conduits[] = {
+    {"emu", "emu", {}},
+    {"emu_shallow", "emu", {{"GEX_EMU_QUEUE", 1}}},
+    {"emu_reordered", "emu", {{"GEX_EMU_SEED", 7}}},
+    {"emu_reordered_deep", "emu", {{"GEX_EMU_SEED", -3}, {"GEX_EMU_QUEUE", 64}}},
+    {"example", GEX_EXAMPLE_CONDUIT, {}},
+};
+
+/// A message that can be recognised: its first bytes say who and which, the others follow from it.
+std::vector<unsigned char> message_of(std::uint32_t sender, std::uint32_t number,
+                                      std::size_t size) {
+  std::vector<unsigned char> bytes(std::max(size, 2 * sizeof(std::uint32_t)));
+  std::memcpy(bytes.data(), &sender, sizeof sender);
+  std::memcpy(bytes.data() + sizeof sender, &number, sizeof number);
+  for (std::size_t i = 2 * sizeof number; i < bytes.size(); ++i)
+    bytes[i] = static_cast<unsigned char>(sender * 7 + number * 13 + i + i / 253);
+  return bytes;
+}
+
+struct Stamp {
+  std::uint32_t sender;
+  std::uint32_t number;
+};
+
+/// Checks every byte of an arrived message.
+Stamp stamp_of(const void* message, std::size_t size) {
+  Stamp stamp{};
+  EXPECT_EQ(reinterpret_cast<std::uintptr_t>(message) % 16, 0u);
+  if (size < sizeof stamp) {
+    ADD_FAILURE() << "a message of " << size << " bytes";
+    return stamp;
+  }
+  std::memcpy(&stamp, message, sizeof stamp);
+  const auto expected = message_of(stamp.sender, stamp.number, size);
+  EXPECT_EQ(std::memcmp(expected.data(), message, size), 0)
+      << "message " << stamp.number << " of " << stamp.sender << ", " << size << " bytes";
+  return stamp;
+}
+
+class ConduitPromise : public testing::TestWithParam<Subject> {
+ protected:
+  void SetUp() override { conduit = find(GetParam().name); }
+
+  /// Runs an attached body on `ranks` ranks and expects all of them to succeed.
+  void on_ranks(std::uint32_t ranks, bool threaded,
+                const std::function<void(const Host&, const Limits&)>& body) {
+    JobOptions options;
+    options.threaded = threaded;
+    options.environment = GetParam().environment;
+    const Outcome outcome = run_ranks(ranks, options, [&](const Host& host) {
+      Limits limits{};
+      ASSERT_EQ(conduit->attach(&host, &limits), 0);
+      body(host, limits);
+      barrier();
+      conduit->detach();
+    });
+    EXPECT_TRUE(outcome.succeeded()) << outcome.message;
+  }
+
+  SendResult send(Channel channel, std::uint32_t peer, const std::vector<unsigned char>& bytes) {
+    // In uneven pieces, the empty one included.
+    const std::size_t cut = bytes.size() / 3;
+    const Piece pieces[] = {{bytes.data(), cut},
+                            {nullptr, 0},
+                            {bytes.data() + cut, 1},
+                            {bytes.data() + cut + 1, bytes.size() - cut - 1}};
+    return conduit->send(channel, peer, pieces, std::size(pieces));
+  }
+
+  /// One turn of a wait for a peer, which may need this core.
+  void poll_or_yield(std::uint32_t channels, std::size_t most = everything) {
+    if (conduit->poll(channels, most) == 0) std::this_thread::yield();
+  }
+
+  const Conduit* conduit = nullptr;
+};
+
+INSTANTIATE_TEST_SUITE_P(Conduits, ConduitPromise, testing::ValuesIn(conduits),
+                         [](const auto& subject) { return subject.param.label; });
+
+TEST_P(ConduitPromise, LimitsAreUsableAndEqualOnAllRanks) {
+  on_ranks(3, false, [&](const Host& host, const Limits& limits) {
+    EXPECT_GE(limits.max_message, 1024u);
+    EXPECT_GE(limits.reply_depth, 1u);
+    const Limits mine = limits;
+    std::vector<Limits> all(host.size);
+    host.exchange(&mine, sizeof mine, all.data());
+    for (const Limits& other : all) {
+      EXPECT_EQ(other.max_message, limits.max_message);
+      EXPECT_EQ(other.reply_depth, limits.reply_depth);
+    }
+  });
+}
+
+// Requests of many sizes to everybody, each answered from its handler.
+TEST_P(ConduitPromise, EveryMessageArrivesOnceAndWholeBetweenAllPairs) {
+  for (const std::uint32_t ranks : {1u, 2u, 4u}) {
+    on_ranks(ranks, false, [&](const Host& host, const Limits& limits) {
+      constexpr std::uint32_t per_peer = 300;
+      const std::uint32_t expected = per_peer * (host.size - 1);
+      std::vector<std::vector<int>> asked(host.size, std::vector<int>(per_peer));
+      auto answered = asked;
+      std::uint32_t requests_seen = 0, replies_seen = 0;
+      std::vector<std::uint32_t> outstanding(host.size);
+      current_handler = [&](std::uint32_t source, Channel channel, const void* data,
+                            std::size_t size) {
+        const Stamp stamp = stamp_of(data, size);
+        ASSERT_LT(stamp.number, per_peer);
+        if (channel == reply_channel) {
+          EXPECT_EQ(stamp.sender, host.rank);
+          ++answered[source][stamp.number];
+          ++replies_seen;
+          --outstanding[source];
+          return;
+        }
+        EXPECT_EQ(stamp.sender, source);
+        ++asked[source][stamp.number];
+        ++requests_seen;
+        // Room for it was promised: as many requests as `reply_depth` are out.
+        EXPECT_EQ(send(reply_channel, source, message_of(stamp.sender, stamp.number, size)), sent);
+      };
+      Random random(99, host.rank);
+      for (std::uint32_t number = 0; number < per_peer; ++number) {
+        for (std::uint32_t peer = 0; peer < host.size; ++peer) {
+          if (peer == host.rank) continue;
+          const std::size_t size =
+              random.below(4) == 0 ? limits.max_message : 8 + random.below(limits.max_message - 7);
+          const auto message = message_of(host.rank, number, size);
+          while (outstanding[peer] == limits.reply_depth ||
+                 send(request_channel, peer, message) == would_block)
+            poll_or_yield(both);
+          ++outstanding[peer];
+        }
+      }
+      while (requests_seen < expected || replies_seen < expected) poll_or_yield(both);
+      for (std::uint32_t peer = 0; peer < host.size; ++peer) {
+        if (peer == host.rank) continue;
+        EXPECT_EQ(asked[peer], std::vector<int>(per_peer, 1)) << "requests of " << peer;
+        EXPECT_EQ(answered[peer], std::vector<int>(per_peer, 1)) << "replies of " << peer;
+      }
+      barrier();
+      EXPECT_EQ(conduit->poll(both, everything), 0u);
+    });
+  }
+}
+
+TEST_P(ConduitPromise, RepliesHaveTheirRoomAtAPeerThatDoesNotPoll) {
+  on_ranks(3, false, [&](const Host& host, const Limits& limits) {
+    const std::uint32_t depth = limits.reply_depth;
+    if (host.rank != 0) {
+      // Requests stand in the way as far as they can.
+      for (int i = 0; i < 1000; ++i)
+        send(request_channel, 0, message_of(host.rank, 0, limits.max_message));
+      for (std::uint32_t i = 0; i < depth; ++i)
+        EXPECT_EQ(send(reply_channel, 0, message_of(host.rank, i, limits.max_message)), sent)
+            << "reply " << i << " of " << depth;
+    }
+    barrier();
+    if (host.rank == 0) {
+      std::vector<std::vector<int>> seen(3, std::vector<int>(depth));
+      std::uint32_t arrived = 0;
+      current_handler = [&](std::uint32_t source, Channel channel, const void* data,
+                            std::size_t size) {
+        EXPECT_EQ(channel, reply_channel);
+        const Stamp stamp = stamp_of(data, size);
+        EXPECT_EQ(stamp.sender, source);
+        ASSERT_LT(stamp.number, depth);
+        ++seen[source][stamp.number];
+        ++arrived;
+      };
+      while (arrived < 2 * depth) poll_or_yield(replies, 1);
+      EXPECT_EQ(seen[1], std::vector<int>(depth, 1));
+      EXPECT_EQ(seen[2], std::vector<int>(depth, 1));
+    }
+  });
+}
+
+TEST_P(ConduitPromise, AFloodIsHeldBackNotLostAndNotWithoutBound) {
+  on_ranks(2, false, [&](const Host& host, const Limits& limits) {
+    std::uint32_t accepted = 0;
+    if (host.rank == 0) {
+      // Memory per peer is bounded, so a peer that never polls must at some time be refused more.
+      while (send(request_channel, 1, message_of(0, accepted, limits.max_message)) == sent) {
+        ++accepted;
+        ASSERT_LT(accepted, 100000u);
+      }
+      EXPECT_GE(accepted, 1u);
+    }
+    std::uint32_t accepted_by[2];
+    host.exchange(&accepted, sizeof accepted, accepted_by);
+    if (host.rank == 1) {
+      std::vector<int> seen(accepted_by[0]);
+      std::uint32_t arrived = 0;
+      current_handler = [&](std::uint32_t, Channel, const void* data, std::size_t size) {
+        const Stamp stamp = stamp_of(data, size);
+        ASSERT_LT(stamp.number, seen.size());
+        ++seen[stamp.number];
+        ++arrived;
+      };
+      while (arrived < accepted_by[0]) poll_or_yield(both, 3);
+      EXPECT_EQ(seen, std::vector<int>(accepted_by[0], 1));
+    }
+    barrier();
+    if (host.rank == 0) {
+      EXPECT_EQ(send(request_channel, 1, message_of(0, 0, 8)), sent);
+    }
+  });
+}
+
+TEST_P(ConduitPromise, AHandlerMayPollRepliesAboveARequest) {
+  on_ranks(2, false, [&](const Host& host, const Limits&) {
+    if (host.rank == 0) {
+      ASSERT_EQ(send(request_channel, 1, message_of(0, 1, 64)), sent);
+      ASSERT_EQ(send(reply_channel, 1, message_of(0, 2, 64)), sent);
+    }
+    barrier();
+    if (host.rank == 1) {
+      int running = 0;
+      bool answered = false, asked = false;
+      current_handler = [&](std::uint32_t, Channel channel, const void* data, std::size_t size) {
+        const Stamp before = stamp_of(data, size);
+        ++running;
+        if (channel == request_channel) {
+          EXPECT_EQ(running, 1);
+          while (!answered) poll_or_yield(replies);
+          asked = true;
+        } else {
+          answered = true;
+        }
+        --running;
+        // The message is still what it was.
+        EXPECT_EQ(stamp_of(data, size).number, before.number);
+      };
+      while (!asked) poll_or_yield(1u << request_channel);
+    }
+  });
+}
+
+TEST_P(ConduitPromise, WhatWasSentBeforeDetachStillArrives) {
+  JobOptions options;
+  options.environment = GetParam().environment;
+  const Outcome outcome = run_ranks(2, options, [&](const Host& host) {
+    Limits limits{};
+    ASSERT_EQ(conduit->attach(&host, &limits), 0);
+    if (host.rank == 0) {
+      ASSERT_EQ(send(request_channel, 1, message_of(0, 1, limits.max_message)), sent);
+      ASSERT_EQ(send(reply_channel, 1, message_of(0, 2, 8)), sent);
+      conduit->detach();
+    }
+    barrier();
+    if (host.rank == 1) {
+      int arrived = 0;
+      current_handler = [&](std::uint32_t, Channel channel, const void* data, std::size_t size) {
+        EXPECT_EQ(stamp_of(data, size).number, channel == request_channel ? 1u : 2u);
+        ++arrived;
+      };
+      while (arrived < 2) poll_or_yield(both);
+      conduit->detach();
+    }
+  });
+  EXPECT_TRUE(outcome.succeeded()) << outcome.message;
+}
+
+std::size_t open_descriptors() {
+  return static_cast<std::size_t>(
+      std::distance(std::filesystem::directory_iterator("/proc/self/fd"), {}));
+}
+
+/// Mappings of shared files.
+std::size_t shared_mappings() {
+  std::ifstream maps("/proc/self/maps");
+  std::size_t count = 0;
+  for (std::string line; std::getline(maps, line);) count += line.find("rw-s") != std::string::npos;
+  return count;
+}
+
+TEST_P(ConduitPromise, NothingIsLeftAfterDetach) {
+  JobOptions options;
+  options.environment = GetParam().environment;
+  const auto in_shm = [] {
+    return std::distance(std::filesystem::directory_iterator("/dev/shm"), {});
+  };
+  const auto files = in_shm();
+  const Outcome outcome = run_ranks(2, options, [&](const Host& host) {
+    const std::size_t descriptors = open_descriptors();
+    const std::size_t mappings = shared_mappings();
+    // Twice: a network that was left can be joined again.
+    for (int round = 0; round < 2; ++round) {
+      Limits limits{};
+      ASSERT_EQ(conduit->attach(&host, &limits), 0);
+      send(request_channel, 1 - host.rank, message_of(host.rank, 1, 8));
+      barrier();
+      conduit->detach();
+    }
+    EXPECT_EQ(open_descriptors(), descriptors);
+    EXPECT_EQ(shared_mappings(), mappings);
+  });
+  EXPECT_TRUE(outcome.succeeded()) << outcome.message;
+  EXPECT_EQ(in_shm(), files);
+}
+
+TEST_P(ConduitPromise, ThreadsMaySendAndPollAtTheSameTime) {
+  on_ranks(2, true, [&](const Host& host, const Limits& limits) {
+    constexpr std::uint32_t threads_each = 3, per_thread = 400;
+    constexpr std::uint32_t total = threads_each * per_thread;
+    const std::uint32_t peer = 1 - host.rank;
+    std::vector<std::atomic<int>> asked(total), answered(total);
+    std::atomic<std::uint32_t> requests_seen{0}, replies_seen{0};
+    std::atomic<std::uint32_t> credits{limits.reply_depth};
+    const auto work = [&](std::uint32_t thread) {
+      current_handler = [&](std::uint32_t source, Channel channel, const void* data,
+                            std::size_t size) {
+        const Stamp stamp = stamp_of(data, size);
+        ASSERT_LT(stamp.number, total);
+        if (channel == reply_channel) {
+          ++answered[stamp.number];
+          ++replies_seen;
+          ++credits;
+          return;
+        }
+        ++asked[stamp.number];
+        const auto answer = message_of(stamp.sender, stamp.number, size);
+        // A reply whose handler still runs in another thread may occupy its place.
+        while (send(reply_channel, source, answer) == would_block) poll_or_yield(replies);
+        ++requests_seen;
+      };
+      for (std::uint32_t i = 0; i < per_thread; ++i) {
+        const std::uint32_t number = thread * per_thread + i;
+        const auto message = message_of(host.rank, number, 8 + number % (limits.max_message - 7));
+        for (;;) {
+          std::uint32_t left = credits;
+          if (left > 0 && credits.compare_exchange_strong(left, left - 1)) break;
+          poll_or_yield(both, 2);
+        }
+        while (send(request_channel, peer, message) == would_block) poll_or_yield(both);
+      }
+      while (requests_seen < total || replies_seen < total) poll_or_yield(both);
+    };
+    {
+      std::vector<std::jthread> threads;
+      for (std::uint32_t thread = 0; thread < threads_each; ++thread)
+        threads.emplace_back(work, thread);
+    }
+    for (std::uint32_t number = 0; number < total; ++number) {
+      EXPECT_EQ(asked[number], 1) << number;
+      EXPECT_EQ(answered[number], 1) << number;
+    }
+  });
+}
+
+TEST_P(ConduitPromise, BuffersAreOptionalButThenWork) {
+  ASSERT_EQ(conduit->buffer == nullptr, conduit->release == nullptr);
+  if (conduit->buffer == nullptr) return;
+  on_ranks(2, false, [&](const Host& host, const Limits& limits) {
+    if (host.rank == 0) {
+      const std::size_t payload_size = limits.max_message - 256;
+      const auto message = message_of(0, 5, payload_size + 32);
+      void* place = conduit->buffer(request_channel, 1, payload_size);
+      ASSERT_NE(place, nullptr);
+      conduit->release(place);
+      place = conduit->buffer(request_channel, 1, payload_size);
+      ASSERT_NE(place, nullptr);
+      std::memcpy(place, message.data() + 32, payload_size);
+      const Piece pieces[] = {{message.data(), 32}, {place, payload_size}};
+      while (conduit->send(request_channel, 1, pieces, 2) == would_block) poll_or_yield(both);
+    } else {
+      int arrived = 0;
+      current_handler = [&](std::uint32_t, Channel, const void* data, std::size_t size) {
+        EXPECT_EQ(size, limits.max_message - 256 + 32);
+        EXPECT_EQ(stamp_of(data, size).number, 5u);
+        ++arrived;
+      };
+      while (arrived == 0) poll_or_yield(both);
+    }
+  });
+}
+
+// What each conduit says when it cannot be used.
+
+TEST_P(ConduitPromise, RanksOnSeveralHostsAreRefusedByNetworksOfOneMachine) {
+  JobOptions options;
+  options.hosts = {0, 0, 1};
+  const Outcome outcome = run_ranks(3, options, [&](const Host& host) {
+    Limits limits{};
+    EXPECT_NE(conduit->attach(&host, &limits), 0);
+  });
+  EXPECT_TRUE(outcome.succeeded());
+  EXPECT_NE(outcome.message.find("one machine"), std::string::npos) << outcome.message;
+}
+
+TEST(EmuSettings, RankZerosHoldForAll) {
+  JobOptions options;
+  options.environment = {{"GEX_EMU_QUEUE@0", 3}, {"GEX_EMU_QUEUE", 900}};
+  const Outcome outcome = run_ranks(3, options, [&](const Host& host) {
+    Limits limits{};
+    const Conduit* emu = find("emu");
+    ASSERT_EQ(emu->attach(&host, &limits), 0);
+    EXPECT_EQ(limits.reply_depth, 3u);
+    EXPECT_EQ(limits.max_message, 16640u);
+    barrier();
+    emu->detach();
+  });
+  EXPECT_TRUE(outcome.succeeded()) << outcome.message;
+}
+
+TEST(EmuSettings, AnImpossibleDepthEndsTheJobInOneLine) {
+  for (const std::int64_t depth : {-1, 0, 65}) {
+    JobOptions options;
+    options.environment = {{"GEX_EMU_QUEUE", depth}};
+    const Outcome outcome = run_ranks(2, options, [&](const Host& host) {
+      Limits limits{};
+      find("emu")->attach(&host, &limits);
+    });
+    EXPECT_EQ(outcome.statuses[0], fatal_status);
+    EXPECT_EQ(outcome.message,
+              "GEX_EMU_QUEUE is " + std::to_string(depth) + "; it must be from 1 to 64");
+  }
+}
+
+TEST(ExampleLimits, MoreRanksThanItTakesAreRefused) {
+  const Conduit* example = find(GEX_EXAMPLE_CONDUIT);
+  Host host{};
+  static std::string said;
+  host.version = interface_version;
+  host.size = 65;
+  host.host_of = [](std::uint32_t) { return 0u; };
+  host.warn = [](const char* text) { said = text; };
+  Limits limits{};
+  EXPECT_NE(example->attach(&host, &limits), 0);
+  EXPECT_NE(said.find("at most 64 ranks"), std::string::npos) << said;
+}
+
+}  // namespace
+}  // namespace gex::net::test

@@ -1,0 +1,197 @@
+#include "forked_host.h"
+
+#include <gtest/gtest.h>
+#include <sys/mman.h>
+#include <sys/socket.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <atomic>
+#include <cerrno>
+#include <csignal>
+#include <cstdio>
+#include <cstring>
+#include <thread>
+
+namespace gex::net::test {
+
+thread_local Handler current_handler;
+
+namespace {
+
+constexpr std::size_t exchange_room = 4096;
+constexpr unsigned seconds_until_stuck = 100;
+
+/// What the processes of one job share.
+struct Shared {
+  std::atomic<std::uint32_t> arrived;
+  std::atomic<std::uint32_t> generation;
+  std::atomic<bool> spoken;
+  char message[400];
+  char exchanged[exchange_room];
+};
+
+struct Rank {
+  Host host;
+  const JobOptions* options;
+  Shared* shared;
+  std::vector<std::array<int, 2>>* sockets;  ///< per rank: rank 0's end, its own end
+};
+Rank self;
+
+void say(const char* text) {
+  if (self.shared->spoken.exchange(true)) return;
+  std::snprintf(self.shared->message, sizeof self.shared->message, "%s", text);
+}
+
+void exchange(const void* mine, std::size_t bytes, void* all) {
+  ASSERT_LE(bytes * self.host.size, exchange_room);
+  barrier();
+  std::memcpy(self.shared->exchanged + self.host.rank * bytes, mine, bytes);
+  barrier();
+  std::memcpy(all, self.shared->exchanged, bytes * self.host.size);
+}
+
+struct Envelope {
+  char byte = 0;
+  iovec data{&byte, 1};
+  alignas(cmsghdr) char control[CMSG_SPACE(sizeof(int))] = {};
+  msghdr header() {
+    msghdr result{};
+    result.msg_iov = &data;
+    result.msg_iovlen = 1;
+    result.msg_control = control;
+    result.msg_controllen = sizeof control;
+    return result;
+  }
+};
+
+int share_descriptor(int descriptor, std::uint32_t first, std::uint32_t count) {
+  EXPECT_EQ(first, 0u);
+  EXPECT_EQ(count, self.host.size);
+  Envelope envelope;
+  msghdr header = envelope.header();
+  if (self.host.rank != 0) {
+    EXPECT_EQ(descriptor, -1);
+    EXPECT_EQ(recvmsg((*self.sockets)[self.host.rank][1], &header, MSG_CMSG_CLOEXEC), 1);
+    int received = -1;
+    std::memcpy(&received, CMSG_DATA(CMSG_FIRSTHDR(&header)), sizeof received);
+    return received;
+  }
+  EXPECT_GE(descriptor, 0);
+  cmsghdr* control = CMSG_FIRSTHDR(&header);
+  control->cmsg_level = SOL_SOCKET;
+  control->cmsg_type = SCM_RIGHTS;
+  control->cmsg_len = CMSG_LEN(sizeof descriptor);
+  std::memcpy(CMSG_DATA(control), &descriptor, sizeof descriptor);
+  for (std::uint32_t rank = 1; rank < count; ++rank)
+    EXPECT_EQ(sendmsg((*self.sockets)[rank][0], &header, 0), 1);
+  return descriptor;
+}
+
+std::uint32_t host_of(std::uint32_t rank) {
+  return self.options->hosts.empty() ? 0 : self.options->hosts.at(rank);
+}
+
+std::int64_t env_integer(const char* name) {
+  const auto& environment = self.options->environment;
+  const auto own = environment.find(name + ("@" + std::to_string(self.host.rank)));
+  if (own != environment.end()) return own->second;
+  const auto common = environment.find(name);
+  if (common != environment.end()) return common->second;
+  return std::strcmp(name, "GEX_EMU_QUEUE") == 0 ? 16 : 0;
+}
+
+void deliver(std::uint32_t source, Channel channel, const void* message, std::size_t size) {
+  current_handler(source, channel, message, size);
+}
+
+void fatal(const char* text) {
+  say(text);
+  _exit(fatal_status);
+}
+
+[[noreturn]] void run_body(const std::function<void(const Host&)>& body) {
+  alarm(seconds_until_stuck);
+  body(self.host);
+  std::fflush(stdout);
+  _exit(testing::Test::HasFailure() ? 1 : 0);
+}
+
+}  // namespace
+
+void barrier() {
+  const std::uint32_t generation = self.shared->generation;
+  if (++self.shared->arrived == self.host.size) {
+    self.shared->arrived = 0;
+    ++self.shared->generation;
+    return;
+  }
+  while (self.shared->generation == generation) std::this_thread::yield();
+}
+
+Outcome run_ranks(std::uint32_t ranks, const JobOptions& options,
+                  const std::function<void(const Host&)>& body) {
+  void* memory =
+      mmap(nullptr, sizeof(Shared), PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+  if (memory == MAP_FAILED) {
+    ADD_FAILURE() << "mmap: " << std::strerror(errno);
+    return {{1}, {}};
+  }
+  auto* shared = static_cast<Shared*>(memory);
+  std::vector<std::array<int, 2>> sockets(ranks);
+  for (auto& pair : sockets)
+    EXPECT_EQ(socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, pair.data()), 0);
+
+  // What this process has not yet written would be written by every child again.
+  std::fflush(nullptr);
+  std::vector<pid_t> children(ranks);
+  for (std::uint32_t rank = 0; rank < ranks; ++rank) {
+    const pid_t child = fork();
+    if (child == 0) {
+      self = Rank{.host = {.version = interface_version,
+                           .rank = rank,
+                           .size = ranks,
+                           .threaded = options.threaded,
+                           .exchange = exchange,
+                           .share_descriptor = share_descriptor,
+                           .host_of = host_of,
+                           .env_integer = env_integer,
+                           .deliver = deliver,
+                           .fatal = fatal,
+                           .warn = say},
+                  .options = &options,
+                  .shared = shared,
+                  .sockets = &sockets};
+      run_body(body);
+    }
+    EXPECT_GT(child, 0) << std::strerror(errno);
+    children[rank] = child;
+  }
+  for (const auto& pair : sockets)
+    for (const int end : pair) close(end);
+
+  Outcome outcome;
+  outcome.statuses.assign(ranks, -1);
+  bool ended = false;
+  for (std::uint32_t left = ranks; left > 0;) {
+    int status = 0;
+    const pid_t child = wait(&status);
+    if (child < 0) break;
+    for (std::uint32_t rank = 0; rank < ranks; ++rank) {
+      if (children[rank] != child) continue;
+      outcome.statuses[rank] = WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status);
+      --left;
+    }
+    if (!ended && (!WIFEXITED(status) || WEXITSTATUS(status) != 0)) {
+      ended = true;
+      for (std::uint32_t rank = 0; rank < ranks; ++rank)
+        if (outcome.statuses[rank] == -1) kill(children[rank], SIGKILL);
+    }
+  }
+  outcome.message = shared->message;
+  munmap(shared, sizeof(Shared));
+  return outcome;
+}
+
+}  // namespace gex::net::test

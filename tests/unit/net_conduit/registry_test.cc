@@ -1,0 +1,112 @@
+// How a conduit is found by name, and what is said when it is not.
+
+#include "net/registry.h"
+
+#include <dlfcn.h>
+#include <gtest/gtest.h>
+
+#include <cmath>
+#include <cstdlib>
+#include <filesystem>
+#include <fstream>
+#include <string>
+
+namespace gex::net {
+namespace {
+
+namespace fs = std::filesystem;
+
+/// A folder with plug-ins, named by GEX_CONDUIT_PATH after one that does not exist.
+class Registry : public testing::Test {
+ protected:
+  void SetUp() override {
+    std::string pattern = (fs::temp_directory_path() / "gex-registry-XXXXXX").string();
+    ASSERT_NE(mkdtemp(pattern.data()), nullptr);
+    folder = pattern;
+    setenv("GEX_CONDUIT_PATH", ("/nonexistent:" + folder.string()).c_str(), 1);
+  }
+  void TearDown() override {
+    unsetenv("GEX_CONDUIT_PATH");
+    fs::remove_all(folder);
+  }
+  void add(const char* name, const fs::path& file) {
+    fs::create_symlink(file, folder / ("libgex-" + std::string(name) + ".so"));
+  }
+  fs::path folder;
+};
+using RegistryDeathTest = Registry;
+
+TEST_F(Registry, EmuIsBuiltInAndSmpIsNoConduit) {
+  ASSERT_EQ(built_in().size(), 1u);
+  EXPECT_STREQ(built_in()[0]->name, "emu");
+  EXPECT_EQ(find("emu"), built_in()[0]);
+  EXPECT_EQ(find("smp"), nullptr);
+}
+
+TEST_F(Registry, APlugInIsFoundByNameAndByFile) {
+  add("example", GEX_EXAMPLE_CONDUIT);
+  const Conduit* by_name = find("example");
+  ASSERT_NE(by_name, nullptr);
+  EXPECT_STREQ(by_name->name, "example");
+  EXPECT_EQ(by_name->version, interface_version);
+  EXPECT_EQ(find(GEX_EXAMPLE_CONDUIT), by_name);
+}
+
+TEST_F(Registry, ABuiltInConduitIsPreferredToAPlugInOfItsName) {
+  add("emu", GEX_EXAMPLE_CONDUIT);
+  EXPECT_EQ(find("emu"), built_in()[0]);
+}
+
+TEST_F(Registry, AvailableListsWhatFindFinds) {
+  add("zeta", GEX_EXAMPLE_CONDUIT);
+  add("example", GEX_EXAMPLE_CONDUIT);
+  std::ofstream(folder / "libgex-.so") << "no name";
+  std::ofstream(folder / "libother-one.so") << "no conduit";
+  const std::string list = available();
+  EXPECT_EQ(list.find("smp, emu"), 0u) << list;
+  EXPECT_NE(list.find(", example"), std::string::npos) << list;
+  EXPECT_NE(list.find(", zeta"), std::string::npos) << list;
+  EXPECT_EQ(list.find("other"), std::string::npos) << list;
+  EXPECT_EQ(list.find(", ,"), std::string::npos) << list;
+}
+
+TEST_F(RegistryDeathTest, AnUnknownNameIsRefusedWithTheListOfThoseThatExist) {
+  add("example", GEX_EXAMPLE_CONDUIT);
+  EXPECT_EXIT(find("nosuch"), testing::ExitedWithCode(1),
+              "no conduit 'nosuch'; there are: smp, emu.*example");
+  EXPECT_EXIT(find(""), testing::ExitedWithCode(1), "no conduit ''; there are: smp, emu");
+  EXPECT_EXIT(find("./nosuch.so"), testing::ExitedWithCode(1), "no conduit plug-in ./nosuch.so");
+}
+
+TEST_F(RegistryDeathTest, AFileThatIsNoLibraryIsRefusedWithTheLinkersReason) {
+  std::ofstream(folder / "libgex-broken.so") << "this is no library";
+  EXPECT_EXIT(find("broken"), testing::ExitedWithCode(1),
+              "conduit plug-in cannot be opened: .*libgex-broken.so");
+}
+
+TEST_F(RegistryDeathTest, ALibraryThatIsNoConduitIsRefused) {
+  // The mathematics library: surely there, surely no conduit.
+  Dl_info info;
+  double (*function)(double) = std::erf;
+  ASSERT_NE(dladdr(reinterpret_cast<const void*>(function), &info), 0);
+  add("math", fs::canonical(info.dli_fname));
+  EXPECT_EXIT(find("math"), testing::ExitedWithCode(1),
+              "libgex-math.so is no conduit plug-in of interface version 1: it does not define "
+              "gex_conduit_v1");
+}
+
+TEST_F(RegistryDeathTest, AnotherInterfaceVersionIsRefused) {
+  add("future", GEX_FUTURE_CONDUIT);
+  EXPECT_EXIT(find("future"), testing::ExitedWithCode(1),
+              "libgex-future.so is a conduit of interface version 2; this libgex has version 1");
+}
+
+TEST_F(RegistryDeathTest, AnIncompleteConduitIsRefused) {
+  add("hollow", GEX_HOLLOW_CONDUIT);
+  EXPECT_EXIT(
+      find("hollow"), testing::ExitedWithCode(1),
+      "libgex-hollow.so is no complete conduit: a function that is not optional is missing");
+}
+
+}  // namespace
+}  // namespace gex::net
