@@ -1,0 +1,64 @@
+#pragma once
+// Events: one object holds a root and its leaves.
+//
+// A handle is the object's address with the leaf's category in the low bits and the object's
+// generation in the top 16, so that a handle whose root has been consumed is recognised. Objects
+// are never unmapped; free ones are kept in short lists per thread, and a list that grows too long
+// (one thread makes events, another consumes them) gives a batch to a common pool.
+//
+// An event counts parts of operations by category (Counters). A non-blocking put has one category,
+// an access region all five. Or it has a probe: a function that says whether something that no
+// message completes (a barrier over shared flags) is done.
+
+#include "core/thread.h"
+
+namespace gex {
+
+/// Says whether event `sequence` of `subject` has happened; may be called from any thread.
+using Probe = bool (*)(void* subject, std::uint32_t sequence) noexcept;
+
+struct alignas(cache_line) Event {
+  Counters counters;
+  std::uint16_t generation;
+  bool is_region;
+  std::uint32_t sequence;
+  Probe probe;
+  union {
+    void* subject;
+    Event* next;
+  };
+
+  bool done() noexcept { return probe != nullptr ? probe(subject, sequence) : counters.all_done(); }
+};
+static_assert(sizeof(Event) == cache_line);
+
+inline Counters& ThreadRecord::implicit_counters() noexcept {
+  return region != nullptr ? region->counters : implicit;
+}
+
+/// A fresh event with no parts, no probe.
+Event& allocate_event(ThreadRecord& thread) noexcept;
+/// Ends the generation and puts the object back.
+void free_event(ThreadRecord& thread, Event& event) noexcept;
+
+/// The handle of an event's root.
+inline gex_Event_t handle_of(const Event& event) noexcept {
+  return reinterpret_cast<gex_Event_t>(reinterpret_cast<std::uintptr_t>(&event) |
+                                       (std::uintptr_t{event.generation} << 48));
+}
+
+/// 0 and success consumed, or GASNET_ERR_NOT_READY.
+int test_event(gex_Event_t handle) noexcept;
+void wait_event(gex_Event_t handle) noexcept;
+int test_some(gex_Event_t* events, std::size_t count) noexcept;
+int test_all(gex_Event_t* events, std::size_t count) noexcept;
+void wait_some(gex_Event_t* events, std::size_t count) noexcept;
+void wait_all(gex_Event_t* events, std::size_t count) noexcept;
+gex_Event_t query_leaf(gex_Event_t root, gex_EC_t category) noexcept;
+
+void begin_region() noexcept;
+gex_Event_t end_region() noexcept;
+int test_implicit(gex_EC_t mask) noexcept;
+void wait_implicit(gex_EC_t mask) noexcept;
+
+}  // namespace gex

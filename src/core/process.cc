@@ -1,0 +1,131 @@
+#include "core/process.h"
+
+#include <algorithm>
+#include <cstring>
+
+#include "base/env.h"
+#include "base/error.h"
+#include "base/os_cpu.h"
+#include "base/spin.h"
+#include "core/client_notes.h"
+#include "net/registry.h"
+
+struct gex_Proc_ gex_proc_ = {};
+
+namespace gex {
+
+Immortal<Process> the_process;
+
+const char* mode_name(std::uint32_t mode) noexcept {
+  switch (mode) {
+    case GEX_MODE_SEQ_: return "SEQ";
+    case GEX_MODE_PARSYNC_: return "PARSYNC";
+    case GEX_MODE_PAR_: return "PAR";
+    default: return "(unknown mode)";
+  }
+}
+
+namespace {
+
+// Host functions for conduits.
+void host_exchange(const void* mine, std::size_t bytes, void* all) {
+  boot::Job& job = *process().job;
+  job.exchange(std::span(static_cast<const std::byte*>(mine), bytes),
+               std::span(static_cast<std::byte*>(all), bytes * job.size()));
+}
+int host_share_descriptor(int descriptor, std::uint32_t first, std::uint32_t count) {
+  return process().job->share_descriptor(descriptor, first, count);
+}
+std::uint32_t host_of(std::uint32_t rank) { return process().job->host_of(rank); }
+std::int64_t host_env_integer(const char* name) {
+  const auto rows = env::table();
+  const auto row = std::find_if(rows.begin(), rows.end(), [&](const env::Description& description) {
+    return std::strcmp(description.name, name) == 0;
+  });
+  if (row == rows.end()) fatal("a conduit asked for the variable %s, which is not in the table", name);
+  return env::integer(static_cast<env::Variable>(row - rows.begin()));
+}
+void host_fatal(const char* text) { fatal("%s", text); }
+void host_warn(const char* text) { warn("%s", text); }
+
+net::Host host{};
+
+void choose_conduit(const std::string& label) {
+  Process& self = process();
+  const std::string wanted = env::text(env::Variable::conduit);
+  if (!wanted.empty()) {
+    self.conduit_name = wanted;
+    self.conduit_reason = "GEX_CONDUIT";
+  } else if (!label.empty() && label != "smp") {
+    self.conduit_name = label;
+    self.conduit_reason = "what the client was compiled for";
+  } else {
+    self.conduit_name = "smp";
+    self.conduit_reason = label.empty() ? "default" : "what the client was compiled for";
+  }
+  if (self.conduit_name != "smp") self.conduit = net::find(self.conduit_name);
+}
+
+void attach_conduit(void (*deliver)(std::uint32_t, net::Channel, const void*, std::size_t)) {
+  Process& self = process();
+  boot::Job& job = *self.job;
+  if (self.conduit == nullptr) {
+    if (self.neighborhood.size() < job.size())
+      fatal("conduit smp has no network, but %u of %u processes are outside this one's memory (%s); "
+            "choose a network with GEX_CONDUIT",
+            job.size() - self.neighborhood.size(), job.size(),
+            self.neighborhood.size_reason().c_str());
+    return;
+  }
+  host = {net::interface_version,
+          job.rank(),
+          job.size(),
+          self.threaded ? 1U : 0U,
+          host_exchange,
+          host_share_descriptor,
+          host_of,
+          host_env_integer,
+          deliver,
+          host_fatal,
+          host_warn};
+  if (self.conduit->attach(&host, &self.network) != 0)
+    fatal("conduit %s cannot be used here", self.conduit->name);
+  if (self.network.max_message < 1024 || self.network.reply_depth < 1)
+    fatal("conduit %s: messages of %zu bytes and %u replies a peer are below the minimum",
+          self.conduit->name, self.network.max_message, self.network.reply_depth);
+}
+
+}  // namespace
+
+void start_process(void (*deliver)(std::uint32_t, net::Channel, const void*, std::size_t)) {
+  Process& self = process();
+  const ClientNotes notes = read_client_notes();
+  env::warn_unknown();
+  choose_conduit(notes.conduit);
+  self.job = &boot::Job::join();
+  boot::Job& job = *self.job;
+
+  gex_proc_.abi = GEX_ABI_VERSION_;
+  // Callers that leave no record (Python, Fortran) may have any number of threads.
+  gex_proc_.mode = notes.mode != 0 ? notes.mode : GEX_MODE_PAR_;
+  gex_proc_.jobrank = job.rank();
+#ifdef GEX_DEBUG
+  gex_proc_.checked = 1;
+#else
+  gex_proc_.checked = env::boolean(env::Variable::check) ? 1 : 0;
+#endif
+  self.threaded = gex_proc_.mode == GEX_MODE_PAR_;
+
+  std::uint32_t host_ranks = 0;
+  for (std::uint32_t r = 0; r < job.size(); ++r)
+    host_ranks += job.host_of(r) == job.host_of(job.rank()) ? 1 : 0;
+  self.host_ranks = host_ranks;
+  self.crowded = host_ranks > os::usable_cores();
+  set_oversubscribed(self.crowded);
+
+  self.neighborhood = shm::Neighborhood::form();
+  attach_conduit(deliver);
+  gex_proc_.jobsize = job.size();
+}
+
+}  // namespace gex

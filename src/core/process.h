@@ -1,0 +1,53 @@
+#pragma once
+// The process: its place in the job, the memory it shares, the network it is on, how it checks.
+//
+// Set up once, by the first gex_Client_Init, and constant afterwards.
+
+#include <gasnetex.h>
+
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "base/immortal.h"
+#include "boot/job.h"
+#include "net/conduit.h"
+#include "shm/neighborhood.h"
+
+namespace gex {
+
+struct Process {
+  boot::Job* job = nullptr;
+  shm::Neighborhood neighborhood;
+  const net::Conduit* conduit = nullptr;  ///< null: no network (smp)
+  net::Limits network{};
+  std::string conduit_name;    ///< "smp", "emu", ...
+  std::string conduit_reason;  ///< why that one
+  std::uint32_t host_ranks = 1;
+  bool crowded = false;   ///< more ranks on this host than usable cores
+  bool threaded = false;  ///< PAR: calls may come from several threads at once
+};
+
+extern Immortal<Process> the_process;
+inline Process& process() noexcept { return the_process.get(); }
+
+/// True when every call checks its usage: always in the debug library, else with GEX_CHECK=1.
+inline bool checked() noexcept {
+#ifdef GEX_DEBUG
+  return true;
+#else
+  return gex_proc_.checked != 0;
+#endif
+}
+
+/// Joins the job, agrees on the clients' threading mode, forms the neighborhood, chooses and
+/// attaches the conduit, which gives arrived messages to `deliver`. `needs_network` of the
+/// neighborhood without a conduit ends the job in one line.
+void start_process(void (*deliver)(std::uint32_t source, net::Channel channel, const void* message,
+                                   std::size_t size));
+
+/// Name of a threading mode, for messages.
+const char* mode_name(std::uint32_t mode) noexcept;
+
+}  // namespace gex

@@ -1,0 +1,38 @@
+#pragma once
+// Published segments: where the bound segment of every endpoint that was published to this process
+// lies, in its owner and here. Attach and Publish write it; teams' displacement arrays follow.
+
+#include <gasnetex.h>
+
+#include <cstddef>
+#include <cstdint>
+
+namespace gex {
+
+struct PublishedSegment {
+  std::uintptr_t owner_address = 0;
+  std::uintptr_t size = 0;      ///< 0: none
+  std::byte* mapped = nullptr;  ///< where this process has it mapped, or null
+
+  std::intptr_t displacement() const noexcept {
+    return mapped == nullptr ? GEX_NOT_MAPPED_
+                             : reinterpret_cast<std::intptr_t>(mapped) -
+                                   static_cast<std::intptr_t>(owner_address);
+  }
+  bool contains(std::uintptr_t start, std::size_t bytes) const noexcept {
+    const std::uintptr_t offset = start - owner_address;
+    return offset <= size && bytes <= size - offset;
+  }
+};
+
+/// The entry of a process's primordial endpoint; size() 0 before it was published here.
+const PublishedSegment& published_segment(gex_Rank_t jobrank) noexcept;
+
+/// Records a publication; the displacement arrays are rewritten by `refresh_displacements`.
+void publish_segment(gex_Rank_t jobrank, const PublishedSegment& segment);
+
+/// Rewrites the displacement array of every team. In checked mode teams never have displacements,
+/// so that every operation takes its checked call.
+void refresh_displacements() noexcept;
+
+}  // namespace gex

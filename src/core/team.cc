@@ -1,0 +1,103 @@
+#include "core/team.h"
+
+#include <algorithm>
+#include <mutex>
+
+#include "base/error.h"
+#include "base/immortal.h"
+#include "core/process.h"
+#include "core/published.h"
+
+namespace gex {
+
+namespace {
+
+struct LiveTeams {
+  std::mutex mutex;
+  std::vector<Team*> teams;
+  std::vector<PublishedSegment> segments;
+};
+Immortal<LiveTeams> live_teams;
+LiveTeams& live() noexcept { return live_teams.get(); }
+
+}  // namespace
+
+Team::Team(gex_Client_t owner, gex_EP_t local_endpoint, std::vector<gex_EP_Location_t> members,
+           gex_Rank_t own, gex_Flags_t creation_flags, TeamId identity)
+    : gex_TeamPrefix_{}, id_(identity) {
+  rank = own;
+  size = static_cast<gex_Rank_t>(members.size());
+  client = owner;
+  endpoint = local_endpoint;
+  flags = creation_flags;
+  bool identity_map = true;
+  for (const gex_EP_Location_t& member : members) {
+    identity_map = identity_map && member.gex_rank == jobranks_.size();
+    jobranks_.push_back(member.gex_rank);
+    endpoints_.push_back(member.gex_ep_index);
+  }
+  if (!identity_map)
+    for (gex_Rank_t r = 0; r < size; ++r) ranks_.emplace(jobranks_[r], r);
+  displacements_.resize(size);
+  displacement = displacements_.data();
+  LiveTeams& all = live();
+  const std::lock_guard lock(all.mutex);
+  all.teams.push_back(this);
+  refresh_displacement();
+}
+
+Team::~Team() {
+  LiveTeams& all = live();
+  const std::lock_guard lock(all.mutex);
+  std::erase(all.teams, this);
+}
+
+gex_Rank_t Team::rank_of(gex_Rank_t jobrank) const noexcept {
+  if (ranks_.empty()) return jobrank < size ? jobrank : GEX_RANK_INVALID;
+  const auto found = ranks_.find(jobrank);
+  return found == ranks_.end() ? GEX_RANK_INVALID : found->second;
+}
+
+void Team::refresh_displacement() noexcept {
+  for (gex_Rank_t r = 0; r < size; ++r)
+    displacements_[r] = checked() ? GEX_NOT_MAPPED_ : published_segment(jobranks_[r]).displacement();
+}
+
+const PublishedSegment& published_segment(gex_Rank_t jobrank) noexcept {
+  static const PublishedSegment none;
+  const LiveTeams& all = live();
+  return jobrank < all.segments.size() ? all.segments[jobrank] : none;
+}
+
+void publish_segment(gex_Rank_t jobrank, const PublishedSegment& segment) {
+  LiveTeams& all = live();
+  const std::lock_guard lock(all.mutex);
+  if (all.segments.size() < process().job->size()) all.segments.resize(process().job->size());
+  all.segments[jobrank] = segment;
+}
+
+void refresh_displacements() noexcept {
+  LiveTeams& all = live();
+  const std::lock_guard lock(all.mutex);
+  for (Team* team : all.teams) team->refresh_displacement();
+}
+
+void require_peer(gex_TM_t tm, gex_Rank_t rank, const char* call) noexcept {
+  if (tm == GEX_TM_INVALID) fatal("%s: the team is GEX_TM_INVALID", call);
+  const gex_Rank_t size = GEX_IS_PAIR_(tm) ? gex_proc_.jobsize : Team::from(tm).size;
+  if (rank >= size) fatal("%s: rank %u is not below the team's size %u", call, rank, size);
+  if (GEX_IS_PAIR_(tm)) {
+    const Pair pair = decode_pair(tm);
+    if (find_endpoint(pair.client, pair.local) == nullptr || pair.remote >= GASNET_MAXEPS)
+      fatal("%s: the TM-pair names an endpoint that does not exist (local %u, remote %u)", call,
+            pair.local, pair.remote);
+  }
+}
+
+Team& require_team(gex_TM_t tm, const char* call) noexcept {
+  if (tm == GEX_TM_INVALID) fatal("%s: the team is GEX_TM_INVALID", call);
+  if (GEX_IS_PAIR_(tm)) fatal("%s: a TM-pair is no team for collective calls", call);
+  return Team::from(tm);
+}
+
+}  // namespace gex

@@ -1,0 +1,91 @@
+#pragma once
+// Teams: ordered sets of endpoints with one local representative, and TM-pairs, which are values.
+//
+// A team knows its members' locations and their displacements. What needs messages between members
+// (creation, barriers) is in the room team/.
+
+#include <cstdint>
+#include <unordered_map>
+#include <vector>
+
+#include "core/objects.h"
+
+namespace gex {
+
+class TeamBarrier;  // team/barrier.h
+
+/// Identifies a team to all of its members: the jobrank of its rank 0 and a number of that process.
+using TeamId = std::uint64_t;
+
+class Team : public gex_TeamPrefix_ {
+ public:
+  /// `members` in rank order; `own` is this process's rank among them.
+  Team(gex_Client_t owner, gex_EP_t local_endpoint, std::vector<gex_EP_Location_t> members,
+       gex_Rank_t own, gex_Flags_t creation_flags, TeamId identity);
+  ~Team();
+  Team(const Team&) = delete;
+  Team& operator=(const Team&) = delete;
+
+  static Team& from(gex_TM_t tm) noexcept { return *reinterpret_cast<Team*>(tm); }
+  gex_TM_t handle() noexcept { return reinterpret_cast<gex_TM_t>(this); }
+
+  TeamId id() const noexcept { return id_; }
+  gex_Rank_t jobrank_of(gex_Rank_t member) const noexcept { return jobranks_[member]; }
+  gex_EP_Index_t endpoint_of(gex_Rank_t member) const noexcept { return endpoints_[member]; }
+  /// GEX_RANK_INVALID if that process has no endpoint in the team.
+  gex_Rank_t rank_of(gex_Rank_t jobrank) const noexcept;
+
+  /// Follows published segments; see published.h.
+  void refresh_displacement() noexcept;
+
+  gex_Memvec_t scratch{nullptr, 0};
+  /// Collective exchanges made over the team so far (team/exchange.h).
+  std::uint32_t exchanges = 0;
+  TeamBarrier* barrier = nullptr;  ///< owned by team/barrier.cc
+
+ private:
+  TeamId id_;
+  std::vector<gex_Rank_t> jobranks_;
+  std::vector<gex_EP_Index_t> endpoints_;
+  std::unordered_map<gex_Rank_t, gex_Rank_t> ranks_;  ///< empty for the primordial team
+  std::vector<std::intptr_t> displacements_;
+};
+
+/// A TM-pair taken apart.
+struct Pair {
+  gex_EP_Index_t local;
+  gex_EP_Index_t remote;
+  std::uint8_t client;
+};
+inline gex_TM_t make_pair_handle(const Pair& pair) noexcept {
+  return reinterpret_cast<gex_TM_t>(std::uintptr_t{1} | std::uintptr_t{pair.client} << 8 |
+                                    std::uintptr_t{pair.local} << 16 |
+                                    std::uintptr_t{pair.remote} << 32);
+}
+inline Pair decode_pair(gex_TM_t tm) noexcept {
+  const auto bits = reinterpret_cast<std::uintptr_t>(tm);
+  return {static_cast<gex_EP_Index_t>(bits >> 16), static_cast<gex_EP_Index_t>(bits >> 32),
+          static_cast<std::uint8_t>(bits >> 8)};
+}
+
+/// What (tm, rank) names, for a team or a TM-pair.
+struct Peer {
+  gex_EP_t local_endpoint;
+  gex_Rank_t jobrank;
+  gex_EP_Index_t endpoint;
+};
+inline Peer resolve(gex_TM_t tm, gex_Rank_t rank) noexcept {
+  if (GEX_IS_PAIR_(tm)) [[unlikely]] {
+    const Pair pair = decode_pair(tm);
+    return {find_endpoint(pair.client, pair.local), rank, pair.remote};
+  }
+  const Team& team = Team::from(tm);
+  return {team.endpoint, team.jobrank_of(rank), team.endpoint_of(rank)};
+}
+
+/// Ends the job unless `tm` is a team or pair and `rank` is in its range. Checked mode.
+void require_peer(gex_TM_t tm, gex_Rank_t rank, const char* call) noexcept;
+/// Ends the job unless `tm` is a team (no pair). Checked mode and collectives.
+Team& require_team(gex_TM_t tm, const char* call) noexcept;
+
+}  // namespace gex

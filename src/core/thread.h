@@ -1,0 +1,115 @@
+#pragma once
+// The thread record: what the library keeps for each thread that calls it.
+//
+// Implicit operations are counted here, the descriptors of negotiated messages live here, and the
+// record knows whether the thread is in handler context. It is found through one initial-exec
+// thread-local pointer. A record outlives its thread until its implicit operations have drained;
+// then another thread takes it over.
+
+#include <gasnetex.h>
+
+#include <atomic>
+#include <cstddef>
+#include <cstdint>
+
+#include "base/cache_line.h"
+
+namespace gex {
+
+/// Index of an event category: the bit number of its GEX_EC_ constant.
+enum Category_index : unsigned { ec_get = 0, ec_put = 1, ec_lc = 2, ec_am = 3, ec_rmw = 4 };
+inline constexpr unsigned ec_count = 5;
+
+/// The one-word target of a completion: whoever finishes part of an operation adds to it.
+using CompletionTarget = std::atomic<std::uint32_t>*;
+
+/// Completes `parts` parts. Any thread. Release: what the operation wrote is seen by whoever finds
+/// the target complete.
+inline void complete(CompletionTarget target, std::uint32_t parts = 1) noexcept {
+  target->fetch_add(parts, std::memory_order_release);
+}
+
+/// Parts of operations initiated and completed, by category. `initiated` belongs to the thread that
+/// initiates; everything is complete when both agree.
+struct Counters {
+  std::uint32_t initiated[ec_count];
+  std::atomic<std::uint32_t> completed[ec_count];
+
+  bool done(unsigned category) const noexcept {
+    // Acquire: pairs with the release of `complete`.
+    return completed[category].load(std::memory_order_acquire) == initiated[category];
+  }
+  bool all_done() const noexcept {
+    return done(ec_get) && done(ec_put) && done(ec_lc) && done(ec_am) && done(ec_rmw);
+  }
+  void clear() noexcept {
+    for (unsigned c = 0; c < ec_count; ++c) {
+      initiated[c] = 0;
+      completed[c].store(0, std::memory_order_relaxed);
+    }
+  }
+};
+
+struct Event;
+
+/// The bytes a thread builds a small negotiated payload in.
+inline constexpr std::size_t small_payload_bytes = 256;
+
+}  // namespace gex
+
+/// A negotiated message between Prepare and Commit or Cancel: one request and one reply a thread.
+struct _gex_AM_SrcDesc {
+  bool open = false;
+  bool is_reply = false;
+  bool is_long = false;
+  bool client_buffer = false;
+  std::uint8_t arg_count = 0;
+  gex_Flags_t flags = 0;  ///< given to Prepare
+  std::uint32_t slab = 0;
+  gex_TM_t tm = nullptr;
+  gex_Rank_t rank = 0;
+  gex_Token_t token = nullptr;
+  void* destination = nullptr;
+  void* address = nullptr;
+  std::size_t size = 0;
+  std::byte* large_buffer = nullptr;  ///< max_medium_payload bytes once needed, kept
+  alignas(64) std::byte small_buffer[gex::small_payload_bytes];
+};
+
+namespace gex {
+
+struct alignas(cache_line) ThreadRecord {
+  Counters implicit{};
+  Event* region = nullptr;  ///< event of the open access region
+  Event* free_events = nullptr;
+  std::uint32_t free_event_count = 0;
+  std::uint32_t number = 0;         ///< from 1
+  std::uint32_t handler_depth = 0;  ///< handlers on this thread's stack
+  std::uint32_t held_locks = 0;     ///< HSLs held; counted in checked mode only
+  std::atomic<bool> in_use{false};
+  ThreadRecord* next = nullptr;  ///< all records, for reuse
+  _gex_AM_SrcDesc request_descriptor;
+  _gex_AM_SrcDesc reply_descriptor;
+
+  /// The counters that implicit operations go to now.
+  inline Counters& implicit_counters() noexcept;
+};
+
+extern thread_local ThreadRecord* current_thread_record
+    __attribute__((tls_model("initial-exec")));
+
+/// Makes (or takes over) a record for the calling thread.
+ThreadRecord& enter_thread() noexcept;
+
+/// The calling thread's record.
+inline ThreadRecord& this_thread() noexcept {
+  ThreadRecord* record = current_thread_record;
+  if (record == nullptr) [[unlikely]]
+    return enter_thread();
+  return *record;
+}
+
+/// Most client threads at once, as gex_System_QueryMaxThreads tells.
+std::uint64_t max_threads() noexcept;
+
+}  // namespace gex
