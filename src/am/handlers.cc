@@ -1,0 +1,110 @@
+#include "am/handlers.h"
+
+#include <vector>
+
+#include "am/internal.h"
+#include "base/error.h"
+#include "core/objects.h"
+#include "core/process.h"
+
+namespace gex::am {
+
+namespace {
+
+InternalHandler internal_handlers[static_cast<unsigned>(Internal::count)];
+
+constexpr gex_Flags_t category_flags = GEX_FLAG_AM_SHORT | GEX_FLAG_AM_MEDLONG;
+
+const char* name_of(Category category) noexcept {
+  switch (category) {
+    case Category::short_message: return "short";
+    case Category::medium: return "medium";
+    case Category::long_message: return "long";
+  }
+  return "?";
+}
+
+/// Null if the entry can be registered, else what is wrong with it.
+const char* flaw_of(const gex_AM_Entry_t& entry) noexcept {
+  const gex_Flags_t category = entry.gex_flags & category_flags;
+  if (entry.gex_index != 0 && entry.gex_index < GEX_AM_INDEX_BASE)
+    return "the index is below GEX_AM_INDEX_BASE";
+  if (entry.gex_fnptr == nullptr) return "the function is null";
+  if (entry.gex_nargs > max_args) return "more arguments than gex_AM_MaxArgs()";
+  if (category != GEX_FLAG_AM_SHORT && category != GEX_FLAG_AM_MEDIUM &&
+      category != GEX_FLAG_AM_LONG && category != GEX_FLAG_AM_MEDLONG)
+    return "the flags name no category (GEX_FLAG_AM_SHORT, MEDIUM, LONG or MEDLONG)";
+  if ((entry.gex_flags & GEX_FLAG_AM_REQREP) == 0)
+    return "the flags name no direction (GEX_FLAG_AM_REQUEST, REPLY or REQREP)";
+  return nullptr;
+}
+
+int refuse(int error, const char* why, std::size_t position, const gex_AM_Entry_t& entry) noexcept {
+  if (checked())
+    fatal("gex_EP_RegisterHandlers: entry %zu (%s, index %u): %s", position,
+          entry.gex_name != nullptr ? entry.gex_name : "unnamed", unsigned{entry.gex_index}, why);
+  if (gex_System_GetVerboseErrors() != 0)
+    warn("gex_EP_RegisterHandlers: entry %zu (%s, index %u): %s", position,
+         entry.gex_name != nullptr ? entry.gex_name : "unnamed", unsigned{entry.gex_index}, why);
+  return error;
+}
+
+}  // namespace
+
+void register_internal(Internal index, InternalHandler handler) noexcept {
+  internal_handlers[static_cast<unsigned>(index)] = handler;
+}
+
+InternalHandler internal_handler(std::uint8_t index) noexcept {
+  if (index >= static_cast<unsigned>(Internal::count) || internal_handlers[index] == nullptr)
+    fatal("a message names the internal handler %u, which does not exist", unsigned{index});
+  return internal_handlers[index];
+}
+
+int register_handlers(gex_EP_t endpoint, gex_AM_Entry_t* table, std::size_t count) noexcept {
+  // All or nothing: the whole table is checked on a copy of what is taken.
+  bool taken[256] = {};
+  for (unsigned i = 0; i < 256; ++i) taken[i] = endpoint->handlers[i].gex_fnptr != nullptr;
+  for (std::size_t i = 0; i < count; ++i) {
+    if (const char* flaw = flaw_of(table[i])) return refuse(GASNET_ERR_BAD_ARG, flaw, i, table[i]);
+    if (table[i].gex_index == 0) continue;
+    if (taken[table[i].gex_index])
+      return refuse(GASNET_ERR_BAD_ARG, "the index is already taken", i, table[i]);
+    taken[table[i].gex_index] = true;
+  }
+  std::vector<gex_AM_Index_t> indices(count);
+  unsigned next = 255;
+  for (std::size_t i = 0; i < count; ++i) {
+    indices[i] = table[i].gex_index;
+    if (indices[i] != 0) continue;
+    while (next >= GEX_AM_INDEX_BASE && taken[next]) --next;
+    if (next < GEX_AM_INDEX_BASE)
+      return refuse(GASNET_ERR_RESOURCE, "more handlers than indices (128 to 255)", i, table[i]);
+    taken[next] = true;
+    indices[i] = static_cast<gex_AM_Index_t>(next);
+  }
+  for (std::size_t i = 0; i < count; ++i) {
+    table[i].gex_index = indices[i];
+    endpoint->handlers[indices[i]] = table[i];
+  }
+  return GASNET_OK;
+}
+
+void check_delivery(const gex_AM_Entry_t& entry, const MessageHeader& header) noexcept {
+  const char* direction = header.is_reply() ? "reply" : "request";
+  const char* category = name_of(header.category());
+  if (entry.gex_fnptr == nullptr)
+    fatal("rank %u sent a %s %s to handler index %u, which is not registered", header.source,
+          category, direction, unsigned{header.handler});
+  const char* name = entry.gex_name != nullptr ? entry.gex_name : "unnamed";
+  const gex_Flags_t category_flag = GEX_FLAG_AM_SHORT << static_cast<unsigned>(header.category());
+  const gex_Flags_t direction_flag = header.is_reply() ? GEX_FLAG_AM_REPLY : GEX_FLAG_AM_REQUEST;
+  if ((entry.gex_flags & category_flag) == 0 || (entry.gex_flags & direction_flag) == 0)
+    fatal("rank %u sent a %s %s to handler %s (index %u), which is not registered for that",
+          header.source, category, direction, name, unsigned{header.handler});
+  if (entry.gex_nargs != header.arg_count())
+    fatal("rank %u sent %u argument(s) to handler %s (index %u), which takes %u", header.source,
+          header.arg_count(), name, unsigned{header.handler}, entry.gex_nargs);
+}
+
+}  // namespace gex::am

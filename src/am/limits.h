@@ -1,0 +1,24 @@
+#pragma once
+// Payload limits. They follow from constants and from what the conduit said at start (equal on all
+// ranks), never from local settings or credits: the symmetry rules of the spec depend on it.
+
+#include <gasnetex.h>
+
+#include <cstddef>
+
+namespace gex::am {
+
+/// Largest payload between this process and `jobrank`.
+std::size_t max_medium(gex_Rank_t jobrank) noexcept;
+/// `flags`: GEX_FLAG_AM_PREPARE_LEAST_ALLOC limits it to what the library can allocate.
+std::size_t max_long(gex_Rank_t jobrank, gex_Flags_t flags) noexcept;
+
+/// The least of them over a team's members or a pair's reach; `rank` may be GEX_RANK_INVALID.
+std::size_t max_medium(gex_TM_t tm, gex_Rank_t rank) noexcept;
+std::size_t max_long(gex_TM_t tm, gex_Rank_t rank, gex_Flags_t flags) noexcept;
+
+/// The least over the whole job.
+std::size_t least_max_medium() noexcept;
+std::size_t least_max_long() noexcept;
+
+}  // namespace gex::am

@@ -1,0 +1,39 @@
+#pragma once
+// Active messages over a conduit: format, credits, delivery.
+//
+// A message is a 16-byte prefix (credits given back, header), its arguments padded to 16 bytes, for
+// a long message destination and size (16 bytes), then the payload. A process keeps at most
+// `reply_depth` requests to one peer unanswered; a reply gives one credit back, and requests that
+// end without one give theirs back on whatever goes to the requester next, or in a message of
+// their own once half of them are owed.
+
+#include <gasnetex.h>
+
+#include <cstddef>
+#include <cstdint>
+
+#include "am/outbound.h"
+#include "net/conduit.h"
+
+namespace gex::am {
+
+/// Start-up only; does nothing without a conduit.
+void set_up_network();
+
+/// Largest payload of a medium, of a long message; 0 without a conduit.
+std::size_t network_medium_limit() noexcept;
+std::size_t network_long_limit() noexcept;
+
+bool try_send_network(gex_Rank_t jobrank, const Outbound& message) noexcept;
+
+/// Sends a reply; waits for the conduit, polling replies only, if it must.
+void send_reply_network(gex_Rank_t jobrank, const Outbound& message) noexcept;
+
+/// `Host::deliver`: checks what arrived and runs its handler.
+void deliver_from_network(std::uint32_t source, net::Channel channel, const void* message,
+                          std::size_t size);
+
+/// Polls both channels. Client context.
+bool poll_network() noexcept;
+
+}  // namespace gex::am

@@ -1,0 +1,136 @@
+#include "am/prepare.h"
+
+#include <algorithm>
+#include <new>
+
+#include "am/limits.h"
+#include "am/links.h"
+#include "am/outbound.h"
+#include "am/slabs.h"
+#include "am/token.h"
+#include "base/error.h"
+#include "core/progress.h"
+#include "core/team.h"
+#include "core/thread.h"
+
+namespace gex::am {
+
+namespace {
+
+std::byte* large_buffer(_gex_AM_SrcDesc& descriptor) noexcept {
+  if (descriptor.large_buffer == nullptr) {
+    descriptor.large_buffer = static_cast<std::byte*>(
+        ::operator new(max_medium_payload, std::align_val_t{64}, std::nothrow));
+    if (descriptor.large_buffer == nullptr)
+      fatal("no memory for a payload of %u bytes", unsigned{max_medium_payload});
+  }
+  return descriptor.large_buffer;
+}
+
+/// Finds the buffer; false if a slab is needed and none is free.
+bool choose_buffer(_gex_AM_SrcDesc& descriptor, const PrepareArguments& arguments,
+                   gex_Rank_t jobrank, bool slab_required) noexcept {
+  const std::size_t limit = arguments.is_long ? max_long(jobrank, 0) : max_medium(jobrank);
+  descriptor.slab = no_slab;
+  descriptor.client_buffer = arguments.client_buffer != nullptr;
+  if (descriptor.client_buffer) {
+    descriptor.address = const_cast<void*>(arguments.client_buffer);
+    descriptor.size = std::min(arguments.most, limit);
+    return true;
+  }
+  const std::size_t size =
+      std::min({arguments.most, limit, static_cast<std::size_t>(max_medium_payload)});
+  descriptor.size = size;
+  if (!arguments.is_long &&
+      shm::place_of(arguments.arg_count, size) != shm::Place::slab &&
+      size <= small_payload_bytes) {
+    descriptor.address = descriptor.small_buffer;
+    return true;
+  }
+  if (Link* link = links().to(jobrank); link != nullptr && !arguments.is_long) {
+    const shm::Direction direction = descriptor.is_reply ? shm::replies : shm::requests;
+    descriptor.slab = slabs().acquire(direction, size, link->member);
+    if (descriptor.slab != no_slab) {
+      descriptor.address = slabs().address(descriptor.slab);
+      return true;
+    }
+    if (slab_required) return false;
+  }
+  descriptor.address = large_buffer(descriptor);
+  return true;
+}
+
+void open(_gex_AM_SrcDesc& descriptor, const PrepareArguments& arguments) noexcept {
+  descriptor.open = true;
+  descriptor.is_long = arguments.is_long;
+  descriptor.arg_count = static_cast<std::uint8_t>(arguments.arg_count);
+  descriptor.destination = arguments.destination;
+  descriptor.flags = arguments.flags;
+}
+
+}  // namespace
+
+gex_AM_SrcDesc_t prepare_request(gex_TM_t tm, gex_Rank_t rank,
+                                 const PrepareArguments& arguments) noexcept {
+  ThreadRecord& thread = this_thread();
+  _gex_AM_SrcDesc& descriptor = thread.request_descriptor;
+  if (descriptor.open)
+    fatal("a second request is prepared before the first is committed or cancelled");
+  const gex_Rank_t jobrank = resolve(tm, rank).jobrank;
+  descriptor.is_reply = false;
+  descriptor.tm = tm;
+  descriptor.rank = rank;
+  descriptor.token = nullptr;
+  const auto attempt = [&]() noexcept {
+    return choose_buffer(descriptor, arguments, jobrank, true);
+  };
+  if (!attempt()) {
+    if ((arguments.flags & GEX_FLAG_IMMEDIATE) != 0) return GEX_AM_SRCDESC_NO_OP;
+    wait_until([&]() noexcept { return attempt(); });
+  }
+  open(descriptor, arguments);
+  return &descriptor;
+}
+
+gex_AM_SrcDesc_t prepare_reply(gex_Token_t token, const PrepareArguments& arguments) noexcept {
+  _gex_AM_SrcDesc& descriptor = this_thread().reply_descriptor;
+  if (descriptor.open)
+    fatal("a second reply is prepared before the first is committed or cancelled");
+  descriptor.is_reply = true;
+  descriptor.token = token;
+  // Without a free slab the reply is built in this process's memory and kept there if it must be.
+  choose_buffer(descriptor, arguments, token->header.source, false);
+  open(descriptor, arguments);
+  return &descriptor;
+}
+
+int commit(gex_AM_SrcDesc_t descriptor, gex_AM_Index_t handler, std::size_t size, void* destination,
+           gex_Flags_t flags, unsigned arg_count, const gex_AM_Arg_t* args) noexcept {
+  Outbound message;
+  message.handler = handler;
+  message.category = descriptor->is_long ? Category::long_message : Category::medium;
+  message.arg_count = static_cast<std::uint8_t>(arg_count);
+  message.args = args;
+  message.payload = descriptor->address;
+  message.size = size;
+  message.destination = destination;
+  message.slab = descriptor->slab;
+  if (descriptor->is_reply) {
+    descriptor->open = false;
+    send_reply(descriptor->token, message);
+    return 0;
+  }
+  const Peer peer = resolve(descriptor->tm, descriptor->rank);
+  message.endpoints = endpoints_of(peer.local_endpoint, peer.endpoint);
+  // Sending may poll, and a handler run by that poll may prepare a reply, but no request.
+  if (send_request(peer.jobrank, message, (flags & GEX_FLAG_IMMEDIATE) != 0) != 0) return 1;
+  descriptor->open = false;
+  return 0;
+}
+
+void cancel(gex_AM_SrcDesc_t descriptor) noexcept {
+  if (descriptor->slab != no_slab) slabs().release(descriptor->slab);
+  descriptor->open = false;
+}
+
+}  // namespace gex::am

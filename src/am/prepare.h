@@ -1,0 +1,35 @@
+#pragma once
+// Negotiated payload: Prepare, Commit, Cancel.
+//
+// Prepare takes a buffer, never a cell: for a small payload the thread's own, for a larger one to a
+// process of the host a slab (built in place, read in place), for anything else a buffer of the
+// thread that is kept once it exists. The cell is claimed at Commit.
+
+#include <gasnetex.h>
+
+#include <cstddef>
+
+namespace gex::am {
+
+struct PrepareArguments {
+  const void* client_buffer;
+  std::size_t least;
+  std::size_t most;
+  void* destination;  ///< long messages
+  bool is_long;
+  gex_Flags_t flags;
+  unsigned arg_count;
+};
+
+/// Null only with GEX_FLAG_IMMEDIATE.
+gex_AM_SrcDesc_t prepare_request(gex_TM_t tm, gex_Rank_t rank,
+                                 const PrepareArguments& arguments) noexcept;
+gex_AM_SrcDesc_t prepare_reply(gex_Token_t token, const PrepareArguments& arguments) noexcept;
+
+/// Non-zero only with GEX_FLAG_IMMEDIATE; the descriptor then stays open.
+int commit(gex_AM_SrcDesc_t descriptor, gex_AM_Index_t handler, std::size_t size, void* destination,
+           gex_Flags_t flags, unsigned arg_count, const gex_AM_Arg_t* args) noexcept;
+
+void cancel(gex_AM_SrcDesc_t descriptor) noexcept;
+
+}  // namespace gex::am

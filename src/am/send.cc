@@ -1,0 +1,41 @@
+#include "am/internal.h"
+#include "am/local_send.h"
+#include "am/network.h"
+#include "am/outbound.h"
+#include "am/token.h"
+#include "base/error.h"
+#include "core/objects.h"
+#include "core/progress.h"
+
+namespace gex::am {
+
+std::uint16_t endpoints_of(gex_EP_t source, gex_EP_Index_t target) noexcept {
+  return MessageHeader::make_endpoints(source->client->index, source->index, target);
+}
+
+int send_request(gex_Rank_t jobrank, const Outbound& message, bool immediate) noexcept {
+  Link* link = links().to(jobrank);
+  const auto attempt = [&]() noexcept {
+    return link != nullptr ? try_send_local(*link, message, immediate)
+                           : try_send_network(jobrank, message);
+  };
+  if (attempt()) [[likely]]
+    return 0;
+  if (immediate) return 1;
+  wait_until([&]() noexcept { return attempt(); });
+  return 0;
+}
+
+void send_reply(gex_Token_t token, Outbound& message) noexcept {
+  token->replied = true;
+  message.reply = true;
+  message.endpoints =
+      MessageHeader::make_endpoints(token->header.client(), token->header.target_endpoint(),
+                                    token->header.source_endpoint());
+  if (token->ring != nullptr)
+    send_reply_local(*links().to(token->header.source), message);
+  else
+    send_reply_network(token->header.source, message);
+}
+
+}  // namespace gex::am

@@ -1,0 +1,29 @@
+#include "am/startup.h"
+
+#include "am/links.h"
+#include "am/local_send.h"
+#include "am/network.h"
+#include "am/slabs.h"
+#include "core/process.h"
+#include "core/progress.h"
+
+namespace gex::am {
+
+namespace {
+
+bool poll_messages() noexcept {
+  bool progressed = links().poll();
+  if (process().conduit != nullptr) progressed |= poll_network();
+  return flush_kept_replies() || progressed;
+}
+
+}  // namespace
+
+void start() {
+  links().set_up();
+  slabs().set_up(process().neighborhood, process().threaded);
+  set_up_network();
+  register_poller(poll_messages);
+}
+
+}  // namespace gex::am
