@@ -1,0 +1,140 @@
+#include "rma/reference.h"
+
+#include <algorithm>
+#include <cstring>
+
+#include "am/internal.h"
+#include "am/network.h"
+#include "am/token.h"
+#include "base/error.h"
+#include "core/objects.h"
+
+namespace gex::rma {
+
+namespace {
+
+using am::get_word;
+using am::Internal;
+using am::Outbound;
+using am::put_word;
+
+/// Bytes of a part. Gets come back in one medium reply, so both have a medium's limit.
+std::size_t part_bytes() noexcept { return am::network_medium_limit(); }
+
+Outbound message_of(const Transfer& transfer, Internal handler, Category category,
+                    const gex_AM_Arg_t* args, std::uint8_t arg_count) noexcept {
+  Outbound message;
+  message.handler = static_cast<std::uint8_t>(handler);
+  message.category = category;
+  message.arg_count = arg_count;
+  message.args = args;
+  message.endpoints = am::endpoints_of(transfer.local_endpoint, transfer.endpoint);
+  return message;
+}
+
+/// The range in this process's segment that a peer's message names; ends the job if it is not.
+std::byte* own_range(gex_Token_t token, std::uint64_t address, std::size_t size,
+                     const char* what) noexcept {
+  const gex_EP_t endpoint =
+      find_endpoint(token->header.client(), token->header.target_endpoint());
+  auto* start = reinterpret_cast<std::byte*>(address);
+  if (endpoint == nullptr || endpoint->segment == nullptr ||
+      !endpoint->segment->contains(start, size))
+    fatal("rank %u: %s of %zu bytes at %p is outside this process's bound segment",
+          token->header.source, what, size, static_cast<void*>(start));
+  return start;
+}
+
+// put: address, target -> done: target
+void on_put(gex_Token_t token, void* payload, std::size_t size, const gex_AM_Arg_t* args,
+            unsigned) noexcept {
+  if (size != 0) std::memcpy(own_range(token, get_word(args), size, "a put"), payload, size);
+  alignas(16) const gex_AM_Arg_t reply_args[4] = {args[2], args[3], 0, 0};
+  Outbound reply;
+  reply.handler = static_cast<std::uint8_t>(Internal::rma_done);
+  reply.arg_count = 2;
+  reply.args = reply_args;
+  am::send_reply(token, reply);
+}
+
+void on_done(gex_Token_t, void*, std::size_t, const gex_AM_Arg_t* args, unsigned) noexcept {
+  complete(reinterpret_cast<CompletionTarget>(get_word(args)));
+}
+
+// get: remote address, target, local address, size -> data: target, local address
+void on_get(gex_Token_t token, void*, std::size_t, const gex_AM_Arg_t* args, unsigned) noexcept {
+  const auto size = static_cast<std::size_t>(static_cast<std::uint32_t>(args[6]));
+  if (size > max_medium_payload) fatal("rank %u: a get of %zu bytes", token->header.source, size);
+  alignas(16) const gex_AM_Arg_t reply_args[4] = {args[2], args[3], args[4], args[5]};
+  Outbound reply;
+  reply.handler = static_cast<std::uint8_t>(Internal::rma_data);
+  reply.category = Category::medium;
+  reply.arg_count = 4;
+  reply.args = reply_args;
+  reply.payload = size != 0 ? own_range(token, get_word(args), size, "a get") : nullptr;
+  reply.size = size;
+  am::send_reply(token, reply);
+}
+
+void on_data(gex_Token_t, void* payload, std::size_t size, const gex_AM_Arg_t* args,
+             unsigned) noexcept {
+  if (size != 0) std::memcpy(reinterpret_cast<void*>(get_word(args + 2)), payload, size);
+  complete(reinterpret_cast<CompletionTarget>(get_word(args)));
+}
+
+/// Calls `send(offset, bytes, immediate)` for each part; stops if the first is refused.
+template <class Send>
+int for_each_part(std::size_t size, bool immediate, Send send) noexcept {
+  const std::size_t limit = part_bytes();
+  std::size_t offset = 0;
+  do {
+    const std::size_t bytes = std::min(limit, size - offset);
+    if (send(offset, bytes, immediate && offset == 0) != 0) return 1;
+    offset += bytes;
+  } while (offset < size);
+  return 0;
+}
+
+}  // namespace
+
+std::uint32_t parts_of(std::size_t size) noexcept {
+  const std::size_t limit = part_bytes();
+  return static_cast<std::uint32_t>(size <= limit ? 1 : (size + limit - 1) / limit);
+}
+
+int put_parts(const Transfer& transfer, CompletionTarget target, bool immediate) noexcept {
+  return for_each_part(
+      transfer.size, immediate, [&](std::size_t offset, std::size_t bytes, bool now) noexcept {
+        alignas(16) gex_AM_Arg_t args[4];
+        put_word(args, transfer.remote + offset);
+        put_word(args + 2, reinterpret_cast<std::uint64_t>(target));
+        Outbound message = message_of(transfer, Internal::rma_put, Category::medium, args, 4);
+        message.payload = static_cast<const std::byte*>(transfer.local) + offset;
+        message.size = bytes;
+        return am::send_request(transfer.jobrank, message, now);
+      });
+}
+
+int get_parts(const Transfer& transfer, CompletionTarget target, bool immediate) noexcept {
+  return for_each_part(
+      transfer.size, immediate, [&](std::size_t offset, std::size_t bytes, bool now) noexcept {
+        alignas(16) gex_AM_Arg_t args[8] = {};
+        put_word(args, transfer.remote + offset);
+        put_word(args + 2, reinterpret_cast<std::uint64_t>(target));
+        put_word(args + 4,
+                 reinterpret_cast<std::uint64_t>(static_cast<std::byte*>(transfer.local) + offset));
+        args[6] = static_cast<gex_AM_Arg_t>(bytes);
+        const Outbound message =
+            message_of(transfer, Internal::rma_get, Category::short_message, args, 7);
+        return am::send_request(transfer.jobrank, message, now);
+      });
+}
+
+void start_reference() {
+  am::register_internal(Internal::rma_put, on_put);
+  am::register_internal(Internal::rma_done, on_done);
+  am::register_internal(Internal::rma_get, on_get);
+  am::register_internal(Internal::rma_data, on_data);
+}
+
+}  // namespace gex::rma

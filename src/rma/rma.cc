@@ -1,0 +1,173 @@
+#include "rma/rma.h"
+
+#include <cstring>
+
+#include "base/error.h"
+#include "core/event.h"
+#include "core/process.h"
+#include "core/progress.h"
+#include "core/published.h"
+#include "core/team.h"
+#include "rma/reference.h"
+
+namespace gex::rma {
+
+namespace {
+
+constexpr gex_Flags_t self_flags = GEX_FLAG_SELF_SEG_UNKNOWN | GEX_FLAG_SELF_SEG_SOME |
+                                   GEX_FLAG_SELF_SEG_BOUND | GEX_FLAG_SELF_SEG_OFFSET;
+constexpr gex_Flags_t peer_flags = GEX_FLAG_PEER_SEG_UNKNOWN | GEX_FLAG_PEER_SEG_SOME |
+                                   GEX_FLAG_PEER_SEG_BOUND | GEX_FLAG_PEER_SEG_OFFSET;
+
+bool more_than_one(gex_Flags_t bits) noexcept { return (bits & (bits - 1)) != 0; }
+
+/// What the caller asserts or must obey, in checked mode.
+void check(const Transfer& transfer, const PublishedSegment& segment, gex_Flags_t flags,
+           const char* call) noexcept {
+  if (more_than_one(flags & self_flags)) fatal("%s: more than one SELF_SEG flag", call);
+  if (more_than_one(flags & peer_flags)) fatal("%s: more than one PEER_SEG flag", call);
+  if ((flags & GEX_FLAG_PEER_NEVER_SELF) != 0 && transfer.jobrank == gex_proc_.jobrank)
+    fatal("%s: GEX_FLAG_PEER_NEVER_SELF, but the peer is this process", call);
+  if ((flags & GEX_FLAG_PEER_NEVER_NBRHD) != 0 &&
+      process().neighborhood.contains(transfer.jobrank))
+    fatal("%s: GEX_FLAG_PEER_NEVER_NBRHD, but rank %u is in this process's neighborhood", call,
+          transfer.jobrank);
+  if (transfer.size != 0 && !segment.contains(transfer.remote, transfer.size))
+    fatal("%s: %zu bytes at %p are not in the bound segment of rank %u (%zu bytes at %p)", call,
+          transfer.size, reinterpret_cast<void*>(transfer.remote), transfer.jobrank,
+          static_cast<std::size_t>(segment.size), reinterpret_cast<void*>(segment.owner_address));
+  const bool in_own_segment =
+      (flags & (GEX_FLAG_SELF_SEG_BOUND | GEX_FLAG_SELF_SEG_SOME | GEX_FLAG_SELF_SEG_OFFSET)) != 0;
+  const gex_Segment_t own = transfer.local_endpoint->segment;
+  if (in_own_segment && (own == nullptr || !own->contains(transfer.local, transfer.size)))
+    fatal("%s: a SELF_SEG flag, but %zu bytes at %p are not in this process's bound segment", call,
+          transfer.size, transfer.local);
+}
+
+bool has_variable(const gex_Event_t* local_completion) noexcept {
+  return reinterpret_cast<std::uintptr_t>(local_completion) >
+         reinterpret_cast<std::uintptr_t>(GEX_EVENT_GROUP);
+}
+
+bool is_immediate(gex_Flags_t flags) noexcept { return (flags & GEX_FLAG_IMMEDIATE) != 0; }
+
+}  // namespace
+
+Transfer resolve_transfer(gex_TM_t tm, gex_Rank_t rank, const void* local, void* remote,
+                          std::size_t size, gex_Flags_t flags, const char* call) noexcept {
+  const Peer peer = resolve(tm, rank);
+  const PublishedSegment& segment = published_segment(peer.jobrank);
+  Transfer transfer;
+  transfer.local_endpoint = peer.local_endpoint;
+  transfer.jobrank = peer.jobrank;
+  transfer.endpoint = peer.endpoint;
+  transfer.size = size;
+  transfer.local = const_cast<void*>(local);
+  transfer.remote = reinterpret_cast<std::uintptr_t>(remote);
+  if ((flags & GEX_FLAG_SELF_SEG_OFFSET) != 0 && peer.local_endpoint->segment != nullptr)
+    transfer.local =
+        peer.local_endpoint->segment->address + reinterpret_cast<std::uintptr_t>(local);
+  if ((flags & GEX_FLAG_PEER_SEG_OFFSET) != 0) transfer.remote += segment.owner_address;
+  if (checked()) check(transfer, segment, flags, call);
+  // An address outside the bound segment is not reached through its mapping; the peer judges it.
+  transfer.mapped = segment.mapped != nullptr && segment.contains(transfer.remote, size)
+                        ? segment.mapped + (transfer.remote - segment.owner_address)
+                        : nullptr;
+  if (transfer.mapped == nullptr && process().neighborhood.contains(peer.jobrank) && size != 0)
+    fatal("%s: %zu bytes at %p are not in the bound segment of rank %u", call, size,
+          reinterpret_cast<void*>(transfer.remote), peer.jobrank);
+  return transfer;
+}
+
+int put_blocking(const Transfer& transfer, gex_Flags_t flags) noexcept {
+  if (transfer.mapped != nullptr) {
+    std::memcpy(transfer.mapped, transfer.local, transfer.size);
+    return 0;
+  }
+  if (transfer.size == 0) return 0;
+  std::atomic<std::uint32_t> done{0};
+  if (put_parts(transfer, &done, is_immediate(flags)) != 0) return 1;
+  const std::uint32_t parts = parts_of(transfer.size);
+  wait_until([&]() noexcept { return done.load(std::memory_order_acquire) == parts; });
+  return 0;
+}
+
+int put_implicit(const Transfer& transfer, gex_Event_t*, gex_Flags_t flags) noexcept {
+  if (transfer.mapped != nullptr) {
+    std::memcpy(transfer.mapped, transfer.local, transfer.size);
+    return 0;
+  }
+  if (transfer.size == 0) return 0;
+  Counters& counters = this_thread().implicit_counters();
+  if (put_parts(transfer, &counters.completed[ec_put], is_immediate(flags)) != 0) return 1;
+  counters.initiated[ec_put] += parts_of(transfer.size);
+  return 0;
+}
+
+gex_Event_t put_explicit(const Transfer& transfer, gex_Event_t* local_completion,
+                         gex_Flags_t flags) noexcept {
+  if (transfer.mapped != nullptr || transfer.size == 0) {
+    if (transfer.size != 0) std::memcpy(transfer.mapped, transfer.local, transfer.size);
+    if (has_variable(local_completion)) *local_completion = GEX_EVENT_INVALID;
+    return GEX_EVENT_INVALID;
+  }
+  ThreadRecord& thread = this_thread();
+  Event& event = allocate_event(thread);
+  event.counters.initiated[ec_put] = parts_of(transfer.size);
+  if (put_parts(transfer, &event.counters.completed[ec_put], is_immediate(flags)) != 0) {
+    free_event(thread, event);
+    return GEX_EVENT_NO_OP;
+  }
+  if (has_variable(local_completion)) {
+    // Locally complete already; the leaf exists because it was asked for.
+    event.counters.initiated[ec_lc] = 1;
+    complete(&event.counters.completed[ec_lc]);
+    *local_completion = query_leaf(handle_of(event), GEX_EC_LC);
+  }
+  return handle_of(event);
+}
+
+int get_blocking(const Transfer& transfer, gex_Flags_t flags) noexcept {
+  if (transfer.mapped != nullptr) {
+    std::memcpy(transfer.local, transfer.mapped, transfer.size);
+    return 0;
+  }
+  if (transfer.size == 0) return 0;
+  std::atomic<std::uint32_t> done{0};
+  if (get_parts(transfer, &done, is_immediate(flags)) != 0) return 1;
+  const std::uint32_t parts = parts_of(transfer.size);
+  wait_until([&]() noexcept { return done.load(std::memory_order_acquire) == parts; });
+  return 0;
+}
+
+int get_implicit(const Transfer& transfer, gex_Flags_t flags) noexcept {
+  if (transfer.mapped != nullptr) {
+    std::memcpy(transfer.local, transfer.mapped, transfer.size);
+    return 0;
+  }
+  if (transfer.size == 0) return 0;
+  Counters& counters = this_thread().implicit_counters();
+  if (get_parts(transfer, &counters.completed[ec_get], is_immediate(flags)) != 0) return 1;
+  counters.initiated[ec_get] += parts_of(transfer.size);
+  return 0;
+}
+
+gex_Event_t get_explicit(const Transfer& transfer, gex_Flags_t flags) noexcept {
+  if (transfer.mapped != nullptr) {
+    std::memcpy(transfer.local, transfer.mapped, transfer.size);
+    return GEX_EVENT_INVALID;
+  }
+  if (transfer.size == 0) return GEX_EVENT_INVALID;
+  ThreadRecord& thread = this_thread();
+  Event& event = allocate_event(thread);
+  event.counters.initiated[ec_get] = parts_of(transfer.size);
+  if (get_parts(transfer, &event.counters.completed[ec_get], is_immediate(flags)) != 0) {
+    free_event(thread, event);
+    return GEX_EVENT_NO_OP;
+  }
+  return handle_of(event);
+}
+
+void start() { start_reference(); }
+
+}  // namespace gex::rma

@@ -1,0 +1,42 @@
+#pragma once
+// Contiguous put and get, out of line: for peers whose memory is not mapped, for flags that the
+// inline form leaves to a call, and for checked mode.
+//
+// A mapped peer is a copy. Any other is reached by messages of the library (reference.h): the
+// network's own put and get come with the conduits that have them.
+
+#include <gasnetex.h>
+
+#include <cstddef>
+#include <cstdint>
+
+namespace gex::rma {
+
+/// One side of a transfer, flags resolved.
+struct Transfer {
+  gex_EP_t local_endpoint;
+  gex_Rank_t jobrank;
+  gex_EP_Index_t endpoint;
+  void* local;
+  std::uintptr_t remote;  ///< address in the owner
+  std::byte* mapped;      ///< the same byte here, or null
+  std::size_t size;
+};
+
+/// Resolves (tm, rank), offsets and mapping; checks in checked mode, naming `call`.
+Transfer resolve_transfer(gex_TM_t tm, gex_Rank_t rank, const void* local, void* remote,
+                          std::size_t size, gex_Flags_t flags, const char* call) noexcept;
+
+int put_blocking(const Transfer& transfer, gex_Flags_t flags) noexcept;
+int put_implicit(const Transfer& transfer, gex_Event_t* local_completion,
+                 gex_Flags_t flags) noexcept;
+gex_Event_t put_explicit(const Transfer& transfer, gex_Event_t* local_completion,
+                         gex_Flags_t flags) noexcept;
+int get_blocking(const Transfer& transfer, gex_Flags_t flags) noexcept;
+int get_implicit(const Transfer& transfer, gex_Flags_t flags) noexcept;
+gex_Event_t get_explicit(const Transfer& transfer, gex_Flags_t flags) noexcept;
+
+/// Start-up only.
+void start();
+
+}  // namespace gex::rma
