@@ -1,0 +1,132 @@
+#include <algorithm>
+#include <cerrno>
+#include <cstring>
+#include <string>
+#include <vector>
+
+#include "base/env.h"
+#include "base/error.h"
+#include "base/os_memory.h"
+#include "base/os_memory_limits.h"
+#include "core/process.h"
+#include "core/published.h"
+#include "team/exchange.h"
+#include "team/lifecycle.h"
+
+namespace gex::team {
+
+namespace {
+
+/// What each process says of a segment.
+struct Announcement {
+  gex_Rank_t jobrank;
+  std::uint32_t endpoint;
+  std::uint64_t address;
+  std::uint64_t size;
+  std::uint64_t usable;  ///< bytes of memory the host has for segments, as this process sees it
+  std::int32_t error;
+};
+
+void record(const Announcement& announcement) {
+  const shm::Neighborhood& neighborhood = process().neighborhood;
+  PublishedSegment segment;
+  segment.owner_address = announcement.address;
+  segment.size = announcement.size;
+  if (announcement.size != 0 && neighborhood.contains(announcement.jobrank)) {
+    const std::uint32_t member = neighborhood.local_index_of(announcement.jobrank);
+    segment.mapped = neighborhood.segment(member);
+  }
+  publish_segment(announcement.jobrank, segment);
+}
+
+/// Bytes that this host can still give to segments, by memory and by control group.
+std::uint64_t usable_memory() {
+  const os::MemoryLimits limits = os::memory_limits();
+  return std::min({limits.available, limits.usable_physical(),
+                   process().neighborhood.memory_space()});
+}
+
+}  // namespace
+
+int attach(gex_Segment_t* segment_p, Team& team, std::uintptr_t size) {
+  Process& self = process();
+  const shm::Neighborhood& neighborhood = self.neighborhood;
+  std::byte* address = neighborhood.segment(neighborhood.local_index());
+
+  Announcement mine{gex_proc_.jobrank,
+                    team.endpoint->index,
+                    reinterpret_cast<std::uint64_t>(address),
+                    size,
+                    usable_memory(),
+                    0};
+  // First everybody learns what everybody asks for, before anything is allocated.
+  std::uint64_t asked = 0;
+  std::uint64_t usable = mine.usable;
+  for (const auto& block : exchange(team, std::as_bytes(std::span(&mine, 1)))) {
+    Announcement other;
+    std::memcpy(&other, block.data(), sizeof other);
+    if (self.job->host_of(other.jobrank) != self.job->host_of(gex_proc_.jobrank)) continue;
+    asked += other.size;
+    usable = std::min(usable, other.usable);
+  }
+  if (asked > usable) {
+    mine.error = ENOMEM;
+    warn("gex_Segment_Attach: the segments of the %u processes of this host are %s together, but "
+         "the host has %s for them",
+         self.host_ranks, os::format_bytes(asked).c_str(), os::format_bytes(usable).c_str());
+  } else if (env::boolean(env::Variable::segment_commit)) {
+    mine.error = neighborhood.commit_segment(size);
+    if (mine.error != 0)
+      warn("gex_Segment_Attach: cannot allocate %s for the segment: %s",
+           os::format_bytes(size).c_str(), std::strerror(mine.error));
+  }
+  os::advise_huge_pages({address, size});
+
+  const auto blocks = exchange(team, std::as_bytes(std::span(&mine, 1)));
+  std::vector<Announcement> everyones(blocks.size());
+  for (std::size_t r = 0; r < blocks.size(); ++r)
+    std::memcpy(&everyones[r], blocks[r].data(), sizeof everyones[r]);
+  if (std::any_of(everyones.begin(), everyones.end(),
+                  [](const Announcement& other) { return other.error != 0; }))
+    return GASNET_ERR_RESOURCE;
+
+  auto* segment = new _gex_Segment;
+  segment->client = team.client;
+  segment->address = address;
+  segment->size = size;
+  team.endpoint->segment = segment;
+  for (const Announcement& announcement : everyones) record(announcement);
+  refresh_displacements();
+  *segment_p = segment;
+  // Nobody uses another's segment before that one knows everybody's.
+  const std::uint8_t nothing = 0;
+  exchange(team, std::as_bytes(std::span(&nothing, 1)));
+  return GASNET_OK;
+}
+
+int publish(Team& team, const gex_EP_t* endpoints, std::size_t count) {
+  std::vector<Announcement> mine;
+  for (std::size_t i = 0; i < count; ++i) {
+    const gex_Segment_t segment = endpoints[i]->segment;
+    if (segment == nullptr) continue;
+    mine.push_back({gex_proc_.jobrank, endpoints[i]->index,
+                    reinterpret_cast<std::uint64_t>(segment->address), segment->size, 0, 0});
+  }
+  for (const auto& block : exchange(team, std::as_bytes(std::span(mine)))) {
+    for (std::size_t at = 0; at + sizeof(Announcement) <= block.size();
+         at += sizeof(Announcement)) {
+      Announcement other;
+      std::memcpy(&other, block.data() + at, sizeof other);
+      if (other.jobrank >= gex_proc_.jobsize || other.endpoint != 0)
+        fatal("gex_EP_PublishBoundSegment: rank %u announced endpoint %u", other.jobrank,
+              other.endpoint);
+      record(other);
+    }
+  }
+  refresh_displacements();
+  const std::uint8_t nothing = 0;
+  exchange(team, std::as_bytes(std::span(&nothing, 1)));
+  return GASNET_OK;
+}
+
+}  // namespace gex::team

@@ -1,0 +1,303 @@
+#include "team/barrier.h"
+
+#include <algorithm>
+#include <unordered_map>
+
+#include "am/internal.h"
+#include "am/outbound.h"
+#include "base/error.h"
+#include "base/immortal.h"
+#include "base/spin_lock.h"
+#include "core/event.h"
+#include "core/process.h"
+#include "core/progress.h"
+
+namespace gex {
+
+namespace {
+
+using am::Internal;
+
+/// Members that watch each other's flags directly; larger teams are watched by group.
+constexpr std::uint32_t group_size = 32;
+
+/// a has come as far as b; counts wrap around.
+bool reached(std::uint32_t a, std::uint32_t b) noexcept {
+  return static_cast<std::int32_t>(a - b) >= 0;
+}
+
+/// Barriers by team, and messages that arrived before their team's barrier was made here.
+struct Registry {
+  struct Entry {
+    TeamBarrier* barrier = nullptr;
+    std::vector<std::pair<unsigned, std::uint32_t>> early;
+  };
+  SpinLock lock;
+  std::unordered_map<TeamId, Entry> entries;
+};
+Immortal<Registry> the_registry;
+
+/// Barriers of this process that wait for something it must do itself.
+struct Active {
+  SpinLock lock;
+  std::vector<TeamBarrier*> barriers;
+};
+Immortal<Active> the_active;
+std::atomic<std::uint32_t> active_count{0};
+
+void activate(TeamBarrier& barrier) noexcept {
+  Active& active = the_active.get();
+  const OptionalGuard guard(active.lock, true);
+  if (std::find(active.barriers.begin(), active.barriers.end(), &barrier) !=
+      active.barriers.end())
+    return;
+  active.barriers.push_back(&barrier);
+  active_count.store(static_cast<std::uint32_t>(active.barriers.size()), std::memory_order_relaxed);
+}
+
+void deactivate(TeamBarrier& barrier) noexcept {
+  Active& active = the_active.get();
+  std::erase(active.barriers, &barrier);
+  active_count.store(static_cast<std::uint32_t>(active.barriers.size()), std::memory_order_relaxed);
+}
+
+bool advance_active() noexcept {
+  if (active_count.load(std::memory_order_relaxed) == 0) [[likely]]
+    return false;
+  Active& active = the_active.get();
+  // One thread at a time: the others' polls have nothing to add.
+  if (!active.lock.try_lock()) return false;
+  bool progressed = false;
+  const std::vector<TeamBarrier*> barriers = active.barriers;
+  for (TeamBarrier* barrier : barriers) {
+    progressed |= barrier->advance();
+    if (barrier->idle()) deactivate(*barrier);
+  }
+  active.lock.unlock();
+  return progressed;
+}
+
+// team id, round, number
+void on_barrier(gex_Token_t, void*, std::size_t, const gex_AM_Arg_t* args, unsigned) noexcept {
+  Registry& registry = the_registry.get();
+  const OptionalGuard guard(registry.lock, true);
+  Registry::Entry& entry = registry.entries[am::get_word(args)];
+  const auto round = static_cast<unsigned>(args[2]);
+  const auto number = static_cast<std::uint32_t>(args[3]);
+  if (entry.barrier != nullptr)
+    entry.barrier->arrived(round, number);
+  else
+    entry.early.emplace_back(round, number);
+}
+
+}  // namespace
+
+TeamBarrier::TeamBarrier(Team& team, std::uint32_t slot) : team_(team), slot_(slot) {
+  if (slot != no_slot) {
+    const shm::Neighborhood& neighborhood = process().neighborhood;
+    for (gex_Rank_t r = 0; r < team.size; ++r) {
+      const std::uint32_t member = neighborhood.local_index_of(team.jobrank_of(r));
+      flags_.push_back(&neighborhood.barrier_flag(slot, member));
+      if (r % group_size == 0) group_flags_.push_back(&neighborhood.group_flag(slot, member));
+    }
+  } else {
+    std::size_t rounds = 0;
+    for (std::uint64_t distance = 1; distance < team.size; distance *= 2) ++rounds;
+    rounds_ = std::vector<Round>(rounds);
+    for (std::size_t k = 0; k < rounds; ++k)
+      rounds_[k].to = static_cast<gex_Rank_t>((team.rank + (std::uint64_t{1} << k)) % team.size);
+  }
+  Registry& registry = the_registry.get();
+  const OptionalGuard guard(registry.lock, true);
+  Registry::Entry& entry = registry.entries[team.id()];
+  entry.barrier = this;
+  for (const auto& [round, number] : entry.early) arrived(round, number);
+  entry.early.clear();
+}
+
+TeamBarrier::~TeamBarrier() {
+  {
+    Active& active = the_active.get();
+    const OptionalGuard guard(active.lock, true);
+    deactivate(*this);
+  }
+  Registry& registry = the_registry.get();
+  const OptionalGuard guard(registry.lock, true);
+  registry.entries.erase(team_.id());
+}
+
+std::uint32_t TeamBarrier::start() noexcept {
+  // One thread at a time starts collectives on a team, so the count needs no read-modify-write.
+  const std::uint32_t number = started_.load(std::memory_order_relaxed) + 1;
+  if (slot_ != no_slot) {
+    started_.store(number, std::memory_order_relaxed);
+    // Release: what this thread did before the barrier is seen by whoever sees the flag.
+    flags_[team_.rank]->store(number, std::memory_order_release);
+    if (team_.size > group_size && team_.rank % group_size == 0) {
+      advance();
+      activate(*this);
+    }
+    return number;
+  }
+  // Release: pairs with the acquire in `advance`, whose message tells the next member.
+  started_.store(number, std::memory_order_release);
+  if (team_.size == 1) {
+    done_.store(number, std::memory_order_release);
+    return number;
+  }
+  advance();
+  activate(*this);
+  return number;
+}
+
+std::uint32_t TeamBarrier::least_of(const std::atomic<std::uint32_t>* const* flags,
+                                    std::size_t count, std::uint32_t wanted) noexcept {
+  std::uint32_t least = wanted;
+  for (std::size_t i = 0; i < count; ++i) {
+    // Acquire: pairs with the release in `start` of the member that raised it.
+    const std::uint32_t value = flags[i]->load(std::memory_order_acquire);
+    if (!reached(value, least)) least = value;
+  }
+  return least;
+}
+
+bool TeamBarrier::done(std::uint32_t number) noexcept {
+  if (slot_ == no_slot) return reached(done_.load(std::memory_order_acquire), number);
+  if (team_.size <= group_size)
+    return least_of(flags_.data(), flags_.size(), number) == number;
+  return least_of(group_flags_.data(), group_flags_.size(), number) == number;
+}
+
+void TeamBarrier::arrived(unsigned round, std::uint32_t number) noexcept {
+  if (round >= rounds_.size())
+    fatal("a barrier message names round %u of %zu", round, rounds_.size());
+  std::atomic<std::uint32_t>& received = rounds_[round].received;
+  // Messages may overtake each other: the furthest counts.
+  std::uint32_t seen = received.load(std::memory_order_relaxed);
+  while (!reached(seen, number) &&
+         !received.compare_exchange_weak(seen, number, std::memory_order_release,
+                                         std::memory_order_relaxed)) {
+  }
+}
+
+bool TeamBarrier::advance() noexcept {
+  if (advancing_.exchange(true, std::memory_order_acquire)) return false;
+  bool changed = false;
+  if (slot_ != no_slot) {
+    const std::uint32_t goal = started_.load(std::memory_order_relaxed);
+    const std::size_t count = std::min<std::size_t>(group_size, team_.size - team_.rank);
+    const std::uint32_t least = least_of(&flags_[team_.rank], count, goal);
+    std::atomic<std::uint32_t>& mine = *group_flags_[team_.rank / group_size];
+    if (mine.load(std::memory_order_relaxed) != least) {
+      // Release: hands on what the group's members released.
+      mine.store(least, std::memory_order_release);
+      changed = true;
+    }
+  } else {
+    std::uint32_t level = started_.load(std::memory_order_acquire);
+    bool all_rounds = true;
+    for (unsigned k = 0; k < rounds_.size(); ++k) {
+      Round& round = rounds_[k];
+      if (round.sent != level) {
+        alignas(16) gex_AM_Arg_t args[4];
+        am::put_word(args, team_.id());
+        args[2] = static_cast<gex_AM_Arg_t>(k);
+        args[3] = static_cast<gex_AM_Arg_t>(level);
+        am::Outbound message;
+        message.handler = static_cast<std::uint8_t>(Internal::barrier);
+        message.arg_count = 4;
+        message.args = args;
+        message.endpoints = am::endpoints_of(team_.endpoint, team_.endpoint_of(round.to));
+        // Never waits: what finds no room is sent by a later poll.
+        if (am::send_request(team_.jobrank_of(round.to), message, true) != 0) {
+          all_rounds = false;
+          break;
+        }
+        round.sent = level;
+        changed = true;
+      }
+      const std::uint32_t received = round.received.load(std::memory_order_acquire);
+      if (!reached(received, level)) level = received;
+    }
+    const std::uint32_t before = done_.load(std::memory_order_relaxed);
+    if (all_rounds && level != before && reached(level, before)) {
+      done_.store(level, std::memory_order_release);
+      changed = true;
+    }
+  }
+  advancing_.store(false, std::memory_order_release);
+  return changed;
+}
+
+bool TeamBarrier::idle() noexcept {
+  const std::uint32_t started = started_.load(std::memory_order_relaxed);
+  if (slot_ != no_slot)
+    return group_flags_[team_.rank / group_size]->load(std::memory_order_relaxed) == started;
+  if (done_.load(std::memory_order_relaxed) != started) return false;
+  return std::all_of(rounds_.begin(), rounds_.end(),
+                     [&](const Round& round) { return round.sent == started; });
+}
+
+namespace team {
+
+namespace {
+bool barrier_done(void* subject, std::uint32_t number) noexcept {
+  return static_cast<TeamBarrier*>(subject)->done(number);
+}
+}  // namespace
+
+gex_Event_t start_barrier(Team& team) noexcept {
+  const std::uint32_t number = team.barrier->start();
+  Event& event = allocate_event(this_thread());
+  event.probe = barrier_done;
+  event.subject = team.barrier;
+  event.sequence = number;
+  return handle_of(event);
+}
+
+void barrier_blocking(Team& team) noexcept {
+  TeamBarrier& barrier = *team.barrier;
+  const std::uint32_t number = barrier.start();
+  wait_until([&]() noexcept { return barrier.done(number); });
+}
+
+std::uint32_t reserve_slot() noexcept {
+  std::atomic<std::uint32_t>& used = process().neighborhood.used_barrier_slots();
+  std::uint32_t bits = used.load(std::memory_order_relaxed);
+  static_assert(shm::barrier_slots == 32);
+  while (bits != ~0U) {
+    const auto slot = static_cast<std::uint32_t>(__builtin_ctz(~bits));
+    // Acquire: the members that used the slot before have set their flags back.
+    if (used.compare_exchange_weak(bits, bits | (1U << slot), std::memory_order_acquire,
+                                   std::memory_order_relaxed))
+      return slot;
+  }
+  return TeamBarrier::no_slot;
+}
+
+void free_slot(std::uint32_t slot) noexcept {
+  if (slot == TeamBarrier::no_slot) return;
+  process().neighborhood.used_barrier_slots().fetch_and(~(1U << slot), std::memory_order_release);
+}
+
+void give_barrier(Team& team, std::uint32_t slot) { team.barrier = new TeamBarrier(team, slot); }
+
+void take_barrier(Team& team) noexcept {
+  const std::uint32_t slot = team.barrier->slot();
+  if (slot != TeamBarrier::no_slot) {
+    const shm::Neighborhood& neighborhood = process().neighborhood;
+    const std::uint32_t me = neighborhood.local_index();
+    neighborhood.barrier_flag(slot, me).store(0, std::memory_order_relaxed);
+    neighborhood.group_flag(slot, me).store(0, std::memory_order_relaxed);
+  }
+  delete team.barrier;
+  team.barrier = nullptr;
+}
+
+void start_barriers() {
+  am::register_internal(Internal::barrier, on_barrier);
+  register_poller(advance_active);
+}
+
+}  // namespace team
+}  // namespace gex

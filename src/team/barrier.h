@@ -1,0 +1,93 @@
+#pragma once
+// Barriers over a team: any number in flight, none of which blocks.
+//
+// Barriers of a team are numbered from 1 by every member alike. `start` arrives at the next one and
+// `done(n)` says whether all have arrived at n. Both kinds work on monotone counts, so several
+// barriers in flight need no more state than one.
+//
+//  - All members in one neighborhood, and a slot of flags free: each member has a flag of its own
+//    that holds the number it has arrived at, and a barrier is done when every flag has reached it.
+//    Two members exchange one line each way at the same time. Above `group_size` members the
+//    lowest of each group watches its group and raises a group flag, which all watch.
+//  - Otherwise dissemination by messages: in round k a member tells the one 2^k further on how far
+//    it has come.
+
+#include <atomic>
+#include <cstdint>
+#include <vector>
+
+#include "core/team.h"
+
+namespace gex {
+
+class TeamBarrier {
+ public:
+  /// `slot`: a slot of flags that all members use, or `no_slot`: messages.
+  TeamBarrier(Team& team, std::uint32_t slot);
+  ~TeamBarrier();
+  TeamBarrier(const TeamBarrier&) = delete;
+  TeamBarrier& operator=(const TeamBarrier&) = delete;
+
+  static constexpr std::uint32_t no_slot = ~0U;
+
+  /// Arrives; returns the barrier's number. Release: what this thread did before is seen by whoever
+  /// finds the barrier done.
+  std::uint32_t start() noexcept;
+
+  /// Acquire on success. Any thread.
+  bool done(std::uint32_t number) noexcept;
+
+  /// A message of dissemination: `round`'s sender has come as far as `number`.
+  void arrived(unsigned round, std::uint32_t number) noexcept;
+
+  /// Raises group flags or sends what can be sent; true if anything changed.
+  bool advance() noexcept;
+
+  /// True if nothing is left for this process to do until the next start.
+  bool idle() noexcept;
+
+  std::uint32_t slot() const noexcept { return slot_; }
+  std::uint32_t started() const noexcept { return started_.load(std::memory_order_relaxed); }
+
+ private:
+  /// The least of some flags, or `wanted` if all have reached it.
+  static std::uint32_t least_of(const std::atomic<std::uint32_t>* const* flags, std::size_t count,
+                                std::uint32_t wanted) noexcept;
+
+  Team& team_;
+  std::uint32_t slot_;
+  std::atomic<std::uint32_t> started_{0};
+  std::atomic<std::uint32_t> done_{0};  ///< messages: all have arrived at this one
+
+  /// Flags: the members' in rank order.
+  std::vector<std::atomic<std::uint32_t>*> flags_;
+  std::vector<std::atomic<std::uint32_t>*> group_flags_;  ///< of the groups' leaders
+
+  struct Round {
+    gex_Rank_t to;
+    std::atomic<std::uint32_t> received{0};
+    std::uint32_t sent = 0;
+  };
+  std::vector<Round> rounds_;
+  std::atomic<bool> advancing_{false};
+};
+
+namespace team {
+
+/// gex_Coll_BarrierNB.
+gex_Event_t start_barrier(Team& team) noexcept;
+void barrier_blocking(Team& team) noexcept;
+
+/// Gives a new team its barrier; `slot` as agreed by its members.
+void give_barrier(Team& team, std::uint32_t slot);
+void take_barrier(Team& team) noexcept;
+
+/// A slot of flags that is free in this process's neighborhood as far as this process knows, for
+/// teams it leads; or no_slot.
+std::uint32_t reserve_slot() noexcept;
+void free_slot(std::uint32_t slot) noexcept;
+
+void start_barriers();
+
+}  // namespace team
+}  // namespace gex

@@ -1,0 +1,177 @@
+#include "team/exchange.h"
+
+#include <algorithm>
+#include <cstring>
+#include <map>
+
+#include "am/internal.h"
+#include "am/limits.h"
+#include "am/outbound.h"
+#include "am/token.h"
+#include "base/error.h"
+#include "base/immortal.h"
+#include "base/spin_lock.h"
+#include "core/process.h"
+#include "core/progress.h"
+
+namespace gex::team {
+
+namespace {
+
+using am::get_word;
+using am::Internal;
+using am::put_word;
+
+/// One stream of bytes that arrives in parts, in any order.
+struct Assembly {
+  std::vector<std::byte> bytes;
+  std::size_t received = 0;
+  bool sized = false;
+
+  void add(std::size_t total, std::size_t offset, const void* part, std::size_t size) {
+    if (!sized) {
+      bytes.resize(total);
+      sized = true;
+    }
+    if (total != bytes.size() || offset > total || size > total - offset)
+      fatal("a part of a team exchange does not fit: %zu bytes at %zu of %zu", size, offset, total);
+    if (size != 0) std::memcpy(bytes.data() + offset, part, size);
+    received += size;
+  }
+  bool whole() const noexcept { return sized && received == bytes.size(); }
+};
+
+/// Identifies one exchange: messages of the next one, or of a team whose creation this process has
+/// not finished yet, may arrive early and wait here.
+using Key = std::pair<TeamId, std::uint32_t>;
+
+struct Pending {
+  SpinLock lock;
+  std::map<Key, std::map<gex_Rank_t, Assembly>> gathering;  ///< at rank 0, by rank
+  std::map<Key, Assembly> spreading;
+};
+Immortal<Pending> the_pending;
+Pending& pending() noexcept { return the_pending.get(); }
+
+// Both messages: team id, number of the exchange, sender's rank, total bytes, offset.
+constexpr std::uint8_t part_args = 6;
+
+void send_parts(Team& team, gex_Rank_t to, Internal handler, std::uint32_t number,
+                std::span<const std::byte> bytes) {
+  const gex_Rank_t jobrank = team.jobrank_of(to);
+  const std::size_t limit = am::max_medium(jobrank);
+  std::size_t offset = 0;
+  do {
+    const std::size_t size = std::min(limit, bytes.size() - offset);
+    alignas(16) gex_AM_Arg_t args[8] = {};
+    put_word(args, team.id());
+    args[2] = static_cast<gex_AM_Arg_t>(number);
+    args[3] = static_cast<gex_AM_Arg_t>(team.rank);
+    args[4] = static_cast<gex_AM_Arg_t>(bytes.size());
+    args[5] = static_cast<gex_AM_Arg_t>(offset);
+    am::Outbound message;
+    message.handler = static_cast<std::uint8_t>(handler);
+    message.category = Category::medium;
+    message.arg_count = part_args;
+    message.args = args;
+    message.endpoints = am::endpoints_of(team.endpoint, team.endpoint_of(to));
+    message.payload = bytes.data() + offset;
+    message.size = size;
+    am::send_request(jobrank, message, false);
+    offset += size;
+  } while (offset < bytes.size());
+}
+
+void on_gather(gex_Token_t, void* payload, std::size_t size, const gex_AM_Arg_t* args,
+               unsigned) noexcept {
+  Pending& all = pending();
+  const OptionalGuard guard(all.lock, true);
+  all.gathering[{get_word(args), static_cast<std::uint32_t>(args[2])}]
+               [static_cast<gex_Rank_t>(args[3])]
+                   .add(static_cast<std::uint32_t>(args[4]), static_cast<std::uint32_t>(args[5]),
+                        payload, size);
+}
+
+void on_spread(gex_Token_t, void* payload, std::size_t size, const gex_AM_Arg_t* args,
+               unsigned) noexcept {
+  Pending& all = pending();
+  const OptionalGuard guard(all.lock, true);
+  all.spreading[{get_word(args), static_cast<std::uint32_t>(args[2])}].add(
+      static_cast<std::uint32_t>(args[4]), static_cast<std::uint32_t>(args[5]), payload, size);
+}
+
+/// Sizes of all blocks, then the blocks.
+std::vector<std::byte> pack(const std::vector<std::vector<std::byte>>& blocks) {
+  std::vector<std::byte> packed(blocks.size() * sizeof(std::uint32_t));
+  for (std::size_t r = 0; r < blocks.size(); ++r) {
+    const auto size = static_cast<std::uint32_t>(blocks[r].size());
+    std::memcpy(packed.data() + r * sizeof size, &size, sizeof size);
+    packed.insert(packed.end(), blocks[r].begin(), blocks[r].end());
+  }
+  return packed;
+}
+
+std::vector<std::vector<std::byte>> unpack(std::span<const std::byte> packed, std::size_t count) {
+  std::vector<std::vector<std::byte>> blocks(count);
+  std::size_t at = count * sizeof(std::uint32_t);
+  if (packed.size() < at) fatal("a team exchange came back incomplete");
+  for (std::size_t r = 0; r < count; ++r) {
+    std::uint32_t size;
+    std::memcpy(&size, packed.data() + r * sizeof size, sizeof size);
+    if (size > packed.size() - at) fatal("a team exchange came back incomplete");
+    blocks[r].assign(packed.begin() + static_cast<std::ptrdiff_t>(at),
+                     packed.begin() + static_cast<std::ptrdiff_t>(at + size));
+    at += size;
+  }
+  return blocks;
+}
+
+}  // namespace
+
+std::vector<std::vector<std::byte>> exchange(Team& team, std::span<const std::byte> mine) {
+  if (team.size == 1) return {std::vector<std::byte>(mine.begin(), mine.end())};
+  const std::uint32_t number = team.exchanges++;
+  const Key key{team.id(), number};
+  Pending& all = pending();
+
+  if (team.rank != 0) {
+    send_parts(team, 0, Internal::exchange_gather, number, mine);
+    wait_until([&]() noexcept {
+      const OptionalGuard guard(all.lock, true);
+      const auto found = all.spreading.find(key);
+      return found != all.spreading.end() && found->second.whole();
+    });
+    const OptionalGuard guard(all.lock, true);
+    const auto packed = std::move(all.spreading.extract(key).mapped().bytes);
+    return unpack(packed, team.size);
+  }
+
+  wait_until([&]() noexcept {
+    const OptionalGuard guard(all.lock, true);
+    const auto& gathered = all.gathering[key];
+    return gathered.size() == team.size - 1 &&
+           std::all_of(gathered.begin(), gathered.end(),
+                       [](const auto& entry) { return entry.second.whole(); });
+  });
+  std::vector<std::vector<std::byte>> blocks(team.size);
+  blocks[0].assign(mine.begin(), mine.end());
+  {
+    const OptionalGuard guard(all.lock, true);
+    auto gathered = all.gathering.extract(key);
+    for (auto& [rank, assembly] : gathered.mapped()) {
+      if (rank >= team.size) fatal("a team exchange names rank %u of %u", rank, team.size);
+      blocks[rank] = std::move(assembly.bytes);
+    }
+  }
+  const std::vector<std::byte> packed = pack(blocks);
+  for (gex_Rank_t r = 1; r < team.size; ++r)
+    send_parts(team, r, Internal::exchange_spread, number, packed);
+  return blocks;
+}
+
+void start_exchange() {
+  am::register_internal(Internal::exchange_gather, on_gather);
+  am::register_internal(Internal::exchange_spread, on_spread);
+}
+
+}  // namespace gex::team

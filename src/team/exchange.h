@@ -1,0 +1,23 @@
+#pragma once
+// Exchange: every member of a team gives a block, every member gets all of them in rank order.
+//
+// What team creation and publication stand on. Blocks go to the team's rank 0 in messages, and the
+// whole comes back from there; blocks may differ in size by rank. Set-up only: its cost is linear
+// in the team, with no care for latency.
+
+#include <cstddef>
+#include <span>
+#include <vector>
+
+#include "core/team.h"
+
+namespace gex::team {
+
+/// Collective over `team`, from client context; also a barrier. Element r of the result is what
+/// rank r gave.
+std::vector<std::vector<std::byte>> exchange(Team& team, std::span<const std::byte> mine);
+
+/// Start-up only.
+void start_exchange();
+
+}  // namespace gex::team

@@ -1,0 +1,31 @@
+#pragma once
+// Making and ending teams, attaching and publishing segments: what members must agree on.
+// All are collective over a team, from client context.
+
+#include <gasnetex.h>
+
+#include <cstddef>
+#include <cstdint>
+
+#include "core/team.h"
+
+namespace gex::team {
+
+/// The team of all primordial endpoints; start-up, after messages work.
+Team& create_primordial(gex_Client_t client);
+
+/// gex_TM_Split and gex_TM_Create, arguments checked by the caller. Size queries included.
+std::size_t split(gex_TM_t* new_team, Team& parent, int color, int key, void* scratch,
+                  std::size_t scratch_size, gex_Flags_t flags);
+std::size_t create(gex_TM_t* new_teams, std::size_t new_team_count, Team& parent,
+                   const gex_EP_Location_t* members, std::size_t member_count,
+                   const gex_Addr_t* scratch, std::size_t scratch_size, gex_Flags_t flags);
+/// Returns non-zero if there was scratch, which *scratch then names.
+int destroy(Team& team, gex_Memvec_t* scratch, gex_Flags_t flags);
+
+/// gex_Segment_Attach over the primordial team. GASNET_ERR_RESOURCE with one line on every rank
+/// whose host cannot hold the segments.
+int attach(gex_Segment_t* segment, Team& team, std::uintptr_t size);
+int publish(Team& team, const gex_EP_t* endpoints, std::size_t count);
+
+}  // namespace gex::team

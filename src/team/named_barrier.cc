@@ -1,0 +1,186 @@
+#include "team/named_barrier.h"
+
+#include <array>
+#include <atomic>
+#include <vector>
+
+#include "am/internal.h"
+#include "am/outbound.h"
+#include "base/error.h"
+#include "base/immortal.h"
+#include "base/spin_lock.h"
+#include "core/process.h"
+#include "core/progress.h"
+#include "core/team.h"
+
+namespace gex::team {
+
+namespace {
+
+using am::Internal;
+
+enum class Knowledge : std::int32_t { anonymous, named, mismatch };
+
+struct Value {
+  Knowledge knowledge = Knowledge::anonymous;
+  std::int32_t id = 0;
+};
+
+Value combine(const Value& a, const Value& b) noexcept {
+  if (a.knowledge == Knowledge::mismatch || b.knowledge == Knowledge::mismatch)
+    return {Knowledge::mismatch, 0};
+  if (a.knowledge == Knowledge::anonymous) return b;
+  if (b.knowledge == Knowledge::anonymous) return a;
+  return a.id == b.id ? a : Value{Knowledge::mismatch, 0};
+}
+
+constexpr unsigned max_rounds = 32;
+
+/// One of two barriers that can be under way: a faster rank may be in the next one already.
+struct Phase {
+  std::array<bool, max_rounds> received{};
+  std::array<Value, max_rounds> values{};
+};
+
+struct State {
+  SpinLock lock;
+  Phase phases[2];
+  std::uint32_t number = 0;  ///< barriers notified
+  bool under_way = false;
+  unsigned round = 0;  ///< next to be passed
+  bool sent = false;   ///< message of `round`
+  int notified_id = 0;
+  int notified_flags = 0;
+  Value value;
+  Value result;
+};
+Immortal<State> the_state;
+std::atomic<bool> active{false};
+
+unsigned round_count() noexcept {
+  unsigned rounds = 0;
+  while ((std::uint64_t{1} << rounds) < gex_proc_.jobsize) ++rounds;
+  return rounds;
+}
+
+// parity, round, knowledge, id
+void on_named_barrier(gex_Token_t, void*, std::size_t, const gex_AM_Arg_t* args,
+                      unsigned) noexcept {
+  State& state = the_state.get();
+  const auto round = static_cast<unsigned>(args[1]);
+  if (round >= max_rounds) fatal("a barrier message names round %u", round);
+  const OptionalGuard guard(state.lock, true);
+  Phase& phase = state.phases[args[0] & 1];
+  phase.values[round] = {static_cast<Knowledge>(args[2]), args[3]};
+  phase.received[round] = true;
+}
+
+bool send_round(const State& state) noexcept {
+  Team& team = Team::from(only_client()->team);
+  const auto to =
+      static_cast<gex_Rank_t>((team.rank + (std::uint64_t{1} << state.round)) % team.size);
+  alignas(16) const gex_AM_Arg_t args[4] = {
+      static_cast<gex_AM_Arg_t>(state.number & 1), static_cast<gex_AM_Arg_t>(state.round),
+      static_cast<gex_AM_Arg_t>(state.value.knowledge), state.value.id};
+  am::Outbound message;
+  message.handler = static_cast<std::uint8_t>(Internal::named_barrier);
+  message.arg_count = 4;
+  message.args = args;
+  message.endpoints = am::endpoints_of(team.endpoint, 0);
+  return am::send_request(team.jobrank_of(to), message, true) == 0;
+}
+
+/// Sends and combines as far as it goes; true if the barrier is complete.
+bool advance(State& state) noexcept {
+  Phase& phase = state.phases[state.number & 1];
+  const unsigned rounds = round_count();
+  while (state.round < rounds) {
+    if (!state.sent && !(state.sent = send_round(state))) return false;
+    if (!phase.received[state.round]) return false;
+    state.value = combine(state.value, phase.values[state.round]);
+    phase.received[state.round] = false;
+    ++state.round;
+    state.sent = false;
+  }
+  return true;
+}
+
+bool poll_named_barrier() noexcept {
+  if (!active.load(std::memory_order_relaxed)) [[likely]]
+    return false;
+  State& state = the_state.get();
+  if (!state.lock.try_lock()) return false;
+  const unsigned before = state.round;
+  if (state.under_way) advance(state);
+  const bool progressed = state.round != before;
+  state.lock.unlock();
+  return progressed;
+}
+
+/// Tries to complete; on success `mismatch` tells the outcome for this caller.
+bool try_finish(int id, int flags, bool& mismatch) noexcept {
+  State& state = the_state.get();
+  const OptionalGuard guard(state.lock, true);
+  if (!advance(state)) return false;
+  const bool unnamed = (flags & GASNET_BARRIERFLAG_UNNAMED) != 0;
+  const bool differs =
+      !unnamed && (flags != state.notified_flags ||
+                   ((flags & GASNET_BARRIERFLAG_ANONYMOUS) == 0 && id != state.notified_id));
+  mismatch = differs || state.value.knowledge == Knowledge::mismatch;
+  state.result = state.value;
+  state.under_way = false;
+  active.store(false, std::memory_order_relaxed);
+  return true;
+}
+
+}  // namespace
+
+void barrier_notify(int id, int flags) noexcept {
+  State& state = the_state.get();
+  const OptionalGuard guard(state.lock, true);
+  if (state.under_way)
+    fatal("gasnet_barrier_notify: called twice without a gasnet_barrier_wait or a successful "
+          "gasnet_barrier_try between");
+  std::atomic_thread_fence(std::memory_order_release);
+  state.under_way = true;
+  ++state.number;
+  state.round = 0;
+  state.sent = false;
+  state.notified_id = id;
+  state.notified_flags = flags;
+  if ((flags & GASNET_BARRIERFLAG_MISMATCH) != 0)
+    state.value = {Knowledge::mismatch, 0};
+  else if ((flags & (GASNET_BARRIERFLAG_ANONYMOUS | GASNET_BARRIERFLAG_UNNAMED)) != 0)
+    state.value = {Knowledge::anonymous, 0};
+  else
+    state.value = {Knowledge::named, id};
+  advance(state);
+  active.store(true, std::memory_order_relaxed);
+}
+
+int barrier_finish(int id, int flags, bool wait) noexcept {
+  if (!the_state.get().under_way)
+    fatal("gasnet_barrier_%s: no gasnet_barrier_notify before it", wait ? "wait" : "try");
+  bool mismatch = false;
+  if (wait) {
+    wait_until([&]() noexcept { return try_finish(id, flags, mismatch); });
+  } else {
+    poll();
+    if (!try_finish(id, flags, mismatch)) return GASNET_ERR_NOT_READY;
+  }
+  std::atomic_thread_fence(std::memory_order_acquire);
+  return mismatch ? GASNET_ERR_BARRIER_MISMATCH : GASNET_OK;
+}
+
+int barrier_result(int* id) noexcept {
+  const State& state = the_state.get();
+  *id = state.result.id;
+  return state.result.knowledge == Knowledge::anonymous ? 1 : 0;
+}
+
+void start_named_barrier() {
+  am::register_internal(Internal::named_barrier, on_named_barrier);
+  register_poller(poll_named_barrier);
+}
+
+}  // namespace gex::team

@@ -1,0 +1,19 @@
+#pragma once
+// The GASNet-1 barrier: over the primordial team, split in two, with identifiers that must agree.
+//
+// Dissemination of what each rank knows: "nothing named yet", "id N", or "mismatch". Combining two
+// of these is idempotent, so a value that reaches a rank twice does no harm.
+
+#include <gasnetex.h>
+
+namespace gex::team {
+
+void barrier_notify(int id, int flags) noexcept;
+/// GASNET_OK, GASNET_ERR_BARRIER_MISMATCH, or with `wait` false GASNET_ERR_NOT_READY.
+int barrier_finish(int id, int flags, bool wait) noexcept;
+/// Id of the last completed barrier; non-zero if it was anonymous.
+int barrier_result(int* id) noexcept;
+
+void start_named_barrier();
+
+}  // namespace gex::team
