@@ -1,0 +1,386 @@
+// Entry points: active messages.
+
+#include <gasnetex.h>
+
+#include "am/limits.h"
+#include "am/outbound.h"
+#include "am/prepare.h"
+#include "am/token.h"
+#include "base/error.h"
+#include "core/published.h"
+#include "core/restricted.h"
+#include "core/team.h"
+#include "core/thread.h"
+
+namespace {
+
+using gex::Call;
+using gex::Category;
+using gex::check_context;
+using gex::checked;
+using gex::fatal;
+using gex::am::Outbound;
+
+bool has_variable(const gex_Event_t* lc_opt) {
+  return reinterpret_cast<std::uintptr_t>(lc_opt) >
+         reinterpret_cast<std::uintptr_t>(GEX_EVENT_GROUP);
+}
+
+/// Payload is copied before an injection returns: every form of local completion has happened.
+void complete_locally(gex_Event_t* lc_opt) {
+  if (has_variable(lc_opt)) *lc_opt = GEX_EVENT_INVALID;
+}
+
+void check_request(Call call, gex_TM_t tm, gex_Rank_t rank, gex_AM_Index_t handler) {
+  check_context(call);
+  gex::require_peer(tm, rank, name_of(call));
+  if (handler < GEX_AM_INDEX_BASE)
+    fatal("%s: handler index %u is below GEX_AM_INDEX_BASE", name_of(call), unsigned{handler});
+}
+
+void check_payload(const char* call, std::size_t size, std::size_t limit, gex_Event_t* lc_opt,
+                   bool reply) {
+  if (size > limit) [[unlikely]]
+    fatal("%s: a payload of %zu bytes is above the limit of %zu", call, size, limit);
+  if (!checked()) return;
+  if (lc_opt == nullptr) fatal("%s: lc_opt is null", call);
+  if (lc_opt == GEX_EVENT_DEFER) fatal("%s: GEX_EVENT_DEFER is not for active messages", call);
+  if (reply && lc_opt == GEX_EVENT_GROUP) fatal("%s: GEX_EVENT_GROUP is not for replies", call);
+}
+
+/// The state a reply needs; cheap, and always checked, because a second reply would take the place
+/// of another request's.
+void check_reply(const char* call, gex_Token_t token) {
+  if (token == nullptr) fatal("%s: the token is null", call);
+  if (token->header.is_reply()) [[unlikely]]
+    fatal("%s: a reply handler cannot reply", call);
+  if (token->replied) [[unlikely]]
+    fatal("%s: the request was already replied to", call);
+  if (!checked()) return;
+  const gex::ThreadRecord& thread = gex::this_thread();
+  if (thread.handler_depth == 0) fatal("%s: not in a request handler", call);
+  if (thread.held_locks != 0) fatal("%s: not allowed while holding a handler-safe lock", call);
+}
+
+Outbound message(gex_AM_Index_t handler, Category category, unsigned numargs,
+                 const gex_AM_Arg_t* args) {
+  Outbound out;
+  out.handler = handler;
+  out.category = category;
+  out.arg_count = static_cast<std::uint8_t>(numargs);
+  out.args = args;
+  return out;
+}
+
+/// An address of (tm, rank), or with the flag an offset into its bound segment.
+void* remote_address(void* address, gex_Rank_t jobrank, gex_Flags_t flags) {
+  if ((flags & GEX_FLAG_PEER_SEG_OFFSET) == 0) return address;
+  return reinterpret_cast<void*>(gex::published_segment(jobrank).owner_address +
+                                 reinterpret_cast<std::uintptr_t>(address));
+}
+const void* local_address(const void* address, gex_EP_t endpoint, gex_Flags_t flags) {
+  if ((flags & GEX_FLAG_SELF_SEG_OFFSET) == 0) return address;
+  if (endpoint->segment == nullptr) fatal("GEX_FLAG_SELF_SEG_OFFSET without a bound segment");
+  return endpoint->segment->address + reinterpret_cast<std::uintptr_t>(address);
+}
+
+constexpr bool immediate(gex_Flags_t flags) { return (flags & GEX_FLAG_IMMEDIATE) != 0; }
+
+void check_commit(const char* call, gex_AM_SrcDesc_t sd, bool reply, bool is_long,
+                  std::size_t nbytes, void* dest_addr, unsigned numargs, gex_AM_Index_t handler) {
+  if (sd == GEX_AM_SRCDESC_NO_OP) fatal("%s: the descriptor is GEX_AM_SRCDESC_NO_OP", call);
+  if (!sd->open) fatal("%s: the descriptor is not open", call);
+  if (nbytes > sd->size) [[unlikely]]
+    fatal("%s: %zu bytes are more than the %zu prepared", call, nbytes, sd->size);
+  if (!checked()) return;
+  const gex::ThreadRecord& thread = gex::this_thread();
+  if (sd != (reply ? &thread.reply_descriptor : &thread.request_descriptor))
+    fatal("%s: the descriptor is of the other direction or of another thread", call);
+  if (sd->is_long != is_long) fatal("%s: the descriptor is of the other category", call);
+  if (numargs != sd->arg_count)
+    fatal("%s: %u arguments, but %u were announced to Prepare", call, numargs,
+          unsigned{sd->arg_count});
+  if (is_long && sd->destination != nullptr && dest_addr != sd->destination)
+    fatal("%s: the destination %p is not the one given to Prepare, %p", call, dest_addr,
+          sd->destination);
+  if (handler < GEX_AM_INDEX_BASE)
+    fatal("%s: handler index %u is below GEX_AM_INDEX_BASE", call, unsigned{handler});
+}
+
+gex::am::PrepareArguments prepare_arguments(const char* call, const void* client_buf,
+                                            std::size_t least, std::size_t most, void* dest_addr,
+                                            bool is_long, bool reply, gex_Event_t* lc_opt,
+                                            gex_Flags_t flags, unsigned numargs,
+                                            std::size_t limit) {
+  if (least > limit)
+    fatal("%s: least_payload %zu is above the limit of %zu", call, least, limit);
+  if (most < least) fatal("%s: most_payload %zu is below least_payload %zu", call, most, least);
+  if (numargs > gex_AM_MaxArgs())
+    fatal("%s: %u arguments are more than gex_AM_MaxArgs()", call, numargs);
+  if (client_buf == nullptr && lc_opt != nullptr)
+    fatal("%s: lc_opt must be null without a client buffer", call);
+  if (checked()) {
+    if ((flags & GEX_FLAG_SELF_SEG_OFFSET) != 0)
+      fatal("%s: GEX_FLAG_SELF_SEG_OFFSET is not for negotiated payload", call);
+    if (client_buf != nullptr) check_payload(call, 0, 0, lc_opt, reply);
+  }
+  complete_locally(lc_opt);
+  return {client_buf, least, most, dest_addr, is_long, flags, numargs};
+}
+
+/// The limit of least_payload that Prepare must accept.
+std::size_t prepare_limit(gex_Rank_t jobrank, bool is_long, const void* client_buf) {
+  if (!is_long) return gex::am::max_medium(jobrank);
+  return gex::am::max_long(jobrank, client_buf == nullptr ? GEX_FLAG_AM_PREPARE_LEAST_ALLOC : 0);
+}
+
+void check_limit_query(const char* call, gex_TM_t tm, gex_Rank_t rank, unsigned numargs) {
+  if (!checked()) return;
+  gex::require_peer(tm, rank == GEX_RANK_INVALID ? 0 : rank, call);
+  if (numargs > gex_AM_MaxArgs())
+    fatal("%s: %u arguments are more than gex_AM_MaxArgs()", call, numargs);
+}
+
+}  // namespace
+
+extern "C" {
+
+unsigned int gex_AM_MaxArgs(void) { return gex::max_args; }
+
+size_t gex_AM_MaxRequestLong(gex_TM_t tm, gex_Rank_t other_rank, const gex_Event_t*,
+                             gex_Flags_t flags, unsigned int numargs) {
+  check_limit_query("gex_AM_MaxRequestLong", tm, other_rank, numargs);
+  return gex::am::max_long(tm, other_rank, flags);
+}
+size_t gex_AM_MaxReplyLong(gex_TM_t tm, gex_Rank_t other_rank, const gex_Event_t*,
+                           gex_Flags_t flags, unsigned int numargs) {
+  check_limit_query("gex_AM_MaxReplyLong", tm, other_rank, numargs);
+  return gex::am::max_long(tm, other_rank, flags);
+}
+size_t gex_AM_MaxRequestMedium(gex_TM_t tm, gex_Rank_t other_rank, const gex_Event_t*, gex_Flags_t,
+                               unsigned int numargs) {
+  check_limit_query("gex_AM_MaxRequestMedium", tm, other_rank, numargs);
+  return gex::am::max_medium(tm, other_rank);
+}
+size_t gex_AM_MaxReplyMedium(gex_TM_t tm, gex_Rank_t other_rank, const gex_Event_t*, gex_Flags_t,
+                             unsigned int numargs) {
+  check_limit_query("gex_AM_MaxReplyMedium", tm, other_rank, numargs);
+  return gex::am::max_medium(tm, other_rank);
+}
+size_t gex_Token_MaxReplyLong(gex_Token_t token, const gex_Event_t*, gex_Flags_t flags,
+                              unsigned int) {
+  return gex::am::max_long(token->header.source, flags);
+}
+size_t gex_Token_MaxReplyMedium(gex_Token_t token, const gex_Event_t*, gex_Flags_t, unsigned int) {
+  return gex::am::max_medium(token->header.source);
+}
+size_t gex_AM_LUBRequestLong(void) { return gex::am::least_max_long(); }
+size_t gex_AM_LUBReplyLong(void) { return gex::am::least_max_long(); }
+size_t gex_AM_LUBRequestMedium(void) { return gex::am::least_max_medium(); }
+size_t gex_AM_LUBReplyMedium(void) { return gex::am::least_max_medium(); }
+
+gex_TI_t gex_Token_Info(gex_Token_t token, gex_Token_Info_t* info, gex_TI_t) {
+  info->gex_srcrank = token->header.source;
+  info->gex_ep = token->endpoint;
+  info->gex_entry = &token->endpoint->handlers[token->header.handler];
+  info->gex_is_req = token->header.is_reply() ? 0 : 1;
+  info->gex_is_long = token->header.category() == Category::long_message ? 1 : 0;
+  return GEX_TI_ALL;
+}
+
+int gex_am_request_short_(gex_TM_t tm, gex_Rank_t rank, gex_AM_Index_t handler, gex_Flags_t flags,
+                          unsigned int numargs, const gex_AM_Arg_t* args) {
+  if (checked()) [[unlikely]]
+    check_request(Call::request_short, tm, rank, handler);
+  const gex::Peer peer = gex::resolve(tm, rank);
+  Outbound out = message(handler, Category::short_message, numargs, args);
+  out.endpoints = gex::am::endpoints_of(peer.local_endpoint, peer.endpoint);
+  return gex::am::send_request(peer.jobrank, out, immediate(flags));
+}
+
+int gex_am_request_medium_(gex_TM_t tm, gex_Rank_t rank, gex_AM_Index_t handler,
+                           const void* source_addr, size_t nbytes, gex_Event_t* lc_opt,
+                           gex_Flags_t flags, unsigned int numargs, const gex_AM_Arg_t* args) {
+  if (checked()) [[unlikely]]
+    check_request(Call::request_medium, tm, rank, handler);
+  const gex::Peer peer = gex::resolve(tm, rank);
+  check_payload(name_of(Call::request_medium), nbytes, gex::am::max_medium(peer.jobrank), lc_opt,
+                false);
+  Outbound out = message(handler, Category::medium, numargs, args);
+  out.endpoints = gex::am::endpoints_of(peer.local_endpoint, peer.endpoint);
+  out.payload = local_address(source_addr, peer.local_endpoint, flags);
+  out.size = nbytes;
+  if (gex::am::send_request(peer.jobrank, out, immediate(flags)) != 0) return 1;
+  complete_locally(lc_opt);
+  return 0;
+}
+
+int gex_am_request_long_(gex_TM_t tm, gex_Rank_t rank, gex_AM_Index_t handler,
+                         const void* source_addr, size_t nbytes, void* dest_addr,
+                         gex_Event_t* lc_opt, gex_Flags_t flags, unsigned int numargs,
+                         const gex_AM_Arg_t* args) {
+  if (checked()) [[unlikely]]
+    check_request(Call::request_long, tm, rank, handler);
+  const gex::Peer peer = gex::resolve(tm, rank);
+  check_payload(name_of(Call::request_long), nbytes, gex::am::max_long(peer.jobrank, 0), lc_opt,
+                false);
+  Outbound out = message(handler, Category::long_message, numargs, args);
+  out.endpoints = gex::am::endpoints_of(peer.local_endpoint, peer.endpoint);
+  out.payload = local_address(source_addr, peer.local_endpoint, flags);
+  out.size = nbytes;
+  out.destination = remote_address(dest_addr, peer.jobrank, flags);
+  if (gex::am::send_request(peer.jobrank, out, immediate(flags)) != 0) return 1;
+  complete_locally(lc_opt);
+  return 0;
+}
+
+int gex_am_reply_short_(gex_Token_t token, gex_AM_Index_t handler, gex_Flags_t,
+                        unsigned int numargs, const gex_AM_Arg_t* args) {
+  check_reply("gex_AM_ReplyShort", token);
+  Outbound out = message(handler, Category::short_message, numargs, args);
+  gex::am::send_reply(token, out);
+  return 0;
+}
+
+int gex_am_reply_medium_(gex_Token_t token, gex_AM_Index_t handler, const void* source_addr,
+                         size_t nbytes, gex_Event_t* lc_opt, gex_Flags_t flags,
+                         unsigned int numargs, const gex_AM_Arg_t* args) {
+  check_reply("gex_AM_ReplyMedium", token);
+  check_payload("gex_AM_ReplyMedium", nbytes, gex::am::max_medium(token->header.source), lc_opt,
+                true);
+  Outbound out = message(handler, Category::medium, numargs, args);
+  out.payload = local_address(source_addr, token->endpoint, flags);
+  out.size = nbytes;
+  gex::am::send_reply(token, out);
+  complete_locally(lc_opt);
+  return 0;
+}
+
+int gex_am_reply_long_(gex_Token_t token, gex_AM_Index_t handler, const void* source_addr,
+                       size_t nbytes, void* dest_addr, gex_Event_t* lc_opt, gex_Flags_t flags,
+                       unsigned int numargs, const gex_AM_Arg_t* args) {
+  check_reply("gex_AM_ReplyLong", token);
+  check_payload("gex_AM_ReplyLong", nbytes, gex::am::max_long(token->header.source, 0), lc_opt,
+                true);
+  Outbound out = message(handler, Category::long_message, numargs, args);
+  out.payload = local_address(source_addr, token->endpoint, flags);
+  out.size = nbytes;
+  out.destination = remote_address(dest_addr, token->header.source, flags);
+  gex::am::send_reply(token, out);
+  complete_locally(lc_opt);
+  return 0;
+}
+
+void* gex_AM_SrcDescAddr(gex_AM_SrcDesc_t sd) {
+  if (sd == GEX_AM_SRCDESC_NO_OP)
+    fatal("gex_AM_SrcDescAddr: the descriptor is GEX_AM_SRCDESC_NO_OP");
+  return sd->address;
+}
+size_t gex_AM_SrcDescSize(gex_AM_SrcDesc_t sd) {
+  if (sd == GEX_AM_SRCDESC_NO_OP)
+    fatal("gex_AM_SrcDescSize: the descriptor is GEX_AM_SRCDESC_NO_OP");
+  return sd->size;
+}
+
+gex_AM_SrcDesc_t gex_AM_PrepareRequestMedium(gex_TM_t tm, gex_Rank_t rank, const void* client_buf,
+                                             size_t least_payload, size_t most_payload,
+                                             gex_Event_t* lc_opt, gex_Flags_t flags,
+                                             unsigned int numargs) {
+  const Call call = Call::prepare_request_medium;
+  check_context(call);
+  if (checked()) gex::require_peer(tm, rank, name_of(call));
+  const std::size_t limit = prepare_limit(gex::resolve(tm, rank).jobrank, false, client_buf);
+  return gex::am::prepare_request(
+      tm, rank,
+      prepare_arguments(name_of(call), client_buf, least_payload, most_payload, nullptr, false,
+                        false, lc_opt, flags, numargs, limit));
+}
+
+gex_AM_SrcDesc_t gex_AM_PrepareRequestLong(gex_TM_t tm, gex_Rank_t rank, const void* client_buf,
+                                           size_t least_payload, size_t most_payload,
+                                           void* dest_addr, gex_Event_t* lc_opt, gex_Flags_t flags,
+                                           unsigned int numargs) {
+  const Call call = Call::prepare_request_long;
+  check_context(call);
+  if (checked()) gex::require_peer(tm, rank, name_of(call));
+  const std::size_t limit = prepare_limit(gex::resolve(tm, rank).jobrank, true, client_buf);
+  return gex::am::prepare_request(
+      tm, rank,
+      prepare_arguments(name_of(call), client_buf, least_payload, most_payload, dest_addr, true,
+                        false, lc_opt, flags, numargs, limit));
+}
+
+gex_AM_SrcDesc_t gex_AM_PrepareReplyMedium(gex_Token_t token, const void* client_buf,
+                                           size_t least_payload, size_t most_payload,
+                                           gex_Event_t* lc_opt, gex_Flags_t flags,
+                                           unsigned int numargs) {
+  const char* call = "gex_AM_PrepareReplyMedium";
+  check_reply(call, token);
+  return gex::am::prepare_reply(
+      token, prepare_arguments(call, client_buf, least_payload, most_payload, nullptr, false, true,
+                               lc_opt, flags, numargs,
+                               prepare_limit(token->header.source, false, client_buf)));
+}
+
+gex_AM_SrcDesc_t gex_AM_PrepareReplyLong(gex_Token_t token, const void* client_buf,
+                                         size_t least_payload, size_t most_payload, void* dest_addr,
+                                         gex_Event_t* lc_opt, gex_Flags_t flags,
+                                         unsigned int numargs) {
+  const char* call = "gex_AM_PrepareReplyLong";
+  check_reply(call, token);
+  return gex::am::prepare_reply(
+      token, prepare_arguments(call, client_buf, least_payload, most_payload, dest_addr, true, true,
+                               lc_opt, flags, numargs,
+                               prepare_limit(token->header.source, true, client_buf)));
+}
+
+int gex_am_commit_request_medium_(gex_AM_SrcDesc_t sd, gex_AM_Index_t handler, size_t nbytes,
+                                  gex_Flags_t flags, unsigned int numargs,
+                                  const gex_AM_Arg_t* args) {
+  check_commit("gex_AM_CommitRequestMedium", sd, false, false, nbytes, nullptr, numargs, handler);
+  return gex::am::commit(sd, handler, nbytes, nullptr, flags, numargs, args);
+}
+int gex_am_commit_reply_medium_(gex_AM_SrcDesc_t sd, gex_AM_Index_t handler, size_t nbytes,
+                                gex_Flags_t flags, unsigned int numargs,
+                                const gex_AM_Arg_t* args) {
+  check_commit("gex_AM_CommitReplyMedium", sd, true, false, nbytes, nullptr, numargs, handler);
+  return gex::am::commit(sd, handler, nbytes, nullptr, flags, numargs, args);
+}
+int gex_am_commit_request_long_(gex_AM_SrcDesc_t sd, gex_AM_Index_t handler, size_t nbytes,
+                                void* dest_addr, gex_Flags_t flags, unsigned int numargs,
+                                const gex_AM_Arg_t* args) {
+  check_commit("gex_AM_CommitRequestLong", sd, false, true, nbytes, dest_addr, numargs, handler);
+  dest_addr = remote_address(dest_addr, gex::resolve(sd->tm, sd->rank).jobrank, sd->flags);
+  return gex::am::commit(sd, handler, nbytes, dest_addr, flags, numargs, args);
+}
+int gex_am_commit_reply_long_(gex_AM_SrcDesc_t sd, gex_AM_Index_t handler, size_t nbytes,
+                              void* dest_addr, gex_Flags_t flags, unsigned int numargs,
+                              const gex_AM_Arg_t* args) {
+  check_commit("gex_AM_CommitReplyLong", sd, true, true, nbytes, dest_addr, numargs, handler);
+  dest_addr = remote_address(dest_addr, sd->token->header.source, sd->flags);
+  return gex::am::commit(sd, handler, nbytes, dest_addr, flags, numargs, args);
+}
+
+namespace {
+int cancel(const char* call, gex_AM_SrcDesc_t sd, gex_Flags_t flags) {
+  if (sd == GEX_AM_SRCDESC_NO_OP || !sd->open) fatal("%s: the descriptor is not open", call);
+  if (flags != 0) fatal("%s: unknown flags 0x%x", call, flags);
+  gex::am::cancel(sd);
+  return GASNET_OK;
+}
+}  // namespace
+
+int gex_AM_CancelRequestMedium(gex_AM_SrcDesc_t sd, gex_Flags_t flags) {
+  return cancel("gex_AM_CancelRequestMedium", sd, flags);
+}
+int gex_AM_CancelReplyMedium(gex_AM_SrcDesc_t sd, gex_Flags_t flags) {
+  return cancel("gex_AM_CancelReplyMedium", sd, flags);
+}
+int gex_AM_CancelRequestLong(gex_AM_SrcDesc_t sd, gex_Flags_t flags) {
+  return cancel("gex_AM_CancelRequestLong", sd, flags);
+}
+int gex_AM_CancelReplyLong(gex_AM_SrcDesc_t sd, gex_Flags_t flags) {
+  return cancel("gex_AM_CancelReplyLong", sd, flags);
+}
+
+}  // extern "C"

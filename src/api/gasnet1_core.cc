@@ -1,0 +1,118 @@
+// Entry points: what gasnetex.h carries over from GASNet-1.
+
+#include <gasnetex.h>
+
+#include <cstdlib>
+
+#include "base/error.h"
+#include "base/spin.h"
+#include "core/progress.h"
+#include "core/published.h"
+#include "core/restricted.h"
+
+namespace {
+
+struct ErrorText {
+  int error;
+  const char* name;
+  const char* description;
+};
+constexpr ErrorText errors[] = {
+    {GASNET_OK, "GASNET_OK", "no error"},
+    {GASNET_ERR_NOT_INIT, "GASNET_ERR_NOT_INIT", "the library has not been initialised"},
+    {GASNET_ERR_RESOURCE, "GASNET_ERR_RESOURCE", "a resource that the call needs is not to be had"},
+    {GASNET_ERR_BAD_ARG, "GASNET_ERR_BAD_ARG", "an argument is not valid"},
+    {GASNET_ERR_NOT_READY, "GASNET_ERR_NOT_READY", "not complete yet"},
+    {GASNET_ERR_BARRIER_MISMATCH, "GASNET_ERR_BARRIER_MISMATCH",
+     "the callers of a barrier gave different identifiers"},
+};
+
+const ErrorText* find_error(int error) {
+  for (const ErrorText& text : errors)
+    if (text.error == error) return &text;
+  return nullptr;
+}
+
+}  // namespace
+
+extern "C" {
+
+const char* gasnet_ErrorName(int error) {
+  const ErrorText* text = find_error(error);
+  return text != nullptr ? text->name : "*unknown*";
+}
+const char* gasnet_ErrorDesc(int error) {
+  const ErrorText* text = find_error(error);
+  return text != nullptr ? text->description : "no description: not an error code of GASNet";
+}
+
+int gasnet_AMPoll(void) {
+  gex::check_context(gex::Call::am_poll);
+  gex::poll();
+  return GASNET_OK;
+}
+
+void gex_wait_pause_(uint32_t* spins) {
+  gex::Waiter waiter(*spins);
+  waiter.wait();
+  *spins = waiter.turns();
+}
+
+void gasnet_exit(int exitcode) {
+  if (gex_proc_.jobsize == 0) std::_Exit(exitcode);
+  gex::process().job->end(exitcode);
+}
+
+uintptr_t gasnet_getMaxGlobalSegmentSize(void) {
+  // The stride is what the processes of the neighborhood agreed on.
+  return gasnet_getMaxLocalSegmentSize();
+}
+uintptr_t gasnet_getMaxLocalSegmentSize(void) {
+  if (gex_proc_.jobsize == 0)
+    gex::fatal("gasnet_getMaxLocalSegmentSize: called before gex_Client_Init");
+  return gex::process().neighborhood.max_segment();
+}
+
+int gasnet_getSegmentInfo(gasnet_seginfo_t* seginfo_table, int numentries) {
+  if (seginfo_table == nullptr || numentries < 0) return GASNET_ERR_BAD_ARG;
+  for (int i = 0; i < numentries && static_cast<gex_Rank_t>(i) < gex_proc_.jobsize; ++i) {
+    const gex::PublishedSegment& segment = gex::published_segment(static_cast<gex_Rank_t>(i));
+    seginfo_table[i].addr = reinterpret_cast<void*>(segment.owner_address);
+    seginfo_table[i].size = segment.size;
+  }
+  return GASNET_OK;
+}
+
+int gasnet_getNodeInfo(gasnet_nodeinfo_t* nodeinfo_table, int numentries) {
+  if (nodeinfo_table == nullptr || numentries < 0) return GASNET_ERR_BAD_ARG;
+  const auto& job = *gex::process().job;
+  const gex_Rank_t limit = gex::process().neighborhood.supernode_limit();
+  gex_Rank_t neighborhood = 0;
+  gex_Rank_t on_host = 0;
+  for (gex_Rank_t rank = 0; rank < job.size() && rank < static_cast<gex_Rank_t>(numentries);
+       ++rank) {
+    const bool new_host = rank != 0 && job.host_of(rank) != job.host_of(rank - 1);
+    if (rank != 0) on_host = new_host ? 0 : on_host + 1;
+    if (new_host || (rank != 0 && limit != 0 && on_host % limit == 0)) ++neighborhood;
+    const gex::PublishedSegment& segment = gex::published_segment(rank);
+    nodeinfo_table[rank].host = job.host_of(rank);
+    nodeinfo_table[rank].supernode = neighborhood;
+    nodeinfo_table[rank].offset =
+        segment.mapped != nullptr ? static_cast<uintptr_t>(segment.displacement()) : 0;
+  }
+  return GASNET_OK;
+}
+
+char* gasnet_getenv(const char* name) { return std::getenv(name); }
+
+int gasnet_set_waitmode(int wait_mode) {
+  if (wait_mode != GASNET_WAIT_SPIN && wait_mode != GASNET_WAIT_BLOCK &&
+      wait_mode != GASNET_WAIT_SPINBLOCK)
+    return GASNET_ERR_BAD_ARG;
+  gex::set_oversubscribed(wait_mode != GASNET_WAIT_SPIN || gex::process().crowded);
+  return GASNET_OK;
+}
+
+void _gasneti_threadkey_init(void) {}
+
+}  // extern "C"

@@ -1,0 +1,76 @@
+// Entry points: handler-safe locks, out of line.
+
+#include <gasnetex.h>
+
+#include "base/error.h"
+#include "base/spin.h"
+#include "core/process.h"
+#include "core/thread.h"
+
+namespace {
+
+using gex::fatal;
+
+bool take(gex_HSL_t* hsl) {
+  return __atomic_load_n(&hsl->state_, __ATOMIC_RELAXED) == 0 &&
+         __atomic_exchange_n(&hsl->state_, 1U, __ATOMIC_ACQUIRE) == 0;
+}
+
+void note_taken(gex_HSL_t* hsl) {
+  if (!gex::checked()) return;
+  gex::ThreadRecord& thread = gex::this_thread();
+  __atomic_store_n(&hsl->owner_, thread.number, __ATOMIC_RELAXED);
+  ++thread.held_locks;
+}
+
+/// A second lock by the thread that holds it would wait for ever.
+void check_not_held(const gex_HSL_t* hsl, const char* call) {
+  if (!gex::checked()) return;
+  if (__atomic_load_n(&hsl->state_, __ATOMIC_RELAXED) != 0 &&
+      __atomic_load_n(&hsl->owner_, __ATOMIC_RELAXED) == gex::this_thread().number)
+    fatal("%s: this thread holds the lock already", call);
+}
+
+}  // namespace
+
+extern "C" {
+
+void gex_HSL_Init(gex_HSL_t* hsl) { *hsl = GEX_HSL_INITIALIZER; }
+
+void gex_HSL_Destroy(gex_HSL_t* hsl) {
+  if (gex::checked() && __atomic_load_n(&hsl->state_, __ATOMIC_RELAXED) != 0)
+    fatal("gex_HSL_Destroy: the lock is held");
+}
+
+void gex_hsl_lock_(gex_HSL_t* hsl) {
+  check_not_held(hsl, "gex_HSL_Lock");
+  if (!take(hsl)) {
+    if (gex_proc_.mode == GEX_MODE_SEQ_)
+      fatal("gex_HSL_Lock: the lock is held, and in SEQ mode nobody else can release it");
+    gex::Waiter waiter;
+    while (!take(hsl)) waiter.wait();
+  }
+  note_taken(hsl);
+}
+
+void gex_hsl_unlock_(gex_HSL_t* hsl) {
+  if (gex::checked()) {
+    gex::ThreadRecord& thread = gex::this_thread();
+    if (__atomic_load_n(&hsl->state_, __ATOMIC_RELAXED) == 0)
+      fatal("gex_HSL_Unlock: the lock is not held");
+    if (__atomic_load_n(&hsl->owner_, __ATOMIC_RELAXED) != thread.number)
+      fatal("gex_HSL_Unlock: another thread holds the lock");
+    --thread.held_locks;
+    __atomic_store_n(&hsl->owner_, 0U, __ATOMIC_RELAXED);
+  }
+  __atomic_store_n(&hsl->state_, 0U, __ATOMIC_RELEASE);
+}
+
+int gex_hsl_trylock_(gex_HSL_t* hsl) {
+  check_not_held(hsl, "gex_HSL_Trylock");
+  if (!take(hsl)) return GASNET_ERR_NOT_READY;
+  note_taken(hsl);
+  return GASNET_OK;
+}
+
+}  // extern "C"

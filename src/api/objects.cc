@@ -1,0 +1,288 @@
+// Entry points: clients, endpoints, segments, teams.
+
+#include <gasnetex.h>
+
+#include <cstring>
+
+#include "am/handlers.h"
+#include "am/network.h"
+#include "am/startup.h"
+#include "base/error.h"
+#include "core/objects.h"
+#include "core/progress.h"
+#include "core/published.h"
+#include "core/restricted.h"
+#include "core/team.h"
+#include "rma/rma.h"
+#include "team/barrier.h"
+#include "team/exchange.h"
+#include "team/lifecycle.h"
+#include "team/named_barrier.h"
+
+namespace {
+
+using gex::Call;
+using gex::check_context;
+using gex::checked;
+using gex::fatal;
+using gex::Team;
+
+/// [A-Z][A-Z0-9_]+
+bool is_client_name(const char* name) {
+  if (name == nullptr || name[0] < 'A' || name[0] > 'Z' || name[1] == '\0') return false;
+  return name[std::strspn(name, "ABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_")] == '\0';
+}
+
+int refuse(int error, const char* call, const char* why) {
+  if (checked()) fatal("%s: %s", call, why);
+  if (gex_System_GetVerboseErrors() != 0) gex::warn("%s: %s", call, why);
+  return error;
+}
+
+void idle_poll() noexcept { gex::poll(); }
+
+void start_library() {
+  gex::start_process(gex::am::deliver_from_network);
+  gex::am::start();
+  gex::rma::start();
+  gex::team::start_exchange();
+  gex::team::start_barriers();
+  gex::team::start_named_barrier();
+  gex::process().job->set_idle_poll(idle_poll);
+  // Nobody sends before everybody can receive.
+  gex::process().job->barrier();
+}
+
+void check_split(const Team& parent, gex_TM_t* new_tm_p, int color, void* scratch,
+                 std::size_t scratch_size, gex_Flags_t flags) {
+  if (new_tm_p == nullptr) return;
+  if (color < 0) fatal("gex_TM_Split: the color %d is negative", color);
+  if ((flags & GEX_FLAG_TM_NO_SCRATCH) != 0) return;
+  if (scratch_size == 0) fatal("gex_TM_Split: scratch_size is 0 without GEX_FLAG_TM_NO_SCRATCH");
+  const gex_Segment_t segment = parent.endpoint->segment;
+  if (segment == nullptr || !segment->contains(scratch, scratch_size))
+    fatal("gex_TM_Split: %zu bytes of scratch at %p are not in the bound segment", scratch_size,
+          scratch);
+}
+
+void check_create(const Team& parent, const gex_EP_Location_t* args, std::size_t numargs,
+                  const gex_Addr_t* scratch_addrs, std::size_t scratch_size, gex_Flags_t flags) {
+  const gex_Flags_t scratch_flags =
+      flags & (GEX_FLAG_TM_SYMMETRIC_SCRATCH | GEX_FLAG_TM_LOCAL_SCRATCH |
+               GEX_FLAG_TM_GLOBAL_SCRATCH | GEX_FLAG_TM_NO_SCRATCH);
+  if (scratch_flags == 0 || (scratch_flags & (scratch_flags - 1)) != 0)
+    fatal("gex_TM_Create: exactly one of the SYMMETRIC, LOCAL, GLOBAL and NO_SCRATCH flags is "
+          "needed");
+  if (scratch_flags != GEX_FLAG_TM_NO_SCRATCH && (scratch_addrs == nullptr || scratch_size == 0))
+    fatal("gex_TM_Create: no scratch was given, and not GEX_FLAG_TM_NO_SCRATCH");
+  const gex_Rank_t limit =
+      (flags & GEX_FLAG_RANK_IS_JOBRANK) != 0 ? gex_proc_.jobsize : parent.size;
+  for (std::size_t i = 0; i < numargs; ++i) {
+    if (args[i].gex_rank >= limit)
+      fatal("gex_TM_Create: member %zu names rank %u of %u", i, args[i].gex_rank, limit);
+    if (args[i].gex_ep_index >= GASNET_MAXEPS)
+      fatal("gex_TM_Create: member %zu names endpoint %u of %u", i, unsigned{args[i].gex_ep_index},
+            unsigned{GASNET_MAXEPS});
+    for (std::size_t j = 0; j < i; ++j)
+      if (args[j].gex_rank == args[i].gex_rank && args[j].gex_ep_index == args[i].gex_ep_index)
+        fatal("gex_TM_Create: members %zu and %zu are the same endpoint", j, i);
+  }
+}
+
+}  // namespace
+
+extern "C" {
+
+void (*gasnet_client_attach_hook)(void*, uintptr_t) = nullptr;
+
+int gex_Client_Init(gex_Client_t* client_p, gex_EP_t* ep_p, gex_TM_t* tm_p,
+                    const char* client_name, int*, char***, gex_Flags_t flags) {
+  const char* call = name_of(Call::client_init);
+  if (client_p == nullptr || ep_p == nullptr || tm_p == nullptr)
+    fatal("%s: an output pointer is null", call);
+  if (!is_client_name(client_name))
+    fatal("%s: the client name \"%s\" does not match [A-Z][A-Z0-9_]+", call,
+          client_name != nullptr ? client_name : "(null)");
+  if ((flags & ~(GEX_FLAG_USES_GASNET1 | GEX_FLAG_DEFER_THREADS)) != 0)
+    fatal("%s: unknown flags 0x%x", call, flags);
+  if (gex::only_client() != nullptr)
+    return refuse(GASNET_ERR_RESOURCE, call, "this process has its one client already");
+  start_library();
+  *client_p = gex::create_client(client_name, flags);
+  *ep_p = (*client_p)->endpoint;
+  *tm_p = gex::team::create_primordial(*client_p).handle();
+  return GASNET_OK;
+}
+
+gex_Flags_t gex_Client_QueryFlags(gex_Client_t client) { return client->flags; }
+const char* gex_Client_QueryName(gex_Client_t client) { return client->name.c_str(); }
+
+void gex_Client_SetCData(gex_Client_t client, const void* val) { client->client_data = val; }
+void* gex_Client_QueryCData(gex_Client_t client) { return const_cast<void*>(client->client_data); }
+void gex_Segment_SetCData(gex_Segment_t seg, const void* val) { seg->client_data = val; }
+void* gex_Segment_QueryCData(gex_Segment_t seg) { return const_cast<void*>(seg->client_data); }
+void gex_EP_SetCData(gex_EP_t ep, const void* val) { ep->client_data = val; }
+void* gex_EP_QueryCData(gex_EP_t ep) { return const_cast<void*>(ep->client_data); }
+void gex_TM_SetCData(gex_TM_t tm, const void* val) {
+  gex::require_team(tm, "gex_TM_SetCData").client_data = val;
+}
+void* gex_TM_QueryCData(gex_TM_t tm) {
+  return const_cast<void*>(gex::require_team(tm, "gex_TM_QueryCData").client_data);
+}
+
+gex_Client_t gex_Segment_QueryClient(gex_Segment_t seg) { return seg->client; }
+gex_Flags_t gex_Segment_QueryFlags(gex_Segment_t seg) { return seg->flags; }
+void* gex_Segment_QueryAddr(gex_Segment_t seg) { return seg->address; }
+uintptr_t gex_Segment_QuerySize(gex_Segment_t seg) { return seg->size; }
+
+int gex_Segment_Attach(gex_Segment_t* segment_p, gex_TM_t tm, uintptr_t size) {
+  const char* call = name_of(Call::segment_attach);
+  check_context(Call::segment_attach);
+  Team& team = gex::require_team(tm, call);
+  if (segment_p == nullptr) return refuse(GASNET_ERR_BAD_ARG, call, "segment_p is null");
+  if (tm != team.client->team)
+    return refuse(GASNET_ERR_BAD_ARG, call, "the team is not the primordial one");
+  if (team.endpoint->segment != nullptr)
+    return refuse(GASNET_ERR_RESOURCE, call, "the endpoint has a segment already");
+  // A caller with a bad size must not leave the others waiting, so these end the job.
+  if (size == 0 || size % GASNET_PAGESIZE != 0)
+    fatal("%s: the size %zu is not a non-zero multiple of %u bytes", call,
+          static_cast<std::size_t>(size), unsigned{GASNET_PAGESIZE});
+  if (size > gasnet_getMaxLocalSegmentSize())
+    fatal("%s: the size %zu is above gasnet_getMaxLocalSegmentSize() = %zu (GASNET_MAX_SEGSIZE)",
+          call, static_cast<std::size_t>(size),
+          static_cast<std::size_t>(gasnet_getMaxLocalSegmentSize()));
+  const int result = gex::team::attach(segment_p, team, size);
+  if (result == GASNET_OK && gasnet_client_attach_hook != nullptr)
+    gasnet_client_attach_hook((*segment_p)->address, (*segment_p)->size);
+  return result;
+}
+
+int gex_Segment_QueryBound(gex_TM_t tm, gex_Rank_t rank, void** owneraddr_p, void** localaddr_p,
+                           uintptr_t* size_p) {
+  check_context(Call::query_bound);
+  if (checked()) gex::require_peer(tm, rank, name_of(Call::query_bound));
+  const gex::Peer peer = gex::resolve(tm, rank);
+  gex::PublishedSegment segment = gex::published_segment(peer.jobrank);
+  if (peer.jobrank == gex_proc_.jobrank && peer.local_endpoint->segment != nullptr) {
+    segment.owner_address =
+        reinterpret_cast<std::uintptr_t>(peer.local_endpoint->segment->address);
+    segment.size = peer.local_endpoint->segment->size;
+    segment.mapped = peer.local_endpoint->segment->address;
+  }
+  if (segment.size == 0) return 1;
+  if (owneraddr_p != nullptr) *owneraddr_p = reinterpret_cast<void*>(segment.owner_address);
+  if (localaddr_p != nullptr) *localaddr_p = segment.mapped;
+  if (size_p != nullptr) *size_p = segment.size;
+  return 0;
+}
+
+gex_Event_t gex_EP_QueryBoundSegmentNB(gex_TM_t tm, gex_Rank_t rank, void** owneraddr_p,
+                                       void** localaddr_p, uintptr_t* size_p, gex_Flags_t flags) {
+  if ((flags & GEX_FLAG_IMMEDIATE) == 0) check_context(Call::query_bound_nb);
+  if (checked()) gex::require_peer(tm, rank, name_of(Call::query_bound_nb));
+  const gex::Peer peer = gex::resolve(tm, rank);
+  const gex::PublishedSegment& segment = gex::published_segment(peer.jobrank);
+  const gex_Segment_t own =
+      peer.jobrank == gex_proc_.jobrank ? peer.local_endpoint->segment : nullptr;
+  const std::uintptr_t address = own != nullptr ? reinterpret_cast<std::uintptr_t>(own->address)
+                                                : segment.owner_address;
+  if (owneraddr_p != nullptr) *owneraddr_p = reinterpret_cast<void*>(address);
+  if (localaddr_p != nullptr) *localaddr_p = own != nullptr ? own->address : segment.mapped;
+  if (size_p != nullptr) *size_p = own != nullptr ? own->size : segment.size;
+  return GEX_EVENT_INVALID;
+}
+
+gex_Client_t gex_TM_QueryClient(gex_TM_t tm) {
+  return GEX_IS_PAIR_(tm) ? gex::resolve(tm, 0).local_endpoint->client : Team::from(tm).client;
+}
+gex_EP_t gex_TM_QueryEP(gex_TM_t tm) {
+  return GEX_IS_PAIR_(tm) ? gex::resolve(tm, 0).local_endpoint : Team::from(tm).endpoint;
+}
+gex_Flags_t gex_TM_QueryFlags(gex_TM_t tm) {
+  return gex::require_team(tm, "gex_TM_QueryFlags").flags;
+}
+gex_Rank_t gex_tm_rank_(gex_TM_t pair) {
+  if (pair == GEX_TM_INVALID) fatal("gex_TM_QueryRank: the team is GEX_TM_INVALID");
+  return gex_proc_.jobrank;
+}
+gex_Rank_t gex_tm_size_(gex_TM_t pair) {
+  if (pair == GEX_TM_INVALID) fatal("gex_TM_QuerySize: the team is GEX_TM_INVALID");
+  return gex_proc_.jobsize;
+}
+
+size_t gex_TM_Split(gex_TM_t* new_tm_p, gex_TM_t parent_tm, int color, int key, void* scratch_addr,
+                    size_t scratch_size, gex_Flags_t flags) {
+  check_context(Call::split);
+  Team& parent = gex::require_team(parent_tm, name_of(Call::split));
+  const bool query =
+      (flags & (GEX_FLAG_TM_SCRATCH_SIZE_RECOMMENDED | GEX_FLAG_TM_SCRATCH_SIZE_MIN)) != 0;
+  if (checked() && !query)
+    check_split(parent, new_tm_p, color, scratch_addr, scratch_size, flags);
+  return gex::team::split(new_tm_p, parent, color, key, scratch_addr, scratch_size, flags);
+}
+
+size_t gex_TM_Create(gex_TM_t* new_tms, size_t num_new_tms, gex_TM_t parent_tm,
+                     gex_EP_Location_t* args, size_t numargs, gex_Addr_t* scratch_addrs,
+                     size_t scratch_size, gex_Flags_t flags) {
+  check_context(Call::create);
+  Team& parent = gex::require_team(parent_tm, name_of(Call::create));
+  const bool query =
+      (flags & (GEX_FLAG_TM_SCRATCH_SIZE_RECOMMENDED | GEX_FLAG_TM_SCRATCH_SIZE_MIN)) != 0;
+  if (checked() && !query && numargs != 0)
+    check_create(parent, args, numargs, scratch_addrs, scratch_size, flags);
+  return gex::team::create(new_tms, num_new_tms, parent, args, numargs, scratch_addrs, scratch_size,
+                           flags);
+}
+
+int gex_TM_Destroy(gex_TM_t tm, gex_Memvec_t* scratch_p, gex_Flags_t flags) {
+  check_context(Call::destroy);
+  Team& team = gex::require_team(tm, name_of(Call::destroy));
+  if (tm == team.client->team)
+    fatal("%s: the primordial team cannot be destroyed", name_of(Call::destroy));
+  return gex::team::destroy(team, scratch_p, flags);
+}
+
+gex_TM_t gex_TM_Pair(gex_EP_t local_ep, gex_EP_Index_t remote_ep_index) {
+  return gex::make_pair_handle({local_ep->index, remote_ep_index, local_ep->client->index});
+}
+
+gex_Rank_t gex_TM_TranslateRankToJobrank(gex_TM_t tm, gex_Rank_t rank) {
+  check_context(Call::rank_to_jobrank);
+  if (checked()) gex::require_peer(tm, rank, name_of(Call::rank_to_jobrank));
+  return gex::resolve(tm, rank).jobrank;
+}
+
+gex_Rank_t gex_TM_TranslateJobrankToRank(gex_TM_t tm, gex_Rank_t jobrank) {
+  check_context(Call::jobrank_to_rank);
+  if (checked() && jobrank >= gex_proc_.jobsize)
+    fatal("%s: jobrank %u is not below the job's size %u", name_of(Call::jobrank_to_rank), jobrank,
+          gex_proc_.jobsize);
+  return GEX_IS_PAIR_(tm) ? jobrank : Team::from(tm).rank_of(jobrank);
+}
+
+gex_EP_Location_t gex_TM_TranslateRankToEP(gex_TM_t tm, gex_Rank_t rank, gex_Flags_t) {
+  check_context(Call::rank_to_endpoint);
+  if (checked()) gex::require_peer(tm, rank, name_of(Call::rank_to_endpoint));
+  const gex::Peer peer = gex::resolve(tm, rank);
+  return {peer.jobrank, peer.endpoint};
+}
+
+gex_Client_t gex_EP_QueryClient(gex_EP_t ep) { return ep->client; }
+gex_Flags_t gex_EP_QueryFlags(gex_EP_t ep) { return ep->flags; }
+gex_Segment_t gex_EP_QuerySegment(gex_EP_t ep) { return ep->segment; }
+gex_EP_Index_t gex_EP_QueryIndex(gex_EP_t ep) { return ep->index; }
+
+int gex_EP_PublishBoundSegment(gex_TM_t tm, gex_EP_t* eps, size_t num_eps, gex_Flags_t flags) {
+  check_context(Call::publish);
+  Team& team = gex::require_team(tm, name_of(Call::publish));
+  if (flags != 0) fatal("%s: unknown flags 0x%x", name_of(Call::publish), flags);
+  return gex::team::publish(team, eps, num_eps);
+}
+
+int gex_EP_RegisterHandlers(gex_EP_t ep, gex_AM_Entry_t* table, size_t numentries) {
+  check_context(Call::register_handlers);
+  return gex::am::register_handlers(ep, table, numentries);
+}
+
+}  // extern "C"

@@ -1,0 +1,85 @@
+// Entry points: put and get, out of line.
+
+#include "rma/rma.h"
+
+#include <gasnetex.h>
+
+#include "base/error.h"
+#include "core/restricted.h"
+#include "core/team.h"
+
+namespace {
+
+using gex::Call;
+using gex::fatal;
+using gex::rma::Transfer;
+
+Transfer begin(Call call, gex_TM_t tm, gex_Rank_t rank, const void* local, void* remote,
+               std::size_t size, gex_Flags_t flags) {
+  gex::check_context(call);
+  if (gex::checked()) gex::require_peer(tm, rank, name_of(call));
+  return gex::rma::resolve_transfer(tm, rank, local, remote, size, flags, name_of(call));
+}
+
+void check_completion(Call call, const gex_Event_t* lc_opt, bool implicit) {
+  if (!gex::checked()) return;
+  const bool variable = reinterpret_cast<std::uintptr_t>(lc_opt) >
+                        reinterpret_cast<std::uintptr_t>(GEX_EVENT_GROUP);
+  if (lc_opt == nullptr) fatal("%s: lc_opt is null", name_of(call));
+  if (implicit && variable)
+    fatal("%s: lc_opt must be GEX_EVENT_NOW, DEFER or GROUP", name_of(call));
+  if (!implicit && lc_opt == GEX_EVENT_GROUP)
+    fatal("%s: lc_opt must be GEX_EVENT_NOW, DEFER or a variable", name_of(call));
+}
+
+}  // namespace
+
+extern "C" {
+
+int gex_put_blocking_(gex_TM_t tm, gex_Rank_t rank, void* dest, const void* src, size_t nbytes,
+                      gex_Flags_t flags) {
+  return gex::rma::put_blocking(begin(Call::put_blocking, tm, rank, src, dest, nbytes, flags),
+                                flags);
+}
+
+int gex_put_nbi_(gex_TM_t tm, gex_Rank_t rank, void* dest, const void* src, size_t nbytes,
+                 gex_Event_t* lc_opt, gex_Flags_t flags) {
+  check_completion(Call::put_nbi, lc_opt, true);
+  return gex::rma::put_implicit(begin(Call::put_nbi, tm, rank, src, dest, nbytes, flags), lc_opt,
+                                flags);
+}
+
+gex_Event_t gex_put_nb_(gex_TM_t tm, gex_Rank_t rank, void* dest, const void* src, size_t nbytes,
+                        gex_Event_t* lc_opt, gex_Flags_t flags) {
+  check_completion(Call::put_nb, lc_opt, false);
+  return gex::rma::put_explicit(begin(Call::put_nb, tm, rank, src, dest, nbytes, flags), lc_opt,
+                                flags);
+}
+
+int gex_get_blocking_(gex_TM_t tm, void* dest, gex_Rank_t rank, void* src, size_t nbytes,
+                      gex_Flags_t flags) {
+  return gex::rma::get_blocking(begin(Call::get_blocking, tm, rank, dest, src, nbytes, flags),
+                                flags);
+}
+
+int gex_get_nbi_(gex_TM_t tm, void* dest, gex_Rank_t rank, void* src, size_t nbytes,
+                 gex_Flags_t flags) {
+  return gex::rma::get_implicit(begin(Call::get_nbi, tm, rank, dest, src, nbytes, flags), flags);
+}
+
+gex_Event_t gex_get_nb_(gex_TM_t tm, void* dest, gex_Rank_t rank, void* src, size_t nbytes,
+                        gex_Flags_t flags) {
+  return gex::rma::get_explicit(begin(Call::get_nb, tm, rank, dest, src, nbytes, flags), flags);
+}
+
+gex_RMA_Value_t gex_get_value_(gex_TM_t tm, gex_Rank_t rank, void* src, size_t nbytes,
+                               gex_Flags_t flags) {
+  if (nbytes == 0 || nbytes > sizeof(gex_RMA_Value_t))
+    fatal("gex_RMA_GetBlockingVal: %zu bytes are not 1 to 8", nbytes);
+  gex_RMA_Value_t value = 0;
+  void* bytes = const_cast<void*>(gex_value_bytes_(&value, nbytes));
+  gex::rma::get_blocking(begin(Call::get_value, tm, rank, bytes, src, nbytes, flags), 0);
+  return value;
+}
+
+}  // extern "C"

@@ -1,0 +1,4 @@
+/* Exported twins of the interface's inline functions, for callers that cannot inline C: the same
+ * text, compiled with external linkage. */
+#define GEX_TWINS_ 1
+#include <gasnetex.h>

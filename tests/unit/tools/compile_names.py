@@ -1,0 +1,138 @@
+#!/usr/bin/env python3
+"""Compiles and runs names.c the way clients may, and checks the macros that clients copy.
+
+    compile_names.py INCLUDE_DIR LIBRARY_DIR SOURCE
+
+For GCC and Clang, C11, C17, C++11 and C++20, and each mode of the tools, alone and after gasnetex.h,
+without a warning. Sources that choose contradicting modes are refused with the reason. The macros
+whose text clients copy into headers of their own must compile without ours. The platform's names are
+ours even where mpi.h has defined some of them before.
+"""
+
+import os
+import subprocess
+import sys
+import tempfile
+
+WARNINGS = ["-Wall", "-Wextra", "-Wpedantic", "-Werror"]
+COMPILERS = [("gcc", "c", "c11"), ("gcc", "c", "c17"), ("clang", "c", "c11"), ("clang", "c", "c17"),
+             ("g++", "c++", "c++11"), ("g++", "c++", "c++20"),
+             ("clang++", "c++", "c++11"), ("clang++", "c++", "c++20")]
+MODES = [[], ["GASNETT_THREAD_SAFE"], ["GASNETT_THREAD_SAFE=1"], ["GASNETT_THREAD_SINGLE"],
+         ["GASNETT_THREAD_SINGLE", "GASNETT_USE_TRUE_MUTEXES=1"], ["GASNETT_LITE_MODE"],
+         ["GASNETT_LITE_MODE", "GASNET_DEBUG"],
+         ["TOOLS_AFTER_GASNETEX", "GASNET_SEQ"], ["TOOLS_AFTER_GASNETEX", "GASNET_PARSYNC"],
+         ["TOOLS_AFTER_GASNETEX", "GASNET_PAR", "GASNETT_THREAD_SAFE=1"],
+         ["TOOLS_AFTER_GASNETEX", "GASNET_PAR", "GASNET_DEBUG"]]
+REFUSED = [(["GASNET_SEQ"], "include gasnetex.h before gasnet_tools.h"),
+           (["GASNET_PAR"], "include gasnetex.h before gasnet_tools.h"),
+           (["GASNETT_THREAD_SAFE", "GASNETT_THREAD_SINGLE"], "are both defined"),
+           (["TOOLS_AFTER_GASNETEX", "GASNET_PAR", "GASNETT_THREAD_SINGLE"], "contradicts")]
+# One compilation in each column is run: what is run differs by mode and by language, not more.
+RUN = {("gcc", "c11"), ("clang++", "c++20")}
+
+COPIED = """#include <gasnet_tools.h>
+---
+GASNETT_NEVER_INLINE(never, static int never(int x)) { return x; }
+void leaves(int x) GASNETT_NORETURN;
+GASNETT_PURE int pure(const int *x);
+GASNETT_CONST int constant(int x);
+GASNETT_HOT int hot(int x);
+GASNETT_COLD int cold(int x);
+int likely(int x);
+int likely(int x) {
+  if (GASNETT_PREDICT_TRUE(x)) return never(x);
+  if (GASNETT_PREDICT_FALSE(!x)) gasnett_spinloop_hint();
+  gasneti_builtin_unreachable();
+}
+"""
+
+# What Open MPI's mpi.h leaves behind, which takes every compiler for GNU.
+PLATFORM = """#define PLATFORM_COMPILER_GNU 1
+#define PLATFORM_COMPILER_FAMILYID 77
+#define PLATFORM_COMPILER_FAMILYNAME WRONG
+#define PLATFORM_COMPILER_VERSION 0
+#define PLATFORM_COMPILER_VERSION_STR 0
+#define PLATFORM_COMPILER_VERSION_INT(maj,min,pat) (((maj) << 16) | ((min) << 8) | (pat))
+#include <gasnet_portable_platform.h>
+#include <gasnet_tools.h>
+#if defined(__clang__) ? !PLATFORM_COMPILER_CLANG || PLATFORM_COMPILER_GNU \\
+                       : !PLATFORM_COMPILER_GNU || PLATFORM_COMPILER_CLANG
+#error "family"
+#endif
+#if defined(__cplusplus) ? !PLATFORM_COMPILER_GNU_CXX && !PLATFORM_COMPILER_CLANG_CXX \\
+                         : !PLATFORM_COMPILER_GNU_C && !PLATFORM_COMPILER_CLANG_C
+#error "language"
+#endif
+#if PLATFORM_COMPILER_VERSION_LT(4,0,0) || !PLATFORM_COMPILER_VERSION_GE(4,0,0) || \\
+    !PLATFORM_COMPILER_VERSION_GT(4,0,0) || PLATFORM_COMPILER_VERSION_LE(4,0,0) || \\
+    PLATFORM_COMPILER_VERSION_EQ(4,0,0)
+#error "version"
+#endif
+#if !PLATFORM_OS_LINUX || !PLATFORM_ARCH_64 || PLATFORM_ARCH_32 || PLATFORM_ARCH_UNKNOWN || \\
+    PLATFORM_ARCH_LITTLE_ENDIAN + PLATFORM_ARCH_BIG_ENDIAN != 1
+#error "system"
+#endif
+extern const char text[];
+const char text[] = PLATFORM_COMPILER_IDSTR " " PLATFORM_COMPILER_VERSION_STR " "
+    _STRINGIFY(PLATFORM_COMPILER_FAMILYNAME) " " _STRINGIFY(_CONCAT(PLATFORM_OS_FAMILYNAME, 1));
+"""
+
+
+def run(command, text=None):
+    return subprocess.run(command, input=text, capture_output=True, text=True, check=False)
+
+
+def main():
+    if len(sys.argv) != 4:
+        sys.exit("usage: compile_names.py INCLUDE_DIR LIBRARY_DIR SOURCE")
+    include, library, source = sys.argv[1:]
+    failures, count = [], 0
+
+    def fail(what, result):
+        failures.append(f"{what}: status {result.returncode}\n{result.stdout}{result.stderr}")
+
+    with tempfile.TemporaryDirectory() as work:
+        program = os.path.join(work, "names")
+        for compiler, language, standard in COMPILERS:
+            base = [compiler, f"-std={standard}", *WARNINGS, "-I", include, "-x", language]
+            for mode in MODES:
+                command = [*base, *("-D" + define for define in mode), source]
+                runs = (compiler, standard) in RUN
+                if runs:
+                    command += ["-O2", "-o", program, "-x", "none", "-L", library, "-lgex",
+                                f"-Wl,-rpath,{library}", "-pthread"]
+                else:
+                    command += ["-fsyntax-only"]
+                count += 1
+                result = run(command)
+                if result.returncode != 0:
+                    fail(" ".join(command), result)
+                elif runs:
+                    result = run([program])
+                    if result.returncode != 0:
+                        fail(f"running {' '.join(command)}", result)
+            for mode, reason in REFUSED:
+                count += 1
+                result = run([*base, *("-D" + define for define in mode), "-fsyntax-only", source])
+                if result.returncode == 0 or reason not in result.stderr:
+                    fail(f"{compiler} -std={standard} {mode}: must be refused: {reason}", result)
+            count += 1
+            result = run([*base, "-fsyntax-only", "-"], PLATFORM)
+            if result.returncode != 0:
+                fail(f"{compiler} -std={standard}: platform", result)
+            count += 1
+            expanded = run([*base, "-E", "-P", "-"], COPIED)
+            copied = run([*base, "-fsyntax-only", "-"], expanded.stdout.split("---")[-1])
+            if expanded.returncode != 0 or copied.returncode != 0:
+                fail(f"{compiler} -std={standard}: copied macros",
+                     expanded if expanded.returncode else copied)
+
+    for failure in failures:
+        print(failure)
+    print(f"{count} compilations, {len(failures)} failures")
+    sys.exit(1 if failures else 0)
+
+
+if __name__ == "__main__":
+    main()
