@@ -1,0 +1,109 @@
+#include "benchmark.h"
+
+#include "spectrum.h"
+#include "transform.h"
+#include "uniform.h"
+
+namespace ft {
+namespace {
+
+/// Initial conditions: two random numbers a point, in the order of memory.
+void forward(const Grid& grid, const Transform& transform, Communication& communication) {
+  const std::size_t nx = grid.problem.nx;
+  Uniform numbers(2 * nx * grid.problem.ny * transform.transpose().first_plane());
+  transform.run(communication, [&](std::size_t, std::size_t, Complex* out) {
+    numbers.fill(reinterpret_cast<double*>(out), 2 * nx);
+  });
+  communication.release_landing();
+}
+
+void inverse(const Grid& grid, const Transform& transform, const Memory& memory, int iteration,
+             Communication& communication) {
+  const Evolution evolution(grid.problem, iteration);
+  const Transpose& transpose = transform.transpose();
+  const Complex* spectrum = memory.spectrum();
+  transform.run(communication, [&](std::size_t y, std::size_t z, Complex* out) {
+    const std::size_t row = (y - transpose.first_plane()) * transpose.rows + z;
+    evolution.row(y, z, spectrum + row * transpose.row_length, out);
+  });
+}
+
+/// The places, in the result of the inverse transform, of those points of the checksum that this
+/// rank owns.
+std::vector<std::size_t> checksum_places(const Grid& grid, const Transform& inverse) {
+  std::vector<std::size_t> places;
+  const std::size_t first = inverse.transpose().first_plane_after();
+  const Layout layout = inverse.layout();
+  for (int j = 1; j <= kChecksumPoints; ++j) {
+    const ChecksumPoint point = checksum_point(grid.problem, j);
+    if (point.z < first || point.z >= first + inverse.transpose().planes_after()) continue;
+    places.push_back((point.z - first) * layout.plane_stride + point.y * layout.row_stride +
+                     point.x);
+  }
+  return places;
+}
+
+/// Sends a cell to the same place of the root's segment; complete after the next barrier that
+/// follows a wait for puts.
+template <typename T>
+void send_to_root(const Job& job, const Memory& memory, T* cell) {
+  gex_RMA_PutNBI(job.team(), 0, memory.at(0, cell), cell, sizeof(T), GEX_EVENT_DEFER, 0);
+}
+
+}  // namespace
+
+Outcome run(const Job& job, const Grid& grid, const Memory& memory, const Variant& variant,
+            int iterations) {
+  const std::optional<Transform> to_spectrum = Transform::forward(grid, variant, memory);
+  const std::optional<Transform> from_spectrum = Transform::inverse(grid, variant, memory);
+  if (!to_spectrum || !from_spectrum) job.fail("FFTW has no plan for this grid");
+  const std::vector<std::size_t> places = checksum_places(grid, *from_spectrum);
+  Communication communication(job, memory.landing());
+
+  // Nobody may write a landing area while its owner plans there.
+  communication.release_landing();
+  forward(grid, *to_spectrum, communication);
+  communication.wait_for_peers();
+  communication.reset();
+
+  job.barrier();
+  const gasnett_tick_t start = gasnett_ticks_now();
+  communication.release_landing();
+  forward(grid, *to_spectrum, communication);
+  for (int i = 0; i < iterations; ++i) {
+    inverse(grid, *from_spectrum, memory, i + 1, communication);
+    Complex* partial = memory.partial(i, grid.rank);
+    *partial = 0;
+    for (const std::size_t place : places) *partial += from_spectrum->result()[place];
+    send_to_root(job, memory, partial);
+    communication.release_landing();
+  }
+  communication.wait_for_peers();
+  communication.complete();
+
+  Outcome outcome;
+  outcome.variant = variant.name();
+  if (job.is_root()) {
+    for (int i = 0; i < iterations; ++i) {
+      Complex sum = 0;
+      for (std::size_t rank = 0; rank < grid.ranks; ++rank) sum += *memory.partial(i, rank);
+      outcome.checksums.push_back(sum / static_cast<double>(grid.problem.points()));
+    }
+    outcome.seconds = 1e-9 * static_cast<double>(gasnett_ticks_to_ns(gasnett_ticks_now() - start));
+    outcome.expected_messages =
+        variant.messages(grid.forward()) +
+        static_cast<std::size_t>(iterations) * variant.messages(grid.inverse());
+  }
+
+  *memory.record(grid.rank) = communication.traffic();
+  send_to_root(job, memory, memory.record(grid.rank));
+  communication.complete();
+  if (job.is_root()) {
+    outcome.traffic.assign(memory.record(0), memory.record(0) + grid.ranks);
+  }
+  // The root must have read the records before another run writes them.
+  job.barrier();
+  return outcome;
+}
+
+}  // namespace ft

@@ -1,0 +1,50 @@
+#include "job.h"
+
+#include <cstdio>
+
+namespace ft {
+
+Job::Job(int* argc, char*** argv) {
+  gex_Client_t client{};
+  gex_EP_t endpoint{};
+  check(gex_Client_Init(&client, &endpoint, &team_, "FT", argc, argv, 0), "gex_Client_Init");
+  rank_ = gex_System_QueryJobRank();
+  size_ = gex_System_QueryJobSize();
+}
+
+std::size_t Job::largest_segment() const {
+  return gasnet_getMaxGlobalSegmentSize();
+}
+
+void Job::attach(std::size_t bytes) {
+  const std::size_t pages = (bytes + GASNET_PAGESIZE - 1) / GASNET_PAGESIZE;
+  gex_Segment_t segment{};
+  check(gex_Segment_Attach(&segment, team_, pages * GASNET_PAGESIZE), "gex_Segment_Attach");
+  for (gex_Rank_t rank = 0; rank < size_; ++rank) {
+    void* address = nullptr;
+    gex_Event_Wait(gex_EP_QueryBoundSegmentNB(team_, rank, &address, nullptr, nullptr, 0));
+    segments_.push_back(static_cast<std::byte*>(address));
+  }
+}
+
+void Job::barrier() const {
+  gex_Event_Wait(gex_Coll_BarrierNB(team_, 0));
+}
+
+void Job::refuse(const std::string& reason) const {
+  if (is_root()) std::fprintf(stderr, "ft: %s\n", reason.c_str());
+  // Without the barrier another rank's exit could end the job before the line is written.
+  barrier();
+  gasnet_exit(2);
+}
+
+void Job::fail(const std::string& reason) const {
+  std::fprintf(stderr, "ft: rank %u: %s\n", static_cast<unsigned>(rank_), reason.c_str());
+  gasnet_exit(1);
+}
+
+void Job::check(int status, const char* call) const {
+  if (status != GASNET_OK) fail(std::string(call) + ": " + gasnet_ErrorName(status));
+}
+
+}  // namespace ft

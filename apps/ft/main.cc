@@ -1,0 +1,147 @@
+// ft: the NAS FT benchmark on GASNet-EX, in the three one-sided variants of Bell, Bonachea,
+// Nishtala and Yelick (IPDPS 2006).
+
+#include <CLI/CLI.hpp>
+#include <algorithm>
+#include <cstdio>
+#include <fstream>
+#include <iterator>
+#include <string>
+
+#include "report.h"
+
+namespace ft {
+namespace {
+
+struct Options {
+  std::string problem;
+  std::string variant;    ///< All three if empty.
+  std::string reference;  ///< The embedded classes if empty.
+  int iterations = 0;     ///< As many as published if 0.
+  std::size_t padding = 4;
+  bool ranks_info = false;
+  bool json = false;
+};
+
+/// The options, or the end of the job.
+Options parse(const Job& job, int argc, char** argv) {
+  Options options;
+  CLI::App app("NAS FT on GASNet-EX: exchange, slabs and pencils", "ft");
+  app.add_option("--class", options.problem, "S, W, A, B, C, D, ...")->required();
+  app.add_option("--variant", options.variant, "exchange, slabs or pencils; all three if not given")
+      ->check(CLI::IsMember(kVariantNames));
+  app.add_option("--iterations", options.iterations, "the first N only")
+      ->check(CLI::Range(1, 1000000));
+  app.add_option("--padding", options.padding, "unused elements after each row of x")
+      ->check(CLI::Range(0, 4096))
+      ->capture_default_str();
+  app.add_option("--reference", options.reference,
+                 "a file of classes and checksums in the form of nas_ft.json");
+  app.add_flag("--ranks-info", options.ranks_info, "messages, bytes and seconds of each rank");
+  app.add_flag("--json", options.json, "print one JSON object instead of text");
+  try {
+    app.parse(argc, argv);
+  } catch (const CLI::CallForHelp&) {
+    if (job.is_root()) std::fputs(app.help().c_str(), stdout);
+    job.barrier();
+    gasnet_exit(0);
+  } catch (const CLI::ParseError& error) {
+    job.refuse(std::string(error.what()) + " (ft --help lists the options)");
+  }
+  return options;
+}
+
+Problem choose_problem(const Job& job, const Options& options) {
+  ProblemOrError found;
+  if (options.reference.empty()) {
+    found = find_problem(published_classes, "nas_ft.json", options.problem);
+  } else {
+    std::ifstream file(options.reference);
+    if (!file) job.refuse("cannot read " + options.reference);
+    const std::string text{std::istreambuf_iterator<char>(file), {}};
+    found = find_problem(text, options.reference, options.problem);
+  }
+  if (!found.problem) job.refuse(found.error);
+  return *std::move(found.problem);
+}
+
+void check_rank_count(const Job& job, const Problem& problem) {
+  const std::vector<unsigned> counts = problem.rank_counts();
+  if (std::find(counts.begin(), counts.end(), job.size()) != counts.end()) return;
+  std::string line = "class " + problem.name + " cannot be split over " +
+                     std::to_string(job.size()) + " ranks; the counts that work are";
+  for (const unsigned count : counts) line.append(" ").append(std::to_string(count));
+  job.refuse(line);
+}
+
+/// Puts the root's verdict into every rank's segment, so that all end with the same status.
+int agree(const Job& job, const Memory& memory, int verdict) {
+  if (job.is_root()) {
+    int* mine = memory.verdict();
+    *mine = verdict;
+    for (gex_Rank_t rank = 1; rank < job.size(); ++rank) {
+      gex_RMA_PutNBI(job.team(), rank, memory.at(rank, mine), mine, sizeof *mine, GEX_EVENT_DEFER,
+                     0);
+    }
+    gex_NBI_Wait(GEX_EC_PUT, 0);
+  }
+  job.barrier();
+  return *memory.verdict();
+}
+
+int run_variants(const Job& job, const Options& options, const Problem& problem, const Grid& grid,
+                 const Memory& memory, const std::vector<std::unique_ptr<Variant>>& variants) {
+  const int iterations = options.iterations == 0 ? problem.iterations() : options.iterations;
+  const Run description{problem, grid.ranks, grid.padding, iterations};
+  const bool text = job.is_root() && !options.json;
+  if (text) print_heading(description);
+  std::vector<Outcome> outcomes;
+  bool verified = true;
+  for (const auto& variant : variants) {
+    outcomes.push_back(run(job, grid, memory, *variant, iterations));
+    if (job.is_root() && !is_verified(description, outcomes.back())) verified = false;
+    if (text) print_outcome(description, outcomes.back(), options.ranks_info);
+  }
+  if (text && outcomes.size() > 1) print_comparison(description, outcomes);
+  if (job.is_root() && options.json) {
+    std::printf("%s\n", to_json(description, outcomes).c_str());
+  }
+  std::fflush(stdout);
+  return agree(job, memory, verified ? 0 : 1);
+}
+
+}  // namespace
+}  // namespace ft
+
+int main(int argc, char** argv) {
+  using namespace ft;
+  Job job(&argc, &argv);
+  const Options options = parse(job, argc, argv);
+  const Problem problem = choose_problem(job, options);
+  check_rank_count(job, problem);
+  if (options.iterations > problem.iterations()) {
+    job.refuse("class " + problem.name + " has published checksums for " +
+               std::to_string(problem.iterations()) + " iterations, not " +
+               std::to_string(options.iterations));
+  }
+
+  const Grid grid{problem, job.size(), job.rank(), options.padding};
+  std::vector<std::unique_ptr<Variant>> variants;
+  std::size_t packing = 0;
+  for (const std::string& name : kVariantNames) {
+    if (!options.variant.empty() && options.variant != name) continue;
+    variants.push_back(make_variant(name));
+    packing = std::max(packing, variants.back()->packing_elements(grid.elements()));
+  }
+
+  const SegmentPlan plan(grid, packing, problem.iterations());
+  if (plan.bytes() > job.largest_segment()) {
+    job.refuse("class " + problem.name + " on " + std::to_string(job.size()) +
+               " ranks needs a segment of " + format_bytes(plan.bytes()) + " on each (" +
+               plan.describe() + "), and the largest to be had is " +
+               format_bytes(job.largest_segment()));
+  }
+  job.attach(plan.bytes());
+  const Memory memory(job, plan);
+  gasnet_exit(run_variants(job, options, problem, grid, memory, variants));
+}

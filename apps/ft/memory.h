@@ -1,0 +1,82 @@
+#pragma once
+// What a rank keeps in its segment. Everything large lies there, so that one refusal covers it all.
+
+#include <array>
+#include <cstddef>
+#include <string>
+
+#include "communication.h"
+#include "grid.h"
+
+namespace ft {
+
+/// Planes in transformation or under way to their owners. One would do where a put is done when it
+/// returns; a network needs some time for each.
+inline constexpr std::size_t kWorkPlanes = 4;
+
+/// Sizes in bytes, and the place of each part: the same on every rank.
+class SegmentPlan {
+ public:
+  SegmentPlan(const Grid& grid, std::size_t packing_elements, int iterations);
+
+  std::size_t bytes() const { return bytes_; }
+
+  /// The sums in one line, such as "landing 64.0 MiB + spectrum 64.0 MiB + ...".
+  std::string describe() const;
+
+ private:
+  friend class Memory;
+  enum Part { kLanding, kSpectrum, kWork, kPacking, kPartials, kRecords, kVerdict, kParts };
+
+  struct Extent {
+    const char* name;
+    std::size_t offset;
+    std::size_t bytes;
+  };
+
+  std::array<Extent, kParts> parts_{};
+  std::size_t plane_bytes_ = 0;
+  std::size_t ranks_ = 0;
+  std::size_t bytes_ = 0;
+};
+
+/// "1.5 GiB" and the like.
+std::string format_bytes(std::size_t bytes);
+
+/// The parts of this rank's segment, and of the root's where ranks leave their results.
+class Memory {
+ public:
+  Memory(const Job& job, const SegmentPlan& plan) : job_(job), plan_(plan) {}
+
+  Complex* landing() const { return mine<Complex>(SegmentPlan::kLanding); }
+  Complex* spectrum() const { return mine<Complex>(SegmentPlan::kSpectrum); }
+  Complex* packing() const { return mine<Complex>(SegmentPlan::kPacking); }
+  Complex* work(std::size_t i) const {
+    return mine<Complex>(SegmentPlan::kWork) + i * plan_.plane_bytes_ / sizeof(Complex);
+  }
+
+  /// One cell for every iteration and rank; the root's hold what all ranks put there.
+  Complex* partial(int iteration, std::size_t rank) const {
+    return mine<Complex>(SegmentPlan::kPartials) +
+           static_cast<std::size_t>(iteration) * plan_.ranks_ + rank;
+  }
+  Traffic* record(std::size_t rank) const { return mine<Traffic>(SegmentPlan::kRecords) + rank; }
+  int* verdict() const { return mine<int>(SegmentPlan::kVerdict); }
+
+  /// Where the same cell lies in the segment of `rank`.
+  template <typename T>
+  void* at(gex_Rank_t rank, T* cell) const {
+    return job_.segment_of(rank) + (reinterpret_cast<std::byte*>(cell) - job_.segment());
+  }
+
+ private:
+  template <typename T>
+  T* mine(SegmentPlan::Part part) const {
+    return reinterpret_cast<T*>(job_.segment() + plan_.parts_[part].offset);
+  }
+
+  const Job& job_;
+  SegmentPlan plan_;
+};
+
+}  // namespace ft

@@ -1,0 +1,64 @@
+#pragma once
+// The three ways in which section 5.3 of the paper sends a transpose, and all in which they differ:
+// when a put is started, how much it carries, and in which order the data lies where it lands.
+//
+// Messages of each rank and transpose, its own piece included, for p planes of r rows on T ranks
+// (of Table 1's cube of n^3, where p = n/T and r = n):
+//   exchange  T            = THREADS
+//   slabs     T * p        = THREADS * n/THREADS
+//   pencils   r * p        = n^2/THREADS
+
+#include <cstddef>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "communication.h"
+#include "grid.h"
+
+namespace ft {
+
+/// Where row number `row` of plane number `plane` lies in the landing area after a transpose: at
+/// plane * plane_stride + row * row_stride, in elements.
+struct Layout {
+  std::size_t plane_stride;
+  std::size_t row_stride;
+};
+
+/// Part of a plane that is ready to go: some consecutive rows that all belong to rank `to`.
+struct Piece {
+  std::size_t plane;  ///< Of this rank, before the transpose.
+  std::size_t to;
+  std::size_t row;  ///< The first, counted from the first that belongs to `to`.
+  const Complex* data;
+};
+
+class Variant {
+ public:
+  virtual ~Variant() = default;
+  virtual const char* name() const = 0;
+
+  /// Elements of memory that it needs to pack a transpose of `elements`.
+  virtual std::size_t packing_elements(std::size_t /*elements*/) const { return 0; }
+
+  virtual std::size_t rows_per_piece(const Transpose& transpose) const = 0;
+  virtual std::size_t messages(const Transpose& transpose) const = 0;
+  virtual Layout landing(const Transpose& transpose) const = 0;
+
+  /// Called for every piece as soon as its rows are transformed. The data stays as it is until the
+  /// puts of its plane are complete.
+  virtual void send(const Transpose& transpose, const Piece& piece, Complex* packing,
+                    Communication& communication) const = 0;
+
+  /// Called when all pieces are transformed.
+  virtual void finish(const Transpose& /*transpose*/, Complex* /*packing*/,
+                      Communication& /*communication*/) const {}
+};
+
+/// Their names, in the paper's order.
+inline const std::vector<std::string> kVariantNames = {"exchange", "slabs", "pencils"};
+
+/// The variant of that name, or none.
+std::unique_ptr<Variant> make_variant(const std::string& name);
+
+}  // namespace ft
