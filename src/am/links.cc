@@ -17,8 +17,10 @@ constexpr unsigned drain_limit = 32;
 using shm::Cell;
 using shm::Slot;
 
+}  // namespace
+
 /// A message copied out of its cell and slot.
-struct Copy {
+struct Links::Copy {
   MessageHeader header;
   alignas(16) std::uint32_t words[shm::cell_words];
   alignas(16) std::byte slot[shm::slot_bytes];
@@ -26,19 +28,19 @@ struct Copy {
 };
 
 /// Copies what the message uses of its cell and slot; afterwards the cell may be given back.
-void copy_out(const Cell& cell, const Slot& slot, Copy& copy) noexcept {
+inline void Links::copy_out(const Cell& cell, const Slot& slot, Copy& copy) noexcept {
   copy.header = cell.header;
   std::memcpy(copy.words, cell.words, sizeof copy.words);
   const MessageHeader& header = copy.header;
   const Category category = header.category();
+  if (category == Category::short_message && header.arg_count() <= shm::cell_words) [[likely]]
+    return;
   std::size_t used = shm::surplus_bytes(category, header.arg_count());
   if (category == Category::medium && header.slab() == no_slab &&
       shm::place_of(header.arg_count(), header.size()) == shm::Place::slot)
     used += header.size();
   if (used != 0) std::memcpy(copy.slot, slot.bytes, std::min(used, shm::slot_bytes));
 }
-
-}  // namespace
 
 Immortal<Links> the_links;
 
@@ -87,37 +89,19 @@ bool Links::claim_request_credit() noexcept {
   return false;
 }
 
-bool Links::claim(Link& link, shm::Direction direction, Claim& claim) noexcept {
-  Link::Direction& out = link.out[direction];
-  if (pairs_) [[likely]] {
-    if (!out.producer.has_room()) [[unlikely]] {
-      const bool found =
-          direction == shm::requests
-              ? out.producer.find_request_room(
-                    link.answers->consumed.load(std::memory_order_relaxed))
-              : out.producer.find_reply_room();
-      if (!found) return false;
-    }
-    claim.sequence = out.producer.next();
-  } else {
-    if (direction == shm::requests && !claim_request_credit()) return false;
-    if (!shm::claim_shared(*out.ring.control, out.ring.shape, claim.sequence)) {
-      if (direction == shm::requests) requests_sent_.fetch_sub(1, std::memory_order_relaxed);
-      return false;
-    }
-  }
-  const std::uint32_t index = claim.sequence & (out.ring.shape.cells - 1);
-  claim.cell = &out.ring.cells[index];
-  claim.slot = &out.ring.slots[index];
-  return true;
+bool Links::find_room(Link& link, shm::Direction direction) noexcept {
+  auto& producer = link.out[direction].producer;
+  return direction == shm::requests
+             ? producer.find_request_room(link.answers->consumed.load(std::memory_order_relaxed))
+             : producer.find_reply_room();
 }
 
-void Links::publish(Link& link, shm::Direction direction, const Claim& claim) noexcept {
-  if (pairs_) [[likely]]
-    link.out[direction].producer.publish(claim.cell->ready);
-  else
-    // Release: the message is whole before it is seen.
-    claim.cell->ready.store(claim.sequence + 1, std::memory_order_release);
+bool Links::claim_shared_cell(Link& link, shm::Direction direction, Claim& claim) noexcept {
+  const shm::Ring& ring = link.out[direction].ring;
+  if (direction == shm::requests && !claim_request_credit()) return false;
+  if (shm::claim_shared(*ring.control, ring.shape, claim.sequence)) return true;
+  if (direction == shm::requests) requests_sent_.fetch_sub(1, std::memory_order_relaxed);
+  return false;
 }
 
 void Links::request_unanswered(Incoming& ring, gex_Rank_t source) noexcept {
@@ -166,69 +150,65 @@ bool Links::take_one(std::size_t index) noexcept {
                              std::memory_order_relaxed);
   if (threaded_) in.lock.unlock();
 
+  if (copy.header.category() == Category::short_message &&
+      copy.header.arg_count() <= shm::cell_words) [[likely]] {
+    const Arrived arrived{copy.header, reinterpret_cast<const gex_AM_Arg_t*>(copy.words), nullptr,
+                          0, &in};
+    if (run_handler(arrived)) request_unanswered(in, copy.header.source);
+    return true;
+  }
+  deliver_with_payload(in, copy);
+  return true;
+}
+
+void Links::deliver_with_payload(Incoming& in, Copy& copy) noexcept {
   const MessageHeader& header = copy.header;
   const Category category = header.category();
   const unsigned arg_count = header.arg_count();
   const unsigned in_cell = shm::args_in_cell(category);
-  const std::size_t surplus = shm::surplus_bytes(category, arg_count);
   const std::uint32_t* first =
       category == Category::long_message ? copy.words + shm::long_prefix_words : copy.words;
-
-  Arrived arrived;
-  arrived.header = header;
-  arrived.ring = &in;
-  arrived.payload = nullptr;
-  arrived.size = 0;
+  Arrived arrived{header, reinterpret_cast<const gex_AM_Arg_t*>(first), nullptr, 0, &in};
   if (arg_count > in_cell) [[unlikely]] {
     std::memcpy(copy.args, first, in_cell * sizeof(gex_AM_Arg_t));
     std::memcpy(copy.args + in_cell, copy.slot, (arg_count - in_cell) * sizeof(gex_AM_Arg_t));
     arrived.args = copy.args;
-  } else {
-    arrived.args = reinterpret_cast<const gex_AM_Arg_t*>(first);
   }
   const shm::Neighborhood& neighborhood = process().neighborhood;
+  const bool in_slab = category == Category::medium && header.slab() != no_slab;
   if (category == Category::medium) {
     arrived.size = header.size();
-    if (header.slab() != no_slab) {
+    if (in_slab)
       arrived.payload =
           neighborhood.slab(neighborhood.local_index_of(header.source), header.slab());
-    } else if (shm::place_of(arg_count, arrived.size) == shm::Place::cell) {
+    else if (shm::place_of(arg_count, arrived.size) == shm::Place::cell)
       arrived.payload = reinterpret_cast<std::byte*>(copy.words) + shm::round_up_16(arg_count * 4);
-    } else {
-      arrived.payload = copy.slot + surplus;
-    }
+    else
+      arrived.payload = copy.slot + shm::surplus_bytes(category, arg_count);
   } else if (category == Category::long_message) {
     std::uint64_t prefix[2];
     std::memcpy(prefix, copy.words, sizeof prefix);
     arrived.payload = reinterpret_cast<void*>(prefix[0]);
     arrived.size = prefix[1];
   }
-
   const bool unanswered = run_handler(arrived);
-  if (header.slab() != no_slab && category == Category::medium)
+  if (in_slab)
     // Release: the handler's reads precede the owner's next write to the slab.
     neighborhood.slab_busy(neighborhood.local_index_of(header.source), header.slab())
         .store(0, std::memory_order_release);
   if (unanswered) request_unanswered(in, header.source);
-  return true;
 }
 
 bool Links::drain(std::size_t index) noexcept {
   bool any = false;
-  for (unsigned i = 0; i < drain_limit && take_one(index); ++i) any = true;
+  for (unsigned i = 0; i < drain_limit && points_[index].arrived() && take_one(index); ++i)
+    any = true;
   return any;
 }
 
-bool Links::poll() noexcept {
+bool Links::drain_arrived() noexcept {
   bool any = false;
-  for (std::size_t i = 0; i < points_.size(); ++i) {
-    const PollPoint& point = points_[i];
-    // Relaxed: only a hint; take_one reads the word again with acquire.
-    if (point.ready.load(std::memory_order_relaxed)->load(std::memory_order_relaxed) ==
-        point.expected.load(std::memory_order_relaxed))
-      any |= drain(i);
-  }
-  if (!pairs_) flush_unanswered();
+  for (std::size_t i = 0; i < points_.size(); ++i) any |= drain(i);
   return any;
 }
 

@@ -59,22 +59,64 @@ class Links {
 
   /// Claims a cell for a request or a reply; false if there is no room now. With pair rings in PAR
   /// the caller holds the direction's lock until it has published.
-  bool claim(Link& link, shm::Direction direction, Claim& claim) noexcept;
-  void publish(Link& link, shm::Direction direction, const Claim& claim) noexcept;
+  bool claim(Link& link, shm::Direction direction, Claim& claim) noexcept {
+    Link::Direction& out = link.out[direction];
+    if (pairs_) [[likely]] {
+      if (!out.producer.has_room() && !find_room(link, direction)) [[unlikely]]
+        return false;
+      claim.sequence = out.producer.next();
+    } else if (!claim_shared_cell(link, direction, claim)) {
+      return false;
+    }
+    const std::uint32_t index = claim.sequence & (out.ring.shape.cells - 1);
+    claim.cell = &out.ring.cells[index];
+    claim.slot = &out.ring.slots[index];
+    return true;
+  }
+
+  void publish(Link& link, shm::Direction direction, const Claim& claim) noexcept {
+    if (pairs_) [[likely]]
+      link.out[direction].producer.publish(claim.cell->ready);
+    else
+      // Release: the message is whole before it is seen.
+      claim.cell->ready.store(claim.sequence + 1, std::memory_order_release);
+  }
 
   /// The request that arrived over `ring` from `source` has ended without a reply.
   void request_unanswered(Incoming& ring, gex_Rank_t source) noexcept;
 
   /// Delivers arrived messages of both channels. Client context.
-  bool poll() noexcept;
+  bool poll() noexcept {
+    // All rings are looked at before any is drained: the loads do not wait for one another.
+    bool arrived = false;
+    for (const PollPoint& point : points_) arrived |= point.arrived();
+    bool any = false;
+    if (arrived) [[unlikely]]
+      any = drain_arrived();
+    if (!pairs_) [[unlikely]]
+      flush_unanswered();
+    return any;
+  }
 
  private:
   struct PollPoint {
     std::atomic<const std::atomic<std::uint32_t>*> ready;
     std::atomic<std::uint32_t> expected;
+
+    bool arrived() const noexcept {
+      // Relaxed: only a hint; take_one reads the word again with acquire.
+      return ready.load(std::memory_order_relaxed)->load(std::memory_order_relaxed) ==
+             expected.load(std::memory_order_relaxed);
+    }
   };
+  bool find_room(Link& link, shm::Direction direction) noexcept;
+  bool claim_shared_cell(Link& link, shm::Direction direction, Claim& claim) noexcept;
   bool drain(std::size_t index) noexcept;
+  bool drain_arrived() noexcept;
+  struct Copy;
+  static void copy_out(const shm::Cell& cell, const shm::Slot& slot, Copy& copy) noexcept;
   bool take_one(std::size_t index) noexcept;
+  void deliver_with_payload(Incoming& in, Copy& copy) noexcept;
   void flush_unanswered() noexcept;
   bool claim_request_credit() noexcept;
 

@@ -11,26 +11,9 @@
 
 namespace gex::am {
 
+std::atomic<bool> any_kept{false};
+
 namespace {
-
-MessageHeader header_of(const Outbound& message) noexcept {
-  MessageHeader header;
-  header.source = gex_proc_.jobrank;
-  header.handler = message.handler;
-  header.kind = MessageHeader::make_kind(message.category, message.reply, message.arg_count);
-  header.endpoints = message.endpoints;
-  header.size_buffer = MessageHeader::make_size_buffer(
-      message.category == Category::medium ? static_cast<std::uint32_t>(message.size) : 0,
-      message.slab);
-  return header;
-}
-
-/// Copies arguments in whole 16-byte chunks, as they were gathered.
-inline void copy_args(void* to, const gex_AM_Arg_t* args, unsigned count) noexcept {
-  auto* at = static_cast<std::byte*>(to);
-  for (unsigned i = 0; i < count; i += 4)
-    std::memcpy(at + i * sizeof *args, args + i, 4 * sizeof *args);
-}
 
 /// Writes the message to a claimed cell and its slot.
 void write(const Claim& claim, const Outbound& message) noexcept {
@@ -140,7 +123,6 @@ struct KeptReplies {
   SpinLock lock;
   std::vector<std::unique_ptr<KeptReply>> list;
 };
-std::atomic<bool> any_kept{false};
 Immortal<KeptReplies> the_kept_replies;
 KeptReplies& kept_replies() noexcept { return the_kept_replies.get(); }
 
@@ -178,8 +160,6 @@ void send_reply_local(Link& link, Outbound& message) noexcept {
 
 bool flush_kept_replies() noexcept {
   KeptReplies& all = kept_replies();
-  if (!any_kept.load(std::memory_order_relaxed)) [[likely]]
-    return false;
   std::vector<std::unique_ptr<KeptReply>> mine;
   {
     const OptionalGuard guard(all.lock, true);

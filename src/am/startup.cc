@@ -14,7 +14,9 @@ namespace {
 bool poll_messages() noexcept {
   bool progressed = links().poll();
   if (process().conduit != nullptr) progressed |= poll_network();
-  return flush_kept_replies() || progressed;
+  if (any_kept.load(std::memory_order_relaxed)) [[unlikely]]
+    progressed |= flush_kept_replies();
+  return progressed;
 }
 
 }  // namespace

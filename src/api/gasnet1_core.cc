@@ -113,6 +113,5 @@ int gasnet_set_waitmode(int wait_mode) {
   return GASNET_OK;
 }
 
-void _gasneti_threadkey_init(void) {}
 
 }  // extern "C"

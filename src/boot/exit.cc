@@ -1,5 +1,6 @@
 // How a rank ends: see job.h.
 
+#include <dlfcn.h>
 #include <poll.h>
 #include <sched.h>
 #include <signal.h>

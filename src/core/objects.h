@@ -45,11 +45,21 @@ struct _gex_EP : gex_EndpointPrefix_ {
 
 namespace gex {
 
-/// The endpoint with that client and index in this process, or null.
-gex_EP_t find_endpoint(unsigned client, unsigned index) noexcept;
+namespace detail {
+extern gex_Client_t the_client;
+}
 
 /// The client of this process, or null before gex_Client_Init.
-gex_Client_t only_client() noexcept;
+inline gex_Client_t only_client() noexcept { return detail::the_client; }
+
+/// The endpoint with that client and index in this process, or null.
+inline gex_EP_t find_endpoint(unsigned client, unsigned index) noexcept {
+  const gex_Client_t only = only_client();
+  if (only == nullptr || client != only->index) [[unlikely]]
+    return nullptr;
+  const gex_EP_t endpoint = only->endpoint;
+  return endpoint != nullptr && endpoint->index == index ? endpoint : nullptr;
+}
 
 /// Makes a client with its primordial endpoint. Names are checked by the caller.
 gex_Client_t create_client(const char* name, gex_Flags_t flags);

@@ -2,6 +2,8 @@
 
 #include <algorithm>
 #include <cstring>
+#include <set>
+#include <span>
 
 #include "base/env.h"
 #include "base/error.h"
@@ -95,6 +97,34 @@ void attach_conduit(void (*deliver)(std::uint32_t, net::Channel, const void*, st
           self.conduit->name, self.network.max_message, self.network.reply_depth);
 }
 
+/// Counts the ranks of this host and the cores that they may use together. A rank that is bound
+/// sees one core; ranks bound to different ones do not crowd each other.
+void count_cores() {
+  Process& self = process();
+  boot::Job& job = *self.job;
+  struct Cores {
+    std::uint32_t usable;
+    std::uint32_t first;
+  };
+  const auto allowed = os::allowed_cores();
+  const Cores mine{os::usable_cores(), allowed.empty() ? 0 : allowed.front()};
+  std::vector<Cores> everyones(job.size());
+  job.exchange(std::as_bytes(std::span(&mine, 1)), std::as_writable_bytes(std::span(everyones)));
+  std::uint32_t widest = 0;
+  std::set<std::uint32_t> bound_to;
+  self.host_ranks = 0;
+  for (std::uint32_t r = 0; r < job.size(); ++r) {
+    if (job.host_of(r) != job.host_of(job.rank())) continue;
+    ++self.host_ranks;
+    widest = std::max(widest, everyones[r].usable);
+    bound_to.insert(everyones[r].first);
+  }
+  self.usable_cores =
+      widest > 1 ? widest : static_cast<std::uint32_t>(std::max<std::size_t>(1, bound_to.size()));
+  self.crowded = self.host_ranks > self.usable_cores;
+  set_oversubscribed(self.crowded);
+}
+
 }  // namespace
 
 void start_process(void (*deliver)(std::uint32_t, net::Channel, const void*, std::size_t)) {
@@ -116,12 +146,7 @@ void start_process(void (*deliver)(std::uint32_t, net::Channel, const void*, std
 #endif
   self.threaded = gex_proc_.mode == GEX_MODE_PAR_;
 
-  std::uint32_t host_ranks = 0;
-  for (std::uint32_t r = 0; r < job.size(); ++r)
-    host_ranks += job.host_of(r) == job.host_of(job.rank()) ? 1 : 0;
-  self.host_ranks = host_ranks;
-  self.crowded = host_ranks > os::usable_cores();
-  set_oversubscribed(self.crowded);
+  count_cores();
 
   self.neighborhood = shm::Neighborhood::form();
   attach_conduit(deliver);

@@ -25,6 +25,7 @@ struct Process {
   std::string conduit_name;    ///< "smp", "emu", ...
   std::string conduit_reason;  ///< why that one
   std::uint32_t host_ranks = 1;
+  std::uint32_t usable_cores = 1;  ///< that the ranks of this host have together
   bool crowded = false;   ///< more ranks on this host than usable cores
   bool threaded = false;  ///< PAR: calls may come from several threads at once
 };

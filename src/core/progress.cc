@@ -6,24 +6,41 @@
 
 namespace gex {
 
+namespace detail {
+
 namespace {
-constexpr unsigned most_pollers = 4;
-Poller pollers[most_pollers];
-unsigned poller_count = 0;
+bool poll_nothing() noexcept { return false; }
+
+constexpr unsigned most_others = 4;
+Poller others[most_others];
+unsigned other_count = 0;
 }  // namespace
 
-void register_poller(Poller poller) noexcept {
-  if (poller_count == most_pollers) fatal("more than %u pollers registered", most_pollers);
-  pollers[poller_count++] = poller;
+Poller primary_poller = poll_nothing;
+std::atomic<std::uint32_t> polls_wanted{0};
+
+bool poll_others() noexcept {
+  bool progressed = false;
+  for (unsigned i = 0; i < other_count; ++i) progressed |= others[i]();
+  return progressed;
 }
 
-bool poll() noexcept {
-  bool progressed = false;
-  for (unsigned i = 0; i < poller_count; ++i) progressed |= pollers[i]();
+void poll_found_nothing() noexcept {
   // Another rank has ended the job: this one goes too, with its streams flushed.
-  if (!progressed && process().job->ending()) [[unlikely]]
-    process().job->end(0);
-  return progressed;
+  if (process().job->ending()) [[unlikely]]
+    process().job->follow();
+}
+
+}  // namespace detail
+
+void register_poller(Poller poller) noexcept {
+  if (detail::primary_poller == detail::poll_nothing) {
+    detail::primary_poller = poller;
+    return;
+  }
+  if (detail::other_count == detail::most_others)
+    fatal("more than %u pollers registered", detail::most_others + 1);
+  detail::others[detail::other_count++] = poller;
 }
 
 }  // namespace gex

@@ -37,13 +37,12 @@ struct Registry {
 };
 Immortal<Registry> the_registry;
 
-/// Barriers of this process that wait for something it must do itself.
+/// Barriers of this process that wait for something it must do itself; polls are wanted for each.
 struct Active {
   SpinLock lock;
   std::vector<TeamBarrier*> barriers;
 };
 Immortal<Active> the_active;
-std::atomic<std::uint32_t> active_count{0};
 
 void activate(TeamBarrier& barrier) noexcept {
   Active& active = the_active.get();
@@ -52,18 +51,15 @@ void activate(TeamBarrier& barrier) noexcept {
       active.barriers.end())
     return;
   active.barriers.push_back(&barrier);
-  active_count.store(static_cast<std::uint32_t>(active.barriers.size()), std::memory_order_relaxed);
+  want_polls();
 }
 
 void deactivate(TeamBarrier& barrier) noexcept {
   Active& active = the_active.get();
-  std::erase(active.barriers, &barrier);
-  active_count.store(static_cast<std::uint32_t>(active.barriers.size()), std::memory_order_relaxed);
+  if (std::erase(active.barriers, &barrier) != 0) unwant_polls();
 }
 
 bool advance_active() noexcept {
-  if (active_count.load(std::memory_order_relaxed) == 0) [[likely]]
-    return false;
   Active& active = the_active.get();
   // One thread at a time: the others' polls have nothing to add.
   if (!active.lock.try_lock()) return false;

@@ -55,7 +55,6 @@ struct State {
   Value result;
 };
 Immortal<State> the_state;
-std::atomic<bool> active{false};
 
 unsigned round_count() noexcept {
   unsigned rounds = 0;
@@ -106,8 +105,6 @@ bool advance(State& state) noexcept {
 }
 
 bool poll_named_barrier() noexcept {
-  if (!active.load(std::memory_order_relaxed)) [[likely]]
-    return false;
   State& state = the_state.get();
   if (!state.lock.try_lock()) return false;
   const unsigned before = state.round;
@@ -129,7 +126,7 @@ bool try_finish(int id, int flags, bool& mismatch) noexcept {
   mismatch = differs || state.value.knowledge == Knowledge::mismatch;
   state.result = state.value;
   state.under_way = false;
-  active.store(false, std::memory_order_relaxed);
+  unwant_polls();
   return true;
 }
 
@@ -155,7 +152,7 @@ void barrier_notify(int id, int flags) noexcept {
   else
     state.value = {Knowledge::named, id};
   advance(state);
-  active.store(true, std::memory_order_relaxed);
+  want_polls();
 }
 
 int barrier_finish(int id, int flags, bool wait) noexcept {

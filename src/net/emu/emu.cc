@@ -128,6 +128,9 @@ std::size_t poll(std::uint32_t channels, std::size_t most) {
 
 /// The peers keep their mappings: what lies there for them stays.
 void detach() {
+#ifdef GEX_DEBUG
+  attached->network.check_invariants();
+#endif
   delete std::exchange(attached, nullptr);
 }
 
