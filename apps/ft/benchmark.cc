@@ -1,5 +1,8 @@
 #include "benchmark.h"
 
+#include <cstring>
+#include <optional>
+
 #include "spectrum.h"
 #include "transform.h"
 #include "uniform.h"
@@ -47,34 +50,74 @@ std::vector<std::size_t> checksum_places(const Grid& grid, const Transform& inve
 /// follows a wait for puts.
 template <typename T>
 void send_to_root(const Job& job, const Memory& memory, T* cell) {
+  if (job.is_root()) return;
   gex_RMA_PutNBI(job.team(), 0, memory.at(0, cell), cell, sizeof(T), GEX_EVENT_DEFER, 0);
+}
+
+struct Transforms {
+  std::optional<Transform> forward;
+  std::optional<Transform> inverse;
+
+  Transforms(const Grid& grid, const Variant& variant, const Memory& memory)
+      : forward(Transform::forward(grid, variant, memory)),
+        inverse(Transform::inverse(grid, variant, memory)) {}
+};
+
+/// Sends the root's wisdom to all; nothing, if it is too long.
+void send_wisdom(const Job& job, const Memory& memory) {
+  std::string text = export_wisdom();
+  if (text.size() >= kWisdomBytes) text.clear();
+  char* wisdom = memory.wisdom();
+  std::memcpy(wisdom, text.c_str(), text.size() + 1);
+  for (gex_Rank_t rank = 1; rank < job.size(); ++rank) {
+    gex_RMA_PutNBI(job.team(), rank, memory.at(rank, wisdom), wisdom, text.size() + 1,
+                   GEX_EVENT_DEFER, 0);
+  }
+  gex_NBI_Wait(GEX_EC_PUT, 0);
+}
+
+/// Measures once, on the root, and plans alike on all ranks: on fewer processors than ranks they
+/// would disturb one another's measurements, and take as many times as long.
+Transforms plan(const Job& job, const Grid& grid, const Memory& memory, const Variant& variant) {
+  std::optional<Transforms> transforms;
+  if (job.is_root()) {
+    transforms.emplace(grid, variant, memory);
+    send_wisdom(job, memory);
+  }
+  job.barrier();
+  if (!job.is_root()) {
+    import_wisdom(memory.wisdom());
+    transforms.emplace(grid, variant, memory);
+  }
+  if (!transforms->forward || !transforms->inverse) job.fail("FFTW has no plan for this grid");
+  return *std::move(transforms);
 }
 
 }  // namespace
 
 Outcome run(const Job& job, const Grid& grid, const Memory& memory, const Variant& variant,
             int iterations) {
-  const std::optional<Transform> to_spectrum = Transform::forward(grid, variant, memory);
-  const std::optional<Transform> from_spectrum = Transform::inverse(grid, variant, memory);
-  if (!to_spectrum || !from_spectrum) job.fail("FFTW has no plan for this grid");
-  const std::vector<std::size_t> places = checksum_places(grid, *from_spectrum);
+  const Transforms transforms = plan(job, grid, memory, variant);
+  const Transform& to_spectrum = *transforms.forward;
+  const Transform& from_spectrum = *transforms.inverse;
+  const std::vector<std::size_t> places = checksum_places(grid, from_spectrum);
   Communication communication(job, memory.landing());
 
   // Nobody may write a landing area while its owner plans there.
   communication.release_landing();
-  forward(grid, *to_spectrum, communication);
+  forward(grid, to_spectrum, communication);
   communication.wait_for_peers();
   communication.reset();
 
   job.barrier();
   const gasnett_tick_t start = gasnett_ticks_now();
   communication.release_landing();
-  forward(grid, *to_spectrum, communication);
+  forward(grid, to_spectrum, communication);
   for (int i = 0; i < iterations; ++i) {
-    inverse(grid, *from_spectrum, memory, i + 1, communication);
+    inverse(grid, from_spectrum, memory, i + 1, communication);
     Complex* partial = memory.partial(i, grid.rank);
     *partial = 0;
-    for (const std::size_t place : places) *partial += from_spectrum->result()[place];
+    for (const std::size_t place : places) *partial += from_spectrum.result()[place];
     send_to_root(job, memory, partial);
     communication.release_landing();
   }

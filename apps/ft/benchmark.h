@@ -15,7 +15,7 @@ struct Outcome {
   double seconds = 0;
   std::vector<Complex> checksums;     ///< One per iteration.
   std::vector<Traffic> traffic;       ///< One per rank.
-  std::size_t expected_messages = 0;  ///< Of each rank, by the variant's formula.
+  std::size_t expected_messages = 0;  ///< Of each rank, by the variant's formula: see variant.h.
 };
 
 /// Runs NAS FT: the initial conditions, the forward transform, then in each iteration the evolution

@@ -1,6 +1,20 @@
 #include "fft.h"
 
+#include <cstdlib>
+#include <memory>
+
 namespace ft {
+
+std::string export_wisdom() {
+  const std::unique_ptr<char, decltype(&std::free)> text(fftw_export_wisdom_to_string(),
+                                                         &std::free);
+  return text ? text.get() : "";
+}
+
+// A text that FFTW does not accept changes nothing but the time that planning takes.
+void import_wisdom(const char* text) {
+  fftw_import_wisdom_from_string(text);
+}
 
 std::optional<Fft> Fft::plan(const Shape& shape, int direction, Complex* in, Complex* out) {
   const int length = static_cast<int>(shape.length);

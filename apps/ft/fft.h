@@ -5,6 +5,7 @@
 
 #include <cstddef>
 #include <optional>
+#include <string>
 
 #include "problem.h"
 
@@ -19,6 +20,11 @@ struct Shape {
   std::size_t in_stride;
   std::size_t out_stride;
 };
+
+/// What FFTW has measured so far in this process, as a text. A process that takes it over need not
+/// measure the same shapes again.
+std::string export_wisdom();
+void import_wisdom(const char* text);
 
 /// A plan for one shape. Planning measures, and writes over what `in` and `out` point to; executing
 /// takes any pointers of elements.

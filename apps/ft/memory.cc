@@ -23,6 +23,7 @@ SegmentPlan::SegmentPlan(const Grid& grid, std::size_t packing_elements, int ite
   parts_[kPacking] = {"packing", 0, packing_elements * sizeof(Complex)};
   parts_[kPartials] = {"checksums", 0, partials};
   parts_[kRecords] = {"records", 0, ranks_ * sizeof(Traffic)};
+  parts_[kWisdom] = {"wisdom", 0, kWisdomBytes};
   parts_[kVerdict] = {"verdict", 0, sizeof(int)};
   for (Extent& part : parts_) {
     part.offset = bytes_;

@@ -14,6 +14,9 @@ namespace ft {
 /// returns; a network needs some time for each.
 inline constexpr std::size_t kWorkPlanes = 4;
 
+/// Longest text of FFTW's wisdom that the root hands on; a run needs a few thousand characters.
+inline constexpr std::size_t kWisdomBytes = std::size_t{64} << 10;
+
 /// Sizes in bytes, and the place of each part: the same on every rank.
 class SegmentPlan {
  public:
@@ -26,7 +29,17 @@ class SegmentPlan {
 
  private:
   friend class Memory;
-  enum Part { kLanding, kSpectrum, kWork, kPacking, kPartials, kRecords, kVerdict, kParts };
+  enum Part {
+    kLanding,
+    kSpectrum,
+    kWork,
+    kPacking,
+    kPartials,
+    kRecords,
+    kWisdom,
+    kVerdict,
+    kParts
+  };
 
   struct Extent {
     const char* name;
@@ -61,6 +74,7 @@ class Memory {
            static_cast<std::size_t>(iteration) * plan_.ranks_ + rank;
   }
   Traffic* record(std::size_t rank) const { return mine<Traffic>(SegmentPlan::kRecords) + rank; }
+  char* wisdom() const { return mine<char>(SegmentPlan::kWisdom); }
   int* verdict() const { return mine<int>(SegmentPlan::kVerdict); }
 
   /// Where the same cell lies in the segment of `rank`.

@@ -22,6 +22,13 @@ Spread spread(const Outcome& outcome, double Traffic::*seconds) {
   return result;
 }
 
+/// The most that any rank sent: all send as many.
+std::uint64_t messages(const Outcome& outcome) {
+  std::uint64_t most = 0;
+  for (const Traffic& traffic : outcome.traffic) most = std::max(most, traffic.messages);
+  return most;
+}
+
 double rate(const Run& run, const Outcome& outcome) {
   return mops(run.problem.points(), run.iterations, outcome.seconds);
 }
@@ -64,7 +71,8 @@ void print_outcome(const Run& run, const Outcome& outcome, bool ranks_info) {
               starting.average);
   std::printf("  waiting for it          %10.4f s at most, %.4f s on average\n", waiting.max,
               waiting.average);
-  std::printf("  messages of each rank   %10zu\n", outcome.expected_messages);
+  std::printf("  messages of each rank   %10" PRIu64 ", %zu by Table 1\n", messages(outcome),
+              outcome.expected_messages);
   if (!ranks_info) return;
   std::printf("  rank    messages           bytes   starting s    waiting s\n");
   for (std::size_t rank = 0; rank < outcome.traffic.size(); ++rank) {
@@ -78,9 +86,9 @@ void print_comparison(const Run& run, const std::vector<Outcome>& outcomes) {
   std::printf("\n%-10s %10s %10s %12s %12s %14s\n", "variant", "seconds", "Mop/s", "starting s",
               "waiting s", "messages/rank");
   for (const Outcome& outcome : outcomes) {
-    std::printf("%-10s %10.4f %10.1f %12.4f %12.4f %14zu\n", outcome.variant.c_str(),
+    std::printf("%-10s %10.4f %10.1f %12.4f %12.4f %14" PRIu64 "\n", outcome.variant.c_str(),
                 outcome.seconds, rate(run, outcome), spread(outcome, &Traffic::starting).max,
-                spread(outcome, &Traffic::waiting).max, outcome.expected_messages);
+                spread(outcome, &Traffic::waiting).max, messages(outcome));
   }
 }
 
@@ -105,6 +113,7 @@ std::string to_json(const Run& run, const std::vector<Outcome>& outcomes) {
                         {"mops", rate(run, outcome)},
                         {"starting", to_json(spread(outcome, &Traffic::starting))},
                         {"waiting", to_json(spread(outcome, &Traffic::waiting))},
+                        {"expected_messages", outcome.expected_messages},
                         {"ranks", ranks}});
   }
   const nlohmann::json report = {{"class", run.problem.name},    {"nx", run.problem.nx},

@@ -143,7 +143,7 @@ KeptReplies& kept_replies() noexcept { return the_kept_replies.get(); }
 
 }  // namespace
 
-void send_reply_local(Link& link, Outbound& message) noexcept {
+void send_reply_local(Link& link, const Outbound& message) noexcept {
   if (try_send_local(link, message, false)) return;
   if (needs_slab(message)) {
     keep(link, message);

@@ -16,7 +16,7 @@ inline void copy_args(void* to, const gex_AM_Arg_t* args, unsigned count) noexce
 }
 
 /// The header of a message of this process.
-inline MessageHeader header_of(const Outbound& message) noexcept {
+[[gnu::always_inline]] inline MessageHeader header_of(const Outbound& message) noexcept {
   MessageHeader header;
   header.source = gex_proc_.jobrank;
   header.handler = message.handler;
@@ -30,8 +30,8 @@ inline MessageHeader header_of(const Outbound& message) noexcept {
 
 /// The shortest way, for what fits in a cell of a pair ring: a short message of up to 12 arguments,
 /// or a medium whose payload goes beside its arguments. False if there is no room now.
-inline bool try_send_in_cell(Link& link, shm::Direction direction,
-                             const Outbound& message) noexcept {
+[[gnu::always_inline]] inline bool try_send_in_cell(Link& link, shm::Direction direction,
+                                                    const Outbound& message) noexcept {
   Links& all = links();
   SpinLock& lock = link.out[direction].lock;
   const bool threaded = all.threaded();
@@ -64,7 +64,7 @@ bool try_send_local(Link& link, const Outbound& message, bool immediate) noexcep
 
 /// Sends a reply, whose cell is reserved. A payload that finds no slab is kept in memory of this
 /// process, bounded by the requests the requester may have open, until one is free.
-void send_reply_local(Link& link, Outbound& message) noexcept;
+void send_reply_local(Link& link, const Outbound& message) noexcept;
 
 /// True while replies are kept.
 extern std::atomic<bool> any_kept;

@@ -190,9 +190,11 @@ void deliver_from_network(std::uint32_t source, net::Channel channel, const void
     default: refuse(source, "an unknown category");
   }
 
-  // A reply answers one request and gives its credit back.
+  const bool unanswered = run_handler(arrived);
+  // A reply answers one request. Its credit comes back only now, because until its handler has
+  // returned it takes a place at this process.
   if (header.is_reply()) peer.credits.fetch_add(1, std::memory_order_relaxed);
-  if (run_handler(arrived)) {
+  if (unanswered) {
     const std::uint32_t owed = peer.owed.fetch_add(1, std::memory_order_relaxed) + 1;
     if (owed >= self.give_back_at) give_back(source);
   }

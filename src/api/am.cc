@@ -5,6 +5,7 @@
 #include "am/limits.h"
 #include "am/outbound.h"
 #include "am/prepare.h"
+#include "am/send.h"
 #include "am/token.h"
 #include "base/error.h"
 #include "core/published.h"
@@ -195,7 +196,7 @@ int gex_am_request_short_(gex_TM_t tm, gex_Rank_t rank, gex_AM_Index_t handler, 
   const gex::Peer peer = gex::resolve(tm, rank);
   Outbound out = message(handler, Category::short_message, numargs, args);
   out.endpoints = gex::am::endpoints_of(peer.local_endpoint, peer.endpoint);
-  return gex::am::send_request(peer.jobrank, out, immediate(flags));
+  return gex::am::send_request_now(peer.jobrank, out, immediate(flags));
 }
 
 int gex_am_request_medium_(gex_TM_t tm, gex_Rank_t rank, gex_AM_Index_t handler,
@@ -238,7 +239,7 @@ int gex_am_reply_short_(gex_Token_t token, gex_AM_Index_t handler, gex_Flags_t,
                         unsigned int numargs, const gex_AM_Arg_t* args) {
   check_reply("gex_AM_ReplyShort", token);
   Outbound out = message(handler, Category::short_message, numargs, args);
-  gex::am::send_reply(token, out);
+  gex::am::send_reply_now(token, out);
   return 0;
 }
 

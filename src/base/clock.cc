@@ -15,30 +15,41 @@ namespace gex {
 namespace {
 
 #if defined(__x86_64__)
-/// The kernel watches the counters of all cores and stops using them when they disagree; a host
-/// whose clock source is none of these has found its counters wanting.
-bool kernel_trusts_tsc() noexcept {
+/// Name of the kernel's clock source, "" if there is no /sys in this container.
+struct ClockSource {
+  char name[64] = {};
+};
+ClockSource kernel_clock_source() noexcept {
+  ClockSource source;
   std::FILE* file =
       std::fopen("/sys/devices/system/clocksource/clocksource0/current_clocksource", "re");
-  if (file == nullptr) return true;  // no /sys in this container: the processor's word must do
-  char name[64] = {};
-  const bool read = std::fgets(name, sizeof name, file) != nullptr;
+  if (file == nullptr) return source;
+  if (std::fgets(source.name, sizeof source.name, file) == nullptr) source = {};
   std::fclose(file);
-  if (!read) return true;
-  name[std::strcspn(name, "\n")] = '\0';
-  for (const char* trusted : {"tsc", "kvm-clock", "hyperv_clocksource_tsc_page"}) {
-    if (std::strcmp(name, trusted) == 0) return true;
+  source.name[std::strcspn(source.name, "\n")] = '\0';
+  return source;
+}
+
+/// The kernel watches the counters of all cores and stops using them when they disagree; a host
+/// whose clock source is none of these has found its counters wanting. Where it does not tell, the
+/// processor's word must do.
+bool kernel_trusts_tsc(const ClockSource& source) noexcept {
+  for (const char* trusted : {"", "tsc", "kvm-clock", "hyperv_clocksource_tsc_page"}) {
+    if (std::strcmp(source.name, trusted) == 0) return true;
   }
   return false;
+}
+
+bool tsc_is_invariant() noexcept {
+  unsigned a = 0, b = 0, c = 0, d = 0;
+  constexpr unsigned power_management = 0x80000007u, invariant_tsc = 1u << 8;
+  return __get_cpuid(power_management, &a, &b, &c, &d) != 0 && (d & invariant_tsc) != 0;
 }
 #endif
 
 bool tsc_usable() noexcept {
 #if defined(__x86_64__)
-  unsigned a = 0, b = 0, c = 0, d = 0;
-  constexpr unsigned power_management = 0x80000007u, invariant_tsc = 1u << 8;
-  return __get_cpuid(power_management, &a, &b, &c, &d) != 0 && (d & invariant_tsc) != 0 &&
-         kernel_trusts_tsc();
+  return tsc_is_invariant() && kernel_trusts_tsc(kernel_clock_source());
 #else
   return false;
 #endif
@@ -110,6 +121,20 @@ Tick ns_to_ticks(std::uint64_t nanoseconds) noexcept {
 
 const char* tick_source() noexcept {
   return detail::tick_is_tsc ? "tsc" : "clock_gettime";
+}
+
+std::string tick_reason() {
+#if defined(__x86_64__)
+  if (!tsc_is_invariant()) return "the processor's time stamp counter is not invariant";
+  const ClockSource source = kernel_clock_source();
+  if (source.name[0] == '\0') return "an invariant counter; the kernel's clock source is not told";
+  if (!detail::tick_is_tsc)
+    return std::string("the kernel's clock source is ") + source.name +
+           ": it does not trust the processor's time stamp counter";
+  return std::string("an invariant counter, and the kernel's clock source is ") + source.name;
+#else
+  return "this processor has no time stamp counter that libgex knows";
+#endif
 }
 
 }  // namespace gex

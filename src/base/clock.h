@@ -15,6 +15,7 @@
 // enough. No call here allocates or blocks otherwise; any thread may call any.
 
 #include <cstdint>
+#include <string>
 
 #if defined(__x86_64__)
 #include <x86intrin.h>
@@ -36,6 +37,9 @@ Tick ns_to_ticks(std::uint64_t nanoseconds) noexcept;
 
 /// What `ticks` reads, for gexinfo: "tsc" or "clock_gettime".
 const char* tick_source() noexcept;
+
+/// Why `ticks` reads that, for gexinfo. Allocates; reads /sys.
+std::string tick_reason();
 
 namespace detail {
 /// Decided before main: constant from then on, so that `ticks` pays one predicted branch.

@@ -188,6 +188,7 @@ int Guardian::serve() {
     }
     meet_deadlines();
   }
+  relay_.let_go();
   if (interrupted_by_ != 0) return 128 + interrupted_by_;
   const int code = page_.ending() ? page_.code() : 0;
   return code == 0 && relay_.lost_output() ? 1 : code;

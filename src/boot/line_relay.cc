@@ -49,7 +49,7 @@ LineRelay::LineRelay(const char* program, bool tag)
       room_(LineBuffer::longest) {
 }
 
-LineRelay::~LineRelay() {
+void LineRelay::let_go() {
   if (!thread_.joinable()) return;
   if (finished()) {
     thread_.join();

@@ -46,14 +46,15 @@ class LineRelay {
   LineRelay(const char* program, bool tag);
   LineRelay(const LineRelay&) = delete;
   LineRelay& operator=(const LineRelay&) = delete;
-  /// Leaves a thread that has not finished to end with the process.
-  ~LineRelay();
+  ~LineRelay() { let_go(); }
 
   enum Stream : std::uint8_t { output, error };
   void add(std::uint32_t rank, Stream stream, os::FileDescriptor pipe);
 
   /// Starts the thread; 0 or errno.
   int start();
+  /// Done with it: a thread that has not finished is left to end with the process.
+  void let_go();
 
   /// Readable once every source has ended and all is written.
   int finished_event() const noexcept { return finished_event_.get(); }

@@ -12,8 +12,8 @@
 
 namespace gex {
 
-thread_local ThreadRecord* current_thread_record __attribute__((tls_model("initial-exec"))) =
-    nullptr;
+constinit thread_local ThreadRecord* current_thread_record
+    __attribute__((tls_model("initial-exec"))) = nullptr;
 
 namespace {
 

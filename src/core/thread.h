@@ -95,7 +95,7 @@ struct alignas(cache_line) ThreadRecord {
   inline Counters& implicit_counters() noexcept;
 };
 
-extern thread_local ThreadRecord* current_thread_record
+extern constinit thread_local ThreadRecord* current_thread_record
     __attribute__((tls_model("initial-exec")));
 
 /// Makes (or takes over) a record for the calling thread.

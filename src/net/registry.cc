@@ -2,9 +2,11 @@
 
 #include <dlfcn.h>
 
+#include <algorithm>
 #include <filesystem>
-#include <set>
+#include <map>
 #include <system_error>
+#include <utility>
 #include <vector>
 
 #include "base/env.h"
@@ -20,8 +22,15 @@ namespace fs = std::filesystem;
 constexpr std::string_view file_prefix = "libgex-";
 constexpr std::string_view file_suffix = ".so";
 
+/// What `set_library_folder` named.
+std::string& library_folder() {
+  static std::string folder;
+  return folder;
+}
+
 /// Folder of the file this code is part of: libgex.so, or the program that links it statically.
 fs::path own_folder() {
+  if (!library_folder().empty()) return library_folder();
   Dl_info info;
   if (dladdr(reinterpret_cast<const void*>(&find), &info) == 0 || info.dli_fname == nullptr)
     return {};
@@ -97,23 +106,45 @@ const Conduit* find(std::string_view name) {
         std::string(name).c_str(), available().c_str());
 }
 
-std::string available() {
-  std::string result = "smp";
-  for (const Conduit* conduit : built_in()) result.append(", ").append(conduit->name);
-  std::set<std::string> plug_ins;
+Survey survey() {
+  Survey result;
+  // Who has a name already: the first file of it, and before any the library itself.
+  std::map<std::string, std::string> taken{{"smp", "the job without a network"}};
+  for (const Conduit* conduit : built_in()) taken.emplace(conduit->name, "the built-in conduit");
   for (const fs::path& folder : folders()) {
     std::error_code error;
-    // A folder that cannot be read holds nothing for `find` either.
+    std::vector<PlugIn> found;
     for (fs::directory_iterator entry(folder, error), end; !error && entry != end;
          entry.increment(error)) {
       const std::string file = entry->path().filename().string();
       if (file.size() > file_prefix.size() + file_suffix.size() && file.starts_with(file_prefix) &&
           file.ends_with(file_suffix))
-        plug_ins.insert(
-            file.substr(file_prefix.size(), file.size() - file_prefix.size() - file_suffix.size()));
+        found.push_back({file.substr(file_prefix.size(),
+                                     file.size() - file_prefix.size() - file_suffix.size()),
+                         entry->path().string(),
+                         {}});
+    }
+    result.folders.push_back({folder.string(), error ? error.message() : std::string()});
+    for (PlugIn& plug_in : found) {
+      const auto [place, is_first] = taken.emplace(plug_in.name, plug_in.file);
+      if (!is_first) plug_in.hidden_by = place->second;
+      result.plug_ins.push_back(std::move(plug_in));
     }
   }
-  for (const std::string& name : plug_ins) result.append(", ").append(name);
+  std::stable_sort(result.plug_ins.begin(), result.plug_ins.end(),
+                   [](const PlugIn& a, const PlugIn& b) { return a.name < b.name; });
+  return result;
+}
+
+void set_library_folder(std::string folder) {
+  library_folder() = std::move(folder);
+}
+
+std::string available() {
+  std::string result = "smp";
+  for (const Conduit* conduit : built_in()) result.append(", ").append(conduit->name);
+  for (const PlugIn& plug_in : survey().plug_ins)
+    if (plug_in.hidden_by.empty()) result.append(", ").append(plug_in.name);
   return result;
 }
 

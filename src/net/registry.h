@@ -4,6 +4,7 @@
 #include <span>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "net/conduit.h"
 
@@ -19,7 +20,32 @@ std::span<const Conduit* const> built_in() noexcept;
 /// plug-in once found stays loaded.
 const Conduit* find(std::string_view name);
 
-/// One line for gexinfo: the names that `find` would find on this machine, "smp, emu, ofi".
+/// A folder that is looked through for plug-ins.
+struct Folder {
+  std::string path;
+  std::string error;  ///< not empty: why it cannot be read
+};
+
+/// A plug-in's file, found by its name and not opened.
+struct PlugIn {
+  std::string name;
+  std::string file;
+  std::string hidden_by;  ///< not empty: what `find` takes for that name instead
+};
+
+/// Where `find` looks and which plug-ins lie there, for gexinfo; plug-ins by name, those of one
+/// name in the order of the folders.
+struct Survey {
+  std::vector<Folder> folders;
+  std::vector<PlugIn> plug_ins;
+};
+Survey survey();
+
+/// Start-up only. For a program of ours that holds the library's rooms and is not linked with
+/// libgex: looks for plug-ins beside the libgex in `folder` instead of beside the program.
+void set_library_folder(std::string folder);
+
+/// One line: the names that `find` would find on this machine, "smp, emu, ofi".
 /// Plug-ins are found by their file names, not opened.
 std::string available();
 

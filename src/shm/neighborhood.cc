@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cerrno>
 #include <cstring>
+#include <utility>
 
 #include "base/env.h"
 #include "base/error.h"
@@ -43,9 +44,14 @@ constexpr std::uint64_t slab_start(std::uint32_t index) {
   return offset;
 }
 
+struct SegmentLimit {
+  std::uint64_t bytes;
+  std::string reason;
+};
+
 /// Largest segment of a process: what the variable says, within what the limits of this process
 /// let it map at all.
-std::uint64_t segment_limit(std::uint32_t host_ranks, std::uint64_t control, std::uint32_t members) {
+SegmentLimit segment_limit(std::uint32_t host_ranks, std::uint64_t control, std::uint32_t members) {
   const os::MemoryLimits limits = os::memory_limits();
   const env::Memory wanted = env::memory(env::Variable::max_segsize);
   std::uint64_t bytes = wanted.bytes_per_process(limits.usable_physical(), host_ranks);
@@ -53,6 +59,7 @@ std::uint64_t segment_limit(std::uint32_t host_ranks, std::uint64_t control, std
   if (bytes == 0)
     fatal("GASNET_MAX_SEGSIZE leaves less than one page for each of %u processes of this host",
           host_ranks);
+  std::string reason = "GASNET_MAX_SEGSIZE";
   const auto shrink_to = [&](std::optional<std::uint64_t> limit, std::uint64_t spare,
                              const char* name) {
     if (!limit) return;
@@ -61,18 +68,20 @@ std::uint64_t segment_limit(std::uint32_t host_ranks, std::uint64_t control, std
     if (each == 0)
       fatal("%s (%s) is too small for the shared memory of %u processes", name,
             os::format_bytes(*limit).c_str(), members);
-    bytes = std::min(bytes, each);
+    if (each >= bytes) return;
+    bytes = each;
+    reason = name;
   };
   shrink_to(limits.file_size, 0, "the file size limit (ulimit -f)");
   // Half of the address space limit stays for the program itself.
   if (limits.address_space)
     shrink_to(*limits.address_space / 2, 0, "half of the address space limit (ulimit -v)");
-  return bytes;
+  return {bytes, std::move(reason)};
 }
 
 }  // namespace
 
-void Neighborhood::lay_out() {
+void Neighborhood::lay_out() noexcept {
   const RingShape shape = has_pair_rings() ? pair_shape : shared_shape;
   ring_stride_ = round_up(ring_bytes(shape), 4096);
   const std::uint64_t rings_each = 2 * (has_pair_rings() ? size_ : 1);
@@ -84,6 +93,16 @@ void Neighborhood::lay_out() {
   unanswered_offset_ = barrier_offset_ + 2 * barrier_slots * cache_line;
   member_bytes_ = round_up(unanswered_offset_ + 2 * cache_line, 4096);
   control_bytes_ = round_up(member_bytes_ * size_, huge_page);
+}
+
+ControlLayout Neighborhood::control_layout(std::uint32_t members) noexcept {
+  Neighborhood planned;
+  planned.size_ = members;
+  planned.lay_out();
+  const bool pair = planned.has_pair_rings();
+  return {2 * (pair ? members : 1),  pair ? pair_shape.cells : shared_shape.cells,
+          planned.slab_offset_ - planned.rings_offset_, slab_bytes(),
+          planned.member_bytes_,     planned.control_bytes_};
 }
 
 Neighborhood Neighborhood::form() {
@@ -112,12 +131,16 @@ Neighborhood Neighborhood::form() {
   neighborhood.lay_out();
 
   // Members must agree on the stride, whatever limits each of them was started with.
-  const std::uint64_t mine =
-      segment_limit(host_ranks, neighborhood.control_bytes_, neighborhood.size_);
+  SegmentLimit mine = segment_limit(host_ranks, neighborhood.control_bytes_, neighborhood.size_);
   std::vector<std::uint64_t> everyones(job.size());
-  job.exchange(std::as_bytes(std::span(&mine, 1)), std::as_writable_bytes(std::span(everyones)));
-  const std::uint64_t agreed =
-      *std::min_element(everyones.begin() + first, everyones.begin() + first + neighborhood.size_);
+  job.exchange(std::as_bytes(std::span(&mine.bytes, 1)),
+               std::as_writable_bytes(std::span(everyones)));
+  const auto smallest =
+      std::min_element(everyones.begin() + first, everyones.begin() + first + neighborhood.size_);
+  const std::uint64_t agreed = *smallest;
+  neighborhood.segment_reason_ =
+      agreed == mine.bytes ? std::move(mine.reason)
+                           : "the limits of rank " + std::to_string(smallest - everyones.begin());
   // A stride of whole huge pages lets segments have them; the limit itself stays exact.
   neighborhood.segment_stride_ = agreed >= huge_page ? agreed / huge_page * huge_page : agreed;
 

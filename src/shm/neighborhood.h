@@ -48,11 +48,25 @@ struct Ring {
 
 enum Direction : unsigned { requests = 0, replies = 1 };
 
+/// How the control part of a neighborhood is laid out, in bytes of address space; pages that are
+/// never touched cost no memory.
+struct ControlLayout {
+  std::uint32_t rings;       ///< incoming ones of each member, requests and replies
+  std::uint32_t ring_cells;  ///< of each ring
+  std::uint64_t ring_bytes;  ///< of all rings of a member
+  std::uint64_t slab_bytes;  ///< of all slabs of a member
+  std::uint64_t member_bytes;
+  std::uint64_t control_bytes;  ///< of all members
+};
+
 class Neighborhood {
  public:
   /// Decides the members (all ranks of this host, in groups of GASNET_SUPERNODE_MAXSIZE), makes
   /// and maps the shared memory. Ends the job in one line if that cannot be had.
   static Neighborhood form();
+
+  /// The layout that a neighborhood of `members` has or would have, for gexinfo.
+  static ControlLayout control_layout(std::uint32_t members) noexcept;
 
   std::uint32_t size() const noexcept { return size_; }
   std::uint32_t local_index() const noexcept { return local_index_; }
@@ -86,6 +100,8 @@ class Neighborhood {
 
   /// Bytes each member's segment may take at most.
   std::uint64_t max_segment() const noexcept { return segment_stride_; }
+  /// What set that limit, for gexinfo: GASNET_MAX_SEGSIZE, or what allowed less.
+  const std::string& segment_reason() const noexcept { return segment_reason_; }
   std::byte* segment(std::uint32_t member) const noexcept {
     return base_ + control_bytes_ + member * segment_stride_;
   }
@@ -101,7 +117,7 @@ class Neighborhood {
   std::uint32_t supernode_limit() const noexcept { return limit_; }
 
  private:
-  void lay_out();
+  void lay_out() noexcept;
   std::atomic<std::uint32_t>& barrier_line(std::uint32_t line, std::uint32_t member) const noexcept;
 
   std::uint32_t size_ = 1;
@@ -122,6 +138,7 @@ class Neighborhood {
   os::FileDescriptor file_;
   std::string origin_;
   std::string size_reason_;
+  std::string segment_reason_;
 };
 
 }  // namespace gex::shm

@@ -22,7 +22,7 @@ def variant_lines(name, ranks):
         rf"  Mop/s +{N}",
         rf"  starting communication +{N} s at most, {N} s on average",
         rf"  waiting for it +{N} s at most, {N} s on average",
-        r"  messages of each rank +[0-9]+",
+        r"  messages of each rank +([0-9]+), \1 by Table 1",
     ] + [rf" +{rank} +[0-9]+ +[0-9]+ +{N} +{N}" for rank in range(ranks)]
 
 

@@ -1,0 +1,57 @@
+#include "net/operations.h"
+
+namespace gex::net {
+
+namespace {
+
+Means native(const Conduit&) noexcept {
+  return Means::native;
+}
+Means reference(const Conduit&) noexcept {
+  return Means::reference;
+}
+Means absent(const Conduit&) noexcept {
+  return Means::absent;
+}
+Means by_buffer(const Conduit& conduit) noexcept {
+  return conduit.buffer != nullptr ? Means::native : Means::reference;
+}
+
+constexpr Operation table[] = {
+    {"active_messages", "active messages", "every conduit carries them", Means::native, native},
+    {"payload_in_place", "payload built in place", "built beside the network, then copied",
+     Means::native, by_buffer},
+    {"put", "put", "messages that carry the bytes, and an acknowledgement", Means::native,
+     reference},
+    {"get", "get", "a request message, and replies that carry the bytes", Means::native, reference},
+    {"atomics", "atomics", "this version of libgex has no atomic domains", Means::absent, absent},
+    {"registered_memory", "registered memory",
+     "messages are copied; shared memory needs no registration", Means::absent, absent},
+    {"device_memory", "device memory", "this version of libgex has host memory only", Means::absent,
+     absent},
+    {"barrier", "barrier", "messages, dissemination", Means::native, reference},
+};
+
+}  // namespace
+
+const char* means_name(Means means) noexcept {
+  switch (means) {
+    case Means::native:
+      return "native";
+    case Means::reference:
+      return "reference";
+    case Means::absent:
+      return "absent";
+  }
+  return "";
+}
+
+std::span<const Operation> operations() noexcept {
+  return table;
+}
+
+Means means_of(const Operation& operation, const Conduit* conduit) noexcept {
+  return conduit == nullptr ? operation.shared_memory : operation.over(*conduit);
+}
+
+}  // namespace gex::net

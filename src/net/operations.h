@@ -1,0 +1,36 @@
+#pragma once
+// Who carries out what on a conduit: the network itself, or libgex with the conduit's messages.
+//
+// The one table of it, from which gexinfo prints. An operation that the `Conduit` interface comes to
+// offer gets its answer here.
+
+#include <span>
+
+#include "net/conduit.h"
+
+namespace gex::net {
+
+enum class Means {
+  native,     ///< by the network; without one, by the processors in shared memory
+  reference,  ///< by libgex, with the conduit's messages
+  absent,     ///< not at all: this version of libgex has no such operation, or it needs nothing
+};
+
+/// The word for it in documents: the enumerator's name.
+const char* means_name(Means means) noexcept;
+
+/// One row of the table.
+struct Operation {
+  const char* key;        ///< "put": for programs
+  const char* name;       ///< "put": for people
+  const char* reference;  ///< what libgex does where the network does not, or why that is nothing
+  Means shared_memory;    ///< between the processes of a neighborhood, whatever the conduit
+  Means (*over)(const Conduit&) noexcept;
+};
+
+std::span<const Operation> operations() noexcept;
+
+/// `conduit` null: smp.
+Means means_of(const Operation& operation, const Conduit* conduit) noexcept;
+
+}  // namespace gex::net
