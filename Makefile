@@ -8,6 +8,10 @@ SHELL := /bin/bash
 .SHELLFLAGS := -eu -o pipefail -c
 .DEFAULT_GOAL := release
 
+# Prerequisites are made one after the other: packages before what needs them. CMake and CTest use
+# the processors.
+.NOTPARALLEL:
+
 .PHONY: help
 help: ## this list
 	@awk -F ':.*## ' '/^[a-z -]+:.*## / { printf "  make %-10s %s\n", $$1, $$2 }' Makefile
@@ -33,18 +37,16 @@ clang: build/clang/build.ninja ## build with Clang, warnings as errors
 	cmake --build --preset clang --parallel $(JOBS)
 
 .PHONY: ft
-ft: packages ## build, then run NAS FT class A on two ranks in its three variants
-	@$(MAKE) --no-print-directory release
+ft: packages build/release/build.ninja ## build what it needs, then run NAS FT class A on two ranks in three variants
+	cmake --build --preset release --parallel $(JOBS) --target gexrun ft
 	build/release/bin/gexrun -n 2 build/release/bin/ft --class A
 
 .PHONY: check
-check: packages ## build, then run all tests
-	@$(MAKE) --no-print-directory release
+check: packages release ## build, then run all tests
 	ctest --preset release --parallel $(JOBS)
 
 .PHONY: check-all
-check-all: packages ## the exhaustive tests too, in every preset (takes long)
-	@$(MAKE) --no-print-directory release debug asan-build tsan-build clang
+check-all: packages release debug asan-build tsan-build clang ## also the exhaustive tests, in every preset
 	for preset in release debug asan tsan clang; do \
 	  ctest --preset $$preset --build-config exhaustive --parallel $(JOBS); \
 	done
@@ -54,16 +56,16 @@ asan-build tsan-build: %-build: build/%/build.ninja
 	cmake --build --preset $* --parallel $(JOBS)
 
 .PHONY: asan
-asan: asan-build ## build and test with AddressSanitizer and UndefinedBehaviorSanitizer
+asan: packages asan-build ## build and test with AddressSanitizer and UndefinedBehaviorSanitizer
 	ctest --preset asan --parallel $(JOBS)
 
 .PHONY: tsan
-tsan: tsan-build ## build and test with ThreadSanitizer
+tsan: packages tsan-build ## build and test with ThreadSanitizer
 	ctest --preset tsan --parallel $(JOBS)
 
 .PHONY: install
 install: release ## install to PREFIX (default /usr/local), below DESTDIR if set
-	DESTDIR=$(DESTDIR) cmake --install build/release --prefix $(abspath $(PREFIX))
+	DESTDIR=$(DESTDIR) cmake --install build/release --prefix $(PREFIX)
 
 .PHONY: format
 format: packages ## format the sources

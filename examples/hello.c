@@ -6,7 +6,7 @@ int main(int argc, char** argv) {
   gex_EP_t endpoint;
   gex_TM_t team;
   gex_Segment_t segment;
-  gex_Client_Init(&client, &endpoint, &team, "hello", &argc, &argv, 0);
+  gex_Client_Init(&client, &endpoint, &team, "HELLO", &argc, &argv, 0);
   gex_Segment_Attach(&segment, team, GASNET_PAGESIZE);
 
   gex_Rank_t me = gex_TM_QueryRank(team), next = (me + 1) % gex_TM_QuerySize(team);
@@ -17,5 +17,5 @@ int main(int argc, char** argv) {
 
   gex_Rank_t* here = gex_Segment_QueryAddr(segment);
   printf("rank %u: a put arrived from rank %u\n", (unsigned)me, (unsigned)*here);
-  gasnet_exit(0);
+  return 0;
 }

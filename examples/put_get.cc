@@ -32,7 +32,7 @@ int main(int argc, char** argv) {
   gex_EP_t endpoint;
   gex_TM_t team;
   gex_Segment_t segment;
-  gex_Client_Init(&client, &endpoint, &team, "put_get", &argc, &argv, 0);
+  gex_Client_Init(&client, &endpoint, &team, "PUT_GET", &argc, &argv, 0);
   gex_Segment_Attach(&segment, team, (sizeof(Mailbox) / GASNET_PAGESIZE + 1) * GASNET_PAGESIZE);
 
   const gex_Rank_t ranks = gex_TM_QuerySize(team);
@@ -64,5 +64,7 @@ int main(int argc, char** argv) {
   std::printf("rank %u: rank %u summed %llu, expected %llu\n", static_cast<unsigned>(me),
               static_cast<unsigned>(left), static_cast<unsigned long long>(sum_of_left),
               static_cast<unsigned long long>(expected));
+  // gasnet_exit ends the job at once; nobody calls it before all have printed.
+  gex_Event_Wait(gex_Coll_BarrierNB(team, 0));
   gasnet_exit(sum_of_left == expected ? 0 : 1);
 }

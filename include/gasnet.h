@@ -34,8 +34,8 @@ typedef gex_HSL_t gasnet_hsl_t;
 #define gasnet_hsl_trylock(hsl) gex_HSL_Trylock(hsl)
 
 /** The objects of the client that uses GASNet-1; outputs may be NULL. Any context. */
-GEX_EXPORT_ void gasnet_QueryGexObjects(gex_Client_t *client_p, gex_EP_t *endpoint_p,
-                                        gex_TM_t *tm_p, gex_Segment_t *segment_p);
+GEX_EXPORT_ void gasnet_QueryGexObjects(gex_Client_t* client_p, gex_EP_t* endpoint_p,
+                                        gex_TM_t* tm_p, gex_Segment_t* segment_p);
 
 #ifdef __cplusplus
 }

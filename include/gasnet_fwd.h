@@ -17,7 +17,7 @@ extern "C" {
 /** A position in, or the size of, an ordered set of processes or endpoints. */
 typedef uint32_t gex_Rank_t;
 /** "Not a rank"; larger than any rank. */
-#define GEX_RANK_INVALID ((gex_Rank_t)~(gex_Rank_t)0)
+#define GEX_RANK_INVALID ((gex_Rank_t) ~(gex_Rank_t)0)
 
 /** Index of an endpoint within its client and process; the primordial endpoint's is 0. */
 typedef uint16_t gex_EP_Index_t;
@@ -32,7 +32,7 @@ typedef struct {
 typedef uint32_t gex_Flags_t;
 
 /** An address, or with the matching flag an offset into a bound segment. */
-typedef void *gex_Addr_t;
+typedef void* gex_Addr_t;
 
 /** What an endpoint can be used for: an OR of GEX_EP_CAPABILITY_... */
 typedef uint32_t gex_EP_Capabilities_t;
@@ -44,17 +44,17 @@ typedef uint32_t gex_EP_Capabilities_t;
 #define GEX_EP_CAPABILITY_ALL ((gex_EP_Capabilities_t)0x1f)
 
 /** A handle of something that will have completed: a root event, or one of its leaves. */
-typedef struct _gex_Event *gex_Event_t;
+typedef struct _gex_Event* gex_Event_t;
 /** Already complete. Zero. */
 #define GEX_EVENT_INVALID ((gex_Event_t)0)
 /** An IMMEDIATE call did nothing. Not to be given to test or wait. */
 #define GEX_EVENT_NO_OP ((gex_Event_t)(uintptr_t)1)
 /** In place of a gex_Event_t*: complete this leaf before the call returns. */
-#define GEX_EVENT_NOW ((gex_Event_t *)(uintptr_t)1)
+#define GEX_EVENT_NOW ((gex_Event_t*)(uintptr_t)1)
 /** In place of a gex_Event_t*: this leaf may complete as late as its root. */
-#define GEX_EVENT_DEFER ((gex_Event_t *)(uintptr_t)2)
+#define GEX_EVENT_DEFER ((gex_Event_t*)(uintptr_t)2)
 /** In place of a gex_Event_t*: count this leaf in the thread's (or region's) NBI category. */
-#define GEX_EVENT_GROUP ((gex_Event_t *)(uintptr_t)3)
+#define GEX_EVENT_GROUP ((gex_Event_t*)(uintptr_t)3)
 
 /* Point-to-point initiation: RMA, AM, VIS and atomics. */
 #define GEX_FLAG_IMMEDIATE ((gex_Flags_t)1 << 0)

@@ -31,16 +31,16 @@ typedef struct {
       int gex_hipDevice;
     } gex_class_hip;
     struct {
-      void *gex_zeDevice;
-      void *gex_zeContext;
+      void* gex_zeDevice;
+      void* gex_zeContext;
       uint32_t gex_zeMemoryOrdinal;
     } gex_class_ze;
   } gex_args;
 } gex_MK_Create_args_t;
 
 /** Makes a kind for one device. Flags: 0. */
-GEX_EXPORT_ int gex_MK_Create(gex_MK_t *memkind_p, gex_Client_t client,
-                              const gex_MK_Create_args_t *args, gex_Flags_t flags);
+GEX_EXPORT_ int gex_MK_Create(gex_MK_t* memkind_p, gex_Client_t client,
+                              const gex_MK_Create_args_t* args, gex_Flags_t flags);
 GEX_EXPORT_ void gex_MK_Destroy(gex_MK_t memkind, gex_Flags_t flags);
 
 #ifdef __cplusplus

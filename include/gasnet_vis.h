@@ -19,21 +19,21 @@ extern "C" {
   GEX_EXPORT_ result gex_VIS_VectorGet##Suffix(                                                    \
       gex_TM_t tm, size_t dstcount, gex_Memvec_t const dstlist[], gex_Rank_t srcrank,              \
       size_t srccount, gex_Memvec_t const srclist[], gex_Flags_t flags);                           \
-  GEX_EXPORT_ result gex_VIS_VectorPut##Suffix(                                                    \
-      gex_TM_t tm, gex_Rank_t dstrank, size_t dstcount, gex_Memvec_t const dstlist[],              \
-      size_t srccount, gex_Memvec_t const srclist[], gex_Flags_t flags);                           \
+  GEX_EXPORT_ result gex_VIS_VectorPut##Suffix(gex_TM_t tm, gex_Rank_t dstrank, size_t dstcount,   \
+                                               gex_Memvec_t const dstlist[], size_t srccount,      \
+                                               gex_Memvec_t const srclist[], gex_Flags_t flags);   \
   GEX_EXPORT_ result gex_VIS_IndexedGet##Suffix(                                                   \
-      gex_TM_t tm, size_t dstcount, void *const dstlist[], size_t dstlen, gex_Rank_t srcrank,      \
-      size_t srccount, void *const srclist[], size_t srclen, gex_Flags_t flags);                   \
+      gex_TM_t tm, size_t dstcount, void* const dstlist[], size_t dstlen, gex_Rank_t srcrank,      \
+      size_t srccount, void* const srclist[], size_t srclen, gex_Flags_t flags);                   \
   GEX_EXPORT_ result gex_VIS_IndexedPut##Suffix(                                                   \
-      gex_TM_t tm, gex_Rank_t dstrank, size_t dstcount, void *const dstlist[], size_t dstlen,      \
-      size_t srccount, void *const srclist[], size_t srclen, gex_Flags_t flags);                   \
+      gex_TM_t tm, gex_Rank_t dstrank, size_t dstcount, void* const dstlist[], size_t dstlen,      \
+      size_t srccount, void* const srclist[], size_t srclen, gex_Flags_t flags);                   \
   GEX_EXPORT_ result gex_VIS_StridedGet##Suffix(                                                   \
-      gex_TM_t tm, void *dstaddr, const ptrdiff_t dststrides[], gex_Rank_t srcrank, void *srcaddr, \
+      gex_TM_t tm, void* dstaddr, const ptrdiff_t dststrides[], gex_Rank_t srcrank, void* srcaddr, \
       const ptrdiff_t srcstrides[], size_t elemsz, const size_t count[], size_t stridelevels,      \
       gex_Flags_t flags);                                                                          \
   GEX_EXPORT_ result gex_VIS_StridedPut##Suffix(                                                   \
-      gex_TM_t tm, gex_Rank_t dstrank, void *dstaddr, const ptrdiff_t dststrides[], void *srcaddr, \
+      gex_TM_t tm, gex_Rank_t dstrank, void* dstaddr, const ptrdiff_t dststrides[], void* srcaddr, \
       const ptrdiff_t srcstrides[], size_t elemsz, const size_t count[], size_t stridelevels,      \
       gex_Flags_t flags);
 GEX_VIS_DECLARE_(NB, gex_Event_t)
@@ -45,7 +45,7 @@ GEX_VIS_DECLARE_(Blocking, int)
 #define GEX_VIS_MAX_PEERCOMPLETION ((size_t)127)
 /** Arms a medium reply handler without arguments at the peer of the thread's next put; handler 0
  * disarms. Flags: 0. */
-GEX_EXPORT_ void gex_VIS_SetPeerCompletionHandler(gex_AM_Index_t handler, const void *source_addr,
+GEX_EXPORT_ void gex_VIS_SetPeerCompletionHandler(gex_AM_Index_t handler, const void* source_addr,
                                                   size_t nbytes, gex_Flags_t flags);
 
 #ifdef __cplusplus

@@ -7,7 +7,7 @@
  * C11 and C++11 clean. The pieces are in gex/, each documented where it is declared:
  *   system.h       job, neighborhoods, hosts
  *   objects.h      clients, endpoints, segments, teams
- *   am.h           active messages
+ *   am.h           active messages; am_families.h: by argument count
  *   rma.h          put and get
  *   event.h        events, implicit operations, access regions
  *   hsl.h          handler-safe locks
@@ -34,16 +34,15 @@
 
 #define GASNET_PAGESIZE GEX_PAGESIZE_
 
-#include <gex/system.h>
-
-#include <gex/objects.h>
-
 #include <gex/am.h>
+#include <gex/am_families.h>
 #include <gex/barrier.h>
 #include <gex/compat.h>
 #include <gex/event.h>
 #include <gex/gasnet1_core.h>
 #include <gex/hsl.h>
+#include <gex/objects.h>
 #include <gex/rma.h>
+#include <gex/system.h>
 
 #endif

@@ -26,7 +26,7 @@ typedef int32_t gex_AM_Arg_t;
  *   medium, long  void (*)(gex_Token_t, void *payload, size_t nbytes, gex_AM_Arg_t...) */
 typedef void (*gex_AM_Fn_t)();
 /** Names a running handler; valid only within it. */
-typedef struct _gex_Token *gex_Token_t;
+typedef struct _gex_Token* gex_Token_t;
 
 /** Smallest index that a client may give a handler; the largest is 255. */
 #define GEX_AM_INDEX_BASE 128
@@ -37,14 +37,14 @@ typedef struct {
   gex_AM_Fn_t gex_fnptr;
   gex_Flags_t gex_flags; /* a category and a direction: GEX_FLAG_AM_... */
   unsigned int gex_nargs;
-  const void *gex_cdata; /* for the client, see gex_Token_Info */
-  const char *gex_name;  /* for messages; may be NULL */
+  const void* gex_cdata; /* for the client, see gex_Token_Info */
+  const char* gex_name;  /* for messages; may be NULL */
 } gex_AM_Entry_t;
 
 /** Adds handlers to an endpoint of this process; not collective. Fixed indices first, then zeros in
  * table order from 255 down; the assigned ones are written back. GASNET_ERR_BAD_ARG: index out of
  * range or taken, too many arguments, bad flags; GASNET_ERR_RESOURCE: no index left. */
-GEX_EXPORT_ int gex_EP_RegisterHandlers(gex_EP_t ep, gex_AM_Entry_t *table, size_t numentries);
+GEX_EXPORT_ int gex_EP_RegisterHandlers(gex_EP_t ep, gex_AM_Entry_t* table, size_t numentries);
 
 /** Largest number of handler arguments: 16. */
 GEX_EXPORT_ unsigned int gex_AM_MaxArgs(void);
@@ -54,21 +54,21 @@ GEX_EXPORT_ unsigned int gex_AM_MaxArgs(void);
  * GEX_FLAG_AM_PREPARE_LEAST_CLIENT or _ALLOC: the largest least_payload of the matching Prepare.
  * Symmetric, constant over the job, at least 512. Legal in handlers. */
 GEX_EXPORT_ size_t gex_AM_MaxRequestLong(gex_TM_t tm, gex_Rank_t other_rank,
-                                         const gex_Event_t *lc_opt, gex_Flags_t flags,
+                                         const gex_Event_t* lc_opt, gex_Flags_t flags,
                                          unsigned int numargs);
 GEX_EXPORT_ size_t gex_AM_MaxReplyLong(gex_TM_t tm, gex_Rank_t other_rank,
-                                       const gex_Event_t *lc_opt, gex_Flags_t flags,
+                                       const gex_Event_t* lc_opt, gex_Flags_t flags,
                                        unsigned int numargs);
 GEX_EXPORT_ size_t gex_AM_MaxRequestMedium(gex_TM_t tm, gex_Rank_t other_rank,
-                                           const gex_Event_t *lc_opt, gex_Flags_t flags,
+                                           const gex_Event_t* lc_opt, gex_Flags_t flags,
                                            unsigned int numargs);
 GEX_EXPORT_ size_t gex_AM_MaxReplyMedium(gex_TM_t tm, gex_Rank_t other_rank,
-                                         const gex_Event_t *lc_opt, gex_Flags_t flags,
+                                         const gex_Event_t* lc_opt, gex_Flags_t flags,
                                          unsigned int numargs);
 /* The same for the reply to a token; request handlers only. */
-GEX_EXPORT_ size_t gex_Token_MaxReplyLong(gex_Token_t token, const gex_Event_t *lc_opt,
+GEX_EXPORT_ size_t gex_Token_MaxReplyLong(gex_Token_t token, const gex_Event_t* lc_opt,
                                           gex_Flags_t flags, unsigned int numargs);
-GEX_EXPORT_ size_t gex_Token_MaxReplyMedium(gex_Token_t token, const gex_Event_t *lc_opt,
+GEX_EXPORT_ size_t gex_Token_MaxReplyMedium(gex_Token_t token, const gex_Event_t* lc_opt,
                                             gex_Flags_t flags, unsigned int numargs);
 /* No larger than any answer of the matching query above, PREPARE flags apart. */
 GEX_EXPORT_ size_t gex_AM_LUBRequestLong(void);
@@ -93,16 +93,16 @@ typedef uint32_t gex_TI_t;
 typedef struct {
   gex_Rank_t gex_srcrank; /* jobrank of the sender */
   gex_EP_t gex_ep;        /* receiving endpoint */
-  const gex_AM_Entry_t *gex_entry;
+  const gex_AM_Entry_t* gex_entry;
   int gex_is_req;
   int gex_is_long;
 } gex_Token_Info_t;
 
 /** Fills the fields that `mask` asks for and returns the mask of valid ones. Handlers only. */
-GEX_EXPORT_ gex_TI_t gex_Token_Info(gex_Token_t token, gex_Token_Info_t *info, gex_TI_t mask);
+GEX_EXPORT_ gex_TI_t gex_Token_Info(gex_Token_t token, gex_Token_Info_t* info, gex_TI_t mask);
 
 /** A payload being built between Prepare and Commit or Cancel. */
-typedef struct _gex_AM_SrcDesc *gex_AM_SrcDesc_t;
+typedef struct _gex_AM_SrcDesc* gex_AM_SrcDesc_t;
 #define GEX_AM_SRCDESC_NO_OP ((gex_AM_SrcDesc_t)0)
 
 #define GASNET_SUPPORTS_AM_CANCEL 20240418L
@@ -112,7 +112,7 @@ typedef struct _gex_AM_SrcDesc *gex_AM_SrcDesc_t;
 
 /** Where to build the payload: the client's buffer if it gave one, else the library's, aligned for
  * any type. */
-GEX_EXPORT_ void *gex_AM_SrcDescAddr(gex_AM_SrcDesc_t sd);
+GEX_EXPORT_ void* gex_AM_SrcDescAddr(gex_AM_SrcDesc_t sd);
 /** How many bytes may be committed. */
 GEX_EXPORT_ size_t gex_AM_SrcDescSize(gex_AM_SrcDesc_t sd);
 
@@ -121,22 +121,22 @@ GEX_EXPORT_ size_t gex_AM_SrcDescSize(gex_AM_SrcDesc_t sd);
  * client_buf NULL: the library provides the buffer and lc_opt is NULL. With GEX_FLAG_IMMEDIATE the
  * answer may be GEX_AM_SRCDESC_NO_OP. dest_addr may be NULL, else it is the one of the Commit. */
 GEX_EXPORT_ gex_AM_SrcDesc_t gex_AM_PrepareRequestMedium(gex_TM_t tm, gex_Rank_t rank,
-                                                         const void *client_buf,
+                                                         const void* client_buf,
                                                          size_t least_payload, size_t most_payload,
-                                                         gex_Event_t *lc_opt, gex_Flags_t flags,
+                                                         gex_Event_t* lc_opt, gex_Flags_t flags,
                                                          unsigned int numargs);
-GEX_EXPORT_ gex_AM_SrcDesc_t gex_AM_PrepareReplyMedium(gex_Token_t token, const void *client_buf,
+GEX_EXPORT_ gex_AM_SrcDesc_t gex_AM_PrepareReplyMedium(gex_Token_t token, const void* client_buf,
                                                        size_t least_payload, size_t most_payload,
-                                                       gex_Event_t *lc_opt, gex_Flags_t flags,
+                                                       gex_Event_t* lc_opt, gex_Flags_t flags,
                                                        unsigned int numargs);
 GEX_EXPORT_ gex_AM_SrcDesc_t gex_AM_PrepareRequestLong(gex_TM_t tm, gex_Rank_t rank,
-                                                       const void *client_buf, size_t least_payload,
-                                                       size_t most_payload, void *dest_addr,
-                                                       gex_Event_t *lc_opt, gex_Flags_t flags,
+                                                       const void* client_buf, size_t least_payload,
+                                                       size_t most_payload, void* dest_addr,
+                                                       gex_Event_t* lc_opt, gex_Flags_t flags,
                                                        unsigned int numargs);
-GEX_EXPORT_ gex_AM_SrcDesc_t gex_AM_PrepareReplyLong(gex_Token_t token, const void *client_buf,
+GEX_EXPORT_ gex_AM_SrcDesc_t gex_AM_PrepareReplyLong(gex_Token_t token, const void* client_buf,
                                                      size_t least_payload, size_t most_payload,
-                                                     void *dest_addr, gex_Event_t *lc_opt,
+                                                     void* dest_addr, gex_Event_t* lc_opt,
                                                      gex_Flags_t flags, unsigned int numargs);
 
 /* Abandons a Prepare. Flags: 0. Returns GASNET_OK. */
@@ -149,42 +149,39 @@ GEX_EXPORT_ int gex_AM_CancelReplyLong(gex_AM_SrcDesc_t sd, gex_Flags_t flags);
  * to 16 bytes; NULL when numargs is 0. */
 GEX_EXPORT_ int gex_am_request_short_(gex_TM_t tm, gex_Rank_t rank, gex_AM_Index_t handler,
                                       gex_Flags_t flags, unsigned int numargs,
-                                      const gex_AM_Arg_t *args);
+                                      const gex_AM_Arg_t* args);
 GEX_EXPORT_ int gex_am_request_medium_(gex_TM_t tm, gex_Rank_t rank, gex_AM_Index_t handler,
-                                       const void *source_addr, size_t nbytes, gex_Event_t *lc_opt,
+                                       const void* source_addr, size_t nbytes, gex_Event_t* lc_opt,
                                        gex_Flags_t flags, unsigned int numargs,
-                                       const gex_AM_Arg_t *args);
+                                       const gex_AM_Arg_t* args);
 GEX_EXPORT_ int gex_am_request_long_(gex_TM_t tm, gex_Rank_t rank, gex_AM_Index_t handler,
-                                     const void *source_addr, size_t nbytes, void *dest_addr,
-                                     gex_Event_t *lc_opt, gex_Flags_t flags, unsigned int numargs,
-                                     const gex_AM_Arg_t *args);
+                                     const void* source_addr, size_t nbytes, void* dest_addr,
+                                     gex_Event_t* lc_opt, gex_Flags_t flags, unsigned int numargs,
+                                     const gex_AM_Arg_t* args);
 GEX_EXPORT_ int gex_am_reply_short_(gex_Token_t token, gex_AM_Index_t handler, gex_Flags_t flags,
-                                    unsigned int numargs, const gex_AM_Arg_t *args);
+                                    unsigned int numargs, const gex_AM_Arg_t* args);
 GEX_EXPORT_ int gex_am_reply_medium_(gex_Token_t token, gex_AM_Index_t handler,
-                                     const void *source_addr, size_t nbytes, gex_Event_t *lc_opt,
+                                     const void* source_addr, size_t nbytes, gex_Event_t* lc_opt,
                                      gex_Flags_t flags, unsigned int numargs,
-                                     const gex_AM_Arg_t *args);
+                                     const gex_AM_Arg_t* args);
 GEX_EXPORT_ int gex_am_reply_long_(gex_Token_t token, gex_AM_Index_t handler,
-                                   const void *source_addr, size_t nbytes, void *dest_addr,
-                                   gex_Event_t *lc_opt, gex_Flags_t flags, unsigned int numargs,
-                                   const gex_AM_Arg_t *args);
+                                   const void* source_addr, size_t nbytes, void* dest_addr,
+                                   gex_Event_t* lc_opt, gex_Flags_t flags, unsigned int numargs,
+                                   const gex_AM_Arg_t* args);
 GEX_EXPORT_ int gex_am_commit_request_medium_(gex_AM_SrcDesc_t sd, gex_AM_Index_t handler,
                                               size_t nbytes, gex_Flags_t flags,
-                                              unsigned int numargs, const gex_AM_Arg_t *args);
+                                              unsigned int numargs, const gex_AM_Arg_t* args);
 GEX_EXPORT_ int gex_am_commit_reply_medium_(gex_AM_SrcDesc_t sd, gex_AM_Index_t handler,
                                             size_t nbytes, gex_Flags_t flags, unsigned int numargs,
-                                            const gex_AM_Arg_t *args);
+                                            const gex_AM_Arg_t* args);
 GEX_EXPORT_ int gex_am_commit_request_long_(gex_AM_SrcDesc_t sd, gex_AM_Index_t handler,
-                                            size_t nbytes, void *dest_addr, gex_Flags_t flags,
-                                            unsigned int numargs, const gex_AM_Arg_t *args);
+                                            size_t nbytes, void* dest_addr, gex_Flags_t flags,
+                                            unsigned int numargs, const gex_AM_Arg_t* args);
 GEX_EXPORT_ int gex_am_commit_reply_long_(gex_AM_SrcDesc_t sd, gex_AM_Index_t handler,
-                                          size_t nbytes, void *dest_addr, gex_Flags_t flags,
-                                          unsigned int numargs, const gex_AM_Arg_t *args);
+                                          size_t nbytes, void* dest_addr, gex_Flags_t flags,
+                                          unsigned int numargs, const gex_AM_Arg_t* args);
 
 #ifdef __cplusplus
 }
 #endif
-
-#include <gex/am_families.h>
-
 #endif

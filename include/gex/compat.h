@@ -19,7 +19,7 @@ extern "C" {
 #define GASNETI_MAKEWORD(high, low) (((uint64_t)(uint32_t)(high) << 32) | (uint32_t)(low))
 
 /** If set by the client before attach, called once after it with the segment table. */
-extern GEX_EXPORT_ void (*gasnet_client_attach_hook)(void *, uintptr_t);
+extern GEX_EXPORT_ void (*gasnet_client_attach_hook)(void*, uintptr_t);
 
 #ifdef __cplusplus
 }

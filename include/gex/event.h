@@ -37,10 +37,10 @@ GEX_INLINE_ void gex_Event_Wait(gex_Event_t event) {
 
 /* Arrays: GEX_EVENT_INVALID entries are ignored, completed ones are overwritten with it; an array
  * of nothing else is success. Some: at least one completed. Flags: 0. */
-GEX_EXPORT_ int gex_Event_TestSome(gex_Event_t *pevent, size_t numevents, gex_Flags_t flags);
-GEX_EXPORT_ void gex_Event_WaitSome(gex_Event_t *pevent, size_t numevents, gex_Flags_t flags);
-GEX_EXPORT_ int gex_Event_TestAll(gex_Event_t *pevent, size_t numevents, gex_Flags_t flags);
-GEX_EXPORT_ void gex_Event_WaitAll(gex_Event_t *pevent, size_t numevents, gex_Flags_t flags);
+GEX_EXPORT_ int gex_Event_TestSome(gex_Event_t* pevent, size_t numevents, gex_Flags_t flags);
+GEX_EXPORT_ void gex_Event_WaitSome(gex_Event_t* pevent, size_t numevents, gex_Flags_t flags);
+GEX_EXPORT_ int gex_Event_TestAll(gex_Event_t* pevent, size_t numevents, gex_Flags_t flags);
+GEX_EXPORT_ void gex_Event_WaitAll(gex_Event_t* pevent, size_t numevents, gex_Flags_t flags);
 
 /** The leaf of one category of a root event: GEX_EC_LC of a non-blocking put whose lc_opt was a
  * variable, any category of an access region. The same handle each time; GEX_EVENT_INVALID for

@@ -18,24 +18,24 @@ extern "C" {
 #define GASNET_ERR_BARRIER_MISMATCH 10005
 
 /** The name of an error code, and a sentence about it. Any context. */
-GEX_EXPORT_ const char *gasnet_ErrorName(int error);
-GEX_EXPORT_ const char *gasnet_ErrorDesc(int error);
+GEX_EXPORT_ const char* gasnet_ErrorName(int error);
+GEX_EXPORT_ const char* gasnet_ErrorDesc(int error);
 
 /** Runs the handlers of arrived messages and other progress. Returns GASNET_OK. Any thread; not in
  * handlers, not while holding an HSL. */
 GEX_EXPORT_ int gasnet_AMPoll(void);
 
-GEX_EXPORT_ void gex_wait_pause_(uint32_t *spins);
+GEX_EXPORT_ void gex_wait_pause_(uint32_t* spins);
 /** Polls until `condition` (any expression that handlers can make true) holds. */
-#define GASNET_BLOCKUNTIL(condition)              \
-  do {                                            \
-    uint32_t gex_spins_ = 0;                      \
-    while (!(condition)) {                        \
-      gasnet_AMPoll();                            \
-      if (condition) break;                       \
-      gex_wait_pause_(&gex_spins_);               \
-    }                                             \
-    __atomic_thread_fence(__ATOMIC_ACQUIRE);      \
+#define GASNET_BLOCKUNTIL(condition)         \
+  do {                                       \
+    uint32_t gex_spins_ = 0;                 \
+    while (!(condition)) {                   \
+      gasnet_AMPoll();                       \
+      if (condition) break;                  \
+      gex_wait_pause_(&gex_spins_);          \
+    }                                        \
+    __atomic_thread_fence(__ATOMIC_ACQUIRE); \
   } while (0)
 
 /** Ends the job with that exit code; the first code wins. Legal in handlers and signal handlers. */
@@ -53,7 +53,7 @@ GEX_EXPORT_ int gasnet_barrier_wait(int id, int flags);
 GEX_EXPORT_ int gasnet_barrier_try(int id, int flags);
 GEX_EXPORT_ int gasnet_barrier(int id, int flags);
 /** Id of the last completed barrier in *id; non-zero if it was anonymous. After wait only. */
-GEX_EXPORT_ int gasnet_barrier_result(int *id);
+GEX_EXPORT_ int gasnet_barrier_result(int* id);
 
 /** Largest segment that every process can attach, and that this one can; bytes. */
 GEX_EXPORT_ uintptr_t gasnet_getMaxGlobalSegmentSize(void);
@@ -61,11 +61,11 @@ GEX_EXPORT_ uintptr_t gasnet_getMaxLocalSegmentSize(void);
 
 /** A process's segment, in its own addresses. */
 typedef struct {
-  void *addr;
+  void* addr;
   uintptr_t size;
 } gasnet_seginfo_t;
 /** Segments bound to the primordial endpoints of the first `numentries` ranks. */
-GEX_EXPORT_ int gasnet_getSegmentInfo(gasnet_seginfo_t *seginfo_table, int numentries);
+GEX_EXPORT_ int gasnet_getSegmentInfo(gasnet_seginfo_t* seginfo_table, int numentries);
 
 /** Where a process lives: its host and neighborhood (lowest-numbered first), and what to add to an
  * address in its segment to reach it from here (meaningful within the caller's neighborhood). */
@@ -74,10 +74,10 @@ typedef struct {
   gex_Rank_t supernode;
   uintptr_t offset;
 } gasnet_nodeinfo_t;
-GEX_EXPORT_ int gasnet_getNodeInfo(gasnet_nodeinfo_t *nodeinfo_table, int numentries);
+GEX_EXPORT_ int gasnet_getNodeInfo(gasnet_nodeinfo_t* nodeinfo_table, int numentries);
 
 /** A variable of the job's environment, or NULL. */
-GEX_EXPORT_ char *gasnet_getenv(const char *name);
+GEX_EXPORT_ char* gasnet_getenv(const char* name);
 
 /* How waiting calls wait. BLOCK and SPINBLOCK give up the processor sooner; libgex never sleeps in
  * the kernel for a message. */
@@ -87,7 +87,7 @@ GEX_EXPORT_ char *gasnet_getenv(const char *name);
 GEX_EXPORT_ int gasnet_set_waitmode(int wait_mode);
 
 /* Thread information of GASNet-1: not needed here, accepted everywhere. */
-typedef void *gasnet_threadinfo_t;
+typedef void* gasnet_threadinfo_t;
 #define GASNET_GET_THREADINFO() ((gasnet_threadinfo_t)0)
 #define GASNET_POST_THREADINFO(info) ((void)(info))
 #define GASNET_BEGIN_FUNCTION() ((void)0)

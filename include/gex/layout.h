@@ -15,11 +15,11 @@ extern "C" {
 /** Per-process constants, fixed once gex_Client_Init has returned. Non-PIE clients copy this
  * object (copy relocation), so its size is reserved for good. */
 struct gex_Proc_ {
-  uint32_t abi;            /* GEX_ABI_VERSION_ of the library */
-  uint32_t mode;           /* GEX_MODE_..._ of the job's clients */
-  gex_Rank_t jobrank;      /* of this process */
-  gex_Rank_t jobsize;      /* 0 before the first gex_Client_Init */
-  uint32_t checked;        /* non-zero: every call takes its checked, out-of-line form */
+  uint32_t abi;       /* GEX_ABI_VERSION_ of the library */
+  uint32_t mode;      /* GEX_MODE_..._ of the job's clients */
+  gex_Rank_t jobrank; /* of this process */
+  gex_Rank_t jobsize; /* 0 before the first gex_Client_Init */
+  uint32_t checked;   /* non-zero: every call takes its checked, out-of-line form */
   uint32_t reserved32[3];
   uint64_t reserved[60];
 };
@@ -33,21 +33,21 @@ extern GEX_EXPORT_ struct gex_Proc_ gex_proc_;
 struct gex_TeamPrefix_ {
   /* For each rank of the team: what to add to an address in its bound segment to reach the same
    * byte in this process, or GEX_NOT_MAPPED_. Rewritten by Attach and Publish. */
-  const intptr_t *displacement;
+  const intptr_t* displacement;
   gex_Rank_t rank;
   gex_Rank_t size;
-  struct _gex_Client *client;
-  struct _gex_EP *endpoint;
-  const void *client_data;
+  struct _gex_Client* client;
+  struct _gex_EP* endpoint;
+  const void* client_data;
   gex_Flags_t flags;
   uint32_t reserved;
 };
 
 /** Public prefix of an endpoint. */
 struct gex_EndpointPrefix_ {
-  struct _gex_Client *client;
-  struct _gex_Segment *segment;
-  const void *client_data;
+  struct _gex_Client* client;
+  struct _gex_Segment* segment;
+  const void* client_data;
   gex_Flags_t flags;
   gex_EP_Index_t index;
   uint16_t reserved;

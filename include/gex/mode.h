@@ -79,7 +79,7 @@
 #endif
 
 /** How library and client are configured, in the reference's form. */
-#define GASNET_CONFIG_STRING                                                             \
+#define GASNET_CONFIG_STRING \
   "RELEASE=" _STRINGIFY(GASNET_RELEASE_VERSION_MAJOR) "." _STRINGIFY(                    \
       GASNET_RELEASE_VERSION_MINOR) "." _STRINGIFY(GASNET_RELEASE_VERSION_PATCH) ",SPEC=" \
   _STRINGIFY(GEX_SPEC_VERSION_MAJOR) "." _STRINGIFY(GEX_SPEC_VERSION_MINOR) ",CONDUIT="  \

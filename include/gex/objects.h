@@ -15,11 +15,11 @@
 extern "C" {
 #endif
 
-typedef struct _gex_Client *gex_Client_t;
-typedef struct _gex_EP *gex_EP_t;
-typedef struct _gex_Segment *gex_Segment_t;
-typedef struct _gex_TM *gex_TM_t;
-typedef struct _gex_MK *gex_MK_t;
+typedef struct _gex_Client* gex_Client_t;
+typedef struct _gex_EP* gex_EP_t;
+typedef struct _gex_Segment* gex_Segment_t;
+typedef struct _gex_TM* gex_TM_t;
+typedef struct _gex_MK* gex_MK_t;
 
 #define GEX_CLIENT_INVALID ((gex_Client_t)0)
 #define GEX_EP_INVALID ((gex_EP_t)0)
@@ -30,7 +30,7 @@ typedef struct _gex_MK *gex_MK_t;
 
 /** An address range. */
 typedef struct {
-  void *gex_addr;
+  void* gex_addr;
   size_t gex_len; /* bytes */
 } gex_Memvec_t;
 
@@ -38,14 +38,14 @@ typedef struct {
 #define GASNET_MAXEPS 1
 
 /* Client data: one pointer per object, NULL at first */
-GEX_EXPORT_ void gex_Client_SetCData(gex_Client_t client, const void *val);
-GEX_EXPORT_ void *gex_Client_QueryCData(gex_Client_t client);
-GEX_EXPORT_ void gex_Segment_SetCData(gex_Segment_t seg, const void *val);
-GEX_EXPORT_ void *gex_Segment_QueryCData(gex_Segment_t seg);
-GEX_EXPORT_ void gex_TM_SetCData(gex_TM_t tm, const void *val);
-GEX_EXPORT_ void *gex_TM_QueryCData(gex_TM_t tm);
-GEX_EXPORT_ void gex_EP_SetCData(gex_EP_t ep, const void *val);
-GEX_EXPORT_ void *gex_EP_QueryCData(gex_EP_t ep);
+GEX_EXPORT_ void gex_Client_SetCData(gex_Client_t client, const void* val);
+GEX_EXPORT_ void* gex_Client_QueryCData(gex_Client_t client);
+GEX_EXPORT_ void gex_Segment_SetCData(gex_Segment_t seg, const void* val);
+GEX_EXPORT_ void* gex_Segment_QueryCData(gex_Segment_t seg);
+GEX_EXPORT_ void gex_TM_SetCData(gex_TM_t tm, const void* val);
+GEX_EXPORT_ void* gex_TM_QueryCData(gex_TM_t tm);
+GEX_EXPORT_ void gex_EP_SetCData(gex_EP_t ep, const void* val);
+GEX_EXPORT_ void* gex_EP_QueryCData(gex_EP_t ep);
 
 /* Client */
 
@@ -54,24 +54,24 @@ GEX_EXPORT_ void *gex_EP_QueryCData(gex_EP_t ep);
  * the process. `argc`/`argv` may be NULL. Flags: GEX_FLAG_USES_GASNET1, GEX_FLAG_DEFER_THREADS.
  * Errors: GASNET_ERR_BAD_ARG, GASNET_ERR_RESOURCE. In a job started with GASNET_PSHM_NODES the
  * processes are forked here. */
-GEX_EXPORT_ int gex_Client_Init(gex_Client_t *client_p, gex_EP_t *ep_p, gex_TM_t *tm_p,
-                                const char *client_name, int *argc, char ***argv,
+GEX_EXPORT_ int gex_Client_Init(gex_Client_t* client_p, gex_EP_t* ep_p, gex_TM_t* tm_p,
+                                const char* client_name, int* argc, char*** argv,
                                 gex_Flags_t flags);
 GEX_EXPORT_ gex_Flags_t gex_Client_QueryFlags(gex_Client_t client);
-GEX_EXPORT_ const char *gex_Client_QueryName(gex_Client_t client);
+GEX_EXPORT_ const char* gex_Client_QueryName(gex_Client_t client);
 
 /** For clients that passed GEX_FLAG_DEFER_THREADS, exactly once: the progress threads to start.
  * This library has none: *count_p becomes 0. GASNET_ERR_RESOURCE without that flag or on a second
  * call, GASNET_ERR_BAD_ARG for NULL outputs or non-zero flags. */
-GEX_EXPORT_ int gex_System_QueryProgressThreads(gex_Client_t client, unsigned int *count_p,
-                                                const gex_ProgressThreadInfo_t **info_p,
+GEX_EXPORT_ int gex_System_QueryProgressThreads(gex_Client_t client, unsigned int* count_p,
+                                                const gex_ProgressThreadInfo_t** info_p,
                                                 gex_Flags_t flags);
 
 /* Segment */
 GEX_EXPORT_ gex_Client_t gex_Segment_QueryClient(gex_Segment_t seg);
 GEX_EXPORT_ gex_Flags_t gex_Segment_QueryFlags(gex_Segment_t seg);
 /** Base address of the segment in this process. */
-GEX_EXPORT_ void *gex_Segment_QueryAddr(gex_Segment_t seg);
+GEX_EXPORT_ void* gex_Segment_QueryAddr(gex_Segment_t seg);
 /** Length of the segment in bytes. */
 GEX_EXPORT_ uintptr_t gex_Segment_QuerySize(gex_Segment_t seg);
 
@@ -79,19 +79,19 @@ GEX_EXPORT_ uintptr_t gex_Segment_QuerySize(gex_Segment_t seg);
  * gasnet_getMaxLocalSegmentSize(); may differ by rank) and binds it to the endpoint of `tm`, the
  * primordial team. Collective, with a barrier; once per client. Errors: GASNET_ERR_BAD_ARG;
  * GASNET_ERR_RESOURCE when this host cannot hold the segments of its processes. */
-GEX_EXPORT_ int gex_Segment_Attach(gex_Segment_t *segment_p, gex_TM_t tm, uintptr_t size);
+GEX_EXPORT_ int gex_Segment_Attach(gex_Segment_t* segment_p, gex_TM_t tm, uintptr_t size);
 
 /** Address and size of the segment bound to the endpoint (tm, rank). Outputs may be NULL and are
  * written when the event completes: address in its owner, address in this process or NULL, bytes;
  * a size of 0 means there is none or it was never published here. Flags: GEX_FLAG_IMMEDIATE may
  * answer GEX_EVENT_NO_OP for an endpoint of another process and makes the call legal in handlers.
  * `tm` may be a TM-pair. This library answers at once, with GEX_EVENT_INVALID. */
-GEX_EXPORT_ gex_Event_t gex_EP_QueryBoundSegmentNB(gex_TM_t tm, gex_Rank_t rank, void **owneraddr_p,
-                                                   void **localaddr_p, uintptr_t *size_p,
+GEX_EXPORT_ gex_Event_t gex_EP_QueryBoundSegmentNB(gex_TM_t tm, gex_Rank_t rank, void** owneraddr_p,
+                                                   void** localaddr_p, uintptr_t* size_p,
                                                    gex_Flags_t flags);
 /** The older form: 0 and the outputs, or non-zero with the outputs untouched. */
-GEX_EXPORT_ int gex_Segment_QueryBound(gex_TM_t tm, gex_Rank_t rank, void **owneraddr_p,
-                                       void **localaddr_p, uintptr_t *size_p);
+GEX_EXPORT_ int gex_Segment_QueryBound(gex_TM_t tm, gex_Rank_t rank, void** owneraddr_p,
+                                       void** localaddr_p, uintptr_t* size_p);
 
 /* Team */
 GEX_EXPORT_ gex_Client_t gex_TM_QueryClient(gex_TM_t tm);
@@ -102,12 +102,12 @@ GEX_EXPORT_ gex_Rank_t gex_tm_size_(gex_TM_t pair);
 /** The caller's rank in the team. */
 GEX_INLINE_ gex_Rank_t gex_TM_QueryRank(gex_TM_t tm) {
   if (GEX_UNLIKELY_(GEX_IS_PAIR_(tm) || !tm)) return gex_tm_rank_(tm);
-  return ((const struct gex_TeamPrefix_ *)(const void *)tm)->rank;
+  return ((const struct gex_TeamPrefix_*)(const void*)tm)->rank;
 }
 /** Number of members of the team. */
 GEX_INLINE_ gex_Rank_t gex_TM_QuerySize(gex_TM_t tm) {
   if (GEX_UNLIKELY_(GEX_IS_PAIR_(tm) || !tm)) return gex_tm_size_(tm);
-  return ((const struct gex_TeamPrefix_ *)(const void *)tm)->size;
+  return ((const struct gex_TeamPrefix_*)(const void*)tm)->size;
 }
 
 /** Splits a team by colour, ranks ordered by key, then by parent rank. Collective over the parent.
@@ -116,8 +116,8 @@ GEX_INLINE_ gex_Rank_t gex_TM_QuerySize(gex_TM_t tm) {
  * GEX_FLAG_TM_NO_SCRATCH (single-valued per colour). With GEX_FLAG_TM_SCRATCH_SIZE_RECOMMENDED: a
  * collective query that creates nothing and returns the size to pass, 0 for a NULL `new_tm_p`;
  * ..._MIN is its deprecated twin, which warns. */
-GEX_EXPORT_ size_t gex_TM_Split(gex_TM_t *new_tm_p, gex_TM_t parent_tm, int color, int key,
-                                void *scratch_addr, size_t scratch_size, gex_Flags_t flags);
+GEX_EXPORT_ size_t gex_TM_Split(gex_TM_t* new_tm_p, gex_TM_t parent_tm, int color, int key,
+                                void* scratch_addr, size_t scratch_size, gex_Flags_t flags);
 
 /** Creates teams from explicit member lists. Collective over the parent. `args` names the members
  * of the new team in rank order by (rank in parent, or jobrank with GEX_FLAG_RANK_IS_JOBRANK;
@@ -125,16 +125,17 @@ GEX_EXPORT_ size_t gex_TM_Split(gex_TM_t *new_tm_p, gex_TM_t parent_tm, int colo
  * of the caller in the list, in list order. numargs 0 takes part without becoming a member.
  * Exactly one of GEX_FLAG_TM_{SYMMETRIC,LOCAL,GLOBAL,NO}_SCRATCH says what `scratch_addrs` holds:
  * one address for all members, one for each local member, one for each member, nothing.
- * GEX_FLAG_SCRATCH_SEG_OFFSET: they are offsets into the bound segment. Size queries as in Split. */
-GEX_EXPORT_ size_t gex_TM_Create(gex_TM_t *new_tms, size_t num_new_tms, gex_TM_t parent_tm,
-                                 gex_EP_Location_t *args, size_t numargs, gex_Addr_t *scratch_addrs,
+ * GEX_FLAG_SCRATCH_SEG_OFFSET: they are offsets into the bound segment. Size queries as in Split.
+ */
+GEX_EXPORT_ size_t gex_TM_Create(gex_TM_t* new_tms, size_t num_new_tms, gex_TM_t parent_tm,
+                                 gex_EP_Location_t* args, size_t numargs, gex_Addr_t* scratch_addrs,
                                  size_t scratch_size, gex_Flags_t flags);
 
 /** Destroys a team other than the primordial one. Collective over it; all its operations are
  * complete. *scratch_p (may be NULL) receives the scratch given at creation. Returns non-zero if
  * there was scratch to give back, else 0. GEX_FLAG_GLOBALLY_QUIESCED asserts that no member has
  * anything left to do on the team, and saves a barrier. */
-GEX_EXPORT_ int gex_TM_Destroy(gex_TM_t tm, gex_Memvec_t *scratch_p, gex_Flags_t flags);
+GEX_EXPORT_ int gex_TM_Destroy(gex_TM_t tm, gex_Memvec_t* scratch_p, gex_Flags_t flags);
 
 /** Names endpoints without a team: (pair, jobrank) is the endpoint `remote_ep_index` of that
  * process, reached from `local_ep`. A value, never allocated; not for collective calls. */
@@ -158,7 +159,7 @@ GEX_EXPORT_ gex_EP_Index_t gex_EP_QueryIndex(gex_EP_t ep);
 /** Makes the segments bound to `eps` (distinct endpoints of this process, idle during the call;
  * their number may differ by rank, 0 included) reachable by all members of `tm`. Collective. Flags:
  * 0. */
-GEX_EXPORT_ int gex_EP_PublishBoundSegment(gex_TM_t tm, gex_EP_t *eps, size_t num_eps,
+GEX_EXPORT_ int gex_EP_PublishBoundSegment(gex_TM_t tm, gex_EP_t* eps, size_t num_eps,
                                            gex_Flags_t flags);
 
 #ifdef __cplusplus

@@ -23,38 +23,39 @@ typedef uint64_t gex_RMA_Value_t;
 #define SIZEOF_GEX_RMA_VALUE_T 8
 
 /* Flags under which a remote address is not simply an address in the peer's bound segment. */
-#define GEX_RMA_OUT_OF_LINE_                                                    \
+#define GEX_RMA_OUT_OF_LINE_                                                       \
   (GEX_FLAG_PEER_SEG_UNKNOWN | GEX_FLAG_PEER_SEG_SOME | GEX_FLAG_PEER_SEG_OFFSET | \
    GEX_FLAG_SELF_SEG_OFFSET)
 
-GEX_EXPORT_ int gex_put_blocking_(gex_TM_t tm, gex_Rank_t rank, void *dest, const void *src,
+GEX_EXPORT_ int gex_put_blocking_(gex_TM_t tm, gex_Rank_t rank, void* dest, const void* src,
                                   size_t nbytes, gex_Flags_t flags);
-GEX_EXPORT_ int gex_put_nbi_(gex_TM_t tm, gex_Rank_t rank, void *dest, const void *src,
-                             size_t nbytes, gex_Event_t *lc_opt, gex_Flags_t flags);
-GEX_EXPORT_ gex_Event_t gex_put_nb_(gex_TM_t tm, gex_Rank_t rank, void *dest, const void *src,
-                                    size_t nbytes, gex_Event_t *lc_opt, gex_Flags_t flags);
-GEX_EXPORT_ int gex_get_blocking_(gex_TM_t tm, void *dest, gex_Rank_t rank, void *src,
+GEX_EXPORT_ int gex_put_nbi_(gex_TM_t tm, gex_Rank_t rank, void* dest, const void* src,
+                             size_t nbytes, gex_Event_t* lc_opt, gex_Flags_t flags);
+GEX_EXPORT_ gex_Event_t gex_put_nb_(gex_TM_t tm, gex_Rank_t rank, void* dest, const void* src,
+                                    size_t nbytes, gex_Event_t* lc_opt, gex_Flags_t flags);
+GEX_EXPORT_ int gex_get_blocking_(gex_TM_t tm, void* dest, gex_Rank_t rank, void* src,
                                   size_t nbytes, gex_Flags_t flags);
-GEX_EXPORT_ int gex_get_nbi_(gex_TM_t tm, void *dest, gex_Rank_t rank, void *src, size_t nbytes,
+GEX_EXPORT_ int gex_get_nbi_(gex_TM_t tm, void* dest, gex_Rank_t rank, void* src, size_t nbytes,
                              gex_Flags_t flags);
-GEX_EXPORT_ gex_Event_t gex_get_nb_(gex_TM_t tm, void *dest, gex_Rank_t rank, void *src,
+GEX_EXPORT_ gex_Event_t gex_get_nb_(gex_TM_t tm, void* dest, gex_Rank_t rank, void* src,
                                     size_t nbytes, gex_Flags_t flags);
-GEX_EXPORT_ gex_RMA_Value_t gex_get_value_(gex_TM_t tm, gex_Rank_t rank, void *src, size_t nbytes,
+GEX_EXPORT_ gex_RMA_Value_t gex_get_value_(gex_TM_t tm, gex_Rank_t rank, void* src, size_t nbytes,
                                            gex_Flags_t flags);
 
-/* Displacement of the peer's bound segment, or GEX_NOT_MAPPED_ when the call must go out of line. */
+/* Displacement of the peer's bound segment, or GEX_NOT_MAPPED_ when the call must go out of line.
+ */
 GEX_INLINE_ intptr_t gex_rma_displacement_(gex_TM_t tm, gex_Rank_t rank, gex_Flags_t flags) {
   if (GEX_UNLIKELY_(GEX_IS_PAIR_(tm) | (flags & GEX_RMA_OUT_OF_LINE_))) return GEX_NOT_MAPPED_;
-  return ((const struct gex_TeamPrefix_ *)(const void *)tm)->displacement[rank];
+  return ((const struct gex_TeamPrefix_*)(const void*)tm)->displacement[rank];
 }
 #define GEX_RMA_MAPPED_(displacement) GEX_LIKELY_(!((displacement)&GEX_NOT_MAPPED_))
 
 /** Copies `nbytes` bytes from local `src` to `dest` of the peer; complete on return. */
-GEX_INLINE_ int gex_RMA_PutBlocking(gex_TM_t tm, gex_Rank_t rank, void *dest, const void *src,
+GEX_INLINE_ int gex_RMA_PutBlocking(gex_TM_t tm, gex_Rank_t rank, void* dest, const void* src,
                                     size_t nbytes, gex_Flags_t flags) {
   const intptr_t displacement = gex_rma_displacement_(tm, rank, flags);
   if (GEX_RMA_MAPPED_(displacement)) {
-    memcpy((char *)dest + displacement, src, nbytes);
+    memcpy((char*)dest + displacement, src, nbytes);
     return 0;
   }
   return gex_put_blocking_(tm, rank, dest, src, nbytes, flags);
@@ -62,22 +63,22 @@ GEX_INLINE_ int gex_RMA_PutBlocking(gex_TM_t tm, gex_Rank_t rank, void *dest, co
 
 /** Implicit form, category GEX_EC_PUT. lc_opt: GEX_EVENT_NOW, DEFER, or GROUP (then local
  * completion is category GEX_EC_LC). */
-GEX_INLINE_ int gex_RMA_PutNBI(gex_TM_t tm, gex_Rank_t rank, void *dest, const void *src,
-                               size_t nbytes, gex_Event_t *lc_opt, gex_Flags_t flags) {
+GEX_INLINE_ int gex_RMA_PutNBI(gex_TM_t tm, gex_Rank_t rank, void* dest, const void* src,
+                               size_t nbytes, gex_Event_t* lc_opt, gex_Flags_t flags) {
   const intptr_t displacement = gex_rma_displacement_(tm, rank, flags);
   if (GEX_RMA_MAPPED_(displacement)) {
-    memcpy((char *)dest + displacement, src, nbytes);
+    memcpy((char*)dest + displacement, src, nbytes);
     return 0;
   }
   return gex_put_nbi_(tm, rank, dest, src, nbytes, lc_opt, flags);
 }
 
 /** Explicit form. lc_opt: GEX_EVENT_NOW, DEFER, or a variable that receives the leaf. */
-GEX_INLINE_ gex_Event_t gex_RMA_PutNB(gex_TM_t tm, gex_Rank_t rank, void *dest, const void *src,
-                                      size_t nbytes, gex_Event_t *lc_opt, gex_Flags_t flags) {
+GEX_INLINE_ gex_Event_t gex_RMA_PutNB(gex_TM_t tm, gex_Rank_t rank, void* dest, const void* src,
+                                      size_t nbytes, gex_Event_t* lc_opt, gex_Flags_t flags) {
   const intptr_t displacement = gex_rma_displacement_(tm, rank, flags);
   if (GEX_RMA_MAPPED_(displacement)) {
-    memcpy((char *)dest + displacement, src, nbytes);
+    memcpy((char*)dest + displacement, src, nbytes);
     if ((uintptr_t)lc_opt > (uintptr_t)GEX_EVENT_GROUP) *lc_opt = GEX_EVENT_INVALID;
     return GEX_EVENT_INVALID;
   }
@@ -85,42 +86,42 @@ GEX_INLINE_ gex_Event_t gex_RMA_PutNB(gex_TM_t tm, gex_Rank_t rank, void *dest, 
 }
 
 /** Copies `nbytes` bytes from `src` of the peer to local `dest`; complete on return. */
-GEX_INLINE_ int gex_RMA_GetBlocking(gex_TM_t tm, void *dest, gex_Rank_t rank, void *src,
+GEX_INLINE_ int gex_RMA_GetBlocking(gex_TM_t tm, void* dest, gex_Rank_t rank, void* src,
                                     size_t nbytes, gex_Flags_t flags) {
   const intptr_t displacement = gex_rma_displacement_(tm, rank, flags);
   if (GEX_RMA_MAPPED_(displacement)) {
-    memcpy(dest, (const char *)src + displacement, nbytes);
+    memcpy(dest, (const char*)src + displacement, nbytes);
     return 0;
   }
   return gex_get_blocking_(tm, dest, rank, src, nbytes, flags);
 }
 
 /** Implicit form, category GEX_EC_GET. */
-GEX_INLINE_ int gex_RMA_GetNBI(gex_TM_t tm, void *dest, gex_Rank_t rank, void *src, size_t nbytes,
+GEX_INLINE_ int gex_RMA_GetNBI(gex_TM_t tm, void* dest, gex_Rank_t rank, void* src, size_t nbytes,
                                gex_Flags_t flags) {
   const intptr_t displacement = gex_rma_displacement_(tm, rank, flags);
   if (GEX_RMA_MAPPED_(displacement)) {
-    memcpy(dest, (const char *)src + displacement, nbytes);
+    memcpy(dest, (const char*)src + displacement, nbytes);
     return 0;
   }
   return gex_get_nbi_(tm, dest, rank, src, nbytes, flags);
 }
 
 /** Explicit form. */
-GEX_INLINE_ gex_Event_t gex_RMA_GetNB(gex_TM_t tm, void *dest, gex_Rank_t rank, void *src,
+GEX_INLINE_ gex_Event_t gex_RMA_GetNB(gex_TM_t tm, void* dest, gex_Rank_t rank, void* src,
                                       size_t nbytes, gex_Flags_t flags) {
   const intptr_t displacement = gex_rma_displacement_(tm, rank, flags);
   if (GEX_RMA_MAPPED_(displacement)) {
-    memcpy(dest, (const char *)src + displacement, nbytes);
+    memcpy(dest, (const char*)src + displacement, nbytes);
     return GEX_EVENT_INVALID;
   }
   return gex_get_nb_(tm, dest, rank, src, nbytes, flags);
 }
 
 /* The bytes of a value as they travel: its `nbytes` low-order ones, in the machine's order. */
-GEX_INLINE_ const void *gex_value_bytes_(const gex_RMA_Value_t *value, size_t nbytes) {
+GEX_INLINE_ const void* gex_value_bytes_(const gex_RMA_Value_t* value, size_t nbytes) {
 #if __BYTE_ORDER__ == __ORDER_BIG_ENDIAN__
-  return (const char *)value + (sizeof *value - nbytes);
+  return (const char*)value + (sizeof *value - nbytes);
 #else
   (void)nbytes;
   return value;
@@ -128,12 +129,12 @@ GEX_INLINE_ const void *gex_value_bytes_(const gex_RMA_Value_t *value, size_t nb
 }
 
 /** Reads `nbytes` (1 to 8) bytes from `src` of the peer, as an unsigned integer. */
-GEX_INLINE_ gex_RMA_Value_t gex_RMA_GetBlockingVal(gex_TM_t tm, gex_Rank_t rank, void *src,
+GEX_INLINE_ gex_RMA_Value_t gex_RMA_GetBlockingVal(gex_TM_t tm, gex_Rank_t rank, void* src,
                                                    size_t nbytes, gex_Flags_t flags) {
   const intptr_t displacement = gex_rma_displacement_(tm, rank, flags);
   if (GEX_RMA_MAPPED_(displacement)) {
     gex_RMA_Value_t value = 0;
-    memcpy((void *)(uintptr_t)gex_value_bytes_(&value, nbytes), (const char *)src + displacement,
+    memcpy((void*)(uintptr_t)gex_value_bytes_(&value, nbytes), (const char*)src + displacement,
            nbytes);
     return value;
   }
@@ -141,18 +142,18 @@ GEX_INLINE_ gex_RMA_Value_t gex_RMA_GetBlockingVal(gex_TM_t tm, gex_Rank_t rank,
 }
 
 /** Writes the `nbytes` (1 to 8) low-order bytes of `value` to `dest` of the peer. */
-GEX_INLINE_ int gex_RMA_PutBlockingVal(gex_TM_t tm, gex_Rank_t rank, void *dest,
+GEX_INLINE_ int gex_RMA_PutBlockingVal(gex_TM_t tm, gex_Rank_t rank, void* dest,
                                        gex_RMA_Value_t value, size_t nbytes, gex_Flags_t flags) {
   return gex_RMA_PutBlocking(tm, rank, dest, gex_value_bytes_(&value, nbytes), nbytes, flags);
 }
 /** Implicit form, category GEX_EC_PUT. */
-GEX_INLINE_ int gex_RMA_PutNBIVal(gex_TM_t tm, gex_Rank_t rank, void *dest, gex_RMA_Value_t value,
+GEX_INLINE_ int gex_RMA_PutNBIVal(gex_TM_t tm, gex_Rank_t rank, void* dest, gex_RMA_Value_t value,
                                   size_t nbytes, gex_Flags_t flags) {
   return gex_RMA_PutNBI(tm, rank, dest, gex_value_bytes_(&value, nbytes), nbytes, GEX_EVENT_NOW,
                         flags);
 }
 /** Explicit form. */
-GEX_INLINE_ gex_Event_t gex_RMA_PutNBVal(gex_TM_t tm, gex_Rank_t rank, void *dest,
+GEX_INLINE_ gex_Event_t gex_RMA_PutNBVal(gex_TM_t tm, gex_Rank_t rank, void* dest,
                                          gex_RMA_Value_t value, size_t nbytes, gex_Flags_t flags) {
   return gex_RMA_PutNB(tm, rank, dest, gex_value_bytes_(&value, nbytes), nbytes, GEX_EVENT_NOW,
                        flags);

@@ -61,8 +61,9 @@ bool run_handler(const Arrived& message) noexcept {
   if (index >= GEX_AM_INDEX_BASE) [[likely]] {
     token.endpoint = find_endpoint(message.header.client(), message.header.target_endpoint());
     if (token.endpoint == nullptr) [[unlikely]]
-      fatal("a message from rank %u names an endpoint that does not exist here (client %u, index %u)",
-            message.header.source, message.header.client(), message.header.target_endpoint());
+      fatal(
+          "a message from rank %u names an endpoint that does not exist here (client %u, index %u)",
+          message.header.source, message.header.client(), message.header.target_endpoint());
     const gex_AM_Entry_t& entry = token.endpoint->handlers[index];
     if (checked() || entry.gex_fnptr == nullptr) [[unlikely]]
       check_delivery(entry, message.header);

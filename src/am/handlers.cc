@@ -17,9 +17,12 @@ constexpr gex_Flags_t category_flags = GEX_FLAG_AM_SHORT | GEX_FLAG_AM_MEDLONG;
 
 const char* name_of(Category category) noexcept {
   switch (category) {
-    case Category::short_message: return "short";
-    case Category::medium: return "medium";
-    case Category::long_message: return "long";
+    case Category::short_message:
+      return "short";
+    case Category::medium:
+      return "medium";
+    case Category::long_message:
+      return "long";
   }
   return "?";
 }
@@ -43,7 +46,7 @@ int refuse(int error, const char* why, std::size_t position, const gex_AM_Entry_
   if (checked())
     fatal("gex_EP_RegisterHandlers: entry %zu (%s, index %u): %s", position,
           entry.gex_name != nullptr ? entry.gex_name : "unnamed", unsigned{entry.gex_index}, why);
-  if (gex_System_GetVerboseErrors() != 0)
+  if (verbose_errors.load(std::memory_order_relaxed))
     warn("gex_EP_RegisterHandlers: entry %zu (%s, index %u): %s", position,
          entry.gex_name != nullptr ? entry.gex_name : "unnamed", unsigned{entry.gex_index}, why);
   return error;

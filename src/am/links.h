@@ -134,6 +134,8 @@ class Links {
 };
 
 extern Immortal<Links> the_links;
-inline Links& links() noexcept { return the_links.get(); }
+inline Links& links() noexcept {
+  return the_links.get();
+}
 
 }  // namespace gex::am

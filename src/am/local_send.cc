@@ -124,7 +124,9 @@ struct KeptReplies {
   std::vector<std::unique_ptr<KeptReply>> list;
 };
 Immortal<KeptReplies> the_kept_replies;
-KeptReplies& kept_replies() noexcept { return the_kept_replies.get(); }
+KeptReplies& kept_replies() noexcept {
+  return the_kept_replies.get();
+}
 
 [[gnu::cold]] void keep(Link& link, const Outbound& message) noexcept {
   auto kept = std::make_unique<KeptReply>();
@@ -152,8 +154,9 @@ void send_reply_local(Link& link, const Outbound& message) noexcept {
   // The reservation makes room certain; with shared rings a claim may only lose a race.
   Waiter waiter;
   for (unsigned turns = 0; !try_send_local(link, message, false); ++turns) {
-    if (turns > 100'000'000U) fatal("no room for a reply to rank %u although it was reserved",
-                                    process().neighborhood.first_rank() + link.member);
+    if (turns > 100'000'000U)
+      fatal("no room for a reply to rank %u although it was reserved",
+            process().neighborhood.first_rank() + link.member);
     waiter.wait();
   }
 }

@@ -43,8 +43,9 @@ inline void copy_args(void* to, const gex_AM_Arg_t* args, unsigned count) noexce
     cell.header = header_of(message);
     copy_args(cell.words, message.args, message.arg_count);
     if (message.size != 0)
-      std::memcpy(reinterpret_cast<std::byte*>(cell.words) + shm::round_up_16(message.arg_count * 4),
-                  message.payload, message.size);
+      std::memcpy(
+          reinterpret_cast<std::byte*>(cell.words) + shm::round_up_16(message.arg_count * 4),
+          message.payload, message.size);
     all.publish(link, direction, claim);
   }
   if (threaded) lock.unlock();

@@ -40,9 +40,13 @@ struct Network {
   std::vector<PeerState> peers;
 };
 Immortal<Network> the_network;
-Network& network() noexcept { return the_network.get(); }
+Network& network() noexcept {
+  return the_network.get();
+}
 
-constexpr std::size_t chunk(std::size_t bytes) noexcept { return (bytes + 15) & ~std::size_t{15}; }
+constexpr std::size_t chunk(std::size_t bytes) noexcept {
+  return (bytes + 15) & ~std::size_t{15};
+}
 constexpr std::size_t overhead = sizeof(Prefix) + max_args * sizeof(gex_AM_Arg_t);
 
 /// Takes what may be given back to a peer with the next message.
@@ -143,8 +147,7 @@ void deliver_from_network(std::uint32_t source, net::Channel channel, const void
   if (header.source != source) refuse(source, "it names another source");
   if (header.is_reply() != (channel == net::reply_channel)) refuse(source, "on the wrong channel");
   PeerState& peer = self.peers[source];
-  if (prefix.credits != 0)
-    peer.credits.fetch_add(prefix.credits, std::memory_order_relaxed);
+  if (prefix.credits != 0) peer.credits.fetch_add(prefix.credits, std::memory_order_relaxed);
   if (header.is_reply() && header.handler == static_cast<std::uint8_t>(Internal::credits)) return;
 
   const unsigned arg_count = header.arg_count();
@@ -187,7 +190,8 @@ void deliver_from_network(std::uint32_t source, net::Channel channel, const void
       }
       break;
     }
-    default: refuse(source, "an unknown category");
+    default:
+      refuse(source, "an unknown category");
   }
 
   const bool unanswered = run_handler(arrived);

@@ -18,12 +18,12 @@ struct Outbound {
   Category category = Category::short_message;
   bool reply = false;
   std::uint8_t arg_count = 0;
-  std::uint16_t endpoints = 0;              ///< MessageHeader::make_endpoints
-  const gex_AM_Arg_t* args = nullptr;       ///< padded to whole 16-byte chunks, aligned to 16
+  std::uint16_t endpoints = 0;         ///< MessageHeader::make_endpoints
+  const gex_AM_Arg_t* args = nullptr;  ///< padded to whole 16-byte chunks, aligned to 16
   const void* payload = nullptr;
   std::size_t size = 0;
-  void* destination = nullptr;              ///< of a long message, in its owner's addresses
-  std::uint32_t slab = no_slab;             ///< the payload is already in this slab of ours
+  void* destination = nullptr;   ///< of a long message, in its owner's addresses
+  std::uint32_t slab = no_slab;  ///< the payload is already in this slab of ours
 };
 
 /// Sends a request. Waits for room, polling, unless `immediate`; then returns non-zero if there was

@@ -20,7 +20,7 @@ namespace {
 std::byte* large_buffer(_gex_AM_SrcDesc& descriptor) noexcept {
   if (descriptor.large_buffer == nullptr) {
     descriptor.large_buffer = static_cast<std::byte*>(
-        ::operator new(max_medium_payload, std::align_val_t{64}, std::nothrow));
+        ::operator new (max_medium_payload, std::align_val_t{64}, std::nothrow));
     if (descriptor.large_buffer == nullptr)
       fatal("no memory for a payload of %u bytes", unsigned{max_medium_payload});
   }
@@ -41,8 +41,7 @@ bool choose_buffer(_gex_AM_SrcDesc& descriptor, const PrepareArguments& argument
   const std::size_t size =
       std::min({arguments.most, limit, static_cast<std::size_t>(max_medium_payload)});
   descriptor.size = size;
-  if (!arguments.is_long &&
-      shm::place_of(arguments.arg_count, size) != shm::Place::slab &&
+  if (!arguments.is_long && shm::place_of(arguments.arg_count, size) != shm::Place::slab &&
       size <= small_payload_bytes) {
     descriptor.address = descriptor.small_buffer;
     return true;

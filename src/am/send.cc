@@ -34,6 +34,8 @@ int send_request(gex_Rank_t jobrank, const Outbound& message, bool immediate) no
   return send_request_now(jobrank, message, immediate);
 }
 
-void send_reply(gex_Token_t token, Outbound& message) noexcept { send_reply_now(token, message); }
+void send_reply(gex_Token_t token, Outbound& message) noexcept {
+  send_reply_now(token, message);
+}
 
 }  // namespace gex::am

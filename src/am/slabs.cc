@@ -22,7 +22,8 @@ void Slabs::set_up(const shm::Neighborhood& neighborhood, bool threaded) {
       pool.cap = shared ? slabs.count / 2 : slabs.count;
       pool.per_member.assign(neighborhood.size(), 0);
       pool.used.reserve(slabs.count);
-      for (std::uint32_t i = 0; i < slabs.count; ++i) pool.free.push_back(next + slabs.count - 1 - i);
+      for (std::uint32_t i = 0; i < slabs.count; ++i)
+        pool.free.push_back(next + slabs.count - 1 - i);
       next += slabs.count;
     }
   }

@@ -44,11 +44,13 @@ class Slabs {
   const shm::Neighborhood* neighborhood_ = nullptr;
   bool threaded_ = false;
   SpinLock lock_;
-  Pool pools_[2][2];                        ///< direction, class
+  Pool pools_[2][2];  ///< direction, class
   std::uint32_t member_of_[shm::slab_count]{};
 };
 
 extern Immortal<Slabs> the_slabs;
-inline Slabs& slabs() noexcept { return the_slabs.get(); }
+inline Slabs& slabs() noexcept {
+  return the_slabs.get();
+}
 
 }  // namespace gex::am

@@ -85,7 +85,9 @@ const void* local_address(const void* address, gex_EP_t endpoint, gex_Flags_t fl
   return endpoint->segment->address + reinterpret_cast<std::uintptr_t>(address);
 }
 
-constexpr bool immediate(gex_Flags_t flags) { return (flags & GEX_FLAG_IMMEDIATE) != 0; }
+constexpr bool immediate(gex_Flags_t flags) {
+  return (flags & GEX_FLAG_IMMEDIATE) != 0;
+}
 
 void check_commit(const char* call, gex_AM_SrcDesc_t sd, bool reply, bool is_long,
                   std::size_t nbytes, void* dest_addr, unsigned numargs, gex_AM_Index_t handler) {
@@ -113,8 +115,7 @@ gex::am::PrepareArguments prepare_arguments(const char* call, const void* client
                                             bool is_long, bool reply, gex_Event_t* lc_opt,
                                             gex_Flags_t flags, unsigned numargs,
                                             std::size_t limit) {
-  if (least > limit)
-    fatal("%s: least_payload %zu is above the limit of %zu", call, least, limit);
+  if (least > limit) fatal("%s: least_payload %zu is above the limit of %zu", call, least, limit);
   if (most < least) fatal("%s: most_payload %zu is below least_payload %zu", call, most, least);
   if (numargs > gex_AM_MaxArgs())
     fatal("%s: %u arguments are more than gex_AM_MaxArgs()", call, numargs);
@@ -146,7 +147,9 @@ void check_limit_query(const char* call, gex_TM_t tm, gex_Rank_t rank, unsigned 
 
 extern "C" {
 
-unsigned int gex_AM_MaxArgs(void) { return gex::max_args; }
+unsigned int gex_AM_MaxArgs(void) {
+  return gex::max_args;
+}
 
 size_t gex_AM_MaxRequestLong(gex_TM_t tm, gex_Rank_t other_rank, const gex_Event_t*,
                              gex_Flags_t flags, unsigned int numargs) {
@@ -175,10 +178,18 @@ size_t gex_Token_MaxReplyLong(gex_Token_t token, const gex_Event_t*, gex_Flags_t
 size_t gex_Token_MaxReplyMedium(gex_Token_t token, const gex_Event_t*, gex_Flags_t, unsigned int) {
   return gex::am::max_medium(token->header.source);
 }
-size_t gex_AM_LUBRequestLong(void) { return gex::am::least_max_long(); }
-size_t gex_AM_LUBReplyLong(void) { return gex::am::least_max_long(); }
-size_t gex_AM_LUBRequestMedium(void) { return gex::am::least_max_medium(); }
-size_t gex_AM_LUBReplyMedium(void) { return gex::am::least_max_medium(); }
+size_t gex_AM_LUBRequestLong(void) {
+  return gex::am::least_max_long();
+}
+size_t gex_AM_LUBReplyLong(void) {
+  return gex::am::least_max_long();
+}
+size_t gex_AM_LUBRequestMedium(void) {
+  return gex::am::least_max_medium();
+}
+size_t gex_AM_LUBReplyMedium(void) {
+  return gex::am::least_max_medium();
+}
 
 gex_TI_t gex_Token_Info(gex_Token_t token, gex_Token_Info_t* info, gex_TI_t) {
   info->gex_srcrank = token->header.source;
@@ -318,9 +329,9 @@ gex_AM_SrcDesc_t gex_AM_PrepareReplyMedium(gex_Token_t token, const void* client
   const char* call = "gex_AM_PrepareReplyMedium";
   check_reply(call, token);
   return gex::am::prepare_reply(
-      token, prepare_arguments(call, client_buf, least_payload, most_payload, nullptr, false, true,
-                               lc_opt, flags, numargs,
-                               prepare_limit(token->header.source, false, client_buf)));
+      token,
+      prepare_arguments(call, client_buf, least_payload, most_payload, nullptr, false, true, lc_opt,
+                        flags, numargs, prepare_limit(token->header.source, false, client_buf)));
 }
 
 gex_AM_SrcDesc_t gex_AM_PrepareReplyLong(gex_Token_t token, const void* client_buf,
@@ -342,8 +353,7 @@ int gex_am_commit_request_medium_(gex_AM_SrcDesc_t sd, gex_AM_Index_t handler, s
   return gex::am::commit(sd, handler, nbytes, nullptr, flags, numargs, args);
 }
 int gex_am_commit_reply_medium_(gex_AM_SrcDesc_t sd, gex_AM_Index_t handler, size_t nbytes,
-                                gex_Flags_t flags, unsigned int numargs,
-                                const gex_AM_Arg_t* args) {
+                                gex_Flags_t flags, unsigned int numargs, const gex_AM_Arg_t* args) {
   check_commit("gex_AM_CommitReplyMedium", sd, true, false, nbytes, nullptr, numargs, handler);
   return gex::am::commit(sd, handler, nbytes, nullptr, flags, numargs, args);
 }

@@ -41,6 +41,8 @@ int gasnet_barrier(int id, int flags) {
   gasnet_barrier_notify(id, flags);
   return gasnet_barrier_wait(id, flags);
 }
-int gasnet_barrier_result(int* id) { return gex::team::barrier_result(id); }
+int gasnet_barrier_result(int* id) {
+  return gex::team::barrier_result(id);
+}
 
 }  // extern "C"

@@ -103,7 +103,9 @@ int gasnet_getNodeInfo(gasnet_nodeinfo_t* nodeinfo_table, int numentries) {
   return GASNET_OK;
 }
 
-char* gasnet_getenv(const char* name) { return std::getenv(name); }
+char* gasnet_getenv(const char* name) {
+  return std::getenv(name);
+}
 
 int gasnet_set_waitmode(int wait_mode) {
   if (wait_mode != GASNET_WAIT_SPIN && wait_mode != GASNET_WAIT_BLOCK &&
@@ -112,6 +114,5 @@ int gasnet_set_waitmode(int wait_mode) {
   gex::set_oversubscribed(wait_mode != GASNET_WAIT_SPIN || gex::process().crowded);
   return GASNET_OK;
 }
-
 
 }  // extern "C"

@@ -35,7 +35,9 @@ void check_not_held(const gex_HSL_t* hsl, const char* call) {
 
 extern "C" {
 
-void gex_HSL_Init(gex_HSL_t* hsl) { *hsl = GEX_HSL_INITIALIZER; }
+void gex_HSL_Init(gex_HSL_t* hsl) {
+  *hsl = GEX_HSL_INITIALIZER;
+}
 
 void gex_HSL_Destroy(gex_HSL_t* hsl) {
   if (gex::checked() && __atomic_load_n(&hsl->state_, __ATOMIC_RELAXED) != 0)

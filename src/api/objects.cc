@@ -35,11 +35,13 @@ bool is_client_name(const char* name) {
 
 int refuse(int error, const char* call, const char* why) {
   if (checked()) fatal("%s: %s", call, why);
-  if (gex_System_GetVerboseErrors() != 0) gex::warn("%s: %s", call, why);
+  if (gex::verbose_errors.load(std::memory_order_relaxed)) gex::warn("%s: %s", call, why);
   return error;
 }
 
-void idle_poll() noexcept { gex::poll(); }
+void idle_poll() noexcept {
+  gex::poll();
+}
 
 void start_library() {
   gex::start_process(gex::am::deliver_from_network);
@@ -71,8 +73,9 @@ void check_create(const Team& parent, const gex_EP_Location_t* args, std::size_t
       flags & (GEX_FLAG_TM_SYMMETRIC_SCRATCH | GEX_FLAG_TM_LOCAL_SCRATCH |
                GEX_FLAG_TM_GLOBAL_SCRATCH | GEX_FLAG_TM_NO_SCRATCH);
   if (scratch_flags == 0 || (scratch_flags & (scratch_flags - 1)) != 0)
-    fatal("gex_TM_Create: exactly one of the SYMMETRIC, LOCAL, GLOBAL and NO_SCRATCH flags is "
-          "needed");
+    fatal(
+        "gex_TM_Create: exactly one of the SYMMETRIC, LOCAL, GLOBAL and NO_SCRATCH flags is "
+        "needed");
   if (scratch_flags != GEX_FLAG_TM_NO_SCRATCH && (scratch_addrs == nullptr || scratch_size == 0))
     fatal("gex_TM_Create: no scratch was given, and not GEX_FLAG_TM_NO_SCRATCH");
   const gex_Rank_t limit =
@@ -95,8 +98,8 @@ extern "C" {
 
 void (*gasnet_client_attach_hook)(void*, uintptr_t) = nullptr;
 
-int gex_Client_Init(gex_Client_t* client_p, gex_EP_t* ep_p, gex_TM_t* tm_p,
-                    const char* client_name, int*, char***, gex_Flags_t flags) {
+int gex_Client_Init(gex_Client_t* client_p, gex_EP_t* ep_p, gex_TM_t* tm_p, const char* client_name,
+                    int*, char***, gex_Flags_t flags) {
   const char* call = name_of(Call::client_init);
   if (client_p == nullptr || ep_p == nullptr || tm_p == nullptr)
     fatal("%s: an output pointer is null", call);
@@ -114,15 +117,31 @@ int gex_Client_Init(gex_Client_t* client_p, gex_EP_t* ep_p, gex_TM_t* tm_p,
   return GASNET_OK;
 }
 
-gex_Flags_t gex_Client_QueryFlags(gex_Client_t client) { return client->flags; }
-const char* gex_Client_QueryName(gex_Client_t client) { return client->name.c_str(); }
+gex_Flags_t gex_Client_QueryFlags(gex_Client_t client) {
+  return client->flags;
+}
+const char* gex_Client_QueryName(gex_Client_t client) {
+  return client->name.c_str();
+}
 
-void gex_Client_SetCData(gex_Client_t client, const void* val) { client->client_data = val; }
-void* gex_Client_QueryCData(gex_Client_t client) { return const_cast<void*>(client->client_data); }
-void gex_Segment_SetCData(gex_Segment_t seg, const void* val) { seg->client_data = val; }
-void* gex_Segment_QueryCData(gex_Segment_t seg) { return const_cast<void*>(seg->client_data); }
-void gex_EP_SetCData(gex_EP_t ep, const void* val) { ep->client_data = val; }
-void* gex_EP_QueryCData(gex_EP_t ep) { return const_cast<void*>(ep->client_data); }
+void gex_Client_SetCData(gex_Client_t client, const void* val) {
+  client->client_data = val;
+}
+void* gex_Client_QueryCData(gex_Client_t client) {
+  return const_cast<void*>(client->client_data);
+}
+void gex_Segment_SetCData(gex_Segment_t seg, const void* val) {
+  seg->client_data = val;
+}
+void* gex_Segment_QueryCData(gex_Segment_t seg) {
+  return const_cast<void*>(seg->client_data);
+}
+void gex_EP_SetCData(gex_EP_t ep, const void* val) {
+  ep->client_data = val;
+}
+void* gex_EP_QueryCData(gex_EP_t ep) {
+  return const_cast<void*>(ep->client_data);
+}
 void gex_TM_SetCData(gex_TM_t tm, const void* val) {
   gex::require_team(tm, "gex_TM_SetCData").client_data = val;
 }
@@ -130,10 +149,18 @@ void* gex_TM_QueryCData(gex_TM_t tm) {
   return const_cast<void*>(gex::require_team(tm, "gex_TM_QueryCData").client_data);
 }
 
-gex_Client_t gex_Segment_QueryClient(gex_Segment_t seg) { return seg->client; }
-gex_Flags_t gex_Segment_QueryFlags(gex_Segment_t seg) { return seg->flags; }
-void* gex_Segment_QueryAddr(gex_Segment_t seg) { return seg->address; }
-uintptr_t gex_Segment_QuerySize(gex_Segment_t seg) { return seg->size; }
+gex_Client_t gex_Segment_QueryClient(gex_Segment_t seg) {
+  return seg->client;
+}
+gex_Flags_t gex_Segment_QueryFlags(gex_Segment_t seg) {
+  return seg->flags;
+}
+void* gex_Segment_QueryAddr(gex_Segment_t seg) {
+  return seg->address;
+}
+uintptr_t gex_Segment_QuerySize(gex_Segment_t seg) {
+  return seg->size;
+}
 
 int gex_Segment_Attach(gex_Segment_t* segment_p, gex_TM_t tm, uintptr_t size) {
   const char* call = name_of(Call::segment_attach);
@@ -165,8 +192,7 @@ int gex_Segment_QueryBound(gex_TM_t tm, gex_Rank_t rank, void** owneraddr_p, voi
   const gex::Peer peer = gex::resolve(tm, rank);
   gex::PublishedSegment segment = gex::published_segment(peer.jobrank);
   if (peer.jobrank == gex_proc_.jobrank && peer.local_endpoint->segment != nullptr) {
-    segment.owner_address =
-        reinterpret_cast<std::uintptr_t>(peer.local_endpoint->segment->address);
+    segment.owner_address = reinterpret_cast<std::uintptr_t>(peer.local_endpoint->segment->address);
     segment.size = peer.local_endpoint->segment->size;
     segment.mapped = peer.local_endpoint->segment->address;
   }
@@ -185,8 +211,8 @@ gex_Event_t gex_EP_QueryBoundSegmentNB(gex_TM_t tm, gex_Rank_t rank, void** owne
   const gex::PublishedSegment& segment = gex::published_segment(peer.jobrank);
   const gex_Segment_t own =
       peer.jobrank == gex_proc_.jobrank ? peer.local_endpoint->segment : nullptr;
-  const std::uintptr_t address = own != nullptr ? reinterpret_cast<std::uintptr_t>(own->address)
-                                                : segment.owner_address;
+  const std::uintptr_t address =
+      own != nullptr ? reinterpret_cast<std::uintptr_t>(own->address) : segment.owner_address;
   if (owneraddr_p != nullptr) *owneraddr_p = reinterpret_cast<void*>(address);
   if (localaddr_p != nullptr) *localaddr_p = own != nullptr ? own->address : segment.mapped;
   if (size_p != nullptr) *size_p = own != nullptr ? own->size : segment.size;
@@ -217,8 +243,7 @@ size_t gex_TM_Split(gex_TM_t* new_tm_p, gex_TM_t parent_tm, int color, int key, 
   Team& parent = gex::require_team(parent_tm, name_of(Call::split));
   const bool query =
       (flags & (GEX_FLAG_TM_SCRATCH_SIZE_RECOMMENDED | GEX_FLAG_TM_SCRATCH_SIZE_MIN)) != 0;
-  if (checked() && !query)
-    check_split(parent, new_tm_p, color, scratch_addr, scratch_size, flags);
+  if (checked() && !query) check_split(parent, new_tm_p, color, scratch_addr, scratch_size, flags);
   return gex::team::split(new_tm_p, parent, color, key, scratch_addr, scratch_size, flags);
 }
 
@@ -268,10 +293,18 @@ gex_EP_Location_t gex_TM_TranslateRankToEP(gex_TM_t tm, gex_Rank_t rank, gex_Fla
   return {peer.jobrank, peer.endpoint};
 }
 
-gex_Client_t gex_EP_QueryClient(gex_EP_t ep) { return ep->client; }
-gex_Flags_t gex_EP_QueryFlags(gex_EP_t ep) { return ep->flags; }
-gex_Segment_t gex_EP_QuerySegment(gex_EP_t ep) { return ep->segment; }
-gex_EP_Index_t gex_EP_QueryIndex(gex_EP_t ep) { return ep->index; }
+gex_Client_t gex_EP_QueryClient(gex_EP_t ep) {
+  return ep->client;
+}
+gex_Flags_t gex_EP_QueryFlags(gex_EP_t ep) {
+  return ep->flags;
+}
+gex_Segment_t gex_EP_QuerySegment(gex_EP_t ep) {
+  return ep->segment;
+}
+gex_EP_Index_t gex_EP_QueryIndex(gex_EP_t ep) {
+  return ep->index;
+}
 
 int gex_EP_PublishBoundSegment(gex_TM_t tm, gex_EP_t* eps, size_t num_eps, gex_Flags_t flags) {
   check_context(Call::publish);

@@ -23,8 +23,8 @@ Transfer begin(Call call, gex_TM_t tm, gex_Rank_t rank, const void* local, void*
 
 void check_completion(Call call, const gex_Event_t* lc_opt, bool implicit) {
   if (!gex::checked()) return;
-  const bool variable = reinterpret_cast<std::uintptr_t>(lc_opt) >
-                        reinterpret_cast<std::uintptr_t>(GEX_EVENT_GROUP);
+  const bool variable =
+      reinterpret_cast<std::uintptr_t>(lc_opt) > reinterpret_cast<std::uintptr_t>(GEX_EVENT_GROUP);
   if (lc_opt == nullptr) fatal("%s: lc_opt is null", name_of(call));
   if (implicit && variable)
     fatal("%s: lc_opt must be GEX_EVENT_NOW, DEFER or GROUP", name_of(call));

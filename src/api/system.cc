@@ -2,9 +2,6 @@
 
 #include <gasnetex.h>
 
-#include <atomic>
-#include <vector>
-
 #include "base/error.h"
 #include "core/objects.h"
 #include "core/process.h"
@@ -13,8 +10,6 @@
 namespace {
 
 using gex::process;
-
-std::atomic<int> verbose_errors{0};
 
 /// Ranks [first, first + count), as the queries hand them out.
 gex_RankInfo_t* rank_table(gex_Rank_t first, gex_Rank_t count) {
@@ -46,15 +41,21 @@ void require_started(const char* call) {
 
 extern "C" {
 
-int gex_System_GetVerboseErrors(void) { return verbose_errors.load(std::memory_order_relaxed); }
-
-void gex_System_SetVerboseErrors(int enable) {
-  verbose_errors.store(enable != 0 ? 1 : 0, std::memory_order_relaxed);
+int gex_System_GetVerboseErrors(void) {
+  return gex::verbose_errors.load(std::memory_order_relaxed) ? 1 : 0;
 }
 
-uint64_t gex_System_QueryMaxThreads(void) { return gex::max_threads(); }
+void gex_System_SetVerboseErrors(int enable) {
+  gex::verbose_errors.store(enable != 0, std::memory_order_relaxed);
+}
 
-int gex_System_QueryHiddenAMConcurrencyLevel(void) { return GASNET_HIDDEN_AM_CONCURRENCY_LEVEL; }
+uint64_t gex_System_QueryMaxThreads(void) {
+  return gex::max_threads();
+}
+
+int gex_System_QueryHiddenAMConcurrencyLevel(void) {
+  return GASNET_HIDDEN_AM_CONCURRENCY_LEVEL;
+}
 
 void gex_System_QueryNbrhdInfo(gex_RankInfo_t** info_p, gex_Rank_t* info_count_p,
                                gex_Rank_t* my_info_index_p) {

@@ -121,6 +121,10 @@ void flush_streams() noexcept {
   std::fflush(nullptr);
 }
 
+const std::atomic<std::uint64_t>& Job::ending_word() const noexcept {
+  return rank_state.load(std::memory_order_relaxed)->page.word();
+}
+
 bool Job::ending() const noexcept {
   return rank_state.load(std::memory_order_relaxed)->page.ending();
 }

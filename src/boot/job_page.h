@@ -38,6 +38,9 @@ class JobPage {
     return static_cast<int>(seen & 0xff);
   }
 
+  /// The word itself, which is not 0 once the job is being ended.
+  const std::atomic<std::uint64_t>& word() const noexcept { return *word_; }
+
   bool ending() const noexcept { return word_->load(std::memory_order_relaxed) != 0; }
 
   /// The code that won, 0..255.

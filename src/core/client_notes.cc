@@ -19,14 +19,14 @@ struct Reading {
 
 std::string object_name(const dl_phdr_info& object) {
   return object.dlpi_name != nullptr && object.dlpi_name[0] != '\0' ? object.dlpi_name
-                                                                     : "the program";
+                                                                    : "the program";
 }
 
 void read_record(Reading& reading, const dl_phdr_info& object, const gex_ClientNote_& note) {
   const std::string name = object_name(object);
   if (note.abi != GEX_ABI_VERSION_)
-    fatal("%s was compiled for libgex ABI %u, this library has ABI %u: compile it again", name.c_str(),
-          note.abi, static_cast<unsigned>(GEX_ABI_VERSION_));
+    fatal("%s was compiled for libgex ABI %u, this library has ABI %u: compile it again",
+          name.c_str(), note.abi, static_cast<unsigned>(GEX_ABI_VERSION_));
   if (reading.notes.count == 0) {
     reading.notes.mode = note.mode;
     reading.notes.conduit.assign(note.conduit, strnlen(note.conduit, sizeof note.conduit));
@@ -39,7 +39,9 @@ void read_record(Reading& reading, const dl_phdr_info& object, const gex_ClientN
   ++reading.notes.count;
 }
 
-constexpr std::size_t padded(std::size_t bytes) { return (bytes + 3) & ~std::size_t{3}; }
+constexpr std::size_t padded(std::size_t bytes) {
+  return (bytes + 3) & ~std::size_t{3};
+}
 
 int read_object(dl_phdr_info* object, std::size_t, void* context) {
   auto& reading = *static_cast<Reading*>(context);

@@ -36,7 +36,9 @@ struct CommonPool {
   Event* free = nullptr;
 };
 Immortal<CommonPool> the_common_pool;
-CommonPool& common_pool() noexcept { return the_common_pool.get(); }
+CommonPool& common_pool() noexcept {
+  return the_common_pool.get();
+}
 
 void refill(ThreadRecord& thread) noexcept {
   CommonPool& pool = common_pool();
@@ -222,8 +224,7 @@ void begin_region() noexcept {
 gex_Event_t end_region() noexcept {
   ThreadRecord& thread = this_thread();
   Event* event = thread.region;
-  if (event == nullptr)
-    fatal("gex_NBI_EndAccessRegion: no access region is open in this thread");
+  if (event == nullptr) fatal("gex_NBI_EndAccessRegion: no access region is open in this thread");
   thread.region = nullptr;
   bool used = false;
   for (const std::uint32_t initiated : event->counters.initiated) used = used || initiated != 0;

@@ -17,8 +17,9 @@ static_assert(offsetof(gex_Proc_, abi) == 0 && offsetof(gex_Proc_, mode) == 4 &&
               offsetof(gex_Proc_, jobrank) == 8 && offsetof(gex_Proc_, jobsize) == 12 &&
               offsetof(gex_Proc_, checked) == 16);
 
-static_assert(offsetof(gex_TeamPrefix_, displacement) == 0 && offsetof(gex_TeamPrefix_, rank) == 8 &&
-              offsetof(gex_TeamPrefix_, size) == 12 && offsetof(gex_TeamPrefix_, client) == 16 &&
+static_assert(offsetof(gex_TeamPrefix_, displacement) == 0 &&
+              offsetof(gex_TeamPrefix_, rank) == 8 && offsetof(gex_TeamPrefix_, size) == 12 &&
+              offsetof(gex_TeamPrefix_, client) == 16 &&
               offsetof(gex_TeamPrefix_, endpoint) == 24 &&
               offsetof(gex_TeamPrefix_, client_data) == 32 && sizeof(gex_TeamPrefix_) == 48);
 static_assert(offsetof(gex_EndpointPrefix_, client) == 0 &&

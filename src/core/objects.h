@@ -50,7 +50,9 @@ extern gex_Client_t the_client;
 }
 
 /// The client of this process, or null before gex_Client_Init.
-inline gex_Client_t only_client() noexcept { return detail::the_client; }
+inline gex_Client_t only_client() noexcept {
+  return detail::the_client;
+}
 
 /// The endpoint with that client and index in this process, or null.
 inline gex_EP_t find_endpoint(unsigned client, unsigned index) noexcept {

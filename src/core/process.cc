@@ -10,6 +10,7 @@
 #include "base/os_cpu.h"
 #include "base/spin.h"
 #include "core/client_notes.h"
+#include "core/progress.h"
 #include "net/registry.h"
 
 struct gex_Proc_ gex_proc_ = {};
@@ -17,13 +18,18 @@ struct gex_Proc_ gex_proc_ = {};
 namespace gex {
 
 Immortal<Process> the_process;
+std::atomic<bool> verbose_errors{false};
 
 const char* mode_name(std::uint32_t mode) noexcept {
   switch (mode) {
-    case GEX_MODE_SEQ_: return "SEQ";
-    case GEX_MODE_PARSYNC_: return "PARSYNC";
-    case GEX_MODE_PAR_: return "PAR";
-    default: return "(unknown mode)";
+    case GEX_MODE_SEQ_:
+      return "SEQ";
+    case GEX_MODE_PARSYNC_:
+      return "PARSYNC";
+    case GEX_MODE_PAR_:
+      return "PAR";
+    default:
+      return "(unknown mode)";
   }
 }
 
@@ -38,17 +44,24 @@ void host_exchange(const void* mine, std::size_t bytes, void* all) {
 int host_share_descriptor(int descriptor, std::uint32_t first, std::uint32_t count) {
   return process().job->share_descriptor(descriptor, first, count);
 }
-std::uint32_t host_of(std::uint32_t rank) { return process().job->host_of(rank); }
+std::uint32_t host_of(std::uint32_t rank) {
+  return process().job->host_of(rank);
+}
 std::int64_t host_env_integer(const char* name) {
   const auto rows = env::table();
   const auto row = std::find_if(rows.begin(), rows.end(), [&](const env::Description& description) {
     return std::strcmp(description.name, name) == 0;
   });
-  if (row == rows.end()) fatal("a conduit asked for the variable %s, which is not in the table", name);
+  if (row == rows.end())
+    fatal("a conduit asked for the variable %s, which is not in the table", name);
   return env::integer(static_cast<env::Variable>(row - rows.begin()));
 }
-void host_fatal(const char* text) { fatal("%s", text); }
-void host_warn(const char* text) { warn("%s", text); }
+void host_fatal(const char* text) {
+  fatal("%s", text);
+}
+void host_warn(const char* text) {
+  warn("%s", text);
+}
 
 net::Host host{};
 
@@ -73,10 +86,11 @@ void attach_conduit(void (*deliver)(std::uint32_t, net::Channel, const void*, st
   boot::Job& job = *self.job;
   if (self.conduit == nullptr) {
     if (self.neighborhood.size() < job.size())
-      fatal("conduit smp has no network, but %u of %u processes are outside this one's memory (%s); "
-            "choose a network with GEX_CONDUIT",
-            job.size() - self.neighborhood.size(), job.size(),
-            self.neighborhood.size_reason().c_str());
+      fatal(
+          "conduit smp has no network, but %u of %u processes are outside this one's memory (%s); "
+          "choose a network with GEX_CONDUIT",
+          job.size() - self.neighborhood.size(), job.size(),
+          self.neighborhood.size_reason().c_str());
     return;
   }
   host = {net::interface_version,
@@ -133,6 +147,7 @@ void start_process(void (*deliver)(std::uint32_t, net::Channel, const void*, std
   env::warn_unknown();
   choose_conduit(notes.conduit);
   self.job = &boot::Job::join();
+  watch_job();
   boot::Job& job = *self.job;
 
   gex_proc_.abi = GEX_ABI_VERSION_;

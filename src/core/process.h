@@ -5,6 +5,7 @@
 
 #include <gasnetex.h>
 
+#include <atomic>
 #include <cstdint>
 #include <memory>
 #include <string>
@@ -26,12 +27,14 @@ struct Process {
   std::string conduit_reason;  ///< why that one
   std::uint32_t host_ranks = 1;
   std::uint32_t usable_cores = 1;  ///< that the ranks of this host have together
-  bool crowded = false;   ///< more ranks on this host than usable cores
-  bool threaded = false;  ///< PAR: calls may come from several threads at once
+  bool crowded = false;            ///< more ranks on this host than usable cores
+  bool threaded = false;           ///< PAR: calls may come from several threads at once
 };
 
 extern Immortal<Process> the_process;
-inline Process& process() noexcept { return the_process.get(); }
+inline Process& process() noexcept {
+  return the_process.get();
+}
 
 /// True when every call checks its usage: always in the debug library, else with GEX_CHECK=1.
 inline bool checked() noexcept {
@@ -47,6 +50,9 @@ inline bool checked() noexcept {
 /// neighborhood without a conduit ends the job in one line.
 void start_process(void (*deliver)(std::uint32_t source, net::Channel channel, const void* message,
                                    std::size_t size));
+
+/// Whether errors that are only returned also print a line (gex_System_SetVerboseErrors).
+extern std::atomic<bool> verbose_errors;
 
 /// Name of a threading mode, for messages.
 const char* mode_name(std::uint32_t mode) noexcept;

@@ -17,14 +17,19 @@ namespace gex {
 /// Makes progress; returns true if anything happened. Called from client context only.
 using Poller = bool (*)() noexcept;
 
+/// Lets polls notice the end of the job; start-up, once the job is joined.
+void watch_job() noexcept;
+
 /// Adds a poller; start-up only. The first one registered is the one of every poll.
 void register_poller(Poller poller) noexcept;
 
 namespace detail {
 extern Poller primary_poller;
 extern std::atomic<std::uint32_t> polls_wanted;
+/// Not 0 once some rank has ended the job.
+extern const std::atomic<std::uint64_t>* ending;
 bool poll_others() noexcept;
-void poll_found_nothing() noexcept;
+[[noreturn]] void follow_ending() noexcept;
 }  // namespace detail
 
 /// Says that the other pollers have work from now on, and that they have none any more. Counted.
@@ -40,7 +45,8 @@ inline bool poll() noexcept {
   bool progressed = detail::primary_poller();
   if (detail::polls_wanted.load(std::memory_order_relaxed) != 0) [[unlikely]]
     progressed |= detail::poll_others();
-  if (!progressed) detail::poll_found_nothing();
+  if (detail::ending->load(std::memory_order_relaxed) != 0) [[unlikely]]
+    detail::follow_ending();
   return progressed;
 }
 

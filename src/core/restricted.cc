@@ -37,7 +37,9 @@ const char* restriction() noexcept {
 
 }  // namespace
 
-const char* name_of(Call call) noexcept { return rows[static_cast<unsigned>(call)].name; }
+const char* name_of(Call call) noexcept {
+  return rows[static_cast<unsigned>(call)].name;
+}
 
 void judge_context(Call call) noexcept {
   if (gex_proc_.jobsize == 0 && call != Call::client_init)

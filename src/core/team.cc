@@ -18,12 +18,15 @@ struct LiveTeams {
   std::vector<PublishedSegment> segments;
 };
 Immortal<LiveTeams> live_teams;
-LiveTeams& live() noexcept { return live_teams.get(); }
+LiveTeams& live() noexcept {
+  return live_teams.get();
+}
 
 }  // namespace
 
-Team::Team(gex_Client_t owner, gex_EP_t local_endpoint, std::vector<gex_EP_Location_t> members,
-           gex_Rank_t own, gex_Flags_t creation_flags, TeamId identity)
+Team::Team(gex_Client_t owner, gex_EP_t local_endpoint,
+           const std::vector<gex_EP_Location_t>& members, gex_Rank_t own,
+           gex_Flags_t creation_flags, TeamId identity)
     : gex_TeamPrefix_{}, id_(identity) {
   rank = own;
   size = static_cast<gex_Rank_t>(members.size());
@@ -60,7 +63,8 @@ gex_Rank_t Team::rank_of(gex_Rank_t jobrank) const noexcept {
 
 void Team::refresh_displacement() noexcept {
   for (gex_Rank_t r = 0; r < size; ++r)
-    displacements_[r] = checked() ? GEX_NOT_MAPPED_ : published_segment(jobranks_[r]).displacement();
+    displacements_[r] =
+        checked() ? GEX_NOT_MAPPED_ : published_segment(jobranks_[r]).displacement();
 }
 
 const PublishedSegment& published_segment(gex_Rank_t jobrank) noexcept {

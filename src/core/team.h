@@ -20,7 +20,7 @@ using TeamId = std::uint64_t;
 class Team : public gex_TeamPrefix_ {
  public:
   /// `members` in rank order; `own` is this process's rank among them.
-  Team(gex_Client_t owner, gex_EP_t local_endpoint, std::vector<gex_EP_Location_t> members,
+  Team(gex_Client_t owner, gex_EP_t local_endpoint, const std::vector<gex_EP_Location_t>& members,
        gex_Rank_t own, gex_Flags_t creation_flags, TeamId identity);
   ~Team();
   Team(const Team&) = delete;

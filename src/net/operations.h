@@ -1,8 +1,8 @@
 #pragma once
 // Who carries out what on a conduit: the network itself, or libgex with the conduit's messages.
 //
-// The one table of it, from which gexinfo prints. An operation that the `Conduit` interface comes to
-// offer gets its answer here.
+// The one table of it, from which gexinfo prints. An operation that the `Conduit` interface comes
+// to offer gets its answer here.
 
 #include <span>
 

@@ -119,10 +119,10 @@ Survey survey() {
       const std::string file = entry->path().filename().string();
       if (file.size() > file_prefix.size() + file_suffix.size() && file.starts_with(file_prefix) &&
           file.ends_with(file_suffix))
-        found.push_back({file.substr(file_prefix.size(),
-                                     file.size() - file_prefix.size() - file_suffix.size()),
-                         entry->path().string(),
-                         {}});
+        found.push_back(
+            {file.substr(file_prefix.size(), file.size() - file_prefix.size() - file_suffix.size()),
+             entry->path().string(),
+             {}});
     }
     result.folders.push_back({folder.string(), error ? error.message() : std::string()});
     for (PlugIn& plug_in : found) {

@@ -19,7 +19,9 @@ using am::Outbound;
 using am::put_word;
 
 /// Bytes of a part. Gets come back in one medium reply, so both have a medium's limit.
-std::size_t part_bytes() noexcept { return am::network_medium_limit(); }
+std::size_t part_bytes() noexcept {
+  return am::network_medium_limit();
+}
 
 Outbound message_of(const Transfer& transfer, Internal handler, Category category,
                     const gex_AM_Arg_t* args, std::uint8_t arg_count) noexcept {
@@ -35,8 +37,7 @@ Outbound message_of(const Transfer& transfer, Internal handler, Category categor
 /// The range in this process's segment that a peer's message names; ends the job if it is not.
 std::byte* own_range(gex_Token_t token, std::uint64_t address, std::size_t size,
                      const char* what) noexcept {
-  const gex_EP_t endpoint =
-      find_endpoint(token->header.client(), token->header.target_endpoint());
+  const gex_EP_t endpoint = find_endpoint(token->header.client(), token->header.target_endpoint());
   auto* start = reinterpret_cast<std::byte*>(address);
   if (endpoint == nullptr || endpoint->segment == nullptr ||
       !endpoint->segment->contains(start, size))

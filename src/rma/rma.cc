@@ -19,7 +19,9 @@ constexpr gex_Flags_t self_flags = GEX_FLAG_SELF_SEG_UNKNOWN | GEX_FLAG_SELF_SEG
 constexpr gex_Flags_t peer_flags = GEX_FLAG_PEER_SEG_UNKNOWN | GEX_FLAG_PEER_SEG_SOME |
                                    GEX_FLAG_PEER_SEG_BOUND | GEX_FLAG_PEER_SEG_OFFSET;
 
-bool more_than_one(gex_Flags_t bits) noexcept { return (bits & (bits - 1)) != 0; }
+bool more_than_one(gex_Flags_t bits) noexcept {
+  return (bits & (bits - 1)) != 0;
+}
 
 /// What the caller asserts or must obey, in checked mode.
 void check(const Transfer& transfer, const PublishedSegment& segment, gex_Flags_t flags,
@@ -28,8 +30,7 @@ void check(const Transfer& transfer, const PublishedSegment& segment, gex_Flags_
   if (more_than_one(flags & peer_flags)) fatal("%s: more than one PEER_SEG flag", call);
   if ((flags & GEX_FLAG_PEER_NEVER_SELF) != 0 && transfer.jobrank == gex_proc_.jobrank)
     fatal("%s: GEX_FLAG_PEER_NEVER_SELF, but the peer is this process", call);
-  if ((flags & GEX_FLAG_PEER_NEVER_NBRHD) != 0 &&
-      process().neighborhood.contains(transfer.jobrank))
+  if ((flags & GEX_FLAG_PEER_NEVER_NBRHD) != 0 && process().neighborhood.contains(transfer.jobrank))
     fatal("%s: GEX_FLAG_PEER_NEVER_NBRHD, but rank %u is in this process's neighborhood", call,
           transfer.jobrank);
   if (transfer.size != 0 && !segment.contains(transfer.remote, transfer.size))
@@ -49,7 +50,9 @@ bool has_variable(const gex_Event_t* local_completion) noexcept {
          reinterpret_cast<std::uintptr_t>(GEX_EVENT_GROUP);
 }
 
-bool is_immediate(gex_Flags_t flags) noexcept { return (flags & GEX_FLAG_IMMEDIATE) != 0; }
+bool is_immediate(gex_Flags_t flags) noexcept {
+  return (flags & GEX_FLAG_IMMEDIATE) != 0;
+}
 
 }  // namespace
 
@@ -168,6 +171,8 @@ gex_Event_t get_explicit(const Transfer& transfer, gex_Flags_t flags) noexcept {
   return handle_of(event);
 }
 
-void start() { start_reference(); }
+void start() {
+  start_reference();
+}
 
 }  // namespace gex::rma

@@ -48,7 +48,9 @@ constexpr std::size_t surplus_bytes(Category category, unsigned args) noexcept {
   return args > room ? (args - room + 3) / 4 * 16 : 0;
 }
 
-constexpr std::size_t round_up_16(std::size_t bytes) noexcept { return (bytes + 15) & ~std::size_t{15}; }
+constexpr std::size_t round_up_16(std::size_t bytes) noexcept {
+  return (bytes + 15) & ~std::size_t{15};
+}
 
 /// Where a medium's payload travels.
 enum class Place { cell, slot, slab };

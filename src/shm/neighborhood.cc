@@ -100,9 +100,12 @@ ControlLayout Neighborhood::control_layout(std::uint32_t members) noexcept {
   planned.size_ = members;
   planned.lay_out();
   const bool pair = planned.has_pair_rings();
-  return {2 * (pair ? members : 1),  pair ? pair_shape.cells : shared_shape.cells,
-          planned.slab_offset_ - planned.rings_offset_, slab_bytes(),
-          planned.member_bytes_,     planned.control_bytes_};
+  return {2 * (pair ? members : 1),
+          pair ? pair_shape.cells : shared_shape.cells,
+          planned.slab_offset_ - planned.rings_offset_,
+          slab_bytes(),
+          planned.member_bytes_,
+          planned.control_bytes_};
 }
 
 Neighborhood Neighborhood::form() {
@@ -119,7 +122,8 @@ Neighborhood Neighborhood::form() {
   const std::int64_t limit = env::integer(env::Variable::supernode_maxsize);
   if (limit < 0) fatal("GASNET_SUPERNODE_MAXSIZE=%ld: expected 0 (no limit) or more", long{limit});
   const std::uint32_t group =
-      limit == 0 ? host_ranks : static_cast<std::uint32_t>(std::min<std::int64_t>(limit, host_ranks));
+      limit == 0 ? host_ranks
+                 : static_cast<std::uint32_t>(std::min<std::int64_t>(limit, host_ranks));
   neighborhood.limit_ = static_cast<std::uint32_t>(limit);
   const std::uint32_t first = host_first + (job.rank() - host_first) / group * group;
   neighborhood.first_rank_ = first;
@@ -156,11 +160,10 @@ Neighborhood Neighborhood::form() {
            file.origin.c_str(), os::format_bytes(file.space).c_str(),
            os::format_bytes(bytes).c_str());
   }
-  neighborhood.file_.reset(
-      job.share_descriptor(file.descriptor ? file.descriptor.release() : -1, first,
-                           neighborhood.size_));
-  neighborhood.origin_ = neighborhood.local_index_ == 0 ? file.origin : "shared by rank " +
-                                                                            std::to_string(first);
+  neighborhood.file_.reset(job.share_descriptor(file.descriptor ? file.descriptor.release() : -1,
+                                                first, neighborhood.size_));
+  neighborhood.origin_ =
+      neighborhood.local_index_ == 0 ? file.origin : "shared by rank " + std::to_string(first);
 
   os::Mapping mapping = os::Mapping::shared(neighborhood.file_.get(), 0, bytes);
   if (!mapping) {
@@ -203,8 +206,8 @@ std::atomic<std::uint32_t>& Neighborhood::slab_busy(std::uint32_t owner,
 
 std::atomic<std::uint32_t>& Neighborhood::barrier_line(std::uint32_t line,
                                                        std::uint32_t member) const noexcept {
-  return *reinterpret_cast<std::atomic<std::uint32_t>*>(
-      base_ + member * member_bytes_ + barrier_offset_ + line * cache_line);
+  return *reinterpret_cast<std::atomic<std::uint32_t>*>(base_ + member * member_bytes_ +
+                                                        barrier_offset_ + line * cache_line);
 }
 
 std::atomic<std::uint32_t>& Neighborhood::used_barrier_slots() const noexcept {

@@ -87,9 +87,10 @@ class Neighborhood {
   std::byte* slab(std::uint32_t owner, std::uint32_t index) const noexcept;
   std::atomic<std::uint32_t>& slab_busy(std::uint32_t owner, std::uint32_t index) const noexcept;
 
-  /// Flags of `member` in barrier slot `slot`, each alone in its cache line: its own, and the one it
-  /// raises for a group that it leads. All flags of a slot that is not in use are 0.
-  std::atomic<std::uint32_t>& barrier_flag(std::uint32_t slot, std::uint32_t member) const noexcept {
+  /// Flags of `member` in barrier slot `slot`, each alone in its cache line: its own, and the one
+  /// it raises for a group that it leads. All flags of a slot that is not in use are 0.
+  std::atomic<std::uint32_t>& barrier_flag(std::uint32_t slot,
+                                           std::uint32_t member) const noexcept {
     return barrier_line(2 * slot, member);
   }
   std::atomic<std::uint32_t>& group_flag(std::uint32_t slot, std::uint32_t member) const noexcept {

@@ -118,7 +118,8 @@ class PairProducer {
 /// processes. `sequence` receives the message's number; its cell is published by storing
 /// sequence + 1 to its ready word with release.
 template <class Atomics>
-bool claim_shared(RingControl<Atomics>& control, RingShape shape, std::uint32_t& sequence) noexcept {
+bool claim_shared(RingControl<Atomics>& control, RingShape shape,
+                  std::uint32_t& sequence) noexcept {
   std::uint32_t tail = Atomics::load_relaxed(control.tail);
   for (;;) {
     // Acquire: as in find_reply_room. Read after the tail, so it can only be too small for it.

@@ -42,8 +42,8 @@ void record(const Announcement& announcement) {
 /// Bytes that this host can still give to segments, by memory and by control group.
 std::uint64_t usable_memory() {
   const os::MemoryLimits limits = os::memory_limits();
-  return std::min({limits.available, limits.usable_physical(),
-                   process().neighborhood.memory_space()});
+  return std::min(
+      {limits.available, limits.usable_physical(), process().neighborhood.memory_space()});
 }
 
 }  // namespace
@@ -71,9 +71,10 @@ int attach(gex_Segment_t* segment_p, Team& team, std::uintptr_t size) {
   }
   if (asked > usable) {
     mine.error = ENOMEM;
-    warn("gex_Segment_Attach: the segments of the %u processes of this host are %s together, but "
-         "the host has %s for them",
-         self.host_ranks, os::format_bytes(asked).c_str(), os::format_bytes(usable).c_str());
+    warn(
+        "gex_Segment_Attach: the segments of the %u processes of this host are %s together, but "
+        "the host has %s for them",
+        self.host_ranks, os::format_bytes(asked).c_str(), os::format_bytes(usable).c_str());
   } else if (env::boolean(env::Variable::segment_commit)) {
     mine.error = neighborhood.commit_segment(size);
     if (mine.error != 0)

@@ -47,8 +47,7 @@ Immortal<Active> the_active;
 void activate(TeamBarrier& barrier) noexcept {
   Active& active = the_active.get();
   const OptionalGuard guard(active.lock, true);
-  if (std::find(active.barriers.begin(), active.barriers.end(), &barrier) !=
-      active.barriers.end())
+  if (std::find(active.barriers.begin(), active.barriers.end(), &barrier) != active.barriers.end())
     return;
   active.barriers.push_back(&barrier);
   want_polls();
@@ -159,8 +158,7 @@ std::uint32_t TeamBarrier::least_of(const std::atomic<std::uint32_t>* const* fla
 
 bool TeamBarrier::done(std::uint32_t number) noexcept {
   if (slot_ == no_slot) return reached(done_.load(std::memory_order_acquire), number);
-  if (team_.size <= group_size)
-    return least_of(flags_.data(), flags_.size(), number) == number;
+  if (team_.size <= group_size) return least_of(flags_.data(), flags_.size(), number) == number;
   return least_of(group_flags_.data(), group_flags_.size(), number) == number;
 }
 
@@ -276,7 +274,9 @@ void free_slot(std::uint32_t slot) noexcept {
   process().neighborhood.used_barrier_slots().fetch_and(~(1U << slot), std::memory_order_release);
 }
 
-void give_barrier(Team& team, std::uint32_t slot) { team.barrier = new TeamBarrier(team, slot); }
+void give_barrier(Team& team, std::uint32_t slot) {
+  team.barrier = new TeamBarrier(team, slot);
+}
 
 void take_barrier(Team& team) noexcept {
   const std::uint32_t slot = team.barrier->slot();

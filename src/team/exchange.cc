@@ -51,7 +51,9 @@ struct Pending {
   std::map<Key, Assembly> spreading;
 };
 Immortal<Pending> the_pending;
-Pending& pending() noexcept { return the_pending.get(); }
+Pending& pending() noexcept {
+  return the_pending.get();
+}
 
 // Both messages: team id, number of the exchange, sender's rank, total bytes, offset.
 constexpr std::uint8_t part_args = 6;
@@ -86,10 +88,9 @@ void on_gather(gex_Token_t, void* payload, std::size_t size, const gex_AM_Arg_t*
                unsigned) noexcept {
   Pending& all = pending();
   const OptionalGuard guard(all.lock, true);
-  all.gathering[{get_word(args), static_cast<std::uint32_t>(args[2])}]
-               [static_cast<gex_Rank_t>(args[3])]
-                   .add(static_cast<std::uint32_t>(args[4]), static_cast<std::uint32_t>(args[5]),
-                        payload, size);
+  all.gathering[{get_word(args),
+                 static_cast<std::uint32_t>(args[2])}][static_cast<gex_Rank_t>(args[3])]
+      .add(static_cast<std::uint32_t>(args[4]), static_cast<std::uint32_t>(args[5]), payload, size);
 }
 
 void on_spread(gex_Token_t, void* payload, std::size_t size, const gex_AM_Arg_t* args,

@@ -52,10 +52,10 @@ void complete_team(Team& team) {
 }
 
 /// Makes this process's part of a team; collective over its members.
-gex_TM_t make_team(Team& parent, std::vector<gex_EP_Location_t> members, gex_Rank_t own,
+gex_TM_t make_team(Team& parent, const std::vector<gex_EP_Location_t>& members, gex_Rank_t own,
                    std::uint32_t number, gex_Memvec_t scratch, gex_Flags_t flags) {
   const TeamId identity = identity_of(members.front().gex_rank, number);
-  auto* team = new Team(parent.client, parent.endpoint, std::move(members), own, flags, identity);
+  auto* team = new Team(parent.client, parent.endpoint, members, own, flags, identity);
   team->scratch = scratch;
   complete_team(*team);
   return team->handle();
@@ -67,8 +67,7 @@ Team& create_primordial(gex_Client_t client) {
   std::vector<gex_EP_Location_t> members;
   for (gex_Rank_t r = 0; r < gex_proc_.jobsize; ++r) members.push_back({r, 0});
   if (gex_proc_.jobrank == 0) ++teams_led;
-  auto* team = new Team(client, client->endpoint, std::move(members), gex_proc_.jobrank, 0,
-                        identity_of(0, 0));
+  auto* team = new Team(client, client->endpoint, members, gex_proc_.jobrank, 0, identity_of(0, 0));
   client->team = team->handle();
   complete_team(*team);
   return *team;
@@ -78,8 +77,9 @@ std::size_t split(gex_TM_t* new_team, Team& parent, int color, int key, void* sc
                   std::size_t scratch_size, gex_Flags_t flags) {
   if ((flags & size_queries) != 0) {
     if ((flags & GEX_FLAG_TM_SCRATCH_SIZE_MIN) != 0)
-      warn("gex_TM_Split: GEX_FLAG_TM_SCRATCH_SIZE_MIN is deprecated, use "
-           "GEX_FLAG_TM_SCRATCH_SIZE_RECOMMENDED");
+      warn(
+          "gex_TM_Split: GEX_FLAG_TM_SCRATCH_SIZE_MIN is deprecated, use "
+          "GEX_FLAG_TM_SCRATCH_SIZE_RECOMMENDED");
     return new_team != nullptr ? recommended_scratch : 0;
   }
 
@@ -92,8 +92,8 @@ std::size_t split(gex_TM_t* new_team, Team& parent, int color, int key, void* sc
     gex_Rank_t jobrank;
     std::uint32_t endpoint;
   };
-  const Choice mine{new_team != nullptr, color,           key, teams_led, parent.rank,
-                    gex_proc_.jobrank,   parent.endpoint->index};
+  const Choice mine{new_team != nullptr,   color, key, teams_led, parent.rank, gex_proc_.jobrank,
+                    parent.endpoint->index};
   const auto blocks = exchange(parent, bytes_of(mine));
   if (new_team == nullptr) return 0;
 
@@ -113,7 +113,7 @@ std::size_t split(gex_TM_t* new_team, Team& parent, int color, int key, void* sc
   }
   if (own == 0) ++teams_led;
   const bool has_scratch = (flags & GEX_FLAG_TM_NO_SCRATCH) == 0;
-  *new_team = make_team(parent, std::move(locations), own, members.front().number,
+  *new_team = make_team(parent, locations, own, members.front().number,
                         has_scratch ? gex_Memvec_t{scratch, scratch_size} : gex_Memvec_t{}, flags);
   return 0;
 }
@@ -123,8 +123,9 @@ std::size_t create(gex_TM_t* new_teams, std::size_t new_team_count, Team& parent
                    const gex_Addr_t* scratch, std::size_t scratch_size, gex_Flags_t flags) {
   if ((flags & size_queries) != 0) {
     if ((flags & GEX_FLAG_TM_SCRATCH_SIZE_MIN) != 0)
-      warn("gex_TM_Create: GEX_FLAG_TM_SCRATCH_SIZE_MIN is deprecated, use "
-           "GEX_FLAG_TM_SCRATCH_SIZE_RECOMMENDED");
+      warn(
+          "gex_TM_Create: GEX_FLAG_TM_SCRATCH_SIZE_MIN is deprecated, use "
+          "GEX_FLAG_TM_SCRATCH_SIZE_RECOMMENDED");
     return member_count != 0 ? recommended_scratch : 0;
   }
 
@@ -142,9 +143,10 @@ std::size_t create(gex_TM_t* new_teams, std::size_t new_team_count, Team& parent
     locations.push_back(location);
   }
   if (own.size() != new_team_count)
-    fatal("gex_TM_Create: %zu member(s) of the list are endpoints of this process, but "
-          "num_new_tms is %zu",
-          own.size(), new_team_count);
+    fatal(
+        "gex_TM_Create: %zu member(s) of the list are endpoints of this process, but "
+        "num_new_tms is %zu",
+        own.size(), new_team_count);
   const gex_Rank_t leader = parent.rank_of(locations.front().gex_rank);
   if (leader == GEX_RANK_INVALID)
     fatal("gex_TM_Create: rank 0 of the new team is no member of the parent");
@@ -153,13 +155,13 @@ std::size_t create(gex_TM_t* new_teams, std::size_t new_team_count, Team& parent
   for (std::size_t i = 0; i < own.size(); ++i) {
     gex_Memvec_t memory{nullptr, 0};
     if ((flags & GEX_FLAG_TM_NO_SCRATCH) == 0) {
-      const std::size_t at = (flags & GEX_FLAG_TM_GLOBAL_SCRATCH) != 0    ? own[i]
+      const std::size_t at = (flags & GEX_FLAG_TM_GLOBAL_SCRATCH) != 0  ? own[i]
                              : (flags & GEX_FLAG_TM_LOCAL_SCRATCH) != 0 ? i
                                                                         : 0;
       memory = {scratch[at], scratch_size};
       if ((flags & GEX_FLAG_SCRATCH_SEG_OFFSET) != 0)
-        memory.gex_addr = parent.endpoint->segment->address +
-                          reinterpret_cast<std::uintptr_t>(scratch[at]);
+        memory.gex_addr =
+            parent.endpoint->segment->address + reinterpret_cast<std::uintptr_t>(scratch[at]);
     }
     if (own[i] == 0) ++teams_led;
     new_teams[i] = make_team(parent, locations, own[i], number, memory, flags);

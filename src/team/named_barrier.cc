@@ -136,8 +136,9 @@ void barrier_notify(int id, int flags) noexcept {
   State& state = the_state.get();
   const OptionalGuard guard(state.lock, true);
   if (state.under_way)
-    fatal("gasnet_barrier_notify: called twice without a gasnet_barrier_wait or a successful "
-          "gasnet_barrier_try between");
+    fatal(
+        "gasnet_barrier_notify: called twice without a gasnet_barrier_wait or a successful "
+        "gasnet_barrier_try between");
   std::atomic_thread_fence(std::memory_order_release);
   state.under_way = true;
   ++state.number;

@@ -252,6 +252,7 @@ int return_alone(const Arguments& arguments) {
 
 int return_before_barrier(const Arguments& arguments) {
   Job& job = Job::join();
+  job.barrier();
   if (job.rank() == number(arguments, 0)) return 0;
   job.barrier();
   complain("a barrier came about without everybody");
@@ -420,7 +421,7 @@ int tidy_up_on_interrupt(const Arguments&) {
   Job& job = Job::join();
   job.barrier();
   say("ready " + std::to_string(getpid()));
-  while (interrupted == 0) sched_yield();
+  while (interrupted == 0) usleep(1000);
   job.barrier();
   say("tidied up");
   return 0;

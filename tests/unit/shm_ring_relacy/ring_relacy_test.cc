@@ -196,9 +196,8 @@ struct Reservation : rl::test_suite<Reservation<Atomics, reserving>, 2> {
     Consumer<Atomics> answers(&replies.control, small);
     unsigned answered = 0;
     for (unsigned i = 0; i < messages;) {
-      const bool room =
-          producer.has_room() ||
-          (reserving ? producer.find_request_room(answered) : producer.find_reply_room());
+      const bool room = producer.has_room() || (reserving ? producer.find_request_room(answered)
+                                                          : producer.find_reply_room());
       if (!room) {
         unsigned value = 0;
         if (take(replies, answers, value))

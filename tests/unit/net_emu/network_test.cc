@@ -1,114 +1,22 @@
-// emu between several ranks of one process: each rank is an EmuNetwork over the same memory.
+// emu between several ranks of one process: what a conduit promises, order, and nonsense from
+// peers.
 
 #include "net/emu/network.h"
 
 #include <gtest/gtest.h>
 #include <sys/stat.h>
 
-#include <cstdio>
+#include <cerrno>
 #include <cstring>
-#include <deque>
-#include <functional>
 #include <string>
-#include <thread>
 #include <tuple>
 #include <vector>
 
 #include "base/os_memory.h"
+#include "ranks.h"
 
 namespace gex::net::emu {
 namespace {
-
-constexpr std::size_t everything = SIZE_MAX;
-constexpr std::uint32_t requests = 1u << request_channel;
-constexpr std::uint32_t replies = 1u << reply_channel;
-constexpr std::uint32_t both = requests | replies;
-
-using Handler = std::function<void(std::uint32_t, Channel, const void*, std::size_t)>;
-thread_local Handler handler;
-
-void deliver(std::uint32_t source, Channel channel, const void* message, std::size_t size) {
-  handler(source, channel, message, size);
-}
-void die(const char* text) {
-  std::fprintf(stderr, "%s\n", text);
-  std::_Exit(7);
-}
-
-/// The ranks of a job, as objects.
-class Ranks {
- public:
-  explicit Ranks(std::uint32_t ranks, std::uint32_t depth, bool threaded = false,
-                 std::uint64_t seed = 0)
-      : layout(ranks, depth), mapping(os::Mapping::anonymous(layout.file_size())) {
-    for (std::uint32_t rank = 0; rank < ranks; ++rank) {
-      hosts_.push_back(Host{.version = interface_version,
-                            .rank = rank,
-                            .size = ranks,
-                            .threaded = threaded,
-                            .exchange = nullptr,
-                            .share_descriptor = nullptr,
-                            .host_of = nullptr,
-                            .env_integer = nullptr,
-                            .deliver = deliver,
-                            .fatal = die,
-                            .warn = nullptr});
-      networks_.emplace_back(hosts_.back(), layout, mapping.bytes(), seed);
-    }
-  }
-  ~Ranks() {
-    for (EmuNetwork& network : networks_) network.check_invariants();
-  }
-  EmuNetwork& operator[](std::uint32_t rank) { return networks_[rank]; }
-
-  Record& record(std::uint32_t source, std::uint32_t target, Channel channel, std::uint32_t slot) {
-    return *reinterpret_cast<Record*>(mapping.data() +
-                                      layout.record(source, target, channel, slot));
-  }
-
-  Layout layout;
-  os::Mapping mapping;
-
- private:
-  std::deque<Host> hosts_;
-  std::deque<EmuNetwork> networks_;
-};
-
-SendResult send_number(EmuNetwork& from, Channel channel, std::uint32_t peer,
-                       std::uint64_t number) {
-  const Piece piece{&number, sizeof number};
-  return from.send(channel, peer, std::span(&piece, 1));
-}
-
-SendResult send_bytes(EmuNetwork& from, Channel channel, std::uint32_t peer,
-                      const std::string& bytes) {
-  const Piece piece{bytes.data(), bytes.size()};
-  return from.send(channel, peer, std::span(&piece, 1));
-}
-
-std::uint64_t number_in(const void* message, std::size_t size) {
-  std::uint64_t number = 0;
-  EXPECT_EQ(size, sizeof number);
-  std::memcpy(&number, message, sizeof number);
-  return number;
-}
-
-std::vector<std::uint64_t> poll_numbers(EmuNetwork& at, std::uint32_t channels = both,
-                                        std::size_t most = everything) {
-  std::vector<std::uint64_t> numbers;
-  handler = [&](std::uint32_t, Channel, const void* message, std::size_t size) {
-    numbers.push_back(number_in(message, size));
-  };
-  const std::size_t delivered = at.poll(channels, most);
-  EXPECT_EQ(delivered, numbers.size());
-  return numbers;
-}
-
-std::string pattern(std::size_t size, unsigned salt) {
-  std::string bytes(size, '\0');
-  for (std::size_t i = 0; i < size; ++i) bytes[i] = static_cast<char>(i * 31 + salt + i / 251);
-  return bytes;
-}
 
 TEST(EmuLayout, QueuesLieApartAndAreFoundAgain) {
   for (const auto& [ranks, depth] : {std::pair{2u, 1u}, {5u, 3u}, {17u, 64u}}) {
@@ -231,8 +139,8 @@ TEST(EmuNetwork, AFullQueueAnswersWouldBlockAndLosesNothing) {
 
 TEST(EmuNetwork, NeitherChannelBlocksTheOther) {
   constexpr std::uint32_t depth = 4;
-  for (const auto& [full, other] :
-       {std::pair{request_channel, reply_channel}, std::pair{reply_channel, request_channel}}) {
+  for (const Channel full : {request_channel, reply_channel}) {
+    const Channel other = full == request_channel ? reply_channel : request_channel;
     Ranks ranks(2, depth);
     const std::string largest = pattern(max_message, 5);
     while (send_bytes(ranks[0], full, 1, largest) == sent) {
@@ -454,225 +362,6 @@ TEST(EmuNetworkDeathTest, CheckInvariantsSeesAWordThatWasTouched) {
   const Layout layout(2, 4);
   EXPECT_EXIT(poke(layout.sent(0, 1, 0)), testing::ExitedWithCode(7), "slots and depth");
   EXPECT_EXIT(poke(layout.done(0, 1, 1)), testing::ExitedWithCode(7), "disagree");
-}
-
-// Payload built in place.
-
-TEST(EmuBuffer, APayloadBuiltInPlaceIsNotCopied) {
-  Ranks ranks(2, 2);
-  void* place = ranks[0].buffer(request_channel, 1, payload_room);
-  ASSERT_NE(place, nullptr);
-  EXPECT_EQ(reinterpret_cast<std::uintptr_t>(place) % message_alignment, 0u);
-  const std::string payload = pattern(payload_room, 1);
-  std::memcpy(place, payload.data(), payload.size());
-  const std::string header = pattern(48, 2);
-  const Piece pieces[] = {{header.data(), header.size()}, {place, payload.size()}};
-  ASSERT_EQ(ranks[0].send(request_channel, 1, pieces), sent);
-  handler = [&](std::uint32_t, Channel, const void* data, std::size_t size) {
-    EXPECT_EQ(static_cast<const std::byte*>(data) + header.size(), place);
-    EXPECT_EQ(std::string(static_cast<const char*>(data), size), header + payload);
-  };
-  EXPECT_EQ(ranks[1].poll(both, everything), 1u);
-}
-
-TEST(EmuBuffer, AHeaderOfAnySizeGoesInFront) {
-  Ranks ranks(2, 1);
-  for (std::size_t header_size = 0; header_size <= header_room; ++header_size) {
-    for (const std::size_t payload_size : {std::size_t{0}, std::size_t{1}, payload_room}) {
-      void* place = ranks[0].buffer(reply_channel, 1, payload_room);
-      ASSERT_NE(place, nullptr);
-      const std::string payload = pattern(payload_size, 3);
-      std::memcpy(place, payload.data(), payload.size());
-      const std::string header = pattern(header_size, 4);
-      const Piece pieces[] = {{header.data(), header.size()}, {place, payload.size()}};
-      ASSERT_EQ(ranks[0].send(reply_channel, 1, pieces), sent);
-      handler = [&](std::uint32_t, Channel, const void* data, std::size_t size) {
-        EXPECT_EQ(reinterpret_cast<std::uintptr_t>(data) % message_alignment, 0u);
-        ASSERT_TRUE(std::string(static_cast<const char*>(data), size) == header + payload);
-      };
-      ASSERT_EQ(ranks[1].poll(both, everything), 1u);
-    }
-  }
-}
-
-TEST(EmuBuffer, AHeaderAboveTheRoomStillFitsASmallPayload) {
-  Ranks ranks(2, 1);
-  void* place = ranks[0].buffer(request_channel, 1, 100);
-  ASSERT_NE(place, nullptr);
-  const std::string payload = pattern(100, 3), header = pattern(max_message - 100, 4);
-  std::memcpy(place, payload.data(), payload.size());
-  const Piece pieces[] = {{header.data(), header.size()}, {place, payload.size()}};
-  ASSERT_EQ(ranks[0].send(request_channel, 1, pieces), sent);
-  handler = [&](std::uint32_t, Channel, const void* data, std::size_t size) {
-    EXPECT_TRUE(std::string(static_cast<const char*>(data), size) == header + payload);
-  };
-  EXPECT_EQ(ranks[1].poll(both, everything), 1u);
-}
-
-TEST(EmuBuffer, AnUnsentBufferHoldsUpNoOtherMessage) {
-  Ranks ranks(2, 2);
-  void* place = ranks[0].buffer(request_channel, 1, 8);
-  ASSERT_NE(place, nullptr);
-  for (std::uint64_t i = 0; i < 10; ++i) {
-    ASSERT_EQ(send_number(ranks[0], request_channel, 1, i), sent);
-    ASSERT_EQ(poll_numbers(ranks[1]), std::vector<std::uint64_t>{i});
-  }
-  ASSERT_EQ(send_number(ranks[0], request_channel, 1, 10), sent);
-  EXPECT_EQ(ranks[0].buffer(request_channel, 1, 8), nullptr);
-  ranks[0].release(place);
-  EXPECT_EQ(ranks[0].buffer(request_channel, 1, 8), place);
-  ranks[0].release(place);
-  poll_numbers(ranks[1]);
-}
-
-TEST(EmuBuffer, TooLargeIsRefused) {
-  Ranks ranks(2, 1);
-  EXPECT_EQ(ranks[0].buffer(request_channel, 1, payload_room + 1), nullptr);
-  EXPECT_EQ(send_number(ranks[0], request_channel, 1, 1), sent);
-  poll_numbers(ranks[1]);
-}
-
-TEST(EmuBuffer, AReceivedMessageCanBeTheSourceOfTheNext) {
-  Ranks ranks(3, 1);
-  ASSERT_EQ(send_bytes(ranks[0], request_channel, 1, pattern(payload_start, 6)), sent);
-  handler = [&](std::uint32_t, Channel, const void* data, std::size_t size) {
-    const Piece whole{data, size};
-    EXPECT_EQ(ranks[1].send(request_channel, 2, std::span(&whole, 1)), sent);
-    EXPECT_EQ(ranks[1].send(reply_channel, 0, std::span(&whole, 1)), sent);
-  };
-  EXPECT_EQ(ranks[1].poll(both, everything), 1u);
-  for (const std::uint32_t rank : {0u, 2u}) {
-    handler = [&](std::uint32_t source, Channel, const void* data, std::size_t size) {
-      EXPECT_EQ(source, 1u);
-      EXPECT_EQ(std::string(static_cast<const char*>(data), size), pattern(payload_start, 6));
-    };
-    EXPECT_EQ(ranks[rank].poll(both, everything), 1u);
-  }
-}
-
-TEST(EmuBufferDeathTest, ReleaseOfSomethingElseEndsTheJob) {
-  Ranks ranks(2, 1);
-  int other = 0;
-  EXPECT_EXIT(ranks[0].release(&other), testing::ExitedWithCode(7), "no buffer of rank 0");
-  void* place = ranks[0].buffer(request_channel, 1, 8);
-  EXPECT_EXIT(ranks[1].release(place), testing::ExitedWithCode(7), "no buffer of rank 1");
-  EXPECT_EXIT(ranks[0].release(static_cast<char*>(place) + 16), testing::ExitedWithCode(7),
-              "no buffer of rank 0");
-  ranks[0].release(place);
-}
-
-// Threads.
-
-struct Numbered {
-  std::uint32_t sender;
-  std::uint32_t number;
-  std::uint64_t check;
-  unsigned char fill[40];
-};
-
-class EmuThreads : public testing::TestWithParam<std::uint64_t> {};
-INSTANTIATE_TEST_SUITE_P(Seeds, EmuThreads, testing::Values(0, 11));
-
-// Every thread of every rank sends requests to all peers and polls; each request is answered from
-// its handler, which waits for reply room by polling replies only. One thread builds in place.
-TEST_P(EmuThreads, HammerEachOtherAndLoseNothing) {
-  constexpr std::uint32_t size = 3, threads_each = 3, per_thread = 1500;
-  constexpr std::uint32_t senders = size * threads_each;
-  Ranks ranks(size, 4, true, GetParam());
-  std::vector<std::atomic<std::uint8_t>> asked(senders * per_thread),
-      answered(senders * per_thread);
-  std::atomic<std::uint32_t> answers{0}, wrong{0};
-
-  const auto work = [&](std::uint32_t rank, std::uint32_t thread) {
-    EmuNetwork& net = ranks[rank];
-    handler = [&](std::uint32_t source, Channel channel, const void* data, std::size_t bytes) {
-      Numbered message;
-      if (bytes != sizeof message) {
-        ++wrong;
-        return;
-      }
-      std::memcpy(&message, data, sizeof message);
-      const std::uint32_t index = message.sender * per_thread + message.number;
-      if (message.check != ~std::uint64_t{index}) ++wrong;
-      for (const unsigned char byte : message.fill)
-        if (byte != static_cast<unsigned char>(index)) ++wrong;
-      if (channel == reply_channel) {
-        ++answered[index];
-        ++answers;
-        return;
-      }
-      ++asked[index];
-      const Piece piece{&message, sizeof message};
-      while (net.send(reply_channel, source, std::span(&piece, 1)) == would_block) {
-        net.poll(replies, everything);
-        std::this_thread::yield();
-      }
-    };
-    const std::uint32_t sender = rank * threads_each + thread;
-    for (std::uint32_t i = 0; i < per_thread; ++i) {
-      const std::uint32_t index = sender * per_thread + i;
-      Numbered message{sender, i, ~std::uint64_t{index}, {}};
-      std::memset(message.fill, static_cast<int>(index & 255), sizeof message.fill);
-      const std::uint32_t peer = (rank + 1 + i % (size - 1)) % size;
-      Piece piece{&message, sizeof message};
-      void* place = nullptr;
-      if (thread == 0 && (place = net.buffer(request_channel, peer, sizeof message)) != nullptr) {
-        std::memcpy(place, &message, sizeof message);
-        piece.data = place;
-      }
-      while (net.send(request_channel, peer, std::span(&piece, 1)) == would_block) {
-        net.poll(both, everything);
-        std::this_thread::yield();
-      }
-      net.poll(both, 2);
-    }
-    while (answers < senders * per_thread) {
-      if (net.poll(both, everything) == 0) std::this_thread::yield();
-    }
-  };
-  {
-    std::vector<std::jthread> threads;
-    for (std::uint32_t rank = 0; rank < size; ++rank)
-      for (std::uint32_t thread = 0; thread < threads_each; ++thread)
-        threads.emplace_back(work, rank, thread);
-  }
-  EXPECT_EQ(wrong, 0u);
-  for (std::size_t i = 0; i < asked.size(); ++i) {
-    ASSERT_EQ(asked[i], 1) << i;
-    ASSERT_EQ(answered[i], 1) << i;
-  }
-}
-
-TEST_P(EmuThreads, AFloodOfLargestMessagesArrivesIntact) {
-  Ranks ranks(2, 16, true, GetParam());
-  constexpr std::uint32_t count = 3000;
-  std::jthread flooder([&] {
-    std::string message = pattern(max_message, 9);
-    for (std::uint32_t i = 0; i < count;) {
-      std::memcpy(message.data(), &i, sizeof i);
-      if (send_bytes(ranks[0], request_channel, 1, message) == sent)
-        ++i;
-      else
-        std::this_thread::yield();
-    }
-  });
-  std::vector<std::uint8_t> seen(count);
-  std::uint32_t arrived = 0;
-  const std::string expected = pattern(max_message, 9);
-  handler = [&](std::uint32_t, Channel, const void* data, std::size_t size) {
-    ASSERT_EQ(size, max_message);
-    std::uint32_t number = 0;
-    std::memcpy(&number, data, sizeof number);
-    ASSERT_LT(number, count);
-    ++seen[number];
-    ++arrived;
-    ASSERT_EQ(std::memcmp(static_cast<const char*>(data) + sizeof number,
-                          expected.data() + sizeof number, size - sizeof number),
-              0);
-  };
-  while (arrived < count)
-    if (ranks[1].poll(both, everything) == 0) std::this_thread::yield();
-  for (std::uint32_t i = 0; i < count; ++i) ASSERT_EQ(seen[i], 1) << i;
 }
 
 }  // namespace

@@ -1,0 +1,129 @@
+// emu with many threads on every rank, over one memory so that ThreadSanitizer sees both sides.
+
+#include <gtest/gtest.h>
+
+#include <atomic>
+#include <cstring>
+#include <string>
+#include <thread>
+#include <vector>
+
+#include "ranks.h"
+
+namespace gex::net::emu {
+namespace {
+
+struct Numbered {
+  std::uint32_t sender;
+  std::uint32_t number;
+  std::uint64_t check;
+  unsigned char fill[40];
+};
+
+class EmuThreads : public testing::TestWithParam<std::uint64_t> {};
+INSTANTIATE_TEST_SUITE_P(Seeds, EmuThreads, testing::Values(0, 11));
+
+// Every thread of every rank sends requests to all peers and polls; each request is answered from
+// its handler, which waits for reply room by polling replies only. One thread builds in place.
+TEST_P(EmuThreads, HammerEachOtherAndLoseNothing) {
+  constexpr std::uint32_t size = 3, threads_each = 3, per_thread = 1500;
+  constexpr std::uint32_t senders = size * threads_each;
+  Ranks ranks(size, 4, true, GetParam());
+  std::vector<std::atomic<std::uint8_t>> asked(senders * per_thread),
+      answered(senders * per_thread);
+  std::atomic<std::uint32_t> answers{0}, wrong{0};
+
+  const auto work = [&](std::uint32_t rank, std::uint32_t thread) {
+    EmuNetwork& net = ranks[rank];
+    handler = [&](std::uint32_t source, Channel channel, const void* data, std::size_t bytes) {
+      Numbered message;
+      if (bytes != sizeof message) {
+        ++wrong;
+        return;
+      }
+      std::memcpy(&message, data, sizeof message);
+      const std::uint32_t index = message.sender * per_thread + message.number;
+      if (message.check != ~std::uint64_t{index}) ++wrong;
+      for (const unsigned char byte : message.fill)
+        if (byte != static_cast<unsigned char>(index)) ++wrong;
+      if (channel == reply_channel) {
+        ++answered[index];
+        ++answers;
+        return;
+      }
+      ++asked[index];
+      const Piece piece{&message, sizeof message};
+      while (net.send(reply_channel, source, std::span(&piece, 1)) == would_block) {
+        net.poll(replies, everything);
+        std::this_thread::yield();
+      }
+    };
+    const std::uint32_t sender = rank * threads_each + thread;
+    for (std::uint32_t i = 0; i < per_thread; ++i) {
+      const std::uint32_t index = sender * per_thread + i;
+      Numbered message{sender, i, ~std::uint64_t{index}, {}};
+      std::memset(message.fill, static_cast<int>(index & 255), sizeof message.fill);
+      const std::uint32_t peer = (rank + 1 + i % (size - 1)) % size;
+      Piece piece{&message, sizeof message};
+      void* place = nullptr;
+      if (thread == 0 && (place = net.buffer(request_channel, peer, sizeof message)) != nullptr) {
+        std::memcpy(place, &message, sizeof message);
+        piece.data = place;
+      }
+      while (net.send(request_channel, peer, std::span(&piece, 1)) == would_block) {
+        net.poll(both, everything);
+        std::this_thread::yield();
+      }
+      net.poll(both, 2);
+    }
+    while (answers < senders * per_thread) {
+      if (net.poll(both, everything) == 0) std::this_thread::yield();
+    }
+  };
+  {
+    std::vector<std::jthread> threads;
+    for (std::uint32_t rank = 0; rank < size; ++rank)
+      for (std::uint32_t thread = 0; thread < threads_each; ++thread)
+        threads.emplace_back(work, rank, thread);
+  }
+  EXPECT_EQ(wrong, 0u);
+  for (std::size_t i = 0; i < asked.size(); ++i) {
+    ASSERT_EQ(asked[i], 1) << i;
+    ASSERT_EQ(answered[i], 1) << i;
+  }
+}
+
+TEST_P(EmuThreads, AFloodOfLargestMessagesArrivesIntact) {
+  Ranks ranks(2, 16, true, GetParam());
+  constexpr std::uint32_t count = 3000;
+  std::jthread flooder([&] {
+    std::string message = pattern(max_message, 9);
+    for (std::uint32_t i = 0; i < count;) {
+      std::memcpy(message.data(), &i, sizeof i);
+      if (send_bytes(ranks[0], request_channel, 1, message) == sent)
+        ++i;
+      else
+        std::this_thread::yield();
+    }
+  });
+  std::vector<std::uint8_t> seen(count);
+  std::uint32_t arrived = 0;
+  const std::string expected = pattern(max_message, 9);
+  handler = [&](std::uint32_t, Channel, const void* data, std::size_t size) {
+    ASSERT_EQ(size, max_message);
+    std::uint32_t number = 0;
+    std::memcpy(&number, data, sizeof number);
+    ASSERT_LT(number, count);
+    ++seen[number];
+    ++arrived;
+    ASSERT_EQ(std::memcmp(static_cast<const char*>(data) + sizeof number,
+                          expected.data() + sizeof number, size - sizeof number),
+              0);
+  };
+  while (arrived < count)
+    if (ranks[1].poll(both, everything) == 0) std::this_thread::yield();
+  for (std::uint32_t i = 0; i < count; ++i) ASSERT_EQ(seen[i], 1) << i;
+}
+
+}  // namespace
+}  // namespace gex::net::emu
