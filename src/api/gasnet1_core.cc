@@ -64,8 +64,9 @@ void gasnet_exit(int exitcode) {
 }
 
 uintptr_t gasnet_getMaxGlobalSegmentSize(void) {
-  // The stride is what the processes of the neighborhood agreed on.
-  return gasnet_getMaxLocalSegmentSize();
+  if (gex_proc_.jobsize == 0)
+    gex::fatal("gasnet_getMaxGlobalSegmentSize: called before gex_Client_Init");
+  return gex::process().neighborhood.job_max_segment();
 }
 uintptr_t gasnet_getMaxLocalSegmentSize(void) {
   if (gex_proc_.jobsize == 0)

@@ -12,6 +12,10 @@ namespace gex {
 
 namespace {
 
+/// Inline code reads a peer's displacement before anybody has looked at its rank. In checked mode
+/// wrong ranks up to here find an entry, and with it the way to the call that names them.
+constexpr gex_Rank_t checked_ranks = 4096;
+
 struct LiveTeams {
   std::mutex mutex;
   std::vector<Team*> teams;
@@ -41,7 +45,7 @@ Team::Team(gex_Client_t owner, gex_EP_t local_endpoint,
   }
   if (!identity_map)
     for (gex_Rank_t r = 0; r < size; ++r) ranks_.emplace(jobranks_[r], r);
-  displacements_.resize(size);
+  displacements_.resize(checked() ? std::max(size, checked_ranks) : size);
   displacement = displacements_.data();
   LiveTeams& all = live();
   const std::lock_guard lock(all.mutex);
@@ -62,9 +66,12 @@ gex_Rank_t Team::rank_of(gex_Rank_t jobrank) const noexcept {
 }
 
 void Team::refresh_displacement() noexcept {
+  if (checked()) {
+    std::fill(displacements_.begin(), displacements_.end(), GEX_NOT_MAPPED_);
+    return;
+  }
   for (gex_Rank_t r = 0; r < size; ++r)
-    displacements_[r] =
-        checked() ? GEX_NOT_MAPPED_ : published_segment(jobranks_[r]).displacement();
+    displacements_[r] = published_segment(jobranks_[r]).displacement();
 }
 
 const PublishedSegment& published_segment(gex_Rank_t jobrank) noexcept {

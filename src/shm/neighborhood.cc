@@ -146,7 +146,11 @@ Neighborhood Neighborhood::form() {
       agreed == mine.bytes ? std::move(mine.reason)
                            : "the limits of rank " + std::to_string(smallest - everyones.begin());
   // A stride of whole huge pages lets segments have them; the limit itself stays exact.
-  neighborhood.segment_stride_ = agreed >= huge_page ? agreed / huge_page * huge_page : agreed;
+  const auto stride_for = [](std::uint64_t bytes) {
+    return bytes >= huge_page ? bytes / huge_page * huge_page : bytes;
+  };
+  neighborhood.segment_stride_ = stride_for(agreed);
+  neighborhood.job_max_segment_ = stride_for(*std::min_element(everyones.begin(), everyones.end()));
 
   const std::uint64_t bytes =
       neighborhood.control_bytes_ + neighborhood.segment_stride_ * neighborhood.size_;

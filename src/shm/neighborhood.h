@@ -101,7 +101,9 @@ class Neighborhood {
 
   /// Bytes each member's segment may take at most.
   std::uint64_t max_segment() const noexcept { return segment_stride_; }
-  /// What set that limit, for gexinfo: GASNET_MAX_SEGSIZE, or what allowed less.
+  /// The least of that over the job: what every process can attach.
+  std::uint64_t job_max_segment() const noexcept { return job_max_segment_; }
+  /// What set the limit of the members, for gexinfo: GASNET_MAX_SEGSIZE, or what allowed less.
   const std::string& segment_reason() const noexcept { return segment_reason_; }
   std::byte* segment(std::uint32_t member) const noexcept {
     return base_ + control_bytes_ + member * segment_stride_;
@@ -135,6 +137,7 @@ class Neighborhood {
   std::uint64_t barrier_offset_ = 0;
   std::uint64_t unanswered_offset_ = 0;
   std::uint64_t segment_stride_ = 0;
+  std::uint64_t job_max_segment_ = 0;
   std::uint64_t space_ = UINT64_MAX;
   os::FileDescriptor file_;
   std::string origin_;

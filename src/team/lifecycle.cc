@@ -171,8 +171,11 @@ std::size_t create(gex_TM_t* new_teams, std::size_t new_team_count, Team& parent
 
 int destroy(Team& team, gex_Memvec_t* scratch, gex_Flags_t flags) {
   const std::uint8_t nothing = 0;
-  if ((flags & GEX_FLAG_GLOBALLY_QUIESCED) == 0) exchange(team, bytes_of(nothing));
   const std::uint32_t slot = team.barrier->slot();
+  // Clients quiesce a team by a barrier over itself. A member that has left it must not take its
+  // flag back before the others have seen it; messages cannot be taken back.
+  if ((flags & GEX_FLAG_GLOBALLY_QUIESCED) == 0 || slot != TeamBarrier::no_slot)
+    exchange(team, bytes_of(nothing));
   take_barrier(team);
   // The slot is free once every member has set its flags back.
   if (slot != TeamBarrier::no_slot) exchange(team, bytes_of(nothing));

@@ -1,0 +1,88 @@
+// gexinfo: what this libgex and this machine can do, and every environment variable.
+
+#include <gasnetex.h>
+
+#include <cerrno>
+#include <cstdio>
+#include <cstring>
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "base/env.h"
+#include "base/error.h"
+#include "boot/job.h"
+#include "boot/launcher.h"
+#include "boot/protocol.h"
+#include "conduits.h"
+#include "environment.h"
+#include "facts.h"
+#include "json.h"
+#include "options.h"
+#include "text.h"
+
+namespace {
+
+/// This process's place in a job of gexrun; none when it is alone, or when GEX_JOB is no place,
+/// which joining the job says.
+std::optional<gex::boot::Membership> place() {
+  std::string why;
+  const auto text = gex::env::value(gex::env::Variable::job);
+  return text ? gex::boot::parse_membership(*text, why) : std::nullopt;
+}
+
+/// What was printed must have arrived: 0, or 1 after a line that says why not.
+int finish_output() {
+  if (std::fflush(stdout) == 0 && std::ferror(stdout) == 0) return 0;
+  gex::note("gexinfo: writing to standard output: %s", std::strerror(errno));
+  return 1;
+}
+
+template <class Content>
+void print(const Content& content, bool json) {
+  if (json)
+    gexinfo::print_json(content);
+  else
+    gexinfo::print_text(content);
+}
+
+}  // namespace
+
+int main(int count, char** arguments) {
+  gex::boot::fill_standard_descriptors();
+  const gexinfo::Reading reading = gexinfo::read_command_line(count, arguments);
+  const auto membership = place();
+  const bool speaks = !membership || membership->rank == 0;
+  if (!reading.message.empty()) {
+    if (speaks) std::fputs(reading.message.c_str(), reading.status == 0 ? stdout : stderr);
+    return reading.status == 0 ? finish_output() : reading.status;
+  }
+
+  // Before the job is joined: that removes variables, and conduits are tried out by no rank.
+  std::vector<gexinfo::EnvironmentRow> environment;
+  gexinfo::Conduits conduits;
+  if (speaks) {
+    gex::env::warn_unknown();
+    environment = gexinfo::environment();
+    if (!reading.options.environment)
+      conduits = gexinfo::find_conduits(membership ? membership->control : -1);
+  }
+  // The table needs no job; but a mistake in it is said by one rank, before others come upon it.
+  if (membership || !reading.options.environment) gex::boot::Job::join();
+  const bool reports = gex::speaks_for_job();
+  if (reports) gexinfo::check_environment();
+  if (gex::boot::Job::joined()) gex::boot::Job::current().barrier();
+  if (reading.options.environment) {
+    if (reports) print(environment, reading.options.json);
+    return finish_output();
+  }
+
+  gex_Client_t client{};
+  gex_EP_t endpoint{};
+  gex_TM_t team{};
+  if (gex_Client_Init(&client, &endpoint, &team, "GEXINFO", &count, &arguments, 0) != GASNET_OK)
+    gex::fatal("gexinfo: gex_Client_Init failed");
+  if (reports) print(gexinfo::gather(std::move(conduits)), reading.options.json);
+  return finish_output();
+}

@@ -1,0 +1,39 @@
+#pragma once
+// Trying a conduit out: starting a job of one rank on it, in a process of its own.
+//
+// The process does what any program does that is started with GEX_CONDUIT set so, hence finds what
+// such a program would find. A plug-in that cannot be opened, refuses this machine, crashes or
+// hangs ends that process and nothing else, and the answer says why.
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "net/operations.h"
+
+namespace gexinfo {
+
+/// What active messages over a conduit may be at most.
+struct MessageLimits {
+  std::uint64_t medium;        ///< bytes of payload
+  std::uint64_t long_message;  ///< bytes of payload
+  std::uint64_t packet;        ///< bytes of one message of the conduit
+  std::uint64_t outstanding;   ///< requests to one peer that have no reply yet
+};
+
+struct Probe {
+  std::string refusal;  ///< not empty: why the conduit cannot be used here
+  std::string name;
+  std::string description;
+  std::vector<gex::net::Means> means;  ///< one for each of gex::net::operations()
+  MessageLimits limits{};
+};
+
+/// Tries `conduit`, a value of GEX_CONDUIT. Before this process has joined a job and while it has
+/// one thread. `control`: this process's connection to its guardian, -1 if there is none.
+Probe probe(const std::string& conduit, int control);
+
+/// What the chosen conduit of this process says, once it has joined its job.
+Probe probe_own();
+
+}  // namespace gexinfo

@@ -1,0 +1,53 @@
+#pragma once
+// What gexperf measures: one row for each figure, with its budget.
+
+#include <span>
+#include <string>
+#include <string_view>
+
+namespace gexperf {
+
+enum class Group { limits, put, get, am, barrier, poll, launch };
+
+/// The words of the command line, in the order of `Group`.
+inline constexpr std::string_view group_names[] = {"limits",  "put",  "get",   "am",
+                                                   "barrier", "poll", "launch"};
+
+/// The threading mode that the measuring program is compiled for.
+enum class Mode { seq, par };
+
+/// What is held against a budget.
+enum class Budget {
+  none,
+  ratio,   ///< value / limit
+  value,   ///< the value itself, in the row's unit
+  excess,  ///< value - limit, in the row's unit
+};
+
+struct Row {
+  std::string_view name;
+  Group group;
+  std::string_view size;         ///< bytes, or what else says how large it is
+  std::string_view measurement;  ///< its name in the worker; empty: launch.h
+  Mode mode = Mode::seq;
+  unsigned ranks = 2;
+  std::string_view conduit = "smp";
+  Budget held = Budget::none;
+  double budget = 0;
+  /// The least that the value can be of its limit, with some room for chance; less is a mistake in
+  /// the measurement. 0: the limit is no floor.
+  double floor = 0;
+  /// The same in nanoseconds.
+  double floor_ns = 0.2;
+
+  bool is_launch() const { return measurement.empty(); }
+  /// A limit has no other subject than itself.
+  bool is_limit() const { return group == Group::limits; }
+  std::string_view unit() const { return is_launch() ? "ms" : "ns"; }
+  double unit_ns() const { return is_launch() ? 1e6 : 1; }
+  std::string budget_text() const;
+};
+
+std::span<const Row> rows();
+
+}  // namespace gexperf

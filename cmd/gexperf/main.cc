@@ -1,0 +1,141 @@
+// gexperf: the limits of this machine, and libgex measured against them. This program is no rank:
+// it starts jobs of gexperf-seq and gexperf-par, which measure, and judges what they report.
+
+#include <sched.h>
+#include <unistd.h>
+
+#include <CLI/CLI.hpp>
+#include <algorithm>
+#include <cstdio>
+#include <exception>
+#include <filesystem>
+#include <string>
+#include <vector>
+
+#include "catalogue.h"
+#include "child.h"
+#include "measure.h"
+#include "report.h"
+
+namespace gexperf {
+
+namespace {
+
+constexpr int usage_error = 2;
+constexpr unsigned most_rounds = 100000;
+constexpr unsigned most_runs = 1000;
+
+struct Options {
+  std::vector<std::string> groups;  ///< empty: all
+  bool json = false;
+};
+
+int complain(const char* what, int status) noexcept {
+  std::fprintf(stderr, "gexperf: %s\n", what);
+  return status;
+}
+
+int complain(const std::string& what, int status) noexcept {
+  return complain(what.c_str(), status);
+}
+
+std::string first_line(const std::string& text) {
+  return text.substr(0, text.find('\n'));
+}
+
+bool is_wanted(const Options& options, const Row& row) {
+  const auto& groups = options.groups;
+  return groups.empty() || std::find(groups.begin(), groups.end(),
+                                     group_names[static_cast<int>(row.group)]) != groups.end();
+}
+
+/// Beside this program is gexrun; the workers, which nobody starts by hand, are in a folder that is
+/// in the same place of the build and of the installed tree.
+bool find_programs(Plan& plan, std::string& missing) {
+  std::error_code error;
+  const std::filesystem::path self = std::filesystem::read_symlink("/proc/self/exe", error);
+  const std::filesystem::path folder = self.parent_path();
+  plan.launcher = folder / "gexrun";
+  plan.worker_folder = (folder.parent_path() / GEXPERF_WORKER_FOLDER).lexically_normal();
+  for (const std::string& program :
+       {plan.launcher, plan.worker(Mode::seq), plan.worker(Mode::par)}) {
+    if (access(program.c_str(), X_OK) == 0) continue;
+    missing = program;
+    return false;
+  }
+  return true;
+}
+
+unsigned usable_processors() {
+  cpu_set_t set;
+  CPU_ZERO(&set);
+  return sched_getaffinity(0, sizeof set, &set) == 0 ? static_cast<unsigned>(CPU_COUNT(&set)) : 0;
+}
+
+bool print(const std::string& text) {
+  return std::fputs(text.c_str(), stdout) >= 0 && std::fflush(stdout) == 0;
+}
+
+int measure_all(const Plan& plan, const Options& options) {
+  bool written = options.json || print(table_heading());
+  std::vector<Result> results;
+  for (const Row& row : rows()) {
+    if (!is_wanted(options, row)) continue;
+    Result result{.row = &row};
+    std::string trouble;
+    if (!measure(plan, row, result, trouble))
+      return complain(std::string(row.name) + ": " + trouble, 1);
+    results.push_back(result);
+    if (!options.json && !print(table_line(result))) written = false;
+    if (!written) break;
+  }
+  written = written && print(options.json ? to_json(results) : table_remarks(results));
+  return written ? 0 : complain("cannot write the results", 1);
+}
+
+int run_command_line(int argc, char** argv) {
+  Options options;
+  Plan plan;
+  CLI::App app(
+      "The limits of this machine, and libgex measured against them (docs/gexperf.md).\n"
+      "Two ranks are bound to two processors. A run counts only if the machine was quiet.",
+      "gexperf");
+  app.add_option("WHAT", options.groups,
+                 "limits, put, get, am, barrier, poll, launch; all of them if none is named")
+      ->check(
+          CLI::IsMember(std::vector<std::string>(std::begin(group_names), std::end(group_names))));
+  app.add_flag("--json", options.json, "print an array of objects instead of a table");
+  app.add_option("--rounds", plan.rounds, "pairs of samples of subject and limit in each run")
+      ->check(CLI::Range(1U, most_rounds))
+      ->capture_default_str();
+  app.add_option("--runs", plan.runs, "quiet runs wanted; at most three times as many are tried")
+      ->check(CLI::Range(1U, most_runs))
+      ->capture_default_str();
+  try {
+    app.parse(argc, argv);
+  } catch (const CLI::CallForHelp&) {
+    return print(app.help()) ? 0 : 1;
+  } catch (const CLI::ParseError& error) {
+    return complain(first_line(error.what()) + " (gexperf --help)", usage_error);
+  }
+
+  std::string missing;
+  if (!find_programs(plan, missing)) return complain("'" + missing + "' is missing", 1);
+  if (const unsigned processors = usable_processors(); processors < 2) {
+    return complain("needs two processors, and may use " + std::to_string(processors), 1);
+  }
+  pass_on_interrupts();
+  return measure_all(plan, options);
+}
+
+}  // namespace
+
+}  // namespace gexperf
+
+int main(int argc, char** argv) {
+  try {
+    return gexperf::run_command_line(argc, argv);
+  } catch (const std::exception& error) {
+    return gexperf::complain(error.what(), 1);
+  }
+}

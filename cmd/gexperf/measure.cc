@@ -1,0 +1,144 @@
+#include "measure.h"
+
+#include <algorithm>
+#include <cmath>
+#include <sstream>
+
+#include "child.h"
+#include "launch.h"
+
+namespace gexperf {
+
+namespace {
+
+/// A run that has not ended after so many seconds hangs.
+constexpr const char* run_limit = "120";
+
+double quantile(std::vector<double> values, double fraction) {
+  const auto at = values.begin() + std::lround(fraction * static_cast<double>(values.size() - 1));
+  std::nth_element(values.begin(), at, values.end());
+  return *at;
+}
+
+double median(const std::vector<double>& values) {
+  return quantile(values, 0.5);
+}
+
+/// The lines "sample SUBJECT LIMIT" of a worker; false if there is anything else.
+bool parse_samples(const std::string& text, std::vector<Sample>& samples) {
+  std::istringstream stream(text);
+  std::string word;
+  while (stream >> word) {
+    Sample sample{};
+    if (word != "sample" || !(stream >> sample.subject >> sample.limit)) return false;
+    samples.push_back(sample);
+  }
+  return true;
+}
+
+bool run_worker(const Plan& plan, const Row& row, Run& run_of_it, double& used_ns,
+                std::string& trouble) {
+  const Finished job = run({plan.launcher, "-n", std::to_string(row.ranks), "--bind", "core",
+                            "--conduit", std::string(row.conduit), "--timeout", run_limit,
+                            plan.worker(row.mode), row.is_limit() ? "limit" : "measure",
+                            std::string(row.measurement), std::to_string(plan.rounds)});
+  used_ns = job.processor_ns;
+  if (!job.succeeded) {
+    trouble = "the measuring job failed: " + job.trouble;
+    return false;
+  }
+  if (!parse_samples(job.output, run_of_it.samples) || run_of_it.samples.size() != plan.rounds) {
+    trouble = "the measuring job did not print " + std::to_string(plan.rounds) + " samples";
+    return false;
+  }
+  return true;
+}
+
+}  // namespace
+
+std::string Plan::worker(Mode mode) const {
+  return worker_folder + (mode == Mode::seq ? "/gexperf-seq" : "/gexperf-par");
+}
+
+bool Result::below_floor() const {
+  return accepted != 0 &&
+         (value * row->unit_ns() < row->floor_ns || (ratio != 0 && ratio < row->floor));
+}
+
+bool Result::met() const {
+  if (accepted == 0 || below_floor()) return false;
+  switch (row->held) {
+    case Budget::none:
+      return false;
+    case Budget::ratio:
+      return ratio <= row->budget;
+    case Budget::value:
+      return value <= row->budget;
+    case Budget::excess:
+      return value - limit <= row->budget;
+  }
+  return false;
+}
+
+Result summarise(const Row& row, const std::vector<Run>& runs) {
+  Result result{.row = &row};
+  result.tried = static_cast<unsigned>(runs.size());
+  for (const Run& run : runs) {
+    if (run.disturbance.quiet()) {
+      ++result.accepted;
+      continue;
+    }
+    result.worst.others = std::max(result.worst.others, run.disturbance.others);
+    result.worst.stolen = std::max(result.worst.stolen, run.disturbance.stolen);
+  }
+
+  std::vector<double> all;
+  std::vector<double> values;
+  std::vector<double> limits;
+  std::vector<double> ratios;
+  for (const Run& run : runs) {
+    if (result.accepted != 0 && !run.disturbance.quiet()) continue;
+    std::vector<double> run_values;
+    std::vector<double> run_limits;
+    std::vector<double> run_ratios;
+    for (const Sample& sample : run.samples) {
+      run_values.push_back(row.is_limit() ? sample.limit : sample.subject);
+      if (row.is_limit() || sample.limit == 0) continue;
+      run_limits.push_back(sample.limit);
+      run_ratios.push_back(sample.subject / sample.limit);
+    }
+    all.insert(all.end(), run_values.begin(), run_values.end());
+    values.push_back(median(run_values));
+    if (run_ratios.empty()) continue;
+    limits.push_back(median(run_limits));
+    ratios.push_back(median(run_ratios));
+  }
+  const double value = median(values);
+  result.value = value / row.unit_ns();
+  result.spread = value == 0 ? 0 : (quantile(all, 0.75) - quantile(all, 0.25)) / value;
+  if (!ratios.empty()) {
+    result.limit = median(limits) / row.unit_ns();
+    result.ratio = median(ratios);
+  }
+  return result;
+}
+
+bool measure(const Plan& plan, const Row& row, Result& result, std::string& trouble) {
+  std::vector<Run> runs;
+  unsigned quiet = 0;
+  while (quiet < plan.runs && runs.size() < plan.most_tries()) {
+    const QuietWatch watch;
+    Run run;
+    double used_ns = 0;
+    const bool done = row.is_launch() ? run_launches(plan, row, run, used_ns, trouble)
+                                      : run_worker(plan, row, run, used_ns, trouble);
+    if (!done) return false;
+    run.disturbance = watch.until_now(used_ns);
+    if (run.disturbance.quiet()) ++quiet;
+    runs.push_back(std::move(run));
+  }
+  result = summarise(row, runs);
+  return true;
+}
+
+}  // namespace gexperf

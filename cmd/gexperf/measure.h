@@ -1,0 +1,60 @@
+#pragma once
+// Measuring a row: runs, of which those on a quiet machine count.
+
+#include <string>
+#include <vector>
+
+#include "catalogue.h"
+#include "quiet.h"
+
+namespace gexperf {
+
+/// Where the programs are, and how much is measured.
+struct Plan {
+  std::string launcher;       ///< gexrun
+  std::string worker_folder;  ///< of gexperf-seq and gexperf-par
+  unsigned rounds = 25;       ///< pairs of samples in a run
+  unsigned runs = 3;          ///< quiet runs wanted
+
+  /// How many runs are tried before gexperf makes do with what it has.
+  unsigned most_tries() const { return 3 * runs; }
+  std::string worker(Mode mode) const;
+};
+
+/// Samples in nanoseconds; a limit of 0: there is none.
+struct Sample {
+  double subject;
+  double limit;
+};
+
+/// What a run brought.
+struct Run {
+  std::vector<Sample> samples;
+  Disturbance disturbance;
+};
+
+struct Result {
+  const Row* row = nullptr;
+  double value = 0;   ///< median, in the row's unit
+  double spread = 0;  ///< distance of the quartiles, as a fraction of the median
+  double limit = 0;   ///< median, in the row's unit; 0: there is none
+  double ratio = 0;   ///< median of the pairs' ratios; 0: there is none
+  unsigned accepted = 0;
+  unsigned tried = 0;
+  Disturbance worst{};  ///< most that was seen in any run that was not accepted
+
+  /// The value of quiet runs is less than can be: something is wrong with the measurement.
+  bool below_floor() const;
+  bool has_budget() const { return row->held != Budget::none; }
+  /// The budget is shown to be met, by quiet runs.
+  bool met() const;
+};
+
+/// Measures a row. On failure `trouble` says what failed, and there is no result.
+bool measure(const Plan& plan, const Row& row, Result& result, std::string& trouble);
+
+/// The result of runs: of the quiet ones, or of all if there is none. At least one run, with at
+/// least one sample.
+Result summarise(const Row& row, const std::vector<Run>& runs);
+
+}  // namespace gexperf

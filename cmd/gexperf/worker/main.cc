@@ -1,0 +1,84 @@
+// A worker of gexperf: a rank of the job that gexperf starts to make one measurement. It is
+// compiled once for each threading mode, because a program has only one.
+//
+//   gexperf-seq measure NAME ROUNDS     subject and limit
+//   gexperf-seq limit NAME ROUNDS       the limit alone
+//   gexperf-seq attach                  says when the attach has ended: "attached", nanoseconds of
+//                                       the monotonic clock
+
+#include <time.h>
+
+#include <cinttypes>
+#include <cstdio>
+#include <cstdlib>
+#include <string_view>
+
+#include "machine_limits.h"
+#include "measurements.h"
+
+namespace gexperf {
+
+namespace {
+
+constexpr NamedMeasurement measurements[] = {
+    {"put.8.blocking", put_blocking},
+    {"put.8.rate", put_rate},
+    {"put.8.nbi", put_nbi},
+    {"put.8.nb", put_nb},
+    {"put.1048576", put_large},
+    {"get.8.blocking", get_blocking},
+    {"am.short.rtt", short_round_trip},
+    {"am.short.flood", short_flood},
+    {"am.short.flood.both", short_flood_both_ways},
+    {"am.short.flood.2", short_flood_two_threads},
+    {"am.medium.8.rtt", medium_8_round_trip},
+    {"am.medium.64.rtt", medium_64_round_trip},
+    {"am.np.65536", negotiated_medium},
+    {"am.immediate.failed", failed_immediate},
+    {"word", word_bounce},
+    {"barrier.2", barrier_of_two},
+    {"barrier.many", barrier_of_many},
+    {"poll.idle", idle_poll},
+    {"event.nb", event_allocate_and_test},
+};
+
+void say_attached(const Job& job) {
+  timespec now{};
+  clock_gettime(CLOCK_MONOTONIC, &now);
+  if (job.rank() != 0) return;
+  std::printf("attached %" PRId64 "\n",
+              static_cast<std::int64_t>(now.tv_sec) * 1'000'000'000 + now.tv_nsec);
+  std::fflush(stdout);
+}
+
+void measure(const Job& job, std::string_view name, unsigned rounds, bool limit_alone) {
+  for (const NamedMeasurement& measurement : measurements) {
+    if (measurement.name != name) continue;
+    if (job.size() < 2) job.fail("a measurement needs two ranks");
+    MachineLimits limits(job);
+    measurement.take({job, limits, rounds, limit_alone});
+    return;
+  }
+  job.fail("no measurement is called '" + std::string(name) + "'");
+}
+
+}  // namespace
+
+}  // namespace gexperf
+
+int main(int argc, char** argv) {
+  gexperf::Job job(&argc, &argv);
+  const std::string_view what = argc > 1 ? argv[1] : "";
+  gexperf::register_handlers(job);
+  job.attach(what == "attach" ? GASNET_PAGESIZE : gexperf::segment_bytes);
+  if (what == "attach" && argc == 2) {
+    gexperf::say_attached(job);
+  } else if ((what == "measure" || what == "limit") && argc == 4) {
+    gexperf::measure(job, argv[2], static_cast<unsigned>(std::strtoul(argv[3], nullptr, 10)),
+                     what == "limit");
+  } else {
+    job.fail("gexperf starts this program; it is of no use alone");
+  }
+  job.barrier();
+  return 0;
+}

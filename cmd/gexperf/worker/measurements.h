@@ -1,0 +1,45 @@
+#pragma once
+// The measurements that a worker can make. Each takes its samples with `compare`, and is
+// collective.
+
+#include <string_view>
+
+#include "machine_limits.h"
+#include "sampling.h"
+
+namespace gexperf {
+
+struct NamedMeasurement {
+  std::string_view name;
+  void (*take)(const Context& context);
+};
+
+/// Gives the job's endpoint the handlers of messages.cc. Before the attach.
+void register_handlers(const Job& job);
+
+// rma.cc
+void put_blocking(const Context& context);
+void put_rate(const Context& context);
+void put_nbi(const Context& context);
+void put_nb(const Context& context);
+void put_large(const Context& context);
+void get_blocking(const Context& context);
+
+// messages.cc
+void short_round_trip(const Context& context);
+void medium_8_round_trip(const Context& context);
+void medium_64_round_trip(const Context& context);
+void negotiated_medium(const Context& context);
+void short_flood(const Context& context);
+void short_flood_both_ways(const Context& context);
+void short_flood_two_threads(const Context& context);
+void failed_immediate(const Context& context);
+
+// synchronisation.cc
+void word_bounce(const Context& context);
+void barrier_of_two(const Context& context);
+void barrier_of_many(const Context& context);
+void idle_poll(const Context& context);
+void event_allocate_and_test(const Context& context);
+
+}  // namespace gexperf

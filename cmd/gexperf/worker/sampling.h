@@ -1,0 +1,44 @@
+#pragma once
+// How something is timed: a number of repetitions that takes long enough for the clock, subject and
+// limit in turn so that a drift of the machine's speed meets both.
+
+#include <cstdint>
+#include <functional>
+
+#include "job.h"
+
+namespace gexperf {
+
+/// Does something so many times. Every rank of the job calls it with the same number and plays its
+/// own part; rank 0's time counts.
+using Repeated = std::function<void(std::uint64_t repetitions)>;
+
+/// What is asked of a measurement.
+struct Context {
+  const Job& job;
+  class MachineLimits& limits;
+  unsigned rounds;
+  bool limit_alone;
+};
+
+/// Takes `rounds` pairs of samples and has rank 0 print each as a line: "sample", nanoseconds for
+/// one repetition of the subject, and of the limit. One that was not measured is a 0: the limit
+/// where it is empty, the subject where the limit alone was asked for. Collective.
+void compare(const Context& context, const Repeated& subject, const Repeated& limit = {});
+
+/// The same value, of which the compiler knows nothing. All memory is read and written anew behind
+/// it. The argument itself is not changed, so that no turn of a loop waits for the
+/// one before.
+template <class Value>
+inline Value unknown(Value value) {
+  asm volatile("" : "+r"(value) : : "memory");
+  return value;
+}
+
+/// Keeps the computation of a value that nobody else uses.
+template <class Value>
+inline void keep(const Value& value) {
+  asm volatile("" : : "r"(value) : "memory");
+}
+
+}  // namespace gexperf

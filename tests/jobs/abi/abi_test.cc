@@ -1,0 +1,125 @@
+// Every way a client can be compiled and linked, and those that must be refused.
+
+#include <gtest/gtest.h>
+
+#include <fstream>
+#include <iterator>
+#include <string>
+#include <vector>
+
+#include "../launch/command.h"
+
+namespace {
+
+using launch_test::Command;
+using launch_test::lines_with;
+using launch_test::Outcome;
+
+const std::string folder = ABI_TEST_FOLDER;
+const std::string gexrun = ABI_TEST_GEXRUN;
+
+struct Variant {
+  const char* program;
+  const char* library;  ///< that the program opens, or null
+};
+
+std::vector<std::string> words(const Variant& variant) {
+  std::vector<std::string> all = {folder + "/" + variant.program};
+  if (variant.library != nullptr) all.push_back(folder + "/lib" + variant.library + ".so");
+  return all;
+}
+
+class Client : public testing::TestWithParam<Variant> {
+ protected:
+  Command job(int ranks) const {
+    std::vector<std::string> all = words(GetParam());
+    all.insert(all.begin(), {gexrun, "-n", std::to_string(ranks)});
+    return Command(all);
+  }
+};
+
+void expect_works(const Outcome& outcome, int ranks) {
+  EXPECT_FALSE(outcome.hung);
+  EXPECT_EQ(outcome.status, 0) << outcome.error;
+  EXPECT_EQ(outcome.error, "");
+  EXPECT_EQ(outcome.left_behind, std::vector<std::string>());
+  EXPECT_EQ(lines_with(outcome.output, "abi ok "), ranks) << outcome.output;
+}
+
+TEST_P(Client, TransfersAndSendsMessages) {
+  expect_works(job(3).variable("GEX_CONDUIT", "smp").run(), 3);
+  expect_works(
+      job(2).variable("GEX_CONDUIT", "emu").variable("GASNET_SUPERNODE_MAXSIZE", "1").run(), 2);
+  expect_works(job(1).run(), 1);
+  expect_works(job(2).variable("GEX_CHECK", "1").run(), 2);
+}
+
+TEST_P(Client, ForksItself) {
+  expect_works(Command(words(GetParam())).variable("GASNET_PSHM_NODES", "3").run(), 3);
+}
+
+// Scripts read these from programs.
+TEST_P(Client, CarriesItsIdentification) {
+  const std::string file =
+      folder + "/" +
+      (GetParam().library == nullptr ? GetParam().program
+                                     : std::string("lib") + GetParam().library + ".so");
+  std::ifstream stream(file, std::ios::binary);
+  ASSERT_TRUE(stream) << file;
+  const std::string bytes{std::istreambuf_iterator<char>(stream), std::istreambuf_iterator<char>()};
+  EXPECT_NE(bytes.find("$GASNetConduitName: SMP $"), bytes.npos) << file;
+  const bool seq = std::string(GetParam().program).find("seq") != std::string::npos;
+  EXPECT_NE(
+      bytes.find(seq ? "$GASNetThreadModel: GASNET_SEQ $" : "$GASNetThreadModel: GASNET_PAR $"),
+      bytes.npos)
+      << file;
+}
+
+INSTANTIATE_TEST_SUITE_P(
+    Linked, Client,
+    testing::Values(Variant{"abi_c11", nullptr}, Variant{"abi_c11_seq", nullptr},
+                    Variant{"abi_c17_optimised", nullptr}, Variant{"abi_cxx11", nullptr},
+                    Variant{"abi_cxx20", nullptr}, Variant{"abi_no_pie", nullptr},
+                    Variant{"abi_no_pie_optimised", nullptr}, Variant{"abi_static", nullptr},
+                    Variant{"abi_static_no_pie", nullptr}, Variant{"abi_static_cxx11", nullptr},
+                    Variant{"abi_dlopen", "abi_shared"},
+                    Variant{"abi_dlopen", "abi_shared_static"}),
+    [](const testing::TestParamInfo<Variant>& info) {
+      return info.param.library != nullptr ? std::string("opened_") + info.param.library
+                                           : std::string(info.param.program);
+    });
+
+TEST(SharedClient, IsLinkedLikeAnyLibrary) {
+  expect_works(Command({gexrun, "-n", "3", folder + "/abi_main_of_shared"}).run(), 3);
+  expect_works(Command({gexrun, "-n", "2", folder + "/abi_main_of_shared_no_pie"}).run(), 2);
+}
+
+/// Refused before anything ran, each line of it saying why.
+void expect_refused(std::vector<std::string> command, const std::string& cause) {
+  const Outcome outcome = Command(std::move(command)).run();
+  EXPECT_FALSE(outcome.hung);
+  EXPECT_EQ(outcome.left_behind, std::vector<std::string>());
+  EXPECT_EQ(outcome.status, 1) << outcome.error;
+  EXPECT_EQ(outcome.output, "");
+  EXPECT_EQ(lines_with(outcome.error, cause), 1) << outcome.error << "wanted: " << cause;
+}
+
+TEST(Refused, AClientOfAnotherAbi) {
+  for (const char* program : {"abi_of_another_abi", "abi_of_another_abi_static"}) {
+    const std::string path = folder + "/" + program;
+    expect_refused({path},
+                   "was compiled for libgex ABI 2, this library has ABI 1: compile it again");
+    expect_refused({gexrun, "-n", "1", path}, "was compiled for libgex ABI 2");
+  }
+}
+
+TEST(Refused, ThreadingModesMixedInOneProgram) {
+  expect_refused({folder + "/abi_of_two_modes"}, "threading modes are mixed: GASNET_");
+  expect_refused({gexrun, "-n", "1", folder + "/abi_of_two_modes"}, "threading modes are mixed");
+}
+
+TEST(Refused, ThreadingModesMixedBetweenAProgramAndItsLibrary) {
+  expect_refused({folder + "/abi_main_of_shared_seq"}, "threading modes are mixed: GASNET_");
+}
+
+}  // namespace

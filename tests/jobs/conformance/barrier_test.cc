@@ -1,0 +1,295 @@
+// Barriers: of teams, any number in flight; and the named one of GASNet-1.
+
+#include <time.h>
+
+#include <algorithm>
+#include <thread>
+
+#include "transfer.h"
+
+namespace conformance {
+namespace {
+
+gex_TM_t split(int color, int key) {
+  gex_TM_t made = GEX_TM_INVALID;
+  gex_TM_Split(&made, team(), color, key, nullptr, 0, GEX_FLAG_TM_NO_SCRATCH);
+  return made;
+}
+
+void nap(long milliseconds) {
+  const timespec time{0, milliseconds * 1000000};
+  nanosleep(&time, nullptr);
+}
+
+/// A count in the own segment that every rank raises by puts to its own slot at `owner`.
+std::uint32_t* slots() {
+  return reinterpret_cast<std::uint32_t*>(own_segment());
+}
+void tell(gex_Rank_t owner, std::uint32_t value) {
+  gex_RMA_PutBlockingVal(team(), owner, segment_of(owner) + 4 * rank(), value, 4, 0);
+}
+
+TEST(Barrier, NobodyLeavesBeforeEverybodyArrived) {
+  std::fill_n(slots(), size(), 0);
+  barrier();
+  for (std::uint32_t round = 1; round <= 30; ++round) {
+    // A different straggler each time.
+    if (round % size() == rank() && round <= 2 * size()) nap(2);
+    for (gex_Rank_t peer = 0; peer < size(); ++peer) tell(peer, round);
+    barrier();
+    for (gex_Rank_t peer = 0; peer < size(); ++peer) {
+      ASSERT_GE(look_at<std::uint32_t>(slots() + peer), round) << "rank " << peer;
+      ASSERT_LE(look_at<std::uint32_t>(slots() + peer), round + 1) << "rank " << peer;
+    }
+  }
+}
+
+TEST(Barrier, OrdersWhatWasDoneBeforeIt) {
+  // Plain stores before, plain loads after: through the owner's own memory and through puts.
+  struct Mail {
+    std::uint64_t words[32];
+  };
+  auto* own = reinterpret_cast<Mail*>(own_segment());
+  for (std::uint64_t round = 1; round <= 100; ++round) {
+    for (std::uint64_t& word : own[0].words) word = round * 1000 + rank();
+    const std::uint64_t put_word = round * 2000 + rank();
+    gex_RMA_PutBlocking(team(), next(), segment_of(next()) + sizeof(Mail), &put_word, 8, 0);
+    barrier();
+    Mail theirs;
+    gex_RMA_GetBlocking(team(), &theirs, next(), segment_of(next()), sizeof theirs, 0);
+    for (const std::uint64_t word : theirs.words) ASSERT_EQ(word, round * 1000 + next());
+    ASSERT_EQ(own[1].words[0], round * 2000 + previous());
+    barrier();
+  }
+}
+
+TEST(Barrier, ManyInFlightOnOneTeam) {
+  constexpr std::size_t count = 1000;
+  for (int order = 0; order < 3; ++order) {
+    std::vector<gex_Event_t> events;
+    for (std::size_t i = 0; i < count; ++i) events.push_back(gex_Coll_BarrierNB(team(), 0));
+    if (order == 1) std::reverse(events.begin(), events.end());
+    if (order == 2) {
+      gex_Event_WaitAll(events.data(), count, 0);
+      continue;
+    }
+    for (const gex_Event_t event : events) gex_Event_Wait(event);
+  }
+}
+
+TEST(Barrier, NeverBlocksWhoeverIsLate) {
+  // Rank 0 comes when the others have told it that they have started all of theirs.
+  constexpr std::size_t count = 200;
+  std::fill_n(slots(), size(), 0);
+  const gex_TM_t other = split(0, -static_cast<int>(rank()));
+  barrier();
+  std::vector<gex_Event_t> events;
+  if (rank() == 0) {
+    for (gex_Rank_t peer = 1; peer < size(); ++peer)
+      WAIT_UNTIL(look_at<std::uint32_t>(slots() + peer) == 1);
+  }
+  for (std::size_t i = 0; i < count; ++i)
+    events.push_back(gex_Coll_BarrierNB(i % 3 == 0 ? other : team(), 0));
+  if (rank() != 0) {
+    EXPECT_EQ(gex_Event_TestSome(events.data(), events.size(), 0), GASNET_ERR_NOT_READY);
+    tell(0, 1);
+  }
+  gex_Event_WaitAll(events.data(), events.size(), 0);
+  gex_TM_Destroy(other, nullptr, 0);
+}
+
+TEST(Barrier, OnOverlappingTeams) {
+  // All but the first, all but the last, neighbours in pairs: started in one order, waited for in
+  // another.
+  gex_TM_t teams[3] = {GEX_TM_INVALID, GEX_TM_INVALID, GEX_TM_INVALID};
+  gex_TM_Split(rank() != 0 ? &teams[0] : nullptr, team(), 0, 0, nullptr, 0, GEX_FLAG_TM_NO_SCRATCH);
+  gex_TM_Split(rank() + 1 != size() ? &teams[1] : nullptr, team(), 0, -static_cast<int>(rank()),
+               nullptr, 0, GEX_FLAG_TM_NO_SCRATCH);
+  gex_TM_Split(&teams[2], team(), static_cast<int>(rank() / 2), 0, nullptr, 0,
+               GEX_FLAG_TM_NO_SCRATCH);
+  for (int round = 0; round < 50; ++round) {
+    std::vector<gex_Event_t> events;
+    for (int repeat = 0; repeat < 3; ++repeat) {
+      for (const gex_TM_t tm : teams)
+        if (tm != GEX_TM_INVALID) events.push_back(gex_Coll_BarrierNB(tm, 0));
+      events.push_back(gex_Coll_BarrierNB(team(), 0));
+    }
+    if (round % 2 == 0) std::reverse(events.begin(), events.end());
+    for (const gex_Event_t event : events) gex_Event_Wait(event);
+  }
+  for (const gex_TM_t tm : teams)
+    if (tm != GEX_TM_INVALID) gex_TM_Destroy(tm, nullptr, 0);
+}
+
+TEST(Barrier, ASmallTeamsDoesNotWaitForStrangers) {
+  // Odd ranks pass thirty barriers of their team while the even ones are told to wait for that.
+  std::fill_n(slots(), size(), 0);
+  const gex_TM_t tm = split(static_cast<int>(rank() % 2), 0);
+  barrier();
+  if (rank() % 2 == 1) {
+    for (int i = 0; i < 30; ++i) gex_Event_Wait(gex_Coll_BarrierNB(tm, 0));
+    for (gex_Rank_t peer = 0; peer < size(); peer += 2) tell(peer, 1);
+  } else {
+    for (gex_Rank_t peer = 1; peer < size(); peer += 2)
+      WAIT_UNTIL(look_at<std::uint32_t>(slots() + peer) == 1);
+  }
+  gex_Event_Wait(gex_Coll_BarrierNB(tm, 0));
+  gex_TM_Destroy(tm, nullptr, 0);
+}
+
+TEST(Barrier, BlockingForm) {
+  for (int i = 0; i < 100; ++i) gex_Coll_BarrierBlocking(team(), 0);
+  gex_Event_t pending = gex_Coll_BarrierNB(team(), 0);
+  gex_Coll_BarrierBlocking(team(), 0);
+  gex_Event_Wait(pending);
+}
+
+TEST(Barrier, TestComesTrueWithPolling) {
+  for (int i = 0; i < 50; ++i) {
+    const gex_Event_t event = gex_Coll_BarrierNB(team(), 0);
+    retry([&] { return gex_Event_Test(event) == GASNET_OK; });
+  }
+}
+
+#if !GASNET_SEQ
+TEST(Barrier, StartedAndFinishedByDifferentThreads) {
+  for (int i = 0; i < 30; ++i) {
+    gex_Event_t event = GEX_EVENT_INVALID;
+    std::thread([&] { event = gex_Coll_BarrierNB(team(), 0); }).join();
+    std::thread([&] { gex_Event_Wait(event); }).join();
+  }
+}
+#endif
+
+// The named barrier
+
+TEST(NamedBarrier, AgreesOnAnId) {
+  for (const int id : {0, 1, -1, 123456789, static_cast<int>(0x80000000U)}) {
+    gasnet_barrier_notify(id, 0);
+    EXPECT_EQ(gasnet_barrier_wait(id, 0), GASNET_OK);
+    int result = ~id;
+    EXPECT_EQ(gasnet_barrier_result(&result), 0);
+    EXPECT_EQ(result, id);
+    EXPECT_EQ(gasnet_barrier(id, 0), GASNET_OK);
+  }
+}
+
+TEST(NamedBarrier, ManyOfThemInARow) {
+  for (int i = 0; i < 300; ++i) ASSERT_EQ(gasnet_barrier(i, 0), GASNET_OK);
+}
+
+TEST(NamedBarrier, NobodyLeavesBeforeEverybodyArrived) {
+  std::fill_n(slots(), size(), 0);
+  barrier();
+  for (std::uint32_t round = 1; round <= 20; ++round) {
+    if (round % size() == rank()) nap(2);
+    for (gex_Rank_t peer = 0; peer < size(); ++peer) tell(peer, round);
+    ASSERT_EQ(gasnet_barrier(static_cast<int>(round), 0), GASNET_OK);
+    for (gex_Rank_t peer = 0; peer < size(); ++peer)
+      ASSERT_GE(look_at<std::uint32_t>(slots() + peer), round) << "rank " << peer;
+  }
+}
+
+TEST(NamedBarrier, DifferentIdsAreAMismatchOnEveryRank) {
+  if (size() == 1) {
+    EXPECT_EQ(gasnet_barrier(9, 0), GASNET_OK);
+    return;
+  }
+  // One rank differs, each in turn; then nobody agrees; then all is well again.
+  for (gex_Rank_t odd = 0; odd < size(); ++odd)
+    EXPECT_EQ(gasnet_barrier(rank() == odd ? 4 : 5, 0), GASNET_ERR_BARRIER_MISMATCH)
+        << "rank " << odd << " differs";
+  EXPECT_EQ(gasnet_barrier(static_cast<int>(rank()), 0), GASNET_ERR_BARRIER_MISMATCH);
+  EXPECT_EQ(gasnet_barrier(6, 0), GASNET_OK);
+}
+
+TEST(NamedBarrier, AnonymousMatchesAnyId) {
+  for (gex_Rank_t named = 0; named < size(); ++named) {
+    const bool mine = rank() == named;
+    const int flags = mine ? 0 : GASNET_BARRIERFLAG_ANONYMOUS;
+    const int id = mine ? 77 : static_cast<int>(1000 + rank());
+    EXPECT_EQ(gasnet_barrier(id, flags), GASNET_OK);
+    int result = 0;
+    EXPECT_EQ(gasnet_barrier_result(&result), 0);
+    EXPECT_EQ(result, 77);
+  }
+  EXPECT_EQ(gasnet_barrier(static_cast<int>(rank()), GASNET_BARRIERFLAG_ANONYMOUS), GASNET_OK);
+  int result = 0;
+  EXPECT_NE(gasnet_barrier_result(&result), 0) << "nobody named it";
+  if (size() > 2) {
+    // Two names and an anonymous one between them.
+    const int flags = rank() == 1 ? GASNET_BARRIERFLAG_ANONYMOUS : 0;
+    EXPECT_EQ(gasnet_barrier(rank() == 0 ? 1 : 2, flags), GASNET_ERR_BARRIER_MISMATCH);
+  }
+}
+
+TEST(NamedBarrier, MismatchPoisonsItForAll) {
+  for (gex_Rank_t spoiler = 0; spoiler < size(); ++spoiler) {
+    EXPECT_EQ(gasnet_barrier(3, rank() == spoiler ? GASNET_BARRIERFLAG_MISMATCH : 0),
+              GASNET_ERR_BARRIER_MISMATCH);
+    EXPECT_EQ(gasnet_barrier(0, rank() == spoiler ? GASNET_BARRIERFLAG_MISMATCH
+                                                  : GASNET_BARRIERFLAG_ANONYMOUS),
+              GASNET_ERR_BARRIER_MISMATCH);
+  }
+  EXPECT_EQ(gasnet_barrier(3, 0), GASNET_OK);
+}
+
+TEST(NamedBarrier, Unnamed) {
+  for (int i = 0; i < 50; ++i)
+    EXPECT_EQ(gasnet_barrier(static_cast<int>(rank()) + i, GASNET_BARRIERFLAG_UNNAMED), GASNET_OK);
+  EXPECT_EQ(gasnet_barrier(2, 0), GASNET_OK);
+}
+
+TEST(NamedBarrier, NotifyAndWaitMustAgree) {
+  // The rank whose own two calls disagree is told so; the next barrier is not affected.
+  gasnet_barrier_notify(10, 0);
+  EXPECT_EQ(gasnet_barrier_wait(11, 0), GASNET_ERR_BARRIER_MISMATCH);
+  gasnet_barrier_notify(10, 0);
+  EXPECT_EQ(gasnet_barrier_wait(10, GASNET_BARRIERFLAG_ANONYMOUS), GASNET_ERR_BARRIER_MISMATCH);
+  gasnet_barrier_notify(10, GASNET_BARRIERFLAG_ANONYMOUS);
+  EXPECT_EQ(gasnet_barrier_wait(99, GASNET_BARRIERFLAG_ANONYMOUS), GASNET_OK);
+  EXPECT_EQ(gasnet_barrier(10, 0), GASNET_OK);
+}
+
+TEST(NamedBarrier, TryPollsAndSaysNotReady) {
+  std::fill_n(slots(), size(), 0);
+  for (int round = 1; round <= 20; ++round) {
+    barrier();
+    if (rank() != 0) {
+      gasnet_barrier_notify(round, 0);
+      // Rank 0 has not notified, and will not before it has heard from everybody.
+      for (int i = 0; i < 20; ++i) ASSERT_EQ(gasnet_barrier_try(round, 0), GASNET_ERR_NOT_READY);
+      tell(0, static_cast<std::uint32_t>(round));
+    } else {
+      for (gex_Rank_t peer = 1; peer < size(); ++peer)
+        WAIT_UNTIL(look_at<std::uint32_t>(slots() + peer) == static_cast<std::uint32_t>(round));
+      gasnet_barrier_notify(round, 0);
+    }
+    // Nothing but try: it must poll by itself.
+    const Patience patience;
+    int result = GASNET_ERR_NOT_READY;
+    while ((result = gasnet_barrier_try(round, 0)) == GASNET_ERR_NOT_READY && !patience.over())
+      std::this_thread::yield();
+    ASSERT_EQ(result, GASNET_OK);
+    int id = 0;
+    EXPECT_EQ(gasnet_barrier_result(&id), 0);
+    EXPECT_EQ(id, round);
+  }
+}
+
+TEST(NamedBarrier, SplitPhaseOverlapsTransfers) {
+  const std::vector<std::byte> source = patterned(rank() + 8, 30000);
+  std::vector<std::byte> back(30000);
+  for (int round = 0; round < 20; ++round) {
+    gasnet_barrier_notify(round, 0);
+    gex_RMA_PutNBI(team(), next(), segment_of(next()) + 65536, source.data(), 30000,
+                   GEX_EVENT_DEFER, 0);
+    gex_NBI_Wait(GEX_EC_PUT, 0);
+    gex_RMA_GetBlocking(team(), back.data(), next(), segment_of(next()) + 65536, 30000, 0);
+    ASSERT_TRUE(same_bytes(back.data(), source.data(), 30000));
+    ASSERT_EQ(gasnet_barrier_wait(round, 0), GASNET_OK);
+  }
+}
+
+}  // namespace
+}  // namespace conformance

@@ -1,0 +1,78 @@
+#!/usr/bin/env python3
+"""The configurations in which the conformance suite runs.
+
+A configuration has a value in each of five dimensions. cover.txt is a written pairwise cover: every
+two values that can stand together do so in one of its lines.
+
+  cover.py check      fails when cover.txt misses a pair, or holds an impossible or doubled line
+  cover.py product    prints every possible configuration
+  cover.py generate   prints a new cover, for a change of the dimensions
+"""
+
+import itertools
+import pathlib
+import sys
+
+DIMENSIONS = {
+    "conduit": ["smp", "emu", "emu-seed-1", "emu-seed-2", "plugin"],
+    "ranks": ["1", "2", "3", "4", "7", "16"],
+    "mode": ["seq", "parsync", "par"],
+    "library": ["release", "debug", "check"],
+    "supernode": ["0", "1", "2"],
+}
+COVER = pathlib.Path(__file__).with_name("cover.txt")
+
+
+def possible(row):
+    """smp has no network, so its job is one neighborhood."""
+    conduit, ranks, _, _, supernode = row
+    return conduit != "smp" or supernode == "0" or int(ranks) <= int(supernode)
+
+
+def product():
+    return [row for row in itertools.product(*DIMENSIONS.values()) if possible(row)]
+
+
+def pairs_of(row):
+    return set(itertools.combinations(enumerate(row), 2))
+
+
+def read_cover():
+    lines = [line.split() for line in COVER.read_text().splitlines()]
+    return [tuple(words) for words in lines if words and not words[0].startswith("#")]
+
+
+def check():
+    rows = read_cover()
+    everything = set(product())
+    wrong = [f"not a possible configuration: {' '.join(r)}" for r in rows if r not in everything]
+    wrong += [f"twice: {' '.join(r)}" for r in sorted(set(rows)) if rows.count(r) > 1]
+    wanted = set().union(*map(pairs_of, everything))
+    names = list(DIMENSIONS)
+    for (a, x), (b, y) in sorted(wanted - set().union(set(), *map(pairs_of, rows))):
+        wrong.append(f"never together: {names[a]} {x}, {names[b]} {y}")
+    print("\n".join(wrong) if wrong else f"{len(rows)} lines cover {len(wanted)} pairs")
+    return 1 if wrong else 0
+
+
+def generate():
+    """Greedy: the line with the most new pairs, the fewest ranks among equals."""
+    missing = set().union(*map(pairs_of, product()))
+    while missing:
+        best = max(product(), key=lambda row: (len(pairs_of(row) & missing), -int(row[1])))
+        missing -= pairs_of(best)
+        print(" ".join(best))
+    return 0
+
+
+def main(command):
+    if command == "product":
+        print("\n".join(" ".join(row) for row in product()))
+        return 0
+    return {"check": check, "generate": generate}[command]()
+
+
+if __name__ == "__main__":
+    if len(sys.argv) != 2 or sys.argv[1] not in ("check", "product", "generate"):
+        sys.exit(__doc__)
+    sys.exit(main(sys.argv[1]))

@@ -1,0 +1,97 @@
+#pragma once
+// What the active-message tests send: arguments and payload that tell where they belong, so that a
+// lost, doubled or mixed-up one shows.
+
+#include <gasnetex.h>
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <cstddef>
+#include <cstdint>
+#include <vector>
+
+#include "conformance.h"
+
+namespace conformance {
+
+/// Argument `index` of a message that carries `count` of them: all bits in use, both signs.
+inline gex_AM_Arg_t argument(unsigned count, unsigned index) {
+  return static_cast<gex_AM_Arg_t>(0x9e3779b9U * (count * 31 + index + 1));
+}
+
+/// Byte `index` of the payload that `seed` names.
+inline std::uint8_t payload_byte(std::uint32_t seed, std::size_t index) {
+  return static_cast<std::uint8_t>(seed * 37 + index + (index >> 8) * 11);
+}
+
+inline void fill_payload(void* payload, std::size_t bytes, std::uint32_t seed) {
+  auto* const out = static_cast<std::uint8_t*>(payload);
+  for (std::size_t i = 0; i < bytes; ++i) out[i] = payload_byte(seed, i);
+}
+
+inline std::vector<std::uint8_t> payload_of(std::size_t bytes, std::uint32_t seed) {
+  std::vector<std::uint8_t> payload(bytes);
+  fill_payload(payload.data(), bytes, seed);
+  return payload;
+}
+
+/// Index of the first byte that differs, or `bytes`.
+inline std::size_t first_difference(const void* payload, std::size_t bytes, std::uint32_t seed) {
+  const auto* const in = static_cast<const std::uint8_t*>(payload);
+  for (std::size_t i = 0; i < bytes; ++i) {
+    if (in[i] != payload_byte(seed, i)) return i;
+  }
+  return bytes;
+}
+
+inline bool is_aligned(const void* address, std::size_t alignment) {
+  return reinterpret_cast<std::uintptr_t>(address) % alignment == 0;
+}
+
+/// Counts what handlers see. Handlers of one process may run on several threads.
+class Count {
+ public:
+  void operator++() { __atomic_fetch_add(&value_, 1, __ATOMIC_RELEASE); }
+  void add(long amount) { __atomic_fetch_add(&value_, amount, __ATOMIC_RELEASE); }
+  void reset() { __atomic_store_n(&value_, 0, __ATOMIC_RELEASE); }
+  long get() const { return __atomic_load_n(&value_, __ATOMIC_ACQUIRE); }
+
+ private:
+  long value_ = 0;
+};
+
+/// The most that a long request to next() may carry, up to `bytes`.
+inline std::size_t fitting_long(std::size_t bytes, unsigned arguments) {
+  return std::min(bytes, gex_AM_MaxRequestLong(team(), next(), GEX_EVENT_NOW, 0, arguments));
+}
+/// The same of medium requests.
+inline std::size_t fitting_medium(std::size_t bytes, unsigned arguments) {
+  return std::min(bytes, gex_AM_MaxRequestMedium(team(), next(), GEX_EVENT_NOW, 0, arguments));
+}
+
+/// The directions and categories a handler is registered for.
+inline constexpr gex_Flags_t short_request = GEX_FLAG_AM_SHORT | GEX_FLAG_AM_REQUEST;
+inline constexpr gex_Flags_t short_reply = GEX_FLAG_AM_SHORT | GEX_FLAG_AM_REPLY;
+inline constexpr gex_Flags_t short_both = GEX_FLAG_AM_SHORT | GEX_FLAG_AM_REQREP;
+inline constexpr gex_Flags_t medium_request = GEX_FLAG_AM_MEDIUM | GEX_FLAG_AM_REQUEST;
+inline constexpr gex_Flags_t medium_reply = GEX_FLAG_AM_MEDIUM | GEX_FLAG_AM_REPLY;
+inline constexpr gex_Flags_t long_request = GEX_FLAG_AM_LONG | GEX_FLAG_AM_REQUEST;
+inline constexpr gex_Flags_t long_reply = GEX_FLAG_AM_LONG | GEX_FLAG_AM_REPLY;
+inline constexpr gex_Flags_t payload_both = GEX_FLAG_AM_MEDLONG | GEX_FLAG_AM_REQREP;
+
+/// One entry of a handler table, its index to be assigned.
+template <typename F>
+gex_AM_Entry_t entry(F* function, gex_Flags_t flags, unsigned arguments, const char* name,
+                     const void* cdata = nullptr) {
+  return {0, handler(function), flags, arguments, cdata, name};
+}
+
+/// What a running handler's token says about it.
+inline gex_Token_Info_t info_of(gex_Token_t token) {
+  gex_Token_Info_t info{};
+  EXPECT_EQ(gex_Token_Info(token, &info, GEX_TI_ALL) & GEX_TI_ALL, GEX_TI_ALL);
+  return info;
+}
+inline bool is_request(gex_Token_t token) { return info_of(token).gex_is_req != 0; }
+
+}  // namespace conformance

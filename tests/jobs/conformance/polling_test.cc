@@ -1,0 +1,254 @@
+// Which calls poll and which do not.
+
+#include <unistd.h>
+
+#include "conformance.h"
+#include "message.h"
+
+namespace conformance {
+namespace {
+
+Count seen;
+Count replies_seen;
+
+extern Handlers handlers;
+enum HandlerIndex { tell_in, ask_in, reply_in, legal_in };
+
+gex_HSL_t lock = GEX_HSL_INITIALIZER;
+
+void tell(gex_Token_t) { ++seen; }
+void ask(gex_Token_t token) {
+  ++seen;
+  gex_AM_ReplyShort0(token, handlers[reply_in], 0);
+}
+void reply(gex_Token_t) { ++replies_seen; }
+
+// What a handler may call, with other messages waiting.
+void legal_calls(gex_Token_t token) {
+  const long before = seen.get();
+  for (int i = 0; i < 50; ++i) {
+    gex_System_QueryJobRank();
+    gex_System_QueryJobSize();
+    gex_RankInfo_t* info = nullptr;
+    gex_Rank_t count = 0;
+    gex_System_QueryNbrhdInfo(&info, &count, nullptr);
+    gex_System_QueryHostInfo(&info, &count, nullptr);
+    gex_System_QueryMyPosition(nullptr, nullptr, nullptr, nullptr);
+    gex_System_SetVerboseErrors(gex_System_GetVerboseErrors());
+    gex_TM_QueryRank(team());
+    gex_TM_QuerySize(team());
+    gex_TM_QueryEP(team());
+    gex_EP_QuerySegment(endpoint());
+    gex_Client_QueryName(client());
+    gex_Client_SetCData(client(), gex_Client_QueryCData(client()));
+    gex_Segment_QueryAddr(segment());
+    gex_AM_MaxRequestMedium(team(), next(), GEX_EVENT_NOW, 0, 3);
+    gex_AM_LUBReplyLong();
+    gex_Token_MaxReplyMedium(token, GEX_EVENT_NOW, 0, 3);
+    gex_Token_Info_t token_info{};
+    gex_Token_Info(token, &token_info, GEX_TI_ALL);
+    uintptr_t bytes = 0;
+    gex_EP_QueryBoundSegmentNB(team(), rank(), nullptr, nullptr, &bytes, GEX_FLAG_IMMEDIATE);
+    gex_HSL_Lock(&lock);
+    gex_HSL_Unlock(&lock);
+    EXPECT_EQ(gex_HSL_Trylock(&lock), GASNET_OK);
+    gex_HSL_Unlock(&lock);
+  }
+  gex_AM_SrcDesc_t sd = gex_AM_PrepareReplyMedium(token, nullptr, 16, 16, nullptr, 0, 0);
+  gex_AM_SrcDescAddr(sd);
+  gex_AM_SrcDescSize(sd);
+  gex_AM_CancelReplyMedium(sd, 0);
+  EXPECT_EQ(seen.get(), before) << "a handler ran above a handler";
+  ++replies_seen;
+}
+
+Handlers handlers({
+    entry(tell, short_request, 0, "polling: tell"),
+    entry(ask, short_request, 0, "polling: ask"),
+    entry(reply, short_reply, 0, "polling: reply"),
+    entry(legal_calls, short_request, 0, "polling: legal calls"),
+});
+
+/// Time in which a message that was sent reaches its target's queue.
+constexpr unsigned arrival_microseconds = 150000;
+
+class Polling : public testing::Test {
+ protected:
+  void SetUp() override {
+    seen.reset();
+    replies_seen.reset();
+    barrier();
+  }
+
+  /// A message from previous() lies in this rank's queue, and nothing has run it yet.
+  void let_one_arrive() {
+    // Whoever left the last barrier first must not send to one that still polls in it.
+    usleep(arrival_microseconds);
+    gex_AM_RequestShort0(team(), next(), handlers[tell_in], 0);
+    usleep(arrival_microseconds);
+    before_ = seen.get();
+    EXPECT_EQ(before_, 0);
+  }
+  void expect_not_polled(const char* call) { EXPECT_EQ(seen.get(), before_) << call << " polled"; }
+
+ private:
+  long before_ = 0;
+};
+
+TEST_F(Polling, TestsQueriesAndLocksDoNotPoll) {
+  gex_HSL_t hsl = GEX_HSL_INITIALIZER;
+  gex_Event_t array[2] = {GEX_EVENT_INVALID, GEX_EVENT_INVALID};
+  // An event that cannot complete before this rank enters the barrier's other half.
+  const gex_Event_t barrier_event = gex_Coll_BarrierNB(team(), 0);
+  let_one_arrive();
+  for (int i = 0; i < 200; ++i) {
+    gex_Event_Test(GEX_EVENT_INVALID);
+    expect_not_polled("gex_Event_Test");
+    gex_Event_TestSome(array, 2, 0);
+    expect_not_polled("gex_Event_TestSome");
+    gex_Event_TestAll(array, 2, 0);
+    expect_not_polled("gex_Event_TestAll");
+    gex_NBI_Test(GEX_EC_ALL, 0);
+    expect_not_polled("gex_NBI_Test");
+    gex_NBI_BeginAccessRegion(0);
+    gex_Event_Test(gex_NBI_EndAccessRegion(0));
+    expect_not_polled("access region");
+    gex_HSL_Lock(&hsl);
+    gex_HSL_Unlock(&hsl);
+    if (gex_HSL_Trylock(&hsl) == GASNET_OK) gex_HSL_Unlock(&hsl);
+    expect_not_polled("HSL");
+    gex_AM_MaxReplyLong(team(), next(), nullptr, 0, 16);
+    gex_TM_QuerySize(team());
+    gex_System_QueryMaxThreads();
+    expect_not_polled("query");
+    gex_AM_SrcDesc_t sd =
+        gex_AM_PrepareRequestMedium(team(), next(), nullptr, 8, 8, nullptr, GEX_FLAG_IMMEDIATE, 0);
+    expect_not_polled("gex_AM_PrepareRequestMedium with GEX_FLAG_IMMEDIATE");
+    if (sd != GEX_AM_SRCDESC_NO_OP) gex_AM_CancelRequestMedium(sd, 0);
+    expect_not_polled("gex_AM_CancelRequestMedium");
+  }
+  gex_Event_Wait(barrier_event);
+  WAIT_UNTIL(seen.get() == 1);
+}
+
+TEST_F(Polling, TestOfAPendingEventDoesNotPoll) {
+  const gex_Event_t event = gex_Coll_BarrierNB(team(), 0);
+  EXPECT_EQ(seen.get(), 0);
+  let_one_arrive();
+  bool done = false;
+  for (int i = 0; i < 1000 && !done; ++i) {
+    done = gex_Event_Test(event) == GASNET_OK;
+    expect_not_polled("gex_Event_Test of a pending event");
+  }
+  if (!done) gex_Event_Wait(event);
+  WAIT_UNTIL(seen.get() == 1);
+}
+
+TEST_F(Polling, ImmediateCallsDoNotPoll) {
+  let_one_arrive();
+  long sent = 0;
+  char byte = 0;
+  for (int i = 0; i < 100; ++i) {
+    if (gex_AM_RequestShort0(team(), next(), handlers[tell_in], GEX_FLAG_IMMEDIATE) == 0) ++sent;
+    expect_not_polled("gex_AM_RequestShort with GEX_FLAG_IMMEDIATE");
+    gex_RMA_PutNBI(team(), next(), segment_of(next()) + rank(), &byte, 1, GEX_EVENT_DEFER,
+                   GEX_FLAG_IMMEDIATE);
+    expect_not_polled("gex_RMA_PutNBI with GEX_FLAG_IMMEDIATE");
+    const gex_Event_t get =
+        gex_RMA_GetNB(team(), &byte, next(), segment_of(next()), 1, GEX_FLAG_IMMEDIATE);
+    expect_not_polled("gex_RMA_GetNB with GEX_FLAG_IMMEDIATE");
+    if (get != GEX_EVENT_NO_OP) {
+      gex_Event_Wait(get);
+      break;
+    }
+  }
+  gex_NBI_Wait(GEX_EC_ALL, 0);
+  const std::vector<long> all = gather(sent);
+  WAIT_UNTIL(seen.get() == all[previous()] + 1);
+}
+
+TEST_F(Polling, WhatHandlersMayCallDoesNotPoll) {
+  // Several messages for the handler's calls to run, if they did.
+  for (int i = 0; i < 5; ++i) gex_AM_RequestShort0(team(), next(), handlers[tell_in], 0);
+  gex_AM_RequestShort0(team(), next(), handlers[legal_in], 0);
+  for (int i = 0; i < 5; ++i) gex_AM_RequestShort0(team(), next(), handlers[tell_in], 0);
+  usleep(arrival_microseconds);
+  WAIT_UNTIL(seen.get() == 10 && replies_seen.get() == 1);
+}
+
+// Between Prepare and Commit the thread is in handler context: nothing may run.
+TEST_F(Polling, NothingRunsBetweenPrepareAndCommit) {
+  char buffer[64] = {};
+  gex_AM_SrcDesc_t sd =
+      gex_AM_PrepareRequestMedium(team(), rank(), buffer, 64, 64, GEX_EVENT_NOW, 0, 0);
+  const long before = seen.get();
+  usleep(arrival_microseconds);
+  for (int i = 0; i < 100; ++i) {
+    gex_AM_SrcDescAddr(sd);
+    gex_AM_SrcDescSize(sd);
+    gex_HSL_Lock(&lock);
+    gex_HSL_Unlock(&lock);
+    EXPECT_EQ(seen.get(), before);
+  }
+  gex_AM_CancelRequestMedium(sd, 0);
+  gex_AM_RequestShort0(team(), next(), handlers[tell_in], 0);
+  WAIT_UNTIL(seen.get() == 1);
+}
+
+/// Rank 0 makes the call under test and nothing else; the others need it to serve them first.
+template <typename Start, typename Finish>
+void rank_zero_serves(Start start, Finish finish) {
+  if (rank() != 0) {
+    gex_AM_RequestShort0(team(), 0, handlers[ask_in], 0);
+    WAIT_UNTIL(replies_seen.get() == 1);
+  }
+  start();
+  finish();
+  if (rank() == 0) {
+    EXPECT_EQ(seen.get(), static_cast<long>(size()) - 1);
+  }
+}
+
+TEST_F(Polling, EventWaitPolls) {
+  gex_Event_t event = GEX_EVENT_INVALID;
+  rank_zero_serves([&] { event = gex_Coll_BarrierNB(team(), 0); }, [&] { gex_Event_Wait(event); });
+}
+TEST_F(Polling, EventWaitSomePolls) {
+  gex_Event_t event = GEX_EVENT_INVALID;
+  rank_zero_serves([&] { event = gex_Coll_BarrierNB(team(), 0); },
+                   [&] { gex_Event_WaitSome(&event, 1, 0); });
+}
+TEST_F(Polling, EventWaitAllPolls) {
+  gex_Event_t event = GEX_EVENT_INVALID;
+  rank_zero_serves([&] { event = gex_Coll_BarrierNB(team(), 0); },
+                   [&] { gex_Event_WaitAll(&event, 1, 0); });
+}
+TEST_F(Polling, BarrierWaitPolls) {
+  rank_zero_serves([] { gasnet_barrier_notify(3, 0); },
+                   [] { EXPECT_EQ(gasnet_barrier_wait(3, 0), GASNET_OK); });
+}
+TEST_F(Polling, BarrierTryPolls) {
+  const Patience patience;
+  rank_zero_serves([] { gasnet_barrier_notify(3, 0); },
+                   [&] {
+                     int status = GASNET_ERR_NOT_READY;
+                     while (status == GASNET_ERR_NOT_READY && !patience.over()) {
+                       status = gasnet_barrier_try(3, 0);
+                     }
+                     EXPECT_EQ(status, GASNET_OK);
+                   });
+}
+TEST_F(Polling, AMPollPolls) {
+  gex_Event_t event = GEX_EVENT_INVALID;
+  rank_zero_serves(
+      [&] {
+        const Patience patience;
+        const long asked = rank() == 0 ? static_cast<long>(size()) - 1 : 0;
+        while (seen.get() < asked && !patience.over()) EXPECT_EQ(gasnet_AMPoll(), GASNET_OK);
+        event = gex_Coll_BarrierNB(team(), 0);
+      },
+      [&] { gex_Event_Wait(event); });
+}
+
+}  // namespace
+}  // namespace conformance

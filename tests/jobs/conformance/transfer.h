@@ -1,0 +1,67 @@
+#pragma once
+// What the tests of put and get share: every form of a transfer behind one call, and byte patterns
+// that tell who wrote what where.
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <ostream>
+#include <vector>
+
+#include "conformance.h"
+
+namespace conformance {
+
+/// Every way to put: the call and how its local completion is asked for.
+enum class Put { blocking, nb_now, nb_defer, nb_leaf, nbi_now, nbi_defer, nbi_group };
+inline constexpr std::array every_put = {Put::blocking, Put::nb_now,    Put::nb_defer, Put::nb_leaf,
+                                         Put::nbi_now,  Put::nbi_defer, Put::nbi_group};
+enum class Get { blocking, nb, nbi };
+inline constexpr std::array every_get = {Get::blocking, Get::nb, Get::nbi};
+
+const char* name(Put form);
+const char* name(Get form);
+
+/// Puts and waits for completion, remote and local.
+void put(Put form, gex_TM_t tm, gex_Rank_t rank, void* dest, const void* src, std::size_t bytes,
+         gex_Flags_t flags = 0);
+/// Gets and waits.
+void get(Get form, gex_TM_t tm, void* dest, gex_Rank_t rank, void* src, std::size_t bytes,
+         gex_Flags_t flags = 0);
+
+/// Byte `position` of the pattern `seed`. Patterns of different seeds differ almost everywhere, and
+/// no pattern repeats with a period that a block or part size could hide.
+inline std::byte pattern(std::uint64_t seed, std::size_t position) {
+  std::uint64_t x = (seed + 1) * 0x9E3779B97F4A7C15U + position * 0xD1B54A32D192ED03U;
+  x ^= x >> 29;
+  x *= 0xBF58476D1CE4E5B9U;
+  return static_cast<std::byte>(x >> 56);
+}
+std::vector<std::byte> patterned(std::uint64_t seed, std::size_t bytes);
+void fill(void* to, std::uint64_t seed, std::size_t bytes);
+
+/// Checks memory against a pattern; the message names the first byte that differs.
+testing::AssertionResult holds(const void* memory, std::uint64_t seed, std::size_t bytes);
+/// Checks memory against other memory, likewise.
+testing::AssertionResult same_bytes(const void* memory, const void* expected, std::size_t bytes);
+
+/// Calls `attempt` until it returns true, polling between; for calls that may be refused. A failed
+/// wait ends the job.
+template <typename F>
+void retry(F attempt) {
+  const Patience patience;
+  bool accepted = false;
+  GASNET_BLOCKUNTIL((accepted = attempt()) || patience.over());
+  if (!accepted) give_up("a call to be accepted", __FILE__, __LINE__);
+}
+
+/// True if `peer` shares memory with the caller.
+bool in_neighborhood(gex_Rank_t peer);
+
+/// Memory that others write while we look.
+template <typename T>
+T look_at(const void* address) {
+  return __atomic_load_n(static_cast<const T*>(address), __ATOMIC_ACQUIRE);
+}
+
+}  // namespace conformance

@@ -1,0 +1,415 @@
+#!/usr/bin/env python3
+"""Runs gexinfo, alone and in jobs, and checks what it says.
+
+    gexinfo_test.py [TestClass...]
+
+The environment names the programs (GEXINFO, GEXRUN), the folder of the conduits that cannot be used
+(ODD_CONDUITS) and the source tree (SOURCE_TREE).
+"""
+
+import json
+import os
+import pathlib
+import re
+import resource
+import subprocess
+import sys
+import tempfile
+import unittest
+
+GEXINFO = os.environ["GEXINFO"]
+GEXRUN = os.environ["GEXRUN"]
+ODD_CONDUITS = os.environ["ODD_CONDUITS"]
+SOURCE_TREE = pathlib.Path(os.environ["SOURCE_TREE"])
+
+# What the tests themselves run under must not reach the program.
+CLEAN = {k: v for k, v in os.environ.items() if not k.startswith(("GEX_", "GASNET_"))}
+
+
+def run(*arguments, launch=(), variables=None, **others):
+    command = [*launch, GEXINFO, *arguments]
+    return subprocess.run(command, env={**CLEAN, **(variables or {})}, text=True, errors="replace",
+                          capture_output=True, check=False, **others)
+
+
+def gexrun(ranks, *options):
+    return (GEXRUN, "-n", str(ranks), *options)
+
+
+def environment_table():
+    """Rows (name, type, default, category, help) of the table in the sources, as the generator of
+    the documentation reads it."""
+    with tempfile.TemporaryDirectory() as folder:
+        document = pathlib.Path(folder) / "environment.md"
+        subprocess.run([sys.executable, SOURCE_TREE / "tools" / "generate-env-docs", "--document",
+                        document], check=True, stdout=subprocess.DEVNULL)
+        text = document.read_text()
+    rows = []
+    for part in text.split("\n## ")[1:]:
+        category = part.split("\n", 1)[0].lower()
+        cells = re.findall(r"^\| `(\w+)` \| (\w+) \| (?:`(.*?)`)? ?\| (.*) \|$", part, re.MULTILINE)
+        rows += [(name, kind, default, category, text) for name, kind, default, text in cells]
+    return rows
+
+
+def documented_keys(section):
+    text = (SOURCE_TREE / "cmd" / "gexinfo" / "README.md").read_text()
+    part = text.split(f"## Keys of `{section}`")[1].split("\n## ")[0]
+    return set(re.findall(r"^\| `([^`]+)` \|", part, re.MULTILINE))
+
+
+def keys_of(value, path=""):
+    """The paths of all values that hold no others."""
+    if isinstance(value, dict):
+        return set().union(*(keys_of(v, f"{path}.{k}".lstrip(".")) for k, v in value.items()))
+    if isinstance(value, list) and value and isinstance(value[0], (dict, list)):
+        return set().union(*(keys_of(v, path + "[]") for v in value))
+    return {path}
+
+
+class Case(unittest.TestCase):
+    maxDiff = None
+
+    def succeed(self, *arguments, **others):
+        done = run(*arguments, **others)
+        self.assertEqual(done.returncode, 0, done.stderr)
+        self.assertEqual(done.stderr, "")
+        return done.stdout
+
+    def facts(self, *arguments, **others):
+        return json.loads(self.succeed("--json", *arguments, **others))
+
+    def conduits(self, **others):
+        return {conduit["name"]: conduit for conduit in self.facts(**others)["conduits"]}
+
+    def refuse(self, status, line, *arguments, **others):
+        done = run(*arguments, **others)
+        self.assertEqual(done.returncode, status, done.stderr)
+        self.assertEqual(done.stdout, "")
+        self.assertRegex(done.stderr, rf"\A{line}\n\Z")
+
+
+class Text(Case):
+    def test_says_what_it_must(self):
+        text = self.succeed()
+        for line in (
+            r"libgex \d+\.\d+\.\d+",
+            r"  ABI +\d+ \(libgex\.so\.\d+\)",
+            r"  specifications +GASNet-EX 0\.19, GASNet 1\.8, GASNet-Tools 1\.20",
+            r"  release +2025\.8\.0 .*",
+            r"  ranks +1 on 1 host \(.+\), started by itself",
+            r"  neighborhoods +1; rank 0's has 1 rank: all processes of the host",
+            r"  conduit +smp: default",
+            r"  smp +shared memory +chosen +.+",
+            r"  emu +built in +shared-memory queues .*",
+            r"  active messages +native +native.*",
+            r"  put +native +reference.*",
+            r"  get +native +reference.*",
+            r"  atomics +absent +absent.*",
+            r"  registered memory +absent +absent.*",
+            r"  device memory +absent +absent.*",
+            r"  barrier +native +reference.*",
+            r"  medium +65536 +\d+.*",
+            r"  long +1073741824 +\d+.*",
+            r"  arguments +0 to 16",
+            r"  handler indices +128 to 255",
+            r"  ranks +1024 on one host",
+            r"  endpoints +1 of a process",
+            r"  threads +256 of a process .*",
+            r"  shared memory file +(memfd|/.+), .*",
+            r"  huge pages +.+",
+            r"  largest segment +[0-9.]+ [MGT]iB, set by .+",
+            r"    GASNET_MAX_SEGSIZE +0\.85/H \(default\): [0-9.]+ .*",
+            r"    memory of the host +[0-9.]+ .*",
+            r"    control group +.+",
+            r"    address space +.+ \(ulimit -v\)",
+            r"    file size +.+ \(ulimit -f\)",
+            r"  slabs of a process +\d+ of 4 KiB, \d+ of 64 KiB",
+            r" +2 ranks +4 +128 +.*",
+            r" +16 ranks +32 +128 +.*",
+            r" +64 ranks +2 +1024 +.*",
+            r" +1024 ranks +2 +1024 +.*",
+            r"  cores +\d+ cores? usable by the 1 rank of this host",
+            r"    affinity +\d+: [0-9,-]+",
+            r"  waiting +spins, .*",
+            r"  clock +(tsc|clock_gettime): .+",
+        ):
+            self.assertRegex(text, f"(?m)^{line}$")
+
+    def test_stays_within_the_width_of_a_page(self):
+        for arguments in ((), ("--env",), ("--help",)):
+            # Only a single long word, the path of a folder, may go beyond it.
+            for line in self.succeed(*arguments).splitlines():
+                if "/" not in line:
+                    self.assertLessEqual(len(line), 100, line)
+
+    def test_works_where_nothing_can_be_written(self):
+        text = self.succeed(cwd="/proc", variables={"TMPDIR": "/nonexistent", "HOME": "/nonexistent"})
+        self.assertIn("largest segment", text)
+        self.assertIn("GASNET_MAX_SEGSIZE", self.succeed("--env", cwd="/proc"))
+
+    def test_help_and_version(self):
+        usage = self.succeed("--help")
+        self.assertEqual(usage, self.succeed("-h"))
+        for option in ("--env", "--json", "--help", "--version"):
+            self.assertIn(option, usage)
+        version = self.facts()["version"]["libgex"]
+        self.assertEqual(self.succeed("--version"), f"gexinfo (libgex) {version}\n")
+
+
+class Json(Case):
+    def test_has_the_documented_keys(self):
+        folder = {"GEX_CONDUIT_PATH": ODD_CONDUITS}
+        self.assertEqual(keys_of(self.facts(variables=folder)) -
+                         {"conduits[].operations", "conduits[].limits"}, documented_keys("--json"))
+
+    def test_environment_has_the_documented_keys(self):
+        self.assertEqual(keys_of(self.facts("--env")), documented_keys("--env --json"))
+
+    def test_control_memory_is_what_is_laid_out(self):
+        memory = self.facts()["memory"]
+        control = {one["members"]: one for one in memory["control"]}
+        self.assertLessEqual({1, 2, 16, 64, 1024}, set(control))
+        slabs = sum(one["bytes"] * one["count"] for one in memory["slabs"])
+        for members, one in control.items():
+            pairs = members <= 16
+            self.assertEqual(one["rings"], 2 * members if pairs else 2)
+            # A cell is one cache line and has a slot of four.
+            self.assertGreaterEqual(one["ring_bytes"], one["rings"] * one["ring_cells"] * 320)
+            self.assertLess(one["ring_bytes"], one["rings"] * (one["ring_cells"] * 320 + 2 * 4096))
+            self.assertEqual(one["slab_bytes"], slabs)
+            self.assertGreater(one["process_bytes"], one["ring_bytes"] + slabs)
+            self.assertLess(one["process_bytes"], one["ring_bytes"] + slabs + 3 * 4096)
+            self.assertGreaterEqual(one["neighborhood_bytes"], members * one["process_bytes"])
+        self.assertLessEqual(control[1024]["process_bytes"], 4 << 20)
+
+    def test_this_neighborhood_is_among_the_control_memory(self):
+        facts = self.facts(launch=gexrun(3))
+        self.assertIn(3, [one["members"] for one in facts["memory"]["control"]])
+
+    def test_any_bytes_in_a_value(self):
+        env = {k.encode(): v.encode() for k, v in CLEAN.items()}
+        env[b"GEX_CONDUIT_PATH"] = b"/no\xff\x1b[1m\xfe"
+        for arguments in (("--json",), ("--env", "--json"), (), ("--env",)):
+            done = subprocess.run([GEXINFO, *arguments], env=env, capture_output=True, check=False)
+            self.assertEqual(done.returncode, 0, done.stderr)
+            self.assertIn(b"/no", done.stdout)
+            self.assertNotIn(b"\x1b", done.stdout)
+            if "--json" in arguments:
+                json.loads(done.stdout)
+
+
+class Environment(Case):
+    SET = {"GASNET_MAX_SEGSIZE": "64MB/P", "GEX_CHECK": "yes", "GEX_EMU_QUEUE": "0x8",
+           "GASNET_MAX_THREADS": "  7 ", "GEX_CONDUIT_PATH": ""}
+
+    def test_lists_every_row_of_the_table(self):
+        for variables in ({}, self.SET):
+            rows = self.facts("--env", variables=variables)
+            expected = []
+            for name, kind, default, category, text in environment_table():
+                given = variables.get(name, "").strip()
+                expected.append({"name": name, "value": given or default or None,
+                                 "origin": "environment" if given else "default",
+                                 "default": default or None, "type": kind, "category": category,
+                                 "help": text})
+            self.assertEqual(rows, expected)
+
+    def test_text_has_the_same(self):
+        lines = self.succeed("--env", variables=self.SET).splitlines()
+        self.assertEqual(lines[0].split(), ["name", "value", "origin", "default"])
+        rows = [line.split() for line in lines[1:] if not line.startswith(" ")]
+        expected = []
+        for name, _, default, _, _ in environment_table():
+            given = self.SET.get(name, "").strip()
+            expected.append([name, given or default or "-",
+                             "environment" if given else "default", default or "-"])
+        self.assertEqual(rows, expected)
+        helps = " ".join(line.strip() for line in lines if line.startswith(" "))
+        self.assertEqual(helps, " ".join(row[4] for row in environment_table()))
+
+    def test_an_unknown_variable_is_warned_about_once(self):
+        for launch in ((), gexrun(3)):
+            for arguments in (("--env",), ()):
+                done = run(*arguments, launch=launch, variables={"GEX_CONDIUT": "emu"})
+                self.assertEqual(done.returncode, 0)
+                self.assertRegex(done.stderr, r"\Agex: (rank 0: )?warning: GEX_CONDIUT is not a "
+                                              r"variable of libgex; .* GEX_CONDUIT\n\Z")
+
+    def test_the_place_in_a_job_is_shown(self):
+        rows = {row["name"]: row for row in self.facts("--env", launch=gexrun(2))}
+        self.assertEqual(rows["GEX_JOB"]["origin"], "environment")
+        self.assertIn(":0:2:", rows["GEX_JOB"]["value"])
+
+
+class Conduits(Case):
+    def test_the_built_in_ones(self):
+        conduits = self.conduits()
+        self.assertTrue(conduits["smp"]["chosen"])
+        self.assertEqual(conduits["smp"]["kind"], "shared memory")
+        self.assertEqual(conduits["emu"]["kind"], "built in")
+        self.assertTrue(conduits["emu"]["usable"])
+        self.assertGreaterEqual(conduits["emu"]["limits"]["medium"], 512)
+        self.assertEqual(conduits["emu"]["limits"]["outstanding"], 16)
+
+    def test_limits_are_those_of_the_settings(self):
+        conduits = self.conduits(variables={"GEX_EMU_QUEUE": "5"})
+        self.assertEqual(conduits["emu"]["limits"]["outstanding"], 5)
+
+    def test_plug_ins_that_cannot_be_used_are_named_with_the_reason(self):
+        folder = self.new_folder()
+        (folder / "libgex-junk.so").write_text("no library")
+        (folder / "libgex-emu.so").write_text("a name that is taken")
+        path = f"/no/such/folder:{folder}:{ODD_CONDUITS}"
+        facts = self.facts(variables={"GEX_CONDUIT_PATH": path})
+        found = {(one["name"], one["kind"]): one for one in facts["conduits"]}
+        refusals = {
+            "refuses": r"\Aodd: there is no such network card here; conduit odd cannot be used here\Z",
+            "aborts": r"\Ait crashed: Aborted\Z",
+            "junk": r"libgex-junk\.so: (file too short|invalid ELF header)",
+            "emu": r"\Ahidden by the built-in conduit\Z",
+        }
+        for name, reason in refusals.items():
+            plug_in = found[name, "plug-in"]
+            self.assertFalse(plug_in["usable"])
+            self.assertRegex(plug_in["refusal"], reason)
+            self.assertIsNone(plug_in["operations"])
+        prints = found["prints", "plug-in"]
+        self.assertTrue(prints["usable"])
+        self.assertEqual(prints["description"], "an odd one")
+        self.assertEqual(prints["limits"]["message"], 2048)
+        self.assertEqual(prints["limits"]["outstanding"], 3)
+        self.assertEqual(prints["operations"]["payload_in_place"], "reference")
+        self.assertEqual(found["emu", "built in"]["operations"]["payload_in_place"], "native")
+        folders = {one["path"]: one["error"] for one in facts["plug_in_folders"]}
+        self.assertEqual(folders["/no/such/folder"], "No such file or directory")
+        self.assertIsNone(folders[ODD_CONDUITS])
+        self.assertRegex(self.succeed(variables={"GEX_CONDUIT_PATH": path}),
+                         r"(?m)^  aborts +plug-in +refused: it crashed: Aborted")
+
+    def test_a_plug_in_that_hangs_is_given_up_on(self):
+        conduits = self.conduits(variables={"GEX_CONDUIT_PATH": f"{ODD_CONDUITS}/hanging"})
+        self.assertEqual(conduits["hangs"]["refusal"], "it did not start within 10 seconds")
+
+    def test_a_plug_in_named_by_its_file(self):
+        file = f"{ODD_CONDUITS}/libgex-prints.so"
+        for path in ("", ODD_CONDUITS):
+            facts = self.chosen_with_chatter({"GEX_CONDUIT": file, "GEX_CONDUIT_PATH": path})
+            chosen = [one for one in facts["conduits"] if one["chosen"]]
+            self.assertEqual([one["file"] for one in chosen], [file])
+            self.assertEqual(facts["job"]["conduit"], {"name": file, "reason": "GEX_CONDUIT"})
+
+    def new_folder(self):
+        folder = tempfile.TemporaryDirectory()
+        self.addCleanup(folder.cleanup)
+        return pathlib.Path(folder.name)
+
+    def chosen_with_chatter(self, variables):
+        """The chosen conduit runs in gexinfo itself, which cannot keep it from printing."""
+        text = self.succeed("--json", variables=variables)
+        chatter, rest = text.split("\n", 1)
+        self.assertEqual(chatter, "odd: chatter on standard output")
+        return json.loads(rest)
+
+
+class Jobs(Case):
+    def test_over_emu_without_shared_memory(self):
+        facts = self.facts(launch=gexrun(3, "--conduit", "emu"),
+                           variables={"GASNET_SUPERNODE_MAXSIZE": "1"})
+        job = facts["job"]
+        self.assertEqual((job["ranks"], job["hosts"], job["neighborhoods"]), (3, 1, 3))
+        self.assertEqual(job["neighborhood"], {"size": 1, "reason": "GASNET_SUPERNODE_MAXSIZE=1"})
+        self.assertEqual(job["conduit"], {"name": "emu", "reason": "GEX_CONDUIT"})
+        self.assertEqual(job["started_by"], "gexrun")
+        self.assertEqual([one["name"] for one in facts["conduits"] if one["chosen"]], ["emu"])
+        self.assertEqual(facts["machine"]["ranks_on_host"], 3)
+        text = self.succeed(launch=gexrun(3, "--conduit", "emu"),
+                            variables={"GASNET_SUPERNODE_MAXSIZE": "1"})
+        self.assertEqual(text.count("\nmachine\n"), 1)
+        self.assertRegex(text, r"(?m)^  conduit +emu: GEX_CONDUIT$")
+
+    def test_forked(self):
+        facts = self.facts(variables={"GASNET_PSHM_NODES": "4", "GASNET_SUPERNODE_MAXSIZE": "3",
+                                      "GEX_CONDUIT": "emu"})
+        self.assertEqual(facts["job"]["started_by"], "GASNET_PSHM_NODES")
+        self.assertEqual((facts["job"]["ranks"], facts["job"]["neighborhoods"]), (4, 2))
+        self.assertEqual(facts["job"]["neighborhood"]["size"], 3)
+
+    def test_waiting_follows_ranks_and_cores(self):
+        cores = len(os.sched_getaffinity(0))
+        machine = self.facts(launch=gexrun(cores + 1))["machine"]
+        self.assertEqual(machine["waiting"], "yield")
+        self.assertEqual(machine["cores_allowed"], sorted(os.sched_getaffinity(0)))
+        one = min(os.sched_getaffinity(0))
+        machine = self.facts(preexec_fn=lambda: os.sched_setaffinity(0, {one}))["machine"]
+        self.assertEqual((machine["cores_allowed"], machine["cores_usable"]), ([one], 1))
+        self.assertEqual(machine["waiting"], "spin")
+
+    def test_large_neighborhoods_share_rings(self):
+        within = self.facts(launch=gexrun(2))["limits"]["within_host"]
+        self.assertEqual((within["outstanding"], within["outstanding_to_all"]), (96, False))
+        within = self.facts(launch=gexrun(17))["limits"]["within_host"]
+        self.assertEqual((within["outstanding"], within["outstanding_to_all"]), (512, True))
+
+    def test_segment_size_and_its_reason(self):
+        memory = self.facts(launch=gexrun(2), variables={"GASNET_MAX_SEGSIZE": "64MB/H"})["memory"]
+        self.assertEqual(memory["segment"]["wanted_bytes"], 32 << 20)
+        self.assertEqual(memory["segment"]["largest"], 32 << 20)
+        self.assertEqual(memory["segment"]["reason"], "GASNET_MAX_SEGSIZE")
+        self.assertEqual(memory["segment"]["wanted_origin"], "environment")
+
+        memory = self.facts(launch=gexrun(2), variables={"GASNET_MAX_SEGSIZE": "0.25/H"})["memory"]
+        usable = min(memory["physical"], memory["cgroup"] or memory["physical"])
+        self.assertAlmostEqual(memory["segment"]["wanted_bytes"], usable / 8, delta=4096)
+
+        limit = 24 << 20
+        memory = self.facts(preexec_fn=lambda: resource.setrlimit(resource.RLIMIT_FSIZE,
+                                                                  (limit, limit)))["memory"]
+        self.assertEqual(memory["file_size"], limit)
+        self.assertEqual(memory["segment"]["reason"], "the file size limit (ulimit -f)")
+        self.assertLess(memory["segment"]["largest"], limit)
+
+    def test_the_smallest_limit_of_a_neighborhood_holds(self):
+        limited = 'case $GEX_JOB in *:1:2:*) ulimit -f 65536;; esac; exec "$0" "$@"'
+        segment = self.facts(launch=gexrun(2, "sh", "-c", limited))["memory"]["segment"]
+        self.assertEqual(segment["reason"], "the limits of rank 1")
+        self.assertLess(segment["largest"], 65536 * 1024)
+
+
+class Mistakes(Case):
+    def test_command_line(self):
+        self.refuse(2, r"gexinfo: unknown option --all \(gexinfo --help\)", "--all")
+        self.refuse(2, r"gexinfo: unknown option -x \(gexinfo --help\)", "-x")
+        self.refuse(2, r"gexinfo: unknown option --env=1 \(gexinfo --help\)", "--env=1")
+        self.refuse(2, r"gexinfo: unexpected argument 'emu' \(gexinfo --help\)", "--json", "emu")
+
+    def test_a_malformed_value(self):
+        for arguments in ((), ("--json",), ("--env",)):
+            for launch in ((), gexrun(3)):
+                for name, value in (("GASNET_MAX_SEGSIZE", "12apples"), ("GEX_CHECK", "perhaps"),
+                                    ("GEX_EXIT_TIMEOUT", "soon")):
+                    if launch and name == "GEX_EXIT_TIMEOUT":
+                        continue  # gexrun itself reads and refuses it
+                    self.refuse(1, rf"gex: (rank 0: )?{name}='{value}' is not understood: .*",
+                                *arguments, launch=launch, variables={name: value})
+
+    def test_what_no_job_could_have(self):
+        self.refuse(1, r"gex: (rank 0: )?no conduit 'ether'; there are: smp, emu.*",
+                    variables={"GEX_CONDUIT": "ether"})
+        self.refuse(1, r"gex: rank 0: GASNET_SUPERNODE_MAXSIZE=-2: expected .*",
+                    variables={"GASNET_SUPERNODE_MAXSIZE": "-2"})
+        self.refuse(1, r"gex: GASNET_PSHM_NODES='0' is not a number of ranks .*",
+                    variables={"GASNET_PSHM_NODES": "0"})
+
+    def test_output_that_cannot_be_written(self):
+        for arguments in ((), ("--json",), ("--env",), ("--help",)):
+            with open("/dev/full", "w", encoding="utf-8") as full:
+                done = subprocess.run([GEXINFO, *arguments], env=CLEAN, stdout=full, text=True,
+                                      stderr=subprocess.PIPE, check=False)
+            self.assertEqual(done.returncode, 1)
+            self.assertRegex(done.stderr, r"\Agex: (rank 0: )?gexinfo: writing to standard output: "
+                                          r"No space left on device\n\Z")
+
+
+if __name__ == "__main__":
+    unittest.main(verbosity=2)

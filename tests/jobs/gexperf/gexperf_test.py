@@ -1,0 +1,263 @@
+#!/usr/bin/env python3
+"""Runs gexperf and checks how it behaves.
+
+    gexperf_test.py TEST [ARGUMENT...] GEXPERF
+"""
+
+import json
+import os
+import pathlib
+import re
+import shutil
+import signal
+import subprocess
+import sys
+import tempfile
+import time
+import uuid
+
+NAMES = {
+    "limits": [
+        "limit.copy.8", "limit.copy.8.rate", "limit.fetch.8", "limit.memcpy.1048576", "limit.line",
+        "limit.lines.2", "limit.word", "limit.memory.65536", "limit.exchange", "limit.yield",
+        "limit.spawn.2",
+    ],
+    "put": ["put.8.blocking", "put.8.rate", "put.8.nbi", "put.8.nb", "put.1048576"],
+    "get": ["get.8.blocking"],
+    "am": [
+        "am.short.rtt", "am.short.rtt.par", "am.short.flood", "am.short.flood.par",
+        "am.short.flood.par2", "am.short.flood.both", "am.short.flood.emu", "am.medium.8.rtt",
+        "am.medium.8.rtt.par", "am.medium.64.rtt", "am.medium.64.rtt.par", "am.np.65536",
+        "am.np.65536.par",
+    ],
+    "barrier": ["barrier.2", "barrier.4", "barrier.8"],
+    "poll": ["poll.idle", "event.nb", "am.immediate.failed"],
+    "launch": ["launch.2"],
+}
+# DESIGN.md, section 6: what is held against the budget, and the budget.
+BUDGETS = {
+    "put.8.blocking": ("ratio", 1.05), "put.8.nbi": ("ratio", 1.1), "put.8.nb": ("ratio", 1.1),
+    "put.1048576": ("ratio", 1.05), "get.8.blocking": ("ratio", 1.05),
+    "am.short.rtt": ("ratio", 1.15), "am.short.rtt.par": ("ratio", 1.25),
+    "am.short.flood": ("value", 15), "am.short.flood.par": ("value", 25),
+    "am.short.flood.par2": ("ratio", 1.25), "am.short.flood.emu": ("value", 15),
+    "am.medium.8.rtt": ("ratio", 1.2), "am.medium.8.rtt.par": ("ratio", 1.2),
+    "am.medium.64.rtt": ("ratio", 1.2), "am.medium.64.rtt.par": ("ratio", 1.2),
+    "am.np.65536": ("ratio", 1.15), "am.np.65536.par": ("ratio", 1.15),
+    "barrier.2": ("ratio", 1.2), "barrier.4": ("ratio", 1.2), "barrier.8": ("ratio", 4),
+    "poll.idle": ("value", 2.6), "event.nb": ("value", 5), "am.immediate.failed": ("value", 5),
+    "launch.2": ("excess", 10),
+}
+KEYS = [
+    "name", "size", "value", "unit", "spread", "limit", "ratio", "budget", "budget_of", "met",
+    "accepted", "runs", "below_floor",
+]
+# Least work that is still a measurement.
+QUICK = ["--rounds", "3", "--runs", "1"]
+MARK = "GEXPERF_TEST_MARK"
+
+
+def check(condition, what):
+    if not condition:
+        sys.exit(f"gexperf_test.py: {what}")
+
+
+def run(*command):
+    done = subprocess.run(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
+                          check=False)
+    print(done.stdout, done.stderr, sep="")
+    return done
+
+
+def refused(status, expression, *command):
+    """Runs what must end with a status and one line, which the expression matches."""
+    done = run(*command)
+    check(done.returncode == status, f"exit status {done.returncode}, not {status}")
+    check(done.stdout == "", "something on standard output")
+    lines = done.stderr.splitlines()
+    check(len(lines) == 1 and re.fullmatch(expression, lines[0]), f"not one line of: {expression}")
+
+
+def check_object(found, name):
+    check(list(found) == KEYS, f"{name}: the keys are {list(found)}")
+    check(found["value"] > 0, f"{name}: no value")
+    check(found["unit"] == ("ms" if name in ("launch.2", "limit.spawn.2") else "ns"),
+          f"{name}: unit {found['unit']}")
+    check(found["spread"] >= 0, f"{name}: spread")
+    check((found["limit"] is None) == (found["ratio"] is None), f"{name}: limit without ratio")
+    of, budget = BUDGETS.get(name, (None, None))
+    check((found["budget_of"], found["budget"]) == (of, budget), f"{name}: another budget")
+    check(of not in ("ratio", "excess") or found["limit"] > 0, f"{name}: no limit")
+    check(found["runs"] in range(1, 4) and found["accepted"] in range(0, 2),
+          f"{name}: {found['accepted']} of {found['runs']} runs, one quiet one wanted")
+    check(found["accepted"] == 1 or found["runs"] == 3, f"{name}: gave up too early")
+    check(isinstance(found["below_floor"], bool), f"{name}: below_floor")
+    if of is None:
+        check(found["met"] is None, f"{name}: met without a budget")
+        return
+    held = {"ratio": found["ratio"], "value": found["value"]}
+    if found["limit"] is not None:
+        held["excess"] = found["value"] - found["limit"]
+    within = held[of] <= budget
+    shown = found["accepted"] > 0 and not found["below_floor"]
+    check(found["met"] == (within and shown), f"{name}: met is {found['met']}")
+
+
+def test_json(group, gexperf):
+    done = run(gexperf, group, "--json", *QUICK)
+    check(done.returncode == 0, f"exit status {done.returncode}")
+    array = json.loads(done.stdout)
+    check([found["name"] for found in array] == NAMES[group], "not the names of the group")
+    for found in array:
+        check_object(found, found["name"])
+
+
+def test_table(gexperf):
+    done = run(gexperf, "barrier", "poll", *QUICK)
+    check(done.returncode == 0, f"exit status {done.returncode}")
+    lines = done.stdout.splitlines()
+    columns = ["name", "size", "median", "spread", "limit", "ratio", "budget", "met", "runs"]
+    check(lines[0].split() == columns, "another heading")
+    number = r"[0-9.]+"
+    for line, name in zip(lines[1:], NAMES["barrier"] + NAMES["poll"]):
+        limit = rf"{number} ns +{number}" if name.startswith("barrier") else "- +-"
+        expression = (rf"{re.escape(name)} .* {number} ns +{number}% +{limit} +{number}(x| ns) +"
+                      r"(yes|no|disturbed|mistake) +[01] of [1-3]")
+        check(re.fullmatch(expression, line), f"not a line of {name}: {line}")
+    disturbed = any(line.endswith("0 of 3") for line in lines)
+    remarked = any(line.startswith("No quiet run was to be had") for line in lines)
+    check(disturbed == remarked, "what is said of disturbed rows does not fit the rows")
+
+
+def test_usage(gexperf):
+    tail = r" \(gexperf --help\)"
+    refused(2, "gexperf: WHAT: bandwidth not in .*" + tail, gexperf, "bandwidth")
+    refused(2, "gexperf: --rounds: .* 0 not in range 1 to .*" + tail, gexperf, "--rounds", "0")
+    refused(2, "gexperf: --rounds: .* many .*" + tail, gexperf, "--rounds", "many")
+    refused(2, "gexperf: --runs: .* -1 not in range .*" + tail, gexperf, "--runs", "-1")
+    refused(2, "gexperf: .*--fast" + tail, gexperf, "--fast")
+    done = run(gexperf, "--help")
+    check(done.returncode == 0 and "--rounds" in done.stdout, "no help")
+    with open("/dev/full", "w", encoding="ascii") as full:
+        done = subprocess.run([gexperf, "put", *QUICK], stdout=full, stderr=subprocess.PIPE,
+                              text=True, check=False)
+    check(done.returncode == 1 and done.stderr == "gexperf: cannot write the results\n",
+          "output that cannot be written goes unnoticed")
+
+
+def marked(mark):
+    """Processes that have inherited the mark."""
+    found = []
+    for folder in pathlib.Path("/proc").glob("[0-9]*"):
+        try:
+            if f"{MARK}={mark}".encode() in (folder / "environ").read_bytes().split(b"\0"):
+                found.append((int(folder.name), (folder / "comm").read_text().strip()))
+        except OSError:
+            continue
+    return found
+
+
+def wait_for(condition, what):
+    deadline = time.monotonic() + 30
+    while not condition():
+        check(time.monotonic() < deadline, what)
+        time.sleep(0.01)
+
+
+def end_by(number, gexperf):
+    mark = str(uuid.uuid4())
+    process = subprocess.Popen([gexperf, "am", "--rounds", "1000"], stdout=subprocess.DEVNULL,
+                               env={**os.environ, MARK: mark})
+    wait_for(lambda: [name for _, name in marked(mark)].count("gexperf-seq") == 2,
+             "no ranks were started")
+    process.send_signal(number)
+    process.wait(30)
+    check(process.returncode == -number, f"ended with {process.returncode}, not by the signal")
+    return mark
+
+
+def test_interrupt(gexperf):
+    for number in (signal.SIGINT, signal.SIGTERM):
+        mark = end_by(number, gexperf)
+        check(not marked(mark), f"left behind: {marked(mark)}")
+
+
+def test_killed(gexperf):
+    mark = end_by(signal.SIGKILL, gexperf)
+    wait_for(lambda: not marked(mark), f"left behind: {marked(mark)}")
+
+
+class Copy:
+    """gexperf in a tree of its own, with a launcher that is a shell script."""
+
+    def __init__(self, gexperf, script):
+        self.folder = tempfile.TemporaryDirectory()
+        root = pathlib.Path(self.folder.name)
+        workers = root / "libexec/gex"
+        workers.mkdir(parents=True)
+        (root / "bin").mkdir()
+        self.gexperf = str(shutil.copy(gexperf, root / "bin/gexperf"))
+        self.launcher = root / "bin/gexrun"
+        self.workers = [workers / "gexperf-seq", workers / "gexperf-par"]
+        for program in [self.launcher, *self.workers]:
+            program.write_text(f"#!/bin/sh\n{script}\n")
+            program.chmod(0o755)
+
+
+def test_broken_installation(gexperf):
+    def refused_with(why, script, group):
+        copy = Copy(gexperf, script)
+        refused(1, "gexperf: " + why, copy.gexperf, group, "--json", *QUICK)
+
+    refused_with("put.8.blocking: the measuring job failed: exit status 3", "exit 3", "put")
+    refused_with("put.8.blocking: the measuring job failed: signal 9", "kill -9 $$", "put")
+    for output in ("echo sample 1 2", "echo nonsense", "for i in 1 2 3; do echo sample 1 x; done"):
+        refused_with("put.8.blocking: the measuring job did not print 3 samples", output, "put")
+    refused_with("launch.2: the launched job did not say when it had attached", "echo hello",
+                 "launch")
+    incomplete = Copy(gexperf, "exit 0")
+    for program in (incomplete.workers[1], incomplete.launcher):
+        program.unlink()
+        refused(1, f"gexperf: '{re.escape(str(program))}' is missing", incomplete.gexperf)
+
+
+def test_figures(gexperf):
+    """What becomes of the samples of a launcher that prints the same ones for every row."""
+    samples = "\n".join(f"echo sample {subject} {limit}"
+                        for subject, limit in ((30, 10), (10, 10), (24, 12), (20, 10), (18, 9)))
+    copy = Copy(gexperf, f'printf "%s\\n" "$*" >> "$0.calls"\n{samples}')
+    done = run(copy.gexperf, "limits", "put", "am", "barrier", "--json", "--rounds", "5",
+               "--runs", "1")
+    # The launch in `limits` starts real processes.
+    check(done.returncode == 0, f"exit status {done.returncode}")
+    for found in json.loads(done.stdout):
+        name = found["name"]
+        if name == "limit.spawn.2":
+            continue
+        if name.startswith("limit."):
+            check((found["value"], found["limit"], found["ratio"]) == (10, None, None), name)
+        else:
+            check((found["value"], found["limit"], found["ratio"]) == (20, 10, 2), name)
+            check(abs(found["spread"] - 0.3) < 1e-6, f"{name}: spread {found['spread']}")
+    calls = pathlib.Path(str(copy.launcher) + ".calls").read_text().splitlines()
+    workers = [re.escape(str(worker)) for worker in copy.workers]
+    for expression in (rf"-n 2 --bind core .*{workers[0]} measure put.8.nb 5",
+                       rf"-n 8 --bind core .*{workers[0]} measure barrier.many 5",
+                       rf"-n 4 --bind core .*{workers[0]} limit barrier.many 5",
+                       rf"-n 2 .*--conduit smp .*{workers[0]} measure am.short.flood 5",
+                       rf"-n 2 .*--conduit emu .*{workers[0]} measure am.short.flood 5",
+                       rf"-n 2 .*--conduit smp .*{workers[1]} measure am.short.flood 5"):
+        check(any(re.fullmatch(expression, call) for call in calls), f"no call is: {expression}")
+
+
+def test_one_processor(gexperf):
+    if shutil.which("taskset") is None:
+        print("gexperf_test.py: skipped: there is no taskset")
+        sys.exit(77)
+    processor = str(min(os.sched_getaffinity(0)))
+    refused(1, "gexperf: needs two processors, and may use 1",
+            "taskset", "-c", processor, gexperf, "put", *QUICK)
+
+
+if __name__ == "__main__":
+    globals()[f"test_{sys.argv[1]}"](*sys.argv[2:])

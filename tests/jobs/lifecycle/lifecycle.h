@@ -1,0 +1,99 @@
+#pragma once
+// Jobs of the lifecycle probe, by each network and each way of starting.
+
+#include <gtest/gtest.h>
+
+#include <string>
+#include <vector>
+
+#include "../launch/command.h"
+
+namespace lifecycle_test {
+
+using launch_test::Command;
+using launch_test::lines_with;
+using launch_test::Outcome;
+
+inline const std::string gexrun = LIFECYCLE_TEST_GEXRUN;
+inline const std::string probe = LIFECYCLE_TEST_PROBE;
+
+/// How ranks reach one another.
+enum class Network { shared_memory, emu, emu_reordered, neighborhoods };
+inline std::string name_of(const testing::TestParamInfo<Network>& info) {
+  switch (info.param) {
+    case Network::shared_memory:
+      return "shared_memory";
+    case Network::emu:
+      return "emu";
+    case Network::emu_reordered:
+      return "emu_reordered";
+    case Network::neighborhoods:
+      return "neighborhoods";
+  }
+  return "";
+}
+
+inline Command& over(Command& command, Network network) {
+  if (network == Network::shared_memory) return command.variable("GEX_CONDUIT", "smp");
+  command.variable("GEX_CONDUIT", "emu")
+      .variable("GASNET_SUPERNODE_MAXSIZE", network == Network::neighborhoods ? "2" : "1");
+  if (network != Network::emu) command.variable("GEX_EMU_SEED", "5");
+  return command;
+}
+
+/// The probe on `ranks`, started by gexrun.
+inline Command job(int ranks, std::vector<std::string> scenario) {
+  scenario.insert(scenario.begin(), {gexrun, "-n", std::to_string(ranks), probe});
+  return Command(std::move(scenario));
+}
+/// The same, started by itself.
+inline Command forked_job(int ranks, std::vector<std::string> scenario) {
+  scenario.insert(scenario.begin(), probe);
+  Command command(std::move(scenario));
+  command.variable("GASNET_PSHM_NODES", std::to_string(ranks));
+  return command;
+}
+
+/// A command of a shell, with the job's words behind it.
+inline Command shell(const std::string& text) {
+  return Command({"sh", "-c", text});
+}
+
+inline void expect_nothing_left(const Outcome& outcome) {
+  EXPECT_FALSE(outcome.hung) << outcome.output << outcome.error;
+  EXPECT_EQ(outcome.left_behind, std::vector<std::string>());
+}
+
+/// Success in silence, with `count` lines of output that contain `line`.
+inline void expect_success(const Outcome& outcome, const std::string& line, int count) {
+  expect_nothing_left(outcome);
+  EXPECT_EQ(outcome.status, 0) << outcome.output << outcome.error;
+  EXPECT_EQ(outcome.error, "");
+  EXPECT_EQ(lines_with(outcome.output, line), count) << outcome.output;
+}
+
+/// Ended with `status`; whatever was said says `cause`.
+inline void expect_refusal(const Outcome& outcome, int status, const std::string& cause) {
+  expect_nothing_left(outcome);
+  EXPECT_EQ(outcome.status, status) << outcome.output << outcome.error;
+  EXPECT_GE(lines_with(outcome.error, cause), 1) << outcome.error << "wanted: " << cause;
+  EXPECT_EQ(lines_with(outcome.error, cause), lines_with(outcome.error, "")) << outcome.error;
+}
+
+class OverEveryNetwork : public testing::TestWithParam<Network> {
+ protected:
+  Outcome run(int ranks, std::vector<std::string> scenario) const {
+    Command command = job(ranks, std::move(scenario));
+    return over(command, GetParam()).run();
+  }
+};
+
+#define LIFECYCLE_TEST_OVER_EVERY_NETWORK(fixture)                                          \
+  INSTANTIATE_TEST_SUITE_P(                                                                 \
+      Job, fixture,                                                                         \
+      testing::Values(lifecycle_test::Network::shared_memory, lifecycle_test::Network::emu, \
+                      lifecycle_test::Network::emu_reordered,                               \
+                      lifecycle_test::Network::neighborhoods),                              \
+      lifecycle_test::name_of)
+
+}  // namespace lifecycle_test

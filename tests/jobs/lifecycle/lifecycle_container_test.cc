@@ -1,0 +1,76 @@
+// Where there is little: a container with 64 MB of /dev/shm and no network; and where there is
+// much: a thousand ranks.
+
+#include <unistd.h>
+
+#include "lifecycle.h"
+
+namespace lifecycle_test {
+namespace {
+
+/// A command in namespaces of its own: no network, no shared memory but 64 MB, no other processes.
+Command in_container(const std::string& command, bool with_proc = true) {
+  std::vector<std::string> words = {"unshare", "-n", "-m", "-p", "-i", "-f", "--kill-child"};
+  if (geteuid() != 0) words.push_back("--map-root-user");
+  words.insert(words.end(),
+               {"sh", "-c",
+                "mount -t tmpfs -o size=64M tmpfs /dev/shm && " +
+                    std::string(with_proc ? "mount -t proc proc /proc && " : "") + command});
+  return Command(words);
+}
+
+class SmallContainer : public testing::Test {
+ protected:
+  void SetUp() override {
+    const Outcome outcome = in_container("true").run();
+    if (outcome.status != 0) {
+      GTEST_SKIP() << "this machine does not let us make namespaces: " << outcome.error;
+    }
+  }
+};
+
+const std::string more_than_shm = "104857600";
+
+TEST_F(SmallContainer, SegmentsBeyondItsSharedMemoryAreUsedToTheLastByte) {
+  expect_success(in_container(gexrun + " -n 2 " + probe + " fill " + more_than_shm).run(),
+                 "filled " + more_than_shm, 2);
+}
+
+TEST_F(SmallContainer, TheSameOverTheNetworkPath) {
+  Command command = in_container(gexrun + " -n 2 " + probe + " fill " + more_than_shm);
+  expect_success(over(command, Network::emu).run(), "filled " + more_than_shm, 2);
+}
+
+TEST_F(SmallContainer, ForkedAndWithoutProc) {
+  Command command = in_container(probe + " fill " + more_than_shm, false);
+  expect_success(command.variable("GASNET_PSHM_NODES", "2").run(), "filled " + more_than_shm, 2);
+}
+
+TEST_F(SmallContainer, NothingStaysInSharedMemory) {
+  Command command = in_container(gexrun + " -n 3 " + probe +
+                                 " exit_from_main 1 7; echo \"status $?\"; ls -A /dev/shm");
+  const Outcome outcome = command.run();
+  expect_nothing_left(outcome);
+  EXPECT_EQ(outcome.output, "status 7\n");
+}
+
+TEST(ManyRanks, AThousandAndTwentyFourStartTalkAndEnd) {
+  const Outcome outcome = job(1024, {"ring"}).run();
+  expect_success(outcome, " of 1024", 1024);
+}
+
+TEST(ManyRanks, SixtyFourInNeighborhoodsOfThree) {
+  Command command = job(64, {"ring"});
+  command.variable("GEX_CONDUIT", "emu").variable("GASNET_SUPERNODE_MAXSIZE", "3");
+  expect_success(command.run(), " of 64", 64);
+}
+
+TEST(ManyRanks, MoreThanALimitIsRefused) {
+  const Outcome outcome = job(1025, {"ring"}).run();
+  expect_nothing_left(outcome);
+  EXPECT_NE(outcome.status, 0);
+  EXPECT_EQ(lines_with(outcome.error, "1024"), 1) << outcome.error;
+}
+
+}  // namespace
+}  // namespace lifecycle_test

@@ -1,0 +1,108 @@
+// What stands in the environment: networks, malformed values, unknown names.
+
+#include "lifecycle.h"
+
+namespace lifecycle_test {
+namespace {
+
+TEST(Environment, UnknownConduitsAreRefusedWithTheListOfKnownOnes) {
+  for (int way = 0; way < 2; ++way) {
+    std::vector<std::string> words = {gexrun, "-n", "1", probe, "ring"};
+    if (way == 1) words = {gexrun, "-n", "1", "--conduit", "nosuch", probe, "ring"};
+    Command command(words);
+    if (way == 0) command.variable("GEX_CONDUIT", "nosuch");
+    const Outcome outcome = command.run();
+    expect_nothing_left(outcome);
+    EXPECT_EQ(outcome.status, 1);
+    EXPECT_EQ(outcome.output, "");
+    EXPECT_EQ(lines_with(outcome.error, "no conduit 'nosuch'; there are: smp, emu"), 1)
+        << outcome.error;
+  }
+}
+
+TEST(Environment, AConduitThatIsNoFileIsNamed) {
+  const Outcome outcome =
+      job(1, {"ring"}).variable("GEX_CONDUIT", "/nonexistent/libconduit.so").run();
+  expect_nothing_left(outcome);
+  EXPECT_EQ(outcome.status, 1);
+  EXPECT_EQ(lines_with(outcome.error, "/nonexistent/libconduit.so"), 1) << outcome.error;
+}
+
+TEST(Environment, TheConduitOfTheCommandLineWins) {
+  Command command({gexrun, "-n", "2", "--conduit", "emu", probe, "ring"});
+  command.variable("GEX_CONDUIT", "nosuch").variable("GASNET_SUPERNODE_MAXSIZE", "1");
+  expect_success(command.run(), "rank ", 2);
+}
+
+TEST(Environment, WithoutANetworkAllMustShareMemory) {
+  const Outcome outcome = job(2, {"ring"})
+                              .variable("GEX_CONDUIT", "smp")
+                              .variable("GASNET_SUPERNODE_MAXSIZE", "1")
+                              .run();
+  expect_refusal(outcome, 1, "conduit smp has no network");
+}
+
+TEST(Environment, UnknownGexVariablesAreWarnedAboutAndUnknownGasnetOnesAreNot) {
+  const Outcome outcome = job(2, {"ring"}).variable("GEX_CONDIUT", "emu").run();
+  expect_nothing_left(outcome);
+  EXPECT_EQ(outcome.status, 0);
+  EXPECT_EQ(lines_with(outcome.output, "rank "), 2);
+  EXPECT_GE(lines_with(outcome.error,
+                       "warning: GEX_CONDIUT is not a variable of libgex; the one most like it is "
+                       "GEX_CONDUIT"),
+            1)
+      << outcome.error;
+  expect_success(
+      job(2, {"ring"}).variable("GEX_CONDIUT", "emu").variable("GASNET_QUIET", "1").run(), "rank ",
+      2);
+  expect_success(job(2, {"ring"}).variable("GASNET_USE_ODP", "0").run(), "rank ", 2);
+}
+
+struct Malformed {
+  const char* name;
+  const char* value;
+  const char* cause;
+};
+
+TEST(Environment, MalformedValuesAreRefusedByNameAndValue) {
+  const Malformed rows[] = {
+      {"GASNET_SUPERNODE_MAXSIZE", "-1", "GASNET_SUPERNODE_MAXSIZE=-1: expected 0"},
+      {"GASNET_SUPERNODE_MAXSIZE", "two", "GASNET_SUPERNODE_MAXSIZE='two' is not understood"},
+      {"GEX_EMU_SEED", "x", "GEX_EMU_SEED='x' is not understood"},
+      {"GEX_EMU_QUEUE", "0", "GEX_EMU_QUEUE is 0; it must be from 1 to 64"},
+      {"GEX_EMU_QUEUE", "65", "GEX_EMU_QUEUE is 65; it must be from 1 to 64"},
+      {"GEX_EXIT_TIMEOUT", "soon", "GEX_EXIT_TIMEOUT='soon' is not understood"},
+      {"GEX_SEGMENT_COMMIT", "perhaps", "GEX_SEGMENT_COMMIT='perhaps' is not understood"},
+      {"GEX_CHECK", "2", "GEX_CHECK='2' is not understood"},
+      {"GASNET_MAX_THREADS", "0", "GASNET_MAX_THREADS=0: expected at least 1"},
+      {"GASNET_MAX_THREADS", "many", "GASNET_MAX_THREADS='many' is not understood"},
+  };
+  for (const Malformed& row : rows) {
+    Command command = job(2, {"ring"});
+    const Outcome outcome =
+        command.variable("GEX_CONDUIT", "emu").variable(row.name, row.value).run();
+    SCOPED_TRACE(std::string(row.name) + "=" + row.value);
+    expect_refusal(outcome, 1, row.cause);
+  }
+}
+
+TEST(Environment, RankCountsOfAForkedJobAreChecked) {
+  for (const char* value : {"0", "-1", "1025", "x", "99999999999", "2.5"}) {
+    const Outcome outcome = Command({probe, "ring"}).variable("GASNET_PSHM_NODES", value).run();
+    expect_refusal(
+        outcome, 1,
+        std::string("GASNET_PSHM_NODES='") + value + "' is not a number of ranks from 1 to 1024");
+    EXPECT_EQ(outcome.output, "");
+  }
+}
+
+TEST(Environment, DeferredThreadsAreNone) {
+  expect_success(job(2, {"deferred_threads"}).run(), "deferred", 2);
+}
+
+TEST(Environment, ASecondClientIsRefusedByItsResult) {
+  expect_success(job(2, {"two_clients"}).run(), "second client: GASNET_ERR_RESOURCE", 2);
+}
+
+}  // namespace
+}  // namespace lifecycle_test

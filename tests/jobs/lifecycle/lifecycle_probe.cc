@@ -1,0 +1,397 @@
+// A client whose start, life and end the tests watch from outside: lifecycle_probe SCENARIO [ARGS].
+// What a scenario finds wrong by itself is a line on stderr and status 90.
+
+#include <gasnetex.h>
+#include <signal.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cstdarg>
+#include <cstdio>
+#include <cstdlib>
+#include <cstring>
+#include <functional>
+#include <map>
+#include <string>
+#include <thread>
+#include <vector>
+
+namespace {
+
+gex_Client_t client;
+gex_EP_t endpoint;
+gex_TM_t team;
+gex_Segment_t segment;
+
+gex_Rank_t rank() {
+  return gex_System_QueryJobRank();
+}
+gex_Rank_t size() {
+  return gex_System_QueryJobSize();
+}
+gex_Rank_t next() {
+  return (rank() + 1) % size();
+}
+void barrier() {
+  gex_Event_Wait(gex_Coll_BarrierNB(team, 0));
+}
+
+std::vector<std::string> arguments;
+unsigned long argument(std::size_t n, unsigned long otherwise = 0) {
+  return n < arguments.size() ? std::strtoul(arguments[n].c_str(), nullptr, 0) : otherwise;
+}
+bool am_rank(std::size_t n) {
+  return rank() == argument(n);
+}
+
+/// One whole line, whoever else writes.
+[[gnu::format(printf, 1, 2)]] void say(const char* format, ...) {
+  char line[256];
+  std::va_list values;
+  va_start(values, format);
+  const int length = std::vsnprintf(line, sizeof line, format, values);
+  va_end(values);
+  std::fwrite(line, 1, static_cast<std::size_t>(length), stdout);
+  std::fflush(stdout);
+}
+
+[[noreturn]] void wrong(const char* what) {
+  std::fprintf(stderr, "lifecycle_probe: rank %u: %s\n", unsigned{rank()}, what);
+  gasnet_exit(90);
+}
+
+volatile int replies = 0;
+void on_request(gex_Token_t token) {
+  gex_AM_ReplyShort0(token, 201, 0);
+}
+void on_reply(gex_Token_t) {
+  replies = replies + 1;
+}
+void on_exit_request(gex_Token_t, gex_AM_Arg_t code) {
+  gasnet_exit(code);
+}
+
+void start(int* argc, char*** argv) {
+  if (gex_Client_Init(&client, &endpoint, &team, "LIFECYCLE", argc, argv, 0) != GASNET_OK)
+    wrong("gex_Client_Init failed");
+  gex_AM_Entry_t table[] = {
+      {200, reinterpret_cast<gex_AM_Fn_t>(on_request), GEX_FLAG_AM_SHORT | GEX_FLAG_AM_REQUEST, 0,
+       nullptr, "on_request"},
+      {201, reinterpret_cast<gex_AM_Fn_t>(on_reply), GEX_FLAG_AM_SHORT | GEX_FLAG_AM_REPLY, 0,
+       nullptr, "on_reply"},
+      {202, reinterpret_cast<gex_AM_Fn_t>(on_exit_request), GEX_FLAG_AM_SHORT | GEX_FLAG_AM_REQUEST,
+       1, nullptr, "on_exit_request"}};
+  if (gex_EP_RegisterHandlers(endpoint, table, 3) != GASNET_OK) wrong("no handlers");
+  barrier();
+}
+
+void attach(uintptr_t bytes = GASNET_PAGESIZE) {
+  if (gex_Segment_Attach(&segment, team, bytes) != GASNET_OK) {
+    say("attach refused\n");
+    gasnet_exit(91);
+  }
+}
+
+char* segment_of(gex_Rank_t peer) {
+  void* address = nullptr;
+  gex_Event_Wait(gex_EP_QueryBoundSegmentNB(team, peer, &address, nullptr, nullptr, 0));
+  if (address == nullptr) wrong("a peer has no segment");
+  return static_cast<char*>(address);
+}
+
+/// One put to the neighbour, seen by it behind a barrier.
+void exchange_with_neighbour() {
+  const std::uint32_t mine = rank() + 1000;
+  gex_RMA_PutBlocking(team, next(), segment_of(next()), &mine, sizeof mine, 0);
+  barrier();
+  std::uint32_t theirs = 0;
+  std::memcpy(&theirs, gex_Segment_QueryAddr(segment), sizeof theirs);
+  if (theirs != (rank() + size() - 1) % size() + 1000) wrong("the neighbour's put is not there");
+  barrier();
+}
+
+void ring() {
+  attach();
+  exchange_with_neighbour();
+  say("rank %u of %u\n", unsigned{rank()}, unsigned{size()});
+}
+
+void attach_bytes() {
+  attach(argument(0));
+  say("attached %zu\n", static_cast<std::size_t>(gex_Segment_QuerySize(segment)));
+}
+
+void maximum() {
+  say("local %zu global %zu\n", static_cast<std::size_t>(gasnet_getMaxLocalSegmentSize()),
+      static_cast<std::size_t>(gasnet_getMaxGlobalSegmentSize()));
+}
+
+/// Every byte of a segment of that many bytes, written by the neighbour and read by the owner.
+void fill_bytes() {
+  const std::size_t bytes = argument(0);
+  attach(bytes);
+  std::vector<char> block(1 << 20);
+  for (std::size_t at = 0; at < bytes; at += block.size()) {
+    std::memset(block.data(), static_cast<int>(rank() + at / block.size()), block.size());
+    gex_RMA_PutNBI(team, next(), segment_of(next()) + at, block.data(),
+                   std::min(block.size(), bytes - at), GEX_EVENT_NOW, 0);
+  }
+  gex_NBI_Wait(GEX_EC_PUT, 0);
+  barrier();
+  const gex_Rank_t previous = (rank() + size() - 1) % size();
+  const auto* own = static_cast<const char*>(gex_Segment_QueryAddr(segment));
+  for (std::size_t at = 0; at < bytes; ++at)
+    if (own[at] != static_cast<char>(previous + at / block.size())) wrong("a byte is lost");
+  say("filled %zu\n", bytes);
+  barrier();
+}
+
+/// Answered requests and puts among all ranks until somebody ends the job.
+void flood() {
+  attach(1 << 20);
+  std::vector<char> block(30000, 'x');
+  barrier();
+  say("flooding %d\n", static_cast<int>(getpid()));
+  for (;;) {
+    for (gex_Rank_t peer = 0; peer < size(); ++peer) {
+      gex_AM_RequestShort0(team, peer, 200, 0);
+      gex_RMA_PutNBI(team, peer, segment_of(peer), block.data(), block.size(), GEX_EVENT_NOW, 0);
+    }
+    gex_NBI_Wait(GEX_EC_PUT, 0);
+  }
+}
+
+/// The others wait in barriers that will never complete.
+void wait_for_ever() {
+  for (;;) barrier();
+}
+
+void exit_from_main() {
+  if (am_rank(0)) gasnet_exit(static_cast<int>(argument(1)));
+  wait_for_ever();
+}
+
+void exit_from_handler() {
+  if (am_rank(0)) gex_AM_RequestShort1(team, next(), 202, 0, static_cast<int>(argument(1)));
+  wait_for_ever();
+}
+
+int signal_code = 0;
+void exit_from_signal_handler() {
+  signal_code = static_cast<int>(argument(1));
+  if (am_rank(0)) {
+    signal(SIGALRM, [](int) { gasnet_exit(signal_code); });
+    alarm(1);
+  }
+  // In the library's own code when the signal comes.
+  attach();
+  for (;;) exchange_with_neighbour();
+}
+
+void exit_from_two_ranks() {
+  barrier();
+  if (rank() == 0) gasnet_exit(static_cast<int>(argument(0)));
+  if (rank() == 1) gasnet_exit(static_cast<int>(argument(1)));
+  wait_for_ever();
+}
+
+void exit_from_two_threads() {
+  if (rank() != 0) wait_for_ever();
+  std::thread other([] { gasnet_exit(static_cast<int>(argument(0))); });
+  gasnet_exit(static_cast<int>(argument(1)));
+}
+
+/// One rank is done early; the others still need its memory.
+void return_early() {
+  attach();
+  barrier();
+  if (am_rank(0)) return;
+  usleep(300000);
+  const auto gone = static_cast<gex_Rank_t>(argument(0));
+  for (int i = 0; i < 200; ++i) {
+    const std::uint64_t value = 7000 + i;
+    gex_RMA_PutBlocking(team, gone, segment_of(gone) + 8 * rank(), &value, 8, 0);
+    if (gex_RMA_GetBlockingVal(team, gone, segment_of(gone) + 8 * rank(), 8, 0) != value)
+      wrong("the rank that returned no longer answers");
+  }
+  say("served\n");
+}
+
+void return_while_others_wait() {
+  if (!am_rank(0)) wait_for_ever();
+}
+
+void call_exit() {
+  if (am_rank(0)) std::exit(static_cast<int>(argument(1)));
+  wait_for_ever();
+}
+
+/// Children of a rank end in every way a child can; the job goes on.
+void children() {
+  attach();
+  exchange_with_neighbour();
+  if (am_rank(0)) {
+    for (int way = 0; way < 4; ++way) {
+      const pid_t child = fork();
+      if (child == 0) {
+        if (way == 0) std::exit(0);
+        if (way == 1) _exit(5);
+        if (way == 2) execlp("true", "true", static_cast<char*>(nullptr));
+        std::abort();
+      }
+      int status = 0;
+      if (waitpid(child, &status, 0) != child) wrong("the child is lost");
+    }
+  }
+  exchange_with_neighbour();
+  say("rank %u of %u\n", unsigned{rank()}, unsigned{size()});
+}
+
+std::string own_path;
+/// A rank runs another libgex program: a job of its own.
+void run_another() {
+  attach();
+  exchange_with_neighbour();
+  if (am_rank(0)) {
+    const pid_t child = fork();
+    if (child == 0) {
+      execl(own_path.c_str(), own_path.c_str(), "ring", static_cast<char*>(nullptr));
+      _exit(127);
+    }
+    int status = 0;
+    if (waitpid(child, &status, 0) != child || status != 0) wrong("the other program failed");
+  }
+  exchange_with_neighbour();
+  say("outer rank %u of %u\n", unsigned{rank()}, unsigned{size()});
+}
+
+void die_of_signal() {
+  barrier();
+  if (am_rank(0)) {
+    signal(static_cast<int>(argument(1)), SIG_DFL);
+    raise(static_cast<int>(argument(1)));
+  }
+  wait_for_ever();
+}
+
+void deferred_threads() {
+  unsigned count = 9;
+  const gex_ProgressThreadInfo_t* info = nullptr;
+  if (gex_System_QueryProgressThreads(client, &count, &info, 0) != GASNET_OK) wrong("refused");
+  if (count != 0) wrong("this library has no progress threads");
+  if (gex_System_QueryProgressThreads(client, &count, &info, 0) != GASNET_ERR_RESOURCE)
+    wrong("asked twice, answered twice");
+  say("deferred\n");
+}
+
+void two_clients() {
+  gex_Client_t other_client;
+  gex_EP_t other_endpoint;
+  gex_TM_t other_team;
+  const int result =
+      gex_Client_Init(&other_client, &other_endpoint, &other_team, "SECOND", nullptr, nullptr, 0);
+  say("second client: %s\n", gasnet_ErrorName(result));
+}
+
+/// Reads a segment that does not exist yet, and one published late.
+void publish_late() {
+  const gex_TM_t parent = team;
+  gex_TM_t before = GEX_TM_INVALID;
+  gex_TM_Split(&before, parent, 0, -static_cast<int>(rank()), nullptr, 0, GEX_FLAG_TM_NO_SCRATCH);
+  uintptr_t bytes = 7;
+  gex_Event_Wait(gex_EP_QueryBoundSegmentNB(team, next(), nullptr, nullptr, &bytes, 0));
+  if (bytes != 0) wrong("a segment before attach");
+  bytes = 7;
+  void* kept = &bytes;
+  if (gex_Segment_QueryBound(team, next(), &kept, nullptr, &bytes) == 0 || bytes != 7 ||
+      kept != &bytes)
+    wrong("gex_Segment_QueryBound before attach");
+  if (gex_EP_QuerySegment(endpoint) != GEX_SEGMENT_INVALID) wrong("an endpoint starts bound");
+  // Publishing nothing is no error.
+  if (gex_EP_PublishBoundSegment(team, &endpoint, 1, 0) != GASNET_OK) wrong("publish of nothing");
+  gex_Event_Wait(gex_EP_QueryBoundSegmentNB(team, next(), nullptr, nullptr, &bytes, 0));
+  if (bytes != 0) wrong("a segment out of nothing");
+  // The team made before the segment reaches it, and so does a pair.
+  attach(8192);
+  const std::uint64_t value = 500 + rank();
+  const gex_Rank_t peer = size() - 1 - next();
+  gex_RMA_PutBlocking(before, peer, segment_of(next()), &value, 8, 0);
+  gex_RMA_PutBlocking(gex_TM_Pair(endpoint, 0), next(), segment_of(next()) + 8, &value, 8, 0);
+  barrier();
+  std::uint64_t got[2];
+  std::memcpy(got, gex_Segment_QueryAddr(segment), sizeof got);
+  const std::uint64_t wanted = 500 + (rank() + size() - 1) % size();
+  if (got[0] != wanted || got[1] != wanted) wrong("a put through an older team is lost");
+  if (gex_Segment_Attach(&segment, team, GASNET_PAGESIZE) == GASNET_OK) wrong("attached twice");
+  gex_TM_Destroy(before, nullptr, 0);
+  say("published\n");
+}
+
+/// A segment of another size on each rank.
+void uneven_segments() {
+  const uintptr_t bytes = GASNET_PAGESIZE * (1 + rank() * 3);
+  attach(bytes);
+  for (gex_Rank_t peer = 0; peer < size(); ++peer) {
+    uintptr_t theirs = 0;
+    void* address = nullptr;
+    gex_Event_Wait(gex_EP_QueryBoundSegmentNB(team, peer, &address, nullptr, &theirs, 0));
+    if (theirs != GASNET_PAGESIZE * (1 + peer * 3)) wrong("a peer's size is wrong");
+    const char last = static_cast<char>(rank() + 1);
+    gex_RMA_PutBlocking(team, peer, static_cast<char*>(address) + theirs - 1 - rank(), &last, 1, 0);
+  }
+  barrier();
+  const auto* end = static_cast<const char*>(gex_Segment_QueryAddr(segment)) + bytes;
+  for (gex_Rank_t peer = 0; peer < size(); ++peer)
+    if (end[-1 - static_cast<int>(peer)] != static_cast<char>(peer + 1)) wrong("a byte is lost");
+  say("uneven\n");
+  barrier();
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  own_path = argv[0];
+  const std::string scenario = argc > 1 ? argv[1] : "";
+  for (int i = 2; i < argc; ++i) arguments.emplace_back(argv[i]);
+
+  // What happens before the start.
+  if (scenario == "buffered") std::printf("before\n");
+  if (scenario == "thread_first") std::thread([] { pause(); }).detach();
+  const gex_Flags_t flags = scenario == "deferred_threads" ? GEX_FLAG_DEFER_THREADS : 0;
+  if (flags != 0) {
+    if (gex_Client_Init(&client, &endpoint, &team, "LIFECYCLE", &argc, &argv, flags) != GASNET_OK)
+      return 92;
+    deferred_threads();
+    return 0;
+  }
+  start(&argc, &argv);
+
+  const std::map<std::string, std::function<void()>> scenarios = {
+      {"ring", ring},
+      {"attach", attach_bytes},
+      {"maximum", maximum},
+      {"fill", fill_bytes},
+      {"flood", flood},
+      {"exit_from_main", exit_from_main},
+      {"exit_from_handler", exit_from_handler},
+      {"exit_from_signal_handler", exit_from_signal_handler},
+      {"exit_from_two_ranks", exit_from_two_ranks},
+      {"exit_from_two_threads", exit_from_two_threads},
+      {"return_early", return_early},
+      {"return_while_others_wait", return_while_others_wait},
+      {"call_exit", call_exit},
+      {"children", children},
+      {"run_another", run_another},
+      {"die_of_signal", die_of_signal},
+      {"two_clients", two_clients},
+      {"publish_late", publish_late},
+      {"uneven_segments", uneven_segments},
+      {"buffered", [] { std::printf("after %u\n", unsigned{rank()}); }},
+      {"thread_first", [] { say("started\n"); }},
+  };
+  const auto found = scenarios.find(scenario);
+  if (found == scenarios.end()) wrong("no such scenario");
+  found->second();
+  return 0;
+}

@@ -1,0 +1,325 @@
+// Calls that the checking library must refuse, in one line that names the call and the argument:
+// misuse_rma CASE. Groups: put and get, events, implicit operations, teams, barriers, segments,
+// restricted context. A case that comes through exits with status 0.
+
+#include <gasnetex.h>
+
+#include <cstdio>
+#include <cstdlib>
+#include <cstring>
+#include <functional>
+#include <map>
+#include <string>
+#include <thread>
+
+namespace {
+
+gex_Client_t client;
+gex_EP_t endpoint;
+gex_TM_t team;
+gex_Segment_t segment;
+char* own = nullptr;    ///< the own segment
+char* peers = nullptr;  ///< the peer's, in its addresses
+gex_Rank_t peer;
+char local[4096];
+constexpr std::size_t segment_bytes = 4 * GASNET_PAGESIZE;
+
+void barrier() {
+  gex_Event_Wait(gex_Coll_BarrierNB(team, 0));
+}
+
+/// What a case does inside a handler, or holding a lock.
+std::function<void()> in_restricted_context;
+volatile bool handled = false;
+void on_request(gex_Token_t) {
+  in_restricted_context();
+  handled = true;
+}
+
+void in_handler(std::function<void()> call) {
+  in_restricted_context = std::move(call);
+  gex_AM_RequestShort0(team, gex_TM_QueryRank(team), 200, 0);
+  GASNET_BLOCKUNTIL(handled);
+}
+
+void holding_a_lock(const std::function<void()>& call) {
+  static gex_HSL_t lock = GEX_HSL_INITIALIZER;
+  gex_HSL_Lock(&lock);
+  call();
+  gex_HSL_Unlock(&lock);
+}
+
+gex_TM_t split(gex_TM_t parent, int color, void* scratch, std::size_t bytes, gex_Flags_t flags) {
+  gex_TM_t made = GEX_TM_INVALID;
+  gex_TM_Split(&made, parent, color, 0, scratch, bytes, flags);
+  return made;
+}
+
+const std::map<std::string, std::function<void()>>& cases() {
+  static const std::map<std::string, std::function<void()>> table = {
+      // Put and get
+      {"put_past_the_end",
+       [] { gex_RMA_PutBlocking(team, peer, peers + segment_bytes - 4, local, 8, 0); }},
+      {"put_before_the_start",
+       [] { gex_RMA_PutNBI(team, peer, peers - 1, local, 1, GEX_EVENT_NOW, 0); }},
+      {"get_past_the_end",
+       [] { gex_RMA_GetBlocking(team, local, peer, peers + segment_bytes, 1, 0); }},
+      {"get_of_a_wrapping_size",
+       [] {
+         // Not a constant that a compiler would warn about.
+         const volatile std::size_t bytes = ~std::size_t{0};
+         gex_Event_Wait(gex_RMA_GetNB(team, local, peer, peers, bytes, 0));
+       }},
+      {"put_offset_past_the_end",
+       [] {
+         gex_RMA_PutBlocking(team, peer, reinterpret_cast<void*>(segment_bytes), local, 1,
+                             GEX_FLAG_PEER_SEG_OFFSET);
+       }},
+      {"value_past_the_end",
+       [] { gex_RMA_PutBlockingVal(team, peer, peers + segment_bytes - 1, 1, 2, 0); }},
+      {"value_of_no_bytes",
+       [] { static_cast<void>(gex_RMA_GetBlockingVal(team, peer, peers, 0, 0)); }},
+      {"rank_out_of_range", [] { gex_RMA_PutBlocking(team, 77, peers, local, 8, 0); }},
+      {"pair_with_no_such_endpoint",
+       [] { gex_RMA_PutBlocking(gex_TM_Pair(endpoint, 9), peer, peers, local, 8, 0); }},
+      {"never_self_false",
+       [] {
+         gex_RMA_PutBlocking(team, gex_TM_QueryRank(team), own, local, 8, GEX_FLAG_PEER_NEVER_SELF);
+       }},
+      {"never_self_false_get",
+       [] {
+         gex_RMA_GetBlocking(team, local, gex_TM_QueryRank(team), own, 8, GEX_FLAG_PEER_NEVER_SELF);
+       }},
+      {"never_neighborhood_false",
+       [] { gex_RMA_PutBlocking(team, peer, peers, local, 8, GEX_FLAG_PEER_NEVER_NBRHD); }},
+      {"two_peer_dispositions",
+       [] {
+         gex_RMA_PutBlocking(team, peer, peers, local, 8,
+                             GEX_FLAG_PEER_SEG_BOUND | GEX_FLAG_PEER_SEG_SOME);
+       }},
+      {"two_self_dispositions",
+       [] {
+         gex_RMA_PutBlocking(team, peer, peers, own, 8,
+                             GEX_FLAG_SELF_SEG_BOUND | GEX_FLAG_SELF_SEG_UNKNOWN);
+       }},
+      {"self_bound_false",
+       [] { gex_RMA_PutBlocking(team, peer, peers, local, 8, GEX_FLAG_SELF_SEG_BOUND); }},
+      {"implicit_put_with_a_variable",
+       [] {
+         gex_Event_t leaf;
+         gex_RMA_PutNBI(team, peer, peers, local, 8, &leaf, 0);
+       }},
+      {"explicit_put_with_group",
+       [] { gex_Event_Wait(gex_RMA_PutNB(team, peer, peers, local, 8, GEX_EVENT_GROUP, 0)); }},
+      {"put_with_null_completion",
+       [] { gex_Event_Wait(gex_RMA_PutNB(team, peer, peers, local, 8, nullptr, 0)); }},
+
+      // Events
+      {"test_of_no_op", [] { gex_Event_Test(GEX_EVENT_NO_OP); }},
+      {"wait_of_no_op", [] { gex_Event_Wait(GEX_EVENT_NO_OP); }},
+      {"array_with_no_op",
+       [] {
+         gex_Event_t events[] = {GEX_EVENT_INVALID, GEX_EVENT_NO_OP};
+         gex_Event_WaitAll(events, 2, 0);
+       }},
+      {"leaf_of_no_op", [] { gex_Event_QueryLeaf(GEX_EVENT_NO_OP, GEX_EC_LC); }},
+      {"wait_twice",
+       [] {
+         const gex_Event_t event = gex_Coll_BarrierNB(team, 0);
+         gex_Event_Wait(event);
+         gex_Event_Wait(event);
+       }},
+      {"leaf_of_two_categories",
+       [] {
+         gex_NBI_BeginAccessRegion(0);
+         gex_RMA_PutNBI(team, peer, peers, local, 8, GEX_EVENT_NOW, 0);
+         gex_Event_QueryLeaf(gex_Coll_BarrierNB(team, 0), GEX_EC_PUT | GEX_EC_GET);
+       }},
+      {"leaf_that_was_not_asked_for",
+       [] { gex_Event_QueryLeaf(gex_Coll_BarrierNB(team, 0), GEX_EC_LC); }},
+      {"nested_regions",
+       [] {
+         gex_NBI_BeginAccessRegion(0);
+         gex_NBI_BeginAccessRegion(0);
+       }},
+      {"region_ended_twice",
+       [] {
+         gex_NBI_BeginAccessRegion(0);
+         gex_Event_Wait(gex_NBI_EndAccessRegion(0));
+         gex_NBI_EndAccessRegion(0);
+       }},
+      {"implicit_wait_inside_a_region",
+       [] {
+         gex_NBI_BeginAccessRegion(0);
+         gex_NBI_Wait(GEX_EC_ALL, 0);
+       }},
+
+      // Teams
+      {"split_with_a_negative_color", [] { split(team, -1, nullptr, 0, GEX_FLAG_TM_NO_SCRATCH); }},
+      {"split_with_no_scratch_size", [] { split(team, 0, own, 0, 0); }},
+      {"split_with_scratch_elsewhere", [] { split(team, 0, local, 1024, 0); }},
+      {"split_of_a_pair",
+       [] { split(gex_TM_Pair(endpoint, 0), 0, nullptr, 0, GEX_FLAG_TM_NO_SCRATCH); }},
+      {"create_with_a_member_twice",
+       [] {
+         gex_EP_Location_t list[] = {{0, 0}, {0, 0}};
+         gex_TM_t made[2];
+         gex_TM_Create(made, 2, team, list, 2, nullptr, 0, GEX_FLAG_TM_NO_SCRATCH);
+       }},
+      {"create_with_no_such_rank",
+       [] {
+         gex_EP_Location_t list[] = {{0, 0}, {99, 0}};
+         gex_TM_t made;
+         gex_TM_Create(&made, 1, team, list, 2, nullptr, 0, GEX_FLAG_TM_NO_SCRATCH);
+       }},
+      {"create_with_no_such_endpoint",
+       [] {
+         gex_EP_Location_t list[] = {{0, 0}, {1, 7}};
+         gex_TM_t made;
+         gex_TM_Create(&made, 1, team, list, 2, nullptr, 0, GEX_FLAG_TM_NO_SCRATCH);
+       }},
+      {"create_without_a_scratch_flag",
+       [] {
+         gex_EP_Location_t list[] = {{0, 0}, {1, 0}};
+         gex_TM_t made;
+         gex_TM_Create(&made, 1, team, list, 2, nullptr, 0, 0);
+       }},
+      {"create_with_two_scratch_flags",
+       [] {
+         gex_EP_Location_t list[] = {{0, 0}, {1, 0}};
+         gex_TM_t made;
+         gex_TM_Create(&made, 1, team, list, 2, nullptr, 0,
+                       GEX_FLAG_TM_NO_SCRATCH | GEX_FLAG_TM_LOCAL_SCRATCH);
+       }},
+      {"create_with_the_wrong_number_of_local_members",
+       [] {
+         gex_EP_Location_t list[] = {{0, 0}, {1, 0}};
+         gex_TM_t made[2];
+         gex_TM_Create(made, 2, team, list, 2, nullptr, 0, GEX_FLAG_TM_NO_SCRATCH);
+       }},
+      {"destroy_of_the_primordial_team", [] { gex_TM_Destroy(team, nullptr, 0); }},
+      {"destroy_of_a_pair", [] { gex_TM_Destroy(gex_TM_Pair(endpoint, 0), nullptr, 0); }},
+      {"translate_no_such_rank", [] { gex_TM_TranslateRankToJobrank(team, 55); }},
+      {"translate_no_such_jobrank", [] { gex_TM_TranslateJobrankToRank(team, 55); }},
+      {"location_of_no_such_rank", [] { gex_TM_TranslateRankToEP(team, 55, 0); }},
+
+      // Barriers
+      {"barrier_of_a_pair", [] { gex_Coll_BarrierNB(gex_TM_Pair(endpoint, 0), 0); }},
+      {"barrier_with_flags", [] { gex_Coll_BarrierNB(team, GEX_FLAG_IMMEDIATE); }},
+      {"barrier_of_no_team", [] { gex_Coll_BarrierNB(GEX_TM_INVALID, 0); }},
+      {"notify_twice",
+       [] {
+         gasnet_barrier_notify(1, 0);
+         gasnet_barrier_notify(2, 0);
+       }},
+      {"wait_without_notify", [] { gasnet_barrier_wait(1, 0); }},
+      {"try_without_notify", [] { gasnet_barrier_try(1, 0); }},
+
+      // Segments, clients, threads
+      {"attach_twice",
+       [] {
+         gex_Segment_t again;
+         gex_Segment_Attach(&again, team, GASNET_PAGESIZE);
+       }},
+      {"publish_with_flags", [] { gex_EP_PublishBoundSegment(team, &endpoint, 1, 1); }},
+      {"bound_segment_of_no_such_rank",
+       [] { gex_EP_QueryBoundSegmentNB(team, 55, nullptr, nullptr, nullptr, 0); }},
+
+      // Restricted context
+      {"put_in_a_handler",
+       [] { in_handler([] { gex_RMA_PutBlocking(team, peer, peers, local, 8, 0); }); }},
+      {"get_in_a_handler",
+       [] { in_handler([] { gex_RMA_GetNBI(team, local, peer, peers, 8, 0); }); }},
+      {"value_in_a_handler",
+       [] { in_handler([] { gex_RMA_GetBlockingVal(team, peer, peers, 8, 0); }); }},
+      {"wait_in_a_handler",
+       [] {
+         static gex_Event_t event = gex_Coll_BarrierNB(team, 0);
+         in_handler([] { gex_Event_Wait(event); });
+       }},
+      {"test_in_a_handler",
+       [] {
+         static gex_Event_t event = gex_Coll_BarrierNB(team, 0);
+         in_handler([] { gex_Event_Test(event); });
+       }},
+      {"implicit_wait_in_a_handler", [] { in_handler([] { gex_NBI_Wait(GEX_EC_ALL, 0); }); }},
+      {"region_in_a_handler", [] { in_handler([] { gex_NBI_BeginAccessRegion(0); }); }},
+      {"poll_in_a_handler", [] { in_handler([] { gasnet_AMPoll(); }); }},
+      {"barrier_in_a_handler", [] { in_handler([] { gex_Coll_BarrierNB(team, 0); }); }},
+      {"notify_in_a_handler", [] { in_handler([] { gasnet_barrier_notify(0, 0); }); }},
+      {"split_in_a_handler",
+       [] { in_handler([] { split(team, 0, nullptr, 0, GEX_FLAG_TM_NO_SCRATCH); }); }},
+      {"put_holding_a_lock",
+       [] {
+         holding_a_lock([] { gex_RMA_PutNBI(team, peer, peers, local, 8, GEX_EVENT_NOW, 0); });
+       }},
+      {"poll_holding_a_lock", [] { holding_a_lock([] { gasnet_AMPoll(); }); }},
+      {"barrier_holding_a_lock", [] { holding_a_lock([] { gex_Coll_BarrierNB(team, 0); }); }},
+      {"put_between_prepare_and_commit",
+       [] {
+         gex_AM_PrepareRequestMedium(team, peer, nullptr, 8, 64, nullptr, 0, 0);
+         gex_RMA_PutBlocking(team, peer, peers, local, 8, 0);
+       }},
+      // Warned about, not refused: this library answers from its own tables.
+      {"translate_in_a_handler",
+       [] { in_handler([] { gex_TM_TranslateRankToJobrank(team, 0); }); }},
+      {"bound_segment_in_a_handler",
+       [] {
+         in_handler([] { gex_EP_QueryBoundSegmentNB(team, 0, nullptr, nullptr, nullptr, 0); });
+       }},
+      {"minimum_scratch",
+       [] {
+         gex_TM_t made;
+         gex_TM_Split(&made, team, 0, 0, nullptr, 0, GEX_FLAG_TM_SCRATCH_SIZE_MIN);
+       }},
+      // Allowed everywhere.
+      {"immediate_bound_segment_in_a_handler",
+       [] {
+         in_handler([] {
+           gex_EP_QueryBoundSegmentNB(team, 0, nullptr, nullptr, nullptr, GEX_FLAG_IMMEDIATE);
+         });
+       }},
+      {"queries_in_a_handler",
+       [] {
+         in_handler([] {
+           gex_System_QueryNbrhdInfo(nullptr, nullptr, nullptr);
+           gex_System_QueryHostInfo(nullptr, nullptr, nullptr);
+           gex_System_QueryMyPosition(nullptr, nullptr, nullptr, nullptr);
+           gex_TM_SetCData(team, gex_TM_QueryCData(team));
+           gex_EP_SetCData(endpoint, gex_EP_QueryCData(endpoint));
+           gex_Segment_SetCData(segment, gex_Segment_QueryCData(segment));
+           gex_Client_SetCData(client, gex_Client_QueryCData(client));
+           static_cast<void>(gex_TM_QueryRank(team) + gex_TM_QuerySize(team) +
+                             gex_TM_QueryFlags(team) + gex_EP_QueryIndex(endpoint));
+           static_cast<void>(gex_Segment_QueryAddr(gex_EP_QuerySegment(endpoint)));
+           gex_System_SetVerboseErrors(gex_System_GetVerboseErrors());
+         });
+       }},
+  };
+  return table;
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  const std::string name = argc > 1 ? argv[1] : "";
+  const auto found = cases().find(name);
+  if (found == cases().end()) {
+    std::fprintf(stderr, "misuse_rma: no case '%s'\n", name.c_str());
+    return 99;
+  }
+  if (gex_Client_Init(&client, &endpoint, &team, "MISUSE", &argc, &argv, 0) != GASNET_OK) return 98;
+  gex_AM_Entry_t table[] = {{200, reinterpret_cast<gex_AM_Fn_t>(on_request),
+                             GEX_FLAG_AM_SHORT | GEX_FLAG_AM_REQUEST, 0, nullptr, "on_request"}};
+  if (gex_EP_RegisterHandlers(endpoint, table, 1) != GASNET_OK) return 97;
+  if (gex_Segment_Attach(&segment, team, segment_bytes) != GASNET_OK) return 96;
+  own = static_cast<char*>(gex_Segment_QueryAddr(segment));
+  peer = (gex_TM_QueryRank(team) + 1) % gex_TM_QuerySize(team);
+  void* address = nullptr;
+  gex_Event_Wait(gex_EP_QueryBoundSegmentNB(team, peer, &address, nullptr, nullptr, 0));
+  peers = static_cast<char*>(address);
+  barrier();
+  found->second();
+  barrier();
+  return 0;
+}
