@@ -45,7 +45,7 @@ GEX_EXPORT_ gex_RMA_Value_t gex_get_value_(gex_TM_t tm, gex_Rank_t rank, void* s
 /* Displacement of the peer's bound segment, or GEX_NOT_MAPPED_ when the call must go out of line.
  */
 GEX_INLINE_ intptr_t gex_rma_displacement_(gex_TM_t tm, gex_Rank_t rank, gex_Flags_t flags) {
-  if (GEX_UNLIKELY_(GEX_IS_PAIR_(tm) | (flags & GEX_RMA_OUT_OF_LINE_))) return GEX_NOT_MAPPED_;
+  if (GEX_UNLIKELY_(GEX_IS_PAIR_(tm) || (flags & GEX_RMA_OUT_OF_LINE_))) return GEX_NOT_MAPPED_;
   return ((const struct gex_TeamPrefix_*)(const void*)tm)->displacement[rank];
 }
 #define GEX_RMA_MAPPED_(displacement) GEX_LIKELY_(!((displacement)&GEX_NOT_MAPPED_))

@@ -47,6 +47,14 @@ constexpr auto payload_calls(std::index_sequence<N...>) {
 constexpr auto call_short = short_calls(std::make_index_sequence<max_args + 1>{});
 constexpr auto call_payload = payload_calls(std::make_index_sequence<max_args + 1>{});
 
+/// What a handler must not leave behind. None starts with a lock held: nothing polls then.
+void check_return(const _gex_Token& token, const ThreadRecord& thread) noexcept {
+  const unsigned index = token.header.handler;
+  if (thread.reply_descriptor.open && thread.reply_descriptor.token == &token)
+    fatal("handler %u returned with a prepared reply neither committed nor cancelled", index);
+  if (thread.held_locks != 0) fatal("handler %u returned holding a handler-safe lock", index);
+}
+
 }  // namespace
 
 bool run_handler(const Arrived& message) noexcept {
@@ -75,8 +83,8 @@ bool run_handler(const Arrived& message) noexcept {
     internal_handler(index)(&token, message.payload, message.size, message.args, arg_count);
   }
   --thread.handler_depth;
-  if (checked() && thread.reply_descriptor.open && thread.reply_descriptor.token == &token)
-    fatal("handler %u returned with a prepared reply neither committed nor cancelled", index);
+  if (checked()) [[unlikely]]
+    check_return(token, thread);
   return !message.header.is_reply() && !token.replied;
 }
 

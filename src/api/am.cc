@@ -53,14 +53,16 @@ void check_payload(const char* call, std::size_t size, std::size_t limit, gex_Ev
 /// of another request's.
 void check_reply(const char* call, gex_Token_t token) {
   if (token == nullptr) fatal("%s: the token is null", call);
+  if (checked()) {
+    // First, because outside handlers the token names nothing that could be looked at.
+    const gex::ThreadRecord& thread = gex::this_thread();
+    if (thread.handler_depth == 0) fatal("%s: not in a request handler", call);
+    if (thread.held_locks != 0) fatal("%s: not allowed while holding a handler-safe lock", call);
+  }
   if (token->header.is_reply()) [[unlikely]]
     fatal("%s: a reply handler cannot reply", call);
   if (token->replied) [[unlikely]]
     fatal("%s: the request was already replied to", call);
-  if (!checked()) return;
-  const gex::ThreadRecord& thread = gex::this_thread();
-  if (thread.handler_depth == 0) fatal("%s: not in a request handler", call);
-  if (thread.held_locks != 0) fatal("%s: not allowed while holding a handler-safe lock", call);
 }
 
 Outbound message(gex_AM_Index_t handler, Category category, unsigned numargs,
@@ -89,17 +91,23 @@ constexpr bool immediate(gex_Flags_t flags) {
   return (flags & GEX_FLAG_IMMEDIATE) != 0;
 }
 
-void check_commit(const char* call, gex_AM_SrcDesc_t sd, bool reply, bool is_long,
-                  std::size_t nbytes, void* dest_addr, unsigned numargs, gex_AM_Index_t handler) {
+/// The descriptor is open, the calling thread's, and of the call's kind.
+void check_descriptor(const char* call, gex_AM_SrcDesc_t sd, bool reply, bool is_long) {
   if (sd == GEX_AM_SRCDESC_NO_OP) fatal("%s: the descriptor is GEX_AM_SRCDESC_NO_OP", call);
   if (!sd->open) fatal("%s: the descriptor is not open", call);
-  if (nbytes > sd->size) [[unlikely]]
-    fatal("%s: %zu bytes are more than the %zu prepared", call, nbytes, sd->size);
   if (!checked()) return;
   const gex::ThreadRecord& thread = gex::this_thread();
   if (sd != (reply ? &thread.reply_descriptor : &thread.request_descriptor))
     fatal("%s: the descriptor is of the other direction or of another thread", call);
   if (sd->is_long != is_long) fatal("%s: the descriptor is of the other category", call);
+}
+
+void check_commit(const char* call, gex_AM_SrcDesc_t sd, bool reply, bool is_long,
+                  std::size_t nbytes, void* dest_addr, unsigned numargs, gex_AM_Index_t handler) {
+  check_descriptor(call, sd, reply, is_long);
+  if (nbytes > sd->size) [[unlikely]]
+    fatal("%s: %zu bytes are more than the %zu prepared", call, nbytes, sd->size);
+  if (!checked()) return;
   if (numargs != sd->arg_count)
     fatal("%s: %u arguments, but %u were announced to Prepare", call, numargs,
           unsigned{sd->arg_count});
@@ -373,8 +381,8 @@ int gex_am_commit_reply_long_(gex_AM_SrcDesc_t sd, gex_AM_Index_t handler, size_
 }
 
 namespace {
-int cancel(const char* call, gex_AM_SrcDesc_t sd, gex_Flags_t flags) {
-  if (sd == GEX_AM_SRCDESC_NO_OP || !sd->open) fatal("%s: the descriptor is not open", call);
+int cancel(const char* call, gex_AM_SrcDesc_t sd, bool reply, bool is_long, gex_Flags_t flags) {
+  check_descriptor(call, sd, reply, is_long);
   if (flags != 0) fatal("%s: unknown flags 0x%x", call, flags);
   gex::am::cancel(sd);
   return GASNET_OK;
@@ -382,16 +390,16 @@ int cancel(const char* call, gex_AM_SrcDesc_t sd, gex_Flags_t flags) {
 }  // namespace
 
 int gex_AM_CancelRequestMedium(gex_AM_SrcDesc_t sd, gex_Flags_t flags) {
-  return cancel("gex_AM_CancelRequestMedium", sd, flags);
+  return cancel("gex_AM_CancelRequestMedium", sd, false, false, flags);
 }
 int gex_AM_CancelReplyMedium(gex_AM_SrcDesc_t sd, gex_Flags_t flags) {
-  return cancel("gex_AM_CancelReplyMedium", sd, flags);
+  return cancel("gex_AM_CancelReplyMedium", sd, true, false, flags);
 }
 int gex_AM_CancelRequestLong(gex_AM_SrcDesc_t sd, gex_Flags_t flags) {
-  return cancel("gex_AM_CancelRequestLong", sd, flags);
+  return cancel("gex_AM_CancelRequestLong", sd, false, true, flags);
 }
 int gex_AM_CancelReplyLong(gex_AM_SrcDesc_t sd, gex_Flags_t flags) {
-  return cancel("gex_AM_CancelReplyLong", sd, flags);
+  return cancel("gex_AM_CancelReplyLong", sd, true, true, flags);
 }
 
 }  // extern "C"

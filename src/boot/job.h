@@ -75,8 +75,8 @@ class Job {
   /// that finds this true calls `follow`. One relaxed load of a read-mostly word.
   bool ending() const noexcept;
 
-  /// What `ending` reads, for a poll that cannot afford a call: not 0 means true. Valid for the life
-  /// of the process.
+  /// What `ending` reads, for a poll that cannot afford a call: not 0 means true. Valid for the
+  /// life of the process.
   const std::atomic<std::uint64_t>& ending_word() const noexcept;
 
   /// Ends this rank because the job is `ending`, with the job's code: gives a handler that the

@@ -9,9 +9,8 @@ namespace gexperf {
 
 namespace {
 
-/// A round: long against the clock's cost, the ranks' skew in leaving a barrier, and the ticks in
-/// which the kernel counts processor time; short against a scheduler's moods, which then disturb
-/// one sample of many.
+/// What a round takes: long against the clock's cost and the ranks' skew in leaving a barrier,
+/// short against a scheduler's moods, which then disturb one sample of many.
 constexpr double round_ns = 30e6;
 constexpr double trial_ns = 1e6;
 constexpr unsigned trials = 4;

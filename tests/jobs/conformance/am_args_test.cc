@@ -14,7 +14,15 @@ constexpr unsigned max_arguments = 16;
 constexpr std::size_t payload_bytes = 24;
 
 /// How the messages of one round travel; every rank is in the same round.
-enum class Reply { none, plain, counted, committed, committed_v2, counted_commit, counted_commit_v2 };
+enum class Reply {
+  none,
+  plain,
+  counted,
+  committed,
+  committed_v2,
+  counted_commit,
+  counted_commit_v2
+};
 enum class Category { brief, medium, lengthy };
 Category category;
 Reply reply;
@@ -49,104 +57,101 @@ using Values = const gex_AM_Arg_t*;
 #define LIST_15 LIST_14, v[14]
 #define LIST_16 LIST_15, v[15]
 
-#define CALLS(M)                                                                               \
-  template <>                                                                                  \
-  struct Calls<M> {                                                                            \
-    static int request_short(gex_AM_Index_t h, bool counted, Values v) {                       \
-      (void)v;                                                                                 \
-      return counted ? gex_AM_RequestShort(team(), next(), h, 0 LIST_##M)                      \
-                     : gex_AM_RequestShort##M(team(), next(), h, 0 LIST_##M);                  \
-    }                                                                                          \
-    static int request_medium(gex_AM_Index_t h, const void* s, bool counted, Values v) {       \
-      (void)v;                                                                                 \
-      const std::size_t n = payload_bytes;                                                     \
-      return counted                                                                           \
-                 ? gex_AM_RequestMedium(team(), next(), h, s, n, GEX_EVENT_NOW, 0 LIST_##M)    \
-                 : gex_AM_RequestMedium##M(team(), next(), h, s, n, GEX_EVENT_NOW, 0 LIST_##M); \
-    }                                                                                          \
-    static int request_long(gex_AM_Index_t h, const void* s, void* d, bool counted, Values v) { \
-      (void)v;                                                                                 \
-      const std::size_t n = payload_bytes;                                                     \
-      return counted                                                                           \
-                 ? gex_AM_RequestLong(team(), next(), h, s, n, d, GEX_EVENT_NOW, 0 LIST_##M)   \
-                 : gex_AM_RequestLong##M(team(), next(), h, s, n, d, GEX_EVENT_NOW,            \
-                                         0 LIST_##M);                                          \
-    }                                                                                          \
-    static int reply_short(gex_Token_t t, gex_AM_Index_t h, bool counted, Values v) {          \
-      (void)v;                                                                                 \
-      return counted ? gex_AM_ReplyShort(t, h, 0 LIST_##M)                                     \
-                     : gex_AM_ReplyShort##M(t, h, 0 LIST_##M);                                 \
-    }                                                                                          \
-    static int reply_medium(gex_Token_t t, gex_AM_Index_t h, const void* s, bool counted,      \
-                            Values v) {                                                        \
-      (void)v;                                                                                 \
-      const std::size_t n = payload_bytes;                                                     \
-      return counted ? gex_AM_ReplyMedium(t, h, s, n, GEX_EVENT_NOW, 0 LIST_##M)               \
-                     : gex_AM_ReplyMedium##M(t, h, s, n, GEX_EVENT_NOW, 0 LIST_##M);           \
-    }                                                                                          \
-    static int reply_long(gex_Token_t t, gex_AM_Index_t h, const void* s, void* d,             \
-                          bool counted, Values v) {                                            \
-      (void)v;                                                                                 \
-      const std::size_t n = payload_bytes;                                                     \
-      return counted ? gex_AM_ReplyLong(t, h, s, n, d, GEX_EVENT_NOW, 0 LIST_##M)              \
-                     : gex_AM_ReplyLong##M(t, h, s, n, d, GEX_EVENT_NOW, 0 LIST_##M);          \
-    }                                                                                          \
-    static int commit_request_medium(gex_AM_SrcDesc_t sd, gex_AM_Index_t h, Reply how,         \
-                                     Values v) {                                               \
-      (void)v;                                                                                 \
-      const std::size_t n = payload_bytes;                                                     \
-      if (how == Reply::committed_v2)                                                          \
-        return gex_AM_CommitRequestMedium##M##_v2(sd, h, n, 0 LIST_##M);                       \
-      if (how == Reply::counted_commit_v2)                                                     \
-        return gex_AM_CommitRequestMedium_v2(sd, h, n, 0 LIST_##M);                            \
-      if (how == Reply::counted_commit)                                                        \
-        gex_AM_CommitRequestMedium(sd, h, n LIST_##M);                                         \
-      else                                                                                     \
-        gex_AM_CommitRequestMedium##M(sd, h, n LIST_##M);                                      \
-      return 0;                                                                                \
-    }                                                                                          \
-    static int commit_request_long(gex_AM_SrcDesc_t sd, gex_AM_Index_t h, void* d, Reply how,  \
-                                   Values v) {                                                 \
-      (void)v;                                                                                 \
-      const std::size_t n = payload_bytes;                                                     \
-      if (how == Reply::committed_v2)                                                          \
-        return gex_AM_CommitRequestLong##M##_v2(sd, h, n, d, 0 LIST_##M);                      \
-      if (how == Reply::counted_commit_v2)                                                     \
-        return gex_AM_CommitRequestLong_v2(sd, h, n, d, 0 LIST_##M);                           \
-      if (how == Reply::counted_commit)                                                        \
-        gex_AM_CommitRequestLong(sd, h, n, d LIST_##M);                                        \
-      else                                                                                     \
-        gex_AM_CommitRequestLong##M(sd, h, n, d LIST_##M);                                     \
-      return 0;                                                                                \
-    }                                                                                          \
-    static int commit_reply_medium(gex_AM_SrcDesc_t sd, gex_AM_Index_t h, Reply how,           \
-                                   Values v) {                                                 \
-      (void)v;                                                                                 \
-      const std::size_t n = payload_bytes;                                                     \
-      if (how == Reply::committed_v2)                                                          \
-        return gex_AM_CommitReplyMedium##M##_v2(sd, h, n, 0 LIST_##M);                         \
-      if (how == Reply::counted_commit_v2)                                                     \
-        return gex_AM_CommitReplyMedium_v2(sd, h, n, 0 LIST_##M);                              \
-      if (how == Reply::counted_commit)                                                        \
-        gex_AM_CommitReplyMedium(sd, h, n LIST_##M);                                           \
-      else                                                                                     \
-        gex_AM_CommitReplyMedium##M(sd, h, n LIST_##M);                                        \
-      return 0;                                                                                \
-    }                                                                                          \
-    static int commit_reply_long(gex_AM_SrcDesc_t sd, gex_AM_Index_t h, void* d, Reply how,    \
-                                 Values v) {                                                   \
-      (void)v;                                                                                 \
-      const std::size_t n = payload_bytes;                                                     \
-      if (how == Reply::committed_v2)                                                          \
-        return gex_AM_CommitReplyLong##M##_v2(sd, h, n, d, 0 LIST_##M);                        \
-      if (how == Reply::counted_commit_v2)                                                     \
-        return gex_AM_CommitReplyLong_v2(sd, h, n, d, 0 LIST_##M);                             \
-      if (how == Reply::counted_commit)                                                        \
-        gex_AM_CommitReplyLong(sd, h, n, d LIST_##M);                                          \
-      else                                                                                     \
-        gex_AM_CommitReplyLong##M(sd, h, n, d LIST_##M);                                       \
-      return 0;                                                                                \
-    }                                                                                          \
+#define CALLS(M)                                                                                   \
+  template <>                                                                                      \
+  struct Calls<M> {                                                                                \
+    static int request_short(gex_AM_Index_t h, bool counted, Values v) {                           \
+      (void)v;                                                                                     \
+      return counted ? gex_AM_RequestShort(team(), next(), h, 0 LIST_##M)                          \
+                     : gex_AM_RequestShort##M(team(), next(), h, 0 LIST_##M);                      \
+    }                                                                                              \
+    static int request_medium(gex_AM_Index_t h, const void* s, bool counted, Values v) {           \
+      (void)v;                                                                                     \
+      const std::size_t n = payload_bytes;                                                         \
+      return counted                                                                               \
+                 ? gex_AM_RequestMedium(team(), next(), h, s, n, GEX_EVENT_NOW, 0 LIST_##M)        \
+                 : gex_AM_RequestMedium##M(team(), next(), h, s, n, GEX_EVENT_NOW, 0 LIST_##M);    \
+    }                                                                                              \
+    static int request_long(gex_AM_Index_t h, const void* s, void* d, bool counted, Values v) {    \
+      (void)v;                                                                                     \
+      const std::size_t n = payload_bytes;                                                         \
+      return counted                                                                               \
+                 ? gex_AM_RequestLong(team(), next(), h, s, n, d, GEX_EVENT_NOW, 0 LIST_##M)       \
+                 : gex_AM_RequestLong##M(team(), next(), h, s, n, d, GEX_EVENT_NOW, 0 LIST_##M);   \
+    }                                                                                              \
+    static int reply_short(gex_Token_t t, gex_AM_Index_t h, bool counted, Values v) {              \
+      (void)v;                                                                                     \
+      return counted ? gex_AM_ReplyShort(t, h, 0 LIST_##M)                                         \
+                     : gex_AM_ReplyShort##M(t, h, 0 LIST_##M);                                     \
+    }                                                                                              \
+    static int reply_medium(gex_Token_t t, gex_AM_Index_t h, const void* s, bool counted,          \
+                            Values v) {                                                            \
+      (void)v;                                                                                     \
+      const std::size_t n = payload_bytes;                                                         \
+      return counted ? gex_AM_ReplyMedium(t, h, s, n, GEX_EVENT_NOW, 0 LIST_##M)                   \
+                     : gex_AM_ReplyMedium##M(t, h, s, n, GEX_EVENT_NOW, 0 LIST_##M);               \
+    }                                                                                              \
+    static int reply_long(gex_Token_t t, gex_AM_Index_t h, const void* s, void* d, bool counted,   \
+                          Values v) {                                                              \
+      (void)v;                                                                                     \
+      const std::size_t n = payload_bytes;                                                         \
+      return counted ? gex_AM_ReplyLong(t, h, s, n, d, GEX_EVENT_NOW, 0 LIST_##M)                  \
+                     : gex_AM_ReplyLong##M(t, h, s, n, d, GEX_EVENT_NOW, 0 LIST_##M);              \
+    }                                                                                              \
+    static int commit_request_medium(gex_AM_SrcDesc_t sd, gex_AM_Index_t h, Reply how, Values v) { \
+      (void)v;                                                                                     \
+      const std::size_t n = payload_bytes;                                                         \
+      if (how == Reply::committed_v2)                                                              \
+        return gex_AM_CommitRequestMedium##M##_v2(sd, h, n, 0 LIST_##M);                           \
+      if (how == Reply::counted_commit_v2)                                                         \
+        return gex_AM_CommitRequestMedium_v2(sd, h, n, 0 LIST_##M);                                \
+      if (how == Reply::counted_commit)                                                            \
+        gex_AM_CommitRequestMedium(sd, h, n LIST_##M);                                             \
+      else                                                                                         \
+        gex_AM_CommitRequestMedium##M(sd, h, n LIST_##M);                                          \
+      return 0;                                                                                    \
+    }                                                                                              \
+    static int commit_request_long(gex_AM_SrcDesc_t sd, gex_AM_Index_t h, void* d, Reply how,      \
+                                   Values v) {                                                     \
+      (void)v;                                                                                     \
+      const std::size_t n = payload_bytes;                                                         \
+      if (how == Reply::committed_v2)                                                              \
+        return gex_AM_CommitRequestLong##M##_v2(sd, h, n, d, 0 LIST_##M);                          \
+      if (how == Reply::counted_commit_v2)                                                         \
+        return gex_AM_CommitRequestLong_v2(sd, h, n, d, 0 LIST_##M);                               \
+      if (how == Reply::counted_commit)                                                            \
+        gex_AM_CommitRequestLong(sd, h, n, d LIST_##M);                                            \
+      else                                                                                         \
+        gex_AM_CommitRequestLong##M(sd, h, n, d LIST_##M);                                         \
+      return 0;                                                                                    \
+    }                                                                                              \
+    static int commit_reply_medium(gex_AM_SrcDesc_t sd, gex_AM_Index_t h, Reply how, Values v) {   \
+      (void)v;                                                                                     \
+      const std::size_t n = payload_bytes;                                                         \
+      if (how == Reply::committed_v2)                                                              \
+        return gex_AM_CommitReplyMedium##M##_v2(sd, h, n, 0 LIST_##M);                             \
+      if (how == Reply::counted_commit_v2)                                                         \
+        return gex_AM_CommitReplyMedium_v2(sd, h, n, 0 LIST_##M);                                  \
+      if (how == Reply::counted_commit)                                                            \
+        gex_AM_CommitReplyMedium(sd, h, n LIST_##M);                                               \
+      else                                                                                         \
+        gex_AM_CommitReplyMedium##M(sd, h, n LIST_##M);                                            \
+      return 0;                                                                                    \
+    }                                                                                              \
+    static int commit_reply_long(gex_AM_SrcDesc_t sd, gex_AM_Index_t h, void* d, Reply how,        \
+                                 Values v) {                                                       \
+      (void)v;                                                                                     \
+      const std::size_t n = payload_bytes;                                                         \
+      if (how == Reply::committed_v2)                                                              \
+        return gex_AM_CommitReplyLong##M##_v2(sd, h, n, d, 0 LIST_##M);                            \
+      if (how == Reply::counted_commit_v2)                                                         \
+        return gex_AM_CommitReplyLong_v2(sd, h, n, d, 0 LIST_##M);                                 \
+      if (how == Reply::counted_commit)                                                            \
+        gex_AM_CommitReplyLong(sd, h, n, d LIST_##M);                                              \
+      else                                                                                         \
+        gex_AM_CommitReplyLong##M(sd, h, n, d LIST_##M);                                           \
+      return 0;                                                                                    \
+    }                                                                                              \
   };
 CALLS(0)
 CALLS(1)
@@ -166,8 +171,12 @@ CALLS(14)
 CALLS(15)
 CALLS(16)
 
-bool is_committed(Reply how) { return how >= Reply::committed; }
-bool is_counted(Reply how) { return how == Reply::counted; }
+bool is_committed(Reply how) {
+  return how >= Reply::committed;
+}
+bool is_counted(Reply how) {
+  return how == Reply::counted;
+}
 
 /// Handlers by number of arguments.
 gex_AM_Index_t short_index(unsigned count);
@@ -185,8 +194,7 @@ template <unsigned M>
 void answer(gex_Token_t token) {
   const auto v = values<M>();
   const std::vector<std::uint8_t> source = payload_of(payload_bytes, M + 100);
-  void* const destination =
-      segment_of(info_of(token).gex_srcrank) + landing(M, false);
+  void* const destination = segment_of(info_of(token).gex_srcrank) + landing(M, false);
   int status = 0;
   switch (category) {
     case Category::brief:
@@ -194,8 +202,8 @@ void answer(gex_Token_t token) {
       break;
     case Category::medium:
       if (is_committed(reply)) {
-        gex_AM_SrcDesc_t sd = gex_AM_PrepareReplyMedium(token, nullptr, payload_bytes,
-                                                        payload_bytes, nullptr, 0, M);
+        gex_AM_SrcDesc_t sd =
+            gex_AM_PrepareReplyMedium(token, nullptr, payload_bytes, payload_bytes, nullptr, 0, M);
         std::memcpy(gex_AM_SrcDescAddr(sd), source.data(), payload_bytes);
         status = Calls<M>::commit_reply_medium(sd, payload_index(M), reply, v.data());
       } else {
@@ -205,9 +213,8 @@ void answer(gex_Token_t token) {
       break;
     case Category::lengthy:
       if (is_committed(reply)) {
-        gex_AM_SrcDesc_t sd =
-            gex_AM_PrepareReplyLong(token, source.data(), payload_bytes, payload_bytes, destination,
-                                    GEX_EVENT_NOW, 0, M);
+        gex_AM_SrcDesc_t sd = gex_AM_PrepareReplyLong(
+            token, source.data(), payload_bytes, payload_bytes, destination, GEX_EVENT_NOW, 0, M);
         status = Calls<M>::commit_reply_long(sd, payload_index(M), destination, reply, v.data());
       } else {
         status = Calls<M>::reply_long(token, payload_index(M), source.data(), destination,
@@ -274,8 +281,12 @@ std::vector<gex_AM_Entry_t> all_receivers(std::index_sequence<M...>) {
 
 Handlers handlers(all_receivers(std::make_index_sequence<max_arguments + 1>()));
 
-gex_AM_Index_t short_index(unsigned count) { return handlers[count * 2]; }
-gex_AM_Index_t payload_index(unsigned count) { return handlers[count * 2 + 1]; }
+gex_AM_Index_t short_index(unsigned count) {
+  return handlers[count * 2];
+}
+gex_AM_Index_t payload_index(unsigned count) {
+  return handlers[count * 2 + 1];
+}
 
 /// Sends the request of M arguments in the given form.
 template <unsigned M>
@@ -294,14 +305,14 @@ void send(Reply form) {
             team(), next(), source.data(), payload_bytes, payload_bytes, GEX_EVENT_NOW, 0, M);
         status = Calls<M>::commit_request_medium(sd, payload_index(M), form, v.data());
       } else {
-        status = Calls<M>::request_medium(payload_index(M), source.data(), is_counted(form),
-                                          v.data());
+        status =
+            Calls<M>::request_medium(payload_index(M), source.data(), is_counted(form), v.data());
       }
       break;
     case Category::lengthy:
       if (is_committed(form)) {
-        gex_AM_SrcDesc_t sd = gex_AM_PrepareRequestLong(
-            team(), next(), nullptr, payload_bytes, payload_bytes, nullptr, nullptr, 0, M);
+        gex_AM_SrcDesc_t sd = gex_AM_PrepareRequestLong(team(), next(), nullptr, payload_bytes,
+                                                        payload_bytes, nullptr, nullptr, 0, M);
         std::memcpy(gex_AM_SrcDescAddr(sd), source.data(), payload_bytes);
         status = Calls<M>::commit_request_long(sd, payload_index(M), destination, form, v.data());
       } else {
@@ -334,7 +345,9 @@ void round(Category which, Reply request_form, Reply reply_form) {
   EXPECT_EQ(replies_seen.get(), expected_replies);
 }
 
-TEST(Arguments, MaxArgsIsSixteen) { EXPECT_EQ(gex_AM_MaxArgs(), max_arguments); }
+TEST(Arguments, MaxArgsIsSixteen) {
+  EXPECT_EQ(gex_AM_MaxArgs(), max_arguments);
+}
 
 TEST(Arguments, ShortWithoutReply) {
   round(Category::brief, Reply::plain, Reply::none);

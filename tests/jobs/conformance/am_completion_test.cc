@@ -46,10 +46,10 @@ void ask(gex_Token_t token, gex_AM_Arg_t slot, gex_AM_Arg_t said, gex_AM_Arg_t i
   reply.source = payload_of(bytes, static_cast<std::uint32_t>(slot));
   reply.completion = GEX_EVENT_NO_OP;
   if (is_long != 0) {
-    gex_AM_ReplyLong2(token, handlers[reply_in], reply.source.data(), bytes,
-                      segment_of(info_of(token).gex_srcrank) +
-                          static_cast<std::size_t>(slot) * slot_bytes,
-                      &reply.completion, 0, slot, said);
+    gex_AM_ReplyLong2(
+        token, handlers[reply_in], reply.source.data(), bytes,
+        segment_of(info_of(token).gex_srcrank) + static_cast<std::size_t>(slot) * slot_bytes,
+        &reply.completion, 0, slot, said);
   } else {
     gex_AM_ReplyMedium2(token, handlers[reply_in], reply.source.data(), bytes, &reply.completion, 0,
                         slot, said);
@@ -87,9 +87,9 @@ class Completion : public testing::TestWithParam<bool> {
     const auto said = static_cast<gex_AM_Arg_t>(source.size());
     int status = 0;
     if (is_long()) {
-      status = gex_AM_RequestLong2(team(), next(), handlers[request_in], source.data(),
-                                   source.size(), segment_of(next()) + slot * slot_bytes,
-                                   completion, 0, seed, said);
+      status =
+          gex_AM_RequestLong2(team(), next(), handlers[request_in], source.data(), source.size(),
+                              segment_of(next()) + slot * slot_bytes, completion, 0, seed, said);
     } else {
       status = gex_AM_RequestMedium2(team(), next(), handlers[request_in], source.data(),
                                      source.size(), completion, 0, seed, said);

@@ -65,11 +65,13 @@ class Long : public testing::Test {
   }
 };
 
-void* offset(std::uintptr_t bytes) { return reinterpret_cast<void*>(bytes); }
+void* offset(std::uintptr_t bytes) {
+  return reinterpret_cast<void*>(bytes);
+}
 
 TEST_F(Long, OfZeroBytesDeliversTheDestinationAsGiven) {
-  for (void* destination : {static_cast<void*>(nullptr), nowhere,
-                            static_cast<void*>(segment_of(next()) + 17)}) {
+  for (void* destination :
+       {static_cast<void*>(nullptr), nowhere, static_cast<void*>(segment_of(next()) + 17)}) {
     requests_seen.reset();
     barrier();
     gex_AM_RequestLong0(team(), next(), handlers[2], nullptr, 0, destination, GEX_EVENT_NOW, 0);
@@ -145,10 +147,10 @@ TEST_F(Long, OffsetsInRequestAndReply) {
 TEST_F(Long, DispositionFlagsChangeNothing) {
   fill_payload(own_segment() + 200000, 1000, 3);
   long sent = 0;
-  for (const gex_Flags_t self : {GEX_FLAG_SELF_SEG_UNKNOWN, GEX_FLAG_SELF_SEG_SOME,
-                                 GEX_FLAG_SELF_SEG_BOUND}) {
-    for (const gex_Flags_t peer : {GEX_FLAG_PEER_SEG_UNKNOWN, GEX_FLAG_PEER_SEG_SOME,
-                                   GEX_FLAG_PEER_SEG_BOUND}) {
+  for (const gex_Flags_t self :
+       {GEX_FLAG_SELF_SEG_UNKNOWN, GEX_FLAG_SELF_SEG_SOME, GEX_FLAG_SELF_SEG_BOUND}) {
+    for (const gex_Flags_t peer :
+         {GEX_FLAG_PEER_SEG_UNKNOWN, GEX_FLAG_PEER_SEG_SOME, GEX_FLAG_PEER_SEG_BOUND}) {
       gex_AM_RequestLong0(team(), next(), handlers[2], own_segment() + 200000, 1000,
                           segment_of(next()), GEX_EVENT_NOW, self | peer);
       ++sent;

@@ -1,5 +1,5 @@
-// Payload of every size at which an implementation is likely to change its route, in requests and in
-// replies of every category to requests of every category.
+// Payload of every size at which an implementation is likely to change its route, in requests and
+// in replies of every category to requests of every category.
 
 #include <algorithm>
 #include <utility>
@@ -20,7 +20,7 @@ enum Category : gex_AM_Arg_t { no_reply, brief, medium, lengthy };
 struct Note {
   std::size_t bytes;
   std::uint32_t seed;
-  Category reply;        ///< to a request: what to answer
+  Category reply;  ///< to a request: what to answer
   std::size_t reply_bytes;
 };
 
@@ -130,12 +130,13 @@ std::vector<std::size_t> sizes_to(std::size_t limit) {
   return sizes;
 }
 
+/// Between any two ranks, so that all send as many messages.
 std::size_t medium_limit(unsigned arguments) {
-  return std::min(gex_AM_MaxRequestMedium(team(), next(), GEX_EVENT_NOW, 0, arguments),
+  return std::min(gex_AM_MaxRequestMedium(team(), GEX_RANK_INVALID, GEX_EVENT_NOW, 0, arguments),
                   landing_bytes);
 }
 std::size_t long_limit(unsigned arguments) {
-  return std::min(gex_AM_MaxRequestLong(team(), next(), GEX_EVENT_NOW, 0, arguments),
+  return std::min(gex_AM_MaxRequestLong(team(), GEX_RANK_INVALID, GEX_EVENT_NOW, 0, arguments),
                   landing_bytes);
 }
 
@@ -154,7 +155,9 @@ void finish(long requests, long replies) {
   EXPECT_EQ(replies_seen.get(), replies);
 }
 
-std::uint32_t seed_of(std::size_t bytes) { return static_cast<std::uint32_t>(bytes % 251 + 1); }
+std::uint32_t seed_of(std::size_t bytes) {
+  return static_cast<std::uint32_t>(bytes % 251 + 1);
+}
 
 TEST(Payload, MediumRequestsOfEverySize) {
   start_counting();
@@ -180,8 +183,7 @@ TEST(Payload, MediumRequestsOfEverySizeWithSixteenArguments) {
     const std::vector<std::uint8_t> source = payload_of(bytes, seed);
     EXPECT_EQ(gex_AM_RequestMedium16(team(), next(), handlers[in_payload_16], source.data(), bytes,
                                      GEX_EVENT_NOW, 0, static_cast<gex_AM_Arg_t>(bytes),
-                                     static_cast<gex_AM_Arg_t>(seed), no_reply, 0,
-                                     FOUR_TO_FIFTEEN),
+                                     static_cast<gex_AM_Arg_t>(seed), no_reply, 0, FOUR_TO_FIFTEEN),
               0);
     ++sent;
   }
@@ -195,11 +197,11 @@ TEST(Payload, LongRequestsOfEverySize) {
   for (const std::size_t bytes : sizes_to(long_limit(4))) {
     const std::uint32_t seed = seed_of(bytes);
     std::vector<std::uint8_t> source = payload_of(bytes, seed);
-    EXPECT_EQ(gex_AM_RequestLong4(team(), next(), handlers[in_payload], source.data(), bytes,
-                                  segment_of(next()), GEX_EVENT_NOW, 0,
-                                  static_cast<gex_AM_Arg_t>(bytes), static_cast<gex_AM_Arg_t>(seed),
-                                  brief, 0),
-              0);
+    EXPECT_EQ(
+        gex_AM_RequestLong4(team(), next(), handlers[in_payload], source.data(), bytes,
+                            segment_of(next()), GEX_EVENT_NOW, 0, static_cast<gex_AM_Arg_t>(bytes),
+                            static_cast<gex_AM_Arg_t>(seed), brief, 0),
+        0);
     std::fill(source.begin(), source.end(), std::uint8_t{0xee});
     ++sent;
     WAIT_UNTIL(replies_seen.get() == sent);
@@ -213,11 +215,11 @@ TEST(Payload, LongRequestsOfEverySizeWithSixteenArguments) {
   for (const std::size_t bytes : sizes_to(std::min<std::size_t>(long_limit(16), 70000))) {
     const std::uint32_t seed = seed_of(bytes);
     const std::vector<std::uint8_t> source = payload_of(bytes, seed);
-    EXPECT_EQ(gex_AM_RequestLong16(team(), next(), handlers[in_payload_16], source.data(), bytes,
-                                   segment_of(next()), GEX_EVENT_NOW, 0,
-                                   static_cast<gex_AM_Arg_t>(bytes),
-                                   static_cast<gex_AM_Arg_t>(seed), brief, 0, FOUR_TO_FIFTEEN),
-              0);
+    EXPECT_EQ(
+        gex_AM_RequestLong16(team(), next(), handlers[in_payload_16], source.data(), bytes,
+                             segment_of(next()), GEX_EVENT_NOW, 0, static_cast<gex_AM_Arg_t>(bytes),
+                             static_cast<gex_AM_Arg_t>(seed), brief, 0, FOUR_TO_FIFTEEN),
+        0);
     ++sent;
     WAIT_UNTIL(replies_seen.get() == sent);
   }
@@ -250,8 +252,10 @@ TEST_P(Replies, OfEverySize) {
   start_counting();
   const std::size_t limit =
       answered == lengthy
-          ? std::min(gex_AM_MaxReplyLong(team(), next(), GEX_EVENT_NOW, 0, 4), landing_bytes)
-          : std::min(gex_AM_MaxReplyMedium(team(), next(), GEX_EVENT_NOW, 0, 4), landing_bytes);
+          ? std::min(gex_AM_MaxReplyLong(team(), GEX_RANK_INVALID, GEX_EVENT_NOW, 0, 4),
+                     landing_bytes)
+          : std::min(gex_AM_MaxReplyMedium(team(), GEX_RANK_INVALID, GEX_EVENT_NOW, 0, 4),
+                     landing_bytes);
   const std::vector<std::size_t> request_sizes =
       asked == brief ? std::vector<std::size_t>{0}
                      : sizes_to(asked == medium ? medium_limit(4) : long_limit(4));
@@ -270,15 +274,15 @@ std::string name_of(Category category) {
   return category == brief ? "Short" : category == medium ? "Medium" : "Long";
 }
 
-INSTANTIATE_TEST_SUITE_P(
-    , Replies,
-    testing::Values(std::pair(brief, brief), std::pair(brief, medium), std::pair(brief, lengthy),
-                    std::pair(medium, brief), std::pair(medium, medium), std::pair(medium, lengthy),
-                    std::pair(lengthy, brief), std::pair(lengthy, medium),
-                    std::pair(lengthy, lengthy)),
-    [](const testing::TestParamInfo<std::pair<Category, Category>>& info) {
-      return name_of(info.param.second) + "To" + name_of(info.param.first);
-    });
+INSTANTIATE_TEST_SUITE_P(, Replies,
+                         testing::Values(std::pair(brief, brief), std::pair(brief, medium),
+                                         std::pair(brief, lengthy), std::pair(medium, brief),
+                                         std::pair(medium, medium), std::pair(medium, lengthy),
+                                         std::pair(lengthy, brief), std::pair(lengthy, medium),
+                                         std::pair(lengthy, lengthy)),
+                         [](const testing::TestParamInfo<std::pair<Category, Category>>& info) {
+                           return name_of(info.param.second) + "To" + name_of(info.param.first);
+                         });
 
 }  // namespace
 }  // namespace conformance

@@ -143,10 +143,18 @@ void run_threads(gex_AM_Arg_t kinds) {
   }
 }
 
-TEST(Threads, HammerOneEndpointWithShorts) { run_threads(1); }
-TEST(Threads, HammerOneEndpointWithMediums) { run_threads(2); }
-TEST(Threads, HammerOneEndpointWithLongs) { run_threads(4); }
-TEST(Threads, HammerOneEndpointWithEverything) { run_threads(7); }
+TEST(Threads, HammerOneEndpointWithShorts) {
+  run_threads(1);
+}
+TEST(Threads, HammerOneEndpointWithMediums) {
+  run_threads(2);
+}
+TEST(Threads, HammerOneEndpointWithLongs) {
+  run_threads(4);
+}
+TEST(Threads, HammerOneEndpointWithEverything) {
+  run_threads(7);
+}
 
 #if !defined(GASNET_SEQ)
 
@@ -173,9 +181,9 @@ TEST(Threads, EachHoldsADescriptor) {
       fill_payload(gex_AM_SrcDescAddr(sd), bytes, static_cast<std::uint32_t>(t * 1000));
       ++phase[1];
       while (phase[1].get() < threads) std::this_thread::yield();
-      EXPECT_EQ(first_difference(gex_AM_SrcDescAddr(sd), bytes,
-                                 static_cast<std::uint32_t>(t * 1000)),
-                bytes)
+      EXPECT_EQ(
+          first_difference(gex_AM_SrcDescAddr(sd), bytes, static_cast<std::uint32_t>(t * 1000)),
+          bytes)
           << "two threads were given one buffer";
       ONE_AT_A_TIME;
       gex_AM_CommitRequestMedium2(sd, handlers[medium_in], bytes, t, 0);

@@ -43,18 +43,15 @@ std::uint64_t now() {
   gasnet_exit(1);
 }
 
-std::string current_test() {
-  const testing::TestInfo* const test = testing::UnitTest::GetInstance()->current_test_info();
-  return test == nullptr ? "between tests"
-                         : std::string(test->test_suite_name()) + "." + test->name();
-}
+/// GoogleTest's own record is locked while it reports a failure.
+std::string current_test = "between tests";
 
 /// Says which rank a failure belongs to, and ends the job where the others would wait in vain.
 class FailureReport : public testing::EmptyTestEventListener {
   void OnTestPartResult(const testing::TestPartResult& result) override {
     if (!result.failed()) return;
     std::string line = "rank " + std::to_string(rank()) + " of " + std::to_string(size()) + ", " +
-                       current_test() + ": " +
+                       current_test + ": " +
                        (result.file_name() == nullptr ? "?" : result.file_name()) + ":" +
                        std::to_string(result.line_number()) + ": " + result.message();
     if (result.fatally_failed()) fail_job(line);
@@ -63,8 +60,14 @@ class FailureReport : public testing::EmptyTestEventListener {
 };
 
 class Together : public testing::EmptyTestEventListener {
-  void OnTestStart(const testing::TestInfo&) override { barrier(); }
-  void OnTestEnd(const testing::TestInfo&) override { barrier(); }
+  void OnTestStart(const testing::TestInfo& test) override {
+    barrier();
+    current_test = std::string(test.test_suite_name()) + "." + test.name();
+  }
+  void OnTestEnd(const testing::TestInfo&) override {
+    barrier();
+    current_test = "between tests";
+  }
 };
 
 void start(int* argc, char*** argv) {
@@ -81,8 +84,7 @@ void start(int* argc, char*** argv) {
   for (gex_Rank_t peer = 0; peer < size(); ++peer) {
     void* address = nullptr;
     uintptr_t bytes = 0;
-    gex_Event_Wait(
-        gex_EP_QueryBoundSegmentNB(job.team, peer, &address, nullptr, &bytes, 0));
+    gex_Event_Wait(gex_EP_QueryBoundSegmentNB(job.team, peer, &address, nullptr, &bytes, 0));
     if (bytes != attached_bytes) fail_job("conformance: a rank's segment is not there");
     job.segments.push_back(static_cast<std::byte*>(address));
   }
@@ -96,8 +98,8 @@ int verdict() {
     int failed;
   };
   const testing::UnitTest& tests = *testing::UnitTest::GetInstance();
-  const std::vector<Result> results = gather(Result{
-      tests.test_to_run_count(), tests.skipped_test_count(), tests.failed_test_count()});
+  const std::vector<Result> results = gather(
+      Result{tests.test_to_run_count(), tests.skipped_test_count(), tests.failed_test_count()});
   int status = 0;
   for (gex_Rank_t peer = 0; peer < size(); ++peer) {
     const Result& result = results[peer];
@@ -118,22 +120,43 @@ int verdict() {
 
 }  // namespace
 
-gex_Client_t client() { return job.client; }
-gex_EP_t endpoint() { return job.endpoint; }
-gex_TM_t team() { return job.team; }
-gex_Segment_t segment() { return job.segment; }
-gex_Rank_t rank() { return gex_TM_QueryRank(job.team); }
-gex_Rank_t size() { return gex_TM_QuerySize(job.team); }
-gex_Rank_t next() { return (rank() + 1) % size(); }
-gex_Rank_t previous() { return (rank() + size() - 1) % size(); }
-std::byte* segment_of(gex_Rank_t rank) { return job.segments[rank]; }
-std::byte* own_segment() { return job.segments[rank()]; }
+gex_Client_t client() {
+  return job.client;
+}
+gex_EP_t endpoint() {
+  return job.endpoint;
+}
+gex_TM_t team() {
+  return job.team;
+}
+gex_Segment_t segment() {
+  return job.segment;
+}
+gex_Rank_t rank() {
+  return gex_TM_QueryRank(job.team);
+}
+gex_Rank_t size() {
+  return gex_TM_QuerySize(job.team);
+}
+gex_Rank_t next() {
+  return (rank() + 1) % size();
+}
+gex_Rank_t previous() {
+  return (rank() + size() - 1) % size();
+}
+std::byte* segment_of(gex_Rank_t rank) {
+  return job.segments[rank];
+}
+std::byte* own_segment() {
+  return job.segments[rank()];
+}
 
-void barrier() { gex_Event_Wait(gex_Coll_BarrierNB(job.team, 0)); }
+void barrier() {
+  gex_Event_Wait(gex_Coll_BarrierNB(job.team, 0));
+}
 
 std::vector<std::byte> gather_bytes(const void* contribution, std::size_t bytes) {
-  const std::size_t offset =
-      segment_bytes + job.generation++ % 2 * max_ranks * exchange_bytes;
+  const std::size_t offset = segment_bytes + job.generation++ % 2 * max_ranks * exchange_bytes;
   for (gex_Rank_t peer = 0; peer < size(); ++peer) {
     gex_RMA_PutBlocking(job.team, peer, segment_of(peer) + offset + rank() * exchange_bytes,
                         contribution, bytes, 0);
@@ -147,7 +170,8 @@ std::vector<std::byte> gather_bytes(const void* contribution, std::size_t bytes)
 }
 
 Handlers::Handlers(std::initializer_list<gex_AM_Entry_t> entries)
-    : Handlers(std::vector<gex_AM_Entry_t>(entries)) {}
+    : Handlers(std::vector<gex_AM_Entry_t>(entries)) {
+}
 
 Handlers::Handlers(std::vector<gex_AM_Entry_t> entries) : entries_(std::move(entries)) {
   handler_tables().push_back(this);
@@ -161,12 +185,15 @@ void Handlers::add_to_endpoint() {
 
 void give_up(const char* condition, const char* file, int line) {
   fail_job("rank " + std::to_string(rank()) + " of " + std::to_string(size()) + ", " +
-           current_test() + ": " + file + ":" + std::to_string(line) + ": waited in vain for " +
+           current_test + ": " + file + ":" + std::to_string(line) + ": waited in vain for " +
            condition);
 }
 
-Patience::Patience() : end_(now() + static_cast<std::uint64_t>(patience_seconds * 1e9)) {}
-bool Patience::over() const { return now() > end_; }
+Patience::Patience() : end_(now() + static_cast<std::uint64_t>(patience_seconds * 1e9)) {
+}
+bool Patience::over() const {
+  return now() > end_;
+}
 
 }  // namespace conformance
 

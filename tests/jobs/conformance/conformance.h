@@ -68,8 +68,8 @@ std::vector<T> gather(const T& contribution) {
   return all;
 }
 
-/// The handlers of a test file, registered in one call before the first test. Entries whose index is
-/// 0 receive one, the same on all ranks. Every instance is a static object.
+/// The handlers of a test file, registered in one call before the first test. Entries whose index
+/// is 0 receive one, the same on all ranks. Every instance is a static object.
 class Handlers {
  public:
   Handlers(std::initializer_list<gex_AM_Entry_t> entries);
@@ -113,9 +113,9 @@ class Patience {
 }  // namespace conformance
 
 /// Polls until the condition holds. A failed wait ends the job. Any thread, not in handlers.
-#define WAIT_UNTIL(condition)                                          \
-  do {                                                                 \
-    const ::conformance::Patience patience;                            \
-    GASNET_BLOCKUNTIL((condition) || patience.over());                 \
+#define WAIT_UNTIL(condition)                                                 \
+  do {                                                                        \
+    const ::conformance::Patience patience;                                   \
+    GASNET_BLOCKUNTIL((condition) || patience.over());                        \
     if (!(condition)) ::conformance::give_up(#condition, __FILE__, __LINE__); \
   } while (0)

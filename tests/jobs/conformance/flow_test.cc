@@ -20,7 +20,16 @@ int requests_running = 0;
 int replies_running = 0;
 
 extern Handlers handlers;
-enum HandlerIndex { ping_in, pong_in, data_in, data_back_in, fetch_in, fetched_in, done_in, echo_in };
+enum HandlerIndex {
+  ping_in,
+  pong_in,
+  data_in,
+  data_back_in,
+  fetch_in,
+  fetched_in,
+  done_in,
+  echo_in
+};
 
 /// No request handler runs above any handler, no reply handler above a reply handler.
 class Running {
@@ -80,7 +89,9 @@ void fetched(gex_Token_t, void* payload, std::size_t bytes, gex_AM_Arg_t said) {
   EXPECT_EQ(first_difference(payload, bytes, 6), bytes);
   ++replies_seen;
 }
-void done(gex_Token_t) { ++done_ranks; }
+void done(gex_Token_t) {
+  ++done_ranks;
+}
 
 /// Long requests and their long replies, whose landing place nobody reads.
 void echo(gex_Token_t token, void* payload, std::size_t bytes) {
@@ -154,9 +165,8 @@ TEST_F(Flow, EverybodyFloodsOne) {
 TEST_F(Flow, RanksFloodEachOtherWithAnsweredPayload) {
   long sent = 0;
   for (const std::size_t wanted : {8, 100, 300, 5000, 65536}) {
-    const std::size_t bytes =
-        std::min(fitting_medium(wanted, 1),
-                 gex_AM_MaxReplyMedium(team(), next(), GEX_EVENT_NOW, 0, 1));
+    const std::size_t bytes = std::min(fitting_medium(wanted, 1),
+                                       gex_AM_MaxReplyMedium(team(), next(), GEX_EVENT_NOW, 0, 1));
     const std::vector<std::uint8_t> source = payload_of(bytes, 4);
     for (int i = 0; i < (wanted > 10000 ? 100 : 500); ++i) {
       gex_AM_RequestMedium1(team(), next(), handlers[data_in], source.data(), bytes, GEX_EVENT_NOW,
@@ -257,8 +267,8 @@ TEST_F(Inattentive, TargetStallsNobodyElse) {
     if (size() == 1) marker.set();
     EXPECT_TRUE(marker.sleep_until_set(2000000)) << "ranks waited for one that does not poll";
   } else {
-    while (accepted < 1000000 &&
-           gex_AM_RequestShort1(team(), sleeper(), handlers[ping_in], GEX_FLAG_IMMEDIATE, -1) == 0) {
+    while (accepted < 1000000 && gex_AM_RequestShort1(team(), sleeper(), handlers[ping_in],
+                                                      GEX_FLAG_IMMEDIATE, -1) == 0) {
       ++accepted;
     }
     EXPECT_LT(accepted, 1000000);

@@ -1,6 +1,7 @@
 // Handler-safe locks: real locks where threads can meet, state where they cannot.
 
 #if !defined(GASNET_SEQ)
+#include <chrono>
 #include <thread>
 #endif
 
@@ -50,7 +51,9 @@ Handlers handlers({
     entry(lock_in_reply, short_reply, 0, "hsl: reply"),
 });
 
-TEST(Hsl, IsOneCacheLine) { EXPECT_EQ(sizeof(gex_HSL_t), 64U); }
+TEST(Hsl, IsOneCacheLine) {
+  EXPECT_EQ(sizeof(gex_HSL_t), 64U);
+}
 
 TEST(Hsl, StaticAndInitialisedLocksWork) {
   gex_HSL_t initialised;

@@ -53,10 +53,10 @@ void for_all_inputs(F visit) {
 /// Every answer for one peer, in the order of for_all_inputs.
 std::vector<std::uint64_t> answers(gex_TM_t tm, gex_Rank_t peer) {
   std::vector<std::uint64_t> all;
-  for_all_inputs([&](std::size_t query, const gex_Event_t* completion, gex_Flags_t flags,
-                     unsigned arguments) {
-    all.push_back(queries[query](tm, peer, completion, flags, arguments));
-  });
+  for_all_inputs(
+      [&](std::size_t query, const gex_Event_t* completion, gex_Flags_t flags, unsigned arguments) {
+        all.push_back(queries[query](tm, peer, completion, flags, arguments));
+      });
   return all;
 }
 
@@ -155,8 +155,8 @@ TEST(Limits, WithoutARankAreTheLeastOverTheTeam) {
   gex_TM_Destroy(half, nullptr, 0);
 }
 
-// By rule 5 all callers get the same answer for one set of endpoints; with more than two neighbourhoods
-// of different sizes that holds only if the answer is of the set, not of the caller.
+// By rule 5 all callers get the same answer for one set of endpoints; with more than two
+// neighbourhoods of different sizes that holds only if the answer is of the set, not of the caller.
 TEST(Limits, WithoutARankAreTheSameForAllCallers) {
   std::uint64_t digest = 14695981039346656037U;
   for (const std::uint64_t answer : answers(team(), GEX_RANK_INVALID)) {
@@ -187,8 +187,12 @@ void ask(gex_Token_t token) {
   gex_AM_ReplyShort0(token, handlers[1], 0);
   ++requests_seen;
 }
-void asked(gex_Token_t) { ++replies_seen; }
-void load(gex_Token_t, void*, std::size_t) { ++requests_seen; }
+void asked(gex_Token_t) {
+  ++replies_seen;
+}
+void load(gex_Token_t, void*, std::size_t) {
+  ++requests_seen;
+}
 
 Handlers handlers({
     entry(ask, short_request, 0, "limits: ask"),
@@ -214,7 +218,8 @@ TEST(Limits, StayTheSameUnderLoad) {
   requests_seen.reset();
   const std::vector<std::uint64_t> before = answers(team(), next());
   barrier();
-  const std::vector<std::uint8_t> source(gex_AM_MaxRequestMedium(team(), next(), GEX_EVENT_NOW, 0, 0));
+  const std::vector<std::uint8_t> source(
+      gex_AM_MaxRequestMedium(team(), next(), GEX_EVENT_NOW, 0, 0));
   constexpr long messages = 20;
   for (long i = 0; i < messages; ++i) {
     gex_AM_RequestMedium0(team(), next(), handlers[2], source.data(), source.size(), GEX_EVENT_NOW,

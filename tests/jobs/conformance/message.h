@@ -60,13 +60,16 @@ class Count {
   long value_ = 0;
 };
 
-/// The most that a long request to next() may carry, up to `bytes`.
+/// The most that a long request may carry between any two ranks, up to `bytes`: the same
+/// everywhere.
 inline std::size_t fitting_long(std::size_t bytes, unsigned arguments) {
-  return std::min(bytes, gex_AM_MaxRequestLong(team(), next(), GEX_EVENT_NOW, 0, arguments));
+  return std::min(bytes,
+                  gex_AM_MaxRequestLong(team(), GEX_RANK_INVALID, GEX_EVENT_NOW, 0, arguments));
 }
 /// The same of medium requests.
 inline std::size_t fitting_medium(std::size_t bytes, unsigned arguments) {
-  return std::min(bytes, gex_AM_MaxRequestMedium(team(), next(), GEX_EVENT_NOW, 0, arguments));
+  return std::min(bytes,
+                  gex_AM_MaxRequestMedium(team(), GEX_RANK_INVALID, GEX_EVENT_NOW, 0, arguments));
 }
 
 /// The directions and categories a handler is registered for.
@@ -92,6 +95,8 @@ inline gex_Token_Info_t info_of(gex_Token_t token) {
   EXPECT_EQ(gex_Token_Info(token, &info, GEX_TI_ALL) & GEX_TI_ALL, GEX_TI_ALL);
   return info;
 }
-inline bool is_request(gex_Token_t token) { return info_of(token).gex_is_req != 0; }
+inline bool is_request(gex_Token_t token) {
+  return info_of(token).gex_is_req != 0;
+}
 
 }  // namespace conformance

@@ -5,6 +5,8 @@
 
 #include <gasnetex.h>
 
+#include <chrono>
+#include <cstddef>
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
@@ -20,7 +22,6 @@ gex_EP_t endpoint;
 gex_TM_t team;
 gex_Segment_t segment;
 std::byte* peer_segment;
-std::byte* own_segment;
 char payload[64];
 gex_HSL_t lock = GEX_HSL_INITIALIZER;
 gex_Token_t stale_token;
@@ -123,10 +124,15 @@ void act(gex_Token_t token, gex_AM_Arg_t what) {
       break;
   }
 }
-void reply(gex_Token_t) {}
-void reply_that_replies(gex_Token_t token) { gex_AM_ReplyShort0(token, reply_in, 0); }
-void with_payload(gex_Token_t, void*, std::size_t) {}
-void two(gex_Token_t, gex_AM_Arg_t, gex_AM_Arg_t) {}
+void reply(gex_Token_t) {
+}
+void reply_that_replies(gex_Token_t token) {
+  gex_AM_ReplyShort0(token, reply_in, 0);
+}
+void with_payload(gex_Token_t, void*, std::size_t) {
+}
+void two(gex_Token_t, gex_AM_Arg_t, gex_AM_Arg_t) {
+}
 
 template <typename F>
 gex_AM_Fn_t function(F* handler) {
@@ -153,7 +159,6 @@ void start(int* argc, char*** argv) {
   uintptr_t bytes = 0;
   gex_Event_Wait(gex_EP_QueryBoundSegmentNB(team, 1, &address, nullptr, &bytes, 0));
   peer_segment = static_cast<std::byte*>(address);
-  own_segment = static_cast<std::byte*>(gex_Segment_QueryAddr(segment));
 }
 
 void ask(Act what) {
@@ -199,14 +204,12 @@ const std::map<std::string, void (*)()> cases{
     {"handler_starts_barrier", [] { ask(start_barrier); }},
     {"handler_returns_holding_lock", [] { ask(return_holding_lock); }},
 
-    {"request_to_unregistered_index",
-     [] { gex_AM_RequestShort0(team, 1, unregistered, 0); }},
+    {"request_to_unregistered_index", [] { gex_AM_RequestShort0(team, 1, unregistered, 0); }},
     {"request_to_index_below_base", [] { gex_AM_RequestShort0(team, 1, 5, 0); }},
     {"request_of_wrong_category", [] { gex_AM_RequestShort0(team, 1, medium_in, 0); }},
     {"request_to_reply_handler", [] { gex_AM_RequestShort0(team, 1, reply_in, 0); }},
     {"request_with_too_few_arguments", [] { gex_AM_RequestShort1(team, 1, two_in, 0, 1); }},
-    {"request_with_too_many_arguments",
-     [] { gex_AM_RequestShort3(team, 1, two_in, 0, 1, 2, 3); }},
+    {"request_with_too_many_arguments", [] { gex_AM_RequestShort3(team, 1, two_in, 0, 1, 2, 3); }},
     {"medium_above_limit",
      [] {
        const std::vector<char> large(above_limit());
@@ -219,8 +222,8 @@ const std::map<std::string, void (*)()> cases{
      }},
     {"long_outside_segment",
      [] {
-       gex_AM_RequestLong0(team, 1, long_in, payload, 64,
-                           peer_segment + 64 * GASNET_PAGESIZE - 63, GEX_EVENT_NOW, 0);
+       gex_AM_RequestLong0(team, 1, long_in, payload, 64, peer_segment + 64 * GASNET_PAGESIZE - 63,
+                           GEX_EVENT_NOW, 0);
      }},
     {"rank_out_of_range", [] { gex_AM_RequestShort1(team, 77, act_in, 0, act_count); }},
     {"completion_null", [] { medium_with(nullptr); }},
@@ -280,23 +283,22 @@ const std::map<std::string, void (*)()> cases{
      [] { gex_AM_PrepareRequestMedium(team, 1, nullptr, 32, 32, GEX_EVENT_NOW, 0, 0); }},
     {"prepare_too_many_arguments",
      [] { gex_AM_PrepareRequestMedium(team, 1, nullptr, 32, 32, nullptr, 0, 17); }},
-    {"commit_more_than_prepared",
-     [] { gex_AM_CommitRequestMedium0(prepared(), medium_in, 33); }},
+    {"commit_more_than_prepared", [] { gex_AM_CommitRequestMedium0(prepared(), medium_in, 33); }},
     {"commit_other_argument_count",
      [] { gex_AM_CommitRequestMedium1(prepared(), medium_in, 32, 7); }},
     {"commit_as_reply", [] { gex_AM_CommitReplyMedium0(prepared(), medium_in, 32); }},
-    {"commit_as_long",
-     [] { gex_AM_CommitRequestLong0(prepared(), long_in, 32, peer_segment); }},
+    {"commit_as_long", [] { gex_AM_CommitRequestLong0(prepared(), long_in, 32, peer_segment); }},
     {"commit_to_other_destination",
-     [] { gex_AM_CommitRequestLong0(prepared_long(peer_segment), long_in, 32, peer_segment + 64); }},
+     [] {
+       gex_AM_CommitRequestLong0(prepared_long(peer_segment), long_in, 32, peer_segment + 64);
+     }},
     {"commit_twice",
      [] {
        gex_AM_SrcDesc_t sd = prepared();
        gex_AM_CommitRequestMedium0(sd, medium_in, 32);
        gex_AM_CommitRequestMedium0(sd, medium_in, 32);
      }},
-    {"commit_of_no_op",
-     [] { gex_AM_CommitRequestMedium0(GEX_AM_SRCDESC_NO_OP, medium_in, 0); }},
+    {"commit_of_no_op", [] { gex_AM_CommitRequestMedium0(GEX_AM_SRCDESC_NO_OP, medium_in, 0); }},
     {"commit_on_another_thread",
      [] {
        gex_AM_SrcDesc_t sd = prepared();
@@ -312,20 +314,33 @@ const std::map<std::string, void (*)()> cases{
     {"query_of_no_op", [] { gex_AM_SrcDescSize(GEX_AM_SRCDESC_NO_OP); }},
 
     {"register_below_base",
-     [] { register_one({127, function(reply), short_request, 0, nullptr, "low"}); }},
+     [] {
+       register_one({127, function(reply), short_request, 0, nullptr, "low"});
+     }},
     {"register_taken",
-     [] { register_one({act_in, function(reply), short_request, 0, nullptr, "second"}); }},
+     [] {
+       register_one({act_in, function(reply), short_request, 0, nullptr, "second"});
+     }},
     {"register_too_many_arguments",
-     [] { register_one({0, function(reply), short_request, 17, nullptr, "wide"}); }},
+     [] {
+       register_one({0, function(reply), short_request, 17, nullptr, "wide"});
+     }},
     {"register_without_category",
-     [] { register_one({0, function(reply), GEX_FLAG_AM_REQUEST, 0, nullptr, "shapeless"}); }},
+     [] {
+       register_one({0, function(reply), GEX_FLAG_AM_REQUEST, 0, nullptr, "shapeless"});
+     }},
     {"register_without_direction",
-     [] { register_one({0, function(reply), GEX_FLAG_AM_SHORT, 0, nullptr, "aimless"}); }},
-    {"register_null", [] { register_one({0, nullptr, short_request, 0, nullptr, "absent"}); }},
+     [] {
+       register_one({0, function(reply), GEX_FLAG_AM_SHORT, 0, nullptr, "aimless"});
+     }},
+    {"register_null",
+     [] {
+       register_one({0, nullptr, short_request, 0, nullptr, "absent"});
+     }},
     {"register_too_many",
      [] {
-       std::vector<gex_AM_Entry_t> table(
-           129, {0, function(reply), short_request, 0, nullptr, "many"});
+       std::vector<gex_AM_Entry_t> table(129,
+                                         {0, function(reply), short_request, 0, nullptr, "many"});
        gex_EP_RegisterHandlers(endpoint, table.data(), table.size());
      }},
 };
@@ -342,7 +357,8 @@ int main(int argc, char** argv) {
   gex_Event_Wait(gex_Coll_BarrierNB(team, 0));
   if (gex_TM_QueryRank(team) == 0) found->second();
   // Whoever is left polls, until the library ends the job; nothing here can.
-  const gex_Event_t never = gex_TM_QueryRank(team) == 0 ? GEX_EVENT_INVALID : gex_Coll_BarrierNB(team, 0);
+  const gex_Event_t never =
+      gex_TM_QueryRank(team) == 0 ? GEX_EVENT_INVALID : gex_Coll_BarrierNB(team, 0);
   if (never != GEX_EVENT_INVALID) gex_Event_Wait(never);
   for (int i = 0; i < 2000; ++i) {
     gasnet_AMPoll();

@@ -15,8 +15,8 @@ namespace {
 constexpr std::size_t any_type_alignment = 16;
 constexpr std::size_t landing_bytes = segment_bytes / 4;
 
-Count seen;           ///< requests with negotiated payload
-Count asked;          ///< requests for a reply with it
+Count seen;   ///< requests with negotiated payload
+Count asked;  ///< requests for a reply with it
 Count replies_seen;
 
 extern Handlers handlers;
@@ -29,9 +29,7 @@ struct Target {
 
   bool is_reply() const { return token != nullptr; }
   gex_Rank_t peer() const { return is_reply() ? info_of(token).gex_srcrank : next(); }
-  std::byte* landing() const {
-    return segment_of(peer()) + (is_reply() ? landing_bytes : 0);
-  }
+  std::byte* landing() const { return segment_of(peer()) + (is_reply() ? landing_bytes : 0); }
 
   std::size_t limit(gex_Flags_t flags, const gex_Event_t* completion) const {
     if (is_reply()) {
@@ -85,7 +83,8 @@ struct Target {
   }
 
   int cancel(gex_AM_SrcDesc_t sd) const {
-    if (is_reply()) return is_long ? gex_AM_CancelReplyLong(sd, 0) : gex_AM_CancelReplyMedium(sd, 0);
+    if (is_reply())
+      return is_long ? gex_AM_CancelReplyLong(sd, 0) : gex_AM_CancelReplyMedium(sd, 0);
     return is_long ? gex_AM_CancelRequestLong(sd, 0) : gex_AM_CancelRequestMedium(sd, 0);
   }
 };
@@ -122,23 +121,39 @@ void library_buffer_with(const Target& target, std::size_t least, std::size_t mo
 // A form sends exactly one message.
 using Form = void (*)(const Target&);
 
-void client_buffer_exact(const Target& target) { client_buffer_with(target, 1000, 1000); }
-void client_buffer_between(const Target& target) { client_buffer_with(target, 100, 1000); }
-void client_buffer_from_zero(const Target& target) { client_buffer_with(target, 0, 500); }
+void client_buffer_exact(const Target& target) {
+  client_buffer_with(target, 1000, 1000);
+}
+void client_buffer_between(const Target& target) {
+  client_buffer_with(target, 100, 1000);
+}
+void client_buffer_from_zero(const Target& target) {
+  client_buffer_with(target, 0, 500);
+}
 void client_buffer_largest(const Target& target) {
-  const std::size_t limit = std::min(
-      target.limit(GEX_FLAG_AM_PREPARE_LEAST_CLIENT, GEX_EVENT_NOW), landing_bytes);
+  const std::size_t limit =
+      std::min(target.limit(GEX_FLAG_AM_PREPARE_LEAST_CLIENT, GEX_EVENT_NOW), landing_bytes);
   client_buffer_with(target, limit, limit);
 }
 void client_buffer_beyond_max(const Target& target) {
   const std::size_t limit = target.limit(GEX_FLAG_AM_PREPARE_LEAST_CLIENT, GEX_EVENT_NOW);
   client_buffer_with(target, 512, std::min(limit + limit / 2, landing_bytes));
 }
-void library_buffer_exact(const Target& target) { library_buffer_with(target, 1000, 1000); }
-void library_buffer_small(const Target& target) { library_buffer_with(target, 16, 16); }
-void library_buffer_between(const Target& target) { library_buffer_with(target, 100, 3000); }
-void library_buffer_from_zero(const Target& target) { library_buffer_with(target, 0, 600); }
-void library_buffer_of_zero(const Target& target) { library_buffer_with(target, 0, 0); }
+void library_buffer_exact(const Target& target) {
+  library_buffer_with(target, 1000, 1000);
+}
+void library_buffer_small(const Target& target) {
+  library_buffer_with(target, 16, 16);
+}
+void library_buffer_between(const Target& target) {
+  library_buffer_with(target, 100, 3000);
+}
+void library_buffer_from_zero(const Target& target) {
+  library_buffer_with(target, 0, 600);
+}
+void library_buffer_of_zero(const Target& target) {
+  library_buffer_with(target, 0, 0);
+}
 void library_buffer_largest(const Target& target) {
   const std::size_t limit =
       std::min(target.limit(GEX_FLAG_AM_PREPARE_LEAST_ALLOC, nullptr), landing_bytes);
@@ -156,8 +171,7 @@ void commits_less(const Target& target) {
 }
 void commits_less_of_client_buffer(const Target& target) {
   const std::vector<std::uint8_t> buffer = payload_of(900, 14);
-  gex_AM_SrcDesc_t sd =
-      target.prepare(buffer.data(), 900, 900, GEX_EVENT_NOW, 0, target.landing());
+  gex_AM_SrcDesc_t sd = target.prepare(buffer.data(), 900, 900, GEX_EVENT_NOW, 0, target.landing());
   target.commit(sd, 20, 14, target.landing());
 }
 void commits_nothing(const Target& target) {
@@ -166,8 +180,7 @@ void commits_nothing(const Target& target) {
 }
 void commits_nothing_of_client_buffer(const Target& target) {
   const std::vector<std::uint8_t> buffer(900);
-  gex_AM_SrcDesc_t sd =
-      target.prepare(buffer.data(), 900, 900, GEX_EVENT_NOW, 0, target.landing());
+  gex_AM_SrcDesc_t sd = target.prepare(buffer.data(), 900, 900, GEX_EVENT_NOW, 0, target.landing());
   target.commit(sd, 0, 15, target.landing());
 }
 
@@ -190,8 +203,8 @@ void destination_as_offset(const Target& target) {
 void disposition_of_client_buffer(const Target& target) {
   std::byte* const buffer = own_segment() + 3 * landing_bytes + (target.is_reply() ? 4096 : 0);
   fill_payload(buffer, 700, 18);
-  gex_AM_SrcDesc_t sd = target.prepare(buffer, 700, 700, GEX_EVENT_NOW, GEX_FLAG_SELF_SEG_BOUND,
-                                       target.landing());
+  gex_AM_SrcDesc_t sd =
+      target.prepare(buffer, 700, 700, GEX_EVENT_NOW, GEX_FLAG_SELF_SEG_BOUND, target.landing());
   check(sd, buffer, 700, 700);
   target.commit(sd, 700, 18, target.landing());
 }
@@ -223,7 +236,8 @@ void prepared_immediate(const Target& target) {
 }
 
 void cancelled_library_buffer(const Target& target) {
-  for (const std::size_t bytes : {std::size_t{0}, std::size_t{16}, std::size_t{800}, std::size_t{3000}}) {
+  for (const std::size_t bytes :
+       {std::size_t{0}, std::size_t{16}, std::size_t{800}, std::size_t{3000}}) {
     for (int again = 0; again < 50; ++again) {
       gex_AM_SrcDesc_t sd = target.prepare(nullptr, bytes, bytes, nullptr, 0, target.landing());
       fill_payload(gex_AM_SrcDescAddr(sd), bytes, 22);
@@ -371,8 +385,8 @@ TEST(PrepareCompletion, ClientBufferWithEvent) {
   for (int i = 0; i < 20; ++i) {
     std::vector<std::uint8_t> buffer = payload_of(fitting_medium(4000, 2), 23);
     gex_Event_t completion = GEX_EVENT_NO_OP;
-    gex_AM_SrcDesc_t sd = gex_AM_PrepareRequestMedium(
-        team(), next(), buffer.data(), buffer.size(), buffer.size(), &completion, 0, 2);
+    gex_AM_SrcDesc_t sd = gex_AM_PrepareRequestMedium(team(), next(), buffer.data(), buffer.size(),
+                                                      buffer.size(), &completion, 0, 2);
     gex_AM_CommitRequestMedium2(sd, handlers[payload_in], buffer.size(), 23,
                                 static_cast<gex_AM_Arg_t>(buffer.size()));
     gex_Event_Wait(completion);
@@ -386,8 +400,8 @@ TEST(PrepareCompletion, ClientBuffersInAGroup) {
   std::array<std::vector<std::uint8_t>, 20> buffers;
   for (std::vector<std::uint8_t>& buffer : buffers) {
     buffer = payload_of(fitting_medium(4000, 2), 24);
-    gex_AM_SrcDesc_t sd = gex_AM_PrepareRequestMedium(
-        team(), next(), buffer.data(), buffer.size(), buffer.size(), GEX_EVENT_GROUP, 0, 2);
+    gex_AM_SrcDesc_t sd = gex_AM_PrepareRequestMedium(team(), next(), buffer.data(), buffer.size(),
+                                                      buffer.size(), GEX_EVENT_GROUP, 0, 2);
     gex_AM_CommitRequestMedium2(sd, handlers[payload_in], buffer.size(), 24,
                                 static_cast<gex_AM_Arg_t>(buffer.size()));
   }
@@ -404,8 +418,8 @@ TEST(PrepareFlood, RequestsAndRepliesBothNegotiated) {
   for (const std::size_t wanted : {32, 1000, 30000}) {
     start();
     constexpr long messages = 400;
-    const std::size_t bytes = std::min(
-        fitting_medium(wanted, 1), gex_AM_MaxReplyMedium(team(), next(), nullptr, 0, 1));
+    const std::size_t bytes =
+        std::min(fitting_medium(wanted, 1), gex_AM_MaxReplyMedium(team(), next(), nullptr, 0, 1));
     for (long i = 0; i < messages; ++i) {
       gex_AM_SrcDesc_t sd =
           gex_AM_PrepareRequestMedium(team(), next(), nullptr, bytes, bytes, nullptr, 0, 1);

@@ -1,5 +1,6 @@
-// Which indices gex_EP_RegisterHandlers gives, call after call, and what it answers to tables that it
-// refuses. A program of its own, since the endpoint's table is its subject; one that fails says where.
+// Which indices gex_EP_RegisterHandlers gives, call after call, and what it answers to tables that
+// it refuses. A program of its own, since the endpoint's table is its subject; one that fails says
+// where.
 
 #include <gasnetex.h>
 
@@ -28,12 +29,12 @@ gex_AM_Entry_t entry(gex_AM_Index_t index, gex_AM_Fn_t handler) {
   return {index, handler, flags, 0, nullptr, nullptr};
 }
 
-#define REQUIRE(condition)                                                              \
-  do {                                                                                  \
-    if (!(condition)) {                                                                 \
+#define REQUIRE(condition)                                                               \
+  do {                                                                                   \
+    if (!(condition)) {                                                                  \
       std::fprintf(stderr, "registration: line %d: not so: %s\n", __LINE__, #condition); \
-      gasnet_exit(1);                                                                   \
-    }                                                                                   \
+      gasnet_exit(1);                                                                    \
+    }                                                                                    \
   } while (0)
 
 int add(std::vector<gex_AM_Entry_t>& table) {
