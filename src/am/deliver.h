@@ -1,11 +1,19 @@
 #pragma once
-// Delivery: from an arrived message to its handler.
+// Delivery: from an arrived message to its handler. Inline, because it is most of what a message
+// costs its receiver.
 
 #include <gasnetex.h>
 
+#include <array>
 #include <cstddef>
+#include <utility>
 
+#include "am/handlers.h"
+#include "am/internal.h"
 #include "am/token.h"
+#include "core/objects.h"
+#include "core/process.h"
+#include "core/thread.h"
 
 namespace gex::am {
 
@@ -18,7 +26,89 @@ struct Arrived {
   Incoming* ring;    ///< null: the network
 };
 
+namespace detail {
+
+template <std::size_t>
+using Arg = gex_AM_Arg_t;
+
+using ShortCall = void (*)(gex_AM_Fn_t, gex_Token_t, const gex_AM_Arg_t*);
+using PayloadCall = void (*)(gex_AM_Fn_t, gex_Token_t, void*, std::size_t, const gex_AM_Arg_t*);
+
+template <std::size_t... I>
+constexpr ShortCall short_call(std::index_sequence<I...>) {
+  return [](gex_AM_Fn_t function, gex_Token_t token, [[maybe_unused]] const gex_AM_Arg_t* args) {
+    reinterpret_cast<void (*)(gex_Token_t, Arg<I>...)>(function)(token, args[I]...);
+  };
+}
+template <std::size_t... I>
+constexpr PayloadCall payload_call(std::index_sequence<I...>) {
+  return [](gex_AM_Fn_t function, gex_Token_t token, void* payload, std::size_t size,
+            [[maybe_unused]] const gex_AM_Arg_t* args) {
+    reinterpret_cast<void (*)(gex_Token_t, void*, std::size_t, Arg<I>...)>(function)(
+        token, payload, size, args[I]...);
+  };
+}
+template <std::size_t... N>
+constexpr auto short_calls(std::index_sequence<N...>) {
+  return std::array<ShortCall, sizeof...(N)>{short_call(std::make_index_sequence<N>{})...};
+}
+template <std::size_t... N>
+constexpr auto payload_calls(std::index_sequence<N...>) {
+  return std::array<PayloadCall, sizeof...(N)>{payload_call(std::make_index_sequence<N>{})...};
+}
+
+/// One call for each argument count.
+inline constexpr auto call_short = short_calls(std::make_index_sequence<max_args + 1>{});
+inline constexpr auto call_payload = payload_calls(std::make_index_sequence<max_args + 1>{});
+
+/// Calls the client's handler. A message without arguments needs no call of its own shape.
+inline void call(gex_AM_Fn_t function, gex_Token_t token, const Arrived& message) {
+  const unsigned arg_count = message.header.arg_count();
+  if (message.header.category() == Category::short_message) {
+    if (arg_count == 0)
+      reinterpret_cast<void (*)(gex_Token_t)>(function)(token);
+    else
+      call_short[arg_count](function, token, message.args);
+  } else if (arg_count == 0) {
+    reinterpret_cast<void (*)(gex_Token_t, void*, std::size_t)>(function)(token, message.payload,
+                                                                          message.size);
+  } else {
+    call_payload[arg_count](function, token, message.payload, message.size, message.args);
+  }
+}
+
+}  // namespace detail
+
 /// Runs the handler. Returns whether a request was left without a reply.
-bool run_handler(const Arrived& message) noexcept;
+[[gnu::always_inline]] inline bool run_handler(const Arrived& message) noexcept {
+  const MessageHeader& header = message.header;
+  const std::uint8_t index = header.handler();
+  _gex_Token token;
+  token.header = header;
+  token.may_reply = !header.is_reply();
+  token.endpoint = nullptr;
+  token.ring = message.ring;
+
+  if (checked()) [[unlikely]]
+    ++this_thread().handler_depth;
+  if (index >= GEX_AM_INDEX_BASE) [[likely]] {
+    token.endpoint = endpoint_at(header.endpoints().target_address());
+    if (token.endpoint == nullptr) [[unlikely]]
+      refuse_endpoint(token.header);
+    const gex_AM_Entry_t& entry = token.endpoint->handlers[index];
+    if (entry.gex_fnptr == nullptr || checked()) [[unlikely]]
+      check_delivery(entry, token.header);
+    detail::call(entry.gex_fnptr, &token, message);
+  } else {
+    internal_handler(index)(&token, message.payload, message.size, message.args,
+                            header.arg_count());
+  }
+  if (checked()) [[unlikely]] {
+    ThreadRecord& thread = this_thread();
+    --thread.handler_depth;
+    check_return(token, thread);
+  }
+  return token.may_reply;
+}
 
 }  // namespace gex::am

@@ -98,16 +98,29 @@ void check_delivery(const gex_AM_Entry_t& entry, const MessageHeader& header) no
   const char* category = name_of(header.category());
   if (entry.gex_fnptr == nullptr)
     fatal("rank %u sent a %s %s to handler index %u, which is not registered", header.source,
-          category, direction, unsigned{header.handler});
+          category, direction, unsigned{header.handler()});
   const char* name = entry.gex_name != nullptr ? entry.gex_name : "unnamed";
   const gex_Flags_t category_flag = GEX_FLAG_AM_SHORT << static_cast<unsigned>(header.category());
   const gex_Flags_t direction_flag = header.is_reply() ? GEX_FLAG_AM_REPLY : GEX_FLAG_AM_REQUEST;
   if ((entry.gex_flags & category_flag) == 0 || (entry.gex_flags & direction_flag) == 0)
     fatal("rank %u sent a %s %s to handler %s (index %u), which is not registered for that",
-          header.source, category, direction, name, unsigned{header.handler});
+          header.source, category, direction, name, unsigned{header.handler()});
   if (entry.gex_nargs != header.arg_count())
     fatal("rank %u sent %u argument(s) to handler %s (index %u), which takes %u", header.source,
-          header.arg_count(), name, unsigned{header.handler}, entry.gex_nargs);
+          header.arg_count(), name, unsigned{header.handler()}, entry.gex_nargs);
+}
+
+void refuse_endpoint(const MessageHeader& header) noexcept {
+  fatal("a message from rank %u names an endpoint that does not exist here (client %u, index %u)",
+        header.source, header.endpoints().client(), header.endpoints().target());
+}
+
+// No handler starts with a lock held: nothing polls then.
+void check_return(const _gex_Token& token, const ThreadRecord& thread) noexcept {
+  const unsigned index = token.header.handler();
+  if (thread.reply_descriptor.open && thread.reply_descriptor.token == &token)
+    fatal("handler %u returned with a prepared reply neither committed nor cancelled", index);
+  if (thread.held_locks != 0) fatal("handler %u returned holding a handler-safe lock", index);
 }
 
 }  // namespace gex::am

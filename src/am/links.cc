@@ -3,9 +3,9 @@
 #include <algorithm>
 #include <cstring>
 
+#include "am/copy.h"
 #include "am/deliver.h"
 #include "base/error.h"
-#include "core/published.h"
 
 namespace gex::am {
 
@@ -14,73 +14,128 @@ namespace {
 /// Messages taken from one ring before the others have their turn.
 constexpr unsigned drain_limit = 32;
 
-using shm::Cell;
-using shm::Slot;
-
-}  // namespace
+/// What a message uses of its slot, in bytes: surplus arguments, and a payload that is there.
+std::size_t used_of_slot(const MessageHeader& header) noexcept {
+  const std::size_t surplus = shm::surplus_bytes(header.category(), header.arg_count());
+  const bool payload = header.category() == Category::medium && header.slab() == no_slab &&
+                       shm::place_of(header.arg_count(), header.size()) == shm::Place::slot;
+  return std::min(surplus + (payload ? header.size() : 0), shm::slot_bytes);
+}
 
 /// A message copied out of its cell and slot.
-struct Links::Copy {
+struct Copy {
   MessageHeader header;
   alignas(16) std::uint32_t words[shm::cell_words];
   alignas(16) std::byte slot[shm::slot_bytes];
   alignas(16) gex_AM_Arg_t args[max_args];
 };
 
-/// Copies what the message uses of its cell and slot; afterwards the cell may be given back.
-inline void Links::copy_out(const Cell& cell, const Slot& slot, Copy& copy) noexcept {
-  copy.header = cell.header;
-  std::memcpy(copy.words, cell.words, sizeof copy.words);
+/// Puts the parts of the message together where the handler expects them.
+Arrived assemble(Copy& copy, Incoming& in) noexcept {
   const MessageHeader& header = copy.header;
   const Category category = header.category();
-  if (category == Category::short_message && header.arg_count() <= shm::cell_words) [[likely]]
-    return;
-  std::size_t used = shm::surplus_bytes(category, header.arg_count());
-  if (category == Category::medium && header.slab() == no_slab &&
-      shm::place_of(header.arg_count(), header.size()) == shm::Place::slot)
-    used += header.size();
-  if (used != 0) std::memcpy(copy.slot, slot.bytes, std::min(used, shm::slot_bytes));
+  const unsigned arg_count = header.arg_count();
+  const unsigned in_cell = shm::args_in_cell(category);
+  const std::uint32_t* first =
+      category == Category::long_message ? copy.words + shm::long_prefix_words : copy.words;
+  Arrived arrived{header, reinterpret_cast<const gex_AM_Arg_t*>(first), nullptr, 0, &in};
+  if (arg_count > in_cell) [[unlikely]] {
+    std::memcpy(copy.args, first, in_cell * sizeof(gex_AM_Arg_t));
+    std::memcpy(copy.args + in_cell, copy.slot, (arg_count - in_cell) * sizeof(gex_AM_Arg_t));
+    arrived.args = copy.args;
+  }
+  if (category == Category::medium) {
+    const shm::Neighborhood& neighborhood = process().neighborhood;
+    arrived.size = header.size();
+    if (header.slab() != no_slab)
+      arrived.payload =
+          neighborhood.slab(neighborhood.local_index_of(header.source), header.slab());
+    else if (shm::place_of(arg_count, arrived.size) == shm::Place::cell)
+      arrived.payload = reinterpret_cast<std::byte*>(copy.words) + shm::round_up_16(arg_count * 4);
+    else
+      arrived.payload = copy.slot + shm::surplus_bytes(category, arg_count);
+  } else if (category == Category::long_message) {
+    std::uint64_t prefix[2];
+    std::memcpy(prefix, copy.words, sizeof prefix);
+    arrived.payload = reinterpret_cast<void*>(prefix[0]);
+    arrived.size = prefix[1];
+  }
+  return arrived;
 }
 
+/// Delivers a message that is more than a short one in its cell. Returns whether a request was left
+/// without a reply.
+bool deliver_copy(Copy& copy, Incoming& in) noexcept {
+  const MessageHeader& header = copy.header;
+  const bool unanswered = run_handler(assemble(copy, in));
+  if (header.category() == Category::medium && header.slab() != no_slab) {
+    const shm::Neighborhood& neighborhood = process().neighborhood;
+    // Release: the handler's reads precede the owner's next write to the slab.
+    neighborhood.slab_busy(neighborhood.local_index_of(header.source), header.slab())
+        .store(0, std::memory_order_release);
+  }
+  return unanswered;
+}
+
+}  // namespace
+
 Immortal<Links> the_links;
+
+Incoming& Links::incoming(shm::Direction direction, std::uint32_t member) noexcept {
+  if (!pairs()) return incoming_[direction];
+  // This process's own rings are the last ones.
+  const std::uint32_t own = process().neighborhood.local_index();
+  const std::uint32_t place = member == own ? count_ - 1 : member - (member > own ? 1 : 0);
+  return incoming_[2 * place + direction];
+}
 
 void Links::set_up() {
   const Process& self = process();
   const shm::Neighborhood& neighborhood = self.neighborhood;
   const std::uint32_t me = neighborhood.local_index();
   first_rank_ = neighborhood.first_rank();
-  pairs_ = neighborhood.has_pair_rings();
+  count_ = neighborhood.size();
+  pair_count_ = neighborhood.has_pair_rings() ? count_ : 0;
   threaded_ = self.threaded;
 
-  const std::size_t sources = pairs_ ? neighborhood.size() : 1;
-  incoming_ = std::vector<Incoming>(2 * sources);
-  points_ = std::vector<PollPoint>(2 * sources);
-  for (std::size_t i = 0; i < incoming_.size(); ++i) {
-    Incoming& in = incoming_[i];
-    in.direction = i < sources ? shm::requests : shm::replies;
-    in.ring = neighborhood.ring(in.direction, static_cast<std::uint32_t>(i % sources), me);
-    in.consumer = {in.ring.control, in.ring.shape};
-    points_[i].ready.store(&in.ring.cells[0].ready, std::memory_order_relaxed);
-    points_[i].expected.store(1, std::memory_order_relaxed);
-  }
-  links_ = std::vector<Link>(neighborhood.size());
-  owed_ = std::vector<std::atomic<std::uint32_t>>(neighborhood.size());
-  for (std::uint32_t member = 0; member < neighborhood.size(); ++member) {
-    Link& link = links_[member];
-    link.member = member;
-    for (const shm::Direction direction : {shm::requests, shm::replies}) {
-      link.out[direction].ring = neighborhood.ring(direction, me, member);
-      link.out[direction].producer = {link.out[direction].ring.control,
-                                      link.out[direction].ring.shape};
+  links_ = std::make_unique<Link[]>(count_);
+  owed_ = std::vector<std::atomic<std::uint32_t>>(count_);
+  const std::uint32_t sources = pairs() ? count_ : 1;
+  incoming_ = std::make_unique<Incoming[]>(2 * std::size_t{sources});
+  inboxes_ = std::make_unique<Inbox[]>(2 * std::size_t{sources});
+  for (std::uint32_t i = 0; i < 2 * sources; ++i) incoming_[i].inbox = &inboxes_[i];
+  watch_inboxes(inboxes_.get(), pairs() ? 2 * (sources - 1) : 2);
+  for (const shm::Direction direction : {shm::requests, shm::replies}) {
+    for (std::uint32_t member = 0; member < sources; ++member) {
+      Incoming& in = incoming(direction, member);
+      const shm::Ring ring = neighborhood.ring(direction, member, me);
+      in.inbox->mask = ring.shape.cells - 1;
+      in.inbox->cells = ring.cells;
+      in.inbox->slots = ring.slots;
+      in.source = first_rank_ + member;
+      in.to_source = pairs() ? &links_[member] : nullptr;
+      in.consumer = {ring.control, ring.shape};
+      in.control = ring.control;
     }
-    if (pairs_) link.answers = &incoming_[sources + member];
+    for (std::uint32_t member = 0; member < count_; ++member) {
+      const shm::Ring ring = neighborhood.ring(direction, me, member);
+      Outgoing& out = links_[member].out[direction];
+      out.producer = {ring.control, ring.shape};
+      out.cells = ring.cells;
+      out.slots = ring.slots;
+      out.control = ring.control;
+    }
+  }
+  for (std::uint32_t member = 0; member < count_; ++member) {
+    links_[member].member = member;
+    if (pairs()) links_[member].answers = &incoming(shm::replies, member);
   }
 }
 
 bool Links::claim_request_credit() noexcept {
   const std::uint32_t sent = requests_sent_.fetch_add(1, std::memory_order_relaxed);
-  // The reply ring of this process is the last one of `incoming_` when rings are shared.
-  const std::uint32_t answered = incoming_.back().consumed.load(std::memory_order_relaxed);
+  const std::uint32_t answered =
+      incoming_[shm::replies].inbox->next.load(std::memory_order_relaxed);
   const Process& self = process();
   const std::uint32_t unanswered = self.neighborhood.unanswered_of(self.neighborhood.local_index())
                                        .load(std::memory_order_relaxed);
@@ -90,32 +145,53 @@ bool Links::claim_request_credit() noexcept {
 }
 
 bool Links::find_room(Link& link, shm::Direction direction) noexcept {
+  if (link.member == process().neighborhood.local_index())
+    watch_inboxes(inboxes_.get(), 2 * count_);
   auto& producer = link.out[direction].producer;
   return direction == shm::requests
-             ? producer.find_request_room(link.answers->consumed.load(std::memory_order_relaxed))
+             ? producer.find_request_room(link.answers->inbox->next.load(std::memory_order_relaxed))
              : producer.find_reply_room();
 }
 
-bool Links::claim_shared_cell(Link& link, shm::Direction direction, Claim& claim) noexcept {
-  const shm::Ring& ring = link.out[direction].ring;
-  if (direction == shm::requests && !claim_request_credit()) return false;
-  if (shm::claim_shared(*ring.control, ring.shape, claim.sequence)) return true;
-  if (direction == shm::requests) requests_sent_.fetch_sub(1, std::memory_order_relaxed);
-  return false;
+bool Links::claim(Link& link, shm::Direction direction, Claim& claim) noexcept {
+  Outgoing& out = link.out[direction];
+  if (pairs()) {
+    if (!out.producer.has_room() && !find_room(link, direction)) return false;
+    claim.sequence = out.producer.next();
+  } else {
+    if (direction == shm::requests && !claim_request_credit()) return false;
+    if (!shm::claim_shared(*out.control, shm::shared_shape, claim.sequence)) {
+      if (direction == shm::requests) requests_sent_.fetch_sub(1, std::memory_order_relaxed);
+      return false;
+    }
+  }
+  const shm::RingShape shape = pairs() ? shm::pair_shape : shm::shared_shape;
+  const std::uint32_t index = claim.sequence & (shape.cells - 1);
+  claim.cell = &out.cells[index];
+  claim.slot = &out.slots[index];
+  return true;
 }
 
-void Links::request_unanswered(Incoming& ring, gex_Rank_t source) noexcept {
-  if (pairs_) [[likely]] {
-    const std::uint32_t lag = ring.ring.shape.release_lag;
+void Links::publish(Outgoing& out, const Claim& claim, std::uint32_t what) noexcept {
+  if (pairs())
+    out.producer.publish(claim.cell->ready, what);
+  else
+    shm::publish_shared<shm::StdAtomics>(claim.cell->ready, claim.sequence, what);
+}
+
+void Links::request_unanswered(Incoming& in, gex_Rank_t source) noexcept {
+  if (pairs()) [[likely]] {
     if (!threaded_) {
-      const std::uint32_t count = ring.unanswered.load(std::memory_order_relaxed) + 1;
-      ring.unanswered.store(count, std::memory_order_relaxed);
+      const std::uint32_t count = in.unanswered.load(std::memory_order_relaxed) + 1;
+      in.unanswered.store(count, std::memory_order_relaxed);
       // Relaxed: the count carries no data; the requester only learns that no reply will come.
-      if (count % lag == 0) ring.ring.control->unanswered.store(count, std::memory_order_relaxed);
+      if (shm::pair_shape.is_published(count))
+        in.control->unanswered.store(count, std::memory_order_relaxed);
       return;
     }
-    const std::uint32_t count = ring.unanswered.fetch_add(1, std::memory_order_relaxed) + 1;
-    if (count % lag == 0) ring.ring.control->unanswered.fetch_add(lag, std::memory_order_relaxed);
+    const std::uint32_t count = in.unanswered.fetch_add(1, std::memory_order_relaxed) + 1;
+    if (shm::pair_shape.is_published(count))
+      in.control->unanswered.fetch_add(shm::pair_shape.release_lag, std::memory_order_relaxed);
     return;
   }
   owed_[source - first_rank_].fetch_add(1, std::memory_order_relaxed);
@@ -131,84 +207,68 @@ void Links::flush_unanswered() noexcept {
   }
 }
 
-bool Links::take_one(std::size_t index) noexcept {
-  Incoming& in = incoming_[index];
+/// Once a message is copied out, its cell is given back and others may poll, while its handler
+/// runs.
+[[gnu::always_inline]] inline void Links::let_go(Incoming& in) noexcept {
+  in.consumer.advance();
+  in.inbox->next.store(in.consumer.next(), std::memory_order_relaxed);
+  if (threaded_) in.lock.unlock();
+}
+
+bool Links::take_large(Incoming& in, MessageHeader header) noexcept {
+  Inbox& inbox = *in.inbox;
+  const std::uint32_t place = in.consumer.next() & inbox.mask;
+  const shm::Cell& cell = inbox.cells[place];
+  Copy copy;
+  header.size_buffer = cell.size_buffer;
+  copy.header = header;
+  std::memcpy(copy.words, cell.words, sizeof copy.words);
+  const std::size_t used = used_of_slot(header);
+  if (used != 0) copy_chunks(copy.slot, inbox.slots[place].bytes, used);
+  if (inbox.fetch_slots.load(std::memory_order_relaxed) != (used != 0))
+    inbox.fetch_slots.store(used != 0, std::memory_order_relaxed);
+  let_go(in);
+  return deliver_copy(copy, in);
+}
+
+/// Takes the next message, if there is one, and runs its handler.
+[[gnu::always_inline]] inline bool Links::take_one(Incoming& in) noexcept {
   if (threaded_ && !in.lock.try_lock()) return false;
-  const std::uint32_t at = in.consumer.next() & (in.ring.shape.cells - 1);
-  const Cell& cell = in.ring.cells[at];
-  if (!in.consumer.arrived(cell.ready)) {
+  const Inbox& inbox = *in.inbox;
+  const shm::Cell& cell = inbox.cells[in.consumer.next() & inbox.mask];
+  MessageHeader header;
+  if (!in.consumer.arrived(cell.ready, header.what)) {
     if (threaded_) in.lock.unlock();
     return false;
   }
-  Copy copy;
-  copy_out(cell, in.ring.slots[at], copy);
-  in.consumer.advance();
-  const std::uint32_t next = in.consumer.next();
-  in.consumed.store(next, std::memory_order_relaxed);
-  points_[index].expected.store(next + 1, std::memory_order_relaxed);
-  points_[index].ready.store(&in.ring.cells[next & (in.ring.shape.cells - 1)].ready,
-                             std::memory_order_relaxed);
-  if (threaded_) in.lock.unlock();
-
-  if (copy.header.category() == Category::short_message &&
-      copy.header.arg_count() <= shm::cell_words) [[likely]] {
-    const Arrived arrived{copy.header, reinterpret_cast<const gex_AM_Arg_t*>(copy.words), nullptr,
-                          0, &in};
-    if (run_handler(arrived)) request_unanswered(in, copy.header.source);
-    return true;
+  header.source = pairs() ? in.source : cell.source;
+  header.size_buffer = 0;
+  bool unanswered;
+  if (header.category() == Category::short_message && header.arg_count() <= shm::cell_words)
+      [[likely]] {
+    alignas(16) gex_AM_Arg_t args[shm::cell_words];
+    copy_chunks(args, cell.words, header.arg_count() * sizeof *args);
+    let_go(in);
+    unanswered = run_handler({header, args, nullptr, 0, &in});
+  } else {
+    unanswered = take_large(in, header);
   }
-  deliver_with_payload(in, copy);
+  if (unanswered) request_unanswered(in, header.source);
   return true;
 }
 
-void Links::deliver_with_payload(Incoming& in, Copy& copy) noexcept {
-  const MessageHeader& header = copy.header;
-  const Category category = header.category();
-  const unsigned arg_count = header.arg_count();
-  const unsigned in_cell = shm::args_in_cell(category);
-  const std::uint32_t* first =
-      category == Category::long_message ? copy.words + shm::long_prefix_words : copy.words;
-  Arrived arrived{header, reinterpret_cast<const gex_AM_Arg_t*>(first), nullptr, 0, &in};
-  if (arg_count > in_cell) [[unlikely]] {
-    std::memcpy(copy.args, first, in_cell * sizeof(gex_AM_Arg_t));
-    std::memcpy(copy.args + in_cell, copy.slot, (arg_count - in_cell) * sizeof(gex_AM_Arg_t));
-    arrived.args = copy.args;
-  }
-  const shm::Neighborhood& neighborhood = process().neighborhood;
-  const bool in_slab = category == Category::medium && header.slab() != no_slab;
-  if (category == Category::medium) {
-    arrived.size = header.size();
-    if (in_slab)
-      arrived.payload =
-          neighborhood.slab(neighborhood.local_index_of(header.source), header.slab());
-    else if (shm::place_of(arg_count, arrived.size) == shm::Place::cell)
-      arrived.payload = reinterpret_cast<std::byte*>(copy.words) + shm::round_up_16(arg_count * 4);
-    else
-      arrived.payload = copy.slot + shm::surplus_bytes(category, arg_count);
-  } else if (category == Category::long_message) {
-    std::uint64_t prefix[2];
-    std::memcpy(prefix, copy.words, sizeof prefix);
-    arrived.payload = reinterpret_cast<void*>(prefix[0]);
-    arrived.size = prefix[1];
-  }
-  const bool unanswered = run_handler(arrived);
-  if (in_slab)
-    // Release: the handler's reads precede the owner's next write to the slab.
-    neighborhood.slab_busy(neighborhood.local_index_of(header.source), header.slab())
-        .store(0, std::memory_order_release);
-  if (unanswered) request_unanswered(in, header.source);
+bool Links::drain(Incoming& in) noexcept {
+  unsigned taken = 0;
+  while (taken < drain_limit && take_one(in)) ++taken;
+  return taken != 0;
 }
 
-bool Links::drain(std::size_t index) noexcept {
+bool Links::poll(std::uint32_t quiet) noexcept {
   bool any = false;
-  for (unsigned i = 0; i < drain_limit && points_[index].arrived() && take_one(index); ++i)
-    any = true;
-  return any;
-}
-
-bool Links::drain_arrived() noexcept {
-  bool any = false;
-  for (std::size_t i = 0; i < points_.size(); ++i) any |= drain(i);
+  const std::uint32_t watched = watched_inboxes();
+  for (std::uint32_t i = quiet; i < watched; ++i)
+    if (inboxes_[i].seems_full()) any |= drain(incoming_[i]);
+  if (owes_.load(std::memory_order_relaxed)) flush_unanswered();
   return any;
 }
 

@@ -5,8 +5,11 @@
 #include <utility>
 #include <vector>
 
+#include "am/copy.h"
+#include "am/express.h"
 #include "am/slabs.h"
 #include "base/error.h"
+#include "core/progress.h"
 #include "core/published.h"
 
 namespace gex::am {
@@ -18,7 +21,8 @@ namespace {
 /// Writes the message to a claimed cell and its slot.
 void write(const Claim& claim, const Outbound& message) noexcept {
   shm::Cell& cell = *claim.cell;
-  cell.header = header_of(message);
+  cell.source = gex_proc_.jobrank;
+  cell.size_buffer = message.size_buffer();
   std::uint32_t* words = cell.words;
   if (message.category == Category::long_message) {
     const std::uint64_t prefix[2] = {reinterpret_cast<std::uint64_t>(message.destination),
@@ -27,11 +31,12 @@ void write(const Claim& claim, const Outbound& message) noexcept {
     words += shm::long_prefix_words;
   }
   const unsigned in_cell = shm::args_in_cell(message.category);
-  if (message.arg_count <= in_cell) [[likely]] {
-    copy_args(words, message.args, message.arg_count);
+  if (message.arg_count <= in_cell) {
+    copy_chunks(words, message.args, message.arg_count * sizeof *message.args);
   } else {
-    copy_args(words, message.args, in_cell);
-    copy_args(claim.slot->bytes, message.args + in_cell, message.arg_count - in_cell);
+    copy_chunks(words, message.args, in_cell * sizeof *message.args);
+    copy_chunks(claim.slot->bytes, message.args + in_cell,
+                (message.arg_count - in_cell) * sizeof *message.args);
   }
   if (message.category != Category::medium || message.slab != no_slab || message.size == 0) return;
   std::byte* to =
@@ -41,44 +46,44 @@ void write(const Claim& claim, const Outbound& message) noexcept {
   std::memcpy(to, message.payload, message.size);
 }
 
-/// Where a long message's destination is mapped here.
-void* mapped_destination(const Link& link, const Outbound& message) noexcept {
+/// Copies a long message's payload to its destination, which is mapped here.
+void place(const Link& link, const Outbound& message) noexcept {
   const gex_Rank_t jobrank = process().neighborhood.first_rank() + link.member;
   const PublishedSegment& segment = published_segment(jobrank);
   const auto address = reinterpret_cast<std::uintptr_t>(message.destination);
   if (segment.mapped == nullptr || !segment.contains(address, message.size)) [[unlikely]]
     fatal("a long message of %zu bytes to %p does not lie in the bound segment of rank %u",
           message.size, message.destination, jobrank);
-  return segment.mapped + (address - segment.owner_address);
+  std::memcpy(segment.mapped + (address - segment.owner_address), message.payload, message.size);
 }
 
-/// Claims a cell for a message whose payload is in place, writes and publishes it.
-bool send_cell(Link& link, shm::Direction direction, const Outbound& message) noexcept {
-  Links& all = links();
-  Claim claim;
-  if (!all.claim(link, direction, claim)) return false;
-  write(claim, message);
-  all.publish(link, direction, claim);
-  return true;
+bool to_be_placed(const Outbound& message) noexcept {
+  return message.category == Category::long_message && message.size != 0 && !message.placed;
 }
-
-shm::Direction direction_of(const Outbound& message) noexcept {
-  return message.reply ? shm::replies : shm::requests;
-}
-
 bool needs_slab(const Outbound& message) noexcept {
   return message.category == Category::medium && message.slab == no_slab &&
          shm::place_of(message.arg_count, message.size) == shm::Place::slab;
 }
 
-}  // namespace
-
-bool try_send_local(Link& link, const Outbound& message, bool immediate) noexcept {
-  const shm::Direction direction = direction_of(message);
+/// Claims a cell for a message that needs no slab, writes and publishes it. The payload of an
+/// immediate long message is placed once a cell is certain: nothing may be touched if there is
+/// none.
+bool send_cell(Link& link, shm::Direction direction, const Outbound& message) noexcept {
   Links& all = links();
+  Claim claim;
+  if (!all.claim(link, direction, claim)) return false;
+  if (to_be_placed(message)) place(link, message);
+  write(claim, message);
+  all.publish(link.out[direction], claim, message.what());
+  return true;
+}
+
+/// Sends if there is room now; false if not, with nothing done.
+bool try_send(Link& link, const Outbound& message, bool immediate) noexcept {
+  const shm::Direction direction = message.reply ? shm::replies : shm::requests;
   // In PAR the lock of a pair ring makes this thread its one producer.
-  const bool lock_needed = all.threaded() && all.pairs();
   SpinLock& lock = link.out[direction].lock;
+  const bool lock_needed = links().threaded() && links().pairs();
   if (lock_needed && immediate && !lock.try_lock()) return false;
   if (lock_needed && !immediate) lock.lock();
   struct Unlock {
@@ -88,26 +93,43 @@ bool try_send_local(Link& link, const Outbound& message, bool immediate) noexcep
     }
   } const unlock{lock_needed ? &lock : nullptr};
 
-  if (message.category == Category::long_message && message.size != 0) {
-    // The payload is copied to its destination once a cell is certain, and before the cell is
-    // published; no other message waits behind the copy but those to the same peer.
-    Claim claim;
-    if (!all.claim(link, direction, claim)) return false;
-    std::memcpy(mapped_destination(link, message), message.payload, message.size);
-    write(claim, message);
-    all.publish(link, direction, claim);
-    return true;
-  }
-  if (needs_slab(message)) {
-    Outbound placed = message;
-    placed.slab = slabs().acquire(direction, message.size, link.member);
-    if (placed.slab == no_slab) return false;
-    std::memcpy(slabs().address(placed.slab), message.payload, message.size);
-    if (send_cell(link, direction, placed)) return true;
-    slabs().release(placed.slab);
-    return false;
-  }
-  return send_cell(link, direction, message);
+  if (!needs_slab(message)) return send_cell(link, direction, message);
+  Outbound in_slab = message;
+  in_slab.slab = slabs().acquire(direction, message.size, link.member);
+  if (in_slab.slab == no_slab) return false;
+  std::memcpy(slabs().address(in_slab.slab), message.payload, message.size);
+  if (send_cell(link, direction, in_slab)) return true;
+  slabs().release(in_slab.slab);
+  return false;
+}
+
+/// The message, its long payload placed. Before a cell is claimed, so that no other message waits
+/// behind the copy.
+Outbound with_payload_placed(const Link& link, const Outbound& message) noexcept {
+  Outbound placed = message;
+  if (to_be_placed(message)) place(link, message);
+  placed.placed = true;
+  return placed;
+}
+
+}  // namespace
+
+bool may_have_room(gex_Rank_t jobrank) noexcept {
+  Link* link = links().pair_to(jobrank);
+  if (link == nullptr) return true;
+  Outgoing& out = link->out[shm::requests];
+  const bool threaded = links().threaded();
+  if (threaded && !out.lock.try_lock()) return false;
+  const bool room = out.producer.has_room() || links().find_room(*link, shm::requests);
+  if (threaded) out.lock.unlock();
+  return room;
+}
+
+int send_request_local(Link& link, const Outbound& message, bool immediate) noexcept {
+  if (immediate) return try_send(link, message, true) ? 0 : 1;
+  const Outbound placed = with_payload_placed(link, message);
+  wait_until([&]() noexcept { return try_send(link, placed, false); });
+  return 0;
 }
 
 namespace {
@@ -132,7 +154,7 @@ KeptReplies& kept_replies() noexcept {
   auto kept = std::make_unique<KeptReply>();
   kept->link = &link;
   kept->message = message;
-  if (message.arg_count != 0) copy_args(kept->args, message.args, message.arg_count);
+  copy_chunks(kept->args, message.args, message.arg_count * sizeof *message.args);
   kept->message.args = kept->args;
   kept->payload = std::make_unique<std::byte[]>(message.size);
   std::memcpy(kept->payload.get(), message.payload, message.size);
@@ -141,19 +163,21 @@ KeptReplies& kept_replies() noexcept {
   const OptionalGuard guard(all.lock, true);
   all.list.push_back(std::move(kept));
   any_kept.store(true, std::memory_order_relaxed);
+  want_deliveries();
 }
 
 }  // namespace
 
 void send_reply_local(Link& link, const Outbound& message) noexcept {
-  if (try_send_local(link, message, false)) return;
-  if (needs_slab(message)) {
-    keep(link, message);
+  const Outbound placed = with_payload_placed(link, message);
+  if (try_send(link, placed, false)) return;
+  if (needs_slab(placed)) {
+    keep(link, placed);
     return;
   }
   // The reservation makes room certain; with shared rings a claim may only lose a race.
   Waiter waiter;
-  for (unsigned turns = 0; !try_send_local(link, message, false); ++turns) {
+  for (unsigned turns = 0; !try_send(link, placed, false); ++turns) {
     if (turns > 100'000'000U)
       fatal("no room for a reply to rank %u although it was reserved",
             process().neighborhood.first_rank() + link.member);
@@ -171,8 +195,9 @@ bool flush_kept_replies() noexcept {
   }
   bool sent = false;
   std::erase_if(mine, [&](const std::unique_ptr<KeptReply>& kept) {
-    const bool went = try_send_local(*kept->link, kept->message, false);
+    const bool went = try_send(*kept->link, kept->message, false);
     sent = sent || went;
+    if (went) unwant_deliveries();
     return went;
   });
   if (!mine.empty()) {

@@ -60,12 +60,7 @@ bool send_on(net::Channel channel, gex_Rank_t jobrank, const Outbound& message) 
   PeerState& peer = self.peers[jobrank];
   Prefix prefix{};
   prefix.credits = take_owed(peer);
-  prefix.header.source = gex_proc_.jobrank;
-  prefix.header.handler = message.handler;
-  prefix.header.kind = MessageHeader::make_kind(message.category, message.reply, message.arg_count);
-  prefix.header.endpoints = message.endpoints;
-  prefix.header.size_buffer = MessageHeader::make_size_buffer(
-      message.category == Category::medium ? static_cast<std::uint32_t>(message.size) : 0, no_slab);
+  prefix.header = {message.what(), gex_proc_.jobrank, message.size_buffer()};
   const LongPrefix long_prefix{reinterpret_cast<std::uint64_t>(message.destination), message.size};
 
   net::Piece pieces[4];
@@ -148,7 +143,7 @@ void deliver_from_network(std::uint32_t source, net::Channel channel, const void
   if (header.is_reply() != (channel == net::reply_channel)) refuse(source, "on the wrong channel");
   PeerState& peer = self.peers[source];
   if (prefix.credits != 0) peer.credits.fetch_add(prefix.credits, std::memory_order_relaxed);
-  if (header.is_reply() && header.handler == static_cast<std::uint8_t>(Internal::credits)) return;
+  if (header.is_reply() && header.handler() == static_cast<std::uint8_t>(Internal::credits)) return;
 
   const unsigned arg_count = header.arg_count();
   if (arg_count > max_args) refuse(source, "more arguments than there can be");
@@ -181,7 +176,7 @@ void deliver_from_network(std::uint32_t source, net::Channel channel, const void
       if (size - at != arrived.size) refuse(source, "its size is not what its header says");
       arrived.payload = reinterpret_cast<void*>(long_prefix.destination);
       if (arrived.size != 0) {
-        const gex_EP_t endpoint = find_endpoint(header.client(), header.target_endpoint());
+        const gex_EP_t endpoint = endpoint_at(header.endpoints().target_address());
         if (endpoint == nullptr || endpoint->segment == nullptr ||
             !endpoint->segment->contains(arrived.payload, arrived.size))
           fatal("a long message of %zu bytes from rank %u to %p does not lie in the bound segment",

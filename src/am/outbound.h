@@ -2,7 +2,7 @@
 // An active message on its way out, and the two ways to send one.
 //
 // Routing is decided here once: a process of the neighborhood is reached through its ring, any
-// other through the conduit.
+// other through the conduit. What fits in a cell has a shorter way, express.h.
 
 #include <gasnetex.h>
 
@@ -17,13 +17,22 @@ struct Outbound {
   std::uint8_t handler = 0;
   Category category = Category::short_message;
   bool reply = false;
+  bool placed = false;  ///< the payload of a long message is at its destination already
   std::uint8_t arg_count = 0;
-  std::uint16_t endpoints = 0;         ///< MessageHeader::make_endpoints
+  Endpoints endpoints{};
   const gex_AM_Arg_t* args = nullptr;  ///< padded to whole 16-byte chunks, aligned to 16
   const void* payload = nullptr;
   std::size_t size = 0;
   void* destination = nullptr;   ///< of a long message, in its owner's addresses
   std::uint32_t slab = no_slab;  ///< the payload is already in this slab of ours
+
+  std::uint32_t what() const noexcept {
+    return MessageHeader::make_what(handler, category, reply, arg_count, endpoints);
+  }
+  std::uint32_t size_buffer() const noexcept {
+    return MessageHeader::make_size_buffer(
+        category == Category::medium ? static_cast<std::uint32_t>(size) : 0, slab);
+  }
 };
 
 /// Sends a request. Waits for room, polling, unless `immediate`; then returns non-zero if there was
@@ -34,6 +43,6 @@ int send_request(gex_Rank_t jobrank, const Outbound& message, bool immediate) no
 void send_reply(gex_Token_t token, Outbound& message) noexcept;
 
 /// The two addresses of a message between endpoints of one client.
-std::uint16_t endpoints_of(gex_EP_t source, gex_EP_Index_t target) noexcept;
+Endpoints endpoints_of(gex_EP_t source, gex_EP_Index_t target) noexcept;
 
 }  // namespace gex::am

@@ -11,8 +11,8 @@ namespace gex::am {
 
 namespace {
 
-bool poll_messages() noexcept {
-  bool progressed = links().poll();
+bool deliver_messages(std::uint32_t quiet) noexcept {
+  bool progressed = links().poll(quiet);
   if (process().conduit != nullptr) progressed |= poll_network();
   if (any_kept.load(std::memory_order_relaxed)) [[unlikely]]
     progressed |= flush_kept_replies();
@@ -25,7 +25,8 @@ void start() {
   links().set_up();
   slabs().set_up(process().neighborhood, process().threaded);
   set_up_network();
-  register_poller(poll_messages);
+  register_deliverer(deliver_messages);
+  if (process().conduit != nullptr) want_deliveries();
 }
 
 }  // namespace gex::am

@@ -13,7 +13,7 @@ struct Incoming;
 
 struct _gex_Token {
   gex::MessageHeader header;
-  gex_EP_t endpoint = nullptr;
-  gex::am::Incoming* ring = nullptr;  ///< where it came from; null: the network
-  bool replied = false;
+  bool may_reply;  ///< a request that has not been replied to
+  gex_EP_t endpoint;
+  gex::am::Incoming* ring;  ///< where it came from; null: the network
 };

@@ -2,10 +2,10 @@
 
 #include <gasnetex.h>
 
+#include "am/express.h"
 #include "am/limits.h"
 #include "am/outbound.h"
 #include "am/prepare.h"
-#include "am/send.h"
 #include "am/token.h"
 #include "base/error.h"
 #include "core/published.h"
@@ -49,9 +49,8 @@ void check_payload(const char* call, std::size_t size, std::size_t limit, gex_Ev
   if (reply && lc_opt == GEX_EVENT_GROUP) fatal("%s: GEX_EVENT_GROUP is not for replies", call);
 }
 
-/// The state a reply needs; cheap, and always checked, because a second reply would take the place
-/// of another request's.
-void check_reply(const char* call, gex_Token_t token) {
+/// Says what is wrong with a reply to that token; returns if nothing is.
+[[gnu::cold]] void judge_reply(const char* call, gex_Token_t token) {
   if (token == nullptr) fatal("%s: the token is null", call);
   if (checked()) {
     // First, because outside handlers the token names nothing that could be looked at.
@@ -59,10 +58,47 @@ void check_reply(const char* call, gex_Token_t token) {
     if (thread.handler_depth == 0) fatal("%s: not in a request handler", call);
     if (thread.held_locks != 0) fatal("%s: not allowed while holding a handler-safe lock", call);
   }
-  if (token->header.is_reply()) [[unlikely]]
-    fatal("%s: a reply handler cannot reply", call);
-  if (token->replied) [[unlikely]]
-    fatal("%s: the request was already replied to", call);
+  if (token->may_reply) return;
+  fatal(token->header.is_reply() ? "%s: a reply handler cannot reply"
+                                 : "%s: the request was already replied to",
+        call);
+}
+
+/// The state a reply needs; cheap, and always checked, because a second reply would take the place
+/// of another request's.
+inline void check_reply(const char* call, gex_Token_t token) {
+  if (token == nullptr || checked() || !token->may_reply) [[unlikely]]
+    judge_reply(call, token);
+}
+
+/// Whether the shortest way may be tried: a team, and nothing to check.
+bool has_express(gex_TM_t tm) {
+  return !GEX_IS_PAIR_(tm) && !checked();
+}
+
+/// The two ends of a request that takes the shortest way, if there is a link.
+struct ExpressTarget {
+  ExpressTarget(gex_TM_t tm, gex_Rank_t rank) {
+    const gex::Team& team = gex::Team::from(tm);
+    const gex_EP_Location_t& location = team.location_of(rank);
+    link = gex::am::links().pair_to(location.gex_rank);
+    endpoints = team.endpoints_to(location);
+  }
+  std::uint32_t what(gex_AM_Index_t handler, Category category, unsigned numargs) const {
+    return gex::MessageHeader::make_what(handler, category, false, numargs, endpoints);
+  }
+  gex::am::Link* link;
+  gex::Endpoints endpoints;
+};
+
+/// The same for a reply.
+gex::am::Link* express_reply_link(gex_Token_t token) {
+  return token->ring != nullptr ? token->ring->to_source : nullptr;
+}
+std::uint32_t reply_what(gex_Token_t token, gex_AM_Index_t handler, Category category,
+                         unsigned numargs) {
+  return gex::MessageHeader::make_what(handler, category, true, numargs,
+                                       token->header.endpoints().reversed());
 }
 
 Outbound message(gex_AM_Index_t handler, Category category, unsigned numargs,
@@ -89,6 +125,54 @@ const void* local_address(const void* address, gex_EP_t endpoint, gex_Flags_t fl
 
 constexpr bool immediate(gex_Flags_t flags) {
   return (flags & GEX_FLAG_IMMEDIATE) != 0;
+}
+
+/// A request that does not go the shortest way.
+[[gnu::noinline]] int request_short(gex_TM_t tm, gex_Rank_t rank, gex_AM_Index_t handler,
+                                    gex_Flags_t flags, unsigned numargs, const gex_AM_Arg_t* args) {
+  if (checked()) check_request(Call::request_short, tm, rank, handler);
+  const gex::Peer peer = gex::resolve(tm, rank);
+  if (immediate(flags) && !gex::am::may_have_room(peer.jobrank)) return 1;
+  Outbound out = message(handler, Category::short_message, numargs, args);
+  out.endpoints = gex::am::endpoints_of(peer.local_endpoint, peer.endpoint);
+  return gex::am::send_request(peer.jobrank, out, immediate(flags));
+}
+
+[[gnu::noinline]] int reply_short(gex_Token_t token, gex_AM_Index_t handler, unsigned numargs,
+                                  const gex_AM_Arg_t* args) {
+  Outbound out = message(handler, Category::short_message, numargs, args);
+  gex::am::send_reply(token, out);
+  return 0;
+}
+
+[[gnu::noinline]] int reply_medium(gex_Token_t token, gex_AM_Index_t handler,
+                                   const void* source_addr, std::size_t nbytes, gex_Event_t* lc_opt,
+                                   gex_Flags_t flags, unsigned numargs, const gex_AM_Arg_t* args) {
+  check_payload("gex_AM_ReplyMedium", nbytes, gex::am::max_medium(token->header.source), lc_opt,
+                true);
+  Outbound out = message(handler, Category::medium, numargs, args);
+  out.payload = local_address(source_addr, token->endpoint, flags);
+  out.size = nbytes;
+  gex::am::send_reply(token, out);
+  complete_locally(lc_opt);
+  return 0;
+}
+
+[[gnu::noinline]] int request_medium(gex_TM_t tm, gex_Rank_t rank, gex_AM_Index_t handler,
+                                     const void* source_addr, std::size_t nbytes,
+                                     gex_Event_t* lc_opt, gex_Flags_t flags, unsigned numargs,
+                                     const gex_AM_Arg_t* args) {
+  if (checked()) check_request(Call::request_medium, tm, rank, handler);
+  const gex::Peer peer = gex::resolve(tm, rank);
+  check_payload(name_of(Call::request_medium), nbytes, gex::am::max_medium(peer.jobrank), lc_opt,
+                false);
+  Outbound out = message(handler, Category::medium, numargs, args);
+  out.endpoints = gex::am::endpoints_of(peer.local_endpoint, peer.endpoint);
+  out.payload = local_address(source_addr, peer.local_endpoint, flags);
+  out.size = nbytes;
+  if (gex::am::send_request(peer.jobrank, out, immediate(flags)) != 0) return 1;
+  complete_locally(lc_opt);
+  return 0;
 }
 
 /// The descriptor is open, the calling thread's, and of the call's kind.
@@ -202,7 +286,7 @@ size_t gex_AM_LUBReplyMedium(void) {
 gex_TI_t gex_Token_Info(gex_Token_t token, gex_Token_Info_t* info, gex_TI_t) {
   info->gex_srcrank = token->header.source;
   info->gex_ep = token->endpoint;
-  info->gex_entry = &token->endpoint->handlers[token->header.handler];
+  info->gex_entry = &token->endpoint->handlers[token->header.handler()];
   info->gex_is_req = token->header.is_reply() ? 0 : 1;
   info->gex_is_long = token->header.category() == Category::long_message ? 1 : 0;
   return GEX_TI_ALL;
@@ -210,29 +294,29 @@ gex_TI_t gex_Token_Info(gex_Token_t token, gex_Token_Info_t* info, gex_TI_t) {
 
 int gex_am_request_short_(gex_TM_t tm, gex_Rank_t rank, gex_AM_Index_t handler, gex_Flags_t flags,
                           unsigned int numargs, const gex_AM_Arg_t* args) {
-  if (checked()) [[unlikely]]
-    check_request(Call::request_short, tm, rank, handler);
-  const gex::Peer peer = gex::resolve(tm, rank);
-  Outbound out = message(handler, Category::short_message, numargs, args);
-  out.endpoints = gex::am::endpoints_of(peer.local_endpoint, peer.endpoint);
-  return gex::am::send_request_now(peer.jobrank, out, immediate(flags));
+  if (has_express(tm)) [[likely]] {
+    const ExpressTarget to(tm, rank);
+    if (gex::am::send_short(to.link, gex::shm::requests,
+                            to.what(handler, Category::short_message, numargs), args, numargs))
+        [[likely]]
+      return 0;
+  }
+  return request_short(tm, rank, handler, flags, numargs, args);
 }
 
 int gex_am_request_medium_(gex_TM_t tm, gex_Rank_t rank, gex_AM_Index_t handler,
                            const void* source_addr, size_t nbytes, gex_Event_t* lc_opt,
                            gex_Flags_t flags, unsigned int numargs, const gex_AM_Arg_t* args) {
-  if (checked()) [[unlikely]]
-    check_request(Call::request_medium, tm, rank, handler);
-  const gex::Peer peer = gex::resolve(tm, rank);
-  check_payload(name_of(Call::request_medium), nbytes, gex::am::max_medium(peer.jobrank), lc_opt,
-                false);
-  Outbound out = message(handler, Category::medium, numargs, args);
-  out.endpoints = gex::am::endpoints_of(peer.local_endpoint, peer.endpoint);
-  out.payload = local_address(source_addr, peer.local_endpoint, flags);
-  out.size = nbytes;
-  if (gex::am::send_request(peer.jobrank, out, immediate(flags)) != 0) return 1;
-  complete_locally(lc_opt);
-  return 0;
+  if (has_express(tm) && (flags & GEX_FLAG_SELF_SEG_OFFSET) == 0) [[likely]] {
+    const ExpressTarget to(tm, rank);
+    if (gex::am::send_medium(to.link, gex::shm::requests,
+                             to.what(handler, Category::medium, numargs), args, numargs,
+                             source_addr, nbytes)) [[likely]] {
+      complete_locally(lc_opt);
+      return 0;
+    }
+  }
+  return request_medium(tm, rank, handler, source_addr, nbytes, lc_opt, flags, numargs, args);
 }
 
 int gex_am_request_long_(gex_TM_t tm, gex_Rank_t rank, gex_AM_Index_t handler,
@@ -257,23 +341,31 @@ int gex_am_request_long_(gex_TM_t tm, gex_Rank_t rank, gex_AM_Index_t handler,
 int gex_am_reply_short_(gex_Token_t token, gex_AM_Index_t handler, gex_Flags_t,
                         unsigned int numargs, const gex_AM_Arg_t* args) {
   check_reply("gex_AM_ReplyShort", token);
-  Outbound out = message(handler, Category::short_message, numargs, args);
-  gex::am::send_reply_now(token, out);
-  return 0;
+  if (gex::am::Link* link = express_reply_link(token)) [[likely]] {
+    const std::uint32_t what = reply_what(token, handler, Category::short_message, numargs);
+    if (gex::am::send_short(link, gex::shm::replies, what, args, numargs)) [[likely]] {
+      token->may_reply = false;
+      return 0;
+    }
+  }
+  return reply_short(token, handler, numargs, args);
 }
 
 int gex_am_reply_medium_(gex_Token_t token, gex_AM_Index_t handler, const void* source_addr,
                          size_t nbytes, gex_Event_t* lc_opt, gex_Flags_t flags,
                          unsigned int numargs, const gex_AM_Arg_t* args) {
   check_reply("gex_AM_ReplyMedium", token);
-  check_payload("gex_AM_ReplyMedium", nbytes, gex::am::max_medium(token->header.source), lc_opt,
-                true);
-  Outbound out = message(handler, Category::medium, numargs, args);
-  out.payload = local_address(source_addr, token->endpoint, flags);
-  out.size = nbytes;
-  gex::am::send_reply(token, out);
-  complete_locally(lc_opt);
-  return 0;
+  gex::am::Link* link = express_reply_link(token);
+  if (link != nullptr && (flags & GEX_FLAG_SELF_SEG_OFFSET) == 0 && !checked()) [[likely]] {
+    const std::uint32_t what = reply_what(token, handler, Category::medium, numargs);
+    if (gex::am::send_medium(link, gex::shm::replies, what, args, numargs, source_addr, nbytes))
+        [[likely]] {
+      token->may_reply = false;
+      complete_locally(lc_opt);
+      return 0;
+    }
+  }
+  return reply_medium(token, handler, source_addr, nbytes, lc_opt, flags, numargs, args);
 }
 
 int gex_am_reply_long_(gex_Token_t token, gex_AM_Index_t handler, const void* source_addr,

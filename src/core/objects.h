@@ -47,20 +47,24 @@ namespace gex {
 
 namespace detail {
 extern gex_Client_t the_client;
-}
+/// Endpoints by address (Endpoints::target_address in shm/message.h).
+inline constexpr unsigned endpoint_addresses = 1024;
+extern gex_EP_t endpoint_table[endpoint_addresses];
+}  // namespace detail
 
 /// The client of this process, or null before gex_Client_Init.
 inline gex_Client_t only_client() noexcept {
   return detail::the_client;
 }
 
+/// The endpoint at that address of this process, or null.
+inline gex_EP_t endpoint_at(unsigned address) noexcept {
+  return detail::endpoint_table[address];
+}
 /// The endpoint with that client and index in this process, or null.
 inline gex_EP_t find_endpoint(unsigned client, unsigned index) noexcept {
-  const gex_Client_t only = only_client();
-  if (only == nullptr || client != only->index) [[unlikely]]
-    return nullptr;
-  const gex_EP_t endpoint = only->endpoint;
-  return endpoint != nullptr && endpoint->index == index ? endpoint : nullptr;
+  const unsigned address = client | index << 4;
+  return client < 16 && address < detail::endpoint_addresses ? endpoint_at(address) : nullptr;
 }
 
 /// Makes a client with its primordial endpoint. Names are checked by the caller.

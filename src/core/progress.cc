@@ -6,51 +6,48 @@
 
 namespace gex {
 
-namespace detail {
-
 namespace {
-bool poll_nothing() noexcept {
+
+bool deliver_nothing(std::uint32_t) noexcept {
   return false;
 }
 
-constexpr unsigned most_others = 4;
-Poller others[most_others];
-unsigned other_count = 0;
+constinit std::atomic<std::uint64_t> no_job{0};
+
+Deliverer the_deliverer = deliver_nothing;
+constexpr unsigned most_pollers = 4;
+Poller pollers[most_pollers];
+unsigned poller_count = 0;
+
 }  // namespace
 
-Poller primary_poller = poll_nothing;
-std::atomic<std::uint32_t> polls_wanted{0};
+namespace detail {
 
-namespace {
-constinit std::atomic<std::uint64_t> no_job{0};
-}
-const std::atomic<std::uint64_t>* ending = &no_job;
+constinit Watched watched{nullptr, 0, 0, 0, &no_job};
 
-bool poll_others() noexcept {
-  bool progressed = false;
-  for (unsigned i = 0; i < other_count; ++i) progressed |= others[i]();
-  return progressed;
-}
-
-void follow_ending() noexcept {
+bool poll_busy(std::uint32_t quiet) noexcept {
+  bool progressed = the_deliverer(quiet);
+  if (watched.polls_wanted.load(std::memory_order_relaxed) != 0)
+    for (unsigned i = 0; i < poller_count; ++i) progressed |= pollers[i]();
   // Another rank has ended the job: this one goes too, with its streams flushed.
-  process().job->follow();
+  if (watched.ending->load(std::memory_order_relaxed) != 0) [[unlikely]]
+    process().job->follow();
+  return progressed;
 }
 
 }  // namespace detail
 
 void watch_job() noexcept {
-  detail::ending = &process().job->ending_word();
+  detail::watched.ending = &process().job->ending_word();
+}
+
+void register_deliverer(Deliverer deliverer) noexcept {
+  the_deliverer = deliverer;
 }
 
 void register_poller(Poller poller) noexcept {
-  if (detail::primary_poller == detail::poll_nothing) {
-    detail::primary_poller = poller;
-    return;
-  }
-  if (detail::other_count == detail::most_others)
-    fatal("more than %u pollers registered", detail::most_others + 1);
-  detail::others[detail::other_count++] = poller;
+  if (poller_count == most_pollers) fatal("more than %u pollers registered", most_pollers);
+  pollers[poller_count++] = poller;
 }
 
 }  // namespace gex

@@ -31,20 +31,19 @@ LiveTeams& live() noexcept {
 Team::Team(gex_Client_t owner, gex_EP_t local_endpoint,
            const std::vector<gex_EP_Location_t>& members, gex_Rank_t own,
            gex_Flags_t creation_flags, TeamId identity)
-    : gex_TeamPrefix_{}, id_(identity) {
+    : gex_TeamPrefix_{},
+      id_(identity),
+      from_here_(Endpoints::make(owner->index, local_endpoint->index, 0)),
+      members_(members) {
   rank = own;
   size = static_cast<gex_Rank_t>(members.size());
   client = owner;
   endpoint = local_endpoint;
   flags = creation_flags;
   bool identity_map = true;
-  for (const gex_EP_Location_t& member : members) {
-    identity_map = identity_map && member.gex_rank == jobranks_.size();
-    jobranks_.push_back(member.gex_rank);
-    endpoints_.push_back(member.gex_ep_index);
-  }
+  for (gex_Rank_t r = 0; r < size; ++r) identity_map = identity_map && jobrank_of(r) == r;
   if (!identity_map)
-    for (gex_Rank_t r = 0; r < size; ++r) ranks_.emplace(jobranks_[r], r);
+    for (gex_Rank_t r = 0; r < size; ++r) ranks_.emplace(jobrank_of(r), r);
   displacements_.resize(checked() ? std::max(size, checked_ranks) : size);
   displacement = displacements_.data();
   LiveTeams& all = live();
@@ -71,7 +70,7 @@ void Team::refresh_displacement() noexcept {
     return;
   }
   for (gex_Rank_t r = 0; r < size; ++r)
-    displacements_[r] = published_segment(jobranks_[r]).displacement();
+    displacements_[r] = published_segment(jobrank_of(r)).displacement();
 }
 
 const PublishedSegment& published_segment(gex_Rank_t jobrank) noexcept {

@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "core/objects.h"
+#include "shm/message.h"
 
 namespace gex {
 
@@ -30,8 +31,18 @@ class Team : public gex_TeamPrefix_ {
   gex_TM_t handle() noexcept { return reinterpret_cast<gex_TM_t>(this); }
 
   TeamId id() const noexcept { return id_; }
-  gex_Rank_t jobrank_of(gex_Rank_t member) const noexcept { return jobranks_[member]; }
-  gex_EP_Index_t endpoint_of(gex_Rank_t member) const noexcept { return endpoints_[member]; }
+  const gex_EP_Location_t& location_of(gex_Rank_t member) const noexcept {
+    return members_[member];
+  }
+  gex_Rank_t jobrank_of(gex_Rank_t member) const noexcept { return members_[member].gex_rank; }
+  gex_EP_Index_t endpoint_of(gex_Rank_t member) const noexcept {
+    return members_[member].gex_ep_index;
+  }
+  /// The endpoints of a message from here to that member.
+  Endpoints endpoints_to(const gex_EP_Location_t& member) const noexcept {
+    return {static_cast<std::uint16_t>(from_here_.bits |
+                                       Endpoints::make(0, 0, member.gex_ep_index).bits)};
+  }
   /// GEX_RANK_INVALID if that process has no endpoint in the team.
   gex_Rank_t rank_of(gex_Rank_t jobrank) const noexcept;
 
@@ -45,8 +56,8 @@ class Team : public gex_TeamPrefix_ {
 
  private:
   TeamId id_;
-  std::vector<gex_Rank_t> jobranks_;
-  std::vector<gex_EP_Index_t> endpoints_;
+  Endpoints from_here_;
+  std::vector<gex_EP_Location_t> members_;
   std::unordered_map<gex_Rank_t, gex_Rank_t> ranks_;  ///< empty for the primordial team
   std::vector<std::intptr_t> displacements_;
 };

@@ -37,7 +37,7 @@ Outbound message_of(const Transfer& transfer, Internal handler, Category categor
 /// The range in this process's segment that a peer's message names; ends the job if it is not.
 std::byte* own_range(gex_Token_t token, std::uint64_t address, std::size_t size,
                      const char* what) noexcept {
-  const gex_EP_t endpoint = find_endpoint(token->header.client(), token->header.target_endpoint());
+  const gex_EP_t endpoint = endpoint_at(token->header.endpoints().target_address());
   auto* start = reinterpret_cast<std::byte*>(address);
   if (endpoint == nullptr || endpoint->segment == nullptr ||
       !endpoint->segment->contains(start, size))

@@ -22,14 +22,12 @@ inline constexpr unsigned cell_words = 12;
 inline constexpr unsigned long_prefix_words = 4;
 inline constexpr std::size_t slot_bytes = 256;
 
-struct CellContent {
-  MessageHeader header;
-  alignas(16) std::uint32_t words[cell_words];
-};
-
 struct alignas(cache_line) Cell {
-  std::atomic<std::uint32_t> ready;  ///< sequence number of the message + 1 once it is there
-  MessageHeader header;
+  /// Sequence number of the message + 1 once it is there, and above it MessageHeader::what: a short
+  /// message without arguments is one store.
+  std::atomic<std::uint64_t> ready;
+  std::uint32_t source;       ///< shared rings only: a pair ring has one source
+  std::uint32_t size_buffer;  ///< mediums only
   alignas(16) std::uint32_t words[cell_words];
 };
 static_assert(sizeof(Cell) == cache_line && offsetof(Cell, words) == 16);

@@ -15,31 +15,42 @@ inline constexpr std::uint32_t no_slab = 0xfff;
 inline constexpr std::uint32_t max_medium_payload = 64 * 1024;
 inline constexpr unsigned max_args = 16;
 
-struct MessageHeader {
-  std::uint32_t source;  ///< jobrank of the sender
-  std::uint8_t handler;
-  std::uint8_t kind;          ///< category: 2 bits, reply: 1 bit, argument count: 5 bits
-  std::uint16_t endpoints;    ///< client: 4 bits, source endpoint: 6 bits, target endpoint: 6 bits
-  std::uint32_t size_buffer;  ///< payload bytes of a medium: 20 bits, its slab: 12 bits
+/// The endpoints of a message: client (4 bits), target endpoint (6), source endpoint (6). Client
+/// and endpoint together are an endpoint's address in its process.
+struct Endpoints {
+  std::uint16_t bits;
 
-  static constexpr std::uint8_t make_kind(Category category, bool reply, unsigned args) noexcept {
-    return static_cast<std::uint8_t>(static_cast<unsigned>(category) | (reply ? 4U : 0U) |
-                                     (args << 3));
+  static constexpr Endpoints make(unsigned client, unsigned source, unsigned target) noexcept {
+    return {static_cast<std::uint16_t>(client | target << 4 | source << 10)};
   }
-  static constexpr std::uint16_t make_endpoints(unsigned client, unsigned source,
-                                                unsigned target) noexcept {
-    return static_cast<std::uint16_t>(client | (source << 4) | (target << 10));
+  /// Those of the answer.
+  constexpr Endpoints reversed() const noexcept { return make(client(), target(), source()); }
+  constexpr unsigned client() const noexcept { return bits & 15U; }
+  constexpr unsigned target() const noexcept { return bits >> 4 & 63U; }
+  constexpr unsigned source() const noexcept { return bits >> 10; }
+  constexpr unsigned target_address() const noexcept { return bits & 1023U; }
+};
+
+struct MessageHeader {
+  std::uint32_t what;         ///< handler: 8 bits, category: 2, reply: 1, argument count: 5,
+                              ///< endpoints: 16. All that a short message has to say
+  std::uint32_t source;       ///< jobrank of the sender
+  std::uint32_t size_buffer;  ///< payload bytes of a medium: 20 bits, its slab: 12
+
+  static constexpr std::uint32_t make_what(std::uint8_t handler, Category category, bool reply,
+                                           unsigned args, Endpoints endpoints) noexcept {
+    return handler | static_cast<std::uint32_t>(category) << 8 | (reply ? 1U << 10 : 0U) |
+           args << 11 | std::uint32_t{endpoints.bits} << 16;
   }
   static constexpr std::uint32_t make_size_buffer(std::uint32_t size, std::uint32_t slab) noexcept {
     return size | (slab << 20);
   }
 
-  Category category() const noexcept { return static_cast<Category>(kind & 3); }
-  bool is_reply() const noexcept { return (kind & 4) != 0; }
-  unsigned arg_count() const noexcept { return kind >> 3; }
-  unsigned client() const noexcept { return endpoints & 15; }
-  unsigned source_endpoint() const noexcept { return (endpoints >> 4) & 63; }
-  unsigned target_endpoint() const noexcept { return endpoints >> 10; }
+  std::uint8_t handler() const noexcept { return static_cast<std::uint8_t>(what); }
+  Category category() const noexcept { return static_cast<Category>(what >> 8 & 3U); }
+  bool is_reply() const noexcept { return (what & 1U << 10) != 0; }
+  unsigned arg_count() const noexcept { return what >> 11 & 31U; }
+  Endpoints endpoints() const noexcept { return {static_cast<std::uint16_t>(what >> 16)}; }
   std::uint32_t size() const noexcept { return size_buffer & 0xfffff; }
   std::uint32_t slab() const noexcept { return size_buffer >> 20; }
 };

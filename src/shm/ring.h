@@ -20,6 +20,7 @@
 #include <atomic>
 #include <cstddef>
 #include <cstdint>
+#include <type_traits>
 
 #include "base/cache_line.h"
 
@@ -28,16 +29,23 @@ namespace gex::shm {
 /// The policy for real use. Each operation names the one ordering it has.
 struct StdAtomics {
   using Word = std::atomic<std::uint32_t>;
-  static std::uint32_t load_relaxed(const Word& word) noexcept {
+  /// Says that a cell's message is there: sequence number + 1 in the lower half, and in the upper
+  /// 32 bits of the message itself.
+  using Ready = std::atomic<std::uint64_t>;
+  template <class T>
+  static T load_relaxed(const std::atomic<T>& word) noexcept {
     return word.load(std::memory_order_relaxed);
   }
-  static std::uint32_t load_acquire(const Word& word) noexcept {
+  template <class T>
+  static T load_acquire(const std::atomic<T>& word) noexcept {
     return word.load(std::memory_order_acquire);
   }
-  static void store_relaxed(Word& word, std::uint32_t value) noexcept {
+  template <class T>
+  static void store_relaxed(std::atomic<T>& word, std::type_identity_t<T> value) noexcept {
     word.store(value, std::memory_order_relaxed);
   }
-  static void store_release(Word& word, std::uint32_t value) noexcept {
+  template <class T>
+  static void store_release(std::atomic<T>& word, std::type_identity_t<T> value) noexcept {
     word.store(value, std::memory_order_release);
   }
   static bool exchange_if_equal(Word& word, std::uint32_t& expected, std::uint32_t value) noexcept {
@@ -48,12 +56,18 @@ struct StdAtomics {
 /// Shape of a ring, known to producers and consumer alike.
 struct RingShape {
   std::uint32_t cells;         ///< a power of two
-  std::uint32_t release_lag;   ///< cells consumed between two publications of `released`
+  std::uint32_t release_lag;   ///< cells consumed between two publications; a power of two
   std::uint32_t reply_window;  ///< requests a process may have open against one reply ring
+
+  /// Whether a count that has just reached `count` is published now.
+  constexpr bool is_published(std::uint32_t count) const noexcept {
+    return (count & (release_lag - 1)) == 0;
+  }
 };
 /// A window of replies, and what the consumer has not published yet, fit in the ring.
 constexpr bool is_sound(RingShape shape) noexcept {
   return (shape.cells & (shape.cells - 1)) == 0 &&
+         (shape.release_lag & (shape.release_lag - 1)) == 0 &&
          shape.reply_window + shape.release_lag <= shape.cells;
 }
 inline constexpr RingShape pair_shape{128, 16, 96};
@@ -69,6 +83,15 @@ struct RingControl {
   /// Shared rings: the next cell to claim. Written by producers.
   alignas(cache_line) typename Atomics::Word tail;
 };
+
+/// The value of a ready word: message `sequence` is there, and these are its first 32 bits.
+constexpr std::uint64_t ready_value(std::uint32_t sequence, std::uint32_t what) noexcept {
+  return std::uint64_t{what} << 32 | (sequence + 1);
+}
+/// Whether a ready word that holds `value` says that message `sequence` is there.
+constexpr bool says_arrived(std::uint64_t value, std::uint32_t sequence) noexcept {
+  return static_cast<std::uint32_t>(value) == sequence + 1;
+}
 
 /// Producer of a pair ring. Used by one thread at a time.
 template <class Atomics>
@@ -101,10 +124,10 @@ class PairProducer {
   /// Sequence number of the next message; its cell is that modulo the ring.
   std::uint32_t next() const noexcept { return tail_; }
 
-  /// Publishes the cell just written.
-  void publish(typename Atomics::Word& ready) noexcept {
+  /// Publishes the cell just written; `what`: the first 32 bits of the message.
+  void publish(typename Atomics::Ready& ready, std::uint32_t what) noexcept {
     // Release: the message is whole before it is seen.
-    Atomics::store_release(ready, ++tail_);
+    Atomics::store_release(ready, ready_value(tail_++, what));
   }
 
  private:
@@ -115,8 +138,7 @@ class PairProducer {
 };
 
 /// Claims the next cell of a shared ring; false when there is none. Any number of threads and
-/// processes. `sequence` receives the message's number; its cell is published by storing
-/// sequence + 1 to its ready word with release.
+/// processes. `sequence` receives the message's number, for publish_shared.
 template <class Atomics>
 bool claim_shared(RingControl<Atomics>& control, RingShape shape,
                   std::uint32_t& sequence) noexcept {
@@ -136,6 +158,14 @@ bool claim_shared(RingControl<Atomics>& control, RingShape shape,
   }
 }
 
+/// Publishes a claimed cell of a shared ring, once written.
+template <class Atomics>
+void publish_shared(typename Atomics::Ready& ready, std::uint32_t sequence,
+                    std::uint32_t what) noexcept {
+  // Release: the message is whole before it is seen.
+  Atomics::store_release(ready, ready_value(sequence, what));
+}
+
 /// Consumer of a ring of either kind. Used by one thread at a time.
 template <class Atomics>
 class Consumer {
@@ -147,16 +177,19 @@ class Consumer {
   /// Number of the next message.
   std::uint32_t next() const noexcept { return head_; }
 
-  /// True if `ready`, the ready word of the next message's cell, says that it has arrived.
-  bool arrived(const typename Atomics::Word& ready) const noexcept {
+  /// True if `ready`, the ready word of the next message's cell, says that it has arrived; then
+  /// `what` receives its first 32 bits.
+  bool arrived(const typename Atomics::Ready& ready, std::uint32_t& what) const noexcept {
     // Acquire: what the producer wrote before publishing is seen after this.
-    return Atomics::load_acquire(ready) == head_ + 1;
+    const std::uint64_t value = Atomics::load_acquire(ready);
+    what = static_cast<std::uint32_t>(value >> 32);
+    return says_arrived(value, head_);
   }
 
   /// Gives the cell of the next message back; call it after copying the message out.
   void advance() noexcept {
     ++head_;
-    if (head_ % shape_.release_lag == 0)
+    if (shape_.is_published(head_))
       // Release: our reads of the cell precede the producer's next write to it.
       Atomics::store_release(control_->released, head_);
   }

@@ -63,10 +63,13 @@ bool advance_active() noexcept {
   // One thread at a time: the others' polls have nothing to add.
   if (!active.lock.try_lock()) return false;
   bool progressed = false;
-  const std::vector<TeamBarrier*> barriers = active.barriers;
-  for (TeamBarrier* barrier : barriers) {
-    progressed |= barrier->advance();
-    if (barrier->idle()) deactivate(*barrier);
+  for (std::size_t i = 0; i < active.barriers.size();) {
+    TeamBarrier& barrier = *active.barriers[i];
+    progressed |= barrier.advance();
+    if (barrier.idle())
+      deactivate(barrier);
+    else
+      ++i;
   }
   active.lock.unlock();
   return progressed;

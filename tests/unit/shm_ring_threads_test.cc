@@ -21,24 +21,33 @@ struct TestRing {
   std::vector<Cell> cells;
 };
 
+struct Message {
+  std::uint32_t what;
+  std::uint32_t source;
+  std::uint32_t words[cell_words];
+};
+
 /// Takes the next message; false if it has not arrived.
-bool take(TestRing& ring, Consumer<StdAtomics>& consumer, CellContent& content) {
-  Cell& cell = ring.cells[consumer.next() % ring.shape.cells];
-  if (!consumer.arrived(cell.ready)) return false;
-  content.header = cell.header;
-  std::copy(std::begin(cell.words), std::end(cell.words), content.words);
+bool take(TestRing& ring, Consumer<StdAtomics>& consumer, Message& message) {
+  const Cell& cell = ring.cells[consumer.next() % ring.shape.cells];
+  if (!consumer.arrived(cell.ready, message.what)) return false;
+  message.source = cell.source;
+  std::copy(std::begin(cell.words), std::end(cell.words), message.words);
   consumer.advance();
   return true;
 }
 
-void fill(Cell& cell, std::uint32_t source, std::uint32_t value) {
-  cell.header = {};
-  cell.header.source = source;
+/// Writes a message of the value, and returns its first 32 bits.
+std::uint32_t fill(Cell& cell, std::uint32_t source, std::uint32_t value) {
+  cell.source = source;
+  const std::uint32_t what = ~value;
   for (std::uint32_t& word : cell.words) word = value++;
+  return what;
 }
 
-void expect_whole(const CellContent& content, std::uint32_t value) {
-  for (const std::uint32_t word : content.words) ASSERT_EQ(word, value++);
+void expect_whole(const Message& message, std::uint32_t value) {
+  ASSERT_EQ(message.what, ~value);
+  for (const std::uint32_t word : message.words) ASSERT_EQ(word, value++);
 }
 
 TEST(RingThreads, APairRingDeliversEveryMessageWholeAndInOrder) {
@@ -52,19 +61,19 @@ TEST(RingThreads, APairRingDeliversEveryMessageWholeAndInOrder) {
         continue;
       }
       Cell& cell = ring->cells[producer.next() % ring->shape.cells];
-      fill(cell, 7, i++);
-      producer.publish(cell.ready);
+      const std::uint32_t what = fill(cell, 7, i++);
+      producer.publish(cell.ready, what);
     }
   });
   Consumer<StdAtomics> consumer(&ring->control, ring->shape);
   for (std::uint32_t i = 0; i < messages;) {
-    CellContent content;
-    if (!take(*ring, consumer, content)) {
+    Message message;
+    if (!take(*ring, consumer, message)) {
       std::this_thread::yield();
       continue;
     }
-    ASSERT_EQ(content.header.source, 7U);
-    expect_whole(content, i++);
+    ASSERT_EQ(message.source, 7U);
+    expect_whole(message, i++);
   }
   producer_thread.join();
 }
@@ -83,24 +92,24 @@ TEST(RingThreads, ASharedRingDeliversEveryMessageOfEveryProducerOnce) {
           continue;
         }
         Cell& cell = ring->cells[sequence % ring->shape.cells];
-        fill(cell, p, i++);
-        StdAtomics::store_release(cell.ready, sequence + 1);
+        const std::uint32_t what = fill(cell, p, i++);
+        publish_shared<StdAtomics>(cell.ready, sequence, what);
       }
     });
   }
   Consumer<StdAtomics> consumer(&ring->control, ring->shape);
   std::vector<std::uint32_t> next(producers, 0);
   for (std::uint32_t i = 0; i < producers * each;) {
-    CellContent content;
-    if (!take(*ring, consumer, content)) {
+    Message message;
+    if (!take(*ring, consumer, message)) {
       std::this_thread::yield();
       continue;
     }
     ++i;
-    const std::uint32_t source = content.header.source;
+    const std::uint32_t source = message.source;
     ASSERT_LT(source, producers);
     // A producer's own messages keep their order in a ring.
-    expect_whole(content, next[source]++);
+    expect_whole(message, next[source]++);
   }
   for (std::thread& thread : threads) thread.join();
   for (const std::uint32_t count : next) EXPECT_EQ(count, each);
@@ -114,20 +123,20 @@ TEST(RingThreads, ARequesterThatDoesNotLookLeavesRoomForEveryReply) {
   std::uint32_t sent = 0;
   while (requester.has_room() || requester.find_request_room(0)) {
     Cell& cell = requests->cells[requester.next() % requests->shape.cells];
-    fill(cell, 0, sent++);
-    requester.publish(cell.ready);
+    const std::uint32_t what = fill(cell, 0, sent++);
+    requester.publish(cell.ready, what);
   }
   EXPECT_EQ(sent, pair_shape.reply_window);
 
   Consumer<StdAtomics> server(&requests->control, requests->shape);
   PairProducer<StdAtomics> answers(&replies->control, replies->shape);
-  CellContent content;
+  Message message;
   std::uint32_t served = 0;
-  while (take(*requests, server, content)) {
+  while (take(*requests, server, message)) {
     ASSERT_TRUE(answers.has_room() || answers.find_reply_room()) << served;
     Cell& cell = replies->cells[answers.next() % replies->shape.cells];
-    fill(cell, 1, served++);
-    answers.publish(cell.ready);
+    const std::uint32_t what = fill(cell, 1, served++);
+    answers.publish(cell.ready, what);
   }
   EXPECT_EQ(served, sent);
   // Nothing was consumed, so the window stays shut, although the request ring has room again.

@@ -9,6 +9,7 @@
 
 #include <ostream>
 #include <string>
+#include <type_traits>
 
 #include "shm/ring.h"
 
@@ -28,12 +29,21 @@ namespace {
 
 struct RelacyAtomics {
   using Word = rl::atomic<std::uint32_t>;
-  static std::uint32_t load_relaxed(const Word& word) { return word(RL_INFO).load(rl::mo_relaxed); }
-  static std::uint32_t load_acquire(const Word& word) { return word(RL_INFO).load(rl::mo_acquire); }
-  static void store_relaxed(Word& word, std::uint32_t value) {
+  using Ready = rl::atomic<std::uint64_t>;
+  template <class T>
+  static T load_relaxed(const rl::atomic<T>& word) {
+    return word(RL_INFO).load(rl::mo_relaxed);
+  }
+  template <class T>
+  static T load_acquire(const rl::atomic<T>& word) {
+    return word(RL_INFO).load(rl::mo_acquire);
+  }
+  template <class T>
+  static void store_relaxed(rl::atomic<T>& word, std::type_identity_t<T> value) {
     word(RL_INFO).store(value, rl::mo_relaxed);
   }
-  static void store_release(Word& word, std::uint32_t value) {
+  template <class T>
+  static void store_release(rl::atomic<T>& word, std::type_identity_t<T> value) {
     word(RL_INFO).store(value, rl::mo_release);
   }
   static bool exchange_if_equal(Word& word, std::uint32_t& expected, std::uint32_t value) {
@@ -43,10 +53,16 @@ struct RelacyAtomics {
 
 /// Seeded bugs of order.
 struct NoRelease : RelacyAtomics {
-  static void store_release(Word& word, std::uint32_t value) { store_relaxed(word, value); }
+  template <class T>
+  static void store_release(rl::atomic<T>& word, std::type_identity_t<T> value) {
+    store_relaxed(word, value);
+  }
 };
 struct NoAcquire : RelacyAtomics {
-  static std::uint32_t load_acquire(const Word& word) { return load_relaxed(word); }
+  template <class T>
+  static T load_acquire(const rl::atomic<T>& word) {
+    return load_relaxed(word);
+  }
 };
 
 constexpr RingShape small{2, 1, 1};
@@ -55,7 +71,7 @@ static_assert(is_sound(small));
 template <class Atomics>
 struct TestRing {
   RingControl<Atomics> control;
-  typename Atomics::Word ready[small.cells];
+  typename Atomics::Ready ready[small.cells];
   rl::var<unsigned> content[small.cells];
 
   void reset() {
@@ -70,8 +86,11 @@ struct TestRing {
 template <class Atomics>
 bool take(TestRing<Atomics>& ring, Consumer<Atomics>& consumer, unsigned& value) {
   const std::uint32_t at = consumer.next() % small.cells;
-  if (!consumer.arrived(ring.ready[at])) return false;
+  std::uint32_t what = 0;
+  if (!consumer.arrived(ring.ready[at], what)) return false;
   value = ring.content[at](RL_INFO);
+  // Half of what a message says comes with its ready word.
+  RL_ASSERT(what == value);
   consumer.advance();
   return true;
 }
@@ -98,8 +117,8 @@ struct PairExchange : rl::test_suite<PairExchange<Atomics, careful>, 2> {
           continue;
         }
         const std::uint32_t at = producer.next() % small.cells;
-        ring.content[at](RL_INFO) = i++;
-        producer.publish(ring.ready[at]);
+        ring.content[at](RL_INFO) = i;
+        producer.publish(ring.ready[at], i++);
       }
       return;
     }
@@ -148,8 +167,9 @@ struct SharedExchange : rl::test_suite<SharedExchange<Atomics, careful>, 3> {
           continue;
         }
         const std::uint32_t at = sequence % small.cells;
-        ring.content[at](RL_INFO) = index * each + i++;
-        Atomics::store_release(ring.ready[at], sequence + 1);
+        const unsigned value = index * each + i++;
+        ring.content[at](RL_INFO) = value;
+        publish_shared<Atomics>(ring.ready[at], sequence, value);
       }
       return;
     }
@@ -207,8 +227,8 @@ struct Reservation : rl::test_suite<Reservation<Atomics, reserving>, 2> {
         continue;
       }
       const std::uint32_t at = producer.next() % small.cells;
-      requests.content[at](RL_INFO) = i++;
-      producer.publish(requests.ready[at]);
+      requests.content[at](RL_INFO) = i;
+      producer.publish(requests.ready[at], i++);
     }
   }
   void serve() {
@@ -230,7 +250,7 @@ struct Reservation : rl::test_suite<Reservation<Atomics, reserving>, 2> {
       RL_ASSERT(answers.has_room() || answers.find_reply_room());
       const std::uint32_t at = answers.next() % small.cells;
       replies.content[at](RL_INFO) = value;
-      answers.publish(replies.ready[at]);
+      answers.publish(replies.ready[at], value);
     }
   }
 };
