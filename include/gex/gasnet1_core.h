@@ -4,6 +4,7 @@
 #ifndef GEX_GASNET1_CORE_H_
 #define GEX_GASNET1_CORE_H_
 
+#include <gex/fences.h>
 #include <gex/objects.h>
 
 #ifdef __cplusplus
@@ -27,15 +28,15 @@ GEX_EXPORT_ int gasnet_AMPoll(void);
 
 GEX_EXPORT_ void gex_wait_pause_(uint32_t* spins);
 /** Polls until `condition` (any expression that handlers can make true) holds. */
-#define GASNET_BLOCKUNTIL(condition)         \
-  do {                                       \
-    uint32_t gex_spins_ = 0;                 \
-    while (!(condition)) {                   \
-      gasnet_AMPoll();                       \
-      if (condition) break;                  \
-      gex_wait_pause_(&gex_spins_);          \
-    }                                        \
-    __atomic_thread_fence(__ATOMIC_ACQUIRE); \
+#define GASNET_BLOCKUNTIL(condition) \
+  do {                               \
+    uint32_t gex_spins_ = 0;         \
+    while (!(condition)) {           \
+      gasnet_AMPoll();               \
+      if (condition) break;          \
+      gex_wait_pause_(&gex_spins_);  \
+    }                                \
+    gex_read_fence_();               \
   } while (0)
 
 /** Ends the job with that exit code; the first code wins. Legal in handlers and signal handlers. */

@@ -27,6 +27,7 @@
 #ifndef GEX_TOOLS_ATOMICS_H_
 #define GEX_TOOLS_ATOMICS_H_
 
+#include <gex/fences.h>
 #include <gex/platform.h>
 #include <gex/tools_mode.h>
 #include <stdint.h>
@@ -45,39 +46,6 @@
 #define GASNETT_ATOMIC_ACQ GASNETT_ATOMIC_RMB_POST
 #define GASNETT_ATOMIC_ACQ_IF_TRUE GASNETT_ATOMIC_RMB_POST_IF_TRUE
 #define GASNETT_ATOMIC_ACQ_IF_FALSE GASNETT_ATOMIC_RMB_POST_IF_FALSE
-
-/* ThreadSanitizer knows no fences, and GCC warns of them. It sees the ordering that the operations
- * themselves carry; for the processor the instruction is enough. */
-#if defined(__SANITIZE_THREAD__)
-#define GEX_TOOLS_TSAN_ 1
-#elif defined(__has_feature)
-#if __has_feature(thread_sanitizer)
-#define GEX_TOOLS_TSAN_ 1
-#endif
-#endif
-
-static inline void gex_compiler_fence_(void) {
-  __asm__ __volatile__("" : : : "memory");
-}
-
-static inline void gex_full_fence_(void) {
-#if defined(GEX_TOOLS_TSAN_) && PLATFORM_ARCH_X86_64
-  __asm__ __volatile__("mfence" : : : "memory");
-#elif defined(GEX_TOOLS_TSAN_) && PLATFORM_ARCH_AARCH64
-  __asm__ __volatile__("dmb ish" : : : "memory");
-#else
-  __atomic_thread_fence(__ATOMIC_SEQ_CST);
-#endif
-}
-
-static inline void gex_read_fence_(void) {
-  gex_compiler_fence_();
-#if defined(GEX_TOOLS_TSAN_) && PLATFORM_ARCH_AARCH64
-  __asm__ __volatile__("dmb ishld" : : : "memory");
-#elif !defined(GEX_TOOLS_TSAN_) || !PLATFORM_ARCH_X86_64
-  __atomic_thread_fence(__ATOMIC_ACQUIRE);
-#endif
-}
 
 /** Every earlier store is visible to all processors before any later load or store. The
  * documentation asks for no less of wmb, and so it is a full fence. */

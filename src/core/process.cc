@@ -154,10 +154,10 @@ void start_process(void (*deliver)(std::uint32_t, net::Channel, const void*, std
   // Callers that leave no record (Python, Fortran) may have any number of threads.
   gex_proc_.mode = notes.mode != 0 ? notes.mode : GEX_MODE_PAR_;
   gex_proc_.jobrank = job.rank();
+  // Read by a library that checks in any case too, so that all refuse a malformed value.
+  gex_proc_.checked = env::boolean(env::Variable::check) ? 1 : 0;
 #ifdef GEX_DEBUG
   gex_proc_.checked = 1;
-#else
-  gex_proc_.checked = env::boolean(env::Variable::check) ? 1 : 0;
 #endif
   self.threaded = gex_proc_.mode == GEX_MODE_PAR_;
 

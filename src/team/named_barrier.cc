@@ -1,7 +1,6 @@
 #include "team/named_barrier.h"
 
 #include <array>
-#include <atomic>
 #include <vector>
 
 #include "am/internal.h"
@@ -42,6 +41,9 @@ struct Phase {
   std::array<Value, max_rounds> values{};
 };
 
+/// The lock is held where a barrier is notified, where its messages are sent and received and where
+/// it is found complete. It and the messages, each a release and an acquire, order all that members
+/// did before notifying before what they do after waiting: no fences of its own are needed.
 struct State {
   SpinLock lock;
   Phase phases[2];
@@ -139,7 +141,6 @@ void barrier_notify(int id, int flags) noexcept {
     fatal(
         "gasnet_barrier_notify: called twice without a gasnet_barrier_wait or a successful "
         "gasnet_barrier_try between");
-  std::atomic_thread_fence(std::memory_order_release);
   state.under_way = true;
   ++state.number;
   state.round = 0;
@@ -166,7 +167,6 @@ int barrier_finish(int id, int flags, bool wait) noexcept {
     poll();
     if (!try_finish(id, flags, mismatch)) return GASNET_ERR_NOT_READY;
   }
-  std::atomic_thread_fence(std::memory_order_acquire);
   return mismatch ? GASNET_ERR_BARRIER_MISMATCH : GASNET_OK;
 }
 

@@ -14,8 +14,7 @@
 
 namespace {
 
-const std::filesystem::path project =
-    std::filesystem::absolute(__FILE__).parent_path().parent_path().parent_path();
+const std::filesystem::path project = GEX_SOURCE_TREE;
 
 std::string read(const std::filesystem::path& path) {
   std::ifstream file(path);

@@ -205,6 +205,18 @@ int EmuNetwork::first_sent(std::uint32_t channel, std::uint32_t source,
   return first;
 }
 
+void EmuNetwork::look_at(std::uint32_t channels) noexcept {
+  reorder_->look();
+  for (std::uint32_t channel = 0; channel < Layout::channels; ++channel) {
+    if ((channels >> channel & 1) == 0) continue;
+    for (std::uint32_t source = 0; source < layout_.ranks(); ++source) {
+      const std::uint64_t ready = receiver(channel, source).ready();
+      if (ready != 0)
+        reorder_->consider(static_cast<std::uint32_t>(queue_index(channel, source)), ready);
+    }
+  }
+}
+
 std::size_t EmuNetwork::poll_reordered(std::uint32_t channels, std::size_t most) {
   std::size_t delivered = 0;
   std::size_t limit = most;
@@ -213,14 +225,9 @@ std::size_t EmuNetwork::poll_reordered(std::uint32_t channels, std::size_t most)
     {
       // Taken under the lock: a message that two threads choose would have its delay drawn twice.
       const OptionalGuard guard(reorder_lock_, threaded_);
-      reorder_->look();
-      for (std::uint32_t channel = 0; channel < Layout::channels; ++channel) {
-        if ((channels >> channel & 1) == 0) continue;
-        for (std::uint32_t source = 0; source < layout_.ranks(); ++source) {
-          const std::uint64_t ready = receiver(channel, source).ready();
-          if (ready != 0)
-            reorder_->consider(static_cast<std::uint32_t>(queue_index(channel, source)), ready);
-        }
+      for (std::uint32_t looks = 0; looks < Reorder::looks_per_poll; ++looks) {
+        look_at(channels);
+        if (!reorder_->all_held_back()) break;
       }
       // What arrives while we deliver is for the next poll.
       if (delivered == 0 && reorder_->candidates() < limit) limit = reorder_->candidates();

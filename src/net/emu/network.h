@@ -78,6 +78,8 @@ class EmuNetwork {
 
   std::size_t poll_channel(std::uint32_t channel, std::size_t most);
   std::size_t poll_reordered(std::uint32_t channels, std::size_t most);
+  /// Shows `reorder_` what waits. Its lock is held.
+  void look_at(std::uint32_t channels) noexcept;
   int first_sent(std::uint32_t channel, std::uint32_t source, std::uint64_t ready) const noexcept;
   /// Hands up the message in a taken slot and gives the slot back.
   void deliver(std::uint32_t channel, std::uint32_t source, int slot);

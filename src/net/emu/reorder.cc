@@ -20,6 +20,7 @@ std::uint32_t Reorder::draw_delay() noexcept {
 void Reorder::look() noexcept {
   ++now_;
   candidates_ = 0;
+  held_back_ = false;
   longest_wait_ = 0;
 }
 
@@ -32,7 +33,10 @@ void Reorder::consider(std::uint32_t queue, std::uint64_t ready) noexcept {
       due[slot] = now_ + draw_delay();
     }
     const auto wait = static_cast<std::int32_t>(now_ - due[slot]);
-    if (wait < 0) continue;
+    if (wait < 0) {
+      held_back_ = true;
+      continue;
+    }
     ++candidates_;
     if (random_.below(candidates_) == 0) picked_ = {queue, slot};
     if (static_cast<std::uint32_t>(wait) >= longest_wait_) {

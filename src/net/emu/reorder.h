@@ -5,8 +5,7 @@
 // which most networks hide. `Reorder` makes such bugs appear, and appear again under the same seed:
 //  - of the messages that have arrived, of all sources and both channels, it picks any;
 //  - it holds half of the messages back for up to `longest_delay` looks, so that later ones
-//  overtake
-//    them even where the receiver looks more often than messages arrive.
+//    overtake them even where the receiver looks more often than messages arrive.
 // Every message is delivered within a bounded number of looks, whether or not others arrive.
 //
 // The choices depend on the seed, the rank and on what had arrived at each look, on nothing else.
@@ -24,6 +23,10 @@ class Reorder {
   static constexpr std::uint32_t longest_delay = 256;
   /// A message passed over this many looks after it was due is taken next.
   static constexpr std::uint32_t patience = 64;
+  /// Looks that one poll makes at messages of which none is due. A rank may yield between polls,
+  /// and on a busy machine a yield takes as long as a thousand looks: a delay may not cost a yield
+  /// for every look.
+  static constexpr std::uint32_t looks_per_poll = 16;
 
   Reorder(std::uint64_t seed, std::uint32_t rank, std::uint32_t queues, std::uint32_t depth);
 
@@ -38,6 +41,8 @@ class Reorder {
   void consider(std::uint32_t queue, std::uint64_t ready) noexcept;
   /// How many of those shown are due.
   std::uint32_t candidates() const noexcept { return candidates_; }
+  /// Whether messages were shown and none is due.
+  bool all_held_back() const noexcept { return candidates_ == 0 && held_back_; }
   /// One of those that are due, which the caller takes; false when there is none.
   bool choose(Choice& choice) noexcept;
 
@@ -48,6 +53,7 @@ class Reorder {
   std::uint32_t depth_;
   std::uint32_t now_ = 0;  ///< looks so far; wraps around, compared by signed difference
   std::uint32_t candidates_ = 0;
+  bool held_back_ = false;
   std::uint32_t longest_wait_ = 0;
   Choice picked_{};
   Choice oldest_{};

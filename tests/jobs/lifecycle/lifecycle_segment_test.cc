@@ -124,6 +124,10 @@ TEST(Segment, OfAnotherSizeOnEachRank) {
   }
 }
 
+TEST(Segment, ASecondOneIsRefusedByItsResult) {
+  expect_success(job(2, {"two_segments"}).run(), "second segment: GASNET_ERR_RESOURCE", 2);
+}
+
 TEST(Segment, PublishedLateReachesTeamsMadeBefore) {
   for (const Network network : {Network::shared_memory, Network::emu_reordered}) {
     Command command = job(3, {"publish_late"});

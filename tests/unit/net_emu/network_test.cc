@@ -305,6 +305,18 @@ TEST(EmuNetwork, UnderASeedMessagesOfOnePairAndChannelOvertake) {
   EXPECT_GT(overtaken, 5);
 }
 
+TEST(EmuNetwork, AMessageHeldBackCostsFewPolls) {
+  constexpr std::uint32_t most_polls = Reorder::longest_delay / Reorder::looks_per_poll + 1;
+  for (std::uint64_t seed = 1; seed <= 20; ++seed) {
+    Ranks ranks(2, 1, false, seed);
+    for (std::uint64_t number = 0; number < 50; ++number) {
+      ASSERT_EQ(send_number(ranks[0], request_channel, 1, number), sent);
+      std::uint32_t polls = 1;
+      while (poll_numbers(ranks[1]).empty()) ASSERT_LE(++polls, most_polls) << "seed " << seed;
+    }
+  }
+}
+
 TEST(EmuNetworkDeathTest, AMessageAboveTheLimitEndsTheJob) {
   Ranks ranks(2, 1);
   const std::string large(max_message + 1, 'x');
