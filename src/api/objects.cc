@@ -101,6 +101,9 @@ void (*gasnet_client_attach_hook)(void*, uintptr_t) = nullptr;
 int gex_Client_Init(gex_Client_t* client_p, gex_EP_t* ep_p, gex_TM_t* tm_p, const char* client_name,
                     int*, char***, gex_Flags_t flags) {
   const char* call = name_of(Call::client_init);
+  if (gex::only_client() != nullptr)
+    return refuse(GASNET_ERR_RESOURCE, call, "this process has its one client already");
+  start_library();
   if (client_p == nullptr || ep_p == nullptr || tm_p == nullptr)
     fatal("%s: an output pointer is null", call);
   if (!is_client_name(client_name))
@@ -108,9 +111,6 @@ int gex_Client_Init(gex_Client_t* client_p, gex_EP_t* ep_p, gex_TM_t* tm_p, cons
           client_name != nullptr ? client_name : "(null)");
   if ((flags & ~(GEX_FLAG_USES_GASNET1 | GEX_FLAG_DEFER_THREADS)) != 0)
     fatal("%s: unknown flags 0x%x", call, flags);
-  if (gex::only_client() != nullptr)
-    return refuse(GASNET_ERR_RESOURCE, call, "this process has its one client already");
-  start_library();
   *client_p = gex::create_client(client_name, flags);
   *ep_p = (*client_p)->endpoint;
   *tm_p = gex::team::create_primordial(*client_p).handle();

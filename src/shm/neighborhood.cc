@@ -108,30 +108,19 @@ ControlLayout Neighborhood::control_layout(std::uint32_t members) noexcept {
           planned.control_bytes_};
 }
 
-Neighborhood Neighborhood::form() {
+Neighborhood Neighborhood::form(const Placement& placement) {
   boot::Job& job = boot::Job::current();
   Neighborhood neighborhood;
-
-  // The ranks of a host are consecutive; groups of them share memory.
-  std::uint32_t host_first = job.rank();
-  while (host_first > 0 && job.host_of(host_first - 1) == job.host_of(job.rank())) --host_first;
-  std::uint32_t host_end = job.rank() + 1;
-  while (host_end < job.size() && job.host_of(host_end) == job.host_of(job.rank())) ++host_end;
-  const std::uint32_t host_ranks = host_end - host_first;
-
-  const std::int64_t limit = env::integer(env::Variable::supernode_maxsize);
-  if (limit < 0) fatal("GASNET_SUPERNODE_MAXSIZE=%ld: expected 0 (no limit) or more", long{limit});
-  const std::uint32_t group =
-      limit == 0 ? host_ranks
-                 : static_cast<std::uint32_t>(std::min<std::int64_t>(limit, host_ranks));
-  neighborhood.limit_ = static_cast<std::uint32_t>(limit);
-  const std::uint32_t first = host_first + (job.rank() - host_first) / group * group;
+  const std::uint32_t host_ranks = placement.host_of(job.rank()).size;
+  const RankRange members = placement.neighborhood_of(job.rank());
+  const std::uint32_t first = members.first;
   neighborhood.first_rank_ = first;
-  neighborhood.size_ = std::min(group, host_end - first);
+  neighborhood.size_ = members.size;
   neighborhood.local_index_ = job.rank() - first;
-  neighborhood.size_reason_ = group < host_ranks
-                                  ? "GASNET_SUPERNODE_MAXSIZE=" + std::to_string(limit)
-                                  : "all processes of the host";
+  neighborhood.size_reason_ =
+      placement.neighborhood_of(placement.host_of(job.rank()).first).size < host_ranks
+          ? "GASNET_SUPERNODE_MAXSIZE=" + env::text(env::Variable::supernode_maxsize)
+          : "all processes of the host";
   neighborhood.lay_out();
 
   // Members must agree on the stride, whatever limits each of them was started with.

@@ -255,8 +255,8 @@ TEST(Place, AWrapperThatCleansTheEnvironmentIsRefused) {
   expect_clean(outcome);
   EXPECT_EQ(outcome.status, 1);
   EXPECT_EQ(outcome.output, "");
-  EXPECT_GE(lines_with(outcome.error, "GEX_JOB is missing from its environment"), 1)
-      << outcome.error;
+  EXPECT_EQ(lines_with(outcome.error, "GEX_JOB is missing from its environment"), 1);
+  EXPECT_EQ(lines_with(outcome.error, ""), 1) << outcome.error;
 }
 
 TEST(Place, AWrapperThatJoinsTwiceIsRefused) {

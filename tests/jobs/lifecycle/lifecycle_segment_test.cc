@@ -107,7 +107,7 @@ TEST(Segment, LargerThanTheHostsMemoryIsRefusedWithTheSums) {
     const Outcome outcome = command.run();
     expect_refusal(outcome, 91,
                    "gex_Segment_Attach: the segments of the 2 processes of this host are");
-    EXPECT_GE(lines_with(outcome.error, "together, but the host has"), 1);
+    EXPECT_EQ(lines_with(outcome.error, "together, but the host has"), 1);
     EXPECT_EQ(lines_with(outcome.output, "attached"), 0);
   }
 }
