@@ -7,6 +7,7 @@
 #include "am/prepare.h"
 #include "am/send.h"
 #include "am/token.h"
+#include "api/require.h"
 #include "base/error.h"
 #include "core/published.h"
 #include "core/restricted.h"
@@ -181,10 +182,10 @@ size_t gex_AM_MaxReplyMedium(gex_TM_t tm, gex_Rank_t other_rank, const gex_Event
 }
 size_t gex_Token_MaxReplyLong(gex_Token_t token, const gex_Event_t*, gex_Flags_t flags,
                               unsigned int) {
-  return gex::am::max_long(token->header.source, flags);
+  return gex::am::max_long(gex::require(token, __func__)->header.source, flags);
 }
 size_t gex_Token_MaxReplyMedium(gex_Token_t token, const gex_Event_t*, gex_Flags_t, unsigned int) {
-  return gex::am::max_medium(token->header.source);
+  return gex::am::max_medium(gex::require(token, __func__)->header.source);
 }
 size_t gex_AM_LUBRequestLong(void) {
   return gex::am::least_max_long();
@@ -200,6 +201,8 @@ size_t gex_AM_LUBReplyMedium(void) {
 }
 
 gex_TI_t gex_Token_Info(gex_Token_t token, gex_Token_Info_t* info, gex_TI_t) {
+  gex::require(token, __func__);
+  if (info == nullptr) fatal("gex_Token_Info: the output pointer is null");
   info->gex_srcrank = token->header.source;
   info->gex_ep = token->endpoint;
   info->gex_entry = &token->endpoint->handlers[token->header.handler];

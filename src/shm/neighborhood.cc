@@ -57,8 +57,9 @@ SegmentLimit segment_limit(std::uint32_t host_ranks, std::uint64_t control, std:
   std::uint64_t bytes = wanted.bytes_per_process(limits.usable_physical(), host_ranks);
   bytes = bytes / os::page_size() * os::page_size();
   if (bytes == 0)
-    fatal("GASNET_MAX_SEGSIZE leaves less than one page for each of %u processes of this host",
-          host_ranks);
+    fatal(
+        "GASNET_MAX_SEGSIZE leaves less than one page for each process of this host, which has %s",
+        os::format_processes(host_ranks).c_str());
   std::string reason = "GASNET_MAX_SEGSIZE";
   const auto shrink_to = [&](std::optional<std::uint64_t> limit, std::uint64_t spare,
                              const char* name) {
@@ -66,8 +67,8 @@ SegmentLimit segment_limit(std::uint32_t host_ranks, std::uint64_t control, std:
     const std::uint64_t room = *limit > control + spare ? *limit - control - spare : 0;
     const std::uint64_t each = room / members / os::page_size() * os::page_size();
     if (each == 0)
-      fatal("%s (%s) is too small for the shared memory of %u processes", name,
-            os::format_bytes(*limit).c_str(), members);
+      fatal("%s (%s) is too small for the shared memory of %s", name,
+            os::format_bytes(*limit).c_str(), os::format_processes(members).c_str());
     if (each >= bytes) return;
     bytes = each;
     reason = name;
@@ -161,8 +162,8 @@ Neighborhood Neighborhood::form(const Placement& placement) {
   os::Mapping mapping = os::Mapping::shared(neighborhood.file_.get(), 0, bytes);
   if (!mapping) {
     const int error = errno;
-    fatal("cannot map %s of shared memory for %u processes: %s", os::format_bytes(bytes).c_str(),
-          neighborhood.size_, std::strerror(error));
+    fatal("cannot map %s of shared memory for %s: %s", os::format_bytes(bytes).c_str(),
+          os::format_processes(neighborhood.size_).c_str(), std::strerror(error));
   }
   // For the life of the process: clients may use their segments until the very end.
   neighborhood.base_ = mapping.release().data();

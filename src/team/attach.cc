@@ -61,9 +61,10 @@ bool all_hosts_have_room(const std::vector<Announcement>& everyones) {
     room = false;
     if (first == gex_proc_.jobrank)
       warn(
-          "gex_Segment_Attach: the segments of the %u processes of this host are %s together, but "
-          "the host has %s for them",
-          size, os::format_bytes(asked).c_str(), os::format_bytes(usable).c_str());
+          "gex_Segment_Attach: this host, which has %s, is asked for segments of %s together, but "
+          "has %s for them",
+          os::format_processes(size).c_str(), os::format_bytes(asked).c_str(),
+          os::format_bytes(usable).c_str());
   }
   return room;
 }
