@@ -9,6 +9,8 @@ if(GEX_CHECKS OR GEX_SANITIZE)
 endif()
 
 install(DIRECTORY include/ DESTINATION ${CMAKE_INSTALL_INCLUDEDIR} FILES_MATCHING PATTERN "*.h")
+# What conduit plug-ins are written against (docs/writing-a-conduit.md); clients do not see it.
+install(FILES src/net/conduit.h DESTINATION ${CMAKE_INSTALL_INCLUDEDIR}/gex/plugin/net)
 install(TARGETS gex LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR})
 install(FILES ${PROJECT_BINARY_DIR}/lib/libgex.a DESTINATION ${CMAKE_INSTALL_LIBDIR})
 if(GEX_DEBUG_LIBRARY)

@@ -14,9 +14,6 @@ struct EnvironmentRow {
   std::string value;  ///< in force; "" when unset and without a default
 };
 
-/// Ends the process with one line if the value of a variable does not follow its grammar.
-void check_environment();
-
 std::vector<EnvironmentRow> environment();
 
 }  // namespace gexinfo

@@ -16,6 +16,7 @@
 #include "boot/launcher.h"
 #include "boot/protocol.h"
 #include "conduits.h"
+#include "core/process.h"
 #include "environment.h"
 #include "facts.h"
 #include "json.h"
@@ -71,13 +72,14 @@ int main(int count, char** arguments) {
   // The table needs no job; but a mistake in it is said by one rank, before others come upon it.
   if (membership || !reading.options.environment) gex::boot::Job::join();
   const bool reports = gex::speaks_for_job();
-  if (reports) gexinfo::check_environment();
+  if (reports) gex::env::check_values();
   if (gex::boot::Job::joined()) gex::boot::Job::current().barrier();
   if (reading.options.environment) {
     if (reports) print(environment, reading.options.json);
     return finish_output();
   }
 
+  gex::lone_rank_is_meant = true;
   gex_Client_t client{};
   gex_EP_t endpoint{};
   gex_TM_t team{};

@@ -1,15 +1,8 @@
 #include "options.h"
 
-#include <getopt.h>
-#include <gex/version.h>
-
-#include <cstring>
-
 namespace gexinfo {
 
 namespace {
-
-constexpr int usage_error = 2;
 
 constexpr const char* usage =
     R"(Usage: gexinfo [OPTION]...
@@ -37,25 +30,12 @@ constexpr option long_options[] = {
     {nullptr, 0, nullptr, 0},
 };
 
-Reading refuse(const std::string& what) {
-  return {{}, "gexinfo: " + what + " (gexinfo --help)\n", usage_error};
-}
-
-/// What getopt stopped at, as the user wrote it.
-std::string rejected_option(char** arguments) {
-  const char* const word = arguments[optind - 1];
-  if (std::strncmp(word, "--", 2) == 0) return word;
-  return optopt > 0 && optopt < 256 ? std::string("-") + static_cast<char>(optopt) : word;
-}
-
 }  // namespace
 
 Reading read_command_line(int count, char** arguments) {
   Options options;
-  opterr = 0;
-  for (;;) {
-    const int found = getopt_long(count, arguments, "+:h", long_options, nullptr);
-    if (found == -1) break;
+  const gex::cmd::OptionReader reader("gexinfo", count, arguments, "h", long_options);
+  for (int found; (found = reader.next()) != -1;) {
     switch (found) {
       case environment:
         options.environment = true;
@@ -66,12 +46,14 @@ Reading read_command_line(int count, char** arguments) {
       case 'h':
         return {{}, usage, 0};
       case version:
-        return {{}, "gexinfo (libgex) " GEX_LIBRARY_VERSION "\n", 0};
+        return reader.version<Options>();
       default:
-        return refuse("unknown option " + rejected_option(arguments));
+        return reader.refuse_option<Options>(found);
     }
   }
-  if (optind < count) return refuse(std::string("unexpected argument '") + arguments[optind] + "'");
+  if (!reader.rest().empty())
+    return reader.refuse<Options>(std::string("unexpected argument '") + reader.rest().front() +
+                                  "'");
   return {options, {}, 0};
 }
 

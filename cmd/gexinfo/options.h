@@ -3,6 +3,8 @@
 
 #include <string>
 
+#include "../command_line.h"
+
 namespace gexinfo {
 
 struct Options {
@@ -10,12 +12,7 @@ struct Options {
   bool json = false;
 };
 
-/// What came of reading the command line: options, or a text to print and a status to exit with.
-struct Reading {
-  Options options;
-  std::string message;  ///< not empty: print this, on standard error when the status is not 0
-  int status = 0;
-};
+using Reading = gex::cmd::Reading<Options>;
 
 /// Reads the command line; never prints and never exits.
 Reading read_command_line(int count, char** arguments);

@@ -20,6 +20,7 @@ constexpr const char* valgrind_error_status = "99";
 constexpr std::string_view gdb_script = R"(set pagination off
 set confirm off
 set width 0
+set print inferior-events off
 set debuginfod enabled off
 handle all nostop noprint pass
 handle SIGSEGV SIGBUS SIGILL SIGFPE SIGABRT SIGSYS stop print
@@ -96,8 +97,10 @@ std::vector<std::string> under_debugger(Debugger debugger, const std::vector<std
     }
     whole.insert(whole.end(), {"-nx", "-quiet", "-batch", "-x", script, "--args"});
   } else {
-    whole.insert(whole.end(), {"--quiet", std::string("--error-exitcode=") + valgrind_error_status,
-                               "--child-silent-after-fork=yes"});
+    whole.insert(whole.end(),
+                 {"--quiet", std::string("--error-exitcode=") + valgrind_error_status,
+                  // Quiet, it would tell of no leak, and would read whole segments to look for one.
+                  "--leak-check=no", "--child-silent-after-fork=yes"});
   }
   whole.insert(whole.end(), command.begin(), command.end());
   return whole;

@@ -1,7 +1,5 @@
 #include "options.h"
 
-#include <getopt.h>
-
 #include <charconv>
 #include <cmath>
 #include <cstring>
@@ -13,14 +11,12 @@ namespace gexrun {
 
 namespace {
 
-constexpr int usage_error = 2;
-
 constexpr const char* usage =
     R"(Usage: gexrun -n N [OPTION]... PROGRAM [ARGUMENT]...
 Runs PROGRAM as a job of N ranks on this machine, and exits with the status of the first rank that
 fails, or 0.
 
-  -n, --ranks N          number of ranks, 1 to 1024
+  -n, -np, --ranks N     number of ranks, 1 to 1024
       --conduit C        network of the job (sets GEX_CONDUIT; gexinfo lists what there is)
   -E VARS                comma-separated list of environment variables for the ranks: NAME passes
                          on what is set here (on one machine everything is), NAME=VALUE sets it
@@ -53,10 +49,6 @@ constexpr option long_options[] = {
     {"version", no_argument, nullptr, version},
     {nullptr, 0, nullptr, 0},
 };
-
-Reading refuse(const std::string& what) {
-  return {{}, "gexrun: " + what + " (gexrun --help)\n", usage_error};
-}
 
 std::optional<std::uint32_t> parse_ranks(std::string_view text) {
   std::uint32_t ranks = 0;
@@ -93,31 +85,26 @@ bool add_variables(std::string_view list, Options& options) {
   }
 }
 
-/// What getopt stopped at, as the user wrote it.
-std::string rejected_option(char** arguments) {
-  const char* const word = arguments[optind - 1];
-  if (std::strncmp(word, "--", 2) == 0) return word;
-  return optopt > 0 && optopt < 256 ? std::string("-") + static_cast<char>(optopt) : word;
-}
-
 }  // namespace
 
 Reading read_command_line(int count, char** arguments) {
   Options options;
   bool ranks_given = false;
-  opterr = 0;
-  optind = 1;
-  for (;;) {
-    // "+": what follows the program's name belongs to the program.
-    const int found = getopt_long(count, arguments, "+:n:E:vh", long_options, nullptr);
-    if (found == -1) break;
-    const std::string value = optarg != nullptr ? optarg : "";
+  // What follows the program's name belongs to the program.
+  const gex::cmd::OptionReader reader("gexrun", count, arguments, "n:E:vh", long_options);
+  for (int found; (found = reader.next()) != -1;) {
+    std::string value = reader.value();
     switch (found) {
       case 'n': {
+        if (std::strcmp(reader.word(), "-np") == 0) {
+          const char* const number = reader.take_word();
+          if (number == nullptr) return reader.refuse<Options>("option -np needs a value");
+          value = number;
+        }
         const auto ranks = parse_ranks(value);
         if (!ranks) {
-          return refuse("-n '" + value + "' is not a number of ranks from 1 to " +
-                        std::to_string(gex::boot::Job::max_ranks));
+          return reader.refuse<Options>("-n '" + value + "' is not a number of ranks from 1 to " +
+                                        std::to_string(gex::boot::Job::max_ranks));
         }
         options.ranks = *ranks;
         ranks_given = true;
@@ -125,7 +112,7 @@ Reading read_command_line(int count, char** arguments) {
       }
       case 'E':
         if (!add_variables(value, options)) {
-          return refuse("-E '" + value + "' is not a list of NAME or NAME=VALUE");
+          return reader.refuse<Options>("-E '" + value + "' is not a list of NAME or NAME=VALUE");
         }
         break;
       case 'v':
@@ -134,7 +121,7 @@ Reading read_command_line(int count, char** arguments) {
       case 'h':
         return {{}, usage, 0};
       case conduit:
-        if (value.empty()) return refuse("--conduit needs a name");
+        if (value.empty()) return reader.refuse<Options>("--conduit needs a name");
         options.conduit = value;
         break;
       case tag_output:
@@ -142,33 +129,32 @@ Reading read_command_line(int count, char** arguments) {
         break;
       case bind:
         if (value != "core" && value != "none") {
-          return refuse("--bind '" + value + "' is neither core nor none");
+          return reader.refuse<Options>("--bind '" + value + "' is neither core nor none");
         }
         options.bind_cores = value == "core";
         break;
       case timeout:
         options.time_limit = parse_seconds(value);
         if (!options.time_limit) {
-          return refuse("--timeout '" + value + "' is not a number of seconds above 0");
+          return reader.refuse<Options>("--timeout '" + value +
+                                        "' is not a number of seconds above 0");
         }
         break;
       case debugger:
         if (value != "gdb" && value != "valgrind") {
-          return refuse("--debugger '" + value + "' is neither gdb nor valgrind");
+          return reader.refuse<Options>("--debugger '" + value + "' is neither gdb nor valgrind");
         }
         options.debugger = value == "gdb" ? Debugger::gdb : Debugger::valgrind;
         break;
       case version:
-        return {{}, "gexrun (libgex) " GEX_VERSION_STRING "\n", 0};
-      case ':':
-        return refuse("option " + rejected_option(arguments) + " needs a value");
+        return reader.version<Options>();
       default:
-        return refuse("unknown option " + rejected_option(arguments));
+        return reader.refuse_option<Options>(found);
     }
   }
-  options.command.assign(arguments + optind, arguments + count);
-  if (!ranks_given) return refuse("the number of ranks is missing: -n N");
-  if (options.command.empty()) return refuse("the program to run is missing");
+  options.command.assign(reader.rest().begin(), reader.rest().end());
+  if (!ranks_given) return reader.refuse<Options>("the number of ranks is missing: -n N");
+  if (options.command.empty()) return reader.refuse<Options>("the program to run is missing");
   return {std::move(options), {}, 0};
 }
 

@@ -7,6 +7,8 @@
 #include <utility>
 #include <vector>
 
+#include "../command_line.h"
+
 namespace gexrun {
 
 enum class Debugger { none, gdb, valgrind };
@@ -23,12 +25,7 @@ struct Options {
   std::vector<std::string> command;
 };
 
-/// What came of reading the command line: options, or a text to print and a status to exit with.
-struct Reading {
-  Options options;
-  std::string message;  ///< not empty: print this, on standard error when the status is not 0
-  int status = 0;
-};
+using Reading = gex::cmd::Reading<Options>;
 
 /// Reads the command line; never prints and never exits.
 Reading read_command_line(int count, char** arguments);

@@ -29,7 +29,7 @@ extern GEX_EXPORT_ struct gex_Proc_ gex_proc_;
  * them apart. */
 #define GEX_NOT_MAPPED_ ((intptr_t)1)
 
-/** Public prefix of a team member (what a gex_TM_t that is no TM-pair points to). */
+/** Public prefix of a team member. */
 struct gex_TeamPrefix_ {
   /* For each rank of the team: what to add to an address in its bound segment to reach the same
    * byte in this process, or GEX_NOT_MAPPED_. Rewritten by Attach and Publish. */
@@ -53,8 +53,13 @@ struct gex_EndpointPrefix_ {
   uint16_t reserved;
 };
 
-/** TM-pairs are odd integers; team members are aligned objects. */
-#define GEX_IS_PAIR_(tm) (((uintptr_t)(tm)) & 1u)
+/** A gex_TM_t is a team member's address with bit 0 set, when inline code may read its prefix; the
+ * address alone, when every call goes out of line to be checked; or, with bit 1 set, a TM-pair,
+ * which is a value. GEX_TM_INVALID has neither bit: one test keeps inline code away from all that
+ * it cannot read. */
+#define GEX_IS_READABLE_TEAM_(tm) (((uintptr_t)(tm)) & 1u)
+#define GEX_IS_PAIR_(tm) (((uintptr_t)(tm)) & 2u)
+#define GEX_TEAM_PREFIX_(tm) ((const struct gex_TeamPrefix_*)(const void*)((const char*)(tm)-1))
 
 #ifdef __cplusplus
 }

@@ -97,17 +97,17 @@ GEX_EXPORT_ int gex_Segment_QueryBound(gex_TM_t tm, gex_Rank_t rank, void** owne
 GEX_EXPORT_ gex_Client_t gex_TM_QueryClient(gex_TM_t tm);
 GEX_EXPORT_ gex_EP_t gex_TM_QueryEP(gex_TM_t tm);
 GEX_EXPORT_ gex_Flags_t gex_TM_QueryFlags(gex_TM_t tm);
-GEX_EXPORT_ gex_Rank_t gex_tm_rank_(gex_TM_t pair);
-GEX_EXPORT_ gex_Rank_t gex_tm_size_(gex_TM_t pair);
+GEX_EXPORT_ gex_Rank_t gex_tm_rank_(gex_TM_t tm);
+GEX_EXPORT_ gex_Rank_t gex_tm_size_(gex_TM_t tm);
 /** The caller's rank in the team. */
 GEX_INLINE_ gex_Rank_t gex_TM_QueryRank(gex_TM_t tm) {
-  if (GEX_UNLIKELY_(GEX_IS_PAIR_(tm) || !tm)) return gex_tm_rank_(tm);
-  return ((const struct gex_TeamPrefix_*)(const void*)tm)->rank;
+  if (GEX_UNLIKELY_(!GEX_IS_READABLE_TEAM_(tm))) return gex_tm_rank_(tm);
+  return GEX_TEAM_PREFIX_(tm)->rank;
 }
 /** Number of members of the team. */
 GEX_INLINE_ gex_Rank_t gex_TM_QuerySize(gex_TM_t tm) {
-  if (GEX_UNLIKELY_(GEX_IS_PAIR_(tm) || !tm)) return gex_tm_size_(tm);
-  return ((const struct gex_TeamPrefix_*)(const void*)tm)->size;
+  if (GEX_UNLIKELY_(!GEX_IS_READABLE_TEAM_(tm))) return gex_tm_size_(tm);
+  return GEX_TEAM_PREFIX_(tm)->size;
 }
 
 /** Splits a team by colour, ranks ordered by key, then by parent rank. Collective over the parent.

@@ -41,12 +41,19 @@ GEX_EXPORT_ gex_Event_t gex_get_nb_(gex_TM_t tm, void* dest, gex_Rank_t rank, vo
                                     size_t nbytes, gex_Flags_t flags);
 GEX_EXPORT_ gex_RMA_Value_t gex_get_value_(gex_TM_t tm, gex_Rank_t rank, void* src, size_t nbytes,
                                            gex_Flags_t flags);
+GEX_EXPORT_ int gex_put_value_blocking_(gex_TM_t tm, gex_Rank_t rank, void* dest,
+                                        gex_RMA_Value_t value, size_t nbytes, gex_Flags_t flags);
+GEX_EXPORT_ int gex_put_value_nbi_(gex_TM_t tm, gex_Rank_t rank, void* dest, gex_RMA_Value_t value,
+                                   size_t nbytes, gex_Flags_t flags);
+GEX_EXPORT_ gex_Event_t gex_put_value_nb_(gex_TM_t tm, gex_Rank_t rank, void* dest,
+                                          gex_RMA_Value_t value, size_t nbytes, gex_Flags_t flags);
 
 /* Displacement of the peer's bound segment, or GEX_NOT_MAPPED_ when the call must go out of line.
  */
 GEX_INLINE_ intptr_t gex_rma_displacement_(gex_TM_t tm, gex_Rank_t rank, gex_Flags_t flags) {
-  if (GEX_UNLIKELY_(GEX_IS_PAIR_(tm) || (flags & GEX_RMA_OUT_OF_LINE_))) return GEX_NOT_MAPPED_;
-  return ((const struct gex_TeamPrefix_*)(const void*)tm)->displacement[rank];
+  if (GEX_UNLIKELY_(!GEX_IS_READABLE_TEAM_(tm) || (flags & GEX_RMA_OUT_OF_LINE_)))
+    return GEX_NOT_MAPPED_;
+  return GEX_TEAM_PREFIX_(tm)->displacement[rank];
 }
 #define GEX_RMA_MAPPED_(displacement) GEX_LIKELY_(!((displacement)&GEX_NOT_MAPPED_))
 
@@ -144,19 +151,32 @@ GEX_INLINE_ gex_RMA_Value_t gex_RMA_GetBlockingVal(gex_TM_t tm, gex_Rank_t rank,
 /** Writes the `nbytes` (1 to 8) low-order bytes of `value` to `dest` of the peer. */
 GEX_INLINE_ int gex_RMA_PutBlockingVal(gex_TM_t tm, gex_Rank_t rank, void* dest,
                                        gex_RMA_Value_t value, size_t nbytes, gex_Flags_t flags) {
-  return gex_RMA_PutBlocking(tm, rank, dest, gex_value_bytes_(&value, nbytes), nbytes, flags);
+  const intptr_t displacement = gex_rma_displacement_(tm, rank, flags);
+  if (GEX_RMA_MAPPED_(displacement)) {
+    memcpy((char*)dest + displacement, gex_value_bytes_(&value, nbytes), nbytes);
+    return 0;
+  }
+  return gex_put_value_blocking_(tm, rank, dest, value, nbytes, flags);
 }
 /** Implicit form, category GEX_EC_PUT. */
 GEX_INLINE_ int gex_RMA_PutNBIVal(gex_TM_t tm, gex_Rank_t rank, void* dest, gex_RMA_Value_t value,
                                   size_t nbytes, gex_Flags_t flags) {
-  return gex_RMA_PutNBI(tm, rank, dest, gex_value_bytes_(&value, nbytes), nbytes, GEX_EVENT_NOW,
-                        flags);
+  const intptr_t displacement = gex_rma_displacement_(tm, rank, flags);
+  if (GEX_RMA_MAPPED_(displacement)) {
+    memcpy((char*)dest + displacement, gex_value_bytes_(&value, nbytes), nbytes);
+    return 0;
+  }
+  return gex_put_value_nbi_(tm, rank, dest, value, nbytes, flags);
 }
 /** Explicit form. */
 GEX_INLINE_ gex_Event_t gex_RMA_PutNBVal(gex_TM_t tm, gex_Rank_t rank, void* dest,
                                          gex_RMA_Value_t value, size_t nbytes, gex_Flags_t flags) {
-  return gex_RMA_PutNB(tm, rank, dest, gex_value_bytes_(&value, nbytes), nbytes, GEX_EVENT_NOW,
-                       flags);
+  const intptr_t displacement = gex_rma_displacement_(tm, rank, flags);
+  if (GEX_RMA_MAPPED_(displacement)) {
+    memcpy((char*)dest + displacement, gex_value_bytes_(&value, nbytes), nbytes);
+    return GEX_EVENT_INVALID;
+  }
+  return gex_put_value_nb_(tm, rank, dest, value, nbytes, flags);
 }
 
 #ifdef __cplusplus

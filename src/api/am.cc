@@ -7,6 +7,7 @@
 #include "am/outbound.h"
 #include "am/prepare.h"
 #include "am/token.h"
+#include "api/require.h"
 #include "base/error.h"
 #include "core/published.h"
 #include "core/restricted.h"
@@ -69,11 +70,6 @@ void check_payload(const char* call, std::size_t size, std::size_t limit, gex_Ev
 inline void check_reply(const char* call, gex_Token_t token) {
   if (token == nullptr || checked() || !token->may_reply) [[unlikely]]
     judge_reply(call, token);
-}
-
-/// Whether the shortest way may be tried: a team, and nothing to check.
-bool has_express(gex_TM_t tm) {
-  return !GEX_IS_PAIR_(tm) && !checked();
 }
 
 /// The two ends of a request that takes the shortest way, if there is a link.
@@ -265,10 +261,10 @@ size_t gex_AM_MaxReplyMedium(gex_TM_t tm, gex_Rank_t other_rank, const gex_Event
 }
 size_t gex_Token_MaxReplyLong(gex_Token_t token, const gex_Event_t*, gex_Flags_t flags,
                               unsigned int) {
-  return gex::am::max_long(token->header.source, flags);
+  return gex::am::max_long(gex::require(token, __func__)->header.source, flags);
 }
 size_t gex_Token_MaxReplyMedium(gex_Token_t token, const gex_Event_t*, gex_Flags_t, unsigned int) {
-  return gex::am::max_medium(token->header.source);
+  return gex::am::max_medium(gex::require(token, __func__)->header.source);
 }
 size_t gex_AM_LUBRequestLong(void) {
   return gex::am::least_max_long();
@@ -284,6 +280,8 @@ size_t gex_AM_LUBReplyMedium(void) {
 }
 
 gex_TI_t gex_Token_Info(gex_Token_t token, gex_Token_Info_t* info, gex_TI_t) {
+  gex::require(token, __func__);
+  if (info == nullptr) fatal("gex_Token_Info: the output pointer is null");
   info->gex_srcrank = token->header.source;
   info->gex_ep = token->endpoint;
   info->gex_entry = &token->endpoint->handlers[token->header.handler()];
@@ -294,7 +292,7 @@ gex_TI_t gex_Token_Info(gex_Token_t token, gex_Token_Info_t* info, gex_TI_t) {
 
 int gex_am_request_short_(gex_TM_t tm, gex_Rank_t rank, gex_AM_Index_t handler, gex_Flags_t flags,
                           unsigned int numargs, const gex_AM_Arg_t* args) {
-  if (has_express(tm)) [[likely]] {
+  if (GEX_IS_READABLE_TEAM_(tm)) [[likely]] {
     const ExpressTarget to(tm, rank);
     if (gex::am::send_short(to.link, gex::shm::requests,
                             to.what(handler, Category::short_message, numargs), args, numargs))
@@ -307,7 +305,7 @@ int gex_am_request_short_(gex_TM_t tm, gex_Rank_t rank, gex_AM_Index_t handler, 
 int gex_am_request_medium_(gex_TM_t tm, gex_Rank_t rank, gex_AM_Index_t handler,
                            const void* source_addr, size_t nbytes, gex_Event_t* lc_opt,
                            gex_Flags_t flags, unsigned int numargs, const gex_AM_Arg_t* args) {
-  if (has_express(tm) && (flags & GEX_FLAG_SELF_SEG_OFFSET) == 0) [[likely]] {
+  if (GEX_IS_READABLE_TEAM_(tm) && (flags & GEX_FLAG_SELF_SEG_OFFSET) == 0) [[likely]] {
     const ExpressTarget to(tm, rank);
     if (gex::am::send_medium(to.link, gex::shm::requests,
                              to.what(handler, Category::medium, numargs), args, numargs,

@@ -4,6 +4,7 @@
 
 #include <gasnetex.h>
 
+#include "api/require.h"
 #include "base/error.h"
 #include "core/restricted.h"
 #include "team/named_barrier.h"
@@ -11,30 +12,42 @@
 using gex::Call;
 using gex::check_context;
 
+namespace {
+
+void check_named(Call call, int flags) {
+  check_context(call);
+  gex::require_flags(
+      static_cast<gex_Flags_t>(flags),
+      GASNET_BARRIERFLAG_ANONYMOUS | GASNET_BARRIERFLAG_MISMATCH | GASNET_BARRIERFLAG_UNNAMED,
+      name_of(call));
+}
+
+}  // namespace
+
 extern "C" {
 
 gex_Event_t gex_Coll_BarrierNB(gex_TM_t tm, gex_Flags_t flags) {
   check_context(Call::barrier);
-  if (flags != 0) gex::fatal("%s: unknown flags 0x%x", name_of(Call::barrier), flags);
+  gex::require_flags(flags, 0, name_of(Call::barrier));
   return gex::team::start_barrier(gex::require_team(tm, name_of(Call::barrier)));
 }
 
 void gex_Coll_BarrierBlocking(gex_TM_t tm, gex_Flags_t flags) {
   check_context(Call::barrier);
-  if (flags != 0) gex::fatal("%s: unknown flags 0x%x", name_of(Call::barrier), flags);
+  gex::require_flags(flags, 0, name_of(Call::barrier));
   gex::team::barrier_blocking(gex::require_team(tm, name_of(Call::barrier)));
 }
 
 void gasnet_barrier_notify(int id, int flags) {
-  check_context(Call::barrier_notify);
+  check_named(Call::barrier_notify, flags);
   gex::team::barrier_notify(id, flags);
 }
 int gasnet_barrier_wait(int id, int flags) {
-  check_context(Call::barrier_wait);
+  check_named(Call::barrier_wait, flags);
   return gex::team::barrier_finish(id, flags, true);
 }
 int gasnet_barrier_try(int id, int flags) {
-  check_context(Call::barrier_try);
+  check_named(Call::barrier_try, flags);
   return gex::team::barrier_finish(id, flags, false);
 }
 int gasnet_barrier(int id, int flags) {
@@ -42,6 +55,7 @@ int gasnet_barrier(int id, int flags) {
   return gasnet_barrier_wait(id, flags);
 }
 int gasnet_barrier_result(int* id) {
+  if (id == nullptr) gex::fatal("gasnet_barrier_result: the output pointer is null");
   return gex::team::barrier_result(id);
 }
 

@@ -4,10 +4,42 @@
 
 #include <gasnetex.h>
 
+#include "api/require.h"
+#include "base/error.h"
 #include "core/restricted.h"
 
 using gex::Call;
 using gex::check_context;
+using gex::checked;
+using gex::fatal;
+
+namespace {
+
+void check_array(Call call, const gex_Event_t* events, std::size_t count, gex_Flags_t flags) {
+  check_context(call);
+  if (!checked()) return;
+  gex::require_flags(flags, 0, name_of(call));
+  if (events == nullptr && count != 0) fatal("%s: the array of events is null", name_of(call));
+  for (std::size_t i = 0; i < count; ++i)
+    if (events[i] == GEX_EVENT_NO_OP)
+      fatal("%s: event %zu is GEX_EVENT_NO_OP, which is no event to test or wait for",
+            name_of(call), i);
+}
+
+void check_implicit(Call call, gex_EC_t mask, gex_Flags_t flags) {
+  check_context(call);
+  if (!checked()) return;
+  gex::require_flags(flags, 0, name_of(call));
+  if ((mask & ~GEX_EC_ALL) != 0)
+    fatal("%s: 0x%x are no event categories", name_of(call), mask & ~GEX_EC_ALL);
+}
+
+void check_region(Call call, gex_Flags_t flags) {
+  check_context(call);
+  gex::require_flags(flags, 0, name_of(call));
+}
+
+}  // namespace
 
 extern "C" {
 
@@ -19,40 +51,40 @@ void gex_event_wait_(gex_Event_t event) {
   check_context(Call::event_wait);
   gex::wait_event(event);
 }
-int gex_Event_TestSome(gex_Event_t* pevent, size_t numevents, gex_Flags_t) {
-  check_context(Call::event_test_some);
+int gex_Event_TestSome(gex_Event_t* pevent, size_t numevents, gex_Flags_t flags) {
+  check_array(Call::event_test_some, pevent, numevents, flags);
   return gex::test_some(pevent, numevents);
 }
-void gex_Event_WaitSome(gex_Event_t* pevent, size_t numevents, gex_Flags_t) {
-  check_context(Call::event_wait_some);
+void gex_Event_WaitSome(gex_Event_t* pevent, size_t numevents, gex_Flags_t flags) {
+  check_array(Call::event_wait_some, pevent, numevents, flags);
   gex::wait_some(pevent, numevents);
 }
-int gex_Event_TestAll(gex_Event_t* pevent, size_t numevents, gex_Flags_t) {
-  check_context(Call::event_test_all);
+int gex_Event_TestAll(gex_Event_t* pevent, size_t numevents, gex_Flags_t flags) {
+  check_array(Call::event_test_all, pevent, numevents, flags);
   return gex::test_all(pevent, numevents);
 }
-void gex_Event_WaitAll(gex_Event_t* pevent, size_t numevents, gex_Flags_t) {
-  check_context(Call::event_wait_all);
+void gex_Event_WaitAll(gex_Event_t* pevent, size_t numevents, gex_Flags_t flags) {
+  check_array(Call::event_wait_all, pevent, numevents, flags);
   gex::wait_all(pevent, numevents);
 }
 gex_Event_t gex_Event_QueryLeaf(gex_Event_t root, gex_EC_t event_category) {
   check_context(Call::query_leaf);
   return gex::query_leaf(root, event_category);
 }
-int gex_NBI_Test(gex_EC_t event_mask, gex_Flags_t) {
-  check_context(Call::nbi_test);
+int gex_NBI_Test(gex_EC_t event_mask, gex_Flags_t flags) {
+  check_implicit(Call::nbi_test, event_mask, flags);
   return gex::test_implicit(event_mask);
 }
-void gex_NBI_Wait(gex_EC_t event_mask, gex_Flags_t) {
-  check_context(Call::nbi_wait);
+void gex_NBI_Wait(gex_EC_t event_mask, gex_Flags_t flags) {
+  check_implicit(Call::nbi_wait, event_mask, flags);
   gex::wait_implicit(event_mask);
 }
-void gex_NBI_BeginAccessRegion(gex_Flags_t) {
-  check_context(Call::begin_region);
+void gex_NBI_BeginAccessRegion(gex_Flags_t flags) {
+  check_region(Call::begin_region, flags);
   gex::begin_region();
 }
-gex_Event_t gex_NBI_EndAccessRegion(gex_Flags_t) {
-  check_context(Call::end_region);
+gex_Event_t gex_NBI_EndAccessRegion(gex_Flags_t flags) {
+  check_region(Call::end_region, flags);
   return gex::end_region();
 }
 

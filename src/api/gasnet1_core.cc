@@ -86,18 +86,12 @@ int gasnet_getSegmentInfo(gasnet_seginfo_t* seginfo_table, int numentries) {
 
 int gasnet_getNodeInfo(gasnet_nodeinfo_t* nodeinfo_table, int numentries) {
   if (nodeinfo_table == nullptr || numentries < 0) return GASNET_ERR_BAD_ARG;
-  const auto& job = *gex::process().job;
-  const gex_Rank_t limit = gex::process().neighborhood.supernode_limit();
-  gex_Rank_t neighborhood = 0;
-  gex_Rank_t on_host = 0;
-  for (gex_Rank_t rank = 0; rank < job.size() && rank < static_cast<gex_Rank_t>(numentries);
+  const gex::shm::Placement& placement = gex::process().placement;
+  for (gex_Rank_t rank = 0; rank < gex_proc_.jobsize && rank < static_cast<gex_Rank_t>(numentries);
        ++rank) {
-    const bool new_host = rank != 0 && job.host_of(rank) != job.host_of(rank - 1);
-    if (rank != 0) on_host = new_host ? 0 : on_host + 1;
-    if (new_host || (rank != 0 && limit != 0 && on_host % limit == 0)) ++neighborhood;
     const gex::PublishedSegment& segment = gex::published_segment(rank);
-    nodeinfo_table[rank].host = job.host_of(rank);
-    nodeinfo_table[rank].supernode = neighborhood;
+    nodeinfo_table[rank].host = placement.host[rank];
+    nodeinfo_table[rank].supernode = placement.neighborhood[rank];
     nodeinfo_table[rank].offset =
         segment.mapped != nullptr ? static_cast<uintptr_t>(segment.displacement()) : 0;
   }

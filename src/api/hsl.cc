@@ -2,6 +2,7 @@
 
 #include <gasnetex.h>
 
+#include "api/require.h"
 #include "base/error.h"
 #include "base/spin.h"
 #include "core/process.h"
@@ -24,8 +25,9 @@ void note_taken(gex_HSL_t* hsl) {
 }
 
 /// A second lock by the thread that holds it would wait for ever.
-void check_not_held(const gex_HSL_t* hsl, const char* call) {
+void check_not_held(gex_HSL_t* hsl, const char* call) {
   if (!gex::checked()) return;
+  gex::require(hsl, call);
   if (__atomic_load_n(&hsl->state_, __ATOMIC_RELAXED) != 0 &&
       __atomic_load_n(&hsl->owner_, __ATOMIC_RELAXED) == gex::this_thread().number)
     fatal("%s: this thread holds the lock already", call);
@@ -36,10 +38,11 @@ void check_not_held(const gex_HSL_t* hsl, const char* call) {
 extern "C" {
 
 void gex_HSL_Init(gex_HSL_t* hsl) {
-  *hsl = GEX_HSL_INITIALIZER;
+  *gex::require(hsl, __func__) = GEX_HSL_INITIALIZER;
 }
 
 void gex_HSL_Destroy(gex_HSL_t* hsl) {
+  gex::require(hsl, __func__);
   if (gex::checked() && __atomic_load_n(&hsl->state_, __ATOMIC_RELAXED) != 0)
     fatal("gex_HSL_Destroy: the lock is held");
 }
@@ -57,6 +60,7 @@ void gex_hsl_lock_(gex_HSL_t* hsl) {
 
 void gex_hsl_unlock_(gex_HSL_t* hsl) {
   if (gex::checked()) {
+    gex::require(hsl, "gex_HSL_Unlock");
     gex::ThreadRecord& thread = gex::this_thread();
     if (__atomic_load_n(&hsl->state_, __ATOMIC_RELAXED) == 0)
       fatal("gex_HSL_Unlock: the lock is not held");

@@ -2,11 +2,13 @@
 
 #include <gasnetex.h>
 
+#include <algorithm>
 #include <cstring>
 
 #include "am/handlers.h"
 #include "am/network.h"
 #include "am/startup.h"
+#include "api/require.h"
 #include "base/error.h"
 #include "core/objects.h"
 #include "core/progress.h"
@@ -25,6 +27,7 @@ using gex::Call;
 using gex::check_context;
 using gex::checked;
 using gex::fatal;
+using gex::require;
 using gex::Team;
 
 /// [A-Z][A-Z0-9_]+
@@ -37,6 +40,28 @@ int refuse(int error, const char* call, const char* why) {
   if (checked()) fatal("%s: %s", call, why);
   if (gex::verbose_errors.load(std::memory_order_relaxed)) gex::warn("%s: %s", call, why);
   return error;
+}
+
+gex_EP_t local_endpoint(gex_TM_t tm, const char* call) {
+  if (checked()) gex::require_team_or_pair(tm, call);
+  return GEX_IS_PAIR_(tm) ? gex::resolve(tm, 0).local_endpoint : Team::from(tm).endpoint;
+}
+
+/// The segment bound to (tm, rank), as far as it was published here; the own one always.
+gex::PublishedSegment bound_segment(gex_TM_t tm, gex_Rank_t rank, Call call) {
+  if (checked()) gex::require_peer(tm, rank, name_of(call));
+  const gex::Peer peer = gex::resolve(tm, rank);
+  const gex_Segment_t own =
+      peer.jobrank == gex_proc_.jobrank ? peer.local_endpoint->segment : nullptr;
+  if (own == nullptr) return gex::published_segment(peer.jobrank);
+  return {reinterpret_cast<std::uintptr_t>(own->address), own->size, own->address};
+}
+
+void answer(const gex::PublishedSegment& segment, void** owneraddr_p, void** localaddr_p,
+            uintptr_t* size_p) {
+  if (owneraddr_p != nullptr) *owneraddr_p = reinterpret_cast<void*>(segment.owner_address);
+  if (localaddr_p != nullptr) *localaddr_p = segment.mapped;
+  if (size_p != nullptr) *size_p = segment.size;
 }
 
 void idle_poll() noexcept {
@@ -101,6 +126,9 @@ void (*gasnet_client_attach_hook)(void*, uintptr_t) = nullptr;
 int gex_Client_Init(gex_Client_t* client_p, gex_EP_t* ep_p, gex_TM_t* tm_p, const char* client_name,
                     int*, char***, gex_Flags_t flags) {
   const char* call = name_of(Call::client_init);
+  if (gex::only_client() != nullptr)
+    return refuse(GASNET_ERR_RESOURCE, call, "this process has its one client already");
+  start_library();
   if (client_p == nullptr || ep_p == nullptr || tm_p == nullptr)
     fatal("%s: an output pointer is null", call);
   if (!is_client_name(client_name))
@@ -108,9 +136,6 @@ int gex_Client_Init(gex_Client_t* client_p, gex_EP_t* ep_p, gex_TM_t* tm_p, cons
           client_name != nullptr ? client_name : "(null)");
   if ((flags & ~(GEX_FLAG_USES_GASNET1 | GEX_FLAG_DEFER_THREADS)) != 0)
     fatal("%s: unknown flags 0x%x", call, flags);
-  if (gex::only_client() != nullptr)
-    return refuse(GASNET_ERR_RESOURCE, call, "this process has its one client already");
-  start_library();
   *client_p = gex::create_client(client_name, flags);
   *ep_p = (*client_p)->endpoint;
   *tm_p = gex::team::create_primordial(*client_p).handle();
@@ -118,48 +143,48 @@ int gex_Client_Init(gex_Client_t* client_p, gex_EP_t* ep_p, gex_TM_t* tm_p, cons
 }
 
 gex_Flags_t gex_Client_QueryFlags(gex_Client_t client) {
-  return client->flags;
+  return require(client, __func__)->flags;
 }
 const char* gex_Client_QueryName(gex_Client_t client) {
-  return client->name.c_str();
+  return require(client, __func__)->name.c_str();
 }
 
 void gex_Client_SetCData(gex_Client_t client, const void* val) {
-  client->client_data = val;
+  require(client, __func__)->client_data = val;
 }
 void* gex_Client_QueryCData(gex_Client_t client) {
-  return const_cast<void*>(client->client_data);
+  return const_cast<void*>(require(client, __func__)->client_data);
 }
 void gex_Segment_SetCData(gex_Segment_t seg, const void* val) {
-  seg->client_data = val;
+  require(seg, __func__)->client_data = val;
 }
 void* gex_Segment_QueryCData(gex_Segment_t seg) {
-  return const_cast<void*>(seg->client_data);
+  return const_cast<void*>(require(seg, __func__)->client_data);
 }
 void gex_EP_SetCData(gex_EP_t ep, const void* val) {
-  ep->client_data = val;
+  require(ep, __func__)->client_data = val;
 }
 void* gex_EP_QueryCData(gex_EP_t ep) {
-  return const_cast<void*>(ep->client_data);
+  return const_cast<void*>(require(ep, __func__)->client_data);
 }
 void gex_TM_SetCData(gex_TM_t tm, const void* val) {
-  gex::require_team(tm, "gex_TM_SetCData").client_data = val;
+  gex::require_team(tm, __func__).client_data = val;
 }
 void* gex_TM_QueryCData(gex_TM_t tm) {
-  return const_cast<void*>(gex::require_team(tm, "gex_TM_QueryCData").client_data);
+  return const_cast<void*>(gex::require_team(tm, __func__).client_data);
 }
 
 gex_Client_t gex_Segment_QueryClient(gex_Segment_t seg) {
-  return seg->client;
+  return require(seg, __func__)->client;
 }
 gex_Flags_t gex_Segment_QueryFlags(gex_Segment_t seg) {
-  return seg->flags;
+  return require(seg, __func__)->flags;
 }
 void* gex_Segment_QueryAddr(gex_Segment_t seg) {
-  return seg->address;
+  return require(seg, __func__)->address;
 }
 uintptr_t gex_Segment_QuerySize(gex_Segment_t seg) {
-  return seg->size;
+  return require(seg, __func__)->size;
 }
 
 int gex_Segment_Attach(gex_Segment_t* segment_p, gex_TM_t tm, uintptr_t size) {
@@ -188,53 +213,35 @@ int gex_Segment_Attach(gex_Segment_t* segment_p, gex_TM_t tm, uintptr_t size) {
 int gex_Segment_QueryBound(gex_TM_t tm, gex_Rank_t rank, void** owneraddr_p, void** localaddr_p,
                            uintptr_t* size_p) {
   check_context(Call::query_bound);
-  if (checked()) gex::require_peer(tm, rank, name_of(Call::query_bound));
-  const gex::Peer peer = gex::resolve(tm, rank);
-  gex::PublishedSegment segment = gex::published_segment(peer.jobrank);
-  if (peer.jobrank == gex_proc_.jobrank && peer.local_endpoint->segment != nullptr) {
-    segment.owner_address = reinterpret_cast<std::uintptr_t>(peer.local_endpoint->segment->address);
-    segment.size = peer.local_endpoint->segment->size;
-    segment.mapped = peer.local_endpoint->segment->address;
-  }
+  const gex::PublishedSegment segment = bound_segment(tm, rank, Call::query_bound);
   if (segment.size == 0) return 1;
-  if (owneraddr_p != nullptr) *owneraddr_p = reinterpret_cast<void*>(segment.owner_address);
-  if (localaddr_p != nullptr) *localaddr_p = segment.mapped;
-  if (size_p != nullptr) *size_p = segment.size;
+  answer(segment, owneraddr_p, localaddr_p, size_p);
   return 0;
 }
 
 gex_Event_t gex_EP_QueryBoundSegmentNB(gex_TM_t tm, gex_Rank_t rank, void** owneraddr_p,
                                        void** localaddr_p, uintptr_t* size_p, gex_Flags_t flags) {
-  if ((flags & GEX_FLAG_IMMEDIATE) == 0) check_context(Call::query_bound_nb);
-  if (checked()) gex::require_peer(tm, rank, name_of(Call::query_bound_nb));
-  const gex::Peer peer = gex::resolve(tm, rank);
-  const gex::PublishedSegment& segment = gex::published_segment(peer.jobrank);
-  const gex_Segment_t own =
-      peer.jobrank == gex_proc_.jobrank ? peer.local_endpoint->segment : nullptr;
-  const std::uintptr_t address =
-      own != nullptr ? reinterpret_cast<std::uintptr_t>(own->address) : segment.owner_address;
-  if (owneraddr_p != nullptr) *owneraddr_p = reinterpret_cast<void*>(address);
-  if (localaddr_p != nullptr) *localaddr_p = own != nullptr ? own->address : segment.mapped;
-  if (size_p != nullptr) *size_p = own != nullptr ? own->size : segment.size;
+  const Call call = Call::query_bound_nb;
+  if ((flags & GEX_FLAG_IMMEDIATE) == 0) check_context(call);
+  gex::require_flags(flags, GEX_FLAG_IMMEDIATE, name_of(call));
+  answer(bound_segment(tm, rank, call), owneraddr_p, localaddr_p, size_p);
   return GEX_EVENT_INVALID;
 }
 
 gex_Client_t gex_TM_QueryClient(gex_TM_t tm) {
-  return GEX_IS_PAIR_(tm) ? gex::resolve(tm, 0).local_endpoint->client : Team::from(tm).client;
+  return local_endpoint(tm, __func__)->client;
 }
 gex_EP_t gex_TM_QueryEP(gex_TM_t tm) {
-  return GEX_IS_PAIR_(tm) ? gex::resolve(tm, 0).local_endpoint : Team::from(tm).endpoint;
+  return local_endpoint(tm, __func__);
 }
 gex_Flags_t gex_TM_QueryFlags(gex_TM_t tm) {
-  return gex::require_team(tm, "gex_TM_QueryFlags").flags;
+  return gex::require_team(tm, __func__).flags;
 }
-gex_Rank_t gex_tm_rank_(gex_TM_t pair) {
-  if (pair == GEX_TM_INVALID) fatal("gex_TM_QueryRank: the team is GEX_TM_INVALID");
-  return gex_proc_.jobrank;
+gex_Rank_t gex_tm_rank_(gex_TM_t tm) {
+  return GEX_IS_PAIR_(tm) ? gex_proc_.jobrank : gex::require_team(tm, "gex_TM_QueryRank").rank;
 }
-gex_Rank_t gex_tm_size_(gex_TM_t pair) {
-  if (pair == GEX_TM_INVALID) fatal("gex_TM_QuerySize: the team is GEX_TM_INVALID");
-  return gex_proc_.jobsize;
+gex_Rank_t gex_tm_size_(gex_TM_t tm) {
+  return GEX_IS_PAIR_(tm) ? gex_proc_.jobsize : gex::require_team(tm, "gex_TM_QuerySize").size;
 }
 
 size_t gex_TM_Split(gex_TM_t* new_tm_p, gex_TM_t parent_tm, int color, int key, void* scratch_addr,
@@ -265,10 +272,12 @@ int gex_TM_Destroy(gex_TM_t tm, gex_Memvec_t* scratch_p, gex_Flags_t flags) {
   Team& team = gex::require_team(tm, name_of(Call::destroy));
   if (tm == team.client->team)
     fatal("%s: the primordial team cannot be destroyed", name_of(Call::destroy));
+  gex::require_flags(flags, GEX_FLAG_GLOBALLY_QUIESCED, name_of(Call::destroy));
   return gex::team::destroy(team, scratch_p, flags);
 }
 
 gex_TM_t gex_TM_Pair(gex_EP_t local_ep, gex_EP_Index_t remote_ep_index) {
+  require(local_ep, __func__);
   return gex::make_pair_handle({local_ep->index, remote_ep_index, local_ep->client->index});
 }
 
@@ -280,41 +289,53 @@ gex_Rank_t gex_TM_TranslateRankToJobrank(gex_TM_t tm, gex_Rank_t rank) {
 
 gex_Rank_t gex_TM_TranslateJobrankToRank(gex_TM_t tm, gex_Rank_t jobrank) {
   check_context(Call::jobrank_to_rank);
+  if (checked()) gex::require_team_or_pair(tm, name_of(Call::jobrank_to_rank));
   if (checked() && jobrank >= gex_proc_.jobsize)
     fatal("%s: jobrank %u is not below the job's size %u", name_of(Call::jobrank_to_rank), jobrank,
           gex_proc_.jobsize);
   return GEX_IS_PAIR_(tm) ? jobrank : Team::from(tm).rank_of(jobrank);
 }
 
-gex_EP_Location_t gex_TM_TranslateRankToEP(gex_TM_t tm, gex_Rank_t rank, gex_Flags_t) {
+gex_EP_Location_t gex_TM_TranslateRankToEP(gex_TM_t tm, gex_Rank_t rank, gex_Flags_t flags) {
   check_context(Call::rank_to_endpoint);
+  gex::require_flags(flags, 0, name_of(Call::rank_to_endpoint));
   if (checked()) gex::require_peer(tm, rank, name_of(Call::rank_to_endpoint));
   const gex::Peer peer = gex::resolve(tm, rank);
   return {peer.jobrank, peer.endpoint};
 }
 
 gex_Client_t gex_EP_QueryClient(gex_EP_t ep) {
-  return ep->client;
+  return require(ep, __func__)->client;
 }
 gex_Flags_t gex_EP_QueryFlags(gex_EP_t ep) {
-  return ep->flags;
+  return require(ep, __func__)->flags;
 }
 gex_Segment_t gex_EP_QuerySegment(gex_EP_t ep) {
-  return ep->segment;
+  return require(ep, __func__)->segment;
 }
 gex_EP_Index_t gex_EP_QueryIndex(gex_EP_t ep) {
-  return ep->index;
+  return require(ep, __func__)->index;
 }
 
 int gex_EP_PublishBoundSegment(gex_TM_t tm, gex_EP_t* eps, size_t num_eps, gex_Flags_t flags) {
   check_context(Call::publish);
   Team& team = gex::require_team(tm, name_of(Call::publish));
-  if (flags != 0) fatal("%s: unknown flags 0x%x", name_of(Call::publish), flags);
+  const char* call = name_of(Call::publish);
+  gex::require_flags(flags, 0, call);
+  if (eps == nullptr && num_eps != 0) fatal("%s: the array of endpoints is null", call);
+  for (std::size_t i = 0; i < num_eps; ++i) {
+    if (eps[i] == GEX_EP_INVALID) fatal("%s: endpoint %zu is GEX_EP_INVALID", call, i);
+    if (std::find(eps, eps + i, eps[i]) != eps + i)
+      fatal("%s: endpoint %zu stands twice in the array", call, i);
+  }
   return gex::team::publish(team, eps, num_eps);
 }
 
 int gex_EP_RegisterHandlers(gex_EP_t ep, gex_AM_Entry_t* table, size_t numentries) {
   check_context(Call::register_handlers);
+  const char* call = name_of(Call::register_handlers);
+  require(ep, call);
+  if (table == nullptr && numentries != 0) fatal("%s: the table is null", call);
   return gex::am::register_handlers(ep, table, numentries);
 }
 

@@ -4,6 +4,7 @@
 
 #include <gasnetex.h>
 
+#include "api/require.h"
 #include "base/error.h"
 #include "core/restricted.h"
 #include "core/team.h"
@@ -14,10 +15,25 @@ using gex::Call;
 using gex::fatal;
 using gex::rma::Transfer;
 
+constexpr gex_Flags_t known_flags =
+    GEX_FLAG_IMMEDIATE | GEX_FLAG_LC_COPY_YES | GEX_FLAG_LC_COPY_NO | GEX_FLAG_PEER_NEVER_SELF |
+    GEX_FLAG_PEER_NEVER_NBRHD | GEX_FLAG_SELF_SEG_UNKNOWN | GEX_FLAG_SELF_SEG_SOME |
+    GEX_FLAG_SELF_SEG_BOUND | GEX_FLAG_SELF_SEG_OFFSET | GEX_FLAG_PEER_SEG_UNKNOWN |
+    GEX_FLAG_PEER_SEG_SOME | GEX_FLAG_PEER_SEG_BOUND | GEX_FLAG_PEER_SEG_OFFSET;
+
+/// Always: more bytes would be read or written beside the value.
+void require_value(Call call, std::size_t nbytes) {
+  if (nbytes == 0 || nbytes > sizeof(gex_RMA_Value_t))
+    fatal("%s: %zu bytes are not 1 to 8", name_of(call), nbytes);
+}
+
 Transfer begin(Call call, gex_TM_t tm, gex_Rank_t rank, const void* local, void* remote,
                std::size_t size, gex_Flags_t flags) {
   gex::check_context(call);
-  if (gex::checked()) gex::require_peer(tm, rank, name_of(call));
+  if (gex::checked()) {
+    gex::require_peer(tm, rank, name_of(call));
+    gex::require_flags(flags, known_flags, name_of(call));
+  }
   return gex::rma::resolve_transfer(tm, rank, local, remote, size, flags, name_of(call));
 }
 
@@ -45,8 +61,7 @@ int gex_put_blocking_(gex_TM_t tm, gex_Rank_t rank, void* dest, const void* src,
 int gex_put_nbi_(gex_TM_t tm, gex_Rank_t rank, void* dest, const void* src, size_t nbytes,
                  gex_Event_t* lc_opt, gex_Flags_t flags) {
   check_completion(Call::put_nbi, lc_opt, true);
-  return gex::rma::put_implicit(begin(Call::put_nbi, tm, rank, src, dest, nbytes, flags), lc_opt,
-                                flags);
+  return gex::rma::put_implicit(begin(Call::put_nbi, tm, rank, src, dest, nbytes, flags), flags);
 }
 
 gex_Event_t gex_put_nb_(gex_TM_t tm, gex_Rank_t rank, void* dest, const void* src, size_t nbytes,
@@ -74,12 +89,36 @@ gex_Event_t gex_get_nb_(gex_TM_t tm, void* dest, gex_Rank_t rank, void* src, siz
 
 gex_RMA_Value_t gex_get_value_(gex_TM_t tm, gex_Rank_t rank, void* src, size_t nbytes,
                                gex_Flags_t flags) {
-  if (nbytes == 0 || nbytes > sizeof(gex_RMA_Value_t))
-    fatal("gex_RMA_GetBlockingVal: %zu bytes are not 1 to 8", nbytes);
+  require_value(Call::get_value, nbytes);
   gex_RMA_Value_t value = 0;
   void* bytes = const_cast<void*>(gex_value_bytes_(&value, nbytes));
   gex::rma::get_blocking(begin(Call::get_value, tm, rank, bytes, src, nbytes, flags), 0);
   return value;
+}
+
+int gex_put_value_blocking_(gex_TM_t tm, gex_Rank_t rank, void* dest, gex_RMA_Value_t value,
+                            size_t nbytes, gex_Flags_t flags) {
+  const Call call = Call::put_value_blocking;
+  require_value(call, nbytes);
+  const void* bytes = gex_value_bytes_(&value, nbytes);
+  return gex::rma::put_blocking(begin(call, tm, rank, bytes, dest, nbytes, flags), flags);
+}
+
+int gex_put_value_nbi_(gex_TM_t tm, gex_Rank_t rank, void* dest, gex_RMA_Value_t value,
+                       size_t nbytes, gex_Flags_t flags) {
+  const Call call = Call::put_value_nbi;
+  require_value(call, nbytes);
+  const void* bytes = gex_value_bytes_(&value, nbytes);
+  return gex::rma::put_implicit(begin(call, tm, rank, bytes, dest, nbytes, flags), flags);
+}
+
+gex_Event_t gex_put_value_nb_(gex_TM_t tm, gex_Rank_t rank, void* dest, gex_RMA_Value_t value,
+                              size_t nbytes, gex_Flags_t flags) {
+  const Call call = Call::put_value_nb;
+  require_value(call, nbytes);
+  const void* bytes = gex_value_bytes_(&value, nbytes);
+  return gex::rma::put_explicit(begin(call, tm, rank, bytes, dest, nbytes, flags), GEX_EVENT_NOW,
+                                flags);
 }
 
 }  // extern "C"

@@ -2,6 +2,7 @@
 
 #include <gasnetex.h>
 
+#include "api/require.h"
 #include "base/error.h"
 #include "core/objects.h"
 #include "core/process.h"
@@ -17,13 +18,6 @@ gex_RankInfo_t* rank_table(gex_Rank_t first, gex_Rank_t count) {
   auto* table = new Entry[count];
   for (gex_Rank_t i = 0; i < count; ++i) table[i].gex_jobrank = first + i;
   return table;
-}
-
-gex_Rank_t first_of_host() {
-  const auto& job = *process().job;
-  gex_Rank_t rank = job.rank();
-  while (rank > 0 && job.host_of(rank - 1) == job.host_of(job.rank())) --rank;
-  return rank;
 }
 
 void answer(gex_RankInfo_t* table, gex_Rank_t count, gex_Rank_t own, gex_RankInfo_t** info_p,
@@ -69,37 +63,28 @@ void gex_System_QueryNbrhdInfo(gex_RankInfo_t** info_p, gex_Rank_t* info_count_p
 void gex_System_QueryHostInfo(gex_RankInfo_t** info_p, gex_Rank_t* info_count_p,
                               gex_Rank_t* my_info_index_p) {
   require_started("gex_System_QueryHostInfo");
-  static const gex_Rank_t first = first_of_host();
-  static gex_RankInfo_t* const table = rank_table(first, process().host_ranks);
-  answer(table, process().host_ranks, gex_proc_.jobrank - first, info_p, info_count_p,
-         my_info_index_p);
+  const auto [first, size] = gex::own_host();
+  static gex_RankInfo_t* const table = rank_table(first, size);
+  answer(table, size, gex_proc_.jobrank - first, info_p, info_count_p, my_info_index_p);
 }
 
 void gex_System_QueryMyPosition(gex_Rank_t* nbrhd_set_size, gex_Rank_t* nbrhd_set_rank,
                                 gex_Rank_t* host_set_size, gex_Rank_t* host_set_rank) {
   require_started("gex_System_QueryMyPosition");
-  const auto& job = *process().job;
-  // Neighborhoods are groups of consecutive ranks of a host, of a size that is the same everywhere.
-  const gex_Rank_t limit = process().neighborhood.supernode_limit();
-  gex_Rank_t neighborhoods = 0;
-  gex_Rank_t mine = 0;
-  gex_Rank_t hosts = 0;
-  gex_Rank_t on_host = 0;
-  for (gex_Rank_t rank = 0; rank < job.size(); ++rank) {
-    const bool new_host = rank == 0 || job.host_of(rank) != job.host_of(rank - 1);
-    on_host = new_host ? 0 : on_host + 1;
-    if (new_host) ++hosts;
-    if (new_host || (limit != 0 && on_host % limit == 0)) ++neighborhoods;
-    if (rank == job.rank()) mine = neighborhoods - 1;
-  }
-  if (nbrhd_set_size != nullptr) *nbrhd_set_size = neighborhoods;
-  if (nbrhd_set_rank != nullptr) *nbrhd_set_rank = mine;
-  if (host_set_size != nullptr) *host_set_size = hosts;
-  if (host_set_rank != nullptr) *host_set_rank = job.host_of(job.rank());
+  const gex::shm::Placement& placement = process().placement;
+  const gex_Rank_t own = gex_proc_.jobrank;
+  const auto give = [](gex_Rank_t* output, std::size_t value) {
+    if (output != nullptr) *output = static_cast<gex_Rank_t>(value);
+  };
+  give(nbrhd_set_size, placement.neighborhoods.size());
+  give(nbrhd_set_rank, placement.neighborhood[own]);
+  give(host_set_size, placement.hosts.size());
+  give(host_set_rank, placement.host[own]);
 }
 
 int gex_System_QueryProgressThreads(gex_Client_t client, unsigned int* count_p,
                                     const gex_ProgressThreadInfo_t** info_p, gex_Flags_t flags) {
+  gex::require(client, __func__);
   if (count_p == nullptr || info_p == nullptr || flags != 0) return GASNET_ERR_BAD_ARG;
   if ((client->flags & GEX_FLAG_DEFER_THREADS) == 0 || client->progress_threads_queried)
     return GASNET_ERR_RESOURCE;

@@ -78,7 +78,7 @@ void gex_fatalerror_at_(const char* file, int line, const char* function, const 
   va_start(arguments, format);
   const Message message(format, arguments);
   va_end(arguments);
-  gex::fatal("%s (in %s at %s:%d)", message.text, function, file, line);
+  gex::client_fatal("%s (in %s at %s:%d)", message.text, function, file, line);
 }
 
 void gasnett_fatalerror_nopos(const char* format, ...) {
@@ -86,7 +86,7 @@ void gasnett_fatalerror_nopos(const char* format, ...) {
   va_start(arguments, format);
   const Message message(format, arguments);
   va_end(arguments);
-  gex::fatal("%s", message.text);
+  gex::client_fatal("%s", message.text);
 }
 
 char* gex_current_loc_(const char* file, int line, const char* function) {

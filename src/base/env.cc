@@ -41,8 +41,6 @@ const char* expectation(Type type) noexcept {
       return "a whole number, decimal or 0x hexadecimal";
     case Type::seconds:
       return "a number of seconds, such as 2.5";
-    case Type::size:
-      return "a number of bytes, such as 65536, 64KB or 1.5M";
     case Type::memory:
       return "an amount of memory, such as 256MB, 128.0MB/P or 0.5/H";
   }
@@ -61,14 +59,34 @@ std::string text_of(Variable variable) {
   return text;
 }
 
+[[noreturn]] void refuse(const Description& row, const std::string& text) {
+  fatal("%s='%s' is not understood: expected %s", row.name, text.c_str(), expectation(row.type));
+}
+
+/// Whether a value follows the grammar of its type.
+bool is_well_formed(Type type, std::string_view text) {
+  switch (type) {
+    case Type::text:
+      return true;
+    case Type::boolean:
+      return parse_boolean(text).has_value();
+    case Type::integer:
+      return parse_integer(text).has_value();
+    case Type::seconds:
+      return parse_seconds(text).has_value();
+    case Type::memory:
+      return parse_memory(text).has_value();
+  }
+  return false;
+}
+
 /// The variable's value by the parser of its type.
 template <class T>
 T parsed(Variable variable, std::optional<T> (*parse)(std::string_view)) {
   const std::string text = text_of(variable);
   if (text.empty()) return T{};
   if (const std::optional<T> result = parse(text)) return *result;
-  const Description& row = describe(variable);
-  fatal("%s='%s' is not understood: expected %s", row.name, text.c_str(), expectation(row.type));
+  refuse(describe(variable), text);
 }
 
 /// The number of single-character changes that turn one name into the other.
@@ -127,8 +145,6 @@ const char* type_name(Type type) noexcept {
       return "integer";
     case Type::seconds:
       return "seconds";
-    case Type::size:
-      return "size";
     case Type::memory:
       return "memory";
   }
@@ -159,12 +175,15 @@ double seconds(Variable variable) {
   return parsed<double>(variable, parse_seconds);
 }
 
-std::uint64_t size(Variable variable) {
-  return parsed<std::uint64_t>(variable, parse_size);
-}
-
 Memory memory(Variable variable) {
   return parsed<Memory>(variable, parse_memory);
+}
+
+void check_values() {
+  for (std::size_t i = 0; i < std::size(rows); ++i) {
+    const std::optional<std::string> set = value(static_cast<Variable>(i));
+    if (set && !is_well_formed(rows[i].type, *set)) refuse(rows[i], *set);
+  }
 }
 
 bool verbose() {

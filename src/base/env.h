@@ -3,9 +3,10 @@
 //
 // The table is the single source of parsing, of `gexinfo --env` and of docs/environment.md. Each
 // variable has a type; a value that does not parse ends the job with one line naming the variable,
-// the value and what was expected. A variable beginning GEX_ that is not in the table is warned
-// about once (`warn_unknown`); unknown GASNET_ ones are ignored. A variable that is set but empty,
-// or holds only blanks, counts as unset; blanks around a value are ignored.
+// the value and what was expected: at start (`check_values`), whether or not the value is used. A
+// variable beginning GEX_ that is not in the table is warned about once (`warn_unknown`); unknown
+// GASNET_ ones are ignored. A variable that is set but empty, or holds only blanks, counts as
+// unset; blanks around a value are ignored.
 //
 // With GASNET_VERBOSEENV=1 the process that speaks for the job says on standard error which value
 // each variable has, when it is first asked for.
@@ -28,8 +29,8 @@ enum class Type {
   boolean,  ///< 0 1 n y no yes off on false true, any case
   integer,  ///< decimal or 0x hexadecimal, with optional sign
   seconds,  ///< decimal number of seconds, fractions allowed
-  size,     ///< bytes: decimals and the suffixes B K M G T, KB.., KiB.. (all powers of 1024)
-  memory,   ///< a `size`, or a fraction of physical memory below 1, then optionally /P or /H
+  memory,  ///< bytes (see parse_size), or a fraction of physical memory below 1, then optionally /P
+           ///< or /H
 };
 
 enum class Variable : std::uint16_t {
@@ -66,7 +67,6 @@ std::string text(Variable variable);
 bool boolean(Variable variable);
 std::int64_t integer(Variable variable);
 double seconds(Variable variable);
-std::uint64_t size(Variable variable);
 
 /// A memory amount in GASNet's grammar: `256MB`, `128.0MB/P`, `0.5/H`, `0.85`.
 /// /P: per process, /H: per host (divided among its processes). A bare number is per process; a
@@ -84,7 +84,11 @@ Memory memory(Variable variable);
 /// Parsers shared with the tools interface; nullopt when malformed.
 std::optional<bool> parse_boolean(std::string_view text);
 std::optional<std::int64_t> parse_integer(std::string_view text);
+/// Bytes: decimals and the suffixes B K M G T, KB.., KiB.. (all powers of 1024).
 std::optional<std::uint64_t> parse_size(std::string_view text);
+
+/// Ends the job if a variable of the table has a malformed value.
+void check_values();
 
 /// Says "NAME = VALUE", with "(default)" where it is that, under GASNET_VERBOSEENV=1 and in the
 /// process that speaks for the job; for variables of clients, which the table does not hold. Typed

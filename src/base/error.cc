@@ -15,6 +15,7 @@ namespace {
 
 // Relaxed throughout: each word stands alone, and boot writes it before there are other threads.
 std::atomic<AbortHook> abort_hook{nullptr};
+std::atomic<FirstErrorHook> first_error_hook{nullptr};
 std::atomic<std::int64_t> message_rank{-1};
 
 /// The thread that is inside `fatal`, 0 if none: an AbortHook that fails must not start over.
@@ -69,11 +70,17 @@ class Line {
   std::size_t length_ = 0;
 };
 
-[[noreturn]] void end(Line& line) noexcept {
-  line.write();
+bool is_first_error() noexcept {
+  const FirstErrorHook hook = first_error_hook.load(std::memory_order_relaxed);
+  return hook == nullptr || hook();
+}
+
+/// `told`: the line is written, and whoever debugs is served.
+[[noreturn]] void end(Line& line, bool told) noexcept {
+  if (told) line.write();
   const int self = os::thread_id();
   if (ending_thread.exchange(self, std::memory_order_relaxed) == self) os::exit_at_once(1);
-  os::on_error();
+  if (told) os::on_error();
   if (const AbortHook hook = abort_hook.load(std::memory_order_relaxed)) hook(1);
   os::exit_at_once(1);
 }
@@ -94,6 +101,10 @@ void set_message_rank(std::uint32_t rank) noexcept {
   message_rank.store(rank, std::memory_order_relaxed);
 }
 
+void set_first_error_hook(FirstErrorHook hook) noexcept {
+  first_error_hook.store(hook, std::memory_order_relaxed);
+}
+
 bool speaks_for_job() noexcept {
   return message_rank.load(std::memory_order_relaxed) <= 0;
 }
@@ -104,7 +115,16 @@ void fatal(const char* format, ...) noexcept {
   va_start(arguments, format);
   line.append_list(format, arguments);
   va_end(arguments);
-  end(line);
+  end(line, is_first_error());
+}
+
+void client_fatal(const char* format, ...) noexcept {
+  Line line;
+  va_list arguments;
+  va_start(arguments, format);
+  line.append_list(format, arguments);
+  va_end(arguments);
+  end(line, true);
 }
 
 void warn(const char* format, ...) noexcept {
@@ -136,7 +156,7 @@ void fatal_system(const char* what, int error) noexcept {
   } else {
     line.append("%s: error %d", what, error);
   }
-  end(line);
+  end(line, is_first_error());
 }
 
 }  // namespace gex

@@ -7,6 +7,10 @@
 // `fatal` ends the whole job, not just this process: base knows no job, so boot registers an
 // AbortHook that does. Without one, `fatal` flushes nothing and calls _exit(1).
 //
+// What is wrong is mostly wrong in every rank (a malformed variable, a collective call's argument),
+// and should be said once: boot registers a FirstErrorHook that tells the first rank to fail from
+// the others, whose line is dropped.
+//
 // A line is at most 2 KiB, the newline included; a longer one is cut and ends in "...". Line breaks
 // and other control characters, which come in with a user's value, show as '?': one message stays
 // one line.
@@ -27,6 +31,13 @@ using AbortHook = void (*)(int code) noexcept;
 /// Registers what `fatal` calls; boot does this once.
 void set_abort_hook(AbortHook hook) noexcept;
 
+/// Whether no other process of the job has told of an error before; only the first call in the job
+/// is answered with true. Called by `fatal` before it writes, so async-signal-safe.
+using FirstErrorHook = bool (*)() noexcept;
+
+/// Registers what decides whether an error is told; boot does this once. Without it all are.
+void set_first_error_hook(FirstErrorHook hook) noexcept;
+
 /// The rank named in every later message; boot calls this once the rank is known.
 void set_message_rank(std::uint32_t rank) noexcept;
 
@@ -34,8 +45,13 @@ void set_message_rank(std::uint32_t rank) noexcept;
 /// does not know its rank yet.
 bool speaks_for_job() noexcept;
 
-/// Writes one line that names the cause and ends the job with exit status 1.
+/// Writes one line that names the cause, if it is the job's first error, and ends the job with exit
+/// status 1.
 [[noreturn, gnu::cold, gnu::format(printf, 1, 2)]] void fatal(const char* format, ...) noexcept;
+
+/// The same for an error that the client reports: its line is always written.
+[[noreturn, gnu::cold, gnu::format(printf, 1, 2)]] void client_fatal(const char* format,
+                                                                     ...) noexcept;
 
 /// Writes one line and goes on. GASNET_QUIET=1 silences it.
 [[gnu::cold, gnu::format(printf, 1, 2)]] void warn(const char* format, ...) noexcept;

@@ -70,4 +70,8 @@ std::string format_bytes(std::uint64_t bytes) {
   return text;
 }
 
+std::string format_processes(std::uint64_t count) {
+  return std::to_string(count) + (count == 1 ? " process" : " processes");
+}
+
 }  // namespace gex::os

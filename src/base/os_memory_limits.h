@@ -40,4 +40,7 @@ MemoryLimits memory_limits(const std::string& root = "");
 /// "1.5 GiB": a size as messages show it, exact when it is a whole number of its unit.
 std::string format_bytes(std::uint64_t bytes);
 
+/// "1 process", "2 processes".
+std::string format_processes(std::uint64_t count);
+
 }  // namespace gex::os

@@ -75,9 +75,42 @@ void send(RankState& self, const FrameHeader& header, std::span<const std::byte>
   }
 }
 
+/// Takes the job page out of the control socket, where the guardian put it before this process
+/// began, and says hello. Hello goes first: were this the second process to join as the rank, it
+/// would find no welcome, and the guardian ends the job.
+void join_guardian(RankState& self) {
+  FrameHeader hello;
+  hello.kind = FrameKind::hello;
+  send(self, hello);
+  const Received welcome = receive(self, FrameKind::welcome);
+  if (!welcome.descriptor) fatal("the job's guardian sent no job page");
+  if (const int error = self.page.map(welcome.descriptor.get()); error != 0) {
+    fatal_system("cannot map the job's page of memory", error);
+  }
+}
+
+/// Makes this process the rank of `membership`: from here on its errors and its end are the job's.
+void become(const Membership& membership, Origin origin) {
+  auto* const self = new RankState;
+  self->rank = membership.rank;
+  self->size = membership.size;
+  self->origin = origin;
+  self->process = getpid();
+  rank_state.store(self, std::memory_order_release);
+  if (origin != Origin::singleton) {
+    fcntl(membership.control, F_SETFD, FD_CLOEXEC);
+    self->control.reset(membership.control);
+    join_guardian(*self);
+  }
+  set_abort_hook([](int code) noexcept { Job::current().end(code); });
+  // A child that the client forked is no rank: what it has to say is its own.
+  set_first_error_hook(
+      []() noexcept { return getpid() != state().process || state().page.claim_error(); });
+}
+
 /// A program that a rank runs is a job of its own. A rank that has lost GEX_JOB (a wrapper cleaned
 /// its environment) would become one too, and is refused: it still holds its control socket, which
-/// a joined rank never hands on.
+/// a joined rank never hands on, and over which the job can be ended.
 void refuse_lost_rank() {
   const pid_t leader = getsid(0);
   if (leader <= 0 || process_name(leader) != guardian_name) return;
@@ -86,6 +119,10 @@ void refuse_lost_rank() {
   while (const dirent* const entry = readdir(open_files.get())) {
     const int descriptor = std::atoi(entry->d_name);
     if (descriptor > STDERR_FILENO && is_control_socket(descriptor, leader)) {
+      Membership unknown;
+      unknown.control = descriptor;
+      unknown.rank = JobPage::by_guardian;
+      become(unknown, Origin::gexrun);
       fatal(
           "this process was started as a rank by gexrun, but GEX_JOB is missing from its "
           "environment (a wrapper removed it?); it would run as a job of one rank");
@@ -139,20 +176,6 @@ Membership find_membership(Origin& origin) {
   return {};
 }
 
-/// Takes the job page out of the control socket, where the guardian put it before this process
-/// began, and says hello. Hello goes first: were this the second process to join as the rank, it
-/// would find no welcome, and the guardian ends the job.
-void join_guardian(RankState& self) {
-  FrameHeader hello;
-  hello.kind = FrameKind::hello;
-  send(self, hello);
-  const Received welcome = receive(self, FrameKind::welcome);
-  if (!welcome.descriptor) fatal("the job's guardian sent no job page");
-  if (const int error = self.page.map(welcome.descriptor.get()); error != 0) {
-    fatal_system("cannot map the job's page of memory", error);
-  }
-}
-
 }  // namespace
 
 Job& Job::current() noexcept {
@@ -168,19 +191,8 @@ Job& Job::join() {
   unsetenv("GEX_JOB");
   unsetenv("GASNET_PSHM_NODES");
 
-  auto* const self = new RankState;
-  self->rank = membership.rank;
-  self->size = membership.size;
-  self->origin = origin;
-  self->process = getpid();
-  rank_state.store(self, std::memory_order_release);
-  set_message_rank(self->rank);
-  if (origin != Origin::singleton) {
-    fcntl(membership.control, F_SETFD, FD_CLOEXEC);
-    self->control.reset(membership.control);
-    join_guardian(*self);
-  }
-  set_abort_hook([](int code) noexcept { current().end(code); });
+  set_message_rank(membership.rank);
+  become(membership, origin);
   install_exit_handler();
   return current();
 }

@@ -18,7 +18,7 @@ std::size_t page_bytes() noexcept {
 }  // namespace
 
 JobPage::~JobPage() {
-  if (word_ != &private_word_) munmap(word_, page_bytes());
+  if (words_ != &private_words_) munmap(words_, page_bytes());
 }
 
 int JobPage::create(os::FileDescriptor& file) noexcept {
@@ -36,8 +36,8 @@ int JobPage::create(os::FileDescriptor& file) noexcept {
 int JobPage::map(int file) noexcept {
   void* const address = mmap(nullptr, page_bytes(), PROT_READ | PROT_WRITE, MAP_SHARED, file, 0);
   if (address == MAP_FAILED) return errno;
-  // A memory file begins as zeros, which is the initial state of the word.
-  word_ = static_cast<Word*>(address);
+  // A memory file begins as zeros, which is the initial state of the words.
+  words_ = static_cast<Words*>(address);
   return 0;
 }
 

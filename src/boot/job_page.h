@@ -1,9 +1,9 @@
 #pragma once
 // The page of memory that every process of a host's part of the job maps: whether the job is being
-// ended, and with what code.
+// ended, and with what code; and whether somebody has told of an error.
 //
-// It is one word, so that `ending` is one load and "the first code wins" is one compare-exchange.
-// The page is a sealed memory file: no process can shorten it under another.
+// The end is one word, so that `ending` is one load and "the first code wins" is one
+// compare-exchange. The page is a sealed memory file: no process can shorten it under another.
 
 #include <atomic>
 #include <cstdint>
@@ -34,32 +34,39 @@ class JobPage {
   int claim(int code, std::uint32_t rank) noexcept {
     std::uint64_t seen = 0;
     const std::uint64_t mine = claimed_bit | (std::uint64_t{rank} << 8) | (code & 0xff);
-    if (word_->compare_exchange_strong(seen, mine, std::memory_order_relaxed)) seen = mine;
+    if (words_->end.compare_exchange_strong(seen, mine, std::memory_order_relaxed)) seen = mine;
     return static_cast<int>(seen & 0xff);
   }
 
   /// The word itself, which is not 0 once the job is being ended.
-  const std::atomic<std::uint64_t>& word() const noexcept { return *word_; }
+  const std::atomic<std::uint64_t>& word() const noexcept { return words_->end; }
 
-  bool ending() const noexcept { return word_->load(std::memory_order_relaxed) != 0; }
+  bool ending() const noexcept { return words_->end.load(std::memory_order_relaxed) != 0; }
 
   /// The code that won, 0..255.
   int code() const noexcept {
-    return static_cast<int>(word_->load(std::memory_order_relaxed) & 0xff);
+    return static_cast<int>(words_->end.load(std::memory_order_relaxed) & 0xff);
   }
 
   /// The rank whose code won, or `by_guardian`.
   std::uint32_t winner() const noexcept {
-    return static_cast<std::uint32_t>(word_->load(std::memory_order_relaxed) >> 8) & 0xffffff;
+    return static_cast<std::uint32_t>(words_->end.load(std::memory_order_relaxed) >> 8) & 0xffffff;
   }
+
+  /// Asks to tell of an error: true for the first who does. Same rules as `claim`.
+  bool claim_error() noexcept { return words_->error.exchange(1, std::memory_order_relaxed) == 0; }
 
  private:
   using Word = std::atomic<std::uint64_t>;
   static_assert(Word::is_always_lock_free);
   static constexpr std::uint64_t claimed_bit = std::uint64_t{1} << 63;
 
-  Word private_word_{0};
-  Word* word_ = &private_word_;
+  struct Words {
+    Word end{0};
+    Word error{0};
+  };
+  Words private_words_;
+  Words* words_ = &private_words_;
 };
 
 }  // namespace gex::boot

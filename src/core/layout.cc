@@ -24,7 +24,7 @@ static_assert(offsetof(gex_TeamPrefix_, displacement) == 0 &&
               offsetof(gex_TeamPrefix_, client_data) == 32 && sizeof(gex_TeamPrefix_) == 48);
 static_assert(offsetof(gex_EndpointPrefix_, client) == 0 &&
               offsetof(gex_EndpointPrefix_, segment) == 8 && sizeof(gex_EndpointPrefix_) == 32);
-static_assert(alignof(Team) >= 8, "bit 0 of a handle tells TM-pairs");
+static_assert(alignof(Team) >= 4, "bits 0 and 1 of a handle tell what it is");
 
 static_assert(sizeof(gex_HSL_t) == 64);
 static_assert(sizeof(gex_Rank_t) == 4 && sizeof(gex_Flags_t) == 4 && sizeof(gex_DT_t) == 4 &&

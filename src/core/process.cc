@@ -19,6 +19,7 @@ namespace gex {
 
 Immortal<Process> the_process;
 std::atomic<bool> verbose_errors{false};
+bool lone_rank_is_meant = false;
 
 const char* mode_name(std::uint32_t mode) noexcept {
   switch (mode) {
@@ -48,13 +49,9 @@ std::uint32_t host_of(std::uint32_t rank) {
   return process().job->host_of(rank);
 }
 std::int64_t host_env_integer(const char* name) {
-  const auto rows = env::table();
-  const auto row = std::find_if(rows.begin(), rows.end(), [&](const env::Description& description) {
-    return std::strcmp(description.name, name) == 0;
-  });
-  if (row == rows.end())
-    fatal("a conduit asked for the variable %s, which is not in the table", name);
-  return env::integer(static_cast<env::Variable>(row - rows.begin()));
+  const auto variable = env::find(name);
+  if (!variable) fatal("a conduit asked for the variable %s, which is not in the table", name);
+  return env::integer(*variable);
 }
 void host_fatal(const char* text) {
   fatal("%s", text);
@@ -111,8 +108,16 @@ void attach_conduit(void (*deliver)(std::uint32_t, net::Channel, const void*, st
           self.conduit->name, self.network.max_message, self.network.reply_depth);
 }
 
-/// Counts the ranks of this host and the cores that they may use together. A rank that is bound
-/// sees one core; ranks bound to different ones do not crowd each other.
+shm::Placement place_ranks(const boot::Job& job) {
+  const std::int64_t limit = env::integer(env::Variable::supernode_maxsize);
+  if (limit < 0) fatal("GASNET_SUPERNODE_MAXSIZE=%ld: expected 0 (no limit) or more", long{limit});
+  std::vector<std::uint32_t> hosts(job.size());
+  for (std::uint32_t rank = 0; rank < job.size(); ++rank) hosts[rank] = job.host_of(rank);
+  return {hosts, static_cast<std::uint32_t>(std::min<std::int64_t>(limit, job.size()))};
+}
+
+/// Counts the cores that the ranks of this host may use together. A rank that is bound sees one
+/// core; ranks bound to different ones do not crowd each other.
 void count_cores() {
   Process& self = process();
   boot::Job& job = *self.job;
@@ -126,16 +131,14 @@ void count_cores() {
   job.exchange(std::as_bytes(std::span(&mine, 1)), std::as_writable_bytes(std::span(everyones)));
   std::uint32_t widest = 0;
   std::set<std::uint32_t> bound_to;
-  self.host_ranks = 0;
-  for (std::uint32_t r = 0; r < job.size(); ++r) {
-    if (job.host_of(r) != job.host_of(job.rank())) continue;
-    ++self.host_ranks;
-    widest = std::max(widest, everyones[r].usable);
-    bound_to.insert(everyones[r].first);
+  const auto [first, size] = own_host();
+  for (const Cores& cores : std::span(everyones).subspan(first, size)) {
+    widest = std::max(widest, cores.usable);
+    bound_to.insert(cores.first);
   }
   self.usable_cores =
       widest > 1 ? widest : static_cast<std::uint32_t>(std::max<std::size_t>(1, bound_to.size()));
-  self.crowded = self.host_ranks > self.usable_cores;
+  self.crowded = size > self.usable_cores;
   set_oversubscribed(self.crowded);
 }
 
@@ -143,12 +146,14 @@ void count_cores() {
 
 void start_process(void (*deliver)(std::uint32_t, net::Channel, const void*, std::size_t)) {
   Process& self = process();
-  const ClientNotes notes = read_client_notes();
-  env::warn_unknown();
-  choose_conduit(notes.conduit);
+  // First, so that what is wrong with all ranks is said by one of them, for the job.
   self.job = &boot::Job::join();
   watch_job();
   boot::Job& job = *self.job;
+  env::check_values();
+  env::warn_unknown();
+  const ClientNotes notes = read_client_notes();
+  choose_conduit(notes.conduit);
 
   gex_proc_.abi = GEX_ABI_VERSION_;
   // Callers that leave no record (Python, Fortran) may have any number of threads.
@@ -161,11 +166,16 @@ void start_process(void (*deliver)(std::uint32_t, net::Channel, const void*, std
 #endif
   self.threaded = gex_proc_.mode == GEX_MODE_PAR_;
 
+  self.placement = place_ranks(job);
   count_cores();
 
-  self.neighborhood = shm::Neighborhood::form();
+  self.neighborhood = shm::Neighborhood::form(self.placement);
   attach_conduit(deliver);
   gex_proc_.jobsize = job.size();
+  if (job.origin() == boot::Origin::singleton && !lone_rank_is_meant)
+    warn(
+        "no launcher, and GASNET_PSHM_NODES is not set: this is a job of one rank (for N ranks: "
+        "gexrun -n N, or GASNET_PSHM_NODES=N)");
 }
 
 }  // namespace gex

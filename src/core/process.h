@@ -15,17 +15,18 @@
 #include "boot/job.h"
 #include "net/conduit.h"
 #include "shm/neighborhood.h"
+#include "shm/placement.h"
 
 namespace gex {
 
 struct Process {
   boot::Job* job = nullptr;
+  shm::Placement placement;
   shm::Neighborhood neighborhood;
   const net::Conduit* conduit = nullptr;  ///< null: no network (smp)
   net::Limits network{};
-  std::string conduit_name;    ///< "smp", "emu", ...
-  std::string conduit_reason;  ///< why that one
-  std::uint32_t host_ranks = 1;
+  std::string conduit_name;        ///< "smp", "emu", ...
+  std::string conduit_reason;      ///< why that one
   std::uint32_t usable_cores = 1;  ///< that the ranks of this host have together
   bool crowded = false;            ///< more ranks on this host than usable cores
   bool threaded = false;           ///< PAR: calls may come from several threads at once
@@ -36,6 +37,11 @@ inline Process& process() noexcept {
   return the_process.get();
 }
 
+/// The ranks of this host.
+inline const shm::RankRange& own_host() noexcept {
+  return process().placement.host_of(gex_proc_.jobrank);
+}
+
 /// True when every call checks its usage: always in the debug library, else with GEX_CHECK=1.
 inline bool checked() noexcept {
 #ifdef GEX_DEBUG
@@ -44,6 +50,9 @@ inline bool checked() noexcept {
   return gex_proc_.checked != 0;
 #endif
 }
+
+/// Set before `start_process` by a program of ours that needs no launcher: no warning then.
+extern bool lone_rank_is_meant;
 
 /// Joins the job, agrees on the clients' threading mode, forms the neighborhood, chooses and
 /// attaches the conduit, which gives arrived messages to `deliver`. `needs_network` of the

@@ -12,10 +12,6 @@ namespace gex {
 
 namespace {
 
-/// Inline code reads a peer's displacement before anybody has looked at its rank. In checked mode
-/// wrong ranks up to here find an entry, and with it the way to the call that names them.
-constexpr gex_Rank_t checked_ranks = 4096;
-
 struct LiveTeams {
   std::mutex mutex;
   std::vector<Team*> teams;
@@ -44,7 +40,7 @@ Team::Team(gex_Client_t owner, gex_EP_t local_endpoint,
   for (gex_Rank_t r = 0; r < size; ++r) identity_map = identity_map && jobrank_of(r) == r;
   if (!identity_map)
     for (gex_Rank_t r = 0; r < size; ++r) ranks_.emplace(jobrank_of(r), r);
-  displacements_.resize(checked() ? std::max(size, checked_ranks) : size);
+  displacements_.resize(size, GEX_NOT_MAPPED_);
   displacement = displacements_.data();
   LiveTeams& all = live();
   const std::lock_guard lock(all.mutex);
@@ -65,10 +61,7 @@ gex_Rank_t Team::rank_of(gex_Rank_t jobrank) const noexcept {
 }
 
 void Team::refresh_displacement() noexcept {
-  if (checked()) {
-    std::fill(displacements_.begin(), displacements_.end(), GEX_NOT_MAPPED_);
-    return;
-  }
+  if (checked()) return;
   for (gex_Rank_t r = 0; r < size; ++r)
     displacements_[r] = published_segment(jobrank_of(r)).displacement();
 }
@@ -92,22 +85,42 @@ void refresh_displacements() noexcept {
   for (Team* team : all.teams) team->refresh_displacement();
 }
 
-void require_peer(gex_TM_t tm, gex_Rank_t rank, const char* call) noexcept {
+namespace {
+
+/// The team of a handle that is no pair. Checked mode sees that there is one, or still is.
+Team& require_live(gex_TM_t tm, const char* call) noexcept {
   if (tm == GEX_TM_INVALID) fatal("%s: the team is GEX_TM_INVALID", call);
+  Team& team = Team::from(tm);
+  if (!checked()) return team;
+  LiveTeams& all = live();
+  const std::lock_guard lock(all.mutex);
+  if (std::find(all.teams.begin(), all.teams.end(), &team) == all.teams.end())
+    fatal("%s: the team %p was destroyed, or is none", call, static_cast<void*>(&team));
+  return team;
+}
+
+}  // namespace
+
+void require_team_or_pair(gex_TM_t tm, const char* call) noexcept {
+  if (!GEX_IS_PAIR_(tm)) {
+    require_live(tm, call);
+    return;
+  }
+  const Pair pair = decode_pair(tm);
+  if (find_endpoint(pair.client, pair.local) == nullptr || pair.remote >= GASNET_MAXEPS)
+    fatal("%s: the TM-pair names an endpoint that does not exist (local %u, remote %u)", call,
+          pair.local, pair.remote);
+}
+
+void require_peer(gex_TM_t tm, gex_Rank_t rank, const char* call) noexcept {
+  require_team_or_pair(tm, call);
   const gex_Rank_t size = GEX_IS_PAIR_(tm) ? gex_proc_.jobsize : Team::from(tm).size;
   if (rank >= size) fatal("%s: rank %u is not below the team's size %u", call, rank, size);
-  if (GEX_IS_PAIR_(tm)) {
-    const Pair pair = decode_pair(tm);
-    if (find_endpoint(pair.client, pair.local) == nullptr || pair.remote >= GASNET_MAXEPS)
-      fatal("%s: the TM-pair names an endpoint that does not exist (local %u, remote %u)", call,
-            pair.local, pair.remote);
-  }
 }
 
 Team& require_team(gex_TM_t tm, const char* call) noexcept {
-  if (tm == GEX_TM_INVALID) fatal("%s: the team is GEX_TM_INVALID", call);
   if (GEX_IS_PAIR_(tm)) fatal("%s: a TM-pair is no team for collective calls", call);
-  return Team::from(tm);
+  return require_live(tm, call);
 }
 
 }  // namespace gex

@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "core/objects.h"
+#include "core/process.h"
 #include "shm/message.h"
 
 namespace gex {
@@ -27,8 +28,14 @@ class Team : public gex_TeamPrefix_ {
   Team(const Team&) = delete;
   Team& operator=(const Team&) = delete;
 
-  static Team& from(gex_TM_t tm) noexcept { return *reinterpret_cast<Team*>(tm); }
-  gex_TM_t handle() noexcept { return reinterpret_cast<gex_TM_t>(this); }
+  /// The team of a handle that is no TM-pair; see layout.h for the forms of a handle.
+  static Team& from(gex_TM_t tm) noexcept {
+    return *reinterpret_cast<Team*>(reinterpret_cast<std::uintptr_t>(tm) & ~std::uintptr_t{1});
+  }
+  /// In checked mode one that inline code does not look behind.
+  gex_TM_t handle() noexcept {
+    return reinterpret_cast<gex_TM_t>(reinterpret_cast<std::uintptr_t>(this) + (checked() ? 0 : 1));
+  }
 
   TeamId id() const noexcept { return id_; }
   const gex_EP_Location_t& location_of(gex_Rank_t member) const noexcept {
@@ -69,7 +76,7 @@ struct Pair {
   std::uint8_t client;
 };
 inline gex_TM_t make_pair_handle(const Pair& pair) noexcept {
-  return reinterpret_cast<gex_TM_t>(std::uintptr_t{1} | std::uintptr_t{pair.client} << 8 |
+  return reinterpret_cast<gex_TM_t>(std::uintptr_t{2} | std::uintptr_t{pair.client} << 8 |
                                     std::uintptr_t{pair.local} << 16 |
                                     std::uintptr_t{pair.remote} << 32);
 }
@@ -86,15 +93,21 @@ struct Peer {
   gex_EP_Index_t endpoint;
 };
 inline Peer resolve(gex_TM_t tm, gex_Rank_t rank) noexcept {
-  if (GEX_IS_PAIR_(tm)) [[unlikely]] {
+  const auto member = [rank](const Team& team) noexcept -> Peer {
+    return {team.endpoint, team.jobrank_of(rank), team.endpoint_of(rank)};
+  };
+  if (GEX_IS_READABLE_TEAM_(tm)) [[likely]]
+    return member(*static_cast<const Team*>(GEX_TEAM_PREFIX_(tm)));
+  if (GEX_IS_PAIR_(tm)) {
     const Pair pair = decode_pair(tm);
     return {find_endpoint(pair.client, pair.local), rank, pair.remote};
   }
-  const Team& team = Team::from(tm);
-  return {team.endpoint, team.jobrank_of(rank), team.endpoint_of(rank)};
+  return member(Team::from(tm));
 }
 
-/// Ends the job unless `tm` is a team or pair and `rank` is in its range. Checked mode.
+/// Ends the job unless `tm` is a team or pair. Checked mode.
+void require_team_or_pair(gex_TM_t tm, const char* call) noexcept;
+/// The same, and `rank` is in its range.
 void require_peer(gex_TM_t tm, gex_Rank_t rank, const char* call) noexcept;
 /// Ends the job unless `tm` is a team (no pair). Checked mode and collectives.
 Team& require_team(gex_TM_t tm, const char* call) noexcept;

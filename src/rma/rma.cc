@@ -37,6 +37,7 @@ void check(const Transfer& transfer, const PublishedSegment& segment, gex_Flags_
     fatal("%s: %zu bytes at %p are not in the bound segment of rank %u (%zu bytes at %p)", call,
           transfer.size, reinterpret_cast<void*>(transfer.remote), transfer.jobrank,
           static_cast<std::size_t>(segment.size), reinterpret_cast<void*>(segment.owner_address));
+  if (transfer.local == nullptr && transfer.size != 0) fatal("%s: the local address is null", call);
   const bool in_own_segment =
       (flags & (GEX_FLAG_SELF_SEG_BOUND | GEX_FLAG_SELF_SEG_SOME | GEX_FLAG_SELF_SEG_OFFSET)) != 0;
   const gex_Segment_t own = transfer.local_endpoint->segment;
@@ -95,7 +96,7 @@ int put_blocking(const Transfer& transfer, gex_Flags_t flags) noexcept {
   return 0;
 }
 
-int put_implicit(const Transfer& transfer, gex_Event_t*, gex_Flags_t flags) noexcept {
+int put_implicit(const Transfer& transfer, gex_Flags_t flags) noexcept {
   if (transfer.mapped != nullptr) {
     std::memcpy(transfer.mapped, transfer.local, transfer.size);
     return 0;

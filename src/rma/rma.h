@@ -28,8 +28,8 @@ Transfer resolve_transfer(gex_TM_t tm, gex_Rank_t rank, const void* local, void*
                           std::size_t size, gex_Flags_t flags, const char* call) noexcept;
 
 int put_blocking(const Transfer& transfer, gex_Flags_t flags) noexcept;
-int put_implicit(const Transfer& transfer, gex_Event_t* local_completion,
-                 gex_Flags_t flags) noexcept;
+/// Locally complete on return, whatever the caller asked for: the payload has been copied.
+int put_implicit(const Transfer& transfer, gex_Flags_t flags) noexcept;
 gex_Event_t put_explicit(const Transfer& transfer, gex_Event_t* local_completion,
                          gex_Flags_t flags) noexcept;
 int get_blocking(const Transfer& transfer, gex_Flags_t flags) noexcept;

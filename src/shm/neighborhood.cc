@@ -57,8 +57,9 @@ SegmentLimit segment_limit(std::uint32_t host_ranks, std::uint64_t control, std:
   std::uint64_t bytes = wanted.bytes_per_process(limits.usable_physical(), host_ranks);
   bytes = bytes / os::page_size() * os::page_size();
   if (bytes == 0)
-    fatal("GASNET_MAX_SEGSIZE leaves less than one page for each of %u processes of this host",
-          host_ranks);
+    fatal(
+        "GASNET_MAX_SEGSIZE leaves less than one page for each process of this host, which has %s",
+        os::format_processes(host_ranks).c_str());
   std::string reason = "GASNET_MAX_SEGSIZE";
   const auto shrink_to = [&](std::optional<std::uint64_t> limit, std::uint64_t spare,
                              const char* name) {
@@ -66,8 +67,8 @@ SegmentLimit segment_limit(std::uint32_t host_ranks, std::uint64_t control, std:
     const std::uint64_t room = *limit > control + spare ? *limit - control - spare : 0;
     const std::uint64_t each = room / members / os::page_size() * os::page_size();
     if (each == 0)
-      fatal("%s (%s) is too small for the shared memory of %u processes", name,
-            os::format_bytes(*limit).c_str(), members);
+      fatal("%s (%s) is too small for the shared memory of %s", name,
+            os::format_bytes(*limit).c_str(), os::format_processes(members).c_str());
     if (each >= bytes) return;
     bytes = each;
     reason = name;
@@ -108,30 +109,19 @@ ControlLayout Neighborhood::control_layout(std::uint32_t members) noexcept {
           planned.control_bytes_};
 }
 
-Neighborhood Neighborhood::form() {
+Neighborhood Neighborhood::form(const Placement& placement) {
   boot::Job& job = boot::Job::current();
   Neighborhood neighborhood;
-
-  // The ranks of a host are consecutive; groups of them share memory.
-  std::uint32_t host_first = job.rank();
-  while (host_first > 0 && job.host_of(host_first - 1) == job.host_of(job.rank())) --host_first;
-  std::uint32_t host_end = job.rank() + 1;
-  while (host_end < job.size() && job.host_of(host_end) == job.host_of(job.rank())) ++host_end;
-  const std::uint32_t host_ranks = host_end - host_first;
-
-  const std::int64_t limit = env::integer(env::Variable::supernode_maxsize);
-  if (limit < 0) fatal("GASNET_SUPERNODE_MAXSIZE=%ld: expected 0 (no limit) or more", long{limit});
-  const std::uint32_t group =
-      limit == 0 ? host_ranks
-                 : static_cast<std::uint32_t>(std::min<std::int64_t>(limit, host_ranks));
-  neighborhood.limit_ = static_cast<std::uint32_t>(limit);
-  const std::uint32_t first = host_first + (job.rank() - host_first) / group * group;
+  const std::uint32_t host_ranks = placement.host_of(job.rank()).size;
+  const RankRange members = placement.neighborhood_of(job.rank());
+  const std::uint32_t first = members.first;
   neighborhood.first_rank_ = first;
-  neighborhood.size_ = std::min(group, host_end - first);
+  neighborhood.size_ = members.size;
   neighborhood.local_index_ = job.rank() - first;
-  neighborhood.size_reason_ = group < host_ranks
-                                  ? "GASNET_SUPERNODE_MAXSIZE=" + std::to_string(limit)
-                                  : "all processes of the host";
+  neighborhood.size_reason_ =
+      placement.neighborhood_of(placement.host_of(job.rank()).first).size < host_ranks
+          ? "GASNET_SUPERNODE_MAXSIZE=" + env::text(env::Variable::supernode_maxsize)
+          : "all processes of the host";
   neighborhood.lay_out();
 
   // Members must agree on the stride, whatever limits each of them was started with.
@@ -172,8 +162,8 @@ Neighborhood Neighborhood::form() {
   os::Mapping mapping = os::Mapping::shared(neighborhood.file_.get(), 0, bytes);
   if (!mapping) {
     const int error = errno;
-    fatal("cannot map %s of shared memory for %u processes: %s", os::format_bytes(bytes).c_str(),
-          neighborhood.size_, std::strerror(error));
+    fatal("cannot map %s of shared memory for %s: %s", os::format_bytes(bytes).c_str(),
+          os::format_processes(neighborhood.size_).c_str(), std::strerror(error));
   }
   // For the life of the process: clients may use their segments until the very end.
   neighborhood.base_ = mapping.release().data();

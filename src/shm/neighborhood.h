@@ -15,6 +15,7 @@
 
 #include "base/os_memory.h"
 #include "shm/cell.h"
+#include "shm/placement.h"
 #include "shm/ring.h"
 
 namespace gex::shm {
@@ -61,9 +62,9 @@ struct ControlLayout {
 
 class Neighborhood {
  public:
-  /// Decides the members (all ranks of this host, in groups of GASNET_SUPERNODE_MAXSIZE), makes
-  /// and maps the shared memory. Ends the job in one line if that cannot be had.
-  static Neighborhood form();
+  /// Makes and maps the shared memory of the members that the placement gives this process. Ends
+  /// the job in one line if that cannot be had.
+  static Neighborhood form(const Placement& placement);
 
   /// The layout that a neighborhood of `members` has or would have, for gexinfo.
   static ControlLayout control_layout(std::uint32_t members) noexcept;
@@ -117,7 +118,6 @@ class Neighborhood {
   std::uint64_t memory_space() const noexcept { return space_; }
   const std::string& memory_origin() const noexcept { return origin_; }
   const std::string& size_reason() const noexcept { return size_reason_; }
-  std::uint32_t supernode_limit() const noexcept { return limit_; }
 
  private:
   void lay_out() noexcept;
@@ -126,7 +126,6 @@ class Neighborhood {
   std::uint32_t size_ = 1;
   std::uint32_t local_index_ = 0;
   std::uint32_t first_rank_ = 0;
-  std::uint32_t limit_ = 0;
   std::byte* base_ = nullptr;
   std::uint64_t control_bytes_ = 0;
   std::uint64_t member_bytes_ = 0;

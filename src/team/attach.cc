@@ -1,6 +1,7 @@
 #include <algorithm>
 #include <cerrno>
 #include <cstring>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -24,7 +25,6 @@ struct Announcement {
   std::uint64_t address;
   std::uint64_t size;
   std::uint64_t usable;  ///< bytes of memory the host has for segments, as this process sees it
-  std::int32_t error;
 };
 
 void record(const Announcement& announcement) {
@@ -46,51 +46,47 @@ std::uint64_t usable_memory() {
       {limits.available, limits.usable_physical(), process().neighborhood.memory_space()});
 }
 
+/// Whether every host has the memory for what its processes ask. All processes come to the same
+/// answer; the first of a host that has not says so.
+bool all_hosts_have_room(const std::vector<Announcement>& everyones) {
+  bool room = true;
+  for (const auto& [first, size] : process().placement.hosts) {
+    std::uint64_t asked = 0;
+    std::uint64_t usable = UINT64_MAX;
+    for (const Announcement& each : std::span(everyones).subspan(first, size)) {
+      asked += each.size;
+      usable = std::min(usable, each.usable);
+    }
+    if (asked <= usable) continue;
+    room = false;
+    if (first == gex_proc_.jobrank)
+      warn(
+          "gex_Segment_Attach: this host, which has %s, is asked for segments of %s together, but "
+          "has %s for them",
+          os::format_processes(size).c_str(), os::format_bytes(asked).c_str(),
+          os::format_bytes(usable).c_str());
+  }
+  return room;
+}
+
 }  // namespace
 
 int attach(gex_Segment_t* segment_p, Team& team, std::uintptr_t size) {
-  Process& self = process();
-  const shm::Neighborhood& neighborhood = self.neighborhood;
+  const shm::Neighborhood& neighborhood = process().neighborhood;
   std::byte* address = neighborhood.segment(neighborhood.local_index());
 
-  Announcement mine{gex_proc_.jobrank,
-                    team.endpoint->index,
-                    reinterpret_cast<std::uint64_t>(address),
-                    size,
-                    usable_memory(),
-                    0};
   // First everybody learns what everybody asks for, before anything is allocated.
-  std::uint64_t asked = 0;
-  std::uint64_t usable = mine.usable;
-  for (const auto& block : exchange(team, std::as_bytes(std::span(&mine, 1)))) {
-    Announcement other;
-    std::memcpy(&other, block.data(), sizeof other);
-    if (self.job->host_of(other.jobrank) != self.job->host_of(gex_proc_.jobrank)) continue;
-    asked += other.size;
-    usable = std::min(usable, other.usable);
-  }
-  if (asked > usable) {
-    mine.error = ENOMEM;
-    warn(
-        "gex_Segment_Attach: the segments of the %u processes of this host are %s together, but "
-        "the host has %s for them",
-        self.host_ranks, os::format_bytes(asked).c_str(), os::format_bytes(usable).c_str());
-  } else if (env::boolean(env::Variable::segment_commit)) {
-    mine.error = neighborhood.commit_segment(size);
-    if (mine.error != 0)
-      warn("gex_Segment_Attach: cannot allocate %s for the segment: %s",
-           os::format_bytes(size).c_str(), std::strerror(mine.error));
-  }
-  os::advise_huge_pages({address, size});
-
+  const Announcement mine{gex_proc_.jobrank, team.endpoint->index,
+                          reinterpret_cast<std::uint64_t>(address), size, usable_memory()};
   const auto blocks = exchange(team, std::as_bytes(std::span(&mine, 1)));
   std::vector<Announcement> everyones(blocks.size());
   for (std::size_t r = 0; r < blocks.size(); ++r)
     std::memcpy(&everyones[r], blocks[r].data(), sizeof everyones[r]);
-  if (std::any_of(everyones.begin(), everyones.end(),
-                  [](const Announcement& other) { return other.error != 0; }))
-    return GASNET_ERR_RESOURCE;
+  if (!all_hosts_have_room(everyones)) return GASNET_ERR_RESOURCE;
 
+  std::int32_t error = 0;
+  if (env::boolean(env::Variable::segment_commit)) error = neighborhood.commit_segment(size);
+  os::advise_huge_pages({address, size});
   auto* segment = new _gex_Segment;
   segment->client = team.client;
   segment->address = address;
@@ -98,11 +94,26 @@ int attach(gex_Segment_t* segment_p, Team& team, std::uintptr_t size) {
   team.endpoint->segment = segment;
   for (const Announcement& announcement : everyones) record(announcement);
   refresh_displacements();
-  *segment_p = segment;
-  // Nobody uses another's segment before that one knows everybody's.
-  const std::uint8_t nothing = 0;
-  exchange(team, std::as_bytes(std::span(&nothing, 1)));
-  return GASNET_OK;
+
+  // Then whether everybody has its own. Nobody uses another's segment before this is over, and by
+  // then that one knows everybody's.
+  const auto errors = exchange(team, std::as_bytes(std::span(&error, 1)));
+  const std::int32_t no_error = 0;
+  const auto failed = std::find_if(errors.begin(), errors.end(), [&](const auto& block) {
+    return std::memcmp(block.data(), &no_error, sizeof no_error) != 0;
+  });
+  if (failed == errors.end()) {
+    *segment_p = segment;
+    return GASNET_OK;
+  }
+  if (static_cast<gex_Rank_t>(failed - errors.begin()) == team.rank)
+    warn("gex_Segment_Attach: cannot allocate %s for the segment: %s",
+         os::format_bytes(size).c_str(), std::strerror(error));
+  team.endpoint->segment = nullptr;
+  delete segment;
+  for (const Announcement& announcement : everyones) publish_segment(announcement.jobrank, {});
+  refresh_displacements();
+  return GASNET_ERR_RESOURCE;
 }
 
 int publish(Team& team, const gex_EP_t* endpoints, std::size_t count) {
@@ -111,7 +122,7 @@ int publish(Team& team, const gex_EP_t* endpoints, std::size_t count) {
     const gex_Segment_t segment = endpoints[i]->segment;
     if (segment == nullptr) continue;
     mine.push_back({gex_proc_.jobrank, endpoints[i]->index,
-                    reinterpret_cast<std::uint64_t>(segment->address), segment->size, 0, 0});
+                    reinterpret_cast<std::uint64_t>(segment->address), segment->size, 0});
   }
   for (const auto& block : exchange(team, std::as_bytes(std::span(mine)))) {
     for (std::size_t at = 0; at + sizeof(Announcement) <= block.size();

@@ -55,6 +55,14 @@ build_examples() {
     expect_library "$out/cmake-debug/$program" "$prefix/lib/debug/libgex.so"
   done
 
+  cmake -S "$source/examples/conduit" -B "$out/conduit" -G Ninja -DCMAKE_PREFIX_PATH="$prefix" \
+    >"$out.log" 2>&1 && cmake --build "$out/conduit" >>"$out.log" 2>&1 ||
+    { cat "$out.log"; fail "the example of a conduit does not build"; }
+  ! readelf -d "$out/conduit/libgex-example.so" | grep NEEDED | grep -q 'libgex\.' ||
+    fail "the example of a conduit links libgex"
+  GEX_CONDUIT=example GEX_CONDUIT_PATH="$out/conduit" GASNET_SUPERNODE_MAXSIZE=1 \
+    expect_ranks "$out/cmake/put_get"
+
   expect_ranks "$out/cmake/hello_static"
   ! ldd "$out/cmake/hello_static" | grep -q libgex || fail "hello_static links libgex.so"
 }
@@ -62,12 +70,18 @@ build_examples() {
 prefix=$work/first
 cmake --install "$build" --prefix "$prefix" >"$work/install.log" || { cat "$work/install.log"; exit 1; }
 for file in include/gasnetex.h include/gex/abi.h lib/libgex.so lib/libgex.a lib/debug/libgex.so \
-  lib/debug/libgex.a lib/pkgconfig/gex.pc lib/cmake/gex/gexConfig.cmake bin/gexrun; do
+  lib/debug/libgex.a lib/pkgconfig/gex.pc lib/cmake/gex/gexConfig.cmake bin/gexrun bin/gexinfo \
+  bin/gexperf bin/ft share/doc/libgex/ft/LICENSE.binary; do
   [ -e "$prefix/$file" ] || fail "$file is not installed"
 done
 if grep -rIl -e "$prefix" -e "$build" "$prefix/lib/pkgconfig" "$prefix/lib/cmake"; then
   fail "these files name the prefix or the build tree"
 fi
+for program in gexrun gexinfo gexperf; do
+  "$prefix/bin/$program" --help >/dev/null || fail "$program does not start"
+done
+"$prefix/bin/gexrun" -n 2 "$prefix/bin/ft" --class S | grep -q "VERIFICATION SUCCESSFUL" ||
+  fail "ft does not run"
 mkdir "$work/out-first"
 build_examples "$work/out-first"
 
@@ -85,4 +99,4 @@ awk '/^```c$/ { inside = 1; next } /^```$/ { inside = 0 } inside' "$source/READM
   cmp -s - "$source/examples/hello.c" || fail "README.md does not show examples/hello.c as it is"
 
 rm -rf "$work"
-echo "installed, built and ran: hello, put_get, hello_static"
+echo "installed, built and ran: hello, put_get, hello_static, the example of a conduit, ft"

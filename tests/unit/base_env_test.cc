@@ -54,9 +54,6 @@ TEST_F(Environment, EveryRowIsCompleteUniqueAndHasADefaultOfItsType) {
       case Type::seconds:
         EXPECT_TRUE(parse_seconds(text)) << name;
         break;
-      case Type::size:
-        EXPECT_TRUE(parse_size(text)) << name;
-        break;
       case Type::memory:
         EXPECT_TRUE(parse_memory(text)) << name;
         break;
@@ -177,6 +174,32 @@ TEST_F(EnvironmentDeath, OnlyRankZeroWarnsAboutUnknownNames) {
   };
   EXPECT_EXIT(warn_as(0), ExitedWithCode(0), "^gex: rank 0: warning: GEX_ONE ");
   EXPECT_EXIT(warn_as(1), ExitedWithCode(0), "^$");
+}
+
+TEST_F(EnvironmentDeath, CheckingAllValuesNamesTheOneThatIsMalformed) {
+  EXPECT_EXIT(
+      {
+        set(Variable::max_segsize, "0.5/H");
+        set(Variable::conduit, "any text");
+        set(Variable::freeze_on_error, "");
+        check_values();
+        std::exit(0);
+      },
+      ExitedWithCode(0), "^$");
+  const auto refuses = [](Variable variable, const char* value, const char* line) {
+    EXPECT_EXIT(
+        {
+          set(variable, value);
+          check_values();
+          std::exit(0);
+        },
+        ExitedWithCode(1), line);
+  };
+  refuses(Variable::quiet, "maybe", "^gex: GASNET_QUIET='maybe' is not understood: expected 1, 0");
+  refuses(Variable::emu_seed, "x1", "^gex: GEX_EMU_SEED='x1' is not understood: expected a whole");
+  refuses(Variable::exit_timeout, "-1",
+          "^gex: GEX_EXIT_TIMEOUT='-1' is not understood: expected a");
+  refuses(Variable::max_segsize, "1.5", "^gex: GASNET_MAX_SEGSIZE='1.5' is not understood");
 }
 
 TEST_F(EnvironmentDeath, VerboseenvShowsEachVariableOnceWithItsOrigin) {

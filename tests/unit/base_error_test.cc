@@ -166,6 +166,33 @@ TEST(FatalDeath, AHookThatFailsOrReturnsEndsTheProcess) {
       ExitedWithCode(1), "^gex: cause\n$");
 }
 
+TEST(FatalDeath, IsSilentWhenAnotherProcessHasToldOfAnError) {
+  EXPECT_EXIT(
+      {
+        set_first_error_hook([]() noexcept { return true; });
+        fatal("cause");
+      },
+      ExitedWithCode(1), "^gex: cause\n$");
+  EXPECT_EXIT(
+      {
+        ::setenv("GASNET_BACKTRACE", "1", 1);
+        set_first_error_hook([]() noexcept { return false; });
+        set_abort_hook([](int code) noexcept { ::_exit(40 + code); });
+        fatal("cause");
+      },
+      ExitedWithCode(41), "^$");
+}
+
+TEST(ClientFatalDeath, IsToldWhoeverElseHasFailed) {
+  EXPECT_EXIT(
+      {
+        set_first_error_hook([]() noexcept { return false; });
+        set_abort_hook([](int code) noexcept { ::_exit(40 + code); });
+        client_fatal("cause %d", 7);
+      },
+      ExitedWithCode(41), "^gex: cause 7\n$");
+}
+
 TEST(FatalDeath, IsNotStoppedByGasnetQuiet) {
   EXPECT_EXIT(
       {

@@ -78,5 +78,10 @@ TEST(FormatBytes, UsesTheLargestUnitThatFits) {
   EXPECT_EQ(format_bytes(~std::uint64_t{0}), "16.00 EiB");
 }
 
+TEST(FormatProcesses, OneIsNoPlural) {
+  EXPECT_EQ(format_processes(1), "1 process");
+  EXPECT_EQ(format_processes(2), "2 processes");
+}
+
 }  // namespace
 }  // namespace gex::os

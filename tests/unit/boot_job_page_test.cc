@@ -46,6 +46,18 @@ TEST(JobPage, IsOneForAllWhoMapIt) {
   EXPECT_EQ(mapped.claim(1, 1), 9);
 }
 
+TEST(JobPage, TheFirstErrorOfTheJobIsTold) {
+  JobPage made;
+  os::FileDescriptor file;
+  ASSERT_EQ(made.create(file), 0);
+  JobPage mapped;
+  ASSERT_EQ(mapped.map(file.get()), 0);
+  EXPECT_TRUE(mapped.claim_error());
+  EXPECT_FALSE(mapped.claim_error());
+  EXPECT_FALSE(made.claim_error());
+  EXPECT_FALSE(made.ending()) << "an error ends the job only once it has been told";
+}
+
 TEST(JobPage, CannotBeShortenedUnderItsUsers) {
   JobPage page;
   os::FileDescriptor file;

@@ -94,7 +94,7 @@ TEST(SharedClient, IsLinkedLikeAnyLibrary) {
   expect_works(Command({gexrun, "-n", "2", folder + "/abi_main_of_shared_no_pie"}).run(), 2);
 }
 
-/// Refused before anything ran, each line of it saying why.
+/// Refused before anything ran, in one line that says why.
 void expect_refused(std::vector<std::string> command, const std::string& cause) {
   const Outcome outcome = Command(std::move(command)).run();
   EXPECT_FALSE(outcome.hung);
@@ -102,6 +102,7 @@ void expect_refused(std::vector<std::string> command, const std::string& cause) 
   EXPECT_EQ(outcome.status, 1) << outcome.error;
   EXPECT_EQ(outcome.output, "");
   EXPECT_EQ(lines_with(outcome.error, cause), 1) << outcome.error << "wanted: " << cause;
+  EXPECT_EQ(lines_with(outcome.error, ""), 1) << outcome.error;
 }
 
 TEST(Refused, AClientOfAnotherAbi) {
@@ -109,13 +110,13 @@ TEST(Refused, AClientOfAnotherAbi) {
     const std::string path = folder + "/" + program;
     expect_refused({path},
                    "was compiled for libgex ABI 2, this library has ABI 1: compile it again");
-    expect_refused({gexrun, "-n", "1", path}, "was compiled for libgex ABI 2");
+    expect_refused({gexrun, "-n", "4", path}, "was compiled for libgex ABI 2");
   }
 }
 
 TEST(Refused, ThreadingModesMixedInOneProgram) {
   expect_refused({folder + "/abi_of_two_modes"}, "threading modes are mixed: GASNET_");
-  expect_refused({gexrun, "-n", "1", folder + "/abi_of_two_modes"}, "threading modes are mixed");
+  expect_refused({gexrun, "-n", "4", folder + "/abi_of_two_modes"}, "threading modes are mixed");
 }
 
 TEST(Refused, ThreadingModesMixedBetweenAProgramAndItsLibrary) {

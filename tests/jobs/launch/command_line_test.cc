@@ -80,6 +80,20 @@ TEST(CommandLine, AProgramWhoseInterpreterIsMissing) {
   expect_failure(outcome, 127, std::string("gexrun: cannot execute '") + path + "'");
 }
 
+TEST(CommandLine, TheNumberOfRanksAsOtherLaunchersWriteIt) {
+  for (const std::vector<std::string>& number :
+       {std::vector<std::string>{"-np", "3"}, {"-n3"}, {"--ranks=3"}, {"--ranks", "3"}}) {
+    std::vector<std::string> words = number;
+    words.insert(words.end(), {probe, "who"});
+    const Outcome outcome = run_gexrun(words).run();
+    expect_success(outcome);
+    EXPECT_EQ(lines_with(outcome.output, " of 3 gexrun"), 3) << outcome.output;
+  }
+  expect_failure(run_gexrun({"-np"}).run(), 2, "gexrun: option -np needs a value");
+  expect_failure(run_gexrun({"-np", "0", "true"}).run(), 2, "gexrun: -n '0' is not a number of");
+  expect_failure(run_gexrun({"-n", "p", "true"}).run(), 2, "gexrun: -n 'p' is not a number of");
+}
+
 TEST(CommandLine, OptionsOfTheProgramAreItsOwn) {
   const Outcome outcome = run_gexrun({"-n", "1", "echo", "-n", "--tag-output", "-v"}).run();
   expect_success(outcome);
@@ -255,8 +269,8 @@ TEST(Place, AWrapperThatCleansTheEnvironmentIsRefused) {
   expect_clean(outcome);
   EXPECT_EQ(outcome.status, 1);
   EXPECT_EQ(outcome.output, "");
-  EXPECT_GE(lines_with(outcome.error, "GEX_JOB is missing from its environment"), 1)
-      << outcome.error;
+  EXPECT_EQ(lines_with(outcome.error, "GEX_JOB is missing from its environment"), 1);
+  EXPECT_EQ(lines_with(outcome.error, ""), 1) << outcome.error;
 }
 
 TEST(Place, AWrapperThatJoinsTwiceIsRefused) {

@@ -5,27 +5,27 @@
 namespace lifecycle_test {
 namespace {
 
+/// The ways to start a job of `ranks`.
+std::vector<Command> jobs(int ranks, const std::vector<std::string>& scenario) {
+  return {job(ranks, scenario), forked_job(ranks, scenario)};
+}
+
 TEST(Environment, UnknownConduitsAreRefusedWithTheListOfKnownOnes) {
-  for (int way = 0; way < 2; ++way) {
-    std::vector<std::string> words = {gexrun, "-n", "1", probe, "ring"};
-    if (way == 1) words = {gexrun, "-n", "1", "--conduit", "nosuch", probe, "ring"};
-    Command command(words);
-    if (way == 0) command.variable("GEX_CONDUIT", "nosuch");
+  std::vector<Command> commands = jobs(4, {"ring"});
+  for (Command& command : commands) command.variable("GEX_CONDUIT", "nosuch");
+  commands.push_back(Command({gexrun, "-n", "4", "--conduit", "nosuch", probe, "ring"}));
+  for (Command& command : commands) {
     const Outcome outcome = command.run();
-    expect_nothing_left(outcome);
-    EXPECT_EQ(outcome.status, 1);
+    expect_refusal(outcome, 1, "no conduit 'nosuch'; there are: smp, emu");
     EXPECT_EQ(outcome.output, "");
-    EXPECT_EQ(lines_with(outcome.error, "no conduit 'nosuch'; there are: smp, emu"), 1)
-        << outcome.error;
   }
 }
 
 TEST(Environment, AConduitThatIsNoFileIsNamed) {
-  const Outcome outcome =
-      job(1, {"ring"}).variable("GEX_CONDUIT", "/nonexistent/libconduit.so").run();
-  expect_nothing_left(outcome);
-  EXPECT_EQ(outcome.status, 1);
-  EXPECT_EQ(lines_with(outcome.error, "/nonexistent/libconduit.so"), 1) << outcome.error;
+  for (Command& command : jobs(3, {"ring"})) {
+    expect_refusal(command.variable("GEX_CONDUIT", "/nonexistent/libconduit.so").run(), 1,
+                   "/nonexistent/libconduit.so");
+  }
 }
 
 TEST(Environment, TheConduitOfTheCommandLineWins) {
@@ -47,11 +47,9 @@ TEST(Environment, UnknownGexVariablesAreWarnedAboutAndUnknownGasnetOnesAreNot) {
   expect_nothing_left(outcome);
   EXPECT_EQ(outcome.status, 0);
   EXPECT_EQ(lines_with(outcome.output, "rank "), 2);
-  EXPECT_GE(lines_with(outcome.error,
-                       "warning: GEX_CONDIUT is not a variable of libgex; the one most like it is "
-                       "GEX_CONDUIT"),
-            1)
-      << outcome.error;
+  EXPECT_EQ(outcome.error,
+            "gex: rank 0: warning: GEX_CONDIUT is not a variable of libgex; the one most like it "
+            "is GEX_CONDUIT\n");
   expect_success(
       job(2, {"ring"}).variable("GEX_CONDIUT", "emu").variable("GASNET_QUIET", "1").run(), "rank ",
       2);
@@ -76,14 +74,29 @@ TEST(Environment, MalformedValuesAreRefusedByNameAndValue) {
       {"GEX_CHECK", "2", "GEX_CHECK='2' is not understood"},
       {"GASNET_MAX_THREADS", "0", "GASNET_MAX_THREADS=0: expected at least 1"},
       {"GASNET_MAX_THREADS", "many", "GASNET_MAX_THREADS='many' is not understood"},
+      {"GASNET_QUIET", "maybe", "GASNET_QUIET='maybe' is not understood"},
+      {"GASNET_MAX_SEGSIZE", "lots", "GASNET_MAX_SEGSIZE='lots' is not understood"},
   };
   for (const Malformed& row : rows) {
-    Command command = job(2, {"ring"});
-    const Outcome outcome =
-        command.variable("GEX_CONDUIT", "emu").variable(row.name, row.value).run();
-    SCOPED_TRACE(std::string(row.name) + "=" + row.value);
-    expect_refusal(outcome, 1, row.cause);
+    for (Command& command : jobs(4, {"ring"})) {
+      const Outcome outcome =
+          command.variable("GEX_CONDUIT", "emu").variable(row.name, row.value).run();
+      SCOPED_TRACE(std::string(row.name) + "=" + row.value);
+      expect_refusal(outcome, 1, row.cause);
+    }
   }
+}
+
+TEST(Environment, AProgramStartedWithoutALauncherWarnsThatItIsAlone) {
+  const Outcome outcome = Command({probe, "ring"}).run();
+  expect_nothing_left(outcome);
+  EXPECT_EQ(outcome.status, 0);
+  EXPECT_EQ(outcome.error,
+            "gex: rank 0: warning: no launcher, and GASNET_PSHM_NODES is not set: this is a job of "
+            "one rank (for N ranks: gexrun -n N, or GASNET_PSHM_NODES=N)\n");
+  expect_success(Command({probe, "ring"}).variable("GASNET_QUIET", "1").run(), "rank ", 1);
+  expect_success(Command({probe, "ring"}).variable("GASNET_PSHM_NODES", "1").run(), "rank ", 1);
+  expect_success(job(1, {"ring"}).run(), "rank ", 1);
 }
 
 TEST(Environment, RankCountsOfAForkedJobAreChecked) {

@@ -105,9 +105,10 @@ TEST(Segment, LargerThanTheHostsMemoryIsRefusedWithTheSums) {
     command.variable("GASNET_MAX_SEGSIZE", std::to_string(physical_memory()));
     command.variable("GEX_SEGMENT_COMMIT", commit);
     const Outcome outcome = command.run();
-    expect_refusal(outcome, 91,
-                   "gex_Segment_Attach: the segments of the 2 processes of this host are");
-    EXPECT_GE(lines_with(outcome.error, "together, but the host has"), 1);
+    expect_refusal(
+        outcome, 91,
+        "gex_Segment_Attach: this host, which has 2 processes, is asked for segments of");
+    EXPECT_EQ(lines_with(outcome.error, "together, but has"), 1);
     EXPECT_EQ(lines_with(outcome.output, "attached"), 0);
   }
 }

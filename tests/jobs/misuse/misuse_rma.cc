@@ -80,6 +80,41 @@ const std::map<std::string, std::function<void()>>& cases() {
       {"value_of_no_bytes",
        [] { static_cast<void>(gex_RMA_GetBlockingVal(team, peer, peers, 0, 0)); }},
       {"rank_out_of_range", [] { gex_RMA_PutBlocking(team, 77, peers, local, 8, 0); }},
+      {"rank_far_out_of_range",
+       [] { gex_RMA_PutNBI(team, GEX_RANK_INVALID, peers, local, 8, GEX_EVENT_NOW, 0); }},
+      {"get_rank_far_out_of_range",
+       [] { gex_RMA_GetBlocking(team, local, 2000000000, peers, 8, 0); }},
+      {"value_rank_far_out_of_range",
+       [] { static_cast<void>(gex_RMA_GetBlockingVal(team, 2000000000, peers, 8, 0)); }},
+      {"put_of_no_team", [] { gex_RMA_PutBlocking(GEX_TM_INVALID, peer, peers, local, 8, 0); }},
+      {"put_nbi_of_no_team",
+       [] { gex_RMA_PutNBI(GEX_TM_INVALID, peer, peers, local, 8, GEX_EVENT_NOW, 0); }},
+      {"get_nb_of_no_team",
+       [] { gex_Event_Wait(gex_RMA_GetNB(GEX_TM_INVALID, local, peer, peers, 8, 0)); }},
+      {"value_of_no_team",
+       [] { static_cast<void>(gex_RMA_GetBlockingVal(GEX_TM_INVALID, peer, peers, 8, 0)); }},
+      {"put_of_a_destroyed_team",
+       [] {
+         const gex_TM_t gone = split(team, 0, nullptr, 0, GEX_FLAG_TM_NO_SCRATCH);
+         gex_TM_Destroy(gone, nullptr, 0);
+         gex_RMA_PutBlocking(gone, peer, peers, local, 8, 0);
+       }},
+      {"put_from_null", [] { gex_RMA_PutBlocking(team, peer, peers, nullptr, 8, 0); }},
+      {"get_into_null", [] { gex_RMA_GetNBI(team, nullptr, peer, peers, 8, 0); }},
+      {"put_with_flags_of_teams",
+       [] { gex_RMA_PutBlocking(team, peer, peers, local, 8, GEX_FLAG_TM_NO_SCRATCH); }},
+      {"put_value_of_no_bytes", [] { gex_RMA_PutBlockingVal(team, peer, peers, 1, 0, 0); }},
+      {"put_value_of_nine_bytes",
+       [] {
+         // Not a constant that a compiler would warn about.
+         const volatile std::size_t bytes = 9;
+         gex_RMA_PutNBIVal(team, peer, peers, 1, bytes, 0);
+       }},
+      {"put_nb_value_of_many_bytes",
+       [] {
+         const volatile std::size_t bytes = 4096;
+         gex_Event_Wait(gex_RMA_PutNBVal(team, peer, peers, 1, bytes, 0));
+       }},
       {"pair_with_no_such_endpoint",
        [] { gex_RMA_PutBlocking(gex_TM_Pair(endpoint, 9), peer, peers, local, 8, 0); }},
       {"never_self_false",
@@ -122,6 +157,26 @@ const std::map<std::string, std::function<void()>>& cases() {
          gex_Event_t events[] = {GEX_EVENT_INVALID, GEX_EVENT_NO_OP};
          gex_Event_WaitAll(events, 2, 0);
        }},
+      {"test_some_with_no_op",
+       [] {
+         gex_Event_t events[] = {GEX_EVENT_NO_OP, GEX_EVENT_INVALID};
+         gex_Event_TestSome(events, 2, 0);
+       }},
+      {"test_all_with_no_op",
+       [] {
+         gex_Event_t event = GEX_EVENT_NO_OP;
+         gex_Event_TestAll(&event, 1, 0);
+       }},
+      {"wait_some_with_no_op",
+       [] {
+         gex_Event_t event = GEX_EVENT_NO_OP;
+         gex_Event_WaitSome(&event, 1, 0);
+       }},
+      {"wait_all_of_a_null_array", [] { gex_Event_WaitAll(nullptr, 3, 0); }},
+      {"test_all_with_flags", [] { gex_Event_TestAll(nullptr, 0, GEX_FLAG_IMMEDIATE); }},
+      {"implicit_wait_for_no_category", [] { gex_NBI_Wait(GEX_EC_ALL + 1, 0); }},
+      {"implicit_test_with_flags", [] { gex_NBI_Test(GEX_EC_ALL, 2); }},
+      {"region_with_flags", [] { gex_NBI_BeginAccessRegion(1); }},
       {"leaf_of_no_op", [] { gex_Event_QueryLeaf(GEX_EVENT_NO_OP, GEX_EC_LC); }},
       {"wait_twice",
        [] {
@@ -199,6 +254,22 @@ const std::map<std::string, std::function<void()>>& cases() {
        }},
       {"destroy_of_the_primordial_team", [] { gex_TM_Destroy(team, nullptr, 0); }},
       {"destroy_of_a_pair", [] { gex_TM_Destroy(gex_TM_Pair(endpoint, 0), nullptr, 0); }},
+      {"destroy_twice",
+       [] {
+         const gex_TM_t made = split(team, 0, nullptr, 0, GEX_FLAG_TM_NO_SCRATCH);
+         gex_TM_Destroy(made, nullptr, 0);
+         gex_TM_Destroy(made, nullptr, 0);
+       }},
+      {"destroy_with_flags",
+       [] {
+         gex_TM_Destroy(split(team, 0, nullptr, 0, GEX_FLAG_TM_NO_SCRATCH), nullptr,
+                        GEX_FLAG_IMMEDIATE);
+       }},
+      {"size_of_no_team", [] { static_cast<void>(gex_TM_QuerySize(GEX_TM_INVALID)); }},
+      {"endpoint_of_no_team", [] { gex_TM_QueryEP(GEX_TM_INVALID); }},
+      {"pair_of_no_endpoint", [] { gex_TM_Pair(GEX_EP_INVALID, 0); }},
+      {"translate_of_no_team", [] { gex_TM_TranslateJobrankToRank(GEX_TM_INVALID, 0); }},
+      {"location_with_flags", [] { gex_TM_TranslateRankToEP(team, 0, 1); }},
       {"translate_no_such_rank", [] { gex_TM_TranslateRankToJobrank(team, 55); }},
       {"translate_no_such_jobrank", [] { gex_TM_TranslateJobrankToRank(team, 55); }},
       {"location_of_no_such_rank", [] { gex_TM_TranslateRankToEP(team, 55, 0); }},
@@ -207,6 +278,8 @@ const std::map<std::string, std::function<void()>>& cases() {
       {"barrier_of_a_pair", [] { gex_Coll_BarrierNB(gex_TM_Pair(endpoint, 0), 0); }},
       {"barrier_with_flags", [] { gex_Coll_BarrierNB(team, GEX_FLAG_IMMEDIATE); }},
       {"barrier_of_no_team", [] { gex_Coll_BarrierNB(GEX_TM_INVALID, 0); }},
+      {"notify_with_unknown_flags", [] { gasnet_barrier_notify(1, 0x4000); }},
+      {"result_into_null", [] { gasnet_barrier_result(nullptr); }},
       {"notify_twice",
        [] {
          gasnet_barrier_notify(1, 0);
@@ -222,6 +295,30 @@ const std::map<std::string, std::function<void()>>& cases() {
          gex_Segment_Attach(&again, team, GASNET_PAGESIZE);
        }},
       {"publish_with_flags", [] { gex_EP_PublishBoundSegment(team, &endpoint, 1, 1); }},
+      {"publish_a_null_array", [] { gex_EP_PublishBoundSegment(team, nullptr, 1, 0); }},
+      {"publish_no_endpoint",
+       [] {
+         gex_EP_t none = GEX_EP_INVALID;
+         gex_EP_PublishBoundSegment(team, &none, 1, 0);
+       }},
+      {"publish_an_endpoint_twice",
+       [] {
+         gex_EP_t twice[] = {endpoint, endpoint};
+         gex_EP_PublishBoundSegment(team, twice, 2, 0);
+       }},
+      {"register_for_no_endpoint", [] { gex_EP_RegisterHandlers(GEX_EP_INVALID, nullptr, 0); }},
+      {"register_a_null_table", [] { gex_EP_RegisterHandlers(endpoint, nullptr, 1); }},
+      {"size_of_no_segment", [] { gex_Segment_QuerySize(GEX_SEGMENT_INVALID); }},
+      {"data_of_no_client", [] { gex_Client_SetCData(GEX_CLIENT_INVALID, nullptr); }},
+      {"segment_of_no_endpoint", [] { gex_EP_QuerySegment(GEX_EP_INVALID); }},
+      {"threads_of_no_client",
+       [] { gex_System_QueryProgressThreads(GEX_CLIENT_INVALID, nullptr, nullptr, 0); }},
+      {"token_of_no_message", [] { gex_Token_Info(nullptr, nullptr, GEX_TI_ALL); }},
+      {"lock_of_nothing", [] { gex_HSL_Lock(nullptr); }},
+      {"bound_segment_with_flags",
+       [] {
+         gex_EP_QueryBoundSegmentNB(team, 0, nullptr, nullptr, nullptr, GEX_FLAG_LC_COPY_YES);
+       }},
       {"bound_segment_of_no_such_rank",
        [] { gex_EP_QueryBoundSegmentNB(team, 55, nullptr, nullptr, nullptr, 0); }},
 

@@ -1,0 +1,85 @@
+#pragma once
+// Command lines of the programs that answer for themselves: options by getopt_long, a wrong one
+// told in one line with status 2, --help and --version on standard output.
+
+#include <getopt.h>
+#include <gex/version.h>
+
+#include <cstring>
+#include <span>
+#include <string>
+#include <utility>
+
+namespace gex::cmd {
+
+/// What came of reading a command line: options, or a text to print and a status to exit with.
+template <class Options>
+struct Reading {
+  Options options{};
+  std::string message;  ///< not empty: print this, on standard error when the status is not 0
+  int status = 0;
+};
+
+/// Reads options one after the other; never prints and never exits. One at a time in a process.
+class OptionReader {
+ public:
+  /// `program` names it in messages; `letters` and `names` as getopt_long wants them. Reading stops
+  /// at the first word that is no option.
+  OptionReader(std::string program, int count, char** arguments, const std::string& letters,
+               const option* names)
+      : program_(std::move(program)),
+        count_(count),
+        arguments_(arguments),
+        letters_("+:" + letters),
+        names_(names) {
+    opterr = 0;
+    optind = 1;
+  }
+
+  /// The next option, -1 after the last. One that is none of the known is for `refuse_option`.
+  int next() const { return getopt_long(count_, arguments_, letters_.c_str(), names_, nullptr); }
+
+  /// The value of the option that `next` gave.
+  static std::string value() { return optarg != nullptr ? optarg : ""; }
+  /// The word that was read last.
+  const char* word() const noexcept { return arguments_[optind - 1]; }
+  /// Takes the next word as it is; null when there is none.
+  const char* take_word() const noexcept {
+    return optind < count_ ? arguments_[optind++] : nullptr;
+  }
+  /// The words behind the options.
+  std::span<char* const> rest() const noexcept {
+    return {arguments_ + optind, arguments_ + count_};
+  }
+
+  template <class Options>
+  Reading<Options> refuse(const std::string& what) const {
+    return {{}, program_ + ": " + what + " (" + program_ + " --help)\n", usage_error};
+  }
+  template <class Options>
+  Reading<Options> refuse_option(int found) const {
+    return found == ':' ? refuse<Options>("option " + rejected() + " needs a value")
+                        : refuse<Options>("unknown option " + rejected());
+  }
+  template <class Options>
+  Reading<Options> version() const {
+    return {{}, program_ + " (libgex) " GEX_LIBRARY_VERSION "\n", 0};
+  }
+
+ private:
+  static constexpr int usage_error = 2;
+
+  /// What getopt stopped at, as the user wrote it.
+  std::string rejected() const {
+    if (std::strncmp(word(), "--", 2) == 0) return word();
+    return optopt > 0 && optopt < 256 ? std::string("-") + static_cast<char>(optopt) : word();
+  }
+
+  std::string program_;
+  int count_;
+  char** arguments_;
+  std::string letters_;
+  const option* names_;
+};
+
+}  // namespace gex::cmd

@@ -1,0 +1,41 @@
+#pragma once
+// Argument checks that many entry points share. `call` is the entry point's name: __func__, where
+// clients call the function by that name.
+
+#include <gasnetex.h>
+
+#include "base/error.h"
+#include "core/process.h"
+
+namespace gex {
+
+inline const char* invalid_text(gex_Client_t) noexcept {
+  return "the client is GEX_CLIENT_INVALID";
+}
+inline const char* invalid_text(gex_EP_t) noexcept {
+  return "the endpoint is GEX_EP_INVALID";
+}
+inline const char* invalid_text(gex_Segment_t) noexcept {
+  return "the segment is GEX_SEGMENT_INVALID";
+}
+inline const char* invalid_text(gex_Token_t) noexcept {
+  return "the token is null";
+}
+inline const char* invalid_text(gex_HSL_t*) noexcept {
+  return "the lock is null";
+}
+
+/// The object itself, which the call is about to read.
+template <class Handle>
+Handle require(Handle handle, const char* call) noexcept {
+  if (handle == nullptr) [[unlikely]]
+    fatal("%s: %s", call, invalid_text(handle));
+  return handle;
+}
+
+/// Checked mode: no flags but these.
+inline void require_flags(gex_Flags_t flags, gex_Flags_t allowed, const char* call) noexcept {
+  if (checked() && (flags & ~allowed) != 0) fatal("%s: unknown flags 0x%x", call, flags & ~allowed);
+}
+
+}  // namespace gex
