@@ -27,7 +27,8 @@ struct Decoded {
 Decoded decode(gex_Event_t handle) noexcept {
   const auto bits = reinterpret_cast<std::uintptr_t>(handle);
   auto* event = reinterpret_cast<Event*>(bits & address_mask);
-  return {event, static_cast<unsigned>(bits & 63), event->generation != bits >> 48};
+  return {event, static_cast<unsigned>(bits & 63),
+          !event->is_current(static_cast<std::uint16_t>(bits >> 48))};
 }
 
 /// Free events that no thread keeps.
@@ -104,7 +105,7 @@ Event& allocate_event(ThreadRecord& thread) noexcept {
   Event* event = thread.free_events;
   thread.free_events = event->next;
   --thread.free_event_count;
-  event->counters.clear();
+  event->begin();
   event->is_region = false;
   event->probe = nullptr;
   event->subject = nullptr;
@@ -113,7 +114,7 @@ Event& allocate_event(ThreadRecord& thread) noexcept {
 
 void free_event(ThreadRecord& thread, Event& event) noexcept {
   // Handle values of 0 and small ones are kept free by the address, so any generation will do.
-  ++event.generation;
+  event.end();
   event.next = thread.free_events;
   thread.free_events = &event;
   if (++thread.free_event_count > longest_free_list + events_per_chunk) [[unlikely]]

@@ -17,9 +17,7 @@ namespace gex {
 /// Says whether event `sequence` of `subject` has happened; may be called from any thread.
 using Probe = bool (*)(void* subject, std::uint32_t sequence) noexcept;
 
-struct alignas(cache_line) Event {
-  Counters counters;
-  std::uint16_t generation;
+struct alignas(cache_line) Event : BasicEvent<StdCompletion> {
   bool is_region;
   std::uint32_t sequence;
   Probe probe;

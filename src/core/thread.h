@@ -13,42 +13,19 @@
 #include <cstdint>
 
 #include "base/cache_line.h"
+#include "core/completion.h"
 
 namespace gex {
 
-/// Index of an event category: the bit number of its GEX_EC_ constant.
-enum Category_index : unsigned { ec_get = 0, ec_put = 1, ec_lc = 2, ec_am = 3, ec_rmw = 4 };
-inline constexpr unsigned ec_count = 5;
+/// The one-word target of a completion.
+using CompletionTarget = StdCompletion::Word*;
 
-/// The one-word target of a completion: whoever finishes part of an operation adds to it.
-using CompletionTarget = std::atomic<std::uint32_t>*;
-
-/// Completes `parts` parts. Any thread. Release: what the operation wrote is seen by whoever finds
-/// the target complete.
+/// Completes `parts` parts. Any thread.
 inline void complete(CompletionTarget target, std::uint32_t parts = 1) noexcept {
-  target->fetch_add(parts, std::memory_order_release);
+  complete_parts<StdCompletion>(*target, parts);
 }
 
-/// Parts of operations initiated and completed, by category. `initiated` belongs to the thread that
-/// initiates; everything is complete when both agree.
-struct Counters {
-  std::uint32_t initiated[ec_count];
-  std::atomic<std::uint32_t> completed[ec_count];
-
-  bool done(unsigned category) const noexcept {
-    // Acquire: pairs with the release of `complete`.
-    return completed[category].load(std::memory_order_acquire) == initiated[category];
-  }
-  bool all_done() const noexcept {
-    return done(ec_get) && done(ec_put) && done(ec_lc) && done(ec_am) && done(ec_rmw);
-  }
-  void clear() noexcept {
-    for (unsigned c = 0; c < ec_count; ++c) {
-      initiated[c] = 0;
-      completed[c].store(0, std::memory_order_relaxed);
-    }
-  }
-};
+using Counters = BasicCounters<StdCompletion>;
 
 struct Event;
 

@@ -1,30 +1,16 @@
 // The slot queue under an interleaving explorer: two sending and two receiving threads over one and
 // two slots. The shipping algorithm must survive; variants with one seeded bug each must not, which
 // shows that the exploration sees such bugs at all.
-//
-// relacy models the C++ memory order, so it also finds what the processor at hand would forgive.
-
-// Before relacy, whose macros take the names of the standard's memory orders.
-#include <gtest/gtest.h>
-
-#include <ostream>
-#include <string>
 
 #include "net/emu/slot_queue.h"
 
-// relacy's headers are older than our warnings.
-#pragma GCC diagnostic push
-#pragma GCC diagnostic ignored "-Wall"
-#pragma GCC diagnostic ignored "-Wextra"
-#pragma GCC diagnostic ignored "-Wpedantic"
-#include <relacy/relacy.hpp>
-#pragma GCC diagnostic pop
-// Nothing allocates while it is explored, and TEST needs the language's own word.
-#undef delete
-#undef new
+#include "../interleavings.h"
 
 namespace gex::net::emu {
 namespace {
+
+using interleavings::explore;
+using interleavings::is_the_bug;
 
 struct RelacyAtomics {
   using Word = rl::atomic<std::uint64_t>;
@@ -186,26 +172,6 @@ struct Exchange : rl::test_suite<Exchange<Atomics, slots, Sender, Receiver>, sen
     RL_ASSERT(sent(RL_INFO).load(rl::mo_relaxed) == done(RL_INFO).load(rl::mo_relaxed));
   }
 };
-
-constexpr unsigned iterations = 40000;
-
-/// Explores interleavings; what went wrong in relacy's words, or "" when nothing did.
-template <class Suite>
-std::string explore() {
-  // Discards: relacy replaces the allocation functions while it runs, so no stream may grow.
-  std::ostream output(nullptr);
-  rl::test_params params;
-  params.iteration_count = iterations;
-  params.output_stream = &output;
-  params.progress_stream = &output;
-  if (rl::simulate<Suite>(params)) return "";
-  return rl::test_result_str(params.test_result);
-}
-
-/// Two owners of a slot at once, or an item that arrived twice; not a test that merely got stuck.
-bool is_the_bug(const std::string& result) {
-  return result == "DATA RACE" || result == "USER ASSERT FAILED";
-}
 
 TEST(SlotQueueInterleavings, OneSlotIsHandedOnCorrectly) {
   EXPECT_EQ((explore<Exchange<RelacyAtomics, 1>>()), "");

@@ -1,31 +1,18 @@
 // The rings under an interleaving explorer: a pair ring, a shared ring with two producers, and a
 // requester whose replies must find room though it does not look at them. The shipping algorithm
 // must survive; variants with one seeded bug each must not.
-//
-// relacy models the C++ memory order, so it also finds what the processor at hand would forgive.
-
-// Before relacy, whose macros take the names of the standard's memory orders.
-#include <gtest/gtest.h>
-
-#include <ostream>
-#include <string>
-#include <type_traits>
 
 #include "shm/ring.h"
 
-// relacy's headers are older than our warnings.
-#pragma GCC diagnostic push
-#pragma GCC diagnostic ignored "-Wall"
-#pragma GCC diagnostic ignored "-Wextra"
-#pragma GCC diagnostic ignored "-Wpedantic"
-#include <relacy/relacy.hpp>
-#pragma GCC diagnostic pop
-// Nothing allocates while it is explored, and TEST needs the language's own word.
-#undef delete
-#undef new
+#include <type_traits>
+
+#include "../interleavings.h"
 
 namespace gex::shm {
 namespace {
+
+using interleavings::explore;
+using interleavings::is_the_bug;
 
 struct RelacyAtomics {
   using Word = rl::atomic<std::uint32_t>;
@@ -254,27 +241,6 @@ struct Reservation : rl::test_suite<Reservation<Atomics, reserving>, 2> {
     }
   }
 };
-
-constexpr unsigned iterations = 40000;
-
-/// Explores interleavings; what went wrong in relacy's words, or "" when nothing did.
-template <class Suite>
-std::string explore() {
-  // Discards: relacy replaces the allocation functions while it runs, so no stream may grow.
-  std::ostream output(nullptr);
-  rl::test_params params;
-  params.iteration_count = iterations;
-  params.output_stream = &output;
-  params.progress_stream = &output;
-  if (rl::simulate<Suite>(params)) return "";
-  return rl::test_result_str(params.test_result);
-}
-
-/// A message overwritten, torn, lost or out of turn; not a test that merely got stuck.
-bool is_the_bug(const std::string& result) {
-  return result == "DATA RACE" || result == "USER ASSERT FAILED" ||
-         result == "UNINITIALIZED ACCESS";
-}
 
 TEST(RingInterleavings, APairRingHandsOnInOrder) {
   EXPECT_EQ((explore<PairExchange<RelacyAtomics>>()), "");
