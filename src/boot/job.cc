@@ -108,6 +108,24 @@ void become(const Membership& membership, Origin origin) {
       []() noexcept { return getpid() != state().process || state().page.claim_error(); });
 }
 
+/// An error before `join` is the job's too: it is told over the connection that this process was
+/// started with.
+bool claim_error_before_joining() noexcept {
+  const auto text = env::value(env::Variable::job);
+  if (!text) return true;
+  // Should this fail in turn, that is told as it is.
+  unsetenv("GEX_JOB");
+  std::string why;
+  const auto membership = parse_membership(*text, why);
+  if (!membership) return true;
+  become(*membership, Origin::gexrun);
+  return state().page.claim_error();
+}
+[[maybe_unused]] const bool registered = [] {
+  set_first_error_hook(claim_error_before_joining);
+  return true;
+}();
+
 /// A program that a rank runs is a job of its own. A rank that has lost GEX_JOB (a wrapper cleaned
 /// its environment) would become one too, and is refused: it still holds its control socket, which
 /// a joined rank never hands on, and over which the job can be ended.

@@ -87,6 +87,13 @@ TEST(Environment, MalformedValuesAreRefusedByNameAndValue) {
   }
 }
 
+TEST(Environment, MistakesBeforeTheStartAreToldOnce) {
+  for (Command& command : jobs(4, {"attach_before_start"}))
+    expect_refusal(command.run(), 1, "gex_Segment_Attach: the team is GEX_TM_INVALID");
+  for (Command& command : jobs(4, {"bad_client_name"}))
+    expect_refusal(command.run(), 1, "gex_Client_Init: the client name \"lower\" does not match");
+}
+
 TEST(Environment, AProgramStartedWithoutALauncherWarnsThatItIsAlone) {
   const Outcome outcome = Command({probe, "ring"}).run();
   expect_nothing_left(outcome);

@@ -363,6 +363,12 @@ int main(int argc, char** argv) {
   // What happens before the start.
   if (scenario == "buffered") std::printf("before\n");
   if (scenario == "thread_first") std::thread([] { pause(); }).detach();
+  if (scenario == "attach_before_start") {
+    gex_Segment_t segment;
+    gex_Segment_Attach(&segment, GEX_TM_INVALID, GASNET_PAGESIZE);
+  }
+  if (scenario == "bad_client_name")
+    gex_Client_Init(&client, &endpoint, &team, "lower", &argc, &argv, 0);
   const gex_Flags_t flags = scenario == "deferred_threads" ? GEX_FLAG_DEFER_THREADS : 0;
   if (flags != 0) {
     if (gex_Client_Init(&client, &endpoint, &team, "LIFECYCLE", &argc, &argv, flags) != GASNET_OK)
