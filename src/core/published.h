@@ -31,8 +31,7 @@ const PublishedSegment& published_segment(gex_Rank_t jobrank) noexcept;
 /// Records a publication; the displacement arrays are rewritten by `refresh_displacements`.
 void publish_segment(gex_Rank_t jobrank, const PublishedSegment& segment);
 
-/// Rewrites the displacement array of every team. In checked mode teams never have displacements,
-/// so that every operation takes its checked call.
+/// Rewrites the displacement array of every team. In checked mode nobody reads them.
 void refresh_displacements() noexcept;
 
 }  // namespace gex
