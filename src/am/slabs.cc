@@ -62,7 +62,8 @@ std::uint32_t Slabs::acquire(shm::Direction direction, std::size_t bytes,
 }
 
 void Slabs::release(std::uint32_t slab) noexcept {
-  neighborhood_->slab_busy(neighborhood_->local_index(), slab).store(0, std::memory_order_relaxed);
+  // Release: this thread may have written to the slab; the thread that collects it writes next.
+  neighborhood_->slab_busy(neighborhood_->local_index(), slab).store(0, std::memory_order_release);
 }
 
 std::byte* Slabs::address(std::uint32_t slab) const noexcept {
