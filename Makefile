@@ -14,7 +14,7 @@ SHELL := /bin/bash
 
 .PHONY: help
 help: ## this list
-	@awk -F ':.*## ' '/^[a-z -]+:.*## / { printf "  make %-10s %s\n", $$1, $$2 }' Makefile
+	@awk -F ':.*## ' '/^[a-z -]+:.*## / { printf "  make %-12s %s\n", $$1, $$2 }' Makefile
 
 .PHONY: packages
 packages: ## install the Debian packages that are missing (needs root when there are any)
@@ -62,6 +62,11 @@ asan: packages asan-build ## build and test with AddressSanitizer and UndefinedB
 .PHONY: tsan
 tsan: packages tsan-build ## build and test with ThreadSanitizer
 	ctest --preset tsan --parallel $(JOBS)
+
+.PHONY: tsan-threads
+tsan-threads: packages build/tsan/build.ninja ## the same for the tests with several threads only
+	cmake --build --preset tsan --parallel $(JOBS) --target tests_of_threads
+	ctest --preset tsan --label-regex '^threads$$' --parallel $(JOBS)
 
 .PHONY: install
 install: release ## install to PREFIX (default /usr/local), below DESTDIR if set

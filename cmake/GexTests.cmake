@@ -11,6 +11,10 @@ endif()
 
 set(GEX_TEST_BINARY_DIR ${PROJECT_BINARY_DIR}/tests/bin)
 
+# The programs whose tests bear the label `threads`: unit tests, and jobs whose ranks have several
+# threads inside the library. In all others there is nothing for ThreadSanitizer to see.
+add_custom_target(tests_of_threads)
+
 # gex_limit(<test> <seconds>)
 function(gex_limit test seconds)
   math(EXPR limit "${seconds} * ${gex_time_scale}")
@@ -34,7 +38,8 @@ function(gex_unit_test name)
     gex_link_rooms(${name} ${room})
   endif()
   add_test(NAME unit.${name} COMMAND ${name})
-  set_tests_properties(unit.${name} PROPERTIES LABELS unit)
+  set_tests_properties(unit.${name} PROPERTIES LABELS "unit;threads")
+  add_dependencies(tests_of_threads ${name})
   gex_limit(unit.${name} ${arg_TIMEOUT})
 endfunction()
 

@@ -4,6 +4,7 @@
 #include <CLI/CLI.hpp>
 #include <algorithm>
 #include <cstdio>
+#include <exception>
 #include <fstream>
 #include <iterator>
 #include <string>
@@ -110,11 +111,8 @@ int run_variants(const Job& job, const Options& options, const Problem& problem,
   return agree(job, memory, verified ? 0 : 1);
 }
 
-}  // namespace
-}  // namespace ft
-
-int main(int argc, char** argv) {
-  using namespace ft;
+/// Ends the job: with 0 if every checksum is the published one.
+[[noreturn]] void run_benchmark(int argc, char** argv) {
   Job job(&argc, &argv);
   const Options options = parse(job, argc, argv);
   const Problem problem = choose_problem(job, options);
@@ -144,4 +142,16 @@ int main(int argc, char** argv) {
   job.attach(plan.bytes());
   const Memory memory(job, plan);
   gasnet_exit(run_variants(job, options, problem, grid, memory, variants));
+}
+
+}  // namespace
+}  // namespace ft
+
+int main(int argc, char** argv) {
+  try {
+    ft::run_benchmark(argc, argv);
+  } catch (const std::exception& error) {
+    std::fprintf(stderr, "ft: %s\n", error.what());
+    return 1;
+  }
 }

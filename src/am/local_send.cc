@@ -38,6 +38,7 @@ void write(const Claim& claim, const Outbound& message) noexcept {
     copy_chunks(claim.slot->bytes, message.args + in_cell,
                 (message.arg_count - in_cell) * sizeof *message.args);
   }
+  if (under_tsan && message.slab != no_slab) slabs().hand_over(message.slab);
   if (message.category != Category::medium || message.slab != no_slab || message.size == 0) return;
   std::byte* to =
       shm::place_of(message.arg_count, message.size) == shm::Place::cell

@@ -32,9 +32,9 @@ void Slabs::set_up(const shm::Neighborhood& neighborhood, bool threaded) {
 void Slabs::collect(Pool& pool) noexcept {
   std::erase_if(pool.used, [&](std::uint32_t slab) {
     // Acquire: the receiver's reads of the payload precede our next write to it.
-    if (neighborhood_->slab_busy(neighborhood_->local_index(), slab)
-            .load(std::memory_order_acquire) != 0)
-      return false;
+    std::atomic<std::uint32_t>& busy = busy_of(slab);
+    if (busy.load(std::memory_order_acquire) != 0) return false;
+    order_through_peer_ends(&busy);
     --pool.per_member[member_of_[slab]];
     pool.free.push_back(slab);
     return true;
@@ -54,15 +54,19 @@ std::uint32_t Slabs::acquire(shm::Direction direction, std::size_t bytes,
     ++pool.per_member[member];
     member_of_[slab] = member;
     // Relaxed: published with the message that names the slab.
-    neighborhood_->slab_busy(neighborhood_->local_index(), slab)
-        .store(1, std::memory_order_relaxed);
+    busy_of(slab).store(1, std::memory_order_relaxed);
     return slab;
   }
   return no_slab;
 }
 
 void Slabs::release(std::uint32_t slab) noexcept {
-  neighborhood_->slab_busy(neighborhood_->local_index(), slab).store(0, std::memory_order_relaxed);
+  // Release: this thread may have written to the slab; the thread that collects it writes next.
+  busy_of(slab).store(0, std::memory_order_release);
+}
+
+std::atomic<std::uint32_t>& Slabs::busy_of(std::uint32_t slab) const noexcept {
+  return neighborhood_->slab_busy(neighborhood_->local_index(), slab);
 }
 
 std::byte* Slabs::address(std::uint32_t slab) const noexcept {

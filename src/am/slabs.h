@@ -7,12 +7,14 @@
 // clears the slab's busy word when its handler has returned; the owner collects them when it needs
 // one.
 
+#include <atomic>
 #include <cstddef>
 #include <cstdint>
 #include <vector>
 
 #include "base/immortal.h"
 #include "base/spin_lock.h"
+#include "base/tsan.h"
 #include "shm/neighborhood.h"
 
 namespace gex::am {
@@ -24,6 +26,9 @@ class Slabs {
 
   /// A free slab of at least `bytes` for a message to `member` (local index), or no_slab.
   std::uint32_t acquire(shm::Direction direction, std::size_t bytes, std::uint32_t member) noexcept;
+
+  /// Says that the payload is written; its message goes next.
+  void hand_over(std::uint32_t slab) const noexcept { order_through_peer_begins(&busy_of(slab)); }
 
   /// Gives back one whose message was not sent.
   void release(std::uint32_t slab) noexcept;
@@ -40,6 +45,7 @@ class Slabs {
     std::uint32_t cap = 0;
   };
   void collect(Pool& pool) noexcept;
+  std::atomic<std::uint32_t>& busy_of(std::uint32_t slab) const noexcept;
 
   const shm::Neighborhood* neighborhood_ = nullptr;
   bool threaded_ = false;

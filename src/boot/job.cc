@@ -12,21 +12,11 @@
 
 #include "base/env.h"
 #include "base/error.h"
+#include "base/tsan.h"
 #include "boot/guardian.h"
 #include "boot/launcher.h"
 #include "boot/process_tree.h"
 #include "boot/rank_state.h"
-
-#if defined(__SANITIZE_THREAD__)
-#define GEX_UNDER_TSAN 1
-#elif defined(__has_feature)
-#if __has_feature(thread_sanitizer)
-#define GEX_UNDER_TSAN 1
-#endif
-#endif
-#ifndef GEX_UNDER_TSAN
-#define GEX_UNDER_TSAN 0
-#endif
 
 namespace gex::boot {
 
@@ -160,7 +150,7 @@ std::uint32_t ranks_to_fork(const std::string& text) {
 /// Becomes the launcher of a job whose ranks are forks of this process; returns in the ranks.
 Membership fork_ranks(std::uint32_t ranks) {
   // ThreadSanitizer keeps a thread of its own, and sees to forks itself.
-  constexpr int own_threads = GEX_UNDER_TSAN ? 2 : 1;
+  constexpr int own_threads = under_tsan ? 2 : 1;
   if (const int others = thread_count() - own_threads; others > 0) {
     fatal(
         "GASNET_PSHM_NODES=%u forks inside gex_Client_Init, which cannot be done while %d other "

@@ -44,7 +44,8 @@ void receive_medium(gex_Token_t token, void* payload, std::size_t bytes, gex_AM_
 }
 void receive_long(gex_Token_t token, void* payload, std::size_t bytes, gex_AM_Arg_t thread,
                   gex_AM_Arg_t number) {
-  EXPECT_EQ(first_difference(payload, bytes, static_cast<std::uint32_t>(thread)), bytes);
+  EXPECT_EQ(first_difference(payload, bytes, static_cast<std::uint32_t>(thread * 1000 + number)),
+            bytes);
   gex_AM_ReplyShort2(token, handlers[reply_in], 0, thread, number);
   ++requests_of[static_cast<std::size_t>(thread)];
 }
@@ -101,10 +102,14 @@ void work(int self, gex_AM_Arg_t kinds) {
       ++expected;
     }
     if ((kinds & 4) != 0) {
-      // All long messages of a thread are the same bytes at the same place.
-      const std::vector<std::uint8_t> source = payload_of(900, static_cast<std::uint32_t>(me));
-      gex_AM_RequestLong2(team(), next(), handlers[long_in], source.data(), source.size(),
-                          segment_of(next()) + thread * 4096, GEX_EVENT_NOW, 0, me, number);
+      // Each at a place of its own: any number of them may be on the way.
+      constexpr std::size_t bytes = 900;
+      static_assert(threads * messages * bytes <= segment_bytes);
+      const std::vector<std::uint8_t> source =
+          payload_of(bytes, static_cast<std::uint32_t>(me * 1000 + number));
+      const std::size_t place = thread * messages + static_cast<std::size_t>(number);
+      gex_AM_RequestLong2(team(), next(), handlers[long_in], source.data(), bytes,
+                          segment_of(next()) + place * bytes, GEX_EVENT_NOW, 0, me, number);
       ++expected;
     }
     if (number % 8 == 0) gasnet_AMPoll();
