@@ -63,10 +63,10 @@ asan: packages asan-build ## build and test with AddressSanitizer and UndefinedB
 tsan: packages tsan-build ## build and test with ThreadSanitizer
 	ctest --preset tsan --parallel $(JOBS)
 
-.PHONY: tsan-threads
-tsan-threads: packages build/tsan/build.ninja ## the same for the tests with several threads only
-	cmake --build --preset tsan --parallel $(JOBS) --target tests_of_threads
-	ctest --preset tsan --label-regex '^threads$$' --parallel $(JOBS)
+.PHONY: asan-core tsan-core
+asan-core tsan-core: %-core: packages build/%/build.ninja ## the same for the unit tests and conformance in PAR
+	cmake --build --preset $* --parallel $(JOBS) --target core_tests
+	ctest --preset $* --label-regex '^core$$' --parallel $(JOBS)
 
 .PHONY: install
 install: release ## install to PREFIX (default /usr/local), below DESTDIR if set

@@ -11,9 +11,9 @@ endif()
 
 set(GEX_TEST_BINARY_DIR ${PROJECT_BINARY_DIR}/tests/bin)
 
-# The programs whose tests bear the label `threads`: unit tests, and jobs whose ranks have several
-# threads inside the library. In all others there is nothing for ThreadSanitizer to see.
-add_custom_target(tests_of_threads)
+# The programs whose tests bear the label `core`: unit tests, and conformance in PAR, whose ranks have
+# several threads inside the library. Every change passes these under both sanitizers.
+add_custom_target(core_tests)
 
 # gex_limit(<test> <seconds>)
 function(gex_limit test seconds)
@@ -38,8 +38,8 @@ function(gex_unit_test name)
     gex_link_rooms(${name} ${room})
   endif()
   add_test(NAME unit.${name} COMMAND ${name})
-  set_tests_properties(unit.${name} PROPERTIES LABELS "unit;threads")
-  add_dependencies(tests_of_threads ${name})
+  set_tests_properties(unit.${name} PROPERTIES LABELS "unit;core")
+  add_dependencies(core_tests ${name})
   gex_limit(unit.${name} ${arg_TIMEOUT})
 endfunction()
 
