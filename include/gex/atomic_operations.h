@@ -80,18 +80,20 @@ GEX_FOLDED_ uint64_t gex_ad_xor_(void* at, int wide, uint64_t operand, int order
               : __atomic_fetch_xor((gex_any32_*)at, (uint32_t)operand, order);
 }
 
-/* The value found, which is `expected` if it was exchanged. Does not fail spuriously. */
-GEX_FOLDED_ uint64_t gex_ad_compare_exchange_(void* at, int wide, uint64_t expected,
-                                              uint64_t desired, int order) {
+/* Exchanges if the value is `*expected`, else says in it what the value is. Does not fail
+ * spuriously.
+ */
+GEX_FOLDED_ int gex_ad_compare_exchange_(void* at, int wide, uint64_t* expected, uint64_t desired,
+                                         int order) {
   const int failed = order == __ATOMIC_RELAXED ? __ATOMIC_RELAXED : __ATOMIC_ACQUIRE;
-  uint64_t found64 = expected;
-  uint32_t found32 = (uint32_t)expected;
-  if (wide) {
-    __atomic_compare_exchange_n((gex_any64_*)at, &found64, desired, 0, order, failed);
-    return found64;
-  }
-  __atomic_compare_exchange_n((gex_any32_*)at, &found32, (uint32_t)desired, 0, order, failed);
-  return found32;
+  uint32_t found = (uint32_t)*expected;
+  int exchanged;
+  if (wide)
+    return __atomic_compare_exchange_n((gex_any64_*)at, expected, desired, 0, order, failed);
+  exchanged =
+      __atomic_compare_exchange_n((gex_any32_*)at, &found, (uint32_t)desired, 0, order, failed);
+  *expected = found;
+  return exchanged;
 }
 
 /* expr of the specification for floating-point numbers. */
@@ -163,7 +165,7 @@ GEX_FOLDED_ uint64_t gex_ad_apply_(gex_DT_t type, void* at, gex_OP_t opcode, uin
   const gex_OP_t operation = opcode < GEX_OP_TO_FETCHING(1) || opcode == GEX_OP_GET
                                  ? opcode
                                  : GEX_OP_TO_NONFETCHING(opcode);
-  uint64_t op0, found;
+  uint64_t op0;
   switch (operation) {
     case GEX_OP_GET:
       return gex_ad_load_(at, wide, flags);
@@ -172,7 +174,8 @@ GEX_FOLDED_ uint64_t gex_ad_apply_(gex_DT_t type, void* at, gex_OP_t opcode, uin
       gex_ad_store_(at, wide, operand1, flags);
       return 0;
     case GEX_OP_CAS:
-      return gex_ad_compare_exchange_(at, wide, operand1, operand2, order);
+      gex_ad_compare_exchange_(at, wide, &operand1, operand2, order);
+      return operand1;
     default:
       break;
   }
@@ -198,9 +201,9 @@ GEX_FOLDED_ uint64_t gex_ad_apply_(gex_DT_t type, void* at, gex_OP_t opcode, uin
   }
   /* Nothing is ordered by what only guesses at the value. */
   op0 = gex_ad_load_(at, wide, 0);
-  while ((found = gex_ad_compare_exchange_(
-              at, wide, op0, gex_ad_result_(type, operation, op0, operand1), order)) != op0)
-    op0 = found;
+  while (!gex_ad_compare_exchange_(at, wide, &op0, gex_ad_result_(type, operation, op0, operand1),
+                                   order)) {
+  }
   return op0;
 }
 
