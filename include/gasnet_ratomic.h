@@ -1,12 +1,18 @@
 /* gasnet_ratomic.h: remote atomics. Spec: "Remote Atomic Operations".
  *
- * The interface is declared whole. This release of libgex does not define its functions yet: a
- * program that calls one does not link, and the linker names it.
+ * An operation of a domain is atomic towards every other of that domain, from any rank and thread.
+ * libgex performs each with the processor's own atomic instructions: the caller itself where it has
+ * the target's segment mapped, which is inline when the opcode is a constant; else the target's
+ * process, asked by a message. A domain so has one way for each target, whatever the operation; and
+ * the ways are coherent, because in the end it is a processor of the target's host that executes
+ * the same instructions on the same memory. FAVOR flags are answered by gex_AD_QueryFlags and have
+ * nothing to choose.
  */
 #ifndef _INCLUDED_GASNET_RATOMIC_H
 #define _INCLUDED_GASNET_RATOMIC_H
 
 #include <gasnetex.h>
+#include <gex/atomic_operations.h>
 
 #ifdef __cplusplus
 extern "C" {
@@ -16,10 +22,13 @@ extern "C" {
 typedef struct _gex_AD* gex_AD_t;
 #define GEX_AD_INVALID ((gex_AD_t)0)
 
-/** Makes a domain. Collective over the team. Flags: GEX_FLAG_AD_FAVOR_... */
+/** Makes a domain of `tm`, one GEX_DT_ type and an OR of operations that this type has. Collective
+ * over the team; `dt`, `ops` and `flags` are single-valued, and a difference ends the job. Flags:
+ * at most one of GEX_FLAG_AD_FAVOR_{MY_RANK,MY_NBRHD,REMOTE}. Client context. */
 GEX_EXPORT_ void gex_AD_Create(gex_AD_t* ad_p, gex_TM_t tm, gex_DT_t dt, gex_OP_t ops,
                                gex_Flags_t flags);
-/** Ends a domain whose operations are all complete everywhere. Collective. */
+/** Ends a domain whose operations are all complete everywhere, before its team ends. Collective; no
+ * barrier. Client context. */
 GEX_EXPORT_ void gex_AD_Destroy(gex_AD_t ad);
 
 /* What a domain was made with, and its client data. Any context. */
@@ -30,22 +39,82 @@ GEX_EXPORT_ gex_OP_t gex_AD_QueryOps(gex_AD_t ad);
 GEX_EXPORT_ void gex_AD_SetCData(gex_AD_t ad, const void* val);
 GEX_EXPORT_ void* gex_AD_QueryCData(gex_AD_t ad);
 
-/* One operation on the aligned object at `tgt_addr` of a member. `result_p` receives the old value
- * of fetching operations. Implicit forms complete in category PUT (SET), GET (GET) or RMW. */
-#define GEX_AD_DECLARE_(SUFFIX, type)                                                            \
-  GEX_EXPORT_ gex_Event_t gex_AD_OpNB_##SUFFIX(gex_AD_t ad, type* result_p, gex_Rank_t tgt_rank, \
-                                               void* tgt_addr, gex_OP_t opcode, type operand1,   \
-                                               type operand2, gex_Flags_t flags);                \
-  GEX_EXPORT_ int gex_AD_OpNBI_##SUFFIX(gex_AD_t ad, type* result_p, gex_Rank_t tgt_rank,        \
-                                        void* tgt_addr, gex_OP_t opcode, type operand1,          \
-                                        type operand2, gex_Flags_t flags);
-GEX_AD_DECLARE_(I32, int32_t)
-GEX_AD_DECLARE_(U32, uint32_t)
-GEX_AD_DECLARE_(I64, int64_t)
-GEX_AD_DECLARE_(U64, uint64_t)
-GEX_AD_DECLARE_(FLT, float)
-GEX_AD_DECLARE_(DBL, double)
-#undef GEX_AD_DECLARE_
+/* The general forms of gex_AD_OpNB_ and gex_AD_OpNBI_; operands as in gex/atomic_operations.h. */
+GEX_EXPORT_ gex_Event_t gex_ad_nb_(gex_AD_t ad, gex_DT_t type, void* result_p, gex_Rank_t tgt_rank,
+                                   void* tgt_addr, gex_OP_t opcode, uint64_t operand1,
+                                   uint64_t operand2, gex_Flags_t flags);
+GEX_EXPORT_ int gex_ad_nbi_(gex_AD_t ad, gex_DT_t type, void* result_p, gex_Rank_t tgt_rank,
+                            void* tgt_addr, gex_OP_t opcode, uint64_t operand1, uint64_t operand2,
+                            gex_Flags_t flags);
+
+/* Displacement of the target's segment, or GEX_NOT_MAPPED_ when the call must go out of line. */
+GEX_FOLDED_ intptr_t gex_ad_displacement_(gex_AD_t ad, gex_Rank_t tgt_rank, gex_OP_t opcode,
+                                          gex_Flags_t flags) {
+  if (!__builtin_constant_p(opcode)) return GEX_NOT_MAPPED_;
+  if (GEX_UNLIKELY_(!GEX_IS_READABLE_DOMAIN_(ad) ||
+                    (flags & (GEX_FLAG_SELF_SEG_OFFSET | GEX_FLAG_PEER_SEG_OFFSET))))
+    return GEX_NOT_MAPPED_;
+  if (__builtin_constant_p(flags) && (flags & GEX_FLAG_AD_MY_RANK)) return 0;
+  return GEX_DOMAIN_PREFIX_(ad)->displacement[(flags & GEX_FLAG_RANK_IS_JOBRANK) != 0][tgt_rank];
+}
+
+#ifdef GEX_TWINS_
+#define GEX_AD_ENTRY_ GEX_EXPORT_
+#else
+#define GEX_AD_ENTRY_ GEX_FOLDED_
+#endif
+
+/* gex_AD_OpNB_<SUFFIX> and gex_AD_OpNBI_<SUFFIX>: one operation on the aligned object at
+ * `tgt_addr`, in the bound segment of a member. `*result_p` receives the old value of fetching
+ * operations, by the time the operation is complete; other operations ignore it. The implicit form
+ * completes in category PUT (SET), GET (GET) or RMW (all others). GEX_EVENT_NO_OP, and non-zero,
+ * only when GEX_FLAG_IMMEDIATE was given and nothing was done. Any thread; not in handlers, not
+ * while holding an HSL. Flags: GEX_FLAG_IMMEDIATE GEX_FLAG_AD_MY_RANK        asserts that the
+ * target is the caller's own endpoint, or GEX_FLAG_AD_MY_NBRHD       that it is in the caller's
+ * neighborhood GEX_FLAG_AD_REL            what this thread did, and what it has synchronised, comes
+ * before GEX_FLAG_AD_ACQ            what the thread does that synchronises the operation comes
+ * after GEX_FLAG_RANK_IS_JOBRANK   `tgt_rank` is a jobrank, of a member GEX_FLAG_SELF_SEG_OFFSET
+ * `result_p` is an offset into the caller's bound segment GEX_FLAG_PEER_SEG_OFFSET   `tgt_addr` is
+ * an offset into the target's */
+#define GEX_AD_DEFINE_(SUFFIX, type, word)                                                         \
+  GEX_FOLDED_ uint64_t gex_ad_bits_##SUFFIX##_(type value) {                                       \
+    word bits;                                                                                     \
+    memcpy(&bits, &value, sizeof bits);                                                            \
+    return bits;                                                                                   \
+  }                                                                                                \
+  GEX_AD_ENTRY_ gex_Event_t gex_AD_OpNB_##SUFFIX(gex_AD_t ad, type* result_p, gex_Rank_t tgt_rank, \
+                                                 void* tgt_addr, gex_OP_t opcode, type operand1,   \
+                                                 type operand2, gex_Flags_t flags) {               \
+    const uint64_t bits1 = gex_ad_bits_##SUFFIX##_(operand1);                                      \
+    const uint64_t bits2 = gex_ad_bits_##SUFFIX##_(operand2);                                      \
+    const intptr_t displacement = gex_ad_displacement_(ad, tgt_rank, opcode, flags);               \
+    if (!GEX_RMA_MAPPED_(displacement))                                                            \
+      return gex_ad_nb_(ad, GEX_DT_##SUFFIX, result_p, tgt_rank, tgt_addr, opcode, bits1, bits2,   \
+                        flags);                                                                    \
+    gex_ad_perform_(GEX_DT_##SUFFIX, result_p, (char*)tgt_addr + displacement, opcode, bits1,      \
+                    bits2, flags);                                                                 \
+    return GEX_EVENT_INVALID;                                                                      \
+  }                                                                                                \
+  GEX_AD_ENTRY_ int gex_AD_OpNBI_##SUFFIX(gex_AD_t ad, type* result_p, gex_Rank_t tgt_rank,        \
+                                          void* tgt_addr, gex_OP_t opcode, type operand1,          \
+                                          type operand2, gex_Flags_t flags) {                      \
+    const uint64_t bits1 = gex_ad_bits_##SUFFIX##_(operand1);                                      \
+    const uint64_t bits2 = gex_ad_bits_##SUFFIX##_(operand2);                                      \
+    const intptr_t displacement = gex_ad_displacement_(ad, tgt_rank, opcode, flags);               \
+    if (!GEX_RMA_MAPPED_(displacement))                                                            \
+      return gex_ad_nbi_(ad, GEX_DT_##SUFFIX, result_p, tgt_rank, tgt_addr, opcode, bits1, bits2,  \
+                         flags);                                                                   \
+    gex_ad_perform_(GEX_DT_##SUFFIX, result_p, (char*)tgt_addr + displacement, opcode, bits1,      \
+                    bits2, flags);                                                                 \
+    return 0;                                                                                      \
+  }
+GEX_AD_DEFINE_(I32, int32_t, uint32_t)
+GEX_AD_DEFINE_(U32, uint32_t, uint32_t)
+GEX_AD_DEFINE_(I64, int64_t, uint64_t)
+GEX_AD_DEFINE_(U64, uint64_t, uint64_t)
+GEX_AD_DEFINE_(FLT, float, uint32_t)
+GEX_AD_DEFINE_(DBL, double, uint64_t)
+#undef GEX_AD_DEFINE_
 
 #ifdef __cplusplus
 }

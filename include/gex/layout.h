@@ -53,6 +53,19 @@ struct gex_EndpointPrefix_ {
   uint16_t reserved;
 };
 
+/** Public prefix of an atomic domain. */
+struct gex_DomainPrefix_ {
+  /* By rank of the domain's team, and by jobrank: what to add to an address in that process's bound
+   * segment, as in gex_TeamPrefix_. */
+  const intptr_t* displacement[2];
+  struct _gex_TM* team;
+  const void* client_data;
+  gex_DT_t data_type;
+  gex_OP_t operations;
+  gex_Flags_t flags;
+  uint32_t reserved;
+};
+
 /** A gex_TM_t is a team member's address with bit 0 set, when inline code may read its prefix; the
  * address alone, when every call goes out of line to be checked; or, with bit 1 set, a TM-pair,
  * which is a value. GEX_TM_INVALID has neither bit: one test keeps inline code away from all that
@@ -60,6 +73,11 @@ struct gex_EndpointPrefix_ {
 #define GEX_IS_READABLE_TEAM_(tm) (((uintptr_t)(tm)) & 1u)
 #define GEX_IS_PAIR_(tm) (((uintptr_t)(tm)) & 2u)
 #define GEX_TEAM_PREFIX_(tm) ((const struct gex_TeamPrefix_*)(const void*)((const char*)(tm)-1))
+
+/** A gex_AD_t is a domain's address with bit 0 set, when inline code may read its prefix; the
+ * address alone, when every call goes out of line to be checked. GEX_AD_INVALID has no bit set. */
+#define GEX_IS_READABLE_DOMAIN_(ad) (((uintptr_t)(ad)) & 1u)
+#define GEX_DOMAIN_PREFIX_(ad) ((const struct gex_DomainPrefix_*)(const void*)((const char*)(ad)-1))
 
 #ifdef __cplusplus
 }

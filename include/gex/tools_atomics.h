@@ -27,6 +27,7 @@
 #ifndef GEX_TOOLS_ATOMICS_H_
 #define GEX_TOOLS_ATOMICS_H_
 
+#include <gex/any_width.h>
 #include <gex/fences.h>
 #include <gex/platform.h>
 #include <gex/tools_mode.h>
@@ -87,9 +88,6 @@ typedef gasnett_atomic_t gasnett_strongatomic_t;
 typedef gasnett_atomic_val_t gasnett_strongatomic_val_t;
 typedef gasnett_atomic_sval_t gasnett_strongatomic_sval_t;
 
-/* The object may really be another integer or a floating-point number of this width. */
-typedef uint32_t __attribute__((__may_alias__)) gex_any32_;
-typedef uint64_t __attribute__((__may_alias__)) gex_any64_;
 #define GEX_ANY32_(p) ((gex_any32_*)&(p)->gex_value)
 #define GEX_ANY64_(p) ((gex_any64_*)&(p)->gex_value)
 

@@ -22,6 +22,8 @@ enum class Internal : std::uint8_t {
   exchange_spread,
   barrier,
   named_barrier,
+  atomic_request,
+  atomic_done,
   count
 };
 

@@ -9,6 +9,7 @@
 #include "am/network.h"
 #include "am/startup.h"
 #include "api/require.h"
+#include "atomic/atomic.h"
 #include "base/error.h"
 #include "core/objects.h"
 #include "core/progress.h"
@@ -72,6 +73,7 @@ void start_library() {
   gex::start_process(gex::am::deliver_from_network);
   gex::am::start();
   gex::rma::start();
+  gex::atomic::start();
   gex::team::start_exchange();
   gex::team::start_barriers();
   gex::team::start_named_barrier();

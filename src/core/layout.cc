@@ -24,6 +24,13 @@ static_assert(offsetof(gex_TeamPrefix_, displacement) == 0 &&
               offsetof(gex_TeamPrefix_, client_data) == 32 && sizeof(gex_TeamPrefix_) == 48);
 static_assert(offsetof(gex_EndpointPrefix_, client) == 0 &&
               offsetof(gex_EndpointPrefix_, segment) == 8 && sizeof(gex_EndpointPrefix_) == 32);
+static_assert(offsetof(gex_DomainPrefix_, displacement) == 0 &&
+              offsetof(gex_DomainPrefix_, team) == 16 &&
+              offsetof(gex_DomainPrefix_, client_data) == 24 &&
+              offsetof(gex_DomainPrefix_, data_type) == 32 &&
+              offsetof(gex_DomainPrefix_, operations) == 36 &&
+              offsetof(gex_DomainPrefix_, flags) == 40 && sizeof(gex_DomainPrefix_) == 48 &&
+              alignof(gex_DomainPrefix_) >= 2);
 static_assert(alignof(Team) >= 4, "bits 0 and 1 of a handle tell what it is");
 
 static_assert(sizeof(gex_HSL_t) == 64);

@@ -34,18 +34,6 @@ Outbound message_of(const Transfer& transfer, Internal handler, Category categor
   return message;
 }
 
-/// The range in this process's segment that a peer's message names; ends the job if it is not.
-std::byte* own_range(gex_Token_t token, std::uint64_t address, std::size_t size,
-                     const char* what) noexcept {
-  const gex_EP_t endpoint = endpoint_at(token->header.endpoints().target_address());
-  auto* start = reinterpret_cast<std::byte*>(address);
-  if (endpoint == nullptr || endpoint->segment == nullptr ||
-      !endpoint->segment->contains(start, size))
-    fatal("rank %u: %s of %zu bytes at %p is outside this process's bound segment",
-          token->header.source, what, size, static_cast<void*>(start));
-  return start;
-}
-
 // put: address, target -> done: target
 void on_put(gex_Token_t token, void* payload, std::size_t size, const gex_AM_Arg_t* args,
             unsigned) noexcept {
@@ -97,6 +85,17 @@ int for_each_part(std::size_t size, bool immediate, Send send) noexcept {
 }
 
 }  // namespace
+
+std::byte* own_range(gex_Token_t token, std::uint64_t address, std::size_t size,
+                     const char* what) noexcept {
+  const gex_EP_t endpoint = endpoint_at(token->header.endpoints().target_address());
+  auto* start = reinterpret_cast<std::byte*>(address);
+  if (endpoint == nullptr || endpoint->segment == nullptr ||
+      !endpoint->segment->contains(start, size))
+    fatal("rank %u: %s of %zu bytes at %p is outside this process's bound segment",
+          token->header.source, what, size, static_cast<void*>(start));
+  return start;
+}
 
 std::uint32_t parts_of(std::size_t size) noexcept {
   const std::size_t limit = part_bytes();

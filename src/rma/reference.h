@@ -19,6 +19,11 @@ std::uint32_t parts_of(std::size_t size) noexcept;
 int put_parts(const Transfer& transfer, CompletionTarget target, bool immediate) noexcept;
 int get_parts(const Transfer& transfer, CompletionTarget target, bool immediate) noexcept;
 
+/// The range in this process's segment that a peer's message names; ends the job if it is not
+/// there. `what` says of whom it is the range: "a put".
+std::byte* own_range(gex_Token_t token, std::uint64_t address, std::size_t size,
+                     const char* what) noexcept;
+
 void start_reference();
 
 }  // namespace gex::rma

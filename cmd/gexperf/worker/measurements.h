@@ -25,6 +25,12 @@ void put_nb(const Context& context);
 void put_large(const Context& context);
 void get_blocking(const Context& context);
 
+// atomic.cc
+void atomic_fetch_add(const Context& context);
+void atomic_fetch_add_nbi(const Context& context);
+void atomic_add(const Context& context);
+void atomic_fetch_add_double(const Context& context);
+
 // messages.cc
 void short_round_trip(const Context& context);
 void medium_8_round_trip(const Context& context);

@@ -105,7 +105,7 @@ class Text(Case):
             r"  active messages +native +native.*",
             r"  put +native +reference.*",
             r"  get +native +reference.*",
-            r"  atomics +absent +absent.*",
+            r"  atomics +native +reference.*",
             r"  registered memory +absent +absent.*",
             r"  device memory +absent +absent.*",
             r"  barrier +native +reference.*",

@@ -18,12 +18,13 @@ import uuid
 
 NAMES = {
     "limits": [
-        "limit.copy.8", "limit.copy.8.rate", "limit.fetch.8", "limit.memcpy.1048576", "limit.line",
-        "limit.lines.2", "limit.word", "limit.memory.65536", "limit.exchange", "limit.yield",
+        "limit.copy.8", "limit.copy.8.rate", "limit.fetch.8", "limit.memcpy.1048576", "limit.fadd.8",
+        "limit.line", "limit.lines.2", "limit.word", "limit.memory.65536", "limit.exchange", "limit.yield",
         "limit.spawn.2",
     ],
     "put": ["put.8.blocking", "put.8.rate", "put.8.nbi", "put.8.nb", "put.1048576"],
     "get": ["get.8.blocking"],
+    "atomic": ["atomic.fadd.8", "atomic.fadd.8.nbi", "atomic.add.8", "atomic.fadd.dbl"],
     "am": [
         "am.short.rtt", "am.short.rtt.par", "am.short.flood", "am.short.flood.par",
         "am.short.flood.par2", "am.short.flood.both", "am.short.flood.emu", "am.medium.8.rtt",
@@ -38,6 +39,7 @@ NAMES = {
 BUDGETS = {
     "put.8.blocking": ("ratio", 1.05), "put.8.nbi": ("ratio", 1.1), "put.8.nb": ("ratio", 1.1),
     "put.1048576": ("ratio", 1.05), "get.8.blocking": ("ratio", 1.05),
+    "atomic.fadd.8": ("ratio", 1.15), "atomic.fadd.8.nbi": ("ratio", 1.15),
     "am.short.rtt": ("ratio", 1.15), "am.short.rtt.par": ("ratio", 1.25),
     "am.short.flood": ("value", 15), "am.short.flood.par": ("value", 25),
     "am.short.flood.par2": ("ratio", 1.25), "am.short.flood.emu": ("value", 15),

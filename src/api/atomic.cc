@@ -1,0 +1,176 @@
+// Entry points: atomic domains and their operations, out of line.
+
+#include "atomic/atomic.h"
+
+#include <gasnet_ratomic.h>
+
+#include "api/require.h"
+#include "atomic/domain.h"
+#include "atomic/operations.h"
+#include "base/error.h"
+#include "core/restricted.h"
+#include "core/team.h"
+
+namespace {
+
+using gex::Call;
+using gex::check_context;
+using gex::checked;
+using gex::fatal;
+using gex::atomic::Domain;
+using gex::atomic::fetches;
+using gex::atomic::name_of_operation;
+using gex::atomic::name_of_type;
+using gex::atomic::Operation;
+using gex::atomic::require_domain;
+
+constexpr gex_Flags_t favor_flags =
+    GEX_FLAG_AD_FAVOR_MY_RANK | GEX_FLAG_AD_FAVOR_MY_NBRHD | GEX_FLAG_AD_FAVOR_REMOTE;
+constexpr gex_Flags_t offset_flags = GEX_FLAG_SELF_SEG_OFFSET | GEX_FLAG_PEER_SEG_OFFSET;
+constexpr gex_Flags_t locality_flags = GEX_FLAG_AD_MY_RANK | GEX_FLAG_AD_MY_NBRHD;
+constexpr gex_Flags_t operation_flags = GEX_FLAG_IMMEDIATE | GEX_FLAG_AD_ACQ | GEX_FLAG_AD_REL |
+                                        GEX_FLAG_RANK_IS_JOBRANK | offset_flags | locality_flags;
+
+/// The call that clients made, of those whose first is that of GEX_DT_I32.
+Call call_of(Call first, gex_DT_t type) noexcept {
+  const auto number = static_cast<unsigned>(__builtin_ctz(type));
+  return static_cast<Call>(static_cast<unsigned>(first) + number);
+}
+static_assert(static_cast<unsigned>(Call::ad_nb_dbl) == static_cast<unsigned>(Call::ad_nb_i32) + 5);
+static_assert(static_cast<unsigned>(Call::ad_nbi_dbl) ==
+              static_cast<unsigned>(Call::ad_nbi_i32) + 5);
+
+/// Always: one domain is made once, and used often.
+void require_arguments(gex_DT_t dt, gex_OP_t ops, gex_Flags_t flags, const char* call) {
+  if (!gex::atomic::is_type(dt)) fatal("%s: 0x%x is no data type of atomics", call, dt);
+  if (ops == 0) fatal("%s: no operation is given", call);
+  const gex_OP_t foreign = ops & ~gex::atomic::operations_of(dt);
+  if (foreign != 0) {
+    const char* name = name_of_operation(foreign & -foreign);
+    if (name == nullptr) fatal("%s: 0x%x are no operations of atomics", call, foreign);
+    fatal("%s: %s is no operation of %s", call, name, name_of_type(dt));
+  }
+  if ((flags & ~favor_flags) != 0) fatal("%s: unknown flags 0x%x", call, flags & ~favor_flags);
+  if ((flags & (flags - 1)) != 0) fatal("%s: more than one AD_FAVOR flag", call);
+}
+
+/// The rank in the domain's team.
+gex_Rank_t rank_in_team(const Domain& domain, gex_Rank_t rank, gex_Flags_t flags,
+                        const char* call) {
+  gex::Team& team = gex::Team::from(domain.team);
+  if ((flags & GEX_FLAG_RANK_IS_JOBRANK) == 0) return rank;
+  const gex_Rank_t member = team.rank_of(rank);
+  if (member == GEX_RANK_INVALID)
+    fatal("%s: jobrank %u is no member of the domain's team", call, rank);
+  return member;
+}
+
+/// What a client can get wrong beside the target, in checked mode.
+void check(const Domain& domain, gex_DT_t type, const void* result_p, gex_OP_t opcode,
+           gex_Flags_t flags, const char* call) {
+  gex::require_team(domain.team, call);
+  if (type != domain.data_type)
+    fatal("%s: the domain is of type %s", call, name_of_type(domain.data_type));
+  const char* name = name_of_operation(opcode);
+  if (name == nullptr) fatal("%s: the opcode 0x%x is not one operation", call, opcode);
+  if (!gex::atomic::is_operation_of(type, opcode))
+    fatal("%s: %s is no operation of %s", call, name, name_of_type(type));
+  if ((opcode & domain.operations) == 0)
+    fatal("%s: %s is none of the operations that the domain was made with", call, name);
+  gex::require_flags(flags, operation_flags, call);
+  if ((flags & locality_flags) == locality_flags)
+    fatal("%s: GEX_FLAG_AD_MY_RANK and GEX_FLAG_AD_MY_NBRHD exclude one another", call);
+  if (fetches(opcode) && result_p == nullptr && (flags & GEX_FLAG_SELF_SEG_OFFSET) == 0)
+    fatal("%s: %s fetches, but result_p is null", call, name);
+}
+
+void check_target(const Domain& domain, gex_Rank_t rank, const gex::rma::Transfer& target,
+                  gex_Flags_t flags, const char* call) {
+  if (target.remote % target.size != 0)
+    fatal("%s: the target %p is not aligned to %zu bytes", call,
+          reinterpret_cast<void*>(target.remote), target.size);
+  if ((flags & GEX_FLAG_AD_MY_RANK) != 0 && rank != gex::Team::from(domain.team).rank)
+    fatal("%s: GEX_FLAG_AD_MY_RANK, but the target is rank %u, and this is rank %u", call, rank,
+          gex::Team::from(domain.team).rank);
+  if ((flags & GEX_FLAG_AD_MY_NBRHD) != 0 && !gex::process().neighborhood.contains(target.jobrank))
+    fatal("%s: GEX_FLAG_AD_MY_NBRHD, but rank %u is not in this process's neighborhood", call,
+          target.jobrank);
+}
+
+/// The operation as the room performs it.
+Operation begin(Call call, gex_AD_t ad, gex_DT_t type, void* result_p, gex_Rank_t tgt_rank,
+                void* tgt_addr, gex_OP_t opcode, std::uint64_t operand1, std::uint64_t operand2,
+                gex_Flags_t flags) {
+  const char* name = name_of(call);
+  check_context(call);
+  const Domain& domain = require_domain(ad, name);
+  if (checked()) check(domain, type, result_p, opcode, flags, name);
+  const gex_Rank_t rank = rank_in_team(domain, tgt_rank, flags, name);
+  if (checked()) gex::require_peer(domain.team, rank, name);
+  const bool fetching = fetches(opcode);
+  const gex_Flags_t offsets =
+      flags & (fetching ? offset_flags : gex_Flags_t{GEX_FLAG_PEER_SEG_OFFSET});
+  // What fetches nothing has no local side; any address stands for one while it is looked at.
+  gex::rma::Transfer target =
+      gex::rma::resolve_transfer(domain.team, rank, fetching ? result_p : &operand1, tgt_addr,
+                                 gex::atomic::size_of(type), offsets, name);
+  if (!fetching) target.local = nullptr;
+  if (checked()) check_target(domain, rank, target, flags, name);
+  return {type, opcode, operand1, operand2, target};
+}
+
+}  // namespace
+
+extern "C" {
+
+void gex_AD_Create(gex_AD_t* ad_p, gex_TM_t tm, gex_DT_t dt, gex_OP_t ops, gex_Flags_t flags) {
+  const char* call = name_of(Call::ad_create);
+  check_context(Call::ad_create);
+  gex::Team& team = gex::require_team(tm, call);
+  if (ad_p == nullptr) fatal("%s: ad_p is null", call);
+  require_arguments(dt, ops, flags, call);
+  *ad_p = gex::atomic::create(team, dt, ops, flags);
+}
+
+void gex_AD_Destroy(gex_AD_t ad) {
+  check_context(Call::ad_destroy);
+  delete &require_domain(ad, name_of(Call::ad_destroy));
+}
+
+gex_Flags_t gex_AD_QueryFlags(gex_AD_t ad) {
+  return require_domain(ad, __func__).flags;
+}
+gex_TM_t gex_AD_QueryTM(gex_AD_t ad) {
+  return require_domain(ad, __func__).team;
+}
+gex_DT_t gex_AD_QueryDT(gex_AD_t ad) {
+  return require_domain(ad, __func__).data_type;
+}
+gex_OP_t gex_AD_QueryOps(gex_AD_t ad) {
+  return require_domain(ad, __func__).operations;
+}
+void gex_AD_SetCData(gex_AD_t ad, const void* val) {
+  require_domain(ad, __func__).client_data = val;
+}
+void* gex_AD_QueryCData(gex_AD_t ad) {
+  return const_cast<void*>(require_domain(ad, __func__).client_data);
+}
+
+gex_Event_t gex_ad_nb_(gex_AD_t ad, gex_DT_t type, void* result_p, gex_Rank_t tgt_rank,
+                       void* tgt_addr, gex_OP_t opcode, uint64_t operand1, uint64_t operand2,
+                       gex_Flags_t flags) {
+  const Call call = call_of(Call::ad_nb_i32, type);
+  return gex::atomic::operate_explicit(
+      begin(call, ad, type, result_p, tgt_rank, tgt_addr, opcode, operand1, operand2, flags),
+      flags);
+}
+
+int gex_ad_nbi_(gex_AD_t ad, gex_DT_t type, void* result_p, gex_Rank_t tgt_rank, void* tgt_addr,
+                gex_OP_t opcode, uint64_t operand1, uint64_t operand2, gex_Flags_t flags) {
+  const Call call = call_of(Call::ad_nbi_i32, type);
+  return gex::atomic::operate_implicit(
+      begin(call, ad, type, result_p, tgt_rank, tgt_addr, opcode, operand1, operand2, flags),
+      flags);
+}
+
+}  // extern "C"

@@ -1,0 +1,32 @@
+#pragma once
+// Atomic operations, out of line: for targets whose memory is not mapped, for opcodes and flags
+// that the inline form leaves to a call, and for checked mode.
+//
+// A mapped target is operated on here. Any other is operated on by its owner, which a message asks
+// (remote.h). Both execute the processor's own atomic instructions, the same text (operations.h),
+// so a word that some ranks reach directly and others by messages is atomic for all of them.
+
+#include <gasnetex.h>
+
+#include <cstdint>
+
+#include "rma/rma.h"
+
+namespace gex::atomic {
+
+/// One operation, arguments checked and flags resolved.
+struct Operation {
+  gex_DT_t type;
+  gex_OP_t opcode;
+  std::uint64_t operand1;
+  std::uint64_t operand2;
+  rma::Transfer target;  ///< its local side is the result, of operations that fetch
+};
+
+gex_Event_t operate_explicit(const Operation& operation, gex_Flags_t flags) noexcept;
+int operate_implicit(const Operation& operation, gex_Flags_t flags) noexcept;
+
+/// Start-up only.
+void start();
+
+}  // namespace gex::atomic

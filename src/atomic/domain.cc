@@ -1,0 +1,84 @@
+#include "atomic/domain.h"
+
+#include <algorithm>
+#include <cstring>
+#include <mutex>
+#include <span>
+#include <vector>
+
+#include "base/error.h"
+#include "base/immortal.h"
+#include "team/exchange.h"
+
+namespace gex::atomic {
+
+namespace {
+
+/// What the checks know of domains.
+struct LiveDomains {
+  std::mutex mutex;
+  std::vector<const Domain*> domains;
+};
+Immortal<LiveDomains> live_domains;
+
+/// The arguments that must be the same everywhere.
+struct Arguments {
+  gex_DT_t type;
+  gex_OP_t operations;
+  gex_Flags_t flags;
+};
+
+void require_same(const char* what, std::uint32_t mine, std::uint32_t theirs, gex_Rank_t rank) {
+  if (mine != theirs)
+    fatal("gex_AD_Create: %s differ: 0x%x here, 0x%x in rank %u of the team", what, mine, theirs,
+          rank);
+}
+
+}  // namespace
+
+Domain::Domain(Team& over, gex_DT_t type, gex_OP_t operation_set, gex_Flags_t creation_flags)
+    : gex_DomainPrefix_{} {
+  displacement[0] = over.displacement;
+  displacement[1] = Team::from(over.client->team).displacement;
+  team = over.handle();
+  data_type = type;
+  operations = operation_set;
+  flags = creation_flags;
+  LiveDomains& live = live_domains.get();
+  const std::lock_guard lock(live.mutex);
+  live.domains.push_back(this);
+}
+
+Domain::~Domain() {
+  LiveDomains& live = live_domains.get();
+  const std::lock_guard lock(live.mutex);
+  std::erase(live.domains, this);
+}
+
+gex_AD_t create(Team& team, gex_DT_t type, gex_OP_t operations, gex_Flags_t flags) {
+  const Arguments mine{type, operations, flags};
+  const auto blocks = team::exchange(team, std::as_bytes(std::span(&mine, 1)));
+  for (gex_Rank_t rank = 0; rank < team.size; ++rank) {
+    Arguments theirs;
+    if (blocks[rank].size() != sizeof theirs)
+      fatal("gex_AD_Create: rank %u of the team is in another collective call", rank);
+    std::memcpy(&theirs, blocks[rank].data(), sizeof theirs);
+    require_same("the data types", type, theirs.type, rank);
+    require_same("the operations", operations, theirs.operations, rank);
+    require_same("the flags", flags, theirs.flags, rank);
+  }
+  return (new Domain(team, type, operations, flags))->handle();
+}
+
+Domain& require_domain(gex_AD_t ad, const char* call) noexcept {
+  if (ad == GEX_AD_INVALID) fatal("%s: the domain is GEX_AD_INVALID", call);
+  Domain& domain = Domain::from(ad);
+  if (!checked()) return domain;
+  LiveDomains& live = live_domains.get();
+  const std::lock_guard lock(live.mutex);
+  if (std::find(live.domains.begin(), live.domains.end(), &domain) == live.domains.end())
+    fatal("%s: the domain %p was destroyed, or is none", call, static_cast<void*>(&domain));
+  return domain;
+}
+
+}  // namespace gex::atomic

@@ -1,0 +1,526 @@
+// Atomic domains: every type, operation, form and flag, over any team, directly and by message.
+
+#include <gasnet_ratomic.h>
+
+#include <array>
+#include <numeric>
+#include <thread>
+#include <utility>
+
+#include "../../atomic_arithmetic.h"
+#include "transfer.h"
+
+namespace conformance {
+namespace {
+
+using atomic_arithmetic::bits_of;
+using atomic_arithmetic::is_fetching;
+using atomic_arithmetic::operation_count;
+
+/// The interface's functions of one type.
+template <class T>
+struct Functions;
+#define GEX_TEST_FUNCTIONS(SUFFIX, type)                                                        \
+  template <>                                                                                   \
+  struct Functions<type> {                                                                      \
+    static constexpr gex_DT_t dt = GEX_DT_##SUFFIX;                                             \
+    [[gnu::always_inline]] static gex_Event_t nb(gex_AD_t ad, type* result, gex_Rank_t rank,    \
+                                                 void* at, gex_OP_t op, type a, type b,         \
+                                                 gex_Flags_t flags) {                           \
+      return gex_AD_OpNB_##SUFFIX(ad, result, rank, at, op, a, b, flags);                       \
+    }                                                                                           \
+    [[gnu::always_inline]] static int nbi(gex_AD_t ad, type* result, gex_Rank_t rank, void* at, \
+                                          gex_OP_t op, type a, type b, gex_Flags_t flags) {     \
+      return gex_AD_OpNBI_##SUFFIX(ad, result, rank, at, op, a, b, flags);                      \
+    }                                                                                           \
+  };
+GEX_TEST_FUNCTIONS(I32, std::int32_t)
+GEX_TEST_FUNCTIONS(U32, std::uint32_t)
+GEX_TEST_FUNCTIONS(I64, std::int64_t)
+GEX_TEST_FUNCTIONS(U64, std::uint64_t)
+GEX_TEST_FUNCTIONS(FLT, float)
+GEX_TEST_FUNCTIONS(DBL, double)
+#undef GEX_TEST_FUNCTIONS
+
+using Types =
+    testing::Types<std::int32_t, std::uint32_t, std::int64_t, std::uint64_t, float, double>;
+
+gex_AD_t create(gex_TM_t tm, gex_DT_t dt, gex_OP_t ops, gex_Flags_t flags = 0) {
+  gex_AD_t ad = GEX_AD_INVALID;
+  gex_AD_Create(&ad, tm, dt, ops, flags);
+  return ad;
+}
+
+/// A domain of all operations of a type, over the primordial team.
+template <class T>
+gex_AD_t create_all() {
+  return create(team(), Functions<T>::dt, atomic_arithmetic::operations<T>());
+}
+
+gex_EC_t category_of(gex_OP_t op) {
+  return op == GEX_OP_SET ? GEX_EC_PUT : op == GEX_OP_GET ? GEX_EC_GET : GEX_EC_RMW;
+}
+
+/// One call, and all it takes.
+template <class T>
+struct Call {
+  gex_AD_t ad;
+  T* result;
+  gex_Rank_t rank;
+  void* at;
+  gex_OP_t op;
+  T operand1;
+  T operand2;
+  gex_Flags_t flags;
+};
+
+/// The explicit and the implicit form of a call whose opcode the compiler knows.
+template <class T>
+struct Forms {
+  gex_Event_t (*nb)(const Call<T>&);
+  int (*nbi)(const Call<T>&);
+};
+template <class T, unsigned number>
+constexpr Forms<T> constant_forms() {
+  constexpr gex_OP_t op = gex_OP_t{1} << number;
+  return {
+      [](const Call<T>& c) {
+        return Functions<T>::nb(c.ad, c.result, c.rank, c.at, op, c.operand1, c.operand2, c.flags);
+      },
+      [](const Call<T>& c) {
+        return Functions<T>::nbi(c.ad, c.result, c.rank, c.at, op, c.operand1, c.operand2, c.flags);
+      }};
+}
+template <class T, unsigned... numbers>
+constexpr std::array<Forms<T>, sizeof...(numbers)> all_forms(
+    std::integer_sequence<unsigned, numbers...>) {
+  return {constant_forms<T, numbers>()...};
+}
+template <class T>
+constexpr auto forms = all_forms<T>(std::make_integer_sequence<unsigned, operation_count>());
+
+/// Performs the call to its end, in one of four ways.
+template <class T>
+void perform(const Call<T>& c, unsigned way) {
+  const Forms<T>& constant = forms<T>[static_cast<unsigned>(std::countr_zero(c.op))];
+  const bool known = way % 2 == 0;
+  if (way / 2 % 2 == 0) {
+    gex_Event_t event = GEX_EVENT_INVALID;
+    retry([&] {
+      event = known ? constant.nb(c)
+                    : Functions<T>::nb(c.ad, c.result, c.rank, c.at, c.op, c.operand1, c.operand2,
+                                       c.flags);
+      return event != GEX_EVENT_NO_OP;
+    });
+    gex_Event_Wait(event);
+  } else {
+    retry([&] {
+      return (known ? constant.nbi(c)
+                    : Functions<T>::nbi(c.ad, c.result, c.rank, c.at, c.op, c.operand1, c.operand2,
+                                        c.flags)) == 0;
+    });
+    gex_NBI_Wait(category_of(c.op), 0);
+  }
+}
+
+/// One operation on `at` of a rank, completed; its result, or 0.
+template <class T>
+T once(gex_AD_t ad, gex_Rank_t rank, void* at, gex_OP_t op, T operand1 = 0, T operand2 = 0,
+       gex_Flags_t flags = 0) {
+  T result = 0;
+  perform(Call<T>{ad, &result, rank, at, op, operand1, operand2, flags}, 0);
+  return result;
+}
+
+template <class T>
+class Atomic : public testing::Test {};
+TYPED_TEST_SUITE(Atomic, Types);
+
+TYPED_TEST(Atomic, OperationsDoWhatPlainArithmeticDoes) {
+  using T = TypeParam;
+  const gex_AD_t ad = create_all<T>();
+  atomic_arithmetic::Values<T> values(rank() * 100 + Functions<T>::dt);
+  constexpr gex_Flags_t choices[] = {GEX_FLAG_IMMEDIATE,       GEX_FLAG_AD_ACQ,
+                                     GEX_FLAG_AD_REL,          GEX_FLAG_RANK_IS_JOBRANK,
+                                     GEX_FLAG_SELF_SEG_OFFSET, GEX_FLAG_PEER_SEG_OFFSET};
+  const gex_Rank_t targets[] = {rank(), next(), previous(), size() - 1};
+  // Where this rank alone operates; and where results go, by pointer or offset.
+  const std::size_t place = 4096 + rank() * 64;
+  const std::size_t result_place = 65536;
+  T& result = *reinterpret_cast<T*>(own_segment() + result_place);
+  for (const gex_Rank_t target : targets) {
+    T expected = values();
+    once<T>(ad, target, segment_of(target) + place, GEX_OP_SET, expected);
+    for (unsigned step = 0; step < 20 * operation_count; ++step) {
+      const gex_OP_t op = gex_OP_t{1} << step % operation_count;
+      if ((op & atomic_arithmetic::operations<T>()) == 0) continue;
+      const std::uint64_t choice = values.number();
+      gex_Flags_t flags = 0;
+      if (choice % 2 == 0)
+        for (unsigned i = 0; i < std::size(choices); ++i)
+          if ((choice >> (8 + i) & 1) != 0) flags |= choices[i];
+      if ((choice >> 20 & 3) == 0 && in_neighborhood(target)) flags |= GEX_FLAG_AD_MY_NBRHD;
+      if ((choice >> 20 & 3) == 1 && target == rank()) flags |= GEX_FLAG_AD_MY_RANK;
+      const T op1 = choice >> 30 & 1 ? values() : expected;
+      const T op2 = values();
+      result = T{99};
+      Call<T> call{ad, &result, target, segment_of(target) + place, op, op1, op2, flags};
+      if ((flags & GEX_FLAG_SELF_SEG_OFFSET) != 0) call.result = reinterpret_cast<T*>(result_place);
+      if ((flags & GEX_FLAG_PEER_SEG_OFFSET) != 0) call.at = reinterpret_cast<void*>(place);
+      perform(call, static_cast<unsigned>(choice >> 40));
+      ASSERT_EQ(bits_of(result), bits_of(is_fetching(op) ? expected : T{99}))
+          << "operation " << op << ", flags " << flags << ", rank " << target;
+      expected = atomic_arithmetic::after(op, expected, op1, op2);
+    }
+    EXPECT_EQ(bits_of(once<T>(ad, target, segment_of(target) + place, GEX_OP_GET)),
+              bits_of(expected));
+  }
+  barrier();
+  gex_AD_Destroy(ad);
+}
+
+TYPED_TEST(Atomic, OperationsThatFetchNothingNeedNoPlaceForIt) {
+  using T = TypeParam;
+  const gex_AD_t ad = create_all<T>();
+  std::byte* at = segment_of(next()) + 8 * rank();
+  for (unsigned way = 0; way < 4; ++way) {
+    perform(Call<T>{ad, nullptr, next(), at, GEX_OP_SET, T{5}, 0, 0}, way);
+    perform(Call<T>{ad, nullptr, next(), at, GEX_OP_ADD, T{2}, 0, GEX_FLAG_SELF_SEG_OFFSET}, way);
+    perform(Call<T>{ad, nullptr, next(), at, GEX_OP_CAS, T{7}, T{11}, 0}, way);
+    EXPECT_EQ(once<T>(ad, next(), at, GEX_OP_GET), T{11});
+  }
+  barrier();
+  gex_AD_Destroy(ad);
+}
+
+/// All ranks at once on one word of one rank: the first free word at `hot`.
+constexpr std::size_t hot = 1024;
+
+template <class T>
+void clear_hot_word() {
+  std::memset(own_segment() + hot, 0, 64);
+  barrier();
+}
+
+TYPED_TEST(Atomic, HotWordCountsEveryIncrementOnce) {
+  using T = TypeParam;
+  const gex_AD_t ad = create_all<T>();
+  // Up to 2^24, which a float still counts.
+  constexpr int each = 1000;
+  for (const gex_Rank_t target : {gex_Rank_t{0}, static_cast<gex_Rank_t>(size() - 1)}) {
+    clear_hot_word<T>();
+    std::byte* at = segment_of(target) + hot;
+    std::vector<T> fetched(each);
+    for (int i = 0; i < each; ++i) {
+      const gex_OP_t op = i % 2 == 0 ? GEX_OP_FINC : GEX_OP_FADD;
+      fetched[i] = i % 2 == 0 ? once<T>(ad, target, at, op) : once<T>(ad, target, at, op, T{1});
+    }
+    for (int i = 1; i < each; ++i) ASSERT_LT(fetched[i - 1], fetched[i]);
+    // Every number below the total was fetched by one rank: their sum says so, none twice.
+    double sum = 0;
+    for (const T value : fetched) sum += static_cast<double>(value);
+    const std::vector<double> sums = gather(sum);
+    const double total = static_cast<double>(each) * size();
+    EXPECT_EQ(std::accumulate(sums.begin(), sums.end(), 0.0), total * (total - 1) / 2);
+    EXPECT_EQ(once<T>(ad, target, at, GEX_OP_GET), static_cast<T>(total));
+    barrier();
+  }
+  gex_AD_Destroy(ad);
+}
+
+TYPED_TEST(Atomic, HotWordsOfAllRanksLoseNothingWithManyUnderWay) {
+  using T = TypeParam;
+  const gex_AD_t ad = create_all<T>();
+  clear_hot_word<T>();
+  constexpr int each = 200;
+  std::vector<gex_Event_t> events;
+  for (int i = 0; i < each; ++i) {
+    for (gex_Rank_t target = 0; target < size(); ++target) {
+      std::byte* at = segment_of(target) + hot;
+      Functions<T>::nbi(ad, nullptr, target, at, GEX_OP_ADD, T{3}, 0, 0);
+      events.push_back(Functions<T>::nb(ad, nullptr, target, at, GEX_OP_DEC, 0, 0, 0));
+    }
+  }
+  gex_NBI_Wait(GEX_EC_RMW, 0);
+  gex_Event_WaitAll(events.data(), events.size(), 0);
+  barrier();
+  const auto total = static_cast<T>(2 * each * size());
+  EXPECT_EQ(*reinterpret_cast<T*>(own_segment() + hot), total);
+  EXPECT_EQ(once<T>(ad, next(), segment_of(next()) + hot, GEX_OP_GET), total);
+  barrier();
+  gex_AD_Destroy(ad);
+}
+
+TYPED_TEST(Atomic, HotWordKeepsTheLargestAndTheSmallest) {
+  using T = TypeParam;
+  const gex_AD_t ad = create_all<T>();
+  clear_hot_word<T>();
+  const std::size_t smallest = hot + 8;
+  if (rank() == 0) once<T>(ad, 0, own_segment() + smallest, GEX_OP_SET, T{30000});
+  barrier();
+  for (int i = 0; i < 100; ++i) {
+    const auto value = static_cast<T>((i * 37 + static_cast<int>(rank()) * 101) % 10000 + 1);
+    once<T>(ad, 0, segment_of(0) + hot, GEX_OP_MAX, value);
+    once<T>(ad, 0, segment_of(0) + smallest, GEX_OP_MIN, value);
+  }
+  barrier();
+  T most = 0;
+  T least = 30000;
+  for (int r = 0; r < static_cast<int>(size()); ++r) {
+    for (int i = 0; i < 100; ++i) {
+      const auto value = static_cast<T>((i * 37 + r * 101) % 10000 + 1);
+      most = std::max(most, value);
+      least = std::min(least, value);
+    }
+  }
+  EXPECT_EQ(once<T>(ad, 0, segment_of(0) + hot, GEX_OP_GET), most);
+  EXPECT_EQ(once<T>(ad, 0, segment_of(0) + smallest, GEX_OP_GET), least);
+  barrier();
+  gex_AD_Destroy(ad);
+}
+
+TYPED_TEST(Atomic, DomainsOfEveryTeamAnswerAndOperate) {
+  using T = TypeParam;
+  struct Kind {
+    int color;
+    int key;
+  };
+  const auto own = static_cast<int>(rank());
+  const Kind kinds[] = {{0, -own}, {own % 2, own}, {own, 0}};
+  for (const Kind& kind : kinds) {
+    gex_TM_t tm = GEX_TM_INVALID;
+    gex_TM_Split(&tm, team(), kind.color, kind.key, nullptr, 0, GEX_FLAG_TM_NO_SCRATCH);
+    const gex_Flags_t favors[] = {0, GEX_FLAG_AD_FAVOR_MY_RANK, GEX_FLAG_AD_FAVOR_MY_NBRHD,
+                                  GEX_FLAG_AD_FAVOR_REMOTE};
+    for (const gex_Flags_t favor : favors) {
+      const gex_OP_t ops = GEX_OP_FADD | GEX_OP_SET | GEX_OP_GET;
+      const gex_AD_t ad = create(tm, Functions<T>::dt, ops, favor);
+      ASSERT_NE(ad, GEX_AD_INVALID);
+      EXPECT_EQ(gex_AD_QueryTM(ad), tm);
+      EXPECT_EQ(gex_AD_QueryDT(ad), Functions<T>::dt);
+      EXPECT_EQ(gex_AD_QueryOps(ad), ops);
+      EXPECT_EQ(gex_AD_QueryFlags(ad), favor);
+      EXPECT_EQ(gex_AD_QueryCData(ad), nullptr);
+      gex_AD_SetCData(ad, &tm);
+      EXPECT_EQ(gex_AD_QueryCData(ad), &tm);
+
+      once<T>(ad, gex_TM_QueryRank(tm), own_segment() + hot, GEX_OP_SET, T{0}, T{0},
+              GEX_FLAG_AD_MY_RANK);
+      gex_Event_Wait(gex_Coll_BarrierNB(tm, 0));
+      // Everybody adds to everybody: by rank of the team, and by jobrank.
+      for (gex_Rank_t member = 0; member < gex_TM_QuerySize(tm); ++member) {
+        const gex_Rank_t jobrank = gex_TM_TranslateRankToJobrank(tm, member);
+        std::byte* at = segment_of(jobrank) + hot;
+        once<T>(ad, member, at, GEX_OP_FADD, T{1});
+        once<T>(ad, jobrank, at, GEX_OP_FADD, T{4}, T{0}, GEX_FLAG_RANK_IS_JOBRANK);
+      }
+      gex_Event_Wait(gex_Coll_BarrierNB(tm, 0));
+      EXPECT_EQ(*reinterpret_cast<T*>(own_segment() + hot),
+                static_cast<T>(5 * gex_TM_QuerySize(tm)));
+      gex_Event_Wait(gex_Coll_BarrierNB(tm, 0));
+      gex_AD_Destroy(ad);
+    }
+    gex_TM_Destroy(tm, nullptr, 0);
+  }
+}
+
+using Word = std::uint64_t;
+
+TEST(AtomicFlags, OfOwnRankAndNeighborhoodAsConstants) {
+  const gex_AD_t ad = create_all<Word>();
+  auto* own = reinterpret_cast<Word*>(own_segment() + hot);
+  *own = 5;
+  barrier();
+  Word result = 0;
+  gex_Event_Wait(gex_AD_OpNB_U64(ad, &result, rank(), own, GEX_OP_FADD, 2, 0, GEX_FLAG_AD_MY_RANK));
+  EXPECT_EQ(result, 5U);
+  EXPECT_EQ(gex_AD_OpNBI_U64(ad, &result, rank(), own, GEX_OP_SWAP, 20, 0,
+                             GEX_FLAG_AD_MY_RANK | GEX_FLAG_AD_ACQ | GEX_FLAG_RANK_IS_JOBRANK),
+            0);
+  gex_NBI_Wait(GEX_EC_RMW, 0);
+  EXPECT_EQ(result, 7U);
+  EXPECT_EQ(*own, 20U);
+  barrier();
+  gex_Rank_t neighbors = 0;
+  for (gex_Rank_t peer = 0; peer < size(); ++peer) {
+    if (!in_neighborhood(peer)) continue;
+    ++neighbors;
+    gex_Event_Wait(gex_AD_OpNB_U64(ad, nullptr, peer, segment_of(peer) + hot, GEX_OP_INC, 0, 0,
+                                   GEX_FLAG_AD_MY_NBRHD));
+  }
+  barrier();
+  EXPECT_EQ(*own, 20U + neighbors);
+  barrier();
+  gex_AD_Destroy(ad);
+}
+
+// A word released after the data, acquired before them.
+TEST(AtomicFlags, ReleaseAndAcquirePassDataOn) {
+  const gex_AD_t ad = create_all<Word>();
+  std::memset(own_segment(), 0, 32768);
+  barrier();
+  const std::size_t flag = 16384;
+  const std::size_t taken = 16448;
+  for (Word round = 1; round <= 100; ++round) {
+    const std::vector<std::byte> data = patterned(rank() * 1000 + round, 4096);
+    gex_RMA_PutBlocking(team(), next(), segment_of(next()), data.data(), data.size(), 0);
+    once<Word>(ad, next(), segment_of(next()) + flag, GEX_OP_SET, round, 0, GEX_FLAG_AD_REL);
+    WAIT_UNTIL(once<Word>(ad, rank(), own_segment() + flag, GEX_OP_GET, 0, 0, GEX_FLAG_AD_ACQ) ==
+               round);
+    ASSERT_TRUE(holds(own_segment(), previous() * 1000 + round, 4096)) << "round " << round;
+    once<Word>(ad, previous(), segment_of(previous()) + taken, GEX_OP_FCAS, round - 1, round,
+               GEX_FLAG_AD_REL | GEX_FLAG_AD_ACQ);
+    WAIT_UNTIL(once<Word>(ad, rank(), own_segment() + taken, GEX_OP_GET, 0, 0, GEX_FLAG_AD_ACQ) ==
+               round);
+  }
+  barrier();
+  gex_AD_Destroy(ad);
+}
+
+// A lock of compare-and-swap around what is not atomic: CAS never fails without a cause, and ACQ
+// and REL keep what it protects inside.
+TEST(AtomicFlags, MakeALock) {
+  const gex_AD_t ad = create_all<Word>();
+  clear_hot_word<Word>();
+  std::byte* lock = segment_of(0) + hot;
+  std::byte* counter = segment_of(0) + hot + 32;
+  constexpr Word each = 50;
+  for (Word i = 0; i < each; ++i) {
+    retry(
+        [&] { return once<Word>(ad, 0, lock, GEX_OP_FCAS, 0, rank() + 1, GEX_FLAG_AD_ACQ) == 0; });
+    Word count = 0;
+    gex_RMA_GetBlocking(team(), &count, 0, counter, sizeof count, 0);
+    ++count;
+    gex_RMA_PutBlocking(team(), 0, counter, &count, sizeof count, 0);
+    once<Word>(ad, 0, lock, GEX_OP_SET, 0, 0, GEX_FLAG_AD_REL);
+  }
+  barrier();
+  if (rank() == 0) {
+    EXPECT_EQ(*reinterpret_cast<Word*>(own_segment() + hot + 32), each * size());
+  }
+  barrier();
+  gex_AD_Destroy(ad);
+}
+
+TEST(AtomicFlags, ImmediateThatIsRefusedDoesNothing) {
+  const gex_AD_t ad = create_all<Word>();
+  clear_hot_word<Word>();
+  Word accepted = 0;
+  std::vector<gex_Event_t> events;
+  for (int i = 0; i < 2000; ++i) {
+    std::byte* at = segment_of(next()) + hot;
+    if (i % 2 == 0) {
+      accepted +=
+          gex_AD_OpNBI_U64(ad, nullptr, next(), at, GEX_OP_INC, 0, 0, GEX_FLAG_IMMEDIATE) == 0 ? 1
+                                                                                               : 0;
+      continue;
+    }
+    const gex_Event_t event =
+        gex_AD_OpNB_U64(ad, nullptr, next(), at, GEX_OP_INC, 0, 0, GEX_FLAG_IMMEDIATE);
+    if (event == GEX_EVENT_NO_OP) continue;
+    ++accepted;
+    events.push_back(event);
+  }
+  EXPECT_GT(accepted, 0U);
+  gex_NBI_Wait(GEX_EC_RMW, 0);
+  gex_Event_WaitAll(events.data(), events.size(), 0);
+  EXPECT_EQ(once<Word>(ad, next(), segment_of(next()) + hot, GEX_OP_GET), accepted);
+  barrier();
+  gex_AD_Destroy(ad);
+}
+
+TEST(AtomicCompletion, EachOperationCountsInItsCategory) {
+  const gex_AD_t ad = create_all<Word>();
+  std::byte* at = segment_of(next()) + hot;
+  for (Word round = 1; round <= 200; ++round) {
+    Word got = 0;
+    gex_AD_OpNBI_U64(ad, nullptr, next(), at, GEX_OP_SET, round, 0, 0);
+    gex_NBI_Wait(GEX_EC_PUT, 0);
+    gex_AD_OpNBI_U64(ad, &got, next(), at, GEX_OP_GET, 0, 0, 0);
+    gex_NBI_Wait(GEX_EC_GET, 0);
+    ASSERT_EQ(got, round);
+    gex_AD_OpNBI_U64(ad, &got, next(), at, GEX_OP_SWAP, 7, 0, 0);
+    gex_AD_OpNBI_U64(ad, nullptr, next(), at + 8, GEX_OP_SET, 0, 0, 0);
+    gex_NBI_Wait(GEX_EC_RMW, 0);
+    ASSERT_EQ(got, round);
+    gex_NBI_Wait(GEX_EC_PUT, 0);
+  }
+  barrier();
+  gex_AD_Destroy(ad);
+}
+
+TEST(AtomicCompletion, ARegionGathersAllCategories) {
+  const gex_AD_t ad = create_all<Word>();
+  std::byte* at = segment_of(next()) + hot;
+  for (Word round = 0; round < 50; ++round) {
+    once<Word>(ad, next(), at, GEX_OP_SET, round);
+    Word got[20] = {};
+    Word swapped[20] = {};
+    gex_NBI_BeginAccessRegion(0);
+    for (Word i = 0; i < 20; ++i) {
+      gex_AD_OpNBI_U64(ad, &got[i], next(), at, GEX_OP_GET, 0, 0, 0);
+      gex_AD_OpNBI_U64(ad, &swapped[i], next(), at + 8 + 8 * i, GEX_OP_SWAP, round + i + 1, 0, 0);
+      gex_AD_OpNBI_U64(ad, nullptr, next(), at + 256 + 8 * i, GEX_OP_SET, round + i, 0, 0);
+    }
+    gex_Event_t region = gex_NBI_EndAccessRegion(0);
+    if (region != GEX_EVENT_INVALID) gex_Event_Wait(gex_Event_QueryLeaf(region, GEX_EC_GET));
+    for (const Word value : got) ASSERT_EQ(value, round);
+    gex_Event_Wait(region);
+    for (Word i = 0; i < 20; ++i) {
+      if (round > 0) {
+        ASSERT_EQ(swapped[i], round + i);
+      }
+      ASSERT_EQ(once<Word>(ad, next(), at + 256 + 8 * i, GEX_OP_GET), round + i);
+    }
+  }
+  barrier();
+  gex_AD_Destroy(ad);
+}
+
+TEST(AtomicDomain, SeveralOfDifferentTypesServeSideBySide) {
+  const gex_AD_t integers = create(team(), GEX_DT_I32, GEX_OP_FSUB | GEX_OP_GET);
+  const gex_AD_t floats = create(team(), GEX_DT_DBL, GEX_OP_MULT | GEX_OP_GET);
+  auto* const number = reinterpret_cast<std::int32_t*>(own_segment() + hot);
+  auto* const factor = reinterpret_cast<double*>(own_segment() + hot + 8);
+  *number = 0;
+  *factor = 1;
+  barrier();
+  for (int i = 0; i < 20; ++i) {
+    once<std::int32_t>(integers, next(), segment_of(next()) + hot, GEX_OP_FSUB, 3);
+    once<double>(floats, next(), segment_of(next()) + hot + 8, GEX_OP_MULT, 2.0);
+  }
+  barrier();
+  EXPECT_EQ(*number, -60);
+  EXPECT_EQ(*factor, 1048576.0);
+  gex_AD_Destroy(floats);
+  EXPECT_EQ(once<std::int32_t>(integers, next(), segment_of(next()) + hot, GEX_OP_GET), -60);
+  barrier();
+  gex_AD_Destroy(integers);
+}
+
+#ifdef GASNET_PAR
+TEST(AtomicThreads, OfOneRankLoseNothing) {
+  const gex_AD_t ad = create_all<Word>();
+  clear_hot_word<Word>();
+  constexpr Word each = 300;
+  const auto work = [&] {
+    std::byte* at = segment_of(0) + hot;
+    for (Word i = 0; i < each; ++i) {
+      once<Word>(ad, 0, at, GEX_OP_FADD, 1);
+      gex_AD_OpNBI_U64(ad, nullptr, 0, at, GEX_OP_XOR, Word{1} << 40, 0, 0);
+    }
+    gex_NBI_Wait(GEX_EC_RMW, 0);
+  };
+  std::thread other(work);
+  work();
+  other.join();
+  barrier();
+  // Each bit was turned over an even number of times.
+  EXPECT_EQ(once<Word>(ad, 0, segment_of(0) + hot, GEX_OP_GET), 2 * each * size());
+  barrier();
+  gex_AD_Destroy(ad);
+}
+#endif
+
+}  // namespace
+}  // namespace conformance
