@@ -22,6 +22,10 @@ enum class Internal : std::uint8_t {
   exchange_spread,
   barrier,
   named_barrier,
+  vis_put,
+  vis_get,
+  vis_data,
+  vis_notice,
   count
 };
 
