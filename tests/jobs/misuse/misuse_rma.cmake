@@ -3,34 +3,7 @@
 
 gex_client(misuse_rma MODE PAR SOURCES misuse_rma.cc)
 
-# Where there is no checking library beside this one, this one checks on request.
-set(checked ENV GEX_CHECK=1)
-
-# misuse(<case> <expression> [SHARED]): refused, with a line that matches; through shared memory and,
-# unless SHARED says that it is misuse only there, through a network.
-function(misuse case expression)
-  gex_job_test(NAME misuse.${case} COMMAND misuse_rma ${case} RANKS 2 CHECKED ${checked}
-    LABELS misuse FAILS "^gex: rank [01]: ${expression}")
-  if(NOT ARGN)
-    gex_job_test(NAME misuse.emu.${case} COMMAND misuse_rma ${case} RANKS 2 CHECKED ${checked}
-      GASNET_SUPERNODE_MAXSIZE=1 GEX_EMU_SEED=3 CONDUIT emu EXHAUSTIVE LABELS misuse
-      FAILS "^gex: rank [01]: ${expression}")
-  endif()
-endfunction()
-
-# misuse_warned(<case> <expression>): goes on, with a warning that matches.
-function(misuse_warned case expression)
-  gex_job_test(NAME misuse.${case} COMMAND misuse_rma ${case} RANKS 2 CHECKED ${checked} LABELS misuse)
-  gex_job_test(NAME misuse.${case}.warning COMMAND misuse_rma ${case} RANKS 2 CHECKED ${checked} LABELS misuse)
-  set_tests_properties(job.misuse.${case}.warning PROPERTIES
-    PASS_REGULAR_EXPRESSION "gex: rank [01]: warning: ${expression}")
-endfunction()
-
-# misuse_allowed(<case>): no misuse at all, and nothing is said.
-function(misuse_allowed case)
-  gex_job_test(NAME misuse.${case} COMMAND misuse_rma ${case} RANKS 2 CHECKED ${checked} LABELS misuse)
-  set_tests_properties(job.misuse.${case} PROPERTIES FAIL_REGULAR_EXPRESSION "gex: ")
-endfunction()
+set(program misuse_rma)
 
 set(outside "bytes at 0x[0-9a-f]+ are not in the bound segment of rank")
 misuse(put_past_the_end "gex_RMA_PutBlocking: 8 ${outside}")
