@@ -101,7 +101,7 @@ int run_command_line(int argc, char** argv) {
       "Two ranks are bound to two processors. A run counts only if the machine was quiet.",
       "gexperf");
   app.add_option("WHAT", options.groups,
-                 "limits, put, get, am, barrier, poll, launch; all of them if none is named")
+                 "limits, put, get, vis, am, barrier, poll, launch; all of them if none is named")
       ->check(
           CLI::IsMember(std::vector<std::string>(std::begin(group_names), std::end(group_names))));
   app.add_flag("--json", options.json, "print an array of objects instead of a table");

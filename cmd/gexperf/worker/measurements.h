@@ -25,6 +25,11 @@ void put_nb(const Context& context);
 void put_large(const Context& context);
 void get_blocking(const Context& context);
 
+// vis.cc
+void strided_put_3(const Context& context);
+void strided_put_8(const Context& context);
+void strided_put_32(const Context& context);
+
 // messages.cc
 void short_round_trip(const Context& context);
 void medium_8_round_trip(const Context& context);
