@@ -69,13 +69,16 @@ GEX_FOLDED_ intptr_t gex_ad_displacement_(gex_AD_t ad, gex_Rank_t tgt_rank, gex_
  * operations, by the time the operation is complete; other operations ignore it. The implicit form
  * completes in category PUT (SET), GET (GET) or RMW (all others). GEX_EVENT_NO_OP, and non-zero,
  * only when GEX_FLAG_IMMEDIATE was given and nothing was done. Any thread; not in handlers, not
- * while holding an HSL. Flags: GEX_FLAG_IMMEDIATE GEX_FLAG_AD_MY_RANK        asserts that the
- * target is the caller's own endpoint, or GEX_FLAG_AD_MY_NBRHD       that it is in the caller's
- * neighborhood GEX_FLAG_AD_REL            what this thread did, and what it has synchronised, comes
- * before GEX_FLAG_AD_ACQ            what the thread does that synchronises the operation comes
- * after GEX_FLAG_RANK_IS_JOBRANK   `tgt_rank` is a jobrank, of a member GEX_FLAG_SELF_SEG_OFFSET
- * `result_p` is an offset into the caller's bound segment GEX_FLAG_PEER_SEG_OFFSET   `tgt_addr` is
- * an offset into the target's */
+ * while holding an HSL. Flags:
+ *
+ * - GEX_FLAG_IMMEDIATE;
+ * - GEX_FLAG_AD_MY_RANK asserts that the target is the caller's own endpoint, or
+ *   GEX_FLAG_AD_MY_NBRHD that it is in the caller's neighborhood;
+ * - GEX_FLAG_AD_REL: what this thread did, and what it has synchronised, comes before;
+ * - GEX_FLAG_AD_ACQ: what the thread does that synchronises the operation comes after;
+ * - GEX_FLAG_RANK_IS_JOBRANK: `tgt_rank` is a jobrank, of a member;
+ * - GEX_FLAG_SELF_SEG_OFFSET: `result_p` is an offset into the caller's bound segment;
+ * - GEX_FLAG_PEER_SEG_OFFSET: `tgt_addr` is an offset into the target's. */
 #define GEX_AD_DEFINE_(SUFFIX, type, word)                                                         \
   GEX_FOLDED_ uint64_t gex_ad_bits_##SUFFIX##_(type value) {                                       \
     word bits;                                                                                     \

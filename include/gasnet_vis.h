@@ -1,7 +1,8 @@
 /* gasnet_vis.h: non-contiguous put and get. Spec: "Vector/Indexed/Strided (VIS)".
  *
- * The interface is declared whole. This release of libgex does not define its functions yet: a
- * program that calls one does not link, and the linker names it.
+ * Each call names both ends of a transfer in `tm`'s terms: the peer's addresses are in its bound
+ * segment, the caller's anywhere. Destinations overlap neither one another nor a source. Lists are
+ * read until the operation is complete, strides and counts within the call.
  */
 #ifndef _INCLUDED_GASNET_VIS_H
 #define _INCLUDED_GASNET_VIS_H
@@ -13,8 +14,18 @@ extern "C" {
 #endif
 
 /* One function for each form of completion: NB returns an event, NBI and Blocking return non-zero
- * only when GEX_FLAG_IMMEDIATE kept them from doing anything. `counts` are numbers of list entries,
- * `lengths` bytes, `strides` bytes between elements. Any thread; not in handlers. */
+ * only when GEX_FLAG_IMMEDIATE kept them from doing anything.
+ *
+ * Vector and indexed: dstcount and srccount entries; dstlen and srclen are the bytes of every entry
+ * of an indexed list. The lists may be cut differently, but have as many bytes in all.
+ * Strided: element (i0, i1, ...), i_k below count[k], of elemsz contiguous bytes, is at the sum of
+ * i_k * strides[k] (bytes, of any sign) from the address; stridelevels entries in each array. With
+ * elemsz 0 or a count of 0 nothing is moved and no address is looked at; without levels it is one
+ * element.
+ *
+ * Flags: GEX_FLAG_IMMEDIATE; for puts NB and NBI GEX_FLAG_ENABLE_LEAF_LC, which asks for local
+ * completion of the payload as a leaf (gex_Event_QueryLeaf with GEX_EC_LC) or in category LC.
+ * Any thread; not in handlers. */
 #define GEX_VIS_DECLARE_(Suffix, result)                                                           \
   GEX_EXPORT_ result gex_VIS_VectorGet##Suffix(                                                    \
       gex_TM_t tm, size_t dstcount, gex_Memvec_t const dstlist[], gex_Rank_t srcrank,              \
@@ -43,8 +54,10 @@ GEX_VIS_DECLARE_(Blocking, int)
 
 /** Largest payload, in bytes, of a peer completion handler. */
 #define GEX_VIS_MAX_PEERCOMPLETION ((size_t)127)
-/** Arms a medium reply handler without arguments at the peer of the thread's next put; handler 0
- * disarms. Flags: 0. */
+/** Arms a medium reply handler without arguments, registered at the peer, for the thread's next
+ * non-contiguous put, which must not have GEX_FLAG_IMMEDIATE: it runs at the peer when the put is
+ * complete there, with the `nbytes` at `source_addr`, which are read until local completion. A put
+ * of no bytes runs it too. handler 0 disarms. Flags: 0. */
 GEX_EXPORT_ void gex_VIS_SetPeerCompletionHandler(gex_AM_Index_t handler, const void* source_addr,
                                                   size_t nbytes, gex_Flags_t flags);
 

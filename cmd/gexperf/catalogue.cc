@@ -13,6 +13,9 @@ constexpr double idle_poll_budget = 2 + 2 * 0.3;
 /// Of a second sending thread at least 0.8 of the rate of one is left.
 constexpr double two_threads_budget = 1 / 0.8;
 
+/// A strided transfer may take so long to fold each of its dimensions.
+constexpr double dimension_allowance_ns = 15;
+
 /// A line cannot come and go between two cores in less.
 constexpr double line_floor_ns = 20;
 
@@ -123,6 +126,31 @@ constexpr Row table[] = {
      .size = "8",
      .measurement = "atomic.fadd.dbl",
      .floor = 0.8},
+
+    {.name = "vis.strided.3.65536",
+     .group = Group::vis,
+     .size = "65536",
+     .measurement = "vis.strided.3",
+     .held = Budget::ratio,
+     .budget = 1.1,
+     .allowance_ns = 3 * dimension_allowance_ns,
+     .floor = 0.85},
+    {.name = "vis.strided.8.65536",
+     .group = Group::vis,
+     .size = "65536",
+     .measurement = "vis.strided.8",
+     .held = Budget::ratio,
+     .budget = 1.1,
+     .allowance_ns = 8 * dimension_allowance_ns,
+     .floor = 0.85},
+    {.name = "vis.strided.32.65536",
+     .group = Group::vis,
+     .size = "65536",
+     .measurement = "vis.strided.32",
+     .held = Budget::ratio,
+     .budget = 1.1,
+     .allowance_ns = 32 * dimension_allowance_ns,
+     .floor = 0.85},
 
     {.name = "am.short.rtt",
      .group = Group::am,
@@ -281,7 +309,8 @@ std::string Row::budget_text() const {
     case Budget::none:
       break;
     case Budget::ratio:
-      std::snprintf(text, sizeof text, "%.3gx", budget);
+      std::snprintf(text, sizeof text, allowance_ns != 0 ? "%.3gx+%.3g" : "%.3gx", budget,
+                    allowance_ns);
       break;
     case Budget::value:
       std::snprintf(text, sizeof text, "%.3g %s", budget, std::string(unit()).c_str());

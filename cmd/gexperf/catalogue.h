@@ -7,10 +7,10 @@
 
 namespace gexperf {
 
-enum class Group { limits, put, get, atomic, am, barrier, poll, launch };
+enum class Group { limits, put, get, atomic, vis, am, barrier, poll, launch };
 
 /// The words of the command line, in the order of `Group`.
-inline constexpr std::string_view group_names[] = {"limits", "put",     "get",  "atomic",
+inline constexpr std::string_view group_names[] = {"limits", "put",     "get",  "atomic", "vis",
                                                    "am",     "barrier", "poll", "launch"};
 
 /// The threading mode that the measuring program is compiled for.
@@ -34,6 +34,8 @@ struct Row {
   std::string_view conduit = "smp";
   Budget held = Budget::none;
   double budget = 0;
+  /// Budget::ratio: what the value may take besides.
+  double allowance_ns = 0;
   /// The least that the value can be of its limit, with some room for chance; less is a mistake in
   /// the measurement. 0: the limit is no floor.
   double floor = 0;

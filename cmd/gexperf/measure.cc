@@ -65,13 +65,17 @@ bool Result::below_floor() const {
          (value * row->unit_ns() < row->floor_ns || (ratio != 0 && ratio < row->floor));
 }
 
+double Result::allowed_ratio() const {
+  return limit == 0 ? 0 : row->allowance_ns / (limit * row->unit_ns());
+}
+
 bool Result::met() const {
   if (accepted == 0 || below_floor()) return false;
   switch (row->held) {
     case Budget::none:
       return false;
     case Budget::ratio:
-      return ratio <= row->budget;
+      return ratio <= row->budget + allowed_ratio();
     case Budget::value:
       return value <= row->budget;
     case Budget::excess:

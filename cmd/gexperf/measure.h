@@ -46,6 +46,8 @@ struct Result {
   /// The value of quiet runs is less than can be: something is wrong with the measurement.
   bool below_floor() const;
   bool has_budget() const { return row->held != Budget::none; }
+  /// The row's allowance as a part of the limit.
+  double allowed_ratio() const;
   /// The budget is shown to be met, by quiet runs.
   bool met() const;
 };

@@ -106,6 +106,7 @@ std::string to_json(const std::vector<Result>& results) {
     object["limit"] = or_null(limited, result.limit);
     object["ratio"] = or_null(limited, result.ratio);
     object["budget"] = or_null(result.has_budget(), row.budget);
+    object["allowance_ns"] = or_null(row.allowance_ns != 0, row.allowance_ns);
     object["budget_of"] = result.has_budget()
                               ? nlohmann::ordered_json(held_names[static_cast<int>(row.held)])
                               : nlohmann::ordered_json(nullptr);

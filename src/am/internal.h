@@ -24,6 +24,10 @@ enum class Internal : std::uint8_t {
   named_barrier,
   atomic_request,
   atomic_done,
+  vis_put,
+  vis_get,
+  vis_data,
+  vis_notice,
   count
 };
 

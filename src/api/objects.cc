@@ -21,6 +21,7 @@
 #include "team/exchange.h"
 #include "team/lifecycle.h"
 #include "team/named_barrier.h"
+#include "vis/vis.h"
 
 namespace {
 
@@ -77,6 +78,7 @@ void start_library() {
   gex::team::start_exchange();
   gex::team::start_barriers();
   gex::team::start_named_barrier();
+  gex::vis::start();
   gex::process().job->set_idle_poll(idle_poll);
   // Nobody sends before everybody can receive.
   gex::process().job->barrier();

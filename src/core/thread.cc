@@ -80,6 +80,7 @@ ThreadRecord& enter_thread() noexcept {
   record->region = nullptr;
   record->request_descriptor.open = false;
   record->reply_descriptor.open = false;
+  record->peer_completion = {};
   pthread_setspecific(self.key, record);
   current_thread_record = record;
   return *record;

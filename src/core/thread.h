@@ -55,6 +55,14 @@ struct _gex_AM_SrcDesc {
 
 namespace gex {
 
+/// What gex_VIS_SetPeerCompletionHandler has armed for the thread's next non-contiguous put;
+/// handler 0: nothing.
+struct PeerCompletion {
+  gex_AM_Index_t handler = 0;
+  const void* payload = nullptr;
+  std::size_t size = 0;
+};
+
 struct alignas(cache_line) ThreadRecord {
   Counters implicit{};
   Event* region = nullptr;  ///< event of the open access region
@@ -67,6 +75,7 @@ struct alignas(cache_line) ThreadRecord {
   ThreadRecord* next = nullptr;  ///< all records, for reuse
   _gex_AM_SrcDesc request_descriptor;
   _gex_AM_SrcDesc reply_descriptor;
+  PeerCompletion peer_completion;
 
   /// The counters that implicit operations go to now.
   inline Counters& implicit_counters() noexcept;

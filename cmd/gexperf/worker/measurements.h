@@ -31,6 +31,11 @@ void atomic_fetch_add_nbi(const Context& context);
 void atomic_add(const Context& context);
 void atomic_fetch_add_double(const Context& context);
 
+// vis.cc
+void strided_put_3(const Context& context);
+void strided_put_8(const Context& context);
+void strided_put_32(const Context& context);
+
 // messages.cc
 void short_round_trip(const Context& context);
 void medium_8_round_trip(const Context& context);

@@ -104,6 +104,10 @@ TEST(Budgets, AreHeldAgainstWhatTheySay) {
   const Row ratio = row_of(Budget::ratio, 1.15);
   EXPECT_TRUE(summarise(ratio, {run_of(114, 100, quiet)}).met());
   EXPECT_FALSE(summarise(ratio, {run_of(116, 100, quiet)}).met());
+  Row allowed = row_of(Budget::ratio, 1.1);
+  allowed.allowance_ns = 20;
+  EXPECT_TRUE(summarise(allowed, {run_of(129, 100, quiet)}).met());
+  EXPECT_FALSE(summarise(allowed, {run_of(131, 100, quiet)}).met());
   const Row value = row_of(Budget::value, 15);
   EXPECT_TRUE(summarise(value, {run_of(14.9, 0, quiet)}).met());
   EXPECT_FALSE(summarise(value, {run_of(15.1, 0, quiet)}).met());

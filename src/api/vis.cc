@@ -1,0 +1,273 @@
+// Entry points: non-contiguous put and get.
+
+#include "vis/vis.h"
+
+#include <gasnet_vis.h>
+
+#include "api/require.h"
+#include "base/error.h"
+#include "core/restricted.h"
+#include "core/team.h"
+#include "vis/peer_completion.h"
+
+namespace {
+
+using gex::Call;
+using gex::checked;
+using gex::fatal;
+using gex::vis::BlockList;
+using gex::vis::Direction;
+using gex::vis::Form;
+using gex::vis::Operation;
+using gex::vis::Outcome;
+using gex::vis::StridedEnd;
+
+/// Which call it is: what it does with the data and how it completes.
+struct Kind {
+  Call call;
+  Direction direction;
+  Form form;
+};
+
+/// `empty`: the call moves nothing whatever its other arguments, so these are not looked at.
+Operation begin(const Kind& kind, gex_TM_t tm, gex_Rank_t rank, gex_Flags_t flags, bool empty) {
+  gex::check_context(kind.call);
+  const char* call = name_of(kind.call);
+  if (checked() && !empty) {
+    gex::require_peer(tm, rank, call);
+    const bool has_leaf = kind.direction == Direction::put && kind.form != Form::blocking;
+    gex::require_flags(flags, GEX_FLAG_IMMEDIATE | (has_leaf ? GEX_FLAG_ENABLE_LEAF_LC : 0), call);
+  }
+  return {tm, rank, kind.direction, kind.form, flags, call};
+}
+
+/// An array without which the entries that are counted cannot be read.
+void require_array(const void* array, std::size_t entries, const char* name, Call call) {
+  if (checked() && entries != 0 && array == nullptr)
+    fatal("%s: %s is null, but has %zu entries", name_of(call), name, entries);
+}
+
+template <class Entry>
+struct List {
+  std::size_t count;
+  const Entry* entries;
+  std::size_t length = 0;  ///< of each block; indexed only
+};
+
+BlockList blocks(const List<gex_Memvec_t>& list) {
+  return {list.entries, list.count};
+}
+BlockList blocks(const List<void*>& list) {
+  // Blocks of no bytes are none: their addresses need not be there.
+  return {list.entries, list.length != 0 ? list.count : 0, list.length};
+}
+
+template <class Entry>
+Outcome lists(const Kind& kind, gex_TM_t tm, gex_Rank_t rank, const List<Entry>& destination,
+              const List<Entry>& source, gex_Flags_t flags) {
+  const Operation operation = begin(kind, tm, rank, flags, false);
+  const BlockList to = blocks(destination);
+  const BlockList from = blocks(source);
+  require_array(destination.entries, to.count(), "dstlist", kind.call);
+  require_array(source.entries, from.count(), "srclist", kind.call);
+  const bool is_put = kind.direction == Direction::put;
+  return gex::vis::move_lists(operation, is_put ? to : from, is_put ? from : to);
+}
+
+Outcome strided(const Kind& kind, gex_TM_t tm, gex_Rank_t rank, const StridedEnd& destination,
+                const StridedEnd& source, std::size_t elemsz, const std::size_t* count,
+                std::size_t levels, gex_Flags_t flags) {
+  bool empty = elemsz == 0;
+  if (!empty) require_array(count, levels, "count", kind.call);
+  for (std::size_t i = 0; !empty && i < levels; ++i) empty = count[i] == 0;
+  const Operation operation = begin(kind, tm, rank, flags, empty);
+  if (!empty) {
+    require_array(destination.strides, levels, "dststrides", kind.call);
+    require_array(source.strides, levels, "srcstrides", kind.call);
+  }
+  const bool is_put = kind.direction == Direction::put;
+  return gex::vis::move_strided(operation, is_put ? destination : source,
+                                is_put ? source : destination, elemsz, count,
+                                empty && elemsz == 0 ? 0 : levels);
+}
+
+int refused(const Outcome& outcome) {
+  return outcome.refused ? 1 : 0;
+}
+gex_Event_t event_of(const Outcome& outcome) {
+  return outcome.refused ? GEX_EVENT_NO_OP : outcome.event;
+}
+
+}  // namespace
+
+extern "C" {
+
+gex_Event_t gex_VIS_VectorGetNB(gex_TM_t tm, size_t dstcount, gex_Memvec_t const dstlist[],
+                                gex_Rank_t srcrank, size_t srccount, gex_Memvec_t const srclist[],
+                                gex_Flags_t flags) {
+  return event_of(lists({Call::vector_get_nb, Direction::get, Form::explicit_event}, tm, srcrank,
+                        List<gex_Memvec_t>{dstcount, dstlist},
+                        List<gex_Memvec_t>{srccount, srclist}, flags));
+}
+
+int gex_VIS_VectorGetNBI(gex_TM_t tm, size_t dstcount, gex_Memvec_t const dstlist[],
+                         gex_Rank_t srcrank, size_t srccount, gex_Memvec_t const srclist[],
+                         gex_Flags_t flags) {
+  return refused(lists({Call::vector_get_nbi, Direction::get, Form::implicit}, tm, srcrank,
+                       List<gex_Memvec_t>{dstcount, dstlist}, List<gex_Memvec_t>{srccount, srclist},
+                       flags));
+}
+
+int gex_VIS_VectorGetBlocking(gex_TM_t tm, size_t dstcount, gex_Memvec_t const dstlist[],
+                              gex_Rank_t srcrank, size_t srccount, gex_Memvec_t const srclist[],
+                              gex_Flags_t flags) {
+  return refused(lists({Call::vector_get_blocking, Direction::get, Form::blocking}, tm, srcrank,
+                       List<gex_Memvec_t>{dstcount, dstlist}, List<gex_Memvec_t>{srccount, srclist},
+                       flags));
+}
+
+gex_Event_t gex_VIS_VectorPutNB(gex_TM_t tm, gex_Rank_t dstrank, size_t dstcount,
+                                gex_Memvec_t const dstlist[], size_t srccount,
+                                gex_Memvec_t const srclist[], gex_Flags_t flags) {
+  return event_of(lists({Call::vector_put_nb, Direction::put, Form::explicit_event}, tm, dstrank,
+                        List<gex_Memvec_t>{dstcount, dstlist},
+                        List<gex_Memvec_t>{srccount, srclist}, flags));
+}
+
+int gex_VIS_VectorPutNBI(gex_TM_t tm, gex_Rank_t dstrank, size_t dstcount,
+                         gex_Memvec_t const dstlist[], size_t srccount,
+                         gex_Memvec_t const srclist[], gex_Flags_t flags) {
+  return refused(lists({Call::vector_put_nbi, Direction::put, Form::implicit}, tm, dstrank,
+                       List<gex_Memvec_t>{dstcount, dstlist}, List<gex_Memvec_t>{srccount, srclist},
+                       flags));
+}
+
+int gex_VIS_VectorPutBlocking(gex_TM_t tm, gex_Rank_t dstrank, size_t dstcount,
+                              gex_Memvec_t const dstlist[], size_t srccount,
+                              gex_Memvec_t const srclist[], gex_Flags_t flags) {
+  return refused(lists({Call::vector_put_blocking, Direction::put, Form::blocking}, tm, dstrank,
+                       List<gex_Memvec_t>{dstcount, dstlist}, List<gex_Memvec_t>{srccount, srclist},
+                       flags));
+}
+
+gex_Event_t gex_VIS_IndexedGetNB(gex_TM_t tm, size_t dstcount, void* const dstlist[], size_t dstlen,
+                                 gex_Rank_t srcrank, size_t srccount, void* const srclist[],
+                                 size_t srclen, gex_Flags_t flags) {
+  return event_of(lists({Call::indexed_get_nb, Direction::get, Form::explicit_event}, tm, srcrank,
+                        List<void*>{dstcount, dstlist, dstlen},
+                        List<void*>{srccount, srclist, srclen}, flags));
+}
+
+int gex_VIS_IndexedGetNBI(gex_TM_t tm, size_t dstcount, void* const dstlist[], size_t dstlen,
+                          gex_Rank_t srcrank, size_t srccount, void* const srclist[], size_t srclen,
+                          gex_Flags_t flags) {
+  return refused(lists({Call::indexed_get_nbi, Direction::get, Form::implicit}, tm, srcrank,
+                       List<void*>{dstcount, dstlist, dstlen},
+                       List<void*>{srccount, srclist, srclen}, flags));
+}
+
+int gex_VIS_IndexedGetBlocking(gex_TM_t tm, size_t dstcount, void* const dstlist[], size_t dstlen,
+                               gex_Rank_t srcrank, size_t srccount, void* const srclist[],
+                               size_t srclen, gex_Flags_t flags) {
+  return refused(lists({Call::indexed_get_blocking, Direction::get, Form::blocking}, tm, srcrank,
+                       List<void*>{dstcount, dstlist, dstlen},
+                       List<void*>{srccount, srclist, srclen}, flags));
+}
+
+gex_Event_t gex_VIS_IndexedPutNB(gex_TM_t tm, gex_Rank_t dstrank, size_t dstcount,
+                                 void* const dstlist[], size_t dstlen, size_t srccount,
+                                 void* const srclist[], size_t srclen, gex_Flags_t flags) {
+  return event_of(lists({Call::indexed_put_nb, Direction::put, Form::explicit_event}, tm, dstrank,
+                        List<void*>{dstcount, dstlist, dstlen},
+                        List<void*>{srccount, srclist, srclen}, flags));
+}
+
+int gex_VIS_IndexedPutNBI(gex_TM_t tm, gex_Rank_t dstrank, size_t dstcount, void* const dstlist[],
+                          size_t dstlen, size_t srccount, void* const srclist[], size_t srclen,
+                          gex_Flags_t flags) {
+  return refused(lists({Call::indexed_put_nbi, Direction::put, Form::implicit}, tm, dstrank,
+                       List<void*>{dstcount, dstlist, dstlen},
+                       List<void*>{srccount, srclist, srclen}, flags));
+}
+
+int gex_VIS_IndexedPutBlocking(gex_TM_t tm, gex_Rank_t dstrank, size_t dstcount,
+                               void* const dstlist[], size_t dstlen, size_t srccount,
+                               void* const srclist[], size_t srclen, gex_Flags_t flags) {
+  return refused(lists({Call::indexed_put_blocking, Direction::put, Form::blocking}, tm, dstrank,
+                       List<void*>{dstcount, dstlist, dstlen},
+                       List<void*>{srccount, srclist, srclen}, flags));
+}
+
+gex_Event_t gex_VIS_StridedGetNB(gex_TM_t tm, void* dstaddr, const ptrdiff_t dststrides[],
+                                 gex_Rank_t srcrank, void* srcaddr, const ptrdiff_t srcstrides[],
+                                 size_t elemsz, const size_t count[], size_t stridelevels,
+                                 gex_Flags_t flags) {
+  return event_of(strided({Call::strided_get_nb, Direction::get, Form::explicit_event}, tm, srcrank,
+                          {dstaddr, dststrides}, {srcaddr, srcstrides}, elemsz, count, stridelevels,
+                          flags));
+}
+
+int gex_VIS_StridedGetNBI(gex_TM_t tm, void* dstaddr, const ptrdiff_t dststrides[],
+                          gex_Rank_t srcrank, void* srcaddr, const ptrdiff_t srcstrides[],
+                          size_t elemsz, const size_t count[], size_t stridelevels,
+                          gex_Flags_t flags) {
+  return refused(strided({Call::strided_get_nbi, Direction::get, Form::implicit}, tm, srcrank,
+                         {dstaddr, dststrides}, {srcaddr, srcstrides}, elemsz, count, stridelevels,
+                         flags));
+}
+
+int gex_VIS_StridedGetBlocking(gex_TM_t tm, void* dstaddr, const ptrdiff_t dststrides[],
+                               gex_Rank_t srcrank, void* srcaddr, const ptrdiff_t srcstrides[],
+                               size_t elemsz, const size_t count[], size_t stridelevels,
+                               gex_Flags_t flags) {
+  return refused(strided({Call::strided_get_blocking, Direction::get, Form::blocking}, tm, srcrank,
+                         {dstaddr, dststrides}, {srcaddr, srcstrides}, elemsz, count, stridelevels,
+                         flags));
+}
+
+gex_Event_t gex_VIS_StridedPutNB(gex_TM_t tm, gex_Rank_t dstrank, void* dstaddr,
+                                 const ptrdiff_t dststrides[], void* srcaddr,
+                                 const ptrdiff_t srcstrides[], size_t elemsz, const size_t count[],
+                                 size_t stridelevels, gex_Flags_t flags) {
+  return event_of(strided({Call::strided_put_nb, Direction::put, Form::explicit_event}, tm, dstrank,
+                          {dstaddr, dststrides}, {srcaddr, srcstrides}, elemsz, count, stridelevels,
+                          flags));
+}
+
+int gex_VIS_StridedPutNBI(gex_TM_t tm, gex_Rank_t dstrank, void* dstaddr,
+                          const ptrdiff_t dststrides[], void* srcaddr, const ptrdiff_t srcstrides[],
+                          size_t elemsz, const size_t count[], size_t stridelevels,
+                          gex_Flags_t flags) {
+  return refused(strided({Call::strided_put_nbi, Direction::put, Form::implicit}, tm, dstrank,
+                         {dstaddr, dststrides}, {srcaddr, srcstrides}, elemsz, count, stridelevels,
+                         flags));
+}
+
+int gex_VIS_StridedPutBlocking(gex_TM_t tm, gex_Rank_t dstrank, void* dstaddr,
+                               const ptrdiff_t dststrides[], void* srcaddr,
+                               const ptrdiff_t srcstrides[], size_t elemsz, const size_t count[],
+                               size_t stridelevels, gex_Flags_t flags) {
+  return refused(strided({Call::strided_put_blocking, Direction::put, Form::blocking}, tm, dstrank,
+                         {dstaddr, dststrides}, {srcaddr, srcstrides}, elemsz, count, stridelevels,
+                         flags));
+}
+
+void gex_VIS_SetPeerCompletionHandler(gex_AM_Index_t handler, const void* source_addr,
+                                      size_t nbytes, gex_Flags_t flags) {
+  const char* call = name_of(Call::set_peer_completion);
+  gex::check_context(Call::set_peer_completion);
+  gex::require_flags(flags, 0, call);
+  if (handler == 0) {
+    gex::vis::arm(0, nullptr, 0);
+    return;
+  }
+  // Always: the peer would be told to run something else, or more would be sent than it takes.
+  if (handler < GEX_AM_INDEX_BASE)
+    fatal("%s: the handler index %u is below GEX_AM_INDEX_BASE", call, unsigned{handler});
+  if (nbytes > GEX_VIS_MAX_PEERCOMPLETION)
+    fatal("%s: %zu bytes are more than GEX_VIS_MAX_PEERCOMPLETION", call, nbytes);
+  if (nbytes != 0 && source_addr == nullptr) fatal("%s: source_addr is null", call);
+  gex::vis::arm(handler, source_addr, nbytes);
+}
+
+}  // extern "C"

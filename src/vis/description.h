@@ -1,0 +1,94 @@
+#pragma once
+// How a part of a peer's region stands in a message, and the bounds within which it is believed.
+//
+// A part of a strided region is a shape of as few dimensions as the part spans, a part of a list is
+// that piece of the list, neighbours joined. A message has room for its description and, where it
+// carries it, for the part's data.
+
+#include <cstddef>
+#include <cstdint>
+#include <variant>
+
+#include "vis/region.h"
+
+namespace gex::vis {
+
+enum class Kind : std::uint32_t { strided, indexed, vector };
+
+/// What a message can hold, in bytes.
+struct Room {
+  std::size_t description;
+  std::size_t data;
+  std::size_t both;
+};
+
+/// A part that has been described.
+struct Part {
+  Kind kind;
+  std::uint32_t entries;          ///< dimensions, or blocks
+  std::size_t description_bytes;  ///< a multiple of 8
+  std::size_t data_bytes;         ///< never 0
+};
+
+/// No message needs more room for the description of the whole.
+std::size_t most_description_bytes(const StridedRegion& region) noexcept;
+std::size_t most_description_bytes(const BlockList& region) noexcept;
+
+/// Describes as much from the cursor on as there is room for, at most `bytes`, and moves the cursor
+/// behind it. `out` is aligned to 8. There is room for 512 bytes at least, or for the description
+/// of the whole beside `bytes`.
+Part describe(const StridedRegion& region, Cursor& cursor, std::size_t bytes, const Room& room,
+              std::byte* out) noexcept;
+Part describe(const BlockList& region, Cursor& cursor, std::size_t bytes, const Room& room,
+              std::byte* out) noexcept;
+
+/// A part as its owner finds it in a message. Refers to the message and to itself.
+class Described {
+ public:
+  /// Reads the description at the beginning of `message`; `description_bytes` says how long it is.
+  /// False if it is malformed.
+  bool read(std::uint32_t kind, std::uint32_t entries, std::byte* message, std::size_t size,
+            std::size_t& description_bytes) noexcept;
+  Described() = default;
+  Described(const Described&) = delete;
+  Described& operator=(const Described&) = delete;
+
+  /// Calls `inside(address, bytes)` for ranges that cover the first `bytes` of the part; false if
+  /// it is false for one, or if the part has not that many.
+  template <class Inside>
+  bool lies_within(std::size_t bytes, Inside inside) const noexcept;
+
+  void gather(std::size_t bytes, std::byte* to) const noexcept;
+  void scatter(std::size_t bytes, const std::byte* from) const noexcept;
+
+ private:
+  bool read_strided(std::uint32_t dims, const std::byte* message, std::size_t size,
+                    std::size_t& description_bytes) noexcept;
+  bool strided_holds(std::size_t bytes) const noexcept;
+
+  Kind kind_ = Kind::strided;
+  Cursor start_;
+  Shape shape_;
+  std::byte* first_ = nullptr;
+  BlockList list_{nullptr, 0};
+};
+
+template <class Inside>
+bool Described::lies_within(std::size_t bytes, Inside inside) const noexcept {
+  if (kind_ == Kind::strided) {
+    Extent extent;
+    return strided_holds(bytes) && extent_of(shape_, peer_end, extent) &&
+           inside(first_ + extent.start, extent.bytes);
+  }
+  std::size_t offset = start_.offset;
+  for (std::size_t i = 0; bytes != 0; ++i, offset = 0) {
+    if (i == list_.count() || offset > list_.length(i)) return false;
+    const std::size_t left = list_.length(i) - offset;
+    const std::size_t here = left < bytes ? left : bytes;
+    if (here != 0 && !inside(list_.address(i) + offset, here)) return false;
+    bytes -= here;
+  }
+  return true;
+}
+
+}  // namespace gex::vis

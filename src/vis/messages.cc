@@ -1,0 +1,300 @@
+#include "vis/messages.h"
+
+#include <algorithm>
+#include <atomic>
+#include <cstring>
+#include <variant>
+
+#include "am/internal.h"
+#include "am/limits.h"
+#include "am/prepare.h"
+#include "am/token.h"
+#include "base/error.h"
+#include "core/objects.h"
+#include "vis/description.h"
+#include "vis/peer_completion.h"
+
+namespace gex::vis {
+
+namespace {
+
+using am::get_word;
+using am::Internal;
+using am::put_word;
+
+constexpr std::size_t round_up_16(std::size_t bytes) noexcept {
+  return (bytes + 15) & ~std::size_t{15};
+}
+
+std::uint64_t word_of(const void* address) noexcept {
+  return reinterpret_cast<std::uint64_t>(address);
+}
+
+gex_AM_Index_t index_of(Internal handler) noexcept {
+  return static_cast<gex_AM_Index_t>(handler);
+}
+
+/// A buffer for a message of at most `bytes`; null if the route is immediate and there is none.
+gex_AM_SrcDesc_t prepare(const Route& route, std::size_t bytes, gex_Flags_t flags,
+                         unsigned arg_count) noexcept {
+  return am::prepare_request(route.tm, route.rank,
+                             {.client_buffer = nullptr,
+                              .least = 0,
+                              .most = bytes,
+                              .destination = nullptr,
+                              .is_long = false,
+                              .flags = flags,
+                              .arg_count = arg_count});
+}
+
+/// Sends what was built; false if it was refused, and then the buffer is given back.
+bool commit(gex_AM_SrcDesc_t message, Internal handler, std::size_t bytes, gex_Flags_t flags,
+            unsigned arg_count, const gex_AM_Arg_t* args) noexcept {
+  if (am::commit(message, index_of(handler), bytes, nullptr, flags, arg_count, args) == 0)
+    return true;
+  am::cancel(message);
+  return false;
+}
+
+/// Only the first part of a transfer may be refused.
+gex_Flags_t flags_of_part(const Route& route, std::uint32_t parts_before) noexcept {
+  return route.immediate && parts_before == 0 ? GEX_FLAG_IMMEDIATE : 0;
+}
+
+// put: target, kind, entries [, number, total bytes, handler and size of the notice]
+constexpr unsigned put_args = 4;
+constexpr unsigned put_args_with_notice = 9;
+
+template <class Region>
+std::uint32_t put_region(const Route& route, const Region& peer, const Region& own,
+                         std::size_t bytes, const PeerCompletion& notice,
+                         CompletionTarget target) noexcept {
+  const bool notifies = notice.handler != 0;
+  const std::size_t notice_bytes = notifies ? round_up_16(notice.size) : 0;
+  const std::uint64_t number = notifies ? next_put_number() : 0;
+  const unsigned arg_count = notifies ? put_args_with_notice : put_args;
+  const std::size_t limit = am::max_medium(route.tm, route.rank) - notice_bytes;
+  const std::size_t most_description = most_description_bytes(peer);
+  Cursor at_peer;
+  Cursor here;
+  std::uint32_t parts = 0;
+  for (std::size_t left = bytes; left != 0; ++parts) {
+    const gex_Flags_t flags = flags_of_part(route, parts);
+    const std::size_t room = most_description < limit
+                                 ? std::min(limit - most_description, left) + most_description
+                                 : limit;
+    gex_AM_SrcDesc_t message = prepare(route, notice_bytes + room, flags, arg_count);
+    if (message == GEX_AM_SRCDESC_NO_OP) return 0;
+    auto* out = static_cast<std::byte*>(message->address);
+    if (notice_bytes != 0) std::memcpy(out, notice.payload, notice.size);
+    out += notice_bytes;
+    const Part part = describe(peer, at_peer, left, {room, room, room}, out);
+    gather(own, here, part.data_bytes, out + part.description_bytes);
+    alignas(16) gex_AM_Arg_t args[12] = {};
+    put_word(args, word_of(target));
+    args[2] = static_cast<gex_AM_Arg_t>(part.kind);
+    args[3] = static_cast<gex_AM_Arg_t>(part.entries);
+    put_word(args + 4, number);
+    put_word(args + 6, bytes);
+    args[8] = static_cast<gex_AM_Arg_t>(notice.handler | notice.size << 8);
+    if (!commit(message, Internal::vis_put, notice_bytes + part.description_bytes + part.data_bytes,
+                flags, arg_count, args))
+      return 0;
+    left -= part.data_bytes;
+  }
+  return parts;
+}
+
+/// What a get keeps until its last answer: its own end, the shape copied.
+struct PendingGet {
+  struct OwnShape {
+    Shape shape;
+    std::byte* first;
+  };
+
+  CompletionTarget target;
+  std::variant<std::monostate, OwnShape, BlockList> own;
+  /// The injector's, and one for each part under way.
+  std::atomic<std::uint32_t> references{1};
+
+  PendingGet(const StridedRegion& region, CompletionTarget completed) noexcept : target(completed) {
+    OwnShape& kept = own.emplace<OwnShape>();
+    copy_shape(kept.shape, *region.shape);
+    kept.first = region.first;
+  }
+  PendingGet(const BlockList& region, CompletionTarget completed) noexcept
+      : target(completed), own(region) {}
+
+  void unpack(Cursor cursor, std::size_t bytes, const std::byte* from) noexcept {
+    if (const auto* strided = std::get_if<OwnShape>(&own))
+      scatter(StridedRegion{&strided->shape, own_end, strided->first}, cursor, bytes, from);
+    else
+      scatter(std::get<BlockList>(own), cursor, bytes, from);
+  }
+  void release() noexcept {
+    // Acquire and release: every other holder is done with the record before it is destroyed.
+    if (references.fetch_sub(1, std::memory_order_acq_rel) == 1) delete this;
+  }
+};
+
+/// Moves a cursor forward without touching the blocks' memory.
+void skip(const StridedRegion& region, Cursor& cursor, std::size_t bytes) noexcept {
+  const std::size_t end = cursor.offset + bytes;
+  cursor = {cursor.block + end / region.shape->element, end % region.shape->element};
+}
+void skip(const BlockList& region, Cursor& cursor, std::size_t bytes) noexcept {
+  cursor.offset += bytes;
+  while (cursor.block < region.count() && cursor.offset >= region.length(cursor.block))
+    cursor = {cursor.block + 1, cursor.offset - region.length(cursor.block)};
+}
+
+// get: record, own block, own offset, bytes, kind, entries -> data: record, own block, own offset
+constexpr unsigned get_args = 9;
+constexpr unsigned data_args = 6;
+
+template <class Region>
+std::uint32_t get_region(const Route& route, const Region& peer, const Region& own,
+                         std::size_t bytes, CompletionTarget target) noexcept {
+  const std::size_t limit = am::max_medium(route.tm, route.rank);
+  const std::size_t room = std::min(limit, most_description_bytes(peer));
+  auto* pending = new PendingGet(own, target);
+  Cursor at_peer;
+  Cursor here;
+  std::uint32_t parts = 0;
+  for (std::size_t left = bytes; left != 0; ++parts) {
+    const gex_Flags_t flags = flags_of_part(route, parts);
+    gex_AM_SrcDesc_t message = prepare(route, room, flags, get_args);
+    if (message == GEX_AM_SRCDESC_NO_OP) break;
+    const Part part = describe(peer, at_peer, left, {room, limit, room + limit},
+                               static_cast<std::byte*>(message->address));
+    alignas(16) gex_AM_Arg_t args[12] = {};
+    put_word(args, word_of(pending));
+    put_word(args + 2, here.block);
+    put_word(args + 4, here.offset);
+    args[6] = static_cast<gex_AM_Arg_t>(part.data_bytes);
+    args[7] = static_cast<gex_AM_Arg_t>(part.kind);
+    args[8] = static_cast<gex_AM_Arg_t>(part.entries);
+    // Relaxed: the part that this reference is for goes out behind it.
+    pending->references.fetch_add(1, std::memory_order_relaxed);
+    if (!commit(message, Internal::vis_get, part.description_bytes, flags, get_args, args)) {
+      pending->release();
+      break;
+    }
+    skip(own, here, part.data_bytes);
+    left -= part.data_bytes;
+  }
+  pending->release();
+  return parts;
+}
+
+/// Reads the part that a message describes and ends the job if this process does not have it.
+void read_own(Described& part, gex_Token_t token, std::uint32_t kind, std::uint32_t entries,
+              std::byte* message, std::size_t size, std::size_t& description_bytes,
+              const char* what) noexcept {
+  if (!part.read(kind, entries, message, size, description_bytes))
+    fatal("rank %u: %s is malformed", token->header.source, what);
+}
+void require_own(const Described& part, gex_Token_t token, std::size_t bytes,
+                 const char* what) noexcept {
+  const gex_EP_t endpoint = endpoint_at(token->header.endpoints().target_address());
+  const auto in_segment = [endpoint](const std::byte* start, std::size_t size) noexcept {
+    return endpoint != nullptr && endpoint->segment != nullptr &&
+           endpoint->segment->contains(start, size);
+  };
+  if (!part.lies_within(bytes, in_segment))
+    fatal("rank %u: %s of %zu bytes is not inside this process's bound segment",
+          token->header.source, what, bytes);
+}
+
+void on_put(gex_Token_t token, void* payload, std::size_t size, const gex_AM_Arg_t* args,
+            unsigned arg_count) noexcept {
+  static constexpr const char* what = "a part of a non-contiguous put";
+  auto* message = static_cast<std::byte*>(payload);
+  ArrivedNotice notice{};
+  if (arg_count == put_args_with_notice) {
+    const auto handler_and_size = static_cast<std::uint32_t>(args[8]);
+    notice = {get_word(args + 4), get_word(args + 6), static_cast<std::uint8_t>(handler_and_size),
+              message, handler_and_size >> 8};
+    const std::size_t taken = round_up_16(notice.size);
+    if (taken > size) fatal("rank %u: %s is malformed", token->header.source, what);
+    message += taken;
+    size -= taken;
+  }
+  Described part;
+  std::size_t description_bytes = 0;
+  read_own(part, token, static_cast<std::uint32_t>(args[2]), static_cast<std::uint32_t>(args[3]),
+           message, size, description_bytes, what);
+  const std::size_t bytes = size - description_bytes;
+  require_own(part, token, bytes, what);
+  part.scatter(bytes, message + description_bytes);
+  if (arg_count == put_args_with_notice) note_arrival(token, notice, bytes);
+
+  alignas(16) const gex_AM_Arg_t reply_args[4] = {args[0], args[1], 0, 0};
+  am::Outbound reply;
+  reply.handler = static_cast<std::uint8_t>(Internal::rma_done);
+  reply.arg_count = 2;
+  reply.args = reply_args;
+  am::send_reply(token, reply);
+}
+
+void on_get(gex_Token_t token, void* payload, std::size_t size, const gex_AM_Arg_t* args,
+            unsigned) noexcept {
+  static constexpr const char* what = "a part of a non-contiguous get";
+  const std::size_t bytes = static_cast<std::uint32_t>(args[6]);
+  Described part;
+  std::size_t description_bytes = 0;
+  read_own(part, token, static_cast<std::uint32_t>(args[7]), static_cast<std::uint32_t>(args[8]),
+           static_cast<std::byte*>(payload), size, description_bytes, what);
+  require_own(part, token, bytes, what);
+  gex_AM_SrcDesc_t reply = am::prepare_reply(token, {.client_buffer = nullptr,
+                                                     .least = bytes,
+                                                     .most = bytes,
+                                                     .destination = nullptr,
+                                                     .is_long = false,
+                                                     .flags = 0,
+                                                     .arg_count = data_args});
+  if (reply->size < bytes) fatal("rank %u: %s of %zu bytes", token->header.source, what, bytes);
+  part.gather(bytes, static_cast<std::byte*>(reply->address));
+  alignas(16) const gex_AM_Arg_t reply_args[8] = {args[0], args[1], args[2], args[3],
+                                                  args[4], args[5], 0,       0};
+  am::commit(reply, index_of(Internal::vis_data), bytes, nullptr, 0, data_args, reply_args);
+}
+
+void on_data(gex_Token_t, void* payload, std::size_t size, const gex_AM_Arg_t* args,
+             unsigned) noexcept {
+  auto* pending = reinterpret_cast<PendingGet*>(get_word(args));
+  pending->unpack({get_word(args + 2), get_word(args + 4)}, size,
+                  static_cast<const std::byte*>(payload));
+  const CompletionTarget target = pending->target;
+  pending->release();
+  complete(target);
+}
+
+}  // namespace
+
+std::uint32_t put_parts(const Route& route, const StridedRegion& peer, const StridedRegion& own,
+                        std::size_t bytes, const PeerCompletion& notice,
+                        CompletionTarget target) noexcept {
+  return put_region(route, peer, own, bytes, notice, target);
+}
+std::uint32_t put_parts(const Route& route, const BlockList& peer, const BlockList& own,
+                        std::size_t bytes, const PeerCompletion& notice,
+                        CompletionTarget target) noexcept {
+  return put_region(route, peer, own, bytes, notice, target);
+}
+std::uint32_t get_parts(const Route& route, const StridedRegion& peer, const StridedRegion& own,
+                        std::size_t bytes, CompletionTarget target) noexcept {
+  return get_region(route, peer, own, bytes, target);
+}
+std::uint32_t get_parts(const Route& route, const BlockList& peer, const BlockList& own,
+                        std::size_t bytes, CompletionTarget target) noexcept {
+  return get_region(route, peer, own, bytes, target);
+}
+
+void start_messages() {
+  am::register_internal(Internal::vis_put, on_put);
+  am::register_internal(Internal::vis_get, on_get);
+  am::register_internal(Internal::vis_data, on_data);
+}
+
+}  // namespace gex::vis

@@ -1,0 +1,44 @@
+#pragma once
+// Non-contiguous put and get made of messages, for peers whose memory is not mapped.
+//
+// A put is packed into negotiated-payload messages, each the description of a part of the peer's
+// region and that part's data, and each answered when the data is written. A get asks for parts by
+// their descriptions; the answers are unpacked as they come, so a get keeps a record of its own end
+// until the last has.
+
+#include <gasnetex.h>
+
+#include <cstddef>
+#include <cstdint>
+
+#include "core/thread.h"
+#include "vis/region.h"
+
+namespace gex::vis {
+
+/// Where a transfer goes.
+struct Route {
+  gex_TM_t tm;
+  gex_Rank_t rank;
+  bool immediate;
+};
+
+/// Injects a whole transfer of `bytes`, more than 0. Returns the number of its parts, each of which
+/// adds one to the target when it is done; 0 if the route is immediate and the first part found no
+/// room, and nothing was sent then. A put's payload has been copied when this returns; so has a
+/// shape, but the lists of a get are read until it is done.
+std::uint32_t put_parts(const Route& route, const StridedRegion& peer, const StridedRegion& own,
+                        std::size_t bytes, const PeerCompletion& notice,
+                        CompletionTarget target) noexcept;
+std::uint32_t put_parts(const Route& route, const BlockList& peer, const BlockList& own,
+                        std::size_t bytes, const PeerCompletion& notice,
+                        CompletionTarget target) noexcept;
+std::uint32_t get_parts(const Route& route, const StridedRegion& peer, const StridedRegion& own,
+                        std::size_t bytes, CompletionTarget target) noexcept;
+std::uint32_t get_parts(const Route& route, const BlockList& peer, const BlockList& own,
+                        std::size_t bytes, CompletionTarget target) noexcept;
+
+/// Start-up only.
+void start_messages();
+
+}  // namespace gex::vis

@@ -1,0 +1,106 @@
+#include "vis/peer_completion.h"
+
+#include <atomic>
+#include <cstring>
+#include <map>
+#include <utility>
+
+#include "am/deliver.h"
+#include "am/internal.h"
+#include "am/outbound.h"
+#include "am/token.h"
+#include "base/error.h"
+#include "base/immortal.h"
+#include "base/spin_lock.h"
+#include "core/process.h"
+#include "core/team.h"
+
+namespace gex::vis {
+
+namespace {
+
+/// Bytes that have arrived of puts that are not whole yet, by source and number.
+struct Arrivals {
+  SpinLock lock;
+  std::map<std::pair<gex_Rank_t, std::uint64_t>, std::uint64_t> bytes;
+};
+Immortal<Arrivals> the_arrivals;
+
+/// Runs the client's handler as if the notice had been a reply of its own.
+void run(gex_Token_t token, std::uint8_t handler, const void* payload, std::size_t size) noexcept {
+  const gex_Rank_t source = token->header.source;
+  if (handler < GEX_AM_INDEX_BASE)
+    fatal("rank %u: a peer completion names the handler index %u", source, unsigned{handler});
+  if (size > most_notice_payload) fatal("rank %u: a peer completion of %zu bytes", source, size);
+  alignas(16) std::byte aligned[most_notice_payload + 1];
+  if (size != 0) std::memcpy(aligned, payload, size);
+  am::Arrived arrived;
+  arrived.header = {
+      MessageHeader::make_what(handler, Category::medium, true, 0, token->header.endpoints()),
+      source, MessageHeader::make_size_buffer(static_cast<std::uint32_t>(size), no_slab)};
+  arrived.args = nullptr;
+  arrived.payload = aligned;
+  arrived.size = size;
+  arrived.ring = token->ring;
+  am::run_handler(arrived);
+}
+
+// notice: handler
+void on_notice(gex_Token_t token, void* payload, std::size_t size, const gex_AM_Arg_t* args,
+               unsigned) noexcept {
+  run(token, static_cast<std::uint8_t>(args[0]), payload, size);
+}
+
+}  // namespace
+
+void arm(gex_AM_Index_t handler, const void* payload, std::size_t size) noexcept {
+  this_thread().peer_completion = {handler, payload, size};
+}
+
+PeerCompletion take_armed() noexcept {
+  return std::exchange(this_thread().peer_completion, PeerCompletion{});
+}
+
+bool is_armed() noexcept {
+  return this_thread().peer_completion.handler != 0;
+}
+
+void send_notice(gex_TM_t tm, gex_Rank_t rank, const PeerCompletion& notice) noexcept {
+  const Peer peer = resolve(tm, rank);
+  alignas(16) const gex_AM_Arg_t args[4] = {notice.handler, 0, 0, 0};
+  am::Outbound message;
+  message.handler = static_cast<std::uint8_t>(am::Internal::vis_notice);
+  message.category = Category::medium;
+  message.arg_count = 1;
+  message.args = args;
+  message.endpoints = am::endpoints_of(peer.local_endpoint, peer.endpoint);
+  message.payload = notice.payload;
+  message.size = notice.size;
+  am::send_request(peer.jobrank, message, false);
+}
+
+std::uint64_t next_put_number() noexcept {
+  static std::atomic<std::uint64_t> last{0};
+  // Relaxed: only distinct.
+  return last.fetch_add(1, std::memory_order_relaxed);
+}
+
+void note_arrival(gex_Token_t token, const ArrivedNotice& notice, std::size_t bytes) noexcept {
+  if (bytes != notice.total) {
+    Arrivals& arrivals = the_arrivals.get();
+    // The lock also orders what other threads have written of this put before the handler.
+    const OptionalGuard guard(arrivals.lock, process().threaded);
+    const auto [found, is_first] =
+        arrivals.bytes.try_emplace({token->header.source, notice.number}, 0);
+    found->second += bytes;
+    if (found->second != notice.total) return;
+    arrivals.bytes.erase(found);
+  }
+  run(token, notice.handler, notice.payload, notice.size);
+}
+
+void start_peer_completion() {
+  am::register_internal(am::Internal::vis_notice, on_notice);
+}
+
+}  // namespace gex::vis

@@ -1,0 +1,46 @@
+#pragma once
+// Peer completion: a handler that runs at the peer when a put is complete there.
+//
+// A thread arms it for its next put (PeerCompletion in core/thread.h). Where the put is a copy, a
+// message behind the copy tells the peer. Where it is made of messages, each carries the notice,
+// and the peer runs the handler when the put's bytes have all arrived, in whatever order they came.
+
+#include <gasnetex.h>
+
+#include <cstddef>
+#include <cstdint>
+
+#include "core/thread.h"
+
+namespace gex::vis {
+
+inline constexpr std::size_t most_notice_payload = 127;
+
+/// Arms the calling thread; handler 0 disarms it.
+void arm(gex_AM_Index_t handler, const void* payload, std::size_t size) noexcept;
+
+/// What the calling thread has armed, which is disarmed with it.
+PeerCompletion take_armed() noexcept;
+bool is_armed() noexcept;
+
+/// Sends the notice of a put that is complete at (tm, rank). Waits for room.
+void send_notice(gex_TM_t tm, gex_Rank_t rank, const PeerCompletion& notice) noexcept;
+
+/// A number for a put whose notice travels with its parts; no other put of this process has it.
+std::uint64_t next_put_number() noexcept;
+
+/// At the peer, in the handler of `token`: `bytes` of put `number` have been written, of `total`.
+/// Runs the handler if those were the last.
+struct ArrivedNotice {
+  std::uint64_t number;
+  std::uint64_t total;
+  std::uint8_t handler;
+  const std::byte* payload;
+  std::size_t size;
+};
+void note_arrival(gex_Token_t token, const ArrivedNotice& notice, std::size_t bytes) noexcept;
+
+/// Start-up only.
+void start_peer_completion();
+
+}  // namespace gex::vis

@@ -1,0 +1,76 @@
+#pragma once
+// One end of a transfer: a sequence of blocks of memory, strided or listed.
+//
+// Both kinds are walked with a cursor, from any block and any byte in it, so that a transfer can be
+// cut into messages that are packed and unpacked independently of one another.
+
+#include <gasnetex.h>
+
+#include <cstddef>
+#include <cstdint>
+
+#include "vis/shape.h"
+
+namespace gex::vis {
+
+/// A place in a sequence of blocks.
+struct Cursor {
+  std::uint64_t block = 0;
+  std::uint64_t offset = 0;  ///< in that block
+};
+
+/// Blocks at the places of a shape. `first` is the first element's address.
+struct StridedRegion {
+  const Shape* shape;
+  End end;
+  std::byte* first;
+};
+
+/// Blocks given by a list, the client's or a message's: addresses of blocks of one length, or
+/// addresses with lengths.
+class BlockList {
+ public:
+  BlockList(void* const* addresses, std::size_t count, std::size_t length) noexcept
+      : addresses_(addresses), count_(count), length_(length) {}
+  BlockList(const gex_Memvec_t* blocks, std::size_t count) noexcept
+      : blocks_(blocks), count_(count) {}
+
+  std::size_t count() const noexcept { return count_; }
+  /// Whether all blocks have one length, and which.
+  bool is_indexed() const noexcept { return blocks_ == nullptr; }
+  std::size_t length() const noexcept { return length_; }
+
+  std::byte* address(std::size_t i) const noexcept {
+    return static_cast<std::byte*>(is_indexed() ? addresses_[i] : blocks_[i].gex_addr);
+  }
+  std::size_t length(std::size_t i) const noexcept {
+    return is_indexed() ? length_ : blocks_[i].gex_len;
+  }
+
+  /// Bytes of all blocks; false if they are more than can be counted.
+  bool total(std::size_t& bytes) const noexcept;
+
+ private:
+  void* const* addresses_ = nullptr;
+  const gex_Memvec_t* blocks_ = nullptr;
+  std::size_t count_;
+  std::size_t length_ = 0;
+};
+
+/// Copies the next `bytes` of the region from the cursor on to `to`, which they fill, and moves the
+/// cursor behind them.
+void gather(const StridedRegion& region, Cursor& cursor, std::size_t bytes, std::byte* to) noexcept;
+void gather(const BlockList& region, Cursor& cursor, std::size_t bytes, std::byte* to) noexcept;
+
+/// The same in the other direction.
+void scatter(const StridedRegion& region, Cursor& cursor, std::size_t bytes,
+             const std::byte* from) noexcept;
+void scatter(const BlockList& region, Cursor& cursor, std::size_t bytes,
+             const std::byte* from) noexcept;
+
+/// Copies one list to another of as many bytes, however differently they are cut. The shifts are
+/// added to the addresses.
+void copy_lists(const BlockList& to, std::ptrdiff_t to_shift, const BlockList& from,
+                std::ptrdiff_t from_shift) noexcept;
+
+}  // namespace gex::vis

@@ -1,0 +1,143 @@
+#include "vis/shape.h"
+
+#include <algorithm>
+
+namespace gex::vis {
+
+namespace {
+
+/// Addresses count modulo 2^64; so do these.
+std::ptrdiff_t times(std::ptrdiff_t stride, std::size_t count) noexcept {
+  return static_cast<std::ptrdiff_t>(static_cast<std::size_t>(stride) * count);
+}
+std::ptrdiff_t plus(std::ptrdiff_t a, std::ptrdiff_t b) noexcept {
+  return static_cast<std::ptrdiff_t>(static_cast<std::size_t>(a) + static_cast<std::size_t>(b));
+}
+std::size_t magnitude(std::ptrdiff_t stride) noexcept {
+  const auto bits = static_cast<std::size_t>(stride);
+  return stride < 0 ? std::size_t{0} - bits : bits;
+}
+
+/// Adds an outer loop; merges it with what is there if it continues that on both ends.
+void add_outer(Shape& shape, const Dimension& added) noexcept {
+  if (shape.dims == 0) {
+    const auto element = static_cast<std::ptrdiff_t>(shape.element);
+    if (added.stride[peer_end] == element && added.stride[own_end] == element) {
+      shape.element *= added.count;
+      return;
+    }
+  } else {
+    Dimension& outermost = shape.dim[shape.dims - 1];
+    if (added.stride[peer_end] == times(outermost.stride[peer_end], outermost.count) &&
+        added.stride[own_end] == times(outermost.stride[own_end], outermost.count)) {
+      outermost.count *= added.count;
+      return;
+    }
+  }
+  shape.dim[shape.dims++] = added;
+}
+
+void invert(Shape& shape, Dimension& dimension) noexcept {
+  for (const End end : {peer_end, own_end}) {
+    std::ptrdiff_t& stride = dimension.stride[end];
+    shape.offset[end] = plus(shape.offset[end], times(stride, dimension.count - 1));
+    stride = times(stride, ~std::size_t{0});
+  }
+}
+
+bool is_inside(const Dimension& a, const Dimension& b, End lead) noexcept {
+  if (a.stride[lead] != b.stride[lead]) return a.stride[lead] < b.stride[lead];
+  const End other = lead == peer_end ? own_end : peer_end;
+  return magnitude(a.stride[other]) < magnitude(b.stride[other]);
+}
+
+/// Few dimensions, mostly in order or in reverse order.
+void sort(Shape& shape, End lead) noexcept {
+  Dimension* const first = shape.dim;
+  if (is_inside(first[shape.dims - 1], first[0], lead)) std::reverse(first, first + shape.dims);
+  for (unsigned i = 1; i < shape.dims; ++i) {
+    if (!is_inside(first[i], first[i - 1], lead)) continue;
+    const Dimension moved = first[i];
+    unsigned to = i;
+    for (; to > 0 && is_inside(moved, first[to - 1], lead); --to) first[to] = first[to - 1];
+    first[to] = moved;
+  }
+}
+
+void fold(Shape& shape) noexcept {
+  const unsigned dims = shape.dims;
+  shape.dims = 0;
+  for (unsigned i = 0; i < dims; ++i) {
+    const Dimension next = shape.dim[i];
+    add_outer(shape, next);
+  }
+}
+
+}  // namespace
+
+std::ptrdiff_t Shape::place(End end, std::size_t index) const noexcept {
+  std::ptrdiff_t at = 0;
+  for (unsigned i = 0; i < dims; ++i) {
+    at = plus(at, times(dim[i].stride[end], index % dim[i].count));
+    index /= dim[i].count;
+  }
+  return at;
+}
+
+void copy_shape(Shape& to, const Shape& from) noexcept {
+  to.element = from.element;
+  to.elements = from.elements;
+  to.dims = from.dims;
+  std::copy_n(from.offset, 2, to.offset);
+  std::copy_n(from.dim, from.dims, to.dim);
+}
+
+bool make_shape(Shape& shape, std::size_t element, const std::size_t* count,
+                const std::ptrdiff_t* peer_strides, const std::ptrdiff_t* own_strides,
+                std::size_t levels, End lead) noexcept {
+  shape.element = element;
+  shape.elements = 1;
+  shape.dims = 0;
+  shape.offset[peer_end] = shape.offset[own_end] = 0;
+  if (element == 0) return true;
+  bool too_large = false;
+  std::size_t bytes = element;
+  for (std::size_t i = 0; i < levels; ++i) {
+    if (count[i] == 0) {
+      shape.element = 0;
+      shape.dims = 0;
+      return true;
+    }
+    if (count[i] == 1) continue;
+    // A later count may be 0, so this is no verdict yet; but no more loops are taken.
+    too_large = too_large || __builtin_mul_overflow(bytes, count[i], &bytes);
+    if (too_large) continue;
+    Dimension dimension{count[i], {peer_strides[i], own_strides[i]}};
+    if (dimension.stride[lead] < 0) invert(shape, dimension);
+    add_outer(shape, dimension);
+  }
+  if (too_large) return false;
+  if (shape.dims > 1) {
+    sort(shape, lead);
+    fold(shape);
+  }
+  shape.elements = bytes / shape.element;
+  return true;
+}
+
+bool extent_of(const Shape& shape, End end, Extent& extent) noexcept {
+  std::ptrdiff_t low = 0;
+  std::ptrdiff_t high = 0;
+  for (unsigned i = 0; i < shape.dims; ++i) {
+    std::ptrdiff_t reach = 0;
+    if (__builtin_mul_overflow(shape.dim[i].stride[end], shape.dim[i].count - 1, &reach))
+      return false;
+    std::ptrdiff_t& side = reach < 0 ? low : high;
+    if (__builtin_add_overflow(side, reach, &side)) return false;
+  }
+  extent.start = low;
+  if (__builtin_sub_overflow(high, low, &extent.bytes)) return false;
+  return !__builtin_add_overflow(extent.bytes, shape.element, &extent.bytes);
+}
+
+}  // namespace gex::vis

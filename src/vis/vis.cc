@@ -1,0 +1,193 @@
+#include "vis/vis.h"
+
+#include <algorithm>
+#include <atomic>
+
+#include "base/error.h"
+#include "core/event.h"
+#include "core/process.h"
+#include "core/progress.h"
+#include "core/team.h"
+#include "rma/rma.h"
+#include "vis/messages.h"
+#include "vis/packers.h"
+#include "vis/peer_completion.h"
+#include "vis/shape.h"
+
+namespace gex::vis {
+
+namespace {
+
+bool is_put(const Operation& operation) noexcept {
+  return operation.direction == Direction::put;
+}
+
+/// What is armed for the operation, which disarms it.
+PeerCompletion take_notice(const Operation& operation) noexcept {
+  if (!is_armed()) [[likely]]
+    return {};
+  if (checked() && !is_put(operation))
+    fatal("%s: a peer completion handler is armed, and there is none for gets", operation.call);
+  if (checked() && (operation.flags & GEX_FLAG_IMMEDIATE) != 0)
+    fatal("%s: GEX_FLAG_IMMEDIATE, but a peer completion handler is armed", operation.call);
+  const PeerCompletion notice = take_armed();
+  return is_put(operation) ? notice : PeerCompletion{};
+}
+
+/// The end of an operation that was done within its call.
+Outcome done_at_once(const Operation& operation, const PeerCompletion& notice) noexcept {
+  if (notice.handler != 0) send_notice(operation.tm, operation.rank, notice);
+  return {};
+}
+
+/// Injects an operation, its parts completed as its form asks. `inject(target)` returns their
+/// number; 0: refused.
+template <class Inject>
+Outcome injected(const Operation& operation, Inject inject) noexcept {
+  const unsigned category = is_put(operation) ? ec_put : ec_get;
+  switch (operation.form) {
+    case Form::blocking: {
+      StdCompletion::Word done{0};
+      const std::uint32_t parts = inject(&done);
+      if (parts == 0) return {.refused = true};
+      wait_until([&]() noexcept { return StdCompletion::load_acquire(done) == parts; });
+      return {};
+    }
+    case Form::implicit: {
+      Counters& counters = this_thread().implicit_counters();
+      const std::uint32_t parts = inject(&counters.completed[category]);
+      counters.initiated[category] += parts;
+      return {.refused = parts == 0};
+    }
+    case Form::explicit_event:
+      break;
+  }
+  ThreadRecord& thread = this_thread();
+  Event& event = allocate_event(thread);
+  const std::uint32_t parts = inject(&event.counters.completed[category]);
+  if (parts == 0) {
+    free_event(thread, event);
+    return {.refused = true};
+  }
+  event.counters.initiated[category] = parts;
+  if ((operation.flags & GEX_FLAG_ENABLE_LEAF_LC) != 0) {
+    // Locally complete already; the leaf exists because it was asked for.
+    event.counters.initiated[ec_lc] = 1;
+    complete(&event.counters.completed[ec_lc]);
+  }
+  return {.event = handle_of(event)};
+}
+
+template <class Region>
+Outcome send(const Operation& operation, const PeerCompletion& notice, const Region& peer,
+             const Region& own, std::size_t bytes) noexcept {
+  // A notice is for the next operation whatever its flags, so that one is not refused.
+  const bool immediate = (operation.flags & GEX_FLAG_IMMEDIATE) != 0 && notice.handler == 0;
+  const Route route{operation.tm, operation.rank, immediate};
+  return injected(operation, [&](CompletionTarget target) noexcept {
+    return is_put(operation) ? put_parts(route, peer, own, bytes, notice, target)
+                             : get_parts(route, peer, own, bytes, target);
+  });
+}
+
+/// The addresses that a list touches.
+struct Bounds {
+  std::uintptr_t low = ~std::uintptr_t{0};
+  std::uintptr_t high = 0;
+};
+Bounds bounds_of(const BlockList& list) noexcept {
+  Bounds bounds;
+  for (std::size_t i = 0; i < list.count(); ++i) {
+    if (list.length(i) == 0) continue;
+    const auto start = reinterpret_cast<std::uintptr_t>(list.address(i));
+    bounds.low = std::min(bounds.low, start);
+    bounds.high = std::max(bounds.high, start + list.length(i));
+  }
+  return bounds;
+}
+
+rma::Transfer resolve_range(const Operation& operation, const void* own, std::uintptr_t start,
+                            std::size_t bytes) noexcept {
+  return rma::resolve_transfer(operation.tm, operation.rank, own, reinterpret_cast<void*>(start),
+                               bytes, 0, operation.call);
+}
+
+/// Checked mode: names the entry that is wrong, not the range of all.
+void check_lists(const Operation& operation, const BlockList& peer, const BlockList& own) noexcept {
+  for (std::size_t i = 0; i < own.count(); ++i)
+    if (own.length(i) != 0 && own.address(i) == nullptr)
+      fatal("%s: address %zu of the local list is null", operation.call, i);
+  for (std::size_t i = 0; i < peer.count(); ++i)
+    if (peer.length(i) != 0)
+      resolve_range(operation, &operation, reinterpret_cast<std::uintptr_t>(peer.address(i)),
+                    peer.length(i));
+}
+
+}  // namespace
+
+Outcome move_strided(const Operation& operation, const StridedEnd& peer, const StridedEnd& own,
+                     std::size_t element, const std::size_t* count, std::size_t levels) noexcept {
+  const PeerCompletion notice = take_notice(operation);
+  // Loops follow the end that is written within this process, else the peer's.
+  const auto is_local = [&]() noexcept {
+    return process().neighborhood.contains(resolve(operation.tm, operation.rank).jobrank);
+  };
+  Shape shape;
+  if (!make_shape(shape, element, count, peer.strides, own.strides, levels, peer_end))
+    fatal("%s: elemsz and count make more bytes than can be", operation.call);
+  if (shape.element == 0) return done_at_once(operation, notice);
+  if (!is_put(operation) && shape.dims > 1 && is_local())
+    make_shape(shape, element, count, peer.strides, own.strides, levels, own_end);
+
+  Extent at_peer;
+  Extent here;
+  if (!extent_of(shape, peer_end, at_peer) || !extent_of(shape, own_end, here))
+    fatal("%s: the strides reach beyond the address space", operation.call);
+  const std::uintptr_t first = reinterpret_cast<std::uintptr_t>(peer.address) +
+                               static_cast<std::uintptr_t>(shape.offset[peer_end]);
+  std::byte* const own_first = static_cast<std::byte*>(own.address) + shape.offset[own_end];
+  const rma::Transfer transfer = resolve_range(
+      operation, own.address, first + static_cast<std::uintptr_t>(at_peer.start), at_peer.bytes);
+  if (transfer.mapped == nullptr)
+    return send(operation, notice,
+                StridedRegion{&shape, peer_end, reinterpret_cast<std::byte*>(first)},
+                StridedRegion{&shape, own_end, own_first}, shape.bytes());
+  std::byte* const mapped = transfer.mapped - at_peer.start;
+  if (is_put(operation))
+    copy_strided(shape, peer_end, mapped, own_first);
+  else
+    copy_strided(shape, own_end, own_first, mapped);
+  return done_at_once(operation, notice);
+}
+
+Outcome move_lists(const Operation& operation, const BlockList& peer,
+                   const BlockList& own) noexcept {
+  std::size_t bytes = 0;
+  std::size_t own_bytes = 0;
+  if (!peer.total(bytes) || !own.total(own_bytes))
+    fatal("%s: the lists hold more bytes than can be", operation.call);
+  if (bytes != own_bytes)
+    fatal("%s: the remote list holds %zu bytes, the local one %zu", operation.call, bytes,
+          own_bytes);
+  const PeerCompletion notice = take_notice(operation);
+  if (bytes == 0) return done_at_once(operation, notice);
+  if (checked()) check_lists(operation, peer, own);
+  const Bounds bounds = bounds_of(peer);
+  const rma::Transfer transfer =
+      resolve_range(operation, &operation, bounds.low, bounds.high - bounds.low);
+  if (transfer.mapped == nullptr) return send(operation, notice, peer, own, bytes);
+  const auto shift =
+      static_cast<std::ptrdiff_t>(reinterpret_cast<std::uintptr_t>(transfer.mapped) - bounds.low);
+  if (is_put(operation))
+    copy_lists(peer, shift, own, 0);
+  else
+    copy_lists(own, 0, peer, shift);
+  return done_at_once(operation, notice);
+}
+
+void start() {
+  start_messages();
+  start_peer_completion();
+}
+
+}  // namespace gex::vis

@@ -1,0 +1,48 @@
+#pragma once
+// Non-contiguous put and get: vector, indexed and strided.
+//
+// A mapped peer is a copy by packers, done within the call. Any other is reached by messages of the
+// library. A put's payload has been copied when its call returns, so its local completion, asked
+// for or not, never waits.
+
+#include <gasnetex.h>
+
+#include <cstddef>
+
+#include "vis/region.h"
+
+namespace gex::vis {
+
+enum class Direction { put, get };
+enum class Form { blocking, implicit, explicit_event };
+
+/// What a call asks for, besides the data.
+struct Operation {
+  gex_TM_t tm;
+  gex_Rank_t rank;
+  Direction direction;
+  Form form;
+  gex_Flags_t flags;
+  const char* call;  ///< for messages
+};
+
+struct Outcome {
+  bool refused = false;  ///< GEX_FLAG_IMMEDIATE, and nothing was done
+  gex_Event_t event = GEX_EVENT_INVALID;
+};
+
+/// One end of a strided transfer as the client gives it.
+struct StridedEnd {
+  void* address;
+  const std::ptrdiff_t* strides;
+};
+
+Outcome move_strided(const Operation& operation, const StridedEnd& peer, const StridedEnd& own,
+                     std::size_t element, const std::size_t* count, std::size_t levels) noexcept;
+Outcome move_lists(const Operation& operation, const BlockList& peer,
+                   const BlockList& own) noexcept;
+
+/// Start-up only.
+void start();
+
+}  // namespace gex::vis

@@ -1,0 +1,337 @@
+// Packing against the naive loop: copies within a process, and regions cut into parts that are
+// described, sent as bytes, and gathered or scattered by those who read the descriptions.
+
+#include "vis/region.h"
+
+#include <gtest/gtest.h>
+
+#include <cstring>
+#include <vector>
+
+#include "vis/description.h"
+#include "vis/packers.h"
+#include "vis_shapes.h"
+
+namespace gex::vis {
+namespace {
+
+constexpr std::size_t memory_bytes = std::size_t{1} << 20;
+/// Strides may be negative, so everything starts in the middle.
+constexpr std::size_t middle = memory_bytes / 2;
+
+std::vector<std::byte> noise(std::uint64_t seed, std::size_t bytes = memory_bytes) {
+  Random random(seed, 7);
+  std::vector<std::byte> memory(bytes);
+  for (std::byte& byte : memory) byte = static_cast<std::byte>(random());
+  return memory;
+}
+
+bool fits(const Shape& shape) {
+  for (const End end : {peer_end, own_end}) {
+    Extent extent{};
+    if (!extent_of(shape, end, extent)) return false;
+    const std::ptrdiff_t start = shape.offset[end] + extent.start;
+    if (start < -static_cast<std::ptrdiff_t>(middle) ||
+        start + static_cast<std::ptrdiff_t>(extent.bytes) > static_cast<std::ptrdiff_t>(middle))
+      return false;
+  }
+  return true;
+}
+
+Shape made(const Strided& strided, End lead) {
+  Shape shape;
+  EXPECT_TRUE(make_shape(shape, strided.element, strided.count.data(), strided.peer.data(),
+                         strided.own.data(), strided.count.size(), lead));
+  return shape;
+}
+
+/// What a put leaves in the peer's memory.
+std::vector<std::byte> naive_put(const Strided& strided, std::vector<std::byte> peer,
+                                 const std::vector<std::byte>& own) {
+  naive_loop(strided, [&](std::ptrdiff_t to, std::ptrdiff_t from) {
+    std::memcpy(peer.data() + middle + to, own.data() + middle + from, strided.element);
+  });
+  return peer;
+}
+
+TEST(Packers, CopyWhatTheNaiveLoopCopies) {
+  const std::vector<std::byte> own = noise(1);
+  const std::vector<std::byte> before = noise(2);
+  for (std::uint64_t seed = 0; seed < 300; ++seed) {
+    Random random(seed);
+    const Strided strided = random_strided(random, 6, 2000);
+    const Shape shape = made(strided, peer_end);
+    if (!fits(shape)) continue;
+    std::vector<std::byte> peer = before;
+    copy_strided(shape, peer_end, peer.data() + middle + shape.offset[peer_end],
+                 own.data() + middle + shape.offset[own_end]);
+    ASSERT_EQ(peer, naive_put(strided, before, own)) << "seed " << seed;
+  }
+}
+
+TEST(Packers, TransposeInTiles) {
+  const std::vector<std::byte> own = noise(3);
+  const std::vector<std::byte> before = noise(4);
+  for (const std::size_t element : {1, 4, 8, 16, 24, 64}) {
+    constexpr std::ptrdiff_t rows = 75;
+    constexpr std::ptrdiff_t columns = 67;
+    const auto step = static_cast<std::ptrdiff_t>(element);
+    const std::ptrdiff_t row = step * columns;
+    const std::ptrdiff_t column = step * rows;
+    const Strided plain{element, {columns, rows}, {column, step}, {step, row}};
+    const Strided reflected{element, {columns, rows}, {column, step}, {-step, row}};
+    const Strided cubic{
+        element, {columns / 2, 2, rows}, {column, column * 40, step}, {step, row * rows, row}};
+    for (const Strided& strided : {plain, reflected, cubic}) {
+      const Shape shape = made(strided, peer_end);
+      if (!fits(shape)) continue;
+      std::vector<std::byte> peer = before;
+      copy_strided(shape, peer_end, peer.data() + middle + shape.offset[peer_end],
+                   own.data() + middle + shape.offset[own_end]);
+      ASSERT_EQ(peer, naive_put(strided, before, own)) << "element " << element;
+    }
+  }
+}
+
+/// Sends the region at the peer in parts of the given room; `move(part, bytes, offset)` for each.
+template <class Region, class Move>
+void in_parts(const Region& region, std::size_t bytes, const Room& room, Move move) {
+  Cursor cursor;
+  std::vector<std::uint64_t> message(room.both / 8 + 8);
+  std::size_t offset = 0;
+  while (offset < bytes) {
+    auto* out = reinterpret_cast<std::byte*>(message.data());
+    const Part part = describe(region, cursor, bytes - offset, room, out);
+    ASSERT_GT(part.data_bytes, 0U);
+    ASSERT_LE(part.description_bytes, room.description);
+    ASSERT_LE(part.data_bytes, room.data);
+    ASSERT_LE(part.description_bytes + part.data_bytes, room.both);
+    Described described;
+    std::size_t description_bytes = 0;
+    ASSERT_TRUE(described.read(static_cast<std::uint32_t>(part.kind), part.entries, out,
+                               part.description_bytes, description_bytes));
+    ASSERT_EQ(description_bytes, part.description_bytes);
+    move(described, part.data_bytes, offset);
+    offset += part.data_bytes;
+  }
+  ASSERT_EQ(offset, bytes);
+}
+
+Room random_room(Random& random) {
+  const std::size_t description = 512 + random.below(600);
+  return {description, 512 + random.below(5000), description + random.below(5000)};
+}
+
+TEST(StridedRegion, IsTheSameInPartsAsInOne) {
+  const std::vector<std::byte> before = noise(5);
+  for (std::uint64_t seed = 0; seed < 300; ++seed) {
+    Random random(seed, 3);
+    const Strided strided = random_strided(random, 6, 2000);
+    const Shape shape = made(strided, peer_end);
+    if (!fits(shape)) continue;
+    std::vector<std::byte> peer = before;
+    const auto within = [&](const std::byte* start, std::size_t bytes) {
+      return start >= peer.data() && start + bytes <= peer.data() + peer.size();
+    };
+    const StridedRegion region{&shape, peer_end, peer.data() + middle + shape.offset[peer_end]};
+    std::vector<std::byte> whole(shape.bytes());
+    Cursor cursor;
+    gather(region, cursor, whole.size(), whole.data());
+    EXPECT_EQ(cursor.block, shape.elements);
+
+    const std::vector<std::byte> data = noise(seed, whole.size());
+    in_parts(region, whole.size(), random_room(random),
+             [&](const Described& part, std::size_t bytes, std::size_t offset) {
+               ASSERT_TRUE(part.lies_within(bytes, within)) << "seed " << seed;
+               std::vector<std::byte> got(bytes);
+               part.gather(bytes, got.data());
+               ASSERT_EQ(std::memcmp(got.data(), whole.data() + offset, bytes), 0)
+                   << "seed " << seed;
+               part.scatter(bytes, data.data() + offset);
+             });
+    std::vector<std::byte> expected = before;
+    Cursor start;
+    scatter(StridedRegion{&shape, peer_end, expected.data() + middle + shape.offset[peer_end]},
+            start, data.size(), data.data());
+    ASSERT_EQ(peer, expected) << "seed " << seed;
+  }
+}
+
+TEST(StridedRegion, OfMoreDimensionsThanADescriptionTakesIsCutWhereOneEnds) {
+  // 18 dimensions that do not fold: more than one description takes.
+  Strided strided{2, std::vector<std::size_t>(18, 2), {}, {}};
+  std::ptrdiff_t stride = 2;
+  for (unsigned i = 0; i < 18; ++i) {
+    strided.peer.push_back(stride);
+    strided.own.insert(strided.own.begin(), stride);
+    stride *= 2;
+  }
+  const Shape shape = made(strided, own_end);
+  ASSERT_EQ(shape.dims, 18U);
+  std::vector<std::byte> memory = noise(6, std::size_t{1} << 19);
+  const StridedRegion region{&shape, peer_end, memory.data()};
+  std::vector<std::byte> whole(shape.bytes());
+  Cursor cursor;
+  gather(region, cursor, whole.size(), whole.data());
+  in_parts(region, whole.size(), {60000, 400000, 460000},
+           [&](const Described& part, std::size_t bytes, std::size_t offset) {
+             std::vector<std::byte> got(bytes);
+             part.gather(bytes, got.data());
+             ASSERT_EQ(std::memcmp(got.data(), whole.data() + offset, bytes), 0);
+           });
+}
+
+/// A list of blocks in disjoint places, cut at random, of `bytes` in all.
+std::vector<gex_Memvec_t> random_blocks(Random& random, std::byte* memory, std::size_t bytes) {
+  std::vector<gex_Memvec_t> blocks;
+  std::size_t at = 0;
+  while (bytes != 0) {
+    if (random.below(3) != 0) at += random.below(40);
+    const std::size_t length =
+        std::min<std::size_t>(bytes, random.below(8) == 0 ? random.below(900) : random.below(20));
+    blocks.push_back({memory + at, length});
+    at += length;
+    bytes -= length;
+  }
+  for (std::size_t i = blocks.size(); i > 1; --i) std::swap(blocks[i - 1], blocks[random.below(i)]);
+  return blocks;
+}
+
+std::vector<std::byte> bytes_of(const BlockList& list) {
+  std::vector<std::byte> bytes;
+  for (std::size_t i = 0; i < list.count(); ++i)
+    bytes.insert(bytes.end(), list.address(i), list.address(i) + list.length(i));
+  return bytes;
+}
+
+TEST(BlockList, IsTheSameInPartsAsInOne) {
+  for (std::uint64_t seed = 0; seed < 300; ++seed) {
+    Random random(seed, 4);
+    std::vector<std::byte> memory = noise(seed);
+    const std::size_t bytes = 1 + random.below(12000);
+    const std::vector<gex_Memvec_t> blocks = random_blocks(random, memory.data(), bytes);
+    std::vector<void*> addresses;
+    const std::size_t length = 1 + random.below(70);
+    for (std::size_t i = 0; i < 1 + bytes / length; ++i)
+      addresses.push_back(memory.data() + i * 80 + random.below(80 - length + 1));
+    const BlockList vector(blocks.data(), blocks.size());
+    const BlockList indexed(addresses.data(), addresses.size(), length);
+    for (const BlockList& list : {vector, indexed}) {
+      const std::vector<std::byte> whole = bytes_of(list);
+      const std::vector<std::byte> data = noise(seed + 1, whole.size());
+      in_parts(list, whole.size(), random_room(random),
+               [&](const Described& part, std::size_t size, std::size_t offset) {
+                 std::vector<std::byte> got(size);
+                 part.gather(size, got.data());
+                 ASSERT_EQ(std::memcmp(got.data(), whole.data() + offset, size), 0)
+                     << "seed " << seed;
+                 part.scatter(size, data.data() + offset);
+               });
+      ASSERT_EQ(bytes_of(list), data) << "seed " << seed;
+    }
+  }
+}
+
+TEST(BlockList, IsCopiedToOneThatIsCutOtherwise) {
+  for (std::uint64_t seed = 0; seed < 300; ++seed) {
+    Random random(seed, 5);
+    std::vector<std::byte> from_memory = noise(seed);
+    std::vector<std::byte> to_memory = noise(seed + 1);
+    const std::size_t bytes = random.below(5000);
+    const std::vector<gex_Memvec_t> from = random_blocks(random, from_memory.data(), bytes);
+    const std::vector<gex_Memvec_t> to = random_blocks(random, to_memory.data(), bytes);
+    const BlockList source(from.data(), from.size());
+    const BlockList destination(to.data(), to.size());
+    copy_lists(destination, 0, source, 0);
+    ASSERT_EQ(bytes_of(destination), bytes_of(source)) << "seed " << seed;
+  }
+}
+
+TEST(BlockList, NeighboursTravelAsOne) {
+  std::vector<std::byte> memory(4096);
+  std::vector<gex_Memvec_t> blocks;
+  for (std::size_t i = 0; i < 100; ++i) blocks.push_back({memory.data() + i * 10, 10});
+  std::uint64_t out[64];
+  Cursor cursor;
+  const Part part = describe(BlockList(blocks.data(), blocks.size()), cursor, 1000,
+                             {512, 2000, 2000}, reinterpret_cast<std::byte*>(out));
+  EXPECT_EQ(part.entries, 1U);
+  EXPECT_EQ(part.data_bytes, 1000U);
+}
+
+TEST(StridedRegion, IsDescribedByTheDimensionsThatAPartSpans) {
+  Shape shape = made({8, {10, 10, 10}, {16, 320, 6400}, {8, 80, 800}}, peer_end);
+  ASSERT_EQ(shape.dims, 3U);
+  std::vector<std::byte> memory(64000);
+  std::uint64_t out[80];
+  Cursor cursor{20, 0};
+  const Part part = describe(StridedRegion{&shape, peer_end, memory.data()}, cursor, 80,
+                             {600, 600, 600}, reinterpret_cast<std::byte*>(out));
+  EXPECT_EQ(part.entries, 1U);
+  EXPECT_EQ(part.data_bytes, 80U);
+  EXPECT_EQ(cursor.block, 30U);
+}
+
+TEST(Described, IsNotBelievedBeyondItsMessage) {
+  std::uint64_t words[80] = {};
+  auto* message = reinterpret_cast<std::byte*>(words);
+  const auto reads = [&](std::uint32_t kind, std::uint32_t entries, std::size_t size) {
+    Described described;
+    std::size_t description_bytes = 0;
+    return described.read(kind, entries, message, size, description_bytes);
+  };
+  EXPECT_FALSE(reads(3, 0, sizeof words)) << "no such kind";
+  EXPECT_FALSE(reads(0, 0, sizeof words)) << "elements of no bytes";
+  words[1] = 8;
+  EXPECT_TRUE(reads(0, 0, 32));
+  EXPECT_FALSE(reads(0, 0, 31));
+  EXPECT_FALSE(reads(0, 1, 48)) << "a count of 0";
+  words[4] = ~std::uint64_t{0};
+  EXPECT_FALSE(reads(0, 1, 48)) << "more bytes than can be";
+  words[4] = 4;
+  EXPECT_TRUE(reads(0, 1, 48));
+  EXPECT_FALSE(reads(0, 2, 48));
+  EXPECT_FALSE(reads(0, 0xffffffff, sizeof words));
+  words[2] = 4;
+  EXPECT_FALSE(reads(0, 1, 48)) << "begins behind its end";
+  words[2] = 0;
+  words[3] = 8;
+  EXPECT_FALSE(reads(0, 1, 48)) << "begins behind its element";
+  EXPECT_TRUE(reads(1, 2, 32));
+  EXPECT_FALSE(reads(1, 3, 32));
+  EXPECT_FALSE(reads(1, 0xffffffff, sizeof words));
+  EXPECT_TRUE(reads(2, 2, 32));
+  EXPECT_FALSE(reads(2, 3, 32));
+}
+
+TEST(Described, LiesWithinOnlyIfAllItsBytesDo) {
+  std::vector<std::byte> memory(1000);
+  const auto within = [&](const std::byte* start, std::size_t bytes) {
+    return start >= memory.data() && bytes <= memory.size() &&
+           start <= memory.data() + memory.size() - bytes;
+  };
+  const auto judge = [&](const auto& region, std::size_t bytes) {
+    std::uint64_t out[64];
+    Cursor cursor;
+    auto* message = reinterpret_cast<std::byte*>(out);
+    const Part part = describe(region, cursor, bytes, {512, 512, 512}, message);
+    Described described;
+    std::size_t size = 0;
+    EXPECT_TRUE(described.read(static_cast<std::uint32_t>(part.kind), part.entries, message,
+                               part.description_bytes, size));
+    EXPECT_FALSE(described.lies_within(4096, within)) << "more than it has";
+    return described.lies_within(part.data_bytes, within);
+  };
+  const Shape shape = made({8, {10}, {100}, {8}}, peer_end);
+  EXPECT_TRUE(judge(StridedRegion{&shape, peer_end, memory.data() + 92}, 80));
+  EXPECT_FALSE(judge(StridedRegion{&shape, peer_end, memory.data() + 93}, 80));
+  EXPECT_FALSE(judge(StridedRegion{&shape, peer_end, memory.data() - 1}, 80));
+  void* addresses[] = {memory.data(), memory.data() + 990};
+  EXPECT_TRUE(judge(BlockList(addresses, 2, 10), 20));
+  EXPECT_FALSE(judge(BlockList(addresses, 2, 11), 22));
+  const gex_Memvec_t blocks[] = {{memory.data() + 500, 5}, {memory.data() - 1, 2}};
+  EXPECT_FALSE(judge(BlockList(blocks, 2), 7));
+}
+
+}  // namespace
+}  // namespace gex::vis

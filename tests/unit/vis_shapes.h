@@ -1,0 +1,83 @@
+#pragma once
+// Strided transfers as clients may describe them, random and not, and the naive loop over them.
+
+#include <algorithm>
+#include <cstddef>
+#include <numeric>
+#include <utility>
+#include <vector>
+
+#include "base/random.h"
+
+namespace gex::vis {
+
+/// The arguments of a strided call.
+struct Strided {
+  std::size_t element = 1;
+  std::vector<std::size_t> count;
+  std::vector<std::ptrdiff_t> peer;
+  std::vector<std::ptrdiff_t> own;
+};
+
+/// Calls `visit(peer offset, own offset)` for each element, the first dimension innermost.
+template <class Visit>
+void naive_loop(const Strided& strided, Visit visit) {
+  if (strided.element == 0) return;
+  for (const std::size_t count : strided.count)
+    if (count == 0) return;
+  std::vector<std::size_t> turn(strided.count.size());
+  for (;;) {
+    std::ptrdiff_t peer = 0;
+    std::ptrdiff_t own = 0;
+    for (std::size_t i = 0; i < turn.size(); ++i) {
+      peer += static_cast<std::ptrdiff_t>(turn[i]) * strided.peer[i];
+      own += static_cast<std::ptrdiff_t>(turn[i]) * strided.own[i];
+    }
+    visit(peer, own);
+    std::size_t i = 0;
+    while (i < turn.size() && ++turn[i] == strided.count[i]) turn[i++] = 0;
+    if (i == turn.size()) return;
+  }
+}
+
+/// Strides of one end for which no two elements overlap: the dimensions in any order, with or
+/// without gaps, up or down.
+inline std::vector<std::ptrdiff_t> random_strides(Random& random, std::size_t element,
+                                                  const std::vector<std::size_t>& count,
+                                                  bool in_order) {
+  std::vector<std::size_t> order(count.size());
+  std::iota(order.begin(), order.end(), 0);
+  if (!in_order)
+    for (std::size_t i = order.size(); i > 1; --i) std::swap(order[i - 1], order[random.below(i)]);
+  std::vector<std::ptrdiff_t> strides(count.size());
+  auto stride = static_cast<std::ptrdiff_t>(element);
+  for (const std::size_t i : order) {
+    if (random.below(3) == 0) stride += static_cast<std::ptrdiff_t>(random.below(24));
+    strides[i] = random.below(4) == 0 ? -stride : stride;
+    stride *= static_cast<std::ptrdiff_t>(std::max<std::size_t>(count[i], 1));
+  }
+  return strides;
+}
+
+/// A transfer of at most `most` elements and `dims` dimensions.
+inline Strided random_strided(Random& random, std::size_t dims, std::size_t most) {
+  constexpr std::size_t elements[] = {1, 2, 3, 4, 7, 8, 12, 16, 32, 64, 100};
+  Strided strided;
+  strided.element = elements[random.below(std::size(elements))];
+  strided.count.resize(random.below(dims + 1));
+  std::size_t left = most;
+  for (std::size_t& count : strided.count) {
+    count = random.below(3) == 0 ? 1 : 1 + random.below(std::min<std::size_t>(left, 7));
+    left /= count;
+  }
+  for (std::size_t i = strided.count.size(); i > 1; --i)
+    std::swap(strided.count[i - 1], strided.count[random.below(i)]);
+  strided.peer = random_strides(random, strided.element, strided.count, random.below(2) == 0);
+  // Often the same layout at both ends, which folds.
+  strided.own = random.below(3) == 0
+                    ? strided.peer
+                    : random_strides(random, strided.element, strided.count, random.below(2) == 0);
+  return strided;
+}
+
+}  // namespace gex::vis
