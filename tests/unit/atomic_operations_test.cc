@@ -145,11 +145,13 @@ TYPED_TEST(AtomicOperations, OfManyThreadsLoseNothing) {
   const auto work = [&](int thread) {
     for (int i = 1; i <= each; ++i) {
       apply(TypeOf<TypeParam>::value, &sum, GEX_OP_INC, 0, 0, 0);
-      apply(TypeOf<TypeParam>::value, &most, GEX_OP_MAX,
-            bits_of(static_cast<TypeParam>(i * threads + thread)), 0, 0);
+      const int value = i * threads + thread;
+      apply(TypeOf<TypeParam>::value, &most, GEX_OP_MAX, bits_of(static_cast<TypeParam>(value)), 0,
+            0);
     }
   };
   std::vector<std::thread> running;
+  running.reserve(threads);
   for (int thread = 0; thread < threads; ++thread) running.emplace_back(work, thread);
   for (std::thread& thread : running) thread.join();
   EXPECT_EQ(sum, static_cast<TypeParam>(threads * each));

@@ -206,7 +206,7 @@ TYPED_TEST(Atomic, HotWordCountsEveryIncrementOnce) {
   using T = TypeParam;
   const gex_AD_t ad = create_all<T>();
   // Up to 2^24, which a float still counts.
-  constexpr int each = 1000;
+  constexpr int each = 300;
   for (const gex_Rank_t target : {gex_Rank_t{0}, static_cast<gex_Rank_t>(size() - 1)}) {
     clear_hot_word<T>();
     std::byte* at = segment_of(target) + hot;
@@ -452,7 +452,7 @@ TEST(AtomicCompletion, EachOperationCountsInItsCategory) {
 TEST(AtomicCompletion, ARegionGathersAllCategories) {
   const gex_AD_t ad = create_all<Word>();
   std::byte* at = segment_of(next()) + hot;
-  for (Word round = 0; round < 50; ++round) {
+  for (Word round = 0; round < 20; ++round) {
     once<Word>(ad, next(), at, GEX_OP_SET, round);
     Word got[20] = {};
     Word swapped[20] = {};
