@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <atomic>
 #include <cstring>
-#include <variant>
+#include <new>
 
 #include "am/internal.h"
 #include "am/limits.h"
@@ -107,29 +107,25 @@ std::uint32_t put_region(const Route& route, const Region& peer, const Region& o
 
 /// What a get keeps until its last answer: its own end, the shape copied.
 struct PendingGet {
-  struct OwnShape {
-    Shape shape;
-    std::byte* first;
-  };
-
   CompletionTarget target;
-  std::variant<std::monostate, OwnShape, BlockList> own;
   /// The injector's, and one for each part under way.
   std::atomic<std::uint32_t> references{1};
+  std::byte* first = nullptr;  ///< of a shape; null: a list
+  BlockList list{nullptr, 0};
+  Shape shape;
 
-  PendingGet(const StridedRegion& region, CompletionTarget completed) noexcept : target(completed) {
-    OwnShape& kept = own.emplace<OwnShape>();
-    copy_shape(kept.shape, *region.shape);
-    kept.first = region.first;
+  PendingGet(const StridedRegion& region, CompletionTarget completed) noexcept
+      : target(completed), first(region.first) {
+    copy_shape(shape, *region.shape);
   }
   PendingGet(const BlockList& region, CompletionTarget completed) noexcept
-      : target(completed), own(region) {}
+      : target(completed), list(region) {}
 
-  void unpack(Cursor cursor, std::size_t bytes, const std::byte* from) noexcept {
-    if (const auto* strided = std::get_if<OwnShape>(&own))
-      scatter(StridedRegion{&strided->shape, own_end, strided->first}, cursor, bytes, from);
+  void unpack(Cursor cursor, std::size_t bytes, const std::byte* from) const noexcept {
+    if (first != nullptr)
+      scatter(StridedRegion{&shape, own_end, first}, cursor, bytes, from);
     else
-      scatter(std::get<BlockList>(own), cursor, bytes, from);
+      scatter(list, cursor, bytes, from);
   }
   void release() noexcept {
     // Acquire and release: every other holder is done with the record before it is destroyed.
@@ -157,7 +153,8 @@ std::uint32_t get_region(const Route& route, const Region& peer, const Region& o
                          std::size_t bytes, CompletionTarget target) noexcept {
   const std::size_t limit = am::max_medium(route.tm, route.rank);
   const std::size_t room = std::min(limit, most_description_bytes(peer));
-  auto* pending = new PendingGet(own, target);
+  auto* pending = new (std::nothrow) PendingGet(own, target);
+  if (pending == nullptr) fatal("no memory for the record of a non-contiguous get");
   Cursor at_peer;
   Cursor here;
   std::uint32_t parts = 0;
