@@ -145,8 +145,7 @@ bool Links::claim_request_credit() noexcept {
 }
 
 bool Links::find_room(Link& link, shm::Direction direction) noexcept {
-  if (link.member == process().neighborhood.local_index())
-    watch_inboxes(inboxes_.get(), 2 * count_);
+  if (link.member == process().neighborhood.local_index()) watch_more_inboxes(2 * count_);
   auto& producer = link.out[direction].producer;
   return direction == shm::requests
              ? producer.find_request_room(link.answers->inbox->next.load(std::memory_order_relaxed))

@@ -5,7 +5,8 @@
 // process (what one wrote, a peer read and gave back, and the other writes next) it cannot see, and
 // reports as a race. Such a place says so by `order_through_peer_begins` where the first thread
 // hands over and `order_through_peer_ends` where the second has found what the peer gave back, both
-// with the address of the word by which the peer gives back. In other builds they are nothing.
+// with an address that both know: of the word by which the peer gives back, or of what its answer
+// is for. In other builds they are nothing.
 
 #if defined(__SANITIZE_THREAD__)
 #define GEX_UNDER_TSAN 1
@@ -23,11 +24,11 @@ namespace gex {
 
 #ifdef GEX_UNDER_TSAN
 inline constexpr bool under_tsan = true;
-inline void order_through_peer_begins(void* word) noexcept {
-  __tsan_release(word);
+inline void order_through_peer_begins(void* address) noexcept {
+  __tsan_release(address);
 }
-inline void order_through_peer_ends(void* word) noexcept {
-  __tsan_acquire(word);
+inline void order_through_peer_ends(void* address) noexcept {
+  __tsan_acquire(address);
 }
 #else
 inline constexpr bool under_tsan = false;

@@ -65,9 +65,13 @@ extern Watched watched;
 bool poll_busy(std::uint32_t quiet) noexcept;
 }  // namespace detail
 
-/// The inboxes that polls look at; `count` may grow later.
+/// The inboxes that polls look at; start-up only.
 inline void watch_inboxes(const Inbox* inboxes, std::uint32_t count) noexcept {
   detail::watched.inboxes = inboxes;
+  detail::watched.inbox_count.store(count, std::memory_order_relaxed);
+}
+/// From now on so many of them. Any thread.
+inline void watch_more_inboxes(std::uint32_t count) noexcept {
   detail::watched.inbox_count.store(count, std::memory_order_relaxed);
 }
 

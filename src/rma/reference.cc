@@ -7,6 +7,7 @@
 #include "am/network.h"
 #include "am/token.h"
 #include "base/error.h"
+#include "base/tsan.h"
 #include "core/objects.h"
 
 namespace gex::rma {
@@ -67,7 +68,9 @@ void on_get(gex_Token_t token, void*, std::size_t, const gex_AM_Arg_t* args, uns
 
 void on_data(gex_Token_t, void* payload, std::size_t size, const gex_AM_Arg_t* args,
              unsigned) noexcept {
-  if (size != 0) std::memcpy(reinterpret_cast<void*>(get_word(args + 2)), payload, size);
+  auto* destination = reinterpret_cast<void*>(get_word(args + 2));
+  order_through_peer_ends(destination);
+  if (size != 0) std::memcpy(destination, payload, size);
   complete(reinterpret_cast<CompletionTarget>(get_word(args)));
 }
 
@@ -118,14 +121,15 @@ int put_parts(const Transfer& transfer, CompletionTarget target, bool immediate)
 int get_parts(const Transfer& transfer, CompletionTarget target, bool immediate) noexcept {
   return for_each_part(
       transfer.size, immediate, [&](std::size_t offset, std::size_t bytes, bool now) noexcept {
+        std::byte* destination = static_cast<std::byte*>(transfer.local) + offset;
         alignas(16) gex_AM_Arg_t args[8] = {};
         put_word(args, transfer.remote + offset);
         put_word(args + 2, reinterpret_cast<std::uint64_t>(target));
-        put_word(args + 4,
-                 reinterpret_cast<std::uint64_t>(static_cast<std::byte*>(transfer.local) + offset));
+        put_word(args + 4, reinterpret_cast<std::uint64_t>(destination));
         args[6] = static_cast<gex_AM_Arg_t>(bytes);
         const Outbound message =
             message_of(transfer, Internal::rma_get, Category::short_message, args, 7);
+        order_through_peer_begins(destination);
         return am::send_request(transfer.jobrank, message, now);
       });
 }

@@ -10,6 +10,7 @@
 #include "am/prepare.h"
 #include "am/token.h"
 #include "base/error.h"
+#include "base/tsan.h"
 #include "core/objects.h"
 #include "vis/description.h"
 #include "vis/peer_completion.h"
@@ -173,6 +174,7 @@ std::uint32_t get_region(const Route& route, const Region& peer, const Region& o
     args[8] = static_cast<gex_AM_Arg_t>(part.entries);
     // Relaxed: the part that this reference is for goes out behind it.
     pending->references.fetch_add(1, std::memory_order_relaxed);
+    order_through_peer_begins(pending);
     if (!commit(message, Internal::vis_get, part.description_bytes, flags, get_args, args)) {
       pending->release();
       break;
@@ -260,6 +262,7 @@ void on_get(gex_Token_t token, void* payload, std::size_t size, const gex_AM_Arg
 void on_data(gex_Token_t, void* payload, std::size_t size, const gex_AM_Arg_t* args,
              unsigned) noexcept {
   auto* pending = reinterpret_cast<PendingGet*>(get_word(args));
+  order_through_peer_ends(pending);
   pending->unpack({get_word(args + 2), get_word(args + 4)}, size,
                   static_cast<const std::byte*>(payload));
   const CompletionTarget target = pending->target;
