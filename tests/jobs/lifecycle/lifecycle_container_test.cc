@@ -1,5 +1,5 @@
-// Where there is little: a container with 64 MB of /dev/shm and no network; and where there is
-// much: a thousand ranks.
+// Where there is little: a container with 64 MB of /dev/shm and no network, and one where nobody
+// may trace; and where there is much: a thousand ranks.
 
 #include <unistd.h>
 
@@ -53,6 +53,22 @@ TEST_F(SmallContainer, NothingStaysInSharedMemory) {
   expect_nothing_left(outcome);
   EXPECT_EQ(outcome.output, "status 7\n");
 }
+
+class WithoutPtrace : public testing::TestWithParam<Network> {};
+
+const std::string without_ptrace = LIFECYCLE_TEST_WITHOUT_PTRACE;
+
+TEST_P(WithoutPtrace, AJobStartsAndReachesItsMemory) {
+  Command command({without_ptrace, gexrun, "-n", "3", probe, "fill", "1048576"});
+  expect_success(over(command, GetParam()).run(), "filled 1048576", 3);
+}
+TEST_P(WithoutPtrace, AJobThatForksItself) {
+  Command command({without_ptrace, probe, "fill", "1048576"});
+  command.variable("GASNET_PSHM_NODES", "3");
+  expect_success(over(command, GetParam()).run(), "filled 1048576", 3);
+}
+INSTANTIATE_TEST_SUITE_P(Lifecycle, WithoutPtrace,
+                         testing::Values(Network::shared_memory, Network::emu), name_of);
 
 TEST(ManyRanks, AThousandAndTwentyFourStartTalkAndEnd) {
   const Outcome outcome = job(1024, {"ring"}).run();
