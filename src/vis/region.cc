@@ -151,6 +151,8 @@ void copy_lists(const BlockList& to, std::ptrdiff_t to_shift, const BlockList& f
   }
   Cursor source;
   for (std::size_t i = 0; i < to.count(); ++i) {
+    // An empty entry's address may be null.
+    if (to.length(i) == 0) continue;
     std::byte* at = to.address(i) + to_shift;
     walk(from, source, to.length(i), [&](const std::byte* piece, std::size_t size) noexcept {
       copy_bytes(at, piece + from_shift, size);
