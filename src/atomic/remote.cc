@@ -62,12 +62,13 @@ void on_request(gex_Token_t token, void*, std::size_t, const gex_AM_Arg_t* args,
 // done: target of completion; and result, old value, type, if the operation fetches
 void on_done(gex_Token_t, void*, std::size_t, const gex_AM_Arg_t* args,
              unsigned arg_count) noexcept {
+  auto* done = reinterpret_cast<CompletionTarget>(get_word(args));
   if (arg_count == reply_args) {
-    auto* result = reinterpret_cast<void*>(get_word(args + 2));
-    order_through_peer_ends(result);
-    gex_ad_write_(static_cast<gex_DT_t>(args[6]), result, get_word(args + 4));
+    order_through_peer_ends(done);
+    gex_ad_write_(static_cast<gex_DT_t>(args[6]), reinterpret_cast<void*>(get_word(args + 2)),
+                  get_word(args + 4));
   }
-  complete(reinterpret_cast<CompletionTarget>(get_word(args)));
+  complete(done);
 }
 
 }  // namespace
@@ -85,7 +86,7 @@ int ask_owner(const Operation& operation, CompletionTarget done, bool immediate)
   message.arg_count = request_args;
   message.args = args;
   message.endpoints = am::endpoints_of(operation.target.local_endpoint, operation.target.endpoint);
-  order_through_peer_begins(operation.target.local);
+  order_through_peer_begins(done);
   return am::send_request(operation.target.jobrank, message, immediate);
 }
 
