@@ -1,5 +1,5 @@
 #pragma once
-// Strided transfers as clients may describe them, random and not, and the naive loop over them.
+// Random strided transfers, as clients may describe them.
 
 #include <algorithm>
 #include <cstddef>
@@ -7,38 +7,13 @@
 #include <utility>
 #include <vector>
 
+#include "../naive_strided.h"
 #include "base/random.h"
 
 namespace gex::vis {
 
-/// The arguments of a strided call.
-struct Strided {
-  std::size_t element = 1;
-  std::vector<std::size_t> count;
-  std::vector<std::ptrdiff_t> peer;
-  std::vector<std::ptrdiff_t> own;
-};
-
-/// Calls `visit(peer offset, own offset)` for each element, the first dimension innermost.
-template <class Visit>
-void naive_loop(const Strided& strided, Visit visit) {
-  if (strided.element == 0) return;
-  for (const std::size_t count : strided.count)
-    if (count == 0) return;
-  std::vector<std::size_t> turn(strided.count.size());
-  for (;;) {
-    std::ptrdiff_t peer = 0;
-    std::ptrdiff_t own = 0;
-    for (std::size_t i = 0; i < turn.size(); ++i) {
-      peer += static_cast<std::ptrdiff_t>(turn[i]) * strided.peer[i];
-      own += static_cast<std::ptrdiff_t>(turn[i]) * strided.own[i];
-    }
-    visit(peer, own);
-    std::size_t i = 0;
-    while (i < turn.size() && ++turn[i] == strided.count[i]) turn[i++] = 0;
-    if (i == turn.size()) return;
-  }
-}
+using naive::naive_loop;
+using naive::Strided;
 
 /// Strides of one end for which no two elements overlap: the dimensions in any order, with or
 /// without gaps, up or down.

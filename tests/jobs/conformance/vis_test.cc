@@ -10,6 +10,7 @@
 #include <random>
 #include <vector>
 
+#include "../../naive_strided.h"
 #include "message.h"
 #include "transfer.h"
 
@@ -64,30 +65,8 @@ void complete(Form form, const Calls& calls) {
   }
 }
 
-/// A strided transfer. The places of each end are relative to an address.
-struct Strided {
-  std::size_t element = 1;
-  std::vector<std::size_t> count;
-  std::vector<std::ptrdiff_t> peer;
-  std::vector<std::ptrdiff_t> own;
-};
-
-template <class Visit>
-void naive_loop(const Strided& strided, Visit visit) {
-  std::vector<std::size_t> turn(strided.count.size());
-  for (;;) {
-    std::ptrdiff_t peer = 0;
-    std::ptrdiff_t own = 0;
-    for (std::size_t i = 0; i < turn.size(); ++i) {
-      peer += static_cast<std::ptrdiff_t>(turn[i]) * strided.peer[i];
-      own += static_cast<std::ptrdiff_t>(turn[i]) * strided.own[i];
-    }
-    visit(peer, own);
-    std::size_t i = 0;
-    while (i < turn.size() && ++turn[i] == strided.count[i]) turn[i++] = 0;
-    if (i == turn.size()) return;
-  }
-}
+using naive::naive_loop;
+using naive::Strided;
 
 Calls strided_put(gex_TM_t tm, gex_Rank_t peer, const Strided& s, void* to, void* from) {
   const auto call = [=, &s](auto function) {

@@ -1,0 +1,39 @@
+#pragma once
+// The arguments of a strided call, and the naive loop over them that every transfer is held
+// against.
+
+#include <cstddef>
+#include <vector>
+
+namespace naive {
+
+/// The arguments of a strided call.
+struct Strided {
+  std::size_t element = 1;
+  std::vector<std::size_t> count;
+  std::vector<std::ptrdiff_t> peer;
+  std::vector<std::ptrdiff_t> own;
+};
+
+/// Calls `visit(peer offset, own offset)` for each element, the first dimension innermost.
+template <class Visit>
+void naive_loop(const Strided& strided, Visit visit) {
+  if (strided.element == 0) return;
+  for (const std::size_t count : strided.count)
+    if (count == 0) return;
+  std::vector<std::size_t> turn(strided.count.size());
+  for (;;) {
+    std::ptrdiff_t peer = 0;
+    std::ptrdiff_t own = 0;
+    for (std::size_t i = 0; i < turn.size(); ++i) {
+      peer += static_cast<std::ptrdiff_t>(turn[i]) * strided.peer[i];
+      own += static_cast<std::ptrdiff_t>(turn[i]) * strided.own[i];
+    }
+    visit(peer, own);
+    std::size_t i = 0;
+    while (i < turn.size() && ++turn[i] == strided.count[i]) turn[i++] = 0;
+    if (i == turn.size()) return;
+  }
+}
+
+}  // namespace naive
