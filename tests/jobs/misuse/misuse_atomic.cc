@@ -5,20 +5,14 @@
 #include <gasnetex.h>
 
 #include <cstdint>
-#include <cstdio>
-#include <functional>
-#include <map>
-#include <string>
+
+#include "misuse.h"
 
 namespace {
 
-gex_TM_t team;
-gex_Rank_t rank;
-gex_Rank_t peer;
-char* own = nullptr;    ///< the own segment
-char* peers = nullptr;  ///< the peer's, in its addresses
+using namespace misuse;
+
 std::uint64_t result;
-constexpr std::size_t segment_bytes = GASNET_PAGESIZE;
 
 constexpr gex_OP_t operations = GEX_OP_FADD | GEX_OP_SET | GEX_OP_GET;
 
@@ -44,20 +38,8 @@ void operate(gex_OP_t opcode) {
   gex_AD_OpNBI_U64(domain(), &result, peer, peers, unknown, 1, 0, 0);
 }
 
-volatile bool handled = false;
-std::function<void()> in_handler;
-void on_request(gex_Token_t) {
-  in_handler();
-  handled = true;
-}
-void inside_a_handler(std::function<void()> call) {
-  in_handler = std::move(call);
-  gex_AM_RequestShort0(team, rank, 200, 0);
-  GASNET_BLOCKUNTIL(handled);
-}
-
-const std::map<std::string, std::function<void()>>& cases() {
-  static const std::map<std::string, std::function<void()>> table = {
+const Cases& cases() {
+  static const Cases table = {
       {"create_of_no_team", [] { create(GEX_DT_U64, operations, 0, GEX_TM_INVALID); }},
       {"create_of_a_pair",
        [] { create(GEX_DT_U64, operations, 0, gex_TM_Pair(gex_TM_QueryEP(team), 0)); }},
@@ -79,7 +61,7 @@ const std::map<std::string, std::function<void()>>& cases() {
        [] { create(GEX_DT_U64, rank == 0 ? operations : GEX_OP_ADD); }},
       {"create_with_different_flags",
        [] { create(GEX_DT_U64, operations, rank == 0 ? 0 : GEX_FLAG_AD_FAVOR_REMOTE); }},
-      {"create_in_a_handler", [] { inside_a_handler([] { create(GEX_DT_U64, operations); }); }},
+      {"create_in_a_handler", [] { in_handler([] { create(GEX_DT_U64, operations); }); }},
       {"destroy_of_no_domain", [] { gex_AD_Destroy(GEX_AD_INVALID); }},
       {"domain_destroyed_twice",
        [] {
@@ -138,19 +120,18 @@ const std::map<std::string, std::function<void()>>& cases() {
       {"operation_in_a_handler",
        [] {
          domain();
-         inside_a_handler(
-             [] { gex_AD_OpNB_U64(domain(), &result, peer, peers, GEX_OP_GET, 0, 0, 0); });
+         in_handler([] { gex_AD_OpNB_U64(domain(), &result, peer, peers, GEX_OP_GET, 0, 0, 0); });
        }},
       {"implicit_operation_in_a_handler",
        [] {
          static const gex_AD_t ad = create(GEX_DT_FLT, GEX_OP_ADD);
-         inside_a_handler([] { gex_AD_OpNBI_FLT(ad, nullptr, peer, peers, GEX_OP_ADD, 0, 0, 0); });
+         in_handler([] { gex_AD_OpNBI_FLT(ad, nullptr, peer, peers, GEX_OP_ADD, 0, 0, 0); });
        }},
       // Allowed everywhere.
       {"domain_queries_in_a_handler",
        [] {
          domain();
-         inside_a_handler([] {
+         in_handler([] {
            gex_AD_SetCData(domain(), gex_AD_QueryCData(domain()));
            static_cast<void>(gex_AD_QueryDT(domain()) + gex_AD_QueryOps(domain()) +
                              gex_AD_QueryFlags(domain()));
@@ -164,28 +145,5 @@ const std::map<std::string, std::function<void()>>& cases() {
 }  // namespace
 
 int main(int argc, char** argv) {
-  const std::string name = argc > 1 ? argv[1] : "";
-  const auto found = cases().find(name);
-  if (found == cases().end()) {
-    std::fprintf(stderr, "misuse_atomic: no case '%s'\n", name.c_str());
-    return 99;
-  }
-  gex_Client_t client = GEX_CLIENT_INVALID;
-  gex_EP_t endpoint = GEX_EP_INVALID;
-  gex_Segment_t segment = GEX_SEGMENT_INVALID;
-  if (gex_Client_Init(&client, &endpoint, &team, "MISUSE", &argc, &argv, 0) != GASNET_OK) return 98;
-  gex_AM_Entry_t table[] = {{200, reinterpret_cast<gex_AM_Fn_t>(on_request),
-                             GEX_FLAG_AM_SHORT | GEX_FLAG_AM_REQUEST, 0, nullptr, "on_request"}};
-  if (gex_EP_RegisterHandlers(endpoint, table, 1) != GASNET_OK) return 97;
-  if (gex_Segment_Attach(&segment, team, segment_bytes) != GASNET_OK) return 96;
-  own = static_cast<char*>(gex_Segment_QueryAddr(segment));
-  rank = gex_TM_QueryRank(team);
-  peer = (rank + 1) % gex_TM_QuerySize(team);
-  void* address = nullptr;
-  gex_Event_Wait(gex_EP_QueryBoundSegmentNB(team, peer, &address, nullptr, nullptr, 0));
-  peers = static_cast<char*>(address);
-  found->second();
-  gex_NBI_Wait(GEX_EC_ALL, 0);
-  gex_Event_Wait(gex_Coll_BarrierNB(team, 0));
-  return 0;
+  return misuse::run(argc, argv, "misuse_atomic", cases(), [] { gex_NBI_Wait(GEX_EC_ALL, 0); });
 }

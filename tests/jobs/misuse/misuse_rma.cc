@@ -4,43 +4,18 @@
 
 #include <gasnetex.h>
 
-#include <cstdio>
 #include <cstdlib>
 #include <cstring>
 #include <functional>
-#include <map>
-#include <string>
 #include <thread>
+
+#include "misuse.h"
 
 namespace {
 
-gex_Client_t client;
-gex_EP_t endpoint;
-gex_TM_t team;
-gex_Segment_t segment;
-char* own = nullptr;    ///< the own segment
-char* peers = nullptr;  ///< the peer's, in its addresses
-gex_Rank_t peer;
+using namespace misuse;
+
 char local[4096];
-constexpr std::size_t segment_bytes = 4 * GASNET_PAGESIZE;
-
-void barrier() {
-  gex_Event_Wait(gex_Coll_BarrierNB(team, 0));
-}
-
-/// What a case does inside a handler, or holding a lock.
-std::function<void()> in_restricted_context;
-volatile bool handled = false;
-void on_request(gex_Token_t) {
-  in_restricted_context();
-  handled = true;
-}
-
-void in_handler(std::function<void()> call) {
-  in_restricted_context = std::move(call);
-  gex_AM_RequestShort0(team, gex_TM_QueryRank(team), 200, 0);
-  GASNET_BLOCKUNTIL(handled);
-}
 
 void holding_a_lock(const std::function<void()>& call) {
   static gex_HSL_t lock = GEX_HSL_INITIALIZER;
@@ -55,8 +30,8 @@ gex_TM_t split(gex_TM_t parent, int color, void* scratch, std::size_t bytes, gex
   return made;
 }
 
-const std::map<std::string, std::function<void()>>& cases() {
-  static const std::map<std::string, std::function<void()>> table = {
+const Cases& cases() {
+  static const Cases table = {
       // Put and get
       {"put_past_the_end",
        [] { gex_RMA_PutBlocking(team, peer, peers + segment_bytes - 4, local, 8, 0); }},
@@ -399,24 +374,5 @@ const std::map<std::string, std::function<void()>>& cases() {
 }  // namespace
 
 int main(int argc, char** argv) {
-  const std::string name = argc > 1 ? argv[1] : "";
-  const auto found = cases().find(name);
-  if (found == cases().end()) {
-    std::fprintf(stderr, "misuse_rma: no case '%s'\n", name.c_str());
-    return 99;
-  }
-  if (gex_Client_Init(&client, &endpoint, &team, "MISUSE", &argc, &argv, 0) != GASNET_OK) return 98;
-  gex_AM_Entry_t table[] = {{200, reinterpret_cast<gex_AM_Fn_t>(on_request),
-                             GEX_FLAG_AM_SHORT | GEX_FLAG_AM_REQUEST, 0, nullptr, "on_request"}};
-  if (gex_EP_RegisterHandlers(endpoint, table, 1) != GASNET_OK) return 97;
-  if (gex_Segment_Attach(&segment, team, segment_bytes) != GASNET_OK) return 96;
-  own = static_cast<char*>(gex_Segment_QueryAddr(segment));
-  peer = (gex_TM_QueryRank(team) + 1) % gex_TM_QuerySize(team);
-  void* address = nullptr;
-  gex_Event_Wait(gex_EP_QueryBoundSegmentNB(team, peer, &address, nullptr, nullptr, 0));
-  peers = static_cast<char*>(address);
-  barrier();
-  found->second();
-  barrier();
-  return 0;
+  return misuse::run(argc, argv, "misuse_rma", cases());
 }

@@ -4,36 +4,19 @@
 #include <gasnet_vis.h>
 
 #include <cstdint>
-#include <cstdio>
-#include <functional>
-#include <map>
-#include <string>
+
+#include "misuse.h"
 
 namespace {
 
-gex_Client_t client;
-gex_EP_t endpoint;
-gex_TM_t team;
-gex_Segment_t segment;
-char* peers = nullptr;  ///< the peer's segment, in its addresses
-gex_Rank_t peer;
-char local[32768];
-constexpr std::size_t segment_bytes = 4 * GASNET_PAGESIZE;
+using namespace misuse;
 
-void barrier() {
-  gex_Event_Wait(gex_Coll_BarrierNB(team, 0));
-}
+char local[32768];
 
 /// 1024 elements of 8 bytes, at every second place: 16376 bytes from the first to the last.
 constexpr std::size_t count[] = {32, 32};
 constexpr std::ptrdiff_t spread[] = {16, 512};
 constexpr std::ptrdiff_t dense[] = {8, 256};
-
-volatile bool handled = false;
-void on_request(gex_Token_t) {
-  gex_VIS_StridedPutNB(team, peer, peers, spread, local, dense, 8, count, 2, 0);
-  handled = true;
-}
 
 void put(char* to, gex_Flags_t flags = 0) {
   gex_Event_Wait(gex_VIS_StridedPutNB(team, peer, to, spread, local, dense, 8, count, 2, flags));
@@ -47,8 +30,8 @@ void notify(gex_AM_Index_t handler) {
   for (;;) gasnet_AMPoll();
 }
 
-const std::map<std::string, std::function<void()>>& cases() {
-  static const std::map<std::string, std::function<void()>> table = {
+const Cases& cases() {
+  static const Cases table = {
       {"strides_past_the_end",
        [] {
          const std::size_t one_more[] = {32, 32, 2};
@@ -90,8 +73,8 @@ const std::map<std::string, std::function<void()>>& cases() {
        }},
       {"strided_in_a_handler",
        [] {
-         gex_AM_RequestShort0(team, gex_TM_QueryRank(team), 200, 0);
-         GASNET_BLOCKUNTIL(handled);
+         in_handler(
+             [] { gex_VIS_StridedPutNB(team, peer, peers, spread, local, dense, 8, count, 2, 0); });
        }},
 
       {"vector_entry_past_the_end",
@@ -184,23 +167,5 @@ const std::map<std::string, std::function<void()>>& cases() {
 }  // namespace
 
 int main(int argc, char** argv) {
-  const std::string name = argc > 1 ? argv[1] : "";
-  const auto found = cases().find(name);
-  if (found == cases().end()) {
-    std::fprintf(stderr, "misuse_vis: no case '%s'\n", name.c_str());
-    return 99;
-  }
-  if (gex_Client_Init(&client, &endpoint, &team, "MISUSE", &argc, &argv, 0) != GASNET_OK) return 98;
-  gex_AM_Entry_t table[] = {{200, reinterpret_cast<gex_AM_Fn_t>(on_request),
-                             GEX_FLAG_AM_SHORT | GEX_FLAG_AM_REQUEST, 0, nullptr, "on_request"}};
-  if (gex_EP_RegisterHandlers(endpoint, table, 1) != GASNET_OK) return 97;
-  if (gex_Segment_Attach(&segment, team, segment_bytes) != GASNET_OK) return 96;
-  peer = (gex_TM_QueryRank(team) + 1) % gex_TM_QuerySize(team);
-  void* address = nullptr;
-  gex_Event_Wait(gex_EP_QueryBoundSegmentNB(team, peer, &address, nullptr, nullptr, 0));
-  peers = static_cast<char*>(address);
-  barrier();
-  found->second();
-  barrier();
-  return 0;
+  return misuse::run(argc, argv, "misuse_vis", cases());
 }
