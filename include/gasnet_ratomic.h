@@ -91,7 +91,7 @@ GEX_FOLDED_ intptr_t gex_ad_displacement_(gex_AD_t ad, gex_Rank_t tgt_rank, gex_
     const uint64_t bits1 = gex_ad_bits_##SUFFIX##_(operand1);                                      \
     const uint64_t bits2 = gex_ad_bits_##SUFFIX##_(operand2);                                      \
     const intptr_t displacement = gex_ad_displacement_(ad, tgt_rank, opcode, flags);               \
-    if (!GEX_RMA_MAPPED_(displacement))                                                            \
+    if (GEX_UNLIKELY_(displacement & GEX_NOT_MAPPED_))                                             \
       return gex_ad_nb_(ad, GEX_DT_##SUFFIX, result_p, tgt_rank, tgt_addr, opcode, bits1, bits2,   \
                         flags);                                                                    \
     gex_ad_perform_(GEX_DT_##SUFFIX, result_p, (char*)tgt_addr + displacement, opcode, bits1,      \
@@ -104,7 +104,7 @@ GEX_FOLDED_ intptr_t gex_ad_displacement_(gex_AD_t ad, gex_Rank_t tgt_rank, gex_
     const uint64_t bits1 = gex_ad_bits_##SUFFIX##_(operand1);                                      \
     const uint64_t bits2 = gex_ad_bits_##SUFFIX##_(operand2);                                      \
     const intptr_t displacement = gex_ad_displacement_(ad, tgt_rank, opcode, flags);               \
-    if (!GEX_RMA_MAPPED_(displacement))                                                            \
+    if (GEX_UNLIKELY_(displacement & GEX_NOT_MAPPED_))                                             \
       return gex_ad_nbi_(ad, GEX_DT_##SUFFIX, result_p, tgt_rank, tgt_addr, opcode, bits1, bits2,  \
                          flags);                                                                   \
     gex_ad_perform_(GEX_DT_##SUFFIX, result_p, (char*)tgt_addr + displacement, opcode, bits1,      \

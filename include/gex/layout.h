@@ -26,21 +26,19 @@ struct gex_Proc_ {
 extern GEX_EXPORT_ struct gex_Proc_ gex_proc_;
 
 /** A displacement that says "not mapped here"; real ones are multiples of a page, so bit 0 tells
- * them apart. */
+ * them apart, and their low bits leave room for the flags that gex/rma.h tests with them. */
 #define GEX_NOT_MAPPED_ ((intptr_t)1)
 
-/** Public prefix of a team member. */
+/** Public prefix of a team member. Its displacements follow it, see GEX_TEAM_DISPLACEMENT_. */
 struct gex_TeamPrefix_ {
-  /* For each rank of the team: what to add to an address in its bound segment to reach the same
-   * byte in this process, or GEX_NOT_MAPPED_. Rewritten by Attach and Publish. */
-  const intptr_t* displacement;
   gex_Rank_t rank;
   gex_Rank_t size;
   struct _gex_Client* client;
   struct _gex_EP* endpoint;
   const void* client_data;
   gex_Flags_t flags;
-  uint32_t reserved;
+  uint32_t reserved32;
+  uint64_t reserved[3];
 };
 
 /** Public prefix of an endpoint. */
@@ -56,7 +54,7 @@ struct gex_EndpointPrefix_ {
 /** Public prefix of an atomic domain. */
 struct gex_DomainPrefix_ {
   /* By rank of the domain's team, and by jobrank: what to add to an address in that process's bound
-   * segment, as in gex_TeamPrefix_. */
+   * segment; see GEX_TEAM_DISPLACEMENT_. */
   const intptr_t* displacement[2];
   struct _gex_TM* team;
   const void* client_data;
@@ -73,6 +71,13 @@ struct gex_DomainPrefix_ {
 #define GEX_IS_READABLE_TEAM_(tm) (((uintptr_t)(tm)) & 1u)
 #define GEX_IS_PAIR_(tm) (((uintptr_t)(tm)) & 2u)
 #define GEX_TEAM_PREFIX_(tm) ((const struct gex_TeamPrefix_*)(const void*)((const char*)(tm)-1))
+
+/** For each rank of the team: what to add to an address in its bound segment to reach the same byte
+ * in this process, or GEX_NOT_MAPPED_. Rewritten by Attach and Publish. The array lies behind the
+ * prefix, not behind a pointer: the address of a put's store waits for one load, as it does for
+ * who keeps a table of pointers. */
+#define GEX_TEAM_DISPLACEMENT_(tm) \
+  ((const intptr_t*)(const void*)((const char*)(tm)-1 + sizeof(struct gex_TeamPrefix_)))
 
 /** A gex_AD_t is a domain's address with bit 0 set, when inline code may read its prefix; the
  * address alone, when every call goes out of line to be checked. GEX_AD_INVALID has no bit set. */

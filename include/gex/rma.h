@@ -48,20 +48,22 @@ GEX_EXPORT_ int gex_put_value_nbi_(gex_TM_t tm, gex_Rank_t rank, void* dest, gex
 GEX_EXPORT_ gex_Event_t gex_put_value_nb_(gex_TM_t tm, gex_Rank_t rank, void* dest,
                                           gex_RMA_Value_t value, size_t nbytes, gex_Flags_t flags);
 
-/* Displacement of the peer's bound segment, or GEX_NOT_MAPPED_ when the call must go out of line.
+/* Displacement of the peer's bound segment, or GEX_NOT_MAPPED_ when the team cannot be read here.
  */
-GEX_INLINE_ intptr_t gex_rma_displacement_(gex_TM_t tm, gex_Rank_t rank, gex_Flags_t flags) {
-  if (GEX_UNLIKELY_(!GEX_IS_READABLE_TEAM_(tm) || (flags & GEX_RMA_OUT_OF_LINE_)))
-    return GEX_NOT_MAPPED_;
-  return GEX_TEAM_PREFIX_(tm)->displacement[rank];
+GEX_INLINE_ intptr_t gex_rma_displacement_(gex_TM_t tm, gex_Rank_t rank) {
+  return GEX_UNLIKELY_(!GEX_IS_READABLE_TEAM_(tm)) ? GEX_NOT_MAPPED_
+                                                   : GEX_TEAM_DISPLACEMENT_(tm)[rank];
 }
-#define GEX_RMA_MAPPED_(displacement) GEX_LIKELY_(!((displacement)&GEX_NOT_MAPPED_))
+/* Whether the copy can be made here: one test of the displacement and the flags together. */
+#define GEX_RMA_DIRECT_(displacement, flags)           \
+  GEX_LIKELY_(!(((displacement) | (intptr_t)(flags)) & \
+                (GEX_NOT_MAPPED_ | (intptr_t)GEX_RMA_OUT_OF_LINE_)))
 
 /** Copies `nbytes` bytes from local `src` to `dest` of the peer; complete on return. */
 GEX_INLINE_ int gex_RMA_PutBlocking(gex_TM_t tm, gex_Rank_t rank, void* dest, const void* src,
                                     size_t nbytes, gex_Flags_t flags) {
-  const intptr_t displacement = gex_rma_displacement_(tm, rank, flags);
-  if (GEX_RMA_MAPPED_(displacement)) {
+  const intptr_t displacement = gex_rma_displacement_(tm, rank);
+  if (GEX_RMA_DIRECT_(displacement, flags)) {
     memcpy((char*)dest + displacement, src, nbytes);
     return 0;
   }
@@ -72,8 +74,8 @@ GEX_INLINE_ int gex_RMA_PutBlocking(gex_TM_t tm, gex_Rank_t rank, void* dest, co
  * completion is category GEX_EC_LC). */
 GEX_INLINE_ int gex_RMA_PutNBI(gex_TM_t tm, gex_Rank_t rank, void* dest, const void* src,
                                size_t nbytes, gex_Event_t* lc_opt, gex_Flags_t flags) {
-  const intptr_t displacement = gex_rma_displacement_(tm, rank, flags);
-  if (GEX_RMA_MAPPED_(displacement)) {
+  const intptr_t displacement = gex_rma_displacement_(tm, rank);
+  if (GEX_RMA_DIRECT_(displacement, flags)) {
     memcpy((char*)dest + displacement, src, nbytes);
     return 0;
   }
@@ -83,8 +85,8 @@ GEX_INLINE_ int gex_RMA_PutNBI(gex_TM_t tm, gex_Rank_t rank, void* dest, const v
 /** Explicit form. lc_opt: GEX_EVENT_NOW, DEFER, or a variable that receives the leaf. */
 GEX_INLINE_ gex_Event_t gex_RMA_PutNB(gex_TM_t tm, gex_Rank_t rank, void* dest, const void* src,
                                       size_t nbytes, gex_Event_t* lc_opt, gex_Flags_t flags) {
-  const intptr_t displacement = gex_rma_displacement_(tm, rank, flags);
-  if (GEX_RMA_MAPPED_(displacement)) {
+  const intptr_t displacement = gex_rma_displacement_(tm, rank);
+  if (GEX_RMA_DIRECT_(displacement, flags)) {
     memcpy((char*)dest + displacement, src, nbytes);
     if ((uintptr_t)lc_opt > (uintptr_t)GEX_EVENT_GROUP) *lc_opt = GEX_EVENT_INVALID;
     return GEX_EVENT_INVALID;
@@ -95,8 +97,8 @@ GEX_INLINE_ gex_Event_t gex_RMA_PutNB(gex_TM_t tm, gex_Rank_t rank, void* dest, 
 /** Copies `nbytes` bytes from `src` of the peer to local `dest`; complete on return. */
 GEX_INLINE_ int gex_RMA_GetBlocking(gex_TM_t tm, void* dest, gex_Rank_t rank, void* src,
                                     size_t nbytes, gex_Flags_t flags) {
-  const intptr_t displacement = gex_rma_displacement_(tm, rank, flags);
-  if (GEX_RMA_MAPPED_(displacement)) {
+  const intptr_t displacement = gex_rma_displacement_(tm, rank);
+  if (GEX_RMA_DIRECT_(displacement, flags)) {
     memcpy(dest, (const char*)src + displacement, nbytes);
     return 0;
   }
@@ -106,8 +108,8 @@ GEX_INLINE_ int gex_RMA_GetBlocking(gex_TM_t tm, void* dest, gex_Rank_t rank, vo
 /** Implicit form, category GEX_EC_GET. */
 GEX_INLINE_ int gex_RMA_GetNBI(gex_TM_t tm, void* dest, gex_Rank_t rank, void* src, size_t nbytes,
                                gex_Flags_t flags) {
-  const intptr_t displacement = gex_rma_displacement_(tm, rank, flags);
-  if (GEX_RMA_MAPPED_(displacement)) {
+  const intptr_t displacement = gex_rma_displacement_(tm, rank);
+  if (GEX_RMA_DIRECT_(displacement, flags)) {
     memcpy(dest, (const char*)src + displacement, nbytes);
     return 0;
   }
@@ -117,8 +119,8 @@ GEX_INLINE_ int gex_RMA_GetNBI(gex_TM_t tm, void* dest, gex_Rank_t rank, void* s
 /** Explicit form. */
 GEX_INLINE_ gex_Event_t gex_RMA_GetNB(gex_TM_t tm, void* dest, gex_Rank_t rank, void* src,
                                       size_t nbytes, gex_Flags_t flags) {
-  const intptr_t displacement = gex_rma_displacement_(tm, rank, flags);
-  if (GEX_RMA_MAPPED_(displacement)) {
+  const intptr_t displacement = gex_rma_displacement_(tm, rank);
+  if (GEX_RMA_DIRECT_(displacement, flags)) {
     memcpy(dest, (const char*)src + displacement, nbytes);
     return GEX_EVENT_INVALID;
   }
@@ -138,8 +140,8 @@ GEX_INLINE_ const void* gex_value_bytes_(const gex_RMA_Value_t* value, size_t nb
 /** Reads `nbytes` (1 to 8) bytes from `src` of the peer, as an unsigned integer. */
 GEX_INLINE_ gex_RMA_Value_t gex_RMA_GetBlockingVal(gex_TM_t tm, gex_Rank_t rank, void* src,
                                                    size_t nbytes, gex_Flags_t flags) {
-  const intptr_t displacement = gex_rma_displacement_(tm, rank, flags);
-  if (GEX_RMA_MAPPED_(displacement)) {
+  const intptr_t displacement = gex_rma_displacement_(tm, rank);
+  if (GEX_RMA_DIRECT_(displacement, flags)) {
     gex_RMA_Value_t value = 0;
     memcpy((void*)(uintptr_t)gex_value_bytes_(&value, nbytes), (const char*)src + displacement,
            nbytes);
@@ -151,8 +153,8 @@ GEX_INLINE_ gex_RMA_Value_t gex_RMA_GetBlockingVal(gex_TM_t tm, gex_Rank_t rank,
 /** Writes the `nbytes` (1 to 8) low-order bytes of `value` to `dest` of the peer. */
 GEX_INLINE_ int gex_RMA_PutBlockingVal(gex_TM_t tm, gex_Rank_t rank, void* dest,
                                        gex_RMA_Value_t value, size_t nbytes, gex_Flags_t flags) {
-  const intptr_t displacement = gex_rma_displacement_(tm, rank, flags);
-  if (GEX_RMA_MAPPED_(displacement)) {
+  const intptr_t displacement = gex_rma_displacement_(tm, rank);
+  if (GEX_RMA_DIRECT_(displacement, flags)) {
     memcpy((char*)dest + displacement, gex_value_bytes_(&value, nbytes), nbytes);
     return 0;
   }
@@ -161,8 +163,8 @@ GEX_INLINE_ int gex_RMA_PutBlockingVal(gex_TM_t tm, gex_Rank_t rank, void* dest,
 /** Implicit form, category GEX_EC_PUT. */
 GEX_INLINE_ int gex_RMA_PutNBIVal(gex_TM_t tm, gex_Rank_t rank, void* dest, gex_RMA_Value_t value,
                                   size_t nbytes, gex_Flags_t flags) {
-  const intptr_t displacement = gex_rma_displacement_(tm, rank, flags);
-  if (GEX_RMA_MAPPED_(displacement)) {
+  const intptr_t displacement = gex_rma_displacement_(tm, rank);
+  if (GEX_RMA_DIRECT_(displacement, flags)) {
     memcpy((char*)dest + displacement, gex_value_bytes_(&value, nbytes), nbytes);
     return 0;
   }
@@ -171,8 +173,8 @@ GEX_INLINE_ int gex_RMA_PutNBIVal(gex_TM_t tm, gex_Rank_t rank, void* dest, gex_
 /** Explicit form. */
 GEX_INLINE_ gex_Event_t gex_RMA_PutNBVal(gex_TM_t tm, gex_Rank_t rank, void* dest,
                                          gex_RMA_Value_t value, size_t nbytes, gex_Flags_t flags) {
-  const intptr_t displacement = gex_rma_displacement_(tm, rank, flags);
-  if (GEX_RMA_MAPPED_(displacement)) {
+  const intptr_t displacement = gex_rma_displacement_(tm, rank);
+  if (GEX_RMA_DIRECT_(displacement, flags)) {
     memcpy((char*)dest + displacement, gex_value_bytes_(&value, nbytes), nbytes);
     return GEX_EVENT_INVALID;
   }

@@ -38,8 +38,8 @@ void require_same(const char* what, std::uint32_t mine, std::uint32_t theirs, ge
 
 Domain::Domain(Team& over, gex_DT_t type, gex_OP_t operation_set, gex_Flags_t creation_flags)
     : gex_DomainPrefix_{} {
-  displacement[0] = over.displacement;
-  displacement[1] = Team::from(over.client->team).displacement;
+  displacement[0] = over.displacements();
+  displacement[1] = Team::from(over.client->team).displacements();
   team = over.handle();
   data_type = type;
   operations = operation_set;

@@ -17,11 +17,12 @@ static_assert(offsetof(gex_Proc_, abi) == 0 && offsetof(gex_Proc_, mode) == 4 &&
               offsetof(gex_Proc_, jobrank) == 8 && offsetof(gex_Proc_, jobsize) == 12 &&
               offsetof(gex_Proc_, checked) == 16);
 
-static_assert(offsetof(gex_TeamPrefix_, displacement) == 0 &&
-              offsetof(gex_TeamPrefix_, rank) == 8 && offsetof(gex_TeamPrefix_, size) == 12 &&
-              offsetof(gex_TeamPrefix_, client) == 16 &&
-              offsetof(gex_TeamPrefix_, endpoint) == 24 &&
-              offsetof(gex_TeamPrefix_, client_data) == 32 && sizeof(gex_TeamPrefix_) == 48);
+static_assert(offsetof(gex_TeamPrefix_, rank) == 0 && offsetof(gex_TeamPrefix_, size) == 4 &&
+              offsetof(gex_TeamPrefix_, client) == 8 && offsetof(gex_TeamPrefix_, endpoint) == 16 &&
+              offsetof(gex_TeamPrefix_, client_data) == 24 &&
+              offsetof(gex_TeamPrefix_, flags) == 32 && sizeof(gex_TeamPrefix_) == 64);
+static_assert((GEX_RMA_OUT_OF_LINE_ & GEX_NOT_MAPPED_) == 0 && GEX_RMA_OUT_OF_LINE_ < 4096,
+              "flags and a displacement, a multiple of a page, are tested together");
 static_assert(offsetof(gex_EndpointPrefix_, client) == 0 &&
               offsetof(gex_EndpointPrefix_, segment) == 8 && sizeof(gex_EndpointPrefix_) == 32);
 static_assert(offsetof(gex_DomainPrefix_, displacement) == 0 &&

@@ -1,7 +1,9 @@
 #include "core/team.h"
 
 #include <algorithm>
+#include <memory>
 #include <mutex>
+#include <new>
 
 #include "base/error.h"
 #include "base/immortal.h"
@@ -24,13 +26,25 @@ LiveTeams& live() noexcept {
 
 }  // namespace
 
+Team* Team::create(gex_Client_t owner, gex_EP_t local_endpoint,
+                   const std::vector<gex_EP_Location_t>& members, gex_Rank_t own,
+                   gex_Flags_t creation_flags, TeamId identity) {
+  return new (members.size()) Team(owner, local_endpoint, members, own, creation_flags, identity);
+}
+
+void* Team::operator new(std::size_t size, std::size_t members) {
+  return ::operator new (size + members * sizeof(std::intptr_t), std::align_val_t{alignof(Team)});
+}
+
+void Team::operator delete(void* team) noexcept {
+  ::operator delete (team, std::align_val_t{alignof(Team)});
+}
+
 Team::Team(gex_Client_t owner, gex_EP_t local_endpoint,
            const std::vector<gex_EP_Location_t>& members, gex_Rank_t own,
            gex_Flags_t creation_flags, TeamId identity)
-    : gex_TeamPrefix_{},
-      id_(identity),
-      from_here_(Endpoints::make(owner->index, local_endpoint->index, 0)),
-      members_(members) {
+    : TeamRecord(identity, Endpoints::make(owner->index, local_endpoint->index, 0), members),
+      gex_TeamPrefix_{} {
   rank = own;
   size = static_cast<gex_Rank_t>(members.size());
   client = owner;
@@ -40,12 +54,11 @@ Team::Team(gex_Client_t owner, gex_EP_t local_endpoint,
   for (gex_Rank_t r = 0; r < size; ++r) identity_map = identity_map && jobrank_of(r) == r;
   if (!identity_map)
     for (gex_Rank_t r = 0; r < size; ++r) ranks_.emplace(jobrank_of(r), r);
-  displacements_.resize(size, GEX_NOT_MAPPED_);
-  displacement = displacements_.data();
+  std::uninitialized_fill_n(reinterpret_cast<std::intptr_t*>(this + 1), size, GEX_NOT_MAPPED_);
   LiveTeams& all = live();
   const std::lock_guard lock(all.mutex);
   all.teams.push_back(this);
-  refresh_displacement();
+  refresh_displacements();
 }
 
 Team::~Team() {
@@ -60,10 +73,11 @@ gex_Rank_t Team::rank_of(gex_Rank_t jobrank) const noexcept {
   return found == ranks_.end() ? GEX_RANK_INVALID : found->second;
 }
 
-void Team::refresh_displacement() noexcept {
+void Team::refresh_displacements() noexcept {
   if (checked()) return;
+  auto* const displacement = reinterpret_cast<std::intptr_t*>(this + 1);
   for (gex_Rank_t r = 0; r < size; ++r)
-    displacements_[r] = published_segment(jobrank_of(r)).displacement();
+    displacement[r] = published_segment(jobrank_of(r)).displacement();
 }
 
 const PublishedSegment& published_segment(gex_Rank_t jobrank) noexcept {
@@ -82,7 +96,7 @@ void publish_segment(gex_Rank_t jobrank, const PublishedSegment& segment) {
 void refresh_displacements() noexcept {
   LiveTeams& all = live();
   const std::lock_guard lock(all.mutex);
-  for (Team* team : all.teams) team->refresh_displacement();
+  for (Team* team : all.teams) team->refresh_displacements();
 }
 
 namespace {

@@ -19,22 +19,47 @@ class TeamBarrier;  // team/barrier.h
 /// Identifies a team to all of its members: the jobrank of its rank 0 and a number of that process.
 using TeamId = std::uint64_t;
 
-class Team : public gex_TeamPrefix_ {
+/// What the library alone knows of a team. It lies before what clients read, behind which, at a
+/// distance that clients know, the displacements lie.
+class alignas(64) TeamRecord {
+ public:
+  gex_Memvec_t scratch{nullptr, 0};
+  /// Collective exchanges made over the team so far (team/exchange.h).
+  std::uint32_t exchanges = 0;
+  TeamBarrier* barrier = nullptr;  ///< owned by team/barrier.cc
+
+ protected:
+  TeamRecord(TeamId identity, Endpoints from_here,
+             const std::vector<gex_EP_Location_t>& members) noexcept
+      : id_(identity), from_here_(from_here), members_(members) {}
+
+  TeamId id_;
+  Endpoints from_here_;
+  std::vector<gex_EP_Location_t> members_;
+  std::unordered_map<gex_Rank_t, gex_Rank_t> ranks_;  ///< empty for the primordial team
+};
+
+class Team : public TeamRecord, public gex_TeamPrefix_ {
  public:
   /// `members` in rank order; `own` is this process's rank among them.
-  Team(gex_Client_t owner, gex_EP_t local_endpoint, const std::vector<gex_EP_Location_t>& members,
-       gex_Rank_t own, gex_Flags_t creation_flags, TeamId identity);
+  static Team* create(gex_Client_t owner, gex_EP_t local_endpoint,
+                      const std::vector<gex_EP_Location_t>& members, gex_Rank_t own,
+                      gex_Flags_t creation_flags, TeamId identity);
   ~Team();
   Team(const Team&) = delete;
   Team& operator=(const Team&) = delete;
+  static void operator delete(void* team) noexcept;
 
   /// The team of a handle that is no TM-pair; see layout.h for the forms of a handle.
   static Team& from(gex_TM_t tm) noexcept {
-    return *reinterpret_cast<Team*>(reinterpret_cast<std::uintptr_t>(tm) & ~std::uintptr_t{1});
+    return static_cast<Team&>(*reinterpret_cast<gex_TeamPrefix_*>(
+        reinterpret_cast<std::uintptr_t>(tm) & ~std::uintptr_t{1}));
   }
   /// In checked mode one that inline code does not look behind.
   gex_TM_t handle() noexcept {
-    return reinterpret_cast<gex_TM_t>(reinterpret_cast<std::uintptr_t>(this) + (checked() ? 0 : 1));
+    return reinterpret_cast<gex_TM_t>(
+        reinterpret_cast<std::uintptr_t>(static_cast<gex_TeamPrefix_*>(this)) +
+        (checked() ? 0 : 1));
   }
 
   TeamId id() const noexcept { return id_; }
@@ -53,21 +78,20 @@ class Team : public gex_TeamPrefix_ {
   /// GEX_RANK_INVALID if that process has no endpoint in the team.
   gex_Rank_t rank_of(gex_Rank_t jobrank) const noexcept;
 
+  /// One for each member: GEX_TEAM_DISPLACEMENT_ of the team.
+  const std::intptr_t* displacements() const noexcept {
+    return reinterpret_cast<const std::intptr_t*>(this + 1);
+  }
   /// Follows published segments; see published.h.
-  void refresh_displacement() noexcept;
-
-  gex_Memvec_t scratch{nullptr, 0};
-  /// Collective exchanges made over the team so far (team/exchange.h).
-  std::uint32_t exchanges = 0;
-  TeamBarrier* barrier = nullptr;  ///< owned by team/barrier.cc
+  void refresh_displacements() noexcept;
 
  private:
-  TeamId id_;
-  Endpoints from_here_;
-  std::vector<gex_EP_Location_t> members_;
-  std::unordered_map<gex_Rank_t, gex_Rank_t> ranks_;  ///< empty for the primordial team
-  std::vector<std::intptr_t> displacements_;
+  Team(gex_Client_t owner, gex_EP_t local_endpoint, const std::vector<gex_EP_Location_t>& members,
+       gex_Rank_t own, gex_Flags_t creation_flags, TeamId identity);
+  static void* operator new(std::size_t size, std::size_t members);
 };
+static_assert(sizeof(Team) == sizeof(TeamRecord) + sizeof(gex_TeamPrefix_),
+              "the displacements follow the prefix");
 
 /// A TM-pair taken apart.
 struct Pair {

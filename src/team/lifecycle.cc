@@ -55,7 +55,7 @@ void complete_team(Team& team) {
 gex_TM_t make_team(Team& parent, const std::vector<gex_EP_Location_t>& members, gex_Rank_t own,
                    std::uint32_t number, gex_Memvec_t scratch, gex_Flags_t flags) {
   const TeamId identity = identity_of(members.front().gex_rank, number);
-  auto* team = new Team(parent.client, parent.endpoint, members, own, flags, identity);
+  Team* team = Team::create(parent.client, parent.endpoint, members, own, flags, identity);
   team->scratch = scratch;
   complete_team(*team);
   return team->handle();
@@ -67,7 +67,8 @@ Team& create_primordial(gex_Client_t client) {
   std::vector<gex_EP_Location_t> members;
   for (gex_Rank_t r = 0; r < gex_proc_.jobsize; ++r) members.push_back({r, 0});
   if (gex_proc_.jobrank == 0) ++teams_led;
-  auto* team = new Team(client, client->endpoint, members, gex_proc_.jobrank, 0, identity_of(0, 0));
+  Team* team =
+      Team::create(client, client->endpoint, members, gex_proc_.jobrank, 0, identity_of(0, 0));
   client->team = team->handle();
   complete_team(*team);
   return *team;
