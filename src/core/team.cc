@@ -103,7 +103,10 @@ namespace {
 
 /// The team of a handle that is no pair. Checked mode sees that there is one, or still is.
 Team& require_live(gex_TM_t tm, const char* call) noexcept {
-  if (tm == GEX_TM_INVALID) fatal("%s: the team is GEX_TM_INVALID", call);
+  if (tm == GEX_TM_INVALID)
+    fatal(gex_proc_.jobsize == 0 ? "%s: called before gex_Client_Init"
+                                 : "%s: the team is GEX_TM_INVALID",
+          call);
   Team& team = Team::from(tm);
   if (!checked()) return team;
   LiveTeams& all = live();
