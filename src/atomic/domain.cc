@@ -34,6 +34,17 @@ void require_same(const char* what, std::uint32_t mine, std::uint32_t theirs, ge
           rank);
 }
 
+/// Who is reached how: see atomic.h.
+void tell_ways(const Team& team, const Arguments& arguments) {
+  gex_Rank_t mapped = 0;
+  for (gex_Rank_t rank = 0; rank < team.size; ++rank)
+    mapped += process().neighborhood.contains(team.jobrank_of(rank)) ? 1 : 0;
+  inform(
+      "gex_AD_Create: type 0x%x, operations 0x%x: the processor's atomics for %u of %u members, "
+      "messages to the owner, who uses them, for the others",
+      arguments.type, arguments.operations, mapped, team.size);
+}
+
 }  // namespace
 
 Domain::Domain(Team& over, gex_DT_t type, gex_OP_t operation_set, gex_Flags_t creation_flags)
@@ -67,6 +78,7 @@ gex_AD_t create(Team& team, gex_DT_t type, gex_OP_t operations, gex_Flags_t flag
     require_same("the operations", operations, theirs.operations, rank);
     require_same("the flags", flags, theirs.flags, rank);
   }
+  if (team.rank == 0) tell_ways(team, mine);
   return (new Domain(team, type, operations, flags))->handle();
 }
 

@@ -85,9 +85,21 @@ bool is_first_error() noexcept {
   os::exit_at_once(1);
 }
 
+void write_line(const char* prefix, const char* format, va_list arguments) noexcept {
+  Line line;
+  line.append("%s", prefix);
+  line.append_list(format, arguments);
+  line.write();
+}
+
 bool quiet() {
   // Read once: a warning may be wanted after the client has changed its environment.
   static const bool value = env::boolean(env::Variable::quiet);
+  return value;
+}
+
+bool verbose() {
+  static const bool value = env::boolean(env::Variable::verbose);
   return value;
 }
 
@@ -129,22 +141,25 @@ void client_fatal(const char* format, ...) noexcept {
 
 void warn(const char* format, ...) noexcept {
   if (quiet()) return;
-  Line line;
-  line.append("warning: ");
   va_list arguments;
   va_start(arguments, format);
-  line.append_list(format, arguments);
+  write_line("warning: ", format, arguments);
   va_end(arguments);
-  line.write();
 }
 
 void note(const char* format, ...) noexcept {
-  Line line;
   va_list arguments;
   va_start(arguments, format);
-  line.append_list(format, arguments);
+  write_line("", format, arguments);
   va_end(arguments);
-  line.write();
+}
+
+void inform(const char* format, ...) noexcept {
+  if (!verbose()) return;
+  va_list arguments;
+  va_start(arguments, format);
+  write_line("", format, arguments);
+  va_end(arguments);
 }
 
 void fatal_system(const char* what, int error) noexcept {

@@ -59,6 +59,9 @@ bool speaks_for_job() noexcept;
 /// Writes one line and goes on, GASNET_QUIET or not: for what the user asked to see.
 [[gnu::cold, gnu::format(printf, 1, 2)]] void note(const char* format, ...) noexcept;
 
+/// Writes one line and goes on, with GEX_VERBOSE=1 only: for what the library chose, and why.
+[[gnu::cold, gnu::format(printf, 1, 2)]] void inform(const char* format, ...) noexcept;
+
 /// "message: strerror(error)" convenience for system calls that failed: names call and cause.
 [[noreturn, gnu::cold]] void fatal_system(const char* what, int error) noexcept;
 

@@ -172,6 +172,10 @@ void start_process(void (*deliver)(std::uint32_t, net::Channel, const void*, std
   self.neighborhood = shm::Neighborhood::form(self.placement);
   attach_conduit(deliver);
   gex_proc_.jobsize = job.size();
+  if (speaks_for_job())
+    inform("%u ranks, %u of them in rank 0's neighborhood (%s), network %s (%s)", job.size(),
+           self.neighborhood.size(), self.neighborhood.size_reason().c_str(),
+           self.conduit_name.c_str(), self.conduit_reason.c_str());
   if (job.origin() == boot::Origin::singleton && !lone_rank_is_meant)
     warn(
         "no launcher, and GASNET_PSHM_NODES is not set: this is a job of one rank (for N ranks: "

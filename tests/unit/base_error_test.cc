@@ -125,6 +125,17 @@ TEST(Warn, IsSilencedByGasnetQuietButNotesAreNot) {
   EXPECT_EQ(outcome.writes[0], "gex: but this\n");
 }
 
+TEST(Inform, SpeaksWhenAskedToOnly) {
+  const Outcome silent = run([] { inform("not this"); });
+  EXPECT_EQ(silent.writes.size(), 0u);
+  const Outcome outcome = run([] {
+    ::setenv("GEX_VERBOSE", "1", 1);
+    inform("%s is chosen", "this");
+  });
+  ASSERT_EQ(outcome.writes.size(), 1u);
+  EXPECT_EQ(outcome.writes[0], "gex: this is chosen\n");
+}
+
 TEST(FatalDeath, WithoutAHookExitsWithOneAndFlushesNothing) {
   EXPECT_EXIT(fatal("no %s", "bananas"), ExitedWithCode(1), "^gex: no bananas\n$");
   const Outcome outcome = run([] {

@@ -56,6 +56,28 @@ TEST(Environment, UnknownGexVariablesAreWarnedAboutAndUnknownGasnetOnesAreNot) {
   expect_success(job(2, {"ring"}).variable("GASNET_USE_ODP", "0").run(), "rank ", 2);
 }
 
+TEST(Environment, ChoicesAreToldWhenAskedFor) {
+  for (Command& command : jobs(3, {"atomic_domain"})) {
+    const Outcome outcome =
+        command.variable("GEX_VERBOSE", "1").variable("GEX_CONDUIT", "emu").run();
+    expect_nothing_left(outcome);
+    EXPECT_EQ(outcome.status, 0);
+    EXPECT_EQ(outcome.error,
+              "gex: rank 0: 3 ranks, 3 of them in rank 0's neighborhood (all processes of the "
+              "host), network emu (GEX_CONDUIT)\n"
+              "gex: rank 0: gex_AD_Create: type 0x8, operations 0x8: the processor's atomics for 3 "
+              "of 3 members, messages to the owner, who uses them, for the others\n");
+  }
+  const Outcome apart = job(2, {"atomic_domain"})
+                            .variable("GEX_VERBOSE", "1")
+                            .variable("GEX_CONDUIT", "emu")
+                            .variable("GASNET_SUPERNODE_MAXSIZE", "1")
+                            .run();
+  EXPECT_EQ(lines_with(apart.error, "the processor's atomics for 1 of 2 members"), 1)
+      << apart.error;
+  expect_success(job(2, {"atomic_domain"}).run(), "domain", 2);
+}
+
 struct Malformed {
   const char* name;
   const char* value;

@@ -1,6 +1,7 @@
 // A client whose start, life and end the tests watch from outside: lifecycle_probe SCENARIO [ARGS].
 // What a scenario finds wrong by itself is a line on stderr and status 90.
 
+#include <gasnet_ratomic.h>
 #include <gasnetex.h>
 #include <signal.h>
 #include <sys/wait.h>
@@ -115,6 +116,15 @@ void ring() {
   attach();
   exchange_with_neighbour();
   say("rank %u of %u\n", unsigned{rank()}, unsigned{size()});
+}
+
+void atomic_domain() {
+  attach();
+  gex_AD_t domain = GEX_AD_INVALID;
+  gex_AD_Create(&domain, team, GEX_DT_U64, GEX_OP_ADD, 0);
+  barrier();
+  gex_AD_Destroy(domain);
+  say("domain of rank %u\n", unsigned{rank()});
 }
 
 void attach_bytes() {
@@ -382,6 +392,7 @@ int main(int argc, char** argv) {
 
   const std::map<std::string, std::function<void()>> scenarios = {
       {"ring", ring},
+      {"atomic_domain", atomic_domain},
       {"attach", attach_bytes},
       {"maximum", maximum},
       {"fill", fill_bytes},
