@@ -1,8 +1,8 @@
 /* The argument-count families of the AM interface: gex_AM_RequestShort0 to 16 and their like, and
  * the forms without a number, which count their arguments. Part of gasnetex.h.
  *
- * Each function gathers its arguments and makes one call. This is the one place where the
- * interface is made by preprocessor repetition.
+ * Each function gathers its arguments and makes one call. Here, and in gasnet1_am.h out of the same
+ * pieces, the interface is made by preprocessor repetition; nowhere else.
  */
 #ifndef GEX_AM_FAMILIES_H_
 #define GEX_AM_FAMILIES_H_

@@ -18,7 +18,14 @@ extern "C" {
 #define GASNETI_HIWORD(value) ((uint32_t)((uint64_t)(value) >> 32))
 #define GASNETI_MAKEWORD(high, low) (((uint64_t)(uint32_t)(high) << 32) | (uint32_t)(low))
 
-/** If set by the client before attach, called once after it with the segment table. */
+/* Helpers of gasnet_tools.h, which is included beside this, under older names. */
+#define gasneti_gethostname() gasnett_gethostname()
+#define gasneti_tick_t gasnett_tick_t
+#define gasneti_ticks_now() gasnett_ticks_now()
+#define gasneti_ticks_to_ns(ticks) gasnett_ticks_to_ns(ticks)
+
+/** If set by the client before gex_Segment_Attach or gasnet_attach, called once after it with this
+ * process's segment: address and bytes, NULL and 0 if it has none. */
 extern GEX_EXPORT_ void (*gasnet_client_attach_hook)(void*, uintptr_t);
 
 #ifdef __cplusplus

@@ -18,9 +18,10 @@ extern "C" {
 #define GASNET_ERR_NOT_READY 10004
 #define GASNET_ERR_BARRIER_MISMATCH 10005
 
-/** The name of an error code, and a sentence about it. Any context. */
-GEX_EXPORT_ const char* gasnet_ErrorName(int error);
-GEX_EXPORT_ const char* gasnet_ErrorDesc(int error);
+/** The name of an error code, and a sentence about it: constants, though not by their type, which
+ * GASNet-1 has so. Any context. */
+GEX_EXPORT_ char* gasnet_ErrorName(int error);
+GEX_EXPORT_ char* gasnet_ErrorDesc(int error);
 
 /** Runs the handlers of arrived messages and other progress. Returns GASNET_OK. Any thread; not in
  * handlers, not while holding an HSL. */
@@ -65,7 +66,8 @@ typedef struct {
   void* addr;
   uintptr_t size;
 } gasnet_seginfo_t;
-/** Segments bound to the primordial endpoints of the first `numentries` ranks. */
+/** Segments bound to the primordial endpoints of the first `numentries` ranks; (NULL, 0) where
+ * there is none. GASNET_ERR_NOT_INIT before the job is joined. */
 GEX_EXPORT_ int gasnet_getSegmentInfo(gasnet_seginfo_t* seginfo_table, int numentries);
 
 /** Where a process lives: its host and neighborhood (lowest-numbered first), and what to add to an
@@ -75,6 +77,7 @@ typedef struct {
   gex_Rank_t supernode;
   uintptr_t offset;
 } gasnet_nodeinfo_t;
+/** Of the first `numentries` ranks. GASNET_ERR_NOT_INIT before the job is joined. */
 GEX_EXPORT_ int gasnet_getNodeInfo(gasnet_nodeinfo_t* nodeinfo_table, int numentries);
 
 /** A variable of the job's environment, or NULL. */

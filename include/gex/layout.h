@@ -21,7 +21,8 @@ struct gex_Proc_ {
   gex_Rank_t jobsize; /* 0 before the first gex_Client_Init */
   uint32_t checked;   /* non-zero: every call takes its checked, out-of-line form */
   uint32_t reserved32[3];
-  uint64_t reserved[60];
+  struct _gex_TM* gasnet1_team; /* primordial team of the client that uses GASNet-1, or null */
+  uint64_t reserved[59];
 };
 extern GEX_EXPORT_ struct gex_Proc_ gex_proc_;
 

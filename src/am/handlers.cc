@@ -42,13 +42,13 @@ const char* flaw_of(const gex_AM_Entry_t& entry) noexcept {
   return nullptr;
 }
 
-int refuse(int error, const char* why, std::size_t position, const gex_AM_Entry_t& entry) noexcept {
+int refuse(const char* call, int error, const char* why, std::size_t position,
+           const gex_AM_Entry_t& entry) noexcept {
+  const char* name = entry.gex_name != nullptr ? entry.gex_name : "unnamed";
   if (checked())
-    fatal("gex_EP_RegisterHandlers: entry %zu (%s, index %u): %s", position,
-          entry.gex_name != nullptr ? entry.gex_name : "unnamed", unsigned{entry.gex_index}, why);
+    fatal("%s: entry %zu (%s, index %u): %s", call, position, name, unsigned{entry.gex_index}, why);
   if (verbose_errors.load(std::memory_order_relaxed))
-    warn("gex_EP_RegisterHandlers: entry %zu (%s, index %u): %s", position,
-         entry.gex_name != nullptr ? entry.gex_name : "unnamed", unsigned{entry.gex_index}, why);
+    warn("%s: entry %zu (%s, index %u): %s", call, position, name, unsigned{entry.gex_index}, why);
   return error;
 }
 
@@ -64,15 +64,17 @@ InternalHandler internal_handler(std::uint8_t index) noexcept {
   return internal_handlers[index];
 }
 
-int register_handlers(gex_EP_t endpoint, gex_AM_Entry_t* table, std::size_t count) noexcept {
+int register_handlers(gex_EP_t endpoint, gex_AM_Entry_t* table, std::size_t count,
+                      const char* call) noexcept {
   // All or nothing: the whole table is checked on a copy of what is taken.
   bool taken[256] = {};
   for (unsigned i = 0; i < 256; ++i) taken[i] = endpoint->handlers[i].gex_fnptr != nullptr;
   for (std::size_t i = 0; i < count; ++i) {
-    if (const char* flaw = flaw_of(table[i])) return refuse(GASNET_ERR_BAD_ARG, flaw, i, table[i]);
+    if (const char* flaw = flaw_of(table[i]))
+      return refuse(call, GASNET_ERR_BAD_ARG, flaw, i, table[i]);
     if (table[i].gex_index == 0) continue;
     if (taken[table[i].gex_index])
-      return refuse(GASNET_ERR_BAD_ARG, "the index is already taken", i, table[i]);
+      return refuse(call, GASNET_ERR_BAD_ARG, "the index is already taken", i, table[i]);
     taken[table[i].gex_index] = true;
   }
   std::vector<gex_AM_Index_t> indices(count);
@@ -82,7 +84,8 @@ int register_handlers(gex_EP_t endpoint, gex_AM_Entry_t* table, std::size_t coun
     if (indices[i] != 0) continue;
     while (next >= GEX_AM_INDEX_BASE && taken[next]) --next;
     if (next < GEX_AM_INDEX_BASE)
-      return refuse(GASNET_ERR_RESOURCE, "more handlers than indices (128 to 255)", i, table[i]);
+      return refuse(call, GASNET_ERR_RESOURCE, "more handlers than indices (128 to 255)", i,
+                    table[i]);
     taken[next] = true;
     indices[i] = static_cast<gex_AM_Index_t>(next);
   }
@@ -105,7 +108,7 @@ void check_delivery(const gex_AM_Entry_t& entry, const MessageHeader& header) no
   if ((entry.gex_flags & category_flag) == 0 || (entry.gex_flags & direction_flag) == 0)
     fatal("rank %u sent a %s %s to handler %s (index %u), which is not registered for that",
           header.source, category, direction, name, unsigned{header.handler()});
-  if (entry.gex_nargs != header.arg_count())
+  if (entry.gex_nargs != header.arg_count() && entry.gex_nargs != any_arg_count)
     fatal("rank %u sent %u argument(s) to handler %s (index %u), which takes %u", header.source,
           header.arg_count(), name, unsigned{header.handler()}, entry.gex_nargs);
 }

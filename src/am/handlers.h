@@ -11,8 +11,12 @@
 
 namespace gex::am {
 
-/// gex_EP_RegisterHandlers.
-int register_handlers(gex_EP_t endpoint, gex_AM_Entry_t* table, std::size_t count) noexcept;
+/// The gex_nargs of a GASNet-1 handler: it takes any number of arguments. Nobody registers it so.
+inline constexpr unsigned any_arg_count = ~0U;
+
+/// gex_EP_RegisterHandlers, and what else registers, which `call` names.
+int register_handlers(gex_EP_t endpoint, gex_AM_Entry_t* table, std::size_t count,
+                      const char* call) noexcept;
 
 /// Ends the job in one line if the message does not fit the registration.
 void check_delivery(const gex_AM_Entry_t& entry, const MessageHeader& header) noexcept;

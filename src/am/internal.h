@@ -28,6 +28,7 @@ enum class Internal : std::uint8_t {
   vis_get,
   vis_data,
   vis_notice,
+  memset,
   count
 };
 

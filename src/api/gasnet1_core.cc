@@ -37,13 +37,14 @@ const ErrorText* find_error(int error) {
 
 extern "C" {
 
-const char* gasnet_ErrorName(int error) {
+char* gasnet_ErrorName(int error) {
   const ErrorText* text = find_error(error);
-  return text != nullptr ? text->name : "*unknown*";
+  return const_cast<char*>(text != nullptr ? text->name : "*unknown*");
 }
-const char* gasnet_ErrorDesc(int error) {
+char* gasnet_ErrorDesc(int error) {
   const ErrorText* text = find_error(error);
-  return text != nullptr ? text->description : "no description: not an error code of GASNet";
+  return const_cast<char*>(text != nullptr ? text->description
+                                           : "no description: not an error code of GASNet");
 }
 
 int gasnet_AMPoll(void) {
@@ -75,6 +76,7 @@ uintptr_t gasnet_getMaxLocalSegmentSize(void) {
 }
 
 int gasnet_getSegmentInfo(gasnet_seginfo_t* seginfo_table, int numentries) {
+  if (gex_proc_.jobsize == 0) return GASNET_ERR_NOT_INIT;
   if (seginfo_table == nullptr || numentries < 0) return GASNET_ERR_BAD_ARG;
   for (int i = 0; i < numentries && static_cast<gex_Rank_t>(i) < gex_proc_.jobsize; ++i) {
     const gex::PublishedSegment& segment = gex::published_segment(static_cast<gex_Rank_t>(i));
@@ -85,6 +87,7 @@ int gasnet_getSegmentInfo(gasnet_seginfo_t* seginfo_table, int numentries) {
 }
 
 int gasnet_getNodeInfo(gasnet_nodeinfo_t* nodeinfo_table, int numentries) {
+  if (gex_proc_.jobsize == 0) return GASNET_ERR_NOT_INIT;
   if (nodeinfo_table == nullptr || numentries < 0) return GASNET_ERR_BAD_ARG;
   const gex::shm::Placement& placement = gex::process().placement;
   for (gex_Rank_t rank = 0; rank < gex_proc_.jobsize && rank < static_cast<gex_Rank_t>(numentries);

@@ -14,8 +14,10 @@
 #include "core/objects.h"
 #include "core/progress.h"
 #include "core/published.h"
+#include "core/refuse.h"
 #include "core/restricted.h"
 #include "core/team.h"
+#include "legacy/memset.h"
 #include "rma/rma.h"
 #include "team/barrier.h"
 #include "team/exchange.h"
@@ -29,6 +31,7 @@ using gex::Call;
 using gex::check_context;
 using gex::checked;
 using gex::fatal;
+using gex::refuse;
 using gex::require;
 using gex::Team;
 
@@ -36,12 +39,6 @@ using gex::Team;
 bool is_client_name(const char* name) {
   if (name == nullptr || name[0] < 'A' || name[0] > 'Z' || name[1] == '\0') return false;
   return name[std::strspn(name, "ABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_")] == '\0';
-}
-
-int refuse(int error, const char* call, const char* why) {
-  if (checked()) fatal("%s: %s", call, why);
-  if (gex::verbose_errors.load(std::memory_order_relaxed)) gex::warn("%s: %s", call, why);
-  return error;
 }
 
 gex_EP_t local_endpoint(gex_TM_t tm, const char* call) {
@@ -79,6 +76,7 @@ void start_library() {
   gex::team::start_barriers();
   gex::team::start_named_barrier();
   gex::vis::start();
+  gex::legacy::start_memset();
   gex::process().job->set_idle_poll(idle_poll);
   // Nobody sends before everybody can receive.
   gex::process().job->barrier();
@@ -143,6 +141,7 @@ int gex_Client_Init(gex_Client_t* client_p, gex_EP_t* ep_p, gex_TM_t* tm_p, cons
   *client_p = gex::create_client(client_name, flags);
   *ep_p = (*client_p)->endpoint;
   *tm_p = gex::team::create_primordial(*client_p).handle();
+  if ((flags & GEX_FLAG_USES_GASNET1) != 0) gex_proc_.gasnet1_team = *tm_p;
   return GASNET_OK;
 }
 
@@ -340,7 +339,7 @@ int gex_EP_RegisterHandlers(gex_EP_t ep, gex_AM_Entry_t* table, size_t numentrie
   const char* call = name_of(Call::register_handlers);
   require(ep, call);
   if (table == nullptr && numentries != 0) fatal("%s: the table is null", call);
-  return gex::am::register_handlers(ep, table, numentries);
+  return gex::am::register_handlers(ep, table, numentries, call);
 }
 
 }  // extern "C"

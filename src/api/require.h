@@ -38,4 +38,10 @@ inline void require_flags(gex_Flags_t flags, gex_Flags_t allowed, const char* ca
   if (checked() && (flags & ~allowed) != 0) fatal("%s: unknown flags 0x%x", call, flags & ~allowed);
 }
 
+/// Always: more bytes would be read or written beside the value.
+inline void require_value_size(std::size_t nbytes, const char* call) noexcept {
+  if (nbytes == 0 || nbytes > sizeof(gex_RMA_Value_t)) [[unlikely]]
+    fatal("%s: %zu bytes are not 1 to 8", call, nbytes);
+}
+
 }  // namespace gex

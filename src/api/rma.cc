@@ -21,12 +21,6 @@ constexpr gex_Flags_t known_flags =
     GEX_FLAG_SELF_SEG_BOUND | GEX_FLAG_SELF_SEG_OFFSET | GEX_FLAG_PEER_SEG_UNKNOWN |
     GEX_FLAG_PEER_SEG_SOME | GEX_FLAG_PEER_SEG_BOUND | GEX_FLAG_PEER_SEG_OFFSET;
 
-/// Always: more bytes would be read or written beside the value.
-void require_value(Call call, std::size_t nbytes) {
-  if (nbytes == 0 || nbytes > sizeof(gex_RMA_Value_t))
-    fatal("%s: %zu bytes are not 1 to 8", name_of(call), nbytes);
-}
-
 Transfer begin(Call call, gex_TM_t tm, gex_Rank_t rank, const void* local, void* remote,
                std::size_t size, gex_Flags_t flags) {
   gex::check_context(call);
@@ -89,7 +83,7 @@ gex_Event_t gex_get_nb_(gex_TM_t tm, void* dest, gex_Rank_t rank, void* src, siz
 
 gex_RMA_Value_t gex_get_value_(gex_TM_t tm, gex_Rank_t rank, void* src, size_t nbytes,
                                gex_Flags_t flags) {
-  require_value(Call::get_value, nbytes);
+  gex::require_value_size(nbytes, name_of(Call::get_value));
   gex_RMA_Value_t value = 0;
   void* bytes = const_cast<void*>(gex_value_bytes_(&value, nbytes));
   gex::rma::get_blocking(begin(Call::get_value, tm, rank, bytes, src, nbytes, flags), 0);
@@ -99,7 +93,7 @@ gex_RMA_Value_t gex_get_value_(gex_TM_t tm, gex_Rank_t rank, void* src, size_t n
 int gex_put_value_blocking_(gex_TM_t tm, gex_Rank_t rank, void* dest, gex_RMA_Value_t value,
                             size_t nbytes, gex_Flags_t flags) {
   const Call call = Call::put_value_blocking;
-  require_value(call, nbytes);
+  gex::require_value_size(nbytes, name_of(call));
   const void* bytes = gex_value_bytes_(&value, nbytes);
   return gex::rma::put_blocking(begin(call, tm, rank, bytes, dest, nbytes, flags), flags);
 }
@@ -107,7 +101,7 @@ int gex_put_value_blocking_(gex_TM_t tm, gex_Rank_t rank, void* dest, gex_RMA_Va
 int gex_put_value_nbi_(gex_TM_t tm, gex_Rank_t rank, void* dest, gex_RMA_Value_t value,
                        size_t nbytes, gex_Flags_t flags) {
   const Call call = Call::put_value_nbi;
-  require_value(call, nbytes);
+  gex::require_value_size(nbytes, name_of(call));
   const void* bytes = gex_value_bytes_(&value, nbytes);
   return gex::rma::put_implicit(begin(call, tm, rank, bytes, dest, nbytes, flags), flags);
 }
@@ -115,7 +109,7 @@ int gex_put_value_nbi_(gex_TM_t tm, gex_Rank_t rank, void* dest, gex_RMA_Value_t
 gex_Event_t gex_put_value_nb_(gex_TM_t tm, gex_Rank_t rank, void* dest, gex_RMA_Value_t value,
                               size_t nbytes, gex_Flags_t flags) {
   const Call call = Call::put_value_nb;
-  require_value(call, nbytes);
+  gex::require_value_size(nbytes, name_of(call));
   const void* bytes = gex_value_bytes_(&value, nbytes);
   return gex::rma::put_explicit(begin(call, tm, rank, bytes, dest, nbytes, flags), GEX_EVENT_NOW,
                                 flags);

@@ -15,13 +15,20 @@ enum class Verdict { fatal, warn_once, allowed };
 struct Row {
   const char* name;
   Verdict verdict;
+  const char* both_names;  ///< null if GASNet-1 has no name for it
 };
+constexpr const char* or_null(const char* both_names = nullptr) {
+  return both_names;
+}
 constexpr Row rows[] = {
-#define GEX_CALL(identifier, name, verdict) {name, Verdict::verdict},
+#define GEX_CALL(identifier, name, verdict, ...) \
+  {name, Verdict::verdict, or_null(__VA_OPT__(name " (" __VA_ARGS__ ")"))},
 #include "core/restricted_calls.def"
 #undef GEX_CALL
 };
 static_assert(std::size(rows) == static_cast<unsigned>(Call::count));
+
+bool is_awaiting_attach = false;
 
 std::atomic<bool> warned[static_cast<unsigned>(Call::count)];
 
@@ -32,25 +39,36 @@ const char* restriction() noexcept {
   if (thread.request_descriptor.open || thread.reply_descriptor.open)
     return "between Prepare and Commit or Cancel";
   if (thread.held_locks != 0) return "while holding a handler-safe lock";
+  if (thread.interrupts_held) return "in a no-interrupt section";
   return nullptr;
 }
 
 }  // namespace
 
 const char* name_of(Call call) noexcept {
-  return rows[static_cast<unsigned>(call)].name;
+  const Row& row = rows[static_cast<unsigned>(call)];
+  const bool both = gex_proc_.gasnet1_team != GEX_TM_INVALID && row.both_names != nullptr;
+  return both ? row.both_names : row.name;
+}
+
+bool awaiting_attach() noexcept {
+  return is_awaiting_attach;
+}
+void set_awaiting_attach(bool awaiting) noexcept {
+  is_awaiting_attach = awaiting;
 }
 
 void judge_context(Call call) noexcept {
   if (gex_proc_.jobsize == 0 && call != Call::client_init)
     fatal("%s: called before gex_Client_Init", name_of(call));
+  if (is_awaiting_attach) fatal("%s: called between gasnet_init and gasnet_attach", name_of(call));
   const Row& row = rows[static_cast<unsigned>(call)];
   if (row.verdict == Verdict::allowed) return;
   const char* where = restriction();
   if (where == nullptr) return;
-  if (row.verdict == Verdict::fatal) fatal("%s: not allowed %s", row.name, where);
+  if (row.verdict == Verdict::fatal) fatal("%s: not allowed %s", name_of(call), where);
   if (!warned[static_cast<unsigned>(call)].exchange(true, std::memory_order_relaxed))
-    warn("%s: not portable %s (said once)", row.name, where);
+    warn("%s: not portable %s (said once)", name_of(call), where);
 }
 
 }  // namespace gex

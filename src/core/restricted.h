@@ -6,17 +6,21 @@
 namespace gex {
 
 enum class Call : unsigned {
-#define GEX_CALL(identifier, name, verdict) identifier,
+#define GEX_CALL(identifier, ...) identifier,
 #include "core/restricted_calls.def"
 #undef GEX_CALL
   count
 };
 
-/// The call's name in the interface.
+/// The call's name in the interface; where the process uses GASNet-1, its name there besides.
 const char* name_of(Call call) noexcept;
 
 /// Applies the call's verdict if the calling thread is in restricted context.
 void judge_context(Call call) noexcept;
+
+/// Between gasnet_init and gasnet_attach no call of the table is allowed.
+bool awaiting_attach() noexcept;
+void set_awaiting_attach(bool awaiting) noexcept;
 
 /// At the start of every call in the table.
 inline void check_context(Call call) noexcept {

@@ -77,6 +77,7 @@ ThreadRecord& enter_thread() noexcept {
   record->in_use.store(true, std::memory_order_relaxed);
   record->handler_depth = 0;
   record->held_locks = 0;
+  record->interrupts_held = false;
   record->region = nullptr;
   record->request_descriptor.open = false;
   record->reply_descriptor.open = false;

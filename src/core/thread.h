@@ -28,6 +28,7 @@ inline void complete(CompletionTarget target, std::uint32_t parts = 1) noexcept 
 using Counters = BasicCounters<StdCompletion>;
 
 struct Event;
+struct ValueGet;  // legacy/value_get.h
 
 /// The bytes a thread builds a small negotiated payload in.
 inline constexpr std::size_t small_payload_bytes = 256;
@@ -71,11 +72,13 @@ struct alignas(cache_line) ThreadRecord {
   std::uint32_t number = 0;         ///< from 1
   std::uint32_t handler_depth = 0;  ///< handlers on this thread's stack
   std::uint32_t held_locks = 0;     ///< HSLs held; counted in checked mode only
+  bool interrupts_held = false;     ///< in a no-interrupt section; known in checked mode only
   std::atomic<bool> in_use{false};
   ThreadRecord* next = nullptr;  ///< all records, for reuse
   _gex_AM_SrcDesc request_descriptor;
   _gex_AM_SrcDesc reply_descriptor;
   PeerCompletion peer_completion;
+  ValueGet* free_value_gets = nullptr;
 
   /// The counters that implicit operations go to now.
   inline Counters& implicit_counters() noexcept;

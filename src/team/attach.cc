@@ -73,7 +73,7 @@ bool all_hosts_have_room(const std::vector<Announcement>& everyones) {
 
 int attach(gex_Segment_t* segment_p, Team& team, std::uintptr_t size) {
   const shm::Neighborhood& neighborhood = process().neighborhood;
-  std::byte* address = neighborhood.segment(neighborhood.local_index());
+  std::byte* address = size != 0 ? neighborhood.segment(neighborhood.local_index()) : nullptr;
 
   // First everybody learns what everybody asks for, before anything is allocated.
   const Announcement mine{gex_proc_.jobrank, team.endpoint->index,
@@ -85,12 +85,15 @@ int attach(gex_Segment_t* segment_p, Team& team, std::uintptr_t size) {
   if (!all_hosts_have_room(everyones)) return GASNET_ERR_RESOURCE;
 
   std::int32_t error = 0;
-  if (env::boolean(env::Variable::segment_commit)) error = neighborhood.commit_segment(size);
-  os::advise_huge_pages({address, size});
-  auto* segment = new _gex_Segment;
-  segment->client = team.client;
-  segment->address = address;
-  segment->size = size;
+  gex_Segment_t segment = GEX_SEGMENT_INVALID;
+  if (size != 0) {
+    if (env::boolean(env::Variable::segment_commit)) error = neighborhood.commit_segment(size);
+    os::advise_huge_pages({address, size});
+    segment = new _gex_Segment;
+    segment->client = team.client;
+    segment->address = address;
+    segment->size = size;
+  }
   team.endpoint->segment = segment;
   for (const Announcement& announcement : everyones) record(announcement);
   refresh_displacements();

@@ -23,7 +23,8 @@ std::size_t create(gex_TM_t* new_teams, std::size_t new_team_count, Team& parent
 /// Returns non-zero if there was scratch, which *scratch then names.
 int destroy(Team& team, gex_Memvec_t* scratch, gex_Flags_t flags);
 
-/// gex_Segment_Attach over the primordial team. GASNET_ERR_RESOURCE with one line on every rank
+/// gex_Segment_Attach over the primordial team; a size of 0: this process takes part, but has no
+/// segment, and *segment is GEX_SEGMENT_INVALID. GASNET_ERR_RESOURCE with one line on every rank
 /// whose host cannot hold the segments.
 int attach(gex_Segment_t* segment, Team& team, std::uintptr_t size);
 int publish(Team& team, const gex_EP_t* endpoints, std::size_t count);

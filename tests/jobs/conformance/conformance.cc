@@ -71,8 +71,9 @@ class Together : public testing::EmptyTestEventListener {
 };
 
 void start(int* argc, char*** argv) {
-  if (gex_Client_Init(&job.client, &job.endpoint, &job.team, "CONFORMANCE", argc, argv, 0) !=
-      GASNET_OK) {
+  // One client for the tests of both interfaces.
+  if (gex_Client_Init(&job.client, &job.endpoint, &job.team, "CONFORMANCE", argc, argv,
+                      GEX_FLAG_USES_GASNET1) != GASNET_OK) {
     std::fputs("conformance: gex_Client_Init failed\n", stderr);
     std::exit(1);
   }

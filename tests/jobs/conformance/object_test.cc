@@ -76,7 +76,7 @@ TEST(Constants, FlagsThatOneCallTakesAreDistinctBits) {
 
 TEST(Client, AnswersWhatItWasMadeWith) {
   EXPECT_STREQ(gex_Client_QueryName(client()), "CONFORMANCE");
-  EXPECT_EQ(gex_Client_QueryFlags(client()), 0U);
+  EXPECT_EQ(gex_Client_QueryFlags(client()), GEX_FLAG_USES_GASNET1);
 }
 
 TEST(Endpoint, ThePrimordialOne) {

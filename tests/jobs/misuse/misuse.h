@@ -18,8 +18,9 @@ inline gex_TM_t team;
 inline gex_Segment_t segment;
 inline gex_Rank_t rank;
 inline gex_Rank_t peer;
-inline char* own = nullptr;    ///< the own segment
-inline char* peers = nullptr;  ///< the peer's, in its addresses
+inline char* own = nullptr;           ///< the own segment
+inline char* peers = nullptr;         ///< the peer's, in its addresses
+inline gex_Flags_t client_flags = 0;  ///< given to gex_Client_Init
 inline constexpr std::size_t segment_bytes = 4 * GASNET_PAGESIZE;
 
 using Cases = std::map<std::string, std::function<void()>>;
@@ -51,7 +52,8 @@ inline int run(
     std::fprintf(stderr, "%s: no case '%s'\n", program, name.c_str());
     return 99;
   }
-  if (gex_Client_Init(&client, &endpoint, &team, "MISUSE", &argc, &argv, 0) != GASNET_OK) return 98;
+  if (gex_Client_Init(&client, &endpoint, &team, "MISUSE", &argc, &argv, client_flags) != GASNET_OK)
+    return 98;
   gex_AM_Entry_t table[] = {{200, reinterpret_cast<gex_AM_Fn_t>(on_request),
                              GEX_FLAG_AM_SHORT | GEX_FLAG_AM_REQUEST, 0, nullptr, "on_request"}};
   if (gex_EP_RegisterHandlers(endpoint, table, 1) != GASNET_OK) return 97;

@@ -1,0 +1,139 @@
+// Entry points: GASNet-1, as far as it is not inline over GASNet-EX.
+
+#include <gasnet.h>
+
+#include "api/require.h"
+#include "base/error.h"
+#include "core/event.h"
+#include "core/progress.h"
+#include "core/refuse.h"
+#include "core/restricted.h"
+#include "core/team.h"
+#include "core/thread.h"
+#include "legacy/attach.h"
+#include "legacy/memset.h"
+#include "legacy/value_get.h"
+
+namespace {
+
+using gex::Call;
+using gex::checked;
+using gex::fatal;
+
+/// Where holding and resuming interrupts means nothing.
+bool without_interrupts(const gex::ThreadRecord& thread) {
+  return thread.handler_depth != 0 || thread.held_locks != 0;
+}
+
+void check_peer(Call call, gasnet_node_t node) {
+  gex::check_context(call);
+  if (checked()) gex::require_peer(gex_proc_.gasnet1_team, node, name_of(call));
+}
+
+gex::rma::Transfer memset_target(Call call, gasnet_node_t node, void* dest, std::size_t nbytes) {
+  check_peer(call, node);
+  // Every transfer has a local end; this one's is not used.
+  static char nothing;
+  return gex::rma::resolve_transfer(gex_proc_.gasnet1_team, node, &nothing, dest, nbytes, 0,
+                                    name_of(call));
+}
+
+/// Polls, unlike gex_Event_Test and its like, and has the array looked at.
+void before_try(Call call, const gasnet_handle_t* handles, std::size_t count) {
+  gex::check_context(call);
+  if (checked() && handles == nullptr && count != 0)
+    fatal("%s: the array of handles is null", name_of(call));
+  gex::poll();
+}
+
+}  // namespace
+
+extern "C" {
+
+int gasnet_init(int* argc, char*** argv) {
+  if (gex_proc_.gasnet1_team != GEX_TM_INVALID)
+    return gex::refuse(GASNET_ERR_RESOURCE, "gasnet_init", "a client uses GASNet-1 already");
+  gex_Client_t client = GEX_CLIENT_INVALID;
+  gex_EP_t endpoint = GEX_EP_INVALID;
+  gex_TM_t tm = GEX_TM_INVALID;
+  const int result =
+      gex_Client_Init(&client, &endpoint, &tm, "GASNET1", argc, argv, GEX_FLAG_USES_GASNET1);
+  if (result == GASNET_OK) gex::set_awaiting_attach(true);
+  return result;
+}
+
+int gasnet_attach(gasnet_handlerentry_t* table, int numentries, uintptr_t segsize,
+                  uintptr_t minheapoffset) {
+  if (gex_proc_.gasnet1_team == GEX_TM_INVALID)
+    return gex::refuse(GASNET_ERR_NOT_INIT, "gasnet_attach", "gasnet_init was not called");
+  if (!gex::awaiting_attach())
+    return gex::refuse(GASNET_ERR_RESOURCE, "gasnet_attach",
+                       "already attached, or the client was made by gex_Client_Init");
+  const int result = gex::legacy::attach(table, numentries, segsize, minheapoffset);
+  if (result != GASNET_OK) return result;
+  gex::set_awaiting_attach(false);
+  if (gasnet_client_attach_hook != nullptr) {
+    const gex_Segment_t segment = gex::Team::from(gex_proc_.gasnet1_team).endpoint->segment;
+    if (segment != GEX_SEGMENT_INVALID)
+      gasnet_client_attach_hook(segment->address, segment->size);
+    else
+      gasnet_client_attach_hook(nullptr, 0);
+  }
+  return GASNET_OK;
+}
+
+void gex_hold_interrupts_(void) {
+  gex::ThreadRecord& thread = gex::this_thread();
+  if (without_interrupts(thread)) return;
+  if (thread.interrupts_held)
+    fatal("gasnet_hold_interrupts: this thread is in a no-interrupt section already");
+  thread.interrupts_held = true;
+}
+
+void gex_resume_interrupts_(void) {
+  gex::ThreadRecord& thread = gex::this_thread();
+  if (without_interrupts(thread)) return;
+  if (!thread.interrupts_held)
+    fatal("gasnet_resume_interrupts: this thread is not in a no-interrupt section");
+  thread.interrupts_held = false;
+}
+
+void gex_memset_(gasnet_node_t node, void* dest, int val, size_t nbytes) {
+  gex::legacy::memset_blocking(memset_target(Call::memset_blocking, node, dest, nbytes), val);
+}
+void gex_memset_nbi_(gasnet_node_t node, void* dest, int val, size_t nbytes) {
+  gex::legacy::memset_implicit(memset_target(Call::memset_nbi, node, dest, nbytes), val);
+}
+gasnet_handle_t gex_memset_nb_(gasnet_node_t node, void* dest, int val, size_t nbytes) {
+  return gex::legacy::memset_explicit(memset_target(Call::memset_nb, node, dest, nbytes), val);
+}
+
+gasnet_valget_handle_t gex_get_nb_val_(gasnet_node_t node, void* src, size_t nbytes) {
+  const Call call = Call::get_nb_value;
+  check_peer(call, node);
+  gex::require_value_size(nbytes, name_of(call));
+  return gex::legacy::start_value_get(node, src, nbytes, name_of(call));
+}
+gasnet_register_value_t gex_wait_valget_(gasnet_valget_handle_t handle) {
+  gex::check_context(Call::wait_value);
+  return gex::legacy::finish_value_get(handle, name_of(Call::wait_value));
+}
+
+int gex_try_syncnb_(gasnet_handle_t handle) {
+  before_try(Call::try_syncnb, &handle, 1);
+  return gex::test_event(handle);
+}
+int gasnet_try_syncnb_all(gasnet_handle_t* handles, size_t numhandles) {
+  before_try(Call::try_syncnb_all, handles, numhandles);
+  return gex::test_all(handles, numhandles);
+}
+int gasnet_try_syncnb_some(gasnet_handle_t* handles, size_t numhandles) {
+  before_try(Call::try_syncnb_some, handles, numhandles);
+  return gex::test_some(handles, numhandles);
+}
+int gex_try_syncnbi_(gex_EC_t categories) {
+  before_try(Call::try_syncnbi, nullptr, 0);
+  return gex::test_implicit(categories);
+}
+
+}  // extern "C"

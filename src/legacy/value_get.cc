@@ -1,0 +1,47 @@
+#include "legacy/value_get.h"
+
+#include "base/error.h"
+#include "core/event.h"
+#include "core/thread.h"
+
+namespace gex::legacy {
+
+namespace {
+
+ValueGet& take_record(ThreadRecord& thread) {
+  ValueGet* record = thread.free_value_gets;
+  if (record == nullptr) record = new ValueGet;
+  thread.free_value_gets = record->next;
+  record->value = 0;
+  record->in_use = true;
+  return *record;
+}
+
+void give_back(ThreadRecord& thread, ValueGet& record) {
+  record.in_use = false;
+  record.next = thread.free_value_gets;
+  thread.free_value_gets = &record;
+}
+
+}  // namespace
+
+gasnet_valget_handle_t start_value_get(gasnet_node_t node, void* address, std::size_t size,
+                                       const char* call) {
+  ValueGet& record = take_record(this_thread());
+  void* bytes = const_cast<void*>(gex_value_bytes_(&record.value, size));
+  record.event = rma::get_explicit(
+      rma::resolve_transfer(gex_proc_.gasnet1_team, node, bytes, address, size, 0, call), 0);
+  return reinterpret_cast<gasnet_valget_handle_t>(&record);
+}
+
+gasnet_register_value_t finish_value_get(gasnet_valget_handle_t handle, const char* call) {
+  auto* record = reinterpret_cast<ValueGet*>(handle);
+  if (record == nullptr) fatal("%s: the handle is null", call);
+  if (!record->in_use) fatal("%s: the handle was already synchronised", call);
+  if (record->event != GEX_EVENT_INVALID) wait_event(record->event);
+  const gasnet_register_value_t value = record->value;
+  give_back(this_thread(), *record);
+  return value;
+}
+
+}  // namespace gex::legacy
