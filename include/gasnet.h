@@ -5,7 +5,8 @@
  *   gex/gasnet1_rma.h   put, get, memset, values, synchronisation
  *   gex/gasnet1_vis.h   non-contiguous put and get
  * Collectives of GASNet-1 are in gasnet_coll.h. A program may mix calls of both interfaces as it
- * likes. A diagnosis of the checking library names a call that both have by both names.
+ * likes. A diagnosis of the checking library names the EX call that a GASNet-1 call is made of,
+ * and most often both.
  */
 #ifndef _INCLUDED_GASNET_H
 #define _INCLUDED_GASNET_H

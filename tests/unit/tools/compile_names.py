@@ -9,15 +9,12 @@ whose text clients copy into headers of their own must compile without ours. The
 ours even where mpi.h has defined some of them before.
 """
 
-import os
-import subprocess
+import pathlib
 import sys
-import tempfile
 
-WARNINGS = ["-Wall", "-Wextra", "-Wpedantic", "-Werror"]
-COMPILERS = [("gcc", "c", "c11"), ("gcc", "c", "c17"), ("clang", "c", "c11"), ("clang", "c", "c17"),
-             ("g++", "c++", "c++11"), ("g++", "c++", "c++20"),
-             ("clang++", "c++", "c++11"), ("clang++", "c++", "c++20")]
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent.parent))
+from name_compiler import COMPILERS, NameCompiler, run
+
 MODES = [[], ["GASNETT_THREAD_SAFE"], ["GASNETT_THREAD_SAFE=1"], ["GASNETT_THREAD_SINGLE"],
          ["GASNETT_THREAD_SINGLE", "GASNETT_USE_TRUE_MUTEXES=1"], ["GASNETT_LITE_MODE"],
          ["GASNETT_LITE_MODE", "GASNET_DEBUG"],
@@ -28,8 +25,6 @@ REFUSED = [(["GASNET_SEQ"], "include gasnetex.h before gasnet_tools.h"),
            (["GASNET_PAR"], "include gasnetex.h before gasnet_tools.h"),
            (["GASNETT_THREAD_SAFE", "GASNETT_THREAD_SINGLE"], "are both defined"),
            (["TOOLS_AFTER_GASNETEX", "GASNET_PAR", "GASNETT_THREAD_SINGLE"], "contradicts")]
-# One compilation in each column is run: what is run differs by mode and by language, not more.
-RUN = {("gcc", "c11"), ("clang++", "c++20")}
 
 COPIED = """#include <gasnet_tools.h>
 ---
@@ -79,59 +74,24 @@ const char text[] = PLATFORM_COMPILER_IDSTR " " PLATFORM_COMPILER_VERSION_STR " 
 """
 
 
-def run(command, text=None):
-    return subprocess.run(command, input=text, capture_output=True, text=True, check=False)
-
-
 def main():
     if len(sys.argv) != 4:
         sys.exit("usage: compile_names.py INCLUDE_DIR LIBRARY_DIR SOURCE")
     include, library, source = sys.argv[1:]
-    failures, count = [], 0
-
-    def fail(what, result):
-        failures.append(f"{what}: status {result.returncode}\n{result.stdout}{result.stderr}")
-
-    with tempfile.TemporaryDirectory() as work:
-        program = os.path.join(work, "names")
-        for compiler, language, standard in COMPILERS:
-            base = [compiler, f"-std={standard}", *WARNINGS, "-I", include, "-x", language]
-            for mode in MODES:
-                command = [*base, *("-D" + define for define in mode), source]
-                runs = (compiler, standard) in RUN
-                if runs:
-                    command += ["-O2", "-o", program, "-x", "none", "-L", library, "-lgex",
-                                f"-Wl,-rpath,{library}", "-pthread"]
-                else:
-                    command += ["-fsyntax-only"]
-                count += 1
-                result = run(command)
-                if result.returncode != 0:
-                    fail(" ".join(command), result)
-                elif runs:
-                    result = run([program])
-                    if result.returncode != 0:
-                        fail(f"running {' '.join(command)}", result)
-            for mode, reason in REFUSED:
-                count += 1
-                result = run([*base, *("-D" + define for define in mode), "-fsyntax-only", source])
-                if result.returncode == 0 or reason not in result.stderr:
-                    fail(f"{compiler} -std={standard} {mode}: must be refused: {reason}", result)
-            count += 1
-            result = run([*base, "-fsyntax-only", "-"], PLATFORM)
-            if result.returncode != 0:
-                fail(f"{compiler} -std={standard}: platform", result)
-            count += 1
-            expanded = run([*base, "-E", "-P", "-"], COPIED)
-            copied = run([*base, "-fsyntax-only", "-"], expanded.stdout.split("---")[-1])
-            if expanded.returncode != 0 or copied.returncode != 0:
-                fail(f"{compiler} -std={standard}: copied macros",
-                     expanded if expanded.returncode else copied)
-
-    for failure in failures:
-        print(failure)
-    print(f"{count} compilations, {len(failures)} failures")
-    sys.exit(1 if failures else 0)
+    names = NameCompiler(include, library)
+    names.accepted(source, MODES)
+    names.refused(source, REFUSED)
+    for column in COMPILERS:
+        base = names.base(*column)
+        names.count += 2
+        result = run([*base, "-fsyntax-only", "-"], PLATFORM)
+        if result.returncode != 0:
+            names.fail(f"{column}: platform", result)
+        expanded = run([*base, "-E", "-P", "-"], COPIED)
+        copied = run([*base, "-fsyntax-only", "-"], expanded.stdout.split("---")[-1])
+        if expanded.returncode != 0 or copied.returncode != 0:
+            names.fail(f"{column}: copied macros", expanded if expanded.returncode else copied)
+    names.finish()
 
 
 if __name__ == "__main__":

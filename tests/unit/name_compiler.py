@@ -1,0 +1,76 @@
+"""Compiles a source that uses every name of an interface, the way clients may.
+
+For GCC and Clang, C11, C17, C++11 and C++20, and each mode that the source has, without a warning.
+What is run differs by mode and by language, not more, so that one compilation in each column is run
+as well.
+"""
+
+import os
+import subprocess
+import sys
+import tempfile
+
+WARNINGS = ["-Wall", "-Wextra", "-Wpedantic", "-Werror"]
+COMPILERS = [("gcc", "c", "c11"), ("gcc", "c", "c17"), ("clang", "c", "c11"), ("clang", "c", "c17"),
+             ("g++", "c++", "c++11"), ("g++", "c++", "c++20"),
+             ("clang++", "c++", "c++11"), ("clang++", "c++", "c++20")]
+RUN = {("gcc", "c11"), ("clang++", "c++20")}
+
+
+def run(command, text=None):
+    return subprocess.run(command, input=text, capture_output=True, text=True, check=False)
+
+
+class NameCompiler:
+    def __init__(self, include, library):
+        self.include = include
+        self.library = library
+        self.failures = []
+        self.count = 0
+
+    def base(self, compiler, language, standard):
+        return [compiler, f"-std={standard}", *WARNINGS, "-I", self.include, "-x", language]
+
+    def fail(self, what, result):
+        self.failures.append(f"{what}: status {result.returncode}\n{result.stdout}{result.stderr}")
+
+    def accepted(self, source, modes):
+        with tempfile.TemporaryDirectory() as work:
+            program = os.path.join(work, "names")
+            for column in COMPILERS:
+                for mode in modes:
+                    self.accept(source, column, mode, program)
+
+    def accept(self, source, column, mode, program):
+        compiler, _, standard = column
+        command = [*self.base(*column), *("-D" + define for define in mode), source]
+        runs = (compiler, standard) in RUN
+        if runs:
+            command += ["-O2", "-o", program, "-x", "none", "-L", self.library, "-lgex",
+                        f"-Wl,-rpath,{self.library}", "-pthread"]
+        else:
+            command += ["-fsyntax-only"]
+        self.count += 1
+        result = run(command)
+        if result.returncode != 0:
+            self.fail(" ".join(command), result)
+        elif runs:
+            result = run([program])
+            if result.returncode != 0:
+                self.fail(f"running {' '.join(command)}", result)
+
+    def refused(self, source, modes):
+        """modes: (mode, what the refusal says)"""
+        for column in COMPILERS:
+            for mode, reason in modes:
+                self.count += 1
+                result = run([*self.base(*column), *("-D" + define for define in mode),
+                              "-fsyntax-only", source])
+                if result.returncode == 0 or reason not in result.stderr:
+                    self.fail(f"{column} {mode}: must be refused: {reason}", result)
+
+    def finish(self):
+        for failure in self.failures:
+            print(failure)
+        print(f"{self.count} compilations, {len(self.failures)} failures")
+        sys.exit(1 if self.failures else 0)
