@@ -79,24 +79,24 @@ GEX_EXPORT_ void gex_memset_nbi_(gasnet_node_t node, void* dest, int val, size_t
 GEX_EXPORT_ gasnet_handle_t gex_memset_nb_(gasnet_node_t node, void* dest, int val, size_t nbytes);
 
 GEX_INLINE_ void gasnet_memset(gasnet_node_t node, void* dest, int val, size_t nbytes) {
-  const intptr_t displacement = gex_rma_displacement_(gex_proc_.gasnet1_team, node, 0);
-  if (GEX_RMA_MAPPED_(displacement))
+  const intptr_t displacement = gex_rma_displacement_(gex_proc_.gasnet1_team, node);
+  if (GEX_RMA_DIRECT_(displacement, 0))
     memset((char*)dest + displacement, val, nbytes);
   else
     gex_memset_(node, dest, val, nbytes);
 }
 GEX_INLINE_ gasnet_handle_t gasnet_memset_nb(gasnet_node_t node, void* dest, int val,
                                              size_t nbytes) {
-  const intptr_t displacement = gex_rma_displacement_(gex_proc_.gasnet1_team, node, 0);
-  if (GEX_RMA_MAPPED_(displacement)) {
+  const intptr_t displacement = gex_rma_displacement_(gex_proc_.gasnet1_team, node);
+  if (GEX_RMA_DIRECT_(displacement, 0)) {
     memset((char*)dest + displacement, val, nbytes);
     return GASNET_INVALID_HANDLE;
   }
   return gex_memset_nb_(node, dest, val, nbytes);
 }
 GEX_INLINE_ void gasnet_memset_nbi(gasnet_node_t node, void* dest, int val, size_t nbytes) {
-  const intptr_t displacement = gex_rma_displacement_(gex_proc_.gasnet1_team, node, 0);
-  if (GEX_RMA_MAPPED_(displacement))
+  const intptr_t displacement = gex_rma_displacement_(gex_proc_.gasnet1_team, node);
+  if (GEX_RMA_DIRECT_(displacement, 0))
     memset((char*)dest + displacement, val, nbytes);
   else
     gex_memset_nbi_(node, dest, val, nbytes);
@@ -129,8 +129,8 @@ GEX_EXPORT_ gasnet_register_value_t gex_wait_valget_(gasnet_valget_handle_t hand
 
 /** Starts a get whose result gasnet_wait_syncnb_valget, by the same thread, returns. */
 GEX_INLINE_ gasnet_valget_handle_t gasnet_get_nb_val(gasnet_node_t node, void* src, size_t nbytes) {
-  const intptr_t displacement = gex_rma_displacement_(gex_proc_.gasnet1_team, node, 0);
-  if (GEX_RMA_MAPPED_(displacement)) {
+  const intptr_t displacement = gex_rma_displacement_(gex_proc_.gasnet1_team, node);
+  if (GEX_RMA_DIRECT_(displacement, 0)) {
     const gasnet_register_value_t value = gasnet_get_val(node, src, nbytes);
     if (GEX_LIKELY_(!(value >> 63))) return (gasnet_valget_handle_t)(uintptr_t)(value << 1 | 1);
   }
