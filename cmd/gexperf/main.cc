@@ -102,7 +102,7 @@ int run_command_line(int argc, char** argv) {
       "gexperf");
   app.add_option(
          "WHAT", options.groups,
-         "limits, put, get, atomic, vis, am, barrier, poll, launch; all of them if none is named")
+         "limits, put, get, atomic, vis, am, barrier, coll, poll, launch; all of them if none is named")
       ->check(
           CLI::IsMember(std::vector<std::string>(std::begin(group_names), std::end(group_names))));
   app.add_flag("--json", options.json, "print an array of objects instead of a table");

@@ -28,6 +28,11 @@ enum class Internal : std::uint8_t {
   vis_get,
   vis_data,
   vis_notice,
+  coll_data,
+  coll_grant,
+  coll_credit,
+  coll_announce,
+  coll_agreed,
   memset,
   count
 };

@@ -17,10 +17,10 @@ using gex::Call;
 using gex::check_context;
 using gex::checked;
 using gex::fatal;
+using gex::name_of_operation;
+using gex::name_of_type;
 using gex::atomic::Domain;
 using gex::atomic::fetches;
-using gex::atomic::name_of_operation;
-using gex::atomic::name_of_type;
 using gex::atomic::Operation;
 using gex::atomic::require_domain;
 

@@ -6,6 +6,7 @@
 
 #include "api/require.h"
 #include "base/error.h"
+#include "coll/coll.h"
 #include "core/restricted.h"
 #include "team/named_barrier.h"
 
@@ -13,6 +14,15 @@ using gex::Call;
 using gex::check_context;
 
 namespace {
+
+/// The team of a barrier, of which the checks of all collective calls know.
+gex::Team& begin(gex_TM_t tm, gex_Flags_t flags) {
+  check_context(Call::barrier);
+  gex::require_flags(flags, 0, name_of(Call::barrier));
+  gex::Team& team = gex::require_team(tm, name_of(Call::barrier));
+  if (gex::checked()) gex::coll::announce(team, {.call = Call::barrier});
+  return team;
+}
 
 void check_named(Call call, int flags) {
   check_context(call);
@@ -27,15 +37,11 @@ void check_named(Call call, int flags) {
 extern "C" {
 
 gex_Event_t gex_Coll_BarrierNB(gex_TM_t tm, gex_Flags_t flags) {
-  check_context(Call::barrier);
-  gex::require_flags(flags, 0, name_of(Call::barrier));
-  return gex::team::start_barrier(gex::require_team(tm, name_of(Call::barrier)));
+  return gex::team::start_barrier(begin(tm, flags));
 }
 
 void gex_Coll_BarrierBlocking(gex_TM_t tm, gex_Flags_t flags) {
-  check_context(Call::barrier);
-  gex::require_flags(flags, 0, name_of(Call::barrier));
-  gex::team::barrier_blocking(gex::require_team(tm, name_of(Call::barrier)));
+  gex::team::barrier_blocking(begin(tm, flags));
 }
 
 void gasnet_barrier_notify(int id, int flags) {

@@ -11,6 +11,7 @@
 #include "api/require.h"
 #include "atomic/atomic.h"
 #include "base/error.h"
+#include "coll/coll.h"
 #include "core/objects.h"
 #include "core/progress.h"
 #include "core/published.h"
@@ -76,6 +77,7 @@ void start_library() {
   gex::team::start_barriers();
   gex::team::start_named_barrier();
   gex::vis::start();
+  gex::coll::start();
   gex::legacy::start_memset();
   gex::process().job->set_idle_poll(idle_poll);
   // Nobody sends before everybody can receive.

@@ -6,21 +6,17 @@
 #include <cstddef>
 #include <cstdint>
 
+#include "core/data_types.h"
 #include "core/thread.h"
 
 namespace gex::atomic {
 
-/// The name of a type or of a single operation, for messages; null for any other value.
-const char* name_of_type(gex_DT_t type) noexcept;
-const char* name_of_operation(gex_OP_t operation) noexcept;
-
-/// Whether `type` is one of the six types of atomic domains.
-inline bool is_type(gex_DT_t type) noexcept {
-  return name_of_type(type) != nullptr;
-}
-
-/// All operations of that type.
+/// All operations of that type; 0 if it is none of the six types of atomic domains.
 gex_OP_t operations_of(gex_DT_t type) noexcept;
+
+inline bool is_type(gex_DT_t type) noexcept {
+  return operations_of(type) != 0;
+}
 
 /// Whether `operation` is a single operation of that type.
 inline bool is_operation_of(gex_DT_t type, gex_OP_t operation) noexcept {

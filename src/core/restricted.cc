@@ -38,6 +38,7 @@ const char* restriction() noexcept {
   if (thread.handler_depth != 0) return "in an active message handler";
   if (thread.request_descriptor.open || thread.reply_descriptor.open)
     return "between Prepare and Commit or Cancel";
+  if (thread.operator_depth != 0) return "in a reduction operator";
   if (thread.held_locks != 0) return "while holding a handler-safe lock";
   if (thread.interrupts_held) return "in a no-interrupt section";
   return nullptr;

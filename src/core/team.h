@@ -15,6 +15,9 @@
 namespace gex {
 
 class TeamBarrier;  // team/barrier.h
+namespace coll {
+class TeamCollectives;  // coll/team_collectives.h
+}
 
 /// Identifies a team to all of its members: the jobrank of its rank 0 and a number of that process.
 using TeamId = std::uint64_t;
@@ -26,7 +29,8 @@ class alignas(64) TeamRecord {
   gex_Memvec_t scratch{nullptr, 0};
   /// Collective exchanges made over the team so far (team/exchange.h).
   std::uint32_t exchanges = 0;
-  TeamBarrier* barrier = nullptr;  ///< owned by team/barrier.cc
+  TeamBarrier* barrier = nullptr;                ///< owned by team/barrier.cc
+  coll::TeamCollectives* collectives = nullptr;  ///< owned by coll/; null until it is needed
 
  protected:
   TeamRecord(TeamId identity, Endpoints from_here,

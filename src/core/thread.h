@@ -69,10 +69,11 @@ struct alignas(cache_line) ThreadRecord {
   Event* region = nullptr;  ///< event of the open access region
   Event* free_events = nullptr;
   std::uint32_t free_event_count = 0;
-  std::uint32_t number = 0;         ///< from 1
-  std::uint32_t handler_depth = 0;  ///< handlers on this thread's stack
-  std::uint32_t held_locks = 0;     ///< HSLs held; counted in checked mode only
-  bool interrupts_held = false;     ///< in a no-interrupt section; known in checked mode only
+  std::uint32_t number = 0;          ///< from 1
+  std::uint32_t handler_depth = 0;   ///< handlers on this thread's stack
+  std::uint32_t held_locks = 0;      ///< HSLs held; counted in checked mode only
+  std::uint32_t operator_depth = 0;  ///< in a client's reduction operator; checked mode only
+  bool interrupts_held = false;      ///< in a no-interrupt section; known in checked mode only
   std::atomic<bool> in_use{false};
   ThreadRecord* next = nullptr;  ///< all records, for reuse
   _gex_AM_SrcDesc request_descriptor;

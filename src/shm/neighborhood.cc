@@ -92,7 +92,8 @@ void Neighborhood::lay_out() noexcept {
   slab_state_offset_ = slab_offset_ + slab_bytes();
   barrier_offset_ = slab_state_offset_ + round_up_to_line(slab_count * sizeof(std::uint32_t));
   unanswered_offset_ = barrier_offset_ + 2 * barrier_slots * cache_line;
-  member_bytes_ = round_up(unanswered_offset_ + 2 * cache_line, 4096);
+  posts_offset_ = round_up(unanswered_offset_ + 2 * cache_line, 4096);
+  member_bytes_ = round_up(posts_offset_ + barrier_slots * sizeof(PostBoard), 4096);
   control_bytes_ = round_up(member_bytes_ * size_, huge_page);
 }
 
@@ -202,6 +203,10 @@ std::atomic<std::uint32_t>& Neighborhood::barrier_line(std::uint32_t line,
                                                        std::uint32_t member) const noexcept {
   return *reinterpret_cast<std::atomic<std::uint32_t>*>(base_ + member * member_bytes_ +
                                                         barrier_offset_ + line * cache_line);
+}
+
+PostBoard& Neighborhood::post_board(std::uint32_t slot, std::uint32_t member) const noexcept {
+  return reinterpret_cast<PostBoard*>(base_ + member * member_bytes_ + posts_offset_)[slot];
 }
 
 std::atomic<std::uint32_t>& Neighborhood::used_barrier_slots() const noexcept {

@@ -16,6 +16,7 @@
 #include "base/os_memory.h"
 #include "shm/cell.h"
 #include "shm/placement.h"
+#include "shm/posts.h"
 #include "shm/ring.h"
 
 namespace gex::shm {
@@ -33,8 +34,8 @@ inline constexpr SlabClass reply_slabs[2] = {{4096, 8}, {max_medium_payload, 4}}
 inline constexpr std::uint32_t slab_count =
     request_slabs[0].count + request_slabs[1].count + reply_slabs[0].count + reply_slabs[1].count;
 
-/// Teams of one neighborhood whose barriers run over shared flags at the same time; further ones
-/// use messages.
+/// Teams of one neighborhood whose barriers run over shared flags, and whose collectives over
+/// posts, at the same time; further ones use messages.
 inline constexpr std::uint32_t barrier_slots = 32;
 
 using Control = RingControl<StdAtomics>;
@@ -97,6 +98,9 @@ class Neighborhood {
   std::atomic<std::uint32_t>& group_flag(std::uint32_t slot, std::uint32_t member) const noexcept {
     return barrier_line(2 * slot + 1, member);
   }
+  /// What `member` posts in the collectives of the team that has the barrier slot. All ready words
+  /// and counts of a slot that is not in use are 0.
+  PostBoard& post_board(std::uint32_t slot, std::uint32_t member) const noexcept;
   /// One bit for each barrier slot in use.
   std::atomic<std::uint32_t>& used_barrier_slots() const noexcept;
 
@@ -135,6 +139,7 @@ class Neighborhood {
   std::uint64_t slab_state_offset_ = 0;
   std::uint64_t barrier_offset_ = 0;
   std::uint64_t unanswered_offset_ = 0;
+  std::uint64_t posts_offset_ = 0;
   std::uint64_t segment_stride_ = 0;
   std::uint64_t job_max_segment_ = 0;
   std::uint64_t space_ = UINT64_MAX;

@@ -8,6 +8,7 @@
 #include "base/error.h"
 #include "base/immortal.h"
 #include "base/spin_lock.h"
+#include "core/active_list.h"
 #include "core/event.h"
 #include "core/process.h"
 #include "core/progress.h"
@@ -37,43 +38,8 @@ struct Registry {
 };
 Immortal<Registry> the_registry;
 
-/// Barriers of this process that wait for something it must do itself; polls are wanted for each.
-struct Active {
-  SpinLock lock;
-  std::vector<TeamBarrier*> barriers;
-};
-Immortal<Active> the_active;
-
-void activate(TeamBarrier& barrier) noexcept {
-  Active& active = the_active.get();
-  const OptionalGuard guard(active.lock, true);
-  if (std::find(active.barriers.begin(), active.barriers.end(), &barrier) != active.barriers.end())
-    return;
-  active.barriers.push_back(&barrier);
-  want_polls();
-}
-
-void deactivate(TeamBarrier& barrier) noexcept {
-  Active& active = the_active.get();
-  if (std::erase(active.barriers, &barrier) != 0) unwant_polls();
-}
-
-bool advance_active() noexcept {
-  Active& active = the_active.get();
-  // One thread at a time: the others' polls have nothing to add.
-  if (!active.lock.try_lock()) return false;
-  bool progressed = false;
-  for (std::size_t i = 0; i < active.barriers.size();) {
-    TeamBarrier& barrier = *active.barriers[i];
-    progressed |= barrier.advance();
-    if (barrier.idle())
-      deactivate(barrier);
-    else
-      ++i;
-  }
-  active.lock.unlock();
-  return progressed;
-}
+/// Barriers that have messages to send or group flags to raise.
+Immortal<ActiveList<TeamBarrier>> the_active;
 
 // team id, round, number
 void on_barrier(gex_Token_t, void*, std::size_t, const gex_AM_Arg_t* args, unsigned) noexcept {
@@ -114,11 +80,7 @@ TeamBarrier::TeamBarrier(Team& team, std::uint32_t slot) : team_(team), slot_(sl
 }
 
 TeamBarrier::~TeamBarrier() {
-  {
-    Active& active = the_active.get();
-    const OptionalGuard guard(active.lock, true);
-    deactivate(*this);
-  }
+  the_active.get().deactivate(*this);
   Registry& registry = the_registry.get();
   const OptionalGuard guard(registry.lock, true);
   registry.entries.erase(team_.id());
@@ -133,7 +95,7 @@ std::uint32_t TeamBarrier::start() noexcept {
     flags_[team_.rank]->store(number, std::memory_order_release);
     if (team_.size > group_size && team_.rank % group_size == 0) {
       advance();
-      activate(*this);
+      the_active.get().activate(*this);
     }
     return number;
   }
@@ -144,7 +106,7 @@ std::uint32_t TeamBarrier::start() noexcept {
     return number;
   }
   advance();
-  activate(*this);
+  the_active.get().activate(*this);
   return number;
 }
 
@@ -295,7 +257,7 @@ void take_barrier(Team& team) noexcept {
 
 void start_barriers() {
   am::register_internal(Internal::barrier, on_barrier);
-  register_poller(advance_active);
+  register_poller([]() noexcept { return the_active.get().advance(); });
 }
 
 }  // namespace team

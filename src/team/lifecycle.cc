@@ -21,6 +21,8 @@ TeamId identity_of(gex_Rank_t leader, std::uint32_t number) {
   return TeamId{leader} << 32 | number;
 }
 
+void (*the_end_hook)(Team& team) noexcept = [](Team&) noexcept {};
+
 /// Size that Split and Create recommend for scratch: a page; nothing here needs any.
 constexpr std::size_t recommended_scratch = GASNET_PAGESIZE;
 
@@ -170,6 +172,10 @@ std::size_t create(gex_TM_t* new_teams, std::size_t new_team_count, Team& parent
   return 0;
 }
 
+void set_end_hook(void (*end)(Team& team) noexcept) noexcept {
+  the_end_hook = end;
+}
+
 int destroy(Team& team, gex_Memvec_t* scratch, gex_Flags_t flags) {
   const std::uint8_t nothing = 0;
   const std::uint32_t slot = team.barrier->slot();
@@ -177,6 +183,7 @@ int destroy(Team& team, gex_Memvec_t* scratch, gex_Flags_t flags) {
   // flag back before the others have seen it; messages cannot be taken back.
   if ((flags & GEX_FLAG_GLOBALLY_QUIESCED) == 0 || slot != TeamBarrier::no_slot)
     exchange(team, bytes_of(nothing));
+  the_end_hook(team);
   take_barrier(team);
   // The slot is free once every member has set its flags back.
   if (slot != TeamBarrier::no_slot) exchange(team, bytes_of(nothing));

@@ -20,6 +20,9 @@ std::size_t split(gex_TM_t* new_team, Team& parent, int color, int key, void* sc
 std::size_t create(gex_TM_t* new_teams, std::size_t new_team_count, Team& parent,
                    const gex_EP_Location_t* members, std::size_t member_count,
                    const gex_Addr_t* scratch, std::size_t scratch_size, gex_Flags_t flags);
+/// `end` is called by `destroy` when every member has called it, before the team's slot of shared
+/// memory becomes free; start-up only.
+void set_end_hook(void (*end)(Team& team) noexcept) noexcept;
 /// Returns non-zero if there was scratch, which *scratch then names.
 int destroy(Team& team, gex_Memvec_t* scratch, gex_Flags_t flags);
 

@@ -158,23 +158,6 @@ TYPED_TEST(AtomicOperations, OfManyThreadsLoseNothing) {
   EXPECT_EQ(most, static_cast<TypeParam>(each * threads + threads - 1));
 }
 
-TEST(AtomicOperationNames, AreThoseOfTheInterface) {
-  EXPECT_STREQ(name_of_operation(GEX_OP_AND), "GEX_OP_AND");
-  EXPECT_STREQ(name_of_operation(GEX_OP_DEC), "GEX_OP_DEC");
-  EXPECT_STREQ(name_of_operation(GEX_OP_CAS), "GEX_OP_CAS");
-  EXPECT_STREQ(name_of_operation(GEX_OP_FAND), "GEX_OP_FAND");
-  EXPECT_STREQ(name_of_operation(GEX_OP_FMULT), "GEX_OP_FMULT");
-  EXPECT_STREQ(name_of_operation(GEX_OP_SWAP), "GEX_OP_SWAP");
-  EXPECT_STREQ(name_of_operation(GEX_OP_FCAS), "GEX_OP_FCAS");
-  EXPECT_STREQ(name_of_operation(GEX_OP_GET), "GEX_OP_GET");
-  EXPECT_STREQ(name_of_type(GEX_DT_I32), "GEX_DT_I32");
-  EXPECT_STREQ(name_of_type(GEX_DT_DBL), "GEX_DT_DBL");
-  EXPECT_EQ(name_of_operation(GEX_OP_ADD | GEX_OP_SUB), nullptr);
-  EXPECT_EQ(name_of_operation(GEX_OP_USER), nullptr);
-  EXPECT_EQ(name_of_type(GEX_DT_USER), nullptr);
-  EXPECT_EQ(name_of_type(0), nullptr);
-}
-
 TEST(AtomicCategories, FollowTheOperation) {
   EXPECT_EQ(category_of(GEX_OP_SET), ec_put);
   EXPECT_EQ(category_of(GEX_OP_GET), ec_get);

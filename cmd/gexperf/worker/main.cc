@@ -45,6 +45,8 @@ constexpr NamedMeasurement measurements[] = {
     {"word", word_bounce},
     {"barrier.2", barrier_of_two},
     {"barrier.many", barrier_of_many},
+    {"coll.broadcast.8", broadcast_8},
+    {"coll.reduce_to_all.8", reduce_to_all_8},
     {"poll.idle", idle_poll},
     {"event.nb", event_allocate_and_test},
 };

@@ -46,6 +46,10 @@ void short_flood_both_ways(const Context& context);
 void short_flood_two_threads(const Context& context);
 void failed_immediate(const Context& context);
 
+// coll.cc
+void broadcast_8(const Context& context);
+void reduce_to_all_8(const Context& context);
+
 // synchronisation.cc
 void word_bounce(const Context& context);
 void barrier_of_two(const Context& context);

@@ -33,6 +33,7 @@ NAMES = {
         "am.np.65536.par",
     ],
     "barrier": ["barrier.2", "barrier.4", "barrier.8"],
+    "coll": ["coll.broadcast.8", "coll.reduce_to_all.8"],
     "poll": ["poll.idle", "event.nb", "am.immediate.failed"],
     "launch": ["launch.2"],
 }
@@ -48,6 +49,7 @@ BUDGETS = {
     "am.medium.64.rtt": ("ratio", 1.2), "am.medium.64.rtt.par": ("ratio", 1.2),
     "am.np.65536": ("ratio", 1.15), "am.np.65536.par": ("ratio", 1.15),
     "barrier.2": ("ratio", 1.2), "barrier.4": ("ratio", 1.2), "barrier.8": ("ratio", 4),
+    "coll.broadcast.8": ("ratio", 1.2), "coll.reduce_to_all.8": ("ratio", 1.5),
     "poll.idle": ("value", 2.6), "event.nb": ("value", 5), "am.immediate.failed": ("value", 5),
     "launch.2": ("excess", 10),
     "vis.strided.3.65536": ("ratio", 1.1), "vis.strided.8.65536": ("ratio", 1.1),

@@ -1,0 +1,44 @@
+#include "coll/coll.h"
+
+#include <cstring>
+
+#include "coll/team_collectives.h"
+#include "coll/wire.h"
+#include "team/lifecycle.h"
+
+namespace gex::coll {
+
+namespace {
+
+/// What an operation is in a team of one: the result is the operand.
+void copy_alone(const Request& request) noexcept {
+  if (request.bytes != 0 && request.destination != request.source)
+    std::memcpy(request.destination, request.source, request.bytes);
+}
+
+}  // namespace
+
+gex_Event_t start(Team& team, const Request& request, const Announcement& announcement) noexcept {
+  if (team.size == 1) {
+    copy_alone(request);
+    return GEX_EVENT_INVALID;
+  }
+  if (request.bytes == 0) {
+    // Nothing moves, so nobody waits; but the members must still agree.
+    announce(team, announcement);
+    return GEX_EVENT_INVALID;
+  }
+  return TeamCollectives::of(team).start(request, announcement);
+}
+
+void announce(Team& team, const Announcement& announcement) noexcept {
+  if (checked() && team.size > 1) TeamCollectives::of(team).announce(announcement);
+}
+
+void start() {
+  start_wire();
+  start_team_collectives();
+  team::set_end_hook(end_collectives);
+}
+
+}  // namespace gex::coll

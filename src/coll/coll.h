@@ -1,0 +1,27 @@
+#pragma once
+// Broadcast, reductions, and the data movement of the GASNet-1 collectives, over any team.
+//
+// A team of one neighborhood that has a slot of the shared memory posts values there (shared.h);
+// everything else goes by messages (messages.h). Which way depends on the team and on arguments
+// that are the same at all members, and so does the order in which operands are combined: results
+// are the same whenever the call is repeated.
+
+#include <gasnetex.h>
+
+#include "coll/agreement.h"
+#include "coll/operation.h"
+#include "core/team.h"
+
+namespace gex::coll {
+
+/// Starts an operation whose arguments are checked; never waits. Collective; one thread at a time
+/// starts collectives on a team.
+gex_Event_t start(Team& team, const Request& request, const Announcement& announcement) noexcept;
+
+/// Checked mode: another collective call of the team's, of which nothing else is done here.
+void announce(Team& team, const Announcement& announcement) noexcept;
+
+/// Start-up only.
+void start();
+
+}  // namespace gex::coll

@@ -1,0 +1,108 @@
+#pragma once
+// Flows: one member's bytes on their way to another, in the messages of one operation.
+//
+// A flow is cut into blocks, and a block into messages. Few bytes (`eager_bytes`) are one block,
+// and are sent at once; the receiver keeps them until its client has made the call. How many such
+// flows a member may have sent to another that the other has not used yet is bounded (Windows in
+// messages.h). Of a larger flow the receiver grants blocks when it has a place for them: all of
+// them if they go where they belong, or a few at a time if they are operands to be combined.
+
+#include <gasnetex.h>
+
+#include <algorithm>
+#include <cstddef>
+#include <cstdint>
+#include <vector>
+
+namespace gex::coll {
+
+inline constexpr std::size_t eager_bytes = 4096;
+/// Operands of a reduction that are combined at once, if an element is no larger.
+inline constexpr std::size_t block_bytes = 32768;
+/// Blocks of operands that a member may have sent ahead.
+inline constexpr std::uint32_t operand_slots = 2;
+
+/// What a flow is for. A member has at most one from each other for each of them.
+enum class Phase : std::uint8_t { operand, round, result };
+
+/// How an operation's bytes are cut; the same at both ends of all its flows.
+struct Blocks {
+  std::size_t total = 0;
+  std::size_t each = 1;
+  std::uint32_t count = 0;
+
+  Blocks() = default;
+  /// `element` bytes stay together.
+  Blocks(std::size_t bytes, std::size_t element) noexcept
+      : total(bytes), each(std::max<std::size_t>(block_bytes / element, 1) * element) {
+    if (bytes <= eager_bytes) each = std::max<std::size_t>(bytes, 1);
+    count = static_cast<std::uint32_t>((bytes + each - 1) / each);
+  }
+  bool eager() const noexcept { return total <= eager_bytes; }
+  std::size_t offset(std::uint32_t block) const noexcept { return std::size_t{block} * each; }
+  std::size_t size(std::uint32_t block) const noexcept {
+    return std::min(each, total - offset(block));
+  }
+};
+
+/// Where another member's bytes arrive.
+class Inflow {
+ public:
+  /// Block b goes to `places` + (b % slots) * stride.
+  Inflow(gex_Rank_t from, Phase what_for, std::byte* places, std::size_t stride,
+         std::uint32_t slots)
+      : peer(from), phase(what_for), places_(places), stride_(stride), slots_(slots) {
+    if (slots > operand_slots) many_.resize(slots);
+  }
+
+  gex_Rank_t peer;
+  Phase phase;
+  std::uint32_t taken = 0;  ///< blocks that have been used
+  std::uint32_t grants_due = 0;
+  std::uint32_t grants_sent = 0;
+
+  std::uint32_t slots() const noexcept { return slots_; }
+  std::byte* place(std::uint32_t block) const noexcept {
+    return places_ + (block % slots_) * stride_;
+  }
+  /// Bytes that have arrived of the block in that place.
+  std::size_t& received(std::uint32_t block) noexcept {
+    return slots_ <= operand_slots ? few_[block % slots_] : many_[block % slots_];
+  }
+  /// Whether the next block that has not been taken is there.
+  bool arrived(const Blocks& blocks) noexcept {
+    return taken < blocks.count && received(taken) == blocks.size(taken);
+  }
+
+ private:
+  std::byte* places_;
+  std::size_t stride_;
+  std::uint32_t slots_;
+  std::size_t few_[operand_slots] = {};
+  std::vector<std::size_t> many_;
+};
+
+/// A flow to another member.
+struct Outflow {
+  gex_Rank_t peer = 0;
+  Phase phase = Phase::operand;
+  std::uint32_t ticket = 0;           ///< of an eager one; see Messages::Window
+  std::uint32_t granted = 0;          ///< blocks that may be sent
+  std::uint32_t grants_received = 0;  ///< messages
+  std::uint32_t block = 0;            ///< next to be sent
+  std::size_t sent = 0;               ///< bytes of it
+
+  /// Messages that grant the whole flow.
+  std::uint32_t grants_expected(const Blocks& blocks) const noexcept {
+    if (blocks.eager()) return 0;
+    return phase == Phase::result || blocks.count <= operand_slots
+               ? 1
+               : blocks.count - operand_slots + 1;
+  }
+  /// Sent, and nothing about it is still to come.
+  bool finished(const Blocks& blocks) const noexcept {
+    return block == blocks.count && grants_received == grants_expected(blocks);
+  }
+};
+
+}  // namespace gex::coll

@@ -1,0 +1,461 @@
+#include "coll/messages.h"
+
+#include <algorithm>
+#include <cstring>
+
+#include "base/cache_line.h"
+#include "base/error.h"
+#include "coll/wire.h"
+#include "core/process.h"
+
+namespace gex::coll {
+
+namespace {
+
+/// Eager flows that a member may have sent to another before it has heard that they were used, and
+/// how many the other uses before it says so.
+constexpr std::int32_t most_unused = 16;
+constexpr std::uint32_t credit_at = most_unused / 2;
+
+[[noreturn, gnu::cold]] void refuse(gex_Rank_t source) noexcept {
+  fatal("a collective message of rank %u of the team fits nothing here: the members' calls differ",
+        source);
+}
+
+bool starts_blocks_of_all(Kind kind) noexcept {
+  return kind != Kind::broadcast && !is_reduction(kind);
+}
+
+/// Where the bytes for a receiver start.
+const std::byte* outgoing(const MessageOperation& operation, gex_Rank_t receiver) noexcept {
+  const Request& request = operation.request;
+  switch (request.kind) {
+    case Kind::gather:
+    case Kind::gather_to_all:
+      return request.source;
+    case Kind::scatter:
+    case Kind::exchange:
+      return request.source + receiver * request.bytes;
+    default:
+      return request.destination;
+  }
+}
+
+void copy(std::byte* to, const std::byte* from, std::size_t bytes) noexcept {
+  if (to != from && bytes != 0) std::memcpy(to, from, bytes);
+}
+
+Outflow outflow(gex_Rank_t to, Phase phase) {
+  Outflow flow;
+  flow.peer = to;
+  flow.phase = phase;
+  return flow;
+}
+
+}  // namespace
+
+void Messages::bind(Team& team) {
+  team_ = &team;
+  std::vector<std::uint32_t> neighborhood_of(team.size);
+  for (gex_Rank_t rank = 0; rank < team.size; ++rank)
+    neighborhood_of[rank] = process().placement.neighborhood[team.jobrank_of(rank)];
+  groups_ = std::make_unique<Groups>(neighborhood_of);
+}
+
+void Messages::launch(MessageOperation& operation) {
+  operation.number = launched_++;
+  waiting_.push_back(&operation);
+  advance();
+}
+
+bool Messages::advance() {
+  bool progressed = false;
+  for (std::uint32_t number = oldest_; number != started_; ++number) {
+    MessageOperation*& slot = slots_[number % most_begun];
+    if (slot == nullptr) continue;
+    progressed |= advance(*slot);
+    if (!over(*slot)) continue;
+    MessageOperation* finished = slot;
+    slot = nullptr;
+    finished->finish();
+    progressed = true;
+  }
+  while (oldest_ != started_ && slots_[oldest_ % most_begun] == nullptr) ++oldest_;
+  while (!waiting_.empty() && started_ - oldest_ < most_begun) {
+    MessageOperation& next = *waiting_.front();
+    waiting_.pop_front();
+    begin(next);
+    advance(next);
+    if (over(next)) {
+      slots_[next.number % most_begun] = nullptr;
+      if (oldest_ == next.number) ++oldest_;
+      next.finish();
+    }
+    progressed = true;
+  }
+  progressed |= send_credits();
+  return progressed;
+}
+
+MessageOperation* Messages::begun(std::uint32_t number) noexcept {
+  // Below `oldest_` or past `started_`: none.
+  if (number - oldest_ >= started_ - oldest_) return nullptr;
+  return slots_[number % most_begun];
+}
+
+void Messages::begin(MessageOperation& operation) {
+  const Request& request = operation.request;
+  operation.blocks = Blocks(request.bytes, request.reduction.element);
+  operation.operands.clear();
+  operation.rounds.clear();
+  operation.results.clear();
+  operation.round_sends.clear();
+  operation.collector.clear();
+  operation.receivers.clear();
+  operation.combined = operation.rounds_passed = operation.made = 0;
+  operation.partial = nullptr;
+  operation.block = is_reduction(request.kind) ? 0 : operation.blocks.count;
+  if (starts_blocks_of_all(request.kind))
+    set_up_blocks(operation);
+  else
+    set_up_tree(operation);
+  const bool eager = operation.blocks.eager();
+  for (auto* flows : {&operation.operands, &operation.results})
+    for (Inflow& flow : *flows) flow.grants_due = eager ? 0 : 1;
+  if (eager)
+    for (auto* flows : {&operation.round_sends, &operation.collector, &operation.receivers})
+      for (Outflow& flow : *flows) flow.ticket = windows_[flow.peer].tickets++;
+  slots_[operation.number % most_begun] = &operation;
+  started_ = operation.number + 1;
+  use_early(operation);
+}
+
+void Messages::set_up_tree(MessageOperation& operation) {
+  const Request& request = operation.request;
+  const Blocks& blocks = operation.blocks;
+  Plan& plan = operation.plan;
+  const gex_Rank_t me = team_->rank;
+  const bool ordered = request.reduction.ordered;
+  if (request.kind == Kind::broadcast)
+    plan_broadcast(plan, *groups_, request.root, me);
+  else if (request.kind == Kind::reduce_to_one)
+    plan_reduce_to_one(plan, *groups_, request.root, me, ordered);
+  else if (blocks.eager())
+    plan_quick_reduce_to_all(plan, *groups_, me, ordered);
+  else
+    plan_reduce_to_all(plan, *groups_, me, ordered);
+
+  // Places: of the contributors' blocks, of the rounds', and of a copy of the own operand.
+  const std::size_t stride = round_up_to_line(blocks.each);
+  const std::uint32_t slots = std::min(operand_slots, blocks.count);
+  const std::size_t places =
+      plan.contributors.size() * slots + (plan.rounds.empty() ? 0 : plan.rounds.size() + 1);
+  if (operation.staging.size() < places * stride) operation.staging.resize(places * stride);
+  std::byte* place = operation.staging.data();
+  for (const gex_Rank_t rank : plan.contributors) {
+    operation.operands.emplace_back(rank, Phase::operand, place, stride, slots);
+    place += slots * stride;
+  }
+  for (const Plan::Round& round : plan.rounds) {
+    operation.rounds.emplace_back(round.partner, Phase::round, place, stride, 1);
+    operation.round_sends.push_back(outflow(round.partner, Phase::round));
+    place += stride;
+  }
+  if (plan.collector != GEX_RANK_INVALID)
+    operation.collector.push_back(
+        outflow(plan.collector, plan.collector_gets_result ? Phase::result : Phase::operand));
+  if (plan.source != GEX_RANK_INVALID)
+    operation.results.emplace_back(plan.source, Phase::result, request.destination, blocks.each,
+                                   blocks.count);
+  for (const gex_Rank_t rank : plan.receivers)
+    operation.receivers.push_back(outflow(rank, Phase::result));
+  if (request.kind == Kind::broadcast && request.root == me) {
+    copy(request.destination, request.source, request.bytes);
+    operation.made = blocks.count;
+  }
+}
+
+void Messages::set_up_blocks(MessageOperation& operation) {
+  const Request& request = operation.request;
+  const Blocks& blocks = operation.blocks;
+  const gex_Rank_t me = team_->rank;
+  const bool to_all = !has_root(request.kind);
+  const bool root = request.root == me;
+  const bool sends = to_all || (request.kind == Kind::gather) != root;
+  const bool receives = to_all || (request.kind == Kind::gather) == root;
+  const std::size_t own = me * request.bytes;
+  // Where the blocks of all ranks stand in a row.
+  const bool many_there = to_all || request.kind == Kind::gather;
+  if (to_all || root) {
+    const bool many_here = request.kind == Kind::scatter || request.kind == Kind::exchange;
+    copy(request.destination + (many_there ? own : 0), request.source + (many_here ? own : 0),
+         request.bytes);
+  }
+  // Each begins with its neighbor, so that not all send to the same one.
+  for (gex_Rank_t i = 1; i < team_->size; ++i) {
+    const auto peer = static_cast<gex_Rank_t>((std::uint64_t{me} + i) % team_->size);
+    if (sends && (to_all || root || peer == request.root))
+      operation.receivers.push_back(outflow(peer, Phase::result));
+    if (receives && (to_all || root || peer == request.root))
+      operation.results.emplace_back(peer, Phase::result,
+                                     request.destination + (many_there ? peer * request.bytes : 0),
+                                     blocks.each, blocks.count);
+  }
+  operation.made = blocks.count;
+}
+
+bool Messages::advance(MessageOperation& operation) {
+  bool progressed = send_grants(operation);
+  progressed |= combine_blocks(operation);
+  progressed |= take_results(operation);
+  progressed |= pass_results(operation);
+  return progressed;
+}
+
+bool Messages::send_grants(MessageOperation& operation) {
+  bool progressed = false;
+  for (auto* flows : {&operation.operands, &operation.results}) {
+    for (Inflow& flow : *flows) {
+      while (flow.grants_sent != flow.grants_due) {
+        const std::uint32_t granted =
+            std::min(flow.slots(), operation.blocks.count) + flow.grants_sent;
+        if (!send_grant(*team_, flow.peer, operation.number, flow.phase, granted)) break;
+        ++flow.grants_sent;
+        progressed = true;
+      }
+    }
+  }
+  return progressed;
+}
+
+bool Messages::combine_blocks(MessageOperation& operation) {
+  const Request& request = operation.request;
+  const Blocks& blocks = operation.blocks;
+  bool progressed = false;
+  while (operation.block != blocks.count) {
+    const std::size_t offset = blocks.offset(operation.block);
+    const std::size_t bytes = blocks.size(operation.block);
+    if (operation.partial == nullptr) operation.partial = request.source + offset;
+    for (; operation.combined != operation.operands.size(); ++operation.combined) {
+      Inflow& operand = operation.operands[operation.combined];
+      if (!operand.arrived(blocks)) return progressed;
+      std::byte* right = operand.place(operation.block);
+      request.reduction.apply(operation.partial, right, bytes);
+      operation.partial = right;
+      progressed = true;
+    }
+    if (!pass_rounds(operation, progressed) || !hand_on(operation, progressed)) return progressed;
+    for (Inflow& operand : operation.operands) take(operation, operand);
+    for (Inflow& round : operation.rounds) take(operation, round);
+    operation.partial = nullptr;
+    operation.combined = 0;
+    ++operation.block;
+    progressed = true;
+  }
+  return progressed;
+}
+
+bool Messages::pass_rounds(MessageOperation& operation, bool& progressed) {
+  const Reduction& reduction = operation.request.reduction;
+  const std::size_t bytes = operation.blocks.total;
+  for (; operation.rounds_passed != operation.rounds.size(); ++operation.rounds_passed) {
+    Outflow& send = operation.round_sends[operation.rounds_passed];
+    // What is sent must not change before it is gone.
+    if (send.block == 0 && !send_block(operation, send, operation.partial, progressed))
+      return false;
+    Inflow& round = operation.rounds[operation.rounds_passed];
+    if (!round.arrived(operation.blocks)) return false;
+    std::byte* theirs = round.place(0);
+    if (!operation.plan.rounds[operation.rounds_passed].partner_is_left) {
+      reduction.apply(operation.partial, theirs, bytes);
+      operation.partial = theirs;
+    } else {
+      // The last place of all is for a copy of what is not the library's to write.
+      std::byte* own = operation.rounds.back().place(0) + round_up_to_line(operation.blocks.each);
+      copy(own, operation.partial, bytes);
+      reduction.apply(theirs, own, bytes);
+      operation.partial = own;
+    }
+    progressed = true;
+  }
+  return true;
+}
+
+bool Messages::hand_on(MessageOperation& operation, bool& progressed) {
+  if (!operation.collector.empty() &&
+      !send_block(operation, operation.collector[0], operation.partial, progressed))
+    return false;
+  if (operation.plan.makes_result) {
+    const std::size_t offset = operation.blocks.offset(operation.block);
+    copy(operation.request.destination + offset, operation.partial,
+         operation.blocks.size(operation.block));
+    ++operation.made;
+  }
+  return true;
+}
+
+bool Messages::take_results(MessageOperation& operation) {
+  bool progressed = false;
+  for (Inflow& result : operation.results) {
+    while (result.arrived(operation.blocks)) {
+      take(operation, result);
+      progressed = true;
+    }
+  }
+  return progressed;
+}
+
+bool Messages::pass_results(MessageOperation& operation) {
+  const bool from_source =
+      operation.plan.source != GEX_RANK_INVALID && !starts_blocks_of_all(operation.request.kind);
+  const std::uint32_t there = from_source ? operation.results[0].taken : operation.made;
+  bool progressed = false;
+  for (Outflow& flow : operation.receivers) {
+    const std::byte* from = outgoing(operation, flow.peer);
+    while (flow.block < there &&
+           send_block(operation, flow, from + operation.blocks.offset(flow.block), progressed)) {
+    }
+  }
+  return progressed;
+}
+
+bool Messages::over(const MessageOperation& operation) const noexcept {
+  const Blocks& blocks = operation.blocks;
+  if (operation.block != blocks.count) return false;
+  for (const auto* flows : {&operation.round_sends, &operation.collector, &operation.receivers})
+    for (const Outflow& flow : *flows)
+      if (!flow.finished(blocks)) return false;
+  for (const auto* flows : {&operation.operands, &operation.results})
+    for (const Inflow& flow : *flows)
+      if (flow.taken != blocks.count || flow.grants_sent != flow.grants_due) return false;
+  return true;
+}
+
+bool Messages::send_block(const MessageOperation& operation, Outflow& flow, const std::byte* from,
+                          bool& progressed) {
+  const Blocks& blocks = operation.blocks;
+  if (!blocks.eager()) {
+    if (flow.block >= flow.granted) return false;
+  } else if (static_cast<std::int32_t>(flow.ticket - windows_[flow.peer].acknowledged) >=
+             most_unused) {
+    return false;
+  }
+  const std::size_t size = blocks.size(flow.block);
+  const std::size_t limit = most_bytes(*team_, flow.peer);
+  while (flow.sent != size) {
+    const std::size_t piece = std::min(limit, size - flow.sent);
+    if (!send_data(*team_, flow.peer, operation.number, flow.phase,
+                   blocks.offset(flow.block) + flow.sent, from + flow.sent, piece))
+      return false;
+    flow.sent += piece;
+    progressed = true;
+  }
+  flow.sent = 0;
+  ++flow.block;
+  return true;
+}
+
+void Messages::take(MessageOperation& operation, Inflow& flow) {
+  flow.received(flow.taken) = 0;
+  const std::uint32_t next = flow.taken++ + flow.slots();
+  if (!operation.blocks.eager()) {
+    if (next < operation.blocks.count) ++flow.grants_due;
+    return;
+  }
+  Window& window = windows_[flow.peer];
+  if (++window.used == credit_at) credits_due_.push_back(flow.peer);
+}
+
+bool Messages::send_credits() {
+  const auto sent = std::erase_if(credits_due_, [&](gex_Rank_t peer) {
+    Window& window = windows_[peer];
+    if (!send_credit(*team_, peer, window.used)) return false;
+    window.used = 0;
+    return true;
+  });
+  return sent != 0;
+}
+
+void Messages::data_arrived(std::uint32_t number, gex_Rank_t source, Phase phase,
+                            std::uint64_t offset, const std::byte* bytes, std::size_t size) {
+  MessageOperation* operation = begun(number);
+  if (operation == nullptr) {
+    if (static_cast<std::int32_t>(number - started_) < 0 || offset + size > eager_bytes)
+      refuse(source);
+    std::vector<std::byte> kept;
+    if (!spare_.empty()) {
+      kept = std::move(spare_.back());
+      spare_.pop_back();
+    }
+    kept.assign(bytes, bytes + size);
+    early_.push_back({number, source, phase, static_cast<std::uint32_t>(offset), std::move(kept)});
+    return;
+  }
+  auto& flows = phase == Phase::operand ? operation->operands
+                : phase == Phase::round ? operation->rounds
+                                        : operation->results;
+  const auto flow = std::find_if(flows.begin(), flows.end(),
+                                 [&](const Inflow& each) { return each.peer == source; });
+  const Blocks& blocks = operation->blocks;
+  if (flow == flows.end() || offset >= blocks.total || size > blocks.total - offset) refuse(source);
+  const auto block = static_cast<std::uint32_t>(offset / blocks.each);
+  const std::size_t within = offset - blocks.offset(block);
+  if (block - flow->taken >= flow->slots() || size > blocks.size(block) - flow->received(block) ||
+      within + size > blocks.size(block))
+    refuse(source);
+  std::memcpy(flow->place(block) + within, bytes, size);
+  flow->received(block) += size;
+}
+
+void Messages::grant_arrived(std::uint32_t number, gex_Rank_t source, Phase phase,
+                             std::uint32_t granted) {
+  MessageOperation* operation = begun(number);
+  if (operation == nullptr) {
+    if (static_cast<std::int32_t>(number - started_) < 0) refuse(source);
+    early_grants_.push_back({number, source, phase, granted});
+    return;
+  }
+  for (auto* flows : {&operation->collector, &operation->receivers}) {
+    for (Outflow& flow : *flows) {
+      if (flow.peer != source || flow.phase != phase) continue;
+      // The grants may overtake each other: the furthest counts.
+      flow.granted = std::max(flow.granted, std::min(granted, operation->blocks.count));
+      ++flow.grants_received;
+      return;
+    }
+  }
+  refuse(source);
+}
+
+void Messages::credit_arrived(gex_Rank_t source, std::uint32_t count) {
+  Window& window = windows_[source];
+  if (count > window.tickets - window.acknowledged) refuse(source);
+  window.acknowledged += count;
+}
+
+void Messages::use_early(MessageOperation& operation) {
+  for (std::size_t i = 0; i < early_.size();) {
+    if (early_[i].number != operation.number) {
+      ++i;
+      continue;
+    }
+    Early arrival = std::move(early_[i]);
+    early_[i] = std::move(early_.back());
+    early_.pop_back();
+    data_arrived(arrival.number, arrival.source, arrival.phase, arrival.offset,
+                 arrival.bytes.data(), arrival.bytes.size());
+    spare_.push_back(std::move(arrival.bytes));
+  }
+  for (std::size_t i = 0; i < early_grants_.size();) {
+    if (early_grants_[i].number != operation.number) {
+      ++i;
+      continue;
+    }
+    const EarlyGrant grant = early_grants_[i];
+    early_grants_[i] = early_grants_.back();
+    early_grants_.pop_back();
+    grant_arrived(grant.number, grant.source, grant.phase, grant.granted);
+  }
+}
+
+}  // namespace gex::coll

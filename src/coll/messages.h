@@ -1,0 +1,124 @@
+#pragma once
+// Collective operations by messages: over any team, any number of bytes.
+//
+// Operations of a team are numbered alike by all members. A message names the team, the number and
+// the flow (flow.h) and goes straight to its place if the receiver has begun that operation; if
+// not, it is few bytes, which are kept. Operations make progress independently of each other, up to
+// `most_begun` beyond the oldest that is not over.
+//
+// Nothing here waits: what finds no room to be sent is sent by a later poll. All functions are
+// called with the lock of the TeamCollectives held.
+
+#include <cstddef>
+#include <cstdint>
+#include <deque>
+#include <memory>
+#include <unordered_map>
+#include <vector>
+
+#include "coll/flow.h"
+#include "coll/operation.h"
+#include "coll/plan.h"
+#include "core/team.h"
+
+namespace gex::coll {
+
+struct MessageOperation : Operation {
+  std::uint32_t number = 0;
+  Blocks blocks;
+  Plan plan;
+
+  std::vector<Inflow> operands;  ///< of the contributors
+  std::vector<Inflow> rounds;
+  std::vector<Inflow> results;  ///< of the source, or everybody's blocks
+  std::vector<Outflow> round_sends;
+  std::vector<Outflow> collector;  ///< one or none
+  std::vector<Outflow> receivers;
+  std::vector<std::byte> staging;  ///< the places of operands and rounds
+
+  // How far the current block has come: contributors combined, rounds passed.
+  std::uint32_t block = 0;
+  std::uint32_t combined = 0;
+  std::uint32_t rounds_passed = 0;
+  /// What has been combined of the block: in the client's memory or in `staging`.
+  const std::byte* partial = nullptr;
+  std::uint32_t made = 0;  ///< blocks of the result that were made here
+};
+
+class Messages {
+ public:
+  /// At most so many operations are under way; later ones wait for the oldest.
+  static constexpr std::uint32_t most_begun = 64;
+
+  void bind(Team& team);
+
+  std::unique_ptr<MessageOperation> make() { return std::make_unique<MessageOperation>(); }
+  /// The operation is the next of the team's.
+  void launch(MessageOperation& operation);
+  bool advance();
+  bool idle() const noexcept { return oldest_ == launched_ && credits_due_.empty(); }
+
+  // Arrivals; the sender is checked to be a member.
+  void data_arrived(std::uint32_t number, gex_Rank_t source, Phase phase, std::uint64_t offset,
+                    const std::byte* bytes, std::size_t size);
+  void grant_arrived(std::uint32_t number, gex_Rank_t source, Phase phase, std::uint32_t granted);
+  void credit_arrived(gex_Rank_t source, std::uint32_t count);
+
+ private:
+  /// Eager flows to and from another member. A flow has its ticket from the moment its operation
+  /// begins, so that a later operation cannot take the room that an earlier one needs to end.
+  struct Window {
+    std::uint32_t tickets = 0;
+    std::uint32_t acknowledged = 0;  ///< by the receiver, flows of whichever tickets
+    std::uint32_t used = 0;          ///< of the other's flows, and not acknowledged yet
+  };
+  struct Early {
+    std::uint32_t number;
+    gex_Rank_t source;
+    Phase phase;
+    std::uint32_t offset;
+    std::vector<std::byte> bytes;
+  };
+  struct EarlyGrant {
+    std::uint32_t number;
+    gex_Rank_t source;
+    Phase phase;
+    std::uint32_t granted;
+  };
+
+  MessageOperation* begun(std::uint32_t number) noexcept;
+  void begin(MessageOperation& operation);
+  void set_up_tree(MessageOperation& operation);
+  void set_up_blocks(MessageOperation& operation);
+  bool advance(MessageOperation& operation);
+  bool send_grants(MessageOperation& operation);
+  bool combine_blocks(MessageOperation& operation);
+  bool pass_rounds(MessageOperation& operation, bool& progressed);
+  bool hand_on(MessageOperation& operation, bool& progressed);
+  bool take_results(MessageOperation& operation);
+  bool pass_results(MessageOperation& operation);
+  bool over(const MessageOperation& operation) const noexcept;
+
+  /// Sends what is left of the flow's current block, if it may be sent; true once it is gone.
+  bool send_block(const MessageOperation& operation, Outflow& flow, const std::byte* from,
+                  bool& progressed);
+  void take(MessageOperation& operation, Inflow& flow);
+  bool send_credits();
+  /// Puts early arrivals of an operation that begins where they belong.
+  void use_early(MessageOperation& operation);
+
+  Team* team_ = nullptr;
+  std::unique_ptr<Groups> groups_;
+  std::deque<MessageOperation*> waiting_;  ///< launched, not begun
+  std::uint32_t launched_ = 0;
+  std::uint32_t started_ = 0;  ///< begun
+  std::uint32_t oldest_ = 0;   ///< everything below is over
+  MessageOperation* slots_[most_begun] = {};
+  std::unordered_map<gex_Rank_t, Window> windows_;
+  std::vector<gex_Rank_t> credits_due_;
+  std::vector<Early> early_;
+  std::vector<EarlyGrant> early_grants_;
+  std::vector<std::vector<std::byte>> spare_;  ///< buffers of early arrivals, for the next
+};
+
+}  // namespace gex::coll

@@ -1,0 +1,57 @@
+#pragma once
+// A collective operation of this process: what was asked for, and whether it is done.
+
+#include <gasnetex.h>
+
+#include <atomic>
+#include <cstddef>
+#include <cstdint>
+
+#include "coll/reduction.h"
+
+namespace gex::coll {
+
+class TeamCollectives;
+
+enum class Kind : std::uint8_t {
+  broadcast,
+  reduce_to_one,
+  reduce_to_all,
+  gather,
+  scatter,
+  gather_to_all,
+  exchange,
+};
+
+constexpr bool is_reduction(Kind kind) noexcept {
+  return kind == Kind::reduce_to_one || kind == Kind::reduce_to_all;
+}
+constexpr bool has_root(Kind kind) noexcept {
+  return kind == Kind::broadcast || kind == Kind::reduce_to_one || kind == Kind::gather ||
+         kind == Kind::scatter;
+}
+
+/// Arguments, checked.
+struct Request {
+  Kind kind = Kind::broadcast;
+  gex_Rank_t root = 0;
+  std::byte* destination = nullptr;
+  const std::byte* source = nullptr;
+  std::size_t bytes = 0;  ///< of a broadcast, of an operand, or of one rank's block
+  Reduction reduction;
+};
+
+/// Made and owned by a TeamCollectives, used for one operation after the other.
+struct Operation {
+  Request request;
+  TeamCollectives* owner = nullptr;
+  bool shared = false;  ///< a SharedOperation; else a MessageOperation
+  std::atomic<bool> done{false};
+
+  void finish() noexcept {
+    // Release: what the operation wrote is seen by whoever finds it done.
+    done.store(true, std::memory_order_release);
+  }
+};
+
+}  // namespace gex::coll

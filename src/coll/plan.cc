@@ -1,0 +1,208 @@
+#include "coll/plan.h"
+
+#include <algorithm>
+#include <bit>
+#include <unordered_map>
+
+namespace gex::coll {
+
+namespace {
+
+/// Calls `child(vertex)` for the children of a vertex of a binomial tree, nearest first.
+template <class Child>
+void for_each_child(std::uint32_t vertex, std::uint32_t size, Child child) {
+  const std::uint64_t reach = vertex == 0 ? size : vertex & -vertex;
+  for (std::uint64_t step = 1; step < reach && vertex + step < size; step *= 2)
+    child(static_cast<std::uint32_t>(vertex + step));
+}
+constexpr std::uint32_t parent_of(std::uint32_t vertex) noexcept {
+  return vertex & (vertex - 1);
+}
+
+/// A member's place in the two trees that are grown from a root.
+struct Tree {
+  const Groups& groups;
+  std::uint32_t root_group;
+  std::uint32_t root_position;
+
+  Tree(const Groups& of, gex_Rank_t root)
+      : groups(of), root_group(of.group_of(root)), root_position(of.position_of(root)) {}
+
+  /// The member of a group through which it is reached.
+  gex_Rank_t leader(std::uint32_t group) const {
+    return groups.members(group)[first_position(group)];
+  }
+  std::uint32_t first_position(std::uint32_t group) const {
+    return group == root_group ? root_position : 0;
+  }
+
+  /// The member at a vertex of a group's tree, and the group at a vertex of the tree of groups.
+  gex_Rank_t member_at(std::uint32_t group, std::uint32_t vertex) const {
+    const auto& members = groups.members(group);
+    return members[(first_position(group) + vertex) % members.size()];
+  }
+  std::uint32_t group_at(std::uint32_t vertex) const {
+    return (root_group + vertex) % groups.count();
+  }
+  std::uint32_t member_vertex(gex_Rank_t rank) const {
+    const std::uint32_t group = groups.group_of(rank);
+    const auto size = static_cast<std::uint32_t>(groups.members(group).size());
+    return (groups.position_of(rank) + size - first_position(group)) % size;
+  }
+  std::uint32_t group_vertex(gex_Rank_t rank) const {
+    return (groups.group_of(rank) + groups.count() - root_group) % groups.count();
+  }
+};
+
+/// Adds the children in the own group.
+void add_children_in_group(std::vector<gex_Rank_t>& to, const Tree& tree, gex_Rank_t me) {
+  const std::uint32_t group = tree.groups.group_of(me);
+  for_each_child(tree.member_vertex(me),
+                 static_cast<std::uint32_t>(tree.groups.members(group).size()),
+                 [&](std::uint32_t child) { to.push_back(tree.member_at(group, child)); });
+}
+
+/// Adds all children.
+void add_children(std::vector<gex_Rank_t>& to, const Tree& tree, gex_Rank_t me) {
+  add_children_in_group(to, tree, me);
+  if (tree.member_vertex(me) != 0) return;
+  for_each_child(tree.group_vertex(me), tree.groups.count(),
+                 [&](std::uint32_t child) { to.push_back(tree.leader(tree.group_at(child))); });
+}
+
+gex_Rank_t parent(const Tree& tree, gex_Rank_t me) {
+  if (const std::uint32_t vertex = tree.member_vertex(me); vertex != 0)
+    return tree.member_at(tree.groups.group_of(me), parent_of(vertex));
+  const std::uint32_t vertex = tree.group_vertex(me);
+  return vertex == 0 ? GEX_RANK_INVALID : tree.leader(tree.group_at(parent_of(vertex)));
+}
+
+/// The largest subtree first: it takes longest.
+void add_receivers(Plan& plan, const Tree& tree, gex_Rank_t me) {
+  const auto before = static_cast<std::ptrdiff_t>(plan.receivers.size());
+  add_children(plan.receivers, tree, me);
+  std::reverse(plan.receivers.begin() + before, plan.receivers.end());
+}
+
+/// All ranks as one group.
+Groups one_group(gex_Rank_t size) {
+  return Groups(std::vector<std::uint32_t>(size, 0));
+}
+
+/// Calls `make(groups)` with groups in which the order of ranks is kept if it must be.
+template <class Make>
+void in_order(const Groups& groups, bool ordered, Make make) {
+  if (ordered && !groups.in_rank_order())
+    make(one_group(groups.size()));
+  else
+    make(groups);
+}
+
+}  // namespace
+
+Groups::Groups(const std::vector<std::uint32_t>& neighborhood_of)
+    : places_(neighborhood_of.size()) {
+  std::unordered_map<std::uint32_t, std::uint32_t> group_of_neighborhood;
+  for (gex_Rank_t rank = 0; rank < neighborhood_of.size(); ++rank) {
+    const auto [found, added] = group_of_neighborhood.emplace(
+        neighborhood_of[rank], static_cast<std::uint32_t>(members_.size()));
+    if (added) members_.emplace_back();
+    const std::uint32_t group = found->second;
+    places_[rank] = {group, static_cast<std::uint32_t>(members_[group].size())};
+    members_[group].push_back(rank);
+    // A group that goes on after another has begun.
+    in_rank_order_ = in_rank_order_ && group + 1 == members_.size();
+  }
+}
+
+void Plan::clear() noexcept {
+  contributors.clear();
+  rounds.clear();
+  receivers.clear();
+  collector = source = GEX_RANK_INVALID;
+  collector_gets_result = makes_result = false;
+}
+
+void plan_broadcast(Plan& plan, const Groups& groups, gex_Rank_t root, gex_Rank_t me) {
+  plan.clear();
+  const Tree tree(groups, root);
+  plan.source = parent(tree, me);
+  add_receivers(plan, tree, me);
+}
+
+void plan_reduce_to_one(Plan& plan, const Groups& groups, gex_Rank_t root, gex_Rank_t me,
+                        bool ordered) {
+  plan.clear();
+  in_order(groups, ordered, [&](const Groups& grouped) {
+    const gex_Rank_t top = ordered ? 0 : root;
+    const Tree tree(grouped, top);
+    add_children(plan.contributors, tree, me);
+    plan.collector = parent(tree, me);
+    if (top == root) {
+      plan.makes_result = me == root;
+      return;
+    }
+    // In the order of ranks it is rank 0 that has the result, and sends it to the root.
+    if (me == top) {
+      plan.collector = root;
+      plan.collector_gets_result = true;
+    }
+    if (me == root) plan.source = top;
+  });
+}
+
+void plan_reduce_to_all(Plan& plan, const Groups& groups, gex_Rank_t me, bool ordered) {
+  plan.clear();
+  in_order(groups, ordered, [&](const Groups& grouped) {
+    const Tree tree(grouped, 0);
+    add_children(plan.contributors, tree, me);
+    plan.collector = plan.source = parent(tree, me);
+    plan.makes_result = plan.collector == GEX_RANK_INVALID;
+    add_receivers(plan, tree, me);
+  });
+}
+
+void plan_quick_reduce_to_all(Plan& plan, const Groups& groups, gex_Rank_t me, bool ordered) {
+  if (ordered && !groups.in_rank_order()) {
+    // Each rank its own group.
+    std::vector<std::uint32_t> apart(groups.size());
+    for (gex_Rank_t rank = 0; rank < groups.size(); ++rank) apart[rank] = rank;
+    plan_quick_reduce_to_all(plan, Groups(apart), me, ordered);
+    return;
+  }
+  plan.clear();
+  const Tree tree(groups, 0);
+  add_children_in_group(plan.contributors, tree, me);
+  if (tree.member_vertex(me) != 0) {
+    plan.collector = plan.source = parent(tree, me);
+    add_children_in_group(plan.receivers, tree, me);
+    return;
+  }
+  // The groups take part through their first members. A power of two of them exchange; the surplus
+  // joins in pairs of neighbors, of which the lower one speaks for both.
+  const std::uint32_t count = groups.count();
+  const std::uint32_t exchanging = std::bit_floor(count);
+  const std::uint32_t surplus = count - exchanging;
+  const std::uint32_t group = groups.group_of(me);
+  const auto first = [&](std::uint32_t of) { return groups.members(of)[0]; };
+  plan.makes_result = true;
+  if (group < 2 * surplus) {
+    if (group % 2 == 1) {
+      plan.collector = plan.source = first(group - 1);
+      plan.makes_result = false;
+      add_children_in_group(plan.receivers, tree, me);
+      return;
+    }
+    plan.contributors.push_back(first(group + 1));
+    plan.receivers.push_back(first(group + 1));
+  }
+  add_children_in_group(plan.receivers, tree, me);
+  const std::uint32_t index = group < 2 * surplus ? group / 2 : group - surplus;
+  for (std::uint32_t distance = 1; distance < exchanging; distance *= 2) {
+    const std::uint32_t partner = index ^ distance;
+    plan.rounds.push_back(
+        {first(partner < surplus ? 2 * partner : partner + surplus), partner < index});
+  }
+}
+
+}  // namespace gex::coll

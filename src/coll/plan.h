@@ -1,0 +1,83 @@
+#pragma once
+// Who talks to whom: a member's part of a collective operation over messages.
+//
+// Trees are grown twice: in each neighborhood of the team over its members, and over the
+// neighborhoods through one member of each, so that a value crosses the network once for each
+// neighborhood. Both are binomial trees. The subtree of a vertex is a run of consecutive vertices
+// behind it, and its children's subtrees are in order of their distance, so that combining the own
+// operand with the children's in that order keeps the order of the vertices.
+//
+// An operation that must keep the order of ranks (GEX_OP_USER_NC) has rank 0 at the root and goes
+// through the neighborhoods only if each is a run of ranks; otherwise through one tree of all
+// ranks.
+
+#include <gasnetex.h>
+
+#include <cstdint>
+#include <vector>
+
+namespace gex::coll {
+
+/// The members of a team by neighborhood, each in rank order, the neighborhoods by their first
+/// member.
+class Groups {
+ public:
+  /// `neighborhood_of[rank]`: any number that members of the same neighborhood share.
+  explicit Groups(const std::vector<std::uint32_t>& neighborhood_of);
+
+  std::uint32_t count() const noexcept { return static_cast<std::uint32_t>(members_.size()); }
+  const std::vector<gex_Rank_t>& members(std::uint32_t group) const noexcept {
+    return members_[group];
+  }
+  std::uint32_t group_of(gex_Rank_t rank) const noexcept { return places_[rank].group; }
+  std::uint32_t position_of(gex_Rank_t rank) const noexcept { return places_[rank].position; }
+  gex_Rank_t size() const noexcept { return static_cast<gex_Rank_t>(places_.size()); }
+  /// Whether the order of groups and positions is that of the ranks.
+  bool in_rank_order() const noexcept { return in_rank_order_; }
+
+ private:
+  struct Place {
+    std::uint32_t group;
+    std::uint32_t position;
+  };
+  std::vector<std::vector<gex_Rank_t>> members_;
+  std::vector<Place> places_;
+  bool in_rank_order_ = true;
+};
+
+struct Plan {
+  /// Members whose combined operands are combined with the own ones, in this order.
+  std::vector<gex_Rank_t> contributors;
+  /// Who gets what has been combined here; GEX_RANK_INVALID: nobody.
+  gex_Rank_t collector = GEX_RANK_INVALID;
+  /// What the collector gets is the result itself.
+  bool collector_gets_result = false;
+
+  /// Between the two: exchanges of what has been combined, one after the other.
+  struct Round {
+    gex_Rank_t partner;
+    bool partner_is_left;  ///< in the order of operands
+  };
+  std::vector<Round> rounds;
+
+  /// Who gives the result; GEX_RANK_INVALID: nobody, it is made here or not wanted.
+  gex_Rank_t source = GEX_RANK_INVALID;
+  /// To whom it is passed on, in this order.
+  std::vector<gex_Rank_t> receivers;
+  /// What is combined here is the result, and wanted here.
+  bool makes_result = false;
+
+  void clear() noexcept;
+};
+
+/// The part of rank `me`; `plan` is cleared first. `ordered`: operands keep the order of ranks.
+void plan_broadcast(Plan& plan, const Groups& groups, gex_Rank_t root, gex_Rank_t me);
+void plan_reduce_to_one(Plan& plan, const Groups& groups, gex_Rank_t root, gex_Rank_t me,
+                        bool ordered);
+/// Up one tree and down again: each member sends and receives every byte a few times at most.
+void plan_reduce_to_all(Plan& plan, const Groups& groups, gex_Rank_t me, bool ordered);
+/// The same in fewer steps, with more traffic: neighborhoods exchange pairwise, at twice the
+/// distance in each round.
+void plan_quick_reduce_to_all(Plan& plan, const Groups& groups, gex_Rank_t me, bool ordered);
+
+}  // namespace gex::coll

@@ -1,0 +1,34 @@
+#pragma once
+// What a reduction does to two vectors of elements.
+//
+// The operations are those of the specification: integers wrap around; MIN is a < b ? a : b and MAX
+// a > b ? a : b, so that a NaN on either side gives b. User operators are called with exactly the
+// operands that stand here.
+
+#include <gasnet_coll.h>
+
+#include <cstddef>
+
+namespace gex::coll {
+
+/// right[i] = left[i] (+) right[i]. Neither vector need be aligned; they do not overlap.
+using Builtin = void (*)(const void* left, void* right, std::size_t count) noexcept;
+
+/// The operation of a built-in type; null if there is none.
+Builtin builtin_of(gex_DT_t type, gex_OP_t operation) noexcept;
+
+/// Bytes of a built-in type; 0 for any other.
+std::size_t bytes_of(gex_DT_t type) noexcept;
+
+struct Reduction {
+  std::size_t element = 1;    ///< bytes
+  Builtin builtin = nullptr;  ///< null: the user's
+  gex_Coll_ReduceFn_t user = nullptr;
+  const void* user_data = nullptr;
+  bool ordered = false;  ///< not commutative: operands keep the order of their ranks
+
+  /// right[i] = left[i] (+) right[i] for `bytes` of whole elements.
+  void apply(const std::byte* left, std::byte* right, std::size_t bytes) const noexcept;
+};
+
+}  // namespace gex::coll

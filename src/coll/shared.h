@@ -1,0 +1,100 @@
+#pragma once
+// Collective operations of a team in one neighborhood, by posts (shm/posts.h) instead of messages.
+//
+// An operation takes a run of post numbers, the same at all members:
+//   copy     broadcast: the root posts the bytes, piece by piece, and the others read them.
+//   flat     a reduction of few operands: all post theirs, and each that wants the result reads
+//   all. grouped  the same among many members: the first of each group reads its group's operands
+//   and
+//            posts what they make, of which the result is made.
+//   sliced   a reduction of many bytes: all post theirs, each member combines a slice of every
+//   piece
+//            and posts it, and the result is put together from the slices.
+// Operands are combined from the last rank down, each with what those behind it make, so their
+// order is that of the ranks, and every member that makes a result makes the same.
+//
+// Members read in the order of operations; what they post of their own runs ahead as far as there
+// are cells. Nothing here waits. All functions are called with the lock of the TeamCollectives
+// held.
+
+#include <cstddef>
+#include <cstdint>
+#include <deque>
+#include <memory>
+#include <vector>
+
+#include "coll/operation.h"
+#include "core/team.h"
+#include "shm/posts.h"
+
+namespace gex::coll {
+
+struct SharedOperation : Operation {
+  enum class Shape : std::uint8_t { copy, flat, grouped, sliced };
+  Shape shape = Shape::copy;
+  bool posts = false;           ///< this member posts an operand, or is the root of a broadcast
+  bool reads = false;           ///< this member makes a result
+  std::uint32_t first = 0;      ///< post number
+  std::uint32_t pieces = 0;     ///< each takes one number, or two if grouped or sliced
+  std::size_t piece_bytes = 0;  ///< whole elements
+  std::uint32_t posted = 0;     ///< pieces of the own operand
+  std::uint32_t piece = 0;      ///< being read
+  bool second = false;          ///< of that piece: reading the second number
+  gex_Rank_t next = 0;          ///< of that number: members still to be read are below
+
+  std::uint32_t numbers_each() const noexcept {
+    return shape == Shape::copy || shape == Shape::flat ? 1 : 2;
+  }
+  std::size_t offset(std::uint32_t number) const noexcept { return number * piece_bytes; }
+  std::size_t size(std::uint32_t number) const noexcept {
+    const std::size_t left = request.bytes - offset(number);
+    return left < piece_bytes ? left : piece_bytes;
+  }
+};
+
+class Shared {
+ public:
+  /// `slot` as in shm::Neighborhood; all members use it.
+  Shared(Team& team, std::uint32_t slot);
+  /// Leaves the own board as a slot that is not in use.
+  ~Shared();
+  Shared(const Shared&) = delete;
+  Shared& operator=(const Shared&) = delete;
+
+  /// Whether this is the way for such an operation; the same answer at all members.
+  static bool takes(const Request& request) noexcept;
+
+  /// The operation is the next of the team's.
+  void launch(SharedOperation& operation);
+  bool advance();
+  /// Whether others may be waiting for something that this member would do in a poll.
+  bool wants_polls() const noexcept;
+
+ private:
+  void shape(SharedOperation& operation) const noexcept;
+  bool post_operands();
+  bool read(SharedOperation& operation);
+  bool read_copy(SharedOperation& operation);
+  bool read_flat(SharedOperation& operation);
+  bool read_grouped(SharedOperation& operation);
+  bool read_sliced(SharedOperation& operation);
+
+  bool may_write(std::uint32_t number) noexcept;
+  /// What a member has posted, or null if it has not yet.
+  const std::byte* posted(gex_Rank_t member, std::uint32_t number, std::size_t bytes) noexcept;
+  /// Combines members [first, operation.next) from the last down into `to`, as far as they are
+  /// there; members stand `step` apart. True once all are.
+  bool combine(SharedOperation& operation, std::uint32_t number, gex_Rank_t first, gex_Rank_t last,
+               gex_Rank_t step, std::size_t offset, std::size_t bytes, std::size_t posted_bytes,
+               std::byte* to);
+
+  Team& team_;
+  std::vector<shm::PostBoard*> boards_;  ///< by rank
+  shm::PostWindow<shm::StdAtomics> window_;
+  shm::PostReader<shm::StdAtomics> reader_;
+  std::deque<SharedOperation*> operations_;
+  std::size_t posting_ = 0;  ///< index of the first operation whose operand is not all posted
+  std::uint32_t next_number_ = 0;
+};
+
+}  // namespace gex::coll

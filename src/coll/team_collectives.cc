@@ -1,0 +1,203 @@
+#include "coll/team_collectives.h"
+
+#include <cstring>
+#include <map>
+
+#include "base/immortal.h"
+#include "core/active_list.h"
+#include "core/event.h"
+#include "core/process.h"
+#include "core/progress.h"
+#include "team/barrier.h"
+
+namespace gex::coll {
+
+namespace {
+
+Immortal<ActiveList<TeamCollectives>> the_active;
+
+/// By team and rank in it: a process may be a member more than once.
+struct Registry {
+  SpinLock lock;
+  std::map<std::pair<TeamId, gex_Rank_t>, std::unique_ptr<TeamCollectives>> entries;
+};
+Immortal<Registry> the_registry;
+
+}  // namespace
+
+TeamCollectives::TeamCollectives() noexcept : threaded_(process().threaded) {
+}
+
+TeamCollectives& TeamCollectives::of(Team& team) {
+  if (team.collectives == nullptr) {
+    TeamCollectives& made = collectives_of(team.id(), team.rank);
+    made.bind(team);
+    team.collectives = &made;
+  }
+  return *team.collectives;
+}
+
+void TeamCollectives::bind(Team& team) {
+  const OptionalGuard guard(lock_, threaded_);
+  team_ = &team;
+  agreement_.bind(team);
+  messages_.bind(team);
+  const std::uint32_t slot = team.barrier->slot();
+  if (slot != TeamBarrier::no_slot) shared_ = std::make_unique<Shared>(team, slot);
+}
+
+Operation& TeamCollectives::take(const Request& request) {
+  const auto from = [&](auto& all, auto& free) -> Operation& {
+    if (free.empty()) {
+      all.push_back(std::make_unique<
+                    typename std::remove_reference_t<decltype(all)>::value_type::element_type>());
+      free.push_back(all.back().get());
+    }
+    Operation& operation = *free.back();
+    free.pop_back();
+    return operation;
+  };
+  const bool shared = shared_ != nullptr && Shared::takes(request);
+  Operation& operation =
+      shared ? from(all_shared_, free_shared_) : from(all_messages_, free_messages_);
+  operation.request = request;
+  operation.owner = this;
+  operation.shared = shared;
+  // Relaxed: nobody else knows of it.
+  operation.done.store(false, std::memory_order_relaxed);
+  return operation;
+}
+
+void TeamCollectives::give_back(Operation& operation) noexcept {
+  if (operation.shared)
+    free_shared_.push_back(static_cast<SharedOperation*>(&operation));
+  else
+    free_messages_.push_back(static_cast<MessageOperation*>(&operation));
+}
+
+void TeamCollectives::launch(Operation& operation) {
+  if (operation.shared)
+    shared_->launch(static_cast<SharedOperation&>(operation));
+  else
+    messages_.launch(static_cast<MessageOperation&>(operation));
+}
+
+gex_Event_t TeamCollectives::start(const Request& request,
+                                   const Announcement& announcement) noexcept {
+  Operation* operation = nullptr;
+  bool done = false;
+  {
+    const OptionalGuard guard(lock_, threaded_);
+    operation = &take(request);
+    if (checked()) {
+      unagreed_.emplace_back(agreement_.announce(announcement), operation);
+      advance_locked();
+    } else {
+      launch(*operation);
+    }
+    done = operation->done.load(std::memory_order_relaxed);
+    if (done) give_back(*operation);
+  }
+  if (!idle()) the_active.get().activate(*this);
+  if (done) return GEX_EVENT_INVALID;
+  Event& event = allocate_event(this_thread());
+  event.probe = probe;
+  event.subject = operation;
+  return handle_of(event);
+}
+
+void TeamCollectives::announce(const Announcement& announcement) noexcept {
+  {
+    const OptionalGuard guard(lock_, threaded_);
+    agreement_.announce(announcement);
+  }
+  if (!idle()) the_active.get().activate(*this);
+}
+
+bool TeamCollectives::probe(void* subject, std::uint32_t) noexcept {
+  auto& operation = *static_cast<Operation*>(subject);
+  TeamCollectives& self = *operation.owner;
+  // Acquire: what the operation wrote is seen after this.
+  if (!operation.done.load(std::memory_order_acquire)) {
+    // Posts are looked at here as well: seen at once, they cost no more than their line.
+    if (self.shared_ == nullptr) return false;
+    if (self.threaded_ && !self.lock_.try_lock()) return false;
+    self.shared_->advance();
+    if (self.threaded_) self.lock_.unlock();
+    if (!operation.done.load(std::memory_order_acquire)) return false;
+  }
+  const OptionalGuard guard(self.lock_, self.threaded_);
+  self.give_back(operation);
+  return true;
+}
+
+bool TeamCollectives::advance() noexcept {
+  // One thread at a time: the others' polls have nothing to add.
+  if (threaded_ && !lock_.try_lock()) return false;
+  const bool progressed = advance_locked();
+  if (threaded_) lock_.unlock();
+  return progressed;
+}
+
+bool TeamCollectives::advance_locked() noexcept {
+  bool progressed = false;
+  if (checked()) {
+    progressed |= agreement_.advance();
+    for (; !unagreed_.empty() && agreement_.reached(unagreed_.front().first); progressed = true) {
+      Operation& operation = *unagreed_.front().second;
+      unagreed_.pop_front();
+      launch(operation);
+    }
+  }
+  if (shared_ != nullptr) progressed |= shared_->advance();
+  progressed |= messages_.advance();
+  return progressed;
+}
+
+bool TeamCollectives::idle_locked() const noexcept {
+  return messages_.idle() && (shared_ == nullptr || !shared_->wants_polls()) &&
+         (!checked() || (agreement_.idle() && unagreed_.empty()));
+}
+
+bool TeamCollectives::idle() noexcept {
+  const OptionalGuard guard(lock_, threaded_);
+  return idle_locked();
+}
+
+void TeamCollectives::settle() noexcept {
+  wait_until([this]() noexcept {
+    advance();
+    return idle();
+  });
+}
+
+TeamCollectives& collectives_of(TeamId team, gex_Rank_t member) {
+  Registry& registry = the_registry.get();
+  const OptionalGuard guard(registry.lock, true);
+  auto& entry = registry.entries[{team, member}];
+  if (entry == nullptr) entry = std::make_unique<TeamCollectives>();
+  return *entry;
+}
+
+TeamCollectives* find_collectives(TeamId team, gex_Rank_t member) noexcept {
+  Registry& registry = the_registry.get();
+  const OptionalGuard guard(registry.lock, true);
+  const auto found = registry.entries.find({team, member});
+  return found == registry.entries.end() ? nullptr : found->second.get();
+}
+
+void end_collectives(Team& team) noexcept {
+  if (team.collectives == nullptr) return;
+  team.collectives->settle();
+  the_active.get().deactivate(*team.collectives);
+  team.collectives = nullptr;
+  Registry& registry = the_registry.get();
+  const OptionalGuard guard(registry.lock, true);
+  registry.entries.erase({team.id(), team.rank});
+}
+
+void start_team_collectives() {
+  register_poller([]() noexcept { return the_active.get().advance(); });
+}
+
+}  // namespace gex::coll

@@ -1,0 +1,90 @@
+#pragma once
+// What this process keeps for the collective operations of a team.
+//
+// Made when the team's first collective call is made here, or when the first message about one
+// arrives, and ended with the team. In checked mode an operation begins when all members have made
+// the same call (agreement.h); otherwise in its call. It ends when it has nothing left to do here,
+// and its event's probe finds that.
+
+#include <deque>
+#include <memory>
+#include <utility>
+#include <vector>
+
+#include "base/spin_lock.h"
+#include "coll/agreement.h"
+#include "coll/messages.h"
+#include "coll/operation.h"
+#include "coll/shared.h"
+#include "core/team.h"
+
+namespace gex::coll {
+
+class TeamCollectives {
+ public:
+  TeamCollectives() noexcept;
+  TeamCollectives(const TeamCollectives&) = delete;
+  TeamCollectives& operator=(const TeamCollectives&) = delete;
+
+  /// This process's state of the team, bound to it.
+  static TeamCollectives& of(Team& team);
+
+  /// Begins an operation; `announcement` is for checked mode.
+  gex_Event_t start(const Request& request, const Announcement& announcement) noexcept;
+  /// Checked mode: a barrier is made.
+  void announce(const Announcement& announcement) noexcept;
+
+  /// For the active list.
+  bool advance() noexcept;
+  bool idle() noexcept;
+
+  /// Waits until nothing is left to do or to hear for calls that were made; no more will come.
+  void settle() noexcept;
+
+  /// Does something to a part with the lock held; from handlers.
+  template <class Do>
+  void with_messages(Do act) noexcept {
+    const OptionalGuard guard(lock_, threaded_);
+    act(messages_);
+  }
+  template <class Do>
+  void with_agreement(Do act) noexcept {
+    const OptionalGuard guard(lock_, threaded_);
+    act(agreement_);
+  }
+
+ private:
+  void bind(Team& team);
+  Operation& take(const Request& request);
+  void give_back(Operation& operation) noexcept;
+  void launch(Operation& operation);
+  bool advance_locked() noexcept;
+  bool idle_locked() const noexcept;
+  static bool probe(void* operation, std::uint32_t) noexcept;
+
+  bool threaded_;
+  SpinLock lock_;
+  Team* team_ = nullptr;
+  Agreement agreement_;
+  Messages messages_;
+  std::unique_ptr<Shared> shared_;
+  /// Checked mode: operations that are not agreed on yet, with their numbers.
+  std::deque<std::pair<std::uint32_t, Operation*>> unagreed_;
+
+  std::vector<std::unique_ptr<SharedOperation>> all_shared_;
+  std::vector<std::unique_ptr<MessageOperation>> all_messages_;
+  std::vector<SharedOperation*> free_shared_;
+  std::vector<MessageOperation*> free_messages_;
+};
+
+/// The state that a message is for, made if there is none yet.
+TeamCollectives& collectives_of(TeamId team, gex_Rank_t member);
+/// The same, or null.
+TeamCollectives* find_collectives(TeamId team, gex_Rank_t member) noexcept;
+
+/// Ends what is kept for a team whose operations are all over.
+void end_collectives(Team& team) noexcept;
+
+void start_team_collectives();
+
+}  // namespace gex::coll

@@ -1,0 +1,119 @@
+// Collective calls that must be refused, in one line that names the call and the argument:
+// misuse_coll CASE. A case that comes through exits with status 0.
+
+#include <gasnet_coll.h>
+#include <gasnetex.h>
+
+#include <cstdint>
+
+#include "misuse.h"
+
+namespace {
+
+using namespace misuse;
+
+std::uint64_t words[64];
+
+void broadcast(gex_Rank_t root, std::size_t bytes, gex_TM_t tm = team, gex_Flags_t flags = 0) {
+  gex_Event_Wait(gex_Coll_BroadcastNB(tm, root, words, words, bytes, flags));
+}
+
+struct Reduce {
+  gex_DT_t type = GEX_DT_U64;
+  std::size_t size = 8;
+  std::size_t count = 1;
+  gex_OP_t operation = GEX_OP_ADD;
+  gex_Coll_ReduceFn_t user = nullptr;
+};
+
+void to_all(const Reduce& reduce) {
+  gex_Event_Wait(gex_Coll_ReduceToAllNB(team, words, words, reduce.type, reduce.size, reduce.count,
+                                        reduce.operation, reduce.user, nullptr, 0));
+}
+void to_one(gex_Rank_t root, const Reduce& reduce) {
+  gex_Event_Wait(gex_Coll_ReduceToOneNB(team, root, words, words, reduce.type, reduce.size,
+                                        reduce.count, reduce.operation, reduce.user, nullptr, 0));
+}
+
+void polls(const void*, void*, std::size_t, const void*) {
+  gasnet_AMPoll();
+}
+void asks(const void*, void*, std::size_t, const void*) {
+  words[0] = gex_TM_QueryRank(team) + gex_System_QueryJobSize();
+}
+
+const Cases& cases() {
+  static const Cases table = {
+      {"broadcast_of_no_team", [] { broadcast(0, 8, GEX_TM_INVALID); }},
+      {"broadcast_of_a_pair", [] { broadcast(0, 8, gex_TM_Pair(endpoint, 0)); }},
+      {"broadcast_from_outside", [] { broadcast(2, 8); }},
+      {"broadcast_with_flags", [] { broadcast(0, 8, team, GEX_FLAG_IMMEDIATE); }},
+      {"broadcast_into_null",
+       [] { gex_Event_Wait(gex_Coll_BroadcastNB(team, 0, nullptr, words, 8, 0)); }},
+      {"broadcast_from_null",
+       [] { gex_Event_Wait(gex_Coll_BroadcastNB(team, rank, words, nullptr, 8, 0)); }},
+      {"broadcast_in_a_handler", [] { in_handler([] { broadcast(0, 8); }); }},
+      {"reduction_in_a_handler", [] { in_handler([] { to_all({}); }); }},
+      {"reduction_to_outside", [] { to_one(77, {}); }},
+      {"reduction_of_no_type", [] { to_all({.type = 0}); }},
+      {"reduction_of_two_types", [] { to_all({.type = GEX_DT_U64 | GEX_DT_I64}); }},
+      {"reduction_of_a_wrong_size", [] { to_all({.size = 4}); }},
+      {"reduction_of_no_size", [] { to_all({.type = GEX_DT_USER, .size = 0}); }},
+      {"reduction_of_too_many", [] { to_all({.count = ~std::size_t{0}}); }},
+      {"reduction_by_no_operation", [] { to_all({.operation = 0}); }},
+      {"reduction_by_two_operations", [] { to_all({.operation = GEX_OP_ADD | GEX_OP_MIN}); }},
+      {"reduction_by_subtraction", [] { to_all({.operation = GEX_OP_SUB}); }},
+      {"reduction_of_floats_by_bits",
+       [] { to_one(0, {.type = GEX_DT_DBL, .operation = GEX_OP_XOR}); }},
+      {"reduction_of_a_user_type_by_sum", [] { to_all({.type = GEX_DT_USER, .size = 24}); }},
+      {"reduction_by_a_null_operator", [] { to_all({.operation = GEX_OP_USER}); }},
+      {"reduction_by_a_null_ordered_operator", [] { to_one(0, {.operation = GEX_OP_USER_NC}); }},
+      {"reduction_from_null",
+       [] {
+         gex_Event_Wait(gex_Coll_ReduceToAllNB(team, words, nullptr, GEX_DT_U64, 8, 1, GEX_OP_ADD,
+                                               nullptr, nullptr, 0));
+       }},
+      {"reduction_into_null",
+       [] {
+         gex_Event_Wait(gex_Coll_ReduceToOneNB(team, rank, nullptr, words, GEX_DT_U64, 8, 1,
+                                               GEX_OP_ADD, nullptr, nullptr, 0));
+       }},
+      {"poll_in_an_operator", [] { to_all({.operation = GEX_OP_USER, .user = polls}); }},
+
+      // Members that differ.
+      {"different_roots", [] { broadcast(rank, 8); }},
+      {"different_nbytes", [] { broadcast(0, 8 + rank); }},
+      {"different_nbytes_one_none", [] { broadcast(0, 8 * rank); }},
+      {"different_nbytes_large", [] { broadcast(1, rank == 0 ? 400 : 8); }},
+      {"different_collectives", [] { rank == 0 ? broadcast(0, 8) : to_all({}); }},
+      {"different_reductions", [] { rank == 0 ? to_one(0, {}) : to_all({}); }},
+      {"barrier_meets_broadcast", [] { rank == 0 ? barrier() : broadcast(0, 8); }},
+      {"different_types", [] { to_all({.type = rank == 0 ? GEX_DT_U64 : GEX_DT_I64}); }},
+      {"different_sizes",
+       [] {
+         to_all({.type = GEX_DT_USER, .size = 8 + rank, .operation = GEX_OP_USER, .user = asks});
+       }},
+      {"different_counts", [] { to_one(1, {.count = 1 + rank}); }},
+      {"different_operations", [] { to_all({.operation = rank == 0 ? GEX_OP_ADD : GEX_OP_MAX}); }},
+      {"different_in_the_second_call",
+       [] {
+         broadcast(0, 8);
+         broadcast(0, 8 + rank);
+       }},
+
+      // Allowed.
+      {"queries_in_an_operator", [] { to_all({.operation = GEX_OP_USER, .user = asks}); }},
+      {"different_operators",
+       [] {
+         to_all({.operation = GEX_OP_USER,
+                 .user = rank == 0 ? asks : [](const void*, void*, std::size_t, const void*) {}});
+       }},
+  };
+  return table;
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  return misuse::run(argc, argv, "misuse_coll", cases());
+}

@@ -1,0 +1,61 @@
+# Collectives: what the checking library says of each misuse.
+
+gex_client(misuse_coll MODE PAR SOURCES misuse_coll.cc)
+set(program misuse_coll)
+
+misuse(broadcast_of_no_team "gex_Coll_BroadcastNB: the team is GEX_TM_INVALID")
+misuse(broadcast_of_a_pair "gex_Coll_BroadcastNB: a TM-pair is no team for collective calls")
+misuse(broadcast_from_outside "gex_Coll_BroadcastNB: root 2 is not below the team's size 2")
+misuse(broadcast_with_flags "gex_Coll_BroadcastNB: unknown flags 0x1")
+misuse(broadcast_into_null "gex_Coll_BroadcastNB: dst is null")
+misuse(broadcast_from_null "gex_Coll_BroadcastNB: src is null")
+misuse(broadcast_in_a_handler "gex_Coll_BroadcastNB: not allowed in an active message handler")
+misuse(reduction_in_a_handler "gex_Coll_ReduceToAllNB: not allowed in an active message handler")
+misuse(reduction_to_outside "gex_Coll_ReduceToOneNB: root 77 is not below the team's size 2")
+misuse(reduction_of_no_type "gex_Coll_ReduceToAllNB: dt 0x0 is not one data type")
+misuse(reduction_of_two_types "gex_Coll_ReduceToAllNB: dt 0xc is not one data type")
+misuse(reduction_of_a_wrong_size
+  "gex_Coll_ReduceToAllNB: dt_sz is 4, but GEX_DT_U64 has 8 bytes")
+misuse(reduction_of_no_size "gex_Coll_ReduceToAllNB: dt_sz is 0")
+misuse(reduction_of_too_many
+  "gex_Coll_ReduceToAllNB: [0-9]+ elements of 8 bytes are more than there can be")
+misuse(reduction_by_no_operation "gex_Coll_ReduceToAllNB: op 0x0 is not one operation")
+misuse(reduction_by_two_operations "gex_Coll_ReduceToAllNB: op 0x48 is not one operation")
+misuse(reduction_by_subtraction
+  "gex_Coll_ReduceToAllNB: GEX_OP_SUB is no reduction of GEX_DT_U64")
+misuse(reduction_of_floats_by_bits
+  "gex_Coll_ReduceToOneNB: GEX_OP_XOR is no reduction of GEX_DT_DBL")
+misuse(reduction_of_a_user_type_by_sum
+  "gex_Coll_ReduceToAllNB: GEX_OP_ADD is no reduction of GEX_DT_USER")
+misuse(reduction_by_a_null_operator
+  "gex_Coll_ReduceToAllNB: user_op is null, and op is GEX_OP_USER$")
+misuse(reduction_by_a_null_ordered_operator
+  "gex_Coll_ReduceToOneNB: user_op is null, and op is GEX_OP_USER_NC")
+misuse(reduction_from_null "gex_Coll_ReduceToAllNB: src is null")
+misuse(reduction_into_null "gex_Coll_ReduceToOneNB: dst is null")
+misuse(poll_in_an_operator "gasnet_AMPoll: not allowed in a reduction operator")
+
+# Rank 0 of the team finds what differs, whoever came first.
+set(differ " in rank [01] of the team, and")
+misuse(different_roots "gex_Coll_BroadcastNB: root is [01]${differ} [01] in rank [01]")
+misuse(different_nbytes "gex_Coll_BroadcastNB: nbytes is [89]${differ} [89] in rank [01]")
+misuse(different_nbytes_one_none "gex_Coll_BroadcastNB: nbytes is [08]${differ} [08] in rank [01]")
+misuse(different_nbytes_large "gex_Coll_BroadcastNB: nbytes is (400|8)${differ}")
+set(order "collective calls are made in one order")
+misuse(different_collectives
+  "gex_Coll_[A-Za-z]+ in rank [01] of the team meets gex_Coll_[A-Za-z]+ in rank [01]: ${order}")
+misuse(different_reductions
+  "gex_Coll_ReduceTo[A-Za-z]+ in rank [01] of the team meets gex_Coll_ReduceTo[A-Za-z]+ in rank")
+misuse(barrier_meets_broadcast
+  "gex_Coll_[A-Za-z]+ in rank [01] of the team meets gex_Coll_[A-Za-z]+ in rank [01]: ${order}")
+misuse(different_types "gex_Coll_ReduceToAllNB: dt is GEX_DT_[UI]64${differ} GEX_DT_[UI]64")
+misuse(different_sizes "gex_Coll_ReduceToAllNB: dt_sz is [89]${differ} [89]")
+misuse(different_counts "gex_Coll_ReduceToOneNB: dt_cnt is [12]${differ} [12]")
+misuse(different_operations "gex_Coll_ReduceToAllNB: op is GEX_OP_[ADMX]+${differ} GEX_OP_[ADMX]+")
+misuse(different_in_the_second_call "gex_Coll_BroadcastNB: nbytes is [89]${differ} [89]")
+misuse_allowed(queries_in_an_operator)
+misuse_allowed(different_operators)
+
+# Without checks: what costs nothing to see is not passed over.
+gex_job_test(NAME misuse.different_nbytes.release COMMAND misuse_coll different_nbytes_large RANKS 2
+  LABELS misuse FAILS "^gex: rank [01]: .*the members' calls differ")
