@@ -1,4 +1,5 @@
-# What `cmake --install` puts where. The tree can be moved afterwards: nothing in it names the prefix.
+# What `cmake --install` puts where. The tree can be moved afterwards: what names the prefix in it is
+# for readers that know no better (cmake/clients/install.cmake).
 
 include(CMakePackageConfigHelpers)
 
@@ -33,3 +34,22 @@ write_basic_package_version_file(${PROJECT_BINARY_DIR}/gexConfigVersion.cmake
   COMPATIBILITY SameMinorVersion)
 install(FILES ${PROJECT_BINARY_DIR}/gexConfig.cmake ${PROJECT_BINARY_DIR}/gexConfigVersion.cmake
   DESTINATION ${config_dir})
+
+# Software that was written for GASNet finds what it looks for. A client can be labelled with the
+# networks that this library has; a label says on which one a job runs that names none.
+string(TOUPPER ${CMAKE_C_COMPILER_ID} gex_cc_family)
+string(TOUPPER ${CMAKE_CXX_COMPILER_ID} gex_cxx_family)
+install(CODE "
+  set(gex_build \"${PROJECT_BINARY_DIR}\")
+  set(gex_templates \"${PROJECT_SOURCE_DIR}/cmake/clients\")
+  set(gex_bin \"${CMAKE_INSTALL_BINDIR}\")
+  set(gex_include \"${CMAKE_INSTALL_INCLUDEDIR}\")
+  set(gex_lib \"${CMAKE_INSTALL_LIBDIR}\")
+  set(gex_share \"${CMAKE_INSTALL_DATADIR}/libgex\")
+  set(gex_conduits smp emu)
+  set(gex_cc \"${CMAKE_C_COMPILER}\")
+  set(gex_cc_family \"${gex_cc_family}\")
+  set(gex_cxx \"${CMAKE_CXX_COMPILER}\")
+  set(gex_cxx_family \"${gex_cxx_family}\")
+  set(gex_release \"${GEX_RELEASE}\")")
+install(SCRIPT cmake/clients/install.cmake)

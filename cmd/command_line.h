@@ -23,21 +23,25 @@ struct Reading {
 /// Reads options one after the other; never prints and never exits. One at a time in a process.
 class OptionReader {
  public:
+  /// What a name of several letters begins with: two dashes, or also one.
+  enum class Dashes { two, one };
+
   /// `program` names it in messages; `letters` and `names` as getopt_long wants them. Reading stops
   /// at the first word that is no option.
   OptionReader(std::string program, int count, char** arguments, const std::string& letters,
-               const option* names)
+               const option* names, Dashes dashes = Dashes::two)
       : program_(std::move(program)),
         count_(count),
         arguments_(arguments),
         letters_("+:" + letters),
-        names_(names) {
+        names_(names),
+        read_(dashes == Dashes::two ? getopt_long : getopt_long_only) {
     opterr = 0;
     optind = 1;
   }
 
   /// The next option, -1 after the last. One that is none of the known is for `refuse_option`.
-  int next() const { return getopt_long(count_, arguments_, letters_.c_str(), names_, nullptr); }
+  int next() const { return read_(count_, arguments_, letters_.c_str(), names_, nullptr); }
 
   /// The value of the option that `next` gave.
   static std::string value() { return optarg != nullptr ? optarg : ""; }
@@ -80,6 +84,7 @@ class OptionReader {
   char** arguments_;
   std::string letters_;
   const option* names_;
+  decltype(&getopt_long) read_;
 };
 
 }  // namespace gex::cmd

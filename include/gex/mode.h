@@ -1,5 +1,6 @@
-/* How this translation unit was compiled: threading mode, conduit label; and the record of it that
- * start-up checks (gex/abi.h). Part of gasnetex.h.
+/* How this translation unit was compiled: threading mode, conduit label; the record of it that
+ * start-up checks (gex/abi.h); and strings that scripts look for in executables. Part of
+ * gasnetex.h.
  *
  * The client defines exactly one of GASNET_SEQ, GASNET_PARSYNC and GASNET_PAR, and may define
  * GASNET_CONDUIT_<NAME> to 1: a label, and the default network. GEX_CONDUIT in the environment and
@@ -50,6 +51,9 @@
 #elif defined(GASNET_CONDUIT_IBV)
 #define GASNET_CONDUIT_NAME IBV
 #define GEX_CONDUIT_NAME_ "ibv"
+#elif defined(GASNET_CONDUIT_EMU)
+#define GASNET_CONDUIT_NAME EMU
+#define GEX_CONDUIT_NAME_ "emu"
 #else
 #ifndef GASNET_CONDUIT_SMP
 #define GASNET_CONDUIT_SMP 1
@@ -101,6 +105,18 @@ static const struct gex_ClientNote_ gex_client_note_
         GEX_CONDUIT_NAME_,
         "$GASNetConduitName: " GASNET_CONDUIT_NAME_STR " $",
         "$GASNetThreadModel: GASNET_" GEX_MODE_NAME_ " $"};
+GEX_IDENT_("Config", "(libgasnet.a) " GASNET_CONFIG_STRING)
+GEX_IDENT_("CoreLibraryName", GASNET_CORE_NAME_STR)
+GEX_IDENT_("CoreLibraryVersion", GASNET_CORE_VERSION_STR)
+GEX_IDENT_("APIVersion", _STRINGIFY(GASNET_SPEC_VERSION_MAJOR))
+GEX_IDENT_("EXAPIVersion",
+           _STRINGIFY(GEX_SPEC_VERSION_MAJOR) "." _STRINGIFY(GEX_SPEC_VERSION_MINOR))
+GEX_IDENT_("Segment", "GASNET_SEGMENT_FAST")
+GEX_IDENT_("PSHM", _STRINGIFY(GASNET_PSHM))
+GEX_IDENT_("DefaultMaxSegsizeStr", "0.85/H")
+GEX_IDENT_("FORKSpawner", "1")
+GEX_IDENT_("MPISpawner", "0")
+GEX_IDENT_("SSHSpawner", "0")
 #endif
 
 #endif

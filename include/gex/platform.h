@@ -9,14 +9,20 @@
  *   GEX_PAGESIZE_                        bytes of a page, a preprocessor integer. Where the kernel
  *                                        chooses among sizes, the largest: what is aligned to it is
  *                                        aligned to any.
- *   GEX_EXPORT_                          what the library exports */
+ *   GEX_EXPORT_                          what the library exports
+ *   GEX_IDENT_(name, value)              at file scope: "$GASNet<name>: <value> $" in the
+ * executable, for scripts that look for it. It stands in .comment, of which the linker keeps one
+ * copy of every string, whatever else it drops. */
 #ifndef GEX_PLATFORM_H_
 #define GEX_PLATFORM_H_
 
+#include <gasnet_config.h>
 #include <gasnet_portable_platform.h>
 
 /* As gex/abi.h has it, to the letter. */
 #define GEX_EXPORT_ __attribute__((visibility("default")))
+
+#define GEX_IDENT_(name, value) __asm__(".ident \"$GASNet" name ": " value " $\"");
 
 #ifndef if_pf
 #define if_pf(cond) if (__builtin_expect(!!(cond), 0))
@@ -35,10 +41,6 @@
 
 #ifndef PRIuSZ
 #define PRIuSZ "zu"
-#endif
-
-#ifndef HAVE_PTHREAD_H
-#define HAVE_PTHREAD_H 1
 #endif
 
 #if PLATFORM_ARCH_X86_64 || PLATFORM_ARCH_X86 || PLATFORM_ARCH_RISCV || PLATFORM_ARCH_S390 || \

@@ -69,8 +69,15 @@ GEX_EXPORT_ uint64_t gasnett_release_version(void);
 #endif
 #if GEX_TOOLS_THREADS_
 #define GEX_TOOLS_THREAD_TEXT_ "par"
+#define GEX_TOOLS_THREAD_MODEL_ "PAR"
 #else
 #define GEX_TOOLS_THREAD_TEXT_ "seq"
+#define GEX_TOOLS_THREAD_MODEL_ "SEQ"
+#endif
+
+#ifndef GEX_LIBRARY_
+GEX_IDENT_("ToolsConfig", "(libgasnet_tools.a) " GASNETT_CONFIG_STRING)
+GEX_IDENT_("ToolsThreadModel", GEX_TOOLS_THREAD_MODEL_)
 #endif
 
 /** What makes this build of the library slow (usage checks, a sanitizer), as lines for the user;

@@ -9,15 +9,30 @@
 
 #include <cerrno>
 #include <cstdio>
+#include <cstring>
 #include <ctime>
-#include <iostream>
+#include <ostream>
 
 #include "base/os_process.h"
 #include "boot/rank_state.h"
 
 namespace gex::boot {
 
+/// std::cout and std::clog of the client, null where it has none: the archive's own copy of the C++
+/// runtime (src/CMakeLists.txt) is not what a client written in C++ prints through.
+extern std::ostream client_cout __asm__("_ZSt4cout") __attribute__((weak, visibility("default")));
+extern std::ostream client_clog __asm__("_ZSt4clog") __attribute__((weak, visibility("default")));
+
 namespace {
+
+/// Whether the client has that stream and uses it: a program none of whose files includes
+/// <iostream> leaves it the zero memory that it starts as.
+bool constructed(const std::ostream* stream) noexcept {
+  if (stream == nullptr) return false;
+  const void* first_word = nullptr;
+  std::memcpy(&first_word, static_cast<const void*>(stream), sizeof first_word);
+  return first_word != nullptr;
+}
 
 /// What the flushing of streams may take. A lock of the C library that the interrupted code holds,
 /// or a reader that does not read, would otherwise keep the rank.
@@ -113,8 +128,9 @@ void install_exit_handler() {
 
 void flush_streams() noexcept {
   try {
-    std::cout.flush();
-    std::clog.flush();
+    for (std::ostream* stream : {&client_cout, &client_clog}) {
+      if (constructed(stream) && stream->rdbuf() != nullptr) stream->rdbuf()->pubsync();
+    }
   } catch (...) {
     // A client may have asked its streams to throw; there is nobody to catch it here.
   }

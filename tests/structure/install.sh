@@ -74,7 +74,7 @@ for file in include/gasnetex.h include/gex/abi.h lib/libgex.so lib/libgex.a lib/
   bin/gexperf bin/ft share/doc/libgex/ft/LICENSE.binary; do
   [ -e "$prefix/$file" ] || fail "$file is not installed"
 done
-if grep -rIl -e "$prefix" -e "$build" "$prefix/lib/pkgconfig" "$prefix/lib/cmake"; then
+if grep -rIl -e "$prefix" -e "$build" "$prefix/lib/pkgconfig/gex.pc" "$prefix/lib/cmake"; then
   fail "these files name the prefix or the build tree"
 fi
 for program in gexrun gexinfo gexperf; do

@@ -1,0 +1,159 @@
+# Run by `cmake --install`: what software that was written for GASNet looks for in an installed tree.
+#
+# The names and their meaning are the reference's: Makefile fragments, .pc files, archives, launchers,
+# and the build folder that UPC++ asks for. They are written here because they name the prefix, which
+# is known now: some software reads these files as text, without make or pkg-config. Both of these
+# find the tree where it is, so it may be moved.
+#
+# Given by GexInstall.cmake:
+#   gex_build, gex_templates      the build tree, the folder of this file
+#   gex_lib, gex_bin, gex_include, gex_share   folders below the prefix
+#   gex_conduits                  networks a client can be labelled with
+#   gex_cc, gex_cc_family, gex_cxx, gex_cxx_family
+#   gex_release                   the release whose interface this is
+
+cmake_policy(VERSION 3.22)
+set(modes seq parsync par)
+set(tools_modes seq par)
+get_filename_component(prefix "${CMAKE_INSTALL_PREFIX}" ABSOLUTE)
+set(staging ${gex_build}/clients)
+file(REMOVE_RECURSE ${staging})
+
+# Every file below is described by `fields`, names and values in turn, in which <prefix> stands for
+# the prefix.
+
+# settings(<stem> <defines> <includes> <library>): the fields of one flavour.
+function(settings stem defines includes library)
+  set(warnings -Wall)
+  set(optimise -O3)
+  set(ldflags "")
+  set(libdirs -L<prefix>/${gex_lib})
+  set(fields
+    PREFIX "<prefix>"
+    CC "${gex_cc}"
+    OPT_CFLAGS "${optimise}"
+    MISC_CFLAGS ""
+    MISC_CPPFLAGS ""
+    DEVWARN_CFLAGS "${warnings}"
+    CXX "${gex_cxx}"
+    OPT_CXXFLAGS "${optimise}"
+    MISC_CXXFLAGS ""
+    MISC_CXXCPPFLAGS ""
+    DEVWARN_CXXFLAGS "${warnings}"
+    DEFINES "${defines}"
+    INCLUDES "${includes}"
+    LIBDIRS "${libdirs}"
+    CFLAGS "${optimise}"
+    CPPFLAGS "${defines} ${includes}"
+    CXXFLAGS "${optimise}"
+    CXXCPPFLAGS "${defines} ${includes}"
+    LD "${gex_cc}"
+    LDFLAGS "${ldflags}"
+    LIBS "${libdirs} -l${library} -lpthread -ldl -lm"
+    LD_REQUIRES_MPI 0
+    LD_REQUIRES_CXX 0)
+  if(stem STREQUAL "GASNET")
+    list(APPEND fields
+      SPAWNER_DEFAULT fork SPAWNER_FORK 1 SPAWNER_PMI 0 SPAWNER_MPI 0 SPAWNER_SSH 0)
+  endif()
+  set(fields "${fields}" PARENT_SCOPE)
+endfunction()
+
+# lines(<variable> <stem> <assign> <prefix>): a line for each field.
+function(lines variable stem assign place)
+  set(text "")
+  while(fields)
+    list(POP_FRONT fields name value)
+    string(APPEND text "${stem}_${name}${assign}${value}\n")
+  endwhile()
+  string(REPLACE "<prefix>" "${place}" text "${text}")
+  string(REGEX REPLACE " +\n" "\n" text "${text}")
+  set(${variable} "${text}" PARENT_SCOPE)
+endfunction()
+
+# fragment(<file> <stem> <to prefix>): the Makefile fragment <file>, from whose folder <to prefix>
+# leads to the prefix.
+function(fragment file stem to_prefix)
+  lines(lines ${stem} " = " "${prefix}")
+  configure_file(${gex_templates}/fragment.mak.in ${staging}/${file} @ONLY)
+endfunction()
+
+# package(<name> <stem> <description>): the file that pkg-config reads.
+function(package name stem description)
+  lines(lines ${stem} "=" "\${${stem}_PREFIX}")
+  string(REPLACE "${stem}_PREFIX=\${${stem}_PREFIX}\n" "" lines "${lines}")
+  file(RELATIVE_PATH to_prefix /${gex_lib}/pkgconfig /)
+  string(REGEX REPLACE "/$" "" to_prefix "${to_prefix}")
+  configure_file(${gex_templates}/package.pc.in ${staging}/${gex_lib}/pkgconfig/${name}.pc @ONLY)
+endfunction()
+
+# archive(<name>): one library serves every network and mode; <name> is another name of its archive,
+# and of the checking library's where there is one.
+function(archive name)
+  foreach(folder ${gex_lib} ${gex_lib}/debug)
+    if(folder STREQUAL gex_lib OR EXISTS ${gex_build}/lib/debug/libgex.a)
+      file(MAKE_DIRECTORY ${staging}/${folder})
+      file(CREATE_LINK libgex.a ${staging}/${folder}/lib${name}.a SYMBOLIC)
+    endif()
+  endforeach()
+endfunction()
+
+function(launcher name)
+  file(MAKE_DIRECTORY ${staging}/${gex_bin})
+  file(CREATE_LINK gasnetrun ${staging}/${gex_bin}/${name} SYMBOLIC)
+endfunction()
+
+launcher(amudprun)
+foreach(conduit IN LISTS gex_conduits)
+  string(TOUPPER ${conduit} label)
+  set(folder ${gex_include}/${conduit}-conduit)
+  launcher(gasnetrun_${conduit})
+  configure_file(${gex_templates}/gasnet_core.h.in ${staging}/${folder}/gasnet_core.h @ONLY)
+  foreach(mode IN LISTS modes)
+    string(TOUPPER ${mode} threads)
+    set(defines "-D_GNU_SOURCE=1 -DGASNET_${threads} -DGASNET_CONDUIT_${label}=1")
+    if(NOT mode STREQUAL "seq")
+      string(APPEND defines " -D_REENTRANT")
+    endif()
+    archive(gasnet-${conduit}-${mode})
+    settings(GASNET "${defines}" "-I<prefix>/${gex_include} -I<prefix>/${folder}"
+      gasnet-${conduit}-${mode})
+    fragment(${folder}/${conduit}-${mode}.mak GASNET ../..)
+    package(gasnet-${conduit}-${mode} GASNET
+      "GASNet-EX as libgex provides it, network ${conduit}, threads ${mode}")
+    if(conduit STREQUAL "smp" AND NOT mode STREQUAL "parsync")
+      fragment(${gex_share}/upcxx/smp-conduit/smp-${mode}.mak GASNET ../../../..)
+    endif()
+  endforeach()
+endforeach()
+
+foreach(mode IN LISTS tools_modes)
+  set(defines "-D_GNU_SOURCE=1 -DGASNETT_THREAD_SINGLE")
+  if(NOT mode STREQUAL "seq")
+    set(defines "-D_GNU_SOURCE=1 -DGASNETT_THREAD_SAFE -D_REENTRANT")
+  endif()
+  archive(gasnet_tools-${mode})
+  settings(GASNETTOOLS "${defines}" "-I<prefix>/${gex_include}" gasnet_tools-${mode})
+  fragment(${gex_include}/gasnet_tools-${mode}.mak GASNETTOOLS ..)
+  package(gasnet_tools-${mode} GASNETTOOLS "GASNet tools as libgex provides them, threads ${mode}")
+endforeach()
+
+# The folder UPC++ is configured with (docs/porting.md).
+set(facade ${staging}/${gex_share}/upcxx)
+set(upcxx_files
+  "${gex_include}/gex ${gex_include}/gasnet*.h ${gex_include}/gasnet_tools-*.mak"
+  "${gex_lib}/libgex* ${gex_lib}/libgasnet* ${gex_lib}/pkgconfig/gasnet*.pc"
+  "${gex_bin}/gexrun ${gex_bin}/gexinfo ${gex_bin}/gasnetrun* ${gex_bin}/amudprun")
+foreach(conduit IN LISTS gex_conduits)
+  list(APPEND upcxx_files ${gex_include}/${conduit}-conduit)
+endforeach()
+list(JOIN upcxx_files " " upcxx_files)
+configure_file(${gex_templates}/upcxx/Makefile.in ${facade}/Makefile @ONLY)
+configure_file(${gex_templates}/upcxx/conduit.mk.in ${facade}/smp-conduit/Makefile @ONLY)
+configure_file(${gex_templates}/upcxx/config.status.in ${facade}/config.status @ONLY)
+file(CHMOD ${facade}/config.status
+  PERMISSIONS OWNER_READ OWNER_WRITE OWNER_EXECUTE GROUP_READ GROUP_EXECUTE WORLD_READ WORLD_EXECUTE)
+file(CREATE_LINK ../../../${gex_include}/gasnet_config.h ${facade}/gasnet_config.h SYMBOLIC)
+
+file(INSTALL DESTINATION "${CMAKE_INSTALL_PREFIX}" TYPE DIRECTORY USE_SOURCE_PERMISSIONS
+  FILES ${staging}/)

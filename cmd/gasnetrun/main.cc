@@ -1,0 +1,72 @@
+// gasnetrun_<network> and amudprun: the launchers that software written for GASNet calls. One
+// program under all these names; it turns the options into gexrun's and becomes the gexrun beside
+// it.
+
+#include <unistd.h>
+
+#include <cerrno>
+#include <climits>
+#include <cstdio>
+#include <cstdlib>
+#include <cstring>
+#include <string>
+#include <vector>
+
+#include "options.h"
+
+namespace {
+
+std::string last_part(const std::string& path) {
+  return path.substr(path.rfind('/') + 1);
+}
+
+/// gexrun in the folder that this program's file is in, whatever link it was called through.
+std::string gexrun() {
+  std::string path(PATH_MAX, '\0');
+  const ssize_t length = readlink("/proc/self/exe", path.data(), path.size());
+  path.resize(length > 0 ? static_cast<std::size_t>(length) : 0);
+  return path.substr(0, path.rfind('/') + 1) + "gexrun";
+}
+
+std::vector<std::string> gexrun_command(const std::string& network,
+                                        const gasnetrun::Options& options) {
+  std::vector<std::string> words = {gexrun(), "-n", options.ranks};
+  // Who names a network in the environment means this job; the launcher's name is in a script.
+  const char* const chosen = std::getenv("GEX_CONDUIT");
+  if (!network.empty() && (chosen == nullptr || *chosen == '\0')) {
+    words.insert(words.end(), {"--conduit", network});
+  }
+  for (const std::string& list : options.variables) words.insert(words.end(), {"-E", list});
+  if (options.verbose) words.emplace_back("-v");
+  words.emplace_back("--");
+  words.insert(words.end(), options.command.begin(), options.command.end());
+  return words;
+}
+
+bool print(std::FILE* stream, const std::string& text) {
+  return std::fputs(text.c_str(), stream) >= 0 && std::fflush(stream) == 0;
+}
+
+}  // namespace
+
+int main(int count, char** arguments) {
+  const std::string launcher = last_part(count > 0 ? arguments[0] : "gasnetrun");
+  const gasnetrun::Reading reading = gasnetrun::read_command_line(launcher, count, arguments);
+  if (!reading.message.empty()) {
+    const bool written = print(reading.status == 0 ? stdout : stderr, reading.message);
+    return reading.status == 0 && !written ? 1 : reading.status;
+  }
+  std::vector<std::string> words = gexrun_command(gasnetrun::network_of(launcher), reading.options);
+  std::string line;
+  for (const std::string& word : words) line += (line.empty() ? "" : " ") + word;
+  if (reading.options.only_print) return print(stdout, line + "\n") ? 0 : 1;
+  if (reading.options.verbose) print(stderr, launcher + ": " + line + "\n");
+
+  std::vector<char*> pointers;
+  for (std::string& word : words) pointers.push_back(word.data());
+  pointers.push_back(nullptr);
+  execv(pointers[0], pointers.data());
+  const int error = errno;
+  print(stderr, launcher + ": cannot execute '" + words[0] + "': " + std::strerror(error) + "\n");
+  return error == ENOENT ? 127 : 126;
+}

@@ -1,0 +1,31 @@
+/* What configure scripts read from an installed tree, some of them without a compiler: one number a
+ * line. Preprocessor only; part of every header that needs a number of it. */
+#ifndef _INCLUDED_GASNET_CONFIG_H
+#define _INCLUDED_GASNET_CONFIG_H
+
+/* The release whose interface this is, which clients test for. */
+#define GASNET_RELEASE_VERSION_MAJOR 2025
+#define GASNET_RELEASE_VERSION_MINOR 8
+#define GASNET_RELEASE_VERSION_PATCH 0
+
+/* Specifications implemented: GASNet-EX, GASNet-1, GASNet-Tools. */
+#define GEX_SPEC_VERSION_MAJOR 0
+#define GEX_SPEC_VERSION_MINOR 19
+#define GASNET_SPEC_VERSION_MAJOR 1
+#define GASNET_SPEC_VERSION_MINOR 8
+#define GASNETT_SPEC_VERSION_MAJOR 1
+#define GASNETT_SPEC_VERSION_MINOR 20
+
+/* The build, in the words of the options that a reference of the same abilities is configured with.
+ * Nothing but scripts reads these. */
+#define GASNETI_RELEASE_VERSION 2025.8.0
+#define GASNETI_BUILD_ID "libgex"
+#define GASNETI_CONFIGURE_ARGS \
+  "--enable-smp --enable-seq --enable-parsync --enable-par --enable-pshm --enable-segment-fast"
+
+/* POSIX threads are here. */
+#ifndef HAVE_PTHREAD_H
+#define HAVE_PTHREAD_H 1
+#endif
+
+#endif

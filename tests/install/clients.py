@@ -1,0 +1,82 @@
+#!/usr/bin/env python3
+"""Installs a build and uses the tree in every way that clients do, then moves it and does so again.
+
+    clients.py BUILD WORK
+
+The moved tree is used through make, CMake and pkg-config, which find it; what is read as text names
+the place where it was installed.
+"""
+
+import os
+import shutil
+import sys
+
+import probes
+from tree import CONDUITS, MODES, Failure, Tree, check, main, run
+
+# Each network and mode once in each of these, together in every language.
+STANDARDS = {"seq": "c11", "parsync": "c++11", "par": "c++20"}
+
+
+def names_no_build(tree, build):
+    """Nothing in the tree leads back to where it was built."""
+    for folder, _, files in os.walk(tree.prefix):
+        for name in files:
+            if name.endswith((".h", ".mak", ".pc", ".cmake", ".status", "Makefile")):
+                with open(os.path.join(folder, name), encoding="utf-8") as file:
+                    text = file.read().replace(tree.prefix, "")
+                    check(build not in text, f"{os.path.join(folder, name)} names {build}")
+
+
+def staged(build, work):
+    """DESTDIR is where files are put, the prefix is what they say."""
+    run(["cmake", "--install", build, "--prefix", "/opt/gex"], DESTDIR=work)
+    with open(os.path.join(work, "opt/gex/include/smp-conduit/smp-par.mak"), encoding="utf-8") as f:
+        check("GASNET_PREFIX = /opt/gex\n" in f.read(), "GASNET_PREFIX below DESTDIR")
+    shutil.rmtree(work)
+
+
+def built_everywhere(tree):
+    steps = [(probes.every_setting, tree), (probes.tools_tests, tree), (probes.cmake, tree),
+             (probes.realm_runtime_mk, tree), (probes.osss, tree), (probes.caffeine, tree),
+             (probes.bcl, tree), (probes.pkg_config, tree, "smp", "par", "c11")]
+    for conduit in CONDUITS:
+        for mode in MODES:
+            steps += [(probes.gasnet_tests, tree, conduit, mode),
+                      (probes.pkg_config, tree, conduit, mode, STANDARDS[mode])]
+    return steps + [(probes.exit_flushes, tree), (probes.launchers, tree)]
+
+
+def after_the_move(tree):
+    return [(probes.every_setting, tree), (probes.tools_tests, tree), (probes.cmake, tree),
+            (probes.gasnet_tests, tree, "emu", "parsync"), (probes.caffeine, tree),
+            (probes.osss, tree), (probes.pkg_config, tree, "smp", "par", "c11"),
+            (probes.pkg_config, tree, "emu", "seq", "c++20"), (probes.launchers, tree),
+            (probes.upcxx, tree, "upcxx-installed")]
+
+
+if __name__ == "__main__":
+    if len(sys.argv) != 3:
+        sys.exit("usage: clients.py BUILD WORK")
+    BUILD, WORK = (os.path.abspath(path) for path in sys.argv[1:])
+    shutil.rmtree(WORK, ignore_errors=True)
+    FIRST = Tree.install(BUILD, os.path.join(WORK, "first"), os.path.join(WORK, "built"))
+
+    def moved(step, *arguments):
+        """The tree moves before the first step that wants it elsewhere."""
+        elsewhere = os.path.join(WORK, "moved", "elsewhere")
+        if not os.path.exists(elsewhere):
+            FIRST.move(elsewhere, os.path.join(WORK, "built-moved"))
+        try:
+            step(Tree(elsewhere, os.path.join(WORK, "built-moved")), *arguments)
+        except Failure as failure:
+            raise Failure(f"{step.__name__}: {failure}") from failure
+
+    main([(names_no_build, FIRST, BUILD), (staged, BUILD, os.path.join(WORK, "stage"))]
+         + built_everywhere(FIRST)
+         + [(probes.chapel, FIRST), (probes.devastator, FIRST), (probes.omni, FIRST),
+            (probes.upcxx, FIRST, "upcxx-installed")]
+         + [(moved, step, *arguments) for step, _, *arguments in after_the_move(None)],
+         "clients of the installed tree")
+    # main has ended the process unless every step succeeded.
+    shutil.rmtree(WORK)

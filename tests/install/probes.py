@@ -1,0 +1,314 @@
+"""How software written for GASNet looks for it and builds with it, each way made again in small.
+
+Every function takes a tree, does what the named program's build does with it, builds a client that
+way, and runs it.
+"""
+
+import glob
+import os
+import re
+
+from tree import (CONDUITS, MODES, check, expect_identification, expect_job, run, text_of)
+
+SETTINGS = """PREFIX CC OPT_CFLAGS MISC_CFLAGS MISC_CPPFLAGS DEVWARN_CFLAGS CXX OPT_CXXFLAGS MISC_CXXFLAGS
+MISC_CXXCPPFLAGS DEVWARN_CXXFLAGS DEFINES INCLUDES LIBDIRS CFLAGS CPPFLAGS CXXFLAGS CXXCPPFLAGS LD
+LDFLAGS LIBS LD_REQUIRES_MPI LD_REQUIRES_CXX""".split()
+SPAWNERS = "SPAWNER_DEFAULT SPAWNER_FORK SPAWNER_PMI SPAWNER_MPI SPAWNER_SSH".split()
+
+
+def fragment(tree, conduit, mode):
+    return tree.path("include", f"{conduit}-conduit", f"{conduit}-{mode}.mak")
+
+
+def gasnet_tests(tree, conduit, mode):
+    """The reference's own tests: a Makefile that includes the fragment, in C, with the MANUAL_ hooks.
+    Here also with whatever a linker may drop, which keeps the identification strings."""
+    program = tree.output(f"tests-{conduit}-{mode}")
+    makefile = tree.output("tests.mk")
+    with open(makefile, "w", encoding="utf-8") as file:
+        file.write(f"include {fragment(tree, conduit, mode)}\n"
+                   f"program: {tree.source('client.c')}\n"
+                   "\t$(GASNET_CC) $(GASNET_CPPFLAGS) $(GASNET_CFLAGS) $(GASNET_DEVWARN_CFLAGS) -c "
+                   f"$< -o {program}.o\n"
+                   f"\t$(GASNET_LD) $(GASNET_LDFLAGS) {program}.o $(GASNET_LIBS) -o {program}\n")
+    run(["make", "-f", makefile, "MANUAL_DEFINES=-DMANUAL=1", "MANUAL_CFLAGS=-ffunction-sections",
+         "MANUAL_LDFLAGS=-Wl,--gc-sections -s", "MANUAL_LIBS=-lm"])
+    expect_job(program, [tree.path("bin", f"gasnetrun_{conduit}"), "-np", "2"], conduit, mode)
+    expect_job(program, [], conduit, mode, GASNET_PSHM_NODES="2")
+    expect_identification(program, conduit, mode)
+
+
+def every_setting(tree):
+    """A fragment defines every name, and adds what the hooks hold to those that are for it."""
+    for conduit in CONDUITS:
+        for mode in MODES:
+            names = [f"GASNET_{name}" for name in SETTINGS + SPAWNERS]
+            text = text_of(fragment(tree, conduit, mode))
+            for name in names:
+                check(re.search(rf"^{name} =", text, re.M) and
+                      len(re.findall(rf"\b{name}\b", text)) == 1,
+                      f"{conduit}-{mode}.mak does not hold {name} once, as NAME = value")
+            values = tree.settings(fragment(tree, conduit, mode), names)
+            check(values["GASNET_PREFIX"] == tree.prefix, f"GASNET_PREFIX: {values}")
+            check(values["GASNET_LIBS"].startswith(f"-L{tree.prefix}/lib "), f"LIBS: {values}")
+            check("-fPI" not in str(values), "flags of position-independent code leak to clients")
+    hooks = {f"MANUAL_{name}": f"-Dhook_{name}"
+             for name in ("DEFINES", "CFLAGS", "CXXFLAGS", "LDFLAGS", "LIBS")}
+    values = tree.settings(fragment(tree, "smp", "par"),
+                           [f"GASNET_{name}" for name in SETTINGS], **hooks)
+    for name in SETTINGS:
+        hook = {"CPPFLAGS": "DEFINES", "CXXCPPFLAGS": "DEFINES"}.get(name, name)
+        expected = f"MANUAL_{hook}" in hooks
+        check(values[f"GASNET_{name}"].endswith(f"-Dhook_{hook}") == expected, f"{name}: {values}")
+
+
+def tools_tests(tree):
+    """Programs of the tools alone, by the fragment and by pkg-config, in C and in C++."""
+    for mode in ("seq", "par"):
+        names = [f"GASNETTOOLS_{name}" for name in SETTINGS]
+        s = tree.settings(tree.path("include", f"gasnet_tools-{mode}.mak"), names)
+        program = tree.output(f"tools-{mode}")
+        flags = f"{s['GASNETTOOLS_CPPFLAGS']} {s['GASNETTOOLS_CFLAGS']}".split()
+        run([s["GASNETTOOLS_CC"], *flags, tree.source("tools_client.c"), "-o", program,
+             *s["GASNETTOOLS_LDFLAGS"].split(), *s["GASNETTOOLS_LIBS"].split()])
+        check(run([program]) == "tools right\n", program)
+        found = re.findall(rb"\$GASNetTools(\w+): ([^$\0]*) \$", open(program, "rb").read())
+        check((b"ThreadModel", mode.upper().encode()) in found and
+              any(name == b"Config" and b"RELEASE=2025.8.0" in value for name, value in found),
+              f"{program}: identified as {found}")
+        package = f"gasnet_tools-{mode}"
+        run(["c++", *tree.pkg_config("--cflags", package).split(),
+             tree.source("tools_client.c", ".cc"), "-o", program + "-cxx",
+             *tree.pkg_config("--libs", package).split()])
+        check(run([program + "-cxx"]) == "tools right\n", program)
+
+
+def pkg_config(tree, conduit, mode, standard):
+    """pkg-config with C and with C++ of an old and of a new standard."""
+    package = f"gasnet-{conduit}-{mode}"
+    compiler, suffix = ("c++", ".cc") if standard.startswith("c++") else ("cc", ".c")
+    program = tree.output(f"pkg-{conduit}-{mode}-{standard}")
+    run([compiler, f"-std={standard}", *tree.pkg_config("--cflags", package).split(),
+         tree.source("client.c", suffix), "-o", program,
+         *tree.pkg_config("--libs", package).split()])
+    check("libgex" not in run(["ldd", program]), f"{program} loads a shared libgex")
+    expect_job(program, [tree.path("bin", "gexrun"), "-n", "2"], conduit, mode)
+    for name in ("GASNET_" + name for name in SETTINGS + SPAWNERS):
+        check(f"{name}=" in text_of(tree.path("lib", "pkgconfig", f"{package}.pc")),
+              f"{package}.pc has no variable {name}")
+    check(tree.pkg_config("--modversion", package) == "2025.8.0", "version")
+
+
+def cmake(tree):
+    """CMake: Legion's module over every fragment, and HPX's imported targets."""
+    build = tree.output("cmake")
+    run(["cmake", "-S", tree.source("cmake_client"), "-B", build, "-G", "Ninja",
+         f"-DGASNet_ROOT_DIR={tree.prefix}", f"-DCLIENT={tree.source('client.c')}"],
+        PKG_CONFIG_PATH=tree.path("lib", "pkgconfig"))
+    run(["cmake", "--build", build])
+    for mode in MODES:
+        for conduit in CONDUITS:
+            expect_job(os.path.join(build, f"legion_{conduit}_{mode}"), [], conduit, mode,
+                       GASNET_PSHM_NODES="2")
+        expect_job(os.path.join(build, f"hpx_{mode}"), [], "smp", mode, GASNET_PSHM_NODES="2")
+
+
+def realm_runtime_mk(tree):
+    """Realm's runtime.mk goes by the names of files, of networks that it knows, and names the network
+    again on the command line."""
+    known = "ibv aries gemini pami mpi udp ofi psm mxm portals4 smp ucx".split()
+    found = [net for net in known if glob.glob(tree.path("lib", f"libgasnet-{net}-par.*"))]
+    check(found == ["smp"], f"networks {found}")
+    program = tree.output("realm")
+    run(["c++", "-std=c++17", f"-I{tree.path('include')}", f"-I{tree.path('include/smp-conduit')}",
+         "-DGASNET_PAR", "-DGASNET_CONDUIT_SMP", tree.source("client.c", ".cc"), "-o", program,
+         f"-L{tree.path('lib')}", "-lgasnet-smp-par", "-lpthread", "-ldl"])
+    expect_job(program, [tree.path("bin", "gasnetrun_smp"), "-n", "2"], "smp", "par")
+    check(tree.pkg_config("--variable=GASNET_LD_REQUIRES_MPI", "gasnet-smp-par") == "0", "MPI")
+
+
+def osss(tree):
+    """The OpenSHMEM reference implementation: awk on gasnet_config.h, ls for networks, then the
+    fragment; the program is linked for fixed addresses."""
+    version = [run(["awk", f"/GASNET_RELEASE_VERSION_{part}/{{print $3}}",
+                    tree.path("include", "gasnet_config.h")]).split()
+               for part in ("MAJOR", "MINOR", "PATCH")]
+    check(all(len(part) == 1 for part in version), f"version is {version}")
+    check([int(part[0]) for part in version] >= [1, 18, 0], f"version is {version}")
+    check(os.path.isdir(tree.path("bin")), "no bin")
+    conduits = [os.path.basename(path)[:-len("-conduit")]
+                for path in glob.glob(tree.path("include", "*-conduit"))]
+    check(sorted(conduits) == sorted(CONDUITS), f"networks {conduits}")
+    for conduit in conduits:
+        check(os.path.exists(tree.path("include", f"{conduit}-conduit", "gasnet_core.h")), conduit)
+    s = tree.settings(fragment(tree, "smp", "seq"),
+                      ["GASNET_CPPFLAGS", "GASNET_LDFLAGS", "GASNET_LIBS", "GASNET_LD"])
+    program = tree.output("osss")
+    run(["cc", *s["GASNET_CPPFLAGS"].split(), "-fno-pie", "-c", tree.source("client.c"), "-o",
+         program + ".o"])
+    run([s["GASNET_LD"], "-no-pie", *s["GASNET_LDFLAGS"].split(), program + ".o",
+         *s["GASNET_LIBS"].split(), "-o", program])
+    expect_job(program, [], "smp", "seq", GASNET_PSHM_NODES="2")
+
+
+def caffeine(tree):
+    """Caffeine reads variables through pkg-config, finds the prefix in the first word of the
+    libraries, and wants its own C compiler."""
+    value = {name: tree.pkg_config(f"--variable=GASNET_{name}", "gasnet-smp-par")
+             for name in ("LDFLAGS", "LIBS", "CC", "CFLAGS", "CPPFLAGS")}
+    first = re.fullmatch(r"-L(.*)/lib", value["LIBS"].split()[0])
+    check(first, f"libraries begin with no -L<prefix>/lib: {value['LIBS']}")
+    check(os.path.exists(os.path.join(first.group(1), "include", "gasnetex.h")), "no gasnetex.h")
+    check(run([value["CC"], "--version"]) == run(["cc", "--version"]), "another compiler")
+    for name in ("RELEASE_VERSION", "BUILD_ID", "CONFIGURE_ARGS"):
+        check(re.search(rf"^#define GASNETI_{name}\b",
+                        text_of(tree.path("include", "gasnet_config.h")), re.M), name)
+    program = tree.output("caffeine")
+    run([*value["CC"].split(), *value["CPPFLAGS"].split(), *value["CFLAGS"].split(),
+         tree.source("client.c"), *value["LDFLAGS"].split(), *value["LIBS"].split(), "-o", program])
+    expect_job(program, [], "smp", "par", GASNET_PSHM_NODES="2")
+
+
+def chapel(tree):
+    """Chapel reads the .pc file itself: variables are replaced if they were defined before, fields
+    and variables share one table, and nothing is predefined."""
+    table = {}
+    for line in text_of(tree.path("lib", "pkgconfig", "gasnet-smp-par.pc")).splitlines():
+        if line.startswith("#") or not line.strip():
+            continue
+        found = re.match(r"\s*(\S+?)\s*=\s*(.*)$", line) or re.match(r"\s*(\S+?)\s*:\s*(.*)$", line)
+        check(found, f"neither variable nor field: {line}")
+        value = found.group(2)
+        for name in re.findall(r"\${([^}]+)}", value):
+            check(name in table, f"{name} is used before it is defined: {line}")
+            value = value.replace("${" + name + "}", table[name])
+        table[found.group(1)] = value
+    check("Requires" not in table and "Requires.private" not in table, "Requires")
+    program = tree.output("chapel")
+    run(["cc", *table["Cflags"].split(), tree.source("client.c"), "-o", program,
+         *table["Libs"].split()])
+    expect_job(program, [], "smp", "par", GASNET_PSHM_NODES="2")
+
+
+def devastator(tree):
+    """devastator takes the settings out of the text of a build folder's fragment."""
+    text = text_of(tree.path("share", "libgex", "upcxx", "smp-conduit", "smp-par.mak"))
+    value = {name: re.search(rf"^GASNET_{name}\s*=(.*)$", text, re.M).group(1).split()
+             for name in ("LDFLAGS", "CXXCPPFLAGS", "CXXFLAGS", "LIBS")}
+    program = tree.output("devastator")
+    run(["c++", "-std=c++11", *value["CXXCPPFLAGS"], *value["CXXFLAGS"],
+         tree.source("client.c", ".cc"), "-o", program, *value["LDFLAGS"], *value["LIBS"]])
+    expect_job(program, [], "smp", "par", GASNET_PSHM_NODES="2")
+
+
+def omni(tree):
+    """Omni XcalableMP greps the settings out of the fragment and puts them into its own Makefile."""
+    lines = run(["grep", "^GASNET_", fragment(tree, "smp", "seq")])
+    program = tree.output("omni")
+    makefile = tree.output("omni.mk")
+    with open(makefile, "w", encoding="utf-8") as file:
+        file.write(lines + "all:\n\t$(GASNET_CC) $(GASNET_CPPFLAGS) $(GASNET_CFLAGS) "
+                   f"{tree.source('client.c')} -o {program} $(GASNET_LDFLAGS) $(GASNET_LIBS)\n")
+    run(["make", "-f", makefile])
+    expect_job(program, [], "smp", "seq", GASNET_PSHM_NODES="2")
+
+
+def bcl(tree):
+    """BCL looks for the header and the library by name, and links nothing else by itself."""
+    program = tree.output("bcl")
+    run(["c++", "-std=c++20", "-DGASNET_PAR", f"-I{tree.path('include')}",
+         tree.source("client.c", ".cc"), "-o", program,
+         tree.path("lib", "libgasnet-smp-par.a")])
+    expect_job(program, [tree.path("bin", "gasnetrun_smp"), "-n", "2"], "smp", "par")
+
+
+def upcxx(tree, install_name):
+    """UPC++: a build folder of GASNet, from which it installs a copy for itself. It links with the C++
+    compiler, never with GASNET_LD, and reads the network out of the executable."""
+    folder = tree.path("share", "libgex", "upcxx")
+    config = text_of(os.path.join(folder, "gasnet_config.h"))
+    spec = [re.search(rf"EX_SPEC_VERSION_{part} +(\d+)$", config, re.M)
+            for part in ("MAJOR", "MINOR")]
+    check(all(spec) and (int(spec[0].group(1)), int(spec[1].group(1))) >= (0, 10), "specification")
+    names = ("PERL CONDUITS EXESUFFIX CC_FAMILY CXX_FAMILY CC_SUBFAMILY CXX_SUBFAMILY "
+             "GASNET_THREAD_DEFINES GASNET_THREAD_LIBS").split()
+    template = tree.output("facts.in")
+    with open(template, "w", encoding="utf-8") as file:
+        file.write("".join(f"{name}=@{name}@\n" for name in names))
+    run([os.path.join(folder, "config.status")], cwd=tree.work, CONFIG_FILES="facts:facts.in")
+    facts = dict(line.split("=", 1) for line in text_of(tree.output("facts")).splitlines())
+    check(facts["CONDUITS"].split() == ["smp"] and facts["CC_FAMILY"] in ("GNU", "CLANG")
+          and facts["GASNET_THREAD_LIBS"] == "-lpthread" and "@" not in str(facts), f"{facts}")
+    for words in (["all"], ["-C", "smp-conduit", "seq", "par"], ["clean"]):
+        run(["make", *words], cwd=folder)
+    prefix = tree.output(install_name)
+    run(["make", "install", f"prefix={prefix}"], cwd=folder)
+    for mode in ("seq", "par"):
+        s = tree.settings(os.path.join(prefix, "include", "smp-conduit", f"smp-{mode}.mak"),
+                          [f"GASNET_{name}" for name in SETTINGS])
+        check(s["GASNET_PREFIX"] == prefix, f"installed in {s['GASNET_PREFIX']}")
+        program = tree.output(f"upcxx-{mode}")
+        run([*s["GASNET_CXX"].split(), "-std=c++17", *s["GASNET_CXXCPPFLAGS"].split(),
+             *s["GASNET_CXXFLAGS"].split(), tree.source("client.c", ".cc"), "-o", program,
+             *s["GASNET_LDFLAGS"].split(), *s["GASNET_LIBS"].split()])
+        conduit = None
+        with open(program, "rb") as file:
+            for line in file:
+                for word in line.split(b"$"):
+                    if word.startswith(b"GASNetConduitName:"):
+                        conduit = word.split()[1].decode().lower()
+        check(conduit == "smp", f"{program}: network {conduit}")
+        expect_job(program, [], "smp", mode, GASNET_PSHM_NODES="2")
+        expect_job(program, [os.path.join(prefix, "bin", "gasnetrun_smp"), "-n", "2"], "smp", mode)
+    words = ("GASNET_MAXEPS", "GASNET_HIDDEN_AM_CONCURRENCY_LEVEL",
+             "GASNET_NATIVE_NP_ALLOC_REQ_MEDIUM")
+    probe = tree.output("probe.c")
+    with open(probe, "w", encoding="utf-8") as file:
+        file.write("#include <gasnetex.h>\n" + "".join(f"probe_{word} {word}\n" for word in words))
+    text = run(["cc", "-E", "-DGASNET_PAR", f"-I{tree.path('include')}", probe])
+    for word in words:
+        value = re.search(rf"^probe_{word} (.*)$", text, re.M).group(1)
+        check(value == word or re.fullmatch(r"\d+", value), f"{word} expands to '{value}'")
+
+
+def exit_flushes(tree):
+    """What a C++ client has left in std::cout is written out when it ends the job."""
+    program = tree.output("exit_client")
+    package = "gasnet-smp-par"
+    run(["c++", "-std=c++11", *tree.pkg_config("--cflags", package).split(),
+         tree.source("exit_client.cc"), "-o", program,
+         *tree.pkg_config("--libs", package).split()])
+    check("libstdc++" in run(["ldd", program]), "the client is to have a runtime of its own")
+    output = run([tree.path("bin", "gasnetrun_smp"), "-n", "2", program])
+    check(sorted(output.splitlines()) == [f"last words of rank {rank}" for rank in (0, 1)], output)
+
+
+def launchers(tree):
+    """The options that scripts give; what cannot be done is one line."""
+    client = tree.output("pkg-smp-par-c11")
+    smp, emu, udp = (tree.path("bin", name) for name in ("gasnetrun_smp", "gasnetrun_emu",
+                                                         "amudprun"))
+    expect_job(client, [smp, "-n", "2", "-N", "1", "-c", "0", "-E", "HOME,PATH", "-k",
+                        "-spawner=fork", "--"], "smp", "par")
+    expect_job(client, [udp, "-np", "2", "-spawn", "L", "-depth", "4", "-E", "HOME"], "smp", "par")
+    expect_job(client, [udp, "-N", "2"], "smp", "par", GASNET_SPAWNFN="L")
+    check("1 in the neighborhood" in run([emu, "-n", "2", client], GASNET_SUPERNODE_MAXSIZE="1"),
+          "gasnetrun_emu names the network")
+    check("--conduit" not in run([emu, "-t", "-n", "2", client], GEX_CONDUIT="smp"),
+          "who names a network in the environment has the last word")
+    check(run([smp, "-t", "-n3", "-v", client, "-n", "5"]).split()[1:] ==
+          ["-n", "3", "--conduit", "smp", "-v", "--", client, "-n", "5"], "-t")
+    for refused, reason in (([smp, "-n", "2", "-N", "2", client], "-N 2: a job runs on one machine"),
+                            ([smp, "-n", "2", "-spawner=ssh", client], "spawner 'ssh' is not here"),
+                            ([udp, "-np", "2", "-spawn", "S", client],
+                             "spawn function 'S' is not here"),
+                            ([smp, "-n", "x", client], "-n 'x' is not a number of ranks"),
+                            ([smp, "-n", "2"], "the program to run is missing"),
+                            ([smp, client], "the number of ranks is missing"),
+                            ([smp, "-n", "2", "-what", client], "unknown option -what")):
+        said = run(refused, status=2)
+        check(reason in said and said.count("\n") == 1, f"{refused}: {said}")
+    for variable, launcher in (("GASNET_SPAWNER", smp), ("GASNET_SMP_SPAWNER", smp)):
+        check("is not here" in run([launcher, "-n", "2", client], status=2, **{variable: "mpi"}),
+              variable)
+    check("is not here" in run([udp, "-n", "2", client], status=2, GASNET_SPAWNFN="S"), "SPAWNFN")

@@ -1,0 +1,138 @@
+"""An installed tree, and running things in and against it."""
+
+import os
+import re
+import shutil
+import subprocess
+import sys
+
+HERE = os.path.dirname(os.path.abspath(__file__))
+CONDUITS = ("smp", "emu")
+MODES = ("seq", "parsync", "par")
+
+# What a user's shell may hold and a client must do without.
+UNWANTED = ("LD_LIBRARY_PATH", "LIBRARY_PATH", "CPATH", "PKG_CONFIG_PATH", "CMAKE_PREFIX_PATH",
+            "GEX_CONDUIT", "GASNET_PSHM_NODES", "GASNET_SPAWNFN", "MAKEFLAGS", "MFLAGS")
+
+
+class Failure(Exception):
+    pass
+
+
+def check(condition, message):
+    if not condition:
+        raise Failure(message)
+
+
+def run(command, cwd=None, status=0, **variables):
+    """Runs the command and returns its standard output; anything but the status is a failure."""
+    environment = {name: value for name, value in os.environ.items() if name not in UNWANTED}
+    environment.update(variables)
+    result = subprocess.run(command, cwd=cwd, env=environment, capture_output=True, text=True,
+                            timeout=120, check=False)
+    check(result.returncode == status,
+          f"{command} (in {cwd or '.'}): status {result.returncode}, not {status}\n"
+          f"{result.stdout}{result.stderr}")
+    return result.stdout if status == 0 else result.stdout + result.stderr
+
+
+def text_of(path):
+    with open(path, encoding="utf-8") as file:
+        return file.read()
+
+
+class Tree:
+    """The tree below `prefix`, and a folder for what is built against it."""
+
+    def __init__(self, prefix, work):
+        self.prefix = prefix
+        self.work = work
+        os.makedirs(work, exist_ok=True)
+
+    @classmethod
+    def install(cls, build, prefix, work):
+        run(["cmake", "--install", build, "--prefix", prefix])
+        return cls(prefix, work)
+
+    def move(self, prefix, work):
+        os.makedirs(os.path.dirname(prefix), exist_ok=True)
+        shutil.move(self.prefix, prefix)
+        return Tree(prefix, work)
+
+    def path(self, *parts):
+        return os.path.join(self.prefix, *parts)
+
+    def output(self, name):
+        return os.path.join(self.work, name)
+
+    def source(self, name, suffix=None):
+        """A source of ours, under another suffix if the compiler is to take it for that language."""
+        path = os.path.join(HERE, name)
+        if suffix is None:
+            return path
+        copy = self.output(os.path.splitext(name)[0] + suffix)
+        if not os.path.exists(copy):
+            shutil.copy(path, copy)
+        return copy
+
+    def pkg_config(self, *words):
+        return run(["pkg-config", *words], PKG_CONFIG_PATH=self.path("lib", "pkgconfig")).strip()
+
+    def settings(self, fragment, names, **given):
+        """What make makes of settings of a fragment; `given` are variables of its command line."""
+        rules = "".join(f"\t@echo '{name}=$({name})'\n" for name in names)
+        makefile = self.output("settings.mk")
+        with open(makefile, "w", encoding="utf-8") as file:
+            file.write(f"include {fragment}\nsettings:\n{rules}")
+        words = [f"{name}={value}" for name, value in given.items()]
+        lines = run(["make", "-s", "-f", makefile, "settings", *words]).splitlines()
+        return {name: value.strip() for name, value in (line.split("=", 1) for line in lines)}
+
+
+def expect_job(program, launch, conduit, mode, ranks=2, **variables):
+    """Runs the client: every rank's put arrives, on the network and in the mode of its label. On one
+    machine a network shows only where memory is not shared."""
+    alone = conduit != "smp"
+    if alone:
+        variables["GASNET_SUPERNODE_MAXSIZE"] = "1"
+    output = run([*launch, program], **variables)
+    for rank in range(ranks):
+        line = (f"rank {rank} of {ranks}: {conduit.upper()} {mode.upper()}, "
+                f"{1 if alone else ranks} in the neighborhood, right")
+        check(line in output.splitlines(), f"{program}: no line '{line}' in:\n{output}")
+
+
+def expect_identification(program, conduit, mode):
+    """Scripts find these strings in the executable: one record a line, its words between dollars."""
+    with open(program, "rb") as file:
+        image = file.read()
+    threads = "GASNET_" + mode.upper()
+    label = conduit.upper()
+    for name, value in {"ConduitName": label, "ThreadModel": threads, "CoreLibraryName": label,
+                        "EXAPIVersion": r"0\.19", "APIVersion": "1",
+                        "Segment": "GASNET_SEGMENT_FAST", "CoreLibraryVersion": r"[0-9.]+",
+                        "DefaultMaxSegsizeStr": r"\S+", "PSHM": "1", "FORKSpawner": "1",
+                        "MPISpawner": "0", "SSHSpawner": "0", "BuildId": r"libgex \S+",
+                        "GitHash": r"\S+", "ConfigureArgs": ".*--enable-smp.*",
+                        "SystemTuple": r"\S+-linux-\S+", "CompilerID": r"\|COMPILER_FAMILY:.*",
+                        "Config": r"\(libgasnet\.a\) RELEASE=2025\.8\.0,SPEC=0\.19,"
+                                  rf"CONDUIT={label}\({label}-[0-9.]+/{label}-[0-9.]+\),"
+                                  rf"THREADMODEL={mode.upper()},SEGMENT=FAST,PTR=64bit,"
+                                  r"CACHE_LINE_BYTES=64,noalign,pshm,nodebug,notrace,.*"}.items():
+        found = set(re.findall(rb"\$GASNet" + name.encode() + rb": ([^$\0\n]*) \$", image))
+        check(len(found) == 1 and re.fullmatch(value, found.copy().pop().decode()),
+              f"{program}: GASNet{name} is {found}, not {value}")
+
+
+def main(steps, what):
+    """Runs the steps, telling each failure; ends the process if there was one."""
+    failed = 0
+    for step, *arguments in steps:
+        try:
+            step(*arguments)
+        except Failure as failure:
+            failed += 1
+            print(f"{step.__name__}: {failure}")
+    print(f"{what}: {len(steps)} steps, {failed} failed")
+    if failed:
+        sys.exit(1)
