@@ -14,6 +14,16 @@ using gex::check_context;
 
 namespace {
 
+/// The team of a barrier that is about to start.
+gex::Team& begin(gex_TM_t tm, gex_Flags_t flags) {
+  const char* call = name_of(Call::barrier);
+  check_context(Call::barrier);
+  gex::require_flags(flags, 0, call);
+  gex::Team& team = gex::require_team(tm, call);
+  gex::require_capability(team.endpoint, GEX_EP_CAPABILITY_COLL, call);
+  return team;
+}
+
 void check_named(Call call, int flags) {
   check_context(call);
   gex::require_flags(
@@ -27,15 +37,11 @@ void check_named(Call call, int flags) {
 extern "C" {
 
 gex_Event_t gex_Coll_BarrierNB(gex_TM_t tm, gex_Flags_t flags) {
-  check_context(Call::barrier);
-  gex::require_flags(flags, 0, name_of(Call::barrier));
-  return gex::team::start_barrier(gex::require_team(tm, name_of(Call::barrier)));
+  return gex::team::start_barrier(begin(tm, flags));
 }
 
 void gex_Coll_BarrierBlocking(gex_TM_t tm, gex_Flags_t flags) {
-  check_context(Call::barrier);
-  gex::require_flags(flags, 0, name_of(Call::barrier));
-  gex::team::barrier_blocking(gex::require_team(tm, name_of(Call::barrier)));
+  gex::team::barrier_blocking(begin(tm, flags));
 }
 
 void gasnet_barrier_notify(int id, int flags) {
