@@ -42,7 +42,7 @@ Team::Team(gex_Client_t owner, gex_EP_t local_endpoint,
            const std::vector<gex_EP_Location_t>& members, gex_Rank_t own,
            gex_Flags_t creation_flags, TeamId identity)
     : TeamRecord(identity, Endpoints::make(owner->index, local_endpoint->index, 0), members),
-      gex_TeamPrefix_{} {
+      TeamPrefix{} {
   rank = own;
   size = static_cast<gex_Rank_t>(members.size());
   client = owner;

@@ -42,7 +42,11 @@ class alignas(64) TeamRecord {
   std::vector<std::intptr_t> by_jobrank_;             ///< displacements, once somebody asks
 };
 
-class Team : public TeamRecord, public gex_TeamPrefix_ {
+/// What clients read, in a cache line of its own: a plain base would begin in the padding of the
+/// record.
+struct alignas(64) TeamPrefix : gex_TeamPrefix_ {};
+
+class Team : public TeamRecord, public TeamPrefix {
  public:
   /// `members` in rank order; `own` is this process's rank among them.
   static Team* create(gex_Client_t owner, gex_EP_t local_endpoint,
