@@ -34,8 +34,9 @@ typedef struct {
   size_t gex_len; /* bytes */
 } gex_Memvec_t;
 
-/** Largest number of endpoints of a client in one process. */
-#define GASNET_MAXEPS 1
+/** Largest number of endpoints of a client in one process, the primordial one included: what a
+ * message's header can name. One that is not created costs nothing. */
+#define GASNET_MAXEPS 64
 
 /* Client data: one pointer per object, NULL at first */
 GEX_EXPORT_ void gex_Client_SetCData(gex_Client_t client, const void* val);
@@ -49,11 +50,13 @@ GEX_EXPORT_ void* gex_EP_QueryCData(gex_EP_t ep);
 
 /* Client */
 
-/** Joins the job and creates a client with its primordial endpoint and team. Collective over the
- * job, with a barrier before it returns. `client_name` matches [A-Z][A-Z0-9_]+ and is unique in
- * the process. `argc`/`argv` may be NULL. Flags: GEX_FLAG_USES_GASNET1, GEX_FLAG_DEFER_THREADS.
- * Errors: GASNET_ERR_BAD_ARG, GASNET_ERR_RESOURCE. In a job started with GASNET_PSHM_NODES the
- * processes are forked here. */
+/** Creates a client with its primordial endpoint and team; the first call joins the job. Collective
+ * over the job, with a barrier before it returns. `client_name` matches [A-Z][A-Z0-9_]+, is unique
+ * in the process and, as `flags`, the same on all ranks. A process has up to 16 clients, which know
+ * nothing of each other: each has endpoints, handlers, teams and segments of its own. `argc`/`argv`
+ * may be NULL. Flags: GEX_FLAG_USES_GASNET1 (one client only), GEX_FLAG_DEFER_THREADS. Errors:
+ * GASNET_ERR_BAD_ARG, GASNET_ERR_RESOURCE. In a job started with GASNET_PSHM_NODES the processes
+ * are forked here. */
 GEX_EXPORT_ int gex_Client_Init(gex_Client_t* client_p, gex_EP_t* ep_p, gex_TM_t* tm_p,
                                 const char* client_name, int* argc, char*** argv,
                                 gex_Flags_t flags);
@@ -80,6 +83,19 @@ GEX_EXPORT_ uintptr_t gex_Segment_QuerySize(gex_Segment_t seg);
  * primordial team. Collective, with a barrier; once per client. Errors: GASNET_ERR_BAD_ARG;
  * GASNET_ERR_RESOURCE when this host cannot hold the segments of its processes. */
 GEX_EXPORT_ int gex_Segment_Attach(gex_Segment_t* segment_p, gex_TM_t tm, uintptr_t size);
+
+/** Makes a segment of `length` bytes at `address`, memory of the client's, or with NULL of memory
+ * that the library allocates, zero at first. Not collective. The neighbors reach the library's by
+ * copying, as long as room is left in this process's share of the neighborhood's memory
+ * (GASNET_MAX_SEGSIZE), and all other by messages. `kind`: GEX_MK_HOST. Flags: 0. Errors:
+ * GASNET_ERR_BAD_ARG; GASNET_ERR_RESOURCE when there is no memory. */
+GEX_EXPORT_ int gex_Segment_Create(gex_Segment_t* segment_p, gex_Client_t client,
+                                   gex_Addr_t address, uintptr_t length, gex_MK_t kind,
+                                   gex_Flags_t flags);
+
+/** Ends a segment that is bound to no endpoint and that nobody communicates with any more, its
+ * memory with it unless that is the client's. Not collective. Flags: 0. */
+GEX_EXPORT_ void gex_Segment_Destroy(gex_Segment_t segment, gex_Flags_t flags);
 
 /** Address and size of the segment bound to the endpoint (tm, rank). Outputs may be NULL and are
  * written when the event completes: address in its owner, address in this process or NULL, bytes;
@@ -150,15 +166,30 @@ GEX_EXPORT_ gex_EP_Location_t gex_TM_TranslateRankToEP(gex_TM_t tm, gex_Rank_t r
                                                        gex_Flags_t flags);
 
 /* Endpoint */
+
+/** Makes an endpoint of the client, with a table of handlers of its own and no segment. Not
+ * collective. `capabilities`: an OR of GEX_EP_CAPABILITY_..., what it will be used for. Flags:
+ * GEX_FLAG_HINT_ACCEL_..., which have nothing to choose here. Errors: GASNET_ERR_BAD_ARG;
+ * GASNET_ERR_RESOURCE beyond GASNET_MAXEPS. */
+GEX_EXPORT_ int gex_EP_Create(gex_EP_t* ep_p, gex_Client_t client,
+                              gex_EP_Capabilities_t capabilities, gex_Flags_t flags);
+
+/** Binds a segment of the same client to an idle endpoint that has none; GEX_SEGMENT_INVALID
+ * unbinds the one it has. A segment may be bound to several endpoints. Not collective: this process
+ * can communicate with it at once, others after gex_EP_PublishBoundSegment. Flags: 0. Errors:
+ * GASNET_ERR_BAD_ARG. */
+GEX_EXPORT_ int gex_EP_BindSegment(gex_EP_t ep, gex_Segment_t segment, gex_Flags_t flags);
+
 GEX_EXPORT_ gex_Client_t gex_EP_QueryClient(gex_EP_t ep);
 GEX_EXPORT_ gex_Flags_t gex_EP_QueryFlags(gex_EP_t ep);
 /** The bound segment, or GEX_SEGMENT_INVALID. */
 GEX_EXPORT_ gex_Segment_t gex_EP_QuerySegment(gex_EP_t ep);
 GEX_EXPORT_ gex_EP_Index_t gex_EP_QueryIndex(gex_EP_t ep);
 
-/** Makes the segments bound to `eps` (distinct endpoints of this process, idle during the call;
- * their number may differ by rank, 0 included) reachable by all members of `tm`. Collective. Flags:
- * 0. */
+/** Makes the segments bound to `eps` (distinct endpoints of this process and of tm's client, idle
+ * during the call; their number may differ by rank, 0 included) reachable by all members of `tm`,
+ * through whichever team or TM-pair. An endpoint without a segment is announced as one. Collective.
+ * Flags: 0. */
 GEX_EXPORT_ int gex_EP_PublishBoundSegment(gex_TM_t tm, gex_EP_t* eps, size_t num_eps,
                                            gex_Flags_t flags);
 

@@ -17,7 +17,9 @@ struct Outbound {
   std::uint8_t handler = 0;
   Category category = Category::short_message;
   bool reply = false;
-  bool placed = false;  ///< the payload of a long message is at its destination already
+  /// The payload of a long message is at its destination already. Where that is memory of a
+  /// neighbor which is not mapped here, it must be (rma/long_message.h).
+  bool placed = false;
   std::uint8_t arg_count = 0;
   Endpoints endpoints{};
   const gex_AM_Arg_t* args = nullptr;  ///< padded to whole 16-byte chunks, aligned to 16

@@ -5,7 +5,6 @@
 
 #include "am/limits.h"
 #include "am/links.h"
-#include "am/outbound.h"
 #include "am/slabs.h"
 #include "am/token.h"
 #include "base/error.h"
@@ -103,16 +102,8 @@ gex_AM_SrcDesc_t prepare_reply(gex_Token_t token, const PrepareArguments& argume
   return &descriptor;
 }
 
-int commit(gex_AM_SrcDesc_t descriptor, gex_AM_Index_t handler, std::size_t size, void* destination,
-           gex_Flags_t flags, unsigned arg_count, const gex_AM_Arg_t* args) noexcept {
-  Outbound message;
-  message.handler = handler;
-  message.category = descriptor->is_long ? Category::long_message : Category::medium;
-  message.arg_count = static_cast<std::uint8_t>(arg_count);
-  message.args = args;
+int commit(gex_AM_SrcDesc_t descriptor, Outbound& message, gex_Flags_t flags) noexcept {
   message.payload = descriptor->address;
-  message.size = size;
-  message.destination = destination;
   message.slab = descriptor->slab;
   if (descriptor->is_reply) {
     descriptor->open = false;

@@ -9,6 +9,8 @@
 
 #include <cstddef>
 
+#include "am/outbound.h"
+
 namespace gex::am {
 
 struct PrepareArguments {
@@ -26,9 +28,9 @@ gex_AM_SrcDesc_t prepare_request(gex_TM_t tm, gex_Rank_t rank,
                                  const PrepareArguments& arguments) noexcept;
 gex_AM_SrcDesc_t prepare_reply(gex_Token_t token, const PrepareArguments& arguments) noexcept;
 
-/// Non-zero only with GEX_FLAG_IMMEDIATE; the descriptor then stays open.
-int commit(gex_AM_SrcDesc_t descriptor, gex_AM_Index_t handler, std::size_t size, void* destination,
-           gex_Flags_t flags, unsigned arg_count, const gex_AM_Arg_t* args) noexcept;
+/// Sends `message`, which says all but where it goes and where its payload is. Non-zero only with
+/// GEX_FLAG_IMMEDIATE; the descriptor then stays open.
+int commit(gex_AM_SrcDesc_t descriptor, Outbound& message, gex_Flags_t flags) noexcept;
 
 void cancel(gex_AM_SrcDesc_t descriptor) noexcept;
 

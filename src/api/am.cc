@@ -9,10 +9,10 @@
 #include "am/token.h"
 #include "api/require.h"
 #include "base/error.h"
-#include "core/published.h"
 #include "core/restricted.h"
 #include "core/team.h"
 #include "core/thread.h"
+#include "rma/long_message.h"
 
 namespace {
 
@@ -33,9 +33,29 @@ void complete_locally(gex_Event_t* lc_opt) {
   if (has_variable(lc_opt)) *lc_opt = GEX_EVENT_INVALID;
 }
 
-void check_request(Call call, gex_TM_t tm, gex_Rank_t rank, gex_AM_Index_t handler) {
+// Flags of a call's category. Prepare ignores those of the limit queries.
+constexpr gex_Flags_t short_flags = GEX_FLAG_IMMEDIATE;
+constexpr gex_Flags_t medium_flags = short_flags | GEX_FLAG_LC_COPY_YES | GEX_FLAG_LC_COPY_NO |
+                                     GEX_FLAG_SELF_SEG_UNKNOWN | GEX_FLAG_SELF_SEG_SOME |
+                                     GEX_FLAG_SELF_SEG_BOUND | GEX_FLAG_SELF_SEG_OFFSET;
+constexpr gex_Flags_t long_flags = medium_flags | GEX_FLAG_PEER_SEG_UNKNOWN |
+                                   GEX_FLAG_PEER_SEG_SOME | GEX_FLAG_PEER_SEG_BOUND |
+                                   GEX_FLAG_PEER_SEG_OFFSET;
+constexpr gex_Flags_t limit_flags =
+    GEX_FLAG_AM_PREPARE_LEAST_CLIENT | GEX_FLAG_AM_PREPARE_LEAST_ALLOC;
+
+/// What every request starts with; checked mode.
+void check_start(Call call, gex_TM_t tm, gex_Rank_t rank, gex_Flags_t flags, gex_Flags_t known) {
   check_context(call);
   gex::require_peer(tm, rank, name_of(call));
+  gex::require_capability(gex::resolve(tm, rank).local_endpoint, GEX_EP_CAPABILITY_AM,
+                          name_of(call));
+  gex::require_flags(flags, known, name_of(call));
+}
+
+void check_request(Call call, gex_TM_t tm, gex_Rank_t rank, gex_AM_Index_t handler,
+                   gex_Flags_t flags, gex_Flags_t known) {
+  check_start(call, tm, rank, flags, known);
   if (handler < GEX_AM_INDEX_BASE)
     fatal("%s: handler index %u is below GEX_AM_INDEX_BASE", name_of(call), unsigned{handler});
 }
@@ -51,13 +71,15 @@ void check_payload(const char* call, std::size_t size, std::size_t limit, gex_Ev
 }
 
 /// Says what is wrong with a reply to that token; returns if nothing is.
-[[gnu::cold]] void judge_reply(const char* call, gex_Token_t token) {
+[[gnu::cold]] void judge_reply(const char* call, gex_Token_t token, gex_Flags_t flags,
+                               gex_Flags_t known) {
   if (token == nullptr) fatal("%s: the token is null", call);
   if (checked()) {
     // First, because outside handlers the token names nothing that could be looked at.
     const gex::ThreadRecord& thread = gex::this_thread();
     if (thread.handler_depth == 0) fatal("%s: not in a request handler", call);
     if (thread.held_locks != 0) fatal("%s: not allowed while holding a handler-safe lock", call);
+    gex::require_flags(flags, known, call);
   }
   if (token->may_reply) return;
   fatal(token->header.is_reply() ? "%s: a reply handler cannot reply"
@@ -67,9 +89,9 @@ void check_payload(const char* call, std::size_t size, std::size_t limit, gex_Ev
 
 /// The state a reply needs; cheap, and always checked, because a second reply would take the place
 /// of another request's.
-inline void check_reply(const char* call, gex_Token_t token) {
+inline void check_reply(const char* call, gex_Token_t token, gex_Flags_t flags, gex_Flags_t known) {
   if (token == nullptr || checked() || !token->may_reply) [[unlikely]]
-    judge_reply(call, token);
+    judge_reply(call, token, flags, known);
 }
 
 /// The two ends of a request that takes the shortest way, if there is a link.
@@ -107,11 +129,15 @@ Outbound message(gex_AM_Index_t handler, Category category, unsigned numargs,
   return out;
 }
 
-/// An address of (tm, rank), or with the flag an offset into its bound segment.
-void* remote_address(void* address, gex_Rank_t jobrank, gex_Flags_t flags) {
+/// The bound segment of the endpoint that a reply goes to.
+const gex::PublishedSegment& segment_of_requester(gex_Token_t token) {
+  return gex::published_segment(token->header.endpoints().source_address(), token->header.source);
+}
+
+/// An address at a peer, or with the flag an offset into its bound segment.
+void* remote_address(void* address, const gex::PublishedSegment& segment, gex_Flags_t flags) {
   if ((flags & GEX_FLAG_PEER_SEG_OFFSET) == 0) return address;
-  return reinterpret_cast<void*>(gex::published_segment(jobrank).owner_address +
-                                 reinterpret_cast<std::uintptr_t>(address));
+  return reinterpret_cast<void*>(segment.owner_address + reinterpret_cast<std::uintptr_t>(address));
 }
 const void* local_address(const void* address, gex_EP_t endpoint, gex_Flags_t flags) {
   if ((flags & GEX_FLAG_SELF_SEG_OFFSET) == 0) return address;
@@ -126,7 +152,7 @@ constexpr bool immediate(gex_Flags_t flags) {
 /// A request that does not go the shortest way.
 [[gnu::noinline]] int request_short(gex_TM_t tm, gex_Rank_t rank, gex_AM_Index_t handler,
                                     gex_Flags_t flags, unsigned numargs, const gex_AM_Arg_t* args) {
-  if (checked()) check_request(Call::request_short, tm, rank, handler);
+  if (checked()) check_request(Call::request_short, tm, rank, handler, flags, short_flags);
   const gex::Peer peer = gex::resolve(tm, rank);
   if (immediate(flags) && !gex::am::may_have_room(peer.jobrank)) return 1;
   Outbound out = message(handler, Category::short_message, numargs, args);
@@ -158,7 +184,7 @@ constexpr bool immediate(gex_Flags_t flags) {
                                      const void* source_addr, std::size_t nbytes,
                                      gex_Event_t* lc_opt, gex_Flags_t flags, unsigned numargs,
                                      const gex_AM_Arg_t* args) {
-  if (checked()) check_request(Call::request_medium, tm, rank, handler);
+  if (checked()) check_request(Call::request_medium, tm, rank, handler, flags, medium_flags);
   const gex::Peer peer = gex::resolve(tm, rank);
   check_payload(name_of(Call::request_medium), nbytes, gex::am::max_medium(peer.jobrank), lc_opt,
                 false);
@@ -183,11 +209,13 @@ void check_descriptor(const char* call, gex_AM_SrcDesc_t sd, bool reply, bool is
 }
 
 void check_commit(const char* call, gex_AM_SrcDesc_t sd, bool reply, bool is_long,
-                  std::size_t nbytes, void* dest_addr, unsigned numargs, gex_AM_Index_t handler) {
+                  std::size_t nbytes, void* dest_addr, unsigned numargs, gex_AM_Index_t handler,
+                  gex_Flags_t flags) {
   check_descriptor(call, sd, reply, is_long);
   if (nbytes > sd->size) [[unlikely]]
     fatal("%s: %zu bytes are more than the %zu prepared", call, nbytes, sd->size);
   if (!checked()) return;
+  gex::require_flags(flags, GEX_FLAG_IMMEDIATE, call);
   if (numargs != sd->arg_count)
     fatal("%s: %u arguments, but %u were announced to Prepare", call, numargs,
           unsigned{sd->arg_count});
@@ -224,8 +252,10 @@ std::size_t prepare_limit(gex_Rank_t jobrank, bool is_long, const void* client_b
   return gex::am::max_long(jobrank, client_buf == nullptr ? GEX_FLAG_AM_PREPARE_LEAST_ALLOC : 0);
 }
 
-void check_limit_query(const char* call, gex_TM_t tm, gex_Rank_t rank, unsigned numargs) {
+void check_limit_query(const char* call, gex_TM_t tm, gex_Rank_t rank, gex_Flags_t flags,
+                       unsigned numargs) {
   if (!checked()) return;
+  gex::require_flags(flags, long_flags | limit_flags, call);
   gex::require_peer(tm, rank == GEX_RANK_INVALID ? 0 : rank, call);
   if (numargs > gex_AM_MaxArgs())
     fatal("%s: %u arguments are more than gex_AM_MaxArgs()", call, numargs);
@@ -241,22 +271,22 @@ unsigned int gex_AM_MaxArgs(void) {
 
 size_t gex_AM_MaxRequestLong(gex_TM_t tm, gex_Rank_t other_rank, const gex_Event_t*,
                              gex_Flags_t flags, unsigned int numargs) {
-  check_limit_query("gex_AM_MaxRequestLong", tm, other_rank, numargs);
+  check_limit_query("gex_AM_MaxRequestLong", tm, other_rank, flags, numargs);
   return gex::am::max_long(tm, other_rank, flags);
 }
 size_t gex_AM_MaxReplyLong(gex_TM_t tm, gex_Rank_t other_rank, const gex_Event_t*,
                            gex_Flags_t flags, unsigned int numargs) {
-  check_limit_query("gex_AM_MaxReplyLong", tm, other_rank, numargs);
+  check_limit_query("gex_AM_MaxReplyLong", tm, other_rank, flags, numargs);
   return gex::am::max_long(tm, other_rank, flags);
 }
-size_t gex_AM_MaxRequestMedium(gex_TM_t tm, gex_Rank_t other_rank, const gex_Event_t*, gex_Flags_t,
-                               unsigned int numargs) {
-  check_limit_query("gex_AM_MaxRequestMedium", tm, other_rank, numargs);
+size_t gex_AM_MaxRequestMedium(gex_TM_t tm, gex_Rank_t other_rank, const gex_Event_t*,
+                               gex_Flags_t flags, unsigned int numargs) {
+  check_limit_query("gex_AM_MaxRequestMedium", tm, other_rank, flags, numargs);
   return gex::am::max_medium(tm, other_rank);
 }
-size_t gex_AM_MaxReplyMedium(gex_TM_t tm, gex_Rank_t other_rank, const gex_Event_t*, gex_Flags_t,
-                             unsigned int numargs) {
-  check_limit_query("gex_AM_MaxReplyMedium", tm, other_rank, numargs);
+size_t gex_AM_MaxReplyMedium(gex_TM_t tm, gex_Rank_t other_rank, const gex_Event_t*,
+                             gex_Flags_t flags, unsigned int numargs) {
+  check_limit_query("gex_AM_MaxReplyMedium", tm, other_rank, flags, numargs);
   return gex::am::max_medium(tm, other_rank);
 }
 size_t gex_Token_MaxReplyLong(gex_Token_t token, const gex_Event_t*, gex_Flags_t flags,
@@ -322,7 +352,7 @@ int gex_am_request_long_(gex_TM_t tm, gex_Rank_t rank, gex_AM_Index_t handler,
                          gex_Event_t* lc_opt, gex_Flags_t flags, unsigned int numargs,
                          const gex_AM_Arg_t* args) {
   if (checked()) [[unlikely]]
-    check_request(Call::request_long, tm, rank, handler);
+    check_request(Call::request_long, tm, rank, handler, flags, long_flags);
   const gex::Peer peer = gex::resolve(tm, rank);
   check_payload(name_of(Call::request_long), nbytes, gex::am::max_long(peer.jobrank, 0), lc_opt,
                 false);
@@ -330,15 +360,21 @@ int gex_am_request_long_(gex_TM_t tm, gex_Rank_t rank, gex_AM_Index_t handler,
   out.endpoints = gex::am::endpoints_of(peer.local_endpoint, peer.endpoint);
   out.payload = local_address(source_addr, peer.local_endpoint, flags);
   out.size = nbytes;
-  out.destination = remote_address(dest_addr, peer.jobrank, flags);
-  if (gex::am::send_request(peer.jobrank, out, immediate(flags)) != 0) return 1;
+  out.destination = remote_address(dest_addr, peer.segment(), flags);
+  bool may_be_refused = immediate(flags);
+  if (gex::rma::goes_ahead(peer.segment(), peer.jobrank, nbytes)) {
+    if (gex::rma::put_ahead(peer, out.destination, out.payload, nbytes, may_be_refused)) return 1;
+    out.placed = true;
+    may_be_refused = false;
+  }
+  if (gex::am::send_request(peer.jobrank, out, may_be_refused) != 0) return 1;
   complete_locally(lc_opt);
   return 0;
 }
 
-int gex_am_reply_short_(gex_Token_t token, gex_AM_Index_t handler, gex_Flags_t,
+int gex_am_reply_short_(gex_Token_t token, gex_AM_Index_t handler, gex_Flags_t flags,
                         unsigned int numargs, const gex_AM_Arg_t* args) {
-  check_reply("gex_AM_ReplyShort", token);
+  check_reply("gex_AM_ReplyShort", token, flags, short_flags);
   if (gex::am::Link* link = express_reply_link(token)) [[likely]] {
     const std::uint32_t what = reply_what(token, handler, Category::short_message, numargs);
     if (gex::am::send_short(link, gex::shm::replies, what, args, numargs)) [[likely]] {
@@ -352,7 +388,7 @@ int gex_am_reply_short_(gex_Token_t token, gex_AM_Index_t handler, gex_Flags_t,
 int gex_am_reply_medium_(gex_Token_t token, gex_AM_Index_t handler, const void* source_addr,
                          size_t nbytes, gex_Event_t* lc_opt, gex_Flags_t flags,
                          unsigned int numargs, const gex_AM_Arg_t* args) {
-  check_reply("gex_AM_ReplyMedium", token);
+  check_reply("gex_AM_ReplyMedium", token, flags, medium_flags);
   gex::am::Link* link = express_reply_link(token);
   if (link != nullptr && (flags & GEX_FLAG_SELF_SEG_OFFSET) == 0 && !checked()) [[likely]] {
     const std::uint32_t what = reply_what(token, handler, Category::medium, numargs);
@@ -369,14 +405,17 @@ int gex_am_reply_medium_(gex_Token_t token, gex_AM_Index_t handler, const void* 
 int gex_am_reply_long_(gex_Token_t token, gex_AM_Index_t handler, const void* source_addr,
                        size_t nbytes, void* dest_addr, gex_Event_t* lc_opt, gex_Flags_t flags,
                        unsigned int numargs, const gex_AM_Arg_t* args) {
-  check_reply("gex_AM_ReplyLong", token);
+  check_reply("gex_AM_ReplyLong", token, flags, long_flags);
   check_payload("gex_AM_ReplyLong", nbytes, gex::am::max_long(token->header.source, 0), lc_opt,
                 true);
   Outbound out = message(handler, Category::long_message, numargs, args);
   out.payload = local_address(source_addr, token->endpoint, flags);
   out.size = nbytes;
-  out.destination = remote_address(dest_addr, token->header.source, flags);
-  gex::am::send_reply(token, out);
+  out.destination = remote_address(dest_addr, segment_of_requester(token), flags);
+  if (gex::rma::goes_ahead(segment_of_requester(token), token->header.source, nbytes))
+    gex::rma::reply_after_put(token, out);
+  else
+    gex::am::send_reply(token, out);
   complete_locally(lc_opt);
   return 0;
 }
@@ -397,8 +436,7 @@ gex_AM_SrcDesc_t gex_AM_PrepareRequestMedium(gex_TM_t tm, gex_Rank_t rank, const
                                              gex_Event_t* lc_opt, gex_Flags_t flags,
                                              unsigned int numargs) {
   const Call call = Call::prepare_request_medium;
-  check_context(call);
-  if (checked()) gex::require_peer(tm, rank, name_of(call));
+  if (checked()) check_start(call, tm, rank, flags, medium_flags | limit_flags);
   const std::size_t limit = prepare_limit(gex::resolve(tm, rank).jobrank, false, client_buf);
   return gex::am::prepare_request(
       tm, rank,
@@ -411,8 +449,7 @@ gex_AM_SrcDesc_t gex_AM_PrepareRequestLong(gex_TM_t tm, gex_Rank_t rank, const v
                                            void* dest_addr, gex_Event_t* lc_opt, gex_Flags_t flags,
                                            unsigned int numargs) {
   const Call call = Call::prepare_request_long;
-  check_context(call);
-  if (checked()) gex::require_peer(tm, rank, name_of(call));
+  if (checked()) check_start(call, tm, rank, flags, long_flags | limit_flags);
   const std::size_t limit = prepare_limit(gex::resolve(tm, rank).jobrank, true, client_buf);
   return gex::am::prepare_request(
       tm, rank,
@@ -425,7 +462,7 @@ gex_AM_SrcDesc_t gex_AM_PrepareReplyMedium(gex_Token_t token, const void* client
                                            gex_Event_t* lc_opt, gex_Flags_t flags,
                                            unsigned int numargs) {
   const char* call = "gex_AM_PrepareReplyMedium";
-  check_reply(call, token);
+  check_reply(call, token, flags, medium_flags | limit_flags);
   return gex::am::prepare_reply(
       token,
       prepare_arguments(call, client_buf, least_payload, most_payload, nullptr, false, true, lc_opt,
@@ -437,7 +474,7 @@ gex_AM_SrcDesc_t gex_AM_PrepareReplyLong(gex_Token_t token, const void* client_b
                                          gex_Event_t* lc_opt, gex_Flags_t flags,
                                          unsigned int numargs) {
   const char* call = "gex_AM_PrepareReplyLong";
-  check_reply(call, token);
+  check_reply(call, token, flags, long_flags | limit_flags);
   return gex::am::prepare_reply(
       token, prepare_arguments(call, client_buf, least_payload, most_payload, dest_addr, true, true,
                                lc_opt, flags, numargs,
@@ -447,27 +484,52 @@ gex_AM_SrcDesc_t gex_AM_PrepareReplyLong(gex_Token_t token, const void* client_b
 int gex_am_commit_request_medium_(gex_AM_SrcDesc_t sd, gex_AM_Index_t handler, size_t nbytes,
                                   gex_Flags_t flags, unsigned int numargs,
                                   const gex_AM_Arg_t* args) {
-  check_commit("gex_AM_CommitRequestMedium", sd, false, false, nbytes, nullptr, numargs, handler);
-  return gex::am::commit(sd, handler, nbytes, nullptr, flags, numargs, args);
+  check_commit("gex_AM_CommitRequestMedium", sd, false, false, nbytes, nullptr, numargs, handler,
+               flags);
+  Outbound out = message(handler, Category::medium, numargs, args);
+  out.size = nbytes;
+  return gex::am::commit(sd, out, flags);
 }
 int gex_am_commit_reply_medium_(gex_AM_SrcDesc_t sd, gex_AM_Index_t handler, size_t nbytes,
                                 gex_Flags_t flags, unsigned int numargs, const gex_AM_Arg_t* args) {
-  check_commit("gex_AM_CommitReplyMedium", sd, true, false, nbytes, nullptr, numargs, handler);
-  return gex::am::commit(sd, handler, nbytes, nullptr, flags, numargs, args);
+  check_commit("gex_AM_CommitReplyMedium", sd, true, false, nbytes, nullptr, numargs, handler,
+               flags);
+  Outbound out = message(handler, Category::medium, numargs, args);
+  out.size = nbytes;
+  return gex::am::commit(sd, out, flags);
 }
 int gex_am_commit_request_long_(gex_AM_SrcDesc_t sd, gex_AM_Index_t handler, size_t nbytes,
                                 void* dest_addr, gex_Flags_t flags, unsigned int numargs,
                                 const gex_AM_Arg_t* args) {
-  check_commit("gex_AM_CommitRequestLong", sd, false, true, nbytes, dest_addr, numargs, handler);
-  dest_addr = remote_address(dest_addr, gex::resolve(sd->tm, sd->rank).jobrank, sd->flags);
-  return gex::am::commit(sd, handler, nbytes, dest_addr, flags, numargs, args);
+  check_commit("gex_AM_CommitRequestLong", sd, false, true, nbytes, dest_addr, numargs, handler,
+               flags);
+  const gex::Peer peer = gex::resolve(sd->tm, sd->rank);
+  dest_addr = remote_address(dest_addr, peer.segment(), sd->flags);
+  Outbound out = message(handler, Category::long_message, numargs, args);
+  out.size = nbytes;
+  out.destination = dest_addr;
+  if (gex::rma::goes_ahead(peer.segment(), peer.jobrank, nbytes)) {
+    if (gex::rma::put_ahead(peer, dest_addr, sd->address, nbytes, immediate(flags))) return 1;
+    out.placed = true;
+    flags &= ~GEX_FLAG_IMMEDIATE;
+  }
+  return gex::am::commit(sd, out, flags);
 }
 int gex_am_commit_reply_long_(gex_AM_SrcDesc_t sd, gex_AM_Index_t handler, size_t nbytes,
                               void* dest_addr, gex_Flags_t flags, unsigned int numargs,
                               const gex_AM_Arg_t* args) {
-  check_commit("gex_AM_CommitReplyLong", sd, true, true, nbytes, dest_addr, numargs, handler);
-  dest_addr = remote_address(dest_addr, sd->token->header.source, sd->flags);
-  return gex::am::commit(sd, handler, nbytes, dest_addr, flags, numargs, args);
+  check_commit("gex_AM_CommitReplyLong", sd, true, true, nbytes, dest_addr, numargs, handler,
+               flags);
+  const gex::PublishedSegment& segment = segment_of_requester(sd->token);
+  Outbound out = message(handler, Category::long_message, numargs, args);
+  out.size = nbytes;
+  out.destination = remote_address(dest_addr, segment, sd->flags);
+  if (!gex::rma::goes_ahead(segment, sd->token->header.source, nbytes))
+    return gex::am::commit(sd, out, flags);
+  out.payload = sd->address;
+  gex::rma::reply_after_put(sd->token, out);
+  gex::am::cancel(sd);
+  return 0;
 }
 
 namespace {

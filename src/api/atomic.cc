@@ -129,6 +129,7 @@ void gex_AD_Create(gex_AD_t* ad_p, gex_TM_t tm, gex_DT_t dt, gex_OP_t ops, gex_F
   gex::Team& team = gex::require_team(tm, call);
   if (ad_p == nullptr) fatal("%s: ad_p is null", call);
   require_arguments(dt, ops, flags, call);
+  gex::require_capability(team.endpoint, GEX_EP_CAPABILITY_AD, call);
   *ad_p = gex::atomic::create(team, dt, ops, flags);
 }
 

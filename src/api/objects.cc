@@ -1,4 +1,4 @@
-// Entry points: clients, endpoints, segments, teams.
+// Entry points: clients, endpoints, teams.
 
 #include <gasnetex.h>
 
@@ -14,7 +14,6 @@
 #include "coll/coll.h"
 #include "core/objects.h"
 #include "core/progress.h"
-#include "core/published.h"
 #include "core/refuse.h"
 #include "core/restricted.h"
 #include "core/team.h"
@@ -47,23 +46,6 @@ gex_EP_t local_endpoint(gex_TM_t tm, const char* call) {
   return GEX_IS_PAIR_(tm) ? gex::resolve(tm, 0).local_endpoint : Team::from(tm).endpoint;
 }
 
-/// The segment bound to (tm, rank), as far as it was published here; the own one always.
-gex::PublishedSegment bound_segment(gex_TM_t tm, gex_Rank_t rank, Call call) {
-  if (checked()) gex::require_peer(tm, rank, name_of(call));
-  const gex::Peer peer = gex::resolve(tm, rank);
-  const gex_Segment_t own =
-      peer.jobrank == gex_proc_.jobrank ? peer.local_endpoint->segment : nullptr;
-  if (own == nullptr) return gex::published_segment(peer.jobrank);
-  return {reinterpret_cast<std::uintptr_t>(own->address), own->size, own->address};
-}
-
-void answer(const gex::PublishedSegment& segment, void** owneraddr_p, void** localaddr_p,
-            uintptr_t* size_p) {
-  if (owneraddr_p != nullptr) *owneraddr_p = reinterpret_cast<void*>(segment.owner_address);
-  if (localaddr_p != nullptr) *localaddr_p = segment.mapped;
-  if (size_p != nullptr) *size_p = segment.size;
-}
-
 void idle_poll() noexcept {
   gex::poll();
 }
@@ -84,6 +66,17 @@ void start_library() {
   gex::process().job->barrier();
 }
 
+constexpr gex_Flags_t size_queries =
+    GEX_FLAG_TM_SCRATCH_SIZE_RECOMMENDED | GEX_FLAG_TM_SCRATCH_SIZE_MIN;
+
+/// Whether the call only asks for a size; checked mode: with no flags but these.
+bool is_size_query(gex_Flags_t flags, gex_Flags_t known, Call call) {
+  gex::require_flags(flags, known | size_queries, name_of(call));
+  if (checked() && (flags & size_queries) == size_queries)
+    fatal("%s: both size queries at once", name_of(call));
+  return (flags & size_queries) != 0;
+}
+
 void check_split(const Team& parent, gex_TM_t* new_tm_p, int color, void* scratch,
                  std::size_t scratch_size, gex_Flags_t flags) {
   if (new_tm_p == nullptr) return;
@@ -96,11 +89,12 @@ void check_split(const Team& parent, gex_TM_t* new_tm_p, int color, void* scratc
           scratch);
 }
 
+constexpr gex_Flags_t scratch_forms = GEX_FLAG_TM_SYMMETRIC_SCRATCH | GEX_FLAG_TM_LOCAL_SCRATCH |
+                                      GEX_FLAG_TM_GLOBAL_SCRATCH | GEX_FLAG_TM_NO_SCRATCH;
+
 void check_create(const Team& parent, const gex_EP_Location_t* args, std::size_t numargs,
                   const gex_Addr_t* scratch_addrs, std::size_t scratch_size, gex_Flags_t flags) {
-  const gex_Flags_t scratch_flags =
-      flags & (GEX_FLAG_TM_SYMMETRIC_SCRATCH | GEX_FLAG_TM_LOCAL_SCRATCH |
-               GEX_FLAG_TM_GLOBAL_SCRATCH | GEX_FLAG_TM_NO_SCRATCH);
+  const gex_Flags_t scratch_flags = flags & scratch_forms;
   if (scratch_flags == 0 || (scratch_flags & (scratch_flags - 1)) != 0)
     fatal(
         "gex_TM_Create: exactly one of the SYMMETRIC, LOCAL, GLOBAL and NO_SCRATCH flags is "
@@ -125,14 +119,13 @@ void check_create(const Team& parent, const gex_EP_Location_t* args, std::size_t
 
 extern "C" {
 
-void (*gasnet_client_attach_hook)(void*, uintptr_t) = nullptr;
-
 int gex_Client_Init(gex_Client_t* client_p, gex_EP_t* ep_p, gex_TM_t* tm_p, const char* client_name,
                     int*, char***, gex_Flags_t flags) {
   const char* call = name_of(Call::client_init);
-  if (gex::only_client() != nullptr)
-    return refuse(GASNET_ERR_RESOURCE, call, "this process has its one client already");
-  start_library();
+  if (gex_proc_.jobsize == 0)
+    start_library();
+  else
+    check_context(Call::client_init);
   if (client_p == nullptr || ep_p == nullptr || tm_p == nullptr)
     fatal("%s: an output pointer is null", call);
   if (!is_client_name(client_name))
@@ -140,9 +133,16 @@ int gex_Client_Init(gex_Client_t* client_p, gex_EP_t* ep_p, gex_TM_t* tm_p, cons
           client_name != nullptr ? client_name : "(null)");
   if ((flags & ~(GEX_FLAG_USES_GASNET1 | GEX_FLAG_DEFER_THREADS)) != 0)
     fatal("%s: unknown flags 0x%x", call, flags);
-  *client_p = gex::create_client(client_name, flags);
-  *ep_p = (*client_p)->endpoint;
-  *tm_p = gex::team::create_primordial(*client_p).handle();
+  if (gex::find_client(client_name) != nullptr)
+    return refuse(GASNET_ERR_BAD_ARG, call, "this process has a client of that name already");
+  if ((flags & GEX_FLAG_USES_GASNET1) != 0 && gex_proc_.gasnet1_team != GEX_TM_INVALID)
+    return refuse(GASNET_ERR_BAD_ARG, call, "another client has GEX_FLAG_USES_GASNET1 already");
+  const gex_Client_t client = gex::create_client(client_name, flags);
+  if (client == nullptr)
+    return refuse(GASNET_ERR_RESOURCE, call, "this process has 16 clients already");
+  *client_p = client;
+  *ep_p = client->endpoint;
+  *tm_p = gex::team::create_primordial(client).handle();
   if ((flags & GEX_FLAG_USES_GASNET1) != 0) gex_proc_.gasnet1_team = *tm_p;
   return GASNET_OK;
 }
@@ -160,12 +160,6 @@ void gex_Client_SetCData(gex_Client_t client, const void* val) {
 void* gex_Client_QueryCData(gex_Client_t client) {
   return const_cast<void*>(require(client, __func__)->client_data);
 }
-void gex_Segment_SetCData(gex_Segment_t seg, const void* val) {
-  require(seg, __func__)->client_data = val;
-}
-void* gex_Segment_QueryCData(gex_Segment_t seg) {
-  return const_cast<void*>(require(seg, __func__)->client_data);
-}
 void gex_EP_SetCData(gex_EP_t ep, const void* val) {
   require(ep, __func__)->client_data = val;
 }
@@ -177,60 +171,6 @@ void gex_TM_SetCData(gex_TM_t tm, const void* val) {
 }
 void* gex_TM_QueryCData(gex_TM_t tm) {
   return const_cast<void*>(gex::require_team(tm, __func__).client_data);
-}
-
-gex_Client_t gex_Segment_QueryClient(gex_Segment_t seg) {
-  return require(seg, __func__)->client;
-}
-gex_Flags_t gex_Segment_QueryFlags(gex_Segment_t seg) {
-  return require(seg, __func__)->flags;
-}
-void* gex_Segment_QueryAddr(gex_Segment_t seg) {
-  return require(seg, __func__)->address;
-}
-uintptr_t gex_Segment_QuerySize(gex_Segment_t seg) {
-  return require(seg, __func__)->size;
-}
-
-int gex_Segment_Attach(gex_Segment_t* segment_p, gex_TM_t tm, uintptr_t size) {
-  const char* call = name_of(Call::segment_attach);
-  check_context(Call::segment_attach);
-  Team& team = gex::require_team(tm, call);
-  if (segment_p == nullptr) return refuse(GASNET_ERR_BAD_ARG, call, "segment_p is null");
-  if (tm != team.client->team)
-    return refuse(GASNET_ERR_BAD_ARG, call, "the team is not the primordial one");
-  if (team.endpoint->segment != nullptr)
-    return refuse(GASNET_ERR_RESOURCE, call, "the endpoint has a segment already");
-  // A caller with a bad size must not leave the others waiting, so these end the job.
-  if (size == 0 || size % GASNET_PAGESIZE != 0)
-    fatal("%s: the size %zu is not a non-zero multiple of %u bytes", call,
-          static_cast<std::size_t>(size), unsigned{GASNET_PAGESIZE});
-  if (size > gasnet_getMaxLocalSegmentSize())
-    fatal("%s: the size %zu is above gasnet_getMaxLocalSegmentSize() = %zu (GASNET_MAX_SEGSIZE)",
-          call, static_cast<std::size_t>(size),
-          static_cast<std::size_t>(gasnet_getMaxLocalSegmentSize()));
-  const int result = gex::team::attach(segment_p, team, size);
-  if (result == GASNET_OK && gasnet_client_attach_hook != nullptr)
-    gasnet_client_attach_hook((*segment_p)->address, (*segment_p)->size);
-  return result;
-}
-
-int gex_Segment_QueryBound(gex_TM_t tm, gex_Rank_t rank, void** owneraddr_p, void** localaddr_p,
-                           uintptr_t* size_p) {
-  check_context(Call::query_bound);
-  const gex::PublishedSegment segment = bound_segment(tm, rank, Call::query_bound);
-  if (segment.size == 0) return 1;
-  answer(segment, owneraddr_p, localaddr_p, size_p);
-  return 0;
-}
-
-gex_Event_t gex_EP_QueryBoundSegmentNB(gex_TM_t tm, gex_Rank_t rank, void** owneraddr_p,
-                                       void** localaddr_p, uintptr_t* size_p, gex_Flags_t flags) {
-  const Call call = Call::query_bound_nb;
-  if ((flags & GEX_FLAG_IMMEDIATE) == 0) check_context(call);
-  gex::require_flags(flags, GEX_FLAG_IMMEDIATE, name_of(call));
-  answer(bound_segment(tm, rank, call), owneraddr_p, localaddr_p, size_p);
-  return GEX_EVENT_INVALID;
 }
 
 gex_Client_t gex_TM_QueryClient(gex_TM_t tm) {
@@ -253,8 +193,7 @@ size_t gex_TM_Split(gex_TM_t* new_tm_p, gex_TM_t parent_tm, int color, int key, 
                     size_t scratch_size, gex_Flags_t flags) {
   check_context(Call::split);
   Team& parent = gex::require_team(parent_tm, name_of(Call::split));
-  const bool query =
-      (flags & (GEX_FLAG_TM_SCRATCH_SIZE_RECOMMENDED | GEX_FLAG_TM_SCRATCH_SIZE_MIN)) != 0;
+  const bool query = is_size_query(flags, GEX_FLAG_TM_NO_SCRATCH, Call::split);
   if (checked() && !query) check_split(parent, new_tm_p, color, scratch_addr, scratch_size, flags);
   return gex::team::split(new_tm_p, parent, color, key, scratch_addr, scratch_size, flags);
 }
@@ -264,8 +203,8 @@ size_t gex_TM_Create(gex_TM_t* new_tms, size_t num_new_tms, gex_TM_t parent_tm,
                      size_t scratch_size, gex_Flags_t flags) {
   check_context(Call::create);
   Team& parent = gex::require_team(parent_tm, name_of(Call::create));
-  const bool query =
-      (flags & (GEX_FLAG_TM_SCRATCH_SIZE_RECOMMENDED | GEX_FLAG_TM_SCRATCH_SIZE_MIN)) != 0;
+  const bool query = is_size_query(
+      flags, scratch_forms | GEX_FLAG_SCRATCH_SEG_OFFSET | GEX_FLAG_RANK_IS_JOBRANK, Call::create);
   if (checked() && !query && numargs != 0)
     check_create(parent, args, numargs, scratch_addrs, scratch_size, flags);
   return gex::team::create(new_tms, num_new_tms, parent, args, numargs, scratch_addrs, scratch_size,
@@ -309,6 +248,24 @@ gex_EP_Location_t gex_TM_TranslateRankToEP(gex_TM_t tm, gex_Rank_t rank, gex_Fla
   return {peer.jobrank, peer.endpoint};
 }
 
+int gex_EP_Create(gex_EP_t* ep_p, gex_Client_t client, gex_EP_Capabilities_t capabilities,
+                  gex_Flags_t flags) {
+  const char* call = name_of(Call::ep_create);
+  check_context(Call::ep_create);
+  require(client, call);
+  if (ep_p == nullptr) return refuse(GASNET_ERR_BAD_ARG, call, "ep_p is null");
+  if (capabilities == 0) return refuse(GASNET_ERR_BAD_ARG, call, "no capability is given");
+  if ((capabilities & ~GEX_EP_CAPABILITY_ALL) != 0)
+    return refuse(GASNET_ERR_BAD_ARG, call, "there is no such capability");
+  if ((flags & ~GEX_FLAG_HINT_ACCEL_ALL) != 0)
+    return refuse(GASNET_ERR_BAD_ARG, call, "unknown flags");
+  const gex_EP_t endpoint = gex::create_endpoint(client, capabilities, flags);
+  if (endpoint == nullptr)
+    return refuse(GASNET_ERR_RESOURCE, call, "the client has GASNET_MAXEPS endpoints already");
+  *ep_p = endpoint;
+  return GASNET_OK;
+}
+
 gex_Client_t gex_EP_QueryClient(gex_EP_t ep) {
   return require(ep, __func__)->client;
 }
@@ -322,24 +279,10 @@ gex_EP_Index_t gex_EP_QueryIndex(gex_EP_t ep) {
   return require(ep, __func__)->index;
 }
 
-int gex_EP_PublishBoundSegment(gex_TM_t tm, gex_EP_t* eps, size_t num_eps, gex_Flags_t flags) {
-  check_context(Call::publish);
-  Team& team = gex::require_team(tm, name_of(Call::publish));
-  const char* call = name_of(Call::publish);
-  gex::require_flags(flags, 0, call);
-  if (eps == nullptr && num_eps != 0) fatal("%s: the array of endpoints is null", call);
-  for (std::size_t i = 0; i < num_eps; ++i) {
-    if (eps[i] == GEX_EP_INVALID) fatal("%s: endpoint %zu is GEX_EP_INVALID", call, i);
-    if (std::find(eps, eps + i, eps[i]) != eps + i)
-      fatal("%s: endpoint %zu stands twice in the array", call, i);
-  }
-  return gex::team::publish(team, eps, num_eps);
-}
-
 int gex_EP_RegisterHandlers(gex_EP_t ep, gex_AM_Entry_t* table, size_t numentries) {
   check_context(Call::register_handlers);
   const char* call = name_of(Call::register_handlers);
-  require(ep, call);
+  gex::require_capability(require(ep, call), GEX_EP_CAPABILITY_AM, call);
   if (table == nullptr && numentries != 0) fatal("%s: the table is null", call);
   return gex::am::register_handlers(ep, table, numentries, call);
 }

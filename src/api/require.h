@@ -5,6 +5,7 @@
 #include <gasnetex.h>
 
 #include "base/error.h"
+#include "core/objects.h"
 #include "core/process.h"
 
 namespace gex {
@@ -42,6 +43,15 @@ inline void require_flags(gex_Flags_t flags, gex_Flags_t allowed, const char* ca
 inline void require_value_size(std::size_t nbytes, const char* call) noexcept {
   if (nbytes == 0 || nbytes > sizeof(gex_RMA_Value_t)) [[unlikely]]
     fatal("%s: %zu bytes are not 1 to 8", call, nbytes);
+}
+
+/// Checked mode: the endpoint was made for that kind of communication.
+inline void require_capability(gex_EP_t endpoint, gex_EP_Capabilities_t capability,
+                               const char* call) noexcept {
+  if (!checked() || (endpoint->capabilities & capability) != 0) return;
+  const char* const names[] = {"RMA", "AM", "VIS", "COLL", "AD"};
+  fatal("%s: endpoint %u was created without GEX_EP_CAPABILITY_%s", call, unsigned{endpoint->index},
+        names[__builtin_ctz(capability)]);
 }
 
 }  // namespace gex

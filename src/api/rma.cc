@@ -26,6 +26,8 @@ Transfer begin(Call call, gex_TM_t tm, gex_Rank_t rank, const void* local, void*
   gex::check_context(call);
   if (gex::checked()) {
     gex::require_peer(tm, rank, name_of(call));
+    gex::require_capability(gex::resolve(tm, rank).local_endpoint, GEX_EP_CAPABILITY_RMA,
+                            name_of(call));
     gex::require_flags(flags, known_flags, name_of(call));
   }
   return gex::rma::resolve_transfer(tm, rank, local, remote, size, flags, name_of(call));

@@ -35,6 +35,7 @@ Operation begin(const Kind& kind, gex_TM_t tm, gex_Rank_t rank, gex_Flags_t flag
   const char* call = name_of(kind.call);
   if (checked() && !empty) {
     gex::require_peer(tm, rank, call);
+    gex::require_capability(gex::resolve(tm, rank).local_endpoint, GEX_EP_CAPABILITY_VIS, call);
     const bool has_leaf = kind.direction == Direction::put && kind.form != Form::blocking;
     gex::require_flags(flags, GEX_FLAG_IMMEDIATE | (has_leaf ? GEX_FLAG_ENABLE_LEAF_LC : 0), call);
   }

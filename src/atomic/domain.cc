@@ -50,7 +50,7 @@ void tell_ways(const Team& team, const Arguments& arguments) {
 Domain::Domain(Team& over, gex_DT_t type, gex_OP_t operation_set, gex_Flags_t creation_flags)
     : gex_DomainPrefix_{} {
   displacement[0] = over.displacements();
-  displacement[1] = Team::from(over.client->team).displacements();
+  displacement[1] = over.displacements_by_jobrank();
   team = over.handle();
   data_type = type;
   operations = operation_set;

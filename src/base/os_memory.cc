@@ -151,6 +151,10 @@ int populate(std::span<std::byte> range) noexcept {
   return 0;
 }
 
+int discard(std::span<std::byte> range) noexcept {
+  return ::madvise(range.data(), range.size(), MADV_REMOVE) == 0 ? 0 : errno;
+}
+
 int advise_huge_pages(std::span<std::byte> range) noexcept {
   return ::madvise(range.data(), range.size(), MADV_HUGEPAGE) == 0 ? 0 : errno;
 }

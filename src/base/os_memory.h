@@ -89,6 +89,10 @@ class Mapping {
 /// the error number.
 int populate(std::span<std::byte> range) noexcept;
 
+/// Gives the pages of a mapped range of a memory file back to the system, which has zero bytes
+/// then. Returns 0 or the error number: a file system that cannot do so keeps pages and contents.
+int discard(std::span<std::byte> range) noexcept;
+
 /// Asks for transparent huge pages in a range; whether they come is the system's decision (see
 /// `huge_pages`). Returns 0 or the error number, EINVAL if the kernel has none.
 int advise_huge_pages(std::span<std::byte> range) noexcept;

@@ -8,6 +8,9 @@
 #include <memory>
 #include <string>
 
+#include "base/os_memory.h"
+#include "shm/message.h"
+
 namespace gex {
 class Team;
 }
@@ -30,6 +33,9 @@ struct _gex_Segment {
   const void* client_data = nullptr;
   std::byte* address = nullptr;
   std::uintptr_t size = 0;
+  bool shared = false;         ///< in this process's part of the neighborhood's memory
+  gex::os::Mapping pages;      ///< memory of the library's that is not shared
+  std::uint32_t bindings = 0;  ///< endpoints it is bound to
 
   bool contains(const void* start, std::size_t bytes) const noexcept {
     const auto offset = static_cast<std::uintptr_t>(static_cast<const std::byte*>(start) - address);
@@ -41,21 +47,24 @@ struct _gex_Segment {
 struct _gex_EP : gex_EndpointPrefix_ {
   /// Handler table; entries without a function have one that ends the job (am/handlers.cc).
   gex_AM_Entry_t handlers[256];
+  gex_EP_Capabilities_t capabilities;
+
+  unsigned address() const noexcept { return gex::endpoint_address(client->index, index); }
 };
 
 namespace gex {
 
+static_assert(GASNET_MAXEPS == max_endpoints);
+
 namespace detail {
-extern gex_Client_t the_client;
-/// Endpoints by address (Endpoints::target_address in shm/message.h).
-inline constexpr unsigned endpoint_addresses = 1024;
 extern gex_EP_t endpoint_table[endpoint_addresses];
 }  // namespace detail
 
-/// The client of this process, or null before gex_Client_Init.
-inline gex_Client_t only_client() noexcept {
-  return detail::the_client;
-}
+/// The client of that name, or null.
+gex_Client_t find_client(const char* name) noexcept;
+/// The client of GASNet-1's calls: the one made with GEX_FLAG_USES_GASNET1, else the first; null
+/// before gex_Client_Init.
+gex_Client_t gasnet1_client() noexcept;
 
 /// The endpoint at that address of this process, or null.
 inline gex_EP_t endpoint_at(unsigned address) noexcept {
@@ -63,11 +72,17 @@ inline gex_EP_t endpoint_at(unsigned address) noexcept {
 }
 /// The endpoint with that client and index in this process, or null.
 inline gex_EP_t find_endpoint(unsigned client, unsigned index) noexcept {
-  const unsigned address = client | index << 4;
-  return client < 16 && address < detail::endpoint_addresses ? endpoint_at(address) : nullptr;
+  return client < max_clients && index < max_endpoints
+             ? endpoint_at(endpoint_address(client, index))
+             : nullptr;
 }
 
-/// Makes a client with its primordial endpoint. Names are checked by the caller.
+/// Makes a client with its primordial endpoint; null when a process cannot have one more. Names are
+/// checked by the caller. One thread at a time.
 gex_Client_t create_client(const char* name, gex_Flags_t flags);
+
+/// Makes an endpoint of the client's; null when it cannot have one more. Any thread.
+gex_EP_t create_endpoint(gex_Client_t client, gex_EP_Capabilities_t capabilities,
+                         gex_Flags_t flags);
 
 }  // namespace gex

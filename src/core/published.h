@@ -1,6 +1,9 @@
 #pragma once
 // Published segments: where the bound segment of every endpoint that was published to this process
-// lies, in its owner and here. Attach and Publish write it; teams' displacement arrays follow.
+// lies, in its owner and here. Attach, Bind and Publish write it; teams' displacement arrays
+// follow.
+//
+// An endpoint's own entry is read by any thread; it is written while that endpoint is idle.
 
 #include <gasnetex.h>
 
@@ -25,11 +28,13 @@ struct PublishedSegment {
   }
 };
 
-/// The entry of a process's primordial endpoint; size() 0 before it was published here.
-const PublishedSegment& published_segment(gex_Rank_t jobrank) noexcept;
+/// The entry of the endpoint with that address (endpoint_address in shm/message.h) in that process;
+/// size 0 before it was published here.
+const PublishedSegment& published_segment(unsigned endpoint_address, gex_Rank_t jobrank) noexcept;
 
 /// Records a publication; the displacement arrays are rewritten by `refresh_displacements`.
-void publish_segment(gex_Rank_t jobrank, const PublishedSegment& segment);
+void publish_segment(unsigned endpoint_address, gex_Rank_t jobrank,
+                     const PublishedSegment& segment) noexcept;
 
 /// Rewrites the displacement array of every team. In checked mode nobody reads them.
 void refresh_displacements() noexcept;

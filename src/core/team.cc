@@ -8,7 +8,6 @@
 #include "base/error.h"
 #include "base/immortal.h"
 #include "core/process.h"
-#include "core/published.h"
 
 namespace gex {
 
@@ -17,7 +16,6 @@ namespace {
 struct LiveTeams {
   std::mutex mutex;
   std::vector<Team*> teams;
-  std::vector<PublishedSegment> segments;
 };
 Immortal<LiveTeams> live_teams;
 LiveTeams& live() noexcept {
@@ -44,7 +42,7 @@ Team::Team(gex_Client_t owner, gex_EP_t local_endpoint,
            const std::vector<gex_EP_Location_t>& members, gex_Rank_t own,
            gex_Flags_t creation_flags, TeamId identity)
     : TeamRecord(identity, Endpoints::make(owner->index, local_endpoint->index, 0), members),
-      gex_TeamPrefix_{} {
+      TeamPrefix{} {
   rank = own;
   size = static_cast<gex_Rank_t>(members.size());
   client = owner;
@@ -73,24 +71,28 @@ gex_Rank_t Team::rank_of(gex_Rank_t jobrank) const noexcept {
   return found == ranks_.end() ? GEX_RANK_INVALID : found->second;
 }
 
+const std::intptr_t* Team::displacements_by_jobrank() {
+  const bool primordial = std::all_of(members_.begin(), members_.end(),
+                                      [](const auto& member) { return member.gex_ep_index == 0; });
+  if (primordial) return Team::from(client->team).displacements();
+  LiveTeams& all = live();
+  const std::lock_guard lock(all.mutex);
+  by_jobrank_.resize(gex_proc_.jobsize, GEX_NOT_MAPPED_);
+  refresh_displacements();
+  return by_jobrank_.data();
+}
+
 void Team::refresh_displacements() noexcept {
   if (checked()) return;
   auto* const displacement = reinterpret_cast<std::intptr_t*>(this + 1);
   for (gex_Rank_t r = 0; r < size; ++r)
-    displacement[r] = published_segment(jobrank_of(r)).displacement();
-}
-
-const PublishedSegment& published_segment(gex_Rank_t jobrank) noexcept {
-  static const PublishedSegment none;
-  const LiveTeams& all = live();
-  return jobrank < all.segments.size() ? all.segments[jobrank] : none;
-}
-
-void publish_segment(gex_Rank_t jobrank, const PublishedSegment& segment) {
-  LiveTeams& all = live();
-  const std::lock_guard lock(all.mutex);
-  if (all.segments.size() < process().job->size()) all.segments.resize(process().job->size());
-  all.segments[jobrank] = segment;
+    displacement[r] =
+        published_segment(endpoint_address(client->index, endpoint_of(r)), jobrank_of(r))
+            .displacement();
+  for (gex_Rank_t jobrank = 0; jobrank < by_jobrank_.size(); ++jobrank) {
+    const gex_Rank_t member = rank_of(jobrank);
+    if (member != GEX_RANK_INVALID) by_jobrank_[jobrank] = displacement[member];
+  }
 }
 
 void refresh_displacements() noexcept {

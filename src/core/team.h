@@ -10,6 +10,7 @@
 
 #include "core/objects.h"
 #include "core/process.h"
+#include "core/published.h"
 #include "shm/message.h"
 
 namespace gex {
@@ -19,7 +20,8 @@ namespace coll {
 class TeamCollectives;  // coll/team_collectives.h
 }
 
-/// Identifies a team to all of its members: the jobrank of its rank 0 and a number of that process.
+/// Identifies a team to all of its members: the endpoint of its rank 0 and a number of that
+/// process.
 using TeamId = std::uint64_t;
 
 /// What the library alone knows of a team. It lies before what clients read, behind which, at a
@@ -41,9 +43,14 @@ class alignas(64) TeamRecord {
   Endpoints from_here_;
   std::vector<gex_EP_Location_t> members_;
   std::unordered_map<gex_Rank_t, gex_Rank_t> ranks_;  ///< empty for the primordial team
+  std::vector<std::intptr_t> by_jobrank_;             ///< displacements, once somebody asks
 };
 
-class Team : public TeamRecord, public gex_TeamPrefix_ {
+/// What clients read, in a cache line of its own: a plain base would begin in the padding of the
+/// record.
+struct alignas(64) TeamPrefix : gex_TeamPrefix_ {};
+
+class Team : public TeamRecord, public TeamPrefix {
  public:
   /// `members` in rank order; `own` is this process's rank among them.
   static Team* create(gex_Client_t owner, gex_EP_t local_endpoint,
@@ -79,13 +86,17 @@ class Team : public TeamRecord, public gex_TeamPrefix_ {
     return {static_cast<std::uint16_t>(from_here_.bits |
                                        Endpoints::make(0, 0, member.gex_ep_index).bits)};
   }
-  /// GEX_RANK_INVALID if that process has no endpoint in the team.
+  /// The lowest if that process has several endpoints in the team, GEX_RANK_INVALID if it has none.
   gex_Rank_t rank_of(gex_Rank_t jobrank) const noexcept;
 
   /// One for each member: GEX_TEAM_DISPLACEMENT_ of the team.
   const std::intptr_t* displacements() const noexcept {
     return reinterpret_cast<const std::intptr_t*>(this + 1);
   }
+  /// The same by jobrank; "not mapped" for processes that have no endpoint in the team, unless its
+  /// endpoints are all primordial.
+  const std::intptr_t* displacements_by_jobrank();
+
   /// Follows published segments; see published.h.
   void refresh_displacements() noexcept;
 
@@ -119,6 +130,10 @@ struct Peer {
   gex_EP_t local_endpoint;
   gex_Rank_t jobrank;
   gex_EP_Index_t endpoint;
+
+  const PublishedSegment& segment() const noexcept {
+    return published_segment(endpoint_address(local_endpoint->client->index, endpoint), jobrank);
+  }
 };
 inline Peer resolve(gex_TM_t tm, gex_Rank_t rank) noexcept {
   const auto member = [rank](const Team& team) noexcept -> Peer {

@@ -4,7 +4,7 @@
 #include <cstring>
 
 #include "am/internal.h"
-#include "am/network.h"
+#include "am/limits.h"
 #include "am/token.h"
 #include "base/error.h"
 #include "base/tsan.h"
@@ -20,8 +20,8 @@ using am::Outbound;
 using am::put_word;
 
 /// Bytes of a part. Gets come back in one medium reply, so both have a medium's limit.
-std::size_t part_bytes() noexcept {
-  return am::network_medium_limit();
+std::size_t part_bytes(const Transfer& transfer) noexcept {
+  return am::max_medium(transfer.jobrank);
 }
 
 Outbound message_of(const Transfer& transfer, Internal handler, Category category,
@@ -74,16 +74,31 @@ void on_data(gex_Token_t, void* payload, std::size_t size, const gex_AM_Arg_t* a
   complete(reinterpret_cast<CompletionTarget>(get_word(args)));
 }
 
-/// Calls `send(offset, bytes, immediate)` for each part; stops if the first is refused.
+/// The same for a get.
+std::size_t get_part(const Transfer& transfer, std::size_t offset, CompletionTarget target,
+                     bool immediate) noexcept {
+  const std::size_t bytes = std::min(part_bytes(transfer), transfer.size - offset);
+  std::byte* destination = static_cast<std::byte*>(transfer.local) + offset;
+  alignas(16) gex_AM_Arg_t args[8] = {};
+  put_word(args, transfer.remote + offset);
+  put_word(args + 2, reinterpret_cast<std::uint64_t>(target));
+  put_word(args + 4, reinterpret_cast<std::uint64_t>(destination));
+  args[6] = static_cast<gex_AM_Arg_t>(bytes);
+  const Outbound message =
+      message_of(transfer, Internal::rma_get, Category::short_message, args, 7);
+  order_through_peer_begins(destination);
+  return am::send_request(transfer.jobrank, message, immediate) == 0 ? bytes : 0;
+}
+
+/// Calls `send(offset, immediate)`, which returns the bytes sent, for each part; stops if the first
+/// is refused.
 template <class Send>
-int for_each_part(std::size_t size, bool immediate, Send send) noexcept {
-  const std::size_t limit = part_bytes();
-  std::size_t offset = 0;
-  do {
-    const std::size_t bytes = std::min(limit, size - offset);
-    if (send(offset, bytes, immediate && offset == 0) != 0) return 1;
+int for_each_part(const Transfer& transfer, bool immediate, Send send) noexcept {
+  for (std::size_t offset = 0; offset < transfer.size;) {
+    const std::size_t bytes = send(offset, immediate && offset == 0);
+    if (bytes == 0) return 1;
     offset += bytes;
-  } while (offset < size);
+  }
   return 0;
 }
 
@@ -100,38 +115,32 @@ std::byte* own_range(gex_Token_t token, std::uint64_t address, std::size_t size,
   return start;
 }
 
-std::uint32_t parts_of(std::size_t size) noexcept {
-  const std::size_t limit = part_bytes();
-  return static_cast<std::uint32_t>(size <= limit ? 1 : (size + limit - 1) / limit);
+std::uint32_t parts_of(const Transfer& transfer) noexcept {
+  const std::size_t limit = part_bytes(transfer);
+  return static_cast<std::uint32_t>((transfer.size + limit - 1) / limit);
+}
+
+std::size_t put_part(const Transfer& transfer, std::size_t offset, CompletionTarget target,
+                     bool immediate) noexcept {
+  alignas(16) gex_AM_Arg_t args[4];
+  put_word(args, transfer.remote + offset);
+  put_word(args + 2, reinterpret_cast<std::uint64_t>(target));
+  Outbound message = message_of(transfer, Internal::rma_put, Category::medium, args, 4);
+  message.payload = static_cast<const std::byte*>(transfer.local) + offset;
+  message.size = std::min(part_bytes(transfer), transfer.size - offset);
+  return am::send_request(transfer.jobrank, message, immediate) == 0 ? message.size : 0;
 }
 
 int put_parts(const Transfer& transfer, CompletionTarget target, bool immediate) noexcept {
-  return for_each_part(
-      transfer.size, immediate, [&](std::size_t offset, std::size_t bytes, bool now) noexcept {
-        alignas(16) gex_AM_Arg_t args[4];
-        put_word(args, transfer.remote + offset);
-        put_word(args + 2, reinterpret_cast<std::uint64_t>(target));
-        Outbound message = message_of(transfer, Internal::rma_put, Category::medium, args, 4);
-        message.payload = static_cast<const std::byte*>(transfer.local) + offset;
-        message.size = bytes;
-        return am::send_request(transfer.jobrank, message, now);
-      });
+  return for_each_part(transfer, immediate, [&](std::size_t offset, bool now) noexcept {
+    return put_part(transfer, offset, target, now);
+  });
 }
 
 int get_parts(const Transfer& transfer, CompletionTarget target, bool immediate) noexcept {
-  return for_each_part(
-      transfer.size, immediate, [&](std::size_t offset, std::size_t bytes, bool now) noexcept {
-        std::byte* destination = static_cast<std::byte*>(transfer.local) + offset;
-        alignas(16) gex_AM_Arg_t args[8] = {};
-        put_word(args, transfer.remote + offset);
-        put_word(args + 2, reinterpret_cast<std::uint64_t>(target));
-        put_word(args + 4, reinterpret_cast<std::uint64_t>(destination));
-        args[6] = static_cast<gex_AM_Arg_t>(bytes);
-        const Outbound message =
-            message_of(transfer, Internal::rma_get, Category::short_message, args, 7);
-        order_through_peer_begins(destination);
-        return am::send_request(transfer.jobrank, message, now);
-      });
+  return for_each_part(transfer, immediate, [&](std::size_t offset, bool now) noexcept {
+    return get_part(transfer, offset, target, now);
+  });
 }
 
 void start_reference() {

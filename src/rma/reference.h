@@ -1,23 +1,29 @@
 #pragma once
-// Put and get made of active messages, for any conduit.
+// Put and get made of active messages, for any conduit and for memory of neighbors that is not
+// mapped here.
 //
-// A transfer is cut into messages of the network's size. Each part adds one to the completion
-// target when it is done: for a put when the peer has acknowledged it, for a get when its data has
-// been written. The payload of a put is copied when its message is sent, so a put is locally
-// complete as soon as it has been injected.
+// A transfer is cut into messages of the size that its peer takes. Each part adds one to the
+// completion target when it is done: for a put when the peer has acknowledged it, for a get when
+// its data has been written. The payload of a put is copied when its message is sent, so a put is
+// locally complete as soon as it has been injected.
 
 #include "core/thread.h"
 #include "rma/rma.h"
 
 namespace gex::rma {
 
-/// Number of parts, hence of completions, of a transfer of that size; at least 1.
-std::uint32_t parts_of(std::size_t size) noexcept;
+/// Number of parts, hence of completions, of a transfer that is not empty.
+std::uint32_t parts_of(const Transfer& transfer) noexcept;
 
 /// Injects all parts; non-zero if `immediate` and the first found no room (nothing was sent then;
 /// once the first part is under way the rest waits for room).
 int put_parts(const Transfer& transfer, CompletionTarget target, bool immediate) noexcept;
 int get_parts(const Transfer& transfer, CompletionTarget target, bool immediate) noexcept;
+
+/// Injects the part of a put that starts at `offset`; its size, or 0 if `immediate` and there was
+/// no room.
+std::size_t put_part(const Transfer& transfer, std::size_t offset, CompletionTarget target,
+                     bool immediate) noexcept;
 
 /// The range in this process's segment that a peer's message names; ends the job if it is not
 /// there. `what` says of whom it is the range: "a put".

@@ -6,8 +6,8 @@
 #include "core/event.h"
 #include "core/process.h"
 #include "core/progress.h"
-#include "core/published.h"
 #include "core/team.h"
+#include "rma/long_message.h"
 #include "rma/reference.h"
 
 namespace gex::rma {
@@ -60,7 +60,7 @@ bool is_immediate(gex_Flags_t flags) noexcept {
 Transfer resolve_transfer(gex_TM_t tm, gex_Rank_t rank, const void* local, void* remote,
                           std::size_t size, gex_Flags_t flags, const char* call) noexcept {
   const Peer peer = resolve(tm, rank);
-  const PublishedSegment& segment = published_segment(peer.jobrank);
+  const PublishedSegment& segment = peer.segment();
   Transfer transfer;
   transfer.local_endpoint = peer.local_endpoint;
   transfer.jobrank = peer.jobrank;
@@ -73,11 +73,12 @@ Transfer resolve_transfer(gex_TM_t tm, gex_Rank_t rank, const void* local, void*
         peer.local_endpoint->segment->address + reinterpret_cast<std::uintptr_t>(local);
   if ((flags & GEX_FLAG_PEER_SEG_OFFSET) != 0) transfer.remote += segment.owner_address;
   if (checked()) check(transfer, segment, flags, call);
-  // An address outside the bound segment is not reached through its mapping; the peer judges it.
-  transfer.mapped = segment.mapped != nullptr && segment.contains(transfer.remote, size)
+  const bool inside = segment.contains(transfer.remote, size);
+  transfer.mapped = segment.mapped != nullptr && inside
                         ? segment.mapped + (transfer.remote - segment.owner_address)
                         : nullptr;
-  if (transfer.mapped == nullptr && process().neighborhood.contains(peer.jobrank) && size != 0)
+  // What lies outside the segment of a process further away, that one judges.
+  if (!inside && process().neighborhood.contains(peer.jobrank) && size != 0)
     fatal("%s: %zu bytes at %p are not in the bound segment of rank %u", call, size,
           reinterpret_cast<void*>(transfer.remote), peer.jobrank);
   return transfer;
@@ -91,7 +92,7 @@ int put_blocking(const Transfer& transfer, gex_Flags_t flags) noexcept {
   if (transfer.size == 0) return 0;
   std::atomic<std::uint32_t> done{0};
   if (put_parts(transfer, &done, is_immediate(flags)) != 0) return 1;
-  const std::uint32_t parts = parts_of(transfer.size);
+  const std::uint32_t parts = parts_of(transfer);
   wait_until([&]() noexcept { return done.load(std::memory_order_acquire) == parts; });
   return 0;
 }
@@ -104,7 +105,7 @@ int put_implicit(const Transfer& transfer, gex_Flags_t flags) noexcept {
   if (transfer.size == 0) return 0;
   Counters& counters = this_thread().implicit_counters();
   if (put_parts(transfer, &counters.completed[ec_put], is_immediate(flags)) != 0) return 1;
-  counters.initiated[ec_put] += parts_of(transfer.size);
+  counters.initiated[ec_put] += parts_of(transfer);
   return 0;
 }
 
@@ -117,7 +118,7 @@ gex_Event_t put_explicit(const Transfer& transfer, gex_Event_t* local_completion
   }
   ThreadRecord& thread = this_thread();
   Event& event = allocate_event(thread);
-  event.counters.initiated[ec_put] = parts_of(transfer.size);
+  event.counters.initiated[ec_put] = parts_of(transfer);
   if (put_parts(transfer, &event.counters.completed[ec_put], is_immediate(flags)) != 0) {
     free_event(thread, event);
     return GEX_EVENT_NO_OP;
@@ -139,7 +140,7 @@ int get_blocking(const Transfer& transfer, gex_Flags_t flags) noexcept {
   if (transfer.size == 0) return 0;
   std::atomic<std::uint32_t> done{0};
   if (get_parts(transfer, &done, is_immediate(flags)) != 0) return 1;
-  const std::uint32_t parts = parts_of(transfer.size);
+  const std::uint32_t parts = parts_of(transfer);
   wait_until([&]() noexcept { return done.load(std::memory_order_acquire) == parts; });
   return 0;
 }
@@ -152,7 +153,7 @@ int get_implicit(const Transfer& transfer, gex_Flags_t flags) noexcept {
   if (transfer.size == 0) return 0;
   Counters& counters = this_thread().implicit_counters();
   if (get_parts(transfer, &counters.completed[ec_get], is_immediate(flags)) != 0) return 1;
-  counters.initiated[ec_get] += parts_of(transfer.size);
+  counters.initiated[ec_get] += parts_of(transfer);
   return 0;
 }
 
@@ -164,7 +165,7 @@ gex_Event_t get_explicit(const Transfer& transfer, gex_Flags_t flags) noexcept {
   if (transfer.size == 0) return GEX_EVENT_INVALID;
   ThreadRecord& thread = this_thread();
   Event& event = allocate_event(thread);
-  event.counters.initiated[ec_get] = parts_of(transfer.size);
+  event.counters.initiated[ec_get] = parts_of(transfer);
   if (get_parts(transfer, &event.counters.completed[ec_get], is_immediate(flags)) != 0) {
     free_event(thread, event);
     return GEX_EVENT_NO_OP;
@@ -174,6 +175,7 @@ gex_Event_t get_explicit(const Transfer& transfer, gex_Flags_t flags) noexcept {
 
 void start() {
   start_reference();
+  start_long_messages();
 }
 
 }  // namespace gex::rma

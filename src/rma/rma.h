@@ -2,7 +2,8 @@
 // Contiguous put and get, out of line: for peers whose memory is not mapped, for flags that the
 // inline form leaves to a call, and for checked mode.
 //
-// A mapped peer is a copy. Any other is reached by messages of the library (reference.h): the
+// Where the peer's segment is mapped, a transfer is a copy. Any other, be it behind a network or a
+// neighbor's memory that is not shared, is reached by messages of the library (reference.h): the
 // network's own put and get come with the conduits that have them.
 
 #include <gasnetex.h>

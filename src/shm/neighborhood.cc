@@ -168,6 +168,7 @@ Neighborhood Neighborhood::form(const Placement& placement) {
   }
   // For the life of the process: clients may use their segments until the very end.
   neighborhood.base_ = mapping.release().data();
+  neighborhood.own_segments_ = RangeAllocator(neighborhood.segment_stride_);
   return neighborhood;
 }
 
@@ -213,8 +214,22 @@ std::atomic<std::uint32_t>& Neighborhood::used_barrier_slots() const noexcept {
   return *reinterpret_cast<std::atomic<std::uint32_t>*>(base_ + unanswered_offset_ + cache_line);
 }
 
-int Neighborhood::commit_segment(std::uint64_t bytes) const noexcept {
-  return os::commit(file_.get(), control_bytes_ + local_index_ * segment_stride_, bytes);
+std::byte* Neighborhood::take_segment(std::uint64_t bytes) {
+  const std::uint64_t whole = os::round_up_to_page(bytes);
+  const std::uint64_t alignment = whole >= huge_page ? huge_page : os::page_size();
+  const std::optional<std::uint64_t> start = own_segments_.take(whole, alignment);
+  return start ? segments_of(local_index_) + *start : nullptr;
+}
+
+void Neighborhood::give_segment_back(std::byte* segment) {
+  const auto start = static_cast<std::uint64_t>(segment - segments_of(local_index_));
+  // Memory that the system does not take back is the next segment's.
+  static_cast<void>(os::discard({segment, own_segments_.give_back(start)}));
+}
+
+int Neighborhood::commit_segment(const std::byte* segment, std::uint64_t bytes) const noexcept {
+  const auto offset = static_cast<std::uint64_t>(segment - base_);
+  return os::commit(file_.get(), offset, bytes);
 }
 
 }  // namespace gex::shm

@@ -3,9 +3,11 @@
 //
 // One sparse memory file per neighborhood, made by its lowest rank and mapped once, whole, by each
 // member. It holds a control part (rings, slabs, barrier flags; offsets computed alike by all
-// members) and then the segments at a constant stride. Pages cost memory only once touched.
+// members) and then, at a constant stride, a part for each member's segments. Pages cost memory
+// only once touched.
 //
-// Requirements: `form` is called once, by all ranks of the job together.
+// Requirements: `form` is called once, by all ranks of the job together; segments are taken and
+// given back by one thread at a time.
 
 #include <cstddef>
 #include <cstdint>
@@ -17,6 +19,7 @@
 #include "shm/cell.h"
 #include "shm/placement.h"
 #include "shm/posts.h"
+#include "shm/range_allocator.h"
 #include "shm/ring.h"
 
 namespace gex::shm {
@@ -110,11 +113,17 @@ class Neighborhood {
   std::uint64_t job_max_segment() const noexcept { return job_max_segment_; }
   /// What set the limit of the members, for gexinfo: GASNET_MAX_SEGSIZE, or what allowed less.
   const std::string& segment_reason() const noexcept { return segment_reason_; }
-  std::byte* segment(std::uint32_t member) const noexcept {
+  /// Where the part that holds a member's segments starts; it has `max_segment()` bytes.
+  std::byte* segments_of(std::uint32_t member) const noexcept {
     return base_ + control_bytes_ + member * segment_stride_;
   }
-  /// Bytes of file backing that the segment of this process takes are allocated now. 0 or an error.
-  int commit_segment(std::uint64_t bytes) const noexcept;
+
+  /// Room for a segment in this process's own part, or null if there is none.
+  std::byte* take_segment(std::uint64_t bytes);
+  /// Gives it back, and its memory to the system.
+  void give_segment_back(std::byte* segment);
+  /// Bytes of file backing that a segment of this process takes are allocated now. 0 or an error.
+  int commit_segment(const std::byte* segment, std::uint64_t bytes) const noexcept;
 
   std::uint64_t control_bytes() const noexcept { return control_bytes_; }
   std::uint64_t bytes_per_member() const noexcept { return member_bytes_; }
@@ -143,6 +152,7 @@ class Neighborhood {
   std::uint64_t segment_stride_ = 0;
   std::uint64_t job_max_segment_ = 0;
   std::uint64_t space_ = UINT64_MAX;
+  RangeAllocator own_segments_;
   os::FileDescriptor file_;
   std::string origin_;
   std::string size_reason_;

@@ -10,7 +10,7 @@
 #include "base/os_memory.h"
 #include "base/os_memory_limits.h"
 #include "core/process.h"
-#include "core/published.h"
+#include "core/segment.h"
 #include "team/exchange.h"
 #include "team/lifecycle.h"
 
@@ -23,20 +23,34 @@ struct Announcement {
   gex_Rank_t jobrank;
   std::uint32_t endpoint;
   std::uint64_t address;
-  std::uint64_t size;
+  std::uint64_t size;    ///< 0: none
+  std::uint64_t offset;  ///< as in locate_segment
   std::uint64_t usable;  ///< bytes of memory the host has for segments, as this process sees it
 };
 
-void record(const Announcement& announcement) {
+/// Takes note of what a process says of an endpoint of that client.
+void record(gex_Client_t client, const Announcement& announced, const char* call) {
   const shm::Neighborhood& neighborhood = process().neighborhood;
-  PublishedSegment segment;
-  segment.owner_address = announcement.address;
-  segment.size = announcement.size;
-  if (announcement.size != 0 && neighborhood.contains(announcement.jobrank)) {
-    const std::uint32_t member = neighborhood.local_index_of(announcement.jobrank);
-    segment.mapped = neighborhood.segment(member);
+  const std::uint64_t room = neighborhood.max_segment();
+  const bool is_near = neighborhood.contains(announced.jobrank) && announced.offset != not_shared;
+  if (announced.jobrank >= gex_proc_.jobsize || announced.endpoint >= GASNET_MAXEPS ||
+      (is_near && (announced.size > room || announced.offset > room - announced.size)))
+    fatal("%s: rank %u announced endpoint %u with a segment of %lu bytes, which cannot be", call,
+          announced.jobrank, announced.endpoint, static_cast<unsigned long>(announced.size));
+  publish_segment(
+      endpoint_address(client->index, announced.endpoint), announced.jobrank,
+      locate_segment(announced.jobrank, announced.address, announced.size, announced.offset));
+}
+
+/// What this process says of that endpoint, which may have no segment.
+Announcement announcement_of(const _gex_EP& endpoint) {
+  Announcement mine{gex_proc_.jobrank, endpoint.index, 0, 0, not_shared, 0};
+  if (const gex_Segment_t segment = endpoint.segment) {
+    mine.address = reinterpret_cast<std::uint64_t>(segment->address);
+    mine.size = segment->size;
+    mine.offset = shared_offset(*segment);
   }
-  publish_segment(announcement.jobrank, segment);
+  return mine;
 }
 
 /// Bytes that this host can still give to segments, by memory and by control group.
@@ -69,39 +83,51 @@ bool all_hosts_have_room(const std::vector<Announcement>& everyones) {
   return room;
 }
 
+/// Tells what all members announce to all of them.
+std::vector<Announcement> announce(Team& team, std::span<const Announcement> mine) {
+  std::vector<Announcement> everyones;
+  for (const auto& block : exchange(team, std::as_bytes(mine))) {
+    const std::size_t count = block.size() / sizeof(Announcement);
+    everyones.resize(everyones.size() + count);
+    std::memcpy(everyones.data() + everyones.size() - count, block.data(),
+                count * sizeof(Announcement));
+  }
+  return everyones;
+}
+
 }  // namespace
 
 int attach(gex_Segment_t* segment_p, Team& team, std::uintptr_t size) {
-  const shm::Neighborhood& neighborhood = process().neighborhood;
-  std::byte* address = size != 0 ? neighborhood.segment(neighborhood.local_index()) : nullptr;
+  const char* call = "gex_Segment_Attach";
+  gex_Segment_t segment = size != 0 ? allocate_segment(team.client, size) : nullptr;
+  int error = size != 0 && segment == nullptr ? errno : 0;
+  if (segment != nullptr) bind_segment(team.endpoint, segment);
+  const auto refuse = [&](const std::vector<Announcement>& everyones) {
+    if (segment != nullptr) {
+      bind_segment(team.endpoint, nullptr);
+      destroy_segment(segment);
+    }
+    for (const Announcement& announced : everyones)
+      publish_segment(team.endpoint->address(), announced.jobrank, {});
+    refresh_displacements();
+    return GASNET_ERR_RESOURCE;
+  };
 
-  // First everybody learns what everybody asks for, before anything is allocated.
-  const Announcement mine{gex_proc_.jobrank, team.endpoint->index,
-                          reinterpret_cast<std::uint64_t>(address), size, usable_memory()};
-  const auto blocks = exchange(team, std::as_bytes(std::span(&mine, 1)));
-  std::vector<Announcement> everyones(blocks.size());
-  for (std::size_t r = 0; r < blocks.size(); ++r)
-    std::memcpy(&everyones[r], blocks[r].data(), sizeof everyones[r]);
-  if (!all_hosts_have_room(everyones)) return GASNET_ERR_RESOURCE;
-
-  std::int32_t error = 0;
-  gex_Segment_t segment = GEX_SEGMENT_INVALID;
-  if (size != 0) {
-    if (env::boolean(env::Variable::segment_commit)) error = neighborhood.commit_segment(size);
-    os::advise_huge_pages({address, size});
-    segment = new _gex_Segment;
-    segment->client = team.client;
-    segment->address = address;
-    segment->size = size;
-  }
-  team.endpoint->segment = segment;
-  for (const Announcement& announcement : everyones) record(announcement);
+  // First everybody learns what everybody asks for, before any memory is used.
+  Announcement mine = announcement_of(*team.endpoint);
+  mine.size = size;
+  mine.usable = usable_memory();
+  const std::vector<Announcement> everyones = announce(team, {&mine, 1});
+  if (!all_hosts_have_room(everyones)) return refuse(everyones);
+  if (segment != nullptr && segment->shared && env::boolean(env::Variable::segment_commit))
+    error = process().neighborhood.commit_segment(segment->address, size);
+  for (const Announcement& announced : everyones) record(team.client, announced, call);
   refresh_displacements();
 
   // Then whether everybody has its own. Nobody uses another's segment before this is over, and by
   // then that one knows everybody's.
   const auto errors = exchange(team, std::as_bytes(std::span(&error, 1)));
-  const std::int32_t no_error = 0;
+  const int no_error = 0;
   const auto failed = std::find_if(errors.begin(), errors.end(), [&](const auto& block) {
     return std::memcmp(block.data(), &no_error, sizeof no_error) != 0;
   });
@@ -110,37 +136,19 @@ int attach(gex_Segment_t* segment_p, Team& team, std::uintptr_t size) {
     return GASNET_OK;
   }
   if (static_cast<gex_Rank_t>(failed - errors.begin()) == team.rank)
-    warn("gex_Segment_Attach: cannot allocate %s for the segment: %s",
-         os::format_bytes(size).c_str(), std::strerror(error));
-  team.endpoint->segment = nullptr;
-  delete segment;
-  for (const Announcement& announcement : everyones) publish_segment(announcement.jobrank, {});
-  refresh_displacements();
-  return GASNET_ERR_RESOURCE;
+    warn("%s: cannot allocate %s for the segment: %s", call, os::format_bytes(size).c_str(),
+         std::strerror(error));
+  return refuse(everyones);
 }
 
 int publish(Team& team, const gex_EP_t* endpoints, std::size_t count) {
   std::vector<Announcement> mine;
-  for (std::size_t i = 0; i < count; ++i) {
-    const gex_Segment_t segment = endpoints[i]->segment;
-    if (segment == nullptr) continue;
-    mine.push_back({gex_proc_.jobrank, endpoints[i]->index,
-                    reinterpret_cast<std::uint64_t>(segment->address), segment->size, 0});
-  }
-  for (const auto& block : exchange(team, std::as_bytes(std::span(mine)))) {
-    for (std::size_t at = 0; at + sizeof(Announcement) <= block.size();
-         at += sizeof(Announcement)) {
-      Announcement other;
-      std::memcpy(&other, block.data() + at, sizeof other);
-      if (other.jobrank >= gex_proc_.jobsize || other.endpoint != 0)
-        fatal("gex_EP_PublishBoundSegment: rank %u announced endpoint %u", other.jobrank,
-              other.endpoint);
-      record(other);
-    }
-  }
+  for (std::size_t i = 0; i < count; ++i) mine.push_back(announcement_of(*endpoints[i]));
+  for (const Announcement& announced : announce(team, mine))
+    record(team.client, announced, "gex_EP_PublishBoundSegment");
   refresh_displacements();
-  const std::uint8_t nothing = 0;
-  exchange(team, std::as_bytes(std::span(&nothing, 1)));
+  // Nobody uses another's segment before that one knows everybody's.
+  exchange(team, {});
   return GASNET_OK;
 }
 

@@ -1,10 +1,12 @@
 #include "team/barrier.h"
 
 #include <algorithm>
+#include <functional>
 #include <unordered_map>
 
 #include "am/internal.h"
 #include "am/outbound.h"
+#include "am/token.h"
 #include "base/error.h"
 #include "base/immortal.h"
 #include "base/spin_lock.h"
@@ -27,14 +29,30 @@ bool reached(std::uint32_t a, std::uint32_t b) noexcept {
   return static_cast<std::int32_t>(a - b) >= 0;
 }
 
-/// Barriers by team, and messages that arrived before their team's barrier was made here.
+/// A local member of a team: the team and the member's endpoint.
+struct Member {
+  TeamId team;
+  unsigned endpoint_address;
+
+  bool operator==(const Member&) const = default;
+};
+Member member_of(const Team& team) noexcept {
+  return {team.id(), team.endpoint->address()};
+}
+struct MemberHash {
+  std::size_t operator()(const Member& member) const noexcept {
+    return std::hash<std::uint64_t>()(member.team) * endpoint_addresses + member.endpoint_address;
+  }
+};
+
+/// Barriers by local member, and messages that arrived before that member's barrier was made.
 struct Registry {
   struct Entry {
     TeamBarrier* barrier = nullptr;
     std::vector<std::pair<unsigned, std::uint32_t>> early;
   };
   SpinLock lock;
-  std::unordered_map<TeamId, Entry> entries;
+  std::unordered_map<Member, Entry, MemberHash> entries;
 };
 Immortal<Registry> the_registry;
 
@@ -42,10 +60,12 @@ Immortal<Registry> the_registry;
 Immortal<ActiveList<TeamBarrier>> the_active;
 
 // team id, round, number
-void on_barrier(gex_Token_t, void*, std::size_t, const gex_AM_Arg_t* args, unsigned) noexcept {
+void on_barrier(gex_Token_t token, void*, std::size_t, const gex_AM_Arg_t* args,
+                unsigned) noexcept {
   Registry& registry = the_registry.get();
   const OptionalGuard guard(registry.lock, true);
-  Registry::Entry& entry = registry.entries[am::get_word(args)];
+  Registry::Entry& entry =
+      registry.entries[{am::get_word(args), token->header.endpoints().target_address()}];
   const auto round = static_cast<unsigned>(args[2]);
   const auto number = static_cast<std::uint32_t>(args[3]);
   if (entry.barrier != nullptr)
@@ -73,7 +93,7 @@ TeamBarrier::TeamBarrier(Team& team, std::uint32_t slot) : team_(team), slot_(sl
   }
   Registry& registry = the_registry.get();
   const OptionalGuard guard(registry.lock, true);
-  Registry::Entry& entry = registry.entries[team.id()];
+  Registry::Entry& entry = registry.entries[member_of(team)];
   entry.barrier = this;
   for (const auto& [round, number] : entry.early) arrived(round, number);
   entry.early.clear();
@@ -83,7 +103,7 @@ TeamBarrier::~TeamBarrier() {
   the_active.get().deactivate(*this);
   Registry& registry = the_registry.get();
   const OptionalGuard guard(registry.lock, true);
-  registry.entries.erase(team_.id());
+  registry.entries.erase(member_of(team_));
 }
 
 std::uint32_t TeamBarrier::start() noexcept {

@@ -5,7 +5,7 @@
 // `done(n)` says whether all have arrived at n. Both kinds work on monotone counts, so several
 // barriers in flight need no more state than one.
 //
-//  - All members in one neighborhood, and a slot of flags free: each member has a flag of its own
+//  - Members of different processes of one neighborhood, and a slot of flags free: each has a flag
 //    that holds the number it has arrived at, and a barrier is done when every flag has reached it.
 //    Two members exchange one line each way at the same time. Above `group_size` members the
 //    lowest of each group watches its group and raises a group flag, which all watch.

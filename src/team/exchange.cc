@@ -1,6 +1,7 @@
 #include "team/exchange.h"
 
 #include <algorithm>
+#include <compare>
 #include <cstring>
 #include <map>
 
@@ -41,9 +42,16 @@ struct Assembly {
   bool whole() const noexcept { return sized && received == bytes.size(); }
 };
 
-/// Identifies one exchange: messages of the next one, or of a team whose creation this process has
-/// not finished yet, may arrive early and wait here.
-using Key = std::pair<TeamId, std::uint32_t>;
+/// Identifies one local member's part in one exchange, the member by its endpoint: messages of the
+/// next exchange, or of a team whose creation this process has not finished yet, may arrive early
+/// and wait here.
+struct Key {
+  TeamId team;
+  unsigned endpoint_address;
+  std::uint32_t number;
+
+  auto operator<=>(const Key&) const = default;
+};
 
 struct Pending {
   SpinLock lock;
@@ -84,25 +92,30 @@ void send_parts(Team& team, gex_Rank_t to, Internal handler, std::uint32_t numbe
   } while (offset < bytes.size());
 }
 
-void on_gather(gex_Token_t, void* payload, std::size_t size, const gex_AM_Arg_t* args,
-               unsigned) noexcept {
-  Pending& all = pending();
-  const OptionalGuard guard(all.lock, true);
-  all.gathering[{get_word(args),
-                 static_cast<std::uint32_t>(args[2])}][static_cast<gex_Rank_t>(args[3])]
-      .add(static_cast<std::uint32_t>(args[4]), static_cast<std::uint32_t>(args[5]), payload, size);
+/// The exchange that a message is of.
+Key key_of(gex_Token_t token, const gex_AM_Arg_t* args) noexcept {
+  return {get_word(args), token->header.endpoints().target_address(),
+          static_cast<std::uint32_t>(args[2])};
 }
 
-void on_spread(gex_Token_t, void* payload, std::size_t size, const gex_AM_Arg_t* args,
+void on_gather(gex_Token_t token, void* payload, std::size_t size, const gex_AM_Arg_t* args,
                unsigned) noexcept {
   Pending& all = pending();
   const OptionalGuard guard(all.lock, true);
-  all.spreading[{get_word(args), static_cast<std::uint32_t>(args[2])}].add(
+  all.gathering[key_of(token, args)][static_cast<gex_Rank_t>(args[3])].add(
       static_cast<std::uint32_t>(args[4]), static_cast<std::uint32_t>(args[5]), payload, size);
 }
 
+void on_spread(gex_Token_t token, void* payload, std::size_t size, const gex_AM_Arg_t* args,
+               unsigned) noexcept {
+  Pending& all = pending();
+  const OptionalGuard guard(all.lock, true);
+  all.spreading[key_of(token, args)].add(static_cast<std::uint32_t>(args[4]),
+                                         static_cast<std::uint32_t>(args[5]), payload, size);
+}
+
 /// Sizes of all blocks, then the blocks.
-std::vector<std::byte> pack(const std::vector<std::vector<std::byte>>& blocks) {
+std::vector<std::byte> pack(const Blocks& blocks) {
   std::vector<std::byte> packed(blocks.size() * sizeof(std::uint32_t));
   for (std::size_t r = 0; r < blocks.size(); ++r) {
     const auto size = static_cast<std::uint32_t>(blocks[r].size());
@@ -112,8 +125,8 @@ std::vector<std::byte> pack(const std::vector<std::vector<std::byte>>& blocks) {
   return packed;
 }
 
-std::vector<std::vector<std::byte>> unpack(std::span<const std::byte> packed, std::size_t count) {
-  std::vector<std::vector<std::byte>> blocks(count);
+Blocks unpack(std::span<const std::byte> packed, std::size_t count) {
+  Blocks blocks(count);
   std::size_t at = count * sizeof(std::uint32_t);
   if (packed.size() < at) fatal("a team exchange came back incomplete");
   for (std::size_t r = 0; r < count; ++r) {
@@ -127,26 +140,10 @@ std::vector<std::vector<std::byte>> unpack(std::span<const std::byte> packed, st
   return blocks;
 }
 
-}  // namespace
-
-std::vector<std::vector<std::byte>> exchange(Team& team, std::span<const std::byte> mine) {
-  if (team.size == 1) return {std::vector<std::byte>(mine.begin(), mine.end())};
-  const std::uint32_t number = team.exchanges++;
-  const Key key{team.id(), number};
+/// Rank 0's part: everybody's block, the own one included.
+Blocks gather(const Team& team, std::uint32_t number, std::span<const std::byte> mine) {
+  const Key key{team.id(), team.endpoint->address(), number};
   Pending& all = pending();
-
-  if (team.rank != 0) {
-    send_parts(team, 0, Internal::exchange_gather, number, mine);
-    wait_until([&]() noexcept {
-      const OptionalGuard guard(all.lock, true);
-      const auto found = all.spreading.find(key);
-      return found != all.spreading.end() && found->second.whole();
-    });
-    const OptionalGuard guard(all.lock, true);
-    const auto packed = std::move(all.spreading.extract(key).mapped().bytes);
-    return unpack(packed, team.size);
-  }
-
   wait_until([&]() noexcept {
     const OptionalGuard guard(all.lock, true);
     const auto& gathered = all.gathering[key];
@@ -154,19 +151,60 @@ std::vector<std::vector<std::byte>> exchange(Team& team, std::span<const std::by
            std::all_of(gathered.begin(), gathered.end(),
                        [](const auto& entry) { return entry.second.whole(); });
   });
-  std::vector<std::vector<std::byte>> blocks(team.size);
+  Blocks blocks(team.size);
   blocks[0].assign(mine.begin(), mine.end());
+  const OptionalGuard guard(all.lock, true);
+  auto gathered = all.gathering.extract(key);
+  for (auto& [rank, assembly] : gathered.mapped()) {
+    if (rank >= team.size) fatal("a team exchange names rank %u of %u", rank, team.size);
+    blocks[rank] = std::move(assembly.bytes);
+  }
+  return blocks;
+}
+
+/// Everybody else's.
+Blocks receive(const Team& team, std::uint32_t number) {
+  const Key key{team.id(), team.endpoint->address(), number};
+  Pending& all = pending();
+  wait_until([&]() noexcept {
+    const OptionalGuard guard(all.lock, true);
+    const auto found = all.spreading.find(key);
+    return found != all.spreading.end() && found->second.whole();
+  });
+  std::vector<std::byte> packed;
   {
     const OptionalGuard guard(all.lock, true);
-    auto gathered = all.gathering.extract(key);
-    for (auto& [rank, assembly] : gathered.mapped()) {
-      if (rank >= team.size) fatal("a team exchange names rank %u of %u", rank, team.size);
-      blocks[rank] = std::move(assembly.bytes);
-    }
+    packed = std::move(all.spreading.extract(key).mapped().bytes);
   }
-  const std::vector<std::byte> packed = pack(blocks);
-  for (gex_Rank_t r = 1; r < team.size; ++r)
-    send_parts(team, r, Internal::exchange_spread, number, packed);
+  return unpack(packed, team.size);
+}
+
+}  // namespace
+
+Blocks exchange(Team& team, std::span<const std::byte> mine) {
+  Team* const members[1] = {&team};
+  return exchange(members, mine);
+}
+
+Blocks exchange(std::span<Team* const> local_members, std::span<const std::byte> mine) {
+  const gex_Rank_t size = local_members.front()->size;
+  if (size == 1) return {std::vector<std::byte>(mine.begin(), mine.end())};
+  const std::uint32_t number = local_members.front()->exchanges;
+  for (Team* team : local_members) ++team->exchanges;
+
+  // What goes to rank 0 goes first: it may be local, too.
+  for (Team* team : local_members)
+    if (team->rank != 0) send_parts(*team, 0, Internal::exchange_gather, number, mine);
+  Blocks blocks;
+  for (Team* team : local_members) {
+    if (team->rank != 0) continue;
+    blocks = gather(*team, number, mine);
+    const std::vector<std::byte> packed = pack(blocks);
+    for (gex_Rank_t r = 1; r < size; ++r)
+      send_parts(*team, r, Internal::exchange_spread, number, packed);
+  }
+  for (Team* team : local_members)
+    if (team->rank != 0) blocks = receive(*team, number);
   return blocks;
 }
 

@@ -13,9 +13,15 @@
 
 namespace gex::team {
 
-/// Collective over `team`, from client context; also a barrier. Element r of the result is what
-/// rank r gave.
-std::vector<std::vector<std::byte>> exchange(Team& team, std::span<const std::byte> mine);
+/// What each rank of a team gave.
+using Blocks = std::vector<std::vector<std::byte>>;
+
+/// Collective over `team`, from client context; also a barrier.
+Blocks exchange(Team& team, std::span<const std::byte> mine);
+
+/// The same for all local members of one team, of which there is at least one, at once and by one
+/// thread: each gives `mine`.
+Blocks exchange(std::span<Team* const> local_members, std::span<const std::byte> mine);
 
 /// Start-up only.
 void start_exchange();

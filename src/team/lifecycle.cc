@@ -1,7 +1,10 @@
 #include "team/lifecycle.h"
 
 #include <algorithm>
+#include <atomic>
 #include <cstring>
+#include <span>
+#include <string>
 #include <tuple>
 #include <vector>
 
@@ -14,14 +17,29 @@ namespace gex::team {
 
 namespace {
 
-/// Teams this process has been rank 0 of: the low half of their identity.
-std::uint32_t teams_led = 0;
+/// A team's identity is the endpoint of its rank 0 and a number of that process: of a primordial
+/// team its client's, of any other one that was never given before.
+std::atomic<std::uint32_t> next_number{max_clients};
 
-TeamId identity_of(gex_Rank_t leader, std::uint32_t number) {
-  return TeamId{leader} << 32 | number;
+TeamId identity_of(const gex_EP_Location_t& leader, std::uint32_t number) {
+  static_assert(boot::Job::max_ranks <= (1U << 31) / max_endpoints);
+  return (TeamId{leader.gex_rank} * max_endpoints + leader.gex_ep_index) << 32 | number;
 }
 
 void (*the_end_hook)(Team& team) noexcept = [](Team&) noexcept {};
+
+/// A value that arguments which must be equal have in common, and others hardly.
+class Fingerprint {
+ public:
+  void add(std::uint64_t value) noexcept { value_ = (value_ ^ value) * 0x9E3779B97F4A7C15U; }
+  void add(const std::string& text) noexcept {
+    for (const char c : text) add(static_cast<unsigned char>(c));
+  }
+  std::uint32_t value() const noexcept { return static_cast<std::uint32_t>(value_ >> 32); }
+
+ private:
+  std::uint64_t value_ = 1;
+};
 
 /// Size that Split and Create recommend for scratch: a page; nothing here needs any.
 constexpr std::size_t recommended_scratch = GASNET_PAGESIZE;
@@ -41,26 +59,37 @@ T value_of(const std::vector<std::byte>& block) {
   return value;
 }
 
-/// Gives a team its barrier: flags if all members share memory and its rank 0 finds a free slot.
-void complete_team(Team& team) {
+/// Whether all members share memory, and no two are of one process: each can have a flag.
+bool may_have_flags(const Team& team) {
   const shm::Neighborhood& neighborhood = process().neighborhood;
-  bool together = true;
-  for (gex_Rank_t r = 0; r < team.size; ++r)
-    together = together && neighborhood.contains(team.jobrank_of(r));
-  std::uint32_t slot = TeamBarrier::no_slot;
-  if (together && team.rank == 0) slot = reserve_slot();
-  const auto blocks = exchange(team, bytes_of(slot));
-  give_barrier(team, value_of<std::uint32_t>(blocks[0]));
+  std::vector<bool> seen(neighborhood.size());
+  for (gex_Rank_t r = 0; r < team.size; ++r) {
+    const gex_Rank_t jobrank = team.jobrank_of(r);
+    if (!neighborhood.contains(jobrank) || seen[neighborhood.local_index_of(jobrank)]) return false;
+    seen[neighborhood.local_index_of(jobrank)] = true;
+  }
+  return true;
 }
 
-/// Makes this process's part of a team; collective over its members.
-gex_TM_t make_team(Team& parent, const std::vector<gex_EP_Location_t>& members, gex_Rank_t own,
-                   std::uint32_t number, gex_Memvec_t scratch, gex_Flags_t flags) {
-  const TeamId identity = identity_of(members.front().gex_rank, number);
-  Team* team = Team::create(parent.client, parent.endpoint, members, own, flags, identity);
-  team->scratch = scratch;
-  complete_team(*team);
-  return team->handle();
+/// Gives a team its barrier: flags if they are possible and its rank 0 finds a free slot.
+void complete_team(std::span<Team* const> local_members) {
+  std::uint32_t slot = TeamBarrier::no_slot;
+  if (local_members.front()->rank == 0 && may_have_flags(*local_members.front()))
+    slot = reserve_slot();
+  const auto blocks = exchange(local_members, bytes_of(slot));
+  for (Team* team : local_members) give_barrier(*team, value_of<std::uint32_t>(blocks[0]));
+}
+
+/// The client has one name and one set of flags.
+void require_same_client(Team& team) {
+  Fingerprint mine;
+  mine.add(team.client->name);
+  mine.add(team.client->flags);
+  const auto blocks = exchange(team, bytes_of(mine.value()));
+  for (gex_Rank_t r = 0; r < team.size; ++r)
+    if (value_of<std::uint32_t>(blocks[r]) != mine.value())
+      fatal("gex_Client_Init: rank %u gave another name than \"%s\", or other flags", r,
+            team.client->name.c_str());
 }
 
 }  // namespace
@@ -68,11 +97,11 @@ gex_TM_t make_team(Team& parent, const std::vector<gex_EP_Location_t>& members, 
 Team& create_primordial(gex_Client_t client) {
   std::vector<gex_EP_Location_t> members;
   for (gex_Rank_t r = 0; r < gex_proc_.jobsize; ++r) members.push_back({r, 0});
-  if (gex_proc_.jobrank == 0) ++teams_led;
-  Team* team =
-      Team::create(client, client->endpoint, members, gex_proc_.jobrank, 0, identity_of(0, 0));
+  Team* team = Team::create(client, client->endpoint, members, gex_proc_.jobrank, 0,
+                            identity_of(members.front(), client->index));
   client->team = team->handle();
-  complete_team(*team);
+  complete_team({&team, 1});
+  require_same_client(*team);
   return *team;
 }
 
@@ -90,20 +119,29 @@ std::size_t split(gex_TM_t* new_team, Team& parent, int color, int key, void* sc
     std::int32_t member;
     std::int32_t color;
     std::int32_t key;
-    std::uint32_t number;  ///< of the next team this process leads
+    std::uint32_t number;  ///< of the new team, if this member leads it
     gex_Rank_t parent_rank;
     gex_Rank_t jobrank;
     std::uint32_t endpoint;
+    std::uint64_t scratch_size;
   };
-  const Choice mine{new_team != nullptr,   color, key, teams_led, parent.rank, gex_proc_.jobrank,
-                    parent.endpoint->index};
+  const gex_Memvec_t memory = (flags & GEX_FLAG_TM_NO_SCRATCH) == 0
+                                  ? gex_Memvec_t{scratch, scratch_size}
+                                  : gex_Memvec_t{nullptr, 0};
+  const Choice mine{new_team != nullptr,    color,         key,
+                    next_number++,          parent.rank,   gex_proc_.jobrank,
+                    parent.endpoint->index, memory.gex_len};
   const auto blocks = exchange(parent, bytes_of(mine));
   if (new_team == nullptr) return 0;
 
   std::vector<Choice> members;
   for (const auto& block : blocks) {
     const auto choice = value_of<Choice>(block);
-    if (choice.member != 0 && choice.color == color) members.push_back(choice);
+    if (choice.member == 0 || choice.color != color) continue;
+    if (choice.scratch_size != mine.scratch_size)
+      fatal("gex_TM_Split: members of color %d give %zu and %zu bytes of scratch", color,
+            memory.gex_len, static_cast<std::size_t>(choice.scratch_size));
+    members.push_back(choice);
   }
   std::stable_sort(members.begin(), members.end(), [](const Choice& a, const Choice& b) {
     return std::tie(a.key, a.parent_rank) < std::tie(b.key, b.parent_rank);
@@ -114,12 +152,55 @@ std::size_t split(gex_TM_t* new_team, Team& parent, int color, int key, void* sc
     if (member.parent_rank == parent.rank) own = static_cast<gex_Rank_t>(locations.size());
     locations.push_back({member.jobrank, static_cast<gex_EP_Index_t>(member.endpoint)});
   }
-  if (own == 0) ++teams_led;
-  const bool has_scratch = (flags & GEX_FLAG_TM_NO_SCRATCH) == 0;
-  *new_team = make_team(parent, locations, own, members.front().number,
-                        has_scratch ? gex_Memvec_t{scratch, scratch_size} : gex_Memvec_t{}, flags);
+  Team* team = Team::create(parent.client, parent.endpoint, locations, own, flags,
+                            identity_of(locations.front(), members.front().number));
+  team->scratch = memory;
+  complete_team({&team, 1});
+  *new_team = team->handle();
   return 0;
 }
+
+namespace {
+
+/// What a member of the parent says when teams are created.
+struct Proposal {
+  std::uint32_t number;
+  std::uint32_t arguments;  ///< fingerprint of those that the new team's members must share
+};
+
+/// Every process that has a member in the list must have given the same list.
+void require_same_list(const Team& parent, const std::vector<gex_EP_Location_t>& members,
+                       const std::vector<Proposal>& proposals, std::uint32_t arguments) {
+  std::vector<bool> agrees(gex_proc_.jobsize);
+  for (gex_Rank_t r = 0; r < parent.size; ++r)
+    if (proposals[r].arguments == arguments) agrees[parent.jobrank_of(r)] = true;
+  for (std::size_t i = 0; i < members.size(); ++i)
+    if (!agrees[members[i].gex_rank])
+      fatal(
+          "gex_TM_Create: jobrank %u, which has member %zu of the list, is no member of the parent "
+          "or gave another list, other flags or another scratch size",
+          members[i].gex_rank, i);
+}
+
+/// The scratch of the `local`-th local member, which is member `rank`.
+gex_Memvec_t scratch_of(gex_EP_t endpoint, const gex_Addr_t* addresses, std::size_t size,
+                        std::size_t local, gex_Rank_t rank, gex_Flags_t flags) {
+  if ((flags & GEX_FLAG_TM_NO_SCRATCH) != 0) return {nullptr, 0};
+  const std::size_t at = (flags & GEX_FLAG_TM_GLOBAL_SCRATCH) != 0  ? rank
+                         : (flags & GEX_FLAG_TM_LOCAL_SCRATCH) != 0 ? local
+                                                                    : 0;
+  const gex_Segment_t segment = endpoint->segment;
+  const bool is_offset = (flags & GEX_FLAG_SCRATCH_SEG_OFFSET) != 0;
+  auto* address = static_cast<std::byte*>(addresses[at]);
+  if (is_offset && segment != nullptr)
+    address = segment->address + reinterpret_cast<std::uintptr_t>(addresses[at]);
+  if ((is_offset || checked()) && (segment == nullptr || !segment->contains(address, size)))
+    fatal("gex_TM_Create: %zu bytes of scratch at %p are not in the segment of endpoint %u", size,
+          static_cast<void*>(address), unsigned{endpoint->index});
+  return {address, size};
+}
+
+}  // namespace
 
 std::size_t create(gex_TM_t* new_teams, std::size_t new_team_count, Team& parent,
                    const gex_EP_Location_t* members, std::size_t member_count,
@@ -132,43 +213,47 @@ std::size_t create(gex_TM_t* new_teams, std::size_t new_team_count, Team& parent
     return member_count != 0 ? recommended_scratch : 0;
   }
 
-  // Everybody learns the number of the team that each process would lead next.
-  const auto blocks = exchange(parent, bytes_of(teams_led));
-  if (member_count == 0) return 0;
-
   std::vector<gex_EP_Location_t> locations;
   std::vector<gex_Rank_t> own;
+  Fingerprint arguments;
   for (std::size_t i = 0; i < member_count; ++i) {
     gex_EP_Location_t location = members[i];
     if ((flags & GEX_FLAG_RANK_IS_JOBRANK) == 0)
       location.gex_rank = parent.jobrank_of(members[i].gex_rank);
     if (location.gex_rank == gex_proc_.jobrank) own.push_back(static_cast<gex_Rank_t>(i));
     locations.push_back(location);
+    arguments.add(location.gex_rank);
+    arguments.add(location.gex_ep_index);
   }
+  arguments.add((flags & GEX_FLAG_TM_NO_SCRATCH) == 0 ? scratch_size : 0);
+  const Proposal mine{next_number++, arguments.value()};
+  std::vector<Proposal> proposals;
+  for (const auto& block : exchange(parent, bytes_of(mine)))
+    proposals.push_back(value_of<Proposal>(block));
+  if (member_count == 0) return 0;
   if (own.size() != new_team_count)
     fatal(
         "gex_TM_Create: %zu member(s) of the list are endpoints of this process, but "
         "num_new_tms is %zu",
         own.size(), new_team_count);
+  require_same_list(parent, locations, proposals, mine.arguments);
   const gex_Rank_t leader = parent.rank_of(locations.front().gex_rank);
-  if (leader == GEX_RANK_INVALID)
-    fatal("gex_TM_Create: rank 0 of the new team is no member of the parent");
-  const auto number = value_of<std::uint32_t>(blocks[leader]);
 
+  std::vector<Team*> teams;
   for (std::size_t i = 0; i < own.size(); ++i) {
-    gex_Memvec_t memory{nullptr, 0};
-    if ((flags & GEX_FLAG_TM_NO_SCRATCH) == 0) {
-      const std::size_t at = (flags & GEX_FLAG_TM_GLOBAL_SCRATCH) != 0  ? own[i]
-                             : (flags & GEX_FLAG_TM_LOCAL_SCRATCH) != 0 ? i
-                                                                        : 0;
-      memory = {scratch[at], scratch_size};
-      if ((flags & GEX_FLAG_SCRATCH_SEG_OFFSET) != 0)
-        memory.gex_addr =
-            parent.endpoint->segment->address + reinterpret_cast<std::uintptr_t>(scratch[at]);
-    }
-    if (own[i] == 0) ++teams_led;
-    new_teams[i] = make_team(parent, locations, own[i], number, memory, flags);
+    const unsigned index = locations[own[i]].gex_ep_index;
+    const gex_EP_t endpoint = find_endpoint(parent.client->index, index);
+    if (endpoint == nullptr)
+      fatal("gex_TM_Create: member %u is endpoint %u of this process, which was not created",
+            own[i], index);
+    Team* team = Team::create(parent.client, endpoint, locations, own[i], flags,
+                              identity_of(locations.front(), proposals[leader].number));
+    team->scratch = scratch_of(endpoint, scratch, scratch_size, i, own[i], flags);
+    teams.push_back(team);
   }
+  if (teams.empty()) return 0;
+  complete_team(teams);
+  for (std::size_t i = 0; i < teams.size(); ++i) new_teams[i] = teams[i]->handle();
   return 0;
 }
 

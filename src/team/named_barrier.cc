@@ -77,7 +77,7 @@ void on_named_barrier(gex_Token_t, void*, std::size_t, const gex_AM_Arg_t* args,
 }
 
 bool send_round(const State& state) noexcept {
-  Team& team = Team::from(only_client()->team);
+  Team& team = Team::from(gasnet1_client()->team);
   const auto to =
       static_cast<gex_Rank_t>((team.rank + (std::uint64_t{1} << state.round)) % team.size);
   alignas(16) const gex_AM_Arg_t args[4] = {

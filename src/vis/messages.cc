@@ -31,8 +31,16 @@ std::uint64_t word_of(const void* address) noexcept {
   return reinterpret_cast<std::uint64_t>(address);
 }
 
-gex_AM_Index_t index_of(Internal handler) noexcept {
-  return static_cast<gex_AM_Index_t>(handler);
+/// A medium message of prepared payload.
+am::Outbound medium(Internal handler, std::size_t bytes, std::uint8_t arg_count,
+                    const gex_AM_Arg_t* args) noexcept {
+  am::Outbound message;
+  message.handler = static_cast<std::uint8_t>(handler);
+  message.category = Category::medium;
+  message.arg_count = arg_count;
+  message.args = args;
+  message.size = bytes;
+  return message;
 }
 
 /// A buffer for a message of at most `bytes`; null if the route is immediate and there is none.
@@ -50,9 +58,9 @@ gex_AM_SrcDesc_t prepare(const Route& route, std::size_t bytes, gex_Flags_t flag
 
 /// Sends what was built; false if it was refused, and then the buffer is given back.
 bool commit(gex_AM_SrcDesc_t message, Internal handler, std::size_t bytes, gex_Flags_t flags,
-            unsigned arg_count, const gex_AM_Arg_t* args) noexcept {
-  if (am::commit(message, index_of(handler), bytes, nullptr, flags, arg_count, args) == 0)
-    return true;
+            std::uint8_t arg_count, const gex_AM_Arg_t* args) noexcept {
+  am::Outbound built = medium(handler, bytes, arg_count, args);
+  if (am::commit(message, built, flags) == 0) return true;
   am::cancel(message);
   return false;
 }
@@ -256,7 +264,8 @@ void on_get(gex_Token_t token, void* payload, std::size_t size, const gex_AM_Arg
   part.gather(bytes, static_cast<std::byte*>(reply->address));
   alignas(16) const gex_AM_Arg_t reply_args[8] = {args[0], args[1], args[2], args[3],
                                                   args[4], args[5], 0,       0};
-  am::commit(reply, index_of(Internal::vis_data), bytes, nullptr, 0, data_args, reply_args);
+  am::Outbound built = medium(Internal::vis_data, bytes, data_args, reply_args);
+  am::commit(reply, built, 0);
 }
 
 void on_data(gex_Token_t, void* payload, std::size_t size, const gex_AM_Arg_t* args,

@@ -1,0 +1,175 @@
+// Entry points: segments.
+
+#include <gasnetex.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <cstring>
+
+#include "api/require.h"
+#include "base/error.h"
+#include "base/os_memory_limits.h"
+#include "core/refuse.h"
+#include "core/restricted.h"
+#include "core/segment.h"
+#include "core/team.h"
+#include "team/lifecycle.h"
+
+namespace {
+
+using gex::Call;
+using gex::check_context;
+using gex::checked;
+using gex::fatal;
+using gex::refuse;
+using gex::require;
+using gex::Team;
+
+/// The segment bound to (tm, rank), as far as it was published here; an own one always.
+const gex::PublishedSegment& bound_segment(gex_TM_t tm, gex_Rank_t rank, Call call) {
+  if (checked()) gex::require_peer(tm, rank, name_of(call));
+  return gex::resolve(tm, rank).segment();
+}
+
+void answer(const gex::PublishedSegment& segment, void** owneraddr_p, void** localaddr_p,
+            uintptr_t* size_p) {
+  if (owneraddr_p != nullptr) *owneraddr_p = reinterpret_cast<void*>(segment.owner_address);
+  if (localaddr_p != nullptr) *localaddr_p = segment.mapped;
+  if (size_p != nullptr) *size_p = segment.size;
+}
+
+}  // namespace
+
+extern "C" {
+
+void (*gasnet_client_attach_hook)(void*, uintptr_t) = nullptr;
+
+void gex_Segment_SetCData(gex_Segment_t seg, const void* val) {
+  require(seg, __func__)->client_data = val;
+}
+void* gex_Segment_QueryCData(gex_Segment_t seg) {
+  return const_cast<void*>(require(seg, __func__)->client_data);
+}
+gex_Client_t gex_Segment_QueryClient(gex_Segment_t seg) {
+  return require(seg, __func__)->client;
+}
+gex_Flags_t gex_Segment_QueryFlags(gex_Segment_t seg) {
+  return require(seg, __func__)->flags;
+}
+void* gex_Segment_QueryAddr(gex_Segment_t seg) {
+  return require(seg, __func__)->address;
+}
+uintptr_t gex_Segment_QuerySize(gex_Segment_t seg) {
+  return require(seg, __func__)->size;
+}
+
+int gex_Segment_Attach(gex_Segment_t* segment_p, gex_TM_t tm, uintptr_t size) {
+  const char* call = name_of(Call::segment_attach);
+  check_context(Call::segment_attach);
+  Team& team = gex::require_team(tm, call);
+  if (segment_p == nullptr) return refuse(GASNET_ERR_BAD_ARG, call, "segment_p is null");
+  if (tm != team.client->team)
+    return refuse(GASNET_ERR_BAD_ARG, call, "the team is not the primordial one");
+  if (team.endpoint->segment != nullptr)
+    return refuse(GASNET_ERR_RESOURCE, call, "the endpoint has a segment already");
+  // A caller with a bad size must not leave the others waiting, so these end the job.
+  if (size == 0 || size % GASNET_PAGESIZE != 0)
+    fatal("%s: the size %zu is not a non-zero multiple of %u bytes", call,
+          static_cast<std::size_t>(size), unsigned{GASNET_PAGESIZE});
+  if (size > gasnet_getMaxLocalSegmentSize())
+    fatal("%s: the size %zu is above gasnet_getMaxLocalSegmentSize() = %zu (GASNET_MAX_SEGSIZE)",
+          call, static_cast<std::size_t>(size),
+          static_cast<std::size_t>(gasnet_getMaxLocalSegmentSize()));
+  const int result = gex::team::attach(segment_p, team, size);
+  if (result == GASNET_OK && gasnet_client_attach_hook != nullptr)
+    gasnet_client_attach_hook((*segment_p)->address, (*segment_p)->size);
+  return result;
+}
+
+int gex_Segment_Create(gex_Segment_t* segment_p, gex_Client_t client, gex_Addr_t address,
+                       uintptr_t length, gex_MK_t kind, gex_Flags_t flags) {
+  const char* call = name_of(Call::segment_create);
+  check_context(Call::segment_create);
+  require(client, call);
+  if (segment_p == nullptr) return refuse(GASNET_ERR_BAD_ARG, call, "segment_p is null");
+  if (length == 0) return refuse(GASNET_ERR_BAD_ARG, call, "the length is 0");
+  if (length > UINTPTR_MAX - reinterpret_cast<std::uintptr_t>(address))
+    return refuse(GASNET_ERR_BAD_ARG, call, "the segment reaches beyond the address space");
+  if (kind != GEX_MK_HOST) return refuse(GASNET_ERR_BAD_ARG, call, "there is no such memory kind");
+  if (flags != 0) return refuse(GASNET_ERR_BAD_ARG, call, "unknown flags");
+  if (address != nullptr) {
+    *segment_p = gex::register_segment(client, address, length);
+    return GASNET_OK;
+  }
+  const gex_Segment_t segment = gex::allocate_segment(client, length);
+  if (segment == nullptr) {
+    const int error = errno;
+    if (gex::verbose_errors.load(std::memory_order_relaxed))
+      gex::warn("%s: cannot allocate %s: %s", call, gex::os::format_bytes(length).c_str(),
+                std::strerror(error));
+    return GASNET_ERR_RESOURCE;
+  }
+  *segment_p = segment;
+  return GASNET_OK;
+}
+
+void gex_Segment_Destroy(gex_Segment_t segment, gex_Flags_t flags) {
+  const char* call = name_of(Call::segment_destroy);
+  check_context(Call::segment_destroy);
+  require(segment, call);
+  gex::require_flags(flags, 0, call);
+  if (segment->bindings != 0)
+    fatal("%s: the segment is bound to %u endpoint(s)", call, segment->bindings);
+  gex::destroy_segment(segment);
+}
+
+int gex_Segment_QueryBound(gex_TM_t tm, gex_Rank_t rank, void** owneraddr_p, void** localaddr_p,
+                           uintptr_t* size_p) {
+  check_context(Call::query_bound);
+  const gex::PublishedSegment segment = bound_segment(tm, rank, Call::query_bound);
+  if (segment.size == 0) return 1;
+  answer(segment, owneraddr_p, localaddr_p, size_p);
+  return 0;
+}
+
+gex_Event_t gex_EP_QueryBoundSegmentNB(gex_TM_t tm, gex_Rank_t rank, void** owneraddr_p,
+                                       void** localaddr_p, uintptr_t* size_p, gex_Flags_t flags) {
+  const Call call = Call::query_bound_nb;
+  if ((flags & GEX_FLAG_IMMEDIATE) == 0) check_context(call);
+  gex::require_flags(flags, GEX_FLAG_IMMEDIATE, name_of(call));
+  answer(bound_segment(tm, rank, call), owneraddr_p, localaddr_p, size_p);
+  return GEX_EVENT_INVALID;
+}
+
+int gex_EP_BindSegment(gex_EP_t ep, gex_Segment_t segment, gex_Flags_t flags) {
+  const char* call = name_of(Call::bind_segment);
+  check_context(Call::bind_segment);
+  require(ep, call);
+  if (flags != 0) return refuse(GASNET_ERR_BAD_ARG, call, "unknown flags");
+  if (segment != GEX_SEGMENT_INVALID && segment->client != ep->client)
+    return refuse(GASNET_ERR_BAD_ARG, call, "the segment is another client's");
+  if (segment != GEX_SEGMENT_INVALID && ep->segment != GEX_SEGMENT_INVALID)
+    return refuse(GASNET_ERR_BAD_ARG, call, "the endpoint has a segment already");
+  if (segment == GEX_SEGMENT_INVALID && ep->segment == GEX_SEGMENT_INVALID)
+    return refuse(GASNET_ERR_BAD_ARG, call, "the endpoint has no segment to give up");
+  gex::bind_segment(ep, segment);
+  return GASNET_OK;
+}
+
+int gex_EP_PublishBoundSegment(gex_TM_t tm, gex_EP_t* eps, size_t num_eps, gex_Flags_t flags) {
+  check_context(Call::publish);
+  Team& team = gex::require_team(tm, name_of(Call::publish));
+  const char* call = name_of(Call::publish);
+  gex::require_flags(flags, 0, call);
+  if (eps == nullptr && num_eps != 0) fatal("%s: the array of endpoints is null", call);
+  for (std::size_t i = 0; i < num_eps; ++i) {
+    if (eps[i] == GEX_EP_INVALID) fatal("%s: endpoint %zu is GEX_EP_INVALID", call, i);
+    if (eps[i]->client != team.client)
+      fatal("%s: endpoint %zu is of another client than the team", call, i);
+    if (std::find(eps, eps + i, eps[i]) != eps + i)
+      fatal("%s: endpoint %zu stands twice in the array", call, i);
+  }
+  return gex::team::publish(team, eps, num_eps);
+}
+
+}  // extern "C"

@@ -1,0 +1,84 @@
+#include "core/segment.h"
+
+#include <mutex>
+#include <utility>
+
+#include "base/os_memory.h"
+#include "core/process.h"
+
+namespace gex {
+
+namespace {
+
+/// Shared memory is taken and given back by one thread at a time, and so are bindings counted.
+constinit std::mutex segments_change;
+
+gex_Segment_t make(gex_Client_t client, void* address, std::uintptr_t bytes) {
+  auto* segment = new _gex_Segment;
+  segment->client = client;
+  segment->address = static_cast<std::byte*>(address);
+  segment->size = bytes;
+  return segment;
+}
+
+}  // namespace
+
+gex_Segment_t allocate_segment(gex_Client_t client, std::uintptr_t bytes) {
+  const std::lock_guard lock(segments_change);
+  if (std::byte* shared = process().neighborhood.take_segment(bytes)) {
+    static_cast<void>(os::advise_huge_pages({shared, os::round_up_to_page(bytes)}));
+    gex_Segment_t segment = make(client, shared, bytes);
+    segment->shared = true;
+    return segment;
+  }
+  os::Mapping pages = os::Mapping::anonymous(bytes);
+  if (!pages) return nullptr;
+  gex_Segment_t segment = make(client, pages.data(), bytes);
+  segment->pages = std::move(pages);
+  return segment;
+}
+
+gex_Segment_t register_segment(gex_Client_t client, void* address, std::uintptr_t bytes) {
+  return make(client, address, bytes);
+}
+
+void destroy_segment(gex_Segment_t segment) {
+  const std::lock_guard lock(segments_change);
+  if (segment->shared) process().neighborhood.give_segment_back(segment->address);
+  delete segment;
+}
+
+void bind_segment(gex_EP_t endpoint, gex_Segment_t segment) {
+  PublishedSegment own;
+  {
+    const std::lock_guard lock(segments_change);
+    if (endpoint->segment != nullptr) --endpoint->segment->bindings;
+    endpoint->segment = segment;
+    if (segment != nullptr) {
+      ++segment->bindings;
+      own = {reinterpret_cast<std::uintptr_t>(segment->address), segment->size, segment->address};
+    }
+  }
+  publish_segment(endpoint->address(), gex_proc_.jobrank, own);
+  refresh_displacements();
+}
+
+PublishedSegment locate_segment(gex_Rank_t jobrank, std::uintptr_t owner_address,
+                                std::uintptr_t bytes, std::uint64_t offset) noexcept {
+  const shm::Neighborhood& neighborhood = process().neighborhood;
+  PublishedSegment segment{owner_address, bytes, nullptr};
+  if (jobrank == gex_proc_.jobrank)
+    segment.mapped = reinterpret_cast<std::byte*>(owner_address);
+  else if (offset != not_shared && neighborhood.contains(jobrank))
+    segment.mapped = neighborhood.segments_of(neighborhood.local_index_of(jobrank)) + offset;
+  return segment;
+}
+
+std::uint64_t shared_offset(const _gex_Segment& segment) noexcept {
+  if (!segment.shared) return not_shared;
+  const shm::Neighborhood& neighborhood = process().neighborhood;
+  return static_cast<std::uint64_t>(segment.address -
+                                    neighborhood.segments_of(neighborhood.local_index()));
+}
+
+}  // namespace gex

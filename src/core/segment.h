@@ -1,0 +1,39 @@
+#pragma once
+// Segments of this process: where their memory is from, and what they are bound to.
+//
+// Memory that the library allocates lies in shared memory as long as this process's part of it has
+// room, so that neighbors reach it by copying. Beyond that, and where the client gives memory of
+// its own, they reach it by messages.
+
+#include <gasnetex.h>
+
+#include <cstddef>
+
+#include "core/objects.h"
+#include "core/published.h"
+
+namespace gex {
+
+/// Makes a segment of `bytes` in memory of the library's; null, with the reason in errno, if there
+/// is none. Any thread.
+gex_Segment_t allocate_segment(gex_Client_t client, std::uintptr_t bytes);
+
+/// Makes a segment of the client's memory. Any thread.
+gex_Segment_t register_segment(gex_Client_t client, void* address, std::uintptr_t bytes);
+
+/// Ends a segment that is bound to no endpoint, its memory with it unless that is the client's.
+void destroy_segment(gex_Segment_t segment);
+
+/// Binds the segment, or none if it is null, to an idle endpoint in the place of what is bound to
+/// it. This process knows at once; others when it is published.
+void bind_segment(gex_EP_t endpoint, gex_Segment_t segment);
+
+/// How a segment that was bound by another process is reached here. `offset`: of its memory in its
+/// owner's part of shared memory, or `not_shared`.
+inline constexpr std::uint64_t not_shared = ~std::uint64_t{0};
+PublishedSegment locate_segment(gex_Rank_t jobrank, std::uintptr_t owner_address,
+                                std::uintptr_t bytes, std::uint64_t offset) noexcept;
+/// That offset, for a segment of this process.
+std::uint64_t shared_offset(const _gex_Segment& segment) noexcept;
+
+}  // namespace gex

@@ -1,0 +1,34 @@
+#pragma once
+// Long messages to neighbors whose segment is not mapped here, which is memory of the client's.
+//
+// The payload goes ahead as a put, and the message follows when the put has been acknowledged. A
+// request waits for that, polling. A reply may not: its payload is kept, and polls send it.
+
+#include <gasnetex.h>
+
+#include <cstddef>
+
+#include "am/outbound.h"
+#include "core/team.h"
+
+namespace gex::rma {
+
+/// Whether the payload of a long message must go ahead of it: `segment` is the bound segment of an
+/// endpoint of `jobrank`.
+inline bool goes_ahead(const PublishedSegment& segment, gex_Rank_t jobrank,
+                       std::size_t size) noexcept {
+  return segment.mapped == nullptr && size != 0 && segment.size != 0 &&
+         process().neighborhood.contains(jobrank);
+}
+
+/// Puts a request's payload. Non-zero if `immediate` and there was no room; nothing was sent then.
+int put_ahead(const Peer& peer, void* destination, const void* payload, std::size_t size,
+              bool immediate) noexcept;
+
+/// Sends a reply whose payload goes ahead; copies all that it needs. Handler context.
+void reply_after_put(gex_Token_t token, const am::Outbound& message) noexcept;
+
+/// Start-up only.
+void start_long_messages();
+
+}  // namespace gex::rma
