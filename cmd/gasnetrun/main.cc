@@ -63,6 +63,7 @@ int main(int count, char** arguments) {
   if (reading.options.verbose) print(stderr, launcher + ": " + line + "\n");
 
   std::vector<char*> pointers;
+  pointers.reserve(words.size() + 1);
   for (std::string& word : words) pointers.push_back(word.data());
   pointers.push_back(nullptr);
   execv(pointers[0], pointers.data());

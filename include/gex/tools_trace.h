@@ -26,13 +26,15 @@ static inline void gex_trace_ignore_line_(const char* file, unsigned int line) {
   (void)line;
 }
 
-/** Whether a GASNETT_TRACE_PRINTF would print. */
+/** Whether a GASNETT_TRACE_PRINTF, a GASNETT_STATS_PRINTF would print. */
 #define GASNETT_TRACE_ENABLED 0
+#define GASNETT_STATS_ENABLED 0
 /** (format, ...), as printf. */
 #define GASNETT_TRACE_PRINTF _gasnett_trace_printf_noop
 #define GASNETT_TRACE_PRINTF_FORCE _gasnett_trace_printf_noop
 #define GASNETT_STATS_PRINTF _gasnett_trace_printf_noop
 #define GASNETT_STATS_PRINTF_FORCE _gasnett_trace_printf_noop
+#define GASNETT_TRACE_DUMP(reset) ((void)(reset))
 #define GASNETT_STATS_DUMP(reset) ((void)(reset))
 
 /** The mask last set in this process, "" at first; valid for ever. */

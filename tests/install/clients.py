@@ -44,7 +44,8 @@ def built_everywhere(tree):
         for mode in MODES:
             steps += [(probes.gasnet_tests, tree, conduit, mode),
                       (probes.pkg_config, tree, conduit, mode, STANDARDS[mode])]
-    return steps + [(probes.exit_flushes, tree), (probes.launchers, tree)]
+    return steps + [(probes.checking_library, tree), (probes.exit_flushes, tree),
+                    (probes.launchers, tree)]
 
 
 def after_the_move(tree):

@@ -8,7 +8,8 @@ import glob
 import os
 import re
 
-from tree import (CONDUITS, MODES, check, expect_identification, expect_job, run, text_of)
+from tree import (CONDUITS, MODES, check, expect_gasnet1_job, expect_identification, expect_job,
+                  run, text_of)
 
 SETTINGS = """PREFIX CC OPT_CFLAGS MISC_CFLAGS MISC_CPPFLAGS DEVWARN_CFLAGS CXX OPT_CXXFLAGS MISC_CXXFLAGS
 MISC_CXXCPPFLAGS DEVWARN_CXXFLAGS DEFINES INCLUDES LIBDIRS CFLAGS CPPFLAGS CXXFLAGS CXXCPPFLAGS LD
@@ -63,7 +64,7 @@ def every_setting(tree):
 
 
 def tools_tests(tree):
-    """Programs of the tools alone, by the fragment and by pkg-config, in C and in C++."""
+    """Programs of the tools: alone in C, by the fragment; beside GASNet in C++, by pkg-config."""
     for mode in ("seq", "par"):
         names = [f"GASNETTOOLS_{name}" for name in SETTINGS]
         s = tree.settings(tree.path("include", f"gasnet_tools-{mode}.mak"), names)
@@ -79,7 +80,7 @@ def tools_tests(tree):
         package = f"gasnet_tools-{mode}"
         run(["c++", *tree.pkg_config("--cflags", package).split(),
              tree.source("tools_client.c", ".cc"), "-o", program + "-cxx",
-             *tree.pkg_config("--libs", package).split()])
+             *tree.pkg_config("--libs", package, f"gasnet-smp-{mode}").split()])
         check(run([program + "-cxx"]) == "tools right\n", program)
 
 
@@ -144,11 +145,11 @@ def osss(tree):
     s = tree.settings(fragment(tree, "smp", "seq"),
                       ["GASNET_CPPFLAGS", "GASNET_LDFLAGS", "GASNET_LIBS", "GASNET_LD"])
     program = tree.output("osss")
-    run(["cc", *s["GASNET_CPPFLAGS"].split(), "-fno-pie", "-c", tree.source("client.c"), "-o",
-         program + ".o"])
+    run(["cc", *s["GASNET_CPPFLAGS"].split(), "-fno-pie", "-c", tree.source("gasnet1_client.c"),
+         "-o", program + ".o"])
     run([s["GASNET_LD"], "-no-pie", *s["GASNET_LDFLAGS"].split(), program + ".o",
          *s["GASNET_LIBS"].split(), "-o", program])
-    expect_job(program, [], "smp", "seq", GASNET_PSHM_NODES="2")
+    expect_gasnet1_job(program)
 
 
 def caffeine(tree):
@@ -208,9 +209,10 @@ def omni(tree):
     makefile = tree.output("omni.mk")
     with open(makefile, "w", encoding="utf-8") as file:
         file.write(lines + "all:\n\t$(GASNET_CC) $(GASNET_CPPFLAGS) $(GASNET_CFLAGS) "
-                   f"{tree.source('client.c')} -o {program} $(GASNET_LDFLAGS) $(GASNET_LIBS)\n")
+                   f"{tree.source('gasnet1_client.c')} -o {program} $(GASNET_LDFLAGS) "
+                   "$(GASNET_LIBS)\n")
     run(["make", "-f", makefile])
-    expect_job(program, [], "smp", "seq", GASNET_PSHM_NODES="2")
+    expect_gasnet1_job(program)
 
 
 def bcl(tree):
@@ -269,6 +271,19 @@ def upcxx(tree, install_name):
     for word in words:
         value = re.search(rf"^probe_{word} (.*)$", text, re.M).group(1)
         check(value == word or re.fullmatch(r"\d+", value), f"{word} expands to '{value}'")
+
+
+def checking_library(tree):
+    """The checking library has the same names one folder further down, in place of a debug build."""
+    program = tree.output("checked")
+    words = ["cc", *tree.pkg_config("--cflags", "gasnet-smp-par").split(),
+             tree.source("client.c"), "-o", program]
+    libraries = tree.pkg_config("--libs", "gasnet-smp-par").split()
+    for folders, checked in (([], False), ([f"-L{tree.path('lib', 'debug')}"], True)):
+        run([*words, *folders, *libraries])
+        with open(program, "rb") as file:
+            check((b"Usage checks are on" in file.read()) == checked, f"linked with {folders}")
+        expect_job(program, [], "smp", "par", GASNET_PSHM_NODES="2")
 
 
 def exit_flushes(tree):

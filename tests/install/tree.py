@@ -102,6 +102,13 @@ def expect_job(program, launch, conduit, mode, ranks=2, **variables):
         check(line in output.splitlines(), f"{program}: no line '{line}' in:\n{output}")
 
 
+def expect_gasnet1_job(program):
+    """Runs the client of GASNet-1 as a job of two that forks itself."""
+    output = run([program], GASNET_PSHM_NODES="2")
+    for rank in (0, 1):
+        check(f"rank {rank} of 2: SMP GASNet-1, right" in output.splitlines(), output)
+
+
 def expect_identification(program, conduit, mode):
     """Scripts find these strings in the executable: one record a line, its words between dollars."""
     with open(program, "rb") as file:

@@ -375,11 +375,12 @@ static void memory(void) {
 static void trace(void) {
   const char* file = "x";
   unsigned int line = 1;
-  CHECK(!GASNETT_TRACE_ENABLED);
+  CHECK(!GASNETT_TRACE_ENABLED && !GASNETT_STATS_ENABLED);
   GASNETT_TRACE_PRINTF("%d", 1);
   GASNETT_TRACE_PRINTF_FORCE("plain");
   GASNETT_STATS_PRINTF("%d", 1);
   GASNETT_STATS_PRINTF_FORCE("plain");
+  GASNETT_TRACE_DUMP(1);
   GASNETT_STATS_DUMP(1);
   GASNETT_TRACE_SETMASK("HU");
   GASNETT_STATS_SETMASK("G");
