@@ -12,7 +12,7 @@ import shutil
 import sys
 
 import probes
-from tree import CONDUITS, MODES, Failure, Tree, check, main, run
+from tree import CONDUITS, MODES, Tree, check, main, run
 
 # Each network and mode once in each of these, together in every language.
 STANDARDS = {"seq": "c11", "parsync": "c++11", "par": "c++20"}
@@ -36,6 +36,11 @@ def staged(build, work):
     shutil.rmtree(work)
 
 
+def move(tree, moved):
+    os.makedirs(os.path.dirname(moved.prefix))
+    os.rename(tree.prefix, moved.prefix)
+
+
 def built_everywhere(tree):
     steps = [(probes.every_setting, tree), (probes.tools_tests, tree), (probes.cmake, tree),
              (probes.realm_runtime_mk, tree), (probes.osss, tree), (probes.caffeine, tree),
@@ -44,8 +49,8 @@ def built_everywhere(tree):
         for mode in MODES:
             steps += [(probes.gasnet_tests, tree, conduit, mode),
                       (probes.pkg_config, tree, conduit, mode, STANDARDS[mode])]
-    return steps + [(probes.checking_library, tree), (probes.exit_flushes, tree),
-                    (probes.launchers, tree)]
+    return steps + [(probes.by_hand, tree), (probes.checking_library, tree),
+                    (probes.exit_flushes, tree), (probes.launchers, tree)]
 
 
 def after_the_move(tree):
@@ -63,21 +68,12 @@ if __name__ == "__main__":
     shutil.rmtree(WORK, ignore_errors=True)
     FIRST = Tree.install(BUILD, os.path.join(WORK, "first"), os.path.join(WORK, "built"))
 
-    def moved(step, *arguments):
-        """The tree moves before the first step that wants it elsewhere."""
-        elsewhere = os.path.join(WORK, "moved", "elsewhere")
-        if not os.path.exists(elsewhere):
-            FIRST.move(elsewhere, os.path.join(WORK, "built-moved"))
-        try:
-            step(Tree(elsewhere, os.path.join(WORK, "built-moved")), *arguments)
-        except Failure as failure:
-            raise Failure(f"{step.__name__}: {failure}") from failure
-
+    MOVED = FIRST.at(os.path.join(WORK, "moved", "elsewhere"), os.path.join(WORK, "built-moved"))
     main([(names_no_build, FIRST, BUILD), (staged, BUILD, os.path.join(WORK, "stage"))]
          + built_everywhere(FIRST)
          + [(probes.chapel, FIRST), (probes.devastator, FIRST), (probes.omni, FIRST),
-            (probes.upcxx, FIRST, "upcxx-installed")]
-         + [(moved, step, *arguments) for step, _, *arguments in after_the_move(None)],
+            (probes.upcxx, FIRST, "upcxx-installed"), (move, FIRST, MOVED)]
+         + after_the_move(MOVED),
          "clients of the installed tree")
     # main has ended the process unless every step succeeded.
     shutil.rmtree(WORK)

@@ -25,5 +25,7 @@ int main(int argc, char** argv) {
   printf("rank %u of %u: %s GASNet-1, %s\n", (unsigned)me, (unsigned)size, GASNET_CONDUIT_NAME_STR,
          arrived == (me + size - 1) % size ? "right" : "wrong");
   free(segments);
+  gasnet_barrier_notify(0, GASNET_BARRIERFLAG_ANONYMOUS);
+  gasnet_barrier_wait(0, GASNET_BARRIERFLAG_ANONYMOUS);
   gasnet_exit(0);
 }

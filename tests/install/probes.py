@@ -160,7 +160,7 @@ def caffeine(tree):
     first = re.fullmatch(r"-L(.*)/lib", value["LIBS"].split()[0])
     check(first, f"libraries begin with no -L<prefix>/lib: {value['LIBS']}")
     check(os.path.exists(os.path.join(first.group(1), "include", "gasnetex.h")), "no gasnetex.h")
-    check(run([value["CC"], "--version"]) == run(["cc", "--version"]), "another compiler")
+    check(run([value["CC"], "--version"]) == run([tree.compiler, "--version"]), "another compiler")
     for name in ("RELEASE_VERSION", "BUILD_ID", "CONFIGURE_ARGS"):
         check(re.search(rf"^#define GASNETI_{name}\b",
                         text_of(tree.path("include", "gasnet_config.h")), re.M), name)
@@ -271,6 +271,20 @@ def upcxx(tree, install_name):
     for word in words:
         value = re.search(rf"^probe_{word} (.*)$", text, re.M).group(1)
         check(value == word or re.fullmatch(r"\d+", value), f"{word} expands to '{value}'")
+
+
+def by_hand(tree):
+    """Nothing but folders and a name; a label of a network that is not here is one line."""
+    program = tree.output("by-hand")
+    words = ["cc", "-DGASNET_PAR", f"-I{tree.path('include')}", tree.source("client.c"),
+             f"-L{tree.path('lib')}", "-lgasnet-smp-par", "-lm", "-o", program]
+    run(words)
+    expect_job(program, [], "smp", "par", GASNET_PSHM_NODES="2")
+    run([*words, "-DGASNET_CONDUIT_OFI"])
+    said = run([tree.path("bin", "gexrun"), "-n", "2", program], status=1)
+    check("no conduit 'ofi'; there are: smp, emu" in said and said.count("\n") == 1, said)
+    expect_job(program, [tree.path("bin", "gexrun"), "-n", "2", "--conduit", "smp"], "ofi", "par",
+               neighbors=2)
 
 
 def checking_library(tree):

@@ -44,20 +44,21 @@ def text_of(path):
 class Tree:
     """The tree below `prefix`, and a folder for what is built against it."""
 
-    def __init__(self, prefix, work):
+    def __init__(self, prefix, work, compiler):
         self.prefix = prefix
         self.work = work
+        self.compiler = compiler  # what the library's C sources were compiled with
         os.makedirs(work, exist_ok=True)
 
     @classmethod
     def install(cls, build, prefix, work):
         run(["cmake", "--install", build, "--prefix", prefix])
-        return cls(prefix, work)
+        cache = text_of(os.path.join(build, "CMakeCache.txt"))
+        return cls(prefix, work, re.search(r"^CMAKE_C_COMPILER:\w+=(.*)$", cache, re.M).group(1))
 
-    def move(self, prefix, work):
-        os.makedirs(os.path.dirname(prefix), exist_ok=True)
-        shutil.move(self.prefix, prefix)
-        return Tree(prefix, work)
+    def at(self, prefix, work):
+        """The same tree at another place."""
+        return Tree(prefix, work, self.compiler)
 
     def path(self, *parts):
         return os.path.join(self.prefix, *parts)
@@ -89,16 +90,16 @@ class Tree:
         return {name: value.strip() for name, value in (line.split("=", 1) for line in lines)}
 
 
-def expect_job(program, launch, conduit, mode, ranks=2, **variables):
-    """Runs the client: every rank's put arrives, on the network and in the mode of its label. On one
-    machine a network shows only where memory is not shared."""
-    alone = conduit != "smp"
-    if alone:
-        variables["GASNET_SUPERNODE_MAXSIZE"] = "1"
+def expect_job(program, launch, label, mode, neighbors=None, **variables):
+    """Runs the client as a job of two: every rank's put arrives, and label and mode are these. With
+    one neighbor, as for every label but smp if not said, only a network leads from rank to rank."""
+    if neighbors is None:
+        neighbors = 2 if label == "smp" else 1
+    variables["GASNET_SUPERNODE_MAXSIZE"] = str(neighbors)
     output = run([*launch, program], **variables)
-    for rank in range(ranks):
-        line = (f"rank {rank} of {ranks}: {conduit.upper()} {mode.upper()}, "
-                f"{1 if alone else ranks} in the neighborhood, right")
+    for rank in (0, 1):
+        line = (f"rank {rank} of 2: {label.upper()} {mode.upper()}, "
+                f"{neighbors} in the neighborhood, right")
         check(line in output.splitlines(), f"{program}: no line '{line}' in:\n{output}")
 
 
@@ -106,7 +107,8 @@ def expect_gasnet1_job(program):
     """Runs the client of GASNet-1 as a job of two that forks itself."""
     output = run([program], GASNET_PSHM_NODES="2")
     for rank in (0, 1):
-        check(f"rank {rank} of 2: SMP GASNet-1, right" in output.splitlines(), output)
+        line = f"rank {rank} of 2: SMP GASNet-1, right"
+        check(line in output.splitlines(), f"{program}: no line '{line}' in:\n{output}")
 
 
 def expect_identification(program, conduit, mode):
