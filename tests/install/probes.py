@@ -98,6 +98,7 @@ def pkg_config(tree, conduit, mode, standard):
         check(f"{name}=" in text_of(tree.path("lib", "pkgconfig", f"{package}.pc")),
               f"{package}.pc has no variable {name}")
     check(tree.pkg_config("--modversion", package) == "2025.8.0", "version")
+    check(os.path.samefile(tree.pkg_config("--variable=prefix", package), tree.prefix), "prefix")
 
 
 def cmake(tree):
