@@ -49,8 +49,8 @@ def built_everywhere(tree):
         for mode in MODES:
             steps += [(probes.gasnet_tests, tree, conduit, mode),
                       (probes.pkg_config, tree, conduit, mode, STANDARDS[mode])]
-    return steps + [(probes.by_hand, tree), (probes.checking_library, tree),
-                    (probes.exit_flushes, tree), (probes.launchers, tree)]
+    return steps + [(probes.by_hand, tree), (probes.linkers, tree),
+                    (probes.checking_library, tree), (probes.exit_flushes, tree), (probes.launchers, tree)]
 
 
 def after_the_move(tree):

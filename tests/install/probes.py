@@ -7,6 +7,7 @@ way, and runs it.
 import glob
 import os
 import re
+import shutil
 
 from tree import (CONDUITS, MODES, check, expect_gasnet1_job, expect_identification, expect_job,
                   run, text_of)
@@ -286,6 +287,23 @@ def by_hand(tree):
     check("no conduit 'ofi'; there are: smp, emu" in said and said.count("\n") == 1, said)
     expect_job(program, [tree.path("bin", "gexrun"), "-n", "2", "--conduit", "smp"], "ofi", "par",
                neighbors=2)
+
+
+def linkers(tree):
+    """The archive in a program that drops what it can, and in a shared library without undefined
+    names, by every linker there is."""
+    s = tree.settings(fragment(tree, "smp", "par"), ["GASNET_CPPFLAGS", "GASNET_LIBS"])
+    flags, libraries = s["GASNET_CPPFLAGS"].split(), s["GASNET_LIBS"].split()
+    for linker in ("bfd", "gold", "lld"):
+        if shutil.which(f"ld.{linker}") is None:
+            continue
+        program = tree.output(f"linked-{linker}")
+        words = ["cc", f"-fuse-ld={linker}", "-Wl,--gc-sections", *flags]
+        run([*words, "-ffunction-sections", tree.source("client.c"), *libraries, "-o", program])
+        expect_job(program, [], "smp", "par", GASNET_PSHM_NODES="2")
+        expect_identification(program, "smp", "par")
+        run([*words, "-shared", "-fPIC", "-Wl,-z,defs", tree.source("client.c"), *libraries, "-o",
+             program + ".so"])
 
 
 def checking_library(tree):
