@@ -21,6 +21,9 @@ gex_Segment_t allocate_segment(gex_Client_t client, std::uintptr_t bytes);
 /// Makes a segment of the client's memory. Any thread.
 gex_Segment_t register_segment(gex_Client_t client, void* address, std::uintptr_t bytes);
 
+/// Checked mode: ends the job if there is no such segment, or none any more.
+void require_live_segment(gex_Segment_t segment, const char* call) noexcept;
+
 /// Ends a segment that is bound to no endpoint, its memory with it unless that is the client's.
 void destroy_segment(gex_Segment_t segment);
 
