@@ -106,16 +106,18 @@ int gex_Segment_Create(gex_Segment_t* segment_p, gex_Client_t client, gex_Addr_t
     *segment_p = gex::register_segment(client, address, length);
     return GASNET_OK;
   }
-  const gex_Segment_t segment = gex::allocate_segment(client, length);
-  if (segment == nullptr) {
-    const int error = errno;
-    if (gex::verbose_errors.load(std::memory_order_relaxed))
-      gex::warn("%s: cannot allocate %s: %s", call, gex::os::format_bytes(length).c_str(),
-                std::strerror(error));
-    return GASNET_ERR_RESOURCE;
+  errno = ENOMEM;
+  const gex_Segment_t segment =
+      length <= gex::usable_memory() ? gex::allocate_segment(client, length) : nullptr;
+  if (segment != nullptr) {
+    *segment_p = segment;
+    return GASNET_OK;
   }
-  *segment_p = segment;
-  return GASNET_OK;
+  // No misuse: another size may do.
+  if (gex::verbose_errors.load(std::memory_order_relaxed))
+    gex::warn("%s: cannot allocate %s: %s", call, gex::os::format_bytes(length).c_str(),
+              std::strerror(errno));
+  return GASNET_ERR_RESOURCE;
 }
 
 void gex_Segment_Destroy(gex_Segment_t segment, gex_Flags_t flags) {

@@ -1,10 +1,12 @@
 #include "core/segment.h"
 
+#include <algorithm>
 #include <mutex>
 #include <utility>
 
 #include "base/immortal.h"
 #include "base/os_memory.h"
+#include "base/os_memory_limits.h"
 #include "core/live_objects.h"
 #include "core/process.h"
 
@@ -30,6 +32,12 @@ gex_Segment_t make(gex_Client_t client, void* address, std::uintptr_t bytes) {
 }
 
 }  // namespace
+
+std::uint64_t usable_memory() {
+  const os::MemoryLimits limits = os::memory_limits();
+  return std::min(
+      {limits.available, limits.usable_physical(), process().neighborhood.memory_space()});
+}
 
 gex_Segment_t allocate_segment(gex_Client_t client, std::uintptr_t bytes) {
   const std::lock_guard lock(segments_change);

@@ -14,8 +14,11 @@
 
 namespace gex {
 
-/// Makes a segment of `bytes` in memory of the library's; null, with the reason in errno, if there
-/// is none. Any thread.
+/// Bytes that this host can still give to segments, by memory and by control group.
+std::uint64_t usable_memory();
+
+/// Makes a segment of `bytes` in memory of the library's, which is not more than is usable; null,
+/// with the reason in errno, if there are no addresses for it. Any thread.
 gex_Segment_t allocate_segment(gex_Client_t client, std::uintptr_t bytes);
 
 /// Makes a segment of the client's memory. Any thread.

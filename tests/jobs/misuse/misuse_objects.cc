@@ -154,7 +154,6 @@ const Cases& cases() {
          gex_AM_RequestShort0(gex_TM_Pair(endpoint, 9), peer, 200, 0);
          GASNET_BLOCKUNTIL(handled);
        }},
-      {"put_beyond_the_endpoints", [] { put(endpoint, GASNET_MAXEPS, peers); }},
       // Segments
       {"segment_of_no_client",
        [] {

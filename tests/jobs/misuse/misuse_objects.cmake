@@ -32,8 +32,6 @@ misuse(barrier_without_the_capability "gex_Coll_BarrierNB: ${without}_COLL")
 misuse(domain_without_the_capability "gex_AD_Create: ${without}_AD")
 misuse(message_to_no_endpoint
   "a message from rank [01] names an endpoint that does not exist here \\(client 0, index 9\\)")
-misuse(put_beyond_the_endpoints
-  "gex_RMA_PutBlocking: the TM-pair names an endpoint that does not exist \\(local 0, remote 64\\)")
 
 misuse(segment_of_no_client "gex_Segment_Create: the client is GEX_CLIENT_INVALID")
 misuse(segment_into_null "gex_Segment_Create: segment_p is null")
