@@ -1,8 +1,7 @@
 /* gasnet_mk.h: memory kinds. Spec: docs/memory_kinds.md of the GASNet-EX documents.
  *
- * The interface is declared whole. This release of libgex does not define its functions yet: a
- * program that calls one does not link, and the linker names it. Host memory (GEX_MK_HOST) needs
- * none of them.
+ * This release of libgex has host memory only, which GEX_MK_HOST names without any of this: none of
+ * GASNET_HAVE_MK_CLASS_CUDA_UVA, _HIP and _ZE is defined, and gex_MK_Create says so of the others.
  */
 #ifndef _INCLUDED_GASNET_MK_H
 #define _INCLUDED_GASNET_MK_H
@@ -38,9 +37,12 @@ typedef struct {
   } gex_args;
 } gex_MK_Create_args_t;
 
-/** Makes a kind for one device. Flags: 0. */
+/** Makes a kind for one device; of GEX_MK_CLASS_HOST there is only GEX_MK_HOST. Not collective.
+ * Flags: 0. GASNET_ERR_BAD_ARG for a wrong argument, and for a class that this library has no
+ * memory of. Not in handlers. */
 GEX_EXPORT_ int gex_MK_Create(gex_MK_t* memkind_p, gex_Client_t client,
                               const gex_MK_Create_args_t* args, gex_Flags_t flags);
+/** Ends a kind that no segment has any more; GEX_MK_HOST stays. Flags: 0. Not in handlers. */
 GEX_EXPORT_ void gex_MK_Destroy(gex_MK_t memkind, gex_Flags_t flags);
 
 #ifdef __cplusplus

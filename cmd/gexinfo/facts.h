@@ -41,7 +41,7 @@ struct LimitFacts {
   std::uint32_t first_handler;
   std::uint32_t last_handler;
   std::uint32_t ranks;
-  std::uint32_t endpoints;  ///< of a process
+  std::uint32_t endpoints;  ///< of a client in a process
   std::uint64_t threads;    ///< of a process, inside the library at the same time
   /// Within this neighborhood.
   std::uint64_t medium;

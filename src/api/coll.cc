@@ -26,7 +26,9 @@ using gex::coll::Request;
 gex::Team& begin(Call call, gex_TM_t tm, gex_Flags_t flags) {
   check_context(call);
   gex::require_flags(flags, 0, name_of(call));
-  return gex::require_team(tm, name_of(call));
+  gex::Team& team = gex::require_team(tm, name_of(call));
+  gex::require_capability(team.endpoint, GEX_EP_CAPABILITY_COLL, name_of(call));
+  return team;
 }
 
 /// Costs little, and the release library would write somewhere.

@@ -25,6 +25,11 @@ using gex::refuse;
 using gex::require;
 using gex::Team;
 
+_gex_Segment& segment_of(gex_Segment_t segment, const char* call) {
+  gex::require_live_segment(require(segment, call), call);
+  return *segment;
+}
+
 /// The segment bound to (tm, rank), as far as it was published here; an own one always.
 const gex::PublishedSegment& bound_segment(gex_TM_t tm, gex_Rank_t rank, Call call) {
   if (checked()) gex::require_peer(tm, rank, name_of(call));
@@ -45,22 +50,22 @@ extern "C" {
 void (*gasnet_client_attach_hook)(void*, uintptr_t) = nullptr;
 
 void gex_Segment_SetCData(gex_Segment_t seg, const void* val) {
-  require(seg, __func__)->client_data = val;
+  segment_of(seg, __func__).client_data = val;
 }
 void* gex_Segment_QueryCData(gex_Segment_t seg) {
-  return const_cast<void*>(require(seg, __func__)->client_data);
+  return const_cast<void*>(segment_of(seg, __func__).client_data);
 }
 gex_Client_t gex_Segment_QueryClient(gex_Segment_t seg) {
-  return require(seg, __func__)->client;
+  return segment_of(seg, __func__).client;
 }
 gex_Flags_t gex_Segment_QueryFlags(gex_Segment_t seg) {
-  return require(seg, __func__)->flags;
+  return segment_of(seg, __func__).flags;
 }
 void* gex_Segment_QueryAddr(gex_Segment_t seg) {
-  return require(seg, __func__)->address;
+  return segment_of(seg, __func__).address;
 }
 uintptr_t gex_Segment_QuerySize(gex_Segment_t seg) {
-  return require(seg, __func__)->size;
+  return segment_of(seg, __func__).size;
 }
 
 int gex_Segment_Attach(gex_Segment_t* segment_p, gex_TM_t tm, uintptr_t size) {
@@ -101,22 +106,24 @@ int gex_Segment_Create(gex_Segment_t* segment_p, gex_Client_t client, gex_Addr_t
     *segment_p = gex::register_segment(client, address, length);
     return GASNET_OK;
   }
-  const gex_Segment_t segment = gex::allocate_segment(client, length);
-  if (segment == nullptr) {
-    const int error = errno;
-    if (gex::verbose_errors.load(std::memory_order_relaxed))
-      gex::warn("%s: cannot allocate %s: %s", call, gex::os::format_bytes(length).c_str(),
-                std::strerror(error));
-    return GASNET_ERR_RESOURCE;
+  errno = ENOMEM;
+  const gex_Segment_t segment =
+      length <= gex::usable_memory() ? gex::allocate_segment(client, length) : nullptr;
+  if (segment != nullptr) {
+    *segment_p = segment;
+    return GASNET_OK;
   }
-  *segment_p = segment;
-  return GASNET_OK;
+  // No misuse: another size may do.
+  if (gex::verbose_errors.load(std::memory_order_relaxed))
+    gex::warn("%s: cannot allocate %s: %s", call, gex::os::format_bytes(length).c_str(),
+              std::strerror(errno));
+  return GASNET_ERR_RESOURCE;
 }
 
 void gex_Segment_Destroy(gex_Segment_t segment, gex_Flags_t flags) {
   const char* call = name_of(Call::segment_destroy);
   check_context(Call::segment_destroy);
-  require(segment, call);
+  segment_of(segment, call);
   gex::require_flags(flags, 0, call);
   if (segment->bindings != 0)
     fatal("%s: the segment is bound to %u endpoint(s)", call, segment->bindings);
@@ -146,6 +153,7 @@ int gex_EP_BindSegment(gex_EP_t ep, gex_Segment_t segment, gex_Flags_t flags) {
   check_context(Call::bind_segment);
   require(ep, call);
   if (flags != 0) return refuse(GASNET_ERR_BAD_ARG, call, "unknown flags");
+  if (segment != GEX_SEGMENT_INVALID) segment_of(segment, call);
   if (segment != GEX_SEGMENT_INVALID && segment->client != ep->client)
     return refuse(GASNET_ERR_BAD_ARG, call, "the segment is another client's");
   if (segment != GEX_SEGMENT_INVALID && ep->segment != GEX_SEGMENT_INVALID)

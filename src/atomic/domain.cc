@@ -1,10 +1,7 @@
 #include "atomic/domain.h"
 
-#include <algorithm>
 #include <cstring>
-#include <mutex>
 #include <span>
-#include <vector>
 
 #include "base/error.h"
 #include "base/immortal.h"
@@ -14,12 +11,10 @@ namespace gex::atomic {
 
 namespace {
 
-/// What the checks know of domains.
-struct LiveDomains {
-  std::mutex mutex;
-  std::vector<const Domain*> domains;
-};
-Immortal<LiveDomains> live_domains;
+Immortal<LiveObjects<Domain>> the_live_domains{"domain"};
+LiveObjects<Domain>& live_domains() noexcept {
+  return the_live_domains.get();
+}
 
 /// The arguments that must be the same everywhere.
 struct Arguments {
@@ -55,15 +50,11 @@ Domain::Domain(Team& over, gex_DT_t type, gex_OP_t operation_set, gex_Flags_t cr
   data_type = type;
   operations = operation_set;
   flags = creation_flags;
-  LiveDomains& live = live_domains.get();
-  const std::lock_guard lock(live.mutex);
-  live.domains.push_back(this);
+  live_domains().add(*this);
 }
 
 Domain::~Domain() {
-  LiveDomains& live = live_domains.get();
-  const std::lock_guard lock(live.mutex);
-  std::erase(live.domains, this);
+  live_domains().remove(*this);
 }
 
 gex_AD_t create(Team& team, gex_DT_t type, gex_OP_t operations, gex_Flags_t flags) {
@@ -85,11 +76,7 @@ gex_AD_t create(Team& team, gex_DT_t type, gex_OP_t operations, gex_Flags_t flag
 Domain& require_domain(gex_AD_t ad, const char* call) noexcept {
   if (ad == GEX_AD_INVALID) fatal("%s: the domain is GEX_AD_INVALID", call);
   Domain& domain = Domain::from(ad);
-  if (!checked()) return domain;
-  LiveDomains& live = live_domains.get();
-  const std::lock_guard lock(live.mutex);
-  if (std::find(live.domains.begin(), live.domains.end(), &domain) == live.domains.end())
-    fatal("%s: the domain %p was destroyed, or is none", call, static_cast<void*>(&domain));
+  live_domains().require(domain, ad, call);
   return domain;
 }
 

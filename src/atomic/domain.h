@@ -7,26 +7,17 @@
 
 #include <gasnet_ratomic.h>
 
-#include "core/process.h"
+#include "core/live_objects.h"
 #include "core/team.h"
 
 namespace gex::atomic {
 
-class Domain : public gex_DomainPrefix_ {
+class Domain : public gex_DomainPrefix_, public TaggedHandle<Domain, gex_DomainPrefix_, gex_AD_t> {
  public:
   Domain(Team& over, gex_DT_t type, gex_OP_t operation_set, gex_Flags_t creation_flags);
   ~Domain();
   Domain(const Domain&) = delete;
   Domain& operator=(const Domain&) = delete;
-
-  /// See layout.h for the forms of a handle.
-  static Domain& from(gex_AD_t ad) noexcept {
-    return *reinterpret_cast<Domain*>(reinterpret_cast<std::uintptr_t>(ad) & ~std::uintptr_t{1});
-  }
-  /// In checked mode one that inline code does not look behind.
-  gex_AD_t handle() noexcept {
-    return reinterpret_cast<gex_AD_t>(reinterpret_cast<std::uintptr_t>(this) + (checked() ? 0 : 1));
-  }
 };
 
 /// Collective over the team; ends the job if its members differ about the arguments, which the

@@ -13,7 +13,10 @@ namespace gex {
 template <class T>
 class Immortal {
  public:
-  Immortal() { new (storage_) T(); }
+  template <class... Arguments>
+  explicit Immortal(Arguments... arguments) {
+    new (storage_) T(arguments...);
+  }
   T& get() noexcept { return *std::launder(reinterpret_cast<T*>(storage_)); }
 
  private:

@@ -1,9 +1,13 @@
 #include "core/segment.h"
 
+#include <algorithm>
 #include <mutex>
 #include <utility>
 
+#include "base/immortal.h"
 #include "base/os_memory.h"
+#include "base/os_memory_limits.h"
+#include "core/live_objects.h"
 #include "core/process.h"
 
 namespace gex {
@@ -13,15 +17,27 @@ namespace {
 /// Shared memory is taken and given back by one thread at a time, and so are bindings counted.
 constinit std::mutex segments_change;
 
+Immortal<LiveObjects<_gex_Segment>> the_live_segments{"segment"};
+LiveObjects<_gex_Segment>& live_segments() noexcept {
+  return the_live_segments.get();
+}
+
 gex_Segment_t make(gex_Client_t client, void* address, std::uintptr_t bytes) {
   auto* segment = new _gex_Segment;
   segment->client = client;
   segment->address = static_cast<std::byte*>(address);
   segment->size = bytes;
+  live_segments().add(*segment);
   return segment;
 }
 
 }  // namespace
+
+std::uint64_t usable_memory() {
+  const os::MemoryLimits limits = os::memory_limits();
+  return std::min(
+      {limits.available, limits.usable_physical(), process().neighborhood.memory_space()});
+}
 
 gex_Segment_t allocate_segment(gex_Client_t client, std::uintptr_t bytes) {
   const std::lock_guard lock(segments_change);
@@ -42,7 +58,12 @@ gex_Segment_t register_segment(gex_Client_t client, void* address, std::uintptr_
   return make(client, address, bytes);
 }
 
+void require_live_segment(gex_Segment_t segment, const char* call) noexcept {
+  live_segments().require(*segment, segment, call);
+}
+
 void destroy_segment(gex_Segment_t segment) {
+  live_segments().remove(*segment);
   const std::lock_guard lock(segments_change);
   if (segment->shared) process().neighborhood.give_segment_back(segment->address);
   delete segment;

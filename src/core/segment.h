@@ -14,12 +14,18 @@
 
 namespace gex {
 
-/// Makes a segment of `bytes` in memory of the library's; null, with the reason in errno, if there
-/// is none. Any thread.
+/// Bytes that this host can still give to segments, by memory and by control group.
+std::uint64_t usable_memory();
+
+/// Makes a segment of `bytes` in memory of the library's, which is not more than is usable; null,
+/// with the reason in errno, if there are no addresses for it. Any thread.
 gex_Segment_t allocate_segment(gex_Client_t client, std::uintptr_t bytes);
 
 /// Makes a segment of the client's memory. Any thread.
 gex_Segment_t register_segment(gex_Client_t client, void* address, std::uintptr_t bytes);
+
+/// Checked mode: ends the job if there is no such segment, or none any more.
+void require_live_segment(gex_Segment_t segment, const char* call) noexcept;
 
 /// Ends a segment that is bound to no endpoint, its memory with it unless that is the client's.
 void destroy_segment(gex_Segment_t segment);

@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <memory>
-#include <mutex>
 #include <new>
 
 #include "base/error.h"
@@ -13,13 +12,9 @@ namespace gex {
 
 namespace {
 
-struct LiveTeams {
-  std::mutex mutex;
-  std::vector<Team*> teams;
-};
-Immortal<LiveTeams> live_teams;
-LiveTeams& live() noexcept {
-  return live_teams.get();
+Immortal<LiveObjects<Team>> the_live_teams{"team"};
+LiveObjects<Team>& live_teams() noexcept {
+  return the_live_teams.get();
 }
 
 }  // namespace
@@ -53,16 +48,12 @@ Team::Team(gex_Client_t owner, gex_EP_t local_endpoint,
   if (!identity_map)
     for (gex_Rank_t r = 0; r < size; ++r) ranks_.emplace(jobrank_of(r), r);
   std::uninitialized_fill_n(reinterpret_cast<std::intptr_t*>(this + 1), size, GEX_NOT_MAPPED_);
-  LiveTeams& all = live();
-  const std::lock_guard lock(all.mutex);
-  all.teams.push_back(this);
   refresh_displacements();
+  live_teams().add(*this);
 }
 
 Team::~Team() {
-  LiveTeams& all = live();
-  const std::lock_guard lock(all.mutex);
-  std::erase(all.teams, this);
+  live_teams().remove(*this);
 }
 
 gex_Rank_t Team::rank_of(gex_Rank_t jobrank) const noexcept {
@@ -75,8 +66,7 @@ const std::intptr_t* Team::displacements_by_jobrank() {
   const bool primordial = std::all_of(members_.begin(), members_.end(),
                                       [](const auto& member) { return member.gex_ep_index == 0; });
   if (primordial) return Team::from(client->team).displacements();
-  LiveTeams& all = live();
-  const std::lock_guard lock(all.mutex);
+  const auto lock = live_teams().lock();
   by_jobrank_.resize(gex_proc_.jobsize, GEX_NOT_MAPPED_);
   refresh_displacements();
   return by_jobrank_.data();
@@ -96,9 +86,8 @@ void Team::refresh_displacements() noexcept {
 }
 
 void refresh_displacements() noexcept {
-  LiveTeams& all = live();
-  const std::lock_guard lock(all.mutex);
-  for (Team* team : all.teams) team->refresh_displacements();
+  const auto lock = live_teams().lock();
+  for (Team* team : live_teams().all()) team->refresh_displacements();
 }
 
 namespace {
@@ -110,11 +99,7 @@ Team& require_live(gex_TM_t tm, const char* call) noexcept {
                                  : "%s: the team is GEX_TM_INVALID",
           call);
   Team& team = Team::from(tm);
-  if (!checked()) return team;
-  LiveTeams& all = live();
-  const std::lock_guard lock(all.mutex);
-  if (std::find(all.teams.begin(), all.teams.end(), &team) == all.teams.end())
-    fatal("%s: the team %p was destroyed, or is none", call, static_cast<void*>(&team));
+  live_teams().require(team, tm, call);
   return team;
 }
 

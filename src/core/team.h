@@ -8,6 +8,7 @@
 #include <unordered_map>
 #include <vector>
 
+#include "core/live_objects.h"
 #include "core/objects.h"
 #include "core/process.h"
 #include "core/published.h"
@@ -50,7 +51,9 @@ class alignas(64) TeamRecord {
 /// record.
 struct alignas(64) TeamPrefix : gex_TeamPrefix_ {};
 
-class Team : public TeamRecord, public TeamPrefix {
+class Team : public TeamRecord,
+             public TeamPrefix,
+             public TaggedHandle<Team, gex_TeamPrefix_, gex_TM_t> {
  public:
   /// `members` in rank order; `own` is this process's rank among them.
   static Team* create(gex_Client_t owner, gex_EP_t local_endpoint,
@@ -60,18 +63,6 @@ class Team : public TeamRecord, public TeamPrefix {
   Team(const Team&) = delete;
   Team& operator=(const Team&) = delete;
   static void operator delete(void* team) noexcept;
-
-  /// The team of a handle that is no TM-pair; see layout.h for the forms of a handle.
-  static Team& from(gex_TM_t tm) noexcept {
-    return static_cast<Team&>(*reinterpret_cast<gex_TeamPrefix_*>(
-        reinterpret_cast<std::uintptr_t>(tm) & ~std::uintptr_t{1}));
-  }
-  /// In checked mode one that inline code does not look behind.
-  gex_TM_t handle() noexcept {
-    return reinterpret_cast<gex_TM_t>(
-        reinterpret_cast<std::uintptr_t>(static_cast<gex_TeamPrefix_*>(this)) +
-        (checked() ? 0 : 1));
-  }
 
   TeamId id() const noexcept { return id_; }
   const gex_EP_Location_t& location_of(gex_Rank_t member) const noexcept {

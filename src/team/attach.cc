@@ -53,13 +53,6 @@ Announcement announcement_of(const _gex_EP& endpoint) {
   return mine;
 }
 
-/// Bytes that this host can still give to segments, by memory and by control group.
-std::uint64_t usable_memory() {
-  const os::MemoryLimits limits = os::memory_limits();
-  return std::min(
-      {limits.available, limits.usable_physical(), process().neighborhood.memory_space()});
-}
-
 /// Whether every host has the memory for what its processes ask. All processes come to the same
 /// answer; the first of a host that has not says so.
 bool all_hosts_have_room(const std::vector<Announcement>& everyones) {

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <cstring>
+#include <thread>
 
 #include "transfer.h"
 
@@ -83,6 +84,13 @@ TEST(CreatedSegment, OfTheLibrarysMemoryIsZeroAndCanBeHadAgainAndAgain) {
     gex_Segment_Destroy(made[cycle % 2], 0);
     gex_Segment_Destroy(made[1 - cycle % 2], 0);
   }
+}
+
+TEST(CreatedSegment, OfMoreMemoryThanThereIsIsRefusedWithItsErrorCode) {
+  gex_Segment_t made = GEX_SEGMENT_INVALID;
+  EXPECT_EQ(gex_Segment_Create(&made, client(), nullptr, std::uintptr_t{1} << 60, GEX_MK_HOST, 0),
+            GASNET_ERR_RESOURCE);
+  EXPECT_EQ(made, GEX_SEGMENT_INVALID);
 }
 
 TEST(CreatedSegment, IsKnownToItsOwnerWhenBoundAndToOthersWhenPublished) {
@@ -272,37 +280,6 @@ TEST(CreatedEndpoint, TeamsAreSplitAndMadeFromTeamsOfThem) {
 
 // Teams with several members in each process
 
-/// The team of all endpoints of `every_source` of all ranks, one kind after the other.
-class Everybody {
- public:
-  explicit Everybody(bool with_scratch = false) {
-    for (const From from : every_source)
-      for (gex_Rank_t r = 0; r < size(); ++r) list_.push_back({r, ends(from).index});
-    std::vector<gex_Addr_t> scratch;
-    for (const From from : every_source) scratch.push_back(ends(from).own() + 4096);
-    gex_TM_Create(tms_.data(), tms_.size(), team(), list_.data(), list_.size(), scratch.data(),
-                  with_scratch ? 512 : 0,
-                  with_scratch ? GEX_FLAG_TM_LOCAL_SCRATCH : GEX_FLAG_TM_NO_SCRATCH);
-  }
-  ~Everybody() {
-    if (tms_[0] == GEX_TM_INVALID) return;
-    barrier();
-    for (const gex_TM_t tm : tms_) gex_TM_Destroy(tm, nullptr, GEX_FLAG_GLOBALLY_QUIESCED);
-  }
-  Everybody(const Everybody&) = delete;
-  Everybody& operator=(const Everybody&) = delete;
-
-  gex_TM_t tm(From from) const { return tms_[static_cast<std::size_t>(from)]; }
-  static gex_Rank_t rank_of(From from, gex_Rank_t jobrank) {
-    return static_cast<gex_Rank_t>(from) * size() + jobrank;
-  }
-  void forget() { tms_.fill(GEX_TM_INVALID); }
-
- private:
-  std::vector<gex_EP_Location_t> list_;
-  std::array<gex_TM_t, every_source.size()> tms_{};
-};
-
 /// Starts a barrier as each local member and waits for all.
 void barrier_of(const Everybody& everybody) {
   std::vector<gex_Event_t> events;
@@ -382,11 +359,41 @@ TEST(SeveralLocalMembers, EachHasItsScratchInItsSegment) {
   for (const From from : every_source) {
     gex_Memvec_t returned{nullptr, 0};
     EXPECT_NE(gex_TM_Destroy(everybody.tm(from), &returned, GEX_FLAG_GLOBALLY_QUIESCED), 0);
-    EXPECT_EQ(returned.gex_addr, ends(from).own() + 4096);
-    EXPECT_EQ(returned.gex_len, 512U);
+    EXPECT_EQ(returned.gex_addr, Everybody::scratch_of(from));
+    EXPECT_EQ(returned.gex_len, Everybody::scratch_bytes);
   }
   everybody.forget();
 }
+
+#ifdef GASNET_PAR
+TEST(SeveralLocalMembers, MakeBlockingCollectiveCallsFromAThreadEach) {
+  const Everybody everybody;
+  std::vector<std::thread> threads;
+  for (const From from : every_source)
+    threads.emplace_back([&everybody, from] {
+      for (int round = 0; round < 5; ++round) {
+        // One team of each kind, and one of all, turned around.
+        gex_TM_t kind = GEX_TM_INVALID;
+        gex_TM_t all = GEX_TM_INVALID;
+        gex_TM_Split(&kind, everybody.tm(from), static_cast<int>(from), 0, nullptr, 0,
+                     GEX_FLAG_TM_NO_SCRATCH);
+        gex_TM_Split(&all, everybody.tm(from), 0,
+                     -static_cast<int>(gex_TM_QueryRank(everybody.tm(from))), nullptr, 0,
+                     GEX_FLAG_TM_NO_SCRATCH);
+        EXPECT_EQ(gex_TM_QuerySize(kind), size());
+        EXPECT_EQ(gex_TM_QueryRank(kind), rank());
+        EXPECT_EQ(gex_TM_QueryEP(kind), ends(from).endpoint);
+        EXPECT_EQ(gex_TM_QueryRank(all),
+                  gex_TM_QuerySize(all) - 1 - Everybody::rank_of(from, rank()));
+        barrier_over(kind);
+        barrier_over(all);
+        gex_TM_Destroy(all, nullptr, 0);
+        gex_TM_Destroy(kind, nullptr, 0);
+      }
+    });
+  for (std::thread& thread : threads) thread.join();
+}
+#endif
 
 TEST(SeveralLocalMembers, OfSomeProcessesOnly) {
   // Both endpoints of rank 0, one of each other.

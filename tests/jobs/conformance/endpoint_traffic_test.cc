@@ -1,10 +1,12 @@
 // Created endpoints: active messages, atomics and non-contiguous transfers with them.
 
+#include <gasnet_coll.h>
 #include <gasnet_ratomic.h>
 #include <gasnet_vis.h>
 
 #include <algorithm>
 #include <atomic>
+#include <memory>
 #include <string>
 
 #include "endpoints.h"
@@ -284,6 +286,58 @@ TEST(CreatedEndpoint, AtomicsOverTheirTeams) {
     barrier();
     gex_AD_Destroy(ad);
   }
+}
+
+/// Sums what every member of a team contributes, and broadcasts from its last member.
+class Collectives {
+ public:
+  explicit Collectives(gex_TM_t tm) : tm_(tm) {
+    for (std::size_t i = 0; i < mine_.size(); ++i) mine_[i] = gex_TM_QueryRank(tm) + i;
+  }
+  void start(std::vector<gex_Event_t>& events) {
+    events.push_back(gex_Coll_ReduceToAllNB(tm_, sums_.data(), mine_.data(), GEX_DT_U64, 8,
+                                            mine_.size(), GEX_OP_ADD, nullptr, nullptr, 0));
+    events.push_back(
+        gex_Coll_BroadcastNB(tm_, last(), received_.data(), mine_.data(), 8 * mine_.size(), 0));
+  }
+  void expect_results() const {
+    const std::uint64_t members = gex_TM_QuerySize(tm_);
+    for (std::size_t i = 0; i < mine_.size(); ++i) {
+      ASSERT_EQ(sums_[i], members * (members - 1) / 2 + members * i);
+      ASSERT_EQ(received_[i], last() + i);
+    }
+  }
+
+ private:
+  gex_Rank_t last() const { return gex_TM_QuerySize(tm_) - 1; }
+
+  gex_TM_t tm_;
+  std::array<std::uint64_t, 3000> mine_{};
+  std::array<std::uint64_t, 3000> sums_{};
+  std::array<std::uint64_t, 3000> received_{};
+};
+
+TEST(CreatedEndpoint, CollectivesOverTheirTeams) {
+  for (const From from : every_source) {
+    const TeamOf members(from);
+    auto collectives = std::make_unique<Collectives>(members.tm());
+    std::vector<gex_Event_t> events;
+    collectives->start(events);
+    gex_Event_WaitAll(events.data(), events.size(), 0);
+    collectives->expect_results();
+  }
+}
+
+TEST(SeveralLocalMembers, TakePartInCollectivesEachForItself) {
+  const Everybody everybody;
+  std::vector<std::unique_ptr<Collectives>> collectives;
+  std::vector<gex_Event_t> events;
+  for (const From from : every_source) {
+    collectives.push_back(std::make_unique<Collectives>(everybody.tm(from)));
+    collectives.back()->start(events);
+  }
+  gex_Event_WaitAll(events.data(), events.size(), 0);
+  for (const auto& each : collectives) each->expect_results();
 }
 
 TEST(CreatedEndpoint, NonContiguousTransfers) {

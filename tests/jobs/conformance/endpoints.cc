@@ -78,4 +78,22 @@ TeamOf::~TeamOf() {
   gex_TM_Destroy(tm_, nullptr, 0);
 }
 
+Everybody::Everybody(bool with_scratch) {
+  std::vector<gex_EP_Location_t> members;
+  std::vector<gex_Addr_t> scratch;
+  for (const From from : every_source) {
+    for (gex_Rank_t r = 0; r < size(); ++r) members.push_back({r, ends(from).index});
+    scratch.push_back(scratch_of(from));
+  }
+  gex_TM_Create(tms_.data(), tms_.size(), team(), members.data(), members.size(), scratch.data(),
+                with_scratch ? scratch_bytes : 0,
+                with_scratch ? GEX_FLAG_TM_LOCAL_SCRATCH : GEX_FLAG_TM_NO_SCRATCH);
+}
+
+Everybody::~Everybody() {
+  if (tms_[0] == GEX_TM_INVALID) return;
+  barrier();
+  for (const gex_TM_t tm : tms_) gex_TM_Destroy(tm, nullptr, GEX_FLAG_GLOBALLY_QUIESCED);
+}
+
 }  // namespace conformance

@@ -46,4 +46,29 @@ class TeamOf {
   gex_TM_t tm_ = GEX_TM_INVALID;
 };
 
+/// The team of all endpoints of `every_source` of all ranks, one kind after the other: each process
+/// has one member of each kind. Made and destroyed collectively.
+class Everybody {
+ public:
+  explicit Everybody(bool with_scratch = false);
+  ~Everybody();
+  Everybody(const Everybody&) = delete;
+  Everybody& operator=(const Everybody&) = delete;
+
+  /// The own member of that kind.
+  gex_TM_t tm(From from) const { return tms_[static_cast<std::size_t>(from)]; }
+  static gex_Rank_t rank_of(From from, gex_Rank_t jobrank) {
+    return static_cast<gex_Rank_t>(from) * size() + jobrank;
+  }
+  /// Where the scratch of the own member of that kind is, and its bytes.
+  static std::byte* scratch_of(From from) { return ends(from).own() + 4096; }
+  static constexpr std::size_t scratch_bytes = 512;
+
+  /// Somebody else has destroyed the team.
+  void forget() { tms_.fill(GEX_TM_INVALID); }
+
+ private:
+  std::array<gex_TM_t, every_source.size()> tms_{};
+};
+
 }  // namespace conformance

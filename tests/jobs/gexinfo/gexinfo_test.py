@@ -114,7 +114,7 @@ class Text(Case):
             r"  arguments +0 to 16",
             r"  handler indices +128 to 255",
             r"  ranks +1024 on one host",
-            r"  endpoints +1 of a process",
+            r"  endpoints +64 of a client in a process",
             r"  threads +256 of a process .*",
             r"  shared memory file +(memfd|/.+), .*",
             r"  huge pages +.+",

@@ -91,7 +91,7 @@ const Cases& cases() {
          gex_Event_Wait(gex_RMA_PutNBVal(team, peer, peers, 1, bytes, 0));
        }},
       {"pair_with_no_such_endpoint",
-       [] { gex_RMA_PutBlocking(gex_TM_Pair(endpoint, 9), peer, peers, local, 8, 0); }},
+       [] { gex_RMA_PutBlocking(gex_TM_Pair(endpoint, GASNET_MAXEPS), peer, peers, local, 8, 0); }},
       {"never_self_false",
        [] {
          gex_RMA_PutBlocking(team, gex_TM_QueryRank(team), own, local, 8, GEX_FLAG_PEER_NEVER_SELF);
@@ -204,7 +204,7 @@ const Cases& cases() {
        }},
       {"create_with_no_such_endpoint",
        [] {
-         gex_EP_Location_t list[] = {{0, 0}, {1, 7}};
+         gex_EP_Location_t list[] = {{0, 0}, {1, GASNET_MAXEPS}};
          gex_TM_t made;
          gex_TM_Create(&made, 1, team, list, 2, nullptr, 0, GEX_FLAG_TM_NO_SCRATCH);
        }},

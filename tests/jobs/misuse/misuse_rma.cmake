@@ -71,7 +71,7 @@ misuse(split_with_scratch_elsewhere
 misuse(split_of_a_pair "gex_TM_Split: a TM-pair is no team for collective calls")
 misuse(create_with_a_member_twice "gex_TM_Create: members 0 and 1 are the same endpoint")
 misuse(create_with_no_such_rank "gex_TM_Create: member 1 names rank 99 of 2")
-misuse(create_with_no_such_endpoint "gex_TM_Create: member 1 names endpoint 7 of 1")
+misuse(create_with_no_such_endpoint "gex_TM_Create: member 1 names endpoint 64 of 64")
 misuse(create_without_a_scratch_flag "gex_TM_Create: exactly one of the SYMMETRIC, LOCAL, GLOBAL and")
 misuse(create_with_two_scratch_flags "gex_TM_Create: exactly one of the SYMMETRIC, LOCAL, GLOBAL and")
 misuse(create_with_the_wrong_number_of_local_members

@@ -1,0 +1,66 @@
+// Entry points: memory kinds. Host memory is the only one there is.
+
+#include <gasnet_mk.h>
+
+#include "api/require.h"
+#include "base/error.h"
+#include "core/process.h"
+#include "core/refuse.h"
+#include "core/restricted.h"
+
+namespace {
+
+using gex::Call;
+using gex::refuse;
+
+/// Null for a value that is no class.
+const char* name_of_class(gex_MK_Class_t kind_class) {
+  switch (kind_class) {
+    case GEX_MK_CLASS_HOST:
+      return "GEX_MK_CLASS_HOST";
+    case GEX_MK_CLASS_CUDA_UVA:
+      return "GEX_MK_CLASS_CUDA_UVA";
+    case GEX_MK_CLASS_HIP:
+      return "GEX_MK_CLASS_HIP";
+    case GEX_MK_CLASS_ZE:
+      return "GEX_MK_CLASS_ZE";
+  }
+  return nullptr;
+}
+
+}  // namespace
+
+extern "C" {
+
+int gex_MK_Create(gex_MK_t* memkind_p, gex_Client_t client, const gex_MK_Create_args_t* args,
+                  gex_Flags_t flags) {
+  const char* call = name_of(Call::mk_create);
+  gex::check_context(Call::mk_create);
+  gex::require(client, call);
+  if (memkind_p == nullptr) return refuse(GASNET_ERR_BAD_ARG, call, "memkind_p is null");
+  if (args == nullptr) return refuse(GASNET_ERR_BAD_ARG, call, "args is null");
+  if (flags != 0) return refuse(GASNET_ERR_BAD_ARG, call, "unknown flags");
+  if (args->gex_flags != 0) return refuse(GASNET_ERR_BAD_ARG, call, "unknown flags in args");
+  const char* name = name_of_class(args->gex_class);
+  if (name == nullptr) return refuse(GASNET_ERR_BAD_ARG, call, "there is no such class");
+  if (args->gex_class == GEX_MK_CLASS_HOST) {
+    *memkind_p = GEX_MK_HOST;
+    return GASNET_OK;
+  }
+  // No misuse: a client finds out so what this library was built with.
+  if (gex::verbose_errors.load(std::memory_order_relaxed))
+    gex::warn("%s: this library has no memory of class %s", call, name);
+  return GASNET_ERR_BAD_ARG;
+}
+
+void gex_MK_Destroy(gex_MK_t memkind, gex_Flags_t flags) {
+  const char* call = name_of(Call::mk_destroy);
+  gex::check_context(Call::mk_destroy);
+  gex::require_flags(flags, 0, call);
+  if (memkind != GEX_MK_HOST)
+    gex::fatal(memkind == GEX_MK_INVALID ? "%s: the memory kind is GEX_MK_INVALID"
+                                         : "%s: there is no such memory kind",
+               call);
+}
+
+}  // extern "C"
