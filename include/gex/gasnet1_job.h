@@ -60,8 +60,8 @@ GEX_EXPORT_ int gasnet_init(int* argc, char*** argv);
  * indices first, then those of 0 from 255 down in table order, written back. A handler serves
  * requests and replies of every category and number of arguments; gex_Token_Info says of it that it
  * takes UINT_MAX.
- * Handlers may run before the call returns, for ranks in which it has; their indices are in the table
- * by then.
+ * Handlers may run before the call returns, for ranks in which it has; their indices are in the
+ * table by then.
  * `segsize` is in bytes, a multiple of GASNET_PAGESIZE, at most gasnet_getMaxLocalSegmentSize(); it
  * may differ by rank. 0: no segment here. The segment has that size or the call fails.
  * `minheapoffset` is the same on all ranks, and of no effect here.
