@@ -67,7 +67,7 @@ typedef struct {
   uintptr_t size;
 } gasnet_seginfo_t;
 /** Segments bound to the primordial endpoints of the first `numentries` ranks; (NULL, 0) where
- * there is none. GASNET_ERR_NOT_INIT before the job is joined. */
+ * there is none. GASNET_ERR_NOT_INIT before the job is joined, or gasnet_attach made. */
 GEX_EXPORT_ int gasnet_getSegmentInfo(gasnet_seginfo_t* seginfo_table, int numentries);
 
 /** Where a process lives: its host and neighborhood (lowest-numbered first), and what to add to an

@@ -38,7 +38,7 @@ gex::rma::Transfer memset_target(Call call, gasnet_node_t node, void* dest, std:
                                     name_of(call));
 }
 
-/// Polls, unlike gex_Event_Test and its like, and has the array looked at.
+/// Polls, unlike what precedes gex_Event_Test and its like.
 void before_try(Call call, const gasnet_handle_t* handles, std::size_t count) {
   gex::check_context(call);
   if (checked() && handles == nullptr && count != 0)

@@ -82,7 +82,7 @@ uintptr_t gasnet_getMaxLocalSegmentSize(void) {
 }
 
 int gasnet_getSegmentInfo(gasnet_seginfo_t* seginfo_table, int numentries) {
-  if (gex_proc_.jobsize == 0) return GASNET_ERR_NOT_INIT;
+  if (gex_proc_.jobsize == 0 || gex::awaiting_attach()) return GASNET_ERR_NOT_INIT;
   if (seginfo_table == nullptr || numentries < 0) return GASNET_ERR_BAD_ARG;
   for (int i = 0; i < numentries && static_cast<gex_Rank_t>(i) < gex_proc_.jobsize; ++i) {
     const gex::PublishedSegment& segment = segment_of(static_cast<gex_Rank_t>(i));

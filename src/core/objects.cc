@@ -27,6 +27,10 @@ gex_Client_t gasnet1_client() noexcept {
   return clients[0];
 }
 
+bool has_several_clients() noexcept {
+  return clients[1] != nullptr;
+}
+
 gex_Client_t create_client(const char* name, gex_Flags_t flags) {
   auto* const place = std::find(std::begin(clients), std::end(clients), nullptr);
   if (place == std::end(clients)) return nullptr;

@@ -77,6 +77,9 @@ inline gex_EP_t find_endpoint(unsigned client, unsigned index) noexcept {
              : nullptr;
 }
 
+/// Whether there are calls of more than one client to expect.
+bool has_several_clients() noexcept;
+
 /// Makes a client with its primordial endpoint; null when a process cannot have one more. Names are
 /// checked by the caller. One thread at a time.
 gex_Client_t create_client(const char* name, gex_Flags_t flags);

@@ -4,6 +4,7 @@
 #include <string>
 
 #include "base/error.h"
+#include "core/objects.h"
 #include "core/thread.h"
 
 namespace gex {
@@ -62,7 +63,8 @@ void set_awaiting_attach(bool awaiting) noexcept {
 void judge_context(Call call) noexcept {
   if (gex_proc_.jobsize == 0 && call != Call::client_init)
     fatal("%s: called before gex_Client_Init", name_of(call));
-  if (is_awaiting_attach) fatal("%s: called between gasnet_init and gasnet_attach", name_of(call));
+  if (is_awaiting_attach && !has_several_clients())
+    fatal("%s: called between gasnet_init and gasnet_attach", name_of(call));
   const Row& row = rows[static_cast<unsigned>(call)];
   if (row.verdict == Verdict::allowed) return;
   const char* where = restriction();

@@ -18,7 +18,7 @@ const char* name_of(Call call) noexcept;
 /// Applies the call's verdict if the calling thread is in restricted context.
 void judge_context(Call call) noexcept;
 
-/// Between gasnet_init and gasnet_attach no call of the table is allowed.
+/// Between gasnet_init and gasnet_attach no call of the table is allowed, except to other clients.
 bool awaiting_attach() noexcept;
 void set_awaiting_attach(bool awaiting) noexcept;
 

@@ -129,7 +129,8 @@ TEST(Gasnet1Rma, EveryPutWritesItsBytesAndNoOthers) {
     std::size_t at = 3;
     std::uint64_t seed = 0;
     for (const std::size_t bytes : sizes) {
-      std::vector<std::byte> source = patterned(rank() * 100 + seed, bytes);
+      // One byte more, so that there is memory even for none.
+      std::vector<std::byte> source = patterned(rank() * 100 + seed, bytes + 1);
       form.start(next(), segment_of(next()) + at, source.data(), bytes);
       if (form.source_is_free) std::fill(source.begin(), source.end(), std::byte{0xFF});
       form.finish();

@@ -73,6 +73,7 @@ int main(int argc, char** argv) {
   REQUIRE(gasnet_getMaxGlobalSegmentSize() % GASNET_PAGESIZE == 0);
   REQUIRE(gasnet_getenv("PATH") != NULL);
   REQUIRE(gasnet_getenv("A_VARIABLE_THAT_NOBODY_SETS") == NULL);
+  REQUIRE(gasnet_getSegmentInfo(&none, 1) == GASNET_ERR_NOT_INIT);
   gasnet_client_attach_hook = on_attach;
   if (codes) {
     REQUIRE(gasnet_init(&argc, &argv) == GASNET_ERR_RESOURCE);

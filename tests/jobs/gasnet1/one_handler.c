@@ -1,6 +1,8 @@
 /* What GASNet-1 lets a handler table leave open: an entry of gasnet_attach serves requests and
  * replies, of any category and number of arguments, as long as the function fits the message.
  */
+#include <limits.h>
+
 #include "program.h"
 
 static volatile int seen;
@@ -16,7 +18,9 @@ static void on_any(gasnet_token_t token, gasnet_handlerarg_t reply_index,
 }
 /* The same function type serves medium and long payload. */
 static void on_payload(gasnet_token_t token, void* buffer, size_t nbytes) {
-  (void)token;
+  gex_Token_Info_t info;
+  REQUIRE(gex_Token_Info(token, &info, GEX_TI_ENTRY) & GEX_TI_ENTRY);
+  REQUIRE(info.gex_entry->gex_nargs == UINT_MAX);
   REQUIRE(nbytes == 3 && memcmp(buffer, "abc", 3) == 0);
   ++seen;
 }

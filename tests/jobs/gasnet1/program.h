@@ -19,7 +19,12 @@
     }                                                                                      \
   } while (0)
 
+/* C takes any function here, and its programs rely on it; C++ wants to be told. */
+#ifdef __cplusplus
 #define HANDLER(function) ((void (*)())(function))
+#else
+#define HANDLER(function) (function)
+#endif
 
 /* A handler, and how gex_EP_RegisterHandlers must be told of it. */
 struct program_handler {
