@@ -60,11 +60,10 @@ GEX_EXPORT_ int gasnet_init(int* argc, char*** argv);
  * indices first, then those of 0 from 255 down in table order, written back. A handler serves
  * requests and replies of every category and number of arguments; gex_Token_Info says of it that it
  * takes UINT_MAX.
- * Handlers may run before the call returns, for ranks in which it has; their indices are in the table
- * by then.
- * `segsize` is in bytes, a multiple of GASNET_PAGESIZE, at most gasnet_getMaxLocalSegmentSize(); it
- * may differ by rank. 0: no segment here. The segment has that size or the call fails.
- * `minheapoffset` is the same on all ranks, and of no effect here.
+ * Handlers may run before the call returns, for ranks in which it has; their indices are in the
+ * table by then. `segsize` is in bytes, a multiple of GASNET_PAGESIZE, at most
+ * gasnet_getMaxLocalSegmentSize(); it may differ by rank. 0: no segment here. The segment has that
+ * size or the call fails. `minheapoffset` is the same on all ranks, and of no effect here.
  *
  * Errors: GASNET_ERR_NOT_INIT without gasnet_init; GASNET_ERR_BAD_ARG for the caller's own
  * arguments, or a minheapoffset that differs; GASNET_ERR_RESOURCE on a second call, if this host
