@@ -18,6 +18,8 @@
  * or operation) are named, and an operation begins when all have made the call.
  *
  * No operation needs scratch space of the team.
+ *
+ * The collectives of GASNet-1 (gasnet_coll_...) are in gex/gasnet1_coll.h, which is included here.
  */
 #ifndef _INCLUDED_GASNET_COLL_H
 #define _INCLUDED_GASNET_COLL_H
@@ -76,4 +78,7 @@ GEX_EXPORT_ gex_Event_t gex_Coll_ReduceToAllNB(gex_TM_t tm, void* dst, const voi
 #ifdef __cplusplus
 }
 #endif
+
+#include <gex/gasnet1_coll.h>
+
 #endif

@@ -83,7 +83,9 @@ gex_Event_t reduce(Call call, Kind kind, gex::Team& team, gex_Rank_t root, void*
     if (kind == Kind::reduce_to_all || team.rank == root)
       require_buffer(dst, "dst", request.bytes, name);
   }
-  return gex::coll::start(team, request, {call, root, dt_sz, dt_cnt, dt, op});
+  return gex::coll::start(
+      team, request,
+      {.call = call, .root = root, .bytes = dt_sz, .count = dt_cnt, .type = dt, .operation = op});
 }
 
 }  // namespace

@@ -2,4 +2,5 @@
  * text, compiled with external linkage. */
 #define GEX_TWINS_ 1
 #include <gasnet.h>
+#include <gasnet_coll.h>
 #include <gasnet_ratomic.h>

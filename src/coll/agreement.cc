@@ -37,6 +37,9 @@ void require_same(const Announcement& one, gex_Rank_t one_rank, const Announceme
     fatal("%s: op is %s in rank %u of the team, and %s in rank %u", call,
           or_none(name_of_operation(one.operation)), one_rank,
           or_none(name_of_operation(other.operation)), other_rank);
+  if (one.flags != other.flags)
+    fatal("%s: flags are 0x%x in rank %u of the team, and 0x%x in rank %u", call, one.flags,
+          one_rank, other.flags, other_rank);
 }
 
 }  // namespace

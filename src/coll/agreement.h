@@ -27,6 +27,7 @@ struct Announcement {
   std::uint64_t count = 0;
   gex_DT_t type = 0;
   gex_OP_t operation = 0;
+  gex_Flags_t flags = 0;
 };
 
 class Agreement {

@@ -64,7 +64,7 @@ void Messages::bind(Team& team) {
 
 void Messages::launch(MessageOperation& operation) {
   operation.number = launched_++;
-  waiting_.push_back(&operation);
+  waiting_.push(operation);
   advance();
 }
 
@@ -83,7 +83,7 @@ bool Messages::advance() {
   while (oldest_ != started_ && slots_[oldest_ % most_begun] == nullptr) ++oldest_;
   while (!waiting_.empty() && started_ - oldest_ < most_begun) {
     MessageOperation& next = *waiting_.front();
-    waiting_.pop_front();
+    waiting_.pop();
     begin(next);
     advance(next);
     if (over(next)) {

@@ -11,7 +11,6 @@
 
 #include <cstddef>
 #include <cstdint>
-#include <deque>
 #include <memory>
 #include <unordered_map>
 #include <vector>
@@ -109,7 +108,7 @@ class Messages {
 
   Team* team_ = nullptr;
   std::unique_ptr<Groups> groups_;
-  std::deque<MessageOperation*> waiting_;  ///< launched, not begun
+  OperationQueue<MessageOperation> waiting_;  ///< launched, not begun
   std::uint32_t launched_ = 0;
   std::uint32_t started_ = 0;  ///< begun
   std::uint32_t oldest_ = 0;   ///< everything below is over

@@ -45,13 +45,40 @@ struct Request {
 struct Operation {
   Request request;
   TeamCollectives* owner = nullptr;
-  bool shared = false;  ///< a SharedOperation; else a MessageOperation
+  Operation* behind = nullptr;  ///< in an OperationQueue
+  bool shared = false;          ///< a SharedOperation; else a MessageOperation
   std::atomic<bool> done{false};
 
   void finish() noexcept {
     // Release: what the operation wrote is seen by whoever finds it done.
     done.store(true, std::memory_order_release);
   }
+};
+
+/// Operations in the order of their calls. An operation is in one queue at a time.
+template <class T>
+class OperationQueue {
+ public:
+  T* front() const noexcept { return static_cast<T*>(first_); }
+  bool empty() const noexcept { return first_ == nullptr; }
+  bool has_one() const noexcept { return first_ == last_; }
+
+  void push(T& operation) noexcept {
+    operation.behind = nullptr;
+    if (first_ == nullptr)
+      first_ = &operation;
+    else
+      last_->behind = &operation;
+    last_ = &operation;
+  }
+  void pop() noexcept {
+    first_ = first_->behind;
+    if (first_ == nullptr) last_ = nullptr;
+  }
+
+ private:
+  Operation* first_ = nullptr;
+  Operation* last_ = nullptr;
 };
 
 }  // namespace gex::coll

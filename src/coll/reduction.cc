@@ -55,7 +55,8 @@ struct Greatest {
 };
 
 template <class T, class Operation>
-void combine(const void* left, void* right, std::size_t count) noexcept {
+void combine(const void* left, void* right, std::size_t bytes) noexcept {
+  const std::size_t count = bytes / sizeof(T);
   const auto* a = static_cast<const std::byte*>(left);
   auto* b = static_cast<std::byte*>(right);
   for (std::size_t i = 0; i < count; ++i) {
@@ -130,11 +131,11 @@ std::size_t bytes_of(gex_DT_t type) noexcept {
 }
 
 void Reduction::apply(const std::byte* left, std::byte* right, std::size_t bytes) const noexcept {
-  const std::size_t count = bytes / element;
   if (builtin != nullptr) {
-    builtin(left, right, count);
+    builtin(left, right, bytes);
     return;
   }
+  const std::size_t count = bytes / element;
   if (!checked()) {
     user(left, right, count, user_data);
     return;

@@ -11,8 +11,9 @@
 
 namespace gex::coll {
 
-/// right[i] = left[i] (+) right[i]. Neither vector need be aligned; they do not overlap.
-using Builtin = void (*)(const void* left, void* right, std::size_t count) noexcept;
+/// right[i] = left[i] (+) right[i], for `bytes` of whole elements. Neither vector need be aligned;
+/// they do not overlap.
+using Builtin = void (*)(const void* left, void* right, std::size_t bytes) noexcept;
 
 /// The operation of a built-in type; null if there is none.
 Builtin builtin_of(gex_DT_t type, gex_OP_t operation) noexcept;

@@ -72,11 +72,15 @@ void Shared::shape(SharedOperation& operation) const noexcept {
     operation.shape = Shape::grouped;
   operation.posts = !broadcast || root;
   operation.reads = broadcast ? !root : request.kind == Kind::reduce_to_all || root;
-  const std::size_t element = request.reduction.element;
-  operation.piece_bytes = std::max<std::size_t>(most_piece_bytes / element, 1) * element;
-  operation.piece_bytes = std::min(operation.piece_bytes, request.bytes);
-  operation.pieces = static_cast<std::uint32_t>((request.bytes + operation.piece_bytes - 1) /
-                                                operation.piece_bytes);
+  if (request.bytes <= most_piece_bytes) {
+    operation.piece_bytes = request.bytes;
+    operation.pieces = 1;
+  } else {
+    const std::size_t element = request.reduction.element;
+    const std::size_t piece = most_piece_bytes / element * element;
+    operation.piece_bytes = piece;
+    operation.pieces = static_cast<std::uint32_t>((request.bytes + piece - 1) / piece);
+  }
   operation.posted = operation.posts ? 0 : operation.pieces;
   operation.piece = 0;
   operation.second = false;
@@ -87,7 +91,8 @@ void Shared::launch(SharedOperation& operation) {
   shape(operation);
   operation.first = next_number_;
   next_number_ += operation.pieces * operation.numbers_each();
-  operations_.push_back(&operation);
+  operations_.push(operation);
+  if (posting_ == nullptr) posting_ = &operation;
   advance();
 }
 
@@ -96,9 +101,9 @@ bool Shared::advance() {
   while (!operations_.empty()) {
     SharedOperation& operation = *operations_.front();
     progressed |= read(operation);
+    // It is behind `posting_`, because the own operand was the last thing looked at.
     if (operation.piece != operation.pieces || operation.posted != operation.pieces) break;
-    operations_.pop_front();
-    posting_ -= 1;
+    operations_.pop();
     reader_.advance_to(operation.first + operation.pieces * operation.numbers_each(),
                        boards_[team_.rank]->read);
     operation.finish();
@@ -112,7 +117,7 @@ bool Shared::advance() {
 bool Shared::wants_polls() const noexcept {
   if (operations_.empty()) return false;
   const SharedOperation& operation = *operations_.front();
-  return operations_.size() > 1 || operation.pieces > 1 || operation.posted != operation.pieces ||
+  return !operations_.has_one() || operation.pieces > 1 || operation.posted != operation.pieces ||
          operation.numbers_each() > 1;
 }
 
@@ -139,8 +144,8 @@ const std::byte* Shared::posted(gex_Rank_t member, std::uint32_t number,
 bool Shared::post_operands() {
   bool progressed = false;
   shm::PostBoard& own = *boards_[team_.rank];
-  for (; posting_ != operations_.size(); ++posting_) {
-    SharedOperation& operation = *operations_[posting_];
+  for (; posting_ != nullptr; posting_ = static_cast<SharedOperation*>(posting_->behind)) {
+    SharedOperation& operation = *posting_;
     for (; operation.posted != operation.pieces; ++operation.posted) {
       const std::uint32_t number = operation.first + operation.posted * operation.numbers_each();
       if (!may_write(number)) return progressed;

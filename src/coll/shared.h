@@ -19,7 +19,6 @@
 
 #include <cstddef>
 #include <cstdint>
-#include <deque>
 #include <memory>
 #include <vector>
 
@@ -92,8 +91,8 @@ class Shared {
   std::vector<shm::PostBoard*> boards_;  ///< by rank
   shm::PostWindow<shm::StdAtomics> window_;
   shm::PostReader<shm::StdAtomics> reader_;
-  std::deque<SharedOperation*> operations_;
-  std::size_t posting_ = 0;  ///< index of the first operation whose operand is not all posted
+  OperationQueue<SharedOperation> operations_;
+  SharedOperation* posting_ = nullptr;  ///< the first whose operand is not all posted, or null
   std::uint32_t next_number_ = 0;
 };
 

@@ -86,6 +86,7 @@ gex_Event_t TeamCollectives::start(const Request& request,
                                    const Announcement& announcement) noexcept {
   Operation* operation = nullptr;
   bool done = false;
+  bool active = false;
   {
     const OptionalGuard guard(lock_, threaded_);
     operation = &take(request);
@@ -97,8 +98,9 @@ gex_Event_t TeamCollectives::start(const Request& request,
     }
     done = operation->done.load(std::memory_order_relaxed);
     if (done) give_back(*operation);
+    active = !idle_locked();
   }
-  if (!idle()) the_active.get().activate(*this);
+  if (active) the_active.get().activate(*this);
   if (done) return GEX_EVENT_INVALID;
   Event& event = allocate_event(this_thread());
   event.probe = probe;
@@ -107,11 +109,13 @@ gex_Event_t TeamCollectives::start(const Request& request,
 }
 
 void TeamCollectives::announce(const Announcement& announcement) noexcept {
+  bool active = false;
   {
     const OptionalGuard guard(lock_, threaded_);
     agreement_.announce(announcement);
+    active = !idle_locked();
   }
-  if (!idle()) the_active.get().activate(*this);
+  if (active) the_active.get().activate(*this);
 }
 
 bool TeamCollectives::probe(void* subject, std::uint32_t) noexcept {

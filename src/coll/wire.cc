@@ -24,8 +24,8 @@ constexpr std::uint8_t data_args = team_args + 5;
 constexpr std::uint8_t grant_args = team_args + 4;
 // credit: sender's rank, flows
 constexpr std::uint8_t credit_args = team_args + 2;
-// announce: number, sender's rank, call, root, bytes, count, type, operation
-constexpr std::uint8_t announce_args = team_args + 10;
+// announce: number, sender's rank, call, root, bytes, count, type, operation, flags
+constexpr std::uint8_t announce_args = team_args + 11;
 // agreed: number
 constexpr std::uint8_t agreed_args = team_args + 1;
 
@@ -101,8 +101,13 @@ void on_announce(gex_Token_t token, void*, std::size_t, const gex_AM_Arg_t* args
   require_args(token, arg_count, announce_args);
   if (word(args[5]) >= static_cast<std::uint32_t>(Call::count))
     fatal("rank %u: an announcement of call %u", token->header.source, word(args[5]));
-  const Announcement announcement{static_cast<Call>(args[5]), word(args[6]),  get_word(args + 7),
-                                  get_word(args + 9),         word(args[11]), word(args[12])};
+  const Announcement announcement{.call = static_cast<Call>(args[5]),
+                                  .root = word(args[6]),
+                                  .bytes = get_word(args + 7),
+                                  .count = get_word(args + 9),
+                                  .type = word(args[11]),
+                                  .operation = word(args[12]),
+                                  .flags = word(args[13])};
   collectives_of(get_word(args), word(args[2])).with_agreement([&](Agreement& agreement) {
     agreement.announced(word(args[3]), word(args[4]), announcement);
   });
@@ -160,6 +165,7 @@ bool send_announcement(Team& team, std::uint32_t number,
   put_word(args + 9, announcement.count);
   args[11] = as_arg(announcement.type);
   args[12] = as_arg(announcement.operation);
+  args[13] = as_arg(announcement.flags);
   return send(team, 0, Internal::coll_announce, args, announce_args, nullptr, 0);
 }
 

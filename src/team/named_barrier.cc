@@ -18,27 +18,12 @@ namespace {
 
 using am::Internal;
 
-enum class Knowledge : std::int32_t { anonymous, named, mismatch };
-
-struct Value {
-  Knowledge knowledge = Knowledge::anonymous;
-  std::int32_t id = 0;
-};
-
-Value combine(const Value& a, const Value& b) noexcept {
-  if (a.knowledge == Knowledge::mismatch || b.knowledge == Knowledge::mismatch)
-    return {Knowledge::mismatch, 0};
-  if (a.knowledge == Knowledge::anonymous) return b;
-  if (b.knowledge == Knowledge::anonymous) return a;
-  return a.id == b.id ? a : Value{Knowledge::mismatch, 0};
-}
-
 constexpr unsigned max_rounds = 32;
 
 /// One of two barriers that can be under way: a faster rank may be in the next one already.
 struct Phase {
   std::array<bool, max_rounds> received{};
-  std::array<Value, max_rounds> values{};
+  std::array<BarrierValue, max_rounds> values{};
 };
 
 /// The lock is held where a barrier is notified, where its messages are sent and received and where
@@ -51,10 +36,9 @@ struct State {
   bool under_way = false;
   unsigned round = 0;  ///< next to be passed
   bool sent = false;   ///< message of `round`
-  int notified_id = 0;
-  int notified_flags = 0;
-  Value value;
-  Value result;
+  BarrierArguments notified;
+  BarrierValue value;
+  BarrierValue result;
 };
 Immortal<State> the_state;
 
@@ -121,11 +105,7 @@ bool try_finish(int id, int flags, bool& mismatch) noexcept {
   State& state = the_state.get();
   const OptionalGuard guard(state.lock, true);
   if (!advance(state)) return false;
-  const bool unnamed = (flags & GASNET_BARRIERFLAG_UNNAMED) != 0;
-  const bool differs =
-      !unnamed && (flags != state.notified_flags ||
-                   ((flags & GASNET_BARRIERFLAG_ANONYMOUS) == 0 && id != state.notified_id));
-  mismatch = differs || state.value.knowledge == Knowledge::mismatch;
+  mismatch = differs(state.notified, {id, flags}) || state.value.knowledge == Knowledge::mismatch;
   state.result = state.value;
   state.under_way = false;
   unwant_polls();
@@ -133,6 +113,27 @@ bool try_finish(int id, int flags, bool& mismatch) noexcept {
 }
 
 }  // namespace
+
+BarrierValue value_of(const BarrierArguments& arguments) noexcept {
+  if ((arguments.flags & GASNET_BARRIERFLAG_MISMATCH) != 0) return {Knowledge::mismatch, 0};
+  if ((arguments.flags & (GASNET_BARRIERFLAG_ANONYMOUS | GASNET_BARRIERFLAG_UNNAMED)) != 0)
+    return {Knowledge::anonymous, 0};
+  return {Knowledge::named, arguments.id};
+}
+
+BarrierValue combine(const BarrierValue& a, const BarrierValue& b) noexcept {
+  if (a.knowledge == Knowledge::mismatch || b.knowledge == Knowledge::mismatch)
+    return {Knowledge::mismatch, 0};
+  if (a.knowledge == Knowledge::anonymous) return b;
+  if (b.knowledge == Knowledge::anonymous) return a;
+  return a.id == b.id ? a : BarrierValue{Knowledge::mismatch, 0};
+}
+
+bool differs(const BarrierArguments& notified, const BarrierArguments& waited) noexcept {
+  if ((waited.flags & GASNET_BARRIERFLAG_UNNAMED) != 0) return false;
+  if (waited.flags != notified.flags) return true;
+  return (waited.flags & GASNET_BARRIERFLAG_ANONYMOUS) == 0 && waited.id != notified.id;
+}
 
 void barrier_notify(int id, int flags) noexcept {
   State& state = the_state.get();
@@ -145,14 +146,8 @@ void barrier_notify(int id, int flags) noexcept {
   ++state.number;
   state.round = 0;
   state.sent = false;
-  state.notified_id = id;
-  state.notified_flags = flags;
-  if ((flags & GASNET_BARRIERFLAG_MISMATCH) != 0)
-    state.value = {Knowledge::mismatch, 0};
-  else if ((flags & (GASNET_BARRIERFLAG_ANONYMOUS | GASNET_BARRIERFLAG_UNNAMED)) != 0)
-    state.value = {Knowledge::anonymous, 0};
-  else
-    state.value = {Knowledge::named, id};
+  state.notified = {id, flags};
+  state.value = value_of(state.notified);
   advance(state);
   want_polls();
 }

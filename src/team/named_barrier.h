@@ -6,7 +6,27 @@
 
 #include <gasnetex.h>
 
+#include <cstdint>
+
 namespace gex::team {
+
+enum class Knowledge : std::int32_t { anonymous, named, mismatch };
+
+struct BarrierValue {
+  Knowledge knowledge = Knowledge::anonymous;
+  std::int32_t id = 0;
+};
+
+struct BarrierArguments {
+  int id = 0;
+  int flags = 0;
+};
+
+/// What a rank knows that calls with these arguments.
+BarrierValue value_of(const BarrierArguments& arguments) noexcept;
+BarrierValue combine(const BarrierValue& a, const BarrierValue& b) noexcept;
+/// Whether a rank's wait or try does not fit its notify.
+bool differs(const BarrierArguments& notified, const BarrierArguments& waited) noexcept;
 
 void barrier_notify(int id, int flags) noexcept;
 /// GASNET_OK, GASNET_ERR_BARRIER_MISMATCH, or with `wait` false GASNET_ERR_NOT_READY.

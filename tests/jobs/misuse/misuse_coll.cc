@@ -35,6 +35,12 @@ void to_one(gex_Rank_t root, const Reduce& reduce) {
                                         reduce.count, reduce.operation, reduce.user, nullptr, 0));
 }
 
+constexpr int sync = GASNET_COLL_IN_MYSYNC | GASNET_COLL_OUT_MYSYNC;
+
+void gather(gasnet_image_t image, std::size_t bytes, int flags) {
+  gasnet_coll_gather(GASNET_TEAM_ALL, image, words, words + 32, bytes, flags);
+}
+
 void polls(const void*, void*, std::size_t, const void*) {
   gasnet_AMPoll();
 }
@@ -79,6 +85,41 @@ const Cases& cases() {
                                                GEX_OP_ADD, nullptr, nullptr, 0));
        }},
       {"poll_in_an_operator", [] { to_all({.operation = GEX_OP_USER, .user = polls}); }},
+
+      // GASNet-1.
+      {"gather_to_outside", [] { gather(2, 8, sync | GASNET_COLL_LOCAL); }},
+      {"gather_of_no_team",
+       [] { gasnet_coll_gather(GEX_TM_INVALID, 0, words, words, 8, sync | GASNET_COLL_LOCAL); }},
+      {"gather_without_a_scope", [] { gather(0, 8, sync); }},
+      {"gather_without_input_sync",
+       [] { gather(0, 8, GASNET_COLL_OUT_MYSYNC | GASNET_COLL_LOCAL); }},
+      {"gather_with_two_output_syncs",
+       [] { gather(0, 8, sync | GASNET_COLL_OUT_ALLSYNC | GASNET_COLL_LOCAL); }},
+      {"gather_with_unknown_flags", [] { gather(0, 8, sync | GASNET_COLL_LOCAL | 1 << 20); }},
+      {"gather_not_in_the_segment",
+       [] { gather(0, 8, sync | GASNET_COLL_LOCAL | GASNET_COLL_SRC_IN_SEGMENT); }},
+      {"gather_into_null",
+       [] {
+         gasnet_coll_gather_all(GASNET_TEAM_ALL, nullptr, words, 8, sync | GASNET_COLL_LOCAL);
+       }},
+      {"gather_in_a_handler", [] { in_handler([] { gather(0, 8, sync | GASNET_COLL_LOCAL); }); }},
+      {"team_barrier_notified_twice",
+       [] {
+         gasnet_coll_barrier_notify(team, 0, 0);
+         gasnet_coll_barrier_notify(team, 0, 0);
+       }},
+      {"team_barrier_not_notified", [] { gasnet_coll_barrier_wait(team, 0, 0); }},
+      {"team_barrier_with_flags", [] { gasnet_coll_barrier(team, 0, 64); }},
+      {"different_images", [] { gather(rank, 8, sync | GASNET_COLL_LOCAL); }},
+      {"different_flags",
+       [] { gather(0, 8, sync | (rank == 0 ? GASNET_COLL_LOCAL : GASNET_COLL_SINGLE)); }},
+      {"gather_meets_exchange",
+       [] {
+         if (rank == 0)
+           gather(0, 8, sync | GASNET_COLL_LOCAL);
+         else
+           gasnet_coll_exchange(GASNET_TEAM_ALL, words, words + 32, 8, sync | GASNET_COLL_LOCAL);
+       }},
 
       // Members that differ.
       {"different_roots", [] { broadcast(rank, 8); }},

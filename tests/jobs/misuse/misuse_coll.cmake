@@ -56,6 +56,28 @@ misuse(different_in_the_second_call "gex_Coll_BroadcastNB: nbytes is [89]${diffe
 misuse_allowed(queries_in_an_operator)
 misuse_allowed(different_operators)
 
+# GASNet-1.
+misuse(gather_to_outside "gasnet_coll_gather: image 2 is not below the team's size 2")
+misuse(gather_of_no_team "gasnet_coll_gather: the team is GEX_TM_INVALID")
+misuse(gather_without_a_scope
+  "gasnet_coll_gather: not exactly one GASNET_COLL_LOCAL or SINGLE flag in 0x12")
+misuse(gather_without_input_sync "gasnet_coll_gather: not exactly one GASNET_COLL_IN flag in 0x90")
+misuse(gather_with_two_output_syncs
+  "gasnet_coll_gather: not exactly one GASNET_COLL_OUT flag in 0xb2")
+misuse(gather_with_unknown_flags "gasnet_coll_gather: unknown flags 0x100000")
+misuse(gather_not_in_the_segment
+  "gasnet_coll_gather: 8 bytes of src at 0x[0-9a-f]+ are not in the bound segment")
+misuse(gather_into_null "gasnet_coll_gather_all: dst is null")
+misuse(gather_in_a_handler "gasnet_coll_gather: not allowed in an active message handler")
+misuse(team_barrier_notified_twice "gasnet_coll_barrier_notify: called twice without")
+misuse(team_barrier_not_notified
+  "gasnet_coll_barrier_wait: no gasnet_coll_barrier_notify before it")
+misuse(team_barrier_with_flags "gasnet_coll_barrier_notify: unknown flags 0x40")
+misuse(different_images "gasnet_coll_gather: root is [01]${differ} [01] in rank [01]")
+misuse(different_flags "gasnet_coll_gather: flags are 0x[0-9a-f]+${differ} 0x")
+misuse(gather_meets_exchange
+  "gasnet_coll_[a-z]+ in rank [01] of the team meets gasnet_coll_[a-z]+ in rank [01]: ${order}")
+
 # Without checks: what costs nothing to see is not passed over.
 gex_job_test(NAME misuse.different_nbytes.release COMMAND misuse_coll different_nbytes_large RANKS 2
   LABELS misuse FAILS "^gex: rank [01]: .*the members' calls differ")

@@ -1,0 +1,22 @@
+#pragma once
+// Collectives of GASNet-1: those of coll/, with its synchronisation flags.
+
+#include <gasnet_coll.h>
+
+#include "coll/operation.h"
+#include "core/restricted.h"
+#include "core/team.h"
+
+namespace gex::legacy {
+
+/// Starts an operation whose arguments are checked. One that is to wait for all members, before or
+/// after, is complete on return: a later start would not be in the order of the calls.
+gex_Event_t start_collective(Team& team, const coll::Request& request, int flags,
+                             Call call) noexcept;
+
+/// Barriers over a team, split in two, with identifiers that must agree: see gasnet1_core.h.
+void team_barrier_notify(Team& team, int id, int flags) noexcept;
+/// GASNET_OK, GASNET_ERR_BARRIER_MISMATCH, or with `wait` false GASNET_ERR_NOT_READY.
+int team_barrier_finish(Team& team, int id, int flags, bool wait) noexcept;
+
+}  // namespace gex::legacy
