@@ -17,6 +17,7 @@
 
 #include "../../atomic_arithmetic.h"
 #include "conformance.h"
+#include "endpoints.h"
 #include "transfer.h"
 
 namespace conformance {
@@ -488,6 +489,30 @@ TEST(Collectives, OnASlotThatAnotherTeamHadBefore) {
       ASSERT_TRUE(same_bytes(op.destination.data(), op.expected.data(), op.expected.size()));
     }
     destroy(tm);
+  }
+}
+
+TEST(Collectives, OnATeamWithSeveralMembersInAProcess) {
+  const Everybody everybody;
+  constexpr std::size_t members = every_source.size();
+  const std::uint64_t all = members * size();
+  for (const std::size_t count : {1, 700, 20000}) {
+    std::array<std::vector<std::uint64_t>, members> sums, copies;
+    std::vector<gex_Event_t> events;
+    for (std::size_t i = 0; i < members; ++i) {
+      const gex_TM_t tm = everybody.tm(every_source[i]);
+      sums[i].assign(count, gex_TM_QueryRank(tm));
+      copies[i].assign(count, gex_TM_QueryRank(tm));
+      events.push_back(gex_Coll_ReduceToAllNB(tm, sums[i].data(), sums[i].data(), GEX_DT_U64, 8,
+                                              count, GEX_OP_ADD, nullptr, nullptr, 0));
+      events.push_back(gex_Coll_BroadcastNB(tm, static_cast<gex_Rank_t>(all - 1), copies[i].data(),
+                                            copies[i].data(), count * 8, 0));
+    }
+    gex_Event_WaitAll(events.data(), events.size(), 0);
+    for (std::size_t i = 0; i < members; ++i) {
+      ASSERT_EQ(sums[i], std::vector<std::uint64_t>(count, all * (all - 1) / 2));
+      ASSERT_EQ(copies[i], std::vector<std::uint64_t>(count, all - 1));
+    }
   }
 }
 
