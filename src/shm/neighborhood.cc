@@ -106,6 +106,7 @@ ControlLayout Neighborhood::control_layout(std::uint32_t members) noexcept {
           pair ? pair_shape.cells : shared_shape.cells,
           planned.slab_offset_ - planned.rings_offset_,
           slab_bytes(),
+          barrier_slots * sizeof(PostBoard),
           planned.member_bytes_,
           planned.control_bytes_};
 }

@@ -60,6 +60,7 @@ struct ControlLayout {
   std::uint32_t ring_cells;  ///< of each ring
   std::uint64_t ring_bytes;  ///< of all rings of a member
   std::uint64_t slab_bytes;  ///< of all slabs of a member
+  std::uint64_t post_bytes;  ///< of its boards of posts, for all slots
   std::uint64_t member_bytes;
   std::uint64_t control_bytes;  ///< of all members
 };

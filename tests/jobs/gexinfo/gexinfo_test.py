@@ -178,8 +178,11 @@ class Json(Case):
             self.assertGreaterEqual(one["ring_bytes"], one["rings"] * one["ring_cells"] * 320)
             self.assertLess(one["ring_bytes"], one["rings"] * (one["ring_cells"] * 320 + 2 * 4096))
             self.assertEqual(one["slab_bytes"], slabs)
-            self.assertGreater(one["process_bytes"], one["ring_bytes"] + slabs)
-            self.assertLess(one["process_bytes"], one["ring_bytes"] + slabs + 3 * 4096)
+            # For 32 teams, 8 cells of a cache line and 8 KiB each, and one line more.
+            self.assertEqual(one["post_bytes"], 32 * (8 * (64 + 8192) + 64))
+            parts = one["ring_bytes"] + slabs + one["post_bytes"]
+            self.assertGreater(one["process_bytes"], parts)
+            self.assertLess(one["process_bytes"], parts + 4 * 4096)
             self.assertGreaterEqual(one["neighborhood_bytes"], members * one["process_bytes"])
         self.assertLessEqual(control[1024]["process_bytes"], 4 << 20)
 
