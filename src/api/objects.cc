@@ -106,9 +106,6 @@ void check_create(const Team& parent, const gex_EP_Location_t* args, std::size_t
   for (std::size_t i = 0; i < numargs; ++i) {
     if (args[i].gex_rank >= limit)
       fatal("gex_TM_Create: member %zu names rank %u of %u", i, args[i].gex_rank, limit);
-    if (args[i].gex_ep_index >= GASNET_MAXEPS)
-      fatal("gex_TM_Create: member %zu names endpoint %u of %u", i, unsigned{args[i].gex_ep_index},
-            unsigned{GASNET_MAXEPS});
     for (std::size_t j = 0; j < i; ++j)
       if (args[j].gex_rank == args[i].gex_rank && args[j].gex_ep_index == args[i].gex_ep_index)
         fatal("gex_TM_Create: members %zu and %zu are the same endpoint", j, i);

@@ -18,7 +18,7 @@ template <class Object>
 class LiveObjects {
  public:
   /// `what`: the kind's name, for messages.
-  constexpr explicit LiveObjects(const char* what) noexcept : what_(what) {}
+  explicit LiveObjects(const char* what) noexcept : what_(what) {}
 
   void add(Object& object) {
     const std::lock_guard lock(mutex_);

@@ -27,6 +27,8 @@ PublishedSegment* table_for_writing(unsigned endpoint_address) {
 
 const PublishedSegment& published_segment(unsigned endpoint_address, gex_Rank_t jobrank) noexcept {
   static constinit const PublishedSegment none;
+  // A TM-pair is a value, and may name what there is not.
+  if (endpoint_address >= endpoint_addresses) return none;
   const PublishedSegment* table = tables[endpoint_address].load(std::memory_order_acquire);
   return table != nullptr && jobrank < gex_proc_.jobsize ? table[jobrank] : none;
 }

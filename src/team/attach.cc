@@ -80,10 +80,8 @@ bool all_hosts_have_room(const std::vector<Announcement>& everyones) {
 std::vector<Announcement> announce(Team& team, std::span<const Announcement> mine) {
   std::vector<Announcement> everyones;
   for (const auto& block : exchange(team, std::as_bytes(mine))) {
-    const std::size_t count = block.size() / sizeof(Announcement);
-    everyones.resize(everyones.size() + count);
-    std::memcpy(everyones.data() + everyones.size() - count, block.data(),
-                count * sizeof(Announcement));
+    for (std::size_t at = 0; at + sizeof(Announcement) <= block.size(); at += sizeof(Announcement))
+      std::memcpy(&everyones.emplace_back(), block.data() + at, sizeof(Announcement));
   }
   return everyones;
 }

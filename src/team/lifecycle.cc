@@ -175,7 +175,7 @@ void require_same_list(const Team& parent, const std::vector<gex_EP_Location_t>&
   for (gex_Rank_t r = 0; r < parent.size; ++r)
     if (proposals[r].arguments == arguments) agrees[parent.jobrank_of(r)] = true;
   for (std::size_t i = 0; i < members.size(); ++i)
-    if (!agrees[members[i].gex_rank])
+    if (members[i].gex_rank >= agrees.size() || !agrees[members[i].gex_rank])
       fatal(
           "gex_TM_Create: jobrank %u, which has member %zu of the list, is no member of the parent "
           "or gave another list, other flags or another scratch size",
@@ -220,6 +220,9 @@ std::size_t create(gex_TM_t* new_teams, std::size_t new_team_count, Team& parent
     gex_EP_Location_t location = members[i];
     if ((flags & GEX_FLAG_RANK_IS_JOBRANK) == 0)
       location.gex_rank = parent.jobrank_of(members[i].gex_rank);
+    if (location.gex_ep_index >= GASNET_MAXEPS)
+      fatal("gex_TM_Create: member %zu names endpoint %u of %u", i, unsigned{location.gex_ep_index},
+            unsigned{GASNET_MAXEPS});
     if (location.gex_rank == gex_proc_.jobrank) own.push_back(static_cast<gex_Rank_t>(i));
     locations.push_back(location);
     arguments.add(location.gex_rank);

@@ -2,7 +2,7 @@
 // because clients and endpoints are never given back.
 //
 // Each client has handlers of its own under the same indices, a segment, and teams. What one does
-// must not show to another.
+// must not show to another. `clients refusals`: what cannot be had is refused by its error code.
 
 #include <gasnet_ratomic.h>
 #include <gasnetex.h>
@@ -249,9 +249,59 @@ void fill_up(Client& self) {
   barrier(self.team);
 }
 
+/// What a library that does not check answers.
+void expect_refusals() {
+  make(0);
+  make(1);
+  const Client& self = clients[1];
+  Client other;
+  const auto init = [&](const char* name, gex_Flags_t flags) {
+    return gex_Client_Init(&other.client, &other.endpoint, &other.team, name, nullptr, nullptr,
+                           flags);
+  };
+  REQUIRE(init("CLIENT_1", 0) == GASNET_ERR_BAD_ARG);
+  REQUIRE(init("ANOTHER", GEX_FLAG_USES_GASNET1) == GASNET_ERR_BAD_ARG);
+  for (int count = 2; count < 16; ++count)
+    REQUIRE(init(("MORE_" + std::to_string(count)).c_str(), 0) == GASNET_OK);
+  REQUIRE(init("ONE_TOO_MANY", 0) == GASNET_ERR_RESOURCE);
+
+  gex_EP_t made = GEX_EP_INVALID;
+  REQUIRE(gex_EP_Create(nullptr, self.client, GEX_EP_CAPABILITY_ALL, 0) == GASNET_ERR_BAD_ARG);
+  REQUIRE(gex_EP_Create(&made, self.client, 0, 0) == GASNET_ERR_BAD_ARG);
+  REQUIRE(gex_EP_Create(&made, self.client, GEX_EP_CAPABILITY_ALL | 1U << 20, 0) ==
+          GASNET_ERR_BAD_ARG);
+  REQUIRE(gex_EP_Create(&made, self.client, GEX_EP_CAPABILITY_ALL, 1) == GASNET_ERR_BAD_ARG);
+  REQUIRE(made == GEX_EP_INVALID);
+  for (int count = 1; count < GASNET_MAXEPS; ++count)
+    REQUIRE(gex_EP_Create(&made, self.client, GEX_EP_CAPABILITY_ALL, 0) == GASNET_OK);
+  gex_EP_t beyond = GEX_EP_INVALID;
+  REQUIRE(gex_EP_Create(&beyond, self.client, GEX_EP_CAPABILITY_ALL, 0) == GASNET_ERR_RESOURCE);
+  REQUIRE(beyond == GEX_EP_INVALID);
+
+  gex_Segment_t segment = GEX_SEGMENT_INVALID;
+  const auto create = [&](std::uintptr_t bytes, gex_MK_t kind, gex_Flags_t flags) {
+    return gex_Segment_Create(&segment, self.client, nullptr, bytes, kind, flags);
+  };
+  REQUIRE(create(0, GEX_MK_HOST, 0) == GASNET_ERR_BAD_ARG);
+  REQUIRE(create(4096, GEX_MK_INVALID, 0) == GASNET_ERR_BAD_ARG);
+  REQUIRE(create(4096, GEX_MK_HOST, 1) == GASNET_ERR_BAD_ARG);
+  REQUIRE(segment == GEX_SEGMENT_INVALID);
+  REQUIRE(create(4096, GEX_MK_HOST, 0) == GASNET_OK);
+  REQUIRE(gex_EP_BindSegment(made, GEX_SEGMENT_INVALID, 0) == GASNET_ERR_BAD_ARG);
+  REQUIRE(gex_EP_BindSegment(made, segment, 1) == GASNET_ERR_BAD_ARG);
+  REQUIRE(gex_EP_BindSegment(other.endpoint, segment, 0) == GASNET_ERR_BAD_ARG);
+  REQUIRE(gex_EP_BindSegment(made, segment, 0) == GASNET_OK);
+  REQUIRE(gex_EP_BindSegment(made, segment, 0) == GASNET_ERR_BAD_ARG);
+  REQUIRE(gex_EP_QuerySegment(made) == segment);
+}
+
 }  // namespace
 
-int main() {
+int main(int argc, char** argv) {
+  if (argc > 1 && std::strcmp(argv[1], "refusals") == 0) {
+    expect_refusals();
+    return 0;
+  }
   make(0);
   add_handlers<0>();
   attach(clients[0]);
