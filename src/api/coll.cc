@@ -18,7 +18,6 @@ using gex::Call;
 using gex::check_context;
 using gex::checked;
 using gex::fatal;
-using gex::coll::Announcement;
 using gex::coll::Kind;
 using gex::coll::Reduction;
 using gex::coll::Request;

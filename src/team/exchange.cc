@@ -1,9 +1,9 @@
 #include "team/exchange.h"
 
 #include <algorithm>
-#include <compare>
 #include <cstring>
 #include <map>
+#include <tuple>
 
 #include "am/internal.h"
 #include "am/limits.h"
@@ -50,7 +50,10 @@ struct Key {
   unsigned endpoint_address;
   std::uint32_t number;
 
-  auto operator<=>(const Key&) const = default;
+  bool operator<(const Key& other) const noexcept {
+    return std::tie(team, endpoint_address, number) <
+           std::tie(other.team, other.endpoint_address, other.number);
+  }
 };
 
 struct Pending {
