@@ -33,7 +33,7 @@ void require_same(const char* what, std::uint32_t mine, std::uint32_t theirs, ge
 void tell_ways(const Team& team, const Arguments& arguments) {
   gex_Rank_t mapped = 0;
   for (gex_Rank_t rank = 0; rank < team.size; ++rank)
-    mapped += process().neighborhood.contains(team.jobrank_of(rank)) ? 1 : 0;
+    mapped += team.segment_of(rank).mapped != nullptr ? 1 : 0;
   inform(
       "gex_AD_Create: type 0x%x, operations 0x%x: the processor's atomics for %u of %u members, "
       "messages to the owner, who uses them, for the others",

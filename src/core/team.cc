@@ -75,10 +75,7 @@ const std::intptr_t* Team::displacements_by_jobrank() {
 void Team::refresh_displacements() noexcept {
   if (checked()) return;
   auto* const displacement = reinterpret_cast<std::intptr_t*>(this + 1);
-  for (gex_Rank_t r = 0; r < size; ++r)
-    displacement[r] =
-        published_segment(endpoint_address(client->index, endpoint_of(r)), jobrank_of(r))
-            .displacement();
+  for (gex_Rank_t r = 0; r < size; ++r) displacement[r] = segment_of(r).displacement();
   for (gex_Rank_t jobrank = 0; jobrank < by_jobrank_.size(); ++jobrank) {
     const gex_Rank_t member = rank_of(jobrank);
     if (member != GEX_RANK_INVALID) by_jobrank_[jobrank] = displacement[member];

@@ -80,6 +80,11 @@ class Team : public TeamRecord,
   /// The lowest if that process has several endpoints in the team, GEX_RANK_INVALID if it has none.
   gex_Rank_t rank_of(gex_Rank_t jobrank) const noexcept;
 
+  /// The segment that a member has published, as this process knows it.
+  const PublishedSegment& segment_of(gex_Rank_t member) const noexcept {
+    return published_segment(endpoint_address(client->index, endpoint_of(member)),
+                             jobrank_of(member));
+  }
   /// One for each member: GEX_TEAM_DISPLACEMENT_ of the team.
   const std::intptr_t* displacements() const noexcept {
     return reinterpret_cast<const std::intptr_t*>(this + 1);
