@@ -16,8 +16,9 @@ cmake_policy(VERSION 3.22)
 set(modes seq parsync par)
 set(tools_modes seq par)
 get_filename_component(prefix "${CMAKE_INSTALL_PREFIX}" ABSOLUTE)
-set(staging ${gex_build}/clients)
-file(REMOVE_RECURSE ${staging})
+# Installations may run side by side, and by other users after this one.
+string(RANDOM LENGTH 12 installation)
+set(staging ${gex_build}/clients-${installation})
 
 # Every file below is described by `fields`, names and values in turn, in which <prefix> stands for
 # the prefix.
@@ -157,3 +158,4 @@ file(CREATE_LINK ../../../${gex_include}/gasnet_config.h ${facade}/gasnet_config
 
 file(INSTALL DESTINATION "${CMAKE_INSTALL_PREFIX}" TYPE DIRECTORY USE_SOURCE_PERMISSIONS
   FILES ${staging}/)
+file(REMOVE_RECURSE ${staging})

@@ -66,12 +66,9 @@ bool is_number(std::string_view text) {
 }
 
 /// The first of these environment variables that is set and not empty, or "".
-std::string variable(const std::vector<std::string>& names) {
-  for (const std::string& name : names) {
-    const char* const value = std::getenv(name.c_str());
-    if (value != nullptr && *value != '\0') return value;
-  }
-  return {};
+std::string variable(const std::string& name) {
+  const char* const value = std::getenv(name.c_str());
+  return value != nullptr ? value : "";
 }
 
 std::string upper(std::string text) {
@@ -99,9 +96,9 @@ std::string network_of(const std::string& launcher) {
 Reading read_command_line(const std::string& launcher, int count, char** arguments) {
   const bool amudprun = launcher == "amudprun";
   Options options;
-  std::string asked_spawner =
-      variable({"GASNET_" + upper(network_of(launcher)) + "_SPAWNER", "GASNET_SPAWNER"});
-  std::string asked_function = variable({"GASNET_SPAWNFN"});
+  // GASNET_SPAWNER is for networks that have a choice of spawners: ranks of these are forked.
+  std::string asked_spawner = variable("GASNET_" + upper(network_of(launcher)) + "_SPAWNER");
+  std::string asked_function = variable("GASNET_SPAWNFN");
   const OptionReader reader(launcher, count, arguments, amudprun ? "n:N:E:vh" : "n:N:c:E:vtkh",
                             amudprun ? amudprun_options : gasnetrun_options,
                             OptionReader::Dashes::one);

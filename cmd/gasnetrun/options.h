@@ -23,8 +23,8 @@ using Reading = gex::cmd::Reading<Options>;
 std::string network_of(const std::string& launcher);
 
 /// Reads the command line of `launcher`, which is amudprun, gasnetrun or gasnetrun_<network>. What
-/// the variables GASNET_SPAWNER, GASNET_<NETWORK>_SPAWNER and GASNET_SPAWNFN ask for counts like
-/// the option that it stands for. Never prints and never exits.
+/// the variables GASNET_<NETWORK>_SPAWNER and GASNET_SPAWNFN ask for counts like the option that it
+/// stands for. Never prints and never exits.
 Reading read_command_line(const std::string& launcher, int count, char** arguments);
 
 }  // namespace gasnetrun

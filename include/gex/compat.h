@@ -24,8 +24,8 @@ extern "C" {
 #define gasneti_ticks_now() gasnett_ticks_now()
 #define gasneti_ticks_to_ns(ticks) gasnett_ticks_to_ns(ticks)
 
-/** If set by the client before gex_Segment_Attach or gasnet_attach, called once after it with this
- * process's segment: address and bytes, NULL and 0 if it has none. */
+/** If set by the client before gex_Segment_Attach or gasnet_attach, called after each such call
+ * with this process's segment: address and bytes, NULL and 0 if it has none. */
 extern GEX_EXPORT_ void (*gasnet_client_attach_hook)(void*, uintptr_t);
 
 #ifdef __cplusplus

@@ -88,6 +88,22 @@ GEX_INLINE_ int gasnet_coll_try_sync(gasnet_coll_handle_t handle) {
   if (handle != GASNET_COLL_INVALID_HANDLE) gasnet_AMPoll();
   return gex_Event_Test(handle);
 }
+/* The same for arrays, in which GASNET_COLL_INVALID_HANDLE is ignored and overwrites what has
+ * completed. some: at least one of the others, if any. */
+GEX_INLINE_ void gasnet_coll_wait_sync_all(gasnet_coll_handle_t* handles, size_t count) {
+  gex_Event_WaitAll(handles, count, 0);
+}
+GEX_INLINE_ void gasnet_coll_wait_sync_some(gasnet_coll_handle_t* handles, size_t count) {
+  gex_Event_WaitSome(handles, count, 0);
+}
+GEX_INLINE_ int gasnet_coll_try_sync_all(gasnet_coll_handle_t* handles, size_t count) {
+  gasnet_AMPoll();
+  return gex_Event_TestAll(handles, count, 0);
+}
+GEX_INLINE_ int gasnet_coll_try_sync_some(gasnet_coll_handle_t* handles, size_t count) {
+  gasnet_AMPoll();
+  return gex_Event_TestSome(handles, count, 0);
+}
 
 /* The barrier of gex/gasnet1_core.h over any team: identifiers and flags as there, one under way on
  * a team. */

@@ -1,6 +1,6 @@
 /* What inline code in clients may read of the library's state: the constants of the process and
  * the public prefixes of its objects. src/core/layout.cc asserts every offset; a change here is a
- * new GEX_ABI_VERSION_.
+ * new GEX_ABI_VERSION_, from the first release on.
  */
 #ifndef GEX_LAYOUT_H_
 #define GEX_LAYOUT_H_
@@ -26,9 +26,10 @@ struct gex_Proc_ {
 };
 extern GEX_EXPORT_ struct gex_Proc_ gex_proc_;
 
-/** A displacement that says "not mapped here"; real ones are multiples of a page, so bit 0 tells
- * them apart, and their low bits leave room for the flags that gex/rma.h tests with them. */
-#define GEX_NOT_MAPPED_ ((intptr_t)1)
+/** A displacement that says "not mapped here"; real ones are multiples of a page, so a low bit
+ * tells them apart. gex/rma.h tests it together with flags, so it is one that no flag of a put or
+ * get has. */
+#define GEX_NOT_MAPPED_ ((intptr_t)1 << 11)
 
 /** Public prefix of a team member. Its displacements follow it, see GEX_TEAM_DISPLACEMENT_. */
 struct gex_TeamPrefix_ {

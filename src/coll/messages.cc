@@ -380,7 +380,8 @@ void Messages::data_arrived(std::uint32_t number, gex_Rank_t source, Phase phase
                             std::uint64_t offset, const std::byte* bytes, std::size_t size) {
   MessageOperation* operation = begun(number);
   if (operation == nullptr) {
-    if (static_cast<std::int32_t>(number - started_) < 0 || offset + size > eager_bytes)
+    if (static_cast<std::int32_t>(number - started_) < 0 || size > eager_bytes ||
+        offset > eager_bytes - size)
       refuse(source);
     std::vector<std::byte> kept;
     if (!spare_.empty()) {

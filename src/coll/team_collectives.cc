@@ -183,11 +183,13 @@ TeamCollectives& collectives_of(TeamId team, gex_Rank_t member) {
   return *entry;
 }
 
-TeamCollectives* find_collectives(TeamId team, gex_Rank_t member) noexcept {
+void with_collectives(TeamId team, gex_Rank_t member,
+                      void (*act)(TeamCollectives& collectives, const gex_AM_Arg_t* args) noexcept,
+                      const gex_AM_Arg_t* args) noexcept {
   Registry& registry = the_registry.get();
   const OptionalGuard guard(registry.lock, true);
   const auto found = registry.entries.find({team, member});
-  return found == registry.entries.end() ? nullptr : found->second.get();
+  if (found != registry.entries.end()) act(*found->second, args);
 }
 
 void end_collectives(Team& team) noexcept {

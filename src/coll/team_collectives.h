@@ -79,8 +79,10 @@ class TeamCollectives {
 
 /// The state that a message is for, made if there is none yet.
 TeamCollectives& collectives_of(TeamId team, gex_Rank_t member);
-/// The same, or null.
-TeamCollectives* find_collectives(TeamId team, gex_Rank_t member) noexcept;
+/// Gives `act` the state that a message is for, if there is one, which does not end meanwhile.
+void with_collectives(TeamId team, gex_Rank_t member,
+                      void (*act)(TeamCollectives& collectives, const gex_AM_Arg_t* args) noexcept,
+                      const gex_AM_Arg_t* args) noexcept;
 
 /// Ends what is kept for a team whose operations are all over.
 void end_collectives(Team& team) noexcept;

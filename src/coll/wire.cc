@@ -90,10 +90,14 @@ void on_credit(gex_Token_t token, void*, std::size_t, const gex_AM_Arg_t* args,
                unsigned arg_count) noexcept {
   require_args(token, arg_count, credit_args);
   // Nobody waits for the last credits of a team, which may have ended.
-  TeamCollectives* collectives = find_collectives(get_word(args), word(args[2]));
-  if (collectives == nullptr) return;
-  collectives->with_messages(
-      [&](Messages& messages) { messages.credit_arrived(word(args[3]), word(args[4])); });
+  with_collectives(
+      get_word(args), word(args[2]),
+      [](TeamCollectives& collectives, const gex_AM_Arg_t* of_credit) noexcept {
+        collectives.with_messages([of_credit](Messages& messages) {
+          messages.credit_arrived(word(of_credit[3]), word(of_credit[4]));
+        });
+      },
+      args);
 }
 
 void on_announce(gex_Token_t token, void*, std::size_t, const gex_AM_Arg_t* args,
@@ -116,9 +120,14 @@ void on_announce(gex_Token_t token, void*, std::size_t, const gex_AM_Arg_t* args
 void on_agreed(gex_Token_t token, void*, std::size_t, const gex_AM_Arg_t* args,
                unsigned arg_count) noexcept {
   require_args(token, arg_count, agreed_args);
-  TeamCollectives* collectives = find_collectives(get_word(args), word(args[2]));
-  if (collectives == nullptr) return;
-  collectives->with_agreement([&](Agreement& agreement) { agreement.agreed(word(args[3])); });
+  // One that a later one has overtaken is not waited for either.
+  with_collectives(
+      get_word(args), word(args[2]),
+      [](TeamCollectives& collectives, const gex_AM_Arg_t* of_agreement) noexcept {
+        collectives.with_agreement(
+            [of_agreement](Agreement& agreement) { agreement.agreed(word(of_agreement[3])); });
+      },
+      args);
 }
 
 }  // namespace

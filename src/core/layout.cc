@@ -21,6 +21,8 @@ static_assert(offsetof(gex_TeamPrefix_, rank) == 0 && offsetof(gex_TeamPrefix_, 
               offsetof(gex_TeamPrefix_, client) == 8 && offsetof(gex_TeamPrefix_, endpoint) == 16 &&
               offsetof(gex_TeamPrefix_, client_data) == 24 &&
               offsetof(gex_TeamPrefix_, flags) == 32 && sizeof(gex_TeamPrefix_) == 64);
+static_assert(GEX_NOT_MAPPED_ == GEX_FLAG_AM_PREPARE_LEAST_CLIENT,
+              "the bit of a flag that is for messages only");
 static_assert((GEX_RMA_OUT_OF_LINE_ & GEX_NOT_MAPPED_) == 0 && GEX_RMA_OUT_OF_LINE_ < 4096,
               "flags and a displacement, a multiple of a page, are tested together");
 static_assert(offsetof(gex_EndpointPrefix_, client) == 0 &&

@@ -48,8 +48,10 @@ Team::Team(gex_Client_t owner, gex_EP_t local_endpoint,
   if (!identity_map)
     for (gex_Rank_t r = 0; r < size; ++r) ranks_.emplace(jobrank_of(r), r);
   std::uninitialized_fill_n(reinterpret_cast<std::intptr_t*>(this + 1), size, GEX_NOT_MAPPED_);
+  // Under one lock: what is published from now on finds the team.
+  const auto lock = live_teams().lock();
+  live_teams().add(*this, lock);
   refresh_displacements();
-  live_teams().add(*this);
 }
 
 Team::~Team() {

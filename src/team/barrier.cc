@@ -177,7 +177,7 @@ bool TeamBarrier::advance() noexcept {
     bool all_rounds = true;
     for (unsigned k = 0; k < rounds_.size(); ++k) {
       Round& round = rounds_[k];
-      if (round.sent != level) {
+      if (round.sent.load(std::memory_order_relaxed) != level) {
         alignas(16) gex_AM_Arg_t args[4];
         am::put_word(args, team_.id());
         args[2] = static_cast<gex_AM_Arg_t>(k);
@@ -192,7 +192,7 @@ bool TeamBarrier::advance() noexcept {
           all_rounds = false;
           break;
         }
-        round.sent = level;
+        round.sent.store(level, std::memory_order_relaxed);
         changed = true;
       }
       const std::uint32_t received = round.received.load(std::memory_order_acquire);
@@ -213,8 +213,9 @@ bool TeamBarrier::idle() noexcept {
   if (slot_ != no_slot)
     return group_flags_[team_.rank / group_size]->load(std::memory_order_relaxed) == started;
   if (done_.load(std::memory_order_relaxed) != started) return false;
-  return std::all_of(rounds_.begin(), rounds_.end(),
-                     [&](const Round& round) { return round.sent == started; });
+  return std::all_of(rounds_.begin(), rounds_.end(), [&](const Round& round) {
+    return round.sent.load(std::memory_order_relaxed) == started;
+  });
 }
 
 namespace team {

@@ -66,7 +66,7 @@ class TeamBarrier {
   struct Round {
     gex_Rank_t to;
     std::atomic<std::uint32_t> received{0};
-    std::uint32_t sent = 0;
+    std::atomic<std::uint32_t> sent{0};  ///< relaxed: orders nothing
   };
   std::vector<Round> rounds_;
   std::atomic<bool> advancing_{false};

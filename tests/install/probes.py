@@ -356,7 +356,7 @@ def launchers(tree):
                             ([smp, "-n", "2", "-what", client], "unknown option -what")):
         said = run(refused, status=2)
         check(reason in said and said.count("\n") == 1, f"{refused}: {said}")
-    for variable, launcher in (("GASNET_SPAWNER", smp), ("GASNET_SMP_SPAWNER", smp)):
-        check("is not here" in run([launcher, "-n", "2", client], status=2, **{variable: "mpi"}),
-              variable)
+    check("is not here" in run([smp, "-n", "2", client], status=2, GASNET_SMP_SPAWNER="mpi"),
+          "GASNET_SMP_SPAWNER")
+    run([smp, "-t", "-n", "2", client], GASNET_SPAWNER="mpi")
     check("is not here" in run([udp, "-n", "2", client], status=2, GASNET_SPAWNFN="S"), "SPAWNFN")

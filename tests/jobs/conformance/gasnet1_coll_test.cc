@@ -3,7 +3,9 @@
 #include <gasnet_coll.h>
 #include <sys/mman.h>
 
+#include <algorithm>
 #include <array>
+#include <functional>
 #include <vector>
 
 #include "conformance.h"
@@ -126,6 +128,45 @@ TEST(Gasnet1Collectives, ManyInFlight) {
         retry([&] { return gasnet_coll_try_sync(moving.handle) == GASNET_OK; });
       ASSERT_TRUE(moving.moved());
     }
+  }
+  barrier();
+}
+
+TEST(Gasnet1Collectives, HandlesInArrays) {
+  using Handles = std::vector<gasnet_coll_handle_t>;
+  const auto left = [](const Handles& handles) {
+    return std::count_if(handles.begin(), handles.end(), [](gasnet_coll_handle_t handle) {
+      return handle != GASNET_COLL_INVALID_HANDLE;
+    });
+  };
+  const auto wait_some = [&](Handles& handles) {
+    for (auto before = left(handles); before != 0; before = left(handles)) {
+      gasnet_coll_wait_sync_some(handles.data(), handles.size());
+      ASSERT_LT(left(handles), before);
+    }
+  };
+  const auto try_some = [&](Handles& handles) {
+    retry([&] {
+      gasnet_coll_try_sync_some(handles.data(), handles.size());
+      return left(handles) == 0;
+    });
+  };
+  const auto wait_all = [](Handles& handles) {
+    gasnet_coll_wait_sync_all(handles.data(), handles.size());
+  };
+  const auto try_all = [](Handles& handles) {
+    retry([&] { return gasnet_coll_try_sync_all(handles.data(), handles.size()) == GASNET_OK; });
+  };
+  const std::vector<std::function<void(Handles&)>> ways = {wait_some, try_some, wait_all, try_all};
+  for (const auto& finish : ways) {
+    std::vector<Moving> moves;
+    for (const Move move : every_move) moves.emplace_back(move, 0, std::size_t{3000});
+    for (Moving& moving : moves) moving.start(my);
+    Handles handles{GASNET_COLL_INVALID_HANDLE};
+    for (const Moving& moving : moves) handles.push_back(moving.handle);
+    finish(handles);
+    EXPECT_EQ(left(handles), 0);
+    for (const Moving& moving : moves) EXPECT_TRUE(moving.moved());
   }
   barrier();
 }
