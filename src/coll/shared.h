@@ -2,14 +2,13 @@
 // Collective operations of a team in one neighborhood, by posts (shm/posts.h) instead of messages.
 //
 // An operation takes a run of post numbers, the same at all members:
-//   copy     broadcast: the root posts the bytes, piece by piece, and the others read them.
-//   flat     a reduction of few operands: all post theirs, and each that wants the result reads
-//   all. grouped  the same among many members: the first of each group reads its group's operands
-//   and
-//            posts what they make, of which the result is made.
-//   sliced   a reduction of many bytes: all post theirs, each member combines a slice of every
-//   piece
-//            and posts it, and the result is put together from the slices.
+//  - copy: a broadcast. The root posts the bytes, piece by piece, and the others read them.
+//  - flat: a reduction of few operands. All post theirs; who wants the result reads all.
+//  - grouped: the same among many members. The first of each group reads its group's operands and
+//    posts what they make, of which the result is made.
+//  - sliced: a reduction of many bytes. All post theirs, each member combines a slice of every
+//    piece and posts it, and the result is put together from the slices.
+//
 // Operands are combined from the last rank down, each with what those behind it make, so their
 // order is that of the ranks, and every member that makes a result makes the same.
 //
