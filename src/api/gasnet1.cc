@@ -5,6 +5,7 @@
 #include "api/require.h"
 #include "base/error.h"
 #include "core/event.h"
+#include "core/objects.h"
 #include "core/progress.h"
 #include "core/refuse.h"
 #include "core/restricted.h"
@@ -49,6 +50,20 @@ void before_try(Call call, const gasnet_handle_t* handles, std::size_t count) {
 }  // namespace
 
 extern "C" {
+
+void gasnet_QueryGexObjects(gex_Client_t* client_p, gex_EP_t* endpoint_p, gex_TM_t* tm_p,
+                            gex_Segment_t* segment_p) {
+  const gex_TM_t tm = gex_proc_.gasnet1_team;
+  if (tm == GEX_TM_INVALID)
+    fatal(
+        "gasnet_QueryGexObjects: neither gasnet_init nor gex_Client_Init with "
+        "GEX_FLAG_USES_GASNET1 was called");
+  const gex_EP_t endpoint = gex::Team::from(tm).endpoint;
+  if (client_p != nullptr) *client_p = endpoint->client;
+  if (endpoint_p != nullptr) *endpoint_p = endpoint;
+  if (tm_p != nullptr) *tm_p = tm;
+  if (segment_p != nullptr) *segment_p = endpoint->segment;
+}
 
 int gasnet_init(int* argc, char*** argv) {
   if (gex_proc_.gasnet1_team != GEX_TM_INVALID)

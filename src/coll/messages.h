@@ -51,7 +51,6 @@ class Messages {
 
   void bind(Team& team);
 
-  std::unique_ptr<MessageOperation> make() { return std::make_unique<MessageOperation>(); }
   /// The operation is the next of the team's.
   void launch(MessageOperation& operation);
   bool advance();

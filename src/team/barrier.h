@@ -47,7 +47,6 @@ class TeamBarrier {
   bool idle() noexcept;
 
   std::uint32_t slot() const noexcept { return slot_; }
-  std::uint32_t started() const noexcept { return started_.load(std::memory_order_relaxed); }
 
  private:
   /// The least of some flags, or `wanted` if all have reached it.

@@ -6,39 +6,16 @@
 #include <type_traits>
 
 #include "../interleavings.h"
+#include "../relacy_atomics.h"
 
 namespace gex::shm {
 namespace {
 
 using interleavings::explore;
 using interleavings::is_the_bug;
-
-struct RelacyAtomics {
-  using Word = rl::atomic<std::uint32_t>;
-  using Ready = rl::atomic<std::uint64_t>;
-  template <class T>
-  static T load_acquire(const rl::atomic<T>& word) {
-    return word(RL_INFO).load(rl::mo_acquire);
-  }
-  template <class T>
-  static void store_release(rl::atomic<T>& word, std::type_identity_t<T> value) {
-    word(RL_INFO).store(value, rl::mo_release);
-  }
-};
-
-/// Seeded bugs of order.
-struct NoRelease : RelacyAtomics {
-  template <class T>
-  static void store_release(rl::atomic<T>& word, std::type_identity_t<T> value) {
-    word(RL_INFO).store(value, rl::mo_relaxed);
-  }
-};
-struct NoAcquire : RelacyAtomics {
-  template <class T>
-  static T load_acquire(const rl::atomic<T>& word) {
-    return word(RL_INFO).load(rl::mo_relaxed);
-  }
-};
+using interleavings::NoAcquire;
+using interleavings::NoRelease;
+using interleavings::RelacyAtomics;
 
 constexpr PostShape small{2, 1};
 constexpr unsigned members = 2;

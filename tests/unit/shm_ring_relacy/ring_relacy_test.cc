@@ -7,50 +7,16 @@
 #include <type_traits>
 
 #include "../interleavings.h"
+#include "../relacy_atomics.h"
 
 namespace gex::shm {
 namespace {
 
 using interleavings::explore;
 using interleavings::is_the_bug;
-
-struct RelacyAtomics {
-  using Word = rl::atomic<std::uint32_t>;
-  using Ready = rl::atomic<std::uint64_t>;
-  template <class T>
-  static T load_relaxed(const rl::atomic<T>& word) {
-    return word(RL_INFO).load(rl::mo_relaxed);
-  }
-  template <class T>
-  static T load_acquire(const rl::atomic<T>& word) {
-    return word(RL_INFO).load(rl::mo_acquire);
-  }
-  template <class T>
-  static void store_relaxed(rl::atomic<T>& word, std::type_identity_t<T> value) {
-    word(RL_INFO).store(value, rl::mo_relaxed);
-  }
-  template <class T>
-  static void store_release(rl::atomic<T>& word, std::type_identity_t<T> value) {
-    word(RL_INFO).store(value, rl::mo_release);
-  }
-  static bool exchange_if_equal(Word& word, std::uint32_t& expected, std::uint32_t value) {
-    return word(RL_INFO).compare_exchange_weak(expected, value, rl::mo_relaxed);
-  }
-};
-
-/// Seeded bugs of order.
-struct NoRelease : RelacyAtomics {
-  template <class T>
-  static void store_release(rl::atomic<T>& word, std::type_identity_t<T> value) {
-    store_relaxed(word, value);
-  }
-};
-struct NoAcquire : RelacyAtomics {
-  template <class T>
-  static T load_acquire(const rl::atomic<T>& word) {
-    return load_relaxed(word);
-  }
-};
+using interleavings::NoAcquire;
+using interleavings::NoRelease;
+using interleavings::RelacyAtomics;
 
 constexpr RingShape small{2, 1, 1};
 static_assert(is_sound(small));

@@ -1,0 +1,50 @@
+#pragma once
+// The atomics policy of the shared-memory algorithms (shm/ring.h, shm/posts.h) under the
+// interleaving explorer.
+
+#include <cstdint>
+#include <type_traits>
+
+#include "interleavings.h"
+
+namespace gex::interleavings {
+
+struct RelacyAtomics {
+  using Word = rl::atomic<std::uint32_t>;
+  using Ready = rl::atomic<std::uint64_t>;
+  template <class T>
+  static T load_relaxed(const rl::atomic<T>& word) {
+    return word(RL_INFO).load(rl::mo_relaxed);
+  }
+  template <class T>
+  static T load_acquire(const rl::atomic<T>& word) {
+    return word(RL_INFO).load(rl::mo_acquire);
+  }
+  template <class T>
+  static void store_relaxed(rl::atomic<T>& word, std::type_identity_t<T> value) {
+    word(RL_INFO).store(value, rl::mo_relaxed);
+  }
+  template <class T>
+  static void store_release(rl::atomic<T>& word, std::type_identity_t<T> value) {
+    word(RL_INFO).store(value, rl::mo_release);
+  }
+  static bool exchange_if_equal(Word& word, std::uint32_t& expected, std::uint32_t value) {
+    return word(RL_INFO).compare_exchange_weak(expected, value, rl::mo_relaxed);
+  }
+};
+
+/// Seeded bugs of order.
+struct NoRelease : RelacyAtomics {
+  template <class T>
+  static void store_release(rl::atomic<T>& word, std::type_identity_t<T> value) {
+    store_relaxed(word, value);
+  }
+};
+struct NoAcquire : RelacyAtomics {
+  template <class T>
+  static T load_acquire(const rl::atomic<T>& word) {
+    return load_relaxed(word);
+  }
+};
+
+}  // namespace gex::interleavings
