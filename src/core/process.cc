@@ -1,6 +1,10 @@
 #include "core/process.h"
 
+#include <sys/random.h>
+
 #include <algorithm>
+#include <cerrno>
+#include <cstdlib>
 #include <cstring>
 #include <set>
 #include <span>
@@ -11,6 +15,7 @@
 #include "base/spin.h"
 #include "core/client_notes.h"
 #include "core/progress.h"
+#include "core/thread.h"
 #include "net/registry.h"
 
 struct gex_Proc_ gex_proc_ = {};
@@ -53,6 +58,14 @@ std::int64_t host_env_integer(const char* name) {
   if (!variable) fatal("a conduit asked for the variable %s, which is not in the table", name);
   return env::integer(*variable);
 }
+const char* host_env_text(const char* name) {
+  const auto variable = env::find(name);
+  if (!variable) fatal("a conduit asked for the variable %s, which is not in the table", name);
+  return std::getenv(name);
+}
+void host_complete(void* target) {
+  complete(static_cast<CompletionTarget>(target));
+}
 void host_fatal(const char* text) {
   fatal("%s", text);
 }
@@ -78,6 +91,16 @@ void choose_conduit(const std::string& label) {
   if (self.conduit_name != "smp") self.conduit = net::find(self.conduit_name);
 }
 
+/// A number that tells this job from others, drawn by rank 0.
+std::uint64_t draw_cookie(boot::Job& job) {
+  std::uint64_t mine = 0;
+  if (job.rank() == 0 && getrandom(&mine, sizeof mine, 0) != sizeof mine)
+    fatal_system("cannot draw the job's cookie", errno);
+  std::vector<std::uint64_t> everyones(job.size());
+  job.exchange(std::as_bytes(std::span(&mine, 1)), std::as_writable_bytes(std::span(everyones)));
+  return everyones[0];
+}
+
 void attach_conduit(void (*deliver)(std::uint32_t, net::Channel, const void*, std::size_t)) {
   Process& self = process();
   boot::Job& job = *self.job;
@@ -98,7 +121,10 @@ void attach_conduit(void (*deliver)(std::uint32_t, net::Channel, const void*, st
           host_share_descriptor,
           host_of,
           host_env_integer,
+          host_env_text,
+          draw_cookie(job),
           deliver,
+          host_complete,
           host_fatal,
           host_warn};
   if (self.conduit->attach(&host, &self.network) != 0)

@@ -18,7 +18,8 @@
 //    it was given to has returned.
 //  - `poll` lets go of every lock before it calls `Host::deliver`, because the delivered handler
 //    may `send`, and may `poll` the reply channel again.
-//  - When `Host::threaded` is set, `send`, `buffer`, `release` and `poll` may run concurrently.
+//  - When `Host::threaded` is set, every function but `attach` and `detach` may run concurrently
+//    with every other.
 //  - Nothing is left behind after `detach` or after the death of the process.
 
 #include <stddef.h>
@@ -27,7 +28,7 @@
 namespace gex::net {
 
 /// Version of both tables below; a plug-in of another version is refused in one line.
-inline constexpr uint32_t interface_version = 1;
+inline constexpr uint32_t interface_version = 2;
 
 enum Channel : uint32_t { request_channel = 0, reply_channel = 1 };
 
@@ -35,6 +36,19 @@ enum Channel : uint32_t { request_channel = 0, reply_channel = 1 };
 struct Piece {
   const void* data;
   size_t size;
+};
+
+/// By what name the network knows a registered segment: made by `Conduit::register_segment` in its
+/// owner, brought to the peers by libgex, which does not look into it.
+struct SegmentKey {
+  uint64_t words[2];
+};
+
+/// The far end of a one-sided operation: memory inside a registered segment of a peer.
+struct Remote {
+  uint32_t peer;
+  SegmentKey key;
+  uint64_t address;  ///< in the peer's own address space
 };
 
 /// What libgex offers a conduit. Valid from `attach` to the return of `detach`.
@@ -46,29 +60,38 @@ struct Host {
 
   /// Collective: all ranks give `bytes` bytes, `all` receives size * bytes in rank order.
   /// Only inside `attach`.
-  void (*exchange)(const void* mine, size_t bytes, void* all);
+  void (*exchange)(const void* mine, size_t bytes, void* all) = nullptr;
   /// Collective over ranks [first, first + count) of one host: `first` passes an open descriptor
   /// and gets it back, the others pass -1 and get a descriptor for the same open file; each closes
   /// its own. Only inside `attach`.
-  int (*share_descriptor)(int descriptor, uint32_t first, uint32_t count);
+  int (*share_descriptor)(int descriptor, uint32_t first, uint32_t count) = nullptr;
   /// Index of the host a rank runs on.
-  uint32_t (*host_of)(uint32_t rank);
+  uint32_t (*host_of)(uint32_t rank) = nullptr;
   /// Integer value of an environment variable of libgex's table (its default when unset).
-  int64_t (*env_integer)(const char* name);
+  int64_t (*env_integer)(const char* name) = nullptr;
+  /// Text of such a variable, null when it is not set. Stays valid.
+  const char* (*env_text)(const char* name) = nullptr;
+  /// A random number of this job's, the same on all ranks: by it strays of other jobs are known.
+  uint64_t cookie = 0;
 
   /// Hands an arrived message up. `message` is aligned to 16 bytes and stays valid and unchanged
   /// until the call returns, which is after the message's handler has run.
-  void (*deliver)(uint32_t source, Channel channel, const void* message, size_t size);
+  void (*deliver)(uint32_t source, Channel channel, const void* message, size_t size) = nullptr;
+
+  /// One part of a one-sided operation is complete: `target` is what the operation was given. Once
+  /// for each, out of any function of the conduit but `attach` and `detach`.
+  void (*complete)(void* target) = nullptr;
 
   /// Ends the job with one line; does not return.
-  void (*fatal)(const char* text);
-  void (*warn)(const char* text);
+  void (*fatal)(const char* text) = nullptr;
+  void (*warn)(const char* text) = nullptr;
 };
 
 /// What a conduit can carry; filled by `attach`, constant and equal on all ranks afterwards.
 struct Limits {
-  size_t max_message;    ///< largest message in bytes, all pieces together; at least 1024
-  uint32_t reply_depth;  ///< undelivered replies of any size held per pair of ranks; at least 1
+  size_t max_message;       ///< largest message in bytes, all pieces together; at least 1024
+  uint32_t reply_depth;     ///< undelivered replies of any size held per pair of ranks; at least 1
+  size_t max_transfer = 0;  ///< largest put or get in bytes, where the conduit has them
 };
 
 enum SendResult : int {
@@ -104,8 +127,42 @@ struct Conduit {
   /// piece points to its start: null when none is free now or `size` is more than such a place
   /// holds. It may lie where the message will, so it counts as an undelivered message. When `send`
   /// from it answers `would_block` it stays the caller's. `release` gives an unsent one back.
-  void* (*buffer)(Channel channel, uint32_t peer, size_t size);
-  void (*release)(void* buffer);
+  void* (*buffer)(Channel channel, uint32_t peer, size_t size) = nullptr;
+  void (*release)(void* buffer) = nullptr;
+
+  // One-sided operations, all optional. libgex makes of messages what is null here, and what
+  // concerns a segment that `register_segment` refused. None of them waits or polls: each answers
+  // `would_block` when there is no room now, and has done nothing then.
+
+  /// Lets peers reach memory of this process, which stays where it is until `deregister_segment`.
+  /// Returns 0 and the key, or non-zero: this memory is not reached by one-sided operations. With
+  /// `put`, `get` or `atomic` null this pair is too.
+  int (*register_segment)(void* address, size_t size, SegmentKey* key) = nullptr;
+  void (*deregister_segment)(const SegmentKey* key) = nullptr;
+
+  /// Writes 1 to `Limits::max_transfer` bytes. `done` is completed when a later operation of
+  /// anybody finds them at the peer; `local_done`, if it is not null, when the source may be
+  /// reused, which is not after that and may be inside the call. With `local_done` null the source
+  /// stays as it is until `done`.
+  SendResult (*put)(const Remote* remote, const void* local, size_t size, void* done,
+                    void* local_done) = nullptr;
+  /// Reads as many; `done` is completed when they are in `local`.
+  SendResult (*get)(const Remote* remote, void* local, size_t size, void* done) = nullptr;
+
+  /// The operations on a type (GEX_DT_* of gasnetex.h) that the network carries out, as GEX_OP_*
+  /// bits: all coherent with one another, the same on every rank.
+  uint32_t (*atomic_operations)(uint32_t data_type) = nullptr;
+  /// One of them, on one aligned object. Operands are read before the call returns; a fetching
+  /// operation writes the former value to `result` before `done` is completed.
+  SendResult (*atomic)(const Remote* remote, uint32_t data_type, uint32_t operation,
+                       const void* operand1, const void* operand2, void* result,
+                       void* done) = nullptr;
+
+  /// Optional. For gexinfo, without a job: calls `fact` for each thing that the network would
+  /// choose on this machine, with the reason. Of `host` only the `env_` functions are there.
+  void (*describe)(const Host* host,
+                   void (*fact)(void* context, const char* name, const char* text),
+                   void* context) = nullptr;
 };
 
 /// The one symbol a plug-in exports (extern "C"): `const gex::net::Conduit* gex_conduit_v1(void)`.

@@ -40,7 +40,7 @@ void detach() {
 }
 
 constexpr Conduit table{
-    interface_version, "odd", "an odd one", attach, send, poll, detach, nullptr, nullptr,
+    interface_version, "odd", "an odd one", attach, send, poll, detach,
 };
 
 }  // namespace

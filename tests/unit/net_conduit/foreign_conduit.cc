@@ -18,8 +18,6 @@ constexpr Conduit conduit = {
     .send = nullptr,
     .poll = nullptr,
     .detach = nullptr,
-    .buffer = nullptr,
-    .release = nullptr,
 };
 
 }  // namespace

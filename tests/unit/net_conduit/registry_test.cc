@@ -91,14 +91,16 @@ TEST_F(RegistryDeathTest, ALibraryThatIsNoConduitIsRefused) {
   ASSERT_NE(dladdr(reinterpret_cast<const void*>(function), &info), 0);
   add("math", fs::canonical(info.dli_fname));
   EXPECT_EXIT(find("math"), testing::ExitedWithCode(1),
-              "libgex-math.so is no conduit plug-in of interface version 1: it does not define "
-              "gex_conduit_v1");
+              "libgex-math.so is no conduit plug-in of interface version " +
+                  std::to_string(interface_version) + ": it does not define gex_conduit_v1");
 }
 
 TEST_F(RegistryDeathTest, AnotherInterfaceVersionIsRefused) {
   add("future", GEX_FUTURE_CONDUIT);
   EXPECT_EXIT(find("future"), testing::ExitedWithCode(1),
-              "libgex-future.so is a conduit of interface version 2; this libgex has version 1");
+              "libgex-future.so is a conduit of interface version " +
+                  std::to_string(interface_version + 1) + "; this libgex has version " +
+                  std::to_string(interface_version));
 }
 
 TEST_F(RegistryDeathTest, AnIncompleteConduitIsRefused) {

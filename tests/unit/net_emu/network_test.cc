@@ -62,13 +62,8 @@ TEST(EmuNetwork, AJobOf1024RanksTouchesOnlyThePagesItUses) {
            .rank = 0,
            .size = 1024,
            .threaded = 0,
-           .exchange = nullptr,
-           .share_descriptor = nullptr,
-           .host_of = nullptr,
-           .env_integer = nullptr,
            .deliver = deliver,
-           .fatal = die,
-           .warn = nullptr};
+           .fatal = die};
   Host high = low;
   high.rank = 1023;
   EmuNetwork from(low, layout, mapping.bytes(), 0);

@@ -44,13 +44,8 @@ class Ranks {
                             .rank = rank,
                             .size = ranks,
                             .threaded = threaded,
-                            .exchange = nullptr,
-                            .share_descriptor = nullptr,
-                            .host_of = nullptr,
-                            .env_integer = nullptr,
                             .deliver = deliver,
-                            .fatal = die,
-                            .warn = nullptr});
+                            .fatal = die});
       networks_.emplace_back(hosts_.back(), layout, mapping.bytes(), seed);
     }
   }
