@@ -23,6 +23,9 @@ using gex::coll::Reduction;
 using gex::coll::Request;
 
 gex::Team& begin(Call call, gex_TM_t tm, gex_Flags_t flags) {
+  // Such a handle is a team's, and in checked mode none is such.
+  if (GEX_IS_READABLE_TEAM_(tm)) [[likely]]
+    return gex::Team::from(tm);
   check_context(call);
   gex::require_flags(flags, 0, name_of(call));
   gex::Team& team = gex::require_team(tm, name_of(call));
@@ -31,56 +34,68 @@ gex::Team& begin(Call call, gex_TM_t tm, gex_Flags_t flags) {
 }
 
 /// Costs little, and the release library would write somewhere.
-void require_root(const gex::Team& team, gex_Rank_t root, const char* call) {
-  if (root >= team.size)
-    fatal("%s: root %u is not below the team's size %u", call, root, team.size);
+void require_root(const gex::Team& team, gex_Rank_t root, Call call) {
+  if (root >= team.size) [[unlikely]]
+    fatal("%s: root %u is not below the team's size %u", name_of(call), root, team.size);
 }
 
 void require_buffer(const void* buffer, const char* which, std::size_t bytes, const char* call) {
   if (buffer == nullptr && bytes != 0) fatal("%s: %s is null", call, which);
 }
 
-/// The client's reduction; always checked, because there must be something to call.
-Reduction reduction_of(gex_DT_t dt, std::size_t dt_sz, gex_OP_t op, gex_Coll_ReduceFn_t user_op,
-                       const void* user_cdata, const char* call) {
+/// Says what is wrong with a reduction that there is no way to carry out.
+[[noreturn, gnu::cold]] void refuse_reduction(Call called, gex_DT_t dt, std::size_t dt_sz,
+                                              gex_OP_t op) {
+  const char* call = name_of(called);
   const char* type = gex::name_of_type(dt);
   if (type == nullptr) fatal("%s: dt 0x%x is not one data type", call, dt);
   const char* operation = gex::name_of_operation(op);
   if (operation == nullptr) fatal("%s: op 0x%x is not one operation", call, op);
-  const std::size_t element = gex::coll::bytes_of(dt);
   if (dt_sz == 0) fatal("%s: dt_sz is 0", call);
+  const std::size_t element = gex::coll::bytes_of(dt);
   if (element != 0 && dt_sz != element)
     fatal("%s: dt_sz is %zu, but %s has %zu bytes", call, dt_sz, type, element);
+  if (op == GEX_OP_USER || op == GEX_OP_USER_NC)
+    fatal("%s: user_op is null, and op is %s", call, operation);
+  fatal("%s: %s is no reduction of %s", call, operation, type);
+}
+
+/// The client's reduction; always checked, because there must be something to call.
+Reduction reduction_of(Call call, gex_DT_t dt, std::size_t dt_sz, gex_OP_t op,
+                       gex_Coll_ReduceFn_t user_op, const void* user_cdata) {
   Reduction reduction;
   reduction.element = dt_sz;
+  const std::size_t element = gex::coll::bytes_of(dt);
+  bool possible = dt_sz != 0 && (element != 0 ? dt_sz == element : dt == GEX_DT_USER);
   if (op == GEX_OP_USER || op == GEX_OP_USER_NC) {
-    if (user_op == nullptr) fatal("%s: user_op is null, and op is %s", call, operation);
     reduction.user = user_op;
     reduction.user_data = user_cdata;
     reduction.ordered = op == GEX_OP_USER_NC;
-    return reduction;
+    possible = possible && user_op != nullptr;
+  } else {
+    reduction.builtin = gex::coll::builtin_of(dt, op);
+    possible = possible && reduction.builtin != nullptr;
   }
-  reduction.builtin = gex::coll::builtin_of(dt, op);
-  if (reduction.builtin == nullptr) fatal("%s: %s is no reduction of %s", call, operation, type);
+  if (!possible) [[unlikely]]
+    refuse_reduction(call, dt, dt_sz, op);
   return reduction;
 }
 
 gex_Event_t reduce(Call call, Kind kind, gex::Team& team, gex_Rank_t root, void* dst,
                    const void* src, gex_DT_t dt, std::size_t dt_sz, std::size_t dt_cnt, gex_OP_t op,
                    gex_Coll_ReduceFn_t user_op, void* user_cdata) {
-  const char* name = name_of(call);
   Request request;
   request.kind = kind;
   request.root = root;
   request.destination = static_cast<std::byte*>(dst);
   request.source = static_cast<const std::byte*>(src);
-  request.reduction = reduction_of(dt, dt_sz, op, user_op, user_cdata, name);
-  if (__builtin_mul_overflow(dt_sz, dt_cnt, &request.bytes))
-    fatal("%s: %zu elements of %zu bytes are more than there can be", name, dt_cnt, dt_sz);
+  request.reduction = reduction_of(call, dt, dt_sz, op, user_op, user_cdata);
+  if (__builtin_mul_overflow(dt_sz, dt_cnt, &request.bytes)) [[unlikely]]
+    fatal("%s: %zu elements of %zu bytes are more than there can be", name_of(call), dt_cnt, dt_sz);
   if (checked()) {
-    require_buffer(src, "src", request.bytes, name);
+    require_buffer(src, "src", request.bytes, name_of(call));
     if (kind == Kind::reduce_to_all || team.rank == root)
-      require_buffer(dst, "dst", request.bytes, name);
+      require_buffer(dst, "dst", request.bytes, name_of(call));
   }
   return gex::coll::start(
       team, request,
@@ -93,10 +108,10 @@ extern "C" {
 
 gex_Event_t gex_Coll_BroadcastNB(gex_TM_t tm, gex_Rank_t root, void* dst, const void* src,
                                  size_t nbytes, gex_Flags_t flags) {
-  const char* call = name_of(Call::broadcast);
   gex::Team& team = begin(Call::broadcast, tm, flags);
-  require_root(team, root, call);
+  require_root(team, root, Call::broadcast);
   if (checked()) {
+    const char* call = name_of(Call::broadcast);
     require_buffer(dst, "dst", nbytes, call);
     if (team.rank == root) require_buffer(src, "src", nbytes, call);
   }
@@ -114,7 +129,7 @@ gex_Event_t gex_Coll_ReduceToOneNB(gex_TM_t tm, gex_Rank_t root, void* dst, cons
                                    gex_Coll_ReduceFn_t user_op, void* user_cdata,
                                    gex_Flags_t flags) {
   gex::Team& team = begin(Call::reduce_to_one, tm, flags);
-  require_root(team, root, name_of(Call::reduce_to_one));
+  require_root(team, root, Call::reduce_to_one);
   return reduce(Call::reduce_to_one, Kind::reduce_to_one, team, root, dst, src, dt, dt_sz, dt_cnt,
                 op, user_op, user_cdata);
 }

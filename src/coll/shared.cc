@@ -97,7 +97,7 @@ void Shared::launch(SharedOperation& operation) {
 }
 
 bool Shared::advance() {
-  bool progressed = post_operands();
+  bool progressed = posting_ != nullptr && post_operands();
   while (!operations_.empty()) {
     SharedOperation& operation = *operations_.front();
     progressed |= read(operation);
@@ -109,8 +109,11 @@ bool Shared::advance() {
     operation.finish();
     progressed = true;
     // The cells that were read may be what the own next operand waits for.
-    post_operands();
+    if (posting_ != nullptr) post_operands();
   }
+  const bool only_missing = posting_ == nullptr && !operations_.empty();
+  awaited_number_.store(missing_number_, std::memory_order_relaxed);
+  awaited_.store(only_missing ? missing_ : nullptr, std::memory_order_relaxed);
   return progressed;
 }
 
@@ -132,7 +135,12 @@ const std::byte* Shared::posted(gex_Rank_t member, std::uint32_t number,
                                 std::size_t bytes) noexcept {
   shm::PostBoard& board = *boards_[member];
   std::uint32_t there = 0;
-  if (!shm::post_arrived<shm::StdAtomics>(board.ready(number), number, there)) return nullptr;
+  const shm::StdAtomics::Ready& ready = board.ready(number);
+  if (!shm::post_arrived<shm::StdAtomics>(ready, number, there)) {
+    missing_ = &ready;
+    missing_number_ = number;
+    return nullptr;
+  }
   if (there != bytes) [[unlikely]]
     fatal(
         "a collective operation of %u bytes in rank %u of the team meets one of %zu bytes here: "
@@ -165,6 +173,7 @@ bool Shared::post_operands() {
 bool Shared::read(SharedOperation& operation) {
   using Shape = SharedOperation::Shape;
   bool progressed = false;
+  missing_ = nullptr;
   while (operation.piece != operation.pieces) {
     // What goes into the client's memory must not overtake what is still read from there.
     bool whole = false;
@@ -189,7 +198,7 @@ bool Shared::read(SharedOperation& operation) {
     reader_.advance_to(operation.first + operation.piece * operation.numbers_each(),
                        boards_[team_.rank]->read);
     progressed = true;
-    post_operands();
+    if (posting_ != nullptr) post_operands();
   }
   return progressed;
 }

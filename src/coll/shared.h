@@ -16,6 +16,7 @@
 // are cells. Nothing here waits. All functions are called with the lock of the TeamCollectives
 // held.
 
+#include <atomic>
 #include <cstddef>
 #include <cstdint>
 #include <memory>
@@ -65,6 +66,13 @@ class Shared {
   /// The operation is the next of the team's.
   void launch(SharedOperation& operation);
   bool advance();
+  /// False: nothing that `advance` would do is possible yet. Without the lock, for who waits: one
+  /// word read.
+  bool may_advance() const noexcept {
+    const shm::StdAtomics::Ready* ready = awaited_.load(std::memory_order_relaxed);
+    return ready == nullptr || shm::says_arrived(ready->load(std::memory_order_relaxed),
+                                                 awaited_number_.load(std::memory_order_relaxed));
+  }
   /// Whether others may be waiting for something that this member would do in a poll.
   bool wants_polls() const noexcept;
 
@@ -93,6 +101,14 @@ class Shared {
   OperationQueue<SharedOperation> operations_;
   SharedOperation* posting_ = nullptr;  ///< the first whose operand is not all posted, or null
   std::uint32_t next_number_ = 0;
+
+  /// The post for want of which the last `read` stopped, or null.
+  const shm::StdAtomics::Ready* missing_ = nullptr;
+  std::uint32_t missing_number_ = 0;
+  /// The same where it is all that this member waits for: what `may_advance` reads. The two belong
+  /// together only while nobody advances, so it may be wrong, but not for long.
+  std::atomic<const shm::StdAtomics::Ready*> awaited_{nullptr};
+  std::atomic<std::uint32_t> awaited_number_{0};
 };
 
 }  // namespace gex::coll

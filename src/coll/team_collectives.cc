@@ -120,19 +120,24 @@ void TeamCollectives::announce(const Announcement& announcement) noexcept {
 
 bool TeamCollectives::probe(void* subject, std::uint32_t) noexcept {
   auto& operation = *static_cast<Operation*>(subject);
-  TeamCollectives& self = *operation.owner;
   // Acquire: what the operation wrote is seen after this.
   if (!operation.done.load(std::memory_order_acquire)) {
     // Posts are looked at here as well: seen at once, they cost no more than their line.
-    if (self.shared_ == nullptr) return false;
-    if (self.threaded_ && !self.lock_.try_lock()) return false;
-    self.shared_->advance();
-    if (self.threaded_) self.lock_.unlock();
-    if (!operation.done.load(std::memory_order_acquire)) return false;
+    const Shared* shared = operation.owner->shared_.get();
+    if (shared == nullptr || !shared->may_advance()) return false;
   }
-  const OptionalGuard guard(self.lock_, self.threaded_);
-  self.give_back(operation);
-  return true;
+  return operation.owner->conclude(operation);
+}
+
+bool TeamCollectives::conclude(Operation& operation) noexcept {
+  // Who holds the lock may be finishing the operation, and there is nothing to add to that.
+  if (threaded_ && !lock_.try_lock()) return false;
+  if (!operation.done.load(std::memory_order_relaxed)) shared_->advance();
+  // Relaxed: an operation is finished with the lock held.
+  const bool done = operation.done.load(std::memory_order_relaxed);
+  if (done) give_back(operation);
+  if (threaded_) lock_.unlock();
+  return done;
 }
 
 bool TeamCollectives::advance() noexcept {

@@ -61,6 +61,8 @@ class TeamCollectives {
   bool advance_locked() noexcept;
   bool idle_locked() const noexcept;
   static bool probe(void* operation, std::uint32_t) noexcept;
+  /// Does what posts allow; takes the operation back if it is done then.
+  bool conclude(Operation& operation) noexcept;
 
   bool threaded_;
   SpinLock lock_;
