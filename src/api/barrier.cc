@@ -17,11 +17,7 @@ namespace {
 
 /// The team of a barrier that is about to start, of which the checks of all collective calls know.
 gex::Team& begin(gex_TM_t tm, gex_Flags_t flags) {
-  const char* call = name_of(Call::barrier);
-  check_context(Call::barrier);
-  gex::require_flags(flags, 0, call);
-  gex::Team& team = gex::require_team(tm, call);
-  gex::require_capability(team.endpoint, GEX_EP_CAPABILITY_COLL, call);
+  gex::Team& team = gex::begin_collective(Call::barrier, tm, flags);
   if (gex::checked()) gex::coll::announce(team, {.call = Call::barrier});
   return team;
 }

@@ -15,23 +15,11 @@
 namespace {
 
 using gex::Call;
-using gex::check_context;
 using gex::checked;
 using gex::fatal;
 using gex::coll::Kind;
 using gex::coll::Reduction;
 using gex::coll::Request;
-
-gex::Team& begin(Call call, gex_TM_t tm, gex_Flags_t flags) {
-  // Such a handle is a team's, and in checked mode none is such.
-  if (GEX_IS_READABLE_TEAM_(tm)) [[likely]]
-    return gex::Team::from(tm);
-  check_context(call);
-  gex::require_flags(flags, 0, name_of(call));
-  gex::Team& team = gex::require_team(tm, name_of(call));
-  gex::require_capability(team.endpoint, GEX_EP_CAPABILITY_COLL, name_of(call));
-  return team;
-}
 
 /// Costs little, and the release library would write somewhere.
 void require_root(const gex::Team& team, gex_Rank_t root, Call call) {
@@ -108,7 +96,7 @@ extern "C" {
 
 gex_Event_t gex_Coll_BroadcastNB(gex_TM_t tm, gex_Rank_t root, void* dst, const void* src,
                                  size_t nbytes, gex_Flags_t flags) {
-  gex::Team& team = begin(Call::broadcast, tm, flags);
+  gex::Team& team = gex::begin_collective(Call::broadcast, tm, flags);
   require_root(team, root, Call::broadcast);
   if (checked()) {
     const char* call = name_of(Call::broadcast);
@@ -128,7 +116,7 @@ gex_Event_t gex_Coll_ReduceToOneNB(gex_TM_t tm, gex_Rank_t root, void* dst, cons
                                    gex_DT_t dt, size_t dt_sz, size_t dt_cnt, gex_OP_t op,
                                    gex_Coll_ReduceFn_t user_op, void* user_cdata,
                                    gex_Flags_t flags) {
-  gex::Team& team = begin(Call::reduce_to_one, tm, flags);
+  gex::Team& team = gex::begin_collective(Call::reduce_to_one, tm, flags);
   require_root(team, root, Call::reduce_to_one);
   return reduce(Call::reduce_to_one, Kind::reduce_to_one, team, root, dst, src, dt, dt_sz, dt_cnt,
                 op, user_op, user_cdata);
@@ -138,7 +126,7 @@ gex_Event_t gex_Coll_ReduceToAllNB(gex_TM_t tm, void* dst, const void* src, gex_
                                    size_t dt_sz, size_t dt_cnt, gex_OP_t op,
                                    gex_Coll_ReduceFn_t user_op, void* user_cdata,
                                    gex_Flags_t flags) {
-  gex::Team& team = begin(Call::reduce_to_all, tm, flags);
+  gex::Team& team = gex::begin_collective(Call::reduce_to_all, tm, flags);
   return reduce(Call::reduce_to_all, Kind::reduce_to_all, team, 0, dst, src, dt, dt_sz, dt_cnt, op,
                 user_op, user_cdata);
 }

@@ -7,6 +7,8 @@
 #include "base/error.h"
 #include "core/objects.h"
 #include "core/process.h"
+#include "core/restricted.h"
+#include "core/team.h"
 
 namespace gex {
 
@@ -52,6 +54,19 @@ inline void require_capability(gex_EP_t endpoint, gex_EP_Capabilities_t capabili
   const char* const names[] = {"RMA", "AM", "VIS", "COLL", "AD"};
   fatal("%s: endpoint %u was created without GEX_EP_CAPABILITY_%s", call, unsigned{endpoint->index},
         names[__builtin_ctz(capability)]);
+}
+
+/// What all collective calls of GASNet-EX check of their team; they take no flags.
+inline Team& begin_collective(Call call, gex_TM_t tm, gex_Flags_t flags) noexcept {
+  // A handle that inline code may look behind is a team's, and in checked mode none is such.
+  if (GEX_IS_READABLE_TEAM_(tm)) [[likely]]
+    return Team::from(tm);
+  const char* name = name_of(call);
+  check_context(call);
+  require_flags(flags, 0, name);
+  Team& team = require_team(tm, name);
+  require_capability(team.endpoint, GEX_EP_CAPABILITY_COLL, name);
+  return team;
 }
 
 }  // namespace gex
