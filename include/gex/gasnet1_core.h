@@ -6,6 +6,7 @@
 
 #include <gex/fences.h>
 #include <gex/objects.h>
+#include <gex/poll.h>
 
 #ifdef __cplusplus
 extern "C" {
@@ -22,10 +23,6 @@ extern "C" {
  * GASNet-1 has so. Any context. */
 GEX_EXPORT_ char* gasnet_ErrorName(int error);
 GEX_EXPORT_ char* gasnet_ErrorDesc(int error);
-
-/** Runs the handlers of arrived messages and other progress. Returns GASNET_OK. Any thread; not in
- * handlers, not while holding an HSL. */
-GEX_EXPORT_ int gasnet_AMPoll(void);
 
 GEX_EXPORT_ void gex_wait_pause_(uint32_t* spins);
 /** Polls until `condition` (any expression that handlers can make true) holds. */

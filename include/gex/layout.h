@@ -22,9 +22,28 @@ struct gex_Proc_ {
   uint32_t checked;   /* non-zero: every call takes its checked, out-of-line form */
   uint32_t reserved32[3];
   struct _gex_TM* gasnet1_team; /* primordial team of the client that uses GASNet-1, or null */
-  uint64_t reserved[59];
+  const struct gex_Watched_* watched; /* null: every poll is a call */
+  uint64_t reserved[58];
 };
 extern GEX_EXPORT_ struct gex_Proc_ gex_proc_;
+
+/** Where messages of one kind arrive. Read by any thread, written by the one that takes them. */
+struct gex_Inbox_ {
+  const uint64_t* ready; /* the word by which the next message will show */
+  const void* fetch;     /* what to have in the cache by then */
+  uint32_t arrival;      /* the lower half of that word once it is there */
+  uint32_t reserved;
+};
+
+/** What an idle poll reads. */
+struct gex_Watched_ {
+  const struct gex_Inbox_* inboxes;
+  uint32_t inbox_count;
+  uint32_t deliveries_wanted; /* those with work for polls that no inbox shows: messages */
+  uint32_t polls_wanted;      /* and anything else */
+  uint32_t reserved;
+  const uint64_t* ending; /* not 0 once some rank has ended the job */
+};
 
 /** A displacement that says "not mapped here"; real ones are multiples of a page, so a low bit
  * tells them apart. gex/rma.h tests it together with flags, so it is one that no flag of a put or

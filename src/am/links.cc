@@ -102,20 +102,19 @@ void Links::set_up() {
   owed_ = std::vector<std::atomic<std::uint32_t>>(count_);
   const std::uint32_t sources = pairs() ? count_ : 1;
   incoming_ = std::make_unique<Incoming[]>(2 * std::size_t{sources});
-  inboxes_ = std::make_unique<Inbox[]>(2 * std::size_t{sources});
+  inboxes_ = std::make_unique<gex_Inbox_[]>(2 * std::size_t{sources});
   for (std::uint32_t i = 0; i < 2 * sources; ++i) incoming_[i].inbox = &inboxes_[i];
-  watch_inboxes(inboxes_.get(), pairs() ? 2 * (sources - 1) : 2);
   for (const shm::Direction direction : {shm::requests, shm::replies}) {
     for (std::uint32_t member = 0; member < sources; ++member) {
       Incoming& in = incoming(direction, member);
       const shm::Ring ring = neighborhood.ring(direction, member, me);
-      in.inbox->mask = ring.shape.cells - 1;
-      in.inbox->cells = ring.cells;
-      in.inbox->slots = ring.slots;
+      in.cells = ring.cells;
+      in.slots = ring.slots;
       in.source = first_rank_ + member;
       in.to_source = pairs() ? &links_[member] : nullptr;
       in.consumer = {ring.control, ring.shape};
       in.control = ring.control;
+      in.show_next();
     }
     for (std::uint32_t member = 0; member < count_; ++member) {
       const shm::Ring ring = neighborhood.ring(direction, me, member);
@@ -130,12 +129,12 @@ void Links::set_up() {
     links_[member].member = member;
     if (pairs()) links_[member].answers = &incoming(shm::replies, member);
   }
+  watch_inboxes(inboxes_.get(), pairs() ? 2 * (sources - 1) : 2);
 }
 
 bool Links::claim_request_credit() noexcept {
   const std::uint32_t sent = requests_sent_.fetch_add(1, std::memory_order_relaxed);
-  const std::uint32_t answered =
-      incoming_[shm::replies].inbox->next.load(std::memory_order_relaxed);
+  const std::uint32_t answered = incoming_[shm::replies].taken();
   const Process& self = process();
   const std::uint32_t unanswered = self.neighborhood.unanswered_of(self.neighborhood.local_index())
                                        .load(std::memory_order_relaxed);
@@ -147,9 +146,8 @@ bool Links::claim_request_credit() noexcept {
 bool Links::find_room(Link& link, shm::Direction direction) noexcept {
   if (link.member == process().neighborhood.local_index()) watch_more_inboxes(2 * count_);
   auto& producer = link.out[direction].producer;
-  return direction == shm::requests
-             ? producer.find_request_room(link.answers->inbox->next.load(std::memory_order_relaxed))
-             : producer.find_reply_room();
+  return direction == shm::requests ? producer.find_request_room(link.answers->taken())
+                                    : producer.find_reply_room();
 }
 
 bool Links::claim(Link& link, shm::Direction direction, Claim& claim) noexcept {
@@ -210,22 +208,20 @@ void Links::flush_unanswered() noexcept {
 /// runs.
 [[gnu::always_inline]] inline void Links::let_go(Incoming& in) noexcept {
   in.consumer.advance();
-  in.inbox->next.store(in.consumer.next(), std::memory_order_relaxed);
+  in.show_next();
   if (threaded_) in.lock.unlock();
 }
 
 bool Links::take_large(Incoming& in, MessageHeader header) noexcept {
-  Inbox& inbox = *in.inbox;
-  const std::uint32_t place = in.consumer.next() & inbox.mask;
-  const shm::Cell& cell = inbox.cells[place];
+  const std::uint32_t place = in.place();
+  const shm::Cell& cell = in.cells[place];
   Copy copy;
   header.size_buffer = cell.size_buffer;
   copy.header = header;
   std::memcpy(copy.words, cell.words, sizeof copy.words);
   const std::size_t used = used_of_slot(header);
-  if (used != 0) copy_chunks(copy.slot, inbox.slots[place].bytes, used);
-  if (inbox.fetch_slots.load(std::memory_order_relaxed) != (used != 0))
-    inbox.fetch_slots.store(used != 0, std::memory_order_relaxed);
+  if (used != 0) copy_chunks(copy.slot, in.slots[place].bytes, used);
+  in.fetches_slots = used != 0;
   let_go(in);
   return deliver_copy(copy, in);
 }
@@ -233,8 +229,7 @@ bool Links::take_large(Incoming& in, MessageHeader header) noexcept {
 /// Takes the next message, if there is one, and runs its handler.
 [[gnu::always_inline]] inline bool Links::take_one(Incoming& in) noexcept {
   if (threaded_ && !in.lock.try_lock()) return false;
-  const Inbox& inbox = *in.inbox;
-  const shm::Cell& cell = inbox.cells[in.consumer.next() & inbox.mask];
+  const shm::Cell& cell = in.cells[in.place()];
   MessageHeader header;
   if (!in.consumer.arrived(cell.ready, header.what)) {
     if (threaded_) in.lock.unlock();
@@ -265,8 +260,9 @@ bool Links::drain(Incoming& in) noexcept {
 bool Links::poll(std::uint32_t quiet) noexcept {
   bool any = false;
   const std::uint32_t watched = watched_inboxes();
+  // The first one seemed to have a message just now.
   for (std::uint32_t i = quiet; i < watched; ++i)
-    if (inboxes_[i].seems_full()) any |= drain(incoming_[i]);
+    if (i == quiet || seems_full(inboxes_[i])) any |= drain(incoming_[i]);
   if (owes_.load(std::memory_order_relaxed)) flush_unanswered();
   return any;
 }

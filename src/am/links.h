@@ -2,6 +2,7 @@
 // Links: the rings between this process and each member of its neighborhood.
 
 #include <atomic>
+#include <cstddef>
 #include <cstdint>
 #include <memory>
 #include <vector>
@@ -18,16 +19,35 @@ struct Link;
 
 /// The ring from which one kind of message arrives: from one member, or from all of them.
 struct alignas(cache_line) Incoming {
-  Inbox* inbox = nullptr;
+  gex_Inbox_* inbox = nullptr;  ///< what polls read of it
   shm::Consumer<shm::StdAtomics> consumer;
-  Link* to_source = nullptr;  ///< pair rings: the way back
+  const shm::Cell* cells = nullptr;
+  Link* to_source = nullptr;   ///< pair rings: the way back
+  std::uint32_t source = 0;    ///< pair rings: jobrank of the sender
+  bool fetches_slots = false;  ///< the last message had something in its slot
+  SpinLock lock;               ///< one poller claims; held only until the message is copied out
+
+  alignas(cache_line) const shm::Slot* slots = nullptr;
   shm::Control* control = nullptr;
-  std::uint32_t source = 0;  ///< pair rings: jobrank of the sender
   /// Pair rings: requests that ended without a reply, published now and then.
   std::atomic<std::uint32_t> unanswered{0};
-  SpinLock lock;  ///< one poller claims; held only until the message is copied out
+
+  std::uint32_t place() const noexcept { return consumer.next() & (consumer.shape().cells - 1); }
+  /// Messages taken so far; any thread.
+  std::uint32_t taken() const noexcept {
+    return __atomic_load_n(&inbox->arrival, __ATOMIC_RELAXED) - 1;
+  }
+  /// Shows polls where the next message will be.
+  void show_next() noexcept {
+    const shm::Cell& cell = cells[place()];
+    const void* fetch = fetches_slots ? static_cast<const void*>(&slots[place()]) : &cell;
+    __atomic_store_n(&inbox->fetch, fetch, __ATOMIC_RELAXED);
+    __atomic_store_n(&inbox->ready, reinterpret_cast<const std::uint64_t*>(&cell.ready),
+                     __ATOMIC_RELAXED);
+    __atomic_store_n(&inbox->arrival, consumer.next() + 1, __ATOMIC_RELAXED);
+  }
 };
-static_assert(sizeof(Incoming) == cache_line);
+static_assert(sizeof(Incoming) == 2 * cache_line && offsetof(Incoming, slots) == cache_line);
 
 /// The ring by which one kind of message goes to a member.
 struct alignas(cache_line) Outgoing {
@@ -104,7 +124,7 @@ class Links {
   /// The rings of incoming messages and, in the same order, what polls read of them. Those from
   /// this process to itself come last, and are watched only once it has sent itself a message.
   std::unique_ptr<Incoming[]> incoming_;
-  std::unique_ptr<Inbox[]> inboxes_;
+  std::unique_ptr<gex_Inbox_[]> inboxes_;
   /// Shared rings: requests sent by this process, and the account of those that it must report as
   /// ended without a reply, by member.
   std::atomic<std::uint32_t> requests_sent_{0};

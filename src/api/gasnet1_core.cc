@@ -53,9 +53,9 @@ char* gasnet_ErrorDesc(int error) {
                                            : "no description: not an error code of GASNet");
 }
 
-int gasnet_AMPoll(void) {
+int gex_poll_(std::uint32_t quiet) {
   gex::check_context(gex::Call::am_poll);
-  gex::poll();
+  gex::detail::poll_busy(quiet);
   return GASNET_OK;
 }
 

@@ -1,5 +1,7 @@
 #include "core/progress.h"
 
+#include <atomic>
+
 #include "base/error.h"
 #include "boot/job.h"
 #include "core/process.h"
@@ -12,7 +14,7 @@ bool deliver_nothing(std::uint32_t) noexcept {
   return false;
 }
 
-constinit std::atomic<std::uint64_t> no_job{0};
+constexpr std::uint64_t no_job = 0;
 
 Deliverer the_deliverer = deliver_nothing;
 constexpr unsigned most_pollers = 4;
@@ -23,14 +25,14 @@ unsigned poller_count = 0;
 
 namespace detail {
 
-constinit Watched watched{nullptr, 0, 0, 0, &no_job};
+constinit Watched watched{{nullptr, 0, 0, 0, 0, &no_job}};
 
 bool poll_busy(std::uint32_t quiet) noexcept {
   bool progressed = the_deliverer(quiet);
-  if (watched.polls_wanted.load(std::memory_order_relaxed) != 0)
+  if (__atomic_load_n(&watched.polls_wanted, __ATOMIC_RELAXED) != 0)
     for (unsigned i = 0; i < poller_count; ++i) progressed |= pollers[i]();
   // Another rank has ended the job: this one goes too, with its streams flushed.
-  if (watched.ending->load(std::memory_order_relaxed) != 0) [[unlikely]]
+  if (__atomic_load_n(watched.ending, __ATOMIC_RELAXED) != 0) [[unlikely]]
     process().job->follow();
   return progressed;
 }
@@ -38,7 +40,15 @@ bool poll_busy(std::uint32_t quiet) noexcept {
 }  // namespace detail
 
 void watch_job() noexcept {
-  detail::watched.ending = &process().job->ending_word();
+  static_assert(std::atomic<std::uint64_t>::is_always_lock_free);
+  detail::watched.ending = reinterpret_cast<const std::uint64_t*>(&process().job->ending_word());
+}
+
+void watch_inboxes(const gex_Inbox_* inboxes, std::uint32_t count) noexcept {
+  detail::watched.inboxes = inboxes;
+  watch_more_inboxes(count);
+  // In checked mode each poll is a call, because where it is made is checked.
+  if (!checked()) gex_proc_.watched = &detail::watched;
 }
 
 void register_deliverer(Deliverer deliverer) noexcept {

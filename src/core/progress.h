@@ -8,33 +8,14 @@
 // somebody has work for them (`want_polls`). A wait is: read the condition, poll, read it again,
 // let others run; it never sleeps in the kernel.
 
-#include <atomic>
+#include <gasnetex.h>
+
 #include <cstdint>
 
+#include "base/cache_line.h"
 #include "base/spin.h"
-#include "shm/cell.h"
-#include "shm/ring.h"
 
 namespace gex {
-
-/// What a poll reads of a ring of messages: where the next one will be.
-struct Inbox {
-  std::atomic<std::uint32_t> next{0};  ///< number of the next message, so many were consumed
-  std::uint32_t mask = 0;              ///< a message's cell is its number & mask
-  const shm::Cell* cells = nullptr;
-  const shm::Slot* slots = nullptr;
-  /// The last message had something in its slot, so the next one's is fetched while it is awaited.
-  std::atomic<bool> fetch_slots{false};
-
-  /// Whether a message seems to be there. Only a hint: nothing is ordered, and another thread may
-  /// take it.
-  bool seems_full() const noexcept {
-    const std::uint32_t number = next.load(std::memory_order_relaxed);
-    const std::uint32_t place = number & mask;
-    if (fetch_slots.load(std::memory_order_relaxed)) __builtin_prefetch(&slots[place]);
-    return shm::says_arrived(cells[place].ready.load(std::memory_order_relaxed), number);
-  }
-};
 
 /// Makes progress; returns true if anything happened. Called from client context only.
 using Poller = bool (*)() noexcept;
@@ -50,62 +31,52 @@ void register_deliverer(Deliverer deliverer) noexcept;
 void register_poller(Poller poller) noexcept;
 
 namespace detail {
-/// What an idle poll reads, in one cache line.
-struct alignas(cache_line) Watched {
-  const Inbox* inboxes;
-  std::atomic<std::uint32_t> inbox_count;
-  /// Those who have work for the deliverer that no inbox shows, and for the pollers.
-  std::atomic<std::uint32_t> deliveries_wanted;
-  std::atomic<std::uint32_t> polls_wanted;
-  /// Not 0 once some rank has ended the job.
-  const std::atomic<std::uint64_t>* ending;
-};
+/// What an idle poll reads, in one cache line; clients' inline polls read it too.
+struct alignas(cache_line) Watched : gex_Watched_ {};
 extern Watched watched;
 /// A poll that found something to do behind the first `quiet` inboxes.
 bool poll_busy(std::uint32_t quiet) noexcept;
 }  // namespace detail
 
-/// The inboxes that polls look at; start-up only.
-inline void watch_inboxes(const Inbox* inboxes, std::uint32_t count) noexcept {
-  detail::watched.inboxes = inboxes;
-  detail::watched.inbox_count.store(count, std::memory_order_relaxed);
+/// Whether a message seems to be in an inbox; a hint, as in gex_first_full_inbox_.
+inline bool seems_full(const gex_Inbox_& inbox) noexcept {
+  const std::uint64_t* ready = __atomic_load_n(&inbox.ready, __ATOMIC_RELAXED);
+  return static_cast<std::uint32_t>(__atomic_load_n(ready, __ATOMIC_RELAXED)) ==
+         __atomic_load_n(&inbox.arrival, __ATOMIC_RELAXED);
 }
+
+/// The inboxes that polls look at; start-up only, when polls have all that they need.
+void watch_inboxes(const gex_Inbox_* inboxes, std::uint32_t count) noexcept;
 /// From now on so many of them. Any thread.
 inline void watch_more_inboxes(std::uint32_t count) noexcept {
-  detail::watched.inbox_count.store(count, std::memory_order_relaxed);
+  __atomic_store_n(&detail::watched.inbox_count, count, __ATOMIC_RELAXED);
 }
 
 inline std::uint32_t watched_inboxes() noexcept {
-  return detail::watched.inbox_count.load(std::memory_order_relaxed);
+  return __atomic_load_n(&detail::watched.inbox_count, __ATOMIC_RELAXED);
 }
 
 /// Says that pollers have work from now on, and that they have none any more. Counted.
 inline void want_polls() noexcept {
-  detail::watched.polls_wanted.fetch_add(1, std::memory_order_relaxed);
+  __atomic_fetch_add(&detail::watched.polls_wanted, 1, __ATOMIC_RELAXED);
 }
 inline void unwant_polls() noexcept {
-  detail::watched.polls_wanted.fetch_sub(1, std::memory_order_relaxed);
+  __atomic_fetch_sub(&detail::watched.polls_wanted, 1, __ATOMIC_RELAXED);
 }
 /// The same for the deliverer: work that no inbox shows.
 inline void want_deliveries() noexcept {
-  detail::watched.deliveries_wanted.fetch_add(1, std::memory_order_relaxed);
+  __atomic_fetch_add(&detail::watched.deliveries_wanted, 1, __ATOMIC_RELAXED);
 }
 inline void unwant_deliveries() noexcept {
-  detail::watched.deliveries_wanted.fetch_sub(1, std::memory_order_relaxed);
+  __atomic_fetch_sub(&detail::watched.deliveries_wanted, 1, __ATOMIC_RELAXED);
 }
 
 /// One round of progress. Not in handlers.
 [[gnu::always_inline]] inline bool poll() noexcept {
-  const detail::Watched& watched = detail::watched;
-  const std::uint32_t count = watched_inboxes();
-  const Inbox* inboxes = watched.inboxes;
-  for (std::uint32_t i = 0; i < count; ++i)
-    if (inboxes[i].seems_full()) [[unlikely]]
-      return detail::poll_busy(i);
-  if ((watched.deliveries_wanted.load(std::memory_order_relaxed) |
-       watched.polls_wanted.load(std::memory_order_relaxed)) != 0 ||
-      watched.ending->load(std::memory_order_relaxed) != 0) [[unlikely]]
-    return detail::poll_busy(count);
+  const gex_Watched_& watched = detail::watched;
+  const std::uint32_t quiet = gex_first_full_inbox_(&watched);
+  if (quiet != watched_inboxes() || gex_work_wanted_(&watched)) [[unlikely]]
+    return detail::poll_busy(quiet);
   return false;
 }
 

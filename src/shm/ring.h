@@ -176,6 +176,7 @@ class Consumer {
 
   /// Number of the next message.
   std::uint32_t next() const noexcept { return head_; }
+  RingShape shape() const noexcept { return shape_; }
 
   /// True if `ready`, the ready word of the next message's cell, says that it has arrived; then
   /// `what` receives its first 32 bits.

@@ -1,0 +1,56 @@
+/* The idle poll, inline: what it reads is enough to know that a call would find nothing to do. Part
+ * of gasnetex.h.
+ */
+#ifndef GEX_POLL_H_
+#define GEX_POLL_H_
+
+#include <gex/layout.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/** A poll; the first `quiet` inboxes need not be looked at. */
+GEX_EXPORT_ int gex_poll_(uint32_t quiet);
+
+/** The first inbox at which a message seems to be, or their number. Only a hint: nothing is
+ * ordered, and another thread may take the message. */
+GEX_INLINE_ uint32_t gex_first_full_inbox_(const struct gex_Watched_* watched) {
+  const uint32_t count = __atomic_load_n(&watched->inbox_count, __ATOMIC_RELAXED);
+  const struct gex_Inbox_* inbox = watched->inboxes;
+  uint32_t i;
+  for (i = 0; i < count; ++i, ++inbox) {
+    const uint64_t* ready = __atomic_load_n(&inbox->ready, __ATOMIC_RELAXED);
+    __builtin_prefetch(__atomic_load_n(&inbox->fetch, __ATOMIC_RELAXED));
+    if ((uint32_t)__atomic_load_n(ready, __ATOMIC_RELAXED) ==
+        __atomic_load_n(&inbox->arrival, __ATOMIC_RELAXED))
+      break;
+  }
+  return i;
+}
+
+/** Whether a poll has something to do beside what arrives in the inboxes. */
+GEX_INLINE_ int gex_work_wanted_(const struct gex_Watched_* watched) {
+  return (__atomic_load_n(&watched->deliveries_wanted, __ATOMIC_RELAXED) |
+          __atomic_load_n(&watched->polls_wanted, __ATOMIC_RELAXED)) != 0 ||
+         __atomic_load_n(watched->ending, __ATOMIC_RELAXED) != 0;
+}
+
+/** Runs the handlers of arrived messages and other progress. Returns GASNET_OK. Any thread; not in
+ * handlers, not while holding an HSL. */
+GEX_INLINE_ int gasnet_AMPoll(void) {
+  const struct gex_Watched_* watched = gex_proc_.watched;
+  uint32_t quiet = 0;
+  if (watched != 0) {
+    quiet = gex_first_full_inbox_(watched);
+    if (quiet == __atomic_load_n(&watched->inbox_count, __ATOMIC_RELAXED) &&
+        !gex_work_wanted_(watched))
+      return 0;
+  }
+  return gex_poll_(quiet);
+}
+
+#ifdef __cplusplus
+}
+#endif
+#endif
