@@ -215,6 +215,8 @@ void check_commit(const char* call, gex_AM_SrcDesc_t sd, bool reply, bool is_lon
   if (nbytes > sd->size) [[unlikely]]
     fatal("%s: %zu bytes are more than the %zu prepared", call, nbytes, sd->size);
   if (!checked()) return;
+  if (gex::this_thread().held_locks != 0)
+    fatal("%s: not allowed while holding a handler-safe lock", call);
   gex::require_flags(flags, GEX_FLAG_IMMEDIATE, call);
   if (numargs != sd->arg_count)
     fatal("%s: %u arguments, but %u were announced to Prepare", call, numargs,
