@@ -213,6 +213,56 @@ TEST_F(Polling, ImmediateTransfersOfAnySizeDoNotPoll) {
   WAIT_UNTIL(seen.get() == 1);
 }
 
+TEST_F(Polling, ImmediateStridedTransfersOfAnySizeDoNotPoll) {
+  constexpr std::size_t elements = std::size_t{64} << 10;
+  constexpr std::size_t bytes = 8 * elements;
+  const std::size_t count[] = {elements};
+  const std::ptrdiff_t spread[] = {16};
+  const std::ptrdiff_t dense[] = {8};
+  std::byte* const put_to = segment_of(next());
+  std::byte* const get_from = segment_of(next()) + 2 * bytes;
+  for (std::size_t i = 0; i < elements; ++i)
+    fill(own_segment() + 2 * bytes + 16 * i, rank() + i, 8);
+  std::vector<std::byte> source = patterned(1000 + rank(), bytes);
+  std::vector<std::byte> back(bytes), listed(bytes);
+  std::vector<void*> addresses;
+  for (std::size_t i = 0; i < elements; ++i) addresses.push_back(get_from + 16 * i);
+  void* const to = listed.data();
+  barrier();
+  let_one_arrive();
+  const gex_Event_t put =
+      gex_VIS_StridedPutNB(team(), next(), put_to, spread, source.data(), dense, 8, count, 1,
+                           GEX_FLAG_IMMEDIATE | GEX_FLAG_ENABLE_LEAF_LC);
+  expect_not_polled("gex_VIS_StridedPutNB with GEX_FLAG_IMMEDIATE");
+  const gex_Event_t get = gex_VIS_StridedGetNB(team(), back.data(), dense, next(), get_from, spread,
+                                               8, count, 1, GEX_FLAG_IMMEDIATE);
+  expect_not_polled("gex_VIS_StridedGetNB with GEX_FLAG_IMMEDIATE");
+  const gex_Event_t indexed = gex_VIS_IndexedGetNB(team(), 1, &to, bytes, next(), addresses.size(),
+                                                   addresses.data(), 8, GEX_FLAG_IMMEDIATE);
+  expect_not_polled("gex_VIS_IndexedGetNB with GEX_FLAG_IMMEDIATE");
+  if (put != GEX_EVENT_NO_OP) {
+    gex_Event_Wait(gex_Event_QueryLeaf(put, GEX_EC_LC));
+    std::fill(source.begin(), source.end(), std::byte{0});
+    gex_Event_Wait(put);
+  }
+  if (get != GEX_EVENT_NO_OP) gex_Event_Wait(get);
+  if (indexed != GEX_EVENT_NO_OP) gex_Event_Wait(indexed);
+  const std::vector<char> was_put = gather(static_cast<char>(put != GEX_EVENT_NO_OP));
+  const std::vector<std::byte> theirs = patterned(1000 + previous(), bytes);
+  for (std::size_t i = 0; i < elements; ++i) {
+    if (was_put[previous()] != 0) {
+      ASSERT_TRUE(same_bytes(own_segment() + 16 * i, theirs.data() + 8 * i, 8)) << i;
+    }
+    if (get != GEX_EVENT_NO_OP) {
+      ASSERT_TRUE(holds(back.data() + 8 * i, next() + i, 8)) << i;
+    }
+    if (indexed != GEX_EVENT_NO_OP) {
+      ASSERT_TRUE(holds(listed.data() + 8 * i, next() + i, 8)) << i;
+    }
+  }
+  WAIT_UNTIL(seen.get() == 1);
+}
+
 TEST_F(Polling, ImmediateAtomicsAndStridedPutsDoNotPoll) {
   gex_AD_t ad = GEX_AD_INVALID;
   gex_AD_Create(&ad, team(), GEX_DT_U64, GEX_OP_FADD, 0);
