@@ -51,6 +51,24 @@
 #elif defined(GASNET_CONDUIT_IBV)
 #define GASNET_CONDUIT_NAME IBV
 #define GEX_CONDUIT_NAME_ "ibv"
+#elif defined(GASNET_CONDUIT_ARIES)
+#define GASNET_CONDUIT_NAME ARIES
+#define GEX_CONDUIT_NAME_ "aries"
+#elif defined(GASNET_CONDUIT_GEMINI)
+#define GASNET_CONDUIT_NAME GEMINI
+#define GEX_CONDUIT_NAME_ "gemini"
+#elif defined(GASNET_CONDUIT_PAMI)
+#define GASNET_CONDUIT_NAME PAMI
+#define GEX_CONDUIT_NAME_ "pami"
+#elif defined(GASNET_CONDUIT_PSM)
+#define GASNET_CONDUIT_NAME PSM
+#define GEX_CONDUIT_NAME_ "psm"
+#elif defined(GASNET_CONDUIT_MXM)
+#define GASNET_CONDUIT_NAME MXM
+#define GEX_CONDUIT_NAME_ "mxm"
+#elif defined(GASNET_CONDUIT_PORTALS4)
+#define GASNET_CONDUIT_NAME PORTALS4
+#define GEX_CONDUIT_NAME_ "portals4"
 #elif defined(GASNET_CONDUIT_EMU)
 #define GASNET_CONDUIT_NAME EMU
 #define GEX_CONDUIT_NAME_ "emu"

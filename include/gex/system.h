@@ -22,7 +22,8 @@ GEX_INLINE_ gex_Rank_t gex_System_QueryJobSize(void) {
   return gex_proc_.jobsize;
 }
 
-/** Whether certain errors that are only returned also print a line. Default: they do not. */
+/** Whether certain errors that are only returned also print a line. Default: they do (spec,
+ * "Utility"); GASNET_QUIET=1 silences them with all other warnings. */
 GEX_EXPORT_ int gex_System_GetVerboseErrors(void);
 /** Switches those lines on (1) or off (0). */
 GEX_EXPORT_ void gex_System_SetVerboseErrors(int enable);

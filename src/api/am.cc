@@ -215,6 +215,8 @@ void check_commit(const char* call, gex_AM_SrcDesc_t sd, bool reply, bool is_lon
   if (nbytes > sd->size) [[unlikely]]
     fatal("%s: %zu bytes are more than the %zu prepared", call, nbytes, sd->size);
   if (!checked()) return;
+  if (gex::this_thread().held_locks != 0)
+    fatal("%s: not allowed while holding a handler-safe lock", call);
   gex::require_flags(flags, GEX_FLAG_IMMEDIATE, call);
   if (numargs != sd->arg_count)
     fatal("%s: %u arguments, but %u were announced to Prepare", call, numargs,
@@ -361,15 +363,11 @@ int gex_am_request_long_(gex_TM_t tm, gex_Rank_t rank, gex_AM_Index_t handler,
   out.payload = local_address(source_addr, peer.local_endpoint, flags);
   out.size = nbytes;
   out.destination = remote_address(dest_addr, peer.segment(), flags);
-  bool may_be_refused = immediate(flags);
-  if (gex::rma::goes_ahead(peer.segment(), peer.jobrank, nbytes)) {
-    if (gex::rma::put_ahead(peer, out.destination, out.payload, nbytes, may_be_refused)) return 1;
-    out.placed = true;
-    may_be_refused = false;
-  }
-  if (gex::am::send_request(peer.jobrank, out, may_be_refused) != 0) return 1;
-  complete_locally(lc_opt);
-  return 0;
+  const int refused = gex::rma::goes_ahead(peer.segment(), peer.jobrank, nbytes)
+                          ? gex::rma::request_after_put(peer, out, immediate(flags))
+                          : gex::am::send_request(peer.jobrank, out, immediate(flags));
+  if (refused == 0) complete_locally(lc_opt);
+  return refused;
 }
 
 int gex_am_reply_short_(gex_Token_t token, gex_AM_Index_t handler, gex_Flags_t flags,
@@ -508,12 +506,13 @@ int gex_am_commit_request_long_(gex_AM_SrcDesc_t sd, gex_AM_Index_t handler, siz
   Outbound out = message(handler, Category::long_message, numargs, args);
   out.size = nbytes;
   out.destination = dest_addr;
-  if (gex::rma::goes_ahead(peer.segment(), peer.jobrank, nbytes)) {
-    if (gex::rma::put_ahead(peer, dest_addr, sd->address, nbytes, immediate(flags))) return 1;
-    out.placed = true;
-    flags &= ~GEX_FLAG_IMMEDIATE;
-  }
-  return gex::am::commit(sd, out, flags);
+  if (!gex::rma::goes_ahead(peer.segment(), peer.jobrank, nbytes))
+    return gex::am::commit(sd, out, flags);
+  out.endpoints = gex::am::endpoints_of(peer.local_endpoint, peer.endpoint);
+  out.payload = sd->address;
+  if (gex::rma::request_after_put(peer, out, immediate(flags)) != 0) return 1;
+  gex::am::cancel(sd);
+  return 0;
 }
 int gex_am_commit_reply_long_(gex_AM_SrcDesc_t sd, gex_AM_Index_t handler, size_t nbytes,
                               void* dest_addr, gex_Flags_t flags, unsigned int numargs,

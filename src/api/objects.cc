@@ -214,6 +214,14 @@ int gex_TM_Destroy(gex_TM_t tm, gex_Memvec_t* scratch_p, gex_Flags_t flags) {
   if (tm == team.client->team)
     fatal("%s: the primordial team cannot be destroyed", name_of(Call::destroy));
   gex::require_flags(flags, GEX_FLAG_GLOBALLY_QUIESCED, name_of(Call::destroy));
+  if (checked()) {
+    // An event outlives its team otherwise, and looks for its state there.
+    const std::size_t events = static_cast<std::size_t>(team.barrier->unsynchronised()) +
+                               gex::coll::unsynchronised_events(team);
+    if (events != 0)
+      fatal("%s: %zu event(s) of collective calls over the team were not synchronised",
+            name_of(Call::destroy), events);
+  }
   return gex::team::destroy(team, scratch_p, flags);
 }
 

@@ -35,6 +35,10 @@ void announce(Team& team, const Announcement& announcement) noexcept {
   if (checked() && team.size > 1) TeamCollectives::of(team).announce(announcement);
 }
 
+std::size_t unsynchronised_events(Team& team) noexcept {
+  return team.collectives != nullptr ? team.collectives->unsynchronised() : 0;
+}
+
 void start() {
   start_wire();
   start_team_collectives();

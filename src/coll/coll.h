@@ -21,6 +21,9 @@ gex_Event_t start(Team& team, const Request& request, const Announcement& announ
 /// Checked mode: another collective call of the team's, of which nothing else is done here.
 void announce(Team& team, const Announcement& announcement) noexcept;
 
+/// Events of this process's calls on the team that were not synchronised; barriers apart.
+std::size_t unsynchronised_events(Team& team) noexcept;
+
 /// Start-up only.
 void start();
 

@@ -173,6 +173,11 @@ bool TeamCollectives::idle() noexcept {
   return idle_locked();
 }
 
+std::size_t TeamCollectives::unsynchronised() noexcept {
+  const OptionalGuard guard(lock_, threaded_);
+  return all_shared_.size() - free_shared_.size() + all_messages_.size() - free_messages_.size();
+}
+
 void TeamCollectives::settle() noexcept {
   wait_until([this]() noexcept {
     advance();

@@ -38,6 +38,9 @@ class TeamCollectives {
   bool advance() noexcept;
   bool idle() noexcept;
 
+  /// Events of operations that nobody has synchronised yet.
+  std::size_t unsynchronised() noexcept;
+
   /// Waits until nothing is left to do or to hear for calls that were made; no more will come.
   void settle() noexcept;
 

@@ -23,7 +23,7 @@ struct gex_Proc_ gex_proc_ = {};
 namespace gex {
 
 Immortal<Process> the_process;
-std::atomic<bool> verbose_errors{false};
+std::atomic<bool> verbose_errors{true};
 bool lone_rank_is_meant = false;
 
 const char* mode_name(std::uint32_t mode) noexcept {

@@ -60,7 +60,8 @@ extern bool lone_rank_is_meant;
 void start_process(void (*deliver)(std::uint32_t source, net::Channel channel, const void* message,
                                    std::size_t size));
 
-/// Whether errors that are only returned also print a line (gex_System_SetVerboseErrors).
+/// Whether errors that are only returned also print a line (gex_System_SetVerboseErrors). By the
+/// specification they do unless the client says otherwise.
 extern std::atomic<bool> verbose_errors;
 
 /// Name of a threading mode, for messages.

@@ -3,8 +3,8 @@
 
 namespace gex {
 
-/// Checked mode: ends the job in one line, "call: why". Else that line is a warning if the client
-/// asked for it (gex_System_SetVerboseErrors), and the call is to return `error`, which is
+/// Checked mode: ends the job in one line, "call: why". Else that line is a warning, unless the
+/// client wants none (gex_System_SetVerboseErrors), and the call is to return `error`, which is
 /// returned.
 int refuse(int error, const char* call, const char* why) noexcept;
 

@@ -1,16 +1,15 @@
 #include "rma/long_message.h"
 
+#include <atomic>
 #include <cstring>
 #include <memory>
-#include <vector>
+#include <utility>
 
 #include "am/copy.h"
 #include "am/token.h"
 #include "base/error.h"
-#include "base/immortal.h"
-#include "base/spin_lock.h"
-#include "core/progress.h"
 #include "core/thread.h"
+#include "rma/kept.h"
 #include "rma/reference.h"
 #include "rma/rma.h"
 
@@ -18,22 +17,24 @@ namespace gex::rma {
 
 namespace {
 
-/// A reply with its payload on the way.
-struct KeptReply {
-  _gex_Token token;
+/// Immediate requests that are kept at most; more are refused.
+constexpr std::uint32_t most_requests = 32;
+/// Relaxed wherever it is used: only a count.
+std::atomic<std::uint32_t> kept_requests{0};
+
+/// A message with its payload on the way.
+struct KeptMessage final : Kept {
+  _gex_Token token;    ///< of a reply
+  gex_Rank_t jobrank;  ///< of a request
   am::Outbound message;
   alignas(16) gex_AM_Arg_t args[max_args];
   std::unique_ptr<std::byte[]> payload;
   Transfer transfer;
   std::size_t sent = 0;
   StdCompletion::Word acknowledged{0};
-};
 
-struct KeptReplies {
-  SpinLock lock;
-  std::vector<std::unique_ptr<KeptReply>> list;
+  bool advance() noexcept override;
 };
-Immortal<KeptReplies> the_kept_replies;
 
 Transfer transfer_to(gex_EP_t local_endpoint, gex_Rank_t jobrank, gex_EP_Index_t endpoint,
                      void* destination, const void* payload, std::size_t size) noexcept {
@@ -54,37 +55,57 @@ void require_inside(const PublishedSegment& segment, gex_Rank_t jobrank, const v
           destination, jobrank);
 }
 
-/// Sends what parts find room. Returns whether the reply is on its way, too.
-bool advance(KeptReply& reply) noexcept {
-  while (reply.sent < reply.transfer.size) {
-    const std::size_t bytes =
-        put_part(reply.transfer, reply.sent, &reply.acknowledged, /*immediate=*/true);
+/// Sends what parts find room. Returns whether the message is on its way, too.
+bool KeptMessage::advance() noexcept {
+  while (sent < transfer.size) {
+    const std::size_t bytes = put_part(transfer, sent, &acknowledged, /*immediate=*/true);
     if (bytes == 0) return false;
-    reply.sent += bytes;
+    sent += bytes;
   }
-  if (StdCompletion::load_acquire(reply.acknowledged) != parts_of(reply.transfer)) return false;
-  am::send_reply(&reply.token, reply.message);
+  if (StdCompletion::load_acquire(acknowledged) != parts_of(transfer)) return false;
+  if (message.reply) {
+    am::send_reply(&token, message);
+    return true;
+  }
+  if (am::send_request(jobrank, message, /*immediate=*/true) != 0) return false;
+  kept_requests.fetch_sub(1, std::memory_order_relaxed);
   return true;
 }
 
-bool advance_replies() noexcept {
-  KeptReplies& kept = the_kept_replies.get();
-  // One thread at a time: the others' polls have nothing to add.
-  if (!kept.lock.try_lock()) return false;
-  const std::size_t gone = std::erase_if(kept.list, [](auto& reply) { return advance(*reply); });
-  kept.lock.unlock();
-  for (std::size_t i = 0; i < gone; ++i) unwant_polls();
-  return gone != 0;
+/// Keeps a message to `jobrank`, and all that it refers to.
+void keep_message(const am::Outbound& message, bool is_reply, const _gex_Token& token,
+                  const Transfer& transfer) noexcept {
+  auto kept = std::make_unique<KeptMessage>();
+  kept->token = token;
+  kept->jobrank = transfer.jobrank;
+  kept->message = message;
+  kept->message.reply = is_reply;
+  kept->message.placed = true;
+  am::copy_chunks(kept->args, message.args, message.arg_count * sizeof *message.args);
+  kept->message.args = kept->args;
+  kept->payload = std::make_unique<std::byte[]>(message.size);
+  std::memcpy(kept->payload.get(), message.payload, message.size);
+  kept->message.payload = nullptr;
+  kept->transfer = transfer;
+  kept->transfer.local = kept->payload.get();
+  keep(std::move(kept));
 }
 
 }  // namespace
 
-int put_ahead(const Peer& peer, void* destination, const void* payload, std::size_t size,
-              bool immediate) noexcept {
-  require_inside(peer.segment(), peer.jobrank, destination, size);
-  return put_blocking(
-      transfer_to(peer.local_endpoint, peer.jobrank, peer.endpoint, destination, payload, size),
-      immediate ? GEX_FLAG_IMMEDIATE : 0);
+int request_after_put(const Peer& peer, am::Outbound& message, bool immediate) noexcept {
+  require_inside(peer.segment(), peer.jobrank, message.destination, message.size);
+  const Transfer transfer = transfer_to(peer.local_endpoint, peer.jobrank, peer.endpoint,
+                                        message.destination, message.payload, message.size);
+  if (immediate) {
+    if (kept_requests.load(std::memory_order_relaxed) >= most_requests) return 1;
+    kept_requests.fetch_add(1, std::memory_order_relaxed);
+    keep_message(message, /*is_reply=*/false, {}, transfer);
+    return 0;
+  }
+  put_blocking(transfer, 0);
+  message.placed = true;
+  return am::send_request(peer.jobrank, message, /*immediate=*/false);
 }
 
 void reply_after_put(gex_Token_t token, const am::Outbound& message) noexcept {
@@ -92,27 +113,10 @@ void reply_after_put(gex_Token_t token, const am::Outbound& message) noexcept {
   const gex_Rank_t requester = token->header.source;
   require_inside(published_segment(ends.source_address(), requester), requester,
                  message.destination, message.size);
-  auto reply = std::make_unique<KeptReply>();
-  reply->token = *token;
+  keep_message(message, /*is_reply=*/true, *token,
+               transfer_to(token->endpoint, requester, static_cast<gex_EP_Index_t>(ends.source()),
+                           message.destination, message.payload, message.size));
   token->may_reply = false;
-  reply->message = message;
-  reply->message.placed = true;
-  am::copy_chunks(reply->args, message.args, message.arg_count * sizeof *message.args);
-  reply->message.args = reply->args;
-  reply->payload = std::make_unique<std::byte[]>(message.size);
-  std::memcpy(reply->payload.get(), message.payload, message.size);
-  reply->message.payload = nullptr;
-  reply->transfer =
-      transfer_to(token->endpoint, requester, static_cast<gex_EP_Index_t>(ends.source()),
-                  message.destination, reply->payload.get(), message.size);
-  KeptReplies& kept = the_kept_replies.get();
-  const OptionalGuard guard(kept.lock, true);
-  kept.list.push_back(std::move(reply));
-  want_polls();
-}
-
-void start_long_messages() {
-  register_poller(advance_replies);
 }
 
 }  // namespace gex::rma

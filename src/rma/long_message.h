@@ -2,7 +2,8 @@
 // Long messages to neighbors whose segment is not mapped here, which is memory of the client's.
 //
 // The payload goes ahead as a put, and the message follows when the put has been acknowledged. A
-// request waits for that, polling. A reply may not: its payload is kept, and polls send it.
+// request waits for that, polling. A reply may not, nor an immediate request: their payload is
+// kept, and polls send it.
 
 #include <gasnetex.h>
 
@@ -21,14 +22,11 @@ inline bool goes_ahead(const PublishedSegment& segment, gex_Rank_t jobrank,
          process().neighborhood.contains(jobrank);
 }
 
-/// Puts a request's payload. Non-zero if `immediate` and there was no room; nothing was sent then.
-int put_ahead(const Peer& peer, void* destination, const void* payload, std::size_t size,
-              bool immediate) noexcept;
+/// Sends a request whose payload goes ahead; waits for it, polling, unless `immediate`: then it
+/// copies all that it needs, or answers non-zero because too many such requests are on their way.
+int request_after_put(const Peer& peer, am::Outbound& message, bool immediate) noexcept;
 
 /// Sends a reply whose payload goes ahead; copies all that it needs. Handler context.
 void reply_after_put(gex_Token_t token, const am::Outbound& message) noexcept;
-
-/// Start-up only.
-void start_long_messages();
 
 }  // namespace gex::rma

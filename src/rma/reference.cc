@@ -2,6 +2,8 @@
 
 #include <algorithm>
 #include <cstring>
+#include <memory>
+#include <utility>
 
 #include "am/internal.h"
 #include "am/limits.h"
@@ -9,6 +11,7 @@
 #include "base/error.h"
 #include "base/tsan.h"
 #include "core/objects.h"
+#include "rma/kept.h"
 
 namespace gex::rma {
 
@@ -90,16 +93,52 @@ std::size_t get_part(const Transfer& transfer, std::size_t offset, CompletionTar
   return am::send_request(transfer.jobrank, message, immediate) == 0 ? bytes : 0;
 }
 
-/// Calls `send(offset, immediate)`, which returns the bytes sent, for each part; stops if the first
-/// is refused.
-template <class Send>
-int for_each_part(const Transfer& transfer, bool immediate, Send send) noexcept {
-  for (std::size_t offset = 0; offset < transfer.size;) {
-    const std::size_t bytes = send(offset, immediate && offset == 0);
-    if (bytes == 0) return 1;
+/// put_part or get_part.
+using SendPart = std::size_t (*)(const Transfer& transfer, std::size_t offset,
+                                 CompletionTarget target, bool immediate) noexcept;
+
+/// Injects part after part. Returns the bytes of those before the first that was refused, which
+/// only an immediate one can be.
+std::size_t send_parts(const Transfer& transfer, CompletionTarget target, bool immediate,
+                       SendPart send) noexcept {
+  std::size_t offset = 0;
+  while (offset < transfer.size) {
+    const std::size_t bytes = send(transfer, offset, target, immediate);
+    if (bytes == 0) break;
     offset += bytes;
   }
-  return 0;
+  return offset;
+}
+
+/// The parts of an immediate transfer that found no room when the first had gone: its call may
+/// neither be refused any more nor wait.
+struct Rest final : Kept {
+  Transfer transfer;
+  CompletionTarget target;
+  SendPart send;
+  std::unique_ptr<std::byte[]> payload;  ///< of a put, whose source is the client's again
+  std::size_t sent = 0;
+
+  bool advance() noexcept override {
+    Transfer left = transfer;
+    left.local = static_cast<std::byte*>(left.local) + sent;
+    left.remote += sent;
+    left.size -= sent;
+    sent += send_parts(left, target, /*immediate=*/true, send);
+    return sent == transfer.size;
+  }
+};
+
+std::unique_ptr<Rest> rest_of(const Transfer& transfer, std::size_t sent, CompletionTarget target,
+                              SendPart send) {
+  auto rest = std::make_unique<Rest>();
+  rest->transfer = transfer;
+  rest->transfer.local = static_cast<std::byte*>(transfer.local) + sent;
+  rest->transfer.remote += sent;
+  rest->transfer.size -= sent;
+  rest->target = target;
+  rest->send = send;
+  return rest;
 }
 
 }  // namespace
@@ -132,15 +171,23 @@ std::size_t put_part(const Transfer& transfer, std::size_t offset, CompletionTar
 }
 
 int put_parts(const Transfer& transfer, CompletionTarget target, bool immediate) noexcept {
-  return for_each_part(transfer, immediate, [&](std::size_t offset, bool now) noexcept {
-    return put_part(transfer, offset, target, now);
-  });
+  const std::size_t sent = send_parts(transfer, target, immediate, put_part);
+  if (sent == transfer.size) return 0;
+  if (sent == 0) return 1;
+  std::unique_ptr<Rest> rest = rest_of(transfer, sent, target, put_part);
+  rest->payload = std::make_unique<std::byte[]>(rest->transfer.size);
+  std::memcpy(rest->payload.get(), rest->transfer.local, rest->transfer.size);
+  rest->transfer.local = rest->payload.get();
+  keep(std::move(rest));
+  return 0;
 }
 
 int get_parts(const Transfer& transfer, CompletionTarget target, bool immediate) noexcept {
-  return for_each_part(transfer, immediate, [&](std::size_t offset, bool now) noexcept {
-    return get_part(transfer, offset, target, now);
-  });
+  const std::size_t sent = send_parts(transfer, target, immediate, get_part);
+  if (sent == transfer.size) return 0;
+  if (sent == 0) return 1;
+  keep(rest_of(transfer, sent, target, get_part));
+  return 0;
 }
 
 void start_reference() {

@@ -15,8 +15,9 @@ namespace gex::rma {
 /// Number of parts, hence of completions, of a transfer that is not empty.
 std::uint32_t parts_of(const Transfer& transfer) noexcept;
 
-/// Injects all parts; non-zero if `immediate` and the first found no room (nothing was sent then;
-/// once the first part is under way the rest waits for room).
+/// Injects all parts; non-zero if `immediate` and the first found no room: nothing was sent then.
+/// Once the first is under way the others, if `immediate`, are sent by polls where there is no room
+/// for them now; else they wait for it, polling.
 int put_parts(const Transfer& transfer, CompletionTarget target, bool immediate) noexcept;
 int get_parts(const Transfer& transfer, CompletionTarget target, bool immediate) noexcept;
 

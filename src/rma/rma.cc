@@ -7,7 +7,7 @@
 #include "core/process.h"
 #include "core/progress.h"
 #include "core/team.h"
-#include "rma/long_message.h"
+#include "rma/kept.h"
 #include "rma/reference.h"
 
 namespace gex::rma {
@@ -175,7 +175,7 @@ gex_Event_t get_explicit(const Transfer& transfer, gex_Flags_t flags) noexcept {
 
 void start() {
   start_reference();
-  start_long_messages();
+  start_kept();
 }
 
 }  // namespace gex::rma

@@ -224,12 +224,20 @@ namespace {
 bool barrier_done(void* subject, std::uint32_t number) noexcept {
   return static_cast<TeamBarrier*>(subject)->done(number);
 }
+/// Checked mode: an event is synchronised once.
+bool counted_barrier_done(void* subject, std::uint32_t number) noexcept {
+  auto& barrier = *static_cast<TeamBarrier*>(subject);
+  if (!barrier.done(number)) return false;
+  barrier.count_event(-1);
+  return true;
+}
 }  // namespace
 
 gex_Event_t start_barrier(Team& team) noexcept {
   const std::uint32_t number = team.barrier->start();
   Event& event = allocate_event(this_thread());
-  event.probe = barrier_done;
+  event.probe = checked() ? counted_barrier_done : barrier_done;
+  if (checked()) team.barrier->count_event(1);
   event.subject = team.barrier;
   event.sequence = number;
   return handle_of(event);

@@ -48,6 +48,13 @@ class TeamBarrier {
 
   std::uint32_t slot() const noexcept { return slot_; }
 
+  /// Checked mode: events of barriers that were started and not synchronised. Relaxed: only a
+  /// count.
+  void count_event(std::int32_t change) noexcept {
+    events_.fetch_add(change, std::memory_order_relaxed);
+  }
+  std::int32_t unsynchronised() const noexcept { return events_.load(std::memory_order_relaxed); }
+
  private:
   /// The least of some flags, or `wanted` if all have reached it.
   static std::uint32_t least_of(const std::atomic<std::uint32_t>* const* flags, std::size_t count,
@@ -69,6 +76,7 @@ class TeamBarrier {
   };
   std::vector<Round> rounds_;
   std::atomic<bool> advancing_{false};
+  std::atomic<std::int32_t> events_{0};
 };
 
 namespace team {

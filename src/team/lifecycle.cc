@@ -59,8 +59,10 @@ T value_of(const std::vector<std::byte>& block) {
   return value;
 }
 
-/// Whether all members share memory, and no two are of one process: each can have a flag.
+/// Whether all members share memory, and no two are of one process: each can have a flag. One alone
+/// needs none, and there are not many.
 bool may_have_flags(const Team& team) {
+  if (team.size == 1) return false;
   const shm::Neighborhood& neighborhood = process().neighborhood;
   std::vector<bool> seen(neighborhood.size());
   for (gex_Rank_t r = 0; r < team.size; ++r) {

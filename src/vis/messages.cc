@@ -13,6 +13,7 @@
 #include "base/tsan.h"
 #include "core/objects.h"
 #include "vis/description.h"
+#include "vis/injection.h"
 #include "vis/peer_completion.h"
 
 namespace gex::vis {
@@ -31,45 +32,6 @@ std::uint64_t word_of(const void* address) noexcept {
   return reinterpret_cast<std::uint64_t>(address);
 }
 
-/// A medium message of prepared payload.
-am::Outbound medium(Internal handler, std::size_t bytes, std::uint8_t arg_count,
-                    const gex_AM_Arg_t* args) noexcept {
-  am::Outbound message;
-  message.handler = static_cast<std::uint8_t>(handler);
-  message.category = Category::medium;
-  message.arg_count = arg_count;
-  message.args = args;
-  message.size = bytes;
-  return message;
-}
-
-/// A buffer for a message of at most `bytes`; null if the route is immediate and there is none.
-gex_AM_SrcDesc_t prepare(const Route& route, std::size_t bytes, gex_Flags_t flags,
-                         unsigned arg_count) noexcept {
-  return am::prepare_request(route.tm, route.rank,
-                             {.client_buffer = nullptr,
-                              .least = 0,
-                              .most = bytes,
-                              .destination = nullptr,
-                              .is_long = false,
-                              .flags = flags,
-                              .arg_count = arg_count});
-}
-
-/// Sends what was built; false if it was refused, and then the buffer is given back.
-bool commit(gex_AM_SrcDesc_t message, Internal handler, std::size_t bytes, gex_Flags_t flags,
-            std::uint8_t arg_count, const gex_AM_Arg_t* args) noexcept {
-  am::Outbound built = medium(handler, bytes, arg_count, args);
-  if (am::commit(message, built, flags) == 0) return true;
-  am::cancel(message);
-  return false;
-}
-
-/// Only the first part of a transfer may be refused.
-gex_Flags_t flags_of_part(const Route& route, std::uint32_t parts_before) noexcept {
-  return route.immediate && parts_before == 0 ? GEX_FLAG_IMMEDIATE : 0;
-}
-
 // put: target, kind, entries [, number, total bytes, handler and size of the notice]
 constexpr unsigned put_args = 4;
 constexpr unsigned put_args_with_notice = 9;
@@ -84,17 +46,16 @@ std::uint32_t put_region(const Route& route, const Region& peer, const Region& o
   const unsigned arg_count = notifies ? put_args_with_notice : put_args;
   const std::size_t limit = am::max_medium(route.tm, route.rank) - notice_bytes;
   const std::size_t most_description = most_description_bytes(peer);
+  Injection messages(route, Internal::vis_put, arg_count);
   Cursor at_peer;
   Cursor here;
   std::uint32_t parts = 0;
   for (std::size_t left = bytes; left != 0; ++parts) {
-    const gex_Flags_t flags = flags_of_part(route, parts);
     const std::size_t room = most_description < limit
                                  ? std::min(limit - most_description, left) + most_description
                                  : limit;
-    gex_AM_SrcDesc_t message = prepare(route, notice_bytes + room, flags, arg_count);
-    if (message == GEX_AM_SRCDESC_NO_OP) return 0;
-    auto* out = static_cast<std::byte*>(message->address);
+    std::byte* out = messages.begin(notice_bytes + room);
+    if (out == nullptr) return 0;
     if (notice_bytes != 0) std::memcpy(out, notice.payload, notice.size);
     out += notice_bytes;
     const Part part = describe(peer, at_peer, left, {room, room, room}, out);
@@ -106,9 +67,7 @@ std::uint32_t put_region(const Route& route, const Region& peer, const Region& o
     put_word(args + 4, number);
     put_word(args + 6, bytes);
     args[8] = static_cast<gex_AM_Arg_t>(notice.handler | notice.size << 8);
-    if (!commit(message, Internal::vis_put, notice_bytes + part.description_bytes + part.data_bytes,
-                flags, arg_count, args))
-      return 0;
+    if (!messages.send(notice_bytes + part.description_bytes + part.data_bytes, args)) return 0;
     left -= part.data_bytes;
   }
   return parts;
@@ -164,15 +123,14 @@ std::uint32_t get_region(const Route& route, const Region& peer, const Region& o
   const std::size_t room = std::min(limit, most_description_bytes(peer));
   auto* pending = new (std::nothrow) PendingGet(own, target);
   if (pending == nullptr) fatal("no memory for the record of a non-contiguous get");
+  Injection messages(route, Internal::vis_get, get_args);
   Cursor at_peer;
   Cursor here;
   std::uint32_t parts = 0;
   for (std::size_t left = bytes; left != 0; ++parts) {
-    const gex_Flags_t flags = flags_of_part(route, parts);
-    gex_AM_SrcDesc_t message = prepare(route, room, flags, get_args);
-    if (message == GEX_AM_SRCDESC_NO_OP) break;
-    const Part part = describe(peer, at_peer, left, {room, limit, room + limit},
-                               static_cast<std::byte*>(message->address));
+    std::byte* out = messages.begin(room);
+    if (out == nullptr) break;
+    const Part part = describe(peer, at_peer, left, {room, limit, room + limit}, out);
     alignas(16) gex_AM_Arg_t args[12] = {};
     put_word(args, word_of(pending));
     put_word(args + 2, here.block);
@@ -183,7 +141,7 @@ std::uint32_t get_region(const Route& route, const Region& peer, const Region& o
     // Relaxed: the part that this reference is for goes out behind it.
     pending->references.fetch_add(1, std::memory_order_relaxed);
     order_through_peer_begins(pending);
-    if (!commit(message, Internal::vis_get, part.description_bytes, flags, get_args, args)) {
+    if (!messages.send(part.description_bytes, args)) {
       pending->release();
       break;
     }
@@ -264,7 +222,12 @@ void on_get(gex_Token_t token, void* payload, std::size_t size, const gex_AM_Arg
   part.gather(bytes, static_cast<std::byte*>(reply->address));
   alignas(16) const gex_AM_Arg_t reply_args[8] = {args[0], args[1], args[2], args[3],
                                                   args[4], args[5], 0,       0};
-  am::Outbound built = medium(Internal::vis_data, bytes, data_args, reply_args);
+  am::Outbound built;
+  built.handler = static_cast<std::uint8_t>(Internal::vis_data);
+  built.category = Category::medium;
+  built.arg_count = data_args;
+  built.args = reply_args;
+  built.size = bytes;
   am::commit(reply, built, 0);
 }
 

@@ -25,8 +25,8 @@ struct Route {
 
 /// Injects a whole transfer of `bytes`, more than 0. Returns the number of its parts, each of which
 /// adds one to the target when it is done; 0 if the route is immediate and the first part found no
-/// room, and nothing was sent then. A put's payload has been copied when this returns; so has a
-/// shape, but the lists of a get are read until it is done.
+/// room, and nothing was sent then (injection.h). A put's payload has been copied when this
+/// returns; so has a shape, but the lists of a get are read until it is done.
 std::uint32_t put_parts(const Route& route, const StridedRegion& peer, const StridedRegion& own,
                         std::size_t bytes, const PeerCompletion& notice,
                         CompletionTarget target) noexcept;

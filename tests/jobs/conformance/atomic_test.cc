@@ -377,6 +377,34 @@ TEST(AtomicFlags, ReleaseAndAcquirePassDataOn) {
   gex_AD_Destroy(ad);
 }
 
+#if !GASNET_SEQ
+// An operation acquires for the thread that synchronises it, whichever has started it.
+TEST(AtomicFlags, AcquireIsOfTheThreadThatSynchronises) {
+  const gex_AD_t ad = create_all<Word>();
+  std::memset(own_segment(), 0, 32768);
+  barrier();
+  const std::size_t flag = 16384;
+  for (Word round = 1; round <= 8; ++round) {
+    const std::vector<std::byte> data = patterned(rank() * 1000 + round, 4096);
+    gex_RMA_PutBlocking(team(), next(), segment_of(next()), data.data(), data.size(), 0);
+    once<Word>(ad, next(), segment_of(next()) + flag, GEX_OP_SET, round, 0, GEX_FLAG_AD_REL);
+    Word seen = 0;
+    retry([&] {
+      gex_Event_t event = GEX_EVENT_INVALID;
+      std::thread([&] {
+        event = gex_AD_OpNB_U64(ad, &seen, rank(), own_segment() + flag, GEX_OP_GET, 0, 0,
+                                GEX_FLAG_AD_ACQ);
+      }).join();
+      gex_Event_Wait(event);
+      return seen == round;
+    });
+    ASSERT_TRUE(holds(own_segment(), previous() * 1000 + round, 4096)) << "round " << round;
+    barrier();
+  }
+  gex_AD_Destroy(ad);
+}
+#endif
+
 // A lock of compare-and-swap around what is not atomic: CAS never fails without a cause, and ACQ
 // and REL keep what it protects inside.
 TEST(AtomicFlags, MakeALock) {
@@ -465,11 +493,10 @@ TEST(AtomicCompletion, ARegionGathersAllCategories) {
     gex_Event_t region = gex_NBI_EndAccessRegion(0);
     if (region != GEX_EVENT_INVALID) gex_Event_Wait(gex_Event_QueryLeaf(region, GEX_EC_GET));
     for (const Word value : got) ASSERT_EQ(value, round);
+    if (region != GEX_EVENT_INVALID) gex_Event_Wait(gex_Event_QueryLeaf(region, GEX_EC_RMW));
+    for (Word i = 0; i < 20 && round > 0; ++i) ASSERT_EQ(swapped[i], round + i);
     gex_Event_Wait(region);
     for (Word i = 0; i < 20; ++i) {
-      if (round > 0) {
-        ASSERT_EQ(swapped[i], round + i);
-      }
       ASSERT_EQ(once<Word>(ad, next(), at + 256 + 8 * i, GEX_OP_GET), round + i);
     }
   }

@@ -253,6 +253,7 @@ void fill_up(Client& self) {
 void expect_refusals() {
   make(0);
   make(1);
+  gex_System_SetVerboseErrors(0);
   const Client& self = clients[1];
   Client other;
   const auto init = [&](const char* name, gex_Flags_t flags) {

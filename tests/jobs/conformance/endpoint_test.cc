@@ -88,8 +88,10 @@ TEST(CreatedSegment, OfTheLibrarysMemoryIsZeroAndCanBeHadAgainAndAgain) {
 
 TEST(CreatedSegment, OfMoreMemoryThanThereIsIsRefusedWithItsErrorCode) {
   gex_Segment_t made = GEX_SEGMENT_INVALID;
+  gex_System_SetVerboseErrors(0);
   EXPECT_EQ(gex_Segment_Create(&made, client(), nullptr, std::uintptr_t{1} << 60, GEX_MK_HOST, 0),
             GASNET_ERR_RESOURCE);
+  gex_System_SetVerboseErrors(1);
   EXPECT_EQ(made, GEX_SEGMENT_INVALID);
 }
 
@@ -134,6 +136,44 @@ TEST(CreatedSegment, IsKnownToItsOwnerWhenBoundAndToOthersWhenPublished) {
     for (gex_Rank_t peer = 0; peer < size(); ++peer) EXPECT_EQ(bound(pair, peer).bytes, 0U);
     gex_Segment_Destroy(segment, 0);
   }
+}
+
+TEST(CreatedSegment, BoundAndPublishedLateIsReachedByTeamsMadeBefore) {
+  static const gex_EP_t made = [] {
+    gex_EP_t endpoint = GEX_EP_INVALID;
+    gex_EP_Create(&endpoint, client(), GEX_EP_CAPABILITY_ALL, 0);
+    return endpoint;
+  }();
+  gex_EP_t array[1] = {made};
+  std::vector<gex_EP_Location_t> list;
+  for (gex_Rank_t r = 0; r < size(); ++r) list.push_back({r, gex_EP_QueryIndex(made)});
+  gex_TM_t tm = GEX_TM_INVALID;
+  gex_TM_Create(&tm, 1, team(), list.data(), list.size(), nullptr, 0, GEX_FLAG_TM_NO_SCRATCH);
+  // Nothing is bound: that is no error, and nothing is known afterwards.
+  ASSERT_EQ(gex_EP_PublishBoundSegment(team(), array, 1, 0), GASNET_OK);
+  for (gex_Rank_t peer = 0; peer < size(); ++peer) EXPECT_EQ(bound(tm, peer).bytes, 0U);
+  std::vector<std::byte> memory(3000);
+  for (const bool of_client : {false, true, false}) {
+    gex_Segment_t segment = GEX_SEGMENT_INVALID;
+    ASSERT_EQ(gex_Segment_Create(&segment, client(), of_client ? memory.data() : nullptr,
+                                 memory.size(), GEX_MK_HOST, 0),
+              GASNET_OK);
+    ASSERT_EQ(gex_EP_BindSegment(made, segment, 0), GASNET_OK);
+    ASSERT_EQ(gex_EP_PublishBoundSegment(team(), array, 1, 0), GASNET_OK);
+    barrier();
+    const std::vector<std::byte> source = patterned(rank() + (of_client ? 500 : 0), memory.size());
+    ASSERT_EQ(
+        gex_RMA_PutBlocking(tm, next(), bound(tm, next()).owner, source.data(), source.size(), 0),
+        0);
+    barrier_over(tm);
+    EXPECT_TRUE(
+        holds(gex_Segment_QueryAddr(segment), previous() + (of_client ? 500 : 0), memory.size()));
+    barrier();
+    ASSERT_EQ(gex_EP_BindSegment(made, GEX_SEGMENT_INVALID, 0), GASNET_OK);
+    ASSERT_EQ(gex_EP_PublishBoundSegment(team(), array, 1, 0), GASNET_OK);
+    gex_Segment_Destroy(segment, 0);
+  }
+  gex_TM_Destroy(tm, nullptr, 0);
 }
 
 TEST(CreatedSegment, OfTheLibrarysMemoryIsMappedByTheNeighbors) {

@@ -253,6 +253,52 @@ TEST(CreatedEndpoint, ManyLongRepliesUnderWayAtOnce) {
   }
 }
 
+// Long messages of zero bytes, which need no segment at either end.
+gex_EP_t bare_endpoint = GEX_EP_INVALID;
+void* const nowhere = reinterpret_cast<void*>(std::uintptr_t{0x54320});
+std::atomic<int> bare_requests{0};
+std::atomic<int> bare_replies{0};
+
+void on_bare(gex_Token_t token, void* payload, std::size_t bytes) {
+  gex_Token_Info_t info{};
+  gex_Token_Info(token, &info, GEX_TI_ALL);
+  EXPECT_EQ(info.gex_ep, bare_endpoint);
+  EXPECT_EQ(payload, nowhere);
+  EXPECT_EQ(bytes, 0U);
+  if (info.gex_is_req == 0) {
+    ++bare_replies;
+    return;
+  }
+  if (++bare_requests % 2 == 0) {
+    gex_AM_ReplyLong(token, long_reply, nullptr, 0, nowhere, GEX_EVENT_NOW, 0);
+  } else {
+    gex_AM_SrcDesc_t sd = gex_AM_PrepareReplyLong(token, nullptr, 0, 64, nowhere, nullptr, 0, 0);
+    gex_AM_CommitReplyLong(sd, long_reply, 0, nowhere);
+  }
+}
+
+TEST(CreatedEndpoint, WithoutASegmentTakesLongMessagesOfNothing) {
+  if (bare_endpoint == GEX_EP_INVALID) {
+    ASSERT_EQ(gex_EP_Create(&bare_endpoint, client(), GEX_EP_CAPABILITY_AM, 0), GASNET_OK);
+    gex_AM_Entry_t table[] = {
+        {long_request, handler(on_bare), GEX_FLAG_AM_LONG | GEX_FLAG_AM_REQUEST, 0, nullptr,
+         "on_bare"},
+        {long_reply, handler(on_bare), GEX_FLAG_AM_LONG | GEX_FLAG_AM_REPLY, 0, nullptr, "on_bare"},
+    };
+    ASSERT_EQ(gex_EP_RegisterHandlers(bare_endpoint, table, std::size(table)), GASNET_OK);
+  }
+  bare_requests = 0;
+  bare_replies = 0;
+  const gex_TM_t pair = gex_TM_Pair(bare_endpoint, gex_EP_QueryIndex(bare_endpoint));
+  barrier();
+  gex_AM_RequestLong(pair, next(), long_request, nullptr, 0, nowhere, GEX_EVENT_NOW, 0);
+  gex_AM_SrcDesc_t sd =
+      gex_AM_PrepareRequestLong(pair, next(), nullptr, 0, 64, nullptr, nullptr, 0, 0);
+  gex_AM_CommitRequestLong(sd, long_request, 0, nowhere);
+  WAIT_UNTIL(bare_requests == 2 && bare_replies == 2);
+  barrier();
+}
+
 TEST(CreatedEndpoint, AtomicsOverTheirTeams) {
   for (const From from : every_source) {
     SCOPED_TRACE(name(from));

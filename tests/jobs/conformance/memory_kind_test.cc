@@ -26,6 +26,7 @@ TEST(MemoryKind, OfTheHostIsThePredefinedOne) {
 }
 
 TEST(MemoryKind, OfDevicesIsRefusedWithItsErrorCode) {
+  gex_System_SetVerboseErrors(0);
   for (const gex_MK_Class_t absent : {GEX_MK_CLASS_CUDA_UVA, GEX_MK_CLASS_HIP, GEX_MK_CLASS_ZE}) {
     gex_MK_Create_args_t args{};
     args.gex_class = absent;
@@ -33,6 +34,7 @@ TEST(MemoryKind, OfDevicesIsRefusedWithItsErrorCode) {
     EXPECT_EQ(gex_MK_Create(&kind, client(), &args, 0), GASNET_ERR_BAD_ARG);
     EXPECT_EQ(kind, GEX_MK_INVALID);
   }
+  gex_System_SetVerboseErrors(1);
 }
 
 }  // namespace

@@ -45,6 +45,7 @@ enum Act : gex_AM_Arg_t {
   return_holding_lock,
   leave_reply_open,
   prepare_two_replies,
+  commit_reply_holding_lock,
   act_count
 };
 
@@ -120,6 +121,12 @@ void act(gex_Token_t token, gex_AM_Arg_t what) {
       gex_AM_PrepareReplyMedium(token, nullptr, 8, 8, nullptr, 0, 0);
       gex_AM_PrepareReplyMedium(token, nullptr, 8, 8, nullptr, 0, 0);
       break;
+    case commit_reply_holding_lock: {
+      gex_AM_SrcDesc_t sd = gex_AM_PrepareReplyMedium(token, nullptr, 8, 8, nullptr, 0, 0);
+      gex_HSL_Lock(&lock);
+      gex_AM_CommitReplyMedium0(sd, medium_reply_in, 8);
+      break;
+    }
     default:
       break;
   }
@@ -195,6 +202,7 @@ const std::map<std::string, void (*)()> cases{
     {"reply_with_group", [] { ask(reply_with_group); }},
     {"reply_holding_lock", [] { ask(reply_holding_lock); }},
     {"reply_left_open", [] { ask(leave_reply_open); }},
+    {"reply_committed_holding_lock", [] { ask(commit_reply_holding_lock); }},
     {"reply_prepared_twice", [] { ask(prepare_two_replies); }},
 
     {"handler_sends_request", [] { ask(send_request); }},
@@ -296,6 +304,12 @@ const std::map<std::string, void (*)()> cases{
      [] {
        gex_AM_SrcDesc_t sd = prepared();
        gex_AM_CommitRequestMedium0(sd, medium_in, 32);
+       gex_AM_CommitRequestMedium0(sd, medium_in, 32);
+     }},
+    {"commit_holding_lock",
+     [] {
+       gex_AM_SrcDesc_t sd = prepared();
+       gex_HSL_Lock(&lock);
        gex_AM_CommitRequestMedium0(sd, medium_in, 32);
      }},
     {"commit_of_no_op", [] { gex_AM_CommitRequestMedium0(GEX_AM_SRCDESC_NO_OP, medium_in, 0); }},

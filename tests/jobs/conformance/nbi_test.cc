@@ -164,6 +164,32 @@ TEST(Region, GathersEveryCategoryInOneEvent) {
   EXPECT_FALSE(damaged);
 }
 
+// A source is the client's again after the leaf of its category, before the region is complete.
+TEST(Region, SourcesMayBeOverwrittenAfterTheirLeaf) {
+  constexpr std::size_t bytes = 60000;
+  for (int round = 0; round < 10; ++round) {
+    std::vector<std::byte> put = patterned(rank() * 10 + round, bytes);
+    std::vector<std::byte> message = patterned(3, 300);
+    arrived = 0;
+    damaged = false;
+    barrier();
+    gex_NBI_BeginAccessRegion(0);
+    gex_RMA_PutNBI(team(), next(), segment_of(next()), put.data(), bytes, GEX_EVENT_GROUP, 0);
+    gex_AM_RequestMedium(team(), next(), handlers[0], message.data(), 300, GEX_EVENT_GROUP, 0, 3);
+    const gex_Event_t root = gex_NBI_EndAccessRegion(0);
+    gex_Event_Wait(gex_Event_QueryLeaf(root, GEX_EC_LC));
+    std::fill(put.begin(), put.end(), std::byte{0});
+    gex_Event_Wait(gex_Event_QueryLeaf(root, GEX_EC_AM));
+    std::fill(message.begin(), message.end(), std::byte{0});
+    gex_Event_Wait(root);
+    WAIT_UNTIL(arrived == 1);
+    barrier();
+    EXPECT_TRUE(holds(own_segment(), previous() * 10 + round, bytes)) << "round " << round;
+    EXPECT_FALSE(damaged);
+    barrier();
+  }
+}
+
 TEST(Region, LeavesOperationsStartedBeforeItAlone) {
   const std::vector<std::byte> source = patterned(rank() + 90, 60000);
   gex_RMA_PutNBI(team(), next(), segment_of(next()), source.data(), 60000, GEX_EVENT_DEFER, 0);

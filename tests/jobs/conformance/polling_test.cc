@@ -1,9 +1,12 @@
 // Which calls poll and which do not.
 
+#include <gasnet_ratomic.h>
+#include <gasnet_vis.h>
 #include <unistd.h>
 
-#include "conformance.h"
+#include "endpoints.h"
 #include "message.h"
+#include "transfer.h"
 
 namespace conformance {
 namespace {
@@ -13,6 +16,8 @@ Count replies_seen;
 
 extern Handlers handlers;
 enum HandlerIndex { tell_in, ask_in, reply_in, legal_in };
+/// At the created endpoint whose segment is the client's memory.
+constexpr gex_AM_Index_t long_in = 139;
 
 gex_HSL_t lock = GEX_HSL_INITIALIZER;
 
@@ -24,6 +29,12 @@ void ask(gex_Token_t token) {
   gex_AM_ReplyShort0(token, handlers[reply_in], 0);
 }
 void reply(gex_Token_t) {
+  ++replies_seen;
+}
+
+void take_long(gex_Token_t, void* payload, std::size_t bytes, gex_AM_Arg_t seed) {
+  EXPECT_EQ(payload, ends(From::client).own());
+  EXPECT_TRUE(holds(payload, static_cast<std::uint64_t>(seed), bytes));
   ++replies_seen;
 }
 
@@ -165,6 +176,150 @@ TEST_F(Polling, ImmediateCallsDoNotPoll) {
   gex_NBI_Wait(GEX_EC_ALL, 0);
   const std::vector<long> all = gather(sent);
   WAIT_UNTIL(seen.get() == all[previous()] + 1);
+}
+
+// Large ones are made of many messages, more than a network takes at once.
+TEST_F(Polling, ImmediateTransfersOfAnySizeDoNotPoll) {
+  constexpr std::size_t bytes = std::size_t{2} << 20;
+  fill(own_segment() + bytes, rank(), bytes);
+  const std::vector<std::byte> source = patterned(1000 + rank(), bytes);
+  std::vector<std::byte> back(bytes), implicit_back(bytes);
+  barrier();
+  let_one_arrive();
+  const gex_Event_t put = gex_RMA_PutNB(team(), next(), segment_of(next()), source.data(), bytes,
+                                        GEX_EVENT_DEFER, GEX_FLAG_IMMEDIATE);
+  expect_not_polled("gex_RMA_PutNB with GEX_FLAG_IMMEDIATE");
+  const gex_Event_t get = gex_RMA_GetNB(team(), back.data(), next(), segment_of(next()) + bytes,
+                                        bytes, GEX_FLAG_IMMEDIATE);
+  expect_not_polled("gex_RMA_GetNB with GEX_FLAG_IMMEDIATE");
+  const bool implicit_got =
+      gex_RMA_GetNBI(team(), implicit_back.data(), next(), segment_of(next()) + bytes, bytes,
+                     GEX_FLAG_IMMEDIATE) == 0;
+  expect_not_polled("gex_RMA_GetNBI with GEX_FLAG_IMMEDIATE");
+  if (put != GEX_EVENT_NO_OP) gex_Event_Wait(put);
+  if (get != GEX_EVENT_NO_OP) gex_Event_Wait(get);
+  gex_NBI_Wait(GEX_EC_GET, 0);
+  barrier();
+  const std::vector<char> was_put = gather(static_cast<char>(put != GEX_EVENT_NO_OP));
+  if (was_put[previous()] != 0) {
+    EXPECT_TRUE(holds(own_segment(), 1000 + previous(), bytes));
+  }
+  if (get != GEX_EVENT_NO_OP) {
+    EXPECT_TRUE(holds(back.data(), next(), bytes));
+  }
+  if (implicit_got) {
+    EXPECT_TRUE(holds(implicit_back.data(), next(), bytes));
+  }
+  WAIT_UNTIL(seen.get() == 1);
+}
+
+TEST_F(Polling, ImmediateStridedTransfersOfAnySizeDoNotPoll) {
+  constexpr std::size_t elements = std::size_t{64} << 10;
+  constexpr std::size_t bytes = 8 * elements;
+  const std::size_t count[] = {elements};
+  const std::ptrdiff_t spread[] = {16};
+  const std::ptrdiff_t dense[] = {8};
+  std::byte* const put_to = segment_of(next());
+  std::byte* const get_from = segment_of(next()) + 2 * bytes;
+  for (std::size_t i = 0; i < elements; ++i)
+    fill(own_segment() + 2 * bytes + 16 * i, rank() + i, 8);
+  std::vector<std::byte> source = patterned(1000 + rank(), bytes);
+  std::vector<std::byte> back(bytes), listed(bytes);
+  std::vector<void*> addresses;
+  for (std::size_t i = 0; i < elements; ++i) addresses.push_back(get_from + 16 * i);
+  void* const to = listed.data();
+  barrier();
+  let_one_arrive();
+  const gex_Event_t put =
+      gex_VIS_StridedPutNB(team(), next(), put_to, spread, source.data(), dense, 8, count, 1,
+                           GEX_FLAG_IMMEDIATE | GEX_FLAG_ENABLE_LEAF_LC);
+  expect_not_polled("gex_VIS_StridedPutNB with GEX_FLAG_IMMEDIATE");
+  const gex_Event_t get = gex_VIS_StridedGetNB(team(), back.data(), dense, next(), get_from, spread,
+                                               8, count, 1, GEX_FLAG_IMMEDIATE);
+  expect_not_polled("gex_VIS_StridedGetNB with GEX_FLAG_IMMEDIATE");
+  const gex_Event_t indexed = gex_VIS_IndexedGetNB(team(), 1, &to, bytes, next(), addresses.size(),
+                                                   addresses.data(), 8, GEX_FLAG_IMMEDIATE);
+  expect_not_polled("gex_VIS_IndexedGetNB with GEX_FLAG_IMMEDIATE");
+  if (put != GEX_EVENT_NO_OP) {
+    gex_Event_Wait(gex_Event_QueryLeaf(put, GEX_EC_LC));
+    std::fill(source.begin(), source.end(), std::byte{0});
+    gex_Event_Wait(put);
+  }
+  if (get != GEX_EVENT_NO_OP) gex_Event_Wait(get);
+  if (indexed != GEX_EVENT_NO_OP) gex_Event_Wait(indexed);
+  const std::vector<char> was_put = gather(static_cast<char>(put != GEX_EVENT_NO_OP));
+  const std::vector<std::byte> theirs = patterned(1000 + previous(), bytes);
+  for (std::size_t i = 0; i < elements; ++i) {
+    if (was_put[previous()] != 0) {
+      ASSERT_TRUE(same_bytes(own_segment() + 16 * i, theirs.data() + 8 * i, 8)) << i;
+    }
+    if (get != GEX_EVENT_NO_OP) {
+      ASSERT_TRUE(holds(back.data() + 8 * i, next() + i, 8)) << i;
+    }
+    if (indexed != GEX_EVENT_NO_OP) {
+      ASSERT_TRUE(holds(listed.data() + 8 * i, next() + i, 8)) << i;
+    }
+  }
+  WAIT_UNTIL(seen.get() == 1);
+}
+
+TEST_F(Polling, ImmediateAtomicsAndStridedPutsDoNotPoll) {
+  gex_AD_t ad = GEX_AD_INVALID;
+  gex_AD_Create(&ad, team(), GEX_DT_U64, GEX_OP_FADD, 0);
+  const std::size_t count[] = {30};
+  const std::ptrdiff_t spread[] = {16};
+  const std::ptrdiff_t dense[] = {8};
+  std::uint64_t source[30] = {};
+  std::uint64_t fetched = 0;
+  let_one_arrive();
+  for (int i = 0; i < 50; ++i) {
+    gex_AD_OpNBI_U64(ad, &fetched, next(), segment_of(next()), GEX_OP_FADD, 1, 0,
+                     GEX_FLAG_IMMEDIATE);
+    expect_not_polled("gex_AD_OpNBI_U64 with GEX_FLAG_IMMEDIATE");
+    gex_VIS_StridedPutNBI(team(), next(), segment_of(next()) + 64, spread, source, dense, 8, count,
+                          1, GEX_FLAG_IMMEDIATE);
+    expect_not_polled("gex_VIS_StridedPutNBI with GEX_FLAG_IMMEDIATE");
+  }
+  gex_NBI_Wait(GEX_EC_ALL, 0);
+  WAIT_UNTIL(seen.get() == 1);
+  barrier();
+  gex_AD_Destroy(ad);
+}
+
+// Memory that neighbors reach by messages only: the payload cannot be copied there in the call.
+TEST_F(Polling, ImmediateLongsIntoMemoryOfTheClientDoNotPoll) {
+  static const int registered = [] {
+    gex_AM_Entry_t long_entry = {long_in, handler(take_long), long_request, 1,
+                                 nullptr, "polling: long"};
+    return gex_EP_RegisterHandlers(ends(From::client).endpoint, &long_entry, 1);
+  }();
+  ASSERT_EQ(registered, GASNET_OK);
+  const gex_TM_t pair = gex_TM_Pair(endpoint(), ends(From::client).index);
+  const std::size_t bytes = std::min<std::size_t>(
+      200000, gex_AM_MaxRequestLong(pair, next(), GEX_EVENT_NOW, GEX_FLAG_IMMEDIATE, 1));
+  const std::vector<std::byte> source = patterned(70, bytes);
+  barrier();
+  let_one_arrive();
+  long sent = 0;
+  std::byte* const to = ends(From::client).segments[next()];
+  for (int i = 0; i < 100; ++i) {
+    if (gex_AM_RequestLong1(pair, next(), long_in, source.data(), bytes, to, GEX_EVENT_NOW,
+                            GEX_FLAG_IMMEDIATE, 70) == 0)
+      ++sent;
+    expect_not_polled("gex_AM_RequestLong with GEX_FLAG_IMMEDIATE");
+    gex_AM_SrcDesc_t sd = gex_AM_PrepareRequestLong(pair, next(), source.data(), bytes, bytes, to,
+                                                    GEX_EVENT_NOW, GEX_FLAG_IMMEDIATE, 1);
+    expect_not_polled("gex_AM_PrepareRequestLong with GEX_FLAG_IMMEDIATE");
+    if (sd == GEX_AM_SRCDESC_NO_OP) continue;
+    if (gex_AM_CommitRequestLong1_v2(sd, long_in, bytes, to, GEX_FLAG_IMMEDIATE, 70) == 0)
+      ++sent;
+    else
+      gex_AM_CancelRequestLong(sd, 0);
+    expect_not_polled("gex_AM_CommitRequestLong_v2 with GEX_FLAG_IMMEDIATE");
+  }
+  EXPECT_GT(sent, 0);
+  const std::vector<long> all = gather(sent);
+  WAIT_UNTIL(seen.get() == 1 && replies_seen.get() == all[previous()]);
 }
 
 TEST_F(Polling, WhatHandlersMayCallDoesNotPoll) {

@@ -4,6 +4,7 @@
 #include <gasnet_vis.h>
 
 #include <algorithm>
+#include <array>
 #include <cstring>
 #include <functional>
 #include <numeric>
@@ -67,6 +68,13 @@ void complete(Form form, const Calls& calls) {
 
 using naive::naive_loop;
 using naive::Strided;
+
+/// The n-th 8 bytes of a pattern.
+std::array<std::byte, 8> patterned_word(std::uint64_t seed, std::size_t n) {
+  std::array<std::byte, 8> word;
+  for (std::size_t byte = 0; byte < word.size(); ++byte) word[byte] = pattern(seed, 8 * n + byte);
+  return word;
+}
 
 Calls strided_put(gex_TM_t tm, gex_Rank_t peer, const Strided& s, void* to, void* from) {
   const auto call = [=, &s](auto function) {
@@ -491,6 +499,43 @@ TEST(Vis, StridesAndCountsMayBeOverwrittenAtOnce) {
           expected[16 * 1000 * n + 16 * i + 1600 * j + byte] =
               pattern(next(), 16 * 1000 * n + 160 * i + 16 * j + byte);
   EXPECT_TRUE(same_bytes(local.data(), expected.data(), list_area));
+}
+
+// With GEX_FLAG_ENABLE_LEAF_LC the source is the client's again before the put is complete.
+TEST(Vis, SourcesMayBeOverwrittenAfterTheirLeaf) {
+  constexpr std::size_t puts = 6;
+  constexpr std::size_t elements = 9000;
+  constexpr std::size_t stride = 2 * 8 * elements;
+  static_assert(2 * puts * stride <= segment_bytes);
+  const Strided strided{8, {elements}, {16}, {8}};
+  std::vector<std::vector<std::byte>> sources(2 * puts);
+  std::vector<gex_Event_t> roots;
+  for (std::size_t i = 0; i < 2 * puts; ++i) {
+    sources[i] = patterned(rank() * 100 + i, 8 * elements);
+    const Calls put =
+        strided_put(team(), next(), strided, segment_of(next()) + i * stride, sources[i].data());
+    if (i < puts)
+      roots.push_back(put.nb(GEX_FLAG_ENABLE_LEAF_LC));
+    else
+      ASSERT_EQ(put.nbi(GEX_FLAG_ENABLE_LEAF_LC), 0);
+  }
+  for (std::size_t i = 0; i < puts; ++i) {
+    const gex_Event_t leaf = gex_Event_QueryLeaf(roots[i], GEX_EC_LC);
+    EXPECT_EQ(gex_Event_QueryLeaf(roots[i], GEX_EC_LC), leaf);
+    gex_Event_Wait(leaf);
+    std::fill(sources[i].begin(), sources[i].end(), std::byte{0});
+  }
+  gex_NBI_Wait(GEX_EC_LC, 0);
+  for (std::size_t i = puts; i < 2 * puts; ++i)
+    std::fill(sources[i].begin(), sources[i].end(), std::byte{0});
+  gex_Event_WaitAll(roots.data(), roots.size(), 0);
+  gex_NBI_Wait(GEX_EC_PUT, 0);
+  barrier();
+  for (std::size_t i = 0; i < 2 * puts; ++i)
+    for (std::size_t n = 0; n < elements; ++n)
+      ASSERT_TRUE(same_bytes(own_segment() + i * stride + 16 * n,
+                             patterned_word(previous() * 100 + i, n).data(), 8))
+          << "put " << i << ", element " << n;
 }
 
 TEST(Vis, ThirtyTwoDimensions) {

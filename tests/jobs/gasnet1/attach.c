@@ -60,6 +60,7 @@ int main(int argc, char** argv) {
   gasnet_seginfo_t none;
   gex_Segment_t segment;
   gasnet_node_t node;
+  gex_System_SetVerboseErrors(0);
   if (codes) {
     REQUIRE(gasnet_attach(table, 2, GASNET_PAGESIZE, 0) == GASNET_ERR_NOT_INIT);
     REQUIRE(gasnet_getSegmentInfo(&none, 1) == GASNET_ERR_NOT_INIT);

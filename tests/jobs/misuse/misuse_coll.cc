@@ -48,8 +48,26 @@ void asks(const void*, void*, std::size_t, const void*) {
   words[0] = gex_TM_QueryRank(team) + gex_System_QueryJobSize();
 }
 
+/// Destroys a team of everybody with an event of `start` left over.
+void destroy_with(gex_Event_t (*start)(gex_TM_t tm)) {
+  gex_TM_t made = GEX_TM_INVALID;
+  gex_TM_Split(&made, team, 0, 0, nullptr, 0, GEX_FLAG_TM_NO_SCRATCH);
+  start(made);
+  barrier();
+  gex_TM_Destroy(made, nullptr, 0);
+}
+
 const Cases& cases() {
   static const Cases table = {
+      {"team_destroyed_with_a_barrier",
+       [] { destroy_with([](gex_TM_t tm) { return gex_Coll_BarrierNB(tm, 0); }); }},
+      {"team_destroyed_with_a_reduction",
+       [] {
+         destroy_with([](gex_TM_t tm) {
+           return gex_Coll_ReduceToAllNB(tm, words, words, GEX_DT_U64, 8, 1, GEX_OP_ADD, nullptr,
+                                         nullptr, 0);
+         });
+       }},
       {"broadcast_of_no_team", [] { broadcast(0, 8, GEX_TM_INVALID); }},
       {"broadcast_of_a_pair", [] { broadcast(0, 8, gex_TM_Pair(endpoint, 0)); }},
       {"broadcast_from_outside", [] { broadcast(2, 8); }},

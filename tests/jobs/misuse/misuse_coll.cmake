@@ -3,6 +3,9 @@
 gex_client(misuse_coll MODE PAR SOURCES misuse_coll.cc)
 set(program misuse_coll)
 
+set(left "1 event.s. of collective calls over the team were not synchronised")
+misuse(team_destroyed_with_a_barrier "gex_TM_Destroy: ${left}")
+misuse(team_destroyed_with_a_reduction "gex_TM_Destroy: ${left}")
 misuse(broadcast_of_no_team "gex_Coll_BroadcastNB: the team is GEX_TM_INVALID")
 misuse(broadcast_of_a_pair "gex_Coll_BroadcastNB: a TM-pair is no team for collective calls")
 misuse(broadcast_from_outside "gex_Coll_BroadcastNB: root 2 is not below the team's size 2")

@@ -239,9 +239,10 @@ const Cases& cases() {
       {"kind_with_flags", [] { make_kind(GEX_MK_CLASS_HOST, 0, 1); }},
       {"kind_with_flags_in_arguments", [] { make_kind(GEX_MK_CLASS_HOST, 1); }},
       {"kind_in_a_handler", [] { in_handler([] { make_kind(GEX_MK_CLASS_HOST); }); }},
-      {"kind_that_is_absent",
+      {"kind_that_is_absent", [] { make_kind(GEX_MK_CLASS_CUDA_UVA); }},
+      {"kind_that_is_absent_quietly",
        [] {
-         gex_System_SetVerboseErrors(1);
+         gex_System_SetVerboseErrors(0);
          make_kind(GEX_MK_CLASS_CUDA_UVA);
        }},
       {"no_kind_destroyed", [] { gex_MK_Destroy(GEX_MK_INVALID, 0); }},

@@ -72,6 +72,7 @@ misuse(kind_with_flags_in_arguments "gex_MK_Create: unknown flags in args")
 misuse(kind_in_a_handler "gex_MK_Create: ${handler}")
 misuse_warned(kind_that_is_absent
   "gex_MK_Create: this library has no memory of class GEX_MK_CLASS_CUDA_UVA")
+misuse_allowed(kind_that_is_absent_quietly)
 misuse(no_kind_destroyed "gex_MK_Destroy: the memory kind is GEX_MK_INVALID")
 misuse(unknown_kind_destroyed "gex_MK_Destroy: there is no such memory kind")
 misuse(kind_destroyed_with_flags "gex_MK_Destroy: unknown flags 0x1")

@@ -1,0 +1,112 @@
+#include "vis/injection.h"
+
+#include <cstring>
+#include <utility>
+#include <vector>
+
+#include "am/copy.h"
+#include "am/outbound.h"
+#include "am/prepare.h"
+#include "core/team.h"
+#include "rma/kept.h"
+
+namespace gex::vis {
+
+namespace {
+
+/// Arguments of any message of a transfer, padded.
+constexpr unsigned most_args = 12;
+
+am::Outbound medium(am::Internal handler, std::size_t bytes, unsigned arg_count,
+                    const gex_AM_Arg_t* args) noexcept {
+  am::Outbound message;
+  message.handler = static_cast<std::uint8_t>(handler);
+  message.category = Category::medium;
+  message.arg_count = static_cast<std::uint8_t>(arg_count);
+  message.args = args;
+  message.size = bytes;
+  return message;
+}
+
+}  // namespace
+
+struct Injection::Rest final : rma::Kept {
+  struct Message {
+    std::unique_ptr<std::byte[]> payload;
+    std::size_t bytes = 0;
+    alignas(16) gex_AM_Arg_t args[most_args] = {};
+  };
+  gex_Rank_t jobrank = 0;
+  Endpoints endpoints{};
+  am::Internal handler{};
+  unsigned arg_count = 0;
+  std::vector<Message> messages;
+  std::size_t sent = 0;
+
+  bool advance() noexcept override {
+    for (; sent < messages.size(); ++sent) {
+      Message& next = messages[sent];
+      am::Outbound message = medium(handler, next.bytes, arg_count, next.args);
+      message.endpoints = endpoints;
+      message.payload = next.payload.get();
+      if (am::send_request(jobrank, message, /*immediate=*/true) != 0) return false;
+      next.payload.reset();
+    }
+    return true;
+  }
+};
+
+Injection::Injection(const Route& route, am::Internal handler, unsigned arg_count) noexcept
+    : route_(route), handler_(handler), arg_count_(arg_count) {
+}
+
+Injection::~Injection() {
+  if (rest_ != nullptr) rma::keep(std::move(rest_));
+}
+
+std::byte* Injection::begin_kept(std::size_t most_bytes) noexcept {
+  if (rest_ == nullptr) {
+    const Peer peer = resolve(route_.tm, route_.rank);
+    rest_ = std::make_unique<Rest>();
+    rest_->jobrank = peer.jobrank;
+    rest_->endpoints = am::endpoints_of(peer.local_endpoint, peer.endpoint);
+    rest_->handler = handler_;
+    rest_->arg_count = arg_count_;
+  }
+  Rest::Message& message = rest_->messages.emplace_back();
+  message.payload = std::make_unique<std::byte[]>(most_bytes);
+  return message.payload.get();
+}
+
+std::byte* Injection::begin(std::size_t most_bytes) noexcept {
+  if (rest_ != nullptr) return begin_kept(most_bytes);
+  message_ = am::prepare_request(route_.tm, route_.rank,
+                                 {.client_buffer = nullptr,
+                                  .least = 0,
+                                  .most = most_bytes,
+                                  .destination = nullptr,
+                                  .is_long = false,
+                                  .flags = route_.immediate ? GEX_FLAG_IMMEDIATE : gex_Flags_t{0},
+                                  .arg_count = arg_count_});
+  if (message_ != GEX_AM_SRCDESC_NO_OP) return static_cast<std::byte*>(message_->address);
+  return is_first_ ? nullptr : begin_kept(most_bytes);
+}
+
+bool Injection::send(std::size_t bytes, const gex_AM_Arg_t* args) noexcept {
+  if (rest_ == nullptr) {
+    am::Outbound built = medium(handler_, bytes, arg_count_, args);
+    if (am::commit(message_, built, route_.immediate ? GEX_FLAG_IMMEDIATE : gex_Flags_t{0}) == 0) {
+      is_first_ = false;
+      return true;
+    }
+    if (!is_first_) std::memcpy(begin_kept(bytes), message_->address, bytes);
+    am::cancel(message_);
+    if (is_first_) return false;
+  }
+  Rest::Message& message = rest_->messages.back();
+  message.bytes = bytes;
+  am::copy_chunks(message.args, args, arg_count_ * sizeof *args);
+  return true;
+}
+
+}  // namespace gex::vis

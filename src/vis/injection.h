@@ -1,0 +1,47 @@
+#pragma once
+// The messages of one transfer, one after the other on their way.
+//
+// They are built in place and wait for room, polling. Those of an immediate transfer do neither
+// wait nor poll: the first may be refused, and the transfer with it; of the others, what finds no
+// room is kept and sent by polls.
+
+#include <gasnetex.h>
+
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+
+#include "am/internal.h"
+#include "vis/messages.h"
+
+namespace gex::vis {
+
+class Injection {
+ public:
+  /// All messages are for one handler and have that many arguments.
+  Injection(const Route& route, am::Internal handler, unsigned arg_count) noexcept;
+  /// What was kept is left to the polls.
+  ~Injection();
+  Injection(const Injection&) = delete;
+  Injection& operator=(const Injection&) = delete;
+
+  /// Memory for the next message's payload, aligned to 16; null if it was refused.
+  std::byte* begin(std::size_t most_bytes) noexcept;
+  /// Sends it; false if it was refused. `args` is padded to whole chunks of 16 bytes, aligned
+  /// to 16.
+  bool send(std::size_t bytes, const gex_AM_Arg_t* args) noexcept;
+
+ private:
+  struct Rest;
+
+  std::byte* begin_kept(std::size_t most_bytes) noexcept;
+
+  Route route_;
+  am::Internal handler_;
+  unsigned arg_count_;
+  bool is_first_ = true;
+  gex_AM_SrcDesc_t message_ = nullptr;  ///< the one that is built in place
+  std::unique_ptr<Rest> rest_;          ///< null until one was kept; then all others are
+};
+
+}  // namespace gex::vis
