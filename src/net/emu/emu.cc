@@ -12,18 +12,27 @@
 #include "base/os_memory.h"
 #include "net/emu/layout.h"
 #include "net/emu/network.h"
+#include "net/emu/segments.h"
 
 namespace gex::net::emu {
 
 namespace {
 
+/// Bytes that one put or get moves.
+constexpr std::size_t max_transfer = std::size_t{1} << 20;
+
 /// What `attach` made: the mapping is the last to go.
 struct Attached {
   Attached(const Host& host, const Layout& layout, os::Mapping mapped, std::uint64_t seed)
-      : mapping(std::move(mapped)), network(host, layout, mapping.bytes(), seed) {}
+      : host(host),
+        mapping(std::move(mapped)),
+        network(host, layout, mapping.bytes(), seed),
+        segments(host, layout, mapping.bytes()) {}
 
+  const Host& host;
   os::Mapping mapping;
   EmuNetwork network;
+  Segments segments;
 };
 
 /// Owned by `attach` and `detach`, not by a static destructor: a rank polls until its very end.
@@ -114,7 +123,9 @@ int attach(const Host* host, Limits* limits) {
   if (count_failed(*host, static_cast<bool>(mapping)) != 0) return 1;
 
   attached = new Attached(*host, layout, std::move(mapping), settings.seed);
-  *limits = {.max_message = max_message, .reply_depth = settings.depth};
+  attached->segments.map_all();
+  *limits = {
+      .max_message = max_message, .reply_depth = settings.depth, .max_transfer = max_transfer};
   return 0;
 }
 
@@ -142,6 +153,28 @@ void release(void* buffer) {
   attached->network.release(buffer);
 }
 
+int register_segment(void* address, std::size_t size, SegmentKey* key) {
+  return attached->segments.enter(address, size, key);
+}
+
+void deregister_segment(const SegmentKey* key) {
+  attached->segments.leave(*key);
+}
+
+SendResult put(const Remote* remote, const void* local, std::size_t size, void* done,
+               void* local_done) {
+  std::memcpy(attached->segments.find(*remote, size), local, size);
+  if (local_done != nullptr) attached->host.complete(local_done);
+  attached->host.complete(done);
+  return sent;
+}
+
+SendResult get(const Remote* remote, void* local, std::size_t size, void* done) {
+  std::memcpy(local, attached->segments.find(*remote, size), size);
+  attached->host.complete(done);
+  return sent;
+}
+
 constexpr Conduit table{
     .version = interface_version,
     .name = "emu",
@@ -154,6 +187,10 @@ constexpr Conduit table{
     .detach = detach,
     .buffer = buffer,
     .release = release,
+    .register_segment = register_segment,
+    .deregister_segment = deregister_segment,
+    .put = put,
+    .get = get,
 };
 
 }  // namespace

@@ -3,8 +3,9 @@
 //
 //   for each rank: the `sent` words of all queues towards it, one row per channel
 //   for each target, source and channel: a queue = its `done` word, then its records
+//   for each rank: what it lets peers reach (segments.h)
 //
-// Both parts are sparse: a page exists once somebody used it. The words an idle poll reads stand
+// All parts are sparse: a page exists once somebody used it. The words an idle poll reads stand
 // together (eight sources to a cache line); the words and records of one queue are on pages of
 // their own. A fresh file of zeroes is a network without messages.
 
@@ -41,6 +42,16 @@ inline constexpr std::size_t record_stride = payload_start + payload_room;
 static_assert(sizeof(Record) + max_message <= record_stride);
 static_assert(record_stride % cache_line == 0);
 
+/// A registered segment. Written by its owner; a key names it by place and generation.
+struct alignas(32) Registration {
+  std::atomic<std::uint64_t> generation;  ///< 0: none
+  std::atomic<std::uint64_t> start;       ///< in the memory of the owner's neighborhood
+  std::atomic<std::uint64_t> size;
+};
+
+/// Segments that a rank can have registered at a time; further ones are refused.
+inline constexpr std::uint32_t registrations_each = 512;
+
 class Layout {
  public:
   static constexpr std::size_t page = 4096;
@@ -71,7 +82,10 @@ class Layout {
                                std::uint32_t slot) const noexcept {
     return done(source, target, channel) + cache_line + slot * record_stride;
   }
-  constexpr std::size_t file_size() const noexcept { return done(0, ranks_, 0); }
+  constexpr std::size_t registrations(std::uint32_t rank) const noexcept {
+    return done(0, ranks_, 0) + rank * registrations_each * sizeof(Registration);
+  }
+  constexpr std::size_t file_size() const noexcept { return registrations(ranks_); }
 
   /// A queue's place, found from an offset inside it.
   struct Place {
@@ -82,6 +96,7 @@ class Layout {
   constexpr std::optional<Place> locate(std::size_t offset) const noexcept {
     if (offset < ranks_ * arrivals_) return std::nullopt;
     offset -= ranks_ * arrivals_;
+    if (offset >= done(0, ranks_, 0) - ranks_ * arrivals_) return std::nullopt;
     const std::size_t index = offset / queue_;
     offset %= queue_;
     if (offset < cache_line || offset - cache_line >= depth_ * record_stride) return std::nullopt;

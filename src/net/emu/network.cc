@@ -1,8 +1,9 @@
 #include "net/emu/network.h"
 
 #include <bit>
-#include <cstdio>
 #include <cstring>
+
+#include "net/emu/fatal.h"
 
 namespace gex::net::emu {
 
@@ -11,14 +12,6 @@ static_assert(std::atomic<std::uint64_t>::is_always_lock_free &&
               "words shared between processes cannot be guarded by a lock of one of them");
 
 namespace {
-template <class... Values>
-[[noreturn, gnu::cold]] void fatal(const Host& host, const char* format, Values... values) {
-  char text[200];
-  std::snprintf(text, sizeof text, format, values...);
-  host.fatal(text);
-  __builtin_unreachable();
-}
-
 std::byte* bytes_of(Record& record) noexcept {
   return reinterpret_cast<std::byte*>(&record);
 }
