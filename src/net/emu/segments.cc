@@ -67,11 +67,10 @@ Registration& Segments::registration(std::uint32_t rank, std::uint32_t place) co
 }
 
 int Segments::enter(void* address, std::size_t size, SegmentKey* key) {
-  if (parts_.empty()) return 1;
+  if (!is_own(address, size)) return 1;
   const Part& own = parts_[part_of_[host_.rank]];
   const std::uint64_t start =
       reinterpret_cast<std::uintptr_t>(address) - reinterpret_cast<std::uintptr_t>(own.base);
-  if (start > own.size || size > own.size - start) return 1;
   const std::lock_guard lock(entering_);
   for (std::uint32_t place = 0; place < registrations_each; ++place) {
     Registration& entry = registration(host_.rank, place);
@@ -86,6 +85,14 @@ int Segments::enter(void* address, std::size_t size, SegmentKey* key) {
     return 0;
   }
   return 1;
+}
+
+bool Segments::is_own(const void* address, std::size_t size) const noexcept {
+  if (parts_.empty()) return false;
+  const Part& own = parts_[part_of_[host_.rank]];
+  const std::uint64_t start =
+      reinterpret_cast<std::uintptr_t>(address) - reinterpret_cast<std::uintptr_t>(own.base);
+  return start <= own.size && size <= own.size - start;
 }
 
 void Segments::leave(const SegmentKey& key) {

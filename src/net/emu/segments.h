@@ -35,6 +35,9 @@ class Segments {
   int enter(void* address, std::size_t size, SegmentKey* key);
   void leave(const SegmentKey& key);
 
+  /// Whether local memory is in a part of memory that this process's segments are registered from.
+  bool is_own(const void* address, std::size_t size) const noexcept;
+
   /// Where `size` bytes of a peer's segment lie in this process.
   std::byte* find(const Remote& remote, std::size_t size) const;
 

@@ -91,6 +91,7 @@ TEST(Environment, MalformedValuesAreRefusedByNameAndValue) {
       {"GEX_EMU_SEED", "x", "GEX_EMU_SEED='x' is not understood"},
       {"GEX_EMU_QUEUE", "0", "GEX_EMU_QUEUE is 0; it must be from 1 to 64"},
       {"GEX_EMU_QUEUE", "65", "GEX_EMU_QUEUE is 65; it must be from 1 to 64"},
+      {"GEX_EMU", "latency=1", "GEX_EMU: latency=1: expected a time such as 1.5us"},
       {"GEX_EXIT_TIMEOUT", "soon", "GEX_EXIT_TIMEOUT='soon' is not understood"},
       {"GEX_SEGMENT_COMMIT", "perhaps", "GEX_SEGMENT_COMMIT='perhaps' is not understood"},
       {"GEX_CHECK", "2", "GEX_CHECK='2' is not understood"},

@@ -1,28 +1,14 @@
 #include "net/emu/segments.h"
 
 #include <gtest/gtest.h>
-#include <sys/mman.h>
-#include <unistd.h>
 
 #include <cstring>
 
-#include "ranks.h"
+#include "segment_file.h"
 
 namespace gex::net::emu {
 namespace {
 
-constexpr std::size_t part_size = 1 << 16;
-constexpr std::uint64_t part_offset = 4096;
-/// Where the part is mapped for its owner, and the file; of the process's only rank.
-std::byte* own_part = nullptr;
-int own_file = -1;
-
-void exchange_alone(const void* mine, std::size_t bytes, void* all) {
-  std::memcpy(all, mine, bytes);
-}
-SegmentFile segment_file(std::uint32_t) {
-  return {dup(own_file), part_offset, part_size, own_part, 0, 1};
-}
 /// As a process of another neighborhood finds it.
 SegmentFile distant_segment_file(std::uint32_t rank) {
   SegmentFile file = segment_file(rank);
@@ -30,33 +16,8 @@ SegmentFile distant_segment_file(std::uint32_t rank) {
   return file;
 }
 
-class EmuSegments : public testing::Test {
- protected:
-  EmuSegments() : layout(1, 1), network(os::Mapping::anonymous(layout.file_size())) {
-    own_file = memfd_create("segments", MFD_CLOEXEC);
-    EXPECT_EQ(ftruncate(own_file, part_offset + part_size), 0);
-    file = os::Mapping::shared(own_file, part_offset, part_size);
-    own_part = file.data();
-    host = Host{.version = interface_version,
-                .rank = 0,
-                .size = 1,
-                .threaded = 0,
-                .exchange = exchange_alone,
-                .segment_file = segment_file,
-                .fatal = die};
-  }
-  ~EmuSegments() override { close(own_file); }
-
-  static Remote at(const SegmentKey& key, const std::byte* address) {
-    return {0, key, reinterpret_cast<std::uintptr_t>(address)};
-  }
-
-  Layout layout;
-  os::Mapping network;
-  os::Mapping file;
-  Host host{};
-};
-using EmuSegmentsDeathTest = EmuSegments;
+using EmuSegments = WithSegmentFile;
+using EmuSegmentsDeathTest = WithSegmentFile;
 
 TEST_F(EmuSegments, AreFoundByTheirOwnersAddresses) {
   Segments segments(host, layout, network.bytes());
