@@ -20,6 +20,7 @@
 #include "net/emu/ports.h"
 #include "net/emu/segments.h"
 #include "net/emu/transfers.h"
+#include "shm/atomic_operations.h"
 
 namespace gex::net::emu {
 
@@ -35,6 +36,7 @@ struct Settings {
   std::uint32_t usable;
   std::uint32_t timed;
   std::uint32_t native;
+  std::uint32_t atomics;
   std::uint32_t transfer_depth;
   Timing timing;
 };
@@ -48,7 +50,8 @@ struct Attached {
         network(host, layout, mapping.bytes(), settings.seed, ports_of(settings)),
         segments(host, layout, mapping.bytes()),
         transfers(host, segments, ports_of(settings), settings.seed, settings.transfer_depth),
-        timed(settings.timed != 0) {}
+        timed(settings.timed != 0),
+        atomics(settings.atomics != 0) {}
 
   Ports* ports_of(const Settings& settings) noexcept {
     return settings.timed != 0 ? &ports : nullptr;
@@ -62,6 +65,7 @@ struct Attached {
   Segments segments;
   Transfers transfers;
   bool timed;
+  bool atomics;
 };
 
 /// Owned by `attach` and `detach`, not by a static destructor: a rank polls until its very end.
@@ -120,6 +124,7 @@ Settings configured(const Host& host) {
   const Model model = configured_model(host);
   settings.timed = model.has_time() ? 1 : 0;
   settings.native = model.native ? 1 : 0;
+  settings.atomics = model.native && model.atomics ? 1 : 0;
   settings.transfer_depth = model.depth;
   settings.timing = timing_of(model, static_cast<double>(ns_to_ticks(1'000'000'000)));
   return settings;
@@ -212,6 +217,16 @@ SendResult get(const Remote* remote, void* local, std::size_t size, void* done) 
   return attached->transfers.get(*remote, local, size, done, attached->now());
 }
 
+std::uint32_t atomic_operations(std::uint32_t data_type) {
+  return attached->atomics ? shm::operations_of(data_type) : 0;
+}
+
+SendResult atomic(const Remote* remote, std::uint32_t data_type, std::uint32_t operation,
+                  const void* operand1, const void* operand2, void* result, void* done) {
+  return attached->transfers.atomic(*remote, data_type, operation, operand1, operand2, result, done,
+                                    attached->now());
+}
+
 void describe_choices(const Host* host,
                       void (*fact)(void* context, const char* name, const char* text),
                       void* context) {
@@ -235,6 +250,8 @@ constexpr Conduit table{
     .deregister_segment = deregister_segment,
     .put = put,
     .get = get,
+    .atomic_operations = atomic_operations,
+    .atomic = atomic,
     .describe = describe_choices,
 };
 

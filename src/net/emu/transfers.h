@@ -10,6 +10,8 @@
 //
 // `now` is the caller's reading of the clock, 0 without a model. Any thread.
 
+#include <gasnet_fwd.h>
+
 #include <atomic>
 #include <cstddef>
 #include <cstdint>
@@ -35,6 +37,9 @@ class Transfers {
   SendResult put(const Remote& remote, const void* local, std::size_t size, void* done,
                  void* local_done, Tick now);
   SendResult get(const Remote& remote, void* local, std::size_t size, void* done, Tick now);
+  /// As Conduit::atomic. The processor's own operations, on memory that it shares with the peer.
+  SendResult atomic(const Remote& remote, gex_DT_t type, gex_OP_t operation, const void* operand1,
+                    const void* operand2, void* result, void* done, Tick now);
 
   /// Whether a poll has anything to do.
   bool any() const noexcept { return under_way_.load(std::memory_order_relaxed) != 0; }
@@ -56,12 +61,22 @@ class Transfers {
     std::uint32_t look = 0;
   };
 
+  /// What an atomic operation is; `operation` 0: the transfer is none.
+  struct Atomic {
+    gex_DT_t type;
+    gex_OP_t operation;
+    std::uint64_t operand1;
+    std::uint64_t operand2;
+  };
+
   struct Transfer {
     std::uint32_t peer;
-    std::byte* to;
-    const std::byte* from;
+    std::byte* to;          ///< of an atomic operation: its target
+    const std::byte* from;  ///< not of an atomic operation
     std::size_t size;
-    std::unique_ptr<std::byte[]> copy;  ///< of a source that is told to be reusable
+    Atomic atomic;
+    void* result;                       ///< of an atomic operation that fetches
+    std::unique_ptr<std::byte[]> kept;  ///< copy of a source that is told to be reusable
     void* done;
     void* local_done;  ///< null once told
     bool moved;
@@ -75,6 +90,8 @@ class Transfers {
   /// Notes an operation; false if there are as many as there can be. The lock is held.
   bool has_room(std::uint32_t peer) const noexcept { return to_peer_[peer] < depth_; }
   void begin(Transfer&& transfer);
+  static Transfer copy(std::uint32_t peer, std::byte* to, const std::byte* from, std::size_t size,
+                       void* done) noexcept;
   static void move(Transfer& transfer) noexcept;
   /// Makes what progress there is; true when it is complete.
   bool advance(Transfer& transfer, Tick now, std::size_t& told);

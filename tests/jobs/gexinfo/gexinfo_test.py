@@ -105,7 +105,7 @@ class Text(Case):
             r"  active messages +native +native.*",
             r"  put +native +native.*",
             r"  get +native +native.*",
-            r"  atomics +native +reference.*",
+            r"  atomics +native +native.*",
             r"  registered memory +absent +native.*",
             r"  device memory +absent +absent.*",
             r"  barrier +native +reference.*",

@@ -73,8 +73,16 @@ TEST(Environment, ChoicesAreToldWhenAskedFor) {
                             .variable("GEX_CONDUIT", "emu")
                             .variable("GASNET_SUPERNODE_MAXSIZE", "1")
                             .run();
-  EXPECT_EQ(lines_with(apart.error, "the processor's atomics for 1 of 2 members"), 1)
+  EXPECT_EQ(lines_with(apart.error, "the atomics of network emu for all 2 members"), 1)
       << apart.error;
+  const Outcome by_processor = job(2, {"atomic_domain"})
+                                   .variable("GEX_VERBOSE", "1")
+                                   .variable("GEX_CONDUIT", "emu")
+                                   .variable("GEX_EMU", "atomics=0")
+                                   .variable("GASNET_SUPERNODE_MAXSIZE", "1")
+                                   .run();
+  EXPECT_EQ(lines_with(by_processor.error, "the processor's atomics for 1 of 2 members"), 1)
+      << by_processor.error;
   expect_success(job(2, {"atomic_domain"}).run(), "domain", 2);
 }
 

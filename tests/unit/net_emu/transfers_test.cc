@@ -157,5 +157,49 @@ TEST_F(EmuSeededTransfers, AreCarriedOutAtTheEndOfTheNetwork) {
   for (std::size_t i = 0; i < 20; ++i) EXPECT_TRUE(is_written("the end", i * 8)) << i;
 }
 
+TEST_F(EmuTransfers, OperateAtomically) {
+  Transfers transfers(host, segments, nullptr, 0, 1);
+  const std::int32_t start = -5;
+  std::memcpy(own_part + 8, &start, sizeof start);
+  const std::int32_t operand = 7;
+  const std::int32_t nothing = 0;
+  std::int32_t result[2] = {0, 99};
+  EXPECT_EQ(
+      transfers.atomic(here(8), GEX_DT_I32, GEX_OP_FADD, &operand, &nothing, result, &done, 0),
+      sent);
+  EXPECT_EQ(result[0], -5);
+  EXPECT_EQ(result[1], 99);
+  EXPECT_EQ(
+      transfers.atomic(here(8), GEX_DT_I32, GEX_OP_MULT, &operand, &nothing, nullptr, &done, 0),
+      sent);
+  std::int32_t found;
+  std::memcpy(&found, own_part + 8, sizeof found);
+  EXPECT_EQ(found, 14);
+  EXPECT_EQ(told.size(), 2u);
+}
+
+TEST_F(EmuSeededTransfers, OperateLateOnOperandsThatWereReadAtOnce) {
+  bool late = false;
+  for (std::uint64_t seed = 1; seed < 20; ++seed) {
+    Transfers transfers(host, segments, nullptr, seed, 1);
+    std::memset(own_part, 0, 8);
+    double operand = 1.5;
+    const double nothing = 0;
+    double result = -1;
+    ASSERT_EQ(
+        transfers.atomic(here(), GEX_DT_DBL, GEX_OP_FADD, &operand, &nothing, &result, &done, 0),
+        sent);
+    operand = 8;
+    double found;
+    std::memcpy(&found, own_part, sizeof found);
+    late |= found == 0;
+    while (transfers.any()) transfers.poll(0);
+    std::memcpy(&found, own_part, sizeof found);
+    EXPECT_EQ(found, 1.5);
+    EXPECT_EQ(result, 0);
+  }
+  EXPECT_TRUE(late);
+}
+
 }  // namespace
 }  // namespace gex::net::emu
