@@ -57,7 +57,8 @@ int gex_put_blocking_(gex_TM_t tm, gex_Rank_t rank, void* dest, const void* src,
 int gex_put_nbi_(gex_TM_t tm, gex_Rank_t rank, void* dest, const void* src, size_t nbytes,
                  gex_Event_t* lc_opt, gex_Flags_t flags) {
   check_completion(Call::put_nbi, lc_opt, true);
-  return gex::rma::put_implicit(begin(Call::put_nbi, tm, rank, src, dest, nbytes, flags), flags);
+  return gex::rma::put_implicit(begin(Call::put_nbi, tm, rank, src, dest, nbytes, flags), lc_opt,
+                                flags);
 }
 
 gex_Event_t gex_put_nb_(gex_TM_t tm, gex_Rank_t rank, void* dest, const void* src, size_t nbytes,
@@ -105,7 +106,8 @@ int gex_put_value_nbi_(gex_TM_t tm, gex_Rank_t rank, void* dest, gex_RMA_Value_t
   const Call call = Call::put_value_nbi;
   gex::require_value_size(nbytes, name_of(call));
   const void* bytes = gex_value_bytes_(&value, nbytes);
-  return gex::rma::put_implicit(begin(call, tm, rank, bytes, dest, nbytes, flags), flags);
+  return gex::rma::put_implicit(begin(call, tm, rank, bytes, dest, nbytes, flags), GEX_EVENT_NOW,
+                                flags);
 }
 
 gex_Event_t gex_put_value_nb_(gex_TM_t tm, gex_Rank_t rank, void* dest, gex_RMA_Value_t value,

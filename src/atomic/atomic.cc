@@ -1,5 +1,6 @@
 #include "atomic/atomic.h"
 
+#include "atomic/native.h"
 #include "atomic/operations.h"
 #include "atomic/remote.h"
 #include "core/event.h"
@@ -14,14 +15,21 @@ void operate_here(const Operation& operation, gex_Flags_t flags) noexcept {
   if (fetches(operation.opcode)) gex_ad_write_(operation.type, operation.target.local, old);
 }
 
-bool is_immediate(gex_Flags_t flags) noexcept {
-  return (flags & GEX_FLAG_IMMEDIATE) != 0;
+bool is_here(const Operation& operation) noexcept {
+  return operation.target.mapped != nullptr && !operation.by_network;
+}
+
+/// Has somebody else carry the operation out, as `ask_owner` and `ask_network` say.
+int ask(const Operation& operation, CompletionTarget done, gex_Flags_t flags) noexcept {
+  const bool immediate = (flags & GEX_FLAG_IMMEDIATE) != 0;
+  return operation.by_network ? ask_network(operation, done, immediate)
+                              : ask_owner(operation, done, immediate);
 }
 
 }  // namespace
 
 gex_Event_t operate_explicit(const Operation& operation, gex_Flags_t flags) noexcept {
-  if (operation.target.mapped != nullptr) {
+  if (is_here(operation)) {
     operate_here(operation, flags);
     return GEX_EVENT_INVALID;
   }
@@ -29,7 +37,7 @@ gex_Event_t operate_explicit(const Operation& operation, gex_Flags_t flags) noex
   ThreadRecord& thread = this_thread();
   Event& event = allocate_event(thread);
   event.counters.initiated[category] = 1;
-  if (ask_owner(operation, &event.counters.completed[category], is_immediate(flags)) != 0) {
+  if (ask(operation, &event.counters.completed[category], flags) != 0) {
     free_event(thread, event);
     return GEX_EVENT_NO_OP;
   }
@@ -37,13 +45,13 @@ gex_Event_t operate_explicit(const Operation& operation, gex_Flags_t flags) noex
 }
 
 int operate_implicit(const Operation& operation, gex_Flags_t flags) noexcept {
-  if (operation.target.mapped != nullptr) {
+  if (is_here(operation)) {
     operate_here(operation, flags);
     return 0;
   }
   const unsigned category = category_of(operation.opcode);
   Counters& counters = this_thread().implicit_counters();
-  if (ask_owner(operation, &counters.completed[category], is_immediate(flags)) != 0) return 1;
+  if (ask(operation, &counters.completed[category], flags) != 0) return 1;
   ++counters.initiated[category];
   return 0;
 }

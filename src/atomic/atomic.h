@@ -2,9 +2,12 @@
 // Atomic operations, out of line: for targets whose memory is not mapped, for opcodes and flags
 // that the inline form leaves to a call, and for checked mode.
 //
-// A mapped target is operated on here. Any other is operated on by its owner, which a message asks
-// (remote.h). Both execute the processor's own atomic instructions, the same text (operations.h),
-// so a word that some ranks reach directly and others by messages is atomic for all of them.
+// A domain is for the processors or for the network. In one for the processors, a mapped target is
+// operated on here, and any other by its owner, which a message asks (remote.h). Both execute the
+// processor's own atomic instructions, the same text (operations.h), so a word that some ranks
+// reach directly and others by messages is atomic for all of them. In one for the network, that
+// carries out every operation on a segment it has a key for (native.h), wherever it is mapped;
+// segments without one have none on any rank, and are left to the processors.
 
 #include <gasnetex.h>
 
@@ -20,6 +23,7 @@ struct Operation {
   gex_OP_t opcode;
   std::uint64_t operand1;
   std::uint64_t operand2;
+  bool by_network;
   rma::Transfer target;  ///< its local side is the result, of operations that fetch
 };
 

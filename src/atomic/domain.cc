@@ -1,8 +1,10 @@
 #include "atomic/domain.h"
 
+#include <algorithm>
 #include <cstring>
 #include <span>
 
+#include "atomic/native.h"
 #include "base/error.h"
 #include "base/immortal.h"
 #include "team/exchange.h"
@@ -29,8 +31,26 @@ void require_same(const char* what, std::uint32_t mine, std::uint32_t theirs, ge
           rank);
 }
 
+bool is_one_neighborhood(const Team& team) {
+  for (gex_Rank_t rank = 0; rank < team.size; ++rank)
+    if (!process().neighborhood.contains(team.jobrank_of(rank))) return false;
+  return true;
+}
+
+/// Who is to carry the operations out: see domain.h.
+bool is_best_by_network(const Team& team, const Arguments& arguments) {
+  return (arguments.flags & (GEX_FLAG_AD_FAVOR_MY_RANK | GEX_FLAG_AD_FAVOR_MY_NBRHD)) == 0 &&
+         !is_one_neighborhood(team) && network_has(arguments.type, arguments.operations);
+}
+
 /// Who is reached how: see atomic.h.
-void tell_ways(const Team& team, const Arguments& arguments) {
+void tell_ways(const Team& team, const Arguments& arguments, bool by_network) {
+  if (by_network) {
+    inform(
+        "gex_AD_Create: type 0x%x, operations 0x%x: the atomics of network %s for all %u members",
+        arguments.type, arguments.operations, process().conduit_name.c_str(), team.size);
+    return;
+  }
   gex_Rank_t mapped = 0;
   for (gex_Rank_t rank = 0; rank < team.size; ++rank)
     mapped += team.segment_of(rank).mapped != nullptr ? 1 : 0;
@@ -42,10 +62,17 @@ void tell_ways(const Team& team, const Arguments& arguments) {
 
 }  // namespace
 
-Domain::Domain(Team& over, gex_DT_t type, gex_OP_t operation_set, gex_Flags_t creation_flags)
+Domain::Domain(Team& over, gex_DT_t type, gex_OP_t operation_set, gex_Flags_t creation_flags,
+               bool for_network)
     : gex_DomainPrefix_{} {
-  displacement[0] = over.displacements();
-  displacement[1] = over.displacements_by_jobrank();
+  if (for_network) {
+    not_mapped_.assign(std::max(over.size, gex_proc_.jobsize), GEX_NOT_MAPPED_);
+    displacement[0] = not_mapped_.data();
+    displacement[1] = not_mapped_.data();
+  } else {
+    displacement[0] = over.displacements();
+    displacement[1] = over.displacements_by_jobrank();
+  }
   team = over.handle();
   data_type = type;
   operations = operation_set;
@@ -69,8 +96,9 @@ gex_AD_t create(Team& team, gex_DT_t type, gex_OP_t operations, gex_Flags_t flag
     require_same("the operations", operations, theirs.operations, rank);
     require_same("the flags", flags, theirs.flags, rank);
   }
-  if (team.rank == 0) tell_ways(team, mine);
-  return (new Domain(team, type, operations, flags))->handle();
+  const bool by_network = is_best_by_network(team, mine);
+  if (team.rank == 0) tell_ways(team, mine, by_network);
+  return (new Domain(team, type, operations, flags, by_network))->handle();
 }
 
 Domain& require_domain(gex_AD_t ad, const char* call) noexcept {

@@ -1,11 +1,16 @@
 #pragma once
 // Atomic domains: a team, a data type and a set of operations.
 //
-// A domain has nothing but what it was made with: the way to a target (atomic.h) depends on where
-// the target's segment is mapped and on nothing else, so every domain takes the same ways, and a
-// message about one need not name it.
+// What carries a domain's operations out is chosen when it is made, for all of them and by all
+// members alike: the network if it has every one on the type, the team reaches beyond one
+// neighborhood, and the flags do not ask for fast operations near by; else the processors. The two
+// are not coherent. Beyond that a domain has nothing but what it was made with, so a message about
+// one need not name it.
 
 #include <gasnet_ratomic.h>
+
+#include <cstdint>
+#include <vector>
 
 #include "core/live_objects.h"
 #include "core/team.h"
@@ -14,10 +19,17 @@ namespace gex::atomic {
 
 class Domain : public gex_DomainPrefix_, public TaggedHandle<Domain, gex_DomainPrefix_, gex_AD_t> {
  public:
-  Domain(Team& over, gex_DT_t type, gex_OP_t operation_set, gex_Flags_t creation_flags);
+  Domain(Team& over, gex_DT_t type, gex_OP_t operation_set, gex_Flags_t creation_flags,
+         bool for_network);
   ~Domain();
   Domain(const Domain&) = delete;
   Domain& operator=(const Domain&) = delete;
+
+  bool is_for_network() const noexcept { return !not_mapped_.empty(); }
+
+ private:
+  /// The displacements that inline code sees where it must leave every operation to the network.
+  std::vector<std::intptr_t> not_mapped_;
 };
 
 /// Collective over the team; ends the job if its members differ about the arguments, which the

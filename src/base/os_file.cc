@@ -1,7 +1,9 @@
 #include "base/os_file.h"
 
 #include <fcntl.h>
+#include <sys/stat.h>
 #include <unistd.h>
+
 #include <cerrno>
 
 namespace gex::os {
@@ -17,6 +19,11 @@ void FileDescriptor::reset(int descriptor) noexcept {
 
 FileDescriptor FileDescriptor::duplicate() const noexcept {
   return FileDescriptor(::fcntl(descriptor_, F_DUPFD_CLOEXEC, 0));
+}
+
+std::uint64_t file_size(int descriptor) noexcept {
+  struct stat status {};
+  return fstat(descriptor, &status) == 0 ? static_cast<std::uint64_t>(status.st_size) : 0;
 }
 
 }  // namespace gex::os

@@ -1,6 +1,7 @@
 #pragma once
 // Ownership of a file descriptor.
 
+#include <cstdint>
 #include <utility>
 
 namespace gex::os {
@@ -34,5 +35,8 @@ class FileDescriptor {
  private:
   int descriptor_ = -1;
 };
+
+/// Bytes of an open file; 0 if the system does not tell.
+std::uint64_t file_size(int descriptor) noexcept;
 
 }  // namespace gex::os

@@ -411,7 +411,8 @@ void Guardian::take_share(std::uint32_t rank, Received& frame) {
   answer.first = group->first;
   answer.count = group->count;
   for (std::uint32_t i = 0; i < group->count; ++i) {
-    ranks_[group->first + i].channel.queue(answer, i == 0 ? nullptr : group->descriptor);
+    ranks_[group->first + i].channel.queue(
+        answer, group->first + i == group->owner ? nullptr : group->descriptor);
     flush(group->first + i);
   }
 }

@@ -263,16 +263,18 @@ void Job::barrier() {
   exchange({}, {});
 }
 
-int Job::share_descriptor(int descriptor, std::uint32_t first, std::uint32_t count) {
+int Job::share_descriptor(int descriptor, std::uint32_t first, std::uint32_t count,
+                          std::uint32_t owner) {
   RankState& self = state();
   if (self.origin == Origin::singleton) return descriptor;
   FrameHeader header;
   header.kind = FrameKind::share;
   header.first = first;
   header.count = count;
+  header.owner = owner;
   send(self, header, {}, descriptor);
   Received answer = receive(self, FrameKind::shared);
-  if (self.rank == first) return descriptor;
+  if (self.rank == owner) return descriptor;
   if (!answer.descriptor) fatal("the job's guardian shared no descriptor");
   return answer.descriptor.release();
 }

@@ -62,9 +62,15 @@ class Job {
   void barrier();
 
   /// Collective over the ranks [first, first + count) of one host, which all pass the same values.
-  /// The rank `first` passes an open descriptor and gets it back; every other rank passes -1 and
-  /// gets its own descriptor (close-on-exec) for the same open file. The caller owns it.
-  int share_descriptor(int descriptor, std::uint32_t first, std::uint32_t count);
+  /// The rank `owner` among them passes an open descriptor and gets it back; every other rank
+  /// passes -1 and gets its own descriptor (close-on-exec) for the same open file. The caller owns
+  /// it.
+  int share_descriptor(int descriptor, std::uint32_t first, std::uint32_t count,
+                       std::uint32_t owner);
+  /// The same, given by the first of them.
+  int share_descriptor(int descriptor, std::uint32_t first, std::uint32_t count) {
+    return share_descriptor(descriptor, first, count, first);
+  }
 
   /// gasnet_exit: ends the whole job with `code`. The first code of the job wins. Flushes this
   /// process's streams under a watchdog. Async-signal-safe up to that flush, takes no lock of

@@ -22,13 +22,13 @@
 
 namespace gex::boot {
 
-inline constexpr std::uint32_t protocol_version = 1;
+inline constexpr std::uint32_t protocol_version = 2;
 
 enum class FrameKind : std::uint32_t {
   // From a rank.
   hello = 1,    ///< the process has joined
   gather,       ///< a piece of this rank's contribution to an exchange
-  share,        ///< takes part in share_descriptor over [first, first + count)
+  share,        ///< takes part in share_descriptor over [first, first + count), which `owner` gives
   leave,        ///< exit(0) or return from main: waits for farewell
   end,          ///< gasnet_exit, or exit with a status other than 0
   exec_failed,  ///< the program could not be executed; `code` is errno
@@ -48,7 +48,7 @@ struct FrameHeader {
   std::uint32_t first = 0;     ///< share
   std::uint32_t count = 0;     ///< share
   std::int32_t code = 0;       ///< leave, end, exec_failed
-  std::uint32_t reserved = 0;
+  std::uint32_t owner = 0;     ///< share
 };
 static_assert(sizeof(FrameHeader) == 40);
 

@@ -68,21 +68,23 @@ Fault Sharing::add(std::uint32_t rank, const FrameHeader& header, os::FileDescri
                    std::optional<Group>& complete) {
   const std::uint32_t first = header.first;
   const std::uint32_t count = header.count;
+  const std::uint32_t owner = header.owner;
   if (count == 0 || first >= ranks_ || count > ranks_ - first || rank < first ||
-      rank - first >= count) {
+      rank - first >= count || owner < first || owner - first >= count) {
     return "shares a descriptor among ranks " + std::to_string(first) + " and the " +
-           std::to_string(count) + " from there, which it is not one of";
+           std::to_string(count) + " from there, which it or the giver is not one of";
   }
-  if (static_cast<bool>(descriptor) != (rank == first)) {
-    return rank == first
+  if (static_cast<bool>(descriptor) != (rank == owner)) {
+    return rank == owner
                ? "was to share a descriptor and gave none"
-               : "shares a descriptor that rank " + std::to_string(first) + " was to give";
+               : "shares a descriptor that rank " + std::to_string(owner) + " was to give";
   }
-  const auto [at, made] = groups_.try_emplace({first, count});
+  const auto [at, made] = groups_.try_emplace({first, count, owner});
   Group& group = at->second;
   if (made) {
     group.first = first;
     group.count = count;
+    group.owner = owner;
     group.arrived.resize(count);
     group.missing = count;
   }

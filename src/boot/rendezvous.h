@@ -10,6 +10,7 @@
 #include <optional>
 #include <span>
 #include <string>
+#include <tuple>
 #include <utility>
 #include <vector>
 
@@ -57,16 +58,17 @@ class Gather {
   std::size_t finished_ = 0;
 };
 
-/// Descriptors on their way from one rank to a range of ranks that asks for it.
+/// Descriptors on their way from one rank to a range of ranks, its own, that asks for it.
 class Sharing {
  public:
   explicit Sharing(std::uint32_t ranks) : ranks_(ranks) {}
 
-  /// A complete group: everybody in [first, first + count) is to be answered, all but `first` with
+  /// A complete group: everybody in [first, first + count) is to be answered, all but `owner` with
   /// a copy of the descriptor.
   struct Group {
     std::uint32_t first = 0;
     std::uint32_t count = 0;
+    std::uint32_t owner = 0;
     SharedDescriptor descriptor;
     std::vector<bool> arrived;
     std::uint32_t missing = 0;
@@ -90,7 +92,8 @@ class Sharing {
 
  private:
   std::uint32_t ranks_;
-  std::map<std::pair<std::uint32_t, std::uint32_t>, Group> groups_;
+  /// By first rank, number of ranks and owner.
+  std::map<std::tuple<std::uint32_t, std::uint32_t, std::uint32_t>, Group> groups_;
 };
 
 }  // namespace gex::boot

@@ -9,6 +9,7 @@
 #include <string>
 
 #include "base/os_memory.h"
+#include "net/conduit.h"
 #include "shm/message.h"
 
 namespace gex {
@@ -36,6 +37,9 @@ struct _gex_Segment {
   bool shared = false;         ///< in this process's part of the neighborhood's memory
   gex::os::Mapping pages;      ///< memory of the library's that is not shared
   std::uint32_t bindings = 0;  ///< endpoints it is bound to
+  /// What the network was asked (core/segment.h).
+  enum class Registration : unsigned char { none, refused, done } registration{};
+  gex::net::SegmentKey key{};  ///< once that is done
 
   bool contains(const void* start, std::size_t bytes) const noexcept {
     const auto offset = static_cast<std::uintptr_t>(static_cast<const std::byte*>(start) - address);

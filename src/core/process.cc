@@ -12,6 +12,7 @@
 #include "base/env.h"
 #include "base/error.h"
 #include "base/os_cpu.h"
+#include "base/os_file.h"
 #include "base/spin.h"
 #include "core/client_notes.h"
 #include "core/progress.h"
@@ -49,6 +50,26 @@ void host_exchange(const void* mine, std::size_t bytes, void* all) {
 }
 int host_share_descriptor(int descriptor, std::uint32_t first, std::uint32_t count) {
   return process().job->share_descriptor(descriptor, first, count);
+}
+net::SegmentFile host_segment_file(std::uint32_t rank) {
+  const Process& self = process();
+  const shm::Neighborhood& own = self.neighborhood;
+  const shm::RankRange& host_ranks = own_host();
+  const shm::RankRange& ranks = self.placement.neighborhood_of(rank);
+  os::FileDescriptor given;
+  if (self.job->rank() == ranks.first) {
+    given = own.duplicate_file();
+    if (!given) fatal_system("a second descriptor of the neighborhood's shared memory", errno);
+  }
+  net::SegmentFile file{};
+  file.descriptor =
+      self.job->share_descriptor(given.release(), host_ranks.first, host_ranks.size, ranks.first);
+  file.offset = shm::Neighborhood::control_layout(ranks.size).control_bytes;
+  file.size = os::file_size(file.descriptor) - file.offset;
+  file.address = own.contains(rank) ? own.segments_of(0) : nullptr;
+  file.first = ranks.first;
+  file.count = ranks.size;
+  return file;
 }
 std::uint32_t host_of(std::uint32_t rank) {
   return process().job->host_of(rank);
@@ -113,25 +134,18 @@ void attach_conduit(void (*deliver)(std::uint32_t, net::Channel, const void*, st
           self.neighborhood.size_reason().c_str());
     return;
   }
-  host = {net::interface_version,
-          job.rank(),
-          job.size(),
-          self.threaded ? 1U : 0U,
-          host_exchange,
-          host_share_descriptor,
-          host_of,
-          host_env_integer,
-          host_env_text,
-          draw_cookie(job),
-          deliver,
-          host_complete,
-          host_fatal,
-          host_warn};
+  host = {net::interface_version,  job.rank(),       job.size(),
+          self.threaded ? 1U : 0U, host_exchange,    host_share_descriptor,
+          host_segment_file,       host_of,          host_env_integer,
+          host_env_text,           draw_cookie(job), deliver,
+          host_complete,           host_fatal,       host_warn};
   if (self.conduit->attach(&host, &self.network) != 0)
     fatal("conduit %s cannot be used here", self.conduit->name);
   if (self.network.max_message < 1024 || self.network.reply_depth < 1)
     fatal("conduit %s: messages of %zu bytes and %u replies a peer are below the minimum",
           self.conduit->name, self.network.max_message, self.network.reply_depth);
+  if (self.conduit->put != nullptr && self.network.max_transfer < 1)
+    fatal("conduit %s: it has put and get, but of no bytes", self.conduit->name);
 }
 
 shm::Placement place_ranks(const boot::Job& job) {

@@ -38,4 +38,11 @@ void publish_segment(unsigned endpoint_address, gex_Rank_t jobrank,
   table_for_writing(endpoint_address)[jobrank] = segment;
 }
 
+void publish_key(unsigned endpoint_address, gex_Rank_t jobrank,
+                 const net::SegmentKey& key) noexcept {
+  PublishedSegment& segment = table_for_writing(endpoint_address)[jobrank];
+  segment.key = key;
+  segment.has_key = true;
+}
+
 }  // namespace gex

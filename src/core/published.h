@@ -10,12 +10,16 @@
 #include <cstddef>
 #include <cstdint>
 
+#include "net/conduit.h"
+
 namespace gex {
 
 struct PublishedSegment {
   std::uintptr_t owner_address = 0;
   std::uintptr_t size = 0;      ///< 0: none
   std::byte* mapped = nullptr;  ///< where this process has it mapped, or null
+  net::SegmentKey key{};        ///< the network's name of it
+  bool has_key = false;         ///< the network reaches it by one-sided operations
 
   std::intptr_t displacement() const noexcept {
     return mapped == nullptr ? GEX_NOT_MAPPED_
@@ -35,6 +39,10 @@ const PublishedSegment& published_segment(unsigned endpoint_address, gex_Rank_t 
 /// Records a publication; the displacement arrays are rewritten by `refresh_displacements`.
 void publish_segment(unsigned endpoint_address, gex_Rank_t jobrank,
                      const PublishedSegment& segment) noexcept;
+
+/// Adds what the network calls a segment that was published before. Nobody uses that yet.
+void publish_key(unsigned endpoint_address, gex_Rank_t jobrank,
+                 const net::SegmentKey& key) noexcept;
 
 /// Rewrites the displacement array of every team. In checked mode nobody reads them.
 void refresh_displacements() noexcept;

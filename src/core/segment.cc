@@ -65,6 +65,8 @@ void require_live_segment(gex_Segment_t segment, const char* call) noexcept {
 void destroy_segment(gex_Segment_t segment) {
   live_segments().remove(*segment);
   const std::lock_guard lock(segments_change);
+  if (segment->registration == _gex_Segment::Registration::done)
+    process().conduit->deregister_segment(&segment->key);
   if (segment->shared) process().neighborhood.give_segment_back(segment->address);
   delete segment;
 }
@@ -77,17 +79,34 @@ void bind_segment(gex_EP_t endpoint, gex_Segment_t segment) {
     endpoint->segment = segment;
     if (segment != nullptr) {
       ++segment->bindings;
-      own = {reinterpret_cast<std::uintptr_t>(segment->address), segment->size, segment->address};
+      own.owner_address = reinterpret_cast<std::uintptr_t>(segment->address);
+      own.size = segment->size;
+      own.mapped = segment->address;
     }
   }
   publish_segment(endpoint->address(), gex_proc_.jobrank, own);
   refresh_displacements();
 }
 
+bool give_to_network(_gex_Segment& segment) {
+  using Registration = _gex_Segment::Registration;
+  const net::Conduit* conduit = process().conduit;
+  if (conduit == nullptr || conduit->register_segment == nullptr) return false;
+  const std::lock_guard lock(segments_change);
+  if (segment.registration == Registration::none)
+    segment.registration =
+        conduit->register_segment(segment.address, segment.size, &segment.key) == 0
+            ? Registration::done
+            : Registration::refused;
+  return segment.registration == Registration::done;
+}
+
 PublishedSegment locate_segment(gex_Rank_t jobrank, std::uintptr_t owner_address,
                                 std::uintptr_t bytes, std::uint64_t offset) noexcept {
   const shm::Neighborhood& neighborhood = process().neighborhood;
-  PublishedSegment segment{owner_address, bytes, nullptr};
+  PublishedSegment segment;
+  segment.owner_address = owner_address;
+  segment.size = bytes;
   if (jobrank == gex_proc_.jobrank)
     segment.mapped = reinterpret_cast<std::byte*>(owner_address);
   else if (offset != not_shared && neighborhood.contains(jobrank))

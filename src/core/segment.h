@@ -34,6 +34,10 @@ void destroy_segment(gex_Segment_t segment);
 /// it. This process knows at once; others when it is published.
 void bind_segment(gex_EP_t endpoint, gex_Segment_t segment);
 
+/// Lets the network's one-sided operations reach the segment, if it has any and takes this memory;
+/// asked once, when the segment is first published. Returns whether it has a key. Any thread.
+bool give_to_network(_gex_Segment& segment);
+
 /// How a segment that was bound by another process is reached here. `offset`: of its memory in its
 /// owner's part of shared memory, or `not_shared`.
 inline constexpr std::uint64_t not_shared = ~std::uint64_t{0};

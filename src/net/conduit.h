@@ -51,6 +51,18 @@ struct Remote {
   uint64_t address;  ///< in the peer's own address space
 };
 
+/// Where the segments lie that libgex allocates for the ranks of a neighborhood: a part of a memory
+/// file.
+struct SegmentFile {
+  int descriptor;  ///< the caller's to close
+  uint64_t offset;
+  uint64_t size;
+  void*
+      address;  ///< where this process has that part mapped, if it is of the neighborhood, or null
+  uint32_t first;  ///< the neighborhood's ranks
+  uint32_t count;
+};
+
 /// What libgex offers a conduit. Valid from `attach` to the return of `detach`.
 struct Host {
   uint32_t version;
@@ -65,6 +77,9 @@ struct Host {
   /// and gets it back, the others pass -1 and get a descriptor for the same open file; each closes
   /// its own. Only inside `attach`.
   int (*share_descriptor)(int descriptor, uint32_t first, uint32_t count) = nullptr;
+  /// Collective over the ranks of one host, for a network between them: the file with the segments
+  /// of `rank`, which is one of theirs. Only inside `attach`. Null where there are no such files.
+  SegmentFile (*segment_file)(uint32_t rank) = nullptr;
   /// Index of the host a rank runs on.
   uint32_t (*host_of)(uint32_t rank) = nullptr;
   /// Integer value of an environment variable of libgex's table (its default when unset).
@@ -140,10 +155,10 @@ struct Conduit {
   int (*register_segment)(void* address, size_t size, SegmentKey* key) = nullptr;
   void (*deregister_segment)(const SegmentKey* key) = nullptr;
 
-  /// Writes 1 to `Limits::max_transfer` bytes. `done` is completed when a later operation of
-  /// anybody finds them at the peer; `local_done`, if it is not null, when the source may be
-  /// reused, which is not after that and may be inside the call. With `local_done` null the source
-  /// stays as it is until `done`.
+  /// `put` and `get`: both or neither. Writes 1 to `Limits::max_transfer` bytes. `done` is
+  /// completed when a later operation of anybody finds them at the peer; `local_done`, if it is not
+  /// null, when the source may be reused, which is not after that and may be inside the call. With
+  /// `local_done` null the source stays as it is until `done`.
   SendResult (*put)(const Remote* remote, const void* local, size_t size, void* done,
                     void* local_done) = nullptr;
   /// Reads as many; `done` is completed when they are in `local`.

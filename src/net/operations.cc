@@ -16,18 +16,26 @@ Means absent(const Conduit&) noexcept {
 Means by_buffer(const Conduit& conduit) noexcept {
   return conduit.buffer != nullptr ? Means::native : Means::reference;
 }
+Means by_put(const Conduit& conduit) noexcept {
+  return conduit.put != nullptr ? Means::native : Means::reference;
+}
+Means by_atomic(const Conduit& conduit) noexcept {
+  return conduit.atomic != nullptr ? Means::native : Means::reference;
+}
+Means by_registration(const Conduit& conduit) noexcept {
+  return conduit.register_segment != nullptr ? Means::native : Means::absent;
+}
 
 constexpr Operation table[] = {
     {"active_messages", "active messages", "every conduit carries them", Means::native, native},
     {"payload_in_place", "payload built in place", "built beside the network, then copied",
      Means::native, by_buffer},
-    {"put", "put", "messages that carry the bytes, and an acknowledgement", Means::native,
-     reference},
-    {"get", "get", "a request message, and replies that carry the bytes", Means::native, reference},
+    {"put", "put", "messages that carry the bytes, and an acknowledgement", Means::native, by_put},
+    {"get", "get", "a request message, and replies that carry the bytes", Means::native, by_put},
     {"atomics", "atomics", "messages to the owner, whose processor performs them", Means::native,
-     reference},
-    {"registered_memory", "registered memory",
-     "messages are copied; shared memory needs no registration", Means::absent, absent},
+     by_atomic},
+    {"registered_memory", "registered memory", "messages are copied; neither needs registration",
+     Means::absent, by_registration},
     {"device_memory", "device memory", "this version of libgex has host memory only", Means::absent,
      absent},
     {"barrier", "barrier", "messages, dissemination", Means::native, reference},

@@ -72,7 +72,12 @@ const Conduit* open(const fs::path& file) {
           conduit->version, interface_version);
   if (conduit->name == nullptr || conduit->description == nullptr || conduit->attach == nullptr ||
       conduit->send == nullptr || conduit->poll == nullptr || conduit->detach == nullptr ||
-      (conduit->buffer == nullptr) != (conduit->release == nullptr))
+      (conduit->buffer == nullptr) != (conduit->release == nullptr) ||
+      (conduit->register_segment == nullptr) != (conduit->deregister_segment == nullptr) ||
+      (conduit->put == nullptr) != (conduit->get == nullptr) ||
+      (conduit->atomic == nullptr) != (conduit->atomic_operations == nullptr) ||
+      ((conduit->put != nullptr || conduit->atomic != nullptr) &&
+       conduit->register_segment == nullptr))
     fatal("%s is no complete conduit: a function that is not optional is missing", file.c_str());
   return conduit;
 }

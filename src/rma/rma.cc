@@ -8,6 +8,7 @@
 #include "core/progress.h"
 #include "core/team.h"
 #include "rma/kept.h"
+#include "rma/native.h"
 #include "rma/reference.h"
 
 namespace gex::rma {
@@ -55,6 +56,31 @@ bool is_immediate(gex_Flags_t flags) noexcept {
   return (flags & GEX_FLAG_IMMEDIATE) != 0;
 }
 
+/// Number of parts, hence of completions, of a transfer that is not empty.
+std::uint32_t parts(const Transfer& transfer) noexcept {
+  return is_native(transfer) ? native_parts_of(transfer) : parts_of(transfer);
+}
+
+/// Injects a put: each part completes `done`, and `local` if that is not null. Non-zero if it was
+/// refused, which only an immediate one is.
+int inject_put(const Transfer& transfer, CompletionTarget done, CompletionTarget local,
+               gex_Flags_t flags) noexcept {
+  if (is_native(transfer)) return native_put(transfer, done, local, is_immediate(flags));
+  if (put_parts(transfer, done, is_immediate(flags)) != 0) return 1;
+  // Messages have taken the payload with them.
+  if (local != nullptr) complete(local, parts_of(transfer));
+  return 0;
+}
+
+int inject_get(const Transfer& transfer, CompletionTarget done, gex_Flags_t flags) noexcept {
+  return is_native(transfer) ? native_get(transfer, done, is_immediate(flags))
+                             : get_parts(transfer, done, is_immediate(flags));
+}
+
+void wait_for(const StdCompletion::Word& word, std::uint32_t count) noexcept {
+  wait_until([&]() noexcept { return StdCompletion::load_acquire(word) == count; });
+}
+
 }  // namespace
 
 Transfer resolve_transfer(gex_TM_t tm, gex_Rank_t rank, const void* local, void* remote,
@@ -77,6 +103,7 @@ Transfer resolve_transfer(gex_TM_t tm, gex_Rank_t rank, const void* local, void*
   transfer.mapped = segment.mapped != nullptr && inside
                         ? segment.mapped + (transfer.remote - segment.owner_address)
                         : nullptr;
+  if (segment.has_key && inside) transfer.key = &segment.key;
   // What lies outside the segment of a process further away, that one judges.
   if (!inside && process().neighborhood.contains(peer.jobrank) && size != 0)
     fatal("%s: %zu bytes at %p are not in the bound segment of rank %u", call, size,
@@ -90,22 +117,29 @@ int put_blocking(const Transfer& transfer, gex_Flags_t flags) noexcept {
     return 0;
   }
   if (transfer.size == 0) return 0;
-  std::atomic<std::uint32_t> done{0};
-  if (put_parts(transfer, &done, is_immediate(flags)) != 0) return 1;
-  const std::uint32_t parts = parts_of(transfer);
-  wait_until([&]() noexcept { return done.load(std::memory_order_acquire) == parts; });
+  StdCompletion::Word done{0};
+  if (inject_put(transfer, &done, nullptr, flags) != 0) return 1;
+  wait_for(done, parts(transfer));
   return 0;
 }
 
-int put_implicit(const Transfer& transfer, gex_Flags_t flags) noexcept {
+int put_implicit(const Transfer& transfer, const gex_Event_t* local_completion,
+                 gex_Flags_t flags) noexcept {
   if (transfer.mapped != nullptr) {
     std::memcpy(transfer.mapped, transfer.local, transfer.size);
     return 0;
   }
   if (transfer.size == 0) return 0;
   Counters& counters = this_thread().implicit_counters();
-  if (put_parts(transfer, &counters.completed[ec_put], is_immediate(flags)) != 0) return 1;
-  counters.initiated[ec_put] += parts_of(transfer);
+  StdCompletion::Word reusable{0};
+  CompletionTarget local = nullptr;
+  if (local_completion == GEX_EVENT_NOW) local = &reusable;
+  if (local_completion == GEX_EVENT_GROUP) local = &counters.completed[ec_lc];
+  if (inject_put(transfer, &counters.completed[ec_put], local, flags) != 0) return 1;
+  const std::uint32_t count = parts(transfer);
+  counters.initiated[ec_put] += count;
+  if (local_completion == GEX_EVENT_GROUP) counters.initiated[ec_lc] += count;
+  if (local_completion == GEX_EVENT_NOW) wait_for(reusable, count);
   return 0;
 }
 
@@ -118,17 +152,21 @@ gex_Event_t put_explicit(const Transfer& transfer, gex_Event_t* local_completion
   }
   ThreadRecord& thread = this_thread();
   Event& event = allocate_event(thread);
-  event.counters.initiated[ec_put] = parts_of(transfer);
-  if (put_parts(transfer, &event.counters.completed[ec_put], is_immediate(flags)) != 0) {
+  StdCompletion::Word reusable{0};
+  CompletionTarget local = nullptr;
+  if (local_completion == GEX_EVENT_NOW) local = &reusable;
+  if (has_variable(local_completion)) local = &event.counters.completed[ec_lc];
+  if (inject_put(transfer, &event.counters.completed[ec_put], local, flags) != 0) {
     free_event(thread, event);
     return GEX_EVENT_NO_OP;
   }
+  const std::uint32_t count = parts(transfer);
+  event.counters.initiated[ec_put] = count;
   if (has_variable(local_completion)) {
-    // Locally complete already; the leaf exists because it was asked for.
-    event.counters.initiated[ec_lc] = 1;
-    complete(&event.counters.completed[ec_lc]);
+    event.counters.initiated[ec_lc] = count;
     *local_completion = query_leaf(handle_of(event), GEX_EC_LC);
   }
+  if (local_completion == GEX_EVENT_NOW) wait_for(reusable, count);
   return handle_of(event);
 }
 
@@ -138,10 +176,9 @@ int get_blocking(const Transfer& transfer, gex_Flags_t flags) noexcept {
     return 0;
   }
   if (transfer.size == 0) return 0;
-  std::atomic<std::uint32_t> done{0};
-  if (get_parts(transfer, &done, is_immediate(flags)) != 0) return 1;
-  const std::uint32_t parts = parts_of(transfer);
-  wait_until([&]() noexcept { return done.load(std::memory_order_acquire) == parts; });
+  StdCompletion::Word done{0};
+  if (inject_get(transfer, &done, flags) != 0) return 1;
+  wait_for(done, parts(transfer));
   return 0;
 }
 
@@ -152,8 +189,8 @@ int get_implicit(const Transfer& transfer, gex_Flags_t flags) noexcept {
   }
   if (transfer.size == 0) return 0;
   Counters& counters = this_thread().implicit_counters();
-  if (get_parts(transfer, &counters.completed[ec_get], is_immediate(flags)) != 0) return 1;
-  counters.initiated[ec_get] += parts_of(transfer);
+  if (inject_get(transfer, &counters.completed[ec_get], flags) != 0) return 1;
+  counters.initiated[ec_get] += parts(transfer);
   return 0;
 }
 
@@ -165,11 +202,11 @@ gex_Event_t get_explicit(const Transfer& transfer, gex_Flags_t flags) noexcept {
   if (transfer.size == 0) return GEX_EVENT_INVALID;
   ThreadRecord& thread = this_thread();
   Event& event = allocate_event(thread);
-  event.counters.initiated[ec_get] = parts_of(transfer);
-  if (get_parts(transfer, &event.counters.completed[ec_get], is_immediate(flags)) != 0) {
+  if (inject_get(transfer, &event.counters.completed[ec_get], flags) != 0) {
     free_event(thread, event);
     return GEX_EVENT_NO_OP;
   }
+  event.counters.initiated[ec_get] = parts(transfer);
   return handle_of(event);
 }
 

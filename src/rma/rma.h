@@ -2,14 +2,16 @@
 // Contiguous put and get, out of line: for peers whose memory is not mapped, for flags that the
 // inline form leaves to a call, and for checked mode.
 //
-// Where the peer's segment is mapped, a transfer is a copy. Any other, be it behind a network or a
-// neighbor's memory that is not shared, is reached by messages of the library (reference.h): the
-// network's own put and get come with the conduits that have them.
+// Where the peer's segment is mapped, a transfer is a copy. Where the network has a key for it and
+// put and get of its own, it carries the bytes (native.h). All else, be it behind a network or a
+// neighbor's memory that is not shared, is reached by messages of the library (reference.h).
 
 #include <gasnetex.h>
 
 #include <cstddef>
 #include <cstdint>
+
+#include "net/conduit.h"
 
 namespace gex::rma {
 
@@ -22,6 +24,7 @@ struct Transfer {
   std::uintptr_t remote;  ///< address in the owner
   std::byte* mapped;      ///< the same byte here, or null
   std::size_t size;
+  const net::SegmentKey* key = nullptr;  ///< the network's name of the peer's segment, or null
 };
 
 /// Resolves (tm, rank), offsets and mapping; checks in checked mode, naming `call`.
@@ -29,8 +32,8 @@ Transfer resolve_transfer(gex_TM_t tm, gex_Rank_t rank, const void* local, void*
                           std::size_t size, gex_Flags_t flags, const char* call) noexcept;
 
 int put_blocking(const Transfer& transfer, gex_Flags_t flags) noexcept;
-/// Locally complete on return, whatever the caller asked for: the payload has been copied.
-int put_implicit(const Transfer& transfer, gex_Flags_t flags) noexcept;
+int put_implicit(const Transfer& transfer, const gex_Event_t* local_completion,
+                 gex_Flags_t flags) noexcept;
 gex_Event_t put_explicit(const Transfer& transfer, gex_Event_t* local_completion,
                          gex_Flags_t flags) noexcept;
 int get_blocking(const Transfer& transfer, gex_Flags_t flags) noexcept;

@@ -123,6 +123,9 @@ class Neighborhood {
   std::byte* take_segment(std::uint64_t bytes);
   /// Gives it back, and its memory to the system.
   void give_segment_back(std::byte* segment);
+  /// A second descriptor of the file in which all this lies, segments from `control_bytes()` on;
+  /// empty with errno on failure.
+  os::FileDescriptor duplicate_file() const noexcept { return file_.duplicate(); }
   /// Bytes of file backing that a segment of this process takes are allocated now. 0 or an error.
   int commit_segment(const std::byte* segment, std::uint64_t bytes) const noexcept;
 

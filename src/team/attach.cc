@@ -18,6 +18,16 @@ namespace gex::team {
 
 namespace {
 
+/// What the network calls a segment, if it has a name for it.
+struct Registration {
+  net::SegmentKey key;
+  std::uint64_t has_key;
+};
+
+Registration registration_of(_gex_Segment& segment) {
+  return give_to_network(segment) ? Registration{segment.key, 1} : Registration{};
+}
+
 /// What each process says of a segment.
 struct Announcement {
   gex_Rank_t jobrank;
@@ -26,6 +36,7 @@ struct Announcement {
   std::uint64_t size;    ///< 0: none
   std::uint64_t offset;  ///< as in locate_segment
   std::uint64_t usable;  ///< bytes of memory the host has for segments, as this process sees it
+  Registration network;
 };
 
 /// Takes note of what a process says of an endpoint of that client.
@@ -37,14 +48,16 @@ void record(gex_Client_t client, const Announcement& announced, const char* call
       (is_near && (announced.size > room || announced.offset > room - announced.size)))
     fatal("%s: rank %u announced endpoint %u with a segment of %lu bytes, which cannot be", call,
           announced.jobrank, announced.endpoint, static_cast<unsigned long>(announced.size));
-  publish_segment(
-      endpoint_address(client->index, announced.endpoint), announced.jobrank,
-      locate_segment(announced.jobrank, announced.address, announced.size, announced.offset));
+  PublishedSegment segment =
+      locate_segment(announced.jobrank, announced.address, announced.size, announced.offset);
+  segment.key = announced.network.key;
+  segment.has_key = announced.network.has_key != 0;
+  publish_segment(endpoint_address(client->index, announced.endpoint), announced.jobrank, segment);
 }
 
 /// What this process says of that endpoint, which may have no segment.
 Announcement announcement_of(const _gex_EP& endpoint) {
-  Announcement mine{gex_proc_.jobrank, endpoint.index, 0, 0, not_shared, 0};
+  Announcement mine{gex_proc_.jobrank, endpoint.index, 0, 0, not_shared, 0, {}};
   if (const gex_Segment_t segment = endpoint.segment) {
     mine.address = reinterpret_cast<std::uint64_t>(segment->address);
     mine.size = segment->size;
@@ -86,6 +99,22 @@ std::vector<Announcement> announce(Team& team, std::span<const Announcement> min
   return everyones;
 }
 
+/// What became of the segment that a process allocated.
+struct Outcome {
+  int error;
+  Registration network;
+};
+
+/// Tells all members what became of each one's; in rank order.
+std::vector<Outcome> tell(Team& team, const Outcome& mine, const char* call) {
+  std::vector<Outcome> everyones;
+  for (const auto& block : exchange(team, std::as_bytes(std::span(&mine, 1)))) {
+    if (block.size() != sizeof mine) fatal("%s: a member is in another collective call", call);
+    std::memcpy(&everyones.emplace_back(), block.data(), sizeof mine);
+  }
+  return everyones;
+}
+
 }  // namespace
 
 int attach(gex_Segment_t* segment_p, Team& team, std::uintptr_t size) {
@@ -115,18 +144,21 @@ int attach(gex_Segment_t* segment_p, Team& team, std::uintptr_t size) {
   for (const Announcement& announced : everyones) record(team.client, announced, call);
   refresh_displacements();
 
-  // Then whether everybody has its own. Nobody uses another's segment before this is over, and by
-  // then that one knows everybody's.
-  const auto errors = exchange(team, std::as_bytes(std::span(&error, 1)));
-  const int no_error = 0;
-  const auto failed = std::find_if(errors.begin(), errors.end(), [&](const auto& block) {
-    return std::memcmp(block.data(), &no_error, sizeof no_error) != 0;
-  });
-  if (failed == errors.end()) {
+  // Then whether everybody has its own, and what the network calls it. Nobody uses another's
+  // segment before this is over, and by then that one knows everybody's.
+  Outcome outcome{error, {}};
+  if (segment != nullptr && error == 0) outcome.network = registration_of(*segment);
+  const std::vector<Outcome> outcomes = tell(team, outcome, call);
+  const auto failed = std::find_if(outcomes.begin(), outcomes.end(),
+                                   [](const Outcome& each) { return each.error != 0; });
+  if (failed == outcomes.end()) {
+    for (gex_Rank_t rank = 0; rank < team.size; ++rank)
+      if (outcomes[rank].network.has_key != 0)
+        publish_key(team.endpoint->address(), team.jobrank_of(rank), outcomes[rank].network.key);
     *segment_p = segment;
     return GASNET_OK;
   }
-  if (static_cast<gex_Rank_t>(failed - errors.begin()) == team.rank)
+  if (static_cast<gex_Rank_t>(failed - outcomes.begin()) == team.rank)
     warn("%s: cannot allocate %s for the segment: %s", call, os::format_bytes(size).c_str(),
          std::strerror(error));
   return refuse(everyones);
@@ -134,7 +166,10 @@ int attach(gex_Segment_t* segment_p, Team& team, std::uintptr_t size) {
 
 int publish(Team& team, const gex_EP_t* endpoints, std::size_t count) {
   std::vector<Announcement> mine;
-  for (std::size_t i = 0; i < count; ++i) mine.push_back(announcement_of(*endpoints[i]));
+  for (std::size_t i = 0; i < count; ++i) {
+    Announcement& own = mine.emplace_back(announcement_of(*endpoints[i]));
+    if (endpoints[i]->segment != nullptr) own.network = registration_of(*endpoints[i]->segment);
+  }
   for (const Announcement& announced : announce(team, mine))
     record(team.client, announced, "gex_EP_PublishBoundSegment");
   refresh_displacements();

@@ -117,12 +117,18 @@ os::FileDescriptor open_something() {
   return os::FileDescriptor(open("/dev/null", O_RDONLY | O_CLOEXEC));
 }
 
-FrameHeader share_header(std::uint32_t first, std::uint32_t count) {
+FrameHeader share_header(std::uint32_t first, std::uint32_t count, std::uint32_t owner) {
   FrameHeader header;
   header.kind = FrameKind::share;
   header.first = first;
   header.count = count;
+  header.owner = owner;
   return header;
+}
+
+/// Given by the first of them.
+FrameHeader share_header(std::uint32_t first, std::uint32_t count) {
+  return share_header(first, count, first);
 }
 
 TEST(Sharing, CompletesWithItsLastMember) {
@@ -156,6 +162,22 @@ TEST(Sharing, GroupsDoNotDisturbEachOther) {
   EXPECT_EQ(group->first, 0u);
 }
 
+TEST(Sharing, HasItsDescriptorFromTheOwnerWhoeverThatIs) {
+  Sharing sharing(3);
+  std::optional<Sharing::Group> group;
+  EXPECT_EQ(sharing.add(0, share_header(0, 3, 1), {}, group), std::nullopt);
+  // The next one of the same ranks, of which some are still in this one.
+  EXPECT_EQ(sharing.add(0, share_header(0, 3, 2), {}, group), std::nullopt);
+  os::FileDescriptor given = open_something();
+  const int number = given.get();
+  EXPECT_EQ(sharing.add(1, share_header(0, 3, 1), std::move(given), group), std::nullopt);
+  EXPECT_FALSE(group);
+  EXPECT_EQ(sharing.add(2, share_header(0, 3, 1), {}, group), std::nullopt);
+  ASSERT_TRUE(group);
+  EXPECT_EQ(group->owner, 1u);
+  EXPECT_EQ(group->descriptor->get(), number);
+}
+
 TEST(Sharing, KnowsWhoIsWaitedFor) {
   Sharing sharing(4);
   std::optional<Sharing::Group> group;
@@ -177,6 +199,8 @@ TEST(Sharing, RefusesWhatBreaksTheRules) {
   EXPECT_NE(sharing.add(3, share_header(3, 2), {}, group), std::nullopt);
   EXPECT_NE(sharing.add(3, share_header(2, ~0u), {}, group), std::nullopt);
   EXPECT_NE(sharing.add(2, share_header(~0u, 4), {}, group), std::nullopt);
+  EXPECT_NE(sharing.add(1, share_header(1, 2, 0), {}, group), std::nullopt);
+  EXPECT_NE(sharing.add(1, share_header(1, 2, 3), {}, group), std::nullopt);
   EXPECT_NE(sharing.add(0, share_header(0, 2), {}, group), std::nullopt);
   EXPECT_NE(sharing.add(1, share_header(0, 2), open_something(), group), std::nullopt);
   EXPECT_EQ(sharing.add(1, share_header(0, 2), {}, group), std::nullopt);

@@ -4,37 +4,72 @@
 #include <cstdint>
 #include <cstdio>
 #include <cstring>
+#include <optional>
 #include <span>
+#include <string>
 #include <utility>
 #include <vector>
 
+#include "base/clock.h"
 #include "base/os_file.h"
 #include "base/os_memory.h"
+#include "net/emu/fatal.h"
 #include "net/emu/layout.h"
+#include "net/emu/model.h"
 #include "net/emu/network.h"
+#include "net/emu/ports.h"
+#include "net/emu/segments.h"
+#include "net/emu/transfers.h"
+#include "shm/atomic_operations.h"
 
 namespace gex::net::emu {
 
 namespace {
 
-/// What `attach` made: the mapping is the last to go.
-struct Attached {
-  Attached(const Host& host, const Layout& layout, os::Mapping mapped, std::uint64_t seed)
-      : mapping(std::move(mapped)), network(host, layout, mapping.bytes(), seed) {}
-
-  os::Mapping mapping;
-  EmuNetwork network;
-};
-
-/// Owned by `attach` and `detach`, not by a static destructor: a rank polls until its very end.
-Attached* attached = nullptr;
+/// Bytes that one put or get moves.
+constexpr std::size_t max_transfer = std::size_t{1} << 20;
 
 /// What the ranks tell each other in `attach`. Rank 0's settings hold for all.
 struct Settings {
   std::uint64_t seed;
   std::uint32_t depth;
   std::uint32_t usable;
+  std::uint32_t timed;
+  std::uint32_t native;
+  std::uint32_t atomics;
+  std::uint32_t transfer_depth;
+  Timing timing;
 };
+
+/// What `attach` made: the mapping is the last to go.
+struct Attached {
+  Attached(const Host& my_host, const Layout& layout, os::Mapping mapped, const Settings& settings)
+      : host(my_host),
+        mapping(std::move(mapped)),
+        ports(settings.timing, layout, mapping.bytes(), host.rank, settings.seed),
+        network(host, layout, mapping.bytes(), settings.seed, ports_of(settings)),
+        segments(host, layout, mapping.bytes()),
+        transfers(host, segments, ports_of(settings), settings.seed, settings.transfer_depth),
+        timed(settings.timed != 0),
+        atomics(settings.atomics != 0) {}
+
+  Ports* ports_of(const Settings& settings) noexcept {
+    return settings.timed != 0 ? &ports : nullptr;
+  }
+  Tick now() const noexcept { return timed ? ticks() : 0; }
+
+  const Host& host;
+  os::Mapping mapping;
+  Ports ports;
+  EmuNetwork network;
+  Segments segments;
+  Transfers transfers;
+  bool timed;
+  bool atomics;
+};
+
+/// Owned by `attach` and `detach`, not by a static destructor: a rank polls until its very end.
+Attached* attached = nullptr;
 
 /// The number of ranks whose part of the work failed.
 std::uint32_t count_failed(const Host& host, bool succeeded) {
@@ -67,13 +102,32 @@ os::FileDescriptor create_file(const Host& host, const Layout& layout) {
 
 std::uint32_t configured_depth(const Host& host) {
   const std::int64_t depth = host.env_integer("GEX_EMU_QUEUE");
-  if (depth < 1 || depth > std::int64_t{max_slots}) {
-    char text[120];
-    std::snprintf(text, sizeof text, "GEX_EMU_QUEUE is %lld; it must be from 1 to %u",
-                  static_cast<long long>(depth), max_slots);
-    host.fatal(text);
-  }
+  if (depth < 1 || depth > std::int64_t{max_slots})
+    fatal(host, "GEX_EMU_QUEUE is %lld; it must be from 1 to %u", static_cast<long long>(depth),
+          max_slots);
   return static_cast<std::uint32_t>(depth);
+}
+
+Model configured_model(const Host& host) {
+  const char* text = host.env_text != nullptr ? host.env_text("GEX_EMU") : nullptr;
+  std::string why;
+  const std::optional<Model> model = parse_model(text != nullptr ? text : "", why);
+  if (!model) fatal(host, "GEX_EMU: %s", why.c_str());
+  return *model;
+}
+
+/// What holds for all ranks, by rank 0's environment.
+Settings configured(const Host& host) {
+  Settings settings{};
+  settings.depth = configured_depth(host);
+  settings.seed = static_cast<std::uint64_t>(host.env_integer("GEX_EMU_SEED"));
+  const Model model = configured_model(host);
+  settings.timed = model.has_time() ? 1 : 0;
+  settings.native = model.native ? 1 : 0;
+  settings.atomics = model.native && model.atomics ? 1 : 0;
+  settings.transfer_depth = model.depth;
+  settings.timing = timing_of(model, static_cast<double>(ns_to_ticks(1'000'000'000)));
+  return settings;
 }
 
 int attach(const Host* host, Limits* limits) {
@@ -89,8 +143,7 @@ int attach(const Host* host, Limits* limits) {
   Settings mine{};
   os::FileDescriptor file;
   if (host->rank == 0) {
-    mine.depth = configured_depth(*host);
-    mine.seed = static_cast<std::uint64_t>(host->env_integer("GEX_EMU_SEED"));
+    mine = configured(*host);
     file = create_file(*host, Layout(host->size, mine.depth));
     mine.usable = file ? 1 : 0;
   }
@@ -113,17 +166,21 @@ int attach(const Host* host, Limits* limits) {
   }
   if (count_failed(*host, static_cast<bool>(mapping)) != 0) return 1;
 
-  attached = new Attached(*host, layout, std::move(mapping), settings.seed);
-  *limits = {.max_message = max_message, .reply_depth = settings.depth};
+  attached = new Attached(*host, layout, std::move(mapping), settings);
+  if (settings.native != 0) attached->segments.map_all();
+  *limits = {
+      .max_message = max_message, .reply_depth = settings.depth, .max_transfer = max_transfer};
   return 0;
 }
 
 SendResult send(Channel channel, std::uint32_t peer, const Piece* pieces, std::size_t count) {
-  return attached->network.send(channel, peer, std::span(pieces, count));
+  return attached->network.send(channel, peer, std::span(pieces, count), attached->now());
 }
 
 std::size_t poll(std::uint32_t channels, std::size_t most) {
-  return attached->network.poll(channels, most);
+  const Tick now = attached->now();
+  const std::size_t told = attached->transfers.any() ? attached->transfers.poll(now) : 0;
+  return told + attached->network.poll(channels, most, now);
 }
 
 /// The peers keep their mappings: what lies there for them stays.
@@ -131,6 +188,7 @@ void detach() {
 #ifdef GEX_DEBUG
   attached->network.check_invariants();
 #endif
+  attached->transfers.finish();
   delete std::exchange(attached, nullptr);
 }
 
@@ -140,6 +198,40 @@ void* buffer(Channel channel, std::uint32_t peer, std::size_t size) {
 
 void release(void* buffer) {
   attached->network.release(buffer);
+}
+
+int register_segment(void* address, std::size_t size, SegmentKey* key) {
+  return attached->segments.enter(address, size, key);
+}
+
+void deregister_segment(const SegmentKey* key) {
+  attached->segments.leave(*key);
+}
+
+SendResult put(const Remote* remote, const void* local, std::size_t size, void* done,
+               void* local_done) {
+  return attached->transfers.put(*remote, local, size, done, local_done, attached->now());
+}
+
+SendResult get(const Remote* remote, void* local, std::size_t size, void* done) {
+  return attached->transfers.get(*remote, local, size, done, attached->now());
+}
+
+std::uint32_t atomic_operations(std::uint32_t data_type) {
+  return attached->atomics ? shm::operations_of(data_type) : 0;
+}
+
+SendResult atomic(const Remote* remote, std::uint32_t data_type, std::uint32_t operation,
+                  const void* operand1, const void* operand2, void* result, void* done) {
+  return attached->transfers.atomic(*remote, data_type, operation, operand1, operand2, result, done,
+                                    attached->now());
+}
+
+void describe_choices(const Host* host,
+                      void (*fact)(void* context, const char* name, const char* text),
+                      void* context) {
+  fact(context, "model", describe(configured_model(*host)).c_str());
+  for (const Preset& preset : presets()) fact(context, preset.name, preset.what);
 }
 
 constexpr Conduit table{
@@ -154,6 +246,13 @@ constexpr Conduit table{
     .detach = detach,
     .buffer = buffer,
     .release = release,
+    .register_segment = register_segment,
+    .deregister_segment = deregister_segment,
+    .put = put,
+    .get = get,
+    .atomic_operations = atomic_operations,
+    .atomic = atomic,
+    .describe = describe_choices,
 };
 
 }  // namespace

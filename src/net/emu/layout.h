@@ -3,8 +3,10 @@
 //
 //   for each rank: the `sent` words of all queues towards it, one row per channel
 //   for each target, source and channel: a queue = its `done` word, then its records
+//   for each rank: what it lets peers reach (segments.h)
+//   until when each rank's port is taken, in each direction, and the bisection (ports.h)
 //
-// Both parts are sparse: a page exists once somebody used it. The words an idle poll reads stand
+// All parts are sparse: a page exists once somebody used it. The words an idle poll reads stand
 // together (eight sources to a cache line); the words and records of one queue are on pages of
 // their own. A fresh file of zeroes is a network without messages.
 
@@ -28,10 +30,10 @@ inline constexpr std::size_t message_alignment = 16;
 /// What precedes a message in its slot, in the message's first cache line. Fields are atomic
 /// because another process may write them while we look; they order nothing.
 struct Record {
-  std::atomic<std::uint32_t> size;
-  std::atomic<std::uint32_t> start;     ///< of the message, from the beginning of the record
+  std::atomic<std::uint16_t> size;
+  std::atomic<std::uint16_t> start;     ///< of the message, from the beginning of the record
   std::atomic<std::uint32_t> sequence;  ///< how many the sender had sent into this queue before
-  std::uint32_t unused;
+  std::atomic<std::uint64_t> due;       ///< when it has arrived, in ticks; 0 without a model
 };
 static_assert(sizeof(Record) == message_alignment);
 
@@ -40,6 +42,17 @@ inline constexpr std::size_t payload_start = round_up_to_line(sizeof(Record) + h
 inline constexpr std::size_t record_stride = payload_start + payload_room;
 static_assert(sizeof(Record) + max_message <= record_stride);
 static_assert(record_stride % cache_line == 0);
+static_assert(record_stride <= UINT16_MAX);
+
+/// A registered segment. Written by its owner; a key names it by place and generation.
+struct alignas(32) Registration {
+  std::atomic<std::uint64_t> generation;  ///< 0: none
+  std::atomic<std::uint64_t> start;       ///< in the memory of the owner's neighborhood
+  std::atomic<std::uint64_t> size;
+};
+
+/// Segments that a rank can have registered at a time; further ones are refused.
+inline constexpr std::uint32_t registrations_each = 512;
 
 class Layout {
  public:
@@ -71,7 +84,18 @@ class Layout {
                                std::uint32_t slot) const noexcept {
     return done(source, target, channel) + cache_line + slot * record_stride;
   }
-  constexpr std::size_t file_size() const noexcept { return done(0, ranks_, 0); }
+  constexpr std::size_t registrations(std::uint32_t rank) const noexcept {
+    return done(0, ranks_, 0) + rank * registrations_each * sizeof(Registration);
+  }
+  /// Of the words of a port, each alone in its cache line.
+  constexpr std::size_t port_out(std::uint32_t rank) const noexcept {
+    return registrations(ranks_) + 2 * rank * cache_line;
+  }
+  constexpr std::size_t port_in(std::uint32_t rank) const noexcept {
+    return port_out(rank) + cache_line;
+  }
+  constexpr std::size_t bisection() const noexcept { return port_out(ranks_); }
+  constexpr std::size_t file_size() const noexcept { return round_up(bisection() + 1, page); }
 
   /// A queue's place, found from an offset inside it.
   struct Place {
@@ -82,6 +106,7 @@ class Layout {
   constexpr std::optional<Place> locate(std::size_t offset) const noexcept {
     if (offset < ranks_ * arrivals_) return std::nullopt;
     offset -= ranks_ * arrivals_;
+    if (offset >= done(0, ranks_, 0) - ranks_ * arrivals_) return std::nullopt;
     const std::size_t index = offset / queue_;
     offset %= queue_;
     if (offset < cache_line || offset - cache_line >= depth_ * record_stride) return std::nullopt;

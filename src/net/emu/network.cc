@@ -1,8 +1,9 @@
 #include "net/emu/network.h"
 
 #include <bit>
-#include <cstdio>
 #include <cstring>
+
+#include "net/emu/fatal.h"
 
 namespace gex::net::emu {
 
@@ -11,22 +12,15 @@ static_assert(std::atomic<std::uint64_t>::is_always_lock_free &&
               "words shared between processes cannot be guarded by a lock of one of them");
 
 namespace {
-template <class... Values>
-[[noreturn, gnu::cold]] void fatal(const Host& host, const char* format, Values... values) {
-  char text[200];
-  std::snprintf(text, sizeof text, format, values...);
-  host.fatal(text);
-  __builtin_unreachable();
-}
-
 std::byte* bytes_of(Record& record) noexcept {
   return reinterpret_cast<std::byte*>(&record);
 }
 }  // namespace
 
 EmuNetwork::EmuNetwork(const Host& host, const Layout& layout, std::span<std::byte> memory,
-                       std::uint64_t seed)
+                       std::uint64_t seed, Ports* ports)
     : host_(host),
+      ports_(ports),
       layout_(layout),
       memory_(memory),
       all_(all_slots(layout.depth())),
@@ -71,7 +65,8 @@ void EmuNetwork::check_peer(std::uint32_t peer) const {
           host_.rank, layout_.ranks());
 }
 
-SendResult EmuNetwork::send(Channel channel, std::uint32_t peer, std::span<const Piece> pieces) {
+SendResult EmuNetwork::send(Channel channel, std::uint32_t peer, std::span<const Piece> pieces,
+                            Tick now) {
   check_peer(peer);
   std::size_t size = 0;
   for (const Piece& piece : pieces) size += piece.size;
@@ -102,15 +97,16 @@ SendResult EmuNetwork::send(Channel channel, std::uint32_t peer, std::span<const
     if (piece.size != 0) std::memcpy(out, piece.data, piece.size);
     out += piece.size;
   }
-  to.size.store(static_cast<std::uint32_t>(size), std::memory_order_relaxed);
-  to.start.store(static_cast<std::uint32_t>(start), std::memory_order_relaxed);
+  to.size.store(static_cast<std::uint16_t>(size), std::memory_order_relaxed);
+  to.start.store(static_cast<std::uint16_t>(start), std::memory_order_relaxed);
+  if (ports_ != nullptr) to.due.store(ports_->message(peer, size, now), std::memory_order_relaxed);
   std::atomic<std::uint32_t>& sequence = outgoing_[queue_index(channel, peer)].sequence;
   if (threaded_) {
     to.sequence.store(sequence.fetch_add(1, std::memory_order_relaxed), std::memory_order_relaxed);
   } else {
-    const std::uint32_t now = sequence.load(std::memory_order_relaxed);
-    to.sequence.store(now, std::memory_order_relaxed);
-    sequence.store(now + 1, std::memory_order_relaxed);
+    const std::uint32_t number = sequence.load(std::memory_order_relaxed);
+    to.sequence.store(number, std::memory_order_relaxed);
+    sequence.store(number + 1, std::memory_order_relaxed);
   }
   queue.publish(slot);
   return sent;
@@ -146,16 +142,28 @@ std::optional<int> EmuNetwork::built_in_place(Channel channel, std::uint32_t pee
   return static_cast<int>(distance / record_stride);
 }
 
-std::size_t EmuNetwork::poll(std::uint32_t channels, std::size_t most) {
-  if (reorder_) return poll_reordered(channels, most);
+std::size_t EmuNetwork::poll(std::uint32_t channels, std::size_t most, Tick now) {
+  if (reorder_) return poll_reordered(channels, most, now);
   std::size_t delivered = 0;
   // Replies first: they give room and credits back, and their handlers are short.
   for (const Channel channel : {reply_channel, request_channel})
-    if ((channels >> channel & 1) != 0) delivered += poll_channel(channel, most - delivered);
+    if ((channels >> channel & 1) != 0) delivered += poll_channel(channel, most - delivered, now);
   return delivered;
 }
 
-std::size_t EmuNetwork::poll_channel(std::uint32_t channel, std::size_t most) {
+std::uint64_t EmuNetwork::arrived(std::uint32_t channel, std::uint32_t source, std::uint64_t ready,
+                                  Tick now) const noexcept {
+  if (ports_ == nullptr) return ready;
+  std::uint64_t result = 0;
+  for (std::uint64_t left = ready; left != 0; left &= left - 1) {
+    const int slot = std::countr_zero(left);
+    if (record(source, host_.rank, channel, slot).due.load(std::memory_order_relaxed) <= now)
+      result |= std::uint64_t{1} << slot;
+  }
+  return result;
+}
+
+std::size_t EmuNetwork::poll_channel(std::uint32_t channel, std::size_t most, Tick now) {
   const std::uint32_t ranks = layout_.ranks();
   const Word* arrivals = &word(layout_.sent(0, host_.rank, channel));
   const Word* finished = &finished_[queue_index(channel, 0)];
@@ -167,14 +175,14 @@ std::size_t EmuNetwork::poll_channel(std::uint32_t channel, std::size_t most) {
         finished[source].load(std::memory_order_relaxed)) [[unlikely]] {
       const SlotReceiver<> queue = receiver(channel, source);
       // No more than waited at first, so that a peer that floods us does not keep us here.
-      std::uint64_t ready = queue.ready();
+      std::uint64_t ready = arrived(channel, source, queue.ready(), now);
       for (int waiting = std::popcount(ready); waiting > 0 && delivered < most; --waiting) {
         const int slot = first_sent(channel, source, ready);
         if (queue.take(slot)) {
           deliver(channel, source, slot);
           ++delivered;
         }
-        ready = queue.ready();
+        ready = arrived(channel, source, queue.ready(), now);
         if (ready == 0) break;
       }
     }
@@ -205,19 +213,19 @@ int EmuNetwork::first_sent(std::uint32_t channel, std::uint32_t source,
   return first;
 }
 
-void EmuNetwork::look_at(std::uint32_t channels) noexcept {
+void EmuNetwork::look_at(std::uint32_t channels, Tick now) noexcept {
   reorder_->look();
   for (std::uint32_t channel = 0; channel < Layout::channels; ++channel) {
     if ((channels >> channel & 1) == 0) continue;
     for (std::uint32_t source = 0; source < layout_.ranks(); ++source) {
-      const std::uint64_t ready = receiver(channel, source).ready();
+      const std::uint64_t ready = arrived(channel, source, receiver(channel, source).ready(), now);
       if (ready != 0)
         reorder_->consider(static_cast<std::uint32_t>(queue_index(channel, source)), ready);
     }
   }
 }
 
-std::size_t EmuNetwork::poll_reordered(std::uint32_t channels, std::size_t most) {
+std::size_t EmuNetwork::poll_reordered(std::uint32_t channels, std::size_t most, Tick now) {
   std::size_t delivered = 0;
   std::size_t limit = most;
   while (delivered < limit) {
@@ -226,7 +234,7 @@ std::size_t EmuNetwork::poll_reordered(std::uint32_t channels, std::size_t most)
       // Taken under the lock: a message that two threads choose would have its delay drawn twice.
       const OptionalGuard guard(reorder_lock_, threaded_);
       for (std::uint32_t looks = 0; looks < Reorder::looks_per_poll; ++looks) {
-        look_at(channels);
+        look_at(channels, now);
         if (!reorder_->all_held_back()) break;
       }
       // What arrives while we deliver is for the next poll.

@@ -12,10 +12,10 @@
 // to a page, zero before the first process used it, and outlives this object; every rank uses the
 // same layout; at most one EmuNetwork per rank. `host` outlives this object.
 //
-// Guarantees what conduit.h asks of a conduit. Without a seed, messages of one sending thread on
-// one channel to one peer arrive in the order sent; with one, see reorder.h. Nothing in the file is
-// trusted: a peer that writes nonsense there can confuse messages, and ends the job with one line
-// when sizes cannot be true, but makes nobody read or write outside the file.
+// Guarantees what conduit.h asks of a conduit. Without a seed and without a model, messages of one
+// sending thread on one channel to one peer arrive in the order sent; with one, see reorder.h.
+// Nothing in the file is trusted: a peer that writes nonsense there can confuse messages, and ends
+// the job with one line when sizes cannot be true, but makes nobody read or write outside the file.
 //
 // Thread rules: as `Host::threaded` says, and `poll` may be called from within Host::deliver.
 
@@ -31,6 +31,7 @@
 #include "base/spin_lock.h"
 #include "net/conduit.h"
 #include "net/emu/layout.h"
+#include "net/emu/ports.h"
 #include "net/emu/reorder.h"
 #include "net/emu/slot_queue.h"
 
@@ -38,14 +39,16 @@ namespace gex::net::emu {
 
 class EmuNetwork {
  public:
-  /// `seed` 0: no reordering.
+  /// `seed` 0: no reordering. `ports`, which outlive this object, say when messages arrive; null:
+  /// at once.
   EmuNetwork(const Host& host, const Layout& layout, std::span<std::byte> memory,
-             std::uint64_t seed);
+             std::uint64_t seed, Ports* ports = nullptr);
   EmuNetwork(const EmuNetwork&) = delete;
   EmuNetwork& operator=(const EmuNetwork&) = delete;
 
-  SendResult send(Channel channel, std::uint32_t peer, std::span<const Piece> pieces);
-  std::size_t poll(std::uint32_t channels, std::size_t most);
+  /// `now`: the caller's reading of the clock, where there are ports.
+  SendResult send(Channel channel, std::uint32_t peer, std::span<const Piece> pieces, Tick now = 0);
+  std::size_t poll(std::uint32_t channels, std::size_t most, Tick now = 0);
   void* buffer(Channel channel, std::uint32_t peer, std::size_t size);
   void release(void* buffer);
 
@@ -76,15 +79,19 @@ class EmuNetwork {
                                     const void* payload) const noexcept;
   void check_peer(std::uint32_t peer) const;
 
-  std::size_t poll_channel(std::uint32_t channel, std::size_t most);
-  std::size_t poll_reordered(std::uint32_t channels, std::size_t most);
+  std::size_t poll_channel(std::uint32_t channel, std::size_t most, Tick now);
+  std::size_t poll_reordered(std::uint32_t channels, std::size_t most, Tick now);
   /// Shows `reorder_` what waits. Its lock is held.
-  void look_at(std::uint32_t channels) noexcept;
+  void look_at(std::uint32_t channels, Tick now) noexcept;
+  /// Those of `ready` that have arrived by now.
+  std::uint64_t arrived(std::uint32_t channel, std::uint32_t source, std::uint64_t ready,
+                        Tick now) const noexcept;
   int first_sent(std::uint32_t channel, std::uint32_t source, std::uint64_t ready) const noexcept;
   /// Hands up the message in a taken slot and gives the slot back.
   void deliver(std::uint32_t channel, std::uint32_t source, int slot);
 
   const Host& host_;
+  Ports* ports_;
   Layout layout_;
   std::span<std::byte> memory_;
   std::uint64_t all_;

@@ -103,10 +103,10 @@ class Text(Case):
             r"  smp +shared memory +chosen +.+",
             r"  emu +built in +shared-memory queues .*",
             r"  active messages +native +native.*",
-            r"  put +native +reference.*",
-            r"  get +native +reference.*",
-            r"  atomics +native +reference.*",
-            r"  registered memory +absent +absent.*",
+            r"  put +native +native.*",
+            r"  get +native +native.*",
+            r"  atomics +native +native.*",
+            r"  registered memory +absent +native.*",
             r"  device memory +absent +absent.*",
             r"  barrier +native +reference.*",
             r"  medium +65536 +\d+.*",
@@ -283,6 +283,7 @@ class Conduits(Case):
         self.assertEqual(prints["limits"]["message"], 2048)
         self.assertEqual(prints["limits"]["outstanding"], 3)
         self.assertEqual(prints["operations"]["payload_in_place"], "reference")
+        self.assertEqual(prints["operations"]["put"], "reference")
         self.assertEqual(found["emu", "built in"]["operations"]["payload_in_place"], "native")
         folders = {one["path"]: one["error"] for one in facts["plug_in_folders"]}
         self.assertEqual(folders["/no/such/folder"], "No such file or directory")

@@ -73,8 +73,16 @@ TEST(Environment, ChoicesAreToldWhenAskedFor) {
                             .variable("GEX_CONDUIT", "emu")
                             .variable("GASNET_SUPERNODE_MAXSIZE", "1")
                             .run();
-  EXPECT_EQ(lines_with(apart.error, "the processor's atomics for 1 of 2 members"), 1)
+  EXPECT_EQ(lines_with(apart.error, "the atomics of network emu for all 2 members"), 1)
       << apart.error;
+  const Outcome by_processor = job(2, {"atomic_domain"})
+                                   .variable("GEX_VERBOSE", "1")
+                                   .variable("GEX_CONDUIT", "emu")
+                                   .variable("GEX_EMU", "atomics=0")
+                                   .variable("GASNET_SUPERNODE_MAXSIZE", "1")
+                                   .run();
+  EXPECT_EQ(lines_with(by_processor.error, "the processor's atomics for 1 of 2 members"), 1)
+      << by_processor.error;
   expect_success(job(2, {"atomic_domain"}).run(), "domain", 2);
 }
 
@@ -91,6 +99,7 @@ TEST(Environment, MalformedValuesAreRefusedByNameAndValue) {
       {"GEX_EMU_SEED", "x", "GEX_EMU_SEED='x' is not understood"},
       {"GEX_EMU_QUEUE", "0", "GEX_EMU_QUEUE is 0; it must be from 1 to 64"},
       {"GEX_EMU_QUEUE", "65", "GEX_EMU_QUEUE is 65; it must be from 1 to 64"},
+      {"GEX_EMU", "latency=1", "GEX_EMU: latency=1: expected a time such as 1.5us"},
       {"GEX_EXIT_TIMEOUT", "soon", "GEX_EXIT_TIMEOUT='soon' is not understood"},
       {"GEX_SEGMENT_COMMIT", "perhaps", "GEX_SEGMENT_COMMIT='perhaps' is not understood"},
       {"GEX_CHECK", "2", "GEX_CHECK='2' is not understood"},

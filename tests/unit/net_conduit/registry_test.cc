@@ -110,5 +110,10 @@ TEST_F(RegistryDeathTest, AnIncompleteConduitIsRefused) {
       "libgex-hollow.so is no complete conduit: a function that is not optional is missing");
 }
 
+TEST_F(RegistryDeathTest, PutWithoutGetIsIncomplete) {
+  add("half", GEX_HALF_CONDUIT);
+  EXPECT_EXIT(find("half"), testing::ExitedWithCode(1), "libgex-half.so is no complete conduit");
+}
+
 }  // namespace
 }  // namespace gex::net

@@ -328,7 +328,7 @@ TEST(EmuNetworkDeathTest, APeerThatIsNoneEndsTheJob) {
 }
 
 TEST(EmuNetworkDeathTest, SizesThatCannotBeTrueEndTheReceiversJob) {
-  const auto poke = [](std::uint32_t size, std::uint32_t start) {
+  const auto poke = [](std::uint16_t size, std::uint16_t start) {
     Ranks ranks(2, 2);
     handler = [](std::uint32_t, Channel, const void*, std::size_t) {};
     if (send_number(ranks[0], request_channel, 1, 1) != sent) return;
@@ -339,11 +339,11 @@ TEST(EmuNetworkDeathTest, SizesThatCannotBeTrueEndTheReceiversJob) {
   };
   const char* line = "emu: rank 0 sent a message of";
   EXPECT_EXIT(poke(max_message + 1, 16), testing::ExitedWithCode(7), line);
-  EXPECT_EXIT(poke(UINT32_MAX, 16), testing::ExitedWithCode(7), line);
+  EXPECT_EXIT(poke(UINT16_MAX, 16), testing::ExitedWithCode(7), line);
   EXPECT_EXIT(poke(8, 0), testing::ExitedWithCode(7), line);
   EXPECT_EXIT(poke(8, 24), testing::ExitedWithCode(7), line);
   EXPECT_EXIT(poke(8, 16384), testing::ExitedWithCode(7), line);
-  EXPECT_EXIT(poke(8, UINT32_MAX), testing::ExitedWithCode(7), line);
+  EXPECT_EXIT(poke(8, UINT16_MAX), testing::ExitedWithCode(7), line);
   EXPECT_EXIT(poke(max_message, payload_start), testing::ExitedWithCode(7), line);
   EXPECT_EXIT(poke(max_message, 16), testing::ExitedWithCode(0), "");
 }

@@ -1,8 +1,8 @@
-#include "atomic/operations.h"
+#include "shm/atomic_operations.h"
 
 #include <bit>
 
-namespace gex::atomic {
+namespace gex::shm {
 
 namespace {
 
@@ -49,4 +49,4 @@ std::uint64_t apply(gex_DT_t type, void* at, gex_OP_t operation, std::uint64_t o
   }
 }
 
-}  // namespace gex::atomic
+}  // namespace gex::shm

@@ -1,0 +1,102 @@
+#include "net/emu/ports.h"
+
+#include <algorithm>
+
+#include "base/random.h"
+
+namespace gex::net::emu {
+
+namespace {
+
+/// Takes `duration` of what the word guards, from `earliest` on or when it is free; returns when
+/// that begins. Relaxed: the word orders nothing but itself.
+Tick reserve(std::atomic<Tick>& free_from, Tick earliest, Tick duration) noexcept {
+  if (duration == 0) return earliest;
+  Tick known = free_from.load(std::memory_order_relaxed);
+  Tick start;
+  do {
+    start = std::max(known, earliest);
+  } while (!free_from.compare_exchange_weak(known, start + duration, std::memory_order_relaxed));
+  return start;
+}
+
+}  // namespace
+
+Timing timing_of(const Model& model, double ticks_per_second) noexcept {
+  const auto ticks_of = [&](double nanoseconds) {
+    return static_cast<Tick>(nanoseconds * ticks_per_second / 1e9);
+  };
+  const auto each = [&](double per_second) {
+    return per_second == 0 ? 0 : ticks_per_second / per_second;
+  };
+  Timing timing;
+  timing.latency = ticks_of(model.latency);
+  timing.send_overhead = ticks_of(model.send_overhead);
+  timing.receive_overhead = ticks_of(model.receive_overhead);
+  timing.gap = ticks_of(model.gap);
+  timing.port_gap = static_cast<Tick>(each(model.rate));
+  timing.registration = ticks_of(model.registration);
+  timing.jitter = ticks_of(model.jitter);
+  timing.per_byte = each(model.bandwidth);
+  timing.bisection_per_byte = each(model.bisection);
+  return timing;
+}
+
+Ports::Ports(const Timing& timing, const Layout& layout, std::span<std::byte> memory,
+             std::uint32_t rank, std::uint64_t seed)
+    : timing_(timing),
+      layout_(layout),
+      memory_(memory),
+      rank_(rank),
+      seed_(SplitMix64(seed ^ SplitMix64(rank)())()),
+      links_(std::make_unique<Word[]>(layout.ranks())) {
+}
+
+Ports::Word& Ports::word(std::size_t offset) const noexcept {
+  return *reinterpret_cast<Word*>(memory_.data() + offset);
+}
+
+Tick Ports::draw_jitter() noexcept {
+  if (timing_.jitter == 0) return 0;
+  const std::uint64_t number = draws_.fetch_add(1, std::memory_order_relaxed);
+  return SplitMix64(seed_ + number)() % (timing_.jitter + 1);
+}
+
+Tick Ports::inject(std::uint32_t peer, bool registered, Tick now) noexcept {
+  const Tick overhead = timing_.send_overhead + (registered ? 0 : timing_.registration);
+  const Tick begun = reserve(processor_, now, overhead) + overhead;
+  return reserve(links_[peer], begun, timing_.gap);
+}
+
+Ports::Flight Ports::fly(std::uint32_t from, std::uint32_t to, std::size_t bytes, Tick at_receiver,
+                         Tick now) noexcept {
+  const auto transmission = static_cast<Tick>(static_cast<double>(bytes) * timing_.per_byte + 0.5);
+  Tick departed =
+      reserve(word(layout_.port_out(from)), now, std::max(transmission, timing_.port_gap));
+  const std::uint32_t half = layout_.ranks() / 2;
+  if (timing_.bisection_per_byte != 0 && (from < half) != (to < half)) {
+    const auto crossing =
+        static_cast<Tick>(static_cast<double>(bytes) * timing_.bisection_per_byte + 0.5);
+    departed = reserve(word(layout_.bisection()), departed, crossing);
+  }
+  const Tick begun = reserve(word(layout_.port_in(to)), departed + timing_.latency,
+                             std::max(transmission, at_receiver));
+  return {departed + transmission, begun + transmission + draw_jitter()};
+}
+
+Ports::Put Ports::put(std::uint32_t peer, std::size_t bytes, bool registered, Tick now) noexcept {
+  const Flight there = fly(rank_, peer, bytes, 0, inject(peer, registered, now));
+  return {there.left, there.arrived + timing_.latency};
+}
+
+Tick Ports::get(std::uint32_t peer, std::size_t bytes, bool registered, Tick now) noexcept {
+  const Tick asked = inject(peer, registered, now) + timing_.latency;
+  return fly(peer, rank_, bytes, 0, asked).arrived;
+}
+
+Tick Ports::message(std::uint32_t peer, std::size_t bytes, Tick now) noexcept {
+  const Flight there = fly(rank_, peer, bytes, timing_.receive_overhead, inject(peer, true, now));
+  return there.arrived + timing_.receive_overhead;
+}
+
+}  // namespace gex::net::emu

@@ -1,0 +1,81 @@
+#pragma once
+// When things leave and arrive under a model (model.h): the ports of all ranks as words in memory
+// that they share, each of which says until when it is taken.
+//
+// One thread after the other reserves its time; who comes first is served first. What two ranks
+// send to a third one passes its port one after the other, as does all that crosses the bisection.
+// `now` is the caller's reading of `ticks`, which the processes of one machine may compare as long
+// as they do not convert it; rank 0 converts the model for all.
+//
+// Any thread, without a lock.
+
+#include <atomic>
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <span>
+
+#include "base/cache_line.h"
+#include "base/clock.h"
+#include "net/emu/layout.h"
+#include "net/emu/model.h"
+
+namespace gex::net::emu {
+
+/// A model in ticks.
+struct Timing {
+  Tick latency = 0;
+  Tick send_overhead = 0;
+  Tick receive_overhead = 0;
+  Tick gap = 0;
+  Tick port_gap = 0;  ///< between two that leave a port: 1 / rate
+  Tick registration = 0;
+  Tick jitter = 0;
+  double per_byte = 0;
+  double bisection_per_byte = 0;
+};
+Timing timing_of(const Model& model, double ticks_per_second) noexcept;
+
+class Ports {
+ public:
+  /// The ports lie in `memory`, the network's, which outlives this object.
+  Ports(const Timing& timing, const Layout& layout, std::span<std::byte> memory, std::uint32_t rank,
+        std::uint64_t seed);
+
+  /// Of a put that begins now: when its source is reusable, and when it is complete.
+  struct Put {
+    Tick left;
+    Tick done;
+  };
+  Put put(std::uint32_t peer, std::size_t bytes, bool registered, Tick now) noexcept;
+  /// When a get that begins now is complete.
+  Tick get(std::uint32_t peer, std::size_t bytes, bool registered, Tick now) noexcept;
+  /// When a message that is sent now is to be handled.
+  Tick message(std::uint32_t peer, std::size_t bytes, Tick now) noexcept;
+
+ private:
+  using Word = std::atomic<Tick>;
+
+  /// From a rank's port to another's.
+  struct Flight {
+    Tick left;
+    Tick arrived;
+  };
+  Flight fly(std::uint32_t from, std::uint32_t to, std::size_t bytes, Tick at_receiver,
+             Tick now) noexcept;
+  /// The processor's part and the link's: when something for `peer` reaches this rank's port.
+  Tick inject(std::uint32_t peer, bool registered, Tick now) noexcept;
+  Tick draw_jitter() noexcept;
+  Word& word(std::size_t offset) const noexcept;
+
+  Timing timing_;
+  Layout layout_;
+  std::span<std::byte> memory_;
+  std::uint32_t rank_;
+  std::uint64_t seed_;
+  Word processor_{0};
+  std::unique_ptr<Word[]> links_;  ///< by peer
+  std::atomic<std::uint64_t> draws_{0};
+};
+
+}  // namespace gex::net::emu

@@ -1,0 +1,25 @@
+#pragma once
+// Put and get by the network itself, for segments that it has a key for (Transfer::key).
+//
+// A transfer is cut into parts of the size that the network moves at once, of which each adds one
+// to the completion targets.
+
+#include "core/thread.h"
+#include "rma/rma.h"
+
+namespace gex::rma {
+
+/// Whether the network carries it.
+bool is_native(const Transfer& transfer) noexcept;
+
+/// Number of parts, hence of completions, of a transfer that is not empty.
+std::uint32_t native_parts_of(const Transfer& transfer) noexcept;
+
+/// Injects all parts; non-zero if `immediate` and the first found no room (nothing was injected
+/// then; once the first part is under way the rest waits for room, polling). `local`, which may be
+/// null, is completed when the source of a part may be reused.
+int native_put(const Transfer& transfer, CompletionTarget done, CompletionTarget local,
+               bool immediate) noexcept;
+int native_get(const Transfer& transfer, CompletionTarget done, bool immediate) noexcept;
+
+}  // namespace gex::rma

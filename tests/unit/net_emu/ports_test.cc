@@ -1,0 +1,123 @@
+// The model's times, on a clock that the test turns: one tick is a nanosecond.
+
+#include "net/emu/ports.h"
+
+#include <gtest/gtest.h>
+
+#include <deque>
+#include <set>
+
+#include "base/os_memory.h"
+
+namespace gex::net::emu {
+namespace {
+
+/// The ports of all ranks, over one memory.
+class PortsOf {
+ public:
+  PortsOf(std::uint32_t ranks, const Model& model, std::uint64_t seed = 0)
+      : layout_(ranks, 1), memory_(os::Mapping::anonymous(layout_.file_size())) {
+    for (std::uint32_t rank = 0; rank < ranks; ++rank)
+      ports_.emplace_back(timing_of(model, 1e9), layout_, memory_.bytes(), rank, seed);
+  }
+  Ports& operator[](std::uint32_t rank) { return ports_[rank]; }
+
+ private:
+  Layout layout_;
+  os::Mapping memory_;
+  std::deque<Ports> ports_;
+};
+
+constexpr Model usual{.latency = 1000,
+                      .send_overhead = 100,
+                      .receive_overhead = 200,
+                      .bandwidth = 1e9,
+                      .registration = 5000};
+
+TEST(EmuPorts, APutIsReusableWhenItLeftAndCompleteARoundTripLater) {
+  PortsOf ports(2, usual);
+  const Ports::Put put = ports[0].put(1, 64, true, 10'000);
+  EXPECT_EQ(put.left, 10'000u + 100 + 64);
+  EXPECT_EQ(put.done, put.left + 2 * 1000);
+}
+
+TEST(EmuPorts, AGetTakesARoundTripAndItsBytesTheWayBack) {
+  PortsOf ports(2, usual);
+  EXPECT_EQ(ports[0].get(1, 64, true, 10'000), 10'000u + 100 + 2 * 1000 + 64);
+}
+
+TEST(EmuPorts, AMessageIsHandledAfterBothOverheads) {
+  PortsOf ports(2, usual);
+  EXPECT_EQ(ports[0].message(1, 64, 10'000), 10'000u + 100 + 64 + 1000 + 200);
+}
+
+TEST(EmuPorts, MemoryThatIsNotRegisteredCostsItsRegistration) {
+  PortsOf ports(2, usual);
+  EXPECT_EQ(ports[0].put(1, 64, false, 0).left, 5000u + 100 + 64);
+}
+
+TEST(EmuPorts, AFloodIsPacedByTheBytes) {
+  PortsOf ports(2, usual);
+  Tick last = 0;
+  for (int i = 0; i < 100; ++i) last = ports[0].put(1, 4096, true, 0).left;
+  EXPECT_EQ(last, 100u + 100 * 4096);
+}
+
+TEST(EmuPorts, AFloodOfFewBytesIsPacedByTheOverhead) {
+  PortsOf ports(2, usual);
+  Tick last = 0;
+  for (int i = 0; i < 100; ++i) last = ports[0].put(1, 8, true, 0).left;
+  EXPECT_EQ(last, 100u * 100 + 8);
+}
+
+TEST(EmuPorts, TheGapHoldsBetweenTwoOfALinkAndTheRateBetweenTwoOfAPort) {
+  PortsOf ports(3, Model{.gap = 300, .rate = 1e7});
+  EXPECT_EQ(ports[0].message(1, 8, 0), 0u);
+  EXPECT_EQ(ports[0].message(2, 8, 0), 100u);
+  EXPECT_EQ(ports[0].message(1, 8, 0), 300u);
+  EXPECT_EQ(ports[0].message(2, 8, 0), 400u);
+}
+
+TEST(EmuPorts, WhatTwoRanksSendToAThirdArrivesOneAfterTheOther) {
+  PortsOf ports(3, Model{.latency = 1000, .bandwidth = 1e9});
+  EXPECT_EQ(ports[0].message(2, 4000, 0), 5000u);
+  EXPECT_EQ(ports[1].message(2, 4000, 0), 9000u);
+  // Other ports do not wait for it.
+  EXPECT_EQ(ports[1].message(0, 4000, 4000), 9000u);
+}
+
+TEST(EmuPorts, GetsShareTheOwnersPort) {
+  PortsOf ports(3, Model{.latency = 1000, .bandwidth = 1e9});
+  EXPECT_EQ(ports[0].get(2, 4000, true, 0), 6000u);
+  EXPECT_EQ(ports[1].get(2, 4000, true, 0), 10'000u);
+}
+
+TEST(EmuPorts, AllThatCrossesSharesTheBisection) {
+  PortsOf ports(4, Model{.latency = 1000, .bandwidth = 1e9, .bisection = 5e8});
+  EXPECT_EQ(ports[0].message(2, 1000, 0), 2000u);
+  EXPECT_EQ(ports[1].message(3, 1000, 0), 4000u);
+  // Within a half there is nothing to wait for.
+  EXPECT_EQ(ports[2].message(3, 1000, 5000), 7000u);
+}
+
+TEST(EmuPorts, JitterIsBoundedAndTheSameUnderTheSameSeed) {
+  const Model model{.latency = 1000, .jitter = 500};
+  PortsOf one(2, model, 7);
+  PortsOf same(2, model, 7);
+  PortsOf other(2, model, 8);
+  std::set<Tick> seen;
+  bool differs = false;
+  for (int i = 0; i < 100; ++i) {
+    const Tick arrived = one[0].message(1, 8, 0);
+    EXPECT_GE(arrived, 1000u);
+    EXPECT_LE(arrived, 1500u);
+    EXPECT_EQ(same[0].message(1, 8, 0), arrived);
+    differs |= other[0].message(1, 8, 0) != arrived;
+    seen.insert(arrived);
+  }
+  EXPECT_GT(seen.size(), 50u);
+  EXPECT_TRUE(differs);
+}
+
+}  // namespace
+}  // namespace gex::net::emu

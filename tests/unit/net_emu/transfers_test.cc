@@ -1,0 +1,205 @@
+// Puts and gets under way, on a clock that the test turns.
+
+#include "net/emu/transfers.h"
+
+#include <gtest/gtest.h>
+
+#include <cstring>
+#include <map>
+#include <vector>
+
+#include "segment_file.h"
+
+namespace gex::net::emu {
+namespace {
+
+std::vector<const void*> told;
+
+void note(void* target) {
+  told.push_back(target);
+}
+
+class EmuTransfers : public WithSegmentFile {
+ protected:
+  EmuTransfers() : segments(host, layout, network.bytes()) {
+    host.complete = note;
+    told.clear();
+    segments.map_all();
+    EXPECT_EQ(segments.enter(own_part, part_size, &key), 0);
+    EXPECT_EQ(own_part[0], std::byte{0});
+  }
+
+  Remote here(std::size_t offset = 0) const { return at(key, own_part + offset); }
+  bool is_written(const char* text, std::size_t offset = 0) const {
+    return std::memcmp(own_part + offset, text, std::strlen(text)) == 0;
+  }
+
+  Segments segments;
+  SegmentKey key{};
+  int done = 0;
+  int local_done = 0;
+};
+
+TEST_F(EmuTransfers, WithoutAModelAreCompleteAtOnce) {
+  Transfers transfers(host, segments, nullptr, 0, 1);
+  char got[5] = {};
+  EXPECT_EQ(transfers.put(here(), "late", 5, &done, &local_done, 0), sent);
+  EXPECT_TRUE(is_written("late"));
+  EXPECT_EQ(told, (std::vector<const void*>{&local_done, &done}));
+  EXPECT_EQ(transfers.get(here(), got, 5, &done, 0), sent);
+  EXPECT_STREQ(got, "late");
+  EXPECT_EQ(told.size(), 3u);
+  EXPECT_FALSE(transfers.any());
+}
+
+class EmuTimedTransfers : public EmuTransfers {
+ protected:
+  EmuTimedTransfers()
+      : ports(timing_of(Model{.latency = 1000, .bandwidth = 1e9}, 1e9), layout, network.bytes(), 0,
+              0) {}
+  Ports ports;
+};
+
+TEST_F(EmuTimedTransfers, AreToldWhenTheModelSays) {
+  Transfers transfers(host, segments, &ports, 0, 8);
+  ASSERT_EQ(transfers.put(here(), "bytes", 5, &done, &local_done, 100), sent);
+  EXPECT_TRUE(transfers.any());
+  EXPECT_EQ(transfers.poll(104), 0u);
+  EXPECT_EQ(transfers.poll(105), 1u);
+  EXPECT_EQ(told, std::vector<const void*>{&local_done});
+  EXPECT_EQ(transfers.poll(2104), 0u);
+  EXPECT_EQ(transfers.poll(2105), 1u);
+  EXPECT_EQ(told.back(), &done);
+  EXPECT_TRUE(is_written("bytes"));
+  EXPECT_FALSE(transfers.any());
+}
+
+TEST_F(EmuTimedTransfers, BeyondTheDepthAreRefusedUntilOneIsComplete) {
+  Transfers transfers(host, segments, &ports, 0, 2);
+  char got[8];
+  EXPECT_EQ(transfers.put(here(), "x", 1, &done, nullptr, 0), sent);
+  EXPECT_EQ(transfers.get(here(), got, 8, &done, 0), sent);
+  EXPECT_EQ(transfers.put(here(), "y", 1, &done, nullptr, 0), would_block);
+  EXPECT_EQ(transfers.get(here(), got, 8, &done, 0), would_block);
+  EXPECT_TRUE(is_written("x"));
+  EXPECT_EQ(transfers.poll(5000), 2u);
+  EXPECT_EQ(transfers.put(here(), "y", 1, &done, nullptr, 5000), sent);
+}
+
+using EmuSeededTransfers = EmuTransfers;
+
+TEST_F(EmuSeededTransfers, AreWrittenLateAndTheSourceIsReadBeforeItIsToldReusable) {
+  bool late = false;
+  for (std::uint64_t seed = 1; seed < 20; ++seed) {
+    Transfers transfers(host, segments, nullptr, seed, 1);
+    std::memset(own_part, 0, 8);
+    told.clear();
+    char source[] = "source";
+    ASSERT_EQ(transfers.put(here(), source, sizeof source, &done, &local_done, 0), sent);
+    late |= !is_written("source");
+    while (told.empty()) transfers.poll(0);
+    ASSERT_EQ(told.front(), &local_done);
+    std::memset(source, 'x', sizeof source);
+    while (transfers.any()) transfers.poll(0);
+    EXPECT_EQ(told.back(), &done);
+    EXPECT_TRUE(is_written("source"));
+  }
+  EXPECT_TRUE(late);
+}
+
+TEST_F(EmuSeededTransfers, OfASourceThatStaysAreReadAndWrittenLate) {
+  bool read_late = false;
+  for (std::uint64_t seed = 1; seed < 20; ++seed) {
+    Transfers transfers(host, segments, nullptr, seed, 1);
+    char source[] = "early";
+    ASSERT_EQ(transfers.put(here(), source, sizeof source, &done, nullptr, 0), sent);
+    std::memcpy(source, "later", sizeof source);
+    while (transfers.any()) transfers.poll(0);
+    read_late |= is_written("later");
+  }
+  EXPECT_TRUE(read_late);
+}
+
+/// The order in which ten puts and ten gets complete.
+std::vector<const void*> order_under(Transfers& transfers, const std::vector<Remote>& places) {
+  static char bytes[20][8];
+  told.clear();
+  for (std::size_t i = 0; i < places.size(); ++i) {
+    if (i % 2 == 0)
+      EXPECT_EQ(transfers.put(places[i], bytes[i], 8, bytes[i], nullptr, 0), sent);
+    else
+      EXPECT_EQ(transfers.get(places[i], bytes[i], 8, bytes[i], 0), sent);
+  }
+  while (transfers.any()) transfers.poll(0);
+  return told;
+}
+
+TEST_F(EmuSeededTransfers, CompleteInAnyOrderThatIsTheSameUnderTheSameSeed) {
+  std::vector<Remote> places;
+  for (std::size_t i = 0; i < 20; ++i) places.push_back(here(i * 8));
+  std::vector<std::vector<const void*>> orders;
+  for (const std::uint64_t seed : {1, 2, 3}) {
+    Transfers first(host, segments, nullptr, seed, 20);
+    Transfers again(host, segments, nullptr, seed, 20);
+    orders.push_back(order_under(first, places));
+    EXPECT_EQ(orders.back().size(), places.size());
+    EXPECT_EQ(order_under(again, places), orders.back());
+  }
+  EXPECT_NE(orders[0], orders[1]);
+  EXPECT_NE(orders[1], orders[2]);
+}
+
+TEST_F(EmuSeededTransfers, AreCarriedOutAtTheEndOfTheNetwork) {
+  Transfers transfers(host, segments, nullptr, 3, 20);
+  for (std::size_t i = 0; i < 20; ++i)
+    ASSERT_EQ(transfers.put(here(i * 8), "the end", 8, &done, nullptr, 0), sent);
+  transfers.finish();
+  for (std::size_t i = 0; i < 20; ++i) EXPECT_TRUE(is_written("the end", i * 8)) << i;
+}
+
+TEST_F(EmuTransfers, OperateAtomically) {
+  Transfers transfers(host, segments, nullptr, 0, 1);
+  const std::int32_t start = -5;
+  std::memcpy(own_part + 8, &start, sizeof start);
+  const std::int32_t operand = 7;
+  const std::int32_t nothing = 0;
+  std::int32_t result[2] = {0, 99};
+  EXPECT_EQ(
+      transfers.atomic(here(8), GEX_DT_I32, GEX_OP_FADD, &operand, &nothing, result, &done, 0),
+      sent);
+  EXPECT_EQ(result[0], -5);
+  EXPECT_EQ(result[1], 99);
+  EXPECT_EQ(
+      transfers.atomic(here(8), GEX_DT_I32, GEX_OP_MULT, &operand, &nothing, nullptr, &done, 0),
+      sent);
+  std::int32_t found;
+  std::memcpy(&found, own_part + 8, sizeof found);
+  EXPECT_EQ(found, 14);
+  EXPECT_EQ(told.size(), 2u);
+}
+
+TEST_F(EmuSeededTransfers, OperateLateOnOperandsThatWereReadAtOnce) {
+  bool late = false;
+  for (std::uint64_t seed = 1; seed < 20; ++seed) {
+    Transfers transfers(host, segments, nullptr, seed, 1);
+    std::memset(own_part, 0, 8);
+    double operand = 1.5;
+    const double nothing = 0;
+    double result = -1;
+    ASSERT_EQ(
+        transfers.atomic(here(), GEX_DT_DBL, GEX_OP_FADD, &operand, &nothing, &result, &done, 0),
+        sent);
+    operand = 8;
+    double found;
+    std::memcpy(&found, own_part, sizeof found);
+    late |= found == 0;
+    while (transfers.any()) transfers.poll(0);
+    std::memcpy(&found, own_part, sizeof found);
+    EXPECT_EQ(found, 1.5);
+    EXPECT_EQ(result, 0);
+  }
+  EXPECT_TRUE(late);
+}
+
+}  // namespace
+}  // namespace gex::net::emu
