@@ -7,11 +7,11 @@
 
 namespace gexperf {
 
-enum class Group { limits, put, get, atomic, vis, am, barrier, coll, poll, launch };
+enum class Group { limits, put, get, atomic, vis, am, barrier, coll, poll, emu, launch };
 
 /// The words of the command line, in the order of `Group`.
-inline constexpr std::string_view group_names[] = {"limits", "put",     "get",  "atomic", "vis",
-                                                   "am",     "barrier", "coll", "poll",   "launch"};
+inline constexpr std::string_view group_names[] = {
+    "limits", "put", "get", "atomic", "vis", "am", "barrier", "coll", "poll", "emu", "launch"};
 
 /// The threading mode that the measuring program is compiled for.
 enum class Mode { seq, par };

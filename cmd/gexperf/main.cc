@@ -100,9 +100,10 @@ int run_command_line(int argc, char** argv) {
       "The limits of this machine, and libgex measured against them (docs/gexperf.md).\n"
       "Two ranks are bound to two processors. A run counts only if the machine was quiet.",
       "gexperf");
-  app.add_option("WHAT", options.groups,
-                 "limits, put, get, atomic, vis, am, barrier, coll, poll, launch; all of them if "
-                 "none is named")
+  app.add_option(
+         "WHAT", options.groups,
+         "limits, put, get, atomic, vis, am, barrier, coll, poll, emu, launch; all of them if "
+         "none is named")
       ->check(
           CLI::IsMember(std::vector<std::string>(std::begin(group_names), std::end(group_names))));
   app.add_flag("--json", options.json, "print an array of objects instead of a table");

@@ -20,15 +20,15 @@ class Job {
   Job& operator=(const Job&) = delete;
 
   /// Gives every rank a segment of `bytes`, rounded up to pages. Collective, once. Fails when a
-  /// segment is not mapped into every rank, which no measurement here can do without.
-  void attach(std::size_t bytes);
+  /// segment is not mapped into every rank, unless the measurement can do without (`shared` false).
+  void attach(std::size_t bytes, bool shared);
 
   gex_TM_t team() const { return team_; }
   gex_EP_t endpoint() const { return endpoint_; }
   gex_Rank_t rank() const { return rank_; }
   gex_Rank_t size() const { return size_; }
 
-  /// Where a rank's segment begins: in the owner's addresses, and in this process.
+  /// Where a rank's segment begins: in the owner's addresses, and in this process if it is shared.
   std::byte* segment_at_owner(gex_Rank_t rank) const { return at_owner_[rank]; }
   std::byte* segment_here(gex_Rank_t rank) const { return here_[rank]; }
 

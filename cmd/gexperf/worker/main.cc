@@ -13,6 +13,7 @@
 #include <cstdlib>
 #include <string_view>
 
+#include "emulated.h"
 #include "machine_limits.h"
 #include "measurements.h"
 
@@ -61,6 +62,7 @@ void say_attached(const Job& job) {
 }
 
 void measure(const Job& job, std::string_view name, unsigned rounds, bool limit_alone) {
+  if (!limit_alone && measure_emulated(job, name, rounds)) return;
   for (const NamedMeasurement& measurement : measurements) {
     if (measurement.name != name) continue;
     if (job.size() < 2) job.fail("a measurement needs two ranks");
@@ -76,10 +78,13 @@ void measure(const Job& job, std::string_view name, unsigned rounds, bool limit_
 }  // namespace gexperf
 
 int main(int argc, char** argv) {
+  const bool is_emulated = argc > 2 && gexperf::is_emulated(argv[2]);
+  if (is_emulated) gexperf::pretend();
   gexperf::Job job(&argc, &argv);
   const std::string_view what = argc > 1 ? argv[1] : "";
   gexperf::register_handlers(job);
-  job.attach(what == "attach" ? GASNET_PAGESIZE : gexperf::segment_bytes);
+  gexperf::register_emulated_handlers(job);
+  job.attach(what == "attach" ? GASNET_PAGESIZE : gexperf::segment_bytes, !is_emulated);
   if (what == "attach" && argc == 2) {
     gexperf::say_attached(job);
   } else if ((what == "measure" || what == "limit") && argc == 4) {

@@ -46,11 +46,8 @@ std::uint64_t repetitions_for(const Job& job, const Repeated& what, double sampl
   }
 }
 
-}  // namespace
-
-void compare(const Context& context, const Repeated& subject, const Repeated& limit) {
-  const Job& job = context.job;
-  const bool has_subject = subject && !context.limit_alone;
+void take_samples(const Job& job, unsigned rounds, const Repeated& subject, const Repeated& limit) {
+  const bool has_subject = static_cast<bool>(subject);
   const bool has_limit = static_cast<bool>(limit);
   const double sample_ns = has_subject && has_limit ? round_ns / 2 : round_ns;
   const std::uint64_t subject_repetitions =
@@ -60,7 +57,7 @@ void compare(const Context& context, const Repeated& subject, const Repeated& li
     return repetitions == 0 ? 0.0
                             : time_of(job, what, repetitions) / static_cast<double>(repetitions);
   };
-  for (unsigned round = 0; round < context.rounds; ++round) {
+  for (unsigned round = 0; round < rounds; ++round) {
     double subject_ns = 0;
     double limit_ns = 0;
     if (round % 2 == 0) subject_ns = take(subject, subject_repetitions);
@@ -69,6 +66,16 @@ void compare(const Context& context, const Repeated& subject, const Repeated& li
     if (job.rank() == 0) std::printf("sample %.6g %.6g\n", subject_ns, limit_ns);
   }
   std::fflush(stdout);
+}
+
+}  // namespace
+
+void compare(const Context& context, const Repeated& subject, const Repeated& limit) {
+  take_samples(context.job, context.rounds, context.limit_alone ? Repeated() : subject, limit);
+}
+
+void compare(const Job& job, unsigned rounds, const Repeated& subject, const Repeated& limit) {
+  take_samples(job, rounds, subject, limit);
 }
 
 }  // namespace gexperf

@@ -25,6 +25,8 @@ struct Context {
 /// one repetition of the subject, and of the limit. One that was not measured is a 0: the limit
 /// where it is empty, the subject where the limit alone was asked for. Collective.
 void compare(const Context& context, const Repeated& subject, const Repeated& limit = {});
+/// The same of a measurement that needs no MachineLimits.
+void compare(const Job& job, unsigned rounds, const Repeated& subject, const Repeated& limit);
 
 /// The same value, of which the compiler knows nothing. All memory is read and written anew behind
 /// it. The argument itself is not changed, so that no turn of a loop waits for the

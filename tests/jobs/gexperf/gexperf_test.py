@@ -35,6 +35,10 @@ NAMES = {
     "barrier": ["barrier.2", "barrier.4", "barrier.8"],
     "coll": ["coll.broadcast.8", "coll.reduce_to_all.8"],
     "poll": ["poll.idle", "event.nb", "am.immediate.failed"],
+    "emu": [
+        "emu.put.8", "emu.get.8", "emu.am.short.rtt", "emu.put.65536.flood",
+        "emu.get.65536.flood", "emu.am.8192.flood",
+    ],
     "launch": ["launch.2"],
 }
 # DESIGN.md, section 6: what is held against the budget, and the budget.
@@ -52,6 +56,9 @@ BUDGETS = {
     "coll.broadcast.8": ("ratio", 1.2), "coll.reduce_to_all.8": ("ratio", 1.5),
     "poll.idle": ("value", 2.6), "event.nb": ("value", 5), "am.immediate.failed": ("value", 5),
     "launch.2": ("excess", 10),
+    "emu.put.8": ("ratio", 1.05), "emu.get.8": ("ratio", 1.05), "emu.am.short.rtt": ("ratio", 1.05),
+    "emu.put.65536.flood": ("ratio", 1.05), "emu.get.65536.flood": ("ratio", 1.05),
+    "emu.am.8192.flood": ("ratio", 1.05),
     "vis.strided.3.65536": ("ratio", 1.1), "vis.strided.8.65536": ("ratio", 1.1),
     "vis.strided.32.65536": ("ratio", 1.1),
 }
