@@ -60,19 +60,22 @@ void check_request(Call call, gex_TM_t tm, gex_Rank_t rank, gex_AM_Index_t handl
     fatal("%s: handler index %u is below GEX_AM_INDEX_BASE", name_of(call), unsigned{handler});
 }
 
-void check_payload(const char* call, std::size_t size, std::size_t limit, gex_Event_t* lc_opt,
+void check_payload(Call call, std::size_t size, std::size_t limit, gex_Event_t* lc_opt,
                    bool reply) {
   if (size > limit) [[unlikely]]
-    fatal("%s: a payload of %zu bytes is above the limit of %zu", call, size, limit);
+    fatal("%s: a payload of %zu bytes is above the limit of %zu", name_of(call), size, limit);
   if (!checked()) return;
-  if (lc_opt == nullptr) fatal("%s: lc_opt is null", call);
-  if (lc_opt == GEX_EVENT_DEFER) fatal("%s: GEX_EVENT_DEFER is not for active messages", call);
-  if (reply && lc_opt == GEX_EVENT_GROUP) fatal("%s: GEX_EVENT_GROUP is not for replies", call);
+  if (lc_opt == nullptr) fatal("%s: lc_opt is null", name_of(call));
+  if (lc_opt == GEX_EVENT_DEFER)
+    fatal("%s: GEX_EVENT_DEFER is not for active messages", name_of(call));
+  if (reply && lc_opt == GEX_EVENT_GROUP)
+    fatal("%s: GEX_EVENT_GROUP is not for replies", name_of(call));
 }
 
 /// Says what is wrong with a reply to that token; returns if nothing is.
-[[gnu::cold]] void judge_reply(const char* call, gex_Token_t token, gex_Flags_t flags,
+[[gnu::cold]] void judge_reply(Call which, gex_Token_t token, gex_Flags_t flags,
                                gex_Flags_t known) {
+  const char* call = name_of(which);
   if (token == nullptr) fatal("%s: the token is null", call);
   if (checked()) {
     // First, because outside handlers the token names nothing that could be looked at.
@@ -89,7 +92,7 @@ void check_payload(const char* call, std::size_t size, std::size_t limit, gex_Ev
 
 /// The state a reply needs; cheap, and always checked, because a second reply would take the place
 /// of another request's.
-inline void check_reply(const char* call, gex_Token_t token, gex_Flags_t flags, gex_Flags_t known) {
+inline void check_reply(Call call, gex_Token_t token, gex_Flags_t flags, gex_Flags_t known) {
   if (token == nullptr || checked() || !token->may_reply) [[unlikely]]
     judge_reply(call, token, flags, known);
 }
@@ -170,7 +173,7 @@ constexpr bool immediate(gex_Flags_t flags) {
 [[gnu::noinline]] int reply_medium(gex_Token_t token, gex_AM_Index_t handler,
                                    const void* source_addr, std::size_t nbytes, gex_Event_t* lc_opt,
                                    gex_Flags_t flags, unsigned numargs, const gex_AM_Arg_t* args) {
-  check_payload("gex_AM_ReplyMedium", nbytes, gex::am::max_medium(token->header.source), lc_opt,
+  check_payload(Call::reply_medium, nbytes, gex::am::max_medium(token->header.source), lc_opt,
                 true);
   Outbound out = message(handler, Category::medium, numargs, args);
   out.payload = local_address(source_addr, token->endpoint, flags);
@@ -186,8 +189,7 @@ constexpr bool immediate(gex_Flags_t flags) {
                                      const gex_AM_Arg_t* args) {
   if (checked()) check_request(Call::request_medium, tm, rank, handler, flags, medium_flags);
   const gex::Peer peer = gex::resolve(tm, rank);
-  check_payload(name_of(Call::request_medium), nbytes, gex::am::max_medium(peer.jobrank), lc_opt,
-                false);
+  check_payload(Call::request_medium, nbytes, gex::am::max_medium(peer.jobrank), lc_opt, false);
   Outbound out = message(handler, Category::medium, numargs, args);
   out.endpoints = gex::am::endpoints_of(peer.local_endpoint, peer.endpoint);
   out.payload = local_address(source_addr, peer.local_endpoint, flags);
@@ -228,20 +230,21 @@ void check_commit(const char* call, gex_AM_SrcDesc_t sd, bool reply, bool is_lon
     fatal("%s: handler index %u is below GEX_AM_INDEX_BASE", call, unsigned{handler});
 }
 
-gex::am::PrepareArguments prepare_arguments(const char* call, const void* client_buf,
-                                            std::size_t least, std::size_t most, void* dest_addr,
-                                            bool is_long, bool reply, gex_Event_t* lc_opt,
-                                            gex_Flags_t flags, unsigned numargs,
-                                            std::size_t limit) {
-  if (least > limit) fatal("%s: least_payload %zu is above the limit of %zu", call, least, limit);
-  if (most < least) fatal("%s: most_payload %zu is below least_payload %zu", call, most, least);
+gex::am::PrepareArguments prepare_arguments(Call call, const void* client_buf, std::size_t least,
+                                            std::size_t most, void* dest_addr, bool is_long,
+                                            bool reply, gex_Event_t* lc_opt, gex_Flags_t flags,
+                                            unsigned numargs, std::size_t limit) {
+  if (least > limit)
+    fatal("%s: least_payload %zu is above the limit of %zu", name_of(call), least, limit);
+  if (most < least)
+    fatal("%s: most_payload %zu is below least_payload %zu", name_of(call), most, least);
   if (numargs > gex_AM_MaxArgs())
-    fatal("%s: %u arguments are more than gex_AM_MaxArgs()", call, numargs);
+    fatal("%s: %u arguments are more than gex_AM_MaxArgs()", name_of(call), numargs);
   if (client_buf == nullptr && lc_opt != nullptr)
-    fatal("%s: lc_opt must be null without a client buffer", call);
+    fatal("%s: lc_opt must be null without a client buffer", name_of(call));
   if (checked()) {
     if ((flags & GEX_FLAG_SELF_SEG_OFFSET) != 0)
-      fatal("%s: GEX_FLAG_SELF_SEG_OFFSET is not for negotiated payload", call);
+      fatal("%s: GEX_FLAG_SELF_SEG_OFFSET is not for negotiated payload", name_of(call));
     if (client_buf != nullptr) check_payload(call, 0, 0, lc_opt, reply);
   }
   complete_locally(lc_opt);
@@ -356,8 +359,7 @@ int gex_am_request_long_(gex_TM_t tm, gex_Rank_t rank, gex_AM_Index_t handler,
   if (checked()) [[unlikely]]
     check_request(Call::request_long, tm, rank, handler, flags, long_flags);
   const gex::Peer peer = gex::resolve(tm, rank);
-  check_payload(name_of(Call::request_long), nbytes, gex::am::max_long(peer.jobrank, 0), lc_opt,
-                false);
+  check_payload(Call::request_long, nbytes, gex::am::max_long(peer.jobrank, 0), lc_opt, false);
   Outbound out = message(handler, Category::long_message, numargs, args);
   out.endpoints = gex::am::endpoints_of(peer.local_endpoint, peer.endpoint);
   out.payload = local_address(source_addr, peer.local_endpoint, flags);
@@ -372,7 +374,7 @@ int gex_am_request_long_(gex_TM_t tm, gex_Rank_t rank, gex_AM_Index_t handler,
 
 int gex_am_reply_short_(gex_Token_t token, gex_AM_Index_t handler, gex_Flags_t flags,
                         unsigned int numargs, const gex_AM_Arg_t* args) {
-  check_reply("gex_AM_ReplyShort", token, flags, short_flags);
+  check_reply(Call::reply_short, token, flags, short_flags);
   if (gex::am::Link* link = express_reply_link(token)) [[likely]] {
     const std::uint32_t what = reply_what(token, handler, Category::short_message, numargs);
     if (gex::am::send_short(link, gex::shm::replies, what, args, numargs)) [[likely]] {
@@ -386,7 +388,7 @@ int gex_am_reply_short_(gex_Token_t token, gex_AM_Index_t handler, gex_Flags_t f
 int gex_am_reply_medium_(gex_Token_t token, gex_AM_Index_t handler, const void* source_addr,
                          size_t nbytes, gex_Event_t* lc_opt, gex_Flags_t flags,
                          unsigned int numargs, const gex_AM_Arg_t* args) {
-  check_reply("gex_AM_ReplyMedium", token, flags, medium_flags);
+  check_reply(Call::reply_medium, token, flags, medium_flags);
   gex::am::Link* link = express_reply_link(token);
   if (link != nullptr && (flags & GEX_FLAG_SELF_SEG_OFFSET) == 0 && !checked()) [[likely]] {
     const std::uint32_t what = reply_what(token, handler, Category::medium, numargs);
@@ -403,9 +405,8 @@ int gex_am_reply_medium_(gex_Token_t token, gex_AM_Index_t handler, const void* 
 int gex_am_reply_long_(gex_Token_t token, gex_AM_Index_t handler, const void* source_addr,
                        size_t nbytes, void* dest_addr, gex_Event_t* lc_opt, gex_Flags_t flags,
                        unsigned int numargs, const gex_AM_Arg_t* args) {
-  check_reply("gex_AM_ReplyLong", token, flags, long_flags);
-  check_payload("gex_AM_ReplyLong", nbytes, gex::am::max_long(token->header.source, 0), lc_opt,
-                true);
+  check_reply(Call::reply_long, token, flags, long_flags);
+  check_payload(Call::reply_long, nbytes, gex::am::max_long(token->header.source, 0), lc_opt, true);
   Outbound out = message(handler, Category::long_message, numargs, args);
   out.payload = local_address(source_addr, token->endpoint, flags);
   out.size = nbytes;
@@ -438,8 +439,8 @@ gex_AM_SrcDesc_t gex_AM_PrepareRequestMedium(gex_TM_t tm, gex_Rank_t rank, const
   const std::size_t limit = prepare_limit(gex::resolve(tm, rank).jobrank, false, client_buf);
   return gex::am::prepare_request(
       tm, rank,
-      prepare_arguments(name_of(call), client_buf, least_payload, most_payload, nullptr, false,
-                        false, lc_opt, flags, numargs, limit));
+      prepare_arguments(call, client_buf, least_payload, most_payload, nullptr, false, false,
+                        lc_opt, flags, numargs, limit));
 }
 
 gex_AM_SrcDesc_t gex_AM_PrepareRequestLong(gex_TM_t tm, gex_Rank_t rank, const void* client_buf,
@@ -451,15 +452,15 @@ gex_AM_SrcDesc_t gex_AM_PrepareRequestLong(gex_TM_t tm, gex_Rank_t rank, const v
   const std::size_t limit = prepare_limit(gex::resolve(tm, rank).jobrank, true, client_buf);
   return gex::am::prepare_request(
       tm, rank,
-      prepare_arguments(name_of(call), client_buf, least_payload, most_payload, dest_addr, true,
-                        false, lc_opt, flags, numargs, limit));
+      prepare_arguments(call, client_buf, least_payload, most_payload, dest_addr, true, false,
+                        lc_opt, flags, numargs, limit));
 }
 
 gex_AM_SrcDesc_t gex_AM_PrepareReplyMedium(gex_Token_t token, const void* client_buf,
                                            size_t least_payload, size_t most_payload,
                                            gex_Event_t* lc_opt, gex_Flags_t flags,
                                            unsigned int numargs) {
-  const char* call = "gex_AM_PrepareReplyMedium";
+  const Call call = Call::prepare_reply_medium;
   check_reply(call, token, flags, medium_flags | limit_flags);
   return gex::am::prepare_reply(
       token,
@@ -471,7 +472,7 @@ gex_AM_SrcDesc_t gex_AM_PrepareReplyLong(gex_Token_t token, const void* client_b
                                          size_t least_payload, size_t most_payload, void* dest_addr,
                                          gex_Event_t* lc_opt, gex_Flags_t flags,
                                          unsigned int numargs) {
-  const char* call = "gex_AM_PrepareReplyLong";
+  const Call call = Call::prepare_reply_long;
   check_reply(call, token, flags, long_flags | limit_flags);
   return gex::am::prepare_reply(
       token, prepare_arguments(call, client_buf, least_payload, most_payload, dest_addr, true, true,

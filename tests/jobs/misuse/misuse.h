@@ -43,6 +43,26 @@ inline void in_handler(std::function<void()> call) {
   GASNET_BLOCKUNTIL(handled);
 }
 
+inline void (*with_token)(gex_Token_t) = nullptr;
+inline void on_request_with_token(gex_Token_t token) {
+  with_token(token);
+  handled = true;
+}
+
+/// What a case does with the token of a request, 201, of this rank to itself.
+inline void in_request_handler(void (*call)(gex_Token_t)) {
+  with_token = call;
+  gex_AM_Entry_t entry = {201,
+                          reinterpret_cast<gex_AM_Fn_t>(on_request_with_token),
+                          GEX_FLAG_AM_SHORT | GEX_FLAG_AM_REQUEST,
+                          0,
+                          nullptr,
+                          "on_request_with_token"};
+  gex_EP_RegisterHandlers(endpoint, &entry, 1);
+  gex_AM_RequestShort0(team, rank, 201, 0);
+  GASNET_BLOCKUNTIL(handled);
+}
+
 /// The program's main; `finish` follows a case that has come through.
 inline int run(
     int argc, char** argv, const char* program, const Cases& cases, void (*finish)() = [] {}) {

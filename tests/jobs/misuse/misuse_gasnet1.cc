@@ -48,6 +48,20 @@ const Cases& cases() {
        }},
       {"value_get_of_null", [] { gasnet_wait_syncnb_valget(nullptr); }},
 
+      {"legacy_reply_twice",
+       [] {
+         in_request_handler([](gasnet_token_t token) {
+           gasnet_AMReplyShort0(token, 200);
+           gasnet_AMReplyShort0(token, 200);
+         });
+       }},
+      {"legacy_reply_above_the_limit",
+       [] {
+         in_request_handler([](gasnet_token_t token) {
+           gasnet_AMReplyMedium0(token, 200, own, std::size_t{1} << 30);
+         });
+       }},
+
       {"try_of_a_null_array", [] { gasnet_try_syncnb_all(nullptr, 3); }},
       {"try_some_of_a_null_array", [] { gasnet_try_syncnb_some(nullptr, 1); }},
       {"try_of_no_op", [] { gasnet_try_syncnb(GEX_EVENT_NO_OP); }},

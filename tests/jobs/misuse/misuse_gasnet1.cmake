@@ -49,6 +49,10 @@ misuse(legacy_request_to_no_such_node
   "gex_AM_RequestLong .gasnet_AMRequestLong.: rank 77 is not below the team's size 2")
 misuse(legacy_medium_above_the_limit
   "gex_AM_RequestMedium .gasnet_AMRequestMedium.: a payload of [0-9]+ bytes is above the limit")
+misuse(legacy_reply_twice
+  "gex_AM_ReplyShort .gasnet_AMReplyShort.: the request was already replied to")
+misuse(legacy_reply_above_the_limit
+  "gex_AM_ReplyMedium .gasnet_AMReplyMedium.: a payload of [0-9]+ bytes is above the limit")
 misuse(legacy_strides_past_the_end "gex_VIS_StridedPutBlocking .gasnet_puts_bulk.: ")
 misuse(legacy_vector_of_mismatched_totals
   "gex_VIS_VectorGetBlocking .gasnet_getv_bulk.: the remote list holds 24 bytes, the local one 16")

@@ -72,21 +72,6 @@ void make_kind(gex_MK_Class_t kind_class, std::uint64_t args_flags = 0, gex_Flag
   gex_MK_Create(&kind, client, &args, flags);
 }
 
-void (*in_request)(gex_Token_t);
-void with_token(gex_Token_t token) {
-  in_request(token);
-  handled = true;
-}
-/// A request handler that is given its token.
-void in_request_handler(void (*call)(gex_Token_t)) {
-  in_request = call;
-  gex_AM_Entry_t table[] = {{201, reinterpret_cast<gex_AM_Fn_t>(with_token),
-                             GEX_FLAG_AM_SHORT | GEX_FLAG_AM_REQUEST, 0, nullptr, "with_token"}};
-  gex_EP_RegisterHandlers(endpoint, table, 1);
-  gex_AM_RequestShort0(team, rank, 201, 0);
-  GASNET_BLOCKUNTIL(handled);
-}
-
 const Cases& cases() {
   static const Cases table = {
       // Clients
