@@ -31,7 +31,19 @@ bool succeeded(int result, const char* what, std::string& error) {
 
 }  // namespace
 
-Endpoint::Endpoint(Info info, std::string& error) : info_(std::move(info)) {
+RmaMeans rma_means(const fi_info& info) noexcept {
+  RmaMeans means;
+  means.delivery_complete = (info.tx_attr->op_flags & FI_DELIVERY_COMPLETE) != 0;
+  means.reads_follow_writes = (info.tx_attr->msg_order & (FI_ORDER_RAW | FI_ORDER_RMA_RAW)) != 0;
+  means.available =
+      (info.caps & FI_RMA) != 0 && (means.delivery_complete || means.reads_follow_writes);
+  return means;
+}
+
+Endpoint::Endpoint(Info info, std::string& error)
+    : info_(std::move(info)), rma_(rma_means(*info_)) {
+  // What the choice asked for as a default is said for each operation instead.
+  info_->tx_attr->op_flags = 0;
   fid_fabric* fabric = nullptr;
   if (!took(fi_fabric(info_->fabric_attr, &fabric, nullptr), fabric, fabric_, "fi_fabric", error))
     return;

@@ -11,12 +11,21 @@
 
 namespace gex::net::ofi {
 
+/// How a provider completes puts.
+struct RmaMeans {
+  bool available = false;
+  bool delivery_complete = false;  ///< it says when the bytes are at the peer
+  bool reads_follow_writes = false;
+};
+RmaMeans rma_means(const fi_info& info) noexcept;
+
 class Endpoint {
  public:
   /// Opens everything; `error` is set and the object of no use when something could not be had.
   Endpoint(Info info, std::string& error);
 
   const fi_info& info() const noexcept { return *info_; }
+  RmaMeans rma() const noexcept { return rma_; }
   fid_domain* domain() const noexcept { return domain_.get(); }
   fid_ep* endpoint() const noexcept { return endpoint_.get(); }
   fid_cq* completions() const noexcept { return completions_.get(); }
@@ -33,6 +42,7 @@ class Endpoint {
  private:
   // In the order in which they stand on one another: the endpoint goes first.
   Info info_;
+  RmaMeans rma_;
   Fid<fid_fabric> fabric_;
   Fid<fid_domain> domain_;
   Fid<fid_av> peers_;

@@ -1,12 +1,12 @@
 #include "net/ofi/network.h"
 
 #include <chrono>
-#include <cstdarg>
 #include <cstdio>
 #include <cstring>
 #include <thread>
 #include <utility>
 
+#include "net/ofi/fatal.h"
 #include "net/ofi/lock.h"
 
 namespace gex::net::ofi {
@@ -21,17 +21,6 @@ constexpr std::size_t most_injected = 1024;
 
 /// How long a rank that leaves waits for peers that take nothing.
 constexpr std::chrono::seconds farewell_limit{5};
-
-[[noreturn, gnu::cold, gnu::format(printf, 2, 3)]] void fatal(const Host& host, const char* format,
-                                                              ...) {
-  char text[400];
-  va_list arguments;
-  va_start(arguments, format);
-  std::vsnprintf(text, sizeof text, format, arguments);
-  va_end(arguments);
-  host.fatal(text);
-  __builtin_unreachable();
-}
 
 std::size_t size_of(std::span<const Piece> pieces) noexcept {
   std::size_t size = 0;
@@ -58,9 +47,10 @@ std::byte* fill_up(std::byte* end, std::size_t size) noexcept {
 
 }  // namespace
 
-Network::Network(const Host& host, Endpoint& endpoint, Registrar& registrar)
+Network::Network(const Host& host, Endpoint& endpoint, Registrar& registrar, OneSided& one_sided)
     : host_(host),
       endpoint_(endpoint),
+      one_sided_(one_sided),
       threaded_(host.threaded != 0),
       depth_(depth_for(host.size)),
       inject_limit_(std::min(endpoint.info().tx_attr->inject_size, most_injected)),
@@ -231,6 +221,7 @@ void Network::progress() {
           error_text(read).c_str());
   if (read > 0) receive_.replenish();
   if (postponed_count_.load(std::memory_order_relaxed) != 0) retry_postponed();
+  one_sided_.retry();
 }
 
 void Network::completed(const fi_cq_data_entry& entry) {
@@ -242,6 +233,9 @@ void Network::completed(const fi_cq_data_entry& entry) {
       break;
     case Operation::Purpose::receive:
       arrived(entry, *static_cast<ReceiveBuffers::Buffer*>(operation));
+      break;
+    case Operation::Purpose::one_sided:
+      one_sided_.completed(*static_cast<Transfer*>(operation));
       break;
   }
 }
@@ -270,6 +264,9 @@ void Network::failed() {
       receive_.completed(buffer, nullptr, 0, (error.flags & FI_MULTI_RECV) != 0);
       break;
     }
+    case Operation::Purpose::one_sided:
+      if (!leaving_) one_sided_.failed(*static_cast<Transfer*>(operation), error.err);
+      break;
   }
 }
 

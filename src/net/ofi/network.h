@@ -28,6 +28,7 @@
 #include "net/conduit.h"
 #include "net/ofi/arrivals.h"
 #include "net/ofi/endpoint.h"
+#include "net/ofi/one_sided.h"
 #include "net/ofi/receive_buffers.h"
 #include "net/ofi/registration.h"
 #include "net/ofi/send_pool.h"
@@ -43,7 +44,8 @@ constexpr std::uint32_t depth_for(std::uint32_t ranks) noexcept {
 
 class Network {
  public:
-  Network(const Host& host, Endpoint& endpoint, Registrar& registrar);
+  /// `one_sided` gets the completions of its operations.
+  Network(const Host& host, Endpoint& endpoint, Registrar& registrar, OneSided& one_sided);
   Network(const Network&) = delete;
   Network& operator=(const Network&) = delete;
 
@@ -88,6 +90,7 @@ class Network {
 
   const Host& host_;
   Endpoint& endpoint_;
+  OneSided& one_sided_;
   bool threaded_;
   std::uint32_t depth_;
   std::size_t inject_limit_;

@@ -13,6 +13,7 @@
 #include "net/conduit.h"
 #include "net/ofi/endpoint.h"
 #include "net/ofi/network.h"
+#include "net/ofi/one_sided.h"
 #include "net/ofi/provider.h"
 #include "net/ofi/registration.h"
 
@@ -23,11 +24,15 @@ namespace {
 /// What `attach` made, in the order in which it stands on one another.
 struct Attached {
   Attached(Info info, const Host& host, std::string& error)
-      : endpoint(std::move(info), error), registrar(endpoint, false) {
-    if (error.empty()) network = std::make_unique<Network>(host, endpoint, registrar);
+      : endpoint(std::move(info), error),
+        registrar(endpoint, host.env_integer("GEX_OFI_REGISTER_LOCAL") != 0) {
+    if (!error.empty()) return;
+    one_sided = std::make_unique<OneSided>(host, endpoint, registrar);
+    network = std::make_unique<Network>(host, endpoint, registrar, *one_sided);
   }
   Endpoint endpoint;
   Registrar registrar;
+  std::unique_ptr<OneSided> one_sided;
   std::unique_ptr<Network> network;
 };
 
@@ -119,7 +124,9 @@ int attach(const Host* host, Limits* limits) {
   if (!ready) warn(*host, error);
   if (!on_all_ranks(*host, ready)) return 1;
   attached = made.release();
-  *limits = {.max_message = max_message, .reply_depth = depth_for(host->size)};
+  *limits = {.max_message = max_message,
+             .reply_depth = depth_for(host->size),
+             .max_transfer = attached->one_sided->max_transfer()};
   return 0;
 }
 
@@ -145,6 +152,23 @@ void release(void* payload) {
   attached->network->release(payload);
 }
 
+int register_segment(void* address, std::size_t size, SegmentKey* key) {
+  return attached->one_sided->register_segment(address, size, *key);
+}
+
+void deregister_segment(const SegmentKey* key) {
+  attached->one_sided->deregister_segment(*key);
+}
+
+SendResult put(const Remote* remote, const void* local, std::size_t size, void* done,
+               void* local_done) {
+  return attached->one_sided->put(*remote, local, size, done, local_done);
+}
+
+SendResult get(const Remote* remote, void* local, std::size_t size, void* done) {
+  return attached->one_sided->get(*remote, local, size, done);
+}
+
 constexpr Conduit table{
     .version = interface_version,
     .name = "ofi",
@@ -155,6 +179,10 @@ constexpr Conduit table{
     .detach = detach,
     .buffer = buffer,
     .release = release,
+    .register_segment = register_segment,
+    .deregister_segment = deregister_segment,
+    .put = put,
+    .get = get,
 };
 
 }  // namespace

@@ -69,10 +69,17 @@ bool is_reachable(const fi_info& info) {
   return !address.starts_with("127.") && address != "::1" && !address.starts_with("fe80:");
 }
 
-Info make_hints(const std::string& provider, const Wish& wish) {
+/// What a provider is asked for beside messages, best first.
+enum class Extent { delivered_puts, ordered_puts, messages };
+
+Info make_hints(const std::string& provider, const Wish& wish, Extent extent) {
   Info hints(fi_allocinfo());
   if (!hints) return hints;
   hints->caps = FI_MSG | FI_MULTI_RECV;
+  if (extent != Extent::messages) hints->caps |= FI_RMA;
+  if (extent == Extent::delivered_puts) hints->tx_attr->op_flags = FI_DELIVERY_COMPLETE;
+  if (extent == Extent::ordered_puts)
+    hints->tx_attr->msg_order = hints->rx_attr->msg_order = FI_ORDER_RMA_RAW;
   hints->mode = FI_CONTEXT | FI_CONTEXT2;
   hints->ep_attr->type = FI_EP_RDM;
   hints->fabric_attr->prov_name = strdup(provider.c_str());
@@ -94,8 +101,8 @@ bool is_named(std::string_view name, std::string_view asked) {
   return name == asked || (name.starts_with(asked) && name.substr(asked.size()).starts_with(";"));
 }
 
-/// The first way that a provider offers; `exactly` leaves out what is layered over it.
-Info first_of(const std::string& provider, const Wish& wish, bool exactly) {
+/// The first way that a provider offers to this extent.
+Info first_of(const std::string& provider, const Wish& wish, bool exactly, Extent extent) {
   const bool by_sockets = candidate_of(provider).by_sockets;
   const bool by_address = is_ip_address(wish.interface);
   const char* node = nullptr;
@@ -103,7 +110,7 @@ Info first_of(const std::string& provider, const Wish& wish, bool exactly) {
     node = wish.interface.c_str();
   else if (wish.one_host && by_sockets && wish.interface.empty())
     node = "127.0.0.1";
-  const Info hints = make_hints(provider, wish);
+  const Info hints = make_hints(provider, wish, extent);
   if (!hints) return {};
   fi_info* list = nullptr;
   if (fi_getinfo(api_version, node, nullptr, node == nullptr ? 0 : FI_SOURCE, hints.get(), &list) !=
@@ -118,6 +125,13 @@ Info first_of(const std::string& provider, const Wish& wish, bool exactly) {
     if (node == nullptr && wish.interface.empty() && !is_reachable(*info)) continue;
     return Info(fi_dupinfo(info));
   }
+  return {};
+}
+
+/// The first way that a provider offers; `exactly` leaves out what is layered over it.
+Info first_of(const std::string& provider, const Wish& wish, bool exactly) {
+  for (const Extent extent : {Extent::delivered_puts, Extent::ordered_puts, Extent::messages})
+    if (Info info = first_of(provider, wish, exactly, extent)) return info;
   return {};
 }
 

@@ -111,6 +111,10 @@ void deliver(std::uint32_t source, Channel channel, const void* message, std::si
   current_handler(source, channel, message, size);
 }
 
+void complete(void* target) {
+  static_cast<Completion*>(target)->fetch_add(1);
+}
+
 void fatal(const char* text) {
   say(text);
   _exit(fatal_status);
@@ -169,6 +173,7 @@ Outcome run_ranks(std::uint32_t ranks, const JobOptions& options,
                            .env_text = env_text,
                            .cookie = 0x600df00d0ddba11,
                            .deliver = deliver,
+                           .complete = complete,
                            .fatal = fatal,
                            .warn = say},
                   .options = &options,

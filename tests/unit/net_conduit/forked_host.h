@@ -12,6 +12,7 @@
 // are ended. Inside a body `current_handler` receives what the conduit delivers on this thread.
 
 #include <array>
+#include <atomic>
 #include <cstdint>
 #include <functional>
 #include <map>
@@ -52,6 +53,9 @@ Outcome run_ranks(std::uint32_t ranks, const JobOptions& options,
 void barrier();
 /// The same, calling `turn` again and again until all have come.
 void barrier(const std::function<void()>& turn);
+
+/// What a one-sided operation is given as target: how often it was completed.
+using Completion = std::atomic<int>;
 
 using Handler = std::function<void(std::uint32_t, Channel, const void*, std::size_t)>;
 extern thread_local Handler current_handler;
