@@ -76,6 +76,8 @@ function(gex_program name)
   else()
     target_link_libraries(${name} PRIVATE gex)
   endif()
+  # From the program's folder to that of the library and its plug-ins.
+  target_compile_definitions(${name} PRIVATE GEX_LIBRARY_FOLDER="../${CMAKE_INSTALL_LIBDIR}")
   set_target_properties(${name} PROPERTIES INSTALL_RPATH "$ORIGIN/../${CMAKE_INSTALL_LIBDIR}")
 endfunction()
 

@@ -7,7 +7,9 @@
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
+#include <filesystem>
 #include <string>
+#include <system_error>
 
 #include "base/env.h"
 #include "boot/launcher.h"
@@ -32,6 +34,16 @@ void leave_outer_job() {
   unsetenv("GEX_JOB");
 }
 
+/// The folder of the libgex that this gexrun was installed or built with; empty: there is none.
+std::string library_folder() {
+  namespace fs = std::filesystem;
+  std::error_code error;
+  const fs::path program = fs::canonical("/proc/self/exe", error);
+  if (error) return {};
+  const fs::path folder = fs::canonical(program.parent_path() / GEX_LIBRARY_FOLDER, error);
+  return error ? std::string() : folder.string();
+}
+
 }  // namespace
 
 int main(int count, char** arguments) {
@@ -48,6 +60,7 @@ int main(int count, char** arguments) {
   for (const auto& [variable, value] : options.variables) {
     setenv(variable.c_str(), value.c_str(), 1);
   }
+  setenv("GEX_PLUGIN_FOLDER", library_folder().c_str(), 1);
   if (!options.conduit.empty()) setenv("GEX_CONDUIT", options.conduit.c_str(), 1);
 
   if (gexrun::find_program(options.command.front()).empty()) {

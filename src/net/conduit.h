@@ -11,7 +11,8 @@
 //  - Two channels, request and reply, that never block one another: a full request queue must not
 //    keep a reply from being sent or received.
 //  - A message that `send` accepted is delivered exactly once, whole, to the peer's `Host::deliver`
-//    out of the peer's `poll`; messages may arrive in any order.
+//    out of the peer's `poll`; messages may arrive in any order. A network may need the sender's
+//    polls for that as well, of no channel and for no message if need be, or its `detach`.
 //  - Room for `Limits::reply_depth` undelivered reply messages of maximum size from each peer to
 //    each peer: am/ keeps no more requests outstanding, so a reply is never refused for lack of
 //    room at a peer that does not poll. A message counts as undelivered until the `Host::deliver`
@@ -130,11 +131,12 @@ struct Conduit {
   SendResult (*send)(Channel channel, uint32_t peer, const Piece* pieces, size_t count);
 
   /// Delivers up to `most` arrived messages of the channels in `channels` (bit 0: requests, bit 1:
-  /// replies); returns how many. Cheap when nothing has arrived.
+  /// replies); returns how many. Cheap when nothing has arrived. Moves on what is under way in
+  /// either channel, even if it is to deliver nothing.
   size_t (*poll)(uint32_t channels, size_t most);
 
   /// Leaves the network; everything accepted by `send` before is still delivered to peers that
-  /// poll.
+  /// poll, or leave themselves. May wait for them.
   void (*detach)(void);
 
   /// Optional, both or neither. A place, aligned to 16 bytes, for a payload of `size` bytes to be

@@ -54,6 +54,9 @@ std::vector<fs::path> folders() {
     result.push_back(own);
     result.push_back(own / "gex");
   }
+  // The launcher's, for a program that holds libgex.a and lies anywhere.
+  if (const std::string launchers = env::text(env::Variable::plugin_folder); !launchers.empty())
+    result.emplace_back(launchers);
   return result;
 }
 

@@ -14,7 +14,8 @@ namespace gex::net {
 std::span<const Conduit* const> built_in() noexcept;
 
 /// The conduit of that name. Built-in ones first, then `libgex-NAME.so` in the folders of
-/// GEX_CONDUIT_PATH, beside libgex, and in `gex/` below it. A name with a slash is a plug-in's
+/// GEX_CONDUIT_PATH, beside libgex, in `gex/` below it, and beside the libgex of the gexrun that
+/// started the program. A name with a slash is a plug-in's
 /// file. Ends the job in one line that lists what exists when there is none, or when the plug-in
 /// is of another interface version. "smp" is no conduit but the job without a network: null. A
 /// plug-in once found stays loaded.

@@ -12,7 +12,7 @@ import shutil
 import sys
 
 import probes
-from tree import CONDUITS, MODES, Tree, check, main, run
+from tree import MODES, Tree, check, main, run
 
 # Each network and mode once in each of these, together in every language.
 STANDARDS = {"seq": "c11", "parsync": "c++11", "par": "c++20"}
@@ -45,7 +45,7 @@ def built_everywhere(tree):
     steps = [(probes.every_setting, tree), (probes.tools_tests, tree), (probes.cmake, tree),
              (probes.realm_runtime_mk, tree), (probes.osss, tree), (probes.caffeine, tree),
              (probes.bcl, tree), (probes.pkg_config, tree, "smp", "par", "c11")]
-    for conduit in CONDUITS:
+    for conduit in tree.conduits:
         for mode in MODES:
             steps += [(probes.gasnet_tests, tree, conduit, mode),
                       (probes.pkg_config, tree, conduit, mode, STANDARDS[mode])]

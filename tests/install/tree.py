@@ -7,7 +7,6 @@ import subprocess
 import sys
 
 HERE = os.path.dirname(os.path.abspath(__file__))
-CONDUITS = ("smp", "emu")
 MODES = ("seq", "parsync", "par")
 
 # What a user's shell may hold and a client must do without.
@@ -59,6 +58,12 @@ class Tree:
     def at(self, prefix, work):
         """The same tree at another place."""
         return Tree(prefix, work, self.compiler)
+
+    @property
+    def conduits(self):
+        """The networks that clients can be labelled with; ofi where libfabric was there to build it."""
+        ofi = os.path.exists(self.path("lib", "libgex-ofi.so"))
+        return ("smp", "emu", "ofi") if ofi else ("smp", "emu")
 
     def path(self, *parts):
         return os.path.join(self.prefix, *parts)

@@ -14,7 +14,7 @@ import pathlib
 import sys
 
 DIMENSIONS = {
-    "conduit": ["smp", "emu", "emu-seed-1", "emu-seed-2", "plugin"],
+    "conduit": ["smp", "emu", "emu-seed-1", "emu-seed-2", "plugin", "ofi"],
     "ranks": ["1", "2", "3", "4", "7", "16"],
     "mode": ["seq", "parsync", "par"],
     "library": ["release", "debug", "check"],

@@ -102,8 +102,17 @@ std::int64_t env_integer(const char* name) {
   return std::strcmp(name, "GEX_EMU_QUEUE") == 0 ? 16 : 0;
 }
 
+const char* env_text(const char* name) {
+  const auto text = self.options->texts.find(name);
+  return text == self.options->texts.end() ? nullptr : text->second.c_str();
+}
+
 void deliver(std::uint32_t source, Channel channel, const void* message, std::size_t size) {
   current_handler(source, channel, message, size);
+}
+
+void complete(void* target) {
+  static_cast<Completion*>(target)->fetch_add(1);
 }
 
 void fatal(const char* text) {
@@ -121,13 +130,17 @@ void fatal(const char* text) {
 }  // namespace
 
 void barrier() {
+  barrier([] { std::this_thread::yield(); });
+}
+
+void barrier(const std::function<void()>& turn) {
   const std::uint32_t generation = self.shared->generation;
   if (++self.shared->arrived == self.host.size) {
     self.shared->arrived = 0;
     ++self.shared->generation;
     return;
   }
-  while (self.shared->generation == generation) std::this_thread::yield();
+  while (self.shared->generation == generation) turn();
 }
 
 Outcome run_ranks(std::uint32_t ranks, const JobOptions& options,
@@ -157,7 +170,10 @@ Outcome run_ranks(std::uint32_t ranks, const JobOptions& options,
                            .share_descriptor = share_descriptor,
                            .host_of = host_of,
                            .env_integer = env_integer,
+                           .env_text = env_text,
+                           .cookie = 0x600df00d0ddba11,
                            .deliver = deliver,
+                           .complete = complete,
                            .fatal = fatal,
                            .warn = say},
                   .options = &options,

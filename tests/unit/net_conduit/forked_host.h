@@ -12,6 +12,7 @@
 // are ended. Inside a body `current_handler` receives what the conduit delivers on this thread.
 
 #include <array>
+#include <atomic>
 #include <cstdint>
 #include <functional>
 #include <map>
@@ -26,6 +27,8 @@ struct JobOptions {
   bool threaded = false;
   /// What env_integer answers; a name with "@RANK" holds for that rank only.
   std::map<std::string, std::int64_t> environment;
+  /// What env_text answers; null for others.
+  std::map<std::string, std::string> texts;
   /// Host index of each rank; empty: all on host 0.
   std::vector<std::uint32_t> hosts;
 };
@@ -48,6 +51,11 @@ Outcome run_ranks(std::uint32_t ranks, const JobOptions& options,
 
 /// Waits for all ranks, without polling the conduit. Inside a body only.
 void barrier();
+/// The same, calling `turn` again and again until all have come.
+void barrier(const std::function<void()>& turn);
+
+/// What a one-sided operation is given as target: how often it was completed.
+using Completion = std::atomic<int>;
 
 using Handler = std::function<void(std::uint32_t, Channel, const void*, std::size_t)>;
 extern thread_local Handler current_handler;

@@ -52,6 +52,20 @@ TEST_F(Registry, APlugInIsFoundByNameAndByFile) {
   EXPECT_EQ(find(GEX_EXAMPLE_CONDUIT), by_name);
 }
 
+TEST_F(Registry, TheFolderThatGexrunNamesComesLast) {
+  const fs::path launchers = folder / "launchers";
+  fs::create_directory(launchers);
+  std::ofstream(launchers / "libgex-example.so") << "hidden by a folder that is searched before";
+  fs::create_symlink(GEX_EXAMPLE_CONDUIT, launchers / "libgex-other.so");
+  add("example", GEX_EXAMPLE_CONDUIT);
+  setenv("GEX_PLUGIN_FOLDER", launchers.c_str(), 1);
+  const Conduit* by_user = find("example");
+  const Conduit* by_launcher = find("other");
+  unsetenv("GEX_PLUGIN_FOLDER");
+  EXPECT_STREQ(by_user->name, "example");
+  EXPECT_EQ(by_launcher, by_user);
+}
+
 TEST_F(Registry, ABuiltInConduitIsPreferredToAPlugInOfItsName) {
   add("emu", GEX_EXAMPLE_CONDUIT);
   EXPECT_EQ(find("emu"), built_in()[0]);

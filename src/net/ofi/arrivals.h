@@ -1,0 +1,64 @@
+#pragma once
+// Messages that have arrived and wait to be delivered: a queue that grows.
+
+#include <cstddef>
+#include <cstdint>
+#include <mutex>
+#include <vector>
+
+#include "net/ofi/lock.h"
+#include "net/ofi/receive_buffers.h"
+
+namespace gex::net::ofi {
+
+struct Arrival {
+  const std::byte* message;
+  std::size_t size;
+  std::uint32_t source;
+  ReceiveBuffers::Buffer* buffer;  ///< in which it lies
+};
+
+class Arrivals {
+ public:
+  explicit Arrivals(bool threaded) : threaded_(threaded), ring_(64) {}
+
+  void push(const Arrival& arrival) {
+    const Guard guard(mutex_, threaded_);
+    const std::size_t count = count_.load(std::memory_order_relaxed);
+    if (count == ring_.size()) grow();
+    ring_[(first_ + count) % ring_.size()] = arrival;
+    count_.store(count + 1, std::memory_order_relaxed);
+  }
+
+  /// Takes the oldest; false when there is none.
+  bool pop(Arrival& arrival) {
+    // Relaxed: a hint; under the mutex it is looked at again.
+    if (count_.load(std::memory_order_relaxed) == 0) return false;
+    const Guard guard(mutex_, threaded_);
+    const std::size_t count = count_.load(std::memory_order_relaxed);
+    if (count == 0) return false;
+    arrival = ring_[first_];
+    first_ = (first_ + 1) % ring_.size();
+    count_.store(count - 1, std::memory_order_relaxed);
+    return true;
+  }
+
+ private:
+  void grow() {
+    std::vector<Arrival> larger;
+    larger.reserve(2 * ring_.size());
+    for (std::size_t i = 0; i < ring_.size(); ++i)
+      larger.push_back(ring_[(first_ + i) % ring_.size()]);
+    larger.resize(2 * ring_.size());
+    ring_ = std::move(larger);
+    first_ = 0;
+  }
+
+  bool threaded_;
+  std::mutex mutex_;
+  std::vector<Arrival> ring_;
+  std::size_t first_ = 0;
+  std::atomic<std::size_t> count_{0};
+};
+
+}  // namespace gex::net::ofi

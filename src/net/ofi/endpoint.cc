@@ -1,0 +1,106 @@
+#include "net/ofi/endpoint.h"
+
+#include <utility>
+
+#include "net/ofi/wire.h"
+
+namespace gex::net::ofi {
+
+namespace {
+
+/// Completions that may wait to be read; a provider that has more than that holds operations back.
+constexpr std::size_t queued_completions = 8192;
+
+/// Takes what an open function of libfabric's wrote to `object`, which is read after the call;
+/// false after saying what failed.
+template <class T>
+bool took(int result, T* const& object, Fid<T>& into, const char* what, std::string& error) {
+  if (result != 0) {
+    error = std::string(what) + ": " + error_text(result);
+    return false;
+  }
+  into.reset(object);
+  return true;
+}
+
+bool succeeded(int result, const char* what, std::string& error) {
+  if (result == 0) return true;
+  error = std::string(what) + ": " + error_text(result);
+  return false;
+}
+
+}  // namespace
+
+RmaMeans rma_means(const fi_info& info) noexcept {
+  RmaMeans means;
+  means.delivery_complete = (info.tx_attr->op_flags & FI_DELIVERY_COMPLETE) != 0;
+  means.reads_follow_writes = (info.tx_attr->msg_order & (FI_ORDER_RAW | FI_ORDER_RMA_RAW)) != 0;
+  means.available =
+      (info.caps & FI_RMA) != 0 && (means.delivery_complete || means.reads_follow_writes);
+  return means;
+}
+
+Endpoint::Endpoint(Info info, std::string& error)
+    : info_(std::move(info)), rma_(rma_means(*info_)) {
+  // What the choice asked for as a default is said for each operation instead.
+  info_->tx_attr->op_flags = 0;
+  fid_fabric* fabric = nullptr;
+  if (!took(fi_fabric(info_->fabric_attr, &fabric, nullptr), fabric, fabric_, "fi_fabric", error))
+    return;
+  fid_domain* domain = nullptr;
+  if (!took(fi_domain(fabric, info_.get(), &domain, nullptr), domain, domain_, "fi_domain", error))
+    return;
+  fi_av_attr peers_attributes{};
+  peers_attributes.type = info_->domain_attr->av_type;
+  fid_av* peers = nullptr;
+  if (!took(fi_av_open(domain, &peers_attributes, &peers, nullptr), peers, peers_, "fi_av_open",
+            error))
+    return;
+  fi_cq_attr queue_attributes{};
+  queue_attributes.size = queued_completions;
+  queue_attributes.format = FI_CQ_FORMAT_DATA;
+  queue_attributes.wait_obj = FI_WAIT_NONE;
+  fid_cq* queue = nullptr;
+  if (!took(fi_cq_open(domain, &queue_attributes, &queue, nullptr), queue, completions_,
+            "fi_cq_open", error))
+    return;
+  fid_ep* endpoint = nullptr;
+  if (!took(fi_endpoint(domain, info_.get(), &endpoint, nullptr), endpoint, endpoint_,
+            "fi_endpoint", error))
+    return;
+  if (!succeeded(fi_ep_bind(endpoint, &peers->fid, 0), "fi_ep_bind of the addresses", error) ||
+      !succeeded(fi_ep_bind(endpoint, &queue->fid, FI_TRANSMIT | FI_RECV),
+                 "fi_ep_bind of the completion queue", error))
+    return;
+  // A buffer for many messages is given back when the largest no longer fits.
+  std::size_t least = max_wire;
+  if (!succeeded(
+          fi_setopt(&endpoint->fid, FI_OPT_ENDPOINT, FI_OPT_MIN_MULTI_RECV, &least, sizeof least),
+          "FI_OPT_MIN_MULTI_RECV", error))
+    return;
+  succeeded(fi_enable(endpoint), "fi_enable", error);
+}
+
+std::vector<std::byte> Endpoint::name(std::string& error) const {
+  std::size_t size = 0;
+  fi_getname(&endpoint_->fid, nullptr, &size);
+  std::vector<std::byte> name(size);
+  if (!succeeded(fi_getname(&endpoint_->fid, name.data(), &size), "fi_getname", error)) return {};
+  name.resize(size);
+  return name;
+}
+
+bool Endpoint::learn(std::span<const std::byte> names, std::size_t stride, std::string& error) {
+  addresses_.resize(names.size() / stride);
+  for (std::size_t rank = 0; rank < addresses_.size(); ++rank) {
+    const int inserted =
+        fi_av_insert(peers_.get(), names.data() + rank * stride, 1, &addresses_[rank], 0, nullptr);
+    if (inserted == 1) continue;
+    error = "fi_av_insert of rank " + std::to_string(rank) + ": " +
+            (inserted < 0 ? error_text(inserted) : "refused");
+    return false;
+  }
+  return true;
+}
+
+}  // namespace gex::net::ofi

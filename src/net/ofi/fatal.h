@@ -1,0 +1,11 @@
+#pragma once
+// The end of the job in one line.
+
+#include "net/conduit.h"
+
+namespace gex::net::ofi {
+
+[[noreturn, gnu::cold, gnu::format(printf, 2, 3)]] void fatal(const Host& host, const char* format,
+                                                              ...);
+
+}  // namespace gex::net::ofi

@@ -1,0 +1,341 @@
+#include "net/ofi/network.h"
+
+#include <chrono>
+#include <cstdio>
+#include <cstring>
+#include <thread>
+#include <utility>
+
+#include "net/ofi/fatal.h"
+#include "net/ofi/lock.h"
+
+namespace gex::net::ofi {
+
+namespace {
+
+/// Completions read at once.
+constexpr std::size_t batch = 16;
+
+/// The largest that is gathered on the stack to be injected.
+constexpr std::size_t most_injected = 1024;
+
+/// How long a rank that leaves waits for peers that take nothing.
+constexpr std::chrono::seconds farewell_limit{5};
+
+std::size_t size_of(std::span<const Piece> pieces) noexcept {
+  std::size_t size = 0;
+  for (const Piece& piece : pieces) size += piece.size;
+  return size;
+}
+
+/// Writes stamp, pieces and filling; returns the end.
+std::byte* gather(std::byte* out, const Stamp& stamp, std::span<const Piece> pieces) noexcept {
+  std::memcpy(out, &stamp, sizeof stamp);
+  out += sizeof stamp;
+  for (const Piece& piece : pieces) {
+    if (piece.size != 0) std::memcpy(out, piece.data, piece.size);
+    out += piece.size;
+  }
+  return out;
+}
+
+std::byte* fill_up(std::byte* end, std::size_t size) noexcept {
+  const std::size_t filling = filled_up(size) - size;
+  std::memset(end, 0, filling);
+  return end + filling;
+}
+
+}  // namespace
+
+Network::Network(const Host& host, Endpoint& endpoint, Registrar& registrar, OneSided& one_sided)
+    : host_(host),
+      endpoint_(endpoint),
+      one_sided_(one_sided),
+      threaded_(host.threaded != 0),
+      depth_(depth_for(host.size)),
+      inject_limit_(std::min(endpoint.info().tx_attr->inject_size, most_injected)),
+      // Beside the messages, one farewell for each peer.
+      pool_(std::size_t{host.size} * (most_held(request_channel) + most_held(reply_channel) + 1),
+            registrar, threaded_),
+      receive_(endpoint, registrar, threaded_),
+      arrivals_{Arrivals(threaded_), Arrivals(threaded_)},
+      peers_(host.size) {
+}
+
+void Network::check_peer(std::uint32_t peer) const {
+  if (peer >= host_.size || peer == host_.rank) [[unlikely]]
+    fatal(host_, "ofi: a message to rank %u, which is no peer of rank %u among %u", peer,
+          host_.rank, host_.size);
+}
+
+SendBuffer* Network::take_buffer(Channel channel, std::uint32_t peer) {
+  // Relaxed: a count and no more.
+  std::atomic<std::uint32_t>& held = peers_[peer].held[channel];
+  if (held.fetch_add(1, std::memory_order_relaxed) < most_held(channel)) {
+    if (SendBuffer* buffer = pool_.take()) {
+      buffer->kind = static_cast<Kind>(channel);
+      buffer->peer = peer;
+      return buffer;
+    }
+  }
+  held.fetch_sub(1, std::memory_order_relaxed);
+  return nullptr;
+}
+
+void Network::give_back(SendBuffer& buffer) {
+  if (buffer.kind != Kind::farewell)
+    peers_[buffer.peer].held[static_cast<Channel>(buffer.kind)].fetch_sub(
+        1, std::memory_order_relaxed);
+  pool_.give_back(&buffer);
+}
+
+SendResult Network::send(Channel channel, std::uint32_t peer, std::span<const Piece> pieces) {
+  check_peer(peer);
+  const std::size_t size = size_of(pieces);
+  if (size > max_message) [[unlikely]]
+    fatal(host_, "ofi: a message of %zu bytes to rank %u; the limit is %zu", size, peer,
+          max_message);
+  const Stamp stamp = Stamp::of(host_.cookie, host_.rank, static_cast<Kind>(channel), size);
+  // Relaxed: read when this rank leaves, which is after all sends.
+  peers_[peer].spoken_to.store(true, std::memory_order_relaxed);
+
+  SendBuffer* buffer = pieces.empty() ? nullptr : pool_.built_at(pieces.back().data);
+  if (buffer != nullptr) {
+    const std::size_t payload = pieces.back().size;
+    const std::size_t header = size - payload;
+    if (header <= header_room) {
+      buffer->start = buffer->payload() - header - sizeof stamp;
+    } else {
+      buffer->start = buffer->bytes();
+      std::memmove(buffer->start + sizeof stamp + header, buffer->payload(), payload);
+    }
+    std::byte* end = gather(buffer->start, stamp, pieces.first(pieces.size() - 1)) + payload;
+    buffer->size = static_cast<std::size_t>(fill_up(end, size) - buffer->start);
+    post(*buffer);
+    return sent;
+  }
+
+  const std::size_t on_wire = sizeof stamp + filled_up(size);
+  if (on_wire <= inject_limit_) {
+    alignas(message_alignment) std::byte small[most_injected];
+    fill_up(gather(small, stamp, pieces), size);
+    const ssize_t result =
+        fi_inject(endpoint_.endpoint(), small, on_wire, endpoint_.address_of(peer));
+    if (result == 0) return sent;
+    if (result != -FI_EAGAIN)
+      fatal(host_, "ofi: rank %u cannot be reached: %s", peer, error_text(result).c_str());
+  }
+  buffer = take_buffer(channel, peer);
+  if (buffer == nullptr) return would_block;
+  buffer->start = buffer->bytes();
+  buffer->size = on_wire;
+  fill_up(gather(buffer->start, stamp, pieces), size);
+  post(*buffer);
+  return sent;
+}
+
+void Network::post(SendBuffer& buffer) {
+  if (try_post(buffer)) return;
+  const Guard guard(postponed_mutex_, threaded_);
+  postponed_.push_back(&buffer);
+  postponed_count_.store(postponed_.size(), std::memory_order_relaxed);
+}
+
+bool Network::try_post(SendBuffer& buffer) {
+  in_flight_.fetch_add(1, std::memory_order_relaxed);
+  const ssize_t result = fi_send(endpoint_.endpoint(), buffer.start, buffer.size, buffer.descriptor,
+                                 endpoint_.address_of(buffer.peer), &buffer.for_provider);
+  if (result == 0) return true;
+  in_flight_.fetch_sub(1, std::memory_order_relaxed);
+  if (result == -FI_EAGAIN) return false;
+  if (leaving_) {
+    give_back(buffer);
+    return true;
+  }
+  fatal(host_, "ofi: rank %u cannot be reached: %s", buffer.peer, error_text(result).c_str());
+}
+
+void Network::retry_postponed() {
+  std::vector<SendBuffer*> waiting;
+  {
+    const Guard guard(postponed_mutex_, threaded_);
+    waiting.swap(postponed_);
+  }
+  ++round_;
+  std::size_t left = 0;
+  for (SendBuffer* buffer : waiting) {
+    Peer& peer = peers_[buffer->peer];
+    // A peer that took no more is not asked again in this round.
+    if (peer.refused_in_round != round_ && try_post(*buffer)) continue;
+    peer.refused_in_round = round_;
+    waiting[left++] = buffer;
+  }
+  waiting.resize(left);
+  const Guard guard(postponed_mutex_, threaded_);
+  // In front of what was put off meanwhile.
+  waiting.insert(waiting.end(), postponed_.begin(), postponed_.end());
+  postponed_.swap(waiting);
+  postponed_count_.store(postponed_.size(), std::memory_order_relaxed);
+}
+
+void* Network::buffer(Channel channel, std::uint32_t peer, std::size_t size) {
+  check_peer(peer);
+  if (size > payload_room) return nullptr;
+  SendBuffer* buffer = take_buffer(channel, peer);
+  return buffer == nullptr ? nullptr : buffer->payload();
+}
+
+void Network::release(void* payload) {
+  SendBuffer* buffer = pool_.built_at(payload);
+  if (buffer == nullptr)
+    fatal(host_, "ofi: release of %p, which is no buffer of rank %u", payload, host_.rank);
+  give_back(*buffer);
+}
+
+std::size_t Network::poll(std::uint32_t channels, std::size_t most) {
+  progress();
+  std::size_t delivered = 0;
+  // Replies first: they give room and credits back, and their handlers are short.
+  for (const Channel channel : {reply_channel, request_channel}) {
+    if ((channels >> channel & 1) == 0) continue;
+    Arrival arrival;
+    while (delivered < most && arrivals_[channel].pop(arrival)) {
+      deliver(channel, arrival);
+      ++delivered;
+    }
+  }
+  return delivered;
+}
+
+void Network::progress() {
+  if (threaded_ && !progress_mutex_.try_lock()) return;
+  const std::unique_lock lock = threaded_ ? std::unique_lock(progress_mutex_, std::adopt_lock)
+                                          : std::unique_lock<std::mutex>();
+  fi_cq_data_entry entries[batch];
+  const ssize_t read = fi_cq_read(endpoint_.completions(), entries, batch);
+  for (ssize_t i = 0; i < read; ++i) completed(entries[i]);
+  if (read == -FI_EAVAIL)
+    failed();
+  else if (read < 0 && read != -FI_EAGAIN)
+    fatal(host_, "ofi: the completion queue of rank %u cannot be read: %s", host_.rank,
+          error_text(read).c_str());
+  if (read > 0) receive_.replenish();
+  if (postponed_count_.load(std::memory_order_relaxed) != 0) retry_postponed();
+  one_sided_.retry();
+}
+
+void Network::completed(const fi_cq_data_entry& entry) {
+  auto* operation = static_cast<Operation*>(entry.op_context);
+  switch (operation->purpose) {
+    case Operation::Purpose::send:
+      give_back(*static_cast<SendBuffer*>(operation));
+      in_flight_.fetch_sub(1, std::memory_order_relaxed);
+      break;
+    case Operation::Purpose::receive:
+      arrived(entry, *static_cast<ReceiveBuffers::Buffer*>(operation));
+      break;
+    case Operation::Purpose::one_sided:
+      one_sided_.completed(*static_cast<Transfer*>(operation));
+      break;
+  }
+}
+
+void Network::failed() {
+  fi_cq_err_entry error{};
+  if (fi_cq_readerr(endpoint_.completions(), &error, 0) != 1) return;
+  auto* operation = static_cast<Operation*>(error.op_context);
+  if (operation == nullptr) fatal(host_, "ofi: %s", error_text(error.err).c_str());
+  switch (operation->purpose) {
+    case Operation::Purpose::send: {
+      auto& buffer = *static_cast<SendBuffer*>(operation);
+      if (!leaving_)
+        fatal(host_, "ofi: rank %u cannot be reached: %s", buffer.peer,
+              error_text(error.err).c_str());
+      give_back(buffer);
+      in_flight_.fetch_sub(1, std::memory_order_relaxed);
+      break;
+    }
+    case Operation::Purpose::receive: {
+      auto& buffer = *static_cast<ReceiveBuffers::Buffer*>(operation);
+      // Longer than any message of ours: nobody of this job sent it.
+      if (error.err != FI_ETRUNC && error.err != FI_EMSGSIZE && !leaving_)
+        fatal(host_, "ofi: rank %u cannot receive: %s", host_.rank, error_text(error.err).c_str());
+      warn_of_stray();
+      receive_.completed(buffer, nullptr, 0, (error.flags & FI_MULTI_RECV) != 0);
+      break;
+    }
+    case Operation::Purpose::one_sided:
+      if (!leaving_) one_sided_.failed(*static_cast<Transfer*>(operation), error.err);
+      break;
+  }
+}
+
+void Network::arrived(const fi_cq_data_entry& entry, ReceiveBuffers::Buffer& buffer) {
+  const bool last = (entry.flags & FI_MULTI_RECV) != 0;
+  // A provider may say that the buffer is ours again in an entry without a message.
+  if ((entry.flags & FI_RECV) == 0 || entry.buf == nullptr) {
+    receive_.completed(buffer, nullptr, 0, last);
+  } else {
+    const auto* data = static_cast<const std::byte*>(entry.buf);
+    const std::optional<Stamp> stamp = read_stamp(host_, data, entry.len);
+    if (!stamp) {
+      warn_of_stray();
+    } else if (stamp->kind() != Kind::farewell) {
+      ReceiveBuffers::hold(buffer);
+      arrivals_[static_cast<Channel>(stamp->kind())].push(
+          {data + sizeof *stamp, stamp->size(), stamp->source, &buffer});
+    }
+    receive_.completed(buffer, data, entry.len, last);
+  }
+}
+
+void Network::deliver(Channel channel, const Arrival& arrival) {
+  if (reinterpret_cast<std::uintptr_t>(arrival.message) % message_alignment == 0) [[likely]] {
+    host_.deliver(arrival.source, channel, arrival.message, arrival.size);
+  } else {
+    // A provider that packs messages in its own way, or strays of odd length in between.
+    alignas(message_alignment) std::byte aligned[max_message];
+    std::memcpy(aligned, arrival.message, arrival.size);
+    host_.deliver(arrival.source, channel, aligned, arrival.size);
+  }
+  receive_.release(*arrival.buffer);
+}
+
+void Network::warn_of_stray() {
+  if (std::exchange(warned_of_stray_, true)) return;
+  char text[120];
+  std::snprintf(text, sizeof text,
+                "ofi: rank %u drops messages that are not of this job; said once", host_.rank);
+  host_.warn(text);
+}
+
+void Network::leave() {
+  leaving_ = true;
+  // What was injected has no completion; it precedes the farewell on its way.
+  for (std::uint32_t peer = 0; peer < host_.size; ++peer) {
+    if (!peers_[peer].spoken_to.load(std::memory_order_relaxed)) continue;
+    SendBuffer* buffer = pool_.take();
+    if (buffer == nullptr) continue;
+    buffer->kind = Kind::farewell;
+    buffer->peer = peer;
+    buffer->start = buffer->bytes();
+    buffer->size = sizeof(Stamp);
+    const Stamp stamp = Stamp::of(host_.cookie, host_.rank, Kind::farewell, 0);
+    std::memcpy(buffer->start, &stamp, sizeof stamp);
+    post(*buffer);
+  }
+  using Clock = std::chrono::steady_clock;
+  auto until = Clock::now() + farewell_limit;
+  std::size_t before = 0;
+  for (;;) {
+    const std::size_t left = in_flight_.load(std::memory_order_relaxed) +
+                             postponed_count_.load(std::memory_order_relaxed);
+    if (left == 0 || Clock::now() > until) return;
+    if (left != before) until = Clock::now() + farewell_limit;
+    before = left;
+    progress();
+    std::this_thread::yield();
+  }
+}
+
+}  // namespace gex::net::ofi

@@ -1,0 +1,114 @@
+#pragma once
+// One process's end of a job's network over libfabric: messages.
+//
+// Both channels share one endpoint and one completion queue, so that a poll looks at one place and
+// a pair of ranks has one connection. They do not block one another all the same:
+//  - A sender copies what the provider does not take at once into a buffer of its own and offers it
+//    again in later polls. Each channel to each peer has `depth` buffers, the replies' their own.
+//    So a reply is accepted even if its receiver never polls.
+//  - A receiver takes in everything that arrives, whichever channel it polls; what it does not want
+//    yet waits in the memory into which it came (receive_buffers.h).
+//
+// Progress is manual: nothing moves unless somebody polls, at both ends.
+//
+// Requires: the endpoint knows the addresses of all ranks; `host` outlives this object.
+//
+// Thread rules: as `Host::threaded` says, and `poll` may be called from within Host::deliver.
+
+#include <array>
+#include <atomic>
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <mutex>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "net/conduit.h"
+#include "net/ofi/arrivals.h"
+#include "net/ofi/endpoint.h"
+#include "net/ofi/one_sided.h"
+#include "net/ofi/receive_buffers.h"
+#include "net/ofi/registration.h"
+#include "net/ofi/send_pool.h"
+#include "net/ofi/wire.h"
+
+namespace gex::net::ofi {
+
+/// Messages of one channel that one rank holds in buffers for another, at most; the more ranks,
+/// the fewer, so that the memory for all of them stays in bounds.
+constexpr std::uint32_t depth_for(std::uint32_t ranks) noexcept {
+  return ranks <= 128 ? 32 : ranks <= 1024 ? 8 : 2;
+}
+
+class Network {
+ public:
+  /// `one_sided` gets the completions of its operations.
+  Network(const Host& host, Endpoint& endpoint, Registrar& registrar, OneSided& one_sided);
+  Network(const Network&) = delete;
+  Network& operator=(const Network&) = delete;
+
+  /// Ready to receive.
+  bool start(std::string& error) { return receive_.start(error); }
+
+  SendResult send(Channel channel, std::uint32_t peer, std::span<const Piece> pieces);
+  std::size_t poll(std::uint32_t channels, std::size_t most);
+  void* buffer(Channel channel, std::uint32_t peer, std::size_t size);
+  void release(void* buffer);
+
+  /// Returns when peers have everything that they were sent, or after some seconds of silence.
+  void leave();
+
+ private:
+  struct alignas(64) Peer {
+    std::array<std::atomic<std::uint32_t>, 2> held{};  ///< buffers, per channel
+    std::atomic<bool> spoken_to{false};
+    std::uint64_t refused_in_round = 0;  ///< round of retries in which it took no more
+  };
+
+  void check_peer(std::uint32_t peer) const;
+  /// A reply may have been handled, and the next request it made room for have arrived, before this
+  /// process has read that its buffer is free again: replies have twice the buffers.
+  std::uint32_t most_held(Channel channel) const noexcept {
+    return channel == reply_channel ? 2 * depth_ : depth_;
+  }
+  SendBuffer* take_buffer(Channel channel, std::uint32_t peer);
+  void give_back(SendBuffer& buffer);
+  /// Gives a filled buffer to the provider, now or in a later poll.
+  void post(SendBuffer& buffer);
+  bool try_post(SendBuffer& buffer);
+  void retry_postponed();
+
+  /// Reads completions. Only one thread does at a time; others find nothing to do.
+  void progress();
+  void completed(const fi_cq_data_entry& entry);
+  void failed();
+  void arrived(const fi_cq_data_entry& entry, ReceiveBuffers::Buffer& buffer);
+  void deliver(Channel channel, const Arrival& arrival);
+  void warn_of_stray();
+
+  const Host& host_;
+  Endpoint& endpoint_;
+  OneSided& one_sided_;
+  bool threaded_;
+  std::uint32_t depth_;
+  std::size_t inject_limit_;
+  SendPool pool_;
+  ReceiveBuffers receive_;
+  std::array<Arrivals, 2> arrivals_;
+  std::vector<Peer> peers_;
+
+  std::mutex progress_mutex_;
+  std::uint64_t round_ = 0;
+
+  std::mutex postponed_mutex_;
+  std::vector<SendBuffer*> postponed_;
+  std::atomic<std::size_t> postponed_count_{0};
+
+  std::atomic<std::size_t> in_flight_{0};  ///< buffers that the provider has
+  bool leaving_ = false;
+  bool warned_of_stray_ = false;
+};
+
+}  // namespace gex::net::ofi

@@ -1,0 +1,198 @@
+// The conduit's table, and what happens when a job joins and leaves.
+
+#include <algorithm>
+#include <cstddef>
+#include <cstdint>
+#include <cstdio>
+#include <cstring>
+#include <memory>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "net/conduit.h"
+#include "net/ofi/endpoint.h"
+#include "net/ofi/network.h"
+#include "net/ofi/one_sided.h"
+#include "net/ofi/provider.h"
+#include "net/ofi/registration.h"
+
+namespace gex::net::ofi {
+
+namespace {
+
+/// What `attach` made, in the order in which it stands on one another.
+struct Attached {
+  Attached(Info info, const Host& host, std::string& error)
+      : endpoint(std::move(info), error),
+        registrar(endpoint, host.env_integer("GEX_OFI_REGISTER_LOCAL") != 0) {
+    if (!error.empty()) return;
+    one_sided = std::make_unique<OneSided>(host, endpoint, registrar);
+    network = std::make_unique<Network>(host, endpoint, registrar, *one_sided);
+  }
+  Endpoint endpoint;
+  Registrar registrar;
+  std::unique_ptr<OneSided> one_sided;
+  std::unique_ptr<Network> network;
+};
+
+/// Owned by `attach` and `detach`, not by a static destructor: a rank polls until its very end.
+Attached* attached = nullptr;
+
+/// What every rank tells the others: how it would join, or that it cannot.
+struct Introduction {
+  char provider[48];
+  std::uint32_t name_size;
+  std::uint32_t ready;
+  std::byte name[128];
+};
+
+std::string text_of(const Host& host, const char* variable) {
+  const char* text = host.env_text(variable);
+  return text == nullptr ? std::string() : text;
+}
+
+bool is_one_host(const Host& host) {
+  for (std::uint32_t rank = 1; rank < host.size; ++rank)
+    if (host.host_of(rank) != host.host_of(0)) return false;
+  return true;
+}
+
+/// Whether `mine` holds on all ranks.
+bool on_all_ranks(const Host& host, bool mine) {
+  const std::uint32_t one = mine ? 1 : 0;
+  std::vector<std::uint32_t> all(host.size);
+  host.exchange(&one, sizeof one, all.data());
+  return std::find(all.begin(), all.end(), 0U) == all.end();
+}
+
+void warn(const Host& host, const std::string& text) {
+  host.warn(("ofi: " + text).c_str());
+}
+
+/// This rank's part: an endpoint, not yet connected with anybody.
+std::unique_ptr<Attached> open(const Host& host, Introduction& mine, std::string& error) {
+  Choice choice = choose({text_of(host, "GEX_OFI_PROVIDER"), text_of(host, "GEX_OFI_INTERFACE"),
+                          is_one_host(host), host.threaded != 0});
+  if (!choice.info) {
+    error = choice.reason;
+    return nullptr;
+  }
+  std::snprintf(mine.provider, sizeof mine.provider, "%s", choice.info->fabric_attr->prov_name);
+  auto made = std::make_unique<Attached>(std::move(choice.info), host, error);
+  if (!error.empty()) return nullptr;
+  const std::vector<std::byte> name = made->endpoint.name(error);
+  if (name.size() > sizeof mine.name) error = "a name of more bytes than there is room for";
+  if (!error.empty()) return nullptr;
+  std::memcpy(mine.name, name.data(), name.size());
+  mine.name_size = static_cast<std::uint32_t>(name.size());
+  mine.ready = 1;
+  return made;
+}
+
+/// What the introductions of all ranks rule out; empty: nothing.
+std::string disagreement(const std::vector<Introduction>& all) {
+  for (std::size_t rank = 1; rank < all.size(); ++rank) {
+    if (std::strncmp(all[rank].provider, all[0].provider, sizeof all[0].provider) != 0 ||
+        all[rank].name_size != all[0].name_size)
+      return "rank 0 would use " + std::string(all[0].provider) + ", rank " + std::to_string(rank) +
+             " " + all[rank].provider + "; GEX_OFI_PROVIDER says which one all take";
+  }
+  return {};
+}
+
+int attach(const Host* host, Limits* limits) {
+  if (host->version != interface_version) return 1;
+  std::string error;
+  Introduction mine{};
+  std::unique_ptr<Attached> made = open(*host, mine, error);
+  if (!made) warn(*host, error);
+  std::vector<Introduction> all(host->size);
+  host->exchange(&mine, sizeof mine, all.data());
+  // Who is not ready has said why.
+  for (const Introduction& one : all)
+    if (one.ready == 0) return 1;
+  error = disagreement(all);
+  if (!error.empty()) {
+    if (host->rank == 0) warn(*host, error);
+    return 1;
+  }
+  std::vector<std::byte> names;
+  for (const Introduction& one : all) names.insert(names.end(), one.name, one.name + one.name_size);
+  const bool ready =
+      made->endpoint.learn(names, mine.name_size, error) && made->network->start(error);
+  if (!ready) warn(*host, error);
+  if (!on_all_ranks(*host, ready)) return 1;
+  attached = made.release();
+  *limits = {.max_message = max_message,
+             .reply_depth = depth_for(host->size),
+             .max_transfer = attached->one_sided->max_transfer()};
+  return 0;
+}
+
+SendResult send(Channel channel, std::uint32_t peer, const Piece* pieces, std::size_t count) {
+  return attached->network->send(channel, peer, std::span(pieces, count));
+}
+
+std::size_t poll(std::uint32_t channels, std::size_t most) {
+  return attached->network->poll(channels, most);
+}
+
+void detach() {
+  attached->network->leave();
+  attached->endpoint.close();
+  delete std::exchange(attached, nullptr);
+}
+
+void* buffer(Channel channel, std::uint32_t peer, std::size_t size) {
+  return attached->network->buffer(channel, peer, size);
+}
+
+void release(void* payload) {
+  attached->network->release(payload);
+}
+
+int register_segment(void* address, std::size_t size, SegmentKey* key) {
+  return attached->one_sided->register_segment(address, size, *key);
+}
+
+void deregister_segment(const SegmentKey* key) {
+  attached->one_sided->deregister_segment(*key);
+}
+
+SendResult put(const Remote* remote, const void* local, std::size_t size, void* done,
+               void* local_done) {
+  return attached->one_sided->put(*remote, local, size, done, local_done);
+}
+
+SendResult get(const Remote* remote, void* local, std::size_t size, void* done) {
+  return attached->one_sided->get(*remote, local, size, done);
+}
+
+constexpr Conduit table{
+    .version = interface_version,
+    .name = "ofi",
+    .description = "libfabric: TCP, UDP and the networks that it has providers for",
+    .attach = attach,
+    .send = send,
+    .poll = poll,
+    .detach = detach,
+    .buffer = buffer,
+    .release = release,
+    .register_segment = register_segment,
+    .deregister_segment = deregister_segment,
+    .put = put,
+    .get = get,
+};
+
+}  // namespace
+
+const Conduit& conduit() noexcept {
+  return table;
+}
+
+}  // namespace gex::net::ofi
+
+extern "C" __attribute__((visibility("default"))) const gex::net::Conduit* gex_conduit_v1(void) {
+  return &gex::net::ofi::conduit();
+}

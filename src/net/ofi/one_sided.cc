@@ -1,0 +1,246 @@
+#include "net/ofi/one_sided.h"
+
+#include <rdma/fi_rma.h>
+
+#include <algorithm>
+#include <cstring>
+#include <string>
+#include <utility>
+
+#include "net/ofi/fatal.h"
+#include "net/ofi/lock.h"
+
+namespace gex::net::ofi {
+
+namespace {
+
+/// Buffers that transfers of unregistered memory go through.
+constexpr std::size_t bounce_buffers = 64;
+/// The largest transfer that does.
+constexpr std::size_t bounce_limit = max_wire;
+/// Records of transfers made at once.
+constexpr std::size_t batch = 64;
+
+}  // namespace
+
+OneSided::OneSided(const Host& host, const Endpoint& endpoint, Registrar& registrar)
+    : host_(host),
+      endpoint_(endpoint),
+      registrar_(registrar),
+      threaded_(host.threaded != 0),
+      means_(endpoint.rma()),
+      inject_limit_(endpoint.info().tx_attr->inject_size),
+      bounce_(bounce_buffers, registrar, threaded_) {
+}
+
+std::size_t OneSided::max_transfer() const noexcept {
+  return std::min(endpoint_.info().ep_attr->max_msg_size, std::size_t{1} << 30);
+}
+
+int OneSided::register_segment(void* address, std::size_t size, SegmentKey& key) {
+  if (!means_.available) return 1;
+  std::string error;
+  Region region = registrar_.add(
+      address, size, FI_REMOTE_READ | FI_REMOTE_WRITE | FI_READ | FI_WRITE | FI_SEND, error);
+  if (!region) {
+    host_.warn(("ofi: a segment is reached by messages: " + error).c_str());
+    return 1;
+  }
+  const std::uint64_t origin =
+      registrar_.by_address() ? 0 : reinterpret_cast<std::uint64_t>(address);
+  key = {{fi_mr_key(region.get()), origin}};
+  const std::unique_lock lock(segments_mutex_);
+  segments_.push_back({static_cast<std::byte*>(address), size, std::move(region)});
+  return 0;
+}
+
+void OneSided::deregister_segment(const SegmentKey& key) {
+  const std::unique_lock lock(segments_mutex_);
+  std::erase_if(segments_, [&](const Segment& segment) {
+    return fi_mr_key(segment.region.get()) == key.words[0];
+  });
+}
+
+void* OneSided::descriptor_of(const void* local, std::size_t size) const {
+  const std::shared_lock lock(segments_mutex_);
+  for (const Segment& segment : segments_) {
+    const auto offset =
+        static_cast<std::size_t>(static_cast<const std::byte*>(local) - segment.address);
+    if (offset < segment.size && size <= segment.size - offset)
+      return fi_mr_desc(segment.region.get());
+  }
+  return nullptr;
+}
+
+Transfer* OneSided::take(const Remote& remote, void* local, std::size_t size, void* done) {
+  if (remote.peer >= host_.size) fatal(host_, "ofi: a transfer to rank %u", remote.peer);
+  Transfer* transfer = nullptr;
+  {
+    const Guard guard(mutex_, threaded_);
+    if (free_.empty()) {
+      transfers_.push_back(std::make_unique<Transfer[]>(batch));
+      for (std::size_t i = batch; i-- > 0;) free_.push_back(&transfers_.back()[i]);
+    }
+    transfer = free_.back();
+    free_.pop_back();
+  }
+  transfer->purpose = Operation::Purpose::one_sided;
+  transfer->peer = remote.peer;
+  transfer->target = remote.address - remote.key.words[1];
+  transfer->key = remote.key.words[0];
+  transfer->local = static_cast<std::byte*>(local);
+  transfer->size = size;
+  transfer->done = done;
+  transfer->local_done = nullptr;
+  transfer->bounce = nullptr;
+  return transfer;
+}
+
+void OneSided::give_back(Transfer& transfer) {
+  if (transfer.bounce != nullptr) bounce_.give_back(transfer.bounce);
+  transfer.bounce = nullptr;
+  transfer.region.reset();
+  const Guard guard(mutex_, threaded_);
+  free_.push_back(&transfer);
+}
+
+bool OneSided::reach(Transfer& transfer, std::uint64_t access, void*& descriptor) {
+  descriptor = nullptr;
+  if (!registrar_.needs_local()) return true;
+  descriptor = descriptor_of(transfer.local, transfer.size);
+  if (descriptor != nullptr) return true;
+  if (transfer.size <= bounce_limit) {
+    transfer.bounce = bounce_.take();
+    if (transfer.bounce == nullptr) return false;
+    descriptor = transfer.bounce->descriptor;
+    return true;
+  }
+  std::string error;
+  transfer.region = registrar_.add(transfer.local, transfer.size, access, error);
+  if (!transfer.region)
+    fatal(host_, "ofi: rank %u cannot register what it transfers: %s", host_.rank, error.c_str());
+  descriptor = fi_mr_desc(transfer.region.get());
+  return true;
+}
+
+ssize_t OneSided::write(Transfer& transfer, void* descriptor, std::uint64_t flags) {
+  iovec from{transfer.bounce != nullptr ? transfer.bounce->bytes() : transfer.local, transfer.size};
+  fi_rma_iov to{transfer.target, transfer.size, transfer.key};
+  fi_msg_rma message{};
+  message.msg_iov = &from;
+  message.desc = &descriptor;
+  message.iov_count = 1;
+  message.addr = endpoint_.address_of(transfer.peer);
+  message.rma_iov = &to;
+  message.rma_iov_count = 1;
+  message.context = &transfer.for_provider;
+  return fi_writemsg(endpoint_.endpoint(), &message, flags | FI_COMPLETION);
+}
+
+SendResult OneSided::accepted(Transfer& transfer, ssize_t result, const char* what) {
+  if (result == 0) return sent;
+  if (result != -FI_EAGAIN)
+    fatal(host_, "ofi: %s rank %u of %zu bytes: %s", what, transfer.peer, transfer.size,
+          error_text(result).c_str());
+  give_back(transfer);
+  return would_block;
+}
+
+SendResult OneSided::put(const Remote& remote, const void* local, std::size_t size, void* done,
+                         void* local_done) {
+  Transfer& transfer = *take(remote, const_cast<void*>(local), size, done);
+  const bool may_deliver = means_.delivery_complete;
+  transfer.stage = may_deliver ? Transfer::Stage::deliver : Transfer::Stage::transmit;
+  std::uint64_t flags = may_deliver ? FI_DELIVERY_COMPLETE : FI_TRANSMIT_COMPLETE;
+  void* descriptor = nullptr;
+  bool source_is_free = size <= inject_limit_;
+  if (source_is_free) {
+    flags |= FI_INJECT;
+  } else {
+    if (!reach(transfer, FI_WRITE, descriptor)) {
+      give_back(transfer);
+      return would_block;
+    }
+    // A copy frees the source at once.
+    if (transfer.bounce == nullptr && local_done != nullptr && size <= bounce_limit &&
+        (transfer.bounce = bounce_.take()) != nullptr)
+      descriptor = transfer.bounce->descriptor;
+    if (transfer.bounce != nullptr) {
+      std::memcpy(transfer.bounce->bytes(), local, size);
+      source_is_free = true;
+    } else if (local_done != nullptr && means_.reads_follow_writes) {
+      transfer.stage = Transfer::Stage::transmit;
+      flags = FI_TRANSMIT_COMPLETE;
+    }
+  }
+  if (!source_is_free) transfer.local_done = local_done;
+  const SendResult result = accepted(transfer, write(transfer, descriptor, flags), "a put to");
+  if (result == sent && source_is_free && local_done != nullptr) host_.complete(local_done);
+  return result;
+}
+
+bool OneSided::read(Transfer& transfer, void* local, std::size_t size, void* descriptor) {
+  const ssize_t result =
+      fi_read(endpoint_.endpoint(), local, size, descriptor, endpoint_.address_of(transfer.peer),
+              transfer.target, transfer.key, &transfer.for_provider);
+  if (result != 0 && result != -FI_EAGAIN)
+    fatal(host_, "ofi: a get from rank %u of %zu bytes: %s", transfer.peer, size,
+          error_text(result).c_str());
+  return result == 0;
+}
+
+SendResult OneSided::get(const Remote& remote, void* local, std::size_t size, void* done) {
+  Transfer& transfer = *take(remote, local, size, done);
+  transfer.stage = Transfer::Stage::get;
+  void* descriptor = nullptr;
+  if (reach(transfer, FI_READ, descriptor)) {
+    void* into = transfer.bounce != nullptr ? transfer.bounce->bytes() : transfer.local;
+    if (read(transfer, into, size, descriptor)) return sent;
+  }
+  give_back(transfer);
+  return would_block;
+}
+
+void OneSided::read_back(Transfer& transfer) {
+  transfer.stage = Transfer::Stage::read_back;
+  if (transfer.bounce == nullptr) transfer.bounce = bounce_.take();
+  if (transfer.bounce != nullptr &&
+      read(transfer, transfer.bounce->bytes(), 1, transfer.bounce->descriptor))
+    return;
+  const Guard guard(mutex_, threaded_);
+  postponed_.push_back(&transfer);
+  any_postponed_.store(true, std::memory_order_relaxed);
+}
+
+void OneSided::retry() {
+  if (!any_postponed_.load(std::memory_order_relaxed)) return;
+  std::vector<Transfer*> again;
+  {
+    const Guard guard(mutex_, threaded_);
+    again.swap(postponed_);
+    any_postponed_.store(false, std::memory_order_relaxed);
+  }
+  for (Transfer* transfer : again) read_back(*transfer);
+}
+
+void OneSided::completed(Transfer& transfer) {
+  if (transfer.local_done != nullptr) host_.complete(std::exchange(transfer.local_done, nullptr));
+  if (transfer.stage == Transfer::Stage::transmit) {
+    transfer.region.reset();
+    read_back(transfer);
+    return;
+  }
+  if (transfer.stage == Transfer::Stage::get && transfer.bounce != nullptr)
+    std::memcpy(transfer.local, transfer.bounce->bytes(), transfer.size);
+  void* done = transfer.done;
+  give_back(transfer);
+  host_.complete(done);
+}
+
+void OneSided::failed(const Transfer& transfer, int error) const {
+  fatal(host_, "ofi: a %s rank %u of %zu bytes failed: %s",
+        transfer.stage == Transfer::Stage::get ? "get from" : "put to", transfer.peer,
+        transfer.size, error_text(error).c_str());
+}
+
+}  // namespace gex::net::ofi

@@ -1,0 +1,110 @@
+#pragma once
+// Put and get, carried out by the provider.
+//
+// A put is complete when the provider says that the bytes are at the peer (FI_DELIVERY_COMPLETE).
+// Where it cannot say so, or when the source is wanted back sooner than that, the put is written
+// with the weaker completion, at which the source is free, and then a byte is read back from the
+// same place, which the provider keeps behind the write (FI_ORDER_RAW).
+//
+// Local memory that the provider wants registered (FI_MR_LOCAL) is so already if it lies in a
+// segment; else small transfers go through a buffer that is, and larger ones register what they
+// need for as long as they take.
+//
+// Thread rules: as `Host::threaded` says; `completed` and `failed` one thread at a time.
+
+#include <atomic>
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <mutex>
+#include <shared_mutex>
+#include <vector>
+
+#include "net/conduit.h"
+#include "net/ofi/endpoint.h"
+#include "net/ofi/operation.h"
+#include "net/ofi/registration.h"
+#include "net/ofi/send_pool.h"
+
+namespace gex::net::ofi {
+
+/// A put or get under way.
+struct Transfer : Operation {
+  enum class Stage : std::uint8_t {
+    deliver,   ///< at the peer when this completes
+    transmit,  ///< the source is free when this completes; then `read_back`
+    read_back,
+    get,
+  };
+  Stage stage;
+  std::uint32_t peer;
+  std::uint64_t target;  ///< as the provider names the place
+  std::uint64_t key;
+  std::byte* local;
+  std::size_t size;
+  void* done;
+  void* local_done;    ///< null: none, or completed already
+  SendBuffer* bounce;  ///< through which it goes, or null
+  Region region;       ///< registered for it alone, or null
+};
+
+class OneSided {
+ public:
+  OneSided(const Host& host, const Endpoint& endpoint, Registrar& registrar);
+  OneSided(const OneSided&) = delete;
+  OneSided& operator=(const OneSided&) = delete;
+
+  /// The most that one operation may move.
+  std::size_t max_transfer() const noexcept;
+
+  int register_segment(void* address, std::size_t size, SegmentKey& key);
+  void deregister_segment(const SegmentKey& key);
+
+  SendResult put(const Remote& remote, const void* local, std::size_t size, void* done,
+                 void* local_done);
+  SendResult get(const Remote& remote, void* local, std::size_t size, void* done);
+
+  /// One of this object's operations is complete.
+  void completed(Transfer& transfer);
+  [[noreturn]] void failed(const Transfer& transfer, int error) const;
+
+  /// Continues puts that the provider had no room for. Cheap when there are none.
+  void retry();
+
+ private:
+  struct Segment {
+    std::byte* address;
+    std::size_t size;
+    Region region;
+  };
+
+  Transfer* take(const Remote& remote, void* local, std::size_t size, void* done);
+  void give_back(Transfer& transfer);
+  /// The descriptor of local memory, if it is registered; else null.
+  void* descriptor_of(const void* local, std::size_t size) const;
+  /// Sees to it that the provider can reach the transfer's local memory; false: not now.
+  bool reach(Transfer& transfer, std::uint64_t access, void*& descriptor);
+  ssize_t write(Transfer& transfer, void* descriptor, std::uint64_t flags);
+  bool read(Transfer& transfer, void* local, std::size_t size, void* descriptor);
+  void read_back(Transfer& transfer);
+  SendResult accepted(Transfer& transfer, ssize_t result, const char* what);
+
+  const Host& host_;
+  const Endpoint& endpoint_;
+  Registrar& registrar_;
+  bool threaded_;
+  RmaMeans means_;
+  std::size_t inject_limit_;
+  SendPool bounce_;
+
+  mutable std::shared_mutex segments_mutex_;
+  std::vector<Segment> segments_;
+
+  std::mutex mutex_;  ///< of what follows
+  std::vector<std::unique_ptr<Transfer[]>> transfers_;
+  std::vector<Transfer*> free_;
+  std::vector<Transfer*> postponed_;  ///< to be read back
+  std::atomic<bool> any_postponed_{false};
+};
+
+}  // namespace gex::net::ofi

@@ -1,0 +1,182 @@
+#include "net/ofi/provider.h"
+
+#include <arpa/inet.h>
+#include <netinet/in.h>
+
+#include <cstring>
+#include <string_view>
+
+namespace gex::net::ofi {
+
+namespace {
+
+/// A provider and what it is good for, best first. `net` (the tcp provider's native endpoints
+/// before version 1.18 of libfabric, called developmental there) and `sockets` (deprecated) are
+/// used when asked for.
+struct Candidate {
+  const char* name;
+  bool by_sockets;  ///< reaches every host; on one host it is told to stay on the loopback
+  const char* praise;
+};
+constexpr Candidate candidates[] = {
+    {"cxi", false, "a network interface with its own protocol"},
+    {"verbs;ofi_rxm", false, "a network interface with its own protocol"},
+    {"efa", false, "a network interface with its own protocol"},
+    {"psm3", false, "a network interface with its own protocol"},
+    {"psm2", false, "a network interface with its own protocol"},
+    {"tcp", true, "reliable datagrams over TCP, natively"},
+    {"tcp;ofi_rxm", true, "reliable datagrams over TCP"},
+    {"udp;ofi_rxd", true, "reliable datagrams over UDP"},
+};
+
+/// The same for names that only a wish brings.
+const Candidate& candidate_of(std::string_view name) {
+  static constexpr Candidate foreign{nullptr, false, nullptr};
+  static constexpr Candidate sockets{nullptr, true, nullptr};
+  for (const Candidate& candidate : candidates)
+    if (name == candidate.name) return candidate;
+  return name == "sockets" || name.starts_with("net") || name.starts_with("tcp") ? sockets
+                                                                                 : foreign;
+}
+
+bool is_ip_address(const std::string& text) {
+  in6_addr address;
+  return inet_pton(AF_INET, text.c_str(), &address) == 1 ||
+         inet_pton(AF_INET6, text.c_str(), &address) == 1;
+}
+
+std::string address_text(const fi_info& info) {
+  char text[INET6_ADDRSTRLEN] = "";
+  const auto* any = static_cast<const sockaddr*>(info.src_addr);
+  if (any == nullptr || (info.addr_format != FI_SOCKADDR && info.addr_format != FI_SOCKADDR_IN &&
+                         info.addr_format != FI_SOCKADDR_IN6))
+    return {};
+  if (any->sa_family == AF_INET) {
+    sockaddr_in address;
+    std::memcpy(&address, any, sizeof address);
+    inet_ntop(AF_INET, &address.sin_addr, text, sizeof text);
+  } else if (any->sa_family == AF_INET6) {
+    sockaddr_in6 address;
+    std::memcpy(&address, any, sizeof address);
+    inet_ntop(AF_INET6, &address.sin6_addr, text, sizeof text);
+  }
+  return text;
+}
+
+/// Whether other hosts can reach this interface by its address.
+bool is_reachable(const fi_info& info) {
+  const std::string address = address_text(info);
+  return !address.starts_with("127.") && address != "::1" && !address.starts_with("fe80:");
+}
+
+/// What a provider is asked for beside messages, best first.
+enum class Extent { delivered_puts, ordered_puts, messages };
+
+Info make_hints(const std::string& provider, const Wish& wish, Extent extent) {
+  Info hints(fi_allocinfo());
+  if (!hints) return hints;
+  hints->caps = FI_MSG | FI_MULTI_RECV;
+  if (extent != Extent::messages) hints->caps |= FI_RMA;
+  if (extent == Extent::delivered_puts) hints->tx_attr->op_flags = FI_DELIVERY_COMPLETE;
+  if (extent == Extent::ordered_puts)
+    hints->tx_attr->msg_order = hints->rx_attr->msg_order = FI_ORDER_RMA_RAW;
+  hints->mode = FI_CONTEXT | FI_CONTEXT2;
+  hints->ep_attr->type = FI_EP_RDM;
+  hints->fabric_attr->prov_name = strdup(provider.c_str());
+  fi_domain_attr& domain = *hints->domain_attr;
+  // What this conduit can live with; the provider says which of them it needs.
+  domain.mr_mode =
+      FI_MR_LOCAL | FI_MR_VIRT_ADDR | FI_MR_ALLOCATED | FI_MR_PROV_KEY | FI_MR_ENDPOINT;
+  domain.threading = wish.threaded ? FI_THREAD_SAFE : FI_THREAD_DOMAIN;
+  // Ranks of a client without threads have none of ours either.
+  domain.control_progress = FI_PROGRESS_MANUAL;
+  domain.data_progress = FI_PROGRESS_MANUAL;
+  // A receiver without buffers holds its senders back instead of losing messages.
+  domain.resource_mgmt = FI_RM_ENABLED;
+  return hints;
+}
+
+/// Whether `name` is what was asked for: itself, or layered over it.
+bool is_named(std::string_view name, std::string_view asked) {
+  return name == asked || (name.starts_with(asked) && name.substr(asked.size()).starts_with(";"));
+}
+
+/// The first way that a provider offers to this extent.
+Info first_of(const std::string& provider, const Wish& wish, bool exactly, Extent extent) {
+  const bool by_sockets = candidate_of(provider).by_sockets;
+  const bool by_address = is_ip_address(wish.interface);
+  const char* node = nullptr;
+  if (by_address)
+    node = wish.interface.c_str();
+  else if (wish.one_host && by_sockets && wish.interface.empty())
+    node = "127.0.0.1";
+  const Info hints = make_hints(provider, wish, extent);
+  if (!hints) return {};
+  fi_info* list = nullptr;
+  if (fi_getinfo(api_version, node, nullptr, node == nullptr ? 0 : FI_SOURCE, hints.get(), &list) !=
+      0)
+    return {};
+  const Info all(list);
+  for (const fi_info* info = list; info != nullptr; info = info->next) {
+    const std::string_view name = info->fabric_attr->prov_name;
+    if (exactly ? name != provider : !is_named(name, provider)) continue;
+    if (!wish.interface.empty() && !by_address && wish.interface != info->domain_attr->name)
+      continue;
+    if (node == nullptr && wish.interface.empty() && !is_reachable(*info)) continue;
+    return Info(fi_dupinfo(info));
+  }
+  return {};
+}
+
+/// The first way that a provider offers; `exactly` leaves out what is layered over it.
+Info first_of(const std::string& provider, const Wish& wish, bool exactly) {
+  for (const Extent extent : {Extent::delivered_puts, Extent::ordered_puts, Extent::messages})
+    if (Info info = first_of(provider, wish, exactly, extent)) return info;
+  return {};
+}
+
+std::string where(const Wish& wish) {
+  return wish.interface.empty() ? std::string() : " over " + wish.interface;
+}
+
+}  // namespace
+
+std::string name_of(const fi_info& info) {
+  std::string name = info.fabric_attr->prov_name;
+  name.append(", interface ").append(info.domain_attr->name);
+  const std::string address = address_text(info);
+  if (!address.empty()) name.append(" (").append(address).append(")");
+  return name;
+}
+
+Choice choose(const Wish& wish) {
+  if (!wish.provider.empty()) {
+    Info info = first_of(wish.provider, wish, false);
+    if (!info)
+      return {nullptr, "libfabric has no provider " + wish.provider + where(wish) +
+                           " with what this conduit needs here"};
+    return {std::move(info), "GEX_OFI_PROVIDER"};
+  }
+  for (const Candidate& candidate : candidates) {
+    // A job on one host keeps off networks that others can reach, unless it is told otherwise.
+    if (wish.one_host && !candidate.by_sockets && wish.interface.empty()) continue;
+    Info info = first_of(candidate.name, wish, true);
+    if (!info) continue;
+    std::string reason = std::string("the best there is") + where(wish) + ": " + candidate.praise;
+    if (wish.one_host && wish.interface.empty())
+      reason.append("; on the loopback, because all ranks are on one host");
+    return {std::move(info), std::move(reason)};
+  }
+  return {nullptr, "libfabric has no provider" + where(wish) + " with what this conduit needs"};
+}
+
+std::vector<std::string> usable_providers(const Wish& wish) {
+  std::vector<std::string> names;
+  for (const Candidate& candidate : candidates)
+    if (first_of(candidate.name, wish, true)) names.emplace_back(candidate.name);
+  for (const char* name : {"net", "sockets"})
+    if (first_of(name, wish, true)) names.emplace_back(name);
+  return names;
+}
+
+}  // namespace gex::net::ofi

@@ -1,0 +1,33 @@
+#pragma once
+// Which provider of libfabric's carries a job, over which interface, and why.
+
+#include <string>
+#include <vector>
+
+#include "net/ofi/fabric.h"
+
+namespace gex::net::ofi {
+
+/// What is asked for; empty: the conduit chooses.
+struct Wish {
+  std::string provider;   ///< "tcp;ofi_rxm", or "verbs" for whatever libfabric layers over it
+  std::string interface;  ///< a domain as fi_info names it ("eth0", "mlx5_0"), or an IP address
+  bool one_host = true;   ///< all ranks on one host: nothing listens on other than the loopback
+  bool threaded = false;
+};
+
+/// A way that was found, or the reason why there is none.
+struct Choice {
+  Info info;           ///< null: none
+  std::string reason;  ///< one line
+};
+
+Choice choose(const Wish& wish);
+
+/// "tcp;ofi_rxm, interface lo (127.0.0.1)"
+std::string name_of(const fi_info& info);
+
+/// The names of all providers that could carry a job of this kind here, best first.
+std::vector<std::string> usable_providers(const Wish& wish);
+
+}  // namespace gex::net::ofi

@@ -1,0 +1,122 @@
+#include "net/ofi/receive_buffers.h"
+
+#include <sys/mman.h>
+
+#include <utility>
+
+#include "net/ofi/lock.h"
+#include "net/ofi/wire.h"
+
+namespace gex::net::ofi {
+
+namespace {
+
+constexpr std::size_t buffer_size = std::size_t{256} << 10;
+static_assert(buffer_size >= 4 * max_wire);
+constexpr std::uint32_t posted_at_first = 8;
+/// With fewer posted, another is made.
+constexpr std::uint32_t posted_at_least = 3;
+
+}  // namespace
+
+ReceiveBuffers::Buffer::~Buffer() {
+  region.reset();
+  if (memory != nullptr) munmap(memory, buffer_size);
+}
+
+ReceiveBuffers::ReceiveBuffers(const Endpoint& endpoint, Registrar& registrar, bool threaded)
+    : endpoint_(endpoint), registrar_(registrar), threaded_(threaded) {
+}
+
+bool ReceiveBuffers::start(std::string& error) {
+  for (std::uint32_t i = 0; i < posted_at_first; ++i)
+    if (!add(error)) return false;
+  return true;
+}
+
+bool ReceiveBuffers::add(std::string& error) {
+  auto buffer = std::make_unique<Buffer>();
+  buffer->purpose = Operation::Purpose::receive;
+  void* memory =
+      mmap(nullptr, buffer_size, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+  if (memory == MAP_FAILED) {
+    error = "no memory for arriving messages";
+    return false;
+  }
+  buffer->memory = static_cast<std::byte*>(memory);
+  if (registrar_.needs_local()) {
+    buffer->region = registrar_.add(memory, buffer_size, FI_RECV, error);
+    if (!buffer->region) return false;
+  }
+  buffers_.push_back(std::move(buffer));
+  post(*buffers_.back());
+  return true;
+}
+
+void ReceiveBuffers::post(Buffer& buffer) {
+  iovec place{buffer.memory, buffer_size};
+  void* descriptor = buffer.region ? fi_mr_desc(buffer.region.get()) : nullptr;
+  fi_msg message{};
+  message.msg_iov = &place;
+  message.desc = &descriptor;
+  message.iov_count = 1;
+  message.addr = FI_ADDR_UNSPEC;
+  message.context = &buffer.for_provider;
+  // Before it is posted: a message may have arrived by the time the call returns.
+  buffer.uses.store(1, std::memory_order_relaxed);
+  buffer.completed = 0;
+  buffer.end = Buffer::open;
+  posted_.fetch_add(1, std::memory_order_relaxed);
+  if (fi_recvmsg(endpoint_.endpoint(), &message, FI_MULTI_RECV) == 0) return;
+  // No room now, or so it says; a provider that can never take it is found out by the job's
+  // standing still with nothing posted, which the tests of a new provider show at once.
+  posted_.fetch_sub(1, std::memory_order_relaxed);
+  buffer.uses.store(0, std::memory_order_relaxed);
+  const Guard guard(mutex_, threaded_);
+  refused_.push_back(&buffer);
+  any_refused_.store(true, std::memory_order_relaxed);
+}
+
+void ReceiveBuffers::hold(Buffer& buffer) noexcept {
+  // Relaxed: the caller has a use of its own, or the provider's.
+  buffer.uses.fetch_add(1, std::memory_order_relaxed);
+}
+
+void ReceiveBuffers::release(Buffer& buffer) {
+  // Acquire and release: all reads of the buffer come before the provider writes it again.
+  if (buffer.uses.fetch_sub(1, std::memory_order_acq_rel) == 1) post(buffer);
+}
+
+void ReceiveBuffers::completed(Buffer& buffer, const void* place, std::size_t size, bool last) {
+  buffer.completed += size;
+  if (last) {
+    posted_.fetch_sub(1, std::memory_order_relaxed);
+    buffer.end =
+        place == nullptr
+            ? buffer.completed
+            : static_cast<std::size_t>(static_cast<const std::byte*>(place) - buffer.memory) + size;
+  }
+  if (buffer.completed >= buffer.end) {
+    buffer.end = Buffer::open;
+    release(buffer);
+  }
+}
+
+void ReceiveBuffers::replenish() {
+  if (any_refused_.load(std::memory_order_relaxed)) {
+    std::vector<Buffer*> again;
+    {
+      const Guard guard(mutex_, threaded_);
+      again.swap(refused_);
+      any_refused_.store(false, std::memory_order_relaxed);
+    }
+    for (Buffer* buffer : again) post(*buffer);
+  }
+  if (posted_.load(std::memory_order_relaxed) < posted_at_least) {
+    // Without memory for more, what is posted has to do until messages have been handled.
+    std::string error;
+    add(error);
+  }
+}
+
+}  // namespace gex::net::ofi

@@ -1,0 +1,72 @@
+#pragma once
+// The memory into which messages arrive: large buffers that each take many messages
+// (FI_MULTI_RECV).
+//
+// The provider fills a buffer until the largest message no longer fits and then lets go of it.
+// Messages of several peers can be under way into one buffer, packed one behind the other, and
+// complete in any order: the one with which the buffer was full says how far it is used, and when
+// that many bytes have completed, nothing is under way any more. The buffer is posted again when,
+// besides, the last of its messages has been handled. Messages that nobody wants yet,
+// requests while only replies are polled, keep their buffer. Then more buffers are made, so that
+// something is always posted and a request never keeps a reply out. How many there can be follows
+// from the requests that am/ lets peers have outstanding.
+
+#include <atomic>
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <mutex>
+#include <string>
+#include <vector>
+
+#include "net/ofi/operation.h"
+#include "net/ofi/registration.h"
+
+namespace gex::net::ofi {
+
+class ReceiveBuffers {
+ public:
+  struct Buffer : Operation {
+    /// Its messages that have not been handled, and one while the provider has it.
+    std::atomic<std::uint32_t> uses{0};
+    std::byte* memory = nullptr;
+    Region region;
+    std::size_t completed = 0;                     ///< bytes of messages that are complete
+    std::size_t end = open;                        ///< where the last message ends
+    static constexpr std::size_t open = SIZE_MAX;  ///< as long as more can come
+    ~Buffer();
+  };
+
+  ReceiveBuffers(const Endpoint& endpoint, Registrar& registrar, bool threaded);
+
+  /// Posts the first buffers.
+  bool start(std::string& error);
+
+  /// A message lies in the buffer, which stays until `release` has been called once for it.
+  static void hold(Buffer& buffer) noexcept;
+  /// A message has been handled. Any thread.
+  void release(Buffer& buffer);
+
+  // One thread at a time.
+
+  /// A completion says that `size` bytes arrived at `place` (null: none), and with `last` that no
+  /// more will. Messages that are wanted have been held before.
+  void completed(Buffer& buffer, const void* place, std::size_t size, bool last);
+  /// Posts what could not be posted before, and makes more buffers when too few are posted.
+  void replenish();
+
+ private:
+  bool add(std::string& error);
+  void post(Buffer& buffer);
+
+  const Endpoint& endpoint_;
+  Registrar& registrar_;
+  bool threaded_;
+  std::vector<std::unique_ptr<Buffer>> buffers_;
+  std::atomic<std::uint32_t> posted_{0};
+  std::mutex mutex_;              ///< of what follows
+  std::vector<Buffer*> refused_;  ///< to be posted again
+  std::atomic<bool> any_refused_{false};
+};
+
+}  // namespace gex::net::ofi

@@ -1,0 +1,38 @@
+#pragma once
+// Registering memory with a domain: for peers to reach, or because the provider wants local memory
+// registered as well (FI_MR_LOCAL).
+
+#include <atomic>
+#include <cstddef>
+#include <cstdint>
+#include <string>
+
+#include "net/ofi/endpoint.h"
+
+namespace gex::net::ofi {
+
+/// A registered piece of memory.
+using Region = Fid<fid_mr>;
+
+class Registrar {
+ public:
+  /// `always`: registers local memory whether the provider needs it or not.
+  Registrar(const Endpoint& endpoint, bool always) noexcept;
+
+  /// Whether what an operation reads or writes here must be registered.
+  bool needs_local() const noexcept { return needs_local_; }
+  /// Whether peers name places by address, and not by the distance from the region's start.
+  bool by_address() const noexcept { return (mode_ & FI_MR_VIRT_ADDR) != 0; }
+
+  /// Registers memory for what `access` (FI_SEND, FI_REMOTE_WRITE, ...) says. Null, and `error`
+  /// says why, when that cannot be done.
+  Region add(void* address, std::size_t size, std::uint64_t access, std::string& error);
+
+ private:
+  const Endpoint& endpoint_;
+  std::uint64_t mode_;
+  bool needs_local_;
+  std::atomic<std::uint64_t> next_key_{1};  ///< where the provider leaves keys to us
+};
+
+}  // namespace gex::net::ofi

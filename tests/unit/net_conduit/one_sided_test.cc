@@ -1,0 +1,208 @@
+// Put and get as conduit.h promises them, on every conduit that has them for a rank's own memory.
+
+#include <gtest/gtest.h>
+
+#include <atomic>
+#include <cstdint>
+#include <cstring>
+#include <thread>
+#include <vector>
+
+#include "promise.h"
+
+namespace gex::net::test {
+namespace {
+
+class OneSidedPromise : public ConduitPromise {
+ protected:
+  static constexpr std::size_t segment_size = std::size_t{2} << 20;
+
+  /// Where a rank's segment can be reached.
+  struct Published {
+    SegmentKey key;
+    std::uint64_t address;
+    std::uint32_t refused;
+    Remote at(std::uint32_t peer, std::size_t offset) const {
+      return {peer, key, address + offset};
+    }
+  };
+
+  /// Runs a body on ranks whose segments all know; the body is left out where a rank's own memory
+  /// is not reached by one-sided operations.
+  void on_ranks_with_segments(
+      std::uint32_t ranks, bool threaded,
+      const std::function<void(const Host&, const Limits&, const std::vector<Published>&,
+                               unsigned char*)>& body) {
+    if (conduit->put == nullptr) GTEST_SKIP() << "no one-sided operations";
+    on_ranks(ranks, threaded, [&](const Host& host, const Limits& limits) {
+      std::vector<unsigned char> segment(segment_size);
+      Published mine{};
+      mine.address = reinterpret_cast<std::uint64_t>(segment.data());
+      mine.refused =
+          conduit->register_segment(segment.data(), segment.size(), &mine.key) == 0 ? 0 : 1;
+      std::vector<Published> all(host.size);
+      host.exchange(&mine, sizeof mine, all.data());
+      for (const Published& one : all) {
+        EXPECT_FALSE(GetParam().reaches_any_memory && one.refused != 0);
+        if (one.refused != 0) return;
+      }
+      body(host, limits, all, segment.data());
+      barrier_with_progress();
+      conduit->deregister_segment(&mine.key);
+    });
+  }
+
+  void wait_for(const Completion& completion) {
+    while (completion.load() == 0) poll_or_yield(both);
+  }
+};
+
+INSTANTIATE_TEST_SUITE_P(Conduits, OneSidedPromise, testing::ValuesIn(conduits),
+                         [](const auto& subject) { return subject.param.label; });
+
+constexpr std::size_t sizes[] = {1, 8, 64, 65, 1000, 16640, 16641, 100001, 700000};
+
+TEST_P(OneSidedPromise, EveryByteGoesThereAndComesBack) {
+  on_ranks_with_segments(
+      3, false,
+      [&](const Host& host, const Limits& limits, const std::vector<Published>& all,
+          unsigned char* segment) {
+        const std::uint32_t to = (host.rank + 1) % host.size;
+        const std::uint32_t from = (host.rank + host.size - 1) % host.size;
+        std::size_t offset = 3;
+        std::uint32_t number = 0;
+        for (const std::size_t size : sizes) {
+          ASSERT_LE(size, limits.max_transfer);
+          const auto pattern = message_of(host.rank, number, size);
+          auto source = pattern;
+          const Remote remote = all[to].at(to, offset);
+          Completion done{0}, local_done{0};
+          while (conduit->put(&remote, source.data(), size, &done, &local_done) == would_block)
+            poll_or_yield(both);
+          wait_for(local_done);
+          // From here on the source is ours.
+          std::fill(source.begin(), source.end(), 0xee);
+          wait_for(done);
+          std::vector<unsigned char> back(size);
+          Completion got{0};
+          while (conduit->get(&remote, back.data(), size, &got) == would_block) poll_or_yield(both);
+          wait_for(got);
+          EXPECT_EQ(std::memcmp(back.data(), pattern.data(), size), 0) << size << " bytes";
+          EXPECT_EQ(done, 1);
+          EXPECT_EQ(local_done, 1);
+          EXPECT_EQ(got, 1);
+          offset += size + 5;
+          ++number;
+        }
+        barrier_with_progress();
+        offset = 3;
+        number = 0;
+        for (const std::size_t size : sizes) {
+          const auto pattern = message_of(from, number++, size);
+          EXPECT_EQ(std::memcmp(segment + offset, pattern.data(), size), 0) << size << " bytes";
+          // Nothing beside it was written.
+          EXPECT_EQ(segment[offset - 1], 0);
+          EXPECT_EQ(segment[offset + size], 0);
+          offset += size + 5;
+        }
+      });
+}
+
+// A message that leaves after `done` finds the bytes, however many are under way beside it.
+TEST_P(OneSidedPromise, WhatIsDoneIsThereForAMessageThatFollows) {
+  on_ranks_with_segments(
+      2, false,
+      [&](const Host& host, const Limits&, const std::vector<Published>& all,
+          unsigned char* segment) {
+        constexpr std::uint32_t rounds = 200;
+        constexpr std::size_t size = 40000;
+        std::uint32_t seen = 0;
+        current_handler = [&](std::uint32_t, Channel channel, const void* data, std::size_t bytes) {
+          if (channel == reply_channel) {
+            ++seen;
+            return;
+          }
+          const Stamp stamp = stamp_of(data, bytes);
+          const std::size_t length = stamp.number % 2 == 0 ? 8 : size;
+          const auto pattern = message_of(0, stamp.number, length);
+          EXPECT_EQ(std::memcmp(segment, pattern.data(), length), 0) << "round " << stamp.number;
+          EXPECT_EQ(send(reply_channel, 0, message_of(1, stamp.number, 8)), sent);
+          ++seen;
+        };
+        for (std::uint32_t round = 0; round < rounds; ++round) {
+          if (host.rank == 0) {
+            const Remote remote = all[1].at(1, 0);
+            const auto pattern = message_of(0, round, round % 2 == 0 ? 8 : size);
+            Completion done{0};
+            while (conduit->put(&remote, pattern.data(), pattern.size(), &done, nullptr) ==
+                   would_block)
+              poll_or_yield(both);
+            wait_for(done);
+            while (send(request_channel, 1, message_of(0, round, 8)) == would_block)
+              poll_or_yield(both);
+          }
+          while (seen <= round) poll_or_yield(both);
+        }
+      });
+}
+
+TEST_P(OneSidedPromise, ThreadsMayPutAndGetAtTheSameTime) {
+  on_ranks_with_segments(
+      2, true,
+      [&](const Host& host, const Limits&, const std::vector<Published>& all, unsigned char*) {
+        constexpr std::uint32_t threads_each = 3, rounds = 100;
+        constexpr std::size_t part = std::size_t{64} << 10;
+        const std::uint32_t peer = 1 - host.rank;
+        const auto work = [&](std::uint32_t thread) {
+          current_handler = [](std::uint32_t, Channel, const void*, std::size_t) {};
+          for (std::uint32_t round = 0; round < rounds; ++round) {
+            const std::size_t size = 1 + (round * 733 + thread * 17) % part;
+            auto source = message_of(host.rank * threads_each + thread, round, size);
+            const Remote remote = all[peer].at(peer, thread * part);
+            Completion done{0}, got{0};
+            while (conduit->put(&remote, source.data(), size, &done, nullptr) == would_block)
+              poll_or_yield(both);
+            wait_for(done);
+            std::vector<unsigned char> back(size);
+            while (conduit->get(&remote, back.data(), size, &got) == would_block)
+              poll_or_yield(both);
+            wait_for(got);
+            ASSERT_EQ(std::memcmp(back.data(), source.data(), size), 0) << "round " << round;
+          }
+        };
+        std::vector<std::jthread> threads;
+        for (std::uint32_t thread = 0; thread < threads_each; ++thread)
+          threads.emplace_back(work, thread);
+      });
+}
+
+// Operations are refused for lack of room, not lost, and never without bound.
+TEST_P(OneSidedPromise, ManyAtOnceAllComplete) {
+  on_ranks_with_segments(
+      2, false,
+      [&](const Host& host, const Limits&, const std::vector<Published>& all, unsigned char*) {
+        if (host.rank != 0) return;
+        constexpr int puts = 3000;
+        Completion done{0}, local_done{0};
+        std::vector<std::uint64_t> values(puts);
+        for (int i = 0; i < puts; ++i) {
+          values[i] = std::uint64_t{0x0123456789abcdef} * (i + 1);
+          const Remote remote = all[1].at(1, 8 * i);
+          while (conduit->put(&remote, &values[i], 8, &done, &local_done) == would_block)
+            poll_or_yield(both);
+        }
+        while (done < puts || local_done < puts) poll_or_yield(both);
+        std::vector<std::uint64_t> back(puts);
+        Completion got{0};
+        const Remote remote = all[1].at(1, 0);
+        while (conduit->get(&remote, back.data(), 8 * puts, &got) == would_block)
+          poll_or_yield(both);
+        wait_for(got);
+        EXPECT_EQ(back, values);
+        EXPECT_EQ(done, puts);
+        EXPECT_EQ(local_done, puts);
+      });
+}
+
+}  // namespace
+}  // namespace gex::net::test

@@ -1,0 +1,145 @@
+#pragma once
+// What tests of the conduits' promises share: the conduits, messages that can be recognised, and a
+// fixture.
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <cstring>
+#include <functional>
+#include <iterator>
+#include <map>
+#include <string>
+#include <thread>
+#include <vector>
+
+#include "forked_host.h"
+#include "net/conduit.h"
+#include "net/registry.h"
+
+namespace gex::net::test {
+namespace {
+
+constexpr std::size_t everything = SIZE_MAX;
+constexpr std::uint32_t replies = 1u << reply_channel;
+constexpr std::uint32_t both = 1u << request_channel | replies;
+
+struct Subject {
+  const char* label;
+  const char* name;  ///< as GEX_CONDUIT would say
+  std::map<std::string, std::int64_t> environment = {};
+  std::map<std::string, std::string> texts = {};
+  bool crosses_hosts = false;
+  bool reaches_any_memory = false;  ///< by put and get
+  /// A sender that does not poll, nor leaves, may keep back what it was told is sent.
+  bool manual_progress = false;
+
+  JobOptions options() const { return {.environment = environment, .texts = texts, .hosts = {}}; }
+};
+
+#ifdef GEX_OFI_CONDUIT
+Subject ofi(const char* label, const char* provider,
+            std::map<std::string, std::int64_t> environment = {}) {
+  return {.label = label,
+          .name = GEX_OFI_CONDUIT,
+          .environment = std::move(environment),
+          .texts = {{"GEX_OFI_PROVIDER", provider}},
+          .crosses_hosts = true,
+          .reaches_any_memory = true,
+          .manual_progress = true};
+}
+#endif
+
+const Subject conduits[] = {
+    {"emu", "emu"},
+    {"emu_shallow", "emu", {{"GEX_EMU_QUEUE", 1}}},
+    {"emu_reordered", "emu", {{"GEX_EMU_SEED", 7}}},
+    {"emu_reordered_deep", "emu", {{"GEX_EMU_SEED", -3}, {"GEX_EMU_QUEUE", 64}}},
+    {"example", GEX_EXAMPLE_CONDUIT},
+#ifdef GEX_OFI_CONDUIT
+    ofi("ofi", "tcp;ofi_rxm"),
+    ofi("ofi_net", "net"),
+    ofi("ofi_sockets", "sockets"),
+    ofi("ofi_udp", "udp;ofi_rxd"),
+    ofi("ofi_registered", "tcp;ofi_rxm", {{"GEX_OFI_REGISTER_LOCAL", 1}}),
+#endif
+};
+
+/// A message that can be recognised: its first bytes say who and which, the others follow from it.
+std::vector<unsigned char> message_of(std::uint32_t sender, std::uint32_t number,
+                                      std::size_t size) {
+  std::vector<unsigned char> bytes(std::max(size, 2 * sizeof(std::uint32_t)));
+  std::memcpy(bytes.data(), &sender, sizeof sender);
+  std::memcpy(bytes.data() + sizeof sender, &number, sizeof number);
+  for (std::size_t i = 2 * sizeof number; i < bytes.size(); ++i)
+    bytes[i] = static_cast<unsigned char>(sender * 7 + number * 13 + i + i / 253);
+  return bytes;
+}
+
+struct Stamp {
+  std::uint32_t sender;
+  std::uint32_t number;
+};
+
+/// Checks every byte of an arrived message.
+Stamp stamp_of(const void* message, std::size_t size) {
+  Stamp stamp{};
+  EXPECT_EQ(reinterpret_cast<std::uintptr_t>(message) % 16, 0u);
+  if (size < sizeof stamp) {
+    ADD_FAILURE() << "a message of " << size << " bytes";
+    return stamp;
+  }
+  std::memcpy(&stamp, message, sizeof stamp);
+  const auto expected = message_of(stamp.sender, stamp.number, size);
+  EXPECT_EQ(std::memcmp(expected.data(), message, size), 0)
+      << "message " << stamp.number << " of " << stamp.sender << ", " << size << " bytes";
+  return stamp;
+}
+
+class ConduitPromise : public testing::TestWithParam<Subject> {
+ protected:
+  void SetUp() override { conduit = find(GetParam().name); }
+
+  /// Runs an attached body on `ranks` ranks and expects all of them to succeed.
+  void on_ranks(std::uint32_t ranks, bool threaded,
+                const std::function<void(const Host&, const Limits&)>& body) {
+    JobOptions options = GetParam().options();
+    options.threaded = threaded;
+    const Outcome outcome = run_ranks(ranks, options, [&](const Host& host) {
+      Limits limits{};
+      ASSERT_EQ(conduit->attach(&host, &limits), 0);
+      body(host, limits);
+      barrier_with_progress();
+      conduit->detach();
+    });
+    EXPECT_TRUE(outcome.succeeded()) << outcome.message;
+  }
+
+  SendResult send(Channel channel, std::uint32_t peer, const std::vector<unsigned char>& bytes) {
+    // In uneven pieces, the empty one included.
+    const std::size_t cut = bytes.size() / 3;
+    const Piece pieces[] = {{bytes.data(), cut},
+                            {nullptr, 0},
+                            {bytes.data() + cut, 1},
+                            {bytes.data() + cut + 1, bytes.size() - cut - 1}};
+    return conduit->send(channel, peer, pieces, std::size(pieces));
+  }
+
+  /// Waits for all ranks; what this one has sent goes on meanwhile, and nothing is delivered.
+  void barrier_with_progress() {
+    barrier([&] {
+      EXPECT_EQ(conduit->poll(0, 0), 0u);
+      std::this_thread::yield();
+    });
+  }
+
+  /// One turn of a wait for a peer, which may need this core.
+  void poll_or_yield(std::uint32_t channels, std::size_t most = everything) {
+    if (conduit->poll(channels, most) == 0) std::this_thread::yield();
+  }
+
+  const Conduit* conduit = nullptr;
+};
+
+}  // namespace
+}  // namespace gex::net::test
