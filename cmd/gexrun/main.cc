@@ -1,4 +1,4 @@
-// gexrun: runs a program as a job of many ranks on this machine.
+// gexrun: runs a program as a job of many ranks, on this machine or on several.
 
 #include <fcntl.h>
 #include <unistd.h>
@@ -8,12 +8,16 @@
 #include <cstdlib>
 #include <cstring>
 #include <filesystem>
+#include <sstream>
 #include <string>
 #include <system_error>
+#include <vector>
 
 #include "base/env.h"
+#include "boot/host_part_run.h"
 #include "boot/launcher.h"
 #include "boot/process_tree.h"
+#include "boot/root.h"
 #include "boot/spawn.h"
 #include "debugger.h"
 #include "options.h"
@@ -44,10 +48,21 @@ std::string library_folder() {
   return error ? std::string() : folder.string();
 }
 
+gex::boot::RemoteStart remote_start(const gexrun::Options& options) {
+  gex::boot::RemoteStart remote;
+  std::istringstream words(options.rsh);
+  for (std::string word; words >> word;) remote.rsh.push_back(word);
+  remote.gexrun = options.prefix.empty() ? gex::boot::own_path() : options.prefix + "/bin/gexrun";
+  return remote;
+}
+
 }  // namespace
 
 int main(int count, char** arguments) {
   gex::boot::fill_standard_descriptors();
+  if (count == 2 && std::strcmp(arguments[1], gex::boot::host_part_argument) == 0) {
+    gex::boot::run_host_part(name);
+  }
   const gexrun::Reading reading = gexrun::read_command_line(count, arguments);
   if (!reading.message.empty()) {
     std::FILE* const stream = reading.status == 0 ? stdout : stderr;
@@ -63,7 +78,7 @@ int main(int count, char** arguments) {
   setenv("GEX_PLUGIN_FOLDER", library_folder().c_str(), 1);
   if (!options.conduit.empty()) setenv("GEX_CONDUIT", options.conduit.c_str(), 1);
 
-  if (gexrun::find_program(options.command.front()).empty()) {
+  if (options.hosts.empty() && gexrun::find_program(options.command.front()).empty()) {
     const int error = errno;
     gex::boot::report(name, "cannot execute '%s': %s", options.command.front().c_str(),
                       std::strerror(error));
@@ -71,7 +86,11 @@ int main(int count, char** arguments) {
   }
   gex::boot::Launch launch;
   launch.program_name = name;
-  launch.ranks = options.ranks;
+  if (options.hosts.empty()) {
+    launch.hosts.add(gex::boot::host_name(), options.ranks);
+  } else {
+    launch.hosts = gexrun::place(options.ranks, options.hosts);
+  }
   std::string why;
   launch.command = gexrun::under_debugger(options.debugger, options.command, why);
   if (launch.command.empty()) {
@@ -83,5 +102,8 @@ int main(int count, char** arguments) {
   launch.verbose = options.verbose;
   launch.time_limit = options.time_limit;
   launch.exit_timeout = gex::env::seconds(gex::env::Variable::exit_timeout);
+  if (!options.hosts.empty()) {
+    return gex::boot::run_root(launch, remote_start(options));
+  }
   gex::boot::launch(launch);
 }

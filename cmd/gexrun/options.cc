@@ -13,13 +13,19 @@ namespace {
 
 constexpr const char* usage =
     R"(Usage: gexrun -n N [OPTION]... PROGRAM [ARGUMENT]...
-Runs PROGRAM as a job of N ranks on this machine, and exits with the status of the first rank that
-fails, or 0.
+Runs PROGRAM as a job of N ranks, on this machine or on several, and exits with the status of the
+first rank that fails, or 0.
 
   -n, -np, --ranks N     number of ranks, 1 to 1024
       --conduit C        network of the job (sets GEX_CONDUIT; gexinfo lists what there is)
+      --hosts LIST       run on these hosts, NAME or NAME:SLOTS each, separated by commas: each
+                         takes as many consecutive ranks as it has slots (1 if not given)
+      --hostfile FILE    the same, one host a line: NAME, NAME:SLOTS or NAME slots=SLOTS
+      --rsh COMMAND      reaches the other hosts: run as COMMAND HOST PROGRAM ARGUMENT..., it
+                         runs the program there (default: ssh; sets of options are allowed)
+      --prefix DIR       where libgex is installed on the other hosts (default: as here)
   -E VARS                comma-separated list of environment variables for the ranks: NAME passes
-                         on what is set here (on one machine everything is), NAME=VALUE sets it
+                         on what is set here (everything is), NAME=VALUE sets it
       --tag-output       begin each line that a rank prints with "[RANK] "
       --bind core|none   bind rank r to the r-th usable core (default: none)
       --timeout S        end the job with status 124 if it has not ended after S seconds
@@ -35,11 +41,26 @@ Exit status: 2 for a wrong command line, 127 or 126 when PROGRAM is missing or c
 128+S when a rank is killed by signal S.
 )";
 
-enum LongOption { conduit = 256, tag_output, bind, timeout, debugger, version };
+enum LongOption {
+  conduit = 256,
+  hosts,
+  hostfile,
+  rsh,
+  prefix,
+  tag_output,
+  bind,
+  timeout,
+  debugger,
+  version
+};
 
 constexpr option long_options[] = {
     {"ranks", required_argument, nullptr, 'n'},
     {"conduit", required_argument, nullptr, conduit},
+    {"hosts", required_argument, nullptr, hosts},
+    {"hostfile", required_argument, nullptr, hostfile},
+    {"rsh", required_argument, nullptr, rsh},
+    {"prefix", required_argument, nullptr, prefix},
     {"tag-output", no_argument, nullptr, tag_output},
     {"bind", required_argument, nullptr, bind},
     {"timeout", required_argument, nullptr, timeout},
@@ -124,6 +145,25 @@ Reading read_command_line(int count, char** arguments) {
         if (value.empty()) return reader.refuse<Options>("--conduit needs a name");
         options.conduit = value;
         break;
+      case hosts:
+        if (std::string why = add_hosts(value, options.hosts); !why.empty()) {
+          return reader.refuse<Options>("--hosts: " + why);
+        }
+        break;
+      case hostfile:
+        if (std::string why = add_hosts_of_file(value, options.hosts); !why.empty()) {
+          return reader.refuse<Options>("--hostfile: " + why);
+        }
+        break;
+      case rsh:
+        if (value.find_first_not_of(' ') == value.npos) {
+          return reader.refuse<Options>("--rsh needs a command");
+        }
+        options.rsh = value;
+        break;
+      case prefix:
+        options.prefix = value;
+        break;
       case tag_output:
         options.tag_output = true;
         break;
@@ -155,6 +195,16 @@ Reading read_command_line(int count, char** arguments) {
   options.command.assign(reader.rest().begin(), reader.rest().end());
   if (!ranks_given) return reader.refuse<Options>("the number of ranks is missing: -n N");
   if (options.command.empty()) return reader.refuse<Options>("the program to run is missing");
+  if (!options.hosts.empty()) {
+    if (const std::uint64_t slots = slots_of(options.hosts); slots < options.ranks) {
+      return reader.refuse<Options>(std::to_string(options.ranks) + " ranks do not fit into the " +
+                                    std::to_string(slots) + " slot" + (slots == 1 ? "" : "s") +
+                                    " of the hosts");
+    }
+    if (options.debugger == Debugger::gdb) {
+      return reader.refuse<Options>("--debugger gdb works on this host only, without --hosts");
+    }
+  }
   return {std::move(options), {}, 0};
 }
 

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "../command_line.h"
+#include "hosts.h"
 
 namespace gexrun {
 
@@ -15,7 +16,10 @@ enum class Debugger { none, gdb, valgrind };
 
 struct Options {
   std::uint32_t ranks = 0;
-  std::string conduit;                                         ///< empty: not given
+  std::vector<HostSlots> hosts;  ///< empty: this host, with room for all ranks
+  std::string rsh = "ssh -x -o BatchMode=yes -o ControlMaster=no";
+  std::string prefix;   ///< of libgex on the other hosts; empty: as here
+  std::string conduit;  ///< empty: not given
   std::vector<std::pair<std::string, std::string>> variables;  ///< to be set for the ranks
   bool tag_output = false;
   bool bind_cores = false;

@@ -8,11 +8,11 @@ void Channel::queue(const FrameHeader& header, SharedDescriptor descriptor) {
   if (open()) queue_.push_back({header, nullptr, std::move(descriptor)});
 }
 
-void Channel::queue(FrameHeader header, SharedBytes body) {
+void Channel::queue(FrameHeader header, SharedBytes body, SharedDescriptor descriptor) {
   if (!open()) return;
   header.total = body->size();
   header.offset = 0;
-  queue_.push_back({header, std::move(body), nullptr});
+  queue_.push_back({header, std::move(body), std::move(descriptor)});
 }
 
 Channel::State Channel::flush() {
@@ -37,6 +37,7 @@ Channel::State Channel::flush() {
         return State::broken;
     }
     next.header.offset += payload.size();
+    next.descriptor.reset();
     if (!next.body || next.header.offset == next.body->size()) queue_.pop_front();
   }
   return State::idle;

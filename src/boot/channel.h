@@ -28,8 +28,8 @@ class Channel {
   /// Queues a frame without payload.
   void queue(const FrameHeader& header, SharedDescriptor descriptor = nullptr);
   /// Queues `body` as frames of at most `max_payload` bytes, each headed by `header` with `total`
-  /// and `offset` filled in. An empty body is one frame.
-  void queue(FrameHeader header, SharedBytes body);
+  /// and `offset` filled in. An empty body is one frame. A descriptor goes with the first.
+  void queue(FrameHeader header, SharedBytes body, SharedDescriptor descriptor = nullptr);
 
   enum class State {
     idle,     ///< nothing waits

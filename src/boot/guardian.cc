@@ -29,16 +29,16 @@ constexpr auto starvation_pause = 10ms;
 constexpr auto wrapper_grace = 2s;
 
 /// What an epoll event is about: a kind above a rank.
-enum Tag : std::uint64_t { from_launcher = 1, from_children, from_relay, from_rank, from_program };
+enum Tag : std::uint64_t {
+  from_launcher = 1,
+  from_children,
+  from_relay,
+  from_root,
+  from_rank,
+  from_program
+};
 constexpr std::uint64_t make_tag(Tag tag, std::uint32_t rank = 0) {
   return (std::uint64_t{tag} << 32) | rank;
-}
-
-std::chrono::steady_clock::time_point after(double seconds) {
-  // Bounded, so that "a million years" does not overflow the clock.
-  const auto bounded = std::chrono::duration<double>(std::min(seconds, 1e9));
-  return std::chrono::steady_clock::now() +
-         std::chrono::duration_cast<std::chrono::steady_clock::duration>(bounded);
 }
 
 }  // namespace
@@ -47,11 +47,16 @@ Guardian::Guardian(const Launch& launch, os::FileDescriptor launcher, const sigs
     : launch_(launch),
       launcher_(std::move(launcher)),
       mask_(mask),
-      host_(host_name()),
-      ranks_(launch.ranks),
-      gather_(launch.ranks),
-      sharing_(launch.ranks),
+      part_(launch.part()),
+      ranks_(part_.count),
+      gather_(part_),
+      sharing_(part_),
       relay_(launch.program_name, launch.tag_output) {
+}
+
+Coordinator& Guardian::coordinator() noexcept {
+  if (job_) return *job_;
+  return *uplink_;
 }
 
 std::optional<Membership> Guardian::start() {
@@ -69,9 +74,9 @@ std::optional<Membership> Guardian::start() {
   setrlimit(RLIMIT_NOFILE, &raised);
   // A control socket for each rank, two pipes where its output is passed on, and ours.
   const rlim_t each = launch_.command.empty() ? 1 : 3;
-  const rlim_t needed = each * launch_.ranks + 64;
+  const rlim_t needed = each * part_.count + 64;
   if (raised.rlim_cur < needed) {
-    give_up_start(std::to_string(launch_.ranks) + " ranks need about " + std::to_string(needed) +
+    give_up_start(std::to_string(part_.count) + " ranks need about " + std::to_string(needed) +
                   " open files; the limit is " + std::to_string(raised.rlim_cur) + " (ulimit -Hn)");
   }
 
@@ -80,7 +85,14 @@ std::optional<Membership> Guardian::start() {
     give_up_start(std::string("cannot make the job's page of memory: ") + std::strerror(error));
   }
   page_file_ = std::make_shared<const os::FileDescriptor>(std::move(page));
-  for (std::uint32_t rank = 0; rank < launch_.ranks; ++rank) {
+  std::vector<std::byte> counts;
+  for (const HostPart& part : launch_.hosts) {
+    const auto bytes = std::as_bytes(std::span(&part.count, 1));
+    counts.insert(counts.end(), bytes.begin(), bytes.end());
+  }
+  host_counts_ = std::make_shared<const std::vector<std::byte>>(std::move(counts));
+  if (launch_.root < 0) page_.decide_telling(JobPage::Telling::allowed);
+  for (std::uint32_t rank = first(); rank < past(); ++rank) {
     std::optional<Membership> membership;
     start_rank(rank, inheritance, membership);
     if (membership) return membership;
@@ -92,7 +104,7 @@ void Guardian::start_rank(std::uint32_t rank, const Inheritance& inheritance,
                           std::optional<Membership>& membership) {
   const auto fail = [&] {
     give_up_start("cannot start rank " + std::to_string(rank) + " of " +
-                  std::to_string(launch_.ranks) + ": " + std::strerror(errno));
+                  std::to_string(launch_.hosts.ranks()) + ": " + std::strerror(errno));
   };
   int sockets[2];
   if (socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, sockets) != 0) fail();
@@ -101,7 +113,7 @@ void Guardian::start_rank(std::uint32_t rank, const Inheritance& inheritance,
   theirs.control.reset(sockets[1]);
   const int on = 1;
   if (setsockopt(ours.get(), SOL_SOCKET, SO_PASSCRED, &on, sizeof on) != 0) fail();
-  ranks_[rank].channel = Channel(std::move(ours));
+  at(rank).channel = Channel(std::move(ours));
   if (!launch_.command.empty()) {
     for (const auto stream : {LineRelay::output, LineRelay::error}) {
       int pipes[2];
@@ -113,8 +125,8 @@ void Guardian::start_rank(std::uint32_t rank, const Inheritance& inheritance,
   // The rank finds its welcome in the socket: joining waits for nobody.
   FrameHeader welcome;
   welcome.kind = FrameKind::welcome;
-  ranks_[rank].channel.queue(welcome, page_file_);
-  ranks_[rank].channel.flush();
+  at(rank).channel.queue(welcome, host_counts_, page_file_);
+  at(rank).channel.flush();
 
   const pid_t process = fork();
   if (process < 0) fail();
@@ -124,9 +136,9 @@ void Guardian::start_rank(std::uint32_t rank, const Inheritance& inheritance,
   }
   // Here and in the child, so that the group exists whoever runs first.
   setpgid(process, process);
-  ranks_[rank].process = process;
+  at(rank).process = process;
   if (launch_.verbose) {
-    report(launch_.program_name, "rank %u is pid %d on %s", rank, process, host_.c_str());
+    report(launch_.program_name, "rank %u is pid %d on %s", rank, process, part_.name.c_str());
   }
 }
 
@@ -160,11 +172,17 @@ void Guardian::prepare_to_serve() {
   }
   watch(launcher_.get(), make_tag(from_launcher));
   watch(signals_.get(), make_tag(from_children));
-  for (std::uint32_t rank = 0; rank < ranks_.size(); ++rank) {
-    watch(ranks_[rank].channel.socket(), make_tag(from_rank, rank));
+  for (std::uint32_t rank = first(); rank < past(); ++rank) {
+    watch(at(rank).channel.socket(), make_tag(from_rank, rank));
     flush(rank);
   }
-  if (launch_.time_limit) time_limit_at_ = after(*launch_.time_limit);
+  Guardians& self = *this;
+  if (launch_.root < 0) {
+    job_.emplace(launch_, self);
+  } else {
+    uplink_.emplace(os::FileDescriptor(launch_.root), launch_.hosts, self, page_);
+    watch(uplink_->socket(), make_tag(from_root));
+  }
 }
 
 int Guardian::serve() {
@@ -187,11 +205,12 @@ int Guardian::serve() {
       dispatch(event.data.u64, event.events);
     }
     meet_deadlines();
+    if (uplink_) watch_root();
   }
   relay_.let_go();
-  if (interrupted_by_ != 0) return 128 + interrupted_by_;
-  const int code = page_.ending() ? page_.code() : 0;
-  return code == 0 && relay_.lost_output() ? 1 : code;
+  coordinator().finished(relay_.lost_output());
+  // Of a job of several hosts the status is the root's.
+  return job_ ? job_->status() : 0;
 }
 
 void Guardian::dispatch(std::uint64_t tag, std::uint32_t events) {
@@ -206,49 +225,44 @@ void Guardian::dispatch(std::uint64_t tag, std::uint32_t events) {
     case from_relay:
       epoll_ctl(epoll_.get(), EPOLL_CTL_DEL, relay_.finished_event(), nullptr);
       break;
+    case from_root:
+      if ((events & EPOLLOUT) != 0) uplink_->flush();
+      if ((events & ~EPOLLOUT) != 0) hear_root();
+      break;
     case from_rank:
       if ((events & EPOLLOUT) != 0) flush(rank);
       if ((events & ~EPOLLOUT) != 0) hear(rank);
       break;
     case from_program:
-      epoll_ctl(epoll_.get(), EPOLL_CTL_DEL, ranks_[rank].joined_handle.get(), nullptr);
-      if (!ranks_[rank].left && !ending_) ranks_[rank].lost = Clock::now() + wrapper_grace;
+      epoll_ctl(epoll_.get(), EPOLL_CTL_DEL, at(rank).joined_handle.get(), nullptr);
+      if (!at(rank).left && !ending_) at(rank).lost = Clock::now() + wrapper_grace;
       break;
   }
 }
 
 int Guardian::wait_milliseconds() const {
-  Deadline next;
-  const auto consider = [&next](const Deadline& deadline) {
-    if (deadline && (!next || *deadline < *next)) next = deadline;
-  };
-  for (const Deadline& deadline :
-       {quit_at_, terminate_at_, kill_at_, leave_at_, time_limit_at_, abandon_output_at_}) {
-    consider(deadline);
+  Deadline next = job_ ? job_->next_deadline() : uplink_->next_deadline();
+  for (const Deadline& deadline : {quit_at_, terminate_at_, kill_at_, abandon_output_at_}) {
+    next = earlier(next, deadline);
   }
-  for (const Rank& rank : ranks_) consider(rank.lost);
-  if (starved_) consider(Clock::now() + starvation_pause);
-  if (!next) return -1;
-  const auto left = std::chrono::ceil<std::chrono::milliseconds>(*next - Clock::now()).count();
-  return static_cast<int>(std::clamp<std::int64_t>(left, 0, 1'000'000'000));
+  for (const Rank& rank : ranks_) next = earlier(next, rank.lost);
+  if (starved_) next = earlier(next, Clock::now() + starvation_pause);
+  return milliseconds_until(next);
 }
 
 void Guardian::meet_deadlines() {
-  const auto now = Clock::now();
-  const auto met = [now](Deadline& deadline) {
-    if (!deadline || now < *deadline) return false;
-    deadline.reset();
-    return true;
-  };
   if (starved_) {
     starved_ = false;
-    for (std::uint32_t rank = 0; rank < ranks_.size(); ++rank) flush(rank);
+    for (std::uint32_t rank = first(); rank < past(); ++rank) flush(rank);
   }
-  for (std::uint32_t rank = 0; rank < ranks_.size(); ++rank) {
-    if (met(ranks_[rank].lost)) lose(rank);
+  for (std::uint32_t rank = first(); rank < past(); ++rank) {
+    if (met(at(rank).lost)) lose(rank);
   }
-  if (met(time_limit_at_)) time_out();
-  if (met(leave_at_)) leave_time_out();
+  if (job_) {
+    job_->meet_deadlines();
+  } else if (!uplink_->meet_deadlines()) {
+    abandon();
+  }
   if (met(quit_at_)) quit_ranks();
   if (met(terminate_at_)) terminate_ranks();
   if (met(kill_at_)) kill_everything();
@@ -258,32 +272,33 @@ void Guardian::hear_launcher() {
   std::array<unsigned char, 64> signals;
   const ssize_t got = read(launcher_.get(), signals.data(), signals.size());
   if (got < 0 && errno == EINTR) return;
-  if (got <= 0) {
-    // The launcher was killed: nobody is left to report to, and nothing may be left behind.
-    kill_everything();
-    _exit(1);
-  }
+  if (got <= 0) abandon();
   for (ssize_t i = 0; i < got; ++i) {
-    const int signal = signals[static_cast<std::size_t>(i)];
-    switch (signal) {
-      case SIGINT:
-      case SIGTERM:
-      case SIGHUP:
-        interrupt(signal);
-        break;
-      case SIGTSTP:
-        // The ranks lead groups in a session without a terminal, where SIGTSTP has no effect.
-        signal_ranks(SIGSTOP);
-        break;
-      default:
-        signal_ranks(signal);
-        break;
+    const int number = signals[static_cast<std::size_t>(i)];
+    if (ends_job(number)) {
+      coordinator().interrupted(number);
+    } else {
+      signal(number);
     }
   }
 }
 
+void Guardian::hear_root() {
+  if (!uplink_->hear()) abandon();
+}
+
+/// Looks at the connection to the root as long as something waits to be sent.
+void Guardian::watch_root() {
+  if (uplink_->blocked() == root_blocked_) return;
+  root_blocked_ = uplink_->blocked();
+  epoll_event event{};
+  event.events = EPOLLIN | (root_blocked_ ? std::uint32_t{EPOLLOUT} : 0U);
+  event.data.u64 = make_tag(from_root);
+  epoll_ctl(epoll_.get(), EPOLL_CTL_MOD, uplink_->socket(), &event);
+}
+
 void Guardian::flush(std::uint32_t rank) {
-  Rank& self = ranks_[rank];
+  Rank& self = at(rank);
   const Channel::State state = self.channel.flush();
   const bool blocked = state == Channel::State::blocked;
   if (self.channel.open() && blocked != self.blocked) {
@@ -307,8 +322,8 @@ void Guardian::flush(std::uint32_t rank) {
 }
 
 void Guardian::hear(std::uint32_t rank) {
-  while (ranks_[rank].channel.open()) {
-    Received frame = ranks_[rank].channel.receive(frame_);
+  while (at(rank).channel.open()) {
+    Received frame = at(rank).channel.receive(frame_);
     switch (frame.outcome) {
       case Received::Outcome::would_block:
         return;
@@ -326,12 +341,16 @@ void Guardian::hear(std::uint32_t rank) {
 }
 
 void Guardian::take(std::uint32_t rank, Received frame) {
-  Rank& self = ranks_[rank];
+  Rank& self = at(rank);
   const FrameHeader& header = frame.header;
   // Two things are heard even when the job is being ended: that a rank takes its part in that.
   if (header.kind == FrameKind::end) {
     self.end_begun = true;
-    begin_end(header.code, rank);
+    ask_to_end(header.code, rank, {});
+    return;
+  }
+  if (header.kind == FrameKind::telling) {
+    coordinator().asks_to_tell();
     return;
   }
   if (ending_) return;
@@ -353,7 +372,7 @@ void Guardian::take(std::uint32_t rank, Received frame) {
 }
 
 void Guardian::take_hello(std::uint32_t rank, pid_t sender) {
-  Rank& self = ranks_[rank];
+  Rank& self = at(rank);
   if (self.joined) {
     fault(rank, "was joined by a second process, pid " + std::to_string(sender) +
                     ": a wrapper ran two programs that use libgex, or one of them twice");
@@ -364,7 +383,6 @@ void Guardian::take_hello(std::uint32_t rank, pid_t sender) {
     return;
   }
   self.joined = true;
-  ++joined_count_;
   self.joined_process = sender != 0 ? sender : self.process;
   if (self.joined_process != self.process) {
     self.joined_handle.reset(static_cast<int>(syscall(SYS_pidfd_open, self.joined_process, 0)));
@@ -373,26 +391,34 @@ void Guardian::take_hello(std::uint32_t rank, pid_t sender) {
     }
   }
   if (launch_.verbose) report(launch_.program_name, "%s has joined", name_of(rank).c_str());
-  find_waits_in_vain();
+  coordinator().joined(rank, self.joined_process);
 }
 
 void Guardian::take_gather(std::uint32_t rank, const Received& frame) {
-  if (const Fault wrong = gather_.add(rank, frame.header, frame.payload)) {
+  if (const Fault wrong = gather_.add(rank - first(), frame.header, frame.payload)) {
     fault(rank, *wrong);
     return;
   }
-  if (!gather_.complete()) {
-    find_waits_in_vain();
-    return;
+  if (gather_.complete()) {
+    Gather::Result result = gather_.take();
+    coordinator().contribute(result.sequence, std::move(result.bytes));
   }
-  const Gather::Result result = gather_.take();
+  find_waits_in_vain();
+}
+
+void Guardian::gathered(std::uint32_t sequence, SharedBytes bytes) {
   FrameHeader answer;
   answer.kind = FrameKind::gathered;
-  answer.sequence = result.sequence;
-  for (std::uint32_t other = 0; other < ranks_.size(); ++other) {
-    ranks_[other].channel.queue(answer, result.bytes);
-    flush(other);
+  answer.sequence = sequence;
+  for (std::uint32_t rank = first(); rank < past(); ++rank) {
+    at(rank).channel.queue(answer, bytes);
+    flush(rank);
   }
+}
+
+void Guardian::absent(std::uint32_t rank, std::uint32_t sequence) {
+  absence_ = {rank, sequence};
+  find_waits_in_vain();
 }
 
 void Guardian::take_share(std::uint32_t rank, Received& frame) {
@@ -411,26 +437,26 @@ void Guardian::take_share(std::uint32_t rank, Received& frame) {
   answer.first = group->first;
   answer.count = group->count;
   for (std::uint32_t i = 0; i < group->count; ++i) {
-    ranks_[group->first + i].channel.queue(
-        answer, group->first + i == group->owner ? nullptr : group->descriptor);
+    at(group->first + i)
+        .channel.queue(answer, group->first + i == group->owner ? nullptr : group->descriptor);
     flush(group->first + i);
   }
 }
 
 void Guardian::take_leave(std::uint32_t rank) {
-  ranks_[rank].left = true;
-  ++left_count_;
-  if (left_count_ < ranks_.size()) {
-    if (!leave_at_ && launch_.exit_timeout > 0) leave_at_ = after(launch_.exit_timeout);
-    find_waits_in_vain();
-    return;
-  }
-  leave_at_.reset();
-  FrameHeader farewell;
-  farewell.kind = FrameKind::farewell;
-  for (std::uint32_t other = 0; other < ranks_.size(); ++other) {
-    ranks_[other].channel.queue(farewell);
-    flush(other);
+  at(rank).left = true;
+  // Another thread of the rank may have taken part in the exchange that is under way.
+  const std::uint32_t missed = gather_.has_finished(rank - first()) ? 1 : 0;
+  coordinator().left(rank, gather_.sequence() + missed);
+  find_waits_in_vain();
+}
+
+void Guardian::farewell() {
+  FrameHeader frame;
+  frame.kind = FrameKind::farewell;
+  for (std::uint32_t rank = first(); rank < past(); ++rank) {
+    at(rank).channel.queue(frame);
+    flush(rank);
   }
 }
 
@@ -441,13 +467,12 @@ void Guardian::take_exec_failure(std::uint32_t rank, int error) {
     return;
   }
   const std::string& program = launch_.command.empty() ? "" : launch_.command.front();
-  report(launch_.program_name, "cannot execute '%s' on %s: %s", program.c_str(), host_.c_str(),
-         std::strerror(error));
-  begin_end(exec_failure_status(error), rank);
+  ask_to_end(exec_failure_status(error), rank,
+             "cannot execute '" + program + "' on " + part_.name + ": " + std::strerror(error));
 }
 
 void Guardian::closed(std::uint32_t rank) {
-  Rank& self = ranks_[rank];
+  Rank& self = at(rank);
   epoll_ctl(epoll_.get(), EPOLL_CTL_DEL, self.channel.socket(), nullptr);
   self.channel.close();
   // Mostly the process is about to be reaped and judged by its status. One that lives on has

@@ -1,6 +1,7 @@
 #pragma once
-// The guardian of a host: parent of its ranks, server of their control sockets, and the one who
-// ends them.
+// The guardian of a host: parent of the job's ranks there, server of their control sockets, and the
+// one who ends them. What concerns the whole job, on this host alone or on several, is the
+// coordinator's to decide (coordinator.h).
 //
 // It is one thread around one epoll and never waits for anything else: what a rank does not take
 // waits in that rank's channel, and what the ranks print is passed on by a thread of its own
@@ -8,16 +9,18 @@
 //
 // How a job ends. The first thing that ends it decides the status (`JobPage::claim`): a rank's
 // gasnet_exit or exit with a status other than 0, a rank's death, a broken rule, the time limit, an
-// interrupt. From then on the ranks are asked to end, and made to:
+// interrupt, the loss of a host. From then on the ranks are asked to end, and made to:
 //   at once            an `ending` frame, and the job page says so to whoever polls
 //   quit_grace         SIGQUIT to ranks that catch it (GASNet-1 gives it to the client)
 //   terminate_grace    SIGTERM to those that have not begun to end
 //   kill_grace         SIGKILL to everything that is left
+//
+// In a job of several hosts, when nothing was heard of the root for `silence_limit`, or the
+// connection to it has ended, everything is killed at once.
 
 #include <signal.h>
 #include <sys/types.h>
 
-#include <chrono>
 #include <cstdint>
 #include <optional>
 #include <string>
@@ -25,18 +28,21 @@
 
 #include "base/os_file.h"
 #include "boot/channel.h"
+#include "boot/coordinator.h"
+#include "boot/deadline.h"
 #include "boot/job_page.h"
 #include "boot/launcher.h"
 #include "boot/line_relay.h"
 #include "boot/rendezvous.h"
 #include "boot/spawn.h"
+#include "boot/uplink.h"
 
 namespace gex::boot {
 
 /// Name of the guardian's process, by which a program that has lost its place in a job finds out.
 inline constexpr const char* guardian_name = "gex-guardian";
 
-class Guardian {
+class Guardian final : private Guardians {
  public:
   /// `launcher` is the pipe to the launcher; `mask` the signal mask to give to the ranks.
   Guardian(const Launch& launch, os::FileDescriptor launcher, const sigset_t& mask);
@@ -49,9 +55,6 @@ class Guardian {
   int serve();
 
  private:
-  using Clock = std::chrono::steady_clock;
-  using Deadline = std::optional<Clock::time_point>;
-
   struct Rank {
     pid_t process = 0;                 ///< our child: the program, or a wrapper around it
     pid_t joined_process = 0;          ///< who said hello
@@ -75,6 +78,8 @@ class Guardian {
   int wait_milliseconds() const;
   void meet_deadlines();
   void hear_launcher();
+  void hear_root();
+  void watch_root();
   void flush(std::uint32_t rank);
   void hear(std::uint32_t rank);
   void take(std::uint32_t rank, Received frame);
@@ -84,7 +89,15 @@ class Guardian {
   void take_leave(std::uint32_t rank);
   void take_exec_failure(std::uint32_t rank, int error);
   void closed(std::uint32_t rank);
+  void gathered(std::uint32_t sequence, SharedBytes bytes) override;
+  void absent(std::uint32_t rank, std::uint32_t sequence) override;
+  void farewell() override;
   bool all_gone() const noexcept { return gone_count_ == ranks_.size(); }
+  std::uint32_t first() const noexcept { return part_.first; }
+  std::uint32_t past() const noexcept { return part_.first + part_.count; }
+  Rank& at(std::uint32_t rank) noexcept { return ranks_[rank - part_.first]; }
+  const Rank& at(std::uint32_t rank) const noexcept { return ranks_[rank - part_.first]; }
+  Coordinator& coordinator() noexcept;
 
   // guardian_end.cc
   void reap();
@@ -92,27 +105,27 @@ class Guardian {
   void judge(std::uint32_t rank, int status);
   void find_waits_in_vain();
   void fault(std::uint32_t rank, const std::string& what);
-  void begin_end(int code, std::uint32_t rank);
-  void interrupt(int signal);
+  void ask_to_end(int code, std::uint32_t rank, const std::string& text);
+  void end(int code, std::uint32_t rank, Haste haste) override;
+  void signal(int number) override;
+  void interrupt(int number);
   void signal_rank(const Rank& rank, int signal);
   void signal_ranks(int signal);
   void quit_ranks();
   void terminate_ranks();
   void kill_everything();
   void lose(std::uint32_t rank);
-  void time_out();
-  void leave_time_out();
-  template <typename Condition>
-  std::string ranks_where(Condition condition) const;
+  [[noreturn]] void abandon();
   std::string name_of(std::uint32_t rank) const;
 
   const Launch& launch_;
   os::FileDescriptor launcher_;
   sigset_t mask_;
-  std::string host_;
-  std::vector<Rank> ranks_;
+  const HostPart& part_;
+  std::vector<Rank> ranks_;  ///< of this host: `at` finds one by its rank
   JobPage page_;
   SharedDescriptor page_file_;
+  SharedBytes host_counts_;  ///< as ranks are told, see FrameKind::welcome
   Gather gather_;
   Sharing sharing_;
   LineRelay relay_;
@@ -120,8 +133,16 @@ class Guardian {
   os::FileDescriptor epoll_;
   os::FileDescriptor signals_;
 
-  std::uint32_t joined_count_ = 0;
-  std::uint32_t left_count_ = 0;
+  std::optional<JobCoordinator> job_;  ///< this host is all of the job
+  std::optional<Uplink> uplink_;       ///< or one of several
+  bool root_blocked_ = false;
+
+  /// A rank of the job that has left, and the exchange before which it did.
+  struct Absence {
+    std::uint32_t rank;
+    std::uint32_t sequence;
+  };
+  std::optional<Absence> absence_;
   std::uint32_t gone_count_ = 0;
   bool ending_ = false;
   bool starved_ = false;  ///< some channel waits for the kernel to have descriptors for it
@@ -130,8 +151,6 @@ class Guardian {
   Deadline quit_at_;
   Deadline terminate_at_;
   Deadline kill_at_;
-  Deadline leave_at_;
-  Deadline time_limit_at_;
   Deadline abandon_output_at_;
 };
 

@@ -24,32 +24,21 @@ constexpr auto terminate_grace = 1s;
 constexpr auto kill_grace = 7s;
 // What a client's handler of SIGINT or SIGTERM may take to save its work.
 constexpr auto interrupt_grace = 10s;
-
-constexpr int status_of_time_out = 124;
+// A host is lost, and within a second of that being known everything ends.
+constexpr auto lost_host_grace = 800ms;
 
 }  // namespace
 
-template <typename Condition>
-std::string Guardian::ranks_where(Condition condition) const {
-  std::vector<std::uint32_t> found;
-  for (std::uint32_t rank = 0; rank < ranks_.size(); ++rank) {
-    if (condition(rank)) found.push_back(rank);
-  }
-  return describe_ranks(found);
-}
-
 std::string Guardian::name_of(std::uint32_t rank) const {
-  const Rank& self = ranks_[rank];
-  const pid_t process = self.joined_process != 0 ? self.joined_process : self.process;
-  return "rank " + std::to_string(rank) + " (host " + host_ + ", pid " + std::to_string(process) +
-         ")";
+  const Rank& self = at(rank);
+  return rank_name(rank, part_.name, self.joined_process != 0 ? self.joined_process : self.process);
 }
 
 void Guardian::reap() {
   signalfd_siginfo info;
   while (read(signals_.get(), &info, sizeof info) == sizeof info) {
-    const int signal = static_cast<int>(info.ssi_signo);
-    if (signal != SIGCHLD) interrupt(signal);
+    const int number = static_cast<int>(info.ssi_signo);
+    if (number != SIGCHLD) coordinator().interrupted(number);
   }
   for (;;) {
     int status = 0;
@@ -61,120 +50,118 @@ void Guardian::reap() {
 }
 
 void Guardian::reaped(pid_t process, int status) {
-  for (std::uint32_t rank = 0; rank < ranks_.size(); ++rank) {
-    if (ranks_[rank].process != process || ranks_[rank].gone) continue;
+  for (std::uint32_t rank = first(); rank < past(); ++rank) {
+    if (at(rank).process != process || at(rank).gone) continue;
     // Its last words come first.
     hear(rank);
-    ranks_[rank].gone = true;
-    ranks_[rank].lost.reset();
+    at(rank).gone = true;
+    at(rank).lost.reset();
     ++gone_count_;
     judge(rank, status);
+    coordinator().gone(rank, process);
     return;
   }
 }
 
 void Guardian::judge(std::uint32_t rank, int status) {
-  Rank& self = ranks_[rank];
-  // A rank may have claimed the end of the job and died before it could say so.
-  if (!ending_ && page_.ending()) begin_end(page_.code(), page_.winner());
+  Rank& self = at(rank);
   if (ending_) return;
+  // A rank may have claimed the end of the job and died before it could say so.
+  if (page_.ending()) {
+    ask_to_end(page_.code(), page_.winner(), {});
+    return;
+  }
   if (WIFSIGNALED(status)) {
-    const int signal = WTERMSIG(status);
-    const bool expected = signal == interrupted_by_ || (signal == SIGPIPE && relay_.reader_gone());
-    if (!expected) {
-      report(launch_.program_name, "%s was killed by %s%s", name_of(rank).c_str(),
-             describe_signal(signal).c_str(), WCOREDUMP(status) ? ", core dumped" : "");
-    }
-    begin_end(128 + signal, rank);
+    const int number = WTERMSIG(status);
+    const bool expected = number == interrupted_by_ || (number == SIGPIPE && relay_.reader_gone());
+    ask_to_end(128 + number, rank,
+               expected ? ""
+                        : name_of(rank) + " was killed by " + describe_signal(number) +
+                              (WCOREDUMP(status) ? ", core dumped" : ""));
     return;
   }
   const int code = WEXITSTATUS(status);
+  const std::string ended = name_of(rank) + " ended with status " + std::to_string(code);
   if (self.joined && !self.left) {
-    report(launch_.program_name, "%s ended with status %d without leaving the job",
-           name_of(rank).c_str(), code);
-    begin_end(code != 0 ? code : 1, rank);
+    ask_to_end(code != 0 ? code : 1, rank, ended + " without leaving the job");
   } else if (code != 0) {
-    report(launch_.program_name, "%s ended with status %d%s", name_of(rank).c_str(), code,
-           self.joined ? "" : " before it had joined the job");
-    begin_end(code, rank);
-  } else {
-    find_waits_in_vain();
+    ask_to_end(code, rank, ended + (self.joined ? "" : " before it had joined the job"));
   }
 }
 
-/// Ends the job when ranks wait for one that will never come.
+/// Tells the coordinator when ranks of this host wait for one that will never come.
 void Guardian::find_waits_in_vain() {
-  if (ending_ || joined_count_ == 0) return;
-  const auto fail = [this](std::uint32_t absent, const char* text, const std::string& waiters) {
-    // After an interrupt it is no news that a rank has gone.
-    if (interrupted_by_ == 0) {
-      report(launch_.program_name, text, name_of(absent).c_str(), waiters.c_str());
-    }
-    begin_end(interrupted_by_ != 0 ? 128 + interrupted_by_ : 1, absent);
-  };
-  std::optional<std::uint32_t> absent;
-  for (std::uint32_t rank = 0; rank < ranks_.size() && !absent; ++rank) {
-    const Rank& self = ranks_[rank];
-    if (self.gone && !self.joined) {
-      fail(rank, "%s ended with status 0 and never joined the job of %s",
-           ranks_where([this](std::uint32_t other) { return ranks_[other].joined; }));
-      return;
-    }
-    if (self.left && gather_.pending() && !gather_.has_finished(rank)) absent = rank;
+  if (ending_) return;
+  std::optional<std::uint32_t> absent =
+      sharing_.waits_for([this](std::uint32_t rank) { return at(rank).left; });
+  // The exchange that the absent rank left before never comes about; to contribute to it, as some
+  // ranks of this host or as all, is to wait for ever.
+  if (absence_ && (gather_.sequence() > absence_->sequence ||
+                   (gather_.sequence() == absence_->sequence && gather_.pending()))) {
+    absent = absence_->rank;
   }
-  if (!absent) {
-    absent = sharing_.waits_for([this](std::uint32_t rank) { return ranks_[rank].left; });
-  }
-  if (absent) {
-    fail(*absent,
-         "%s returned from main or called exit(0) with a collective call still to do with %s",
-         ranks_where(
-             [this](std::uint32_t rank) { return ranks_[rank].joined && !ranks_[rank].left; }));
-  }
+  if (absent) coordinator().waits_in_vain(*absent);
 }
 
 void Guardian::fault(std::uint32_t rank, const std::string& what) {
-  if (ending_) return;
-  report(launch_.program_name, "%s %s", name_of(rank).c_str(), what.c_str());
-  begin_end(1, rank);
+  ask_to_end(1, rank, name_of(rank) + ' ' + what);
 }
 
-void Guardian::begin_end(int code, std::uint32_t rank) {
+/// From here on the ranks of this host see that the job ends.
+void Guardian::ask_to_end(int code, std::uint32_t rank, const std::string& text) {
+  if (ending_) return;
+  code = page_.claim(code, rank);
+  coordinator().end(code, page_.winner(), text);
+}
+
+void Guardian::end(int code, std::uint32_t rank, Haste haste) {
   page_.claim(code, rank);
   if (ending_) return;
   ending_ = true;
-  if (launch_.verbose) {
-    report(launch_.program_name, "ending the job with status %d", page_.code());
-  }
-  leave_at_.reset();
-  time_limit_at_.reset();
   FrameHeader ending;
   ending.kind = FrameKind::ending;
   ending.code = page_.code();
-  for (std::uint32_t other = 0; other < ranks_.size(); ++other) {
-    ranks_[other].lost.reset();
-    ranks_[other].channel.queue(ending);
+  for (std::uint32_t other = first(); other < past(); ++other) {
+    at(other).lost.reset();
+    at(other).channel.queue(ending);
     flush(other);
   }
   const auto now = Clock::now();
   quit_at_ = now + quit_grace;
-  terminate_at_ = now + terminate_grace;
+  terminate_at_ = haste == Haste::none ? now + terminate_grace : now;
   if (!kill_at_) kill_at_ = now + kill_grace;
+  if (haste == Haste::at_once) kill_at_ = now + lost_host_grace;
+  if (haste != Haste::none) hurried_ = true;
+  if (hurried_ && all_gone()) abandon_output_at_ = now;
 }
 
-void Guardian::interrupt(int signal) {
+void Guardian::signal(int number) {
+  if (ends_job(number)) {
+    interrupt(number);
+  } else {
+    // The ranks lead groups in a session without a terminal, where SIGTSTP has no effect.
+    signal_ranks(number == SIGTSTP ? SIGSTOP : number);
+  }
+}
+
+void Guardian::interrupt(int number) {
+  hurried_ = true;
   if (interrupted_by_ != 0) {
-    // Whoever asks twice does not want to wait.
-    begin_end(128 + interrupted_by_, JobPage::by_guardian);
     kill_everything();
     abandon_output_at_ = Clock::now();
     return;
   }
-  interrupted_by_ = signal;
-  hurried_ = true;
-  report(launch_.program_name, "ended by %s", describe_signal(signal).c_str());
+  interrupted_by_ = number;
   kill_at_ = Clock::now() + interrupt_grace;
-  signal_ranks(signal);
+  signal_ranks(number);
+}
+
+/// Nobody is left to report to, and nothing may be left behind: the launcher was killed, or this
+/// host is cut off from the root of the job.
+void Guardian::abandon() {
+  ending_ = true;
+  kill_everything();
+  _exit(1);
 }
 
 /// Signals what a terminal would: the group of the process we started, and the program where a
@@ -208,7 +195,7 @@ void Guardian::terminate_ranks() {
 
 void Guardian::kill_everything() {
   // What dies from here on is no news.
-  if (!all_gone()) begin_end(1, JobPage::by_guardian);
+  if (!all_gone()) ask_to_end(1, JobPage::by_guardian, {});
   for (const Rank& rank : ranks_) {
     if (!rank.gone) kill(-rank.process, SIGKILL);
   }
@@ -219,42 +206,11 @@ void Guardian::kill_everything() {
 }
 
 void Guardian::lose(std::uint32_t rank) {
-  if (ending_ || ranks_[rank].gone || ranks_[rank].left) return;
-  fault(rank, ranks_[rank].channel.open()
+  if (ending_ || at(rank).gone || at(rank).left) return;
+  fault(rank, at(rank).channel.open()
                   ? "has ended without leaving the job; what it was run by goes on"
                   : "has closed its connection to the job without leaving it, as by executing "
                     "another program");
-}
-
-void Guardian::time_out() {
-  const auto unfinished = [this](std::uint32_t rank) {
-    return !ranks_[rank].gone && !ranks_[rank].left;
-  };
-  hurried_ = true;
-  if (all_gone()) {
-    report(launch_.program_name, "timed out after %g s; not all that was printed could be written",
-           *launch_.time_limit);
-    page_.claim(status_of_time_out, JobPage::by_guardian);
-    abandon_output_at_ = Clock::now();
-    return;
-  }
-  std::string who = ranks_where(unfinished);
-  if (left_count_ == ranks_.size()) {
-    who = ranks_where([this](std::uint32_t rank) { return !ranks_[rank].gone; });
-  }
-  report(launch_.program_name, "timed out after %g s; %s had not finished", *launch_.time_limit,
-         who.c_str());
-  begin_end(status_of_time_out, JobPage::by_guardian);
-  terminate_at_ = Clock::now();
-}
-
-void Guardian::leave_time_out() {
-  const std::string left = ranks_where([this](std::uint32_t rank) { return ranks_[rank].left; });
-  const std::string stay = ranks_where([this](std::uint32_t rank) { return !ranks_[rank].left; });
-  report(launch_.program_name,
-         "%s returned from main or called exit(0), %s did not within %g s (GEX_EXIT_TIMEOUT)",
-         left.c_str(), stay.c_str(), launch_.exit_timeout);
-  begin_end(1, JobPage::by_guardian);
 }
 
 }  // namespace gex::boot

@@ -74,9 +74,37 @@ void join_guardian(RankState& self) {
   send(self, hello);
   const Received welcome = receive(self, FrameKind::welcome);
   if (!welcome.descriptor) fatal("the job's guardian sent no job page");
+  for (std::size_t at = 0; at + sizeof(std::uint32_t) <= welcome.payload.size();
+       at += sizeof(std::uint32_t)) {
+    std::uint32_t count = 0;
+    std::memcpy(&count, welcome.payload.data() + at, sizeof count);
+    if (count > self.size - self.hosts.size()) break;
+    self.hosts.insert(self.hosts.end(), count, static_cast<std::uint32_t>(at / sizeof count));
+  }
+  if (self.hosts.size() != self.size && self.rank != JobPage::by_guardian) {
+    fatal("the job's guardian sent no list of hosts that fits");
+  }
   if (const int error = self.page.map(welcome.descriptor.get()); error != 0) {
     fatal_system("cannot map the job's page of memory", error);
   }
+}
+
+/// Whether this rank tells of an error: no other rank of its host has before, and in a job of
+/// several hosts the root lets it.
+bool claim_error(RankState& self) noexcept {
+  if (!self.page.claim_error()) return false;
+  if (self.page.telling() == JobPage::Telling::undecided) {
+    FrameHeader telling;
+    telling.kind = FrameKind::telling;
+    send_frame(self.control.get(), telling, {}, -1, /*wait=*/false);
+    // An answer that does not come must not keep the error from being told.
+    constexpr int longest_wait_ms = 1000;
+    for (int waited = 0;
+         waited < longest_wait_ms && self.page.telling() == JobPage::Telling::undecided; ++waited) {
+      usleep(1000);
+    }
+  }
+  return self.page.telling() != JobPage::Telling::refused;
 }
 
 /// Makes this process the rank of `membership`: from here on its errors and its end are the job's.
@@ -85,6 +113,7 @@ void become(const Membership& membership, Origin origin) {
   self->rank = membership.rank;
   self->size = membership.size;
   self->origin = origin;
+  if (origin == Origin::singleton) self->hosts.assign(1, 0);
   self->process = getpid();
   rank_state.store(self, std::memory_order_release);
   if (origin != Origin::singleton) {
@@ -95,7 +124,7 @@ void become(const Membership& membership, Origin origin) {
   set_abort_hook([](int code) noexcept { Job::current().end(code); });
   // A child that the client forked is no rank: what it has to say is its own.
   set_first_error_hook(
-      []() noexcept { return getpid() != state().process || state().page.claim_error(); });
+      []() noexcept { return getpid() != state().process || claim_error(state()); });
 }
 
 /// An error before `join` is the job's too: it is told over the connection that this process was
@@ -109,7 +138,7 @@ bool claim_error_before_joining() noexcept {
   const auto membership = parse_membership(*text, why);
   if (!membership) return true;
   become(*membership, Origin::gexrun);
-  return state().page.claim_error();
+  return claim_error(state());
 }
 [[maybe_unused]] const bool registered = [] {
   set_first_error_hook(claim_error_before_joining);
@@ -160,7 +189,7 @@ Membership fork_ranks(std::uint32_t ranks) {
   // What is in the streams' buffers now would be written by every rank.
   flush_streams();
   Launch plan;
-  plan.ranks = ranks;
+  plan.hosts.add(host_name(), ranks);
   plan.exit_timeout = env::seconds(env::Variable::exit_timeout);
   return launch(plan);
 }
@@ -221,8 +250,8 @@ Origin Job::origin() const noexcept {
   return state().origin;
 }
 
-std::uint32_t Job::host_of(std::uint32_t) const noexcept {
-  return 0;
+std::uint32_t Job::host_of(std::uint32_t rank) const noexcept {
+  return state().hosts[rank];
 }
 
 void Job::exchange(std::span<const std::byte> mine, std::span<std::byte> all) {

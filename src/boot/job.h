@@ -1,9 +1,10 @@
 #pragma once
 // A process's place in its job: who am I, who else is there, and how do we end.
 //
-// A job is N processes (ranks 0..N-1) under one guardian, which is their parent and knows at once
-// when one of them dies. The ranks talk to it over one inherited socket pair each; nothing listens
-// on any address. `Job::join` finds out how this process was started:
+// A job is N processes (ranks 0..N-1); those of one host are under one guardian, which is their
+// parent and knows at once when one of them dies. The ranks talk to it over one inherited socket
+// pair each; on one host nothing listens on any address. `Job::join` finds out how this process was
+// started:
 //  - by gexrun (the environment names the inherited descriptor; it is unset and made close-on-exec
 //    at once, so that a program which this rank executes does not take itself for the rank);
 //  - GASNET_PSHM_NODES=N in the environment and no launcher: the calling process becomes the
@@ -35,7 +36,7 @@ enum class Origin { singleton, forked, gexrun };
 
 class Job {
  public:
-  /// Largest number of ranks on one machine.
+  /// Largest number of ranks of a job.
   static constexpr std::uint32_t max_ranks = 1024;
 
   /// Joins the job this process belongs to; called once, by the first gex_Client_Init. Ends the

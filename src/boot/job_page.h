@@ -1,6 +1,6 @@
 #pragma once
 // The page of memory that every process of a host's part of the job maps: whether the job is being
-// ended, and with what code; and whether somebody has told of an error.
+// ended, and with what code; and who tells of an error.
 //
 // The end is one word, so that `ending` is one load and "the first code wins" is one
 // compare-exchange. The page is a sealed memory file: no process can shorten it under another.
@@ -56,6 +56,16 @@ class JobPage {
   /// Asks to tell of an error: true for the first who does. Same rules as `claim`.
   bool claim_error() noexcept { return words_->error.exchange(1, std::memory_order_relaxed) == 0; }
 
+  /// Whether the one whom `claim_error` chose on this host tells of its error: in a job of several
+  /// hosts that is for the root to say.
+  enum class Telling : std::uint64_t { undecided, allowed, refused };
+  void decide_telling(Telling telling) noexcept {
+    words_->telling.store(static_cast<std::uint64_t>(telling), std::memory_order_relaxed);
+  }
+  Telling telling() const noexcept {
+    return static_cast<Telling>(words_->telling.load(std::memory_order_relaxed));
+  }
+
  private:
   using Word = std::atomic<std::uint64_t>;
   static_assert(Word::is_always_lock_free);
@@ -64,6 +74,7 @@ class JobPage {
   struct Words {
     Word end{0};
     Word error{0};
+    Word telling{0};
   };
   Words private_words_;
   Words* words_ = &private_words_;

@@ -77,6 +77,10 @@ int supervise(const Launch& launch, pid_t guardian, int link, const std::vector<
 
 }  // namespace
 
+bool ends_job(int signal) noexcept {
+  return signal == SIGINT || signal == SIGTERM || signal == SIGHUP;
+}
+
 void fill_standard_descriptors() {
   for (;;) {
     // Open for reading only: a write fails with the error it would have had.
@@ -119,6 +123,8 @@ Membership launch(const Launch& launch) {
     _exit(self.serve());
   }
   guardian_end.reset();
+  // The connection ends with the guardian.
+  if (launch.root >= 0) close(launch.root);
   _exit(supervise(launch, guardian, launcher_end.get(), spared));
 }
 

@@ -17,6 +17,8 @@
 #include <string>
 #include <vector>
 
+#include "base/os_file.h"
+#include "boot/host_parts.h"
 #include "boot/protocol.h"
 
 namespace gex::boot {
@@ -24,19 +26,27 @@ namespace gex::boot {
 /// What is to be started, and how.
 struct Launch {
   const char* program_name = "gex";  ///< who speaks in messages
-  std::uint32_t ranks = 1;
+  HostParts hosts;                   ///< of the whole job
+  std::uint32_t host = 0;            ///< the one among them that this process is to start ranks on
   std::vector<std::string> command;  ///< empty: the ranks are forks of the calling process
   bool tag_output = false;           ///< begin each line with "[rank] "
   bool bind_cores = false;           ///< bind rank r to the r-th usable core
   bool verbose = false;
   std::optional<double> time_limit;  ///< seconds until the job is ended with status 124
   double exit_timeout = 0;           ///< seconds a rank waits at its end for others; 0: for ever
+  /// The connection to the root of a job of several hosts; -1: this host is all of the job.
+  int root = -1;
+
+  const HostPart& part() const { return hosts[host]; }
 };
 
 /// Starts the job. In the calling process this never returns: it ends with the job's status. With
 /// an empty `command` it returns in each rank, as whom the answer says, with signal mask, limits
 /// and process name as the caller's were.
 Membership launch(const Launch& launch);
+
+/// Whether a signal to the launcher is a wish that the job end.
+bool ends_job(int signal) noexcept;
 
 /// Makes sure that descriptors 0, 1 and 2 are open, so that no socket of ours takes their place
 /// and is then written to as standard output. Writing to one that was closed fails as before.

@@ -9,6 +9,8 @@
 // Guardian and ranks may be of different builds (gexrun installed here, the program linked there):
 // the version travels in GEX_JOB and is checked before anything is sent. Nothing received is
 // trusted: `receive` checks the shape of a frame, the receiver its content.
+//
+// In a job of several hosts the guardians talk to gexrun in the same frames, over streams (link.h).
 
 #include <cstddef>
 #include <cstdint>
@@ -32,12 +34,33 @@ enum class FrameKind : std::uint32_t {
   leave,        ///< exit(0) or return from main: waits for farewell
   end,          ///< gasnet_exit, or exit with a status other than 0
   exec_failed,  ///< the program could not be executed; `code` is errno
+  telling,      ///< is about to tell of an error; the job page answers
   // From the guardian.
-  welcome = 64,  ///< carries the job page; lies in the socket before the rank starts
+  welcome = 64,  ///< the job page, and the number of ranks of each host (32 bits each); lies in
+                 ///< the socket before the rank starts
   gathered,      ///< a piece of everybody's contributions
   shared,        ///< the descriptor (to all but the rank that gave it)
   farewell,      ///< every rank has left
   ending,        ///< the job is being ended
+  // From a guardian to the root of a job of several hosts; `first` is a rank. See Coordinator.
+  host_joined = 128,  ///< `code` is the process
+  host_gather,        ///< a piece of what the host's ranks contribute to an exchange
+  host_left,          ///< `sequence` is that of the exchange left before
+  host_gone,          ///< `code` is the process
+  host_waits_in_vain,
+  host_end,  ///< `code`; the payload is the text
+  host_asks_to_tell,
+  host_interrupted,  ///< `code` is the signal
+  host_finished,     ///< `code` 1: output was lost
+  // From the root to a guardian. See Guardians.
+  job_gathered = 192,  ///< a piece of everybody's contributions
+  job_absent,          ///< `first`, `sequence`
+  job_farewell,
+  job_end,     ///< `code`, `first`; `count` is the haste
+  job_signal,  ///< `code`
+  job_tell,    ///< `code` 1: tell of the error, 0: somebody else has
+  // Both ways.
+  heartbeat = 255,
 };
 
 struct FrameHeader {
@@ -49,8 +72,10 @@ struct FrameHeader {
   std::uint32_t count = 0;     ///< share
   std::int32_t code = 0;       ///< leave, end, exec_failed
   std::uint32_t owner = 0;     ///< share
+  std::uint32_t bytes = 0;     ///< on a stream (link.h): size of the payload behind the header
+  std::uint32_t reserved = 0;
 };
-static_assert(sizeof(FrameHeader) == 40);
+static_assert(sizeof(FrameHeader) == 48);
 
 /// Bytes of one frame's payload. Small enough for any sensible limit on socket buffers.
 inline constexpr std::size_t max_payload = 32 * 1024;

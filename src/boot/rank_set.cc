@@ -19,4 +19,9 @@ std::string describe_ranks(const std::vector<std::uint32_t>& ranks) {
   return text;
 }
 
+std::string rank_name(std::uint32_t rank, const std::string& host, int process) {
+  return "rank " + std::to_string(rank) + " (host " + host + ", pid " + std::to_string(process) +
+         ')';
+}
+
 }  // namespace gex::boot

@@ -5,6 +5,7 @@
 
 #include <atomic>
 #include <cstdint>
+#include <vector>
 
 #include "base/os_file.h"
 #include "boot/job.h"
@@ -17,7 +18,8 @@ struct RankState {
   std::uint32_t rank = 0;
   std::uint32_t size = 1;
   Origin origin = Origin::singleton;
-  os::FileDescriptor control;  ///< none in a job of one
+  std::vector<std::uint32_t> hosts;  ///< of each rank, numbered in rank order
+  os::FileDescriptor control;        ///< none in a job of one
   JobPage page;
   FrameBuffer frame;
   std::uint32_t sequence = 0;  ///< of the next exchange

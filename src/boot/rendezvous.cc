@@ -1,41 +1,47 @@
 #include "boot/rendezvous.h"
 
-#include <algorithm>
 #include <cstring>
 #include <new>
 
 namespace gex::boot {
 
-Gather::Gather(std::uint32_t ranks) : received_(ranks) {
+Gather::Gather(const HostParts& hosts) : ranks_(hosts.ranks()), lowest_(0) {
+  for (const HostPart& part : hosts) received_.push_back({part});
 }
 
-Fault Gather::add(std::uint32_t rank, const FrameHeader& header,
+Gather::Gather(const HostPart& part) : ranks_(part.count), lowest_(part.first) {
+  for (std::uint32_t i = 0; i < part.count; ++i) {
+    received_.push_back({{{}, part.first + i, 1}});
+  }
+}
+
+Fault Gather::add(std::uint32_t contributor, const FrameHeader& header,
                   std::span<const std::byte> payload) {
-  Contribution& mine = received_[rank];
+  Contribution& mine = received_[contributor];
   if (header.sequence != sequence_ || mine.finished) {
     return "is at exchange " + std::to_string(header.sequence) + " while the job is at " +
            std::to_string(sequence_);
   }
+  if (header.total % mine.ranks.count != 0) return "sent an exchange that does not fit its ranks";
+  const std::uint64_t each = header.total / mine.ranks.count;
   if (begun_ == 0) {
-    if (header.total > max_exchange / received_.size()) {
-      return "asks to exchange " + std::to_string(header.total) + " bytes among " +
-             std::to_string(received_.size()) + " ranks, more than " +
-             std::to_string(max_exchange) + " together";
+    if (each > max_exchange / ranks_) {
+      return "asks to exchange " + std::to_string(each) + " bytes among " + std::to_string(ranks_) +
+             " ranks, more than " + std::to_string(max_exchange) + " together";
     }
-    each_ = header.total;
-    first_rank_ = rank;
+    each_ = each;
+    first_rank_ = mine.ranks.first;
     try {
-      bytes_.assign(each_ * received_.size(), std::byte{});
+      bytes_.assign(each_ * ranks_, std::byte{});
     } catch (const std::bad_alloc&) {
-      return "asks to exchange " + std::to_string(header.total) +
-             " bytes, for which there is no memory";
+      return "asks to exchange " + std::to_string(each) + " bytes, for which there is no memory";
     }
   }
-  if (header.total != each_) {
-    return "exchanges " + std::to_string(header.total) + " bytes while rank " +
+  if (each != each_) {
+    return "exchanges " + std::to_string(each) + " bytes while rank " +
            std::to_string(first_rank_) + " exchanges " + std::to_string(each_);
   }
-  if (header.offset != mine.bytes || payload.size() > each_ - mine.bytes ||
+  if (header.offset != mine.bytes || payload.size() > header.total - mine.bytes ||
       (payload.empty() && each_ != 0)) {
     return "sent a piece of an exchange that does not fit";
   }
@@ -44,10 +50,11 @@ Fault Gather::add(std::uint32_t rank, const FrameHeader& header,
     ++begun_;
   }
   if (!payload.empty()) {
-    std::memcpy(bytes_.data() + rank * each_ + mine.bytes, payload.data(), payload.size());
+    std::memcpy(bytes_.data() + (mine.ranks.first - lowest_) * each_ + mine.bytes, payload.data(),
+                payload.size());
   }
   mine.bytes += payload.size();
-  if (mine.bytes == each_) {
+  if (mine.bytes == header.total) {
     mine.finished = true;
     ++finished_;
   }
@@ -57,7 +64,7 @@ Fault Gather::add(std::uint32_t rank, const FrameHeader& header,
 Gather::Result Gather::take() {
   Result result{sequence_, std::make_shared<const std::vector<std::byte>>(std::move(bytes_))};
   bytes_ = {};
-  std::fill(received_.begin(), received_.end(), Contribution{});
+  for (Contribution& contribution : received_) contribution = {contribution.ranks};
   begun_ = 0;
   finished_ = 0;
   ++sequence_;
@@ -69,7 +76,8 @@ Fault Sharing::add(std::uint32_t rank, const FrameHeader& header, os::FileDescri
   const std::uint32_t first = header.first;
   const std::uint32_t count = header.count;
   const std::uint32_t owner = header.owner;
-  if (count == 0 || first >= ranks_ || count > ranks_ - first || rank < first ||
+  const std::uint32_t end = ranks_.first + ranks_.count;
+  if (count == 0 || first < ranks_.first || first >= end || count > end - first || rank < first ||
       rank - first >= count || owner < first || owner - first >= count) {
     return "shares a descriptor among ranks " + std::to_string(first) + " and the " +
            std::to_string(count) + " from there, which it or the giver is not one of";

@@ -1,5 +1,5 @@
 #pragma once
-// What the ranks of a host ask their guardian to bring together: everybody's bytes (`Gather`) and
+// What ranks ask their guardian to bring together: everybody's bytes (`Gather`) and
 // one rank's descriptor (`Sharing`).
 //
 // Both are the guardian's bookkeeping only: they see checked frames and answer with what is to be
@@ -15,6 +15,7 @@
 #include <vector>
 
 #include "boot/channel.h"
+#include "boot/host_parts.h"
 #include "boot/protocol.h"
 
 namespace gex::boot {
@@ -22,18 +23,27 @@ namespace gex::boot {
 /// What a rank did wrong, for a message "rank R TEXT"; nothing when all is well.
 using Fault = std::optional<std::string>;
 
-/// One exchange after the other among all ranks; a barrier is an exchange of no bytes.
+/// One exchange after the other; a barrier is an exchange of no bytes. The ranks of a host
+/// contribute to their guardian's, which is the whole where there is one host; otherwise the hosts
+/// contribute to gexrun's.
 class Gather {
  public:
-  explicit Gather(std::uint32_t ranks);
+  /// Each of `hosts` is one contributor, on behalf of all its ranks.
+  explicit Gather(const HostParts& hosts);
+  /// Each rank of `part` is one.
+  explicit Gather(const HostPart& part);
 
-  /// Takes a piece of `rank`'s contribution. A rank sends its pieces in order, and all ranks
-  /// contribute equally much to the exchange whose turn it is.
-  Fault add(std::uint32_t rank, const FrameHeader& header, std::span<const std::byte> payload);
+  /// Takes a piece of a contribution. Pieces come in order, and all ranks contribute equally much
+  /// to the exchange whose turn it is. `contributor` counts from 0.
+  Fault add(std::uint32_t contributor, const FrameHeader& header,
+            std::span<const std::byte> payload);
 
+  std::uint32_t sequence() const noexcept { return sequence_; }
   bool pending() const noexcept { return begun_ > 0; }
   bool complete() const noexcept { return finished_ == received_.size(); }
-  bool has_finished(std::uint32_t rank) const noexcept { return received_[rank].finished; }
+  bool has_finished(std::uint32_t contributor) const noexcept {
+    return received_[contributor].finished;
+  }
 
   /// The contributions of a complete exchange in rank order; the next one begins.
   struct Result {
@@ -44,6 +54,7 @@ class Gather {
 
  private:
   struct Contribution {
+    HostPart ranks;
     std::uint64_t bytes = 0;
     bool begun = false;
     bool finished = false;
@@ -51,6 +62,8 @@ class Gather {
 
   std::vector<Contribution> received_;
   std::vector<std::byte> bytes_;
+  std::uint32_t ranks_;
+  std::uint32_t lowest_;
   std::uint64_t each_ = 0;
   std::uint32_t first_rank_ = 0;
   std::uint32_t sequence_ = 0;
@@ -61,7 +74,8 @@ class Gather {
 /// Descriptors on their way from one rank to a range of ranks, its own, that asks for it.
 class Sharing {
  public:
-  explicit Sharing(std::uint32_t ranks) : ranks_(ranks) {}
+  /// Among the ranks of one host.
+  explicit Sharing(const HostPart& part) : ranks_(part) {}
 
   /// A complete group: everybody in [first, first + count) is to be answered, all but `owner` with
   /// a copy of the descriptor.
@@ -91,7 +105,7 @@ class Sharing {
   }
 
  private:
-  std::uint32_t ranks_;
+  HostPart ranks_;
   /// By first rank, number of ranks and owner.
   std::map<std::tuple<std::uint32_t, std::uint32_t, std::uint32_t>, Group> groups_;
 };

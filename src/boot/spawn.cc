@@ -30,9 +30,9 @@ int clear_of_redirections(int descriptor, bool survives_exec) {
   _exit(exec_failure_status(error));
 }
 
-void bind_to_core(std::uint32_t rank) {
+void bind_to_core(std::uint32_t index) {
   const std::vector<std::uint32_t> cores = os::allowed_cores();
-  if (!cores.empty()) os::pin_to_core(cores[rank % cores.size()]);
+  if (!cores.empty()) os::pin_to_core(cores[index % cores.size()]);
 }
 
 }  // namespace
@@ -50,7 +50,7 @@ Membership become_rank(const Launch& launch, std::uint32_t rank, const Inheritan
   const bool executes = !launch.command.empty();
   Membership membership;
   membership.rank = rank;
-  membership.size = launch.ranks;
+  membership.size = launch.hosts.ranks();
   membership.control = clear_of_redirections(connection.control.get(), executes);
   if (membership.control < 0) fail(connection.control.get(), errno);
   if (rank != 0) {
@@ -63,7 +63,7 @@ Membership become_rank(const Launch& launch, std::uint32_t rank, const Inheritan
   if (connection.error && dup2(connection.error.get(), STDERR_FILENO) < 0) {
     fail(membership.control, errno);
   }
-  if (launch.bind_cores) bind_to_core(rank);
+  if (launch.bind_cores) bind_to_core(rank - launch.part().first);
   setrlimit(RLIMIT_NOFILE, &inheritance.descriptors);
 
   if (!executes) {

@@ -23,7 +23,7 @@ std::vector<std::byte> bytes(std::size_t count, int value) {
 }
 
 TEST(Gather, JoinsContributionsInRankOrder) {
-  Gather gather(3);
+  Gather gather(HostPart{"host", 0, 3});
   EXPECT_FALSE(gather.pending());
   for (const std::uint32_t rank : {2u, 0u, 1u}) {
     EXPECT_FALSE(gather.complete());
@@ -45,7 +45,7 @@ TEST(Gather, JoinsContributionsInRankOrder) {
 }
 
 TEST(Gather, TakesPiecesOfDifferentRanksInTurn) {
-  Gather gather(2);
+  Gather gather(HostPart{"host", 0, 2});
   EXPECT_EQ(gather.add(0, gather_header(0, 4, 0), bytes(3, 1)), std::nullopt);
   EXPECT_EQ(gather.add(1, gather_header(0, 4, 0), bytes(1, 2)), std::nullopt);
   EXPECT_FALSE(gather.has_finished(0));
@@ -57,8 +57,36 @@ TEST(Gather, TakesPiecesOfDifferentRanksInTurn) {
   EXPECT_EQ(*gather.take().bytes, expected);
 }
 
+TEST(Gather, OfHostsPutsEachWhereItsRanksBelong) {
+  HostParts hosts;
+  hosts.add("one", 1);
+  hosts.add("two", 3);
+  Gather gather(hosts);
+  EXPECT_EQ(gather.add(1, gather_header(0, 6, 0), bytes(4, 2)), std::nullopt);
+  // Of as many bytes, for fewer ranks.
+  ASSERT_TRUE(gather.add(0, gather_header(0, 6, 0), bytes(6, 1)));
+  ASSERT_TRUE(Gather(hosts).add(1, gather_header(0, 7, 0), bytes(7, 1)));
+  EXPECT_EQ(gather.add(0, gather_header(0, 2, 0), bytes(2, 1)), std::nullopt);
+  EXPECT_EQ(gather.add(1, gather_header(0, 6, 4), bytes(2, 3)), std::nullopt);
+  ASSERT_TRUE(gather.complete());
+  auto expected = bytes(2, 1);
+  expected.insert(expected.end(), 4, std::byte{2});
+  expected.insert(expected.end(), 2, std::byte{3});
+  EXPECT_EQ(*gather.take().bytes, expected);
+  EXPECT_EQ(gather.sequence(), 1u);
+}
+
+TEST(Gather, OfALaterHostCountsFromItsFirstRank) {
+  Gather gather(HostPart{"two", 5, 2});
+  EXPECT_EQ(gather.add(1, gather_header(0, 1, 0), bytes(1, 2)), std::nullopt);
+  EXPECT_EQ(gather.add(0, gather_header(0, 2, 0), bytes(1, 1)),
+            "exchanges 2 bytes while rank 6 exchanges 1");
+  EXPECT_EQ(gather.add(0, gather_header(0, 1, 0), bytes(1, 1)), std::nullopt);
+  EXPECT_EQ(gather.take().bytes->size(), 2u);
+}
+
 TEST(Gather, AnExchangeOfNothingIsABarrier) {
-  Gather gather(2);
+  Gather gather(HostPart{"host", 0, 2});
   for (std::uint32_t round = 0; round < 3; ++round) {
     EXPECT_EQ(gather.add(0, gather_header(round, 0, 0), {}), std::nullopt);
     EXPECT_FALSE(gather.complete());
@@ -75,7 +103,7 @@ TEST(Gather, RefusesWhatBreaksTheRules) {
                           std::size_t count) {
     return gather.add(rank, header, bytes(count, 0)).value_or("");
   };
-  Gather gather(2);
+  Gather gather(HostPart{"host", 0, 2});
   EXPECT_EQ(gather.add(0, gather_header(0, 8, 0), bytes(4, 0)), std::nullopt);
   EXPECT_NE(refused(gather, 1, gather_header(1, 8, 0), 8), "");      // another exchange
   EXPECT_NE(refused(gather, 1, gather_header(0, 16, 0), 8), "");     // another size
@@ -90,7 +118,7 @@ TEST(Gather, RefusesWhatBreaksTheRules) {
 }
 
 TEST(Gather, RefusesMoreThanTheLimit) {
-  Gather gather(1024);
+  Gather gather(HostPart{"host", 0, 1024});
   EXPECT_NE(gather.add(0, gather_header(0, max_exchange / 1024 + 1, 0), bytes(1, 0)), std::nullopt);
   EXPECT_NE(gather.add(0, gather_header(0, ~0ULL, 0), bytes(1, 0)), std::nullopt);
   EXPECT_FALSE(gather.pending());
@@ -99,7 +127,7 @@ TEST(Gather, RefusesMoreThanTheLimit) {
 TEST(Gather, SurvivesFramesOfChance) {
   std::mt19937 random(7);
   for (int round = 0; round < 200; ++round) {
-    Gather gather(3);
+    Gather gather(HostPart{"host", 0, 3});
     for (int i = 0; i < 50; ++i) {
       const std::uint32_t rank = random() % 3;
       const auto header = gather_header(random() % 2, random() % 9, random() % 9);
@@ -132,7 +160,7 @@ FrameHeader share_header(std::uint32_t first, std::uint32_t count) {
 }
 
 TEST(Sharing, CompletesWithItsLastMember) {
-  Sharing sharing(8);
+  Sharing sharing(HostPart{"host", 0, 8});
   std::optional<Sharing::Group> group;
   EXPECT_EQ(sharing.add(3, share_header(2, 3), {}, group), std::nullopt);
   EXPECT_FALSE(group);
@@ -148,7 +176,7 @@ TEST(Sharing, CompletesWithItsLastMember) {
 }
 
 TEST(Sharing, GroupsDoNotDisturbEachOther) {
-  Sharing sharing(4);
+  Sharing sharing(HostPart{"host", 0, 4});
   std::optional<Sharing::Group> group;
   EXPECT_EQ(sharing.add(0, share_header(0, 2), open_something(), group), std::nullopt);
   EXPECT_EQ(sharing.add(2, share_header(2, 2), open_something(), group), std::nullopt);
@@ -163,7 +191,7 @@ TEST(Sharing, GroupsDoNotDisturbEachOther) {
 }
 
 TEST(Sharing, HasItsDescriptorFromTheOwnerWhoeverThatIs) {
-  Sharing sharing(3);
+  Sharing sharing(HostPart{"host", 0, 3});
   std::optional<Sharing::Group> group;
   EXPECT_EQ(sharing.add(0, share_header(0, 3, 1), {}, group), std::nullopt);
   // The next one of the same ranks, of which some are still in this one.
@@ -179,7 +207,7 @@ TEST(Sharing, HasItsDescriptorFromTheOwnerWhoeverThatIs) {
 }
 
 TEST(Sharing, KnowsWhoIsWaitedFor) {
-  Sharing sharing(4);
+  Sharing sharing(HostPart{"host", 0, 4});
   std::optional<Sharing::Group> group;
   const auto all = [](std::uint32_t) { return true; };
   EXPECT_EQ(sharing.waits_for(all), std::nullopt);
@@ -191,7 +219,7 @@ TEST(Sharing, KnowsWhoIsWaitedFor) {
 }
 
 TEST(Sharing, RefusesWhatBreaksTheRules) {
-  Sharing sharing(4);
+  Sharing sharing(HostPart{"host", 0, 4});
   std::optional<Sharing::Group> group;
   EXPECT_NE(sharing.add(0, share_header(0, 0), {}, group), std::nullopt);
   EXPECT_NE(sharing.add(0, share_header(1, 2), {}, group), std::nullopt);

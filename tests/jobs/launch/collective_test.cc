@@ -5,8 +5,8 @@
 namespace launch_test {
 namespace {
 
-using Collective = BothModes;
-LAUNCH_TEST_IN_BOTH_MODES(Collective);
+using Collective = AllModes;
+LAUNCH_TEST_IN_ALL_MODES(Collective);
 
 TEST_P(Collective, ExchangesAtManySizesOfJob) {
   for (const int ranks : {1, 2, 7, 64}) {
@@ -48,7 +48,7 @@ TEST_P(Collective, RefusesExchangesOfDifferentSizes) {
 TEST_P(Collective, RanksKnowTheirPlaceAndForgetHowTheyWereTold) {
   const Outcome outcome = job(3, {"who"}).run();
   expect_success(outcome);
-  const std::string origin = GetParam() == Mode::gexrun ? "gexrun" : "forked";
+  const std::string origin = GetParam() == Mode::fork ? "forked" : "gexrun";
   for (int rank = 0; rank < 3; ++rank) {
     EXPECT_EQ(lines_with(outcome.output, "rank " + std::to_string(rank) + " of 3 " + origin), 1);
   }
@@ -64,7 +64,7 @@ TEST_P(Collective, RanksAreStartedInTheSurroundingsOfTheLauncher) {
 TEST(Singleton, IsAJobOfOne) {
   const Outcome outcome = Command({probe, "who"}).run();
   expect_success(outcome);
-  EXPECT_EQ(outcome.output, "rank 0 of 1 singleton\n");
+  EXPECT_EQ(outcome.output, "rank 0 of 1 singleton on host 0\n");
 }
 
 TEST(Singleton, ExchangesWithItself) {

@@ -46,7 +46,7 @@ TEST(CommandLine, MistakesAreOneLineAndStatusTwo) {
       {{"-n", "2", "-E", "=5", probe}, "-E '=5' is not a list of NAME or NAME=VALUE"},
       {{"-n", "2", "-E", "A,,B", probe}, "-E 'A,,B' is not a list of NAME or NAME=VALUE"},
       {{"-n", "2", "--conduit", "", probe}, "--conduit needs a name"},
-      {{"-n", "2", "--hosts", probe}, "unknown option --hosts"},
+      {{"-n", "2", "--nodes", probe}, "unknown option --nodes"},
       {{"-n", "2", "-x", probe}, "unknown option -x"},
   };
   for (const Mistake& mistake : mistakes) {
@@ -233,8 +233,8 @@ TEST(OpenFiles, FewAreEnoughForFewRanks) {
 }
 
 TEST(Place, AnEnvironmentMadeByHandIsRefused) {
-  for (const char* const value : {"x", "1", "1:", "1:100:0:2", "1:100:2:2:5", "1:100:0:0:5",
-                                  "1:100:0:2000:5", "1:-5:0:2:5", "1:0:0:2:5x"}) {
+  for (const char* const value : {"x", "2", "2:", "2:100:0:2", "2:100:2:2:5", "2:100:0:0:5",
+                                  "2:100:0:2000:5", "2:-5:0:2:5", "2:0:0:2:5x"}) {
     const Outcome outcome = Command({probe, "who"}).variable("GEX_JOB", value).run();
     expect_failure(outcome, 1,
                    std::string("gex: GEX_JOB='") + value + "': it is set by gexrun, not by hand");
@@ -242,16 +242,16 @@ TEST(Place, AnEnvironmentMadeByHandIsRefused) {
 }
 
 TEST(Place, ADescriptorThatIsNotTheConnectionIsRefused) {
-  expect_failure(Command({probe, "who"}).variable("GEX_JOB", "1:100:0:2:5").run(), 1,
+  expect_failure(Command({probe, "who"}).variable("GEX_JOB", "2:100:0:2:5").run(), 1,
                  "descriptor 100, the connection to gexrun, is not open here");
-  expect_failure(Command({probe, "who"}).variable("GEX_JOB", "1:0:0:2:5").run(), 1,
+  expect_failure(Command({probe, "who"}).variable("GEX_JOB", "2:0:0:2:5").run(), 1,
                  "descriptor 0 is not the connection to gexrun here");
 }
 
 TEST(Place, AnotherVersionOfTheProtocolIsRefused) {
-  expect_failure(Command({probe, "who"}).variable("GEX_JOB", "2:100:0:2:5").run(), 1,
-                 "it comes from a gexrun that speaks version 2 of the control protocol, this "
-                 "program's libgex speaks version 1");
+  expect_failure(Command({probe, "who"}).variable("GEX_JOB", "3:100:0:2:5").run(), 1,
+                 "it comes from a gexrun that speaks version 3 of the control protocol, this "
+                 "program's libgex speaks version 2");
 }
 
 TEST(Place, WrappersThatKeepItWork) {

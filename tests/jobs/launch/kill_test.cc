@@ -42,7 +42,7 @@ pid_t parent_of(pid_t process) {
   return parent.empty() ? -1 : std::stoi(parent);
 }
 
-class Kill : public BothModes {
+class Kill : public AllModes {
  protected:
   /// Starts a job whose ranks wait to be ended, and waits until all do.
   std::unique_ptr<Running> start(int ranks, std::vector<std::string> scenario) {
@@ -51,7 +51,7 @@ class Kill : public BothModes {
     return running;
   }
 };
-LAUNCH_TEST_IN_BOTH_MODES(Kill);
+LAUNCH_TEST_IN_ALL_MODES(Kill);
 
 TEST_P(Kill, ARank) {
   for (const char* const scenario : {"stay", "hold", "stay-with-daemon"}) {
@@ -85,12 +85,23 @@ TEST_P(Kill, TheGuardian) {
     const auto running = start(3, {scenario});
     const pid_t guardian = parent_of(ranks_of(*running).front());
     ASSERT_GT(guardian, 1);
-    ASSERT_EQ(parent_of(guardian), running->process());
+    const std::string killed = "the guardian (pid " + std::to_string(guardian) +
+                               ") was killed by signal 9 (Killed); the job is ended";
+    if (GetParam() != Mode::hosts) {
+      ASSERT_EQ(parent_of(guardian), running->process());
+    }
     kill(guardian, SIGKILL);
     const Outcome outcome = running->finish();
-    expect_failure(outcome, 1,
-                   "the guardian (pid " + std::to_string(guardian) +
-                       ") was killed by signal 9 (Killed); the job is ended");
+    if (GetParam() != Mode::hosts) {
+      expect_failure(outcome, 1, killed);
+      continue;
+    }
+    // What is left of gexrun on the host says why, and the root what follows from it.
+    expect_clean(outcome);
+    EXPECT_EQ(outcome.status, 1);
+    EXPECT_EQ(lines_with(outcome.error, killed), 1) << outcome.error;
+    EXPECT_EQ(lines_with(outcome.error, " is lost: the connection to it has ended"), 1)
+        << outcome.error;
   }
 }
 

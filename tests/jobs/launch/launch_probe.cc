@@ -96,9 +96,27 @@ int exchange(const Arguments& arguments) {
   return 0;
 }
 
-/// Shares a file within the whole job and, twice in a row, within each half of it.
+/// The ranks of this rank's host.
+struct HostRanks {
+  std::uint32_t first;
+  std::uint32_t count;
+};
+HostRanks own_host(const Job& job) {
+  const auto is_here = [&job](std::uint32_t rank) {
+    return job.host_of(rank) == job.host_of(job.rank());
+  };
+  HostRanks ranks{job.rank(), 0};
+  while (ranks.first > 0 && is_here(ranks.first - 1)) --ranks.first;
+  while (ranks.first + ranks.count < job.size() && is_here(ranks.first + ranks.count)) {
+    ++ranks.count;
+  }
+  return ranks;
+}
+
+/// Shares a file within the whole host and, twice in a row, within each half of it.
 int share(const Arguments&) {
   Job& job = Job::join();
+  const auto [host_first, host_count] = own_host(job);
   const auto share_once = [&job](std::uint32_t first, std::uint32_t count) {
     int given = -1;
     if (job.rank() == first) {
@@ -126,15 +144,13 @@ int share(const Arguments&) {
       }
     }
   };
-  share_once(0, job.size());
-  if (job.size() > 1) {
-    const std::uint32_t half = job.size() / 2;
-    for (int i = 0; i < 2; ++i) {
-      if (job.rank() < half) {
-        share_once(0, half);
-      } else {
-        share_once(half, job.size() - half);
-      }
+  share_once(host_first, host_count);
+  const std::uint32_t half = host_count / 2;
+  for (int i = 0; i < 2; ++i) {
+    if (half > 0 && job.rank() < host_first + half) {
+      share_once(host_first, half);
+    } else {
+      share_once(host_first + half, host_count - half);
     }
   }
   say("shared");
@@ -222,20 +238,21 @@ int end_with_stuck_stream(const Arguments&) {
   poll_for_ever(job);
 }
 
-/// Rank 0 returns early and must go on answering; the others need that to go on.
+/// The first rank of a host returns early and must go on answering; the others need that to go on.
 int return_early(const Arguments&) {
   Job& job = Job::join();
+  const auto [first, count] = own_host(job);
   using Word = std::atomic<int>;
   int file = -1;
-  if (job.rank() == 0) {
+  if (job.rank() == first) {
     file = memfd_create("answers", MFD_CLOEXEC);
     if (ftruncate(file, 4096) != 0) complain("cannot size memfd");
   }
-  file = job.share_descriptor(file, 0, job.size());
+  file = job.share_descriptor(file, first, count);
   static Word* answers;
   answers = static_cast<Word*>(mmap(nullptr, 4096, PROT_READ | PROT_WRITE, MAP_SHARED, file, 0));
   job.set_idle_poll([]() noexcept { ++*answers; });
-  if (job.rank() == 0) return 0;
+  if (job.rank() == first) return 0;
   const int before = answers->load();
   while (answers->load() < before + 100) sched_yield();
   say("answered");
@@ -303,6 +320,12 @@ int fail(const Arguments&) {
   poll_for_ever(job);
 }
 
+/// Every rank finds the same error.
+int fail_all(const Arguments&) {
+  Job::join().barrier();
+  gex::fatal("this went wrong everywhere");
+}
+
 /// A child of the client exits, ends and dies without harm to the job.
 int fork_children(const Arguments&) {
   Job& job = Job::join();
@@ -333,7 +356,8 @@ int who(const Arguments&) {
     complain("the environment still describes the job");
   }
   say("rank " + std::to_string(job.rank()) + " of " + std::to_string(job.size()) + " " +
-      names.at(static_cast<std::size_t>(job.origin())));
+      names.at(static_cast<std::size_t>(job.origin())) + " on host " +
+      std::to_string(job.host_of(job.rank())));
   return 0;
 }
 
@@ -572,6 +596,7 @@ const std::map<std::string, int (*)(const Arguments&)> scenarios = {
     {"exit-before-joining", exit_before_joining},
     {"exit-with", exit_with},
     {"fail", fail},
+    {"fail-all", fail_all},
     {"fork-children", fork_children},
     {"hear-signals", hear_signals},
     {"hold", hold},

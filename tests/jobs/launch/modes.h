@@ -1,8 +1,10 @@
 #pragma once
-// The two ways of starting a job on one machine; most tests hold for both.
+// The ways of starting a job; most tests hold for all. A job of two hosts is one whose other hosts
+// are this one too, as rsh_here.sh reaches it.
 
 #include <gtest/gtest.h>
 
+#include <array>
 #include <string>
 #include <vector>
 
@@ -14,10 +16,13 @@ namespace launch_test {
 inline const std::string gexrun = LAUNCH_TEST_GEXRUN;
 inline const std::string probe = LAUNCH_TEST_PROBE;
 
-enum class Mode { gexrun, fork };
+inline const std::string rsh_here = LAUNCH_TEST_RSH;
+
+enum class Mode { gexrun, fork, hosts };
 
 inline std::string name_of(const testing::TestParamInfo<Mode>& info) {
-  return info.param == Mode::gexrun ? "gexrun" : "fork";
+  static constexpr std::array names = {"gexrun", "fork", "hosts"};
+  return names.at(static_cast<std::size_t>(info.param));
 }
 
 /// The probe as a job of `ranks`.
@@ -26,13 +31,18 @@ inline Command job(Mode mode, int ranks, std::vector<std::string> scenario) {
   if (mode == Mode::fork) {
     return Command(std::move(scenario)).variable("GASNET_PSHM_NODES", std::to_string(ranks));
   }
+  if (mode == Mode::hosts) {
+    const std::string hosts =
+        "one:" + std::to_string((ranks + 1) / 2) + ",two:" + std::to_string(ranks);
+    scenario.insert(scenario.begin(), {"--rsh", rsh_here, "--hosts", hosts});
+  }
   scenario.insert(scenario.begin(), {gexrun, "-n", std::to_string(ranks)});
   return Command(std::move(scenario));
 }
 
 /// Who speaks for the launcher.
 inline std::string speaker(Mode mode) {
-  return mode == Mode::gexrun ? "gexrun: " : "gex: ";
+  return mode == Mode::fork ? "gex: " : "gexrun: ";
 }
 
 /// What every outcome must fulfil.
@@ -59,7 +69,7 @@ inline void expect_failure(const Outcome& outcome, int status, const std::string
   }
 }
 
-class BothModes : public testing::TestWithParam<Mode> {
+class AllModes : public testing::TestWithParam<Mode> {
  protected:
   Command job(int ranks, std::vector<std::string> scenario) const {
     return launch_test::job(GetParam(), ranks, std::move(scenario));
@@ -67,9 +77,10 @@ class BothModes : public testing::TestWithParam<Mode> {
   std::string speaker() const { return launch_test::speaker(GetParam()); }
 };
 
-#define LAUNCH_TEST_IN_BOTH_MODES(fixture)                                                      \
-  INSTANTIATE_TEST_SUITE_P(Job, fixture,                                                        \
-                           testing::Values(launch_test::Mode::gexrun, launch_test::Mode::fork), \
+#define LAUNCH_TEST_IN_ALL_MODES(fixture)                                                      \
+  INSTANTIATE_TEST_SUITE_P(Job, fixture,                                                       \
+                           testing::Values(launch_test::Mode::gexrun, launch_test::Mode::fork, \
+                                           launch_test::Mode::hosts),                          \
                            launch_test::name_of)
 
 }  // namespace launch_test

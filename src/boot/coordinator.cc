@@ -1,0 +1,198 @@
+#include "boot/coordinator.h"
+
+#include <unistd.h>
+
+#include <cstdio>
+
+#include "boot/job_page.h"
+#include "boot/process_tree.h"
+#include "boot/rank_set.h"
+
+namespace gex::boot {
+
+namespace {
+
+constexpr int status_of_time_out = 124;
+
+/// A job that starts faster than this needs no line that says how far it is.
+constexpr double progress_after = 1.0;
+constexpr double progress_interval = 0.25;
+
+std::string format_seconds(double seconds) {
+  char text[32];
+  std::snprintf(text, sizeof text, "%g", seconds);
+  return text;
+}
+
+}  // namespace
+
+JobCoordinator::JobCoordinator(const Launch& launch, Guardians& guardians)
+    : launch_(launch), guardians_(guardians), ranks_(launch.hosts.ranks()) {
+  if (launch_.time_limit) time_limit_at_ = after(*launch_.time_limit);
+  if (isatty(STDERR_FILENO) != 0) progress_at_ = after(progress_after);
+}
+
+template <typename Condition>
+std::string JobCoordinator::ranks_where(Condition condition) const {
+  std::vector<std::uint32_t> found;
+  for (std::uint32_t rank = 0; rank < ranks_.size(); ++rank) {
+    if (condition(ranks_[rank])) found.push_back(rank);
+  }
+  return describe_ranks(found);
+}
+
+std::string JobCoordinator::name_of(std::uint32_t rank) const {
+  return rank_name(rank, launch_.hosts.of(rank).name, ranks_[rank].process);
+}
+
+void JobCoordinator::joined(std::uint32_t rank, pid_t process) {
+  Rank& self = ranks_[rank];
+  if (self.joined) return;
+  self.process = process;
+  self.joined = true;
+  ++joined_count_;
+  if (joined_count_ == ranks_.size()) show_progress();
+  for (std::uint32_t other = 0; gone_count_ > 0 && other < ranks_.size(); ++other) {
+    if (ranks_[other].gone && !ranks_[other].joined) never_joined(other);
+  }
+}
+
+void JobCoordinator::contribute(std::uint32_t sequence, SharedBytes bytes) {
+  guardians_.gathered(sequence, std::move(bytes));
+}
+
+void JobCoordinator::left(std::uint32_t rank, std::uint32_t sequence) {
+  if (ranks_[rank].left) return;
+  ranks_[rank].left = true;
+  ++left_count_;
+  if (left_count_ == ranks_.size()) {
+    leave_at_.reset();
+    guardians_.farewell();
+    return;
+  }
+  if (!leave_at_ && launch_.exit_timeout > 0) leave_at_ = after(launch_.exit_timeout);
+  // An exchange that one rank has left before cannot come about, so all leave before the same.
+  if (left_count_ == 1) guardians_.absent(rank, sequence);
+}
+
+void JobCoordinator::gone(std::uint32_t rank, pid_t process) {
+  Rank& self = ranks_[rank];
+  if (self.gone) return;
+  if (self.process == 0) self.process = process;
+  self.gone = true;
+  ++gone_count_;
+  if (!self.joined && joined_count_ > 0) never_joined(rank);
+}
+
+void JobCoordinator::never_joined(std::uint32_t rank) {
+  fail_in_vain(rank, "ended with status 0 and never joined the job of",
+               ranks_where([](const Rank& other) { return other.joined; }));
+}
+
+void JobCoordinator::waits_in_vain(std::uint32_t absent) {
+  fail_in_vain(absent,
+               "returned from main or called exit(0) with a collective call still to do with",
+               ranks_where([](const Rank& other) { return other.joined && !other.left; }));
+}
+
+void JobCoordinator::fail_in_vain(std::uint32_t absent, const char* text,
+                                  const std::string& waiters) {
+  // After an interrupt it is no news that a rank has gone.
+  if (interrupted_by_ != 0) {
+    end(128 + interrupted_by_, absent, {});
+  } else {
+    end(1, absent, name_of(absent) + ' ' + text + ' ' + waiters);
+  }
+}
+
+void JobCoordinator::end(int code, std::uint32_t rank, const std::string& text) {
+  end(code, rank, text, Haste::none);
+}
+
+void JobCoordinator::end(int code, std::uint32_t rank, const std::string& text, Haste haste) {
+  if (ending_) return;
+  ending_ = true;
+  hurried_ = hurried_ || haste != Haste::none;
+  code_ = code;
+  leave_at_.reset();
+  time_limit_at_.reset();
+  show_progress();
+  if (!text.empty()) report(launch_.program_name, "%s", text.c_str());
+  if (launch_.verbose) report(launch_.program_name, "ending the job with status %d", code);
+  guardians_.end(code, rank, haste);
+}
+
+void JobCoordinator::lose(const std::string& text) {
+  end(1, JobPage::by_guardian, text, Haste::at_once);
+}
+
+void JobCoordinator::interrupted(int signal) {
+  hurried_ = true;
+  if (interrupted_by_ == 0) {
+    interrupted_by_ = signal;
+    report(launch_.program_name, "ended by %s", describe_signal(signal).c_str());
+  } else {
+    // Whoever asks twice does not want to wait.
+    end(128 + interrupted_by_, JobPage::by_guardian, {});
+  }
+  guardians_.signal(signal);
+}
+
+Deadline JobCoordinator::next_deadline() const noexcept {
+  return earlier(earlier(leave_at_, time_limit_at_), progress_at_);
+}
+
+void JobCoordinator::meet_deadlines() {
+  if (met(time_limit_at_)) time_out();
+  if (met(leave_at_)) leave_time_out();
+  if (met(progress_at_)) show_progress();
+}
+
+void JobCoordinator::time_out() {
+  if (all_gone()) {
+    end(status_of_time_out, JobPage::by_guardian,
+        "timed out after " + format_seconds(*launch_.time_limit) +
+            " s; not all that was printed could be written",
+        Haste::timely);
+    return;
+  }
+  const std::string who =
+      left_count_ == ranks_.size()
+          ? ranks_where([](const Rank& rank) { return !rank.gone; })
+          : ranks_where([](const Rank& rank) { return !rank.gone && !rank.left; });
+  end(status_of_time_out, JobPage::by_guardian,
+      "timed out after " + format_seconds(*launch_.time_limit) + " s; " + who + " had not finished",
+      Haste::timely);
+}
+
+void JobCoordinator::leave_time_out() {
+  const std::string left = ranks_where([](const Rank& rank) { return rank.left; });
+  const std::string stay = ranks_where([](const Rank& rank) { return !rank.left; });
+  end(1, JobPage::by_guardian,
+      left + " returned from main or called exit(0), " + stay + " did not within " +
+          format_seconds(launch_.exit_timeout) + " s (GEX_EXIT_TIMEOUT)");
+}
+
+/// One line that is written over and over while ranks join, and gone once all have.
+void JobCoordinator::show_progress() {
+  const bool done = ending_ || joined_count_ == ranks_.size();
+  progress_at_.reset();
+  if (done) {
+    if (progress_shown_) std::fputs("\r\033[K", stderr);
+    progress_shown_ = false;
+    return;
+  }
+  progress_at_ = after(progress_interval);
+  // A program that is none of libgex's never joins, and has nothing to be waited for.
+  if (joined_count_ == 0) return;
+  progress_shown_ = true;
+  std::fprintf(stderr, "\r%s: %u of %zu ranks have joined", launch_.program_name, joined_count_,
+               ranks_.size());
+}
+
+int JobCoordinator::status() const noexcept {
+  if (interrupted_by_ != 0) return 128 + interrupted_by_;
+  return code_ == 0 && lost_output_ ? 1 : code_;
+}
+
+}  // namespace gex::boot

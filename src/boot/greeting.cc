@@ -1,0 +1,251 @@
+#include "boot/greeting.h"
+
+#include <arpa/inet.h>
+#include <fcntl.h>
+#include <ifaddrs.h>
+#include <net/if.h>
+#include <netinet/in.h>
+#include <poll.h>
+#include <sys/random.h>
+#include <sys/socket.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <cstring>
+
+namespace gex::boot {
+
+namespace {
+
+/// For a peer that has nothing to compute but two hashes, and may be on another continent.
+constexpr double greeting_limit = 5;
+
+constexpr char magic[8] = {'g', 'e', 'x', 'h', 'o', 's', 't', '1'};
+
+struct Challenge {
+  char name[sizeof magic];
+  Secret::Bytes nonce;
+};
+struct Hello {
+  char name[sizeof magic];
+  std::uint32_t host;
+  std::uint32_t reserved;
+  Secret::Bytes nonce;
+  Secret::Bytes proof;
+};
+
+enum class Direction : std::uint32_t { to_root, to_guardian };
+
+Secret::Bytes prove(const Secret& secret, Direction direction, std::uint32_t host,
+                    const Secret::Bytes& roots_nonce, const Secret::Bytes& guardians_nonce) {
+  struct {
+    Direction direction;
+    std::uint32_t host;
+    Secret::Bytes roots_nonce;
+    Secret::Bytes guardians_nonce;
+  } const message{direction, host, roots_nonce, guardians_nonce};
+  return secret.prove(std::as_bytes(std::span(&message, 1)));
+}
+
+bool draw(Secret::Bytes& nonce) {
+  return getrandom(nonce.data(), nonce.size(), 0) == static_cast<ssize_t>(nonce.size());
+}
+
+/// A few bytes into the empty buffer of a new connection: the kernel takes them whole or not at
+/// all.
+template <typename Message>
+bool send_whole(int socket, const Message& message) {
+  return send(socket, &message, sizeof message, MSG_NOSIGNAL | MSG_DONTWAIT) ==
+         static_cast<ssize_t>(sizeof message);
+}
+
+template <typename Message>
+bool receive_whole(int socket, Message& message, const Deadline& limit) {
+  auto* const bytes = reinterpret_cast<std::byte*>(&message);
+  for (std::size_t got = 0; got < sizeof message;) {
+    pollfd readable{socket, POLLIN, 0};
+    if (poll(&readable, 1, milliseconds_until(limit)) == 0) return false;
+    const ssize_t more = recv(socket, bytes + got, sizeof message - got, MSG_DONTWAIT);
+    if (more == 0 || (more < 0 && errno != EAGAIN && errno != EINTR)) return false;
+    if (more > 0) got += static_cast<std::size_t>(more);
+  }
+  return true;
+}
+
+bool greet_root(int socket, const Secret& secret, std::uint32_t host) {
+  const Deadline limit = after(greeting_limit);
+  Challenge challenge;
+  if (!receive_whole(socket, challenge, limit)) return false;
+  if (std::memcmp(challenge.name, magic, sizeof magic) != 0) return false;
+  Hello hello{};
+  std::memcpy(hello.name, magic, sizeof magic);
+  hello.host = host;
+  if (!draw(hello.nonce)) return false;
+  hello.proof = prove(secret, Direction::to_root, host, challenge.nonce, hello.nonce);
+  if (!send_whole(socket, hello)) return false;
+  Secret::Bytes proof;
+  return receive_whole(socket, proof, limit) &&
+         equal(proof, prove(secret, Direction::to_guardian, host, challenge.nonce, hello.nonce));
+}
+
+struct SocketAddress {
+  sockaddr_storage storage{};
+  socklen_t length = 0;
+};
+
+std::optional<SocketAddress> parse(const std::string& text, std::uint16_t port) {
+  SocketAddress address;
+  auto* const v4 = reinterpret_cast<sockaddr_in*>(&address.storage);
+  auto* const v6 = reinterpret_cast<sockaddr_in6*>(&address.storage);
+  if (inet_pton(AF_INET, text.c_str(), &v4->sin_addr) == 1) {
+    v4->sin_family = AF_INET;
+    v4->sin_port = htons(port);
+    address.length = sizeof *v4;
+  } else if (inet_pton(AF_INET6, text.c_str(), &v6->sin6_addr) == 1) {
+    v6->sin6_family = AF_INET6;
+    v6->sin6_port = htons(port);
+    address.length = sizeof *v6;
+  } else {
+    return std::nullopt;
+  }
+  return address;
+}
+
+/// This host's addresses. That of the loopback interface stands last: it serves guardians that are
+/// on this host too.
+std::vector<std::string> own_addresses() {
+  std::vector<std::string> found;
+  ifaddrs* all = nullptr;
+  if (getifaddrs(&all) == 0) {
+    for (const ifaddrs* at = all; at != nullptr; at = at->ifa_next) {
+      if (at->ifa_addr == nullptr || (at->ifa_flags & IFF_UP) == 0) continue;
+      if ((at->ifa_flags & IFF_LOOPBACK) != 0) continue;
+      char text[INET6_ADDRSTRLEN];
+      const void* bytes = nullptr;
+      if (at->ifa_addr->sa_family == AF_INET) {
+        bytes = &reinterpret_cast<const sockaddr_in*>(at->ifa_addr)->sin_addr;
+      } else if (at->ifa_addr->sa_family == AF_INET6) {
+        const in6_addr& address = reinterpret_cast<const sockaddr_in6*>(at->ifa_addr)->sin6_addr;
+        // An address of one link only is of no use without the name of the link over there.
+        if (!IN6_IS_ADDR_LINKLOCAL(&address)) bytes = &address;
+      }
+      if (bytes != nullptr &&
+          inet_ntop(at->ifa_addr->sa_family, bytes, text, sizeof text) != nullptr) {
+        found.emplace_back(text);
+      }
+    }
+    freeifaddrs(all);
+  }
+  found.emplace_back("127.0.0.1");
+  return found;
+}
+
+}  // namespace
+
+Greeting::Greeting(os::FileDescriptor socket, std::string address)
+    : socket_(std::move(socket)), address_(std::move(address)), limit_(after(greeting_limit)) {
+  Challenge challenge{};
+  std::memcpy(challenge.name, magic, sizeof magic);
+  if (draw(nonce_)) {
+    challenge.nonce = nonce_;
+    send_whole(socket_.get(), challenge);
+  } else {
+    limit_ = Clock::now();
+  }
+}
+
+Greeting::State Greeting::hear(const Secret& secret) {
+  Hello hello;
+  std::byte room[sizeof hello];
+  for (;;) {
+    const ssize_t got = recv(socket_.get(), room, sizeof hello - heard_.size(), MSG_DONTWAIT);
+    if (got < 0 && errno == EINTR) continue;
+    if (got < 0 && errno == EAGAIN) return State::incomplete;
+    if (got <= 0) return heard_.empty() ? State::left : State::refused;
+    heard_.insert(heard_.end(), room, room + got);
+    // What does not begin as it should need not be waited for.
+    const std::size_t name = std::min(heard_.size(), sizeof magic);
+    if (std::memcmp(heard_.data(), magic, name) != 0) return State::refused;
+    if (heard_.size() == sizeof hello) break;
+  }
+  std::memcpy(&hello, heard_.data(), sizeof hello);
+  if (!equal(hello.proof, prove(secret, Direction::to_root, hello.host, nonce_, hello.nonce))) {
+    return State::refused;
+  }
+  host_ = hello.host;
+  const Secret::Bytes answer =
+      prove(secret, Direction::to_guardian, hello.host, nonce_, hello.nonce);
+  return send_whole(socket_.get(), answer) ? State::proven : State::refused;
+}
+
+os::FileDescriptor listen_for_guardians(RootAddress& address) {
+  sockaddr_in6 any6{};
+  any6.sin6_family = AF_INET6;
+  sockaddr_in any4{};
+  any4.sin_family = AF_INET;
+  os::FileDescriptor listener(socket(AF_INET6, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0));
+  const int off = 0;
+  const auto bind_to = [&listener](const void* to, socklen_t length) {
+    return listener && bind(listener.get(), static_cast<const sockaddr*>(to), length) == 0;
+  };
+  if (!listener || setsockopt(listener.get(), IPPROTO_IPV6, IPV6_V6ONLY, &off, sizeof off) != 0 ||
+      !bind_to(&any6, sizeof any6)) {
+    // A host without IPv6.
+    listener.reset(socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0));
+    if (!bind_to(&any4, sizeof any4)) return {};
+  }
+  sockaddr_storage bound{};
+  socklen_t length = sizeof bound;
+  if (listen(listener.get(), SOMAXCONN) != 0 ||
+      getsockname(listener.get(), reinterpret_cast<sockaddr*>(&bound), &length) != 0) {
+    return {};
+  }
+  address.port =
+      ntohs(bound.ss_family == AF_INET6 ? reinterpret_cast<const sockaddr_in6*>(&bound)->sin6_port
+                                        : reinterpret_cast<const sockaddr_in*>(&bound)->sin_port);
+  address.hosts = own_addresses();
+  return listener;
+}
+
+os::FileDescriptor connect_to_root(const RootAddress& address, const Secret& secret,
+                                   std::uint32_t host, std::string& why) {
+  // All at once: an address that leads nowhere must not hold up one that does.
+  std::vector<os::FileDescriptor> sockets;
+  std::vector<pollfd> waiting;
+  int error = 0;
+  for (const std::string& text : address.hosts) {
+    const auto to = parse(text, address.port);
+    if (!to) continue;
+    os::FileDescriptor made(
+        socket(to->storage.ss_family, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0));
+    if (made &&
+        (connect(made.get(), reinterpret_cast<const sockaddr*>(&to->storage), to->length) == 0 ||
+         errno == EINPROGRESS)) {
+      waiting.push_back({made.get(), POLLOUT, 0});
+      sockets.push_back(std::move(made));
+    } else {
+      error = errno;
+    }
+  }
+  const Deadline limit = after(2 * greeting_limit);
+  std::size_t left = waiting.size();
+  while (left > 0 && poll(waiting.data(), waiting.size(), milliseconds_until(limit)) > 0) {
+    for (std::size_t i = 0; i < waiting.size(); ++i) {
+      if (waiting[i].revents == 0) continue;
+      socklen_t length = sizeof error;
+      getsockopt(waiting[i].fd, SOL_SOCKET, SO_ERROR, &error, &length);
+      if (error == 0) {
+        if (greet_root(waiting[i].fd, secret, host)) return std::move(sockets[i]);
+        error = EACCES;
+      }
+      waiting[i].fd = -1;
+      --left;
+    }
+  }
+  why = std::string(left > 0 ? "no answer" : std::strerror(error)) + " at port " +
+        std::to_string(address.port) + " of";
+  for (const std::string& text : address.hosts) why += ' ' + text;
+  return {};
+}
+
+}  // namespace gex::boot

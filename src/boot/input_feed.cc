@@ -1,0 +1,52 @@
+#include "boot/input_feed.h"
+
+#include <sys/mman.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <string_view>
+#include <system_error>
+#include <thread>
+
+namespace gex::boot {
+
+namespace {
+
+bool write_whole(int descriptor, std::string_view bytes) {
+  while (!bytes.empty()) {
+    const ssize_t written = write(descriptor, bytes.data(), bytes.size());
+    if (written < 0 && errno == EINTR) continue;
+    if (written < 0) return false;
+    bytes.remove_prefix(static_cast<std::size_t>(written));
+  }
+  return true;
+}
+
+}  // namespace
+
+os::FileDescriptor input_of(const std::string& bytes) {
+  // A file never blocks who writes it, however late it is read.
+  os::FileDescriptor file(memfd_create("gexrun-input", MFD_CLOEXEC));
+  if (!file || !write_whole(file.get(), bytes) || lseek(file.get(), 0, SEEK_SET) != 0) return {};
+  return file;
+}
+
+int feed(os::FileDescriptor pipe, std::string bytes) {
+  try {
+    std::thread([to = std::move(pipe), first = std::move(bytes)] {
+      if (!write_whole(to.get(), first)) return;
+      char piece[65536];
+      for (;;) {
+        const ssize_t got = read(STDIN_FILENO, piece, sizeof piece);
+        if (got < 0 && errno == EINTR) continue;
+        if (got <= 0) return;
+        if (!write_whole(to.get(), {piece, static_cast<std::size_t>(got)})) return;
+      }
+    }).detach();
+  } catch (const std::system_error& error) {
+    return error.code().value();
+  }
+  return 0;
+}
+
+}  // namespace gex::boot

@@ -1,0 +1,129 @@
+#include "boot/link.h"
+
+#include <fcntl.h>
+#include <netinet/in.h>
+#include <netinet/tcp.h>
+#include <sys/socket.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <cstring>
+
+namespace gex::boot {
+
+std::span<std::byte> FrameReader::room() {
+  if (begin_ > 0) {
+    std::memmove(bytes_.data(), bytes_.data() + begin_, filled_ - begin_);
+    filled_ -= begin_;
+    begin_ = 0;
+  }
+  return std::span(bytes_).subspan(filled_);
+}
+
+Received FrameReader::next() {
+  Received received;
+  received.outcome = Received::Outcome::would_block;
+  const std::span<const std::byte> whole(bytes_);
+  const std::size_t size = filled_ - begin_;
+  if (size < sizeof(FrameHeader)) return received;
+  std::memcpy(&received.header, whole.data() + begin_, sizeof(FrameHeader));
+  if (received.header.bytes > max_payload) {
+    received.outcome = Received::Outcome::malformed;
+    return received;
+  }
+  if (size < sizeof(FrameHeader) + received.header.bytes) return received;
+  received.payload = whole.subspan(begin_ + sizeof(FrameHeader), received.header.bytes);
+  begin_ += sizeof(FrameHeader) + received.header.bytes;
+  received.outcome = Received::Outcome::frame;
+  return received;
+}
+
+Link::Link(os::FileDescriptor socket) : socket_(std::move(socket)) {
+  fcntl(socket_.get(), F_SETFL, fcntl(socket_.get(), F_GETFL) | O_NONBLOCK);
+  const int on = 1;
+  setsockopt(socket_.get(), IPPROTO_TCP, TCP_NODELAY, &on, sizeof on);
+  expect_silence(silence_limit);
+}
+
+void Link::close() {
+  queue_.clear();
+  sending_.clear();
+  sent_ = 0;
+  socket_.reset();
+  silent_at_.reset();
+}
+
+void Link::queue(const FrameHeader& header, std::string_view text) {
+  if (!open()) return;
+  const auto bytes = std::as_bytes(std::span(text.substr(0, max_payload)));
+  queue_.push_back(
+      {header, std::make_shared<const std::vector<std::byte>>(bytes.begin(), bytes.end())});
+  queue_.back().header.total = bytes.size();
+}
+
+void Link::queue(FrameHeader header, SharedBytes body) {
+  if (!open()) return;
+  header.total = body->size();
+  header.offset = 0;
+  queue_.push_back({header, std::move(body)});
+}
+
+void Link::beat() {
+  if (!queue_.empty() || !sending_.empty()) return;
+  FrameHeader header;
+  header.kind = FrameKind::heartbeat;
+  queue(header);
+}
+
+void Link::serialize_next() {
+  Outgoing& next = queue_.front();
+  auto payload = std::span(*next.body).subspan(next.header.offset);
+  payload = payload.first(std::min(payload.size(), max_payload));
+  next.header.bytes = static_cast<std::uint32_t>(payload.size());
+  sending_.resize(sizeof(FrameHeader) + payload.size());
+  std::memcpy(sending_.data(), &next.header, sizeof(FrameHeader));
+  std::copy(payload.begin(), payload.end(), sending_.begin() + sizeof(FrameHeader));
+  sent_ = 0;
+  next.header.offset += payload.size();
+  if (next.header.offset == next.body->size()) queue_.pop_front();
+}
+
+bool Link::flush() {
+  while (open() && (!sending_.empty() || !queue_.empty())) {
+    if (sending_.empty()) serialize_next();
+    const ssize_t sent = send(socket_.get(), sending_.data() + sent_, sending_.size() - sent_,
+                              MSG_NOSIGNAL | MSG_DONTWAIT);
+    if (sent < 0) {
+      if (errno == EINTR) continue;
+      if (errno == EAGAIN || errno == ENOBUFS || errno == ENOMEM) return false;
+      // What the other end said before still lies in the socket; its end is found by reading.
+      queue_.clear();
+      sending_.clear();
+      return true;
+    }
+    sent_ += static_cast<std::size_t>(sent);
+    if (sent_ == sending_.size()) sending_.clear();
+  }
+  return true;
+}
+
+Received Link::receive() {
+  for (;;) {
+    Received received = reader_.next();
+    if (received.outcome != Received::Outcome::would_block) return received;
+    const std::span<std::byte> room = reader_.room();
+    const ssize_t got = recv(socket_.get(), room.data(), room.size(), MSG_DONTWAIT);
+    if (got > 0) {
+      reader_.took(static_cast<std::size_t>(got));
+      expect_silence(silence_limit);
+      continue;
+    }
+    if (got < 0 && errno == EINTR) continue;
+    if (got == 0 || (errno != EAGAIN && errno != EWOULDBLOCK)) {
+      received.outcome = Received::Outcome::closed;
+    }
+    return received;
+  }
+}
+
+}  // namespace gex::boot

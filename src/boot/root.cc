@@ -1,0 +1,604 @@
+#include "boot/root.h"
+
+#include <arpa/inet.h>
+#include <fcntl.h>
+#include <signal.h>
+#include <sys/epoll.h>
+#include <sys/prctl.h>
+#include <sys/signalfd.h>
+#include <sys/socket.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <array>
+#include <cerrno>
+#include <cstdlib>
+#include <cstring>
+
+#include "boot/host_part_run.h"
+#include "boot/host_start.h"
+#include "boot/input_feed.h"
+#include "boot/process_tree.h"
+#include "boot/rank_set.h"
+#include "boot/spawn.h"
+
+namespace gex::boot {
+
+namespace {
+
+/// What logging in on all hosts may take.
+constexpr double connect_limit_seconds = 60;
+
+/// A guardian that forks many ranks is busy before it says its first word.
+constexpr double start_silence_limit = 20;
+
+/// How long what has started a host that is lost may go on.
+constexpr double end_starter_after = 0.5;
+
+/// Connections that have not shown yet that they know the secret.
+constexpr std::size_t most_guests = 64;
+
+enum Tag : std::uint64_t { from_listener = 1, from_signals, from_relay, from_guest, from_host };
+constexpr std::uint64_t make_tag(Tag tag, std::uint32_t index = 0) {
+  return (std::uint64_t{tag} << 32) | index;
+}
+
+std::string address_of(const sockaddr_storage& from) {
+  char text[INET6_ADDRSTRLEN] = "?";
+  const void* const bytes =
+      from.ss_family == AF_INET6
+          ? static_cast<const void*>(&reinterpret_cast<const sockaddr_in6*>(&from)->sin6_addr)
+          : &reinterpret_cast<const sockaddr_in*>(&from)->sin_addr;
+  inet_ntop(from.ss_family, bytes, text, sizeof text);
+  return text;
+}
+
+/// Whether the name is this host's, on which nothing needs to be started from afar.
+bool is_here(const std::string& name) {
+  const std::string own = host_name();
+  return name == "localhost" || name == own || name == own.substr(0, own.find('.'));
+}
+
+/// As a shell on the way must see it to pass it on unchanged.
+std::string quoted(const std::string& word) {
+  constexpr const char* plain =
+      "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789/._-+,:=@%";
+  if (!word.empty() && word.find_first_not_of(plain) == word.npos) return word;
+  std::string text = "'";
+  for (const char c : word) text += c == '\'' ? std::string("'\\''") : std::string(1, c);
+  return text + '\'';
+}
+
+/// What belongs to a login on one host, and not to the job.
+bool is_of_one_host(const std::string& variable) {
+  const auto begins = [&variable](const char* prefix) { return variable.starts_with(prefix); };
+  return begins("HOSTNAME=") || begins("SSH_") || begins("XDG_") || begins("DBUS_");
+}
+
+std::vector<std::string> environment() {
+  std::vector<std::string> found;
+  for (char** at = environ; *at != nullptr; ++at) {
+    if (!is_of_one_host(*at)) found.emplace_back(*at);
+  }
+  return found;
+}
+
+std::string working_folder() {
+  char* const folder = get_current_dir_name();
+  std::string path = folder != nullptr ? folder : "/";
+  std::free(folder);
+  return path;
+}
+
+}  // namespace
+
+std::string own_path() {
+  char path[4096];
+  const ssize_t length = readlink("/proc/self/exe", path, sizeof path);
+  return length > 0 ? std::string(path, static_cast<std::size_t>(length)) : "gexrun";
+}
+
+int run_root(const Launch& launch, const RemoteStart& remote) {
+  sigset_t all;
+  sigfillset(&all);
+  sigprocmask(SIG_SETMASK, &all, nullptr);
+  return Root(launch, remote).run();
+}
+
+Root::Root(const Launch& launch, const RemoteStart& remote)
+    : launch_(launch),
+      remote_(remote),
+      secret_(Secret::Bytes{}),
+      hosts_(launch.hosts.size()),
+      job_(launch, *this),
+      gather_(launch.hosts),
+      // Lines come tagged from the hosts.
+      relay_(launch.program_name, /*tag=*/false) {
+}
+
+std::string Root::name_of(std::uint32_t host) const {
+  const HostPart& part = launch_.hosts[host];
+  std::vector<std::uint32_t> ranks(part.count);
+  for (std::uint32_t i = 0; i < part.count; ++i) ranks[i] = part.first + i;
+  return "host " + part.name + " (" + describe_ranks(ranks) + ")";
+}
+
+bool Root::prepare() {
+  const auto fail = [this](const char* what) {
+    report(launch_.program_name, "%s: %s", what, std::strerror(errno));
+    return false;
+  };
+  const auto secret = Secret::draw();
+  if (!secret) return fail("cannot draw the job's secret");
+  secret_ = *secret;
+  listener_ = listen_for_guardians(address_);
+  if (!listener_) return fail("cannot listen for the other hosts");
+  sigset_t handled;
+  sigemptyset(&handled);
+  for (const int number :
+       {SIGCHLD, SIGINT, SIGTERM, SIGHUP, SIGQUIT, SIGUSR1, SIGUSR2, SIGTSTP, SIGCONT}) {
+    sigaddset(&handled, number);
+  }
+  epoll_.reset(epoll_create1(EPOLL_CLOEXEC));
+  signals_.reset(signalfd(-1, &handled, SFD_CLOEXEC | SFD_NONBLOCK));
+  if (!epoll_ || !signals_) return fail("cannot wait for the hosts");
+  for (std::uint32_t host = 0; host < hosts_.size(); ++host) {
+    if (!start(host)) {
+      return fail(("cannot start the job's part on host " + launch_.hosts[host].name).c_str());
+    }
+  }
+  if (const int error = relay_.start(); error != 0) {
+    errno = error;
+    return fail("cannot pass on output");
+  }
+  watch(listener_.get(), make_tag(from_listener));
+  watch(signals_.get(), make_tag(from_signals));
+  watch(relay_.finished_event(), make_tag(from_relay));
+  beat_at_ = after(heartbeat_interval);
+  connect_limit_ = after(connect_limit_seconds);
+  return true;
+}
+
+std::vector<std::string> Root::command_for(std::uint32_t host) const {
+  const std::string& name = launch_.hosts[host].name;
+  if (is_here(name)) return {own_path(), host_part_argument};
+  std::vector<std::string> words = remote_.rsh;
+  words.insert(words.end(), {name, quoted(remote_.gexrun), host_part_argument});
+  return words;
+}
+
+bool Root::start(std::uint32_t host) {
+  HostStart begin;
+  begin.launch = launch_;
+  begin.launch.host = host;
+  begin.root = address_;
+  begin.secret = secret_;
+  begin.directory = working_folder();
+  begin.environment = environment();
+  std::string bytes = pack(begin);
+
+  int output[2];
+  int error[2];
+  if (pipe2(output, O_CLOEXEC) != 0) return false;
+  os::FileDescriptor output_end(output[1]);
+  relay_.add(host, LineRelay::output, os::FileDescriptor(output[0]));
+  if (pipe2(error, O_CLOEXEC) != 0) return false;
+  os::FileDescriptor error_end(error[1]);
+  relay_.add(host, LineRelay::error, os::FileDescriptor(error[0]));
+
+  os::FileDescriptor input;
+  if (host == 0) {
+    // Rank 0's host: our standard input follows.
+    int ends[2];
+    if (pipe2(ends, O_CLOEXEC) != 0) return false;
+    input.reset(ends[0]);
+    errno = feed(os::FileDescriptor(ends[1]), std::move(bytes));
+    if (errno != 0) return false;
+  } else {
+    input = input_of(bytes);
+    if (!input) return false;
+  }
+  const pid_t root = getpid();
+  const pid_t starter = fork();
+  if (starter < 0) return false;
+  if (starter == 0) {
+    prctl(PR_SET_PDEATHSIG, SIGKILL);
+    if (getppid() != root) _exit(1);
+    become_starter(host, input.get(), output_end.get(), error_end.get());
+  }
+  hosts_[host].starter = starter;
+  if (launch_.verbose) {
+    std::string line;
+    for (const std::string& word : command_for(host)) line += ' ' + word;
+    report(launch_.program_name, "host %s:%s", launch_.hosts[host].name.c_str(), line.c_str());
+  }
+  return true;
+}
+
+void Root::become_starter(std::uint32_t host, int input, int output, int error) {
+  // Out of reach of the terminal, whose interrupts are the root's to pass on.
+  setsid();
+  dup2(input, STDIN_FILENO);
+  dup2(output, STDOUT_FILENO);
+  dup2(error, STDERR_FILENO);
+  std::vector<std::string> words = command_for(host);
+  std::vector<char*> arguments;
+  for (std::string& word : words) arguments.push_back(word.data());
+  arguments.push_back(nullptr);
+  sigset_t none;
+  sigemptyset(&none);
+  sigprocmask(SIG_SETMASK, &none, nullptr);
+  execvp(arguments[0], arguments.data());
+  const int failure = errno;
+  report(launch_.program_name, "cannot execute '%s' to reach host %s: %s", arguments[0],
+         launch_.hosts[host].name.c_str(), std::strerror(failure));
+  _exit(told_status);
+}
+
+void Root::watch(int descriptor, std::uint64_t tag) {
+  epoll_event event{};
+  event.events = EPOLLIN;
+  event.data.u64 = tag;
+  epoll_ctl(epoll_.get(), EPOLL_CTL_ADD, descriptor, &event);
+}
+
+int Root::run() {
+  prctl(PR_SET_CHILD_SUBREAPER, 1);
+  spared_ = children();
+  if (!prepare()) {
+    kill_descendants(spared_, [](pid_t, int) {});
+    return 1;
+  }
+  while (!all_done() || !(relay_.finished() || (abandon_output_at_ && met(abandon_output_at_)))) {
+    std::array<epoll_event, 64> events;
+    const int count =
+        epoll_wait(epoll_.get(), events.data(), events.size(), milliseconds_until(next_deadline()));
+    for (int i = 0; i < count; ++i) {
+      const epoll_event& event = events[static_cast<std::size_t>(i)];
+      dispatch(event.data.u64, event.events);
+    }
+    meet_deadlines();
+  }
+  job_.finished(relay_.lost_output());
+  relay_.let_go();
+  kill_descendants(spared_, [](pid_t, int) {});
+  return job_.status();
+}
+
+void Root::dispatch(std::uint64_t tag, std::uint32_t events) {
+  const auto index = static_cast<std::uint32_t>(tag);
+  switch (static_cast<Tag>(tag >> 32)) {
+    case from_listener:
+      accept_guests();
+      break;
+    case from_signals:
+      hear_signals();
+      break;
+    case from_relay:
+      epoll_ctl(epoll_.get(), EPOLL_CTL_DEL, relay_.finished_event(), nullptr);
+      break;
+    case from_guest:
+      hear_guest(static_cast<int>(index));
+      break;
+    case from_host:
+      if ((events & EPOLLOUT) != 0) flush(index);
+      if ((events & ~EPOLLOUT) != 0) hear(index);
+      break;
+  }
+}
+
+void Root::accept_guests() {
+  while (listener_) {
+    sockaddr_storage from{};
+    socklen_t length = sizeof from;
+    os::FileDescriptor socket(accept4(listener_.get(), reinterpret_cast<sockaddr*>(&from), &length,
+                                      SOCK_CLOEXEC | SOCK_NONBLOCK));
+    if (!socket) return;
+    if (guests_.size() == most_guests) {
+      refuse(*guests_.front());
+      guests_.erase(guests_.begin());
+    }
+    watch(socket.get(), make_tag(from_guest, static_cast<std::uint32_t>(socket.get())));
+    guests_.push_back(std::make_unique<Greeting>(std::move(socket), address_of(from)));
+  }
+}
+
+void Root::hear_guest(int socket) {
+  const auto at = std::find_if(guests_.begin(), guests_.end(),
+                               [socket](const auto& guest) { return guest->socket() == socket; });
+  if (at == guests_.end()) return;
+  Greeting& guest = **at;
+  const Greeting::State state = guest.hear(secret_);
+  if (state == Greeting::State::incomplete) return;
+  if (state == Greeting::State::refused) {
+    refuse(guest);
+  } else if (state == Greeting::State::proven && guest.host() < hosts_.size() &&
+             !hosts_[guest.host()].connected && !hosts_[guest.host()].done) {
+    connected(guest.host(), guest.take_socket());
+  }
+  guests_.erase(at);
+}
+
+void Root::refuse(const Greeting& guest) {
+  if (refusal_told_) return;
+  refusal_told_ = true;
+  report(launch_.program_name,
+         "refused a connection from %s that does not know the job's secret (said once)",
+         guest.address().c_str());
+}
+
+void Root::connected(std::uint32_t host, os::FileDescriptor socket) {
+  Host& self = hosts_[host];
+  epoll_ctl(epoll_.get(), EPOLL_CTL_DEL, socket.get(), nullptr);
+  self.link = Link(std::move(socket));
+  self.link.expect_silence(start_silence_limit);
+  self.connected = true;
+  watch(self.link.socket(), make_tag(from_host, host));
+  if (launch_.verbose) {
+    report(launch_.program_name, "%s is connected", name_of(host).c_str());
+  }
+  if (++connected_count_ == hosts_.size()) {
+    // Nobody else is to come.
+    listener_.reset();
+    connect_limit_.reset();
+  }
+}
+
+void Root::tell(std::uint32_t host, const FrameHeader& header) {
+  hosts_[host].link.queue(header);
+  flush(host);
+}
+
+void Root::tell_all(const FrameHeader& header) {
+  for (std::uint32_t host = 0; host < hosts_.size(); ++host) tell(host, header);
+}
+
+void Root::flush(std::uint32_t host) {
+  Host& self = hosts_[host];
+  const bool blocked = !self.link.flush();
+  if (!self.link.open() || blocked == self.blocked) return;
+  self.blocked = blocked;
+  epoll_event event{};
+  event.events = EPOLLIN | (blocked ? std::uint32_t{EPOLLOUT} : 0U);
+  event.data.u64 = make_tag(from_host, host);
+  epoll_ctl(epoll_.get(), EPOLL_CTL_MOD, self.link.socket(), &event);
+}
+
+void Root::hear(std::uint32_t host) {
+  while (hosts_[host].link.open()) {
+    const Received frame = hosts_[host].link.receive();
+    switch (frame.outcome) {
+      case Received::Outcome::would_block:
+        return;
+      case Received::Outcome::closed:
+        lose(host, "the connection to it has ended");
+        return;
+      case Received::Outcome::malformed:
+        lose(host, "it sent something that is no message of this protocol");
+        return;
+      case Received::Outcome::frame:
+        if (!take(host, frame)) lose(host, "it sent a message that does not fit");
+        break;
+    }
+  }
+}
+
+bool Root::take(std::uint32_t host, const Received& frame) {
+  const FrameHeader& header = frame.header;
+  const HostPart& part = launch_.hosts[host];
+  const bool its_own = header.first - part.first < part.count;
+  switch (header.kind) {
+    case FrameKind::heartbeat:
+      return true;
+    case FrameKind::host_joined:
+      if (its_own) job_.joined(header.first, header.code);
+      return its_own;
+    case FrameKind::host_gather:
+      return take_gather(host, frame);
+    case FrameKind::host_left:
+      if (its_own) job_.left(header.first, header.sequence);
+      return its_own;
+    case FrameKind::host_gone:
+      if (its_own) job_.gone(header.first, header.code);
+      return its_own;
+    case FrameKind::host_waits_in_vain:
+      if (header.first >= launch_.hosts.ranks()) return false;
+      job_.waits_in_vain(header.first);
+      return true;
+    case FrameKind::host_end:
+      job_.end(header.code, header.first,
+               {reinterpret_cast<const char*>(frame.payload.data()), frame.payload.size()});
+      return true;
+    case FrameKind::host_asks_to_tell: {
+      FrameHeader answer;
+      answer.kind = FrameKind::job_tell;
+      answer.code = error_told_ ? 0 : 1;
+      error_told_ = true;
+      tell(host, answer);
+      return true;
+    }
+    case FrameKind::host_interrupted:
+      if (!ends_job(header.code)) return false;
+      job_.interrupted(header.code);
+      return true;
+    case FrameKind::host_finished:
+      job_.finished(header.code != 0);
+      let_go(host, /*finished=*/true);
+      return true;
+    default:
+      return false;
+  }
+}
+
+bool Root::take_gather(std::uint32_t host, const Received& frame) {
+  if (const Fault wrong = gather_.add(host, frame.header, frame.payload)) {
+    const std::uint32_t rank = launch_.hosts[host].first;
+    job_.end(1, rank, job_.name_of(rank) + ' ' + *wrong);
+    return true;
+  }
+  if (gather_.complete()) {
+    Gather::Result result = gather_.take();
+    gathered(result.sequence, std::move(result.bytes));
+  }
+  return true;
+}
+
+void Root::gathered(std::uint32_t sequence, SharedBytes bytes) {
+  FrameHeader header;
+  header.kind = FrameKind::job_gathered;
+  header.sequence = sequence;
+  for (std::uint32_t host = 0; host < hosts_.size(); ++host) {
+    hosts_[host].link.queue(header, bytes);
+    flush(host);
+  }
+}
+
+void Root::absent(std::uint32_t rank, std::uint32_t sequence) {
+  FrameHeader header;
+  header.kind = FrameKind::job_absent;
+  header.first = rank;
+  header.sequence = sequence;
+  tell_all(header);
+}
+
+void Root::farewell() {
+  FrameHeader header;
+  header.kind = FrameKind::job_farewell;
+  tell_all(header);
+}
+
+void Root::end(int code, std::uint32_t rank, Haste haste) {
+  FrameHeader header;
+  header.kind = FrameKind::job_end;
+  header.code = code;
+  header.first = rank;
+  header.count = static_cast<std::uint32_t>(haste);
+  tell_all(header);
+  // What has not begun on the other hosts is not to begin any more.
+  for (std::uint32_t host = 0; host < hosts_.size(); ++host) {
+    if (!hosts_[host].connected) let_go(host, /*finished=*/false);
+  }
+  listener_.reset();
+  connect_limit_.reset();
+}
+
+void Root::signal(int number) {
+  FrameHeader header;
+  header.kind = FrameKind::job_signal;
+  header.code = number;
+  tell_all(header);
+  if (!ends_job(number)) return;
+  for (std::uint32_t host = 0; host < hosts_.size(); ++host) {
+    if (!hosts_[host].connected) let_go(host, /*finished=*/false);
+  }
+  // Whoever asks twice does not want to wait for what cannot be reached either.
+  if (++interrupts_ == 2) abandon_output_at_ = after(1);
+}
+
+void Root::hear_signals() {
+  signalfd_siginfo info;
+  while (read(signals_.get(), &info, sizeof info) == sizeof info) {
+    const int number = static_cast<int>(info.ssi_signo);
+    if (number == SIGCHLD) {
+      reap();
+    } else if (ends_job(number)) {
+      job_.interrupted(number);
+    } else {
+      signal(number);
+    }
+    if (number == SIGTSTP) {
+      raise(SIGSTOP);
+      // While this process stood still it heard nothing.
+      for (Host& host : hosts_) {
+        if (host.link.open()) host.link.expect_silence(silence_limit);
+      }
+    }
+  }
+}
+
+void Root::reap() {
+  for (;;) {
+    int status = 0;
+    const pid_t process = waitpid(-1, &status, WNOHANG);
+    if (process < 0 && errno == EINTR) continue;
+    if (process <= 0) return;
+    for (std::uint32_t host = 0; host < hosts_.size(); ++host) {
+      if (hosts_[host].starter == process) starter_ended(host, status);
+    }
+  }
+}
+
+void Root::starter_ended(std::uint32_t host, int status) {
+  Host& self = hosts_[host];
+  self.starter_gone = true;
+  if (self.connected || self.done) return;
+  if (WIFEXITED(status) && WEXITSTATUS(status) == told_status) {
+    lose(host, {});
+    return;
+  }
+  const std::string how = WIFEXITED(status)
+                              ? "ended with status " + std::to_string(WEXITSTATUS(status))
+                              : "was killed by " + describe_signal(WTERMSIG(status));
+  lose(host, "'" + command_for(host).front() + "' " + how + " before the job had begun there");
+}
+
+void Root::lose(std::uint32_t host, const std::string& why) {
+  if (hosts_[host].done) return;
+  let_go(host, /*finished=*/false);
+  job_.lose(why.empty() ? why : name_of(host) + " is lost: " + why);
+}
+
+/// Nothing more is expected of the host: it has finished, or will not.
+void Root::let_go(std::uint32_t host, bool finished) {
+  Host& self = hosts_[host];
+  if (self.done) return;
+  self.done = true;
+  ++done_count_;
+  self.link.close();
+  // It may have something to say yet; but one that waits for what will not come would hold the
+  // output open.
+  if (!finished) self.end_starter_at = after(end_starter_after);
+  if (all_done() && job_.hurried() && !abandon_output_at_) abandon_output_at_ = after(1);
+}
+
+Deadline Root::next_deadline() const {
+  Deadline next = earlier(job_.next_deadline(), beat_at_);
+  next = earlier(next, earlier(connect_limit_, abandon_output_at_));
+  for (const Host& host : hosts_) {
+    next = earlier(next, earlier(host.link.silent_at(), host.end_starter_at));
+  }
+  for (const auto& guest : guests_) next = earlier(next, guest->limit());
+  return next;
+}
+
+void Root::meet_deadlines() {
+  job_.meet_deadlines();
+  const auto now = Clock::now();
+  if (met(beat_at_)) {
+    beat_at_ = after(heartbeat_interval);
+    for (std::uint32_t host = 0; host < hosts_.size(); ++host) {
+      if (!hosts_[host].link.open()) continue;
+      hosts_[host].link.beat();
+      flush(host);
+    }
+  }
+  for (std::uint32_t host = 0; host < hosts_.size(); ++host) {
+    Host& self = hosts_[host];
+    if (met(self.end_starter_at) && !self.starter_gone) kill(-self.starter, SIGKILL);
+    const Deadline& silent_at = self.link.silent_at();
+    if (silent_at && now >= *silent_at) lose(host, "nothing has been heard of it for 4 s");
+  }
+  if (met(connect_limit_)) {
+    for (std::uint32_t host = 0; host < hosts_.size(); ++host) {
+      if (!hosts_[host].connected) lose(host, "it has not connected within 60 s");
+    }
+  }
+  std::erase_if(guests_, [this, now](const auto& guest) {
+    if (now < *guest->limit()) return false;
+    refuse(*guest);
+    return true;
+  });
+}
+
+}  // namespace gex::boot

@@ -1,0 +1,170 @@
+#!/usr/bin/env python3
+"""Jobs that span hosts which share nothing but a network (namespaces.py).
+
+    hosts_test.py --bin BUILD_FOLDER [--only TEST]
+
+Exits with 77 where the machine does not let us make such hosts.
+"""
+
+import argparse
+import os
+import subprocess
+import sys
+
+import namespaces
+
+
+class Job:
+    """Runs programs of the build on the hosts of a network."""
+
+    def __init__(self, network, build):
+        self.network = network
+        self.build = build
+
+    def tool(self, name):
+        for folder in ("bin", "tests/bin"):
+            path = os.path.join(self.build, folder, name)
+            if os.path.exists(path):
+                return path
+        raise FileNotFoundError(name)
+
+    def hosts(self, ranks):
+        """All hosts, with so many ranks each."""
+        return ",".join(f"{host.name}:{ranks}" for host in self.network.hosts)
+
+    def command(self, ranks_a_host, *words, options=()):
+        ranks = ranks_a_host * len(self.network.hosts)
+        return self.network.command([self.tool("gexrun"), "--rsh", self.network.rsh, "--hosts",
+                                     self.hosts(ranks_a_host), "-n", str(ranks), *options, *words])
+
+    def run(self, ranks_a_host, *words, options=(), environment=None, limit=120, text=""):
+        return subprocess.run(self.command(ranks_a_host, *words, options=options), input=text,
+                              stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
+                              timeout=limit, check=False,
+                              env={**os.environ, **(environment or {})})
+
+
+def expect(condition, what, done=None):
+    if not condition:
+        detail = f"\nstatus {done.returncode}\n{done.stdout}{done.stderr}" if done else ""
+        raise AssertionError(what + detail)
+
+
+def ranks_exchange_whatever_their_hosts(job):
+    for ranks in (1, 2, 5):
+        done = job.run(ranks, job.tool("launch_probe"), "exchange", "300000")
+        total = ranks * len(job.network.hosts)
+        expect(done.returncode == 0 and done.stderr == "", "the exchange fails", done)
+        expect(done.stdout.count(f"/{total}\n") == total, "some rank is missing", done)
+
+
+def each_host_has_its_own_name_files_and_processes(job):
+    done = job.run(2, "sh", "-c", "echo $(hostname) $(ls -A /dev/shm | wc -l) $(ls -d /proc/[0-9]*"
+                   " | wc -l); touch /dev/shm/seen")
+    names = {line.split()[0] for line in done.stdout.splitlines()}
+    expect(names == {host.name for host in job.network.hosts}, "the names differ", done)
+    for host in job.network.hosts:
+        host.call("rm", "/dev/shm/seen")
+
+
+def ranks_of_a_host_share_files(job):
+    done = job.run(3, job.tool("launch_probe"), "share")
+    expect(done.returncode == 0 and done.stdout.count("shared\n") == 3 * len(job.network.hosts),
+           "sharing fails", done)
+
+
+def input_goes_to_rank_0(job):
+    done = job.run(1, job.tool("launch_probe"), "read-input", text="hello\n" + "." * 200_000)
+    expect("0 read 200006: hello\n" in done.stdout, "rank 0 reads something else", done)
+    expect(done.stdout.count(" read 0: ") == len(job.network.hosts) - 1, "others read too", done)
+
+
+def lines_are_whole_and_tagged(job):
+    done = job.run(2, job.tool("launch_probe"), "print-lines", "500", options=["--tag-output"])
+    lines = done.stdout.splitlines()
+    expect(len(lines) == 1000 * len(job.network.hosts), "lines are missing", done)
+    for line in lines:
+        tag, rest = line.split(" ", 1)
+        expect(rest.startswith(f"<{tag[1:-1]} ") and rest.endswith(">"), f"a torn line: {line}")
+
+
+def the_status_is_that_of_the_rank_that_fails(job):
+    last = str(2 * len(job.network.hosts) - 1)
+    done = job.run(2, job.tool("launch_probe"), "exit-with", "7", last)
+    expect(done.returncode == 7 and done.stderr == "", "another status", done)
+
+
+def hosts_are_as_many_as_neighborhoods(job):
+    """Counted by the library itself, as a client asks for them."""
+    hosts = len(job.network.hosts)
+    for ranks, limit, neighborhoods in ((1, 0, hosts), (2, 0, hosts), (3, 0, hosts),
+                                        (2, 1, 2 * hosts), (3, 2, 2 * hosts)):
+        done = job.run(ranks, job.tool("hosts_probe"), environment={
+            "GEX_CONDUIT": conduit(job), "GASNET_SUPERNODE_MAXSIZE": str(limit)})
+        expect(done.returncode == 0, "the probe fails", done)
+        lines = done.stdout.splitlines()
+        expect(len(lines) == ranks * hosts, "some rank is missing", done)
+        for line in lines:
+            expect(line.endswith(f"hosts {hosts} of {ranks}, neighborhoods {neighborhoods}"),
+                   f"{ranks} ranks a host, at most {limit} together: {line}")
+
+
+def without_a_network_the_job_says_so(job):
+    done = job.run(1, job.tool("hosts_probe"), environment={"GEX_CONDUIT": "smp"})
+    expect(done.returncode == 1 and len(done.stderr.splitlines()) == 1 and
+           "conduit smp has no network, but " in done.stderr, "another message", done)
+
+
+def conduit(job):
+    return os.environ.get("GEX_CONDUIT") or os.path.join(job.build, "tests/bin/libgex-tcp.so")
+
+
+def conformance(ranks):
+    def conforms(job):
+        done = job.run(ranks, job.tool("conformance_par"), limit=900,
+                       environment={"GEX_CONDUIT": conduit(job)})
+        expect(done.returncode == 0, "the suite fails", done)
+    conforms.__name__ = f"the_conformance_suite_runs_with_{ranks}_a_host"
+    return conforms
+
+
+GROUPS = {
+    "launch": (3, [ranks_exchange_whatever_their_hosts,
+                   each_host_has_its_own_name_files_and_processes, ranks_of_a_host_share_files,
+                   input_goes_to_rank_0, lines_are_whole_and_tagged,
+                   the_status_is_that_of_the_rank_that_fails]),
+    "neighborhoods": (2, [hosts_are_as_many_as_neighborhoods, without_a_network_the_job_says_so]),
+    "neighborhoods-4": (4, [hosts_are_as_many_as_neighborhoods]),
+    "conformance-1": (2, [conformance(1)]),
+    "conformance-2": (2, [conformance(2)]),
+}
+
+
+def main():
+    parser = argparse.ArgumentParser()
+    parser.add_argument("--bin", required=True)
+    parser.add_argument("--group", choices=GROUPS, required=True)
+    options = parser.parse_args()
+    count, tests = GROUPS[options.group]
+    failed = False
+    try:
+        with namespaces.Network(count, os.path.abspath(options.bin)) as network:
+            job = Job(network, os.path.abspath(options.bin))
+            for test in tests:
+                try:
+                    test(job)
+                    for host in network.hosts:
+                        left = host.leftovers()
+                        expect(not left, f"left behind on {host.name}: {left}")
+                    print(f"passed: {test.__name__}", flush=True)
+                except (AssertionError, subprocess.TimeoutExpired) as error:
+                    print(f"FAILED: {test.__name__}: {error}", flush=True)
+                    failed = True
+    except namespaces.Forbidden as error:
+        print(f"skipped: no hosts can be made of namespaces here: {error}")
+        return namespaces.SKIPPED
+    return 1 if failed else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

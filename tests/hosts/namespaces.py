@@ -1,0 +1,194 @@
+"""Hosts made of Linux namespaces: each has a network, memory files, /tmp, host name and processes of
+its own, so that nothing but the network between them connects their ranks.
+
+    with Network(2) as network:
+        network.hosts[0].name               # "host1"
+        network.rsh                         # for gexrun --rsh
+        network.run([...])                  # on the front end, which reaches all hosts
+
+The front end is the machine itself in a network namespace of its own, in which a bridge joins the
+hosts' links. A host is its first process: when that is killed all of the host is gone.
+"""
+
+import os
+import shlex
+import signal
+import subprocess
+import tempfile
+import time
+
+SKIPPED = 77
+
+
+class Forbidden(Exception):
+    """This machine does not let us make namespaces."""
+
+
+def wait_for(condition, what, seconds=20):
+    limit = time.monotonic() + seconds
+    while not condition():
+        if time.monotonic() > limit:
+            raise TimeoutError(what)
+        time.sleep(0.01)
+
+
+def child_of(process):
+    with open(f"/proc/{process}/task/{process}/children", encoding="ascii") as children:
+        found = children.read().split()
+    return int(found[0]) if found else None
+
+
+class Namespace:
+    """Processes in namespaces of their own, held by one that sleeps."""
+
+    def __init__(self, flags, script, forks):
+        command = ["setsid", "unshare", *flags, "--propagation", "private"]
+        if not forks:
+            # A network alone: nothing to propagate.
+            command = ["setsid", "unshare", *flags]
+        self.holder = subprocess.Popen(
+            [*command, "bash", "-c", script + "; echo ready; trap '' CHLD; exec sleep infinity"],
+            stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+        if self.holder.stdout.readline() != "ready\n":
+            why = self.holder.stderr.read().strip().replace("\n", "; ")
+            self.holder.wait()
+            raise Forbidden(why)
+        self.init = child_of(self.holder.pid) if forks else self.holder.pid
+
+    def enter(self):
+        raise NotImplementedError
+
+    def call(self, *command):
+        """Runs a command inside, which must succeed; its output."""
+        done = subprocess.run([*self.enter(), *command], stdin=subprocess.DEVNULL,
+                              stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True,
+                              check=False)
+        if done.returncode != 0:
+            raise RuntimeError(f"{shlex.join(command)}: {done.stdout}")
+        return done.stdout
+
+    def end(self):
+        if self.holder.poll() is None:
+            try:
+                os.kill(self.init, signal.SIGKILL)
+            except ProcessLookupError:
+                pass
+            self.holder.wait()
+        self.holder.stdout.close()
+        self.holder.stderr.close()
+
+
+class Front(Namespace):
+    def __init__(self):
+        super().__init__(["-n"], "ip link set lo up && ip link add bridge type bridge && "
+                         "ip address add 10.77.0.254/24 dev bridge && ip link set bridge up", False)
+
+    def enter(self):
+        return ["nsenter", "-t", str(self.init), "-n"]
+
+
+class Host(Namespace):
+    def __init__(self, number, keep):
+        self.name = f"host{number}"
+        self.number = number
+        # What is tested may lie below the /tmp that is to be hidden.
+        hide = "mount -t tmpfs tmpfs /tmp"
+        if keep.startswith("/tmp/"):
+            kept = shlex.quote(keep)
+            hide = (f"mount --rbind {kept} /mnt && {hide} && mkdir -p {kept} && "
+                    f"mount --rbind /mnt {kept} && umount -l /mnt")
+        super().__init__(
+            ["-n", "-u", "-i", "-m", "-p", "-f", "--kill-child"],
+            f"mount -t proc proc /proc && hostname {self.name} && mount -t tmpfs tmpfs /dev/shm && "
+            f"{hide} && ip link set lo up", True)
+
+    def enter(self):
+        return ["nsenter", "-t", str(self.init), "-n", "-u", "-i", "-m", "-p"]
+
+    def join(self, front, shape):
+        """Connects the host to the front end's bridge; `shape`: what tc adds to both ends."""
+        link = f"port{self.number}"
+        front.call("ip", "link", "add", link, "type", "veth", "peer", "name", "eth0", "netns",
+                   str(self.init))
+        front.call("ip", "link", "set", link, "master", "bridge", "up")
+        self.call("ip", "address", "add", f"10.77.0.{self.number}/24", "dev", "eth0")
+        self.call("ip", "link", "set", "eth0", "up")
+        if shape:
+            self.call("tc", "qdisc", "add", "dev", "eth0", "root", *shape.split())
+            front.call("tc", "qdisc", "add", "dev", link, "root", *shape.split())
+
+    def cut(self):
+        """The link goes down; nobody is told."""
+        self.call("ip", "link", "set", "eth0", "down")
+
+    def kill(self):
+        """All of the host's processes end at once, and its link vanishes."""
+        os.kill(self.init, signal.SIGKILL)
+
+    def alive(self):
+        return self.holder.poll() is None
+
+    def processes(self):
+        """Names of the host's processes besides the first."""
+        inside = os.readlink(f"/proc/{self.init}/ns/pid")
+        found = []
+        for entry in os.listdir("/proc"):
+            if not entry.isdigit() or int(entry) == self.init:
+                continue
+            try:
+                if os.readlink(f"/proc/{entry}/ns/pid") == inside:
+                    with open(f"/proc/{entry}/comm", encoding="utf-8") as comm:
+                        found.append(comm.read().strip())
+            except OSError:
+                pass
+        return found
+
+    def leftovers(self):
+        """What a job has left behind: processes, and files of shared memory and /tmp."""
+        files = self.call("sh", "-c", "ls -A /dev/shm; ls -A /tmp").split()
+        return self.processes() + [name for name in files if not name.startswith("wt-")]
+
+
+class Network:
+    """`count` hosts on one bridge. `keep`: a folder that all see."""
+
+    def __init__(self, count, keep, shape="tbf rate 1gbit burst 256kb latency 50ms"):
+        self.count = count
+        self.keep = keep
+        self.shape = shape
+        self.hosts = []
+        self.front = None
+
+    def __enter__(self):
+        if os.geteuid() != 0:
+            raise Forbidden("only root makes hosts of namespaces")
+        try:
+            self.front = Front()
+            for number in range(1, self.count + 1):
+                host = Host(number, self.keep)
+                self.hosts.append(host)
+                host.join(self.front, self.shape)
+            self.folder = tempfile.TemporaryDirectory()
+            self.rsh = os.path.join(self.folder.name, "rsh")
+            with open(self.rsh, "w", encoding="utf-8") as script:
+                script.write("#!/bin/sh\nhost=$1\nshift\ncase $host in\n")
+                for host in self.hosts:
+                    script.write(f'{host.name}) exec {shlex.join(host.enter())} -- "$@" ;;\n')
+                script.write('esac\necho "rsh: no host $host" >&2\nexit 255\n')
+            os.chmod(self.rsh, 0o755)
+        except BaseException:
+            self.__exit__()
+            raise
+        return self
+
+    def __exit__(self, *_):
+        for host in self.hosts:
+            host.end()
+        if self.front:
+            self.front.end()
+        if hasattr(self, "folder"):
+            self.folder.cleanup()
+
+    def command(self, words):
+        """`words` as they are run on the front end."""
+        return [*self.front.enter(), *words]

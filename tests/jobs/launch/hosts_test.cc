@@ -1,0 +1,197 @@
+// Jobs of several hosts as the command line asks for them: where ranks go, what cannot be had. The
+// other hosts are this one (rsh_here.sh); tests/hosts has hosts that are apart.
+
+#include <arpa/inet.h>
+#include <signal.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cstdio>
+#include <filesystem>
+#include <fstream>
+
+#include "modes.h"
+
+namespace launch_test {
+namespace {
+
+Command on_hosts(const std::string& hosts, int ranks, std::vector<std::string> scenario) {
+  scenario.insert(scenario.begin(), {gexrun, "--rsh", rsh_here, "--hosts", hosts, "-n",
+                                     std::to_string(ranks), probe});
+  return Command(std::move(scenario));
+}
+
+std::string place(int rank, int ranks, int host) {
+  return "rank " + std::to_string(rank) + " of " + std::to_string(ranks) + " gexrun on host " +
+         std::to_string(host);
+}
+
+TEST(Hosts, TakeConsecutiveRanksInTheirOrder) {
+  const Outcome outcome = on_hosts("a:2,b,c:9", 6, {"who"}).run();
+  expect_success(outcome);
+  const int hosts[] = {0, 0, 1, 2, 2, 2};
+  for (int rank = 0; rank < 6; ++rank) {
+    EXPECT_EQ(lines_with(outcome.output, place(rank, 6, hosts[rank])), 1) << outcome.output;
+  }
+}
+
+TEST(Hosts, ThatGetNoRanksAreNotBotheredAndThoseNamedTwiceGetMore) {
+  const Outcome outcome = on_hosts("a,b,a,nowhere", 3, {"who"}).run();
+  expect_success(outcome);
+  EXPECT_EQ(lines_with(outcome.output, place(1, 3, 0)), 1) << outcome.output;
+  EXPECT_EQ(lines_with(outcome.output, place(2, 3, 1)), 1) << outcome.output;
+}
+
+TEST(Hosts, ThisOneNeedsNoRsh) {
+  const Outcome outcome =
+      Command({gexrun, "--rsh", "/nonexistent", "--hosts", "localhost:2", "-n", "2", probe, "who"})
+          .run();
+  expect_success(outcome);
+}
+
+TEST(Hosts, OfAFile) {
+  const std::string path = testing::TempDir() + "hosts." + std::to_string(getpid());
+  std::ofstream(path) << "# the machines\na slots=2\n\n  b:1  # small\nc\n";
+  const Outcome outcome =
+      Command({gexrun, "--rsh", rsh_here, "--hostfile", path, "-n", "4", probe, "who"}).run();
+  expect_success(outcome);
+  EXPECT_EQ(lines_with(outcome.output, place(3, 4, 2)), 1) << outcome.output;
+  std::ofstream(path) << "a\nb slots=two\n";
+  expect_failure(Command({gexrun, "--hostfile", path, "-n", "1", probe, "who"}).run(), 2,
+                 "line 2: 'b slots=two' is neither NAME, NAME:SLOTS nor NAME slots=SLOTS");
+  std::filesystem::remove(path);
+  expect_failure(Command({gexrun, "--hostfile", path, "-n", "1", probe, "who"}).run(), 2,
+                 "--hostfile: cannot read '" + path + "': No such file or directory");
+}
+
+TEST(Hosts, ThatCannotBeAreRefusedInOneLine) {
+  for (const char* const list :
+       {"", "a,", "a:0", "a:x", ":2", "a:2:3", "-oProxyCommand=x", "a b"}) {
+    expect_failure(on_hosts(list, 1, {"who"}).run(), 2, "is neither NAME nor NAME:SLOTS");
+  }
+  expect_failure(on_hosts("a,b:2", 4, {"who"}).run(), 2,
+                 "4 ranks do not fit into the 3 slots of the hosts");
+  expect_failure(
+      Command({gexrun, "--hosts", "a", "--debugger", "gdb", "-n", "1", probe, "who"}).run(), 2,
+      "--debugger gdb works on this host only");
+}
+
+TEST(Hosts, ThatCannotBeReachedAreNamed) {
+  const Outcome outcome = on_hosts("a,nowhere:2", 3, {"hold"}).run();
+  expect_clean(outcome);
+  EXPECT_EQ(outcome.status, 1);
+  EXPECT_EQ(lines_with(outcome.error, "rsh: nobody knows the way to nowhere"), 1);
+  EXPECT_EQ(lines_with(outcome.error, "gexrun: host nowhere (ranks 1,2) is lost: '" + rsh_here +
+                                          "' ended with status 255 before the job had begun there"),
+            1)
+      << outcome.error;
+  expect_failure(
+      Command({gexrun, "--rsh", "/nonexistent", "--hosts", "a", "-n", "1", probe, "who"}).run(), 1,
+      "cannot execute '/nonexistent' to reach host a: No such file or directory");
+}
+
+TEST(Hosts, AProgramThatIsNotThereIsNamedWithItsHost) {
+  const Outcome outcome =
+      Command({gexrun, "--rsh", rsh_here, "--hosts", "a,b", "-n", "2", "/nonexistent"}).run();
+  expect_failure(outcome, 127, "gexrun: cannot execute '/nonexistent' on ");
+}
+
+TEST(Hosts, AnErrorOfAllRanksIsOneLine) {
+  // Whoever is first: of its host, and of the job.
+  const Outcome outcome = on_hosts("a:3,b:3,c:3", 9, {"fail-all"}).run();
+  expect_failure(outcome, 1, "this went wrong everywhere");
+}
+
+TEST(Hosts, LinesAreWholeAndTaggedWithTheRankOfTheJob) {
+  const Outcome outcome = Command({gexrun, "--rsh", rsh_here, "--hosts", "a:2,b:2", "-n", "4",
+                                   "--tag-output", probe, "print-lines", "300"})
+                              .run();
+  expect_success(outcome);
+  for (int rank = 0; rank < 4; ++rank) {
+    const std::string number = std::to_string(rank);
+    EXPECT_EQ(lines_with(outcome.output, "[" + number + "] <" + number + " "), 300);
+  }
+  EXPECT_EQ(lines_with(outcome.output, ""), 1200);
+}
+
+TEST(Hosts, TheProgramSeesFolderAndEnvironmentOfTheLauncher) {
+  const Outcome outcome = Command({gexrun, "--rsh", "env -i " + rsh_here, "--hosts", "a,b", "-n",
+                                   "2", "sh", "-c", "echo \"$PWD $GREETING\""})
+                              .variable("GREETING", "hello to 'you'")
+                              .run();
+  expect_success(outcome);
+  const std::string line = std::filesystem::current_path().string() + " hello to 'you'";
+  EXPECT_EQ(lines_with(outcome.output, line), 2) << outcome.output;
+}
+
+TEST(Hosts, TheHiddenPartOfGexrunSaysWhatItIs) {
+  expect_failure(Command({gexrun, "--host-part"}).input("nonsense, and a lot of it").run(), 119,
+                 "is for gexrun itself");
+}
+
+/// Ports on which processes of this network namespace listen.
+std::vector<int> listening_ports() {
+  std::vector<int> ports;
+  for (const char* const path : {"/proc/net/tcp", "/proc/net/tcp6"}) {
+    std::ifstream table(path);
+    std::string line;
+    for (std::getline(table, line); std::getline(table, line);) {
+      char address[33];
+      unsigned port = 0;
+      unsigned state = 0;
+      constexpr unsigned listening = 10;
+      if (std::sscanf(line.c_str(), " %*d: %32[0-9A-F]:%x %*[0-9A-F]:%*x %x", address, &port,
+                      &state) == 3 &&
+          state == listening) {
+        ports.push_back(static_cast<int>(port));
+      }
+    }
+  }
+  return ports;
+}
+
+int connect_to(int port) {
+  const int one = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
+  sockaddr_in to{};
+  to.sin_family = AF_INET;
+  to.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
+  to.sin_port = htons(static_cast<std::uint16_t>(port));
+  EXPECT_EQ(connect(one, reinterpret_cast<const sockaddr*>(&to), sizeof to), 0);
+  return one;
+}
+
+TEST(Hosts, StrangersAtTheRootsPortAreRefusedAndSaidOnce) {
+  const std::vector<int> before = listening_ports();
+  // The hosts come late, so that the root listens for a while.
+  const auto running =
+      Command({gexrun, "--rsh", rsh_here + " --late", "--hosts", "a,b", "-n", "2", probe, "stay"})
+          .start();
+  int port = 0;
+  while (port == 0) {
+    for (const int candidate : listening_ports()) {
+      if (std::find(before.begin(), before.end(), candidate) == before.end()) port = candidate;
+    }
+  }
+  std::vector<int> strangers;
+  for (int i = 0; i < 100; ++i) {
+    const int stranger = connect_to(port);
+    const std::string words =
+        i % 2 == 0 ? std::string(4096, static_cast<char>(i)) : "gexhost1" + std::string(100, 'x');
+    EXPECT_GT(send(stranger, words.data(), words.size(), MSG_NOSIGNAL), 0);
+    strangers.push_back(stranger);
+  }
+  ASSERT_TRUE(running->wait_for("ready", 2));
+  for (const int stranger : strangers) close(stranger);
+  // Once all hosts are there nobody listens any more.
+  for (const int candidate : listening_ports()) EXPECT_NE(candidate, port);
+  kill(running->process(), SIGTERM);
+  const Outcome outcome = running->finish();
+  expect_clean(outcome);
+  EXPECT_EQ(outcome.status, 143);
+  EXPECT_EQ(lines_with(outcome.error, "refused a connection from "), 1) << outcome.error;
+  EXPECT_EQ(lines_with(outcome.error, ""), 2) << outcome.error;
+}
+
+}  // namespace
+}  // namespace launch_test
