@@ -37,7 +37,9 @@ GEX_EXPORT_ void gex_wait_pause_(uint32_t* spins);
     gex_read_fence_();               \
   } while (0)
 
-/** Ends the job with that exit code; the first code wins. Legal in handlers and signal handlers. */
+/** Ends the job with that exit code. The first one that is not 0 wins, and ends the others at once;
+ * with 0 the others have some seconds to come to their own end. Legal in handlers and signal
+ * handlers. */
 GEX_EXPORT_ void gasnet_exit(int exitcode) __attribute__((noreturn));
 
 /* The GASNet-1 barrier over the primordial team: split in two, with identifiers that must agree. A

@@ -59,12 +59,18 @@ GEX_INLINE_ intptr_t gex_rma_displacement_(gex_TM_t tm, gex_Rank_t rank) {
   GEX_LIKELY_(!(((displacement) | (intptr_t)(flags)) & \
                 (GEX_NOT_MAPPED_ | (intptr_t)GEX_RMA_OUT_OF_LINE_)))
 
+/* C allows memcpy no null address, not even for 0 bytes, and compilers draw conclusions from that.
+ */
+GEX_INLINE_ void gex_rma_copy_(void* to, const void* from, size_t nbytes) {
+  if (nbytes != 0) memcpy(to, from, nbytes);
+}
+
 /** Copies `nbytes` bytes from local `src` to `dest` of the peer; complete on return. */
 GEX_INLINE_ int gex_RMA_PutBlocking(gex_TM_t tm, gex_Rank_t rank, void* dest, const void* src,
                                     size_t nbytes, gex_Flags_t flags) {
   const intptr_t displacement = gex_rma_displacement_(tm, rank);
   if (GEX_RMA_DIRECT_(displacement, flags)) {
-    memcpy((char*)dest + displacement, src, nbytes);
+    gex_rma_copy_((char*)dest + displacement, src, nbytes);
     return 0;
   }
   return gex_put_blocking_(tm, rank, dest, src, nbytes, flags);
@@ -76,7 +82,7 @@ GEX_INLINE_ int gex_RMA_PutNBI(gex_TM_t tm, gex_Rank_t rank, void* dest, const v
                                size_t nbytes, gex_Event_t* lc_opt, gex_Flags_t flags) {
   const intptr_t displacement = gex_rma_displacement_(tm, rank);
   if (GEX_RMA_DIRECT_(displacement, flags)) {
-    memcpy((char*)dest + displacement, src, nbytes);
+    gex_rma_copy_((char*)dest + displacement, src, nbytes);
     return 0;
   }
   return gex_put_nbi_(tm, rank, dest, src, nbytes, lc_opt, flags);
@@ -87,7 +93,7 @@ GEX_INLINE_ gex_Event_t gex_RMA_PutNB(gex_TM_t tm, gex_Rank_t rank, void* dest, 
                                       size_t nbytes, gex_Event_t* lc_opt, gex_Flags_t flags) {
   const intptr_t displacement = gex_rma_displacement_(tm, rank);
   if (GEX_RMA_DIRECT_(displacement, flags)) {
-    memcpy((char*)dest + displacement, src, nbytes);
+    gex_rma_copy_((char*)dest + displacement, src, nbytes);
     if ((uintptr_t)lc_opt > (uintptr_t)GEX_EVENT_GROUP) *lc_opt = GEX_EVENT_INVALID;
     return GEX_EVENT_INVALID;
   }
@@ -99,7 +105,7 @@ GEX_INLINE_ int gex_RMA_GetBlocking(gex_TM_t tm, void* dest, gex_Rank_t rank, vo
                                     size_t nbytes, gex_Flags_t flags) {
   const intptr_t displacement = gex_rma_displacement_(tm, rank);
   if (GEX_RMA_DIRECT_(displacement, flags)) {
-    memcpy(dest, (const char*)src + displacement, nbytes);
+    gex_rma_copy_(dest, (const char*)src + displacement, nbytes);
     return 0;
   }
   return gex_get_blocking_(tm, dest, rank, src, nbytes, flags);
@@ -110,7 +116,7 @@ GEX_INLINE_ int gex_RMA_GetNBI(gex_TM_t tm, void* dest, gex_Rank_t rank, void* s
                                gex_Flags_t flags) {
   const intptr_t displacement = gex_rma_displacement_(tm, rank);
   if (GEX_RMA_DIRECT_(displacement, flags)) {
-    memcpy(dest, (const char*)src + displacement, nbytes);
+    gex_rma_copy_(dest, (const char*)src + displacement, nbytes);
     return 0;
   }
   return gex_get_nbi_(tm, dest, rank, src, nbytes, flags);
@@ -121,7 +127,7 @@ GEX_INLINE_ gex_Event_t gex_RMA_GetNB(gex_TM_t tm, void* dest, gex_Rank_t rank, 
                                       size_t nbytes, gex_Flags_t flags) {
   const intptr_t displacement = gex_rma_displacement_(tm, rank);
   if (GEX_RMA_DIRECT_(displacement, flags)) {
-    memcpy(dest, (const char*)src + displacement, nbytes);
+    gex_rma_copy_(dest, (const char*)src + displacement, nbytes);
     return GEX_EVENT_INVALID;
   }
   return gex_get_nb_(tm, dest, rank, src, nbytes, flags);

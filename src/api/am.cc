@@ -53,11 +53,21 @@ void check_start(Call call, gex_TM_t tm, gex_Rank_t rank, gex_Flags_t flags, gex
   gex::require_flags(flags, known, name_of(call));
 }
 
+void check_handler(Call call, gex_AM_Index_t handler) {
+  if (handler < GEX_AM_INDEX_BASE)
+    fatal("%s: handler index %u is below GEX_AM_INDEX_BASE", name_of(call), unsigned{handler});
+}
+
+/// Checked mode. An offset may well be 0.
+void check_source(Call call, const void* source_addr, std::size_t nbytes, gex_Flags_t flags) {
+  if (source_addr == nullptr && nbytes != 0 && (flags & GEX_FLAG_SELF_SEG_OFFSET) == 0)
+    fatal("%s: source_addr is null, and nbytes is %zu", name_of(call), nbytes);
+}
+
 void check_request(Call call, gex_TM_t tm, gex_Rank_t rank, gex_AM_Index_t handler,
                    gex_Flags_t flags, gex_Flags_t known) {
   check_start(call, tm, rank, flags, known);
-  if (handler < GEX_AM_INDEX_BASE)
-    fatal("%s: handler index %u is below GEX_AM_INDEX_BASE", name_of(call), unsigned{handler});
+  check_handler(call, handler);
 }
 
 void check_payload(Call call, std::size_t size, std::size_t limit, gex_Event_t* lc_opt,
@@ -95,6 +105,14 @@ void check_payload(Call call, std::size_t size, std::size_t limit, gex_Event_t* 
 inline void check_reply(Call call, gex_Token_t token, gex_Flags_t flags, gex_Flags_t known) {
   if (token == nullptr || checked() || !token->may_reply) [[unlikely]]
     judge_reply(call, token, flags, known);
+}
+/// The same for one that names its handler.
+inline void check_reply(Call call, gex_Token_t token, gex_AM_Index_t handler, gex_Flags_t flags,
+                        gex_Flags_t known) {
+  if (token == nullptr || checked() || !token->may_reply) [[unlikely]] {
+    judge_reply(call, token, flags, known);
+    if (checked()) check_handler(call, handler);
+  }
 }
 
 /// The two ends of a request that takes the shortest way, if there is a link.
@@ -175,6 +193,7 @@ constexpr bool immediate(gex_Flags_t flags) {
                                    gex_Flags_t flags, unsigned numargs, const gex_AM_Arg_t* args) {
   check_payload(Call::reply_medium, nbytes, gex::am::max_medium(token->header.source), lc_opt,
                 true);
+  if (checked()) check_source(Call::reply_medium, source_addr, nbytes, flags);
   Outbound out = message(handler, Category::medium, numargs, args);
   out.payload = local_address(source_addr, token->endpoint, flags);
   out.size = nbytes;
@@ -190,6 +209,7 @@ constexpr bool immediate(gex_Flags_t flags) {
   if (checked()) check_request(Call::request_medium, tm, rank, handler, flags, medium_flags);
   const gex::Peer peer = gex::resolve(tm, rank);
   check_payload(Call::request_medium, nbytes, gex::am::max_medium(peer.jobrank), lc_opt, false);
+  if (checked()) check_source(Call::request_medium, source_addr, nbytes, flags);
   Outbound out = message(handler, Category::medium, numargs, args);
   out.endpoints = gex::am::endpoints_of(peer.local_endpoint, peer.endpoint);
   out.payload = local_address(source_addr, peer.local_endpoint, flags);
@@ -360,6 +380,7 @@ int gex_am_request_long_(gex_TM_t tm, gex_Rank_t rank, gex_AM_Index_t handler,
     check_request(Call::request_long, tm, rank, handler, flags, long_flags);
   const gex::Peer peer = gex::resolve(tm, rank);
   check_payload(Call::request_long, nbytes, gex::am::max_long(peer.jobrank, 0), lc_opt, false);
+  if (checked()) check_source(Call::request_long, source_addr, nbytes, flags);
   Outbound out = message(handler, Category::long_message, numargs, args);
   out.endpoints = gex::am::endpoints_of(peer.local_endpoint, peer.endpoint);
   out.payload = local_address(source_addr, peer.local_endpoint, flags);
@@ -374,7 +395,7 @@ int gex_am_request_long_(gex_TM_t tm, gex_Rank_t rank, gex_AM_Index_t handler,
 
 int gex_am_reply_short_(gex_Token_t token, gex_AM_Index_t handler, gex_Flags_t flags,
                         unsigned int numargs, const gex_AM_Arg_t* args) {
-  check_reply(Call::reply_short, token, flags, short_flags);
+  check_reply(Call::reply_short, token, handler, flags, short_flags);
   if (gex::am::Link* link = express_reply_link(token)) [[likely]] {
     const std::uint32_t what = reply_what(token, handler, Category::short_message, numargs);
     if (gex::am::send_short(link, gex::shm::replies, what, args, numargs)) [[likely]] {
@@ -388,7 +409,7 @@ int gex_am_reply_short_(gex_Token_t token, gex_AM_Index_t handler, gex_Flags_t f
 int gex_am_reply_medium_(gex_Token_t token, gex_AM_Index_t handler, const void* source_addr,
                          size_t nbytes, gex_Event_t* lc_opt, gex_Flags_t flags,
                          unsigned int numargs, const gex_AM_Arg_t* args) {
-  check_reply(Call::reply_medium, token, flags, medium_flags);
+  check_reply(Call::reply_medium, token, handler, flags, medium_flags);
   gex::am::Link* link = express_reply_link(token);
   if (link != nullptr && (flags & GEX_FLAG_SELF_SEG_OFFSET) == 0 && !checked()) [[likely]] {
     const std::uint32_t what = reply_what(token, handler, Category::medium, numargs);
@@ -405,8 +426,9 @@ int gex_am_reply_medium_(gex_Token_t token, gex_AM_Index_t handler, const void* 
 int gex_am_reply_long_(gex_Token_t token, gex_AM_Index_t handler, const void* source_addr,
                        size_t nbytes, void* dest_addr, gex_Event_t* lc_opt, gex_Flags_t flags,
                        unsigned int numargs, const gex_AM_Arg_t* args) {
-  check_reply(Call::reply_long, token, flags, long_flags);
+  check_reply(Call::reply_long, token, handler, flags, long_flags);
   check_payload(Call::reply_long, nbytes, gex::am::max_long(token->header.source, 0), lc_opt, true);
+  if (checked()) check_source(Call::reply_long, source_addr, nbytes, flags);
   Outbound out = message(handler, Category::long_message, numargs, args);
   out.payload = local_address(source_addr, token->endpoint, flags);
   out.size = nbytes;

@@ -46,8 +46,9 @@ gex_EP_t local_endpoint(gex_TM_t tm, const char* call) {
   return GEX_IS_PAIR_(tm) ? gex::resolve(tm, 0).local_endpoint : Team::from(tm).endpoint;
 }
 
+/// While this process waits for the others to end; it may do so in a handler.
 void idle_poll() noexcept {
-  gex::poll();
+  if (!gex::inside_poll()) gex::poll();
 }
 
 void start_library() {

@@ -14,6 +14,11 @@ namespace {
 
 constexpr int status_of_time_out = 124;
 
+/// Seconds that the others have to come to their own end, after a rank has called gasnet_exit(0):
+/// programs end with a barrier and that call, and who is the first out of the barrier must not cut
+/// off what the others still print, nor hide that one of them fails.
+constexpr double exit_grace = 3;
+
 /// A job that starts faster than this needs no line that says how far it is.
 constexpr double progress_after = 1.0;
 constexpr double progress_interval = 0.25;
@@ -61,14 +66,20 @@ void JobCoordinator::contribute(std::uint32_t sequence, SharedBytes bytes) {
   guardians_.gathered(sequence, std::move(bytes));
 }
 
-void JobCoordinator::left(std::uint32_t rank, std::uint32_t sequence) {
+void JobCoordinator::left(std::uint32_t rank, std::uint32_t sequence, bool ends) {
   if (ranks_[rank].left) return;
   ranks_[rank].left = true;
+  ranks_[rank].ends = ends;
   ++left_count_;
   if (left_count_ == ranks_.size()) {
     leave_at_.reset();
+    end_at_.reset();
     guardians_.farewell();
     return;
+  }
+  if (ends && !end_at_) {
+    end_at_ = after(exit_grace);
+    end_asked_by_ = rank;
   }
   if (!leave_at_ && launch_.exit_timeout > 0) leave_at_ = after(launch_.exit_timeout);
   // An exchange that one rank has left before cannot come about, so all leave before the same.
@@ -90,6 +101,10 @@ void JobCoordinator::never_joined(std::uint32_t rank) {
 }
 
 void JobCoordinator::waits_in_vain(std::uint32_t absent) {
+  if (ranks_[absent].ends) {
+    end(0, absent, {});
+    return;
+  }
   fail_in_vain(absent,
                "returned from main or called exit(0) with a collective call still to do with",
                ranks_where([](const Rank& other) { return other.joined && !other.left; }));
@@ -115,6 +130,7 @@ void JobCoordinator::end(int code, std::uint32_t rank, const std::string& text, 
   hurried_ = hurried_ || haste != Haste::none;
   code_ = code;
   leave_at_.reset();
+  end_at_.reset();
   time_limit_at_.reset();
   show_progress();
   if (!text.empty()) report(launch_.program_name, "%s", text.c_str());
@@ -139,11 +155,12 @@ void JobCoordinator::interrupted(int signal) {
 }
 
 Deadline JobCoordinator::next_deadline() const noexcept {
-  return earlier(earlier(leave_at_, time_limit_at_), progress_at_);
+  return earlier(earlier(leave_at_, end_at_), earlier(time_limit_at_, progress_at_));
 }
 
 void JobCoordinator::meet_deadlines() {
   if (met(time_limit_at_)) time_out();
+  if (met(end_at_)) end(0, end_asked_by_, {});
   if (met(leave_at_)) leave_time_out();
   if (met(progress_at_)) show_progress();
 }

@@ -30,8 +30,9 @@ class Coordinator {
   virtual void joined(std::uint32_t rank, pid_t process) = 0;
   /// All ranks of the guardian's host have contributed to the exchange: `bytes`, in rank order.
   virtual void contribute(std::uint32_t sequence, SharedBytes bytes) = 0;
-  /// `rank` has returned from main or called exit(0), before exchange number `sequence`.
-  virtual void left(std::uint32_t rank, std::uint32_t sequence) = 0;
+  /// `rank` has returned from main or called exit(0), before exchange number `sequence`; or,
+  /// `ends`, it has called gasnet_exit(0), which ends the job if the others do not leave soon.
+  virtual void left(std::uint32_t rank, std::uint32_t sequence, bool ends) = 0;
   /// The process that was started as `rank` has ended.
   virtual void gone(std::uint32_t rank, pid_t process) = 0;
   /// Ranks wait in a collective call for `absent`, which has left.
@@ -79,7 +80,7 @@ class JobCoordinator final : public Coordinator {
   void joined(std::uint32_t rank, pid_t process) override;
   /// Of a job of one host: what its ranks contribute is everybody's.
   void contribute(std::uint32_t sequence, SharedBytes bytes) override;
-  void left(std::uint32_t rank, std::uint32_t sequence) override;
+  void left(std::uint32_t rank, std::uint32_t sequence, bool ends) override;
   void gone(std::uint32_t rank, pid_t process) override;
   void waits_in_vain(std::uint32_t absent) override;
   void end(int code, std::uint32_t rank, const std::string& text) override;
@@ -109,6 +110,7 @@ class JobCoordinator final : public Coordinator {
     pid_t process = 0;
     bool joined = false;
     bool left = false;
+    bool ends = false;  ///< by gasnet_exit(0)
     bool gone = false;
   };
 
@@ -135,6 +137,8 @@ class JobCoordinator final : public Coordinator {
   int code_ = 0;
   int interrupted_by_ = 0;
   Deadline leave_at_;
+  Deadline end_at_;  ///< since some rank called gasnet_exit(0)
+  std::uint32_t end_asked_by_ = 0;
   Deadline time_limit_at_;
   Deadline progress_at_;
 };

@@ -87,6 +87,21 @@ void wait_for_others(RankState& self) noexcept {
   }
 }
 
+/// Tells the guardian that this rank leaves the job; `ends`: by gasnet_exit(0). False if nobody is
+/// there to be told.
+bool leave(RankState& self, bool ends) noexcept {
+  if (self.left.exchange(true, std::memory_order_relaxed)) return true;
+  FrameHeader frame;
+  frame.kind = FrameKind::leave;
+  frame.code = ends ? 1 : 0;
+  while (!self.page.ending()) {
+    const Sent sent = send_frame(self.control.get(), frame, {}, -1, /*wait=*/true);
+    if (sent == Sent::closed) return false;
+    if (sent == Sent::whole) break;
+  }
+  return true;
+}
+
 /// Runs inside exit().
 void at_exit(int status, void*) noexcept {
   RankState& self = *rank_state.load(std::memory_order_relaxed);
@@ -100,14 +115,7 @@ void at_exit(int status, void*) noexcept {
   if (self.page.ending()) return;
   // While this rank waits its output should be there to read.
   flush_streams();
-  FrameHeader leave;
-  leave.kind = FrameKind::leave;
-  while (!self.page.ending()) {
-    const Sent sent = send_frame(self.control.get(), leave, {}, -1, /*wait=*/true);
-    if (sent == Sent::closed) return;
-    if (sent == Sent::whole) break;
-  }
-  wait_for_others(self);
+  if (leave(self, /*ends=*/false)) wait_for_others(self);
 }
 
 }  // namespace
@@ -148,8 +156,13 @@ bool Job::ending() const noexcept {
 void Job::end(int code) noexcept {
   RankState& self = *rank_state.load(std::memory_order_relaxed);
   if (getpid() != self.process) _exit(code & 0xff);
-  const int final_code = self.page.claim(code, self.rank);
-  announce_end(self, final_code);
+  // A success is agreed on: see exit_grace. Nobody waits for one who fails.
+  const bool agrees = (code & 0xff) == 0 && self.control && !self.page.ending();
+  int final_code = 0;
+  if (!agrees) {
+    final_code = self.page.claim(code, self.rank);
+    announce_end(self, final_code);
+  }
   const pid_t thread = os::thread_id();
   pid_t first = 0;
   if (!self.ending_thread.compare_exchange_strong(first, thread, std::memory_order_relaxed)) {
@@ -160,6 +173,11 @@ void Job::end(int code) noexcept {
   }
   arm_watchdog(final_code);
   flush_streams();
+  if (agrees) {
+    alarm(0);
+    if (leave(self, /*ends=*/true)) wait_for_others(self);
+    final_code = self.page.code();
+  }
   _exit(final_code);
 }
 

@@ -365,7 +365,7 @@ void Guardian::take(std::uint32_t rank, Received frame) {
   } else if (header.kind == FrameKind::share) {
     take_share(rank, frame);
   } else if (header.kind == FrameKind::leave) {
-    take_leave(rank);
+    take_leave(rank, header.code != 0);
   } else {
     fault(rank, "sent an unknown message");
   }
@@ -443,11 +443,11 @@ void Guardian::take_share(std::uint32_t rank, Received& frame) {
   }
 }
 
-void Guardian::take_leave(std::uint32_t rank) {
+void Guardian::take_leave(std::uint32_t rank, bool ends) {
   at(rank).left = true;
   // Another thread of the rank may have taken part in the exchange that is under way.
   const std::uint32_t missed = gather_.has_finished(rank - first()) ? 1 : 0;
-  coordinator().left(rank, gather_.sequence() + missed);
+  coordinator().left(rank, gather_.sequence() + missed, ends);
   find_waits_in_vain();
 }
 

@@ -86,7 +86,7 @@ class Guardian final : private Guardians {
   void take_hello(std::uint32_t rank, pid_t sender);
   void take_gather(std::uint32_t rank, const Received& frame);
   void take_share(std::uint32_t rank, Received& frame);
-  void take_leave(std::uint32_t rank);
+  void take_leave(std::uint32_t rank, bool ends);
   void take_exec_failure(std::uint32_t rank, int error);
   void closed(std::uint32_t rank);
   void gathered(std::uint32_t sequence, SharedBytes bytes) override;

@@ -16,7 +16,9 @@
 //  - exit(0) or return from main: the rank waits, in an exit handler and serving the idle poll, for
 //    all others to do the same; GEX_EXIT_TIMEOUT limits the wait, and a rank that waits in a
 //    collective call for one that has left is an error with a name;
-//  - `end`, or exit with a status other than 0: the whole job ends, with that status;
+//  - `end` with 0 (gasnet_exit): the same, but the whole job ends, with 0, when the others do not
+//    follow within some seconds;
+//  - `end`, or exit, with a status other than 0: the whole job ends at once, with that status;
 //  - anything else (a signal, _exit, executing another program) is a death: the guardian names the
 //    rank and ends the job.
 // A process that the client forked is no rank: how it ends does not matter to the job.
@@ -73,7 +75,7 @@ class Job {
     return share_descriptor(descriptor, first, count, first);
   }
 
-  /// gasnet_exit: ends the whole job with `code`. The first code of the job wins. Flushes this
+  /// gasnet_exit: ends the whole job with `code`. The first code that is not 0 wins. Flushes this
   /// process's streams under a watchdog. Async-signal-safe up to that flush, takes no lock of
   /// ours, legal in AM handlers and signal handlers and from several threads at once.
   [[noreturn]] void end(int code) noexcept;

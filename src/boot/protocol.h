@@ -31,8 +31,8 @@ enum class FrameKind : std::uint32_t {
   hello = 1,    ///< the process has joined
   gather,       ///< a piece of this rank's contribution to an exchange
   share,        ///< takes part in share_descriptor over [first, first + count), which `owner` gives
-  leave,        ///< exit(0) or return from main: waits for farewell
-  end,          ///< gasnet_exit, or exit with a status other than 0
+  leave,        ///< exit(0) or return from main, or (`code` 1) gasnet_exit(0): waits for farewell
+  end,          ///< gasnet_exit or exit with a status other than 0
   exec_failed,  ///< the program could not be executed; `code` is errno
   telling,      ///< is about to tell of an error; the job page answers
   // From the guardian.

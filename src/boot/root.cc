@@ -397,7 +397,7 @@ bool Root::take(std::uint32_t host, const Received& frame) {
     case FrameKind::host_gather:
       return take_gather(host, frame);
     case FrameKind::host_left:
-      if (its_own) job_.left(header.first, header.sequence);
+      if (its_own) job_.left(header.first, header.sequence, header.code != 0);
       return its_own;
     case FrameKind::host_gone:
       if (its_own) job_.gone(header.first, header.code);

@@ -45,8 +45,8 @@ void Uplink::contribute(std::uint32_t sequence, SharedBytes bytes) {
   flush();
 }
 
-void Uplink::left(std::uint32_t rank, std::uint32_t sequence) {
-  tell(FrameKind::host_left, rank, 0, sequence);
+void Uplink::left(std::uint32_t rank, std::uint32_t sequence, bool ends) {
+  tell(FrameKind::host_left, rank, ends ? 1 : 0, sequence);
 }
 
 void Uplink::gone(std::uint32_t rank, pid_t process) {

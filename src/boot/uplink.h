@@ -20,7 +20,7 @@ class Uplink final : public Coordinator {
 
   void joined(std::uint32_t rank, pid_t process) override;
   void contribute(std::uint32_t sequence, SharedBytes bytes) override;
-  void left(std::uint32_t rank, std::uint32_t sequence) override;
+  void left(std::uint32_t rank, std::uint32_t sequence, bool ends) override;
   void gone(std::uint32_t rank, pid_t process) override;
   void waits_in_vain(std::uint32_t absent) override;
   void end(int code, std::uint32_t rank, const std::string& text) override;

@@ -19,6 +19,7 @@ constexpr std::uint64_t no_job = 0;
 Deliverer the_deliverer = deliver_nothing;
 constexpr unsigned most_pollers = 4;
 Poller pollers[most_pollers];
+constinit thread_local unsigned poll_depth __attribute__((tls_model("initial-exec"))) = 0;
 unsigned poller_count = 0;
 
 }  // namespace
@@ -28,9 +29,11 @@ namespace detail {
 constinit Watched watched{{nullptr, 0, 0, 0, 0, &no_job}};
 
 bool poll_busy(std::uint32_t quiet) noexcept {
+  ++poll_depth;
   bool progressed = the_deliverer(quiet);
   if (__atomic_load_n(&watched.polls_wanted, __ATOMIC_RELAXED) != 0)
     for (unsigned i = 0; i < poller_count; ++i) progressed |= pollers[i]();
+  --poll_depth;
   // Another rank has ended the job: this one goes too, with its streams flushed.
   if (__atomic_load_n(watched.ending, __ATOMIC_RELAXED) != 0) [[unlikely]]
     process().job->follow();
@@ -38,6 +41,10 @@ bool poll_busy(std::uint32_t quiet) noexcept {
 }
 
 }  // namespace detail
+
+bool inside_poll() noexcept {
+  return poll_depth != 0;
+}
 
 void watch_job() noexcept {
   static_assert(std::atomic<std::uint64_t>::is_always_lock_free);

@@ -23,6 +23,9 @@ using Poller = bool (*)() noexcept;
 /// seemed empty.
 using Deliverer = bool (*)(std::uint32_t quiet) noexcept;
 
+/// Whether the calling thread is in a poll, of which it then runs a handler.
+bool inside_poll() noexcept;
+
 /// Lets polls notice the end of the job; start-up, once the job is joined.
 void watch_job() noexcept;
 

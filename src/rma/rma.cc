@@ -112,11 +112,11 @@ Transfer resolve_transfer(gex_TM_t tm, gex_Rank_t rank, const void* local, void*
 }
 
 int put_blocking(const Transfer& transfer, gex_Flags_t flags) noexcept {
+  if (transfer.size == 0) return 0;
   if (transfer.mapped != nullptr) {
     std::memcpy(transfer.mapped, transfer.local, transfer.size);
     return 0;
   }
-  if (transfer.size == 0) return 0;
   StdCompletion::Word done{0};
   if (inject_put(transfer, &done, nullptr, flags) != 0) return 1;
   wait_for(done, parts(transfer));
@@ -125,11 +125,11 @@ int put_blocking(const Transfer& transfer, gex_Flags_t flags) noexcept {
 
 int put_implicit(const Transfer& transfer, const gex_Event_t* local_completion,
                  gex_Flags_t flags) noexcept {
+  if (transfer.size == 0) return 0;
   if (transfer.mapped != nullptr) {
     std::memcpy(transfer.mapped, transfer.local, transfer.size);
     return 0;
   }
-  if (transfer.size == 0) return 0;
   Counters& counters = this_thread().implicit_counters();
   StdCompletion::Word reusable{0};
   CompletionTarget local = nullptr;
@@ -171,11 +171,11 @@ gex_Event_t put_explicit(const Transfer& transfer, gex_Event_t* local_completion
 }
 
 int get_blocking(const Transfer& transfer, gex_Flags_t flags) noexcept {
+  if (transfer.size == 0) return 0;
   if (transfer.mapped != nullptr) {
     std::memcpy(transfer.local, transfer.mapped, transfer.size);
     return 0;
   }
-  if (transfer.size == 0) return 0;
   StdCompletion::Word done{0};
   if (inject_get(transfer, &done, flags) != 0) return 1;
   wait_for(done, parts(transfer));
@@ -183,11 +183,11 @@ int get_blocking(const Transfer& transfer, gex_Flags_t flags) noexcept {
 }
 
 int get_implicit(const Transfer& transfer, gex_Flags_t flags) noexcept {
+  if (transfer.size == 0) return 0;
   if (transfer.mapped != nullptr) {
     std::memcpy(transfer.local, transfer.mapped, transfer.size);
     return 0;
   }
-  if (transfer.size == 0) return 0;
   Counters& counters = this_thread().implicit_counters();
   if (inject_get(transfer, &counters.completed[ec_get], flags) != 0) return 1;
   counters.initiated[ec_get] += parts(transfer);
@@ -195,11 +195,11 @@ int get_implicit(const Transfer& transfer, gex_Flags_t flags) noexcept {
 }
 
 gex_Event_t get_explicit(const Transfer& transfer, gex_Flags_t flags) noexcept {
+  if (transfer.size == 0) return GEX_EVENT_INVALID;
   if (transfer.mapped != nullptr) {
     std::memcpy(transfer.local, transfer.mapped, transfer.size);
     return GEX_EVENT_INVALID;
   }
-  if (transfer.size == 0) return GEX_EVENT_INVALID;
   ThreadRecord& thread = this_thread();
   Event& event = allocate_event(thread);
   if (inject_get(transfer, &event.counters.completed[ec_get], flags) != 0) {

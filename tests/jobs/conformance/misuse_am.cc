@@ -46,6 +46,10 @@ enum Act : gex_AM_Arg_t {
   leave_reply_open,
   prepare_two_replies,
   commit_reply_holding_lock,
+  reply_short_below_base,
+  reply_medium_below_base,
+  reply_long_below_base,
+  reply_with_null,
   act_count
 };
 
@@ -127,6 +131,18 @@ void act(gex_Token_t token, gex_AM_Arg_t what) {
       gex_AM_CommitReplyMedium0(sd, medium_reply_in, 8);
       break;
     }
+    case reply_short_below_base:
+      gex_AM_ReplyShort0(token, 3, 0);
+      break;
+    case reply_medium_below_base:
+      gex_AM_ReplyMedium0(token, 3, payload, 8, GEX_EVENT_NOW, 0);
+      break;
+    case reply_long_below_base:
+      gex_AM_ReplyLong0(token, 3, payload, 8, peer_segment, GEX_EVENT_NOW, 0);
+      break;
+    case reply_with_null:
+      gex_AM_ReplyMedium0(token, medium_reply_in, nullptr, 8, GEX_EVENT_NOW, 0);
+      break;
     default:
       break;
   }
@@ -203,6 +219,14 @@ const std::map<std::string, void (*)()> cases{
     {"reply_holding_lock", [] { ask(reply_holding_lock); }},
     {"reply_left_open", [] { ask(leave_reply_open); }},
     {"reply_committed_holding_lock", [] { ask(commit_reply_holding_lock); }},
+    {"reply_short_below_base", [] { ask(reply_short_below_base); }},
+    {"reply_medium_below_base", [] { ask(reply_medium_below_base); }},
+    {"reply_long_below_base", [] { ask(reply_long_below_base); }},
+    {"reply_with_null", [] { ask(reply_with_null); }},
+    {"medium_with_null",
+     [] { gex_AM_RequestMedium0(team, 1, medium_in, nullptr, 8, GEX_EVENT_NOW, 0); }},
+    {"long_with_null",
+     [] { gex_AM_RequestLong0(team, 1, long_in, nullptr, 8, peer_segment, GEX_EVENT_NOW, 0); }},
     {"reply_prepared_twice", [] { ask(prepare_two_replies); }},
 
     {"handler_sends_request", [] { ask(send_request); }},

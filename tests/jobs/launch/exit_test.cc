@@ -41,6 +41,23 @@ TEST_P(Exit, EndFromTwoThreadsAtOnce) {
   EXPECT_LE(lines_with(outcome.output, "once"), 3) << outcome.output;
 }
 
+// Programs end with a barrier and gasnet_exit(0): the first one out must not cut the others off.
+TEST_P(Exit, EndWithSuccessLetsTheOthersComeToTheirEnd) {
+  const Outcome outcome = job(3, {"end-one-after-another", "0"}).run();
+  expect_success(outcome);
+  EXPECT_EQ(lines_with(outcome.output, "done"), 3) << outcome.output;
+}
+
+TEST_P(Exit, AFailureAfterASuccessIsTheStatus) {
+  const Outcome outcome = job(3, {"end-one-after-another", "3"}).run();
+  expect_failure(outcome, 3, "");
+  EXPECT_EQ(lines_with(outcome.output, "done"), 3) << outcome.output;
+}
+
+TEST_P(Exit, EndWithSuccessEndsThoseWhoNeverComeToTheirEnd) {
+  expect_success(job(3, {"end-alone"}).run());
+}
+
 TEST_P(Exit, EndWhileOthersWaitInACollectiveCall) {
   expect_failure(job(3, {"end-during-barrier"}).run(), 8, "");
 }

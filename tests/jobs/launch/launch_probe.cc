@@ -16,6 +16,7 @@
 #include <array>
 #include <atomic>
 #include <cerrno>
+#include <chrono>
 #include <cstddef>
 #include <cstdint>
 #include <cstdio>
@@ -189,6 +190,25 @@ int end_from_two_threads(const Arguments&) {
   std::printf("once\n");
   std::thread other([&job] { job.end(6); });
   job.end(6);
+}
+
+/// Rank 0 ends the job with 0; the others have something to say before they do the same, and the
+/// last one ends with the status given.
+int end_one_after_another(const Arguments& arguments) {
+  Job& job = Job::join();
+  const std::uint32_t rank = job.rank();
+  if (rank != 0) std::this_thread::sleep_for(std::chrono::milliseconds(300 * rank));
+  std::printf("rank %u done\n", rank);
+  job.end(rank + 1 == job.size() ? std::atoi(arguments.at(0).c_str()) : 0);
+}
+
+/// Rank 0 ends the job with 0, and the others never come to an end.
+int end_alone(const Arguments&) {
+  if (Job::join().rank() == 0) Job::current().end(0);
+  for (;;) {
+    if (Job::current().ending()) Job::current().follow();
+    std::this_thread::sleep_for(std::chrono::milliseconds(1));
+  }
 }
 
 /// Rank 0 ends the job while the others wait in a collective call.
@@ -587,7 +607,9 @@ const std::map<std::string, int (*)(const Arguments&)> scenarios = {
     {"end-during-computation", end_during_computation},
     {"end-from-main", end_from_main},
     {"end-from-signal-handler", end_from_signal_handler},
+    {"end-alone", end_alone},
     {"end-from-two-threads", end_from_two_threads},
+    {"end-one-after-another", end_one_after_another},
     {"end-with-quit-handler", end_with_quit_handler},
     {"end-with-stuck-stream", end_with_stuck_stream},
     {"exchange", exchange},
