@@ -95,6 +95,7 @@ void at_exit(int status, void*) noexcept {
   if ((status & 0xff) != 0) {
     const int code = self.page.claim(status, self.rank);
     announce_end(self, code);
+    leave_launcher(self);
     return;
   }
   if (self.page.ending()) return;
@@ -108,9 +109,14 @@ void at_exit(int status, void*) noexcept {
     if (sent == Sent::whole) break;
   }
   wait_for_others(self);
+  leave_launcher(self);
 }
 
 }  // namespace
+
+void leave_launcher(RankState& self) noexcept {
+  if (self.manager) self.manager->leave();
+}
 
 void announce_end(RankState& self, int code) noexcept {
   if (!self.control) return;
@@ -160,6 +166,8 @@ void Job::end(int code) noexcept {
   }
   arm_watchdog(final_code);
   flush_streams();
+  // Else the launcher would kill the others, and their status would be that.
+  leave_launcher(self);
   _exit(final_code);
 }
 
