@@ -34,4 +34,10 @@ std::unique_ptr<ProcessManager> find_process_manager(std::string& why) {
   return nullptr;
 }
 
+void forget_process_manager() {
+  unsetenv("PMIX_NAMESPACE");
+  unsetenv("PMI_FD");
+  for (const Sign& sign : signs) unsetenv(sign.variable);
+}
+
 }  // namespace gex::boot

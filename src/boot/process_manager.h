@@ -41,6 +41,10 @@ class ProcessManager {
 /// cannot be spoken to.
 std::unique_ptr<ProcessManager> find_process_manager(std::string& why);
 
+/// Removes from the environment what names one: a program executed from here on is no process of
+/// the launcher's.
+void forget_process_manager();
+
 /// PMI-1, whose wire is the descriptor PMI_FD: MPICH's Hydra and its descendants.
 std::unique_ptr<ProcessManager> connect_pmi1(std::string& why);
 
