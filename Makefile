@@ -45,6 +45,10 @@ ft: packages build/release/build.ninja ## build what it needs, then run NAS FT c
 check: packages release ## build, then run all tests
 	ctest --preset release --parallel $(JOBS)
 
+.PHONY: faults
+faults: packages release ## try what can go wrong in a job of several hosts; prints what came of it (needs root)
+	tests/hosts/faults.py --bin build/release --times 5
+
 .PHONY: check-all
 check-all: packages release debug asan-build tsan-build clang ## also the exhaustive tests, in every preset
 	for preset in release debug asan tsan clang; do \

@@ -45,6 +45,8 @@ const char* name_of(gex::boot::Origin origin) {
       return "gexrun";
     case gex::boot::Origin::forked:
       return "GASNET_PSHM_NODES";
+    case gex::boot::Origin::foreign:
+      return "another launcher";
     case gex::boot::Origin::singleton:
       break;
   }

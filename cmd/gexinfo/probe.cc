@@ -20,6 +20,7 @@
 #include "am/network.h"
 #include "base/os_file.h"
 #include "base/os_process.h"
+#include "boot/process_manager.h"
 #include "core/process.h"
 
 namespace gexinfo {
@@ -72,6 +73,7 @@ Probe decode(const std::string& text) {
   if (control >= 0) close(control);
   unsetenv("GEX_JOB");
   unsetenv("GASNET_PSHM_NODES");
+  gex::boot::forget_process_manager();
   setenv("GEX_CONDUIT", conduit.c_str(), 1);
   // Its lines are the reasons; nothing else may stand among them.
   for (const char* const name :

@@ -46,6 +46,9 @@ class Channel {
 
   void close();
 
+  /// Gives the socket up; nothing may wait to be sent.
+  os::FileDescriptor release() noexcept { return std::move(socket_); }
+
  private:
   struct Outgoing {
     FrameHeader header;

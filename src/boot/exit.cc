@@ -110,15 +110,22 @@ void at_exit(int status, void*) noexcept {
   if ((status & 0xff) != 0) {
     const int code = self.page.claim(status, self.rank);
     announce_end(self, code);
+    leave_launcher(self);
     return;
   }
   if (self.page.ending()) return;
   // While this rank waits its output should be there to read.
   flush_streams();
-  if (leave(self, /*ends=*/false)) wait_for_others(self);
+  if (!leave(self, /*ends=*/false)) return;
+  wait_for_others(self);
+  leave_launcher(self);
 }
 
 }  // namespace
+
+void leave_launcher(RankState& self) noexcept {
+  if (self.manager) self.manager->leave();
+}
 
 void announce_end(RankState& self, int code) noexcept {
   if (!self.control) return;
@@ -177,7 +184,10 @@ void Job::end(int code) noexcept {
     alarm(0);
     if (leave(self, /*ends=*/true)) wait_for_others(self);
     final_code = self.page.code();
+    arm_watchdog(final_code);
   }
+  // Else the launcher would kill the others, and their status would be that.
+  leave_launcher(self);
   _exit(final_code);
 }
 

@@ -28,19 +28,6 @@ constexpr auto starvation_pause = 10ms;
 /// How long a wrapper may outlive the rank that it ran, without its having left the job.
 constexpr auto wrapper_grace = 2s;
 
-/// What an epoll event is about: a kind above a rank.
-enum Tag : std::uint64_t {
-  from_launcher = 1,
-  from_children,
-  from_relay,
-  from_root,
-  from_rank,
-  from_program
-};
-constexpr std::uint64_t make_tag(Tag tag, std::uint32_t rank = 0) {
-  return (std::uint64_t{tag} << 32) | rank;
-}
-
 }  // namespace
 
 Guardian::Guardian(const Launch& launch, os::FileDescriptor launcher, const sigset_t& mask)
@@ -73,7 +60,7 @@ std::optional<Membership> Guardian::start() {
   raised.rlim_cur = raised.rlim_max;
   setrlimit(RLIMIT_NOFILE, &raised);
   // A control socket for each rank, two pipes where its output is passed on, and ours.
-  const rlim_t each = launch_.command.empty() ? 1 : 3;
+  const rlim_t each = adopting() ? 2 : launch_.command.empty() ? 1 : 3;
   const rlim_t needed = each * part_.count + 64;
   if (raised.rlim_cur < needed) {
     give_up_start(std::to_string(part_.count) + " ranks need about " + std::to_string(needed) +
@@ -92,6 +79,7 @@ std::optional<Membership> Guardian::start() {
   }
   host_counts_ = std::make_shared<const std::vector<std::byte>>(std::move(counts));
   if (launch_.root < 0) page_.decide_telling(JobPage::Telling::allowed);
+  if (adopting()) return std::nullopt;
   for (std::uint32_t rank = first(); rank < past(); ++rank) {
     std::optional<Membership> membership;
     start_rank(rank, inheritance, membership);
@@ -170,11 +158,15 @@ void Guardian::prepare_to_serve() {
     }
     watch(relay_.finished_event(), make_tag(from_relay));
   }
-  watch(launcher_.get(), make_tag(from_launcher));
   watch(signals_.get(), make_tag(from_children));
-  for (std::uint32_t rank = first(); rank < past(); ++rank) {
-    watch(at(rank).channel.socket(), make_tag(from_rank, rank));
-    flush(rank);
+  if (adopting()) {
+    prepare_to_adopt();
+  } else {
+    watch(launcher_.get(), make_tag(from_launcher));
+    for (std::uint32_t rank = first(); rank < past(); ++rank) {
+      watch(at(rank).channel.socket(), make_tag(from_rank, rank));
+      flush(rank);
+    }
   }
   Guardians& self = *this;
   if (launch_.root < 0) {
@@ -217,6 +209,10 @@ void Guardian::dispatch(std::uint64_t tag, std::uint32_t events) {
   const auto rank = static_cast<std::uint32_t>(tag);
   switch (static_cast<Tag>(tag >> 32)) {
     case from_launcher:
+      if (adopting()) {
+        lose_launcher();
+        break;
+      }
       hear_launcher();
       break;
     case from_children:
@@ -233,7 +229,17 @@ void Guardian::dispatch(std::uint64_t tag, std::uint32_t events) {
       if ((events & EPOLLOUT) != 0) flush(rank);
       if ((events & ~EPOLLOUT) != 0) hear(rank);
       break;
+    case from_listener:
+      accept_newcomers();
+      break;
+    case from_newcomer:
+      hear_newcomer(static_cast<int>(rank));
+      break;
     case from_program:
+      if (adopting()) {
+        adopted_ended(rank);
+        break;
+      }
       epoll_ctl(epoll_.get(), EPOLL_CTL_DEL, at(rank).joined_handle.get(), nullptr);
       if (!at(rank).left && !ending_) at(rank).lost = Clock::now() + wrapper_grace;
       break;
@@ -242,7 +248,8 @@ void Guardian::dispatch(std::uint64_t tag, std::uint32_t events) {
 
 int Guardian::wait_milliseconds() const {
   Deadline next = job_ ? job_->next_deadline() : uplink_->next_deadline();
-  for (const Deadline& deadline : {quit_at_, terminate_at_, kill_at_, abandon_output_at_}) {
+  for (const Deadline& deadline :
+       {quit_at_, terminate_at_, kill_at_, abandon_output_at_, newcomers_at_}) {
     next = earlier(next, deadline);
   }
   for (const Rank& rank : ranks_) next = earlier(next, rank.lost);
@@ -263,6 +270,7 @@ void Guardian::meet_deadlines() {
   } else if (!uplink_->meet_deadlines()) {
     abandon();
   }
+  if (met(newcomers_at_)) miss_newcomers();
   if (met(quit_at_)) quit_ranks();
   if (met(terminate_at_)) terminate_ranks();
   if (met(kill_at_)) kill_everything();

@@ -15,6 +15,10 @@
 //   terminate_grace    SIGTERM to those that have not begun to end
 //   kill_grace         SIGKILL to everything that is left
 //
+// Where another launcher has started the ranks (foreign.h) the guardian adopts them: they connect
+// to it, it notices that one has ended, though not how, and it can end no more than the ranks
+// themselves.
+//
 // In a job of several hosts, when nothing was heard of the root for `silence_limit`, or the
 // connection to it has ended, everything is killed at once.
 
@@ -39,12 +43,28 @@
 
 namespace gex::boot {
 
+/// What an epoll event of a guardian's is about: a kind above a rank, or a descriptor.
+enum Tag : std::uint64_t {
+  from_launcher = 1,
+  from_children,
+  from_relay,
+  from_root,
+  from_listener,
+  from_newcomer,
+  from_rank,
+  from_program
+};
+constexpr std::uint64_t make_tag(Tag tag, std::uint32_t index = 0) {
+  return (std::uint64_t{tag} << 32) | index;
+}
+
 /// Name of the guardian's process, by which a program that has lost its place in a job finds out.
 inline constexpr const char* guardian_name = "gex-guardian";
 
 class Guardian final : private Guardians {
  public:
-  /// `launcher` is the pipe to the launcher; `mask` the signal mask to give to the ranks.
+  /// `launcher` is the pipe to the launcher, none for a guardian that adopts; `mask` the signal
+  /// mask to give to the ranks.
   Guardian(const Launch& launch, os::FileDescriptor launcher, const sigset_t& mask);
 
   /// Leads a session of its own and starts the ranks. Answers only in a rank that is a fork of the
@@ -99,6 +119,18 @@ class Guardian final : private Guardians {
   const Rank& at(std::uint32_t rank) const noexcept { return ranks_[rank - part_.first]; }
   Coordinator& coordinator() noexcept;
 
+  // guardian_adopt.cc
+  bool adopting() const noexcept { return launch_.adopts >= 0; }
+  void prepare_to_adopt();
+  void accept_newcomers();
+  void hear_newcomer(int socket);
+  void adopt(std::uint32_t rank, pid_t process, os::FileDescriptor socket);
+  void adopted_ended(std::uint32_t rank);
+  void signal_adopted(const Rank& rank, int number);
+  void miss_newcomers();
+  void lose_launcher();
+  void give_up_newcomers();
+
   // guardian_end.cc
   void reap();
   void reaped(pid_t process, int status);
@@ -119,7 +151,7 @@ class Guardian final : private Guardians {
   std::string name_of(std::uint32_t rank) const;
 
   const Launch& launch_;
-  os::FileDescriptor launcher_;
+  os::FileDescriptor launcher_;  ///< the pipe, or the process where it is not ours
   sigset_t mask_;
   const HostPart& part_;
   std::vector<Rank> ranks_;  ///< of this host: `at` finds one by its rank
@@ -132,6 +164,14 @@ class Guardian final : private Guardians {
   FrameBuffer frame_;
   os::FileDescriptor epoll_;
   os::FileDescriptor signals_;
+
+  /// A connection of a process that has not said yet which rank it is.
+  struct Newcomer {
+    Channel channel;
+    pid_t process = 0;
+  };
+  std::vector<Newcomer> newcomers_;
+  Deadline newcomers_at_;  ///< by then all ranks must have come
 
   std::optional<JobCoordinator> job_;  ///< this host is all of the job
   std::optional<Uplink> uplink_;       ///< or one of several

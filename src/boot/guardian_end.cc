@@ -26,6 +26,8 @@ constexpr auto kill_grace = 7s;
 constexpr auto interrupt_grace = 10s;
 // A host is lost, and within a second of that being known everything ends.
 constexpr auto lost_host_grace = 800ms;
+// What the launcher has started at the same time as the others comes soon or not at all.
+constexpr double late_newcomers_grace = 2;
 
 }  // namespace
 
@@ -118,6 +120,8 @@ void Guardian::end(int code, std::uint32_t rank, Haste haste) {
   page_.claim(code, rank);
   if (ending_) return;
   ending_ = true;
+  // Who is on the way yet is to hear of the end too.
+  if (newcomers_at_) newcomers_at_ = after(late_newcomers_grace);
   FrameHeader ending;
   ending.kind = FrameKind::ending;
   ending.code = page_.code();
@@ -168,6 +172,10 @@ void Guardian::abandon() {
 /// wrapper (a debugger) runs it in a group of its own.
 void Guardian::signal_rank(const Rank& rank, int signal) {
   if (rank.gone) return;
+  if (adopting()) {
+    signal_adopted(rank, signal);
+    return;
+  }
   kill(-rank.process, signal);
   if (rank.joined_handle && getpgid(rank.joined_process) != rank.process) {
     syscall(SYS_pidfd_send_signal, rank.joined_handle.get(), signal, nullptr, 0);
@@ -196,10 +204,10 @@ void Guardian::terminate_ranks() {
 void Guardian::kill_everything() {
   // What dies from here on is no news.
   if (!all_gone()) ask_to_end(1, JobPage::by_guardian, {});
-  for (const Rank& rank : ranks_) {
-    if (!rank.gone) kill(-rank.process, SIGKILL);
+  for (const Rank& rank : ranks_) signal_rank(rank, SIGKILL);
+  if (!adopting()) {
+    kill_descendants({}, [this](pid_t process, int status) { reaped(process, status); });
   }
-  kill_descendants({}, [this](pid_t process, int status) { reaped(process, status); });
   quit_at_.reset();
   terminate_at_.reset();
   kill_at_.reset();

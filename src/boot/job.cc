@@ -13,6 +13,7 @@
 #include "base/env.h"
 #include "base/error.h"
 #include "base/tsan.h"
+#include "boot/foreign.h"
 #include "boot/guardian.h"
 #include "boot/launcher.h"
 #include "boot/process_tree.h"
@@ -38,6 +39,8 @@ Received receive(RankState& self, FrameKind kind) {
       if (frame.header.kind == FrameKind::ending) Job::current().follow();
       break;
     case Received::Outcome::closed:
+      // Who comes late to a job that has failed has nothing to add.
+      if (self.origin == Origin::foreign && kind == FrameKind::welcome) Job::current().end(1);
       fatal("the connection to the job's guardian is closed");
     case Received::Outcome::would_block:
     case Received::Outcome::malformed:
@@ -71,6 +74,7 @@ void send(RankState& self, const FrameHeader& header, std::span<const std::byte>
 void join_guardian(RankState& self) {
   FrameHeader hello;
   hello.kind = FrameKind::hello;
+  hello.first = self.rank;
   send(self, hello);
   const Received welcome = receive(self, FrameKind::welcome);
   if (!welcome.descriptor) fatal("the job's guardian sent no job page");
@@ -108,13 +112,15 @@ bool claim_error(RankState& self) noexcept {
 }
 
 /// Makes this process the rank of `membership`: from here on its errors and its end are the job's.
-void become(const Membership& membership, Origin origin) {
+void become(const Membership& membership, Origin origin,
+            std::unique_ptr<ProcessManager> manager = nullptr) {
   auto* const self = new RankState;
   self->rank = membership.rank;
   self->size = membership.size;
   self->origin = origin;
   if (origin == Origin::singleton) self->hosts.assign(1, 0);
   self->process = getpid();
+  self->manager = std::move(manager);
   rank_state.store(self, std::memory_order_release);
   if (origin != Origin::singleton) {
     fcntl(membership.control, F_SETFD, FD_CLOEXEC);
@@ -196,7 +202,7 @@ Membership fork_ranks(std::uint32_t ranks) {
 
 /// Who this process is, by its environment; from which it is then removed, so that a program it
 /// executes does not take itself for this rank.
-Membership find_membership(Origin& origin) {
+Membership find_membership(Origin& origin, std::unique_ptr<ProcessManager>& manager) {
   if (const auto text = env::value(env::Variable::job)) {
     std::string why;
     const auto membership = parse_membership(*text, why);
@@ -209,6 +215,16 @@ Membership find_membership(Origin& origin) {
     return fork_ranks(ranks_to_fork(*text));
   }
   refuse_lost_rank();
+  std::string why;
+  manager = find_process_manager(why);
+  if (manager) {
+    origin = Origin::foreign;
+    return join_foreign(*manager);
+  }
+  if (!why.empty()) {
+    fatal("this process is one of several of a launcher, and would run as a job of one rank: %s",
+          why.c_str());
+  }
   origin = Origin::singleton;
   return {};
 }
@@ -224,12 +240,13 @@ Job& Job::current() noexcept {
 Job& Job::join() {
   if (joined()) return current();
   Origin origin = Origin::singleton;
-  const Membership membership = find_membership(origin);
+  std::unique_ptr<ProcessManager> manager;
+  const Membership membership = find_membership(origin, manager);
   unsetenv("GEX_JOB");
   unsetenv("GASNET_PSHM_NODES");
 
   set_message_rank(membership.rank);
-  become(membership, origin);
+  become(membership, origin, std::move(manager));
   install_exit_handler();
   return current();
 }

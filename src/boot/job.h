@@ -10,7 +10,8 @@
 //  - GASNET_PSHM_NODES=N in the environment and no launcher: the calling process becomes the
 //    launcher, forks a guardian and N ranks which return from `join`, and itself never returns: it
 //    exits with the job's status;
-//  - neither: a job of one rank, without a guardian.
+//  - another launcher that speaks PMIx or PMI-1 (foreign.h): its job is this one;
+//  - none of these: a job of one rank, without a guardian.
 //
 // How a rank ends. After `join` the ways out are
 //  - exit(0) or return from main: the rank waits, in an exit handler and serving the idle poll, for
@@ -34,7 +35,7 @@
 namespace gex::boot {
 
 /// How this process came to be a rank.
-enum class Origin { singleton, forked, gexrun };
+enum class Origin { singleton, forked, gexrun, foreign };
 
 class Job {
  public:

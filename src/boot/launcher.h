@@ -36,6 +36,10 @@ struct Launch {
   double exit_timeout = 0;           ///< seconds a rank waits at its end for others; 0: for ever
   /// The connection to the root of a job of several hosts; -1: this host is all of the job.
   int root = -1;
+  /// Where the ranks of this host, which somebody else has started, connect; -1: they are started
+  /// here.
+  int adopts = -1;
+  int launcher = 0;  ///< the process that has started those; 0: unknown
 
   const HostPart& part() const { return hosts[host]; }
 };

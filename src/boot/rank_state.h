@@ -5,11 +5,13 @@
 
 #include <atomic>
 #include <cstdint>
+#include <memory>
 #include <vector>
 
 #include "base/os_file.h"
 #include "boot/job.h"
 #include "boot/job_page.h"
+#include "boot/process_manager.h"
 #include "boot/protocol.h"
 
 namespace gex::boot {
@@ -21,6 +23,7 @@ struct RankState {
   std::vector<std::uint32_t> hosts;  ///< of each rank, numbered in rank order
   os::FileDescriptor control;        ///< none in a job of one
   JobPage page;
+  std::unique_ptr<ProcessManager> manager;  ///< of a foreign launcher
   FrameBuffer frame;
   std::uint32_t sequence = 0;  ///< of the next exchange
   /// The process that joined: a child that the client forks is not the rank.
@@ -39,6 +42,9 @@ void announce_end(RankState& state, int code) noexcept;
 
 /// Registers what exit() does to the job.
 void install_exit_handler();
+
+/// Tells a foreign launcher that this process ends as it should.
+void leave_launcher(RankState& state) noexcept;
 
 /// Writes out all streams of this process.
 void flush_streams() noexcept;

@@ -30,6 +30,9 @@ namespace {
 /// What logging in on all hosts may take.
 constexpr double connect_limit_seconds = 60;
 
+/// What may pass until the last guardian has heard that the job has ended before it could begin.
+constexpr double late_limit_seconds = 5;
+
 /// A guardian that forks many ranks is busy before it says its first word.
 constexpr double start_silence_limit = 20;
 
@@ -106,9 +109,24 @@ int run_root(const Launch& launch, const RemoteStart& remote) {
   return Root(launch, remote).run();
 }
 
+int run_root_of_started(const Launch& launch, const Secret& secret, os::FileDescriptor listener) {
+  return Root(launch, secret, std::move(listener)).run();
+}
+
+Root::Root(const Launch& launch, const Secret& secret, os::FileDescriptor listener)
+    : launch_(launch),
+      remote_(nullptr),
+      secret_(secret),
+      listener_(std::move(listener)),
+      hosts_(launch.hosts.size()),
+      job_(launch, *this),
+      gather_(launch.hosts),
+      relay_(launch.program_name, /*tag=*/false) {
+}
+
 Root::Root(const Launch& launch, const RemoteStart& remote)
     : launch_(launch),
-      remote_(remote),
+      remote_(&remote),
       secret_(Secret::Bytes{}),
       hosts_(launch.hosts.size()),
       job_(launch, *this),
@@ -129,11 +147,13 @@ bool Root::prepare() {
     report(launch_.program_name, "%s: %s", what, std::strerror(errno));
     return false;
   };
-  const auto secret = Secret::draw();
-  if (!secret) return fail("cannot draw the job's secret");
-  secret_ = *secret;
-  listener_ = listen_for_guardians(address_);
-  if (!listener_) return fail("cannot listen for the other hosts");
+  if (remote_ != nullptr) {
+    const auto secret = Secret::draw();
+    if (!secret) return fail("cannot draw the job's secret");
+    secret_ = *secret;
+    listener_ = listen_for_guardians(address_);
+    if (!listener_) return fail("cannot listen for the other hosts");
+  }
   sigset_t handled;
   sigemptyset(&handled);
   for (const int number :
@@ -143,7 +163,7 @@ bool Root::prepare() {
   epoll_.reset(epoll_create1(EPOLL_CLOEXEC));
   signals_.reset(signalfd(-1, &handled, SFD_CLOEXEC | SFD_NONBLOCK));
   if (!epoll_ || !signals_) return fail("cannot wait for the hosts");
-  for (std::uint32_t host = 0; host < hosts_.size(); ++host) {
+  for (std::uint32_t host = 0; remote_ != nullptr && host < hosts_.size(); ++host) {
     if (!start(host)) {
       return fail(("cannot start the job's part on host " + launch_.hosts[host].name).c_str());
     }
@@ -163,8 +183,8 @@ bool Root::prepare() {
 std::vector<std::string> Root::command_for(std::uint32_t host) const {
   const std::string& name = launch_.hosts[host].name;
   if (is_here(name)) return {own_path(), host_part_argument};
-  std::vector<std::string> words = remote_.rsh;
-  words.insert(words.end(), {name, quoted(remote_.gexrun), host_part_argument});
+  std::vector<std::string> words = remote_->rsh;
+  words.insert(words.end(), {name, quoted(remote_->gexrun), host_part_argument});
   return words;
 }
 
@@ -338,6 +358,7 @@ void Root::connected(std::uint32_t host, os::FileDescriptor socket) {
   if (launch_.verbose) {
     report(launch_.program_name, "%s is connected", name_of(host).c_str());
   }
+  if (job_.ending()) tell(host, end_);
   if (++connected_count_ == hosts_.size()) {
     // Nobody else is to come.
     listener_.reset();
@@ -469,12 +490,16 @@ void Root::farewell() {
 }
 
 void Root::end(int code, std::uint32_t rank, Haste haste) {
-  FrameHeader header;
-  header.kind = FrameKind::job_end;
-  header.code = code;
-  header.first = rank;
-  header.count = static_cast<std::uint32_t>(haste);
-  tell_all(header);
+  end_.kind = FrameKind::job_end;
+  end_.code = code;
+  end_.first = rank;
+  end_.count = static_cast<std::uint32_t>(haste);
+  tell_all(end_);
+  if (remote_ == nullptr) {
+    // Hosts that come yet are to hear of the end too, and should be under way.
+    if (connect_limit_) connect_limit_ = after(late_limit_seconds);
+    return;
+  }
   // What has not begun on the other hosts is not to begin any more.
   for (std::uint32_t host = 0; host < hosts_.size(); ++host) {
     if (!hosts_[host].connected) let_go(host, /*finished=*/false);
@@ -585,7 +610,9 @@ void Root::meet_deadlines() {
   }
   for (std::uint32_t host = 0; host < hosts_.size(); ++host) {
     Host& self = hosts_[host];
-    if (met(self.end_starter_at) && !self.starter_gone) kill(-self.starter, SIGKILL);
+    if (met(self.end_starter_at) && self.starter != 0 && !self.starter_gone) {
+      kill(-self.starter, SIGKILL);
+    }
     const Deadline& silent_at = self.link.silent_at();
     if (silent_at && now >= *silent_at) lose(host, "nothing has been heard of it for 4 s");
   }

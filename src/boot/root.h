@@ -41,6 +41,10 @@ struct RemoteStart {
 /// Runs a job of several hosts; its exit status. Called once in a process, which then ends.
 int run_root(const Launch& launch, const RemoteStart& remote);
 
+/// The same of a job whose ranks another launcher has started (foreign.h), for whose guardians
+/// `listener` waits.
+int run_root_of_started(const Launch& launch, const Secret& secret, os::FileDescriptor listener);
+
 /// The path of this program.
 std::string own_path();
 
@@ -48,6 +52,7 @@ std::string own_path();
 class Root final : private Guardians {
  public:
   Root(const Launch& launch, const RemoteStart& remote);
+  Root(const Launch& launch, const Secret& secret, os::FileDescriptor listener);
 
   /// Runs the job; its exit status.
   int run();
@@ -96,7 +101,7 @@ class Root final : private Guardians {
   std::string name_of(std::uint32_t host) const;
 
   const Launch& launch_;
-  const RemoteStart& remote_;
+  const RemoteStart* remote_;  ///< null: somebody else starts the ranks
   Secret secret_;
   RootAddress address_;
   os::FileDescriptor listener_;
@@ -111,6 +116,7 @@ class Root final : private Guardians {
 
   std::uint32_t connected_count_ = 0;
   std::uint32_t done_count_ = 0;
+  FrameHeader end_;  ///< what guardians are told of the end
   bool error_told_ = false;
   bool refusal_told_ = false;
   int interrupts_ = 0;

@@ -10,6 +10,7 @@ import argparse
 import os
 import subprocess
 import sys
+import tempfile
 
 import namespaces
 
@@ -121,8 +122,10 @@ def conduit(job):
 
 def conformance(ranks):
     def conforms(job):
-        done = job.run(ranks, job.tool("conformance_par"), limit=900,
-                       environment={"GEX_CONDUIT": conduit(job)})
+        # The suite's own signals between ranks are files that all hosts see.
+        with tempfile.TemporaryDirectory(dir=os.path.join(job.build, "tests")) as shared:
+            done = job.run(ranks, job.tool("conformance_par"), limit=900,
+                           environment={"GEX_CONDUIT": conduit(job), "TMPDIR": shared})
         expect(done.returncode == 0, "the suite fails", done)
     conforms.__name__ = f"the_conformance_suite_runs_with_{ranks}_a_host"
     return conforms

@@ -13,6 +13,7 @@
 
 #include "conformance.h"
 #include "message.h"
+#include "shared_file.h"
 
 namespace conformance {
 namespace {
@@ -59,9 +60,7 @@ Handlers handlers({
 /// A barrier in which nobody polls, over a counter in a file that all ranks map.
 class StillBarrier {
  public:
-  StillBarrier()
-      : path_("/tmp/gex-conformance-" + std::to_string(gather(std::uint64_t(getpid()))[0]) +
-              "-still") {
+  StillBarrier() : path_(shared_path("still")) {
     const int file = open(path_.c_str(), O_CREAT | O_RDWR | O_CLOEXEC, 0600);
     void* page = MAP_FAILED;
     if (file >= 0 && ftruncate(file, sizeof(Counter)) == 0)

@@ -7,6 +7,7 @@
 
 #include "conformance.h"
 #include "message.h"
+#include "shared_file.h"
 
 namespace conformance {
 namespace {
@@ -201,12 +202,9 @@ TEST_F(Flow, SelfFlood) {
 }
 
 /// Does not poll until the marker is there: a file, since any message would have to be polled for.
-/// These tests run on one host.
 class Marker {
  public:
-  Marker()
-      : path_("/tmp/gex-conformance-" + std::to_string(gather(std::uint64_t(getpid()))[0]) + "-" +
-              std::to_string(generation_++)) {}
+  Marker() : path_(shared_path(std::to_string(generation_++))) {}
   void set() const {
     const int file = open(path_.c_str(), O_CREAT | O_WRONLY | O_CLOEXEC, 0600);
     ASSERT_GE(file, 0) << path_;

@@ -371,7 +371,7 @@ int fork_children(const Arguments&) {
 
 int who(const Arguments&) {
   const Job& job = Job::join();
-  static constexpr std::array names = {"singleton", "forked", "gexrun"};
+  static constexpr std::array names = {"singleton", "forked", "gexrun", "foreign"};
   if (std::getenv("GEX_JOB") != nullptr || std::getenv("GASNET_PSHM_NODES") != nullptr) {
     complain("the environment still describes the job");
   }

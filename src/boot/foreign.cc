@@ -1,0 +1,293 @@
+#include "boot/foreign.h"
+
+#include <dirent.h>
+#include <fcntl.h>
+#include <signal.h>
+#include <sys/prctl.h>
+#include <sys/random.h>
+#include <sys/socket.h>
+#include <sys/stat.h>
+#include <sys/un.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <array>
+#include <cerrno>
+#include <charconv>
+#include <cstdlib>
+#include <cstring>
+#include <functional>
+#include <memory>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "base/env.h"
+#include "base/error.h"
+#include "boot/greeting.h"
+#include "boot/guardian.h"
+#include "boot/process_tree.h"
+#include "boot/root.h"
+
+namespace gex::boot {
+
+namespace {
+
+[[noreturn]] void fail(const ProcessManager& manager, const char* what) {
+  fatal("cannot %s by %s: %s", what, manager.protocol(), manager.error().c_str());
+}
+
+void put(ProcessManager& manager, const char* key, const std::string& value) {
+  if (!manager.put(key, value)) fail(manager, "tell the other processes of this one");
+}
+
+std::string get(ProcessManager& manager, std::uint32_t rank, const char* key) {
+  const auto value = manager.get(rank, key);
+  if (!value) fail(manager, "learn of the other processes");
+  return *value;
+}
+
+void fence(ProcessManager& manager) {
+  if (!manager.fence()) fail(manager, "wait for the other processes");
+}
+
+std::string hex(const std::byte* bytes, std::size_t count) {
+  constexpr const char* digits = "0123456789abcdef";
+  std::string text;
+  for (std::size_t i = 0; i < count; ++i) {
+    text += digits[static_cast<unsigned>(bytes[i]) >> 4];
+    text += digits[static_cast<unsigned>(bytes[i]) & 15];
+  }
+  return text;
+}
+
+std::optional<Secret> secret_of(std::string_view text) {
+  Secret::Bytes bytes;
+  if (text.size() != 2 * bytes.size()) return std::nullopt;
+  for (std::size_t i = 0; i < bytes.size(); ++i) {
+    unsigned value = 0;
+    const char* const at = text.data() + 2 * i;
+    if (std::from_chars(at, at + 2, value, 16).ptr != at + 2) return std::nullopt;
+    bytes[i] = static_cast<std::byte>(value);
+  }
+  return Secret(bytes);
+}
+
+/// What processes have in common that can hand descriptors to one another and see one another end:
+/// the machine since it was last started, its name, and the namespaces of network and processes.
+std::string host_identity() {
+  char boot[64] = "";
+  const os::FileDescriptor file(open("/proc/sys/kernel/random/boot_id", O_RDONLY | O_CLOEXEC));
+  if (file && read(file.get(), boot, 36) != 36) boot[0] = '\0';
+  std::string identity = host_name() + "/" + boot;
+  for (const char* const name : {"/proc/self/ns/net", "/proc/self/ns/pid"}) {
+    struct stat status {};
+    if (stat(name, &status) == 0) identity += "/" + std::to_string(status.st_ino);
+  }
+  return identity;
+}
+
+std::string name_of(const std::string& identity) {
+  return identity.substr(0, identity.find('/'));
+}
+
+/// Ranks that follow one another on the same host are its part of the job.
+HostParts find_hosts(ProcessManager& manager) {
+  std::vector<std::string> identities;
+  for (std::uint32_t rank = 0; rank < manager.size(); ++rank) {
+    identities.push_back(get(manager, rank, "host"));
+  }
+  HostParts hosts;
+  std::uint32_t first = 0;
+  for (std::uint32_t rank = 1; rank <= manager.size(); ++rank) {
+    if (rank < manager.size() && identities[rank] == identities[first]) continue;
+    hosts.add(name_of(identities[first]), rank - first);
+    first = rank;
+  }
+  std::sort(identities.begin(), identities.end());
+  const auto different = std::unique(identities.begin(), identities.end()) - identities.begin();
+  if (manager.rank() == 0 && hosts.size() != different) {
+    warn(
+        "the launcher has not put consecutive ranks on the same host: ranks share memory only with "
+        "those next to them there (mpirun --map-by core, srun -m block)");
+  }
+  return hosts;
+}
+
+/// An address of this host's that has no name in any file system.
+sockaddr_un unnamed(const std::string& name) {
+  sockaddr_un address{};
+  address.sun_family = AF_UNIX;
+  std::memcpy(address.sun_path + 1, name.data(),
+              std::min(name.size(), sizeof address.sun_path - 1));
+  return address;
+}
+socklen_t length_of(const std::string& name) {
+  return static_cast<socklen_t>(offsetof(sockaddr_un, sun_path) + 1 + name.size());
+}
+
+os::FileDescriptor listen_for_ranks(std::string& name) {
+  std::array<std::byte, 16> random;
+  if (getrandom(random.data(), random.size(), 0) != static_cast<ssize_t>(random.size())) return {};
+  name = "gex-" + hex(random.data(), random.size());
+  const sockaddr_un address = unnamed(name);
+  os::FileDescriptor listener(socket(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC | SOCK_NONBLOCK, 0));
+  if (!listener ||
+      bind(listener.get(), reinterpret_cast<const sockaddr*>(&address), length_of(name)) != 0 ||
+      listen(listener.get(), SOMAXCONN) != 0) {
+    return {};
+  }
+  return listener;
+}
+
+os::FileDescriptor connect_to_guardian(const std::string& name) {
+  const sockaddr_un address = unnamed(name);
+  os::FileDescriptor connection(socket(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0));
+  if (!connection || connect(connection.get(), reinterpret_cast<const sockaddr*>(&address),
+                             length_of(name)) != 0) {
+    fatal_system("cannot connect to the guardian of this host", errno);
+  }
+  return connection;
+}
+
+/// Closes what the launcher, or the client, waits to see the end of.
+void keep_only(const std::vector<int>& kept) {
+  const os::FileDescriptor nothing(open("/dev/null", O_RDWR | O_CLOEXEC));
+  dup2(nothing.get(), STDIN_FILENO);
+  dup2(nothing.get(), STDOUT_FILENO);
+  std::vector<int> doomed;
+  const std::unique_ptr<DIR, int (*)(DIR*)> open_files(opendir("/proc/self/fd"), closedir);
+  while (const dirent* const entry = open_files ? readdir(open_files.get()) : nullptr) {
+    const int descriptor = std::atoi(entry->d_name);
+    if (descriptor > STDERR_FILENO &&
+        std::find(kept.begin(), kept.end(), descriptor) == kept.end()) {
+      doomed.push_back(descriptor);
+    }
+  }
+  for (const int descriptor : doomed) close(descriptor);
+}
+
+/// Runs `work` in a process that is nobody's child, in a session of its own, with all signals
+/// blocked.
+void run_apart(const char* what, const std::function<int()>& work) {
+  const pid_t between = fork();
+  if (between < 0) fatal_system(what, errno);
+  if (between == 0) {
+    setsid();
+    const pid_t apart = fork();
+    if (apart != 0) _exit(apart < 0 ? errno : 0);
+    sigset_t all;
+    sigfillset(&all);
+    sigprocmask(SIG_SETMASK, &all, nullptr);
+    _exit(work());
+  }
+  int status = 0;
+  while (waitpid(between, &status, 0) < 0 && errno == EINTR) {
+  }
+  // A client that reaps every child by itself has taken the answer; then the connections tell.
+  if (WIFEXITED(status) && WEXITSTATUS(status) != 0) fatal_system(what, WEXITSTATUS(status));
+}
+
+struct RootPlace {
+  RootAddress address;
+  std::optional<Secret> secret;
+};
+
+/// "PORT,SECRET,ADDRESS,..."
+std::string text_of(const RootPlace& root) {
+  std::string text =
+      std::to_string(root.address.port) + "," + hex(root.secret->bytes().data(), Secret::size);
+  for (const std::string& host : root.address.hosts) {
+    constexpr std::size_t longest = 900;
+    if (text.size() + host.size() < longest) text += "," + host;
+  }
+  return text;
+}
+
+std::optional<RootPlace> root_of(std::string_view text) {
+  std::vector<std::string> parts;
+  while (!text.empty()) {
+    const std::size_t comma = text.find(',');
+    parts.emplace_back(text.substr(0, comma));
+    text.remove_prefix(comma == text.npos ? text.size() : comma + 1);
+  }
+  if (parts.size() < 3) return std::nullopt;
+  RootPlace root;
+  root.address.port = static_cast<std::uint16_t>(std::atoi(parts[0].c_str()));
+  root.secret = secret_of(parts[1]);
+  root.address.hosts.assign(parts.begin() + 2, parts.end());
+  if (!root.secret) return std::nullopt;
+  return root;
+}
+
+/// Starts the root of a job of several hosts beside rank 0; where it is.
+std::string start_root(const Launch& launch) {
+  RootPlace root;
+  root.secret = Secret::draw();
+  os::FileDescriptor listener = listen_for_guardians(root.address);
+  if (!root.secret || !listener) fatal_system("cannot listen for the other hosts", errno);
+  run_apart("cannot start the root of the job", [&] {
+    keep_only({listener.get()});
+    prctl(PR_SET_NAME, "gex-root");
+    return run_root_of_started(launch, *root.secret, std::move(listener));
+  });
+  return text_of(root);
+}
+
+/// Starts the guardian of this host beside its first rank.
+std::string start_guardian(Launch launch, const std::optional<RootPlace>& root) {
+  std::string name;
+  const os::FileDescriptor listener = listen_for_ranks(name);
+  if (!listener) fatal_system("cannot listen for the ranks of this host", errno);
+  launch.adopts = listener.get();
+  launch.launcher = getppid();
+  run_apart("cannot start the guardian of this host", [&] {
+    keep_only({listener.get()});
+    if (root) {
+      std::string why;
+      launch.root = connect_to_root(root->address, *root->secret, launch.host, why).release();
+      if (launch.root < 0) {
+        report(launch.program_name, "host %s: cannot connect to the root of the job: %s",
+               launch.part().name.c_str(), why.c_str());
+        return 1;
+      }
+    }
+    sigset_t none;
+    sigemptyset(&none);
+    Guardian guardian(launch, os::FileDescriptor(), none);
+    guardian.start();
+    return guardian.serve();
+  });
+  return name;
+}
+
+}  // namespace
+
+Membership join_foreign(ProcessManager& manager) {
+  put(manager, "host", host_identity());
+  fence(manager);
+  Launch launch;
+  launch.hosts = find_hosts(manager);
+  launch.exit_timeout = env::seconds(env::Variable::exit_timeout);
+  while (manager.rank() - launch.part().first >= launch.part().count) ++launch.host;
+
+  std::optional<RootPlace> root;
+  if (launch.hosts.size() > 1) {
+    if (manager.rank() == 0) put(manager, "root", start_root(launch));
+    fence(manager);
+    root = root_of(get(manager, 0, "root"));
+    if (!root) fatal("rank 0 told by %s of no root of the job", manager.protocol());
+  }
+  const std::uint32_t first = launch.part().first;
+  if (manager.rank() == first) put(manager, "guardian", start_guardian(launch, root));
+  fence(manager);
+
+  Membership membership;
+  membership.control = connect_to_guardian(get(manager, first, "guardian")).release();
+  membership.rank = manager.rank();
+  membership.size = manager.size();
+  return membership;
+}
+
+}  // namespace gex::boot

@@ -1,0 +1,161 @@
+// Ranks that another launcher has started: see guardian.h.
+
+#include <sys/epoll.h>
+#include <sys/socket.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#include <algorithm>
+
+#include "boot/guardian.h"
+#include "boot/process_tree.h"
+#include "boot/rank_set.h"
+
+namespace gex::boot {
+
+namespace {
+
+/// The ranks connect as soon as they have heard where, which they all hear at once.
+constexpr double newcomers_limit = 30;
+
+/// How long ranks whose launcher has gone may resist.
+constexpr double lost_launcher_grace = 2;
+
+/// Connections of processes that have not said yet which rank they are.
+constexpr std::size_t most_newcomers = 1024;
+
+}  // namespace
+
+void Guardian::prepare_to_adopt() {
+  watch(launch_.adopts, make_tag(from_listener));
+  newcomers_at_ = after(newcomers_limit);
+  // Whose parent is the first process has none that would end them.
+  if (launch_.launcher <= 1) return;
+  launcher_.reset(static_cast<int>(syscall(SYS_pidfd_open, launch_.launcher, 0)));
+  if (launcher_) watch(launcher_.get(), make_tag(from_launcher));
+}
+
+/// Nobody reads what the ranks print any more, or waits for them. Some launchers see to their ends
+/// themselves.
+void Guardian::lose_launcher() {
+  launcher_.reset();
+  if (ending_ || all_gone()) return;
+  kill_at_ = after(lost_launcher_grace);
+  ask_to_end(1, JobPage::by_guardian,
+             "the launcher (pid " + std::to_string(launch_.launcher) +
+                 ") has ended before its ranks; the job is ended");
+}
+
+void Guardian::accept_newcomers() {
+  for (;;) {
+    os::FileDescriptor socket(
+        accept4(launch_.adopts, nullptr, nullptr, SOCK_CLOEXEC | SOCK_NONBLOCK));
+    if (!socket) return;
+    struct ucred peer {};
+    socklen_t length = sizeof peer;
+    // The kernel's word for who connects: another user's process is turned away.
+    if (getsockopt(socket.get(), SOL_SOCKET, SO_PEERCRED, &peer, &length) != 0 ||
+        peer.uid != geteuid() || peer.pid <= 0 || newcomers_.size() == most_newcomers) {
+      continue;
+    }
+    watch(socket.get(), make_tag(from_newcomer, static_cast<std::uint32_t>(socket.get())));
+    newcomers_.push_back({Channel(std::move(socket)), peer.pid});
+  }
+}
+
+void Guardian::hear_newcomer(int socket) {
+  const auto found = std::find_if(newcomers_.begin(), newcomers_.end(), [socket](auto& newcomer) {
+    return newcomer.channel.socket() == socket;
+  });
+  if (found == newcomers_.end()) return;
+  const Received frame = found->channel.receive(frame_);
+  if (frame.outcome == Received::Outcome::would_block) return;
+  const std::uint32_t rank = frame.header.first;
+  if (frame.outcome == Received::Outcome::frame && frame.header.kind == FrameKind::hello &&
+      rank - first() < part_.count && at(rank).process == 0) {
+    adopt(rank, found->process, found->channel.release());
+  }
+  newcomers_.erase(found);
+}
+
+void Guardian::adopt(std::uint32_t rank, pid_t process, os::FileDescriptor socket) {
+  Rank& self = at(rank);
+  self.process = process;
+  self.joined_handle.reset(static_cast<int>(syscall(SYS_pidfd_open, process, 0)));
+  if (!self.joined_handle) {
+    // It has ended already.
+    self.gone = true;
+    ++gone_count_;
+    fault(rank, "ended before it had joined the job");
+    return;
+  }
+  epoll_event event{};
+  event.events = EPOLLIN;
+  event.data.u64 = make_tag(from_rank, rank);
+  epoll_ctl(epoll_.get(), EPOLL_CTL_MOD, socket.get(), &event);
+  watch(self.joined_handle.get(), make_tag(from_program, rank));
+  self.channel = Channel(std::move(socket));
+  FrameHeader welcome;
+  welcome.kind = FrameKind::welcome;
+  self.channel.queue(welcome, host_counts_, page_file_);
+  if (ending_) {
+    FrameHeader ending;
+    ending.kind = FrameKind::ending;
+    ending.code = page_.code();
+    self.channel.queue(ending);
+  }
+  flush(rank);
+  take_hello(rank, process);
+  if (std::all_of(ranks_.begin(), ranks_.end(), [](const Rank& one) { return one.joined; })) {
+    newcomers_at_.reset();
+  }
+}
+
+void Guardian::adopted_ended(std::uint32_t rank) {
+  Rank& self = at(rank);
+  epoll_ctl(epoll_.get(), EPOLL_CTL_DEL, self.joined_handle.get(), nullptr);
+  // Its last words come first.
+  hear(rank);
+  self.gone = true;
+  self.lost.reset();
+  ++gone_count_;
+  if (!ending_ && page_.ending()) {
+    ask_to_end(page_.code(), page_.winner(), {});
+  } else if (!ending_ && !self.left) {
+    // How is the launcher's to know, whose child it was.
+    fault(rank, "has died");
+  }
+  coordinator().gone(rank, self.process);
+}
+
+void Guardian::signal_adopted(const Rank& rank, int number) {
+  if (rank.joined_handle) {
+    syscall(SYS_pidfd_send_signal, rank.joined_handle.get(), number, nullptr, 0);
+  }
+}
+
+void Guardian::miss_newcomers() {
+  if (ending_) {
+    give_up_newcomers();
+    return;
+  }
+  std::vector<std::uint32_t> missing;
+  for (std::uint32_t rank = first(); rank < past(); ++rank) {
+    if (!at(rank).joined) missing.push_back(rank);
+  }
+  ask_to_end(1, missing.front(),
+             describe_ranks(missing) + " of host " + part_.name + " did not join the job");
+}
+
+/// Who has not come until now does not any more.
+void Guardian::give_up_newcomers() {
+  newcomers_.clear();
+  newcomers_at_.reset();
+  for (Rank& rank : ranks_) {
+    if (rank.process != 0 || rank.gone) continue;
+    rank.gone = true;
+    ++gone_count_;
+  }
+}
+
+}  // namespace gex::boot

@@ -1,0 +1,148 @@
+// PMIx by way of libpmix, which is loaded when a launcher offers it: no job without one needs it.
+
+#include "boot/process_manager.h"
+
+#if __has_include(<pmix.h>)
+
+#include <dlfcn.h>
+#include <pmix.h>
+
+#include <cstring>
+
+#include "boot/job.h"
+
+namespace gex::boot {
+
+namespace {
+
+/// The functions of libpmix that are used, by their declarations.
+struct Library {
+  decltype(&PMIx_Init) init;
+  decltype(&PMIx_Finalize) finalize;
+  decltype(&PMIx_Put) put;
+  decltype(&PMIx_Commit) commit;
+  decltype(&PMIx_Fence) fence;
+  decltype(&PMIx_Get) get;
+  decltype(&PMIx_Error_string) error_string;
+};
+
+template <typename Function>
+bool find(void* library, const char* name, Function& function) {
+  function = reinterpret_cast<Function>(dlsym(library, name));
+  return function != nullptr;
+}
+
+bool load(Library& found, std::string& why) {
+  // Never unloaded: it keeps a thread.
+  void* const library = dlopen("libpmix.so.2", RTLD_NOW | RTLD_LOCAL);
+  if (library == nullptr) {
+    const char* const reason = dlerror();
+    why = std::string("libpmix cannot be loaded: ") + (reason != nullptr ? reason : "unknown");
+    return false;
+  }
+  if (find(library, "PMIx_Init", found.init) && find(library, "PMIx_Finalize", found.finalize) &&
+      find(library, "PMIx_Put", found.put) && find(library, "PMIx_Commit", found.commit) &&
+      find(library, "PMIx_Fence", found.fence) && find(library, "PMIx_Get", found.get) &&
+      find(library, "PMIx_Error_string", found.error_string)) {
+    return true;
+  }
+  why = "libpmix lacks a function of PMIx 2";
+  return false;
+}
+
+class Pmix final : public ProcessManager {
+ public:
+  explicit Pmix(const Library& library) : library_(library) {}
+
+  bool begin() {
+    if (!holds("PMIx_Init", library_.init(&self_, nullptr, 0))) return false;
+    pmix_proc_t job = self_;
+    job.rank = PMIX_RANK_WILDCARD;
+    pmix_value_t* value = nullptr;
+    if (!holds("PMIx_Get of the job's size",
+               library_.get(&job, PMIX_JOB_SIZE, nullptr, 0, &value))) {
+      return false;
+    }
+    size_ = value->type == PMIX_UINT32 ? value->data.uint32 : 0;
+    if (self_.rank < size_ && size_ <= Job::max_ranks) return true;
+    error_ = "rank " + std::to_string(self_.rank) + " of " + std::to_string(size_) +
+             " is no place among up to " + std::to_string(Job::max_ranks) + " processes";
+    return false;
+  }
+
+  const char* protocol() const noexcept override { return "PMIx"; }
+  std::uint32_t rank() const noexcept override { return self_.rank; }
+  std::uint32_t size() const noexcept override { return size_; }
+
+  bool put(const std::string& key, const std::string& value) override {
+    pmix_value_t given{};
+    given.type = PMIX_STRING;
+    given.data.string = const_cast<char*>(value.c_str());
+    return holds("PMIx_Put", library_.put(PMIX_GLOBAL, ("gex." + key).c_str(), &given));
+  }
+
+  bool fence() override {
+    if (!holds("PMIx_Commit", library_.commit())) return false;
+    // With the data of all, so that to read it asks nobody.
+    pmix_info_t collect{};
+    std::strncpy(collect.key, PMIX_COLLECT_DATA, sizeof collect.key - 1);
+    collect.value.type = PMIX_BOOL;
+    collect.value.data.flag = true;
+    return holds("PMIx_Fence", library_.fence(nullptr, 0, &collect, 1));
+  }
+
+  std::optional<std::string> get(std::uint32_t rank, const std::string& key) override {
+    pmix_proc_t peer = self_;
+    peer.rank = rank;
+    pmix_value_t* value = nullptr;
+    // The few values of a job are not given back: that takes functions that libpmix inlines.
+    if (!holds("PMIx_Get", library_.get(&peer, ("gex." + key).c_str(), nullptr, 0, &value))) {
+      return std::nullopt;
+    }
+    if (value->type != PMIX_STRING || value->data.string == nullptr) {
+      error_ = "PMIx_Get: what was left is no text";
+      return std::nullopt;
+    }
+    return value->data.string;
+  }
+
+  /// An MPI library in this program counts for itself how often it has begun.
+  void leave() noexcept override { library_.finalize(nullptr, 0); }
+
+ private:
+  bool holds(const char* what, pmix_status_t status) {
+    if (status == PMIX_SUCCESS) return true;
+    error_ = std::string(what) + ": " + library_.error_string(status);
+    return false;
+  }
+
+  Library library_;
+  pmix_proc_t self_{};
+  std::uint32_t size_ = 0;
+};
+
+}  // namespace
+
+std::unique_ptr<ProcessManager> connect_pmix(std::string& why) {
+  Library library{};
+  if (!load(library, why)) return nullptr;
+  auto connected = std::make_unique<Pmix>(library);
+  if (connected->begin()) return connected;
+  why = "PMIx: " + connected->error();
+  return nullptr;
+}
+
+}  // namespace gex::boot
+
+#else
+
+namespace gex::boot {
+
+std::unique_ptr<ProcessManager> connect_pmix(std::string& why) {
+  why = "the launcher offers PMIx, for which this libgex was built without the headers";
+  return nullptr;
+}
+
+}  // namespace gex::boot
+
+#endif

@@ -1,0 +1,43 @@
+#include "boot/process_manager.h"
+
+#include <cstdlib>
+
+namespace gex::boot {
+
+namespace {
+
+/// A variable by which launchers say how many processes they start, and what is missing.
+struct Sign {
+  const char* variable;
+  const char* launcher;
+};
+constexpr Sign signs[] = {
+    {"OMPI_COMM_WORLD_SIZE", "Open MPI's mpirun"},
+    {"PMI_SIZE", "a launcher that speaks PMI"},
+    {"SLURM_STEP_NUM_TASKS", "srun"},
+};
+
+}  // namespace
+
+std::unique_ptr<ProcessManager> find_process_manager(std::string& why) {
+  if (std::getenv("PMIX_NAMESPACE") != nullptr) return connect_pmix(why);
+  if (std::getenv("PMI_FD") != nullptr) return connect_pmi1(why);
+  for (const Sign& sign : signs) {
+    const char* const size = std::getenv(sign.variable);
+    if (size != nullptr && std::atoi(size) > 1) {
+      why = std::string(sign.launcher) + " (" + sign.variable + "=" + size +
+            ") offers this process neither PMIx nor PMI-1";
+      if (sign.variable == std::string("SLURM_STEP_NUM_TASKS")) why += " (srun --mpi=pmix does)";
+      return nullptr;
+    }
+  }
+  return nullptr;
+}
+
+void forget_process_manager() {
+  unsetenv("PMIX_NAMESPACE");
+  unsetenv("PMI_FD");
+  for (const Sign& sign : signs) unsetenv(sign.variable);
+}
+
+}  // namespace gex::boot

@@ -1,0 +1,242 @@
+#!/usr/bin/env python3
+"""What goes wrong on purpose, and what came of it: `make faults` prints the table.
+
+    faults.py --bin BUILD_FOLDER [--times N]
+
+Each fault is tried N times on a job of three hosts with two ranks each (namespaces.py). Each time is
+checked, and counted in the table's columns:
+
+  ended     gexrun ended by itself, and all ranks with it
+  in 5 s    so long after the fault at most
+  status    its exit status is the one that the fault asks for
+  named     the one message that was wanted is among the lines, and no line is repeated
+  clean     no process, no file in any /dev/shm or /tmp is left
+
+Exits with 77 where the machine does not let us make such hosts, with 1 when something did not hold.
+"""
+
+import argparse
+import os
+import re
+import signal
+import socket
+import subprocess
+import sys
+import time
+
+import namespaces
+from hosts_test import Job
+
+RANKS_A_HOST = 2
+CHECKS = ("ended", "in 5 s", "status", "named", "clean")
+
+
+class Trial:
+    """One job that a fault is done to."""
+
+    def __init__(self, job, scenario, options=()):
+        self.job = job
+        self.hosts = job.network.hosts
+        # Under another process group, so that signals to gexrun are for it alone.
+        self.process = subprocess.Popen(
+            job.command(RANKS_A_HOST, job.tool("launch_probe"), *scenario, options=options),
+            stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
+            start_new_session=True)
+        self.begun = time.monotonic()
+
+    def wait_until_ready(self):
+        for _ in range(RANKS_A_HOST * len(self.hosts)):
+            line = self.process.stdout.readline()
+            if not line.startswith("ready"):
+                raise RuntimeError(f"the job did not begin: {line}{self.process.stderr.read()}")
+        self.begun = time.monotonic()
+
+    def rank_processes(self, host):
+        """The ranks on a host, by the ids that this machine knows them by."""
+        inside = os.readlink(f"/proc/{host.init}/ns/pid")
+        found = []
+        for entry in filter(str.isdigit, os.listdir("/proc")):
+            try:
+                with open(f"/proc/{entry}/comm", encoding="utf-8") as comm:
+                    if (comm.read().strip() == "launch_probe" and
+                            os.readlink(f"/proc/{entry}/ns/pid") == inside):
+                        found.append(int(entry))
+            except OSError:
+                pass
+        return sorted(found)
+
+    def finish(self):
+        """The time from the fault to the end, and all that was printed; no time: it never ended."""
+        try:
+            self.process.wait(30)
+            alive = [host for host in self.hosts if host.alive()]
+            namespaces.wait_for(lambda: not any(host.processes() for host in alive), "an end", 30)
+            took = time.monotonic() - self.begun
+        except (subprocess.TimeoutExpired, TimeoutError):
+            took = None
+            os.killpg(self.process.pid, signal.SIGKILL)
+        output, errors = self.process.communicate()
+        return took, output, errors
+
+
+class Fault:
+    """`do` does it to a running job. `status`: wanted of gexrun, None: none. `said`: an expression
+    for the line that is wanted on standard error, None: no line at all."""
+
+    def __init__(self, name, do, status, said, scenario=("stay",), waits=True, harmless=False):
+        self.name = name
+        self.do = do
+        self.status = status
+        self.said = said
+        self.scenario = scenario
+        self.waits = waits
+        self.harmless = harmless
+
+
+def kill_rank(number):
+    def kill(trial):
+        os.kill(trial.rank_processes(trial.hosts[1])[0], number)
+    return kill
+
+
+def kill_launcher(trial):
+    os.kill(trial.process.pid, signal.SIGKILL)
+
+
+def kill_guardian(trial):
+    rank = trial.rank_processes(trial.hosts[1])[0]
+    with open(f"/proc/{rank}/stat", encoding="ascii") as stat:
+        os.kill(int(stat.read().rsplit(")", 1)[1].split()[1]), signal.SIGKILL)
+
+
+def root_port(trial):
+    """The port on which gexrun listens; only while a host is still missing."""
+    def find():
+        listing = trial.job.network.front.call("ss", "-Hltn")
+        return re.findall(r":(\d+)\s", listing)
+    namespaces.wait_for(find, "a port")
+    return int(find()[0])
+
+
+def strangers(words):
+    """Others than the guardians talk to the root while the hosts are on their way."""
+    def talk(trial):
+        port = root_port(trial)
+        script = ("import socket,sys\n"
+                  "held=[]\n"
+                  "for i in range(100):\n"
+                  f" one=socket.create_connection(('10.77.0.254',{port}))\n"
+                  f" one.sendall({words!r})\n"
+                  " held.append(one)\n")
+        trial.hosts[2].call(sys.executable, "-c", script)
+        trial.wait_until_ready()
+        os.kill(trial.process.pid, signal.SIGTERM)
+        trial.begun = time.monotonic()
+    return talk
+
+
+HEADER = b"gexhost1" + bytes(40)
+LOST = r"^gexrun: host host2 \(ranks 2,3\) is lost: "
+REFUSED = r"^gexrun: refused a connection from .* that does not know the job's secret"
+
+FAULTS = [
+    Fault("rank killed (SIGKILL)", kill_rank(signal.SIGKILL), 137,
+          r"^gexrun: rank [23] \(host host2, pid \d+\) was killed by signal 9 \(Killed\)$"),
+    Fault("rank killed (SIGSEGV)", kill_rank(signal.SIGSEGV), 139,
+          r"^gexrun: rank [23] \(host host2, pid \d+\) was killed by signal 11 "),
+    Fault("rank exits with status 3", lambda trial: None, 3, None, ("exit-with", "3", "2"), False),
+    Fault("rank ends at once with 4", lambda trial: None, 4,
+          r"^gexrun: rank 2 \(host host2, pid \d+\) ended with status 4 without leaving the job$",
+          ("exit-at-once", "4", "2"), False),
+    Fault("rank returns before a collective call", lambda trial: None, 1,
+          r"^gexrun: rank 2 \(host host2, pid \d+\) returned from main or called exit\(0\) with a "
+          r"collective call still to do with ranks 0,1,3-5$", ("return-before-barrier", "2"), False),
+    Fault("rank executes another program", lambda trial: None, 1,
+          r"^gexrun: rank 1 \(host host1, pid \d+\) has closed its connection to the job",
+          ("become-other",), False),
+    Fault("rank sends nonsense to its guardian", lambda trial: None, 1,
+          r"^gexrun: rank \d \(host host\d, pid \d+\) ", ("babble", "1"), False),
+    Fault("guardian of a host killed", kill_guardian, 1, LOST + "the connection to it has ended$"),
+    Fault("host's link down", lambda trial: trial.hosts[1].cut(), 1,
+          LOST + "nothing has been heard of it for 4 s$"),
+    Fault("host gone", lambda trial: trial.hosts[1].kill(), 1, LOST),
+    Fault("launcher killed (SIGKILL)", kill_launcher, -signal.SIGKILL, None),
+    Fault("launcher interrupted", lambda trial: os.kill(trial.process.pid, signal.SIGINT), 130,
+          r"^gexrun: ended by signal 2 \(Interrupt\)$"),
+    Fault("garbage at the root's port", strangers(b"GET / HTTP/1.0\r\n\r\n" * 500), 143, REFUSED,
+          waits=False, harmless=True),
+    Fault("greeting without the secret", strangers(HEADER), 143, REFUSED, waits=False,
+          harmless=True),
+    Fault("greeting cut short", strangers(HEADER[:20]), 143, REFUSED, waits=False, harmless=True),
+]
+
+
+def said_once(errors, wanted):
+    """The wanted line, once, and none that repeats another."""
+    lines = errors.splitlines()
+    if wanted is None:
+        return not lines
+    return (sum(1 for line in lines if re.search(wanted, line)) == 1 and
+            len(set(lines)) == len(lines))
+
+
+def attempt(fault, build, counters):
+    """Tries a fault once; counts what held and returns what did not."""
+    with namespaces.Network(3, build) as network:
+        job = Job(network, build)
+        if fault.harmless:
+            # The second host comes late, so that the root listens for a while.
+            with open(network.rsh, encoding="utf-8") as script:
+                text = script.read()
+            with open(network.rsh, "w", encoding="utf-8") as script:
+                script.write(text.replace("host2)", "host2) sleep 7;"))
+        trial = Trial(job, fault.scenario)
+        if fault.waits:
+            trial.wait_until_ready()
+        fault.do(trial)
+        took, output, errors = trial.finish()
+        network.hosts = [host for host in network.hosts if host.alive()]
+        held = {"ended": took is not None,
+                "in 5 s": took is not None and took <= 5,
+                "status": trial.process.returncode == fault.status,
+                "named": said_once(errors, fault.said),
+                "clean": not any(host.leftovers() for host in network.hosts)}
+        for check, holds in held.items():
+            counters[check] += holds
+        wrong = [check for check, holds in held.items() if not holds]
+        return took, (f"{fault.name}: not {', '.join(wrong)}: status {trial.process.returncode}, "
+                      f"{took} s\n{output}{errors}" if wrong else "")
+
+
+def main():
+    parser = argparse.ArgumentParser()
+    parser.add_argument("--bin", required=True)
+    parser.add_argument("--times", type=int, default=1)
+    parser.add_argument("--only", default="")
+    options = parser.parse_args()
+    build = os.path.abspath(options.bin)
+    complaints = []
+    print(f"{'fault':40} {'tried':>6}" + "".join(f"{check:>8}" for check in CHECKS) + "  longest")
+    try:
+        for fault in FAULTS:
+            if options.only not in fault.name:
+                continue
+            counters = dict.fromkeys(CHECKS, 0)
+            longest = 0.0
+            for _ in range(options.times):
+                took, complaint = attempt(fault, build, counters)
+                longest = max(longest, took or 0)
+                if complaint:
+                    complaints.append(complaint)
+            print(f"{fault.name:40} {options.times:6}" +
+                  "".join(f"{counters[check]:8}" for check in CHECKS) + f"  {longest:5.2f} s",
+                  flush=True)
+    except namespaces.Forbidden as error:
+        print(f"skipped: no hosts can be made of namespaces here: {error}")
+        return namespaces.SKIPPED
+    print("\n".join(complaints))
+    return 1 if complaints else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

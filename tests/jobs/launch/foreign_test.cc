@@ -1,0 +1,173 @@
+// Jobs that other launchers start: MPICH's, which speaks PMI-1, and Open MPI's, which speaks PMIx.
+// Those that are not installed are skipped.
+
+#include <signal.h>
+#include <unistd.h>
+
+#include "modes.h"
+
+namespace launch_test {
+namespace {
+
+struct Launcher {
+  const char* name;
+  const char* path;  ///< "" where it is not installed
+  std::vector<std::string> options;
+  const char* mpi_program;
+};
+
+const Launcher launchers[] = {
+    {"mpich", LAUNCH_TEST_MPICH, {}, LAUNCH_TEST_MPICH_PROBE},
+    {"openmpi",
+     LAUNCH_TEST_OPENMPI,
+     {"--allow-run-as-root", "--oversubscribe"},
+     LAUNCH_TEST_OPENMPI_PROBE},
+};
+
+class Foreign : public testing::TestWithParam<Launcher> {
+ protected:
+  void SetUp() override {
+    if (*GetParam().path == '\0') GTEST_SKIP() << GetParam().name << " is not installed";
+  }
+
+  Command start(int ranks, std::vector<std::string> words) const {
+    const Launcher& launcher = GetParam();
+    std::vector<std::string> command = {launcher.path, "-n", std::to_string(ranks)};
+    command.insert(command.end(), launcher.options.begin(), launcher.options.end());
+    command.insert(command.end(), words.begin(), words.end());
+    return Command(std::move(command));
+  }
+  Command job(int ranks, std::vector<std::string> scenario) const {
+    scenario.insert(scenario.begin(), probe);
+    return start(ranks, std::move(scenario));
+  }
+  /// On hosts of two ranks each, as their names say.
+  Command job_on_hosts(int ranks, std::vector<std::string> scenario) const {
+    scenario.insert(scenario.begin(), {LAUNCH_TEST_NAMED_HOSTS, probe});
+    return start(ranks, std::move(scenario));
+  }
+
+  /// What the launcher itself says of a failure is its own.
+  static void expect_one_line_of_ours(const Outcome& outcome, const std::string& message) {
+    EXPECT_FALSE(outcome.hung);
+    EXPECT_NE(outcome.status, 0);
+    EXPECT_EQ(lines_with(outcome.error, "gex: "), 1) << outcome.error;
+    EXPECT_EQ(lines_with(outcome.error, message), 1) << outcome.error << "wanted: " << message;
+  }
+};
+INSTANTIATE_TEST_SUITE_P(Launcher, Foreign, testing::ValuesIn(launchers),
+                         [](const auto& info) { return info.param.name; });
+
+TEST_P(Foreign, RanksAreOneJob) {
+  for (const int ranks : {1, 3, 8}) {
+    const Outcome outcome = job(ranks, {"exchange"}).run();
+    expect_success(outcome);
+    EXPECT_EQ(lines_with(outcome.output, "exchanged "), ranks);
+  }
+}
+
+TEST_P(Foreign, RanksShareDescriptors) {
+  const Outcome outcome = job(5, {"share"}).run();
+  expect_success(outcome);
+  EXPECT_EQ(lines_with(outcome.output, "shared"), 5);
+}
+
+TEST_P(Foreign, RanksKnowTheirHosts) {
+  const Outcome outcome = job_on_hosts(5, {"who"}).run();
+  expect_success(outcome);
+  for (int rank = 0; rank < 5; ++rank) {
+    EXPECT_EQ(lines_with(outcome.output, "rank " + std::to_string(rank) + " of 5 foreign on host " +
+                                             std::to_string(rank / 2)),
+              1)
+        << outcome.output;
+  }
+}
+
+TEST_P(Foreign, HostsExchangeThroughTheRootThatRank0Starts) {
+  const Outcome outcome = job_on_hosts(6, {"exchange", "300000"}).run();
+  expect_success(outcome);
+  EXPECT_EQ(lines_with(outcome.output, "exchanged "), 6);
+}
+
+TEST_P(Foreign, TheStatusIsTheRanks) {
+  for (const int code : {0, 5}) {
+    const Outcome outcome = job(3, {"end-from-main", std::to_string(code), "1"}).run();
+    expect_clean(outcome);
+    EXPECT_EQ(outcome.status, code) << outcome.error;
+    EXPECT_EQ(lines_with(outcome.output, "last words"), 1);
+    EXPECT_EQ(lines_with(outcome.error, "gex: "), 0) << outcome.error;
+  }
+}
+
+TEST_P(Foreign, ARankThatReturnsEarlyGoesOnAnswering) {
+  const Outcome outcome = job(3, {"return-early"}).run();
+  expect_success(outcome);
+  EXPECT_EQ(lines_with(outcome.output, "answered"), 2);
+}
+
+TEST_P(Foreign, ADeadRankIsNamedAndEndsTheJob) {
+  // The launcher, which sees it too, may have closed the output before the guardian says so.
+  const auto expect_named = [](const Outcome& outcome, const std::string& message) {
+    expect_clean(outcome);
+    EXPECT_NE(outcome.status, 0);
+    EXPECT_LE(lines_with(outcome.error, "gex: "), 1) << outcome.error;
+    EXPECT_GE(lines_with(outcome.output + outcome.error, message) +
+                  lines_with(outcome.output + outcome.error, "ignal 9"),
+              1)
+        << outcome.output << outcome.error;
+  };
+  expect_named(job(3, {"die", "9", "1"}).run(), "gex: rank 1 (host ");
+  expect_named(job_on_hosts(4, {"die", "9", "3"}).run(), "gex: rank 3 (host h1, pid ");
+}
+
+TEST_P(Foreign, WhoReturnsBeforeACollectiveCallIsNamed) {
+  expect_one_line_of_ours(job_on_hosts(4, {"return-before-barrier", "1"}).run(),
+                          "returned from main or called exit(0) with a collective call still to do "
+                          "with ranks 0,2,3");
+}
+
+TEST_P(Foreign, AnErrorOfAllRanksIsOneLine) {
+  expect_one_line_of_ours(job_on_hosts(4, {"fail-all"}).run(), "this went wrong everywhere");
+}
+
+TEST_P(Foreign, NothingIsLeftWhenTheLauncherIsKilled) {
+  const auto running = job(3, {"stay"}).start();
+  ASSERT_TRUE(running->wait_for("ready", 3)) << running->output();
+  kill(running->process(), SIGKILL);
+  EXPECT_TRUE(running->wait_until_all_gone());
+}
+
+TEST_P(Foreign, MpiAndLibgexInOneProgram) {
+  for (const char* const when : {"before", "after"}) {
+    const Outcome outcome = start(3, {GetParam().mpi_program, when}).run();
+    expect_clean(outcome);
+    EXPECT_EQ(outcome.status, 0) << outcome.error;
+    EXPECT_EQ(lines_with(outcome.output, "both agree on rank "), 3) << outcome.output;
+  }
+}
+
+TEST(ForeignEnvironment, SeveralJobsOfOneAreRefused) {
+  expect_failure(
+      Command({probe, "who"}).variable("OMPI_COMM_WORLD_SIZE", "4").run(), 1,
+      "this process is one of several of a launcher, and would run as a job of one rank: "
+      "Open MPI's mpirun (OMPI_COMM_WORLD_SIZE=4) offers this process neither PMIx nor");
+  expect_failure(Command({probe, "who"}).variable("SLURM_STEP_NUM_TASKS", "2").run(), 1,
+                 "(srun --mpi=pmix does)");
+  expect_failure(Command({probe, "who"}).variable("PMI_FD", "77").run(), 1,
+                 "PMI_FD, PMI_RANK and PMI_SIZE are not the place of one of up to 1024 processes");
+  expect_failure(Command({probe, "who"})
+                     .variable("PMI_FD", "77")
+                     .variable("PMI_RANK", "0")
+                     .variable("PMI_SIZE", "2")
+                     .run(),
+                 1, "the launcher does not speak PMI-1 at PMI_FD: its connection is broken");
+  expect_success(Command({probe, "who"}).variable("PMI_SIZE", "1").run());
+}
+
+TEST(ForeignEnvironment, GexrunAndForkingGoBefore) {
+  expect_success(job(Mode::gexrun, 2, {"exchange"}).variable("OMPI_COMM_WORLD_SIZE", "4").run());
+  expect_success(job(Mode::fork, 2, {"exchange"}).variable("OMPI_COMM_WORLD_SIZE", "4").run());
+}
+
+}  // namespace
+}  // namespace launch_test
