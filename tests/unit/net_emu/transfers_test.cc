@@ -74,6 +74,24 @@ TEST_F(EmuTimedTransfers, AreToldWhenTheModelSays) {
   EXPECT_FALSE(transfers.any());
 }
 
+TEST_F(EmuTimedTransfers, RegisterLargeLocalMemoryThatIsInNoSegment) {
+  Ports costly(timing_of(Model{.registration = 700}, 1e9), layout, network.bytes(), 0, 0);
+  Transfers transfers(host, segments, &costly, 0, 8);
+  static std::byte elsewhere[8192];
+  const auto complete_by = [&](Tick now) {
+    const std::size_t before = told.size();
+    transfers.poll(now);
+    return told.size() != before;
+  };
+  ASSERT_EQ(transfers.put(here(), elsewhere, 4096, &done, nullptr, 0), sent);
+  EXPECT_TRUE(complete_by(0));
+  ASSERT_EQ(transfers.put(here(), own_part + 8192, 8192, &done, nullptr, 0), sent);
+  EXPECT_TRUE(complete_by(0));
+  ASSERT_EQ(transfers.put(here(), elsewhere, 8192, &done, nullptr, 0), sent);
+  EXPECT_FALSE(complete_by(699));
+  EXPECT_TRUE(complete_by(700));
+}
+
 TEST_F(EmuTimedTransfers, BeyondTheDepthAreRefusedUntilOneIsComplete) {
   Transfers transfers(host, segments, &ports, 0, 2);
   char got[8];
