@@ -60,6 +60,9 @@ ordered_json to_json(const ConduitFacts& conduit) {
               {"long", probe.limits.long_message},
               {"message", probe.limits.packet},
               {"outstanding", probe.limits.outstanding}};
+  ordered_json choices = ordered_json::array();
+  for (const Choice& choice : probe.choices)
+    choices.push_back({{"name", choice.name}, {"text", choice.text}});
   return {{"name", conduit.name},
           {"kind", conduit.kind},
           {"file", or_null(conduit.file)},
@@ -68,7 +71,8 @@ ordered_json to_json(const ConduitFacts& conduit) {
           {"usable", usable},
           {"refusal", or_null(probe.refusal)},
           {"operations", std::move(operations)},
-          {"limits", std::move(limits)}};
+          {"limits", std::move(limits)},
+          {"choices", std::move(choices)}};
 }
 
 ordered_json to_json(const LimitFacts& limits) {

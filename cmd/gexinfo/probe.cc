@@ -39,17 +39,24 @@ Probe refused(std::string why) {
   return probe;
 }
 
+void note_choice(void* choices, const char* name, const char* text) {
+  static_cast<std::vector<Choice>*>(choices)->push_back({name, text});
+}
+
 /// The answer as it passes from the trying process to this one.
 std::string encode(const Probe& probe) {
   std::vector<int> means;
   for (const Means one : probe.means) means.push_back(static_cast<int>(one));
+  json choices = json::array();
+  for (const Choice& choice : probe.choices) choices.push_back({choice.name, choice.text});
   const json answer = {{"name", probe.name},
                        {"description", probe.description},
                        {"means", means},
                        {"medium", probe.limits.medium},
                        {"long", probe.limits.long_message},
                        {"packet", probe.limits.packet},
-                       {"outstanding", probe.limits.outstanding}};
+                       {"outstanding", probe.limits.outstanding},
+                       {"choices", choices}};
   return answer.dump(-1, ' ', false, json::error_handler_t::replace);
 }
 
@@ -61,6 +68,7 @@ Probe decode(const std::string& text) {
   probe.description = answer["description"];
   for (const int one : answer["means"]) probe.means.push_back(static_cast<Means>(one));
   probe.limits = {answer["medium"], answer["long"], answer["packet"], answer["outstanding"]};
+  for (const json& choice : answer["choices"]) probe.choices.push_back({choice[0], choice[1]});
   return probe;
 }
 
@@ -196,6 +204,8 @@ Probe probe_own() {
     own.description = process.conduit->description;
     own.limits = {gex::am::network_medium_limit(), gex::am::network_long_limit(),
                   process.network.max_message, process.network.reply_depth};
+    if (process.conduit->describe != nullptr)
+      process.conduit->describe(&gex::conduit_host(), note_choice, &own.choices);
   }
   for (const gex::net::Operation& operation : gex::net::operations())
     own.means.push_back(means_of(operation, process.conduit));

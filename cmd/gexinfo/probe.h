@@ -21,12 +21,19 @@ struct MessageLimits {
   std::uint64_t outstanding;   ///< requests to one peer that have no reply yet
 };
 
+/// Something that a network would choose here.
+struct Choice {
+  std::string name;
+  std::string text;
+};
+
 struct Probe {
   std::string refusal;  ///< not empty: why the conduit cannot be used here
   std::string name;
   std::string description;
   std::vector<gex::net::Means> means;  ///< one for each of gex::net::operations()
   MessageLimits limits{};
+  std::vector<Choice> choices;  ///< by the conduit itself
 };
 
 /// Tries `conduit`, a value of GEX_CONDUIT. Before this process has joined a job and while it has

@@ -125,6 +125,14 @@ void print_operations(const std::vector<const ConduitFacts*>& conduits) {
   notes.print(4);
 }
 
+void print_choices(const std::vector<const ConduitFacts*>& conduits) {
+  for (const ConduitFacts* conduit : conduits) {
+    if (conduit->probe.choices.empty()) continue;
+    print_heading(("about " + conduit->name).c_str());
+    for (const Choice& choice : conduit->probe.choices) print_fact(choice.name, choice.text);
+  }
+}
+
 void print(const LimitFacts& limits, const std::vector<const ConduitFacts*>& conduits) {
   print_heading("limits");
   in_columns(conduits, [&](const std::vector<const ConduitFacts*>& some) {
@@ -247,6 +255,7 @@ void print_text(const Facts& facts) {
   print(facts.conduits);
   const auto conduits = usable(facts.conduits);
   print_operations(conduits);
+  print_choices(conduits);
   print(facts.limits, conduits);
   print(facts.memory);
   print(facts.machine);

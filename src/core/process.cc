@@ -94,7 +94,12 @@ void host_warn(const char* text) {
   warn("%s", text);
 }
 
-net::Host host{};
+net::Host host{.version = net::interface_version,
+               .rank = 0,
+               .size = 0,
+               .threaded = 0,
+               .env_integer = host_env_integer,
+               .env_text = host_env_text};
 
 void choose_conduit(const std::string& label) {
   Process& self = process();
@@ -183,6 +188,10 @@ void count_cores() {
 }
 
 }  // namespace
+
+const net::Host& conduit_host() noexcept {
+  return host;
+}
 
 void start_process(void (*deliver)(std::uint32_t, net::Channel, const void*, std::size_t)) {
   Process& self = process();

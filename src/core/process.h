@@ -60,6 +60,9 @@ extern bool lone_rank_is_meant;
 void start_process(void (*deliver)(std::uint32_t source, net::Channel channel, const void* message,
                                    std::size_t size));
 
+/// What conduits are offered. Its `env_` functions are there without a job.
+const net::Host& conduit_host() noexcept;
+
 /// Whether errors that are only returned also print a line (gex_System_SetVerboseErrors). By the
 /// specification they do unless the client says otherwise.
 extern std::atomic<bool> verbose_errors;

@@ -29,7 +29,7 @@ struct Model {
   double bandwidth = 0;  ///< of a port, in each direction
   double rate = 0;       ///< messages a second that leave a port
   double bisection = 0;  ///< bytes a second between the lower and the upper half of the ranks
-  /// What a put or get costs in addition whose local memory is in no registered segment.
+  /// What a put or get of more than 4 KiB costs in addition whose local memory is in no segment.
   double registration = 0;
   double jitter = 0;        ///< the latency of each message is longer by up to so much
   std::uint32_t depth = 0;  ///< puts and gets under way to one rank

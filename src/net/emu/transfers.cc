@@ -27,6 +27,10 @@ std::uint32_t Transfers::draw_delay() noexcept {
   return std::uint32_t{1} << (bits >> 1) % std::bit_width(longest_delay);
 }
 
+bool Transfers::is_registered(const void* local, std::size_t size) const noexcept {
+  return size <= bounced || segments_.is_own(local, size);
+}
+
 Transfers::Transfer Transfers::copy(std::uint32_t peer, std::byte* to, const std::byte* from,
                                     std::size_t size, void* done) noexcept {
   Transfer transfer{};
@@ -77,7 +81,7 @@ SendResult Transfers::put(const Remote& remote, const void* local, std::size_t s
   Transfer transfer = copy(remote.peer, to, from, size, done);
   transfer.local_done = local_done;
   if (ports_ != nullptr) {
-    const Ports::Put times = ports_->put(remote.peer, size, segments_.is_own(from, size), now);
+    const Ports::Put times = ports_->put(remote.peer, size, is_registered(from, size), now);
     transfer.is_local.time = times.left;
     transfer.is_done.time = times.done;
   }
@@ -103,7 +107,7 @@ SendResult Transfers::get(const Remote& remote, void* local, std::size_t size, v
   if (!has_room(remote.peer)) return would_block;
   Transfer transfer = copy(remote.peer, to, from, size, done);
   if (ports_ != nullptr)
-    transfer.is_done.time = ports_->get(remote.peer, size, segments_.is_own(to, size), now);
+    transfer.is_done.time = ports_->get(remote.peer, size, is_registered(to, size), now);
   begin(std::move(transfer));
   return sent;
 }

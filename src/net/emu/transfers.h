@@ -53,6 +53,8 @@ class Transfers {
   /// Looks that one poll counts for: a rank may yield between polls, and a delay of many looks may
   /// not cost a yield each.
   static constexpr std::uint32_t looks_per_poll = 16;
+  /// Bytes for which networks rather copy than register memory.
+  static constexpr std::size_t bounced = 4096;
   static constexpr std::uint32_t longest_delay = 64;
 
   /// A moment that comes when the clock says so and as many looks were made.
@@ -92,6 +94,8 @@ class Transfers {
   void begin(Transfer&& transfer);
   static Transfer copy(std::uint32_t peer, std::byte* to, const std::byte* from, std::size_t size,
                        void* done) noexcept;
+  /// Whether the model's registration is not needed.
+  bool is_registered(const void* local, std::size_t size) const noexcept;
   static void move(Transfer& transfer) noexcept;
   /// Makes what progress there is; true when it is complete.
   bool advance(Transfer& transfer, Tick now, std::size_t& told);

@@ -109,6 +109,9 @@ class Text(Case):
             r"  registered memory +absent +native.*",
             r"  device memory +absent +absent.*",
             r"  barrier +native +reference.*",
+            r"about emu",
+            r"  model +no time passes",
+            r"  aries +Cray XC, Aries, .*",
             r"  medium +65536 +\d+.*",
             r"  long +1073741824 +\d+.*",
             r"  arguments +0 to 16",
@@ -161,7 +164,8 @@ class Json(Case):
     def test_has_the_documented_keys(self):
         folder = {"GEX_CONDUIT_PATH": ODD_CONDUITS}
         self.assertEqual(keys_of(self.facts(variables=folder)) -
-                         {"conduits[].operations", "conduits[].limits"}, documented_keys("--json"))
+                         {"conduits[].operations", "conduits[].limits", "conduits[].choices"},
+                         documented_keys("--json"))
 
     def test_environment_has_the_documented_keys(self):
         self.assertEqual(keys_of(self.facts("--env")), documented_keys("--env --json"))
@@ -285,6 +289,9 @@ class Conduits(Case):
         self.assertEqual(prints["operations"]["payload_in_place"], "reference")
         self.assertEqual(prints["operations"]["put"], "reference")
         self.assertEqual(found["emu", "built in"]["operations"]["payload_in_place"], "native")
+        self.assertEqual(prints["choices"], [])
+        self.assertEqual(found["emu", "built in"]["choices"][0],
+                         {"name": "model", "text": "no time passes"})
         folders = {one["path"]: one["error"] for one in facts["plug_in_folders"]}
         self.assertEqual(folders["/no/such/folder"], "No such file or directory")
         self.assertIsNone(folders[ODD_CONDUITS])

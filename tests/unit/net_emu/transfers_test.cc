@@ -4,8 +4,9 @@
 
 #include <gtest/gtest.h>
 
+#include <atomic>
 #include <cstring>
-#include <map>
+#include <thread>
 #include <vector>
 
 #include "segment_file.h"
@@ -71,6 +72,73 @@ TEST_F(EmuTimedTransfers, AreToldWhenTheModelSays) {
   EXPECT_EQ(transfers.poll(2105), 1u);
   EXPECT_EQ(told.back(), &done);
   EXPECT_TRUE(is_written("bytes"));
+  EXPECT_FALSE(transfers.any());
+}
+
+TEST_F(EmuTimedTransfers, RegisterLargeLocalMemoryThatIsInNoSegment) {
+  Ports costly(timing_of(Model{.registration = 700}, 1e9), layout, network.bytes(), 0, 0);
+  Transfers transfers(host, segments, &costly, 0, 8);
+  static std::byte elsewhere[8192];
+  const auto complete_by = [&](Tick now) {
+    const std::size_t before = told.size();
+    transfers.poll(now);
+    return told.size() != before;
+  };
+  ASSERT_EQ(transfers.put(here(), elsewhere, 4096, &done, nullptr, 0), sent);
+  EXPECT_TRUE(complete_by(0));
+  ASSERT_EQ(transfers.put(here(), own_part + 8192, 8192, &done, nullptr, 0), sent);
+  EXPECT_TRUE(complete_by(0));
+  ASSERT_EQ(transfers.put(here(), elsewhere, 8192, &done, nullptr, 0), sent);
+  EXPECT_FALSE(complete_by(699));
+  EXPECT_TRUE(complete_by(700));
+}
+
+/// What threads have been told, each a counter.
+void count_up(void* target) {
+  static_cast<std::atomic<int>*>(target)->fetch_add(1, std::memory_order_release);
+}
+
+class EmuTransferThreads : public EmuTimedTransfers,
+                           public testing::WithParamInterface<std::uint64_t> {};
+INSTANTIATE_TEST_SUITE_P(Seeds, EmuTransferThreads, testing::Values(0, 5));
+
+// Every thread puts to and gets from places of its own, and adds to one of everybody's.
+TEST_P(EmuTransferThreads, LoseNothing) {
+  constexpr int threads = 4;
+  constexpr std::uint64_t rounds = 300;
+  host.threaded = 1;
+  host.complete = count_up;
+  Transfers transfers(host, segments, &ports, GetParam(), 3);
+  std::atomic<std::uint64_t> clock{0};
+  std::atomic<int> wrong{0};
+  const auto work = [&](int thread) {
+    std::atomic<int> told_here{0};
+    int expected = 0;
+    const auto wait_for = [&](auto begin) {
+      while (begin() == would_block) transfers.poll(clock += 100);
+      ++expected;
+      while (told_here.load(std::memory_order_acquire) != expected) transfers.poll(clock += 100);
+    };
+    const Remote own_place = here(64 + 8 * static_cast<std::size_t>(thread));
+    const std::uint64_t one = 1;
+    for (std::uint64_t i = 0; i < rounds; ++i) {
+      std::uint64_t got = ~i;
+      wait_for([&] { return transfers.put(own_place, &i, 8, &told_here, nullptr, clock); });
+      wait_for([&] { return transfers.get(own_place, &got, 8, &told_here, clock); });
+      if (got != i) ++wrong;
+      wait_for([&] {
+        return transfers.atomic(here(), GEX_DT_U64, GEX_OP_ADD, &one, &one, nullptr, &told_here,
+                                clock);
+      });
+    }
+  };
+  std::vector<std::thread> running;
+  for (int thread = 0; thread < threads; ++thread) running.emplace_back(work, thread);
+  for (std::thread& thread : running) thread.join();
+  EXPECT_EQ(wrong, 0);
+  std::uint64_t sum;
+  std::memcpy(&sum, own_part, sizeof sum);
+  EXPECT_EQ(sum, threads * rounds);
   EXPECT_FALSE(transfers.any());
 }
 
