@@ -52,10 +52,18 @@ std::string text_of(const Host& host, const char* variable) {
   return text == nullptr ? std::string() : text;
 }
 
+bool is_yes(const std::string& text) {
+  return !text.empty() && std::strchr("1yYtT", text[0]) != nullptr;
+}
+
 bool is_one_host(const Host& host) {
   for (std::uint32_t rank = 1; rank < host.size; ++rank)
     if (host.host_of(rank) != host.host_of(0)) return false;
   return true;
+}
+
+void warn(const Host& host, const std::string& text) {
+  host.warn(("ofi: " + text).c_str());
 }
 
 /// Whether `mine` holds on all ranks.
@@ -66,10 +74,6 @@ bool on_all_ranks(const Host& host, bool mine) {
   return std::find(all.begin(), all.end(), 0U) == all.end();
 }
 
-void warn(const Host& host, const std::string& text) {
-  host.warn(("ofi: " + text).c_str());
-}
-
 /// This rank's part: an endpoint, not yet connected with anybody.
 std::unique_ptr<Attached> open(const Host& host, Introduction& mine, std::string& error) {
   Choice choice = choose({text_of(host, "GEX_OFI_PROVIDER"), text_of(host, "GEX_OFI_INTERFACE"),
@@ -78,6 +82,8 @@ std::unique_ptr<Attached> open(const Host& host, Introduction& mine, std::string
     error = choice.reason;
     return nullptr;
   }
+  if (host.rank == 0 && is_yes(text_of(host, "GEX_VERBOSE")))
+    warn(host, name_of(*choice.info) + ": " + choice.reason);
   std::snprintf(mine.provider, sizeof mine.provider, "%s", choice.info->fabric_attr->prov_name);
   auto made = std::make_unique<Attached>(std::move(choice.info), host, error);
   if (!error.empty()) return nullptr;
@@ -169,6 +175,52 @@ SendResult get(const Remote* remote, void* local, std::size_t size, void* done) 
   return attached->one_sided->get(*remote, local, size, done);
 }
 
+std::string registration_text(const fi_info& info) {
+  const auto mode = static_cast<std::uint64_t>(info.domain_attr->mr_mode);
+  std::string text = "segments";
+  text += (mode & FI_MR_LOCAL) != 0 ? " and local memory" : "; local memory needs none";
+  text += (mode & FI_MR_VIRT_ADDR) != 0 ? "; by address" : "; by offset";
+  text += (mode & FI_MR_PROV_KEY) != 0 ? ", with the provider's keys" : ", with own keys";
+  if ((mode & FI_MR_ALLOCATED) != 0) text += "; a segment's pages are there from the start";
+  return text;
+}
+
+std::string puts_text(const RmaMeans& means) {
+  if (!means.available) return "by messages: the provider has none that say when they are done";
+  if (means.delivery_complete) return "by the provider, which says when the bytes are at the peer";
+  return "by the provider; a byte is read back to know that the bytes are at the peer";
+}
+
+std::string memory_text() {
+  const std::uint32_t depth = depth_for(2);
+  return "to send, at most " + std::to_string(3 * depth * max_wire / 1024) +
+         " KiB a peer, in use only while messages wait; less in jobs of more than 128 ranks";
+}
+
+void describe(const Host* host, void (*fact)(void* context, const char* name, const char* text),
+              void* context) {
+  const auto say = [&](const char* name, const std::string& text) {
+    fact(context, name, text.c_str());
+  };
+  Wish wish{text_of(*host, "GEX_OFI_PROVIDER"), text_of(*host, "GEX_OFI_INTERFACE"), false, false};
+  const auto choice_text = [](const Choice& choice) {
+    return choice.info ? name_of(*choice.info) + ": " + choice.reason : "none: " + choice.reason;
+  };
+  say("on several hosts", choice_text(choose(wish)));
+  wish.one_host = true;
+  const Choice choice = choose(wish);
+  say("on one host", choice_text(choice));
+  std::string providers;
+  for (const std::string& name : usable_providers(wish))
+    providers.append(providers.empty() ? "" : ", ").append(name);
+  say("providers", providers);
+  if (choice.info) {
+    say("put and get", puts_text(rma_means(*choice.info)));
+    say("registration", registration_text(*choice.info));
+  }
+  say("memory", memory_text());
+}
+
 constexpr Conduit table{
     .version = interface_version,
     .name = "ofi",
@@ -183,6 +235,7 @@ constexpr Conduit table{
     .deregister_segment = deregister_segment,
     .put = put,
     .get = get,
+    .describe = describe,
 };
 
 }  // namespace
