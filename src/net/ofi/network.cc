@@ -330,12 +330,28 @@ void Network::leave() {
   for (;;) {
     const std::size_t left = in_flight_.load(std::memory_order_relaxed) +
                              postponed_count_.load(std::memory_order_relaxed);
-    if (left == 0 || Clock::now() > until) return;
+    if (left == 0) {
+#ifdef GEX_DEBUG
+      check_invariants();
+#endif
+      return;
+    }
+    if (Clock::now() > until) return;
     if (left != before) until = Clock::now() + farewell_limit;
     before = left;
     progress();
     std::this_thread::yield();
   }
+}
+
+void Network::check_invariants() const {
+  std::size_t held = 0;
+  for (const Peer& peer : peers_)
+    for (const std::atomic<std::uint32_t>& count : peer.held)
+      held += count.load(std::memory_order_relaxed);
+  if (held != pool_.taken())
+    fatal(host_, "ofi: rank %u holds %zu buffers for its peers, and %zu are in use", host_.rank,
+          held, pool_.taken());
 }
 
 }  // namespace gex::net::ofi

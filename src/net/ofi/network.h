@@ -60,6 +60,10 @@ class Network {
   /// Returns when peers have everything that they were sent, or after some seconds of silence.
   void leave();
 
+  /// Ends the job when buffers are lost or counted twice. Only while no other call is in progress,
+  /// and when nothing is under way.
+  void check_invariants() const;
+
  private:
   struct alignas(64) Peer {
     std::array<std::atomic<std::uint32_t>, 2> held{};  ///< buffers, per channel

@@ -41,6 +41,9 @@ class SendPool {
   SendBuffer* take();
   void give_back(SendBuffer* buffer);
 
+  /// Buffers that are not free. Only while no other call is in progress.
+  std::size_t taken() const noexcept { return ready_ - free_.size(); }
+
   /// The buffer whose payload begins there, or null.
   SendBuffer* built_at(const void* payload) const noexcept;
 
