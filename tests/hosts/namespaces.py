@@ -42,10 +42,10 @@ class Namespace:
     """Processes in namespaces of their own, held by one that sleeps."""
 
     def __init__(self, flags, script, forks):
-        command = ["setsid", "unshare", *flags, "--propagation", "private"]
-        if not forks:
-            # A network alone: nothing to propagate.
-            command = ["setsid", "unshare", *flags]
+        # Nothing stays when the test is killed.
+        command = ["setpriv", "--pdeathsig", "KILL", "setsid", "unshare", *flags]
+        if forks:
+            command += ["--propagation", "private"]
         self.holder = subprocess.Popen(
             [*command, "bash", "-c", script + "; echo ready; trap '' CHLD; exec sleep infinity"],
             stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
