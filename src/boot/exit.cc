@@ -186,8 +186,9 @@ void Job::end(int code) noexcept {
     final_code = self.page.code();
     arm_watchdog(final_code);
   }
-  // Else the launcher would kill the others, and their status would be that.
-  leave_launcher(self);
+  // Else the launcher would kill the others, and their status would be that. Of a death it knows by
+  // itself, and while it ends the others it answers nobody.
+  if (final_code <= 128) leave_launcher(self);
   _exit(final_code);
 }
 

@@ -500,9 +500,12 @@ void Root::end(int code, std::uint32_t rank, Haste haste) {
     if (connect_limit_) connect_limit_ = after(late_limit_seconds);
     return;
   }
-  // What has not begun on the other hosts is not to begin any more.
+  // What has not begun on the other hosts is not to begin any more, nor to say that nobody listens.
   for (std::uint32_t host = 0; host < hosts_.size(); ++host) {
-    if (!hosts_[host].connected) let_go(host, /*finished=*/false);
+    const Host& self = hosts_[host];
+    if (self.connected) continue;
+    if (self.starter != 0 && !self.starter_gone) kill(-self.starter, SIGKILL);
+    let_go(host, /*finished=*/false);
   }
   listener_.reset();
   connect_limit_.reset();
