@@ -80,8 +80,10 @@ GEX_EXPORT_ uintptr_t gex_Segment_QuerySize(gex_Segment_t seg);
 
 /** Allocates a segment of `size` bytes (a non-zero multiple of GASNET_PAGESIZE, at most
  * gasnet_getMaxLocalSegmentSize(); may differ by rank) and binds it to the endpoint of `tm`, the
- * primordial team. Collective, with a barrier; once per client. Errors: GASNET_ERR_BAD_ARG;
- * GASNET_ERR_RESOURCE when this host cannot hold the segments of its processes. */
+ * primordial team. Collective, with a barrier; once per client. Errors: GASNET_ERR_BAD_ARG for
+ * another team or a null output; GASNET_ERR_RESOURCE when there is a segment already, or this host
+ * cannot hold the segments of its processes. A wrong size ends the job: the other processes would
+ * wait for this one. */
 GEX_EXPORT_ int gex_Segment_Attach(gex_Segment_t* segment_p, gex_TM_t tm, uintptr_t size);
 
 /** Makes a segment of `length` bytes at `address`, memory of the client's, or with NULL of memory

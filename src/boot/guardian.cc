@@ -145,9 +145,8 @@ void Guardian::watch(int descriptor, std::uint64_t tag) {
 
 void Guardian::prepare_to_serve() {
   epoll_.reset(epoll_create1(EPOLL_CLOEXEC));
-  sigset_t handled;
-  sigemptyset(&handled);
-  for (const int signal : {SIGCHLD, SIGINT, SIGTERM, SIGHUP}) sigaddset(&handled, signal);
+  constexpr int wanted[] = {SIGINT, SIGTERM, SIGHUP};
+  const sigset_t handled = signals_to_hear(wanted);
   signals_.reset(signalfd(-1, &handled, SFD_CLOEXEC | SFD_NONBLOCK));
   if (!epoll_ || !signals_) {
     give_up_start(std::string("the guardian cannot wait for its ranks: ") + std::strerror(errno));

@@ -41,10 +41,7 @@ std::optional<int> reap(pid_t guardian) {
 
 /// Passes signals on until the guardian has ended; the job's exit status. All signals are blocked.
 int supervise(const Launch& launch, pid_t guardian, int link, const std::vector<pid_t>& spared) {
-  sigset_t handled;
-  sigemptyset(&handled);
-  sigaddset(&handled, SIGCHLD);
-  for (const int signal : passed_on) sigaddset(&handled, signal);
+  const sigset_t handled = signals_to_hear(passed_on);
   const os::FileDescriptor signals(signalfd(-1, &handled, SFD_CLOEXEC));
   std::optional<int> status;
   if (!signals) {
@@ -76,6 +73,18 @@ int supervise(const Launch& launch, pid_t guardian, int link, const std::vector<
 }
 
 }  // namespace
+
+sigset_t signals_to_hear(std::span<const int> wanted) noexcept {
+  sigset_t heard;
+  sigemptyset(&heard);
+  sigaddset(&heard, SIGCHLD);
+  for (const int number : wanted) {
+    struct sigaction action {};
+    const bool ignored = sigaction(number, nullptr, &action) == 0 && action.sa_handler == SIG_IGN;
+    if (!ignored) sigaddset(&heard, number);
+  }
+  return heard;
+}
 
 bool ends_job(int signal) noexcept {
   return signal == SIGINT || signal == SIGTERM || signal == SIGHUP;

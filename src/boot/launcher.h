@@ -12,8 +12,11 @@
 // the job. When the guardian dies, the kernel kills the ranks (PR_SET_PDEATHSIG), and the launcher,
 // to which what they leave behind falls, ends that.
 
+#include <signal.h>
+
 #include <cstdint>
 #include <optional>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -51,6 +54,10 @@ Membership launch(const Launch& launch);
 
 /// Whether a signal to the launcher is a wish that the job end.
 bool ends_job(int signal) noexcept;
+
+/// SIGCHLD, and those of `wanted` that this process was not started to ignore, as nohup and the
+/// background of a script do.
+sigset_t signals_to_hear(std::span<const int> wanted) noexcept;
 
 /// Makes sure that descriptors 0, 1 and 2 are open, so that no socket of ours takes their place
 /// and is then written to as standard output. Writing to one that was closed fails as before.

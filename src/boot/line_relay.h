@@ -21,7 +21,7 @@ namespace gex::boot {
 /// line longer than `longest` is given out in pieces rather than kept.
 class LineBuffer {
  public:
-  static constexpr std::size_t longest = 64 * 1024;
+  static constexpr std::size_t longest = 1024 * 1024;
 
   explicit LineBuffer(std::string prefix = {}) : prefix_(std::move(prefix)) {}
 

@@ -154,12 +154,8 @@ bool Root::prepare() {
     listener_ = listen_for_guardians(address_);
     if (!listener_) return fail("cannot listen for the other hosts");
   }
-  sigset_t handled;
-  sigemptyset(&handled);
-  for (const int number :
-       {SIGCHLD, SIGINT, SIGTERM, SIGHUP, SIGQUIT, SIGUSR1, SIGUSR2, SIGTSTP, SIGCONT}) {
-    sigaddset(&handled, number);
-  }
+  constexpr int wanted[] = {SIGINT, SIGTERM, SIGHUP, SIGQUIT, SIGUSR1, SIGUSR2, SIGTSTP, SIGCONT};
+  const sigset_t handled = signals_to_hear(wanted);
   epoll_.reset(epoll_create1(EPOLL_CLOEXEC));
   signals_.reset(signalfd(-1, &handled, SFD_CLOEXEC | SFD_NONBLOCK));
   if (!epoll_ || !signals_) return fail("cannot wait for the hosts");

@@ -1,26 +1,65 @@
 #include "rma/native.h"
 
 #include <algorithm>
+#include <memory>
 
 #include "core/process.h"
 #include "core/progress.h"
+#include "rma/kept.h"
 
 namespace gex::rma {
 
 namespace {
 
-/// Calls `inject(remote, local, size)`, which answers as a conduit does, for each part.
-template <class Inject>
-int for_each_part(const Transfer& transfer, bool immediate, Inject inject) noexcept {
-  const std::size_t limit = process().network.max_transfer;
-  for (std::size_t offset = 0; offset < transfer.size; offset += limit) {
-    const net::Remote remote{transfer.jobrank, *transfer.key, transfer.remote + offset};
-    std::byte* local = static_cast<std::byte*>(transfer.local) + offset;
-    const std::size_t size = std::min(limit, transfer.size - offset);
-    const auto injected = [&]() noexcept { return inject(remote, local, size) == net::sent; };
-    if (injected()) continue;
-    if (immediate && offset == 0) return 1;
-    wait_until(injected);
+/// A transfer that is given to the network part by part.
+struct Injection {
+  Transfer transfer;
+  net::SegmentKey key;
+  bool put;
+  CompletionTarget done;
+  CompletionTarget local;
+  std::size_t injected = 0;  ///< bytes
+
+  bool whole() const noexcept { return injected == transfer.size; }
+
+  /// Injects the next part; false if there is no room for it now.
+  bool inject_next() noexcept {
+    const net::Conduit& conduit = *process().conduit;
+    const std::size_t size = std::min(process().network.max_transfer, transfer.size - injected);
+    const net::Remote remote{transfer.jobrank, key, transfer.remote + injected};
+    std::byte* at = static_cast<std::byte*>(transfer.local) + injected;
+    const net::SendResult result =
+        put ? conduit.put(&remote, at, size, done, local) : conduit.get(&remote, at, size, done);
+    if (result != net::sent) return false;
+    injected += size;
+    return true;
+  }
+};
+
+/// What an immediate transfer leaves to polls, once its first part is under way.
+struct Rest final : Kept {
+  explicit Rest(const Injection& begun) : injection(begun) {}
+
+  Injection injection;
+
+  bool advance() noexcept override {
+    while (!injection.whole())
+      if (!injection.inject_next()) return false;
+    return true;
+  }
+};
+
+int inject(Injection injection, bool immediate) noexcept {
+  while (!injection.whole()) {
+    if (injection.inject_next()) continue;
+    if (!immediate) {
+      wait_until([&]() noexcept { return injection.inject_next(); });
+    } else if (injection.injected == 0) {
+      return 1;
+    } else {
+      keep(std::make_unique<Rest>(injection));
+      return 0;
+    }
   }
   return 0;
 }
@@ -38,19 +77,11 @@ std::uint32_t native_parts_of(const Transfer& transfer) noexcept {
 
 int native_put(const Transfer& transfer, CompletionTarget done, CompletionTarget local,
                bool immediate) noexcept {
-  const auto put = process().conduit->put;
-  return for_each_part(transfer, immediate,
-                       [&](const net::Remote& remote, const std::byte* from, std::size_t size) {
-                         return put(&remote, from, size, done, local);
-                       });
+  return inject({transfer, *transfer.key, true, done, local}, immediate);
 }
 
 int native_get(const Transfer& transfer, CompletionTarget done, bool immediate) noexcept {
-  const auto get = process().conduit->get;
-  return for_each_part(transfer, immediate,
-                       [&](const net::Remote& remote, std::byte* to, std::size_t size) {
-                         return get(&remote, to, size, done);
-                       });
+  return inject({transfer, *transfer.key, false, done, nullptr}, immediate);
 }
 
 }  // namespace gex::rma

@@ -15,9 +15,10 @@ bool is_native(const Transfer& transfer) noexcept;
 /// Number of parts, hence of completions, of a transfer that is not empty.
 std::uint32_t native_parts_of(const Transfer& transfer) noexcept;
 
-/// Injects all parts; non-zero if `immediate` and the first found no room (nothing was injected
-/// then; once the first part is under way the rest waits for room, polling). `local`, which may be
-/// null, is completed when the source of a part may be reused.
+/// Injects all parts; non-zero if `immediate` and the first found no room: nothing was injected
+/// then. Once the first is under way the others, if `immediate`, are injected by polls where there
+/// is no room for them now; else they wait for it, polling. `local`, which may be null, is
+/// completed when the source of a part may be reused.
 int native_put(const Transfer& transfer, CompletionTarget done, CompletionTarget local,
                bool immediate) noexcept;
 int native_get(const Transfer& transfer, CompletionTarget done, bool immediate) noexcept;

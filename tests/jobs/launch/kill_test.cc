@@ -114,6 +114,16 @@ TEST_P(Kill, LauncherAndGuardian) {
   EXPECT_TRUE(running->wait_until_all_gone());
 }
 
+// nohup does that with SIGHUP, and a script with SIGINT of what it runs in the background.
+TEST_P(Kill, NotByASignalThatWasIgnoredAtTheStart) {
+  signal(SIGHUP, SIG_IGN);
+  const auto running = start(2, {"stay"});
+  signal(SIGHUP, SIG_DFL);
+  kill(running->process(), SIGHUP);
+  kill(running->process(), SIGTERM);
+  expect_failure(running->finish(), 143, "ended by signal 15");
+}
+
 TEST_P(Kill, AnInterruptEndsTheJob) {
   for (const auto& [signal, status] : {std::pair(SIGINT, 130), {SIGTERM, 143}, {SIGHUP, 129}}) {
     const auto running = start(3, {"stay"});
