@@ -76,8 +76,9 @@ std::string add_hosts_of_file(const std::string& path, std::vector<HostSlots>& h
   for (std::string line; std::getline(file, line);) {
     ++number;
     if (!add_line(line, hosts)) {
-      return path + ", line " + std::to_string(number) + ": '" + line +
-             "' is neither NAME, NAME:SLOTS nor NAME slots=SLOTS";
+      std::string why = path;
+      why.append(", line ").append(std::to_string(number)).append(": '").append(line);
+      return why.append("' is neither NAME, NAME:SLOTS nor NAME slots=SLOTS");
     }
   }
   return hosts.empty() ? "'" + path + "' names no host" : "";

@@ -240,6 +240,7 @@ void Root::become_starter(std::uint32_t host, int input, int output, int error) 
   dup2(error, STDERR_FILENO);
   std::vector<std::string> words = command_for(host);
   std::vector<char*> arguments;
+  arguments.reserve(words.size() + 1);
   for (std::string& word : words) arguments.push_back(word.data());
   arguments.push_back(nullptr);
   sigset_t none;

@@ -1,6 +1,7 @@
 #include "net/emu/ports.h"
 
 #include <algorithm>
+#include <cmath>
 
 #include "base/random.h"
 
@@ -70,13 +71,14 @@ Tick Ports::inject(std::uint32_t peer, bool registered, Tick now) noexcept {
 
 Ports::Flight Ports::fly(std::uint32_t from, std::uint32_t to, std::size_t bytes, Tick at_receiver,
                          Tick now) noexcept {
-  const auto transmission = static_cast<Tick>(static_cast<double>(bytes) * timing_.per_byte + 0.5);
+  const auto transmission =
+      static_cast<Tick>(std::llround(static_cast<double>(bytes) * timing_.per_byte));
   Tick departed =
       reserve(word(layout_.port_out(from)), now, std::max(transmission, timing_.port_gap));
   const std::uint32_t half = layout_.ranks() / 2;
   if (timing_.bisection_per_byte != 0 && (from < half) != (to < half)) {
     const auto crossing =
-        static_cast<Tick>(static_cast<double>(bytes) * timing_.bisection_per_byte + 0.5);
+        static_cast<Tick>(std::llround(static_cast<double>(bytes) * timing_.bisection_per_byte));
     departed = reserve(word(layout_.bisection()), departed, crossing);
   }
   const Tick begun = reserve(word(layout_.port_in(to)), departed + timing_.latency,

@@ -272,11 +272,10 @@ void Network::failed() {
 
 void Network::arrived(const fi_cq_data_entry& entry, ReceiveBuffers::Buffer& buffer) {
   const bool last = (entry.flags & FI_MULTI_RECV) != 0;
-  // A provider may say that the buffer is ours again in an entry without a message.
-  if ((entry.flags & FI_RECV) == 0 || entry.buf == nullptr) {
+  const std::byte* data = receive_.message_in(buffer, entry);
+  if (data == nullptr) {
     receive_.completed(buffer, nullptr, 0, last);
   } else {
-    const auto* data = static_cast<const std::byte*>(entry.buf);
     const std::optional<Stamp> stamp = read_stamp(host_, data, entry.len);
     if (!stamp) {
       warn_of_stray();

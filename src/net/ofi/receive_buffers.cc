@@ -2,6 +2,7 @@
 
 #include <sys/mman.h>
 
+#include <string_view>
 #include <utility>
 
 #include "net/ofi/lock.h"
@@ -11,25 +12,41 @@ namespace gex::net::ofi {
 
 namespace {
 
-constexpr std::size_t buffer_size = std::size_t{256} << 10;
-static_assert(buffer_size >= 4 * max_wire);
-constexpr std::uint32_t posted_at_first = 8;
-/// With fewer posted, another is made.
-constexpr std::uint32_t posted_at_least = 3;
+constexpr std::size_t page = 4096;
+constexpr std::size_t large_size = std::size_t{256} << 10;
+constexpr std::size_t small_size = (max_wire + page - 1) / page * page;
+static_assert(large_size >= 4 * max_wire);
+
+/// Buffers of a kind that are posted at first; with fewer than `least` posted, another is made.
+struct Supply {
+  std::uint32_t first;
+  std::uint32_t least;
+};
+constexpr Supply large_supply{8, 3};
+constexpr Supply small_supply{64, 32};
+
+/// Whether a provider is layered on another, "tcp;ofi_rxm".
+bool layered(const fi_info& info) noexcept {
+  return std::string_view(info.fabric_attr->prov_name).find(';') != std::string_view::npos;
+}
 
 }  // namespace
 
 ReceiveBuffers::Buffer::~Buffer() {
   region.reset();
-  if (memory != nullptr) munmap(memory, buffer_size);
+  if (memory != nullptr) munmap(memory, memory_size);
 }
 
 ReceiveBuffers::ReceiveBuffers(const Endpoint& endpoint, Registrar& registrar, bool threaded)
-    : endpoint_(endpoint), registrar_(registrar), threaded_(threaded) {
+    : endpoint_(endpoint),
+      registrar_(registrar),
+      large_(!layered(endpoint.info())),
+      buffer_size_(large_ ? large_size : small_size),
+      threaded_(threaded) {
 }
 
 bool ReceiveBuffers::start(std::string& error) {
-  for (std::uint32_t i = 0; i < posted_at_first; ++i)
+  for (std::uint32_t i = 0; i < (large_ ? large_supply : small_supply).first; ++i)
     if (!add(error)) return false;
   return true;
 }
@@ -38,14 +55,15 @@ bool ReceiveBuffers::add(std::string& error) {
   auto buffer = std::make_unique<Buffer>();
   buffer->purpose = Operation::Purpose::receive;
   void* memory =
-      mmap(nullptr, buffer_size, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+      mmap(nullptr, buffer_size_, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
   if (memory == MAP_FAILED) {
     error = "no memory for arriving messages";
     return false;
   }
   buffer->memory = static_cast<std::byte*>(memory);
+  buffer->memory_size = buffer_size_;
   if (registrar_.needs_local()) {
-    buffer->region = registrar_.add(memory, buffer_size, FI_RECV, error);
+    buffer->region = registrar_.add(memory, buffer_size_, FI_RECV, error);
     if (!buffer->region) return false;
   }
   buffers_.push_back(std::move(buffer));
@@ -54,7 +72,7 @@ bool ReceiveBuffers::add(std::string& error) {
 }
 
 void ReceiveBuffers::post(Buffer& buffer) {
-  iovec place{buffer.memory, buffer_size};
+  iovec place{buffer.memory, buffer_size_};
   void* descriptor = buffer.region ? fi_mr_desc(buffer.region.get()) : nullptr;
   fi_msg message{};
   message.msg_iov = &place;
@@ -67,7 +85,7 @@ void ReceiveBuffers::post(Buffer& buffer) {
   buffer.completed = 0;
   buffer.end = Buffer::open;
   posted_.fetch_add(1, std::memory_order_relaxed);
-  if (fi_recvmsg(endpoint_.endpoint(), &message, FI_MULTI_RECV) == 0) return;
+  if (fi_recvmsg(endpoint_.endpoint(), &message, large_ ? FI_MULTI_RECV : 0) == 0) return;
   // No room now, or so it says; a provider that can never take it is found out by the job's
   // standing still with nothing posted, which the tests of a new provider show at once.
   posted_.fetch_sub(1, std::memory_order_relaxed);
@@ -87,9 +105,16 @@ void ReceiveBuffers::release(Buffer& buffer) {
   if (buffer.uses.fetch_sub(1, std::memory_order_acq_rel) == 1) post(buffer);
 }
 
+const std::byte* ReceiveBuffers::message_in(const Buffer& buffer,
+                                            const fi_cq_data_entry& entry) const noexcept {
+  // Only of a buffer for many does a provider say where, or that it is ours again and nothing more.
+  if (!large_) return buffer.memory;
+  return (entry.flags & FI_RECV) != 0 ? static_cast<const std::byte*>(entry.buf) : nullptr;
+}
+
 void ReceiveBuffers::completed(Buffer& buffer, const void* place, std::size_t size, bool last) {
   buffer.completed += size;
-  if (last) {
+  if (last || !large_) {
     posted_.fetch_sub(1, std::memory_order_relaxed);
     buffer.end =
         place == nullptr
@@ -112,7 +137,8 @@ void ReceiveBuffers::replenish() {
     }
     for (Buffer* buffer : again) post(*buffer);
   }
-  if (posted_.load(std::memory_order_relaxed) < posted_at_least) {
+  const std::uint32_t least = (large_ ? large_supply : small_supply).least;
+  if (posted_.load(std::memory_order_relaxed) < least) {
     // Without memory for more, what is posted has to do until messages have been handled.
     std::string error;
     add(error);

@@ -1,8 +1,10 @@
 #pragma once
 // The memory into which messages arrive: large buffers that each take many messages
-// (FI_MULTI_RECV).
+// (FI_MULTI_RECV), or, with a provider that is layered on another, one for each message. Such a
+// provider puts together large messages of many peers in the same buffer at the same time, and its
+// completions do not tell when the last byte of it is written.
 //
-// The provider fills a buffer until the largest message no longer fits and then lets go of it.
+// A provider fills a large buffer until the largest message no longer fits and then lets go of it.
 // Messages of several peers can be under way into one buffer, packed one behind the other, and
 // complete in any order: the one with which the buffer was full says how far it is used, and when
 // that many bytes have completed, nothing is under way any more. The buffer is posted again when,
@@ -30,6 +32,7 @@ class ReceiveBuffers {
     /// Its messages that have not been handled, and one while the provider has it.
     std::atomic<std::uint32_t> uses{0};
     std::byte* memory = nullptr;
+    std::size_t memory_size = 0;
     Region region;
     std::size_t completed = 0;                     ///< bytes of messages that are complete
     std::size_t end = open;                        ///< where the last message ends
@@ -49,6 +52,8 @@ class ReceiveBuffers {
 
   // One thread at a time.
 
+  /// Where the message of a completion lies; null if it is not about a message.
+  const std::byte* message_in(const Buffer& buffer, const fi_cq_data_entry& entry) const noexcept;
   /// A completion says that `size` bytes arrived at `place` (null: none), and with `last` that no
   /// more will. Messages that are wanted have been held before.
   void completed(Buffer& buffer, const void* place, std::size_t size, bool last);
@@ -61,6 +66,8 @@ class ReceiveBuffers {
 
   const Endpoint& endpoint_;
   Registrar& registrar_;
+  const bool large_;  ///< buffers for many messages
+  const std::size_t buffer_size_;
   bool threaded_;
   std::vector<std::unique_ptr<Buffer>> buffers_;
   std::atomic<std::uint32_t> posted_{0};

@@ -100,11 +100,11 @@ TEST(Output, AReaderThatDoesNotReadHoldsNobodyAfterAnInterrupt) {
       Command({"bash", "-c",
                "mkfifo_dir=$(mktemp -d); mkfifo $mkfifo_dir/pipe; exec 3<>$mkfifo_dir/pipe; "
                "rm -r $mkfifo_dir; " +
-                   gexrun + " -n 2 yes >&3 & sleep 0.3; kill -INT $!; wait $!; echo status $?"})
+                   gexrun + " -n 2 yes >&3 & sleep 0.3; kill -TERM $!; wait $!; echo status $?"})
           .run();
   expect_clean(outcome);
-  EXPECT_EQ(outcome.output, "status 130\n");
-  EXPECT_EQ(lines_with(outcome.error, "ended by signal 2 (Interrupt)"), 1) << outcome.error;
+  EXPECT_EQ(outcome.output, "status 143\n");
+  EXPECT_EQ(lines_with(outcome.error, "ended by signal 15 (Terminated)"), 1) << outcome.error;
 }
 
 TEST(Input, GoesToRankZero) {
