@@ -13,18 +13,22 @@ extern "C" {
 /** A poll; the first `quiet` inboxes need not be looked at. */
 GEX_EXPORT_ int gex_poll_(uint32_t quiet);
 
-/** The first inbox at which a message seems to be, or their number. Only a hint: nothing is
- * ordered, and another thread may take the message. */
+/** Whether a message seems to be in an inbox. Only a hint: nothing is ordered, and another thread
+ * may take the message. */
+GEX_INLINE_ int gex_inbox_seems_full_(const struct gex_Inbox_* inbox) {
+  const uint64_t* ready = __atomic_load_n(&inbox->ready, __ATOMIC_RELAXED);
+  __builtin_prefetch(__atomic_load_n(&inbox->fetch, __ATOMIC_RELAXED));
+  return (uint32_t)__atomic_load_n(ready, __ATOMIC_RELAXED) ==
+         __atomic_load_n(&inbox->arrival, __ATOMIC_RELAXED);
+}
+
+/** The first inbox at which a message seems to be, or their number. */
 GEX_INLINE_ uint32_t gex_first_full_inbox_(const struct gex_Watched_* watched) {
   const uint32_t count = __atomic_load_n(&watched->inbox_count, __ATOMIC_RELAXED);
   const struct gex_Inbox_* inbox = watched->inboxes;
   uint32_t i;
   for (i = 0; i < count; ++i, ++inbox) {
-    const uint64_t* ready = __atomic_load_n(&inbox->ready, __ATOMIC_RELAXED);
-    __builtin_prefetch(__atomic_load_n(&inbox->fetch, __ATOMIC_RELAXED));
-    if ((uint32_t)__atomic_load_n(ready, __ATOMIC_RELAXED) ==
-        __atomic_load_n(&inbox->arrival, __ATOMIC_RELAXED))
-      break;
+    if (gex_inbox_seems_full_(inbox)) break;
   }
   return i;
 }

@@ -262,7 +262,7 @@ bool Links::poll(std::uint32_t quiet) noexcept {
   const std::uint32_t watched = watched_inboxes();
   // The first one seemed to have a message just now.
   for (std::uint32_t i = quiet; i < watched; ++i)
-    if (i == quiet || seems_full(inboxes_[i])) any |= drain(incoming_[i]);
+    if (i == quiet || gex_inbox_seems_full_(&inboxes_[i]) != 0) any |= drain(incoming_[i]);
   if (owes_.load(std::memory_order_relaxed)) flush_unanswered();
   return any;
 }

@@ -53,9 +53,9 @@ void check_start(Call call, gex_TM_t tm, gex_Rank_t rank, gex_Flags_t flags, gex
   gex::require_flags(flags, known, name_of(call));
 }
 
-void check_handler(Call call, gex_AM_Index_t handler) {
+void check_handler(const char* call, gex_AM_Index_t handler) {
   if (handler < GEX_AM_INDEX_BASE)
-    fatal("%s: handler index %u is below GEX_AM_INDEX_BASE", name_of(call), unsigned{handler});
+    fatal("%s: handler index %u is below GEX_AM_INDEX_BASE", call, unsigned{handler});
 }
 
 /// Checked mode. An offset may well be 0.
@@ -67,7 +67,7 @@ void check_source(Call call, const void* source_addr, std::size_t nbytes, gex_Fl
 void check_request(Call call, gex_TM_t tm, gex_Rank_t rank, gex_AM_Index_t handler,
                    gex_Flags_t flags, gex_Flags_t known) {
   check_start(call, tm, rank, flags, known);
-  check_handler(call, handler);
+  check_handler(name_of(call), handler);
 }
 
 void check_payload(Call call, std::size_t size, std::size_t limit, gex_Event_t* lc_opt,
@@ -111,7 +111,7 @@ inline void check_reply(Call call, gex_Token_t token, gex_AM_Index_t handler, ge
                         gex_Flags_t known) {
   if (token == nullptr || checked() || !token->may_reply) [[unlikely]] {
     judge_reply(call, token, flags, known);
-    if (checked()) check_handler(call, handler);
+    if (checked()) check_handler(name_of(call), handler);
   }
 }
 
@@ -246,8 +246,7 @@ void check_commit(const char* call, gex_AM_SrcDesc_t sd, bool reply, bool is_lon
   if (is_long && sd->destination != nullptr && dest_addr != sd->destination)
     fatal("%s: the destination %p is not the one given to Prepare, %p", call, dest_addr,
           sd->destination);
-  if (handler < GEX_AM_INDEX_BASE)
-    fatal("%s: handler index %u is below GEX_AM_INDEX_BASE", call, unsigned{handler});
+  check_handler(call, handler);
 }
 
 gex::am::PrepareArguments prepare_arguments(Call call, const void* client_buf, std::size_t least,

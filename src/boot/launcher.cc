@@ -18,9 +18,6 @@ namespace gex::boot {
 
 namespace {
 
-/// Signals that the launcher passes on to the ranks.
-constexpr int passed_on[] = {SIGINT, SIGTERM, SIGHUP, SIGQUIT, SIGUSR1, SIGUSR2, SIGTSTP, SIGCONT};
-
 void pass_on(int link, int signal) {
   const auto byte = static_cast<unsigned char>(signal);
   while (write(link, &byte, 1) < 0 && errno == EINTR) {

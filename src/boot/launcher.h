@@ -55,6 +55,10 @@ Membership launch(const Launch& launch);
 /// Whether a signal to the launcher is a wish that the job end.
 bool ends_job(int signal) noexcept;
 
+/// Signals that a launcher passes on to the ranks.
+inline constexpr int passed_on[] = {SIGINT,  SIGTERM, SIGHUP,  SIGQUIT,
+                                    SIGUSR1, SIGUSR2, SIGTSTP, SIGCONT};
+
 /// SIGCHLD, and those of `wanted` that this process was not started to ignore, as nohup and the
 /// background of a script do.
 sigset_t signals_to_hear(std::span<const int> wanted) noexcept;

@@ -154,8 +154,7 @@ bool Root::prepare() {
     listener_ = listen_for_guardians(address_);
     if (!listener_) return fail("cannot listen for the other hosts");
   }
-  constexpr int wanted[] = {SIGINT, SIGTERM, SIGHUP, SIGQUIT, SIGUSR1, SIGUSR2, SIGTSTP, SIGCONT};
-  const sigset_t handled = signals_to_hear(wanted);
+  const sigset_t handled = signals_to_hear(passed_on);
   epoll_.reset(epoll_create1(EPOLL_CLOEXEC));
   signals_.reset(signalfd(-1, &handled, SFD_CLOEXEC | SFD_NONBLOCK));
   if (!epoll_ || !signals_) return fail("cannot wait for the hosts");
@@ -486,6 +485,10 @@ void Root::farewell() {
   tell_all(header);
 }
 
+void Root::kill_starter(const Host& host) noexcept {
+  if (host.starter != 0 && !host.starter_gone) kill(-host.starter, SIGKILL);
+}
+
 void Root::end(int code, std::uint32_t rank, Haste haste) {
   end_.kind = FrameKind::job_end;
   end_.code = code;
@@ -501,7 +504,7 @@ void Root::end(int code, std::uint32_t rank, Haste haste) {
   for (std::uint32_t host = 0; host < hosts_.size(); ++host) {
     const Host& self = hosts_[host];
     if (self.connected) continue;
-    if (self.starter != 0 && !self.starter_gone) kill(-self.starter, SIGKILL);
+    kill_starter(self);
     let_go(host, /*finished=*/false);
   }
   listener_.reset();
@@ -610,9 +613,7 @@ void Root::meet_deadlines() {
   }
   for (std::uint32_t host = 0; host < hosts_.size(); ++host) {
     Host& self = hosts_[host];
-    if (met(self.end_starter_at) && self.starter != 0 && !self.starter_gone) {
-      kill(-self.starter, SIGKILL);
-    }
+    if (met(self.end_starter_at)) kill_starter(self);
     const Deadline& silent_at = self.link.silent_at();
     if (silent_at && now >= *silent_at) lose(host, "nothing has been heard of it for 4 s");
   }

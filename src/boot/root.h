@@ -84,6 +84,7 @@ class Root final : private Guardians {
   void hear_guest(int socket);
   void refuse(const Greeting& guest);
   void connected(std::uint32_t host, os::FileDescriptor socket);
+  static void kill_starter(const Host& host) noexcept;
   void tell(std::uint32_t host, const FrameHeader& header);
   void tell_all(const FrameHeader& header);
   void flush(std::uint32_t host);

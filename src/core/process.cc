@@ -74,14 +74,16 @@ net::SegmentFile host_segment_file(std::uint32_t rank) {
 std::uint32_t host_of(std::uint32_t rank) {
   return process().job->host_of(rank);
 }
-std::int64_t host_env_integer(const char* name) {
+env::Variable variable_of_table(const char* name) {
   const auto variable = env::find(name);
   if (!variable) fatal("a conduit asked for the variable %s, which is not in the table", name);
-  return env::integer(*variable);
+  return *variable;
+}
+std::int64_t host_env_integer(const char* name) {
+  return env::integer(variable_of_table(name));
 }
 const char* host_env_text(const char* name) {
-  const auto variable = env::find(name);
-  if (!variable) fatal("a conduit asked for the variable %s, which is not in the table", name);
+  variable_of_table(name);
   return std::getenv(name);
 }
 void host_complete(void* target) {

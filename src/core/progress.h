@@ -41,13 +41,6 @@ extern Watched watched;
 bool poll_busy(std::uint32_t quiet) noexcept;
 }  // namespace detail
 
-/// Whether a message seems to be in an inbox; a hint, as in gex_first_full_inbox_.
-inline bool seems_full(const gex_Inbox_& inbox) noexcept {
-  const std::uint64_t* ready = __atomic_load_n(&inbox.ready, __ATOMIC_RELAXED);
-  return static_cast<std::uint32_t>(__atomic_load_n(ready, __ATOMIC_RELAXED)) ==
-         __atomic_load_n(&inbox.arrival, __ATOMIC_RELAXED);
-}
-
 /// The inboxes that polls look at; start-up only, when polls have all that they need.
 void watch_inboxes(const gex_Inbox_* inboxes, std::uint32_t count) noexcept;
 /// From now on so many of them. Any thread.
