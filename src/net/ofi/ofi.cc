@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <cstdio>
 #include <cstring>
+#include <fstream>
 #include <memory>
 #include <string>
 #include <utility>
@@ -74,6 +75,20 @@ bool on_all_ranks(const Host& host, bool mine) {
   return std::find(all.begin(), all.end(), 0U) == all.end();
 }
 
+/// What the provider that was chosen lacks here, so that a job may come to a stand; empty: nothing.
+std::string danger_of(const fi_info& info) {
+  // It takes the head of a message only when all of it is there, and a packet of the loopback, the
+  // largest there are, fills a smaller buffer alone.
+  constexpr std::uint64_t enough = std::uint64_t{512} << 10;
+  if (std::strcmp(info.fabric_attr->prov_name, "sockets") != 0) return {};
+  std::uint64_t least = 0, at_first = enough;
+  std::ifstream("/proc/sys/net/ipv4/tcp_rmem") >> least >> at_first;
+  if (at_first >= enough) return {};
+  return "the provider sockets can stop for good with receive buffers of " +
+         std::to_string(at_first) +
+         " bytes; sysctl net.ipv4.tcp_rmem=\"4096 1048576 33554432\" helps";
+}
+
 /// This rank's part: an endpoint, not yet connected with anybody.
 std::unique_ptr<Attached> open(const Host& host, Introduction& mine, std::string& error) {
   Choice choice = choose({text_of(host, "GEX_OFI_PROVIDER"), text_of(host, "GEX_OFI_INTERFACE"),
@@ -84,6 +99,8 @@ std::unique_ptr<Attached> open(const Host& host, Introduction& mine, std::string
   }
   if (host.rank == 0 && is_yes(text_of(host, "GEX_VERBOSE")))
     warn(host, name_of(*choice.info) + ": " + choice.reason);
+  const std::string danger = host.rank == 0 ? danger_of(*choice.info) : std::string();
+  if (!danger.empty()) warn(host, danger);
   std::snprintf(mine.provider, sizeof mine.provider, "%s", choice.info->fabric_attr->prov_name);
   auto made = std::make_unique<Attached>(std::move(choice.info), host, error);
   if (!error.empty()) return nullptr;
