@@ -1,5 +1,6 @@
 #include "net/ofi/endpoint.h"
 
+#include <string_view>
 #include <utility>
 
 #include "net/ofi/wire.h"
@@ -29,6 +30,11 @@ bool succeeded(int result, const char* what, std::string& error) {
   return false;
 }
 
+/// A rank over libfabric 1.17's rxd jumps into nowhere when it is asked for an atomic operation.
+bool fails_at_atomics(const fi_info& info) noexcept {
+  return std::string_view(info.fabric_attr->prov_name).ends_with(";ofi_rxd");
+}
+
 }  // namespace
 
 RmaMeans rma_means(const fi_info& info) noexcept {
@@ -37,6 +43,7 @@ RmaMeans rma_means(const fi_info& info) noexcept {
   means.reads_follow_writes = (info.tx_attr->msg_order & (FI_ORDER_RAW | FI_ORDER_RMA_RAW)) != 0;
   means.available =
       (info.caps & FI_RMA) != 0 && (means.delivery_complete || means.reads_follow_writes);
+  means.atomics = means.available && (info.caps & FI_ATOMIC) != 0 && !fails_at_atomics(info);
   return means;
 }
 

@@ -11,9 +11,10 @@
 
 namespace gex::net::ofi {
 
-/// How a provider completes puts.
+/// What a provider has of one-sided operations, and how it completes puts.
 struct RmaMeans {
   bool available = false;
+  bool atomics = false;
   bool delivery_complete = false;  ///< it says when the bytes are at the peer
   bool reads_follow_writes = false;
 };

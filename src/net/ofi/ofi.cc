@@ -192,6 +192,16 @@ SendResult get(const Remote* remote, void* local, std::size_t size, void* done) 
   return attached->one_sided->get(*remote, local, size, done);
 }
 
+std::uint32_t atomic_operations(std::uint32_t data_type) {
+  return attached->one_sided->atomic_operations(data_type);
+}
+
+SendResult atomic(const Remote* remote, std::uint32_t data_type, std::uint32_t operation,
+                  const void* operand1, const void* operand2, void* result, void* done) {
+  return attached->one_sided->atomic(*remote, data_type, operation, operand1, operand2, result,
+                                     done);
+}
+
 std::string registration_text(const fi_info& info) {
   const auto mode = static_cast<std::uint64_t>(info.domain_attr->mr_mode);
   std::string text = "segments";
@@ -232,7 +242,10 @@ void describe(const Host* host, void (*fact)(void* context, const char* name, co
     providers.append(providers.empty() ? "" : ", ").append(name);
   say("providers", providers);
   if (choice.info) {
-    say("put and get", puts_text(rma_means(*choice.info)));
+    const RmaMeans means = rma_means(*choice.info);
+    say("put and get", puts_text(means));
+    say("atomics", means.atomics ? "the provider's, for domains all of whose operations it has"
+                                 : "by messages: the provider has none");
     say("registration", registration_text(*choice.info));
   }
   say("memory", memory_text());
@@ -252,6 +265,8 @@ constexpr Conduit table{
     .deregister_segment = deregister_segment,
     .put = put,
     .get = get,
+    .atomic_operations = atomic_operations,
+    .atomic = atomic,
     .describe = describe,
 };
 

@@ -201,6 +201,44 @@ SendResult OneSided::get(const Remote& remote, void* local, std::size_t size, vo
   return would_block;
 }
 
+std::uint32_t OneSided::atomic_operations(std::uint32_t data_type) const noexcept {
+  return means_.atomics ? atomics_of(endpoint_.endpoint(), data_type) : 0;
+}
+
+AtomicWords& OneSided::words_of(Transfer& transfer) noexcept {
+  return transfer.bounce != nullptr ? *reinterpret_cast<AtomicWords*>(transfer.bounce->bytes())
+                                    : transfer.words;
+}
+
+SendResult OneSided::atomic(const Remote& remote, std::uint32_t data_type, std::uint32_t operation,
+                            const void* operand1, const void* operand2, void* result, void* done) {
+  const std::optional<AtomicPlan> plan = atomic_plan(data_type, operation);
+  if (!plan) fatal(host_, "ofi: atomic operation 0x%x on type 0x%x", operation, data_type);
+  Transfer& transfer = *take(remote, result, plan->width, done);
+  transfer.stage = Transfer::Stage::atomic;
+  if (registrar_.needs_local() && (transfer.bounce = bounce_.take()) == nullptr) {
+    give_back(transfer);
+    return would_block;
+  }
+  void* descriptor = transfer.bounce != nullptr ? transfer.bounce->descriptor : nullptr;
+  AtomicWords& words = words_of(transfer);
+  const fi_addr_t peer = endpoint_.address_of(transfer.peer);
+  ssize_t begun = 0;
+  if (plan->compares) {
+    std::memcpy(&words.expected, operand1, plan->width);
+    std::memcpy(&words.operand, operand2, plan->width);
+    begun = fi_compare_atomic(endpoint_.endpoint(), &words.operand, 1, descriptor, &words.expected,
+                              descriptor, &words.former, descriptor, peer, transfer.target,
+                              transfer.key, plan->type, plan->operation, &transfer.for_provider);
+  } else {
+    write_operand(*plan, operand1, &words.operand);
+    begun = fi_fetch_atomic(endpoint_.endpoint(), &words.operand, 1, descriptor, &words.former,
+                            descriptor, peer, transfer.target, transfer.key, plan->type,
+                            plan->operation, &transfer.for_provider);
+  }
+  return accepted(transfer, begun, "an atomic operation on");
+}
+
 void OneSided::read_back(Transfer& transfer) {
   transfer.stage = Transfer::Stage::read_back;
   if (transfer.bounce == nullptr) transfer.bounce = bounce_.take();
@@ -232,15 +270,19 @@ void OneSided::completed(Transfer& transfer) {
   }
   if (transfer.stage == Transfer::Stage::get && transfer.bounce != nullptr)
     std::memcpy(transfer.local, transfer.bounce->bytes(), transfer.size);
+  if (transfer.stage == Transfer::Stage::atomic && transfer.local != nullptr)
+    std::memcpy(transfer.local, &words_of(transfer).former, transfer.size);
   void* done = transfer.done;
   give_back(transfer);
   host_.complete(done);
 }
 
 void OneSided::failed(const Transfer& transfer, int error) const {
-  fatal(host_, "ofi: a %s rank %u of %zu bytes failed: %s",
-        transfer.stage == Transfer::Stage::get ? "get from" : "put to", transfer.peer,
-        transfer.size, error_text(error).c_str());
+  const char* what = transfer.stage == Transfer::Stage::get      ? "a get from"
+                     : transfer.stage == Transfer::Stage::atomic ? "an atomic operation on"
+                                                                 : "a put to";
+  fatal(host_, "ofi: %s rank %u of %zu bytes failed: %s", what, transfer.peer, transfer.size,
+        error_text(error).c_str());
 }
 
 }  // namespace gex::net::ofi

@@ -1,5 +1,5 @@
 #pragma once
-// Put and get, carried out by the provider.
+// Put, get and atomic operations, carried out by the provider.
 //
 // A put is complete when the provider says that the bytes are at the peer (FI_DELIVERY_COMPLETE).
 // Where it cannot say so, or when the source is wanted back sooner than that, the put is written
@@ -21,6 +21,7 @@
 #include <vector>
 
 #include "net/conduit.h"
+#include "net/ofi/atomics.h"
 #include "net/ofi/endpoint.h"
 #include "net/ofi/operation.h"
 #include "net/ofi/registration.h"
@@ -28,24 +29,26 @@
 
 namespace gex::net::ofi {
 
-/// A put or get under way.
+/// A put, get or atomic operation under way.
 struct Transfer : Operation {
   enum class Stage : std::uint8_t {
     deliver,   ///< at the peer when this completes
     transmit,  ///< the source is free when this completes; then `read_back`
     read_back,
     get,
+    atomic,
   };
   Stage stage;
   std::uint32_t peer;
   std::uint64_t target;  ///< as the provider names the place
   std::uint64_t key;
-  std::byte* local;
+  std::byte* local;  ///< of an atomic operation: where the former value goes, or null
   std::size_t size;
   void* done;
   void* local_done;    ///< null: none, or completed already
   SendBuffer* bounce;  ///< through which it goes, or null
   Region region;       ///< registered for it alone, or null
+  AtomicWords words;   ///< of an atomic operation; in `bounce` if that must be registered
 };
 
 class OneSided {
@@ -63,6 +66,10 @@ class OneSided {
   SendResult put(const Remote& remote, const void* local, std::size_t size, void* done,
                  void* local_done);
   SendResult get(const Remote& remote, void* local, std::size_t size, void* done);
+
+  std::uint32_t atomic_operations(std::uint32_t data_type) const noexcept;
+  SendResult atomic(const Remote& remote, std::uint32_t data_type, std::uint32_t operation,
+                    const void* operand1, const void* operand2, void* result, void* done);
 
   /// One of this object's operations is complete.
   void completed(Transfer& transfer);
@@ -87,6 +94,7 @@ class OneSided {
   ssize_t write(Transfer& transfer, void* descriptor, std::uint64_t flags);
   bool read(Transfer& transfer, void* local, std::size_t size, void* descriptor);
   void read_back(Transfer& transfer);
+  static AtomicWords& words_of(Transfer& transfer) noexcept;
   SendResult accepted(Transfer& transfer, ssize_t result, const char* what);
 
   const Host& host_;

@@ -69,16 +69,27 @@ bool is_reachable(const fi_info& info) {
   return !address.starts_with("127.") && address != "::1" && !address.starts_with("fe80:");
 }
 
-/// What a provider is asked for beside messages, best first.
-enum class Extent { delivered_puts, ordered_puts, messages };
+/// What a provider is asked for beside messages.
+enum class Puts : std::uint8_t { delivered, ordered, none };
+struct Extent {
+  Puts puts;
+  bool atomics;
+};
+/// Best first.
+constexpr Extent extents[] = {{Puts::delivered, true},
+                              {Puts::delivered, false},
+                              {Puts::ordered, true},
+                              {Puts::ordered, false},
+                              {Puts::none, false}};
 
-Info make_hints(const std::string& provider, const Wish& wish, Extent extent) {
+Info make_hints(const std::string& provider, const Wish& wish, const Extent& extent) {
   Info hints(fi_allocinfo());
   if (!hints) return hints;
   hints->caps = FI_MSG | FI_MULTI_RECV;
-  if (extent != Extent::messages) hints->caps |= FI_RMA;
-  if (extent == Extent::delivered_puts) hints->tx_attr->op_flags = FI_DELIVERY_COMPLETE;
-  if (extent == Extent::ordered_puts)
+  if (extent.puts != Puts::none) hints->caps |= FI_RMA;
+  if (extent.atomics) hints->caps |= FI_ATOMIC;
+  if (extent.puts == Puts::delivered) hints->tx_attr->op_flags = FI_DELIVERY_COMPLETE;
+  if (extent.puts == Puts::ordered)
     hints->tx_attr->msg_order = hints->rx_attr->msg_order = FI_ORDER_RMA_RAW;
   hints->mode = FI_CONTEXT | FI_CONTEXT2;
   hints->ep_attr->type = FI_EP_RDM;
@@ -102,7 +113,7 @@ bool is_named(std::string_view name, std::string_view asked) {
 }
 
 /// The first way that a provider offers to this extent.
-Info first_of(const std::string& provider, const Wish& wish, bool exactly, Extent extent) {
+Info first_of(const std::string& provider, const Wish& wish, bool exactly, const Extent& extent) {
   const bool by_sockets = candidate_of(provider).by_sockets;
   const bool by_address = is_ip_address(wish.interface);
   const char* node = nullptr;
@@ -130,7 +141,7 @@ Info first_of(const std::string& provider, const Wish& wish, bool exactly, Exten
 
 /// The first way that a provider offers; `exactly` leaves out what is layered over it.
 Info first_of(const std::string& provider, const Wish& wish, bool exactly) {
-  for (const Extent extent : {Extent::delivered_puts, Extent::ordered_puts, Extent::messages})
+  for (const Extent& extent : extents)
     if (Info info = first_of(provider, wish, exactly, extent)) return info;
   return {};
 }

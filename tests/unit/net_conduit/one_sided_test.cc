@@ -1,4 +1,5 @@
-// Put and get as conduit.h promises them, on every conduit that has them for a rank's own memory.
+// Put, get and atomic operations as conduit.h promises them, on every conduit that has them for a
+// rank's own memory.
 
 #include <gtest/gtest.h>
 
@@ -9,6 +10,7 @@
 #include <vector>
 
 #include "promise.h"
+#include "shm/atomic_operations.h"
 
 namespace gex::net::test {
 namespace {
@@ -202,6 +204,84 @@ TEST_P(OneSidedPromise, ManyAtOnceAllComplete) {
         EXPECT_EQ(done, puts);
         EXPECT_EQ(local_done, puts);
       });
+}
+
+/// A type of atomic operations, and bits of it to compute with.
+struct Numbers {
+  gex_DT_t type;
+  std::uint64_t first, operand1, operand2;
+};
+constexpr Numbers numbers[] = {
+    {GEX_DT_I32, 0xfffffff0, 5, 0x7fffffff},
+    {GEX_DT_U32, 0xfffffff0, 0x90, 77},
+    {GEX_DT_I64, 0xfffffffffffffff0, 0x8000000000000000, 3},
+    {GEX_DT_U64, 0x123456789abcdef0, 0xfedcba9876543210, 4},
+    {GEX_DT_FLT, 0x40200000, 0x3f800000, 0xc0000000},         // 2.5, 1, -2
+    {GEX_DT_DBL, 0x4004000000000000, 0, 0xc000000000000000},  // 2.5, 0, -2
+};
+
+TEST_P(OneSidedPromise, AtomicOperationsDoWhatTheProcessorsDo) {
+  if (conduit->atomic == nullptr) GTEST_SKIP() << "no atomic operations";
+  on_ranks_with_segments(
+      2, false,
+      [&](const Host& host, const Limits&, const std::vector<Published>& all,
+          unsigned char* segment) {
+        const std::uint32_t peer = 1 - host.rank;
+        const Remote remote = all[peer].at(peer, 64);
+        for (const Numbers& number : numbers) {
+          const std::uint32_t offered = conduit->atomic_operations(number.type);
+          EXPECT_EQ(offered & ~shm::operations_of(number.type), 0U);
+          for (gex_OP_t operation = 1; operation <= GEX_OP_GET; operation <<= 1) {
+            if ((offered & operation) == 0) continue;
+            // A comparison that fails, and one that does not.
+            for (const std::uint64_t operand1 : {number.operand1, number.first}) {
+              std::memcpy(segment + 64, &number.first, sizeof number.first);
+              barrier_with_progress();
+              std::uint64_t expected = number.first;
+              const std::uint64_t former =
+                  shm::apply(number.type, &expected, operation, operand1, number.operand2, 0);
+              std::uint64_t result = 0;
+              Completion done{0};
+              while (conduit->atomic(&remote, number.type, operation, &operand1, &number.operand2,
+                                     shm::fetches(operation) ? &result : nullptr,
+                                     &done) == would_block)
+                poll_or_yield(both);
+              wait_for(done);
+              barrier_with_progress();
+              EXPECT_EQ(std::memcmp(segment + 64, &expected, shm::size_of(number.type)), 0)
+                  << "type " << number.type << ", operation " << operation;
+              if (shm::fetches(operation)) {
+                EXPECT_EQ(std::memcmp(&result, &former, shm::size_of(number.type)), 0)
+                    << "type " << number.type << ", operation " << operation;
+              }
+              barrier_with_progress();
+            }
+          }
+        }
+      });
+}
+
+TEST_P(OneSidedPromise, NoAtomicOperationIsLost) {
+  if (conduit->atomic == nullptr) GTEST_SKIP() << "no atomic operations";
+  on_ranks_with_segments(4, false,
+                         [&](const Host& host, const Limits&, const std::vector<Published>& all,
+                             unsigned char* segment) {
+                           if ((conduit->atomic_operations(GEX_DT_U64) & GEX_OP_ADD) == 0) return;
+                           constexpr std::uint64_t each = 200;
+                           const Remote remote = all[0].at(0, 128);
+                           const std::uint64_t added = host.rank + 1;
+                           Completion done{0};
+                           for (std::uint64_t i = 0; i < each; ++i)
+                             while (conduit->atomic(&remote, GEX_DT_U64, GEX_OP_ADD, &added, &added,
+                                                    nullptr, &done) == would_block)
+                               poll_or_yield(both);
+                           while (done.load() != each) poll_or_yield(both);
+                           barrier_with_progress();
+                           if (host.rank != 0) return;
+                           std::uint64_t sum = 0;
+                           std::memcpy(&sum, segment + 128, sizeof sum);
+                           EXPECT_EQ(sum, each * (1 + 2 + 3 + 4));
+                         });
 }
 
 }  // namespace

@@ -1,0 +1,44 @@
+#pragma once
+// Which of libgex's atomic operations a provider carries out, and as which of its own.
+//
+// All go as fetching operations, whose completion says that the operation has been carried out,
+// whatever else the provider knows of completions.
+
+#include <rdma/fi_atomic.h>
+
+#include <cstdint>
+#include <optional>
+
+#include "net/ofi/fabric.h"
+
+namespace gex::net::ofi {
+
+/// An operation of libgex's, on a type (GEX_OP_*, GEX_DT_*), as the provider's.
+struct AtomicPlan {
+  /// What the provider's operand is made of.
+  enum class Operand : std::uint8_t { first, negated, one, minus_one };
+
+  fi_datatype type;
+  std::uint32_t width;  ///< bytes of the type
+  fi_op operation;
+  Operand operand = Operand::first;
+  bool compares = false;  ///< with the first operand, and writes the second
+};
+
+/// What such an operation reads and writes here.
+struct AtomicWords {
+  std::uint64_t operand;
+  std::uint64_t expected;
+  std::uint64_t former;
+};
+
+/// Null if no provider has it.
+std::optional<AtomicPlan> atomic_plan(std::uint32_t data_type, std::uint32_t operation) noexcept;
+
+/// The operand that the provider is given, in `width` bytes at `to`.
+void write_operand(const AtomicPlan& plan, const void* first, void* to) noexcept;
+
+/// The operations on a type that this endpoint has, as GEX_OP_* bits.
+std::uint32_t atomics_of(fid_ep* endpoint, std::uint32_t data_type) noexcept;
+
+}  // namespace gex::net::ofi
