@@ -1,17 +1,19 @@
 #pragma once
 // What gexperf measures: one row for each figure, with its budget.
 
+#include <cstddef>
 #include <span>
 #include <string>
 #include <string_view>
 
 namespace gexperf {
 
-enum class Group { limits, put, get, atomic, vis, am, barrier, coll, poll, emu, launch };
+enum class Group { limits, put, get, atomic, vis, am, barrier, coll, poll, emu, ofi, launch };
 
 /// The words of the command line, in the order of `Group`.
-inline constexpr std::string_view group_names[] = {
-    "limits", "put", "get", "atomic", "vis", "am", "barrier", "coll", "poll", "emu", "launch"};
+inline constexpr std::string_view group_names[] = {"limits", "put", "get",     "atomic",
+                                                   "vis",    "am",  "barrier", "coll",
+                                                   "poll",   "emu", "ofi",     "launch"};
 
 /// The threading mode that the measuring program is compiled for.
 enum class Mode { seq, par };
@@ -36,6 +38,9 @@ struct Row {
   double budget = 0;
   /// Budget::ratio: what the value may take besides.
   double allowance_ns = 0;
+  /// Over libfabric: the limit is so many messages one way, of so many bytes.
+  unsigned pingpong_trips = 0;
+  std::size_t pingpong_bytes = 0;
   /// The least that the value can be of its limit, with some room for chance; less is a mistake in
   /// the measurement. 0: the limit is no floor.
   double floor = 0;

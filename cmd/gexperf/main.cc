@@ -7,6 +7,7 @@
 #include <CLI/CLI.hpp>
 #include <algorithm>
 #include <cstdio>
+#include <cstdlib>
 #include <exception>
 #include <filesystem>
 #include <string>
@@ -15,6 +16,7 @@
 #include "catalogue.h"
 #include "child.h"
 #include "measure.h"
+#include "pingpong.h"
 #include "report.h"
 
 namespace gexperf {
@@ -22,6 +24,7 @@ namespace gexperf {
 namespace {
 
 constexpr int usage_error = 2;
+constexpr const char* provider_variable = "GEX_OFI_PROVIDER";
 constexpr unsigned most_rounds = 100000;
 constexpr unsigned most_runs = 1000;
 
@@ -79,8 +82,14 @@ bool print(const std::string& text) {
 int measure_all(const Plan& plan, const Options& options) {
   bool written = options.json || print(table_heading());
   std::vector<Result> results;
+  const std::string no_pingpong = why_no_pingpong();
+  bool without_ofi = false;
   for (const Row& row : rows()) {
     if (!is_wanted(options, row)) continue;
+    if (row.group == Group::ofi && !no_pingpong.empty()) {
+      without_ofi = true;
+      continue;
+    }
     Result result{.row = &row};
     std::string trouble;
     if (!measure(plan, row, result, trouble))
@@ -89,6 +98,7 @@ int measure_all(const Plan& plan, const Options& options) {
     if (!options.json && !print(table_line(result))) written = false;
     if (!written) break;
   }
+  if (without_ofi) complain("what goes over libfabric was left out: " + no_pingpong, 0);
   written = written && print(options.json ? to_json(results) : table_remarks(results));
   return written ? 0 : complain("cannot write the results", 1);
 }
@@ -102,7 +112,7 @@ int run_command_line(int argc, char** argv) {
       "gexperf");
   app.add_option(
          "WHAT", options.groups,
-         "limits, put, get, atomic, vis, am, barrier, coll, poll, emu, launch; all of them if "
+         "limits, put, get, atomic, vis, am, barrier, coll, poll, emu, ofi, launch; all of them if "
          "none is named")
       ->check(
           CLI::IsMember(std::vector<std::string>(std::begin(group_names), std::end(group_names))));
@@ -120,6 +130,10 @@ int run_command_line(int argc, char** argv) {
   } catch (const CLI::ParseError& error) {
     return complain(first_line(error.what()) + " (gexperf --help)", usage_error);
   }
+
+  // The workers take theirs from the environment.
+  if (const char* provider = std::getenv(provider_variable)) plan.provider = provider;
+  setenv(provider_variable, plan.provider.c_str(), 1);
 
   std::string missing;
   if (!find_programs(plan, missing)) return complain("'" + missing + "' is missing", 1);

@@ -15,6 +15,8 @@ struct Plan {
   std::string worker_folder;  ///< of gexperf-seq and gexperf-par
   unsigned rounds = 25;       ///< pairs of samples in a run
   unsigned runs = 3;          ///< quiet runs wanted
+  /// What rows over libfabric are measured over, by both.
+  std::string provider = "tcp;ofi_rxm";
 
   /// How many runs are tried before gexperf makes do with what it has.
   unsigned most_tries() const { return 3 * runs; }

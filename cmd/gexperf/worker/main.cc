@@ -13,9 +13,9 @@
 #include <cstdlib>
 #include <string_view>
 
-#include "emulated.h"
 #include "machine_limits.h"
 #include "measurements.h"
+#include "network.h"
 
 namespace gexperf {
 
@@ -62,7 +62,7 @@ void say_attached(const Job& job) {
 }
 
 void measure(const Job& job, std::string_view name, unsigned rounds, bool limit_alone) {
-  if (!limit_alone && measure_emulated(job, name, rounds)) return;
+  if (!limit_alone && measure_network(job, name, rounds)) return;
   for (const NamedMeasurement& measurement : measurements) {
     if (measurement.name != name) continue;
     if (job.size() < 2) job.fail("a measurement needs two ranks");
@@ -78,13 +78,13 @@ void measure(const Job& job, std::string_view name, unsigned rounds, bool limit_
 }  // namespace gexperf
 
 int main(int argc, char** argv) {
-  const bool is_emulated = argc > 2 && gexperf::is_emulated(argv[2]);
-  if (is_emulated) gexperf::pretend();
+  const bool over_network = argc > 2 && gexperf::is_over_network(argv[2]);
+  if (over_network) gexperf::leave_neighborhood();
   gexperf::Job job(&argc, &argv);
   const std::string_view what = argc > 1 ? argv[1] : "";
   gexperf::register_handlers(job);
-  gexperf::register_emulated_handlers(job);
-  job.attach(what == "attach" ? GASNET_PAGESIZE : gexperf::segment_bytes, !is_emulated);
+  gexperf::register_network_handlers(job);
+  job.attach(what == "attach" ? GASNET_PAGESIZE : gexperf::segment_bytes, !over_network);
   if (what == "attach" && argc == 2) {
     gexperf::say_attached(job);
   } else if ((what == "measure" || what == "limit") && argc == 4) {

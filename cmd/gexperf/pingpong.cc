@@ -1,0 +1,101 @@
+#include "pingpong.h"
+
+#include <sched.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cstdio>
+#include <cstdlib>
+#include <filesystem>
+#include <sstream>
+#include <vector>
+
+#include "child.h"
+
+namespace gexperf {
+
+namespace {
+
+constexpr const char* tool = "fi_pingpong";
+
+/// Both ends, each on a processor of its own. The client asks until the server is there.
+constexpr const char* script = R"(
+trap 'kill $server; exit 1' INT TERM HUP
+taskset -c "$1" fi_pingpong -p "$3" -e rdm -S "$4" -I "$5" -B "$6" >/dev/null 2>&1 &
+server=$!
+for try in 1 2 3 4 5 6 7 8 9 10 11 12 13 14 15 16 17 18 19 20; do
+  sleep 0.1
+  if taskset -c "$2" fi_pingpong -p "$3" -e rdm -S "$4" -I "$5" -P "$6" 127.0.0.1 2>/dev/null; then
+    wait $server
+    exit 0
+  fi
+done
+kill $server
+exit 1
+)";
+
+/// Bytes that one measurement moves at least, and the most exchanges it makes.
+constexpr std::size_t least_moved = std::size_t{256} << 20;
+constexpr std::size_t most_exchanges = 20000;
+
+constexpr int first_port = 20000;
+constexpr int ports = 10000;
+
+bool is_in_path(const char* program) {
+  const char* path = std::getenv("PATH");
+  std::istringstream folders(path == nullptr ? "" : path);
+  for (std::string folder; std::getline(folders, folder, ':');)
+    if (access((std::filesystem::path(folder) / program).c_str(), X_OK) == 0) return true;
+  return false;
+}
+
+/// The first two processors that this process may use, where gexrun binds ranks 0 and 1.
+std::vector<std::string> two_processors() {
+  cpu_set_t set;
+  CPU_ZERO(&set);
+  std::vector<std::string> found;
+  if (sched_getaffinity(0, sizeof set, &set) != 0) return {"0", "1"};
+  for (int processor = 0; processor < CPU_SETSIZE && found.size() < 2; ++processor)
+    if (CPU_ISSET(processor, &set)) found.push_back(std::to_string(processor));
+  return found;
+}
+
+/// Of the last line, the microseconds a message took: "8  20k  =20k  312k  0.29s  1.09  7.31 0.14".
+bool parse_microseconds(const std::string& output, double& microseconds) {
+  std::string last;
+  std::istringstream lines(output);
+  for (std::string line; std::getline(lines, line);)
+    if (!line.empty()) last = line;
+  std::istringstream columns(last);
+  std::string skipped;
+  for (int column = 0; column < 6; ++column) columns >> skipped;
+  return static_cast<bool>(columns >> microseconds);
+}
+
+}  // namespace
+
+std::string why_no_pingpong() {
+  for (const char* program : {tool, "taskset"})
+    if (!is_in_path(program)) return std::string(program) + " is not there (package libfabric-bin)";
+  return {};
+}
+
+bool time_pingpong(const std::string& provider, std::size_t bytes, double& ns, double& used_ns,
+                   std::string& trouble) {
+  const std::size_t exchanges = std::min(most_exchanges, least_moved / bytes);
+  const std::vector<std::string> processors = two_processors();
+  const Finished done =
+      run({"sh", "-c", script, "sh", processors[0], processors[1], provider, std::to_string(bytes),
+           std::to_string(exchanges), std::to_string(first_port + getpid() % ports)});
+  used_ns += done.processor_ns;
+  double microseconds = 0;
+  if (!done.succeeded || !parse_microseconds(done.output, microseconds)) {
+    trouble = std::string(tool) + " over " + provider + " failed" +
+              (done.succeeded ? "" : ": " + done.trouble);
+    return false;
+  }
+  ns = microseconds * 1e3;
+  return true;
+}
+
+}  // namespace gexperf

@@ -1,0 +1,208 @@
+#include "network.h"
+
+#include <time.h>
+
+#include <atomic>
+#include <cstdio>
+#include <cstdlib>
+#include <vector>
+
+#include "sampling.h"
+
+namespace gexperf {
+
+namespace {
+
+constexpr std::string_view emulated = "emu.";
+constexpr std::string_view real = "net.";
+constexpr std::size_t medium_bytes = 8192;
+/// A message without arguments has so much before its payload.
+constexpr std::size_t header_bytes = 16;
+
+enum Handler : gex_AM_Index_t { ask = 220, answer, take, taken };
+
+std::atomic<std::uint64_t> asked{0};
+std::atomic<std::uint64_t> answered{0};
+std::atomic<std::uint64_t> received{0};
+std::atomic<std::uint64_t> floods{0};
+
+void on_ask(gex_Token_t token) {
+  asked.fetch_add(1, std::memory_order_relaxed);
+  gex_AM_ReplyShort0(token, answer, 0);
+}
+void on_answer(gex_Token_t) {
+  answered.fetch_add(1, std::memory_order_relaxed);
+}
+void on_take(gex_Token_t, void*, std::size_t) {
+  received.fetch_add(1, std::memory_order_relaxed);
+}
+void on_taken(gex_Token_t) {
+  floods.fetch_add(1, std::memory_order_relaxed);
+}
+
+double now_ns() {
+  timespec now{};
+  clock_gettime(CLOCK_MONOTONIC, &now);
+  return static_cast<double>(now.tv_sec) * 1e9 + static_cast<double>(now.tv_nsec);
+}
+
+/// The limit of emu: rank 0 lets as much time pass as the model gives so many operations.
+Repeated time_of_model(const Job& job, double each_ns) {
+  return [&job, each_ns](std::uint64_t repetitions) {
+    if (job.rank() != 0) return;
+    const double end = now_ns() + each_ns * static_cast<double>(repetitions);
+    while (now_ns() < end) {
+    }
+  };
+}
+
+/// What rank 0 does alone, `operation` n times; rank 1 waits in the barrier behind it.
+template <class Operation>
+Repeated by_root(const Job& job, Operation operation) {
+  return [&job, operation](std::uint64_t repetitions) mutable {
+    if (job.rank() == 0) operation(repetitions);
+  };
+}
+
+Repeated put_latency(const Job& job) {
+  return by_root(job, [&job](std::uint64_t repetitions) {
+    const std::uint64_t word = 1;
+    for (std::uint64_t i = 0; i < repetitions; ++i)
+      gex_RMA_PutBlocking(job.team(), 1, job.segment_at_owner(1), &word, sizeof word, 0);
+  });
+}
+
+Repeated get_latency(const Job& job) {
+  return by_root(job, [&job](std::uint64_t repetitions) {
+    std::uint64_t word = 0;
+    for (std::uint64_t i = 0; i < repetitions; ++i)
+      gex_RMA_GetBlocking(job.team(), &word, 1, job.segment_at_owner(1), sizeof word, 0);
+    keep(word);
+  });
+}
+
+template <std::size_t bytes>
+Repeated put_flood(const Job& job) {
+  const std::vector<std::byte> source(bytes, std::byte{1});
+  return by_root(job, [&job, source](std::uint64_t repetitions) {
+    for (std::uint64_t i = 0; i < repetitions; ++i)
+      gex_RMA_PutNBI(job.team(), 1, job.segment_at_owner(1), source.data(), bytes, GEX_EVENT_DEFER,
+                     0);
+    gex_NBI_Wait(GEX_EC_PUT, 0);
+  });
+}
+
+template <std::size_t bytes>
+Repeated get_flood(const Job& job) {
+  std::vector<std::byte> destination(bytes);
+  return by_root(job, [&job, destination](std::uint64_t repetitions) mutable {
+    for (std::uint64_t i = 0; i < repetitions; ++i)
+      gex_RMA_GetNBI(job.team(), destination.data(), 1, job.segment_at_owner(1), bytes, 0);
+    gex_NBI_Wait(GEX_EC_GET, 0);
+  });
+}
+
+Repeated round_trip(const Job& job) {
+  return [&job](std::uint64_t repetitions) {
+    if (job.rank() == 0) {
+      std::uint64_t expected = answered.load();
+      for (std::uint64_t i = 0; i < repetitions; ++i) {
+        ++expected;
+        gex_AM_RequestShort0(job.team(), 1, ask, 0);
+        GASNET_BLOCKUNTIL(answered.load(std::memory_order_relaxed) == expected);
+      }
+    } else if (job.rank() == 1) {
+      static std::uint64_t expected = 0;
+      expected += repetitions;
+      GASNET_BLOCKUNTIL(asked.load(std::memory_order_relaxed) == expected);
+    }
+  };
+}
+
+Repeated message_flood(const Job& job) {
+  const std::vector<std::byte> payload(medium_bytes, std::byte{1});
+  return [&job, payload](std::uint64_t repetitions) {
+    if (job.rank() == 0) {
+      const std::uint64_t expected = floods.load() + 1;
+      for (std::uint64_t i = 0; i < repetitions; ++i)
+        gex_AM_RequestMedium0(job.team(), 1, take, payload.data(), medium_bytes, GEX_EVENT_NOW, 0);
+      GASNET_BLOCKUNTIL(floods.load(std::memory_order_relaxed) == expected);
+    } else if (job.rank() == 1) {
+      static std::uint64_t expected = 0;
+      expected += repetitions;
+      GASNET_BLOCKUNTIL(received.load(std::memory_order_relaxed) == expected);
+      gex_AM_RequestShort0(job.team(), 0, taken, 0);
+    }
+  };
+}
+
+constexpr double bytes_ns(std::size_t bytes) {
+  return static_cast<double>(bytes) * pretended.ns_per_byte;
+}
+constexpr double there_and_back_ns =
+    pretended.send_overhead_ns + bytes_ns(8) + 2 * pretended.latency_ns;
+constexpr double one_way_ns = pretended.send_overhead_ns + bytes_ns(header_bytes) +
+                              pretended.latency_ns + pretended.receive_overhead_ns;
+
+struct OverNetwork {
+  std::string_view name;  ///< behind the network's part
+  Repeated (*subject)(const Job& job);
+  double model_ns;  ///< what emu's model gives one
+};
+constexpr std::size_t part = 65536;
+constexpr std::size_t large_part = 1048576;
+constexpr OverNetwork measurements[] = {
+    {"put.8", put_latency, there_and_back_ns},
+    {"get.8", get_latency, there_and_back_ns},
+    {"am.short.rtt", round_trip, 2 * one_way_ns},
+    {"put.65536.flood", put_flood<part>, bytes_ns(part)},
+    {"get.65536.flood", get_flood<part>, bytes_ns(part)},
+    {"put.1048576.flood", put_flood<large_part>, bytes_ns(large_part)},
+    {"am.8192.flood", message_flood, bytes_ns(medium_bytes + header_bytes)},
+};
+
+}  // namespace
+
+bool is_over_network(std::string_view measurement) {
+  return measurement.starts_with(emulated) || measurement.starts_with(real);
+}
+
+void leave_neighborhood() {
+  char model[200];
+  std::snprintf(model, sizeof model,
+                "latency=%gns,send_overhead=%gns,receive_overhead=%gns,bandwidth=%gMB/s",
+                pretended.latency_ns, pretended.send_overhead_ns, pretended.receive_overhead_ns,
+                1e3 / pretended.ns_per_byte);
+  setenv("GEX_EMU", model, 1);
+  setenv("GASNET_SUPERNODE_MAXSIZE", "1", 1);
+}
+
+bool measure_network(const Job& job, std::string_view measurement, unsigned rounds) {
+  if (!is_over_network(measurement)) return false;
+  const bool has_model = measurement.starts_with(emulated);
+  measurement.remove_prefix(has_model ? emulated.size() : real.size());
+  for (const OverNetwork& one : measurements) {
+    if (one.name != measurement) continue;
+    if (job.size() < 2) job.fail("a measurement needs two ranks");
+    compare(job, rounds, one.subject(job),
+            has_model ? time_of_model(job, one.model_ns) : Repeated());
+    return true;
+  }
+  return false;
+}
+
+void register_network_handlers(const Job& job) {
+  gex_AM_Entry_t table[] = {
+      {ask, reinterpret_cast<gex_AM_Fn_t>(on_ask), GEX_FLAG_AM_REQUEST | GEX_FLAG_AM_SHORT, 0,
+       nullptr, "ask"},
+      {answer, reinterpret_cast<gex_AM_Fn_t>(on_answer), GEX_FLAG_AM_REPLY | GEX_FLAG_AM_SHORT, 0,
+       nullptr, "answer"},
+      {take, reinterpret_cast<gex_AM_Fn_t>(on_take), GEX_FLAG_AM_REQUEST | GEX_FLAG_AM_MEDIUM, 0,
+       nullptr, "take"},
+      {taken, reinterpret_cast<gex_AM_Fn_t>(on_taken), GEX_FLAG_AM_REQUEST | GEX_FLAG_AM_SHORT, 0,
+       nullptr, "taken"},
+  };
+  gex_EP_RegisterHandlers(job.endpoint(), table, sizeof table / sizeof *table);
+}
+
+}  // namespace gexperf
