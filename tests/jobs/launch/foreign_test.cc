@@ -1,8 +1,13 @@
-// Jobs that other launchers start: MPICH's, which speaks PMI-1, and Open MPI's, which speaks PMIx.
-// Those that are not installed are skipped.
+// Jobs that other launchers start: MPICH's, which speaks PMI-1, Open MPI's, which speaks PMIx, and
+// Slurm's, which speaks either, with a Slurm of this machine that the tests start. Those that are
+// not installed, or cannot be started, are skipped.
 
+#include <fcntl.h>
 #include <signal.h>
+#include <sys/wait.h>
 #include <unistd.h>
+
+#include <cstdio>
 
 #include "modes.h"
 
@@ -13,7 +18,8 @@ struct Launcher {
   const char* name;
   const char* path;  ///< "" where it is not installed
   std::vector<std::string> options;
-  const char* mpi_program;
+  const char* mpi_program;  ///< null: its MPI does not come with it
+  bool needs_slurm = false;
 };
 
 const Launcher launchers[] = {
@@ -22,12 +28,65 @@ const Launcher launchers[] = {
      LAUNCH_TEST_OPENMPI,
      {"--allow-run-as-root", "--oversubscribe"},
      LAUNCH_TEST_OPENMPI_PROBE},
+    // Slurm does not answer the second who begins PMI-1 in a process, so MPICH goes with PMIx only.
+    {"slurm_pmi", LAUNCH_TEST_SRUN, {"--quiet", "--mpi=pmi2", "--overcommit"}, nullptr, true},
+    {"slurm_pmix",
+     LAUNCH_TEST_SRUN,
+     {"--quiet", "--mpi=pmix", "--overcommit"},
+     LAUNCH_TEST_OPENMPI_PROBE,
+     true},
 };
+
+/// A Slurm of this machine, from its first use to the end of the tests.
+class Slurm {
+ public:
+  Slurm() {
+    char folder[] = "/tmp/gex_slurm.XXXXXX";
+    if (mkdtemp(folder) == nullptr) return;
+    folder_ = folder;
+    int words[2], end[2];
+    if (pipe2(words, O_CLOEXEC) != 0 || pipe2(end, O_CLOEXEC) != 0) return;
+    process_ = fork();
+    if (process_ == 0) {
+      dup2(end[0], STDIN_FILENO);
+      dup2(words[1], STDOUT_FILENO);
+      execl(LAUNCH_TEST_SLURM, LAUNCH_TEST_SLURM, folder, nullptr);
+      _exit(127);
+    }
+    close(words[1]);
+    close(end[0]);
+    end_ = end[1];
+    char said[5];
+    ready_ = read(words[0], said, sizeof said) == sizeof said;
+    close(words[0]);
+    if (ready_) setenv("SLURM_CONF", (folder_ + "/slurm.conf").c_str(), 1);
+  }
+  ~Slurm() {
+    close(end_);
+    waitpid(process_, nullptr, 0);
+  }
+  Slurm(const Slurm&) = delete;
+  Slurm& operator=(const Slurm&) = delete;
+
+  bool ready() const noexcept { return ready_; }
+
+ private:
+  std::string folder_;
+  pid_t process_ = -1;
+  int end_ = -1;  ///< it ends when this is closed
+  bool ready_ = false;
+};
+
+bool slurm_is_ready() {
+  static const Slurm slurm;
+  return slurm.ready();
+}
 
 class Foreign : public testing::TestWithParam<Launcher> {
  protected:
   void SetUp() override {
     if (*GetParam().path == '\0') GTEST_SKIP() << GetParam().name << " is not installed";
+    if (GetParam().needs_slurm && !slurm_is_ready()) GTEST_SKIP() << "Slurm cannot be started here";
   }
 
   Command start(int ranks, std::vector<std::string> words) const {
@@ -138,6 +197,7 @@ TEST_P(Foreign, NothingIsLeftWhenTheLauncherIsKilled) {
 }
 
 TEST_P(Foreign, MpiAndLibgexInOneProgram) {
+  if (GetParam().mpi_program == nullptr) GTEST_SKIP() << "no MPI goes with it";
   for (const char* const when : {"before", "after"}) {
     const Outcome outcome = start(3, {GetParam().mpi_program, when}).run();
     expect_clean(outcome);

@@ -1,0 +1,74 @@
+#!/bin/sh
+# slurm.sh FOLDER: runs a Slurm of this one machine until standard input ends, for srun with
+# SLURM_CONF=FOLDER/slurm.conf. Says "ready" when jobs can be started; else why not, and exits with 1.
+# Everything of it is in FOLDER, which goes with it, and its ports and keys are its own.
+set -eu
+PATH=$PATH:/usr/sbin
+
+folder=$1
+host=$(hostname -s)
+# An odd place, and different for each that runs.
+port=$((21000 + $$ % 9000))
+mkdir -p "$folder/state" "$folder/spool"
+chmod 755 "$folder"
+head -c 128 /dev/urandom >"$folder/key"
+chmod 400 "$folder/key"
+cat >"$folder/slurm.conf" <<EOF
+ClusterName=libgex
+SlurmctldHost=$host(127.0.0.1)
+SlurmctldPort=$port
+SlurmdPort=$((port + 1))
+SlurmUser=$(id -un)
+AuthType=auth/munge
+AuthInfo=socket=$folder/munge
+StateSaveLocation=$folder/state
+SlurmdSpoolDir=$folder/spool
+SlurmctldPidFile=$folder/slurmctld.pid
+SlurmdPidFile=$folder/slurmd.pid
+SlurmctldLogFile=$folder/slurmctld.log
+SlurmdLogFile=$folder/slurmd.log
+SlurmdParameters=config_overrides
+ProctrackType=proctrack/pgid
+TaskPlugin=task/none
+JobAcctGatherType=jobacct_gather/none
+AccountingStorageType=accounting_storage/none
+MailProg=/bin/true
+InactiveLimit=2
+KillWait=1
+NodeName=$host NodeAddr=127.0.0.1 CPUs=16 Boards=1 SocketsPerBoard=1 CoresPerSocket=16 ThreadsPerCore=1
+PartitionName=all Nodes=$host Default=YES State=UP OverSubscribe=FORCE
+EOF
+
+parts=
+end() {
+  trap - EXIT
+  # shellcheck disable=SC2086  # a list of processes
+  kill -KILL $parts 2>/dev/null || true
+  wait
+  # A job's last helper may still write.
+  until rm -rf "$folder" 2>/dev/null; do sleep 0.1; done
+}
+trap end EXIT
+trap 'exit 1' INT TERM HUP
+
+start() {
+  "$@" </dev/null >/dev/null 2>&1 &
+  parts="$parts $!"
+}
+start munged --force --foreground --key-file="$folder/key" --socket="$folder/munge" \
+  --pid-file="$folder/munge.pid" --log-file="$folder/munge.log" --seed-file="$folder/seed"
+export SLURM_CONF="$folder/slurm.conf"
+start slurmctld -D -c
+start slurmd -D -c
+tries=0
+until [ "$(sinfo -h -o %T 2>/dev/null)" = idle ]; do
+  tries=$((tries + 1))
+  if [ "$tries" -gt 300 ]; then
+    grep -h error "$folder/slurmctld.log" "$folder/slurmd.log" "$folder/munge.log" >&2 || true
+    echo "slurm.sh: the node is not ready" >&2
+    exit 1
+  fi
+  sleep 0.1
+done
+echo ready
+cat >/dev/null
