@@ -93,15 +93,22 @@ Transfer* OneSided::take(const Remote& remote, void* local, std::size_t size, vo
   transfer->done = done;
   transfer->local_done = nullptr;
   transfer->bounce = nullptr;
+  transfer->piece = nullptr;
   return transfer;
 }
 
 void OneSided::give_back(Transfer& transfer) {
   if (transfer.bounce != nullptr) bounce_.give_back(transfer.bounce);
   transfer.bounce = nullptr;
-  transfer.region.reset();
+  unregister(transfer);
   const Guard guard(mutex_, threaded_);
   free_.push_back(&transfer);
+}
+
+void OneSided::unregister(Transfer& transfer) {
+  if (transfer.piece != nullptr)
+    registrar_.cache()->let_go(*std::exchange(transfer.piece, nullptr));
+  transfer.region.reset();
 }
 
 bool OneSided::reach(Transfer& transfer, std::uint64_t access, void*& descriptor) {
@@ -114,6 +121,13 @@ bool OneSided::reach(Transfer& transfer, std::uint64_t access, void*& descriptor
     if (transfer.bounce == nullptr) return false;
     descriptor = transfer.bounce->descriptor;
     return true;
+  }
+  if (RegistrationCache* cache = registrar_.cache()) {
+    transfer.piece = cache->hold(transfer.local, transfer.size);
+    if (transfer.piece != nullptr) {
+      descriptor = fi_mr_desc(static_cast<fid_mr*>(transfer.piece->handle));
+      return true;
+    }
   }
   std::string error;
   transfer.region = registrar_.add(transfer.local, transfer.size, access, error);
@@ -264,7 +278,7 @@ void OneSided::retry() {
 void OneSided::completed(Transfer& transfer) {
   if (transfer.local_done != nullptr) host_.complete(std::exchange(transfer.local_done, nullptr));
   if (transfer.stage == Transfer::Stage::transmit) {
-    transfer.region.reset();
+    unregister(transfer);
     read_back(transfer);
     return;
   }

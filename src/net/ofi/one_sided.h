@@ -8,7 +8,7 @@
 //
 // Local memory that the provider wants registered (FI_MR_LOCAL) is so already if it lies in a
 // segment; else small transfers go through a buffer that is, and larger ones register what they
-// need for as long as they take.
+// need, which stays so where the cache can know when it is unmapped.
 //
 // Thread rules: as `Host::threaded` says; `completed` and `failed` one thread at a time.
 
@@ -45,10 +45,11 @@ struct Transfer : Operation {
   std::byte* local;  ///< of an atomic operation: where the former value goes, or null
   std::size_t size;
   void* done;
-  void* local_done;    ///< null: none, or completed already
-  SendBuffer* bounce;  ///< through which it goes, or null
-  Region region;       ///< registered for it alone, or null
-  AtomicWords words;   ///< of an atomic operation; in `bounce` if that must be registered
+  void* local_done;                 ///< null: none, or completed already
+  SendBuffer* bounce;               ///< through which it goes, or null
+  RegistrationCache::Piece* piece;  ///< of registered memory that it holds, or null
+  Region region;                    ///< registered for it alone, or null
+  AtomicWords words;  ///< of an atomic operation; in `bounce` if that must be registered
 };
 
 class OneSided {
@@ -87,6 +88,8 @@ class OneSided {
 
   Transfer* take(const Remote& remote, void* local, std::size_t size, void* done);
   void give_back(Transfer& transfer);
+  /// The source is the client's again.
+  void unregister(Transfer& transfer);
   /// The descriptor of local memory, if it is registered; else null.
   void* descriptor_of(const void* local, std::size_t size) const;
   /// Sees to it that the provider can reach the transfer's local memory; false: not now.

@@ -2,10 +2,30 @@
 
 namespace gex::net::ofi {
 
-Registrar::Registrar(const Endpoint& endpoint, bool always) noexcept
+namespace {
+
+/// Of local memory kept registered.
+constexpr RegistrationCache::Bounds kept{.bytes = std::size_t{1} << 30, .pieces = 1024};
+
+}  // namespace
+
+Registrar::Registrar(const Endpoint& endpoint, bool always)
     : endpoint_(endpoint),
       mode_(static_cast<std::uint64_t>(endpoint.info().domain_attr->mr_mode)),
       needs_local_(always || (mode_ & FI_MR_LOCAL) != 0) {
+  std::string ignored;
+  if (needs_local_) monitor_ = MemoryMonitor::start(ignored);
+  if (monitor_)
+    cache_ = std::make_unique<RegistrationCache>(static_cast<Registry&>(*this), *monitor_, kept);
+}
+
+void* Registrar::add(void* address, std::size_t size) noexcept {
+  std::string ignored;
+  return add(address, size, FI_READ | FI_WRITE, ignored).release();
+}
+
+void Registrar::remove(void* handle) noexcept {
+  const Region region(static_cast<fid_mr*>(handle));
 }
 
 Region Registrar::add(void* address, std::size_t size, std::uint64_t access, std::string& error) {

@@ -5,19 +5,22 @@
 #include <atomic>
 #include <cstddef>
 #include <cstdint>
+#include <memory>
 #include <string>
 
 #include "net/ofi/endpoint.h"
+#include "net/ofi/memory_monitor.h"
+#include "net/ofi/registration_cache.h"
 
 namespace gex::net::ofi {
 
 /// A registered piece of memory.
 using Region = Fid<fid_mr>;
 
-class Registrar {
+class Registrar final : private Registry {
  public:
   /// `always`: registers local memory whether the provider needs it or not.
-  Registrar(const Endpoint& endpoint, bool always) noexcept;
+  Registrar(const Endpoint& endpoint, bool always);
 
   /// Whether what an operation reads or writes here must be registered.
   bool needs_local() const noexcept { return needs_local_; }
@@ -28,11 +31,21 @@ class Registrar {
   /// says why, when that cannot be done.
   Region add(void* address, std::size_t size, std::uint64_t access, std::string& error);
 
+  /// Local memory that is kept registered; null where nobody tells of memory that is unmapped, or
+  /// none needs to be registered.
+  RegistrationCache* cache() noexcept { return cache_.get(); }
+
  private:
+  // Of the cache.
+  void* add(void* address, std::size_t size) noexcept override;
+  void remove(void* handle) noexcept override;
+
   const Endpoint& endpoint_;
   std::uint64_t mode_;
   bool needs_local_;
   std::atomic<std::uint64_t> next_key_{1};  ///< where the provider leaves keys to us
+  std::unique_ptr<MemoryMonitor> monitor_;
+  std::unique_ptr<RegistrationCache> cache_;
 };
 
 }  // namespace gex::net::ofi

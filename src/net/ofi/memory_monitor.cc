@@ -1,0 +1,116 @@
+#include "net/ofi/memory_monitor.h"
+
+#include <fcntl.h>
+#include <linux/userfaultfd.h>
+#include <poll.h>
+#include <signal.h>
+#include <sys/eventfd.h>
+#include <sys/ioctl.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <cstring>
+
+namespace gex::net::ofi {
+
+namespace {
+
+constexpr std::uint64_t wanted =
+    UFFD_FEATURE_EVENT_UNMAP | UFFD_FEATURE_EVENT_REMAP | UFFD_FEATURE_EVENT_REMOVE;
+
+/// Faults of the kernel's own are not asked for, so no privilege is needed.
+int open_events() noexcept {
+  return static_cast<int>(syscall(SYS_userfaultfd, O_CLOEXEC | O_NONBLOCK | UFFD_USER_MODE_ONLY));
+}
+
+}  // namespace
+
+std::unique_ptr<MemoryMonitor> MemoryMonitor::start(std::string& why) {
+  const int events = open_events();
+  if (events < 0) {
+    why = std::string("userfaultfd: ") + std::strerror(errno);
+    return nullptr;
+  }
+  uffdio_api api{};
+  api.api = UFFD_API;
+  api.features = wanted | UFFD_FEATURE_PAGEFAULT_FLAG_WP;
+  const int end = ioctl(events, UFFDIO_API, &api) == 0 ? eventfd(0, EFD_CLOEXEC) : -1;
+  if (end < 0) {
+    why = std::string("userfaultfd does not tell of unmapped memory: ") + std::strerror(errno);
+    close(events);
+    return nullptr;
+  }
+  return std::unique_ptr<MemoryMonitor>(new MemoryMonitor(events, end));
+}
+
+MemoryMonitor::MemoryMonitor(int events, int end) : events_(events), end_(end) {
+  // The client's signals are for its own threads.
+  sigset_t all, before;
+  sigfillset(&all);
+  pthread_sigmask(SIG_SETMASK, &all, &before);
+  thread_ = std::thread([this] { listen(); });
+  pthread_sigmask(SIG_SETMASK, &before, nullptr);
+}
+
+MemoryMonitor::~MemoryMonitor() {
+  const std::uint64_t one = 1;
+  while (write(end_, &one, sizeof one) < 0 && errno == EINTR) {
+  }
+  thread_.join();
+  // Lets go of who waits meanwhile, and of all watched memory.
+  close(events_);
+  close(end_);
+}
+
+bool MemoryMonitor::watch(const Range& pages) noexcept {
+  uffdio_register registration{};
+  registration.range = {pages.begin, pages.end - pages.begin};
+  // No page is ever protected, so none faults.
+  registration.mode = UFFDIO_REGISTER_MODE_WP;
+  return ioctl(events_, UFFDIO_REGISTER, &registration) == 0;
+}
+
+MemoryMonitor::Changes MemoryMonitor::changes() noexcept {
+  const std::lock_guard lock(mutex_);
+  const Changes taken = changes_;
+  changes_.count = 0;
+  changes_.all = false;
+  return taken;
+}
+
+void MemoryMonitor::listen() noexcept {
+  for (;;) {
+    pollfd sources[] = {{events_, POLLIN, 0}, {end_, POLLIN, 0}};
+    if (poll(sources, 2, -1) < 0 && errno != EINTR) return;
+    if (sources[1].revents != 0) return;
+    if (sources[0].revents != 0) take_news();
+  }
+}
+
+// No memory is allocated or freed here: that could unmap, and nobody would take in the news of it.
+void MemoryMonitor::take_news() noexcept {
+  // Reading lets the thread go that unmaps. What it then asks must wait until this is written down.
+  const std::lock_guard lock(mutex_);
+  uffd_msg news{};
+  while (read(events_, &news, sizeof news) == sizeof news) {
+    Range range{};
+    switch (news.event) {
+      case UFFD_EVENT_UNMAP:
+      case UFFD_EVENT_REMOVE:
+        range = {news.arg.remove.start, news.arg.remove.end};
+        break;
+      case UFFD_EVENT_REMAP:
+        range = {news.arg.remap.from, news.arg.remap.from + news.arg.remap.len};
+        break;
+      default:
+        continue;
+    }
+    if (changes_.count == Changes::most)
+      changes_.all = true;
+    else
+      changes_.ranges[changes_.count++] = range;
+  }
+}
+
+}  // namespace gex::net::ofi

@@ -1,0 +1,68 @@
+#pragma once
+// Tells of memory that has been unmapped, moved elsewhere, mapped anew or emptied (munmap, mremap,
+// mmap with MAP_FIXED, madvise, brk), so that what is remembered of it can be forgotten in time.
+//
+// By Linux's userfaultfd: a thread that unmaps watched memory waits inside its system call until
+// the monitor's own thread has taken the news in. So when munmap has returned, a call of `changes`
+// that begins afterwards reports it. Memory is watched until it is unmapped; reading and writing it
+// costs nothing more than before.
+//
+//   auto monitor = MemoryMonitor::start(why);
+//   monitor->watch(begin, end);
+//   ...
+//   const MemoryMonitor::Changes changes = monitor->changes();
+//
+// Thread rules: any thread, at any time. What is called with a lock held must not have a thread
+// wait for that lock inside an unmapping system call; `changes` itself unmaps nothing.
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <mutex>
+#include <string>
+#include <thread>
+
+namespace gex::net::ofi {
+
+/// Addresses [begin, end).
+struct Range {
+  std::uintptr_t begin;
+  std::uintptr_t end;
+};
+
+class MemoryMonitor {
+ public:
+  struct Changes {
+    static constexpr std::size_t most = 32;
+    std::array<Range, most> ranges;
+    std::size_t count = 0;
+    bool all = false;  ///< there were more: anything may have changed
+  };
+
+  /// Null where the system has no userfaultfd or does not let this process use it, with the reason.
+  static std::unique_ptr<MemoryMonitor> start(std::string& why);
+  ~MemoryMonitor();
+  MemoryMonitor(const MemoryMonitor&) = delete;
+  MemoryMonitor& operator=(const MemoryMonitor&) = delete;
+
+  /// Watches whole pages. False: this memory is of a kind that cannot be watched, or somebody else
+  /// watches it.
+  bool watch(const Range& pages) noexcept;
+
+  /// What has changed since the last call.
+  Changes changes() noexcept;
+
+ private:
+  explicit MemoryMonitor(int events, int end);
+  void listen() noexcept;
+  void take_news() noexcept;
+
+  int events_;  ///< userfaultfd
+  int end_;     ///< eventfd: the thread ends
+  std::mutex mutex_;
+  Changes changes_;
+  std::thread thread_;
+};
+
+}  // namespace gex::net::ofi
