@@ -3,14 +3,16 @@
 
     faults.py --bin BUILD_FOLDER [--times N]
 
-Each fault is tried N times on a job of three hosts with two ranks each (namespaces.py). Each time is
-checked, and counted in the table's columns:
+Each fault is tried N times on a job of three hosts, or two, with two ranks each (namespaces.py). Each
+time is checked, and counted in the table's columns:
 
   ended     gexrun ended by itself, and all ranks with it
   in 5 s    so long after the fault at most
   status    its exit status is the one that the fault asks for
   named     the one message that was wanted is among the lines, and no line is repeated
   clean     no process, no file in any /dev/shm or /tmp is left
+
+Below a fault that the job has to survive stands what the job itself has counted (fault_probe.cc).
 
 Exits with 77 where the machine does not let us make such hosts, with 1 when something did not hold.
 """
@@ -34,22 +36,27 @@ CHECKS = ("ended", "in 5 s", "status", "named", "clean")
 class Trial:
     """One job that a fault is done to."""
 
-    def __init__(self, job, scenario, options=()):
+    def __init__(self, job, fault):
         self.job = job
         self.hosts = job.network.hosts
+        self.strangers = []
         # Under another process group, so that signals to gexrun are for it alone.
         self.process = subprocess.Popen(
-            job.command(RANKS_A_HOST, job.tool("launch_probe"), *scenario, options=options),
+            job.command(RANKS_A_HOST, job.tool(fault.program), *fault.scenario),
             stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
-            start_new_session=True)
+            start_new_session=True, env={**os.environ, **fault.environment})
+        self.begun = time.monotonic()
+
+    def wait_for_line(self, start):
+        line = self.process.stdout.readline()
+        if not line.startswith(start):
+            self.process.kill()
+            raise RuntimeError(f"not {start}: {line}{self.process.stderr.read()}")
         self.begun = time.monotonic()
 
     def wait_until_ready(self):
         for _ in range(RANKS_A_HOST * len(self.hosts)):
-            line = self.process.stdout.readline()
-            if not line.startswith("ready"):
-                raise RuntimeError(f"the job did not begin: {line}{self.process.stderr.read()}")
-        self.begun = time.monotonic()
+            self.wait_for_line("ready")
 
     def rank_processes(self, host):
         """The ranks on a host, by the ids that this machine knows them by."""
@@ -76,15 +83,23 @@ class Trial:
             took = None
             os.killpg(self.process.pid, signal.SIGKILL)
         output, errors = self.process.communicate()
+        for stranger in self.strangers:
+            stranger.communicate()
         return took, output, errors
 
 
 class Fault:
     """`do` does it to a running job. `status`: wanted of gexrun, None: none. `said`: an expression
-    for the line that is wanted on standard error, None: no line at all."""
+    for the line that is wanted on standard error, None: no line at all. `conduit`: the network of
+    a job that has one. `counted`: an expression for a line of the job's output that is shown."""
 
-    def __init__(self, name, do, status, said, scenario=("stay",), waits=True, harmless=False):
+    def __init__(self, name, do, status, said, scenario=("stay",), waits=True, harmless=False,
+                 program="launch_probe", hosts=3, conduit=None, counted=None):
         self.name = name
+        self.program = program
+        self.hosts = hosts
+        self.environment = {"GEX_CONDUIT": conduit} if conduit else {}
+        self.counted = counted
         self.do = do
         self.status = status
         self.said = said
@@ -135,6 +150,108 @@ def strangers(words):
     return talk
 
 
+def ports(namespace):
+    """Where something listens in the network of the front end or of a host: kind, address, port."""
+    found = []
+    for line in namespace.call("ss", "-Hltun").splitlines():
+        kind, _, _, _, place = line.split()[:5]
+        found.append((kind, *place.rsplit(":", 1)))
+    return found
+
+
+def expect_no_ports(trial):
+    """Of libgex itself nothing listens while a job runs, on any host."""
+    for namespace in (trial.job.network.front, *trial.hosts):
+        found = ports(namespace)
+        if found:
+            raise RuntimeError(f"a port is open: {found}")
+    end_talk(trial)
+
+
+def end_talk(trial):
+    """All ranks talk with all others, and then end."""
+    trial.process.send_signal(signal.SIGUSR1)
+    trial.wait_for_line("talking")
+    trial.process.send_signal(signal.SIGUSR1)
+
+
+def rank_ports(trial):
+    if ports(trial.job.network.front):
+        raise RuntimeError("a port is open on the front end")
+    found = [place for host in trial.hosts for place in ports(host)]
+    if len(found) != RANKS_A_HOST * len(trial.hosts):
+        raise RuntimeError(f"not one port for each rank: {found}")
+    return found
+
+
+def all_are_heard(trial):
+    """No connection waits for a rank to accept it."""
+    return all(line.split()[2] == "0" for host in trial.hosts
+               for line in host.call("ss", "-Hltun").splitlines())
+
+
+def garbage_at_ports(trial):
+    """Before the ranks have connected with all others, and while they talk; some of the strangers'
+    connections stay until the job has ended."""
+    front = trial.job.network.front
+    script = os.path.join(os.path.dirname(os.path.abspath(__file__)), "stranger.py")
+
+    def babble():
+        several = [subprocess.Popen([*front.enter(), sys.executable, script, *place],
+                                    stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
+                   for place in rank_ports(trial)]
+        trial.strangers += several
+        for one in several:
+            if one.stdout.readline() != "said\n":
+                raise RuntimeError("a stranger could not speak")
+        namespaces.wait_for(lambda: all_are_heard(trial), "the ranks still accept connections")
+    babble()
+    trial.process.send_signal(signal.SIGUSR1)
+    trial.wait_for_line("talking")
+    babble()
+    trial.process.send_signal(signal.SIGUSR1)
+    trial.begun = time.monotonic()
+
+
+def messages_without_cookie(trial):
+    """Strangers that speak libfabric's protocol."""
+    for _, address, port in rank_ports(trial):
+        trial.job.network.front.call(trial.job.tool("ofi_stranger"), "tcp;ofi_rxm", address, port)
+    end_talk(trial)
+
+
+def wait_for_silence(trial):
+    trial.wait_for_line("awake")
+
+
+def flood(name, conduit, kib_a_peer):
+    """Each rank has three peers. What it keeps for a neighbor is less than for one over a network;
+    and it has 2 MiB to receive into."""
+    return Fault(f"peer does not poll for 10 s, {name}", wait_for_silence, 0, None,
+                 ("flood", "10", str(3 * kib_a_peer + 2048)), waits=False, program="fault_probe",
+                 hosts=2, conduit=conduit, counted=r"requests came once each")
+
+
+def network_faults(build):
+    """Over the tests' TCP conduit, and over libfabric where that is there."""
+    tcp = os.path.join(build, "tests/bin/libgex-tcp.so")
+    # Its constants: for each channel eight messages to send and two that arrive, of 64 KiB, in
+    # memory that grows by doubling.
+    yield flood("tcp", tcp, 2 * (8 + 2) * 64 * 2)
+    serve = {"scenario": ("serve",), "program": "fault_probe", "hosts": 2,
+             "counted": "rounds of all ranks"}
+    yield Fault("ports open while a job runs: none", expect_no_ports, 0, None, conduit=tcp, **serve)
+    if not os.path.exists(os.path.join(build, "lib/libgex-ofi.so")):
+        return
+    facts = subprocess.run([os.path.join(build, "bin/gexinfo")], stdout=subprocess.PIPE, text=True,
+                           check=True, env={**os.environ, "GEX_CONDUIT": "ofi"}).stdout
+    yield flood("ofi", "ofi", int(re.search(r"at most (\d+) KiB a\s+peer", facts)[1]))
+    yield Fault("garbage at libfabric's ports", garbage_at_ports, 0, None, conduit="ofi", **serve)
+    yield Fault("messages without the job's cookie", messages_without_cookie, 0,
+                r"^gex: rank 0: warning: ofi: rank 0 drops messages that are not of this job; "
+                r"said once$", conduit="ofi", **serve)
+
+
 HEADER = b"gexhost1" + bytes(40)
 LOST = r"^gexrun: host host2 \(ranks 2,3\) is lost: "
 REFUSED = r"^gexrun: refused a connection from .* that does not know the job's secret"
@@ -181,8 +298,9 @@ def said_once(errors, wanted):
 
 
 def attempt(fault, build, counters):
-    """Tries a fault once; counts what held and returns what did not."""
-    with namespaces.Network(3, build) as network:
+    """Tries a fault once and counts what held. Returns the time, what did not hold, and what the job
+    has counted."""
+    with namespaces.Network(fault.hosts, build) as network:
         job = Job(network, build)
         if fault.harmless:
             # The second host comes late, so that the root listens for a while.
@@ -190,22 +308,30 @@ def attempt(fault, build, counters):
                 text = script.read()
             with open(network.rsh, "w", encoding="utf-8") as script:
                 script.write(text.replace("host2)", "host2) sleep 7;"))
-        trial = Trial(job, fault.scenario)
-        if fault.waits:
-            trial.wait_until_ready()
-        fault.do(trial)
+        trial = Trial(job, fault)
+        try:
+            if fault.waits:
+                trial.wait_until_ready()
+            fault.do(trial)
+        except (RuntimeError, TimeoutError) as error:
+            trial.process.kill()
+            trial.finish()
+            return None, f"{fault.name}: {error}", ""
         took, output, errors = trial.finish()
+        counted = [line for line in output.splitlines()
+                   if fault.counted and re.search(fault.counted, line)]
         network.hosts = [host for host in network.hosts if host.alive()]
         held = {"ended": took is not None,
                 "in 5 s": took is not None and took <= 5,
-                "status": trial.process.returncode == fault.status,
+                "status": (trial.process.returncode == fault.status and
+                           bool(counted or not fault.counted)),
                 "named": said_once(errors, fault.said),
                 "clean": not any(host.leftovers() for host in network.hosts)}
         for check, holds in held.items():
             counters[check] += holds
         wrong = [check for check, holds in held.items() if not holds]
         return took, (f"{fault.name}: not {', '.join(wrong)}: status {trial.process.returncode}, "
-                      f"{took} s\n{output}{errors}" if wrong else "")
+                      f"{took} s\n{output}{errors}" if wrong else ""), "".join(counted)
 
 
 def main():
@@ -218,19 +344,19 @@ def main():
     complaints = []
     print(f"{'fault':40} {'tried':>6}" + "".join(f"{check:>8}" for check in CHECKS) + "  longest")
     try:
-        for fault in FAULTS:
+        for fault in [*FAULTS, *network_faults(build)]:
             if options.only not in fault.name:
                 continue
             counters = dict.fromkeys(CHECKS, 0)
             longest = 0.0
             for _ in range(options.times):
-                took, complaint = attempt(fault, build, counters)
+                took, complaint, counted = attempt(fault, build, counters)
                 longest = max(longest, took or 0)
                 if complaint:
                     complaints.append(complaint)
             print(f"{fault.name:40} {options.times:6}" +
-                  "".join(f"{counters[check]:8}" for check in CHECKS) + f"  {longest:5.2f} s",
-                  flush=True)
+                  "".join(f"{counters[check]:8}" for check in CHECKS) + f"  {longest:5.2f} s" +
+                  (f"\n  {counted}" if counted else ""), flush=True)
     except namespaces.Forbidden as error:
         print(f"skipped: no hosts can be made of namespaces here: {error}")
         return namespaces.SKIPPED

@@ -1,6 +1,14 @@
 #include "net/ofi/endpoint.h"
 
+#include <netinet/in.h>
+#include <sys/socket.h>
+#include <sys/time.h>
+
+#include <cstdlib>
+#include <cstring>
+#include <filesystem>
 #include <string_view>
+#include <system_error>
 #include <utility>
 
 #include "net/ofi/wire.h"
@@ -33,6 +41,28 @@ bool succeeded(int result, const char* what, std::string& error) {
 /// A rank over libfabric 1.17's rxd jumps into nowhere when it is asked for an atomic operation.
 bool fails_at_atomics(const fi_info& info) noexcept {
   return std::string_view(info.fabric_attr->prov_name).ends_with(";ofi_rxd");
+}
+
+/// How long a connection may keep what opens it incomplete. What a peer says comes in one packet.
+constexpr timeval greeting_limit{0, 200'000};
+
+/// libfabric reads what opens a connection with calls that wait, although it polls before: whoever
+/// sends a part of it and stays would hold up this rank for good. Connections inherit the limit
+/// from the socket that listens, which libfabric does not give away; it is the one with our
+/// address. Once a connection is open its socket does not wait, and the limit means nothing.
+void limit_greetings(std::span<const std::byte> name) {
+  std::error_code none;
+  for (const auto& entry : std::filesystem::directory_iterator("/proc/self/fd", none)) {
+    const int file = std::atoi(entry.path().filename().c_str());
+    int listens = 0;
+    socklen_t size = sizeof listens;
+    if (getsockopt(file, SOL_SOCKET, SO_ACCEPTCONN, &listens, &size) != 0 || listens == 0) continue;
+    sockaddr_storage own{};
+    size = sizeof own;
+    if (getsockname(file, reinterpret_cast<sockaddr*>(&own), &size) == 0 && size == name.size() &&
+        std::memcmp(&own, name.data(), size) == 0)
+      setsockopt(file, SOL_SOCKET, SO_RCVTIMEO, &greeting_limit, sizeof greeting_limit);
+  }
 }
 
 }  // namespace
@@ -85,7 +115,9 @@ Endpoint::Endpoint(Info info, std::string& error)
           fi_setopt(&endpoint->fid, FI_OPT_ENDPOINT, FI_OPT_MIN_MULTI_RECV, &least, sizeof least),
           "FI_OPT_MIN_MULTI_RECV", error))
     return;
-  succeeded(fi_enable(endpoint), "fi_enable", error);
+  if (!succeeded(fi_enable(endpoint), "fi_enable", error)) return;
+  const std::vector<std::byte> own_name = name(error);
+  if (error.empty()) limit_greetings(own_name);
 }
 
 std::vector<std::byte> Endpoint::name(std::string& error) const {

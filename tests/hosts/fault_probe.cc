@@ -1,0 +1,321 @@
+// The ranks of a job that something is done to from outside, or by one of them; faults.py.
+//
+//   fault_probe flood SECONDS KIB   rank 0 does not poll for so long, and all others flood it; no
+//                                   rank's memory may grow by more than KIB
+//   fault_probe serve               all ranks talk with one another from the first SIGUSR1 to
+//   gexrun
+//                                   to the second
+//
+// Rank 0 prints one line when all was well; anything else ends the job with status 1.
+
+#include <gasnetex.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <array>
+#include <chrono>
+#include <csignal>
+#include <cstdint>
+#include <cstdio>
+#include <cstdlib>
+#include <cstring>
+#include <string>
+#include <thread>
+#include <vector>
+
+namespace {
+
+constexpr gex_AM_Index_t first_handler = 200;
+enum : gex_AM_Index_t {
+  flood_short = first_handler,
+  flood_medium,
+  flood_answer,
+  talk_request,
+  talk_answer,
+  wake_up,
+  sum_up,
+  stop,
+  handlers_end
+};
+
+/// What one rank has done, as it tells rank 0 in the end.
+struct Sum {
+  gex_AM_Arg_t told;
+  gex_AM_Arg_t requests;
+  gex_AM_Arg_t exchanges;
+  gex_AM_Arg_t growth_kib;
+};
+
+constexpr std::uint32_t most_requests = 1 << 16;
+constexpr std::uint32_t after_silence = 500;
+
+gex_TM_t team;
+gex_Rank_t rank;
+gex_Rank_t size;
+std::vector<std::vector<std::uint8_t>> arrived;  ///< at rank 0: how often each request of each rank
+std::vector<Sum> sums;                           ///< at rank 0
+std::uint32_t arrivals = 0;
+std::uint32_t answers = 0;
+std::uint32_t talks = 0;
+bool awake = false;
+gex_AM_Arg_t last_round = 0;
+volatile std::sig_atomic_t signals = 0;
+
+[[noreturn]] void fail(const char* what, long found, long wanted) {
+  std::printf("wrong: rank %u: %s: %ld, not %ld\n", rank, what, found, wanted);
+  std::fflush(stdout);
+  gasnet_exit(1);
+  __builtin_unreachable();
+}
+
+long resident_kib() {
+  long pages = 0;
+  std::FILE* const file = std::fopen("/proc/self/statm", "r");
+  if (file == nullptr || std::fscanf(file, "%*d %ld", &pages) != 1) fail("no statm", 0, 1);
+  std::fclose(file);
+  return pages * (sysconf(_SC_PAGESIZE) / 1024);
+}
+
+gex_Rank_t source_of(gex_Token_t token) {
+  gex_Token_Info_t info;
+  gex_Token_Info(token, &info, GEX_TI_SRCRANK);
+  return info.gex_srcrank;
+}
+
+std::uint8_t byte_of(gex_Rank_t source, gex_AM_Arg_t index, std::size_t at) {
+  return static_cast<std::uint8_t>(source * 31 + static_cast<std::uint32_t>(index) * 7 + at);
+}
+
+void note_arrival(gex_Token_t token, gex_AM_Arg_t index) {
+  std::uint8_t& times = arrived[source_of(token)].at(static_cast<std::size_t>(index));
+  if (times < 255) ++times;
+  ++arrivals;
+  gex_AM_ReplyShort1(token, flood_answer, 0, index);
+}
+
+void on_flood_short(gex_Token_t token, gex_AM_Arg_t index) {
+  note_arrival(token, index);
+}
+void on_flood_medium(gex_Token_t token, void* data, size_t bytes, gex_AM_Arg_t index) {
+  const gex_Rank_t source = source_of(token);
+  const auto* const payload = static_cast<const std::uint8_t*>(data);
+  for (std::size_t at = 0; at < bytes; at += 101) {
+    if (payload[at] != byte_of(source, index, at)) fail("a byte of a medium", payload[at], at);
+  }
+  note_arrival(token, index);
+}
+void on_flood_answer(gex_Token_t, gex_AM_Arg_t) {
+  ++answers;
+}
+void on_talk_request(gex_Token_t token) {
+  gex_AM_ReplyShort0(token, talk_answer, 0);
+}
+void on_talk_answer(gex_Token_t) {
+  ++talks;
+}
+void on_wake_up(gex_Token_t) {
+  awake = true;
+}
+void on_sum_up(gex_Token_t token, gex_AM_Arg_t requests, gex_AM_Arg_t exchanges,
+               gex_AM_Arg_t growth_kib) {
+  sums[source_of(token)] = {1, requests, exchanges, growth_kib};
+}
+void on_stop(gex_Token_t token, gex_AM_Arg_t round) {
+  last_round = round;
+  gex_AM_ReplyShort0(token, talk_answer, 0);
+}
+
+void poll_until(auto condition) {
+  while (!condition()) {
+    gasnet_AMPoll();
+    std::this_thread::yield();
+  }
+}
+
+/// Sends rank 0 the next request of the flood, every other one with payload of another size.
+bool flood_once(std::uint32_t index, gex_Flags_t flags) {
+  static std::vector<std::uint8_t> payload(gex_AM_LUBRequestMedium());
+  const auto argument = static_cast<gex_AM_Arg_t>(index);
+  if (index % 2 == 0) return gex_AM_RequestShort1(team, 0, flood_short, flags, argument) == 0;
+  const std::size_t bytes =
+      index % 4 == 1 ? payload.size() : std::size_t{index} * 997 % payload.size();
+  for (std::size_t at = 0; at < bytes; ++at) payload[at] = byte_of(rank, argument, at);
+  return gex_AM_RequestMedium1(team, 0, flood_medium, payload.data(), bytes, GEX_EVENT_NOW, flags,
+                               argument) == 0;
+}
+
+/// What every rank but 0 does. The last one waits for room inside its requests, where it has to
+/// serve the others; these ask for no more than there is room for, and exchange messages along a
+/// ring of all but rank 0.
+void flood() {
+  const bool waits = rank == size - 1;
+  const gex_Rank_t next = rank + 1 < size ? rank + 1 : 1;
+  // One of each, so that connections and first buffers do not count.
+  std::uint32_t sent = 0;
+  while (sent < 2) flood_once(sent++, 0);
+  poll_until([&] { return answers == sent; });
+  gex_AM_RequestShort0(team, next, talk_request, 0);
+  poll_until([] { return talks == 1; });
+  gex_Event_Wait(gex_Coll_BarrierNB(team, 0));
+  const long before = resident_kib();
+
+  std::uint32_t asked = talks;
+  std::uint32_t talks_when_full = 0;
+  bool full = false;
+  while (!awake) {
+    if (sent + after_silence == most_requests) fail("requests that were taken", sent, 0);
+    if (flood_once(sent, waits ? 0 : GEX_FLAG_IMMEDIATE)) {
+      ++sent;
+    } else if (!full) {
+      full = true;
+      talks_when_full = talks;
+    }
+    if (!waits && asked == talks &&
+        gex_AM_RequestShort0(team, next, talk_request, GEX_FLAG_IMMEDIATE) == 0) {
+      ++asked;
+    }
+    gasnet_AMPoll();
+  }
+  const std::uint32_t exchanges = full ? talks - talks_when_full : 0;
+  long growth = resident_kib() - before;
+  for (std::uint32_t i = 0; i < after_silence; ++i) flood_once(sent++, 0);
+  poll_until([&] { return answers == sent && talks == asked; });
+  growth = std::max(growth, resident_kib() - before);
+  gex_AM_RequestShort3(team, 0, sum_up, 0, static_cast<gex_AM_Arg_t>(sent),
+                       static_cast<gex_AM_Arg_t>(exchanges), static_cast<gex_AM_Arg_t>(growth));
+}
+
+/// What rank 0 does.
+void be_silent(long seconds, long most_kib) {
+  gex_Event_Wait(gex_Coll_BarrierNB(team, 0));
+  const std::uint32_t arrivals_before = arrivals;
+  const long before = resident_kib();
+  std::this_thread::sleep_for(std::chrono::seconds(seconds));
+  if (arrivals != arrivals_before) fail("handled without a poll", arrivals, arrivals_before);
+  std::printf("awake\n");
+  std::fflush(stdout);
+  for (gex_Rank_t peer = 1; peer < size; ++peer) gex_AM_RequestShort0(team, peer, wake_up, 0);
+  poll_until([] {
+    return std::all_of(sums.begin() + 1, sums.end(), [](const Sum& sum) { return sum.told != 0; });
+  });
+  sums[0].growth_kib = static_cast<gex_AM_Arg_t>(resident_kib() - before);
+
+  long requests = 0;
+  long exchanges = 0;
+  long growth = 0;
+  for (gex_Rank_t peer = 0; peer < size; ++peer) {
+    const Sum& sum = sums[peer];
+    for (std::uint32_t index = 0; index < most_requests; ++index) {
+      const int times = index < static_cast<std::uint32_t>(sum.requests) ? 1 : 0;
+      if (arrived[peer][index] != times) fail("a request came", arrived[peer][index], times);
+    }
+    // All but the one that is silent and the one that waits in its requests.
+    if (peer != 0 && peer != size - 1 && sum.exchanges < 100)
+      fail("exchanges during the silence", sum.exchanges, 100);
+    if (sum.growth_kib > most_kib)
+      fail("growth of a rank's memory in KiB", sum.growth_kib, most_kib);
+    requests += sum.requests;
+    exchanges += sum.exchanges;
+    growth = std::max<long>(growth, sum.growth_kib);
+  }
+  std::printf(
+      "%ld requests came once each, %ld exchanges without rank 0, memory grew by %ld of "
+      "%ld KiB\n",
+      requests, exchanges, growth, most_kib);
+}
+
+/// Rounds in which all ranks talk with all others and put into their memory, until rank 0 says that
+/// it is enough.
+void serve(std::uint64_t* mine) {
+  std::signal(SIGUSR1, [](int) { signals = signals + 1; });
+  gex_Event_Wait(gex_Coll_BarrierNB(team, 0));
+  std::printf("ready %d\n", getpid());
+  std::fflush(stdout);
+  poll_until([] { return signals != 0; });
+  std::uint64_t round = 0;
+  std::uint32_t asked = 0;
+  while (last_round == 0 || round < static_cast<std::uint64_t>(last_round)) {
+    ++round;
+    if (rank == 0 && last_round == 0 && signals > 1) {
+      for (gex_Rank_t peer = 0; peer < size; ++peer) {
+        gex_AM_RequestShort1(team, peer, stop, 0, static_cast<gex_AM_Arg_t>(round));
+        ++asked;
+      }
+    }
+    for (gex_Rank_t peer = 0; peer < size; ++peer) {
+      gex_AM_RequestShort0(team, peer, talk_request, 0);
+      ++asked;
+      void* address = nullptr;
+      gex_Segment_QueryBound(team, peer, &address, nullptr, nullptr);
+      gex_RMA_PutBlocking(team, peer, static_cast<std::uint64_t*>(address) + rank, &round,
+                          sizeof round, 0);
+    }
+    // Whoever passes the barriers knows whether this is the last round.
+    poll_until([&] { return talks == asked; });
+    gex_Event_Wait(gex_Coll_BarrierNB(team, 0));
+    for (gex_Rank_t peer = 0; peer < size; ++peer) {
+      if (mine[peer] != round)
+        fail("the round of a put", static_cast<long>(mine[peer]), static_cast<long>(round));
+    }
+    gex_Event_Wait(gex_Coll_BarrierNB(team, 0));
+    if (rank == 0 && round == 1) {
+      std::printf("talking\n");
+      std::fflush(stdout);
+    }
+  }
+  if (rank == 0) std::printf("%llu rounds of all ranks\n", static_cast<unsigned long long>(round));
+}
+
+template <class F>
+gex_AM_Entry_t entry(gex_AM_Index_t index, F* handler, gex_Flags_t flags, unsigned arguments) {
+  gex_AM_Entry_t made{};
+  made.gex_index = index;
+  made.gex_fnptr = reinterpret_cast<gex_AM_Fn_t>(handler);
+  made.gex_flags = flags;
+  made.gex_nargs = arguments;
+  return made;
+}
+
+}  // namespace
+
+int main(int count, char** arguments) {
+  gex_Client_t client;
+  gex_EP_t endpoint;
+  gex_Client_Init(&client, &endpoint, &team, "FAULTS", &count, &arguments, 0);
+  rank = gex_TM_QueryRank(team);
+  size = gex_TM_QuerySize(team);
+  constexpr gex_Flags_t request = GEX_FLAG_AM_REQUEST | GEX_FLAG_AM_SHORT;
+  constexpr gex_Flags_t reply = GEX_FLAG_AM_REPLY | GEX_FLAG_AM_SHORT;
+  std::array<gex_AM_Entry_t, handlers_end - first_handler> table = {
+      entry(flood_short, on_flood_short, request, 1),
+      entry(flood_medium, on_flood_medium, GEX_FLAG_AM_REQUEST | GEX_FLAG_AM_MEDIUM, 1),
+      entry(flood_answer, on_flood_answer, reply, 1),
+      entry(talk_request, on_talk_request, request, 0),
+      entry(talk_answer, on_talk_answer, reply, 0),
+      entry(wake_up, on_wake_up, request, 0),
+      entry(sum_up, on_sum_up, request, 3),
+      entry(stop, on_stop, request, 1),
+  };
+  gex_EP_RegisterHandlers(endpoint, table.data(), table.size());
+  if (rank == 0) {
+    sums.resize(size);
+    arrived.assign(size, std::vector<std::uint8_t>(most_requests));
+  }
+  gex_Segment_t segment;
+  gex_Segment_Attach(&segment, team, 1 << 16);
+
+  const std::string mode = count > 1 ? arguments[1] : "";
+  if (mode == "flood" && count == 4) {
+    if (rank == 0) {
+      be_silent(std::atol(arguments[2]), std::atol(arguments[3]));
+    } else {
+      flood();
+    }
+    gex_Event_Wait(gex_Coll_BarrierNB(team, 0));
+  } else if (mode == "serve") {
+    serve(static_cast<std::uint64_t*>(gex_Segment_QueryAddr(segment)));
+  } else {
+    fail("no such mode", 0, 0);
+  }
+  return 0;
+}

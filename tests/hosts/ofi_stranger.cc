@@ -1,0 +1,100 @@
+// Somebody who speaks libfabric's protocol and does not belong to the job.
+//
+//   ofi_stranger PROVIDER ADDRESS PORT
+//
+// Connects to a rank's port as a peer would and sends messages of many sizes, with chance for
+// contents: some shorter than a stamp, some longer than any message of a job's. Ends with status 0
+// when something was sent, whatever became of it.
+
+#include <arpa/inet.h>
+#include <netinet/in.h>
+#include <rdma/fabric.h>
+#include <rdma/fi_cm.h>
+#include <rdma/fi_domain.h>
+#include <rdma/fi_endpoint.h>
+#include <rdma/fi_errno.h>
+
+#include <chrono>
+#include <cstddef>
+#include <cstdint>
+#include <cstdio>
+#include <cstdlib>
+#include <cstring>
+#include <random>
+#include <vector>
+
+namespace {
+
+void require(bool holds, const char* what) {
+  if (holds) return;
+  std::fprintf(stderr, "ofi_stranger: %s\n", what);
+  std::_Exit(1);
+}
+
+}  // namespace
+
+int main(int count, char** arguments) {
+  require(count == 4, "PROVIDER ADDRESS PORT");
+  fi_info* const hints = fi_allocinfo();
+  hints->ep_attr->type = FI_EP_RDM;
+  hints->caps = FI_MSG;
+  hints->mode = FI_CONTEXT | FI_CONTEXT2;
+  hints->addr_format = FI_SOCKADDR_IN;
+  hints->fabric_attr->prov_name = strdup(arguments[1]);
+  fi_info* info = nullptr;
+  require(fi_getinfo(FI_VERSION(1, 17), arguments[2], arguments[3], 0, hints, &info) == 0,
+          "no such provider");
+
+  fid_fabric* fabric = nullptr;
+  fid_domain* domain = nullptr;
+  fid_av* peers = nullptr;
+  fid_cq* completions = nullptr;
+  fid_ep* endpoint = nullptr;
+  fi_av_attr peers_attributes{};
+  peers_attributes.type = info->domain_attr->av_type;
+  fi_cq_attr queue_attributes{};
+  queue_attributes.size = 1024;
+  queue_attributes.format = FI_CQ_FORMAT_DATA;
+  require(fi_fabric(info->fabric_attr, &fabric, nullptr) == 0 &&
+              fi_domain(fabric, info, &domain, nullptr) == 0 &&
+              fi_av_open(domain, &peers_attributes, &peers, nullptr) == 0 &&
+              fi_cq_open(domain, &queue_attributes, &completions, nullptr) == 0 &&
+              fi_endpoint(domain, info, &endpoint, nullptr) == 0 &&
+              fi_ep_bind(endpoint, &peers->fid, 0) == 0 &&
+              fi_ep_bind(endpoint, &completions->fid, FI_TRANSMIT | FI_RECV) == 0 &&
+              fi_enable(endpoint) == 0,
+          "no endpoint");
+  sockaddr_in there{};
+  there.sin_family = AF_INET;
+  there.sin_port = htons(static_cast<std::uint16_t>(std::atoi(arguments[3])));
+  require(inet_pton(AF_INET, arguments[2], &there.sin_addr) == 1, "no address");
+  fi_addr_t peer = FI_ADDR_UNSPEC;
+  require(fi_av_insert(peers, &there, 1, &peer, 0, nullptr) == 1, "no peer");
+
+  std::mt19937_64 random(there.sin_port);
+  std::vector<std::uint64_t> text(16384);
+  for (std::uint64_t& word : text) word = random();
+  fi_context2 contexts[64];
+  unsigned sent = 0;
+  unsigned over = 0;
+  // A receiver that refuses a message may keep it unanswered.
+  const auto until = std::chrono::steady_clock::now() + std::chrono::seconds(1);
+  while (over < 64 && std::chrono::steady_clock::now() < until) {
+    constexpr std::size_t sizes[] = {0, 1, 15, 16, 17, 48, 64, 1000, 16384, 16656, 16657, 100000};
+    if (sent < 64 && fi_send(endpoint, text.data(), sizes[sent % std::size(sizes)], nullptr, peer,
+                             &contexts[sent]) == 0)
+      ++sent;
+    fi_cq_data_entry entry;
+    const ssize_t read = fi_cq_read(completions, &entry, 1);
+    if (read == -FI_EAVAIL) {
+      fi_cq_err_entry error{};
+      if (fi_cq_readerr(completions, &error, 0) == 1) ++over;
+    } else if (read == 1) {
+      ++over;
+    }
+  }
+  std::printf("sent %u, over %u\n", sent, over);
+  std::fflush(stdout);
+  // Gone as a process that is killed.
+  std::_Exit(sent > 0 ? 0 : 1);
+}
