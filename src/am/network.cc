@@ -102,6 +102,8 @@ void deliver_from_network(std::uint32_t source, net::Channel channel, const void
   const Arrived& arrived = arrival.message;
   const MessageHeader& header = arrived.header;
   if (header.is_reply() && !peer.any_out()) refuse(source, "a reply to no request");
+  if (header.handler() < GEX_AM_INDEX_BASE && !fits_internal(header))
+    refuse(source, "not what the library's own handler takes");
   if (arrival.placed != nullptr && arrived.size != 0) {
     const gex_EP_t endpoint = endpoint_at(header.endpoints().target_address());
     if (endpoint == nullptr || endpoint->segment == nullptr ||
@@ -111,7 +113,7 @@ void deliver_from_network(std::uint32_t source, net::Channel channel, const void
     std::memcpy(arrived.payload, arrival.placed, arrived.size);
   }
 
-  const bool unanswered = run_handler(arrived);
+  const bool unanswered = run_handler<Sender::anybody>(arrived);
   // A reply answers one request. Its credit comes back only now, because until its handler has
   // returned it takes a place at this process.
   if (header.is_reply()) peer.restore();

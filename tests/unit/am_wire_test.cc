@@ -314,5 +314,50 @@ TEST(Wire, WhatIsTakenOfGarbageLiesWithinIt) {
   EXPECT_GT(taken, 100u);
 }
 
+MessageHeader header_of(std::uint8_t handler, Category category, bool reply, unsigned arg_count) {
+  return {MessageHeader::make_what(handler, category, reply, arg_count, {}), source, 0};
+}
+
+TEST(Internal, TakesOnlyWhatItsHandlerReads) {
+  const InternalHandler nothing = [](gex_Token_t, void*, std::size_t, const gex_AM_Arg_t*,
+                                     unsigned) noexcept {};
+  register_internal(Internal::rma_put, nothing, {.is_reply = false, .least_args = 4});
+  register_internal(Internal::rma_done, nothing, {.is_reply = true, .least_args = 2});
+  const auto put = static_cast<std::uint8_t>(Internal::rma_put);
+  const auto done = static_cast<std::uint8_t>(Internal::rma_done);
+  EXPECT_TRUE(fits_internal(header_of(put, Category::medium, false, 4)));
+  EXPECT_TRUE(fits_internal(header_of(done, Category::short_message, true, 2)));
+  for (unsigned arg_count = 0; arg_count < 4; ++arg_count)
+    EXPECT_FALSE(fits_internal(header_of(put, Category::medium, false, arg_count))) << arg_count;
+  EXPECT_FALSE(fits_internal(header_of(put, Category::medium, true, 4))) << "a reply";
+  EXPECT_FALSE(fits_internal(header_of(done, Category::short_message, false, 2))) << "a request";
+  EXPECT_FALSE(fits_internal(header_of(put, Category::long_message, false, 4)));
+  EXPECT_FALSE(fits_internal(
+      header_of(static_cast<std::uint8_t>(Internal::credits), Category::short_message, false, 16)))
+      << "which has no handler";
+  for (unsigned index = static_cast<unsigned>(Internal::count); index < GEX_AM_INDEX_BASE; ++index)
+    EXPECT_FALSE(fits_internal(
+        header_of(static_cast<std::uint8_t>(index), Category::short_message, false, 16)));
+}
+
+TEST(Handler, IsCalledOnlyAsItWasRegistered) {
+  gex_AM_Entry_t entry{};
+  const auto fits = [&](Category category, bool reply, unsigned arg_count) {
+    return is_registered_for(entry, header_of(200, category, reply, arg_count));
+  };
+  entry.gex_flags = GEX_FLAG_AM_MEDLONG | GEX_FLAG_AM_REQUEST;
+  entry.gex_nargs = 2;
+  EXPECT_FALSE(fits(Category::medium, false, 2)) << "not registered";
+  entry.gex_fnptr = reinterpret_cast<gex_AM_Fn_t>(+[] {});
+  EXPECT_TRUE(fits(Category::medium, false, 2));
+  EXPECT_TRUE(fits(Category::long_message, false, 2));
+  EXPECT_FALSE(fits(Category::short_message, false, 2)) << "its arguments would be the payload";
+  EXPECT_FALSE(fits(Category::medium, true, 2));
+  EXPECT_FALSE(fits(Category::medium, false, 1));
+  EXPECT_FALSE(fits(Category::medium, false, 3));
+  entry.gex_nargs = any_arg_count;
+  EXPECT_TRUE(fits(Category::medium, false, 16));
+}
+
 }  // namespace
 }  // namespace gex::am
