@@ -79,7 +79,14 @@ inline void call(gex_AM_Fn_t function, gex_Token_t token, const Arrived& message
 
 }  // namespace detail
 
-/// Runs the handler. Returns whether a request was left without a reply.
+/// Who may have sent a message. A neighbor's was built by its library, in memory that only the
+/// job's processes have; what comes over a network may be called anything.
+enum class Sender { neighbor, anybody };
+
+/// Runs the handler. Returns whether a request was left without a reply. A message of anybody's is
+/// checked against the handler's registration, in every library: called as something else, the
+/// handler would take arguments for addresses, or read arguments that nobody sent.
+template <Sender sender = Sender::neighbor>
 [[gnu::always_inline]] inline bool run_handler(const Arrived& message) noexcept {
   const MessageHeader& header = message.header;
   const std::uint8_t index = header.handler();
@@ -96,7 +103,8 @@ inline void call(gex_AM_Fn_t function, gex_Token_t token, const Arrived& message
     if (token.endpoint == nullptr) [[unlikely]]
       refuse_endpoint(token.header);
     const gex_AM_Entry_t& entry = token.endpoint->handlers[index];
-    if (entry.gex_fnptr == nullptr || checked()) [[unlikely]]
+    if (entry.gex_fnptr == nullptr || checked() ||
+        (sender == Sender::anybody && !is_registered_for(entry, token.header))) [[unlikely]]
       check_delivery(entry, token.header);
     detail::call(entry.gex_fnptr, &token, message);
   } else {

@@ -11,7 +11,9 @@ namespace gex::am {
 
 namespace {
 
-InternalHandler internal_handlers[static_cast<unsigned>(Internal::count)];
+constexpr auto internal_count = static_cast<unsigned>(Internal::count);
+InternalHandler internal_handlers[internal_count];
+InternalMessage internal_messages[internal_count];
 
 constexpr gex_Flags_t category_flags = GEX_FLAG_AM_SHORT | GEX_FLAG_AM_MEDLONG;
 
@@ -54,12 +56,21 @@ int refuse(const char* call, int error, const char* why, std::size_t position,
 
 }  // namespace
 
-void register_internal(Internal index, InternalHandler handler) noexcept {
+void register_internal(Internal index, InternalHandler handler, InternalMessage takes) noexcept {
   internal_handlers[static_cast<unsigned>(index)] = handler;
+  internal_messages[static_cast<unsigned>(index)] = takes;
+}
+
+bool fits_internal(const MessageHeader& header) noexcept {
+  const unsigned index = header.handler();
+  if (index >= internal_count || internal_handlers[index] == nullptr) return false;
+  const InternalMessage& takes = internal_messages[index];
+  return header.is_reply() == takes.is_reply && header.arg_count() >= takes.least_args &&
+         header.category() != Category::long_message;
 }
 
 InternalHandler internal_handler(std::uint8_t index) noexcept {
-  if (index >= static_cast<unsigned>(Internal::count) || internal_handlers[index] == nullptr)
+  if (index >= internal_count || internal_handlers[index] == nullptr)
     fatal("a message names the internal handler %u, which does not exist", unsigned{index});
   return internal_handlers[index];
 }

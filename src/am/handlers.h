@@ -18,7 +18,15 @@ inline constexpr unsigned any_arg_count = ~0U;
 int register_handlers(gex_EP_t endpoint, gex_AM_Entry_t* table, std::size_t count,
                       const char* call) noexcept;
 
-/// Ends the job in one line if the message does not fit the registration.
+/// Whether the message fits the registration.
+inline bool is_registered_for(const gex_AM_Entry_t& entry, const MessageHeader& header) noexcept {
+  const gex_Flags_t category = GEX_FLAG_AM_SHORT << static_cast<unsigned>(header.category());
+  const gex_Flags_t direction = header.is_reply() ? GEX_FLAG_AM_REPLY : GEX_FLAG_AM_REQUEST;
+  return entry.gex_fnptr != nullptr && (entry.gex_flags & category) != 0 &&
+         (entry.gex_flags & direction) != 0 &&
+         (entry.gex_nargs == header.arg_count() || entry.gex_nargs == any_arg_count);
+}
+/// Ends the job in one line if it does not.
 void check_delivery(const gex_AM_Entry_t& entry, const MessageHeader& header) noexcept;
 /// Ends the job: the message names an endpoint that does not exist here.
 [[noreturn]] void refuse_endpoint(const MessageHeader& header) noexcept;

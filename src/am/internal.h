@@ -41,9 +41,18 @@ enum class Internal : std::uint8_t {
 using InternalHandler = void (*)(gex_Token_t token, void* payload, std::size_t size,
                                  const gex_AM_Arg_t* args, unsigned arg_count) noexcept;
 
+/// What a handler is sent. Its arguments are no fewer than it reads without asking `arg_count`; its
+/// payload is a medium's, or none.
+struct InternalMessage {
+  bool is_reply;
+  unsigned least_args;
+};
+
 /// Start-up only.
-void register_internal(Internal index, InternalHandler handler) noexcept;
+void register_internal(Internal index, InternalHandler handler, InternalMessage takes) noexcept;
 InternalHandler internal_handler(std::uint8_t index) noexcept;
+/// Whether there is such a handler and the message is what it takes.
+bool fits_internal(const MessageHeader& header) noexcept;
 
 /// A pointer or 64-bit number as two arguments, and back.
 inline void put_word(gex_AM_Arg_t* args, std::uint64_t word) noexcept {

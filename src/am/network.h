@@ -1,11 +1,9 @@
 #pragma once
-// Active messages over a conduit: format, credits, delivery.
+// Active messages over a conduit: credits, delivery. Their format is that of wire.h.
 //
-// A message is a 16-byte prefix (credits given back, header), its arguments padded to 16 bytes, for
-// a long message destination and size (16 bytes), then the payload. A process keeps at most
-// `reply_depth` requests to one peer unanswered; a reply gives one credit back, and requests that
-// end without one give theirs back on whatever goes to the requester next, or in a message of
-// their own once half of them are owed.
+// A process keeps at most `reply_depth` requests to one peer unanswered (credits.h); a reply gives
+// one credit back, and requests that end without one give theirs back on whatever goes to the
+// requester next, or in a message of their own once half of them are owed.
 
 #include <gasnetex.h>
 
@@ -29,7 +27,8 @@ bool try_send_network(gex_Rank_t jobrank, const Outbound& message) noexcept;
 /// Sends a reply; waits for the conduit, polling replies only, if it must.
 void send_reply_network(gex_Rank_t jobrank, const Outbound& message) noexcept;
 
-/// `Host::deliver`: checks what arrived and runs its handler.
+/// `Host::deliver`: checks what arrived and runs its handler. What is malformed, or fits nothing
+/// here, ends the job.
 void deliver_from_network(std::uint32_t source, net::Channel channel, const void* message,
                           std::size_t size);
 

@@ -91,8 +91,10 @@ int ask_owner(const Operation& operation, CompletionTarget done, bool immediate)
 }
 
 void start_remote() {
-  am::register_internal(Internal::atomic_request, on_request);
-  am::register_internal(Internal::atomic_done, on_done);
+  am::register_internal(Internal::atomic_request, on_request,
+                        {.is_reply = false, .least_args = request_args});
+  am::register_internal(Internal::atomic_done, on_done,
+                        {.is_reply = true, .least_args = reply_args_without_value});
 }
 
 }  // namespace gex::atomic

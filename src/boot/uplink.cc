@@ -122,7 +122,9 @@ bool Uplink::take(const Received& frame) {
 
 bool Uplink::take_gathered(const Received& frame) {
   const FrameHeader& header = frame.header;
-  if (header.total > max_exchange || header.total % hosts_.ranks() != 0 ||
+  if (gathered_.empty()) gathering_ = header;
+  if (header.sequence != gathering_.sequence || header.total != gathering_.total ||
+      header.total > max_exchange || header.total % hosts_.ranks() != 0 ||
       header.offset != gathered_.size() || frame.payload.size() > header.total - header.offset ||
       (frame.payload.empty() && header.total != 0)) {
     return false;

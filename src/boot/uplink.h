@@ -54,6 +54,7 @@ class Uplink final : public Coordinator {
   bool blocked_ = false;
   Deadline beat_at_;
   std::vector<std::byte> gathered_;  ///< pieces of an exchange whose last has not come yet
+  FrameHeader gathering_;            ///< of its first piece
 };
 
 }  // namespace gex::boot

@@ -185,11 +185,15 @@ bool send_agreement(Team& team, gex_Rank_t to, std::uint32_t below) noexcept {
 }
 
 void start_wire() {
-  am::register_internal(Internal::coll_data, on_data);
-  am::register_internal(Internal::coll_grant, on_grant);
-  am::register_internal(Internal::coll_credit, on_credit);
-  am::register_internal(Internal::coll_announce, on_announce);
-  am::register_internal(Internal::coll_agreed, on_agreed);
+  am::register_internal(Internal::coll_data, on_data, {.is_reply = false, .least_args = data_args});
+  am::register_internal(Internal::coll_grant, on_grant,
+                        {.is_reply = false, .least_args = grant_args});
+  am::register_internal(Internal::coll_credit, on_credit,
+                        {.is_reply = false, .least_args = credit_args});
+  am::register_internal(Internal::coll_announce, on_announce,
+                        {.is_reply = false, .least_args = announce_args});
+  am::register_internal(Internal::coll_agreed, on_agreed,
+                        {.is_reply = false, .least_args = agreed_args});
 }
 
 }  // namespace gex::coll

@@ -75,7 +75,7 @@ gex_Event_t memset_explicit(const rma::Transfer& transfer, int value) noexcept {
 }
 
 void start_memset() {
-  am::register_internal(Internal::memset, on_memset);
+  am::register_internal(Internal::memset, on_memset, {.is_reply = false, .least_args = 7});
 }
 
 }  // namespace gex::legacy

@@ -191,10 +191,10 @@ int get_parts(const Transfer& transfer, CompletionTarget target, bool immediate)
 }
 
 void start_reference() {
-  am::register_internal(Internal::rma_put, on_put);
-  am::register_internal(Internal::rma_done, on_done);
-  am::register_internal(Internal::rma_get, on_get);
-  am::register_internal(Internal::rma_data, on_data);
+  am::register_internal(Internal::rma_put, on_put, {.is_reply = false, .least_args = 4});
+  am::register_internal(Internal::rma_done, on_done, {.is_reply = true, .least_args = 2});
+  am::register_internal(Internal::rma_get, on_get, {.is_reply = false, .least_args = 7});
+  am::register_internal(Internal::rma_data, on_data, {.is_reply = true, .least_args = 4});
 }
 
 }  // namespace gex::rma

@@ -285,7 +285,7 @@ void take_barrier(Team& team) noexcept {
 }
 
 void start_barriers() {
-  am::register_internal(Internal::barrier, on_barrier);
+  am::register_internal(Internal::barrier, on_barrier, {.is_reply = false, .least_args = 4});
   register_poller([]() noexcept { return the_active.get().advance(); });
 }
 

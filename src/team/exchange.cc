@@ -212,8 +212,10 @@ Blocks exchange(std::span<Team* const> local_members, std::span<const std::byte>
 }
 
 void start_exchange() {
-  am::register_internal(Internal::exchange_gather, on_gather);
-  am::register_internal(Internal::exchange_spread, on_spread);
+  am::register_internal(Internal::exchange_gather, on_gather,
+                        {.is_reply = false, .least_args = part_args});
+  am::register_internal(Internal::exchange_spread, on_spread,
+                        {.is_reply = false, .least_args = part_args});
 }
 
 }  // namespace gex::team

@@ -172,7 +172,8 @@ int barrier_result(int* id) noexcept {
 }
 
 void start_named_barrier() {
-  am::register_internal(Internal::named_barrier, on_named_barrier);
+  am::register_internal(Internal::named_barrier, on_named_barrier,
+                        {.is_reply = false, .least_args = 4});
   register_poller(poll_named_barrier);
 }
 

@@ -155,13 +155,14 @@ bool Described::read_strided(std::uint32_t dims, const std::byte* message, std::
   std::memcpy(&head, message, sizeof head);
   shape_.element = head.element;
   shape_.elements = 1;
-  shape_.dims = dims;
+  shape_.dims = 0;
   for (std::uint32_t i = 0; i < dims; ++i) {
     StridedEntry entry;
     std::memcpy(&entry, message + sizeof head + i * sizeof entry, sizeof entry);
     if (entry.count == 0) return false;
     if (__builtin_mul_overflow(shape_.elements, entry.count, &shape_.elements)) return false;
-    shape_.dim[i] = {entry.count, {entry.stride, entry.stride}};
+    // Of a loop of one turn the extent does not bound the stride.
+    if (entry.count != 1) shape_.dim[shape_.dims++] = {entry.count, {entry.stride, entry.stride}};
   }
   first_ = reinterpret_cast<std::byte*>(head.first);
   start_ = {head.block, head.offset};

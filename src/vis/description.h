@@ -64,6 +64,14 @@ class Described {
   bool read_strided(std::uint32_t dims, const std::byte* message, std::size_t size,
                     std::size_t& description_bytes) noexcept;
   bool strided_holds(std::size_t bytes) const noexcept;
+  /// False if that is beyond the last address: a message may name any.
+  template <class Distance>
+  static bool move(const std::byte*& address, Distance by) noexcept {
+    auto number = reinterpret_cast<std::uintptr_t>(address);
+    if (__builtin_add_overflow(number, by, &number)) return false;
+    address = reinterpret_cast<const std::byte*>(number);
+    return true;
+  }
 
   Kind kind_ = Kind::strided;
   Cursor start_;
@@ -76,15 +84,17 @@ template <class Inside>
 bool Described::lies_within(std::size_t bytes, Inside inside) const noexcept {
   if (kind_ == Kind::strided) {
     Extent extent;
+    const std::byte* lowest = first_;
     return strided_holds(bytes) && extent_of(shape_, peer_end, extent) &&
-           inside(first_ + extent.start, extent.bytes);
+           move(lowest, extent.start) && inside(lowest, extent.bytes);
   }
   std::size_t offset = start_.offset;
   for (std::size_t i = 0; bytes != 0; ++i, offset = 0) {
     if (i == list_.count() || offset > list_.length(i)) return false;
     const std::size_t left = list_.length(i) - offset;
     const std::size_t here = left < bytes ? left : bytes;
-    if (here != 0 && !inside(list_.address(i) + offset, here)) return false;
+    const std::byte* start = list_.address(i);
+    if (here != 0 && !(move(start, offset) && inside(start, here))) return false;
     bytes -= here;
   }
   return true;

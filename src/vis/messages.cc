@@ -264,9 +264,9 @@ std::uint32_t get_parts(const Route& route, const BlockList& peer, const BlockLi
 }
 
 void start_messages() {
-  am::register_internal(Internal::vis_put, on_put);
-  am::register_internal(Internal::vis_get, on_get);
-  am::register_internal(Internal::vis_data, on_data);
+  am::register_internal(Internal::vis_put, on_put, {.is_reply = false, .least_args = put_args});
+  am::register_internal(Internal::vis_get, on_get, {.is_reply = false, .least_args = get_args});
+  am::register_internal(Internal::vis_data, on_data, {.is_reply = true, .least_args = data_args});
 }
 
 }  // namespace gex::vis

@@ -42,7 +42,7 @@ void run(gex_Token_t token, std::uint8_t handler, const void* payload, std::size
   arrived.payload = aligned;
   arrived.size = size;
   arrived.ring = token->ring;
-  am::run_handler(arrived);
+  am::run_handler<am::Sender::anybody>(arrived);
 }
 
 // notice: handler
@@ -100,7 +100,7 @@ void note_arrival(gex_Token_t token, const ArrivedNotice& notice, std::size_t by
 }
 
 void start_peer_completion() {
-  am::register_internal(am::Internal::vis_notice, on_notice);
+  am::register_internal(am::Internal::vis_notice, on_notice, {.is_reply = false, .least_args = 1});
 }
 
 }  // namespace gex::vis

@@ -3,12 +3,14 @@
 #include "boot/link.h"
 
 #include <gtest/gtest.h>
+#include <poll.h>
 #include <sys/socket.h>
 #include <unistd.h>
 
 #include <cstring>
 #include <random>
 #include <string>
+#include <thread>
 #include <utility>
 
 #include "boot/greeting.h"
@@ -175,6 +177,85 @@ TEST_F(GreetingTest, RefusesWhoDoesNotKnowTheSecret) {
 TEST_F(GreetingTest, KnowsWhoLeftWithoutAWord) {
   stranger_.reset();
   EXPECT_EQ(guest_->hear(secret_), Greeting::State::left);
+}
+
+// A guardian's true words, on their way through somebody who may change them.
+class TrueGreetingTest : public GreetingTest {
+ protected:
+  static constexpr std::size_t challenge_bytes = 8 + Secret::size;
+  static constexpr std::size_t hello_bytes = 16 + 2 * Secret::size;
+  static constexpr std::size_t reserved_begin = 12;
+  static constexpr std::size_t reserved_end = 16;
+
+  /// What a guardian of host 5 says to the nonce of a new greeting, which it makes.
+  std::string hello() {
+    auto [one, other] = socket_pair();
+    guest_.emplace(std::move(one), "somewhere");
+    stranger_ = std::move(other);
+    char challenge[challenge_bytes];
+    EXPECT_EQ(read(stranger_.get(), challenge, sizeof challenge), ssize_t{sizeof challenge});
+
+    RootAddress address;
+    const os::FileDescriptor listener = listen_for_guardians(address);
+    address.hosts = {"127.0.0.1"};
+    std::string why;
+    std::thread guardian([&] { connect_to_root(address, secret_, 5, why); });
+    pollfd readable{listener.get(), POLLIN, 0};
+    poll(&readable, 1, 5000);
+    const os::FileDescriptor connection(accept(listener.get(), nullptr, nullptr));
+    EXPECT_EQ(write(connection.get(), challenge, sizeof challenge), ssize_t{sizeof challenge});
+    std::string words(hello_bytes, '\0');
+    EXPECT_EQ(recv(connection.get(), words.data(), words.size(), MSG_WAITALL),
+              ssize_t{hello_bytes});
+    shutdown(connection.get(), SHUT_RDWR);
+    guardian.join();
+    return words;
+  }
+};
+
+TEST_F(TrueGreetingTest, IsProvenWhereverItIsCut) {
+  std::mt19937 random(1);
+  for (int round = 0; round < 10; ++round) {
+    const std::string words = hello();
+    for (std::size_t at = 0; at < words.size();) {
+      EXPECT_EQ(guest_->hear(secret_), Greeting::State::incomplete);
+      const std::size_t piece = 1 + random() % 40;
+      say(words.substr(at, piece));
+      at += piece;
+    }
+    EXPECT_EQ(guest_->hear(secret_), Greeting::State::proven);
+    EXPECT_EQ(guest_->host(), 5u);
+  }
+}
+
+TEST_F(TrueGreetingTest, IsRefusedWithAnyBitChanged) {
+  std::mt19937 random(2);
+  for (int round = 0; round < 200; ++round) {
+    std::string words = hello();
+    std::size_t at = random() % words.size();
+    // Nobody reads those.
+    if (at >= reserved_begin && at < reserved_end) at -= reserved_begin;
+    words[at] = static_cast<char>(words[at] ^ 1 << random() % 8);
+    say(words);
+    EXPECT_EQ(guest_->hear(secret_), Greeting::State::refused) << "byte " << at;
+  }
+}
+
+TEST_F(TrueGreetingTest, IsRefusedWhenItBreaksOff) {
+  for (std::size_t size = 1; size < hello_bytes; ++size) {
+    say(hello().substr(0, size));
+    stranger_.reset();
+    EXPECT_EQ(guest_->hear(secret_), Greeting::State::refused) << size;
+  }
+}
+
+TEST_F(TrueGreetingTest, IsRefusedBySomebodyElse) {
+  const std::string heard = hello();
+  hello();
+  say(heard);
+  EXPECT_EQ(guest_->hear(secret_), Greeting::State::refused) << "an answer to another nonce";
+  say(hello());
+  EXPECT_EQ(guest_->hear(*Secret::draw()), Greeting::State::refused) << "another secret";
 }
 
 TEST(HostStart, ComesOutAsItWentIn) {

@@ -4,7 +4,9 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <cstring>
+#include <memory>
 #include <vector>
 
 #include "base/random.h"
@@ -73,6 +75,34 @@ TEST_F(Wire, NothingTakenReachesBeyondItsEnd) {
     EXPECT_LE(sizeof *stamp + stamp->size(), bytes.size());
     EXPECT_LT(stamp->source, host.size);
   }
+}
+
+// Messages of which a little is not as a peer sent it, in blocks of exactly their size.
+TEST_F(Wire, NothingTakenOfChangedMessagesReachesBeyondItsEnd) {
+  int taken = 0;
+  for (std::uint64_t seed = 0; seed < 50000; ++seed) {
+    Random random(seed, 1);
+    std::vector<std::byte> bytes =
+        message(host.cookie, static_cast<std::uint32_t>(random.below(host.size)),
+                static_cast<Kind>(random.below(3)), random.below(300));
+    for (std::uint64_t changes = random.below(3); changes != 0; --changes) {
+      // The words behind the cookie are what a message says of itself.
+      const std::size_t at = sizeof host.cookie + random.below(sizeof(Stamp) - sizeof host.cookie);
+      bytes[at] ^= std::byte{1} << random.below(8);
+    }
+    std::size_t size = bytes.size();
+    if (random.below(4) == 0) size = random.below(size + 1);
+    const std::unique_ptr<std::byte[]> block(new std::byte[size]);
+    std::copy_n(bytes.begin(), size, block.get());
+    const auto stamp = read_stamp(host, block.get(), size);
+    if (!stamp) continue;
+    ++taken;
+    ASSERT_LE(sizeof *stamp + stamp->size(), size) << "seed " << seed;
+    ASSERT_LT(stamp->source, host.size) << "seed " << seed;
+    ASSERT_NE(stamp->source, host.rank) << "seed " << seed;
+    ASSERT_LE(stamp->kind(), Kind::farewell) << "seed " << seed;
+  }
+  EXPECT_GT(taken, 1000);
 }
 
 }  // namespace

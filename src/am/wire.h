@@ -1,0 +1,134 @@
+#pragma once
+// How an active message lies on a network: what is sent, and what is believed of what arrives.
+//
+//   prefix       16 bytes: credits given back, header
+//   arguments    padded to 16 bytes
+//   long prefix  16 bytes, of a long message: destination and size
+//   payload
+//
+// Pure functions: they read and write nothing but what they are given, and end no job. Inline,
+// because every message over a network passes through them.
+
+#include <gasnetex.h>
+
+#include <cstddef>
+#include <cstdint>
+#include <cstring>
+
+#include "am/deliver.h"
+#include "am/internal.h"
+#include "am/outbound.h"
+#include "net/conduit.h"
+#include "shm/message.h"
+
+namespace gex::am {
+
+struct WirePrefix {
+  std::uint16_t credits;  ///< requests of the receiver that ended without a reply
+  std::uint16_t spare;
+  MessageHeader header;
+};
+static_assert(sizeof(WirePrefix) == 16);
+
+struct LongPrefix {
+  std::uint64_t destination;
+  std::uint64_t size;
+};
+static_assert(sizeof(LongPrefix) == 16);
+
+/// Bytes of arguments on the wire.
+constexpr std::size_t wire_args(std::size_t arg_count) noexcept {
+  return (arg_count * sizeof(gex_AM_Arg_t) + 15) & ~std::size_t{15};
+}
+/// The most that lies before the payload of a short or medium message.
+inline constexpr std::size_t wire_overhead = sizeof(WirePrefix) + wire_args(max_args);
+
+/// A message in pieces, ready for `Conduit::send`. Refers to itself and to the message.
+struct WireMessage {
+  WireMessage(const Outbound& message, gex_Rank_t source, std::uint16_t credits) noexcept
+      : prefix{credits, 0, {message.what(), source, message.size_buffer()}},
+        long_prefix{reinterpret_cast<std::uint64_t>(message.destination), message.size} {
+    pieces[count++] = {&prefix, sizeof prefix};
+    if (message.arg_count != 0) pieces[count++] = {message.args, wire_args(message.arg_count)};
+    if (message.category == Category::long_message)
+      pieces[count++] = {&long_prefix, sizeof long_prefix};
+    if (message.size != 0) pieces[count++] = {message.payload, message.size};
+  }
+  WireMessage(const WireMessage&) = delete;
+  WireMessage& operator=(const WireMessage&) = delete;
+
+  WirePrefix prefix;
+  LongPrefix long_prefix;
+  std::size_t count = 0;
+  net::Piece pieces[4];
+};
+
+/// What the bytes of a message say. All that it points to lies in them, but for the destination of
+/// a long message, which nobody has looked at yet.
+struct WireArrival {
+  Arrived message;
+  std::uint16_t credits;    ///< given back
+  const std::byte* placed;  ///< a long message's payload, for `message.payload`
+
+  /// Nothing but the bearer of its credits.
+  bool is_credits() const noexcept {
+    return message.header.is_reply() &&
+           message.header.handler() == static_cast<std::uint8_t>(Internal::credits);
+  }
+};
+
+/// Reads the `size` bytes at `message`, which is aligned to 16, as they came from `source` on
+/// `channel`. Returns null, or why no process of this job can have sent them; `arrival` is of no
+/// use then.
+[[nodiscard]] inline const char* read_message(std::uint32_t source, net::Channel channel,
+                                              const void* message, std::size_t size,
+                                              WireArrival& arrival) noexcept {
+  if (size < sizeof(WirePrefix)) return "shorter than its header";
+  const auto* bytes = static_cast<const std::byte*>(message);
+  WirePrefix prefix;
+  std::memcpy(&prefix, bytes, sizeof prefix);
+  const MessageHeader& header = prefix.header;
+  if (header.source != source) return "it names another source";
+  if (header.is_reply() != (channel == net::reply_channel)) return "on the wrong channel";
+  const unsigned arg_count = header.arg_count();
+  if (arg_count > max_args) return "more arguments than there can be";
+  std::size_t at = sizeof prefix + wire_args(arg_count);
+  if (size < at) return "shorter than its arguments";
+
+  arrival.credits = prefix.credits;
+  arrival.placed = nullptr;
+  Arrived& arrived = arrival.message;
+  arrived.header = header;
+  arrived.args = reinterpret_cast<const gex_AM_Arg_t*>(bytes + sizeof prefix);
+  arrived.payload = nullptr;
+  arrived.size = 0;
+  arrived.ring = nullptr;
+  switch (header.category()) {
+    case Category::short_message:
+      if (size != at) return "a short message with payload";
+      break;
+    case Category::medium:
+      arrived.size = header.size();
+      if (arrived.size > max_medium_payload) return "a medium message larger than there can be";
+      if (size - at != arrived.size) return "its size is not what its header says";
+      arrived.payload = const_cast<std::byte*>(bytes + at);
+      break;
+    case Category::long_message: {
+      LongPrefix long_prefix;
+      if (size - at < sizeof long_prefix) return "a long message without destination";
+      std::memcpy(&long_prefix, bytes + at, sizeof long_prefix);
+      at += sizeof long_prefix;
+      arrived.size = long_prefix.size;
+      if (size - at != arrived.size) return "its size is not what its header says";
+      arrived.payload = reinterpret_cast<void*>(long_prefix.destination);
+      arrival.placed = bytes + at;
+      break;
+    }
+    default:
+      return "an unknown category";
+  }
+  if (arrival.is_credits() && size != sizeof prefix) return "credits with something behind them";
+  return nullptr;
+}
+
+}  // namespace gex::am

@@ -1,0 +1,64 @@
+// Credits of a peer: as many as there are, whatever the peer claims.
+
+#include "am/credits.h"
+
+#include <gtest/gtest.h>
+
+namespace gex::am {
+namespace {
+
+TEST(Credits, AreTakenUntilNoneIsLeft) {
+  Credits credits;
+  credits.start(2);
+  EXPECT_FALSE(credits.any_out());
+  EXPECT_TRUE(credits.take());
+  EXPECT_TRUE(credits.any_out());
+  EXPECT_TRUE(credits.take());
+  EXPECT_FALSE(credits.take());
+  EXPECT_FALSE(credits.take()) << "a vain attempt must not leave one more, nor one less";
+  credits.restore();
+  EXPECT_TRUE(credits.take());
+  EXPECT_FALSE(credits.take());
+}
+
+TEST(Credits, OfAPeerAreNotMoreThanItHasRequests) {
+  Credits credits;
+  credits.start(4);
+  EXPECT_FALSE(credits.accept(1)) << "nothing was sent";
+  credits.start(4);
+  for (int i = 0; i < 3; ++i) EXPECT_TRUE(credits.take());
+  EXPECT_TRUE(credits.accept(2));
+  EXPECT_TRUE(credits.any_out());
+  EXPECT_FALSE(credits.accept(2)) << "one was out";
+  credits.start(4);
+  EXPECT_TRUE(credits.take());
+  EXPECT_FALSE(credits.accept(Credits::most_in_a_message));
+  credits.start(~0U);
+  EXPECT_TRUE(credits.take()) << "a depth beyond what can be counted";
+  EXPECT_FALSE(credits.accept(Credits::most_in_a_message));
+}
+
+TEST(Credits, ThatAreOwedAllGoBack) {
+  Credits credits;
+  credits.start(8);
+  for (int i = 1; i < 4; ++i) EXPECT_FALSE(credits.owe()) << i;
+  EXPECT_TRUE(credits.owe()) << "half of them";
+  EXPECT_EQ(credits.take_owed(), 4u);
+  EXPECT_EQ(credits.take_owed(), 0u);
+  credits.owe_again(4);
+  EXPECT_EQ(credits.take_owed(), 4u);
+}
+
+TEST(Credits, BeyondWhatOneMessageTellsGoWithTheNext) {
+  Credits credits;
+  credits.start(1U << 20);
+  constexpr std::uint32_t owed = Credits::most_in_a_message + 5;
+  std::uint32_t due = 0;
+  for (std::uint32_t i = 0; i < owed; ++i) due += credits.owe() ? 1 : 0;
+  EXPECT_GT(due, 0u);
+  EXPECT_EQ(credits.take_owed(), Credits::most_in_a_message);
+  EXPECT_EQ(credits.take_owed(), 5u);
+}
+
+}  // namespace
+}  // namespace gex::am

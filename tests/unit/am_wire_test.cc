@@ -1,0 +1,363 @@
+// What of the bytes that a network delivers is taken for an active message: what a peer sends is
+// read as it was meant, and nothing else reaches beyond its end. Every message lies in a block of
+// exactly its size, so that AddressSanitizer sees what does.
+
+#include "am/wire.h"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <cstring>
+#include <memory>
+#include <vector>
+
+#include "base/random.h"
+
+namespace gex::am {
+namespace {
+
+constexpr std::uint32_t source = 3;
+
+/// Bytes in a block of their own size, aligned as `Host::deliver` promises.
+class Block {
+ public:
+  explicit Block(const std::vector<std::byte>& bytes) : Block(bytes, bytes.size()) {}
+  /// The first `size` of them.
+  Block(const std::vector<std::byte>& bytes, std::size_t size)
+      : bytes_(new std::byte[size]), size_(size) {
+    std::copy_n(bytes.begin(), size, bytes_.get());
+  }
+  const std::byte* data() const { return bytes_.get(); }
+  std::size_t size() const { return size_; }
+  bool holds(const void* start, std::size_t bytes) const {
+    const auto offset =
+        reinterpret_cast<std::uintptr_t>(start) - reinterpret_cast<std::uintptr_t>(bytes_.get());
+    return offset <= size_ && bytes <= size_ - offset;
+  }
+
+ private:
+  std::unique_ptr<std::byte[]> bytes_;
+  std::size_t size_;
+};
+
+/// A message as a client's call makes it.
+struct Sent {
+  Outbound message;
+  std::uint16_t credits = 0;
+  std::vector<gex_AM_Arg_t> args;
+  std::vector<std::byte> payload;
+
+  Sent(Random& random, Category category, bool reply, unsigned arg_count, std::size_t size) {
+    args.resize(wire_args(arg_count) / sizeof(gex_AM_Arg_t));
+    for (gex_AM_Arg_t& arg : args) arg = static_cast<gex_AM_Arg_t>(random());
+    payload.resize(size);
+    for (std::byte& byte : payload) byte = static_cast<std::byte>(random());
+    message.handler = static_cast<std::uint8_t>(GEX_AM_INDEX_BASE + random.below(128));
+    message.category = category;
+    message.reply = reply;
+    message.arg_count = static_cast<std::uint8_t>(arg_count);
+    message.endpoints = Endpoints::make(static_cast<unsigned>(random.below(max_clients)),
+                                        static_cast<unsigned>(random.below(max_endpoints)),
+                                        static_cast<unsigned>(random.below(max_endpoints)));
+    message.args = args.data();
+    message.payload = payload.data();
+    message.size = size;
+    if (category == Category::long_message) message.destination = reinterpret_cast<void*>(random());
+    credits = static_cast<std::uint16_t>(random());
+  }
+
+  net::Channel channel() const { return message.reply ? net::reply_channel : net::request_channel; }
+  std::vector<std::byte> bytes() const {
+    const WireMessage wire(message, source, credits);
+    std::vector<std::byte> all;
+    for (std::size_t i = 0; i < wire.count; ++i) {
+      const auto* const piece = static_cast<const std::byte*>(wire.pieces[i].data);
+      all.insert(all.end(), piece, piece + wire.pieces[i].size);
+    }
+    return all;
+  }
+};
+
+/// All categories, directions and argument counts, with no, little and much payload.
+std::vector<Sent> all_shapes() {
+  Random random(1);
+  std::vector<Sent> shapes;
+  for (const bool reply : {false, true}) {
+    for (unsigned arg_count = 0; arg_count <= max_args; ++arg_count) {
+      shapes.emplace_back(random, Category::short_message, reply, arg_count, 0);
+      for (const std::size_t size :
+           {std::size_t{0}, std::size_t{1}, std::size_t{48}, std::size_t{200}}) {
+        shapes.emplace_back(random, Category::medium, reply, arg_count, size);
+        shapes.emplace_back(random, Category::long_message, reply, arg_count, size);
+      }
+    }
+    shapes.emplace_back(random, Category::medium, reply, max_args, max_medium_payload);
+    shapes.emplace_back(random, Category::long_message, reply, 3, std::size_t{1} << 20);
+  }
+  return shapes;
+}
+
+const char* flaw_of(const Block& block, net::Channel channel, WireArrival& arrival) {
+  return read_message(source, channel, block.data(), block.size(), arrival);
+}
+
+/// Reads everything that a handler of the message may read.
+void expect_within(const Block& block, const WireArrival& arrival) {
+  const Arrived& message = arrival.message;
+  const unsigned arg_count = message.header.arg_count();
+  ASSERT_LE(arg_count, max_args);
+  ASSERT_TRUE(block.holds(message.args, arg_count * sizeof(gex_AM_Arg_t)));
+  ASSERT_LE(message.header.category(), Category::long_message);
+  const void* payload = nullptr;
+  if (message.header.category() == Category::short_message) {
+    ASSERT_EQ(message.size, 0u);
+  } else if (message.header.category() == Category::medium) {
+    ASSERT_LE(message.size, max_medium_payload);
+    payload = message.payload;
+  } else {
+    payload = arrival.placed;
+  }
+  ASSERT_TRUE(payload == nullptr || block.holds(payload, message.size));
+  // Reading them is what AddressSanitizer judges.
+  std::vector<std::byte> read(message.size + arg_count * sizeof(gex_AM_Arg_t));
+  if (message.size != 0) std::memcpy(read.data(), payload, message.size);
+  if (arg_count != 0)
+    std::memcpy(read.data() + message.size, message.args, arg_count * sizeof(gex_AM_Arg_t));
+}
+
+TEST(Wire, WhatIsSentIsReadAsItWasMeant) {
+  for (const Sent& sent : all_shapes()) {
+    const Block block(sent.bytes());
+    WireArrival arrival;
+    ASSERT_STREQ(flaw_of(block, sent.channel(), arrival), nullptr);
+    const Arrived& found = arrival.message;
+    EXPECT_EQ(found.header.what, sent.message.what());
+    EXPECT_EQ(found.header.source, source);
+    EXPECT_EQ(found.ring, nullptr);
+    EXPECT_EQ(arrival.credits, sent.credits);
+    EXPECT_FALSE(arrival.is_credits());
+    EXPECT_TRUE(std::equal(found.args, found.args + sent.message.arg_count, sent.args.begin()));
+    ASSERT_EQ(found.size, sent.payload.size());
+    const bool is_long = sent.message.category == Category::long_message;
+    if (is_long) {
+      EXPECT_EQ(found.payload, sent.message.destination);
+    } else {
+      EXPECT_EQ(arrival.placed, nullptr);
+    }
+    const void* const payload = is_long ? arrival.placed : found.payload;
+    if (found.size != 0) {
+      EXPECT_EQ(std::memcmp(payload, sent.payload.data(), found.size), 0);
+      EXPECT_TRUE(is_long || reinterpret_cast<std::uintptr_t>(payload) % 16 == 0);
+    }
+    expect_within(block, arrival);
+  }
+}
+
+TEST(Wire, CreditsTravelAlone) {
+  Outbound message;
+  message.handler = static_cast<std::uint8_t>(Internal::credits);
+  message.reply = true;
+  const WireMessage wire(message, source, 7);
+  ASSERT_EQ(wire.count, 1u);
+  const auto* const prefix = reinterpret_cast<const std::byte*>(&wire.prefix);
+  std::vector<std::byte> bytes(prefix, prefix + sizeof wire.prefix);
+  WireArrival arrival;
+  ASSERT_STREQ(flaw_of(Block(bytes), net::reply_channel, arrival), nullptr);
+  EXPECT_TRUE(arrival.is_credits());
+  EXPECT_EQ(arrival.credits, 7);
+
+  bytes.resize(bytes.size() + 16);
+  EXPECT_STRNE(flaw_of(Block(bytes), net::reply_channel, arrival), nullptr);
+  message.arg_count = 1;
+  const std::uint32_t with_argument = message.what();
+  std::memcpy(bytes.data() + offsetof(WirePrefix, header), &with_argument, sizeof with_argument);
+  EXPECT_STRNE(flaw_of(Block(bytes), net::reply_channel, arrival), nullptr);
+}
+
+TEST(Wire, NothingThatIsCutIsTaken) {
+  for (const Sent& sent : all_shapes()) {
+    std::vector<std::byte> bytes = sent.bytes();
+    // The ends of large payloads are alike.
+    const std::size_t most = std::min<std::size_t>(bytes.size(), 400);
+    WireArrival arrival;
+    for (std::size_t size = 0; size < most; ++size)
+      ASSERT_STRNE(flaw_of(Block(bytes, size), sent.channel(), arrival), nullptr)
+          << size << " of " << bytes.size();
+    bytes.pop_back();
+    ASSERT_STRNE(flaw_of(Block(bytes), sent.channel(), arrival), nullptr);
+  }
+}
+
+TEST(Wire, NothingThatIsLongerThanItSaysIsTaken) {
+  for (const Sent& sent : all_shapes()) {
+    std::vector<std::byte> bytes = sent.bytes();
+    for (const std::size_t more : {1, 16}) {
+      bytes.resize(bytes.size() + more);
+      WireArrival arrival;
+      EXPECT_STRNE(flaw_of(Block(bytes), sent.channel(), arrival), nullptr);
+    }
+  }
+}
+
+TEST(Wire, NothingOfAnotherSourceOrChannelIsTaken) {
+  Random random(2);
+  for (const bool reply : {false, true}) {
+    const Sent sent(random, Category::medium, reply, 2, 8);
+    const Block block(sent.bytes());
+    WireArrival arrival;
+    EXPECT_STREQ(read_message(source + 1, sent.channel(), block.data(), block.size(), arrival),
+                 "it names another source");
+    EXPECT_STREQ(flaw_of(block, reply ? net::request_channel : net::reply_channel, arrival),
+                 "on the wrong channel");
+  }
+}
+
+TEST(Wire, NoMessageHasMoreThanThereCanBe) {
+  Random random(3);
+  WireArrival arrival;
+  const Sent large(random, Category::medium, false, 0, max_medium_payload + 1);
+  EXPECT_STREQ(flaw_of(Block(large.bytes()), net::request_channel, arrival),
+               "a medium message larger than there can be");
+  Sent many(random, Category::short_message, false, max_args, 0);
+  many.message.arg_count = max_args + 1;
+  many.args.resize(32);
+  many.message.args = many.args.data();
+  EXPECT_STREQ(flaw_of(Block(many.bytes()), net::request_channel, arrival),
+               "more arguments than there can be");
+  Sent unknown(random, static_cast<Category>(3), false, 0, 0);
+  EXPECT_STREQ(flaw_of(Block(unknown.bytes()), net::request_channel, arrival),
+               "an unknown category");
+}
+
+TEST(Wire, ALongMessageOfAHugeSizeIsNotTaken) {
+  Random random(4);
+  const Sent sent(random, Category::long_message, false, 1, 32);
+  const std::vector<std::byte> bytes = sent.bytes();
+  const std::size_t place = sizeof(WirePrefix) + wire_args(1) + offsetof(LongPrefix, size);
+  // Sizes for which the end of the payload, computed carelessly, wraps to the end of the message.
+  for (const std::uint64_t off : {std::uint64_t{0}, std::uint64_t{1} << 32, std::uint64_t{1} << 63})
+    for (std::uint64_t size = off - 80; size != off + 80; ++size) {
+      std::vector<std::byte> changed = bytes;
+      std::memcpy(changed.data() + place, &size, sizeof size);
+      WireArrival arrival;
+      const bool is_taken = flaw_of(Block(changed), net::request_channel, arrival) == nullptr;
+      ASSERT_EQ(is_taken, size == 32) << size;
+    }
+}
+
+/// Changes a few bits, bytes or words, for values that could be right more often than chance would.
+void mutate(Random& random, std::vector<std::byte>& bytes) {
+  for (std::uint64_t changes = 1 + random.below(4); changes != 0 && !bytes.empty(); --changes) {
+    const std::size_t at = random.below(bytes.size());
+    switch (random.below(5)) {
+      case 0:
+        bytes[at] ^= std::byte{1} << random.below(8);
+        break;
+      case 1:
+        bytes[at] = static_cast<std::byte>(random());
+        break;
+      case 2: {
+        const std::uint64_t word =
+            random.below(2) == 0 ? random.below(64) : std::uint64_t{0} - random.below(64);
+        std::memcpy(bytes.data() + at, &word, std::min(sizeof word, bytes.size() - at));
+        break;
+      }
+      case 3:
+        bytes.resize(at);
+        break;
+      default:
+        bytes.resize(bytes.size() + random.below(40));
+        break;
+    }
+  }
+}
+
+TEST(Wire, WhatIsTakenOfChangedMessagesLiesWithinThem) {
+  std::vector<std::vector<std::byte>> valid;
+  for (const Sent& sent : all_shapes())
+    if (sent.payload.size() <= 200) valid.push_back(sent.bytes());
+  std::size_t taken = 0;
+  for (std::uint64_t seed = 0; seed < 60'000; ++seed) {
+    Random random(seed, 5);
+    std::vector<std::byte> bytes = valid[random.below(valid.size())];
+    mutate(random, bytes);
+    const Block block(bytes);
+    WireArrival arrival;
+    const auto channel = static_cast<net::Channel>(random.below(2));
+    if (flaw_of(block, channel, arrival) != nullptr) continue;
+    ++taken;
+    expect_within(block, arrival);
+    if (HasFatalFailure()) FAIL() << "seed " << seed;
+  }
+  EXPECT_GT(taken, 1000u) << "changes that touch payload only are to be among them";
+}
+
+TEST(Wire, WhatIsTakenOfGarbageLiesWithinIt) {
+  std::size_t taken = 0;
+  for (std::uint64_t seed = 0; seed < 100'000; ++seed) {
+    Random random(seed, 6);
+    std::vector<std::byte> bytes(random.below(160));
+    for (std::byte& byte : bytes)
+      byte = static_cast<std::byte>(random.below(3) == 0 ? random() : 0);
+    // Few get past the source, which is a word.
+    const std::size_t place = offsetof(WirePrefix, header) + offsetof(MessageHeader, source);
+    if (bytes.size() >= place + sizeof source)
+      std::memcpy(bytes.data() + place, &source, sizeof source);
+    const Block block(bytes);
+    WireArrival arrival;
+    const auto channel = static_cast<net::Channel>(random.below(2));
+    if (flaw_of(block, channel, arrival) != nullptr) continue;
+    ++taken;
+    expect_within(block, arrival);
+    if (HasFatalFailure()) FAIL() << "seed " << seed;
+  }
+  EXPECT_GT(taken, 100u);
+}
+
+MessageHeader header_of(std::uint8_t handler, Category category, bool reply, unsigned arg_count) {
+  return {MessageHeader::make_what(handler, category, reply, arg_count, {}), source, 0};
+}
+
+TEST(Internal, TakesOnlyWhatItsHandlerReads) {
+  const InternalHandler nothing = [](gex_Token_t, void*, std::size_t, const gex_AM_Arg_t*,
+                                     unsigned) noexcept {};
+  register_internal(Internal::rma_put, nothing, {.is_reply = false, .least_args = 4});
+  register_internal(Internal::rma_done, nothing, {.is_reply = true, .least_args = 2});
+  const auto put = static_cast<std::uint8_t>(Internal::rma_put);
+  const auto done = static_cast<std::uint8_t>(Internal::rma_done);
+  EXPECT_TRUE(fits_internal(header_of(put, Category::medium, false, 4)));
+  EXPECT_TRUE(fits_internal(header_of(done, Category::short_message, true, 2)));
+  for (unsigned arg_count = 0; arg_count < 4; ++arg_count)
+    EXPECT_FALSE(fits_internal(header_of(put, Category::medium, false, arg_count))) << arg_count;
+  EXPECT_FALSE(fits_internal(header_of(put, Category::medium, true, 4))) << "a reply";
+  EXPECT_FALSE(fits_internal(header_of(done, Category::short_message, false, 2))) << "a request";
+  EXPECT_FALSE(fits_internal(header_of(put, Category::long_message, false, 4)));
+  EXPECT_FALSE(fits_internal(
+      header_of(static_cast<std::uint8_t>(Internal::credits), Category::short_message, false, 16)))
+      << "which has no handler";
+  for (unsigned index = static_cast<unsigned>(Internal::count); index < GEX_AM_INDEX_BASE; ++index)
+    EXPECT_FALSE(fits_internal(
+        header_of(static_cast<std::uint8_t>(index), Category::short_message, false, 16)));
+}
+
+TEST(Handler, IsCalledOnlyAsItWasRegistered) {
+  gex_AM_Entry_t entry{};
+  const auto fits = [&](Category category, bool reply, unsigned arg_count) {
+    return is_registered_for(entry, header_of(200, category, reply, arg_count));
+  };
+  entry.gex_flags = GEX_FLAG_AM_MEDLONG | GEX_FLAG_AM_REQUEST;
+  entry.gex_nargs = 2;
+  EXPECT_FALSE(fits(Category::medium, false, 2)) << "not registered";
+  entry.gex_fnptr = reinterpret_cast<gex_AM_Fn_t>(+[] {});
+  EXPECT_TRUE(fits(Category::medium, false, 2));
+  EXPECT_TRUE(fits(Category::long_message, false, 2));
+  EXPECT_FALSE(fits(Category::short_message, false, 2)) << "its arguments would be the payload";
+  EXPECT_FALSE(fits(Category::medium, true, 2));
+  EXPECT_FALSE(fits(Category::medium, false, 1));
+  EXPECT_FALSE(fits(Category::medium, false, 3));
+  entry.gex_nargs = any_arg_count;
+  EXPECT_TRUE(fits(Category::medium, false, 16));
+}
+
+}  // namespace
+}  // namespace gex::am

@@ -1,0 +1,164 @@
+// What a guardian believes of what comes over its connection to the root.
+
+#include "boot/uplink.h"
+
+#include <gtest/gtest.h>
+#include <signal.h>
+#include <sys/socket.h>
+
+#include <algorithm>
+#include <cstring>
+#include <optional>
+#include <utility>
+#include <vector>
+
+#include "base/random.h"
+
+namespace gex::boot {
+namespace {
+
+constexpr std::uint32_t ranks = 3;
+
+/// A guardian that checks what it is asked.
+class Asked final : public Guardians {
+ public:
+  void gathered(std::uint32_t, SharedBytes bytes) override {
+    EXPECT_EQ(bytes->size() % ranks, 0u);
+    EXPECT_LE(bytes->size(), max_exchange);
+    exchanges.push_back(*bytes);
+    ++asked;
+  }
+  void absent(std::uint32_t rank, std::uint32_t) override {
+    EXPECT_LT(rank, ranks);
+    ++asked;
+  }
+  void farewell() override { ++asked; }
+  void end(int, std::uint32_t, Haste haste) override {
+    EXPECT_LE(haste, Haste::at_once);
+    ++asked;
+  }
+  void signal(int number) override {
+    EXPECT_GT(number, 0);
+    EXPECT_LT(number, SIGRTMIN);
+    ++asked;
+  }
+
+  std::vector<std::vector<std::byte>> exchanges;
+  std::size_t asked = 0;
+};
+
+class UplinkTest : public testing::Test {
+ protected:
+  UplinkTest() {
+    hosts_.add("one", 1);
+    hosts_.add("two", ranks - 1);
+    connect();
+  }
+  void connect() {
+    int ends[2];
+    EXPECT_EQ(socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, ends), 0);
+    root_.reset(ends[1]);
+    uplink_.emplace(os::FileDescriptor(ends[0]), hosts_, asked_, page_);
+  }
+  void say(FrameHeader header, const std::vector<std::byte>& payload) {
+    header.bytes = static_cast<std::uint32_t>(payload.size());
+    std::vector<std::byte> bytes(sizeof header + payload.size());
+    std::memcpy(bytes.data(), &header, sizeof header);
+    std::copy(payload.begin(), payload.end(), bytes.begin() + sizeof header);
+    EXPECT_EQ(send(root_.get(), bytes.data(), bytes.size(), MSG_NOSIGNAL),
+              static_cast<ssize_t>(bytes.size()));
+  }
+  void say_piece(std::uint64_t total, std::uint64_t offset, std::size_t bytes,
+                 std::uint32_t sequence = 0) {
+    FrameHeader header;
+    header.kind = FrameKind::job_gathered;
+    header.sequence = sequence;
+    header.total = total;
+    header.offset = offset;
+    say(header, std::vector<std::byte>(bytes, static_cast<std::byte>(offset)));
+  }
+
+  HostParts hosts_;
+  Asked asked_;
+  JobPage page_;
+  os::FileDescriptor root_;
+  std::optional<Uplink> uplink_;
+};
+
+TEST_F(UplinkTest, JoinsThePiecesOfAnExchange) {
+  say_piece(6, 0, 4);
+  EXPECT_TRUE(uplink_->hear());
+  EXPECT_TRUE(asked_.exchanges.empty());
+  say_piece(6, 4, 2);
+  say_piece(0, 0, 0, 1);
+  EXPECT_TRUE(uplink_->hear());
+  ASSERT_EQ(asked_.exchanges.size(), 2u);
+  EXPECT_EQ(asked_.exchanges[0].size(), 6u);
+  EXPECT_TRUE(asked_.exchanges[1].empty());
+}
+
+TEST_F(UplinkTest, RefusesPiecesThatDoNotFit) {
+  struct Piece {
+    std::uint64_t total;
+    std::uint64_t offset;
+    std::size_t bytes;
+  };
+  const std::pair<Piece, const char*> wrong[] = {
+      {{6, 3, 1}, "a hole"},
+      {{6, 4, 3}, "beyond the end"},
+      {{6, 4, 0}, "nothing"},
+      {{3, 4, 2}, "of an exchange that is smaller than what is there already"},
+      {{0, 4, 2}, "of an exchange of nothing"},
+      {{9, 4, 2}, "of another size"},
+      {{7, 4, 2}, "of what cannot be divided among the ranks"},
+      {{(max_exchange / ranks + 1) * ranks, 4, 2}, "of more than there can be"},
+  };
+  for (const auto& [piece, why] : wrong) {
+    connect();
+    say_piece(6, 0, 4);
+    EXPECT_TRUE(uplink_->hear());
+    say_piece(piece.total, piece.offset, piece.bytes);
+    EXPECT_FALSE(uplink_->hear()) << why;
+  }
+  connect();
+  say_piece(6, 0, 4);
+  say_piece(6, 4, 2, 1);
+  EXPECT_FALSE(uplink_->hear()) << "of the next exchange";
+  EXPECT_TRUE(asked_.exchanges.empty());
+}
+
+// The root has proven that it knows the secret, but may be of another version, or mistaken.
+TEST_F(UplinkTest, AsksTheGuardianOnlyForWhatThereIs) {
+  constexpr FrameKind kinds[] = {FrameKind::heartbeat,   FrameKind::job_gathered,
+                                 FrameKind::job_absent,  FrameKind::job_farewell,
+                                 FrameKind::job_end,     FrameKind::job_signal,
+                                 FrameKind::job_tell,    FrameKind::gather,
+                                 FrameKind::host_gather, FrameKind{0},
+                                 FrameKind{0xffffffffu}};
+  std::size_t refused = 0;
+  for (std::uint64_t seed = 0; seed < 5000; ++seed) {
+    Random random(seed);
+    const auto number = [&random]() -> std::uint64_t {
+      return random.below(8) == 0 ? random() : random.below(10);
+    };
+    FrameHeader header;
+    header.kind = kinds[random.below(std::size(kinds))];
+    header.sequence = static_cast<std::uint32_t>(number());
+    header.total = number();
+    header.offset = random.below(3) == 0 ? number() : 0;
+    header.first = static_cast<std::uint32_t>(number());
+    header.count = static_cast<std::uint32_t>(number());
+    header.code = static_cast<std::int32_t>(number());
+    say(header, std::vector<std::byte>(number() % 12));
+    if (!uplink_->hear()) {
+      ++refused;
+      connect();
+    }
+    if (HasFailure()) FAIL() << "seed " << seed;
+  }
+  EXPECT_GT(refused, 1000u);
+  EXPECT_GT(asked_.asked, 500u);
+}
+
+}  // namespace
+}  // namespace gex::boot
