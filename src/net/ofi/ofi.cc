@@ -26,7 +26,7 @@ namespace {
 struct Attached {
   Attached(Info info, const Host& host, std::string& error)
       : endpoint(std::move(info), error),
-        registrar(endpoint, host.env_integer("GEX_OFI_REGISTER_LOCAL") != 0) {
+        registrar(endpoint, host.env_integer("GEX_OFI_REGISTER_LOCAL") != 0, host.threaded != 0) {
     if (!error.empty()) return;
     one_sided = std::make_unique<OneSided>(host, endpoint, registrar);
     network = std::make_unique<Network>(host, endpoint, registrar, *one_sided);

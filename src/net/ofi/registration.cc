@@ -9,12 +9,12 @@ constexpr RegistrationCache::Bounds kept{.bytes = std::size_t{1} << 30, .pieces 
 
 }  // namespace
 
-Registrar::Registrar(const Endpoint& endpoint, bool always)
+Registrar::Registrar(const Endpoint& endpoint, bool always, bool threaded)
     : endpoint_(endpoint),
       mode_(static_cast<std::uint64_t>(endpoint.info().domain_attr->mr_mode)),
       needs_local_(always || (mode_ & FI_MR_LOCAL) != 0) {
   std::string ignored;
-  if (needs_local_) monitor_ = MemoryMonitor::start(ignored);
+  if (needs_local_ && threaded) monitor_ = MemoryMonitor::start(ignored);
   if (monitor_)
     cache_ = std::make_unique<RegistrationCache>(static_cast<Registry&>(*this), *monitor_, kept);
 }

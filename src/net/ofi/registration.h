@@ -19,8 +19,9 @@ using Region = Fid<fid_mr>;
 
 class Registrar final : private Registry {
  public:
-  /// `always`: registers local memory whether the provider needs it or not.
-  Registrar(const Endpoint& endpoint, bool always);
+  /// `always`: registers local memory whether the provider needs it or not. `threaded`: the client
+  /// has threads, so there may be one of ours.
+  Registrar(const Endpoint& endpoint, bool always, bool threaded);
 
   /// Whether what an operation reads or writes here must be registered.
   bool needs_local() const noexcept { return needs_local_; }
@@ -31,8 +32,8 @@ class Registrar final : private Registry {
   /// says why, when that cannot be done.
   Region add(void* address, std::size_t size, std::uint64_t access, std::string& error);
 
-  /// Local memory that is kept registered; null where nobody tells of memory that is unmapped, or
-  /// none needs to be registered.
+  /// Local memory that is kept registered; null where none needs to be, or nobody tells of memory
+  /// that is unmapped, which takes a thread.
   RegistrationCache* cache() noexcept { return cache_.get(); }
 
  private:

@@ -65,49 +65,51 @@ INSTANTIATE_TEST_SUITE_P(Conduits, OneSidedPromise, testing::ValuesIn(conduits),
 constexpr std::size_t sizes[] = {1, 8, 64, 65, 1000, 16640, 16641, 100001, 700000};
 
 TEST_P(OneSidedPromise, EveryByteGoesThereAndComesBack) {
-  on_ranks_with_segments(
-      3, false,
-      [&](const Host& host, const Limits& limits, const std::vector<Published>& all,
-          unsigned char* segment) {
-        const std::uint32_t to = (host.rank + 1) % host.size;
-        const std::uint32_t from = (host.rank + host.size - 1) % host.size;
-        std::size_t offset = 3;
-        std::uint32_t number = 0;
-        for (const std::size_t size : sizes) {
-          ASSERT_LE(size, limits.max_transfer);
-          const auto pattern = message_of(host.rank, number, size);
-          auto source = pattern;
-          const Remote remote = all[to].at(to, offset);
-          Completion done{0}, local_done{0};
-          while (conduit->put(&remote, source.data(), size, &done, &local_done) == would_block)
-            poll_or_yield(both);
-          wait_for(local_done);
-          // From here on the source is ours.
-          std::fill(source.begin(), source.end(), 0xee);
-          wait_for(done);
-          std::vector<unsigned char> back(size);
-          Completion got{0};
-          while (conduit->get(&remote, back.data(), size, &got) == would_block) poll_or_yield(both);
-          wait_for(got);
-          EXPECT_EQ(std::memcmp(back.data(), pattern.data(), size), 0) << size << " bytes";
-          EXPECT_EQ(done, 1);
-          EXPECT_EQ(local_done, 1);
-          EXPECT_EQ(got, 1);
-          offset += size + 5;
-          ++number;
-        }
-        barrier_with_progress();
-        offset = 3;
-        number = 0;
-        for (const std::size_t size : sizes) {
-          const auto pattern = message_of(from, number++, size);
-          EXPECT_EQ(std::memcmp(segment + offset, pattern.data(), size), 0) << size << " bytes";
-          // Nothing beside it was written.
-          EXPECT_EQ(segment[offset - 1], 0);
-          EXPECT_EQ(segment[offset + size], 0);
-          offset += size + 5;
-        }
-      });
+  for (const bool threaded : {false, true})
+    on_ranks_with_segments(
+        3, threaded,
+        [&](const Host& host, const Limits& limits, const std::vector<Published>& all,
+            unsigned char* segment) {
+          const std::uint32_t to = (host.rank + 1) % host.size;
+          const std::uint32_t from = (host.rank + host.size - 1) % host.size;
+          std::size_t offset = 3;
+          std::uint32_t number = 0;
+          for (const std::size_t size : sizes) {
+            ASSERT_LE(size, limits.max_transfer);
+            const auto pattern = message_of(host.rank, number, size);
+            auto source = pattern;
+            const Remote remote = all[to].at(to, offset);
+            Completion done{0}, local_done{0};
+            while (conduit->put(&remote, source.data(), size, &done, &local_done) == would_block)
+              poll_or_yield(both);
+            wait_for(local_done);
+            // From here on the source is ours.
+            std::fill(source.begin(), source.end(), 0xee);
+            wait_for(done);
+            std::vector<unsigned char> back(size);
+            Completion got{0};
+            while (conduit->get(&remote, back.data(), size, &got) == would_block)
+              poll_or_yield(both);
+            wait_for(got);
+            EXPECT_EQ(std::memcmp(back.data(), pattern.data(), size), 0) << size << " bytes";
+            EXPECT_EQ(done, 1);
+            EXPECT_EQ(local_done, 1);
+            EXPECT_EQ(got, 1);
+            offset += size + 5;
+            ++number;
+          }
+          barrier_with_progress();
+          offset = 3;
+          number = 0;
+          for (const std::size_t size : sizes) {
+            const auto pattern = message_of(from, number++, size);
+            EXPECT_EQ(std::memcmp(segment + offset, pattern.data(), size), 0) << size << " bytes";
+            // Nothing beside it was written.
+            EXPECT_EQ(segment[offset - 1], 0);
+            EXPECT_EQ(segment[offset + size], 0);
+            offset += size + 5;
+          }
+        });
 }
 
 // A message that leaves after `done` finds the bytes, however many are under way beside it.
