@@ -2,9 +2,8 @@
 //
 //   fault_probe flood SECONDS KIB   rank 0 does not poll for so long, and all others flood it; no
 //                                   rank's memory may grow by more than KIB
-//   fault_probe serve               all ranks talk with one another from the first SIGUSR1 to
-//   gexrun
-//                                   to the second
+//   fault_probe serve               all ranks talk with one another from gexrun's first SIGUSR1 to
+//                                   its second
 //
 // Rank 0 prints one line when all was well; anything else ends the job with status 1.
 
