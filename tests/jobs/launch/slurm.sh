@@ -6,7 +6,7 @@ set -eu
 PATH=$PATH:/usr/sbin
 
 folder=$1
-host=$(hostname -s)
+host=$(uname -n | cut -d. -f1)
 # An odd place, and different for each that runs.
 port=$((21000 + $$ % 9000))
 mkdir -p "$folder/state" "$folder/spool"
