@@ -93,7 +93,9 @@ class Host(Namespace):
         self.number = number
         # What is tested may lie below the /tmp that is to be hidden.
         hide = "mount -t tmpfs tmpfs /tmp"
+        self.kept = None
         if keep.startswith("/tmp/"):
+            self.kept = keep.split("/")[2]
             kept = shlex.quote(keep)
             hide = (f"mount --rbind {kept} /mnt && {hide} && mkdir -p {kept} && "
                     f"mount --rbind /mnt {kept} && umount -l /mnt")
@@ -146,7 +148,7 @@ class Host(Namespace):
     def leftovers(self):
         """What a job has left behind: processes, and files of shared memory and /tmp."""
         files = self.call("sh", "-c", "ls -A /dev/shm; ls -A /tmp").split()
-        return self.processes() + [name for name in files if not name.startswith("wt-")]
+        return self.processes() + [name for name in files if name != self.kept]
 
 
 class Network:
