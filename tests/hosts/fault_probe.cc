@@ -67,8 +67,8 @@ volatile std::sig_atomic_t signals = 0;
   __builtin_unreachable();
 }
 
-/// What is mapped to be written, touched or not: a network library cycles through buffers that it has
-/// from the start, of which more and more are touched.
+/// What is mapped to be written, touched or not: a network library cycles through buffers that it
+/// has from the start, of which more and more are touched.
 long memory_kib() {
   long pages = 0;
   std::FILE* const file = std::fopen("/proc/self/statm", "r");
