@@ -7,7 +7,9 @@
 #include <dlfcn.h>
 #include <pmix.h>
 
+#include <cstdlib>
 #include <cstring>
+#include <memory>
 
 #include "boot/job.h"
 
@@ -50,6 +52,15 @@ bool load(Library& found, std::string& why) {
   return false;
 }
 
+/// Gives back what PMIx_Get brought, as the macro of pmix.h does, whose functions are libpmix's.
+struct Release {
+  void operator()(pmix_value_t* value) const noexcept {
+    if (value->type == PMIX_STRING) std::free(value->data.string);
+    std::free(value);
+  }
+};
+using Value = std::unique_ptr<pmix_value_t, Release>;
+
 class Pmix final : public ProcessManager {
  public:
   explicit Pmix(const Library& library) : library_(library) {}
@@ -58,11 +69,11 @@ class Pmix final : public ProcessManager {
     if (!holds("PMIx_Init", library_.init(&self_, nullptr, 0))) return false;
     pmix_proc_t job = self_;
     job.rank = PMIX_RANK_WILDCARD;
-    pmix_value_t* value = nullptr;
-    if (!holds("PMIx_Get of the job's size",
-               library_.get(&job, PMIX_JOB_SIZE, nullptr, 0, &value))) {
+    pmix_value_t* got = nullptr;
+    if (!holds("PMIx_Get of the job's size", library_.get(&job, PMIX_JOB_SIZE, nullptr, 0, &got))) {
       return false;
     }
+    const Value value(got);
     size_ = value->type == PMIX_UINT32 ? value->data.uint32 : 0;
     if (self_.rank < size_ && size_ <= Job::max_ranks) return true;
     error_ = "rank " + std::to_string(self_.rank) + " of " + std::to_string(size_) +
@@ -94,11 +105,11 @@ class Pmix final : public ProcessManager {
   std::optional<std::string> get(std::uint32_t rank, const std::string& key) override {
     pmix_proc_t peer = self_;
     peer.rank = rank;
-    pmix_value_t* value = nullptr;
-    // The few values of a job are not given back: that takes functions that libpmix inlines.
-    if (!holds("PMIx_Get", library_.get(&peer, ("gex." + key).c_str(), nullptr, 0, &value))) {
+    pmix_value_t* got = nullptr;
+    if (!holds("PMIx_Get", library_.get(&peer, ("gex." + key).c_str(), nullptr, 0, &got))) {
       return std::nullopt;
     }
+    const Value value(got);
     if (value->type != PMIX_STRING || value->data.string == nullptr) {
       error_ = "PMIx_Get: what was left is no text";
       return std::nullopt;
