@@ -44,7 +44,8 @@ struct Stream {
   size_t out_count = 0;   ///< how many, at most
   std::vector<char> in;   ///< what has arrived of messages not delivered yet
 };
-std::vector<Stream> streams;  // [peer][channel]
+/// [peer][channel]. Outlives all destructors, since a rank polls until its very end.
+std::vector<Stream>& streams = *new std::vector<Stream>;
 uint32_t next_stream;
 
 Stream& stream(uint32_t peer, uint32_t channel) {
