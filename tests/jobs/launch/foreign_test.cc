@@ -18,7 +18,7 @@ struct Launcher {
   const char* name;
   const char* path;  ///< "" where it is not installed
   std::vector<std::string> options;
-  const char* mpi_program;  ///< null: its MPI does not come with it
+  const char* mpi_program;  ///< "": there is none that could be tried with it
   bool needs_slurm = false;
 };
 
@@ -29,7 +29,7 @@ const Launcher launchers[] = {
      {"--allow-run-as-root", "--oversubscribe"},
      LAUNCH_TEST_OPENMPI_PROBE},
     // Slurm does not answer the second who begins PMI-1 in a process, so MPICH goes with PMIx only.
-    {"slurm_pmi", LAUNCH_TEST_SRUN, {"--quiet", "--mpi=pmi2", "--overcommit"}, nullptr, true},
+    {"slurm_pmi", LAUNCH_TEST_SRUN, {"--quiet", "--mpi=pmi2", "--overcommit"}, "", true},
     {"slurm_pmix",
      LAUNCH_TEST_SRUN,
      {"--quiet", "--mpi=pmix", "--overcommit"},
@@ -197,7 +197,7 @@ TEST_P(Foreign, NothingIsLeftWhenTheLauncherIsKilled) {
 }
 
 TEST_P(Foreign, MpiAndLibgexInOneProgram) {
-  if (GetParam().mpi_program == nullptr) GTEST_SKIP() << "no MPI goes with it";
+  if (*GetParam().mpi_program == '\0') GTEST_SKIP() << "no program with its MPI can be tried";
   for (const char* const when : {"before", "after"}) {
     const Outcome outcome = start(3, {GetParam().mpi_program, when}).run();
     expect_clean(outcome);
