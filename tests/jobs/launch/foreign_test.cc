@@ -190,6 +190,7 @@ TEST_P(Foreign, AnErrorOfAllRanksIsOneLine) {
 }
 
 TEST_P(Foreign, NothingIsLeftWhenTheLauncherIsKilled) {
+  if (GetParam().needs_slurm) GTEST_SKIP() << "Slurm has a limit of its own for jobs without srun";
   const auto running = job(3, {"stay"}).start();
   ASSERT_TRUE(running->wait_for("ready", 3)) << running->output();
   kill(running->process(), SIGKILL);

@@ -33,7 +33,6 @@ TaskPlugin=task/none
 JobAcctGatherType=jobacct_gather/none
 AccountingStorageType=accounting_storage/none
 MailProg=/bin/true
-InactiveLimit=2
 KillWait=1
 NodeName=$host NodeAddr=127.0.0.1 CPUs=16 Boards=1 SocketsPerBoard=1 CoresPerSocket=16 ThreadsPerCore=1
 PartitionName=all Nodes=$host Default=YES State=UP OverSubscribe=FORCE
