@@ -69,10 +69,14 @@ bool find_programs(Plan& plan, std::string& missing) {
   return true;
 }
 
-unsigned usable_processors() {
+std::vector<int> usable_processors() {
   cpu_set_t set;
   CPU_ZERO(&set);
-  return sched_getaffinity(0, sizeof set, &set) == 0 ? static_cast<unsigned>(CPU_COUNT(&set)) : 0;
+  std::vector<int> found;
+  if (sched_getaffinity(0, sizeof set, &set) != 0) return found;
+  for (int processor = 0; processor < CPU_SETSIZE; ++processor)
+    if (CPU_ISSET(processor, &set)) found.push_back(processor);
+  return found;
 }
 
 bool print(const std::string& text) {
@@ -137,8 +141,10 @@ int run_command_line(int argc, char** argv) {
 
   std::string missing;
   if (!find_programs(plan, missing)) return complain("'" + missing + "' is missing", 1);
-  if (const unsigned processors = usable_processors(); processors < 2) {
-    return complain("needs two processors, and may use " + std::to_string(processors), 1);
+  plan.processors = usable_processors();
+  if (plan.processors.size() < 2) {
+    return complain("needs two processors, and may use " + std::to_string(plan.processors.size()),
+                    1);
   }
   pass_on_interrupts();
   return measure_all(plan, options);

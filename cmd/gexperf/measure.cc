@@ -60,7 +60,7 @@ bool add_pingpong(const Plan& plan, const Row& row, Run& run, double& used_ns,
                   std::string& trouble) {
   if (row.pingpong_trips == 0) return true;
   double one_way_ns = 0;
-  if (!time_pingpong(plan.provider, row.pingpong_bytes, one_way_ns, used_ns, trouble)) return false;
+  if (!time_pingpong(plan, row.pingpong_bytes, one_way_ns, used_ns, trouble)) return false;
   for (Sample& sample : run.samples) sample.limit = row.pingpong_trips * one_way_ns;
   return true;
 }

@@ -11,10 +11,11 @@ namespace gexperf {
 
 /// Where the programs are, and how much is measured.
 struct Plan {
-  std::string launcher;       ///< gexrun
-  std::string worker_folder;  ///< of gexperf-seq and gexperf-par
-  unsigned rounds = 25;       ///< pairs of samples in a run
-  unsigned runs = 3;          ///< quiet runs wanted
+  std::string launcher;         ///< gexrun
+  std::string worker_folder;    ///< of gexperf-seq and gexperf-par
+  unsigned rounds = 25;         ///< pairs of samples in a run
+  unsigned runs = 3;            ///< quiet runs wanted
+  std::vector<int> processors;  ///< that may be used; gexrun binds ranks 0 and 1 to the first two
   /// What rows over libfabric are measured over, by both.
   std::string provider = "tcp;ofi_rxm";
 

@@ -1,6 +1,5 @@
 #include "pingpong.h"
 
-#include <sched.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -8,7 +7,6 @@
 #include <cstdlib>
 #include <filesystem>
 #include <sstream>
-#include <vector>
 
 #include "child.h"
 
@@ -49,17 +47,6 @@ bool is_in_path(const char* program) {
   return false;
 }
 
-/// The first two processors that this process may use, where gexrun binds ranks 0 and 1.
-std::vector<std::string> two_processors() {
-  cpu_set_t set;
-  CPU_ZERO(&set);
-  std::vector<std::string> found;
-  if (sched_getaffinity(0, sizeof set, &set) != 0) return {"0", "1"};
-  for (int processor = 0; processor < CPU_SETSIZE && found.size() < 2; ++processor)
-    if (CPU_ISSET(processor, &set)) found.push_back(std::to_string(processor));
-  return found;
-}
-
 /// Of the last line, the microseconds a message took: "8  20k  =20k  312k  0.29s  1.09  7.31 0.14".
 bool parse_microseconds(const std::string& output, double& microseconds) {
   std::string last;
@@ -80,17 +67,17 @@ std::string why_no_pingpong() {
   return {};
 }
 
-bool time_pingpong(const std::string& provider, std::size_t bytes, double& ns, double& used_ns,
+bool time_pingpong(const Plan& plan, std::size_t bytes, double& ns, double& used_ns,
                    std::string& trouble) {
   const std::size_t exchanges = std::min(most_exchanges, least_moved / bytes);
-  const std::vector<std::string> processors = two_processors();
   const Finished done =
-      run({"sh", "-c", script, "sh", processors[0], processors[1], provider, std::to_string(bytes),
+      run({"sh", "-c", script, "sh", std::to_string(plan.processors[0]),
+           std::to_string(plan.processors[1]), plan.provider, std::to_string(bytes),
            std::to_string(exchanges), std::to_string(first_port + getpid() % ports)});
   used_ns += done.processor_ns;
   double microseconds = 0;
   if (!done.succeeded || !parse_microseconds(done.output, microseconds)) {
-    trouble = std::string(tool) + " over " + provider + " failed" +
+    trouble = std::string(tool) + " over " + plan.provider + " failed" +
               (done.succeeded ? "" : ": " + done.trouble);
     return false;
   }

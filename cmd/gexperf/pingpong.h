@@ -4,6 +4,8 @@
 
 #include <string>
 
+#include "measure.h"
+
 namespace gexperf {
 
 /// Why rows over libfabric cannot be measured here; empty: they can.
@@ -11,7 +13,7 @@ std::string why_no_pingpong();
 
 /// How long messages of so many bytes take one way, as fi_pingpong finds it; `used_ns` receives the
 /// processor time. False, and `trouble` says what failed.
-bool time_pingpong(const std::string& provider, std::size_t bytes, double& ns, double& used_ns,
+bool time_pingpong(const Plan& plan, std::size_t bytes, double& ns, double& used_ns,
                    std::string& trouble);
 
 }  // namespace gexperf

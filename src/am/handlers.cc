@@ -114,12 +114,10 @@ void check_delivery(const gex_AM_Entry_t& entry, const MessageHeader& header) no
     fatal("rank %u sent a %s %s to handler index %u, which is not registered", header.source,
           category, direction, unsigned{header.handler()});
   const char* name = entry.gex_name != nullptr ? entry.gex_name : "unnamed";
-  const gex_Flags_t category_flag = GEX_FLAG_AM_SHORT << static_cast<unsigned>(header.category());
-  const gex_Flags_t direction_flag = header.is_reply() ? GEX_FLAG_AM_REPLY : GEX_FLAG_AM_REQUEST;
-  if ((entry.gex_flags & category_flag) == 0 || (entry.gex_flags & direction_flag) == 0)
+  if (!takes_kind(entry, header))
     fatal("rank %u sent a %s %s to handler %s (index %u), which is not registered for that",
           header.source, category, direction, name, unsigned{header.handler()});
-  if (entry.gex_nargs != header.arg_count() && entry.gex_nargs != any_arg_count)
+  if (!takes_args(entry, header))
     fatal("rank %u sent %u argument(s) to handler %s (index %u), which takes %u", header.source,
           header.arg_count(), name, unsigned{header.handler()}, entry.gex_nargs);
 }

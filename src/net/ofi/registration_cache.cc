@@ -48,9 +48,10 @@ RegistrationCache::Piece* RegistrationCache::hold(const void* address, std::size
     ++counts_.found;
     pieces_.splice(pieces_.begin(), pieces_, piece->self);
   } else {
-    piece = add(with_neighbors(pages));
+    const Range all = with_neighbors(pages);
+    piece = add(all);
     // A neighbor may be of memory that goes with this one in no registration.
-    if (piece == nullptr) piece = add(pages);
+    if (piece == nullptr && size_of(all) != size_of(pages)) piece = add(pages);
     if (piece == nullptr) return nullptr;
   }
   ++piece->users;
@@ -67,7 +68,7 @@ void RegistrationCache::drop(Piece& piece) {
   pieces_.erase(piece.self);
 }
 
-void RegistrationCache::forget(ByBegin::iterator at) {
+void RegistrationCache::forget(ByBegin::const_iterator at) {
   Piece& piece = *at->second;
   bytes_ -= size_of(piece.pages);
   by_begin_.erase(at);
@@ -77,6 +78,7 @@ void RegistrationCache::forget(ByBegin::iterator at) {
 
 void RegistrationCache::forget_unmapped() {
   const MemoryMonitor::Changes changes = monitor_.changes();
+  if (changes.count == 0) return;
   const auto has_changed = [&](const Range& pages) {
     return changes.all ||
            std::any_of(changes.ranges.begin(), changes.ranges.begin() + changes.count,
@@ -84,7 +86,6 @@ void RegistrationCache::forget_unmapped() {
                          return range.begin < pages.end && pages.begin < range.end;
                        });
   };
-  if (changes.count == 0) return;
   for (auto at = by_begin_.begin(); at != by_begin_.end();) {
     const auto next = std::next(at);
     if (has_changed(at->second->pages)) {
@@ -96,26 +97,30 @@ void RegistrationCache::forget_unmapped() {
 }
 
 RegistrationCache::Piece* RegistrationCache::find(const Range& bytes) {
-  auto at = by_begin_.upper_bound(bytes.begin);
-  if (at == by_begin_.begin()) return nullptr;
-  Piece* piece = std::prev(at)->second;
-  return holds(piece->pages, bytes) ? piece : nullptr;
+  const auto at = first_behind(bytes.begin);
+  return at != by_begin_.end() && holds(at->second->pages, bytes) ? at->second : nullptr;
+}
+
+RegistrationCache::ByBegin::const_iterator RegistrationCache::first_behind(
+    std::uintptr_t address) const {
+  const auto at = by_begin_.upper_bound(address);
+  if (at == by_begin_.begin()) return at;
+  const auto before = std::prev(at);
+  return before->second->pages.end > address ? before : at;
 }
 
 Range RegistrationCache::with_neighbors(const Range& pages) const {
   Range all = pages;
-  auto at = by_begin_.lower_bound(pages.begin);
-  // The one before it, if it reaches here.
-  if (at != by_begin_.begin() && std::prev(at)->second->pages.end >= pages.begin) --at;
-  for (; at != by_begin_.end() && at->second->pages.begin <= all.end; ++at)
+  // From the one on that ends where this begins.
+  for (auto at = first_behind(pages.begin - 1);
+       at != by_begin_.end() && at->second->pages.begin <= all.end; ++at)
     all = {std::min(all.begin, at->second->pages.begin), std::max(all.end, at->second->pages.end)};
   // What is used together with one large piece for once should not stay with it.
   return size_of(all) <= std::max(size_of(pages), bounds_.bytes / 4) ? all : pages;
 }
 
 void RegistrationCache::absorb(const Range& pages) {
-  auto at = by_begin_.lower_bound(pages.begin);
-  if (at != by_begin_.begin() && std::prev(at)->second->pages.end > pages.begin) --at;
+  auto at = first_behind(pages.begin);
   while (at != by_begin_.end() && at->second->pages.begin < pages.end) {
     const auto next = std::next(at);
     ++counts_.merged;

@@ -74,7 +74,9 @@ class RegistrationCache {
   using ByBegin = std::map<std::uintptr_t, Piece*>;
 
   void forget_unmapped();
-  void forget(ByBegin::iterator at);
+  void forget(ByBegin::const_iterator at);
+  /// The first piece that ends behind an address.
+  ByBegin::const_iterator first_behind(std::uintptr_t address) const;
   Piece* find(const Range& bytes);
   Piece* add(const Range& pages);
   /// The pages, and those of pieces that touch them, if that is not too much.
