@@ -486,7 +486,9 @@ void Root::farewell() {
 }
 
 void Root::kill_starter(const Host& host) noexcept {
-  if (host.starter != 0 && !host.starter_gone) kill(-host.starter, SIGKILL);
+  if (host.starter == 0 || host.starter_gone) return;
+  // It may not have come as far as to have a group of its own.
+  if (kill(-host.starter, SIGKILL) != 0) kill(host.starter, SIGKILL);
 }
 
 void Root::end(int code, std::uint32_t rank, Haste haste) {
