@@ -165,6 +165,7 @@ void Guardian::interrupt(int number) {
 void Guardian::abandon() {
   ending_ = true;
   kill_everything();
+  relay_.let_go();
   _exit(1);
 }
 

@@ -5,9 +5,12 @@
 #include <sys/eventfd.h>
 #include <unistd.h>
 
+#include <array>
+#include <atomic>
 #include <cerrno>
 #include <cstring>
 #include <system_error>
+#include <vector>
 
 #include "boot/process_tree.h"
 
@@ -41,29 +44,61 @@ void LineBuffer::finish(std::string& ready) {
   kept_.clear();
 }
 
-LineRelay::LineRelay(const char* program, bool tag)
-    : program_(program),
-      tag_(tag),
-      destinations_{Destination{STDOUT_FILENO, "standard output"},
-                    Destination{STDERR_FILENO, "standard error"}},
-      room_(LineBuffer::longest) {
-}
+/// What the thread works on.
+class LineRelay::Work {
+ public:
+  explicit Work(const char* program)
+      : program_(program),
+        destinations_{Destination{STDOUT_FILENO, "standard output"},
+                      Destination{STDERR_FILENO, "standard error"}},
+        room_(LineBuffer::longest) {}
 
-void LineRelay::let_go() {
-  if (!thread_.joinable()) return;
-  if (finished()) {
-    thread_.join();
-  } else {
-    thread_.detach();
+  void add(Stream stream, os::FileDescriptor pipe, std::string prefix) {
+    sources_.push_back({stream, std::move(pipe), LineBuffer(std::move(prefix))});
   }
-}
+  /// 0 or errno.
+  int prepare();
+  /// Until every source has ended.
+  void run();
 
-void LineRelay::add(std::uint32_t rank, Stream stream, os::FileDescriptor pipe) {
-  std::string prefix = tag_ ? "[" + std::to_string(rank) + "] " : "";
-  sources_.push_back({rank, stream, std::move(pipe), LineBuffer(std::move(prefix))});
-}
+  int finished_event() const noexcept { return finished_event_.get(); }
+  bool finished() const noexcept { return finished_.load(std::memory_order_acquire); }
+  bool lost_output() const noexcept { return lost_.load(std::memory_order_relaxed); }
+  bool reader_gone() const noexcept { return reader_gone_.load(std::memory_order_relaxed); }
 
-int LineRelay::start() {
+ private:
+  struct Source {
+    Stream stream;
+    os::FileDescriptor pipe;
+    LineBuffer lines;
+  };
+  struct Destination {
+    int descriptor;
+    const char* name;
+    bool failed = false;
+    /// Source whose unfinished line stands last in the destination.
+    const Source* unfinished = nullptr;
+  };
+
+  /// Passes on what a source has; false once it has ended.
+  bool pass_on(Source& source);
+  void write(Source& source, std::string_view text);
+  void fail(Destination& destination, int error);
+
+  const char* program_;
+  std::vector<Source> sources_;
+  std::array<Destination, 2> destinations_;
+  os::FileDescriptor epoll_;
+  os::FileDescriptor finished_event_;
+  std::size_t open_ = 0;
+  std::vector<char> room_;
+  std::string ready_;
+  std::atomic<bool> finished_{false};
+  std::atomic<bool> lost_{false};
+  std::atomic<bool> reader_gone_{false};
+};
+
+int LineRelay::Work::prepare() {
   epoll_.reset(epoll_create1(EPOLL_CLOEXEC));
   finished_event_.reset(eventfd(0, EFD_CLOEXEC));
   if (!epoll_ || !finished_event_) return errno;
@@ -74,15 +109,10 @@ int LineRelay::start() {
     if (epoll_ctl(epoll_.get(), EPOLL_CTL_ADD, source.pipe.get(), &event) != 0) return errno;
     ++open_;
   }
-  try {
-    thread_ = std::thread([this] { run(); });
-  } catch (const std::system_error& error) {
-    return error.code().value();
-  }
   return 0;
 }
 
-void LineRelay::run() {
+void LineRelay::Work::run() {
   std::array<epoll_event, 64> events;
   while (open_ > 0) {
     const int count = epoll_wait(epoll_.get(), events.data(), events.size(), -1);
@@ -101,7 +131,7 @@ void LineRelay::run() {
   }
 }
 
-bool LineRelay::pass_on(Source& source) {
+bool LineRelay::Work::pass_on(Source& source) {
   const ssize_t got = read(source.pipe.get(), room_.data(), room_.size());
   if (got < 0 && errno == EINTR) return true;
   ready_.clear();
@@ -116,7 +146,7 @@ bool LineRelay::pass_on(Source& source) {
   return got > 0;
 }
 
-void LineRelay::write(Source& source, std::string_view text) {
+void LineRelay::Work::write(Source& source, std::string_view text) {
   Destination& destination = destinations_[source.stream];
   if (destination.failed) return;
   std::string separated;
@@ -142,7 +172,7 @@ void LineRelay::write(Source& source, std::string_view text) {
   }
 }
 
-void LineRelay::fail(Destination& destination, int error) {
+void LineRelay::Work::fail(Destination& destination, int error) {
   destination.failed = true;
   lost_.store(true, std::memory_order_relaxed);
   if (error != EPIPE) {
@@ -159,6 +189,46 @@ void LineRelay::fail(Destination& destination, int error) {
       --open_;
     }
   }
+}
+
+LineRelay::LineRelay(const char* program, bool tag)
+    : tag_(tag), work_(std::make_shared<Work>(program)) {
+}
+
+void LineRelay::add(std::uint32_t rank, Stream stream, os::FileDescriptor pipe) {
+  work_->add(stream, std::move(pipe), tag_ ? "[" + std::to_string(rank) + "] " : "");
+}
+
+int LineRelay::start() {
+  if (const int error = work_->prepare(); error != 0) return error;
+  try {
+    thread_ = std::thread([work = work_] { work->run(); });
+  } catch (const std::system_error& error) {
+    return error.code().value();
+  }
+  return 0;
+}
+
+void LineRelay::let_go() {
+  if (!thread_.joinable()) return;
+  if (finished()) {
+    thread_.join();
+  } else {
+    thread_.detach();
+  }
+}
+
+int LineRelay::finished_event() const noexcept {
+  return work_->finished_event();
+}
+bool LineRelay::finished() const noexcept {
+  return work_->finished();
+}
+bool LineRelay::lost_output() const noexcept {
+  return work_->lost_output();
+}
+bool LineRelay::reader_gone() const noexcept {
+  return work_->reader_gone();
 }
 
 }  // namespace gex::boot

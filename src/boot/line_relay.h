@@ -5,13 +5,11 @@
 // the launcher's, so that no line is split by another rank's. A thread does it: whoever reads the
 // launcher's output may stop reading for as long as it likes, and the guardian must not wait.
 
-#include <array>
-#include <atomic>
 #include <cstdint>
+#include <memory>
 #include <string>
 #include <string_view>
 #include <thread>
-#include <vector>
 
 #include "base/os_file.h"
 
@@ -42,7 +40,8 @@ class LineBuffer {
 /// queries, which are for any.
 class LineRelay {
  public:
-  /// `program` names the launcher in messages. With `tag`, each line begins "[rank] ".
+  /// `program` names the launcher in messages, to the end of the process. With `tag`, each line
+  /// begins "[rank] ".
   LineRelay(const char* program, bool tag);
   LineRelay(const LineRelay&) = delete;
   LineRelay& operator=(const LineRelay&) = delete;
@@ -57,47 +56,20 @@ class LineRelay {
   void let_go();
 
   /// Readable once every source has ended and all is written.
-  int finished_event() const noexcept { return finished_event_.get(); }
-  bool finished() const noexcept { return finished_.load(std::memory_order_acquire); }
+  int finished_event() const noexcept;
+  bool finished() const noexcept;
 
   /// Whether something that ranks printed could not be written.
-  bool lost_output() const noexcept { return lost_.load(std::memory_order_relaxed); }
+  bool lost_output() const noexcept;
   /// Whether the reader of the launcher's output went away; ranks that print die of SIGPIPE then.
-  bool reader_gone() const noexcept { return reader_gone_.load(std::memory_order_relaxed); }
+  bool reader_gone() const noexcept;
 
  private:
-  struct Source {
-    std::uint32_t rank;
-    Stream stream;
-    os::FileDescriptor pipe;
-    LineBuffer lines;
-  };
-  struct Destination {
-    int descriptor;
-    const char* name;
-    bool failed = false;
-    /// Source whose unfinished line stands last in the destination.
-    const Source* unfinished = nullptr;
-  };
+  class Work;
 
-  void run();
-  /// Passes on what a source has; false once it has ended.
-  bool pass_on(Source& source);
-  void write(Source& source, std::string_view text);
-  void fail(Destination& destination, int error);
-
-  const char* program_;
   bool tag_;
-  std::vector<Source> sources_;
-  std::array<Destination, 2> destinations_;
-  os::FileDescriptor epoll_;
-  os::FileDescriptor finished_event_;
-  std::size_t open_ = 0;
-  std::vector<char> room_;
-  std::string ready_;
-  std::atomic<bool> finished_{false};
-  std::atomic<bool> lost_{false};
-  std::atomic<bool> reader_gone_{false};
+  /// The thread has a share in it, and may outlive this object.
+  std::shared_ptr<Work> work_;
   std::thread thread_;
 };
 
