@@ -118,7 +118,10 @@ void become(const Membership& membership, Origin origin,
   self->rank = membership.rank;
   self->size = membership.size;
   self->origin = origin;
-  if (origin == Origin::singleton) self->hosts.assign(1, 0);
+  if (origin == Origin::singleton) {
+    self->hosts.assign(1, 0);
+    self->page.decide_telling(JobPage::Telling::allowed);
+  }
   self->process = getpid();
   self->manager = std::move(manager);
   rank_state.store(self, std::memory_order_release);
