@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <cstdio>
 #include <cstring>
+#include <memory>
 #include <optional>
 #include <span>
 #include <string>
@@ -14,6 +15,7 @@
 #include "base/clock.h"
 #include "base/os_file.h"
 #include "base/os_memory.h"
+#include "net/emu/adapter.h"
 #include "net/emu/fatal.h"
 #include "net/emu/layout.h"
 #include "net/emu/model.h"
@@ -39,6 +41,7 @@ struct Settings {
   std::uint32_t native;
   std::uint32_t atomics;
   std::uint32_t transfer_depth;
+  std::uint64_t cache;
   Timing timing;
 };
 
@@ -50,12 +53,19 @@ struct Attached {
         ports(settings.timing, layout, mapping.bytes(), host.rank, settings.seed),
         network(host, layout, mapping.bytes(), settings.seed, ports_of(settings)),
         segments(host, layout, mapping.bytes()),
-        transfers(host, segments, ports_of(settings), settings.seed, settings.transfer_depth),
+        adapter(adapter_of(settings)),
+        transfers(host, segments, ports_of(settings), settings.seed, settings.transfer_depth,
+                  adapter.get()),
         timed(settings.timed != 0),
         atomics(settings.atomics != 0) {}
 
   Ports* ports_of(const Settings& settings) noexcept {
     return settings.timed != 0 ? &ports : nullptr;
+  }
+  /// Its memory monitor is a thread, which is for clients that have some.
+  std::unique_ptr<Adapter> adapter_of(const Settings& settings) const {
+    return settings.cache != 0 && host.threaded != 0 ? Adapter::start(host, settings.cache)
+                                                     : nullptr;
   }
   Tick now() const noexcept { return timed ? ticks() : 0; }
 
@@ -64,6 +74,7 @@ struct Attached {
   Ports ports;
   EmuNetwork network;
   Segments segments;
+  std::unique_ptr<Adapter> adapter;
   Transfers transfers;
   bool timed;
   bool atomics;
@@ -136,6 +147,7 @@ Settings configured(const Host& host) {
   settings.native = model.native ? 1 : 0;
   settings.atomics = model.native && model.atomics ? 1 : 0;
   settings.transfer_depth = model.depth;
+  settings.cache = static_cast<std::uint64_t>(model.cache);
   settings.timing =
       timing_of(less_own_part(model), static_cast<double>(ns_to_ticks(1'000'000'000)));
   return settings;

@@ -9,7 +9,7 @@ namespace gex::net::emu {
 
 namespace {
 
-enum class Unit { time, bandwidth, rate };
+enum class Unit { time, bandwidth, rate, memory };
 
 /// A suffix and what it multiplies by.
 struct Suffix {
@@ -20,6 +20,8 @@ constexpr Suffix times[] = {{"ns", 1}, {"us", 1e3}, {"ms", 1e6}, {"s", 1e9}};
 constexpr Suffix bandwidths[] = {{"B/s", 1},        {"kB/s", 1e3},      {"MB/s", 1e6},
                                  {"GB/s", 1e9},     {"KiB/s", 1 << 10}, {"MiB/s", 1 << 20},
                                  {"GiB/s", 1 << 30}};
+constexpr Suffix memories[] = {{"B", 1},         {"kB", 1e3},      {"MB", 1e6},     {"GB", 1e9},
+                               {"KiB", 1 << 10}, {"MiB", 1 << 20}, {"GiB", 1 << 30}};
 constexpr Suffix rates[] = {{"", 1}, {"/s", 1}, {"k/s", 1e3}, {"M/s", 1e6}};
 
 struct UnitWords {
@@ -34,6 +36,8 @@ UnitWords words_of(Unit unit) noexcept {
       return {bandwidths, "a bandwidth such as 10GB/s"};
     case Unit::rate:
       return {rates, "a rate such as 2.5M/s"};
+    case Unit::memory:
+      return {memories, "an amount of memory such as 64MB"};
   }
   return {};
 }
@@ -52,6 +56,7 @@ constexpr Quantity quantities[] = {
     {"rate", &Model::rate, Unit::rate},
     {"bisection", &Model::bisection, Unit::bandwidth},
     {"registration", &Model::registration, Unit::time},
+    {"cache", &Model::cache, Unit::memory},
     {"jitter", &Model::jitter, Unit::time},
 };
 
@@ -63,8 +68,9 @@ constexpr Switch switches[] = {{"native", &Model::native}, {"atomics", &Model::a
 
 constexpr std::uint32_t default_depth = 64;
 constexpr std::uint32_t most_depth = 4096;
-/// Beyond that a mistake is likelier than a network: 1000 s, and 1 byte each.
+/// Beyond that a mistake is likelier than a network: 1000 s, a petabyte, and 1 byte each.
 constexpr double longest_time = 1e12;
+constexpr double most_memory = 1e15;
 
 // Latencies are half of a round trip of a small message and bandwidths those of large transfers, as
 // the makers and users of these networks gave them at the time, rounded; the papers draw them.
@@ -100,7 +106,8 @@ bool parse_quantity(std::string_view text, Unit unit, double& value) {
   for (const Suffix& each : words_of(unit).suffixes) {
     if (suffix != each.text) continue;
     value *= each.factor;
-    return unit == Unit::time ? value <= longest_time : value == 0 || value >= 1;
+    if (unit == Unit::time) return value <= longest_time;
+    return value == 0 || (value >= 1 && (unit != Unit::memory || value <= most_memory));
   }
   return false;
 }
@@ -173,7 +180,7 @@ bool apply(Model& model, std::string_view text, std::string& why) {
 
 bool Model::has_time() const noexcept {
   for (const Quantity& quantity : quantities)
-    if (this->*quantity.value != 0) return true;
+    if (quantity.unit != Unit::memory && this->*quantity.value != 0) return true;
   return false;
 }
 
@@ -203,6 +210,9 @@ std::string describe(const Model& model) {
         break;
       case Unit::rate:
         std::snprintf(words, sizeof words, "%s %g M/s", quantity.name, value / 1e6);
+        break;
+      case Unit::memory:
+        std::snprintf(words, sizeof words, "%s %g MB", quantity.name, value / 1e6);
         break;
     }
     text.append(text.empty() ? "" : ", ").append(words);

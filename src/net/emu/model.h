@@ -31,6 +31,7 @@ struct Model {
   double bisection = 0;  ///< bytes a second between the lower and the upper half of the ranks
   /// What a put or get of more than 4 KiB costs in addition whose local memory is in no segment.
   double registration = 0;
+  double cache = 0;         ///< bytes of such memory that stay registered
   double jitter = 0;        ///< the latency of each message is longer by up to so much
   std::uint32_t depth = 0;  ///< puts and gets under way to one rank
   bool native = true;       ///< put and get by the network; otherwise by messages

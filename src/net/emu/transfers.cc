@@ -9,10 +9,11 @@
 namespace gex::net::emu {
 
 Transfers::Transfers(const Host& host, const Segments& segments, Ports* ports, std::uint64_t seed,
-                     std::uint32_t depth)
+                     std::uint32_t depth, Adapter* adapter)
     : host_(host),
       segments_(segments),
       ports_(ports),
+      adapter_(adapter),
       seeded_(seed != 0),
       threaded_(host.threaded != 0),
       depth_(depth),
@@ -27,8 +28,9 @@ std::uint32_t Transfers::draw_delay() noexcept {
   return std::uint32_t{1} << (bits >> 1) % std::bit_width(longest_delay);
 }
 
-bool Transfers::is_registered(const void* local, std::size_t size) const noexcept {
-  return size <= bounced || segments_.is_own(local, size);
+Adapter::Use Transfers::reach(const void* local, std::size_t size) const {
+  if (size <= bounced || segments_.is_own(local, size)) return {nullptr, true};
+  return adapter_ != nullptr ? adapter_->use(local, size) : Adapter::Use{nullptr, false};
 }
 
 Transfers::Transfer Transfers::copy(std::uint32_t peer, std::byte* to, const std::byte* from,
@@ -81,7 +83,9 @@ SendResult Transfers::put(const Remote& remote, const void* local, std::size_t s
   Transfer transfer = copy(remote.peer, to, from, size, done);
   transfer.local_done = local_done;
   if (ports_ != nullptr) {
-    const Ports::Put times = ports_->put(remote.peer, size, is_registered(from, size), now);
+    const Adapter::Use use = reach(from, size);
+    transfer.piece = use.piece;
+    const Ports::Put times = ports_->put(remote.peer, size, use.was_registered, now);
     transfer.is_local.time = times.left;
     transfer.is_done.time = times.done;
   }
@@ -106,8 +110,11 @@ SendResult Transfers::get(const Remote& remote, void* local, std::size_t size, v
   const OptionalGuard guard(lock_, threaded_);
   if (!has_room(remote.peer)) return would_block;
   Transfer transfer = copy(remote.peer, to, from, size, done);
-  if (ports_ != nullptr)
-    transfer.is_done.time = ports_->get(remote.peer, size, is_registered(to, size), now);
+  if (ports_ != nullptr) {
+    const Adapter::Use use = reach(to, size);
+    transfer.piece = use.piece;
+    transfer.is_done.time = ports_->get(remote.peer, size, use.was_registered, now);
+  }
   begin(std::move(transfer));
   return sent;
 }
@@ -146,6 +153,7 @@ bool Transfers::advance(Transfer& transfer, Tick now, std::size_t& told) {
   }
   if (!transfer.moved || transfer.local_done != nullptr || !has_come(transfer.is_done, now))
     return false;
+  if (transfer.piece != nullptr) adapter_->let_go(*transfer.piece);
   host_.complete(transfer.done);
   ++told;
   return true;
@@ -171,8 +179,10 @@ std::size_t Transfers::poll(Tick now) {
 }
 
 void Transfers::finish() {
-  for (Transfer& transfer : transfers_)
+  for (Transfer& transfer : transfers_) {
     if (!transfer.moved) move(transfer);
+    if (transfer.piece != nullptr) adapter_->let_go(*std::exchange(transfer.piece, nullptr));
+  }
 }
 
 }  // namespace gex::net::emu

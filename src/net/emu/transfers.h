@@ -22,6 +22,7 @@
 #include "base/random.h"
 #include "base/spin_lock.h"
 #include "net/conduit.h"
+#include "net/emu/adapter.h"
 #include "net/emu/ports.h"
 #include "net/emu/segments.h"
 
@@ -30,9 +31,10 @@ namespace gex::net::emu {
 class Transfers {
  public:
   /// `ports` null: operations take no time. `seed` 0: no delays. `depth`: operations under way to
-  /// one peer. All but the numbers outlive this object.
+  /// one peer. `adapter` null: local memory is registered for each transfer anew. All but the
+  /// numbers outlive this object.
   Transfers(const Host& host, const Segments& segments, Ports* ports, std::uint64_t seed,
-            std::uint32_t depth);
+            std::uint32_t depth, Adapter* adapter = nullptr);
 
   SendResult put(const Remote& remote, const void* local, std::size_t size, void* done,
                  void* local_done, Tick now);
@@ -79,6 +81,7 @@ class Transfers {
     Atomic atomic;
     void* result;                       ///< of an atomic operation that fetches
     std::unique_ptr<std::byte[]> kept;  ///< copy of a source that is told to be reusable
+    RegistrationCache::Piece* piece;    ///< of registered memory that it holds, or null
     void* done;
     void* local_done;  ///< null once told
     bool moved;
@@ -94,8 +97,9 @@ class Transfers {
   void begin(Transfer&& transfer);
   static Transfer copy(std::uint32_t peer, std::byte* to, const std::byte* from, std::size_t size,
                        void* done) noexcept;
-  /// Whether the model's registration is not needed.
-  bool is_registered(const void* local, std::size_t size) const noexcept;
+  /// Has the network reach local memory, which is reached by then or costs the model's
+  /// registration.
+  Adapter::Use reach(const void* local, std::size_t size) const;
   static void move(Transfer& transfer) noexcept;
   /// Makes what progress there is; true when it is complete.
   bool advance(Transfer& transfer, Tick now, std::size_t& told);
@@ -103,6 +107,7 @@ class Transfers {
   const Host& host_;
   const Segments& segments_;
   Ports* ports_;
+  Adapter* adapter_;
   bool seeded_;
   bool threaded_;
   std::uint32_t depth_;

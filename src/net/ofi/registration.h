@@ -8,9 +8,9 @@
 #include <memory>
 #include <string>
 
+#include "net/memory_monitor.h"
 #include "net/ofi/endpoint.h"
-#include "net/ofi/memory_monitor.h"
-#include "net/ofi/registration_cache.h"
+#include "net/registration_cache.h"
 
 namespace gex::net::ofi {
 

@@ -1,5 +1,7 @@
 // Put and get: every form, size, alignment, kind of memory and flag.
 
+#include <sys/mman.h>
+
 #include <cstring>
 #include <vector>
 
@@ -406,6 +408,65 @@ TEST(SourceBuffer, IsOursAfterTheGroup) {
   }
   gex_NBI_Wait(GEX_EC_PUT, 0);
   expect_reused_sources_arrived();
+}
+
+/// Memory of the system's own, again and again at one address.
+class Remapped {
+ public:
+  explicit Remapped(std::size_t bytes) : bytes_(bytes), memory_(map(nullptr, 0)) {}
+  ~Remapped() { munmap(memory_, bytes_); }
+  Remapped(const Remapped&) = delete;
+  Remapped& operator=(const Remapped&) = delete;
+
+  std::byte* data() const { return memory_; }
+  /// Other, empty memory takes its place.
+  void renew() {
+    munmap(memory_, bytes_);
+    ASSERT_EQ(map(memory_, MAP_FIXED_NOREPLACE), memory_);
+  }
+
+ private:
+  std::byte* map(void* place, int flags) const {
+    void* made =
+        mmap(place, bytes_, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | flags, -1, 0);
+    return made == MAP_FAILED ? nullptr : static_cast<std::byte*>(made);
+  }
+
+  std::size_t bytes_;
+  std::byte* memory_;
+};
+
+// While the puts from it are still under way to their peer: what a network has remembered of the
+// memory at an address must not outlive it.
+TEST(SourceBuffer, MayBeUnmappedAndMappedAnewOnceItIsOurs) {
+  Remapped source(reuse_stride);
+  ASSERT_NE(source.data(), nullptr);
+  std::vector<gex_Event_t> roots;
+  for (unsigned round = 0; round < reuse_rounds; ++round) {
+    for (unsigned i = 0; i < std::size(reuse_sizes); ++i) {
+      fill(source.data(), rank() * 100 + round, reuse_sizes[i]);
+      gex_Event_t leaf = GEX_EVENT_NO_OP;
+      roots.push_back(gex_RMA_PutNB(team(), next(), reuse_target(round, i), source.data(),
+                                    reuse_sizes[i], &leaf, 0));
+      gex_Event_Wait(leaf);
+      source.renew();
+    }
+  }
+  gex_Event_WaitAll(roots.data(), roots.size(), 0);
+  expect_reused_sources_arrived();
+}
+
+TEST(Rma, TheDestinationOfAGetMayBeMappedAnewForTheNext) {
+  constexpr std::size_t bytes = 70000;
+  Remapped destination(bytes);
+  ASSERT_NE(destination.data(), nullptr);
+  fill(own_segment(), rank() + 400, bytes);
+  barrier();
+  for (int round = 0; round < 10; ++round) {
+    gex_Event_Wait(gex_RMA_GetNB(team(), destination.data(), next(), segment_of(next()), bytes, 0));
+    EXPECT_TRUE(holds(destination.data(), next() + 400, bytes)) << "round " << round;
+    destination.renew();
+  }
 }
 
 TEST(SourceBuffer, MayBeReadUntilTheRootWithEventDefer) {

@@ -32,7 +32,8 @@ TEST(EmuModel, OfNothingTakesNoTime) {
 TEST(EmuModel, ReadsEveryUnit) {
   const Model model = parsed(
       "latency=1.5us,send_overhead=200ns,receive_overhead=0.001ms,gap=0.5us,bandwidth=2GB/s,"
-      "rate=3M/s,bisection=1GiB/s,registration=1s,jitter=4ns,depth=7,native=0,atomics=0");
+      "rate=3M/s,bisection=1GiB/"
+      "s,registration=1s,cache=3MiB,jitter=4ns,depth=7,native=0,atomics=0");
   EXPECT_DOUBLE_EQ(model.latency, 1500);
   EXPECT_DOUBLE_EQ(model.send_overhead, 200);
   EXPECT_DOUBLE_EQ(model.receive_overhead, 1000);
@@ -41,6 +42,7 @@ TEST(EmuModel, ReadsEveryUnit) {
   EXPECT_DOUBLE_EQ(model.rate, 3e6);
   EXPECT_DOUBLE_EQ(model.bisection, 1 << 30);
   EXPECT_DOUBLE_EQ(model.registration, 1e9);
+  EXPECT_DOUBLE_EQ(model.cache, 3 << 20);
   EXPECT_DOUBLE_EQ(model.jitter, 4);
   EXPECT_EQ(model.depth, 7u);
   EXPECT_FALSE(model.native);
@@ -75,6 +77,9 @@ TEST(EmuModel, SaysWhatIsWrong) {
   EXPECT_EQ(mistake("gap=9999999s"), "gap=9999999s: expected a time such as 1.5us");
   EXPECT_EQ(mistake("bandwidth=1GB"), "bandwidth=1GB: expected a bandwidth such as 10GB/s");
   EXPECT_EQ(mistake("bandwidth=0.5B/s"), "bandwidth=0.5B/s: expected a bandwidth such as 10GB/s");
+  EXPECT_EQ(mistake("cache=1"), "cache=1: expected an amount of memory such as 64MB");
+  EXPECT_EQ(mistake("cache=9999999GB"),
+            "cache=9999999GB: expected an amount of memory such as 64MB");
   EXPECT_EQ(mistake("rate=2us"), "rate=2us: expected a rate such as 2.5M/s");
   EXPECT_EQ(mistake("depth=0"), "depth=0: expected 1 to 4096");
   EXPECT_EQ(mistake("native=yes"), "native=yes: expected 0 or 1");

@@ -38,7 +38,8 @@ class WithSegmentFile : public testing::Test {
                 .threaded = 0,
                 .exchange = exchange_alone,
                 .segment_file = segment_file,
-                .fatal = die};
+                .fatal = die,
+                .warn = [](const char*) {}};
   }
   ~WithSegmentFile() override { close(own_file); }
 

@@ -6,6 +6,7 @@
 
 #include <atomic>
 #include <cstring>
+#include <memory>
 #include <thread>
 #include <vector>
 
@@ -91,6 +92,24 @@ TEST_F(EmuTimedTransfers, RegisterLargeLocalMemoryThatIsInNoSegment) {
   ASSERT_EQ(transfers.put(here(), elsewhere, 8192, &done, nullptr, 0), sent);
   EXPECT_FALSE(complete_by(699));
   EXPECT_TRUE(complete_by(700));
+}
+
+TEST_F(EmuTimedTransfers, FindWhatAnAdapterKeepsRegistered) {
+  const std::unique_ptr<Adapter> adapter = Adapter::start(host, 1 << 20);
+  if (!adapter) GTEST_SKIP() << "userfaultfd cannot be had";
+  Ports costly(timing_of(Model{.registration = 700}, 1e9), layout, network.bytes(), 0, 0);
+  Transfers transfers(host, segments, &costly, 0, 8, adapter.get());
+  const os::Mapping elsewhere = os::Mapping::anonymous(8192);
+  ASSERT_EQ(transfers.put(here(), elsewhere.data(), 8192, &done, nullptr, 0), sent);
+  EXPECT_EQ(transfers.poll(699), 0u);
+  EXPECT_EQ(transfers.poll(700), 1u);
+  ASSERT_EQ(transfers.get(here(), elsewhere.data(), 8192, &done, 800), sent);
+  EXPECT_EQ(transfers.poll(800), 1u);
+  // Until the memory is another one.
+  ASSERT_EQ(madvise(elsewhere.data(), 8192, MADV_DONTNEED), 0);
+  ASSERT_EQ(transfers.get(here(), elsewhere.data(), 8192, &done, 900), sent);
+  EXPECT_EQ(transfers.poll(1599), 0u);
+  EXPECT_EQ(transfers.poll(1600), 1u);
 }
 
 /// What threads have been told, each a counter.

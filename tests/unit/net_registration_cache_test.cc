@@ -13,10 +13,10 @@
 #include <thread>
 #include <vector>
 
-#include "net/ofi/memory_monitor.h"
-#include "net/ofi/registration_cache.h"
+#include "net/memory_monitor.h"
+#include "net/registration_cache.h"
 
-namespace gex::net::ofi {
+namespace gex::net {
 namespace {
 
 const std::size_t page = static_cast<std::size_t>(sysconf(_SC_PAGESIZE));
@@ -261,4 +261,4 @@ TEST_F(RegistrationCacheTest, ThreadsMayUnmapWhileOthersTransfer) {
 }
 
 }  // namespace
-}  // namespace gex::net::ofi
+}  // namespace gex::net

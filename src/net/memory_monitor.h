@@ -23,7 +23,7 @@
 #include <string>
 #include <thread>
 
-namespace gex::net::ofi {
+namespace gex::net {
 
 /// Addresses [begin, end).
 struct Range {
@@ -65,4 +65,4 @@ class MemoryMonitor {
   std::thread thread_;
 };
 
-}  // namespace gex::net::ofi
+}  // namespace gex::net

@@ -1,4 +1,4 @@
-#include "net/ofi/memory_monitor.h"
+#include "net/memory_monitor.h"
 
 #include <fcntl.h>
 #include <linux/userfaultfd.h>
@@ -12,7 +12,7 @@
 #include <cerrno>
 #include <cstring>
 
-namespace gex::net::ofi {
+namespace gex::net {
 
 namespace {
 
@@ -113,4 +113,4 @@ void MemoryMonitor::take_news() noexcept {
   }
 }
 
-}  // namespace gex::net::ofi
+}  // namespace gex::net

@@ -21,9 +21,9 @@
 #include <map>
 #include <mutex>
 
-#include "net/ofi/memory_monitor.h"
+#include "net/memory_monitor.h"
 
-namespace gex::net::ofi {
+namespace gex::net {
 
 /// What registers memory with the network.
 class Registry {
@@ -95,4 +95,4 @@ class RegistrationCache {
   Counts counts_;
 };
 
-}  // namespace gex::net::ofi
+}  // namespace gex::net

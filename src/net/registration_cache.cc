@@ -1,10 +1,10 @@
-#include "net/ofi/registration_cache.h"
+#include "net/registration_cache.h"
 
 #include <unistd.h>
 
 #include <algorithm>
 
-namespace gex::net::ofi {
+namespace gex::net {
 
 namespace {
 
@@ -160,4 +160,4 @@ RegistrationCache::Piece* RegistrationCache::add(const Range& pages) {
   return &piece;
 }
 
-}  // namespace gex::net::ofi
+}  // namespace gex::net

@@ -1,0 +1,77 @@
+#pragma once
+// What stands for a network adapter that must be told of memory before it reads or writes it.
+//
+// Local memory stays registered in the cache that real networks have (net/registration_cache.h). As
+// an adapter does, a registration holds on to the pages themselves, some of them: so each use can
+// be checked, whether the memory is still the one that was registered. If it is not, the cache has
+// missed that it was unmapped, and the job ends: with a real adapter its data would be wrong.
+//
+//   std::unique_ptr<Adapter> adapter = Adapter::start(host, 1 << 20);
+//   Adapter::Use use = adapter->use(local, size);
+//   ... transfer; use.piece null: the memory was registered for this transfer alone
+//   if (use.piece != nullptr) adapter->let_go(*use.piece);
+//
+// Thread rules: one thread at a time.
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+
+#include "base/os_file.h"
+#include "net/conduit.h"
+#include "net/memory_monitor.h"
+#include "net/registration_cache.h"
+
+namespace gex::net::emu {
+
+/// Pages that are kept, whatever becomes of the addresses at which they are.
+class KeptPages {
+ public:
+  /// Keeps evenly spaced ones of a range, at most as many as a pipe holds. Null: that cannot be
+  /// done.
+  static std::unique_ptr<KeptPages> of(const Range& pages) noexcept;
+
+  /// Whether at these addresses there are still the pages that are kept, by what they hold, which
+  /// must not change meanwhile. True as well of memory of which none is kept, and where the system
+  /// has no means to look left.
+  bool are_at(const void* address, std::size_t size) const noexcept;
+
+ private:
+  static constexpr std::size_t most = 16;
+
+  KeptPages() = default;
+
+  std::array<std::uintptr_t, most> addresses_{};
+  std::size_t count_ = 0;
+  os::FileDescriptor kept_;  ///< a pipe's end to read from: holds the pages
+  os::FileDescriptor filled_;
+};
+
+class Adapter final : private Registry {
+ public:
+  /// Keeps up to `bytes` registered. Null, after a warning: nobody tells of memory that is
+  /// unmapped.
+  static std::unique_ptr<Adapter> start(const Host& host, std::size_t bytes);
+
+  struct Use {
+    RegistrationCache::Piece* piece;  ///< to be let go of, or null
+    bool was_registered;              ///< before
+  };
+  Use use(const void* local, std::size_t size);
+  void let_go(RegistrationCache::Piece& piece) { cache_.let_go(piece); }
+
+ private:
+  Adapter(const Host& host, std::unique_ptr<MemoryMonitor> monitor, std::size_t bytes);
+
+  // Of the cache.
+  void* add(void* address, std::size_t size) noexcept override;
+  void remove(void* handle) noexcept override;
+
+  const Host& host_;
+  std::uint64_t registered_ = 0;
+  std::unique_ptr<MemoryMonitor> monitor_;
+  RegistrationCache cache_;
+};
+
+}  // namespace gex::net::emu
