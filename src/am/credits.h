@@ -3,49 +3,94 @@
 // send there, and how many of the peer's it has to give back.
 //
 // A request takes a credit; its reply, or what the peer gives back for those that ended without
-// one, returns it. There are never more than at the start, so a peer that returns more than are out
-// is not believed: the room at the peer, which the credits stand for, would be promised twice.
+// one, returns it. There are never more than the allowance, so a peer that returns more than are
+// out is not believed: the room at the peer, which the credits stand for, would be promised twice.
+// A peer may lend some beyond the allowance of the start (lender.h), and ask for those that are not
+// in use.
 //
 // Thread rules: any. All orders are relaxed: what a credit is about comes and goes with messages,
 // and whoever sends or receives one of those has synchronized with the conduit.
 
+#include <algorithm>
 #include <atomic>
 #include <cstdint>
 #include <limits>
 
 namespace gex::am {
 
+/// Takes what is counted there, up to `most`.
+inline std::uint32_t take_counted(std::atomic<std::uint32_t>& count, std::uint32_t most) noexcept {
+  if (count.load(std::memory_order_relaxed) == 0) return 0;
+  const std::uint32_t taken = count.exchange(0, std::memory_order_relaxed);
+  if (taken <= most) [[likely]]
+    return taken;
+  count.fetch_add(taken - most, std::memory_order_relaxed);
+  return most;
+}
+
 class Credits {
  public:
   /// What one message can give back.
   static constexpr std::uint32_t most_in_a_message = std::numeric_limits<std::uint16_t>::max();
 
-  /// Start-up only.
-  void start(std::uint32_t depth) noexcept {
-    depth_ = depth < most ? static_cast<std::int32_t>(depth) : most;
-    left_.store(depth_, std::memory_order_relaxed);
-    give_back_at_ = static_cast<std::uint32_t>(depth_) / 2;
-    if (give_back_at_ < 1) give_back_at_ = 1;
-    if (give_back_at_ > most_in_a_message) give_back_at_ = most_in_a_message;
+  /// Start-up only. `share`: how many there are to begin with; `most`: with all that can be lent.
+  void start(std::uint32_t share, std::uint32_t most) noexcept {
+    share_ = std::min(share, limit);
+    most_ = std::min(most, limit);
+    state_.store(both(share_), std::memory_order_relaxed);
+    give_back_at_ = std::clamp(share_ / 2, 1U, most_in_a_message);
   }
 
   /// Takes the credit of a request; false if there is none.
   bool take() noexcept {
-    if (left_.fetch_sub(1, std::memory_order_relaxed) > 0) return true;
-    restore();
-    return false;
+    std::uint64_t state = state_.load(std::memory_order_relaxed);
+    do {
+      if (left_in(state) == 0) {
+        if (allowance_in(state) < most_) starved_.store(true, std::memory_order_relaxed);
+        return false;
+      }
+    } while (!state_.compare_exchange_weak(state, state - 1, std::memory_order_relaxed));
+    return true;
   }
   /// Gives one back that was taken: the request was not sent, or its reply's handler has returned.
-  void restore() noexcept { left_.fetch_add(1, std::memory_order_relaxed); }
+  void restore() noexcept { state_.fetch_add(1, std::memory_order_relaxed); }
 
   /// Whether any request is out, as one is until `restore` follows its reply.
-  bool any_out() const noexcept { return left_.load(std::memory_order_relaxed) < depth_; }
+  bool any_out() const noexcept {
+    const std::uint64_t state = state_.load(std::memory_order_relaxed);
+    return left_in(state) < allowance_in(state);
+  }
   /// The peer gives so many back; false if it has not had so many requests.
   bool accept(std::uint32_t count) noexcept {
-    // Whoever finds none left has it one lower for a moment, never higher than it is.
-    const std::int32_t before =
-        left_.fetch_add(static_cast<std::int32_t>(count), std::memory_order_relaxed);
-    return static_cast<std::int64_t>(before) + count <= depth_;
+    const std::uint64_t before = state_.fetch_add(count, std::memory_order_relaxed);
+    return std::uint64_t{left_in(before)} + count <= allowance_in(before);
+  }
+
+  /// Whether a request found no credit since the last call, though the peer could lend some.
+  bool take_starved() noexcept {
+    return starved_.load(std::memory_order_relaxed) &&
+           starved_.exchange(false, std::memory_order_relaxed);
+  }
+  void starved_again() noexcept { starved_.store(true, std::memory_order_relaxed); }
+  /// The peer lends so many. The sum of all that it ever lends at a time is at most `most - share`.
+  void borrow(std::uint32_t count) noexcept {
+    state_.fetch_add(both(count), std::memory_order_relaxed);
+  }
+  /// Takes borrowed credits out of use, all that are left; returns how many.
+  std::uint32_t give_up_borrowed() noexcept {
+    std::uint64_t state = state_.load(std::memory_order_relaxed);
+    std::uint32_t count = 0;
+    do {
+      count = std::min(left_in(state), allowance_in(state) - share_);
+    } while (!state_.compare_exchange_weak(state, state - both(count), std::memory_order_relaxed));
+    return count;
+  }
+  /// As many borrowed ones are to go back with what is sent next, which takes up to `most`.
+  void return_later(std::uint32_t count) noexcept {
+    to_return_.fetch_add(count, std::memory_order_relaxed);
+  }
+  std::uint32_t take_returned(std::uint32_t most) noexcept {
+    return take_counted(to_return_, most);
   }
 
   /// One request of the peer's has ended without a reply. Returns whether so many have that they
@@ -53,13 +98,7 @@ class Credits {
   bool owe() noexcept { return owed_.fetch_add(1, std::memory_order_relaxed) + 1 >= give_back_at_; }
   /// Takes what is owed into a message, as many as one can give back.
   std::uint16_t take_owed() noexcept {
-    if (owed_.load(std::memory_order_relaxed) == 0) return 0;
-    std::uint32_t taken = owed_.exchange(0, std::memory_order_relaxed);
-    if (taken > most_in_a_message) [[unlikely]] {
-      owe_again(taken - most_in_a_message);
-      taken = most_in_a_message;
-    }
-    return static_cast<std::uint16_t>(taken);
+    return static_cast<std::uint16_t>(take_counted(owed_, most_in_a_message));
   }
   /// Those that were taken into a message which was not sent.
   void owe_again(std::uint32_t count) noexcept {
@@ -68,11 +107,25 @@ class Credits {
 
  private:
   /// Far from where what a hostile peer adds could wrap.
-  static constexpr std::int32_t most = 1 << 30;
+  static constexpr std::uint32_t limit = 1U << 30;
 
-  std::atomic<std::int32_t> left_{0};
+  // Both in one word, so that they are seen together.
+  static constexpr std::uint64_t both(std::uint32_t count) noexcept {
+    return std::uint64_t{count} << 32 | count;
+  }
+  static constexpr std::uint32_t left_in(std::uint64_t state) noexcept {
+    return static_cast<std::uint32_t>(state);
+  }
+  static constexpr std::uint32_t allowance_in(std::uint64_t state) noexcept {
+    return static_cast<std::uint32_t>(state >> 32);
+  }
+
+  std::atomic<std::uint64_t> state_{0};
   std::atomic<std::uint32_t> owed_{0};
-  std::int32_t depth_ = 0;
+  std::atomic<std::uint32_t> to_return_{0};
+  std::atomic<bool> starved_{false};
+  std::uint32_t share_ = 0;
+  std::uint32_t most_ = 0;
   std::uint32_t give_back_at_ = 1;
 };
 

@@ -1,11 +1,14 @@
 #include "am/network.h"
 
+#include <algorithm>
+#include <atomic>
 #include <cstring>
 #include <vector>
 
 #include "am/credits.h"
 #include "am/deliver.h"
 #include "am/internal.h"
+#include "am/lender.h"
 #include "am/wire.h"
 #include "base/error.h"
 #include "base/immortal.h"
@@ -21,32 +24,130 @@ struct Network {
   const net::Conduit* conduit = nullptr;
   std::size_t max_message = 0;
   std::vector<Credits> peers;
+  Lender lender;
+  /// What this process may still borrow: its peers' replies have as much room here as its share of
+  /// what it lends.
+  std::atomic<std::uint32_t> borrowable{0};
+  std::atomic<std::uint32_t> give_up_next{0};
 };
 Immortal<Network> the_network;
 Network& network() noexcept {
   return the_network.get();
 }
 
-bool send_on(net::Channel channel, gex_Rank_t jobrank, const Outbound& message) noexcept {
+/// Whether this process may borrow anything of a peer: if it has borrowed all that it may, it gives
+/// up what it does not use of another one's.
+bool may_borrow(gex_Rank_t jobrank) noexcept {
+  Network& self = network();
+  if (self.borrowable.load(std::memory_order_relaxed) != 0) return true;
+  const std::size_t first = self.give_up_next.fetch_add(1, std::memory_order_relaxed);
+  for (std::size_t i = 0; i < self.peers.size(); ++i) {
+    const std::size_t other = (first + i) % self.peers.size();
+    const std::uint32_t given_up = other != jobrank ? self.peers[other].give_up_borrowed() : 0;
+    if (given_up == 0) continue;
+    self.peers[other].return_later(given_up);
+    self.borrowable.fetch_add(given_up, std::memory_order_relaxed);
+    return true;
+  }
+  return false;
+}
+
+/// What the next message to a peer says about loans, beside `said`.
+Terms take_terms(gex_Rank_t jobrank, net::Channel channel, Terms said) noexcept {
+  Network& self = network();
+  if (!self.lender.lends()) return said;
+  Credits& peer = self.peers[jobrank];
+  said.lent = self.lender.take_untold(jobrank) & Lender::most_in_a_message;
+  said.returned = peer.take_returned(Lender::most_in_a_message) & Lender::most_in_a_message;
+  said.starved = channel == net::request_channel && peer.take_starved() && may_borrow(jobrank);
+  return said;
+}
+/// They were not sent.
+void keep_terms(gex_Rank_t jobrank, const Terms& terms) noexcept {
+  Network& self = network();
+  if (terms.lent != 0) self.lender.untold_again(jobrank, terms.lent);
+  if (terms.returned != 0) self.peers[jobrank].return_later(terms.returned);
+  if (terms.starved) self.peers[jobrank].starved_again();
+}
+
+bool send_on(net::Channel channel, gex_Rank_t jobrank, const Outbound& message,
+             const Terms& said = {}) noexcept {
   Network& self = network();
   Credits& peer = self.peers[jobrank];
-  const WireMessage wire(message, gex_proc_.jobrank, peer.take_owed());
+  const WireMessage wire(message, gex_proc_.jobrank, peer.take_owed(),
+                         take_terms(jobrank, channel, said));
   if (self.conduit->send(channel, jobrank, wire.pieces, wire.count) == net::sent) return true;
   if (wire.prefix.credits != 0) peer.owe_again(wire.prefix.credits);
+  keep_terms(jobrank, wire.prefix.terms);
   return false;
+}
+
+/// A message that bears credits and terms, and nothing else.
+Outbound bearer() noexcept {
+  Outbound message;
+  message.handler = static_cast<std::uint8_t>(Internal::credits);
+  message.reply = true;
+  return message;
+}
+
+void send_reply_with(gex_Rank_t jobrank, const Outbound& message, const Terms& said) noexcept {
+  Waiter waiter;
+  while (!send_on(net::reply_channel, jobrank, message, said)) {
+    network().conduit->poll(1U << net::reply_channel, 16);
+    waiter.wait();
+  }
 }
 
 /// Gives credits back in a message of their own. It takes the reply place of one of the requests
 /// it stands for, so there is room for it.
 void give_back(gex_Rank_t jobrank) noexcept {
-  Outbound message;
-  message.handler = static_cast<std::uint8_t>(Internal::credits);
-  message.reply = true;
-  send_reply_network(jobrank, message);
+  send_reply_with(jobrank, bearer(), {});
+}
+
+/// Takes up to `count` of what this process may borrow.
+std::uint32_t take_borrowable(std::uint32_t count) noexcept {
+  std::atomic<std::uint32_t>& left = network().borrowable;
+  std::uint32_t before = left.load(std::memory_order_relaxed);
+  while (!left.compare_exchange_weak(before, before - std::min(before, count),
+                                     std::memory_order_relaxed)) {
+  }
+  return std::min(before, count);
+}
+
+/// Asks somebody else for credits that it does not use, since the peer is starved. The place of the
+/// question, and of its answer, is kept free (lender.h); where there is none in spite of that, the
+/// next starved request tries again.
+void ask_for_credits(gex_Rank_t starved) noexcept {
+  Lender& lender = network().lender;
+  const std::uint32_t peer = lender.whom_to_ask(starved);
+  if (peer == Lender::nobody) return;
+  if (!send_on(net::reply_channel, peer, bearer(), {.asks = true})) lender.asked(peer);
 }
 
 [[noreturn, gnu::cold]] void refuse(std::uint32_t source, const char* why) noexcept {
   fatal("a message from rank %u over the network is malformed: %s", source, why);
+}
+
+/// What a peer says about loans.
+void accept_terms(gex_Rank_t source, const Terms& terms) noexcept {
+  Network& self = network();
+  Credits& peer = self.peers[source];
+  if (!self.lender.lends()) refuse(source, "it speaks of loans");
+  if (terms.lent != 0) {
+    const std::uint32_t borrowed = take_borrowable(terms.lent);
+    peer.borrow(borrowed);
+    if (borrowed != terms.lent) peer.return_later(terms.lent - borrowed);
+  }
+  if (terms.returned != 0 && !self.lender.accept(source, terms.returned))
+    refuse(source, "it returns more credits than it has borrowed");
+  if (terms.answers) self.lender.asked(source);
+  if (terms.asks) {
+    const std::uint32_t given_up = peer.give_up_borrowed();
+    self.borrowable.fetch_add(given_up, std::memory_order_relaxed);
+    peer.return_later(given_up);
+    send_reply_with(source, bearer(), {.answers = true});
+  }
+  if (terms.starved && !self.lender.lend(source)) ask_for_credits(source);
 }
 
 }  // namespace
@@ -58,7 +159,12 @@ void set_up_network() {
   self.conduit = process_state.conduit;
   self.max_message = process_state.network.max_message;
   self.peers = std::vector<Credits>(process_state.job->size());
-  for (Credits& peer : self.peers) peer.start(process_state.network.reply_depth);
+  const std::uint32_t peers = process_state.job->size() - 1;
+  const Division division =
+      divide(process_state.network.reply_depth, process_state.network.total_depth, peers);
+  for (Credits& peer : self.peers) peer.start(division.share, division.most);
+  self.lender.start(division, process_state.job->size());
+  self.borrowable.store(division.bank, std::memory_order_relaxed);
 }
 
 std::size_t network_medium_limit() noexcept {
@@ -81,11 +187,7 @@ bool try_send_network(gex_Rank_t jobrank, const Outbound& message) noexcept {
 }
 
 void send_reply_network(gex_Rank_t jobrank, const Outbound& message) noexcept {
-  Waiter waiter;
-  while (!send_on(net::reply_channel, jobrank, message)) {
-    network().conduit->poll(1U << net::reply_channel, 16);
-    waiter.wait();
-  }
+  send_reply_with(jobrank, message, {});
 }
 
 void deliver_from_network(std::uint32_t source, net::Channel channel, const void* message,
@@ -97,6 +199,8 @@ void deliver_from_network(std::uint32_t source, net::Channel channel, const void
   Credits& peer = self.peers[source];
   if (arrival.credits != 0 && !peer.accept(arrival.credits))
     refuse(source, "it gives back more credits than it has");
+  if (arrival.terms != Terms{}) [[unlikely]]
+    accept_terms(source, arrival.terms);
   if (arrival.is_credits()) return;
 
   const Arrived& arrived = arrival.message;
@@ -117,7 +221,8 @@ void deliver_from_network(std::uint32_t source, net::Channel channel, const void
   // A reply answers one request. Its credit comes back only now, because until its handler has
   // returned it takes a place at this process.
   if (header.is_reply()) peer.restore();
-  if (unanswered && peer.owe()) give_back(source);
+  if (unanswered && (peer.owe() || (self.lender.lends() && self.lender.has_untold(source))))
+    give_back(source);
 }
 
 bool poll_network() noexcept {

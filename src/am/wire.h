@@ -1,7 +1,7 @@
 #pragma once
 // How an active message lies on a network: what is sent, and what is believed of what arrives.
 //
-//   prefix       16 bytes: credits given back, header
+//   prefix       16 bytes: credits given back, terms of loans, header
 //   arguments    padded to 16 bytes
 //   long prefix  16 bytes, of a long message: destination and size
 //   payload
@@ -23,9 +23,21 @@
 
 namespace gex::am {
 
+/// What the two ends tell each other about credits that one lends the other (lender.h).
+struct Terms {
+  std::uint16_t lent : 6 = 0;      ///< so many more for the receiver
+  std::uint16_t returned : 6 = 0;  ///< so many less for the sender
+  bool starved : 1 = false;        ///< a request of the sender's has found no credit
+  bool asks : 1 = false;           ///< the receiver shall return what it does not use
+  bool answers : 1 = false;        ///< to that
+  bool spare : 1 = false;
+  bool operator==(const Terms&) const = default;
+};
+static_assert(sizeof(Terms) == 2);
+
 struct WirePrefix {
   std::uint16_t credits;  ///< requests of the receiver that ended without a reply
-  std::uint16_t spare;
+  Terms terms;
   MessageHeader header;
 };
 static_assert(sizeof(WirePrefix) == 16);
@@ -45,8 +57,9 @@ inline constexpr std::size_t wire_overhead = sizeof(WirePrefix) + wire_args(max_
 
 /// A message in pieces, ready for `Conduit::send`. Refers to itself and to the message.
 struct WireMessage {
-  WireMessage(const Outbound& message, gex_Rank_t source, std::uint16_t credits) noexcept
-      : prefix{credits, 0, {message.what(), source, message.size_buffer()}},
+  WireMessage(const Outbound& message, gex_Rank_t source, std::uint16_t credits,
+              const Terms& terms) noexcept
+      : prefix{credits, terms, {message.what(), source, message.size_buffer()}},
         long_prefix{reinterpret_cast<std::uint64_t>(message.destination), message.size} {
     pieces[count++] = {&prefix, sizeof prefix};
     if (message.arg_count != 0) pieces[count++] = {message.args, wire_args(message.arg_count)};
@@ -67,10 +80,11 @@ struct WireMessage {
 /// a long message, which nobody has looked at yet.
 struct WireArrival {
   Arrived message;
-  std::uint16_t credits;    ///< given back
+  std::uint16_t credits;  ///< given back
+  Terms terms;
   const std::byte* placed;  ///< a long message's payload, for `message.payload`
 
-  /// Nothing but the bearer of its credits.
+  /// Nothing but the bearer of its credits and terms.
   bool is_credits() const noexcept {
     return message.header.is_reply() &&
            message.header.handler() == static_cast<std::uint8_t>(Internal::credits);
@@ -95,7 +109,9 @@ struct WireArrival {
   std::size_t at = sizeof prefix + wire_args(arg_count);
   if (size < at) return "shorter than its arguments";
 
+  if (prefix.terms.spare) return "terms that there are not";
   arrival.credits = prefix.credits;
+  arrival.terms = prefix.terms;
   arrival.placed = nullptr;
   Arrived& arrived = arrival.message;
   arrived.header = header;

@@ -29,7 +29,7 @@
 namespace gex::net {
 
 /// Version of both tables below; a plug-in of another version is refused in one line.
-inline constexpr uint32_t interface_version = 2;
+inline constexpr uint32_t interface_version = 3;
 
 enum Channel : uint32_t { request_channel = 0, reply_channel = 1 };
 
@@ -108,6 +108,9 @@ struct Limits {
   size_t max_message;       ///< largest message in bytes, all pieces together; at least 1024
   uint32_t reply_depth;     ///< undelivered replies of any size held per pair of ranks; at least 1
   size_t max_transfer = 0;  ///< largest put or get in bytes, where the conduit has them
+  /// Messages of a channel held for one rank in all, of `reply_depth` from each peer: am/ gives
+  /// each peer a share and lends the rest to those that need more. 0: room for all peers at a time.
+  uint32_t total_depth = 0;
 };
 
 enum SendResult : int {

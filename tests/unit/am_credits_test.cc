@@ -9,7 +9,7 @@ namespace {
 
 TEST(Credits, AreTakenUntilNoneIsLeft) {
   Credits credits;
-  credits.start(2);
+  credits.start(2, 2);
   EXPECT_FALSE(credits.any_out());
   EXPECT_TRUE(credits.take());
   EXPECT_TRUE(credits.any_out());
@@ -23,24 +23,24 @@ TEST(Credits, AreTakenUntilNoneIsLeft) {
 
 TEST(Credits, OfAPeerAreNotMoreThanItHasRequests) {
   Credits credits;
-  credits.start(4);
+  credits.start(4, 4);
   EXPECT_FALSE(credits.accept(1)) << "nothing was sent";
-  credits.start(4);
+  credits.start(4, 4);
   for (int i = 0; i < 3; ++i) EXPECT_TRUE(credits.take());
   EXPECT_TRUE(credits.accept(2));
   EXPECT_TRUE(credits.any_out());
   EXPECT_FALSE(credits.accept(2)) << "one was out";
-  credits.start(4);
+  credits.start(4, 4);
   EXPECT_TRUE(credits.take());
   EXPECT_FALSE(credits.accept(Credits::most_in_a_message));
-  credits.start(~0U);
+  credits.start(~0U, ~0U);
   EXPECT_TRUE(credits.take()) << "a depth beyond what can be counted";
   EXPECT_FALSE(credits.accept(Credits::most_in_a_message));
 }
 
 TEST(Credits, ThatAreOwedAllGoBack) {
   Credits credits;
-  credits.start(8);
+  credits.start(8, 8);
   for (int i = 1; i < 4; ++i) EXPECT_FALSE(credits.owe()) << i;
   EXPECT_TRUE(credits.owe()) << "half of them";
   EXPECT_EQ(credits.take_owed(), 4u);
@@ -51,13 +51,52 @@ TEST(Credits, ThatAreOwedAllGoBack) {
 
 TEST(Credits, BeyondWhatOneMessageTellsGoWithTheNext) {
   Credits credits;
-  credits.start(1U << 20);
+  credits.start(1U << 20, 1U << 20);
   constexpr std::uint32_t owed = Credits::most_in_a_message + 5;
   std::uint32_t due = 0;
   for (std::uint32_t i = 0; i < owed; ++i) due += credits.owe() ? 1 : 0;
   EXPECT_GT(due, 0u);
   EXPECT_EQ(credits.take_owed(), Credits::most_in_a_message);
   EXPECT_EQ(credits.take_owed(), 5u);
+}
+
+TEST(Credits, AreAskedForWhenThereCouldBeMore) {
+  Credits credits;
+  credits.start(1, 4);
+  EXPECT_TRUE(credits.take());
+  EXPECT_FALSE(credits.take_starved()) << "no request was refused";
+  EXPECT_FALSE(credits.take());
+  EXPECT_TRUE(credits.take_starved());
+  EXPECT_FALSE(credits.take_starved()) << "it was told";
+  credits.borrow(3);
+  for (int i = 0; i < 3; ++i) EXPECT_TRUE(credits.take());
+  EXPECT_FALSE(credits.take());
+  EXPECT_FALSE(credits.take_starved()) << "there are no more to be had";
+}
+
+TEST(Credits, ThatAreBorrowedAreGivenUpUnlessTheyAreInUse) {
+  Credits credits;
+  credits.start(2, 10);
+  EXPECT_EQ(credits.give_up_borrowed(), 0u);
+  credits.borrow(5);
+  for (int i = 0; i < 3; ++i) EXPECT_TRUE(credits.take());
+  EXPECT_EQ(credits.give_up_borrowed(), 4u) << "of seven, three are out";
+  EXPECT_FALSE(credits.take());
+  EXPECT_TRUE(credits.accept(3));
+  EXPECT_FALSE(credits.any_out());
+  EXPECT_EQ(credits.give_up_borrowed(), 1u);
+  EXPECT_EQ(credits.give_up_borrowed(), 0u) << "the share stays";
+  EXPECT_FALSE(credits.accept(1)) << "nothing is out";
+}
+
+TEST(Credits, ThatGoBackAreToldInAsManyMessagesAsThatTakes) {
+  Credits credits;
+  credits.start(1, 200);
+  credits.return_later(100);
+  EXPECT_EQ(credits.take_returned(63), 63u);
+  credits.return_later(10);
+  EXPECT_EQ(credits.take_returned(63), 47u);
+  EXPECT_EQ(credits.take_returned(63), 0u);
 }
 
 }  // namespace

@@ -2,6 +2,7 @@
 // read as it was meant, and nothing else reaches beyond its end. Every message lies in a block of
 // exactly its size, so that AddressSanitizer sees what does.
 
+#include "am/lender.h"
 #include "am/wire.h"
 
 #include <gtest/gtest.h>
@@ -44,6 +45,7 @@ class Block {
 struct Sent {
   Outbound message;
   std::uint16_t credits = 0;
+  Terms terms;
   std::vector<gex_AM_Arg_t> args;
   std::vector<std::byte> payload;
 
@@ -64,11 +66,16 @@ struct Sent {
     message.size = size;
     if (category == Category::long_message) message.destination = reinterpret_cast<void*>(random());
     credits = static_cast<std::uint16_t>(random());
+    terms.lent = random() & Lender::most_in_a_message;
+    terms.returned = random() & Lender::most_in_a_message;
+    terms.starved = random.below(2) != 0;
+    terms.asks = random.below(2) != 0;
+    terms.answers = random.below(2) != 0;
   }
 
   net::Channel channel() const { return message.reply ? net::reply_channel : net::request_channel; }
   std::vector<std::byte> bytes() const {
-    const WireMessage wire(message, source, credits);
+    const WireMessage wire(message, source, credits, terms);
     std::vector<std::byte> all;
     for (std::size_t i = 0; i < wire.count; ++i) {
       const auto* const piece = static_cast<const std::byte*>(wire.pieces[i].data);
@@ -135,6 +142,7 @@ TEST(Wire, WhatIsSentIsReadAsItWasMeant) {
     EXPECT_EQ(found.header.source, source);
     EXPECT_EQ(found.ring, nullptr);
     EXPECT_EQ(arrival.credits, sent.credits);
+    EXPECT_EQ(arrival.terms, sent.terms);
     EXPECT_FALSE(arrival.is_credits());
     EXPECT_TRUE(std::equal(found.args, found.args + sent.message.arg_count, sent.args.begin()));
     ASSERT_EQ(found.size, sent.payload.size());
@@ -157,7 +165,7 @@ TEST(Wire, CreditsTravelAlone) {
   Outbound message;
   message.handler = static_cast<std::uint8_t>(Internal::credits);
   message.reply = true;
-  const WireMessage wire(message, source, 7);
+  const WireMessage wire(message, source, 7, {});
   ASSERT_EQ(wire.count, 1u);
   const auto* const prefix = reinterpret_cast<const std::byte*>(&wire.prefix);
   std::vector<std::byte> bytes(prefix, prefix + sizeof wire.prefix);
@@ -172,6 +180,16 @@ TEST(Wire, CreditsTravelAlone) {
   const std::uint32_t with_argument = message.what();
   std::memcpy(bytes.data() + offsetof(WirePrefix, header), &with_argument, sizeof with_argument);
   EXPECT_STRNE(flaw_of(Block(bytes), net::reply_channel, arrival), nullptr);
+}
+
+TEST(Wire, UnknownTermsAreNotTaken) {
+  const Outbound message;
+  WireMessage wire(message, source, 0, {});
+  wire.prefix.terms.spare = true;
+  const auto* const prefix = reinterpret_cast<const std::byte*>(&wire.prefix);
+  WireArrival arrival;
+  EXPECT_STRNE(flaw_of(Block({prefix, prefix + sizeof wire.prefix}), net::request_channel, arrival),
+               nullptr);
 }
 
 TEST(Wire, NothingThatIsCutIsTaken) {

@@ -41,6 +41,7 @@ struct Settings {
   std::uint32_t native;
   std::uint32_t atomics;
   std::uint32_t transfer_depth;
+  std::uint32_t total_depth;
   std::uint64_t cache;
   Timing timing;
 };
@@ -147,6 +148,7 @@ Settings configured(const Host& host) {
   settings.native = model.native ? 1 : 0;
   settings.atomics = model.native && model.atomics ? 1 : 0;
   settings.transfer_depth = model.depth;
+  settings.total_depth = model.total;
   settings.cache = static_cast<std::uint64_t>(model.cache);
   settings.timing =
       timing_of(less_own_part(model), static_cast<double>(ns_to_ticks(1'000'000'000)));
@@ -191,8 +193,10 @@ int attach(const Host* host, Limits* limits) {
 
   attached = new Attached(*host, layout, std::move(mapping), settings);
   if (settings.native != 0) attached->segments.map_all();
-  *limits = {
-      .max_message = max_message, .reply_depth = settings.depth, .max_transfer = max_transfer};
+  *limits = {.max_message = max_message,
+             .reply_depth = settings.depth,
+             .max_transfer = max_transfer,
+             .total_depth = settings.total_depth};
   return 0;
 }
 

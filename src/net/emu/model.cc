@@ -66,8 +66,15 @@ struct Switch {
 };
 constexpr Switch switches[] = {{"native", &Model::native}, {"atomics", &Model::atomics}};
 
+struct Count {
+  const char* name;
+  std::uint32_t Model::*value;
+  std::uint32_t least, most;
+};
+constexpr Count counts[] = {{"depth", &Model::depth, 1, 4096},
+                            {"total", &Model::total, 0, 1 << 20}};
+
 constexpr std::uint32_t default_depth = 64;
-constexpr std::uint32_t most_depth = 4096;
 /// Beyond that a mistake is likelier than a network: 1000 s, a petabyte, and 1 byte each.
 constexpr double longest_time = 1e12;
 constexpr double most_memory = 1e15;
@@ -118,7 +125,7 @@ std::string known_names() {
     names.append(names.empty() ? "" : ", ").append(name);
   };
   for (const Quantity& quantity : quantities) add(quantity.name);
-  add("depth");
+  for (const Count& count : counts) add(count.name);
   for (const Switch& each : switches) add(each.name);
   return names;
 }
@@ -140,13 +147,15 @@ bool set(Model& model, std::string_view key, std::string_view value, std::string
     why = std::string(key) + "=" + std::string(value) + ": expected 0 or 1";
     return false;
   }
-  if (key == "depth") {
-    const auto [rest, error] =
-        std::from_chars(value.data(), value.data() + value.size(), model.depth);
-    if (error == std::errc() && rest == value.data() + value.size() && model.depth >= 1 &&
-        model.depth <= most_depth)
+  for (const Count& count : counts) {
+    if (key != count.name) continue;
+    std::uint32_t& number = model.*count.value;
+    const auto [rest, error] = std::from_chars(value.data(), value.data() + value.size(), number);
+    if (error == std::errc() && rest == value.data() + value.size() && number >= count.least &&
+        number <= count.most)
       return true;
-    why = "depth=" + std::string(value) + ": expected 1 to " + std::to_string(most_depth);
+    why = std::string(key) + "=" + std::string(value) + ": expected " +
+          std::to_string(count.least) + " to " + std::to_string(count.most);
     return false;
   }
   why = quoted(key) + " is no setting; there are: " + known_names();

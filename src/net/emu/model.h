@@ -34,6 +34,7 @@ struct Model {
   double cache = 0;         ///< bytes of such memory that stay registered
   double jitter = 0;        ///< the latency of each message is longer by up to so much
   std::uint32_t depth = 0;  ///< puts and gets under way to one rank
+  std::uint32_t total = 0;  ///< messages of a kind under way to one rank; 0: all that queues hold
   bool native = true;       ///< put and get by the network; otherwise by messages
   bool atomics = true;      ///< the same for atomic operations
 

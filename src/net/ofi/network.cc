@@ -39,6 +39,11 @@ std::byte* gather(std::byte* out, const Stamp& stamp, std::span<const Piece> pie
   return out;
 }
 
+/// For messages to all peers, twice for replies (`most_held`), and a farewell for each peer.
+std::size_t buffers_for(std::size_t ranks) noexcept {
+  return std::min<std::size_t>(ranks * 3 * depth, 3 * total_depth) + ranks;
+}
+
 std::byte* fill_up(std::byte* end, std::size_t size) noexcept {
   const std::size_t filling = filled_up(size) - size;
   std::memset(end, 0, filling);
@@ -52,11 +57,8 @@ Network::Network(const Host& host, Endpoint& endpoint, Registrar& registrar, One
       endpoint_(endpoint),
       one_sided_(one_sided),
       threaded_(host.threaded != 0),
-      depth_(depth_for(host.size)),
       inject_limit_(std::min(endpoint.info().tx_attr->inject_size, most_injected)),
-      // Beside the messages, one farewell for each peer.
-      pool_(std::size_t{host.size} * (most_held(request_channel) + most_held(reply_channel) + 1),
-            registrar, threaded_),
+      pool_(buffers_for(host.size), registrar, threaded_),
       receive_(endpoint, registrar, threaded_),
       arrivals_{Arrivals(threaded_), Arrivals(threaded_)},
       peers_(host.size) {

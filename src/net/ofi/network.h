@@ -36,11 +36,9 @@
 
 namespace gex::net::ofi {
 
-/// Messages of one channel that one rank holds in buffers for another, at most; the more ranks,
-/// the fewer, so that the memory for all of them stays in bounds.
-constexpr std::uint32_t depth_for(std::uint32_t ranks) noexcept {
-  return ranks <= 128 ? 32 : ranks <= 1024 ? 8 : 2;
-}
+/// Messages of one channel that one rank holds in buffers for another, and for all others.
+inline constexpr std::uint32_t depth = 32;
+inline constexpr std::uint32_t total_depth = 2048;
 
 class Network {
  public:
@@ -74,8 +72,8 @@ class Network {
   void check_peer(std::uint32_t peer) const;
   /// A reply may have been handled, and the next request it made room for have arrived, before this
   /// process has read that its buffer is free again: replies have twice the buffers.
-  std::uint32_t most_held(Channel channel) const noexcept {
-    return channel == reply_channel ? 2 * depth_ : depth_;
+  static constexpr std::uint32_t most_held(Channel channel) noexcept {
+    return channel == reply_channel ? 2 * depth : depth;
   }
   SendBuffer* take_buffer(Channel channel, std::uint32_t peer);
   void give_back(SendBuffer& buffer);
@@ -96,7 +94,6 @@ class Network {
   Endpoint& endpoint_;
   OneSided& one_sided_;
   bool threaded_;
-  std::uint32_t depth_;
   std::size_t inject_limit_;
   SendPool pool_;
   ReceiveBuffers receive_;

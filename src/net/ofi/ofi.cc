@@ -148,8 +148,9 @@ int attach(const Host* host, Limits* limits) {
   if (!on_all_ranks(*host, ready)) return 1;
   attached = made.release();
   *limits = {.max_message = max_message,
-             .reply_depth = depth_for(host->size),
-             .max_transfer = attached->one_sided->max_transfer()};
+             .reply_depth = depth,
+             .max_transfer = attached->one_sided->max_transfer(),
+             .total_depth = total_depth};
   return 0;
 }
 
@@ -219,9 +220,11 @@ std::string puts_text(const RmaMeans& means) {
 }
 
 std::string memory_text() {
-  const std::uint32_t depth = depth_for(2);
-  return "to send, at most " + std::to_string(3 * depth * max_wire / 1024) +
-         " KiB a peer, in use only while messages wait; less in jobs of more than 128 ranks";
+  const auto room_for = [](std::uint32_t messages) {
+    return std::to_string(3 * messages * max_wire / 1024) + " KiB";
+  };
+  return "to send, at most " + room_for(depth) + " a peer and " + room_for(total_depth) +
+         " in all, in use only while messages wait";
 }
 
 void describe(const Host* host, void (*fact)(void* context, const char* name, const char* text),

@@ -1,0 +1,132 @@
+#pragma once
+// The credits that this process lends to the peers that need them.
+//
+// The network holds a number of messages for this process, less than all its peers could fill at a
+// time. Each peer has a small share of them; the rest is lent. A peer that has run out says so with
+// its next request, and its allowance is doubled, as far as there are credits left. When there are
+// none, a peer that has borrowed some is asked for those that it does not use, one after the other
+// for each request of a starved one. Nobody waits for a loan: the share alone is enough to go on.
+//
+// The borrowers' side is credits.h; both sides tell each other in the prefix of messages (`Terms`,
+// wire.h).
+//
+// Thread rules: any.
+
+#include <algorithm>
+#include <atomic>
+#include <cstdint>
+#include <mutex>
+#include <vector>
+
+#include "am/credits.h"
+#include "base/spin_lock.h"
+
+namespace gex::am {
+
+/// How the credits of a process are divided.
+struct Division {
+  std::uint32_t share;  ///< each peer's from the start
+  std::uint32_t most;   ///< that one peer can have, with what it borrows
+  std::uint32_t bank;   ///< what is lent, in all
+};
+
+/// Of a network that holds `depth` messages for each of so many peers, but no more than `total`
+/// together (0: as many as for each).
+constexpr Division divide(std::uint32_t depth, std::uint32_t total, std::uint32_t peers) noexcept {
+  // Asking for credits back, and answering that, take a message's place beside the requests.
+  constexpr std::uint32_t places = 2;
+  if (total == 0 || depth <= places || std::uint64_t{depth} * peers <= total)
+    return {depth, depth, 0};
+  const std::uint32_t most = depth - places;
+  const std::uint32_t share = std::clamp(total / 2 / peers, 1U, most);
+  const std::uint64_t shared = std::uint64_t{share} * peers;
+  return {share, most, shared < total ? total - static_cast<std::uint32_t>(shared) : 0};
+}
+
+class Lender {
+ public:
+  /// What one message can tell of.
+  static constexpr std::uint32_t most_in_a_message = 63;
+  static constexpr std::uint32_t nobody = ~0U;
+
+  /// Start-up only. Peers are 0 to `peers` - 1.
+  void start(const Division& division, std::uint32_t peers) {
+    division_ = division;
+    bank_ = division.bank;
+    loans_ = std::vector<Loan>(division.bank != 0 ? peers : 0);
+  }
+
+  /// Whether anything is lent at all; otherwise nothing else is called.
+  bool lends() const noexcept { return !loans_.empty(); }
+
+  /// The peer has run out of credits. False: nothing is left to be lent to it.
+  bool lend(std::uint32_t peer) noexcept {
+    const std::lock_guard guard(lock_);
+    Loan& loan = loans_[peer];
+    const std::uint32_t allowance = division_.share + loan.lent;
+    const std::uint32_t count = std::min({allowance, division_.most - allowance, bank_});
+    bank_ -= count;
+    loan.lent += count;
+    loan.untold.fetch_add(count, std::memory_order_relaxed);
+    return count != 0 || allowance == division_.most;
+  }
+  /// What a message to the peer can tell of what was lent to it.
+  std::uint32_t take_untold(std::uint32_t peer) noexcept {
+    return take_counted(loans_[peer].untold, most_in_a_message);
+  }
+  bool has_untold(std::uint32_t peer) const noexcept {
+    return loans_[peer].untold.load(std::memory_order_relaxed) != 0;
+  }
+  /// What was taken into a message which was not sent.
+  void untold_again(std::uint32_t peer, std::uint32_t count) noexcept {
+    loans_[peer].untold.fetch_add(count, std::memory_order_relaxed);
+  }
+
+  /// A peer to be asked for credits, another than the starved one, or nobody. It is not asked again
+  /// before `asked` says that it has answered, or could not be asked.
+  std::uint32_t whom_to_ask(std::uint32_t starved) noexcept {
+    const std::lock_guard guard(lock_);
+    const auto peers = static_cast<std::uint32_t>(loans_.size());
+    for (std::uint32_t i = 0; i < peers; ++i) {
+      const std::uint32_t peer = next_;
+      next_ = next_ + 1 == peers ? 0 : next_ + 1;
+      Loan& loan = loans_[peer];
+      if (peer == starved || loan.lent == 0 || loan.asked) continue;
+      loan.asked = true;
+      return peer;
+    }
+    return nobody;
+  }
+  void asked(std::uint32_t peer) noexcept {
+    const std::lock_guard guard(lock_);
+    loans_[peer].asked = false;
+  }
+
+  /// The peer gives so many back; false if it has not borrowed so many.
+  bool accept(std::uint32_t peer, std::uint32_t count) noexcept {
+    const std::lock_guard guard(lock_);
+    Loan& loan = loans_[peer];
+    if (count > loan.lent) return false;
+    loan.lent -= count;
+    bank_ += count;
+    return true;
+  }
+
+  /// Not lent at the moment. For tests.
+  std::uint32_t bank() const noexcept { return bank_; }
+
+ private:
+  struct Loan {
+    std::atomic<std::uint32_t> untold{0};
+    std::uint32_t lent = 0;
+    bool asked = false;
+  };
+
+  Division division_{};
+  std::vector<Loan> loans_;  ///< by peer
+  std::uint32_t bank_ = 0;
+  std::uint32_t next_ = 0;
+  SpinLock lock_;
+};
+
+}  // namespace gex::am

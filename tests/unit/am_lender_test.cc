@@ -1,0 +1,144 @@
+// Credits that are lent: never more than there are, to those that need them, and back.
+
+#include "am/lender.h"
+
+#include <gtest/gtest.h>
+
+#include <vector>
+
+#include "am/credits.h"
+#include "base/random.h"
+
+namespace gex::am {
+namespace {
+
+TEST(Division, GivesEachPeerAllWhereThereIsRoomForAll) {
+  for (const std::uint32_t total : {0U, 64U, 100U}) {
+    const Division all = divide(32, total, 2);
+    EXPECT_EQ(all.share, 32u);
+    EXPECT_EQ(all.most, 32u);
+    EXPECT_EQ(all.bank, 0u);
+  }
+  EXPECT_EQ(divide(2, 1, 1000).bank, 0u) << "no place to ask for any";
+  EXPECT_EQ(divide(8, 5, 0).share, 8u) << "a job of one rank";
+}
+
+TEST(Division, SharesHalfAndLendsTheRest) {
+  for (const std::uint32_t depth : {3U, 8U, 32U, 1000U})
+    for (const std::uint32_t peers : {1U, 2U, 7U, 127U, 1023U})
+      for (const std::uint32_t total : {1U, 8U, 100U, 2048U}) {
+        if (std::uint64_t{depth} * peers <= total) continue;
+        const Division division = divide(depth, total, peers);
+        EXPECT_GE(division.share, 1u);
+        EXPECT_LE(division.share, division.most);
+        EXPECT_EQ(division.most, depth - 2);
+        if (total >= 2 * peers) {
+          EXPECT_EQ(division.share * peers + division.bank, total);
+        }
+      }
+}
+
+class LenderTest : public testing::Test {
+ protected:
+  // Four peers with two each, ten at most, and nine more.
+  LenderTest() { lender.start({.share = 2, .most = 10, .bank = 9}, 4); }
+  Lender lender;
+};
+
+TEST_F(LenderTest, DoublesAsFarAsThereAreSome) {
+  EXPECT_TRUE(lender.lend(1));
+  EXPECT_TRUE(lender.has_untold(1));
+  EXPECT_FALSE(lender.has_untold(2));
+  EXPECT_EQ(lender.take_untold(1), 2u);
+  EXPECT_TRUE(lender.lend(1));
+  EXPECT_EQ(lender.take_untold(1), 4u);
+  EXPECT_TRUE(lender.lend(1));
+  EXPECT_EQ(lender.take_untold(1), 2u) << "up to ten";
+  EXPECT_TRUE(lender.lend(1)) << "it has all that it can have";
+  EXPECT_EQ(lender.take_untold(1), 0u);
+  EXPECT_TRUE(lender.lend(2));
+  EXPECT_FALSE(lender.lend(3)) << "nothing is left";
+  EXPECT_EQ(lender.bank(), 0u);
+}
+
+TEST_F(LenderTest, AsksEachBorrowerInItsTurn) {
+  EXPECT_EQ(lender.whom_to_ask(0), Lender::nobody);
+  lender.lend(1);
+  lender.lend(3);
+  EXPECT_EQ(lender.whom_to_ask(1), 3u);
+  EXPECT_EQ(lender.whom_to_ask(3), 1u);
+  EXPECT_EQ(lender.whom_to_ask(0), Lender::nobody) << "both have been asked";
+  lender.asked(3);
+  EXPECT_EQ(lender.whom_to_ask(0), 3u);
+}
+
+TEST_F(LenderTest, GetsBackNoMoreThanItHasLent) {
+  lender.lend(1);
+  EXPECT_FALSE(lender.accept(2, 1));
+  EXPECT_FALSE(lender.accept(1, 3));
+  EXPECT_TRUE(lender.accept(1, 2));
+  EXPECT_FALSE(lender.accept(1, 1));
+  EXPECT_EQ(lender.bank(), 9u);
+}
+
+TEST_F(LenderTest, TellsAgainWhatWasNotTold) {
+  lender.lend(1);
+  EXPECT_EQ(lender.take_untold(1), 2u);
+  lender.untold_again(1, 2);
+  EXPECT_EQ(lender.take_untold(1), 2u);
+  lender.untold_again(1, Lender::most_in_a_message + 5);
+  EXPECT_EQ(lender.take_untold(1), Lender::most_in_a_message);
+  EXPECT_EQ(lender.take_untold(1), 5u);
+}
+
+// Both sides, with peers that come and go as chance has it: never are more under way than there are
+// credits, and whoever goes on asking gets most of them.
+TEST(Loans, OfManyPeersStayWithinTheTotal) {
+  constexpr std::uint32_t peers = 20, total = 100;
+  const Division division = divide(32, total, peers);
+  ASSERT_NE(division.bank, 0u);
+  Lender lender;
+  lender.start(division, peers);
+  std::vector<Credits> credits(peers);
+  for (Credits& each : credits) each.start(division.share, division.most);
+  std::vector<std::uint32_t> out(peers);
+  std::uint32_t all_out = 0;
+  Random random(7, 1);
+  const auto answer = [&](std::uint32_t peer) {
+    ASSERT_NE(out[peer], 0u);
+    credits[peer].borrow(lender.take_untold(peer));
+    credits[peer].restore();
+    --out[peer];
+    --all_out;
+  };
+  std::uint32_t most_of_one = 0;
+  for (int step = 0; step < 200000; ++step) {
+    // A few are busy at a time.
+    const auto busy = static_cast<std::uint32_t>(step / 20000);
+    const std::uint32_t peer =
+        (busy + static_cast<std::uint32_t>(random.below(random.below(10) == 0 ? peers : 2))) %
+        peers;
+    if (random.below(3) != 0) {
+      if (!credits[peer].take()) {
+        answer(peer);
+        continue;
+      }
+      ++out[peer];
+      ++all_out;
+      ASSERT_LE(all_out, total);
+      ASSERT_LE(out[peer], division.most);
+      most_of_one = std::max(most_of_one, out[peer]);
+      if (!credits[peer].take_starved() || lender.lend(peer)) continue;
+      const std::uint32_t asked = lender.whom_to_ask(peer);
+      if (asked == Lender::nobody) continue;
+      ASSERT_TRUE(lender.accept(asked, credits[asked].give_up_borrowed()));
+      lender.asked(asked);
+    } else if (out[peer] != 0) {
+      answer(peer);
+    }
+  }
+  EXPECT_GT(most_of_one, division.most / 2);
+}
+
+}  // namespace
+}  // namespace gex::am
