@@ -127,6 +127,12 @@ int run_command_line(int argc, char** argv) {
   app.add_option("--runs", plan.runs, "quiet runs wanted; at most three times as many are tried")
       ->check(CLI::Range(1U, most_runs))
       ->capture_default_str();
+  app.add_option("--hosts", plan.hosts,
+                 "two hosts between which what goes over libfabric is measured; the same folders "
+                 "on both, fi_pingpong on both")
+      ->delimiter(',')
+      ->expected(2);
+  app.add_option("--rsh", plan.rsh, "the command that runs others on them")->capture_default_str();
   try {
     app.parse(argc, argv);
   } catch (const CLI::CallForHelp&) {

@@ -39,10 +39,15 @@ bool parse_samples(const std::string& text, std::vector<Sample>& samples) {
 
 bool run_worker(const Plan& plan, const Row& row, Run& run_of_it, double& used_ns,
                 std::string& trouble) {
-  const Finished job = run({plan.launcher, "-n", std::to_string(row.ranks), "--bind", "core",
-                            "--conduit", std::string(row.conduit), "--timeout", run_limit,
-                            plan.worker(row.mode), row.is_limit() ? "limit" : "measure",
-                            std::string(row.measurement), std::to_string(plan.rounds)});
+  std::vector<std::string> command = {plan.launcher, "-n", std::to_string(row.ranks), "--bind",
+                                      "core"};
+  if (row.group == Group::ofi && !plan.hosts.empty())
+    command.insert(command.end(),
+                   {"--rsh", plan.rsh, "--hosts", plan.hosts[0] + ',' + plan.hosts[1]});
+  command.insert(command.end(), {"--conduit", std::string(row.conduit), "--timeout", run_limit,
+                                 plan.worker(row.mode), row.is_limit() ? "limit" : "measure",
+                                 std::string(row.measurement), std::to_string(plan.rounds)});
+  const Finished job = run(command);
   used_ns = job.processor_ns;
   if (!job.succeeded) {
     trouble = "the measuring job failed: " + job.trouble;

@@ -18,6 +18,10 @@ struct Plan {
   std::vector<int> processors;  ///< that may be used; gexrun binds ranks 0 and 1 to the first two
   /// What rows over libfabric are measured over, by both.
   std::string provider = "tcp;ofi_rxm";
+  /// The two hosts between which those rows are measured, and how they are reached; empty: on this
+  /// one.
+  std::vector<std::string> hosts;
+  std::string rsh = "ssh";
 
   /// How many runs are tried before gexperf makes do with what it has.
   unsigned most_tries() const { return 3 * runs; }

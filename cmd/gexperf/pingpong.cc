@@ -16,14 +16,15 @@ namespace {
 
 constexpr const char* tool = "fi_pingpong";
 
-/// Both ends, each on a processor of its own. The client asks until the server is there.
+/// Both ends, each on a processor or a host of its own, as $1 and $2 say. The client asks until the
+/// server is there.
 constexpr const char* script = R"(
 trap 'kill $server; exit 1' INT TERM HUP
-taskset -c "$1" fi_pingpong -p "$3" -e rdm -S "$4" -I "$5" -B "$6" >/dev/null 2>&1 &
+$1 fi_pingpong -p "$4" -e rdm -S "$5" -I "$6" -B "$7" >/dev/null 2>&1 &
 server=$!
 for try in 1 2 3 4 5 6 7 8 9 10 11 12 13 14 15 16 17 18 19 20; do
   sleep 0.1
-  if taskset -c "$2" fi_pingpong -p "$3" -e rdm -S "$4" -I "$5" -P "$6" 127.0.0.1 2>/dev/null; then
+  if $2 fi_pingpong -p "$4" -e rdm -S "$5" -I "$6" -P "$7" "$3" 2>/dev/null; then
     wait $server
     exit 0
   fi
@@ -59,6 +60,30 @@ bool parse_microseconds(const std::string& output, double& microseconds) {
   return static_cast<bool>(columns >> microseconds);
 }
 
+/// Where the two ends run, and where the client finds the server.
+struct Ends {
+  std::string server;
+  std::string client;
+  std::string address;
+};
+
+bool find_ends(const Plan& plan, Ends& ends, std::string& trouble) {
+  if (plan.hosts.empty()) {
+    const auto on = [&plan](std::size_t end) {
+      return "taskset -c " + std::to_string(plan.processors[end]);
+    };
+    ends = {on(0), on(1), "127.0.0.1"};
+    return true;
+  }
+  ends.server = plan.rsh + ' ' + plan.hosts[0];
+  ends.client = plan.rsh + ' ' + plan.hosts[1];
+  const Finished asked = run({"sh", "-c", "$1 hostname -I", "sh", ends.server});
+  std::istringstream(asked.output) >> ends.address;
+  if (asked.succeeded && !ends.address.empty()) return true;
+  trouble = "host " + plan.hosts[0] + " does not tell its address";
+  return false;
+}
+
 }  // namespace
 
 std::string why_no_pingpong() {
@@ -69,11 +94,12 @@ std::string why_no_pingpong() {
 
 bool time_pingpong(const Plan& plan, std::size_t bytes, double& ns, double& used_ns,
                    std::string& trouble) {
+  Ends ends;
+  if (!find_ends(plan, ends, trouble)) return false;
   const std::size_t exchanges = std::min(most_exchanges, least_moved / bytes);
-  const Finished done =
-      run({"sh", "-c", script, "sh", std::to_string(plan.processors[0]),
-           std::to_string(plan.processors[1]), plan.provider, std::to_string(bytes),
-           std::to_string(exchanges), std::to_string(first_port + getpid() % ports)});
+  const Finished done = run({"sh", "-c", script, "sh", ends.server, ends.client, ends.address,
+                             plan.provider, std::to_string(bytes), std::to_string(exchanges),
+                             std::to_string(first_port + getpid() % ports)});
   used_ns += done.processor_ns;
   double microseconds = 0;
   if (!done.succeeded || !parse_microseconds(done.output, microseconds)) {
