@@ -101,6 +101,10 @@ int pin_to_core(std::uint32_t core) noexcept {
   return ::sched_setaffinity(0, bytes, set.get()) == 0 ? 0 : errno;
 }
 
+std::uint32_t current_core() noexcept {
+  return static_cast<std::uint32_t>(sched_getcpu());
+}
+
 void yield() noexcept {
   ::sched_yield();
 }

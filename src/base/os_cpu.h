@@ -2,7 +2,7 @@
 // Processors: how many there are, how many of them this job may use, and which one to run on.
 //
 // Functions that read /proc or /sys take the root of the file system as their last parameter, ""
-// outside of tests. None is meant for a fast path but `yield`.
+// outside of tests. None is meant for a fast path but `current_core` and `yield`.
 
 #include <cstdint>
 #include <string>
@@ -28,6 +28,9 @@ std::uint32_t usable_cores(const std::string& root = "");
 
 /// Binds the calling thread to one processor. Returns 0 or the error number.
 int pin_to_core(std::uint32_t core) noexcept;
+
+/// The processor that this thread runs on. A few instructions, no system call.
+std::uint32_t current_core() noexcept;
 
 /// Offers the core to another runnable thread and returns when the scheduler comes back to this
 /// one: at once when there is no other.

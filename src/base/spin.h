@@ -6,7 +6,8 @@
 // How long it spins is one decision for the whole process, made at start from the number of ranks
 // per usable core (`set_oversubscribed`): with a core for everybody a yield only delays the moment
 // the message is seen, with more ranks than cores every moment of spinning is taken from the rank
-// that is waited for.
+// that is waited for; unless the waiter knows that those it waits for run on other cores, where a
+// yield would not help them.
 //
 //   Waiter waiter;
 //   while (!done()) {
@@ -43,6 +44,8 @@ struct SpinLimits {
 };
 inline constexpr SpinLimits roomy{1024, 5120, 256};
 inline constexpr SpinLimits crowded{0, 2, 0};
+/// A few microseconds: as others' turns on their core take, or they have moved to this one.
+inline constexpr SpinLimits patient{0, 256, 32};
 
 /// What `set_oversubscribed` said last.
 inline std::atomic<bool> oversubscribed{false};
@@ -75,8 +78,15 @@ class BasicWaiter {
   std::uint32_t turns() const noexcept { return turns_; }
 
   /// One turn: a pause, or a yield of the core when this wait has lasted. Orders no memory.
-  void wait() noexcept {
-    const detail::SpinLimits limits = oversubscribed() ? detail::crowded : detail::roomy;
+  void wait() noexcept { turn(oversubscribed() ? detail::crowded : detail::roomy); }
+  /// The same for what comes from other cores only.
+  void wait_for_other_cores() noexcept { turn(oversubscribed() ? detail::patient : detail::roomy); }
+
+  /// Something arrived: the next turns spin again.
+  void reset() noexcept { turns_ = 0; }
+
+ private:
+  void turn(const detail::SpinLimits& limits) noexcept {
     if (turns_ < limits.first) [[likely]] {
       if (++turns_ > limits.bare) Actions::pause();
       return;
@@ -85,10 +95,6 @@ class BasicWaiter {
     Actions::yield();
   }
 
-  /// Something arrived: the next turns spin again.
-  void reset() noexcept { turns_ = 0; }
-
- private:
   std::uint32_t turns_ = 0;
 };
 

@@ -103,7 +103,8 @@ gex_Event_t TeamCollectives::start(const Request& request,
   if (active) the_active.get().activate(*this);
   if (done) return GEX_EVENT_INVALID;
   Event& event = allocate_event(this_thread());
-  event.probe = probe;
+  static constexpr Probe probe{is_done, nullptr};
+  event.probe = &probe;
   event.subject = operation;
   return handle_of(event);
 }
@@ -118,7 +119,7 @@ void TeamCollectives::announce(const Announcement& announcement) noexcept {
   if (active) the_active.get().activate(*this);
 }
 
-bool TeamCollectives::probe(void* subject, std::uint32_t) noexcept {
+bool TeamCollectives::is_done(void* subject, std::uint32_t) noexcept {
   auto& operation = *static_cast<Operation*>(subject);
   // Acquire: what the operation wrote is seen after this.
   if (!operation.done.load(std::memory_order_acquire)) {

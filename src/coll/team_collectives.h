@@ -63,7 +63,7 @@ class TeamCollectives {
   void launch(Operation& operation);
   bool advance_locked() noexcept;
   bool idle_locked() const noexcept;
-  static bool probe(void* operation, std::uint32_t) noexcept;
+  static bool is_done(void* operation, std::uint32_t) noexcept;
   /// Does what posts allow; takes the operation back if it is done then.
   bool conclude(Operation& operation) noexcept;
 

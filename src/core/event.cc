@@ -133,7 +133,8 @@ void wait_event(gex_Event_t handle) noexcept {
   const Decoded decoded = decode(handle);
   require_current(decoded, "gex_Event_Wait");
   ThreadRecord& thread = this_thread();
-  wait_until([&]() noexcept { return try_consume(thread, decoded); });
+  wait_until([&]() noexcept { return try_consume(thread, decoded); },
+             [&]() noexcept { return decoded.leaf != 0 || decoded.event->needs_core(); });
 }
 
 namespace {

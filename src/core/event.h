@@ -14,19 +14,29 @@
 
 namespace gex {
 
-/// Says whether event `sequence` of `subject` has happened; may be called from any thread.
-using Probe = bool (*)(void* subject, std::uint32_t sequence) noexcept;
+/// What an event of number `sequence` of a `subject` is asked; any thread may ask.
+struct Probe {
+  using Question = bool(void* subject, std::uint32_t sequence) noexcept;
+
+  Question* done;        ///< whether it has happened
+  Question* needs_core;  ///< whether it may need the asking thread's core; null: it may
+};
 
 struct alignas(cache_line) Event : BasicEvent<StdCompletion> {
   bool is_region;
   std::uint32_t sequence;
-  Probe probe;
+  const Probe* probe;
   union {
     void* subject;
     Event* next;
   };
 
-  bool done() noexcept { return probe != nullptr ? probe(subject, sequence) : counters.all_done(); }
+  bool done() noexcept {
+    return probe != nullptr ? probe->done(subject, sequence) : counters.all_done();
+  }
+  bool needs_core() noexcept {
+    return probe == nullptr || probe->needs_core == nullptr || probe->needs_core(subject, sequence);
+  }
 };
 static_assert(sizeof(Event) == cache_line);
 

@@ -76,9 +76,10 @@ inline void unwant_deliveries() noexcept {
   return false;
 }
 
-/// Polls until `done()`; the condition is read again after every poll.
-template <class Done>
-void wait_until(Done done) noexcept {
+/// Polls until `done()`; the condition is read again after every poll. `needs_core()`: whether what
+/// is waited for may need this thread's core; asked where there are more ranks than cores.
+template <class Done, class NeedsCore>
+void wait_until(Done done, NeedsCore needs_core) noexcept {
   if (done()) return;
   Waiter waiter;
   for (;;) {
@@ -86,9 +87,15 @@ void wait_until(Done done) noexcept {
     if (done()) return;
     if (progressed)
       waiter.reset();
+    else if (oversubscribed() && !needs_core())
+      waiter.wait_for_other_cores();
     else
       waiter.wait();
   }
+}
+template <class Done>
+void wait_until(Done done) noexcept {
+  wait_until(done, []() noexcept { return true; });
 }
 
 }  // namespace gex

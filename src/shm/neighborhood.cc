@@ -201,10 +201,9 @@ std::atomic<std::uint32_t>& Neighborhood::slab_busy(std::uint32_t owner,
                                                        slab_state_offset_)[index];
 }
 
-std::atomic<std::uint32_t>& Neighborhood::barrier_line(std::uint32_t line,
-                                                       std::uint32_t member) const noexcept {
-  return *reinterpret_cast<std::atomic<std::uint32_t>*>(base_ + member * member_bytes_ +
-                                                        barrier_offset_ + line * cache_line);
+BarrierFlag& Neighborhood::barrier_line(std::uint32_t line, std::uint32_t member) const noexcept {
+  return *reinterpret_cast<BarrierFlag*>(base_ + member * member_bytes_ + barrier_offset_ +
+                                         line * cache_line);
 }
 
 PostBoard& Neighborhood::post_board(std::uint32_t slot, std::uint32_t member) const noexcept {

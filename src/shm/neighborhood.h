@@ -41,6 +41,13 @@ inline constexpr std::uint32_t slab_count =
 /// posts, at the same time; further ones use messages.
 inline constexpr std::uint32_t barrier_slots = 32;
 
+/// What a member shows of a team's barriers.
+struct alignas(cache_line) BarrierFlag {
+  std::atomic<std::uint32_t> number;  ///< of the one at which it has arrived
+  std::atomic<std::uint32_t> core;  ///< on which it ran then, where there are more ranks than cores
+};
+static_assert(sizeof(BarrierFlag) == cache_line);
+
 using Control = RingControl<StdAtomics>;
 
 /// A ring as it lies in the shared memory.
@@ -95,11 +102,10 @@ class Neighborhood {
 
   /// Flags of `member` in barrier slot `slot`, each alone in its cache line: its own, and the one
   /// it raises for a group that it leads. All flags of a slot that is not in use are 0.
-  std::atomic<std::uint32_t>& barrier_flag(std::uint32_t slot,
-                                           std::uint32_t member) const noexcept {
+  BarrierFlag& barrier_flag(std::uint32_t slot, std::uint32_t member) const noexcept {
     return barrier_line(2 * slot, member);
   }
-  std::atomic<std::uint32_t>& group_flag(std::uint32_t slot, std::uint32_t member) const noexcept {
+  BarrierFlag& group_flag(std::uint32_t slot, std::uint32_t member) const noexcept {
     return barrier_line(2 * slot + 1, member);
   }
   /// What `member` posts in the collectives of the team that has the barrier slot. All ready words
@@ -138,7 +144,7 @@ class Neighborhood {
 
  private:
   void lay_out() noexcept;
-  std::atomic<std::uint32_t>& barrier_line(std::uint32_t line, std::uint32_t member) const noexcept;
+  BarrierFlag& barrier_line(std::uint32_t line, std::uint32_t member) const noexcept;
 
   std::uint32_t size_ = 1;
   std::uint32_t local_index_ = 0;

@@ -9,6 +9,7 @@
 #include "am/token.h"
 #include "base/error.h"
 #include "base/immortal.h"
+#include "base/os_cpu.h"
 #include "base/spin_lock.h"
 #include "core/active_list.h"
 #include "core/event.h"
@@ -111,8 +112,10 @@ std::uint32_t TeamBarrier::start() noexcept {
   const std::uint32_t number = started_.load(std::memory_order_relaxed) + 1;
   if (slot_ != no_slot) {
     started_.store(number, std::memory_order_relaxed);
+    shm::BarrierFlag& mine = *flags_[team_.rank];
+    if (oversubscribed()) mine.core.store(os::current_core(), std::memory_order_relaxed);
     // Release: what this thread did before the barrier is seen by whoever sees the flag.
-    flags_[team_.rank]->store(number, std::memory_order_release);
+    mine.number.store(number, std::memory_order_release);
     if (team_.size > group_size && team_.rank % group_size == 0) {
       advance();
       the_active.get().activate(*this);
@@ -130,12 +133,12 @@ std::uint32_t TeamBarrier::start() noexcept {
   return number;
 }
 
-std::uint32_t TeamBarrier::least_of(const std::atomic<std::uint32_t>* const* flags,
-                                    std::size_t count, std::uint32_t wanted) noexcept {
+std::uint32_t TeamBarrier::least_of(const shm::BarrierFlag* const* flags, std::size_t count,
+                                    std::uint32_t wanted) noexcept {
   std::uint32_t least = wanted;
   for (std::size_t i = 0; i < count; ++i) {
     // Acquire: pairs with the release in `start` of the member that raised it.
-    const std::uint32_t value = flags[i]->load(std::memory_order_acquire);
+    const std::uint32_t value = flags[i]->number.load(std::memory_order_acquire);
     if (!reached(value, least)) least = value;
   }
   return least;
@@ -145,6 +148,16 @@ bool TeamBarrier::done(std::uint32_t number) noexcept {
   if (slot_ == no_slot) return reached(done_.load(std::memory_order_acquire), number);
   if (team_.size <= group_size) return least_of(flags_.data(), flags_.size(), number) == number;
   return least_of(group_flags_.data(), group_flags_.size(), number) == number;
+}
+
+bool TeamBarrier::needs_core(std::uint32_t number) const noexcept {
+  if (slot_ == no_slot || team_.size > group_size) return true;
+  const std::uint32_t here = os::current_core();
+  return std::any_of(flags_.begin(), flags_.end(), [&](const shm::BarrierFlag* flag) {
+    // Relaxed: a hint. Where a member was when it arrived at the barrier before.
+    return !reached(flag->number.load(std::memory_order_relaxed), number) &&
+           flag->core.load(std::memory_order_relaxed) == here;
+  });
 }
 
 void TeamBarrier::arrived(unsigned round, std::uint32_t number) noexcept {
@@ -166,7 +179,7 @@ bool TeamBarrier::advance() noexcept {
     const std::uint32_t goal = started_.load(std::memory_order_relaxed);
     const std::size_t count = std::min<std::size_t>(group_size, team_.size - team_.rank);
     const std::uint32_t least = least_of(&flags_[team_.rank], count, goal);
-    std::atomic<std::uint32_t>& mine = *group_flags_[team_.rank / group_size];
+    std::atomic<std::uint32_t>& mine = group_flags_[team_.rank / group_size]->number;
     if (mine.load(std::memory_order_relaxed) != least) {
       // Release: hands on what the group's members released.
       mine.store(least, std::memory_order_release);
@@ -211,7 +224,7 @@ bool TeamBarrier::advance() noexcept {
 bool TeamBarrier::idle() noexcept {
   const std::uint32_t started = started_.load(std::memory_order_relaxed);
   if (slot_ != no_slot)
-    return group_flags_[team_.rank / group_size]->load(std::memory_order_relaxed) == started;
+    return group_flags_[team_.rank / group_size]->number.load(std::memory_order_relaxed) == started;
   if (done_.load(std::memory_order_relaxed) != started) return false;
   return std::all_of(rounds_.begin(), rounds_.end(), [&](const Round& round) {
     return round.sent.load(std::memory_order_relaxed) == started;
@@ -223,6 +236,9 @@ namespace team {
 namespace {
 bool barrier_done(void* subject, std::uint32_t number) noexcept {
   return static_cast<TeamBarrier*>(subject)->done(number);
+}
+bool barrier_needs_core(void* subject, std::uint32_t number) noexcept {
+  return static_cast<TeamBarrier*>(subject)->needs_core(number);
 }
 /// Checked mode: an event is synchronised once.
 bool counted_barrier_done(void* subject, std::uint32_t number) noexcept {
@@ -236,7 +252,9 @@ bool counted_barrier_done(void* subject, std::uint32_t number) noexcept {
 gex_Event_t start_barrier(Team& team) noexcept {
   const std::uint32_t number = team.barrier->start();
   Event& event = allocate_event(this_thread());
-  event.probe = checked() ? counted_barrier_done : barrier_done;
+  static constexpr Probe probe{barrier_done, barrier_needs_core};
+  static constexpr Probe counted_probe{counted_barrier_done, barrier_needs_core};
+  event.probe = checked() ? &counted_probe : &probe;
   if (checked()) team.barrier->count_event(1);
   event.subject = team.barrier;
   event.sequence = number;
@@ -246,7 +264,8 @@ gex_Event_t start_barrier(Team& team) noexcept {
 void barrier_blocking(Team& team) noexcept {
   TeamBarrier& barrier = *team.barrier;
   const std::uint32_t number = barrier.start();
-  wait_until([&]() noexcept { return barrier.done(number); });
+  wait_until([&]() noexcept { return barrier.done(number); },
+             [&]() noexcept { return barrier.needs_core(number); });
 }
 
 std::uint32_t reserve_slot() noexcept {
@@ -277,8 +296,8 @@ void take_barrier(Team& team) noexcept {
   if (slot != TeamBarrier::no_slot) {
     const shm::Neighborhood& neighborhood = process().neighborhood;
     const std::uint32_t me = neighborhood.local_index();
-    neighborhood.barrier_flag(slot, me).store(0, std::memory_order_relaxed);
-    neighborhood.group_flag(slot, me).store(0, std::memory_order_relaxed);
+    neighborhood.barrier_flag(slot, me).number.store(0, std::memory_order_relaxed);
+    neighborhood.group_flag(slot, me).number.store(0, std::memory_order_relaxed);
   }
   delete team.barrier;
   team.barrier = nullptr;

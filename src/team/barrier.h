@@ -37,6 +37,10 @@ class TeamBarrier {
   /// Acquire on success. Any thread.
   bool done(std::uint32_t number) noexcept;
 
+  /// Whether somebody who has not arrived at it may be waiting for this thread's core. False: all
+  /// of them were last seen on others.
+  bool needs_core(std::uint32_t number) const noexcept;
+
   /// A message of dissemination: `round`'s sender has come as far as `number`.
   void arrived(unsigned round, std::uint32_t number) noexcept;
 
@@ -57,7 +61,7 @@ class TeamBarrier {
 
  private:
   /// The least of some flags, or `wanted` if all have reached it.
-  static std::uint32_t least_of(const std::atomic<std::uint32_t>* const* flags, std::size_t count,
+  static std::uint32_t least_of(const shm::BarrierFlag* const* flags, std::size_t count,
                                 std::uint32_t wanted) noexcept;
 
   Team& team_;
@@ -66,8 +70,8 @@ class TeamBarrier {
   std::atomic<std::uint32_t> done_{0};  ///< messages: all have arrived at this one
 
   /// Flags: the members' in rank order.
-  std::vector<std::atomic<std::uint32_t>*> flags_;
-  std::vector<std::atomic<std::uint32_t>*> group_flags_;  ///< of the groups' leaders
+  std::vector<shm::BarrierFlag*> flags_;
+  std::vector<shm::BarrierFlag*> group_flags_;  ///< of the groups' leaders
 
   struct Round {
     gex_Rank_t to;
