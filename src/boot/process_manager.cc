@@ -2,6 +2,10 @@
 
 #include <cstdlib>
 
+#include "base/env.h"
+#include "boot/job.h"
+#include "boot/pmi_wire.h"
+
 namespace gex::boot {
 
 namespace {
@@ -17,16 +21,30 @@ constexpr Sign signs[] = {
     {"SLURM_STEP_NUM_TASKS", "srun"},
 };
 
+std::unique_ptr<ProcessManager> connect_pmi(std::string& why) {
+  const auto place = pmi_place();
+  if (!place) {
+    why = "PMI_FD, PMI_RANK and PMI_SIZE are not the place of one of up to " +
+          std::to_string(Job::max_ranks) + " processes";
+    return nullptr;
+  }
+  const std::int64_t version = env::integer(env::Variable::pmi);
+  if (version == 1) return connect_pmi1(*place, why);
+  if (version == 2) return connect_pmi2(*place, why);
+  why = "GEX_PMI=" + std::to_string(version) + ": expected 1 or 2";
+  return nullptr;
+}
+
 }  // namespace
 
 std::unique_ptr<ProcessManager> find_process_manager(std::string& why) {
   if (std::getenv("PMIX_NAMESPACE") != nullptr) return connect_pmix(why);
-  if (std::getenv("PMI_FD") != nullptr) return connect_pmi1(why);
+  if (std::getenv("PMI_FD") != nullptr) return connect_pmi(why);
   for (const Sign& sign : signs) {
     const char* const size = std::getenv(sign.variable);
     if (size != nullptr && std::atoi(size) > 1) {
       why = std::string(sign.launcher) + " (" + sign.variable + "=" + size +
-            ") offers this process neither PMIx nor PMI-1";
+            ") offers this process neither PMIx nor PMI";
       if (sign.variable == std::string("SLURM_STEP_NUM_TASKS")) why += " (srun --mpi=pmix does)";
       return nullptr;
     }

@@ -45,8 +45,10 @@ std::unique_ptr<ProcessManager> find_process_manager(std::string& why);
 /// the launcher's.
 void forget_process_manager();
 
-/// PMI-1, whose wire is the descriptor PMI_FD: MPICH's Hydra and its descendants.
-std::unique_ptr<ProcessManager> connect_pmi1(std::string& why);
+/// PMI-1 and PMI-2, whose wire is the descriptor PMI_FD: MPICH's Hydra and its descendants, Slurm.
+struct PmiPlace;
+std::unique_ptr<ProcessManager> connect_pmi1(const PmiPlace& place, std::string& why);
+std::unique_ptr<ProcessManager> connect_pmi2(const PmiPlace& place, std::string& why);
 
 /// PMIx, by libpmix, which is loaded here: Open MPI, PRRTE, Slurm.
 std::unique_ptr<ProcessManager> connect_pmix(std::string& why);

@@ -1,6 +1,6 @@
-// Jobs that other launchers start: MPICH's, which speaks PMI-1, Open MPI's, which speaks PMIx, and
-// Slurm's, which speaks either, with a Slurm of this machine that the tests start. Those that are
-// not installed, or cannot be started, are skipped.
+// Jobs that other launchers start: MPICH's, which speaks PMI-1 and PMI-2, Open MPI's, which speaks
+// PMIx, and Slurm's, which speaks all of them, with a Slurm of this machine that the tests start.
+// Those that are not installed, or cannot be started, are skipped.
 
 #include <fcntl.h>
 #include <signal.h>
@@ -20,16 +20,19 @@ struct Launcher {
   std::vector<std::string> options;
   const char* mpi_program;  ///< "": there is none that could be tried with it
   bool needs_slurm = false;
+  const char* pmi = "1";  ///< GEX_PMI
 };
 
 const Launcher launchers[] = {
     {"mpich", LAUNCH_TEST_MPICH, {}, LAUNCH_TEST_MPICH_PROBE},
+    {"mpich_pmi2", LAUNCH_TEST_MPICH, {}, "", false, "2"},
     {"openmpi",
      LAUNCH_TEST_OPENMPI,
      {"--allow-run-as-root", "--oversubscribe"},
      LAUNCH_TEST_OPENMPI_PROBE},
     // Slurm does not answer the second who begins PMI-1 in a process, so MPICH goes with PMIx only.
     {"slurm_pmi", LAUNCH_TEST_SRUN, {"--quiet", "--mpi=pmi2", "--overcommit"}, "", true},
+    {"slurm_pmi2", LAUNCH_TEST_SRUN, {"--quiet", "--mpi=pmi2", "--overcommit"}, "", true, "2"},
     {"slurm_pmix",
      LAUNCH_TEST_SRUN,
      {"--quiet", "--mpi=pmix", "--overcommit"},
@@ -94,7 +97,7 @@ class Foreign : public testing::TestWithParam<Launcher> {
     std::vector<std::string> command = {launcher.path, "-n", std::to_string(ranks)};
     command.insert(command.end(), launcher.options.begin(), launcher.options.end());
     command.insert(command.end(), words.begin(), words.end());
-    return Command(std::move(command));
+    return Command(std::move(command)).variable("GEX_PMI", launcher.pmi);
   }
   Command job(int ranks, std::vector<std::string> scenario) const {
     scenario.insert(scenario.begin(), probe);

@@ -1,0 +1,104 @@
+// The client's side of PMI-2: after a first line as in PMI-1, each side says
+// "cmd=NAME;KEY=VALUE;..." with the number of its bytes in front, in six characters.
+
+#include <charconv>
+#include <cstdio>
+#include <cstdlib>
+
+#include "boot/pmi_wire.h"
+#include "boot/process_manager.h"
+
+namespace gex::boot {
+
+namespace {
+
+constexpr std::size_t length_bytes = 6;
+
+std::string framed(const std::string& words) {
+  char length[length_bytes + 1];
+  std::snprintf(length, sizeof length, "%6zu", words.size() % 1000000);
+  return length + words;
+}
+
+class Pmi2 final : public ProcessManager {
+ public:
+  explicit Pmi2(const PmiPlace& place) : wire_(place.wire), place_(place) {}
+
+  bool begin() {
+    std::optional<std::string> answer;
+    if (wire_.say("cmd=init pmi_version=2 pmi_subversion=0\n")) answer = wire_.hear_line();
+    if (!answer) {
+      error_ = wire_.error();
+      return false;
+    }
+    if (pmi_value(*answer, "cmd", ' ') != "response_to_init" ||
+        pmi_value(*answer, "rc", ' ') != "0" || pmi_value(*answer, "pmi_version", ' ') != "2") {
+      error_ = "it answers '" + *answer + "'";
+      return false;
+    }
+    // Some launchers know their job by a name that they want to hear.
+    const char* const job = std::getenv("PMI_JOBID");
+    const std::string job_word = job != nullptr ? "pmijobid=" + std::string(job) + ';' : "";
+    return ask("fullinit", job_word + "pmirank=" + std::to_string(place_.rank) + ";threaded=FALSE;")
+        .has_value();
+  }
+
+  const char* protocol() const noexcept override { return "PMI-2"; }
+  std::uint32_t rank() const noexcept override { return place_.rank; }
+  std::uint32_t size() const noexcept override { return place_.size; }
+
+  bool put(const std::string& key, const std::string& value) override {
+    return ask("kvs-put", "key=" + pmi_key(place_.rank, key) + ";value=" + value + ';').has_value();
+  }
+  bool fence() override { return ask("kvs-fence", "").has_value(); }
+  std::optional<std::string> get(std::uint32_t rank, const std::string& key) override {
+    // Of this job, and anybody's: who has left it is part of the key.
+    const auto answer = ask("kvs-get", "jobid=;srcid=-1;key=" + pmi_key(rank, key) + ';');
+    if (!answer) return std::nullopt;
+    return pmi_value(*answer, "value", ';');
+  }
+
+  void leave() noexcept override { wire_.say_farewell("    13cmd=finalize;"); }
+
+ private:
+  std::optional<std::string> ask(const std::string& command, const std::string& words) {
+    std::optional<std::string> answer;
+    if (wire_.say(framed("cmd=" + command + ';' + words))) answer = hear();
+    if (!answer) {
+      error_ = wire_.error().empty() ? "what it says has no length" : wire_.error();
+      return std::nullopt;
+    }
+    if (pmi_value(*answer, "cmd", ';') == command + "-response" &&
+        pmi_value(*answer, "rc", ';') == "0")
+      return answer;
+    error_ = "it answers '" + *answer + "'";
+    return std::nullopt;
+  }
+
+  std::optional<std::string> hear() {
+    const auto length = wire_.hear(length_bytes);
+    if (!length) return std::nullopt;
+    std::size_t bytes = 0;
+    const std::size_t first = std::min(length->find_first_not_of(' '), length->size());
+    const char* const end = length->data() + length->size();
+    const auto [rest, error] = std::from_chars(length->data() + first, end, bytes);
+    // Some fill up behind the number.
+    const std::string_view behind(rest, static_cast<std::size_t>(end - rest));
+    if (error != std::errc() || behind.find_first_not_of(' ') != behind.npos) return std::nullopt;
+    return wire_.hear(bytes);
+  }
+
+  PmiWire wire_;
+  PmiPlace place_;
+};
+
+}  // namespace
+
+std::unique_ptr<ProcessManager> connect_pmi2(const PmiPlace& place, std::string& why) {
+  auto connected = std::make_unique<Pmi2>(place);
+  if (connected->begin()) return connected;
+  why = "the launcher does not speak PMI-2 at PMI_FD: " + connected->error();
+  return nullptr;
+}
+
+}  // namespace gex::boot
