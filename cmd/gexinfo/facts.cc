@@ -125,7 +125,7 @@ MemoryFacts memory() {
   facts.segment_wanted_is_default = !gex::env::value(Variable::max_segsize);
   facts.segment_wanted_bytes =
       gex::env::memory(Variable::max_segsize)
-          .bytes_per_process(facts.limits.usable_physical(), gex::own_host().size);
+          .bytes_per_process(facts.limits.usable_physical(), gex::own_host().size());
   facts.segment_commit = gex::env::boolean(Variable::segment_commit);
   facts.huge_pages = gex::os::huge_pages();
   // The library advises them for segments: under "never", "deny" and no word at all, in vain.
@@ -144,7 +144,7 @@ MachineFacts machine() {
   std::sort(facts.allowed.begin(), facts.allowed.end());
   facts.cgroup_cpus = gex::os::cgroup_limits().cpus;
   facts.usable = process.usable_cores;
-  facts.ranks_on_host = gex::own_host().size;
+  facts.ranks_on_host = gex::own_host().size();
   facts.yields = gex::oversubscribed();
   facts.clock = gex::tick_source();
   facts.clock_reason = gex::tick_reason();

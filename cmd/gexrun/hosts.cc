@@ -90,12 +90,17 @@ std::uint64_t slots_of(const std::vector<HostSlots>& hosts) {
   return slots;
 }
 
-gex::boot::HostParts place(std::uint32_t ranks, const std::vector<HostSlots>& hosts) {
+gex::boot::HostParts place(std::uint32_t ranks, const std::vector<HostSlots>& hosts, Map map) {
   gex::boot::HostParts parts;
-  for (const HostSlots& host : hosts) {
-    const std::uint32_t count = std::min(host.slots, ranks);
-    if (count > 0) parts.add(host.name, count);
-    ranks -= count;
+  while (parts.ranks() < ranks) {
+    for (std::uint32_t host = 0; host < hosts.size() && parts.ranks() < ranks; ++host) {
+      // Its turn comes for the first time when all before have had theirs.
+      if (host == parts.size()) parts.add(hosts[host].name);
+      std::uint32_t count =
+          std::min(hosts[host].slots - parts[host].ranks.size(), ranks - parts.ranks());
+      if (map == Map::cyclic) count = std::min(count, 1U);
+      for (; count > 0; --count) parts.place_next(host);
+    }
   }
   return parts;
 }

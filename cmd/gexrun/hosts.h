@@ -24,7 +24,11 @@ std::string add_hosts_of_file(const std::string& path, std::vector<HostSlots>& h
 
 std::uint64_t slots_of(const std::vector<HostSlots>& hosts);
 
-/// Fills the hosts in their order with consecutive ranks; those that get none are left out.
-gex::boot::HostParts place(std::uint32_t ranks, const std::vector<HostSlots>& hosts);
+/// How hosts get their ranks: `block`, each as many as it has slots before the next gets any;
+/// `cyclic`, one each in turn, as long as they have slots.
+enum class Map { block, cyclic };
+
+/// Gives the ranks to the hosts, which have slots for all. Those that get none are left out.
+gex::boot::HostParts place(std::uint32_t ranks, const std::vector<HostSlots>& hosts, Map map);
 
 }  // namespace gexrun

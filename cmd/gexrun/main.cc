@@ -89,7 +89,7 @@ int main(int count, char** arguments) {
   if (options.hosts.empty()) {
     launch.hosts.add(gex::boot::host_name(), options.ranks);
   } else {
-    launch.hosts = gexrun::place(options.ranks, options.hosts);
+    launch.hosts = gexrun::place(options.ranks, options.hosts, options.map);
   }
   std::string why;
   launch.command = gexrun::under_debugger(options.debugger, options.command, why);

@@ -19,8 +19,10 @@ first rank that fails, or 0.
   -n, -np, --ranks N     number of ranks, 1 to 1024
       --conduit C        network of the job (sets GEX_CONDUIT; gexinfo lists what there is)
       --hosts LIST       run on these hosts, NAME or NAME:SLOTS each, separated by commas: each
-                         takes as many consecutive ranks as it has slots (1 if not given)
+                         takes as many ranks as it has slots (1 if not given)
       --hostfile FILE    the same, one host a line: NAME, NAME:SLOTS or NAME slots=SLOTS
+      --map block|cyclic fill the hosts one after the other, each with consecutive ranks, or give
+                         them one rank each in turn (default: block)
       --rsh COMMAND      reaches the other hosts: run as COMMAND HOST PROGRAM ARGUMENT..., it
                          runs the program there (default: ssh; sets of options are allowed)
       --prefix DIR       where libgex is installed on the other hosts (default: as here)
@@ -45,6 +47,7 @@ enum LongOption {
   conduit = 256,
   hosts,
   hostfile,
+  map,
   rsh,
   prefix,
   tag_output,
@@ -59,6 +62,7 @@ constexpr option long_options[] = {
     {"conduit", required_argument, nullptr, conduit},
     {"hosts", required_argument, nullptr, hosts},
     {"hostfile", required_argument, nullptr, hostfile},
+    {"map", required_argument, nullptr, map},
     {"rsh", required_argument, nullptr, rsh},
     {"prefix", required_argument, nullptr, prefix},
     {"tag-output", no_argument, nullptr, tag_output},
@@ -154,6 +158,12 @@ Reading read_command_line(int count, char** arguments) {
         if (std::string why = add_hosts_of_file(value, options.hosts); !why.empty()) {
           return reader.refuse<Options>("--hostfile: " + why);
         }
+        break;
+      case map:
+        if (value != "block" && value != "cyclic") {
+          return reader.refuse<Options>("--map '" + value + "' is neither block nor cyclic");
+        }
+        options.map = value == "cyclic" ? Map::cyclic : Map::block;
         break;
       case rsh:
         if (value.find_first_not_of(' ') == value.npos) {

@@ -17,6 +17,7 @@ enum class Debugger { none, gdb, valgrind };
 struct Options {
   std::uint32_t ranks = 0;
   std::vector<HostSlots> hosts;  ///< empty: this host, with room for all ranks
+  Map map = Map::block;
   std::string rsh = "ssh -x -o BatchMode=yes -o ControlMaster=no";
   std::string prefix;   ///< of libgex on the other hosts; empty: as here
   std::string conduit;  ///< empty: not given

@@ -91,7 +91,7 @@ int attach(const Host* given, Limits* limits) {
     if (file >= 0) close(file);
     return 1;
   }
-  file = host->share_descriptor(file, 0, host->size);
+  file = host->share_descriptor(file, 0);
   void* memory = mmap(nullptr, mapped_size, PROT_READ | PROT_WRITE, MAP_SHARED, file, 0);
   const bool mapped = memory != MAP_FAILED;
   if (!mapped) warn("mapping", errno);

@@ -93,12 +93,15 @@ void Links::set_up() {
   const Process& self = process();
   const shm::Neighborhood& neighborhood = self.neighborhood;
   const std::uint32_t me = neighborhood.local_index();
-  first_rank_ = neighborhood.first_rank();
   count_ = neighborhood.size();
-  pair_count_ = neighborhood.has_pair_rings() ? count_ : 0;
+  pairs_ = neighborhood.has_pair_rings();
   threaded_ = self.threaded;
 
   links_ = std::make_unique<Link[]>(count_);
+  by_jobrank_.resize(self.job->size());
+  for (std::uint32_t member = 0; member < count_; ++member)
+    by_jobrank_[neighborhood.members()[member]] = &links_[member];
+  pair_by_jobrank_ = pairs() ? by_jobrank_ : std::vector<Link*>(by_jobrank_.size());
   owed_ = std::vector<std::atomic<std::uint32_t>>(count_);
   const std::uint32_t sources = pairs() ? count_ : 1;
   incoming_ = std::make_unique<Incoming[]>(2 * std::size_t{sources});
@@ -110,7 +113,7 @@ void Links::set_up() {
       const shm::Ring ring = neighborhood.ring(direction, member, me);
       in.cells = ring.cells;
       in.slots = ring.slots;
-      in.source = first_rank_ + member;
+      in.source = neighborhood.members()[member];
       in.to_source = pairs() ? &links_[member] : nullptr;
       in.consumer = {ring.control, ring.shape};
       in.control = ring.control;
@@ -191,7 +194,8 @@ void Links::request_unanswered(Incoming& in, gex_Rank_t source) noexcept {
       in.control->unanswered.fetch_add(shm::pair_shape.release_lag, std::memory_order_relaxed);
     return;
   }
-  owed_[source - first_rank_].fetch_add(1, std::memory_order_relaxed);
+  const std::uint32_t member = process().neighborhood.local_index_of(source);
+  owed_[member].fetch_add(1, std::memory_order_relaxed);
   owes_.store(true, std::memory_order_relaxed);
 }
 

@@ -80,16 +80,12 @@ class Links {
 
   /// The link to a process, or null if it is not in the neighborhood.
   Link* to(gex_Rank_t jobrank) noexcept {
-    const std::uint32_t index = jobrank - first_rank_;
-    return index < count_ ? &links_[index] : nullptr;
+    return jobrank < by_jobrank_.size() ? by_jobrank_[jobrank] : nullptr;
   }
-  /// The same, and null when rings are shared.
-  Link* pair_to(gex_Rank_t jobrank) noexcept {
-    const std::uint32_t index = jobrank - first_rank_;
-    return index < pair_count_ ? &links_[index] : nullptr;
-  }
+  /// The same for a rank of the job, and null when rings are shared.
+  Link* pair_to(gex_Rank_t jobrank) noexcept { return pair_by_jobrank_[jobrank]; }
 
-  bool pairs() const noexcept { return pair_count_ != 0; }
+  bool pairs() const noexcept { return pairs_; }
   bool threaded() const noexcept { return threaded_; }
 
   /// Asks the other side for room in a pair ring; false if there is none now.
@@ -116,10 +112,11 @@ class Links {
   bool claim_request_credit() noexcept;
   Incoming& incoming(shm::Direction direction, std::uint32_t member) noexcept;
 
-  std::unique_ptr<Link[]> links_;
-  gex_Rank_t first_rank_ = 0;
+  std::vector<Link*> pair_by_jobrank_;  ///< what `pair_to` answers
+  std::vector<Link*> by_jobrank_;       ///< what `to` does
+  std::unique_ptr<Link[]> links_;       ///< by local index
   std::uint32_t count_ = 0;
-  std::uint32_t pair_count_ = 0;  ///< the same with pair rings, 0 with shared ones
+  bool pairs_ = false;
   bool threaded_ = false;
   /// The rings of incoming messages and, in the same order, what polls read of them. Those from
   /// this process to itself come last, and are watched only once it has sent itself a message.

@@ -49,7 +49,7 @@ void write(const Claim& claim, const Outbound& message) noexcept {
 
 /// Copies a long message's payload to its destination, which is mapped here.
 void place(const Link& link, const Outbound& message) noexcept {
-  const gex_Rank_t jobrank = process().neighborhood.first_rank() + link.member;
+  const gex_Rank_t jobrank = process().neighborhood.members()[link.member];
   const PublishedSegment& segment = published_segment(message.endpoints.target_address(), jobrank);
   const auto address = reinterpret_cast<std::uintptr_t>(message.destination);
   if (segment.mapped == nullptr || !segment.contains(address, message.size)) [[unlikely]]
@@ -116,8 +116,8 @@ Outbound with_payload_placed(const Link& link, const Outbound& message) noexcept
 }  // namespace
 
 bool may_have_room(gex_Rank_t jobrank) noexcept {
-  Link* link = links().pair_to(jobrank);
-  if (link == nullptr) return true;
+  Link* link = links().to(jobrank);
+  if (link == nullptr || !links().pairs()) return true;
   Outgoing& out = link->out[shm::requests];
   const bool threaded = links().threaded();
   if (threaded && !out.lock.try_lock()) return false;
@@ -181,7 +181,7 @@ void send_reply_local(Link& link, const Outbound& message) noexcept {
   for (unsigned turns = 0; !try_send(link, placed, false); ++turns) {
     if (turns > 100'000'000U)
       fatal("no room for a reply to rank %u although it was reserved",
-            process().neighborhood.first_rank() + link.member);
+            process().neighborhood.members()[link.member]);
     waiter.wait();
   }
 }

@@ -13,11 +13,11 @@ namespace {
 
 using gex::process;
 
-/// Ranks [first, first + count), as the queries hand them out.
-gex_RankInfo_t* rank_table(gex_Rank_t first, gex_Rank_t count) {
+/// Ranks as the queries hand them out.
+gex_RankInfo_t* rank_table(const gex::boot::RankSet& ranks) {
   using Entry = std::remove_const_t<gex_RankInfo_t>;
-  auto* table = new Entry[count];
-  for (gex_Rank_t i = 0; i < count; ++i) table[i].gex_jobrank = first + i;
+  auto* table = new Entry[ranks.size()];
+  for (std::uint32_t i = 0; i < ranks.size(); ++i) table[i].gex_jobrank = ranks[i];
   return table;
 }
 
@@ -56,7 +56,7 @@ void gex_System_QueryNbrhdInfo(gex_RankInfo_t** info_p, gex_Rank_t* info_count_p
                                gex_Rank_t* my_info_index_p) {
   require_started("gex_System_QueryNbrhdInfo");
   const auto& neighborhood = process().neighborhood;
-  static gex_RankInfo_t* const table = rank_table(neighborhood.first_rank(), neighborhood.size());
+  static gex_RankInfo_t* const table = rank_table(neighborhood.members());
   answer(table, neighborhood.size(), neighborhood.local_index(), info_p, info_count_p,
          my_info_index_p);
 }
@@ -64,9 +64,10 @@ void gex_System_QueryNbrhdInfo(gex_RankInfo_t** info_p, gex_Rank_t* info_count_p
 void gex_System_QueryHostInfo(gex_RankInfo_t** info_p, gex_Rank_t* info_count_p,
                               gex_Rank_t* my_info_index_p) {
   require_started("gex_System_QueryHostInfo");
-  const auto [first, size] = gex::own_host();
-  static gex_RankInfo_t* const table = rank_table(first, size);
-  answer(table, size, gex_proc_.jobrank - first, info_p, info_count_p, my_info_index_p);
+  const gex::boot::RankSet& ranks = gex::own_host();
+  static gex_RankInfo_t* const table = rank_table(ranks);
+  answer(table, ranks.size(), ranks.index_of(gex_proc_.jobrank), info_p, info_count_p,
+         my_info_index_p);
 }
 
 void gex_System_QueryMyPosition(gex_Rank_t* nbrhd_set_size, gex_Rank_t* nbrhd_set_rank,

@@ -39,9 +39,9 @@ JobCoordinator::JobCoordinator(const Launch& launch, Guardians& guardians)
 
 template <typename Condition>
 std::string JobCoordinator::ranks_where(Condition condition) const {
-  std::vector<std::uint32_t> found;
+  RankSet found;
   for (std::uint32_t rank = 0; rank < ranks_.size(); ++rank) {
-    if (condition(ranks_[rank])) found.push_back(rank);
+    if (condition(ranks_[rank])) found.add(rank);
   }
   return describe_ranks(found);
 }

@@ -18,6 +18,7 @@
 #include <cstdlib>
 #include <cstring>
 #include <functional>
+#include <map>
 #include <memory>
 #include <string>
 #include <string_view>
@@ -92,25 +93,15 @@ std::string name_of(const std::string& identity) {
   return identity.substr(0, identity.find('/'));
 }
 
-/// Ranks that follow one another on the same host are its part of the job.
+/// Where the launcher has put the ranks.
 HostParts find_hosts(ProcessManager& manager) {
-  std::vector<std::string> identities;
-  for (std::uint32_t rank = 0; rank < manager.size(); ++rank) {
-    identities.push_back(get(manager, rank, "host"));
-  }
   HostParts hosts;
-  std::uint32_t first = 0;
-  for (std::uint32_t rank = 1; rank <= manager.size(); ++rank) {
-    if (rank < manager.size() && identities[rank] == identities[first]) continue;
-    hosts.add(name_of(identities[first]), rank - first);
-    first = rank;
-  }
-  std::sort(identities.begin(), identities.end());
-  const auto different = std::unique(identities.begin(), identities.end()) - identities.begin();
-  if (manager.rank() == 0 && hosts.size() != different) {
-    warn(
-        "the launcher has not put consecutive ranks on the same host: ranks share memory only with "
-        "those next to them there (mpirun --map-by core, srun -m block)");
+  std::map<std::string, std::uint32_t> numbers;
+  for (std::uint32_t rank = 0; rank < manager.size(); ++rank) {
+    const std::string identity = get(manager, rank, "host");
+    const auto [found, is_new] = numbers.try_emplace(identity, hosts.size());
+    if (is_new) hosts.add(name_of(identity));
+    hosts.place_next(found->second);
   }
   return hosts;
 }
@@ -270,7 +261,7 @@ Membership join_foreign(ProcessManager& manager) {
   Launch launch;
   launch.hosts = find_hosts(manager);
   launch.exit_timeout = env::seconds(env::Variable::exit_timeout);
-  while (manager.rank() - launch.part().first >= launch.part().count) ++launch.host;
+  launch.host = launch.hosts.host_of(manager.rank());
 
   std::optional<RootPlace> root;
   if (launch.hosts.size() > 1) {
@@ -279,7 +270,7 @@ Membership join_foreign(ProcessManager& manager) {
     root = root_of(get(manager, 0, "root"));
     if (!root) fatal("rank 0 told by %s of no root of the job", manager.protocol());
   }
-  const std::uint32_t first = launch.part().first;
+  const std::uint32_t first = launch.part().ranks.front();
   if (manager.rank() == first) put(manager, "guardian", start_guardian(launch, root));
   fence(manager);
 

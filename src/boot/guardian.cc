@@ -35,7 +35,7 @@ Guardian::Guardian(const Launch& launch, os::FileDescriptor launcher, const sigs
       launcher_(std::move(launcher)),
       mask_(mask),
       part_(launch.part()),
-      ranks_(part_.count),
+      ranks_(part_.ranks.size()),
       gather_(part_),
       sharing_(part_),
       relay_(launch.program_name, launch.tag_output) {
@@ -61,10 +61,11 @@ std::optional<Membership> Guardian::start() {
   setrlimit(RLIMIT_NOFILE, &raised);
   // A control socket for each rank, two pipes where its output is passed on, and ours.
   const rlim_t each = adopting() ? 2 : launch_.command.empty() ? 1 : 3;
-  const rlim_t needed = each * part_.count + 64;
+  const rlim_t needed = each * part_.ranks.size() + 64;
   if (raised.rlim_cur < needed) {
-    give_up_start(std::to_string(part_.count) + " ranks need about " + std::to_string(needed) +
-                  " open files; the limit is " + std::to_string(raised.rlim_cur) + " (ulimit -Hn)");
+    give_up_start(std::to_string(part_.ranks.size()) + " ranks need about " +
+                  std::to_string(needed) + " open files; the limit is " +
+                  std::to_string(raised.rlim_cur) + " (ulimit -Hn)");
   }
 
   os::FileDescriptor page;
@@ -72,15 +73,11 @@ std::optional<Membership> Guardian::start() {
     give_up_start(std::string("cannot make the job's page of memory: ") + std::strerror(error));
   }
   page_file_ = std::make_shared<const os::FileDescriptor>(std::move(page));
-  std::vector<std::byte> counts;
-  for (const HostPart& part : launch_.hosts) {
-    const auto bytes = std::as_bytes(std::span(&part.count, 1));
-    counts.insert(counts.end(), bytes.begin(), bytes.end());
-  }
-  host_counts_ = std::make_shared<const std::vector<std::byte>>(std::move(counts));
+  const auto numbers = std::as_bytes(std::span(launch_.hosts.host_of()));
+  host_numbers_ = std::make_shared<const std::vector<std::byte>>(numbers.begin(), numbers.end());
   if (launch_.root < 0) page_.decide_telling(JobPage::Telling::allowed);
   if (adopting()) return std::nullopt;
-  for (std::uint32_t rank = first(); rank < past(); ++rank) {
+  for (const std::uint32_t rank : part_.ranks) {
     std::optional<Membership> membership;
     start_rank(rank, inheritance, membership);
     if (membership) return membership;
@@ -113,7 +110,7 @@ void Guardian::start_rank(std::uint32_t rank, const Inheritance& inheritance,
   // The rank finds its welcome in the socket: joining waits for nobody.
   FrameHeader welcome;
   welcome.kind = FrameKind::welcome;
-  at(rank).channel.queue(welcome, host_counts_, page_file_);
+  at(rank).channel.queue(welcome, host_numbers_, page_file_);
   at(rank).channel.flush();
 
   const pid_t process = fork();
@@ -162,7 +159,7 @@ void Guardian::prepare_to_serve() {
     prepare_to_adopt();
   } else {
     watch(launcher_.get(), make_tag(from_launcher));
-    for (std::uint32_t rank = first(); rank < past(); ++rank) {
+    for (const std::uint32_t rank : part_.ranks) {
       watch(at(rank).channel.socket(), make_tag(from_rank, rank));
       flush(rank);
     }
@@ -259,9 +256,9 @@ int Guardian::wait_milliseconds() const {
 void Guardian::meet_deadlines() {
   if (starved_) {
     starved_ = false;
-    for (std::uint32_t rank = first(); rank < past(); ++rank) flush(rank);
+    for (const std::uint32_t rank : part_.ranks) flush(rank);
   }
-  for (std::uint32_t rank = first(); rank < past(); ++rank) {
+  for (const std::uint32_t rank : part_.ranks) {
     if (met(at(rank).lost)) lose(rank);
   }
   if (job_) {
@@ -402,7 +399,7 @@ void Guardian::take_hello(std::uint32_t rank, pid_t sender) {
 }
 
 void Guardian::take_gather(std::uint32_t rank, const Received& frame) {
-  if (const Fault wrong = gather_.add(rank - first(), frame.header, frame.payload)) {
+  if (const Fault wrong = gather_.add(part_.ranks.index_of(rank), frame.header, frame.payload)) {
     fault(rank, *wrong);
     return;
   }
@@ -417,7 +414,7 @@ void Guardian::gathered(std::uint32_t sequence, SharedBytes bytes) {
   FrameHeader answer;
   answer.kind = FrameKind::gathered;
   answer.sequence = sequence;
-  for (std::uint32_t rank = first(); rank < past(); ++rank) {
+  for (const std::uint32_t rank : part_.ranks) {
     at(rank).channel.queue(answer, bytes);
     flush(rank);
   }
@@ -430,7 +427,8 @@ void Guardian::absent(std::uint32_t rank, std::uint32_t sequence) {
 
 void Guardian::take_share(std::uint32_t rank, Received& frame) {
   std::optional<Sharing::Group> group;
-  const Fault wrong = sharing_.add(rank, frame.header, std::move(frame.descriptor), group);
+  const Fault wrong =
+      sharing_.add(rank, frame.header, frame.payload, std::move(frame.descriptor), group);
   if (wrong) {
     fault(rank, *wrong);
     return;
@@ -441,19 +439,16 @@ void Guardian::take_share(std::uint32_t rank, Received& frame) {
   }
   FrameHeader answer;
   answer.kind = FrameKind::shared;
-  answer.first = group->first;
-  answer.count = group->count;
-  for (std::uint32_t i = 0; i < group->count; ++i) {
-    at(group->first + i)
-        .channel.queue(answer, group->first + i == group->owner ? nullptr : group->descriptor);
-    flush(group->first + i);
+  for (const std::uint32_t member : group->ranks) {
+    at(member).channel.queue(answer, member == group->owner ? nullptr : group->descriptor);
+    flush(member);
   }
 }
 
 void Guardian::take_leave(std::uint32_t rank, bool ends) {
   at(rank).left = true;
   // Another thread of the rank may have taken part in the exchange that is under way.
-  const std::uint32_t missed = gather_.has_finished(rank - first()) ? 1 : 0;
+  const std::uint32_t missed = gather_.has_finished(part_.ranks.index_of(rank)) ? 1 : 0;
   coordinator().left(rank, gather_.sequence() + missed, ends);
   find_waits_in_vain();
 }
@@ -461,7 +456,7 @@ void Guardian::take_leave(std::uint32_t rank, bool ends) {
 void Guardian::farewell() {
   FrameHeader frame;
   frame.kind = FrameKind::farewell;
-  for (std::uint32_t rank = first(); rank < past(); ++rank) {
+  for (const std::uint32_t rank : part_.ranks) {
     at(rank).channel.queue(frame);
     flush(rank);
   }

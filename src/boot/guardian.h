@@ -113,10 +113,8 @@ class Guardian final : private Guardians {
   void absent(std::uint32_t rank, std::uint32_t sequence) override;
   void farewell() override;
   bool all_gone() const noexcept { return gone_count_ == ranks_.size(); }
-  std::uint32_t first() const noexcept { return part_.first; }
-  std::uint32_t past() const noexcept { return part_.first + part_.count; }
-  Rank& at(std::uint32_t rank) noexcept { return ranks_[rank - part_.first]; }
-  const Rank& at(std::uint32_t rank) const noexcept { return ranks_[rank - part_.first]; }
+  Rank& at(std::uint32_t rank) noexcept { return ranks_[part_.ranks.index_of(rank)]; }
+  const Rank& at(std::uint32_t rank) const noexcept { return ranks_[part_.ranks.index_of(rank)]; }
   Coordinator& coordinator() noexcept;
 
   // guardian_adopt.cc
@@ -157,7 +155,7 @@ class Guardian final : private Guardians {
   std::vector<Rank> ranks_;  ///< of this host: `at` finds one by its rank
   JobPage page_;
   SharedDescriptor page_file_;
-  SharedBytes host_counts_;  ///< as ranks are told, see FrameKind::welcome
+  SharedBytes host_numbers_;  ///< as ranks are told, see FrameKind::welcome
   Gather gather_;
   Sharing sharing_;
   LineRelay relay_;

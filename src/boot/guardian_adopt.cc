@@ -72,7 +72,7 @@ void Guardian::hear_newcomer(int socket) {
   if (frame.outcome == Received::Outcome::would_block) return;
   const std::uint32_t rank = frame.header.first;
   if (frame.outcome == Received::Outcome::frame && frame.header.kind == FrameKind::hello &&
-      rank - first() < part_.count && at(rank).process == 0) {
+      part_.ranks.contains(rank) && at(rank).process == 0) {
     adopt(rank, found->process, found->channel.release());
   }
   newcomers_.erase(found);
@@ -97,7 +97,7 @@ void Guardian::adopt(std::uint32_t rank, pid_t process, os::FileDescriptor socke
   self.channel = Channel(std::move(socket));
   FrameHeader welcome;
   welcome.kind = FrameKind::welcome;
-  self.channel.queue(welcome, host_counts_, page_file_);
+  self.channel.queue(welcome, host_numbers_, page_file_);
   if (ending_) {
     FrameHeader ending;
     ending.kind = FrameKind::ending;
@@ -139,9 +139,9 @@ void Guardian::miss_newcomers() {
     give_up_newcomers();
     return;
   }
-  std::vector<std::uint32_t> missing;
-  for (std::uint32_t rank = first(); rank < past(); ++rank) {
-    if (!at(rank).joined) missing.push_back(rank);
+  RankSet missing;
+  for (const std::uint32_t rank : part_.ranks) {
+    if (!at(rank).joined) missing.add(rank);
   }
   ask_to_end(1, missing.front(),
              describe_ranks(missing) + " of host " + part_.name + " did not join the job");

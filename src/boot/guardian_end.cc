@@ -52,7 +52,7 @@ void Guardian::reap() {
 }
 
 void Guardian::reaped(pid_t process, int status) {
-  for (std::uint32_t rank = first(); rank < past(); ++rank) {
+  for (const std::uint32_t rank : part_.ranks) {
     if (at(rank).process != process || at(rank).gone) continue;
     // Its last words come first.
     hear(rank);
@@ -125,7 +125,7 @@ void Guardian::end(int code, std::uint32_t rank, Haste haste) {
   FrameHeader ending;
   ending.kind = FrameKind::ending;
   ending.code = page_.code();
-  for (std::uint32_t other = first(); other < past(); ++other) {
+  for (const std::uint32_t other : part_.ranks) {
     at(other).lost.reset();
     at(other).channel.queue(ending);
     flush(other);

@@ -1,26 +1,32 @@
 #pragma once
-// The hosts of a job, and the ranks of each: consecutive ones, in the order of the hosts.
+// The hosts of a job, and the ranks of each: any, as whoever placed them chose.
 
 #include <cstdint>
 #include <string>
 #include <utility>
 #include <vector>
 
+#include "boot/rank_set.h"
+
 namespace gex::boot {
 
-/// Ranks [first, first + count) run on the host.
+/// A host and the ranks that run on it.
 struct HostPart {
   std::string name;  ///< as messages name it
-  std::uint32_t first = 0;
-  std::uint32_t count = 0;
+  RankSet ranks;
 };
 
 class HostParts {
  public:
-  /// Gives the next `count` ranks to a host.
-  void add(std::string name, std::uint32_t count) {
-    const std::uint32_t first = ranks();
-    parts_.push_back({std::move(name), first, count});
+  /// Adds a host, which gets the next `count` ranks.
+  void add(std::string name, std::uint32_t count = 0) {
+    parts_.push_back({std::move(name), {}});
+    for (; count > 0; --count) place_next(size() - 1);
+  }
+  /// Gives the next rank to a host that was added.
+  void place_next(std::uint32_t host) {
+    parts_[host].ranks.add(ranks());
+    host_of_.push_back(host);
   }
 
   std::uint32_t size() const noexcept { return static_cast<std::uint32_t>(parts_.size()); }
@@ -28,19 +34,18 @@ class HostParts {
   auto begin() const noexcept { return parts_.begin(); }
   auto end() const noexcept { return parts_.end(); }
 
-  std::uint32_t ranks() const noexcept {
-    return parts_.empty() ? 0 : parts_.back().first + parts_.back().count;
-  }
+  /// How many ranks the job has.
+  std::uint32_t ranks() const noexcept { return static_cast<std::uint32_t>(host_of_.size()); }
 
+  /// The number of each rank's host.
+  const std::vector<std::uint32_t>& host_of() const noexcept { return host_of_; }
+  std::uint32_t host_of(std::uint32_t rank) const { return host_of_[rank]; }
   /// The host of a rank of the job.
-  const HostPart& of(std::uint32_t rank) const {
-    std::uint32_t host = 0;
-    while (rank - parts_[host].first >= parts_[host].count) ++host;
-    return parts_[host];
-  }
+  const HostPart& of(std::uint32_t rank) const { return parts_[host_of_[rank]]; }
 
  private:
   std::vector<HostPart> parts_;
+  std::vector<std::uint32_t> host_of_;
 };
 
 }  // namespace gex::boot

@@ -11,7 +11,7 @@ namespace gex::boot {
 
 namespace {
 
-constexpr std::string_view name = "gexrun1 ";
+constexpr std::string_view name = "gexrun2 ";
 constexpr std::size_t largest = 64U << 20;
 
 class Writer {
@@ -80,10 +80,9 @@ std::string pack(const HostStart& start) {
   body.number(start.root.port);
   body.texts(start.root.hosts);
   body.number(launch.hosts.size());
-  for (const HostPart& part : launch.hosts) {
-    body.text(part.name);
-    body.number(part.count);
-  }
+  for (const HostPart& part : launch.hosts) body.text(part.name);
+  body.number(launch.hosts.ranks());
+  for (const std::uint32_t host : launch.hosts.host_of()) body.number(host);
   body.number(launch.host);
   body.number(launch.tag_output ? 1 : 0);
   body.number(launch.bind_cores ? 1 : 0);
@@ -115,11 +114,14 @@ std::optional<HostStart> unpack(std::string_view bytes) {
   start.secret = Secret(key);
   start.root.port = static_cast<std::uint16_t>(body.number(0xffff));
   start.root.hosts = body.texts();
+  HostParts& hosts = start.launch.hosts;
+  for (std::uint64_t left = body.number(Job::max_ranks); left > 0; --left) hosts.add(body.text());
+  if (hosts.size() == 0) return std::nullopt;
   for (std::uint64_t left = body.number(Job::max_ranks); left > 0; --left) {
-    std::string host = body.text();
-    const std::uint64_t count = body.number(Job::max_ranks - start.launch.hosts.ranks());
-    if (count == 0) return std::nullopt;
-    start.launch.hosts.add(std::move(host), static_cast<std::uint32_t>(count));
+    hosts.place_next(static_cast<std::uint32_t>(body.number(hosts.size() - 1)));
+  }
+  for (const HostPart& part : hosts) {
+    if (part.ranks.empty()) return std::nullopt;
   }
   start.launch.host = static_cast<std::uint32_t>(body.number(Job::max_ranks));
   start.launch.tag_output = body.number(1) != 0;
@@ -128,8 +130,7 @@ std::optional<HostStart> unpack(std::string_view bytes) {
   start.directory = body.text();
   start.launch.command = body.texts();
   start.environment = body.texts();
-  if (!body.complete() || start.launch.host >= start.launch.hosts.size() ||
-      start.launch.command.empty()) {
+  if (!body.complete() || start.launch.host >= hosts.size() || start.launch.command.empty()) {
     return std::nullopt;
   }
   return start;

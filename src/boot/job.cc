@@ -78,16 +78,11 @@ void join_guardian(RankState& self) {
   send(self, hello);
   const Received welcome = receive(self, FrameKind::welcome);
   if (!welcome.descriptor) fatal("the job's guardian sent no job page");
-  for (std::size_t at = 0; at + sizeof(std::uint32_t) <= welcome.payload.size();
-       at += sizeof(std::uint32_t)) {
-    std::uint32_t count = 0;
-    std::memcpy(&count, welcome.payload.data() + at, sizeof count);
-    if (count > self.size - self.hosts.size()) break;
-    self.hosts.insert(self.hosts.end(), count, static_cast<std::uint32_t>(at / sizeof count));
-  }
+  self.hosts.resize(welcome.payload.size() / sizeof self.hosts[0]);
   if (self.hosts.size() != self.size && self.rank != JobPage::by_guardian) {
     fatal("the job's guardian sent no list of hosts that fits");
   }
+  std::memcpy(self.hosts.data(), welcome.payload.data(), self.hosts.size() * sizeof self.hosts[0]);
   if (const int error = self.page.map(welcome.descriptor.get()); error != 0) {
     fatal_system("cannot map the job's page of memory", error);
   }
@@ -312,16 +307,13 @@ void Job::barrier() {
   exchange({}, {});
 }
 
-int Job::share_descriptor(int descriptor, std::uint32_t first, std::uint32_t count,
-                          std::uint32_t owner) {
+int Job::share_descriptor(int descriptor, const RankSet& ranks, std::uint32_t owner) {
   RankState& self = state();
   if (self.origin == Origin::singleton) return descriptor;
   FrameHeader header;
   header.kind = FrameKind::share;
-  header.first = first;
-  header.count = count;
   header.owner = owner;
-  send(self, header, {}, descriptor);
+  send(self, header, std::as_bytes(std::span(ranks)), descriptor);
   Received answer = receive(self, FrameKind::shared);
   if (self.rank == owner) return descriptor;
   if (!answer.descriptor) fatal("the job's guardian shared no descriptor");

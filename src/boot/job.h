@@ -32,6 +32,8 @@
 #include <cstdint>
 #include <span>
 
+#include "boot/rank_set.h"
+
 namespace gex::boot {
 
 /// How this process came to be a rank.
@@ -65,15 +67,13 @@ class Job {
   /// Collective. Returns after every rank has called it.
   void barrier();
 
-  /// Collective over the ranks [first, first + count) of one host, which all pass the same values.
-  /// The rank `owner` among them passes an open descriptor and gets it back; every other rank
-  /// passes -1 and gets its own descriptor (close-on-exec) for the same open file. The caller owns
-  /// it.
-  int share_descriptor(int descriptor, std::uint32_t first, std::uint32_t count,
-                       std::uint32_t owner);
+  /// Collective over some ranks of one host, which all pass the same values. The rank `owner` among
+  /// them passes an open descriptor and gets it back; every other rank passes -1 and gets its own
+  /// descriptor (close-on-exec) for the same open file. The caller owns it.
+  int share_descriptor(int descriptor, const RankSet& ranks, std::uint32_t owner);
   /// The same, given by the first of them.
-  int share_descriptor(int descriptor, std::uint32_t first, std::uint32_t count) {
-    return share_descriptor(descriptor, first, count, first);
+  int share_descriptor(int descriptor, const RankSet& ranks) {
+    return share_descriptor(descriptor, ranks, ranks.front());
   }
 
   /// gasnet_exit: ends the whole job with `code`. The first code that is not 0 wins. Flushes this

@@ -24,20 +24,20 @@
 
 namespace gex::boot {
 
-inline constexpr std::uint32_t protocol_version = 2;
+inline constexpr std::uint32_t protocol_version = 3;
 
 enum class FrameKind : std::uint32_t {
   // From a rank.
   hello = 1,    ///< the process has joined
   gather,       ///< a piece of this rank's contribution to an exchange
-  share,        ///< takes part in share_descriptor over [first, first + count), which `owner` gives
+  share,        ///< share_descriptor among the ranks in the payload (32 bits each), by `owner`
   leave,        ///< exit(0) or return from main, or (`code` 1) gasnet_exit(0): waits for farewell
   end,          ///< gasnet_exit or exit with a status other than 0
   exec_failed,  ///< the program could not be executed; `code` is errno
   telling,      ///< is about to tell of an error; the job page answers
   // From the guardian.
-  welcome = 64,  ///< the job page, and the number of ranks of each host (32 bits each); lies in
-                 ///< the socket before the rank starts
+  welcome = 64,  ///< the job page, and the number of each rank's host (32 bits each); lies in the
+                 ///< socket before the rank starts
   gathered,      ///< a piece of everybody's contributions
   shared,        ///< the descriptor (to all but the rank that gave it)
   farewell,      ///< every rank has left
@@ -68,8 +68,8 @@ struct FrameHeader {
   std::uint32_t sequence = 0;  ///< gather, gathered: number of the exchange, from 0
   std::uint64_t total = 0;     ///< gather, gathered: bytes of the whole
   std::uint64_t offset = 0;    ///< gather, gathered: where this piece belongs
-  std::uint32_t first = 0;     ///< share
-  std::uint32_t count = 0;     ///< share
+  std::uint32_t first = 0;     ///< hello, and between guardians and root: a rank
+  std::uint32_t count = 0;     ///< job_end
   std::int32_t code = 0;       ///< leave, end, exec_failed
   std::uint32_t owner = 0;     ///< share
   std::uint32_t bytes = 0;     ///< on a stream (link.h): size of the payload behind the header

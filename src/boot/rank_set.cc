@@ -2,14 +2,14 @@
 
 namespace gex::boot {
 
-std::string describe_ranks(const std::vector<std::uint32_t>& ranks) {
+std::string describe_ranks(const RankSet& ranks) {
   if (ranks.empty()) return "no rank";
   if (ranks.size() == 1) return "rank " + std::to_string(ranks.front());
   constexpr std::size_t longest = 200;
   std::string text = "ranks ";
-  for (std::size_t i = 0; i < ranks.size();) {
+  for (std::uint32_t i = 0; i < ranks.size();) {
     if (text.size() > longest) return text + " and " + std::to_string(ranks.size() - i) + " more";
-    std::size_t last = i;
+    std::uint32_t last = i;
     while (last + 1 < ranks.size() && ranks[last + 1] == ranks[last] + 1) ++last;
     if (i > 0) text += ',';
     text += std::to_string(ranks[i]);

@@ -1,15 +1,51 @@
 #pragma once
-// Ranks in messages: "0-2,5".
+// Ranks that belong together, and ranks in messages: "0-2,5".
 
+#include <algorithm>
+#include <compare>
 #include <cstdint>
+#include <initializer_list>
 #include <string>
+#include <utility>
 #include <vector>
 
 namespace gex::boot {
 
-/// The ranks, which are in rising order, as text: consecutive ones are joined, and what would be
-/// longer than a line can bear is cut with a count. "rank 3", "ranks 0-2,5", "no rank".
-std::string describe_ranks(const std::vector<std::uint32_t>& ranks);
+/// Ranks in rising order: those of a host, of a neighborhood.
+class RankSet {
+ public:
+  RankSet() = default;
+  /// `rising`: in that order, none of them twice.
+  explicit RankSet(std::vector<std::uint32_t> rising) : ranks_(std::move(rising)) {}
+  RankSet(std::initializer_list<std::uint32_t> rising) : ranks_(rising) {}
+
+  /// Adds a rank that is higher than all in the set.
+  void add(std::uint32_t rank) { ranks_.push_back(rank); }
+
+  bool contains(std::uint32_t rank) const noexcept {
+    return std::binary_search(begin(), end(), rank);
+  }
+  /// How many ranks of the set are lower: the place of one that it contains.
+  std::uint32_t index_of(std::uint32_t rank) const noexcept {
+    return static_cast<std::uint32_t>(std::lower_bound(begin(), end(), rank) - begin());
+  }
+
+  std::uint32_t size() const noexcept { return static_cast<std::uint32_t>(ranks_.size()); }
+  bool empty() const noexcept { return ranks_.empty(); }
+  std::uint32_t operator[](std::uint32_t index) const noexcept { return ranks_[index]; }
+  std::uint32_t front() const noexcept { return ranks_.front(); }
+  const std::uint32_t* begin() const noexcept { return ranks_.data(); }
+  const std::uint32_t* end() const noexcept { return ranks_.data() + ranks_.size(); }
+
+  auto operator<=>(const RankSet&) const = default;
+
+ private:
+  std::vector<std::uint32_t> ranks_;
+};
+
+/// The ranks as text: consecutive ones are joined, and what would be longer than a line can bear is
+/// cut with a count. "rank 3", "ranks 0-2,5", "no rank".
+std::string describe_ranks(const RankSet& ranks);
 
 /// "rank 3 (host node7, pid 4711)".
 std::string rank_name(std::uint32_t rank, const std::string& host, int process);

@@ -20,7 +20,7 @@ struct RankState {
   std::uint32_t rank = 0;
   std::uint32_t size = 1;
   Origin origin = Origin::singleton;
-  std::vector<std::uint32_t> hosts;  ///< of each rank, numbered in rank order
+  std::vector<std::uint32_t> hosts;  ///< the number of each rank's host
   os::FileDescriptor control;        ///< none in a job of one
   JobPage page;
   std::unique_ptr<ProcessManager> manager;  ///< of a foreign launcher

@@ -1,18 +1,19 @@
 #include "boot/rendezvous.h"
 
+#include <algorithm>
 #include <cstring>
+#include <functional>
 #include <new>
 
 namespace gex::boot {
 
-Gather::Gather(const HostParts& hosts) : ranks_(hosts.ranks()), lowest_(0) {
-  for (const HostPart& part : hosts) received_.push_back({part});
+Gather::Gather(const HostParts& hosts) : ranks_(hosts.ranks()) {
+  for (const auto& [name, ranks] : hosts)
+    received_.push_back({{ranks.begin(), ranks.end()}, ranks.front()});
 }
 
-Gather::Gather(const HostPart& part) : ranks_(part.count), lowest_(part.first) {
-  for (std::uint32_t i = 0; i < part.count; ++i) {
-    received_.push_back({{{}, part.first + i, 1}});
-  }
+Gather::Gather(const HostPart& part) : ranks_(part.ranks.size()) {
+  for (std::uint32_t i = 0; i < ranks_; ++i) received_.push_back({{i}, part.ranks[i]});
 }
 
 Fault Gather::add(std::uint32_t contributor, const FrameHeader& header,
@@ -22,15 +23,17 @@ Fault Gather::add(std::uint32_t contributor, const FrameHeader& header,
     return "is at exchange " + std::to_string(header.sequence) + " while the job is at " +
            std::to_string(sequence_);
   }
-  if (header.total % mine.ranks.count != 0) return "sent an exchange that does not fit its ranks";
-  const std::uint64_t each = header.total / mine.ranks.count;
+  if (header.total % mine.places.size() != 0) {
+    return "sent an exchange that does not fit its ranks";
+  }
+  const std::uint64_t each = header.total / mine.places.size();
   if (begun_ == 0) {
     if (each > max_exchange / ranks_) {
       return "asks to exchange " + std::to_string(each) + " bytes among " + std::to_string(ranks_) +
              " ranks, more than " + std::to_string(max_exchange) + " together";
     }
     each_ = each;
-    first_rank_ = mine.ranks.first;
+    first_rank_ = mine.lowest_rank;
     try {
       bytes_.assign(each_ * ranks_, std::byte{});
     } catch (const std::bad_alloc&) {
@@ -49,10 +52,7 @@ Fault Gather::add(std::uint32_t contributor, const FrameHeader& header,
     mine.begun = true;
     ++begun_;
   }
-  if (!payload.empty()) {
-    std::memcpy(bytes_.data() + (mine.ranks.first - lowest_) * each_ + mine.bytes, payload.data(),
-                payload.size());
-  }
+  scatter(mine, payload);
   mine.bytes += payload.size();
   if (mine.bytes == header.total) {
     mine.finished = true;
@@ -61,43 +61,63 @@ Fault Gather::add(std::uint32_t contributor, const FrameHeader& header,
   return std::nullopt;
 }
 
+/// Puts the next piece of a contribution, in which its ranks' bytes stand one behind the other,
+/// where they belong.
+void Gather::scatter(const Contribution& from, std::span<const std::byte> piece) {
+  for (std::uint64_t at = from.bytes; !piece.empty();) {
+    const std::uint64_t within = at % each_;
+    const std::size_t bytes = std::min<std::uint64_t>(each_ - within, piece.size());
+    std::memcpy(bytes_.data() + from.places[at / each_] * each_ + within, piece.data(), bytes);
+    at += bytes;
+    piece = piece.subspan(bytes);
+  }
+}
+
 Gather::Result Gather::take() {
   Result result{sequence_, std::make_shared<const std::vector<std::byte>>(std::move(bytes_))};
   bytes_ = {};
-  for (Contribution& contribution : received_) contribution = {contribution.ranks};
+  for (Contribution& contribution : received_) {
+    contribution.bytes = 0;
+    contribution.begun = contribution.finished = false;
+  }
   begun_ = 0;
   finished_ = 0;
   ++sequence_;
   return result;
 }
 
-Fault Sharing::add(std::uint32_t rank, const FrameHeader& header, os::FileDescriptor descriptor,
+Fault Sharing::add(std::uint32_t rank, const FrameHeader& header,
+                   std::span<const std::byte> payload, os::FileDescriptor descriptor,
                    std::optional<Group>& complete) {
-  const std::uint32_t first = header.first;
-  const std::uint32_t count = header.count;
   const std::uint32_t owner = header.owner;
-  const std::uint32_t end = ranks_.first + ranks_.count;
-  if (count == 0 || first < ranks_.first || first >= end || count > end - first || rank < first ||
-      rank - first >= count || owner < first || owner - first >= count) {
-    return "shares a descriptor among ranks " + std::to_string(first) + " and the " +
-           std::to_string(count) + " from there, which it or the giver is not one of";
+  std::vector<std::uint32_t> named(payload.size() / sizeof(std::uint32_t));
+  if (!named.empty()) std::memcpy(named.data(), payload.data(), named.size() * sizeof named[0]);
+  // Not `is_sorted`, which lets one rank stand there twice.
+  const bool rising =
+      std::adjacent_find(named.begin(), named.end(), std::greater_equal<>()) == named.end();
+  if (!rising || !std::includes(part_.ranks.begin(), part_.ranks.end(), named.begin(), named.end()))
+    return "shares a descriptor among what are no ranks of its host";
+  const RankSet ranks(std::move(named));
+  if (!ranks.contains(rank) || !ranks.contains(owner)) {
+    return "shares a descriptor among " + describe_ranks(ranks) +
+           ", which it or the giver is not one of";
   }
   if (static_cast<bool>(descriptor) != (rank == owner)) {
     return rank == owner
                ? "was to share a descriptor and gave none"
                : "shares a descriptor that rank " + std::to_string(owner) + " was to give";
   }
-  const auto [at, made] = groups_.try_emplace({first, count, owner});
+  const auto [at, made] = groups_.try_emplace({ranks, owner});
   Group& group = at->second;
   if (made) {
-    group.first = first;
-    group.count = count;
+    group.ranks = ranks;
     group.owner = owner;
-    group.arrived.resize(count);
-    group.missing = count;
+    group.arrived.resize(ranks.size());
+    group.missing = ranks.size();
   }
-  if (group.arrived[rank - first]) return "shares a second descriptor before the first is done";
-  group.arrived[rank - first] = true;
+  const std::uint32_t place = ranks.index_of(rank);
+  if (group.arrived[place]) return "shares a second descriptor before the first is done";
+  group.arrived[place] = true;
   --group.missing;
   if (descriptor)
     group.descriptor = std::make_shared<const os::FileDescriptor>(std::move(descriptor));

@@ -10,7 +10,6 @@
 #include <optional>
 #include <span>
 #include <string>
-#include <tuple>
 #include <utility>
 #include <vector>
 
@@ -54,16 +53,18 @@ class Gather {
 
  private:
   struct Contribution {
-    HostPart ranks;
+    std::vector<std::uint32_t> places;  ///< where in the result its ranks' bytes belong
+    std::uint32_t lowest_rank = 0;
     std::uint64_t bytes = 0;
     bool begun = false;
     bool finished = false;
   };
 
+  void scatter(const Contribution& from, std::span<const std::byte> piece);
+
   std::vector<Contribution> received_;
   std::vector<std::byte> bytes_;
   std::uint32_t ranks_;
-  std::uint32_t lowest_;
   std::uint64_t each_ = 0;
   std::uint32_t first_rank_ = 0;
   std::uint32_t sequence_ = 0;
@@ -71,43 +72,42 @@ class Gather {
   std::size_t finished_ = 0;
 };
 
-/// Descriptors on their way from one rank to a range of ranks, its own, that asks for it.
+/// Descriptors on their way from one rank to a group of ranks, its own, that asks for it.
 class Sharing {
  public:
   /// Among the ranks of one host.
-  explicit Sharing(const HostPart& part) : ranks_(part) {}
+  explicit Sharing(const HostPart& part) : part_(part) {}
 
-  /// A complete group: everybody in [first, first + count) is to be answered, all but `owner` with
-  /// a copy of the descriptor.
+  /// A complete group: all of its ranks are to be answered, all but `owner` with a copy of the
+  /// descriptor.
   struct Group {
-    std::uint32_t first = 0;
-    std::uint32_t count = 0;
+    RankSet ranks;
     std::uint32_t owner = 0;
     SharedDescriptor descriptor;
     std::vector<bool> arrived;
     std::uint32_t missing = 0;
   };
 
-  /// Notes that `rank` takes part in the group that `header` names. Sets `complete` when it was
-  /// the last one.
-  Fault add(std::uint32_t rank, const FrameHeader& header, os::FileDescriptor descriptor,
-            std::optional<Group>& complete);
+  /// Notes that `rank` takes part in the group that a frame of kind `share` names. Sets `complete`
+  /// when it was the last one.
+  Fault add(std::uint32_t rank, const FrameHeader& header, std::span<const std::byte> payload,
+            os::FileDescriptor descriptor, std::optional<Group>& complete);
 
   /// The lowest rank that some group waits for among those for which `gone(rank)` holds.
   template <typename Gone>
   std::optional<std::uint32_t> waits_for(Gone&& gone) const {
-    for (const auto& [range, group] : groups_) {
-      for (std::uint32_t i = 0; i < group.count; ++i) {
-        if (!group.arrived[i] && gone(group.first + i)) return group.first + i;
+    for (const auto& [key, group] : groups_) {
+      for (std::uint32_t i = 0; i < group.ranks.size(); ++i) {
+        if (!group.arrived[i] && gone(group.ranks[i])) return group.ranks[i];
       }
     }
     return std::nullopt;
   }
 
  private:
-  HostPart ranks_;
-  /// By first rank, number of ranks and owner.
-  std::map<std::tuple<std::uint32_t, std::uint32_t, std::uint32_t>, Group> groups_;
+  HostPart part_;
+  /// By ranks and owner.
+  std::map<std::pair<RankSet, std::uint32_t>, Group> groups_;
 };
 
 }  // namespace gex::boot

@@ -137,9 +137,7 @@ Root::Root(const Launch& launch, const RemoteStart& remote)
 
 std::string Root::name_of(std::uint32_t host) const {
   const HostPart& part = launch_.hosts[host];
-  std::vector<std::uint32_t> ranks(part.count);
-  for (std::uint32_t i = 0; i < part.count; ++i) ranks[i] = part.first + i;
-  return "host " + part.name + " (" + describe_ranks(ranks) + ")";
+  return "host " + part.name + " (" + describe_ranks(part.ranks) + ")";
 }
 
 bool Root::prepare() {
@@ -203,7 +201,7 @@ bool Root::start(std::uint32_t host) {
   relay_.add(host, LineRelay::error, os::FileDescriptor(error[0]));
 
   os::FileDescriptor input;
-  if (host == 0) {
+  if (host == launch_.hosts.host_of(0)) {
     // Rank 0's host: our standard input follows.
     int ends[2];
     if (pipe2(ends, O_CLOEXEC) != 0) return false;
@@ -404,7 +402,7 @@ void Root::hear(std::uint32_t host) {
 bool Root::take(std::uint32_t host, const Received& frame) {
   const FrameHeader& header = frame.header;
   const HostPart& part = launch_.hosts[host];
-  const bool its_own = header.first - part.first < part.count;
+  const bool its_own = part.ranks.contains(header.first);
   switch (header.kind) {
     case FrameKind::heartbeat:
       return true;
@@ -450,7 +448,7 @@ bool Root::take(std::uint32_t host, const Received& frame) {
 
 bool Root::take_gather(std::uint32_t host, const Received& frame) {
   if (const Fault wrong = gather_.add(host, frame.header, frame.payload)) {
-    const std::uint32_t rank = launch_.hosts[host].first;
+    const std::uint32_t rank = launch_.hosts[host].ranks.front();
     job_.end(1, rank, job_.name_of(rank) + ' ' + *wrong);
     return true;
   }

@@ -63,7 +63,7 @@ Membership become_rank(const Launch& launch, std::uint32_t rank, const Inheritan
   if (connection.error && dup2(connection.error.get(), STDERR_FILENO) < 0) {
     fail(membership.control, errno);
   }
-  if (launch.bind_cores) bind_to_core(rank - launch.part().first);
+  if (launch.bind_cores) bind_to_core(launch.part().ranks.index_of(rank));
   setrlimit(RLIMIT_NOFILE, &inheritance.descriptors);
 
   if (!executes) {

@@ -48,27 +48,25 @@ void host_exchange(const void* mine, std::size_t bytes, void* all) {
   job.exchange(std::span(static_cast<const std::byte*>(mine), bytes),
                std::span(static_cast<std::byte*>(all), bytes * job.size()));
 }
-int host_share_descriptor(int descriptor, std::uint32_t first, std::uint32_t count) {
-  return process().job->share_descriptor(descriptor, first, count);
+int host_share_descriptor(int descriptor, std::uint32_t owner) {
+  return process().job->share_descriptor(descriptor, own_host(), owner);
 }
 net::SegmentFile host_segment_file(std::uint32_t rank) {
   const Process& self = process();
   const shm::Neighborhood& own = self.neighborhood;
-  const shm::RankRange& host_ranks = own_host();
-  const shm::RankRange& ranks = self.placement.neighborhood_of(rank);
+  const boot::RankSet& ranks = self.placement.neighborhood_of(rank);
   os::FileDescriptor given;
-  if (self.job->rank() == ranks.first) {
+  if (self.job->rank() == ranks.front()) {
     given = own.duplicate_file();
     if (!given) fatal_system("a second descriptor of the neighborhood's shared memory", errno);
   }
   net::SegmentFile file{};
-  file.descriptor =
-      self.job->share_descriptor(given.release(), host_ranks.first, host_ranks.size, ranks.first);
-  file.offset = shm::Neighborhood::control_layout(ranks.size).control_bytes;
+  file.descriptor = host_share_descriptor(given.release(), ranks.front());
+  file.offset = shm::Neighborhood::control_layout(ranks.size()).control_bytes;
   file.size = os::file_size(file.descriptor) - file.offset;
   file.address = own.contains(rank) ? own.segments_of(0) : nullptr;
-  file.first = ranks.first;
-  file.count = ranks.size;
+  file.ranks = ranks.begin();
+  file.count = ranks.size();
   return file;
 }
 std::uint32_t host_of(std::uint32_t rank) {
@@ -178,14 +176,13 @@ void count_cores() {
   job.exchange(std::as_bytes(std::span(&mine, 1)), std::as_writable_bytes(std::span(everyones)));
   std::uint32_t widest = 0;
   std::set<std::uint32_t> bound_to;
-  const auto [first, size] = own_host();
-  for (const Cores& cores : std::span(everyones).subspan(first, size)) {
-    widest = std::max(widest, cores.usable);
-    bound_to.insert(cores.first);
+  for (const std::uint32_t rank : own_host()) {
+    widest = std::max(widest, everyones[rank].usable);
+    bound_to.insert(everyones[rank].first);
   }
   self.usable_cores =
       widest > 1 ? widest : static_cast<std::uint32_t>(std::max<std::size_t>(1, bound_to.size()));
-  self.crowded = size > self.usable_cores;
+  self.crowded = own_host().size() > self.usable_cores;
   set_oversubscribed(self.crowded);
 }
 

@@ -38,7 +38,7 @@ inline Process& process() noexcept {
 }
 
 /// The ranks of this host.
-inline const shm::RankRange& own_host() noexcept {
+inline const boot::RankSet& own_host() noexcept {
   return process().placement.host_of(gex_proc_.jobrank);
 }
 

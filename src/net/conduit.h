@@ -60,8 +60,8 @@ struct SegmentFile {
   uint64_t size;
   void*
       address;  ///< where this process has that part mapped, if it is of the neighborhood, or null
-  uint32_t first;  ///< the neighborhood's ranks
-  uint32_t count;
+  const uint32_t* ranks;  ///< the neighborhood's, in rising order; they stay valid
+  uint32_t count;         ///< of ranks
 };
 
 /// What libgex offers a conduit. Valid from `attach` to the return of `detach`.
@@ -74,10 +74,10 @@ struct Host {
   /// Collective: all ranks give `bytes` bytes, `all` receives size * bytes in rank order.
   /// Only inside `attach`.
   void (*exchange)(const void* mine, size_t bytes, void* all) = nullptr;
-  /// Collective over ranks [first, first + count) of one host: `first` passes an open descriptor
-  /// and gets it back, the others pass -1 and get a descriptor for the same open file; each closes
-  /// its own. Only inside `attach`.
-  int (*share_descriptor)(int descriptor, uint32_t first, uint32_t count) = nullptr;
+  /// Collective over the ranks of one host, which all name the same `owner` among them: that one
+  /// passes an open descriptor and gets it back, the others pass -1 and get a descriptor for the
+  /// same open file; each closes its own. Only inside `attach`.
+  int (*share_descriptor)(int descriptor, uint32_t owner) = nullptr;
   /// Collective over the ranks of one host, for a network between them: the file with the segments
   /// of `rank`, which is one of theirs. Only inside `attach`. Null where there are no such files.
   SegmentFile (*segment_file)(uint32_t rank) = nullptr;

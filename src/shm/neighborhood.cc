@@ -114,14 +114,17 @@ ControlLayout Neighborhood::control_layout(std::uint32_t members) noexcept {
 Neighborhood Neighborhood::form(const Placement& placement) {
   boot::Job& job = boot::Job::current();
   Neighborhood neighborhood;
-  const std::uint32_t host_ranks = placement.host_of(job.rank()).size;
-  const RankRange members = placement.neighborhood_of(job.rank());
-  const std::uint32_t first = members.first;
-  neighborhood.first_rank_ = first;
-  neighborhood.size_ = members.size;
-  neighborhood.local_index_ = job.rank() - first;
+  const boot::RankSet& host = placement.host_of(job.rank());
+  const std::uint32_t host_ranks = host.size();
+  const boot::RankSet& members = placement.neighborhood_of(job.rank());
+  neighborhood.members_ = members;
+  neighborhood.size_ = members.size();
+  neighborhood.local_indices_.assign(job.size(), no_index);
+  for (const std::uint32_t rank : members)
+    neighborhood.local_indices_[rank] = members.index_of(rank);
+  neighborhood.local_index_ = neighborhood.local_index_of(job.rank());
   neighborhood.size_reason_ =
-      placement.neighborhood_of(placement.host_of(job.rank()).first).size < host_ranks
+      placement.neighborhood_of(host.front()).size() < host_ranks
           ? "GASNET_SUPERNODE_MAXSIZE=" + env::text(env::Variable::supernode_maxsize)
           : "all processes of the host";
   neighborhood.lay_out();
@@ -131,12 +134,13 @@ Neighborhood Neighborhood::form(const Placement& placement) {
   std::vector<std::uint64_t> everyones(job.size());
   job.exchange(std::as_bytes(std::span(&mine.bytes, 1)),
                std::as_writable_bytes(std::span(everyones)));
-  const auto smallest =
-      std::min_element(everyones.begin() + first, everyones.begin() + first + neighborhood.size_);
-  const std::uint64_t agreed = *smallest;
-  neighborhood.segment_reason_ =
-      agreed == mine.bytes ? std::move(mine.reason)
-                           : "the limits of rank " + std::to_string(smallest - everyones.begin());
+  const std::uint32_t strictest = *std::min_element(
+      members.begin(), members.end(),
+      [&](std::uint32_t a, std::uint32_t b) { return everyones[a] < everyones[b]; });
+  const std::uint64_t agreed = everyones[strictest];
+  neighborhood.segment_reason_ = agreed == mine.bytes
+                                     ? std::move(mine.reason)
+                                     : "the limits of rank " + std::to_string(strictest);
   // A stride of whole huge pages lets segments have them; the limit itself stays exact.
   const auto stride_for = [](std::uint64_t bytes) {
     return bytes >= huge_page ? bytes / huge_page * huge_page : bytes;
@@ -156,10 +160,11 @@ Neighborhood Neighborhood::form(const Placement& placement) {
            file.origin.c_str(), os::format_bytes(file.space).c_str(),
            os::format_bytes(bytes).c_str());
   }
-  neighborhood.file_.reset(job.share_descriptor(file.descriptor ? file.descriptor.release() : -1,
-                                                first, neighborhood.size_));
-  neighborhood.origin_ =
-      neighborhood.local_index_ == 0 ? file.origin : "shared by rank " + std::to_string(first);
+  neighborhood.file_.reset(
+      job.share_descriptor(file.descriptor ? file.descriptor.release() : -1, members));
+  neighborhood.origin_ = neighborhood.local_index_ == 0
+                             ? file.origin
+                             : "shared by rank " + std::to_string(members.front());
 
   os::Mapping mapping = os::Mapping::shared(neighborhood.file_.get(), 0, bytes);
   if (!mapping) {

@@ -82,11 +82,15 @@ class Neighborhood {
   static ControlLayout control_layout(std::uint32_t members) noexcept;
 
   std::uint32_t size() const noexcept { return size_; }
+  /// The members' jobranks; a member's place among them is its local index.
+  const boot::RankSet& members() const noexcept { return members_; }
   std::uint32_t local_index() const noexcept { return local_index_; }
-  std::uint32_t first_rank() const noexcept { return first_rank_; }
-  bool contains(std::uint32_t jobrank) const noexcept { return jobrank - first_rank_ < size_; }
+  bool contains(std::uint32_t jobrank) const noexcept {
+    return jobrank < local_indices_.size() && local_indices_[jobrank] != no_index;
+  }
+  /// Of a member.
   std::uint32_t local_index_of(std::uint32_t jobrank) const noexcept {
-    return jobrank - first_rank_;
+    return local_indices_[jobrank];
   }
   bool has_pair_rings() const noexcept { return size_ <= max_pair_members; }
 
@@ -143,12 +147,15 @@ class Neighborhood {
   const std::string& size_reason() const noexcept { return size_reason_; }
 
  private:
+  static constexpr std::uint32_t no_index = ~std::uint32_t{0};
+
   void lay_out() noexcept;
   BarrierFlag& barrier_line(std::uint32_t line, std::uint32_t member) const noexcept;
 
   std::uint32_t size_ = 1;
   std::uint32_t local_index_ = 0;
-  std::uint32_t first_rank_ = 0;
+  boot::RankSet members_;
+  std::vector<std::uint32_t> local_indices_;  ///< by jobrank; `no_index` for those outside
   std::byte* base_ = nullptr;
   std::uint64_t control_bytes_ = 0;
   std::uint64_t member_bytes_ = 0;

@@ -70,20 +70,20 @@ Announcement announcement_of(const _gex_EP& endpoint) {
 /// answer; the first of a host that has not says so.
 bool all_hosts_have_room(const std::vector<Announcement>& everyones) {
   bool room = true;
-  for (const auto& [first, size] : process().placement.hosts) {
+  for (const boot::RankSet& ranks : process().placement.hosts) {
     std::uint64_t asked = 0;
     std::uint64_t usable = UINT64_MAX;
-    for (const Announcement& each : std::span(everyones).subspan(first, size)) {
-      asked += each.size;
-      usable = std::min(usable, each.usable);
+    for (const gex_Rank_t rank : ranks) {
+      asked += everyones[rank].size;
+      usable = std::min(usable, everyones[rank].usable);
     }
     if (asked <= usable) continue;
     room = false;
-    if (first == gex_proc_.jobrank)
+    if (ranks.front() == gex_proc_.jobrank)
       warn(
           "gex_Segment_Attach: this host, which has %s, is asked for segments of %s together, but "
           "has %s for them",
-          os::format_processes(size).c_str(), os::format_bytes(asked).c_str(),
+          os::format_processes(ranks.size()).c_str(), os::format_bytes(asked).c_str(),
           os::format_bytes(usable).c_str());
   }
   return room;

@@ -3,8 +3,10 @@
 
 #include <gasnetex.h>
 
+#include <algorithm>
 #include <cstdint>
 #include <cstdio>
+#include <string>
 
 namespace {
 
@@ -15,12 +17,20 @@ namespace {
   __builtin_unreachable();
 }
 
-/// The index of `rank` among the ranks that a query answered with, which rise.
+/// Whether `rank` is at its index among the ranks that a query answered with, which rise.
 bool holds(gex_RankInfo_t* ranks, gex_Rank_t count, gex_Rank_t mine, gex_Rank_t rank) {
   for (gex_Rank_t i = 1; i < count; ++i) {
     if (ranks[i - 1].gex_jobrank >= ranks[i].gex_jobrank) return false;
   }
   return mine < count && ranks[mine].gex_jobrank == rank;
+}
+
+std::string text_of(gex_RankInfo_t* ranks, gex_Rank_t count) {
+  std::string text;
+  for (gex_Rank_t i = 0; i < count; ++i) {
+    text += (i > 0 ? "," : "") + std::to_string(ranks[i].gex_jobrank);
+  }
+  return text;
 }
 
 }  // namespace
@@ -65,6 +75,16 @@ int main(int count, char** arguments) {
   if (!holds(neighborhood, neighborhood_size, neighborhood_index, rank)) {
     fail("this rank is not in its neighborhood");
   }
-  std::printf("rank %u: hosts %u of %u, neighborhoods %u\n", rank, hosts, host_size, neighborhoods);
+  // The neighbors' segments, and nobody else's, are mapped.
+  for (gex_Rank_t peer = 0; peer < size; ++peer) {
+    void* local = nullptr;
+    gex_Segment_QueryBound(team, peer, nullptr, &local, nullptr);
+    const bool near = std::any_of(neighborhood, neighborhood + neighborhood_size,
+                                  [peer](auto& member) { return member.gex_jobrank == peer; });
+    if (near != (local != nullptr)) fail("other segments are mapped than the neighborhood's");
+  }
+  std::printf("rank %u: hosts %u, neighborhoods %u, host %s, neighborhood %s\n", rank, hosts,
+              neighborhoods, text_of(host, host_size).c_str(),
+              text_of(neighborhood, neighborhood_size).c_str());
   return 0;
 }

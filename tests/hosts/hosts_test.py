@@ -15,6 +15,10 @@ import tempfile
 import namespaces
 
 
+# How gexrun gives ranks to hosts.
+LAYOUTS = ("block", "cyclic")
+
+
 class Job:
     """Runs programs of the build on the hosts of a network."""
 
@@ -69,9 +73,10 @@ def each_host_has_its_own_name_files_and_processes(job):
 
 
 def ranks_of_a_host_share_files(job):
-    done = job.run(3, job.tool("launch_probe"), "share")
-    expect(done.returncode == 0 and done.stdout.count("shared\n") == 3 * len(job.network.hosts),
-           "sharing fails", done)
+    for layout in LAYOUTS:
+        done = job.run(3, job.tool("launch_probe"), "share", options=["--map", layout])
+        expect(done.returncode == 0 and done.stdout.count("shared\n") == 3 * len(job.network.hosts),
+               f"sharing fails, {layout}", done)
 
 
 def input_goes_to_rank_0(job):
@@ -95,19 +100,30 @@ def the_status_is_that_of_the_rank_that_fails(job):
     expect(done.returncode == 7 and done.stderr == "", "another status", done)
 
 
-def hosts_are_as_many_as_neighborhoods(job):
-    """Counted by the library itself, as a client asks for them."""
+def neighborhoods_are_of_ranks_on_one_host(job):
+    """By the library's own word, as a client asks for it."""
     hosts = len(job.network.hosts)
-    for ranks, limit, neighborhoods in ((1, 0, hosts), (2, 0, hosts), (3, 0, hosts),
-                                        (2, 1, 2 * hosts), (3, 2, 2 * hosts)):
-        done = job.run(ranks, job.tool("hosts_probe"), environment={
-            "GEX_CONDUIT": conduit(job), "GASNET_SUPERNODE_MAXSIZE": str(limit)})
-        expect(done.returncode == 0, "the probe fails", done)
-        lines = done.stdout.splitlines()
-        expect(len(lines) == ranks * hosts, "some rank is missing", done)
-        for line in lines:
-            expect(line.endswith(f"hosts {hosts} of {ranks}, neighborhoods {neighborhoods}"),
-                   f"{ranks} ranks a host, at most {limit} together: {line}")
+    for layout in LAYOUTS:
+        for ranks, limit, neighborhoods in ((1, 0, hosts), (2, 0, hosts), (3, 0, hosts),
+                                            (2, 1, 2 * hosts), (3, 2, 2 * hosts)):
+            done = job.run(ranks, job.tool("hosts_probe"), options=["--map", layout], environment={
+                "GEX_CONDUIT": conduit(job), "GASNET_SUPERNODE_MAXSIZE": str(limit)})
+            expect(done.returncode == 0, "the probe fails", done)
+            expected = []
+            for host in range(hosts):
+                members = [rank for rank in range(ranks * hosts)
+                           if host == (rank // ranks if layout == "block" else rank % hosts)]
+                for at in range(0, ranks, limit or ranks):
+                    together = members[at:at + (limit or ranks)]
+                    expected += [f"rank {rank}: hosts {hosts}, neighborhoods {neighborhoods}, "
+                                 f"host {listed(members)}, neighborhood {listed(together)}"
+                                 for rank in together]
+            expect(sorted(done.stdout.splitlines()) == sorted(expected),
+                   f"{layout}, {ranks} ranks a host, at most {limit} together", done)
+
+
+def listed(ranks):
+    return ",".join(map(str, ranks))
 
 
 def without_a_network_the_job_says_so(job):
@@ -120,14 +136,14 @@ def conduit(job):
     return os.environ.get("GEX_CONDUIT") or os.path.join(job.build, "tests/bin/libgex-tcp.so")
 
 
-def conformance(ranks):
+def conformance(ranks, layout):
     def conforms(job):
         # The suite's own signals between ranks are files that all hosts see.
         with tempfile.TemporaryDirectory(dir=os.path.join(job.build, "tests")) as shared:
-            done = job.run(ranks, job.tool("conformance_par"), limit=900,
+            done = job.run(ranks, job.tool("conformance_par"), options=["--map", layout], limit=900,
                            environment={"GEX_CONDUIT": conduit(job), "TMPDIR": shared})
         expect(done.returncode == 0, "the suite fails", done)
-    conforms.__name__ = f"the_conformance_suite_runs_with_{ranks}_a_host"
+    conforms.__name__ = f"the_conformance_suite_runs_with_{ranks}_a_host_{layout}"
     return conforms
 
 
@@ -136,10 +152,12 @@ GROUPS = {
                    each_host_has_its_own_name_files_and_processes, ranks_of_a_host_share_files,
                    input_goes_to_rank_0, lines_are_whole_and_tagged,
                    the_status_is_that_of_the_rank_that_fails]),
-    "neighborhoods": (2, [hosts_are_as_many_as_neighborhoods, without_a_network_the_job_says_so]),
-    "neighborhoods-4": (4, [hosts_are_as_many_as_neighborhoods]),
-    "conformance-1": (2, [conformance(1)]),
-    "conformance-2": (2, [conformance(2)]),
+    "neighborhoods": (2, [neighborhoods_are_of_ranks_on_one_host,
+                          without_a_network_the_job_says_so]),
+    "neighborhoods-4": (4, [neighborhoods_are_of_ranks_on_one_host]),
+    "conformance-1": (2, [conformance(1, "block")]),
+    "conformance-2": (2, [conformance(2, "block")]),
+    "conformance-2-cyclic": (2, [conformance(2, "cyclic")]),
 }
 
 

@@ -260,8 +260,9 @@ TEST_F(TrueGreetingTest, IsRefusedBySomebodyElse) {
 
 TEST(HostStart, ComesOutAsItWentIn) {
   HostStart start;
-  start.launch.hosts.add("one", 3);
+  start.launch.hosts.add("one", 2);
   start.launch.hosts.add("two", 1);
+  start.launch.hosts.place_next(0);
   start.launch.host = 1;
   start.launch.command = {"program", "", "an argument"};
   start.launch.tag_output = true;
@@ -276,7 +277,8 @@ TEST(HostStart, ComesOutAsItWentIn) {
   ASSERT_TRUE(found);
   EXPECT_EQ(found->launch.hosts.size(), 2u);
   EXPECT_EQ(found->launch.hosts[1].name, "two");
-  EXPECT_EQ(found->launch.hosts.of(2).name, "one");
+  EXPECT_EQ(found->launch.hosts.of(3).name, "one");
+  EXPECT_EQ(found->launch.hosts[0].ranks, (RankSet{0, 1, 3}));
   EXPECT_EQ(found->launch.host, 1u);
   EXPECT_EQ(found->launch.command, start.launch.command);
   EXPECT_TRUE(found->launch.tag_output);
@@ -296,8 +298,8 @@ TEST(HostStart, IsRefusedWhenAnythingIsMissingOrChanged) {
   ASSERT_TRUE(unpack(body));
   for (std::size_t size = 0; size < body.size(); ++size) EXPECT_FALSE(unpack(body.substr(0, size)));
   EXPECT_FALSE(unpack(body + '\0'));
-  for (const char* const prefix : {"", "gexrun1 0000000", "gexrun1 0000000x", "gexrun2 00000001",
-                                   "gexrun1 ffffffff", "gexrun1 -0000001"}) {
+  for (const char* const prefix : {"", "gexrun2 0000000", "gexrun2 0000000x", "gexrun1 00000001",
+                                   "gexrun2 ffffffff", "gexrun2 -0000001"}) {
     EXPECT_FALSE(packed_size(prefix)) << prefix;
   }
   // Whatever is changed, nothing is believed that would not fit.
@@ -311,6 +313,7 @@ TEST(HostStart, IsRefusedWhenAnythingIsMissingOrChanged) {
     if (!found) continue;
     EXPECT_LT(found->launch.host, found->launch.hosts.size());
     EXPECT_LE(found->launch.hosts.ranks(), 1024u);
+    for (const HostPart& part : found->launch.hosts) EXPECT_FALSE(part.ranks.empty());
   }
 }
 

@@ -3,6 +3,7 @@
 #include <fcntl.h>
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <array>
 #include <random>
 
@@ -18,12 +19,19 @@ FrameHeader gather_header(std::uint32_t sequence, std::uint64_t total, std::uint
   return header;
 }
 
+/// A host that has all ranks of a job.
+HostPart host_of(std::uint32_t ranks) {
+  HostParts hosts;
+  hosts.add("host", ranks);
+  return hosts[0];
+}
+
 std::vector<std::byte> bytes(std::size_t count, int value) {
   return std::vector<std::byte>(count, static_cast<std::byte>(value));
 }
 
 TEST(Gather, JoinsContributionsInRankOrder) {
-  Gather gather(HostPart{"host", 0, 3});
+  Gather gather(host_of(3));
   EXPECT_FALSE(gather.pending());
   for (const std::uint32_t rank : {2u, 0u, 1u}) {
     EXPECT_FALSE(gather.complete());
@@ -45,7 +53,7 @@ TEST(Gather, JoinsContributionsInRankOrder) {
 }
 
 TEST(Gather, TakesPiecesOfDifferentRanksInTurn) {
-  Gather gather(HostPart{"host", 0, 2});
+  Gather gather(host_of(2));
   EXPECT_EQ(gather.add(0, gather_header(0, 4, 0), bytes(3, 1)), std::nullopt);
   EXPECT_EQ(gather.add(1, gather_header(0, 4, 0), bytes(1, 2)), std::nullopt);
   EXPECT_FALSE(gather.has_finished(0));
@@ -76,17 +84,42 @@ TEST(Gather, OfHostsPutsEachWhereItsRanksBelong) {
   EXPECT_EQ(gather.sequence(), 1u);
 }
 
-TEST(Gather, OfALaterHostCountsFromItsFirstRank) {
-  Gather gather(HostPart{"two", 5, 2});
+TEST(Gather, OfHostsWithRanksInTurnPutsPiecesWhereverTheyAreCut) {
+  HostParts hosts;
+  for (const char* const name : {"one", "two"}) hosts.add(name);
+  for (const std::uint32_t host : {0, 1, 0, 1, 1}) hosts.place_next(host);
+  for (std::size_t piece = 1; piece <= 9; ++piece) {
+    Gather gather(hosts);
+    for (const std::uint32_t host : {1u, 0u}) {
+      std::vector<std::byte> mine;
+      for (const std::uint32_t rank : hosts[host].ranks)
+        for (int i = 0; i < 3; ++i) mine.push_back(static_cast<std::byte>(10 * rank + i));
+      for (std::size_t at = 0; at < mine.size(); at += piece) {
+        const std::span rest = std::span(mine).subspan(at);
+        EXPECT_EQ(gather.add(host, gather_header(0, mine.size(), at),
+                             rest.first(std::min(piece, rest.size()))),
+                  std::nullopt);
+      }
+    }
+    ASSERT_TRUE(gather.complete());
+    std::vector<std::byte> expected;
+    for (int rank = 0; rank < 5; ++rank)
+      for (int i = 0; i < 3; ++i) expected.push_back(static_cast<std::byte>(10 * rank + i));
+    EXPECT_EQ(*gather.take().bytes, expected);
+  }
+}
+
+TEST(Gather, OfOneOfSeveralHostsCountsItsOwnRanks) {
+  Gather gather(HostPart{"two", {5, 8}});
   EXPECT_EQ(gather.add(1, gather_header(0, 1, 0), bytes(1, 2)), std::nullopt);
   EXPECT_EQ(gather.add(0, gather_header(0, 2, 0), bytes(1, 1)),
-            "exchanges 2 bytes while rank 6 exchanges 1");
+            "exchanges 2 bytes while rank 8 exchanges 1");
   EXPECT_EQ(gather.add(0, gather_header(0, 1, 0), bytes(1, 1)), std::nullopt);
   EXPECT_EQ(gather.take().bytes->size(), 2u);
 }
 
 TEST(Gather, AnExchangeOfNothingIsABarrier) {
-  Gather gather(HostPart{"host", 0, 2});
+  Gather gather(host_of(2));
   for (std::uint32_t round = 0; round < 3; ++round) {
     EXPECT_EQ(gather.add(0, gather_header(round, 0, 0), {}), std::nullopt);
     EXPECT_FALSE(gather.complete());
@@ -103,7 +136,7 @@ TEST(Gather, RefusesWhatBreaksTheRules) {
                           std::size_t count) {
     return gather.add(rank, header, bytes(count, 0)).value_or("");
   };
-  Gather gather(HostPart{"host", 0, 2});
+  Gather gather(host_of(2));
   EXPECT_EQ(gather.add(0, gather_header(0, 8, 0), bytes(4, 0)), std::nullopt);
   EXPECT_NE(refused(gather, 1, gather_header(1, 8, 0), 8), "");      // another exchange
   EXPECT_NE(refused(gather, 1, gather_header(0, 16, 0), 8), "");     // another size
@@ -118,7 +151,7 @@ TEST(Gather, RefusesWhatBreaksTheRules) {
 }
 
 TEST(Gather, RefusesMoreThanTheLimit) {
-  Gather gather(HostPart{"host", 0, 1024});
+  Gather gather(host_of(1024));
   EXPECT_NE(gather.add(0, gather_header(0, max_exchange / 1024 + 1, 0), bytes(1, 0)), std::nullopt);
   EXPECT_NE(gather.add(0, gather_header(0, ~0ULL, 0), bytes(1, 0)), std::nullopt);
   EXPECT_FALSE(gather.pending());
@@ -127,7 +160,7 @@ TEST(Gather, RefusesMoreThanTheLimit) {
 TEST(Gather, SurvivesFramesOfChance) {
   std::mt19937 random(7);
   for (int round = 0; round < 200; ++round) {
-    Gather gather(HostPart{"host", 0, 3});
+    Gather gather(host_of(3));
     for (int i = 0; i < 50; ++i) {
       const std::uint32_t rank = random() % 3;
       const auto header = gather_header(random() % 2, random() % 9, random() % 9);
@@ -145,95 +178,98 @@ os::FileDescriptor open_something() {
   return os::FileDescriptor(open("/dev/null", O_RDONLY | O_CLOEXEC));
 }
 
-FrameHeader share_header(std::uint32_t first, std::uint32_t count, std::uint32_t owner) {
+/// What `rank` says when it takes part in sharing a descriptor; if it is the owner it gives one.
+struct Share {
+  std::uint32_t rank;
+  std::vector<std::uint32_t> ranks;
+  std::uint32_t owner;
+  os::FileDescriptor descriptor;
+};
+
+Fault add(Sharing& sharing, Share share, std::optional<Sharing::Group>& group) {
   FrameHeader header;
   header.kind = FrameKind::share;
-  header.first = first;
-  header.count = count;
-  header.owner = owner;
-  return header;
-}
-
-/// Given by the first of them.
-FrameHeader share_header(std::uint32_t first, std::uint32_t count) {
-  return share_header(first, count, first);
+  header.owner = share.owner;
+  return sharing.add(share.rank, header, std::as_bytes(std::span(share.ranks)),
+                     std::move(share.descriptor), group);
 }
 
 TEST(Sharing, CompletesWithItsLastMember) {
-  Sharing sharing(HostPart{"host", 0, 8});
+  Sharing sharing(host_of(8));
   std::optional<Sharing::Group> group;
-  EXPECT_EQ(sharing.add(3, share_header(2, 3), {}, group), std::nullopt);
+  EXPECT_EQ(add(sharing, {3, {2, 3, 6}, 2, {}}, group), std::nullopt);
   EXPECT_FALSE(group);
   os::FileDescriptor given = open_something();
   const int number = given.get();
-  EXPECT_EQ(sharing.add(2, share_header(2, 3), std::move(given), group), std::nullopt);
+  EXPECT_EQ(add(sharing, {2, {2, 3, 6}, 2, std::move(given)}, group), std::nullopt);
   EXPECT_FALSE(group);
-  EXPECT_EQ(sharing.add(4, share_header(2, 3), {}, group), std::nullopt);
+  EXPECT_EQ(add(sharing, {6, {2, 3, 6}, 2, {}}, group), std::nullopt);
   ASSERT_TRUE(group);
-  EXPECT_EQ(group->first, 2u);
-  EXPECT_EQ(group->count, 3u);
+  EXPECT_EQ(group->ranks, (RankSet{2, 3, 6}));
   EXPECT_EQ(group->descriptor->get(), number);
 }
 
 TEST(Sharing, GroupsDoNotDisturbEachOther) {
-  Sharing sharing(HostPart{"host", 0, 4});
+  Sharing sharing(host_of(4));
   std::optional<Sharing::Group> group;
-  EXPECT_EQ(sharing.add(0, share_header(0, 2), open_something(), group), std::nullopt);
-  EXPECT_EQ(sharing.add(2, share_header(2, 2), open_something(), group), std::nullopt);
+  EXPECT_EQ(add(sharing, {0, {0, 2}, 0, open_something()}, group), std::nullopt);
+  EXPECT_EQ(add(sharing, {1, {1, 3}, 1, open_something()}, group), std::nullopt);
   EXPECT_FALSE(group);
-  EXPECT_EQ(sharing.add(3, share_header(2, 2), {}, group), std::nullopt);
+  EXPECT_EQ(add(sharing, {3, {1, 3}, 1, {}}, group), std::nullopt);
   ASSERT_TRUE(group);
-  EXPECT_EQ(group->first, 2u);
+  EXPECT_EQ(group->ranks, (RankSet{1, 3}));
   group.reset();
-  EXPECT_EQ(sharing.add(1, share_header(0, 2), {}, group), std::nullopt);
+  EXPECT_EQ(add(sharing, {2, {0, 2}, 0, {}}, group), std::nullopt);
   ASSERT_TRUE(group);
-  EXPECT_EQ(group->first, 0u);
+  EXPECT_EQ(group->ranks, (RankSet{0, 2}));
 }
 
 TEST(Sharing, HasItsDescriptorFromTheOwnerWhoeverThatIs) {
-  Sharing sharing(HostPart{"host", 0, 3});
+  Sharing sharing(host_of(3));
   std::optional<Sharing::Group> group;
-  EXPECT_EQ(sharing.add(0, share_header(0, 3, 1), {}, group), std::nullopt);
+  EXPECT_EQ(add(sharing, {0, {0, 1, 2}, 1, {}}, group), std::nullopt);
   // The next one of the same ranks, of which some are still in this one.
-  EXPECT_EQ(sharing.add(0, share_header(0, 3, 2), {}, group), std::nullopt);
+  EXPECT_EQ(add(sharing, {0, {0, 1, 2}, 2, {}}, group), std::nullopt);
   os::FileDescriptor given = open_something();
   const int number = given.get();
-  EXPECT_EQ(sharing.add(1, share_header(0, 3, 1), std::move(given), group), std::nullopt);
+  EXPECT_EQ(add(sharing, {1, {0, 1, 2}, 1, std::move(given)}, group), std::nullopt);
   EXPECT_FALSE(group);
-  EXPECT_EQ(sharing.add(2, share_header(0, 3, 1), {}, group), std::nullopt);
+  EXPECT_EQ(add(sharing, {2, {0, 1, 2}, 1, {}}, group), std::nullopt);
   ASSERT_TRUE(group);
   EXPECT_EQ(group->owner, 1u);
   EXPECT_EQ(group->descriptor->get(), number);
 }
 
 TEST(Sharing, KnowsWhoIsWaitedFor) {
-  Sharing sharing(HostPart{"host", 0, 4});
+  Sharing sharing(host_of(6));
   std::optional<Sharing::Group> group;
   const auto all = [](std::uint32_t) { return true; };
   EXPECT_EQ(sharing.waits_for(all), std::nullopt);
-  sharing.add(2, share_header(1, 3), {}, group);
+  EXPECT_EQ(add(sharing, {3, {1, 3, 5}, 1, {}}, group), std::nullopt);
   EXPECT_EQ(sharing.waits_for(all), 1u);
-  EXPECT_EQ(sharing.waits_for([](std::uint32_t rank) { return rank == 3; }), 3u);
-  EXPECT_EQ(sharing.waits_for([](std::uint32_t rank) { return rank == 2 || rank == 0; }),
+  EXPECT_EQ(sharing.waits_for([](std::uint32_t rank) { return rank == 5; }), 5u);
+  EXPECT_EQ(sharing.waits_for([](std::uint32_t rank) { return rank == 3 || rank == 2; }),
             std::nullopt);
 }
 
 TEST(Sharing, RefusesWhatBreaksTheRules) {
-  Sharing sharing(HostPart{"host", 0, 4});
+  Sharing sharing(HostPart{"host", {0, 1, 4, 5}});
   std::optional<Sharing::Group> group;
-  EXPECT_NE(sharing.add(0, share_header(0, 0), {}, group), std::nullopt);
-  EXPECT_NE(sharing.add(0, share_header(1, 2), {}, group), std::nullopt);
-  EXPECT_NE(sharing.add(3, share_header(1, 2), {}, group), std::nullopt);
-  EXPECT_NE(sharing.add(3, share_header(3, 2), {}, group), std::nullopt);
-  EXPECT_NE(sharing.add(3, share_header(2, ~0u), {}, group), std::nullopt);
-  EXPECT_NE(sharing.add(2, share_header(~0u, 4), {}, group), std::nullopt);
-  EXPECT_NE(sharing.add(1, share_header(1, 2, 0), {}, group), std::nullopt);
-  EXPECT_NE(sharing.add(1, share_header(1, 2, 3), {}, group), std::nullopt);
-  EXPECT_NE(sharing.add(0, share_header(0, 2), {}, group), std::nullopt);
-  EXPECT_NE(sharing.add(1, share_header(0, 2), open_something(), group), std::nullopt);
-  EXPECT_EQ(sharing.add(1, share_header(0, 2), {}, group), std::nullopt);
-  EXPECT_NE(sharing.add(1, share_header(0, 2), {}, group), std::nullopt);
+  EXPECT_NE(add(sharing, {0, {}, 0, {}}, group), std::nullopt);
+  EXPECT_NE(add(sharing, {0, {1, 4}, 1, {}}, group), std::nullopt);      // without itself
+  EXPECT_NE(add(sharing, {0, {0, 2}, 2, {}}, group), std::nullopt);      // with another host's
+  EXPECT_NE(add(sharing, {5, {5, ~0u}, ~0u, {}}, group), std::nullopt);  // with nobody's
+  EXPECT_NE(add(sharing, {1, {4, 1}, 4, {}}, group), std::nullopt);      // in another order
+  EXPECT_NE(add(sharing, {1, {1, 1, 4}, 4, {}}, group), std::nullopt);   // with one twice
+  EXPECT_NE(add(sharing, {1, {1, 4}, 0, {}}, group), std::nullopt);      // given by somebody else
+  EXPECT_NE(add(sharing, {0, {0, 1}, 0, {}}, group), std::nullopt);
+  EXPECT_NE(add(sharing, {1, {0, 1}, 0, open_something()}, group), std::nullopt);
+  EXPECT_EQ(add(sharing, {1, {0, 1}, 0, {}}, group), std::nullopt);
+  EXPECT_NE(add(sharing, {1, {0, 1}, 0, {}}, group), std::nullopt);
   EXPECT_FALSE(group);
+  FrameHeader header;
+  const std::array<std::byte, 6> torn{};
+  EXPECT_NE(sharing.add(0, header, torn, {}, group), std::nullopt);
 }
 
 }  // namespace

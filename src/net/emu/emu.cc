@@ -180,7 +180,7 @@ int attach(const Host* host, Limits* limits) {
     host->fatal("emu: rank 0 announced an impossible queue depth");
 
   const Layout layout(host->size, settings.depth);
-  const int shared = host->share_descriptor(file.get(), 0, host->size);
+  const int shared = host->share_descriptor(file.get(), 0);
   if (host->rank != 0) file = os::FileDescriptor(shared);
   os::Mapping mapping = os::Mapping::shared(file.get(), 0, layout.file_size());
   if (!mapping) {

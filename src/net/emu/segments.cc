@@ -35,9 +35,11 @@ void Segments::map_all() {
 }
 
 bool Segments::map_files() {
-  part_of_.resize(host_.size);
+  constexpr std::uint32_t unknown = ~std::uint32_t{0};
+  part_of_.assign(host_.size, unknown);
   bool mapped = true;
-  for (std::uint32_t rank = 0; rank < host_.size;) {
+  for (std::uint32_t rank = 0; rank < host_.size; ++rank) {
+    if (part_of_[rank] != unknown) continue;
     if (parts_.size() == most_neighborhoods) return false;
     const SegmentFile file = host_.segment_file(rank);
     const os::FileDescriptor owned(file.descriptor);
@@ -55,9 +57,9 @@ bool Segments::map_files() {
                     static_cast<unsigned long long>(file.size), std::strerror(errno));
       host_.warn(text);
     }
-    std::fill_n(part_of_.begin() + rank, file.count, static_cast<std::uint32_t>(parts_.size()));
+    for (const std::uint32_t member : std::span(file.ranks, file.count))
+      part_of_[member] = static_cast<std::uint32_t>(parts_.size());
     parts_.push_back(std::move(part));
-    rank += file.count;
   }
   return mapped;
 }

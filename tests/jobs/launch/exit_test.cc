@@ -82,7 +82,7 @@ TEST_P(Exit, ARankThatReturnsEarlyGoesOnAnswering) {
   const Outcome outcome = job(3, {"return-early"}).run();
   expect_success(outcome);
   // Of two hosts, one has two ranks.
-  EXPECT_EQ(lines_with(outcome.output, "answered"), GetParam() == Mode::hosts ? 1 : 2);
+  EXPECT_EQ(lines_with(outcome.output, "answered"), on_hosts(GetParam()) ? 1 : 2);
 }
 
 TEST_P(Exit, WhoDoesNotReturnIsNamed) {

@@ -18,25 +18,39 @@ struct Launcher {
   const char* name;
   const char* path;  ///< "" where it is not installed
   std::vector<std::string> options;
-  const char* mpi_program;  ///< "": there is none that could be tried with it
+  const char* mpi_program;                ///< "": there is none that could be tried with it
+  std::vector<std::string> in_turn = {};  ///< places ranks on ha and hb in turn; empty: not tried
   bool needs_slurm = false;
   const char* pmi = "1";  ///< GEX_PMI
 };
 
 const Launcher launchers[] = {
-    {"mpich", LAUNCH_TEST_MPICH, {}, LAUNCH_TEST_MPICH_PROBE},
-    {"mpich_pmi2", LAUNCH_TEST_MPICH, {}, "", false, "2"},
+    {"mpich",
+     LAUNCH_TEST_MPICH,
+     {},
+     LAUNCH_TEST_MPICH_PROBE,
+     {"-launcher", "ssh", "-launcher-exec", LAUNCH_TEST_RSH_NAMED, "-hosts", "ha,hb"}},
+    {"mpich_pmi2",
+     LAUNCH_TEST_MPICH,
+     {},
+     "",
+     {"-launcher", "ssh", "-launcher-exec", LAUNCH_TEST_RSH_NAMED, "-hosts", "ha,hb"},
+     false,
+     "2"},
     {"openmpi",
      LAUNCH_TEST_OPENMPI,
      {"--allow-run-as-root", "--oversubscribe"},
-     LAUNCH_TEST_OPENMPI_PROBE},
+     LAUNCH_TEST_OPENMPI_PROBE,
+     {"--mca", "plm", "rsh", "--mca", "plm_rsh_agent", LAUNCH_TEST_RSH_NAMED, "--host", "ha:4,hb:4",
+      "--map-by", "node"}},
     // Slurm does not answer the second who begins PMI-1 in a process, so MPICH goes with PMIx only.
-    {"slurm_pmi", LAUNCH_TEST_SRUN, {"--quiet", "--mpi=pmi2", "--overcommit"}, "", true},
-    {"slurm_pmi2", LAUNCH_TEST_SRUN, {"--quiet", "--mpi=pmi2", "--overcommit"}, "", true, "2"},
+    {"slurm_pmi", LAUNCH_TEST_SRUN, {"--quiet", "--mpi=pmi2", "--overcommit"}, "", {}, true},
+    {"slurm_pmi2", LAUNCH_TEST_SRUN, {"--quiet", "--mpi=pmi2", "--overcommit"}, "", {}, true, "2"},
     {"slurm_pmix",
      LAUNCH_TEST_SRUN,
      {"--quiet", "--mpi=pmix", "--overcommit"},
      LAUNCH_TEST_OPENMPI_PROBE,
+     {},
      true},
 };
 
@@ -103,10 +117,23 @@ class Foreign : public testing::TestWithParam<Launcher> {
     scenario.insert(scenario.begin(), probe);
     return start(ranks, std::move(scenario));
   }
-  /// On hosts of two ranks each, as their names say.
-  Command job_on_hosts(int ranks, std::vector<std::string> scenario) const {
-    scenario.insert(scenario.begin(), {LAUNCH_TEST_NAMED_HOSTS, probe});
+  /// On hosts of two ranks each, as their names say; or on two hosts that have them in turn.
+  Command job_on_hosts(int ranks, std::vector<std::string> scenario,
+                       const char* layout = "block") const {
+    scenario.insert(scenario.begin(), {LAUNCH_TEST_NAMED_HOSTS, layout, probe});
     return start(ranks, std::move(scenario));
+  }
+
+  /// Of ranks that say who they are, every other one is on host 1.
+  static void expect_hosts_in_turn(const Outcome& outcome, int ranks) {
+    expect_success(outcome);
+    for (int rank = 0; rank < ranks; ++rank) {
+      EXPECT_EQ(lines_with(outcome.output, "rank " + std::to_string(rank) + " of " +
+                                               std::to_string(ranks) + " foreign on host " +
+                                               std::to_string(rank % 2)),
+                1)
+          << outcome.output;
+    }
   }
 
   /// What the launcher itself says of a failure is its own.
@@ -149,6 +176,32 @@ TEST_P(Foreign, HostsExchangeThroughTheRootThatRank0Starts) {
   const Outcome outcome = job_on_hosts(6, {"exchange", "300000"}).run();
   expect_success(outcome);
   EXPECT_EQ(lines_with(outcome.output, "exchanged "), 6);
+}
+
+TEST_P(Foreign, RanksOfAHostNeedNotBeConsecutive) {
+  expect_hosts_in_turn(job_on_hosts(5, {"who"}, "cyclic").run(), 5);
+  const Outcome shared = job_on_hosts(5, {"share"}, "cyclic").run();
+  expect_success(shared);
+  EXPECT_EQ(lines_with(shared.output, "shared"), 5);
+  const Outcome exchanged = job_on_hosts(5, {"exchange", "300000"}, "cyclic").run();
+  expect_success(exchanged);
+  EXPECT_EQ(lines_with(exchanged.output, "exchanged "), 5);
+  expect_one_line_of_ours(job_on_hosts(5, {"return-before-barrier", "2"}, "cyclic").run(),
+                          "gex: rank 2 (host h0, pid ");
+}
+
+TEST_P(Foreign, LaunchersPlaceRanksInTurn) {
+  const std::vector<std::string>& in_turn = GetParam().in_turn;
+  if (in_turn.empty()) GTEST_SKIP() << GetParam().name << " has no hosts to place ranks on";
+  const auto job_in_turn = [&](const char* scenario) {
+    std::vector<std::string> words = in_turn;
+    words.insert(words.end(), {probe, scenario});
+    return start(5, std::move(words)).run();
+  };
+  expect_hosts_in_turn(job_in_turn("who"), 5);
+  const Outcome shared = job_in_turn("share");
+  expect_success(shared);
+  EXPECT_EQ(lines_with(shared.output, "shared"), 5);
 }
 
 TEST_P(Foreign, TheStatusIsTheRanks) {

@@ -36,6 +36,31 @@ TEST(Hosts, TakeConsecutiveRanksInTheirOrder) {
   }
 }
 
+TEST(Hosts, TakeRanksInTurnWhileTheyHaveSlots) {
+  const auto placed = [](const char* hosts, int ranks, const std::vector<int>& expected) {
+    const Outcome outcome = Command({gexrun, "--rsh", rsh_here, "--hosts", hosts, "--map", "cyclic",
+                                     "-n", std::to_string(ranks), probe, "who"})
+                                .run();
+    expect_success(outcome);
+    for (int rank = 0; rank < ranks; ++rank) {
+      EXPECT_EQ(lines_with(outcome.output, place(rank, ranks, expected.at(rank))), 1)
+          << outcome.output;
+    }
+  };
+  placed("a:2,b,c:9", 7, {0, 1, 2, 0, 2, 2, 2});
+  // One that gets none is not bothered.
+  placed("a:2,b:2,nowhere", 2, {0, 1});
+}
+
+TEST(Hosts, WithRanksInTurnAreNamedWithThem) {
+  const Outcome outcome = Command({gexrun, "--rsh", rsh_here, "--hosts", "a:3,nowhere:2", "--map",
+                                   "cyclic", "-n", "5", probe, "hold"})
+                              .run();
+  expect_clean(outcome);
+  EXPECT_EQ(lines_with(outcome.error, "gexrun: host nowhere (ranks 1,3) is lost: "), 1)
+      << outcome.error;
+}
+
 TEST(Hosts, ThatGetNoRanksAreNotBotheredAndThoseNamedTwiceGetMore) {
   const Outcome outcome = on_hosts("a,b,a,nowhere", 3, {"who"}).run();
   expect_success(outcome);
@@ -75,6 +100,8 @@ TEST(Hosts, ThatCannotBeAreRefusedInOneLine) {
   expect_failure(
       Command({gexrun, "--hosts", "a", "--debugger", "gdb", "-n", "1", probe, "who"}).run(), 2,
       "--debugger gdb works on this host only");
+  expect_failure(Command({gexrun, "--hosts", "a", "--map", "node", "-n", "1", probe, "who"}).run(),
+                 2, "--map 'node' is neither block nor cyclic");
 }
 
 TEST(Hosts, ThatCannotBeReachedAreNamed) {

@@ -87,12 +87,12 @@ TEST_P(Kill, TheGuardian) {
     ASSERT_GT(guardian, 1);
     const std::string killed = "the guardian (pid " + std::to_string(guardian) +
                                ") was killed by signal 9 (Killed); the job is ended";
-    if (GetParam() != Mode::hosts) {
+    if (!on_hosts(GetParam())) {
       ASSERT_EQ(parent_of(guardian), running->process());
     }
     kill(guardian, SIGKILL);
     const Outcome outcome = running->finish();
-    if (GetParam() != Mode::hosts) {
+    if (!on_hosts(GetParam())) {
       expect_failure(outcome, 1, killed);
       continue;
     }

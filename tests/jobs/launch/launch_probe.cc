@@ -38,6 +38,7 @@ namespace {
 
 using gex::boot::Job;
 using gex::boot::Origin;
+using gex::boot::RankSet;
 using Arguments = std::vector<std::string>;
 
 constexpr int wrong = 99;
@@ -98,18 +99,10 @@ int exchange(const Arguments& arguments) {
 }
 
 /// The ranks of this rank's host.
-struct HostRanks {
-  std::uint32_t first;
-  std::uint32_t count;
-};
-HostRanks own_host(const Job& job) {
-  const auto is_here = [&job](std::uint32_t rank) {
-    return job.host_of(rank) == job.host_of(job.rank());
-  };
-  HostRanks ranks{job.rank(), 0};
-  while (ranks.first > 0 && is_here(ranks.first - 1)) --ranks.first;
-  while (ranks.first + ranks.count < job.size() && is_here(ranks.first + ranks.count)) {
-    ++ranks.count;
+RankSet own_host(const Job& job) {
+  RankSet ranks;
+  for (std::uint32_t rank = 0; rank < job.size(); ++rank) {
+    if (job.host_of(rank) == job.host_of(job.rank())) ranks.add(rank);
   }
   return ranks;
 }
@@ -117,14 +110,15 @@ HostRanks own_host(const Job& job) {
 /// Shares a file within the whole host and, twice in a row, within each half of it.
 int share(const Arguments&) {
   Job& job = Job::join();
-  const auto [host_first, host_count] = own_host(job);
-  const auto share_once = [&job](std::uint32_t first, std::uint32_t count) {
+  const RankSet host = own_host(job);
+  const auto share_once = [&job](const RankSet& ranks) {
+    const std::uint32_t first = ranks.front();
     int given = -1;
     if (job.rank() == first) {
       given = memfd_create("shared", MFD_CLOEXEC);
       if (pwrite(given, &first, sizeof first, 0) != sizeof first) complain("cannot write memfd");
     }
-    const int file = job.share_descriptor(given, first, count);
+    const int file = job.share_descriptor(given, ranks);
     if (given >= 0 && file != given) complain("the giver got another descriptor");
     if ((fcntl(file, F_GETFD) & FD_CLOEXEC) == 0) complain("shared descriptor survives exec");
     std::uint32_t found = ~0U;
@@ -138,22 +132,18 @@ int share(const Arguments&) {
       int number;
       ~Fd() { close(number); }
     } closed{file};
-    for (std::uint32_t rank = first; rank < first + count; ++rank) {
+    for (const std::uint32_t rank : ranks) {
       if (pread(file, &found, sizeof found, (1 + rank) * sizeof found) != sizeof found ||
           found != first) {
         complain("the open file is not shared by all");
       }
     }
   };
-  share_once(host_first, host_count);
-  const std::uint32_t half = host_count / 2;
-  for (int i = 0; i < 2; ++i) {
-    if (half > 0 && job.rank() < host_first + half) {
-      share_once(host_first, half);
-    } else {
-      share_once(host_first + half, host_count - half);
-    }
-  }
+  share_once(host);
+  // Every other one.
+  RankSet half;
+  for (std::uint32_t i = host.index_of(job.rank()) % 2; i < host.size(); i += 2) half.add(host[i]);
+  for (int i = 0; i < 2; ++i) share_once(half);
   say("shared");
   return 0;
 }
@@ -261,14 +251,15 @@ int end_with_stuck_stream(const Arguments&) {
 /// The first rank of a host returns early and must go on answering; the others need that to go on.
 int return_early(const Arguments&) {
   Job& job = Job::join();
-  const auto [first, count] = own_host(job);
+  const RankSet host = own_host(job);
+  const std::uint32_t first = host.front();
   using Word = std::atomic<int>;
   int file = -1;
   if (job.rank() == first) {
     file = memfd_create("answers", MFD_CLOEXEC);
     if (ftruncate(file, 4096) != 0) complain("cannot size memfd");
   }
-  file = job.share_descriptor(file, first, count);
+  file = job.share_descriptor(file, host);
   static Word* answers;
   answers = static_cast<Word*>(mmap(nullptr, 4096, PROT_READ | PROT_WRITE, MAP_SHARED, file, 0));
   job.set_idle_poll([]() noexcept { ++*answers; });

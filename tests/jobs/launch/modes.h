@@ -1,6 +1,7 @@
 #pragma once
-// The ways of starting a job; most tests hold for all. A job of two hosts is one whose other hosts
-// are this one too, as rsh_here.sh reaches it.
+// The ways of starting a job; most tests hold for all. A job of two hosts, which have consecutive
+// ranks or get theirs in turn, is one whose other hosts are this one too, as rsh_here.sh reaches
+// it.
 
 #include <gtest/gtest.h>
 
@@ -18,11 +19,15 @@ inline const std::string probe = LAUNCH_TEST_PROBE;
 
 inline const std::string rsh_here = LAUNCH_TEST_RSH;
 
-enum class Mode { gexrun, fork, hosts };
+enum class Mode { gexrun, fork, hosts, hosts_in_turn };
 
 inline std::string name_of(const testing::TestParamInfo<Mode>& info) {
-  static constexpr std::array names = {"gexrun", "fork", "hosts"};
+  static constexpr std::array names = {"gexrun", "fork", "hosts", "hosts_in_turn"};
   return names.at(static_cast<std::size_t>(info.param));
+}
+
+inline bool on_hosts(Mode mode) {
+  return mode == Mode::hosts || mode == Mode::hosts_in_turn;
 }
 
 /// The probe as a job of `ranks`.
@@ -31,10 +36,11 @@ inline Command job(Mode mode, int ranks, std::vector<std::string> scenario) {
   if (mode == Mode::fork) {
     return Command(std::move(scenario)).variable("GASNET_PSHM_NODES", std::to_string(ranks));
   }
-  if (mode == Mode::hosts) {
+  if (on_hosts(mode)) {
     const std::string hosts =
         "one:" + std::to_string((ranks + 1) / 2) + ",two:" + std::to_string(ranks);
-    scenario.insert(scenario.begin(), {"--rsh", rsh_here, "--hosts", hosts});
+    const std::string map = mode == Mode::hosts ? "block" : "cyclic";
+    scenario.insert(scenario.begin(), {"--rsh", rsh_here, "--hosts", hosts, "--map", map});
   }
   scenario.insert(scenario.begin(), {gexrun, "-n", std::to_string(ranks)});
   return Command(std::move(scenario));
@@ -77,10 +83,11 @@ class AllModes : public testing::TestWithParam<Mode> {
   std::string speaker() const { return launch_test::speaker(GetParam()); }
 };
 
-#define LAUNCH_TEST_IN_ALL_MODES(fixture)                                                      \
-  INSTANTIATE_TEST_SUITE_P(Job, fixture,                                                       \
-                           testing::Values(launch_test::Mode::gexrun, launch_test::Mode::fork, \
-                                           launch_test::Mode::hosts),                          \
-                           launch_test::name_of)
+#define LAUNCH_TEST_IN_ALL_MODES(fixture)                                          \
+  INSTANTIATE_TEST_SUITE_P(                                                        \
+      Job, fixture,                                                                \
+      testing::Values(launch_test::Mode::gexrun, launch_test::Mode::fork,          \
+                      launch_test::Mode::hosts, launch_test::Mode::hosts_in_turn), \
+      launch_test::name_of)
 
 }  // namespace launch_test

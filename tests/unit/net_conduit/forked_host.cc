@@ -66,9 +66,8 @@ struct Envelope {
   }
 };
 
-int share_descriptor(int descriptor, std::uint32_t first, std::uint32_t count) {
-  EXPECT_EQ(first, 0u);
-  EXPECT_EQ(count, self.host.size);
+int share_descriptor(int descriptor, std::uint32_t owner) {
+  EXPECT_EQ(owner, 0u);
   Envelope envelope;
   msghdr header = envelope.header();
   if (self.host.rank != 0) {
@@ -84,7 +83,7 @@ int share_descriptor(int descriptor, std::uint32_t first, std::uint32_t count) {
   control->cmsg_type = SCM_RIGHTS;
   control->cmsg_len = CMSG_LEN(sizeof descriptor);
   std::memcpy(CMSG_DATA(control), &descriptor, sizeof descriptor);
-  for (std::uint32_t rank = 1; rank < count; ++rank)
+  for (std::uint32_t rank = 1; rank < self.host.size; ++rank)
     EXPECT_EQ(sendmsg((*self.sockets)[rank][0], &header, 0), 1);
   return descriptor;
 }

@@ -22,7 +22,8 @@ inline void exchange_alone(const void* mine, std::size_t bytes, void* all) {
   std::memcpy(all, mine, bytes);
 }
 inline SegmentFile segment_file(std::uint32_t) {
-  return {dup(own_file), part_offset, part_size, own_part, 0, 1};
+  static constexpr std::uint32_t own_rank = 0;
+  return {dup(own_file), part_offset, part_size, own_part, &own_rank, 1};
 }
 
 class WithSegmentFile : public testing::Test {
