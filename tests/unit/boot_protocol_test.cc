@@ -141,7 +141,7 @@ TEST_F(Sockets, MembershipOfAnotherSocketIsRefused) {
 }
 
 TEST(Membership, EveryTruncationAndChangeIsRefused) {
-  const std::string good = "2:100:0:2:12345";
+  const std::string good = "3:100:0:2:12345";
   std::string why;
   for (std::size_t length = 0; length < good.size(); ++length) {
     EXPECT_FALSE(parse_membership(good.substr(0, length), why)) << length;
@@ -153,7 +153,7 @@ TEST(Membership, EveryTruncationAndChangeIsRefused) {
       EXPECT_FALSE(parse_membership(changed, why)) << changed;
     }
   }
-  EXPECT_FALSE(parse_membership("2:99999999999999999999:0:2:5", why));
+  EXPECT_FALSE(parse_membership("3:99999999999999999999:0:2:5", why));
 }
 
 TEST_F(Sockets, ControlSocketsAreRecognisedByTheirMaker) {

@@ -6,4 +6,4 @@ while [ "${1#-}" != "$1" ]; do shift; done
 host=$1
 shift
 # shellcheck disable=SC2016  # for the inner shells to expand
-exec unshare --uts sh -c 'hostname "$0" && exec sh -c "exec $*"' "$host" "$@"
+exec unshare --uts sh -c 'hostname "$0" && exec sh -c "$*"' "$host" "$@"
