@@ -69,7 +69,7 @@ std::optional<Membership> Guardian::start() {
   }
 
   os::FileDescriptor page;
-  if (const int error = page_.create(page); error != 0) {
+  if (const int error = page_.create(page, part_.ranks.size()); error != 0) {
     give_up_start(std::string("cannot make the job's page of memory: ") + std::strerror(error));
   }
   page_file_ = std::make_shared<const os::FileDescriptor>(std::move(page));

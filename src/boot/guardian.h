@@ -147,6 +147,7 @@ class Guardian final : private Guardians {
   void lose(std::uint32_t rank);
   [[noreturn]] void abandon();
   std::string name_of(std::uint32_t rank) const;
+  std::string moment_of(std::uint32_t rank) const;
 
   const Launch& launch_;
   os::FileDescriptor launcher_;  ///< the pipe, or the process where it is not ours

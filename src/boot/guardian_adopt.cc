@@ -123,7 +123,7 @@ void Guardian::adopted_ended(std::uint32_t rank) {
     ask_to_end(page_.code(), page_.winner(), {});
   } else if (!ending_ && !self.left) {
     // How is the launcher's to know, whose child it was.
-    fault(rank, "has died");
+    fault(rank, "has died" + moment_of(rank));
   }
   coordinator().gone(rank, self.process);
 }

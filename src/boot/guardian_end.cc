@@ -31,6 +31,13 @@ constexpr double late_newcomers_grace = 2;
 
 }  // namespace
 
+/// When in its life a rank has died, as far as that is known: goes behind "was killed" and its
+/// like.
+std::string Guardian::moment_of(std::uint32_t rank) const {
+  if (!at(rank).joined) return " before it had joined the job";
+  return page_.last_call(part_.ranks.index_of(rank))->describe();
+}
+
 std::string Guardian::name_of(std::uint32_t rank) const {
   const Rank& self = at(rank);
   return rank_name(rank, part_.name, self.joined_process != 0 ? self.joined_process : self.process);
@@ -79,15 +86,16 @@ void Guardian::judge(std::uint32_t rank, int status) {
     ask_to_end(128 + number, rank,
                expected ? ""
                         : name_of(rank) + " was killed by " + describe_signal(number) +
-                              (WCOREDUMP(status) ? ", core dumped" : ""));
+                              moment_of(rank) + (WCOREDUMP(status) ? ", core dumped" : ""));
     return;
   }
   const int code = WEXITSTATUS(status);
-  const std::string ended = name_of(rank) + " ended with status " + std::to_string(code);
+  const std::string ended =
+      name_of(rank) + " ended with status " + std::to_string(code) + moment_of(rank);
   if (self.joined && !self.left) {
     ask_to_end(code != 0 ? code : 1, rank, ended + " without leaving the job");
   } else if (code != 0) {
-    ask_to_end(code, rank, ended + (self.joined ? "" : " before it had joined the job"));
+    ask_to_end(code, rank, ended);
   }
 }
 
@@ -216,10 +224,11 @@ void Guardian::kill_everything() {
 
 void Guardian::lose(std::uint32_t rank) {
   if (ending_ || at(rank).gone || at(rank).left) return;
-  fault(rank, at(rank).channel.open()
-                  ? "has ended without leaving the job; what it was run by goes on"
-                  : "has closed its connection to the job without leaving it, as by executing "
-                    "another program");
+  fault(rank,
+        at(rank).channel.open()
+            ? "has ended" + moment_of(rank) + " without leaving the job; what it was run by goes on"
+            : "has closed its connection to the job without leaving it, as by executing "
+              "another program");
 }
 
 }  // namespace gex::boot

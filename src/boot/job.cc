@@ -83,9 +83,14 @@ void join_guardian(RankState& self) {
     fatal("the job's guardian sent no list of hosts that fits");
   }
   std::memcpy(self.hosts.data(), welcome.payload.data(), self.hosts.size() * sizeof self.hosts[0]);
-  if (const int error = self.page.map(welcome.descriptor.get()); error != 0) {
+  RankSet neighbors;  // none for one that is no rank
+  for (std::uint32_t rank = 0; self.rank != JobPage::by_guardian && rank < self.size; ++rank) {
+    if (self.hosts[rank] == self.hosts[self.rank]) neighbors.add(rank);
+  }
+  if (const int error = self.page.map(welcome.descriptor.get(), neighbors.size()); error != 0) {
     fatal_system("cannot map the job's page of memory", error);
   }
+  self.last_call = self.page.last_call(neighbors.index_of(self.rank));
 }
 
 /// Whether this rank tells of an error: no other rank of its host has before, and in a job of
@@ -318,6 +323,10 @@ int Job::share_descriptor(int descriptor, const RankSet& ranks, std::uint32_t ow
   if (self.rank == owner) return descriptor;
   if (!answer.descriptor) fatal("the job's guardian shared no descriptor");
   return answer.descriptor.release();
+}
+
+LastCall* Job::last_call() noexcept {
+  return state().last_call;
 }
 
 void Job::set_idle_poll(void (*poll)() noexcept) noexcept {

@@ -32,6 +32,7 @@
 #include <cstdint>
 #include <span>
 
+#include "boot/last_call.h"
 #include "boot/rank_set.h"
 
 namespace gex::boot {
@@ -92,6 +93,10 @@ class Job {
   /// Ends this rank because the job is `ending`, with the job's code: gives a handler that the
   /// client installed for SIGQUIT its call, then does as `end`. Same rules as `end`.
   [[noreturn]] void follow() noexcept;
+
+  /// Where the calls of this rank are noted, for the guardian to say which was the last; null in a
+  /// job of one, where nobody would. Valid for the life of the process.
+  LastCall* last_call() noexcept;
 
   /// What a rank that returns from main or calls exit(0) does while it waits for the others: the
   /// core registers its poll function here. It is called from exit handlers, over and over, and

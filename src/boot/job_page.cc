@@ -5,6 +5,7 @@
 #include <unistd.h>
 
 #include <cerrno>
+#include <cstddef>
 #include <new>
 
 namespace gex::boot {
@@ -15,29 +16,37 @@ std::size_t page_bytes() noexcept {
   return static_cast<std::size_t>(sysconf(_SC_PAGESIZE));
 }
 
+/// Of which the part that no rank writes stays without memory.
+std::size_t file_bytes(std::uint32_t ranks) noexcept {
+  return page_bytes() + ranks * sizeof(LastCall);
+}
+
 }  // namespace
 
 JobPage::~JobPage() {
-  if (words_ != &private_words_) munmap(words_, page_bytes());
+  if (words_ != &private_words_) munmap(words_, file_bytes(last_call_count_));
 }
 
-int JobPage::create(os::FileDescriptor& file) noexcept {
+int JobPage::create(os::FileDescriptor& file, std::uint32_t ranks) noexcept {
   os::FileDescriptor created(memfd_create("gex-job", MFD_CLOEXEC | MFD_ALLOW_SEALING));
   if (!created) return errno;
-  if (ftruncate(created.get(), static_cast<off_t>(page_bytes())) != 0) return errno;
+  if (ftruncate(created.get(), static_cast<off_t>(file_bytes(ranks))) != 0) return errno;
   if (fcntl(created.get(), F_ADD_SEALS, F_SEAL_SHRINK | F_SEAL_GROW | F_SEAL_SEAL) != 0) {
     return errno;
   }
-  if (const int error = map(created.get()); error != 0) return error;
+  if (const int error = map(created.get(), ranks); error != 0) return error;
   file = std::move(created);
   return 0;
 }
 
-int JobPage::map(int file) noexcept {
-  void* const address = mmap(nullptr, page_bytes(), PROT_READ | PROT_WRITE, MAP_SHARED, file, 0);
+int JobPage::map(int file, std::uint32_t ranks) noexcept {
+  void* const address =
+      mmap(nullptr, file_bytes(ranks), PROT_READ | PROT_WRITE, MAP_SHARED, file, 0);
   if (address == MAP_FAILED) return errno;
-  // A memory file begins as zeros, which is the initial state of the words.
+  // A memory file begins as zeros, which is the initial state of all of it.
   words_ = static_cast<Words*>(address);
+  last_calls_ = reinterpret_cast<LastCall*>(static_cast<std::byte*>(address) + page_bytes());
+  last_call_count_ = ranks;
   return 0;
 }
 

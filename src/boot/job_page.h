@@ -1,6 +1,6 @@
 #pragma once
 // The page of memory that every process of a host's part of the job maps: whether the job is being
-// ended, and with what code; and who tells of an error.
+// ended, and with what code; who tells of an error; and behind it the last call of each rank there.
 //
 // The end is one word, so that `ending` is one load and "the first code wins" is one
 // compare-exchange. The page is a sealed memory file: no process can shorten it under another.
@@ -10,6 +10,7 @@
 #include <optional>
 
 #include "base/os_file.h"
+#include "boot/last_call.h"
 
 namespace gex::boot {
 
@@ -24,10 +25,11 @@ class JobPage {
   JobPage& operator=(const JobPage&) = delete;
   ~JobPage();
 
-  /// Makes the page a shared one; 0 or errno. Called before the page is used.
-  int create(os::FileDescriptor& file) noexcept;
-  /// Maps the page behind `file` instead of the private one; 0 or errno.
-  int map(int file) noexcept;
+  /// Makes the page a shared one, for that many ranks; 0 or errno. Called before the page is used.
+  int create(os::FileDescriptor& file, std::uint32_t ranks) noexcept;
+  /// Maps the page behind `file`, which was made for at least that many ranks, instead of the
+  /// private one; 0 or errno.
+  int map(int file, std::uint32_t ranks) noexcept;
 
   /// Ends the job with `code`, if nobody has before. Returns the code that counts. Lock-free and
   /// async-signal-safe. The order is relaxed: the word says all there is to say.
@@ -66,6 +68,15 @@ class JobPage {
     return static_cast<Telling>(words_->telling.load(std::memory_order_relaxed));
   }
 
+  /// The last call of a rank, by its number among those of the host; null in a page that no other
+  /// process sees, or that has not so many.
+  LastCall* last_call(std::uint32_t index) noexcept {
+    return index < last_call_count_ ? &last_calls_[index] : nullptr;
+  }
+  const LastCall* last_call(std::uint32_t index) const noexcept {
+    return index < last_call_count_ ? &last_calls_[index] : nullptr;
+  }
+
  private:
   using Word = std::atomic<std::uint64_t>;
   static_assert(Word::is_always_lock_free);
@@ -78,6 +89,8 @@ class JobPage {
   };
   Words private_words_;
   Words* words_ = &private_words_;
+  LastCall* last_calls_ = nullptr;
+  std::uint32_t last_call_count_ = 0;
 };
 
 }  // namespace gex::boot

@@ -23,6 +23,7 @@ struct RankState {
   std::vector<std::uint32_t> hosts;  ///< the number of each rank's host
   os::FileDescriptor control;        ///< none in a job of one
   JobPage page;
+  LastCall* last_call = nullptr;            ///< in the page
   std::unique_ptr<ProcessManager> manager;  ///< of a foreign launcher
   FrameBuffer frame;
   std::uint32_t sequence = 0;  ///< of the next exchange

@@ -37,9 +37,9 @@ TEST(JobPage, CodesAreBytesAsExitStatusesAre) {
 TEST(JobPage, IsOneForAllWhoMapIt) {
   JobPage made;
   os::FileDescriptor file;
-  ASSERT_EQ(made.create(file), 0);
+  ASSERT_EQ(made.create(file, 2), 0);
   JobPage mapped;
-  ASSERT_EQ(mapped.map(file.get()), 0);
+  ASSERT_EQ(mapped.map(file.get(), 2), 0);
   EXPECT_FALSE(mapped.ending());
   made.claim(9, 2);
   EXPECT_TRUE(mapped.ending());
@@ -49,19 +49,32 @@ TEST(JobPage, IsOneForAllWhoMapIt) {
 TEST(JobPage, TheFirstErrorOfTheJobIsTold) {
   JobPage made;
   os::FileDescriptor file;
-  ASSERT_EQ(made.create(file), 0);
+  ASSERT_EQ(made.create(file, 2), 0);
   JobPage mapped;
-  ASSERT_EQ(mapped.map(file.get()), 0);
+  ASSERT_EQ(mapped.map(file.get(), 2), 0);
   EXPECT_TRUE(mapped.claim_error());
   EXPECT_FALSE(mapped.claim_error());
   EXPECT_FALSE(made.claim_error());
   EXPECT_FALSE(made.ending()) << "an error ends the job only once it has been told";
 }
 
+TEST(JobPage, HasTheLastCallOfEachRank) {
+  JobPage made;
+  EXPECT_EQ(made.last_call(0), nullptr) << "nobody else would read it";
+  os::FileDescriptor file;
+  ASSERT_EQ(made.create(file, 2), 0);
+  JobPage mapped;
+  ASSERT_EQ(mapped.map(file.get(), 2), 0);
+  mapped.last_call(1)->begin(1, "gex_a", 1);
+  EXPECT_EQ(made.last_call(0)->describe(), "");
+  EXPECT_EQ(made.last_call(1)->describe(), " while in gex_a");
+  EXPECT_EQ(made.last_call(2), nullptr);
+}
+
 TEST(JobPage, CannotBeShortenedUnderItsUsers) {
   JobPage page;
   os::FileDescriptor file;
-  ASSERT_EQ(page.create(file), 0);
+  ASSERT_EQ(page.create(file, 2), 0);
   EXPECT_NE(ftruncate(file.get(), 0), 0);
   EXPECT_FALSE(page.ending());
 }
