@@ -9,7 +9,7 @@
 #include "am/token.h"
 #include "api/require.h"
 #include "base/error.h"
-#include "core/restricted.h"
+#include "core/in_call.h"
 #include "core/team.h"
 #include "core/thread.h"
 #include "rma/long_message.h"
@@ -18,9 +18,9 @@ namespace {
 
 using gex::Call;
 using gex::Category;
-using gex::check_context;
 using gex::checked;
 using gex::fatal;
+using gex::InCall;
 using gex::am::Outbound;
 
 bool has_variable(const gex_Event_t* lc_opt) {
@@ -46,7 +46,6 @@ constexpr gex_Flags_t limit_flags =
 
 /// What every request starts with; checked mode.
 void check_start(Call call, gex_TM_t tm, gex_Rank_t rank, gex_Flags_t flags, gex_Flags_t known) {
-  check_context(call);
   gex::require_peer(tm, rank, name_of(call));
   gex::require_capability(gex::resolve(tm, rank).local_endpoint, GEX_EP_CAPABILITY_AM,
                           name_of(call));
@@ -109,10 +108,8 @@ inline void check_reply(Call call, gex_Token_t token, gex_Flags_t flags, gex_Fla
 /// The same for one that names its handler.
 inline void check_reply(Call call, gex_Token_t token, gex_AM_Index_t handler, gex_Flags_t flags,
                         gex_Flags_t known) {
-  if (token == nullptr || checked() || !token->may_reply) [[unlikely]] {
-    judge_reply(call, token, flags, known);
-    if (checked()) check_handler(name_of(call), handler);
-  }
+  check_reply(call, token, flags, known);
+  if (checked()) check_handler(name_of(call), handler);
 }
 
 /// The two ends of a request that takes the shortest way, if there is a link.
@@ -130,8 +127,10 @@ struct ExpressTarget {
   gex::Endpoints endpoints;
 };
 
-/// The same for a reply.
+/// The same for a reply; none if there is something to check that takes longer.
 gex::am::Link* express_reply_link(gex_Token_t token) {
+  if (token == nullptr || checked() || !token->may_reply) [[unlikely]]
+    return nullptr;
   return token->ring != nullptr ? token->ring->to_source : nullptr;
 }
 std::uint32_t reply_what(gex_Token_t token, gex_AM_Index_t handler, Category category,
@@ -173,7 +172,8 @@ constexpr bool immediate(gex_Flags_t flags) {
 /// A request that does not go the shortest way.
 [[gnu::noinline]] int request_short(gex_TM_t tm, gex_Rank_t rank, gex_AM_Index_t handler,
                                     gex_Flags_t flags, unsigned numargs, const gex_AM_Arg_t* args) {
-  if (checked()) check_request(Call::request_short, tm, rank, handler, flags, short_flags);
+  const InCall call(Call::request_short);
+  if (checked()) check_request(call, tm, rank, handler, flags, short_flags);
   const gex::Peer peer = gex::resolve(tm, rank);
   if (immediate(flags) && !gex::am::may_have_room(peer.jobrank)) return 1;
   Outbound out = message(handler, Category::short_message, numargs, args);
@@ -181,8 +181,10 @@ constexpr bool immediate(gex_Flags_t flags) {
   return gex::am::send_request(peer.jobrank, out, immediate(flags));
 }
 
-[[gnu::noinline]] int reply_short(gex_Token_t token, gex_AM_Index_t handler, unsigned numargs,
-                                  const gex_AM_Arg_t* args) {
+[[gnu::noinline]] int reply_short(gex_Token_t token, gex_AM_Index_t handler, gex_Flags_t flags,
+                                  unsigned numargs, const gex_AM_Arg_t* args) {
+  const InCall call(Call::reply_short);
+  check_reply(call, token, handler, flags, short_flags);
   Outbound out = message(handler, Category::short_message, numargs, args);
   gex::am::send_reply(token, out);
   return 0;
@@ -191,9 +193,10 @@ constexpr bool immediate(gex_Flags_t flags) {
 [[gnu::noinline]] int reply_medium(gex_Token_t token, gex_AM_Index_t handler,
                                    const void* source_addr, std::size_t nbytes, gex_Event_t* lc_opt,
                                    gex_Flags_t flags, unsigned numargs, const gex_AM_Arg_t* args) {
-  check_payload(Call::reply_medium, nbytes, gex::am::max_medium(token->header.source), lc_opt,
-                true);
-  if (checked()) check_source(Call::reply_medium, source_addr, nbytes, flags);
+  const InCall call(Call::reply_medium);
+  check_reply(call, token, handler, flags, medium_flags);
+  check_payload(call, nbytes, gex::am::max_medium(token->header.source), lc_opt, true);
+  if (checked()) check_source(call, source_addr, nbytes, flags);
   Outbound out = message(handler, Category::medium, numargs, args);
   out.payload = local_address(source_addr, token->endpoint, flags);
   out.size = nbytes;
@@ -206,10 +209,11 @@ constexpr bool immediate(gex_Flags_t flags) {
                                      const void* source_addr, std::size_t nbytes,
                                      gex_Event_t* lc_opt, gex_Flags_t flags, unsigned numargs,
                                      const gex_AM_Arg_t* args) {
-  if (checked()) check_request(Call::request_medium, tm, rank, handler, flags, medium_flags);
+  const InCall call(Call::request_medium);
+  if (checked()) check_request(call, tm, rank, handler, flags, medium_flags);
   const gex::Peer peer = gex::resolve(tm, rank);
-  check_payload(Call::request_medium, nbytes, gex::am::max_medium(peer.jobrank), lc_opt, false);
-  if (checked()) check_source(Call::request_medium, source_addr, nbytes, flags);
+  check_payload(call, nbytes, gex::am::max_medium(peer.jobrank), lc_opt, false);
+  if (checked()) check_source(call, source_addr, nbytes, flags);
   Outbound out = message(handler, Category::medium, numargs, args);
   out.endpoints = gex::am::endpoints_of(peer.local_endpoint, peer.endpoint);
   out.payload = local_address(source_addr, peer.local_endpoint, flags);
@@ -375,11 +379,12 @@ int gex_am_request_long_(gex_TM_t tm, gex_Rank_t rank, gex_AM_Index_t handler,
                          const void* source_addr, size_t nbytes, void* dest_addr,
                          gex_Event_t* lc_opt, gex_Flags_t flags, unsigned int numargs,
                          const gex_AM_Arg_t* args) {
+  const InCall call(Call::request_long);
   if (checked()) [[unlikely]]
-    check_request(Call::request_long, tm, rank, handler, flags, long_flags);
+    check_request(call, tm, rank, handler, flags, long_flags);
   const gex::Peer peer = gex::resolve(tm, rank);
-  check_payload(Call::request_long, nbytes, gex::am::max_long(peer.jobrank, 0), lc_opt, false);
-  if (checked()) check_source(Call::request_long, source_addr, nbytes, flags);
+  check_payload(call, nbytes, gex::am::max_long(peer.jobrank, 0), lc_opt, false);
+  if (checked()) check_source(call, source_addr, nbytes, flags);
   Outbound out = message(handler, Category::long_message, numargs, args);
   out.endpoints = gex::am::endpoints_of(peer.local_endpoint, peer.endpoint);
   out.payload = local_address(source_addr, peer.local_endpoint, flags);
@@ -394,7 +399,6 @@ int gex_am_request_long_(gex_TM_t tm, gex_Rank_t rank, gex_AM_Index_t handler,
 
 int gex_am_reply_short_(gex_Token_t token, gex_AM_Index_t handler, gex_Flags_t flags,
                         unsigned int numargs, const gex_AM_Arg_t* args) {
-  check_reply(Call::reply_short, token, handler, flags, short_flags);
   if (gex::am::Link* link = express_reply_link(token)) [[likely]] {
     const std::uint32_t what = reply_what(token, handler, Category::short_message, numargs);
     if (gex::am::send_short(link, gex::shm::replies, what, args, numargs)) [[likely]] {
@@ -402,15 +406,14 @@ int gex_am_reply_short_(gex_Token_t token, gex_AM_Index_t handler, gex_Flags_t f
       return 0;
     }
   }
-  return reply_short(token, handler, numargs, args);
+  return reply_short(token, handler, flags, numargs, args);
 }
 
 int gex_am_reply_medium_(gex_Token_t token, gex_AM_Index_t handler, const void* source_addr,
                          size_t nbytes, gex_Event_t* lc_opt, gex_Flags_t flags,
                          unsigned int numargs, const gex_AM_Arg_t* args) {
-  check_reply(Call::reply_medium, token, handler, flags, medium_flags);
   gex::am::Link* link = express_reply_link(token);
-  if (link != nullptr && (flags & GEX_FLAG_SELF_SEG_OFFSET) == 0 && !checked()) [[likely]] {
+  if (link != nullptr && (flags & GEX_FLAG_SELF_SEG_OFFSET) == 0) [[likely]] {
     const std::uint32_t what = reply_what(token, handler, Category::medium, numargs);
     if (gex::am::send_medium(link, gex::shm::replies, what, args, numargs, source_addr, nbytes))
         [[likely]] {
@@ -425,9 +428,10 @@ int gex_am_reply_medium_(gex_Token_t token, gex_AM_Index_t handler, const void* 
 int gex_am_reply_long_(gex_Token_t token, gex_AM_Index_t handler, const void* source_addr,
                        size_t nbytes, void* dest_addr, gex_Event_t* lc_opt, gex_Flags_t flags,
                        unsigned int numargs, const gex_AM_Arg_t* args) {
-  check_reply(Call::reply_long, token, handler, flags, long_flags);
-  check_payload(Call::reply_long, nbytes, gex::am::max_long(token->header.source, 0), lc_opt, true);
-  if (checked()) check_source(Call::reply_long, source_addr, nbytes, flags);
+  const InCall call(Call::reply_long);
+  check_reply(call, token, handler, flags, long_flags);
+  check_payload(call, nbytes, gex::am::max_long(token->header.source, 0), lc_opt, true);
+  if (checked()) check_source(call, source_addr, nbytes, flags);
   Outbound out = message(handler, Category::long_message, numargs, args);
   out.payload = local_address(source_addr, token->endpoint, flags);
   out.size = nbytes;
@@ -455,7 +459,7 @@ gex_AM_SrcDesc_t gex_AM_PrepareRequestMedium(gex_TM_t tm, gex_Rank_t rank, const
                                              size_t least_payload, size_t most_payload,
                                              gex_Event_t* lc_opt, gex_Flags_t flags,
                                              unsigned int numargs) {
-  const Call call = Call::prepare_request_medium;
+  const InCall call(Call::prepare_request_medium);
   if (checked()) check_start(call, tm, rank, flags, medium_flags | limit_flags);
   const std::size_t limit = prepare_limit(gex::resolve(tm, rank).jobrank, false, client_buf);
   return gex::am::prepare_request(
@@ -468,7 +472,7 @@ gex_AM_SrcDesc_t gex_AM_PrepareRequestLong(gex_TM_t tm, gex_Rank_t rank, const v
                                            size_t least_payload, size_t most_payload,
                                            void* dest_addr, gex_Event_t* lc_opt, gex_Flags_t flags,
                                            unsigned int numargs) {
-  const Call call = Call::prepare_request_long;
+  const InCall call(Call::prepare_request_long);
   if (checked()) check_start(call, tm, rank, flags, long_flags | limit_flags);
   const std::size_t limit = prepare_limit(gex::resolve(tm, rank).jobrank, true, client_buf);
   return gex::am::prepare_request(
@@ -481,7 +485,7 @@ gex_AM_SrcDesc_t gex_AM_PrepareReplyMedium(gex_Token_t token, const void* client
                                            size_t least_payload, size_t most_payload,
                                            gex_Event_t* lc_opt, gex_Flags_t flags,
                                            unsigned int numargs) {
-  const Call call = Call::prepare_reply_medium;
+  const InCall call(Call::prepare_reply_medium);
   check_reply(call, token, flags, medium_flags | limit_flags);
   return gex::am::prepare_reply(
       token,
@@ -493,7 +497,7 @@ gex_AM_SrcDesc_t gex_AM_PrepareReplyLong(gex_Token_t token, const void* client_b
                                          size_t least_payload, size_t most_payload, void* dest_addr,
                                          gex_Event_t* lc_opt, gex_Flags_t flags,
                                          unsigned int numargs) {
-  const Call call = Call::prepare_reply_long;
+  const InCall call(Call::prepare_reply_long);
   check_reply(call, token, flags, long_flags | limit_flags);
   return gex::am::prepare_reply(
       token, prepare_arguments(call, client_buf, least_payload, most_payload, dest_addr, true, true,
@@ -504,6 +508,7 @@ gex_AM_SrcDesc_t gex_AM_PrepareReplyLong(gex_Token_t token, const void* client_b
 int gex_am_commit_request_medium_(gex_AM_SrcDesc_t sd, gex_AM_Index_t handler, size_t nbytes,
                                   gex_Flags_t flags, unsigned int numargs,
                                   const gex_AM_Arg_t* args) {
+  const InCall call(Call::commit_request_medium);
   check_commit("gex_AM_CommitRequestMedium", sd, false, false, nbytes, nullptr, numargs, handler,
                flags);
   Outbound out = message(handler, Category::medium, numargs, args);
@@ -512,6 +517,7 @@ int gex_am_commit_request_medium_(gex_AM_SrcDesc_t sd, gex_AM_Index_t handler, s
 }
 int gex_am_commit_reply_medium_(gex_AM_SrcDesc_t sd, gex_AM_Index_t handler, size_t nbytes,
                                 gex_Flags_t flags, unsigned int numargs, const gex_AM_Arg_t* args) {
+  const InCall call(Call::commit_reply_medium);
   check_commit("gex_AM_CommitReplyMedium", sd, true, false, nbytes, nullptr, numargs, handler,
                flags);
   Outbound out = message(handler, Category::medium, numargs, args);
@@ -521,6 +527,7 @@ int gex_am_commit_reply_medium_(gex_AM_SrcDesc_t sd, gex_AM_Index_t handler, siz
 int gex_am_commit_request_long_(gex_AM_SrcDesc_t sd, gex_AM_Index_t handler, size_t nbytes,
                                 void* dest_addr, gex_Flags_t flags, unsigned int numargs,
                                 const gex_AM_Arg_t* args) {
+  const InCall call(Call::commit_request_long);
   check_commit("gex_AM_CommitRequestLong", sd, false, true, nbytes, dest_addr, numargs, handler,
                flags);
   const gex::Peer peer = gex::resolve(sd->tm, sd->rank);
@@ -539,6 +546,7 @@ int gex_am_commit_request_long_(gex_AM_SrcDesc_t sd, gex_AM_Index_t handler, siz
 int gex_am_commit_reply_long_(gex_AM_SrcDesc_t sd, gex_AM_Index_t handler, size_t nbytes,
                               void* dest_addr, gex_Flags_t flags, unsigned int numargs,
                               const gex_AM_Arg_t* args) {
+  const InCall call(Call::commit_reply_long);
   check_commit("gex_AM_CommitReplyLong", sd, true, true, nbytes, dest_addr, numargs, handler,
                flags);
   const gex::PublishedSegment& segment = segment_of_requester(sd->token);

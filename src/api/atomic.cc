@@ -8,15 +8,15 @@
 #include "atomic/domain.h"
 #include "atomic/operations.h"
 #include "base/error.h"
-#include "core/restricted.h"
+#include "core/in_call.h"
 #include "core/team.h"
 
 namespace {
 
 using gex::Call;
-using gex::check_context;
 using gex::checked;
 using gex::fatal;
+using gex::InCall;
 using gex::name_of_operation;
 using gex::name_of_type;
 using gex::atomic::Domain;
@@ -102,7 +102,6 @@ Operation begin(Call call, gex_AD_t ad, gex_DT_t type, void* result_p, gex_Rank_
                 void* tgt_addr, gex_OP_t opcode, std::uint64_t operand1, std::uint64_t operand2,
                 gex_Flags_t flags) {
   const char* name = name_of(call);
-  check_context(call);
   const Domain& domain = require_domain(ad, name);
   if (checked()) check(domain, type, result_p, opcode, flags, name);
   const gex_Rank_t rank = rank_in_team(domain, tgt_rank, flags, name);
@@ -125,8 +124,8 @@ Operation begin(Call call, gex_AD_t ad, gex_DT_t type, void* result_p, gex_Rank_
 extern "C" {
 
 void gex_AD_Create(gex_AD_t* ad_p, gex_TM_t tm, gex_DT_t dt, gex_OP_t ops, gex_Flags_t flags) {
-  const char* call = name_of(Call::ad_create);
-  check_context(Call::ad_create);
+  const InCall in_call(Call::ad_create, InCall::set_up);
+  const char* call = name_of(in_call);
   gex::Team& team = gex::require_team(tm, call);
   if (ad_p == nullptr) fatal("%s: ad_p is null", call);
   require_arguments(dt, ops, flags, call);
@@ -135,8 +134,8 @@ void gex_AD_Create(gex_AD_t* ad_p, gex_TM_t tm, gex_DT_t dt, gex_OP_t ops, gex_F
 }
 
 void gex_AD_Destroy(gex_AD_t ad) {
-  check_context(Call::ad_destroy);
-  delete &require_domain(ad, name_of(Call::ad_destroy));
+  const InCall call(Call::ad_destroy, InCall::set_up);
+  delete &require_domain(ad, name_of(call));
 }
 
 gex_Flags_t gex_AD_QueryFlags(gex_AD_t ad) {
@@ -161,7 +160,7 @@ void* gex_AD_QueryCData(gex_AD_t ad) {
 gex_Event_t gex_ad_nb_(gex_AD_t ad, gex_DT_t type, void* result_p, gex_Rank_t tgt_rank,
                        void* tgt_addr, gex_OP_t opcode, uint64_t operand1, uint64_t operand2,
                        gex_Flags_t flags) {
-  const Call call = call_of(Call::ad_nb_i32, type);
+  const InCall call(call_of(Call::ad_nb_i32, type));
   return gex::atomic::operate_explicit(
       begin(call, ad, type, result_p, tgt_rank, tgt_addr, opcode, operand1, operand2, flags),
       flags);
@@ -169,7 +168,7 @@ gex_Event_t gex_ad_nb_(gex_AD_t ad, gex_DT_t type, void* result_p, gex_Rank_t tg
 
 int gex_ad_nbi_(gex_AD_t ad, gex_DT_t type, void* result_p, gex_Rank_t tgt_rank, void* tgt_addr,
                 gex_OP_t opcode, uint64_t operand1, uint64_t operand2, gex_Flags_t flags) {
-  const Call call = call_of(Call::ad_nbi_i32, type);
+  const InCall call(call_of(Call::ad_nbi_i32, type));
   return gex::atomic::operate_implicit(
       begin(call, ad, type, result_p, tgt_rank, tgt_addr, opcode, operand1, operand2, flags),
       flags);

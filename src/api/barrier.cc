@@ -7,11 +7,11 @@
 #include "api/require.h"
 #include "base/error.h"
 #include "coll/coll.h"
-#include "core/restricted.h"
+#include "core/in_call.h"
 #include "team/named_barrier.h"
 
 using gex::Call;
-using gex::check_context;
+using gex::InCall;
 
 namespace {
 
@@ -23,7 +23,6 @@ gex::Team& begin(gex_TM_t tm, gex_Flags_t flags) {
 }
 
 void check_named(Call call, int flags) {
-  check_context(call);
   gex::require_flags(
       static_cast<gex_Flags_t>(flags),
       GASNET_BARRIERFLAG_ANONYMOUS | GASNET_BARRIERFLAG_MISMATCH | GASNET_BARRIERFLAG_UNNAMED,
@@ -35,23 +34,28 @@ void check_named(Call call, int flags) {
 extern "C" {
 
 gex_Event_t gex_Coll_BarrierNB(gex_TM_t tm, gex_Flags_t flags) {
+  const InCall call(Call::barrier);
   return gex::team::start_barrier(begin(tm, flags));
 }
 
 void gex_Coll_BarrierBlocking(gex_TM_t tm, gex_Flags_t flags) {
+  const InCall call(Call::barrier);
   gex::team::barrier_blocking(begin(tm, flags));
 }
 
 void gasnet_barrier_notify(int id, int flags) {
-  check_named(Call::barrier_notify, flags);
+  const InCall call(Call::barrier_notify);
+  check_named(call, flags);
   gex::team::barrier_notify(id, flags);
 }
 int gasnet_barrier_wait(int id, int flags) {
-  check_named(Call::barrier_wait, flags);
+  const InCall call(Call::barrier_wait);
+  check_named(call, flags);
   return gex::team::barrier_finish(id, flags, true);
 }
 int gasnet_barrier_try(int id, int flags) {
-  check_named(Call::barrier_try, flags);
+  const InCall call(Call::barrier_try);
+  check_named(call, flags);
   return gex::team::barrier_finish(id, flags, false);
 }
 int gasnet_barrier(int id, int flags) {

@@ -10,13 +10,14 @@
 #include "base/error.h"
 #include "coll/reduction.h"
 #include "core/data_types.h"
-#include "core/restricted.h"
+#include "core/in_call.h"
 
 namespace {
 
 using gex::Call;
 using gex::checked;
 using gex::fatal;
+using gex::InCall;
 using gex::coll::Kind;
 using gex::coll::Reduction;
 using gex::coll::Request;
@@ -96,12 +97,12 @@ extern "C" {
 
 gex_Event_t gex_Coll_BroadcastNB(gex_TM_t tm, gex_Rank_t root, void* dst, const void* src,
                                  size_t nbytes, gex_Flags_t flags) {
-  gex::Team& team = gex::begin_collective(Call::broadcast, tm, flags);
-  require_root(team, root, Call::broadcast);
+  const InCall call(Call::broadcast);
+  gex::Team& team = gex::begin_collective(call, tm, flags);
+  require_root(team, root, call);
   if (checked()) {
-    const char* call = name_of(Call::broadcast);
-    require_buffer(dst, "dst", nbytes, call);
-    if (team.rank == root) require_buffer(src, "src", nbytes, call);
+    require_buffer(dst, "dst", nbytes, name_of(call));
+    if (team.rank == root) require_buffer(src, "src", nbytes, name_of(call));
   }
   Request request;
   request.kind = Kind::broadcast;
@@ -109,26 +110,28 @@ gex_Event_t gex_Coll_BroadcastNB(gex_TM_t tm, gex_Rank_t root, void* dst, const 
   request.destination = static_cast<std::byte*>(dst);
   request.source = static_cast<const std::byte*>(src);
   request.bytes = nbytes;
-  return gex::coll::start(team, request, {.call = Call::broadcast, .root = root, .bytes = nbytes});
+  return gex::coll::start(team, request, {.call = call, .root = root, .bytes = nbytes});
 }
 
 gex_Event_t gex_Coll_ReduceToOneNB(gex_TM_t tm, gex_Rank_t root, void* dst, const void* src,
                                    gex_DT_t dt, size_t dt_sz, size_t dt_cnt, gex_OP_t op,
                                    gex_Coll_ReduceFn_t user_op, void* user_cdata,
                                    gex_Flags_t flags) {
-  gex::Team& team = gex::begin_collective(Call::reduce_to_one, tm, flags);
-  require_root(team, root, Call::reduce_to_one);
-  return reduce(Call::reduce_to_one, Kind::reduce_to_one, team, root, dst, src, dt, dt_sz, dt_cnt,
-                op, user_op, user_cdata);
+  const InCall call(Call::reduce_to_one);
+  gex::Team& team = gex::begin_collective(call, tm, flags);
+  require_root(team, root, call);
+  return reduce(call, Kind::reduce_to_one, team, root, dst, src, dt, dt_sz, dt_cnt, op, user_op,
+                user_cdata);
 }
 
 gex_Event_t gex_Coll_ReduceToAllNB(gex_TM_t tm, void* dst, const void* src, gex_DT_t dt,
                                    size_t dt_sz, size_t dt_cnt, gex_OP_t op,
                                    gex_Coll_ReduceFn_t user_op, void* user_cdata,
                                    gex_Flags_t flags) {
-  gex::Team& team = gex::begin_collective(Call::reduce_to_all, tm, flags);
-  return reduce(Call::reduce_to_all, Kind::reduce_to_all, team, 0, dst, src, dt, dt_sz, dt_cnt, op,
-                user_op, user_cdata);
+  const InCall call(Call::reduce_to_all);
+  gex::Team& team = gex::begin_collective(call, tm, flags);
+  return reduce(call, Kind::reduce_to_all, team, 0, dst, src, dt, dt_sz, dt_cnt, op, user_op,
+                user_cdata);
 }
 
 }  // extern "C"

@@ -5,10 +5,10 @@
 #include "api/require.h"
 #include "base/error.h"
 #include "core/event.h"
+#include "core/in_call.h"
 #include "core/objects.h"
 #include "core/progress.h"
 #include "core/refuse.h"
-#include "core/restricted.h"
 #include "core/team.h"
 #include "core/thread.h"
 #include "legacy/attach.h"
@@ -20,6 +20,7 @@ namespace {
 using gex::Call;
 using gex::checked;
 using gex::fatal;
+using gex::InCall;
 
 /// Where holding and resuming interrupts means nothing.
 bool without_interrupts(const gex::ThreadRecord& thread) {
@@ -27,7 +28,6 @@ bool without_interrupts(const gex::ThreadRecord& thread) {
 }
 
 void check_peer(Call call, gasnet_node_t node) {
-  gex::check_context(call);
   if (checked()) gex::require_peer(gex_proc_.gasnet1_team, node, name_of(call));
 }
 
@@ -41,7 +41,6 @@ gex::rma::Transfer memset_target(Call call, gasnet_node_t node, void* dest, std:
 
 /// Polls, unlike what precedes gex_Event_Test and its like.
 void before_try(Call call, const gasnet_handle_t* handles, std::size_t count) {
-  gex::check_context(call);
   if (checked() && handles == nullptr && count != 0)
     fatal("%s: the array of handles is null", name_of(call));
   gex::poll();
@@ -84,6 +83,7 @@ int gasnet_attach(gasnet_handlerentry_t* table, int numentries, uintptr_t segsiz
   if (!gex::awaiting_attach())
     return gex::refuse(GASNET_ERR_RESOURCE, "gasnet_attach",
                        "already attached, or the client was made by gex_Client_Init");
+  const InCall call(Call::attach, InCall::set_up);
   const int result = gex::legacy::attach(table, numentries, segsize, minheapoffset);
   if (result != GASNET_OK) return result;
   gex::set_awaiting_attach(false);
@@ -114,40 +114,47 @@ void gex_resume_interrupts_(void) {
 }
 
 void gex_memset_(gasnet_node_t node, void* dest, int val, size_t nbytes) {
-  gex::legacy::memset_blocking(memset_target(Call::memset_blocking, node, dest, nbytes), val);
+  const InCall call(Call::memset_blocking);
+  gex::legacy::memset_blocking(memset_target(call, node, dest, nbytes), val);
 }
 void gex_memset_nbi_(gasnet_node_t node, void* dest, int val, size_t nbytes) {
-  gex::legacy::memset_implicit(memset_target(Call::memset_nbi, node, dest, nbytes), val);
+  const InCall call(Call::memset_nbi);
+  gex::legacy::memset_implicit(memset_target(call, node, dest, nbytes), val);
 }
 gasnet_handle_t gex_memset_nb_(gasnet_node_t node, void* dest, int val, size_t nbytes) {
-  return gex::legacy::memset_explicit(memset_target(Call::memset_nb, node, dest, nbytes), val);
+  const InCall call(Call::memset_nb);
+  return gex::legacy::memset_explicit(memset_target(call, node, dest, nbytes), val);
 }
 
 gasnet_valget_handle_t gex_get_nb_val_(gasnet_node_t node, void* src, size_t nbytes) {
-  const Call call = Call::get_nb_value;
+  const InCall call(Call::get_nb_value);
   check_peer(call, node);
   gex::require_value_size(nbytes, name_of(call));
   return gex::legacy::start_value_get(node, src, nbytes, name_of(call));
 }
 gasnet_register_value_t gex_wait_valget_(gasnet_valget_handle_t handle) {
-  gex::check_context(Call::wait_value);
-  return gex::legacy::finish_value_get(handle, name_of(Call::wait_value));
+  const InCall call(Call::wait_value);
+  return gex::legacy::finish_value_get(handle, name_of(call));
 }
 
 int gex_try_syncnb_(gasnet_handle_t handle) {
-  before_try(Call::try_syncnb, &handle, 1);
+  const InCall call(Call::try_syncnb);
+  before_try(call, &handle, 1);
   return gex::test_event(handle);
 }
 int gasnet_try_syncnb_all(gasnet_handle_t* handles, size_t numhandles) {
-  before_try(Call::try_syncnb_all, handles, numhandles);
+  const InCall call(Call::try_syncnb_all);
+  before_try(call, handles, numhandles);
   return gex::test_all(handles, numhandles);
 }
 int gasnet_try_syncnb_some(gasnet_handle_t* handles, size_t numhandles) {
-  before_try(Call::try_syncnb_some, handles, numhandles);
+  const InCall call(Call::try_syncnb_some);
+  before_try(call, handles, numhandles);
   return gex::test_some(handles, numhandles);
 }
 int gex_try_syncnbi_(gex_EC_t categories) {
-  before_try(Call::try_syncnbi, nullptr, 0);
+  const InCall call(Call::try_syncnbi);
+  before_try(call, nullptr, 0);
   return gex::test_implicit(categories);
 }
 

@@ -6,16 +6,16 @@
 
 #include "api/require.h"
 #include "base/error.h"
+#include "core/in_call.h"
 #include "core/objects.h"
-#include "core/restricted.h"
 #include "legacy/collectives.h"
 
 namespace {
 
 using gex::Call;
-using gex::check_context;
 using gex::checked;
 using gex::fatal;
+using gex::InCall;
 using gex::coll::Kind;
 using gex::coll::Request;
 
@@ -59,10 +59,10 @@ Extent extent_of(Kind kind, bool root, gex_Rank_t size) {
   }
 }
 
-gex_Event_t start(Call call, Kind kind, gex_TM_t tm, gex_Rank_t root, void* dst, void* src,
+gex_Event_t start(Call which, Kind kind, gex_TM_t tm, gex_Rank_t root, void* dst, void* src,
                   std::size_t nbytes, int flags) {
+  const InCall call(which);
   const char* name = name_of(call);
-  check_context(call);
   gex::Team& team = gex::require_team(tm, name);
   if (root >= team.size)
     fatal("%s: image %u is not below the team's size %u", name, root, team.size);
@@ -89,7 +89,6 @@ gex_Event_t start(Call call, Kind kind, gex_TM_t tm, gex_Rank_t root, void* dst,
 }
 
 gex::Team& team_of_barrier(Call call, gex_TM_t tm, int flags) {
-  check_context(call);
   gex::require_flags(
       static_cast<gex_Flags_t>(flags),
       GASNET_BARRIERFLAG_ANONYMOUS | GASNET_BARRIERFLAG_MISMATCH | GASNET_BARRIERFLAG_UNNAMED,
@@ -155,16 +154,16 @@ void gasnet_coll_exchange(gasnet_team_handle_t team, void* dst, void* src, size_
 }
 
 void gasnet_coll_barrier_notify(gasnet_team_handle_t team, int id, int flags) {
-  gex::legacy::team_barrier_notify(team_of_barrier(Call::coll_barrier_notify, team, flags), id,
-                                   flags);
+  const InCall call(Call::coll_barrier_notify);
+  gex::legacy::team_barrier_notify(team_of_barrier(call, team, flags), id, flags);
 }
 int gasnet_coll_barrier_wait(gasnet_team_handle_t team, int id, int flags) {
-  return gex::legacy::team_barrier_finish(team_of_barrier(Call::coll_barrier_wait, team, flags), id,
-                                          flags, true);
+  const InCall call(Call::coll_barrier_wait);
+  return gex::legacy::team_barrier_finish(team_of_barrier(call, team, flags), id, flags, true);
 }
 int gasnet_coll_barrier_try(gasnet_team_handle_t team, int id, int flags) {
-  return gex::legacy::team_barrier_finish(team_of_barrier(Call::coll_barrier_try, team, flags), id,
-                                          flags, false);
+  const InCall call(Call::coll_barrier_try);
+  return gex::legacy::team_barrier_finish(team_of_barrier(call, team, flags), id, flags, false);
 }
 int gasnet_coll_barrier(gasnet_team_handle_t team, int id, int flags) {
   gasnet_coll_barrier_notify(team, id, flags);

@@ -4,9 +4,9 @@
 
 #include "api/require.h"
 #include "base/error.h"
+#include "core/in_call.h"
 #include "core/process.h"
 #include "core/refuse.h"
-#include "core/restricted.h"
 
 namespace {
 
@@ -34,8 +34,8 @@ extern "C" {
 
 int gex_MK_Create(gex_MK_t* memkind_p, gex_Client_t client, const gex_MK_Create_args_t* args,
                   gex_Flags_t flags) {
-  const char* call = name_of(Call::mk_create);
-  gex::check_context(Call::mk_create);
+  const gex::InCall in_call(Call::mk_create, gex::InCall::set_up);
+  const char* call = name_of(in_call);
   gex::require(client, call);
   if (memkind_p == nullptr) return refuse(GASNET_ERR_BAD_ARG, call, "memkind_p is null");
   if (args == nullptr) return refuse(GASNET_ERR_BAD_ARG, call, "args is null");
@@ -54,8 +54,8 @@ int gex_MK_Create(gex_MK_t* memkind_p, gex_Client_t client, const gex_MK_Create_
 }
 
 void gex_MK_Destroy(gex_MK_t memkind, gex_Flags_t flags) {
-  const char* call = name_of(Call::mk_destroy);
-  gex::check_context(Call::mk_destroy);
+  const gex::InCall in_call(Call::mk_destroy, gex::InCall::set_up);
+  const char* call = name_of(in_call);
   gex::require_flags(flags, 0, call);
   if (memkind != GEX_MK_HOST)
     gex::fatal(memkind == GEX_MK_INVALID ? "%s: the memory kind is GEX_MK_INVALID"

@@ -12,10 +12,10 @@
 #include "atomic/atomic.h"
 #include "base/error.h"
 #include "coll/coll.h"
+#include "core/in_call.h"
 #include "core/objects.h"
 #include "core/progress.h"
 #include "core/refuse.h"
-#include "core/restricted.h"
 #include "core/team.h"
 #include "legacy/memset.h"
 #include "rma/rma.h"
@@ -28,9 +28,9 @@
 namespace {
 
 using gex::Call;
-using gex::check_context;
 using gex::checked;
 using gex::fatal;
+using gex::InCall;
 using gex::refuse;
 using gex::require;
 using gex::Team;
@@ -119,11 +119,9 @@ extern "C" {
 
 int gex_Client_Init(gex_Client_t* client_p, gex_EP_t* ep_p, gex_TM_t* tm_p, const char* client_name,
                     int*, char***, gex_Flags_t flags) {
-  const char* call = name_of(Call::client_init);
-  if (gex_proc_.jobsize == 0)
-    start_library();
-  else
-    check_context(Call::client_init);
+  const InCall in_call(Call::client_init, InCall::set_up);
+  const char* call = name_of(in_call);
+  if (gex_proc_.jobsize == 0) start_library();
   if (client_p == nullptr || ep_p == nullptr || tm_p == nullptr)
     fatal("%s: an output pointer is null", call);
   if (!is_client_name(client_name))
@@ -189,9 +187,9 @@ gex_Rank_t gex_tm_size_(gex_TM_t tm) {
 
 size_t gex_TM_Split(gex_TM_t* new_tm_p, gex_TM_t parent_tm, int color, int key, void* scratch_addr,
                     size_t scratch_size, gex_Flags_t flags) {
-  check_context(Call::split);
-  Team& parent = gex::require_team(parent_tm, name_of(Call::split));
-  const bool query = is_size_query(flags, GEX_FLAG_TM_NO_SCRATCH, Call::split);
+  const InCall call(Call::split, InCall::set_up);
+  Team& parent = gex::require_team(parent_tm, name_of(call));
+  const bool query = is_size_query(flags, GEX_FLAG_TM_NO_SCRATCH, call);
   if (checked() && !query) check_split(parent, new_tm_p, color, scratch_addr, scratch_size, flags);
   return gex::team::split(new_tm_p, parent, color, key, scratch_addr, scratch_size, flags);
 }
@@ -199,10 +197,10 @@ size_t gex_TM_Split(gex_TM_t* new_tm_p, gex_TM_t parent_tm, int color, int key, 
 size_t gex_TM_Create(gex_TM_t* new_tms, size_t num_new_tms, gex_TM_t parent_tm,
                      gex_EP_Location_t* args, size_t numargs, gex_Addr_t* scratch_addrs,
                      size_t scratch_size, gex_Flags_t flags) {
-  check_context(Call::create);
-  Team& parent = gex::require_team(parent_tm, name_of(Call::create));
+  const InCall call(Call::create, InCall::set_up);
+  Team& parent = gex::require_team(parent_tm, name_of(call));
   const bool query = is_size_query(
-      flags, scratch_forms | GEX_FLAG_SCRATCH_SEG_OFFSET | GEX_FLAG_RANK_IS_JOBRANK, Call::create);
+      flags, scratch_forms | GEX_FLAG_SCRATCH_SEG_OFFSET | GEX_FLAG_RANK_IS_JOBRANK, call);
   if (checked() && !query && numargs != 0)
     check_create(parent, args, numargs, scratch_addrs, scratch_size, flags);
   return gex::team::create(new_tms, num_new_tms, parent, args, numargs, scratch_addrs, scratch_size,
@@ -210,18 +208,17 @@ size_t gex_TM_Create(gex_TM_t* new_tms, size_t num_new_tms, gex_TM_t parent_tm,
 }
 
 int gex_TM_Destroy(gex_TM_t tm, gex_Memvec_t* scratch_p, gex_Flags_t flags) {
-  check_context(Call::destroy);
-  Team& team = gex::require_team(tm, name_of(Call::destroy));
-  if (tm == team.client->team)
-    fatal("%s: the primordial team cannot be destroyed", name_of(Call::destroy));
-  gex::require_flags(flags, GEX_FLAG_GLOBALLY_QUIESCED, name_of(Call::destroy));
+  const InCall call(Call::destroy, InCall::set_up);
+  Team& team = gex::require_team(tm, name_of(call));
+  if (tm == team.client->team) fatal("%s: the primordial team cannot be destroyed", name_of(call));
+  gex::require_flags(flags, GEX_FLAG_GLOBALLY_QUIESCED, name_of(call));
   if (checked()) {
     // An event outlives its team otherwise, and looks for its state there.
     const std::size_t events = static_cast<std::size_t>(team.barrier->unsynchronised()) +
                                gex::coll::unsynchronised_events(team);
     if (events != 0)
       fatal("%s: %zu event(s) of collective calls over the team were not synchronised",
-            name_of(Call::destroy), events);
+            name_of(call), events);
   }
   return gex::team::destroy(team, scratch_p, flags);
 }
@@ -232,32 +229,32 @@ gex_TM_t gex_TM_Pair(gex_EP_t local_ep, gex_EP_Index_t remote_ep_index) {
 }
 
 gex_Rank_t gex_TM_TranslateRankToJobrank(gex_TM_t tm, gex_Rank_t rank) {
-  check_context(Call::rank_to_jobrank);
-  if (checked()) gex::require_peer(tm, rank, name_of(Call::rank_to_jobrank));
+  const InCall call(Call::rank_to_jobrank);
+  if (checked()) gex::require_peer(tm, rank, name_of(call));
   return gex::resolve(tm, rank).jobrank;
 }
 
 gex_Rank_t gex_TM_TranslateJobrankToRank(gex_TM_t tm, gex_Rank_t jobrank) {
-  check_context(Call::jobrank_to_rank);
-  if (checked()) gex::require_team_or_pair(tm, name_of(Call::jobrank_to_rank));
+  const InCall call(Call::jobrank_to_rank);
+  if (checked()) gex::require_team_or_pair(tm, name_of(call));
   if (checked() && jobrank >= gex_proc_.jobsize)
-    fatal("%s: jobrank %u is not below the job's size %u", name_of(Call::jobrank_to_rank), jobrank,
+    fatal("%s: jobrank %u is not below the job's size %u", name_of(call), jobrank,
           gex_proc_.jobsize);
   return GEX_IS_PAIR_(tm) ? jobrank : Team::from(tm).rank_of(jobrank);
 }
 
 gex_EP_Location_t gex_TM_TranslateRankToEP(gex_TM_t tm, gex_Rank_t rank, gex_Flags_t flags) {
-  check_context(Call::rank_to_endpoint);
-  gex::require_flags(flags, 0, name_of(Call::rank_to_endpoint));
-  if (checked()) gex::require_peer(tm, rank, name_of(Call::rank_to_endpoint));
+  const InCall call(Call::rank_to_endpoint);
+  gex::require_flags(flags, 0, name_of(call));
+  if (checked()) gex::require_peer(tm, rank, name_of(call));
   const gex::Peer peer = gex::resolve(tm, rank);
   return {peer.jobrank, peer.endpoint};
 }
 
 int gex_EP_Create(gex_EP_t* ep_p, gex_Client_t client, gex_EP_Capabilities_t capabilities,
                   gex_Flags_t flags) {
-  const char* call = name_of(Call::ep_create);
-  check_context(Call::ep_create);
+  const InCall in_call(Call::ep_create, InCall::set_up);
+  const char* call = name_of(in_call);
   require(client, call);
   if (ep_p == nullptr) return refuse(GASNET_ERR_BAD_ARG, call, "ep_p is null");
   if (capabilities == 0) return refuse(GASNET_ERR_BAD_ARG, call, "no capability is given");
@@ -286,8 +283,8 @@ gex_EP_Index_t gex_EP_QueryIndex(gex_EP_t ep) {
 }
 
 int gex_EP_RegisterHandlers(gex_EP_t ep, gex_AM_Entry_t* table, size_t numentries) {
-  check_context(Call::register_handlers);
-  const char* call = name_of(Call::register_handlers);
+  const InCall in_call(Call::register_handlers, InCall::set_up);
+  const char* call = name_of(in_call);
   gex::require_capability(require(ep, call), GEX_EP_CAPABILITY_AM, call);
   if (table == nullptr && numentries != 0) fatal("%s: the table is null", call);
   return gex::am::register_handlers(ep, table, numentries, call);

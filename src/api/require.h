@@ -62,7 +62,6 @@ inline Team& begin_collective(Call call, gex_TM_t tm, gex_Flags_t flags) noexcep
   if (GEX_IS_READABLE_TEAM_(tm)) [[likely]]
     return Team::from(tm);
   const char* name = name_of(call);
-  check_context(call);
   require_flags(flags, 0, name);
   Team& team = require_team(tm, name);
   require_capability(team.endpoint, GEX_EP_CAPABILITY_COLL, name);

@@ -6,13 +6,14 @@
 
 #include "api/require.h"
 #include "base/error.h"
-#include "core/restricted.h"
+#include "core/in_call.h"
 #include "core/team.h"
 
 namespace {
 
 using gex::Call;
 using gex::fatal;
+using gex::InCall;
 using gex::rma::Transfer;
 
 constexpr gex_Flags_t known_flags =
@@ -23,7 +24,6 @@ constexpr gex_Flags_t known_flags =
 
 Transfer begin(Call call, gex_TM_t tm, gex_Rank_t rank, const void* local, void* remote,
                std::size_t size, gex_Flags_t flags) {
-  gex::check_context(call);
   if (gex::checked()) {
     gex::require_peer(tm, rank, name_of(call));
     gex::require_capability(gex::resolve(tm, rank).local_endpoint, GEX_EP_CAPABILITY_RMA,
@@ -50,52 +50,55 @@ extern "C" {
 
 int gex_put_blocking_(gex_TM_t tm, gex_Rank_t rank, void* dest, const void* src, size_t nbytes,
                       gex_Flags_t flags) {
-  return gex::rma::put_blocking(begin(Call::put_blocking, tm, rank, src, dest, nbytes, flags),
-                                flags);
+  const InCall call(Call::put_blocking);
+  return gex::rma::put_blocking(begin(call, tm, rank, src, dest, nbytes, flags), flags);
 }
 
 int gex_put_nbi_(gex_TM_t tm, gex_Rank_t rank, void* dest, const void* src, size_t nbytes,
                  gex_Event_t* lc_opt, gex_Flags_t flags) {
-  check_completion(Call::put_nbi, lc_opt, true);
-  return gex::rma::put_implicit(begin(Call::put_nbi, tm, rank, src, dest, nbytes, flags), lc_opt,
-                                flags);
+  const InCall call(Call::put_nbi);
+  check_completion(call, lc_opt, true);
+  return gex::rma::put_implicit(begin(call, tm, rank, src, dest, nbytes, flags), lc_opt, flags);
 }
 
 gex_Event_t gex_put_nb_(gex_TM_t tm, gex_Rank_t rank, void* dest, const void* src, size_t nbytes,
                         gex_Event_t* lc_opt, gex_Flags_t flags) {
-  check_completion(Call::put_nb, lc_opt, false);
-  return gex::rma::put_explicit(begin(Call::put_nb, tm, rank, src, dest, nbytes, flags), lc_opt,
-                                flags);
+  const InCall call(Call::put_nb);
+  check_completion(call, lc_opt, false);
+  return gex::rma::put_explicit(begin(call, tm, rank, src, dest, nbytes, flags), lc_opt, flags);
 }
 
 int gex_get_blocking_(gex_TM_t tm, void* dest, gex_Rank_t rank, void* src, size_t nbytes,
                       gex_Flags_t flags) {
-  return gex::rma::get_blocking(begin(Call::get_blocking, tm, rank, dest, src, nbytes, flags),
-                                flags);
+  const InCall call(Call::get_blocking);
+  return gex::rma::get_blocking(begin(call, tm, rank, dest, src, nbytes, flags), flags);
 }
 
 int gex_get_nbi_(gex_TM_t tm, void* dest, gex_Rank_t rank, void* src, size_t nbytes,
                  gex_Flags_t flags) {
-  return gex::rma::get_implicit(begin(Call::get_nbi, tm, rank, dest, src, nbytes, flags), flags);
+  const InCall call(Call::get_nbi);
+  return gex::rma::get_implicit(begin(call, tm, rank, dest, src, nbytes, flags), flags);
 }
 
 gex_Event_t gex_get_nb_(gex_TM_t tm, void* dest, gex_Rank_t rank, void* src, size_t nbytes,
                         gex_Flags_t flags) {
-  return gex::rma::get_explicit(begin(Call::get_nb, tm, rank, dest, src, nbytes, flags), flags);
+  const InCall call(Call::get_nb);
+  return gex::rma::get_explicit(begin(call, tm, rank, dest, src, nbytes, flags), flags);
 }
 
 gex_RMA_Value_t gex_get_value_(gex_TM_t tm, gex_Rank_t rank, void* src, size_t nbytes,
                                gex_Flags_t flags) {
-  gex::require_value_size(nbytes, name_of(Call::get_value));
+  const InCall call(Call::get_value);
+  gex::require_value_size(nbytes, name_of(call));
   gex_RMA_Value_t value = 0;
   void* bytes = const_cast<void*>(gex_value_bytes_(&value, nbytes));
-  gex::rma::get_blocking(begin(Call::get_value, tm, rank, bytes, src, nbytes, flags), 0);
+  gex::rma::get_blocking(begin(call, tm, rank, bytes, src, nbytes, flags), 0);
   return value;
 }
 
 int gex_put_value_blocking_(gex_TM_t tm, gex_Rank_t rank, void* dest, gex_RMA_Value_t value,
                             size_t nbytes, gex_Flags_t flags) {
-  const Call call = Call::put_value_blocking;
+  const InCall call(Call::put_value_blocking);
   gex::require_value_size(nbytes, name_of(call));
   const void* bytes = gex_value_bytes_(&value, nbytes);
   return gex::rma::put_blocking(begin(call, tm, rank, bytes, dest, nbytes, flags), flags);
@@ -103,7 +106,7 @@ int gex_put_value_blocking_(gex_TM_t tm, gex_Rank_t rank, void* dest, gex_RMA_Va
 
 int gex_put_value_nbi_(gex_TM_t tm, gex_Rank_t rank, void* dest, gex_RMA_Value_t value,
                        size_t nbytes, gex_Flags_t flags) {
-  const Call call = Call::put_value_nbi;
+  const InCall call(Call::put_value_nbi);
   gex::require_value_size(nbytes, name_of(call));
   const void* bytes = gex_value_bytes_(&value, nbytes);
   return gex::rma::put_implicit(begin(call, tm, rank, bytes, dest, nbytes, flags), GEX_EVENT_NOW,
@@ -112,7 +115,7 @@ int gex_put_value_nbi_(gex_TM_t tm, gex_Rank_t rank, void* dest, gex_RMA_Value_t
 
 gex_Event_t gex_put_value_nb_(gex_TM_t tm, gex_Rank_t rank, void* dest, gex_RMA_Value_t value,
                               size_t nbytes, gex_Flags_t flags) {
-  const Call call = Call::put_value_nb;
+  const InCall call(Call::put_value_nb);
   gex::require_value_size(nbytes, name_of(call));
   const void* bytes = gex_value_bytes_(&value, nbytes);
   return gex::rma::put_explicit(begin(call, tm, rank, bytes, dest, nbytes, flags), GEX_EVENT_NOW,

@@ -9,8 +9,8 @@
 #include "api/require.h"
 #include "base/error.h"
 #include "base/os_memory_limits.h"
+#include "core/in_call.h"
 #include "core/refuse.h"
-#include "core/restricted.h"
 #include "core/segment.h"
 #include "core/team.h"
 #include "team/lifecycle.h"
@@ -18,9 +18,9 @@
 namespace {
 
 using gex::Call;
-using gex::check_context;
 using gex::checked;
 using gex::fatal;
+using gex::InCall;
 using gex::refuse;
 using gex::require;
 using gex::Team;
@@ -69,8 +69,8 @@ uintptr_t gex_Segment_QuerySize(gex_Segment_t seg) {
 }
 
 int gex_Segment_Attach(gex_Segment_t* segment_p, gex_TM_t tm, uintptr_t size) {
-  const char* call = name_of(Call::segment_attach);
-  check_context(Call::segment_attach);
+  const InCall in_call(Call::segment_attach, InCall::set_up);
+  const char* call = name_of(in_call);
   Team& team = gex::require_team(tm, call);
   if (segment_p == nullptr) return refuse(GASNET_ERR_BAD_ARG, call, "segment_p is null");
   if (tm != team.client->team)
@@ -93,8 +93,8 @@ int gex_Segment_Attach(gex_Segment_t* segment_p, gex_TM_t tm, uintptr_t size) {
 
 int gex_Segment_Create(gex_Segment_t* segment_p, gex_Client_t client, gex_Addr_t address,
                        uintptr_t length, gex_MK_t kind, gex_Flags_t flags) {
-  const char* call = name_of(Call::segment_create);
-  check_context(Call::segment_create);
+  const InCall in_call(Call::segment_create, InCall::set_up);
+  const char* call = name_of(in_call);
   require(client, call);
   if (segment_p == nullptr) return refuse(GASNET_ERR_BAD_ARG, call, "segment_p is null");
   if (length == 0) return refuse(GASNET_ERR_BAD_ARG, call, "the length is 0");
@@ -121,8 +121,8 @@ int gex_Segment_Create(gex_Segment_t* segment_p, gex_Client_t client, gex_Addr_t
 }
 
 void gex_Segment_Destroy(gex_Segment_t segment, gex_Flags_t flags) {
-  const char* call = name_of(Call::segment_destroy);
-  check_context(Call::segment_destroy);
+  const InCall in_call(Call::segment_destroy, InCall::set_up);
+  const char* call = name_of(in_call);
   segment_of(segment, call);
   gex::require_flags(flags, 0, call);
   if (segment->bindings != 0)
@@ -132,8 +132,8 @@ void gex_Segment_Destroy(gex_Segment_t segment, gex_Flags_t flags) {
 
 int gex_Segment_QueryBound(gex_TM_t tm, gex_Rank_t rank, void** owneraddr_p, void** localaddr_p,
                            uintptr_t* size_p) {
-  check_context(Call::query_bound);
-  const gex::PublishedSegment segment = bound_segment(tm, rank, Call::query_bound);
+  const InCall call(Call::query_bound);
+  const gex::PublishedSegment segment = bound_segment(tm, rank, call);
   if (segment.size == 0) return 1;
   answer(segment, owneraddr_p, localaddr_p, size_p);
   return 0;
@@ -149,8 +149,8 @@ gex_Event_t gex_EP_QueryBoundSegmentNB(gex_TM_t tm, gex_Rank_t rank, void** owne
 }
 
 int gex_EP_BindSegment(gex_EP_t ep, gex_Segment_t segment, gex_Flags_t flags) {
-  const char* call = name_of(Call::bind_segment);
-  check_context(Call::bind_segment);
+  const InCall in_call(Call::bind_segment, InCall::set_up);
+  const char* call = name_of(in_call);
   require(ep, call);
   if (flags != 0) return refuse(GASNET_ERR_BAD_ARG, call, "unknown flags");
   if (segment != GEX_SEGMENT_INVALID) segment_of(segment, call);
@@ -165,9 +165,9 @@ int gex_EP_BindSegment(gex_EP_t ep, gex_Segment_t segment, gex_Flags_t flags) {
 }
 
 int gex_EP_PublishBoundSegment(gex_TM_t tm, gex_EP_t* eps, size_t num_eps, gex_Flags_t flags) {
-  check_context(Call::publish);
-  Team& team = gex::require_team(tm, name_of(Call::publish));
-  const char* call = name_of(Call::publish);
+  const InCall in_call(Call::publish, InCall::set_up);
+  const char* call = name_of(in_call);
+  Team& team = gex::require_team(tm, call);
   gex::require_flags(flags, 0, call);
   if (eps == nullptr && num_eps != 0) fatal("%s: the array of endpoints is null", call);
   for (std::size_t i = 0; i < num_eps; ++i) {

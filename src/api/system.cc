@@ -4,9 +4,9 @@
 
 #include "api/require.h"
 #include "base/error.h"
+#include "core/in_call.h"
 #include "core/objects.h"
 #include "core/process.h"
-#include "core/restricted.h"
 #include "core/thread.h"
 
 namespace {
@@ -86,7 +86,7 @@ void gex_System_QueryMyPosition(gex_Rank_t* nbrhd_set_size, gex_Rank_t* nbrhd_se
 
 int gex_System_QueryProgressThreads(gex_Client_t client, unsigned int* count_p,
                                     const gex_ProgressThreadInfo_t** info_p, gex_Flags_t flags) {
-  check_context(gex::Call::progress_threads);
+  const gex::InCall call(gex::Call::progress_threads);
   gex::require(client, __func__);
   if (count_p == nullptr || info_p == nullptr || flags != 0) return GASNET_ERR_BAD_ARG;
   if ((client->flags & GEX_FLAG_DEFER_THREADS) == 0 || client->progress_threads_queried)

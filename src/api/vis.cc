@@ -6,7 +6,7 @@
 
 #include "api/require.h"
 #include "base/error.h"
-#include "core/restricted.h"
+#include "core/in_call.h"
 #include "core/team.h"
 #include "vis/peer_completion.h"
 
@@ -31,7 +31,6 @@ struct Kind {
 
 /// `empty`: the call moves nothing whatever its other arguments, so these are not looked at.
 Operation begin(const Kind& kind, gex_TM_t tm, gex_Rank_t rank, gex_Flags_t flags, bool empty) {
-  gex::check_context(kind.call);
   const char* call = name_of(kind.call);
   if (checked() && !empty) {
     gex::require_peer(tm, rank, call);
@@ -66,11 +65,12 @@ BlockList blocks(const List<void*>& list) {
 template <class Entry>
 Outcome lists(const Kind& kind, gex_TM_t tm, gex_Rank_t rank, const List<Entry>& destination,
               const List<Entry>& source, gex_Flags_t flags) {
+  const gex::InCall call(kind.call);
   const Operation operation = begin(kind, tm, rank, flags, false);
   const BlockList to = blocks(destination);
   const BlockList from = blocks(source);
-  require_array(destination.entries, to.count(), "dstlist", kind.call);
-  require_array(source.entries, from.count(), "srclist", kind.call);
+  require_array(destination.entries, to.count(), "dstlist", call);
+  require_array(source.entries, from.count(), "srclist", call);
   const bool is_put = kind.direction == Direction::put;
   return gex::vis::move_lists(operation, is_put ? to : from, is_put ? from : to);
 }
@@ -78,13 +78,14 @@ Outcome lists(const Kind& kind, gex_TM_t tm, gex_Rank_t rank, const List<Entry>&
 Outcome strided(const Kind& kind, gex_TM_t tm, gex_Rank_t rank, const StridedEnd& destination,
                 const StridedEnd& source, std::size_t elemsz, const std::size_t* count,
                 std::size_t levels, gex_Flags_t flags) {
+  const gex::InCall call(kind.call);
   bool empty = elemsz == 0;
-  if (!empty) require_array(count, levels, "count", kind.call);
+  if (!empty) require_array(count, levels, "count", call);
   for (std::size_t i = 0; !empty && i < levels; ++i) empty = count[i] == 0;
   const Operation operation = begin(kind, tm, rank, flags, empty);
   if (!empty) {
-    require_array(destination.strides, levels, "dststrides", kind.call);
-    require_array(source.strides, levels, "srcstrides", kind.call);
+    require_array(destination.strides, levels, "dststrides", call);
+    require_array(source.strides, levels, "srcstrides", call);
   }
   const bool is_put = kind.direction == Direction::put;
   return gex::vis::move_strided(operation, is_put ? destination : source,
@@ -255,8 +256,8 @@ int gex_VIS_StridedPutBlocking(gex_TM_t tm, gex_Rank_t dstrank, void* dstaddr,
 
 void gex_VIS_SetPeerCompletionHandler(gex_AM_Index_t handler, const void* source_addr,
                                       size_t nbytes, gex_Flags_t flags) {
-  const char* call = name_of(Call::set_peer_completion);
-  gex::check_context(Call::set_peer_completion);
+  const gex::InCall in_call(Call::set_peer_completion);
+  const char* call = name_of(in_call);
   gex::require_flags(flags, 0, call);
   if (handler == 0) {
     gex::vis::arm(0, nullptr, 0);

@@ -15,6 +15,7 @@
 #include "base/os_file.h"
 #include "base/spin.h"
 #include "core/client_notes.h"
+#include "core/in_call.h"
 #include "core/progress.h"
 #include "core/thread.h"
 #include "net/registry.h"
@@ -212,6 +213,7 @@ void start_process(void (*deliver)(std::uint32_t, net::Channel, const void*, std
 #ifdef GEX_DEBUG
   gex_proc_.checked = 1;
 #endif
+  InCall::note_from_start();
   self.threaded = gex_proc_.mode == GEX_MODE_PAR_;
 
   self.placement = place_ranks(job);

@@ -22,7 +22,7 @@ void judge_context(Call call) noexcept;
 bool awaiting_attach() noexcept;
 void set_awaiting_attach(bool awaiting) noexcept;
 
-/// At the start of every call in the table.
+/// At the start of every call in the table; InCall (in_call.h) does it.
 inline void check_context(Call call) noexcept {
   if (checked()) [[unlikely]]
     judge_context(call);

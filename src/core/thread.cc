@@ -78,6 +78,7 @@ ThreadRecord& enter_thread() noexcept {
   record->handler_depth = 0;
   record->held_locks = 0;
   record->interrupts_held = false;
+  record->calls = 0;
   record->operator_depth = 0;
   record->region = nullptr;
   record->request_descriptor.open = false;

@@ -76,6 +76,7 @@ struct alignas(cache_line) ThreadRecord {
   bool interrupts_held = false;      ///< in a no-interrupt section; known in checked mode only
   std::atomic<bool> in_use{false};
   ThreadRecord* next = nullptr;  ///< all records, for reuse
+  std::uint64_t calls = 0;       ///< that the thread is in, the innermost last: see in_call.cc
   _gex_AM_SrcDesc request_descriptor;
   _gex_AM_SrcDesc reply_descriptor;
   PeerCompletion peer_completion;

@@ -1,0 +1,64 @@
+#include "core/in_call.h"
+
+#include <limits>
+
+#include "boot/job.h"
+#include "boot/last_call.h"
+#include "core/thread.h"
+
+namespace gex {
+
+namespace {
+
+// Calls as they are noted: from 1.
+constexpr auto calls = static_cast<unsigned>(Call::count);
+static_assert(calls < boot::LastCall::max_calls);
+static_assert(calls <= std::numeric_limits<std::uint8_t>::max());
+
+constexpr std::uint32_t number_of(Call call) noexcept {
+  return static_cast<std::uint32_t>(call) + 1;
+}
+
+/// The innermost of a thread's calls; they take a byte each, so of more than eight the outermost
+/// are not known any more.
+std::uint32_t innermost(const ThreadRecord& thread) noexcept {
+  return thread.calls & 0xff;
+}
+static_assert(boot::LastCall::none == 0);
+
+/// Set-up calls of a library that does not check, which makes no record of a thread for them.
+constexpr std::uint32_t unknown_thread = 0;
+
+/// Null before `note_from_start`, and in a job of one.
+boot::LastCall* last_call = nullptr;
+
+}  // namespace
+
+void InCall::begin(Call call) noexcept {
+  if (last_call == nullptr) return;
+  std::uint32_t caller = unknown_thread;
+  if (checked()) {
+    ThreadRecord& thread = this_thread();
+    thread.calls = (thread.calls << 8) | number_of(call);
+    caller = thread.number;
+  }
+  last_call->begin(number_of(call), name_of(call), caller);
+}
+
+void InCall::finish(Call call) noexcept {
+  if (last_call == nullptr) return;
+  if (checked()) {
+    ThreadRecord& thread = this_thread();
+    thread.calls >>= 8;
+    last_call->finish(number_of(call), thread.number, innermost(thread));
+  } else {
+    last_call->forget(number_of(call), unknown_thread);
+  }
+}
+
+void InCall::note_from_start() noexcept {
+  last_call = process().job->last_call();
+  begin(Call::client_init);
+}
+
+}  // namespace gex
