@@ -4,6 +4,7 @@
 #include <gasnet_ratomic.h>
 #include <gasnetex.h>
 #include <signal.h>
+#include <sys/mman.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -62,8 +63,10 @@ bool am_rank(std::size_t n) {
   gasnet_exit(90);
 }
 
+volatile int requests = 0;
 volatile int replies = 0;
 void on_request(gex_Token_t token) {
+  requests = requests + 1;
   gex_AM_ReplyShort0(token, 201, 0);
 }
 void on_reply(gex_Token_t) {
@@ -71,6 +74,13 @@ void on_reply(gex_Token_t) {
 }
 void on_exit_request(gex_Token_t, gex_AM_Arg_t code) {
   gasnet_exit(code);
+}
+void die() {
+  raise(SIGKILL);
+}
+void on_die_request(gex_Token_t token) {
+  gex_AM_ReplyShort0(token, 201, 0);
+  die();
 }
 
 void start(int* argc, char*** argv) {
@@ -82,8 +92,10 @@ void start(int* argc, char*** argv) {
       {201, reinterpret_cast<gex_AM_Fn_t>(on_reply), GEX_FLAG_AM_SHORT | GEX_FLAG_AM_REPLY, 0,
        nullptr, "on_reply"},
       {202, reinterpret_cast<gex_AM_Fn_t>(on_exit_request), GEX_FLAG_AM_SHORT | GEX_FLAG_AM_REQUEST,
-       1, nullptr, "on_exit_request"}};
-  if (gex_EP_RegisterHandlers(endpoint, table, 3) != GASNET_OK) wrong("no handlers");
+       1, nullptr, "on_exit_request"},
+      {203, reinterpret_cast<gex_AM_Fn_t>(on_die_request), GEX_FLAG_AM_SHORT | GEX_FLAG_AM_REQUEST,
+       0, nullptr, "on_die_request"}};
+  if (gex_EP_RegisterHandlers(endpoint, table, 4) != GASNET_OK) wrong("no handlers");
   barrier();
 }
 
@@ -287,6 +299,73 @@ void die_of_signal() {
   wait_for_ever();
 }
 
+// How rank 1 can die, by what it calls.
+
+void die_in_put() {
+  signal(SIGSEGV, [](int) { die(); });
+  void* const unreadable =
+      mmap(nullptr, GASNET_PAGESIZE, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+  gex_RMA_PutBlocking(team, rank(), segment_of(rank()), unreadable, 8, 0);
+}
+
+void put_to_itself() {
+  const std::uint64_t value = 0;
+  gex_RMA_PutBlocking(team, rank(), segment_of(rank()), &value, sizeof value, 0);
+}
+
+void die_after_put() {
+  put_to_itself();
+  die();
+}
+
+[[noreturn]] void poll_for_ever() {
+  for (;;) gasnet_AMPoll();
+}
+
+void die_in_poll() {
+  gex_AM_RequestShort0(team, 0, 200, 0);
+  poll_for_ever();
+}
+
+/// One thread waits in a call while another, whose calls are later ones, dies.
+void die_beside_wait() {
+  std::thread([] {
+    for (int i = 0; i < 300; ++i) {
+      put_to_itself();
+      usleep(1000);
+    }
+    die();
+  }).detach();
+  barrier();
+}
+
+void exit_after_put() {
+  put_to_itself();
+  _exit(3);
+}
+
+void die_in_attach() {
+  if (rank() == 1) gasnet_client_attach_hook = [](void*, uintptr_t) { die(); };
+  attach();
+  poll_for_ever();
+}
+
+void die_by_call() {
+  attach();
+  const std::map<std::string, std::function<void()>> ways = {
+      {"in_put", die_in_put},
+      {"after_put", die_after_put},
+      {"in_poll", die_in_poll},
+      {"beside_wait", die_beside_wait},
+      {"exit_after_put", exit_after_put},
+  };
+  if (rank() == 1) ways.at(arguments.at(0))();
+  // It has asked once it polls.
+  GASNET_BLOCKUNTIL(requests != 0);
+  gex_AM_RequestShort0(team, 1, 203, 0);
+  poll_for_ever();
+}
+
 void deferred_threads() {
   unsigned count = 9;
   const gex_ProgressThreadInfo_t* info = nullptr;
@@ -379,6 +458,8 @@ int main(int argc, char** argv) {
     gex_Segment_t segment;
     gex_Segment_Attach(&segment, GEX_TM_INVALID, GASNET_PAGESIZE);
   }
+  if (scenario == "die_before_start") die();
+  if (scenario == "die_in_start") alarm(1);
   if (scenario == "bad_client_name")
     gex_Client_Init(&client, &endpoint, &team, "lower", &argc, &argv, 0);
   const gex_Flags_t flags = scenario == "deferred_threads" ? GEX_FLAG_DEFER_THREADS : 0;
@@ -408,6 +489,8 @@ int main(int argc, char** argv) {
       {"children", children},
       {"run_another", run_another},
       {"die_of_signal", die_of_signal},
+      {"die_in_attach", die_in_attach},
+      {"die_by_call", die_by_call},
       {"two_clients", two_clients},
       {"two_segments", two_segments},
       {"publish_late", publish_late},
