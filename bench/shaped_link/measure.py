@@ -17,8 +17,7 @@ sys.path.insert(0, os.path.join(ROOT, "tests/hosts"))
 
 import namespaces  # noqa: E402
 
-SHAPES = ["", "tbf rate 10gbit burst 1mb latency 50ms", "tbf rate 1gbit burst 256kb latency 50ms",
-          "netem delay 20us"]
+SHAPES = ["", "tbf rate 10gbit burst 64kb latency 50ms", "tbf rate 1gbit burst 4kb latency 50ms"]
 
 
 def bound(network, folder):
@@ -48,7 +47,7 @@ def main():
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--bin", default="build/release", help="the build's folder")
     parser.add_argument("--shape", action="append", help="for tc qdisc add; several: one after the "
-                        "other (default: none, 10 Gbit/s, 1 Gbit/s, 20 us of delay each way)")
+                        "other (default: none, 10 Gbit/s, 1 Gbit/s)")
     parser.add_argument("arguments", nargs="*", help="for gexperf, behind --")
     options = parser.parse_args()
     try:

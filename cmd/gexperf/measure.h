@@ -4,6 +4,7 @@
 #include <string>
 #include <vector>
 
+#include "../default_rsh.h"
 #include "catalogue.h"
 #include "quiet.h"
 
@@ -21,7 +22,7 @@ struct Plan {
   /// The two hosts between which those rows are measured, and how they are reached; empty: on this
   /// one.
   std::vector<std::string> hosts;
-  std::string rsh = "ssh";
+  std::string rsh = gex::cmd::default_rsh;
 
   /// How many runs are tried before gexperf makes do with what it has.
   unsigned most_tries() const { return 3 * runs; }

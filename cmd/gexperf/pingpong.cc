@@ -16,15 +16,21 @@ namespace {
 
 constexpr const char* tool = "fi_pingpong";
 
-/// Both ends, each on a processor or a host of its own, as $1 and $2 say. The client asks until the
-/// server is there.
+/// Both ends, each on a processor or a host of its own, as $1 and $2 say: each runs a shell that is
+/// told what to do, since what reaches another host may take words apart. The client asks until the
+/// server is there. A server that lost its client, or whose $1 has been killed, ends by itself.
 constexpr const char* script = R"(
 trap 'kill $server; exit 1' INT TERM HUP
-$1 fi_pingpong -p "$4" -e rdm -S "$5" -I "$6" -B "$7" >/dev/null 2>&1 &
+$1 sh >/dev/null 2>&1 <<END &
+exec timeout 120 fi_pingpong -p '$4' -e rdm -S $5 -I $6 -B $7
+END
 server=$!
 for try in 1 2 3 4 5 6 7 8 9 10 11 12 13 14 15 16 17 18 19 20; do
   sleep 0.1
-  if $2 fi_pingpong -p "$4" -e rdm -S "$5" -I "$6" -P "$7" "$3" 2>/dev/null; then
+  if $2 sh 2>/dev/null <<END
+exec fi_pingpong -p '$4' -e rdm -S $5 -I $6 -P $7 $3
+END
+  then
     wait $server
     exit 0
   fi

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "../command_line.h"
+#include "../default_rsh.h"
 #include "hosts.h"
 
 namespace gexrun {
@@ -18,7 +19,7 @@ struct Options {
   std::uint32_t ranks = 0;
   std::vector<HostSlots> hosts;  ///< empty: this host, with room for all ranks
   Map map = Map::block;
-  std::string rsh = "ssh -x -o BatchMode=yes -o ControlMaster=no";
+  std::string rsh = gex::cmd::default_rsh;
   std::string prefix;   ///< of libgex on the other hosts; empty: as here
   std::string conduit;  ///< empty: not given
   std::vector<std::pair<std::string, std::string>> variables;  ///< to be set for the ranks

@@ -72,9 +72,10 @@ class Credits {
            starved_.exchange(false, std::memory_order_relaxed);
   }
   void starved_again() noexcept { starved_.store(true, std::memory_order_relaxed); }
-  /// The peer lends so many. The sum of all that it ever lends at a time is at most `most - share`.
-  void borrow(std::uint32_t count) noexcept {
-    state_.fetch_add(both(count), std::memory_order_relaxed);
+  /// The peer lends so many; false if that makes more than it can lend.
+  bool borrow(std::uint32_t count) noexcept {
+    const std::uint64_t before = state_.fetch_add(both(count), std::memory_order_relaxed);
+    return std::uint64_t{allowance_in(before)} + count <= most_;
   }
   /// Takes borrowed credits out of use, all that are left; returns how many.
   std::uint32_t give_up_borrowed() noexcept {
@@ -93,9 +94,13 @@ class Credits {
     return take_counted(to_return_, most);
   }
 
-  /// One request of the peer's has ended without a reply. Returns whether so many have that they
-  /// deserve a message of their own.
+  /// One request of the peer's has ended without a reply. Returns whether so many have, half of its
+  /// share, that they deserve a message of their own.
   bool owe() noexcept { return owed_.fetch_add(1, std::memory_order_relaxed) + 1 >= give_back_at_; }
+  /// The same, of what is owed already.
+  bool owes_enough() const noexcept {
+    return owed_.load(std::memory_order_relaxed) >= give_back_at_;
+  }
   /// Takes what is owed into a message, as many as one can give back.
   std::uint16_t take_owed() noexcept {
     return static_cast<std::uint16_t>(take_counted(owed_, most_in_a_message));

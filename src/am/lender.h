@@ -83,7 +83,7 @@ class Lender {
   }
 
   /// A peer to be asked for credits, another than the starved one, or nobody. It is not asked again
-  /// before `asked` says that it has answered, or could not be asked.
+  /// before `answered`, which is also for one that could not be asked.
   std::uint32_t whom_to_ask(std::uint32_t starved) noexcept {
     const std::lock_guard guard(lock_);
     const auto peers = static_cast<std::uint32_t>(loans_.size());
@@ -97,7 +97,7 @@ class Lender {
     }
     return nobody;
   }
-  void asked(std::uint32_t peer) noexcept {
+  void answered(std::uint32_t peer) noexcept {
     const std::lock_guard guard(lock_);
     loans_[peer].asked = false;
   }

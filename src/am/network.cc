@@ -98,10 +98,20 @@ void send_reply_with(gex_Rank_t jobrank, const Outbound& message, const Terms& s
   }
 }
 
-/// Gives credits back in a message of their own. It takes the reply place of one of the requests
-/// it stands for, so there is room for it.
+/// Gives credits back in a message of their own, unless another thread's message has taken them. It
+/// takes the reply place of one of the requests it stands for, so there is room for it.
 void give_back(gex_Rank_t jobrank) noexcept {
-  send_reply_with(jobrank, bearer(), {});
+  const Network& self = network();
+  if (self.peers[jobrank].owes_enough() ||
+      (self.lender.lends() && self.lender.has_untold(jobrank)))
+    send_reply_with(jobrank, bearer(), {});
+}
+
+/// After a message to that rank was refused: it may have borne what another thread found to be
+/// enough, and left to it.
+void give_back_what_was_refused(gex_Rank_t jobrank) noexcept {
+  if (network().peers[jobrank].owes_enough()) [[unlikely]]
+    give_back(jobrank);
 }
 
 /// Takes up to `count` of what this process may borrow.
@@ -121,7 +131,9 @@ void ask_for_credits(gex_Rank_t starved) noexcept {
   Lender& lender = network().lender;
   const std::uint32_t peer = lender.whom_to_ask(starved);
   if (peer == Lender::nobody) return;
-  if (!send_on(net::reply_channel, peer, bearer(), {.asks = true})) lender.asked(peer);
+  if (send_on(net::reply_channel, peer, bearer(), {.asks = true})) return;
+  lender.answered(peer);
+  give_back_what_was_refused(peer);
 }
 
 [[noreturn, gnu::cold]] void refuse(std::uint32_t source, const char* why) noexcept {
@@ -135,12 +147,12 @@ void accept_terms(gex_Rank_t source, const Terms& terms) noexcept {
   if (!self.lender.lends()) refuse(source, "it speaks of loans");
   if (terms.lent != 0) {
     const std::uint32_t borrowed = take_borrowable(terms.lent);
-    peer.borrow(borrowed);
+    if (!peer.borrow(borrowed)) refuse(source, "it lends more than it can");
     if (borrowed != terms.lent) peer.return_later(terms.lent - borrowed);
   }
   if (terms.returned != 0 && !self.lender.accept(source, terms.returned))
     refuse(source, "it returns more credits than it has borrowed");
-  if (terms.answers) self.lender.asked(source);
+  if (terms.answers) self.lender.answered(source);
   if (terms.asks) {
     const std::uint32_t given_up = peer.give_up_borrowed();
     self.borrowable.fetch_add(given_up, std::memory_order_relaxed);
@@ -183,6 +195,7 @@ bool try_send_network(gex_Rank_t jobrank, const Outbound& message) noexcept {
   if (!credits.take()) return false;
   if (send_on(net::request_channel, jobrank, message)) return true;
   credits.restore();
+  give_back_what_was_refused(jobrank);
   return false;
 }
 

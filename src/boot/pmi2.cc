@@ -1,6 +1,7 @@
 // The client's side of PMI-2: after a first line as in PMI-1, each side says
 // "cmd=NAME;KEY=VALUE;..." with the number of its bytes in front, in six characters.
 
+#include <algorithm>
 #include <charconv>
 #include <cstdio>
 #include <cstdlib>
@@ -55,7 +56,11 @@ class Pmi2 final : public ProcessManager {
     // Of this job, and anybody's: who has left it is part of the key.
     const auto answer = ask("kvs-get", "jobid=;srcid=-1;key=" + pmi_key(rank, key) + ';');
     if (!answer) return std::nullopt;
-    return pmi_value(*answer, "value", ';');
+    std::string value = pmi_value(*answer, "value", ';');
+    if (!value.empty()) return value;
+    // That there is none is no failure to some launchers. We put none that is empty.
+    error_ = "it answers '" + *answer + "'";
+    return std::nullopt;
   }
 
   void leave() noexcept override { wire_.say_farewell("    13cmd=finalize;"); }

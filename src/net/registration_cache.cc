@@ -24,7 +24,7 @@ bool holds(const Range& outer, const Range& inner) noexcept {
 
 }  // namespace
 
-RegistrationCache::RegistrationCache(Registry& registry, MemoryMonitor& monitor,
+RegistrationCache::RegistrationCache(MemoryRegistry& registry, MemoryMonitor& monitor,
                                      const Bounds& bounds)
     : registry_(registry), monitor_(monitor), bounds_(bounds) {
 }

@@ -8,12 +8,12 @@
 // looked for again, as the monitor tells; a piece in use stays registered until it is let go of,
 // whatever becomes of it.
 //
-//   RegistrationCache cache(registry, *monitor, {.bytes = 1 << 30, .pieces = 1024}, threaded);
+//   RegistrationCache cache(registry, *monitor, {.bytes = 1 << 30, .pieces = 1024});
 //   RegistrationCache::Piece* piece = cache.hold(address, size);
 //   ... transfer with piece->handle ...
 //   cache.let_go(*piece);
 //
-// Thread rules: any thread if `threaded`, else one at a time.
+// Thread rules: any.
 
 #include <cstddef>
 #include <cstdint>
@@ -26,9 +26,9 @@
 namespace gex::net {
 
 /// What registers memory with the network.
-class Registry {
+class MemoryRegistry {
  public:
-  virtual ~Registry() = default;
+  virtual ~MemoryRegistry() = default;
   /// Null: this memory cannot be registered, or no more.
   virtual void* add(void* address, std::size_t size) noexcept = 0;
   virtual void remove(void* handle) noexcept = 0;
@@ -58,7 +58,7 @@ class RegistrationCache {
     std::uint64_t unmapped = 0;
   };
 
-  RegistrationCache(Registry& registry, MemoryMonitor& monitor, const Bounds& bounds);
+  RegistrationCache(MemoryRegistry& registry, MemoryMonitor& monitor, const Bounds& bounds);
   ~RegistrationCache();
   RegistrationCache(const RegistrationCache&) = delete;
   RegistrationCache& operator=(const RegistrationCache&) = delete;
@@ -85,7 +85,7 @@ class RegistrationCache {
   void make_room(std::size_t bytes);
   void drop(Piece& piece);
 
-  Registry& registry_;
+  MemoryRegistry& registry_;
   MemoryMonitor& monitor_;
   const Bounds bounds_;
   mutable std::mutex mutex_;  ///< of what follows

@@ -68,17 +68,37 @@ TEST(Credits, AreAskedForWhenThereCouldBeMore) {
   EXPECT_FALSE(credits.take());
   EXPECT_TRUE(credits.take_starved());
   EXPECT_FALSE(credits.take_starved()) << "it was told";
-  credits.borrow(3);
+  EXPECT_TRUE(credits.borrow(3));
   for (int i = 0; i < 3; ++i) EXPECT_TRUE(credits.take());
   EXPECT_FALSE(credits.take());
   EXPECT_FALSE(credits.take_starved()) << "there are no more to be had";
+}
+
+TEST(Credits, NobodyLendsMoreThanThereCanBe) {
+  Credits credits;
+  credits.start(2, 10);
+  EXPECT_TRUE(credits.borrow(8));
+  EXPECT_FALSE(credits.borrow(1));
+}
+
+TEST(Credits, ThatAreOwedAreTakenByOneMessageOrPutBack) {
+  Credits credits;
+  credits.start(4, 4);
+  EXPECT_FALSE(credits.owe());
+  EXPECT_FALSE(credits.owes_enough());
+  EXPECT_TRUE(credits.owe());
+  EXPECT_TRUE(credits.owes_enough());
+  EXPECT_EQ(credits.take_owed(), 2u);
+  EXPECT_FALSE(credits.owes_enough());
+  credits.owe_again(2);
+  EXPECT_TRUE(credits.owes_enough());
 }
 
 TEST(Credits, ThatAreBorrowedAreGivenUpUnlessTheyAreInUse) {
   Credits credits;
   credits.start(2, 10);
   EXPECT_EQ(credits.give_up_borrowed(), 0u);
-  credits.borrow(5);
+  EXPECT_TRUE(credits.borrow(5));
   for (int i = 0; i < 3; ++i) EXPECT_TRUE(credits.take());
   EXPECT_EQ(credits.give_up_borrowed(), 4u) << "of seven, three are out";
   EXPECT_FALSE(credits.take());

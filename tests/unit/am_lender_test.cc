@@ -68,7 +68,7 @@ TEST_F(LenderTest, AsksEachBorrowerInItsTurn) {
   EXPECT_EQ(lender.whom_to_ask(1), 3u);
   EXPECT_EQ(lender.whom_to_ask(3), 1u);
   EXPECT_EQ(lender.whom_to_ask(0), Lender::nobody) << "both have been asked";
-  lender.asked(3);
+  lender.answered(3);
   EXPECT_EQ(lender.whom_to_ask(0), 3u);
 }
 
@@ -106,7 +106,7 @@ TEST(Loans, OfManyPeersStayWithinTheTotal) {
   Random random(7, 1);
   const auto answer = [&](std::uint32_t peer) {
     ASSERT_NE(out[peer], 0u);
-    credits[peer].borrow(lender.take_untold(peer));
+    ASSERT_TRUE(credits[peer].borrow(lender.take_untold(peer)));
     credits[peer].restore();
     --out[peer];
     --all_out;
@@ -132,7 +132,7 @@ TEST(Loans, OfManyPeersStayWithinTheTotal) {
       const std::uint32_t asked = lender.whom_to_ask(peer);
       if (asked == Lender::nobody) continue;
       ASSERT_TRUE(lender.accept(asked, credits[asked].give_up_borrowed()));
-      lender.asked(asked);
+      lender.answered(asked);
     } else if (out[peer] != 0) {
       answer(peer);
     }

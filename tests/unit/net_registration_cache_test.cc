@@ -22,7 +22,7 @@ namespace {
 const std::size_t page = static_cast<std::size_t>(sysconf(_SC_PAGESIZE));
 
 /// Stands for a network: knows what is registered with it.
-class Ledger final : public Registry {
+class Ledger final : public MemoryRegistry {
  public:
   void* add(void* address, std::size_t size) noexcept override {
     if (refused.contains(address)) return nullptr;

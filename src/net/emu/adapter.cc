@@ -37,10 +37,17 @@ std::size_t page_size() noexcept {
 
 /// Gives each page its memory now: one that was never written would get another when it is.
 bool fill(const Range& pages) noexcept {
-  void* begin = reinterpret_cast<void*>(pages.begin);
-  const std::size_t size = pages.end - pages.begin;
-  return madvise(begin, size, MADV_POPULATE_WRITE) == 0 ||
-         madvise(begin, size, MADV_POPULATE_READ) == 0;
+  const auto populate = [](std::uintptr_t at, std::size_t size, int how) {
+    return madvise(reinterpret_cast<void*>(at), size, how) == 0;
+  };
+  if (populate(pages.begin, pages.end - pages.begin, MADV_POPULATE_WRITE)) return true;
+  // Some of it may be for reading only.
+  for (std::uintptr_t page = pages.begin; page < pages.end; page += page_size()) {
+    if (!populate(page, page_size(), MADV_POPULATE_WRITE) &&
+        !populate(page, page_size(), MADV_POPULATE_READ))
+      return false;
+  }
+  return true;
 }
 
 }  // namespace
@@ -59,7 +66,9 @@ std::unique_ptr<KeptPages> KeptPages::of(const Range& pages) noexcept {
   if (!pipe.in) return nullptr;
   // The pipe refers to the pages; nothing is copied.
   const ssize_t taken = vmsplice(pipe.in.get(), each.data(), made->count_, 0);
-  if (taken != static_cast<ssize_t>(made->count_ * page_size())) return nullptr;
+  if (taken < static_cast<ssize_t>(page_size())) return nullptr;
+  // A user who has many pipes gets shorter ones.
+  made->count_ = static_cast<std::size_t>(taken) / page_size();
   made->kept_ = std::move(pipe.out);
   made->filled_ = std::move(pipe.in);
   return made;
@@ -69,12 +78,11 @@ bool KeptPages::are_at(const void* address, std::size_t size) const noexcept {
   const Pipe second = make_pipe();
   std::vector<std::byte> bytes(count_ * page_size());
   // The pipe goes on holding the pages; what is read are the bytes that they hold now.
-  const auto all = static_cast<ssize_t>(bytes.size());
-  if (tee(kept_.get(), second.in.get(), bytes.size(), 0) != all ||
-      read(second.out.get(), bytes.data(), bytes.size()) != all)
-    return true;
+  if (tee(kept_.get(), second.in.get(), bytes.size(), 0) <= 0) return true;
+  const ssize_t got = read(second.out.get(), bytes.data(), bytes.size());
+  if (got <= 0) return true;
   const auto begin = reinterpret_cast<std::uintptr_t>(address);
-  for (std::size_t i = 0; i < count_; ++i) {
+  for (std::size_t i = 0; i < static_cast<std::size_t>(got) / page_size(); ++i) {
     const std::uintptr_t from = std::max(begin, addresses_[i]);
     const std::uintptr_t to = std::min(begin + size, addresses_[i] + page_size());
     if (from >= to) continue;
@@ -88,14 +96,14 @@ std::unique_ptr<Adapter> Adapter::start(const Host& host, std::size_t bytes) {
   std::string why;
   std::unique_ptr<MemoryMonitor> monitor = MemoryMonitor::start(why);
   if (monitor) return std::unique_ptr<Adapter>(new Adapter(host, std::move(monitor), bytes));
-  host.warn(("emu: nothing stays registered: " + why).c_str());
+  if (host.rank == 0) host.warn(("emu: nothing stays registered: " + why).c_str());
   return nullptr;
 }
 
 Adapter::Adapter(const Host& host, std::unique_ptr<MemoryMonitor> monitor, std::size_t bytes)
     : host_(host),
       monitor_(std::move(monitor)),
-      cache_(static_cast<Registry&>(*this), *monitor_, {.bytes = bytes, .pieces = most_pieces}) {
+      cache_(static_cast<MemoryRegistry&>(*this), *monitor_, {.bytes = bytes, .pieces = most_pieces}) {
 }
 
 Adapter::Use Adapter::use(const void* local, std::size_t size) {

@@ -48,7 +48,7 @@ class KeptPages {
   os::FileDescriptor filled_;
 };
 
-class Adapter final : private Registry {
+class Adapter final : private MemoryRegistry {
  public:
   /// Keeps up to `bytes` registered. Null, after a warning: nobody tells of memory that is
   /// unmapped.

@@ -17,7 +17,7 @@ namespace gex::net::ofi {
 /// A registered piece of memory.
 using Region = Fid<fid_mr>;
 
-class Registrar final : private Registry {
+class Registrar final : private MemoryRegistry {
  public:
   /// `always`: registers local memory whether the provider needs it or not. `threaded`: the client
   /// has threads, so there may be one of ours.
