@@ -29,7 +29,8 @@ first rank that fails, or 0.
   -E VARS                comma-separated list of environment variables for the ranks: NAME passes
                          on what is set here (everything is), NAME=VALUE sets it
       --tag-output       begin each line that a rank prints with "[RANK] "
-      --bind core|none   bind rank r to the r-th usable core (default: none)
+      --bind core|none   bind the r-th rank of a host to its r-th usable core (default:
+                         none)
       --timeout S        end the job with status 124 if it has not ended after S seconds
       --debugger D       run each rank under gdb, which prints backtraces when one crashes, or
                          under valgrind

@@ -224,33 +224,33 @@ constexpr bool immediate(gex_Flags_t flags) {
 }
 
 /// The descriptor is open, the calling thread's, and of the call's kind.
-void check_descriptor(const char* call, gex_AM_SrcDesc_t sd, bool reply, bool is_long) {
-  if (sd == GEX_AM_SRCDESC_NO_OP) fatal("%s: the descriptor is GEX_AM_SRCDESC_NO_OP", call);
-  if (!sd->open) fatal("%s: the descriptor is not open", call);
+void check_descriptor(Call call, gex_AM_SrcDesc_t sd, bool reply, bool is_long) {
+  if (sd == GEX_AM_SRCDESC_NO_OP)
+    fatal("%s: the descriptor is GEX_AM_SRCDESC_NO_OP", name_of(call));
+  if (!sd->open) fatal("%s: the descriptor is not open", name_of(call));
   if (!checked()) return;
   const gex::ThreadRecord& thread = gex::this_thread();
   if (sd != (reply ? &thread.reply_descriptor : &thread.request_descriptor))
-    fatal("%s: the descriptor is of the other direction or of another thread", call);
-  if (sd->is_long != is_long) fatal("%s: the descriptor is of the other category", call);
+    fatal("%s: the descriptor is of the other direction or of another thread", name_of(call));
+  if (sd->is_long != is_long) fatal("%s: the descriptor is of the other category", name_of(call));
 }
 
-void check_commit(const char* call, gex_AM_SrcDesc_t sd, bool reply, bool is_long,
-                  std::size_t nbytes, void* dest_addr, unsigned numargs, gex_AM_Index_t handler,
-                  gex_Flags_t flags) {
+void check_commit(Call call, gex_AM_SrcDesc_t sd, bool reply, bool is_long, std::size_t nbytes,
+                  void* dest_addr, unsigned numargs, gex_AM_Index_t handler, gex_Flags_t flags) {
   check_descriptor(call, sd, reply, is_long);
   if (nbytes > sd->size) [[unlikely]]
-    fatal("%s: %zu bytes are more than the %zu prepared", call, nbytes, sd->size);
+    fatal("%s: %zu bytes are more than the %zu prepared", name_of(call), nbytes, sd->size);
   if (!checked()) return;
   if (gex::this_thread().held_locks != 0)
-    fatal("%s: not allowed while holding a handler-safe lock", call);
-  gex::require_flags(flags, GEX_FLAG_IMMEDIATE, call);
+    fatal("%s: not allowed while holding a handler-safe lock", name_of(call));
+  gex::require_flags(flags, GEX_FLAG_IMMEDIATE, name_of(call));
   if (numargs != sd->arg_count)
-    fatal("%s: %u arguments, but %u were announced to Prepare", call, numargs,
+    fatal("%s: %u arguments, but %u were announced to Prepare", name_of(call), numargs,
           unsigned{sd->arg_count});
   if (is_long && sd->destination != nullptr && dest_addr != sd->destination)
-    fatal("%s: the destination %p is not the one given to Prepare, %p", call, dest_addr,
+    fatal("%s: the destination %p is not the one given to Prepare, %p", name_of(call), dest_addr,
           sd->destination);
-  check_handler(call, handler);
+  check_handler(name_of(call), handler);
 }
 
 gex::am::PrepareArguments prepare_arguments(Call call, const void* client_buf, std::size_t least,
@@ -509,8 +509,7 @@ int gex_am_commit_request_medium_(gex_AM_SrcDesc_t sd, gex_AM_Index_t handler, s
                                   gex_Flags_t flags, unsigned int numargs,
                                   const gex_AM_Arg_t* args) {
   const InCall call(Call::commit_request_medium);
-  check_commit("gex_AM_CommitRequestMedium", sd, false, false, nbytes, nullptr, numargs, handler,
-               flags);
+  check_commit(call, sd, false, false, nbytes, nullptr, numargs, handler, flags);
   Outbound out = message(handler, Category::medium, numargs, args);
   out.size = nbytes;
   return gex::am::commit(sd, out, flags);
@@ -518,8 +517,7 @@ int gex_am_commit_request_medium_(gex_AM_SrcDesc_t sd, gex_AM_Index_t handler, s
 int gex_am_commit_reply_medium_(gex_AM_SrcDesc_t sd, gex_AM_Index_t handler, size_t nbytes,
                                 gex_Flags_t flags, unsigned int numargs, const gex_AM_Arg_t* args) {
   const InCall call(Call::commit_reply_medium);
-  check_commit("gex_AM_CommitReplyMedium", sd, true, false, nbytes, nullptr, numargs, handler,
-               flags);
+  check_commit(call, sd, true, false, nbytes, nullptr, numargs, handler, flags);
   Outbound out = message(handler, Category::medium, numargs, args);
   out.size = nbytes;
   return gex::am::commit(sd, out, flags);
@@ -528,8 +526,7 @@ int gex_am_commit_request_long_(gex_AM_SrcDesc_t sd, gex_AM_Index_t handler, siz
                                 void* dest_addr, gex_Flags_t flags, unsigned int numargs,
                                 const gex_AM_Arg_t* args) {
   const InCall call(Call::commit_request_long);
-  check_commit("gex_AM_CommitRequestLong", sd, false, true, nbytes, dest_addr, numargs, handler,
-               flags);
+  check_commit(call, sd, false, true, nbytes, dest_addr, numargs, handler, flags);
   const gex::Peer peer = gex::resolve(sd->tm, sd->rank);
   dest_addr = remote_address(dest_addr, peer.segment(), sd->flags);
   Outbound out = message(handler, Category::long_message, numargs, args);
@@ -547,8 +544,7 @@ int gex_am_commit_reply_long_(gex_AM_SrcDesc_t sd, gex_AM_Index_t handler, size_
                               void* dest_addr, gex_Flags_t flags, unsigned int numargs,
                               const gex_AM_Arg_t* args) {
   const InCall call(Call::commit_reply_long);
-  check_commit("gex_AM_CommitReplyLong", sd, true, true, nbytes, dest_addr, numargs, handler,
-               flags);
+  check_commit(call, sd, true, true, nbytes, dest_addr, numargs, handler, flags);
   const gex::PublishedSegment& segment = segment_of_requester(sd->token);
   Outbound out = message(handler, Category::long_message, numargs, args);
   out.size = nbytes;
@@ -562,25 +558,25 @@ int gex_am_commit_reply_long_(gex_AM_SrcDesc_t sd, gex_AM_Index_t handler, size_
 }
 
 namespace {
-int cancel(const char* call, gex_AM_SrcDesc_t sd, bool reply, bool is_long, gex_Flags_t flags) {
+int cancel(const InCall& call, gex_AM_SrcDesc_t sd, bool reply, bool is_long, gex_Flags_t flags) {
   check_descriptor(call, sd, reply, is_long);
-  if (flags != 0) fatal("%s: unknown flags 0x%x", call, flags);
+  if (flags != 0) fatal("%s: unknown flags 0x%x", name_of(call), flags);
   gex::am::cancel(sd);
   return GASNET_OK;
 }
 }  // namespace
 
 int gex_AM_CancelRequestMedium(gex_AM_SrcDesc_t sd, gex_Flags_t flags) {
-  return cancel("gex_AM_CancelRequestMedium", sd, false, false, flags);
+  return cancel(InCall(Call::cancel_request_medium), sd, false, false, flags);
 }
 int gex_AM_CancelReplyMedium(gex_AM_SrcDesc_t sd, gex_Flags_t flags) {
-  return cancel("gex_AM_CancelReplyMedium", sd, true, false, flags);
+  return cancel(InCall(Call::cancel_reply_medium), sd, true, false, flags);
 }
 int gex_AM_CancelRequestLong(gex_AM_SrcDesc_t sd, gex_Flags_t flags) {
-  return cancel("gex_AM_CancelRequestLong", sd, false, true, flags);
+  return cancel(InCall(Call::cancel_request_long), sd, false, true, flags);
 }
 int gex_AM_CancelReplyLong(gex_AM_SrcDesc_t sd, gex_Flags_t flags) {
-  return cancel("gex_AM_CancelReplyLong", sd, true, true, flags);
+  return cancel(InCall(Call::cancel_reply_long), sd, true, true, flags);
 }
 
 }  // extern "C"

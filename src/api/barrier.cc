@@ -16,8 +16,8 @@ using gex::InCall;
 namespace {
 
 /// The team of a barrier that is about to start, of which the checks of all collective calls know.
-gex::Team& begin(gex_TM_t tm, gex_Flags_t flags) {
-  gex::Team& team = gex::begin_collective(Call::barrier, tm, flags);
+gex::Team& begin(Call call, gex_TM_t tm, gex_Flags_t flags) {
+  gex::Team& team = gex::begin_collective(call, tm, flags);
   if (gex::checked()) gex::coll::announce(team, {.call = Call::barrier});
   return team;
 }
@@ -35,12 +35,12 @@ extern "C" {
 
 gex_Event_t gex_Coll_BarrierNB(gex_TM_t tm, gex_Flags_t flags) {
   const InCall call(Call::barrier);
-  return gex::team::start_barrier(begin(tm, flags));
+  return gex::team::start_barrier(begin(call, tm, flags));
 }
 
 void gex_Coll_BarrierBlocking(gex_TM_t tm, gex_Flags_t flags) {
-  const InCall call(Call::barrier);
-  gex::team::barrier_blocking(begin(tm, flags));
+  const InCall call(Call::barrier_blocking);
+  gex::team::barrier_blocking(begin(call, tm, flags));
 }
 
 void gasnet_barrier_notify(int id, int flags) {

@@ -6,6 +6,7 @@
 
 #include "api/require.h"
 #include "base/error.h"
+#include "core/event.h"
 #include "core/in_call.h"
 #include "core/objects.h"
 #include "legacy/collectives.h"
@@ -113,7 +114,8 @@ gasnet_coll_handle_t gasnet_coll_broadcast_nb(gasnet_team_handle_t team, void* d
 }
 void gasnet_coll_broadcast(gasnet_team_handle_t team, void* dst, gasnet_image_t srcimage, void* src,
                            size_t nbytes, int flags) {
-  gex_Event_Wait(gasnet_coll_broadcast_nb(team, dst, srcimage, src, nbytes, flags));
+  const InCall call(Call::coll_broadcast);
+  gex::wait_event(gasnet_coll_broadcast_nb(team, dst, srcimage, src, nbytes, flags));
 }
 
 gasnet_coll_handle_t gasnet_coll_scatter_nb(gasnet_team_handle_t team, void* dst,
@@ -123,7 +125,8 @@ gasnet_coll_handle_t gasnet_coll_scatter_nb(gasnet_team_handle_t team, void* dst
 }
 void gasnet_coll_scatter(gasnet_team_handle_t team, void* dst, gasnet_image_t srcimage, void* src,
                          size_t nbytes, int flags) {
-  gex_Event_Wait(gasnet_coll_scatter_nb(team, dst, srcimage, src, nbytes, flags));
+  const InCall call(Call::coll_scatter);
+  gex::wait_event(gasnet_coll_scatter_nb(team, dst, srcimage, src, nbytes, flags));
 }
 
 gasnet_coll_handle_t gasnet_coll_gather_nb(gasnet_team_handle_t team, gasnet_image_t dstimage,
@@ -132,7 +135,8 @@ gasnet_coll_handle_t gasnet_coll_gather_nb(gasnet_team_handle_t team, gasnet_ima
 }
 void gasnet_coll_gather(gasnet_team_handle_t team, gasnet_image_t dstimage, void* dst, void* src,
                         size_t nbytes, int flags) {
-  gex_Event_Wait(gasnet_coll_gather_nb(team, dstimage, dst, src, nbytes, flags));
+  const InCall call(Call::coll_gather);
+  gex::wait_event(gasnet_coll_gather_nb(team, dstimage, dst, src, nbytes, flags));
 }
 
 gasnet_coll_handle_t gasnet_coll_gather_all_nb(gasnet_team_handle_t team, void* dst, void* src,
@@ -141,7 +145,8 @@ gasnet_coll_handle_t gasnet_coll_gather_all_nb(gasnet_team_handle_t team, void* 
 }
 void gasnet_coll_gather_all(gasnet_team_handle_t team, void* dst, void* src, size_t nbytes,
                             int flags) {
-  gex_Event_Wait(gasnet_coll_gather_all_nb(team, dst, src, nbytes, flags));
+  const InCall call(Call::coll_gather_all);
+  gex::wait_event(gasnet_coll_gather_all_nb(team, dst, src, nbytes, flags));
 }
 
 gasnet_coll_handle_t gasnet_coll_exchange_nb(gasnet_team_handle_t team, void* dst, void* src,
@@ -150,7 +155,8 @@ gasnet_coll_handle_t gasnet_coll_exchange_nb(gasnet_team_handle_t team, void* ds
 }
 void gasnet_coll_exchange(gasnet_team_handle_t team, void* dst, void* src, size_t nbytes,
                           int flags) {
-  gex_Event_Wait(gasnet_coll_exchange_nb(team, dst, src, nbytes, flags));
+  const InCall call(Call::coll_exchange);
+  gex::wait_event(gasnet_coll_exchange_nb(team, dst, src, nbytes, flags));
 }
 
 void gasnet_coll_barrier_notify(gasnet_team_handle_t team, int id, int flags) {

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <cerrno>
 #include <cstring>
+#include <optional>
 
 #include "api/require.h"
 #include "base/error.h"
@@ -141,8 +142,10 @@ int gex_Segment_QueryBound(gex_TM_t tm, gex_Rank_t rank, void** owneraddr_p, voi
 
 gex_Event_t gex_EP_QueryBoundSegmentNB(gex_TM_t tm, gex_Rank_t rank, void** owneraddr_p,
                                        void** localaddr_p, uintptr_t* size_p, gex_Flags_t flags) {
+  // Allowed everywhere if it is not to wait.
   const Call call = Call::query_bound_nb;
-  if ((flags & GEX_FLAG_IMMEDIATE) == 0) check_context(call);
+  std::optional<InCall> in_call;
+  if ((flags & GEX_FLAG_IMMEDIATE) == 0) in_call.emplace(call);
   gex::require_flags(flags, GEX_FLAG_IMMEDIATE, name_of(call));
   answer(bound_segment(tm, rank, call), owneraddr_p, localaddr_p, size_p);
   return GEX_EVENT_INVALID;

@@ -258,8 +258,8 @@ void Guardian::meet_deadlines() {
     starved_ = false;
     for (const std::uint32_t rank : part_.ranks) flush(rank);
   }
-  for (const std::uint32_t rank : part_.ranks) {
-    if (met(at(rank).lost)) lose(rank);
+  for (std::uint32_t i = 0; i < ranks_.size(); ++i) {
+    if (met(ranks_[i].lost)) lose(part_.ranks[i]);
   }
   if (job_) {
     job_->meet_deadlines();

@@ -59,12 +59,14 @@ void Guardian::reap() {
 }
 
 void Guardian::reaped(pid_t process, int status) {
-  for (const std::uint32_t rank : part_.ranks) {
-    if (at(rank).process != process || at(rank).gone) continue;
+  for (std::uint32_t i = 0; i < ranks_.size(); ++i) {
+    Rank& self = ranks_[i];
+    if (self.process != process || self.gone) continue;
+    const std::uint32_t rank = part_.ranks[i];
     // Its last words come first.
     hear(rank);
-    at(rank).gone = true;
-    at(rank).lost.reset();
+    self.gone = true;
+    self.lost.reset();
     ++gone_count_;
     judge(rank, status);
     coordinator().gone(rank, process);

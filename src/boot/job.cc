@@ -71,6 +71,7 @@ void send(RankState& self, const FrameHeader& header, std::span<const std::byte>
 /// Takes the job page out of the control socket, where the guardian put it before this process
 /// began, and says hello. Hello goes first: were this the second process to join as the rank, it
 /// would find no welcome, and the guardian ends the job.
+static_assert(Job::max_ranks * sizeof(std::uint32_t) <= max_payload, "a list of ranks is a frame");
 void join_guardian(RankState& self) {
   FrameHeader hello;
   hello.kind = FrameKind::hello;

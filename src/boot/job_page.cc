@@ -2,6 +2,7 @@
 
 #include <fcntl.h>
 #include <sys/mman.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include <cerrno>
@@ -40,6 +41,10 @@ int JobPage::create(os::FileDescriptor& file, std::uint32_t ranks) noexcept {
 }
 
 int JobPage::map(int file, std::uint32_t ranks) noexcept {
+  // It is sealed: one look is enough, and what is missing now would be a fault of memory later.
+  struct stat status {};
+  if (fstat(file, &status) != 0) return errno;
+  if (static_cast<std::uint64_t>(status.st_size) < file_bytes(ranks)) return EPROTO;
   void* const address =
       mmap(nullptr, file_bytes(ranks), PROT_READ | PROT_WRITE, MAP_SHARED, file, 0);
   if (address == MAP_FAILED) return errno;

@@ -33,7 +33,7 @@ struct Launch {
   std::uint32_t host = 0;            ///< the one among them that this process is to start ranks on
   std::vector<std::string> command;  ///< empty: the ranks are forks of the calling process
   bool tag_output = false;           ///< begin each line with "[rank] "
-  bool bind_cores = false;           ///< bind rank r to the r-th usable core
+  bool bind_cores = false;           ///< the r-th rank of a host to its r-th usable core
   bool verbose = false;
   std::optional<double> time_limit;  ///< seconds until the job is ended with status 124
   double exit_timeout = 0;           ///< seconds a rank waits at its end for others; 0: for ever

@@ -7,7 +7,7 @@
 //
 // which in checked mode applies the call's verdict, and notes until the end of the scope that the
 // rank is in that call, and from then on that it has returned: the launcher says so of a rank that
-// dies (boot/last_call.h). Elsewhere it costs a look at one constant.
+// dies (boot/last_call.h). Elsewhere it costs two looks at a word that is never written.
 //
 // A set-up call is noted in every library. Where nothing else is, it is forgotten when it has
 // returned, because what the rank called since then is not known.

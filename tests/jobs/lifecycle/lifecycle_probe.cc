@@ -133,7 +133,11 @@ void ring() {
 void atomic_domain() {
   attach();
   gex_AD_t domain = GEX_AD_INVALID;
-  gex_AD_Create(&domain, team, GEX_DT_U64, GEX_OP_ADD, 0);
+  if (arguments.empty()) {
+    gex_AD_Create(&domain, team, GEX_DT_U64, GEX_OP_ADD, 0);
+  } else {
+    gex_AD_Create(&domain, team, GEX_DT_DBL, GEX_OP_ADD | GEX_OP_MIN, 0);
+  }
   barrier();
   gex_AD_Destroy(domain);
   say("domain of rank %u\n", unsigned{rank()});
@@ -330,9 +334,10 @@ void die_in_poll() {
 /// One thread waits in a call while another, whose calls are later ones, dies.
 void die_beside_wait() {
   std::thread([] {
-    for (int i = 0; i < 300; ++i) {
+    // Long enough for the main thread to have begun its wait.
+    for (int i = 0; i < 500; ++i) {
       put_to_itself();
-      usleep(1000);
+      usleep(2000);
     }
     die();
   }).detach();
@@ -459,7 +464,7 @@ int main(int argc, char** argv) {
     gex_Segment_Attach(&segment, GEX_TM_INVALID, GASNET_PAGESIZE);
   }
   if (scenario == "die_before_start") die();
-  if (scenario == "die_in_start") alarm(1);
+  if (scenario == "die_in_start") alarm(4);
   if (scenario == "bad_client_name")
     gex_Client_Init(&client, &endpoint, &team, "lower", &argc, &argv, 0);
   const gex_Flags_t flags = scenario == "deferred_threads" ? GEX_FLAG_DEFER_THREADS : 0;
