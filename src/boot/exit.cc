@@ -14,6 +14,8 @@
 #include <ostream>
 
 #include "base/os_process.h"
+#include "boot/deadline.h"
+#include "boot/link.h"
 #include "boot/rank_state.h"
 
 namespace gex::boot {
@@ -203,6 +205,15 @@ void Job::follow() noexcept {
     raise(SIGQUIT);
   }
   end(code);
+}
+
+void Job::follow_loss() noexcept {
+  // A death is known at once; of a host that vanished there is silence and no more.
+  constexpr double time_to_tell = 0.5;
+  constexpr useconds_t nap = 1000;
+  for (Deadline until = after(silence_limit + time_to_tell); !met(until); usleep(nap)) {
+    if (ending()) follow();
+  }
 }
 
 }  // namespace gex::boot

@@ -10,7 +10,7 @@
 //  - GASNET_PSHM_NODES=N in the environment and no launcher: the calling process becomes the
 //    launcher, forks a guardian and N ranks which return from `join`, and itself never returns: it
 //    exits with the job's status;
-//  - another launcher that speaks PMIx or PMI-1 (foreign.h): its job is this one;
+//  - another launcher that speaks PMIx or PMI (foreign.h): its job is this one;
 //  - none of these: a job of one rank, without a guardian.
 //
 // How a rank ends. After `join` the ways out are
@@ -93,6 +93,11 @@ class Job {
   /// Ends this rank because the job is `ending`, with the job's code: gives a handler that the
   /// client installed for SIGQUIT its call, then does as `end`. Same rules as `end`.
   [[noreturn]] void follow() noexcept;
+
+  /// For who finds that another rank cannot be reached any more: waits for as long as the guardians
+  /// take to notice that a rank or a host is gone, and does as `follow` once they have. Returns if
+  /// they have not. Any thread, no handler of a signal.
+  void follow_loss() noexcept;
 
   /// Where the calls of this rank are noted, for the guardian to say which was the last; null in a
   /// job of one, where nobody would. Valid for the life of the process.

@@ -91,6 +91,10 @@ void host_complete(void* target) {
 void host_fatal(const char* text) {
   fatal("%s", text);
 }
+void host_lost_peer(const char* text) {
+  process().job->follow_loss();
+  fatal("%s", text);
+}
 void host_warn(const char* text) {
   warn("%s", text);
 }
@@ -140,11 +144,22 @@ void attach_conduit(void (*deliver)(std::uint32_t, net::Channel, const void*, st
           self.neighborhood.size_reason().c_str());
     return;
   }
-  host = {net::interface_version,  job.rank(),       job.size(),
-          self.threaded ? 1U : 0U, host_exchange,    host_share_descriptor,
-          host_segment_file,       host_of,          host_env_integer,
-          host_env_text,           draw_cookie(job), deliver,
-          host_complete,           host_fatal,       host_warn};
+  host = {.version = net::interface_version,
+          .rank = job.rank(),
+          .size = job.size(),
+          .threaded = self.threaded ? 1U : 0U,
+          .exchange = host_exchange,
+          .share_descriptor = host_share_descriptor,
+          .segment_file = host_segment_file,
+          .host_of = host_of,
+          .env_integer = host_env_integer,
+          .env_text = host_env_text,
+          .cookie = draw_cookie(job),
+          .deliver = deliver,
+          .complete = host_complete,
+          .fatal = host_fatal,
+          .lost_peer = host_lost_peer,
+          .warn = host_warn};
   if (self.conduit->attach(&host, &self.network) != 0)
     fatal("conduit %s cannot be used here", self.conduit->name);
   if (self.network.max_message < 1024 || self.network.reply_depth < 1)

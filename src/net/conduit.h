@@ -100,6 +100,9 @@ struct Host {
 
   /// Ends the job with one line; does not return.
   void (*fatal)(const char* text) = nullptr;
+  /// The same, because a peer cannot be reached any more. Waits some seconds, without polling, for
+  /// whoever knows how that peer ended to say so; `text` is said only if nobody does.
+  void (*lost_peer)(const char* text) = nullptr;
   void (*warn)(const char* text) = nullptr;
 };
 

@@ -20,6 +20,7 @@ Exits with 77 where the machine does not let us make such hosts, with 1 when som
 import argparse
 import os
 import re
+import shutil
 import signal
 import socket
 import subprocess
@@ -30,7 +31,18 @@ import namespaces
 from hosts_test import Job
 
 RANKS_A_HOST = 2
+ANYTHING = ""
+MPICH = shutil.which("mpirun.mpich")
 CHECKS = ("ended", "in 5 s", "status", "named", "clean")
+
+
+def mpich(job, words):
+    """The command that has MPICH's launcher start the ranks."""
+    network = job.network
+    return network.command(
+        [MPICH, "-launcher", "ssh", "-launcher-exec", network.ssh, "-localhost",
+         namespaces.FRONT_ADDRESS, "-hosts", job.hosts(RANKS_A_HOST), "-n",
+         str(RANKS_A_HOST * len(network.hosts)), *words])
 
 
 class Trial:
@@ -38,11 +50,13 @@ class Trial:
 
     def __init__(self, job, fault):
         self.job = job
+        self.program = fault.program
         self.hosts = job.network.hosts
         self.strangers = []
         # Under another process group, so that signals to gexrun are for it alone.
+        words = [job.tool(fault.program), *fault.scenario]
         self.process = subprocess.Popen(
-            job.command(RANKS_A_HOST, job.tool(fault.program), *fault.scenario),
+            mpich(job, words) if fault.under_mpich else job.command(RANKS_A_HOST, *words),
             stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
             start_new_session=True, env={**os.environ, **fault.environment})
         self.begun = time.monotonic()
@@ -65,7 +79,7 @@ class Trial:
         for entry in filter(str.isdigit, os.listdir("/proc")):
             try:
                 with open(f"/proc/{entry}/comm", encoding="utf-8") as comm:
-                    if (comm.read().strip() == "launch_probe" and
+                    if (comm.read().strip() == self.program and
                             os.readlink(f"/proc/{entry}/ns/pid") == inside):
                         found.append(int(entry))
             except OSError:
@@ -89,17 +103,22 @@ class Trial:
 
 
 class Fault:
-    """`do` does it to a running job. `status`: wanted of gexrun, None: none. `said`: an expression
-    for the line that is wanted on standard error, None: no line at all. `conduit`: the network of
-    a job that has one. `counted`: an expression for a line of the job's output that is shown."""
+    """`do` does it to a running job. `status`: wanted of the launcher, None: any but 0. `said`: an
+    expression for the line that is wanted on standard error, None: no line at all, ANYTHING:
+    whatever. `conduit`: the network of a job that has one. `checked`: by the library, which then
+    notes calls. `counted`: an expression for a line of the job's output that is shown."""
 
     def __init__(self, name, do, status, said, scenario=("stay",), waits=True, harmless=False,
-                 program="launch_probe", hosts=3, conduit=None, counted=None):
+                 program="launch_probe", hosts=3, conduit=None, checked=False, counted=None,
+                 under_mpich=False):
         self.name = name
         self.program = program
         self.hosts = hosts
         self.environment = {"GEX_CONDUIT": conduit} if conduit else {}
+        if checked:
+            self.environment["GEX_CHECK"] = "1"
         self.counted = counted
+        self.under_mpich = under_mpich
         self.do = do
         self.status = status
         self.said = said
@@ -140,7 +159,7 @@ def strangers(words):
         script = ("import socket,sys\n"
                   "held=[]\n"
                   "for i in range(100):\n"
-                  f" one=socket.create_connection(('10.77.0.254',{port}))\n"
+                  f" one=socket.create_connection(('{namespaces.FRONT_ADDRESS}',{port}))\n"
                   f" one.sendall({words!r})\n"
                   " held.append(one)\n")
         trial.hosts[2].call(sys.executable, "-c", script)
@@ -168,11 +187,25 @@ def expect_no_ports(trial):
     end_talk(trial)
 
 
-def end_talk(trial):
-    """All ranks talk with all others, and then end."""
+def begin_talk(trial):
+    """All ranks talk with all others from here on."""
     trial.process.send_signal(signal.SIGUSR1)
     trial.wait_for_line("talking")
+
+
+def end_talk(trial):
+    """All ranks talk with all others, and then end."""
+    begin_talk(trial)
     trial.process.send_signal(signal.SIGUSR1)
+
+
+def amid_talk(do):
+    """The same while the network between the ranks is in use."""
+    def talk(trial):
+        begin_talk(trial)
+        trial.begun = time.monotonic()
+        do(trial)
+    return talk
 
 
 def rank_ports(trial):
@@ -206,8 +239,7 @@ def garbage_at_ports(trial):
                 raise RuntimeError("a stranger could not speak")
         namespaces.wait_for(lambda: all_are_heard(trial), "the ranks still accept connections")
     babble()
-    trial.process.send_signal(signal.SIGUSR1)
-    trial.wait_for_line("talking")
+    begin_talk(trial)
     babble()
     trial.process.send_signal(signal.SIGUSR1)
     trial.begun = time.monotonic()
@@ -232,6 +264,22 @@ def flood(name, conduit, kib_a_peer):
                  hosts=2, conduit=conduit, counted=r"requests came once each")
 
 
+def ends_amid_talk(name, conduit):
+    """What ends a job whose ranks talk over a network, which often is the first to notice; but the
+    one who knows what has happened says it."""
+    talking = {"scenario": ("serve",), "program": "fault_probe", "hosts": 2, "conduit": conduit}
+    yield Fault(f"rank killed amid talk, {name}", amid_talk(kill_rank(signal.SIGKILL)), 137,
+                KILLED + "$", **talking)
+    yield Fault(f"rank killed amid talk, checked, {name}", amid_talk(kill_rank(signal.SIGKILL)), 137,
+                KILLED + r" (while in|after) (gex_\w+|gasnet_AMPoll)", checked=True, **talking)
+    yield Fault(f"rank at fault amid talk, {name}", amid_talk(kill_rank(signal.SIGSEGV)), 139,
+                AT_FAULT, **talking)
+    yield Fault(f"link down amid talk, {name}", amid_talk(lambda trial: trial.hosts[1].cut()), 1,
+                LOST + "nothing has been heard of it for 4 s$", **talking)
+    yield Fault(f"host gone amid talk, {name}", amid_talk(lambda trial: trial.hosts[1].kill()), 1,
+                LOST, **talking)
+
+
 def network_faults(build):
     """Over the tests' TCP conduit, and over libfabric where that is there."""
     tcp = os.path.join(build, "tests/bin/libgex-tcp.so")
@@ -241,8 +289,10 @@ def network_faults(build):
     serve = {"scenario": ("serve",), "program": "fault_probe", "hosts": 2,
              "counted": "rounds of all ranks"}
     yield Fault("ports open while a job runs: none", expect_no_ports, 0, None, conduit=tcp, **serve)
+    yield from ends_amid_talk("tcp", tcp)
     if not os.path.exists(os.path.join(build, "lib/libgex-ofi.so")):
         return
+    yield from ends_amid_talk("ofi", "ofi")
     facts = subprocess.run([os.path.join(build, "bin/gexinfo")], stdout=subprocess.PIPE, text=True,
                            check=True, env={**os.environ, "GEX_CONDUIT": "ofi"}).stdout
     yield flood("ofi", "ofi", int(re.search(r"at most (\d+) KiB a\s+peer", facts)[1]))
@@ -252,15 +302,30 @@ def network_faults(build):
                 r"said once$", conduit="ofi", **serve)
 
 
+def faults_under_mpich():
+    """Another launcher's ranks, where it is there. Of a death it knows first, says so itself, and may
+    end before our line has come through it."""
+    if MPICH is None:
+        return
+    yield Fault("rank killed, MPICH", kill_rank(signal.SIGKILL), None, ANYTHING, hosts=2,
+                under_mpich=True, counted=r"PID \d+ RUNNING AT host2")
+    yield Fault("link down, MPICH", lambda trial: trial.hosts[1].cut(), None,
+                LOST.replace("gexrun", "gex") + "nothing has been heard of it for 4 s$", hosts=2,
+                under_mpich=True)
+    yield Fault("launcher killed, MPICH", kill_launcher, None, None, hosts=2, under_mpich=True)
+
+
 HEADER = b"gexhost1" + bytes(40)
 LOST = r"^gexrun: host host2 \(ranks 2,3\) is lost: "
+KILLED = r"^gexrun: rank [23] \(host host2, pid \d+\) was killed by signal 9 \(Killed\)"
+AT_FAULT = r"^gexrun: rank [23] \(host host2, pid \d+\) was killed by signal 11 "
 REFUSED = r"^gexrun: refused a connection from .* that does not know the job's secret"
 
 FAULTS = [
     Fault("rank killed (SIGKILL)", kill_rank(signal.SIGKILL), 137,
-          r"^gexrun: rank [23] \(host host2, pid \d+\) was killed by signal 9 \(Killed\)$"),
+          KILLED + "$"),
     Fault("rank killed (SIGSEGV)", kill_rank(signal.SIGSEGV), 139,
-          r"^gexrun: rank [23] \(host host2, pid \d+\) was killed by signal 11 "),
+          AT_FAULT),
     Fault("rank exits with status 3", lambda trial: None, 3, None, ("exit-with", "3", "2"), False),
     Fault("rank ends at once with 4", lambda trial: None, 4,
           r"^gexrun: rank 2 \(host host2, pid \d+\) ended with status 4 without leaving the job$",
@@ -291,6 +356,8 @@ FAULTS = [
 def said_once(errors, wanted):
     """The wanted line, once, and none that repeats another."""
     lines = errors.splitlines()
+    if wanted is ANYTHING:
+        return True
     if wanted is None:
         return not lines
     return (sum(1 for line in lines if re.search(wanted, line)) == 1 and
@@ -323,8 +390,9 @@ def attempt(fault, build, counters):
         network.hosts = [host for host in network.hosts if host.alive()]
         held = {"ended": took is not None,
                 "in 5 s": took is not None and took <= 5,
-                "status": (trial.process.returncode == fault.status and
-                           bool(counted or not fault.counted)),
+                "status": (trial.process.returncode == fault.status if fault.status is not None
+                           else trial.process.returncode != 0) and
+                          bool(counted or not fault.counted),
                 "named": said_once(errors, fault.said),
                 "clean": not any(host.leftovers() for host in network.hosts)}
         for check, holds in held.items():
@@ -344,7 +412,7 @@ def main():
     complaints = []
     print(f"{'fault':40} {'tried':>6}" + "".join(f"{check:>8}" for check in CHECKS) + "  longest")
     try:
-        for fault in [*FAULTS, *network_faults(build)]:
+        for fault in [*FAULTS, *faults_under_mpich(), *network_faults(build)]:
             if options.only not in fault.name:
                 continue
             counters = dict.fromkeys(CHECKS, 0)

@@ -136,14 +136,14 @@ def conduit(job):
     return os.environ.get("GEX_CONDUIT") or os.path.join(job.build, "tests/bin/libgex-tcp.so")
 
 
-def conformance(ranks, layout):
+def conformance(ranks, layout="block", mode="par"):
     def conforms(job):
         # The suite's own signals between ranks are files that all hosts see.
         with tempfile.TemporaryDirectory(dir=os.path.join(job.build, "tests")) as shared:
-            done = job.run(ranks, job.tool("conformance_par"), options=["--map", layout], limit=900,
+            done = job.run(ranks, job.tool(f"conformance_{mode}"), options=["--map", layout], limit=900,
                            environment={"GEX_CONDUIT": conduit(job), "TMPDIR": shared})
         expect(done.returncode == 0, "the suite fails", done)
-    conforms.__name__ = f"the_conformance_suite_runs_with_{ranks}_a_host_{layout}"
+    conforms.__name__ = f"the_conformance_suite_runs_with_{ranks}_a_host_{layout}_{mode}"
     return conforms
 
 
@@ -155,8 +155,10 @@ GROUPS = {
     "neighborhoods": (2, [neighborhoods_are_of_ranks_on_one_host,
                           without_a_network_the_job_says_so]),
     "neighborhoods-4": (4, [neighborhoods_are_of_ranks_on_one_host]),
-    "conformance-1": (2, [conformance(1, "block")]),
-    "conformance-2": (2, [conformance(2, "block")]),
+    "conformance-1": (2, [conformance(1)]),
+    "conformance-1-seq": (2, [conformance(1, mode="seq")]),
+    "conformance-1-parsync": (2, [conformance(1, mode="parsync")]),
+    "conformance-2": (2, [conformance(2)]),
     "conformance-2-cyclic": (2, [conformance(2, "cyclic")]),
 }
 

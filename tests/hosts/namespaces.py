@@ -18,6 +18,7 @@ import tempfile
 import time
 
 SKIPPED = 77
+FRONT_ADDRESS = "10.77.0.254"
 
 
 class Forbidden(Exception):
@@ -81,7 +82,7 @@ class Namespace:
 class Front(Namespace):
     def __init__(self):
         super().__init__(["-n"], "ip link set lo up && ip link add bridge type bridge && "
-                         "ip address add 10.77.0.254/24 dev bridge && ip link set bridge up", False)
+                         f"ip address add {FRONT_ADDRESS}/24 dev bridge && ip link set bridge up", False)
 
     def enter(self):
         return ["nsenter", "-t", str(self.init), "-n"]
@@ -152,7 +153,8 @@ class Host(Namespace):
 
 
 class Network:
-    """`count` hosts on one bridge. `keep`: a folder that all see."""
+    """`count` hosts on one bridge. `keep`: a folder that all see. `rsh` HOST WORD... runs a command
+    on one of them; `ssh` [OPTION...] HOST TEXT... gives a text to its shell, as the real one does."""
 
     def __init__(self, count, keep, shape="tbf rate 1gbit burst 256kb latency 50ms"):
         self.count = count
@@ -178,6 +180,11 @@ class Network:
                     script.write(f'{host.name}) exec {shlex.join(host.enter())} -- "$@" ;;\n')
                 script.write('esac\necho "rsh: no host $host" >&2\nexit 255\n')
             os.chmod(self.rsh, 0o755)
+            self.ssh = os.path.join(self.folder.name, "ssh")
+            with open(self.ssh, "w", encoding="utf-8") as script:
+                script.write('#!/bin/sh\nwhile [ "${1#-}" != "$1" ]; do shift; done\nhost=$1\n'
+                             f'shift\nexec {self.rsh} "$host" sh -c "$*"\n')
+            os.chmod(self.ssh, 0o755)
         except BaseException:
             self.__exit__()
             raise

@@ -8,4 +8,8 @@ namespace gex::net::ofi {
 [[noreturn, gnu::cold, gnu::format(printf, 2, 3)]] void fatal(const Host& host, const char* format,
                                                               ...);
 
+/// The same for a peer that cannot be reached: see Host::lost_peer.
+[[noreturn, gnu::cold, gnu::format(printf, 2, 3)]] void lost_peer(const Host& host,
+                                                                  const char* format, ...);
+
 }  // namespace gex::net::ofi

@@ -50,6 +50,17 @@ std::byte* fill_up(std::byte* end, std::size_t size) noexcept {
   return end + filling;
 }
 
+bool is_too_long(int error) noexcept {
+  return error == FI_ETRUNC || error == FI_EMSGSIZE;
+}
+
+/// Whether a message broke off because its sender's connection did: a stranger's, or that of a peer
+/// whose death its guardian tells of.
+bool lost_its_sender(int error) noexcept {
+  return error == FI_ECANCELED || error == FI_ECONNRESET || error == FI_ECONNABORTED ||
+         error == FI_ENOTCONN;
+}
+
 }  // namespace
 
 Network::Network(const Host& host, Endpoint& endpoint, Registrar& registrar, OneSided& one_sided)
@@ -125,7 +136,7 @@ SendResult Network::send(Channel channel, std::uint32_t peer, std::span<const Pi
         fi_inject(endpoint_.endpoint(), small, on_wire, endpoint_.address_of(peer));
     if (result == 0) return sent;
     if (result != -FI_EAGAIN)
-      fatal(host_, "ofi: rank %u cannot be reached: %s", peer, error_text(result).c_str());
+      lost_peer(host_, "ofi: rank %u cannot be reached: %s", peer, error_text(result).c_str());
   }
   buffer = take_buffer(channel, peer);
   if (buffer == nullptr) return would_block;
@@ -154,7 +165,7 @@ bool Network::try_post(SendBuffer& buffer) {
     give_back(buffer);
     return true;
   }
-  fatal(host_, "ofi: rank %u cannot be reached: %s", buffer.peer, error_text(result).c_str());
+  lost_peer(host_, "ofi: rank %u cannot be reached: %s", buffer.peer, error_text(result).c_str());
 }
 
 void Network::retry_postponed() {
@@ -251,18 +262,18 @@ void Network::failed() {
     case Operation::Purpose::send: {
       auto& buffer = *static_cast<SendBuffer*>(operation);
       if (!leaving_)
-        fatal(host_, "ofi: rank %u cannot be reached: %s", buffer.peer,
-              error_text(error.err).c_str());
+        lost_peer(host_, "ofi: rank %u cannot be reached: %s", buffer.peer,
+                  error_text(error.err).c_str());
       give_back(buffer);
       in_flight_.fetch_sub(1, std::memory_order_relaxed);
       break;
     }
     case Operation::Purpose::receive: {
       auto& buffer = *static_cast<ReceiveBuffers::Buffer*>(operation);
-      // Longer than any message of ours: nobody of this job sent it.
-      if (error.err != FI_ETRUNC && error.err != FI_EMSGSIZE && !leaving_)
+      if (is_too_long(error.err))
+        warn_of_stray();  // longer than any message of ours: nobody of this job sent it
+      else if (!lost_its_sender(error.err) && !leaving_)
         fatal(host_, "ofi: rank %u cannot receive: %s", host_.rank, error_text(error.err).c_str());
-      warn_of_stray();
       receive_.completed(buffer, nullptr, 0, (error.flags & FI_MULTI_RECV) != 0);
       break;
     }

@@ -154,8 +154,8 @@ ssize_t OneSided::write(Transfer& transfer, void* descriptor, std::uint64_t flag
 SendResult OneSided::accepted(Transfer& transfer, ssize_t result, const char* what) {
   if (result == 0) return sent;
   if (result != -FI_EAGAIN)
-    fatal(host_, "ofi: %s rank %u of %zu bytes: %s", what, transfer.peer, transfer.size,
-          error_text(result).c_str());
+    lost_peer(host_, "ofi: %s rank %u of %zu bytes: %s", what, transfer.peer, transfer.size,
+              error_text(result).c_str());
   give_back(transfer);
   return would_block;
 }
@@ -198,8 +198,8 @@ bool OneSided::read(Transfer& transfer, void* local, std::size_t size, void* des
       fi_read(endpoint_.endpoint(), local, size, descriptor, endpoint_.address_of(transfer.peer),
               transfer.target, transfer.key, &transfer.for_provider);
   if (result != 0 && result != -FI_EAGAIN)
-    fatal(host_, "ofi: a get from rank %u of %zu bytes: %s", transfer.peer, size,
-          error_text(result).c_str());
+    lost_peer(host_, "ofi: a get from rank %u of %zu bytes: %s", transfer.peer, size,
+              error_text(result).c_str());
   return result == 0;
 }
 
@@ -295,8 +295,8 @@ void OneSided::failed(const Transfer& transfer, int error) const {
   const char* what = transfer.stage == Transfer::Stage::get      ? "a get from"
                      : transfer.stage == Transfer::Stage::atomic ? "an atomic operation on"
                                                                  : "a put to";
-  fatal(host_, "ofi: %s rank %u of %zu bytes failed: %s", what, transfer.peer, transfer.size,
-        error_text(error).c_str());
+  lost_peer(host_, "ofi: %s rank %u of %zu bytes failed: %s", what, transfer.peer, transfer.size,
+            error_text(error).c_str());
 }
 
 }  // namespace gex::net::ofi

@@ -18,7 +18,7 @@ inline const std::string gexrun = LIFECYCLE_TEST_GEXRUN;
 inline const std::string probe = LIFECYCLE_TEST_PROBE;
 
 /// How ranks reach one another.
-enum class Network { shared_memory, emu, emu_reordered, neighborhoods };
+enum class Network { shared_memory, emu, emu_reordered, neighborhoods, ofi };
 inline std::string name_of(const testing::TestParamInfo<Network>& info) {
   switch (info.param) {
     case Network::shared_memory:
@@ -29,15 +29,28 @@ inline std::string name_of(const testing::TestParamInfo<Network>& info) {
       return "emu_reordered";
     case Network::neighborhoods:
       return "neighborhoods";
+    case Network::ofi:
+      return "ofi";
   }
   return "";
 }
 
+/// Those that this build has.
+inline std::vector<Network> networks() {
+  std::vector<Network> all = {Network::shared_memory, Network::emu, Network::emu_reordered,
+                              Network::neighborhoods};
+#ifdef LIFECYCLE_TEST_OFI
+  all.push_back(Network::ofi);
+#endif
+  return all;
+}
+
 inline Command& over(Command& command, Network network) {
   if (network == Network::shared_memory) return command.variable("GEX_CONDUIT", "smp");
-  command.variable("GEX_CONDUIT", "emu")
+  command.variable("GEX_CONDUIT", network == Network::ofi ? "ofi" : "emu")
       .variable("GASNET_SUPERNODE_MAXSIZE", network == Network::neighborhoods ? "2" : "1");
-  if (network != Network::emu) command.variable("GEX_EMU_SEED", "5");
+  if (network == Network::emu_reordered || network == Network::neighborhoods)
+    command.variable("GEX_EMU_SEED", "5");
   return command;
 }
 
@@ -88,12 +101,8 @@ class OverEveryNetwork : public testing::TestWithParam<Network> {
   }
 };
 
-#define LIFECYCLE_TEST_OVER_EVERY_NETWORK(fixture)                                          \
-  INSTANTIATE_TEST_SUITE_P(                                                                 \
-      Job, fixture,                                                                         \
-      testing::Values(lifecycle_test::Network::shared_memory, lifecycle_test::Network::emu, \
-                      lifecycle_test::Network::emu_reordered,                               \
-                      lifecycle_test::Network::neighborhoods),                              \
-      lifecycle_test::name_of)
+#define LIFECYCLE_TEST_OVER_EVERY_NETWORK(fixture)                                      \
+  INSTANTIATE_TEST_SUITE_P(Job, fixture, testing::ValuesIn(lifecycle_test::networks()), \
+                           lifecycle_test::name_of)
 
 }  // namespace lifecycle_test

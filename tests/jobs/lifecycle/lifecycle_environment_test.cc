@@ -86,6 +86,25 @@ TEST(Environment, ChoicesAreToldWhenAskedFor) {
   expect_success(job(2, {"atomic_domain"}).run(), "domain", 2);
 }
 
+#ifdef LIFECYCLE_TEST_OFI
+// Libfabric adds integers; of doubles it may know the addition and not the minimum, and then it is
+// used for neither.
+TEST(Environment, ANetworkServesADomainOnlyIfItHasAllItsOperations) {
+  const auto choice = [](std::vector<std::string> scenario) {
+    return job(2, std::move(scenario))
+        .variable("GEX_VERBOSE", "1")
+        .variable("GEX_CONDUIT", "ofi")
+        .variable("GASNET_SUPERNODE_MAXSIZE", "1")
+        .run()
+        .error;
+  };
+  const std::string whole = choice({"atomic_domain"});
+  EXPECT_EQ(lines_with(whole, "the atomics of network ofi for all 2 members"), 1) << whole;
+  const std::string part = choice({"atomic_domain", "doubles"});
+  EXPECT_EQ(lines_with(part, "the processor's atomics for 1 of 2 members"), 1) << part;
+}
+#endif
+
 struct Malformed {
   const char* name;
   const char* value;
