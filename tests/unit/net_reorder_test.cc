@@ -5,6 +5,7 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <bit>
 #include <numeric>
 #include <set>
 #include <vector>
@@ -15,6 +16,14 @@ namespace {
 constexpr std::uint32_t depth = 16;
 constexpr std::uint32_t most_looks = Reorder::longest_delay + Reorder::patience;
 
+/// Shows those of a queue whose bits are set, each of which is the message of its slot's number.
+void show(Reorder& reorder, std::uint32_t queue, std::uint64_t ready) {
+  for (; ready != 0; ready &= ready - 1) {
+    const int slot = std::countr_zero(ready);
+    reorder.consider(queue, slot, static_cast<std::uint32_t>(slot));
+  }
+}
+
 /// Shows `count` messages of queue 0 until all were chosen; the order in which they were.
 std::vector<int> order_of(std::uint64_t seed, std::uint32_t rank, std::uint32_t count) {
   Reorder reorder(seed, rank, 1, depth);
@@ -23,7 +32,7 @@ std::vector<int> order_of(std::uint64_t seed, std::uint32_t rank, std::uint32_t 
   for (std::uint32_t looks = 0; ready != 0; ++looks) {
     if (looks > most_looks + count) return {};
     reorder.look();
-    reorder.consider(0, ready);
+    show(reorder, 0, ready);
     Reorder::Choice choice;
     if (!reorder.choose(choice)) continue;
     ready &= ~(std::uint64_t{1} << choice.slot);
@@ -45,6 +54,30 @@ TEST(Reorder, EveryMessageIsChosenOnceWithinTheBound) {
 TEST(Reorder, TheSameSeedGivesTheSameOrder) {
   for (std::uint64_t seed = 1; seed <= 20; ++seed)
     EXPECT_EQ(order_of(seed, 3, depth), order_of(seed, 3, depth)) << "seed " << seed;
+}
+
+TEST(Reorder, WhatIsDrawnForAMessageDoesNotDependOnWhatElseIsShown) {
+  const auto looks_held_back = [](std::uint64_t seed, bool beside_others) {
+    Reorder reorder(seed, 3, 2, depth);
+    std::vector<std::uint32_t> held_back;
+    for (std::uint32_t sequence = 0; sequence < depth; ++sequence) {
+      const int slot = static_cast<int>(sequence);
+      if (beside_others) {
+        reorder.look();
+        reorder.consider(1, slot, sequence);
+      }
+      std::uint32_t looks = 0;
+      do {
+        reorder.look();
+        reorder.consider(0, slot, sequence);
+        ++looks;
+      } while (reorder.candidates() == 0);
+      held_back.push_back(looks);
+    }
+    return held_back;
+  };
+  for (std::uint64_t seed = 1; seed <= 50; ++seed)
+    EXPECT_EQ(looks_held_back(seed, false), looks_held_back(seed, true)) << "seed " << seed;
 }
 
 TEST(Reorder, SeedsAndRanksGiveOrdersOfTheirOwn) {
@@ -71,7 +104,7 @@ TEST(Reorder, OverAboutHalfOfLoneMessagesALaterOneIsChosen) {
   for (std::uint64_t seed = 1; seed <= 400; ++seed) {
     Reorder reorder(seed, 0, 1, depth);
     reorder.look();
-    reorder.consider(0, 1);
+    show(reorder, 0, 1);
     Reorder::Choice choice;
     if (!reorder.choose(choice)) ++overtaken;
   }
@@ -88,8 +121,8 @@ TEST(Reorder, AFloodStarvesNoMessage) {
     const auto look = [&](bool with_ours) {
       reorder.look();
       for (std::uint32_t queue = 1; queue <= others; ++queue)
-        reorder.consider(queue, ~std::uint64_t{0});
-      if (with_ours) reorder.consider(0, 1);
+        show(reorder, queue, ~std::uint64_t{0});
+      if (with_ours) show(reorder, 0, 1);
     };
     Reorder::Choice choice;
     for (int i = 0; i < 1000; ++i) {

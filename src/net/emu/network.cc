@@ -193,18 +193,20 @@ std::size_t EmuNetwork::poll_channel(std::uint32_t channel, std::size_t most, Ti
   return delivered;
 }
 
+std::uint32_t EmuNetwork::sequence_of(std::uint32_t channel, std::uint32_t source,
+                                      int slot) const noexcept {
+  return record(source, host_.rank, channel, slot).sequence.load(std::memory_order_relaxed);
+}
+
 int EmuNetwork::first_sent(std::uint32_t channel, std::uint32_t source,
                            std::uint64_t ready) const noexcept {
   int first = std::countr_zero(ready);
   ready &= ready - 1;
   if (ready == 0) return first;
-  const auto sequence = [&](int slot) {
-    return record(source, host_.rank, channel, slot).sequence.load(std::memory_order_relaxed);
-  };
-  std::uint32_t lowest = sequence(first);
+  std::uint32_t lowest = sequence_of(channel, source, first);
   for (; ready != 0; ready &= ready - 1) {
     const int slot = std::countr_zero(ready);
-    const std::uint32_t other = sequence(slot);
+    const std::uint32_t other = sequence_of(channel, source, slot);
     if (static_cast<std::int32_t>(other - lowest) < 0) {
       first = slot;
       lowest = other;
@@ -219,8 +221,11 @@ void EmuNetwork::look_at(std::uint32_t channels, Tick now) noexcept {
     if ((channels >> channel & 1) == 0) continue;
     for (std::uint32_t source = 0; source < layout_.ranks(); ++source) {
       const std::uint64_t ready = arrived(channel, source, receiver(channel, source).ready(), now);
-      if (ready != 0)
-        reorder_->consider(static_cast<std::uint32_t>(queue_index(channel, source)), ready);
+      for (std::uint64_t left = ready; left != 0; left &= left - 1) {
+        const int slot = std::countr_zero(left);
+        reorder_->consider(static_cast<std::uint32_t>(queue_index(channel, source)), slot,
+                           sequence_of(channel, source, slot));
+      }
     }
   }
 }

@@ -86,6 +86,8 @@ class EmuNetwork {
   /// Those of `ready` that have arrived by now.
   std::uint64_t arrived(std::uint32_t channel, std::uint32_t source, std::uint64_t ready,
                         Tick now) const noexcept;
+  /// Which of the messages from that source the slot holds, counted from 0; wraps around.
+  std::uint32_t sequence_of(std::uint32_t channel, std::uint32_t source, int slot) const noexcept;
   int first_sent(std::uint32_t channel, std::uint32_t source, std::uint64_t ready) const noexcept;
   /// Hands up the message in a taken slot and gives the slot back.
   void deliver(std::uint32_t channel, std::uint32_t source, int slot);

@@ -3,18 +3,25 @@
 #include <bit>
 #include <cstddef>
 
+#include "base/random.h"
+
 namespace gex::net::emu {
 
 Reorder::Reorder(std::uint64_t seed, std::uint32_t rank, std::uint32_t queues, std::uint32_t depth)
-    : random_(seed, rank), depth_(depth), known_(queues), due_(std::size_t{queues} * depth) {
+    : key_(Random(seed, rank)()),
+      depth_(depth),
+      known_(queues),
+      drawn_(std::size_t{queues} * depth) {
 }
 
-std::uint32_t Reorder::draw_delay() noexcept {
-  const std::uint64_t bits = random_();
-  if ((bits & 1) != 0) return 0;
+Reorder::Drawn Reorder::draw(std::uint32_t queue, std::uint32_t sequence) const noexcept {
+  SplitMix64 hash(key_ ^ SplitMix64(std::uint64_t{queue} << 32 | sequence)());
+  const std::uint64_t bits = hash();
+  const auto precedence = static_cast<std::uint32_t>(hash());
+  if ((bits & 1) != 0) return {now_, precedence};
   // Short delays swap neighbours, long ones let whole exchanges pass: every magnitude is as likely.
   const auto magnitude = static_cast<std::uint32_t>(bits >> 1) % std::bit_width(longest_delay);
-  return std::uint32_t{1} << magnitude;
+  return {now_ + (std::uint32_t{1} << magnitude), precedence};
 }
 
 void Reorder::look() noexcept {
@@ -24,25 +31,24 @@ void Reorder::look() noexcept {
   longest_wait_ = 0;
 }
 
-void Reorder::consider(std::uint32_t queue, std::uint64_t ready) noexcept {
-  std::uint32_t* due = &due_[std::size_t{queue} * depth_];
-  for (std::uint64_t left = ready; left != 0; left &= left - 1) {
-    const int slot = std::countr_zero(left);
-    if ((known_[queue] >> slot & 1) == 0) {
-      known_[queue] |= std::uint64_t{1} << slot;
-      due[slot] = now_ + draw_delay();
-    }
-    const auto wait = static_cast<std::int32_t>(now_ - due[slot]);
-    if (wait < 0) {
-      held_back_ = true;
-      continue;
-    }
-    ++candidates_;
-    if (random_.below(candidates_) == 0) picked_ = {queue, slot};
-    if (static_cast<std::uint32_t>(wait) >= longest_wait_) {
-      longest_wait_ = static_cast<std::uint32_t>(wait);
-      oldest_ = {queue, slot};
-    }
+void Reorder::consider(std::uint32_t queue, int slot, std::uint32_t sequence) noexcept {
+  Drawn& drawn = drawn_[std::size_t{queue} * depth_ + static_cast<std::uint32_t>(slot)];
+  if ((known_[queue] >> slot & 1) == 0) {
+    known_[queue] |= std::uint64_t{1} << slot;
+    drawn = draw(queue, sequence);
+  }
+  const auto wait = static_cast<std::int32_t>(now_ - drawn.due);
+  if (wait < 0) {
+    held_back_ = true;
+    return;
+  }
+  if (candidates_++ == 0 || drawn.precedence > highest_precedence_) {
+    highest_precedence_ = drawn.precedence;
+    picked_ = {queue, slot};
+  }
+  if (static_cast<std::uint32_t>(wait) >= longest_wait_) {
+    longest_wait_ = static_cast<std::uint32_t>(wait);
+    oldest_ = {queue, slot};
   }
 }
 

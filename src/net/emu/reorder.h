@@ -3,18 +3,18 @@
 //
 // The spec promises no order between messages, so a client (or am/) that relies on one has a bug
 // which most networks hide. `Reorder` makes such bugs appear, and appear again under the same seed:
-//  - of the messages that have arrived, of all sources and both channels, it picks any;
+//  - of the messages that have arrived, of all sources and both channels, it picks any: each has a
+//    precedence that is drawn;
 //  - it holds half of the messages back for up to `longest_delay` looks, so that later ones
 //    overtake them even where the receiver looks more often than messages arrive.
 // Every message is delivered within a bounded number of looks, whether or not others arrive.
 //
-// The choices depend on the seed, the rank and on what had arrived at each look, on nothing else.
+// What is drawn for a message depends on the seed, the rank, the queue and the message's number
+// there, and on nothing else: two runs draw the same, however often their ranks look.
 // Not thread-safe: the caller holds a lock from `look` to `choose`.
 
 #include <cstdint>
 #include <vector>
-
-#include "base/random.h"
 
 namespace gex::net::emu {
 
@@ -37,8 +37,8 @@ class Reorder {
 
   /// Begins a look: forgets the previous one's candidates.
   void look() noexcept;
-  /// Shows the messages that wait in a queue.
-  void consider(std::uint32_t queue, std::uint64_t ready) noexcept;
+  /// Shows the message that waits in a slot of a queue, the how-manieth of that queue.
+  void consider(std::uint32_t queue, int slot, std::uint32_t sequence) noexcept;
   /// How many of those shown are due.
   std::uint32_t candidates() const noexcept { return candidates_; }
   /// Whether messages were shown and none is due.
@@ -47,18 +47,23 @@ class Reorder {
   bool choose(Choice& choice) noexcept;
 
  private:
-  std::uint32_t draw_delay() noexcept;
+  struct Drawn {
+    std::uint32_t due;         ///< the look from which the message may be taken
+    std::uint32_t precedence;  ///< of those that are due the highest is picked
+  };
+  Drawn draw(std::uint32_t queue, std::uint32_t sequence) const noexcept;
 
-  Random random_;
+  std::uint64_t key_;
   std::uint32_t depth_;
   std::uint32_t now_ = 0;  ///< looks so far; wraps around, compared by signed difference
   std::uint32_t candidates_ = 0;
   bool held_back_ = false;
+  std::uint32_t highest_precedence_ = 0;
   std::uint32_t longest_wait_ = 0;
   Choice picked_{};
   Choice oldest_{};
-  std::vector<std::uint64_t> known_;  ///< per queue: messages whose delay has been drawn
-  std::vector<std::uint32_t> due_;    ///< per queue and slot: the look from which it may be taken
+  std::vector<std::uint64_t> known_;  ///< per queue: slots whose message has been drawn for
+  std::vector<Drawn> drawn_;          ///< per queue and slot
 };
 
 }  // namespace gex::net::emu
