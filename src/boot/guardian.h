@@ -128,6 +128,7 @@ class Guardian final : private Guardians {
   void miss_newcomers();
   void lose_launcher();
   void give_up_newcomers();
+  void stop_listening();
 
   // guardian_end.cc
   void reap();
@@ -171,6 +172,7 @@ class Guardian final : private Guardians {
   };
   std::vector<Newcomer> newcomers_;
   Deadline newcomers_at_;  ///< by then all ranks must have come
+  bool told_of_stranger_ = false;
 
   std::optional<JobCoordinator> job_;  ///< this host is all of the job
   std::optional<Uplink> uplink_;       ///< or one of several

@@ -6,6 +6,7 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <utility>
 
 #include "boot/guardian.h"
 #include "boot/process_tree.h"
@@ -54,8 +55,15 @@ void Guardian::accept_newcomers() {
     struct ucred peer {};
     socklen_t length = sizeof peer;
     // The kernel's word for who connects: another user's process is turned away.
-    if (getsockopt(socket.get(), SOL_SOCKET, SO_PEERCRED, &peer, &length) != 0 ||
-        peer.uid != geteuid() || peer.pid <= 0 || newcomers_.size() == most_newcomers) {
+    if (getsockopt(socket.get(), SOL_SOCKET, SO_PEERCRED, &peer, &length) != 0 || peer.pid <= 0 ||
+        newcomers_.size() == most_newcomers) {
+      continue;
+    }
+    if (peer.uid != geteuid()) {
+      if (!std::exchange(told_of_stranger_, true)) {
+        report(launch_.program_name, "refused a connection of user %u on %s (said once)",
+               unsigned{peer.uid}, part_.name.c_str());
+      }
       continue;
     }
     watch(socket.get(), make_tag(from_newcomer, static_cast<std::uint32_t>(socket.get())));
@@ -70,12 +78,13 @@ void Guardian::hear_newcomer(int socket) {
   if (found == newcomers_.end()) return;
   const Received frame = found->channel.receive(frame_);
   if (frame.outcome == Received::Outcome::would_block) return;
+  Newcomer newcomer = std::move(*found);
+  newcomers_.erase(found);
   const std::uint32_t rank = frame.header.first;
   if (frame.outcome == Received::Outcome::frame && frame.header.kind == FrameKind::hello &&
       part_.ranks.contains(rank) && at(rank).process == 0) {
-    adopt(rank, found->process, found->channel.release());
+    adopt(rank, newcomer.process, newcomer.channel.release());
   }
-  newcomers_.erase(found);
 }
 
 void Guardian::adopt(std::uint32_t rank, pid_t process, os::FileDescriptor socket) {
@@ -107,8 +116,16 @@ void Guardian::adopt(std::uint32_t rank, pid_t process, os::FileDescriptor socke
   flush(rank);
   take_hello(rank, process);
   if (std::all_of(ranks_.begin(), ranks_.end(), [](const Rank& one) { return one.joined; })) {
-    newcomers_at_.reset();
+    stop_listening();
   }
+}
+
+/// Whoever comes from here on is none of the job's.
+void Guardian::stop_listening() {
+  epoll_ctl(epoll_.get(), EPOLL_CTL_DEL, launch_.adopts, nullptr);
+  shutdown(launch_.adopts, SHUT_RDWR);
+  newcomers_.clear();
+  newcomers_at_.reset();
 }
 
 void Guardian::adopted_ended(std::uint32_t rank) {
@@ -149,8 +166,7 @@ void Guardian::miss_newcomers() {
 
 /// Who has not come until now does not any more.
 void Guardian::give_up_newcomers() {
-  newcomers_.clear();
-  newcomers_at_.reset();
+  stop_listening();
   for (Rank& rank : ranks_) {
     if (rank.process != 0 || rank.gone) continue;
     rank.gone = true;
