@@ -102,8 +102,7 @@ void send_reply_with(gex_Rank_t jobrank, const Outbound& message, const Terms& s
 /// takes the reply place of one of the requests it stands for, so there is room for it.
 void give_back(gex_Rank_t jobrank) noexcept {
   const Network& self = network();
-  if (self.peers[jobrank].owes_enough() ||
-      (self.lender.lends() && self.lender.has_untold(jobrank)))
+  if (self.peers[jobrank].owes_enough() || (self.lender.lends() && self.lender.has_untold(jobrank)))
     send_reply_with(jobrank, bearer(), {});
 }
 

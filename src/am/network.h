@@ -3,8 +3,8 @@
 //
 // A process keeps at most `reply_depth` requests to one peer unanswered (credits.h); a reply gives
 // one credit back, and requests that end without one give theirs back on whatever goes to the
-// requester next, or in a message of their own once half of its share is owed. Where a network has not
-// room for as many from all peers at a time, some of them are lent (lender.h).
+// requester next, or in a message of their own once half of its share is owed. Where a network has
+// not room for as many from all peers at a time, some of them are lent (lender.h).
 
 #include <gasnetex.h>
 

@@ -103,7 +103,8 @@ std::unique_ptr<Adapter> Adapter::start(const Host& host, std::size_t bytes) {
 Adapter::Adapter(const Host& host, std::unique_ptr<MemoryMonitor> monitor, std::size_t bytes)
     : host_(host),
       monitor_(std::move(monitor)),
-      cache_(static_cast<MemoryRegistry&>(*this), *monitor_, {.bytes = bytes, .pieces = most_pieces}) {
+      cache_(static_cast<MemoryRegistry&>(*this), *monitor_,
+             {.bytes = bytes, .pieces = most_pieces}) {
 }
 
 Adapter::Use Adapter::use(const void* local, std::size_t size) {

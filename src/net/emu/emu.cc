@@ -129,10 +129,10 @@ Model configured_model(const Host& host) {
   return *model;
 }
 
-/// What is left of a model's times when the processor has done its part, which it does here as well:
-/// about so many nanoseconds to send something, or to find a message and call its handler. What the
-/// overheads do not cover of that comes off the way: a message has one latency between the two, a
-/// put or a get two latencies.
+/// What is left of a model's times when the processor has done its part, which it does here as
+/// well: about so many nanoseconds to send something, or to find a message and call its handler.
+/// What the overheads do not cover of that comes off the way: a message has one latency between the
+/// two, a put or a get two latencies.
 Model less_own_part(Model model) {
   constexpr double own_part = 50;
   double uncovered = 0;

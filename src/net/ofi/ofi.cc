@@ -224,7 +224,10 @@ std::string memory_text() {
     return std::to_string(3 * messages * max_wire / 1024) + " KiB";
   };
   return "to send, at most " + room_for(depth) + " a peer and " + room_for(total_depth) +
-         " in all, in use only while messages wait";
+         " in all, in use only while messages wait; to receive, " +
+         std::to_string(ReceiveBuffers::most_at_first / 1024) +
+         " KiB, and more while messages wait to be handled, of which each peer can have " +
+         std::to_string(2 * depth);
 }
 
 void describe(const Host* host, void (*fact)(void* context, const char* name, const char* text),

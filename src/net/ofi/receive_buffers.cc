@@ -24,6 +24,8 @@ struct Supply {
 };
 constexpr Supply large_supply{8, 3};
 constexpr Supply small_supply{64, 32};
+static_assert(large_supply.first * large_size <= ReceiveBuffers::most_at_first);
+static_assert(small_supply.first * small_size <= ReceiveBuffers::most_at_first);
 
 /// Whether a provider is layered on another, "tcp;ofi_rxm".
 bool layered(const fi_info& info) noexcept {

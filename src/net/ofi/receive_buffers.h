@@ -40,6 +40,9 @@ class ReceiveBuffers {
     ~Buffer();
   };
 
+  /// Memory that is posted to begin with, whatever the provider.
+  static constexpr std::size_t most_at_first = std::size_t{2} << 20;
+
   ReceiveBuffers(const Endpoint& endpoint, Registrar& registrar, bool threaded);
 
   /// Posts the first buffers.

@@ -16,7 +16,8 @@ Registrar::Registrar(const Endpoint& endpoint, bool always, bool threaded)
   std::string ignored;
   if (needs_local_ && threaded) monitor_ = MemoryMonitor::start(ignored);
   if (monitor_)
-    cache_ = std::make_unique<RegistrationCache>(static_cast<MemoryRegistry&>(*this), *monitor_, kept);
+    cache_ =
+        std::make_unique<RegistrationCache>(static_cast<MemoryRegistry&>(*this), *monitor_, kept);
 }
 
 void* Registrar::add(void* address, std::size_t size) noexcept {

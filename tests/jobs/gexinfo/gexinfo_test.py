@@ -323,6 +323,39 @@ class Conduits(Case):
         return json.loads(rest)
 
 
+class Ofi(Case):
+    """What is said about libfabric, where libgex was built with it."""
+
+    def choices(self, **variables):
+        ofi = self.conduits(variables=variables)["ofi"]
+        self.assertTrue(ofi["usable"])
+        return {choice["name"]: choice["text"] for choice in ofi["choices"]}
+
+    def test_says_what_it_would_choose_and_why(self):
+        choices = self.choices()
+        provider, reason = re.match(r"(\S+), interface lo \(127\.0\.0\.1\): (.+)",
+                                    choices["on one host"]).groups()
+        self.assertIn(provider, choices["providers"].split(", "))
+        self.assertRegex(reason, "^the best there is: .+; on the loopback, because all ranks are on ")
+        self.assertRegex(choices["memory"],
+                         r"at most \d+ KiB a peer and \d+ KiB in all, .*; to receive, \d+ KiB")
+        self.assertRegex(choices["registration"], "^segments; ")
+
+    def test_the_provider_is_the_users_to_choose(self):
+        for provider in self.choices()["providers"].split(", "):
+            chosen = self.choices(GEX_OFI_PROVIDER=provider)["on one host"]
+            self.assertRegex(chosen, rf"^{provider}, interface .*: GEX_OFI_PROVIDER$")
+
+    def test_a_provider_that_is_not_there_is_named(self):
+        self.assertEqual(self.choices(GEX_OFI_PROVIDER="nosuch")["on one host"],
+                         "none: libfabric has no provider nosuch with what this conduit needs here")
+
+    def test_the_interface_is_the_users_to_choose(self):
+        for interface in ("lo", "127.0.0.1"):
+            chosen = self.choices(GEX_OFI_INTERFACE=interface)["on several hosts"]
+            self.assertRegex(chosen, rf" \(127\.0\.0\.1\): the best there is over {interface}: ")
+
+
 class Jobs(Case):
     def test_over_emu_without_shared_memory(self):
         facts = self.facts(launch=gexrun(3, "--conduit", "emu"),

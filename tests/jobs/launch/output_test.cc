@@ -46,6 +46,24 @@ TEST(Output, TaggedLinesNameTheirRank) {
   }
 }
 
+/// On one host and on two: how many have joined stands on the terminal while one is awaited, and is
+/// wiped.
+TEST(Output, ATerminalShowsWhoIsStillMissing) {
+  const std::string program =
+      "sh -c 'case $GEX_JOB in *:2:3:*) sleep 3;; esac; exec " + probe + " who'";
+  for (const std::string& hosts : {std::string(), " --rsh " + rsh_here + " --hosts a:2,b:1"}) {
+    const Outcome outcome =
+        Command({"script", "-qefc", gexrun + " -n 3" + hosts + ' ' + program, "/dev/null"}).run();
+    expect_clean(outcome);
+    EXPECT_EQ(outcome.status, 0) << outcome.output;
+    const std::size_t shown = outcome.output.find("\rgexrun: 2 of 3 ranks have joined");
+    ASSERT_NE(shown, outcome.output.npos) << outcome.output;
+    const std::size_t wiped = outcome.output.find("\r\033[K", shown);
+    EXPECT_NE(wiped, outcome.output.npos) << outcome.output;
+    EXPECT_EQ(outcome.output.find("have joined", wiped), outcome.output.npos) << outcome.output;
+  }
+}
+
 TEST(Output, ALineWithoutAnEndStaysSo) {
   const Outcome outcome = Command({gexrun, "-n", "1", "printf", "abc"}).run();
   expect_success(outcome);
