@@ -225,18 +225,22 @@ TEST_P(Foreign, ARankThatReturnsEarlyGoesOnAnswering) {
 }
 
 TEST_P(Foreign, ADeadRankIsNamedAndEndsTheJob) {
-  // The launcher, which sees it too, may have closed the output before the guardian says so.
-  const auto expect_named = [](const Outcome& outcome, const std::string& message) {
-    expect_clean(outcome);
+  // The launcher, which sees it too, may have closed the output before the guardian says so, and be
+  // gone before it.
+  const auto expect_named = [](Command command, const std::string& message) {
+    const auto running = command.start();
+    EXPECT_TRUE(running->wait_until_all_gone());
+    const Outcome outcome = running->finish();
     EXPECT_NE(outcome.status, 0);
     EXPECT_LE(lines_with(outcome.error, "gex: "), 1) << outcome.error;
-    EXPECT_GE(lines_with(outcome.output + outcome.error, message) +
-                  lines_with(outcome.output + outcome.error, "ignal 9"),
-              1)
-        << outcome.output << outcome.error;
+    const std::string said = outcome.output + outcome.error;
+    EXPECT_GE(
+        lines_with(said, message) + lines_with(said, "ignal 9") + lines_with(said, "EXIT CODE: 9"),
+        1)
+        << said;
   };
-  expect_named(job(3, {"die", "9", "1"}).run(), "gex: rank 1 (host ");
-  expect_named(job_on_hosts(4, {"die", "9", "3"}).run(), "gex: rank 3 (host h1, pid ");
+  expect_named(job(3, {"die", "9", "1"}), "gex: rank 1 (host ");
+  expect_named(job_on_hosts(4, {"die", "9", "3"}), "gex: rank 3 (host h1, pid ");
 }
 
 TEST_P(Foreign, WhoReturnsBeforeACollectiveCallIsNamed) {
