@@ -4,6 +4,7 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
+#include <cerrno>
 #include <thread>
 #include <vector>
 
@@ -69,6 +70,16 @@ TEST(JobPage, HasTheLastCallOfEachRank) {
   EXPECT_EQ(made.last_call(0)->describe(), "");
   EXPECT_EQ(made.last_call(1)->describe(), " while in gex_a");
   EXPECT_EQ(made.last_call(2), nullptr);
+}
+
+TEST(JobPage, IsNotMappedWithMoreThanItHas) {
+  JobPage made;
+  os::FileDescriptor file;
+  ASSERT_EQ(made.create(file, 2), 0);
+  JobPage mapped;
+  EXPECT_EQ(mapped.map(file.get(), 3), EPROTO);
+  EXPECT_EQ(mapped.last_call(0), nullptr);
+  EXPECT_EQ(mapped.map(file.get(), 1), 0);
 }
 
 TEST(JobPage, CannotBeShortenedUnderItsUsers) {
