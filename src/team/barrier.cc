@@ -15,20 +15,19 @@
 #include "core/event.h"
 #include "core/process.h"
 #include "core/progress.h"
+#include "team/barrier_flags.h"
 
 namespace gex {
 
 namespace {
 
 using am::Internal;
+using team::any_missing_on;
+using team::least_of;
+using team::reached;
 
 /// Members that watch each other's flags directly; larger teams are watched by group.
 constexpr std::uint32_t group_size = 32;
-
-/// a has come as far as b; counts wrap around.
-bool reached(std::uint32_t a, std::uint32_t b) noexcept {
-  return static_cast<std::int32_t>(a - b) >= 0;
-}
 
 /// A local member of a team: the team and the member's endpoint.
 struct Member {
@@ -133,31 +132,15 @@ std::uint32_t TeamBarrier::start() noexcept {
   return number;
 }
 
-std::uint32_t TeamBarrier::least_of(const shm::BarrierFlag* const* flags, std::size_t count,
-                                    std::uint32_t wanted) noexcept {
-  std::uint32_t least = wanted;
-  for (std::size_t i = 0; i < count; ++i) {
-    // Acquire: pairs with the release in `start` of the member that raised it.
-    const std::uint32_t value = flags[i]->number.load(std::memory_order_acquire);
-    if (!reached(value, least)) least = value;
-  }
-  return least;
-}
-
 bool TeamBarrier::done(std::uint32_t number) noexcept {
   if (slot_ == no_slot) return reached(done_.load(std::memory_order_acquire), number);
-  if (team_.size <= group_size) return least_of(flags_.data(), flags_.size(), number) == number;
-  return least_of(group_flags_.data(), group_flags_.size(), number) == number;
+  if (team_.size <= group_size) return least_of(flags_, number) == number;
+  return least_of(group_flags_, number) == number;
 }
 
 bool TeamBarrier::needs_core(std::uint32_t number) const noexcept {
   if (slot_ == no_slot || team_.size > group_size) return true;
-  const std::uint32_t here = os::current_core();
-  return std::any_of(flags_.begin(), flags_.end(), [&](const shm::BarrierFlag* flag) {
-    // Relaxed: a hint. Where a member was when it arrived at the barrier before.
-    return !reached(flag->number.load(std::memory_order_relaxed), number) &&
-           flag->core.load(std::memory_order_relaxed) == here;
-  });
+  return any_missing_on(os::current_core(), flags_, number);
 }
 
 void TeamBarrier::arrived(unsigned round, std::uint32_t number) noexcept {
@@ -178,7 +161,7 @@ bool TeamBarrier::advance() noexcept {
   if (slot_ != no_slot) {
     const std::uint32_t goal = started_.load(std::memory_order_relaxed);
     const std::size_t count = std::min<std::size_t>(group_size, team_.size - team_.rank);
-    const std::uint32_t least = least_of(&flags_[team_.rank], count, goal);
+    const std::uint32_t least = least_of({&flags_[team_.rank], count}, goal);
     std::atomic<std::uint32_t>& mine = group_flags_[team_.rank / group_size]->number;
     if (mine.load(std::memory_order_relaxed) != least) {
       // Release: hands on what the group's members released.

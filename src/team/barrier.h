@@ -60,10 +60,6 @@ class TeamBarrier {
   std::int32_t unsynchronised() const noexcept { return events_.load(std::memory_order_relaxed); }
 
  private:
-  /// The least of some flags, or `wanted` if all have reached it.
-  static std::uint32_t least_of(const shm::BarrierFlag* const* flags, std::size_t count,
-                                std::uint32_t wanted) noexcept;
-
   Team& team_;
   std::uint32_t slot_;
   std::atomic<std::uint32_t> started_{0};
