@@ -21,13 +21,13 @@ SHAPES = ["", "tbf rate 10gbit burst 64kb latency 50ms", "tbf rate 1gbit burst 4
 
 
 def bound(network, folder):
-    """An rsh that gives each host one of the first two processors."""
-    path = os.path.join(folder, "rsh-bound")
+    """An ssh that gives each host one of the first two processors."""
+    path = os.path.join(folder, "ssh-bound")
     processors = sorted(os.sched_getaffinity(0))[:2]
     with open(path, "w", encoding="utf-8") as script:
         script.write("#!/bin/sh\ncase $1 in\n")
         for host, processor in zip(network.hosts, processors):
-            script.write(f'{host.name}) exec taskset -c {processor} {network.rsh} "$@" ;;\n')
+            script.write(f'{host.name}) exec taskset -c {processor} {network.ssh} "$@" ;;\n')
         script.write("esac\nexit 255\n")
     os.chmod(path, 0o755)
     return path
