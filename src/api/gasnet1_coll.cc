@@ -97,6 +97,11 @@ gex::Team& team_of_barrier(Call call, gex_TM_t tm, int flags) {
   return gex::require_team(tm, name_of(call));
 }
 
+/// Not by gex_Event_Wait, which would be the call that the rank is said to be in.
+void wait_for(gasnet_coll_handle_t handle) {
+  if (handle != GEX_EVENT_INVALID) gex::wait_event(handle);
+}
+
 }  // namespace
 
 extern "C" {
@@ -115,7 +120,7 @@ gasnet_coll_handle_t gasnet_coll_broadcast_nb(gasnet_team_handle_t team, void* d
 void gasnet_coll_broadcast(gasnet_team_handle_t team, void* dst, gasnet_image_t srcimage, void* src,
                            size_t nbytes, int flags) {
   const InCall call(Call::coll_broadcast);
-  gex::wait_event(gasnet_coll_broadcast_nb(team, dst, srcimage, src, nbytes, flags));
+  wait_for(gasnet_coll_broadcast_nb(team, dst, srcimage, src, nbytes, flags));
 }
 
 gasnet_coll_handle_t gasnet_coll_scatter_nb(gasnet_team_handle_t team, void* dst,
@@ -126,7 +131,7 @@ gasnet_coll_handle_t gasnet_coll_scatter_nb(gasnet_team_handle_t team, void* dst
 void gasnet_coll_scatter(gasnet_team_handle_t team, void* dst, gasnet_image_t srcimage, void* src,
                          size_t nbytes, int flags) {
   const InCall call(Call::coll_scatter);
-  gex::wait_event(gasnet_coll_scatter_nb(team, dst, srcimage, src, nbytes, flags));
+  wait_for(gasnet_coll_scatter_nb(team, dst, srcimage, src, nbytes, flags));
 }
 
 gasnet_coll_handle_t gasnet_coll_gather_nb(gasnet_team_handle_t team, gasnet_image_t dstimage,
@@ -136,7 +141,7 @@ gasnet_coll_handle_t gasnet_coll_gather_nb(gasnet_team_handle_t team, gasnet_ima
 void gasnet_coll_gather(gasnet_team_handle_t team, gasnet_image_t dstimage, void* dst, void* src,
                         size_t nbytes, int flags) {
   const InCall call(Call::coll_gather);
-  gex::wait_event(gasnet_coll_gather_nb(team, dstimage, dst, src, nbytes, flags));
+  wait_for(gasnet_coll_gather_nb(team, dstimage, dst, src, nbytes, flags));
 }
 
 gasnet_coll_handle_t gasnet_coll_gather_all_nb(gasnet_team_handle_t team, void* dst, void* src,
@@ -146,7 +151,7 @@ gasnet_coll_handle_t gasnet_coll_gather_all_nb(gasnet_team_handle_t team, void* 
 void gasnet_coll_gather_all(gasnet_team_handle_t team, void* dst, void* src, size_t nbytes,
                             int flags) {
   const InCall call(Call::coll_gather_all);
-  gex::wait_event(gasnet_coll_gather_all_nb(team, dst, src, nbytes, flags));
+  wait_for(gasnet_coll_gather_all_nb(team, dst, src, nbytes, flags));
 }
 
 gasnet_coll_handle_t gasnet_coll_exchange_nb(gasnet_team_handle_t team, void* dst, void* src,
@@ -156,7 +161,7 @@ gasnet_coll_handle_t gasnet_coll_exchange_nb(gasnet_team_handle_t team, void* ds
 void gasnet_coll_exchange(gasnet_team_handle_t team, void* dst, void* src, size_t nbytes,
                           int flags) {
   const InCall call(Call::coll_exchange);
-  gex::wait_event(gasnet_coll_exchange_nb(team, dst, src, nbytes, flags));
+  wait_for(gasnet_coll_exchange_nb(team, dst, src, nbytes, flags));
 }
 
 void gasnet_coll_barrier_notify(gasnet_team_handle_t team, int id, int flags) {

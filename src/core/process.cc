@@ -13,6 +13,7 @@
 #include "base/error.h"
 #include "base/os_cpu.h"
 #include "base/os_file.h"
+#include "base/os_signal.h"
 #include "base/spin.h"
 #include "core/client_notes.h"
 #include "core/in_call.h"
@@ -160,6 +161,7 @@ void attach_conduit(void (*deliver)(std::uint32_t, net::Channel, const void*, st
           .fatal = host_fatal,
           .lost_peer = host_lost_peer,
           .warn = host_warn};
+  const os::KeptSignalHandling kept;
   if (self.conduit->attach(&host, &self.network) != 0)
     fatal("conduit %s cannot be used here", self.conduit->name);
   if (self.network.max_message < 1024 || self.network.reply_depth < 1)

@@ -11,6 +11,7 @@
 
 #include "base/env.h"
 #include "base/error.h"
+#include "base/os_signal.h"
 #include "net/emu/emu.h"
 
 namespace gex::net {
@@ -62,6 +63,7 @@ std::vector<fs::path> folders() {
 
 /// Opens a plug-in that exists; ends the job when it is none.
 const Conduit* open(const fs::path& file) {
+  const os::KeptSignalHandling kept;
   void* library = dlopen(file.c_str(), RTLD_NOW | RTLD_LOCAL);
   if (library == nullptr) fatal("conduit plug-in cannot be opened: %s", dlerror());
   void* symbol = dlsym(library, entry_symbol);

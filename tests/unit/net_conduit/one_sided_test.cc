@@ -112,34 +112,6 @@ TEST_P(OneSidedPromise, EveryByteGoesThereAndComesBack) {
         });
 }
 
-TEST_P(OneSidedPromise, SourcesAreFreeBeforeThePutIsDone) {
-  if (!GetParam().frees_sources_early) GTEST_SKIP() << "the network does not tell the two apart";
-  on_ranks_with_segments(
-      2, false,
-      [&](const Host& host, const Limits&, const std::vector<Published>& all, unsigned char*) {
-        const std::vector<unsigned char> source(40000, 1);
-        Completion connected{0}, done{0}, local_done{0};
-        const Remote remote = all[1].at(1, 0);
-        const auto put = [&](Completion& whole, Completion* local) {
-          while (conduit->put(&remote, source.data(), source.size(), &whole, local) == would_block)
-            poll_or_yield(both);
-        };
-        if (host.rank == 0) {
-          put(connected, nullptr);
-          wait_for(connected);
-        }
-        barrier_with_progress();
-        // Rank 1 does not poll until rank 0's source is free.
-        if (host.rank == 0) {
-          put(done, &local_done);
-          wait_for(local_done);
-          EXPECT_EQ(done, 0);
-        }
-        barrier();
-        if (host.rank == 0) wait_for(done);
-      });
-}
-
 // A message that leaves after `done` finds the bytes, however many are under way beside it.
 TEST_P(OneSidedPromise, WhatIsDoneIsThereForAMessageThatFollows) {
   on_ranks_with_segments(

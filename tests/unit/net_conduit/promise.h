@@ -33,8 +33,6 @@ struct Subject {
   bool reaches_any_memory = false;  ///< by put and get
   /// A sender that does not poll, nor leaves, may keep back what it was told is sent.
   bool manual_progress = false;
-  /// The source of a large put is free before the peer has done anything about it.
-  bool frees_sources_early = false;
 
   JobOptions options() const { return {.environment = environment, .texts = texts, .hosts = {}}; }
 };
@@ -50,10 +48,6 @@ Subject ofi(const char* label, const char* provider,
           .reaches_any_memory = true,
           .manual_progress = true};
 }
-Subject early(Subject subject) {
-  subject.frees_sources_early = true;
-  return subject;
-}
 #endif
 
 const Subject conduits[] = {
@@ -63,7 +57,7 @@ const Subject conduits[] = {
     {"emu_reordered_deep", "emu", {{"GEX_EMU_SEED", -3}, {"GEX_EMU_QUEUE", 64}}},
     {"example", GEX_EXAMPLE_CONDUIT},
 #ifdef GEX_OFI_CONDUIT
-    early(ofi("ofi", "tcp;ofi_rxm")),
+    ofi("ofi", "tcp;ofi_rxm"),
     ofi("ofi_net", "net"),
     ofi("ofi_sockets", "sockets"),
     ofi("ofi_udp", "udp;ofi_rxd"),
