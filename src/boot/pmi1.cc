@@ -39,7 +39,11 @@ class Pmi1 final : public ProcessManager {
     return pmi_value(*answer, "value", ' ');
   }
 
-  void leave() noexcept override { wire_.say_farewell("cmd=finalize\n"); }
+  void leave() noexcept override {
+    wire_.say_farewell("cmd=finalize\n", [](std::string_view answer) noexcept {
+      return answer.find('\n') != answer.npos;
+    });
+  }
 
  private:
   std::optional<std::string> ask(const std::string& line, const std::string& expected) {

@@ -63,7 +63,15 @@ class Pmi2 final : public ProcessManager {
     return std::nullopt;
   }
 
-  void leave() noexcept override { wire_.say_farewell("    13cmd=finalize;"); }
+  void leave() noexcept override {
+    wire_.say_farewell("    13cmd=finalize;", [](std::string_view answer) noexcept {
+      std::size_t bytes = 0;
+      for (const char digit : answer.substr(0, length_bytes))
+        if (digit >= '0' && digit <= '9')
+          bytes = 10 * bytes + static_cast<std::size_t>(digit - '0');
+      return answer.size() >= length_bytes + bytes;
+    });
+  }
 
  private:
   std::optional<std::string> ask(const std::string& command, const std::string& words) {

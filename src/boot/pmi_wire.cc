@@ -113,11 +113,17 @@ std::optional<std::string> PmiWire::hear(std::size_t bytes) {
   return text;
 }
 
-void PmiWire::say_farewell(std::string_view bytes) noexcept {
+void PmiWire::say_farewell(std::string_view bytes,
+                           bool (*whole)(std::string_view) noexcept) noexcept {
   if (!is_open()) return;
   if (send(descriptor_, bytes.data(), bytes.size(), MSG_NOSIGNAL) < 0) return;
   char answer[256];
-  while (recv(descriptor_, answer, sizeof answer, 0) < 0 && errno == EINTR) {
+  std::size_t got = 0;
+  while (got < sizeof answer && !whole({answer, got})) {
+    const ssize_t more = recv(descriptor_, answer + got, sizeof answer - got, 0);
+    if (more < 0 && errno == EINTR) continue;
+    if (more <= 0) return;
+    got += static_cast<std::size_t>(more);
   }
 }
 

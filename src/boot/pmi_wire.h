@@ -34,8 +34,10 @@ class PmiWire {
   /// closed it.
   bool is_open() const noexcept;
 
-  /// The last words: nothing is asked of the answer, and nobody is told when there is none.
-  void say_farewell(std::string_view bytes) noexcept;
+  /// The last words: nothing is asked of the answer but that it is `whole`, since a launcher may
+  /// write it in parts and mind a connection that ends between them. Nobody is told when there is
+  /// none. Async-signal-safe.
+  void say_farewell(std::string_view bytes, bool (*whole)(std::string_view) noexcept) noexcept;
 
   const std::string& error() const noexcept { return error_; }
 
