@@ -4,7 +4,6 @@
 
 #include <cstdio>
 
-#include "boot/job_page.h"
 #include "boot/process_tree.h"
 #include "boot/rank_set.h"
 
@@ -102,7 +101,7 @@ void JobCoordinator::never_joined(std::uint32_t rank) {
 
 void JobCoordinator::waits_in_vain(std::uint32_t absent) {
   if (ranks_[absent].ends) {
-    end(0, absent, {});
+    end({0, absent}, {});
     return;
   }
   fail_in_vain(absent,
@@ -114,32 +113,32 @@ void JobCoordinator::fail_in_vain(std::uint32_t absent, const char* text,
                                   const std::string& waiters) {
   // After an interrupt it is no news that a rank has gone.
   if (interrupted_by_ != 0) {
-    end(128 + interrupted_by_, absent, {});
+    end({128 + interrupted_by_, absent}, {});
   } else {
-    end(1, absent, name_of(absent) + ' ' + text + ' ' + waiters);
+    end({1, absent}, name_of(absent) + ' ' + text + ' ' + waiters);
   }
 }
 
-void JobCoordinator::end(int code, std::uint32_t rank, const std::string& text) {
-  end(code, rank, text, Haste::none);
+void JobCoordinator::end(const Ending& ending, const std::string& text) {
+  end(ending, text, Haste::none);
 }
 
-void JobCoordinator::end(int code, std::uint32_t rank, const std::string& text, Haste haste) {
+void JobCoordinator::end(const Ending& ending, const std::string& text, Haste haste) {
   if (ending_) return;
   ending_ = true;
   hurried_ = hurried_ || haste != Haste::none;
-  code_ = code;
+  code_ = ending.code;
   leave_at_.reset();
   end_at_.reset();
   time_limit_at_.reset();
   show_progress();
   if (!text.empty()) report(launch_.program_name, "%s", text.c_str());
-  if (launch_.verbose) report(launch_.program_name, "ending the job with status %d", code);
-  guardians_.end(code, rank, haste);
+  if (launch_.verbose) report(launch_.program_name, "ending the job with status %d", code_);
+  guardians_.end(ending, haste);
 }
 
 void JobCoordinator::lose(const std::string& text) {
-  end(1, JobPage::by_guardian, text, Haste::at_once);
+  end({.code = 1}, text, Haste::at_once);
 }
 
 void JobCoordinator::interrupted(int signal) {
@@ -149,7 +148,7 @@ void JobCoordinator::interrupted(int signal) {
     report(launch_.program_name, "ended by %s", describe_signal(signal).c_str());
   } else {
     // Whoever asks twice does not want to wait.
-    end(128 + interrupted_by_, JobPage::by_guardian, {});
+    end({.code = 128 + interrupted_by_}, {});
   }
   guardians_.signal(signal);
 }
@@ -160,14 +159,14 @@ Deadline JobCoordinator::next_deadline() const noexcept {
 
 void JobCoordinator::meet_deadlines() {
   if (met(time_limit_at_)) time_out();
-  if (met(end_at_)) end(0, end_asked_by_, {});
+  if (met(end_at_)) end({0, end_asked_by_}, {});
   if (met(leave_at_)) leave_time_out();
   if (met(progress_at_)) show_progress();
 }
 
 void JobCoordinator::time_out() {
   if (all_gone()) {
-    end(status_of_time_out, JobPage::by_guardian,
+    end({.code = status_of_time_out},
         "timed out after " + format_seconds(*launch_.time_limit) +
             " s; not all that was printed could be written",
         Haste::timely);
@@ -177,7 +176,7 @@ void JobCoordinator::time_out() {
       left_count_ == ranks_.size()
           ? ranks_where([](const Rank& rank) { return !rank.gone; })
           : ranks_where([](const Rank& rank) { return !rank.gone && !rank.left; });
-  end(status_of_time_out, JobPage::by_guardian,
+  end({.code = status_of_time_out},
       "timed out after " + format_seconds(*launch_.time_limit) + " s; " + who + " had not finished",
       Haste::timely);
 }
@@ -185,9 +184,8 @@ void JobCoordinator::time_out() {
 void JobCoordinator::leave_time_out() {
   const std::string left = ranks_where([](const Rank& rank) { return rank.left; });
   const std::string stay = ranks_where([](const Rank& rank) { return !rank.left; });
-  end(1, JobPage::by_guardian,
-      left + " returned from main or called exit(0), " + stay + " did not within " +
-          format_seconds(launch_.exit_timeout) + " s (GEX_EXIT_TIMEOUT)");
+  end({.code = 1}, left + " returned from main or called exit(0), " + stay + " did not within " +
+                       format_seconds(launch_.exit_timeout) + " s (GEX_EXIT_TIMEOUT)");
 }
 
 /// One line that is written over and over while ranks join, and gone once all have.

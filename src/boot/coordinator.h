@@ -17,6 +17,7 @@
 
 #include "boot/channel.h"
 #include "boot/deadline.h"
+#include "boot/job_page.h"
 #include "boot/launcher.h"
 
 namespace gex::boot {
@@ -37,9 +38,9 @@ class Coordinator {
   virtual void gone(std::uint32_t rank, pid_t process) = 0;
   /// Ranks wait in a collective call for `absent`, which has left.
   virtual void waits_in_vain(std::uint32_t absent) = 0;
-  /// `rank` ends the job. `text`, where there is one, tells the user why; it is printed if nobody
-  /// has ended the job before.
-  virtual void end(int code, std::uint32_t rank, const std::string& text) = 0;
+  /// A rank of the guardian's host, or the guardian, ends the job. `text`, where there is one,
+  /// tells the user why; it is printed if nobody has ended the job before.
+  virtual void end(const Ending& ending, const std::string& text) = 0;
   /// A rank of the guardian's host is about to tell of an error; the answer is `tell`.
   virtual void asks_to_tell() = 0;
   /// Somebody asked the guardian itself to end, with this signal.
@@ -68,7 +69,7 @@ class Guardians {
   /// Every rank has left.
   virtual void farewell() = 0;
   /// The job ends.
-  virtual void end(int code, std::uint32_t rank, Haste haste) = 0;
+  virtual void end(const Ending& ending, Haste haste) = 0;
   /// Pass this signal on to the ranks. SIGINT, SIGTERM and SIGHUP end the job.
   virtual void signal(int number) = 0;
 };
@@ -83,7 +84,7 @@ class JobCoordinator final : public Coordinator {
   void left(std::uint32_t rank, std::uint32_t sequence, bool ends) override;
   void gone(std::uint32_t rank, pid_t process) override;
   void waits_in_vain(std::uint32_t absent) override;
-  void end(int code, std::uint32_t rank, const std::string& text) override;
+  void end(const Ending& ending, const std::string& text) override;
   /// Not needed: the page of a job of one host decides, and of several gexrun answers.
   void asks_to_tell() override {}
   void interrupted(int signal) override;
@@ -114,7 +115,7 @@ class JobCoordinator final : public Coordinator {
     bool gone = false;
   };
 
-  void end(int code, std::uint32_t rank, const std::string& text, Haste haste);
+  void end(const Ending& ending, const std::string& text, Haste haste);
   void never_joined(std::uint32_t rank);
   /// "TEXT" with the absent rank before and those who wait for it behind.
   void fail_in_vain(std::uint32_t absent, const char* text, const std::string& waiters);

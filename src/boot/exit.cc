@@ -110,7 +110,7 @@ void at_exit(int status, void*) noexcept {
   // A child that the client forked has inherited this handler, not the rank.
   if (getpid() != self.process || self.origin == Origin::singleton) return;
   if ((status & 0xff) != 0) {
-    const int code = self.page.claim(status, self.rank);
+    const int code = self.page.claim({status, self.rank}).code;
     announce_end(self, code);
     leave_launcher(self);
     return;
@@ -126,7 +126,9 @@ void at_exit(int status, void*) noexcept {
 }  // namespace
 
 void leave_launcher(RankState& self) noexcept {
-  if (self.manager) self.manager->leave();
+  // Of a death it knows by itself, and while it ends the others it answers nobody: MPICH's gives up
+  // where one whom it has killed is gone before it could be answered.
+  if (self.manager && !self.page.end().death) self.manager->leave();
 }
 
 void announce_end(RankState& self, int code) noexcept {
@@ -169,7 +171,7 @@ void Job::end(int code) noexcept {
   const bool agrees = (code & 0xff) == 0 && self.control && !self.page.ending();
   int final_code = 0;
   if (!agrees) {
-    final_code = self.page.claim(code, self.rank);
+    final_code = self.page.claim({code, self.rank}).code;
     announce_end(self, final_code);
   }
   const pid_t thread = os::thread_id();
@@ -185,18 +187,18 @@ void Job::end(int code) noexcept {
   if (agrees) {
     alarm(0);
     if (leave(self, /*ends=*/true)) wait_for_others(self);
-    final_code = self.page.code();
+    final_code = self.page.end().code;
     arm_watchdog(final_code);
   }
-  // Else the launcher would kill the others, and their status would be that. Of a death it knows by
-  // itself, and while it ends the others it answers nobody.
+  // Else the launcher would kill the others, and their status would be that. Of a signal it knows
+  // by itself.
   if (final_code <= 128) leave_launcher(self);
   _exit(final_code);
 }
 
 void Job::follow() noexcept {
   RankState& self = *rank_state.load(std::memory_order_relaxed);
-  const int code = self.page.code();
+  const int code = self.page.end().code;
   announce_end(self, code);
   static std::atomic<bool> raised{false};
   struct sigaction action {};

@@ -350,7 +350,7 @@ void Guardian::take(std::uint32_t rank, Received frame) {
   // Two things are heard even when the job is being ended: that a rank takes its part in that.
   if (header.kind == FrameKind::end) {
     self.end_begun = true;
-    ask_to_end(header.code, rank, {});
+    ask_to_end({header.code, rank}, {});
     return;
   }
   if (header.kind == FrameKind::telling) {
@@ -469,7 +469,7 @@ void Guardian::take_exec_failure(std::uint32_t rank, int error) {
     return;
   }
   const std::string& program = launch_.command.empty() ? "" : launch_.command.front();
-  ask_to_end(exec_failure_status(error), rank,
+  ask_to_end({exec_failure_status(error), rank},
              "cannot execute '" + program + "' on " + part_.name + ": " + std::strerror(error));
 }
 

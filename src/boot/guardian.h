@@ -136,8 +136,8 @@ class Guardian final : private Guardians {
   void judge(std::uint32_t rank, int status);
   void find_waits_in_vain();
   void fault(std::uint32_t rank, const std::string& what);
-  void ask_to_end(int code, std::uint32_t rank, const std::string& text);
-  void end(int code, std::uint32_t rank, Haste haste) override;
+  void ask_to_end(const Ending& ending, const std::string& text);
+  void end(const Ending& ending, Haste haste) override;
   void signal(int number) override;
   void interrupt(int number);
   void signal_rank(const Rank& rank, int signal);

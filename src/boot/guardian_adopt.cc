@@ -42,9 +42,8 @@ void Guardian::lose_launcher() {
   launcher_.reset();
   if (ending_ || all_gone()) return;
   kill_at_ = after(lost_launcher_grace);
-  ask_to_end(1, JobPage::by_guardian,
-             "the launcher (pid " + std::to_string(launch_.launcher) +
-                 ") has ended before its ranks; the job is ended");
+  ask_to_end({.code = 1}, "the launcher (pid " + std::to_string(launch_.launcher) +
+                              ") has ended before its ranks; the job is ended");
 }
 
 void Guardian::accept_newcomers() {
@@ -110,7 +109,7 @@ void Guardian::adopt(std::uint32_t rank, pid_t process, os::FileDescriptor socke
   if (ending_) {
     FrameHeader ending;
     ending.kind = FrameKind::ending;
-    ending.code = page_.code();
+    ending.code = page_.end().code;
     self.channel.queue(ending);
   }
   flush(rank);
@@ -137,7 +136,7 @@ void Guardian::adopted_ended(std::uint32_t rank) {
   self.lost.reset();
   ++gone_count_;
   if (!ending_ && page_.ending()) {
-    ask_to_end(page_.code(), page_.winner(), {});
+    ask_to_end(page_.end(), {});
   } else if (!ending_ && !self.left) {
     // How is the launcher's to know, whose child it was.
     fault(rank, "has died" + moment_of(rank));
@@ -160,7 +159,7 @@ void Guardian::miss_newcomers() {
   for (const std::uint32_t rank : part_.ranks) {
     if (!at(rank).joined) missing.add(rank);
   }
-  ask_to_end(1, missing.front(),
+  ask_to_end({1, missing.front()},
              describe_ranks(missing) + " of host " + part_.name + " did not join the job");
 }
 

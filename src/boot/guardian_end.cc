@@ -79,13 +79,13 @@ void Guardian::judge(std::uint32_t rank, int status) {
   if (ending_) return;
   // A rank may have claimed the end of the job and died before it could say so.
   if (page_.ending()) {
-    ask_to_end(page_.code(), page_.winner(), {});
+    ask_to_end(page_.end(), {});
     return;
   }
   if (WIFSIGNALED(status)) {
     const int number = WTERMSIG(status);
     const bool expected = number == interrupted_by_ || (number == SIGPIPE && relay_.reader_gone());
-    ask_to_end(128 + number, rank,
+    ask_to_end({128 + number, rank, /*death=*/true},
                expected ? ""
                         : name_of(rank) + " was killed by " + describe_signal(number) +
                               moment_of(rank) + (WCOREDUMP(status) ? ", core dumped" : ""));
@@ -95,9 +95,9 @@ void Guardian::judge(std::uint32_t rank, int status) {
   const std::string ended =
       name_of(rank) + " ended with status " + std::to_string(code) + moment_of(rank);
   if (self.joined && !self.left) {
-    ask_to_end(code != 0 ? code : 1, rank, ended + " without leaving the job");
+    ask_to_end({code != 0 ? code : 1, rank, /*death=*/true}, ended + " without leaving the job");
   } else if (code != 0) {
-    ask_to_end(code, rank, ended);
+    ask_to_end({code, rank}, ended);
   }
 }
 
@@ -116,25 +116,24 @@ void Guardian::find_waits_in_vain() {
 }
 
 void Guardian::fault(std::uint32_t rank, const std::string& what) {
-  ask_to_end(1, rank, name_of(rank) + ' ' + what);
+  ask_to_end({1, rank, /*death=*/true}, name_of(rank) + ' ' + what);
 }
 
 /// From here on the ranks of this host see that the job ends.
-void Guardian::ask_to_end(int code, std::uint32_t rank, const std::string& text) {
+void Guardian::ask_to_end(const Ending& ending, const std::string& text) {
   if (ending_) return;
-  code = page_.claim(code, rank);
-  coordinator().end(code, page_.winner(), text);
+  coordinator().end(page_.claim(ending), text);
 }
 
-void Guardian::end(int code, std::uint32_t rank, Haste haste) {
-  page_.claim(code, rank);
+void Guardian::end(const Ending& asked, Haste haste) {
+  const Ending counts = page_.claim(asked);
   if (ending_) return;
   ending_ = true;
   // Who is on the way yet is to hear of the end too.
   if (newcomers_at_) newcomers_at_ = after(late_newcomers_grace);
   FrameHeader ending;
   ending.kind = FrameKind::ending;
-  ending.code = page_.code();
+  ending.code = counts.code;
   for (const std::uint32_t other : part_.ranks) {
     at(other).lost.reset();
     at(other).channel.queue(ending);
@@ -214,7 +213,7 @@ void Guardian::terminate_ranks() {
 
 void Guardian::kill_everything() {
   // What dies from here on is no news.
-  if (!all_gone()) ask_to_end(1, JobPage::by_guardian, {});
+  if (!all_gone()) ask_to_end({.code = 1}, {});
   for (const Rank& rank : ranks_) signal_rank(rank, SIGKILL);
   if (!adopting()) {
     kill_descendants({}, [this](pid_t process, int status) { reaped(process, status); });

@@ -80,12 +80,12 @@ void join_guardian(RankState& self) {
   const Received welcome = receive(self, FrameKind::welcome);
   if (!welcome.descriptor) fatal("the job's guardian sent no job page");
   self.hosts.resize(welcome.payload.size() / sizeof self.hosts[0]);
-  if (self.hosts.size() != self.size && self.rank != JobPage::by_guardian) {
+  if (self.hosts.size() != self.size && self.rank != Ending::by_guardian) {
     fatal("the job's guardian sent no list of hosts that fits");
   }
   std::memcpy(self.hosts.data(), welcome.payload.data(), self.hosts.size() * sizeof self.hosts[0]);
   RankSet neighbors;  // none for one that is no rank
-  for (std::uint32_t rank = 0; self.rank != JobPage::by_guardian && rank < self.size; ++rank) {
+  for (std::uint32_t rank = 0; self.rank != Ending::by_guardian && rank < self.size; ++rank) {
     if (self.hosts[rank] == self.hosts[self.rank]) neighbors.add(rank);
   }
   if (const int error = self.page.map(welcome.descriptor.get(), neighbors.size()); error != 0) {
@@ -168,7 +168,7 @@ void refuse_lost_rank() {
     if (descriptor > STDERR_FILENO && is_control_socket(descriptor, leader)) {
       Membership unknown;
       unknown.control = descriptor;
-      unknown.rank = JobPage::by_guardian;
+      unknown.rank = Ending::by_guardian;
       become(unknown, Origin::gexrun);
       fatal(
           "this process was started as a rank by gexrun, but GEX_JOB is missing from its "

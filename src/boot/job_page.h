@@ -14,11 +14,19 @@
 
 namespace gex::boot {
 
-class JobPage {
- public:
-  /// Who ended the job, where it was not a rank.
+/// That the job ends: with what status, and by whom.
+struct Ending {
+  /// Stands for a rank where none ends the job.
   static constexpr std::uint32_t by_guardian = 0xffffff;
 
+  int code = 0;
+  std::uint32_t rank = by_guardian;
+  /// The rank did not end the job, it died: what has started it sees that for itself.
+  bool death = false;
+};
+
+class JobPage {
+ public:
   /// A page that no other process sees (a job of one); never fails.
   JobPage() = default;
   JobPage(const JobPage&) = delete;
@@ -31,13 +39,14 @@ class JobPage {
   /// private one; 0 or errno.
   int map(int file, std::uint32_t ranks) noexcept;
 
-  /// Ends the job with `code`, if nobody has before. Returns the code that counts. Lock-free and
+  /// Ends the job so, if nobody has before. Returns what counts, its code 0..255. Lock-free and
   /// async-signal-safe. The order is relaxed: the word says all there is to say.
-  int claim(int code, std::uint32_t rank) noexcept {
+  Ending claim(const Ending& ending) noexcept {
     std::uint64_t seen = 0;
-    const std::uint64_t mine = claimed_bit | (std::uint64_t{rank} << 8) | (code & 0xff);
+    const std::uint64_t mine = claimed_bit | (ending.death ? death_bit : 0) |
+                               (std::uint64_t{ending.rank} << 8) | (ending.code & 0xff);
     if (words_->end.compare_exchange_strong(seen, mine, std::memory_order_relaxed)) seen = mine;
-    return static_cast<int>(seen & 0xff);
+    return decode(seen);
   }
 
   /// The word itself, which is not 0 once the job is being ended.
@@ -45,15 +54,8 @@ class JobPage {
 
   bool ending() const noexcept { return words_->end.load(std::memory_order_relaxed) != 0; }
 
-  /// The code that won, 0..255.
-  int code() const noexcept {
-    return static_cast<int>(words_->end.load(std::memory_order_relaxed) & 0xff);
-  }
-
-  /// The rank whose code won, or `by_guardian`.
-  std::uint32_t winner() const noexcept {
-    return static_cast<std::uint32_t>(words_->end.load(std::memory_order_relaxed) >> 8) & 0xffffff;
-  }
+  /// What counts, its code 0..255, once `ending`.
+  Ending end() const noexcept { return decode(words_->end.load(std::memory_order_relaxed)); }
 
   /// Asks to tell of an error: true for the first who does. Same rules as `claim`.
   bool claim_error() noexcept { return words_->error.exchange(1, std::memory_order_relaxed) == 0; }
@@ -81,6 +83,12 @@ class JobPage {
   using Word = std::atomic<std::uint64_t>;
   static_assert(Word::is_always_lock_free);
   static constexpr std::uint64_t claimed_bit = std::uint64_t{1} << 63;
+  static constexpr std::uint64_t death_bit = std::uint64_t{1} << 62;
+
+  static Ending decode(std::uint64_t word) noexcept {
+    return {static_cast<int>(word & 0xff), static_cast<std::uint32_t>(word >> 8) & 0xffffff,
+            (word & death_bit) != 0};
+  }
 
   struct Words {
     Word end{0};

@@ -48,7 +48,7 @@ enum class FrameKind : std::uint32_t {
   host_left,          ///< `sequence` is that of the exchange left before
   host_gone,          ///< `code` is the process
   host_waits_in_vain,
-  host_end,  ///< `code`; the payload is the text
+  host_end,  ///< `code`, `first`, `death`; the payload is the text
   host_asks_to_tell,
   host_interrupted,  ///< `code` is the signal
   host_finished,     ///< `code` 1: output was lost
@@ -56,7 +56,7 @@ enum class FrameKind : std::uint32_t {
   job_gathered = 192,  ///< a piece of everybody's contributions
   job_absent,          ///< `first`, `sequence`
   job_farewell,
-  job_end,     ///< `code`, `first`; `count` is the haste
+  job_end,     ///< `code`, `first`, `death`; `count` is the haste
   job_signal,  ///< `code`
   job_tell,    ///< `code` 1: tell of the error, 0: somebody else has
   // Both ways.
@@ -73,7 +73,7 @@ struct FrameHeader {
   std::int32_t code = 0;       ///< leave, end, exec_failed
   std::uint32_t owner = 0;     ///< share
   std::uint32_t bytes = 0;     ///< on a stream (link.h): size of the payload behind the header
-  std::uint32_t reserved = 0;
+  std::uint32_t death = 0;     ///< host_end, job_end: 1 if the rank died
 };
 static_assert(sizeof(FrameHeader) == 48);
 

@@ -422,7 +422,7 @@ bool Root::take(std::uint32_t host, const Received& frame) {
       job_.waits_in_vain(header.first);
       return true;
     case FrameKind::host_end:
-      job_.end(header.code, header.first,
+      job_.end({header.code, header.first, header.death != 0},
                {reinterpret_cast<const char*>(frame.payload.data()), frame.payload.size()});
       return true;
     case FrameKind::host_asks_to_tell: {
@@ -449,7 +449,7 @@ bool Root::take(std::uint32_t host, const Received& frame) {
 bool Root::take_gather(std::uint32_t host, const Received& frame) {
   if (const Fault wrong = gather_.add(host, frame.header, frame.payload)) {
     const std::uint32_t rank = launch_.hosts[host].ranks.front();
-    job_.end(1, rank, job_.name_of(rank) + ' ' + *wrong);
+    job_.end({1, rank}, job_.name_of(rank) + ' ' + *wrong);
     return true;
   }
   if (gather_.complete()) {
@@ -489,10 +489,11 @@ void Root::kill_starter(const Host& host) noexcept {
   if (kill(-host.starter, SIGKILL) != 0) kill(host.starter, SIGKILL);
 }
 
-void Root::end(int code, std::uint32_t rank, Haste haste) {
+void Root::end(const Ending& ending, Haste haste) {
   end_.kind = FrameKind::job_end;
-  end_.code = code;
-  end_.first = rank;
+  end_.code = ending.code;
+  end_.first = ending.rank;
+  end_.death = ending.death ? 1 : 0;
   end_.count = static_cast<std::uint32_t>(haste);
   tell_all(end_);
   if (remote_ == nullptr) {

@@ -71,7 +71,7 @@ class Root final : private Guardians {
   void gathered(std::uint32_t sequence, SharedBytes bytes) override;
   void absent(std::uint32_t rank, std::uint32_t sequence) override;
   void farewell() override;
-  void end(int code, std::uint32_t rank, Haste haste) override;
+  void end(const Ending& ending, Haste haste) override;
   void signal(int number) override;
 
   bool prepare();

@@ -22,14 +22,13 @@ Uplink::Uplink(os::FileDescriptor root, const HostParts& hosts, Guardians& guard
       beat_at_(after(heartbeat_interval)) {
 }
 
-void Uplink::tell(FrameKind kind, std::uint32_t rank, int code, std::uint32_t sequence,
-                  std::string_view text) {
+void Uplink::tell(FrameKind kind, std::uint32_t rank, int code, std::uint32_t sequence) {
   FrameHeader header;
   header.kind = kind;
   header.first = rank;
   header.code = code;
   header.sequence = sequence;
-  link_.queue(header, text);
+  link_.queue(header);
   flush();
 }
 
@@ -57,8 +56,14 @@ void Uplink::waits_in_vain(std::uint32_t absent) {
   tell(FrameKind::host_waits_in_vain, absent, 0);
 }
 
-void Uplink::end(int code, std::uint32_t rank, const std::string& text) {
-  tell(FrameKind::host_end, rank, code, 0, text);
+void Uplink::end(const Ending& ending, const std::string& text) {
+  FrameHeader header;
+  header.kind = FrameKind::host_end;
+  header.first = ending.rank;
+  header.code = ending.code;
+  header.death = ending.death ? 1 : 0;
+  link_.queue(header, text);
+  flush();
 }
 
 void Uplink::asks_to_tell() {
@@ -103,7 +108,8 @@ bool Uplink::take(const Received& frame) {
       return true;
     case FrameKind::job_end:
       if (header.count > static_cast<std::uint32_t>(Haste::at_once)) return false;
-      guardian_.end(header.code, header.first, static_cast<Haste>(header.count));
+      guardian_.end({header.code, header.first, header.death != 0},
+                    static_cast<Haste>(header.count));
       return true;
     case FrameKind::job_signal:
       if (header.code <= 0 || header.code >= SIGRTMIN) return false;

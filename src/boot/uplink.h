@@ -6,7 +6,6 @@
 #include <string>
 
 #include "boot/coordinator.h"
-#include "boot/job_page.h"
 #include "boot/link.h"
 #include "boot/rendezvous.h"
 
@@ -23,7 +22,7 @@ class Uplink final : public Coordinator {
   void left(std::uint32_t rank, std::uint32_t sequence, bool ends) override;
   void gone(std::uint32_t rank, pid_t process) override;
   void waits_in_vain(std::uint32_t absent) override;
-  void end(int code, std::uint32_t rank, const std::string& text) override;
+  void end(const Ending& ending, const std::string& text) override;
   void asks_to_tell() override;
   void interrupted(int signal) override;
   /// Also waits, for a bounded time, until the root has been told everything.
@@ -42,8 +41,7 @@ class Uplink final : public Coordinator {
   bool meet_deadlines();
 
  private:
-  void tell(FrameKind kind, std::uint32_t rank, int code, std::uint32_t sequence = 0,
-            std::string_view text = {});
+  void tell(FrameKind kind, std::uint32_t rank, int code, std::uint32_t sequence = 0);
   bool take(const Received& frame);
   bool take_gathered(const Received& frame);
 

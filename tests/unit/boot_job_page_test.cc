@@ -14,25 +14,36 @@ namespace {
 TEST(JobPage, TheFirstCodeWins) {
   JobPage page;
   EXPECT_FALSE(page.ending());
-  EXPECT_EQ(page.claim(5, 3), 5);
+  EXPECT_EQ(page.claim({5, 3}).code, 5);
   EXPECT_TRUE(page.ending());
-  EXPECT_EQ(page.claim(7, 1), 5);
-  EXPECT_EQ(page.code(), 5);
-  EXPECT_EQ(page.winner(), 3u);
+  EXPECT_EQ(page.claim({7, 1}).code, 5);
+  EXPECT_EQ(page.end().code, 5);
+  EXPECT_EQ(page.end().rank, 3u);
 }
 
 TEST(JobPage, ZeroIsACodeToo) {
   JobPage page;
-  EXPECT_EQ(page.claim(0, 0), 0);
+  EXPECT_EQ(page.claim({0, 0}).code, 0);
   EXPECT_TRUE(page.ending());
-  EXPECT_EQ(page.claim(1, 1), 0);
+  EXPECT_EQ(page.claim({1, 1}).code, 0);
 }
 
 TEST(JobPage, CodesAreBytesAsExitStatusesAre) {
   JobPage page;
-  EXPECT_EQ(page.claim(-1, JobPage::by_guardian), 255);
-  EXPECT_EQ(page.code(), 255);
-  EXPECT_EQ(page.winner(), JobPage::by_guardian);
+  EXPECT_EQ(page.claim({-1, Ending::by_guardian}).code, 255);
+  EXPECT_EQ(page.end().code, 255);
+  EXPECT_EQ(page.end().rank, Ending::by_guardian);
+}
+
+TEST(JobPage, KnowsADeathFromAnEnd) {
+  JobPage page;
+  EXPECT_TRUE(page.claim({1, 2, /*death=*/true}).death);
+  EXPECT_TRUE(page.claim({1, 3}).death);
+  EXPECT_EQ(page.end().rank, 2u);
+  EXPECT_EQ(page.end().code, 1);
+  JobPage other;
+  EXPECT_FALSE(other.claim({1, 3}).death);
+  EXPECT_FALSE(other.claim({1, 2, /*death=*/true}).death);
 }
 
 TEST(JobPage, IsOneForAllWhoMapIt) {
@@ -42,9 +53,9 @@ TEST(JobPage, IsOneForAllWhoMapIt) {
   JobPage mapped;
   ASSERT_EQ(mapped.map(file.get(), 2), 0);
   EXPECT_FALSE(mapped.ending());
-  made.claim(9, 2);
+  made.claim({9, 2});
   EXPECT_TRUE(mapped.ending());
-  EXPECT_EQ(mapped.claim(1, 1), 9);
+  EXPECT_EQ(mapped.claim({1, 1}).code, 9);
 }
 
 TEST(JobPage, TheFirstErrorOfTheJobIsTold) {
@@ -96,11 +107,13 @@ TEST(JobPage, OneOfManyThreadsWins) {
     std::vector<int> won(8);
     std::vector<std::thread> threads;
     for (int i = 0; i < 8; ++i) {
-      threads.emplace_back([&page, &won, i] { won[i] = page.claim(10 + i, i); });
+      threads.emplace_back([&page, &won, i] {
+        won[i] = page.claim({10 + i, static_cast<std::uint32_t>(i)}).code;
+      });
     }
     for (std::thread& thread : threads) thread.join();
-    for (const int code : won) EXPECT_EQ(code, page.code());
-    EXPECT_EQ(page.winner() + 10, static_cast<std::uint32_t>(page.code()));
+    for (const int code : won) EXPECT_EQ(code, page.end().code);
+    EXPECT_EQ(page.end().rank + 10, static_cast<std::uint32_t>(page.end().code));
   }
 }
 

@@ -69,7 +69,7 @@ TEST_F(PmiWireTest, KnowsThatItsDescriptorIsAnothers) {
   ASSERT_EQ(socketpair(AF_UNIX, SOCK_STREAM, 0, others), 0);
   dup2(others[0], ends[0]);
   EXPECT_FALSE(wire.is_open());
-  wire.say_farewell("for nobody");
+  wire.say_farewell("for nobody", [](std::string_view) noexcept { return true; });
   char byte;
   EXPECT_EQ(recv(others[1], &byte, 1, MSG_DONTWAIT), -1);
   for (const int end : others) close(end);

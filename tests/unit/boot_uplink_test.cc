@@ -33,7 +33,7 @@ class Asked final : public Guardians {
     ++asked;
   }
   void farewell() override { ++asked; }
-  void end(int, std::uint32_t, Haste haste) override {
+  void end(const Ending&, Haste haste) override {
     EXPECT_LE(haste, Haste::at_once);
     ++asked;
   }
