@@ -134,7 +134,7 @@ Model configured_model(const Host& host) {
 /// What the overheads do not cover of that comes off the way: a message has one latency between the
 /// two, a put or a get two latencies.
 Model less_own_part(Model model) {
-  constexpr double own_part = 50;
+  constexpr double own_part = 75;
   double uncovered = 0;
   for (double* overhead : {&model.send_overhead, &model.receive_overhead}) {
     uncovered += std::max(0.0, own_part - *overhead);
