@@ -2,7 +2,6 @@
 // Ranks that belong together, and ranks in messages: "0-2,5".
 
 #include <algorithm>
-#include <compare>
 #include <cstdint>
 #include <initializer_list>
 #include <string>
@@ -37,7 +36,8 @@ class RankSet {
   const std::uint32_t* begin() const noexcept { return ranks_.data(); }
   const std::uint32_t* end() const noexcept { return ranks_.data() + ranks_.size(); }
 
-  auto operator<=>(const RankSet&) const = default;
+  bool operator==(const RankSet&) const = default;
+  bool operator<(const RankSet& other) const noexcept { return ranks_ < other.ranks_; }
 
  private:
   std::vector<std::uint32_t> ranks_;

@@ -124,6 +124,15 @@ class Foreign : public testing::TestWithParam<Launcher> {
     return start(ranks, std::move(scenario));
   }
 
+  /// What comes of it. srun has a process beside it that may end after it.
+  static Outcome run(Command command) {
+    const auto running = command.start();
+    if (GetParam().needs_slurm) {
+      EXPECT_TRUE(running->wait_until_all_gone());
+    }
+    return running->finish();
+  }
+
   /// Of ranks that say who they are, every other one is on host 1.
   static void expect_hosts_in_turn(const Outcome& outcome, int ranks) {
     for (int rank = 0; rank < ranks; ++rank) {
@@ -148,20 +157,20 @@ INSTANTIATE_TEST_SUITE_P(Launcher, Foreign, testing::ValuesIn(launchers),
 
 TEST_P(Foreign, RanksAreOneJob) {
   for (const int ranks : {1, 3, 8}) {
-    const Outcome outcome = job(ranks, {"exchange"}).run();
+    const Outcome outcome = run(job(ranks, {"exchange"}));
     expect_success(outcome);
     EXPECT_EQ(lines_with(outcome.output, "exchanged "), ranks);
   }
 }
 
 TEST_P(Foreign, RanksShareDescriptors) {
-  const Outcome outcome = job(5, {"share"}).run();
+  const Outcome outcome = run(job(5, {"share"}));
   expect_success(outcome);
   EXPECT_EQ(lines_with(outcome.output, "shared"), 5);
 }
 
 TEST_P(Foreign, RanksKnowTheirHosts) {
-  const Outcome outcome = job_on_hosts(5, {"who"}).run();
+  const Outcome outcome = run(job_on_hosts(5, {"who"}));
   expect_success(outcome);
   for (int rank = 0; rank < 5; ++rank) {
     EXPECT_EQ(lines_with(outcome.output, "rank " + std::to_string(rank) + " of 5 foreign on host " +
@@ -172,22 +181,22 @@ TEST_P(Foreign, RanksKnowTheirHosts) {
 }
 
 TEST_P(Foreign, HostsExchangeThroughTheRootThatRank0Starts) {
-  const Outcome outcome = job_on_hosts(6, {"exchange", "300000"}).run();
+  const Outcome outcome = run(job_on_hosts(6, {"exchange", "300000"}));
   expect_success(outcome);
   EXPECT_EQ(lines_with(outcome.output, "exchanged "), 6);
 }
 
 TEST_P(Foreign, RanksOfAHostNeedNotBeConsecutive) {
-  const Outcome said = job_on_hosts(5, {"who"}, "cyclic").run();
+  const Outcome said = run(job_on_hosts(5, {"who"}, "cyclic"));
   expect_success(said);
   expect_hosts_in_turn(said, 5);
-  const Outcome shared = job_on_hosts(5, {"share"}, "cyclic").run();
+  const Outcome shared = run(job_on_hosts(5, {"share"}, "cyclic"));
   expect_success(shared);
   EXPECT_EQ(lines_with(shared.output, "shared"), 5);
-  const Outcome exchanged = job_on_hosts(5, {"exchange", "300000"}, "cyclic").run();
+  const Outcome exchanged = run(job_on_hosts(5, {"exchange", "300000"}, "cyclic"));
   expect_success(exchanged);
   EXPECT_EQ(lines_with(exchanged.output, "exchanged "), 5);
-  expect_one_line_of_ours(job_on_hosts(5, {"return-before-barrier", "2"}, "cyclic").run(),
+  expect_one_line_of_ours(run(job_on_hosts(5, {"return-before-barrier", "2"}, "cyclic")),
                           "gex: rank 2 (host h0, pid ");
 }
 
@@ -197,7 +206,7 @@ TEST_P(Foreign, LaunchersPlaceRanksInTurn) {
   const auto job_in_turn = [&](const char* scenario) {
     std::vector<std::string> words = in_turn;
     words.insert(words.end(), {probe, scenario});
-    return start(5, std::move(words)).run();
+    return run(start(5, std::move(words)));
   };
   // The launcher's own processes on its hosts may end after it.
   const Outcome said = job_in_turn("who");
@@ -210,7 +219,7 @@ TEST_P(Foreign, LaunchersPlaceRanksInTurn) {
 
 TEST_P(Foreign, TheStatusIsTheRanks) {
   for (const int code : {0, 5}) {
-    const Outcome outcome = job(3, {"end-from-main", std::to_string(code), "1"}).run();
+    const Outcome outcome = run(job(3, {"end-from-main", std::to_string(code), "1"}));
     expect_clean(outcome);
     EXPECT_EQ(outcome.status, code) << outcome.error;
     EXPECT_EQ(lines_with(outcome.output, "last words"), 1);
@@ -219,7 +228,7 @@ TEST_P(Foreign, TheStatusIsTheRanks) {
 }
 
 TEST_P(Foreign, ARankThatReturnsEarlyGoesOnAnswering) {
-  const Outcome outcome = job(3, {"return-early"}).run();
+  const Outcome outcome = run(job(3, {"return-early"}));
   expect_success(outcome);
   EXPECT_EQ(lines_with(outcome.output, "answered"), 2);
 }
@@ -244,13 +253,13 @@ TEST_P(Foreign, ADeadRankIsNamedAndEndsTheJob) {
 }
 
 TEST_P(Foreign, WhoReturnsBeforeACollectiveCallIsNamed) {
-  expect_one_line_of_ours(job_on_hosts(4, {"return-before-barrier", "1"}).run(),
+  expect_one_line_of_ours(run(job_on_hosts(4, {"return-before-barrier", "1"})),
                           "returned from main or called exit(0) with a collective call still to do "
                           "with ranks 0,2,3");
 }
 
 TEST_P(Foreign, AnErrorOfAllRanksIsOneLine) {
-  expect_one_line_of_ours(job_on_hosts(4, {"fail-all"}).run(), "this went wrong everywhere");
+  expect_one_line_of_ours(run(job_on_hosts(4, {"fail-all"})), "this went wrong everywhere");
 }
 
 TEST_P(Foreign, NothingIsLeftWhenTheLauncherIsKilled) {
@@ -264,7 +273,7 @@ TEST_P(Foreign, NothingIsLeftWhenTheLauncherIsKilled) {
 TEST_P(Foreign, MpiAndLibgexInOneProgram) {
   if (*GetParam().mpi_program == '\0') GTEST_SKIP() << "no program with its MPI can be tried";
   for (const char* const when : {"before", "after"}) {
-    const Outcome outcome = start(3, {GetParam().mpi_program, when}).run();
+    const Outcome outcome = run(start(3, {GetParam().mpi_program, when}));
     expect_clean(outcome);
     EXPECT_EQ(outcome.status, 0) << outcome.error;
     EXPECT_EQ(lines_with(outcome.output, "both agree on rank "), 3) << outcome.output;

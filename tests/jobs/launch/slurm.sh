@@ -37,12 +37,18 @@ KillWait=1
 NodeName=$host NodeAddr=127.0.0.1 CPUs=16 Boards=1 SocketsPerBoard=1 CoresPerSocket=16 ThreadsPerCore=1
 PartitionName=all Nodes=$host Default=YES State=UP OverSubscribe=FORCE
 EOF
+# Else it is in /tmp, named by the number of the job, and a job that finds it there does not start.
+echo "PMIxCliTmpDirBase=$folder/spool" >"$folder/mpi.conf"
 
 parts=
+# What runs a job's step is nobody's child. All that belongs to this Slurm is told where it is.
+steps() {
+  grep -lszx "SLURM_CONF=$folder/slurm.conf" /proc/[0-9]*/environ | cut -d / -f 3
+}
 end() {
   trap - EXIT
-  # shellcheck disable=SC2086  # a list of processes
-  kill -KILL $parts 2>/dev/null || true
+  # shellcheck disable=SC2046,SC2086  # lists of processes
+  kill -KILL $parts $(steps) 2>/dev/null || true
   wait
   # A job's last helper may still write.
   until rm -rf "$folder" 2>/dev/null; do sleep 0.1; done
