@@ -48,18 +48,18 @@ int allowance(gex_Rank_t peer) {
   return sent;
 }
 
-/// What nobody else uses comes to who needs it.
+/// What nobody else uses comes to who needs it, in time: the others may have to be given a
+/// processor before they can give it back.
 void one_after_the_other() {
   for (const gex_Rank_t needy : {0U, 2U, 3U, 0U}) {
     barrier();
     if (gex_TM_QueryRank(team) != needy) continue;
     int most = 0;
-    for (int round = 0; round < 1000 && most < share + bank; ++round) {
+    while (most < share + bank) {
       const int now = allowance(1);
       REQUIRE(now <= share + bank);
       if (now > most) most = now;
     }
-    REQUIRE(most == share + bank);
   }
   barrier();
 }
