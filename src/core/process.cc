@@ -232,6 +232,8 @@ void start_process(void (*deliver)(std::uint32_t, net::Channel, const void*, std
 #endif
   InCall::note_from_start();
   self.threaded = gex_proc_.mode == GEX_MODE_PAR_;
+  // A limit of threads that is none is refused now, and not when the first comes too many.
+  static_cast<void>(max_threads());
 
   self.placement = place_ranks(job);
   count_cores();

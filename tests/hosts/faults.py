@@ -268,10 +268,11 @@ def ends_amid_talk(name, conduit):
     """What ends a job whose ranks talk over a network, which often is the first to notice; but the
     one who knows what has happened says it."""
     talking = {"scenario": ("serve",), "program": "fault_probe", "hosts": 2, "conduit": conduit}
+    # The library checks in any case where it was built to.
     yield Fault(f"rank killed amid talk, {name}", amid_talk(kill_rank(signal.SIGKILL)), 137,
-                KILLED + "$", **talking)
+                KILLED + f"({CALL})?$", **talking)
     yield Fault(f"rank killed amid talk, checked, {name}", amid_talk(kill_rank(signal.SIGKILL)), 137,
-                KILLED + r" (while in|after) (gex_\w+|gasnet_AMPoll)", checked=True, **talking)
+                KILLED + CALL + "$", checked=True, **talking)
     yield Fault(f"rank at fault amid talk, {name}", amid_talk(kill_rank(signal.SIGSEGV)), 139,
                 AT_FAULT, **talking)
     yield Fault(f"link down amid talk, {name}", amid_talk(lambda trial: trial.hosts[1].cut()), 1,
@@ -318,6 +319,7 @@ def faults_under_mpich():
 HEADER = b"gexhost1" + bytes(40)
 LOST = r"^gexrun: host host2 \(ranks 2,3\) is lost: "
 KILLED = r"^gexrun: rank [23] \(host host2, pid \d+\) was killed by signal 9 \(Killed\)"
+CALL = r" (while in|after) (gex_\w+|gasnet_AMPoll)"
 AT_FAULT = r"^gexrun: rank [23] \(host host2, pid \d+\) was killed by signal 11 "
 REFUSED = r"^gexrun: refused a connection from .* that does not know the job's secret"
 
