@@ -264,13 +264,12 @@ def flood(name, conduit, kib_a_peer):
                  hosts=2, conduit=conduit, counted=r"requests came once each")
 
 
-def ends_amid_talk(name, conduit):
+def ends_amid_talk(name, conduit, checks):
     """What ends a job whose ranks talk over a network, which often is the first to notice; but the
     one who knows what has happened says it."""
     talking = {"scenario": ("serve",), "program": "fault_probe", "hosts": 2, "conduit": conduit}
-    # The library checks in any case where it was built to.
     yield Fault(f"rank killed amid talk, {name}", amid_talk(kill_rank(signal.SIGKILL)), 137,
-                KILLED + f"({CALL})?$", **talking)
+                KILLED + (CALL if checks else "") + "$", **talking)
     yield Fault(f"rank killed amid talk, checked, {name}", amid_talk(kill_rank(signal.SIGKILL)), 137,
                 KILLED + CALL + "$", checked=True, **talking)
     yield Fault(f"rank at fault amid talk, {name}", amid_talk(kill_rank(signal.SIGSEGV)), 139,
@@ -281,7 +280,7 @@ def ends_amid_talk(name, conduit):
                 LOST, **talking)
 
 
-def network_faults(build):
+def network_faults(build, checks):
     """Over the tests' TCP conduit, and over libfabric where that is there."""
     tcp = os.path.join(build, "tests/bin/libgex-tcp.so")
     # Its constants: for each channel eight messages to send and two that arrive, of 64 KiB, in
@@ -290,10 +289,10 @@ def network_faults(build):
     serve = {"scenario": ("serve",), "program": "fault_probe", "hosts": 2,
              "counted": "rounds of all ranks"}
     yield Fault("ports open while a job runs: none", expect_no_ports, 0, None, conduit=tcp, **serve)
-    yield from ends_amid_talk("tcp", tcp)
+    yield from ends_amid_talk("tcp", tcp, checks)
     if not os.path.exists(os.path.join(build, "lib/libgex-ofi.so")):
         return
-    yield from ends_amid_talk("ofi", "ofi")
+    yield from ends_amid_talk("ofi", "ofi", checks)
     facts = subprocess.run([os.path.join(build, "bin/gexinfo")], stdout=subprocess.PIPE, text=True,
                            check=True, env={**os.environ, "GEX_CONDUIT": "ofi"}).stdout
     yield flood("ofi", "ofi", int(re.search(r"at most (\d+) KiB a\s+peer", facts)[1]))
@@ -409,12 +408,14 @@ def main():
     parser.add_argument("--bin", required=True)
     parser.add_argument("--times", type=int, default=1)
     parser.add_argument("--only", default="")
+    parser.add_argument("--checks", action="store_true",
+                        help="the build's library checks, and so tells a dead rank's last call")
     options = parser.parse_args()
     build = os.path.abspath(options.bin)
     complaints = []
     print(f"{'fault':40} {'tried':>6}" + "".join(f"{check:>8}" for check in CHECKS) + "  longest")
     try:
-        for fault in [*FAULTS, *faults_under_mpich(), *network_faults(build)]:
+        for fault in [*FAULTS, *faults_under_mpich(), *network_faults(build, options.checks)]:
             if options.only not in fault.name:
                 continue
             counters = dict.fromkeys(CHECKS, 0)
