@@ -136,6 +136,7 @@ class Guardian final : private Guardians {
   void judge(std::uint32_t rank, int status);
   void find_waits_in_vain();
   void fault(std::uint32_t rank, const std::string& what);
+  void died(std::uint32_t rank, const std::string& how);
   void ask_to_end(const Ending& ending, const std::string& text);
   void end(const Ending& ending, Haste haste) override;
   void signal(int number) override;

@@ -94,7 +94,7 @@ void Guardian::adopt(std::uint32_t rank, pid_t process, os::FileDescriptor socke
     // It has ended already.
     self.gone = true;
     ++gone_count_;
-    fault(rank, "ended before it had joined the job");
+    died(rank, "ended before it had joined the job");
     return;
   }
   epoll_event event{};
@@ -139,7 +139,7 @@ void Guardian::adopted_ended(std::uint32_t rank) {
     ask_to_end(page_.end(), {});
   } else if (!ending_ && !self.left) {
     // How is the launcher's to know, whose child it was.
-    fault(rank, "has died" + moment_of(rank));
+    died(rank, "has died" + moment_of(rank));
   }
   coordinator().gone(rank, self.process);
 }

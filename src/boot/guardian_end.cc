@@ -115,8 +115,14 @@ void Guardian::find_waits_in_vain() {
   if (absent) coordinator().waits_in_vain(*absent);
 }
 
+/// Ends the job for what a rank does that lives on, as far as is known.
 void Guardian::fault(std::uint32_t rank, const std::string& what) {
-  ask_to_end({1, rank, /*death=*/true}, name_of(rank) + ' ' + what);
+  ask_to_end({1, rank}, name_of(rank) + ' ' + what);
+}
+
+/// Ends the job for a rank whose process is no more.
+void Guardian::died(std::uint32_t rank, const std::string& how) {
+  ask_to_end({1, rank, /*death=*/true}, name_of(rank) + ' ' + how);
 }
 
 /// From here on the ranks of this host see that the job ends.
@@ -225,11 +231,14 @@ void Guardian::kill_everything() {
 
 void Guardian::lose(std::uint32_t rank) {
   if (ending_ || at(rank).gone || at(rank).left) return;
-  fault(rank,
-        at(rank).channel.open()
-            ? "has ended" + moment_of(rank) + " without leaving the job; what it was run by goes on"
-            : "has closed its connection to the job without leaving it, as by executing "
-              "another program");
+  if (at(rank).channel.open()) {
+    died(rank,
+         "has ended" + moment_of(rank) + " without leaving the job; what it was run by goes on");
+  } else {
+    fault(rank,
+          "has closed its connection to the job without leaving it, as by executing another "
+          "program");
+  }
 }
 
 }  // namespace gex::boot
