@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <atomic>
 #include <cstring>
+#include <mutex>
+#include <optional>
 #include <vector>
 
 #include "am/credits.h"
@@ -13,6 +15,7 @@
 #include "base/error.h"
 #include "base/immortal.h"
 #include "base/spin.h"
+#include "base/spin_lock.h"
 #include "core/objects.h"
 #include "core/process.h"
 
@@ -29,6 +32,11 @@ struct Network {
   /// what it lends.
   std::atomic<std::uint32_t> borrowable{0};
   std::atomic<std::uint32_t> give_up_next{0};
+  /// Who has asked for what this process does not use, and waits for the answer: at most once each.
+  std::vector<gex_Rank_t> asking;
+  SpinLock asking_lock;
+  /// Whether anybody does; changes under the lock.
+  std::atomic<bool> asked{false};
 };
 Immortal<Network> the_network;
 Network& network() noexcept {
@@ -135,6 +143,36 @@ void ask_for_credits(gex_Rank_t starved) noexcept {
   give_back_what_was_refused(peer);
 }
 
+/// Answers who asks for credits, from the poll: an answer may have to wait for its place, and what
+/// is delivered meanwhile asks again.
+void owe_answer(gex_Rank_t jobrank) noexcept {
+  Network& self = network();
+  const std::lock_guard guard(self.asking_lock);
+  self.asking.push_back(jobrank);
+  self.asked.store(true, std::memory_order_relaxed);
+}
+std::optional<gex_Rank_t> take_asking() noexcept {
+  Network& self = network();
+  const std::lock_guard guard(self.asking_lock);
+  std::optional<gex_Rank_t> one;
+  if (!self.asking.empty()) {
+    one = self.asking.back();
+    self.asking.pop_back();
+  }
+  self.asked.store(!self.asking.empty(), std::memory_order_relaxed);
+  return one;
+}
+[[gnu::cold]] void answer_asking() noexcept {
+  Network& self = network();
+  while (const std::optional<gex_Rank_t> jobrank = take_asking()) {
+    Credits& peer = self.peers[*jobrank];
+    const std::uint32_t given_up = peer.give_up_borrowed();
+    self.borrowable.fetch_add(given_up, std::memory_order_relaxed);
+    peer.return_later(given_up);
+    send_reply_with(*jobrank, bearer(), {.answers = true});
+  }
+}
+
 [[noreturn, gnu::cold]] void refuse(std::uint32_t source, const char* why) noexcept {
   fatal("a message from rank %u over the network is malformed: %s", source, why);
 }
@@ -152,12 +190,7 @@ void accept_terms(gex_Rank_t source, const Terms& terms) noexcept {
   if (terms.returned != 0 && !self.lender.accept(source, terms.returned))
     refuse(source, "it returns more credits than it has borrowed");
   if (terms.answers) self.lender.answered(source);
-  if (terms.asks) {
-    const std::uint32_t given_up = peer.give_up_borrowed();
-    self.borrowable.fetch_add(given_up, std::memory_order_relaxed);
-    peer.return_later(given_up);
-    send_reply_with(source, bearer(), {.answers = true});
-  }
+  if (terms.asks) owe_answer(source);
   if (terms.starved && !self.lender.lend(source)) ask_for_credits(source);
 }
 
@@ -174,6 +207,7 @@ void set_up_network() {
   const Division division =
       divide(process_state.network.reply_depth, process_state.network.total_depth, peers);
   for (Credits& peer : self.peers) peer.start(division.share, division.most);
+  if (division.bank != 0) self.asking.reserve(self.peers.size());
   self.lender.start(division, process_state.job->size());
   self.borrowable.store(division.bank, std::memory_order_relaxed);
 }
@@ -241,7 +275,11 @@ bool poll_network() noexcept {
   constexpr std::size_t most = 32;
   const Network& self = network();
   if (self.conduit == nullptr) return false;
-  return self.conduit->poll(1U << net::request_channel | 1U << net::reply_channel, most) != 0;
+  const bool progressed =
+      self.conduit->poll(1U << net::request_channel | 1U << net::reply_channel, most) != 0;
+  if (self.asked.load(std::memory_order_relaxed)) [[unlikely]]
+    answer_asking();
+  return progressed;
 }
 
 }  // namespace gex::am
