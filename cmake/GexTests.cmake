@@ -22,18 +22,6 @@ function(gex_limit test seconds)
   set_tests_properties(${test} PROPERTIES TIMEOUT ${limit})
 endfunction()
 
-# gex_compile_fast(<program> [<other program>]): half the time goes into GoogleTest's header and into
-# debug information; the former is read once (by the other program, if one is named), and of the
-# latter a release build has lines only.
-function(gex_compile_fast program)
-  if(ARGN)
-    target_precompile_headers(${program} REUSE_FROM ${ARGN})
-  else()
-    target_precompile_headers(${program} PRIVATE <gtest/gtest.h>)
-  endif()
-  target_compile_options(${program} PRIVATE $<$<CONFIG:RelWithDebInfo>:-g1>)
-endfunction()
-
 # gex_unit_test(<name> <sources>... [TIMEOUT <seconds>]): a GoogleTest program of one process,
 # linked with the rooms that its sources include and no others.
 function(gex_unit_test name)
@@ -49,11 +37,6 @@ function(gex_unit_test name)
   gex_room_of(room ${sources})
   if(room)
     gex_link_rooms(${name} ${room})
-  endif()
-  get_property(first GLOBAL PROPERTY gex_first_unit_test)
-  gex_compile_fast(${name} ${first})
-  if(NOT first)
-    set_property(GLOBAL PROPERTY gex_first_unit_test ${name})
   endif()
   add_test(NAME unit.${name} COMMAND ${name})
   set_tests_properties(unit.${name} PROPERTIES LABELS "unit;core")
