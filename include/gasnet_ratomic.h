@@ -1,12 +1,12 @@
 /* gasnet_ratomic.h: remote atomics. Spec: "Remote Atomic Operations".
  *
  * An operation of a domain is atomic towards every other of that domain, from any rank and thread.
- * libgex performs each with the processor's own atomic instructions: the caller itself where it has
- * the target's segment mapped, which is inline when the opcode is a constant; else the target's
- * process, asked by a message. A domain so has one way for each target, whatever the operation; and
- * the ways are coherent, because in the end it is a processor of the target's host that executes
- * the same instructions on the same memory. FAVOR flags are answered by gex_AD_QueryFlags and have
- * nothing to choose.
+ * What carries the operations out is chosen for the whole domain when it is made. It is the
+ * network, also for targets near by, if it has every operation of the domain on its type, the team
+ * reaches beyond one neighborhood, and the flags do not favor operations near by. Else it is the
+ * processors' atomic instructions: the caller's own where it has the target's segment mapped,
+ * inline when the opcode is a constant; else those of the target's process, asked by a message. The
+ * processors' ways are coherent with one another, and not with a network's.
  */
 #ifndef _INCLUDED_GASNET_RATOMIC_H
 #define _INCLUDED_GASNET_RATOMIC_H

@@ -101,7 +101,8 @@ struct gex_DomainPrefix_ {
   ((const intptr_t*)(const void*)((const char*)(tm)-1 + sizeof(struct gex_TeamPrefix_)))
 
 /** A gex_AD_t is a domain's address with bit 0 set, when inline code may read its prefix; the
- * address alone, when every call goes out of line to be checked. GEX_AD_INVALID has no bit set. */
+ * address alone, when every call goes out of line, to be checked or to a network. GEX_AD_INVALID
+ * has no bit set. */
 #define GEX_IS_READABLE_DOMAIN_(ad) (((uintptr_t)(ad)) & 1u)
 #define GEX_DOMAIN_PREFIX_(ad) ((const struct gex_DomainPrefix_*)(const void*)((const char*)(ad)-1))
 

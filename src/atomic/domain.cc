@@ -1,6 +1,5 @@
 #include "atomic/domain.h"
 
-#include <algorithm>
 #include <cstring>
 #include <span>
 
@@ -64,15 +63,9 @@ void tell_ways(const Team& team, const Arguments& arguments, bool by_network) {
 
 Domain::Domain(Team& over, gex_DT_t type, gex_OP_t operation_set, gex_Flags_t creation_flags,
                bool for_network)
-    : gex_DomainPrefix_{} {
-  if (for_network) {
-    not_mapped_.assign(std::max(over.size, gex_proc_.jobsize), GEX_NOT_MAPPED_);
-    displacement[0] = not_mapped_.data();
-    displacement[1] = not_mapped_.data();
-  } else {
-    displacement[0] = over.displacements();
-    displacement[1] = over.displacements_by_jobrank();
-  }
+    : gex_DomainPrefix_{}, for_network_(for_network) {
+  displacement[0] = over.displacements();
+  displacement[1] = over.displacements_by_jobrank();
   team = over.handle();
   data_type = type;
   operations = operation_set;

@@ -9,9 +9,6 @@
 
 #include <gasnet_ratomic.h>
 
-#include <cstdint>
-#include <vector>
-
 #include "core/live_objects.h"
 #include "core/team.h"
 
@@ -25,11 +22,13 @@ class Domain : public gex_DomainPrefix_, public TaggedHandle<Domain, gex_DomainP
   Domain(const Domain&) = delete;
   Domain& operator=(const Domain&) = delete;
 
-  bool is_for_network() const noexcept { return !not_mapped_.empty(); }
+  /// Inline code, which uses the processor, leaves a network's operations alone.
+  gex_AD_t handle() noexcept { return TaggedHandle::handle(!for_network_); }
+
+  bool is_for_network() const noexcept { return for_network_; }
 
  private:
-  /// The displacements that inline code sees where it must leave every operation to the network.
-  std::vector<std::intptr_t> not_mapped_;
+  bool for_network_;
 };
 
 /// Collective over the team; ends the job if its members differ about the arguments, which the

@@ -58,10 +58,11 @@ class TaggedHandle {
     return static_cast<Object&>(
         *reinterpret_cast<Prefix*>(reinterpret_cast<std::uintptr_t>(handle) & ~std::uintptr_t{1}));
   }
-  /// In checked mode one that inline code does not look behind.
-  Handle handle() noexcept {
+  /// One that inline code does not look behind in checked mode, or unless it is `inlined`.
+  Handle handle(bool inlined = true) noexcept {
     Prefix* prefix = static_cast<Object*>(this);
-    return reinterpret_cast<Handle>(reinterpret_cast<std::uintptr_t>(prefix) + (checked() ? 0 : 1));
+    const bool tagged = inlined && !checked();
+    return reinterpret_cast<Handle>(reinterpret_cast<std::uintptr_t>(prefix) + (tagged ? 1 : 0));
   }
 };
 

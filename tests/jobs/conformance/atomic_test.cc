@@ -326,6 +326,20 @@ TYPED_TEST(Atomic, DomainsOfEveryTeamAnswerAndOperate) {
 
 using Word = std::uint64_t;
 
+// A network's atomics are not coherent with the processor's. What a network carries out has an
+// event of its own; what inline code does is done.
+TEST(AtomicFlags, OwnRankAsAConstantGoesTheWayOfTheDomain) {
+  const gex_AD_t ad = create_all<Word>();
+  auto* own = reinterpret_cast<Word*>(own_segment() + hot);
+  volatile gex_Flags_t not_constant = GEX_FLAG_AD_MY_RANK;
+  gex_Event_t events[2];
+  events[0] = gex_AD_OpNB_U64(ad, nullptr, rank(), own, GEX_OP_INC, 0, 0, not_constant);
+  events[1] = gex_AD_OpNB_U64(ad, nullptr, rank(), own, GEX_OP_INC, 0, 0, GEX_FLAG_AD_MY_RANK);
+  EXPECT_EQ(events[0] == GEX_EVENT_INVALID, events[1] == GEX_EVENT_INVALID);
+  gex_Event_WaitAll(events, 2, 0);
+  gex_AD_Destroy(ad);
+}
+
 TEST(AtomicFlags, OfOwnRankAndNeighborhoodAsConstants) {
   const gex_AD_t ad = create_all<Word>();
   auto* own = reinterpret_cast<Word*>(own_segment() + hot);
