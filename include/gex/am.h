@@ -6,7 +6,8 @@
  * request that finds no room polls until there is some, unless GEX_FLAG_IMMEDIATE makes it answer
  * non-zero instead; replies always have their place. Messages are not ordered. Medium payload is
  * aligned for any type in the handler and is its own until the handler returns; long payload is
- * at its destination when the handler starts.
+ * at its destination when the handler starts. A message takes a copy of its payload along, so that
+ * GEX_FLAG_LC_COPY_YES and NO, which exclude one another, change nothing here.
  */
 #ifndef GEX_AM_H_
 #define GEX_AM_H_

@@ -38,7 +38,11 @@ Handle require(Handle handle, const char* call) noexcept {
 
 /// Checked mode: no flags but these.
 inline void require_flags(gex_Flags_t flags, gex_Flags_t allowed, const char* call) noexcept {
-  if (checked() && (flags & ~allowed) != 0) fatal("%s: unknown flags 0x%x", call, flags & ~allowed);
+  if (!checked()) return;
+  if ((flags & ~allowed) != 0) fatal("%s: unknown flags 0x%x", call, flags & ~allowed);
+  constexpr gex_Flags_t copy = GEX_FLAG_LC_COPY_YES | GEX_FLAG_LC_COPY_NO;
+  if ((allowed & copy) == copy && (flags & copy) == copy)
+    fatal("%s: GEX_FLAG_LC_COPY_YES and GEX_FLAG_LC_COPY_NO exclude one another", call);
 }
 
 /// Always: more bytes would be read or written beside the value.

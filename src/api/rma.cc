@@ -44,6 +44,12 @@ void check_completion(Call call, const gex_Event_t* lc_opt, bool implicit) {
     fatal("%s: lc_opt must be GEX_EVENT_NOW, DEFER or a variable", name_of(call));
 }
 
+/// A value is in no buffer, so what the flags say of a local one is void.
+constexpr gex_Flags_t of_value(gex_Flags_t flags) {
+  return flags & ~(GEX_FLAG_SELF_SEG_UNKNOWN | GEX_FLAG_SELF_SEG_SOME | GEX_FLAG_SELF_SEG_BOUND |
+                   GEX_FLAG_SELF_SEG_OFFSET);
+}
+
 }  // namespace
 
 extern "C" {
@@ -92,7 +98,7 @@ gex_RMA_Value_t gex_get_value_(gex_TM_t tm, gex_Rank_t rank, void* src, size_t n
   gex::require_value_size(nbytes, name_of(call));
   gex_RMA_Value_t value = 0;
   void* bytes = const_cast<void*>(gex_value_bytes_(&value, nbytes));
-  gex::rma::get_blocking(begin(call, tm, rank, bytes, src, nbytes, flags), 0);
+  gex::rma::get_blocking(begin(call, tm, rank, bytes, src, nbytes, of_value(flags)), 0);
   return value;
 }
 
@@ -101,7 +107,7 @@ int gex_put_value_blocking_(gex_TM_t tm, gex_Rank_t rank, void* dest, gex_RMA_Va
   const InCall call(Call::put_value_blocking);
   gex::require_value_size(nbytes, name_of(call));
   const void* bytes = gex_value_bytes_(&value, nbytes);
-  return gex::rma::put_blocking(begin(call, tm, rank, bytes, dest, nbytes, flags), flags);
+  return gex::rma::put_blocking(begin(call, tm, rank, bytes, dest, nbytes, of_value(flags)), flags);
 }
 
 int gex_put_value_nbi_(gex_TM_t tm, gex_Rank_t rank, void* dest, gex_RMA_Value_t value,
@@ -109,8 +115,8 @@ int gex_put_value_nbi_(gex_TM_t tm, gex_Rank_t rank, void* dest, gex_RMA_Value_t
   const InCall call(Call::put_value_nbi);
   gex::require_value_size(nbytes, name_of(call));
   const void* bytes = gex_value_bytes_(&value, nbytes);
-  return gex::rma::put_implicit(begin(call, tm, rank, bytes, dest, nbytes, flags), GEX_EVENT_NOW,
-                                flags);
+  return gex::rma::put_implicit(begin(call, tm, rank, bytes, dest, nbytes, of_value(flags)),
+                                GEX_EVENT_NOW, flags);
 }
 
 gex_Event_t gex_put_value_nb_(gex_TM_t tm, gex_Rank_t rank, void* dest, gex_RMA_Value_t value,
@@ -118,8 +124,8 @@ gex_Event_t gex_put_value_nb_(gex_TM_t tm, gex_Rank_t rank, void* dest, gex_RMA_
   const InCall call(Call::put_value_nb);
   gex::require_value_size(nbytes, name_of(call));
   const void* bytes = gex_value_bytes_(&value, nbytes);
-  return gex::rma::put_explicit(begin(call, tm, rank, bytes, dest, nbytes, flags), GEX_EVENT_NOW,
-                                flags);
+  return gex::rma::put_explicit(begin(call, tm, rank, bytes, dest, nbytes, of_value(flags)),
+                                GEX_EVENT_NOW, flags);
 }
 
 }  // extern "C"

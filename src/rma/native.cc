@@ -1,7 +1,11 @@
 #include "rma/native.h"
 
 #include <algorithm>
+#include <atomic>
+#include <cstring>
 #include <memory>
+#include <new>
+#include <utility>
 
 #include "core/process.h"
 #include "core/progress.h"
@@ -49,6 +53,50 @@ struct Rest final : Kept {
   }
 };
 
+/// The bytes of all copies of sources together. One that is larger than the bound is made when
+/// there is no other.
+std::atomic<std::size_t> copied{0};
+constexpr std::size_t most_copied = std::size_t{16} << 20;
+
+bool take_copied(std::size_t size) noexcept {
+  std::size_t before = copied.load(std::memory_order_relaxed);
+  do {
+    if (before != 0 && (size > most_copied || before > most_copied - size)) return false;
+  } while (!copied.compare_exchange_weak(before, before + size, std::memory_order_relaxed));
+  return true;
+}
+
+/// A copy of a put's source; polls keep it until all parts have been sent.
+class SourceCopy final : public Kept {
+ public:
+  /// Null if there is no memory for it.
+  static std::unique_ptr<SourceCopy> of(const Transfer& transfer) noexcept {
+    if (!take_copied(transfer.size)) return nullptr;
+    std::unique_ptr<SourceCopy> made(new (std::nothrow) SourceCopy(transfer));
+    if (!made) copied.fetch_sub(transfer.size, std::memory_order_relaxed);
+    if (!made || !made->bytes_) return nullptr;
+    std::memcpy(made->bytes_.get(), transfer.local, transfer.size);
+    return made;
+  }
+  ~SourceCopy() override { copied.fetch_sub(size_, std::memory_order_relaxed); }
+
+  std::byte* bytes() noexcept { return bytes_.get(); }
+  /// What a part that has been sent completes.
+  CompletionTarget sent() noexcept { return &sent_; }
+  bool advance() noexcept override { return StdCompletion::load_acquire(sent_) == parts_; }
+
+ private:
+  explicit SourceCopy(const Transfer& transfer) noexcept
+      : size_(transfer.size),
+        parts_(native_parts_of(transfer)),
+        bytes_(new (std::nothrow) std::byte[transfer.size]) {}
+
+  std::size_t size_;
+  std::uint32_t parts_;
+  std::unique_ptr<std::byte[]> bytes_;
+  StdCompletion::Word sent_{0};
+};
+
 int inject(Injection injection, bool immediate) noexcept {
   while (!injection.whole()) {
     if (injection.inject_next()) continue;
@@ -82,6 +130,17 @@ int native_put(const Transfer& transfer, CompletionTarget done, CompletionTarget
 
 int native_get(const Transfer& transfer, CompletionTarget done, bool immediate) noexcept {
   return inject({transfer, *transfer.key, false, done, nullptr}, immediate);
+}
+
+CopiedPut native_put_copied(const Transfer& transfer, CompletionTarget done,
+                            bool immediate) noexcept {
+  std::unique_ptr<SourceCopy> copy = SourceCopy::of(transfer);
+  if (!copy) return CopiedPut::no_memory;
+  Transfer from_copy = transfer;
+  from_copy.local = copy->bytes();
+  if (native_put(from_copy, done, copy->sent(), immediate) != 0) return CopiedPut::refused;
+  if (!copy->advance()) keep(std::move(copy));
+  return CopiedPut::sent;
 }
 
 }  // namespace gex::rma

@@ -23,4 +23,14 @@ int native_put(const Transfer& transfer, CompletionTarget done, CompletionTarget
                bool immediate) noexcept;
 int native_get(const Transfer& transfer, CompletionTarget done, bool immediate) noexcept;
 
+/// What became of a put from a copy.
+enum class CopiedPut {
+  sent,      ///< the source may be reused
+  refused,   ///< as by `native_put`: nothing was injected
+  no_memory  ///< nothing was done, since no more copies are made at present
+};
+/// Puts a copy of the source, which is kept until the network has done with it.
+CopiedPut native_put_copied(const Transfer& transfer, CompletionTarget done,
+                            bool immediate) noexcept;
+
 }  // namespace gex::rma

@@ -39,10 +39,11 @@ void check(const Transfer& transfer, const PublishedSegment& segment, gex_Flags_
           transfer.size, reinterpret_cast<void*>(transfer.remote), transfer.jobrank,
           static_cast<std::size_t>(segment.size), reinterpret_cast<void*>(segment.owner_address));
   if (transfer.local == nullptr && transfer.size != 0) fatal("%s: the local address is null", call);
-  const bool in_own_segment =
-      (flags & (GEX_FLAG_SELF_SEG_BOUND | GEX_FLAG_SELF_SEG_SOME | GEX_FLAG_SELF_SEG_OFFSET)) != 0;
+  // SELF_SEG_SOME speaks of all segments of this process, which may adjoin one another.
+  const bool in_own_segment = (flags & (GEX_FLAG_SELF_SEG_BOUND | GEX_FLAG_SELF_SEG_OFFSET)) != 0;
   const gex_Segment_t own = transfer.local_endpoint->segment;
-  if (in_own_segment && (own == nullptr || !own->contains(transfer.local, transfer.size)))
+  if (in_own_segment &&
+      (own == nullptr || (transfer.size != 0 && !own->contains(transfer.local, transfer.size))))
     fatal("%s: a SELF_SEG flag, but %zu bytes at %p are not in this process's bound segment", call,
           transfer.size, transfer.local);
 }
@@ -61,15 +62,28 @@ std::uint32_t parts(const Transfer& transfer) noexcept {
   return is_native(transfer) ? native_parts_of(transfer) : parts_of(transfer);
 }
 
-/// Injects a put: each part completes `done`, and `local` if that is not null. Non-zero if it was
-/// refused, which only an immediate one is.
-int inject_put(const Transfer& transfer, CompletionTarget done, CompletionTarget local,
-               gex_Flags_t flags) noexcept {
-  if (is_native(transfer)) return native_put(transfer, done, local, is_immediate(flags));
-  if (put_parts(transfer, done, is_immediate(flags)) != 0) return 1;
-  // Messages have taken the payload with them.
-  if (local != nullptr) complete(local, parts_of(transfer));
-  return 0;
+/// How a put was injected.
+enum class Injected {
+  refused,   ///< not at all, as only an immediate one is
+  pending,   ///< its source is in use yet
+  reusable,  ///< its source is not
+};
+
+/// Injects a put: each part completes `done`, and `local`, if that is not null and the source is in
+/// use yet, when it is not any more. `at_once` is for a source that the caller waits for.
+Injected inject_put(const Transfer& transfer, CompletionTarget done, CompletionTarget local,
+                    bool at_once, gex_Flags_t flags) noexcept {
+  const bool immediate = is_immediate(flags);
+  // Messages take the payload with them.
+  if (!is_native(transfer))
+    return put_parts(transfer, done, immediate) != 0 ? Injected::refused : Injected::reusable;
+  const bool must_copy = at_once && immediate;  // it must not wait
+  if (local != nullptr && (must_copy || (flags & GEX_FLAG_LC_COPY_YES) != 0)) {
+    const CopiedPut put = native_put_copied(transfer, done, immediate);
+    if (put == CopiedPut::sent) return Injected::reusable;
+    if (put == CopiedPut::refused || must_copy) return Injected::refused;
+  }
+  return native_put(transfer, done, local, immediate) != 0 ? Injected::refused : Injected::pending;
 }
 
 int inject_get(const Transfer& transfer, CompletionTarget done, gex_Flags_t flags) noexcept {
@@ -118,7 +132,7 @@ int put_blocking(const Transfer& transfer, gex_Flags_t flags) noexcept {
     return 0;
   }
   StdCompletion::Word done{0};
-  if (inject_put(transfer, &done, nullptr, flags) != 0) return 1;
+  if (inject_put(transfer, &done, nullptr, false, flags) == Injected::refused) return 1;
   wait_for(done, parts(transfer));
   return 0;
 }
@@ -133,13 +147,16 @@ int put_implicit(const Transfer& transfer, const gex_Event_t* local_completion,
   Counters& counters = this_thread().implicit_counters();
   StdCompletion::Word reusable{0};
   CompletionTarget local = nullptr;
-  if (local_completion == GEX_EVENT_NOW) local = &reusable;
+  const bool now = local_completion == GEX_EVENT_NOW;
+  if (now) local = &reusable;
   if (local_completion == GEX_EVENT_GROUP) local = &counters.completed[ec_lc];
-  if (inject_put(transfer, &counters.completed[ec_put], local, flags) != 0) return 1;
+  const Injected put = inject_put(transfer, &counters.completed[ec_put], local, now, flags);
+  if (put == Injected::refused) return 1;
   const std::uint32_t count = parts(transfer);
   counters.initiated[ec_put] += count;
+  if (put == Injected::reusable) return 0;
   if (local_completion == GEX_EVENT_GROUP) counters.initiated[ec_lc] += count;
-  if (local_completion == GEX_EVENT_NOW) wait_for(reusable, count);
+  if (now) wait_for(reusable, count);
   return 0;
 }
 
@@ -154,9 +171,11 @@ gex_Event_t put_explicit(const Transfer& transfer, gex_Event_t* local_completion
   Event& event = allocate_event(thread);
   StdCompletion::Word reusable{0};
   CompletionTarget local = nullptr;
-  if (local_completion == GEX_EVENT_NOW) local = &reusable;
+  const bool now = local_completion == GEX_EVENT_NOW;
+  if (now) local = &reusable;
   if (has_variable(local_completion)) local = &event.counters.completed[ec_lc];
-  if (inject_put(transfer, &event.counters.completed[ec_put], local, flags) != 0) {
+  const Injected put = inject_put(transfer, &event.counters.completed[ec_put], local, now, flags);
+  if (put == Injected::refused) {
     free_event(thread, event);
     return GEX_EVENT_NO_OP;
   }
@@ -164,9 +183,11 @@ gex_Event_t put_explicit(const Transfer& transfer, gex_Event_t* local_completion
   event.counters.initiated[ec_put] = count;
   if (has_variable(local_completion)) {
     event.counters.initiated[ec_lc] = count;
-    *local_completion = query_leaf(handle_of(event), GEX_EC_LC);
+    if (put == Injected::reusable) complete(local, count);
+    *local_completion =
+        put == Injected::reusable ? GEX_EVENT_INVALID : query_leaf(handle_of(event), GEX_EC_LC);
   }
-  if (local_completion == GEX_EVENT_NOW) wait_for(reusable, count);
+  if (now && put == Injected::pending) wait_for(reusable, count);
   return handle_of(event);
 }
 

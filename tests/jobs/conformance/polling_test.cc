@@ -165,6 +165,12 @@ TEST_F(Polling, ImmediateCallsDoNotPoll) {
     gex_RMA_PutNBI(team(), next(), segment_of(next()) + rank(), &byte, 1, GEX_EVENT_DEFER,
                    GEX_FLAG_IMMEDIATE);
     expect_not_polled("gex_RMA_PutNBI with GEX_FLAG_IMMEDIATE");
+    // Not even for the source that is to be reusable on return.
+    gex_RMA_PutNBI(team(), next(), segment_of(next()) + rank(), &byte, 1, GEX_EVENT_NOW,
+                   GEX_FLAG_IMMEDIATE);
+    expect_not_polled("gex_RMA_PutNBI with GEX_FLAG_IMMEDIATE and GEX_EVENT_NOW");
+    gex_RMA_PutNBIVal(team(), next(), segment_of(next()) + rank(), 0, 1, GEX_FLAG_IMMEDIATE);
+    expect_not_polled("gex_RMA_PutNBIVal with GEX_FLAG_IMMEDIATE");
     const gex_Event_t get =
         gex_RMA_GetNB(team(), &byte, next(), segment_of(next()), 1, GEX_FLAG_IMMEDIATE);
     expect_not_polled("gex_RMA_GetNB with GEX_FLAG_IMMEDIATE");
@@ -196,13 +202,24 @@ TEST_F(Polling, ImmediateTransfersOfAnySizeDoNotPoll) {
       gex_RMA_GetNBI(team(), implicit_back.data(), next(), segment_of(next()) + bytes, bytes,
                      GEX_FLAG_IMMEDIATE) == 0;
   expect_not_polled("gex_RMA_GetNBI with GEX_FLAG_IMMEDIATE");
+  std::vector<std::byte> reused = source;
+  const gex_Event_t put_now =
+      gex_RMA_PutNB(team(), next(), segment_of(next()) + 2 * bytes, reused.data(), bytes,
+                    GEX_EVENT_NOW, GEX_FLAG_IMMEDIATE);
+  std::memset(reused.data(), 0, bytes);
+  expect_not_polled("gex_RMA_PutNB with GEX_FLAG_IMMEDIATE and GEX_EVENT_NOW");
   if (put != GEX_EVENT_NO_OP) gex_Event_Wait(put);
+  if (put_now != GEX_EVENT_NO_OP) gex_Event_Wait(put_now);
   if (get != GEX_EVENT_NO_OP) gex_Event_Wait(get);
   gex_NBI_Wait(GEX_EC_GET, 0);
   barrier();
   const std::vector<char> was_put = gather(static_cast<char>(put != GEX_EVENT_NO_OP));
   if (was_put[previous()] != 0) {
     EXPECT_TRUE(holds(own_segment(), 1000 + previous(), bytes));
+  }
+  const std::vector<char> was_put_now = gather(static_cast<char>(put_now != GEX_EVENT_NO_OP));
+  if (was_put_now[previous()] != 0) {
+    EXPECT_TRUE(holds(own_segment() + 2 * bytes, 1000 + previous(), bytes));
   }
   if (get != GEX_EVENT_NO_OP) {
     EXPECT_TRUE(holds(back.data(), next(), bytes));

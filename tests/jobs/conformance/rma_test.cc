@@ -549,6 +549,67 @@ TEST(Outstanding, ThousandsOfImplicitTransfersToAndFromEverybody) {
   }
 }
 
+TEST(Flags, AnEmptyRangeIsInEverySegment) {
+  gex_Event_t event = gex_RMA_PutNB(team(), next(), segment_of(next()), nullptr, 0, GEX_EVENT_NOW,
+                                    GEX_FLAG_SELF_SEG_BOUND);
+  gex_Event_Wait(event);
+  EXPECT_EQ(gex_RMA_GetBlocking(team(), &event, next(), segment_of(next()), 0,
+                                GEX_FLAG_SELF_SEG_BOUND | GEX_FLAG_PEER_SEG_BOUND),
+            0);
+}
+
+// GEX_FLAG_LC_COPY_YES: the source may be reused on return, whatever the network does with it.
+
+TEST(LocalCopy, TheSourceMayBeReusedOnReturn) {
+  constexpr std::size_t most = 60000;
+  std::size_t at = 0;
+  for (const std::size_t size : {std::size_t{1}, std::size_t{9000}, most}) {
+    barrier();
+    const std::vector<std::byte> pattern = patterned(size + rank(), size);
+    std::vector<std::byte> source = pattern;
+    std::byte* to = segment_of(next()) + at;
+    gex_Event_t local = GEX_EVENT_NO_OP;
+    const gex_Event_t whole =
+        gex_RMA_PutNB(team(), next(), to, source.data(), size, &local, GEX_FLAG_LC_COPY_YES);
+    std::memset(source.data(), 0, size);
+    EXPECT_EQ(local, GEX_EVENT_INVALID);
+    gex_Event_Wait(whole);
+
+    source = pattern;
+    gex_RMA_PutNBI(team(), next(), to + most, source.data(), size, GEX_EVENT_GROUP,
+                   GEX_FLAG_LC_COPY_YES);
+    EXPECT_EQ(gex_NBI_Test(GEX_EC_LC, 0), GASNET_OK);
+    std::memset(source.data(), 0, size);
+    gex_NBI_Wait(GEX_EC_PUT, 0);
+    barrier();
+    EXPECT_TRUE(holds(own_segment() + at, size + previous(), size));
+    EXPECT_TRUE(holds(own_segment() + at + most, size + previous(), size));
+    at += 2 * most;
+  }
+}
+
+// More than is copied at a time: what is not waits for its source.
+TEST(LocalCopy, OfMoreThanIsCopiedAtATime) {
+  constexpr std::size_t size = std::size_t{1} << 20;
+  constexpr std::size_t count = 40;
+  const std::vector<std::byte> pattern = patterned(7 + rank(), size);
+  std::vector<std::vector<std::byte>> sources(count, pattern);
+  std::vector<gex_Event_t> whole(count), local(count, GEX_EVENT_INVALID);
+  for (std::size_t i = 0; i < count; ++i) {
+    whole[i] = gex_RMA_PutNB(team(), next(), segment_of(next()), sources[i].data(), size, &local[i],
+                             GEX_FLAG_LC_COPY_YES);
+    if (local[i] == GEX_EVENT_INVALID) std::memset(sources[i].data(), 0, size);
+  }
+  for (std::size_t i = 0; i < count; ++i) {
+    gex_Event_Wait(local[i]);
+    std::memset(sources[i].data(), 0, size);
+  }
+  gex_Event_WaitAll(whole.data(), count, 0);
+  barrier();
+  EXPECT_TRUE(holds(own_segment(), 7 + previous(), size));
+  barrier();
+}
+
 // GEX_FLAG_IMMEDIATE: either all of it is under way, or nothing happened.
 
 TEST(Immediate, PutsAndGetsAreDoneOrRefusedWhole) {

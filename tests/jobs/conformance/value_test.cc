@@ -100,8 +100,11 @@ TEST(Value, ToAndFromSelf) {
 }
 
 TEST(Value, WithFlags) {
+  // A value is in no buffer of this process, whatever the flags say of that.
   for (const gex_Flags_t flags :
-       {GEX_FLAG_PEER_SEG_BOUND, GEX_FLAG_PEER_SEG_SOME, GEX_FLAG_PEER_SEG_UNKNOWN}) {
+       {GEX_FLAG_PEER_SEG_BOUND, GEX_FLAG_PEER_SEG_SOME, GEX_FLAG_PEER_SEG_UNKNOWN,
+        GEX_FLAG_SELF_SEG_UNKNOWN, GEX_FLAG_SELF_SEG_SOME, GEX_FLAG_SELF_SEG_BOUND,
+        GEX_FLAG_SELF_SEG_OFFSET}) {
     for (int form = 0; form < 3; ++form) {
       put_value(form, segment_of(next()) + 16, value + flags, 8, flags);
       EXPECT_EQ(gex_RMA_GetBlockingVal(team(), next(), segment_of(next()) + 16, 8, flags),

@@ -102,6 +102,11 @@ const Cases& cases() {
        }},
       {"never_neighborhood_false",
        [] { gex_RMA_PutBlocking(team, peer, peers, local, 8, GEX_FLAG_PEER_NEVER_NBRHD); }},
+      {"put_with_and_without_copy",
+       [] {
+         gex_RMA_PutNBI(team, peer, peers, local, 8, GEX_EVENT_NOW,
+                        GEX_FLAG_LC_COPY_YES | GEX_FLAG_LC_COPY_NO);
+       }},
       {"two_peer_dispositions",
        [] {
          gex_RMA_PutBlocking(team, peer, peers, local, 8,

@@ -37,6 +37,8 @@ misuse(never_self_false_get
 misuse(never_neighborhood_false
   "gex_RMA_PutBlocking: GEX_FLAG_PEER_NEVER_NBRHD, but rank [01] is in this process's neighborhood"
   SHARED)
+misuse(put_with_and_without_copy
+  "gex_RMA_PutNBI: GEX_FLAG_LC_COPY_YES and GEX_FLAG_LC_COPY_NO exclude one another")
 misuse(two_peer_dispositions "gex_RMA_PutBlocking: more than one PEER_SEG flag")
 misuse(two_self_dispositions "gex_RMA_PutBlocking: more than one SELF_SEG flag")
 misuse(self_bound_false "gex_RMA_PutBlocking: a SELF_SEG flag, but 8 bytes at 0x")
