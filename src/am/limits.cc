@@ -30,7 +30,8 @@ std::size_t medium_limit(bool network) noexcept {
 }
 
 std::size_t long_limit(bool network, gex_Flags_t flags) noexcept {
-  const std::size_t limit = network ? network_long_limit() : local_long_limit;
+  const std::size_t limit =
+      network ? std::min(network_long_limit(), local_long_limit) : local_long_limit;
   const bool allocated = (flags & GEX_FLAG_AM_PREPARE_LEAST_ALLOC) != 0;
   return allocated ? std::min<std::size_t>(limit, max_medium_payload) : limit;
 }

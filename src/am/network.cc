@@ -23,6 +23,14 @@ namespace gex::am {
 
 namespace {
 
+/// A message that bears credits and terms, left to the poll because it may wait for its place.
+struct Duty {
+  gex_Rank_t jobrank;
+  bool answers;  ///< the peer, which has asked for what this process does not use
+
+  bool operator==(const Duty&) const = default;
+};
+
 struct Network {
   const net::Conduit* conduit = nullptr;
   std::size_t max_message = 0;
@@ -32,11 +40,11 @@ struct Network {
   /// what it lends.
   std::atomic<std::uint32_t> borrowable{0};
   std::atomic<std::uint32_t> give_up_next{0};
-  /// Who has asked for what this process does not use, and waits for the answer: at most once each.
-  std::vector<gex_Rank_t> asking;
-  SpinLock asking_lock;
-  /// Whether anybody does; changes under the lock.
-  std::atomic<bool> asked{false};
+  /// Messages that the next poll sends, each once at most.
+  std::vector<Duty> duties;
+  SpinLock duties_lock;
+  /// Whether there are any; changes under the lock.
+  std::atomic<bool> has_duties{false};
 };
 Immortal<Network> the_network;
 Network& network() noexcept {
@@ -114,11 +122,33 @@ void give_back(gex_Rank_t jobrank) noexcept {
     send_reply_with(jobrank, bearer(), {});
 }
 
+/// False if it is left to the poll already.
+bool leave_to_poll(const Duty& duty) noexcept {
+  Network& self = network();
+  const std::lock_guard guard(self.duties_lock);
+  if (std::find(self.duties.begin(), self.duties.end(), duty) != self.duties.end()) return false;
+  self.duties.push_back(duty);
+  self.has_duties.store(true, std::memory_order_relaxed);
+  return true;
+}
+/// The one that was left longest ago.
+std::optional<Duty> take_duty() noexcept {
+  Network& self = network();
+  const std::lock_guard guard(self.duties_lock);
+  std::optional<Duty> first;
+  if (!self.duties.empty()) {
+    first = self.duties.front();
+    self.duties.erase(self.duties.begin());
+  }
+  self.has_duties.store(!self.duties.empty(), std::memory_order_relaxed);
+  return first;
+}
+
 /// After a message to that rank was refused: it may have borne what another thread found to be
 /// enough, and left to it.
 void give_back_what_was_refused(gex_Rank_t jobrank) noexcept {
   if (network().peers[jobrank].owes_enough()) [[unlikely]]
-    give_back(jobrank);
+    leave_to_poll({.jobrank = jobrank, .answers = false});
 }
 
 /// Takes up to `count` of what this process may borrow.
@@ -143,36 +173,6 @@ void ask_for_credits(gex_Rank_t starved) noexcept {
   give_back_what_was_refused(peer);
 }
 
-/// Answers who asks for credits, from the poll: an answer may have to wait for its place, and what
-/// is delivered meanwhile asks again.
-void owe_answer(gex_Rank_t jobrank) noexcept {
-  Network& self = network();
-  const std::lock_guard guard(self.asking_lock);
-  self.asking.push_back(jobrank);
-  self.asked.store(true, std::memory_order_relaxed);
-}
-std::optional<gex_Rank_t> take_asking() noexcept {
-  Network& self = network();
-  const std::lock_guard guard(self.asking_lock);
-  std::optional<gex_Rank_t> one;
-  if (!self.asking.empty()) {
-    one = self.asking.back();
-    self.asking.pop_back();
-  }
-  self.asked.store(!self.asking.empty(), std::memory_order_relaxed);
-  return one;
-}
-[[gnu::cold]] void answer_asking() noexcept {
-  Network& self = network();
-  while (const std::optional<gex_Rank_t> jobrank = take_asking()) {
-    Credits& peer = self.peers[*jobrank];
-    const std::uint32_t given_up = peer.give_up_borrowed();
-    self.borrowable.fetch_add(given_up, std::memory_order_relaxed);
-    peer.return_later(given_up);
-    send_reply_with(*jobrank, bearer(), {.answers = true});
-  }
-}
-
 [[noreturn, gnu::cold]] void refuse(std::uint32_t source, const char* why) noexcept {
   fatal("a message from rank %u over the network is malformed: %s", source, why);
 }
@@ -190,8 +190,24 @@ void accept_terms(gex_Rank_t source, const Terms& terms) noexcept {
   if (terms.returned != 0 && !self.lender.accept(source, terms.returned))
     refuse(source, "it returns more credits than it has borrowed");
   if (terms.answers) self.lender.answered(source);
-  if (terms.asks) owe_answer(source);
+  if (terms.asks && !leave_to_poll({.jobrank = source, .answers = true}))
+    refuse(source, "it asks for credits again before it was answered");
   if (terms.starved && !self.lender.lend(source)) ask_for_credits(source);
+}
+
+[[gnu::cold]] void do_duties() noexcept {
+  Network& self = network();
+  while (const std::optional<Duty> duty = take_duty()) {
+    if (!duty->answers) {
+      give_back(duty->jobrank);
+      continue;
+    }
+    Credits& peer = self.peers[duty->jobrank];
+    const std::uint32_t given_up = peer.give_up_borrowed();
+    self.borrowable.fetch_add(given_up, std::memory_order_relaxed);
+    peer.return_later(given_up);
+    send_reply_with(duty->jobrank, bearer(), {.answers = true});
+  }
 }
 
 }  // namespace
@@ -207,7 +223,7 @@ void set_up_network() {
   const Division division =
       divide(process_state.network.reply_depth, process_state.network.total_depth, peers);
   for (Credits& peer : self.peers) peer.start(division.share, division.most);
-  if (division.bank != 0) self.asking.reserve(self.peers.size());
+  self.duties.reserve(2 * self.peers.size());
   self.lender.start(division, process_state.job->size());
   self.borrowable.store(division.bank, std::memory_order_relaxed);
 }
@@ -277,8 +293,8 @@ bool poll_network() noexcept {
   if (self.conduit == nullptr) return false;
   const bool progressed =
       self.conduit->poll(1U << net::request_channel | 1U << net::reply_channel, most) != 0;
-  if (self.asked.load(std::memory_order_relaxed)) [[unlikely]]
-    answer_asking();
+  if (self.has_duties.load(std::memory_order_relaxed)) [[unlikely]]
+    do_duties();
   return progressed;
 }
 

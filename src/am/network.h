@@ -33,7 +33,8 @@ void send_reply_network(gex_Rank_t jobrank, const Outbound& message) noexcept;
 void deliver_from_network(std::uint32_t source, net::Channel channel, const void* message,
                           std::size_t size);
 
-/// Polls both channels. Client context.
+/// Polls both channels, and sends what was left to it of credits; for that it may wait for the
+/// conduit, polling replies only. Client context.
 bool poll_network() noexcept;
 
 }  // namespace gex::am

@@ -106,6 +106,7 @@ int commit(gex_AM_SrcDesc_t descriptor, Outbound& message, gex_Flags_t flags) no
   message.payload = descriptor->address;
   message.slab = descriptor->slab;
   if (descriptor->is_reply) {
+    require_unanswered(*descriptor);
     descriptor->open = false;
     send_reply(descriptor->token, message);
     return 0;
@@ -116,6 +117,11 @@ int commit(gex_AM_SrcDesc_t descriptor, Outbound& message, gex_Flags_t flags) no
   if (send_request(peer.jobrank, message, (flags & GEX_FLAG_IMMEDIATE) != 0) != 0) return 1;
   descriptor->open = false;
   return 0;
+}
+
+void require_unanswered(const _gex_AM_SrcDesc& descriptor) noexcept {
+  if (!descriptor.token->may_reply) [[unlikely]]
+    fatal("a prepared reply is committed to a request that was replied to meanwhile");
 }
 
 void cancel(gex_AM_SrcDesc_t descriptor) noexcept {

@@ -32,6 +32,9 @@ gex_AM_SrcDesc_t prepare_reply(gex_Token_t token, const PrepareArguments& argume
 /// GEX_FLAG_IMMEDIATE; the descriptor then stays open.
 int commit(gex_AM_SrcDesc_t descriptor, Outbound& message, gex_Flags_t flags) noexcept;
 
+/// Ends the job if the request that an open descriptor replies to has been replied to without it.
+void require_unanswered(const _gex_AM_SrcDesc& descriptor) noexcept;
+
 void cancel(gex_AM_SrcDesc_t descriptor) noexcept;
 
 }  // namespace gex::am

@@ -92,6 +92,9 @@ void check_payload(Call call, std::size_t size, std::size_t limit, gex_Event_t* 
     if (thread.handler_depth == 0) fatal("%s: not in a request handler", call);
     if (thread.held_locks != 0) fatal("%s: not allowed while holding a handler-safe lock", call);
     gex::require_flags(flags, known, call);
+    const bool prepares = which == Call::prepare_reply_medium || which == Call::prepare_reply_long;
+    if (thread.reply_descriptor.open && !prepares)
+      fatal("%s: not allowed between PrepareReply and CommitReply or CancelReply", call);
   }
   if (token->may_reply) return;
   fatal(token->header.is_reply() ? "%s: a reply handler cannot reply"
@@ -551,6 +554,7 @@ int gex_am_commit_reply_long_(gex_AM_SrcDesc_t sd, gex_AM_Index_t handler, size_
   out.destination = remote_address(dest_addr, segment, sd->flags);
   if (!gex::rma::goes_ahead(segment, sd->token->header.source, nbytes))
     return gex::am::commit(sd, out, flags);
+  gex::am::require_unanswered(*sd);
   out.payload = sd->address;
   gex::rma::reply_after_put(sd->token, out);
   gex::am::cancel(sd);

@@ -46,6 +46,7 @@ enum Act : gex_AM_Arg_t {
   leave_reply_open,
   prepare_two_replies,
   commit_reply_holding_lock,
+  reply_while_one_is_prepared,
   reply_short_below_base,
   reply_medium_below_base,
   reply_long_below_base,
@@ -128,6 +129,12 @@ void act(gex_Token_t token, gex_AM_Arg_t what) {
     case commit_reply_holding_lock: {
       gex_AM_SrcDesc_t sd = gex_AM_PrepareReplyMedium(token, nullptr, 8, 8, nullptr, 0, 0);
       gex_HSL_Lock(&lock);
+      gex_AM_CommitReplyMedium0(sd, medium_reply_in, 8);
+      break;
+    }
+    case reply_while_one_is_prepared: {
+      gex_AM_SrcDesc_t sd = gex_AM_PrepareReplyMedium(token, nullptr, 8, 8, nullptr, 0, 0);
+      gex_AM_ReplyShort0(token, reply_in, 0);
       gex_AM_CommitReplyMedium0(sd, medium_reply_in, 8);
       break;
     }
@@ -219,6 +226,7 @@ const std::map<std::string, void (*)()> cases{
     {"reply_holding_lock", [] { ask(reply_holding_lock); }},
     {"reply_left_open", [] { ask(leave_reply_open); }},
     {"reply_committed_holding_lock", [] { ask(commit_reply_holding_lock); }},
+    {"reply_between_prepare_and_commit", [] { ask(reply_while_one_is_prepared); }},
     {"reply_short_below_base", [] { ask(reply_short_below_base); }},
     {"reply_medium_below_base", [] { ask(reply_medium_below_base); }},
     {"reply_long_below_base", [] { ask(reply_long_below_base); }},
