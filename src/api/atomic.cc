@@ -59,7 +59,7 @@ gex_Rank_t rank_in_team(const Domain& domain, gex_Rank_t rank, gex_Flags_t flags
                         const char* call) {
   gex::Team& team = gex::Team::from(domain.team);
   if ((flags & GEX_FLAG_RANK_IS_JOBRANK) == 0) return rank;
-  const gex_Rank_t member = team.rank_of(rank);
+  const gex_Rank_t member = team.primordial_rank_of(rank);
   if (member == GEX_RANK_INVALID)
     fatal("%s: jobrank %u is no member of the domain's team", call, rank);
   return member;

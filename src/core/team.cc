@@ -64,6 +64,13 @@ gex_Rank_t Team::rank_of(gex_Rank_t jobrank) const noexcept {
   return found == ranks_.end() ? GEX_RANK_INVALID : found->second;
 }
 
+gex_Rank_t Team::primordial_rank_of(gex_Rank_t jobrank) const noexcept {
+  const gex_Rank_t lowest = rank_of(jobrank);
+  for (gex_Rank_t r = lowest; r < size; ++r)
+    if (jobrank_of(r) == jobrank && endpoint_of(r) == 0) return r;
+  return lowest;
+}
+
 const std::intptr_t* Team::displacements_by_jobrank() {
   const bool primordial = std::all_of(members_.begin(), members_.end(),
                                       [](const auto& member) { return member.gex_ep_index == 0; });
@@ -78,10 +85,11 @@ void Team::refresh_displacements() noexcept {
   if (checked()) return;
   auto* const displacement = reinterpret_cast<std::intptr_t*>(this + 1);
   for (gex_Rank_t r = 0; r < size; ++r) displacement[r] = segment_of(r).displacement();
-  for (gex_Rank_t jobrank = 0; jobrank < by_jobrank_.size(); ++jobrank) {
-    const gex_Rank_t member = rank_of(jobrank);
-    if (member != GEX_RANK_INVALID) by_jobrank_[jobrank] = displacement[member];
-  }
+  if (by_jobrank_.empty()) return;
+  // Of several members of a process the lowest stays, unless one is primordial.
+  for (gex_Rank_t r = size; r-- > 0;) by_jobrank_[jobrank_of(r)] = displacement[r];
+  for (gex_Rank_t r = 0; r < size; ++r)
+    if (endpoint_of(r) == 0) by_jobrank_[jobrank_of(r)] = displacement[r];
 }
 
 void refresh_displacements() noexcept {

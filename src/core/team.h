@@ -79,6 +79,8 @@ class Team : public TeamRecord,
   }
   /// The lowest if that process has several endpoints in the team, GEX_RANK_INVALID if it has none.
   gex_Rank_t rank_of(gex_Rank_t jobrank) const noexcept;
+  /// The same, but of several the primordial one.
+  gex_Rank_t primordial_rank_of(gex_Rank_t jobrank) const noexcept;
 
   /// The segment that a member has published, as this process knows it.
   const PublishedSegment& segment_of(gex_Rank_t member) const noexcept {
@@ -89,8 +91,8 @@ class Team : public TeamRecord,
   const std::intptr_t* displacements() const noexcept {
     return reinterpret_cast<const std::intptr_t*>(this + 1);
   }
-  /// The same by jobrank; "not mapped" for processes that have no endpoint in the team, unless its
-  /// endpoints are all primordial.
+  /// The same by jobrank, of `primordial_rank_of`; "not mapped" for processes that have no endpoint
+  /// in the team, unless its endpoints are all primordial.
   const std::intptr_t* displacements_by_jobrank();
 
   /// Follows published segments; see published.h.

@@ -335,6 +335,35 @@ TEST(CreatedEndpoint, AtomicsOverTheirTeams) {
   }
 }
 
+// A jobrank names a primordial endpoint, also where another of that process comes first.
+TEST(CreatedEndpoint, AtomicsByJobrankGoToThePrimordialOne) {
+  std::vector<gex_EP_Location_t> members;
+  for (gex_Rank_t peer = 0; peer < size(); ++peer) {
+    members.push_back({peer, ends(From::library).index});
+    members.push_back({peer, 0});
+  }
+  gex_TM_t own[2];
+  gex_TM_Create(own, 2, team(), members.data(), members.size(), nullptr, 0, GEX_FLAG_TM_NO_SCRATCH);
+  gex_AD_t ad = GEX_AD_INVALID;
+  gex_AD_Create(&ad, own[0], GEX_DT_U64, GEX_OP_FADD | GEX_OP_INC, 0);
+  gex_AD_t second = GEX_AD_INVALID;
+  gex_AD_Create(&second, own[1], GEX_DT_U64, GEX_OP_FADD | GEX_OP_INC, 0);
+  auto* word = reinterpret_cast<std::uint64_t*>(own_segment());
+  *word = 0;
+  barrier();
+  auto* there = reinterpret_cast<std::uint64_t*>(segment_of(next()));
+  volatile gex_Flags_t by_jobrank = GEX_FLAG_RANK_IS_JOBRANK;
+  gex_Event_Wait(gex_AD_OpNB_U64(ad, nullptr, next(), there, GEX_OP_INC, 0, 0, by_jobrank));
+  gex_AD_OpNBI_U64(second, nullptr, next(), there, GEX_OP_INC, 0, 0, GEX_FLAG_RANK_IS_JOBRANK);
+  gex_NBI_Wait(GEX_EC_ALL, 0);
+  barrier();
+  EXPECT_EQ(*word, 2U);
+  barrier();
+  gex_AD_Destroy(second);
+  gex_AD_Destroy(ad);
+  for (gex_TM_t tm : own) gex_TM_Destroy(tm, nullptr, 0);
+}
+
 /// Sums what every member of a team contributes, and broadcasts from its last member.
 class Collectives {
  public:
