@@ -57,7 +57,8 @@ GEX_VIS_DECLARE_(Blocking, int)
 /** Arms a medium reply handler without arguments, registered at the peer, for the thread's next
  * non-contiguous put, which must not have GEX_FLAG_IMMEDIATE: it runs at the peer when the put is
  * complete there, with the `nbytes` at `source_addr`, which are read until local completion. A put
- * of no bytes runs it too. handler 0 disarms. Flags: 0. */
+ * of no bytes runs it too, unless it is a strided one of no such peer. handler 0 disarms. Flags: 0.
+ */
 GEX_EXPORT_ void gex_VIS_SetPeerCompletionHandler(gex_AM_Index_t handler, const void* source_addr,
                                                   size_t nbytes, gex_Flags_t flags);
 

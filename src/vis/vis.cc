@@ -40,6 +40,14 @@ Outcome done_at_once(const Operation& operation, const PeerCompletion& notice) n
   return {};
 }
 
+/// The end of a strided operation that moves nothing, whose team and rank need not be any.
+Outcome nothing_to_do(const Operation& operation, const PeerCompletion& notice) noexcept {
+  const bool has_peer =
+      operation.tm != GEX_TM_INVALID &&
+      (GEX_IS_PAIR_(operation.tm) || operation.rank < Team::from(operation.tm).size);
+  return has_peer ? done_at_once(operation, notice) : Outcome{};
+}
+
 /// Injects an operation, its parts completed as its form asks. `inject(target)` returns their
 /// number; 0: refused.
 template <class Inject>
@@ -135,7 +143,7 @@ Outcome move_strided(const Operation& operation, const StridedEnd& peer, const S
   Shape shape;
   if (!make_shape(shape, element, count, peer.strides, own.strides, levels, peer_end))
     fatal("%s: elemsz and count make more bytes than can be", operation.call);
-  if (shape.element == 0) return done_at_once(operation, notice);
+  if (shape.element == 0) return nothing_to_do(operation, notice);
   if (!is_put(operation) && shape.dims > 1 && is_local())
     make_shape(shape, element, count, peer.strides, own.strides, levels, own_end);
 
