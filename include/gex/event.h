@@ -43,8 +43,8 @@ GEX_EXPORT_ int gex_Event_TestAll(gex_Event_t* pevent, size_t numevents, gex_Fla
 GEX_EXPORT_ void gex_Event_WaitAll(gex_Event_t* pevent, size_t numevents, gex_Flags_t flags);
 
 /** The leaf of one category of a root event: GEX_EC_LC of a non-blocking put whose lc_opt was a
- * variable, any category of an access region. The same handle each time; GEX_EVENT_INVALID for
- * GEX_EVENT_INVALID. */
+ * variable or, if it is not contiguous, that had GEX_FLAG_ENABLE_LEAF_LC, any category of an access
+ * region. The same handle each time; GEX_EVENT_INVALID for GEX_EVENT_INVALID. */
 GEX_EXPORT_ gex_Event_t gex_Event_QueryLeaf(gex_Event_t root, gex_EC_t event_category);
 
 /** Completion of the calling thread's implicit operations in the categories of `event_mask`.

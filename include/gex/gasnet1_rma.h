@@ -151,7 +151,7 @@ GEX_INLINE_ void gasnet_wait_syncnb(gasnet_handle_t handle) {
   gex_Event_Wait(handle);
 }
 GEX_INLINE_ int gasnet_try_syncnb(gasnet_handle_t handle) {
-  return handle == GASNET_INVALID_HANDLE ? GASNET_OK : gex_try_syncnb_(handle);
+  return gex_try_syncnb_(handle);
 }
 GEX_INLINE_ void gasnet_wait_syncnb_all(gasnet_handle_t* handles, size_t numhandles) {
   gex_Event_WaitAll(handles, numhandles, 0);

@@ -140,7 +140,7 @@ gasnet_register_value_t gex_wait_valget_(gasnet_valget_handle_t handle) {
 int gex_try_syncnb_(gasnet_handle_t handle) {
   const InCall call(Call::try_syncnb);
   before_try(call, &handle, 1);
-  return gex::test_event(handle);
+  return handle == GASNET_INVALID_HANDLE ? GASNET_OK : gex::test_event(handle);
 }
 int gasnet_try_syncnb_all(gasnet_handle_t* handles, size_t numhandles) {
   const InCall call(Call::try_syncnb_all);

@@ -180,7 +180,7 @@ void require_same_list(const Team& parent, const std::vector<gex_EP_Location_t>&
     if (members[i].gex_rank >= agrees.size() || !agrees[members[i].gex_rank])
       fatal(
           "gex_TM_Create: jobrank %u, which has member %zu of the list, is no member of the parent "
-          "or gave another list, other flags or another scratch size",
+          "or gave another list or another scratch size",
           members[i].gex_rank, i);
 }
 

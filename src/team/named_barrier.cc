@@ -130,9 +130,9 @@ BarrierValue combine(const BarrierValue& a, const BarrierValue& b) noexcept {
 }
 
 bool differs(const BarrierArguments& notified, const BarrierArguments& waited) noexcept {
-  if ((waited.flags & GASNET_BARRIERFLAG_UNNAMED) != 0) return false;
+  constexpr int without_id = GASNET_BARRIERFLAG_ANONYMOUS | GASNET_BARRIERFLAG_UNNAMED;
   if (waited.flags != notified.flags) return true;
-  return (waited.flags & GASNET_BARRIERFLAG_ANONYMOUS) == 0 && waited.id != notified.id;
+  return (waited.flags & without_id) == 0 && waited.id != notified.id;
 }
 
 void barrier_notify(int id, int flags) noexcept {

@@ -248,6 +248,10 @@ TEST(NamedBarrier, NotifyAndWaitMustAgree) {
   EXPECT_EQ(gasnet_barrier_wait(10, GASNET_BARRIERFLAG_ANONYMOUS), GASNET_ERR_BARRIER_MISMATCH);
   gasnet_barrier_notify(10, GASNET_BARRIERFLAG_ANONYMOUS);
   EXPECT_EQ(gasnet_barrier_wait(99, GASNET_BARRIERFLAG_ANONYMOUS), GASNET_OK);
+  gasnet_barrier_notify(10, 0);
+  EXPECT_EQ(gasnet_barrier_wait(10, GASNET_BARRIERFLAG_UNNAMED), GASNET_ERR_BARRIER_MISMATCH);
+  gasnet_barrier_notify(10, GASNET_BARRIERFLAG_UNNAMED);
+  EXPECT_EQ(gasnet_barrier_wait(99, GASNET_BARRIERFLAG_UNNAMED), GASNET_OK);
   EXPECT_EQ(gasnet_barrier(10, 0), GASNET_OK);
 }
 

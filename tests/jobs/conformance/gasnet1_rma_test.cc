@@ -9,6 +9,7 @@
 #include <iterator>
 #include <thread>
 
+#include "message.h"
 #include "transfer.h"
 
 namespace conformance {
@@ -53,6 +54,22 @@ void synchronise(Sync how, gasnet_handle_t handle) {
       break;
   }
   for (const gasnet_handle_t each : handles) ASSERT_EQ(each, GASNET_INVALID_HANDLE);
+}
+
+Count polled;
+void count_polled(gex_Token_t) {
+  ++polled;
+}
+const Handlers handlers({entry(count_polled, short_request, 0, "GASNet-1: count polled")});
+
+TEST(Gasnet1Sync, TryPollsWhateverTheHandle) {
+  polled.reset();
+  barrier();
+  gex_AM_RequestShort0(team(), next(), handlers[0], 0);
+  until_ok([] {
+    EXPECT_EQ(gasnet_try_syncnb(GASNET_INVALID_HANDLE), GASNET_OK);
+    return polled.get() == 1 ? GASNET_OK : GASNET_ERR_NOT_READY;
+  });
 }
 
 /// A put in one of its forms; those that are not bulk leave the source to the caller at once.
