@@ -47,8 +47,12 @@ gex_EP_t local_endpoint(gex_TM_t tm, const char* call) {
 }
 
 /// While this process waits for the others to end; it may do so in a handler.
-void idle_poll() noexcept {
-  if (!gex::inside_poll()) gex::poll();
+void idle_poll(bool serve) noexcept {
+  if (gex::inside_poll()) return;
+  if (serve)
+    gex::poll();
+  else if (gex::process().conduit != nullptr)
+    gex::process().conduit->poll(0, 0);
 }
 
 void start_library() {

@@ -67,10 +67,10 @@ bool released(RankState& self) noexcept {
   }
 }
 
-/// Waits until every rank has left. Others may still need this one to answer: the core's poll is
-/// called at full speed at first, then, so as not to take a core from those that work, with short
-/// sleeps between.
-void wait_for_others(RankState& self) noexcept {
+/// Waits until every rank has left. Others may still need this one: the core's poll is called, at
+/// full speed at first, then, so as not to take a core from those that work, with short sleeps
+/// between. `serve`: it may run handlers.
+void wait_for_others(RankState& self, bool serve) noexcept {
   constexpr int full_speed = 10'000;
   const timespec nap{0, 50'000};
   for (int round = 0; !released(self); ++round) {
@@ -80,7 +80,7 @@ void wait_for_others(RankState& self) noexcept {
       ppoll(&readable, 1, nullptr, nullptr);
       continue;
     }
-    idle_poll();
+    idle_poll(serve);
     if (round < full_speed) {
       sched_yield();
     } else {
@@ -119,7 +119,7 @@ void at_exit(int status, void*) noexcept {
   // While this rank waits its output should be there to read.
   flush_streams();
   if (!leave(self, /*ends=*/false)) return;
-  wait_for_others(self);
+  wait_for_others(self, /*serve=*/true);
   leave_launcher(self);
 }
 
@@ -186,7 +186,8 @@ void Job::end(int code) noexcept {
   flush_streams();
   if (agrees) {
     alarm(0);
-    if (leave(self, /*ends=*/true)) wait_for_others(self);
+    // It may be that a handler, a signal handler or the holder of a lock ends the job.
+    if (leave(self, /*ends=*/true)) wait_for_others(self, /*serve=*/false);
     final_code = self.page.end().code;
     arm_watchdog(final_code);
   }

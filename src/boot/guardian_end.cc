@@ -115,7 +115,7 @@ void Guardian::find_waits_in_vain() {
   if (absent) coordinator().waits_in_vain(*absent);
 }
 
-/// Ends the job for what a rank does that lives on, as far as is known.
+/// Ends the job for what a rank does, or who speaks for it.
 void Guardian::fault(std::uint32_t rank, const std::string& what) {
   ask_to_end({1, rank}, name_of(rank) + ' ' + what);
 }

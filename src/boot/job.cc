@@ -330,7 +330,7 @@ LastCall* Job::last_call() noexcept {
   return state().last_call;
 }
 
-void Job::set_idle_poll(void (*poll)() noexcept) noexcept {
+void Job::set_idle_poll(void (*poll)(bool serve) noexcept) noexcept {
   state().idle_poll.store(poll, std::memory_order_release);
 }
 

@@ -17,10 +17,10 @@
 //  - exit(0) or return from main: the rank waits, in an exit handler and serving the idle poll, for
 //    all others to do the same; GEX_EXIT_TIMEOUT limits the wait, and a rank that waits in a
 //    collective call for one that has left is an error with a name;
-//  - `end` with 0 (gasnet_exit): the same, but the whole job ends, with 0, when the others do not
-//    follow within some seconds;
+//  - `end` with 0 (gasnet_exit): it waits without serving, and the whole job ends, with 0, when the
+//    others do not follow within some seconds;
 //  - `end`, or exit, with a status other than 0: the whole job ends at once, with that status;
-//  - anything else (a signal, _exit, executing another program) is a death: the guardian names the
+//  - anything else (a signal, _exit, executing another program) is an error: the guardian names the
 //    rank and ends the job.
 // A process that the client forked is no rank: how it ends does not matter to the job.
 //
@@ -105,8 +105,9 @@ class Job {
 
   /// What a rank that returns from main or calls exit(0) does while it waits for the others: the
   /// core registers its poll function here. It is called from exit handlers, over and over, and
-  /// need not look at `ending`.
-  void set_idle_poll(void (*poll)() noexcept) noexcept;
+  /// need not look at `ending`. Of `end`, which waits as well, it is called without `serve`: no
+  /// handler may run, but what was sent is to go out.
+  void set_idle_poll(void (*poll)(bool serve) noexcept) noexcept;
 
  private:
   constexpr Job() = default;

@@ -29,7 +29,7 @@ struct RankState {
   std::uint32_t sequence = 0;  ///< of the next exchange
   /// The process that joined: a child that the client forks is not the rank.
   pid_t process = 0;
-  std::atomic<void (*)() noexcept> idle_poll{nullptr};
+  std::atomic<void (*)(bool serve) noexcept> idle_poll{nullptr};
   std::atomic<bool> left{false};  ///< has told the guardian so
   /// The thread that is inside `end`, 0 while none is.
   std::atomic<pid_t> ending_thread{0};

@@ -25,6 +25,12 @@ TEST_P(Exit, FromAHandler) {
   expect_status(run(3, {"exit_from_handler", "2", "8"}), 8);
 }
 
+// No handler runs any more in who has ended the job, who may hold what it needs.
+TEST_P(Exit, WithSuccessFromAHandlerOrUnderALock) {
+  expect_status(run(3, {"exit_from_handler", "2", "0"}), 0);
+  expect_status(run(3, {"exit_holding_lock"}), 0);
+}
+
 TEST_P(Exit, FromASignalHandlerInsideTheLibrary) {
   expect_status(run(3, {"exit_from_signal_handler", "1", "9"}), 9);
 }

@@ -83,6 +83,12 @@ void on_die_request(gex_Token_t token) {
   die();
 }
 
+gex_HSL_t held = GEX_HSL_INITIALIZER;
+void take_held(gex_Token_t) {
+  gex_HSL_Lock(&held);
+  gex_HSL_Unlock(&held);
+}
+
 void start(int* argc, char*** argv) {
   if (gex_Client_Init(&client, &endpoint, &team, "LIFECYCLE", argc, argv, 0) != GASNET_OK)
     wrong("gex_Client_Init failed");
@@ -94,8 +100,10 @@ void start(int* argc, char*** argv) {
       {202, reinterpret_cast<gex_AM_Fn_t>(on_exit_request), GEX_FLAG_AM_SHORT | GEX_FLAG_AM_REQUEST,
        1, nullptr, "on_exit_request"},
       {203, reinterpret_cast<gex_AM_Fn_t>(on_die_request), GEX_FLAG_AM_SHORT | GEX_FLAG_AM_REQUEST,
-       0, nullptr, "on_die_request"}};
-  if (gex_EP_RegisterHandlers(endpoint, table, 4) != GASNET_OK) wrong("no handlers");
+       0, nullptr, "on_die_request"},
+      {204, reinterpret_cast<gex_AM_Fn_t>(take_held), GEX_FLAG_AM_SHORT | GEX_FLAG_AM_REQUEST, 0,
+       nullptr, "take_held"}};
+  if (gex_EP_RegisterHandlers(endpoint, table, 5) != GASNET_OK) wrong("no handlers");
   barrier();
 }
 
@@ -201,6 +209,19 @@ void exit_from_main() {
 void exit_from_handler() {
   if (am_rank(0)) gex_AM_RequestShort1(team, next(), 202, 0, static_cast<int>(argument(1)));
   wait_for_ever();
+}
+
+/// While requests arrive whose handler takes the lock.
+void exit_holding_lock() {
+  barrier();
+  if (rank() == 0) {
+    gex_HSL_Lock(&held);
+    gasnet_exit(0);
+  }
+  for (;;) {
+    gex_AM_RequestShort0(team, 0, 204, GEX_FLAG_IMMEDIATE);
+    gasnet_AMPoll();
+  }
 }
 
 int signal_code = 0;
@@ -485,6 +506,7 @@ int main(int argc, char** argv) {
       {"flood", flood},
       {"exit_from_main", exit_from_main},
       {"exit_from_handler", exit_from_handler},
+      {"exit_holding_lock", exit_holding_lock},
       {"exit_from_signal_handler", exit_from_signal_handler},
       {"exit_from_two_ranks", exit_from_two_ranks},
       {"exit_from_two_threads", exit_from_two_threads},
