@@ -89,11 +89,6 @@ SendResult Transfers::put(const Remote& remote, const void* local, std::size_t s
     transfer.is_local.time = times.left;
     transfer.is_done.time = times.done;
   }
-  if (seeded_ && local_done != nullptr) {
-    transfer.kept = std::make_unique_for_overwrite<std::byte[]>(size);
-    std::memcpy(transfer.kept.get(), from, size);
-    transfer.from = transfer.kept.get();
-  }
   begin(std::move(transfer));
   return sent;
 }
@@ -144,10 +139,17 @@ SendResult Transfers::atomic(const Remote& remote, gex_DT_t type, gex_OP_t opera
   return sent;
 }
 
+void Transfers::keep_source(Transfer& transfer) {
+  transfer.kept = std::make_unique_for_overwrite<std::byte[]>(transfer.size);
+  std::memcpy(transfer.kept.get(), transfer.from, transfer.size);
+  transfer.from = transfer.kept.get();
+}
+
 bool Transfers::advance(Transfer& transfer, Tick now, std::size_t& told) {
   if (!transfer.moved && has_come(transfer.moves, now)) move(transfer);
-  const bool is_reusable = transfer.moved || transfer.kept != nullptr;
-  if (transfer.local_done != nullptr && is_reusable && has_come(transfer.is_local, now)) {
+  if (transfer.local_done != nullptr && has_come(transfer.is_local, now)) {
+    // Read at the last moment, so that what reuses it too early is seen at the target.
+    if (!transfer.moved) keep_source(transfer);
     host_.complete(std::exchange(transfer.local_done, nullptr));
     ++told;
   }

@@ -101,6 +101,8 @@ class Transfers {
   /// registration.
   Adapter::Use reach(const void* local, std::size_t size) const;
   static void move(Transfer& transfer) noexcept;
+  /// Lets the source be reused before it is moved.
+  static void keep_source(Transfer& transfer);
   /// Makes what progress there is; true when it is complete.
   bool advance(Transfer& transfer, Tick now, std::size_t& told);
 
