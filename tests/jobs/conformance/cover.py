@@ -9,6 +9,7 @@ two values that can stand together do so in one of its lines.
   cover.py generate   prints a new cover, for a change of the dimensions
 """
 
+import collections
 import itertools
 import pathlib
 import sys
@@ -24,9 +25,11 @@ COVER = pathlib.Path(__file__).with_name("cover.txt")
 
 
 def possible(row):
-    """smp has no network, so its job is one neighborhood."""
+    """smp has no network, so its job is one neighborhood. A job on a network is several, or it would
+    run as smp does: but one rank is alone whatever the size."""
     conduit, ranks, _, _, supernode = row
-    return conduit != "smp" or supernode == "0" or int(ranks) <= int(supernode)
+    one_neighborhood = supernode == "0" or int(ranks) <= int(supernode)
+    return one_neighborhood if conduit == "smp" else not one_neighborhood or ranks == "1"
 
 
 def product():
@@ -56,11 +59,18 @@ def check():
 
 
 def generate():
-    """Greedy: the line with the most new pairs, the fewest ranks among equals."""
+    """Greedy: the line with the most new pairs; among equals the fewest ranks, then what was seldom
+    chosen before."""
     missing = set().union(*map(pairs_of, product()))
+    chosen = collections.Counter()
     while missing:
-        best = max(product(), key=lambda row: (len(pairs_of(row) & missing), -int(row[1])))
+
+        def gain(row):
+            return len(pairs_of(row) & missing), -int(row[1]), -sum(chosen[value] for value in row)
+
+        best = max(product(), key=gain)
         missing -= pairs_of(best)
+        chosen.update(best)
         print(" ".join(best))
     return 0
 
