@@ -8,7 +8,6 @@
 #include <cstdlib>
 #include <cstring>
 #include <filesystem>
-#include <sstream>
 #include <string>
 #include <system_error>
 #include <vector>
@@ -50,8 +49,7 @@ std::string library_folder() {
 
 gex::boot::RemoteStart remote_start(const gexrun::Options& options) {
   gex::boot::RemoteStart remote;
-  std::istringstream words(options.rsh);
-  for (std::string word; words >> word;) remote.rsh.push_back(word);
+  remote.rsh = options.rsh;
   remote.gexrun = options.prefix.empty() ? gex::boot::own_path() : options.prefix + "/bin/gexrun";
   return remote;
 }

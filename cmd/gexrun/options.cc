@@ -24,7 +24,8 @@ first rank that fails, or 0.
       --map block|cyclic fill the hosts one after the other, each with consecutive ranks, or give
                          them one rank each in turn (default: block)
       --rsh COMMAND      reaches the other hosts: run as COMMAND HOST PROGRAM ARGUMENT..., it
-                         runs the program there (default: ssh; sets of options are allowed)
+                         runs the program there (default: ssh; COMMAND may have options, and
+                         quotes as for a shell)
       --prefix DIR       where libgex is installed on the other hosts (default: as here)
   -E VARS                comma-separated list of environment variables for the ranks: NAME passes
                          on what is set here (everything is), NAME=VALUE sets it
@@ -167,10 +168,12 @@ Reading read_command_line(int count, char** arguments) {
         options.map = value == "cyclic" ? Map::cyclic : Map::block;
         break;
       case rsh:
-        if (value.find_first_not_of(' ') == value.npos) {
-          return reader.refuse<Options>("--rsh needs a command");
+        if (auto words = gex::cmd::shell_words(value); words && !words->empty()) {
+          options.rsh = *std::move(words);
+        } else {
+          return reader.refuse<Options>(words ? "--rsh needs a command"
+                                              : "--rsh '" + value + "' has an open quote");
         }
-        options.rsh = value;
         break;
       case prefix:
         options.prefix = value;

@@ -9,6 +9,7 @@
 
 #include "../command_line.h"
 #include "../default_rsh.h"
+#include "../shell_words.h"
 #include "hosts.h"
 
 namespace gexrun {
@@ -19,7 +20,7 @@ struct Options {
   std::uint32_t ranks = 0;
   std::vector<HostSlots> hosts;  ///< empty: this host, with room for all ranks
   Map map = Map::block;
-  std::string rsh = gex::cmd::default_rsh;
+  std::vector<std::string> rsh = gex::cmd::shell_words(gex::cmd::default_rsh).value();
   std::string prefix;   ///< of libgex on the other hosts; empty: as here
   std::string conduit;  ///< empty: not given
   std::vector<std::pair<std::string, std::string>> variables;  ///< to be set for the ranks

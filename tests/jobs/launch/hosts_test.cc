@@ -75,6 +75,16 @@ TEST(Hosts, ThisOneNeedsNoRsh) {
   expect_success(outcome);
 }
 
+TEST(Hosts, AreReachedByACommandWithQuotes) {
+  const auto by = [](const std::string& rsh) {
+    return Command({gexrun, "--rsh", rsh, "--hosts", "a,b", "-n", "2", probe, "who"}).run();
+  };
+  expect_success(by("sh -c 'exec \"$@\"' \"with a\\\" blank\" " + rsh_here));
+  expect_failure(by("ssh -o 'open"), 2, "--rsh 'ssh -o 'open' has an open quote");
+  expect_failure(by("ssh \\"), 2, "has an open quote");
+  expect_failure(by("  "), 2, "--rsh needs a command");
+}
+
 TEST(Hosts, OfAFile) {
   const std::string path = testing::TempDir() + "hosts." + std::to_string(getpid());
   std::ofstream(path) << "# the machines\na slots=2\n\n  b:1  # small\nc\n";
