@@ -2,8 +2,13 @@
 
 #include <algorithm>
 #include <cctype>
-#include <cstdlib>
+#include <charconv>
+#include <optional>
+#include <span>
 #include <string_view>
+
+#include "environment.h"
+#include "hosts.h"
 
 namespace gasnetrun {
 
@@ -15,33 +20,50 @@ constexpr std::string_view gasnetrun_prefix = "gasnetrun_";
 
 constexpr const char* gasnetrun_usage =
     R"(Usage: gasnetrun_NETWORK -n N [OPTION]... [--] PROGRAM [ARGUMENT]...
-Runs PROGRAM as a job of N ranks on this machine and on the network NETWORK, unless GEX_CONDUIT names
-another. It is gexrun under a name and with the options that software written for GASNet uses.
+Runs PROGRAM as a job of N ranks on the network NETWORK, unless GEX_CONDUIT names another, on this
+machine or on several. It is gexrun under a name and with the options that software written for
+GASNet uses.
 
   -n, -np N       number of ranks
-  -N NODES        number of machines: 1
+  -N NODES        number of machines, the first of those that are named; each takes a block of
+                  ranks, all of one size or as near as can be (default: all that are named, one
+                  rank each at least; if none is, this machine)
   -c CPUS         processors of a rank: a hint, of which nothing follows here
   -E VARS         comma-separated list of environment variables for the ranks
-  -spawner=fork   how ranks are started; ssh, mpi and pmi are refused
+  -spawner=S      fork: ranks are started on this machine; ssh: on those that are named. mpi and
+                  pmi are for mpirun and srun, with PROGRAM itself. (default: what
+                  GASNET_NETWORK_SPAWNER or GASNET_SPAWNER says, else ssh where machines are
+                  named and the network, unlike smp and emu, leads from one to the other)
   -v              say what is done
   -t              print the command that would be run, and do no more
   -k              keep temporary files: there are none
   -h, --help      print this and exit
       --version   print the version and exit
+
+Machines are named by the first of these variables that is set: GASNET_SSH_NODEFILE (a file, one
+name a line), GASNET_SSH_SERVERS, SSH_SERVERS (lists), GASNET_NODEFILE (a file). They are reached as
+GASNET_SSH_CMD and GASNET_SSH_OPTIONS say (default: ssh).
 )";
 
 constexpr const char* amudprun_usage =
     R"(Usage: amudprun -np N [OPTION]... [--] PROGRAM [ARGUMENT]...
-Runs PROGRAM as a job of N ranks on this machine. It is gexrun under a name and with the options that
-software written for GASNet uses.
+Runs PROGRAM as a job of N ranks, on this machine or on several. It is gexrun under a name and with
+the options that software written for GASNet uses.
 
   -np, -n, -N N   number of ranks
-  -spawn L        how ranks are started: L, on this machine; S, C and others are refused
+  -spawn F        how ranks are started: L, on this machine; S, over ssh, each on the next of the
+                  servers that are named; C and others are refused (default: what GASNET_SPAWNFN
+                  says, else S where servers are named)
   -depth D        depth of the network: a hint, of which nothing follows here
   -E VARS         comma-separated list of environment variables for the ranks
   -v              say what is done
   -h, --help      print this and exit
       --version   print the version and exit
+
+Servers are named by GASNET_SSH_SERVERS or SSH_SERVERS, lists in which one that stands several times
+takes several ranks, consecutive ones, or else by a file as GASNET_SSH_NODEFILE or GASNET_NODEFILE
+names it, one server a line. They are reached as GASNET_SSH_CMD and GASNET_SSH_OPTIONS say (default:
+ssh).
 )";
 
 enum LongOption { spawner = 256, spawn, depth, version };
@@ -60,15 +82,18 @@ constexpr option amudprun_options[] = {
     {"version", no_argument, nullptr, version},   {nullptr, 0, nullptr, 0},
 };
 
+/// The number above 0 that `text` is.
+std::optional<std::uint32_t> count_of(std::string_view text) {
+  std::uint32_t count = 0;
+  const char* const end = text.data() + text.size();
+  const auto [rest, error] = std::from_chars(text.data(), end, count);
+  if (error != std::errc() || rest != end || count < 1) return std::nullopt;
+  return count;
+}
+
 bool is_number(std::string_view text) {
   return !text.empty() &&
          std::all_of(text.begin(), text.end(), [](unsigned char c) { return std::isdigit(c); });
-}
-
-/// The first of these environment variables that is set and not empty, or "".
-std::string variable(const std::string& name) {
-  const char* const value = std::getenv(name.c_str());
-  return value != nullptr ? value : "";
 }
 
 std::string upper(std::string text) {
@@ -77,14 +102,106 @@ std::string upper(std::string text) {
   return text;
 }
 
-/// What cannot be done about a way to start ranks; empty when it is the one there is.
-std::string refusal_of_spawner(const std::string& asked) {
-  if (asked.empty() || asked == "fork") return {};
-  return "spawner '" + asked + "' is not here: ranks are started on this machine (-spawner=fork)";
+/// Where ranks are started; `either`: on the hosts that are named, and on this machine if none is.
+enum class Start { here, on_hosts, either };
+
+/// What the user asks for.
+struct Asked {
+  std::string network;      ///< that the job runs on, if that is known here
+  std::string how;          ///< a spawner, for amudprun a spawn function; empty: not said
+  std::uint32_t nodes = 0;  ///< 0: not said
+};
+
+/// Nothing when there is no such spawner.
+std::optional<Start> start_of_spawner(const std::string& spawner) {
+  if (spawner.empty()) return Start::either;
+  if (spawner == "fork") return Start::here;
+  if (spawner == "ssh") return Start::on_hosts;
+  return std::nullopt;
 }
-std::string refusal_of_spawn_function(const std::string& asked) {
-  if (asked.empty() || upper(asked) == "L") return {};
-  return "spawn function '" + asked + "' is not here: ranks are started on this machine (-spawn L)";
+std::optional<Start> start_of_function(const std::string& function) {
+  if (function.empty()) return Start::either;
+  if (upper(function) == "L") return Start::here;
+  if (upper(function) == "S") return Start::on_hosts;
+  return std::nullopt;
+}
+
+/// Networks that are in every libgex and are of one machine; of others it is theirs to say.
+bool is_of_one_machine(const std::string& network) {
+  return network == "smp" || network == "emu";
+}
+
+std::string plural(std::size_t count, const char* noun) {
+  return std::to_string(count) + " " + noun + (count == 1 ? "" : "s");
+}
+
+/// Gives the ranks to the hosts that are named; why they cannot have them, or empty.
+std::string place_on_nodes(const Asked& asked, const NamedHosts& named, Options& options) {
+  const std::string nodes = "-N " + std::to_string(asked.nodes) + ": ";
+  const std::vector<std::string> hosts = without_repetitions(named.names);
+  if (asked.nodes > hosts.size()) {
+    return nodes + named.variable + " names " + plural(hosts.size(), "machine");
+  }
+  if (asked.nodes > options.ranks) return nodes + "too many for " + plural(options.ranks, "rank");
+  const std::size_t used =
+      asked.nodes > 0 ? asked.nodes : std::min<std::size_t>(hosts.size(), options.ranks);
+  options.hosts = blocks(std::span(hosts).first(used), options.ranks);
+  return {};
+}
+std::string place_on_servers(const NamedHosts& named, Options& options) {
+  if (named.names.size() < options.ranks) {
+    return plural(options.ranks, "rank") + " need as many servers, and " + named.variable +
+           " names " + std::to_string(named.names.size()) +
+           " (one that is to have several ranks is named as often)";
+  }
+  for (std::size_t rank = 0; rank < options.ranks; ++rank) {
+    options.hosts += (rank == 0 ? "" : ",") + named.names[rank];
+  }
+  return {};
+}
+
+/// Decides where ranks are started; why they cannot be, or empty.
+std::string place(bool amudprun, const Asked& asked, Options& options) {
+  const std::string spawner = (amudprun ? "spawn function '" : "spawner '") + asked.how + "'";
+  const auto start = amudprun ? start_of_function(asked.how) : start_of_spawner(asked.how);
+  if (!start) {
+    return spawner + " is not here: there are " +
+           (amudprun ? "L, this machine, and S, ssh" : "fork, on this machine, and ssh") +
+           "; mpirun and srun start the program itself";
+  }
+  const bool several_asked = asked.nodes > 1;
+  const std::string nodes = "-N " + std::to_string(asked.nodes);
+  if (is_of_one_machine(asked.network) && (*start == Start::on_hosts || several_asked)) {
+    return (several_asked ? nodes : spawner) + ": the network " + asked.network +
+           " is of one machine";
+  }
+  if (*start == Start::here && several_asked) {
+    return nodes + ": " + spawner + " starts ranks on this machine";
+  }
+  if (*start == Start::here || is_of_one_machine(asked.network)) return {};
+  const NamedHosts named = named_hosts();
+  if (!named.mistake.empty()) return named.mistake;
+  if (named.names.empty()) {
+    if (*start == Start::either && !several_asked) return {};
+    return (several_asked ? nodes : spawner) +
+           ": no machines are named, in GASNET_SSH_SERVERS or GASNET_SSH_NODEFILE";
+  }
+  options.rsh = remote_shell();
+  return amudprun ? place_on_servers(named, options) : place_on_nodes(asked, named, options);
+}
+
+/// The network of the job, if launcher or environment say it. Who names one in the environment
+/// means this job; the launcher's name is in a script.
+std::string network_of_job(const std::string& launcher) {
+  const std::string chosen = variable("GEX_CONDUIT");
+  return chosen.empty() ? network_of(launcher) : chosen;
+}
+
+/// The spawner that the environment asks for. GASNET_SPAWNER is for networks that have a choice.
+std::string spawner_of_environment(const std::string& launcher, const std::string& network) {
+  std::string spawner = variable("GASNET_" + upper(network_of(launcher)) + "_SPAWNER");
+  if (spawner.empty() && !is_of_one_machine(network)) spawner = variable("GASNET_SPAWNER");
+  return spawner;
 }
 
 }  // namespace
@@ -96,9 +213,10 @@ std::string network_of(const std::string& launcher) {
 Reading read_command_line(const std::string& launcher, int count, char** arguments) {
   const bool amudprun = launcher == "amudprun";
   Options options;
-  // GASNET_SPAWNER is for networks that have a choice of spawners: ranks of these are forked.
-  std::string asked_spawner = variable("GASNET_" + upper(network_of(launcher)) + "_SPAWNER");
-  std::string asked_function = variable("GASNET_SPAWNFN");
+  Asked asked;
+  asked.network = network_of_job(launcher);
+  asked.how =
+      amudprun ? variable("GASNET_SPAWNFN") : spawner_of_environment(launcher, asked.network);
   const OptionReader reader(launcher, count, arguments, amudprun ? "n:N:E:vh" : "n:N:c:E:vtkh",
                             amudprun ? amudprun_options : gasnetrun_options,
                             OptionReader::Dashes::one);
@@ -107,21 +225,20 @@ Reading read_command_line(const std::string& launcher, int count, char** argumen
     switch (found) {
       case 'N':
         if (!amudprun) {
-          if (!is_number(value)) {
+          const auto nodes = count_of(value);
+          if (!nodes) {
             return reader.refuse<Options>("-N '" + value + "' is not a number of machines");
           }
-          if (value != "1") {
-            return reader.refuse<Options>("-N " + value + ": a job runs on one machine");
-          }
+          asked.nodes = *nodes;
           break;
         }
         [[fallthrough]];
-      case 'n':
-        if (!is_number(value)) {
-          return reader.refuse<Options>("-n '" + value + "' is not a number of ranks");
-        }
-        options.ranks = value;
+      case 'n': {
+        const auto ranks = count_of(value);
+        if (!ranks) return reader.refuse<Options>("-n '" + value + "' is not a number of ranks");
+        options.ranks = *ranks;
         break;
+      }
       case 'c':
         if (!is_number(value)) {
           return reader.refuse<Options>("-c '" + value + "' is not a number of processors");
@@ -140,10 +257,8 @@ Reading read_command_line(const std::string& launcher, int count, char** argumen
       case depth:
         break;
       case spawner:
-        asked_spawner = value;
-        break;
       case spawn:
-        asked_function = value;
+        asked.how = value;
         break;
       case 'h':
         return {{}, amudprun ? amudprun_usage : gasnetrun_usage, 0};
@@ -153,12 +268,11 @@ Reading read_command_line(const std::string& launcher, int count, char** argumen
         return reader.refuse_option<Options>(found);
     }
   }
-  const std::string refusal =
-      amudprun ? refusal_of_spawn_function(asked_function) : refusal_of_spawner(asked_spawner);
-  if (!refusal.empty()) return reader.refuse<Options>(refusal);
   options.command.assign(reader.rest().begin(), reader.rest().end());
-  if (options.ranks.empty()) return reader.refuse<Options>("the number of ranks is missing: -n N");
+  if (options.ranks == 0) return reader.refuse<Options>("the number of ranks is missing: -n N");
   if (options.command.empty()) return reader.refuse<Options>("the program to run is missing");
+  const std::string refusal = place(amudprun, asked, options);
+  if (!refusal.empty()) return reader.refuse<Options>(refusal);
   return {std::move(options), {}, 0};
 }
 

@@ -10,7 +10,9 @@
 namespace gasnetrun {
 
 struct Options {
-  std::string ranks;
+  std::uint32_t ranks = 0;
+  std::string hosts;                   ///< as gexrun's --hosts takes them; empty: this machine
+  std::string rsh;                     ///< as gexrun's --rsh takes it; empty: as it is there
   std::vector<std::string> variables;  ///< lists as gexrun's -E takes them
   bool verbose = false;
   bool only_print = false;
@@ -23,8 +25,8 @@ using Reading = gex::cmd::Reading<Options>;
 std::string network_of(const std::string& launcher);
 
 /// Reads the command line of `launcher`, which is amudprun, gasnetrun or gasnetrun_<network>. What
-/// the variables GASNET_<NETWORK>_SPAWNER and GASNET_SPAWNFN ask for counts like the option that it
-/// stands for. Never prints and never exits.
+/// the variables GASNET_<NETWORK>_SPAWNER, GASNET_SPAWNER and GASNET_SPAWNFN ask for counts like
+/// the option that it stands for; hosts.h has those that name hosts. Never prints and never exits.
 Reading read_command_line(const std::string& launcher, int count, char** arguments);
 
 }  // namespace gasnetrun

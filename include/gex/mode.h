@@ -134,7 +134,12 @@ GEX_IDENT_("PSHM", _STRINGIFY(GASNET_PSHM))
 GEX_IDENT_("DefaultMaxSegsizeStr", "0.85/H")
 GEX_IDENT_("FORKSpawner", "1")
 GEX_IDENT_("MPISpawner", "0")
+/* What the launcher that is named for the label can do. */
+#if defined(GASNET_CONDUIT_SMP) || defined(GASNET_CONDUIT_EMU)
 GEX_IDENT_("SSHSpawner", "0")
+#else
+GEX_IDENT_("SSHSpawner", "1")
+#endif
 #endif
 
 #endif

@@ -50,7 +50,8 @@ def built_everywhere(tree):
             steps += [(probes.gasnet_tests, tree, conduit, mode),
                       (probes.pkg_config, tree, conduit, mode, STANDARDS[mode])]
     return steps + [(probes.by_hand, tree), (probes.linkers, tree),
-                    (probes.checking_library, tree), (probes.exit_flushes, tree), (probes.launchers, tree)]
+                    (probes.checking_library, tree), (probes.exit_flushes, tree),
+                    (probes.launchers, tree), (probes.launchers_on_hosts, tree)]
 
 
 def after_the_move(tree):

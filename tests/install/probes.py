@@ -10,7 +10,7 @@ import re
 import shutil
 
 from tree import (MODES, check, expect_gasnet1_job, expect_identification, expect_job,
-                  run, text_of)
+                  run, ssh_spawner, text_of)
 
 SETTINGS = """PREFIX CC OPT_CFLAGS MISC_CFLAGS MISC_CPPFLAGS DEVWARN_CFLAGS CXX OPT_CXXFLAGS MISC_CXXFLAGS
 MISC_CXXCPPFLAGS DEVWARN_CXXFLAGS DEFINES INCLUDES LIBDIRS CFLAGS CPPFLAGS CXXFLAGS CXXCPPFLAGS LD
@@ -60,6 +60,7 @@ def every_setting(tree):
                       f"{conduit}-{mode}.mak does not hold {name} once, as NAME = value")
             values = tree.settings(fragment(tree, conduit, mode), names)
             check(values["GASNET_PREFIX"] == tree.prefix, f"GASNET_PREFIX: {values}")
+            check(values["GASNET_SPAWNER_SSH"] == ssh_spawner(conduit), f"SPAWNER_SSH: {values}")
             check(values["GASNET_LIBS"].startswith(f"-L{tree.prefix}/lib "), f"LIBS: {values}")
             check("-fPI" not in str(values), "flags of position-independent code leak to clients")
     hooks = {f"MANUAL_{name}": f"-Dhook_{name}"
@@ -354,10 +355,14 @@ def launchers(tree):
           "who names a network in the environment has the last word")
     check(run([smp, "-t", "-n3", "-v", client, "-n", "5"]).split()[1:] ==
           ["-n", "3", "--conduit", "smp", "-v", "--", client, "-n", "5"], "-t")
-    for refused, reason in (([smp, "-n", "2", "-N", "2", client], "-N 2: a job runs on one machine"),
-                            ([smp, "-n", "2", "-spawner=ssh", client], "spawner 'ssh' is not here"),
-                            ([udp, "-np", "2", "-spawn", "S", client],
-                             "spawn function 'S' is not here"),
+    for refused, reason in (([smp, "-n", "2", "-N", "2", client],
+                             "-N 2: the network smp is of one machine"),
+                            ([emu, "-n", "2", "-spawner=ssh", client],
+                             "spawner 'ssh': the network emu is of one machine"),
+                            ([smp, "-n", "2", "-spawner=pmi", client], "spawner 'pmi' is not here"),
+                            ([udp, "-np", "2", "-spawn", "S", client], "no machines are named"),
+                            ([udp, "-np", "2", "-spawn", "C", client],
+                             "spawn function 'C' is not here"),
                             ([smp, "-n", "x", client], "-n 'x' is not a number of ranks"),
                             ([smp, "-n", "2"], "the program to run is missing"),
                             ([smp, client], "the number of ranks is missing"),
@@ -367,4 +372,23 @@ def launchers(tree):
     check("is not here" in run([smp, "-n", "2", client], status=2, GASNET_SMP_SPAWNER="mpi"),
           "GASNET_SMP_SPAWNER")
     run([smp, "-t", "-n", "2", client], GASNET_SPAWNER="mpi")
-    check("is not here" in run([udp, "-n", "2", client], status=2, GASNET_SPAWNFN="S"), "SPAWNFN")
+    check("is not here" in run([udp, "-n", "2", client], status=2, GASNET_SPAWNFN="C"), "SPAWNFN")
+
+
+def launchers_on_hosts(tree):
+    """Two machines, which are this one, as scripts name them. Ranks on one would be neighbors."""
+    if "ofi" not in tree.conduits:
+        return
+    client = tree.output("tests-ofi-par")
+    ofi, udp = (tree.path("bin", name) for name in ("gasnetrun_ofi", "amudprun"))
+    reached = {"GASNET_SSH_CMD": tree.source(os.path.join("..", "jobs", "launch", "rsh_here.sh"))}
+    for launch, variables in (
+            ([ofi, "-n", "2", "-N", "2"], {"GASNET_SSH_SERVERS": "one two three"}),
+            ([ofi, "-n", "2", "-N", "2", "-c", "0", "-E", "HOME", "-spawner=ssh"],
+             {"SSH_SERVERS": "one,two"}),
+            ([ofi, "-n", "2"], {"GASNET_OFI_SPAWNER": "ssh", "GASNET_SSH_SERVERS": "one two"}),
+            ([udp, "-np", "2"], {"GASNET_SPAWNFN": "S", "SSH_SERVERS": "one two"})):
+        output = run([*launch, client], **reached, **variables)
+        for rank in (0, 1):
+            line = f"rank {rank} of 2: OFI PAR, 1 in the neighborhood, right"
+            check(line in output.splitlines(), f"{launch}, {variables}: no line '{line}':\n{output}")

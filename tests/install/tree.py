@@ -11,7 +11,9 @@ MODES = ("seq", "parsync", "par")
 
 # What a user's shell may hold and a client must do without.
 UNWANTED = ("LD_LIBRARY_PATH", "LIBRARY_PATH", "CPATH", "PKG_CONFIG_PATH", "CMAKE_PREFIX_PATH",
-            "GEX_CONDUIT", "GASNET_PSHM_NODES", "GASNET_SPAWNFN", "MAKEFLAGS", "MFLAGS")
+            "GEX_CONDUIT", "GASNET_PSHM_NODES", "GASNET_SPAWNFN", "GASNET_SPAWNER", "GASNET_OFI_SPAWNER",
+            "GASNET_SSH_NODEFILE", "GASNET_SSH_SERVERS", "SSH_SERVERS", "GASNET_NODEFILE",
+            "GASNET_SSH_CMD", "GASNET_SSH_OPTIONS", "MAKEFLAGS", "MFLAGS")
 
 
 class Failure(Exception):
@@ -95,6 +97,12 @@ class Tree:
         return {name: value.strip() for name, value in (line.split("=", 1) for line in lines)}
 
 
+def ssh_spawner(label):
+    """What a label's fragments and identification say of its launcher: whether it reaches other
+    machines."""
+    return "0" if label in ("smp", "emu") else "1"
+
+
 def expect_job(program, launch, label, mode, neighbors=None, **variables):
     """Runs the client as a job of two: every rank's put arrives, and label and mode are these. With
     one neighbor, as for every label but smp if not said, only a network leads from rank to rank."""
@@ -126,7 +134,7 @@ def expect_identification(program, conduit, mode):
                         "EXAPIVersion": r"0\.19", "APIVersion": "1",
                         "Segment": "GASNET_SEGMENT_FAST", "CoreLibraryVersion": r"[0-9.]+",
                         "DefaultMaxSegsizeStr": r"\S+", "PSHM": "1", "FORKSpawner": "1",
-                        "MPISpawner": "0", "SSHSpawner": "0", "BuildId": r"libgex \S+",
+                        "MPISpawner": "0", "SSHSpawner": ssh_spawner(conduit), "BuildId": r"libgex \S+",
                         "GitHash": r"\S+", "ConfigureArgs": ".*--enable-smp.*",
                         "SystemTuple": r"\S+-linux-\S+", "CompilerID": r"\|COMPILER_FAMILY:.*",
                         "Config": r"\(libgasnet\.a\) RELEASE=2025\.8\.0,SPEC=0\.19,"
