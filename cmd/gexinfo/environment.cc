@@ -1,5 +1,7 @@
 #include "environment.h"
 
+#include <utility>
+
 namespace gexinfo {
 
 namespace env = gex::env;
@@ -10,7 +12,11 @@ std::vector<EnvironmentRow> environment() {
     const auto variable = static_cast<env::Variable>(i);
     const env::Description& description = env::describe(variable);
     const auto set = env::value(variable);
-    rows.push_back({&description, set.has_value(), set ? *set : description.default_text});
+    rows.push_back(
+        {description.name, &description, set.has_value(), set ? *set : description.default_text});
+    for (env::Member& member : env::members(variable)) {
+      rows.push_back({std::move(member.name), &description, true, std::move(member.value)});
+    }
   }
   return rows;
 }

@@ -158,7 +158,7 @@ void print_json(const Facts& facts) {
 void print_json(const std::vector<EnvironmentRow>& rows) {
   ordered_json list = ordered_json::array();
   for (const EnvironmentRow& row : rows)
-    list.push_back({{"name", row.description->name},
+    list.push_back({{"name", row.name},
                     {"value", or_null(row.value)},
                     {"origin", row.is_set ? "environment" : "default"},
                     {"default", or_null(std::string(row.description->default_text))},

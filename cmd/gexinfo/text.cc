@@ -268,7 +268,7 @@ void print_text(const std::vector<EnvironmentRow>& rows) {
   std::size_t name_width = 4;
   std::size_t value_width = 5;
   for (const EnvironmentRow& row : rows) {
-    name_width = std::max(name_width, std::strlen(row.description->name));
+    name_width = std::max(name_width, row.name.size());
     // A long value pushes its own line out, not everybody's.
     value_width = std::max(value_width, std::min<std::size_t>(24, shown(row.value).size()));
   }
@@ -279,7 +279,7 @@ void print_text(const std::vector<EnvironmentRow>& rows) {
   };
   print_row("name", "value", "origin", "default");
   for (const EnvironmentRow& row : rows) {
-    print_row(row.description->name, shown(row.value), row.is_set ? "environment" : "default",
+    print_row(row.name, shown(row.value), row.is_set ? "environment" : "default",
               shown(row.description->default_text));
     std::printf("    ");
     print_wrapped(row.description->help, 4);

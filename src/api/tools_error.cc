@@ -7,7 +7,6 @@
 #include <cstdarg>
 #include <cstddef>
 #include <cstdio>
-#include <cstdlib>
 #include <cstring>
 #include <string_view>
 
@@ -46,7 +45,7 @@ struct Mechanisms {
 
 bool enabled(gex::env::Variable variable) noexcept {
   // Where an error is being reported already, a value that is no boolean must not be another.
-  const char* text = std::getenv(gex::env::describe(variable).name);
+  const char* text = gex::env::raw(variable);
   return text != nullptr && gex::env::parse_boolean(text).value_or(false);
 }
 
@@ -104,7 +103,7 @@ void gasnett_backtrace_init(const char* exename) {
 
 int gasnett_print_backtrace(int fd) {
   const Mechanisms mechanisms;
-  const char* wanted = std::getenv(gex::env::describe(gex::env::Variable::backtrace_type).name);
+  const char* wanted = gex::env::raw(gex::env::Variable::backtrace_type);
   const auto try_one = [fd](const Mechanism& mechanism) { return mechanism.print(fd) == 0; };
   if (wanted == nullptr || gex::env::trimmed(wanted).empty()) {
     for (std::size_t i = 0; i < mechanisms.count; ++i) {

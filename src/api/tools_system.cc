@@ -13,8 +13,7 @@
 #include <cstdio>
 #include <string>
 
-#include <gex/tools_env.h>
-
+#include "base/env.h"
 #include "base/error.h"
 #include "base/os_cpu.h"
 #include "base/os_host.h"
@@ -109,8 +108,7 @@ int gasnett_set_affinity(int rank) {
 }
 
 int gasnett_maximize_rlimit(int resource, const char* name) {
-  const std::string variable = std::string("GASNET_MAXIMIZE_") + name;
-  if (!gasnett_getenv_yesno_withdefault(variable.c_str(), 1)) return 1;
+  if (!gex::env::boolean(gex::env::Variable::maximize, name)) return 1;
   // The types of get- and setrlimit's first parameter differ between C and C++.
   const auto which = static_cast<__rlimit_resource_t>(resource);
   rlimit limit;

@@ -6,6 +6,8 @@
 #include <atomic>
 #include <cstdlib>
 #include <cstring>
+#include <mutex>
+#include <set>
 #include <utility>
 #include <vector>
 
@@ -59,8 +61,33 @@ std::string text_of(Variable variable) {
   return text;
 }
 
-[[noreturn]] void refuse(const Description& row, const std::string& text) {
-  fatal("%s='%s' is not understood: expected %s", row.name, text.c_str(), expectation(row.type));
+[[noreturn]] void refuse(const char* name, Type type, const std::string& text) {
+  fatal("%s='%s' is not understood: expected %s", name, text.c_str(), expectation(type));
+}
+
+/// The value in the environment without blanks around it; absent when there is nothing else.
+std::optional<std::string> value_of(const char* name) {
+  const char* set = std::getenv(name);
+  if (set == nullptr) return std::nullopt;
+  const std::string_view text = trimmed(set);
+  if (text.empty()) return std::nullopt;
+  return std::string(text);
+}
+
+/// What the names of a family begin with.
+std::string_view stem_of(Variable family) noexcept {
+  std::string_view name = describe(family).name;
+  name.remove_suffix(1);
+  return name;
+}
+
+/// Whether this is the first time that a member is to be displayed.
+bool first_time(const std::string& member) {
+  static std::mutex mutex;
+  // Never destroyed: exit handlers of the client may still ask.
+  static auto& known = *new std::set<std::string>;
+  const std::lock_guard lock(mutex);
+  return known.insert(member).second;
 }
 
 /// Whether a value follows the grammar of its type.
@@ -86,7 +113,7 @@ T parsed(Variable variable, std::optional<T> (*parse)(std::string_view)) {
   const std::string text = text_of(variable);
   if (text.empty()) return T{};
   if (const std::optional<T> result = parse(text)) return *result;
-  refuse(describe(variable), text);
+  refuse(describe(variable).name, describe(variable).type, text);
 }
 
 /// The number of single-character changes that turn one name into the other.
@@ -151,12 +178,30 @@ const char* type_name(Type type) noexcept {
   return "";
 }
 
+bool is_family(Variable variable) noexcept {
+  return std::string_view(describe(variable).name).ends_with('*');
+}
+
+std::vector<Member> members(Variable family) {
+  std::vector<Member> found;
+  if (!is_family(family)) return found;
+  for (char** entry = environ; entry != nullptr && *entry != nullptr; ++entry) {
+    std::string name(*entry, std::strcspn(*entry, "="));
+    if (!name.starts_with(stem_of(family))) continue;
+    if (std::optional<std::string> set = value_of(name.c_str())) {
+      found.push_back({std::move(name), std::move(*set)});
+    }
+  }
+  std::ranges::sort(found, {}, &Member::name);
+  return found;
+}
+
 std::optional<std::string> value(Variable variable) {
-  const char* set = std::getenv(describe(variable).name);
-  if (set == nullptr) return std::nullopt;
-  const std::string_view text = trimmed(set);
-  if (text.empty()) return std::nullopt;
-  return std::string(text);
+  return value_of(describe(variable).name);
+}
+
+const char* raw(Variable variable) noexcept {
+  return std::getenv(describe(variable).name);
 }
 
 std::string text(Variable variable) {
@@ -165,6 +210,16 @@ std::string text(Variable variable) {
 
 bool boolean(Variable variable) {
   return parsed<bool>(variable, parse_boolean);
+}
+
+bool boolean(Variable family, std::string_view rest) {
+  const Description& row = describe(family);
+  const std::string name = std::string(stem_of(family)) + std::string(rest);
+  const std::optional<std::string> set = value_of(name.c_str());
+  const std::string text = set ? *set : row.default_text;
+  if (verbose() && first_time(name)) display(name, text, !set);
+  if (const std::optional<bool> result = parse_boolean(text)) return *result;
+  refuse(name.c_str(), row.type, text);
 }
 
 std::int64_t integer(Variable variable) {
@@ -181,8 +236,13 @@ Memory memory(Variable variable) {
 
 void check_values() {
   for (std::size_t i = 0; i < std::size(rows); ++i) {
-    const std::optional<std::string> set = value(static_cast<Variable>(i));
-    if (set && !is_well_formed(rows[i].type, *set)) refuse(rows[i], *set);
+    const auto variable = static_cast<Variable>(i);
+    const Type type = rows[i].type;
+    const std::optional<std::string> set = value(variable);
+    if (set && !is_well_formed(type, *set)) refuse(rows[i].name, type, *set);
+    for (const Member& member : members(variable)) {
+      if (!is_well_formed(type, member.value)) refuse(member.name.c_str(), type, member.value);
+    }
   }
 }
 

@@ -14,12 +14,16 @@
 // Requirements: `Variable` values come from the table, and are asked for by the function of their
 // type. Values are read from the environment at each call (start-up only, never on a fast path).
 // Any thread may call, as long as none changes the environment meanwhile.
+//
+// A row whose name ends in `*` is a family: every variable of the environment that begins as it
+// does has its type, default and help. `members` lists those that are set.
 
 #include <cstdint>
 #include <optional>
 #include <span>
 #include <string>
 #include <string_view>
+#include <vector>
 
 namespace gex::env {
 
@@ -55,11 +59,26 @@ const Description& describe(Variable variable) noexcept;
 /// The row of that name, if the table has it: for a conduit, which knows names only.
 std::optional<Variable> find(std::string_view name) noexcept;
 
+/// A variable of a family that the user has set.
+struct Member {
+  std::string name;
+  std::string value;
+};
+
+bool is_family(Variable variable) noexcept;
+
+/// The members of a family that are set, by name; none if the row is no family's.
+std::vector<Member> members(Variable family);
+
 /// The word for a type in documents: the enumerator's name.
 const char* type_name(Type type) noexcept;
 
 /// The raw value set by the user, if any.
 std::optional<std::string> value(Variable variable);
+
+/// The same as the environment holds it, with its blanks, or null; no memory is allocated. For
+/// conduits, and for where an error is being reported already.
+const char* raw(Variable variable) noexcept;
 
 /// Typed access: the user's value, else the table's default, else (when that is "") an empty text,
 /// false or 0. Ends the job on a malformed value.
@@ -67,6 +86,9 @@ std::string text(Variable variable);
 bool boolean(Variable variable);
 std::int64_t integer(Variable variable);
 double seconds(Variable variable);
+
+/// The same of a family's member, of which `rest` is the name behind what the family shares.
+bool boolean(Variable family, std::string_view rest);
 
 /// A memory amount in GASNet's grammar: `256MB`, `128.0MB/P`, `0.5/H`, `0.85`.
 /// /P: per process, /H: per host (divided among its processes). A bare number is per process; a

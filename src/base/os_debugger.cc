@@ -3,7 +3,6 @@
 #include <execinfo.h>
 #include <unistd.h>
 #include <atomic>
-#include <cstdlib>
 
 #include "base/env.h"
 #include "base/error.h"
@@ -16,7 +15,7 @@ namespace gex::os {
 namespace {
 
 bool enabled(env::Variable variable) noexcept {
-  const char* text = std::getenv(env::describe(variable).name);
+  const char* text = env::raw(variable);
   return text != nullptr && env::parse_boolean(text).value_or(false);
 }
 

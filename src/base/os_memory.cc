@@ -6,11 +6,11 @@
 #include <unistd.h>
 #include <algorithm>
 #include <cerrno>
-#include <cstdlib>
 #include <fstream>
 #include <limits>
 #include <vector>
 
+#include "base/env.h"
 #include "base/os_memory_limits.h"
 
 namespace gex::os {
@@ -87,8 +87,8 @@ MemoryFile create_memory_file(const char* name, std::uint64_t bytes) {
   if (error == 0) return file;
   if (error == EFBIG) return failed(error);  // no other file could be this large either
   std::vector<std::string> folders{"/dev/shm"};
-  const char* temporary = std::getenv("TMPDIR");
-  if (temporary != nullptr && *temporary != '\0') folders.emplace_back(temporary);
+  const std::string temporary = env::text(env::Variable::tmpdir);
+  if (!temporary.empty()) folders.push_back(temporary);
   folders.emplace_back("/tmp");
   return create_unlinked_file(folders, bytes);
 }

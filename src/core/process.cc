@@ -4,7 +4,6 @@
 
 #include <algorithm>
 #include <cerrno>
-#include <cstdlib>
 #include <cstring>
 #include <set>
 #include <span>
@@ -83,8 +82,7 @@ std::int64_t host_env_integer(const char* name) {
   return env::integer(variable_of_table(name));
 }
 const char* host_env_text(const char* name) {
-  variable_of_table(name);
-  return std::getenv(name);
+  return env::raw(variable_of_table(name));
 }
 void host_complete(void* target) {
   complete(static_cast<CompletionTarget>(target));

@@ -8,6 +8,7 @@
 #include <set>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "base/env_grammar.h"
 #include "base/error.h"
@@ -24,6 +25,7 @@ class Environment : public testing::Test {
  protected:
   void SetUp() override {
     for (const Description& row : table()) ::unsetenv(row.name);
+    for (const Member& limit : members(Variable::maximize)) ::unsetenv(limit.name.c_str());
   }
   void TearDown() override { SetUp(); }
 
@@ -37,7 +39,8 @@ TEST_F(Environment, EveryRowIsCompleteUniqueAndHasADefaultOfItsType) {
   std::set<std::string_view> names;
   for (const Description& row : table()) {
     const std::string_view name = row.name, text = row.default_text;
-    EXPECT_TRUE(name.starts_with("GEX_") || name.starts_with("GASNET_")) << name;
+    EXPECT_TRUE(name.starts_with("GEX_") || name.starts_with("GASNET_") || name == "TMPDIR")
+        << name;
     EXPECT_TRUE(names.insert(name).second) << name << " is listed twice";
     EXPECT_STRNE(row.category, "") << name;
     EXPECT_STRNE(row.help, "") << name;
@@ -101,6 +104,41 @@ TEST_F(Environment, AnEmptyValueCountsAsUnsetAndBlanksAreDropped) {
   EXPECT_EQ(value(Variable::conduit), std::nullopt);
   set(Variable::conduit, " emu\n");
   EXPECT_EQ(value(Variable::conduit), "emu");
+}
+
+TEST_F(Environment, AFamilysRowHoldsForEveryMember) {
+  EXPECT_TRUE(is_family(Variable::maximize));
+  EXPECT_FALSE(is_family(Variable::conduit));
+  EXPECT_TRUE(boolean(Variable::maximize, "RLIMIT_CPU")) << "unset: the table's default";
+  EXPECT_TRUE(members(Variable::maximize).empty());
+  ::setenv("GASNET_MAXIMIZE_RLIMIT_CPU", " no ", 1);
+  ::setenv("GASNET_MAXIMIZE_RLIMIT_AS", "yes", 1);
+  ::setenv("GASNET_MAXIMIZE_RLIMIT_RSS", " ", 1);
+  ::setenv("GASNET_MAXIMISE_RLIMIT_RSS", "0", 1);
+  EXPECT_FALSE(boolean(Variable::maximize, "RLIMIT_CPU"));
+  EXPECT_TRUE(boolean(Variable::maximize, "RLIMIT_AS"));
+  EXPECT_TRUE(boolean(Variable::maximize, "RLIMIT_RSS"));
+  const std::vector<Member> set = members(Variable::maximize);
+  ASSERT_EQ(set.size(), 2u);
+  EXPECT_EQ(set[0].name, "GASNET_MAXIMIZE_RLIMIT_AS");
+  EXPECT_EQ(set[1].name, "GASNET_MAXIMIZE_RLIMIT_CPU");
+  EXPECT_EQ(set[1].value, "no");
+  EXPECT_TRUE(members(Variable::conduit).empty());
+  ::unsetenv("GASNET_MAXIMISE_RLIMIT_RSS");
+}
+
+TEST_F(Environment, TheRawValueIsAsItWasSet) {
+  EXPECT_EQ(raw(Variable::backtrace_type), nullptr);
+  set(Variable::backtrace_type, " A,B ");
+  EXPECT_STREQ(raw(Variable::backtrace_type), " A,B ");
+}
+
+TEST_F(EnvironmentDeath, AMemberOfAFamilyIsCheckedAndNamed) {
+  ::setenv("GASNET_MAXIMIZE_RLIMIT_CPU", "maybe", 1);
+  const char* const line =
+      "^gex: GASNET_MAXIMIZE_RLIMIT_CPU='maybe' is not understood: expected 1, 0, yes, no,";
+  EXPECT_EXIT(boolean(Variable::maximize, "RLIMIT_CPU"), ExitedWithCode(1), line);
+  EXPECT_EXIT(check_values(), ExitedWithCode(1), line);
 }
 
 TEST_F(EnvironmentDeath, AMalformedValueEndsWithOneLineThatNamesIt) {
@@ -212,13 +250,19 @@ TEST_F(EnvironmentDeath, VerboseenvShowsEachVariableOnceWithItsOrigin) {
         env::memory(Variable::max_segsize);
         integer(Variable::pshm_nodes);
         display("CLIENT_VARIABLE", "7", true);
+        ::setenv("GASNET_MAXIMIZE_RLIMIT_CPU", "no", 1);
+        for (const char* const limit : {"RLIMIT_CPU", "RLIMIT_AS", "RLIMIT_CPU"}) {
+          boolean(Variable::maximize, limit);
+        }
         std::exit(0);
       },
       ExitedWithCode(0),
       "^gex: GEX_CONDUIT = emu\n"
       "gex: GASNET_MAX_SEGSIZE = 0.85/H \\(default\\)\n"
       "gex: GASNET_PSHM_NODES = \\(unset\\) \\(default\\)\n"
-      "gex: CLIENT_VARIABLE = 7 \\(default\\)\n$");
+      "gex: CLIENT_VARIABLE = 7 \\(default\\)\n"
+      "gex: GASNET_MAXIMIZE_RLIMIT_CPU = no\n"
+      "gex: GASNET_MAXIMIZE_RLIMIT_AS = 1 \\(default\\)\n$");
 }
 
 TEST_F(EnvironmentDeath, VerboseenvIsSilentElsewhereThanOnRankZero) {

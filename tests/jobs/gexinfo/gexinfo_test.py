@@ -23,7 +23,8 @@ ODD_CONDUITS = os.environ["ODD_CONDUITS"]
 SOURCE_TREE = pathlib.Path(os.environ["SOURCE_TREE"])
 
 # What the tests themselves run under must not reach the program.
-CLEAN = {k: v for k, v in os.environ.items() if not k.startswith(("GEX_", "GASNET_"))}
+CLEAN = {k: v for k, v in os.environ.items()
+         if not k.startswith(("GEX_", "GASNET_")) and k != "TMPDIR"}
 
 
 def run(*arguments, launch=(), variables=None, **others):
@@ -47,7 +48,7 @@ def environment_table():
     rows = []
     for part in text.split("\n## ")[1:]:
         category = part.split("\n", 1)[0].lower()
-        cells = re.findall(r"^\| `(\w+)` \| (\w+) \| (?:`(.*?)`)? ?\| (.*) \|$", part, re.MULTILINE)
+        cells = re.findall(r"^\| `([\w*]+)` \| (\w+) \| (?:`(.*?)`)? ?\| (.*) \|$", part, re.MULTILINE)
         rows += [(name, kind, default, category, text) for name, kind, default, text in cells]
     return rows
 
@@ -234,6 +235,18 @@ class Environment(Case):
         self.assertEqual(rows, expected)
         helps = " ".join(line.strip() for line in lines if line.startswith(" "))
         self.assertEqual(helps, " ".join(row[4] for row in environment_table()))
+
+    def test_a_familys_members_that_are_set_follow_it(self):
+        members = {"GASNET_MAXIMIZE_RLIMIT_CPU": "no", "GASNET_MAXIMIZE_RLIMIT_AS": "1"}
+        rows = self.facts("--env", variables=members)
+        family = next(row for row in rows if row["name"] == "GASNET_MAXIMIZE_*")
+        at = rows.index(family)
+        self.assertEqual(rows[at + 1:at + 3],
+                         [{**family, "name": name, "value": members[name], "origin": "environment"}
+                          for name in sorted(members)])
+        self.assertEqual(len(rows), len(environment_table()) + 2)
+        text = self.succeed("--env", variables=members)
+        self.assertRegex(text, r"(?m)^GASNET_MAXIMIZE_RLIMIT_CPU +no +environment +1$")
 
     def test_an_unknown_variable_is_warned_about_once(self):
         for launch in ((), gexrun(3)):

@@ -1,0 +1,80 @@
+#!/usr/bin/env python3
+"""Reads the sources of the library and fails on one that reads the environment by itself.
+
+    environment.py ROOT
+
+What libgex reads is in src/base/env_table.def, or `gexinfo --env` and docs/environment.md do not
+tell of it, and is read by src/base/env*.cc. What else may be read is listed below, with the reason;
+an entry that nothing needs any more is a violation too.
+"""
+
+import os
+import re
+import sys
+
+TABLE = re.compile(r"base/env\w*\.cc$")
+SOURCE = re.compile(r"\.(h|cc|c|def|inc)$")
+COMMENT = re.compile(r"/\*.*?\*/|//[^\n]*", re.DOTALL)
+# The C library's ways, and those of the tools interface, which are for clients.
+READ = re.compile(r"\b(\w*getenv\w*)\s*\(([^;{]*)|\benviron\b")
+
+CLIENT = "the client names the variable"
+MANAGER = "a process manager sets it for the processes it starts"
+# What may stand within the parentheses of a call in that file.
+ALLOWED = {
+    "src/api/gasnet1_core.cc": (r"(const char\* )?name\)", CLIENT),
+    "src/api/tools_env.cc": (r"(const char\* )?key[,)]", CLIENT),
+    "src/boot/pmi2.cc": (r'"PMI_\w+"\)', MANAGER),
+    "src/boot/pmi_wire.cc": (r"variable\)", MANAGER),
+    "src/boot/process_manager.cc": (r'("PMI_\w+"|"PMIX_\w+"|sign\.variable)\)', MANAGER),
+}
+ALLOWED_WHOLE = {"src/boot/root.cc": "all of it goes to the ranks of other hosts"}
+
+
+def reads(path, text):
+    """(line, what is written there, whether it may be) of each read of the environment."""
+    blank = COMMENT.sub(lambda comment: "\n" * comment.group().count("\n"), text)
+    for match in READ.finditer(blank):
+        line = blank.count("\n", 0, match.start()) + 1
+        if match.group(1):
+            pattern = ALLOWED.get(path, ("(?!)",))[0]
+            yield line, match.group(1), re.match(pattern, match.group(2)) is not None
+        else:
+            yield line, "environ", path in ALLOWED_WHOLE
+
+
+def violations(root):
+    unused = set(ALLOWED) | set(ALLOWED_WHOLE)
+    count = 0
+    for directory, _, names in os.walk(os.path.join(root, "src")):
+        for name in sorted(names):
+            path = os.path.relpath(os.path.join(directory, name), root).replace(os.sep, "/")
+            if not SOURCE.search(name) or TABLE.search(path):
+                continue
+            count += 1
+            with open(os.path.join(root, path), encoding="utf-8") as file:
+                text = file.read()
+            for line, what, allowed in reads(path, text):
+                if allowed:
+                    unused.discard(path)
+                else:
+                    yield (f"{path}:{line}: {what}: the library reads its environment by base/env.h, "
+                           "from src/base/env_table.def")
+    for path in sorted(unused):
+        yield f"{path}: reads no environment any more, and needs no exception"
+    if count == 0:
+        sys.exit(f"{root}: no sources below src/")
+
+
+def main():
+    if len(sys.argv) != 2:
+        sys.exit("usage: environment.py ROOT")
+    found = list(violations(sys.argv[1]))
+    for line in found:
+        print(line)
+    print(f"{len(found)} violations")
+    sys.exit(1 if found else 0)
+
+
+if __name__ == "__main__":
+    main()

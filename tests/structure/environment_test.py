@@ -1,0 +1,92 @@
+#!/usr/bin/env python3
+"""environment.py accepts a tree that reads its table and catches each seeded violation."""
+
+import os
+import subprocess
+import sys
+import tempfile
+import unittest
+
+SCRIPT = os.path.join(os.path.dirname(os.path.abspath(__file__)), "environment.py")
+
+GOOD = {
+    "src/base/env.cc": "const char* set = std::getenv(name); char** entry = environ;\n",
+    "src/base/env_grammar.cc": "",
+    "src/api/gasnet1_core.cc": "char* gasnet_getenv(const char* name) {\n"
+                               "  return std::getenv(name);\n}\n",
+    "src/api/tools_env.cc": "char* gasnett_getenv_withdefault(const char* key, const char* other) {\n"
+                            "  return std::getenv(key);\n}\n",
+    "src/boot/pmi2.cc": 'std::getenv("PMI_JOBID");\n',
+    "src/boot/pmi_wire.cc": "std::getenv(variable);\n",
+    "src/boot/process_manager.cc": 'std::getenv("PMIX_NAMESPACE"); std::getenv("PMI_FD");\n'
+                                   "std::getenv(sign.variable);\n",
+    "src/boot/root.cc": "for (char** at = environ; *at; ++at) {}\n",
+}
+
+
+class Environment(unittest.TestCase):
+    def check(self, changes):
+        with tempfile.TemporaryDirectory() as root:
+            for path, text in {**GOOD, **changes}.items():
+                path = os.path.join(root, path)
+                os.makedirs(os.path.dirname(path), exist_ok=True)
+                with open(path, "w", encoding="utf-8") as file:
+                    file.write(text)
+            return subprocess.run([sys.executable, SCRIPT, root], capture_output=True, text=True,
+                                  check=False)
+
+    def assert_accepted(self, changes):
+        result = self.check(changes)
+        self.assertEqual(result.returncode, 0, result.stdout + result.stderr)
+
+    def assert_caught(self, changes, line):
+        result = self.check(changes)
+        self.assertEqual(result.returncode, 1, result.stdout + result.stderr)
+        self.assertIn(line, result.stdout)
+
+    def test_accepts_a_tree_that_reads_its_table(self):
+        self.assert_accepted({})
+
+    def test_a_variable_of_our_own(self):
+        self.assert_caught({"src/base/os_memory.cc": '\nauto* t = std::getenv("TMPDIR");\n'},
+                           "src/base/os_memory.cc:2: getenv: ")
+
+    def test_in_a_header(self):
+        self.assert_caught({"src/net/ofi/ofi.h": 'getenv ("FI_PROVIDER")\n'},
+                           "src/net/ofi/ofi.h:1: getenv: ")
+
+    def test_by_another_way_of_the_c_library(self):
+        self.assert_caught({"src/net/ofi/ofi.cc": 'secure_getenv("FI_PROVIDER")\n'},
+                           "src/net/ofi/ofi.cc:1: secure_getenv: ")
+        self.assert_caught({"src/net/ofi/ofi.cc": "extern char** environ;\n"},
+                           "src/net/ofi/ofi.cc:1: environ: ")
+
+    def test_by_the_interface_for_clients(self):
+        self.assert_caught(
+            {"src/api/tools_system.cc": "gasnett_getenv_yesno_withdefault(variable.c_str(), 1);\n"},
+            "src/api/tools_system.cc:1: gasnett_getenv_yesno_withdefault: ")
+
+    def test_of_another_name_where_some_may_be_read(self):
+        self.assert_caught({"src/boot/pmi2.cc": 'std::getenv("PMI_JOBID");\ngetenv("HOME");\n'},
+                           "src/boot/pmi2.cc:2: getenv: ")
+        self.assert_caught({"src/api/tools_env.cc": 'std::getenv(key);\nstd::getenv("GASNET_X");\n'},
+                           "src/api/tools_env.cc:2: getenv: ")
+
+    def test_an_exception_that_is_not_needed(self):
+        self.assert_caught({"src/boot/pmi2.cc": ""},
+                           "src/boot/pmi2.cc: reads no environment any more")
+
+    def test_a_comment_is_no_read(self):
+        self.assert_accepted({"src/base/error.cc": '// getenv("X")\n/*\ngetenv("X") environ\n*/\n',
+                              "src/base/os_file.cc": "setenv(name, value, 1); environment();\n"})
+
+    def test_an_empty_tree_is_refused(self):
+        with tempfile.TemporaryDirectory() as root:
+            result = subprocess.run([sys.executable, SCRIPT, root], capture_output=True, text=True,
+                                    check=False)
+            self.assertEqual(result.returncode, 1)
+            self.assertIn("no sources below src/", result.stderr)
+
+
+if __name__ == "__main__":
+    unittest.main()
