@@ -2,18 +2,13 @@
 // accepted arrives once. Such calls never poll, so while every rank does nothing else, nobody
 // receives.
 
-#include <fcntl.h>
-#include <sys/mman.h>
 #include <unistd.h>
 
-#include <atomic>
-#include <cstdio>
 #include <functional>
-#include <string>
 
 #include "conformance.h"
 #include "message.h"
-#include "shared_file.h"
+#include "still_barrier.h"
 
 namespace conformance {
 namespace {
@@ -56,40 +51,6 @@ Handlers handlers({
     entry(receive_and_answer, short_request, 1, "immediate: answered"),
     entry(receive_reply, short_reply, 0, "immediate: reply"),
 });
-
-/// A barrier in which nobody polls, over a counter in a file that all ranks map.
-class StillBarrier {
- public:
-  StillBarrier() : path_(shared_path("still")) {
-    const int file = open(path_.c_str(), O_CREAT | O_RDWR | O_CLOEXEC, 0600);
-    void* page = MAP_FAILED;
-    if (file >= 0 && ftruncate(file, sizeof(Counter)) == 0)
-      page = mmap(nullptr, sizeof(Counter), PROT_READ | PROT_WRITE, MAP_SHARED, file, 0);
-    if (file >= 0) close(file);
-    if (page == MAP_FAILED) {
-      std::perror(path_.c_str());
-      gasnet_exit(1);
-    }
-    counter_ = static_cast<Counter*>(page);
-    barrier();
-    if (rank() == 0) unlink(path_.c_str());
-  }
-  ~StillBarrier() { munmap(counter_, sizeof(Counter)); }
-  StillBarrier(const StillBarrier&) = delete;
-  StillBarrier& operator=(const StillBarrier&) = delete;
-
-  void arrive() {
-    ++generation_;
-    counter_->fetch_add(1);
-    while (counter_->load() < generation_ * size()) usleep(200);
-  }
-
- private:
-  using Counter = std::atomic<std::uint32_t>;
-  std::string path_;
-  Counter* counter_ = nullptr;
-  std::uint32_t generation_ = 0;
-};
 
 class AmImmediate : public testing::Test {
  protected:

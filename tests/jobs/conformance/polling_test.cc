@@ -4,8 +4,11 @@
 #include <gasnet_vis.h>
 #include <unistd.h>
 
+#include <cstring>
+
 #include "endpoints.h"
 #include "message.h"
+#include "still_barrier.h"
 #include "transfer.h"
 
 namespace conformance {
@@ -13,9 +16,10 @@ namespace {
 
 Count seen;
 Count replies_seen;
+Count payloads_seen;
 
 extern Handlers handlers;
-enum HandlerIndex { tell_in, ask_in, reply_in, legal_in };
+enum HandlerIndex { tell_in, ask_in, reply_in, legal_in, payload_in };
 /// At the created endpoint whose segment is the client's memory.
 constexpr gex_AM_Index_t long_in = 139;
 
@@ -30,6 +34,10 @@ void ask(gex_Token_t token) {
 }
 void reply(gex_Token_t) {
   ++replies_seen;
+}
+
+void take_payload(gex_Token_t, void*, std::size_t) {
+  ++payloads_seen;
 }
 
 void take_long(gex_Token_t, void* payload, std::size_t bytes, gex_AM_Arg_t seed) {
@@ -82,6 +90,7 @@ Handlers handlers({
     entry(ask, short_request, 0, "polling: ask"),
     entry(reply, short_reply, 0, "polling: reply"),
     entry(legal_calls, short_request, 0, "polling: legal calls"),
+    entry(take_payload, GEX_FLAG_AM_MEDLONG | GEX_FLAG_AM_REQUEST, 0, "polling: payload"),
 });
 
 /// Time in which a message that was sent reaches its target's queue.
@@ -92,14 +101,17 @@ class Polling : public testing::Test {
   void SetUp() override {
     seen.reset();
     replies_seen.reset();
+    payloads_seen.reset();
     barrier();
   }
 
   /// A message from previous() lies in this rank's queue, and nothing has run it yet.
   void let_one_arrive() {
+    StillBarrier still;
     // Whoever left the last barrier first must not send to one that still polls in it.
-    usleep(arrival_microseconds);
+    still.arrive();
     gex_AM_RequestShort0(team(), next(), handlers[tell_in], 0);
+    still.arrive();
     usleep(arrival_microseconds);
     before_ = seen.get();
     EXPECT_EQ(before_, 0);
@@ -348,23 +360,109 @@ TEST_F(Polling, WhatHandlersMayCallDoesNotPoll) {
   WAIT_UNTIL(seen.get() == 10 && replies_seen.get() == 1);
 }
 
-// Between Prepare and Commit the thread is in handler context: nothing may run.
-TEST_F(Polling, NothingRunsBetweenPrepareAndCommit) {
-  char buffer[64] = {};
-  gex_AM_SrcDesc_t sd =
-      gex_AM_PrepareRequestMedium(team(), rank(), buffer, 64, 64, GEX_EVENT_NOW, 0, 0);
-  const long before = seen.get();
-  usleep(arrival_microseconds);
+/// A request to next() whose payload is built in a buffer of the client or of the library.
+struct Negotiated {
+  bool is_long;
+  bool own_buffer;
+
+  static constexpr std::size_t bytes = 64;
+
+  gex_AM_SrcDesc_t prepare(gex_Flags_t flags) const {
+    static char buffer[bytes];
+    const void* const from = own_buffer ? buffer : nullptr;
+    gex_Event_t* const completion = own_buffer ? GEX_EVENT_NOW : nullptr;
+    return is_long ? gex_AM_PrepareRequestLong(team(), next(), from, bytes, bytes,
+                                               segment_of(next()), completion, flags, 0)
+                   : gex_AM_PrepareRequestMedium(team(), next(), from, bytes, bytes, completion,
+                                                 flags, 0);
+  }
+  int commit(gex_AM_SrcDesc_t sd, gex_Flags_t flags) const {
+    return is_long ? gex_AM_CommitRequestLong0_v2(sd, handlers[payload_in], bytes,
+                                                  segment_of(next()), flags)
+                   : gex_AM_CommitRequestMedium0_v2(sd, handlers[payload_in], bytes, flags);
+  }
+  void cancel(gex_AM_SrcDesc_t sd) const {
+    EXPECT_EQ(is_long ? gex_AM_CancelRequestLong(sd, 0) : gex_AM_CancelRequestMedium(sd, 0),
+              GASNET_OK);
+  }
+};
+
+/// What a client does between Prepare and Commit.
+void build_payload(gex_AM_SrcDesc_t sd) {
   for (int i = 0; i < 100; ++i) {
-    gex_AM_SrcDescAddr(sd);
-    gex_AM_SrcDescSize(sd);
+    std::memset(gex_AM_SrcDescAddr(sd), i, gex_AM_SrcDescSize(sd));
     gex_HSL_Lock(&lock);
     gex_HSL_Unlock(&lock);
-    EXPECT_EQ(seen.get(), before);
   }
-  gex_AM_CancelRequestMedium(sd, 0);
-  gex_AM_RequestShort0(team(), next(), handlers[tell_in], 0);
-  WAIT_UNTIL(seen.get() == 1);
+}
+
+// Between Prepare and Commit the thread is in handler context: nothing may run, though there is a
+// message to run. One that is there already only an immediate Prepare leaves where it is.
+TEST_F(Polling, NothingRunsBetweenAnImmediatePrepareAndCommit) {
+  for (const bool is_long : {false, true}) {
+    let_one_arrive();
+    for (const bool own_buffer : {false, true}) {
+      const Negotiated message{is_long, own_buffer};
+      const gex_AM_SrcDesc_t sd = message.prepare(GEX_FLAG_IMMEDIATE);
+      expect_not_polled("Prepare with GEX_FLAG_IMMEDIATE");
+      ASSERT_NE(sd, GEX_AM_SRCDESC_NO_OP) << "with next to nothing in flight";
+      build_payload(sd);
+      expect_not_polled("what is allowed between Prepare and Cancel");
+      message.cancel(sd);
+      expect_not_polled("Cancel");
+    }
+    const Negotiated message{is_long, false};
+    const gex_AM_SrcDesc_t sd = message.prepare(GEX_FLAG_IMMEDIATE);
+    ASSERT_NE(sd, GEX_AM_SRCDESC_NO_OP) << "with next to nothing in flight";
+    build_payload(sd);
+    expect_not_polled("what is allowed between Prepare and Commit");
+    const bool committed = message.commit(sd, GEX_FLAG_IMMEDIATE) == 0;
+    if (!committed) message.cancel(sd);
+    expect_not_polled("Commit with GEX_FLAG_IMMEDIATE");
+    const std::vector<char> all = gather(static_cast<char>(committed));
+    WAIT_UNTIL(seen.get() == 1 && payloads_seen.get() == all[previous()]);
+    seen.reset();
+    payloads_seen.reset();
+  }
+}
+
+// Any Prepare, which may poll: the message is sent once the descriptor is open. Ranks go in pairs
+// and take turns, since who has a descriptor open may not send. A rank without a partner is told
+// nothing.
+TEST_F(Polling, NothingRunsWhileADescriptorIsOpen) {
+  const gex_Rank_t partner = rank() ^ 1;
+  for (const Negotiated message : {Negotiated{false, true}, Negotiated{true, false}}) {
+    for (const gex_Rank_t turn : {0, 1}) {
+      const bool opens = rank() % 2 == turn;
+      StillBarrier still;
+      gex_AM_SrcDesc_t sd = GEX_AM_SRCDESC_NO_OP;
+      if (opens) sd = message.prepare(0);
+      still.arrive();
+      if (!opens && partner < size()) {
+        gex_AM_RequestShort0(team(), partner, handlers[tell_in], 0);
+      }
+      still.arrive();
+      if (opens) {
+        usleep(arrival_microseconds);
+        build_payload(sd);
+        expect_not_polled("what is allowed while a descriptor is open");
+        if (message.is_long) {
+          message.cancel(sd);
+          expect_not_polled("Cancel");
+        } else {
+          EXPECT_EQ(message.commit(sd, 0), 0);
+        }
+        if (partner < size()) WAIT_UNTIL(seen.get() == 1);
+      }
+      barrier();
+      if (!message.is_long) {
+        const std::vector<char> all = gather(static_cast<char>(opens));
+        WAIT_UNTIL(payloads_seen.get() == all[previous()]);
+      }
+      seen.reset();
+      payloads_seen.reset();
+    }
+  }
 }
 
 /// Rank 0 makes the call under test and nothing else; the others need it to serve them first.
