@@ -200,6 +200,12 @@ TEST(CommandLine, ValgrindFindsErrorsAndPassesTheStatusOn) {
   const Outcome bad = run_gexrun({"-n", "2", "--debugger", "valgrind", "false"}).run();
   expect_clean(bad);
   EXPECT_EQ(bad.status, 1) << bad.error;
+#ifdef LAUNCH_TEST_FREED
+  const Outcome found = run_gexrun({"-n", "2", "--debugger", "valgrind", LAUNCH_TEST_FREED}).run();
+  expect_clean(found);
+  EXPECT_EQ(found.status, 99) << "the status of an error that valgrind finds\n" << found.error;
+  EXPECT_GE(lines_with(found.error, "Invalid read of size 4"), 1) << found.error;
+#endif
 }
 
 TEST(CommandLine, AMissingDebuggerIsOneLine) {
