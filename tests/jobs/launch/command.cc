@@ -20,7 +20,15 @@
 #include <sstream>
 #include <thread>
 
+#include "own_files.h"
+
 namespace launch_test {
+
+std::vector<std::string> (*look_for_files)() = nullptr;
+
+std::vector<std::string> files_left_behind() {
+  return look_for_files != nullptr ? look_for_files() : std::vector<std::string>();
+}
 
 namespace {
 
@@ -188,6 +196,7 @@ Outcome Running::finish() {
     while (read_some(1000)) {
     }
   }
+  for (std::string& file : files_left_behind()) outcome_.left_behind.push_back(std::move(file));
   return outcome_;
 }
 

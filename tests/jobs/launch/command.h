@@ -22,7 +22,8 @@ struct Outcome {
   std::string output;
   std::string error;
   bool hung = false;
-  /// Processes that were still there after the command had ended, as "PID NAME".
+  /// Processes that were still there after the command had ended, as "PID NAME", and the files of
+  /// own_files.h.
   std::vector<std::string> left_behind;
 };
 

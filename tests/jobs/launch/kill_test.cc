@@ -9,6 +9,7 @@
 #include <sstream>
 
 #include "modes.h"
+#include "own_files.h"
 
 namespace launch_test {
 namespace {
@@ -42,6 +43,12 @@ pid_t parent_of(pid_t process) {
   return parent.empty() ? -1 : std::stoi(parent);
 }
 
+/// Of a job whose launcher was killed.
+void expect_all_gone(Running& running) {
+  EXPECT_TRUE(running.wait_until_all_gone());
+  EXPECT_EQ(files_left_behind(), std::vector<std::string>());
+}
+
 class Kill : public AllModes {
  protected:
   /// Starts a job whose ranks wait to be ended, and waits until all do.
@@ -66,7 +73,7 @@ TEST_P(Kill, TheLauncher) {
     const auto running = start(3, {scenario});
     EXPECT_GE(processes_marked(running->mark()).size(), 5u);
     kill(running->process(), SIGKILL);
-    EXPECT_TRUE(running->wait_until_all_gone());
+    expect_all_gone(*running);
   }
 }
 
@@ -76,7 +83,7 @@ TEST_P(Kill, TheLauncherBeforeTheRanksHaveJoined) {
     const auto running = job(8, {"hold"}).start();
     usleep(static_cast<useconds_t>(delay * 700));
     kill(running->process(), SIGKILL);
-    EXPECT_TRUE(running->wait_until_all_gone());
+    expect_all_gone(*running);
   }
 }
 
@@ -111,7 +118,7 @@ TEST_P(Kill, LauncherAndGuardian) {
   kill(running->process(), SIGSTOP);
   kill(guardian, SIGKILL);
   kill(running->process(), SIGKILL);
-  EXPECT_TRUE(running->wait_until_all_gone());
+  expect_all_gone(*running);
 }
 
 // nohup does that with SIGHUP, and a script with SIGINT of what it runs in the background.

@@ -4,6 +4,7 @@
 
 #include <cstdlib>
 
+#include "../launch/own_files.h"
 #include "lifecycle.h"
 
 namespace lifecycle_test {
@@ -54,13 +55,29 @@ TEST_P(Killed, TheLauncherTakesEverythingAlong) {
   ASSERT_TRUE(running->wait_for("flooding ", 3));
   kill(running->process(), SIGKILL);
   EXPECT_TRUE(running->wait_until_all_gone());
+  EXPECT_EQ(launch_test::files_left_behind(), std::vector<std::string>());
 }
 
-TEST(KilledForked, TheOriginalProcessTakesEverythingAlong) {
-  const auto running = forked_job(3, {"flood"}).start();
+TEST_P(Killed, ARankOfAForkedJobIsNamed) {
+  Command command = forked_job(3, {"flood"});
+  const auto running = over(command, GetParam()).start();
+  ASSERT_TRUE(running->wait_for("flooding ", 3));
+  const std::vector<pid_t> ranks = ranks_in(running->output());
+  ASSERT_EQ(ranks.size(), 3U);
+  ASSERT_EQ(kill(ranks[1], SIGKILL), 0);
+  const Outcome outcome = running->finish();
+  expect_nothing_left(outcome);
+  EXPECT_EQ(outcome.status, 137) << outcome.error;
+  EXPECT_EQ(lines_with(outcome.error, "pid " + std::to_string(ranks[1])), 1) << outcome.error;
+}
+
+TEST_P(Killed, TheOriginalProcessOfAForkedJobTakesEverythingAlong) {
+  Command command = forked_job(3, {"flood"});
+  const auto running = over(command, GetParam()).start();
   ASSERT_TRUE(running->wait_for("flooding ", 3));
   kill(running->process(), SIGKILL);
   EXPECT_TRUE(running->wait_until_all_gone());
+  EXPECT_EQ(launch_test::files_left_behind(), std::vector<std::string>());
 }
 
 }  // namespace
