@@ -8,6 +8,7 @@
 #include <atomic>
 #include <memory>
 #include <string>
+#include <thread>
 
 #include "endpoints.h"
 #include "message.h"
@@ -335,6 +336,7 @@ TEST(CreatedEndpoint, AtomicsOverTheirTeams) {
   }
 }
 
+#ifdef GASNET_PAR  // each member of a process creates the domain in a thread of its own
 // A jobrank names a primordial endpoint, also where another of that process comes first.
 TEST(CreatedEndpoint, AtomicsByJobrankGoToThePrimordialOne) {
   std::vector<gex_EP_Location_t> members;
@@ -344,10 +346,11 @@ TEST(CreatedEndpoint, AtomicsByJobrankGoToThePrimordialOne) {
   }
   gex_TM_t own[2];
   gex_TM_Create(own, 2, team(), members.data(), members.size(), nullptr, 0, GEX_FLAG_TM_NO_SCRATCH);
-  gex_AD_t ad = GEX_AD_INVALID;
+  gex_AD_t ad = GEX_AD_INVALID, second = GEX_AD_INVALID;
+  std::thread other(
+      [&] { gex_AD_Create(&second, own[1], GEX_DT_U64, GEX_OP_FADD | GEX_OP_INC, 0); });
   gex_AD_Create(&ad, own[0], GEX_DT_U64, GEX_OP_FADD | GEX_OP_INC, 0);
-  gex_AD_t second = GEX_AD_INVALID;
-  gex_AD_Create(&second, own[1], GEX_DT_U64, GEX_OP_FADD | GEX_OP_INC, 0);
+  other.join();
   auto* word = reinterpret_cast<std::uint64_t*>(own_segment());
   *word = 0;
   barrier();
@@ -361,8 +364,9 @@ TEST(CreatedEndpoint, AtomicsByJobrankGoToThePrimordialOne) {
   barrier();
   gex_AD_Destroy(second);
   gex_AD_Destroy(ad);
-  for (gex_TM_t tm : own) gex_TM_Destroy(tm, nullptr, 0);
+  for (gex_TM_t tm : own) gex_TM_Destroy(tm, nullptr, GEX_FLAG_GLOBALLY_QUIESCED);
 }
+#endif
 
 /// Sums what every member of a team contributes, and broadcasts from its last member.
 class Collectives {
