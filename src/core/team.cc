@@ -47,6 +47,9 @@ Team::Team(gex_Client_t owner, gex_EP_t local_endpoint,
   for (gex_Rank_t r = 0; r < size; ++r) identity_map = identity_map && jobrank_of(r) == r;
   if (!identity_map)
     for (gex_Rank_t r = 0; r < size; ++r) ranks_.emplace(jobrank_of(r), r);
+  for (gex_Rank_t r = 0; r < size; ++r)
+    if (endpoint_of(r) == 0 && rank_of(jobrank_of(r)) != r)
+      primordial_ranks_.emplace(jobrank_of(r), r);
   std::uninitialized_fill_n(reinterpret_cast<std::intptr_t*>(this + 1), size, GEX_NOT_MAPPED_);
   // Under one lock: what is published from now on finds the team.
   const auto lock = live_teams().lock();
@@ -65,10 +68,8 @@ gex_Rank_t Team::rank_of(gex_Rank_t jobrank) const noexcept {
 }
 
 gex_Rank_t Team::primordial_rank_of(gex_Rank_t jobrank) const noexcept {
-  const gex_Rank_t lowest = rank_of(jobrank);
-  for (gex_Rank_t r = lowest; r < size; ++r)
-    if (jobrank_of(r) == jobrank && endpoint_of(r) == 0) return r;
-  return lowest;
+  const auto found = primordial_ranks_.find(jobrank);
+  return found == primordial_ranks_.end() ? rank_of(jobrank) : found->second;
 }
 
 const std::intptr_t* Team::displacements_by_jobrank() {
@@ -86,10 +87,8 @@ void Team::refresh_displacements() noexcept {
   auto* const displacement = reinterpret_cast<std::intptr_t*>(this + 1);
   for (gex_Rank_t r = 0; r < size; ++r) displacement[r] = segment_of(r).displacement();
   if (by_jobrank_.empty()) return;
-  // Of several members of a process the lowest stays, unless one is primordial.
-  for (gex_Rank_t r = size; r-- > 0;) by_jobrank_[jobrank_of(r)] = displacement[r];
   for (gex_Rank_t r = 0; r < size; ++r)
-    if (endpoint_of(r) == 0) by_jobrank_[jobrank_of(r)] = displacement[r];
+    if (primordial_rank_of(jobrank_of(r)) == r) by_jobrank_[jobrank_of(r)] = displacement[r];
 }
 
 void refresh_displacements() noexcept {

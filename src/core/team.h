@@ -44,7 +44,9 @@ class alignas(64) TeamRecord {
   Endpoints from_here_;
   std::vector<gex_EP_Location_t> members_;
   std::unordered_map<gex_Rank_t, gex_Rank_t> ranks_;  ///< empty for the primordial team
-  std::vector<std::intptr_t> by_jobrank_;             ///< displacements, once somebody asks
+  /// Where the primordial endpoint of a process is a member, and not its lowest.
+  std::unordered_map<gex_Rank_t, gex_Rank_t> primordial_ranks_;
+  std::vector<std::intptr_t> by_jobrank_;  ///< displacements, once somebody asks
 };
 
 /// What clients read, in a cache line of its own: a plain base would begin in the padding of the
