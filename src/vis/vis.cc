@@ -42,10 +42,10 @@ Outcome done_at_once(const Operation& operation, const PeerCompletion& notice) n
 
 /// The end of a strided operation that moves nothing, whose team and rank need not be any.
 Outcome nothing_to_do(const Operation& operation, const PeerCompletion& notice) noexcept {
-  const bool has_peer =
-      operation.tm != GEX_TM_INVALID &&
-      (GEX_IS_PAIR_(operation.tm) || operation.rank < Team::from(operation.tm).size);
-  return has_peer ? done_at_once(operation, notice) : Outcome{};
+  if (notice.handler == 0 || operation.tm == GEX_TM_INVALID) return {};
+  const gex_Rank_t ranks =
+      GEX_IS_PAIR_(operation.tm) ? gex_proc_.jobsize : Team::from(operation.tm).size;
+  return operation.rank < ranks ? done_at_once(operation, notice) : Outcome{};
 }
 
 /// Injects an operation, its parts completed as its form asks. `inject(target)` returns their

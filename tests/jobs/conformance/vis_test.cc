@@ -439,6 +439,10 @@ TEST(Vis, NothingToMoveLooksAtNothing) {
   EXPECT_EQ(
       gex_VIS_StridedPutNBI(team(), size() + 77, nullptr, strides, nullptr, strides, 8, none, 2, 0),
       0);
+  gex_VIS_SetPeerCompletionHandler(200, &notice, 1, 0);
+  EXPECT_EQ(gex_VIS_StridedPutNBI(gex_TM_Pair(endpoint(), 0), size() + 77, nullptr, strides,
+                                  nullptr, strides, 8, none, 2, 0),
+            0);
   EXPECT_EQ(gex_VIS_VectorPutNB(team(), next(), 0, nullptr, 0, nullptr, 0), GEX_EVENT_INVALID);
   const gex_Memvec_t empty[] = {{nullptr, 0}, {nullptr, 0}};
   EXPECT_EQ(gex_VIS_VectorGetBlocking(team(), 2, empty, next(), 0, nullptr, 0), 0);
