@@ -8,8 +8,9 @@
  * With GEX_FLAG_LC_COPY_YES a put that a network takes from its source is sent from a copy, unless
  * its local completion is GEX_EVENT_DEFER: the source may be reused on return. No more than 16 MiB
  * are copied at a time; what is above that is sent as without the flag. With GEX_FLAG_LC_COPY_NO,
- * as without either, only messages copy their payload, and GEX_EVENT_NOW in an immediate put, which
- * must not wait. The two exclude one another.
+ * as without either, only messages copy their payload. The two exclude one another. An immediate
+ * put with GEX_EVENT_NOW, which must not wait, is copied whatever its size, and refused while there
+ * is no room for that.
  *
  * When the peer's segment is mapped into this process and no flag asks for more, a call is the copy
  * itself, inline: operations are then complete on return, NB calls return GEX_EVENT_INVALID.

@@ -53,15 +53,15 @@ struct Rest final : Kept {
   }
 };
 
-/// The bytes of all copies of sources together. One that is larger than the bound is made when
-/// there is no other.
+/// The bytes of all copies of sources together.
 std::atomic<std::size_t> copied{0};
 constexpr std::size_t most_copied = std::size_t{16} << 20;
 
-bool take_copied(std::size_t size) noexcept {
+bool take_copied(std::size_t size, bool any_size) noexcept {
   std::size_t before = copied.load(std::memory_order_relaxed);
   do {
-    if (before != 0 && (size > most_copied || before > most_copied - size)) return false;
+    const bool fits = size <= most_copied && before <= most_copied - size;
+    if (!fits && (!any_size || before != 0)) return false;
   } while (!copied.compare_exchange_weak(before, before + size, std::memory_order_relaxed));
   return true;
 }
@@ -70,8 +70,8 @@ bool take_copied(std::size_t size) noexcept {
 class SourceCopy final : public Kept {
  public:
   /// Null if there is no memory for it.
-  static std::unique_ptr<SourceCopy> of(const Transfer& transfer) noexcept {
-    if (!take_copied(transfer.size)) return nullptr;
+  static std::unique_ptr<SourceCopy> of(const Transfer& transfer, bool any_size) noexcept {
+    if (!take_copied(transfer.size, any_size)) return nullptr;
     std::unique_ptr<SourceCopy> made(new (std::nothrow) SourceCopy(transfer));
     if (!made) copied.fetch_sub(transfer.size, std::memory_order_relaxed);
     if (!made || !made->bytes_) return nullptr;
@@ -132,9 +132,9 @@ int native_get(const Transfer& transfer, CompletionTarget done, bool immediate) 
   return inject({transfer, *transfer.key, false, done, nullptr}, immediate);
 }
 
-CopiedPut native_put_copied(const Transfer& transfer, CompletionTarget done,
-                            bool immediate) noexcept {
-  std::unique_ptr<SourceCopy> copy = SourceCopy::of(transfer);
+CopiedPut native_put_copied(const Transfer& transfer, CompletionTarget done, bool immediate,
+                            bool any_size) noexcept {
+  std::unique_ptr<SourceCopy> copy = SourceCopy::of(transfer, any_size);
   if (!copy) return CopiedPut::no_memory;
   Transfer from_copy = transfer;
   from_copy.local = copy->bytes();

@@ -29,8 +29,9 @@ enum class CopiedPut {
   refused,   ///< as by `native_put`: nothing was injected
   no_memory  ///< nothing was done, since no more copies are made at present
 };
-/// Puts a copy of the source, which is kept until the network has done with it.
-CopiedPut native_put_copied(const Transfer& transfer, CompletionTarget done,
-                            bool immediate) noexcept;
+/// Puts a copy of the source, which is kept until the network has done with it. `any_size`: also
+/// one that is larger than the bound on all copies, if there is no other.
+CopiedPut native_put_copied(const Transfer& transfer, CompletionTarget done, bool immediate,
+                            bool any_size) noexcept;
 
 }  // namespace gex::rma

@@ -79,7 +79,7 @@ Injected inject_put(const Transfer& transfer, CompletionTarget done, CompletionT
     return put_parts(transfer, done, immediate) != 0 ? Injected::refused : Injected::reusable;
   const bool must_copy = at_once && immediate;  // it must not wait
   if (local != nullptr && (must_copy || (flags & GEX_FLAG_LC_COPY_YES) != 0)) {
-    const CopiedPut put = native_put_copied(transfer, done, immediate);
+    const CopiedPut put = native_put_copied(transfer, done, immediate, must_copy);
     if (put == CopiedPut::sent) return Injected::reusable;
     if (put == CopiedPut::refused || must_copy) return Injected::refused;
   }

@@ -591,13 +591,14 @@ TEST(LocalCopy, TheSourceMayBeReusedOnReturn) {
 // More than is copied at a time: what is not waits for its source.
 TEST(LocalCopy, OfMoreThanIsCopiedAtATime) {
   constexpr std::size_t size = std::size_t{1} << 20;
-  constexpr std::size_t count = 40;
-  const std::vector<std::byte> pattern = patterned(7 + rank(), size);
-  std::vector<std::vector<std::byte>> sources(count, pattern);
+  constexpr std::size_t places = 3;
+  constexpr std::size_t count = 20;
+  std::vector<std::vector<std::byte>> sources;
+  for (std::size_t i = 0; i < count; ++i) sources.push_back(patterned(i % places + rank(), size));
   std::vector<gex_Event_t> whole(count), local(count, GEX_EVENT_INVALID);
   for (std::size_t i = 0; i < count; ++i) {
-    whole[i] = gex_RMA_PutNB(team(), next(), segment_of(next()), sources[i].data(), size, &local[i],
-                             GEX_FLAG_LC_COPY_YES);
+    whole[i] = gex_RMA_PutNB(team(), next(), segment_of(next()) + i % places * size,
+                             sources[i].data(), size, &local[i], GEX_FLAG_LC_COPY_YES);
     if (local[i] == GEX_EVENT_INVALID) std::memset(sources[i].data(), 0, size);
   }
   for (std::size_t i = 0; i < count; ++i) {
@@ -606,7 +607,8 @@ TEST(LocalCopy, OfMoreThanIsCopiedAtATime) {
   }
   gex_Event_WaitAll(whole.data(), count, 0);
   barrier();
-  EXPECT_TRUE(holds(own_segment(), 7 + previous(), size));
+  for (std::size_t place = 0; place < places; ++place)
+    EXPECT_TRUE(holds(own_segment() + place * size, place + previous(), size));
   barrier();
 }
 
