@@ -4,6 +4,7 @@
 #include <cstring>
 #include <memory>
 #include <utility>
+#include <vector>
 
 #include "am/internal.h"
 #include "am/limits.h"
@@ -38,10 +39,16 @@ Outbound message_of(const Transfer& transfer, Internal handler, Category categor
   return message;
 }
 
+/// Puts and gets of the same memory come one after the other through the processes that ask for
+/// them: the address that says so (base/tsan.h).
+char order_of_peers;
+
 // put: address, target -> done: target
 void on_put(gex_Token_t token, void* payload, std::size_t size, const gex_AM_Arg_t* args,
             unsigned) noexcept {
+  order_through_peer_ends(&order_of_peers);
   if (size != 0) std::memcpy(own_range(token, get_word(args), size, "a put"), payload, size);
+  order_through_peer_begins(&order_of_peers);
   alignas(16) const gex_AM_Arg_t reply_args[4] = {args[2], args[3], 0, 0};
   Outbound reply;
   reply.handler = static_cast<std::uint8_t>(Internal::rma_done);
@@ -64,7 +71,16 @@ void on_get(gex_Token_t token, void*, std::size_t, const gex_AM_Arg_t* args, uns
   reply.category = Category::medium;
   reply.arg_count = 4;
   reply.args = reply_args;
-  reply.payload = size != 0 ? own_range(token, get_word(args), size, "a get") : nullptr;
+  const std::byte* from = size != 0 ? own_range(token, get_word(args), size, "a get") : nullptr;
+  order_through_peer_ends(&order_of_peers);
+  // To be read before the reply can be seen to have left.
+  std::vector<std::byte> read_under_tsan;
+  if (under_tsan && size != 0) {
+    read_under_tsan.assign(from, from + size);
+    from = read_under_tsan.data();
+  }
+  order_through_peer_begins(&order_of_peers);
+  reply.payload = from;
   reply.size = size;
   am::send_reply(token, reply);
 }
