@@ -1,5 +1,6 @@
 #pragma once
-// Variables of the environment, of which an empty one counts as unset.
+// Variables of the environment. As in libgex blanks around a value do not count, and one of nothing
+// else is unset.
 
 #include <cstdlib>
 #include <string>
@@ -8,8 +9,11 @@ namespace gasnetrun {
 
 /// The value, or "".
 inline std::string variable(const std::string& name) {
+  constexpr const char* blanks = " \t\r\n";
   const char* const value = std::getenv(name.c_str());
-  return value != nullptr ? value : "";
+  const std::string text = value != nullptr ? value : "";
+  const std::size_t begin = text.find_first_not_of(blanks);
+  return begin == text.npos ? "" : text.substr(begin, text.find_last_not_of(blanks) + 1 - begin);
 }
 
 /// The first that is set, or "".

@@ -66,8 +66,9 @@ NamedHosts named_hosts() {
     break;
   }
   for (const std::string& name : hosts.names) {
-    // To gexrun a colon begins a number of slots, and to ssh a dash an option.
-    if (hosts.mistake.empty() && (name.front() == '-' || name.find(':') != name.npos)) {
+    // To gexrun a comma ends a name and a colon begins a number of slots, and to ssh a dash an
+    // option.
+    if (hosts.mistake.empty() && (name.front() == '-' || name.find_first_of(":,") != name.npos)) {
       hosts.mistake = hosts.variable + ": '" + name + "' is not the name of a host";
     }
   }

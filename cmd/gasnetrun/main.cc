@@ -7,11 +7,11 @@
 #include <cerrno>
 #include <climits>
 #include <cstdio>
-#include <cstdlib>
 #include <cstring>
 #include <string>
 #include <vector>
 
+#include "base/shell_word.h"
 #include "options.h"
 
 namespace {
@@ -31,11 +31,7 @@ std::string gexrun() {
 std::vector<std::string> gexrun_command(const std::string& network,
                                         const gasnetrun::Options& options) {
   std::vector<std::string> words = {gexrun(), "-n", std::to_string(options.ranks)};
-  // Who names a network in the environment means this job; the launcher's name is in a script.
-  const char* const chosen = std::getenv("GEX_CONDUIT");
-  if (!network.empty() && (chosen == nullptr || *chosen == '\0')) {
-    words.insert(words.end(), {"--conduit", network});
-  }
+  if (!network.empty()) words.insert(words.end(), {"--conduit", network});
   if (!options.hosts.empty()) words.insert(words.end(), {"--hosts", options.hosts});
   if (!options.rsh.empty()) words.insert(words.end(), {"--rsh", options.rsh});
   for (const std::string& list : options.variables) words.insert(words.end(), {"-E", list});
@@ -43,14 +39,6 @@ std::vector<std::string> gexrun_command(const std::string& network,
   words.emplace_back("--");
   words.insert(words.end(), options.command.begin(), options.command.end());
   return words;
-}
-
-/// As a shell takes it for this one word.
-std::string quoted(const std::string& word) {
-  if (!word.empty() && word.find_first_of(" \t\n'\"\\") == word.npos) return word;
-  std::string text = "'";
-  for (const char c : word) text += c == '\'' ? std::string("'\\''") : std::string(1, c);
-  return text + '\'';
 }
 
 bool print(std::FILE* stream, const std::string& text) {
@@ -66,9 +54,10 @@ int main(int count, char** arguments) {
     const bool written = print(reading.status == 0 ? stdout : stderr, reading.message);
     return reading.status == 0 && !written ? 1 : reading.status;
   }
-  std::vector<std::string> words = gexrun_command(gasnetrun::network_of(launcher), reading.options);
+  std::vector<std::string> words =
+      gexrun_command(gasnetrun::network_of_job(launcher), reading.options);
   std::string line;
-  for (const std::string& word : words) line += (line.empty() ? "" : " ") + quoted(word);
+  for (const std::string& word : words) line += (line.empty() ? "" : " ") + gex::shell_word(word);
   if (reading.options.only_print) return print(stdout, line + "\n") ? 0 : 1;
   if (reading.options.verbose) print(stderr, launcher + ": " + line + "\n");
 

@@ -60,10 +60,10 @@ the options that software written for GASNet uses.
   -h, --help      print this and exit
       --version   print the version and exit
 
-Servers are named by GASNET_SSH_SERVERS or SSH_SERVERS, lists in which one that stands several times
-takes several ranks, consecutive ones, or else by a file as GASNET_SSH_NODEFILE or GASNET_NODEFILE
-names it, one server a line. They are reached as GASNET_SSH_CMD and GASNET_SSH_OPTIONS say (default:
-ssh).
+Servers are named by the first of these that is set: GASNET_SSH_NODEFILE, a file with one on each
+line; GASNET_SSH_SERVERS, SSH_SERVERS, lists; GASNET_NODEFILE. One that stands several times takes
+several ranks, consecutive ones. They are reached as GASNET_SSH_CMD and GASNET_SSH_OPTIONS say
+(default: ssh).
 )";
 
 enum LongOption { spawner = 256, spawn, depth, version };
@@ -190,13 +190,6 @@ std::string place(bool amudprun, const Asked& asked, Options& options) {
   return amudprun ? place_on_servers(named, options) : place_on_nodes(asked, named, options);
 }
 
-/// The network of the job, if launcher or environment say it. Who names one in the environment
-/// means this job; the launcher's name is in a script.
-std::string network_of_job(const std::string& launcher) {
-  const std::string chosen = variable("GEX_CONDUIT");
-  return chosen.empty() ? network_of(launcher) : chosen;
-}
-
 /// The spawner that the environment asks for. GASNET_SPAWNER is for networks that have a choice.
 std::string spawner_of_environment(const std::string& launcher, const std::string& network) {
   std::string spawner = variable("GASNET_" + upper(network_of(launcher)) + "_SPAWNER");
@@ -208,6 +201,11 @@ std::string spawner_of_environment(const std::string& launcher, const std::strin
 
 std::string network_of(const std::string& launcher) {
   return launcher.starts_with(gasnetrun_prefix) ? launcher.substr(gasnetrun_prefix.size()) : "";
+}
+
+std::string network_of_job(const std::string& launcher) {
+  const std::string chosen = variable("GEX_CONDUIT");
+  return chosen.empty() ? network_of(launcher) : chosen;
 }
 
 Reading read_command_line(const std::string& launcher, int count, char** arguments) {

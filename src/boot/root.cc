@@ -16,6 +16,7 @@
 #include <cstdlib>
 #include <cstring>
 
+#include "base/shell_word.h"
 #include "boot/host_part_run.h"
 #include "boot/host_start.h"
 #include "boot/input_feed.h"
@@ -61,16 +62,6 @@ std::string address_of(const sockaddr_storage& from) {
 bool is_here(const std::string& name) {
   const std::string own = host_name();
   return name == "localhost" || name == own || name == own.substr(0, own.find('.'));
-}
-
-/// As a shell on the way must see it to pass it on unchanged.
-std::string quoted(const std::string& word) {
-  constexpr const char* plain =
-      "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789/._-+,:=@%";
-  if (!word.empty() && word.find_first_not_of(plain) == word.npos) return word;
-  std::string text = "'";
-  for (const char c : word) text += c == '\'' ? std::string("'\\''") : std::string(1, c);
-  return text + '\'';
 }
 
 /// What belongs to a login on one host, and not to the job.
@@ -177,7 +168,8 @@ std::vector<std::string> Root::command_for(std::uint32_t host) const {
   const std::string& name = launch_.hosts[host].name;
   if (is_here(name)) return {own_path(), host_part_argument};
   std::vector<std::string> words = remote_->rsh;
-  words.insert(words.end(), {name, quoted(remote_->gexrun), host_part_argument});
+  // A shell on the way takes it apart.
+  words.insert(words.end(), {name, shell_word(remote_->gexrun), host_part_argument});
   return words;
 }
 
