@@ -47,7 +47,7 @@ GEX_EXPORT_ void gasnet_exit(int exitcode) __attribute__((noreturn));
  * primordial team. */
 #define GASNET_BARRIERFLAG_ANONYMOUS 1 /* matches any id */
 #define GASNET_BARRIERFLAG_MISMATCH 2  /* reports a mismatch that the caller knows of */
-#define GASNET_BARRIERFLAG_UNNAMED 4   /* all callers are anonymous and none checks */
+#define GASNET_BARRIERFLAG_UNNAMED 4   /* as ANONYMOUS; notify and wait both say so */
 GEX_EXPORT_ void gasnet_barrier_notify(int id, int flags);
 GEX_EXPORT_ int gasnet_barrier_wait(int id, int flags);
 /** Polls once; GASNET_ERR_NOT_READY while the barrier is not complete. */

@@ -6,6 +6,8 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <cerrno>
+#include <cstring>
 #include <utility>
 
 #include "boot/guardian.h"
@@ -91,10 +93,13 @@ void Guardian::adopt(std::uint32_t rank, pid_t process, os::FileDescriptor socke
   self.process = process;
   self.joined_handle.reset(static_cast<int>(syscall(SYS_pidfd_open, process, 0)));
   if (!self.joined_handle) {
-    // It has ended already.
-    self.gone = true;
+    const int error = errno;
+    self.gone = true;  // nothing will tell of its end
     ++gone_count_;
-    died(rank, "ended before it had joined the job");
+    if (error == ESRCH)
+      died(rank, "ended before it had joined the job");
+    else
+      fault(rank, std::string("cannot be watched: ") + std::strerror(error));
     return;
   }
   epoll_event event{};

@@ -106,7 +106,7 @@ class Job {
   /// What a rank that returns from main or calls exit(0) does while it waits for the others: the
   /// core registers its poll function here. It is called from exit handlers, over and over, and
   /// need not look at `ending`. Of `end`, which waits as well, it is called without `serve`: no
-  /// handler may run, but what was sent is to go out.
+  /// handler may run, but a network goes on with what it has taken.
   void set_idle_poll(void (*poll)(bool serve) noexcept) noexcept;
 
  private:
