@@ -14,9 +14,10 @@ import sys
 
 TABLE = re.compile(r"base/env\w*\.cc$")
 SOURCE = re.compile(r"\.(h|cc|c|def|inc)$")
-COMMENT = re.compile(r"/\*.*?\*/|//[^\n]*", re.DOTALL)
+# Strings come first, since two slashes in one begin no comment.
+TEXT = re.compile(r'("(?:\\.|[^"\\\n])*")|/\*.*?\*/|//[^\n]*', re.DOTALL)
 # The C library's ways, and those of the tools interface, which are for clients.
-READ = re.compile(r"\b(\w*getenv\w*)\s*\(([^;{]*)|\benviron\b")
+READ = re.compile(r"\b(\w*getenv\w*)\s*\((?=([^;{]*))|\b_*environ\b")
 
 CLIENT = "the client names the variable"
 MANAGER = "a process manager sets it for the processes it starts"
@@ -33,7 +34,7 @@ ALLOWED_WHOLE = {"src/boot/root.cc": "all of it goes to the ranks of other hosts
 
 def reads(path, text):
     """(line, what is written there, whether it may be) of each read of the environment."""
-    blank = COMMENT.sub(lambda comment: "\n" * comment.group().count("\n"), text)
+    blank = TEXT.sub(lambda found: found.group(1) or "\n" * found.group().count("\n"), text)
     for match in READ.finditer(blank):
         line = blank.count("\n", 0, match.start()) + 1
         if match.group(1):

@@ -55,6 +55,18 @@ class Environment(unittest.TestCase):
         self.assert_caught({"src/net/ofi/ofi.h": 'getenv ("FI_PROVIDER")\n'},
                            "src/net/ofi/ofi.h:1: getenv: ")
 
+    def test_behind_another_in_the_same_statement(self):
+        self.assert_caught({"src/boot/pmi2.cc": 'f(std::getenv("PMI_ID"), std::getenv("HOME"));\n'},
+                           "src/boot/pmi2.cc:1: getenv: ")
+
+    def test_behind_a_string_that_looks_like_a_comment(self):
+        self.assert_caught({"src/boot/a.cc": 'f("http://x"); getenv("HOME");\n'},
+                           "src/boot/a.cc:1: getenv: ")
+
+    def test_all_of_the_environment_under_its_other_name(self):
+        self.assert_caught({"src/boot/a.cc": "for (char** at = __environ; *at; ++at) {}\n"},
+                           "src/boot/a.cc:1: environ: ")
+
     def test_by_another_way_of_the_c_library(self):
         self.assert_caught({"src/net/ofi/ofi.cc": 'secure_getenv("FI_PROVIDER")\n'},
                            "src/net/ofi/ofi.cc:1: secure_getenv: ")

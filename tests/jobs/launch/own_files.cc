@@ -6,8 +6,10 @@
 #include <sys/ipc.h>
 #include <sys/mount.h>
 #include <sys/shm.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cerrno>
 #include <cstdlib>
 #include <cstring>
@@ -22,8 +24,19 @@ namespace {
 
 namespace fs = std::filesystem;
 
-const fs::path folders[] = {"/dev/shm", "/tmp", "/var/tmp"};
-const fs::path trees[] = {LAUNCH_TEST_SOURCE_TREE, LAUNCH_TEST_BINARY_TREE};
+/// Without links, and each once.
+std::vector<fs::path> resolved(const std::vector<fs::path>& paths) {
+  std::vector<fs::path> all;
+  for (const fs::path& path : paths) {
+    std::error_code error;
+    const fs::path real = fs::canonical(path, error);
+    if (!error && std::find(all.begin(), all.end(), real) == all.end()) all.push_back(real);
+  }
+  return all;
+}
+
+const std::vector<fs::path> folders = resolved({"/dev/shm", "/tmp", "/var/tmp"});
+const std::vector<fs::path> trees = resolved({LAUNCH_TEST_SOURCE_TREE, LAUNCH_TEST_BINARY_TREE});
 
 /// Why there are no folders of the test's own.
 std::string why = "not asked for";
@@ -59,16 +72,16 @@ bool cover(const fs::path& folder) {
     if (lies_in(tree, folder)) kept.push_back({tree, open(tree.c_str(), O_PATH | O_CLOEXEC)});
   }
   bool done = mount("tmpfs", folder.c_str(), "tmpfs", 0, "mode=1777") == 0;
-  const bool covered = done;
   for (const Tree& tree : kept) {
     const std::string before = "/proc/self/fd/" + std::to_string(tree.descriptor);
     std::error_code error;
     if (done) fs::create_directories(tree.path, error);
     done = done && !error &&
            mount(before.c_str(), tree.path.c_str(), nullptr, MS_BIND | MS_REC, nullptr) == 0;
+    const int why_not = errno;
     close(tree.descriptor);
+    errno = why_not;
   }
-  if (covered && !done) umount2(folder.c_str(), MNT_DETACH);
   return done;
 }
 
@@ -85,7 +98,7 @@ void add_files_below(const fs::path& folder, std::vector<std::string>& found) {
     const fs::path& path = entry->path();
     if (!is_a_tree_or_holds_one(path)) {
       found.push_back(path);
-    } else if (path != trees[0] && path != trees[1]) {
+    } else if (std::find(trees.begin(), trees.end(), path) == trees.end()) {
       add_files_below(path, found);
     }
   }
@@ -103,19 +116,31 @@ std::vector<std::string> look() {
   return found;
 }
 
+/// 0 or errno. What fails may have gone half the way.
+int enter() {
+  const bool done = enter_namespaces() &&
+                    mount(nullptr, "/", nullptr, MS_REC | MS_PRIVATE, nullptr) == 0 &&
+                    std::all_of(folders.begin(), folders.end(), cover);
+  return done ? 0 : errno != 0 ? errno : EIO;
+}
+
+/// The same in a process that ends with it.
+int try_to_enter() {
+  const pid_t child = fork();
+  if (child == 0) _exit(enter() & 0xff);
+  int status = 0;
+  if (child < 0 || waitpid(child, &status, 0) < 0) return errno;
+  return WIFEXITED(status) ? WEXITSTATUS(status) : EIO;
+}
+
 class OwnFolders : public testing::Environment {
  public:
   void SetUp() override {
-    if (!enter_namespaces() || mount(nullptr, "/", nullptr, MS_REC | MS_PRIVATE, nullptr) != 0) {
-      why = std::string("namespaces: ") + std::strerror(errno);
+    int error = try_to_enter();
+    if (error == 0) error = enter();
+    if (error != 0) {
+      why = std::strerror(error);
       return;
-    }
-    for (const fs::path& folder : folders) {
-      if (!fs::is_directory(folder)) continue;
-      if (!cover(folder)) {
-        why = folder.string() + ": " + std::strerror(errno);
-        return;
-      }
     }
     // Of the folders that a job may use this one alone is not known beforehand.
     unsetenv("TMPDIR");
