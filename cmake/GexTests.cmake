@@ -12,7 +12,7 @@ endif()
 set(GEX_TEST_BINARY_DIR ${PROJECT_BINARY_DIR}/tests/bin)
 
 # The programs whose tests bear the label `core`: unit tests, and conformance in PAR, whose ranks have
-# several threads inside the library, on up to 4 ranks. Every change passes them under both
+# several threads inside the library, on 2 to 4 ranks. Every change passes them under both
 # sanitizers.
 add_custom_target(core_tests)
 
