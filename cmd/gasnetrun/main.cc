@@ -12,6 +12,7 @@
 #include <vector>
 
 #include "base/shell_word.h"
+#include "environment.h"
 #include "options.h"
 
 namespace {
@@ -31,7 +32,9 @@ std::string gexrun() {
 std::vector<std::string> gexrun_command(const std::string& network,
                                         const gasnetrun::Options& options) {
   std::vector<std::string> words = {gexrun(), "-n", std::to_string(options.ranks)};
-  if (!network.empty()) words.insert(words.end(), {"--conduit", network});
+  // As in options.cc: the environment has the last word.
+  if (!network.empty() && gasnetrun::variable("GEX_CONDUIT").empty())
+    words.insert(words.end(), {"--conduit", network});
   if (!options.hosts.empty()) words.insert(words.end(), {"--hosts", options.hosts});
   if (!options.rsh.empty()) words.insert(words.end(), {"--rsh", options.rsh});
   for (const std::string& list : options.variables) words.insert(words.end(), {"-E", list});
@@ -54,8 +57,7 @@ int main(int count, char** arguments) {
     const bool written = print(reading.status == 0 ? stdout : stderr, reading.message);
     return reading.status == 0 && !written ? 1 : reading.status;
   }
-  std::vector<std::string> words =
-      gexrun_command(gasnetrun::network_of_job(launcher), reading.options);
+  std::vector<std::string> words = gexrun_command(gasnetrun::network_of(launcher), reading.options);
   std::string line;
   for (const std::string& word : words) line += (line.empty() ? "" : " ") + gex::shell_word(word);
   if (reading.options.only_print) return print(stdout, line + "\n") ? 0 : 1;

@@ -190,6 +190,13 @@ std::string place(bool amudprun, const Asked& asked, Options& options) {
   return amudprun ? place_on_servers(named, options) : place_on_nodes(asked, named, options);
 }
 
+/// The network of the job, if launcher or environment say it. Who names one in the environment
+/// means this job; the launcher's name is in a script.
+std::string network_of_job(const std::string& launcher) {
+  const std::string chosen = variable("GEX_CONDUIT");
+  return chosen.empty() ? network_of(launcher) : chosen;
+}
+
 /// The spawner that the environment asks for. GASNET_SPAWNER is for networks that have a choice.
 std::string spawner_of_environment(const std::string& launcher, const std::string& network) {
   std::string spawner = variable("GASNET_" + upper(network_of(launcher)) + "_SPAWNER");
@@ -201,11 +208,6 @@ std::string spawner_of_environment(const std::string& launcher, const std::strin
 
 std::string network_of(const std::string& launcher) {
   return launcher.starts_with(gasnetrun_prefix) ? launcher.substr(gasnetrun_prefix.size()) : "";
-}
-
-std::string network_of_job(const std::string& launcher) {
-  const std::string chosen = variable("GEX_CONDUIT");
-  return chosen.empty() ? network_of(launcher) : chosen;
 }
 
 Reading read_command_line(const std::string& launcher, int count, char** arguments) {

@@ -23,9 +23,6 @@ using Reading = gex::cmd::Reading<Options>;
 
 /// The network that a launcher's name names ("ofi" for gasnetrun_ofi), or empty.
 std::string network_of(const std::string& launcher);
-/// The network of the job, or "" where neither the environment nor the launcher says it. Who names
-/// one in the environment means this job; the launcher's name is in a script.
-std::string network_of_job(const std::string& launcher);
 
 /// Reads the command line of `launcher`, which is amudprun, gasnetrun or gasnetrun_<network>. What
 /// the variables GASNET_<NETWORK>_SPAWNER, GASNET_SPAWNER and GASNET_SPAWNFN ask for counts like
