@@ -127,6 +127,8 @@ class Host(Namespace):
     def kill(self):
         """All of the host's processes end at once, and its link vanishes."""
         os.kill(self.init, signal.SIGKILL)
+        # It is the child of the holder, which ends a moment later.
+        self.holder.wait()
 
     def alive(self):
         return self.holder.poll() is None
