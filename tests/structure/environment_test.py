@@ -1,13 +1,9 @@
 #!/usr/bin/env python3
 """environment.py accepts a tree that reads its table and catches each seeded violation."""
 
-import os
-import subprocess
-import sys
-import tempfile
 import unittest
 
-SCRIPT = os.path.join(os.path.dirname(os.path.abspath(__file__)), "environment.py")
+from seeded_tree import SeededTree
 
 GOOD = {
     "src/base/env.cc": "const char* set = std::getenv(name); char** entry = environ;\n",
@@ -24,25 +20,9 @@ GOOD = {
 }
 
 
-class Environment(unittest.TestCase):
-    def check(self, changes):
-        with tempfile.TemporaryDirectory() as root:
-            for path, text in {**GOOD, **changes}.items():
-                path = os.path.join(root, path)
-                os.makedirs(os.path.dirname(path), exist_ok=True)
-                with open(path, "w", encoding="utf-8") as file:
-                    file.write(text)
-            return subprocess.run([sys.executable, SCRIPT, root], capture_output=True, text=True,
-                                  check=False)
-
-    def assert_accepted(self, changes):
-        result = self.check(changes)
-        self.assertEqual(result.returncode, 0, result.stdout + result.stderr)
-
-    def assert_caught(self, changes, line):
-        result = self.check(changes)
-        self.assertEqual(result.returncode, 1, result.stdout + result.stderr)
-        self.assertIn(line, result.stdout)
+class Environment(SeededTree):
+    script = "environment.py"
+    good = GOOD
 
     def test_accepts_a_tree_that_reads_its_table(self):
         self.assert_accepted({})
@@ -93,11 +73,9 @@ class Environment(unittest.TestCase):
                               "src/base/os_file.cc": "setenv(name, value, 1); environment();\n"})
 
     def test_an_empty_tree_is_refused(self):
-        with tempfile.TemporaryDirectory() as root:
-            result = subprocess.run([sys.executable, SCRIPT, root], capture_output=True, text=True,
-                                    check=False)
-            self.assertEqual(result.returncode, 1)
-            self.assertIn("no sources below src/", result.stderr)
+        result = self.check_tree({})
+        self.assertEqual(result.returncode, 1)
+        self.assertIn("no sources below src/", result.stderr)
 
 
 if __name__ == "__main__":

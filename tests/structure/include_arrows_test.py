@@ -1,13 +1,9 @@
 #!/usr/bin/env python3
 """include_arrows.py accepts a tree that keeps the arrows and catches each seeded violation."""
 
-import os
-import subprocess
-import sys
-import tempfile
 import unittest
 
-SCRIPT = os.path.join(os.path.dirname(os.path.abspath(__file__)), "include_arrows.py")
+from seeded_tree import SeededTree
 
 GOOD = {
     "include/gasnetex.h": "#include <gex/types.h>\n",
@@ -32,25 +28,12 @@ GOOD = {
 }
 
 
-class IncludeArrows(unittest.TestCase):
-    def check(self, changes):
-        with tempfile.TemporaryDirectory() as root:
-            for path, text in {**GOOD, **changes}.items():
-                path = os.path.join(root, path)
-                os.makedirs(os.path.dirname(path), exist_ok=True)
-                with open(path, "w", encoding="utf-8") as file:
-                    file.write(text)
-            return subprocess.run([sys.executable, SCRIPT, root], capture_output=True, text=True,
-                                  check=False)
-
-    def assert_caught(self, changes, line):
-        result = self.check(changes)
-        self.assertEqual(result.returncode, 1, result.stdout + result.stderr)
-        self.assertIn(line, result.stdout)
+class IncludeArrows(SeededTree):
+    script = "include_arrows.py"
+    good = GOOD
 
     def test_accepts_a_tree_that_keeps_the_arrows(self):
-        result = self.check({})
-        self.assertEqual(result.returncode, 0, result.stdout + result.stderr)
+        self.assert_accepted({})
 
     def test_upward(self):
         self.assert_caught({"src/base/error.cc": '#include "core/endpoint.h"\n'},
@@ -117,15 +100,12 @@ class IncludeArrows(unittest.TestCase):
         self.assert_caught({"src/base/error.cc": "\n" * 901}, "901 lines are two concepts")
 
     def test_a_commented_include_is_none(self):
-        result = self.check({"src/base/error.cc": '// x\n/*\n#include "core/endpoint.h"\n*/\n'})
-        self.assertEqual(result.returncode, 0, result.stdout + result.stderr)
+        self.assert_accepted({"src/base/error.cc": '// x\n/*\n#include "core/endpoint.h"\n*/\n'})
 
     def test_an_empty_tree_is_refused(self):
-        with tempfile.TemporaryDirectory() as root:
-            result = subprocess.run([sys.executable, SCRIPT, root], capture_output=True, text=True,
-                                    check=False)
-            self.assertEqual(result.returncode, 1)
-            self.assertIn("no sources below src/", result.stderr)
+        result = self.check_tree({})
+        self.assertEqual(result.returncode, 1)
+        self.assertIn("no sources below src/", result.stderr)
 
 
 if __name__ == "__main__":
