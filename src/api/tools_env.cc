@@ -9,9 +9,7 @@
 #include <cstdio>
 #include <cstdlib>
 #include <limits>
-#include <mutex>
 #include <optional>
-#include <set>
 #include <string>
 #include <string_view>
 
@@ -24,15 +22,6 @@ namespace {
 using gex::env::trimmed;
 
 constexpr std::int64_t largest = std::numeric_limits<std::int64_t>::max();
-
-/// The user's value without blanks around it; absent when there is nothing else.
-std::optional<std::string> value_of(const char* key) {
-  const char* set = std::getenv(key);
-  if (set == nullptr) return std::nullopt;
-  const std::string_view text = trimmed(set);
-  if (text.empty()) return std::nullopt;
-  return std::string(text);
-}
 
 [[noreturn]] void malformed(const char* key, const std::string& text, const char* expected) {
   gex::fatal("%s='%s' is not understood: expected %s", key, text.c_str(), expected);
@@ -115,14 +104,6 @@ const char* expectation(std::uint64_t multiplier) noexcept {
                          : "a memory size, such as 65536, 64KB or 1.5M";
 }
 
-/// Whether this is the first time that `key` is to be reported.
-bool first_time(const char* key) {
-  static std::mutex mutex;
-  static std::set<std::string> reported;
-  const std::lock_guard lock(mutex);
-  return reported.insert(key).second;
-}
-
 }  // namespace
 
 char* gasnett_getenv(const char* key) {
@@ -130,14 +111,14 @@ char* gasnett_getenv(const char* key) {
 }
 
 char* gasnett_getenv_withdefault(const char* key, const char* default_value) {
-  char* set = value_of(key) ? std::getenv(key) : nullptr;
+  char* set = gex::env::value(key) ? std::getenv(key) : nullptr;
   gasnett_envstr_display(key, set != nullptr ? set : default_value, set == nullptr);
   return set != nullptr ? set : const_cast<char*>(default_value);
 }
 
 int gasnett_getenv_yesno_withdefault(const char* key, int default_value) {
   int result = default_value;
-  const std::optional<std::string> set = value_of(key);
+  const std::optional<std::string> set = gex::env::value(key);
   if (set) {
     const std::optional<bool> value = gex::env::parse_boolean(*set);
     if (!value) malformed(key, *set, "1, 0, yes, no, y, n, on, off, true or false");
@@ -150,7 +131,7 @@ int gasnett_getenv_yesno_withdefault(const char* key, int default_value) {
 std::int64_t gasnett_getenv_int_withdefault(const char* key, std::int64_t default_value,
                                             std::uint64_t mem_size_multiplier) {
   std::int64_t result = default_value;
-  const std::optional<std::string> set = value_of(key);
+  const std::optional<std::string> set = gex::env::value(key);
   if (set) {
     const std::optional<std::int64_t> value = parse(*set, mem_size_multiplier);
     if (!value) malformed(key, *set, expectation(mem_size_multiplier));
@@ -162,7 +143,7 @@ std::int64_t gasnett_getenv_int_withdefault(const char* key, std::int64_t defaul
 
 double gasnett_getenv_dbl_withdefault(const char* key, double default_value) {
   double result = default_value;
-  const std::optional<std::string> set = value_of(key);
+  const std::optional<std::string> set = gex::env::value(key);
   if (set) {
     const std::optional<double> value = parse_fraction(*set);
     if (!value) malformed(key, *set, "a number, such as 1.5, -1e4 or 3/8");
@@ -181,13 +162,11 @@ void gasnett_unsetenv(const char* key) {
 }
 
 int gasnett_verboseenv() {
-  return gex::speaks_for_job() && gex::env::boolean(gex::env::Variable::verboseenv) ? 1 : 0;
+  return gex::env::verbose() ? 1 : 0;
 }
 
 void gasnett_envstr_display(const char* key, const char* value, int is_default) {
-  if (!gasnett_verboseenv() || !first_time(key)) return;
-  gex::note("ENV parameter: %s = %s%s", key, value != nullptr ? value : "*not set*",
-            is_default ? " (default)" : "");
+  gex::env::display(key, value != nullptr ? value : "(unset)", is_default != 0);
 }
 
 void gasnett_envint_display(const char* key, std::int64_t value, int is_default, int is_mem_size) {

@@ -64,8 +64,11 @@ void tell_ways(const Team& team, const Arguments& arguments, bool by_network) {
 Domain::Domain(Team& over, gex_DT_t type, gex_OP_t operation_set, gex_Flags_t creation_flags,
                bool for_network)
     : gex_DomainPrefix_{}, for_network_(for_network) {
-  displacement[0] = over.displacements();
-  displacement[1] = over.displacements_by_jobrank();
+  // For inline code, which leaves a network's operations alone.
+  if (!for_network) {
+    displacement[0] = over.displacements();
+    displacement[1] = over.displacements_by_jobrank();
+  }
   team = over.handle();
   data_type = type;
   operations = operation_set;

@@ -2,10 +2,10 @@
 
 #include <unistd.h>
 #include <algorithm>
-#include <array>
 #include <atomic>
 #include <cstdlib>
 #include <cstring>
+#include <functional>
 #include <mutex>
 #include <set>
 #include <utility>
@@ -24,9 +24,6 @@ constexpr Description rows[] = {
 #undef GEX_ENV
 };
 static_assert(std::size(rows) == static_cast<std::size_t>(Variable::count));
-
-/// Which variables have been displayed.
-std::array<std::atomic<bool>, std::size(rows)> displayed{};
 
 std::size_t index_of(Variable variable) noexcept {
   return static_cast<std::size_t>(variable);
@@ -54,24 +51,12 @@ std::string text_of(Variable variable) {
   const Description& row = describe(variable);
   const std::optional<std::string> set = value(variable);
   std::string text = set ? *set : row.default_text;
-  if (variable != Variable::verboseenv && verbose() &&
-      !displayed[index_of(variable)].exchange(true, std::memory_order_relaxed)) {
-    display(row.name, text.empty() ? "(unset)" : text, !set);
-  }
+  if (variable != Variable::verboseenv) display(row.name, text.empty() ? "(unset)" : text, !set);
   return text;
 }
 
 [[noreturn]] void refuse(const char* name, Type type, const std::string& text) {
   fatal("%s='%s' is not understood: expected %s", name, text.c_str(), expectation(type));
-}
-
-/// The value in the environment without blanks around it; absent when there is nothing else.
-std::optional<std::string> value_of(const char* name) {
-  const char* set = std::getenv(name);
-  if (set == nullptr) return std::nullopt;
-  const std::string_view text = trimmed(set);
-  if (text.empty()) return std::nullopt;
-  return std::string(text);
 }
 
 /// What the names of a family begin with.
@@ -81,13 +66,13 @@ std::string_view stem_of(Variable family) noexcept {
   return name;
 }
 
-/// Whether this is the first time that a member is to be displayed.
-bool first_time(const std::string& member) {
+/// Whether this is the first time that a variable is to be displayed.
+bool first_time(std::string_view name) {
   static std::mutex mutex;
   // Never destroyed: exit handlers of the client may still ask.
-  static auto& known = *new std::set<std::string>;
+  static auto& known = *new std::set<std::string, std::less<>>;
   const std::lock_guard lock(mutex);
-  return known.insert(member).second;
+  return known.emplace(name).second;
 }
 
 /// Whether a value follows the grammar of its type.
@@ -188,7 +173,7 @@ std::vector<Member> members(Variable family) {
   for (char** entry = environ; entry != nullptr && *entry != nullptr; ++entry) {
     std::string name(*entry, std::strcspn(*entry, "="));
     if (!name.starts_with(stem_of(family))) continue;
-    if (std::optional<std::string> set = value_of(name.c_str())) {
+    if (std::optional<std::string> set = value(name.c_str())) {
       found.push_back({std::move(name), std::move(*set)});
     }
   }
@@ -197,7 +182,15 @@ std::vector<Member> members(Variable family) {
 }
 
 std::optional<std::string> value(Variable variable) {
-  return value_of(describe(variable).name);
+  return value(describe(variable).name);
+}
+
+std::optional<std::string> value(const char* name) {
+  const char* set = std::getenv(name);
+  if (set == nullptr) return std::nullopt;
+  const std::string_view text = trimmed(set);
+  if (text.empty()) return std::nullopt;
+  return std::string(text);
 }
 
 const char* raw(Variable variable) noexcept {
@@ -215,9 +208,9 @@ bool boolean(Variable variable) {
 bool boolean(Variable family, std::string_view rest) {
   const Description& row = describe(family);
   const std::string name = std::string(stem_of(family)) + std::string(rest);
-  const std::optional<std::string> set = value_of(name.c_str());
+  const std::optional<std::string> set = value(name.c_str());
   const std::string text = set ? *set : row.default_text;
-  if (verbose() && first_time(name)) display(name, text, !set);
+  display(name, text, !set);
   if (const std::optional<bool> result = parse_boolean(text)) return *result;
   refuse(name.c_str(), row.type, text);
 }
@@ -251,7 +244,7 @@ bool verbose() {
 }
 
 void display(std::string_view name, std::string_view value, bool is_default) {
-  if (!verbose()) return;
+  if (!verbose() || !first_time(name)) return;
   note("%.*s = %.*s%s", static_cast<int>(name.size()), name.data(), static_cast<int>(value.size()),
        value.data(), is_default ? " (default)" : "");
 }

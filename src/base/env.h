@@ -73,8 +73,10 @@ std::vector<Member> members(Variable family);
 /// The word for a type in documents: the enumerator's name.
 const char* type_name(Type type) noexcept;
 
-/// The raw value set by the user, if any.
+/// The raw value set by the user, if any; by name for variables of clients, which the table does
+/// not hold.
 std::optional<std::string> value(Variable variable);
+std::optional<std::string> value(const char* name);
 
 /// The same as the environment holds it, with its blanks, or null; no memory is allocated. For
 /// conduits, and for where an error is being reported already.
@@ -113,8 +115,8 @@ std::optional<std::uint64_t> parse_size(std::string_view text);
 void check_values();
 
 /// Says "NAME = VALUE", with "(default)" where it is that, under GASNET_VERBOSEENV=1 and in the
-/// process that speaks for the job; for variables of clients, which the table does not hold. Typed
-/// access does it by itself, once for each variable.
+/// process that speaks for the job, once for each name; for variables of clients. Typed access does
+/// it by itself.
 void display(std::string_view name, std::string_view value, bool is_default);
 
 /// Whether `display` says anything in this process.

@@ -153,9 +153,9 @@ TEST(ToolsEnv, VerboseReportsOnceAndSaysWhatIsDefault) {
         _exit(0);
       },
       testing::ExitedWithCode(0),
-      "^gex: ENV parameter: GASNET_TOOLS_TEST = 2 KB\n"
-      "gex: ENV parameter: GASNET_TOOLS_OTHER = YES \\(default\\)\n"
-      "gex: ENV parameter: GASNET_TOOLS_THIRD = 0.25\n$");
+      "^gex: GASNET_TOOLS_TEST = 2 KB\n"
+      "gex: GASNET_TOOLS_OTHER = YES \\(default\\)\n"
+      "gex: GASNET_TOOLS_THIRD = 0.25\n$");
 }
 
 TEST(ToolsEnv, SilentWithoutVerbose) {
