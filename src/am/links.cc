@@ -6,6 +6,7 @@
 #include "am/copy.h"
 #include "am/deliver.h"
 #include "base/error.h"
+#include "base/tsan.h"
 
 namespace gex::am {
 
@@ -169,14 +170,18 @@ bool Links::claim(Link& link, shm::Direction direction, Claim& claim) noexcept {
   const std::uint32_t index = claim.sequence & (shape.cells - 1);
   claim.cell = &out.cells[index];
   claim.slot = &out.slots[index];
+  if (!pairs()) order_through_peer_ends(&claim.cell->ready);
   return true;
 }
 
 void Links::publish(Outgoing& out, const Claim& claim, std::uint32_t what) noexcept {
-  if (pairs())
+  if (pairs()) {
     out.producer.publish(claim.cell->ready, what);
-  else
-    shm::publish_shared<shm::StdAtomics>(claim.cell->ready, claim.sequence, what);
+    return;
+  }
+  // Another thread of this process may claim the cell next, when its consumer has given it back.
+  order_through_peer_begins(&claim.cell->ready);
+  shm::publish_shared<shm::StdAtomics>(claim.cell->ready, claim.sequence, what);
 }
 
 void Links::request_unanswered(Incoming& in, gex_Rank_t source) noexcept {
