@@ -193,7 +193,7 @@ void JobCoordinator::show_progress() {
   const bool done = ending_ || joined_count_ == ranks_.size();
   progress_at_.reset();
   if (done) {
-    if (progress_shown_) std::fputs("\r\033[K", stderr);
+    if (progress_shown_) tell_reader("\r\033[K");
     progress_shown_ = false;
     return;
   }
@@ -201,8 +201,8 @@ void JobCoordinator::show_progress() {
   // A program that is none of libgex's never joins, and has nothing to be waited for.
   if (joined_count_ == 0) return;
   progress_shown_ = true;
-  std::fprintf(stderr, "\r%s: %u of %zu ranks have joined", launch_.program_name, joined_count_,
-               ranks_.size());
+  tell_reader('\r' + std::string(launch_.program_name) + ": " + std::to_string(joined_count_) +
+              " of " + std::to_string(ranks_.size()) + " ranks have joined");
 }
 
 int JobCoordinator::status() const noexcept {

@@ -2,7 +2,10 @@
 
 #include <dirent.h>
 #include <fcntl.h>
+#include <poll.h>
 #include <signal.h>
+#include <sys/socket.h>
+#include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -22,6 +25,9 @@
 namespace gex::boot {
 
 namespace {
+
+/// How long a line waits for room at its reader, in milliseconds.
+constexpr int reader_patience = 300;
 
 using Directory = std::unique_ptr<DIR, int (*)(DIR*)>;
 
@@ -155,19 +161,34 @@ std::string host_name() {
   return name;
 }
 
+void tell_reader(std::string_view text) {
+  struct stat file {};
+  if (fstat(STDERR_FILENO, &file) != 0) return;
+  // A pipe or a terminal can keep whoever writes waiting for ever. An opening of its own does not
+  // make the one that it shares with others non-blocking; a file's has the place to write at.
+  os::FileDescriptor own;
+  if (S_ISFIFO(file.st_mode) || S_ISCHR(file.st_mode))
+    own.reset(open("/proc/self/fd/2", O_WRONLY | O_NONBLOCK | O_NOCTTY | O_CLOEXEC));
+  const int descriptor = own ? own.get() : STDERR_FILENO;
+  for (;;) {
+    // One write, so that lines of several processes do not mix; a closed standard error is
+    // nobody's concern here.
+    const ssize_t written = S_ISSOCK(file.st_mode)
+                                ? send(descriptor, text.data(), text.size(), MSG_DONTWAIT)
+                                : write(descriptor, text.data(), text.size());
+    if (written >= 0 || (errno != EINTR && errno != EAGAIN)) return;
+    pollfd writable{descriptor, POLLOUT, 0};
+    if (errno == EAGAIN && poll(&writable, 1, reader_patience) == 0) return;
+  }
+}
+
 void report(const char* program, const char* format, ...) {
   char text[2048];
   va_list arguments;
   va_start(arguments, format);
   std::vsnprintf(text, sizeof text, format, arguments);
   va_end(arguments);
-  const std::string line = std::string(program) + ": " + text + "\n";
-  // One write, so that lines of several processes do not mix; a closed standard error is nobody's
-  // concern here.
-  ssize_t written;
-  do {
-    written = write(STDERR_FILENO, line.data(), line.size());
-  } while (written < 0 && errno == EINTR);
+  tell_reader(std::string(program) + ": " + text + "\n");
 }
 
 }  // namespace gex::boot

@@ -38,7 +38,11 @@ std::string describe_signal(int signal);
 /// This host's name for messages.
 std::string host_name();
 
-/// Writes "PROGRAM: TEXT" and a newline to standard error in one piece.
+/// Writes to standard error in one piece, if its reader takes it: one that does not read is waited
+/// for a moment, and then not told.
+void tell_reader(std::string_view text);
+
+/// Writes "PROGRAM: TEXT" and a newline to standard error, as `tell_reader` does.
 [[gnu::format(printf, 2, 3)]] void report(const char* program, const char* format, ...);
 
 }  // namespace gex::boot

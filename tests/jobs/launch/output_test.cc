@@ -114,15 +114,22 @@ TEST(Output, EndsWhenTheReaderGoesAway) {
 
 TEST(Output, AReaderThatDoesNotReadHoldsNobodyAfterAnInterrupt) {
   // The pipe is full and stays so: bash waits for gexrun, and nobody reads.
-  const Outcome outcome =
-      Command({"bash", "-c",
-               "mkfifo_dir=$(mktemp -d); mkfifo $mkfifo_dir/pipe; exec 3<>$mkfifo_dir/pipe; "
-               "rm -r $mkfifo_dir; " +
-                   gexrun + " -n 2 yes >&3 & sleep 0.3; kill -TERM $!; wait $!; echo status $?"})
-          .run();
+  const auto interrupted = [](const std::string& redirections) {
+    return Command({"bash", "-c",
+                    "mkfifo_dir=$(mktemp -d); mkfifo $mkfifo_dir/pipe; exec 3<>$mkfifo_dir/pipe; "
+                    "rm -r $mkfifo_dir; " +
+                        gexrun + " -n 2 yes " + redirections +
+                        " & sleep 0.3; kill -TERM $!; wait $!; echo status $?"})
+        .run();
+  };
+  const Outcome outcome = interrupted(">&3");
   expect_clean(outcome);
   EXPECT_EQ(outcome.output, "status 143\n");
   EXPECT_EQ(lines_with(outcome.error, "ended by signal 15 (Terminated)"), 1) << outcome.error;
+  // Nor does one that does not read what gexrun itself has to say.
+  const Outcome silent = interrupted(">&3 2>&3");
+  expect_clean(silent);
+  EXPECT_EQ(silent.output, "status 143\n");
 }
 
 TEST(Input, GoesToRankZero) {
