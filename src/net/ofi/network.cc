@@ -257,7 +257,12 @@ void Network::failed() {
   fi_cq_err_entry error{};
   if (fi_cq_readerr(endpoint_.completions(), &error, 0) != 1) return;
   auto* operation = static_cast<Operation*>(error.op_context);
-  if (operation == nullptr) fatal(host_, "ofi: %s", error_text(error.err).c_str());
+  if (operation == nullptr) {
+    // Of an injected message: providers differ in whether they tell of it at all.
+    if (!leaving_)
+      lost_peer(host_, "ofi: a rank cannot be reached: %s", error_text(error.err).c_str());
+    return;
+  }
   switch (operation->purpose) {
     case Operation::Purpose::send: {
       auto& buffer = *static_cast<SendBuffer*>(operation);

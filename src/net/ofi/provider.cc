@@ -35,8 +35,9 @@ const Candidate& candidate_of(std::string_view name) {
   static constexpr Candidate sockets{nullptr, true, nullptr};
   for (const Candidate& candidate : candidates)
     if (name == candidate.name) return candidate;
-  return name == "sockets" || name.starts_with("net") || name.starts_with("tcp") ? sockets
-                                                                                 : foreign;
+  for (const char* by_sockets : {"sockets", "net", "tcp", "udp"})
+    if (name.starts_with(by_sockets)) return sockets;
+  return foreign;
 }
 
 bool is_ip_address(const std::string& text) {

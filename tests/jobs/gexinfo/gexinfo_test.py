@@ -358,6 +358,11 @@ class Ofi(Case):
             chosen = self.choices(GEX_OFI_PROVIDER=provider)["on one host"]
             self.assertRegex(chosen, rf"^{provider}, interface .*: GEX_OFI_PROVIDER$")
 
+    def test_one_host_is_not_open_to_others(self):
+        for provider in ("tcp", "udp", "net", "sockets"):
+            chosen = self.choices(GEX_OFI_PROVIDER=provider)["on one host"]
+            self.assertRegex(chosen, r", interface lo \(127\.0\.0\.1\): ", provider)
+
     def test_a_provider_that_is_not_there_is_named(self):
         ofi = self.conduits(variables={"GEX_OFI_PROVIDER": "nosuch"})["ofi"]
         self.assertEqual(ofi["refusal"], "ofi: libfabric has no provider nosuch with what this "
