@@ -168,9 +168,7 @@ void run_apart(const char* what, const std::function<int()>& work) {
     setsid();
     const pid_t apart = fork();
     if (apart != 0) _exit(apart < 0 ? errno : 0);
-    sigset_t all;
-    sigfillset(&all);
-    sigprocmask(SIG_SETMASK, &all, nullptr);
+    take_over_signals();
     _exit(work());
   }
   int status = 0;
@@ -244,9 +242,7 @@ std::string start_guardian(Launch launch, const std::optional<RootPlace>& root) 
         return 1;
       }
     }
-    sigset_t none;
-    sigemptyset(&none);
-    Guardian guardian(launch, os::FileDescriptor(), none);
+    Guardian guardian(launch, os::FileDescriptor(), {});
     guardian.start();
     return guardian.serve();
   });

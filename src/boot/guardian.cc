@@ -30,10 +30,10 @@ constexpr auto wrapper_grace = 2s;
 
 }  // namespace
 
-Guardian::Guardian(const Launch& launch, os::FileDescriptor launcher, const sigset_t& mask)
+Guardian::Guardian(const Launch& launch, os::FileDescriptor launcher, const SignalState& signals)
     : launch_(launch),
       launcher_(std::move(launcher)),
-      mask_(mask),
+      signals_before_(signals),
       part_(launch.part()),
       ranks_(part_.ranks.size()),
       gather_(part_),
@@ -51,7 +51,7 @@ std::optional<Membership> Guardian::start() {
   prctl(PR_SET_CHILD_SUBREAPER, 1);
   Inheritance inheritance;
   inheritance.guardian = getpid();
-  inheritance.mask = mask_;
+  inheritance.signals = signals_before_;
   inheritance.process_name = process_name(getpid());
   prctl(PR_SET_NAME, guardian_name);
 

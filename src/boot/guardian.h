@@ -63,9 +63,9 @@ inline constexpr const char* guardian_name = "gex-guardian";
 
 class Guardian final : private Guardians {
  public:
-  /// `launcher` is the pipe to the launcher, none for a guardian that adopts; `mask` the signal
-  /// mask to give to the ranks.
-  Guardian(const Launch& launch, os::FileDescriptor launcher, const sigset_t& mask);
+  /// `launcher` is the pipe to the launcher, none for a guardian that adopts; `signals` is what the
+  /// ranks get back.
+  Guardian(const Launch& launch, os::FileDescriptor launcher, const SignalState& signals);
 
   /// Leads a session of its own and starts the ranks. Answers only in a rank that is a fork of the
   /// caller. Ends the process, after what it started, when a rank cannot be started.
@@ -153,7 +153,7 @@ class Guardian final : private Guardians {
 
   const Launch& launch_;
   os::FileDescriptor launcher_;  ///< the pipe, or the process where it is not ours
-  sigset_t mask_;
+  SignalState signals_before_;
   const HostPart& part_;
   std::vector<Rank> ranks_;  ///< of this host: `at` finds one by its rank
   JobPage page_;

@@ -71,6 +71,22 @@ int supervise(const Launch& launch, pid_t guardian, int link, const std::vector<
 
 }  // namespace
 
+SignalState take_over_signals() noexcept {
+  SignalState before;
+  struct sigaction reaped {};
+  reaped.sa_handler = SIG_DFL;
+  sigaction(SIGCHLD, &reaped, &before.children);
+  sigset_t all;
+  sigfillset(&all);
+  sigprocmask(SIG_SETMASK, &all, &before.mask);
+  return before;
+}
+
+void restore_signals(const SignalState& before) noexcept {
+  sigaction(SIGCHLD, &before.children, nullptr);
+  sigprocmask(SIG_SETMASK, &before.mask, nullptr);
+}
+
 sigset_t signals_to_hear(std::span<const int> wanted) noexcept {
   sigset_t heard;
   sigemptyset(&heard);
@@ -102,10 +118,7 @@ void fill_standard_descriptors() {
 
 Membership launch(const Launch& launch) {
   fill_standard_descriptors();
-  sigset_t all;
-  sigset_t mask;
-  sigfillset(&all);
-  sigprocmask(SIG_SETMASK, &all, &mask);
+  const SignalState signals = take_over_signals();
   // What the ranks leave behind falls to this process if the guardian is killed.
   prctl(PR_SET_CHILD_SUBREAPER, 1);
   const std::vector<pid_t> spared = children();
@@ -124,7 +137,7 @@ Membership launch(const Launch& launch) {
   }
   if (guardian == 0) {
     launcher_end.reset();
-    Guardian self(launch, std::move(guardian_end), mask);
+    Guardian self(launch, std::move(guardian_end), signals);
     if (const auto membership = self.start()) return *membership;
     _exit(self.serve());
   }

@@ -48,9 +48,21 @@ struct Launch {
 };
 
 /// Starts the job. In the calling process this never returns: it ends with the job's status. With
-/// an empty `command` it returns in each rank, as whom the answer says, with signal mask, limits
-/// and process name as the caller's were.
+/// an empty `command` it returns in each rank, as whom the answer says, with signal mask, what
+/// becomes of SIGCHLD, limits and process name as the caller's were.
 Membership launch(const Launch& launch);
+
+/// How a process took signals before the launcher's part in it began.
+struct SignalState {
+  sigset_t mask{};
+  struct sigaction children {};  ///< for SIGCHLD
+};
+
+/// Blocks all signals, and sees to it that children which have ended wait to be reaped: where
+/// SIGCHLD is ignored, which programs inherit, the kernel keeps nothing of them and tells nobody.
+SignalState take_over_signals() noexcept;
+
+void restore_signals(const SignalState& before) noexcept;
 
 /// Whether a signal to the launcher is a wish that the job end.
 bool ends_job(int signal) noexcept;

@@ -94,9 +94,7 @@ std::string own_path() {
 }
 
 int run_root(const Launch& launch, const RemoteStart& remote) {
-  sigset_t all;
-  sigfillset(&all);
-  sigprocmask(SIG_SETMASK, &all, nullptr);
+  take_over_signals();
   return Root(launch, remote).run();
 }
 

@@ -68,7 +68,7 @@ Membership become_rank(const Launch& launch, std::uint32_t rank, const Inheritan
 
   if (!executes) {
     prctl(PR_SET_NAME, inheritance.process_name.c_str());
-    sigprocmask(SIG_SETMASK, &inheritance.mask, nullptr);
+    restore_signals(inheritance.signals);
     return membership;
   }
   setenv("GEX_JOB", format_membership(membership).c_str(), 1);
@@ -77,7 +77,7 @@ Membership become_rank(const Launch& launch, std::uint32_t rank, const Inheritan
     arguments.push_back(const_cast<char*>(argument.c_str()));
   }
   arguments.push_back(nullptr);
-  sigprocmask(SIG_SETMASK, &inheritance.mask, nullptr);
+  restore_signals(inheritance.signals);
   execvp(arguments[0], arguments.data());
   fail(membership.control, errno);
 }

@@ -1,7 +1,6 @@
 #pragma once
 // What a process does between the guardian's fork and being a rank.
 
-#include <signal.h>
 #include <sys/resource.h>
 #include <sys/types.h>
 
@@ -17,7 +16,7 @@ namespace gex::boot {
 /// What the guardian found when it started and took over, and every rank gets back.
 struct Inheritance {
   pid_t guardian = 0;
-  sigset_t mask{};
+  SignalState signals;
   rlimit descriptors{};
   std::string process_name;
 };

@@ -1,5 +1,7 @@
 // How jobs end by what their ranks do, and with which status.
 
+#include <signal.h>
+
 #include "modes.h"
 
 namespace launch_test {
@@ -18,6 +20,29 @@ TEST_P(Exit, EndFromMain) {
 
 TEST_P(Exit, EndWithZeroIsSuccess) {
   expect_success(job(3, {"end-from-main", "0", "1"}).run());
+}
+
+// Daemons ignore the ends of their children, and what they start inherits that.
+TEST_P(Exit, UnderAParentThatIgnoresItsChildren) {
+  const auto ignored = [this](std::vector<std::string> scenario) {
+    signal(SIGCHLD, SIG_IGN);
+    const auto running = job(3, std::move(scenario)).start();
+    signal(SIGCHLD, SIG_DFL);
+    return running->finish();
+  };
+  expect_success(ignored({"end-from-main", "0", "1"}));
+  expect_failure(ignored({"end-from-main", "3", "1"}), 3, "");
+}
+
+TEST(ExitUnderGexrun, RanksIgnoreTheirChildrenAsTheLauncherDid) {
+  signal(SIGCHLD, SIG_IGN);
+  const auto running =
+      Command({gexrun, "-n", "2", "grep", "^SigIgn:.*[13579bdf]....$", "/proc/self/status"})
+          .start();
+  signal(SIGCHLD, SIG_DFL);
+  const Outcome outcome = running->finish();
+  expect_success(outcome);
+  EXPECT_EQ(lines_with(outcome.output, "SigIgn"), 2) << outcome.output;
 }
 
 TEST_P(Exit, EndFromSignalHandler) {
