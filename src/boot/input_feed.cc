@@ -1,9 +1,11 @@
 #include "boot/input_feed.h"
 
+#include <poll.h>
 #include <sys/mman.h>
 #include <unistd.h>
 
 #include <cerrno>
+#include <chrono>
 #include <string_view>
 #include <system_error>
 #include <thread>
@@ -19,6 +21,17 @@ bool write_whole(int descriptor, std::string_view bytes) {
     if (written < 0) return false;
     bytes.remove_prefix(static_cast<std::size_t>(written));
   }
+  return true;
+}
+
+/// Whether what a read has failed for is no end of the input, and passes; then after a while.
+bool wait_for_input(int error) {
+  pollfd readable{STDIN_FILENO, POLLIN, 0};
+  // Somebody who shares the open file made it non-blocking.
+  if (error == EAGAIN) return poll(&readable, 1, -1) >= 0 || errno == EINTR;
+  // A terminal, whose input is another job's while this one is in the background.
+  if (error != EIO || isatty(STDIN_FILENO) == 0) return false;
+  std::this_thread::sleep_for(std::chrono::milliseconds(500));
   return true;
 }
 
@@ -39,6 +52,7 @@ int feed(os::FileDescriptor pipe, std::string bytes) {
       for (;;) {
         const ssize_t got = read(STDIN_FILENO, piece, sizeof piece);
         if (got < 0 && errno == EINTR) continue;
+        if (got < 0 && wait_for_input(errno)) continue;
         if (got <= 0) return;
         if (!write_whole(to.get(), {piece, static_cast<std::size_t>(got)})) return;
       }

@@ -36,6 +36,18 @@ TEST(Hosts, TakeConsecutiveRanksInTheirOrder) {
   }
 }
 
+TEST(Hosts, InputThatIsYetToComeIsWaitedFor) {
+  // Through a pipe that another program has made non-blocking.
+  const Outcome outcome =
+      Command({"bash", "-c",
+               "(sleep 0.3; echo late) | python3 -c 'import os, sys; os.set_blocking(0, False); "
+               "os.execv(sys.argv[1], sys.argv[1:])' " +
+                   gexrun + " --rsh " + rsh_here + " --hosts a,b -n 2 " + probe + " read-input"})
+          .run();
+  expect_success(outcome);
+  EXPECT_EQ(lines_with(outcome.output, "0 read 5: late"), 1) << outcome.output;
+}
+
 TEST(Hosts, TakeRanksInTurnWhileTheyHaveSlots) {
   const auto placed = [](const char* hosts, int ranks, const std::vector<int>& expected) {
     const Outcome outcome = Command({gexrun, "--rsh", rsh_here, "--hosts", hosts, "--map", "cyclic",
