@@ -10,18 +10,14 @@
 #include <system_error>
 #include <thread>
 
+#include "base/os_process.h"
+
 namespace gex::boot {
 
 namespace {
 
 bool write_whole(int descriptor, std::string_view bytes) {
-  while (!bytes.empty()) {
-    const ssize_t written = write(descriptor, bytes.data(), bytes.size());
-    if (written < 0 && errno == EINTR) continue;
-    if (written < 0) return false;
-    bytes.remove_prefix(static_cast<std::size_t>(written));
-  }
-  return true;
+  return os::write_fully(descriptor, bytes.data(), bytes.size()) == 0;
 }
 
 /// Whether what a read has failed for is no end of the input, and passes; then after a while.
