@@ -39,8 +39,11 @@ void barrier() {
   gex_Event_Wait(gex_Coll_BarrierNB(team, 0));
 }
 
-/// How many requests the peer may be sent before it answers any.
+/// How many requests the peer may be sent before it answers any. Polls, which an IMMEDIATE request
+/// does not, nor BLOCKUNTIL what holds already: credits that earlier requests have out, a
+/// barrier's, come back by it.
 int allowance(gex_Rank_t peer) {
+  REQUIRE(gasnet_AMPoll() == GASNET_OK);
   const int before = answers;
   int sent = 0;
   while (gex_AM_RequestShort0(team, peer, ask, GEX_FLAG_IMMEDIATE) == 0) ++sent;
