@@ -28,8 +28,11 @@ void note_taken(gex_HSL_t* hsl) {
 void check_not_held(gex_HSL_t* hsl, const char* call) {
   if (!gex::checked()) return;
   gex::require(hsl, call);
+  // Asked for before the owner is read: a thread's first call takes over the number of one that has
+  // ended, which may hold the lock until then.
+  const std::uint32_t number = gex::this_thread().number;
   if (__atomic_load_n(&hsl->state_, __ATOMIC_RELAXED) != 0 &&
-      __atomic_load_n(&hsl->owner_, __ATOMIC_RELAXED) == gex::this_thread().number)
+      __atomic_load_n(&hsl->owner_, __ATOMIC_RELAXED) == number)
     fatal("%s: this thread holds the lock already", call);
 }
 

@@ -170,6 +170,25 @@ TEST(Hsl, LockWaitsForTheHolder) {
   EXPECT_EQ(entered.get(), 1);
 }
 
+// A thread may be known by the number of one that has ended, and held the lock until just then.
+TEST(Hsl, FirstCallOfAThreadWhileOthersEnd) {
+  guarded = {};
+  constexpr long started = 2000;
+  std::array<std::thread, 2 * threads> workers;
+  for (long i = 0; i < started; ++i) {
+    std::thread& worker = workers[i % workers.size()];
+    if (worker.joinable()) worker.join();
+    worker = std::thread([] {
+      gex_HSL_Lock(&static_lock);
+      add();
+      std::this_thread::yield();
+      gex_HSL_Unlock(&static_lock);
+    });
+  }
+  for (std::thread& worker : workers) worker.join();
+  EXPECT_EQ(guarded.value, started);
+}
+
 // Handlers on the polling thread meet other threads that never enter the library but for the lock.
 TEST(Hsl, HandlersAgainstThreads) {
   constexpr long messages = 500;
