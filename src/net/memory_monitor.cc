@@ -3,6 +3,7 @@
 #include <fcntl.h>
 #include <linux/userfaultfd.h>
 #include <poll.h>
+#include <sched.h>
 #include <signal.h>
 #include <sys/eventfd.h>
 #include <sys/ioctl.h>
@@ -69,6 +70,19 @@ bool MemoryMonitor::watch(const Range& pages) noexcept {
   // No page is ever protected, so none faults.
   registration.mode = UFFDIO_REGISTER_MODE_WP;
   return ioctl(events_, UFFDIO_REGISTER, &registration) == 0;
+}
+
+bool MemoryMonitor::catch_up() noexcept {
+  // Copies nothing to nowhere, which is refused (EINVAL). But from the moment at which a thread
+  // begins to unmap watched memory until its news has been read, the kernel puts everything off
+  // (EAGAIN).
+  constexpr int patience = 100'000;
+  for (int tries = 0; tries < patience; ++tries) {
+    uffdio_copy nothing{};
+    if (ioctl(events_, UFFDIO_COPY, &nothing) == 0 || errno != EAGAIN) return true;
+    sched_yield();
+  }
+  return false;
 }
 
 MemoryMonitor::Changes MemoryMonitor::changes() noexcept {

@@ -4,13 +4,15 @@
 //
 // By Linux's userfaultfd: a thread that unmaps watched memory waits inside its system call until
 // the monitor's own thread has taken the news in. So when munmap has returned, a call of `changes`
-// that begins afterwards reports it. Memory is watched until it is unmapped; reading and writing it
-// costs nothing more than before.
+// that begins afterwards reports it. While that thread waits, though, its addresses are free, and
+// another may have mapped memory there and use it: who has found something that is remembered of an
+// address calls `catch_up` before he asks for the changes. Memory is watched until it is unmapped;
+// reading and writing it costs nothing more than before.
 //
 //   auto monitor = MemoryMonitor::start(why);
-//   monitor->watch(begin, end);
+//   monitor->watch(pages);
 //   ...
-//   const MemoryMonitor::Changes changes = monitor->changes();
+//   if (monitor->catch_up()) ... monitor->changes() ...
 //
 // Thread rules: any thread, at any time. What is called with a lock held must not have a thread
 // wait for that lock inside an unmapping system call; `changes` itself unmaps nothing.
@@ -49,6 +51,10 @@ class MemoryMonitor {
   /// Watches whole pages. False: this memory is of a kind that cannot be watched, or somebody else
   /// watches it.
   bool watch(const Range& pages) noexcept;
+
+  /// Waits until `changes` tells of all that was unmapped before this call, also by threads that
+  /// are still inside their system calls. False: it does not yet, after a long while.
+  bool catch_up() noexcept;
 
   /// What has changed since the last call.
   Changes changes() noexcept;

@@ -8,6 +8,9 @@
 // looked for again, as the monitor tells; a piece in use stays registered until it is let go of,
 // whatever becomes of it.
 //
+// Registering may take long. Nobody waits for it but who wants it: meanwhile the others find what
+// is there, and null for memory of which a part is just being registered.
+//
 //   RegistrationCache cache(registry, *monitor, {.bytes = 1 << 30, .pieces = 1024});
 //   RegistrationCache::Piece* piece = cache.hold(address, size);
 //   ... transfer with piece->handle ...
@@ -29,7 +32,8 @@ namespace gex::net {
 class MemoryRegistry {
  public:
   virtual ~MemoryRegistry() = default;
-  /// Null: this memory cannot be registered, or no more.
+  /// Null: this memory cannot be registered, or no more. It may have the cache give up what it can
+  /// do without (`RegistrationCache::give_up_one`).
   virtual void* add(void* address, std::size_t size) noexcept = 0;
   virtual void remove(void* handle) noexcept = 0;
 };
@@ -44,7 +48,7 @@ class RegistrationCache {
 
   struct Piece {
     Range pages;
-    void* handle;         ///< the registry's
+    void* handle;         ///< the registry's; null while it is being registered
     std::uint32_t users;  ///< who holds it
     bool forgotten;       ///< not found any more; goes with its last user
     std::list<Piece>::iterator self;
@@ -64,32 +68,50 @@ class RegistrationCache {
   RegistrationCache& operator=(const RegistrationCache&) = delete;
 
   /// A piece that holds these bytes, until it is let go of. Null: they are more than the bounds,
-  /// or of memory that cannot be registered or watched.
+  /// or of memory that cannot be registered or watched, or is just being registered.
   Piece* hold(const void* address, std::size_t size);
   void let_go(Piece& piece);
+
+  /// Gives up the piece that was not used for longest; false: all are in use.
+  bool give_up_one();
 
   Counts counts() const;
 
  private:
+  using Pieces = std::list<Piece>;
   using ByBegin = std::map<std::uintptr_t, Piece*>;
 
-  void forget_unmapped();
-  void forget(ByBegin::const_iterator at);
+  // All with the mutex held. What is no longer wanted goes to `gone`, to be removed from the
+  // registry without it.
+
+  /// The piece with these bytes, if it is still of the same memory.
+  Piece* find_current(const Range& bytes, Pieces& gone);
+  void forget_unmapped(Pieces& gone);
+  void forget(ByBegin::const_iterator at, Pieces& gone);
   /// The first piece that ends behind an address.
   ByBegin::const_iterator first_behind(std::uintptr_t address) const;
-  Piece* find(const Range& bytes);
-  Piece* add(const Range& pages);
+  Piece* find(const Range& bytes) const;
+  bool is_being_registered(const Range& pages) const;
   /// The pages, and those of pieces that touch them, if that is not too much.
   Range with_neighbors(const Range& pages) const;
-  void absorb(const Range& pages);
-  void make_room(std::size_t bytes);
-  void drop(Piece& piece);
+  void absorb(const Range& pages, Pieces& gone);
+  bool evict_one(Pieces& gone);
+  bool make_room(std::size_t bytes, Pieces& gone);
+  /// A piece of these pages that is yet to be registered, or has been meanwhile, held by the
+  /// caller; null: no room.
+  Piece* reserve(const Range& pages, Pieces& gone);
+
+  // Without the mutex.
+
+  /// A registered piece of these pages, held by the caller, or null.
+  Piece* add(const Range& pages);
+  void remove(Pieces& gone) noexcept;
 
   MemoryRegistry& registry_;
   MemoryMonitor& monitor_;
   const Bounds bounds_;
   mutable std::mutex mutex_;  ///< of what follows
-  std::list<Piece> pieces_;   ///< the last used first
+  Pieces pieces_;             ///< the last used first
   ByBegin by_begin_;          ///< those that are not forgotten
   std::size_t bytes_ = 0;     ///< of these
   Counts counts_;

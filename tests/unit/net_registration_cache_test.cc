@@ -8,9 +8,12 @@
 #include <atomic>
 #include <cstdlib>
 #include <cstring>
+#include <functional>
 #include <map>
+#include <mutex>
 #include <set>
 #include <thread>
+#include <utility>
 #include <vector>
 
 #include "net/memory_monitor.h"
@@ -25,6 +28,8 @@ const std::size_t page = static_cast<std::size_t>(sysconf(_SC_PAGESIZE));
 class Ledger final : public MemoryRegistry {
  public:
   void* add(void* address, std::size_t size) noexcept override {
+    if (before_adding) std::exchange(before_adding, nullptr)();
+    const std::lock_guard lock(mutex);
     if (refused.contains(address)) return nullptr;
     const std::uintptr_t number = ++last;
     registered[number] = size;
@@ -32,16 +37,19 @@ class Ledger final : public MemoryRegistry {
     return reinterpret_cast<void*>(number);
   }
   void remove(void* handle) noexcept override {
+    const std::lock_guard lock(mutex);
     const auto at = registered.find(reinterpret_cast<std::uintptr_t>(handle));
     ASSERT_NE(at, registered.end()) << "not registered, or no more";
     bytes -= at->second;
     registered.erase(at);
   }
 
+  std::function<void()> before_adding;  ///< called once, as if registering took that long
   std::set<void*> refused;
   std::map<std::uintptr_t, std::size_t> registered;
   std::uintptr_t last = 0;
   std::size_t bytes = 0;
+  std::mutex mutex;
 };
 
 class Pages {
@@ -238,18 +246,92 @@ TEST_F(RegistrationCacheTest, ManyChangesAtOnceForgetEverything) {
   EXPECT_NE(use(others.at(0), page), number);
 }
 
+TEST_F(RegistrationCacheTest, AnAddressIsNotFoundThatAnotherThreadIsStillUnmapping) {
+  constexpr std::size_t size = 8;
+  int taken_over = 0;
+  for (int round = 0; round < 500; ++round) {
+    void* memory = mmap(nullptr, size * page, PROT_READ | PROT_WRITE,
+                        MAP_PRIVATE | MAP_ANONYMOUS | MAP_POPULATE, -1, 0);
+    ASSERT_NE(memory, MAP_FAILED);
+    const std::uintptr_t number = use(memory, size * page);
+    std::atomic<bool> returned{false};
+    std::thread other([&] {
+      munmap(memory, size * page);
+      returned = true;
+    });
+    // Taken as soon as it is free, which is before the other thread has come out of munmap.
+    const auto take = [&] {
+      return mmap(memory, size * page, PROT_READ | PROT_WRITE,
+                  MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED_NOREPLACE, -1, 0) == memory;
+    };
+    bool mine = take();
+    while (!mine && !returned) mine = take();
+    if (mine && !returned) ++taken_over;
+    if (!mine && !take()) {
+      // Something else of the process lies there now.
+      other.join();
+      continue;
+    }
+    const std::uintptr_t anew = use(memory, size * page);
+    EXPECT_NE(anew, number);
+    EXPECT_NE(anew, 0U);
+    other.join();
+    munmap(memory, size * page);
+  }
+  EXPECT_GT(taken_over, 0) << "the addresses were never taken in time, so nothing was tried";
+}
+
+TEST_F(RegistrationCacheTest, NobodyWaitsForWhatAnotherRegisters) {
+  const Pages pages(20);
+  const std::uintptr_t there = use(pages.at(0), page);
+  ledger.before_adding = [&] {
+    EXPECT_EQ(use(pages.at(0), page), there);
+    EXPECT_NE(use(pages.at(16), page), 0U);
+    // A part of what is being registered, and memory that touches it.
+    EXPECT_EQ(cache->hold(pages.at(9), page), nullptr);
+    EXPECT_NE(use(pages.at(12), page), 0U);
+  };
+  const std::uintptr_t number = use(pages.at(8), 4 * page);
+  EXPECT_NE(number, 0U);
+  EXPECT_EQ(use(pages.at(9), page), number);
+}
+
+TEST_F(RegistrationCacheTest, WhatIsUnmappedWhileItIsRegisteredIsNotFound) {
+  const Pages pages(8);
+  ledger.before_adding = [&] { madvise(pages.at(1), page, MADV_DONTNEED); };
+  const std::uintptr_t stale = use(pages.at(0), 4 * page);
+  EXPECT_NE(stale, 0U);
+  EXPECT_NE(use(pages.at(0), 4 * page), stale);
+  EXPECT_EQ(ledger.registered.size(), 1U);
+}
+
+TEST_F(RegistrationCacheTest, WhatNobodyUsesIsGivenUpWhenAsked) {
+  const Pages pages(20);
+  const std::uintptr_t first = use(pages.at(0), page);
+  const std::uintptr_t second = use(pages.at(5), page);
+  RegistrationCache::Piece* held = cache->hold(pages.at(10), page);
+  ASSERT_NE(held, nullptr);
+  EXPECT_TRUE(cache->give_up_one());
+  EXPECT_FALSE(ledger.registered.contains(first));
+  EXPECT_TRUE(ledger.registered.contains(second));
+  EXPECT_TRUE(cache->give_up_one());
+  EXPECT_FALSE(cache->give_up_one());
+  EXPECT_EQ(ledger.registered.size(), 1U);
+  cache->let_go(*held);
+}
+
 TEST_F(RegistrationCacheTest, ThreadsMayUnmapWhileOthersTransfer) {
   make({.bytes = 4096 * page, .pieces = 64});
   constexpr std::size_t size = 8;
   std::atomic<int> mistakes{0};
+  std::atomic<int> held{0};
   const auto work = [&] {
     for (int round = 0; round < 200; ++round) {
       const Pages pages(size);
       RegistrationCache::Piece* piece = cache->hold(pages.at(0), size * page);
-      if (piece == nullptr) {
-        ++mistakes;
-        continue;
-      }
+      // Next to what was here before, and another thread registers along with its own.
+      if (piece == nullptr) continue;
+      ++held;
       if (piece->pages.end - piece->pages.begin < size * page) ++mistakes;
       cache->let_go(*piece);
     }
@@ -258,6 +340,7 @@ TEST_F(RegistrationCacheTest, ThreadsMayUnmapWhileOthersTransfer) {
   for (int i = 0; i < 4; ++i) threads.emplace_back(work);
   for (std::thread& thread : threads) thread.join();
   EXPECT_EQ(mistakes, 0);
+  EXPECT_GT(held, 0);
 }
 
 }  // namespace
