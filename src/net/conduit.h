@@ -142,7 +142,7 @@ struct Conduit {
   size_t (*poll)(uint32_t channels, size_t most);
 
   /// Leaves the network; everything accepted by `send` before is still delivered to peers that
-  /// poll, or leave themselves. May wait for them.
+  /// poll, or leave themselves. May wait for them. A job ends with its processes instead.
   void (*detach)(void);
 
   /// Optional, both or neither. A place, aligned to 16 bytes, for a payload of `size` bytes to be

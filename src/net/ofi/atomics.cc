@@ -3,6 +3,8 @@
 #include <gasnet_fwd.h>
 
 #include <cstring>
+#include <iterator>
+#include <tuple>
 
 namespace gex::net::ofi {
 
@@ -109,14 +111,25 @@ void write_operand(const AtomicPlan& plan, const void* first, void* to) noexcept
     write_as<std::uint32_t>(plan.operand, first, to);
 }
 
-std::uint32_t atomics_of(fid_ep* endpoint, std::uint32_t data_type) noexcept {
-  std::uint32_t operations = 0;
-  for (std::uint32_t bit = 0; bit <= 24; ++bit) {
-    const std::uint32_t operation = 1U << bit;
-    const std::optional<AtomicPlan> plan = atomic_plan(data_type, operation);
-    if (plan && has(endpoint, *plan)) operations |= operation;
-  }
+AtomicOperations AtomicOperations::of(fid_ep* endpoint) noexcept {
+  AtomicOperations operations;
+  static_assert(std::size(types) == std::tuple_size_v<decltype(by_type_)>);
+  for (std::size_t type = 0; type < std::size(types); ++type)
+    for (std::uint32_t bit = 0; bit <= 24; ++bit) {
+      const std::uint32_t operation = 1U << bit;
+      const std::optional<AtomicPlan> plan = atomic_plan(types[type].data_type, operation);
+      if (plan && has(endpoint, *plan)) operations.by_type_[type] |= operation;
+    }
   return operations;
+}
+
+std::uint32_t AtomicOperations::on(std::uint32_t data_type) const noexcept {
+  const Type* type = type_of(data_type);
+  return type == nullptr ? 0 : by_type_[static_cast<std::size_t>(type - types)];
+}
+
+void AtomicOperations::intersect(const AtomicOperations& other) noexcept {
+  for (std::size_t type = 0; type < by_type_.size(); ++type) by_type_[type] &= other.by_type_[type];
 }
 
 }  // namespace gex::net::ofi

@@ -6,6 +6,7 @@
 
 #include <rdma/fi_atomic.h>
 
+#include <array>
 #include <cstdint>
 #include <optional>
 
@@ -38,7 +39,18 @@ std::optional<AtomicPlan> atomic_plan(std::uint32_t data_type, std::uint32_t ope
 /// The operand that the provider is given, in `width` bytes at `to`.
 void write_operand(const AtomicPlan& plan, const void* first, void* to) noexcept;
 
-/// The operations on a type that this endpoint has, as GEX_OP_* bits.
-std::uint32_t atomics_of(fid_ep* endpoint, std::uint32_t data_type) noexcept;
+/// Operations (GEX_OP_* bits) by type.
+class AtomicOperations {
+ public:
+  /// Those that this endpoint has.
+  static AtomicOperations of(fid_ep* endpoint) noexcept;
+
+  std::uint32_t on(std::uint32_t data_type) const noexcept;
+  /// Leaves what the other has as well.
+  void intersect(const AtomicOperations& other) noexcept;
+
+ private:
+  std::array<std::uint32_t, 6> by_type_{};
+};
 
 }  // namespace gex::net::ofi

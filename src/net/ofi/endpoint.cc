@@ -70,9 +70,10 @@ void limit_greetings(std::span<const std::byte> name) {
 RmaMeans rma_means(const fi_info& info) noexcept {
   RmaMeans means;
   means.delivery_complete = (info.tx_attr->op_flags & FI_DELIVERY_COMPLETE) != 0;
-  means.reads_follow_writes = (info.tx_attr->msg_order & (FI_ORDER_RAW | FI_ORDER_RMA_RAW)) != 0;
+  if ((info.tx_attr->msg_order & (FI_ORDER_RAW | FI_ORDER_RMA_RAW)) != 0)
+    means.most_ordered = info.ep_attr->max_order_raw_size;
   means.available =
-      (info.caps & FI_RMA) != 0 && (means.delivery_complete || means.reads_follow_writes);
+      (info.caps & FI_RMA) != 0 && (means.delivery_complete || means.most_ordered != 0);
   means.atomics = means.available && (info.caps & FI_ATOMIC) != 0 && !fails_at_atomics(info);
   return means;
 }

@@ -16,7 +16,8 @@ struct RmaMeans {
   bool available = false;
   bool atomics = false;
   bool delivery_complete = false;  ///< it says when the bytes are at the peer
-  bool reads_follow_writes = false;
+  /// The largest put that a read which follows it does not overtake; 0: reads overtake.
+  std::size_t most_ordered = 0;
 };
 RmaMeans rma_means(const fi_info& info) noexcept;
 

@@ -69,7 +69,7 @@ Network::Network(const Host& host, Endpoint& endpoint, Registrar& registrar, One
       one_sided_(one_sided),
       threaded_(host.threaded != 0),
       inject_limit_(std::min(endpoint.info().tx_attr->inject_size, most_injected)),
-      pool_(buffers_for(host.size), registrar, threaded_),
+      pool_(host, buffers_for(host.size), registrar, threaded_),
       receive_(endpoint, registrar, threaded_),
       arrivals_{Arrivals(threaded_), Arrivals(threaded_)},
       peers_(host.size) {
@@ -279,7 +279,7 @@ void Network::failed() {
         warn_of_stray();  // longer than any message of ours: nobody of this job sent it
       else if (!lost_its_sender(error.err) && !leaving_)
         fatal(host_, "ofi: rank %u cannot receive: %s", host_.rank, error_text(error.err).c_str());
-      receive_.completed(buffer, nullptr, 0, (error.flags & FI_MULTI_RECV) != 0);
+      receive_.completed(buffer, (error.flags & FI_MULTI_RECV) != 0);
       break;
     }
     case Operation::Purpose::one_sided:
@@ -289,11 +289,7 @@ void Network::failed() {
 }
 
 void Network::arrived(const fi_cq_data_entry& entry, ReceiveBuffers::Buffer& buffer) {
-  const bool last = (entry.flags & FI_MULTI_RECV) != 0;
-  const std::byte* data = receive_.message_in(buffer, entry);
-  if (data == nullptr) {
-    receive_.completed(buffer, nullptr, 0, last);
-  } else {
+  if (const std::byte* data = receive_.message_in(buffer, entry)) {
     const std::optional<Stamp> stamp = read_stamp(host_, data, entry.len);
     if (!stamp) {
       warn_of_stray();
@@ -302,8 +298,8 @@ void Network::arrived(const fi_cq_data_entry& entry, ReceiveBuffers::Buffer& buf
       arrivals_[static_cast<Channel>(stamp->kind())].push(
           {data + sizeof *stamp, stamp->size(), stamp->source, &buffer});
     }
-    receive_.completed(buffer, data, entry.len, last);
   }
+  receive_.completed(buffer, (entry.flags & FI_MULTI_RECV) != 0);
 }
 
 void Network::deliver(Channel channel, const Arrival& arrival) {

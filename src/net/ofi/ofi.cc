@@ -46,6 +46,7 @@ struct Introduction {
   std::uint32_t name_size;
   std::uint32_t ready;
   std::byte name[128];
+  OneSidedExtent one_sided;
 };
 
 std::string text_of(const Host& host, const char* variable) {
@@ -109,6 +110,7 @@ std::unique_ptr<Attached> open(const Host& host, Introduction& mine, std::string
   if (!error.empty()) return nullptr;
   std::memcpy(mine.name, name.data(), name.size());
   mine.name_size = static_cast<std::uint32_t>(name.size());
+  mine.one_sided = made->one_sided->extent();
   mine.ready = 1;
   return made;
 }
@@ -122,6 +124,17 @@ std::string disagreement(const std::vector<Introduction>& all) {
              " " + all[rank].provider + "; GEX_OFI_PROVIDER says which one all take";
   }
   return {};
+}
+
+/// What the one-sided operations of all ranks have in common.
+OneSidedExtent common_extent(const std::vector<Introduction>& all) {
+  OneSidedExtent common = all[0].one_sided;
+  for (const Introduction& one : all) {
+    common.available &= one.one_sided.available;
+    common.max_transfer = std::min(common.max_transfer, one.one_sided.max_transfer);
+    common.atomics.intersect(one.one_sided.atomics);
+  }
+  return common;
 }
 
 int attach(const Host* host, Limits* limits) {
@@ -140,6 +153,7 @@ int attach(const Host* host, Limits* limits) {
     if (host->rank == 0) warn(*host, error);
     return 1;
   }
+  made->one_sided->agree_on(common_extent(all));
   std::vector<std::byte> names;
   for (const Introduction& one : all) names.insert(names.end(), one.name, one.name + one.name_size);
   const bool ready =
@@ -149,7 +163,7 @@ int attach(const Host* host, Limits* limits) {
   attached = made.release();
   *limits = {.max_message = max_message,
              .reply_depth = depth,
-             .max_transfer = attached->one_sided->max_transfer(),
+             .max_transfer = attached->one_sided->extent().max_transfer,
              .total_depth = total_depth};
   return 0;
 }

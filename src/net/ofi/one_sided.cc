@@ -21,6 +21,15 @@ constexpr std::size_t bounce_limit = max_wire;
 /// Records of transfers made at once.
 constexpr std::size_t batch = 64;
 
+OneSidedExtent extent_of(const Endpoint& endpoint) noexcept {
+  const RmaMeans means = endpoint.rma();
+  std::size_t most = std::min(endpoint.info().ep_attr->max_msg_size, std::size_t{1} << 30);
+  // A put whose end only a read can tell must not be overtaken by it.
+  if (means.available && !means.delivery_complete) most = std::min(most, means.most_ordered);
+  return {means.available ? 1U : 0U, most,
+          means.atomics ? AtomicOperations::of(endpoint.endpoint()) : AtomicOperations{}};
+}
+
 }  // namespace
 
 OneSided::OneSided(const Host& host, const Endpoint& endpoint, Registrar& registrar)
@@ -29,16 +38,13 @@ OneSided::OneSided(const Host& host, const Endpoint& endpoint, Registrar& regist
       registrar_(registrar),
       threaded_(host.threaded != 0),
       means_(endpoint.rma()),
+      extent_(extent_of(endpoint)),
       inject_limit_(endpoint.info().tx_attr->inject_size),
-      bounce_(bounce_buffers, registrar, threaded_) {
-}
-
-std::size_t OneSided::max_transfer() const noexcept {
-  return std::min(endpoint_.info().ep_attr->max_msg_size, std::size_t{1} << 30);
+      bounce_(host, bounce_buffers, registrar, threaded_) {
 }
 
 int OneSided::register_segment(void* address, std::size_t size, SegmentKey& key) {
-  if (!means_.available) return 1;
+  if (extent_.available == 0) return 1;
   std::string error;
   Region region = registrar_.add(
       address, size, FI_REMOTE_READ | FI_REMOTE_WRITE | FI_READ | FI_WRITE | FI_SEND, error);
@@ -106,9 +112,11 @@ void OneSided::give_back(Transfer& transfer) {
 }
 
 void OneSided::unregister(Transfer& transfer) {
+  if (transfer.piece == nullptr && !transfer.region) return;
   if (transfer.piece != nullptr)
     registrar_.cache()->let_go(*std::exchange(transfer.piece, nullptr));
   transfer.region.reset();
+  registered_.fetch_sub(1, std::memory_order_relaxed);
 }
 
 bool OneSided::reach(Transfer& transfer, std::uint64_t access, void*& descriptor) {
@@ -122,6 +130,13 @@ bool OneSided::reach(Transfer& transfer, std::uint64_t access, void*& descriptor
     descriptor = transfer.bounce->descriptor;
     return true;
   }
+  return register_for(transfer, access, descriptor);
+}
+
+bool OneSided::register_for(Transfer& transfer, std::uint64_t access, void*& descriptor) {
+  // Counted while it is tried as well: who takes the room from one another tries again. Relaxed,
+  // here and where it falls: a number that nothing else hangs on.
+  const bool alone = registered_.fetch_add(1, std::memory_order_relaxed) == 0;
   if (RegistrationCache* cache = registrar_.cache()) {
     transfer.piece = cache->hold(transfer.local, transfer.size);
     if (transfer.piece != nullptr) {
@@ -130,11 +145,16 @@ bool OneSided::reach(Transfer& transfer, std::uint64_t access, void*& descriptor
     }
   }
   std::string error;
-  transfer.region = registrar_.add(transfer.local, transfer.size, access, error);
-  if (!transfer.region)
+  bool lacks_room = false;
+  transfer.region = registrar_.add(transfer.local, transfer.size, access, error, &lacks_room);
+  if (transfer.region) {
+    descriptor = fi_mr_desc(transfer.region.get());
+    return true;
+  }
+  const bool still_alone = registered_.fetch_sub(1, std::memory_order_relaxed) == 1;
+  if (!lacks_room || (alone && still_alone))
     fatal(host_, "ofi: rank %u cannot register what it transfers: %s", host_.rank, error.c_str());
-  descriptor = fi_mr_desc(transfer.region.get());
-  return true;
+  return false;
 }
 
 ssize_t OneSided::write(Transfer& transfer, void* descriptor, std::uint64_t flags) {
@@ -182,7 +202,7 @@ SendResult OneSided::put(const Remote& remote, const void* local, std::size_t si
     if (transfer.bounce != nullptr) {
       std::memcpy(transfer.bounce->bytes(), local, size);
       source_is_free = true;
-    } else if (local_done != nullptr && means_.reads_follow_writes) {
+    } else if (local_done != nullptr && size <= means_.most_ordered) {
       transfer.stage = Transfer::Stage::transmit;
       flags = FI_TRANSMIT_COMPLETE;
     }
@@ -213,10 +233,6 @@ SendResult OneSided::get(const Remote& remote, void* local, std::size_t size, vo
   }
   give_back(transfer);
   return would_block;
-}
-
-std::uint32_t OneSided::atomic_operations(std::uint32_t data_type) const noexcept {
-  return means_.atomics ? atomics_of(endpoint_.endpoint(), data_type) : 0;
 }
 
 AtomicWords& OneSided::words_of(Transfer& transfer) noexcept {

@@ -52,14 +52,22 @@ struct Transfer : Operation {
   AtomicWords words;  ///< of an atomic operation; in `bounce` if that must be registered
 };
 
+/// What a rank's provider does of all this, or the providers of all ranks.
+struct OneSidedExtent {
+  std::uint32_t available;     ///< 0: segments are reached by messages
+  std::uint64_t max_transfer;  ///< the most that one operation may move
+  AtomicOperations atomics;
+};
+
 class OneSided {
  public:
   OneSided(const Host& host, const Endpoint& endpoint, Registrar& registrar);
   OneSided(const OneSided&) = delete;
   OneSided& operator=(const OneSided&) = delete;
 
-  /// The most that one operation may move.
-  std::size_t max_transfer() const noexcept;
+  /// Of this rank; then, what all ranks have agreed on, which they use.
+  const OneSidedExtent& extent() const noexcept { return extent_; }
+  void agree_on(const OneSidedExtent& extent) noexcept { extent_ = extent; }
 
   int register_segment(void* address, std::size_t size, SegmentKey& key);
   void deregister_segment(const SegmentKey& key);
@@ -68,7 +76,9 @@ class OneSided {
                  void* local_done);
   SendResult get(const Remote& remote, void* local, std::size_t size, void* done);
 
-  std::uint32_t atomic_operations(std::uint32_t data_type) const noexcept;
+  std::uint32_t atomic_operations(std::uint32_t data_type) const noexcept {
+    return extent_.atomics.on(data_type);
+  }
   SendResult atomic(const Remote& remote, std::uint32_t data_type, std::uint32_t operation,
                     const void* operand1, const void* operand2, void* result, void* done);
 
@@ -94,6 +104,8 @@ class OneSided {
   void* descriptor_of(const void* local, std::size_t size) const;
   /// Sees to it that the provider can reach the transfer's local memory; false: not now.
   bool reach(Transfer& transfer, std::uint64_t access, void*& descriptor);
+  /// Registers the transfer's local memory; false: not now, since others hold what can be.
+  bool register_for(Transfer& transfer, std::uint64_t access, void*& descriptor);
   ssize_t write(Transfer& transfer, void* descriptor, std::uint64_t flags);
   bool read(Transfer& transfer, void* local, std::size_t size, void* descriptor);
   void read_back(Transfer& transfer);
@@ -105,8 +117,10 @@ class OneSided {
   Registrar& registrar_;
   bool threaded_;
   RmaMeans means_;
+  OneSidedExtent extent_;
   std::size_t inject_limit_;
   SendPool bounce_;
+  std::atomic<std::uint32_t> registered_{0};  ///< transfers that hold memory registered for them
 
   mutable std::shared_mutex segments_mutex_;
   std::vector<Segment> segments_;

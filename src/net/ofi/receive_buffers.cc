@@ -17,19 +17,29 @@ constexpr std::size_t large_size = std::size_t{256} << 10;
 constexpr std::size_t small_size = (max_wire + page - 1) / page * page;
 static_assert(large_size >= 4 * max_wire);
 
-/// Buffers of a kind that are posted at first; with fewer than `least` posted, another is made.
+/// Buffers of a kind that are posted at first; with fewer than `least` posted, another is made, and
+/// with `most`, no more are posted again.
 struct Supply {
   std::uint32_t first;
   std::uint32_t least;
+  std::uint32_t most;
 };
-constexpr Supply large_supply{8, 3};
-constexpr Supply small_supply{64, 32};
+constexpr Supply large_supply{8, 3, 12};
+constexpr Supply small_supply{64, 32, 96};
 static_assert(large_supply.first * large_size <= ReceiveBuffers::most_at_first);
 static_assert(small_supply.first * small_size <= ReceiveBuffers::most_at_first);
 
-/// Whether a provider is layered on another, "tcp;ofi_rxm".
-bool layered(const fi_info& info) noexcept {
-  return std::string_view(info.fabric_attr->prov_name).find(';') != std::string_view::npos;
+/// Whether a provider makes connections of its own: it is layered on another ("tcp;ofi_rxm"), or of
+/// sockets.
+bool makes_connections(const fi_info& info) noexcept {
+  const std::string_view name = info.fabric_attr->prov_name;
+  return name.find(';') != std::string_view::npos || name == "tcp" || name == "net" ||
+         name == "sockets";
+}
+
+/// How many buffers there should be.
+const Supply& supply_of(bool large) noexcept {
+  return large ? large_supply : small_supply;
 }
 
 }  // namespace
@@ -42,34 +52,39 @@ ReceiveBuffers::Buffer::~Buffer() {
 ReceiveBuffers::ReceiveBuffers(const Endpoint& endpoint, Registrar& registrar, bool threaded)
     : endpoint_(endpoint),
       registrar_(registrar),
-      large_(!layered(endpoint.info())),
+      large_(!makes_connections(endpoint.info())),
       buffer_size_(large_ ? large_size : small_size),
       threaded_(threaded) {
 }
 
 bool ReceiveBuffers::start(std::string& error) {
-  for (std::uint32_t i = 0; i < (large_ ? large_supply : small_supply).first; ++i)
+  for (std::uint32_t i = 0; i < supply_of(large_).first; ++i)
     if (!add(error)) return false;
   return true;
 }
 
 bool ReceiveBuffers::add(std::string& error) {
-  auto buffer = std::make_unique<Buffer>();
-  buffer->purpose = Operation::Purpose::receive;
   void* memory =
       mmap(nullptr, buffer_size_, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
   if (memory == MAP_FAILED) {
     error = "no memory for arriving messages";
     return false;
   }
-  buffer->memory = static_cast<std::byte*>(memory);
-  buffer->memory_size = buffer_size_;
+  std::list<Buffer> made(1);
+  Buffer& buffer = made.front();
+  buffer.purpose = Operation::Purpose::receive;
+  buffer.memory = static_cast<std::byte*>(memory);
+  buffer.memory_size = buffer_size_;
+  buffer.self = made.begin();
   if (registrar_.needs_local()) {
-    buffer->region = registrar_.add(memory, buffer_size_, FI_RECV, error);
-    if (!buffer->region) return false;
+    buffer.region = registrar_.add(memory, buffer_size_, FI_RECV, error);
+    if (!buffer.region) return false;
   }
-  buffers_.push_back(std::move(buffer));
-  post(*buffers_.back());
+  {
+    const Guard guard(mutex_, threaded_);
+    buffers_.splice(buffers_.end(), made);
+  }
+  post(buffer);
   return true;
 }
 
@@ -84,8 +99,6 @@ void ReceiveBuffers::post(Buffer& buffer) {
   message.context = &buffer.for_provider;
   // Before it is posted: a message may have arrived by the time the call returns.
   buffer.uses.store(1, std::memory_order_relaxed);
-  buffer.completed = 0;
-  buffer.end = Buffer::open;
   posted_.fetch_add(1, std::memory_order_relaxed);
   if (fi_recvmsg(endpoint_.endpoint(), &message, large_ ? FI_MULTI_RECV : 0) == 0) return;
   // No room now, or so it says; a provider that can never take it is found out by the job's
@@ -104,7 +117,17 @@ void ReceiveBuffers::hold(Buffer& buffer) noexcept {
 
 void ReceiveBuffers::release(Buffer& buffer) {
   // Acquire and release: all reads of the buffer come before the provider writes it again.
-  if (buffer.uses.fetch_sub(1, std::memory_order_acq_rel) == 1) post(buffer);
+  if (buffer.uses.fetch_sub(1, std::memory_order_acq_rel) != 1) return;
+  if (posted_.load(std::memory_order_relaxed) < supply_of(large_).most)
+    post(buffer);
+  else
+    give_up(buffer);
+}
+
+void ReceiveBuffers::give_up(Buffer& buffer) {
+  std::list<Buffer> gone;
+  const Guard guard(mutex_, threaded_);
+  gone.splice(gone.end(), buffers_, buffer.self);
 }
 
 const std::byte* ReceiveBuffers::message_in(const Buffer& buffer,
@@ -114,19 +137,10 @@ const std::byte* ReceiveBuffers::message_in(const Buffer& buffer,
   return (entry.flags & FI_RECV) != 0 ? static_cast<const std::byte*>(entry.buf) : nullptr;
 }
 
-void ReceiveBuffers::completed(Buffer& buffer, const void* place, std::size_t size, bool last) {
-  buffer.completed += size;
-  if (last || !large_) {
-    posted_.fetch_sub(1, std::memory_order_relaxed);
-    buffer.end =
-        place == nullptr
-            ? buffer.completed
-            : static_cast<std::size_t>(static_cast<const std::byte*>(place) - buffer.memory) + size;
-  }
-  if (buffer.completed >= buffer.end) {
-    buffer.end = Buffer::open;
-    release(buffer);
-  }
+void ReceiveBuffers::completed(Buffer& buffer, bool last) {
+  if (large_ && !last) return;
+  posted_.fetch_sub(1, std::memory_order_relaxed);
+  release(buffer);
 }
 
 void ReceiveBuffers::replenish() {
@@ -139,8 +153,8 @@ void ReceiveBuffers::replenish() {
     }
     for (Buffer* buffer : again) post(*buffer);
   }
-  const std::uint32_t least = (large_ ? large_supply : small_supply).least;
-  if (posted_.load(std::memory_order_relaxed) < least) {
+  if (posted_.load(std::memory_order_relaxed) < supply_of(large_).least &&
+      !any_refused_.load(std::memory_order_relaxed)) {
     // Without memory for more, what is posted has to do until messages have been handled.
     std::string error;
     add(error);

@@ -1,22 +1,19 @@
 #pragma once
 // The memory into which messages arrive: large buffers that each take many messages
-// (FI_MULTI_RECV), or, with a provider that is layered on another, one for each message. Such a
-// provider puts together large messages of many peers in the same buffer at the same time, and its
-// completions do not tell when the last byte of it is written.
+// (FI_MULTI_RECV), or, over connections of the provider's own making, one for each message. Such a
+// provider puts together messages of many peers in the same buffer at the same time, and that it
+// lets go of the buffer (FI_MULTI_RECV in a completion) does not say that its last byte is written.
 //
-// A provider fills a large buffer until the largest message no longer fits and then lets go of it.
-// Messages of several peers can be under way into one buffer, packed one behind the other, and
-// complete in any order: the one with which the buffer was full says how far it is used, and when
-// that many bytes have completed, nothing is under way any more. The buffer is posted again when,
-// besides, the last of its messages has been handled. Messages that nobody wants yet,
-// requests while only replies are polled, keep their buffer. Then more buffers are made, so that
-// something is always posted and a request never keeps a reply out. How many there can be follows
-// from the requests that am/ lets peers have outstanding.
+// A buffer is posted again when the provider has let go of it and the last of its messages has been
+// handled. Messages that nobody wants yet, requests while only replies are polled, keep their
+// buffer. Then more buffers are made, so that something is always posted and a request never keeps
+// a reply out; when they come back they are given up. How many there can be follows from the
+// requests that am/ lets peers have outstanding.
 
 #include <atomic>
 #include <cstddef>
 #include <cstdint>
-#include <memory>
+#include <list>
 #include <mutex>
 #include <string>
 #include <vector>
@@ -34,9 +31,10 @@ class ReceiveBuffers {
     std::byte* memory = nullptr;
     std::size_t memory_size = 0;
     Region region;
-    std::size_t completed = 0;                     ///< bytes of messages that are complete
-    std::size_t end = open;                        ///< where the last message ends
-    static constexpr std::size_t open = SIZE_MAX;  ///< as long as more can come
+    std::list<Buffer>::iterator self;
+    Buffer() = default;
+    Buffer(const Buffer&) = delete;
+    Buffer& operator=(const Buffer&) = delete;
     ~Buffer();
   };
 
@@ -57,24 +55,25 @@ class ReceiveBuffers {
 
   /// Where the message of a completion lies; null if it is not about a message.
   const std::byte* message_in(const Buffer& buffer, const fi_cq_data_entry& entry) const noexcept;
-  /// A completion says that `size` bytes arrived at `place` (null: none), and with `last` that no
-  /// more will. Messages that are wanted have been held before.
-  void completed(Buffer& buffer, const void* place, std::size_t size, bool last);
+  /// A receive has completed, or failed; `last`: the provider says that it lets go of a buffer for
+  /// many. Messages that are wanted have been held before.
+  void completed(Buffer& buffer, bool last);
   /// Posts what could not be posted before, and makes more buffers when too few are posted.
   void replenish();
 
  private:
   bool add(std::string& error);
   void post(Buffer& buffer);
+  void give_up(Buffer& buffer);
 
   const Endpoint& endpoint_;
   Registrar& registrar_;
   const bool large_;  ///< buffers for many messages
   const std::size_t buffer_size_;
   bool threaded_;
-  std::vector<std::unique_ptr<Buffer>> buffers_;
   std::atomic<std::uint32_t> posted_{0};
-  std::mutex mutex_;              ///< of what follows
+  std::mutex mutex_;  ///< of what follows
+  std::list<Buffer> buffers_;
   std::vector<Buffer*> refused_;  ///< to be posted again
   std::atomic<bool> any_refused_{false};
 };

@@ -1,11 +1,18 @@
 #include "net/ofi/registration.h"
 
+#include <utility>
+
 namespace gex::net::ofi {
 
 namespace {
 
 /// Of local memory kept registered.
 constexpr RegistrationCache::Bounds kept{.bytes = std::size_t{1} << 30, .pieces = 1024};
+
+/// Whether the provider, or the kernel below it, might register this after others have gone.
+bool is_shortage(int result) noexcept {
+  return result == -FI_ENOMEM || result == -FI_ENOSPC || result == -FI_EAGAIN;
+}
 
 }  // namespace
 
@@ -29,20 +36,31 @@ void Registrar::remove(void* handle) noexcept {
   const Region region(static_cast<fid_mr*>(handle));
 }
 
-Region Registrar::add(void* address, std::size_t size, std::uint64_t access, std::string& error) {
+Region Registrar::add(void* address, std::size_t size, std::uint64_t access, std::string& error,
+                      bool* lacks_room) {
+  Region region;
+  int result = try_add(address, size, access, region);
+  while (is_shortage(result) && cache_ && cache_->give_up_one())
+    result = try_add(address, size, access, region);
+  if (lacks_room != nullptr) *lacks_room = is_shortage(result);
+  if (result != 0) error = "registering " + std::to_string(size) + " bytes: " + error_text(result);
+  return region;
+}
+
+int Registrar::try_add(void* address, std::size_t size, std::uint64_t access, Region& region) {
   // Relaxed: the numbers have to be different, no more.
   const std::uint64_t key =
       (mode_ & FI_MR_PROV_KEY) != 0 ? 0 : next_key_.fetch_add(1, std::memory_order_relaxed);
   fid_mr* made = nullptr;
   int result = fi_mr_reg(endpoint_.domain(), address, size, access, 0, key, 0, &made, nullptr);
-  Region region(made);
-  if (result == 0 && (mode_ & FI_MR_ENDPOINT) != 0) {
+  if (result != 0) return result;
+  Region complete(made);
+  if ((mode_ & FI_MR_ENDPOINT) != 0) {
     result = fi_mr_bind(made, &endpoint_.endpoint()->fid, 0);
     if (result == 0) result = fi_mr_enable(made);
   }
-  if (result == 0) return region;
-  error = "registering " + std::to_string(size) + " bytes: " + error_text(result);
-  return {};
+  if (result == 0) region = std::move(complete);
+  return result;
 }
 
 }  // namespace gex::net::ofi

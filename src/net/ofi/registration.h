@@ -28,9 +28,11 @@ class Registrar final : private MemoryRegistry {
   /// Whether peers name places by address, and not by the distance from the region's start.
   bool by_address() const noexcept { return (mode_ & FI_MR_VIRT_ADDR) != 0; }
 
-  /// Registers memory for what `access` (FI_SEND, FI_REMOTE_WRITE, ...) says. Null, and `error`
-  /// says why, when that cannot be done.
-  Region add(void* address, std::size_t size, std::uint64_t access, std::string& error);
+  /// Registers memory for what `access` (FI_SEND, FI_REMOTE_WRITE, ...) says, if need be in place
+  /// of what the cache keeps and nobody uses. Null, and `error` says why, when that cannot be done;
+  /// `lacks_room`: it may be done when what others hold has gone.
+  Region add(void* address, std::size_t size, std::uint64_t access, std::string& error,
+             bool* lacks_room = nullptr);
 
   /// Local memory that is kept registered; null where none needs to be, or nobody tells of memory
   /// that is unmapped, which takes a thread.
@@ -40,6 +42,9 @@ class Registrar final : private MemoryRegistry {
   // Of the cache.
   void* add(void* address, std::size_t size) noexcept override;
   void remove(void* handle) noexcept override;
+
+  /// 0, and `region`, or libfabric's error.
+  int try_add(void* address, std::size_t size, std::uint64_t access, Region& region);
 
   const Endpoint& endpoint_;
   std::uint64_t mode_;

@@ -6,6 +6,7 @@
 #include <new>
 #include <string>
 
+#include "net/ofi/fatal.h"
 #include "net/ofi/lock.h"
 
 namespace gex::net::ofi {
@@ -20,20 +21,20 @@ constexpr std::size_t batch = 64;
 
 }  // namespace
 
-SendPool::SendPool(std::size_t count, Registrar& registrar, bool threaded)
-    : count_(count), registrar_(registrar), threaded_(threaded) {
+SendPool::SendPool(const Host& host, std::size_t count, Registrar& registrar, bool threaded)
+    : host_(host), count_(count), registrar_(registrar), threaded_(threaded) {
   // Address space only; a page exists once it is used.
   void* memory = mmap(nullptr, count * stride, PROT_READ | PROT_WRITE,
                       MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
-  if (memory == MAP_FAILED)
-    count_ = 0;
-  else
-    memory_ = static_cast<std::byte*>(memory);
+  if (memory == MAP_FAILED) fatal(host_, "ofi: no address space for %zu messages to send", count);
+  memory_ = static_cast<std::byte*>(memory);
+  // With some there from the start, whoever finds none waits for one to come back.
+  if (registrar.needs_local()) grow();
 }
 
 SendPool::~SendPool() {
   regions_.clear();
-  if (memory_ != nullptr) munmap(memory_, count_ * stride);
+  munmap(memory_, count_ * stride);
 }
 
 SendBuffer* SendPool::at(std::size_t index) const noexcept {
@@ -46,7 +47,10 @@ void SendPool::grow() {
   if (more != 0 && registrar_.needs_local()) {
     std::string error;
     Region region = registrar_.add(at(ready_), more * stride, FI_SEND | FI_WRITE | FI_READ, error);
-    if (!region) return;
+    if (!region) {
+      if (ready_ != 0) return;
+      fatal(host_, "ofi: rank %u cannot register what it sends: %s", host_.rank, error.c_str());
+    }
     descriptor = fi_mr_desc(region.get());
     regions_.push_back(std::move(region));
   }

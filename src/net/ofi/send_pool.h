@@ -11,6 +11,7 @@
 #include <mutex>
 #include <vector>
 
+#include "net/conduit.h"
 #include "net/ofi/operation.h"
 #include "net/ofi/registration.h"
 #include "net/ofi/wire.h"
@@ -32,12 +33,13 @@ struct alignas(64) SendBuffer : Operation {
 
 class SendPool {
  public:
-  SendPool(std::size_t count, Registrar& registrar, bool threaded);
+  /// Where memory must be registered, some is at once; ends the job if it cannot be.
+  SendPool(const Host& host, std::size_t count, Registrar& registrar, bool threaded);
   SendPool(const SendPool&) = delete;
   SendPool& operator=(const SendPool&) = delete;
   ~SendPool();
 
-  /// A free buffer, or null: all are in use, or no more memory can be had or registered.
+  /// A free buffer, or null: all are in use, and no more memory can be had or registered.
   SendBuffer* take();
   void give_back(SendBuffer* buffer);
 
@@ -52,6 +54,7 @@ class SendPool {
   /// Makes the next buffers that were never used ready. The mutex is held.
   void grow();
 
+  const Host& host_;
   std::size_t count_;
   Registrar& registrar_;
   bool threaded_;
