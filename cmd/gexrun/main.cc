@@ -59,7 +59,7 @@ gex::boot::RemoteStart remote_start(const gexrun::Options& options) {
 int main(int count, char** arguments) {
   gex::boot::fill_standard_descriptors();
   if (count == 2 && std::strcmp(arguments[1], gex::boot::host_part_argument) == 0) {
-    gex::boot::run_host_part(name);
+    gex::boot::run_host_part(name, library_folder());
   }
   const gexrun::Reading reading = gexrun::read_command_line(count, arguments);
   if (!reading.message.empty()) {

@@ -214,7 +214,7 @@ std::optional<RootPlace> root_of(std::string_view text) {
 std::string start_root(const Launch& launch) {
   RootPlace root;
   root.secret = Secret::draw();
-  os::FileDescriptor listener = listen_for_guardians(root.address);
+  os::FileDescriptor listener = listen_for_guardians(root.address, Reach::all_hosts);
   if (!root.secret || !listener) fatal_system("cannot listen for the other hosts", errno);
   run_apart("cannot start the root of the job", [&] {
     keep_only({listener.get()});

@@ -11,7 +11,9 @@
 
 #include <algorithm>
 #include <cerrno>
+#include <chrono>
 #include <cstring>
+#include <thread>
 
 namespace gex::boot {
 
@@ -19,6 +21,11 @@ namespace {
 
 /// For a peer that has nothing to compute but two hashes, and may be on another continent.
 constexpr double greeting_limit = 5;
+
+/// What a guardian needs at most, as long as others wait to be heard.
+constexpr double crowded_limit = 1;
+
+constexpr auto pause_between_tries = std::chrono::milliseconds(200);
 
 constexpr char magic[8] = {'g', 'e', 'x', 'h', 'o', 's', 't', '1'};
 
@@ -59,33 +66,38 @@ bool send_whole(int socket, const Message& message) {
          static_cast<ssize_t>(sizeof message);
 }
 
+/// 0 or an error number: ETIME after the limit, ECONNRESET also where the other end has closed.
 template <typename Message>
-bool receive_whole(int socket, Message& message, const Deadline& limit) {
+int receive_whole(int socket, Message& message, const Deadline& limit) {
   auto* const bytes = reinterpret_cast<std::byte*>(&message);
   for (std::size_t got = 0; got < sizeof message;) {
     pollfd readable{socket, POLLIN, 0};
-    if (poll(&readable, 1, milliseconds_until(limit)) == 0) return false;
+    if (poll(&readable, 1, milliseconds_until(limit)) == 0) return ETIME;
     const ssize_t more = recv(socket, bytes + got, sizeof message - got, MSG_DONTWAIT);
-    if (more == 0 || (more < 0 && errno != EAGAIN && errno != EINTR)) return false;
+    if (more == 0) return ECONNRESET;
+    if (more < 0 && errno != EAGAIN && errno != EINTR) return errno;
     if (more > 0) got += static_cast<std::size_t>(more);
   }
-  return true;
+  return 0;
 }
 
-bool greet_root(int socket, const Secret& secret, std::uint32_t host) {
+/// 0 or an error number; EACCES: who answers is not the root.
+int greet_root(int socket, const Secret& secret, std::uint32_t host) {
   const Deadline limit = after(greeting_limit);
   Challenge challenge;
-  if (!receive_whole(socket, challenge, limit)) return false;
-  if (std::memcmp(challenge.name, magic, sizeof magic) != 0) return false;
+  if (const int error = receive_whole(socket, challenge, limit); error != 0) return error;
+  if (std::memcmp(challenge.name, magic, sizeof magic) != 0) return EACCES;
   Hello hello{};
   std::memcpy(hello.name, magic, sizeof magic);
   hello.host = host;
-  if (!draw(hello.nonce)) return false;
+  if (!draw(hello.nonce)) return EIO;
   hello.proof = prove(secret, Direction::to_root, host, challenge.nonce, hello.nonce);
-  if (!send_whole(socket, hello)) return false;
+  if (!send_whole(socket, hello)) return ECONNRESET;
   Secret::Bytes proof;
-  return receive_whole(socket, proof, limit) &&
-         equal(proof, prove(secret, Direction::to_guardian, host, challenge.nonce, hello.nonce));
+  if (const int error = receive_whole(socket, proof, limit); error != 0) return error;
+  const Secret::Bytes due =
+      prove(secret, Direction::to_guardian, host, challenge.nonce, hello.nonce);
+  return equal(proof, due) ? 0 : EACCES;
 }
 
 struct SocketAddress {
@@ -110,6 +122,8 @@ std::optional<SocketAddress> parse(const std::string& text, std::uint16_t port) 
   }
   return address;
 }
+
+constexpr const char* loopback = "127.0.0.1";
 
 /// This host's addresses. That of the loopback interface stands last: it serves guardians that are
 /// on this host too.
@@ -136,14 +150,17 @@ std::vector<std::string> own_addresses() {
     }
     freeifaddrs(all);
   }
-  found.emplace_back("127.0.0.1");
+  found.emplace_back(loopback);
   return found;
 }
 
 }  // namespace
 
 Greeting::Greeting(os::FileDescriptor socket, std::string address)
-    : socket_(std::move(socket)), address_(std::move(address)), limit_(after(greeting_limit)) {
+    : socket_(std::move(socket)),
+      address_(std::move(address)),
+      limit_(after(greeting_limit)),
+      may_go_at_(after(crowded_limit)) {
   Challenge challenge{};
   std::memcpy(challenge.name, magic, sizeof magic);
   if (draw(nonce_)) {
@@ -172,25 +189,29 @@ Greeting::State Greeting::hear(const Secret& secret) {
   if (!equal(hello.proof, prove(secret, Direction::to_root, hello.host, nonce_, hello.nonce))) {
     return State::refused;
   }
+  if (recv(socket_.get(), room, 1, MSG_PEEK | MSG_DONTWAIT) == 0) return State::left;
   host_ = hello.host;
   const Secret::Bytes answer =
       prove(secret, Direction::to_guardian, hello.host, nonce_, hello.nonce);
   return send_whole(socket_.get(), answer) ? State::proven : State::refused;
 }
 
-os::FileDescriptor listen_for_guardians(RootAddress& address) {
+os::FileDescriptor listen_for_guardians(RootAddress& address, Reach reach) {
+  const bool here = reach == Reach::this_host;
   sockaddr_in6 any6{};
   any6.sin6_family = AF_INET6;
   sockaddr_in any4{};
   any4.sin_family = AF_INET;
-  os::FileDescriptor listener(socket(AF_INET6, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0));
+  if (here) any4.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
+  os::FileDescriptor listener;
+  if (!here) listener.reset(socket(AF_INET6, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0));
   const int off = 0;
   const auto bind_to = [&listener](const void* to, socklen_t length) {
     return listener && bind(listener.get(), static_cast<const sockaddr*>(to), length) == 0;
   };
   if (!listener || setsockopt(listener.get(), IPPROTO_IPV6, IPV6_V6ONLY, &off, sizeof off) != 0 ||
       !bind_to(&any6, sizeof any6)) {
-    // A host without IPv6.
+    // A host without IPv6, or the loopback, which always has the older address.
     listener.reset(socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0));
     if (!bind_to(&any4, sizeof any4)) return {};
   }
@@ -203,16 +224,25 @@ os::FileDescriptor listen_for_guardians(RootAddress& address) {
   address.port =
       ntohs(bound.ss_family == AF_INET6 ? reinterpret_cast<const sockaddr_in6*>(&bound)->sin6_port
                                         : reinterpret_cast<const sockaddr_in*>(&bound)->sin_port);
-  address.hosts = own_addresses();
+  address.hosts = here ? std::vector<std::string>{loopback} : own_addresses();
   return listener;
 }
 
-os::FileDescriptor connect_to_root(const RootAddress& address, const Secret& secret,
-                                   std::uint32_t host, std::string& why) {
+namespace {
+
+/// Whether it was the root that failed so, and may do better next time.
+bool may_pass(int error) noexcept {
+  return error == ECONNRESET || error == ETIME;
+}
+
+/// One try; 0 and `connected`, or an error number, of an address that may be the root if there is
+/// one.
+int try_to_connect(const RootAddress& address, const Secret& secret, std::uint32_t host,
+                   os::FileDescriptor& connected) {
   // All at once: an address that leads nowhere must not hold up one that does.
   std::vector<os::FileDescriptor> sockets;
   std::vector<pollfd> waiting;
-  int error = 0;
+  int error = EADDRNOTAVAIL;
   for (const std::string& text : address.hosts) {
     const auto to = parse(text, address.port);
     if (!to) continue;
@@ -229,20 +259,39 @@ os::FileDescriptor connect_to_root(const RootAddress& address, const Secret& sec
   }
   const Deadline limit = after(2 * greeting_limit);
   std::size_t left = waiting.size();
+  int failure = error;
   while (left > 0 && poll(waiting.data(), waiting.size(), milliseconds_until(limit)) > 0) {
     for (std::size_t i = 0; i < waiting.size(); ++i) {
       if (waiting[i].revents == 0) continue;
       socklen_t length = sizeof error;
       getsockopt(waiting[i].fd, SOL_SOCKET, SO_ERROR, &error, &length);
+      if (error == 0) error = greet_root(waiting[i].fd, secret, host);
       if (error == 0) {
-        if (greet_root(waiting[i].fd, secret, host)) return std::move(sockets[i]);
-        error = EACCES;
+        connected = std::move(sockets[i]);
+        return 0;
       }
+      if (!may_pass(failure)) failure = error;
       waiting[i].fd = -1;
       --left;
     }
   }
-  why = std::string(left > 0 ? "no answer" : std::strerror(error)) + " at port " +
+  return left > 0 && !may_pass(failure) ? ETIMEDOUT : failure;
+}
+
+}  // namespace
+
+os::FileDescriptor connect_to_root(const RootAddress& address, const Secret& secret,
+                                   std::uint32_t host, std::string& why, double patience) {
+  os::FileDescriptor connected;
+  const Deadline limit = after(patience);
+  int error = 0;
+  for (;;) {
+    error = try_to_connect(address, secret, host, connected);
+    if (error == 0) return connected;
+    if (!may_pass(error) || Clock::now() >= *limit) break;
+    std::this_thread::sleep_for(pause_between_tries);
+  }
+  why = std::string(error == ETIME ? "no answer" : std::strerror(error)) + " at port " +
         std::to_string(address.port) + " of";
   for (const std::string& text : address.hosts) why += ' ' + text;
   return {};

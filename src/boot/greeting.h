@@ -29,11 +29,13 @@ class Greeting {
   const std::string& address() const noexcept { return address_; }
   /// Until then it must have shown it.
   const Deadline& limit() const noexcept { return limit_; }
+  /// From then on it may be given up for a newer one: a guardian needs no second.
+  Clock::time_point may_go_at() const noexcept { return may_go_at_; }
 
   enum class State { incomplete, proven, refused, left };
   /// Takes what there is to read. `proven`: the peer knows the secret and has been shown that this
   /// side does. `left`: it went away without a word, as a guardian does that has found the root at
-  /// another of its addresses.
+  /// another of its addresses, or after a true one, because that took too long.
   State hear(const Secret& secret);
 
   /// The host that a proven peer says it is of.
@@ -44,6 +46,7 @@ class Greeting {
   os::FileDescriptor socket_;
   std::string address_;
   Deadline limit_;
+  Clock::time_point may_go_at_;
   Secret::Bytes nonce_{};
   std::vector<std::byte> heard_;
   std::uint32_t host_ = 0;
@@ -55,13 +58,21 @@ struct RootAddress {
   std::uint16_t port = 0;
 };
 
-/// Listens on a port that the kernel chooses, on all addresses of this host; empty with errno on
-/// failure.
-os::FileDescriptor listen_for_guardians(RootAddress& address);
+/// From where guardians come.
+enum class Reach { this_host, all_hosts };
+
+/// Listens on a port that the kernel chooses, on all addresses of this host or on that of its
+/// loopback alone; empty with errno on failure.
+os::FileDescriptor listen_for_guardians(RootAddress& address, Reach reach);
+
+/// How many seconds a guardian goes on to try a root that is stopped, or that lets go of it before
+/// it has spoken because there are too many.
+inline constexpr double connect_patience = 30;
 
 /// Connects to the root as the guardian of `host`. Empty with a text in `why` when none of the
 /// addresses is it.
 os::FileDescriptor connect_to_root(const RootAddress& address, const Secret& secret,
-                                   std::uint32_t host, std::string& why);
+                                   std::uint32_t host, std::string& why,
+                                   double patience = connect_patience);
 
 }  // namespace gex::boot

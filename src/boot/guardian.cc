@@ -187,7 +187,7 @@ int Guardian::serve() {
                              (abandon_output_at_ && Clock::now() >= *abandon_output_at_);
     if (swept && output_done) break;
     std::array<epoll_event, 64> events;
-    const int count = epoll_wait(epoll_.get(), events.data(), events.size(), wait_milliseconds());
+    const int count = wait_for_events(epoll_.get(), events, next_deadline());
     for (int i = 0; i < count; ++i) {
       const epoll_event& event = events[static_cast<std::size_t>(i)];
       dispatch(event.data.u64, event.events);
@@ -242,7 +242,7 @@ void Guardian::dispatch(std::uint64_t tag, std::uint32_t events) {
   }
 }
 
-int Guardian::wait_milliseconds() const {
+Deadline Guardian::next_deadline() const {
   Deadline next = job_ ? job_->next_deadline() : uplink_->next_deadline();
   for (const Deadline& deadline :
        {quit_at_, terminate_at_, kill_at_, abandon_output_at_, newcomers_at_}) {
@@ -250,10 +250,11 @@ int Guardian::wait_milliseconds() const {
   }
   for (const Rank& rank : ranks_) next = earlier(next, rank.lost);
   if (starved_) next = earlier(next, Clock::now() + starvation_pause);
-  return milliseconds_until(next);
+  return next;
 }
 
 void Guardian::meet_deadlines() {
+  Clock::end_turn();
   if (starved_) {
     starved_ = false;
     for (const std::uint32_t rank : part_.ranks) flush(rank);
@@ -264,7 +265,7 @@ void Guardian::meet_deadlines() {
   if (job_) {
     job_->meet_deadlines();
   } else if (!uplink_->meet_deadlines()) {
-    abandon();
+    abandon("nothing has been heard of the root of the job for 4 s");
   }
   if (met(newcomers_at_)) miss_newcomers();
   if (met(quit_at_)) quit_ranks();
@@ -276,7 +277,7 @@ void Guardian::hear_launcher() {
   std::array<unsigned char, 64> signals;
   const ssize_t got = read(launcher_.get(), signals.data(), signals.size());
   if (got < 0 && errno == EINTR) return;
-  if (got <= 0) abandon();
+  if (got <= 0) abandon({});
   for (ssize_t i = 0; i < got; ++i) {
     const int number = signals[static_cast<std::size_t>(i)];
     if (ends_job(number)) {
@@ -288,7 +289,7 @@ void Guardian::hear_launcher() {
 }
 
 void Guardian::hear_root() {
-  if (!uplink_->hear()) abandon();
+  if (!uplink_->hear()) abandon("the connection to the root of the job has ended");
 }
 
 /// Looks at the connection to the root as long as something waits to be sent.

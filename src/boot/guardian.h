@@ -95,7 +95,7 @@ class Guardian final : private Guardians {
   void watch(int descriptor, std::uint64_t tag);
   void prepare_to_serve();
   void dispatch(std::uint64_t tag, std::uint32_t events);
-  int wait_milliseconds() const;
+  Deadline next_deadline() const;
   void meet_deadlines();
   void hear_launcher();
   void hear_root();
@@ -147,7 +147,7 @@ class Guardian final : private Guardians {
   void terminate_ranks();
   void kill_everything();
   void lose(std::uint32_t rank);
-  [[noreturn]] void abandon();
+  [[noreturn]] void abandon(const std::string& why);
   std::string name_of(std::uint32_t rank) const;
   std::string moment_of(std::uint32_t rank) const;
 

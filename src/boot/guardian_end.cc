@@ -176,8 +176,12 @@ void Guardian::interrupt(int number) {
 }
 
 /// Nobody is left to report to, and nothing may be left behind: the launcher was killed, or this
-/// host is cut off from the root of the job.
-void Guardian::abandon() {
+/// host is cut off from the root of the job. `why`: what the user is told, if anything.
+void Guardian::abandon(const std::string& why) {
+  // The end of the job may have been what closed the connection.
+  if (!why.empty() && !ending_) {
+    report(launch_.program_name, "%s ends its ranks: %s", part_.name.c_str(), why.c_str());
+  }
   ending_ = true;
   kill_everything();
   relay_.let_go();

@@ -36,7 +36,7 @@ std::optional<HostStart> read_start() {
 
 }  // namespace
 
-void run_host_part(const char* program_name) {
+void run_host_part(const char* program_name, const std::string& plugin_folder) {
   auto start = read_start();
   if (!start) {
     report(program_name, "%s is for gexrun itself: what it starts on other hosts",
@@ -56,6 +56,8 @@ void run_host_part(const char* program_name) {
     if (equals == variable.npos || equals == 0) continue;
     setenv(variable.substr(0, equals).c_str(), variable.c_str() + equals + 1, 1);
   }
+  // The other host's may be elsewhere (--prefix).
+  setenv("GEX_PLUGIN_FOLDER", plugin_folder.c_str(), 1);
   std::string why;
   os::FileDescriptor root = connect_to_root(start->root, start->secret, launch_here.host, why);
   if (!root) {

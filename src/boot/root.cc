@@ -40,8 +40,16 @@ constexpr double start_silence_limit = 20;
 /// How long what has started a host that is lost may go on.
 constexpr double end_starter_after = 0.5;
 
-/// Connections that have not shown yet that they know the secret.
-constexpr std::size_t most_guests = 64;
+/// Connections that have not shown yet that they know the secret: so many of strangers, and so many
+/// for each host, which may come by each of this one's addresses.
+constexpr std::size_t most_strangers = 64;
+constexpr std::size_t most_of_a_host = 8;
+
+/// When new connections cannot be taken in, how long until that is tried again.
+constexpr double listen_pause = 0.1;
+
+/// How long a host whose starter has failed may go on, to say what has become of it.
+constexpr double last_words_limit = 1;
 
 enum Tag : std::uint64_t { from_listener = 1, from_signals, from_relay, from_guest, from_host };
 constexpr std::uint64_t make_tag(Tag tag, std::uint32_t index = 0) {
@@ -129,7 +137,18 @@ std::string Root::name_of(std::uint32_t host) const {
   return "host " + part.name + " (" + describe_ranks(part.ranks) + ")";
 }
 
+Reach Root::reach() const {
+  const auto host_is_here = [](const HostPart& part) { return is_here(part.name); };
+  const bool all = std::all_of(launch_.hosts.begin(), launch_.hosts.end(), host_is_here);
+  return all ? Reach::this_host : Reach::all_hosts;
+}
+
 bool Root::prepare() {
+  // A connection, two pipes and a greeting or two for each host.
+  getrlimit(RLIMIT_NOFILE, &descriptors_before_);
+  rlimit raised = descriptors_before_;
+  raised.rlim_cur = raised.rlim_max;
+  setrlimit(RLIMIT_NOFILE, &raised);
   const auto fail = [this](const char* what) {
     report(launch_.program_name, "%s: %s", what, std::strerror(errno));
     return false;
@@ -138,7 +157,7 @@ bool Root::prepare() {
     const auto secret = Secret::draw();
     if (!secret) return fail("cannot draw the job's secret");
     secret_ = *secret;
-    listener_ = listen_for_guardians(address_);
+    listener_ = listen_for_guardians(address_, reach());
     if (!listener_) return fail("cannot listen for the other hosts");
   }
   const sigset_t handled = signals_to_hear(passed_on);
@@ -233,6 +252,7 @@ void Root::become_starter(std::uint32_t host, int input, int output, int error) 
   sigset_t none;
   sigemptyset(&none);
   sigprocmask(SIG_SETMASK, &none, nullptr);
+  setrlimit(RLIMIT_NOFILE, &descriptors_before_);
   execvp(arguments[0], arguments.data());
   const int failure = errno;
   report(launch_.program_name, "cannot execute '%s' to reach host %s: %s", arguments[0],
@@ -256,8 +276,7 @@ int Root::run() {
   }
   while (!all_done() || !(relay_.finished() || (abandon_output_at_ && met(abandon_output_at_)))) {
     std::array<epoll_event, 64> events;
-    const int count =
-        epoll_wait(epoll_.get(), events.data(), events.size(), milliseconds_until(next_deadline()));
+    const int count = wait_for_events(epoll_.get(), events, next_deadline());
     for (int i = 0; i < count; ++i) {
       const epoll_event& event = events[static_cast<std::size_t>(i)];
       dispatch(event.data.u64, event.events);
@@ -292,16 +311,34 @@ void Root::dispatch(std::uint64_t tag, std::uint32_t events) {
   }
 }
 
+/// Whether another may come: the oldest goes for it, if it has had its time.
+bool Root::has_room_for_guest() {
+  if (guests_.size() < most_strangers + most_of_a_host * hosts_.size()) return true;
+  if (Clock::now() < guests_.front()->may_go_at()) return false;
+  guests_.erase(guests_.begin());
+  return true;
+}
+
+/// Those who come wait in the kernel meanwhile.
+void Root::stop_listening() {
+  epoll_ctl(epoll_.get(), EPOLL_CTL_DEL, listener_.get(), nullptr);
+  listen_at_ = after(listen_pause);
+}
+
 void Root::accept_guests() {
   while (listener_) {
+    if (!has_room_for_guest()) {
+      stop_listening();
+      return;
+    }
     sockaddr_storage from{};
     socklen_t length = sizeof from;
     os::FileDescriptor socket(accept4(listener_.get(), reinterpret_cast<sockaddr*>(&from), &length,
                                       SOCK_CLOEXEC | SOCK_NONBLOCK));
-    if (!socket) return;
-    if (guests_.size() == most_guests) {
-      refuse(*guests_.front());
-      guests_.erase(guests_.begin());
+    if (!socket) {
+      if (errno == EMFILE || errno == ENFILE || errno == ENOBUFS || errno == ENOMEM)
+        stop_listening();
+      return;
     }
     watch(socket.get(), make_tag(from_guest, static_cast<std::uint32_t>(socket.get())));
     guests_.push_back(std::make_unique<Greeting>(std::move(socket), address_of(from)));
@@ -527,11 +564,9 @@ void Root::hear_signals() {
       signal(number);
     }
     if (number == SIGTSTP) {
+      const auto stopped = Clock::now();
       raise(SIGSTOP);
-      // While this process stood still it heard nothing.
-      for (Host& host : hosts_) {
-        if (host.link.open()) host.link.expect_silence(silence_limit);
-      }
+      Clock::leave_out(Clock::now() - stopped);
     }
   }
 }
@@ -551,15 +586,18 @@ void Root::reap() {
 void Root::starter_ended(std::uint32_t host, int status) {
   Host& self = hosts_[host];
   self.starter_gone = true;
-  if (self.connected || self.done) return;
-  if (WIFEXITED(status) && WEXITSTATUS(status) == told_status) {
-    lose(host, {});
-    return;
-  }
+  if (self.done) return;
   const std::string how = WIFEXITED(status)
                               ? "ended with status " + std::to_string(WEXITSTATUS(status))
                               : "was killed by " + describe_signal(WTERMSIG(status));
-  lose(host, "'" + command_for(host).front() + "' " + how + " before the job had begun there");
+  self.starters_end = "'" + command_for(host).front() + "' " + how;
+  if (!self.connected) {
+    const bool told = WIFEXITED(status) && WEXITSTATUS(status) == told_status;
+    lose(host, told ? std::string() : self.starters_end + " before the job had begun there");
+  } else if (status != 0) {
+    // What is printed there gets lost from here on, unless the host has just finished.
+    self.lost_at = after(last_words_limit);
+  }
 }
 
 void Root::lose(std::uint32_t host, const std::string& why) {
@@ -573,6 +611,7 @@ void Root::let_go(std::uint32_t host, bool finished) {
   Host& self = hosts_[host];
   if (self.done) return;
   self.done = true;
+  self.lost_at.reset();
   ++done_count_;
   self.link.close();
   // It may have something to say yet; but one that waits for what will not come would hold the
@@ -584,14 +623,17 @@ void Root::let_go(std::uint32_t host, bool finished) {
 Deadline Root::next_deadline() const {
   Deadline next = earlier(job_.next_deadline(), beat_at_);
   next = earlier(next, earlier(connect_limit_, abandon_output_at_));
+  next = earlier(next, listen_at_);
   for (const Host& host : hosts_) {
     next = earlier(next, earlier(host.link.silent_at(), host.end_starter_at));
+    next = earlier(next, host.lost_at);
   }
   for (const auto& guest : guests_) next = earlier(next, guest->limit());
   return next;
 }
 
 void Root::meet_deadlines() {
+  Clock::end_turn();
   job_.meet_deadlines();
   const auto now = Clock::now();
   if (met(beat_at_)) {
@@ -605,6 +647,7 @@ void Root::meet_deadlines() {
   for (std::uint32_t host = 0; host < hosts_.size(); ++host) {
     Host& self = hosts_[host];
     if (met(self.end_starter_at)) kill_starter(self);
+    if (met(self.lost_at)) lose(host, self.starters_end + ", through which its output came");
     const Deadline& silent_at = self.link.silent_at();
     if (silent_at && now >= *silent_at) lose(host, "nothing has been heard of it for 4 s");
   }
@@ -613,6 +656,7 @@ void Root::meet_deadlines() {
       if (!hosts_[host].connected) lose(host, "it has not connected within 60 s");
     }
   }
+  if (met(listen_at_) && listener_) watch(listener_.get(), make_tag(from_listener));
   std::erase_if(guests_, [this, now](const auto& guest) {
     if (now < *guest->limit()) return false;
     refuse(*guest);

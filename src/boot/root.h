@@ -12,9 +12,10 @@
 // connected, and not longer. What the ranks print comes back over the starter's standard output and
 // error.
 //
-// A host is lost when its connection ends, or when nothing is heard of it for `silence_limit`; then
-// the job ends on the others.
+// A host is lost when its connection ends, when nothing is heard of it for `silence_limit`, or when
+// what has started it there fails; then the job ends on the others.
 
+#include <sys/resource.h>
 #include <sys/types.h>
 
 #include <cstdint>
@@ -62,6 +63,8 @@ class Root final : private Guardians {
     pid_t starter = 0;
     bool starter_gone = false;
     Deadline end_starter_at;
+    std::string starters_end;  ///< how it has ended
+    Deadline lost_at;          ///< its starter has failed
     Link link;
     bool connected = false;
     bool blocked = false;
@@ -74,12 +77,15 @@ class Root final : private Guardians {
   void end(const Ending& ending, Haste haste) override;
   void signal(int number) override;
 
+  Reach reach() const;
   bool prepare();
   bool start(std::uint32_t host);
   [[noreturn]] void become_starter(std::uint32_t host, int input, int output, int error);
   std::vector<std::string> command_for(std::uint32_t host) const;
   void watch(int descriptor, std::uint64_t tag);
   void dispatch(std::uint64_t tag, std::uint32_t events);
+  bool has_room_for_guest();
+  void stop_listening();
   void accept_guests();
   void hear_guest(int socket);
   void refuse(const Greeting& guest);
@@ -121,6 +127,8 @@ class Root final : private Guardians {
   bool error_told_ = false;
   bool refusal_told_ = false;
   int interrupts_ = 0;
+  rlimit descriptors_before_{};
+  Deadline listen_at_;  ///< while it does not
   Deadline beat_at_;
   Deadline connect_limit_;
   Deadline abandon_output_at_;

@@ -3,6 +3,7 @@
 #include "boot/link.h"
 
 #include <gtest/gtest.h>
+#include <netinet/in.h>
 #include <poll.h>
 #include <sys/socket.h>
 #include <unistd.h>
@@ -196,10 +197,9 @@ class TrueGreetingTest : public GreetingTest {
     EXPECT_EQ(read(stranger_.get(), challenge, sizeof challenge), ssize_t{sizeof challenge});
 
     RootAddress address;
-    const os::FileDescriptor listener = listen_for_guardians(address);
-    address.hosts = {"127.0.0.1"};
+    os::FileDescriptor listener = listen_for_guardians(address, Reach::this_host);
     std::string why;
-    std::thread guardian([&] { connect_to_root(address, secret_, 5, why); });
+    std::thread guardian([&] { connect_to_root(address, secret_, 5, why, /*patience=*/0); });
     pollfd readable{listener.get(), POLLIN, 0};
     poll(&readable, 1, 5000);
     const os::FileDescriptor connection(accept(listener.get(), nullptr, nullptr));
@@ -207,11 +207,49 @@ class TrueGreetingTest : public GreetingTest {
     std::string words(hello_bytes, '\0');
     EXPECT_EQ(recv(connection.get(), words.data(), words.size(), MSG_WAITALL),
               ssize_t{hello_bytes});
+    // Nobody is there any more when it tries again.
+    listener.reset();
     shutdown(connection.get(), SHUT_RDWR);
     guardian.join();
     return words;
   }
 };
+
+TEST(Guardian, TriesAgainWhenTheRootLetsGoOfIt) {
+  const Secret secret = *Secret::draw();
+  RootAddress address;
+  const os::FileDescriptor listener = listen_for_guardians(address, Reach::this_host);
+  ASSERT_TRUE(listener);
+  std::string why;
+  os::FileDescriptor root;
+  std::thread guardian([&] { root = connect_to_root(address, secret, 3, why); });
+  const auto take = [&] {
+    pollfd readable{listener.get(), POLLIN, 0};
+    EXPECT_EQ(poll(&readable, 1, 20000), 1);
+    return os::FileDescriptor(accept(listener.get(), nullptr, nullptr));
+  };
+  take().reset();
+  Greeting greeting(take(), "somewhere");
+  Greeting::State state = Greeting::State::incomplete;
+  while (state == Greeting::State::incomplete) state = greeting.hear(secret);
+  guardian.join();
+  EXPECT_EQ(state, Greeting::State::proven);
+  EXPECT_EQ(greeting.host(), 3u);
+  EXPECT_TRUE(root) << why;
+}
+
+TEST(Root, OfHostsThatAreAllThisOneListensOnTheLoopback) {
+  RootAddress address;
+  const os::FileDescriptor listener = listen_for_guardians(address, Reach::this_host);
+  ASSERT_TRUE(listener);
+  sockaddr_in bound{};
+  socklen_t length = sizeof bound;
+  ASSERT_EQ(getsockname(listener.get(), reinterpret_cast<sockaddr*>(&bound), &length), 0);
+  EXPECT_EQ(bound.sin_family, AF_INET);
+  EXPECT_EQ(bound.sin_addr.s_addr, htonl(INADDR_LOOPBACK));
+  EXPECT_EQ(address.hosts, std::vector<std::string>{"127.0.0.1"});
+  EXPECT_NE(address.port, 0);
+}
 
 TEST_F(TrueGreetingTest, IsProvenWhereverItIsCut) {
   std::mt19937 random(1);

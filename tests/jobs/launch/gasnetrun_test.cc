@@ -135,7 +135,7 @@ TEST_F(Launchers, PassOnTheRemoteShellAndItsOptions) {
   expect_success(printed);
   EXPECT_EQ(lines_with(printed.output,
                        "gexrun -n 3 --conduit ofi --hosts one:2,two:1 --rsh "
-                       "'ssh -x -o BatchMode=yes -o ControlMaster=no -o "
+                       "'ssh -x -o BatchMode=yes -o ControlMaster=no -o ServerAliveInterval=5 -o "
                        "'\\''StrictHostKeyChecking no'\\''' -- "),
             1)
       << printed.output;

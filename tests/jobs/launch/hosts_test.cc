@@ -179,6 +179,43 @@ TEST(Hosts, TheHiddenPartOfGexrunSaysWhatItIs) {
                  "is for gexrun itself");
 }
 
+TEST(Hosts, WhoseConnectionBreaksAreLost) {
+  const std::string path = testing::TempDir() + "connected." + std::to_string(getpid());
+  std::ofstream(path) << "yes\n";
+  const auto running = Command({gexrun, "--rsh", rsh_here + " --while " + path, "--hosts", "a,b",
+                                "-n", "2", probe, "stay"})
+                           .start();
+  const bool ready = running->wait_for("ready", 2);
+  std::filesystem::remove(path);
+  EXPECT_TRUE(ready);
+  const Outcome outcome = running->finish();
+  expect_clean(outcome);
+  EXPECT_EQ(outcome.status, 1);
+  EXPECT_EQ(lines_with(outcome.error, "gexrun: host b (rank 1) is lost: '" + rsh_here +
+                                          "' ended with status 255, through which its output came"),
+            1)
+      << outcome.error;
+}
+
+TEST(Hosts, ThatAllStandStillGoOnTogether) {
+  const auto running = on_hosts("a,b", 2, {"stay"}).start();
+  ASSERT_TRUE(running->wait_for("ready", 2));
+  // As a container does that is frozen: longer than a host may be silent.
+  const std::vector<pid_t> processes = processes_marked(running->mark());
+  for (const pid_t process : processes) kill(process, SIGSTOP);
+  sleep(6);
+  // The first to go on has heard of nobody.
+  kill(running->process(), SIGCONT);
+  usleep(300'000);
+  for (const pid_t process : processes) kill(process, SIGCONT);
+  sleep(1);
+  kill(running->process(), SIGTERM);
+  const Outcome outcome = running->finish();
+  expect_clean(outcome);
+  EXPECT_EQ(outcome.status, 143);
+  EXPECT_EQ(outcome.error, "gexrun: ended by signal 15 (Terminated)\n");
+}
+
 /// Ports on which processes of this network namespace listen.
 std::vector<int> listening_ports() {
   std::vector<int> ports;
