@@ -244,7 +244,7 @@ std::string start_guardian(Launch launch, const std::optional<RootPlace>& root) 
     }
     Guardian guardian(launch, os::FileDescriptor(), {});
     guardian.start();
-    return guardian.serve();
+    return guardian.serve_watched();
   });
   return name;
 }

@@ -8,7 +8,8 @@
 // launcher's children: it starts them, reads their output, and knows their status.
 //
 // Guardian and root are forks of a rank in sessions of their own, which keep of the rank's
-// descriptors standard error only, and end when the ranks have.
+// descriptors standard error only, and end when the ranks have. The guardian is watched by its
+// parent (Guardian::serve_watched).
 
 #include "boot/process_manager.h"
 #include "boot/protocol.h"

@@ -26,6 +26,7 @@
 #include <sys/types.h>
 
 #include <cstdint>
+#include <memory>
 #include <optional>
 #include <string>
 #include <vector>
@@ -73,6 +74,9 @@ class Guardian final : private Guardians {
 
   /// Serves the ranks until none is left and all they printed is written; the exit status.
   int serve();
+  /// The same in a process of its own, for ranks that are not the guardian's children: should it be
+  /// killed, the calling process, which does nothing else, ends them in its place.
+  int serve_watched();
 
  private:
   struct Rank {
@@ -172,6 +176,8 @@ class Guardian final : private Guardians {
     pid_t process = 0;
   };
   std::vector<Newcomer> newcomers_;
+  class Adopted;
+  std::shared_ptr<Adopted> adopted_;
   Deadline newcomers_at_;  ///< by then all ranks must have come
   bool told_of_stranger_ = false;
 

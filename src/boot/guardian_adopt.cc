@@ -1,13 +1,20 @@
 // Ranks that another launcher has started: see guardian.h.
 
+#include <signal.h>
 #include <sys/epoll.h>
+#include <sys/mman.h>
+#include <sys/prctl.h>
 #include <sys/socket.h>
 #include <sys/syscall.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 #include <algorithm>
+#include <atomic>
 #include <cerrno>
+#include <chrono>
 #include <cstring>
+#include <thread>
 #include <utility>
 
 #include "boot/guardian.h"
@@ -24,10 +31,69 @@ constexpr double newcomers_limit = 30;
 /// How long ranks whose launcher has gone may resist.
 constexpr double lost_launcher_grace = 2;
 
+/// How long ranks whose guardian was killed may take to end by themselves.
+constexpr auto lost_guardian_grace = std::chrono::seconds(1);
+
 /// Connections of processes that have not said yet which rank they are.
 constexpr std::size_t most_newcomers = 1024;
 
 }  // namespace
+
+/// What the guardian shares with the process that watches it: which process each rank is, 0 if it
+/// is none yet or no more.
+class Guardian::Adopted {
+ public:
+  explicit Adopted(std::size_t ranks) : count_(ranks) {
+    void* const memory = mmap(nullptr, count_ * sizeof(Process), PROT_READ | PROT_WRITE,
+                              MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+    if (memory != MAP_FAILED) processes_ = static_cast<Process*>(memory);
+  }
+  ~Adopted() {
+    if (processes_ != nullptr) munmap(processes_, count_ * sizeof(Process));
+  }
+  Adopted(const Adopted&) = delete;
+  Adopted& operator=(const Adopted&) = delete;
+
+  bool there() const noexcept { return processes_ != nullptr; }
+  void note(std::uint32_t index, pid_t process) noexcept { processes_[index] = process; }
+
+  /// Kills them all, after a while in which they may end by themselves.
+  void kill_later() const {
+    // At once, so that the numbers are theirs yet.
+    std::vector<os::FileDescriptor> handles;
+    for (std::size_t i = 0; i < count_; ++i) {
+      const pid_t process = processes_[i];
+      if (process > 0) handles.emplace_back(static_cast<int>(syscall(SYS_pidfd_open, process, 0)));
+    }
+    std::this_thread::sleep_for(lost_guardian_grace);
+    for (const os::FileDescriptor& handle : handles)
+      if (handle) syscall(SYS_pidfd_send_signal, handle.get(), SIGKILL, nullptr, 0);
+  }
+
+ private:
+  using Process = std::atomic<pid_t>;
+  static_assert(Process::is_always_lock_free);
+  std::size_t count_;
+  Process* processes_ = nullptr;
+};
+
+int Guardian::serve_watched() {
+  adopted_ = std::make_shared<Adopted>(ranks_.size());
+  const pid_t serving = adopted_->there() ? fork() : -1;
+  if (serving < 0) give_up_start(std::string("cannot start the guardian: ") + std::strerror(errno));
+  if (serving == 0) _exit(serve());
+  prctl(PR_SET_NAME, "gex-watcher");
+  int status = 0;
+  while (waitpid(serving, &status, 0) < 0 && errno == EINTR) {
+  }
+  if (WIFEXITED(status)) return WEXITSTATUS(status);
+  // Ranks look at the page as often as they look for messages.
+  page_.claim({.code = 1});
+  report(launch_.program_name, "the guardian of %s was killed by %s; its ranks are ended",
+         part_.name.c_str(), describe_signal(WTERMSIG(status)).c_str());
+  adopted_->kill_later();
+  return 1;
+}
 
 void Guardian::prepare_to_adopt() {
   watch(launch_.adopts, make_tag(from_listener));
@@ -91,6 +157,7 @@ void Guardian::hear_newcomer(int socket) {
 void Guardian::adopt(std::uint32_t rank, pid_t process, os::FileDescriptor socket) {
   Rank& self = at(rank);
   self.process = process;
+  adopted_->note(part_.ranks.index_of(rank), process);
   self.joined_handle.reset(static_cast<int>(syscall(SYS_pidfd_open, process, 0)));
   if (!self.joined_handle) {
     const int error = errno;
@@ -135,6 +202,7 @@ void Guardian::stop_listening() {
 void Guardian::adopted_ended(std::uint32_t rank) {
   Rank& self = at(rank);
   epoll_ctl(epoll_.get(), EPOLL_CTL_DEL, self.joined_handle.get(), nullptr);
+  adopted_->note(part_.ranks.index_of(rank), 0);
   // Its last words come first.
   hear(rank);
   self.gone = true;

@@ -143,6 +143,10 @@ def kill_guardian(trial):
         os.kill(int(stat.read().rsplit(")", 1)[1].split()[1]), signal.SIGKILL)
 
 
+def kill_adopting_guardian(trial):
+    trial.hosts[1].call("pkill", "-KILL", "-x", "gex-guardian")
+
+
 def root_port(trial):
     """The port on which gexrun listens; only while a host is still missing."""
     def find():
@@ -311,6 +315,8 @@ def faults_under_mpich():
                 under_mpich=True, counted=r"PID \d+ RUNNING AT host2")
     yield Fault("link down, MPICH", lambda trial: trial.hosts[1].cut(), None,
                 LOST.replace("gexrun", "gex") + "nothing has been heard of it for 4 s$", hosts=2,
+                under_mpich=True)
+    yield Fault("guardian killed, MPICH", kill_adopting_guardian, None, ANYTHING, hosts=2,
                 under_mpich=True)
     yield Fault("launcher killed, MPICH", kill_launcher, None, None, hosts=2, under_mpich=True)
 

@@ -8,6 +8,7 @@
 #include <unistd.h>
 
 #include <cstdio>
+#include <fstream>
 
 #include "modes.h"
 
@@ -268,6 +269,23 @@ TEST_P(Foreign, NothingIsLeftWhenTheLauncherIsKilled) {
   ASSERT_TRUE(running->wait_for("ready", 3)) << running->output();
   kill(running->process(), SIGKILL);
   EXPECT_TRUE(running->wait_until_all_gone());
+}
+
+TEST_P(Foreign, RanksWhoseGuardianIsKilledAreEnded) {
+  // They neither poll nor do anything else that would tell them.
+  const auto running = job(3, {"stay"}).start();
+  ASSERT_TRUE(running->wait_for("ready", 3)) << running->output();
+  int killed = 0;
+  for (const pid_t process : processes_marked(running->mark())) {
+    std::string name;
+    std::ifstream("/proc/" + std::to_string(process) + "/comm") >> name;
+    if (name == "gex-guardian" && kill(process, SIGKILL) == 0) ++killed;
+  }
+  EXPECT_EQ(killed, 1);
+  EXPECT_TRUE(running->wait_until_all_gone());
+  const Outcome outcome = running->finish();
+  expect_clean(outcome);
+  EXPECT_NE(outcome.status, 0);
 }
 
 TEST_P(Foreign, MpiAndLibgexInOneProgram) {
