@@ -8,6 +8,7 @@ Exits with 77 where the machine does not let us make such hosts.
 
 import argparse
 import os
+import signal
 import subprocess
 import sys
 import tempfile
@@ -20,11 +21,13 @@ LAYOUTS = ("block", "cyclic")
 
 
 class Job:
-    """Runs programs of the build on the hosts of a network."""
+    """Runs programs of the build on the hosts of a network. `ssh`: the folder of the one by which
+    gexrun is to reach them, unasked."""
 
-    def __init__(self, network, build):
+    def __init__(self, network, build, ssh=None):
         self.network = network
         self.build = build
+        self.ssh = ssh
 
     def tool(self, name):
         for folder in ("bin", "tests/bin"):
@@ -39,14 +42,31 @@ class Job:
 
     def command(self, ranks_a_host, *words, options=()):
         ranks = ranks_a_host * len(self.network.hosts)
-        return self.network.command([self.tool("gexrun"), "--rsh", self.network.rsh, "--hosts",
+        reach = [] if self.ssh else ["--rsh", self.network.rsh]
+        return self.network.command([self.tool("gexrun"), *reach, "--hosts",
                                      self.hosts(ranks_a_host), "-n", str(ranks), *options, *words])
+
+    def environment(self, more=None):
+        path = os.environ["PATH"]
+        return {**os.environ, "PATH": f"{self.ssh}:{path}" if self.ssh else path, **(more or {})}
+
+    def start(self, ranks_a_host, *words):
+        """A job whose ranks each say that they are ready, once all have."""
+        process = subprocess.Popen(self.command(ranks_a_host, *words), stdin=subprocess.DEVNULL,
+                                   stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
+                                   env=self.environment())
+        for _ in range(ranks_a_host * len(self.network.hosts)):
+            line = process.stdout.readline()
+            if not line.startswith("ready"):
+                process.kill()
+                raise AssertionError(f"not ready: {line}{process.stderr.read()}")
+        return process
 
     def run(self, ranks_a_host, *words, options=(), environment=None, limit=120, text=""):
         return subprocess.run(self.command(ranks_a_host, *words, options=options), input=text,
                               stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
                               timeout=limit, check=False,
-                              env={**os.environ, **(environment or {})})
+                              env=self.environment(environment))
 
 
 def expect(condition, what, done=None):
@@ -100,6 +120,37 @@ def the_status_is_that_of_the_rank_that_fails(job):
     expect(done.returncode == 7 and done.stderr == "", "another status", done)
 
 
+def ends(job, process):
+    """How a job has ended that was started, on all hosts."""
+    output, errors = process.communicate(timeout=30)
+    namespaces.wait_for(lambda: not any(host.processes() for host in job.network.hosts), "an end")
+    return subprocess.CompletedProcess(process.args, process.returncode, output, errors)
+
+
+def a_login_that_ends_early_is_told_of(job):
+    process = job.start(1, job.tool("launch_probe"), "stay")
+    # The server's process of the session: the client ends with 255, as when a network breaks.
+    job.network.hosts[1].call("pkill", "-KILL", "-f", "^sshd(-session)?: root@notty")
+    done = ends(job, process)
+    expect(done.returncode == 1, "another status", done)
+    expect("gexrun: host host2 (rank 1) is lost: " in done.stderr, "another message", done)
+
+
+def a_killed_launcher_leaves_nothing(job):
+    process = job.start(2, job.tool("launch_probe"), "stay")
+    process.kill()
+    done = ends(job, process)
+    expect(done.returncode == -signal.SIGKILL and done.stderr == "", "something is said", done)
+
+
+def an_interrupt_ends_all(job):
+    process = job.start(2, job.tool("launch_probe"), "stay")
+    process.send_signal(signal.SIGINT)
+    done = ends(job, process)
+    expect(done.returncode == 130 and
+           done.stderr == "gexrun: ended by signal 2 (Interrupt)\n", "another end", done)
+
+
 def neighborhoods_are_of_ranks_on_one_host(job):
     """By the library's own word, as a client asks for it."""
     hosts = len(job.network.hosts)
@@ -147,11 +198,14 @@ def conformance(ranks, layout="block", mode="par"):
     return conforms
 
 
+LAUNCH = [ranks_exchange_whatever_their_hosts, each_host_has_its_own_name_files_and_processes,
+          ranks_of_a_host_share_files, input_goes_to_rank_0, lines_are_whole_and_tagged,
+          the_status_is_that_of_the_rank_that_fails]
+
 GROUPS = {
-    "launch": (3, [ranks_exchange_whatever_their_hosts,
-                   each_host_has_its_own_name_files_and_processes, ranks_of_a_host_share_files,
-                   input_goes_to_rank_0, lines_are_whole_and_tagged,
-                   the_status_is_that_of_the_rank_that_fails]),
+    "launch": (3, LAUNCH),
+    "ssh": (3, [*LAUNCH, a_login_that_ends_early_is_told_of, a_killed_launcher_leaves_nothing,
+                an_interrupt_ends_all]),
     "neighborhoods": (2, [neighborhoods_are_of_ranks_on_one_host,
                           without_a_network_the_job_says_so]),
     "neighborhoods-4": (4, [neighborhoods_are_of_ranks_on_one_host]),
@@ -172,7 +226,12 @@ def main():
     failed = False
     try:
         with namespaces.Network(count, os.path.abspath(options.bin)) as network:
-            job = Job(network, os.path.abspath(options.bin))
+            ssh = network.serve_ssh() if options.group == "ssh" else None
+            if options.group == "ssh" and ssh is None:
+                print("skipped: there is no sshd here, or it does not let root log in (Debian: "
+                      "openssh-server)")
+                return namespaces.SKIPPED
+            job = Job(network, os.path.abspath(options.bin), ssh)
             for test in tests:
                 try:
                     test(job)

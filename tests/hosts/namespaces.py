@@ -12,6 +12,7 @@ hosts' links. A host is its first process: when that is killed all of the host i
 
 import os
 import shlex
+import shutil
 import signal
 import subprocess
 import tempfile
@@ -91,6 +92,7 @@ class Front(Namespace):
 class Host(Namespace):
     def __init__(self, number, keep):
         self.name = f"host{number}"
+        self.sshd = None
         self.number = number
         # What is tested may lie below the /tmp that is to be hidden.
         hide = "mount -t tmpfs tmpfs /tmp"
@@ -134,11 +136,11 @@ class Host(Namespace):
         return self.holder.poll() is None
 
     def processes(self):
-        """Names of the host's processes besides the first."""
+        """Names of the host's processes besides those that are the host's own."""
         inside = os.readlink(f"/proc/{self.init}/ns/pid")
         found = []
         for entry in os.listdir("/proc"):
-            if not entry.isdigit() or int(entry) == self.init:
+            if not entry.isdigit() or int(entry) in (self.init, self.sshd):
                 continue
             try:
                 if os.readlink(f"/proc/{entry}/ns/pid") == inside:
@@ -147,6 +149,13 @@ class Host(Namespace):
             except OSError:
                 pass
         return found
+
+    def serve_ssh(self, sshd, configuration):
+        """Lets others log in; what sshd runs in goes with the host."""
+        self.call("sh", "-c", "mount -t tmpfs tmpfs /run && mkdir /run/sshd && "
+                  f"exec {shlex.quote(sshd)} -f {shlex.quote(configuration)}")
+        wait_for(lambda: ":22 " in self.call("ss", "-Hltn"), "sshd")
+        self.sshd = child_of(self.init)
 
     def leftovers(self):
         """What a job has left behind: processes, and files of shared memory and /tmp."""
@@ -197,8 +206,36 @@ class Network:
             host.end()
         if self.front:
             self.front.end()
-        if hasattr(self, "folder"):
-            self.folder.cleanup()
+        for name in ("folder", "keys"):
+            if hasattr(self, name):
+                getattr(self, name).cleanup()
+
+    def serve_ssh(self):
+        """Has all hosts serve ssh; the folder of an `ssh` that finds and trusts them. Null where there
+        is no sshd, or it refuses root."""
+        sshd = shutil.which("sshd", path=os.environ["PATH"] + ":/usr/sbin")
+        if sshd is None:
+            return None
+        self.keys = tempfile.TemporaryDirectory(dir=self.keep)
+        folder = self.keys.name
+        for key in ("host", "user"):
+            subprocess.run(["ssh-keygen", "-q", "-t", "ed25519", "-N", "", "-f", f"{folder}/{key}"],
+                           check=True)
+        with open(f"{folder}/sshd_config", "w", encoding="utf-8") as text:
+            text.write(f"HostKey {folder}/host\nAuthorizedKeysFile {folder}/user.pub\nPidFile none\n"
+                       "StrictModes no\nUsePAM no\nPermitRootLogin yes\n")
+        with open(f"{folder}/ssh_config", "w", encoding="utf-8") as text:
+            for host in self.hosts:
+                host.serve_ssh(sshd, f"{folder}/sshd_config")
+                text.write(f"Host {host.name}\n  HostName 10.77.0.{host.number}\n")
+            text.write(f"Host *\n  User root\n  IdentityFile {folder}/user\n  IdentitiesOnly yes\n"
+                       "  StrictHostKeyChecking no\n  UserKnownHostsFile /dev/null\n"
+                       "  LogLevel ERROR\n")
+        with open(f"{folder}/ssh", "w", encoding="utf-8") as script:
+            script.write(f'#!/bin/sh\nexec {shutil.which("ssh")} -F {folder}/ssh_config "$@"\n')
+        os.chmod(f"{folder}/ssh", 0o755)
+        one = self.command([f"{folder}/ssh", "-o", "BatchMode=yes", self.hosts[0].name, "true"])
+        return folder if subprocess.run(one, check=False).returncode == 0 else None
 
     def command(self, words):
         """`words` as they are run on the front end."""
