@@ -14,6 +14,7 @@
 
 #include <algorithm>
 #include <atomic>
+#include <cstddef>
 #include <cstdint>
 #include <mutex>
 #include <vector>
@@ -54,6 +55,7 @@ class Lender {
     division_ = division;
     bank_ = division.bank;
     loans_ = std::vector<Loan>(division.bank != 0 ? peers : 0);
+    queue_.resize(loans_.size());
   }
 
   /// Whether anything is lent at all; otherwise nothing else is called.
@@ -68,6 +70,7 @@ class Lender {
     bank_ -= count;
     loan.lent += count;
     loan.untold.fetch_add(count, std::memory_order_relaxed);
+    queue(peer);
     return count != 0 || allowance == division_.most;
   }
   /// What a message to the peer can tell of what was lent to it.
@@ -86,12 +89,18 @@ class Lender {
   /// before `answered`, which is also for one that could not be asked.
   std::uint32_t whom_to_ask(std::uint32_t starved) noexcept {
     const std::lock_guard guard(lock_);
-    const auto peers = static_cast<std::uint32_t>(loans_.size());
-    for (std::uint32_t i = 0; i < peers; ++i) {
-      const std::uint32_t peer = next_;
-      next_ = next_ + 1 == peers ? 0 : next_ + 1;
+    bool starved_was_next = false;
+    while (queued_ != 0) {
+      const std::uint32_t peer = leave_queue();
       Loan& loan = loans_[peer];
-      if (peer == starved || loan.lent == 0 || loan.asked) continue;
+      // It has given all back since.
+      if (loan.lent == 0) continue;
+      if (peer == starved) {
+        queue(peer);
+        if (starved_was_next) break;
+        starved_was_next = true;
+        continue;
+      }
       loan.asked = true;
       return peer;
     }
@@ -100,6 +109,7 @@ class Lender {
   void answered(std::uint32_t peer) noexcept {
     const std::lock_guard guard(lock_);
     loans_[peer].asked = false;
+    queue(peer);
   }
 
   /// The peer gives so many back; false if it has not borrowed so many.
@@ -120,12 +130,32 @@ class Lender {
     std::atomic<std::uint32_t> untold{0};
     std::uint32_t lent = 0;
     bool asked = false;
+    bool queued = false;
   };
+
+  /// Who has borrowed and is not asked is in the queue.
+  void queue(std::uint32_t peer) noexcept {
+    Loan& loan = loans_[peer];
+    if (loan.queued || loan.asked || loan.lent == 0) return;
+    loan.queued = true;
+    std::size_t end = first_ + queued_++;
+    if (end >= queue_.size()) end -= queue_.size();
+    queue_[end] = peer;
+  }
+  std::uint32_t leave_queue() noexcept {
+    const std::uint32_t peer = queue_[first_];
+    if (++first_ == queue_.size()) first_ = 0;
+    --queued_;
+    loans_[peer].queued = false;
+    return peer;
+  }
 
   Division division_{};
   std::vector<Loan> loans_;  ///< by peer
   std::uint32_t bank_ = 0;
-  std::uint32_t next_ = 0;
+  std::vector<std::uint32_t> queue_;  ///< a ring of peers to be asked, each at most once
+  std::size_t first_ = 0;
+  std::size_t queued_ = 0;
   SpinLock lock_;
 };
 

@@ -72,6 +72,17 @@ TEST_F(LenderTest, AsksEachBorrowerInItsTurn) {
   EXPECT_EQ(lender.whom_to_ask(0), 3u);
 }
 
+TEST_F(LenderTest, DoesNotAskWhoHasGivenAllBackOrWhoIsStarved) {
+  lender.lend(1);
+  lender.lend(2);
+  EXPECT_TRUE(lender.accept(1, 2));
+  EXPECT_EQ(lender.whom_to_ask(2), Lender::nobody);
+  lender.lend(1);
+  EXPECT_EQ(lender.whom_to_ask(2), 1u);
+  lender.answered(1);
+  EXPECT_EQ(lender.whom_to_ask(1), 2u);
+}
+
 TEST_F(LenderTest, GetsBackNoMoreThanItHasLent) {
   lender.lend(1);
   EXPECT_FALSE(lender.accept(2, 1));
