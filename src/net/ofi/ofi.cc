@@ -49,13 +49,8 @@ struct Introduction {
   OneSidedExtent one_sided;
 };
 
-std::string text_of(const Host& host, const char* variable) {
-  const char* text = host.env_text(variable);
-  return text == nullptr ? std::string() : text;
-}
-
-bool is_yes(const std::string& text) {
-  return !text.empty() && std::strchr("1yYtT", text[0]) != nullptr;
+bool is_yes(const char* text) {
+  return text != nullptr && *text != '\0' && std::strchr("1yYtT", *text) != nullptr;
 }
 
 bool is_one_host(const Host& host) {
@@ -92,13 +87,12 @@ std::string danger_of(const fi_info& info) {
 
 /// This rank's part: an endpoint, not yet connected with anybody.
 std::unique_ptr<Attached> open(const Host& host, Introduction& mine, std::string& error) {
-  Choice choice = choose({text_of(host, "GEX_OFI_PROVIDER"), text_of(host, "GEX_OFI_INTERFACE"),
-                          is_one_host(host), host.threaded != 0});
+  Choice choice = choose(wish_of(host, is_one_host(host)));
   if (!choice.info) {
     error = choice.reason;
     return nullptr;
   }
-  if (host.rank == 0 && is_yes(text_of(host, "GEX_VERBOSE")))
+  if (host.rank == 0 && is_yes(host.env_text("GEX_VERBOSE")))
     warn(host, name_of(*choice.info) + ": " + choice.reason);
   const std::string danger = host.rank == 0 ? danger_of(*choice.info) : std::string();
   if (!danger.empty()) warn(host, danger);
@@ -218,7 +212,7 @@ SendResult atomic(const Remote* remote, std::uint32_t data_type, std::uint32_t o
 }
 
 std::string registration_text(const fi_info& info) {
-  const auto mode = static_cast<std::uint64_t>(info.domain_attr->mr_mode);
+  const std::uint64_t mode = registration_mode(info);
   std::string text = "segments";
   text += (mode & FI_MR_LOCAL) != 0 ? " and local memory" : "; local memory needs none";
   text += (mode & FI_MR_VIRT_ADDR) != 0 ? "; by address" : "; by offset";
@@ -249,7 +243,7 @@ void describe(const Host* host, void (*fact)(void* context, const char* name, co
   const auto say = [&](const char* name, const std::string& text) {
     fact(context, name, text.c_str());
   };
-  Wish wish{text_of(*host, "GEX_OFI_PROVIDER"), text_of(*host, "GEX_OFI_INTERFACE"), false, false};
+  Wish wish = wish_of(*host, false);
   const auto choice_text = [](const Choice& choice) {
     return choice.info ? name_of(*choice.info) + ": " + choice.reason : "none: " + choice.reason;
   };

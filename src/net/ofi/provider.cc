@@ -96,9 +96,11 @@ Info make_hints(const std::string& provider, const Wish& wish, const Extent& ext
   hints->ep_attr->type = FI_EP_RDM;
   hints->fabric_attr->prov_name = strdup(provider.c_str());
   fi_domain_attr& domain = *hints->domain_attr;
-  // What this conduit can live with; the provider says which of them it needs.
-  domain.mr_mode =
-      FI_MR_LOCAL | FI_MR_VIRT_ADDR | FI_MR_ALLOCATED | FI_MR_PROV_KEY | FI_MR_ENDPOINT;
+  // What this conduit can live with; the provider says which of them it needs. FI_MR_BASIC goes
+  // with none of them, and is asked for alone.
+  domain.mr_mode = wish.basic_registration ? FI_MR_BASIC
+                                           : FI_MR_LOCAL | FI_MR_VIRT_ADDR | FI_MR_ALLOCATED |
+                                                 FI_MR_PROV_KEY | FI_MR_ENDPOINT;
   domain.threading = wish.threaded ? FI_THREAD_SAFE : FI_THREAD_DOMAIN;
   // Ranks of a client without threads have none of ours either.
   domain.control_progress = FI_PROGRESS_MANUAL;
@@ -151,7 +153,25 @@ std::string where(const Wish& wish) {
   return wish.interface.empty() ? std::string() : " over " + wish.interface;
 }
 
+std::string text_of(const Host& host, const char* variable) {
+  const char* text = host.env_text(variable);
+  return text == nullptr ? std::string() : text;
+}
+
 }  // namespace
+
+Wish wish_of(const Host& host, bool one_host) {
+  return {.provider = text_of(host, "GEX_OFI_PROVIDER"),
+          .interface = text_of(host, "GEX_OFI_INTERFACE"),
+          .one_host = one_host,
+          .threaded = host.threaded != 0,
+          .basic_registration = host.env_integer("GEX_OFI_REGISTER_BASIC") != 0};
+}
+
+std::uint64_t registration_mode(const fi_info& info) {
+  const auto mode = static_cast<std::uint64_t>(info.domain_attr->mr_mode);
+  return mode == FI_MR_BASIC ? FI_MR_VIRT_ADDR | FI_MR_ALLOCATED | FI_MR_PROV_KEY : mode;
+}
 
 std::string name_of(const fi_info& info) {
   std::string name = info.fabric_attr->prov_name;

@@ -1,9 +1,11 @@
 #pragma once
 // Which provider of libfabric's carries a job, over which interface, and why.
 
+#include <cstdint>
 #include <string>
 #include <vector>
 
+#include "net/conduit.h"
 #include "net/ofi/fabric.h"
 
 namespace gex::net::ofi {
@@ -14,7 +16,12 @@ struct Wish {
   std::string interface;  ///< a domain as fi_info names it ("eth0", "mlx5_0"), or an IP address
   bool one_host = true;   ///< all ranks on one host: nothing listens on other than the loopback
   bool threaded = false;
+  /// Segments are reached by address, with the provider's keys, as FI_MR_BASIC has it.
+  bool basic_registration = false;
 };
+
+/// What is asked for in the environment, and by the kind of job.
+Wish wish_of(const Host& host, bool one_host);
 
 /// A way that was found, or the reason why there is none.
 struct Choice {
@@ -26,6 +33,9 @@ Choice choose(const Wish& wish);
 
 /// "tcp;ofi_rxm, interface lo (127.0.0.1)"
 std::string name_of(const fi_info& info);
+
+/// What the provider asks of registered memory: FI_MR_... of today, also where it says FI_MR_BASIC.
+std::uint64_t registration_mode(const fi_info& info);
 
 /// The names of all providers that could carry a job of this kind here, best first.
 std::vector<std::string> usable_providers(const Wish& wish);

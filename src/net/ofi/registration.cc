@@ -2,6 +2,8 @@
 
 #include <utility>
 
+#include "net/ofi/provider.h"
+
 namespace gex::net::ofi {
 
 namespace {
@@ -18,7 +20,7 @@ bool is_shortage(int result) noexcept {
 
 Registrar::Registrar(const Endpoint& endpoint, bool always, bool threaded)
     : endpoint_(endpoint),
-      mode_(static_cast<std::uint64_t>(endpoint.info().domain_attr->mr_mode)),
+      mode_(registration_mode(endpoint.info())),
       needs_local_(always || (mode_ & FI_MR_LOCAL) != 0) {
   std::string ignored;
   if (needs_local_ && threaded) monitor_ = MemoryMonitor::start(ignored);

@@ -62,6 +62,8 @@ const Subject conduits[] = {
     ofi("ofi_sockets", "sockets"),
     ofi("ofi_udp", "udp;ofi_rxd"),
     ofi("ofi_registered", "tcp;ofi_rxm", {{"GEX_OFI_REGISTER_LOCAL", 1}}),
+    ofi("ofi_basic", "tcp;ofi_rxm", {{"GEX_OFI_REGISTER_BASIC", 1}}),
+    ofi("ofi_basic_udp", "udp;ofi_rxd", {{"GEX_OFI_REGISTER_BASIC", 1}}),
 #endif
 };
 
