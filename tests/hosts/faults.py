@@ -20,29 +20,18 @@ Exits with 77 where the machine does not let us make such hosts, with 1 when som
 import argparse
 import os
 import re
-import shutil
 import signal
-import socket
 import subprocess
 import sys
 import time
 
+import launchers
 import namespaces
 from hosts_test import Job
 
 RANKS_A_HOST = 2
 ANYTHING = ""
-MPICH = shutil.which("mpirun.mpich")
 CHECKS = ("ended", "in 5 s", "status", "named", "clean")
-
-
-def mpich(job, words):
-    """The command that has MPICH's launcher start the ranks."""
-    network = job.network
-    return network.command(
-        [MPICH, "-launcher", "ssh", "-launcher-exec", network.ssh, "-localhost",
-         namespaces.FRONT_ADDRESS, "-hosts", job.hosts(RANKS_A_HOST), "-n",
-         str(RANKS_A_HOST * len(network.hosts)), *words])
 
 
 class Trial:
@@ -51,14 +40,16 @@ class Trial:
     def __init__(self, job, fault):
         self.job = job
         self.program = fault.program
+        self.launcher = fault.launcher
+        self.ends = fault.launcher_ends
         self.hosts = job.network.hosts
         self.strangers = []
-        # Under another process group, so that signals to gexrun are for it alone.
+        # Under another process group, so that signals to the launcher are for it alone.
         words = [job.tool(fault.program), *fault.scenario]
         self.process = subprocess.Popen(
-            mpich(job, words) if fault.under_mpich else job.command(RANKS_A_HOST, *words),
-            stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
-            start_new_session=True, env={**os.environ, **fault.environment})
+            self.launcher.command(job, RANKS_A_HOST, words), stdin=subprocess.DEVNULL,
+            stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, start_new_session=True,
+            cwd=job.build, env={**os.environ, **fault.environment, **self.launcher.environment(job)})
         self.begun = time.monotonic()
 
     def wait_for_line(self, start):
@@ -86,16 +77,28 @@ class Trial:
                 pass
         return sorted(found)
 
+    def end_launcher(self, hosts):
+        """And all that it has on these hosts."""
+        os.killpg(self.process.pid, signal.SIGKILL)
+        for host in hosts:
+            host.call("sh", "-c", "kill -KILL -1 || true")
+
     def finish(self):
-        """The time from the fault to the end, and all that was printed; no time: it never ended."""
+        """The time from the fault to the end, and all that was printed; no time: it never ended. When
+        another's launcher ends is its own affair, if only it does."""
+        alive = [host for host in self.hosts if host.alive()]
         try:
-            self.process.wait(30)
-            alive = [host for host in self.hosts if host.alive()]
-            namespaces.wait_for(lambda: not any(host.processes() for host in alive), "an end", 30)
+            namespaces.wait_for(lambda: not any(self.launcher.processes(host) for host in alive),
+                                "an end", 30)
             took = time.monotonic() - self.begun
+            if not self.ends:
+                self.end_launcher(alive)
+            self.process.wait(30)
+            if self.launcher.is_ours:
+                took = time.monotonic() - self.begun
         except (subprocess.TimeoutExpired, TimeoutError):
             took = None
-            os.killpg(self.process.pid, signal.SIGKILL)
+            self.end_launcher(alive)
         output, errors = self.process.communicate()
         for stranger in self.strangers:
             stranger.communicate()
@@ -105,12 +108,12 @@ class Trial:
 class Fault:
     """`do` does it to a running job. `status`: wanted of the launcher, None: any but 0. `said`: an
     expression for the line that is wanted on standard error, None: no line at all, ANYTHING:
-    whatever. `conduit`: the network of a job that has one. `checked`: by the library, which then
-    notes calls. `counted`: an expression for a line of the job's output that is shown."""
+    whatever. `launcher_ends`: the launcher by itself, once all ranks have. `conduit`: the network of a job that has one. `checked`: by the library, which then
+    notes calls. `counted`: an expression for a line that the job prints, which is shown."""
 
     def __init__(self, name, do, status, said, scenario=("stay",), waits=True, harmless=False,
                  program="launch_probe", hosts=3, conduit=None, checked=False, counted=None,
-                 under_mpich=False):
+                 launcher=launchers.Gexrun(), launcher_ends=True):
         self.name = name
         self.program = program
         self.hosts = hosts
@@ -118,7 +121,8 @@ class Fault:
         if checked:
             self.environment["GEX_CHECK"] = "1"
         self.counted = counted
-        self.under_mpich = under_mpich
+        self.launcher = launcher
+        self.launcher_ends = launcher_ends
         self.do = do
         self.status = status
         self.said = said
@@ -306,19 +310,22 @@ def network_faults(build, checks):
                 r"said once$", conduit="ofi", **serve)
 
 
-def faults_under_mpich():
-    """Another launcher's ranks, where it is there. Of a death it knows first, says so itself, and may
-    end before our line has come through it."""
-    if MPICH is None:
-        return
-    yield Fault("rank killed, MPICH", kill_rank(signal.SIGKILL), None, ANYTHING, hosts=2,
-                under_mpich=True, counted=r"PID \d+ RUNNING AT host2")
-    yield Fault("link down, MPICH", lambda trial: trial.hosts[1].cut(), None,
-                LOST.replace("gexrun", "gex") + "nothing has been heard of it for 4 s$", hosts=2,
-                under_mpich=True)
-    yield Fault("guardian killed, MPICH", kill_adopting_guardian, None, ANYTHING, hosts=2,
-                under_mpich=True)
-    yield Fault("launcher killed, MPICH", kill_launcher, None, None, hosts=2, under_mpich=True)
+def faults_under_others():
+    """Ranks of other launchers that are there. Of a death these know first, say so themselves, and may
+    end before our line has come through them."""
+    for launcher in launchers.OF_OTHERS:
+        if not launcher.installed():
+            continue
+        on_two = {"hosts": 2, "launcher": launcher}
+        yield Fault(f"rank killed, {launcher.name}", kill_rank(signal.SIGKILL), None, ANYTHING,
+                    counted=launcher.tells_of_death, **on_two)
+        yield Fault(f"link down, {launcher.name}", lambda trial: trial.hosts[1].cut(), None,
+                    LOST.replace("gexrun", "gex") + "nothing has been heard of it for 4 s$",
+                    launcher_ends=launcher.notices_lost_host, **on_two)
+        yield Fault(f"guardian killed, {launcher.name}", kill_adopting_guardian, None, ANYTHING,
+                    **on_two)
+        if launcher.ends_job:
+            yield Fault(f"launcher killed, {launcher.name}", kill_launcher, None, None, **on_two)
 
 
 HEADER = b"gexhost1" + bytes(40)
@@ -360,9 +367,10 @@ FAULTS = [
 ]
 
 
-def said_once(errors, wanted):
-    """The wanted line, once, and none that repeats another."""
-    lines = errors.splitlines()
+def said_once(errors, wanted, launcher):
+    """The wanted line, once, and none that repeats another. What another's launcher says beside that
+    is its own affair."""
+    lines = [line for line in errors.splitlines() if launcher.is_ours or line.startswith("gex: ")]
     if wanted is ANYTHING:
         return True
     if wanted is None:
@@ -382,31 +390,38 @@ def attempt(fault, build, counters):
                 text = script.read()
             with open(network.rsh, "w", encoding="utf-8") as script:
                 script.write(text.replace("host2)", "host2) sleep 7;"))
-        trial = Trial(job, fault)
         try:
-            if fault.waits:
-                trial.wait_until_ready()
-            fault.do(trial)
+            with fault.launcher.ready(job):
+                return try_on(job, fault, counters)
         except (RuntimeError, TimeoutError) as error:
-            trial.process.kill()
-            trial.finish()
             return None, f"{fault.name}: {error}", ""
-        took, output, errors = trial.finish()
-        counted = [line for line in output.splitlines()
-                   if fault.counted and re.search(fault.counted, line)]
-        network.hosts = [host for host in network.hosts if host.alive()]
-        held = {"ended": took is not None,
-                "in 5 s": took is not None and took <= 5,
-                "status": (trial.process.returncode == fault.status if fault.status is not None
-                           else trial.process.returncode != 0) and
-                          bool(counted or not fault.counted),
-                "named": said_once(errors, fault.said),
-                "clean": not any(host.leftovers() for host in network.hosts)}
-        for check, holds in held.items():
-            counters[check] += holds
-        wrong = [check for check, holds in held.items() if not holds]
-        return took, (f"{fault.name}: not {', '.join(wrong)}: status {trial.process.returncode}, "
-                      f"{took} s\n{output}{errors}" if wrong else ""), "".join(counted)
+
+
+def try_on(job, fault, counters):
+    trial = Trial(job, fault)
+    try:
+        if fault.waits:
+            trial.wait_until_ready()
+        fault.do(trial)
+    except (RuntimeError, TimeoutError):
+        trial.process.kill()
+        trial.finish()
+        raise
+    took, output, errors = trial.finish()
+    counted = [line for line in (output + errors).splitlines()
+               if fault.counted and re.search(fault.counted, line)]
+    alive = [host for host in job.network.hosts if host.alive()]
+    held = {"ended": took is not None,
+            "in 5 s": took is not None and took <= 5,
+            "status": (trial.process.returncode == fault.status if fault.status is not None
+                       else trial.process.returncode != 0) and bool(counted or not fault.counted),
+            "named": said_once(errors, fault.said, fault.launcher),
+            "clean": not any(fault.launcher.leftovers(host) for host in alive)}
+    for check, holds in held.items():
+        counters[check] += holds
+    wrong = [check for check, holds in held.items() if not holds]
+    return took, (f"{fault.name}: not {', '.join(wrong)}: status {trial.process.returncode}, "
+                  f"{took} s\n{output}{errors}" if wrong else ""), "".join(counted)
 
 
 def main():
@@ -421,7 +436,7 @@ def main():
     complaints = []
     print(f"{'fault':40} {'tried':>6}" + "".join(f"{check:>8}" for check in CHECKS) + "  longest")
     try:
-        for fault in [*FAULTS, *faults_under_mpich(), *network_faults(build, options.checks)]:
+        for fault in [*FAULTS, *faults_under_others(), *network_faults(build, options.checks)]:
             if options.only not in fault.name:
                 continue
             counters = dict.fromkeys(CHECKS, 0)

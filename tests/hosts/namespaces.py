@@ -11,6 +11,7 @@ hosts' links. A host is its first process: when that is killed all of the host i
 """
 
 import os
+import re
 import shlex
 import shutil
 import signal
@@ -94,6 +95,7 @@ class Host(Namespace):
         self.name = f"host{number}"
         self.sshd = None
         self.number = number
+        self.address = f"10.77.0.{number}"
         # What is tested may lie below the /tmp that is to be hidden.
         hide = "mount -t tmpfs tmpfs /tmp"
         self.kept = None
@@ -116,7 +118,7 @@ class Host(Namespace):
         front.call("ip", "link", "add", link, "type", "veth", "peer", "name", "eth0", "netns",
                    str(self.init))
         front.call("ip", "link", "set", link, "master", "bridge", "up")
-        self.call("ip", "address", "add", f"10.77.0.{self.number}/24", "dev", "eth0")
+        self.call("ip", "address", "add", f"{self.address}/24", "dev", "eth0")
         self.call("ip", "link", "set", "eth0", "up")
         if shape:
             self.call("tc", "qdisc", "add", "dev", "eth0", "root", *shape.split())
@@ -135,17 +137,21 @@ class Host(Namespace):
     def alive(self):
         return self.holder.poll() is None
 
-    def processes(self):
-        """Names of the host's processes besides those that are the host's own."""
+    def processes(self, ended=True):
+        """Names of the host's processes besides those that are the host's own; `ended`: also of those
+        whose parent has not asked yet how they have ended."""
         inside = os.readlink(f"/proc/{self.init}/ns/pid")
         found = []
         for entry in os.listdir("/proc"):
             if not entry.isdigit() or int(entry) in (self.init, self.sshd):
                 continue
             try:
-                if os.readlink(f"/proc/{entry}/ns/pid") == inside:
-                    with open(f"/proc/{entry}/comm", encoding="utf-8") as comm:
-                        found.append(comm.read().strip())
+                if os.readlink(f"/proc/{entry}/ns/pid") != inside:
+                    continue
+                with open(f"/proc/{entry}/stat", encoding="utf-8") as stat:
+                    name, state = re.search(r"\((.*)\) (.)", stat.read(), re.DOTALL).groups()
+                if ended or state != "Z":
+                    found.append(name)
             except OSError:
                 pass
         return found
@@ -183,7 +189,8 @@ class Network:
                 host = Host(number, self.keep)
                 self.hosts.append(host)
                 host.join(self.front, self.shape)
-            self.folder = tempfile.TemporaryDirectory()
+            # The hosts see it too: launchers look for what they start others with there.
+            self.folder = tempfile.TemporaryDirectory(prefix="hosts-", dir=self.keep)
             self.rsh = os.path.join(self.folder.name, "rsh")
             with open(self.rsh, "w", encoding="utf-8") as script:
                 script.write("#!/bin/sh\nhost=$1\nshift\ncase $host in\n")

@@ -1,12 +1,24 @@
 #!/bin/sh
-# slurm.sh FOLDER: runs a Slurm of this one machine until standard input ends, for srun with
-# SLURM_CONF=FOLDER/slurm.conf. Says "ready" when jobs can be started; else why not, and exits with 1.
-# Everything of it is in FOLDER, which goes with it, and its ports and keys are its own.
+# slurm.sh FOLDER [RSH ADDRESS NODE=ADDRESS...]: runs a Slurm until standard input ends, for srun with
+# SLURM_CONF=FOLDER/slurm.conf. Of this one machine, or of nodes that reach it at ADDRESS, see FOLDER,
+# have a /tmp of their own, and on which `RSH NODE WORD...` runs a command. Says "ready" when jobs can
+# be started; else why not, and exits with 1. Everything of it is in FOLDER, which goes with it, and its
+# ports and keys are its own.
 set -eu
 PATH=$PATH:/usr/sbin
 
 folder=$1
 host=$(uname -n | cut -d. -f1)
+rsh=${2:-}
+address=${3:-127.0.0.1}
+# Else it is in /tmp, named by the number of the job, and a job that finds it there does not start.
+scratch=$folder/spool
+if [ -n "$rsh" ]; then
+  shift 3
+  scratch=/tmp
+else
+  set -- "$host=127.0.0.1"
+fi
 # An odd place, and different for each that runs.
 port=$((21000 + $$ % 9000))
 mkdir -p "$folder/state" "$folder/spool"
@@ -15,18 +27,18 @@ head -c 128 /dev/urandom >"$folder/key"
 chmod 400 "$folder/key"
 cat >"$folder/slurm.conf" <<EOF
 ClusterName=libgex
-SlurmctldHost=$host(127.0.0.1)
+SlurmctldHost=$host($address)
 SlurmctldPort=$port
 SlurmdPort=$((port + 1))
 SlurmUser=$(id -un)
 AuthType=auth/munge
 AuthInfo=socket=$folder/munge
 StateSaveLocation=$folder/state
-SlurmdSpoolDir=$folder/spool
+SlurmdSpoolDir=$folder/spool/%n
 SlurmctldPidFile=$folder/slurmctld.pid
-SlurmdPidFile=$folder/slurmd.pid
+SlurmdPidFile=$folder/slurmd.%n.pid
 SlurmctldLogFile=$folder/slurmctld.log
-SlurmdLogFile=$folder/slurmd.log
+SlurmdLogFile=$folder/slurmd.%n.log
 SlurmdParameters=config_overrides
 ProctrackType=proctrack/pgid
 TaskPlugin=task/none
@@ -34,11 +46,13 @@ JobAcctGatherType=jobacct_gather/none
 AccountingStorageType=accounting_storage/none
 MailProg=/bin/true
 KillWait=1
-NodeName=$host NodeAddr=127.0.0.1 CPUs=16 Boards=1 SocketsPerBoard=1 CoresPerSocket=16 ThreadsPerCore=1
-PartitionName=all Nodes=$host Default=YES State=UP OverSubscribe=FORCE
+PartitionName=all Nodes=ALL Default=YES State=UP OverSubscribe=FORCE
 EOF
-# Else it is in /tmp, named by the number of the job, and a job that finds it there does not start.
-echo "PMIxCliTmpDirBase=$folder/spool" >"$folder/mpi.conf"
+for node; do
+  echo "NodeName=${node%=*} NodeAddr=${node#*=} CPUs=16 Boards=1 SocketsPerBoard=1" \
+    "CoresPerSocket=16 ThreadsPerCore=1" >>"$folder/slurm.conf"
+done
+echo "PMIxCliTmpDirBase=$scratch" >"$folder/mpi.conf"
 
 parts=
 # What runs a job's step is nobody's child. All that belongs to this Slurm is told where it is.
@@ -64,12 +78,15 @@ start munged --force --foreground --key-file="$folder/key" --socket="$folder/mun
   --pid-file="$folder/munge.pid" --log-file="$folder/munge.log" --seed-file="$folder/seed"
 export SLURM_CONF="$folder/slurm.conf"
 start slurmctld -D -c
-start slurmd -D -c
+for node; do
+  # shellcheck disable=SC2086  # no word, or one
+  start $rsh ${rsh:+"${node%=*}"} slurmd -D -c -N "${node%=*}"
+done
 tries=0
 until [ "$(sinfo -h -o %T 2>/dev/null)" = idle ]; do
   tries=$((tries + 1))
   if [ "$tries" -gt 300 ]; then
-    grep -h error "$folder/slurmctld.log" "$folder/slurmd.log" "$folder/munge.log" >&2 || true
+    grep -h error "$folder/slurmctld.log" "$folder"/slurmd.*.log "$folder/munge.log" >&2 || true
     echo "slurm.sh: the node is not ready" >&2
     exit 1
   fi

@@ -1,0 +1,135 @@
+"""What starts jobs on the hosts of a network (namespaces.py): gexrun, and the launchers of others.
+
+    with launcher.ready(job):
+        subprocess.Popen(launcher.command(job, 2, [...]), env=launcher.environment(job))
+"""
+
+import contextlib
+import os
+import re
+import shutil
+import subprocess
+import tempfile
+
+import namespaces
+
+
+class Launcher:
+    name = None
+    is_ours = False
+    # An expression for the line with which it tells of a rank on the second host that was killed.
+    tells_of_death = None
+    # An expression for the processes and files of its own that may be on a host after a job.
+    stays = None
+    # Whether the job ends with it.
+    ends_job = True
+    # Whether it ends when a host cannot be reached any more.
+    notices_lost_host = True
+
+    def installed(self):
+        raise NotImplementedError
+
+    def command(self, job, ranks_a_host, words):
+        raise NotImplementedError
+
+    def environment(self, job):
+        return {}
+
+    def ready(self, job):
+        """While it can be used."""
+        return contextlib.nullcontext()
+
+    def leftovers(self, host):
+        return [name for name in host.leftovers() if not self._is_own(name)]
+
+    def processes(self, host):
+        """The job's processes there. Another's launcher asks how they have ended when it likes."""
+        return [name for name in host.processes(ended=self.is_ours) if not self._is_own(name)]
+
+    def _is_own(self, name):
+        return self.stays is not None and re.fullmatch(self.stays, name)
+
+
+class Gexrun(Launcher):
+    name = "gexrun"
+    is_ours = True
+
+    def installed(self):
+        return True
+
+    def command(self, job, ranks_a_host, words):
+        return job.command(ranks_a_host, *words)
+
+
+class Mpich(Launcher):
+    name = "MPICH"
+    tells_of_death = r"PID \d+ RUNNING AT host2"
+
+    def installed(self):
+        return shutil.which("mpirun.mpich")
+
+    def command(self, job, ranks_a_host, words):
+        network = job.network
+        return network.command(
+            [self.installed(), "-launcher", "ssh", "-launcher-exec", network.ssh, "-localhost",
+             namespaces.FRONT_ADDRESS, "-hosts", job.hosts(ranks_a_host), "-n",
+             str(ranks_a_host * len(network.hosts)), *words])
+
+
+class OpenMpi(Launcher):
+    name = "Open MPI"
+    tells_of_death = r"rank [23] with PID \d+ on node host2 exited on signal 9"
+    # It waits for TCP to give up, on both sides; and it may end in haste.
+    notices_lost_host = False
+    stays = r"orted|sh|ompi\..*|pmix-.*"
+
+    def installed(self):
+        return shutil.which("mpirun.openmpi")
+
+    def command(self, job, ranks_a_host, words):
+        network = job.network
+        return network.command(
+            [self.installed(), "--allow-run-as-root", "--mca", "plm", "rsh", "--mca", "plm_rsh_agent",
+             network.ssh, "--host", job.hosts(ranks_a_host), "-n",
+             str(ranks_a_host * len(network.hosts)), *words])
+
+
+class Slurm(Launcher):
+    name = "Slurm"
+    tells_of_death = r"srun: error: host2: tasks? [23].*: Killed"
+    stays = r"slurmd|slurmstepd|s?pmix.*|slurm.*"
+    # It has limits of its own for jobs without srun, and for hosts that are not heard of.
+    ends_job = False
+    notices_lost_host = False
+    SCRIPT = os.path.join(os.path.dirname(os.path.abspath(__file__)), "../jobs/launch/slurm.sh")
+
+    def installed(self):
+        return shutil.which("srun") and shutil.which("slurmctld", path="/usr/sbin:/usr/bin:/sbin")
+
+    def command(self, job, ranks_a_host, words):
+        network = job.network
+        return network.command(
+            [shutil.which("srun"), "--quiet", "--mpi=pmix", "--overcommit", "--kill-on-bad-exit",
+             "--nodes", str(len(network.hosts)), "--ntasks-per-node", str(ranks_a_host), *words])
+
+    def environment(self, job):
+        return {"SLURM_CONF": os.path.join(self.folder, "slurm.conf")}
+
+    @contextlib.contextmanager
+    def ready(self, job):
+        # The hosts see it, as they see the build.
+        self.folder = tempfile.mkdtemp(dir=os.path.join(job.build, "tests"))
+        network = job.network
+        daemons = subprocess.Popen(
+            network.command([self.SCRIPT, self.folder, network.rsh, namespaces.FRONT_ADDRESS,
+                             *(f"{host.name}={host.address}" for host in network.hosts)]),
+            stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
+        try:
+            if daemons.stdout.readline() != "ready\n":
+                raise RuntimeError("Slurm cannot be started")
+            yield
+        finally:
+            daemons.communicate()
+
+
+OF_OTHERS = (Mpich(), OpenMpi(), Slurm())
