@@ -25,9 +25,6 @@ class Clock {
     // Relaxed: one thread changes it, and no other's data hangs on it.
     return Steady::now() - duration(stood_still_.load(std::memory_order_relaxed));
   }
-  static void leave_out(duration time) noexcept {
-    stood_still_.fetch_add(time.count(), std::memory_order_relaxed);
-  }
 
   // Of the one thread that waits for events and then looks at the deadlines.
 
@@ -36,12 +33,16 @@ class Clock {
     turn_began_ = Steady::now();
     if (late > usual) leave_out(late);
   }
-  /// The deadlines are looked at: what took that long since the turn began was no work of ours.
+  /// Deadlines are looked at or set after what may have taken long: that was no work of ours.
   static void end_turn() noexcept { begin_turn(Steady::now() - turn_began_); }
 
  private:
   /// Of a busy machine.
   static constexpr std::chrono::milliseconds usual{500};
+
+  static void leave_out(duration time) noexcept {
+    stood_still_.fetch_add(time.count(), std::memory_order_relaxed);
+  }
 
   static inline std::atomic<duration::rep> stood_still_{0};
   static inline time_point turn_began_ = Steady::now();

@@ -564,9 +564,8 @@ void Root::hear_signals() {
       signal(number);
     }
     if (number == SIGTSTP) {
-      const auto stopped = Clock::now();
       raise(SIGSTOP);
-      Clock::leave_out(Clock::now() - stopped);
+      Clock::end_turn();
     }
   }
 }

@@ -18,6 +18,7 @@ Exits with 77 where the machine does not let us make such hosts, with 1 when som
 """
 
 import argparse
+import contextlib
 import os
 import re
 import signal
@@ -79,7 +80,8 @@ class Trial:
 
     def end_launcher(self, hosts):
         """And all that it has on these hosts."""
-        os.killpg(self.process.pid, signal.SIGKILL)
+        with contextlib.suppress(ProcessLookupError):
+            os.killpg(self.process.pid, signal.SIGKILL)
         for host in hosts:
             host.call("sh", "-c", "kill -KILL -1 || true")
 
@@ -108,8 +110,9 @@ class Trial:
 class Fault:
     """`do` does it to a running job. `status`: wanted of the launcher, None: any but 0. `said`: an
     expression for the line that is wanted on standard error, None: no line at all, ANYTHING:
-    whatever. `launcher_ends`: the launcher by itself, once all ranks have. `conduit`: the network of a job that has one. `checked`: by the library, which then
-    notes calls. `counted`: an expression for a line that the job prints, which is shown."""
+    whatever. `launcher_ends`: the launcher by itself, once all ranks have. `conduit`: the network of
+    a job that has one. `checked`: by the library, which then notes calls. `counted`: an expression
+    for a line that the job prints, which is shown."""
 
     def __init__(self, name, do, status, said, scenario=("stay",), waits=True, harmless=False,
                  program="launch_probe", hosts=3, conduit=None, checked=False, counted=None,

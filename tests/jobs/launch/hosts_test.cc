@@ -4,6 +4,7 @@
 #include <arpa/inet.h>
 #include <signal.h>
 #include <sys/socket.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -209,6 +210,23 @@ TEST(Hosts, ThatAllStandStillGoOnTogether) {
   usleep(300'000);
   for (const pid_t process : processes) kill(process, SIGCONT);
   sleep(1);
+  kill(running->process(), SIGTERM);
+  const Outcome outcome = running->finish();
+  expect_clean(outcome);
+  EXPECT_EQ(outcome.status, 143);
+  EXPECT_EQ(outcome.error, "gexrun: ended by signal 15 (Terminated)\n");
+}
+
+TEST(Hosts, OfAStoppedLauncherGoOnWithIt) {
+  const auto running = on_hosts("a,b", 2, {"stay"}).start();
+  ASSERT_TRUE(running->wait_for("ready", 2));
+  kill(running->process(), SIGTSTP);
+  siginfo_t stopped{};
+  ASSERT_EQ(waitid(P_PID, static_cast<id_t>(running->process()), &stopped, WSTOPPED), 0);
+  // Longer than either side may be silent, and so again.
+  sleep(6);
+  kill(running->process(), SIGCONT);
+  sleep(6);
   kill(running->process(), SIGTERM);
   const Outcome outcome = running->finish();
   expect_clean(outcome);
