@@ -313,11 +313,11 @@ def network_faults(build, checks):
                 r"said once$", conduit="ofi", **serve)
 
 
-def faults_under_others():
+def faults_under_others(no_pmix):
     """Ranks of other launchers that are there. Of a death these know first, say so themselves, and may
     end before our line has come through them."""
     for launcher in launchers.OF_OTHERS:
-        if not launcher.installed():
+        if not launcher.installed() or (no_pmix and launcher.by_pmix):
             continue
         on_two = {"hosts": 2, "launcher": launcher}
         yield Fault(f"rank killed, {launcher.name}", kill_rank(signal.SIGKILL), None, ANYTHING,
@@ -434,12 +434,15 @@ def main():
     parser.add_argument("--only", default="")
     parser.add_argument("--checks", action="store_true",
                         help="the build's library checks, and so tells a dead rank's last call")
+    parser.add_argument("--no-pmix", action="store_true",
+                        help="leaves out the launchers that speak PMIx: see tests/jobs/launch")
     options = parser.parse_args()
     build = os.path.abspath(options.bin)
     complaints = []
     print(f"{'fault':40} {'tried':>6}" + "".join(f"{check:>8}" for check in CHECKS) + "  longest")
     try:
-        for fault in [*FAULTS, *faults_under_others(), *network_faults(build, options.checks)]:
+        under_others = faults_under_others(options.no_pmix)
+        for fault in [*FAULTS, *under_others, *network_faults(build, options.checks)]:
             if options.only not in fault.name:
                 continue
             counters = dict.fromkeys(CHECKS, 0)

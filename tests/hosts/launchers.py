@@ -21,6 +21,8 @@ class Launcher:
     tells_of_death = None
     # An expression for the processes and files of its own that may be on a host after a job.
     stays = None
+    # Whether ranks have a thread of PMIx's from the start, beside which one of them forks the guardian.
+    by_pmix = False
     # Whether the job ends with it.
     ends_job = True
     # Whether it ends when a host cannot be reached any more.
@@ -79,6 +81,7 @@ class Mpich(Launcher):
 class OpenMpi(Launcher):
     name = "Open MPI"
     tells_of_death = r"rank [23] with PID \d+ on node host2 exited on signal 9"
+    by_pmix = True
     # It waits for TCP to give up, on both sides; and it may end in haste.
     notices_lost_host = False
     stays = r"orted|sh|ompi\..*|pmix-.*"
@@ -97,6 +100,7 @@ class OpenMpi(Launcher):
 class Slurm(Launcher):
     name = "Slurm"
     tells_of_death = r"srun: error: host2: tasks? [23].*: Killed"
+    by_pmix = True
     stays = r"slurmd|slurmstepd|s?pmix.*|slurm.*"
     # It has limits of its own for jobs without srun, and for hosts that are not heard of.
     ends_job = False
