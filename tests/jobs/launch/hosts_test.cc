@@ -198,6 +198,15 @@ TEST(Hosts, WhoseConnectionBreaksAreLost) {
       << outcome.error;
 }
 
+/// The job goes on until now, and has nothing to say but what has ended it.
+void expect_to_end_when_asked(Running& job) {
+  kill(job.process(), SIGTERM);
+  const Outcome outcome = job.finish();
+  expect_clean(outcome);
+  EXPECT_EQ(outcome.status, 143);
+  EXPECT_EQ(outcome.error, "gexrun: ended by signal 15 (Terminated)\n");
+}
+
 TEST(Hosts, ThatAllStandStillGoOnTogether) {
   const auto running = on_hosts("a,b", 2, {"stay"}).start();
   ASSERT_TRUE(running->wait_for("ready", 2));
@@ -210,11 +219,7 @@ TEST(Hosts, ThatAllStandStillGoOnTogether) {
   usleep(300'000);
   for (const pid_t process : processes) kill(process, SIGCONT);
   sleep(1);
-  kill(running->process(), SIGTERM);
-  const Outcome outcome = running->finish();
-  expect_clean(outcome);
-  EXPECT_EQ(outcome.status, 143);
-  EXPECT_EQ(outcome.error, "gexrun: ended by signal 15 (Terminated)\n");
+  expect_to_end_when_asked(*running);
 }
 
 TEST(Hosts, OfAStoppedLauncherGoOnWithIt) {
@@ -227,11 +232,7 @@ TEST(Hosts, OfAStoppedLauncherGoOnWithIt) {
   sleep(6);
   kill(running->process(), SIGCONT);
   sleep(6);
-  kill(running->process(), SIGTERM);
-  const Outcome outcome = running->finish();
-  expect_clean(outcome);
-  EXPECT_EQ(outcome.status, 143);
-  EXPECT_EQ(outcome.error, "gexrun: ended by signal 15 (Terminated)\n");
+  expect_to_end_when_asked(*running);
 }
 
 /// Ports on which processes of this network namespace listen.
