@@ -29,6 +29,8 @@ Records& records() noexcept {
     auto* made = new Records;
     // A key's destructor runs at the end of each thread that has a record.
     pthread_key_create(&made->key, [](void* record) {
+      // Another key's destructor may call the library after this one; then it enters anew.
+      current_thread_record = nullptr;
       Records& self = records();
       const std::lock_guard lock(self.mutex);
       --self.live;

@@ -2,6 +2,8 @@
 // message is counted, by its sender's number, once.
 
 #if !defined(GASNET_SEQ)
+#include <pthread.h>
+
 #include <mutex>
 #include <thread>
 #endif
@@ -220,6 +222,49 @@ TEST(Threads, ShortLivedThreads) {
   for (std::size_t number = 0; number < lives; ++number) {
     EXPECT_EQ(times_seen[0][number].get(), 1);
   }
+}
+
+// A thread that ends may call from the destructor of a key that was made after the library's, when
+// the library has let go of it already, and another thread may have come in its place.
+TEST(Threads, MayCallWhileTheyEnd) {
+  struct Ending {
+    Count other_began;
+    Count ended;
+    std::uint64_t value = 0;
+    void call() {
+      std::thread other([this] {
+        gex_NBI_BeginAccessRegion(0);
+        ++other_began;
+        while (ended.get() == 0) std::this_thread::yield();
+        gex_Event_Wait(gex_NBI_EndAccessRegion(0));
+      });
+      while (other_began.get() == 0) std::this_thread::yield();
+      value = rank() + 1;
+      gex_NBI_BeginAccessRegion(0);
+      gex_RMA_PutNBI(team(), rank(), own_segment(), &value, sizeof value, GEX_EVENT_DEFER, 0);
+      gex_Event_Wait(gex_NBI_EndAccessRegion(0));
+      ++ended;
+      other.join();
+    }
+  };
+  pthread_key_t key;
+  ASSERT_EQ(pthread_key_create(&key, [](void* ending) { static_cast<Ending*>(ending)->call(); }),
+            0);
+  barrier();
+  for (int life = 0; life < 20; ++life) {
+    Ending ending;
+    std::thread([key, &ending] {
+      gasnet_AMPoll();
+      pthread_setspecific(key, &ending);
+    }).join();
+    EXPECT_EQ(ending.ended.get(), 1);
+    std::uint64_t found = 0;
+    std::memcpy(&found, own_segment(), sizeof found);
+    EXPECT_EQ(found, rank() + 1U);
+    std::memset(own_segment(), 0, sizeof found);
+  }
+  pthread_key_delete(key);
+  barrier();
 }
 
 #endif
