@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cerrno>
 #include <cstring>
+#include <span>
 #include <utility>
 
 #include "base/env.h"
@@ -228,8 +229,10 @@ std::byte* Neighborhood::take_segment(std::uint64_t bytes) {
 
 void Neighborhood::give_segment_back(std::byte* segment) {
   const auto start = static_cast<std::uint64_t>(segment - segments_of(local_index_));
-  // Memory that the system does not take back is the next segment's.
-  static_cast<void>(os::discard({segment, own_segments_.give_back(start)}));
+  const std::span<std::byte> range{segment, own_segments_.give_back(start)};
+  // Memory that the system does not take back (locked, or a file's without holes) is the next
+  // segment's, which is zero at first.
+  if (os::discard(range) != 0) std::memset(range.data(), 0, range.size());
 }
 
 int Neighborhood::commit_segment(const std::byte* segment, std::uint64_t bytes) const noexcept {

@@ -2,6 +2,8 @@
 
 #include "endpoints.h"
 
+#include <sys/mman.h>
+
 #include <algorithm>
 #include <cstring>
 #include <thread>
@@ -83,6 +85,20 @@ TEST(CreatedSegment, OfTheLibrarysMemoryIsZeroAndCanBeHadAgainAndAgain) {
     EXPECT_NE(gex_Segment_QueryAddr(made[0]), gex_Segment_QueryAddr(made[1]));
     gex_Segment_Destroy(made[cycle % 2], 0);
     gex_Segment_Destroy(made[1 - cycle % 2], 0);
+  }
+}
+
+// The system does not take back what is locked.
+TEST(CreatedSegment, IsZeroAlsoWhereAnotherHadItsMemoryLocked) {
+  constexpr std::size_t bytes = std::size_t{64} << 10;
+  for (int cycle = 0; cycle < 2; ++cycle) {
+    gex_Segment_t made;
+    ASSERT_EQ(gex_Segment_Create(&made, client(), nullptr, bytes, GEX_MK_HOST, 0), GASNET_OK);
+    auto* memory = static_cast<std::byte*>(gex_Segment_QueryAddr(made));
+    ASSERT_EQ(std::count(memory, memory + bytes, std::byte{0}), std::ptrdiff_t{bytes});
+    std::fill_n(memory, bytes, std::byte{7});
+    ASSERT_EQ(mlock(memory, bytes), 0);
+    gex_Segment_Destroy(made, 0);
   }
 }
 
