@@ -201,11 +201,12 @@ void Links::request_unanswered(Incoming& in, gex_Rank_t source) noexcept {
   }
   const std::uint32_t member = process().neighborhood.local_index_of(source);
   owed_[member].fetch_add(1, std::memory_order_relaxed);
-  owes_.store(true, std::memory_order_relaxed);
+  // Release: whoever sees it sees the count; else that would be left behind with nobody to ask.
+  owes_.store(true, std::memory_order_release);
 }
 
 void Links::flush_unanswered() noexcept {
-  if (!owes_.exchange(false, std::memory_order_relaxed)) return;
+  if (!owes_.exchange(false, std::memory_order_acquire)) return;
   for (std::uint32_t member = 0; member < owed_.size(); ++member) {
     if (owed_[member].load(std::memory_order_relaxed) == 0) continue;
     const std::uint32_t count = owed_[member].exchange(0, std::memory_order_relaxed);

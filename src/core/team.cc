@@ -85,10 +85,14 @@ const std::intptr_t* Team::displacements_by_jobrank() {
 void Team::refresh_displacements() noexcept {
   if (checked()) return;
   auto* const displacement = reinterpret_cast<std::intptr_t*>(this + 1);
-  for (gex_Rank_t r = 0; r < size; ++r) displacement[r] = segment_of(r).displacement();
+  // Only what changes is written: transfers of other threads read the rest meanwhile.
+  const auto set = [](std::intptr_t& at, std::intptr_t value) {
+    if (at != value) at = value;
+  };
+  for (gex_Rank_t r = 0; r < size; ++r) set(displacement[r], segment_of(r).displacement());
   if (by_jobrank_.empty()) return;
   for (gex_Rank_t r = 0; r < size; ++r)
-    if (primordial_rank_of(jobrank_of(r)) == r) by_jobrank_[jobrank_of(r)] = displacement[r];
+    if (primordial_rank_of(jobrank_of(r)) == r) set(by_jobrank_[jobrank_of(r)], displacement[r]);
 }
 
 void refresh_displacements() noexcept {
