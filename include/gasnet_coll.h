@@ -38,7 +38,8 @@ GEX_EXPORT_ gex_Event_t gex_Coll_BroadcastNB(gex_TM_t tm, gex_Rank_t root, void*
 
 /** A reduction operator: arg2_and_out[i] = arg1[i] (+) arg2_and_out[i] for `count` elements, any
  * positive number, however many the call was given. `arg1` is not written; the two do not overlap,
- * but may be the caller's buffers. `cdata` is what the caller of this process gave. May be called
+ * but may be the caller's buffers. Where they are not, they are aligned as a type of that size may
+ * ask for, up to 64 bytes. `cdata` is what the caller of this process gave. May be called
  * by any thread and concurrently with itself; waits for nothing and makes no GASNet call but those
  * allowed while holding an HSL. */
 typedef void (*gex_Coll_ReduceFn_t)(const void* arg1, void* arg2_and_out, size_t count,

@@ -150,8 +150,9 @@ void Messages::set_up_tree(MessageOperation& operation) {
   const std::uint32_t slots = std::min(operand_slots, blocks.count);
   const std::size_t places =
       plan.contributors.size() * slots + (plan.rounds.empty() ? 0 : plan.rounds.size() + 1);
-  if (operation.staging.size() < places * stride) operation.staging.resize(places * stride);
-  std::byte* place = operation.staging.data();
+  const std::size_t lines = places * (stride / cache_line);
+  if (operation.staging.size() < lines) operation.staging.resize(lines);
+  std::byte* place = reinterpret_cast<std::byte*>(operation.staging.data());
   for (const gex_Rank_t rank : plan.contributors) {
     operation.operands.emplace_back(rank, Phase::operand, place, stride, slots);
     place += slots * stride;

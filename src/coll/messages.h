@@ -15,12 +15,18 @@
 #include <unordered_map>
 #include <vector>
 
+#include "base/cache_line.h"
 #include "coll/flow.h"
 #include "coll/operation.h"
 #include "coll/plan.h"
 #include "core/team.h"
 
 namespace gex::coll {
+
+/// Memory for operands, aligned for types of any kind.
+struct alignas(cache_line) Line {
+  std::byte bytes[cache_line];
+};
 
 struct MessageOperation : Operation {
   std::uint32_t number = 0;
@@ -33,7 +39,7 @@ struct MessageOperation : Operation {
   std::vector<Outflow> round_sends;
   std::vector<Outflow> collector;  ///< one or none
   std::vector<Outflow> receivers;
-  std::vector<std::byte> staging;  ///< the places of operands and rounds
+  std::vector<Line> staging;  ///< the places of operands and rounds
 
   // How far the current block has come: contributors combined, rounds passed.
   std::uint32_t block = 0;

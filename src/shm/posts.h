@@ -24,6 +24,7 @@
 namespace gex::shm {
 
 inline constexpr std::size_t post_cell_bytes = 48;
+inline constexpr std::size_t post_cell_alignment = 16;
 inline constexpr std::size_t post_buffer_bytes = 8192;
 
 struct PostShape {
@@ -35,7 +36,7 @@ static_assert(post_shape.lag < post_shape.depth);
 
 struct alignas(cache_line) PostCell {
   StdAtomics::Ready ready;
-  alignas(16) std::byte bytes[post_cell_bytes];
+  alignas(post_cell_alignment) std::byte bytes[post_cell_bytes];
 };
 static_assert(sizeof(PostCell) == cache_line);
 
@@ -45,10 +46,11 @@ struct PostBoard {
   PostCell cells[post_shape.depth];
   alignas(cache_line) std::byte buffers[post_shape.depth][post_buffer_bytes];
 
-  /// Where the `bytes` of a post are.
+  /// Where the `bytes` of a post are, aligned as a type of that size may ask for.
   std::byte* place(std::uint32_t number, std::size_t bytes) noexcept {
     const std::uint32_t index = number & (post_shape.depth - 1);
-    return bytes <= post_cell_bytes ? cells[index].bytes : buffers[index];
+    const bool in_cell = bytes <= post_cell_bytes && bytes % (2 * post_cell_alignment) != 0;
+    return in_cell ? cells[index].bytes : buffers[index];
   }
   StdAtomics::Ready& ready(std::uint32_t number) noexcept {
     return cells[number & (post_shape.depth - 1)].ready;

@@ -323,6 +323,51 @@ TEST(UserReductions, KeepTheOrderOfRanks) {
         }
 }
 
+// As vectors of numbers are, which a processor may refuse to read from elsewhere.
+
+template <std::size_t lanes>
+struct alignas(lanes * sizeof(double)) Lanes {
+  double lane[lanes];
+};
+template <class Element>
+void add_lanes(const void* left, void* right, std::size_t count, const void*) {
+  EXPECT_EQ(reinterpret_cast<std::uintptr_t>(left) % alignof(Element), 0U);
+  EXPECT_EQ(reinterpret_cast<std::uintptr_t>(right) % alignof(Element), 0U);
+  const auto* a = static_cast<const double*>(left);
+  auto* b = static_cast<double*>(right);
+  for (std::size_t i = 0; i < count * sizeof(Element) / sizeof(double); ++i) b[i] += a[i];
+}
+
+template <class Element>
+void reduce_aligned(To to, gex_TM_t tm, std::size_t count) {
+  constexpr std::size_t lanes = sizeof(Element) / sizeof(double);
+  const gex_Rank_t me = gex_TM_QueryRank(tm);
+  const gex_Rank_t members = gex_TM_QuerySize(tm);
+  std::vector<Element> source(count);
+  std::vector<Element> result(count);
+  for (std::size_t i = 0; i < count; ++i)
+    for (std::size_t lane = 0; lane < lanes; ++lane)
+      source[i].lane[lane] = static_cast<double>(me + i * lanes + lane);
+  const gex_Rank_t root = members - 1;
+  const bool has_result = to == To::all || me == root;
+  gex_Event_Wait(reduce(to, tm, root, has_result ? result.data() : nullptr, source.data(),
+                        GEX_DT_USER, sizeof(Element), count, GEX_OP_USER, add_lanes<Element>,
+                        nullptr));
+  const double ranks = members * (members - 1) / 2.0;
+  for (std::size_t i = 0; has_result && i < count; ++i)
+    for (std::size_t lane = 0; lane < lanes; ++lane)
+      ASSERT_EQ(result[i].lane[lane], ranks + members * static_cast<double>(i * lanes + lane));
+}
+
+TEST(UserReductions, OfAlignedElements) {
+  for (const To to : {To::one, To::all})
+    for (const std::size_t count : {1, 2, 3, 200, 1000}) {
+      reduce_aligned<Lanes<2>>(to, team(), count);
+      reduce_aligned<Lanes<4>>(to, team(), count);
+      reduce_aligned<Lanes<8>>(to, team(), count);
+    }
+}
+
 TEST(UserReductions, OfElementsLargerThanAnyBuffer) {
   std::uint64_t seed = 0;
   for (const auto& [element, count] : {std::pair<std::size_t, std::size_t>{8192, 3},
