@@ -55,7 +55,7 @@ template <class Write>
                                                std::uint32_t what, const gex_AM_Arg_t* args,
                                                unsigned arg_count, const void* payload,
                                                std::size_t size) noexcept {
-  const std::size_t before = shm::round_up_16(arg_count * sizeof *args);
+  const std::size_t before = round_up_16(arg_count * sizeof *args);
   const bool in_cell = before + size <= sizeof(shm::Cell::words);
   if (link == nullptr || arg_count > shm::cell_words || size > shm::slot_bytes) [[unlikely]]
     return false;

@@ -52,7 +52,7 @@ Arrived assemble(Copy& copy, Incoming& in) noexcept {
       arrived.payload =
           neighborhood.slab(neighborhood.local_index_of(header.source), header.slab());
     else if (shm::place_of(arg_count, arrived.size) == shm::Place::cell)
-      arrived.payload = reinterpret_cast<std::byte*>(copy.words) + shm::round_up_16(arg_count * 4);
+      arrived.payload = reinterpret_cast<std::byte*>(copy.words) + round_up_16(arg_count * 4);
     else
       arrived.payload = copy.slot + shm::surplus_bytes(category, arg_count);
   } else if (category == Category::long_message) {

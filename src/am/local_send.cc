@@ -42,7 +42,7 @@ void write(const Claim& claim, const Outbound& message) noexcept {
   if (message.category != Category::medium || message.slab != no_slab || message.size == 0) return;
   std::byte* to =
       shm::place_of(message.arg_count, message.size) == shm::Place::cell
-          ? reinterpret_cast<std::byte*>(cell.words) + shm::round_up_16(message.arg_count * 4)
+          ? reinterpret_cast<std::byte*>(cell.words) + round_up_16(message.arg_count * 4)
           : claim.slot->bytes + shm::surplus_bytes(Category::medium, message.arg_count);
   std::memcpy(to, message.payload, message.size);
 }

@@ -9,6 +9,7 @@
 #include "am/token.h"
 #include "api/require.h"
 #include "base/error.h"
+#include "core/event.h"
 #include "core/in_call.h"
 #include "core/team.h"
 #include "core/thread.h"
@@ -20,13 +21,9 @@ using gex::Call;
 using gex::Category;
 using gex::checked;
 using gex::fatal;
+using gex::has_variable;
 using gex::InCall;
 using gex::am::Outbound;
-
-bool has_variable(const gex_Event_t* lc_opt) {
-  return reinterpret_cast<std::uintptr_t>(lc_opt) >
-         reinterpret_cast<std::uintptr_t>(GEX_EVENT_GROUP);
-}
 
 /// Payload is copied before an injection returns: every form of local completion has happened.
 void complete_locally(gex_Event_t* lc_opt) {

@@ -34,6 +34,7 @@ using gex::InCall;
 using gex::refuse;
 using gex::require;
 using gex::Team;
+using gex::team::size_queries;
 
 /// [A-Z][A-Z0-9_]+
 bool is_client_name(const char* name) {
@@ -70,9 +71,6 @@ void start_library() {
   // Nobody sends before everybody can receive.
   gex::process().job->barrier();
 }
-
-constexpr gex_Flags_t size_queries =
-    GEX_FLAG_TM_SCRATCH_SIZE_RECOMMENDED | GEX_FLAG_TM_SCRATCH_SIZE_MIN;
 
 /// Whether the call only asks for a size; checked mode: with no flags but these.
 bool is_size_query(gex_Flags_t flags, gex_Flags_t known, Call call) {

@@ -6,6 +6,7 @@
 
 #include "api/require.h"
 #include "base/error.h"
+#include "core/event.h"
 #include "core/in_call.h"
 #include "core/team.h"
 
@@ -35,8 +36,7 @@ Transfer begin(Call call, gex_TM_t tm, gex_Rank_t rank, const void* local, void*
 
 void check_completion(Call call, const gex_Event_t* lc_opt, bool implicit) {
   if (!gex::checked()) return;
-  const bool variable =
-      reinterpret_cast<std::uintptr_t>(lc_opt) > reinterpret_cast<std::uintptr_t>(GEX_EVENT_GROUP);
+  const bool variable = gex::has_variable(lc_opt);
   if (lc_opt == nullptr) fatal("%s: lc_opt is null", name_of(call));
   if (implicit && variable)
     fatal("%s: lc_opt must be GEX_EVENT_NOW, DEFER or GROUP", name_of(call));

@@ -55,6 +55,12 @@ inline gex_Event_t handle_of(const Event& event) noexcept {
                                        (std::uintptr_t{event.generation} << 48));
 }
 
+/// Whether a call is given a variable for local completion, not a predefined constant.
+inline bool has_variable(const gex_Event_t* lc_opt) noexcept {
+  return reinterpret_cast<std::uintptr_t>(lc_opt) >
+         reinterpret_cast<std::uintptr_t>(GEX_EVENT_GROUP);
+}
+
 /// 0 and success consumed, or GASNET_ERR_NOT_READY.
 int test_event(gex_Event_t handle) noexcept;
 void wait_event(gex_Event_t handle) noexcept;

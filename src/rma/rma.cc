@@ -48,11 +48,6 @@ void check(const Transfer& transfer, const PublishedSegment& segment, gex_Flags_
           transfer.size, transfer.local);
 }
 
-bool has_variable(const gex_Event_t* local_completion) noexcept {
-  return reinterpret_cast<std::uintptr_t>(local_completion) >
-         reinterpret_cast<std::uintptr_t>(GEX_EVENT_GROUP);
-}
-
 bool is_immediate(gex_Flags_t flags) noexcept {
   return (flags & GEX_FLAG_IMMEDIATE) != 0;
 }

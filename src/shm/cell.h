@@ -14,6 +14,7 @@
 #include <cstdint>
 
 #include "base/cache_line.h"
+#include "base/round_up.h"
 #include "shm/message.h"
 
 namespace gex::shm {
@@ -44,10 +45,6 @@ constexpr unsigned args_in_cell(Category category) noexcept {
 constexpr std::size_t surplus_bytes(Category category, unsigned args) noexcept {
   const unsigned room = args_in_cell(category);
   return args > room ? (args - room + 3) / 4 * 16 : 0;
-}
-
-constexpr std::size_t round_up_16(std::size_t bytes) noexcept {
-  return (bytes + 15) & ~std::size_t{15};
 }
 
 /// Where a medium's payload travels.

@@ -9,6 +9,7 @@
 #include "base/env.h"
 #include "base/error.h"
 #include "base/os_memory_limits.h"
+#include "base/round_up.h"
 #include "boot/job.h"
 
 namespace gex::shm {
@@ -16,10 +17,6 @@ namespace gex::shm {
 namespace {
 
 constexpr std::uint64_t huge_page = 2 << 20;
-
-constexpr std::uint64_t round_up(std::uint64_t value, std::uint64_t unit) {
-  return (value + unit - 1) / unit * unit;
-}
 
 constexpr std::uint64_t ring_bytes(RingShape shape) {
   return sizeof(Control) + shape.cells * (sizeof(Cell) + sizeof(Slot));

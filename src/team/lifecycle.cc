@@ -44,8 +44,11 @@ class Fingerprint {
 /// Size that Split and Create recommend for scratch: a page; nothing here needs any.
 constexpr std::size_t recommended_scratch = GASNET_PAGESIZE;
 
-constexpr gex_Flags_t size_queries =
-    GEX_FLAG_TM_SCRATCH_SIZE_RECOMMENDED | GEX_FLAG_TM_SCRATCH_SIZE_MIN;
+void warn_of_deprecated(const char* call, gex_Flags_t flags) {
+  if ((flags & GEX_FLAG_TM_SCRATCH_SIZE_MIN) != 0)
+    warn("%s: GEX_FLAG_TM_SCRATCH_SIZE_MIN is deprecated, use GEX_FLAG_TM_SCRATCH_SIZE_RECOMMENDED",
+         call);
+}
 
 template <class T>
 std::span<const std::byte> bytes_of(const T& value) {
@@ -110,10 +113,7 @@ Team& create_primordial(gex_Client_t client) {
 std::size_t split(gex_TM_t* new_team, Team& parent, int color, int key, void* scratch,
                   std::size_t scratch_size, gex_Flags_t flags) {
   if ((flags & size_queries) != 0) {
-    if ((flags & GEX_FLAG_TM_SCRATCH_SIZE_MIN) != 0)
-      warn(
-          "gex_TM_Split: GEX_FLAG_TM_SCRATCH_SIZE_MIN is deprecated, use "
-          "GEX_FLAG_TM_SCRATCH_SIZE_RECOMMENDED");
+    warn_of_deprecated("gex_TM_Split", flags);
     return new_team != nullptr ? recommended_scratch : 0;
   }
 
@@ -208,10 +208,7 @@ std::size_t create(gex_TM_t* new_teams, std::size_t new_team_count, Team& parent
                    const gex_EP_Location_t* members, std::size_t member_count,
                    const gex_Addr_t* scratch, std::size_t scratch_size, gex_Flags_t flags) {
   if ((flags & size_queries) != 0) {
-    if ((flags & GEX_FLAG_TM_SCRATCH_SIZE_MIN) != 0)
-      warn(
-          "gex_TM_Create: GEX_FLAG_TM_SCRATCH_SIZE_MIN is deprecated, use "
-          "GEX_FLAG_TM_SCRATCH_SIZE_RECOMMENDED");
+    warn_of_deprecated("gex_TM_Create", flags);
     return member_count != 0 ? recommended_scratch : 0;
   }
 

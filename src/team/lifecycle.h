@@ -14,7 +14,11 @@ namespace gex::team {
 /// The team of all primordial endpoints; start-up, after messages work.
 Team& create_primordial(gex_Client_t client);
 
-/// gex_TM_Split and gex_TM_Create, arguments checked by the caller. Size queries included.
+/// The flags with which gex_TM_Split and gex_TM_Create only tell the size of scratch.
+inline constexpr gex_Flags_t size_queries =
+    GEX_FLAG_TM_SCRATCH_SIZE_RECOMMENDED | GEX_FLAG_TM_SCRATCH_SIZE_MIN;
+
+/// These two, arguments checked by the caller.
 std::size_t split(gex_TM_t* new_team, Team& parent, int color, int key, void* scratch,
                   std::size_t scratch_size, gex_Flags_t flags);
 std::size_t create(gex_TM_t* new_teams, std::size_t new_team_count, Team& parent,

@@ -10,6 +10,7 @@
 #include "am/prepare.h"
 #include "am/token.h"
 #include "base/error.h"
+#include "base/round_up.h"
 #include "base/tsan.h"
 #include "core/objects.h"
 #include "vis/description.h"
@@ -23,10 +24,6 @@ namespace {
 using am::get_word;
 using am::Internal;
 using am::put_word;
-
-constexpr std::size_t round_up_16(std::size_t bytes) noexcept {
-  return (bytes + 15) & ~std::size_t{15};
-}
 
 std::uint64_t word_of(const void* address) noexcept {
   return reinterpret_cast<std::uint64_t>(address);

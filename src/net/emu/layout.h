@@ -16,6 +16,7 @@
 #include <optional>
 
 #include "base/cache_line.h"
+#include "base/round_up.h"
 
 namespace gex::net::emu {
 
@@ -119,10 +120,6 @@ class Layout {
   }
 
  private:
-  static constexpr std::size_t round_up(std::size_t n, std::size_t to) noexcept {
-    return (n + to - 1) / to * to;
-  }
-
   std::uint32_t ranks_;
   std::uint32_t depth_;
   std::size_t row_;       ///< bytes of one channel's `sent` words at one rank
