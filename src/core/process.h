@@ -55,8 +55,8 @@ inline bool checked() noexcept {
 extern bool lone_rank_is_meant;
 
 /// Joins the job, agrees on the clients' threading mode, forms the neighborhood, chooses and
-/// attaches the conduit, which gives arrived messages to `deliver`. `needs_network` of the
-/// neighborhood without a conduit ends the job in one line.
+/// attaches the conduit, which gives arrived messages to `deliver`. Processes outside the
+/// neighborhood, and no conduit that reaches them, end the job in one line.
 void start_process(void (*deliver)(std::uint32_t source, net::Channel channel, const void* message,
                                    std::size_t size));
 

@@ -15,7 +15,7 @@
 // always finds room, whether the requester polls or not.
 //
 // The algorithms are templates over an atomics policy and over what a cell holds, so that an
-// interleaving explorer runs the same text (tests/unit/ring_relacy_test.cc).
+// interleaving explorer runs the same text (tests/unit/shm_ring_relacy/ring_relacy_test.cc).
 
 #include <atomic>
 #include <cstddef>
