@@ -46,12 +46,14 @@ endfunction()
 
 # gex_job_test(NAME <name> COMMAND <target or program> <args>... RANKS <n> [CONDUIT smp|emu]
 #              [ENV <name=value>...] [LAUNCH <gexrun options>...] [CHECKED] [EXHAUSTIVE]
-#              [FAILS <regular expression>] [TIMEOUT <seconds>] [LABELS <labels>...])
+#              [FAILS <regular expression> [ALSO <regular expression>]]
+#              [TIMEOUT <seconds>] [LABELS <labels>...])
 # A program run by gexrun on n ranks. CHECKED runs it on the checking library. An EXHAUSTIVE test
-# belongs to `make check-all` only. With FAILS the job must exit with a status other than 0 and print
-# what the expression matches.
+# belongs to `make check-all` only. With FAILS the job must be refused, as tests/expect_failure.sh
+# says: a status other than 0, one line on standard error, which the expression matches, and nothing
+# left behind. ALSO matches whatever else it may print.
 function(gex_job_test)
-  cmake_parse_arguments(PARSE_ARGV 0 arg "CHECKED;EXHAUSTIVE" "NAME;RANKS;CONDUIT;TIMEOUT;FAILS"
+  cmake_parse_arguments(PARSE_ARGV 0 arg "CHECKED;EXHAUSTIVE" "NAME;RANKS;CONDUIT;TIMEOUT;FAILS;ALSO"
     "COMMAND;ENV;LAUNCH;LABELS")
   if(NOT arg_NAME OR NOT arg_COMMAND OR NOT arg_RANKS OR arg_UNPARSED_ARGUMENTS)
     message(FATAL_ERROR "gex_job_test(${arg_NAME}): NAME, COMMAND and RANKS are needed; "
@@ -66,7 +68,11 @@ function(gex_job_test)
   endif()
   set(command $<TARGET_FILE:gexrun> -n ${arg_RANKS} ${arg_LAUNCH} ${program} ${arg_COMMAND})
   if(arg_FAILS)
-    set(command ${PROJECT_SOURCE_DIR}/tests/expect_failure.sh ${arg_FAILS} ${command})
+    set(also "")
+    if(arg_ALSO)
+      set(also --also ${arg_ALSO})
+    endif()
+    set(command ${PROJECT_SOURCE_DIR}/tests/expect_failure.sh ${also} ${arg_FAILS} ${command})
   endif()
   set(configuration "")
   if(arg_EXHAUSTIVE)
