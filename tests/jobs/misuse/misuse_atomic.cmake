@@ -1,8 +1,5 @@
 # Atomic domains: what the checking library says of each misuse.
 
-gex_client(misuse_atomic MODE PAR SOURCES misuse_atomic.cc)
-set(program misuse_atomic)
-
 misuse(create_of_no_team "gex_AD_Create: the team is GEX_TM_INVALID")
 misuse(create_of_a_pair "gex_AD_Create: a TM-pair is no team for collective calls")
 misuse(create_into_null "gex_AD_Create: ad_p is null")

@@ -1,8 +1,5 @@
 # Collectives: what the checking library says of each misuse.
 
-gex_client(misuse_coll MODE PAR SOURCES misuse_coll.cc)
-set(program misuse_coll)
-
 set(left "1 event.s. of collective calls over the team were not synchronised")
 misuse(team_destroyed_with_a_barrier "gex_TM_Destroy: ${left}")
 misuse(team_destroyed_with_a_reduction "gex_TM_Destroy: ${left}")
@@ -83,6 +80,7 @@ misuse(gather_meets_exchange
 
 # Without checks: what costs nothing to see is not passed over.
 if(NOT GEX_CHECKS)
-  gex_job_test(NAME misuse.different_nbytes.release COMMAND misuse_coll different_nbytes_large
-    RANKS 2 LABELS misuse FAILS "^gex: rank [01]: .*the members' calls differ")
+  gex_job_test(NAME misuse.coll.different_nbytes_large.smp.release
+    COMMAND misuse_coll different_nbytes_large RANKS 2 CONDUIT smp LABELS misuse
+    FAILS "^gex: rank [01]: .*the members' calls differ")
 endif()

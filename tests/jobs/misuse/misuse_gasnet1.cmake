@@ -1,9 +1,6 @@
 # GASNet-1: what the checking library says of each misuse. A call that GASNet-EX has as well goes by
 # both names.
 
-gex_client(misuse_gasnet1 MODE PAR SOURCES misuse_gasnet1.cc)
-set(program misuse_gasnet1)
-
 set(outside "bytes at 0x[0-9a-f]+ are not in the bound segment of rank")
 set(handler "not allowed in an active message handler")
 
@@ -58,8 +55,9 @@ misuse(legacy_vector_of_mismatched_totals
   "gex_VIS_VectorGetBlocking .gasnet_getv_bulk.: the remote list holds 24 bytes, the local one 16")
 
 # No rank yet.
-gex_job_test(NAME misuse.attach_before_init COMMAND ${program} attach_before_init RANKS 1 CHECKED
-  ${checked} LABELS misuse FAILS "^gex: gasnet_attach: gasnet_init was not called")
+gex_job_test(NAME misuse.gasnet1.attach_before_init.smp COMMAND misuse_gasnet1 attach_before_init
+  RANKS 1 CONDUIT smp ${checked} LABELS misuse
+  FAILS "^gex: gasnet_attach: gasnet_init was not called")
 misuse(init_twice "gasnet_init: a client uses GASNet-1 already" SHARED)
 misuse(legacy_attach_twice "gasnet_attach: already attached, or the client was made by gex_Client_Init")
 misuse(attach_of_an_odd_size "gasnet_attach: segsize is not a multiple of GASNET_PAGESIZE")

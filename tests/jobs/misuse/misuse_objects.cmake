@@ -1,7 +1,5 @@
 # Clients, endpoints, segments, memory kinds: what the checking library says of each misuse.
 
-gex_client(misuse_objects MODE PAR SOURCES misuse_objects.cc)
-set(program misuse_objects)
 set(handler "not allowed in an active message handler")
 
 misuse(client_of_a_name_in_use "gex_Client_Init: this process has a client of that name already")

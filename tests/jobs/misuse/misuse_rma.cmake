@@ -1,10 +1,6 @@
 # Put and get, events, implicit operations, teams, barriers, segments, restricted context: what the
 # checking library says of each misuse.
 
-gex_client(misuse_rma MODE PAR SOURCES misuse_rma.cc)
-
-set(program misuse_rma)
-
 set(outside "bytes at 0x[0-9a-f]+ are not in the bound segment of rank")
 misuse(put_past_the_end "gex_RMA_PutBlocking: 8 ${outside}")
 misuse(put_before_the_start "gex_RMA_PutNBI: 1 ${outside}")

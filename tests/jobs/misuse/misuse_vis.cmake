@@ -1,8 +1,6 @@
 # Non-contiguous put and get: what the checking library says of each misuse.
 
-gex_client(misuse_vis MODE PAR SOURCES misuse_vis.cc)
-set(program misuse_vis)
-
+set(outside "bytes at 0x[0-9a-f]+ are not in the bound segment of rank")
 misuse(strides_past_the_end "gex_VIS_StridedPutNB: 16392 ${outside}")
 misuse(strides_before_the_start "gex_VIS_StridedGetNBI: 168 ${outside}")
 misuse(strides_beyond_the_address_space
