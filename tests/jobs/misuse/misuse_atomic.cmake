@@ -12,7 +12,8 @@ misuse(create_of_fetching_bitwise_doubles
 misuse(create_of_a_user_operation "gex_AD_Create: GEX_OP_USER is no operation of GEX_DT_U64")
 misuse(create_with_flags "gex_AD_Create: unknown flags 0x1")
 misuse(create_with_two_favors "gex_AD_Create: more than one AD_FAVOR flag")
-misuse(create_of_different_types "gex_AD_Create: the data types differ: 0x[48] here, 0x[48] in rank")
+misuse(create_of_different_types
+  "gex_AD_Create: the data types differ: 0x[48] here, 0x[48] in rank" BOTH)
 misuse(create_of_different_operations "gex_AD_Create: the operations differ: 0x")
 misuse(create_with_different_flags "gex_AD_Create: the flags differ: 0x")
 misuse(destroy_of_no_domain "gex_AD_Destroy: the domain is GEX_AD_INVALID")
@@ -31,7 +32,7 @@ misuse(user_operation "gex_AD_OpNBI_U64: GEX_OP_USER is no operation of GEX_DT_U
 misuse(misaligned_target "gex_AD_OpNB_U64: the target 0x[0-9a-f]+ is not aligned to 8 bytes")
 misuse(misaligned_offset "gex_AD_OpNB_U64: the target 0x[0-9a-f]+ is not aligned to 8 bytes")
 set(outside "8 bytes at 0x[0-9a-f]+ are not in the bound segment of rank")
-misuse(target_past_the_end "gex_AD_OpNB_U64: ${outside}")
+misuse(target_past_the_end "gex_AD_OpNB_U64: ${outside}" BOTH)
 misuse(target_outside "gex_AD_OpNB_U64: ${outside}")
 misuse(atomic_rank_out_of_range "gex_AD_OpNB_U64: rank 77 is not below the team's size 2")
 misuse(jobrank_out_of_range "gex_AD_OpNB_U64: jobrank 77 is no member of the domain's team")

@@ -38,12 +38,13 @@ misuse(poll_in_an_operator "gasnet_AMPoll: not allowed in a reduction operator")
 # Rank 0 of the team finds what differs, whoever came first.
 set(differ " in rank [01] of the team, and")
 misuse(different_roots "gex_Coll_BroadcastNB: root is [01]${differ} [01] in rank [01]")
-misuse(different_nbytes "gex_Coll_BroadcastNB: nbytes is [89]${differ} [89] in rank [01]")
+misuse(different_nbytes "gex_Coll_BroadcastNB: nbytes is [89]${differ} [89] in rank [01]" BOTH)
 misuse(different_nbytes_one_none "gex_Coll_BroadcastNB: nbytes is [08]${differ} [08] in rank [01]")
 misuse(different_nbytes_large "gex_Coll_BroadcastNB: nbytes is (400|8)${differ}")
 set(order "collective calls are made in one order")
 misuse(different_collectives
-  "gex_Coll_[A-Za-z]+ in rank [01] of the team meets gex_Coll_[A-Za-z]+ in rank [01]: ${order}")
+  "gex_Coll_[A-Za-z]+ in rank [01] of the team meets gex_Coll_[A-Za-z]+ in rank [01]: ${order}"
+  BOTH)
 misuse(different_reductions
   "gex_Coll_ReduceTo[A-Za-z]+ in rank [01] of the team meets gex_Coll_ReduceTo[A-Za-z]+ in rank")
 misuse(barrier_meets_broadcast

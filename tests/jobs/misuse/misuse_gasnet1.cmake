@@ -4,7 +4,7 @@
 set(outside "bytes at 0x[0-9a-f]+ are not in the bound segment of rank")
 set(handler "not allowed in an active message handler")
 
-misuse(legacy_put_past_the_end "gex_RMA_PutBlocking .gasnet_put.: 8 ${outside}")
+misuse(legacy_put_past_the_end "gex_RMA_PutBlocking .gasnet_put.: 8 ${outside}" BOTH)
 misuse(legacy_get_past_the_end "gex_RMA_GetNB .gasnet_get_nb.: 1 ${outside}")
 misuse(legacy_put_to_no_such_node
   "gex_RMA_PutNBI .gasnet_put_nbi.: rank 77 is not below the team's size 2")
@@ -47,7 +47,7 @@ misuse(legacy_request_to_no_such_node
 misuse(legacy_medium_above_the_limit
   "gex_AM_RequestMedium .gasnet_AMRequestMedium.: a payload of [0-9]+ bytes is above the limit")
 misuse(legacy_reply_twice
-  "gex_AM_ReplyShort .gasnet_AMReplyShort.: the request was already replied to")
+  "gex_AM_ReplyShort .gasnet_AMReplyShort.: the request was already replied to" BOTH)
 misuse(legacy_reply_above_the_limit
   "gex_AM_ReplyMedium .gasnet_AMReplyMedium.: a payload of [0-9]+ bytes is above the limit")
 misuse(legacy_strides_past_the_end "gex_VIS_StridedPutBlocking .gasnet_puts_bulk.: ")

@@ -29,7 +29,8 @@ misuse(strided_put_without_the_capability "gex_VIS_StridedPutBlocking: ${without
 misuse(barrier_without_the_capability "gex_Coll_BarrierNB: ${without}_COLL")
 misuse(domain_without_the_capability "gex_AD_Create: ${without}_AD")
 misuse(message_to_no_endpoint
-  "a message from rank [01] names an endpoint that does not exist here \\(client 0, index 9\\)")
+  "a message from rank [01] names an endpoint that does not exist here \\(client 0, index 9\\)"
+  BOTH)
 
 misuse(segment_of_no_client "gex_Segment_Create: the client is GEX_CLIENT_INVALID")
 misuse(segment_into_null "gex_Segment_Create: segment_p is null")
@@ -57,7 +58,7 @@ misuse(bind_in_a_handler "gex_EP_BindSegment: ${handler}")
 misuse(publish_of_another_clients
   "gex_EP_PublishBoundSegment: endpoint 0 is of another client than the team")
 misuse(put_to_an_unpublished_segment
-  "gex_RMA_PutBlocking: 8 bytes at 0x[0-9a-f]+ are not in the bound segment of rank")
+  "gex_RMA_PutBlocking: 8 bytes at 0x[0-9a-f]+ are not in the bound segment of rank" BOTH)
 misuse(put_past_a_created_segment
   "gex_RMA_PutBlocking: 100000 bytes at 0x1 are not in the bound segment of rank")
 misuse(long_past_a_created_segment

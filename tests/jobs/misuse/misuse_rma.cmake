@@ -2,9 +2,9 @@
 # checking library says of each misuse.
 
 set(outside "bytes at 0x[0-9a-f]+ are not in the bound segment of rank")
-misuse(put_past_the_end "gex_RMA_PutBlocking: 8 ${outside}")
+misuse(put_past_the_end "gex_RMA_PutBlocking: 8 ${outside}" BOTH)
 misuse(put_before_the_start "gex_RMA_PutNBI: 1 ${outside}")
-misuse(get_past_the_end "gex_RMA_GetBlocking: 1 ${outside}")
+misuse(get_past_the_end "gex_RMA_GetBlocking: 1 ${outside}" BOTH)
 misuse(get_of_a_wrapping_size "gex_RMA_GetNB: 18446744073709551615 ${outside}")
 misuse(put_offset_past_the_end "gex_RMA_PutBlocking: 1 ${outside}")
 misuse(value_past_the_end "gex_RMA_PutBlockingVal: 2 ${outside}")

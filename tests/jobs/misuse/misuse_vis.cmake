@@ -1,7 +1,7 @@
 # Non-contiguous put and get: what the checking library says of each misuse.
 
 set(outside "bytes at 0x[0-9a-f]+ are not in the bound segment of rank")
-misuse(strides_past_the_end "gex_VIS_StridedPutNB: 16392 ${outside}")
+misuse(strides_past_the_end "gex_VIS_StridedPutNB: 16392 ${outside}" BOTH)
 misuse(strides_before_the_start "gex_VIS_StridedGetNBI: 168 ${outside}")
 misuse(strides_beyond_the_address_space
   "gex_VIS_StridedPutBlocking: the strides reach beyond the address space")
@@ -41,6 +41,6 @@ misuse(peer_completion_of_a_get "gex_VIS_StridedGetBlocking: a peer completion h
 misuse(peer_completion_of_an_immediate_put
   "gex_VIS_StridedPutNB: GEX_FLAG_IMMEDIATE, but a peer completion handler is armed")
 misuse(peer_completion_by_an_unregistered_handler
-  "rank [01] sent a medium reply to handler index 201, which is not registered")
+  "rank [01] sent a medium reply to handler index 201, which is not registered" BOTH)
 misuse(peer_completion_by_a_request_handler
   "rank [01] sent a medium reply to handler on_request .index 200., which is not registered for")
