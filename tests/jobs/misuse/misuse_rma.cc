@@ -344,10 +344,16 @@ const Cases& cases() {
        [] {
          in_handler([] { gex_EP_QueryBoundSegmentNB(team, 0, nullptr, nullptr, nullptr, 0); });
        }},
-      {"minimum_scratch",
+      {"split_asking_for_minimum_scratch",
        [] {
          gex_TM_t made;
          gex_TM_Split(&made, team, 0, 0, nullptr, 0, GEX_FLAG_TM_SCRATCH_SIZE_MIN);
+       }},
+      {"create_asking_for_minimum_scratch",
+       [] {
+         gex_EP_Location_t list[] = {{0, 0}, {1, 0}};
+         gex_TM_t made;
+         gex_TM_Create(&made, 1, team, list, 2, nullptr, 0, GEX_FLAG_TM_SCRATCH_SIZE_MIN);
        }},
       // Allowed everywhere.
       {"immediate_bound_segment_in_a_handler",

@@ -135,6 +135,8 @@ misuse(put_between_prepare_and_commit
 
 misuse_warned(translate_in_a_handler "gex_TM_TranslateRankToJobrank: not portable in an active")
 misuse_warned(bound_segment_in_a_handler "gex_EP_QueryBoundSegmentNB: not portable in an active")
-misuse_warned(minimum_scratch "gex_TM_Split: GEX_FLAG_TM_SCRATCH_SIZE_MIN is deprecated")
+set(deprecated "GEX_FLAG_TM_SCRATCH_SIZE_MIN is deprecated")
+misuse_warned(split_asking_for_minimum_scratch "gex_TM_Split: ${deprecated}")
+misuse_warned(create_asking_for_minimum_scratch "gex_TM_Create: ${deprecated}")
 misuse_allowed(immediate_bound_segment_in_a_handler)
 misuse_allowed(queries_in_a_handler)
