@@ -17,7 +17,8 @@
 //
 // Where another launcher has started the ranks (foreign.h) the guardian adopts them: they connect
 // to it, it notices that one has ended, though not how, and it can end no more than the ranks
-// themselves.
+// themselves. They are no children of its, which would die with it, so a process that does nothing
+// else watches it and ends them after it.
 //
 // In a job of several hosts, when nothing was heard of the root for `silence_limit`, or the
 // connection to it has ended, everything is killed at once.

@@ -14,6 +14,7 @@
 #include <cerrno>
 #include <chrono>
 #include <cstring>
+#include <memory>
 #include <thread>
 #include <utility>
 
@@ -46,7 +47,9 @@ class Guardian::Adopted {
   explicit Adopted(std::size_t ranks) : count_(ranks) {
     void* const memory = mmap(nullptr, count_ * sizeof(Process), PROT_READ | PROT_WRITE,
                               MAP_SHARED | MAP_ANONYMOUS, -1, 0);
-    if (memory != MAP_FAILED) processes_ = static_cast<Process*>(memory);
+    if (memory == MAP_FAILED) return;
+    processes_ = static_cast<Process*>(memory);
+    std::uninitialized_value_construct_n(processes_, count_);
   }
   ~Adopted() {
     if (processes_ != nullptr) munmap(processes_, count_ * sizeof(Process));
@@ -157,10 +160,11 @@ void Guardian::hear_newcomer(int socket) {
 void Guardian::adopt(std::uint32_t rank, pid_t process, os::FileDescriptor socket) {
   Rank& self = at(rank);
   self.process = process;
-  adopted_->note(part_.ranks.index_of(rank), process);
   self.joined_handle.reset(static_cast<int>(syscall(SYS_pidfd_open, process, 0)));
-  if (!self.joined_handle) {
-    const int error = errno;
+  const int error = self.joined_handle ? 0 : errno;
+  // The number of one that has ended may soon be another's.
+  if (error != ESRCH) adopted_->note(part_.ranks.index_of(rank), process);
+  if (error != 0) {
     self.gone = true;  // nothing will tell of its end
     ++gone_count_;
     if (error == ESRCH)

@@ -179,11 +179,10 @@ void Guardian::interrupt(int number) {
 /// host is cut off from the root of the job. `why`: what the user is told, if anything.
 void Guardian::abandon(const std::string& why) {
   // The end of the job may have been what closed the connection.
-  if (!why.empty() && !ending_) {
-    report(launch_.program_name, "%s ends its ranks: %s", part_.name.c_str(), why.c_str());
-  }
+  const bool tell = !why.empty() && !ending_;
   ending_ = true;
   kill_everything();
+  if (tell) report(launch_.program_name, "%s ends its ranks: %s", part_.name.c_str(), why.c_str());
   relay_.let_go();
   _exit(1);
 }

@@ -8,9 +8,11 @@
 #include <sys/eventfd.h>
 #include <sys/ioctl.h>
 #include <sys/syscall.h>
+#include <sys/utsname.h>
 #include <unistd.h>
 
 #include <cerrno>
+#include <cstdio>
 #include <cstring>
 
 namespace gex::net {
@@ -20,6 +22,16 @@ namespace {
 constexpr std::uint64_t wanted =
     UFFD_FEATURE_EVENT_UNMAP | UFFD_FEATURE_EVENT_REMAP | UFFD_FEATURE_EVENT_REMOVE;
 
+/// From 5.15 the kernel counts the threads that are unmapping; before, the first to be done let
+/// `catch_up` believe that all were.
+bool counts_who_unmaps() noexcept {
+  utsname system{};
+  int major = 0;
+  int minor = 0;
+  return uname(&system) == 0 && std::sscanf(system.release, "%d.%d", &major, &minor) == 2 &&
+         (major > 5 || (major == 5 && minor >= 15));
+}
+
 /// Faults of the kernel's own are not asked for, so no privilege is needed.
 int open_events() noexcept {
   return static_cast<int>(syscall(SYS_userfaultfd, O_CLOEXEC | O_NONBLOCK | UFFD_USER_MODE_ONLY));
@@ -28,6 +40,10 @@ int open_events() noexcept {
 }  // namespace
 
 std::unique_ptr<MemoryMonitor> MemoryMonitor::start(std::string& why) {
+  if (!counts_who_unmaps()) {
+    why = "userfaultfd before Linux 5.15 does not wait for every thread that unmaps";
+    return nullptr;
+  }
   const int events = open_events();
   if (events < 0) {
     why = std::string("userfaultfd: ") + std::strerror(errno);

@@ -59,7 +59,7 @@ class Job:
             line = process.stdout.readline()
             if not line.startswith("ready"):
                 process.kill()
-                raise AssertionError(f"not ready: {line}{process.stderr.read()}")
+                raise AssertionError(f"not ready: {line}{process.communicate(timeout=30)[1]}")
         return process
 
     def run(self, ranks_a_host, *words, options=(), environment=None, limit=120, text=""):
@@ -122,7 +122,10 @@ def the_status_is_that_of_the_rank_that_fails(job):
 
 def ends(job, process):
     """How a job has ended that was started, on all hosts."""
-    output, errors = process.communicate(timeout=30)
+    try:
+        output, errors = process.communicate(timeout=30)
+    finally:
+        process.kill()
     namespaces.wait_for(lambda: not any(host.processes() for host in job.network.hosts), "an end")
     return subprocess.CompletedProcess(process.args, process.returncode, output, errors)
 
@@ -239,7 +242,7 @@ def main():
                         left = host.leftovers()
                         expect(not left, f"left behind on {host.name}: {left}")
                     print(f"passed: {test.__name__}", flush=True)
-                except (AssertionError, subprocess.TimeoutExpired) as error:
+                except (AssertionError, RuntimeError, subprocess.TimeoutExpired, TimeoutError) as error:
                     print(f"FAILED: {test.__name__}: {error}", flush=True)
                     failed = True
     except namespaces.Forbidden as error:

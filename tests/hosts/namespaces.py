@@ -234,7 +234,7 @@ class Network:
         with open(f"{folder}/ssh_config", "w", encoding="utf-8") as text:
             for host in self.hosts:
                 host.serve_ssh(sshd, f"{folder}/sshd_config")
-                text.write(f"Host {host.name}\n  HostName 10.77.0.{host.number}\n")
+                text.write(f"Host {host.name}\n  HostName {host.address}\n")
             text.write(f"Host *\n  User root\n  IdentityFile {folder}/user\n  IdentitiesOnly yes\n"
                        "  StrictHostKeyChecking no\n  UserKnownHostsFile /dev/null\n"
                        "  LogLevel ERROR\n")

@@ -238,7 +238,7 @@ TEST(Guardian, TriesAgainWhenTheRootLetsGoOfIt) {
   EXPECT_TRUE(root) << why;
 }
 
-TEST(Root, OfHostsThatAreAllThisOneListensOnTheLoopback) {
+TEST(Listening, ForGuardiansOfThisHostIsOnTheLoopback) {
   RootAddress address;
   const os::FileDescriptor listener = listen_for_guardians(address, Reach::this_host);
   ASSERT_TRUE(listener);

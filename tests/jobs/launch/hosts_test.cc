@@ -235,9 +235,16 @@ TEST(Hosts, OfAStoppedLauncherGoOnWithIt) {
   expect_to_end_when_asked(*running);
 }
 
-/// Ports on which processes of this network namespace listen.
-std::vector<int> listening_ports() {
-  std::vector<int> ports;
+struct TcpSocket {
+  std::string address;  ///< its own, in the kernel's hexadecimal digits
+  int port;
+  bool listens;
+  unsigned long inode;
+};
+
+/// Of this network namespace.
+std::vector<TcpSocket> tcp_sockets() {
+  std::vector<TcpSocket> sockets;
   for (const char* const path : {"/proc/net/tcp", "/proc/net/tcp6"}) {
     std::ifstream table(path);
     std::string line;
@@ -245,15 +252,34 @@ std::vector<int> listening_ports() {
       char address[33];
       unsigned port = 0;
       unsigned state = 0;
+      unsigned long inode = 0;
       constexpr unsigned listening = 10;
-      if (std::sscanf(line.c_str(), " %*d: %32[0-9A-F]:%x %*[0-9A-F]:%*x %x", address, &port,
-                      &state) == 3 &&
-          state == listening) {
-        ports.push_back(static_cast<int>(port));
+      if (std::sscanf(line.c_str(),
+                      " %*d: %32[0-9A-F]:%x %*[0-9A-F]:%*x %x %*x:%*x %*x:%*x %*x %*d %*d %lu",
+                      address, &port, &state, &inode) == 4) {
+        sockets.push_back({address, static_cast<int>(port), state == listening, inode});
       }
     }
   }
+  return sockets;
+}
+
+std::vector<int> listening_ports() {
+  std::vector<int> ports;
+  for (const TcpSocket& one : tcp_sockets()) {
+    if (one.listens) ports.push_back(one.port);
+  }
   return ports;
+}
+
+bool is_open_in(pid_t process, const TcpSocket& socket) {
+  const std::string name = "socket:[" + std::to_string(socket.inode) + "]";
+  std::error_code gone;
+  for (const auto& entry :
+       std::filesystem::directory_iterator("/proc/" + std::to_string(process) + "/fd")) {
+    if (std::filesystem::read_symlink(entry.path(), gone) == name) return true;
+  }
+  return false;
 }
 
 int connect_to(int port) {
@@ -264,6 +290,22 @@ int connect_to(int port) {
   to.sin_port = htons(static_cast<std::uint16_t>(port));
   EXPECT_EQ(connect(one, reinterpret_cast<const sockaddr*>(&to), sizeof to), 0);
   return one;
+}
+
+TEST(Hosts, ThatAreAllThisOneAreTalkedWithOnTheLoopback) {
+  char own[256];
+  ASSERT_EQ(gethostname(own, sizeof own), 0);
+  const auto running = on_hosts("localhost," + std::string(own), 2, {"stay"}).start();
+  ASSERT_TRUE(running->wait_for("ready", 2));
+  int found = 0;
+  for (const TcpSocket& one : tcp_sockets()) {
+    if (!is_open_in(running->process(), one)) continue;
+    ++found;
+    EXPECT_EQ(one.address, "0100007F");
+  }
+  EXPECT_EQ(found, 2);
+  kill(running->process(), SIGTERM);
+  EXPECT_EQ(running->finish().status, 143);
 }
 
 TEST(Hosts, StrangersAtTheRootsPortAreRefusedAndSaidOnce) {
