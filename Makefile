@@ -51,9 +51,9 @@ faults: packages release ## try what can go wrong in a job of several hosts; pri
 
 .PHONY: check-all
 check-all: packages release debug asan-build tsan-build clang ## also the exhaustive tests, in every preset
-	for preset in release debug asan tsan clang; do \
-	  ctest --preset $$preset --build-config exhaustive --parallel $(JOBS); \
-	done
+	failed=; for preset in release debug asan tsan clang; do \
+	  ctest --preset $$preset --build-config exhaustive --parallel $(JOBS) || failed="$$failed $$preset"; \
+	done; test -z "$$failed" || { echo "check-all: tests failed in:$$failed"; exit 1; }
 
 .PHONY: asan-build tsan-build
 asan-build tsan-build: %-build: build/%/build.ninja

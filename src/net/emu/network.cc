@@ -99,7 +99,8 @@ SendResult EmuNetwork::send(Channel channel, std::uint32_t peer, std::span<const
   }
   to.size.store(static_cast<std::uint16_t>(size), std::memory_order_relaxed);
   to.start.store(static_cast<std::uint16_t>(start), std::memory_order_relaxed);
-  if (ports_ != nullptr) to.due.store(ports_->message(peer, size, now), std::memory_order_relaxed);
+  if (ports_ != nullptr)
+    to.due.store(ports_->message(channel, peer, size, now), std::memory_order_relaxed);
   std::atomic<std::uint32_t>& sequence = outgoing_[queue_index(channel, peer)].sequence;
   if (threaded_) {
     to.sequence.store(sequence.fetch_add(1, std::memory_order_relaxed), std::memory_order_relaxed);

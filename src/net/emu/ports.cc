@@ -50,23 +50,25 @@ Ports::Ports(const Timing& timing, const Layout& layout, std::span<std::byte> me
       memory_(memory),
       rank_(rank),
       seed_(SplitMix64(seed ^ SplitMix64(rank)())()),
-      links_(std::make_unique<Word[]>(layout.ranks())) {
+      links_(std::make_unique<Link[]>(layout.ranks())) {
 }
 
 Ports::Word& Ports::word(std::size_t offset) const noexcept {
   return *reinterpret_cast<Word*>(memory_.data() + offset);
 }
 
-Tick Ports::draw_jitter() noexcept {
+Tick Ports::draw_jitter(std::uint32_t peer, Kind kind) noexcept {
   if (timing_.jitter == 0) return 0;
-  const std::uint64_t number = draws_.fetch_add(1, std::memory_order_relaxed);
-  return SplitMix64(seed_ + number)() % (timing_.jitter + 1);
+  // Relaxed: a number.
+  const std::uint64_t number = links_[peer].draws[kind].fetch_add(1, std::memory_order_relaxed);
+  const std::uint64_t stream = SplitMix64(seed_ ^ (std::uint64_t{peer} * kinds + kind))();
+  return SplitMix64(stream + number)() % (timing_.jitter + 1);
 }
 
 Tick Ports::inject(std::uint32_t peer, bool registered, Tick now) noexcept {
   const Tick overhead = timing_.send_overhead + (registered ? 0 : timing_.registration);
   const Tick begun = reserve(processor_, now, overhead) + overhead;
-  return reserve(links_[peer], begun, timing_.gap);
+  return reserve(links_[peer].free_from, begun, timing_.gap);
 }
 
 Ports::Flight Ports::fly(std::uint32_t from, std::uint32_t to, std::size_t bytes, Tick at_receiver,
@@ -83,22 +85,23 @@ Ports::Flight Ports::fly(std::uint32_t from, std::uint32_t to, std::size_t bytes
   }
   const Tick begun = reserve(word(layout_.port_in(to)), departed + timing_.latency,
                              std::max(transmission, at_receiver));
-  return {departed + transmission, begun + transmission + draw_jitter()};
+  return {departed + transmission, begun + transmission};
 }
 
 Ports::Put Ports::put(std::uint32_t peer, std::size_t bytes, bool registered, Tick now) noexcept {
   const Flight there = fly(rank_, peer, bytes, 0, inject(peer, registered, now));
-  return {there.left, there.arrived + timing_.latency};
+  return {there.left, there.arrived + draw_jitter(peer, put_kind) + timing_.latency};
 }
 
 Tick Ports::get(std::uint32_t peer, std::size_t bytes, bool registered, Tick now) noexcept {
   const Tick asked = inject(peer, registered, now) + timing_.latency;
-  return fly(peer, rank_, bytes, 0, asked).arrived;
+  return fly(peer, rank_, bytes, 0, asked).arrived + draw_jitter(peer, get_kind);
 }
 
-Tick Ports::message(std::uint32_t peer, std::size_t bytes, Tick now) noexcept {
+Tick Ports::message(Channel channel, std::uint32_t peer, std::size_t bytes, Tick now) noexcept {
   const Flight there = fly(rank_, peer, bytes, timing_.receive_overhead, inject(peer, true, now));
-  return there.arrived + timing_.receive_overhead;
+  const Tick jitter = draw_jitter(peer, channel == reply_channel ? reply : request);
+  return there.arrived + jitter + timing_.receive_overhead;
 }
 
 }  // namespace gex::net::emu

@@ -7,8 +7,12 @@
 // `now` is the caller's reading of `ticks`, which the processes of one machine may compare as long
 // as they do not convert it; rank 0 converts the model for all.
 //
+// The jitter of a transfer or message depends on the seed, the rank, the peer, whether it is a put,
+// a get, a request or a reply, and its number among those: two runs draw the same.
+//
 // Any thread, without a lock.
 
+#include <array>
 #include <atomic>
 #include <cstddef>
 #include <cstdint>
@@ -17,6 +21,7 @@
 
 #include "base/cache_line.h"
 #include "base/clock.h"
+#include "net/conduit.h"
 #include "net/emu/layout.h"
 #include "net/emu/model.h"
 
@@ -51,10 +56,18 @@ class Ports {
   /// When a get that begins now is complete.
   Tick get(std::uint32_t peer, std::size_t bytes, bool registered, Tick now) noexcept;
   /// When a message that is sent now is to be handled.
-  Tick message(std::uint32_t peer, std::size_t bytes, Tick now) noexcept;
+  Tick message(Channel channel, std::uint32_t peer, std::size_t bytes, Tick now) noexcept;
 
  private:
   using Word = std::atomic<Tick>;
+
+  enum Kind : std::uint8_t { request, reply, put_kind, get_kind };
+  static constexpr std::size_t kinds = 4;
+  /// What this rank keeps of a peer.
+  struct Link {
+    Word free_from{0};
+    std::array<std::atomic<std::uint64_t>, kinds> draws{};
+  };
 
   /// From a rank's port to another's.
   struct Flight {
@@ -65,7 +78,7 @@ class Ports {
              Tick now) noexcept;
   /// The processor's part and the link's: when something for `peer` reaches this rank's port.
   Tick inject(std::uint32_t peer, bool registered, Tick now) noexcept;
-  Tick draw_jitter() noexcept;
+  Tick draw_jitter(std::uint32_t peer, Kind kind) noexcept;
   Word& word(std::size_t offset) const noexcept;
 
   Timing timing_;
@@ -74,8 +87,7 @@ class Ports {
   std::uint32_t rank_;
   std::uint64_t seed_;
   Word processor_{0};
-  std::unique_ptr<Word[]> links_;  ///< by peer
-  std::atomic<std::uint64_t> draws_{0};
+  std::unique_ptr<Link[]> links_;  ///< by peer
 };
 
 }  // namespace gex::net::emu

@@ -22,11 +22,15 @@ namespace gex::net::ofi {
 
 namespace {
 
+bool registers_local_always(const Host& host) {
+  return host.env_integer("GEX_OFI_REGISTER_LOCAL") != 0;
+}
+
 /// What `attach` made, in the order in which it stands on one another.
 struct Attached {
   Attached(Info info, const Host& host, std::string& error)
       : endpoint(std::move(info), error),
-        registrar(endpoint, host.env_integer("GEX_OFI_REGISTER_LOCAL") != 0, host.threaded != 0) {
+        registrar(endpoint, registers_local_always(host), host.threaded != 0) {
     if (!error.empty()) return;
     one_sided = std::make_unique<OneSided>(host, endpoint, registrar);
     network = std::make_unique<Network>(host, endpoint, registrar, *one_sided);
@@ -235,7 +239,8 @@ std::string memory_text() {
          " in all, in use only while messages wait; to receive, " +
          std::to_string(ReceiveBuffers::most_at_first / 1024) +
          " KiB, and more while messages wait to be handled, of which each peer can have " +
-         std::to_string(2 * depth);
+         std::to_string(2 * depth) + "; to copy through where local memory must be registered, " +
+         std::to_string(OneSided::bounce_memory / 1024) + " KiB";
 }
 
 void describe(const Host* host, void (*fact)(void* context, const char* name, const char* text),
@@ -261,6 +266,7 @@ void describe(const Host* host, void (*fact)(void* context, const char* name, co
     say("atomics", means.atomics ? "the provider's, for domains all of whose operations it has"
                                  : "by messages: the provider has none");
     say("registration", registration_text(*choice.info));
+    say("kept registered", Registrar::describe_cache(*choice.info, registers_local_always(*host)));
   }
   say("memory", memory_text());
 }

@@ -15,7 +15,7 @@ namespace gex::net::ofi {
 namespace {
 
 /// Buffers that transfers of unregistered memory go through.
-constexpr std::size_t bounce_buffers = 64;
+constexpr std::size_t bounce_buffers = OneSided::bounce_memory / max_wire;
 /// The largest transfer that does.
 constexpr std::size_t bounce_limit = max_wire;
 /// Records of transfers made at once.

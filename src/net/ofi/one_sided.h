@@ -61,6 +61,9 @@ struct OneSidedExtent {
 
 class OneSided {
  public:
+  /// Of all registered buffers that transfers are copied through.
+  static constexpr std::size_t bounce_memory = 64 * max_wire;
+
   OneSided(const Host& host, const Endpoint& endpoint, Registrar& registrar);
   OneSided(const OneSided&) = delete;
   OneSided& operator=(const OneSided&) = delete;

@@ -38,6 +38,9 @@ class Registrar final : private MemoryRegistry {
   /// that is unmapped, which takes a thread.
   RegistrationCache* cache() noexcept { return cache_.get(); }
 
+  /// What is kept registered on a machine with this provider, or why nothing is, for people.
+  static std::string describe_cache(const fi_info& info, bool always);
+
  private:
   // Of the cache.
   void* add(void* address, std::size_t size) noexcept override;

@@ -352,6 +352,12 @@ class Ofi(Case):
         self.assertRegex(choices["memory"],
                          r"at most \d+ KiB a peer and \d+ KiB in all, .*; to receive, \d+ KiB")
         self.assertRegex(choices["registration"], "^segments; ")
+        self.assertEqual(choices["kept registered"], "nothing: local memory needs no registration")
+
+    def test_says_what_is_kept_registered(self):
+        choices = self.choices(GEX_OFI_REGISTER_LOCAL="1")
+        self.assertRegex(choices["kept registered"],
+                         "^(local memory of GASNET_PAR programs, at most 1024 MiB in |nothing: userfaultfd)")
 
     def test_the_provider_is_the_users_to_choose(self):
         for provider in self.choices()["providers"].split(", "):
