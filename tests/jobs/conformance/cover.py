@@ -2,7 +2,8 @@
 """The configurations in which the conformance suite runs.
 
 A configuration has a value in each of five dimensions. cover.txt is a written pairwise cover: every
-two values that can stand together do so in one of its lines.
+two values that can stand together do so in one of its lines, and several ranks with threads run on
+each network.
 
   cover.py check      fails when cover.txt misses a pair, or holds an impossible or doubled line
   cover.py product    prints every possible configuration
@@ -36,8 +37,17 @@ def product():
     return [row for row in itertools.product(*DIMENSIONS.values()) if possible(row)]
 
 
+def threads_of_several(row):
+    """What a sanitizer for threads runs (CMakeLists.txt): PAR on a few ranks."""
+    return row[2] == "par" and row[1] in ("2", "3", "4")
+
+
 def pairs_of(row):
-    return set(itertools.combinations(enumerate(row), 2))
+    pairs = set(itertools.combinations(enumerate(row), 2))
+    # On each network.
+    if threads_of_several(row):
+        pairs.add(((0, row[0]), (len(DIMENSIONS), "several")))
+    return pairs
 
 
 def read_cover():
@@ -51,7 +61,7 @@ def check():
     wrong = [f"not a possible configuration: {' '.join(r)}" for r in rows if r not in everything]
     wrong += [f"twice: {' '.join(r)}" for r in sorted(set(rows)) if rows.count(r) > 1]
     wanted = set().union(*map(pairs_of, everything))
-    names = list(DIMENSIONS)
+    names = [*DIMENSIONS, "ranks with threads"]
     for (a, x), (b, y) in sorted(wanted - set().union(set(), *map(pairs_of, rows))):
         wrong.append(f"never together: {names[a]} {x}, {names[b]} {y}")
     print("\n".join(wrong) if wrong else f"{len(rows)} lines cover {len(wanted)} pairs")
