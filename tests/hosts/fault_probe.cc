@@ -2,8 +2,9 @@
 //
 //   fault_probe flood SECONDS KIB   rank 0 does not poll for so long, and all others flood it; no
 //                                   rank's memory may grow by more than KIB
-//   fault_probe serve               all ranks talk with one another from gexrun's first SIGUSR1 to
-//                                   its second
+//   fault_probe serve [HOW]         all ranks talk with one another from gexrun's first SIGUSR1 to
+//                                   its second; rank 2 leaves before, by exit(3), _exit(4) or
+//                                   gasnet_exit(5)
 //
 // Rank 0 prints one line when all was well; anything else ends the job with status 1.
 
@@ -228,9 +229,16 @@ void be_silent(long seconds, long most_kib) {
       requests, exchanges, growth, most_kib);
 }
 
+[[noreturn]] void leave(const std::string& how) {
+  if (how == "exit") std::exit(3);
+  if (how == "_exit") _exit(4);
+  if (how == "gasnet_exit") gasnet_exit(5);
+  fail("no such way to leave", 0, 0);
+}
+
 /// Rounds in which all ranks talk with all others and put into their memory, until rank 0 says that
 /// it is enough.
-void serve(std::uint64_t* mine) {
+void serve(std::uint64_t* mine, const std::string& how_to_leave) {
   std::signal(SIGUSR1, [](int) { signals = signals + 1; });
   gex_Event_Wait(gex_Coll_BarrierNB(team, 0));
   std::printf("ready %d\n", getpid());
@@ -240,6 +248,7 @@ void serve(std::uint64_t* mine) {
   std::uint32_t asked = 0;
   while (last_round == 0 || round < static_cast<std::uint64_t>(last_round)) {
     ++round;
+    if (rank == 2 && round == 20 && !how_to_leave.empty()) leave(how_to_leave);
     if (rank == 0 && last_round == 0 && signals > 1) {
       for (gex_Rank_t peer = 0; peer < size; ++peer) {
         gex_AM_RequestShort1(team, peer, stop, 0, static_cast<gex_AM_Arg_t>(round));
@@ -317,7 +326,8 @@ int main(int count, char** arguments) {
     }
     gex_Event_Wait(gex_Coll_BarrierNB(team, 0));
   } else if (mode == "serve") {
-    serve(static_cast<std::uint64_t*>(gex_Segment_QueryAddr(segment)));
+    serve(static_cast<std::uint64_t*>(gex_Segment_QueryAddr(segment)),
+          count > 2 ? arguments[2] : "");
   } else {
     fail("no such mode", 0, 0);
   }

@@ -144,6 +144,10 @@ def kill_launcher(trial):
     os.kill(trial.process.pid, signal.SIGKILL)
 
 
+def interrupt_launcher(trial):
+    os.kill(trial.process.pid, signal.SIGINT)
+
+
 def kill_guardian(trial):
     rank = trial.rank_processes(trial.hosts[1])[0]
     with open(f"/proc/{rank}/stat", encoding="ascii") as stat:
@@ -289,6 +293,15 @@ def ends_amid_talk(name, conduit, checks):
                 LOST + "nothing has been heard of it for 4 s$", **talking)
     yield Fault(f"host gone amid talk, {name}", amid_talk(lambda trial: trial.hosts[1].kill()), 1,
                 LOST, **talking)
+    yield Fault(f"guardian killed amid talk, {name}", amid_talk(kill_guardian), 1,
+                LOST + "the connection to it has ended$", **talking)
+    yield Fault(f"launcher killed amid talk, {name}", amid_talk(kill_launcher), -signal.SIGKILL,
+                None, **talking)
+    yield Fault(f"launcher interrupted amid talk, {name}", amid_talk(interrupt_launcher), 130,
+                INTERRUPTED, **talking)
+    for how, status, said in (("exit", 3, None), ("_exit", 4, UNSAID_END), ("gasnet_exit", 5, None)):
+        yield Fault(f"rank leaves by {how} amid talk, {name}", amid_talk(lambda trial: None), status,
+                    said, **{**talking, "scenario": ("serve", how)})
 
 
 def network_faults(build, checks):
@@ -336,6 +349,9 @@ LOST = r"^gexrun: host host2 \(ranks 2,3\) is lost: "
 KILLED = r"^gexrun: rank [23] \(host host2, pid \d+\) was killed by signal 9 \(Killed\)"
 CALL = r" (while in|after) (gex_\w+|gasnet_AMPoll)"
 AT_FAULT = r"^gexrun: rank [23] \(host host2, pid \d+\) was killed by signal 11 "
+UNSAID_END = (r"^gexrun: rank 2 \(host host2, pid \d+\) ended with status 4( (while in|after) \w+)? "
+              "without leaving the job$")
+INTERRUPTED = r"^gexrun: ended by signal 2 \(Interrupt\)$"
 REFUSED = r"^gexrun: refused a connection from .* that does not know the job's secret"
 
 FAULTS = [
@@ -360,8 +376,7 @@ FAULTS = [
           LOST + "nothing has been heard of it for 4 s$"),
     Fault("host gone", lambda trial: trial.hosts[1].kill(), 1, LOST),
     Fault("launcher killed (SIGKILL)", kill_launcher, -signal.SIGKILL, None),
-    Fault("launcher interrupted", lambda trial: os.kill(trial.process.pid, signal.SIGINT), 130,
-          r"^gexrun: ended by signal 2 \(Interrupt\)$"),
+    Fault("launcher interrupted", interrupt_launcher, 130, INTERRUPTED),
     Fault("garbage at the root's port", strangers(b"GET / HTTP/1.0\r\n\r\n" * 500), 143, REFUSED,
           waits=False, harmless=True),
     Fault("greeting without the secret", strangers(HEADER), 143, REFUSED, waits=False,
