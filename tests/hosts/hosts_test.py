@@ -13,6 +13,7 @@ import subprocess
 import sys
 import tempfile
 
+import launchers
 import namespaces
 
 
@@ -163,21 +164,47 @@ def neighborhoods_are_of_ranks_on_one_host(job):
             done = job.run(ranks, job.tool("hosts_probe"), options=["--map", layout], environment={
                 "GEX_CONDUIT": conduit(job), "GASNET_SUPERNODE_MAXSIZE": str(limit)})
             expect(done.returncode == 0, "the probe fails", done)
-            expected = []
-            for host in range(hosts):
-                members = [rank for rank in range(ranks * hosts)
-                           if host == (rank // ranks if layout == "block" else rank % hosts)]
-                for at in range(0, ranks, limit or ranks):
-                    together = members[at:at + (limit or ranks)]
-                    expected += [f"rank {rank}: hosts {hosts}, neighborhoods {neighborhoods}, "
-                                 f"host {listed(members)}, neighborhood {listed(together)}"
-                                 for rank in together]
-            expect(sorted(done.stdout.splitlines()) == sorted(expected),
+            expect(sorted(done.stdout.splitlines()) ==
+                   places(layout, hosts, ranks, limit, neighborhoods),
                    f"{layout}, {ranks} ranks a host, at most {limit} together", done)
+
+
+def places(layout, hosts, ranks, limit, neighborhoods):
+    """What hosts_probe says in all, sorted."""
+    expected = []
+    for host in range(hosts):
+        members = [rank for rank in range(ranks * hosts)
+                   if host == (rank // ranks if layout == "block" else rank % hosts)]
+        for at in range(0, ranks, limit or ranks):
+            together = members[at:at + (limit or ranks)]
+            expected += [f"rank {rank}: hosts {hosts}, neighborhoods {neighborhoods}, "
+                         f"host {listed(members)}, neighborhood {listed(together)}"
+                         for rank in together]
+    return sorted(expected)
 
 
 def listed(ranks):
     return ",".join(map(str, ranks))
+
+
+def started_by(launcher):
+    """Another's launcher: ranks are where it puts them, and reach one another over the network."""
+    def are_where_they_were_put(job):
+        variables = {"GEX_CONDUIT": conduit(job)}
+        with launcher.ready(job):
+            for layout in LAYOUTS:
+                command = launcher.command(job, 2, [job.tool("hosts_probe")], layout, variables)
+                done = subprocess.run(command, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
+                                      stderr=subprocess.PIPE, text=True, timeout=120, check=False,
+                                      cwd=job.build,
+                                      env={**job.environment(variables), **launcher.environment(job)})
+                expect(done.returncode == 0, f"the probe fails, {layout}", done)
+                hosts = len(job.network.hosts)
+                expect(sorted(done.stdout.splitlines()) == places(layout, hosts, 2, 0, hosts),
+                       layout, done)
+    are_where_they_were_put.__name__ = f"ranks_of_{launcher.name}_are_where_it_has_put_them"
+    are_where_they_were_put.launcher = launcher
+    return are_where_they_were_put
 
 
 def without_a_network_the_job_says_so(job):
@@ -211,6 +238,7 @@ GROUPS = {
                 an_interrupt_ends_all]),
     "neighborhoods": (2, [neighborhoods_are_of_ranks_on_one_host,
                           without_a_network_the_job_says_so]),
+    "launchers": (2, [started_by(one) for one in launchers.OF_OTHERS if one.installed()]),
     "neighborhoods-4": (4, [neighborhoods_are_of_ranks_on_one_host]),
     "conformance-1": (2, [conformance(1)]),
     "conformance-1-seq": (2, [conformance(1, mode="seq")]),
@@ -227,6 +255,9 @@ def main():
     options = parser.parse_args()
     count, tests = GROUPS[options.group]
     failed = False
+    if not tests:
+        print("skipped: what it tries is not installed here")
+        return namespaces.SKIPPED
     try:
         with namespaces.Network(count, os.path.abspath(options.bin)) as network:
             ssh = network.serve_ssh() if options.group == "ssh" else None
@@ -238,8 +269,9 @@ def main():
             for test in tests:
                 try:
                     test(job)
+                    launcher = getattr(test, "launcher", launchers.Gexrun())
                     for host in network.hosts:
-                        left = host.leftovers()
+                        left = launcher.leftovers(host)
                         expect(not left, f"left behind on {host.name}: {left}")
                     print(f"passed: {test.__name__}", flush=True)
                 except (AssertionError, RuntimeError, subprocess.TimeoutExpired, TimeoutError) as error:

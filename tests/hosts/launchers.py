@@ -2,6 +2,9 @@
 
     with launcher.ready(job):
         subprocess.Popen(launcher.command(job, 2, [...]), env=launcher.environment(job))
+
+`layout`: how ranks are given to hosts, as gexrun's --map has it. `variables`: the names of those of
+the environment that the ranks need.
 """
 
 import contextlib
@@ -31,7 +34,7 @@ class Launcher:
     def installed(self):
         raise NotImplementedError
 
-    def command(self, job, ranks_a_host, words):
+    def command(self, job, ranks_a_host, words, layout="block", variables=()):
         raise NotImplementedError
 
     def environment(self, job):
@@ -59,8 +62,8 @@ class Gexrun(Launcher):
     def installed(self):
         return True
 
-    def command(self, job, ranks_a_host, words):
-        return job.command(ranks_a_host, *words)
+    def command(self, job, ranks_a_host, words, layout="block", variables=()):
+        return job.command(ranks_a_host, *words, options=["--map", layout])
 
 
 class Mpich(Launcher):
@@ -70,11 +73,12 @@ class Mpich(Launcher):
     def installed(self):
         return shutil.which("mpirun.mpich")
 
-    def command(self, job, ranks_a_host, words):
+    def command(self, job, ranks_a_host, words, layout="block", variables=()):
         network = job.network
+        hosts = job.hosts(1 if layout == "cyclic" else ranks_a_host)
         return network.command(
             [self.installed(), "-launcher", "ssh", "-launcher-exec", network.ssh, "-localhost",
-             namespaces.FRONT_ADDRESS, "-hosts", job.hosts(ranks_a_host), "-n",
+             namespaces.FRONT_ADDRESS, "-hosts", hosts, "-n",
              str(ranks_a_host * len(network.hosts)), *words])
 
 
@@ -89,12 +93,14 @@ class OpenMpi(Launcher):
     def installed(self):
         return shutil.which("mpirun.openmpi")
 
-    def command(self, job, ranks_a_host, words):
+    def command(self, job, ranks_a_host, words, layout="block", variables=()):
         network = job.network
         return network.command(
             [self.installed(), "--allow-run-as-root", "--mca", "plm", "rsh", "--mca", "plm_rsh_agent",
-             network.ssh, "--host", job.hosts(ranks_a_host), "-n",
-             str(ranks_a_host * len(network.hosts)), *words])
+             network.ssh, "--host", job.hosts(ranks_a_host), "--map-by",
+             "node" if layout == "cyclic" else "slot", "-n",
+             str(ranks_a_host * len(network.hosts)),
+             *(word for name in variables for word in ("-x", name)), *words])
 
 
 class Slurm(Launcher):
@@ -110,10 +116,11 @@ class Slurm(Launcher):
     def installed(self):
         return shutil.which("srun") and shutil.which("slurmctld", path="/usr/sbin:/usr/bin:/sbin")
 
-    def command(self, job, ranks_a_host, words):
+    def command(self, job, ranks_a_host, words, layout="block", variables=()):
         network = job.network
         return network.command(
             [shutil.which("srun"), "--quiet", "--mpi=pmix", "--overcommit", "--kill-on-bad-exit",
+             f"--distribution={layout}",
              "--nodes", str(len(network.hosts)), "--ntasks-per-node", str(ranks_a_host), *words])
 
     def environment(self, job):
