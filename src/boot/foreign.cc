@@ -115,7 +115,9 @@ sockaddr_un unnamed(const std::string& name) {
   return address;
 }
 socklen_t length_of(const std::string& name) {
-  return static_cast<socklen_t>(offsetof(sockaddr_un, sun_path) + 1 + name.size());
+  const std::size_t longest = sizeof(sockaddr_un::sun_path) - 1;
+  return static_cast<socklen_t>(offsetof(sockaddr_un, sun_path) + 1 +
+                                std::min(name.size(), longest));
 }
 
 os::FileDescriptor listen_for_ranks(std::string& name) {
@@ -203,7 +205,9 @@ std::optional<RootPlace> root_of(std::string_view text) {
   }
   if (parts.size() < 3) return std::nullopt;
   RootPlace root;
-  root.address.port = static_cast<std::uint16_t>(std::atoi(parts[0].c_str()));
+  const char* const end = parts[0].data() + parts[0].size();
+  const auto port = std::from_chars(parts[0].data(), end, root.address.port);
+  if (port.ec != std::errc() || port.ptr != end) return std::nullopt;
   root.secret = secret_of(parts[1]);
   root.address.hosts.assign(parts.begin() + 2, parts.end());
   if (!root.secret) return std::nullopt;

@@ -2,6 +2,7 @@
 //
 //   fault_probe flood SECONDS KIB   rank 0 does not poll for so long, and all others flood it; no
 //                                   rank's memory may grow by more than KIB
+//   fault_probe flood-rma SECONDS KIB   the same with puts and gets
 //   fault_probe serve [HOW]         all ranks talk with one another from gexrun's first SIGUSR1 to
 //                                   its second; rank 2 leaves before, by exit(3), _exit(4) or
 //                                   gasnet_exit(5)
@@ -54,6 +55,8 @@ gex_Rank_t rank;
 gex_Rank_t size;
 std::vector<std::vector<std::uint8_t>> arrived;  ///< at rank 0: how often each request of each rank
 std::vector<Sum> sums;                           ///< at rank 0
+bool by_rma = false;
+std::uint64_t* words_of_0 = nullptr;  ///< rank 0's segment: most_requests words of each rank
 std::uint32_t arrivals = 0;
 std::uint32_t answers = 0;
 std::uint32_t talks = 0;
@@ -135,8 +138,23 @@ void poll_until(auto condition) {
   }
 }
 
+bool is_put(std::uint32_t index) {
+  return index % 2 == 0;
+}
+
+/// Puts a word of its own into rank 0's memory, or gets one from there.
+bool flood_once_by_rma(std::uint32_t index, gex_Flags_t flags) {
+  static std::vector<std::uint64_t> mine(most_requests);
+  std::uint64_t* const theirs = words_of_0 + std::size_t{rank} * most_requests + index;
+  if (!is_put(index))
+    return gex_RMA_GetNBI(team, &mine[index], 0, theirs, sizeof *theirs, flags) == 0;
+  mine[index] = index + 1;
+  return gex_RMA_PutNBI(team, 0, theirs, &mine[index], sizeof *theirs, GEX_EVENT_DEFER, flags) == 0;
+}
+
 /// Sends rank 0 the next request of the flood, every other one with payload of another size.
 bool flood_once(std::uint32_t index, gex_Flags_t flags) {
+  if (by_rma) return flood_once_by_rma(index, flags);
   static std::vector<std::uint8_t> payload(gex_AM_LUBRequestMedium());
   const auto argument = static_cast<gex_AM_Arg_t>(index);
   if (index % 2 == 0) return gex_AM_RequestShort1(team, 0, flood_short, flags, argument) == 0;
@@ -145,6 +163,11 @@ bool flood_once(std::uint32_t index, gex_Flags_t flags) {
   for (std::size_t at = 0; at < bytes; ++at) payload[at] = byte_of(rank, argument, at);
   return gex_AM_RequestMedium1(team, 0, flood_medium, payload.data(), bytes, GEX_EVENT_NOW, flags,
                                argument) == 0;
+}
+
+/// Whether all requests of the flood are done.
+bool is_over(std::uint32_t sent) {
+  return by_rma ? gex_NBI_Test(GEX_EC_ALL, 0) == 0 : answers == sent;
 }
 
 /// What every rank but 0 does. The last one waits for room inside its requests, where it has to
@@ -156,7 +179,7 @@ void flood() {
   // One of each, so that connections and first buffers do not count.
   std::uint32_t sent = 0;
   while (sent < 2) flood_once(sent++, 0);
-  poll_until([&] { return answers == sent; });
+  poll_until([&] { return is_over(sent); });
   gex_AM_RequestShort0(team, next, talk_request, 0);
   poll_until([] { return talks == 1; });
   gex_Event_Wait(gex_Coll_BarrierNB(team, 0));
@@ -182,7 +205,7 @@ void flood() {
   const std::uint32_t exchanges = full ? talks - talks_when_full : 0;
   long growth = memory_kib() - before;
   for (std::uint32_t i = 0; i < after_silence; ++i) flood_once(sent++, 0);
-  poll_until([&] { return answers == sent && talks == asked; });
+  poll_until([&] { return is_over(sent) && talks == asked; });
   growth = std::max(growth, memory_kib() - before);
   gex_AM_RequestShort3(team, 0, sum_up, 0, static_cast<gex_AM_Arg_t>(sent),
                        static_cast<gex_AM_Arg_t>(exchanges), static_cast<gex_AM_Arg_t>(growth));
@@ -209,7 +232,14 @@ void be_silent(long seconds, long most_kib) {
   for (gex_Rank_t peer = 0; peer < size; ++peer) {
     const Sum& sum = sums[peer];
     for (std::uint32_t index = 0; index < most_requests; ++index) {
-      const int times = index < static_cast<std::uint32_t>(sum.requests) ? 1 : 0;
+      const bool sent = index < static_cast<std::uint32_t>(sum.requests);
+      if (by_rma) {
+        const std::uint64_t word = words_of_0[std::size_t{peer} * most_requests + index];
+        const std::uint64_t wanted = sent && is_put(index) ? index + 1 : 0;
+        if (word != wanted) fail("a word", static_cast<long>(word), static_cast<long>(wanted));
+        continue;
+      }
+      const int times = sent ? 1 : 0;
       if (arrived[peer][index] != times) fail("a request came", arrived[peer][index], times);
     }
     // All but the one that is silent and the one that waits in its requests.
@@ -224,7 +254,8 @@ void be_silent(long seconds, long most_kib) {
     growth = std::max<long>(growth, sum.growth_kib);
   }
   std::printf(
-      "%ld requests came once each, %ld exchanges without rank 0, memory grew by %ld of "
+      "%ld requests of the flood came once each, %ld exchanges without rank 0, memory grew by %ld "
+      "of "
       "%ld KiB\n",
       requests, exchanges, growth, most_kib);
 }
@@ -315,10 +346,16 @@ int main(int count, char** arguments) {
     arrived.assign(size, std::vector<std::uint8_t>(most_requests));
   }
   gex_Segment_t segment;
-  gex_Segment_Attach(&segment, team, 1 << 16);
+  gex_Segment_Attach(&segment, team, size * most_requests * sizeof *words_of_0);
 
   const std::string mode = count > 1 ? arguments[1] : "";
-  if (mode == "flood" && count == 4) {
+  if ((mode == "flood" || mode == "flood-rma") && count == 4) {
+    by_rma = mode == "flood-rma";
+    void* address = nullptr;
+    gex_Segment_QueryBound(team, 0, &address, nullptr, nullptr);
+    words_of_0 = static_cast<std::uint64_t*>(address);
+    if (rank == 0) std::fill_n(words_of_0, std::size_t{size} * most_requests, 0);
+    gex_Event_Wait(gex_Coll_BarrierNB(team, 0));
     if (rank == 0) {
       be_silent(std::atol(arguments[2]), std::atol(arguments[3]));
     } else {

@@ -271,12 +271,12 @@ def wait_for_silence(trial):
     trial.wait_for_line("awake")
 
 
-def flood(name, conduit, kib_a_peer):
+def flood(name, conduit, kib_a_peer, scenario="flood"):
     """Each rank has three peers. What it keeps for a neighbor is less than for one over a network;
     and it has 2 MiB to receive into."""
     return Fault(f"peer does not poll for 10 s, {name}", wait_for_silence, 0, None,
-                 ("flood", "10", str(3 * kib_a_peer + 2048)), waits=False, program="fault_probe",
-                 hosts=2, conduit=conduit, counted=r"requests came once each")
+                 (scenario, "10", str(3 * kib_a_peer + 2048)), waits=False, program="fault_probe",
+                 hosts=2, conduit=conduit, counted=r"came once each")
 
 
 def ends_amid_talk(name, conduit, checks):
@@ -309,7 +309,9 @@ def network_faults(build, checks):
     tcp = os.path.join(build, "tests/bin/libgex-tcp.so")
     # Its constants: for each channel eight messages to send and two that arrive, of 64 KiB, in
     # memory that grows by doubling.
-    yield flood("tcp", tcp, 2 * (8 + 2) * 64 * 2)
+    kib_a_peer = 2 * (8 + 2) * 64 * 2
+    yield flood("tcp", tcp, kib_a_peer)
+    yield flood("puts and gets over tcp", tcp, kib_a_peer, "flood-rma")
     serve = {"scenario": ("serve",), "program": "fault_probe", "hosts": 2,
              "counted": "rounds of all ranks"}
     yield Fault("ports open while a job runs: none", expect_no_ports, 0, None, conduit=tcp, **serve)
@@ -319,7 +321,9 @@ def network_faults(build, checks):
     yield from ends_amid_talk("ofi", "ofi", checks)
     facts = subprocess.run([os.path.join(build, "bin/gexinfo")], stdout=subprocess.PIPE, text=True,
                            check=True, env={**os.environ, "GEX_CONDUIT": "ofi"}).stdout
-    yield flood("ofi", "ofi", int(re.search(r"at most (\d+) KiB a\s+peer", facts)[1]))
+    kib_a_peer = int(re.search(r"at most (\d+) KiB a\s+peer", facts)[1])
+    yield flood("ofi", "ofi", kib_a_peer)
+    yield flood("puts and gets over ofi", "ofi", kib_a_peer, "flood-rma")
     yield Fault("garbage at libfabric's ports", garbage_at_ports, 0, None, conduit="ofi", **serve)
     yield Fault("messages without the job's cookie", messages_without_cookie, 0,
                 r"^gex: rank 0: warning: ofi: rank 0 drops messages that are not of this job; "

@@ -239,7 +239,9 @@ std::string memory_text() {
          " in all, in use only while messages wait; to receive, " +
          std::to_string(ReceiveBuffers::most_at_first / 1024) +
          " KiB, and more while messages wait to be handled, of which each peer can have " +
-         std::to_string(2 * depth) + "; to copy through where local memory must be registered, " +
+         std::to_string(2 * depth) + "; of " + std::to_string(OneSided::depth) +
+         " puts, gets and atomic operations under way to a peer; to copy through where local "
+         "memory must be registered, " +
          std::to_string(OneSided::bounce_memory / 1024) + " KiB";
 }
 

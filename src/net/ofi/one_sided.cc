@@ -40,7 +40,8 @@ OneSided::OneSided(const Host& host, const Endpoint& endpoint, Registrar& regist
       means_(endpoint.rma()),
       extent_(extent_of(endpoint)),
       inject_limit_(endpoint.info().tx_attr->inject_size),
-      bounce_(host, bounce_buffers, registrar, threaded_) {
+      bounce_(host, bounce_buffers, registrar, threaded_),
+      under_way_(host.size) {
 }
 
 int OneSided::register_segment(void* address, std::size_t size, SegmentKey& key) {
@@ -83,6 +84,8 @@ Transfer* OneSided::take(const Remote& remote, void* local, std::size_t size, vo
   Transfer* transfer = nullptr;
   {
     const Guard guard(mutex_, threaded_);
+    if (under_way_[remote.peer] == depth) return nullptr;
+    ++under_way_[remote.peer];
     if (free_.empty()) {
       transfers_.push_back(std::make_unique<Transfer[]>(batch));
       for (std::size_t i = batch; i-- > 0;) free_.push_back(&transfers_.back()[i]);
@@ -108,6 +111,7 @@ void OneSided::give_back(Transfer& transfer) {
   transfer.bounce = nullptr;
   unregister(transfer);
   const Guard guard(mutex_, threaded_);
+  --under_way_[transfer.peer];
   free_.push_back(&transfer);
 }
 
@@ -182,7 +186,9 @@ SendResult OneSided::accepted(Transfer& transfer, ssize_t result, const char* wh
 
 SendResult OneSided::put(const Remote& remote, const void* local, std::size_t size, void* done,
                          void* local_done) {
-  Transfer& transfer = *take(remote, const_cast<void*>(local), size, done);
+  Transfer* const taken = take(remote, const_cast<void*>(local), size, done);
+  if (taken == nullptr) return would_block;
+  Transfer& transfer = *taken;
   const bool may_deliver = means_.delivery_complete;
   transfer.stage = may_deliver ? Transfer::Stage::deliver : Transfer::Stage::transmit;
   std::uint64_t flags = may_deliver ? FI_DELIVERY_COMPLETE : FI_TRANSMIT_COMPLETE;
@@ -224,7 +230,9 @@ bool OneSided::read(Transfer& transfer, void* local, std::size_t size, void* des
 }
 
 SendResult OneSided::get(const Remote& remote, void* local, std::size_t size, void* done) {
-  Transfer& transfer = *take(remote, local, size, done);
+  Transfer* const taken = take(remote, local, size, done);
+  if (taken == nullptr) return would_block;
+  Transfer& transfer = *taken;
   transfer.stage = Transfer::Stage::get;
   void* descriptor = nullptr;
   if (reach(transfer, FI_READ, descriptor)) {
@@ -244,7 +252,9 @@ SendResult OneSided::atomic(const Remote& remote, std::uint32_t data_type, std::
                             const void* operand1, const void* operand2, void* result, void* done) {
   const std::optional<AtomicPlan> plan = atomic_plan(data_type, operation);
   if (!plan) fatal(host_, "ofi: atomic operation 0x%x on type 0x%x", operation, data_type);
-  Transfer& transfer = *take(remote, result, plan->width, done);
+  Transfer* const taken = take(remote, result, plan->width, done);
+  if (taken == nullptr) return would_block;
+  Transfer& transfer = *taken;
   transfer.stage = Transfer::Stage::atomic;
   if (registrar_.needs_local() && (transfer.bounce = bounce_.take()) == nullptr) {
     give_back(transfer);

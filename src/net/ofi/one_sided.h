@@ -61,6 +61,8 @@ struct OneSidedExtent {
 
 class OneSided {
  public:
+  /// Operations that may be under way to a peer; a peer that does nothing holds no more.
+  static constexpr std::uint32_t depth = 1024;
   /// Of all registered buffers that transfers are copied through.
   static constexpr std::size_t bounce_memory = 64 * max_wire;
 
@@ -99,6 +101,7 @@ class OneSided {
     Region region;
   };
 
+  /// Null: as many are under way to the peer as may be.
   Transfer* take(const Remote& remote, void* local, std::size_t size, void* done);
   void give_back(Transfer& transfer);
   /// The source is the client's again.
@@ -131,7 +134,8 @@ class OneSided {
   std::mutex mutex_;  ///< of what follows
   std::vector<std::unique_ptr<Transfer[]>> transfers_;
   std::vector<Transfer*> free_;
-  std::vector<Transfer*> postponed_;  ///< to be read back
+  std::vector<std::uint32_t> under_way_;  ///< by peer
+  std::vector<Transfer*> postponed_;      ///< to be read back
   std::atomic<bool> any_postponed_{false};
 };
 
