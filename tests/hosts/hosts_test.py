@@ -262,8 +262,8 @@ def main():
         with namespaces.Network(count, os.path.abspath(options.bin)) as network:
             ssh = network.serve_ssh() if options.group == "ssh" else None
             if options.group == "ssh" and ssh is None:
-                print("skipped: there is no sshd here, or it does not let root log in (Debian: "
-                      "openssh-server)")
+                print("skipped: there is no sshd here and none to be had from Debian, or it does not let "
+                      "root log in (openssh-server)")
                 return namespaces.SKIPPED
             job = Job(network, os.path.abspath(options.bin), ssh)
             for test in tests:

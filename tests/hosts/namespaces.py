@@ -10,6 +10,7 @@ The front end is the machine itself in a network namespace of its own, in which 
 hosts' links. A host is its first process: when that is killed all of the host is gone.
 """
 
+import glob
 import os
 import re
 import shlex
@@ -90,6 +91,36 @@ class Front(Namespace):
         return ["nsenter", "-t", str(self.init), "-n"]
 
 
+def unpack_sshd(folder):
+    """Debian's sshd with what it needs, unpacked into `folder` and not installed, which would have it
+    listen on this machine. Nothing where it cannot be had."""
+    with tempfile.TemporaryDirectory(prefix="sshd-", dir=os.path.dirname(folder)) as download:
+        wanted = ["apt-get", "-qq", "download", "openssh-server", "libwrap0"]
+        if not shutil.which("apt-get") or subprocess.run(
+                wanted, cwd=download, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL,
+                check=False).returncode != 0:
+            return
+        for package in os.listdir(download):
+            subprocess.run(["dpkg-deb", "-x", package, "unpacked"], cwd=download, check=True)
+        os.rename(f"{download}/unpacked", folder)
+
+
+def find_sshd(keep):
+    """The command that starts this machine's sshd, or Debian's, which is then kept in `keep`. Null where
+    there is none."""
+    installed = shutil.which("sshd", path=os.environ["PATH"] + ":/usr/sbin")
+    if installed:
+        return [installed]
+    folder = os.path.join(keep, "sshd")
+    if not os.path.exists(folder):
+        unpack_sshd(folder)
+    libraries = {os.path.dirname(path) for path in glob.glob(f"{folder}/**/lib*.so*", recursive=True)}
+    sshd = f"{folder}/usr/sbin/sshd"
+    if not os.path.exists(sshd):
+        return None
+    return ["env", f"LD_LIBRARY_PATH={':'.join(sorted(libraries))}", sshd]
+
+
 class Host(Namespace):
     def __init__(self, number, keep):
         self.name = f"host{number}"
@@ -157,9 +188,12 @@ class Host(Namespace):
         return found
 
     def serve_ssh(self, sshd, configuration):
-        """Lets others log in; what sshd runs in goes with the host."""
+        """Lets others log in; what sshd runs in, and the user that it becomes, go with the host."""
         self.call("sh", "-c", "mount -t tmpfs tmpfs /run && mkdir /run/sshd && "
-                  f"exec {shlex.quote(sshd)} -f {shlex.quote(configuration)}")
+                  "{ grep -q ^sshd: /etc/passwd || { cp /etc/passwd /run/passwd && "
+                  "echo sshd:x:65533:65534::/run/sshd:/usr/sbin/nologin >>/run/passwd && "
+                  "mount --bind /run/passwd /etc/passwd; }; } && "
+                  f"exec {shlex.join(sshd)} -f {shlex.quote(configuration)}")
         wait_for(lambda: ":22 " in self.call("ss", "-Hltn"), "sshd")
         self.sshd = child_of(self.init)
 
@@ -220,7 +254,7 @@ class Network:
     def serve_ssh(self):
         """Has all hosts serve ssh; the folder of an `ssh` that finds and trusts them. Null where there
         is no sshd, or it refuses root."""
-        sshd = shutil.which("sshd", path=os.environ["PATH"] + ":/usr/sbin")
+        sshd = find_sshd(self.keep)
         if sshd is None:
             return None
         self.keys = tempfile.TemporaryDirectory(dir=self.keep)

@@ -32,8 +32,9 @@ class Endpoint {
   fid_ep* endpoint() const noexcept { return endpoint_.get(); }
   fid_cq* completions() const noexcept { return completions_.get(); }
 
-  /// By what name peers reach it.
+  /// By what name peers reach it. Providers whose names are texts may have longer and shorter ones.
   std::vector<std::byte> name(std::string& error) const;
+  bool has_text_for_name() const noexcept { return info_->addr_format == FI_ADDR_STR; }
   /// Learns the names of all ranks, each `stride` bytes after the one before.
   bool learn(std::span<const std::byte> names, std::size_t stride, std::string& error);
   /// Ends all transfers. The buffers that the endpoint was given may go afterwards, not before.

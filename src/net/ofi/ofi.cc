@@ -6,6 +6,7 @@
 #include <cstdio>
 #include <cstring>
 #include <fstream>
+#include <iterator>
 #include <memory>
 #include <string>
 #include <utility>
@@ -47,7 +48,7 @@ Attached* attached = nullptr;
 /// What every rank tells the others: how it would join, or that it cannot.
 struct Introduction {
   char provider[48];
-  std::uint32_t name_size;
+  std::uint32_t name_size;  ///< 0: a text, which ends itself
   std::uint32_t ready;
   std::byte name[128];
   OneSidedExtent one_sided;
@@ -104,10 +105,12 @@ std::unique_ptr<Attached> open(const Host& host, Introduction& mine, std::string
   auto made = std::make_unique<Attached>(std::move(choice.info), host, error);
   if (!error.empty()) return nullptr;
   const std::vector<std::byte> name = made->endpoint.name(error);
-  if (name.size() > sizeof mine.name) error = "a name of more bytes than there is room for";
+  const bool is_text = made->endpoint.has_text_for_name();
+  if (name.size() + (is_text ? 1 : 0) > sizeof mine.name)
+    error = "a name of more bytes than there is room for";
   if (!error.empty()) return nullptr;
   std::memcpy(mine.name, name.data(), name.size());
-  mine.name_size = static_cast<std::uint32_t>(name.size());
+  mine.name_size = is_text ? 0 : static_cast<std::uint32_t>(name.size());
   mine.one_sided = made->one_sided->extent();
   mine.ready = 1;
   return made;
@@ -153,9 +156,10 @@ int attach(const Host* host, Limits* limits) {
   }
   made->one_sided->agree_on(common_extent(all));
   std::vector<std::byte> names;
-  for (const Introduction& one : all) names.insert(names.end(), one.name, one.name + one.name_size);
+  for (const Introduction& one : all)
+    names.insert(names.end(), std::begin(one.name), std::end(one.name));
   const bool ready =
-      made->endpoint.learn(names, mine.name_size, error) && made->network->start(error);
+      made->endpoint.learn(names, sizeof mine.name, error) && made->network->start(error);
   if (!ready) warn(*host, error);
   if (!on_all_ranks(*host, ready)) return 1;
   attached = made.release();

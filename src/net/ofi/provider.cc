@@ -3,6 +3,7 @@
 #include <arpa/inet.h>
 #include <netinet/in.h>
 
+#include <cstdint>
 #include <cstring>
 #include <string_view>
 
@@ -10,34 +11,40 @@ namespace gex::net::ofi {
 
 namespace {
 
+/// Whom a provider reaches.
+enum class Reach : std::uint8_t {
+  network,  ///< hosts that have it
+  sockets,  ///< every host; on one host it is told to stay on the loopback
+  memory,   ///< this host
+};
+
 /// A provider and what it is good for, best first. `net` (the tcp provider's native endpoints
-/// before version 1.18 of libfabric, called developmental there) and `sockets` (deprecated) are
-/// used when asked for.
+/// before version 1.18 of libfabric, called developmental there), `sockets` (deprecated) and `shm`
+/// (neighbors have shared memory of libgex's own) are used when asked for.
 struct Candidate {
   const char* name;
-  bool by_sockets;  ///< reaches every host; on one host it is told to stay on the loopback
+  Reach reach;
   const char* praise;
 };
 constexpr Candidate candidates[] = {
-    {"cxi", false, "a network interface with its own protocol"},
-    {"verbs;ofi_rxm", false, "a network interface with its own protocol"},
-    {"efa", false, "a network interface with its own protocol"},
-    {"psm3", false, "a network interface with its own protocol"},
-    {"psm2", false, "a network interface with its own protocol"},
-    {"tcp", true, "reliable datagrams over TCP, natively"},
-    {"tcp;ofi_rxm", true, "reliable datagrams over TCP"},
-    {"udp;ofi_rxd", true, "reliable datagrams over UDP"},
+    {"cxi", Reach::network, "a network interface with its own protocol"},
+    {"verbs;ofi_rxm", Reach::network, "a network interface with its own protocol"},
+    {"efa", Reach::network, "a network interface with its own protocol"},
+    {"psm3", Reach::network, "a network interface with its own protocol"},
+    {"psm2", Reach::network, "a network interface with its own protocol"},
+    {"tcp", Reach::sockets, "reliable datagrams over TCP, natively"},
+    {"tcp;ofi_rxm", Reach::sockets, "reliable datagrams over TCP"},
+    {"udp;ofi_rxd", Reach::sockets, "reliable datagrams over UDP"},
 };
 
-/// The same for names that only a wish brings.
-const Candidate& candidate_of(std::string_view name) {
-  static constexpr Candidate foreign{nullptr, false, nullptr};
-  static constexpr Candidate sockets{nullptr, true, nullptr};
+/// Also of names that only a wish brings.
+Reach reach_of(std::string_view name) {
   for (const Candidate& candidate : candidates)
-    if (name == candidate.name) return candidate;
+    if (name == candidate.name) return candidate.reach;
+  if (name == "shm") return Reach::memory;
   for (const char* by_sockets : {"sockets", "net", "tcp", "udp"})
-    if (name.starts_with(by_sockets)) return sockets;
-  return foreign;
+    if (name.starts_with(by_sockets)) return Reach::sockets;
+  return Reach::network;
 }
 
 bool is_ip_address(const std::string& text) {
@@ -117,12 +124,13 @@ bool is_named(std::string_view name, std::string_view asked) {
 
 /// The first way that a provider offers to this extent.
 Info first_of(const std::string& provider, const Wish& wish, bool exactly, const Extent& extent) {
-  const bool by_sockets = candidate_of(provider).by_sockets;
+  const Reach reach = reach_of(provider);
+  if (reach == Reach::memory && !wish.one_host) return {};
   const bool by_address = is_ip_address(wish.interface);
   const char* node = nullptr;
   if (by_address)
     node = wish.interface.c_str();
-  else if (wish.one_host && by_sockets && wish.interface.empty())
+  else if (wish.one_host && reach == Reach::sockets && wish.interface.empty())
     node = "127.0.0.1";
   const Info hints = make_hints(provider, wish, extent);
   if (!hints) return {};
@@ -191,7 +199,7 @@ Choice choose(const Wish& wish) {
   }
   for (const Candidate& candidate : candidates) {
     // A job on one host keeps off networks that others can reach, unless it is told otherwise.
-    if (wish.one_host && !candidate.by_sockets && wish.interface.empty()) continue;
+    if (wish.one_host && candidate.reach == Reach::network && wish.interface.empty()) continue;
     Info info = first_of(candidate.name, wish, true);
     if (!info) continue;
     std::string reason = std::string("the best there is") + where(wish) + ": " + candidate.praise;
@@ -206,7 +214,7 @@ std::vector<std::string> usable_providers(const Wish& wish) {
   std::vector<std::string> names;
   for (const Candidate& candidate : candidates)
     if (first_of(candidate.name, wish, true)) names.emplace_back(candidate.name);
-  for (const char* name : {"net", "sockets"})
+  for (const char* name : {"net", "sockets", "shm"})
     if (first_of(name, wish, true)) names.emplace_back(name);
   return names;
 }

@@ -10,6 +10,7 @@
 #include <iterator>
 #include <map>
 #include <string>
+#include <string_view>
 #include <thread>
 #include <vector>
 
@@ -44,7 +45,7 @@ Subject ofi(const char* label, const char* provider,
           .name = GEX_OFI_CONDUIT,
           .environment = std::move(environment),
           .texts = {{"GEX_OFI_PROVIDER", provider}},
-          .crosses_hosts = true,
+          .crosses_hosts = std::string_view(provider) != "shm",
           .reaches_any_memory = true,
           .manual_progress = true};
 }
@@ -61,6 +62,7 @@ const Subject conduits[] = {
     ofi("ofi_net", "net"),
     ofi("ofi_sockets", "sockets"),
     ofi("ofi_udp", "udp;ofi_rxd"),
+    ofi("ofi_shm", "shm"),
     ofi("ofi_registered", "tcp;ofi_rxm", {{"GEX_OFI_REGISTER_LOCAL", 1}}),
     ofi("ofi_basic", "tcp;ofi_rxm", {{"GEX_OFI_REGISTER_BASIC", 1}}),
     ofi("ofi_basic_udp", "udp;ofi_rxd", {{"GEX_OFI_REGISTER_BASIC", 1}}),
