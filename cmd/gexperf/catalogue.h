@@ -26,6 +26,10 @@ enum class Budget {
   excess,  ///< value - limit, in the row's unit
 };
 
+/// What of libfabric's own is the limit of a row over it: so many bytes there and back, or one
+/// message of a stream of them.
+enum class BareOfi { none, ping_pong, flood };
+
 struct Row {
   std::string_view name;
   Group group;
@@ -38,9 +42,8 @@ struct Row {
   double budget = 0;
   /// Budget::ratio: what the value may take besides.
   double allowance_ns = 0;
-  /// Over libfabric: the limit is so many messages one way, of so many bytes.
-  unsigned pingpong_trips = 0;
-  std::size_t pingpong_bytes = 0;
+  BareOfi bare = BareOfi::none;
+  std::size_t bare_bytes = 0;
   /// The least that the value can be of its limit, with some room for chance; less is a mistake in
   /// the measurement. 0: the limit is no floor.
   double floor = 0;

@@ -13,10 +13,10 @@
 #include <string>
 #include <vector>
 
+#include "bare_ofi.h"
 #include "catalogue.h"
 #include "child.h"
 #include "measure.h"
-#include "pingpong.h"
 #include "report.h"
 
 namespace gexperf {
@@ -86,11 +86,11 @@ bool print(const std::string& text) {
 int measure_all(const Plan& plan, const Options& options) {
   bool written = options.json || print(table_heading());
   std::vector<Result> results;
-  const std::string no_pingpong = why_no_pingpong();
+  const std::string no_bare_ofi = why_no_bare_ofi(plan);
   bool without_ofi = false;
   for (const Row& row : rows()) {
     if (!is_wanted(options, row)) continue;
-    if (row.group == Group::ofi && !no_pingpong.empty()) {
+    if (row.group == Group::ofi && !no_bare_ofi.empty()) {
       without_ofi = true;
       continue;
     }
@@ -102,7 +102,7 @@ int measure_all(const Plan& plan, const Options& options) {
     if (!options.json && !print(table_line(result))) written = false;
     if (!written) break;
   }
-  if (without_ofi) complain("what goes over libfabric was left out: " + no_pingpong, 0);
+  if (without_ofi) complain("what goes over libfabric was left out: " + no_bare_ofi, 0);
   written = written && print(options.json ? to_json(results) : table_remarks(results));
   return written ? 0 : complain("cannot write the results", 1);
 }
@@ -129,7 +129,7 @@ int run_command_line(int argc, char** argv) {
       ->capture_default_str();
   app.add_option("--hosts", plan.hosts,
                  "two hosts between which what goes over libfabric is measured; the same folders "
-                 "on both, fi_pingpong on both")
+                 "and fi_pingpong on both")
       ->delimiter(',')
       ->expected(2);
   app.add_option("--rsh", plan.rsh, "the command that runs others on them")->capture_default_str();

@@ -4,9 +4,9 @@
 #include <cmath>
 #include <sstream>
 
+#include "bare_ofi.h"
 #include "child.h"
 #include "launch.h"
-#include "pingpong.h"
 
 namespace gexperf {
 
@@ -61,12 +61,13 @@ bool run_worker(const Plan& plan, const Row& row, Run& run_of_it, double& used_n
 }
 
 /// Gives the samples of a row over libfabric their limit.
-bool add_pingpong(const Plan& plan, const Row& row, Run& run, double& used_ns,
+bool add_bare_ofi(const Plan& plan, const Row& row, Run& run, double& used_ns,
                   std::string& trouble) {
-  if (row.pingpong_trips == 0) return true;
+  if (row.bare == BareOfi::none) return true;
   double one_way_ns = 0;
-  if (!time_pingpong(plan, row.pingpong_bytes, one_way_ns, used_ns, trouble)) return false;
-  for (Sample& sample : run.samples) sample.limit = row.pingpong_trips * one_way_ns;
+  if (!time_bare_ofi(plan, row.bare, row.bare_bytes, one_way_ns, used_ns, trouble)) return false;
+  for (Sample& sample : run.samples)
+    sample.limit = row.bare == BareOfi::ping_pong ? 2 * one_way_ns : one_way_ns;
   return true;
 }
 
@@ -152,7 +153,7 @@ bool measure(const Plan& plan, const Row& row, Result& result, std::string& trou
     double used_ns = 0;
     const bool done = row.is_launch() ? run_launches(plan, row, run, used_ns, trouble)
                                       : run_worker(plan, row, run, used_ns, trouble);
-    if (!done || !add_pingpong(plan, row, run, used_ns, trouble)) return false;
+    if (!done || !add_bare_ofi(plan, row, run, used_ns, trouble)) return false;
     run.disturbance = watch.until_now(used_ns);
     if (run.disturbance.quiet()) ++quiet;
     runs.push_back(std::move(run));

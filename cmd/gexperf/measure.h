@@ -13,7 +13,7 @@ namespace gexperf {
 /// Where the programs are, and how much is measured.
 struct Plan {
   std::string launcher;         ///< gexrun
-  std::string worker_folder;    ///< of gexperf-seq and gexperf-par
+  std::string worker_folder;    ///< of gexperf-seq, -par and -fi-flood
   unsigned rounds = 25;         ///< pairs of samples in a run
   unsigned runs = 3;            ///< quiet runs wanted
   std::vector<int> processors;  ///< that may be used; gexrun binds ranks 0 and 1 to the first two

@@ -1,4 +1,4 @@
-#include "pingpong.h"
+#include "bare_ofi.h"
 
 #include <unistd.h>
 
@@ -8,27 +8,29 @@
 #include <filesystem>
 #include <sstream>
 
+#include "base/shell_word.h"
 #include "child.h"
 
 namespace gexperf {
 
 namespace {
 
-constexpr const char* tool = "fi_pingpong";
+constexpr const char* ping_pong = "fi_pingpong";
 
 /// Both ends, each on a processor or a host of its own, as $1 and $2 say: each runs a shell that is
-/// told what to do, since what reaches another host may take words apart. The client asks until the
-/// server is there. A server that lost its client, or whose $1 has been killed, ends by itself.
+/// told what to do, $3 and $4, since what reaches another host may take words apart. The client
+/// asks until the server is there. A server that lost its client, or whose $1 has been killed, ends
+/// by itself.
 constexpr const char* script = R"(
 trap 'kill $server; exit 1' INT TERM HUP
 $1 sh >/dev/null 2>&1 <<END &
-exec timeout 120 fi_pingpong -p '$4' -e rdm -S $5 -I $6 -B $7
+exec timeout 120 $3
 END
 server=$!
 for try in 1 2 3 4 5 6 7 8 9 10 11 12 13 14 15 16 17 18 19 20; do
   sleep 0.1
   if $2 sh 2>/dev/null <<END
-exec fi_pingpong -p '$4' -e rdm -S $5 -I $6 -P $7 $3
+exec $4
 END
   then
     wait $server
@@ -54,15 +56,16 @@ bool is_in_path(const char* program) {
   return false;
 }
 
-/// Of the last line, the microseconds a message took: "8  20k  =20k  312k  0.29s  1.09  7.31 0.14".
-bool parse_microseconds(const std::string& output, double& microseconds) {
+/// Of the last line, the microseconds a message took. fi_pingpong has them among others:
+/// "8  20k  =20k  312k  0.29s  1.09  7.31 0.14".
+bool parse_microseconds(BareOfi what, const std::string& output, double& microseconds) {
   std::string last;
   std::istringstream lines(output);
   for (std::string line; std::getline(lines, line);)
     if (!line.empty()) last = line;
   std::istringstream columns(last);
   std::string skipped;
-  for (int column = 0; column < 6; ++column) columns >> skipped;
+  for (int column = 0; what == BareOfi::ping_pong && column < 6; ++column) columns >> skipped;
   return static_cast<bool>(columns >> microseconds);
 }
 
@@ -90,26 +93,53 @@ bool find_ends(const Plan& plan, Ends& ends, std::string& trouble) {
   return false;
 }
 
+/// What the two ends run.
+struct Tool {
+  std::string name;
+  std::string server;
+  std::string client;
+};
+
+std::string flood_of(const Plan& plan) {
+  return plan.worker_folder + "/gexperf-fi-flood";
+}
+
+Tool tool_for(const Plan& plan, BareOfi what, std::size_t bytes, const std::string& address) {
+  const std::string exchanges = std::to_string(std::min(most_exchanges, least_moved / bytes));
+  const std::string size = std::to_string(bytes);
+  const std::string port = std::to_string(first_port + getpid() % ports);
+  if (what == BareOfi::flood) {
+    const std::string common = gex::shell_word(flood_of(plan)) + ' ' +
+                               gex::shell_word(plan.provider) + ' ' + size + ' ' + exchanges + ' ' +
+                               port;
+    return {"gexperf-fi-flood", common, common + ' ' + address};
+  }
+  std::string common = ping_pong;
+  common += " -p " + gex::shell_word(plan.provider) + " -e rdm -S " + size + " -I " + exchanges;
+  return {ping_pong, common + " -B " + port, common + " -P " + port + ' ' + address};
+}
+
 }  // namespace
 
-std::string why_no_pingpong() {
-  for (const char* program : {tool, "taskset"})
+std::string why_no_bare_ofi(const Plan& plan) {
+  for (const char* program : {ping_pong, "taskset"})
     if (!is_in_path(program)) return std::string(program) + " is not there (package libfabric-bin)";
+  if (access(flood_of(plan).c_str(), X_OK) != 0)
+    return flood_of(plan) + " is not there: gexperf was built without libfabric";
   return {};
 }
 
-bool time_pingpong(const Plan& plan, std::size_t bytes, double& ns, double& used_ns,
+bool time_bare_ofi(const Plan& plan, BareOfi what, std::size_t bytes, double& ns, double& used_ns,
                    std::string& trouble) {
   Ends ends;
   if (!find_ends(plan, ends, trouble)) return false;
-  const std::size_t exchanges = std::min(most_exchanges, least_moved / bytes);
-  const Finished done = run({"sh", "-c", script, "sh", ends.server, ends.client, ends.address,
-                             plan.provider, std::to_string(bytes), std::to_string(exchanges),
-                             std::to_string(first_port + getpid() % ports)});
+  const Tool tool = tool_for(plan, what, bytes, ends.address);
+  const Finished done =
+      run({"sh", "-c", script, "sh", ends.server, ends.client, tool.server, tool.client});
   used_ns += done.processor_ns;
   double microseconds = 0;
-  if (!done.succeeded || !parse_microseconds(done.output, microseconds)) {
-    trouble = std::string(tool) + " over " + plan.provider + " failed" +
+  if (!done.succeeded || !parse_microseconds(what, done.output, microseconds)) {
+    trouble = tool.name + " over " + plan.provider + " failed" +
               (done.succeeded ? "" : ": " + done.trouble);
     return false;
   }
