@@ -2,8 +2,9 @@
 """The configurations in which the conformance suite runs.
 
 A configuration has a value in each of five dimensions. cover.txt is a written pairwise cover: every
-two values that can stand together do so in one of its lines, and several ranks with threads run on
-each network.
+two values that can stand together do so in one of its lines. Besides, several ranks with threads run
+on each network, and what most programs run, the release library over shared memory, with each number
+of ranks and in each mode.
 
   cover.py check      fails when cover.txt misses a pair, or holds an impossible or doubled line
   cover.py product    prints every possible configuration
@@ -47,6 +48,8 @@ def pairs_of(row):
     # On each network.
     if threads_of_several(row):
         pairs.add(((0, row[0]), (len(DIMENSIONS), "several")))
+    if row[0] == "smp" and row[3] == "release":
+        pairs |= {((at, row[at]), (len(DIMENSIONS) + 1, "release")) for at in (1, 2)}
     return pairs
 
 
@@ -61,7 +64,7 @@ def check():
     wrong = [f"not a possible configuration: {' '.join(r)}" for r in rows if r not in everything]
     wrong += [f"twice: {' '.join(r)}" for r in sorted(set(rows)) if rows.count(r) > 1]
     wanted = set().union(*map(pairs_of, everything))
-    names = [*DIMENSIONS, "ranks with threads"]
+    names = [*DIMENSIONS, "ranks with threads", "smp"]
     for (a, x), (b, y) in sorted(wanted - set().union(set(), *map(pairs_of, rows))):
         wrong.append(f"never together: {names[a]} {x}, {names[b]} {y}")
     print("\n".join(wrong) if wrong else f"{len(rows)} lines cover {len(wanted)} pairs")
