@@ -56,7 +56,8 @@ gex_Rank_t size;
 std::vector<std::vector<std::uint8_t>> arrived;  ///< at rank 0: how often each request of each rank
 std::vector<Sum> sums;                           ///< at rank 0
 bool by_rma = false;
-std::uint64_t* words_of_0 = nullptr;  ///< rank 0's segment: most_requests words of each rank
+std::vector<std::uint64_t> mine;      ///< of the flood of puts and gets: a word for each
+std::uint64_t* words_of_0 = nullptr;  ///< rank 0's segment: most_requests words for each rank
 std::uint32_t arrivals = 0;
 std::uint32_t answers = 0;
 std::uint32_t talks = 0;
@@ -142,13 +143,17 @@ bool is_put(std::uint32_t index) {
   return index % 2 == 0;
 }
 
-/// Puts a word of its own into rank 0's memory, or gets one from there.
+/// What rank 0 has for a rank to get.
+std::uint64_t word_for(gex_Rank_t source, std::uint32_t index) {
+  return (std::uint64_t{source} << 32 | index) + 1;
+}
+
+/// Puts a word of its own into rank 0's memory, or gets one from there into `mine`.
 bool flood_once_by_rma(std::uint32_t index, gex_Flags_t flags) {
-  static std::vector<std::uint64_t> mine(most_requests);
   std::uint64_t* const theirs = words_of_0 + std::size_t{rank} * most_requests + index;
   if (!is_put(index))
     return gex_RMA_GetNBI(team, &mine[index], 0, theirs, sizeof *theirs, flags) == 0;
-  mine[index] = index + 1;
+  mine[index] = word_for(rank, index);
   return gex_RMA_PutNBI(team, 0, theirs, &mine[index], sizeof *theirs, GEX_EVENT_DEFER, flags) == 0;
 }
 
@@ -206,6 +211,10 @@ void flood() {
   long growth = memory_kib() - before;
   for (std::uint32_t i = 0; i < after_silence; ++i) flood_once(sent++, 0);
   poll_until([&] { return is_over(sent) && talks == asked; });
+  for (std::uint32_t index = 1; by_rma && index < sent; index += 2) {
+    if (mine[index] != word_for(rank, index))
+      fail("a word that was got", static_cast<long>(mine[index]), index);
+  }
   growth = std::max(growth, memory_kib() - before);
   gex_AM_RequestShort3(team, 0, sum_up, 0, static_cast<gex_AM_Arg_t>(sent),
                        static_cast<gex_AM_Arg_t>(exchanges), static_cast<gex_AM_Arg_t>(growth));
@@ -235,7 +244,7 @@ void be_silent(long seconds, long most_kib) {
       const bool sent = index < static_cast<std::uint32_t>(sum.requests);
       if (by_rma) {
         const std::uint64_t word = words_of_0[std::size_t{peer} * most_requests + index];
-        const std::uint64_t wanted = sent && is_put(index) ? index + 1 : 0;
+        const std::uint64_t wanted = sent || !is_put(index) ? word_for(peer, index) : 0;
         if (word != wanted) fail("a word", static_cast<long>(word), static_cast<long>(wanted));
         continue;
       }
@@ -253,11 +262,10 @@ void be_silent(long seconds, long most_kib) {
     exchanges += sum.exchanges;
     growth = std::max<long>(growth, sum.growth_kib);
   }
-  std::printf(
-      "%ld requests of the flood came once each, %ld exchanges without rank 0, memory grew by %ld "
-      "of "
-      "%ld KiB\n",
-      requests, exchanges, growth, most_kib);
+  std::printf("%ld %s, %ld exchanges without rank 0, memory grew by %ld of %ld KiB\n", requests,
+              by_rma ? "puts and gets of the flood were carried out"
+                     : "requests of the flood came once each",
+              exchanges, growth, most_kib);
 }
 
 [[noreturn]] void leave(const std::string& how) {
@@ -354,7 +362,12 @@ int main(int count, char** arguments) {
     void* address = nullptr;
     gex_Segment_QueryBound(team, 0, &address, nullptr, nullptr);
     words_of_0 = static_cast<std::uint64_t*>(address);
-    if (rank == 0) std::fill_n(words_of_0, std::size_t{size} * most_requests, 0);
+    for (std::size_t word = 0; rank == 0 && word < std::size_t{size} * most_requests; ++word) {
+      const auto index = static_cast<std::uint32_t>(word % most_requests);
+      const auto source = static_cast<gex_Rank_t>(word / most_requests);
+      words_of_0[word] = is_put(index) ? 0 : word_for(source, index);
+    }
+    if (by_rma) mine.resize(most_requests);
     gex_Event_Wait(gex_Coll_BarrierNB(team, 0));
     if (rank == 0) {
       be_silent(std::atol(arguments[2]), std::atol(arguments[3]));

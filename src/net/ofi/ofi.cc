@@ -243,10 +243,15 @@ std::string memory_text() {
          " in all, in use only while messages wait; to receive, " +
          std::to_string(ReceiveBuffers::most_at_first / 1024) +
          " KiB, and more while messages wait to be handled, of which each peer can have " +
-         std::to_string(2 * depth) + "; of " + std::to_string(OneSided::depth) +
-         " puts, gets and atomic operations under way to a peer; to copy through where local "
-         "memory must be registered, " +
+         std::to_string(2 * depth) + "; to copy through where local memory must be registered, " +
          std::to_string(OneSided::bounce_memory / 1024) + " KiB";
+}
+
+std::string room_text(const fi_info& info) {
+  const OneSidedRoom room = one_sided_room(info);
+  return "at most " + std::to_string(room.a_peer) + " to a peer and " +
+         std::to_string(room.in_all) + " in all, of " + std::to_string(sizeof(Transfer)) +
+         " bytes each beside what the provider keeps of it";
 }
 
 void describe(const Host* host, void (*fact)(void* context, const char* name, const char* text),
@@ -271,6 +276,7 @@ void describe(const Host* host, void (*fact)(void* context, const char* name, co
     say("put and get", puts_text(means));
     say("atomics", means.atomics ? "the provider's, for domains all of whose operations it has"
                                  : "by messages: the provider has none");
+    say("puts, gets and atomics under way", room_text(*choice.info));
     say("registration", registration_text(*choice.info));
     say("kept registered", Registrar::describe_cache(*choice.info, registers_local_always(*host)));
   }

@@ -32,11 +32,21 @@ OneSidedExtent extent_of(const Endpoint& endpoint) noexcept {
 
 }  // namespace
 
+OneSidedRoom one_sided_room(const fi_info& info) noexcept {
+  constexpr std::size_t least = 16;
+  constexpr std::size_t most = 1024;
+  // Of what the provider says that it holds for an endpoint, which may be no more than a word.
+  const std::size_t a_peer = std::clamp(info.tx_attr->size / 4, least, most);
+  const std::size_t in_all = std::max(info.tx_attr->size / 4 * 3, a_peer);
+  return {static_cast<std::uint32_t>(a_peer), static_cast<std::uint32_t>(in_all)};
+}
+
 OneSided::OneSided(const Host& host, const Endpoint& endpoint, Registrar& registrar)
     : host_(host),
       endpoint_(endpoint),
       registrar_(registrar),
       threaded_(host.threaded != 0),
+      room_(one_sided_room(endpoint.info())),
       means_(endpoint.rma()),
       extent_(extent_of(endpoint)),
       inject_limit_(endpoint.info().tx_attr->inject_size),
@@ -84,8 +94,9 @@ Transfer* OneSided::take(const Remote& remote, void* local, std::size_t size, vo
   Transfer* transfer = nullptr;
   {
     const Guard guard(mutex_, threaded_);
-    if (under_way_[remote.peer] == depth) return nullptr;
+    if (under_way_[remote.peer] == room_.a_peer || all_under_way_ == room_.in_all) return nullptr;
     ++under_way_[remote.peer];
+    ++all_under_way_;
     if (free_.empty()) {
       transfers_.push_back(std::make_unique<Transfer[]>(batch));
       for (std::size_t i = batch; i-- > 0;) free_.push_back(&transfers_.back()[i]);
@@ -112,6 +123,7 @@ void OneSided::give_back(Transfer& transfer) {
   unregister(transfer);
   const Guard guard(mutex_, threaded_);
   --under_way_[transfer.peer];
+  --all_under_way_;
   free_.push_back(&transfer);
 }
 

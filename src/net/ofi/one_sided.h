@@ -59,10 +59,16 @@ struct OneSidedExtent {
   AtomicOperations atomics;
 };
 
+/// Operations that may be under way: so few to a peer that does nothing that others have room, and
+/// so few in all that the provider has some for messages.
+struct OneSidedRoom {
+  std::uint32_t a_peer;
+  std::uint32_t in_all;
+};
+OneSidedRoom one_sided_room(const fi_info& info) noexcept;
+
 class OneSided {
  public:
-  /// Operations that may be under way to a peer; a peer that does nothing holds no more.
-  static constexpr std::uint32_t depth = 1024;
   /// Of all registered buffers that transfers are copied through.
   static constexpr std::size_t bounce_memory = 64 * max_wire;
 
@@ -101,7 +107,7 @@ class OneSided {
     Region region;
   };
 
-  /// Null: as many are under way to the peer as may be.
+  /// Null: as many are under way as may be.
   Transfer* take(const Remote& remote, void* local, std::size_t size, void* done);
   void give_back(Transfer& transfer);
   /// The source is the client's again.
@@ -122,6 +128,7 @@ class OneSided {
   const Endpoint& endpoint_;
   Registrar& registrar_;
   bool threaded_;
+  const OneSidedRoom room_;
   RmaMeans means_;
   OneSidedExtent extent_;
   std::size_t inject_limit_;
@@ -135,6 +142,7 @@ class OneSided {
   std::vector<std::unique_ptr<Transfer[]>> transfers_;
   std::vector<Transfer*> free_;
   std::vector<std::uint32_t> under_way_;  ///< by peer
+  std::uint32_t all_under_way_ = 0;
   std::vector<Transfer*> postponed_;      ///< to be read back
   std::atomic<bool> any_postponed_{false};
 };

@@ -208,6 +208,59 @@ TEST_P(OneSidedPromise, ManyAtOnceAllComplete) {
       });
 }
 
+TEST_P(OneSidedPromise, APeerThatDoesNothingHoldsUpNobodyElse) {
+  on_ranks_with_segments(
+      3, false,
+      [&](const Host& host, const Limits&, const std::vector<Published>& all,
+          unsigned char* segment) {
+        constexpr std::uint32_t most = 20000;
+        std::vector<std::uint64_t> values(most);
+        for (std::uint32_t i = 0; i < most; ++i) values[i] = i + 1;
+        Completion to_idle{0}, to_other{0};
+        const auto put = [&](std::uint32_t peer, std::uint32_t number, Completion& done) {
+          const Remote remote = all[peer].at(peer, 8 * std::size_t{number});
+          return conduit->put(&remote, &values[number], 8, &done, nullptr) == sent;
+        };
+        const auto put_to_other = [&](std::uint32_t number) {
+          while (!put(2, number, to_other)) poll_or_yield(both);
+          while (to_other != static_cast<int>(number) + 1) poll_or_yield(both);
+        };
+        // Connections are made while all poll.
+        int accepted = 0;
+        if (host.rank == 0) {
+          while (!put(1, 0, to_idle)) poll_or_yield(both);
+          wait_for(to_idle);
+          accepted = 1;
+          put_to_other(0);
+        }
+        barrier_with_progress();
+        if (host.rank == 0) {
+          for (int refused = 0; refused < 1000 && accepted < static_cast<int>(most);) {
+            if (put(1, static_cast<std::uint32_t>(accepted), to_idle))
+              ++accepted;
+            else
+              ++refused;
+            conduit->poll(both, everything);
+          }
+          put_to_other(1);
+        }
+        // Rank 1 polls in no way until it is over.
+        if (host.rank == 1)
+          barrier();
+        else
+          barrier_with_progress();
+        while (host.rank == 0 && to_idle < accepted) poll_or_yield(both);
+        barrier_with_progress();
+        std::vector<int> counts(host.size);
+        host.exchange(&accepted, sizeof accepted, counts.data());
+        std::uint64_t word = 0;
+        for (int i = 0; host.rank == 1 && i < counts[0]; ++i) {
+          std::memcpy(&word, segment + 8 * i, sizeof word);
+          ASSERT_EQ(word, values[i]);
+        }
+      });
+}
+
 /// A type of atomic operations, and bits of it to compute with.
 struct Numbers {
   gex_DT_t type;
