@@ -14,22 +14,22 @@
 #include <algorithm>
 #include <array>
 #include <cerrno>
-#include <charconv>
 #include <cstdlib>
 #include <cstring>
 #include <functional>
 #include <map>
 #include <memory>
 #include <string>
-#include <string_view>
 #include <vector>
 
 #include "base/env.h"
 #include "base/error.h"
+#include "base/hex.h"
 #include "boot/greeting.h"
 #include "boot/guardian.h"
 #include "boot/process_tree.h"
 #include "boot/root.h"
+#include "boot/root_place.h"
 
 namespace gex::boot {
 
@@ -51,28 +51,6 @@ std::string get(ProcessManager& manager, std::uint32_t rank, const char* key) {
 
 void fence(ProcessManager& manager) {
   if (!manager.fence()) fail(manager, "wait for the other processes");
-}
-
-std::string hex(const std::byte* bytes, std::size_t count) {
-  constexpr const char* digits = "0123456789abcdef";
-  std::string text;
-  for (std::size_t i = 0; i < count; ++i) {
-    text += digits[static_cast<unsigned>(bytes[i]) >> 4];
-    text += digits[static_cast<unsigned>(bytes[i]) & 15];
-  }
-  return text;
-}
-
-std::optional<Secret> secret_of(std::string_view text) {
-  Secret::Bytes bytes;
-  if (text.size() != 2 * bytes.size()) return std::nullopt;
-  for (std::size_t i = 0; i < bytes.size(); ++i) {
-    unsigned value = 0;
-    const char* const at = text.data() + 2 * i;
-    if (std::from_chars(at, at + 2, value, 16).ptr != at + 2) return std::nullopt;
-    bytes[i] = static_cast<std::byte>(value);
-  }
-  return Secret(bytes);
 }
 
 /// What processes have in common that can hand descriptors to one another and see one another end:
@@ -107,27 +85,26 @@ HostParts find_hosts(ProcessManager& manager) {
 }
 
 /// An address of this host's that has no name in any file system.
-sockaddr_un unnamed(const std::string& name) {
-  sockaddr_un address{};
-  address.sun_family = AF_UNIX;
-  std::memcpy(address.sun_path + 1, name.data(),
-              std::min(name.size(), sizeof address.sun_path - 1));
-  return address;
-}
-socklen_t length_of(const std::string& name) {
-  const std::size_t longest = sizeof(sockaddr_un::sun_path) - 1;
-  return static_cast<socklen_t>(offsetof(sockaddr_un, sun_path) + 1 +
-                                std::min(name.size(), longest));
-}
+struct Unnamed {
+  explicit Unnamed(const std::string& name) {
+    if (name.size() > sizeof storage.sun_path - 1)
+      fatal("the guardian of this host has no name of %zu bytes", name.size());
+    storage.sun_family = AF_UNIX;
+    std::memcpy(storage.sun_path + 1, name.data(), name.size());
+    length = static_cast<socklen_t>(offsetof(sockaddr_un, sun_path) + 1 + name.size());
+  }
+  const sockaddr* any() const noexcept { return reinterpret_cast<const sockaddr*>(&storage); }
+  sockaddr_un storage{};
+  socklen_t length;
+};
 
 os::FileDescriptor listen_for_ranks(std::string& name) {
   std::array<std::byte, 16> random;
   if (getrandom(random.data(), random.size(), 0) != static_cast<ssize_t>(random.size())) return {};
-  name = "gex-" + hex(random.data(), random.size());
-  const sockaddr_un address = unnamed(name);
+  name = "gex-" + hex(random);
+  const Unnamed address(name);
   os::FileDescriptor listener(socket(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC | SOCK_NONBLOCK, 0));
-  if (!listener ||
-      bind(listener.get(), reinterpret_cast<const sockaddr*>(&address), length_of(name)) != 0 ||
+  if (!listener || bind(listener.get(), address.any(), address.length) != 0 ||
       listen(listener.get(), SOMAXCONN) != 0) {
     return {};
   }
@@ -135,10 +112,9 @@ os::FileDescriptor listen_for_ranks(std::string& name) {
 }
 
 os::FileDescriptor connect_to_guardian(const std::string& name) {
-  const sockaddr_un address = unnamed(name);
+  const Unnamed address(name);
   os::FileDescriptor connection(socket(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0));
-  if (!connection || connect(connection.get(), reinterpret_cast<const sockaddr*>(&address),
-                             length_of(name)) != 0) {
+  if (!connection || connect(connection.get(), address.any(), address.length) != 0) {
     fatal_system("cannot connect to the guardian of this host", errno);
   }
   return connection;
@@ -180,52 +156,18 @@ void run_apart(const char* what, const std::function<int()>& work) {
   if (WIFEXITED(status) && WEXITSTATUS(status) != 0) fatal_system(what, WEXITSTATUS(status));
 }
 
-struct RootPlace {
-  RootAddress address;
-  std::optional<Secret> secret;
-};
-
-/// "PORT,SECRET,ADDRESS,..."
-std::string text_of(const RootPlace& root) {
-  std::string text =
-      std::to_string(root.address.port) + "," + hex(root.secret->bytes().data(), Secret::size);
-  for (const std::string& host : root.address.hosts) {
-    constexpr std::size_t longest = 900;
-    if (text.size() + host.size() < longest) text += "," + host;
-  }
-  return text;
-}
-
-std::optional<RootPlace> root_of(std::string_view text) {
-  std::vector<std::string> parts;
-  while (!text.empty()) {
-    const std::size_t comma = text.find(',');
-    parts.emplace_back(text.substr(0, comma));
-    text.remove_prefix(comma == text.npos ? text.size() : comma + 1);
-  }
-  if (parts.size() < 3) return std::nullopt;
-  RootPlace root;
-  const char* const end = parts[0].data() + parts[0].size();
-  const auto port = std::from_chars(parts[0].data(), end, root.address.port);
-  if (port.ec != std::errc() || port.ptr != end) return std::nullopt;
-  root.secret = secret_of(parts[1]);
-  root.address.hosts.assign(parts.begin() + 2, parts.end());
-  if (!root.secret) return std::nullopt;
-  return root;
-}
-
 /// Starts the root of a job of several hosts beside rank 0; where it is.
 std::string start_root(const Launch& launch) {
-  RootPlace root;
-  root.secret = Secret::draw();
-  os::FileDescriptor listener = listen_for_guardians(root.address, Reach::all_hosts);
-  if (!root.secret || !listener) fatal_system("cannot listen for the other hosts", errno);
+  RootAddress address;
+  const std::optional<Secret> secret = Secret::draw();
+  os::FileDescriptor listener = listen_for_guardians(address, Reach::all_hosts);
+  if (!secret || !listener) fatal_system("cannot listen for the other hosts", errno);
   run_apart("cannot start the root of the job", [&] {
     keep_only({listener.get()});
     prctl(PR_SET_NAME, "gex-root");
-    return run_root_of_started(launch, *root.secret, std::move(listener));
+    return run_root_of_started(launch, *secret, std::move(listener));
   });
-  return text_of(root);
+  return text_of({address, *secret});
 }
 
 /// Starts the guardian of this host beside its first rank.
@@ -239,7 +181,7 @@ std::string start_guardian(Launch launch, const std::optional<RootPlace>& root) 
     keep_only({listener.get()});
     if (root) {
       std::string why;
-      launch.root = connect_to_root(root->address, *root->secret, launch.host, why).release();
+      launch.root = connect_to_root(root->address, root->secret, launch.host, why).release();
       if (launch.root < 0) {
         report(launch.program_name, "host %s: cannot connect to the root of the job: %s",
                launch.part().name.c_str(), why.c_str());
