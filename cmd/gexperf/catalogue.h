@@ -8,12 +8,27 @@
 
 namespace gexperf {
 
-enum class Group { limits, put, get, atomic, vis, am, barrier, coll, poll, emu, ofi, launch };
+enum class Group {
+  limits,
+  put,
+  get,
+  atomic,
+  vis,
+  am,
+  barrier,
+  coll,
+  poll,
+  emu,
+  ofi,
+  launch,
+  scale
+};
 
-/// The words of the command line, in the order of `Group`.
-inline constexpr std::string_view group_names[] = {"limits", "put", "get",     "atomic",
-                                                   "vis",    "am",  "barrier", "coll",
-                                                   "poll",   "emu", "ofi",     "launch"};
+/// The words of the command line, in the order of `Group`. `scale` takes minutes, and is measured
+/// when it is named.
+inline constexpr std::string_view group_names[] = {"limits", "put",     "get",  "atomic", "vis",
+                                                   "am",     "barrier", "coll", "poll",   "emu",
+                                                   "ofi",    "launch",  "scale"};
 
 /// The threading mode that the measuring program is compiled for.
 enum class Mode { seq, par };
@@ -30,11 +45,15 @@ enum class Budget {
 /// message of a stream of them.
 enum class BareOfi { none, ping_pong, flood };
 
+/// What a row's value is.
+enum class Quantity { time, memory };
+
 struct Row {
   std::string_view name;
   Group group;
   std::string_view size;         ///< bytes, or what else says how large it is
   std::string_view measurement;  ///< its name in the worker; empty: launch.h
+  Quantity quantity = Quantity::time;
   Mode mode = Mode::seq;
   unsigned ranks = 2;
   std::string_view conduit = "smp";
@@ -53,8 +72,12 @@ struct Row {
   bool is_launch() const { return measurement.empty(); }
   /// A limit has no other subject than itself.
   bool is_limit() const { return group == Group::limits; }
-  std::string_view unit() const { return is_launch() ? "ms" : "ns"; }
-  double unit_ns() const { return is_launch() ? 1e6 : 1; }
+  std::string_view unit() const {
+    if (quantity == Quantity::memory) return "KiB";
+    return is_launch() ? "ms" : "ns";
+  }
+  /// Of what is measured: nanoseconds, or KiB.
+  double in_unit() const { return quantity == Quantity::time && is_launch() ? 1e6 : 1; }
   std::string budget_text() const;
 };
 

@@ -1,5 +1,6 @@
 #include "launch.h"
 
+#include <algorithm>
 #include <cstdio>
 
 #include "child.h"
@@ -16,10 +17,18 @@ constexpr const char* trivial_program = "true";
 constexpr unsigned launches_per_round = 6;
 constexpr unsigned limits_per_round = 40;
 
-/// From before the launcher is started to the moment when rank 0 has come out of the attach, which
-/// ends with a barrier.
-bool time_launch(const Plan& plan, const Row& row, double& ns, double& used_ns,
-                 std::string& trouble) {
+/// Of many ranks one launch is enough for that.
+constexpr unsigned many_ranks = 64;
+constexpr unsigned most_rounds_of_many = 3;
+
+/// What a launch is measured by: from before the launcher is started to the moment when rank 0 has
+/// come out of the attach, which ends with a barrier; and the memory that rank 0 then has.
+struct Launched {
+  double ns = 0;
+  double kib = 0;
+};
+bool launch(const Plan& plan, const Row& row, Launched& launched, double& used_ns,
+            std::string& trouble) {
   const double begin = monotonic_ns();
   const Finished job =
       run({plan.launcher, "-n", std::to_string(row.ranks), "--bind", "core", "--conduit",
@@ -30,11 +39,11 @@ bool time_launch(const Plan& plan, const Row& row, double& ns, double& used_ns,
     return false;
   }
   double attached = 0;
-  if (std::sscanf(job.output.c_str(), "attached %lf", &attached) != 1) {
+  if (std::sscanf(job.output.c_str(), "attached %lf %lf", &attached, &launched.kib) != 2) {
     trouble = "the launched job did not say when it had attached";
     return false;
   }
-  ns = attached - begin;
+  launched.ns = attached - begin;
   return true;
 }
 
@@ -52,12 +61,18 @@ bool time_trivial_processes(unsigned count, double& ns, double& used_ns, std::st
 
 bool run_launches(const Plan& plan, const Row& row, Run& run, double& used_ns,
                   std::string& trouble) {
-  const unsigned samples = plan.rounds * (row.is_limit() ? limits_per_round : launches_per_round);
-  // One more: the first is the one that reads the programs from the disk.
-  for (unsigned i = 0; i < samples + 1; ++i) {
+  const bool many = row.ranks >= many_ranks;
+  const bool memory = row.quantity == Quantity::memory;
+  const unsigned samples =
+      many ? std::min(plan.rounds, most_rounds_of_many)
+           : plan.rounds * (row.is_limit() ? limits_per_round : launches_per_round);
+  // One more, but of many: the first is the one that reads the programs from the disk.
+  for (unsigned i = many ? 1 : 0; i < samples + 1; ++i) {
     Sample sample{};
-    if (!time_trivial_processes(row.ranks, sample.limit, used_ns, trouble)) return false;
-    if (!row.is_limit() && !time_launch(plan, row, sample.subject, used_ns, trouble)) return false;
+    if (!memory && !time_trivial_processes(row.ranks, sample.limit, used_ns, trouble)) return false;
+    Launched launched;
+    if (!row.is_limit() && !launch(plan, row, launched, used_ns, trouble)) return false;
+    sample.subject = memory ? launched.kib : launched.ns;
     if (i != 0) run.samples.push_back(sample);
   }
   return true;

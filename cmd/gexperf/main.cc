@@ -48,8 +48,9 @@ std::string first_line(const std::string& text) {
 
 bool is_wanted(const Options& options, const Row& row) {
   const auto& groups = options.groups;
-  return groups.empty() || std::find(groups.begin(), groups.end(),
-                                     group_names[static_cast<int>(row.group)]) != groups.end();
+  if (groups.empty()) return row.group != Group::scale;
+  return std::find(groups.begin(), groups.end(), group_names[static_cast<int>(row.group)]) !=
+         groups.end();
 }
 
 /// Beside this program is gexrun; the workers, which nobody starts by hand, are in a folder that is
@@ -116,8 +117,8 @@ int run_command_line(int argc, char** argv) {
       "gexperf");
   app.add_option(
          "WHAT", options.groups,
-         "limits, put, get, atomic, vis, am, barrier, coll, poll, emu, ofi, launch; all of them if "
-         "none is named")
+         "limits, put, get, atomic, vis, am, barrier, coll, poll, emu, ofi, launch, scale; all but "
+         "the last if none is named")
       ->check(
           CLI::IsMember(std::vector<std::string>(std::begin(group_names), std::end(group_names))));
   app.add_flag("--json", options.json, "print an array of objects instead of a table");

@@ -79,11 +79,11 @@ std::string Plan::worker(Mode mode) const {
 
 bool Result::below_floor() const {
   return accepted != 0 &&
-         (value * row->unit_ns() < row->floor_ns || (ratio != 0 && ratio < row->floor));
+         (value * row->in_unit() < row->floor_ns || (ratio != 0 && ratio < row->floor));
 }
 
 double Result::allowed_ratio() const {
-  return limit == 0 ? 0 : row->allowance_ns / (limit * row->unit_ns());
+  return limit == 0 ? 0 : row->allowance_ns / (limit * row->in_unit());
 }
 
 bool Result::met() const {
@@ -135,10 +135,10 @@ Result summarise(const Row& row, const std::vector<Run>& runs) {
     ratios.push_back(median(run_ratios));
   }
   const double value = median(values);
-  result.value = value / row.unit_ns();
+  result.value = value / row.in_unit();
   result.spread = value == 0 ? 0 : (quantile(all, 0.75) - quantile(all, 0.25)) / value;
   if (!ratios.empty()) {
-    result.limit = median(limits) / row.unit_ns();
+    result.limit = median(limits) / row.in_unit();
     result.ratio = median(ratios);
   }
   return result;

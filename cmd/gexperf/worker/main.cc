@@ -3,14 +3,16 @@
 //
 //   gexperf-seq measure NAME ROUNDS     subject and limit
 //   gexperf-seq limit NAME ROUNDS       the limit alone
-//   gexperf-seq attach                  says when the attach has ended: "attached", nanoseconds of
-//                                       the monotonic clock
+//   gexperf-seq attach                  says when the attach has ended, and what memory the rank
+//                                       has: "attached", nanoseconds of the monotonic clock, KiB
 
 #include <time.h>
 
 #include <cinttypes>
 #include <cstdio>
 #include <cstdlib>
+#include <fstream>
+#include <string>
 #include <string_view>
 
 #include "machine_limits.h"
@@ -52,12 +54,21 @@ constexpr NamedMeasurement measurements[] = {
     {"event.nb", event_allocate_and_test},
 };
 
+/// Of this process: its own pages, and its share of those that it has in common with others.
+long memory_kib() {
+  long kib = 0;
+  std::ifstream file("/proc/self/smaps_rollup");
+  for (std::string word; file >> word;)
+    if (word == "Pss:") file >> kib;
+  return kib;
+}
+
 void say_attached(const Job& job) {
   timespec now{};
   clock_gettime(CLOCK_MONOTONIC, &now);
   if (job.rank() != 0) return;
-  std::printf("attached %" PRId64 "\n",
-              static_cast<std::int64_t>(now.tv_sec) * 1'000'000'000 + now.tv_nsec);
+  std::printf("attached %" PRId64 " %ld\n",
+              static_cast<std::int64_t>(now.tv_sec) * 1'000'000'000 + now.tv_nsec, memory_kib());
   std::fflush(stdout);
 }
 

@@ -43,6 +43,7 @@ NAMES = {
         "ofi.put.8", "ofi.get.8", "ofi.am.short.rtt", "ofi.put.65536.flood", "ofi.put.1048576.flood",
     ],
     "launch": ["launch.2"],
+    "scale": [f"scale.{ranks}.{what}" for ranks in (64, 256, 1024) for what in ("launch", "memory")],
 }
 # DESIGN.md, section 6: what is held against the budget, and the budget.
 BUDGETS = {
@@ -103,7 +104,8 @@ def refused(status, expression, *command):
 def check_object(found, name):
     check(list(found) == KEYS, f"{name}: the keys are {list(found)}")
     check(found["value"] > 0, f"{name}: no value")
-    check(found["unit"] == ("ms" if name in ("launch.2", "limit.spawn.2") else "ns"),
+    unit = "ms" if name in ("launch.2", "limit.spawn.2") or name.endswith(".launch") else "ns"
+    check(found["unit"] == ("KiB" if name.endswith(".memory") else unit),
           f"{name}: unit {found['unit']}")
     check(found["spread"] >= 0, f"{name}: spread")
     check((found["limit"] is None) == (found["ratio"] is None), f"{name}: limit without ratio")
@@ -129,7 +131,9 @@ def check_object(found, name):
 
 
 def test_json(group, gexperf):
-    done = run(gexperf, group, "--json", *QUICK)
+    # A launch of many ranks takes seconds.
+    quick = ["--rounds", "1", "--runs", "1"] if group == "scale" else QUICK
+    done = run(gexperf, group, "--json", *quick)
     check(done.returncode == 0, f"exit status {done.returncode}")
     array = json.loads(done.stdout)
     check([found["name"] for found in array] == NAMES[group], "not the names of the group")
