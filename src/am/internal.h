@@ -21,6 +21,7 @@ enum class Internal : std::uint8_t {
   exchange_gather,
   exchange_spread,
   barrier,
+  completion_barrier,
   named_barrier,
   atomic_request,
   atomic_done,

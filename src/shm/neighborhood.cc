@@ -89,7 +89,7 @@ void Neighborhood::lay_out() noexcept {
   slab_offset_ = rings_offset_ + ring_stride_ * rings_each;
   slab_state_offset_ = slab_offset_ + slab_bytes();
   barrier_offset_ = slab_state_offset_ + round_up_to_line(slab_count * sizeof(std::uint32_t));
-  unanswered_offset_ = barrier_offset_ + 2 * barrier_slots * cache_line;
+  unanswered_offset_ = barrier_offset_ + 2 * barrier_kinds * barrier_slots * cache_line;
   posts_offset_ = round_up(unanswered_offset_ + 2 * cache_line, 4096);
   member_bytes_ = round_up(posts_offset_ + barrier_slots * sizeof(PostBoard), 4096);
   control_bytes_ = round_up(member_bytes_ * size_, huge_page);

@@ -41,6 +41,13 @@ inline constexpr std::uint32_t slab_count =
 /// posts, at the same time; further ones use messages.
 inline constexpr std::uint32_t barrier_slots = 32;
 
+/// A team has two sequences of barriers, each numbered alike by all members.
+enum class BarrierKind : std::uint32_t {
+  calls,        ///< at which a member arrives in its calls
+  completions,  ///< at which it arrives when a collective operation is done there
+};
+inline constexpr std::uint32_t barrier_kinds = 2;
+
 /// What a member shows of a team's barriers.
 struct alignas(cache_line) BarrierFlag {
   std::atomic<std::uint32_t> number;  ///< of the one at which it has arrived
@@ -106,11 +113,13 @@ class Neighborhood {
 
   /// Flags of `member` in barrier slot `slot`, each alone in its cache line: its own, and the one
   /// it raises for a group that it leads. All flags of a slot that is not in use are 0.
-  BarrierFlag& barrier_flag(std::uint32_t slot, std::uint32_t member) const noexcept {
-    return barrier_line(2 * slot, member);
+  BarrierFlag& barrier_flag(std::uint32_t slot, BarrierKind kind,
+                            std::uint32_t member) const noexcept {
+    return barrier_line(2 * (slot * barrier_kinds + static_cast<std::uint32_t>(kind)), member);
   }
-  BarrierFlag& group_flag(std::uint32_t slot, std::uint32_t member) const noexcept {
-    return barrier_line(2 * slot + 1, member);
+  BarrierFlag& group_flag(std::uint32_t slot, BarrierKind kind,
+                          std::uint32_t member) const noexcept {
+    return barrier_line(2 * (slot * barrier_kinds + static_cast<std::uint32_t>(kind)) + 1, member);
   }
   /// What `member` posts in the collectives of the team that has the barrier slot. All ready words
   /// and counts of a slot that is not in use are 0.

@@ -29,43 +29,51 @@ using team::reached;
 /// Members that watch each other's flags directly; larger teams are watched by group.
 constexpr std::uint32_t group_size = 32;
 
-/// A local member of a team: the team and the member's endpoint.
-struct Member {
+/// A local member of a team, by its endpoint, and which of its barriers.
+struct Key {
   TeamId team;
   unsigned endpoint_address;
+  TeamBarrier::Kind kind;
 
-  bool operator==(const Member&) const = default;
+  bool operator==(const Key&) const = default;
 };
-Member member_of(const Team& team) noexcept {
-  return {team.id(), team.endpoint->address()};
+Key key_of(const Team& team, TeamBarrier::Kind kind) noexcept {
+  return {team.id(), team.endpoint->address(), kind};
 }
-struct MemberHash {
-  std::size_t operator()(const Member& member) const noexcept {
-    return std::hash<std::uint64_t>()(member.team) * endpoint_addresses + member.endpoint_address;
+struct KeyHash {
+  std::size_t operator()(const Key& key) const noexcept {
+    const std::size_t member =
+        std::hash<std::uint64_t>()(key.team) * endpoint_addresses + key.endpoint_address;
+    return member * shm::barrier_kinds + static_cast<std::size_t>(key.kind);
   }
 };
 
-/// Barriers by local member, and messages that arrived before that member's barrier was made.
+/// Barriers of local members, and messages that arrived before a barrier was made.
 struct Registry {
   struct Entry {
     TeamBarrier* barrier = nullptr;
     std::vector<std::pair<unsigned, std::uint32_t>> early;
   };
   SpinLock lock;
-  std::unordered_map<Member, Entry, MemberHash> entries;
+  std::unordered_map<Key, Entry, KeyHash> entries;
 };
 Immortal<Registry> the_registry;
 
 /// Barriers that have messages to send or group flags to raise.
 Immortal<ActiveList<TeamBarrier>> the_active;
 
+Internal message_of(TeamBarrier::Kind kind) noexcept {
+  return kind == TeamBarrier::Kind::calls ? Internal::barrier : Internal::completion_barrier;
+}
+
 // team id, round, number
+template <TeamBarrier::Kind kind>
 void on_barrier(gex_Token_t token, void*, std::size_t, const gex_AM_Arg_t* args,
                 unsigned) noexcept {
   Registry& registry = the_registry.get();
   const OptionalGuard guard(registry.lock, true);
   Registry::Entry& entry =
-      registry.entries[{am::get_word(args), token->header.endpoints().target_address()}];
+      registry.entries[{am::get_word(args), token->header.endpoints().target_address(), kind}];
   const auto round = static_cast<unsigned>(args[2]);
   const auto number = static_cast<std::uint32_t>(args[3]);
   if (entry.barrier != nullptr)
@@ -76,13 +84,14 @@ void on_barrier(gex_Token_t token, void*, std::size_t, const gex_AM_Arg_t* args,
 
 }  // namespace
 
-TeamBarrier::TeamBarrier(Team& team, std::uint32_t slot) : team_(team), slot_(slot) {
+TeamBarrier::TeamBarrier(Team& team, std::uint32_t slot, Kind kind)
+    : team_(team), slot_(slot), kind_(kind) {
   if (slot != no_slot) {
     const shm::Neighborhood& neighborhood = process().neighborhood;
     for (gex_Rank_t r = 0; r < team.size; ++r) {
       const std::uint32_t member = neighborhood.local_index_of(team.jobrank_of(r));
-      flags_.push_back(&neighborhood.barrier_flag(slot, member));
-      if (r % group_size == 0) group_flags_.push_back(&neighborhood.group_flag(slot, member));
+      flags_.push_back(&neighborhood.barrier_flag(slot, kind, member));
+      if (r % group_size == 0) group_flags_.push_back(&neighborhood.group_flag(slot, kind, member));
     }
   } else {
     std::size_t rounds = 0;
@@ -93,7 +102,7 @@ TeamBarrier::TeamBarrier(Team& team, std::uint32_t slot) : team_(team), slot_(sl
   }
   Registry& registry = the_registry.get();
   const OptionalGuard guard(registry.lock, true);
-  Registry::Entry& entry = registry.entries[member_of(team)];
+  Registry::Entry& entry = registry.entries[key_of(team, kind)];
   entry.barrier = this;
   for (const auto& [round, number] : entry.early) arrived(round, number);
   entry.early.clear();
@@ -101,13 +110,20 @@ TeamBarrier::TeamBarrier(Team& team, std::uint32_t slot) : team_(team), slot_(sl
 
 TeamBarrier::~TeamBarrier() {
   the_active.get().deactivate(*this);
+  if (slot_ != no_slot) {
+    // Relaxed: the slot is used again only after all members have agreed that it is free.
+    const shm::Neighborhood& neighborhood = process().neighborhood;
+    const std::uint32_t me = neighborhood.local_index();
+    neighborhood.barrier_flag(slot_, kind_, me).number.store(0, std::memory_order_relaxed);
+    neighborhood.group_flag(slot_, kind_, me).number.store(0, std::memory_order_relaxed);
+  }
   Registry& registry = the_registry.get();
   const OptionalGuard guard(registry.lock, true);
-  registry.entries.erase(member_of(team_));
+  registry.entries.erase(key_of(team_, kind_));
 }
 
 std::uint32_t TeamBarrier::start() noexcept {
-  // One thread at a time starts collectives on a team, so the count needs no read-modify-write.
+  // One thread at a time starts, so the count needs no read-modify-write.
   const std::uint32_t number = started_.load(std::memory_order_relaxed) + 1;
   if (slot_ != no_slot) {
     started_.store(number, std::memory_order_relaxed);
@@ -179,7 +195,7 @@ bool TeamBarrier::advance() noexcept {
         args[2] = static_cast<gex_AM_Arg_t>(k);
         args[3] = static_cast<gex_AM_Arg_t>(level);
         am::Outbound message;
-        message.handler = static_cast<std::uint8_t>(Internal::barrier);
+        message.handler = static_cast<std::uint8_t>(message_of(kind_));
         message.arg_count = 4;
         message.args = args;
         message.endpoints = am::endpoints_of(team_.endpoint, team_.endpoint_of(round.to));
@@ -271,23 +287,19 @@ void free_slot(std::uint32_t slot) noexcept {
 }
 
 void give_barrier(Team& team, std::uint32_t slot) {
-  team.barrier = new TeamBarrier(team, slot);
+  team.barrier = new TeamBarrier(team, slot, TeamBarrier::Kind::calls);
 }
 
 void take_barrier(Team& team) noexcept {
-  const std::uint32_t slot = team.barrier->slot();
-  if (slot != TeamBarrier::no_slot) {
-    const shm::Neighborhood& neighborhood = process().neighborhood;
-    const std::uint32_t me = neighborhood.local_index();
-    neighborhood.barrier_flag(slot, me).number.store(0, std::memory_order_relaxed);
-    neighborhood.group_flag(slot, me).number.store(0, std::memory_order_relaxed);
-  }
   delete team.barrier;
   team.barrier = nullptr;
 }
 
 void start_barriers() {
-  am::register_internal(Internal::barrier, on_barrier, {.is_reply = false, .least_args = 4});
+  using Kind = TeamBarrier::Kind;
+  constexpr am::InternalMessage takes{.is_reply = false, .least_args = 4};
+  am::register_internal(message_of(Kind::calls), on_barrier<Kind::calls>, takes);
+  am::register_internal(message_of(Kind::completions), on_barrier<Kind::completions>, takes);
   register_poller([]() noexcept { return the_active.get().advance(); });
 }
 

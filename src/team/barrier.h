@@ -11,27 +11,35 @@
 //    lowest of each group watches its group and raises a group flag, which all watch.
 //  - Otherwise dissemination by messages: in round k a member tells the one 2^k further on how far
 //    it has come.
+//
+// To arrive at a number is to have arrived at all before it, so what is not arrived at in calls, as
+// Team::barrier is, has a TeamBarrier of another kind, with numbers, flags and messages of its own.
 
 #include <atomic>
 #include <cstdint>
 #include <vector>
 
 #include "core/team.h"
+#include "shm/neighborhood.h"
 
 namespace gex {
 
 class TeamBarrier {
  public:
-  /// `slot`: a slot of flags that all members use, or `no_slot`: messages.
-  TeamBarrier(Team& team, std::uint32_t slot);
+  using Kind = shm::BarrierKind;
+
+  /// `slot`: a slot of flags that all members use, or `no_slot`: messages. One of each kind for a
+  /// member, which may make it later than others do.
+  TeamBarrier(Team& team, std::uint32_t slot, Kind kind);
+  /// Leaves the own flags as those of a slot that is not in use.
   ~TeamBarrier();
   TeamBarrier(const TeamBarrier&) = delete;
   TeamBarrier& operator=(const TeamBarrier&) = delete;
 
   static constexpr std::uint32_t no_slot = ~0U;
 
-  /// Arrives; returns the barrier's number. Release: what this thread did before is seen by whoever
-  /// finds the barrier done.
+  /// Arrives; returns the barrier's number. One thread at a time. Release: what this thread did
+  /// before is seen by whoever finds the barrier done.
   std::uint32_t start() noexcept;
 
   /// Acquire on success. Any thread.
@@ -62,6 +70,7 @@ class TeamBarrier {
  private:
   Team& team_;
   std::uint32_t slot_;
+  Kind kind_;
   std::atomic<std::uint32_t> started_{0};
   std::atomic<std::uint32_t> done_{0};  ///< messages: all have arrived at this one
 
