@@ -26,6 +26,14 @@ bool starts_blocks_of_all(Kind kind) noexcept {
   return kind != Kind::broadcast && !is_reduction(kind);
 }
 
+/// Whether the blocks of all ranks stand in a row: in the source, and in the destination.
+bool in_a_row_here(Kind kind) noexcept {
+  return kind == Kind::scatter || kind == Kind::exchange;
+}
+bool in_a_row_there(Kind kind) noexcept {
+  return kind == Kind::gather || kind == Kind::gather_to_all || kind == Kind::exchange;
+}
+
 /// Where the bytes for a receiver start.
 const std::byte* outgoing(const MessageOperation& operation, gex_Rank_t receiver) noexcept {
   const Request& request = operation.request;
@@ -170,10 +178,6 @@ void Messages::set_up_tree(MessageOperation& operation) {
                                    blocks.count);
   for (const gex_Rank_t rank : plan.receivers)
     operation.receivers.push_back(outflow(rank, Phase::result));
-  if (request.kind == Kind::broadcast && request.root == me) {
-    copy(request.destination, request.source, request.bytes);
-    operation.made = blocks.count;
-  }
 }
 
 void Messages::set_up_blocks(MessageOperation& operation) {
@@ -184,14 +188,7 @@ void Messages::set_up_blocks(MessageOperation& operation) {
   const bool root = request.root == me;
   const bool sends = to_all || (request.kind == Kind::gather) != root;
   const bool receives = to_all || (request.kind == Kind::gather) == root;
-  const std::size_t own = me * request.bytes;
-  // Where the blocks of all ranks stand in a row.
-  const bool many_there = to_all || request.kind == Kind::gather;
-  if (to_all || root) {
-    const bool many_here = request.kind == Kind::scatter || request.kind == Kind::exchange;
-    copy(request.destination + (many_there ? own : 0), request.source + (many_here ? own : 0),
-         request.bytes);
-  }
+  const bool many_there = in_a_row_there(request.kind);
   // Each begins with its neighbor, so that not all send to the same one.
   for (gex_Rank_t i = 1; i < team_->size; ++i) {
     const auto peer = static_cast<gex_Rank_t>((std::uint64_t{me} + i) % team_->size);
@@ -202,11 +199,27 @@ void Messages::set_up_blocks(MessageOperation& operation) {
                                      request.destination + (many_there ? peer * request.bytes : 0),
                                      blocks.each, blocks.count);
   }
-  operation.made = blocks.count;
+}
+
+void Messages::place_own(MessageOperation& operation) {
+  const Request& request = operation.request;
+  if (is_reduction(request.kind)) return;
+  const std::size_t own = team_->rank * request.bytes;
+  const bool places = !has_root(request.kind) || request.root == team_->rank;
+  if (places)
+    copy(request.destination + (in_a_row_there(request.kind) ? own : 0),
+         request.source + (in_a_row_here(request.kind) ? own : 0), request.bytes);
+  // What others than the root pass on of a broadcast is not made here.
+  if (places || request.kind != Kind::broadcast) operation.made = operation.blocks.count;
 }
 
 bool Messages::advance(MessageOperation& operation) {
+  // A grant moves no data.
   bool progressed = send_grants(operation);
+  if (!operation.entered) {
+    if (!operation.enter(*team_->barrier)) return progressed;
+    place_own(operation);
+  }
   progressed |= combine_blocks(operation);
   progressed |= take_results(operation);
   progressed |= pass_results(operation);

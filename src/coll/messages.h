@@ -4,7 +4,8 @@
 // Operations of a team are numbered alike by all members. A message names the team, the number and
 // the flow (flow.h) and goes straight to its place if the receiver has begun that operation; if
 // not, it is few bytes, which are kept. Operations make progress independently of each other, up to
-// `most_begun` beyond the oldest that is not over.
+// `most_begun` beyond the oldest that is not over. One that comes after a barrier is ready to
+// receive meanwhile, because others may find the barrier done first.
 //
 // Nothing here waits: what finds no room to be sent is sent by a later poll. All functions are
 // called with the lock of the TeamCollectives held.
@@ -94,6 +95,8 @@ class Messages {
   void begin(MessageOperation& operation);
   void set_up_tree(MessageOperation& operation);
   void set_up_blocks(MessageOperation& operation);
+  /// Once data may move: what goes from the own source to the own destination.
+  void place_own(MessageOperation& operation);
   bool advance(MessageOperation& operation);
   bool send_grants(MessageOperation& operation);
   bool combine_blocks(MessageOperation& operation);

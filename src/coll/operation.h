@@ -6,8 +6,10 @@
 #include <atomic>
 #include <cstddef>
 #include <cstdint>
+#include <optional>
 
 #include "coll/reduction.h"
+#include "team/barrier.h"
 
 namespace gex::coll {
 
@@ -39,15 +41,30 @@ struct Request {
   const std::byte* source = nullptr;
   std::size_t bytes = 0;  ///< of a broadcast, of an operand, or of one rank's block
   Reduction reduction;
+
+  /// If any, a barrier of the team's at which the caller has arrived: nothing moves before it is
+  /// done.
+  std::optional<std::uint32_t> after_barrier;
+  /// Complete here only once it is complete at all members.
+  bool completes_together = false;
 };
 
 /// Made and owned by a TeamCollectives, used for one operation after the other.
 struct Operation {
   Request request;
   TeamCollectives* owner = nullptr;
-  Operation* behind = nullptr;  ///< in an OperationQueue
-  bool shared = false;          ///< a SharedOperation; else a MessageOperation
+  Operation* behind = nullptr;   ///< in an OperationQueue
+  bool shared = false;           ///< a SharedOperation; else a MessageOperation
+  bool entered = false;          ///< data may move
+  std::uint32_t completion = 0;  ///< completes_together: number of its barrier
+  /// Nothing is left to do here.
   std::atomic<bool> done{false};
+
+  /// Whether data may move; `barrier` is the team's.
+  bool enter(TeamBarrier& barrier) noexcept {
+    if (!entered) entered = !request.after_barrier || barrier.done(*request.after_barrier);
+    return entered;
+  }
 
   void finish() noexcept {
     // Release: what the operation wrote is seen by whoever finds it done.

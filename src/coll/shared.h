@@ -13,8 +13,8 @@
 // order is that of the ranks, and every member that makes a result makes the same.
 //
 // Members read in the order of operations; what they post of their own runs ahead as far as there
-// are cells. Nothing here waits. All functions are called with the lock of the TeamCollectives
-// held.
+// are cells and data may move. Nothing here waits. All functions are called with the lock of the
+// TeamCollectives held.
 
 #include <atomic>
 #include <cstddef>

@@ -63,6 +63,7 @@ Operation& TeamCollectives::take(const Request& request) {
   operation.request = request;
   operation.owner = this;
   operation.shared = shared;
+  operation.entered = false;
   // Relaxed: nobody else knows of it.
   operation.done.store(false, std::memory_order_relaxed);
   return operation;
@@ -85,25 +86,27 @@ void TeamCollectives::launch(Operation& operation) {
 gex_Event_t TeamCollectives::start(const Request& request,
                                    const Announcement& announcement) noexcept {
   Operation* operation = nullptr;
-  bool done = false;
+  bool complete = false;
   bool active = false;
   {
     const OptionalGuard guard(lock_, threaded_);
     operation = &take(request);
+    if (request.completes_together) number_completion(*operation);
     if (checked()) {
       unagreed_.emplace_back(agreement_.announce(announcement), operation);
       advance_locked();
     } else {
       launch(*operation);
+      tell_completions();
     }
-    done = operation->done.load(std::memory_order_relaxed);
-    if (done) give_back(*operation);
+    complete = operation->done.load(std::memory_order_relaxed) && is_complete(*operation);
+    if (complete) give_back(*operation);
     active = !idle_locked();
   }
   if (active) the_active.get().activate(*this);
-  if (done) return GEX_EVENT_INVALID;
+  if (complete) return GEX_EVENT_INVALID;
   Event& event = allocate_event(this_thread());
-  static constexpr Probe probe{is_done, nullptr};
+  static constexpr Probe probe{is_done, needs_core};
   event.probe = &probe;
   event.subject = operation;
   return handle_of(event);
@@ -119,26 +122,64 @@ void TeamCollectives::announce(const Announcement& announcement) noexcept {
   if (active) the_active.get().activate(*this);
 }
 
+void TeamCollectives::number_completion(Operation& operation) {
+  if (completions_ == nullptr)
+    completions_ = std::make_unique<TeamBarrier>(*team_, team_->barrier->slot(),
+                                                 TeamBarrier::Kind::completions);
+  operation.completion = ++completions_numbered_;
+  completing_.push_back(&operation);
+}
+
+void TeamCollectives::tell_completions() noexcept {
+  // Relaxed: an operation is finished with the lock held.
+  while (!completing_.empty() && completing_.front()->done.load(std::memory_order_relaxed)) {
+    completing_.pop_front();
+    completions_->start();
+  }
+}
+
+bool TeamCollectives::is_complete(const Operation& operation) const noexcept {
+  return !operation.request.completes_together || completions_->done(operation.completion);
+}
+
 bool TeamCollectives::is_done(void* subject, std::uint32_t) noexcept {
   auto& operation = *static_cast<Operation*>(subject);
+  TeamCollectives& owner = *operation.owner;
   // Acquire: what the operation wrote is seen after this.
-  if (!operation.done.load(std::memory_order_acquire)) {
+  if (operation.done.load(std::memory_order_acquire)) {
+    if (!owner.is_complete(operation)) return false;
+  } else {
     // Posts are looked at here as well: seen at once, they cost no more than their line.
-    const Shared* shared = operation.owner->shared_.get();
+    const Shared* shared = owner.shared_.get();
     if (shared == nullptr || !shared->may_advance()) return false;
   }
-  return operation.owner->conclude(operation);
+  return owner.conclude(operation);
+}
+
+bool TeamCollectives::needs_core(void* subject, std::uint32_t) noexcept {
+  const auto& operation = *static_cast<const Operation*>(subject);
+  const TeamCollectives& owner = *operation.owner;
+  // Relaxed: a hint.
+  if (operation.done.load(std::memory_order_relaxed))
+    return !operation.request.completes_together ||
+           owner.completions_->needs_core(operation.completion);
+  const auto& before = operation.request.after_barrier;
+  TeamBarrier& barrier = *owner.team_->barrier;
+  return !before || barrier.done(*before) || barrier.needs_core(*before);
 }
 
 bool TeamCollectives::conclude(Operation& operation) noexcept {
   // Who holds the lock may be finishing the operation, and there is nothing to add to that.
   if (threaded_ && !lock_.try_lock()) return false;
-  if (!operation.done.load(std::memory_order_relaxed)) shared_->advance();
   // Relaxed: an operation is finished with the lock held.
-  const bool done = operation.done.load(std::memory_order_relaxed);
-  if (done) give_back(operation);
+  if (!operation.done.load(std::memory_order_relaxed)) {
+    shared_->advance();
+    tell_completions();
+  }
+  const bool complete = operation.done.load(std::memory_order_relaxed) && is_complete(operation);
+  if (complete) give_back(operation);
   if (threaded_) lock_.unlock();
-  return done;
+  return complete;
 }
 
 bool TeamCollectives::advance() noexcept {
@@ -161,12 +202,13 @@ bool TeamCollectives::advance_locked() noexcept {
   }
   if (shared_ != nullptr) progressed |= shared_->advance();
   progressed |= messages_.advance();
+  tell_completions();
   return progressed;
 }
 
 bool TeamCollectives::idle_locked() const noexcept {
   return messages_.idle() && (shared_ == nullptr || !shared_->wants_polls()) &&
-         (!checked() || (agreement_.idle() && unagreed_.empty()));
+         completing_.empty() && (!checked() || (agreement_.idle() && unagreed_.empty()));
 }
 
 bool TeamCollectives::idle() noexcept {

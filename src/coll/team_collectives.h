@@ -4,7 +4,8 @@
 // Made when the team's first collective call is made here, or when the first message about one
 // arrives, and ended with the team. In checked mode an operation begins when all members have made
 // the same call (agreement.h); otherwise in its call. It ends when it has nothing left to do here,
-// and its event's probe finds that.
+// and its event's probe finds that. If it completes together, this member then arrives at a barrier
+// that was numbered in the call, and the probe waits for that as well.
 
 #include <deque>
 #include <memory>
@@ -63,8 +64,14 @@ class TeamCollectives {
   void launch(Operation& operation);
   bool advance_locked() noexcept;
   bool idle_locked() const noexcept;
+  void number_completion(Operation& operation);
+  /// Arrives at the barriers of operations that are done here.
+  void tell_completions() noexcept;
+  /// Whether one that is done here is complete. Acquire. Any thread.
+  bool is_complete(const Operation& operation) const noexcept;
   static bool is_done(void* operation, std::uint32_t) noexcept;
-  /// Does what posts allow; takes the operation back if it is done then.
+  static bool needs_core(void* operation, std::uint32_t) noexcept;
+  /// Does what posts allow; takes the operation back if it is complete then.
   bool conclude(Operation& operation) noexcept;
 
   bool threaded_;
@@ -73,6 +80,11 @@ class TeamCollectives {
   Agreement agreement_;
   Messages messages_;
   std::unique_ptr<Shared> shared_;
+  /// Barriers of operations that complete together; null before the first.
+  std::unique_ptr<TeamBarrier> completions_;
+  std::uint32_t completions_numbered_ = 0;
+  /// Those operations, in the order of calls, at whose barriers this member has not arrived.
+  std::deque<Operation*> completing_;
   /// Checked mode: operations that are not agreed on yet, with their numbers.
   std::deque<std::pair<std::uint32_t, Operation*>> unagreed_;
 
