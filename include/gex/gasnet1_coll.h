@@ -9,16 +9,18 @@
  *                                        made the call
  *   GASNET_COLL_IN_ALLSYNC               once all have
  *   GASNET_COLL_OUT_NOSYNC, OUT_MYSYNC   completion says that the caller's memory may be used
- *   GASNET_COLL_OUT_ALLSYNC              and everybody's
+ *   GASNET_COLL_OUT_ALLSYNC              and everybody's: all have made the call, and the
+ *                                        operation is complete at all of them
  *   GASNET_COLL_LOCAL, GASNET_COLL_SINGLE
  *
  * and GASNET_COLL_{SRC,DST}_IN_SEGMENT to assert where the memory is. An image is a rank of the
  * team. `nbytes` are the bytes of one rank's block; blocks stand in rank order. A block may be in
  * its place already: a source that is the caller's own block of the destination, or of a scatter
- * the other way round. Of exchange, the source and destination do not overlap.
+ * the other way round. Of exchange, the source and destination do not overlap. Of no bytes, a call
+ * is complete at once, or with an ALLSYNC flag when all have made it.
  *
- * The forms with _nb never wait for others, but with ALLSYNC flags, which have them return when the
- * operation is complete. Not in handlers; handles are synchronised by any thread.
+ * The forms with _nb never wait for others, whatever the flags. A member may make a call blocking
+ * and another with _nb. Not in handlers; handles are synchronised by any thread, in any order.
  */
 #ifndef GEX_GASNET1_COLL_H_
 #define GEX_GASNET1_COLL_H_

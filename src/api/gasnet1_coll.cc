@@ -60,9 +60,8 @@ Extent extent_of(Kind kind, bool root, gex_Rank_t size) {
   }
 }
 
-gex_Event_t start(Call which, Kind kind, gex_TM_t tm, gex_Rank_t root, void* dst, void* src,
-                  std::size_t nbytes, int flags) {
-  const InCall call(which);
+gex_Event_t begin(Call call, Kind kind, gex_TM_t tm, gex_Rank_t root, void* dst, void* src,
+                  std::size_t nbytes, int flags, bool may_wait) {
   const char* name = name_of(call);
   gex::Team& team = gex::require_team(tm, name);
   if (root >= team.size)
@@ -86,7 +85,22 @@ gex_Event_t start(Call which, Kind kind, gex_TM_t tm, gex_Rank_t root, void* dst
   request.destination = static_cast<std::byte*>(dst);
   request.source = static_cast<const std::byte*>(src);
   request.bytes = nbytes;
-  return gex::legacy::start_collective(team, request, flags, call);
+  return gex::legacy::start_collective(team, request, flags, call, may_wait);
+}
+
+/// The form with _nb.
+gex_Event_t start(Call which, Kind kind, gex_TM_t tm, gex_Rank_t root, void* dst, void* src,
+                  std::size_t nbytes, int flags) {
+  const InCall call(which);
+  return begin(call, kind, tm, root, dst, src, nbytes, flags, false);
+}
+
+/// The blocking form. Waits not by gex_Event_Wait, in which the rank would be said to be.
+void complete(Call which, Kind kind, gex_TM_t tm, gex_Rank_t root, void* dst, void* src,
+              std::size_t nbytes, int flags) {
+  const InCall call(which);
+  const gex_Event_t event = begin(call, kind, tm, root, dst, src, nbytes, flags, true);
+  if (event != GEX_EVENT_INVALID) gex::wait_event(event);
 }
 
 gex::Team& team_of_barrier(Call call, gex_TM_t tm, int flags) {
@@ -95,11 +109,6 @@ gex::Team& team_of_barrier(Call call, gex_TM_t tm, int flags) {
       GASNET_BARRIERFLAG_ANONYMOUS | GASNET_BARRIERFLAG_MISMATCH | GASNET_BARRIERFLAG_UNNAMED,
       name_of(call));
   return gex::require_team(tm, name_of(call));
-}
-
-/// Not by gex_Event_Wait, which would be the call that the rank is said to be in.
-void wait_for(gasnet_coll_handle_t handle) {
-  if (handle != GEX_EVENT_INVALID) gex::wait_event(handle);
 }
 
 }  // namespace
@@ -119,8 +128,7 @@ gasnet_coll_handle_t gasnet_coll_broadcast_nb(gasnet_team_handle_t team, void* d
 }
 void gasnet_coll_broadcast(gasnet_team_handle_t team, void* dst, gasnet_image_t srcimage, void* src,
                            size_t nbytes, int flags) {
-  const InCall call(Call::coll_broadcast);
-  wait_for(gasnet_coll_broadcast_nb(team, dst, srcimage, src, nbytes, flags));
+  complete(Call::coll_broadcast, Kind::broadcast, team, srcimage, dst, src, nbytes, flags);
 }
 
 gasnet_coll_handle_t gasnet_coll_scatter_nb(gasnet_team_handle_t team, void* dst,
@@ -130,8 +138,7 @@ gasnet_coll_handle_t gasnet_coll_scatter_nb(gasnet_team_handle_t team, void* dst
 }
 void gasnet_coll_scatter(gasnet_team_handle_t team, void* dst, gasnet_image_t srcimage, void* src,
                          size_t nbytes, int flags) {
-  const InCall call(Call::coll_scatter);
-  wait_for(gasnet_coll_scatter_nb(team, dst, srcimage, src, nbytes, flags));
+  complete(Call::coll_scatter, Kind::scatter, team, srcimage, dst, src, nbytes, flags);
 }
 
 gasnet_coll_handle_t gasnet_coll_gather_nb(gasnet_team_handle_t team, gasnet_image_t dstimage,
@@ -140,8 +147,7 @@ gasnet_coll_handle_t gasnet_coll_gather_nb(gasnet_team_handle_t team, gasnet_ima
 }
 void gasnet_coll_gather(gasnet_team_handle_t team, gasnet_image_t dstimage, void* dst, void* src,
                         size_t nbytes, int flags) {
-  const InCall call(Call::coll_gather);
-  wait_for(gasnet_coll_gather_nb(team, dstimage, dst, src, nbytes, flags));
+  complete(Call::coll_gather, Kind::gather, team, dstimage, dst, src, nbytes, flags);
 }
 
 gasnet_coll_handle_t gasnet_coll_gather_all_nb(gasnet_team_handle_t team, void* dst, void* src,
@@ -150,8 +156,7 @@ gasnet_coll_handle_t gasnet_coll_gather_all_nb(gasnet_team_handle_t team, void* 
 }
 void gasnet_coll_gather_all(gasnet_team_handle_t team, void* dst, void* src, size_t nbytes,
                             int flags) {
-  const InCall call(Call::coll_gather_all);
-  wait_for(gasnet_coll_gather_all_nb(team, dst, src, nbytes, flags));
+  complete(Call::coll_gather_all, Kind::gather_to_all, team, 0, dst, src, nbytes, flags);
 }
 
 gasnet_coll_handle_t gasnet_coll_exchange_nb(gasnet_team_handle_t team, void* dst, void* src,
@@ -160,8 +165,7 @@ gasnet_coll_handle_t gasnet_coll_exchange_nb(gasnet_team_handle_t team, void* ds
 }
 void gasnet_coll_exchange(gasnet_team_handle_t team, void* dst, void* src, size_t nbytes,
                           int flags) {
-  const InCall call(Call::coll_exchange);
-  wait_for(gasnet_coll_exchange_nb(team, dst, src, nbytes, flags));
+  complete(Call::coll_exchange, Kind::exchange, team, 0, dst, src, nbytes, flags);
 }
 
 void gasnet_coll_barrier_notify(gasnet_team_handle_t team, int id, int flags) {

@@ -1,23 +1,32 @@
 #include "legacy/collectives.h"
 
 #include "coll/coll.h"
-#include "core/event.h"
+#include "core/process.h"
 #include "team/barrier.h"
 
 namespace gex::legacy {
 
-gex_Event_t start_collective(Team& team, const coll::Request& request, int flags,
-                             Call call) noexcept {
-  if ((flags & GASNET_COLL_IN_ALLSYNC) != 0) team::barrier_blocking(team);
-  const gex_Event_t event = coll::start(team, request,
-                                        {.call = call,
-                                         .root = request.root,
-                                         .bytes = request.bytes,
-                                         .flags = static_cast<gex_Flags_t>(flags)});
-  if ((flags & (GASNET_COLL_IN_ALLSYNC | GASNET_COLL_OUT_ALLSYNC)) == 0) return event;
-  if (event != GEX_EVENT_INVALID) wait_event(event);
-  if ((flags & GASNET_COLL_OUT_ALLSYNC) != 0) team::barrier_blocking(team);
-  return GEX_EVENT_INVALID;
+gex_Event_t start_collective(Team& team, coll::Request request, int flags, Call call,
+                             bool may_wait) noexcept {
+  const coll::Announcement announcement{.call = call,
+                                        .root = request.root,
+                                        .bytes = request.bytes,
+                                        .flags = static_cast<gex_Flags_t>(flags)};
+  const bool enters_together = (flags & GASNET_COLL_IN_ALLSYNC) != 0;
+  request.completes_together = (flags & GASNET_COLL_OUT_ALLSYNC) != 0;
+  if (request.bytes == 0 && (enters_together || request.completes_together)) {
+    // Nothing moves, so that it is complete once all have called.
+    coll::announce(team, announcement);
+    return team::start_barrier(team);
+  }
+  if (enters_together) {
+    // Alone, the barrier is waited for quickest. Checked mode first tells what is called.
+    if (may_wait && !checked())
+      team::barrier_blocking(team);
+    else
+      request.after_barrier = team.barrier->start();
+  }
+  return coll::start(team, request, announcement);
 }
 
 }  // namespace gex::legacy

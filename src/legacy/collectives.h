@@ -9,10 +9,10 @@
 
 namespace gex::legacy {
 
-/// Starts an operation whose arguments are checked. One that is to wait for all members, before or
-/// after, is complete on return: a later start would not be in the order of the calls.
-gex_Event_t start_collective(Team& team, const coll::Request& request, int flags,
-                             Call call) noexcept;
+/// Starts an operation whose arguments are checked. Waits for others only if it may, as a blocking
+/// call does in any case; whether members may need not agree.
+gex_Event_t start_collective(Team& team, coll::Request request, int flags, Call call,
+                             bool may_wait) noexcept;
 
 /// Barriers over a team, split in two, with identifiers that must agree: see gasnet1_core.h.
 void team_barrier_notify(Team& team, int id, int flags) noexcept;
