@@ -5,10 +5,14 @@
 
 #include <algorithm>
 #include <array>
+#include <deque>
 #include <functional>
+#include <thread>
 #include <vector>
 
 #include "conformance.h"
+#include "endpoints.h"
+#include "message.h"
 #include "transfer.h"
 
 namespace conformance {
@@ -32,70 +36,86 @@ std::uint64_t seed_of(Move move, gex_Rank_t from, gex_Rank_t to) {
          (move == Move::scatter || move == Move::exchange ? to : 99);
 }
 
+/// What a rank has to give.
+std::vector<std::byte> source_of(Move move, gex_Rank_t from, gex_Rank_t members,
+                                 std::size_t bytes) {
+  std::vector<std::byte> source;
+  for (gex_Rank_t to = 0; to < members; ++to) {
+    const auto block = patterned(seed_of(move, from, to), bytes);
+    source.insert(source.end(), block.begin(), block.end());
+  }
+  return source;
+}
+
 /// A call with its buffers, and what they must hold afterwards.
 struct Moving {
+  gex_TM_t tm;
+  gex_Rank_t me;
+  gex_Rank_t members;
   Move move;
   gasnet_image_t root;
   std::size_t bytes;
   std::vector<std::byte> source;
   std::vector<std::byte> destination;
+  /// Where the source is instead, if anywhere.
+  std::byte* elsewhere = nullptr;
   gasnet_coll_handle_t handle = GASNET_COLL_INVALID_HANDLE;
 
-  Moving(Move kind, gasnet_image_t image, std::size_t block)
-      : move(kind), root(image), bytes(block), destination(block * size()) {
-    for (gex_Rank_t to = 0; to < size(); ++to) {
-      const auto block_to = patterned(seed_of(move, rank(), to), bytes);
-      source.insert(source.end(), block_to.begin(), block_to.end());
-    }
-  }
+  Moving(Move kind, gasnet_image_t image, std::size_t block, gex_TM_t on = GASNET_TEAM_ALL)
+      : tm(on),
+        me(gex_TM_QueryRank(on)),
+        members(gex_TM_QuerySize(on)),
+        move(kind),
+        root(image),
+        bytes(block),
+        source(source_of(kind, me, members, block)),
+        destination(block * members) {}
+
+  void* src() { return elsewhere != nullptr ? elsewhere : source.data(); }
 
   void start(int flags) {
     void* const dst = destination.data();
-    void* const src = source.data();
-    const gasnet_team_handle_t team_all = GASNET_TEAM_ALL;
     switch (move) {
       case Move::broadcast:
-        handle = gasnet_coll_broadcast_nb(team_all, dst, root, src, bytes, flags);
+        handle = gasnet_coll_broadcast_nb(tm, dst, root, src(), bytes, flags);
         break;
       case Move::scatter:
-        handle = gasnet_coll_scatter_nb(team_all, dst, root, src, bytes, flags);
+        handle = gasnet_coll_scatter_nb(tm, dst, root, src(), bytes, flags);
         break;
       case Move::gather:
-        handle = gasnet_coll_gather_nb(team_all, root, dst, src, bytes, flags);
+        handle = gasnet_coll_gather_nb(tm, root, dst, src(), bytes, flags);
         break;
       case Move::gather_all:
-        handle = gasnet_coll_gather_all_nb(team_all, dst, src, bytes, flags);
+        handle = gasnet_coll_gather_all_nb(tm, dst, src(), bytes, flags);
         break;
       case Move::exchange:
-        handle = gasnet_coll_exchange_nb(team_all, dst, src, bytes, flags);
+        handle = gasnet_coll_exchange_nb(tm, dst, src(), bytes, flags);
         break;
     }
   }
 
   void do_blocking(int flags) {
     void* const dst = destination.data();
-    void* const src = source.data();
     switch (move) {
       case Move::broadcast:
-        return gasnet_coll_broadcast(GASNET_TEAM_ALL, dst, root, src, bytes, flags);
+        return gasnet_coll_broadcast(tm, dst, root, src(), bytes, flags);
       case Move::scatter:
-        return gasnet_coll_scatter(GASNET_TEAM_ALL, dst, root, src, bytes, flags);
+        return gasnet_coll_scatter(tm, dst, root, src(), bytes, flags);
       case Move::gather:
-        return gasnet_coll_gather(GASNET_TEAM_ALL, root, dst, src, bytes, flags);
+        return gasnet_coll_gather(tm, root, dst, src(), bytes, flags);
       case Move::gather_all:
-        return gasnet_coll_gather_all(GASNET_TEAM_ALL, dst, src, bytes, flags);
+        return gasnet_coll_gather_all(tm, dst, src(), bytes, flags);
       case Move::exchange:
-        return gasnet_coll_exchange(GASNET_TEAM_ALL, dst, src, bytes, flags);
+        return gasnet_coll_exchange(tm, dst, src(), bytes, flags);
     }
   }
 
   testing::AssertionResult moved() const {
     if (move == Move::broadcast || move == Move::scatter)
-      return holds(destination.data(), seed_of(move, root, rank()), bytes);
-    if (move == Move::gather && rank() != root) return testing::AssertionSuccess();
-    for (gex_Rank_t from = 0; from < size(); ++from) {
-      const auto result =
-          holds(destination.data() + from * bytes, seed_of(move, from, rank()), bytes);
+      return holds(destination.data(), seed_of(move, root, me), bytes);
+    if (move == Move::gather && me != root) return testing::AssertionSuccess();
+    for (gex_Rank_t from = 0; from < members; ++from) {
+      const auto result = holds(destination.data() + from * bytes, seed_of(move, from, me), bytes);
       if (!result) return result;
     }
     return testing::AssertionSuccess();
@@ -219,6 +239,209 @@ TEST(Gasnet1Collectives, AllSyncWaitsForWhatAllHaveWritten) {
     barrier();
   }
 }
+
+/// Messages that tell a rank to go on.
+Count told;
+void tell(gex_Token_t) {
+  ++told;
+}
+const Handlers handlers({entry(tell, short_request, 0, "tell")});
+void tell_to_go_on(gex_Rank_t peer) {
+  gex_AM_RequestShort(team(), peer, handlers[0], 0);
+}
+
+constexpr std::array every_all_sync = {
+    all, mixed, GASNET_COLL_IN_NOSYNC | GASNET_COLL_OUT_ALLSYNC | GASNET_COLL_LOCAL};
+
+TEST(Gasnet1Collectives, ReturnBeforeOthersHaveCalled) {
+  // Each starts, and only then tells the next that it may: nobody comes through if a call waits.
+  told.reset();
+  barrier();
+  long turns = 0;
+  for (const Move move : every_move)
+    for (const std::size_t bytes : {0, 8, 20000})
+      for (const int flags : every_all_sync) {
+        Moving moving(move, static_cast<gasnet_image_t>(turns) % size(), bytes);
+        ++turns;
+        if (rank() != 0) WAIT_UNTIL(told.get() == turns);
+        moving.start(flags);
+        if (rank() + 1 < size()) tell_to_go_on(rank() + 1);
+        gasnet_coll_wait_sync(moving.handle);
+        ASSERT_TRUE(moving.moved()) << static_cast<int>(move) << " of " << bytes;
+      }
+  barrier();
+}
+
+TEST(Gasnet1Collectives, OutAllSyncIsNotCompleteBeforeAllHaveCalled) {
+  if (size() < 2) return;
+  told.reset();
+  barrier();
+  long turns = 0;
+  long expected = 0;
+  for (const Move move : every_move)
+    for (const std::size_t bytes : {0, 8, 20000})
+      for (const int flags : {every_all_sync[0], every_all_sync[2]}) {
+        const auto last = static_cast<gex_Rank_t>(turns) % size();
+        Moving moving(move, static_cast<gasnet_image_t>(turns / 2) % size(), bytes);
+        ++turns;
+        if (rank() == last) {
+          expected += size() - 1;
+          WAIT_UNTIL(told.get() == expected);
+          moving.start(flags);
+        } else {
+          moving.start(flags);
+          for (int i = 0; i < 50; ++i)
+            ASSERT_EQ(gasnet_coll_try_sync(moving.handle), GASNET_ERR_NOT_READY)
+                << static_cast<int>(move) << " of " << bytes;
+          tell_to_go_on(last);
+        }
+        gasnet_coll_wait_sync(moving.handle);
+        ASSERT_TRUE(moving.moved()) << static_cast<int>(move) << " of " << bytes;
+        barrier();
+      }
+}
+
+/// All ranks but the last start; then it writes everybody's source and starts.
+void write_sources_late(Move move, gasnet_image_t root, std::size_t bytes, gex_Rank_t last,
+                        int flags) {
+  Moving moving(move, root, bytes);
+  moving.elsewhere = own_segment();
+  std::memset(own_segment(), 0, bytes * size());
+  told.reset();
+  barrier();
+  if (rank() != last) {
+    moving.start(flags);
+    tell_to_go_on(last);
+  } else {
+    WAIT_UNTIL(told.get() == size() - 1);
+    for (gex_Rank_t peer = 0; peer < size(); ++peer) {
+      const auto source = source_of(move, peer, size(), bytes);
+      gex_RMA_PutBlocking(team(), peer, segment_of(peer), source.data(), source.size(), 0);
+    }
+    moving.start(flags);
+  }
+  gasnet_coll_wait_sync(moving.handle);
+  ASSERT_TRUE(moving.moved()) << static_cast<int>(move) << " of " << bytes;
+  barrier();
+}
+
+TEST(Gasnet1Collectives, InAllSyncMovesWhatWasWrittenBeforeTheLastCall) {
+  const gex_Rank_t end = size() - 1;
+  for (const Move move : every_move)
+    for (const std::size_t bytes : {8, 9000})
+      for (const int flags : {all, mixed})
+        for (const gex_Rank_t last : {gex_Rank_t{0}, end})
+          for (const gasnet_image_t root : {gasnet_image_t{0}, gasnet_image_t{end}})
+            write_sources_late(move, root, bytes, last, flags);
+}
+
+TEST(Gasnet1Collectives, BlockingMeetsNonBlocking) {
+  int turns = 0;
+  for (const Move move : every_move)
+    for (const int flags : every_sync)
+      for (const std::size_t bytes : {0, 8, 5001}) {
+        Moving moving(move, 0, bytes);
+        if (rank() % 2 == static_cast<gex_Rank_t>(turns++ % 2)) {
+          moving.do_blocking(flags);
+        } else {
+          moving.start(flags);
+          gasnet_coll_wait_sync(moving.handle);
+        }
+        ASSERT_TRUE(moving.moved()) << static_cast<int>(move) << " of " << bytes;
+      }
+}
+
+/// Every pair of an IN and an OUT flag.
+std::vector<int> every_pair() {
+  std::vector<int> pairs;
+  for (const int in : {GASNET_COLL_IN_NOSYNC, GASNET_COLL_IN_MYSYNC, GASNET_COLL_IN_ALLSYNC})
+    for (const int out : {GASNET_COLL_OUT_NOSYNC, GASNET_COLL_OUT_MYSYNC, GASNET_COLL_OUT_ALLSYNC})
+      pairs.push_back(in | out | GASNET_COLL_LOCAL);
+  return pairs;
+}
+
+/// A call of GASNet-1 with the collectives of GASNet-EX around it.
+struct Surrounded {
+  Moving moving;
+  std::uint64_t mine;
+  std::uint64_t sum = 0;
+  std::uint64_t first;
+  std::array<gex_Event_t, 3> events{};
+
+  Surrounded(Move move, gasnet_image_t root, std::size_t bytes, gex_TM_t tm)
+      : moving(move, root, bytes, tm), mine(moving.me + bytes), first(mine) {}
+
+  /// Not moved until it has finished.
+  void start(int flags) {
+    events[0] = gex_Coll_BroadcastNB(moving.tm, moving.root, &first, &mine, sizeof first, 0);
+    moving.start(flags);
+    events[1] = gex_Coll_BarrierNB(moving.tm, 0);
+    events[2] = gex_Coll_ReduceToAllNB(moving.tm, &sum, &mine, GEX_DT_U64, sizeof sum, 1,
+                                       GEX_OP_ADD, nullptr, nullptr, 0);
+  }
+  /// The last first.
+  void finish() {
+    gex_Event_Wait(events[2]);
+    gex_Event_Wait(events[1]);
+    gasnet_coll_wait_sync(moving.handle);
+    gex_Event_Wait(events[0]);
+    const std::uint64_t members = moving.members;
+    ASSERT_EQ(sum, members * moving.bytes + members * (members - 1) / 2);
+    ASSERT_EQ(first, moving.root + moving.bytes);
+    ASSERT_TRUE(moving.moved()) << static_cast<int>(moving.move) << " of " << moving.bytes;
+  }
+};
+
+TEST(Gasnet1Collectives, EveryPairOfFlagsInFlight) {
+  // On the whole team, on one that shares members with it, and on both in turn.
+  const auto me = static_cast<int>(rank());
+  gex_TM_t half = GEX_TM_INVALID;
+  gex_TM_Split(&half, team(), me % 2, -me, nullptr, 0, GEX_FLAG_TM_NO_SCRATCH);
+  const std::vector<std::vector<gex_TM_t>> every_choice = {
+      {GASNET_TEAM_ALL}, {half}, {GASNET_TEAM_ALL, half}};
+  for (const auto& teams : every_choice) {
+    std::deque<Surrounded> calls;
+    std::size_t number = 0;
+    for (const int flags : every_pair())
+      for (const Move move : every_move)
+        for (const gex_TM_t tm : teams) {
+          const std::size_t bytes = sizes[number % 5];
+          calls.emplace_back(move, static_cast<gasnet_image_t>(number) % gex_TM_QuerySize(tm),
+                             bytes, tm);
+          ++number;
+          calls.back().start(flags);
+          if (rank() % 3 == 1) gasnet_AMPoll();
+        }
+    for (; !calls.empty(); calls.pop_back()) calls.back().finish();
+  }
+  barrier();
+  gex_TM_Destroy(half, nullptr, 0);
+}
+
+TEST(Gasnet1Collectives, AllSyncOnATeamWithSeveralMembersInAProcess) {
+  const Everybody everybody;
+  for (const int flags : every_pair()) {
+    std::deque<Surrounded> calls;
+    for (const Move move : every_move)
+      for (const From from : every_source) {
+        calls.emplace_back(move, 1, std::size_t{5001}, everybody.tm(from));
+        calls.back().start(flags);
+      }
+    for (; !calls.empty(); calls.pop_back()) calls.back().finish();
+  }
+}
+
+#if !GASNET_SEQ
+TEST(Gasnet1Collectives, AllSyncStartedAndFinishedByDifferentThreads) {
+  for (const Move move : every_move)
+    for (const std::size_t bytes : {8, 5001}) {
+      Moving moving(move, 0, bytes);
+      std::thread([&] { moving.start(all); }).join();
+      std::thread([&] { gasnet_coll_wait_sync(moving.handle); }).join();
+      ASSERT_TRUE(moving.moved()) << static_cast<int>(move) << " of " << bytes;
+    }
+}
+#endif
 
 TEST(Gasnet1Collectives, SingleValuedAddresses) {
   // Every rank gives the same address, each its own memory's: one that the sanitizers leave to
