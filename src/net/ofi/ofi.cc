@@ -219,10 +219,10 @@ SendResult atomic(const Remote* remote, std::uint32_t data_type, std::uint32_t o
                                      done);
 }
 
-std::string registration_text(const fi_info& info) {
+std::string registration_text(const fi_info& info, bool always) {
   const std::uint64_t mode = registration_mode(info);
   std::string text = "segments";
-  text += (mode & FI_MR_LOCAL) != 0 ? " and local memory" : "; local memory needs none";
+  text += Registrar::needs_local(info, always) ? " and local memory" : "; local memory needs none";
   text += (mode & FI_MR_VIRT_ADDR) != 0 ? "; by address" : "; by offset";
   text += (mode & FI_MR_PROV_KEY) != 0 ? ", with the provider's keys" : ", with own keys";
   if ((mode & FI_MR_ALLOCATED) != 0) text += "; a segment's pages are there from the start";
@@ -277,8 +277,9 @@ void describe(const Host* host, void (*fact)(void* context, const char* name, co
     say("atomics", means.atomics ? "the provider's, for domains all of whose operations it has"
                                  : "by messages: the provider has none");
     say("puts, gets and atomics under way", room_text(*choice.info));
-    say("registration", registration_text(*choice.info));
-    say("kept registered", Registrar::describe_cache(*choice.info, registers_local_always(*host)));
+    const bool always = registers_local_always(*host);
+    say("registration", registration_text(*choice.info, always));
+    say("kept registered", Registrar::describe_cache(*choice.info, always));
   }
   say("memory", memory_text());
 }

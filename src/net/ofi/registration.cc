@@ -16,16 +16,12 @@ bool is_shortage(int result) noexcept {
   return result == -FI_ENOMEM || result == -FI_ENOSPC || result == -FI_EAGAIN;
 }
 
-bool must_register_local(const fi_info& info, bool always) noexcept {
-  return always || (registration_mode(info) & FI_MR_LOCAL) != 0;
-}
-
 }  // namespace
 
 Registrar::Registrar(const Endpoint& endpoint, bool always, bool threaded)
     : endpoint_(endpoint),
       mode_(registration_mode(endpoint.info())),
-      needs_local_(must_register_local(endpoint.info(), always)) {
+      needs_local_(needs_local(endpoint.info(), always)) {
   std::string ignored;
   if (needs_local_ && threaded) monitor_ = MemoryMonitor::start(ignored);
   if (monitor_)
@@ -33,13 +29,17 @@ Registrar::Registrar(const Endpoint& endpoint, bool always, bool threaded)
         std::make_unique<RegistrationCache>(static_cast<MemoryRegistry&>(*this), *monitor_, kept);
 }
 
+bool Registrar::needs_local(const fi_info& info, bool always) noexcept {
+  return always || (registration_mode(info) & FI_MR_LOCAL) != 0;
+}
+
 std::string Registrar::describe_cache(const fi_info& info, bool always) {
-  if (!must_register_local(info, always)) return "nothing: local memory needs no registration";
+  if (!needs_local(info, always)) return "nothing: local memory needs no registration";
   std::string why;
   if (!MemoryMonitor::start(why)) return "nothing: " + why;
   return "local memory of GASNET_PAR programs, at most " + std::to_string(kept.bytes >> 20) +
          " MiB in " + std::to_string(kept.pieces) +
-         " pieces; nothing of others, which have no thread " + "of libgex's";
+         " pieces; nothing of others, which have no thread of libgex's";
 }
 
 void* Registrar::add(void* address, std::size_t size) noexcept {

@@ -23,7 +23,8 @@ class Registrar final : private MemoryRegistry {
   /// has threads, so there may be one of ours.
   Registrar(const Endpoint& endpoint, bool always, bool threaded);
 
-  /// Whether what an operation reads or writes here must be registered.
+  /// Whether what an operation reads or writes here must be registered with this provider.
+  static bool needs_local(const fi_info& info, bool always) noexcept;
   bool needs_local() const noexcept { return needs_local_; }
   /// Whether peers name places by address, and not by the distance from the region's start.
   bool by_address() const noexcept { return (mode_ & FI_MR_VIRT_ADDR) != 0; }

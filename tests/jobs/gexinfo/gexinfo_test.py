@@ -356,6 +356,7 @@ class Ofi(Case):
 
     def test_says_what_is_kept_registered(self):
         choices = self.choices(GEX_OFI_REGISTER_LOCAL="1")
+        self.assertRegex(choices["registration"], "^segments and local memory; ")
         self.assertRegex(choices["kept registered"],
                          "^(local memory of GASNET_PAR programs, at most 1024 MiB in |nothing: userfaultfd)")
 
