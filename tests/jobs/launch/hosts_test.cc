@@ -295,6 +295,8 @@ int connect_to(int port) {
 TEST(Hosts, ThatAreAllThisOneAreTalkedWithOnTheLoopback) {
   char own[256];
   ASSERT_EQ(gethostname(own, sizeof own), 0);
+  if (std::string(own) == "localhost")
+    GTEST_SKIP() << "this machine is named localhost: its two names are one host";
   const auto running = on_hosts("localhost," + std::string(own), 2, {"stay"}).start();
   ASSERT_TRUE(running->wait_for("ready", 2));
   int found = 0;
@@ -304,8 +306,7 @@ TEST(Hosts, ThatAreAllThisOneAreTalkedWithOnTheLoopback) {
     EXPECT_EQ(one.address, "0100007F");
   }
   EXPECT_EQ(found, 2);
-  kill(running->process(), SIGTERM);
-  EXPECT_EQ(running->finish().status, 143);
+  expect_to_end_when_asked(*running);
 }
 
 TEST(Hosts, StrangersAtTheRootsPortAreRefusedAndSaidOnce) {
