@@ -65,6 +65,15 @@ void EmuNetwork::check_peer(std::uint32_t peer) const {
           host_.rank, layout_.ranks());
 }
 
+std::uint32_t EmuNetwork::take_number(std::uint32_t channel, std::uint32_t peer) noexcept {
+  std::atomic<std::uint32_t>& sequence = outgoing_[queue_index(channel, peer)].sequence;
+  // Relaxed: a number.
+  if (threaded_) return sequence.fetch_add(1, std::memory_order_relaxed);
+  const std::uint32_t number = sequence.load(std::memory_order_relaxed);
+  sequence.store(number + 1, std::memory_order_relaxed);
+  return number;
+}
+
 SendResult EmuNetwork::send(Channel channel, std::uint32_t peer, std::span<const Piece> pieces,
                             Tick now) {
   check_peer(peer);
@@ -99,16 +108,10 @@ SendResult EmuNetwork::send(Channel channel, std::uint32_t peer, std::span<const
   }
   to.size.store(static_cast<std::uint16_t>(size), std::memory_order_relaxed);
   to.start.store(static_cast<std::uint16_t>(start), std::memory_order_relaxed);
+  const std::uint32_t number = take_number(channel, peer);
+  to.sequence.store(number, std::memory_order_relaxed);
   if (ports_ != nullptr)
-    to.due.store(ports_->message(channel, peer, size, now), std::memory_order_relaxed);
-  std::atomic<std::uint32_t>& sequence = outgoing_[queue_index(channel, peer)].sequence;
-  if (threaded_) {
-    to.sequence.store(sequence.fetch_add(1, std::memory_order_relaxed), std::memory_order_relaxed);
-  } else {
-    const std::uint32_t number = sequence.load(std::memory_order_relaxed);
-    to.sequence.store(number, std::memory_order_relaxed);
-    sequence.store(number + 1, std::memory_order_relaxed);
-  }
+    to.due.store(ports_->message(channel, peer, number, size, now), std::memory_order_relaxed);
   queue.publish(slot);
   return sent;
 }

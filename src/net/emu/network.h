@@ -78,6 +78,8 @@ class EmuNetwork {
   std::optional<int> built_in_place(Channel channel, std::uint32_t peer,
                                     const void* payload) const noexcept;
   void check_peer(std::uint32_t peer) const;
+  /// The number of the next message of a queue; all that is drawn for the message is by it.
+  std::uint32_t take_number(std::uint32_t channel, std::uint32_t peer) noexcept;
 
   std::size_t poll_channel(std::uint32_t channel, std::size_t most, Tick now);
   std::size_t poll_reordered(std::uint32_t channels, std::size_t most, Tick now);

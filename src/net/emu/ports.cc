@@ -57,12 +57,16 @@ Ports::Word& Ports::word(std::size_t offset) const noexcept {
   return *reinterpret_cast<Word*>(memory_.data() + offset);
 }
 
-Tick Ports::draw_jitter(std::uint32_t peer, Kind kind) noexcept {
+Tick Ports::jitter_of(std::uint32_t peer, Kind kind, std::uint64_t number) const noexcept {
   if (timing_.jitter == 0) return 0;
-  // Relaxed: a number.
-  const std::uint64_t number = links_[peer].draws[kind].fetch_add(1, std::memory_order_relaxed);
   const std::uint64_t stream = SplitMix64(seed_ ^ (std::uint64_t{peer} * kinds + kind))();
   return SplitMix64(stream + number)() % (timing_.jitter + 1);
+}
+
+Tick Ports::draw_jitter(std::uint32_t peer, Kind kind, std::atomic<std::uint64_t>& count) noexcept {
+  if (timing_.jitter == 0) return 0;
+  // Relaxed: a number.
+  return jitter_of(peer, kind, count.fetch_add(1, std::memory_order_relaxed));
 }
 
 Tick Ports::inject(std::uint32_t peer, bool registered, Tick now) noexcept {
@@ -90,17 +94,20 @@ Ports::Flight Ports::fly(std::uint32_t from, std::uint32_t to, std::size_t bytes
 
 Ports::Put Ports::put(std::uint32_t peer, std::size_t bytes, bool registered, Tick now) noexcept {
   const Flight there = fly(rank_, peer, bytes, 0, inject(peer, registered, now));
-  return {there.left, there.arrived + draw_jitter(peer, put_kind) + timing_.latency};
+  const Tick jitter = draw_jitter(peer, put_kind, links_[peer].puts);
+  return {there.left, there.arrived + jitter + timing_.latency};
 }
 
 Tick Ports::get(std::uint32_t peer, std::size_t bytes, bool registered, Tick now) noexcept {
   const Tick asked = inject(peer, registered, now) + timing_.latency;
-  return fly(peer, rank_, bytes, 0, asked).arrived + draw_jitter(peer, get_kind);
+  const Tick arrived = fly(peer, rank_, bytes, 0, asked).arrived;
+  return arrived + draw_jitter(peer, get_kind, links_[peer].gets);
 }
 
-Tick Ports::message(Channel channel, std::uint32_t peer, std::size_t bytes, Tick now) noexcept {
+Tick Ports::message(Channel channel, std::uint32_t peer, std::uint32_t number, std::size_t bytes,
+                    Tick now) noexcept {
   const Flight there = fly(rank_, peer, bytes, timing_.receive_overhead, inject(peer, true, now));
-  const Tick jitter = draw_jitter(peer, channel == reply_channel ? reply : request);
+  const Tick jitter = jitter_of(peer, channel == reply_channel ? reply : request, number);
   return there.arrived + jitter + timing_.receive_overhead;
 }
 

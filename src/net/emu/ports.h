@@ -7,12 +7,12 @@
 // `now` is the caller's reading of `ticks`, which the processes of one machine may compare as long
 // as they do not convert it; rank 0 converts the model for all.
 //
-// The jitter of a transfer or message depends on the seed, the rank, the peer, whether it is a put,
-// a get, a request or a reply, and its number among those: two runs draw the same.
+// The jitter of a transfer or message depends on the seed, the rank, the peer, whether it is a put
+// (as which an atomic operation goes), a get, a request or a reply, and its number among those: two
+// runs draw the same for the same number.
 //
 // Any thread, without a lock.
 
-#include <array>
 #include <atomic>
 #include <cstddef>
 #include <cstdint>
@@ -55,8 +55,10 @@ class Ports {
   Put put(std::uint32_t peer, std::size_t bytes, bool registered, Tick now) noexcept;
   /// When a get that begins now is complete.
   Tick get(std::uint32_t peer, std::size_t bytes, bool registered, Tick now) noexcept;
-  /// When a message that is sent now is to be handled.
-  Tick message(Channel channel, std::uint32_t peer, std::size_t bytes, Tick now) noexcept;
+  /// When a message that is sent now is to be handled. `number`: how many this rank has sent to the
+  /// peer on the channel before.
+  Tick message(Channel channel, std::uint32_t peer, std::uint32_t number, std::size_t bytes,
+               Tick now) noexcept;
 
  private:
   using Word = std::atomic<Tick>;
@@ -66,7 +68,8 @@ class Ports {
   /// What this rank keeps of a peer.
   struct Link {
     Word free_from{0};
-    std::array<std::atomic<std::uint64_t>, kinds> draws{};
+    std::atomic<std::uint64_t> puts{0};
+    std::atomic<std::uint64_t> gets{0};
   };
 
   /// From a rank's port to another's.
@@ -78,7 +81,9 @@ class Ports {
              Tick now) noexcept;
   /// The processor's part and the link's: when something for `peer` reaches this rank's port.
   Tick inject(std::uint32_t peer, bool registered, Tick now) noexcept;
-  Tick draw_jitter(std::uint32_t peer, Kind kind) noexcept;
+  Tick jitter_of(std::uint32_t peer, Kind kind, std::uint64_t number) const noexcept;
+  /// Of the next of those that are counted there.
+  Tick draw_jitter(std::uint32_t peer, Kind kind, std::atomic<std::uint64_t>& count) noexcept;
   Word& word(std::size_t offset) const noexcept;
 
   Timing timing_;

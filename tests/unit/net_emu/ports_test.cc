@@ -48,7 +48,7 @@ TEST(EmuPorts, AGetTakesARoundTripAndItsBytesTheWayBack) {
 
 TEST(EmuPorts, AMessageIsHandledAfterBothOverheads) {
   PortsOf ports(2, usual);
-  EXPECT_EQ(ports[0].message(request_channel, 1, 64, 10'000), 10'000u + 100 + 64 + 1000 + 200);
+  EXPECT_EQ(ports[0].message(request_channel, 1, 0, 64, 10'000), 10'000u + 100 + 64 + 1000 + 200);
 }
 
 TEST(EmuPorts, MemoryThatIsNotRegisteredCostsItsRegistration) {
@@ -72,18 +72,18 @@ TEST(EmuPorts, AFloodOfFewBytesIsPacedByTheOverhead) {
 
 TEST(EmuPorts, TheGapHoldsBetweenTwoOfALinkAndTheRateBetweenTwoOfAPort) {
   PortsOf ports(3, Model{.gap = 300, .rate = 1e7});
-  EXPECT_EQ(ports[0].message(request_channel, 1, 8, 0), 0u);
-  EXPECT_EQ(ports[0].message(request_channel, 2, 8, 0), 100u);
-  EXPECT_EQ(ports[0].message(request_channel, 1, 8, 0), 300u);
-  EXPECT_EQ(ports[0].message(request_channel, 2, 8, 0), 400u);
+  EXPECT_EQ(ports[0].message(request_channel, 1, 0, 8, 0), 0u);
+  EXPECT_EQ(ports[0].message(request_channel, 2, 0, 8, 0), 100u);
+  EXPECT_EQ(ports[0].message(request_channel, 1, 0, 8, 0), 300u);
+  EXPECT_EQ(ports[0].message(request_channel, 2, 0, 8, 0), 400u);
 }
 
 TEST(EmuPorts, WhatTwoRanksSendToAThirdArrivesOneAfterTheOther) {
   PortsOf ports(3, Model{.latency = 1000, .bandwidth = 1e9});
-  EXPECT_EQ(ports[0].message(request_channel, 2, 4000, 0), 5000u);
-  EXPECT_EQ(ports[1].message(request_channel, 2, 4000, 0), 9000u);
+  EXPECT_EQ(ports[0].message(request_channel, 2, 0, 4000, 0), 5000u);
+  EXPECT_EQ(ports[1].message(request_channel, 2, 0, 4000, 0), 9000u);
   // Other ports do not wait for it.
-  EXPECT_EQ(ports[1].message(request_channel, 0, 4000, 4000), 9000u);
+  EXPECT_EQ(ports[1].message(request_channel, 0, 0, 4000, 4000), 9000u);
 }
 
 TEST(EmuPorts, GetsShareTheOwnersPort) {
@@ -94,10 +94,10 @@ TEST(EmuPorts, GetsShareTheOwnersPort) {
 
 TEST(EmuPorts, AllThatCrossesSharesTheBisection) {
   PortsOf ports(4, Model{.latency = 1000, .bandwidth = 1e9, .bisection = 5e8});
-  EXPECT_EQ(ports[0].message(request_channel, 2, 1000, 0), 2000u);
-  EXPECT_EQ(ports[1].message(request_channel, 3, 1000, 0), 4000u);
+  EXPECT_EQ(ports[0].message(request_channel, 2, 0, 1000, 0), 2000u);
+  EXPECT_EQ(ports[1].message(request_channel, 3, 0, 1000, 0), 4000u);
   // Within a half there is nothing to wait for.
-  EXPECT_EQ(ports[2].message(request_channel, 3, 1000, 5000), 7000u);
+  EXPECT_EQ(ports[2].message(request_channel, 3, 0, 1000, 5000), 7000u);
 }
 
 TEST(EmuPorts, JitterIsBoundedAndTheSameUnderTheSameSeed) {
@@ -107,12 +107,12 @@ TEST(EmuPorts, JitterIsBoundedAndTheSameUnderTheSameSeed) {
   PortsOf other(2, model, 8);
   std::set<Tick> seen;
   bool differs = false;
-  for (int i = 0; i < 100; ++i) {
-    const Tick arrived = one[0].message(request_channel, 1, 8, 0);
+  for (std::uint32_t i = 0; i < 100; ++i) {
+    const Tick arrived = one[0].message(request_channel, 1, i, 8, 0);
     EXPECT_GE(arrived, 1000u);
     EXPECT_LE(arrived, 1500u);
-    EXPECT_EQ(same[0].message(request_channel, 1, 8, 0), arrived);
-    differs |= other[0].message(request_channel, 1, 8, 0) != arrived;
+    EXPECT_EQ(same[0].message(request_channel, 1, i, 8, 0), arrived);
+    differs |= other[0].message(request_channel, 1, i, 8, 0) != arrived;
     seen.insert(arrived);
   }
   EXPECT_GT(seen.size(), 50u);
@@ -125,16 +125,16 @@ TEST(EmuPorts, JitterDoesNotHangOnWhatElseIsSent) {
   PortsOf one(3, model, 7);
   PortsOf same(3, model, 7);
   std::set<Tick> kinds;
-  for (Tick i = 0; i < 100; ++i) {
-    const Tick now = i * 10'000;
-    same[0].message(reply_channel, 1, 8, now);
-    same[0].message(request_channel, 2, 8, now);
+  for (std::uint32_t i = 0; i < 100; ++i) {
+    const Tick now = Tick{i} * 10'000;
+    same[0].message(reply_channel, 1, i, 8, now);
+    same[0].message(request_channel, 2, i, 8, now);
     same[0].get(1, 8, true, now);
-    EXPECT_EQ(same[0].message(request_channel, 1, 8, now),
-              one[0].message(request_channel, 1, 8, now));
+    EXPECT_EQ(same[0].message(request_channel, 1, i, 8, now),
+              one[0].message(request_channel, 1, i, 8, now));
     EXPECT_EQ(same[0].put(1, 8, true, now).done, one[0].put(1, 8, true, now).done);
-    kinds.insert(one[0].message(reply_channel, 1, 8, now) - now);
-    kinds.insert(one[0].message(request_channel, 2, 8, now) - now);
+    kinds.insert(one[0].message(reply_channel, 1, i, 8, now) - now);
+    kinds.insert(one[0].message(request_channel, 2, i, 8, now) - now);
   }
   // None of them draws another's.
   EXPECT_GT(kinds.size(), 100u);

@@ -4,10 +4,12 @@
 
 #include <atomic>
 #include <cstring>
+#include <map>
 #include <string>
 #include <thread>
 #include <vector>
 
+#include "net/emu/ports.h"
 #include "ranks.h"
 
 namespace gex::net::emu {
@@ -123,6 +125,42 @@ TEST_P(EmuThreads, AFloodOfLargestMessagesArrivesIntact) {
   while (arrived < count)
     if (ranks[1].poll(both, everything) == 0) std::this_thread::yield();
   for (std::uint32_t i = 0; i < count; ++i) ASSERT_EQ(seen[i], 1) << i;
+}
+
+/// When the messages of rank 0's threads arrive, by their numbers.
+std::map<std::uint32_t, Tick> arrivals_under_jitter(std::uint32_t threads) {
+  constexpr std::uint32_t count = 64;
+  const Layout layout(2, count);
+  const os::Mapping memory = os::Mapping::anonymous(layout.file_size());
+  const Host host{.version = interface_version,
+                  .rank = 0,
+                  .size = 2,
+                  .threaded = true,
+                  .deliver = deliver,
+                  .fatal = die};
+  Ports ports(timing_of(Model{.latency = 1000, .jitter = 500}, 1e9), layout, memory.bytes(), 0, 7);
+  EmuNetwork network(host, layout, memory.bytes(), 7, &ports);
+  {
+    std::vector<std::jthread> senders;
+    for (std::uint32_t thread = 0; thread < threads; ++thread)
+      senders.emplace_back([&] {
+        for (std::uint32_t i = 0; i < count / threads; ++i)
+          EXPECT_EQ(send_number(network, request_channel, 1, i), sent);
+      });
+  }
+  std::map<std::uint32_t, Tick> arrivals;
+  for (std::uint32_t slot = 0; slot < count; ++slot) {
+    const auto& record = *reinterpret_cast<const Record*>(
+        memory.data() + layout.record(0, 1, request_channel, slot));
+    arrivals[record.sequence] = record.due;
+  }
+  EXPECT_EQ(arrivals.size(), count);
+  return arrivals;
+}
+
+TEST(EmuJitter, OfAMessageIsByItsNumberWhicheverThreadSendsIt) {
+  const std::map<std::uint32_t, Tick> expected = arrivals_under_jitter(1);
+  for (int i = 0; i < 100; ++i) ASSERT_EQ(arrivals_under_jitter(4), expected);
 }
 
 }  // namespace
