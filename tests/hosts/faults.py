@@ -18,7 +18,6 @@ Exits with 77 where the machine does not let us make such hosts, with 1 when som
 """
 
 import argparse
-import contextlib
 import os
 import re
 import signal
@@ -78,13 +77,6 @@ class Trial:
                 pass
         return sorted(found)
 
-    def end_launcher(self, hosts):
-        """And all that it has on these hosts."""
-        with contextlib.suppress(ProcessLookupError):
-            os.killpg(self.process.pid, signal.SIGKILL)
-        for host in hosts:
-            host.call("sh", "-c", "kill -KILL -1 || true")
-
     def finish(self):
         """The time from the fault to the end, and all that was printed; no time: it never ended. When
         another's launcher ends is its own affair, if only it does."""
@@ -94,13 +86,13 @@ class Trial:
                                 "an end", 30)
             took = time.monotonic() - self.begun
             if not self.ends:
-                self.end_launcher(alive)
+                launchers.end(self.process, alive)
             self.process.wait(30)
             if self.launcher.is_ours:
                 took = time.monotonic() - self.begun
         except (subprocess.TimeoutExpired, TimeoutError):
             took = None
-            self.end_launcher(alive)
+            launchers.end(self.process, alive)
         output, errors = self.process.communicate()
         for stranger in self.strangers:
             stranger.communicate()

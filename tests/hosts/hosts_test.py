@@ -187,17 +187,32 @@ def listed(ranks):
     return ",".join(map(str, ranks))
 
 
+def run_by(launcher, job, words, layout, variables):
+    """Runs a job of two ranks a host that another's launcher starts, until all of it has ended: our
+    guardians, which are nobody's children there, end after it."""
+    hosts = job.network.hosts
+    process = subprocess.Popen(launcher.command(job, 2, words, layout, variables),
+                               stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
+                               stderr=subprocess.PIPE, text=True, start_new_session=True,
+                               cwd=job.build,
+                               env={**job.environment(variables), **launcher.environment(job)})
+    try:
+        output, errors = process.communicate(timeout=120)
+        namespaces.wait_for(lambda: not any(launcher.processes(host) for host in hosts), "an end")
+    except (subprocess.TimeoutExpired, TimeoutError):
+        launchers.end(process, hosts)
+        process.communicate()
+        raise
+    return subprocess.CompletedProcess(process.args, process.returncode, output, errors)
+
+
 def started_by(launcher):
     """Another's launcher: ranks are where it puts them, and reach one another over the network."""
     def are_where_they_were_put(job):
-        variables = {"GEX_CONDUIT": conduit(job)}
         with launcher.ready(job):
             for layout in LAYOUTS:
-                command = launcher.command(job, 2, [job.tool("hosts_probe")], layout, variables)
-                done = subprocess.run(command, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
-                                      stderr=subprocess.PIPE, text=True, timeout=120, check=False,
-                                      cwd=job.build,
-                                      env={**job.environment(variables), **launcher.environment(job)})
+                done = run_by(launcher, job, [job.tool("hosts_probe")], layout,
+                              {"GEX_CONDUIT": conduit(job)})
                 expect(done.returncode == 0, f"the probe fails, {layout}", done)
                 hosts = len(job.network.hosts)
                 expect(sorted(done.stdout.splitlines()) == places(layout, hosts, 2, 0, hosts),

@@ -11,6 +11,7 @@ import contextlib
 import os
 import re
 import shutil
+import signal
 import subprocess
 import tempfile
 
@@ -141,6 +142,14 @@ class Slurm(Launcher):
             yield
         finally:
             daemons.communicate()
+
+
+def end(process, hosts):
+    """Kills a launcher, with the process group that it leads, and all that runs on these hosts."""
+    with contextlib.suppress(ProcessLookupError):
+        os.killpg(process.pid, signal.SIGKILL)
+    for host in hosts:
+        host.call("sh", "-c", "kill -KILL -1 || true")
 
 
 OF_OTHERS = (Mpich(), OpenMpi(), Slurm())
