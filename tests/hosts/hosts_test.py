@@ -217,7 +217,8 @@ def started_by(launcher):
                 hosts = len(job.network.hosts)
                 expect(sorted(done.stdout.splitlines()) == places(layout, hosts, 2, 0, hosts),
                        layout, done)
-    are_where_they_were_put.__name__ = f"ranks_of_{launcher.name}_are_where_it_has_put_them"
+    name = launcher.name.replace(" ", "_")
+    are_where_they_were_put.__name__ = f"ranks_of_{name}_are_where_it_has_put_them"
     are_where_they_were_put.launcher = launcher
     return are_where_they_were_put
 
