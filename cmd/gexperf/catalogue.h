@@ -33,6 +33,15 @@ inline constexpr std::string_view group_names[] = {"limits", "put",     "get",  
 /// The threading mode that the measuring program is compiled for.
 enum class Mode { seq, par };
 
+/// What goes over emu, whose model then says how long it takes (emu_limit.h).
+enum class OverEmu {
+  nothing,
+  transfer,  ///< a put or a get
+  transfer_flood,
+  round_trip,  ///< a message and its answer
+  message_flood,
+};
+
 /// What is held against a budget.
 enum class Budget {
   none,
@@ -68,6 +77,9 @@ struct Row {
   double floor = 0;
   /// The same in nanoseconds.
   double floor_ns = 0.2;
+  /// The limit is what emu's model says of this, of so many bytes.
+  OverEmu over_emu = OverEmu::nothing;
+  std::size_t emu_bytes = 0;
 
   bool is_launch() const { return measurement.empty(); }
   /// A limit has no other subject than itself.

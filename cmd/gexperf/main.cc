@@ -128,6 +128,10 @@ int run_command_line(int argc, char** argv) {
   app.add_option("--runs", plan.runs, "quiet runs wanted; at most three times as many are tried")
       ->check(CLI::Range(1U, most_runs))
       ->capture_default_str();
+  app.add_option("--model", plan.emu_model,
+                 "what emu pretends to be in the rows over it, as GEX_EMU has it (docs/emu.md)")
+      ->check([](const std::string& model) { return why_no_emu_time(model); })
+      ->capture_default_str();
   app.add_option("--hosts", plan.hosts,
                  "two hosts between which what goes over libfabric is measured; the same folders "
                  "and fi_pingpong on both")

@@ -37,6 +37,14 @@ bool parse_samples(const std::string& text, std::vector<Sample>& samples) {
   return true;
 }
 
+/// What the worker is told of the network that emu pretends to be, and of the limit.
+std::vector<std::string> words_about_emu(const Plan& plan, const Row& row) {
+  if (row.over_emu == OverEmu::nothing) return {};
+  const EmuTime time = emu_time(row, plan.emu_model, emu_queue());
+  return {plan.emu_model, std::to_string(time.alone_ns), std::to_string(time.interval_ns),
+          std::to_string(time.under_way), std::to_string(time.together)};
+}
+
 bool run_worker(const Plan& plan, const Row& row, Run& run_of_it, double& used_ns,
                 std::string& trouble) {
   std::vector<std::string> command = {plan.launcher, "-n", std::to_string(row.ranks), "--bind",
@@ -47,6 +55,8 @@ bool run_worker(const Plan& plan, const Row& row, Run& run_of_it, double& used_n
   command.insert(command.end(), {"--conduit", std::string(row.conduit), "--timeout", run_limit,
                                  plan.worker(row.mode), row.is_limit() ? "limit" : "measure",
                                  std::string(row.measurement), std::to_string(plan.rounds)});
+  const std::vector<std::string> about_emu = words_about_emu(plan, row);
+  command.insert(command.end(), about_emu.begin(), about_emu.end());
   const Finished job = run(command);
   used_ns = job.processor_ns;
   if (!job.succeeded) {

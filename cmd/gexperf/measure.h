@@ -6,6 +6,7 @@
 
 #include "../default_rsh.h"
 #include "catalogue.h"
+#include "emu_limit.h"
 #include "quiet.h"
 
 namespace gexperf {
@@ -23,6 +24,8 @@ struct Plan {
   /// one.
   std::vector<std::string> hosts;
   std::string rsh = gex::cmd::default_rsh;
+  /// What emu pretends to be in the rows over it: a value of GEX_EMU that gives them a time.
+  std::string emu_model = usual_emu_model;
 
   /// How many runs are tried before gexperf makes do with what it has.
   unsigned most_tries() const { return 3 * runs; }

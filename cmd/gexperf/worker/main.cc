@@ -2,6 +2,9 @@
 // compiled once for each threading mode, because a program has only one.
 //
 //   gexperf-seq measure NAME ROUNDS     subject and limit
+//   gexperf-seq measure NAME ROUNDS MODEL ALONE INTERVAL UNDER_WAY TOGETHER
+//                                       the same over emu, which pretends to be MODEL and so takes
+//                                       as long as the rest says (emu_limit.h)
 //   gexperf-seq limit NAME ROUNDS       the limit alone
 //   gexperf-seq attach                  says when the attach has ended, and what memory the rank
 //                                       has: "attached", nanoseconds of the monotonic clock, KiB
@@ -72,8 +75,9 @@ void say_attached(const Job& job) {
   std::fflush(stdout);
 }
 
-void measure(const Job& job, std::string_view name, unsigned rounds, bool limit_alone) {
-  if (!limit_alone && measure_network(job, name, rounds)) return;
+void measure(const Job& job, std::string_view name, unsigned rounds, bool limit_alone,
+             const EmuTime& by_model) {
+  if (!limit_alone && measure_network(job, name, rounds, by_model)) return;
   for (const NamedMeasurement& measurement : measurements) {
     if (measurement.name != name) continue;
     if (job.size() < 2) job.fail("a measurement needs two ranks");
@@ -84,13 +88,29 @@ void measure(const Job& job, std::string_view name, unsigned rounds, bool limit_
   job.fail("no measurement is called '" + std::string(name) + "'");
 }
 
+/// Where the words about emu are, MODEL and what follows it, and how many words there are without.
+constexpr int about_emu = 4;
+
+int words_to_measure(std::string_view name) {
+  return is_over_emu(name) ? about_emu + 5 : about_emu;
+}
+
+EmuTime read_emu_time(char** words) {
+  return {.alone_ns = std::strtod(words[0], nullptr),
+          .interval_ns = std::strtod(words[1], nullptr),
+          .under_way = std::strtoull(words[2], nullptr, 10),
+          .together = std::strtoull(words[3], nullptr, 10)};
+}
+
 }  // namespace
 
 }  // namespace gexperf
 
 int main(int argc, char** argv) {
-  const bool over_network = argc > 2 && gexperf::is_over_network(argv[2]);
-  if (over_network) gexperf::leave_neighborhood();
+  const bool measures = argc > 2 && argc == gexperf::words_to_measure(argv[2]);
+  const bool over_network = measures && gexperf::is_over_network(argv[2]);
+  const bool over_emu = measures && gexperf::is_over_emu(argv[2]);
+  if (over_network) gexperf::leave_neighborhood(over_emu ? argv[gexperf::about_emu] : nullptr);
   gexperf::Job job(&argc, &argv);
   const std::string_view what = argc > 1 ? argv[1] : "";
   gexperf::register_handlers(job);
@@ -98,9 +118,10 @@ int main(int argc, char** argv) {
   job.attach(what == "attach" ? GASNET_PAGESIZE : gexperf::segment_bytes, !over_network);
   if (what == "attach" && argc == 2) {
     gexperf::say_attached(job);
-  } else if ((what == "measure" || what == "limit") && argc == 4) {
-    gexperf::measure(job, argv[2], static_cast<unsigned>(std::strtoul(argv[3], nullptr, 10)),
-                     what == "limit");
+  } else if ((what == "measure" || what == "limit") && measures) {
+    gexperf::measure(
+        job, argv[2], static_cast<unsigned>(std::strtoul(argv[3], nullptr, 10)), what == "limit",
+        over_emu ? gexperf::read_emu_time(argv + gexperf::about_emu + 1) : gexperf::EmuTime{});
   } else {
     job.fail("gexperf starts this program; it is of no use alone");
   }

@@ -3,7 +3,6 @@
 #include <time.h>
 
 #include <atomic>
-#include <cstdio>
 #include <cstdlib>
 #include <vector>
 
@@ -16,8 +15,6 @@ namespace {
 constexpr std::string_view emulated = "emu.";
 constexpr std::string_view real = "net.";
 constexpr std::size_t medium_bytes = 8192;
-/// A message without arguments has so much before its payload.
-constexpr std::size_t header_bytes = 16;
 
 enum Handler : gex_AM_Index_t { ask = 220, answer, take, taken };
 
@@ -47,10 +44,11 @@ double now_ns() {
 }
 
 /// The limit of emu: rank 0 lets as much time pass as the model gives so many operations.
-Repeated time_of_model(const Job& job, double each_ns) {
-  return [&job, each_ns](std::uint64_t repetitions) {
+Repeated time_of_model(const Job& job, const EmuTime& by_model) {
+  return [&job, by_model](std::uint64_t repetitions) {
     if (job.rank() != 0) return;
-    const double end = now_ns() + each_ns * static_cast<double>(repetitions);
+    const double begun = now_ns();
+    const double end = begun + by_model.of(repetitions);
     while (now_ns() < end) {
     }
   };
@@ -136,56 +134,46 @@ Repeated message_flood(const Job& job) {
   };
 }
 
-constexpr double bytes_ns(std::size_t bytes) {
-  return static_cast<double>(bytes) * pretended.ns_per_byte;
-}
-constexpr double there_and_back_ns =
-    pretended.send_overhead_ns + bytes_ns(8) + 2 * pretended.latency_ns;
-constexpr double one_way_ns = pretended.send_overhead_ns + bytes_ns(header_bytes) +
-                              pretended.latency_ns + pretended.receive_overhead_ns;
-
 struct OverNetwork {
   std::string_view name;  ///< behind the network's part
   Repeated (*subject)(const Job& job);
-  double model_ns;  ///< what emu's model gives one
 };
 constexpr std::size_t part = 65536;
 constexpr std::size_t large_part = 1048576;
 constexpr OverNetwork measurements[] = {
-    {"put.8", put_latency, there_and_back_ns},
-    {"get.8", get_latency, there_and_back_ns},
-    {"am.short.rtt", round_trip, 2 * one_way_ns},
-    {"put.65536.flood", put_flood<part>, bytes_ns(part)},
-    {"get.65536.flood", get_flood<part>, bytes_ns(part)},
-    {"put.1048576.flood", put_flood<large_part>, bytes_ns(large_part)},
-    {"am.8192.flood", message_flood, bytes_ns(medium_bytes + header_bytes)},
+    {"put.8", put_latency},
+    {"get.8", get_latency},
+    {"am.short.rtt", round_trip},
+    {"put.65536.flood", put_flood<part>},
+    {"get.65536.flood", get_flood<part>},
+    {"put.1048576.flood", put_flood<large_part>},
+    {"am.8192.flood", message_flood},
 };
 
 }  // namespace
 
 bool is_over_network(std::string_view measurement) {
-  return measurement.starts_with(emulated) || measurement.starts_with(real);
+  return is_over_emu(measurement) || measurement.starts_with(real);
 }
 
-void leave_neighborhood() {
-  char model[200];
-  std::snprintf(model, sizeof model,
-                "latency=%gns,send_overhead=%gns,receive_overhead=%gns,bandwidth=%gMB/s",
-                pretended.latency_ns, pretended.send_overhead_ns, pretended.receive_overhead_ns,
-                1e3 / pretended.ns_per_byte);
-  setenv("GEX_EMU", model, 1);
+bool is_over_emu(std::string_view measurement) {
+  return measurement.starts_with(emulated);
+}
+
+void leave_neighborhood(const char* model) {
+  if (model != nullptr) setenv("GEX_EMU", model, 1);
   setenv("GASNET_SUPERNODE_MAXSIZE", "1", 1);
 }
 
-bool measure_network(const Job& job, std::string_view measurement, unsigned rounds) {
+bool measure_network(const Job& job, std::string_view measurement, unsigned rounds,
+                     const EmuTime& by_model) {
   if (!is_over_network(measurement)) return false;
-  const bool has_model = measurement.starts_with(emulated);
+  const bool has_model = is_over_emu(measurement);
   measurement.remove_prefix(has_model ? emulated.size() : real.size());
   for (const OverNetwork& one : measurements) {
     if (one.name != measurement) continue;
     if (job.size() < 2) job.fail("a measurement needs two ranks");
-    compare(job, rounds, one.subject(job),
-            has_model ? time_of_model(job, one.model_ns) : Repeated());
+    compare(job, rounds, one.subject(job), has_model ? time_of_model(job, by_model) : Repeated());
     return true;
   }
   return false;

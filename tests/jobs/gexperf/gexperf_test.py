@@ -164,6 +164,9 @@ def test_usage(gexperf):
     refused(2, "gexperf: --rounds: .* 0 not in range 1 to .*" + tail, gexperf, "--rounds", "0")
     refused(2, "gexperf: --rounds: .* many .*" + tail, gexperf, "--rounds", "many")
     refused(2, "gexperf: --runs: .* -1 not in range .*" + tail, gexperf, "--runs", "-1")
+    refused(2, "gexperf: --model: 'nowhere' is no network; there are: .*" + tail, gexperf, "--model",
+            "nowhere")
+    refused(2, "gexperf: --model: .*: expected a latency, .*" + tail, gexperf, "--model", "gap=1us")
     refused(2, "gexperf: .*--fast" + tail, gexperf, "--fast")
     done = run(gexperf, "--help")
     check(done.returncode == 0 and "--rounds" in done.stdout, "no help")
@@ -276,6 +279,19 @@ def test_figures(gexperf):
                        rf"-n 2 .*--conduit smp .*{workers[0]} measure am.short.flood 5",
                        rf"-n 2 .*--conduit emu .*{workers[0]} measure am.short.flood 5",
                        rf"-n 2 .*--conduit smp .*{workers[1]} measure am.short.flood 5"):
+        check(any(re.fullmatch(expression, call) for call in calls), f"no call is: {expression}")
+
+
+def test_model(gexperf):
+    """The worker is told what emu pretends to be, and what that gives the row."""
+    model = "latency=3us,bandwidth=1GB/s"
+    copy = Copy(gexperf, 'printf "%s\\n" "$*" >> "$0.calls"\n' + 3 * "echo sample 10 10\n")
+    done = run(copy.gexperf, "put", "emu", "--model", model, "--json", *QUICK)
+    check(done.returncode == 0, f"exit status {done.returncode}")
+    calls = pathlib.Path(str(copy.launcher) + ".calls").read_text().splitlines()
+    for expression in (r".* measure put\.8\.blocking 3",
+                       rf".* measure emu\.put\.8 3 {model} 6008\.0+ 8\.0+ 1 1",
+                       rf".* measure emu\.put\.65536\.flood 3 {model} 71536\.0+ 65536\.0+ 64 1"):
         check(any(re.fullmatch(expression, call) for call in calls), f"no call is: {expression}")
 
 
