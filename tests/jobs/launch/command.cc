@@ -204,7 +204,14 @@ Outcome Running::finish() {
 
 bool Running::wait_until_all_gone() {
   const auto limit = Clock::now() + hang_limit;
-  while (!processes_marked(mark_).empty()) {
+  // The command itself has no mark before it is executed, and none while it is.
+  const auto has_ended = [this] {
+    siginfo_t info{};
+    if (reaped_) return true;
+    return waitid(P_PID, static_cast<id_t>(process_), &info, WEXITED | WNOHANG | WNOWAIT) == 0 &&
+           info.si_pid == process_;
+  };
+  while (!has_ended() || !processes_marked(mark_).empty()) {
     if (Clock::now() > limit) return false;
     read_some(1);
   }
