@@ -43,6 +43,11 @@ bool fails_at_atomics(const fi_info& info) noexcept {
   return std::string_view(info.fabric_attr->prov_name).ends_with(";ofi_rxd");
 }
 
+/// libfabric 1.17's shm has no place for an option before, and writes to where it would be.
+bool takes_options_when_enabled(const fi_info& info) noexcept {
+  return std::string_view(info.fabric_attr->prov_name) == "shm";
+}
+
 /// How long a connection may keep what opens it incomplete. What a peer says comes in one packet.
 constexpr timeval greeting_limit{0, 200'000};
 
@@ -111,12 +116,16 @@ Endpoint::Endpoint(Info info, std::string& error)
                  "fi_ep_bind of the completion queue", error))
     return;
   // A buffer for many messages is given back when the largest no longer fits.
-  std::size_t least = max_wire;
-  if (!succeeded(
-          fi_setopt(&endpoint->fid, FI_OPT_ENDPOINT, FI_OPT_MIN_MULTI_RECV, &least, sizeof least),
-          "FI_OPT_MIN_MULTI_RECV", error))
-    return;
+  const auto set_least = [endpoint, &error] {
+    std::size_t least = max_wire;
+    return succeeded(
+        fi_setopt(&endpoint->fid, FI_OPT_ENDPOINT, FI_OPT_MIN_MULTI_RECV, &least, sizeof least),
+        "FI_OPT_MIN_MULTI_RECV", error);
+  };
+  const bool late = takes_options_when_enabled(*info_);
+  if (!late && !set_least()) return;
   if (!succeeded(fi_enable(endpoint), "fi_enable", error)) return;
+  if (late && !set_least()) return;
   const std::vector<std::byte> own_name = name(error);
   if (error.empty()) limit_greetings(own_name);
 }

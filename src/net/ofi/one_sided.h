@@ -143,7 +143,7 @@ class OneSided {
   std::vector<Transfer*> free_;
   std::vector<std::uint32_t> under_way_;  ///< by peer
   std::uint32_t all_under_way_ = 0;
-  std::vector<Transfer*> postponed_;      ///< to be read back
+  std::vector<Transfer*> postponed_;  ///< to be read back
   std::atomic<bool> any_postponed_{false};
 };
 

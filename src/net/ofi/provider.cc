@@ -125,7 +125,6 @@ bool is_named(std::string_view name, std::string_view asked) {
 /// The first way that a provider offers to this extent.
 Info first_of(const std::string& provider, const Wish& wish, bool exactly, const Extent& extent) {
   const Reach reach = reach_of(provider);
-  if (reach == Reach::memory && !wish.one_host) return {};
   const bool by_address = is_ip_address(wish.interface);
   const char* node = nullptr;
   if (by_address)
@@ -190,6 +189,9 @@ std::string name_of(const fi_info& info) {
 }
 
 Choice choose(const Wish& wish) {
+  if (!wish.one_host && reach_of(wish.provider) == Reach::memory)
+    return {nullptr,
+            "libfabric's " + wish.provider + " reaches one machine, and the ranks are on several"};
   if (!wish.provider.empty()) {
     Info info = first_of(wish.provider, wish, false);
     if (!info)

@@ -343,7 +343,7 @@ TEST_P(ConduitPromise, BuffersAreOptionalButThenWork) {
 
 TEST_P(ConduitPromise, RanksOnSeveralHostsAreRefusedByNetworksOfOneMachine) {
   if (GetParam().crosses_hosts) GTEST_SKIP() << "a network of several machines";
-  JobOptions options;
+  JobOptions options = GetParam().options();
   options.hosts = {0, 0, 1};
   const Outcome outcome = run_ranks(3, options, [&](const Host& host) {
     Limits limits{};

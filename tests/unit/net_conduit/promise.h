@@ -32,6 +32,7 @@ struct Subject {
   std::map<std::string, std::string> texts = {};
   bool crosses_hosts = false;
   bool reaches_any_memory = false;  ///< by put and get
+  bool completes_in_order = false;  ///< behind an operation to a peer that does nothing, none
   /// A sender that does not poll, nor leaves, may keep back what it was told is sent.
   bool manual_progress = false;
 
@@ -47,6 +48,7 @@ Subject ofi(const char* label, const char* provider,
           .texts = {{"GEX_OFI_PROVIDER", provider}},
           .crosses_hosts = std::string_view(provider) != "shm",
           .reaches_any_memory = true,
+          .completes_in_order = std::string_view(provider) == "shm",
           .manual_progress = true};
 }
 #endif
