@@ -319,7 +319,7 @@ def network_faults(build, checks):
     kib_a_peer = int(re.search(r"at most (\d+) KiB a\s+peer", facts)[1])
     yield flood("ofi", "ofi", kib_a_peer)
     # The provider may keep a buffer of its own for each, of which a page or two are touched.
-    operations = int(re.search(r"at most (\d+)\s+to\s+a\s+peer", facts)[1])
+    operations = int(re.search(r"at most (\d+)\s+puts", facts)[1])
     yield flood("puts and gets over ofi", "ofi", kib_a_peer + 8 * operations, "flood-rma")
     yield Fault("garbage at libfabric's ports", garbage_at_ports, 0, None, conduit="ofi", **serve)
     yield Fault("messages without the job's cookie", messages_without_cookie, 0,

@@ -249,8 +249,9 @@ std::string memory_text() {
 
 std::string room_text(const fi_info& info) {
   const OneSidedRoom room = one_sided_room(info);
-  return "at most " + std::to_string(room.a_peer) + " to a peer and " +
-         std::to_string(room.in_all) + " in all, of " + std::to_string(sizeof(Transfer)) +
+  return "at most " + std::to_string(room.a_peer) +
+         " puts, gets and atomic operations to a peer and " + std::to_string(room.in_all) +
+         " in all, of " + std::to_string(sizeof(Transfer)) +
          " bytes each beside what the provider keeps of it";
 }
 
@@ -276,7 +277,7 @@ void describe(const Host* host, void (*fact)(void* context, const char* name, co
     say("put and get", puts_text(means));
     say("atomics", means.atomics ? "the provider's, for domains all of whose operations it has"
                                  : "by messages: the provider has none");
-    say("puts, gets and atomics under way", room_text(*choice.info));
+    say("under way", room_text(*choice.info));
     const bool always = registers_local_always(*host);
     say("registration", registration_text(*choice.info, always));
     say("kept registered", Registrar::describe_cache(*choice.info, always));
