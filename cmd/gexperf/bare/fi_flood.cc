@@ -215,6 +215,7 @@ void be_written_to(Endpoint& endpoint, int peer) {
 void flood(Endpoint& endpoint, fi_addr_t to, const Target& target, std::size_t count) {
   std::vector<fi_context2> contexts(window);
   std::vector<fi_context2*> free;
+  free.reserve(window);
   for (fi_context2& context : contexts) free.push_back(&context);
   std::size_t begun = 0;
   while (begun < count || free.size() < window) {
