@@ -15,7 +15,7 @@ namespace gexperf {
 
 namespace {
 
-constexpr unsigned most_children = 8;
+constexpr unsigned most_children = 1024;
 constexpr int interrupts[] = {SIGINT, SIGTERM, SIGHUP};
 constexpr int cannot_execute = 127;
 
@@ -154,12 +154,16 @@ Finished run(const std::vector<std::string>& command) {
 Finished run_together(const std::string& program, unsigned count) {
   pid_t processes[most_children] = {};
   Finished all;
-  all.succeeded = true;
-  for (unsigned i = 0; i < count && i < most_children; ++i) {
+  all.succeeded = count <= most_children;
+  if (!all.succeeded) {
+    all.trouble = "more processes than gexperf keeps track of";
+    return all;
+  }
+  for (unsigned i = 0; i < count; ++i) {
     processes[i] = start({program}, -1, i);
     if (processes[i] == 0) all = could_not("start a process");
   }
-  for (unsigned i = 0; i < count && i < most_children; ++i) {
+  for (unsigned i = 0; i < count; ++i) {
     if (processes[i] == 0) continue;
     const Finished one = finish(processes[i], i);
     all.processor_ns += one.processor_ns;
