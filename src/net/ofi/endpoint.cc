@@ -1,6 +1,7 @@
 #include "net/ofi/endpoint.h"
 
 #include <netinet/in.h>
+#include <sys/mman.h>
 #include <sys/socket.h>
 #include <sys/time.h>
 
@@ -43,8 +44,7 @@ bool fails_at_atomics(const fi_info& info) noexcept {
   return std::string_view(info.fabric_attr->prov_name).ends_with(";ofi_rxd");
 }
 
-/// libfabric 1.17's shm has no place for an option before, and writes to where it would be.
-bool takes_options_when_enabled(const fi_info& info) noexcept {
+bool is_shm(const fi_info& info) noexcept {
   return std::string_view(info.fabric_attr->prov_name) == "shm";
 }
 
@@ -122,7 +122,8 @@ Endpoint::Endpoint(Info info, std::string& error)
         fi_setopt(&endpoint->fid, FI_OPT_ENDPOINT, FI_OPT_MIN_MULTI_RECV, &least, sizeof least),
         "FI_OPT_MIN_MULTI_RECV", error);
   };
-  const bool late = takes_options_when_enabled(*info_);
+  // libfabric 1.17's shm has no place for an option before, and writes to where it would be.
+  const bool late = is_shm(*info_);
   if (!late && !set_least()) return;
   if (!succeeded(fi_enable(endpoint), "fi_enable", error)) return;
   if (late && !set_least()) return;
@@ -137,6 +138,16 @@ std::vector<std::byte> Endpoint::name(std::string& error) const {
   if (!succeeded(fi_getname(&endpoint_->fid, name.data(), &size), "fi_getname", error)) return {};
   name.resize(size);
   return name;
+}
+
+void Endpoint::forget_file() const {
+  if (!is_shm(*info_)) return;
+  std::string error;
+  const std::vector<std::byte> bytes = name(error);
+  const std::string text(reinterpret_cast<const char*>(bytes.data()),
+                         strnlen(reinterpret_cast<const char*>(bytes.data()), bytes.size()));
+  constexpr std::string_view prefix = "fi_shm://";
+  if (text.starts_with(prefix)) shm_unlink(("/" + text.substr(prefix.size())).c_str());
 }
 
 bool Endpoint::learn(std::span<const std::byte> names, std::size_t stride, std::string& error) {

@@ -37,6 +37,9 @@ class Endpoint {
   bool has_text_for_name() const noexcept { return info_->addr_format == FI_ADDR_STR; }
   /// Learns the names of all ranks, each `stride` bytes after the one before.
   bool learn(std::span<const std::byte> names, std::size_t stride, std::string& error);
+  /// Once all peers have learned the names: what stands under it in a file system, which outlives a
+  /// process that ends without `close`, goes.
+  void forget_file() const;
   /// Ends all transfers. The buffers that the endpoint was given may go afterwards, not before.
   void close() noexcept { endpoint_.reset(); }
 

@@ -162,6 +162,7 @@ int attach(const Host* host, Limits* limits) {
       made->endpoint.learn(names, sizeof mine.name, error) && made->network->start(error);
   if (!ready) warn(*host, error);
   if (!on_all_ranks(*host, ready)) return 1;
+  made->endpoint.forget_file();
   attached = made.release();
   *limits = {.max_message = max_message,
              .reply_depth = depth,
