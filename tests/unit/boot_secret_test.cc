@@ -2,8 +2,9 @@
 
 #include <gtest/gtest.h>
 
-#include <string>
 #include <vector>
+
+#include "base/hex.h"
 
 namespace gex::boot {
 namespace {
@@ -12,16 +13,6 @@ Secret counting() {
   Secret::Bytes bytes;
   for (std::size_t i = 0; i < bytes.size(); ++i) bytes[i] = static_cast<std::byte>(i);
   return Secret(bytes);
-}
-
-std::string hex(const Secret::Bytes& bytes) {
-  std::string text;
-  for (const std::byte byte : bytes) {
-    constexpr const char* digits = "0123456789abcdef";
-    text += digits[static_cast<unsigned>(byte) >> 4];
-    text += digits[static_cast<unsigned>(byte) & 15];
-  }
-  return text;
 }
 
 TEST(Secret, ProvesAsSipHashDoes) {
