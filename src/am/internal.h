@@ -35,6 +35,8 @@ enum class Internal : std::uint8_t {
   coll_announce,
   coll_agreed,
   memset,
+  absence_question,
+  absence_answer,
   count
 };
 

@@ -19,6 +19,7 @@
 #include "core/team.h"
 #include "legacy/memset.h"
 #include "rma/rma.h"
+#include "team/absence.h"
 #include "team/barrier.h"
 #include "team/exchange.h"
 #include "team/lifecycle.h"
@@ -64,6 +65,7 @@ void start_library() {
   gex::team::start_exchange();
   gex::team::start_barriers();
   gex::team::start_named_barrier();
+  gex::team::start_absence();
   gex::vis::start();
   gex::coll::start();
   gex::legacy::start_memset();

@@ -100,6 +100,8 @@ void JobCoordinator::never_joined(std::uint32_t rank) {
 }
 
 void JobCoordinator::waits_in_vain(std::uint32_t absent) {
+  // Who waits may know it before its word has come here, and says so again.
+  if (!ranks_[absent].left) return;
   if (ranks_[absent].ends) {
     end({0, absent}, {});
     return;

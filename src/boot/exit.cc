@@ -110,7 +110,7 @@ void at_exit(int status, void*) noexcept {
   // A child that the client forked has inherited this handler, not the rank.
   if (getpid() != self.process || self.origin == Origin::singleton) return;
   if ((status & 0xff) != 0) {
-    const int code = self.page.claim({status, self.rank}).code;
+    const int code = self.page.claim({status, self.rank, /*death=*/false, /*by_exit=*/true}).code;
     announce_end(self, code);
     leave_launcher(self);
     return;
@@ -208,6 +208,20 @@ void Job::follow() noexcept {
     raise(SIGQUIT);
   }
   end(code);
+}
+
+bool Job::left() const noexcept {
+  return rank_state.load(std::memory_order_relaxed)->left.load(std::memory_order_relaxed);
+}
+
+void Job::waits_in_vain(std::uint32_t absent) noexcept {
+  const RankState& self = *rank_state.load(std::memory_order_relaxed);
+  if (!self.control) return;
+  FrameHeader frame;
+  frame.kind = FrameKind::vain_wait;
+  frame.first = absent;
+  // Should the socket be full, it is said again.
+  send_frame(self.control.get(), frame, {}, -1, /*wait=*/false);
 }
 
 void Job::follow_loss() noexcept {

@@ -371,6 +371,8 @@ void Guardian::take(std::uint32_t rank, Received frame) {
     take_share(rank, frame);
   } else if (header.kind == FrameKind::leave) {
     take_leave(rank, header.code != 0);
+  } else if (header.kind == FrameKind::vain_wait) {
+    take_vain_wait(rank, header.first);
   } else {
     fault(rank, "sent an unknown message");
   }
@@ -423,6 +425,7 @@ void Guardian::gathered(std::uint32_t sequence, SharedBytes bytes) {
 
 void Guardian::absent(std::uint32_t rank, std::uint32_t sequence) {
   absence_ = {rank, sequence};
+  page_.note_absence();
   find_waits_in_vain();
 }
 
@@ -452,6 +455,14 @@ void Guardian::take_leave(std::uint32_t rank, bool ends) {
   const std::uint32_t missed = gather_.has_finished(part_.ranks.index_of(rank)) ? 1 : 0;
   coordinator().left(rank, gather_.sequence() + missed, ends);
   find_waits_in_vain();
+}
+
+void Guardian::take_vain_wait(std::uint32_t rank, std::uint32_t absent) {
+  if (absent >= launch_.hosts.ranks() || absent == rank) {
+    fault(rank, "waits for a rank that is none");
+    return;
+  }
+  coordinator().waits_in_vain(absent);
 }
 
 void Guardian::farewell() {

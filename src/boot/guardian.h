@@ -112,6 +112,7 @@ class Guardian final : private Guardians {
   void take_gather(std::uint32_t rank, const Received& frame);
   void take_share(std::uint32_t rank, Received& frame);
   void take_leave(std::uint32_t rank, bool ends);
+  void take_vain_wait(std::uint32_t rank, std::uint32_t absent);
   void take_exec_failure(std::uint32_t rank, int error);
   void closed(std::uint32_t rank);
   void gathered(std::uint32_t sequence, SharedBytes bytes) override;
@@ -181,6 +182,7 @@ class Guardian final : private Guardians {
   std::shared_ptr<Adopted> adopted_;
   Deadline newcomers_at_;  ///< by then all ranks must have come
   bool told_of_stranger_ = false;
+  bool told_of_garbage_ = false;
 
   std::optional<JobCoordinator> job_;  ///< this host is all of the job
   std::optional<Uplink> uplink_;       ///< or one of several

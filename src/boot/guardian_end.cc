@@ -20,8 +20,9 @@ using namespace std::chrono_literals;
 
 constexpr auto quit_grace = 100ms;
 constexpr auto terminate_grace = 1s;
-// Longer than a rank's own watchdog over the flushing of its streams.
-constexpr auto kill_grace = 7s;
+// Longer than a rank's own watchdog over the flushing of its streams, and within five seconds all
+// have ended.
+constexpr auto kill_grace = 4s;
 // What a client's handler of SIGINT or SIGTERM may take to save its work.
 constexpr auto interrupt_grace = 10s;
 // A host is lost, and within a second of that being known everything ends.
@@ -128,7 +129,15 @@ void Guardian::died(std::uint32_t rank, const std::string& how) {
 /// From here on the ranks of this host see that the job ends.
 void Guardian::ask_to_end(const Ending& ending, const std::string& text) {
   if (ending_) return;
-  coordinator().end(page_.claim(ending), text);
+  const Ending counts = page_.claim(ending);
+  if (text.empty() && counts.by_exit && part_.ranks.contains(counts.rank)) {
+    // Those who follow it may have spoken before it.
+    const std::string code = std::to_string(counts.code);
+    coordinator().end(counts, name_of(counts.rank) + " returned " + code +
+                                  " from main or called exit(" + code + ")");
+  } else {
+    coordinator().end(counts, text);
+  }
 }
 
 void Guardian::end(const Ending& asked, Haste haste) {

@@ -86,13 +86,20 @@ class Job {
   /// that finds this true calls `follow`. One relaxed load of a read-mostly word.
   bool ending() const noexcept;
 
-  /// What `ending` reads, for a poll that cannot afford a call: not 0 means true. Valid for the
-  /// life of the process.
+  /// For a poll that cannot afford a call: 0 as long as the job is not `ending` and no rank has
+  /// left it. Valid for the life of the process.
   const std::atomic<std::uint64_t>& ending_word() const noexcept;
 
   /// Ends this rank because the job is `ending`, with the job's code: gives a handler that the
   /// client installed for SIGQUIT its call, then does as `end`. Same rules as `end`.
   [[noreturn]] void follow() noexcept;
+
+  /// Whether this rank has returned from main or called exit(0) and waits for the others.
+  bool left() const noexcept;
+
+  /// Says that this rank waits in a collective call for `absent`, which has left without making
+  /// that call: the guardians end the job. May be said again. Any thread.
+  void waits_in_vain(std::uint32_t absent) noexcept;
 
   /// For who finds that another rank cannot be reached any more: waits for as long as the guardians
   /// take to notice that a rank or a host is gone, and does as `follow` once they have. Returns if

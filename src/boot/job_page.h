@@ -2,8 +2,9 @@
 // The page of memory that every process of a host's part of the job maps: whether the job is being
 // ended, and with what code; who tells of an error; and behind it the last call of each rank there.
 //
-// The end is one word, so that `ending` is one load and "the first code wins" is one
-// compare-exchange. The page is a sealed memory file: no process can shorten it under another.
+// The end is one word, so that `ending` is one load and "the first code wins" is a
+// compare-exchange. The same word, which polls read anyway, says that a rank has left. The page is
+// a sealed memory file: no process can shorten it under another.
 
 #include <atomic>
 #include <cstdint>
@@ -23,6 +24,9 @@ struct Ending {
   std::uint32_t rank = by_guardian;
   /// The rank did not end the job, it died: what has started it sees that for itself.
   bool death = false;
+  /// By the status that it gave exit() or returned from main: said by the guardian of its host, and
+  /// nowhere else.
+  bool by_exit = false;
 };
 
 class JobPage {
@@ -42,17 +46,28 @@ class JobPage {
   /// Ends the job so, if nobody has before. Returns what counts, its code 0..255. Lock-free and
   /// async-signal-safe. The order is relaxed: the word says all there is to say.
   Ending claim(const Ending& ending) noexcept {
-    std::uint64_t seen = 0;
+    std::uint64_t seen = words_->end.load(std::memory_order_relaxed);
     const std::uint64_t mine = claimed_bit | (ending.death ? death_bit : 0) |
-                               (std::uint64_t{ending.rank} << 8) | (ending.code & 0xff);
-    if (words_->end.compare_exchange_strong(seen, mine, std::memory_order_relaxed)) seen = mine;
+                               (ending.by_exit ? exit_bit : 0) | (std::uint64_t{ending.rank} << 8) |
+                               (ending.code & 0xff);
+    while ((seen & claimed_bit) == 0) {
+      if (words_->end.compare_exchange_weak(seen, mine, std::memory_order_relaxed)) seen = mine;
+    }
     return decode(seen);
   }
 
-  /// The word itself, which is not 0 once the job is being ended.
+  /// Some rank has left the job and others have not: who waits may wait in vain.
+  void note_absence() noexcept {
+    std::uint64_t none = 0;
+    words_->end.compare_exchange_strong(none, absence_bit, std::memory_order_relaxed);
+  }
+
+  /// The word itself, which is not 0 once the job is being ended or a rank has left it.
   const std::atomic<std::uint64_t>& word() const noexcept { return words_->end; }
 
-  bool ending() const noexcept { return words_->end.load(std::memory_order_relaxed) != 0; }
+  bool ending() const noexcept {
+    return (words_->end.load(std::memory_order_relaxed) & claimed_bit) != 0;
+  }
 
   /// What counts, its code 0..255, once `ending`.
   Ending end() const noexcept { return decode(words_->end.load(std::memory_order_relaxed)); }
@@ -84,10 +99,12 @@ class JobPage {
   static_assert(Word::is_always_lock_free);
   static constexpr std::uint64_t claimed_bit = std::uint64_t{1} << 63;
   static constexpr std::uint64_t death_bit = std::uint64_t{1} << 62;
+  static constexpr std::uint64_t exit_bit = std::uint64_t{1} << 60;
+  static constexpr std::uint64_t absence_bit = std::uint64_t{1} << 61;
 
   static Ending decode(std::uint64_t word) noexcept {
     return {static_cast<int>(word & 0xff), static_cast<std::uint32_t>(word >> 8) & 0xffffff,
-            (word & death_bit) != 0};
+            (word & death_bit) != 0, (word & exit_bit) != 0};
   }
 
   struct Words {

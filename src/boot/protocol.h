@@ -24,7 +24,7 @@
 
 namespace gex::boot {
 
-inline constexpr std::uint32_t protocol_version = 3;
+inline constexpr std::uint32_t protocol_version = 4;
 
 enum class FrameKind : std::uint32_t {
   // From a rank.
@@ -35,6 +35,7 @@ enum class FrameKind : std::uint32_t {
   end,          ///< gasnet_exit or exit with a status other than 0
   exec_failed,  ///< the program could not be executed; `code` is errno
   telling,      ///< is about to tell of an error; the job page answers
+  vain_wait,    ///< waits in a collective call for `first`, which has left without making it
   // From the guardian.
   welcome = 64,  ///< the job page, and the number of each rank's host (32 bits each); lies in the
                  ///< socket before the rank starts

@@ -70,6 +70,7 @@ Operation& TeamCollectives::take(const Request& request) {
 }
 
 void TeamCollectives::give_back(Operation& operation) noexcept {
+  team_->collectives_called.end();
   if (operation.shared)
     free_shared_.push_back(static_cast<SharedOperation*>(&operation));
   else
@@ -91,6 +92,7 @@ gex_Event_t TeamCollectives::start(const Request& request,
   {
     const OptionalGuard guard(lock_, threaded_);
     operation = &take(request);
+    team_->collectives_called.begin();
     if (request.completes_together) number_completion(*operation);
     if (checked()) {
       unagreed_.emplace_back(agreement_.announce(announcement), operation);

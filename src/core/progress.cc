@@ -14,6 +14,9 @@ bool deliver_nothing(std::uint32_t) noexcept {
   return false;
 }
 
+void watch_nothing() noexcept {
+}
+
 constexpr std::uint64_t no_job = 0;
 
 Deliverer the_deliverer = deliver_nothing;
@@ -21,6 +24,7 @@ constexpr unsigned most_pollers = 4;
 Poller pollers[most_pollers];
 constinit thread_local unsigned poll_depth __attribute__((tls_model("initial-exec"))) = 0;
 unsigned poller_count = 0;
+void (*the_absence_watch)() noexcept = watch_nothing;
 
 }  // namespace
 
@@ -34,9 +38,11 @@ bool poll_busy(std::uint32_t quiet) noexcept {
   if (__atomic_load_n(&watched.polls_wanted, __ATOMIC_RELAXED) != 0)
     for (unsigned i = 0; i < poller_count; ++i) progressed |= pollers[i]();
   --poll_depth;
-  // Another rank has ended the job: this one goes too, with its streams flushed.
-  if (__atomic_load_n(watched.ending, __ATOMIC_RELAXED) != 0) [[unlikely]]
-    process().job->follow();
+  if (__atomic_load_n(watched.ending, __ATOMIC_RELAXED) != 0) [[unlikely]] {
+    // Another rank has ended the job: this one goes too, with its streams flushed.
+    if (process().job->ending()) process().job->follow();
+    the_absence_watch();
+  }
   return progressed;
 }
 
@@ -49,6 +55,10 @@ bool inside_poll() noexcept {
 void watch_job() noexcept {
   static_assert(std::atomic<std::uint64_t>::is_always_lock_free);
   detail::watched.ending = reinterpret_cast<const std::uint64_t*>(&process().job->ending_word());
+}
+
+void register_absence_watch(void (*watch)() noexcept) noexcept {
+  the_absence_watch = watch;
 }
 
 void watch_inboxes(const gex_Inbox_* inboxes, std::uint32_t count) noexcept {

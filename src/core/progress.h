@@ -28,6 +28,8 @@ bool inside_poll() noexcept;
 
 /// Lets polls notice the end of the job; start-up, once the job is joined.
 void watch_job() noexcept;
+/// What polls call, over and over, from when a rank has left the job; start-up only.
+void register_absence_watch(void (*watch)() noexcept) noexcept;
 
 /// Start-up only.
 void register_deliverer(Deliverer deliverer) noexcept;

@@ -4,6 +4,7 @@
 // A team knows its members' locations and their displacements. What needs messages between members
 // (creation, barriers) is in the room team/.
 
+#include <atomic>
 #include <cstdint>
 #include <unordered_map>
 #include <vector>
@@ -25,14 +26,33 @@ class TeamCollectives;  // coll/team_collectives.h
 /// process.
 using TeamId = std::uint64_t;
 
+/// Calls of one kind that a member has made over a team, and those of them that are over for it.
+/// Every member makes the same calls, so who has left with fewer than another keeps it waiting.
+struct CollectiveCalls {
+  // Relaxed: counts, which order nothing. One thread at a time changes either.
+  std::atomic<std::uint32_t> begun{0};
+  std::atomic<std::uint32_t> over{0};
+
+  std::uint32_t begin() noexcept { return increment(begun); }
+  void end() noexcept { increment(over); }
+
+ private:
+  /// The value before.
+  static std::uint32_t increment(std::atomic<std::uint32_t>& count) noexcept {
+    const std::uint32_t before = count.load(std::memory_order_relaxed);
+    count.store(before + 1, std::memory_order_relaxed);
+    return before;
+  }
+};
+
 /// What the library alone knows of a team. It lies before what clients read, behind which, at a
 /// distance that clients know, the displacements lie.
 class alignas(64) TeamRecord {
  public:
   gex_Memvec_t scratch{nullptr, 0};
-  /// Collective exchanges made over the team so far (team/exchange.h).
-  std::uint32_t exchanges = 0;
-  TeamBarrier* barrier = nullptr;                ///< owned by team/barrier.cc
+  CollectiveCalls exchanges;           ///< see team/exchange.h
+  CollectiveCalls collectives_called;  ///< what coll/ does; over once its event is synchronised
+  TeamBarrier* barrier = nullptr;      ///< owned by team/barrier.cc
   coll::TeamCollectives* collectives = nullptr;  ///< owned by coll/; null until it is needed
 
  protected:

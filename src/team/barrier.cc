@@ -295,6 +295,24 @@ void take_barrier(Team& team) noexcept {
   team.barrier = nullptr;
 }
 
+void for_each_barrier(void (*act)(void* context, TeamBarrier& barrier), void* context) {
+  Registry& registry = the_registry.get();
+  const OptionalGuard guard(registry.lock, true);
+  for (const auto& [key, entry] : registry.entries) {
+    if (entry.barrier != nullptr && key.kind == TeamBarrier::Kind::calls)
+      act(context, *entry.barrier);
+  }
+}
+
+void with_barrier(TeamId team, unsigned endpoint_address,
+                  void (*act)(void* context, TeamBarrier& barrier), void* context) {
+  Registry& registry = the_registry.get();
+  const OptionalGuard guard(registry.lock, true);
+  const auto found = registry.entries.find({team, endpoint_address, TeamBarrier::Kind::calls});
+  if (found != registry.entries.end() && found->second.barrier != nullptr)
+    act(context, *found->second.barrier);
+}
+
 void start_barriers() {
   using Kind = TeamBarrier::Kind;
   constexpr am::InternalMessage takes{.is_reply = false, .least_args = 4};

@@ -59,6 +59,10 @@ class TeamBarrier {
   bool idle() noexcept;
 
   std::uint32_t slot() const noexcept { return slot_; }
+  Kind kind() const noexcept { return kind_; }
+  const Team& team() const noexcept { return team_; }
+  /// The number of the last that this member has arrived at. Relaxed; any thread.
+  std::uint32_t started() const noexcept { return started_.load(std::memory_order_relaxed); }
 
   /// Checked mode: events of barriers that were started and not synchronised. Relaxed: only a
   /// count.
@@ -102,6 +106,13 @@ void take_barrier(Team& team) noexcept;
 /// teams it leads; or no_slot.
 std::uint32_t reserve_slot() noexcept;
 void free_slot(std::uint32_t slot) noexcept;
+
+/// Calls `act` with the barrier of calls of each local member of a team, which does not end
+/// meanwhile; `act` sends nothing. Any thread.
+void for_each_barrier(void (*act)(void* context, TeamBarrier& barrier), void* context);
+/// The same for one member, by its endpoint, if the team is there.
+void with_barrier(TeamId team, unsigned endpoint_address,
+                  void (*act)(void* context, TeamBarrier& barrier), void* context);
 
 void start_barriers();
 

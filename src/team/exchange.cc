@@ -192,8 +192,8 @@ Blocks exchange(Team& team, std::span<const std::byte> mine) {
 Blocks exchange(std::span<Team* const> local_members, std::span<const std::byte> mine) {
   const gex_Rank_t size = local_members.front()->size;
   if (size == 1) return {std::vector<std::byte>(mine.begin(), mine.end())};
-  const std::uint32_t number = local_members.front()->exchanges;
-  for (Team* team : local_members) ++team->exchanges;
+  std::uint32_t number = 0;
+  for (Team* team : local_members) number = team->exchanges.begin();
 
   // What goes to rank 0 goes first: it may be local, too.
   for (Team* team : local_members)
@@ -208,6 +208,7 @@ Blocks exchange(std::span<Team* const> local_members, std::span<const std::byte>
   }
   for (Team* team : local_members)
     if (team->rank != 0) blocks = receive(*team, number);
+  for (Team* team : local_members) team->exchanges.end();
   return blocks;
 }
 

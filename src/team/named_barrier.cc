@@ -171,6 +171,12 @@ int barrier_result(int* id) noexcept {
   return state.result.knowledge == Knowledge::anonymous ? 1 : 0;
 }
 
+NamedBarrierState named_barrier_state() noexcept {
+  State& state = the_state.get();
+  const OptionalGuard guard(state.lock, true);
+  return {state.number, state.under_way};
+}
+
 void start_named_barrier() {
   am::register_internal(Internal::named_barrier, on_named_barrier,
                         {.is_reply = false, .least_args = 4});

@@ -34,6 +34,13 @@ int barrier_finish(int id, int flags, bool wait) noexcept;
 /// Id of the last completed barrier; non-zero if it was anonymous.
 int barrier_result(int* id) noexcept;
 
+/// Barriers that this rank has notified, and whether the last of them is still under way.
+struct NamedBarrierState {
+  std::uint32_t notified;
+  bool under_way;
+};
+NamedBarrierState named_barrier_state() noexcept;
+
 void start_named_barrier();
 
 }  // namespace gex::team

@@ -295,7 +295,8 @@ def ends_amid_talk(name, conduit, checks):
                 None, **talking)
     yield Fault(f"launcher interrupted amid talk, {name}", amid_talk(interrupt_launcher), 130,
                 INTERRUPTED, **talking)
-    for how, status, said in (("exit", 3, None), ("_exit", 4, UNSAID_END), ("gasnet_exit", 5, None)):
+    for how, status, said in (("exit", 3, EXITED), ("success", 1, MISSED), ("_exit", 4, UNSAID_END),
+                              ("gasnet_exit", 5, None)):
         yield Fault(f"rank leaves by {how} amid talk, {name}", amid_talk(lambda trial: None), status,
                     said, **{**talking, "scenario": ("serve", how)})
 
@@ -354,6 +355,9 @@ CALL = r" (while in|after) (gex_\w+|gasnet_AMPoll)"
 AT_FAULT = r"^gexrun: rank [23] \(host host2, pid \d+\) was killed by signal 11 "
 UNSAID_END = (r"^gexrun: rank 2 \(host host2, pid \d+\) ended with status 4( (while in|after) \w+)? "
               "without leaving the job$")
+EXITED = r"^gexrun: rank 2 \(host host2, pid \d+\) returned 3 from main or called exit\(3\)$"
+MISSED = (r"^gexrun: rank 2 \(host host2, pid \d+\) returned from main or called exit\(0\) with a "
+          r"collective call still to do with ranks ")
 INTERRUPTED = r"^gexrun: ended by signal 2 \(Interrupt\)$"
 REFUSED = r"^gexrun: refused a connection from .* that does not know the job's secret"
 
@@ -362,13 +366,12 @@ FAULTS = [
           KILLED + "$"),
     Fault("rank killed (SIGSEGV)", kill_rank(signal.SIGSEGV), 139,
           AT_FAULT),
-    Fault("rank exits with status 3", lambda trial: None, 3, None, ("exit-with", "3", "2"), False),
+    Fault("rank exits with status 3", lambda trial: None, 3, EXITED, ("exit-with", "3", "2"), False),
     Fault("rank ends at once with 4", lambda trial: None, 4,
           r"^gexrun: rank 2 \(host host2, pid \d+\) ended with status 4 without leaving the job$",
           ("exit-at-once", "4", "2"), False),
-    Fault("rank returns before a collective call", lambda trial: None, 1,
-          r"^gexrun: rank 2 \(host host2, pid \d+\) returned from main or called exit\(0\) with a "
-          r"collective call still to do with ranks 0,1,3-5$", ("return-before-barrier", "2"), False),
+    Fault("rank returns before a collective call", lambda trial: None, 1, MISSED + "0,1,3-5$",
+          ("return-before-barrier", "2"), False),
     Fault("rank executes another program", lambda trial: None, 1,
           r"^gexrun: rank 1 \(host host1, pid \d+\) has closed its connection to the job",
           ("become-other",), False),

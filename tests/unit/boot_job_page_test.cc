@@ -46,6 +46,27 @@ TEST(JobPage, KnowsADeathFromAnEnd) {
   EXPECT_FALSE(other.claim({1, 2, /*death=*/true}).death);
 }
 
+TEST(JobPage, KnowsAnExitFromAnEnd) {
+  JobPage page;
+  EXPECT_TRUE(page.claim({4, 1, /*death=*/false, /*by_exit=*/true}).by_exit);
+  EXPECT_TRUE(page.claim({1, 2}).by_exit);
+  EXPECT_FALSE(page.end().death);
+  EXPECT_EQ(page.end().code, 4);
+  EXPECT_EQ(page.end().rank, 1u);
+}
+
+TEST(JobPage, AnAbsenceIsNoEndAndHidesNone) {
+  JobPage page;
+  page.note_absence();
+  EXPECT_NE(page.word(), 0u);
+  EXPECT_FALSE(page.ending());
+  EXPECT_EQ(page.claim({5, 3}).code, 5);
+  EXPECT_TRUE(page.ending());
+  page.note_absence();
+  EXPECT_EQ(page.claim({7, 1}).code, 5);
+  EXPECT_EQ(page.end().rank, 3u);
+}
+
 TEST(JobPage, IsOneForAllWhoMapIt) {
   JobPage made;
   os::FileDescriptor file;

@@ -239,8 +239,8 @@ TEST(OpenFiles, FewAreEnoughForFewRanks) {
 }
 
 TEST(Place, AnEnvironmentMadeByHandIsRefused) {
-  for (const char* const value : {"x", "3", "3:", "3:100:0:2", "3:100:2:2:5", "3:100:0:0:5",
-                                  "3:100:0:2000:5", "3:-5:0:2:5", "3:0:0:2:5x"}) {
+  for (const char* const value : {"x", "4", "4:", "4:100:0:2", "4:100:2:2:5", "4:100:0:0:5",
+                                  "4:100:0:2000:5", "4:-5:0:2:5", "4:0:0:2:5x"}) {
     const Outcome outcome = Command({probe, "who"}).variable("GEX_JOB", value).run();
     expect_failure(outcome, 1,
                    std::string("gex: GEX_JOB='") + value + "': it is set by gexrun, not by hand");
@@ -248,16 +248,16 @@ TEST(Place, AnEnvironmentMadeByHandIsRefused) {
 }
 
 TEST(Place, ADescriptorThatIsNotTheConnectionIsRefused) {
-  expect_failure(Command({probe, "who"}).variable("GEX_JOB", "3:100:0:2:5").run(), 1,
+  expect_failure(Command({probe, "who"}).variable("GEX_JOB", "4:100:0:2:5").run(), 1,
                  "descriptor 100, the connection to gexrun, is not open here");
-  expect_failure(Command({probe, "who"}).variable("GEX_JOB", "3:0:0:2:5").run(), 1,
+  expect_failure(Command({probe, "who"}).variable("GEX_JOB", "4:0:0:2:5").run(), 1,
                  "descriptor 0 is not the connection to gexrun here");
 }
 
 TEST(Place, AnotherVersionOfTheProtocolIsRefused) {
-  expect_failure(Command({probe, "who"}).variable("GEX_JOB", "4:100:0:2:5").run(), 1,
-                 "it comes from a gexrun that speaks version 4 of the control protocol, this "
-                 "program's libgex speaks version 3");
+  expect_failure(Command({probe, "who"}).variable("GEX_JOB", "3:100:0:2:5").run(), 1,
+                 "it comes from a gexrun that speaks version 3 of the control protocol, this "
+                 "program's libgex speaks version 4");
 }
 
 TEST(Place, WrappersThatKeepItWork) {

@@ -131,7 +131,8 @@ TEST_P(Exit, WhoReturnsBeforeACollectiveCallIsNamed) {
 }
 
 TEST_P(Exit, ExitWithAStatusEndsTheJobWithIt) {
-  expect_failure(job(3, {"exit-with", "3", "1"}).run(), 3, "");
+  expect_failure(job(3, {"exit-with", "3", "1"}).run(), 3,
+                 ") returned 3 from main or called exit(3)");
 }
 
 TEST_P(Exit, LeavingByUnderscoreExitIsADeath) {

@@ -65,7 +65,7 @@ TEST_P(Exit, ARankThatReturnsWhileTheOthersWaitForItIsAFailureWithAName) {
 }
 
 TEST_P(Exit, ByExitWithAStatusOnOneRank) {
-  expect_status(run(3, {"call_exit", "2", "3"}), 3);
+  expect_refusal(run(3, {"call_exit", "2", "3"}), 3, ") returned 3 from main or called exit(3)");
 }
 
 TEST_P(Exit, ChildrenOfARankDoNotEndTheJob) {
@@ -91,7 +91,8 @@ TEST_P(Exit, ADeathBySignalIsNamed) {
 TEST(Forked, TheOriginalProcessReturnsTheJobsStatus) {
   expect_success(forked_job(3, {"ring"}).run(), "rank ", 3);
   expect_status(forked_job(3, {"exit_from_main", "2", "7"}).run(), 7);
-  expect_status(forked_job(3, {"call_exit", "1", "4"}).run(), 4);
+  expect_refusal(forked_job(3, {"call_exit", "1", "4"}).run(), 4,
+                 ") returned 4 from main or called exit(4)");
 }
 
 TEST(Forked, BufferedOutputIsNotDoubled) {

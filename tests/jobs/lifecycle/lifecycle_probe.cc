@@ -1,6 +1,7 @@
 // A client whose start, life and end the tests watch from outside: lifecycle_probe SCENARIO [ARGS].
 // What a scenario finds wrong by itself is a line on stderr and status 90.
 
+#include <gasnet_coll.h>
 #include <gasnet_ratomic.h>
 #include <gasnetex.h>
 #include <signal.h>
@@ -42,6 +43,9 @@ void barrier() {
 std::vector<std::string> arguments;
 unsigned long argument(std::size_t n, unsigned long otherwise = 0) {
   return n < arguments.size() ? std::strtoul(arguments[n].c_str(), nullptr, 0) : otherwise;
+}
+bool am_first() {
+  return rank() == 0;
 }
 bool am_rank(std::size_t n) {
   return rank() == argument(n);
@@ -265,8 +269,71 @@ void return_early() {
   say("served\n");
 }
 
+/// All ranks but the first.
+gex_TM_t make_others() {
+  gex_TM_t others = GEX_TM_INVALID;
+  gex_TM_Split(&others, team, am_first() ? 1 : 0, rank(), nullptr, 0, GEX_FLAG_TM_NO_SCRATCH);
+  return others;
+}
+
+/// Rank 0 returns with a collective call still to do, which the others make.
+void miss_call() {
+  attach();
+  const std::string& call = arguments.at(0);
+  gex_TM_t halves = GEX_TM_INVALID;
+  if (call == "team") {
+    gex_TM_Split(&halves, team, rank() / 2, rank(), nullptr, 0, GEX_FLAG_TM_NO_SCRATCH);
+  }
+  barrier();
+  if (am_first()) return;
+  std::uint64_t value = rank();
+  if (call == "barrier") {
+    barrier();
+  } else if (call == "test") {
+    const gex_Event_t event = gex_Coll_BarrierNB(team, 0);
+    while (gex_Event_Test(event) != GASNET_OK) gasnet_AMPoll();
+  } else if (call == "broadcast") {
+    gex_Event_Wait(gex_Coll_BroadcastNB(team, 0, &value, &value, sizeof value, 0));
+  } else if (call == "reduce") {
+    gex_Event_Wait(gex_Coll_ReduceToAllNB(team, &value, &value, GEX_DT_U64, sizeof value, 1,
+                                          GEX_OP_ADD, nullptr, nullptr, 0));
+  } else if (call == "split") {
+    make_others();
+  } else if (call == "team") {
+    // Only one waits for who has left; another half has no part in it.
+    gex_Event_Wait(gex_Coll_BarrierNB(halves, 0));
+    barrier();
+  } else {
+    wrong("no such call");
+  }
+  say("was let go\n");
+}
+
+/// Rank 0 returns with all its calls made; the others go on for a while, some later than others.
+void go_on_without() {
+  attach();
+  const gex_TM_t others = make_others();
+  std::uint64_t value = 1;
+  std::uint64_t sum = 0;
+  const gex_Event_t last = gex_Coll_ReduceToAllNB(team, &sum, &value, GEX_DT_U64, sizeof value, 1,
+                                                  GEX_OP_ADD, nullptr, nullptr, 0);
+  if (am_first()) {
+    gex_Event_Wait(last);
+    return;
+  }
+  // Longer than what it takes to find that somebody waits in vain.
+  if (rank() == 1) {
+    for (int i = 0; i < 25; ++i) usleep(100000);
+  }
+  gex_Event_Wait(gex_Coll_BarrierNB(others, 0));
+  gex_Event_Wait(last);
+  if (sum != size()) wrong("a sum is wrong");
+  say("done\n");
+}
+
+/// For a message that rank would have had to send.
 void return_while_others_wait() {
-  if (!am_rank(0)) wait_for_ever();
+  while (!am_rank(0)) gasnet_AMPoll();
 }
 
 void call_exit() {
@@ -511,6 +578,8 @@ int main(int argc, char** argv) {
       {"exit_from_two_ranks", exit_from_two_ranks},
       {"exit_from_two_threads", exit_from_two_threads},
       {"return_early", return_early},
+      {"miss_call", miss_call},
+      {"go_on_without", go_on_without},
       {"return_while_others_wait", return_while_others_wait},
       {"call_exit", call_exit},
       {"children", children},
