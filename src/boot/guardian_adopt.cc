@@ -26,9 +26,6 @@ namespace gex::boot {
 
 namespace {
 
-/// The ranks connect as soon as they have heard where, which they all hear at once.
-constexpr double newcomers_limit = 30;
-
 /// How long ranks whose launcher has gone may resist.
 constexpr double lost_launcher_grace = 2;
 
@@ -100,7 +97,7 @@ int Guardian::serve_watched() {
 
 void Guardian::prepare_to_adopt() {
   watch(launch_.adopts, make_tag(from_listener));
-  newcomers_at_ = after(newcomers_limit);
+  newcomers_at_ = after(launch_.join_limit);
   // Whose parent is the first process has none that would end them.
   if (launch_.launcher <= 1) return;
   launcher_.reset(static_cast<int>(syscall(SYS_pidfd_open, launch_.launcher, 0)));
@@ -154,6 +151,10 @@ void Guardian::hear_newcomer(int socket) {
   if (frame.outcome == Received::Outcome::frame && frame.header.kind == FrameKind::hello &&
       part_.ranks.contains(rank) && at(rank).process == 0) {
     adopt(rank, newcomer.process, newcomer.channel.release());
+  } else if (frame.outcome != Received::Outcome::closed && !std::exchange(told_of_garbage_, true)) {
+    report(launch_.program_name,
+           "refused a connection to the guardian of %s that is no rank's (said once)",
+           part_.name.c_str());
   }
 }
 
@@ -232,6 +233,8 @@ void Guardian::miss_newcomers() {
     give_up_newcomers();
     return;
   }
+  // Who has not come by the end of the job is given up then; `end` says how soon that is.
+  newcomers_at_ = after(launch_.join_limit);
   RankSet missing;
   for (const std::uint32_t rank : part_.ranks) {
     if (!at(rank).joined) missing.add(rank);

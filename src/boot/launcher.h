@@ -43,6 +43,9 @@ struct Launch {
   /// here.
   int adopts = -1;
   int launcher = 0;  ///< the process that has started those; 0: unknown
+  /// Seconds within which those connect. They do as soon as they have heard where, which they all
+  /// hear at once.
+  double join_limit = 30;
 
   const HostPart& part() const { return hosts[host]; }
 };
