@@ -241,11 +241,29 @@ std::size_t network_long_limit() noexcept {
 
 bool try_send_network(gex_Rank_t jobrank, const Outbound& message) noexcept {
   Credits& credits = network().peers[jobrank];
-  if (!credits.take()) return false;
+  if (!message.credited && !credits.take()) return false;
   if (send_on(net::request_channel, jobrank, message)) return true;
-  credits.restore();
+  if (!message.credited) credits.restore();
   give_back_what_was_refused(jobrank);
   return false;
+}
+
+void* begin_building(gex_Rank_t jobrank, bool is_reply, std::size_t size) noexcept {
+  Network& self = network();
+  if (self.conduit == nullptr || self.conduit->buffer == nullptr) return nullptr;
+  Credits& credits = self.peers[jobrank];
+  // A reply's place goes with the request that it answers.
+  if (!is_reply && !credits.take()) return nullptr;
+  const net::Channel channel = is_reply ? net::reply_channel : net::request_channel;
+  void* const place = self.conduit->buffer(channel, jobrank, size);
+  if (place == nullptr && !is_reply) credits.restore();
+  return place;
+}
+
+void end_building(gex_Rank_t jobrank, bool is_reply, void* place) noexcept {
+  Network& self = network();
+  self.conduit->release(place);
+  if (!is_reply) self.peers[jobrank].restore();
 }
 
 void send_reply_network(gex_Rank_t jobrank, const Outbound& message) noexcept {

@@ -25,6 +25,14 @@ std::size_t network_long_limit() noexcept;
 
 bool try_send_network(gex_Rank_t jobrank, const Outbound& message) noexcept;
 
+/// A place of the network's own for a payload of `size` bytes to a process that is no neighbor,
+/// from where sending it takes no copy; or null, and the payload is built elsewhere. A request's
+/// takes the request's credit. It is ended by a message that says it is `credited` and whose
+/// payload lies there, or by `end_building`. Never waits.
+void* begin_building(gex_Rank_t jobrank, bool is_reply, std::size_t size) noexcept;
+/// Gives the place back, and the credit.
+void end_building(gex_Rank_t jobrank, bool is_reply, void* place) noexcept;
+
 /// Sends a reply; waits for the conduit, polling replies only, if it must.
 void send_reply_network(gex_Rank_t jobrank, const Outbound& message) noexcept;
 

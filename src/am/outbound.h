@@ -20,6 +20,8 @@ struct Outbound {
   /// The payload of a long message is at its destination already. Where that is memory of a
   /// neighbor which is not mapped here, it must be (rma/long_message.h).
   bool placed = false;
+  /// A request over a network whose credit is taken already (begin_building).
+  bool credited = false;
   std::uint8_t arg_count = 0;
   Endpoints endpoints{};
   const gex_AM_Arg_t* args = nullptr;  ///< padded to whole 16-byte chunks, aligned to 16

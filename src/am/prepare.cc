@@ -5,6 +5,7 @@
 
 #include "am/limits.h"
 #include "am/links.h"
+#include "am/network.h"
 #include "am/slabs.h"
 #include "am/token.h"
 #include "base/error.h"
@@ -31,6 +32,7 @@ bool choose_buffer(_gex_AM_SrcDesc& descriptor, const PrepareArguments& argument
                    gex_Rank_t jobrank, bool slab_required) noexcept {
   const std::size_t limit = arguments.is_long ? max_long(jobrank, 0) : max_medium(jobrank);
   descriptor.slab = no_slab;
+  descriptor.in_conduit = false;
   descriptor.client_buffer = arguments.client_buffer != nullptr;
   if (descriptor.client_buffer) {
     descriptor.address = const_cast<void*>(arguments.client_buffer);
@@ -45,7 +47,14 @@ bool choose_buffer(_gex_AM_SrcDesc& descriptor, const PrepareArguments& argument
     descriptor.address = descriptor.small_buffer;
     return true;
   }
-  if (Link* link = links().to(jobrank); link != nullptr && !arguments.is_long) {
+  Link* const link = links().to(jobrank);
+  if (link == nullptr) {
+    if (void* const place = begin_building(jobrank, descriptor.is_reply, size)) {
+      descriptor.address = place;
+      descriptor.in_conduit = true;
+      return true;
+    }
+  } else if (!arguments.is_long) {
     const shm::Direction direction = descriptor.is_reply ? shm::replies : shm::requests;
     descriptor.slab = slabs().acquire(direction, size, link->member);
     if (descriptor.slab != no_slab) {
@@ -56,6 +65,13 @@ bool choose_buffer(_gex_AM_SrcDesc& descriptor, const PrepareArguments& argument
   }
   descriptor.address = large_buffer(descriptor);
   return true;
+}
+
+void give_up_place(_gex_AM_SrcDesc& descriptor) noexcept {
+  const gex_Rank_t jobrank = descriptor.is_reply ? descriptor.token->header.source
+                                                 : resolve(descriptor.tm, descriptor.rank).jobrank;
+  end_building(jobrank, descriptor.is_reply, descriptor.address);
+  descriptor.in_conduit = false;
 }
 
 void open(_gex_AM_SrcDesc& descriptor, const PrepareArguments& arguments) noexcept {
@@ -105,6 +121,11 @@ gex_AM_SrcDesc_t prepare_reply(gex_Token_t token, const PrepareArguments& argume
 int commit(gex_AM_SrcDesc_t descriptor, Outbound& message, gex_Flags_t flags) noexcept {
   message.payload = descriptor->address;
   message.slab = descriptor->slab;
+  const bool immediate = (flags & GEX_FLAG_IMMEDIATE) != 0;
+  // Nothing is sent from a place whose payload came to nothing, and what waits for room must not
+  // keep any. One that may have to be built there yet keeps it.
+  if (descriptor->in_conduit && message.size == 0 && (descriptor->is_reply || !immediate))
+    give_up_place(*descriptor);
   if (descriptor->is_reply) {
     require_unanswered(*descriptor);
     descriptor->open = false;
@@ -113,8 +134,10 @@ int commit(gex_AM_SrcDesc_t descriptor, Outbound& message, gex_Flags_t flags) no
   }
   const Peer peer = resolve(descriptor->tm, descriptor->rank);
   message.endpoints = endpoints_of(peer.local_endpoint, peer.endpoint);
+  message.credited = descriptor->in_conduit && message.size != 0;
   // Sending may poll, and a handler run by that poll may prepare a reply, but no request.
-  if (send_request(peer.jobrank, message, (flags & GEX_FLAG_IMMEDIATE) != 0) != 0) return 1;
+  if (send_request(peer.jobrank, message, immediate) != 0) return 1;
+  if (descriptor->in_conduit && message.size == 0) give_up_place(*descriptor);
   descriptor->open = false;
   return 0;
 }
@@ -126,6 +149,7 @@ void require_unanswered(const _gex_AM_SrcDesc& descriptor) noexcept {
 
 void cancel(gex_AM_SrcDesc_t descriptor) noexcept {
   if (descriptor->slab != no_slab) slabs().release(descriptor->slab);
+  if (descriptor->in_conduit) give_up_place(*descriptor);
   descriptor->open = false;
 }
 

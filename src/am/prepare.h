@@ -2,8 +2,9 @@
 // Negotiated payload: Prepare, Commit, Cancel.
 //
 // Prepare takes a buffer, never a cell: for a small payload the thread's own, for a larger one to a
-// process of the host a slab (built in place, read in place), for anything else a buffer of the
-// thread that is kept once it exists. The cell is claimed at Commit.
+// process of the host a slab (built in place, read in place), to any other process a place of the
+// network's, from which it is sent without a copy, for anything else and where none is free a
+// buffer of the thread that is kept once it exists. The cell is claimed at Commit.
 
 #include <gasnetex.h>
 

@@ -42,7 +42,8 @@ struct _gex_AM_SrcDesc {
   bool is_long = false;
   bool client_buffer = false;
   std::uint8_t arg_count = 0;
-  gex_Flags_t flags = 0;  ///< given to Prepare
+  gex_Flags_t flags = 0;    ///< given to Prepare
+  bool in_conduit = false;  ///< `address` is a place of the network's (am/network.h)
   std::uint32_t slab = 0;
   gex_TM_t tm = nullptr;
   gex_Rank_t rank = 0;

@@ -3,6 +3,10 @@
 
 #include <algorithm>
 #include <array>
+#include <cinttypes>
+#include <cstdio>
+#include <cstdlib>
+#include <fstream>
 #include <string>
 #include <tuple>
 
@@ -410,6 +414,64 @@ TEST(PrepareCompletion, ClientBuffersInAGroup) {
     std::fill(buffer.begin(), buffer.end(), std::uint8_t{0xcc});
   }
   WAIT_UNTIL(seen.get() == 20);
+}
+
+// What is prepared takes room of the network's, and what is not sent gives it back: afterwards
+// there is as much as before.
+TEST(PrepareFlood, WhatIsCancelledOrCommittedEmptyTakesNoRoom) {
+  start();
+  constexpr long rounds = 400;
+  const std::size_t bytes = fitting_medium(4000, 2);
+  const auto prepared = [bytes] {
+    return gex_AM_PrepareRequestMedium(team(), next(), nullptr, 0, bytes, nullptr, 0, 2);
+  };
+  for (long i = 0; i < rounds; ++i) {
+    EXPECT_EQ(gex_AM_CancelRequestMedium(prepared(), 0), GASNET_OK);
+    gex_AM_CommitRequestMedium2(prepared(), handlers[payload_in], 0, 31, 0);
+    gex_AM_SrcDesc_t sd = prepared();
+    if (gex_AM_CommitRequestMedium2_v2(sd, handlers[payload_in], 0, GEX_FLAG_IMMEDIATE, 31, 0) != 0)
+      gex_AM_CommitRequestMedium2(sd, handlers[payload_in], 0, 31, 0);
+    sd = prepared();
+    fill_payload(gex_AM_SrcDescAddr(sd), bytes, 31);
+    gex_AM_CommitRequestMedium2(sd, handlers[payload_in], bytes, 31,
+                                static_cast<gex_AM_Arg_t>(bytes));
+  }
+  WAIT_UNTIL(seen.get() == 3 * rounds);
+}
+
+/// Whether other processes can see what lies there.
+bool is_shared(const void* address) {
+  std::ifstream maps("/proc/self/maps");
+  for (std::string line; std::getline(maps, line);) {
+    std::uintptr_t first = 0;
+    std::uintptr_t end = 0;
+    char access[5] = "";
+    if (std::sscanf(line.c_str(), "%" SCNxPTR "-%" SCNxPTR " %4s", &first, &end, access) != 3)
+      continue;
+    const auto wanted = reinterpret_cast<std::uintptr_t>(address);
+    if (wanted >= first && wanted < end) return access[3] == 's';
+  }
+  return false;
+}
+
+// The networks whose places lie where messages do.
+TEST(PrepareInPlace, PayloadIsBuiltWhereTheMessageLies) {
+  start();
+  const char* const conduit = std::getenv("GEX_CONDUIT");
+  const std::string name = conduit != nullptr ? conduit : "";
+  // Of any other network that cannot be seen from here.
+  const bool is_known = size() > 1 && (name == "emu" || name == "smp");
+  const std::size_t bytes = fitting_medium(4000, 2);
+  const auto is_in_place = [&] {
+    gex_AM_SrcDesc_t sd =
+        gex_AM_PrepareRequestMedium(team(), next(), nullptr, bytes, bytes, nullptr, 0, 2);
+    const bool found = !is_known || is_shared(gex_AM_SrcDescAddr(sd));
+    gex_AM_CancelRequestMedium(sd, 0);
+    return found;
+  };
+  // There may be no place for the first, while others' messages are under way.
+  WAIT_UNTIL(is_in_place());
+  barrier();
 }
 
 // Prepare of a request may poll, and the handlers that it then runs prepare their replies: both
