@@ -52,7 +52,9 @@ TEST_F(Wire, WhatNoPeerCanHaveSentIsNot) {
   EXPECT_FALSE(is_taken(message(host.cookie + 1, 3, Kind::request, 8))) << "another job";
   EXPECT_FALSE(is_taken(message(host.cookie, 4, Kind::request, 8))) << "no such rank";
   EXPECT_FALSE(is_taken(message(host.cookie, 2, Kind::request, 8))) << "this rank itself";
-  EXPECT_FALSE(is_taken(message(host.cookie, 3, static_cast<Kind>(3), 8))) << "no such kind";
+  EXPECT_TRUE(is_taken(message(host.cookie, 3, Kind::tally, sizeof(Tally))));
+  EXPECT_FALSE(is_taken(message(host.cookie, 3, Kind::tally, sizeof(Tally) - 1))) << "no tally";
+  EXPECT_FALSE(is_taken(message(host.cookie, 3, Kind::tally, sizeof(Tally) + 16))) << "no tally";
   EXPECT_FALSE(is_taken(message(host.cookie, 3, Kind::request, max_message + 1))) << "too long";
   auto longer = message(host.cookie, 3, Kind::request, 8);
   longer.resize(longer.size() + 16);
@@ -84,7 +86,7 @@ TEST_F(Wire, NothingTakenOfChangedMessagesReachesBeyondItsEnd) {
     Random random(seed, 1);
     std::vector<std::byte> bytes =
         message(host.cookie, static_cast<std::uint32_t>(random.below(host.size)),
-                static_cast<Kind>(random.below(3)), random.below(300));
+                static_cast<Kind>(random.below(4)), random.below(300));
     for (std::uint64_t changes = random.below(3); changes != 0; --changes) {
       // The words behind the cookie are what a message says of itself.
       const std::size_t at = sizeof host.cookie + random.below(sizeof(Stamp) - sizeof host.cookie);
@@ -100,7 +102,8 @@ TEST_F(Wire, NothingTakenOfChangedMessagesReachesBeyondItsEnd) {
     ASSERT_LE(sizeof *stamp + stamp->size(), size) << "seed " << seed;
     ASSERT_LT(stamp->source, host.size) << "seed " << seed;
     ASSERT_NE(stamp->source, host.rank) << "seed " << seed;
-    ASSERT_LE(stamp->kind(), Kind::farewell) << "seed " << seed;
+    ASSERT_LE(stamp->kind(), Kind::tally) << "seed " << seed;
+    ASSERT_TRUE(stamp->kind() != Kind::tally || stamp->size() == sizeof(Tally)) << "seed " << seed;
   }
   EXPECT_GT(taken, 1000);
 }

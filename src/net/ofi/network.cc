@@ -19,6 +19,9 @@ constexpr std::size_t batch = 16;
 /// The largest that is gathered on the stack to be injected.
 constexpr std::size_t most_injected = 1024;
 
+/// Polls between two looks at the clock.
+constexpr std::uint32_t polls_per_look = 256;
+
 /// How long a rank that leaves waits for peers that take nothing.
 constexpr std::chrono::seconds farewell_limit{5};
 
@@ -39,9 +42,10 @@ std::byte* gather(std::byte* out, const Stamp& stamp, std::span<const Piece> pie
   return out;
 }
 
-/// For messages to all peers, twice for replies (`most_held`), and a farewell for each peer.
+/// For messages to all peers, twice for replies (`most_held`), and a farewell and a tally for each
+/// peer.
 std::size_t buffers_for(std::size_t ranks) noexcept {
-  return std::min<std::size_t>(ranks * 3 * depth, 3 * total_depth) + ranks;
+  return std::min<std::size_t>(ranks * 3 * depth, 3 * total_depth) + 2 * ranks;
 }
 
 std::byte* fill_up(std::byte* end, std::size_t size) noexcept {
@@ -72,7 +76,8 @@ Network::Network(const Host& host, Endpoint& endpoint, Registrar& registrar, One
       pool_(host, buffers_for(host.size), registrar, threaded_),
       receive_(endpoint, registrar, threaded_),
       arrivals_{Arrivals(threaded_), Arrivals(threaded_)},
-      peers_(host.size) {
+      peers_(host.size),
+      losses_(host.size) {
 }
 
 void Network::check_peer(std::uint32_t peer) const {
@@ -96,7 +101,7 @@ SendBuffer* Network::take_buffer(Channel channel, std::uint32_t peer) {
 }
 
 void Network::give_back(SendBuffer& buffer) {
-  if (buffer.kind != Kind::farewell)
+  if (is_for_am(buffer.kind))
     peers_[buffer.peer].held[static_cast<Channel>(buffer.kind)].fetch_sub(
         1, std::memory_order_relaxed);
   pool_.give_back(&buffer);
@@ -134,7 +139,10 @@ SendResult Network::send(Channel channel, std::uint32_t peer, std::span<const Pi
     fill_up(gather(small, stamp, pieces), size);
     const ssize_t result =
         fi_inject(endpoint_.endpoint(), small, on_wire, endpoint_.address_of(peer));
-    if (result == 0) return sent;
+    if (result == 0) {
+      losses_.sent(peer);
+      return sent;
+    }
     if (result != -FI_EAGAIN)
       lost_peer(host_, "ofi: rank %u cannot be reached: %s", peer, error_text(result).c_str());
   }
@@ -156,16 +164,23 @@ void Network::post(SendBuffer& buffer) {
 
 bool Network::try_post(SendBuffer& buffer) {
   in_flight_.fetch_add(1, std::memory_order_relaxed);
+  // Once the provider has it, another thread may read that it is sent, and another one take it.
+  const Kind kind = buffer.kind;
+  const std::uint32_t peer = buffer.peer;
   const ssize_t result = fi_send(endpoint_.endpoint(), buffer.start, buffer.size, buffer.descriptor,
-                                 endpoint_.address_of(buffer.peer), &buffer.for_provider);
-  if (result == 0) return true;
+                                 endpoint_.address_of(peer), &buffer.for_provider);
+  if (result == 0) {
+    if (is_for_am(kind)) losses_.sent(peer);
+    return true;
+  }
   in_flight_.fetch_sub(1, std::memory_order_relaxed);
   if (result == -FI_EAGAIN) return false;
-  if (leaving_) {
+  // A question to one that has just left is none.
+  if (leaving_ || kind == Kind::tally) {
     give_back(buffer);
     return true;
   }
-  lost_peer(host_, "ofi: rank %u cannot be reached: %s", buffer.peer, error_text(result).c_str());
+  lost_peer(host_, "ofi: rank %u cannot be reached: %s", peer, error_text(result).c_str());
 }
 
 void Network::retry_postponed() {
@@ -235,6 +250,41 @@ void Network::progress() {
   if (read > 0) receive_.replenish();
   if (postponed_count_.load(std::memory_order_relaxed) != 0) retry_postponed();
   one_sided_.retry();
+  if (++looks_ % polls_per_look == 0) look_for_losses();
+}
+
+void Network::look_for_losses() {
+  if (leaving_) return;
+  const auto now = std::chrono::steady_clock::now().time_since_epoch();
+  losses_.look(
+      static_cast<std::uint64_t>(std::chrono::nanoseconds(now).count()),
+      [this](std::uint32_t peer, const Tally& question) { return send_tally(peer, question); });
+}
+
+bool Network::send_tally(std::uint32_t peer, const Tally& tally) {
+  SendBuffer* const buffer = pool_.take();
+  if (buffer == nullptr) return false;
+  buffer->kind = Kind::tally;
+  buffer->peer = peer;
+  buffer->start = buffer->bytes();
+  buffer->size = sizeof(Stamp) + sizeof tally;
+  const Stamp stamp = Stamp::of(host_.cookie, host_.rank, Kind::tally, sizeof tally);
+  std::memcpy(buffer->start, &stamp, sizeof stamp);
+  std::memcpy(buffer->start + sizeof stamp, &tally, sizeof tally);
+  post(*buffer);
+  return true;
+}
+
+void Network::take_tally(std::uint32_t peer, const Tally& tally) {
+  if (tally.answers == 0) {
+    // One that finds no buffer is asked again.
+    send_tally(peer, losses_.answer_to(peer, tally));
+    return;
+  }
+  if (leaving_) return;
+  if (const std::uint64_t lost = losses_.heard(peer, tally); lost != 0)
+    fatal(host_, "ofi: %llu of rank %u's messages to rank %u were lost with a connection",
+          static_cast<unsigned long long>(lost), host_.rank, peer);
 }
 
 void Network::completed(const fi_cq_data_entry& entry) {
@@ -266,7 +316,7 @@ void Network::failed() {
   switch (operation->purpose) {
     case Operation::Purpose::send: {
       auto& buffer = *static_cast<SendBuffer*>(operation);
-      if (!leaving_)
+      if (!leaving_ && buffer.kind != Kind::tally)
         lost_peer(host_, "ofi: rank %u cannot be reached: %s", buffer.peer,
                   error_text(error.err).c_str());
       give_back(buffer);
@@ -293,7 +343,12 @@ void Network::arrived(const fi_cq_data_entry& entry, ReceiveBuffers::Buffer& buf
     const std::optional<Stamp> stamp = read_stamp(host_, data, entry.len);
     if (!stamp) {
       warn_of_stray();
+    } else if (stamp->kind() == Kind::tally) {
+      Tally tally;
+      std::memcpy(&tally, data + sizeof *stamp, sizeof tally);
+      take_tally(stamp->source, tally);
     } else if (stamp->kind() != Kind::farewell) {
+      losses_.received(stamp->source);
       ReceiveBuffers::hold(buffer);
       arrivals_[static_cast<Channel>(stamp->kind())].push(
           {data + sizeof *stamp, stamp->size(), stamp->source, &buffer});

@@ -29,6 +29,7 @@
 #include "net/conduit.h"
 #include "net/ofi/arrivals.h"
 #include "net/ofi/endpoint.h"
+#include "net/ofi/loss_detector.h"
 #include "net/ofi/one_sided.h"
 #include "net/ofi/receive_buffers.h"
 #include "net/ofi/registration.h"
@@ -90,6 +91,10 @@ class Network {
   void arrived(const fi_cq_data_entry& entry, ReceiveBuffers::Buffer& buffer);
   void deliver(Channel channel, const Arrival& arrival);
   void warn_of_stray();
+  /// Asks peers what has come of all that was sent to them; now and then.
+  void look_for_losses();
+  bool send_tally(std::uint32_t peer, const Tally& tally);
+  void take_tally(std::uint32_t peer, const Tally& tally);
 
   const Host& host_;
   Endpoint& endpoint_;
@@ -100,6 +105,9 @@ class Network {
   ReceiveBuffers receive_;
   std::array<Arrivals, 2> arrivals_;
   std::vector<Peer> peers_;
+
+  LossDetector losses_;
+  std::uint32_t looks_ = 0;
 
   std::mutex progress_mutex_;
   std::uint64_t round_ = 0;

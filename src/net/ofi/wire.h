@@ -26,7 +26,11 @@ enum class Kind : std::uint8_t {
   request = request_channel,
   reply = reply_channel,
   farewell = 2,  ///< empty; the last that its sender sends
+  tally = 3,     ///< see loss_detector.h
 };
+constexpr bool is_for_am(Kind kind) noexcept {
+  return kind == Kind::request || kind == Kind::reply;
+}
 
 struct Stamp {
   std::uint64_t cookie;
@@ -50,6 +54,15 @@ constexpr std::size_t filled_up(std::size_t size) noexcept {
 /// Bytes of the largest message on the wire.
 inline constexpr std::size_t max_wire = sizeof(Stamp) + filled_up(max_message);
 
+/// What a tally says, see loss_detector.h.
+struct Tally {
+  std::uint64_t round;     ///< of the question's sender
+  std::uint64_t received;  ///< answer: messages that have come from the question's sender
+  std::uint64_t answers;   ///< 0: a question, 1: an answer
+  std::uint64_t unused;
+};
+static_assert(sizeof(Tally) % message_alignment == 0);
+
 /// The stamp of what arrived, or nothing when no peer of this job can have sent it.
 inline std::optional<Stamp> read_stamp(const Host& host, const void* data,
                                        std::size_t size) noexcept {
@@ -57,7 +70,8 @@ inline std::optional<Stamp> read_stamp(const Host& host, const void* data,
   if (size < sizeof stamp) return std::nullopt;
   std::memcpy(&stamp, data, sizeof stamp);
   if (stamp.cookie != host.cookie || stamp.source >= host.size || stamp.source == host.rank ||
-      stamp.kind() > Kind::farewell || stamp.size() > max_message ||
+      stamp.size() > max_message ||
+      (stamp.kind() == Kind::tally && stamp.size() != sizeof(Tally)) ||
       sizeof stamp + filled_up(stamp.size()) != size)
     return std::nullopt;
   return stamp;

@@ -80,5 +80,36 @@ TEST_P(Killed, TheOriginalProcessOfAForkedJobTakesEverythingAlong) {
   EXPECT_EQ(launch_test::files_left_behind(), std::vector<std::string>());
 }
 
+#ifdef LIFECYCLE_TEST_OFI
+// What a connection takes with it is found out, whoever waits for it.
+TEST(BrokenConnections, EndTheJobOrTakeNothingWithThem) {
+  // In a network of their own, where nobody else's connections are.
+  const std::string prepare = "ip link set lo up && exec \"$0\" \"$@\"";
+  if (Command({"unshare", "-n", "sh", "-c", prepare, "ss", "-K", "state", "established"})
+          .run()
+          .status != 0) {
+    GTEST_SKIP() << "no network of one's own, or no way to break its connections";
+  }
+  int broken = 0;
+  for (int i = 0; i < 3; ++i) {
+    const Outcome outcome = Command({"unshare", "-n", "sh", "-c", prepare, gexrun, "-n", "2", probe,
+                                     "break_connections"})
+                                .variable("GEX_CONDUIT", "ofi")
+                                .variable("GASNET_SUPERNODE_MAXSIZE", "1")
+                                .run();
+    expect_nothing_left(outcome);
+    if (outcome.status == 0) {
+      EXPECT_EQ(lines_with(outcome.output, "all came"), 2) << outcome.output;
+      continue;
+    }
+    ++broken;
+    EXPECT_EQ(outcome.status, 1) << outcome.output << outcome.error;
+    EXPECT_EQ(lines_with(outcome.error, ": ofi: "), 1) << outcome.error;
+    EXPECT_EQ(lines_with(outcome.error, ""), 1) << outcome.error;
+  }
+  EXPECT_GT(broken, 0);
+}
+#endif
+
 }  // namespace
 }  // namespace lifecycle_test

@@ -293,6 +293,25 @@ void delivery_order() {
   barrier();
 }
 
+/// Requests and replies while their connections are broken, again and again.
+void break_connections() {
+  constexpr int rounds = 30;
+  constexpr int burst = 20;
+  attach();
+  barrier();
+  for (int round = 1; round <= rounds; ++round) {
+    for (int i = 0; i < burst; ++i) {
+      gex_AM_RequestShort0(team, next(), 200, 0);
+      if (am_first() && i == burst / 2 &&
+          std::system("ss -K state established >/dev/null 2>&1") != 0) {
+        wrong("connections cannot be broken");
+      }
+    }
+    while (replies < burst * round) gasnet_AMPoll();
+  }
+  say("all came\n");
+}
+
 /// All ranks but the first.
 gex_TM_t make_others() {
   gex_TM_t others = GEX_TM_INVALID;
@@ -604,6 +623,7 @@ int main(int argc, char** argv) {
       {"return_early", return_early},
       {"miss_call", miss_call},
       {"delivery_order", delivery_order},
+      {"break_connections", break_connections},
       {"go_on_without", go_on_without},
       {"return_while_others_wait", return_while_others_wait},
       {"call_exit", call_exit},

@@ -1,0 +1,97 @@
+#pragma once
+// Finds out when messages to a peer are lost.
+//
+// A provider that makes its endpoints out of connections tells the sender nothing of a message that
+// it has let go of and that then ends with the connection; the receiver is told no more than that
+// something broke off. So both ends count. About once a second a rank asks each peer to which it
+// has sent since the last answer how many messages have come from it. What had been sent before one
+// question and has not come by the answer to the second question after it, a second or more each,
+// never comes: a connection keeps its order, and what is fetched by the receiver instead takes no
+// longer than the polls between two questions. A peer that does not poll gives no answer and is
+// under no suspicion, and questions to it become rare.
+//
+// Thread rules: `sent` any; everything else one thread at a time.
+
+#include <algorithm>
+#include <atomic>
+#include <cstdint>
+#include <vector>
+
+#include "net/ofi/wire.h"
+
+namespace gex::net::ofi {
+
+class LossDetector {
+ public:
+  static constexpr std::uint64_t shortest_interval_ns = 1'000'000'000;
+  static constexpr std::uint64_t longest_interval_ns = 64 * shortest_interval_ns;
+
+  explicit LossDetector(std::size_t ranks) : peers_(ranks) {}
+
+  /// A message to that rank was handed to the provider: said behind that.
+  void sent(std::uint32_t peer) noexcept {
+    peers_[peer].sent.fetch_add(1, std::memory_order_relaxed);
+  }
+  /// One has come from it.
+  void received(std::uint32_t peer) noexcept { ++peers_[peer].received; }
+
+  /// Calls `ask(peer, question)` for all that are to be asked now; false: the question could not be
+  /// sent.
+  template <class Ask>
+  void look(std::uint64_t now_ns, Ask ask) {
+    if (now_ns < next_look_ns_) return;
+    next_look_ns_ = now_ns + shortest_interval_ns;
+    for (std::uint32_t rank = 0; rank < peers_.size(); ++rank) {
+      Peer& peer = peers_[rank];
+      const std::uint64_t sent = peer.sent.load(std::memory_order_relaxed);
+      if (sent == peer.confirmed || now_ns < peer.next_ns) continue;
+      if (!ask(rank, Tally{peer.round + 1, 0, 0, 0})) continue;
+      ++peer.round;
+      peer.asked = sent;
+      peer.interval_ns = std::min(2 * peer.interval_ns, longest_interval_ns);
+      peer.next_ns = now_ns + peer.interval_ns;
+    }
+  }
+
+  Tally answer_to(std::uint32_t asker, const Tally& question) const noexcept {
+    return {question.round, peers_[asker].received, 1, 0};
+  }
+
+  /// An answer; returns how many messages are lost for sure.
+  std::uint64_t heard(std::uint32_t rank, const Tally& answer) noexcept {
+    Peer& peer = peers_[rank];
+    // Of a question that was given up: its snapshot is forgotten.
+    if (answer.round != peer.round) return 0;
+    peer.interval_ns = shortest_interval_ns / 2;
+    peer.next_ns = std::min(peer.next_ns, next_look_ns_);
+    if (answer.received >= peer.asked) {
+      peer.confirmed = peer.asked;
+      peer.before = peer.long_before = 0;
+      return 0;
+    }
+    if (answer.received < peer.long_before) return peer.long_before - answer.received;
+    peer.long_before = peer.before;
+    peer.before = peer.asked;
+    // Only the next round's answer counts.
+    ++peer.round;
+    return 0;
+  }
+
+ private:
+  struct Peer {
+    std::atomic<std::uint64_t> sent{0};
+    std::uint64_t received = 0;
+    std::uint64_t confirmed = 0;  ///< so many of those sent have come
+    std::uint64_t round = 0;
+    std::uint64_t asked = 0;        ///< sent before the last question
+    std::uint64_t before = 0;       ///< before the question before, where that found some missing
+    std::uint64_t long_before = 0;  ///< and before the one before that
+    std::uint64_t interval_ns = shortest_interval_ns / 2;
+    std::uint64_t next_ns = 0;
+  };
+
+  std::vector<Peer> peers_;
+  std::uint64_t next_look_ns_ = 0;
+};
+
+}  // namespace gex::net::ofi
