@@ -81,15 +81,18 @@ Ports::Flight Ports::fly(std::uint32_t from, std::uint32_t to, std::size_t bytes
       static_cast<Tick>(std::llround(static_cast<double>(bytes) * timing_.per_byte));
   Tick departed =
       reserve(word(layout_.port_out(from)), now, std::max(transmission, timing_.port_gap));
+  // What crosses the bisection has its last byte there when all of it has passed.
+  Tick crossed = 0;
   const std::uint32_t half = layout_.ranks() / 2;
   if (timing_.bisection_per_byte != 0 && (from < half) != (to < half)) {
     const auto crossing =
         static_cast<Tick>(std::llround(static_cast<double>(bytes) * timing_.bisection_per_byte));
     departed = reserve(word(layout_.bisection()), departed, crossing);
+    crossed = departed + crossing + timing_.latency;
   }
   const Tick begun = reserve(word(layout_.port_in(to)), departed + timing_.latency,
                              std::max(transmission, at_receiver));
-  return {departed + transmission, begun + transmission};
+  return {departed + transmission, std::max(begun + transmission, crossed)};
 }
 
 Ports::Put Ports::put(std::uint32_t peer, std::size_t bytes, bool registered, Tick now) noexcept {

@@ -94,10 +94,19 @@ TEST(EmuPorts, GetsShareTheOwnersPort) {
 
 TEST(EmuPorts, AllThatCrossesSharesTheBisection) {
   PortsOf ports(4, Model{.latency = 1000, .bandwidth = 1e9, .bisection = 5e8});
-  EXPECT_EQ(ports[0].message(request_channel, 2, 0, 1000, 0), 2000u);
-  EXPECT_EQ(ports[1].message(request_channel, 3, 0, 1000, 0), 4000u);
+  EXPECT_EQ(ports[0].message(request_channel, 2, 0, 1000, 0), 3000u);
+  EXPECT_EQ(ports[1].message(request_channel, 3, 0, 1000, 0), 5000u);
   // Within a half there is nothing to wait for.
   EXPECT_EQ(ports[2].message(request_channel, 3, 0, 1000, 5000), 7000u);
+}
+
+TEST(EmuPorts, ALoneTransferIsAsSlowAsTheBisection) {
+  PortsOf ports(4, Model{.latency = 1000, .bandwidth = 1e9, .bisection = 1e8});
+  EXPECT_EQ(ports[0].get(2, 10'000, true, 0), 2000u + 100'000);
+  EXPECT_EQ(ports[1].put(3, 10'000, true, 1'000'000).done, 1'000'000u + 2000 + 100'000);
+  // It limits, and does no more than that.
+  PortsOf wide(4, Model{.latency = 1000, .bandwidth = 1e9, .bisection = 1e10});
+  EXPECT_EQ(wide[0].get(2, 10'000, true, 0), 2000u + 10'000);
 }
 
 TEST(EmuPorts, JitterIsBoundedAndTheSameUnderTheSameSeed) {
