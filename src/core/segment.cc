@@ -62,12 +62,12 @@ void require_live_segment(gex_Segment_t segment, const char* call) noexcept {
   live_segments().require(*segment, segment, call);
 }
 
-void destroy_segment(gex_Segment_t segment) {
+void destroy_segment(gex_Segment_t segment, bool untouched) {
   live_segments().remove(*segment);
   const std::lock_guard lock(segments_change);
   if (segment->registration == _gex_Segment::Registration::done)
     process().conduit->deregister_segment(&segment->key);
-  if (segment->shared) process().neighborhood.give_segment_back(segment->address);
+  if (segment->shared) process().neighborhood.give_segment_back(segment->address, untouched);
   delete segment;
 }
 

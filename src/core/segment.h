@@ -28,7 +28,8 @@ gex_Segment_t register_segment(gex_Client_t client, void* address, std::uintptr_
 void require_live_segment(gex_Segment_t segment, const char* call) noexcept;
 
 /// Ends a segment that is bound to no endpoint, its memory with it unless that is the client's.
-void destroy_segment(gex_Segment_t segment);
+/// `untouched`: nobody has been given the segment yet.
+void destroy_segment(gex_Segment_t segment, bool untouched = false);
 
 /// Binds the segment, or none if it is null, to an idle endpoint in the place of what is bound to
 /// it. This process knows at once; others when it is published.

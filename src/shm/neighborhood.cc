@@ -224,12 +224,12 @@ std::byte* Neighborhood::take_segment(std::uint64_t bytes) {
   return start ? segments_of(local_index_) + *start : nullptr;
 }
 
-void Neighborhood::give_segment_back(std::byte* segment) {
+void Neighborhood::give_segment_back(std::byte* segment, bool untouched) {
   const auto start = static_cast<std::uint64_t>(segment - segments_of(local_index_));
   const std::span<std::byte> range{segment, own_segments_.give_back(start)};
   // Memory that the system does not take back (locked, or a file's without holes) is the next
   // segment's, which is zero at first.
-  if (os::discard(range) != 0) std::memset(range.data(), 0, range.size());
+  if (os::discard(range) != 0 && !untouched) std::memset(range.data(), 0, range.size());
 }
 
 int Neighborhood::commit_segment(const std::byte* segment, std::uint64_t bytes) const noexcept {

@@ -140,8 +140,10 @@ class Neighborhood {
 
   /// Room for a segment in this process's own part, or null if there is none.
   std::byte* take_segment(std::uint64_t bytes);
-  /// Gives it back, and its memory to the system.
-  void give_segment_back(std::byte* segment);
+  /// Gives it back, and its memory to the system. `untouched`: nobody has written to it. Memory
+  /// that the system does not take is cleared otherwise, which where there is too little ends in a
+  /// signal.
+  void give_segment_back(std::byte* segment, bool untouched);
   /// A second descriptor of the file in which all this lies, segments from `control_bytes()` on;
   /// empty with errno on failure.
   os::FileDescriptor duplicate_file() const noexcept { return file_.duplicate(); }

@@ -125,7 +125,7 @@ int attach(gex_Segment_t* segment_p, Team& team, std::uintptr_t size) {
   const auto refuse = [&](const std::vector<Announcement>& everyones) {
     if (segment != nullptr) {
       bind_segment(team.endpoint, nullptr);
-      destroy_segment(segment);
+      destroy_segment(segment, /*untouched=*/true);
     }
     for (const Announcement& announced : everyones)
       publish_segment(team.endpoint->address(), announced.jobrank, {});
