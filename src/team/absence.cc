@@ -43,7 +43,7 @@ struct Calls {
 };
 
 bool has_named_barriers(const Team& team) noexcept {
-  return gasnet1_client() != nullptr && GEX_TEAM_PREFIX_(gasnet1_client()->team) == &team;
+  return gasnet1_client() != nullptr && &Team::from(gasnet1_client()->team) == &team;
 }
 
 Calls calls_of(TeamBarrier& barrier) noexcept {

@@ -28,6 +28,8 @@ using team::reached;
 
 /// Members that watch each other's flags directly; larger teams are watched by group.
 constexpr std::uint32_t group_size = 32;
+/// Of a team of as many members as a rank can number.
+constexpr unsigned max_rounds = 32;
 
 /// A local member of a team, by its endpoint, and which of its barriers.
 struct Key {
@@ -52,7 +54,8 @@ struct KeyHash {
 struct Registry {
   struct Entry {
     TeamBarrier* barrier = nullptr;
-    std::vector<std::pair<unsigned, std::uint32_t>> early;
+    /// One a round at most, the furthest: bounded whatever members that are ahead have started.
+    std::vector<TeamBarrier::Arrival> early;
   };
   SpinLock lock;
   std::unordered_map<Key, Entry, KeyHash> entries;
@@ -66,6 +69,21 @@ Internal message_of(TeamBarrier::Kind kind) noexcept {
   return kind == TeamBarrier::Kind::calls ? Internal::barrier : Internal::completion_barrier;
 }
 
+void keep_early(std::vector<TeamBarrier::Arrival>& early, const TeamBarrier::Arrival& arrival) {
+  if (arrival.round >= max_rounds)
+    fatal("rank %u: a barrier message names round %u", arrival.source, arrival.round);
+  const auto same = std::find_if(early.begin(), early.end(),
+                                 [&](const auto& other) { return other.round == arrival.round; });
+  if (same == early.end()) {
+    early.push_back(arrival);
+    return;
+  }
+  if (same->source != arrival.source)
+    fatal("rank %u: a barrier message of round %u, which rank %u sends", arrival.source,
+          arrival.round, same->source);
+  if (!reached(same->number, arrival.number)) same->number = arrival.number;
+}
+
 // team id, round, number
 template <TeamBarrier::Kind kind>
 void on_barrier(gex_Token_t token, void*, std::size_t, const gex_AM_Arg_t* args,
@@ -74,12 +92,13 @@ void on_barrier(gex_Token_t token, void*, std::size_t, const gex_AM_Arg_t* args,
   const OptionalGuard guard(registry.lock, true);
   Registry::Entry& entry =
       registry.entries[{am::get_word(args), token->header.endpoints().target_address(), kind}];
-  const auto round = static_cast<unsigned>(args[2]);
-  const auto number = static_cast<std::uint32_t>(args[3]);
+  const TeamBarrier::Arrival arrival{.source = token->header.source,
+                                     .round = static_cast<unsigned>(args[2]),
+                                     .number = static_cast<std::uint32_t>(args[3])};
   if (entry.barrier != nullptr)
-    entry.barrier->arrived(round, number);
+    entry.barrier->arrived(arrival);
   else
-    entry.early.emplace_back(round, number);
+    keep_early(entry.early, arrival);
 }
 
 }  // namespace
@@ -104,7 +123,7 @@ TeamBarrier::TeamBarrier(Team& team, std::uint32_t slot, Kind kind)
   const OptionalGuard guard(registry.lock, true);
   Registry::Entry& entry = registry.entries[key_of(team, kind)];
   entry.barrier = this;
-  for (const auto& [round, number] : entry.early) arrived(round, number);
+  for (const Arrival& arrival : entry.early) arrived(arrival);
   entry.early.clear();
 }
 
@@ -159,9 +178,15 @@ bool TeamBarrier::needs_core(std::uint32_t number) const noexcept {
   return any_missing_on(os::current_core(), flags_, number);
 }
 
-void TeamBarrier::arrived(unsigned round, std::uint32_t number) noexcept {
+void TeamBarrier::arrived(const Arrival& arrival) noexcept {
+  const auto& [source, round, number] = arrival;
   if (round >= rounds_.size())
-    fatal("a barrier message names round %u of %zu", round, rounds_.size());
+    fatal("rank %u: a barrier message names round %u of %zu", source, round, rounds_.size());
+  const auto from = static_cast<gex_Rank_t>(
+      (team_.rank + std::uint64_t{team_.size} - (std::uint64_t{1} << round)) % team_.size);
+  if (team_.jobrank_of(from) != source)
+    fatal("rank %u: a barrier message of round %u, which rank %u sends", source, round,
+          team_.jobrank_of(from));
   std::atomic<std::uint32_t>& received = rounds_[round].received;
   // Messages may overtake each other: the furthest counts.
   std::uint32_t seen = received.load(std::memory_order_relaxed);

@@ -26,6 +26,13 @@ namespace gex {
 
 class TeamBarrier {
  public:
+  /// What a message says, and which process sent it.
+  struct Arrival {
+    gex_Rank_t source;
+    unsigned round;
+    std::uint32_t number;
+  };
+
   using Kind = shm::BarrierKind;
 
   /// `slot`: a slot of flags that all members use, or `no_slot`: messages. One of each kind for a
@@ -50,7 +57,7 @@ class TeamBarrier {
   bool needs_core(std::uint32_t number) const noexcept;
 
   /// A message of dissemination: `round`'s sender has come as far as `number`.
-  void arrived(unsigned round, std::uint32_t number) noexcept;
+  void arrived(const Arrival& arrival) noexcept;
 
   /// Raises group flags or sends what can be sent; true if anything changed.
   bool advance() noexcept;

@@ -27,15 +27,25 @@ using am::put_word;
 struct Assembly {
   std::vector<std::byte> bytes;
   std::size_t received = 0;
+  gex_Rank_t source = 0;  ///< jobrank; of the team or not is seen once there is the team
   bool sized = false;
 
-  void add(std::size_t total, std::size_t offset, const void* part, std::size_t size) {
+  void add(gex_Rank_t from, std::size_t total, std::size_t offset, const void* part,
+           std::size_t size) {
+    if (offset > total || size > total - offset || (sized && total != bytes.size()))
+      fatal("rank %u: a part of a team exchange does not fit: %zu bytes at %zu of %zu", from, size,
+            offset, total);
+    // Only what has no bytes at all comes in a part without any.
+    if (size == 0 && total != 0) fatal("rank %u: a part of a team exchange without bytes", from);
     if (!sized) {
       bytes.resize(total);
+      source = from;
       sized = true;
+    } else if (from != source) {
+      fatal("rank %u: a part of a team exchange that rank %u has begun", from, source);
+    } else if (size > total - received || total == 0) {
+      fatal("rank %u: a part of a team exchange came twice", from);
     }
-    if (total != bytes.size() || offset > total || size > total - offset)
-      fatal("a part of a team exchange does not fit: %zu bytes at %zu of %zu", size, offset, total);
     if (size != 0) std::memcpy(bytes.data() + offset, part, size);
     received += size;
   }
@@ -101,19 +111,27 @@ Key key_of(gex_Token_t token, const gex_AM_Arg_t* args) noexcept {
           static_cast<std::uint32_t>(args[2])};
 }
 
+gex_Rank_t source_of(gex_Token_t token) noexcept {
+  return token->header.source;
+}
+
 void on_gather(gex_Token_t token, void* payload, std::size_t size, const gex_AM_Arg_t* args,
                unsigned) noexcept {
   Pending& all = pending();
+  const auto rank = static_cast<gex_Rank_t>(args[3]);
+  if (rank == 0)
+    fatal("rank %u: a part of a team exchange from rank 0 to itself", source_of(token));
   const OptionalGuard guard(all.lock, true);
-  all.gathering[key_of(token, args)][static_cast<gex_Rank_t>(args[3])].add(
-      static_cast<std::uint32_t>(args[4]), static_cast<std::uint32_t>(args[5]), payload, size);
+  all.gathering[key_of(token, args)][rank].add(source_of(token),
+                                               static_cast<std::uint32_t>(args[4]),
+                                               static_cast<std::uint32_t>(args[5]), payload, size);
 }
 
 void on_spread(gex_Token_t token, void* payload, std::size_t size, const gex_AM_Arg_t* args,
                unsigned) noexcept {
   Pending& all = pending();
   const OptionalGuard guard(all.lock, true);
-  all.spreading[key_of(token, args)].add(static_cast<std::uint32_t>(args[4]),
+  all.spreading[key_of(token, args)].add(source_of(token), static_cast<std::uint32_t>(args[4]),
                                          static_cast<std::uint32_t>(args[5]), payload, size);
 }
 
@@ -143,6 +161,14 @@ Blocks unpack(std::span<const std::byte> packed, std::size_t count) {
   return blocks;
 }
 
+void require_member(const Team& team, gex_Rank_t rank, const Assembly& assembly) noexcept {
+  if (rank >= team.size)
+    fatal("rank %u: a team exchange names rank %u of %u", assembly.source, rank, team.size);
+  if (team.jobrank_of(rank) != assembly.source)
+    fatal("rank %u: a team exchange in the name of rank %u of the team, which is rank %u",
+          assembly.source, rank, team.jobrank_of(rank));
+}
+
 /// Rank 0's part: everybody's block, the own one included.
 Blocks gather(const Team& team, std::uint32_t number, std::span<const std::byte> mine) {
   const Key key{team.id(), team.endpoint->address(), number};
@@ -150,7 +176,8 @@ Blocks gather(const Team& team, std::uint32_t number, std::span<const std::byte>
   wait_until([&]() noexcept {
     const OptionalGuard guard(all.lock, true);
     const auto& gathered = all.gathering[key];
-    return gathered.size() == team.size - 1 &&
+    // More are told apart below.
+    return gathered.size() >= team.size - 1 &&
            std::all_of(gathered.begin(), gathered.end(),
                        [](const auto& entry) { return entry.second.whole(); });
   });
@@ -159,7 +186,7 @@ Blocks gather(const Team& team, std::uint32_t number, std::span<const std::byte>
   const OptionalGuard guard(all.lock, true);
   auto gathered = all.gathering.extract(key);
   for (auto& [rank, assembly] : gathered.mapped()) {
-    if (rank >= team.size) fatal("a team exchange names rank %u of %u", rank, team.size);
+    require_member(team, rank, assembly);
     blocks[rank] = std::move(assembly.bytes);
   }
   return blocks;
@@ -177,7 +204,9 @@ Blocks receive(const Team& team, std::uint32_t number) {
   std::vector<std::byte> packed;
   {
     const OptionalGuard guard(all.lock, true);
-    packed = std::move(all.spreading.extract(key).mapped().bytes);
+    auto spread = all.spreading.extract(key);
+    require_member(team, 0, spread.mapped());
+    packed = std::move(spread.mapped().bytes);
   }
   return unpack(packed, team.size);
 }

@@ -5,6 +5,7 @@
 
 #include "am/internal.h"
 #include "am/outbound.h"
+#include "am/token.h"
 #include "base/error.h"
 #include "base/immortal.h"
 #include "base/spin_lock.h"
@@ -49,13 +50,25 @@ unsigned round_count() noexcept {
 }
 
 // parity, round, knowledge, id
-void on_named_barrier(gex_Token_t, void*, std::size_t, const gex_AM_Arg_t* args,
+void on_named_barrier(gex_Token_t token, void*, std::size_t, const gex_AM_Arg_t* args,
                       unsigned) noexcept {
   State& state = the_state.get();
   const auto round = static_cast<unsigned>(args[1]);
-  if (round >= max_rounds) fatal("a barrier message names round %u", round);
+  const gex_Rank_t source = token->header.source;
+  if (round >= round_count())
+    fatal("rank %u: a named barrier's message names round %u of %u", source, round, round_count());
+  if (args[0] != 0 && args[0] != 1)
+    fatal("rank %u: a named barrier's message of parity %d", source, args[0]);
+  if (args[2] < 0 || args[2] > static_cast<gex_AM_Arg_t>(Knowledge::mismatch))
+    fatal("rank %u: a named barrier's message knows %d, which nobody can", source, args[2]);
+  const std::uint64_t distance = std::uint64_t{1} << round;
+  if ((source + distance) % gex_proc_.jobsize != gex_proc_.jobrank)
+    fatal("rank %u: a named barrier's message of round %u, which another rank sends", source,
+          round);
   const OptionalGuard guard(state.lock, true);
-  Phase& phase = state.phases[args[0] & 1];
+  Phase& phase = state.phases[args[0]];
+  if (phase.received[round])
+    fatal("rank %u: a named barrier's message of round %u came twice", source, round);
   phase.values[round] = {static_cast<Knowledge>(args[2]), args[3]};
   phase.received[round] = true;
 }
