@@ -40,8 +40,8 @@ class LossDetectorTest : public testing::Test {
   }
 
   std::uint64_t now_ = 100 * second;
-  LossDetector asker_{2};
-  LossDetector answerer_{2};
+  LossDetector asker_{2, /*threaded=*/true};
+  LossDetector answerer_{2, /*threaded=*/false};
 };
 
 TEST_F(LossDetectorTest, AsksNobodyWithoutMessages) {

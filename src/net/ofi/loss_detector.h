@@ -10,13 +10,14 @@
 // longer than the polls between two questions. A peer that does not poll gives no answer and is
 // under no suspicion, and questions to it become rare.
 //
-// Thread rules: `sent` any; everything else one thread at a time.
+// Thread rules: `sent` any where the network is `threaded`; everything else one thread at a time.
 
 #include <algorithm>
 #include <atomic>
 #include <cstdint>
 #include <vector>
 
+#include "base/cache_line.h"
 #include "net/ofi/wire.h"
 
 namespace gex::net::ofi {
@@ -26,11 +27,16 @@ class LossDetector {
   static constexpr std::uint64_t shortest_interval_ns = 1'000'000'000;
   static constexpr std::uint64_t longest_interval_ns = 64 * shortest_interval_ns;
 
-  explicit LossDetector(std::size_t ranks) : peers_(ranks) {}
+  LossDetector(std::size_t ranks, bool threaded) : peers_(ranks), threaded_(threaded) {}
 
   /// A message to that rank was handed to the provider: said behind that.
   void sent(std::uint32_t peer) noexcept {
-    peers_[peer].sent.fetch_add(1, std::memory_order_relaxed);
+    // Relaxed: a count.
+    std::atomic<std::uint64_t>& count = peers_[peer].sent;
+    if (threaded_)
+      count.fetch_add(1, std::memory_order_relaxed);
+    else
+      count.store(count.load(std::memory_order_relaxed) + 1, std::memory_order_relaxed);
   }
   /// One has come from it.
   void received(std::uint32_t peer) noexcept { ++peers_[peer].received; }
@@ -79,7 +85,7 @@ class LossDetector {
 
  private:
   struct Peer {
-    std::atomic<std::uint64_t> sent{0};
+    alignas(cache_line) std::atomic<std::uint64_t> sent{0};
     std::uint64_t received = 0;
     std::uint64_t confirmed = 0;  ///< so many of those sent have come
     std::uint64_t round = 0;
@@ -91,6 +97,7 @@ class LossDetector {
   };
 
   std::vector<Peer> peers_;
+  bool threaded_;
   std::uint64_t next_look_ns_ = 0;
 };
 

@@ -42,10 +42,13 @@ std::byte* gather(std::byte* out, const Stamp& stamp, std::span<const Piece> pie
   return out;
 }
 
-/// For messages to all peers, twice for replies (`most_held`), and a farewell and a tally for each
-/// peer.
+/// Tallies that wait for one peer to take them: a question and an answer.
+constexpr std::uint32_t most_tallies = 2;
+
+/// For messages to all peers, twice for replies (`most_held`), and a farewell and the tallies for
+/// each peer.
 std::size_t buffers_for(std::size_t ranks) noexcept {
-  return std::min<std::size_t>(ranks * 3 * depth, 3 * total_depth) + 2 * ranks;
+  return std::min<std::size_t>(ranks * 3 * depth, 3 * total_depth) + (1 + most_tallies) * ranks;
 }
 
 std::byte* fill_up(std::byte* end, std::size_t size) noexcept {
@@ -77,7 +80,7 @@ Network::Network(const Host& host, Endpoint& endpoint, Registrar& registrar, One
       receive_(endpoint, registrar, threaded_),
       arrivals_{Arrivals(threaded_), Arrivals(threaded_)},
       peers_(host.size),
-      losses_(host.size) {
+      losses_(host.size, threaded_) {
 }
 
 void Network::check_peer(std::uint32_t peer) const {
@@ -104,6 +107,8 @@ void Network::give_back(SendBuffer& buffer) {
   if (is_for_am(buffer.kind))
     peers_[buffer.peer].held[static_cast<Channel>(buffer.kind)].fetch_sub(
         1, std::memory_order_relaxed);
+  else if (buffer.kind == Kind::tally)
+    --peers_[buffer.peer].tallies;
   pool_.give_back(&buffer);
 }
 
@@ -262,8 +267,10 @@ void Network::look_for_losses() {
 }
 
 bool Network::send_tally(std::uint32_t peer, const Tally& tally) {
+  if (peers_[peer].tallies == most_tallies) return false;
   SendBuffer* const buffer = pool_.take();
   if (buffer == nullptr) return false;
+  ++peers_[peer].tallies;
   buffer->kind = Kind::tally;
   buffer->peer = peer;
   buffer->start = buffer->bytes();
@@ -277,7 +284,7 @@ bool Network::send_tally(std::uint32_t peer, const Tally& tally) {
 
 void Network::take_tally(std::uint32_t peer, const Tally& tally) {
   if (tally.answers == 0) {
-    // One that finds no buffer is asked again.
+    // Where it finds no room the question comes again.
     send_tally(peer, losses_.answer_to(peer, tally));
     return;
   }

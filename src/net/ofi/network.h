@@ -69,6 +69,7 @@ class Network {
     std::array<std::atomic<std::uint32_t>, 2> held{};  ///< buffers, per channel
     std::atomic<bool> spoken_to{false};
     std::uint64_t refused_in_round = 0;  ///< round of retries in which it took no more
+    std::uint32_t tallies = 0;           ///< that have not gone yet; as `progress`, one thread's
   };
 
   void check_peer(std::uint32_t peer) const;
