@@ -93,6 +93,7 @@ void wait_for_others(RankState& self, bool serve) noexcept {
 /// there to be told.
 bool leave(RankState& self, bool ends) noexcept {
   if (self.left.exchange(true, std::memory_order_relaxed)) return true;
+  if (!ends) self.returned.store(true, std::memory_order_relaxed);
   FrameHeader frame;
   frame.kind = FrameKind::leave;
   frame.code = ends ? 1 : 0;
@@ -211,7 +212,7 @@ void Job::follow() noexcept {
 }
 
 bool Job::left() const noexcept {
-  return rank_state.load(std::memory_order_relaxed)->left.load(std::memory_order_relaxed);
+  return rank_state.load(std::memory_order_relaxed)->returned.load(std::memory_order_relaxed);
 }
 
 void Job::waits_in_vain(std::uint32_t absent) noexcept {

@@ -363,6 +363,8 @@ void Guardian::take(std::uint32_t rank, Received frame) {
     take_hello(rank, frame.sender);
   } else if (header.kind == FrameKind::exec_failed && !self.joined) {
     take_exec_failure(rank, header.code);
+  } else if (self.left && header.kind == FrameKind::vain_wait) {
+    // The answer to what it had asked before. Now others wait, if anybody does.
   } else if (!self.joined || self.left) {
     fault(rank, self.left ? "went on after it had left the job" : "spoke before it had joined");
   } else if (header.kind == FrameKind::gather) {

@@ -130,7 +130,8 @@ void Guardian::died(std::uint32_t rank, const std::string& how) {
 void Guardian::ask_to_end(const Ending& ending, const std::string& text) {
   if (ending_) return;
   const Ending counts = page_.claim(ending);
-  if (text.empty() && counts.by_exit && part_.ranks.contains(counts.rank)) {
+  // After an interrupt it is no news that a rank has gone.
+  if (text.empty() && counts.by_exit && interrupted_by_ == 0 && part_.ranks.contains(counts.rank)) {
     // Those who follow it may have spoken before it.
     const std::string code = std::to_string(counts.code);
     coordinator().end(counts, name_of(counts.rank) + " returned " + code +

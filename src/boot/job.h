@@ -94,7 +94,8 @@ class Job {
   /// client installed for SIGQUIT its call, then does as `end`. Same rules as `end`.
   [[noreturn]] void follow() noexcept;
 
-  /// Whether this rank has returned from main or called exit(0) and waits for the others.
+  /// Whether this rank has returned from main or called exit(0); it serves the others until all
+  /// have.
   bool left() const noexcept;
 
   /// Says that this rank waits in a collective call for `absent`, which has left without making

@@ -148,6 +148,13 @@ TEST_P(Kill, AnInterruptLetsRanksTidyUpTogether) {
   EXPECT_EQ(lines_with(outcome.output, "tidied up"), 3);
 }
 
+// By which status ranks end then is no news.
+TEST_P(Kill, AnInterruptIsAllThatIsSaidOfRanksThatEndForIt) {
+  const auto running = start(3, {"tidy-up-on-interrupt", "130"});
+  kill(running->process(), SIGINT);
+  expect_failure(running->finish(), 130, "ended by signal 2 (Interrupt)");
+}
+
 TEST_P(Kill, ASecondInterruptKills) {
   const auto running = start(3, {"hold"});
   kill(running->process(), SIGINT);

@@ -449,8 +449,9 @@ int hear_signals(const Arguments&) {
   for (;;) pause();
 }
 
-/// Catches the interrupt, tidies up and ends as a program does that was asked to.
-int tidy_up_on_interrupt(const Arguments&) {
+/// Catches the interrupt, tidies up and ends as a program does that was asked to; with an argument,
+/// by that status.
+int tidy_up_on_interrupt(const Arguments& arguments) {
   static volatile sig_atomic_t interrupted = 0;
   signal(SIGINT, [](int) { interrupted = 1; });
   Job& job = Job::join();
@@ -459,7 +460,7 @@ int tidy_up_on_interrupt(const Arguments&) {
   while (interrupted == 0) usleep(1000);
   job.barrier();
   say("tidied up");
-  return 0;
+  return arguments.empty() ? 0 : std::stoi(arguments[0]);
 }
 
 int read_input(const Arguments&) {
