@@ -12,6 +12,7 @@
 #include "base/error.h"
 #include "base/immortal.h"
 #include "base/spin_lock.h"
+#include "core/objects.h"
 #include "core/process.h"
 #include "core/progress.h"
 
@@ -23,6 +24,14 @@ using am::get_word;
 using am::Internal;
 using am::put_word;
 
+/// The most that a member has to say: what it publishes of all its endpoints takes some kilobytes.
+constexpr std::size_t most_of_a_member = std::size_t{64} << 10;
+/// And all members of the largest team together.
+std::size_t most_of_all() noexcept {
+  return std::size_t{gex_proc_.jobsize} * max_endpoints *
+         (most_of_a_member + sizeof(std::uint32_t));
+}
+
 /// One stream of bytes that arrives in parts, in any order.
 struct Assembly {
   std::vector<std::byte> bytes;
@@ -31,7 +40,9 @@ struct Assembly {
   bool sized = false;
 
   void add(gex_Rank_t from, std::size_t total, std::size_t offset, const void* part,
-           std::size_t size) {
+           std::size_t size, std::size_t most) {
+    if (total > most)
+      fatal("rank %u: a team exchange of %zu bytes; no more than %zu can be", from, total, most);
     if (offset > total || size > total - offset || (sized && total != bytes.size()))
       fatal("rank %u: a part of a team exchange does not fit: %zu bytes at %zu of %zu", from, size,
             offset, total);
@@ -122,9 +133,9 @@ void on_gather(gex_Token_t token, void* payload, std::size_t size, const gex_AM_
   if (rank == 0)
     fatal("rank %u: a part of a team exchange from rank 0 to itself", source_of(token));
   const OptionalGuard guard(all.lock, true);
-  all.gathering[key_of(token, args)][rank].add(source_of(token),
-                                               static_cast<std::uint32_t>(args[4]),
-                                               static_cast<std::uint32_t>(args[5]), payload, size);
+  all.gathering[key_of(token, args)][rank].add(
+      source_of(token), static_cast<std::uint32_t>(args[4]), static_cast<std::uint32_t>(args[5]),
+      payload, size, most_of_a_member);
 }
 
 void on_spread(gex_Token_t token, void* payload, std::size_t size, const gex_AM_Arg_t* args,
@@ -132,7 +143,8 @@ void on_spread(gex_Token_t token, void* payload, std::size_t size, const gex_AM_
   Pending& all = pending();
   const OptionalGuard guard(all.lock, true);
   all.spreading[key_of(token, args)].add(source_of(token), static_cast<std::uint32_t>(args[4]),
-                                         static_cast<std::uint32_t>(args[5]), payload, size);
+                                         static_cast<std::uint32_t>(args[5]), payload, size,
+                                         most_of_all());
 }
 
 /// Sizes of all blocks, then the blocks.
