@@ -66,7 +66,6 @@ class TeamBarrier {
   bool idle() noexcept;
 
   std::uint32_t slot() const noexcept { return slot_; }
-  Kind kind() const noexcept { return kind_; }
   const Team& team() const noexcept { return team_; }
   /// The number of the last that this member has arrived at. Relaxed; any thread.
   std::uint32_t started() const noexcept { return started_.load(std::memory_order_relaxed); }
