@@ -201,8 +201,10 @@ void Links::request_unanswered(Incoming& in, gex_Rank_t source) noexcept {
   }
   const std::uint32_t member = process().neighborhood.local_index_of(source);
   owed_[member].fetch_add(1, std::memory_order_relaxed);
-  // Release: whoever sees it sees the count; else that would be left behind with nobody to ask.
-  owes_.store(true, std::memory_order_release);
+  // Release: whoever sees it sees the count; else that would be left behind with nobody to ask. An
+  // exchange, not a store: it goes on with the release sequence of a thread that set it before,
+  // whose count is seen as well.
+  owes_.exchange(true, std::memory_order_release);
 }
 
 void Links::flush_unanswered() noexcept {
