@@ -81,8 +81,8 @@ LimitFacts limits() {
           GASNET_MAXEPS,
           gex::max_threads(),
           gex::am::max_medium(self),
-          gex::am::max_long(self, 0),
-          gex::am::max_long(self, GEX_FLAG_AM_PREPARE_LEAST_ALLOC),
+          gex::am::max_long(self, /*is_reply=*/false, 0),
+          gex::am::max_long(self, /*is_reply=*/false, GEX_FLAG_AM_PREPARE_LEAST_ALLOC),
           ring.reply_window,
           !pair_rings};
 }

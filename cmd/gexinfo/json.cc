@@ -57,7 +57,8 @@ ordered_json to_json(const ConduitFacts& conduit) {
   }
   if (usable && conduit.name != "smp")
     limits = {{"medium", probe.limits.medium},
-              {"long", probe.limits.long_message},
+              {"long", probe.limits.long_request},
+              {"long_reply", probe.limits.long_reply},
               {"message", probe.limits.packet},
               {"outstanding", probe.limits.outstanding}};
   ordered_json choices = ordered_json::array();

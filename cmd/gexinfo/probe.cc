@@ -53,7 +53,8 @@ std::string encode(const Probe& probe) {
                        {"description", probe.description},
                        {"means", means},
                        {"medium", probe.limits.medium},
-                       {"long", probe.limits.long_message},
+                       {"long_request", probe.limits.long_request},
+                       {"long_reply", probe.limits.long_reply},
                        {"packet", probe.limits.packet},
                        {"outstanding", probe.limits.outstanding},
                        {"choices", choices}};
@@ -67,7 +68,8 @@ Probe decode(const std::string& text) {
   probe.name = answer["name"];
   probe.description = answer["description"];
   for (const int one : answer["means"]) probe.means.push_back(static_cast<Means>(one));
-  probe.limits = {answer["medium"], answer["long"], answer["packet"], answer["outstanding"]};
+  probe.limits = {answer["medium"], answer["long_request"], answer["long_reply"], answer["packet"],
+                  answer["outstanding"]};
   for (const json& choice : answer["choices"]) probe.choices.push_back({choice[0], choice[1]});
   return probe;
 }
@@ -202,8 +204,9 @@ Probe probe_own() {
   if (process.conduit != nullptr) {
     own.name = process.conduit->name;
     own.description = process.conduit->description;
-    own.limits = {gex::am::network_medium_limit(), gex::am::network_long_limit(),
-                  process.network.max_message, process.network.reply_depth};
+    own.limits = {gex::am::network_medium_limit(), gex::am::network_long_limit(/*is_reply=*/false),
+                  gex::am::network_long_limit(/*is_reply=*/true), process.network.max_message,
+                  process.network.reply_depth};
     if (process.conduit->describe != nullptr)
       process.conduit->describe(&gex::conduit_host(), note_choice, &own.choices);
   }

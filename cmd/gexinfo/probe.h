@@ -16,7 +16,8 @@ namespace gexinfo {
 /// What active messages over a conduit may be at most.
 struct MessageLimits {
   std::uint64_t medium;        ///< bytes of payload
-  std::uint64_t long_message;  ///< bytes of payload
+  std::uint64_t long_request;  ///< bytes of payload
+  std::uint64_t long_reply;    ///< bytes of payload
   std::uint64_t packet;        ///< bytes of one message of the conduit
   std::uint64_t outstanding;   ///< requests to one peer that have no reply yet
 };

@@ -139,8 +139,9 @@ void print(const LimitFacts& limits, const std::vector<const ConduitFacts*>& con
     Table table;
     std::vector<std::string> rows[] = {{"active messages, bytes at most"},
                                        {"medium"},
-                                       {"long"},
-                                       {"long, negotiated in library memory"},
+                                       {"long request"},
+                                       {"long reply"},
+                                       {"long request, negotiated in library memory"},
                                        {"one message of the conduit"},
                                        {"requests without reply, to one peer"}};
     for (const ConduitFacts* conduit : some) {
@@ -148,11 +149,12 @@ void print(const LimitFacts& limits, const std::vector<const ConduitFacts*>& con
       const bool smp = conduit->name == "smp";
       rows[0].push_back(smp ? "within a host" : "over " + conduit->name);
       rows[1].push_back(to_string(smp ? limits.medium : over.medium));
-      rows[2].push_back(to_string(smp ? limits.long_message : over.long_message));
-      rows[3].push_back(to_string(smp ? limits.long_allocated
-                                      : std::min(over.long_message, limits.long_allocated)));
-      rows[4].push_back(smp ? "-" : to_string(over.packet));
-      rows[5].push_back(!smp ? to_string(over.outstanding)
+      rows[2].push_back(to_string(smp ? limits.long_message : over.long_request));
+      rows[3].push_back(to_string(smp ? limits.long_message : over.long_reply));
+      rows[4].push_back(to_string(smp ? limits.long_allocated
+                                      : std::min(over.long_request, limits.long_allocated)));
+      rows[5].push_back(smp ? "-" : to_string(over.packet));
+      rows[6].push_back(!smp ? to_string(over.outstanding)
                              : to_string(limits.outstanding) +
                                    (limits.outstanding_to_all ? " to all" : ""));
     }

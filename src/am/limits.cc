@@ -29,9 +29,8 @@ std::size_t medium_limit(bool network) noexcept {
   return network ? network_medium_limit() : max_medium_payload;
 }
 
-std::size_t long_limit(bool network, gex_Flags_t flags) noexcept {
-  const std::size_t limit =
-      network ? std::min(network_long_limit(), local_long_limit) : local_long_limit;
+std::size_t long_limit(bool network, bool is_reply, gex_Flags_t flags) noexcept {
+  const std::size_t limit = network ? network_long_limit(is_reply) : local_long_limit;
   const bool allocated = (flags & GEX_FLAG_AM_PREPARE_LEAST_ALLOC) != 0;
   return allocated ? std::min<std::size_t>(limit, max_medium_payload) : limit;
 }
@@ -41,21 +40,21 @@ std::size_t long_limit(bool network, gex_Flags_t flags) noexcept {
 std::size_t max_medium(gex_Rank_t jobrank) noexcept {
   return medium_limit(!process().neighborhood.contains(jobrank));
 }
-std::size_t max_long(gex_Rank_t jobrank, gex_Flags_t flags) noexcept {
-  return long_limit(!process().neighborhood.contains(jobrank), flags);
+std::size_t max_long(gex_Rank_t jobrank, bool is_reply, gex_Flags_t flags) noexcept {
+  return long_limit(!process().neighborhood.contains(jobrank), is_reply, flags);
 }
 std::size_t max_medium(gex_TM_t tm, gex_Rank_t rank) noexcept {
   return medium_limit(crosses_network(tm, rank));
 }
-std::size_t max_long(gex_TM_t tm, gex_Rank_t rank, gex_Flags_t flags) noexcept {
-  return long_limit(crosses_network(tm, rank), flags);
+std::size_t max_long(gex_TM_t tm, gex_Rank_t rank, bool is_reply, gex_Flags_t flags) noexcept {
+  return long_limit(crosses_network(tm, rank), is_reply, flags);
 }
 
 std::size_t least_max_medium() noexcept {
   return medium_limit(process().neighborhood.size() < gex_proc_.jobsize);
 }
-std::size_t least_max_long() noexcept {
-  return long_limit(process().neighborhood.size() < gex_proc_.jobsize, 0);
+std::size_t least_max_long(bool is_reply) noexcept {
+  return long_limit(process().neighborhood.size() < gex_proc_.jobsize, is_reply, 0);
 }
 
 }  // namespace gex::am

@@ -10,15 +10,16 @@ namespace gex::am {
 
 /// Largest payload between this process and `jobrank`.
 std::size_t max_medium(gex_Rank_t jobrank) noexcept;
-/// `flags`: GEX_FLAG_AM_PREPARE_LEAST_ALLOC limits it to what the library can allocate.
-std::size_t max_long(gex_Rank_t jobrank, gex_Flags_t flags) noexcept;
+/// `flags`: GEX_FLAG_AM_PREPARE_LEAST_ALLOC limits it to what the library can allocate. Over a
+/// network a request's payload may go ahead of it (rma/long_message.h), a reply's goes with it.
+std::size_t max_long(gex_Rank_t jobrank, bool is_reply, gex_Flags_t flags) noexcept;
 
 /// The least of them over a team's members or a pair's reach; `rank` may be GEX_RANK_INVALID.
 std::size_t max_medium(gex_TM_t tm, gex_Rank_t rank) noexcept;
-std::size_t max_long(gex_TM_t tm, gex_Rank_t rank, gex_Flags_t flags) noexcept;
+std::size_t max_long(gex_TM_t tm, gex_Rank_t rank, bool is_reply, gex_Flags_t flags) noexcept;
 
 /// The least over the whole job.
 std::size_t least_max_medium() noexcept;
-std::size_t least_max_long() noexcept;
+std::size_t least_max_long(bool is_reply) noexcept;
 
 }  // namespace gex::am

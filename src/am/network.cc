@@ -234,16 +234,23 @@ std::size_t network_medium_limit() noexcept {
   const std::size_t payload = (limit - wire_overhead) & ~std::size_t{15};
   return payload < max_medium_payload ? payload : max_medium_payload;
 }
-std::size_t network_long_limit() noexcept {
+std::size_t network_long_limit(bool is_reply) noexcept {
+  // Large enough to hide that the message waits for its payload; immediate ones are copied, and
+  // some of them kept.
+  constexpr std::size_t ahead_limit = std::size_t{1} << 20;
+  const std::size_t packed = network_packed_limit();
+  return is_reply || packed == 0 ? packed : std::max(packed, ahead_limit);
+}
+std::size_t network_packed_limit() noexcept {
   const std::size_t limit = network().max_message;
   return limit == 0 ? 0 : (limit - wire_overhead - sizeof(LongPrefix)) & ~std::size_t{15};
 }
 
 bool try_send_network(gex_Rank_t jobrank, const Outbound& message) noexcept {
   Credits& credits = network().peers[jobrank];
-  if (!message.credited && !credits.take()) return false;
+  if (!message.built && !credits.take()) return false;
   if (send_on(net::request_channel, jobrank, message)) return true;
-  if (!message.credited) credits.restore();
+  if (!message.built) credits.restore();
   give_back_what_was_refused(jobrank);
   return false;
 }
@@ -288,13 +295,13 @@ void deliver_from_network(std::uint32_t source, net::Channel channel, const void
   if (header.is_reply() && !peer.any_out()) refuse(source, "a reply to no request");
   if (header.handler() < GEX_AM_INDEX_BASE && !fits_internal(header))
     refuse(source, "not what the library's own handler takes");
-  if (arrival.placed != nullptr && arrived.size != 0) {
+  if (header.category() == Category::long_message && arrived.size != 0) {
     const gex_EP_t endpoint = endpoint_at(header.endpoints().target_address());
     if (endpoint == nullptr || endpoint->segment == nullptr ||
         !endpoint->segment->contains(arrived.payload, arrived.size))
       fatal("a long message of %zu bytes from rank %u to %p does not lie in the bound segment",
             arrived.size, source, arrived.payload);
-    std::memcpy(arrived.payload, arrival.placed, arrived.size);
+    if (arrival.to_place != nullptr) std::memcpy(arrived.payload, arrival.to_place, arrived.size);
   }
 
   const bool unanswered = run_handler<Sender::anybody>(arrived);

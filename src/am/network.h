@@ -21,14 +21,16 @@ void set_up_network();
 
 /// Largest payload of a medium, of a long message; 0 without a conduit.
 std::size_t network_medium_limit() noexcept;
-std::size_t network_long_limit() noexcept;
+std::size_t network_long_limit(bool is_reply) noexcept;
+/// The largest that goes with a long message; a request's may go ahead of it (rma/long_message.h).
+std::size_t network_packed_limit() noexcept;
 
 bool try_send_network(gex_Rank_t jobrank, const Outbound& message) noexcept;
 
 /// A place of the network's own for a payload of `size` bytes to a process that is no neighbor,
 /// from where sending it takes no copy; or null, and the payload is built elsewhere. A request's
-/// takes the request's credit. It is ended by a message that says it is `credited` and whose
-/// payload lies there, or by `end_building`. Never waits.
+/// takes the request's credit. It is ended by a message that says it was `built` there, or by
+/// `end_building`. Never waits.
 void* begin_building(gex_Rank_t jobrank, bool is_reply, std::size_t size) noexcept;
 /// Gives the place back, and the credit.
 void end_building(gex_Rank_t jobrank, bool is_reply, void* place) noexcept;

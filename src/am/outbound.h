@@ -17,11 +17,12 @@ struct Outbound {
   std::uint8_t handler = 0;
   Category category = Category::short_message;
   bool reply = false;
-  /// The payload of a long message is at its destination already. Where that is memory of a
-  /// neighbor which is not mapped here, it must be (rma/long_message.h).
+  /// The payload of a long message is at its destination already, as it must be for some
+  /// (rma/long_message.h).
   bool placed = false;
-  /// A request over a network whose credit is taken already (begin_building).
-  bool credited = false;
+  /// The payload, be it empty, lies in a place of the network's (begin_building); a request has its
+  /// credit with that.
+  bool built = false;
   std::uint8_t arg_count = 0;
   Endpoints endpoints{};
   const gex_AM_Arg_t* args = nullptr;  ///< padded to whole 16-byte chunks, aligned to 16

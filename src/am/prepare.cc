@@ -30,7 +30,8 @@ std::byte* large_buffer(_gex_AM_SrcDesc& descriptor) noexcept {
 /// Finds the buffer; false if a slab is needed and none is free.
 bool choose_buffer(_gex_AM_SrcDesc& descriptor, const PrepareArguments& arguments,
                    gex_Rank_t jobrank, bool slab_required) noexcept {
-  const std::size_t limit = arguments.is_long ? max_long(jobrank, 0) : max_medium(jobrank);
+  const std::size_t limit =
+      arguments.is_long ? max_long(jobrank, descriptor.is_reply, 0) : max_medium(jobrank);
   descriptor.slab = no_slab;
   descriptor.in_conduit = false;
   descriptor.client_buffer = arguments.client_buffer != nullptr;
@@ -121,11 +122,7 @@ gex_AM_SrcDesc_t prepare_reply(gex_Token_t token, const PrepareArguments& argume
 int commit(gex_AM_SrcDesc_t descriptor, Outbound& message, gex_Flags_t flags) noexcept {
   message.payload = descriptor->address;
   message.slab = descriptor->slab;
-  const bool immediate = (flags & GEX_FLAG_IMMEDIATE) != 0;
-  // Nothing is sent from a place whose payload came to nothing, and what waits for room must not
-  // keep any. One that may have to be built there yet keeps it.
-  if (descriptor->in_conduit && message.size == 0 && (descriptor->is_reply || !immediate))
-    give_up_place(*descriptor);
+  message.built = descriptor->in_conduit;
   if (descriptor->is_reply) {
     require_unanswered(*descriptor);
     descriptor->open = false;
@@ -134,10 +131,8 @@ int commit(gex_AM_SrcDesc_t descriptor, Outbound& message, gex_Flags_t flags) no
   }
   const Peer peer = resolve(descriptor->tm, descriptor->rank);
   message.endpoints = endpoints_of(peer.local_endpoint, peer.endpoint);
-  message.credited = descriptor->in_conduit && message.size != 0;
   // Sending may poll, and a handler run by that poll may prepare a reply, but no request.
-  if (send_request(peer.jobrank, message, immediate) != 0) return 1;
-  if (descriptor->in_conduit && message.size == 0) give_up_place(*descriptor);
+  if (send_request(peer.jobrank, message, (flags & GEX_FLAG_IMMEDIATE) != 0) != 0) return 1;
   descriptor->open = false;
   return 0;
 }

@@ -4,7 +4,7 @@
 //   prefix       16 bytes: credits given back, terms of loans, header
 //   arguments    padded to 16 bytes
 //   long prefix  16 bytes, of a long message: destination and size
-//   payload
+//   payload      unless it has gone ahead
 //
 // Pure functions: they read and write nothing but what they are given, and end no job. Inline,
 // because every message over a network passes through them.
@@ -45,6 +45,8 @@ static_assert(sizeof(WirePrefix) == 16);
 struct LongPrefix {
   std::uint64_t destination;
   std::uint64_t size;
+  /// Added to the size: the payload is at its destination already.
+  static constexpr std::uint64_t ahead = std::uint64_t{1} << 63;
 };
 static_assert(sizeof(LongPrefix) == 16);
 
@@ -60,12 +62,15 @@ struct WireMessage {
   WireMessage(const Outbound& message, gex_Rank_t source, std::uint16_t credits,
               const Terms& terms) noexcept
       : prefix{credits, terms, {message.what(), source, message.size_buffer()}},
-        long_prefix{reinterpret_cast<std::uint64_t>(message.destination), message.size} {
+        long_prefix{reinterpret_cast<std::uint64_t>(message.destination),
+                    message.size | (message.placed ? LongPrefix::ahead : 0)} {
     pieces[count++] = {&prefix, sizeof prefix};
     if (message.arg_count != 0) pieces[count++] = {message.args, wire_args(message.arg_count)};
     if (message.category == Category::long_message)
       pieces[count++] = {&long_prefix, sizeof long_prefix};
-    if (message.size != 0) pieces[count++] = {message.payload, message.size};
+    // An empty one says in which place of the network's the message is.
+    if ((message.size != 0 && !message.placed) || message.built)
+      pieces[count++] = {message.payload, message.size};
   }
   WireMessage(const WireMessage&) = delete;
   WireMessage& operator=(const WireMessage&) = delete;
@@ -82,7 +87,8 @@ struct WireArrival {
   Arrived message;
   std::uint16_t credits;  ///< given back
   Terms terms;
-  const std::byte* placed;  ///< a long message's payload, for `message.payload`
+  /// A long message's payload, for `message.payload`; null where it lies there already.
+  const std::byte* to_place;
 
   /// Nothing but the bearer of its credits and terms.
   bool is_credits() const noexcept {
@@ -112,7 +118,7 @@ struct WireArrival {
   if (prefix.terms.spare) return "terms that there are not";
   arrival.credits = prefix.credits;
   arrival.terms = prefix.terms;
-  arrival.placed = nullptr;
+  arrival.to_place = nullptr;
   Arrived& arrived = arrival.message;
   arrived.header = header;
   arrived.args = reinterpret_cast<const gex_AM_Arg_t*>(bytes + sizeof prefix);
@@ -134,10 +140,11 @@ struct WireArrival {
       if (size - at < sizeof long_prefix) return "a long message without destination";
       std::memcpy(&long_prefix, bytes + at, sizeof long_prefix);
       at += sizeof long_prefix;
-      arrived.size = long_prefix.size;
-      if (size - at != arrived.size) return "its size is not what its header says";
+      const bool is_ahead = (long_prefix.size & LongPrefix::ahead) != 0;
+      arrived.size = long_prefix.size & ~LongPrefix::ahead;
+      if (size - at != (is_ahead ? 0 : arrived.size)) return "its size is not what its header says";
       arrived.payload = reinterpret_cast<void*>(long_prefix.destination);
-      arrival.placed = bytes + at;
+      if (!is_ahead) arrival.to_place = bytes + at;
       break;
     }
     default:

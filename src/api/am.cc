@@ -275,9 +275,10 @@ gex::am::PrepareArguments prepare_arguments(Call call, const void* client_buf, s
 }
 
 /// The limit of least_payload that Prepare must accept.
-std::size_t prepare_limit(gex_Rank_t jobrank, bool is_long, const void* client_buf) {
+std::size_t prepare_limit(gex_Rank_t jobrank, bool is_reply, bool is_long, const void* client_buf) {
   if (!is_long) return gex::am::max_medium(jobrank);
-  return gex::am::max_long(jobrank, client_buf == nullptr ? GEX_FLAG_AM_PREPARE_LEAST_ALLOC : 0);
+  return gex::am::max_long(jobrank, is_reply,
+                           client_buf == nullptr ? GEX_FLAG_AM_PREPARE_LEAST_ALLOC : 0);
 }
 
 void check_limit_query(const char* call, gex_TM_t tm, gex_Rank_t rank, gex_Flags_t flags,
@@ -300,12 +301,12 @@ unsigned int gex_AM_MaxArgs(void) {
 size_t gex_AM_MaxRequestLong(gex_TM_t tm, gex_Rank_t other_rank, const gex_Event_t*,
                              gex_Flags_t flags, unsigned int numargs) {
   check_limit_query("gex_AM_MaxRequestLong", tm, other_rank, flags, numargs);
-  return gex::am::max_long(tm, other_rank, flags);
+  return gex::am::max_long(tm, other_rank, /*is_reply=*/false, flags);
 }
 size_t gex_AM_MaxReplyLong(gex_TM_t tm, gex_Rank_t other_rank, const gex_Event_t*,
                            gex_Flags_t flags, unsigned int numargs) {
   check_limit_query("gex_AM_MaxReplyLong", tm, other_rank, flags, numargs);
-  return gex::am::max_long(tm, other_rank, flags);
+  return gex::am::max_long(tm, other_rank, /*is_reply=*/true, flags);
 }
 size_t gex_AM_MaxRequestMedium(gex_TM_t tm, gex_Rank_t other_rank, const gex_Event_t*,
                                gex_Flags_t flags, unsigned int numargs) {
@@ -319,16 +320,16 @@ size_t gex_AM_MaxReplyMedium(gex_TM_t tm, gex_Rank_t other_rank, const gex_Event
 }
 size_t gex_Token_MaxReplyLong(gex_Token_t token, const gex_Event_t*, gex_Flags_t flags,
                               unsigned int) {
-  return gex::am::max_long(gex::require(token, __func__)->header.source, flags);
+  return gex::am::max_long(gex::require(token, __func__)->header.source, /*is_reply=*/true, flags);
 }
 size_t gex_Token_MaxReplyMedium(gex_Token_t token, const gex_Event_t*, gex_Flags_t, unsigned int) {
   return gex::am::max_medium(gex::require(token, __func__)->header.source);
 }
 size_t gex_AM_LUBRequestLong(void) {
-  return gex::am::least_max_long();
+  return gex::am::least_max_long(/*is_reply=*/false);
 }
 size_t gex_AM_LUBReplyLong(void) {
-  return gex::am::least_max_long();
+  return gex::am::least_max_long(/*is_reply=*/true);
 }
 size_t gex_AM_LUBRequestMedium(void) {
   return gex::am::least_max_medium();
@@ -383,7 +384,8 @@ int gex_am_request_long_(gex_TM_t tm, gex_Rank_t rank, gex_AM_Index_t handler,
   if (checked()) [[unlikely]]
     check_request(call, tm, rank, handler, flags, long_flags);
   const gex::Peer peer = gex::resolve(tm, rank);
-  check_payload(call, nbytes, gex::am::max_long(peer.jobrank, 0), lc_opt, false);
+  check_payload(call, nbytes, gex::am::max_long(peer.jobrank, /*is_reply=*/false, 0), lc_opt,
+                false);
   if (checked()) check_source(call, source_addr, nbytes, flags);
   Outbound out = message(handler, Category::long_message, numargs, args);
   out.endpoints = gex::am::endpoints_of(peer.local_endpoint, peer.endpoint);
@@ -430,7 +432,8 @@ int gex_am_reply_long_(gex_Token_t token, gex_AM_Index_t handler, const void* so
                        unsigned int numargs, const gex_AM_Arg_t* args) {
   const InCall call(Call::reply_long);
   check_reply(call, token, handler, flags, long_flags);
-  check_payload(call, nbytes, gex::am::max_long(token->header.source, 0), lc_opt, true);
+  check_payload(call, nbytes, gex::am::max_long(token->header.source, /*is_reply=*/true, 0), lc_opt,
+                true);
   if (checked()) check_source(call, source_addr, nbytes, flags);
   Outbound out = message(handler, Category::long_message, numargs, args);
   out.payload = local_address(source_addr, token->endpoint, flags);
@@ -461,7 +464,7 @@ gex_AM_SrcDesc_t gex_AM_PrepareRequestMedium(gex_TM_t tm, gex_Rank_t rank, const
                                              unsigned int numargs) {
   const InCall call(Call::prepare_request_medium);
   if (checked()) check_start(call, tm, rank, flags, medium_flags | limit_flags);
-  const std::size_t limit = prepare_limit(gex::resolve(tm, rank).jobrank, false, client_buf);
+  const std::size_t limit = prepare_limit(gex::resolve(tm, rank).jobrank, false, false, client_buf);
   return gex::am::prepare_request(
       tm, rank,
       prepare_arguments(call, client_buf, least_payload, most_payload, nullptr, false, false,
@@ -474,7 +477,7 @@ gex_AM_SrcDesc_t gex_AM_PrepareRequestLong(gex_TM_t tm, gex_Rank_t rank, const v
                                            unsigned int numargs) {
   const InCall call(Call::prepare_request_long);
   if (checked()) check_start(call, tm, rank, flags, long_flags | limit_flags);
-  const std::size_t limit = prepare_limit(gex::resolve(tm, rank).jobrank, true, client_buf);
+  const std::size_t limit = prepare_limit(gex::resolve(tm, rank).jobrank, false, true, client_buf);
   return gex::am::prepare_request(
       tm, rank,
       prepare_arguments(call, client_buf, least_payload, most_payload, dest_addr, true, false,
@@ -488,9 +491,9 @@ gex_AM_SrcDesc_t gex_AM_PrepareReplyMedium(gex_Token_t token, const void* client
   const InCall call(Call::prepare_reply_medium);
   check_reply(call, token, flags, medium_flags | limit_flags);
   return gex::am::prepare_reply(
-      token,
-      prepare_arguments(call, client_buf, least_payload, most_payload, nullptr, false, true, lc_opt,
-                        flags, numargs, prepare_limit(token->header.source, false, client_buf)));
+      token, prepare_arguments(call, client_buf, least_payload, most_payload, nullptr, false, true,
+                               lc_opt, flags, numargs,
+                               prepare_limit(token->header.source, true, false, client_buf)));
 }
 
 gex_AM_SrcDesc_t gex_AM_PrepareReplyLong(gex_Token_t token, const void* client_buf,
@@ -502,7 +505,7 @@ gex_AM_SrcDesc_t gex_AM_PrepareReplyLong(gex_Token_t token, const void* client_b
   return gex::am::prepare_reply(
       token, prepare_arguments(call, client_buf, least_payload, most_payload, dest_addr, true, true,
                                lc_opt, flags, numargs,
-                               prepare_limit(token->header.source, true, client_buf)));
+                               prepare_limit(token->header.source, true, true, client_buf)));
 }
 
 int gex_am_commit_request_medium_(gex_AM_SrcDesc_t sd, gex_AM_Index_t handler, size_t nbytes,

@@ -147,9 +147,10 @@ struct Conduit {
 
   /// Optional, both or neither. A place, aligned to 16 bytes, for a payload of `size` bytes to be
   /// built in, from which `send` on the same channel to the same peer need not copy when the last
-  /// piece points to its start: null when none is free now or `size` is more than such a place
-  /// holds. It may lie where the message will, so it counts as an undelivered message. When `send`
-  /// from it answers `would_block` it stays the caller's. `release` gives an unsent one back.
+  /// piece, be it empty, points to its start: null when none is free now or `size` is more than
+  /// such a place holds. It may lie where the message will, so it counts as an undelivered message.
+  /// When `send` from it answers `would_block` it stays the caller's. `release` gives an unsent one
+  /// back.
   void* (*buffer)(Channel channel, uint32_t peer, size_t size) = nullptr;
   void (*release)(void* buffer) = nullptr;
 

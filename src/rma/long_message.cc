@@ -36,21 +36,22 @@ struct KeptMessage final : Kept {
   bool advance() noexcept override;
 };
 
+/// The put of a message's payload into `segment`, which is bound to that endpoint of `jobrank`.
 Transfer transfer_to(gex_EP_t local_endpoint, gex_Rank_t jobrank, gex_EP_Index_t endpoint,
-                     void* destination, const void* payload, std::size_t size) noexcept {
-  return {local_endpoint,
-          jobrank,
-          endpoint,
-          const_cast<void*>(payload),
-          reinterpret_cast<std::uintptr_t>(destination),
-          nullptr,
-          size};
+                     const PublishedSegment& segment, const am::Outbound& message) noexcept {
+  const auto destination = reinterpret_cast<std::uintptr_t>(message.destination);
+  const bool inside = segment.contains(destination, message.size);
+  return {
+      local_endpoint, jobrank, endpoint,     const_cast<void*>(message.payload),
+      destination,    nullptr, message.size, segment.has_key && inside ? &segment.key : nullptr};
 }
 
-/// Judged here, because a neighbor's end of a put is.
+/// A neighbor's end of a put is judged here; what lies outside the segment of a process further
+/// away, that one judges.
 void require_inside(const PublishedSegment& segment, gex_Rank_t jobrank, const void* destination,
                     std::size_t size) noexcept {
-  if (!segment.contains(reinterpret_cast<std::uintptr_t>(destination), size))
+  if (process().neighborhood.contains(jobrank) &&
+      !segment.contains(reinterpret_cast<std::uintptr_t>(destination), size))
     fatal("a long message of %zu bytes to %p does not lie in the bound segment of rank %u", size,
           destination, jobrank);
 }
@@ -95,8 +96,8 @@ void keep_message(const am::Outbound& message, bool is_reply, const _gex_Token& 
 
 int request_after_put(const Peer& peer, am::Outbound& message, bool immediate) noexcept {
   require_inside(peer.segment(), peer.jobrank, message.destination, message.size);
-  const Transfer transfer = transfer_to(peer.local_endpoint, peer.jobrank, peer.endpoint,
-                                        message.destination, message.payload, message.size);
+  const Transfer transfer =
+      transfer_to(peer.local_endpoint, peer.jobrank, peer.endpoint, peer.segment(), message);
   if (immediate) {
     if (kept_requests.load(std::memory_order_relaxed) >= most_requests) return 1;
     kept_requests.fetch_add(1, std::memory_order_relaxed);
@@ -111,11 +112,11 @@ int request_after_put(const Peer& peer, am::Outbound& message, bool immediate) n
 void reply_after_put(gex_Token_t token, const am::Outbound& message) noexcept {
   const Endpoints ends = token->header.endpoints();
   const gex_Rank_t requester = token->header.source;
-  require_inside(published_segment(ends.source_address(), requester), requester,
-                 message.destination, message.size);
+  const PublishedSegment& segment = published_segment(ends.source_address(), requester);
+  require_inside(segment, requester, message.destination, message.size);
   keep_message(message, /*is_reply=*/true, *token,
                transfer_to(token->endpoint, requester, static_cast<gex_EP_Index_t>(ends.source()),
-                           message.destination, message.payload, message.size));
+                           segment, message));
   token->may_reply = false;
 }
 

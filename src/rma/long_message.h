@@ -1,5 +1,6 @@
 #pragma once
-// Long messages to neighbors whose segment is not mapped here, which is memory of the client's.
+// Long messages whose payload cannot go with them: to neighbors whose segment is not mapped here,
+// which is memory of the client's, and over a network requests with more than a message carries.
 //
 // The payload goes ahead as a put, and the message follows when the put has been acknowledged. A
 // request waits for that, polling. A reply may not, nor an immediate request: their payload is
@@ -9,6 +10,7 @@
 
 #include <cstddef>
 
+#include "am/network.h"
 #include "am/outbound.h"
 #include "core/team.h"
 
@@ -18,8 +20,9 @@ namespace gex::rma {
 /// endpoint of `jobrank`.
 inline bool goes_ahead(const PublishedSegment& segment, gex_Rank_t jobrank,
                        std::size_t size) noexcept {
-  return segment.mapped == nullptr && size != 0 && segment.size != 0 &&
-         process().neighborhood.contains(jobrank);
+  if (segment.mapped != nullptr || size == 0) return false;
+  return process().neighborhood.contains(jobrank) ? segment.size != 0
+                                                  : size > am::network_packed_limit();
 }
 
 /// Sends a request whose payload goes ahead; waits for it, polling, unless `immediate`: then it

@@ -10,6 +10,7 @@
 #include <algorithm>
 #include <cstring>
 #include <memory>
+#include <span>
 #include <vector>
 
 #include "base/random.h"
@@ -122,14 +123,15 @@ void expect_within(const Block& block, const WireArrival& arrival) {
     ASSERT_LE(message.size, max_medium_payload);
     payload = message.payload;
   } else {
-    payload = arrival.placed;
+    payload = arrival.to_place;
   }
   ASSERT_TRUE(payload == nullptr || block.holds(payload, message.size));
   // Reading them is what AddressSanitizer judges.
-  std::vector<std::byte> read(message.size + arg_count * sizeof(gex_AM_Arg_t));
-  if (message.size != 0) std::memcpy(read.data(), payload, message.size);
+  const std::size_t size = payload != nullptr ? message.size : 0;
+  std::vector<std::byte> read(size + arg_count * sizeof(gex_AM_Arg_t));
+  if (size != 0) std::memcpy(read.data(), payload, size);
   if (arg_count != 0)
-    std::memcpy(read.data() + message.size, message.args, arg_count * sizeof(gex_AM_Arg_t));
+    std::memcpy(read.data() + size, message.args, arg_count * sizeof(gex_AM_Arg_t));
 }
 
 TEST(Wire, WhatIsSentIsReadAsItWasMeant) {
@@ -150,15 +152,39 @@ TEST(Wire, WhatIsSentIsReadAsItWasMeant) {
     if (is_long) {
       EXPECT_EQ(found.payload, sent.message.destination);
     } else {
-      EXPECT_EQ(arrival.placed, nullptr);
+      EXPECT_EQ(arrival.to_place, nullptr);
     }
-    const void* const payload = is_long ? arrival.placed : found.payload;
+    const void* const payload = is_long ? arrival.to_place : found.payload;
     if (found.size != 0) {
       EXPECT_EQ(std::memcmp(payload, sent.payload.data(), found.size), 0);
       EXPECT_TRUE(is_long || reinterpret_cast<std::uintptr_t>(payload) % 16 == 0);
     }
     expect_within(block, arrival);
   }
+}
+
+TEST(Wire, APayloadThatHasGoneAheadIsNotAmongTheBytes) {
+  int destination = 0;
+  Outbound message;
+  message.category = Category::long_message;
+  message.size = std::size_t{1} << 40;
+  message.destination = &destination;
+  message.placed = true;
+  const WireMessage wire(message, source, 0, {});
+  std::vector<std::byte> bytes;
+  for (const net::Piece& piece : std::span(wire.pieces, wire.count)) {
+    const auto* const begin = static_cast<const std::byte*>(piece.data);
+    bytes.insert(bytes.end(), begin, begin + piece.size);
+  }
+  EXPECT_EQ(bytes.size(), sizeof(WirePrefix) + sizeof(LongPrefix));
+  WireArrival arrival;
+  ASSERT_STREQ(flaw_of(Block(bytes), net::request_channel, arrival), nullptr);
+  EXPECT_EQ(arrival.to_place, nullptr);
+  EXPECT_EQ(arrival.message.payload, &destination);
+  EXPECT_EQ(arrival.message.size, message.size);
+
+  bytes.resize(bytes.size() + 16);
+  EXPECT_STRNE(flaw_of(Block(bytes), net::request_channel, arrival), nullptr);
 }
 
 TEST(Wire, CreditsTravelAlone) {

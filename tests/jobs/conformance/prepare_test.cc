@@ -429,8 +429,9 @@ TEST(PrepareFlood, WhatIsCancelledOrCommittedEmptyTakesNoRoom) {
     EXPECT_EQ(gex_AM_CancelRequestMedium(prepared(), 0), GASNET_OK);
     gex_AM_CommitRequestMedium2(prepared(), handlers[payload_in], 0, 31, 0);
     gex_AM_SrcDesc_t sd = prepared();
-    if (gex_AM_CommitRequestMedium2_v2(sd, handlers[payload_in], 0, GEX_FLAG_IMMEDIATE, 31, 0) != 0)
-      gex_AM_CommitRequestMedium2(sd, handlers[payload_in], 0, 31, 0);
+    while (gex_AM_CommitRequestMedium2_v2(sd, handlers[payload_in], 0, GEX_FLAG_IMMEDIATE, 31, 0) !=
+           0)
+      gasnet_AMPoll();
     sd = prepared();
     fill_payload(gex_AM_SrcDescAddr(sd), bytes, 31);
     gex_AM_CommitRequestMedium2(sd, handlers[payload_in], bytes, 31,
