@@ -32,6 +32,7 @@ struct Subject {
   std::map<std::string, std::string> texts = {};
   bool crosses_hosts = false;
   bool reaches_any_memory = false;  ///< by put and get
+  bool frees_sources_early = true;  ///< of puts, before the peer has the bytes
   bool completes_in_order = false;  ///< behind an operation to a peer that does nothing, none
   /// A sender that does not poll, nor leaves, may keep back what it was told is sent.
   bool manual_progress = false;
@@ -48,6 +49,8 @@ Subject ofi(const char* label, const char* provider,
           .texts = {{"GEX_OFI_PROVIDER", provider}},
           .crosses_hosts = std::string_view(provider) != "shm",
           .reaches_any_memory = true,
+          .frees_sources_early =
+              std::string_view(provider) != "tcp;ofi_rxm" && std::string_view(provider) != "shm",
           .completes_in_order = std::string_view(provider) == "shm",
           .manual_progress = true};
 }
