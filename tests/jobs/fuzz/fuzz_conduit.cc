@@ -1,9 +1,15 @@
 // libgex-fuzz.so: a network that changes one message on its way.
 //
 // It stands on another plug-in, FUZZ_UNDER. Of the library's own messages of the kind FUZZ_KIND
-// that rank FUZZ_RANK sends, one is changed, which FUZZ_SEED chooses, together with what becomes of
-// it; a line in the file FUZZ_LOG says so. What only its sender reads again, as the addresses at
-// which it waits for an answer, stays as it is: a peer that changes those can do what it likes.
+// that rank FUZZ_RANK sends, and in which argument A has the value V if FUZZ_ONLY says "A = V", as
+// many as FUZZ_SKIP says pass; what comes then is changed as FUZZ_CHANGE says, once:
+//
+//   argument A = V      the argument's value; with ^ instead of = its bits, with + what is added
+//   description W = V   the same of a word of a non-contiguous transfer's description
+//   arguments N         it has no more than so many
+//
+// Messages that have no such word pass as well. The file FUZZ_LOG then holds a line with what the
+// word was and has become.
 
 #include <dlfcn.h>
 #include <fcntl.h>
@@ -11,16 +17,20 @@
 
 #include <algorithm>
 #include <atomic>
+#include <cstdint>
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
+#include <iomanip>
+#include <iterator>
 #include <mutex>
+#include <optional>
+#include <sstream>
 #include <string>
 #include <vector>
 
 #include "am/internal.h"
 #include "am/wire.h"
-#include "base/random.h"
 #include "net/conduit.h"
 
 namespace {
@@ -28,124 +38,186 @@ namespace {
 using gex::am::Internal;
 using namespace gex::net;
 
-/// What may be changed of the messages of one kind.
 struct Kind {
   const char* name;
   Internal handler;
-  std::vector<unsigned> args;
-  bool payload;
 };
-std::vector<unsigned> below(unsigned count) {
-  std::vector<unsigned> all(count);
-  for (unsigned i = 0; i < count; ++i) all[i] = i;
-  return all;
-}
-const std::vector<Kind>& kinds() {
-  static const std::vector<Kind> all = {
-      {"rma_put", Internal::rma_put, below(2), false},
-      {"rma_get", Internal::rma_get, {0, 1, 6}, false},
-      {"atomic", Internal::atomic_request, below(7), false},
-      {"vis_put", Internal::vis_put, {2, 3}, true},
-      {"vis_get", Internal::vis_get, {6, 7, 8}, true},
-      {"exchange_gather", Internal::exchange_gather, below(6), false},
-      {"exchange_spread", Internal::exchange_spread, below(6), false},
-      {"barrier", Internal::barrier, below(4), false},
-      {"named_barrier", Internal::named_barrier, below(4), false},
-      {"coll_data", Internal::coll_data, below(8), false},
-      {"coll_grant", Internal::coll_grant, below(7), false},
-      {"coll_credit", Internal::coll_credit, below(5), false},
-      {"coll_announce", Internal::coll_announce, below(14), false},
-      {"coll_agreed", Internal::coll_agreed, below(4), false},
-  };
-  return all;
-}
+constexpr Kind kinds[] = {
+    {"rma_put", Internal::rma_put},
+    {"rma_get", Internal::rma_get},
+    {"rma_data", Internal::rma_data},
+    {"rma_done", Internal::rma_done},
+    {"exchange_gather", Internal::exchange_gather},
+    {"exchange_spread", Internal::exchange_spread},
+    {"barrier", Internal::barrier},
+    {"completion_barrier", Internal::completion_barrier},
+    {"named_barrier", Internal::named_barrier},
+    {"atomic", Internal::atomic_request},
+    {"atomic_done", Internal::atomic_done},
+    {"vis_put", Internal::vis_put},
+    {"vis_get", Internal::vis_get},
+    {"vis_data", Internal::vis_data},
+    {"coll_data", Internal::coll_data},
+    {"coll_grant", Internal::coll_grant},
+    {"coll_credit", Internal::coll_credit},
+    {"coll_announce", Internal::coll_announce},
+    {"coll_agreed", Internal::coll_agreed},
+    {"memset", Internal::memset},
+};
 
 std::string variable(const char* name) {
   const char* const value = std::getenv(name);
   return value != nullptr ? value : "";
 }
 
+[[noreturn]] void give_up(const std::string& why) {
+  std::fprintf(stderr, "fuzz: %s\n", why.c_str());
+  std::abort();
+}
+
+/// "argument 3 ^ 0x10", and of "arguments 3" the number alone.
+struct Change {
+  std::string what;
+  unsigned index = 0;
+  char operation = '=';
+  std::uint32_t value = 0;
+
+  explicit Change(const std::string& text) {
+    std::istringstream words(text);
+    words >> what >> index >> operation >> std::setbase(0) >> value;
+    if (what.empty() || (!words && what != "arguments")) give_up("no change: '" + text + "'");
+  }
+  std::uint32_t of(std::uint32_t before) const {
+    return operation == '^' ? before ^ value : operation == '+' ? before + value : value;
+  }
+};
+
 const Conduit* under;
 std::mutex lock;
-const Kind* wanted;
+Internal wanted;
 std::uint64_t left_before_it;
-gex::Random* chance;
-bool done = true;
+/// Whether nothing is changed any more. Relaxed: a word that stands alone.
+std::atomic<bool> done{true};
 
 int attach(const Host* host, Limits* limits) {
-  const auto found = std::find_if(kinds().begin(), kinds().end(), [](const Kind& kind) {
+  const auto* const found = std::find_if(std::begin(kinds), std::end(kinds), [](const Kind& kind) {
     return variable("FUZZ_KIND") == kind.name;
   });
-  if (found != kinds().end() && variable("FUZZ_RANK") == std::to_string(host->rank)) {
-    wanted = &*found;
-    chance = new gex::Random(std::strtoull(variable("FUZZ_SEED").c_str(), nullptr, 10));
-    left_before_it = (*chance)() % 8;
-    done = false;
-  }
+  if (found == std::end(kinds)) give_up("no kind '" + variable("FUZZ_KIND") + "'");
+  wanted = found->handler;
+  left_before_it = std::strtoull(variable("FUZZ_SKIP").c_str(), nullptr, 10);
+  done = variable("FUZZ_RANK") != std::to_string(host->rank);
   return under->attach(host, limits);
 }
 
-std::uint32_t some_value(std::uint32_t before) {
-  switch ((*chance)() % 4) {
-    case 0:
-      return before ^ std::uint32_t{1} << (*chance)() % 32;
-    case 1:
-      return before + static_cast<std::uint32_t>((*chance)() % 9) - 4;
-    case 2:
-      return static_cast<std::uint32_t>((*chance)() % 64);
-    default:
-      return static_cast<std::uint32_t>((*chance)());
+/// A message of the library's own, as it lies on the wire.
+class Message {
+ public:
+  Message(const Piece* pieces, std::size_t count) {
+    for (std::size_t i = 0; i < count; ++i) {
+      const char* const begin = static_cast<const char*>(pieces[i].data);
+      bytes_.insert(bytes_.end(), begin, begin + pieces[i].size);
+    }
+    std::memcpy(&prefix_, bytes_.data(), sizeof prefix_);
   }
+
+  bool is(Internal handler) const {
+    return prefix_.header.handler() == static_cast<std::uint8_t>(handler);
+  }
+  /// Where the argument lies, if it has so many.
+  std::optional<std::size_t> argument(unsigned index) const {
+    if (index >= arg_count()) return std::nullopt;
+    return sizeof prefix_ + index * sizeof(std::uint32_t);
+  }
+  /// Where the word of the description lies. A notice that goes with a put stands in front of it.
+  std::optional<std::size_t> description(unsigned index) const {
+    std::size_t at = sizeof prefix_ + gex::am::wire_args(arg_count());
+    if (is(Internal::vis_put) && arg_count() > 8)
+      at += ((word(*argument(8)) >> 8) + 15) / 16 * std::size_t{16};
+    at += index * sizeof(std::uint32_t);
+    if (at + sizeof(std::uint32_t) > bytes_.size()) return std::nullopt;
+    return at;
+  }
+  std::uint32_t word(std::size_t at) const {
+    std::uint32_t value;
+    std::memcpy(&value, &bytes_[at], sizeof value);
+    return value;
+  }
+  void set_word(std::size_t at, std::uint32_t value) {
+    std::memcpy(&bytes_[at], &value, sizeof value);
+  }
+  unsigned arg_count() const { return prefix_.header.arg_count(); }
+  void leave_arguments(unsigned count) {
+    const auto first = bytes_.begin() + sizeof prefix_;
+    bytes_.erase(first + static_cast<std::ptrdiff_t>(gex::am::wire_args(count)),
+                 first + static_cast<std::ptrdiff_t>(gex::am::wire_args(arg_count())));
+    prefix_.header.what += (count - arg_count()) << 11;
+    std::memcpy(bytes_.data(), &prefix_, sizeof prefix_);
+  }
+  Piece whole() const { return {bytes_.data(), bytes_.size()}; }
+
+ private:
+  std::vector<char> bytes_;
+  gex::am::WirePrefix prefix_;
+};
+
+bool is_wanted(const Message& message) {
+  if (!message.is(wanted)) return false;
+  unsigned index = 0;
+  std::uint32_t value = 0;
+  if (std::sscanf(variable("FUZZ_ONLY").c_str(), "%u = %u", &index, &value) != 2) return true;
+  const auto at = message.argument(index);
+  return at && message.word(*at) == value;
 }
 
-void change(std::vector<char>& message) {
-  const std::size_t at_args = sizeof(gex::am::WirePrefix);
-  gex::am::WirePrefix prefix;
-  std::memcpy(&prefix, message.data(), sizeof prefix);
-  const unsigned count = prefix.header.arg_count();
-  const std::size_t at_payload = at_args + gex::am::wire_args(count);
-  if (wanted->payload && message.size() > at_payload && (*chance)() % 2 == 0) {
-    const std::size_t words = (message.size() - at_payload) / sizeof(std::uint32_t);
-    // The description stands in front.
-    const std::size_t at = at_payload + (*chance)() % std::min<std::size_t>(words, 12) * 4;
-    std::uint32_t word;
-    std::memcpy(&word, &message[at], sizeof word);
-    word = some_value(word);
-    std::memcpy(&message[at], &word, sizeof word);
-  } else {
-    const unsigned arg = wanted->args[(*chance)() % wanted->args.size()];
-    std::uint32_t word;
-    std::memcpy(&word, &message[at_args + arg * sizeof word], sizeof word);
-    word = some_value(word);
-    std::memcpy(&message[at_args + arg * sizeof word], &word, sizeof word);
+/// What the change was, or nothing: the message is none that can be changed so.
+std::string change(Message& message) {
+  const Change change(variable("FUZZ_CHANGE"));
+  char line[200];
+  if (change.what == "arguments") {
+    if (message.arg_count() <= change.index) return "";
+    std::snprintf(line, sizeof line, "arguments: %u -> %u", message.arg_count(), change.index);
+    message.leave_arguments(change.index);
+    return line;
   }
-  const int log = open(variable("FUZZ_LOG").c_str(), O_WRONLY | O_APPEND | O_CREAT, 0600);
-  const std::string line = std::string("changed ") + wanted->name + "\n";
-  if (log < 0 || write(log, line.data(), line.size()) < 0) std::abort();
+  const auto at = change.what == "argument" ? message.argument(change.index)
+                                            : message.description(change.index);
+  if (!at) return "";
+  const std::uint32_t before = message.word(*at);
+  message.set_word(*at, change.of(before));
+  std::snprintf(line, sizeof line, "%s %u: 0x%x -> 0x%x", change.what.c_str(), change.index, before,
+                change.of(before));
+  return line;
+}
+
+void write_log(const std::string& text) {
+  const int log = open(variable("FUZZ_LOG").c_str(), O_WRONLY | O_TRUNC | O_CREAT, 0600);
+  if (log < 0 || write(log, text.data(), text.size()) < 0) give_up("the log cannot be written");
   close(log);
 }
 
 SendResult send(Channel channel, std::uint32_t peer, const Piece* pieces, std::size_t count) {
-  if (done) return under->send(channel, peer, pieces, count);
+  if (done.load(std::memory_order_relaxed)) return under->send(channel, peer, pieces, count);
   const std::lock_guard guard(lock);
-  std::vector<char> message;
-  for (std::size_t i = 0; i < count; ++i) {
-    const char* const begin = static_cast<const char*>(pieces[i].data);
-    message.insert(message.end(), begin, begin + pieces[i].size);
-  }
-  gex::am::WirePrefix prefix;
-  std::memcpy(&prefix, message.data(), sizeof prefix);
-  const bool is_it = !done && prefix.header.handler() == static_cast<std::uint8_t>(wanted->handler);
-  if (!is_it || left_before_it != 0) {
+  Message message(pieces, count);
+  if (done || !is_wanted(message)) return under->send(channel, peer, pieces, count);
+  if (left_before_it != 0) {
     const SendResult result = under->send(channel, peer, pieces, count);
-    if (is_it && result == sent) --left_before_it;
+    if (result == sent) --left_before_it;
     return result;
   }
-  change(message);
-  const Piece whole{message.data(), message.size()};
-  // What finds no room is not tried again as it was: there is one change.
-  done = true;
-  return under->send(channel, peer, &whole, 1);
+  const std::string changed = change(message);
+  if (changed.empty()) return under->send(channel, peer, pieces, count);
+  // Before it is sent: the job may end at once.
+  write_log(variable("FUZZ_KIND") + " to rank " + std::to_string(peer) + ", " + changed + '\n');
+  const Piece whole = message.whole();
+  const SendResult result = under->send(channel, peer, &whole, 1);
+  // What finds no room is not sent, and may not be tried again: another may be changed as well.
+  if (result == sent)
+    done = true;
+  else
+    write_log("");
+  return result;
 }
 
 }  // namespace
@@ -154,10 +226,7 @@ extern "C" __attribute__((visibility("default"))) const Conduit* gex_conduit_v1(
   static const Conduit table = [] {
     void* const library = dlopen(variable("FUZZ_UNDER").c_str(), RTLD_NOW | RTLD_LOCAL);
     void* const entry = library != nullptr ? dlsym(library, entry_symbol) : nullptr;
-    if (entry == nullptr) {
-      std::fprintf(stderr, "fuzz: %s\n", dlerror());
-      std::abort();
-    }
+    if (entry == nullptr) give_up(dlerror());
     under = reinterpret_cast<Entry>(entry)();
     Conduit changed = *under;
     changed.name = "fuzz";
