@@ -1,5 +1,7 @@
 #include "net/ofi/registration.h"
 
+#include <sys/random.h>
+
 #include <utility>
 
 #include "net/ofi/provider.h"
@@ -16,12 +18,22 @@ bool is_shortage(int result) noexcept {
   return result == -FI_ENOMEM || result == -FI_ENOSPC || result == -FI_EAGAIN;
 }
 
+/// Whether who reaches a rank's port needs a key of ours, and nothing else, to reach its segment.
+/// What networks of other kinds let reach one another is theirs to say, and some are faster with
+/// small keys.
+bool keys_are_secrets(const fi_info& info) noexcept {
+  const bool is_ip = info.addr_format == FI_SOCKADDR || info.addr_format == FI_SOCKADDR_IN ||
+                     info.addr_format == FI_SOCKADDR_IN6;
+  return is_ip && info.domain_attr->mr_key_size >= sizeof(std::uint64_t);
+}
+
 }  // namespace
 
 Registrar::Registrar(const Endpoint& endpoint, bool always, bool threaded)
     : endpoint_(endpoint),
       mode_(registration_mode(endpoint.info())),
-      needs_local_(needs_local(endpoint.info(), always)) {
+      needs_local_(needs_local(endpoint.info(), always)),
+      secret_keys_(keys_are_secrets(endpoint.info())) {
   std::string ignored;
   if (needs_local_ && threaded) monitor_ = MemoryMonitor::start(ignored);
   if (monitor_)
@@ -62,10 +74,17 @@ Region Registrar::add(void* address, std::size_t size, std::uint64_t access, std
   return region;
 }
 
-int Registrar::try_add(void* address, std::size_t size, std::uint64_t access, Region& region) {
+std::uint64_t Registrar::draw_key(std::uint64_t access) noexcept {
+  if ((mode_ & FI_MR_PROV_KEY) != 0) return 0;
+  std::uint64_t key = 0;
+  const bool is_remote = (access & (FI_REMOTE_READ | FI_REMOTE_WRITE)) != 0;
+  if (secret_keys_ && is_remote && getrandom(&key, sizeof key, 0) == sizeof key) return key;
   // Relaxed: the numbers have to be different, no more.
-  const std::uint64_t key =
-      (mode_ & FI_MR_PROV_KEY) != 0 ? 0 : next_key_.fetch_add(1, std::memory_order_relaxed);
+  return next_key_.fetch_add(1, std::memory_order_relaxed);
+}
+
+int Registrar::try_add(void* address, std::size_t size, std::uint64_t access, Region& region) {
+  const std::uint64_t key = draw_key(access);
   fid_mr* made = nullptr;
   int result = fi_mr_reg(endpoint_.domain(), address, size, access, 0, key, 0, &made, nullptr);
   if (result != 0) return result;

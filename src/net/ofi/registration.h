@@ -47,13 +47,16 @@ class Registrar final : private MemoryRegistry {
   void* add(void* address, std::size_t size) noexcept override;
   void remove(void* handle) noexcept override;
 
+  /// The key under which memory is registered next, where the provider leaves that to us.
+  std::uint64_t draw_key(std::uint64_t access) noexcept;
   /// 0, and `region`, or libfabric's error.
   int try_add(void* address, std::size_t size, std::uint64_t access, Region& region);
 
   const Endpoint& endpoint_;
   std::uint64_t mode_;
   bool needs_local_;
-  std::atomic<std::uint64_t> next_key_{1};  ///< where the provider leaves keys to us
+  bool secret_keys_;  ///< of what peers reach
+  std::atomic<std::uint64_t> next_key_{1};
   std::unique_ptr<MemoryMonitor> monitor_;
   std::unique_ptr<RegistrationCache> cache_;
 };
