@@ -1,8 +1,5 @@
 // What stands in the environment: networks, malformed values, unknown names.
 
-#include <set>
-
-#include "../../unit/temporary_folder.h"
 #include "lifecycle.h"
 
 namespace lifecycle_test {
@@ -57,26 +54,6 @@ TEST(Environment, UnknownGexVariablesAreWarnedAboutAndUnknownGasnetOnesAreNot) {
       job(2, {"ring"}).variable("GEX_CONDIUT", "emu").variable("GASNET_QUIET", "1").run(), "rank ",
       2);
   expect_success(job(2, {"ring"}).variable("GASNET_USE_ODP", "0").run(), "rank ", 2);
-}
-
-TEST(Environment, TwoJobsOfOneSeedMakeTheSameChoices) {
-  const auto order_under = [](const std::string& seed) {
-    const TemporaryFolder folder;
-    const Outcome outcome = job(2, {"delivery_order", folder.path() + "/sent"})
-                                .variable("GEX_CONDUIT", "emu")
-                                .variable("GASNET_SUPERNODE_MAXSIZE", "1")
-                                .variable("GEX_EMU_SEED", seed)
-                                .run();
-    expect_success(outcome, "order ", 1);
-    return outcome.output;
-  };
-  std::set<std::string> orders;
-  for (const char* seed : {"1", "2", "3"}) {
-    const std::string order = order_under(seed);
-    for (int again = 0; again < 3; ++again) EXPECT_EQ(order_under(seed), order) << seed;
-    orders.insert(order);
-  }
-  EXPECT_EQ(orders.size(), 3u);
 }
 
 TEST(Environment, ChoicesAreToldWhenAskedFor) {

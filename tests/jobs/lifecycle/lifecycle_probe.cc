@@ -77,10 +77,6 @@ void on_request(gex_Token_t token) {
 void on_reply(gex_Token_t) {
   replies = replies + 1;
 }
-std::vector<int> order;
-void on_numbered(gex_Token_t, gex_AM_Arg_t number) {
-  order.push_back(number);
-}
 void on_exit_request(gex_Token_t, gex_AM_Arg_t code) {
   gasnet_exit(code);
 }
@@ -111,9 +107,7 @@ void start(int* argc, char*** argv) {
       {203, reinterpret_cast<gex_AM_Fn_t>(on_die_request), GEX_FLAG_AM_SHORT | GEX_FLAG_AM_REQUEST,
        0, nullptr, "on_die_request"},
       {204, reinterpret_cast<gex_AM_Fn_t>(take_held), GEX_FLAG_AM_SHORT | GEX_FLAG_AM_REQUEST, 0,
-       nullptr, "take_held"},
-      {205, reinterpret_cast<gex_AM_Fn_t>(on_numbered), GEX_FLAG_AM_SHORT | GEX_FLAG_AM_REQUEST, 1,
-       nullptr, "on_numbered"}};
+       nullptr, "take_held"}};
   if (gex_EP_RegisterHandlers(endpoint, table, std::size(table)) != GASNET_OK) wrong("no handlers");
   barrier();
 }
@@ -274,23 +268,6 @@ void return_early() {
       wrong("the rank that returned no longer answers");
   }
   say("served\n");
-}
-
-/// Says in what order messages are handled that have all arrived: who gets them does not poll
-/// before there is the file that is named.
-void delivery_order() {
-  constexpr int messages = 8;
-  if (am_first()) {
-    while (access(arguments.at(0).c_str(), F_OK) != 0) usleep(1000);
-    while (order.size() < messages) gasnet_AMPoll();
-    std::string text;
-    for (const int number : order) text += ' ' + std::to_string(number);
-    say("order%s\n", text.c_str());
-  } else {
-    for (int i = 0; i < messages; ++i) gex_AM_RequestShort1(team, 0, 205, 0, i);
-    if (std::FILE* const file = std::fopen(arguments.at(0).c_str(), "w")) std::fclose(file);
-  }
-  barrier();
 }
 
 /// Requests and replies while their connections are broken, again and again.
@@ -622,7 +599,6 @@ int main(int argc, char** argv) {
       {"exit_from_two_threads", exit_from_two_threads},
       {"return_early", return_early},
       {"miss_call", miss_call},
-      {"delivery_order", delivery_order},
       {"break_connections", break_connections},
       {"go_on_without", go_on_without},
       {"return_while_others_wait", return_while_others_wait},
