@@ -320,9 +320,9 @@ void miss_call() {
   } else if (call == "split") {
     make_others();
   } else if (call == "team") {
-    // Only one waits for who has left; another half has no part in it.
+    // Only one waits for who has left; the other half has no part in it, and calls nothing.
+    while (rank() > 1) gasnet_AMPoll();
     gex_Event_Wait(gex_Coll_BarrierNB(halves, 0));
-    barrier();
   } else {
     wrong("no such call");
   }
