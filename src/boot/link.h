@@ -5,7 +5,9 @@
 // Sends never block: what the stream does not take waits in a queue.
 //
 // Both ends send a heartbeat every `heartbeat_interval`, so that a host that is gone, or a link
-// that is cut, is noticed after `silence_limit` of silence; the kernel would take minutes.
+// that is cut, is noticed after `silence_limit` of silence; the kernel would take minutes. A host
+// that stands still for 3 s, or a link that is down for 2, is survived: what then passes until the
+// other end is heard again is the interval, and what the kernel waits before it sends once more.
 
 #include <chrono>
 #include <cstddef>
@@ -20,7 +22,7 @@
 
 namespace gex::boot {
 
-inline constexpr double heartbeat_interval = 1;
+inline constexpr double heartbeat_interval = 0.5;
 inline constexpr double silence_limit = 4;
 
 /// Cuts a stream of bytes into frames. Keeps at most one frame that is not yet whole.

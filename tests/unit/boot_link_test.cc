@@ -4,6 +4,7 @@
 
 #include <gtest/gtest.h>
 #include <netinet/in.h>
+#include <netinet/tcp.h>
 #include <poll.h>
 #include <sys/socket.h>
 #include <unistd.h>
@@ -85,6 +86,14 @@ TEST(Link, BeatsOnlyWhenNothingElseIsUnderWay) {
   sender.beat();
   sender.flush();
   EXPECT_EQ(receiver.receive().header.kind, FrameKind::heartbeat);
+}
+
+TEST(Link, SendsWhatIsLostAgainAtEvenIntervals) {
+  Link link(os::FileDescriptor(socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0)));
+  int linear = 0;
+  socklen_t length = sizeof linear;
+  ASSERT_EQ(getsockopt(link.socket(), IPPROTO_TCP, TCP_THIN_LINEAR_TIMEOUTS, &linear, &length), 0);
+  EXPECT_EQ(linear, 1);
 }
 
 TEST(FrameReader, FindsTheSameFramesHoweverTheStreamIsCut) {
