@@ -295,9 +295,9 @@ def main():
             for test in tests:
                 try:
                     test(job)
-                    for host in network.hosts:
-                        left = launcher_of(test).leftovers(host)
-                        expect(not left, f"left behind on {host.name}: {left}")
+                    for place in (network.front, *network.hosts):
+                        left = launcher_of(test).leftovers(place)
+                        expect(not left, f"left behind on {place.name}: {left}")
                     print(f"passed: {test.__name__}", flush=True)
                 except (AssertionError, RuntimeError, subprocess.TimeoutExpired, TimeoutError) as error:
                     print(f"FAILED: {test.__name__}: {error}", flush=True)

@@ -89,7 +89,7 @@ class OpenMpi(Launcher):
     by_pmix = True
     # It waits for TCP to give up, on both sides; and it may end in haste.
     notices_lost_host = False
-    stays = r"orted|sh|ompi\..*|pmix-.*"
+    stays = r"orted|sh|nsenter|ompi\..*|pmix-.*"
 
     def installed(self):
         return shutil.which("mpirun.openmpi")
@@ -108,7 +108,7 @@ class Slurm(Launcher):
     name = "Slurm"
     tells_of_death = r"srun: error: host2: tasks? [23].*: Killed"
     by_pmix = True
-    stays = r"slurmd|slurmstepd|s?pmix.*|slurm.*"
+    stays = r"slurm.*|s?pmix.*|nsenter|munged|cat"
     # It has limits of its own for jobs without srun, and for hosts that are not heard of.
     ends_job = False
     notices_lost_host = False

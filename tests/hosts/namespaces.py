@@ -4,12 +4,14 @@ its own, so that nothing but the network between them connects their ranks.
     with Network(2) as network:
         network.hosts[0].name               # "host1"
         network.rsh                         # for gexrun --rsh
-        network.run([...])                  # on the front end, which reaches all hosts
+        network.command([...])              # on the front end, which reaches all hosts
 
-The front end is the machine itself in a network namespace of its own, in which a bridge joins the
-hosts' links. A host is its first process: when that is killed all of the host is gone.
+The front end is the machine itself, but with a network of its own, in which a bridge joins the hosts'
+links, and a /dev/shm and /tmp of its own, so that what a job leaves there is told from all else. A
+host is its first process: when that is killed all of the host is gone.
 """
 
+import contextlib
 import glob
 import os
 import re
@@ -22,6 +24,9 @@ import time
 
 SKIPPED = 77
 FRONT_ADDRESS = "10.77.0.254"
+SOURCES = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
+# Of no host.
+NOWHERE = "02:00:00:00:00:01"
 
 
 class Forbidden(Exception):
@@ -42,25 +47,72 @@ def child_of(process):
     return int(found[0]) if found else None
 
 
-class Namespace:
-    """Processes in namespaces of their own, held by one that sleeps."""
+def namespace_of(process, kind):
+    """Null: it has none any more."""
+    try:
+        return os.readlink(f"/proc/{process}/ns/{kind}")
+    except OSError:
+        return None
 
-    def __init__(self, flags, script, forks):
+
+class Namespace:
+    """Processes in namespaces of their own, held by one that sleeps. They have an empty /dev/shm and
+    /tmp, but for what of the folders `keep` lies in /tmp."""
+
+    # Whether only those inside see one another.
+    has_processes = True
+
+    def __init__(self, flags, script, keep, forks):
+        self.kept = {path.split("/")[2] for path in keep if path.startswith("/tmp/")}
+        hide = ["mount -t tmpfs tmpfs /dev/shm", "mount -t tmpfs tmpfs /mnt"]
+        for name in map(shlex.quote, self.kept):
+            hide += [f"mkdir /mnt/{name}", f"mount --rbind /tmp/{name} /mnt/{name}"]
+        hide += ["mount --move /mnt /tmp"]
         # Nothing stays when the test is killed.
-        command = ["setpriv", "--pdeathsig", "KILL", "setsid", "unshare", *flags]
-        if forks:
-            command += ["--propagation", "private"]
-        self.holder = subprocess.Popen(
-            [*command, "bash", "-c", script + "; echo ready; trap '' CHLD; exec sleep infinity"],
-            stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+        command = ["setpriv", "--pdeathsig", "KILL", "setsid", "unshare", *flags, "--propagation",
+                   "private", "bash", "-c",
+                   " && ".join([*hide, script, "echo ready", "trap '' CHLD", "exec sleep infinity"])]
+        self.holder = subprocess.Popen(command, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
+                                       stderr=subprocess.PIPE, text=True)
         if self.holder.stdout.readline() != "ready\n":
             why = self.holder.stderr.read().strip().replace("\n", "; ")
             self.holder.wait()
             raise Forbidden(why)
         self.init = child_of(self.holder.pid) if forks else self.holder.pid
+        self.own = {self.init, self.holder.pid}
 
     def enter(self):
         raise NotImplementedError
+
+    def named_processes(self, ended=True):
+        """Processes besides the namespace's own, as this machine numbers them, and their names: those
+        inside, and those that wait outside for one of them (nsenter). `ended`: also those whose parent
+        has not asked yet how they have ended."""
+        kinds = ("net", "pid") if self.has_processes else ("net",)
+        inside = {namespace_of(self.init, kind) for kind in kinds} - {None}
+        found = {}
+        for entry in map(int, filter(str.isdigit, os.listdir("/proc"))):
+            if entry in self.own:
+                continue
+            # Who waits outside is in the same network; who has ended is in none.
+            if not inside.intersection(namespace_of(entry, kind) for kind in kinds):
+                continue
+            try:
+                with open(f"/proc/{entry}/stat", encoding="utf-8") as stat:
+                    name, state = re.search(r"\((.*)\) (.)", stat.read(), re.DOTALL).groups()
+                if ended or state != "Z":
+                    found[entry] = name
+            except OSError:
+                pass
+        return found
+
+    def processes(self, ended=True):
+        return list(self.named_processes(ended).values())
+
+    def leftovers(self):
+        """What a job has left behind: processes, and files of shared memory and /tmp."""
+        files = self.call("sh", "-c", "ls -A /dev/shm; ls -A /tmp").split()
+        return self.processes() + [name for name in files if name not in self.kept]
 
     def call(self, *command):
         """Runs a command inside, which must succeed; its output."""
@@ -83,12 +135,16 @@ class Namespace:
 
 
 class Front(Namespace):
-    def __init__(self):
-        super().__init__(["-n"], "ip link set lo up && ip link add bridge type bridge && "
-                         f"ip address add {FRONT_ADDRESS}/24 dev bridge && ip link set bridge up", False)
+    name = "the front end"
+    has_processes = False
+
+    def __init__(self, keep):
+        super().__init__(["-n", "-m"], "ip link set lo up && ip link add bridge type bridge && "
+                         f"ip address add {FRONT_ADDRESS}/24 dev bridge && ip link set bridge up", keep,
+                         forks=False)
 
     def enter(self):
-        return ["nsenter", "-t", str(self.init), "-n"]
+        return ["sh", "-c", f'exec nsenter -t {self.init} -n -m --wdns="$PWD" -- "$@"', "sh"]
 
 
 def unpack_sshd(folder):
@@ -124,21 +180,11 @@ def find_sshd(keep):
 class Host(Namespace):
     def __init__(self, number, keep):
         self.name = f"host{number}"
-        self.sshd = None
         self.number = number
         self.address = f"10.77.0.{number}"
-        # What is tested may lie below the /tmp that is to be hidden.
-        hide = "mount -t tmpfs tmpfs /tmp"
-        self.kept = None
-        if keep.startswith("/tmp/"):
-            self.kept = keep.split("/")[2]
-            kept = shlex.quote(keep)
-            hide = (f"mount --rbind {kept} /mnt && {hide} && mkdir -p {kept} && "
-                    f"mount --rbind /mnt {kept} && umount -l /mnt")
-        super().__init__(
-            ["-n", "-u", "-i", "-m", "-p", "-f", "--kill-child"],
-            f"mount -t proc proc /proc && hostname {self.name} && mount -t tmpfs tmpfs /dev/shm && "
-            f"{hide} && ip link set lo up", True)
+        super().__init__(["-n", "-u", "-i", "-m", "-p", "-f", "--kill-child"],
+                         f"mount -t proc proc /proc && hostname {self.name} && ip link set lo up", keep,
+                         forks=True)
 
     def enter(self):
         return ["nsenter", "-t", str(self.init), "-n", "-u", "-i", "-m", "-p"]
@@ -159,6 +205,35 @@ class Host(Namespace):
         """The link goes down; nobody is told."""
         self.call("ip", "link", "set", "eth0", "down")
 
+    def mend(self):
+        self.call("ip", "link", "set", "eth0", "up")
+
+    def lose_way_to(self, address):
+        """What the host sends there is lost, for now."""
+        self.call("ip", "neighbor", "replace", address, "lladdr", NOWHERE, "dev", "eth0", "nud",
+                  "permanent")
+
+    def find_way_to(self, address):
+        self.call("ip", "neighbor", "delete", address, "dev", "eth0")
+
+    def freeze(self):
+        """All processes stop; so does, by itself, nsenter outside that waits for one of them."""
+        self._signal(signal.SIGSTOP, [process for process in self.named_processes()
+                                      if self._is_inside(process)])
+
+    def thaw(self):
+        """They go on. Nsenter comes last: it would stop again, seeing that what it waits for has."""
+        self._signal(signal.SIGCONT, sorted(self.named_processes(), key=self._is_inside, reverse=True))
+
+    def _is_inside(self, process):
+        return namespace_of(process, "pid") == namespace_of(self.init, "pid")
+
+    @staticmethod
+    def _signal(number, processes):
+        for process in processes:
+            with contextlib.suppress(ProcessLookupError):
+                os.kill(process, number)
+
     def kill(self):
         """All of the host's processes end at once, and its link vanishes."""
         os.kill(self.init, signal.SIGKILL)
@@ -168,25 +243,6 @@ class Host(Namespace):
     def alive(self):
         return self.holder.poll() is None
 
-    def processes(self, ended=True):
-        """Names of the host's processes besides those that are the host's own; `ended`: also of those
-        whose parent has not asked yet how they have ended."""
-        inside = os.readlink(f"/proc/{self.init}/ns/pid")
-        found = []
-        for entry in os.listdir("/proc"):
-            if not entry.isdigit() or int(entry) in (self.init, self.sshd):
-                continue
-            try:
-                if os.readlink(f"/proc/{entry}/ns/pid") != inside:
-                    continue
-                with open(f"/proc/{entry}/stat", encoding="utf-8") as stat:
-                    name, state = re.search(r"\((.*)\) (.)", stat.read(), re.DOTALL).groups()
-                if ended or state != "Z":
-                    found.append(name)
-            except OSError:
-                pass
-        return found
-
     def serve_ssh(self, sshd, configuration):
         """Lets others log in; what sshd runs in, and the user that it becomes, go with the host."""
         self.call("sh", "-c", "mount -t tmpfs tmpfs /run && mkdir /run/sshd && "
@@ -195,12 +251,7 @@ class Host(Namespace):
                   "mount --bind /run/passwd /etc/passwd; }; } && "
                   f"exec {shlex.join(sshd)} -f {shlex.quote(configuration)}")
         wait_for(lambda: ":22 " in self.call("ss", "-Hltn"), "sshd")
-        self.sshd = child_of(self.init)
-
-    def leftovers(self):
-        """What a job has left behind: processes, and files of shared memory and /tmp."""
-        files = self.call("sh", "-c", "ls -A /dev/shm; ls -A /tmp").split()
-        return self.processes() + [name for name in files if name != self.kept]
+        self.own.add(child_of(self.init))
 
 
 class Network:
@@ -218,9 +269,9 @@ class Network:
         if os.geteuid() != 0:
             raise Forbidden("only root makes hosts of namespaces")
         try:
-            self.front = Front()
+            self.front = Front([self.keep, SOURCES])
             for number in range(1, self.count + 1):
-                host = Host(number, self.keep)
+                host = Host(number, [self.keep])
                 self.hosts.append(host)
                 host.join(self.front, self.shape)
             # The hosts see it too: launchers look for what they start others with there.
@@ -237,8 +288,11 @@ class Network:
                 script.write('#!/bin/sh\nwhile [ "${1#-}" != "$1" ]; do shift; done\nhost=$1\n'
                              f'shift\nexec {self.rsh} "$host" sh -c "$*"\n')
             os.chmod(self.ssh, 0o755)
-        except BaseException:
+        except BaseException as error:
             self.__exit__()
+            # As by a kernel without such links or queues.
+            if isinstance(error, RuntimeError):
+                raise Forbidden(str(error).strip().replace("\n", "; ")) from error
             raise
         return self
 
