@@ -2,8 +2,10 @@
 """Jobs that span hosts which share nothing but a network (namespaces.py).
 
     hosts_test.py --bin BUILD_FOLDER --group GROUP
+    hosts_test.py --bin BUILD_FOLDER --group conformance RANKS_A_HOST LAYOUT MODE LIBRARY
 
-Exits with 77 where the machine does not let us make such hosts.
+Over the network of the tests' own, or the one that GEX_CONDUIT names. Exits with 77 where the machine
+does not let us make such hosts.
 """
 
 import argparse
@@ -213,8 +215,7 @@ def started_by(launcher):
     def are_where_they_were_put(job):
         with launcher.ready(job):
             for layout in LAYOUTS:
-                done = run_by(launcher, job, [job.tool("hosts_probe")], layout,
-                              {"GEX_CONDUIT": conduit(job)})
+                done = run_by(launcher, job, [job.tool("hosts_probe")], layout, network_of(job))
                 expect(done.returncode == 0, f"the probe fails, {layout}", done)
                 hosts = len(job.network.hosts)
                 expect(sorted(done.stdout.splitlines()) == places(layout, hosts, 2, 0, hosts),
@@ -239,15 +240,40 @@ def conduit(job):
     return os.environ.get("GEX_CONDUIT") or os.path.join(job.build, "tests/bin/libgex-tcp.so")
 
 
-def conformance(ranks, layout="block", mode="par"):
+def network_of(job):
+    """The variables that name it. Another's launcher passes on only what it is told of."""
+    told = {name: os.environ[name] for name in ("GEX_OFI_PROVIDER",) if name in os.environ}
+    return {"GEX_CONDUIT": conduit(job), **told}
+
+
+# A host has processors of its own: the n-th the n-th of what this machine has. If all hosts thought
+# that they had all of them, ranks would spin, as with a processor for each, while others have none.
+ON_OWN_CORES = ["sh", "-c", "host=$(hostname) && exec taskset -c $(((${host#host} - 1) % $(nproc))) \"$@\"",
+                "sh"]
+
+# What the library is told to be.
+LIBRARIES = {"release": {}, "check": {"GEX_CHECK": "1"}}
+
+
+def conformance(ranks, layout, mode, library):
     def conforms(job):
         # The suite's own signals between ranks are files that all hosts see.
         with tempfile.TemporaryDirectory(dir=os.path.join(job.build, "tests")) as shared:
-            done = job.run(ranks, job.tool(f"conformance_{mode}"), options=["--map", layout], limit=900,
-                           environment={"GEX_CONDUIT": conduit(job), "TMPDIR": shared})
+            done = job.run(int(ranks), *ON_OWN_CORES, job.tool(f"conformance_{mode}"),
+                           options=["--map", layout], limit=500,
+                           environment={**network_of(job), **LIBRARIES[library], "TMPDIR": shared})
         expect(done.returncode == 0, "the suite fails", done)
-    conforms.__name__ = f"the_conformance_suite_runs_with_{ranks}_a_host_{layout}_{mode}"
+        print(time_taken(done.stdout))
+    conforms.__name__ = f"the_conformance_suite_runs_with_{ranks}_a_host_{layout}_{mode}_{library}"
     return conforms
+
+
+def time_taken(output):
+    """Of all tests, and of those that took longest, by GoogleTest's own lines."""
+    tests = re.findall(r"^\[       OK \] (\S+) \((\d+) ms\)$", output, re.MULTILINE)
+    tests.sort(key=lambda test: -int(test[1]))
+    tests.insert(0, (f"{len(tests)} tests", sum(int(milliseconds) for _, milliseconds in tests)))
+    return "".join(f"{milliseconds:>7} ms {name}\n" for name, milliseconds in tests[:20])
 
 
 LAUNCH = [ranks_exchange_whatever_their_hosts, each_host_has_its_own_name_files_and_processes,
@@ -262,22 +288,23 @@ GROUPS = {
                           without_a_network_the_job_says_so]),
     "launchers": (2, [started_by(one) for one in launchers.OF_OTHERS if one.installed()]),
     "neighborhoods-4": (4, [neighborhoods_are_of_ranks_on_one_host]),
-    "conformance-1": (2, [conformance(1)]),
-    "conformance-1-seq": (2, [conformance(1, mode="seq")]),
-    "conformance-1-parsync": (2, [conformance(1, mode="parsync")]),
-    "conformance-2": (2, [conformance(2)]),
-    "conformance-2-cyclic": (2, [conformance(2, "cyclic")]),
 }
 
 
 def main():
     parser = argparse.ArgumentParser()
     parser.add_argument("--bin", required=True)
-    parser.add_argument("--group", choices=GROUPS, required=True)
+    parser.add_argument("--group", choices=[*GROUPS, "conformance"], required=True)
+    parser.add_argument("configuration", nargs="*", help="of conformance: ranks a host, layout, mode and "
+                        "library, as in cover.txt")
+    parser.add_argument("--hosts", type=int, default=2, help="of conformance")
     parser.add_argument("--no-pmix", action="store_true",
                         help="leaves out the launchers that speak PMIx: see tests/jobs/launch")
     options = parser.parse_args()
-    count, tests = GROUPS[options.group]
+    if options.group == "conformance":
+        count, tests = options.hosts, [conformance(*options.configuration)]
+    else:
+        count, tests = GROUPS[options.group]
     if options.no_pmix:
         tests = [test for test in tests if not launcher_of(test).by_pmix]
     failed = False
