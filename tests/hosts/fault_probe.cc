@@ -6,6 +6,9 @@
 //   fault_probe serve [HOW]         all ranks talk with one another from gexrun's first SIGUSR1 to
 //                                   its second; rank 2 leaves before, by exit(3), exit(0) (how:
 //                                   success), _exit(4) or gasnet_exit(5)
+//   fault_probe leave HOW           rank 2 leaves so when it gets SIGUSR1; the others wait in a
+//                                   barrier
+//   fault_probe go-on-without       rank 2 returns; the others talk to it for two seconds
 //
 // Rank 0 prints one line when all was well; anything else ends the job with status 1.
 
@@ -276,13 +279,51 @@ void be_silent(long seconds, long most_kib) {
   fail("no such way to leave", 0, 0);
 }
 
-/// Rounds in which all ranks talk with all others and put into their memory, until rank 0 says that
-/// it is enough.
-void serve(std::uint64_t* mine, const std::string& how_to_leave) {
+/// From here on signals are counted; whoever has started the job hears that this rank is there.
+void begin() {
   std::signal(SIGUSR1, [](int) { signals = signals + 1; });
   gex_Event_Wait(gex_Coll_BarrierNB(team, 0));
   std::printf("ready %d\n", getpid());
   std::fflush(stdout);
+}
+
+/// A request, which will be answered, and a word of this rank's in the peer's memory.
+void talk_to(gex_Rank_t peer, std::uint64_t word) {
+  gex_AM_RequestShort0(team, peer, talk_request, 0);
+  void* address = nullptr;
+  gex_Segment_QueryBound(team, peer, &address, nullptr, nullptr);
+  gex_RMA_PutBlocking(team, peer, static_cast<std::uint64_t*>(address) + rank, &word, sizeof word,
+                      0);
+}
+
+void leave_when_told(const std::string& how) {
+  begin();
+  if (rank == 2) {
+    poll_until([] { return signals != 0; });
+    leave(how);
+  }
+  gex_Event_Wait(gex_Coll_BarrierNB(team, 0));
+  fail("a barrier without all ranks", 0, 0);
+}
+
+void go_on_without() {
+  begin();
+  if (rank == 2) return;
+  const auto end = std::chrono::steady_clock::now() + std::chrono::seconds(2);
+  std::uint32_t asked = 0;
+  while (std::chrono::steady_clock::now() < end) {
+    talk_to(2, ++asked);
+    poll_until([&] { return talks == asked; });
+  }
+  if (rank != 0) return;
+  std::printf("talked: %u answers of the rank that has returned\n", talks);
+  std::fflush(stdout);
+}
+
+/// Rounds in which all ranks talk with all others and put into their memory, until rank 0 says that
+/// it is enough.
+void serve(std::uint64_t* mine, const std::string& how_to_leave) {
+  begin();
   poll_until([] { return signals != 0; });
   std::uint64_t round = 0;
   std::uint32_t asked = 0;
@@ -295,14 +336,8 @@ void serve(std::uint64_t* mine, const std::string& how_to_leave) {
         ++asked;
       }
     }
-    for (gex_Rank_t peer = 0; peer < size; ++peer) {
-      gex_AM_RequestShort0(team, peer, talk_request, 0);
-      ++asked;
-      void* address = nullptr;
-      gex_Segment_QueryBound(team, peer, &address, nullptr, nullptr);
-      gex_RMA_PutBlocking(team, peer, static_cast<std::uint64_t*>(address) + rank, &round,
-                          sizeof round, 0);
-    }
+    for (gex_Rank_t peer = 0; peer < size; ++peer) talk_to(peer, round);
+    asked += size;
     // Whoever passes the barriers knows whether this is the last round.
     poll_until([&] { return talks == asked; });
     gex_Event_Wait(gex_Coll_BarrierNB(team, 0));
@@ -379,6 +414,10 @@ int main(int count, char** arguments) {
   } else if (mode == "serve") {
     serve(static_cast<std::uint64_t*>(gex_Segment_QueryAddr(segment)),
           count > 2 ? arguments[2] : "");
+  } else if (mode == "leave" && count == 3) {
+    leave_when_told(arguments[2]);
+  } else if (mode == "go-on-without") {
+    go_on_without();
   } else {
     fail("no such mode", 0, 0);
   }

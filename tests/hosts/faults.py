@@ -7,17 +7,20 @@ Each fault is tried N times on a job of three hosts, or two, with two ranks each
 time is checked, and counted in the table's columns:
 
   ended     gexrun ended by itself, and all ranks with it
-  in 5 s    so long after the fault at most
+  in time   5 s after the fault at most (8 where connections break, which nobody else tells of), or
+            after the end of one that the job survives
   status    its exit status is the one that the fault asks for
   named     the one message that was wanted is among the lines, and no line is repeated
-  clean     no process, no file in any /dev/shm or /tmp is left
+  clean     no process, no file in /dev/shm or /tmp is left, of any host and of the front end
 
-Below a fault that the job has to survive stands what the job itself has counted (fault_probe.cc).
+Below a fault that the job has to survive stands what the job itself has counted (fault_probe.cc), and
+below one that may end it or not, how often it did.
 
 Exits with 77 where the machine does not let us make such hosts, with 1 when something did not hold.
 """
 
 import argparse
+import collections
 import os
 import re
 import signal
@@ -27,112 +30,11 @@ import time
 
 import launchers
 import namespaces
-from hosts_test import Job
-
-RANKS_A_HOST = 2
-ANYTHING = ""
-CHECKS = ("ended", "in 5 s", "status", "named", "clean")
+from trial import ANYTHING, CHECKS, Each, Fault, IfAny, Impossible, RANKS_A_HOST, attempt
 
 
-class Trial:
-    """One job that a fault is done to."""
-
-    def __init__(self, job, fault):
-        self.job = job
-        self.program = fault.program
-        self.launcher = fault.launcher
-        self.ends = fault.launcher_ends
-        self.hosts = job.network.hosts
-        self.strangers = []
-        # Under another process group, so that signals to the launcher are for it alone.
-        words = [job.tool(fault.program), *fault.scenario]
-        self.process = subprocess.Popen(
-            self.launcher.command(job, RANKS_A_HOST, words), stdin=subprocess.DEVNULL,
-            stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, start_new_session=True,
-            cwd=job.build, env={**os.environ, **fault.environment, **self.launcher.environment(job)})
-        self.begun = time.monotonic()
-
-    def wait_for_line(self, start):
-        line = self.process.stdout.readline()
-        if not line.startswith(start):
-            self.process.kill()
-            raise RuntimeError(f"not {start}: {line}{self.process.stderr.read()}")
-        self.begun = time.monotonic()
-
-    def wait_until_ready(self):
-        for _ in range(RANKS_A_HOST * len(self.hosts)):
-            self.wait_for_line("ready")
-
-    def rank_processes(self, host):
-        """The ranks on a host, by the ids that this machine knows them by."""
-        inside = os.readlink(f"/proc/{host.init}/ns/pid")
-        found = []
-        for entry in filter(str.isdigit, os.listdir("/proc")):
-            try:
-                with open(f"/proc/{entry}/comm", encoding="utf-8") as comm:
-                    if (comm.read().strip() == self.program and
-                            os.readlink(f"/proc/{entry}/ns/pid") == inside):
-                        found.append(int(entry))
-            except OSError:
-                pass
-        return sorted(found)
-
-    def finish(self):
-        """The time from the fault to the end, and all that was printed; no time: it never ended. When
-        another's launcher ends is its own affair, if only it does."""
-        alive = [host for host in self.hosts if host.alive()]
-        try:
-            namespaces.wait_for(lambda: not any(self.launcher.processes(host) for host in alive),
-                                "an end", 30)
-            took = time.monotonic() - self.begun
-            if not self.ends:
-                launchers.end(self.process, alive)
-            self.process.wait(30)
-            if self.launcher.is_ours:
-                took = time.monotonic() - self.begun
-        except (subprocess.TimeoutExpired, TimeoutError):
-            took = None
-            launchers.end(self.process, alive)
-        output, errors = self.process.communicate()
-        for stranger in self.strangers:
-            stranger.communicate()
-        return took, output, errors
-
-
-class Fault:
-    """`do` does it to a running job. `status`: wanted of the launcher, None: any but 0. `said`: an
-    expression for the line that is wanted on standard error, None: no line at all, ANYTHING:
-    whatever. `launcher_ends`: the launcher by itself, once all ranks have. `conduit`: the network of
-    a job that has one. `checked`: by the library, which then notes calls. `neighbors`: the ranks of
-    a host share memory. `counted`: an expression
-    for a line that the job prints, which is shown."""
-
-    def __init__(self, name, do, status, said, scenario=("stay",), waits=True, harmless=False,
-                 program="launch_probe", hosts=3, conduit=None, checked=False, counted=None,
-                 neighbors=True, launcher=launchers.Gexrun(), launcher_ends=True):
-        self.name = name
-        self.program = program
-        self.hosts = hosts
-        self.environment = {"GEX_CONDUIT": conduit} if conduit else {}
-        if checked:
-            self.environment["GEX_CHECK"] = "1"
-        if not neighbors:
-            self.environment["GASNET_SUPERNODE_MAXSIZE"] = "1"
-        self.counted = counted
-        self.launcher = launcher
-        self.launcher_ends = launcher_ends
-        self.do = do
-        self.status = status
-        self.said = said
-        self.scenario = scenario
-        self.waits = waits
-        self.harmless = harmless
-
-
-def kill_rank(number):
-    def kill(trial):
-        os.kill(trial.rank_processes(trial.hosts[1])[0], number)
-    return kill
+def signal_rank(number):
+    return lambda trial: os.kill(trial.rank_processes(trial.hosts[1])[0], number)
 
 
 def kill_launcher(trial):
@@ -153,28 +55,37 @@ def kill_adopting_guardian(trial):
     trial.hosts[1].call("pkill", "-KILL", "-x", "gex-guardian")
 
 
-def root_port(trial):
-    """The port on which gexrun listens; only while a host is still missing."""
+def kill_root(trial):
+    trial.hosts[0].call("pkill", "-KILL", "-x", "gex-root")
+
+
+def have_rank_leave(trial):
+    """Rank 2, as the job was told; the other of the host does not heed it."""
+    for process in trial.rank_processes(trial.hosts[1]):
+        os.kill(process, signal.SIGUSR1)
+
+
+def root_port(place, name):
+    """The port on which the root listens; only while a host is still missing."""
     def find():
-        listing = trial.job.network.front.call("ss", "-Hltn")
-        return re.findall(r":(\d+)\s", listing)
+        return re.findall(rf':(\d+)\s.*"{name}"', place.call("ss", "-Hltnp"))
     namespaces.wait_for(find, "a port")
     return int(find()[0])
 
 
 def strangers(words):
-    """Others than the guardians talk to the root while the hosts are on their way."""
+    """Others than the guardians talk to the root while a host is on its way."""
     def talk(trial):
-        port = root_port(trial)
+        place, address, name = trial.launcher.root(trial.job.network)
         script = ("import socket,sys\n"
                   "held=[]\n"
                   "for i in range(100):\n"
-                  f" one=socket.create_connection(('{namespaces.FRONT_ADDRESS}',{port}))\n"
+                  f" one=socket.create_connection(('{address}',{root_port(place, name)}))\n"
                   f" one.sendall({words!r})\n"
                   " held.append(one)\n")
-        trial.hosts[2].call(sys.executable, "-c", script)
-        trial.wait_until_ready()
-        os.kill(trial.process.pid, signal.SIGTERM)
+        elsewhere = trial.hosts[0] if place is trial.front else trial.front
+        elsewhere.call(sys.executable, "-c", script)
+        trial.hosts[1].find_way_to(address)
         trial.begun = time.monotonic()
     return talk
 
@@ -216,6 +127,35 @@ def amid_talk(do):
         trial.begun = time.monotonic()
         do(trial)
     return talk
+
+
+def for_a_while(seconds, begin, end):
+    """Between rounds of talk."""
+    def go_through(trial):
+        time.sleep(0.3)
+        begin(trial)
+        time.sleep(seconds)
+        end(trial)
+        trial.begun = time.monotonic()
+        trial.process.send_signal(signal.SIGUSR1)
+    return go_through
+
+
+def kill_rank_beside_frozen(trial):
+    os.kill(trial.rank_processes(trial.hosts[0])[0], signal.SIGSTOP)
+    signal_rank(signal.SIGKILL)(trial)
+
+
+def break_connections(trial):
+    """Those between the ranks of two hosts. Where the job goes on it is to end well."""
+    one, other = trial.hosts
+    if not one.call("ss", "-HKtn", "dst", other.address):
+        raise Impossible("connections cannot be broken")
+    try:
+        trial.process.wait(8)
+    except subprocess.TimeoutExpired:
+        trial.begun = time.monotonic()
+        trial.process.send_signal(signal.SIGUSR1)
 
 
 def rank_ports(trial):
@@ -262,6 +202,11 @@ def messages_without_cookie(trial):
     end_talk(trial)
 
 
+def wait_for_talk(trial):
+    """Without a rank that has returned. The line is read here, so that the time begins with it."""
+    trial.wait_for_line("talked")
+
+
 def wait_for_silence(trial):
     trial.wait_for_line("awake")
 
@@ -275,15 +220,15 @@ def flood(name, conduit, kib_a_peer, scenario="flood"):
                  neighbors=scenario == "flood")
 
 
-def ends_amid_talk(name, conduit, checks):
+def ends_amid_talk(name, conduit, checks, repeats=False):
     """What ends a job whose ranks talk over a network, which often is the first to notice; but the
     one who knows what has happened says it."""
     talking = {"scenario": ("serve",), "program": "fault_probe", "hosts": 2, "conduit": conduit}
-    yield Fault(f"rank killed amid talk, {name}", amid_talk(kill_rank(signal.SIGKILL)), 137,
+    yield Fault(f"rank killed amid talk, {name}", amid_talk(signal_rank(signal.SIGKILL)), 137,
                 KILLED + (CALL if checks else "") + "$", **talking)
-    yield Fault(f"rank killed amid talk, checked, {name}", amid_talk(kill_rank(signal.SIGKILL)), 137,
+    yield Fault(f"rank killed amid talk, checked, {name}", amid_talk(signal_rank(signal.SIGKILL)), 137,
                 KILLED + CALL + "$", checked=True, **talking)
-    yield Fault(f"rank at fault amid talk, {name}", amid_talk(kill_rank(signal.SIGSEGV)), 139,
+    yield Fault(f"rank at fault amid talk, {name}", amid_talk(signal_rank(signal.SIGSEGV)), 139,
                 AT_FAULT, **talking)
     yield Fault(f"link down amid talk, {name}", amid_talk(lambda trial: trial.hosts[1].cut()), 1,
                 LOST + "nothing has been heard of it for 4 s$", **talking)
@@ -299,6 +244,24 @@ def ends_amid_talk(name, conduit, checks):
                               ("gasnet_exit", 5, None)):
         yield Fault(f"rank leaves by {how} amid talk, {name}", amid_talk(lambda trial: None), status,
                     said, **{**talking, "scenario": ("serve", how)})
+    yield Fault(f"rank killed beside a frozen one, {name}", amid_talk(kill_rank_beside_frozen), 137,
+                KILLED, repeats=repeats, **talking)
+
+
+def goes_on_amid_talk(name, conduit, repeats=False):
+    """What a job survives."""
+    talking = {"scenario": ("serve",), "program": "fault_probe", "hosts": 2, "conduit": conduit,
+               "counted": "rounds of all ranks", "repeats": repeats}
+    for what, seconds, begin, end in (
+            ("link down", 2, lambda trial: trial.hosts[1].cut(), lambda trial: trial.hosts[1].mend()),
+            ("host frozen", 3, lambda trial: trial.hosts[1].freeze(),
+             lambda trial: trial.hosts[1].thaw()),
+            # For longer than a host may be silent.
+            ("rank frozen", 6, signal_rank(signal.SIGSTOP), signal_rank(signal.SIGCONT))):
+        yield Fault(f"{what} for {seconds} s amid talk, {name}",
+                    amid_talk(for_a_while(seconds, begin, end)), 0, None, **talking)
+    yield Fault(f"rank has returned, others talk to it, {name}", wait_for_talk, 0, None,
+                **{**talking, "scenario": ("go-on-without",), "counted": "answers of the rank"})
 
 
 def network_faults(build, checks):
@@ -313,10 +276,17 @@ def network_faults(build, checks):
     serve = {"scenario": ("serve",), "program": "fault_probe", "hosts": 2,
              "counted": "rounds of all ranks"}
     yield Fault("ports open while a job runs: none", expect_no_ports, 0, None, conduit=tcp, **serve)
-    yield from ends_amid_talk("tcp", tcp, checks)
-    if not os.path.exists(os.path.join(build, "lib/libgex-ofi.so")):
+    has_ofi = os.path.exists(os.path.join(build, "lib/libgex-ofi.so"))
+    yield from ends_amid_talk("tcp", tcp, checks, repeats=has_ofi)
+    yield from goes_on_amid_talk("tcp", tcp, repeats=has_ofi)
+    if not has_ofi:
         return
     yield from ends_amid_talk("ofi", "ofi", checks)
+    yield from goes_on_amid_talk("ofi", "ofi")
+    # Who notices first waits 4.5 s for somebody who knows more.
+    yield Fault("connections broken amid talk, ofi", amid_talk(break_connections), 0, None,
+                or_ends=(1, BROKEN), within=8,
+                **{**serve, "conduit": "ofi", "counted": "rounds of all ranks|: ofi: "})
     facts = subprocess.run([os.path.join(build, "bin/gexinfo")], stdout=subprocess.PIPE, text=True,
                            check=True, env={**os.environ, "GEX_CONDUIT": "ofi"}).stdout
     kib_a_peer = int(re.search(r"at most (\d+) KiB a\s+peer", facts)[1])
@@ -330,26 +300,61 @@ def network_faults(build, checks):
                 r"said once$", conduit="ofi", **serve)
 
 
-def faults_under_others(no_pmix):
+def faults_under_others(build, no_pmix):
     """Ranks of other launchers that are there. Of a death these know first, say so themselves, and may
     end before our line has come through them."""
-    for launcher in launchers.OF_OTHERS:
-        if not launcher.installed() or (no_pmix and launcher.by_pmix):
-            continue
+    there = [launcher for launcher in launchers.OF_OTHERS
+             if launcher.installed() and not (no_pmix and launcher.by_pmix)]
+    for launcher in there:
+        name = launcher.name
         on_two = {"hosts": 2, "launcher": launcher}
-        yield Fault(f"rank killed, {launcher.name}", kill_rank(signal.SIGKILL), None, ANYTHING,
-                    counted=launcher.tells_of_death, **on_two)
-        yield Fault(f"link down, {launcher.name}", lambda trial: trial.hosts[1].cut(), None,
-                    LOST.replace("gexrun", "gex") + "nothing has been heard of it for 4 s$",
-                    launcher_ends=launcher.notices_lost_host, **on_two)
-        yield Fault(f"guardian killed, {launcher.name}", kill_adopting_guardian, None, ANYTHING,
-                    **on_two)
+        # What is the guardians' and the root's own doing more than the launcher's.
+        ours = {**on_two, "repeats": launcher is not there[0]}
+        leaves = {"program": "fault_probe", "conduit": os.path.join(build, "tests/bin/libgex-tcp.so")}
+        cut = {"launcher_ends": launcher.notices_lost_host}
+        gone = {"launcher_ends": launcher.notices_gone_host}
+        when_cut = str if launcher.relays_when_cut else IfAny
+        when_gone = str if launcher.relays_when_gone else IfAny
+        yield Fault(f"rank killed, {name}", signal_rank(signal.SIGKILL), None, ANYTHING,
+                    counted=launcher.tells_of_death(signal.SIGKILL), **on_two)
+        yield Fault(f"rank at fault, {name}", signal_rank(signal.SIGSEGV), None, ANYTHING,
+                    counted=launcher.tells_of_death(signal.SIGSEGV), **ours)
+        yield Fault(f"rank exits with status 3, {name}", have_rank_leave, 3, of_rank_0(EXITED),
+                    ("leave", "exit"), **leaves, **on_two)
+        yield Fault(f"rank returns before a collective call, {name}", have_rank_leave, 1,
+                    of_rank_0(MISSED + "0,1,3$"), ("leave", "success"), **leaves, **ours)
+        yield Fault(f"link down, {name}", lambda trial: trial.hosts[1].cut(), None,
+                    of_rank_0(LOST + "nothing has been heard of it for 4 s$"), **cut, **on_two)
+        yield Fault(f"link of rank 0's host down, {name}", lambda trial: trial.hosts[0].cut(), None,
+                    when_cut(CUT_OFF + "nothing has been heard of the root of the job for 4 s$"),
+                    **cut, **ours)
+        yield Fault(f"host gone, {name}", lambda trial: trial.hosts[1].kill(), None,
+                    when_gone(of_rank_0(LOST)), **gone, **ours)
+        yield Fault(f"host of rank 0 gone, {name}", lambda trial: trial.hosts[0].kill(), None,
+                    when_gone(CUT_OFF), **gone, **ours)
+        # All hosts say so, but their ranks end at once, and another's launcher then those of the others.
+        yield Fault(f"root killed, {name}", kill_root, None,
+                    Each(CUT_OFF.replace("2", "[12]") +
+                         "the connection to the root of the job has ended$"), **ours)
+        yield Fault(f"guardian killed, {name}", kill_adopting_guardian, None, ANYTHING, **on_two)
+        if launcher.joins_by_front:
+            yield Fault(f"garbage at the root's port, {name}", strangers(GARBAGE), 0,
+                        of_rank_0(REFUSED), ("exchange", "1000"), waits=False, late_host=True, **ours)
         if launcher.ends_job:
-            yield Fault(f"launcher killed, {launcher.name}", kill_launcher, None, None, **on_two)
+            yield Fault(f"launcher killed, {name}", kill_launcher, None, None, **on_two)
 
 
+def of_rank_0(said):
+    """What the root says, which under another launcher is no gexrun."""
+    return said.replace("gexrun", "gex")
+
+
+GARBAGE = b"GET / HTTP/1.0\r\n\r\n" * 500
 HEADER = b"gexhost1" + bytes(40)
 LOST = r"^gexrun: host host2 \(ranks 2,3\) is lost: "
+CUT_OFF = r"^gex: host2 ends its ranks: "
+BROKEN = (r"^gex: rank \d: ofi: (a put to rank \d of 8 bytes failed: |"
+          r"\d+ of rank \d's messages to rank \d were lost with a connection$)")
 KILLED = r"^gexrun: rank [23] \(host host2, pid \d+\) was killed by signal 9 \(Killed\)"
 CALL = r" (while in|after) (gex_\w+|gasnet_AMPoll)"
 AT_FAULT = r"^gexrun: rank [23] \(host host2, pid \d+\) was killed by signal 11 "
@@ -362,9 +367,9 @@ INTERRUPTED = r"^gexrun: ended by signal 2 \(Interrupt\)$"
 REFUSED = r"^gexrun: refused a connection from .* that does not know the job's secret"
 
 FAULTS = [
-    Fault("rank killed (SIGKILL)", kill_rank(signal.SIGKILL), 137,
+    Fault("rank killed (SIGKILL)", signal_rank(signal.SIGKILL), 137,
           KILLED + "$"),
-    Fault("rank killed (SIGSEGV)", kill_rank(signal.SIGSEGV), 139,
+    Fault("rank killed (SIGSEGV)", signal_rank(signal.SIGSEGV), 139,
           AT_FAULT),
     Fault("rank exits with status 3", lambda trial: None, 3, EXITED, ("exit-with", "3", "2"), False),
     Fault("rank ends at once with 4", lambda trial: None, 4,
@@ -383,76 +388,20 @@ FAULTS = [
     Fault("host gone", lambda trial: trial.hosts[1].kill(), 1, LOST),
     Fault("launcher killed (SIGKILL)", kill_launcher, -signal.SIGKILL, None),
     Fault("launcher interrupted", interrupt_launcher, 130, INTERRUPTED),
-    Fault("garbage at the root's port", strangers(b"GET / HTTP/1.0\r\n\r\n" * 500), 143, REFUSED,
-          waits=False, harmless=True),
-    Fault("greeting without the secret", strangers(HEADER), 143, REFUSED, waits=False,
-          harmless=True),
-    Fault("greeting cut short", strangers(HEADER[:20]), 143, REFUSED, waits=False, harmless=True),
+    *(Fault(name, strangers(words), 0, REFUSED, ("exchange", "1000"), waits=False, late_host=True)
+      for name, words in (("garbage at the root's port", GARBAGE),
+                          ("greeting without the secret", HEADER),
+                          ("greeting cut short", HEADER[:20]))),
 ]
-
-
-def said_once(errors, wanted, launcher):
-    """The wanted line, once, and none that repeats another. What another's launcher says beside that
-    is its own affair."""
-    lines = [line for line in errors.splitlines() if launcher.is_ours or line.startswith("gex: ")]
-    if wanted is ANYTHING:
-        return True
-    if wanted is None:
-        return not lines
-    return (sum(1 for line in lines if re.search(wanted, line)) == 1 and
-            len(set(lines)) == len(lines))
-
-
-def attempt(fault, build, counters):
-    """Tries a fault once and counts what held. Returns the time, what did not hold, and what the job
-    has counted."""
-    with namespaces.Network(fault.hosts, build) as network:
-        job = Job(network, build)
-        if fault.harmless:
-            # The second host comes late, so that the root listens for a while.
-            with open(network.rsh, encoding="utf-8") as script:
-                text = script.read()
-            with open(network.rsh, "w", encoding="utf-8") as script:
-                script.write(text.replace("host2)", "host2) sleep 7;"))
-        try:
-            with fault.launcher.ready(job):
-                return try_on(job, fault, counters)
-        except (RuntimeError, TimeoutError) as error:
-            return None, f"{fault.name}: {error}", ""
-
-
-def try_on(job, fault, counters):
-    trial = Trial(job, fault)
-    try:
-        if fault.waits:
-            trial.wait_until_ready()
-        fault.do(trial)
-    except (RuntimeError, TimeoutError):
-        trial.process.kill()
-        trial.finish()
-        raise
-    took, output, errors = trial.finish()
-    counted = [line for line in (output + errors).splitlines()
-               if fault.counted and re.search(fault.counted, line)]
-    alive = [host for host in job.network.hosts if host.alive()]
-    held = {"ended": took is not None,
-            "in 5 s": took is not None and took <= 5,
-            "status": (trial.process.returncode == fault.status if fault.status is not None
-                       else trial.process.returncode != 0) and bool(counted or not fault.counted),
-            "named": said_once(errors, fault.said, fault.launcher),
-            "clean": not any(fault.launcher.leftovers(host) for host in alive)}
-    for check, holds in held.items():
-        counters[check] += holds
-    wrong = [check for check, holds in held.items() if not holds]
-    return took, (f"{fault.name}: not {', '.join(wrong)}: status {trial.process.returncode}, "
-                  f"{took} s\n{output}{errors}" if wrong else ""), "".join(counted)
 
 
 def main():
     parser = argparse.ArgumentParser()
     parser.add_argument("--bin", required=True)
     parser.add_argument("--times", type=int, default=1)
-    parser.add_argument("--only", default="")
+    parser.add_argument("--only", default="", help="faults with this in their names")
+    parser.add_argument("--short", action="store_true",
+                        help="leaves out what is tried by another launcher or over another network too")
     parser.add_argument("--checks", action="store_true",
                         help="the build's library checks, and so tells a dead rank's last call")
     parser.add_argument("--no-pmix", action="store_true",
@@ -460,27 +409,41 @@ def main():
     options = parser.parse_args()
     build = os.path.abspath(options.bin)
     complaints = []
-    print(f"{'fault':40} {'tried':>6}" + "".join(f"{check:>8}" for check in CHECKS) + "  longest")
     try:
-        under_others = faults_under_others(options.no_pmix)
-        for fault in [*FAULTS, *under_others, *network_faults(build, options.checks)]:
-            if options.only not in fault.name:
-                continue
-            counters = dict.fromkeys(CHECKS, 0)
-            longest = 0.0
-            for _ in range(options.times):
-                took, complaint, counted = attempt(fault, build, counters)
-                longest = max(longest, took or 0)
-                if complaint:
-                    complaints.append(complaint)
-            print(f"{fault.name:40} {options.times:6}" +
-                  "".join(f"{counters[check]:8}" for check in CHECKS) + f"  {longest:5.2f} s" +
-                  (f"\n  {counted}" if counted else ""), flush=True)
+        # Before the table begins.
+        with namespaces.Network(1, build):
+            pass
+        print(f"{'fault':50} {'tried':>6}" + "".join(f"{check:>8}" for check in CHECKS) + "  longest")
+        for fault in [*FAULTS, *faults_under_others(build, options.no_pmix),
+                      *network_faults(build, options.checks)]:
+            if options.only in fault.name and not (options.short and fault.repeats):
+                complaints += try_often(fault, build, options.times)
     except namespaces.Forbidden as error:
         print(f"skipped: no hosts can be made of namespaces here: {error}")
         return namespaces.SKIPPED
     print("\n".join(complaints))
     return 1 if complaints else 0
+
+
+def try_often(fault, build, times):
+    """Prints a fault's lines of the table; what did not hold."""
+    counters = dict.fromkeys(CHECKS, 0)
+    try:
+        outcomes = [attempt(fault, build, counters) for _ in range(times)]
+    except Impossible as error:
+        print(f"{fault.name:50} cannot be tried here: {error}", flush=True)
+        return []
+    longest = max(outcome.took or 0 for outcome in outcomes)
+    print(f"{fault.name:50} {times:6}" + "".join(f"{counters[check]:8}" for check in CHECKS) +
+          f"  {longest:5.2f} s")
+    if len(fault.ends) > 1:
+        statuses = collections.Counter(outcome.status for outcome in outcomes)
+        print("  " + ", ".join(f"{count} times status {status}"
+                               for status, count in statuses.most_common()))
+    if outcomes[-1].counted:
+        print(f"  {outcomes[-1].counted}")
+    sys.stdout.flush()
+    return [outcome.wrong for outcome in outcomes if outcome.wrong]
 
 
 if __name__ == "__main__":

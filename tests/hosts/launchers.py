@@ -21,9 +21,8 @@ import namespaces
 class Launcher:
     name = None
     is_ours = False
-    # An expression for the line with which it tells of a rank on the second host that was killed.
-    tells_of_death = None
-    # An expression for the processes and files of its own that may be on a host after a job.
+    # An expression for the processes and files of its own that may be on a host after a job, and on the
+    # front end.
     stays = None
     # Whether ranks have a thread of PMIx's from the start, beside which one of them forks the guardian.
     by_pmix = False
@@ -31,6 +30,14 @@ class Launcher:
     ends_job = True
     # Whether it ends when a host cannot be reached any more.
     notices_lost_host = True
+    # The same where all of the host is gone.
+    notices_gone_host = True
+    # Whether what the guardian of another host then prints always comes through it: when all of a host is
+    # gone, and when rank 0's cannot be reached.
+    relays_when_gone = True
+    relays_when_cut = True
+    # Whether a host's ranks can join when they reach the front end, and not yet the other hosts.
+    joins_by_front = True
 
     def installed(self):
         raise NotImplementedError
@@ -45,12 +52,23 @@ class Launcher:
         """While it can be used."""
         return contextlib.nullcontext()
 
-    def leftovers(self, host):
-        return [name for name in host.leftovers() if not self._is_own(name)]
+    def tells_of_death(self, number):
+        """An expression for the line with which it tells of a rank on the second host that was killed by
+        a signal. Null: none."""
+        return None
 
-    def processes(self, host):
-        """The job's processes there. Another's launcher asks how they have ended when it likes."""
-        return [name for name in host.processes(ended=self.is_ours) if not self._is_own(name)]
+    def root(self, network):
+        """Where the root of the job is, at which address, and the name of its process."""
+        return network.hosts[0], network.hosts[0].address, "gex-root"
+
+    def leftovers(self, place):
+        return [name for name in place.leftovers() if not self._is_own(name)]
+
+    def processes(self, place, besides=()):
+        """The job's processes on a host or the front end. Another's launcher asks how they have ended
+        when it likes."""
+        return [name for process, name in place.named_processes(ended=self.is_ours).items()
+                if process not in besides and not self._is_own(name)]
 
     def _is_own(self, name):
         return self.stays is not None and re.fullmatch(self.stays, name)
@@ -66,13 +84,20 @@ class Gexrun(Launcher):
     def command(self, job, ranks_a_host, words, layout="block", variables=()):
         return job.command(ranks_a_host, *words, options=["--map", layout])
 
+    def root(self, network):
+        return network.front, namespaces.FRONT_ADDRESS, "gexrun"
+
 
 class Mpich(Launcher):
     name = "MPICH"
-    tells_of_death = r"PID \d+ RUNNING AT host2"
+    # It breaks off as soon as it finds a connection closed.
+    relays_when_gone = False
 
     def installed(self):
         return shutil.which("mpirun.mpich")
+
+    def tells_of_death(self, number):
+        return r"PID \d+ RUNNING AT host2"
 
     def command(self, job, ranks_a_host, words, layout="block", variables=()):
         network = job.network
@@ -85,14 +110,18 @@ class Mpich(Launcher):
 
 class OpenMpi(Launcher):
     name = "Open MPI"
-    tells_of_death = r"rank [23] with PID \d+ on node host2 exited on signal 9"
     by_pmix = True
-    # It waits for TCP to give up, on both sides; and it may end in haste.
+    # It waits for TCP to give up, on both sides; and where ranks have died meanwhile it may pass on
+    # nothing more.
     notices_lost_host = False
+    relays_when_cut = False
     stays = r"orted|sh|nsenter|ompi\..*|pmix-.*"
 
     def installed(self):
         return shutil.which("mpirun.openmpi")
+
+    def tells_of_death(self, number):
+        return rf"rank [23] with PID \d+ on node host2 exited on signal {number}"
 
     def command(self, job, ranks_a_host, words, layout="block", variables=()):
         network = job.network
@@ -106,16 +135,21 @@ class OpenMpi(Launcher):
 
 class Slurm(Launcher):
     name = "Slurm"
-    tells_of_death = r"srun: error: host2: tasks? [23].*: Killed"
     by_pmix = True
     stays = r"slurm.*|s?pmix.*|nsenter|munged|cat"
     # It has limits of its own for jobs without srun, and for hosts that are not heard of.
     ends_job = False
     notices_lost_host = False
+    notices_gone_host = False
+    # What its processes tell one another goes from host to host.
+    joins_by_front = False
     SCRIPT = os.path.join(os.path.dirname(os.path.abspath(__file__)), "../jobs/launch/slurm.sh")
 
     def installed(self):
         return shutil.which("srun") and shutil.which("slurmctld", path="/usr/sbin:/usr/bin:/sbin")
+
+    def tells_of_death(self, number):
+        return rf"srun: error: host2: tasks? [23].*: {signal.strsignal(number)}"
 
     def command(self, job, ranks_a_host, words, layout="block", variables=()):
         network = job.network
