@@ -45,9 +45,10 @@ ft: packages build/release/build.ninja ## build what it needs, then run NAS FT c
 check: packages release ## build, then run all tests
 	ctest --preset release --parallel $(JOBS)
 
+# Where no hosts can be made the script says so, and ends with 77.
 .PHONY: faults
 faults: packages release ## try what can go wrong in a job of several hosts; prints what came of it (needs root)
-	tests/hosts/faults.py --bin build/release --times 5
+	tests/hosts/faults.py --bin build/release --times 5 || test $$? = 77
 
 # The product of all that the suite is run over, in the optimised build, and in every other what
 # `make check` runs.
