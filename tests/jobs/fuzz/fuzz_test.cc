@@ -4,6 +4,7 @@
 // does what it must not, and nothing is left behind.
 
 #include <gtest/gtest.h>
+#include <regex.h>
 
 #include <algorithm>
 #include <cstdio>
@@ -11,7 +12,6 @@
 #include <fstream>
 #include <iterator>
 #include <ostream>
-#include <regex>
 #include <string>
 #include <vector>
 
@@ -57,10 +57,10 @@ constexpr const char* collectives = "Broadcast*:Reductions*:Collectives*";
 
 /// An address whose upper half is another lies nowhere.
 std::string outside(const std::string& what) {
-  return "rank @: " + what + " of \\d+ bytes at 0x\\w+ is outside this process's bound segment";
+  return "rank @: " + what + " of [0-9]+ bytes at 0x\\w+ is outside this process's bound segment";
 }
 std::string not_inside(const std::string& what) {
-  return "rank @: " + what + " of \\d+ bytes is not inside this process's bound segment";
+  return "rank @: " + what + " of [0-9]+ bytes is not inside this process's bound segment";
 }
 std::string malformed(const std::string& what) {
   return "rank @: " + what + " is malformed";
@@ -159,8 +159,8 @@ const std::vector<Kind>& kinds() {
        {0, 1, 2},
        {{"argument 2 = 64", "rank @: a barrier message names round 64"},
         {"argument 2 ^ 1",
-         "rank \\d: a barrier message (of round [01], which rank \\d sends|names round [01] of "
-         "\\d)"},
+         "rank [0-9]: a barrier message (of round [01], which rank [0-9] sends|names round [01] of "
+         "[0-9])"},
         fewer("arguments 3")},
        {{0, 1, 2, 3}, false, {0, 1, 3}}},
       {"completion_barrier",
@@ -168,8 +168,8 @@ const std::vector<Kind>& kinds() {
        {0, 1, 2},
        {{"argument 2 = 64", "rank @: a barrier message names round 64"},
         {"argument 2 ^ 1",
-         "rank \\d: a barrier message (of round [01], which rank \\d sends|names round [01] of "
-         "\\d)"},
+         "rank [0-9]: a barrier message (of round [01], which rank [0-9] sends|names round [01] of "
+         "[0-9])"},
         fewer("arguments 3")},
        {{0, 1, 2, 3}, false, {0, 1, 3}}},
       // Of the next barrier.
@@ -191,7 +191,7 @@ const std::vector<Kind>& kinds() {
        {{"argument 4 = 1000", "a collective message of rank 1000 of the team fits nothing here"},
         {"argument 5 = 3", "rank @: a collective message of phase 3"},
         {"argument 6 = 0x7fffffff",
-         "a collective message of rank \\d of the team fits nothing here"},
+         "a collective message of rank [0-9] of the team fits nothing here"},
         fewer("arguments 7")},
        {{0, 1, 2, 3, 4, 5, 6, 7}, false, {0, 1, 2, 3, 4, 5, 6, 7}}},
       {"coll_grant",
@@ -208,20 +208,22 @@ const std::vector<Kind>& kinds() {
        {{"argument 3 = 1000", "a collective message of rank 1000 of the team fits nothing here",
          "1 = 0"},
         {"argument 4 = 0x7fffffff",
-         "a collective message of rank \\d of the team fits nothing here", "1 = 0"},
+         "a collective message of rank [0-9] of the team fits nothing here", "1 = 0"},
         fewer("arguments 4")},
        {{0, 1, 2, 3, 4}, false, {0, 1, 2, 3, 4}}},
       {"coll_announce",
        collectives,
        {1, 2},
        {{"argument 5 = 1000", "rank @: an announcement of call 1000"},
-        {"argument 6 ^ 1", ": root is \\d+ in rank \\d of the team, and \\d+ in rank \\d"},
+        {"argument 6 ^ 1", ": root is [0-9]+ in rank [0-9] of the team, and [0-9]+ in rank [0-9]"},
         {"argument 8 ^ 1",
-         ": (nbytes|dt_sz) is \\d+ in rank \\d of the team, and \\d+ in rank \\d"},
-        {"argument 10 ^ 1", ": dt_cnt is \\d+ in rank \\d of the team, and \\d+ in rank \\d"},
-        {"argument 11 ^ 1", ": dt is \\S+ in rank \\d of the team, and \\S+ in rank \\d"},
-        {"argument 12 ^ 1", ": op is \\S+ in rank \\d of the team, and \\S+ in rank \\d"},
-        {"argument 13 ^ 1", ": flags are 0x\\w+ in rank \\d of the team, and 0x\\w+ in rank \\d"},
+         ": (nbytes|dt_sz) is [0-9]+ in rank [0-9] of the team, and [0-9]+ in rank [0-9]"},
+        {"argument 10 ^ 1",
+         ": dt_cnt is [0-9]+ in rank [0-9] of the team, and [0-9]+ in rank [0-9]"},
+        {"argument 11 ^ 1", ": dt is \\S+ in rank [0-9] of the team, and \\S+ in rank [0-9]"},
+        {"argument 12 ^ 1", ": op is \\S+ in rank [0-9] of the team, and \\S+ in rank [0-9]"},
+        {"argument 13 ^ 1",
+         ": flags are 0x\\w+ in rank [0-9] of the team, and 0x\\w+ in rank [0-9]"},
         fewer("arguments 13")},
        {{0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13}, false, {0, 1, 2, 3}},
        true},
@@ -280,6 +282,19 @@ void expect_no_harm(const Ended& ended) {
   EXPECT_EQ(launch_test::lines_with(ended.outcome.error, "Sanitizer"), 0);
 }
 
+/// Whether the expression, of POSIX's extended ones, matches in a line. (GCC 12 takes what
+/// std::regex is made of for uninitialised where it sanitizes.)
+bool has_line(const std::string& text, const std::string& expression) {
+  regex_t compiled;
+  if (regcomp(&compiled, expression.c_str(), REG_EXTENDED | REG_NEWLINE | REG_NOSUB) != 0) {
+    ADD_FAILURE() << "not an expression: " << expression;
+    return false;
+  }
+  const bool found = regexec(&compiled, text.c_str(), 0, nullptr, 0) == 0;
+  regfree(&compiled);
+  return found;
+}
+
 class Fuzz : public testing::TestWithParam<Kind> {};
 INSTANTIATE_TEST_SUITE_P(Job, Fuzz, testing::ValuesIn(kinds()),
                          [](const auto& info) { return std::string(info.param.name); });
@@ -292,10 +307,10 @@ TEST_P(Fuzz, WhatCannotBeIsRefusedInALine) {
     SCOPED_TRACE(refused.change + ": " + ended.text());
     expect_no_harm(ended);
     EXPECT_EQ(ended.outcome.status, 1);
-    const std::string said =
-        std::regex_replace(refused.line, std::regex("@"), std::to_string(sender));
-    EXPECT_TRUE(
-        std::regex_search(ended.outcome.error, std::regex("(^|\n)gex: rank \\d: .*" + said)))
+    std::string said = refused.line;
+    if (const std::size_t at = said.find('@'); at != std::string::npos)
+      said.replace(at, 1, std::to_string(sender));
+    EXPECT_TRUE(has_line(ended.outcome.error, "^gex: rank [0-9]: .*" + said))
         << "not refused with: " << said;
   }
 }
@@ -339,7 +354,6 @@ TEST_P(Fuzz, WhatMayBeIsRefusedOrTaken) {
   const int seeds = wanted != nullptr ? std::atoi(wanted) : 3;
   int waited = 0;
   int refused = 0;
-  const std::regex refusal(R"((^|\n)gex: rank \d+: .*rank \d+)");
   for (int seed = 1; seed <= seeds; ++seed) {
     gex::Random random(static_cast<std::uint64_t>(seed));
     const unsigned sender = kind.senders[static_cast<unsigned>(seed) % kind.senders.size()];
@@ -362,7 +376,7 @@ TEST_P(Fuzz, WhatMayBeIsRefusedOrTaken) {
       // 1: refused, or the suite has seen that its data are others.
       EXPECT_TRUE(ended.outcome.status == 0 || ended.outcome.status == 1);
     }
-    if (std::regex_search(ended.outcome.error, refusal)) ++refused;
+    if (has_line(ended.outcome.error, "^gex: rank [0-9]+: .*rank [0-9]+")) ++refused;
   }
   std::printf("%s: %d changed, %d jobs refused it, %d waited for ever\n", kind.name, seeds, refused,
               waited);
