@@ -60,7 +60,10 @@ Ports::Word& Ports::word(std::size_t offset) const noexcept {
 Tick Ports::jitter_of(std::uint32_t peer, Kind kind, std::uint64_t number) const noexcept {
   if (timing_.jitter == 0) return 0;
   const std::uint64_t stream = SplitMix64(seed_ ^ (std::uint64_t{peer} * kinds + kind))();
-  return SplitMix64(stream + number)() % (timing_.jitter + 1);
+  // A part of the longest, not a remainder: each job measures the clock, and its ticks are a
+  // little more or less.
+  __extension__ using Wide = unsigned __int128;
+  return static_cast<Tick>(Wide{SplitMix64(stream + number)()} * (timing_.jitter + 1) >> 64);
 }
 
 Tick Ports::draw_jitter(std::uint32_t peer, Kind kind, std::atomic<std::uint64_t>& count) noexcept {

@@ -3,6 +3,7 @@
 #include <gasnet_coll.h>
 #include <gasnet_ratomic.h>
 #include <gasnetex.h>
+#include <time.h>
 #include <unistd.h>
 
 #include <cstdarg>
@@ -69,6 +70,12 @@ void delivery_order() {
   barrier();
 }
 
+double microseconds() {
+  timespec now{};
+  clock_gettime(CLOCK_MONOTONIC, &now);
+  return static_cast<double>(now.tv_sec) * 1e6 + static_cast<double>(now.tv_nsec) / 1e3;
+}
+
 /// A put, a get or an atomic operation under way.
 struct Begun {
   const char* what;
@@ -76,6 +83,7 @@ struct Begun {
   gex_Event_t event = GEX_EVENT_INVALID;
   gex_Event_t reusable = GEX_EVENT_INVALID;  ///< of a put: the leaf
   int reusable_at = -1;                      ///< the poll after which it was
+  double begun[2] = {};                      ///< before and after the call
 };
 
 /// Rank 1 as rank 0 uses it: a segment of zeros, and a domain.
@@ -99,9 +107,10 @@ struct Peer {
 };
 
 constexpr int of_each = 16;
-/// Begins puts to words of the peer's, gets of the same words, and additions to one more word.
+/// Begins puts to words of the peer's, gets of the same words, and additions to one more word, or,
+/// with `puts_only`, as many puts to it.
 struct Transfers {
-  explicit Transfers(const Peer& peer) {
+  explicit Transfers(const Peer& peer, bool puts_only = false) {
     for (int i = 0; i < of_each; ++i) {
       values[i] = static_cast<std::uint64_t>(i) + 1;
       begin("put", i, [&](Begun& put) {
@@ -115,13 +124,17 @@ struct Transfers {
     char* const counter = peer.memory + 8 * of_each;
     for (int i = 0; i < of_each; ++i)
       begin("atomic", i, [&](Begun& atomic) {
-        atomic.event = gex_AD_OpNB_U64(peer.domain, &tickets[i], 1, counter, GEX_OP_FADD, 1, 0, 0);
+        atomic.event =
+            puts_only ? gex_RMA_PutNB(team, 1, counter, &values[i], 8, GEX_EVENT_DEFER, 0)
+                      : gex_AD_OpNB_U64(peer.domain, &tickets[i], 1, counter, GEX_OP_FADD, 1, 0, 0);
       });
   }
   template <class Call>
   void begin(const char* what, int number, Call call) {
     Begun one{what, number};
+    one.begun[0] = microseconds();
     call(one);
+    one.begun[1] = microseconds();
     under_way.push_back(one);
   }
 
@@ -158,6 +171,43 @@ void transfer_order() {
   tell("done");
 }
 
+/// Says how long transfers and messages have taken, each as a range in microseconds which that lies
+/// in whatever the machine does meanwhile.
+void transfer_times() {
+  // After so many polls a seed lets everything be told of whose time has come.
+  constexpr int settled = 64;
+  const Peer peer;
+  if (!am_first()) {
+    std::vector<double> polls(settled, 0);
+    for (std::size_t handled = 0; handled < of_each;) {
+      polls.push_back(microseconds());
+      gasnet_AMPoll();
+      for (; handled < order.size(); ++handled)
+        say("came %d: %.0f %.0f\n", order[handled], polls[polls.size() - settled], microseconds());
+    }
+    return;
+  }
+  for (int i = 0; i < of_each; ++i) {
+    const double before = microseconds();
+    gex_AM_RequestShort1(team, 1, numbered, 0, i);
+    say("sent %d: %.0f %.0f\n", i, before, microseconds());
+  }
+  Transfers transfers(peer, argument == "puts");
+  double not_before = 0;
+  for (int polls = 0; !transfers.under_way.empty(); ++polls) {
+    const double poll = microseconds();
+    gasnet_AMPoll();
+    std::erase_if(transfers.under_way, [&](const Begun& one) {
+      if (gex_Event_Test(one.event) != GASNET_OK) return false;
+      // Complete since the last poll, unless that was one of the first.
+      say("%s %d: %.0f %.0f\n", one.what, one.number,
+          not_before == 0 ? 0 : not_before - one.begun[1], microseconds() - one.begun[0]);
+      return true;
+    });
+    if (polls > settled) not_before = poll;
+  }
+}
+
 }  // namespace
 
 int main(int argc, char** argv) {
@@ -170,9 +220,12 @@ int main(int argc, char** argv) {
   if (gex_EP_RegisterHandlers(endpoint, table, 1) != GASNET_OK) return 91;
   if (gex_Segment_Attach(&segment, team, GASNET_PAGESIZE) != GASNET_OK) return 92;
   argument = argv[2];
-  if (std::strcmp(argv[1], "delivery_order") == 0)
+  const std::string scenario = argv[1];
+  if (scenario == "delivery_order")
     delivery_order();
-  else
+  else if (scenario == "transfer_order")
     transfer_order();
+  else
+    transfer_times();
   return 0;
 }
