@@ -18,6 +18,7 @@ class Pmi1 final : public ProcessManager {
     const auto table = ask("cmd=get_my_kvsname", "my_kvsname");
     if (!table) return false;
     table_ = pmi_value(*table, "kvsname", ' ');
+    if (table_.empty()) error_ = "it answers '" + *table + "'";
     return !table_.empty();
   }
 

@@ -169,6 +169,7 @@ void try_answers(const std::string& answers, Connect connect, const char* protoc
     EXPECT_TRUE(
         why.starts_with(std::string("the launcher does not speak ") + protocol + " at PMI_FD: "))
         << why;
+    EXPECT_FALSE(why.ends_with(": ")) << why;
     ++count.refused;
     return;
   }
