@@ -133,15 +133,17 @@ Model configured_model(const Host& host) {
 /// well: about so many nanoseconds to send something, or to find a message and call its handler.
 /// What the overheads do not cover of that comes off the way: a message has one latency between the
 /// two, a put or a get two latencies.
-Model less_own_part(Model model) {
-  constexpr double own_part = 75;
-  double uncovered = 0;
-  for (double* overhead : {&model.send_overhead, &model.receive_overhead}) {
-    uncovered += std::max(0.0, own_part - *overhead);
-    *overhead = std::max(0.0, *overhead - own_part);
+Timing less_own_part(Timing timing) {
+  const Tick own_part = ns_to_ticks(60);
+  Tick uncovered = 0;
+  for (Tick* overhead : {&timing.send_overhead, &timing.receive_overhead}) {
+    const Tick covered = std::min(own_part, *overhead);
+    uncovered += own_part - covered;
+    *overhead -= covered;
   }
-  model.latency = std::max(0.0, model.latency - uncovered / 2);
-  return model;
+  timing.message_latency -= std::min(timing.message_latency, uncovered);
+  timing.latency -= std::min(timing.latency, uncovered / 2);
+  return timing;
 }
 
 /// What holds for all ranks, by rank 0's environment.
@@ -157,7 +159,7 @@ Settings configured(const Host& host) {
   settings.total_depth = model.total;
   settings.cache = static_cast<std::uint64_t>(model.cache);
   settings.timing =
-      timing_of(less_own_part(model), static_cast<double>(ns_to_ticks(1'000'000'000)));
+      less_own_part(timing_of(model, static_cast<double>(ns_to_ticks(1'000'000'000))));
   return settings;
 }
 

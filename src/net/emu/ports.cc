@@ -31,7 +31,7 @@ Timing timing_of(const Model& model, double ticks_per_second) noexcept {
     return per_second == 0 ? 0 : ticks_per_second / per_second;
   };
   Timing timing;
-  timing.latency = ticks_of(model.latency);
+  timing.latency = timing.message_latency = ticks_of(model.latency);
   timing.send_overhead = ticks_of(model.send_overhead);
   timing.receive_overhead = ticks_of(model.receive_overhead);
   timing.gap = ticks_of(model.gap);
@@ -78,8 +78,8 @@ Tick Ports::inject(std::uint32_t peer, bool registered, Tick now) noexcept {
   return reserve(links_[peer].free_from, begun, timing_.gap);
 }
 
-Ports::Flight Ports::fly(std::uint32_t from, std::uint32_t to, std::size_t bytes, Tick at_receiver,
-                         Tick now) noexcept {
+Ports::Flight Ports::fly(std::uint32_t from, std::uint32_t to, std::size_t bytes, Tick latency,
+                         Tick at_receiver, Tick now) noexcept {
   const auto transmission =
       static_cast<Tick>(std::llround(static_cast<double>(bytes) * timing_.per_byte));
   Tick departed =
@@ -91,28 +91,29 @@ Ports::Flight Ports::fly(std::uint32_t from, std::uint32_t to, std::size_t bytes
     const auto crossing =
         static_cast<Tick>(std::llround(static_cast<double>(bytes) * timing_.bisection_per_byte));
     departed = reserve(word(layout_.bisection()), departed, crossing);
-    crossed = departed + crossing + timing_.latency;
+    crossed = departed + crossing + latency;
   }
-  const Tick begun = reserve(word(layout_.port_in(to)), departed + timing_.latency,
-                             std::max(transmission, at_receiver));
+  const Tick begun =
+      reserve(word(layout_.port_in(to)), departed + latency, std::max(transmission, at_receiver));
   return {departed + transmission, std::max(begun + transmission, crossed)};
 }
 
 Ports::Put Ports::put(std::uint32_t peer, std::size_t bytes, bool registered, Tick now) noexcept {
-  const Flight there = fly(rank_, peer, bytes, 0, inject(peer, registered, now));
+  const Flight there = fly(rank_, peer, bytes, timing_.latency, 0, inject(peer, registered, now));
   const Tick jitter = draw_jitter(peer, put_kind, links_[peer].puts);
   return {there.left, there.arrived + jitter + timing_.latency};
 }
 
 Tick Ports::get(std::uint32_t peer, std::size_t bytes, bool registered, Tick now) noexcept {
   const Tick asked = inject(peer, registered, now) + timing_.latency;
-  const Tick arrived = fly(peer, rank_, bytes, 0, asked).arrived;
+  const Tick arrived = fly(peer, rank_, bytes, timing_.latency, 0, asked).arrived;
   return arrived + draw_jitter(peer, get_kind, links_[peer].gets);
 }
 
 Tick Ports::message(Channel channel, std::uint32_t peer, std::uint32_t number, std::size_t bytes,
                     Tick now) noexcept {
-  const Flight there = fly(rank_, peer, bytes, timing_.receive_overhead, inject(peer, true, now));
+  const Flight there = fly(rank_, peer, bytes, timing_.message_latency, timing_.receive_overhead,
+                           inject(peer, true, now));
   const Tick jitter = jitter_of(peer, channel == reply_channel ? reply : request, number);
   return there.arrived + jitter + timing_.receive_overhead;
 }

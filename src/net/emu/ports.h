@@ -29,7 +29,8 @@ namespace gex::net::emu {
 
 /// A model in ticks.
 struct Timing {
-  Tick latency = 0;
+  Tick latency = 0;          ///< of puts and gets, there and back each
+  Tick message_latency = 0;  ///< the same, less what a message's ends take (emu.cc)
   Tick send_overhead = 0;
   Tick receive_overhead = 0;
   Tick gap = 0;
@@ -77,8 +78,8 @@ class Ports {
     Tick left;
     Tick arrived;
   };
-  Flight fly(std::uint32_t from, std::uint32_t to, std::size_t bytes, Tick at_receiver,
-             Tick now) noexcept;
+  Flight fly(std::uint32_t from, std::uint32_t to, std::size_t bytes, Tick latency,
+             Tick at_receiver, Tick now) noexcept;
   /// The processor's part and the link's: when something for `peer` reaches this rank's port.
   Tick inject(std::uint32_t peer, bool registered, Tick now) noexcept;
   Tick jitter_of(std::uint32_t peer, Kind kind, std::uint64_t number) const noexcept;
