@@ -2,9 +2,11 @@
 //
 //   ofi_stranger PROVIDER ADDRESS PORT
 //
-// Connects to a rank's port as a peer would and sends messages of many sizes, with chance for
-// contents: some shorter than a stamp, some longer than any message of a job's. Ends with status 0
-// when something was sent, whatever became of it.
+// Connects to a rank's port as a peer would. First it reads memory under the keys that somebody
+// would guess, of which none may be right; the provider breaks the connection at the first that is
+// wrong. Then it sends messages of many sizes, with chance for contents: some shorter than a stamp,
+// some longer than any message of a job's. Ends with status 0 when something was sent, whatever
+// became of it, and nothing could be read.
 
 #include <arpa/inet.h>
 #include <netinet/in.h>
@@ -13,6 +15,7 @@
 #include <rdma/fi_domain.h>
 #include <rdma/fi_endpoint.h>
 #include <rdma/fi_errno.h>
+#include <rdma/fi_rma.h>
 
 #include <chrono>
 #include <cstddef>
@@ -21,6 +24,7 @@
 #include <cstdlib>
 #include <cstring>
 #include <random>
+#include <span>
 #include <vector>
 
 namespace {
@@ -31,13 +35,17 @@ void require(bool holds, const char* what) {
   std::_Exit(1);
 }
 
+bool is_one_of(const void* context, std::span<const fi_context2> all) {
+  return context >= all.data() && context < all.data() + all.size();
+}
+
 }  // namespace
 
 int main(int count, char** arguments) {
   require(count == 4, "PROVIDER ADDRESS PORT");
   fi_info* const hints = fi_allocinfo();
   hints->ep_attr->type = FI_EP_RDM;
-  hints->caps = FI_MSG;
+  hints->caps = FI_MSG | FI_RMA;
   hints->mode = FI_CONTEXT | FI_CONTEXT2;
   hints->addr_format = FI_SOCKADDR_IN;
   hints->fabric_attr->prov_name = strdup(arguments[1]);
@@ -74,6 +82,24 @@ int main(int count, char** arguments) {
   std::mt19937_64 random(there.sin_port);
   std::vector<std::uint64_t> text(16384);
   for (std::uint64_t& word : text) word = random();
+  unsigned begun = 0;
+  unsigned refused = 0;
+  const auto end = std::chrono::steady_clock::now() + std::chrono::seconds(1);
+  fi_context2 read_contexts[16];
+  while (refused < std::size(read_contexts) && std::chrono::steady_clock::now() < end) {
+    if (begun < std::size(read_contexts) &&
+        fi_read(endpoint, text.data(), 64, nullptr, peer, 0, begun + 1, &read_contexts[begun]) == 0)
+      ++begun;
+    fi_cq_data_entry entry;
+    const ssize_t read = fi_cq_read(completions, &entry, 1);
+    if (read == -FI_EAVAIL) {
+      fi_cq_err_entry error{};
+      if (fi_cq_readerr(completions, &error, 0) == 1 && is_one_of(error.op_context, read_contexts))
+        ++refused;
+    } else if (read == 1) {
+      require(!is_one_of(entry.op_context, read_contexts), "memory of a rank's was read");
+    }
+  }
   fi_context2 contexts[64];
   unsigned sent = 0;
   unsigned over = 0;
@@ -93,7 +119,7 @@ int main(int count, char** arguments) {
       ++over;
     }
   }
-  std::printf("sent %u, over %u\n", sent, over);
+  std::printf("sent %u, over %u; began %u reads, %u refused\n", sent, over, begun, refused);
   std::fflush(stdout);
   // Gone as a process that is killed.
   std::_Exit(sent > 0 ? 0 : 1);
