@@ -93,13 +93,15 @@ void Guardian::judge(std::uint32_t rank, int status) {
     return;
   }
   const int code = WEXITSTATUS(status);
-  const std::string ended =
-      name_of(rank) + " ended with status " + std::to_string(code) + moment_of(rank);
-  if (self.joined && !self.left) {
-    ask_to_end({code != 0 ? code : 1, rank, /*death=*/true}, ended + " without leaving the job");
-  } else if (code != 0) {
-    ask_to_end({code, rank}, ended);
+  const bool leaves = !self.joined || self.left;
+  if (leaves && code == 0) return;
+  // After an interrupt it is no news that a rank has gone.
+  std::string ended;
+  if (interrupted_by_ == 0) {
+    ended = name_of(rank) + " ended with status " + std::to_string(code) + moment_of(rank) +
+            (leaves ? "" : " without leaving the job");
   }
+  ask_to_end({code != 0 ? code : 1, rank, /*death=*/!leaves}, ended);
 }
 
 /// Tells the coordinator when ranks of this host wait for one that will never come.

@@ -150,9 +150,14 @@ TEST_P(Kill, AnInterruptLetsRanksTidyUpTogether) {
 
 // By which status ranks end then is no news.
 TEST_P(Kill, AnInterruptIsAllThatIsSaidOfRanksThatEndForIt) {
-  const auto running = start(3, {"tidy-up-on-interrupt", "130"});
-  kill(running->process(), SIGINT);
-  expect_failure(running->finish(), 130, "ended by signal 2 (Interrupt)");
+  for (const std::vector<std::string>& how :
+       {std::vector<std::string>{"130"}, {"130", "at once"}, {"0", "at once"}}) {
+    std::vector<std::string> scenario{"tidy-up-on-interrupt"};
+    scenario.insert(scenario.end(), how.begin(), how.end());
+    const auto running = start(3, scenario);
+    kill(running->process(), SIGINT);
+    expect_failure(running->finish(), 130, "ended by signal 2 (Interrupt)");
+  }
 }
 
 TEST_P(Kill, ASecondInterruptKills) {

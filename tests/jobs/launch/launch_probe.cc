@@ -450,7 +450,7 @@ int hear_signals(const Arguments&) {
 }
 
 /// Catches the interrupt, tidies up and ends as a program does that was asked to; with an argument,
-/// by that status.
+/// with that status, and with another one by _exit.
 int tidy_up_on_interrupt(const Arguments& arguments) {
   static volatile sig_atomic_t interrupted = 0;
   signal(SIGINT, [](int) { interrupted = 1; });
@@ -460,7 +460,9 @@ int tidy_up_on_interrupt(const Arguments& arguments) {
   while (interrupted == 0) usleep(1000);
   job.barrier();
   say("tidied up");
-  return arguments.empty() ? 0 : std::stoi(arguments[0]);
+  const int status = arguments.empty() ? 0 : std::stoi(arguments[0]);
+  if (arguments.size() > 1) _exit(status);
+  return status;
 }
 
 int read_input(const Arguments&) {
