@@ -258,6 +258,8 @@ bool try_send_network(gex_Rank_t jobrank, const Outbound& message) noexcept {
 void* begin_building(gex_Rank_t jobrank, bool is_reply, std::size_t size) noexcept {
   Network& self = network();
   if (self.conduit == nullptr || self.conduit->buffer == nullptr) return nullptr;
+  // More goes ahead as a put, which may need the credit for itself.
+  if (size > network_packed_limit()) return nullptr;
   Credits& credits = self.peers[jobrank];
   // A reply's place goes with the request that it answers.
   if (!is_reply && !credits.take()) return nullptr;
