@@ -46,7 +46,7 @@ bool poll_busy(std::uint32_t quiet) noexcept {
     // Another rank has ended the job: this one goes too, with its streams flushed.
     if (process().job->ending()) process().job->follow();
     // Polls from here on to the end of the job come by here.
-    if (++polls_since_somebody_left % polls_per_watch == 0) the_absence_watch();
+    if (polls_since_somebody_left++ % polls_per_watch == 0) the_absence_watch();
   }
   return progressed;
 }
