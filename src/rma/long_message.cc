@@ -84,7 +84,7 @@ void keep_message(const am::Outbound& message, bool is_reply, const _gex_Token& 
   kept->message.placed = true;
   am::copy_chunks(kept->args, message.args, message.arg_count * sizeof *message.args);
   kept->message.args = kept->args;
-  kept->payload = std::make_unique<std::byte[]>(message.size);
+  kept->payload = std::make_unique_for_overwrite<std::byte[]>(message.size);
   std::memcpy(kept->payload.get(), message.payload, message.size);
   kept->message.payload = nullptr;
   kept->transfer = transfer;
