@@ -30,7 +30,7 @@ import time
 
 import launchers
 import namespaces
-from trial import ANYTHING, CHECKS, Each, Fault, IfAny, Impossible, RANKS_A_HOST, attempt
+from trial import ANYTHING, CHECKS, Each, Fault, IfAny, Impossible, OFI, RANKS_A_HOST, attempt
 
 
 def signal_rank(number):
@@ -288,7 +288,7 @@ def network_faults(build, checks):
                 or_ends=(1, BROKEN), within=8,
                 **{**serve, "conduit": "ofi", "counted": "rounds of all ranks|: ofi: "})
     facts = subprocess.run([os.path.join(build, "bin/gexinfo")], stdout=subprocess.PIPE, text=True,
-                           check=True, env={**os.environ, "GEX_CONDUIT": "ofi"}).stdout
+                           check=True, env={**os.environ, "GEX_CONDUIT": "ofi", **OFI}).stdout
     kib_a_peer = int(re.search(r"at most (\d+) KiB a\s+peer", facts)[1])
     yield flood("ofi", "ofi", kib_a_peer)
     # The provider may keep a buffer of its own for each, of which a page or two are touched.

@@ -248,8 +248,11 @@ def network_of(job):
 
 # A host has processors of its own: the n-th the n-th of what this machine has. If all hosts thought
 # that they had all of them, ranks would spin, as with a processor for each, while others have none.
-ON_OWN_CORES = ["sh", "-c", "host=$(hostname) && exec taskset -c $(((${host#host} - 1) % $(nproc))) \"$@\"",
-                "sh"]
+CORES = sorted(os.sched_getaffinity(0))
+ON_OWN_CORES = ["sh", "-c", "host=$(hostname) && "
+                f"core=$(echo {' '.join(map(str, CORES))} | "
+                f"cut -d' ' -f$(((${{host#host}} - 1) % {len(CORES)} + 1))) && "
+                "exec taskset -c $core \"$@\"", "sh"]
 
 # What the library is told to be.
 LIBRARIES = {"release": {}, "check": {"GEX_CHECK": "1"}}

@@ -11,6 +11,8 @@ from hosts_test import Job
 
 RANKS_A_HOST = 2
 ANYTHING = ""
+# What is known of libfabric's providers differs, and was found out with this one.
+OFI = {"GEX_OFI_PROVIDER": "tcp;ofi_rxm"}
 CHECKS = ("ended", "in time", "status", "named", "clean")
 
 
@@ -45,6 +47,8 @@ class Fault:
         self.program = program
         self.hosts = hosts
         self.environment = {"GEX_CONDUIT": conduit} if conduit else {}
+        if conduit == "ofi":
+            self.environment.update(OFI)
         if checked:
             self.environment["GEX_CHECK"] = "1"
         if not neighbors:

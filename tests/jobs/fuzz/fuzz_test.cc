@@ -143,6 +143,8 @@ const std::vector<Kind>& kinds() {
        {{"argument 3 = 0", "rank @: a part of a team exchange from rank 0 to itself"},
         {"argument 3 ^ 3", "rank [12]: a (part of a )?team exchange "},
         {"argument 3 = 64", "rank @: a team exchange names rank 64 of [23]"},
+        {"argument 4 = 0x10001",
+         "rank @: a team exchange of 65537 bytes; no more than 65536 can be"},
         {"argument 5 = 0xffffffff", "rank @: a part of a team exchange does not fit: "},
         fewer("arguments 5")},
        {{0, 1, 2, 3, 4, 5}, false, {0, 1, 2, 4}}},
@@ -150,6 +152,7 @@ const std::vector<Kind>& kinds() {
        "Team*:Split*",
        {0},
        {{"argument 4 = 0", "rank @: a part of a team exchange does not fit: "},
+        {"argument 4 = 0x1000000", "rank @: a team exchange of 16777216 bytes; no more than "},
         {"argument 5 = 0xffffffff", "rank @: a part of a team exchange does not fit: "},
         fewer("arguments 5")},
        {{0, 1, 2, 3, 4, 5}, false, {0, 1, 2, 4}}},
@@ -362,7 +365,7 @@ TEST_P(Fuzz, WhatMayBeIsRefusedOrTaken) {
     // Who may wait for ever is ended soon, unless the job was so slow that nothing has been
     // changed.
     Ended ended;
-    for (const char* seconds : {FUZZ_TEST_LIMIT, FUZZ_TEST_PATIENCE}) {
+    for (const char* seconds : {FUZZ_TEST_LIMIT, FUZZ_TEST_LONGER, FUZZ_TEST_PATIENCE}) {
       if (!drawn.may_wait && seconds != std::string(FUZZ_TEST_PATIENCE)) continue;
       ended = run(kind, sender, skip, drawn.change, "", seconds);
       if (!ended.out_of_time() || !ended.changed.empty()) break;
