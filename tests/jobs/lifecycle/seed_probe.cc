@@ -59,6 +59,7 @@ void delivery_order() {
     tell("polls no more");
     wait_to_be_told("sent");
     while (order.size() < messages) gasnet_AMPoll();
+    tell("handled");
     std::string text;
     for (const int number : order) text += ' ' + std::to_string(number);
     say("order%s\n", text.c_str());
@@ -66,6 +67,8 @@ void delivery_order() {
     wait_to_be_told("polls no more");
     for (int i = 0; i < messages; ++i) gex_AM_RequestShort1(team, 0, numbered, 0, i);
     tell("sent");
+    // The barrier's would be one more among them.
+    wait_to_be_told("handled");
   }
   barrier();
 }
