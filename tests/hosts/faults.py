@@ -198,7 +198,9 @@ def garbage_at_ports(trial):
 def messages_without_cookie(trial):
     """Strangers that speak libfabric's protocol."""
     for _, address, port in rank_ports(trial):
-        trial.job.network.front.call(trial.job.tool("ofi_stranger"), "tcp;ofi_rxm", address, port)
+        for what in ("send", "read"):
+            trial.job.network.front.call(trial.job.tool("ofi_stranger"), OFI["GEX_OFI_PROVIDER"], address,
+                                         port, what)
     end_talk(trial)
 
 
