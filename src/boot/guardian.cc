@@ -264,8 +264,8 @@ void Guardian::meet_deadlines() {
   }
   if (job_) {
     job_->meet_deadlines();
-  } else if (!uplink_->meet_deadlines()) {
-    abandon("nothing has been heard of the root of the job for 4 s");
+  } else if (const auto silence = uplink_->meet_deadlines()) {
+    abandon("nothing has been heard of the root of the job for " + std::to_string(*silence) + " s");
   }
   if (met(newcomers_at_)) miss_newcomers();
   if (met(quit_at_)) quit_ranks();

@@ -20,7 +20,7 @@
 // themselves. They are no children of its, which would die with it, so a process that does nothing
 // else watches it and ends them after it.
 //
-// In a job of several hosts, when nothing was heard of the root for `silence_limit`, or the
+// In a job of several hosts, when the root has been silent for too long (link.h), or the
 // connection to it has ended, everything is killed at once.
 
 #include <signal.h>

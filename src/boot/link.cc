@@ -7,9 +7,26 @@
 
 #include <algorithm>
 #include <cerrno>
+#include <cstddef>
 #include <cstring>
 
 namespace gex::boot {
+
+namespace {
+
+/// Of the heartbeats of so long, a kernel that can be reached has acknowledged one.
+constexpr double acknowledged_within = 4 * heartbeat_interval;
+
+/// Whether the kernel at the other end has lately acknowledged what was sent to it.
+bool acknowledges(int socket) {
+  tcp_info info{};
+  socklen_t length = sizeof info;
+  if (getsockopt(socket, IPPROTO_TCP, TCP_INFO, &info, &length) != 0) return false;
+  constexpr std::size_t needed = offsetof(tcp_info, tcpi_last_ack_recv) + sizeof(std::uint32_t);
+  return length >= needed && info.tcpi_last_ack_recv < 1000 * acknowledged_within;
+}
+
+}  // namespace
 
 std::span<std::byte> FrameReader::room() {
   if (begin_ > 0) {
@@ -89,6 +106,21 @@ void Link::serialize_next() {
   sent_ = 0;
   next.header.offset += payload.size();
   if (next.header.offset == next.body->size()) queue_.pop_front();
+}
+
+void Link::expect_silence(double seconds) {
+  heard_at_ = Clock::now();
+  silent_at_ = after(seconds);
+}
+
+std::optional<int> Link::too_silent() {
+  if (!silent_at_ || Clock::now() < *silent_at_) return std::nullopt;
+  const std::chrono::duration<double> silence = Clock::now() - heard_at_;
+  if (silence.count() < frozen_limit && acknowledges(socket_.get())) {
+    silent_at_ = after(std::min(heartbeat_interval, frozen_limit - silence.count()));
+    return std::nullopt;
+  }
+  return static_cast<int>(silence.count());
 }
 
 bool Link::flush() {

@@ -8,10 +8,14 @@
 // that is cut, is noticed after `silence_limit` of silence; the kernel would take minutes. A host
 // that stands still for 3 s, or a link that is down for 2, is survived: what then passes until the
 // other end is heard again is the interval, and what the kernel waits before it sends once more.
+// Where the other end's kernel acknowledges what is sent to it, host and link live, and a process
+// that has ended would have closed the connection: it is only kept from a processor, by ranks that
+// outnumber them or by who has frozen it, and may be silent for `frozen_limit`.
 
 #include <chrono>
 #include <cstddef>
 #include <deque>
+#include <optional>
 #include <span>
 #include <string_view>
 #include <vector>
@@ -24,6 +28,7 @@ namespace gex::boot {
 
 inline constexpr double heartbeat_interval = 0.5;
 inline constexpr double silence_limit = 4;
+inline constexpr double frozen_limit = 20;
 
 /// Cuts a stream of bytes into frames. Keeps at most one frame that is not yet whole.
 class FrameReader {
@@ -67,11 +72,13 @@ class Link {
   /// The next frame; also notes that the other end was heard.
   Received receive();
 
-  /// When the other end must have been heard next; none while `expect_silence` holds.
+  /// When `too_silent` is to be asked next; none while the other end may be silent for ever.
   const Deadline& silent_at() const noexcept { return silent_at_; }
+  /// For how many seconds nothing was heard of the other end, when that is too long.
+  std::optional<int> too_silent();
   /// The other end is stopped, or busy: it may be silent until it is heard again, or for so long.
   void expect_silence() noexcept { silent_at_.reset(); }
-  void expect_silence(double seconds) { silent_at_ = after(seconds); }
+  void expect_silence(double seconds);
 
  private:
   struct Outgoing {
@@ -85,6 +92,7 @@ class Link {
   std::vector<std::byte> sending_;  ///< one frame, of which `sent_` bytes are sent
   std::size_t sent_ = 0;
   FrameReader reader_;
+  Clock::time_point heard_at_;
   Deadline silent_at_;
 };
 

@@ -647,8 +647,9 @@ void Root::meet_deadlines() {
     Host& self = hosts_[host];
     if (met(self.end_starter_at)) kill_starter(self);
     if (met(self.lost_at)) lose(host, self.starters_end + ", through which its output came");
-    const Deadline& silent_at = self.link.silent_at();
-    if (silent_at && now >= *silent_at) lose(host, "nothing has been heard of it for 4 s");
+    if (const auto silence = self.link.too_silent()) {
+      lose(host, "nothing has been heard of it for " + std::to_string(*silence) + " s");
+    }
   }
   if (met(connect_limit_)) {
     for (std::uint32_t host = 0; host < hosts_.size(); ++host) {

@@ -12,7 +12,7 @@
 // connected, and not longer. What the ranks print comes back over the starter's standard output and
 // error.
 //
-// A host is lost when its connection ends, when nothing is heard of it for `silence_limit`, or when
+// A host is lost when its connection ends, when it is silent for too long (link.h), or when
 // what has started it there fails; then the job ends on the others.
 
 #include <sys/resource.h>

@@ -153,13 +153,13 @@ Deadline Uplink::next_deadline() const {
   return earlier(beat_at_, link_.silent_at());
 }
 
-bool Uplink::meet_deadlines() {
+std::optional<int> Uplink::meet_deadlines() {
   if (met(beat_at_)) {
     beat_at_ = after(heartbeat_interval);
     link_.beat();
     flush();
   }
-  return !link_.silent_at() || Clock::now() < *link_.silent_at();
+  return link_.too_silent();
 }
 
 }  // namespace gex::boot

@@ -37,8 +37,8 @@ class Uplink final : public Coordinator {
   bool hear();
 
   Deadline next_deadline() const;
-  /// Sends heartbeats. False: the root has been silent for too long.
-  bool meet_deadlines();
+  /// Sends heartbeats. For how many seconds the root has been silent, when that is too long.
+  std::optional<int> meet_deadlines();
 
  private:
   void tell(FrameKind kind, std::uint32_t rank, int code, std::uint32_t sequence = 0);

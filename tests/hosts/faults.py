@@ -256,9 +256,9 @@ def goes_on_amid_talk(name, conduit, repeats=False):
                "counted": "rounds of all ranks", "repeats": repeats}
     for what, seconds, begin, end in (
             ("link down", 2, lambda trial: trial.hosts[1].cut(), lambda trial: trial.hosts[1].mend()),
-            ("host frozen", 3, lambda trial: trial.hosts[1].freeze(),
+            # For longer than a host may be silent whose kernel is.
+            ("host frozen", 6, lambda trial: trial.hosts[1].freeze(),
              lambda trial: trial.hosts[1].thaw()),
-            # For longer than a host may be silent.
             ("rank frozen", 6, signal_rank(signal.SIGSTOP), signal_rank(signal.SIGCONT))):
         yield Fault(f"{what} for {seconds} s amid talk, {name}",
                     amid_talk(for_a_while(seconds, begin, end)), 0, None, **talking)

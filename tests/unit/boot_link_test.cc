@@ -96,6 +96,45 @@ TEST(Link, SendsWhatIsLostAgainAtEvenIntervals) {
   EXPECT_EQ(linear, 1);
 }
 
+std::pair<os::FileDescriptor, os::FileDescriptor> tcp_pair() {
+  const os::FileDescriptor listener(socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0));
+  sockaddr_in address{};
+  address.sin_family = AF_INET;
+  address.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
+  auto* const where = reinterpret_cast<sockaddr*>(&address);
+  socklen_t length = sizeof address;
+  EXPECT_EQ(bind(listener.get(), where, length), 0);
+  EXPECT_EQ(listen(listener.get(), 1), 0);
+  EXPECT_EQ(getsockname(listener.get(), where, &length), 0);
+  os::FileDescriptor one(socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0));
+  EXPECT_EQ(connect(one.get(), where, length), 0);
+  return {std::move(one), os::FileDescriptor(accept(listener.get(), nullptr, nullptr))};
+}
+
+/// Sends heartbeats to who reads none, until that was silent for too long: how long.
+int silence_of_other_end(Link& link) {
+  for (;;) {
+    link.beat();
+    link.flush();
+    if (const auto silence = link.too_silent()) return *silence;
+    std::this_thread::sleep_for(std::chrono::milliseconds(100));
+  }
+}
+
+// The test's own kernel acknowledges for the other end of a TCP connection, and for no other.
+TEST(Link, BearsWithAProcessThatStandsStillAsLongAsItsKernelAcknowledges) {
+  auto [one, other] = socket_pair();
+  auto [far_one, far_other] = tcp_pair();
+  Link link(std::move(one));
+  Link far(std::move(far_one));
+  int silence = 0;
+  std::thread beside([&] { silence = silence_of_other_end(link); });
+  const int far_silence = silence_of_other_end(far);
+  beside.join();
+  EXPECT_EQ(silence, silence_limit);
+  EXPECT_EQ(far_silence, frozen_limit);
+}
+
 TEST(FrameReader, FindsTheSameFramesHoweverTheStreamIsCut) {
   std::mt19937 random(1);
   std::string stream;
