@@ -54,6 +54,14 @@ void arm_watchdog(int code) noexcept {
   alarm(flush_seconds);
 }
 
+/// A rank that ends keeps its status: launchers terminate what is left once the first has ended,
+/// which may be one that only follows.
+void ignore_termination() noexcept {
+  struct sigaction action {};
+  action.sa_handler = SIG_IGN;
+  sigaction(SIGTERM, &action, nullptr);
+}
+
 /// Whether the guardian has let this rank go, or the job is being ended.
 bool released(RankState& self) noexcept {
   for (;;) {
@@ -111,6 +119,7 @@ void at_exit(int status, void*) noexcept {
   // A child that the client forked has inherited this handler, not the rank.
   if (getpid() != self.process || self.origin == Origin::singleton) return;
   if ((status & 0xff) != 0) {
+    ignore_termination();
     const int code = self.page.claim({status, self.rank, /*death=*/false, /*by_exit=*/true}).code;
     announce_end(self, code);
     leave_launcher(self);
@@ -172,6 +181,7 @@ void Job::end(int code) noexcept {
   const bool agrees = (code & 0xff) == 0 && self.control && !self.page.ending();
   int final_code = 0;
   if (!agrees) {
+    ignore_termination();
     final_code = self.page.claim({code, self.rank}).code;
     announce_end(self, final_code);
   }

@@ -228,6 +228,14 @@ TEST_P(Foreign, TheStatusIsTheRanks) {
   }
 }
 
+TEST_P(Foreign, TheStatusIsThatOfARankThatIsSlowToExit) {
+  // The others, which follow it, are gone before, and the launcher then ends what is left; srun
+  // does when it is asked to.
+  const Outcome outcome =
+      run(job(3, {"exit-with", "5", "1", "500"}).variable("SLURM_KILL_BAD_EXIT", "1"));
+  EXPECT_EQ(outcome.status, 5) << outcome.error;
+}
+
 TEST_P(Foreign, ARankThatReturnsEarlyGoesOnAnswering) {
   const Outcome outcome = run(job(3, {"return-early"}));
   expect_success(outcome);

@@ -286,7 +286,13 @@ int return_before_barrier(const Arguments& arguments) {
   complain("a barrier came about without everybody");
 }
 
+/// With a third argument, what the rank does last takes so many milliseconds.
 int exit_with(const Arguments& arguments) {
+  static std::uint32_t last_moment_ms = 0;
+  if (arguments.size() > 2) {
+    last_moment_ms = number(arguments, 2);
+    std::atexit([] { usleep(1000 * last_moment_ms); });
+  }
   Job& job = Job::join();
   job.barrier();
   if (job.rank() == number(arguments, 1)) std::exit(static_cast<int>(number(arguments, 0)));
