@@ -94,9 +94,9 @@ void join_guardian(RankState& self) {
   self.last_call = self.page.last_call(neighbors.index_of(self.rank));
 }
 
-/// Whether this rank tells of an error: no other rank of its host has before, and in a job of
-/// several hosts the root lets it.
-bool claim_error(RankState& self) noexcept {
+/// No other rank of this one's host has told of an error before, and in a job of several hosts the
+/// root lets it.
+bool may_tell(RankState& self) noexcept {
   if (!self.page.claim_error()) return false;
   if (self.page.telling() == JobPage::Telling::undecided) {
     FrameHeader telling;
@@ -110,6 +110,15 @@ bool claim_error(RankState& self) noexcept {
     }
   }
   return self.page.telling() != JobPage::Telling::refused;
+}
+
+/// Whether this rank tells of an error. If not, it waits until the one who does has, and ends the
+/// job: a launcher that sees another end first may kill that one before.
+bool claim_error(RankState& self) noexcept {
+  if (may_tell(self)) return true;
+  constexpr int longest_wait_ms = 1000;
+  for (int waited = 0; waited < longest_wait_ms && !self.page.ending(); ++waited) usleep(1000);
+  return false;
 }
 
 /// Makes this process the rank of `membership`: from here on its errors and its end are the job's.
