@@ -76,11 +76,17 @@ std::optional<Membership> Guardian::start() {
   const auto numbers = std::as_bytes(std::span(launch_.hosts.host_of()));
   host_numbers_ = std::make_shared<const std::vector<std::byte>>(numbers.begin(), numbers.end());
   if (launch_.root < 0) page_.decide_telling(JobPage::Telling::allowed);
+  if (launch_.root >= 0) {
+    Guardians& self = *this;
+    uplink_.emplace(os::FileDescriptor(launch_.root), launch_.hosts, self, page_);
+  }
   if (adopting()) return std::nullopt;
   for (const std::uint32_t rank : part_.ranks) {
     std::optional<Membership> membership;
     start_rank(rank, inheritance, membership);
     if (membership) return membership;
+    // Those that have begun leave little of the processors to who starts the others.
+    if (uplink_) uplink_->beat();
   }
   return std::nullopt;
 }
@@ -164,12 +170,11 @@ void Guardian::prepare_to_serve() {
       flush(rank);
     }
   }
-  Guardians& self = *this;
-  if (launch_.root < 0) {
-    job_.emplace(launch_, self);
-  } else {
-    uplink_.emplace(os::FileDescriptor(launch_.root), launch_.hosts, self, page_);
+  if (uplink_) {
     watch(uplink_->socket(), make_tag(from_root));
+  } else {
+    Guardians& self = *this;
+    job_.emplace(launch_, self);
   }
 }
 

@@ -7,13 +7,6 @@
 
 namespace gex::boot {
 
-namespace {
-
-/// What telling the root of the end may take.
-constexpr double farewell_limit = 2;
-
-}  // namespace
-
 Uplink::Uplink(os::FileDescriptor root, const HostParts& hosts, Guardians& guardian, JobPage& page)
     : hosts_(hosts),
       guardian_(guardian),
@@ -76,11 +69,17 @@ void Uplink::interrupted(int signal) {
 
 void Uplink::finished(bool lost_output) {
   tell(FrameKind::host_finished, 0, lost_output ? 1 : 0);
-  const Deadline limit = after(farewell_limit);
-  while (blocked_ && Clock::now() < *limit) {
-    pollfd writable{link_.socket(), POLLOUT, 0};
-    poll(&writable, 1, milliseconds_until(limit));
+  // Where a connection is closed with something unread in it, the kernel throws away what it has
+  // yet to send. So the root closes it, when it has heard of the end.
+  for (;;) {
+    pollfd end{link_.socket(), static_cast<short>(POLLIN | (blocked_ ? POLLOUT : 0)), 0};
+    poll(&end, 1, milliseconds_until(next_deadline()));
     flush();
+    Received frame;
+    do {
+      frame = link_.receive();
+    } while (frame.outcome == Received::Outcome::frame);
+    if (frame.outcome != Received::Outcome::would_block || meet_deadlines()) return;
   }
 }
 
@@ -153,12 +152,15 @@ Deadline Uplink::next_deadline() const {
   return earlier(beat_at_, link_.silent_at());
 }
 
+void Uplink::beat() {
+  if (!met(beat_at_)) return;
+  beat_at_ = after(heartbeat_interval);
+  link_.beat();
+  flush();
+}
+
 std::optional<int> Uplink::meet_deadlines() {
-  if (met(beat_at_)) {
-    beat_at_ = after(heartbeat_interval);
-    link_.beat();
-    flush();
-  }
+  beat();
   return link_.too_silent();
 }
 

@@ -25,7 +25,7 @@ class Uplink final : public Coordinator {
   void end(const Ending& ending, const std::string& text) override;
   void asks_to_tell() override;
   void interrupted(int signal) override;
-  /// Also waits, for a bounded time, until the root has been told everything.
+  /// Also waits until the root has heard everything, or is lost.
   void finished(bool lost_output) override;
 
   int socket() const noexcept { return link_.socket(); }
@@ -37,6 +37,8 @@ class Uplink final : public Coordinator {
   bool hear();
 
   Deadline next_deadline() const;
+  /// Sends a heartbeat if it is time: for who does much before the deadlines are met again.
+  void beat();
   /// Sends heartbeats. For how many seconds the root has been silent, when that is too long.
   std::optional<int> meet_deadlines();
 

@@ -17,6 +17,7 @@
 
 #include "boot/greeting.h"
 #include "boot/host_start.h"
+#include "boot_tcp_pair.h"
 
 namespace gex::boot {
 namespace {
@@ -94,21 +95,6 @@ TEST(Link, SendsWhatIsLostAgainAtEvenIntervals) {
   socklen_t length = sizeof linear;
   ASSERT_EQ(getsockopt(link.socket(), IPPROTO_TCP, TCP_THIN_LINEAR_TIMEOUTS, &linear, &length), 0);
   EXPECT_EQ(linear, 1);
-}
-
-std::pair<os::FileDescriptor, os::FileDescriptor> tcp_pair() {
-  const os::FileDescriptor listener(socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0));
-  sockaddr_in address{};
-  address.sin_family = AF_INET;
-  address.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
-  auto* const where = reinterpret_cast<sockaddr*>(&address);
-  socklen_t length = sizeof address;
-  EXPECT_EQ(bind(listener.get(), where, length), 0);
-  EXPECT_EQ(listen(listener.get(), 1), 0);
-  EXPECT_EQ(getsockname(listener.get(), where, &length), 0);
-  os::FileDescriptor one(socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0));
-  EXPECT_EQ(connect(one.get(), where, length), 0);
-  return {std::move(one), os::FileDescriptor(accept(listener.get(), nullptr, nullptr))};
 }
 
 /// Sends heartbeats to who reads none, until that was silent for too long: how long.

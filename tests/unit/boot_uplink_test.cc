@@ -7,12 +7,15 @@
 #include <sys/socket.h>
 
 #include <algorithm>
+#include <chrono>
 #include <cstring>
 #include <optional>
+#include <thread>
 #include <utility>
 #include <vector>
 
 #include "base/random.h"
+#include "boot_tcp_pair.h"
 
 namespace gex::boot {
 namespace {
@@ -158,6 +161,36 @@ TEST_F(UplinkTest, AsksTheGuardianOnlyForWhatThereIs) {
   }
   EXPECT_GT(refused, 1000u);
   EXPECT_GT(asked_.asked, 500u);
+}
+
+// It closes with a heartbeat unread, and more under way than the root's kernel takes at once.
+TEST_F(UplinkTest, HasTheRootHearOfTheEnd) {
+  auto [guardians, roots] = tcp_pair();
+  Link root(std::move(roots));
+  uplink_.emplace(std::move(guardians), hosts_, asked_, page_);
+  root.beat();
+  root.flush();
+  constexpr std::uint32_t tellings = 20000;
+  for (std::uint32_t i = 0; i < tellings; ++i) uplink_->left(1, i, /*ends=*/false);
+  std::thread end([this] {
+    uplink_->finished(/*lost_output=*/false);
+    uplink_.reset();
+  });
+  // A root that is busy with others.
+  std::this_thread::sleep_for(std::chrono::milliseconds(100));
+  std::uint32_t told = 0;
+  bool finished = false;
+  while (!finished) {
+    const Received frame = root.receive();
+    if (frame.outcome == Received::Outcome::would_block) continue;
+    if (frame.outcome != Received::Outcome::frame) break;
+    told += frame.header.kind == FrameKind::host_left ? 1 : 0;
+    finished = frame.header.kind == FrameKind::host_finished;
+  }
+  root.close();
+  end.join();
+  EXPECT_EQ(told, tellings);
+  EXPECT_TRUE(finished);
 }
 
 }  // namespace
