@@ -75,8 +75,9 @@ std::optional<Membership> Guardian::start() {
   page_file_ = std::make_shared<const os::FileDescriptor>(std::move(page));
   const auto numbers = std::as_bytes(std::span(launch_.hosts.host_of()));
   host_numbers_ = std::make_shared<const std::vector<std::byte>>(numbers.begin(), numbers.end());
-  if (launch_.root < 0) page_.decide_telling(JobPage::Telling::allowed);
-  if (launch_.root >= 0) {
+  if (launch_.root < 0) {
+    page_.decide_telling(JobPage::Telling::allowed);
+  } else {
     Guardians& self = *this;
     uplink_.emplace(os::FileDescriptor(launch_.root), launch_.hosts, self, page_);
   }

@@ -94,6 +94,14 @@ void join_guardian(RankState& self) {
   self.last_call = self.page.last_call(neighbors.index_of(self.rank));
 }
 
+/// Waits until `done`, a second at most: what does not come must not keep an error from being told,
+/// or from ending the rank.
+template <class Condition>
+void wait_a_second_for(const Condition& done) noexcept {
+  constexpr int longest_wait_ms = 1000;
+  for (int waited = 0; waited < longest_wait_ms && !done(); ++waited) usleep(1000);
+}
+
 /// No other rank of this one's host has told of an error before, and in a job of several hosts the
 /// root lets it.
 bool may_tell(RankState& self) noexcept {
@@ -102,12 +110,7 @@ bool may_tell(RankState& self) noexcept {
     FrameHeader telling;
     telling.kind = FrameKind::telling;
     send_frame(self.control.get(), telling, {}, -1, /*wait=*/false);
-    // An answer that does not come must not keep the error from being told.
-    constexpr int longest_wait_ms = 1000;
-    for (int waited = 0;
-         waited < longest_wait_ms && self.page.telling() == JobPage::Telling::undecided; ++waited) {
-      usleep(1000);
-    }
+    wait_a_second_for([&self] { return self.page.telling() != JobPage::Telling::undecided; });
   }
   return self.page.telling() != JobPage::Telling::refused;
 }
@@ -116,8 +119,7 @@ bool may_tell(RankState& self) noexcept {
 /// job: a launcher that sees another end first may kill that one before.
 bool claim_error(RankState& self) noexcept {
   if (may_tell(self)) return true;
-  constexpr int longest_wait_ms = 1000;
-  for (int waited = 0; waited < longest_wait_ms && !self.page.ending(); ++waited) usleep(1000);
+  wait_a_second_for([&self] { return self.page.ending(); });
   return false;
 }
 

@@ -34,7 +34,7 @@ constexpr double connect_limit_seconds = 60;
 /// What may pass until the last guardian has heard that the job has ended before it could begin.
 constexpr double late_limit_seconds = 5;
 
-/// A guardian that forks many ranks is busy before it says its first word.
+/// From a host's greeting to its guardian's first word.
 constexpr double start_silence_limit = 20;
 
 /// How long what has started a host that is lost may go on.
