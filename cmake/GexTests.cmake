@@ -12,8 +12,8 @@ endif()
 set(GEX_TEST_BINARY_DIR ${PROJECT_BINARY_DIR}/tests/bin)
 
 # The programs whose tests bear the label `core`: unit tests, and conformance in PAR, whose ranks have
-# several threads inside the library, on 2 to 4 ranks. Every change passes them under both
-# sanitizers.
+# several threads inside the library, on 2 to 4 ranks over each network. Every change passes them
+# under ThreadSanitizer (.ci/run).
 add_custom_target(core_tests)
 
 # gex_limit(<test> <seconds>)
