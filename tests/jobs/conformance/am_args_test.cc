@@ -257,7 +257,7 @@ struct Receivers {
     const bool request = is_request(token);
     check_arguments<M>(args...);
     EXPECT_EQ(bytes, payload_bytes);
-    EXPECT_EQ(first_difference(payload, bytes, request ? M : M + 100), bytes);
+    EXPECT_EQ(first_difference(payload, request ? M : M + 100, bytes), bytes);
     if (category == Category::lengthy) {
       EXPECT_EQ(payload, own_segment() + landing(M, request));
     }

@@ -30,7 +30,7 @@ std::array<PendingReply, sources> pending;
 void receive(gex_Token_t token, void* payload, std::size_t bytes, gex_AM_Arg_t seed,
              gex_AM_Arg_t said) {
   EXPECT_EQ(bytes, static_cast<std::size_t>(said));
-  EXPECT_EQ(first_difference(payload, bytes, static_cast<std::uint32_t>(seed)), bytes)
+  EXPECT_EQ(first_difference(payload, static_cast<std::uint32_t>(seed), bytes), bytes)
       << "of " << bytes << ": the source was read after its completion";
   if (is_request(token)) {
     ++seen;

@@ -32,7 +32,7 @@ void receive(gex_Token_t, gex_AM_Arg_t number) {
   note(number);
 }
 void receive_payload(gex_Token_t, void* payload, std::size_t bytes, gex_AM_Arg_t number) {
-  EXPECT_EQ(first_difference(payload, bytes, 5), bytes);
+  EXPECT_EQ(first_difference(payload, 5, bytes), bytes);
   note(number);
 }
 void receive_and_answer(gex_Token_t token, gex_AM_Arg_t number) {
@@ -135,12 +135,12 @@ TEST_F(AmImmediate, NegotiatedMedium) {
       gex_AM_SrcDesc_t sd = gex_AM_PrepareRequestMedium(team(), next(), nullptr, bytes, bytes,
                                                         nullptr, GEX_FLAG_IMMEDIATE, 1);
       if (sd == GEX_AM_SRCDESC_NO_OP) return 1;
-      fill_payload(gex_AM_SrcDescAddr(sd), bytes, 5);
+      fill(gex_AM_SrcDescAddr(sd), 5, bytes);
       const int refused = gex_AM_CommitRequestMedium1_v2(sd, handlers[payload_in], bytes,
                                                          GEX_FLAG_IMMEDIATE, number);
       if (refused != 0) {
         EXPECT_EQ(gex_AM_SrcDescSize(sd), bytes);
-        EXPECT_EQ(first_difference(gex_AM_SrcDescAddr(sd), bytes, 5), bytes);
+        EXPECT_EQ(first_difference(gex_AM_SrcDescAddr(sd), 5, bytes), bytes);
         EXPECT_EQ(gex_AM_CancelRequestMedium(sd, 0), GASNET_OK);
       }
       return refused;
@@ -154,7 +154,7 @@ TEST_F(AmImmediate, NegotiatedLong) {
     gex_AM_SrcDesc_t sd = gex_AM_PrepareRequestLong(team(), next(), nullptr, bytes, bytes, nullptr,
                                                     nullptr, GEX_FLAG_IMMEDIATE, 1);
     if (sd == GEX_AM_SRCDESC_NO_OP) return 1;
-    fill_payload(gex_AM_SrcDescAddr(sd), bytes, 5);
+    fill(gex_AM_SrcDescAddr(sd), 5, bytes);
     const int refused = gex_AM_CommitRequestLong1_v2(
         sd, handlers[payload_in], bytes, segment_of(next()), GEX_FLAG_IMMEDIATE, number);
     if (refused != 0) {

@@ -44,7 +44,7 @@ void request_bare(gex_Token_t, void* payload, std::size_t bytes) {
 }
 void request_medium_bare(gex_Token_t, void* payload, std::size_t bytes) {
   last_bytes = bytes;
-  EXPECT_EQ(first_difference(payload, bytes, 3), bytes);
+  EXPECT_EQ(first_difference(payload, 3, bytes), bytes);
   ++requests_seen;
 }
 
@@ -105,7 +105,7 @@ TEST_F(Long, WritesItsBytesAndNoOthers) {
                           segment_of(next()) + at, GEX_EVENT_NOW, 0);
       WAIT_UNTIL(requests_seen.get() == 1);
       EXPECT_EQ(last_address, own_segment() + at);
-      EXPECT_EQ(first_difference(own_segment() + at, bytes, 9), bytes);
+      EXPECT_EQ(first_difference(own_segment() + at, 9, bytes), bytes);
       EXPECT_EQ(own_segment()[at - 1], std::byte{0x5a});
       EXPECT_EQ(own_segment()[at + bytes], std::byte{0x5a});
       barrier();
@@ -119,33 +119,33 @@ TEST_F(Long, PeerSegmentOffset) {
                       GEX_EVENT_NOW, GEX_FLAG_PEER_SEG_OFFSET);
   WAIT_UNTIL(requests_seen.get() == 1);
   EXPECT_EQ(last_address, own_segment() + 4096);
-  EXPECT_EQ(first_difference(own_segment() + 4096, 1000, 3), 1000U);
+  EXPECT_EQ(first_difference(own_segment() + 4096, 3, 1000), 1000U);
 }
 
 TEST_F(Long, SelfSegmentOffset) {
-  fill_payload(own_segment() + 200000, 1000, 3);
+  fill(own_segment() + 200000, 3, 1000);
   gex_AM_RequestLong0(team(), next(), handlers[2], offset(200000), 1000, segment_of(next()) + 4096,
                       GEX_EVENT_NOW, GEX_FLAG_SELF_SEG_OFFSET);
   gex_AM_RequestMedium0(team(), next(), handlers[3], offset(200000), 500, GEX_EVENT_NOW,
                         GEX_FLAG_SELF_SEG_OFFSET);
   WAIT_UNTIL(requests_seen.get() == 2);
-  EXPECT_EQ(first_difference(own_segment() + 4096, 1000, 3), 1000U);
+  EXPECT_EQ(first_difference(own_segment() + 4096, 3, 1000), 1000U);
 }
 
 TEST_F(Long, OffsetsInRequestAndReply) {
   constexpr std::size_t bytes = 2000;
-  fill_payload(own_segment() + 200000, bytes, 3);
+  fill(own_segment() + 200000, 3, bytes);
   gex_AM_RequestLong1(team(), next(), handlers[0], offset(200000), bytes, offset(8192),
                       GEX_EVENT_NOW, GEX_FLAG_SELF_SEG_OFFSET | GEX_FLAG_PEER_SEG_OFFSET,
                       reply_offset);
   WAIT_UNTIL(requests_seen.get() == 1 && replies_seen.get() == 1);
-  EXPECT_EQ(first_difference(own_segment() + 8192, bytes, 3), bytes);
-  EXPECT_EQ(first_difference(own_segment() + 108192, bytes, 3), bytes);
+  EXPECT_EQ(first_difference(own_segment() + 8192, 3, bytes), bytes);
+  EXPECT_EQ(first_difference(own_segment() + 108192, 3, bytes), bytes);
 }
 
 // The other dispositions only assert what is so.
 TEST_F(Long, DispositionFlagsChangeNothing) {
-  fill_payload(own_segment() + 200000, 1000, 3);
+  fill(own_segment() + 200000, 3, 1000);
   long sent = 0;
   for (const gex_Flags_t self :
        {GEX_FLAG_SELF_SEG_UNKNOWN, GEX_FLAG_SELF_SEG_SOME, GEX_FLAG_SELF_SEG_BOUND}) {
@@ -156,7 +156,7 @@ TEST_F(Long, DispositionFlagsChangeNothing) {
       ++sent;
       WAIT_UNTIL(requests_seen.get() == sent);
       EXPECT_EQ(last_address, own_segment());
-      EXPECT_EQ(first_difference(own_segment(), 1000, 3), 1000U);
+      EXPECT_EQ(first_difference(own_segment(), 3, 1000), 1000U);
       barrier();
     }
   }
@@ -175,7 +175,7 @@ TEST_F(Long, LocalCopyFlagsChangeNothing) {
       std::fill(source.begin(), source.end(), std::uint8_t{0xee});
       ++sent;
       WAIT_UNTIL(requests_seen.get() == sent);
-      EXPECT_EQ(first_difference(own_segment(), bytes, 3), bytes);
+      EXPECT_EQ(first_difference(own_segment(), 3, bytes), bytes);
       barrier();
     }
   }

@@ -69,7 +69,7 @@ void arrived(gex_Token_t token, const Note& note) {
 void check_payload(gex_Token_t token, void* payload, std::size_t bytes, const Note& note) {
   const gex_Token_Info_t info = info_of(token);
   EXPECT_EQ(bytes, note.bytes);
-  EXPECT_EQ(first_difference(payload, bytes, note.seed), bytes) << "of " << bytes << " bytes";
+  EXPECT_EQ(first_difference(payload, note.seed, bytes), bytes) << "of " << bytes << " bytes";
   if (info.gex_is_long) {
     EXPECT_EQ(payload, own_segment() + (info.gex_is_req ? 0 : landing_bytes));
   } else {

@@ -37,7 +37,7 @@ void receive_short(gex_Token_t token, gex_AM_Arg_t thread, gex_AM_Arg_t number) 
 }
 void receive_medium(gex_Token_t token, void* payload, std::size_t bytes, gex_AM_Arg_t thread,
                     gex_AM_Arg_t number) {
-  EXPECT_EQ(first_difference(payload, bytes, static_cast<std::uint32_t>(thread * 1000 + number)),
+  EXPECT_EQ(first_difference(payload, static_cast<std::uint32_t>(thread * 1000 + number), bytes),
             bytes);
   gex_AM_SrcDesc_t sd = gex_AM_PrepareReplyMedium(token, nullptr, bytes, bytes, nullptr, 0, 2);
   std::memcpy(gex_AM_SrcDescAddr(sd), payload, bytes);
@@ -46,7 +46,7 @@ void receive_medium(gex_Token_t token, void* payload, std::size_t bytes, gex_AM_
 }
 void receive_long(gex_Token_t token, void* payload, std::size_t bytes, gex_AM_Arg_t thread,
                   gex_AM_Arg_t number) {
-  EXPECT_EQ(first_difference(payload, bytes, static_cast<std::uint32_t>(thread * 1000 + number)),
+  EXPECT_EQ(first_difference(payload, static_cast<std::uint32_t>(thread * 1000 + number), bytes),
             bytes);
   gex_AM_ReplyShort2(token, handlers[reply_in], 0, thread, number);
   ++requests_of[static_cast<std::size_t>(thread)];
@@ -56,7 +56,7 @@ void receive_reply(gex_Token_t, gex_AM_Arg_t thread, gex_AM_Arg_t) {
 }
 void receive_medium_reply(gex_Token_t, void* payload, std::size_t bytes, gex_AM_Arg_t thread,
                           gex_AM_Arg_t number) {
-  EXPECT_EQ(first_difference(payload, bytes, static_cast<std::uint32_t>(thread * 1000 + number)),
+  EXPECT_EQ(first_difference(payload, static_cast<std::uint32_t>(thread * 1000 + number), bytes),
             bytes);
   ++replies_of[static_cast<std::size_t>(thread)];
 }
@@ -94,7 +94,7 @@ void work(int self, gex_AM_Arg_t kinds) {
       if (number % 2 == 0) {
         gex_AM_SrcDesc_t sd =
             gex_AM_PrepareRequestMedium(team(), next(), nullptr, bytes, bytes, nullptr, 0, 2);
-        fill_payload(gex_AM_SrcDescAddr(sd), bytes, seed);
+        fill(gex_AM_SrcDescAddr(sd), seed, bytes);
         gex_AM_CommitRequestMedium2(sd, handlers[medium_in], bytes, me, number);
       } else {
         const std::vector<std::uint8_t> source = payload_of(bytes, seed);
@@ -185,11 +185,11 @@ TEST(Threads, EachHoldsADescriptor) {
       descriptors[thread] = sd;
       ++phase[0];
       while (phase[0].get() < threads) std::this_thread::yield();
-      fill_payload(gex_AM_SrcDescAddr(sd), bytes, static_cast<std::uint32_t>(t * 1000));
+      fill(gex_AM_SrcDescAddr(sd), static_cast<std::uint32_t>(t * 1000), bytes);
       ++phase[1];
       while (phase[1].get() < threads) std::this_thread::yield();
       EXPECT_EQ(
-          first_difference(gex_AM_SrcDescAddr(sd), bytes, static_cast<std::uint32_t>(t * 1000)),
+          first_difference(gex_AM_SrcDescAddr(sd), static_cast<std::uint32_t>(t * 1000), bytes),
           bytes)
           << "two threads were given one buffer";
       ONE_AT_A_TIME;

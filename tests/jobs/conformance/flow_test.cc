@@ -65,7 +65,7 @@ void pong(gex_Token_t, gex_AM_Arg_t value) {
 
 void data(gex_Token_t token, void* payload, std::size_t bytes, gex_AM_Arg_t seed) {
   const Running running(true);
-  EXPECT_EQ(first_difference(payload, bytes, static_cast<std::uint32_t>(seed)), bytes);
+  EXPECT_EQ(first_difference(payload, static_cast<std::uint32_t>(seed), bytes), bytes);
   gex_AM_ReplyMedium1(token, handlers[data_back_in], payload, bytes, GEX_EVENT_NOW, 0, seed);
   ++seen;
 }
@@ -73,7 +73,7 @@ Count data_seen;
 void data_back(gex_Token_t, void* payload, std::size_t bytes, gex_AM_Arg_t seed) {
   const Running running(false);
   ++data_seen;
-  EXPECT_EQ(first_difference(payload, bytes, static_cast<std::uint32_t>(seed)), bytes);
+  EXPECT_EQ(first_difference(payload, static_cast<std::uint32_t>(seed), bytes), bytes);
   ++replies_seen;
 }
 
@@ -87,7 +87,7 @@ void fetch(gex_Token_t token, gex_AM_Arg_t said) {
 void fetched(gex_Token_t, void* payload, std::size_t bytes, gex_AM_Arg_t said) {
   const Running running(false);
   EXPECT_EQ(bytes, static_cast<std::size_t>(said));
-  EXPECT_EQ(first_difference(payload, bytes, 6), bytes);
+  EXPECT_EQ(first_difference(payload, 6, bytes), bytes);
   ++replies_seen;
 }
 void done(gex_Token_t) {

@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "conformance.h"
+#include "pattern.h"
 
 namespace conformance {
 
@@ -19,29 +20,11 @@ inline gex_AM_Arg_t argument(unsigned count, unsigned index) {
   return static_cast<gex_AM_Arg_t>(0x9e3779b9U * (count * 31 + index + 1));
 }
 
-/// Byte `index` of the payload that `seed` names.
-inline std::uint8_t payload_byte(std::uint32_t seed, std::size_t index) {
-  return static_cast<std::uint8_t>(seed * 37 + index + (index >> 8) * 11);
-}
-
-inline void fill_payload(void* payload, std::size_t bytes, std::uint32_t seed) {
-  auto* const out = static_cast<std::uint8_t*>(payload);
-  for (std::size_t i = 0; i < bytes; ++i) out[i] = payload_byte(seed, i);
-}
-
+/// A payload with the pattern `seed`.
 inline std::vector<std::uint8_t> payload_of(std::size_t bytes, std::uint32_t seed) {
   std::vector<std::uint8_t> payload(bytes);
-  fill_payload(payload.data(), bytes, seed);
+  fill(payload.data(), seed, bytes);
   return payload;
-}
-
-/// Index of the first byte that differs, or `bytes`.
-inline std::size_t first_difference(const void* payload, std::size_t bytes, std::uint32_t seed) {
-  const auto* const in = static_cast<const std::uint8_t*>(payload);
-  for (std::size_t i = 0; i < bytes; ++i) {
-    if (in[i] != payload_byte(seed, i)) return i;
-  }
-  return bytes;
 }
 
 inline bool is_aligned(const void* address, std::size_t alignment) {

@@ -118,7 +118,7 @@ void client_buffer_with(const Target& target, std::size_t least, std::size_t mos
 void library_buffer_with(const Target& target, std::size_t least, std::size_t most) {
   gex_AM_SrcDesc_t sd = target.prepare(nullptr, least, most, nullptr, 0, target.landing());
   check(sd, nullptr, least, most);
-  fill_payload(gex_AM_SrcDescAddr(sd), gex_AM_SrcDescSize(sd), 12);
+  fill(gex_AM_SrcDescAddr(sd), 12, gex_AM_SrcDescSize(sd));
   target.commit(sd, gex_AM_SrcDescSize(sd), 12, target.landing());
 }
 
@@ -170,7 +170,7 @@ void library_buffer_beyond_max(const Target& target) {
 
 void commits_less(const Target& target) {
   gex_AM_SrcDesc_t sd = target.prepare(nullptr, 900, 900, nullptr, 0, target.landing());
-  fill_payload(gex_AM_SrcDescAddr(sd), 900, 13);
+  fill(gex_AM_SrcDescAddr(sd), 13, 900);
   target.commit(sd, 333, 13, target.landing());
 }
 void commits_less_of_client_buffer(const Target& target) {
@@ -191,7 +191,7 @@ void commits_nothing_of_client_buffer(const Target& target) {
 // The destination named at Commit only.
 void destination_at_commit(const Target& target) {
   gex_AM_SrcDesc_t sd = target.prepare(nullptr, 700, 700, nullptr, 0, nullptr);
-  fill_payload(gex_AM_SrcDescAddr(sd), 700, 16);
+  fill(gex_AM_SrcDescAddr(sd), 16, 700);
   target.commit(sd, 700, 16, target.landing());
 }
 // Prepare's peer offset holds for Commit's address as well.
@@ -201,12 +201,12 @@ void destination_as_offset(const Target& target) {
   void* const offset = reinterpret_cast<void*>(
       static_cast<std::uintptr_t>(target.landing() - segment_of(target.peer())));
   gex_AM_SrcDesc_t sd = target.prepare(nullptr, 700, 700, nullptr, flags, offset);
-  fill_payload(gex_AM_SrcDescAddr(sd), 700, 17);
+  fill(gex_AM_SrcDescAddr(sd), 17, 700);
   target.commit(sd, 700, 17, offset);
 }
 void disposition_of_client_buffer(const Target& target) {
   std::byte* const buffer = own_segment() + 3 * landing_bytes + (target.is_reply() ? 4096 : 0);
-  fill_payload(buffer, 700, 18);
+  fill(buffer, 18, 700);
   gex_AM_SrcDesc_t sd =
       target.prepare(buffer, 700, 700, GEX_EVENT_NOW, GEX_FLAG_SELF_SEG_BOUND, target.landing());
   check(sd, buffer, 700, 700);
@@ -215,13 +215,13 @@ void disposition_of_client_buffer(const Target& target) {
 
 void commit_v2(const Target& target) {
   gex_AM_SrcDesc_t sd = target.prepare(nullptr, 800, 800, nullptr, 0, target.landing());
-  fill_payload(gex_AM_SrcDescAddr(sd), 800, 19);
+  fill(gex_AM_SrcDescAddr(sd), 19, 800);
   EXPECT_EQ(target.commit_v2(sd, 800, 19, target.landing(), 0), 0);
 }
 // A refused commit leaves the descriptor as it was; the plain one then sends it.
 void commit_v2_immediate(const Target& target) {
   gex_AM_SrcDesc_t sd = target.prepare(nullptr, 800, 800, nullptr, 0, target.landing());
-  fill_payload(gex_AM_SrcDescAddr(sd), 800, 20);
+  fill(gex_AM_SrcDescAddr(sd), 20, 800);
   for (int attempt = 0; attempt < 100; ++attempt) {
     if (target.commit_v2(sd, 800, 20, target.landing(), GEX_FLAG_IMMEDIATE) == 0) return;
     check(sd, gex_AM_SrcDescAddr(sd), 800, 800);
@@ -235,7 +235,7 @@ void prepared_immediate(const Target& target) {
     sd = target.prepare(nullptr, 800, 800, nullptr, 0, target.landing());
   }
   check(sd, nullptr, 800, 800);
-  fill_payload(gex_AM_SrcDescAddr(sd), 800, 21);
+  fill(gex_AM_SrcDescAddr(sd), 21, 800);
   target.commit(sd, 800, 21, target.landing());
 }
 
@@ -244,7 +244,7 @@ void cancelled_library_buffer(const Target& target) {
        {std::size_t{0}, std::size_t{16}, std::size_t{800}, std::size_t{3000}}) {
     for (int again = 0; again < 50; ++again) {
       gex_AM_SrcDesc_t sd = target.prepare(nullptr, bytes, bytes, nullptr, 0, target.landing());
-      fill_payload(gex_AM_SrcDescAddr(sd), bytes, 22);
+      fill(gex_AM_SrcDescAddr(sd), 22, bytes);
       EXPECT_EQ(target.cancel(sd), GASNET_OK);
     }
   }
@@ -295,7 +295,7 @@ void receive(gex_Token_t token, void* payload, std::size_t bytes, gex_AM_Arg_t s
              gex_AM_Arg_t said) {
   const gex_Token_Info_t info = info_of(token);
   EXPECT_EQ(bytes, static_cast<std::size_t>(said));
-  EXPECT_EQ(first_difference(payload, bytes, static_cast<std::uint32_t>(seed)), bytes);
+  EXPECT_EQ(first_difference(payload, static_cast<std::uint32_t>(seed), bytes), bytes);
   if (info.gex_is_long) {
     EXPECT_EQ(payload, own_segment() + (info.gex_is_req ? 0 : landing_bytes));
   } else {
@@ -317,7 +317,7 @@ int depth = 0;  ///< handlers running; tests that look at it use one thread
 
 void flood(gex_Token_t token, void* payload, std::size_t bytes, gex_AM_Arg_t seed) {
   EXPECT_EQ(++depth, 1) << "a request handler ran above another handler";
-  EXPECT_EQ(first_difference(payload, bytes, static_cast<std::uint32_t>(seed)), bytes);
+  EXPECT_EQ(first_difference(payload, static_cast<std::uint32_t>(seed), bytes), bytes);
   gex_AM_SrcDesc_t sd = gex_AM_PrepareReplyMedium(token, nullptr, bytes, bytes, nullptr, 0, 1);
   std::memcpy(gex_AM_SrcDescAddr(sd), payload, bytes);
   gex_AM_CommitReplyMedium1(sd, handlers[flood_reply_in], bytes, seed);
@@ -325,7 +325,7 @@ void flood(gex_Token_t token, void* payload, std::size_t bytes, gex_AM_Arg_t see
   ++seen;
 }
 void flood_reply(gex_Token_t, void* payload, std::size_t bytes, gex_AM_Arg_t seed) {
-  EXPECT_EQ(first_difference(payload, bytes, static_cast<std::uint32_t>(seed)), bytes);
+  EXPECT_EQ(first_difference(payload, static_cast<std::uint32_t>(seed), bytes), bytes);
   ++replies_seen;
 }
 
@@ -437,7 +437,7 @@ TEST(PrepareFlood, WhatIsCancelledOrCommittedEmptyTakesNoRoom) {
       sd = prepared();
     }
     sd = prepared();
-    fill_payload(gex_AM_SrcDescAddr(sd), bytes, 31);
+    fill(gex_AM_SrcDescAddr(sd), 31, bytes);
     gex_AM_CommitRequestMedium2(sd, handlers[payload_in], bytes, 31,
                                 static_cast<gex_AM_Arg_t>(bytes));
   }
@@ -491,7 +491,7 @@ TEST(PrepareFlood, RequestsAndRepliesBothNegotiated) {
       gex_AM_SrcDesc_t sd =
           gex_AM_PrepareRequestMedium(team(), next(), nullptr, bytes, bytes, nullptr, 0, 1);
       const auto seed = static_cast<gex_AM_Arg_t>(i);
-      fill_payload(gex_AM_SrcDescAddr(sd), bytes, static_cast<std::uint32_t>(seed));
+      fill(gex_AM_SrcDescAddr(sd), static_cast<std::uint32_t>(seed), bytes);
       gex_AM_CommitRequestMedium1(sd, handlers[flood_in], bytes, seed);
     }
     WAIT_UNTIL(seen.get() == messages && replies_seen.get() == messages);

@@ -94,20 +94,13 @@ std::vector<std::byte> patterned(std::uint64_t seed, std::size_t bytes) {
   return memory;
 }
 
-void fill(void* to, std::uint64_t seed, std::size_t bytes) {
-  auto* memory = static_cast<std::byte*>(to);
-  for (std::size_t i = 0; i < bytes; ++i) memory[i] = pattern(seed, i);
-}
-
 testing::AssertionResult holds(const void* memory, std::uint64_t seed, std::size_t bytes) {
-  const auto* at = static_cast<const std::byte*>(memory);
-  for (std::size_t i = 0; i < bytes; ++i) {
-    if (at[i] == pattern(seed, i)) continue;
-    return testing::AssertionFailure()
-           << "byte " << i << " of " << bytes << " is " << std::to_integer<int>(at[i]) << ", not "
-           << std::to_integer<int>(pattern(seed, i)) << " of pattern " << seed;
-  }
-  return testing::AssertionSuccess();
+  const std::size_t i = first_difference(memory, seed, bytes);
+  if (i == bytes) return testing::AssertionSuccess();
+  return testing::AssertionFailure()
+         << "byte " << i << " of " << bytes << " is "
+         << std::to_integer<int>(static_cast<const std::byte*>(memory)[i]) << ", not "
+         << std::to_integer<int>(pattern(seed, i)) << " of pattern " << seed;
 }
 
 testing::AssertionResult same_bytes(const void* memory, const void* expected, std::size_t bytes) {

@@ -1,6 +1,6 @@
 #pragma once
-// What the tests of put and get share: every form of a transfer behind one call, and byte patterns
-// that tell who wrote what where.
+// What the tests of put and get share: every form of a transfer behind one call, and what it is to
+// leave behind.
 
 #include <array>
 #include <cstddef>
@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "conformance.h"
+#include "pattern.h"
 
 namespace conformance {
 
@@ -29,16 +30,8 @@ void put(Put form, gex_TM_t tm, gex_Rank_t rank, void* dest, const void* src, st
 void get(Get form, gex_TM_t tm, void* dest, gex_Rank_t rank, void* src, std::size_t bytes,
          gex_Flags_t flags = 0);
 
-/// Byte `position` of the pattern `seed`. Patterns of different seeds differ almost everywhere, and
-/// no pattern repeats with a period that a block or part size could hide.
-inline std::byte pattern(std::uint64_t seed, std::size_t position) {
-  std::uint64_t x = (seed + 1) * 0x9E3779B97F4A7C15U + position * 0xD1B54A32D192ED03U;
-  x ^= x >> 29;
-  x *= 0xBF58476D1CE4E5B9U;
-  return static_cast<std::byte>(x >> 56);
-}
+/// Memory with the pattern `seed`.
 std::vector<std::byte> patterned(std::uint64_t seed, std::size_t bytes);
-void fill(void* to, std::uint64_t seed, std::size_t bytes);
 
 /// Checks memory against a pattern; the message names the first byte that differs.
 testing::AssertionResult holds(const void* memory, std::uint64_t seed, std::size_t bytes);
