@@ -92,10 +92,16 @@ bool is_a_tree_or_holds_one(const fs::path& path) {
   return false;
 }
 
+/// ThreadSanitizer's own, of a process that was killed while it started.
+bool is_a_sanitizers(const fs::path& path) {
+  return path.filename().string().starts_with("tsan.rodata.");
+}
+
 void add_files_below(const fs::path& folder, std::vector<std::string>& found) {
   std::error_code error;
   for (fs::directory_iterator entry(folder, error), end; entry != end; entry.increment(error)) {
     const fs::path& path = entry->path();
+    if (is_a_sanitizers(path)) continue;
     if (!is_a_tree_or_holds_one(path)) {
       found.push_back(path);
     } else if (std::find(trees.begin(), trees.end(), path) == trees.end()) {
