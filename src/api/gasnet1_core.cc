@@ -71,7 +71,7 @@ int gex_poll_(std::uint32_t quiet) {
 void gex_wait_pause_(uint32_t* spins) {
   gex::Waiter waiter(*spins);
   waiter.wait();
-  *spins = waiter.turns();
+  *spins = waiter.state();
 }
 
 void gasnet_exit(int exitcode) {

@@ -1,7 +1,9 @@
 #include "base/os_cpu.h"
 
 #include <sched.h>
+#include <time.h>
 #include <unistd.h>
+
 #include <algorithm>
 #include <cerrno>
 #include <cmath>
@@ -107,6 +109,13 @@ std::uint32_t current_core() noexcept {
 
 void yield() noexcept {
   ::sched_yield();
+}
+
+void nap(std::uint32_t microseconds) noexcept {
+  constexpr std::uint32_t second = 1'000'000;
+  const timespec time{microseconds / second, microseconds % second * 1000L};
+  // Not nanosleep, which sets errno when a signal ends it.
+  ::clock_nanosleep(CLOCK_MONOTONIC, 0, &time, nullptr);
 }
 
 }  // namespace gex::os

@@ -36,4 +36,7 @@ std::uint32_t current_core() noexcept;
 /// one: at once when there is no other.
 void yield() noexcept;
 
+/// Sleeps for so long, and for what the kernel's timers add: some 50 us. A signal ends it sooner.
+void nap(std::uint32_t microseconds) noexcept;
+
 }  // namespace gex::os

@@ -6,7 +6,7 @@
 // looks at the inboxes, where messages of this host arrive, and at one word that says whether
 // anything else may have work. One of them delivers messages; the others are called only while
 // somebody has work for them (`want_polls`). A wait is: read the condition, poll, read it again,
-// let others run; it never sleeps in the kernel.
+// let others run; nobody is ever woken for a message.
 
 #include <gasnetex.h>
 
