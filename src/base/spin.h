@@ -55,13 +55,14 @@ inline constexpr SpinLimits crowded{0, 2, 0, 64};
 /// A few microseconds: as others' turns on their core take, or they have moved to this one.
 inline constexpr SpinLimits patient{0, 256, 32, 64};
 
-/// By how much a nap is longer than the one before, and how many are. They stay a small part of
-/// what has been waited for, whose sum grows with the square; the last is 1 ms.
+/// The first nap, and by how much the next ones are longer, up to so many: 1 ms. After n naps half
+/// the square of n times this has been waited for, so that they become a small part of it.
 inline constexpr std::uint32_t nap_growth_us = 10;
 inline constexpr std::uint32_t growing_naps = 100;
 
-/// What `set_oversubscribed` said last.
+/// What `set_oversubscribed` and `set_short_naps` said last.
 inline std::atomic<bool> oversubscribed{false};
+inline std::atomic<bool> short_naps{false};
 }  // namespace detail
 
 /// Says whether more ranks wait on this host than it has usable cores. Called once at start, before
@@ -73,6 +74,13 @@ inline void set_oversubscribed(bool oversubscribed) noexcept {
 
 inline bool oversubscribed() noexcept {
   return detail::oversubscribed.load(std::memory_order_relaxed);
+}
+
+/// Says whether naps stay as short as the first: where others need this process's looks, and none
+/// of them shows that it was needed. Otherwise as `set_oversubscribed`.
+inline void set_short_naps(bool short_naps) noexcept {
+  // Relaxed: as above.
+  detail::short_naps.store(short_naps, std::memory_order_relaxed);
 }
 
 /// What a waiter does with its turns outside of tests.
@@ -121,7 +129,8 @@ class BasicWaiter {
 
   /// After so many others; how many they are now, as far as they grow.
   [[gnu::cold, gnu::noinline]] static std::uint32_t nap(std::uint32_t others) noexcept {
-    const std::uint32_t naps = std::min(others + 1, detail::growing_naps);
+    const bool grow = !detail::short_naps.load(std::memory_order_relaxed);
+    const std::uint32_t naps = grow ? std::min(others + 1, detail::growing_naps) : 1;
     Actions::nap(naps * detail::nap_growth_us);
     return naps;
   }

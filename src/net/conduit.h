@@ -114,6 +114,9 @@ struct Limits {
   /// Messages of a channel held for one rank in all, of `reply_depth` from each peer: am/ gives
   /// each peer a share and lends the rest to those that need more. 0: room for all peers at a time.
   uint32_t total_depth = 0;
+  /// Whether something may move on in a poll that delivers nothing, as a peer's put into this
+  /// process's memory: who waits long then looks at short intervals all the same.
+  bool silent_progress = false;
 };
 
 enum SendResult : int {

@@ -40,7 +40,10 @@ class Waiting : public testing::Test {
     Recorder::done.clear();
     Recorder::naps.clear();
   }
-  void TearDown() override { set_oversubscribed(false); }
+  void TearDown() override {
+    set_oversubscribed(false);
+    set_short_naps(false);
+  }
 
   BasicWaiter<Recorder> waiter;
 
@@ -108,6 +111,13 @@ TEST_F(Waiting, NapsGrowUpToAMillisecond) {
   waiter.reset();
   wait(2 + 64 + 2);
   EXPECT_EQ(Recorder::naps.back(), 20U);
+}
+
+TEST_F(Waiting, NapsStayShortIfToldSo) {
+  set_oversubscribed(true);
+  set_short_naps(true);
+  wait(2 + 64 + 1000);
+  EXPECT_EQ(Recorder::naps, std::vector<std::uint32_t>(1000, 10));
 }
 
 TEST_F(Waiting, GoesOnFromAStateThatWasKept) {
