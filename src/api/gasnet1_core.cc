@@ -3,7 +3,6 @@
 #include <gasnetex.h>
 
 #include <cstdlib>
-#include <utility>
 
 #include "base/error.h"
 #include "base/spin.h"
@@ -40,14 +39,10 @@ const ErrorText* find_error(int error) {
   return nullptr;
 }
 
-/// Whether a poll of this thread has made progress since its last `gex_wait_pause_`, which
-/// GASNET_BLOCKUNTIL calls.
-constinit thread_local bool progressed __attribute__((tls_model("initial-exec"))) = false;
-
 /// Apart, so that it costs nothing where nothing is checked: loops poll over and over.
-[[gnu::cold, gnu::noinline]] bool poll_checked(std::uint32_t quiet) {
+[[gnu::cold, gnu::noinline]] void poll_checked(std::uint32_t quiet) {
   const gex::InCall call(gex::Call::am_poll);
-  return gex::detail::poll_busy(quiet);
+  gex::detail::poll_busy(quiet);
 }
 
 }  // namespace
@@ -65,14 +60,17 @@ char* gasnet_ErrorDesc(int error) {
 }
 
 int gex_poll_(std::uint32_t quiet) {
-  const bool did = gex::checked() ? poll_checked(quiet) : gex::detail::poll_busy(quiet);
-  if (did) progressed = true;
+  if (gex::checked()) [[unlikely]] {
+    poll_checked(quiet);
+  } else {
+    gex::detail::poll_busy(quiet);
+  }
   return GASNET_OK;
 }
 
 void gex_wait_pause_(uint32_t* spins) {
   gex::Waiter waiter(*spins);
-  if (std::exchange(progressed, false))
+  if (gex::take_progress())
     waiter.reset();
   else
     waiter.wait();

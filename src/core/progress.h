@@ -78,6 +78,10 @@ inline void unwant_deliveries() noexcept {
   return false;
 }
 
+/// Whether a poll of this thread has made progress since it asked last. For waits that others
+/// write: they do not see what a poll answers.
+bool take_progress() noexcept;
+
 /// Polls until `done()`; the condition is read again after every poll. `needs_core()`: whether what
 /// is waited for may need this thread's core; asked where there are more ranks than cores.
 template <class Done, class NeedsCore>
