@@ -70,8 +70,11 @@ int gex_poll_(std::uint32_t quiet) {
 
 void gex_wait_pause_(uint32_t* spins) {
   gex::Waiter waiter(*spins);
-  waiter.wait();
-  *spins = waiter.turns();
+  if (gex::take_progress())
+    waiter.reset();
+  else
+    waiter.wait();
+  *spins = waiter.state();
 }
 
 void gasnet_exit(int exitcode) {

@@ -167,7 +167,8 @@ int attach(const Host* host, Limits* limits) {
   *limits = {.max_message = max_message,
              .reply_depth = depth,
              .max_transfer = attached->one_sided->extent().max_transfer,
-             .total_depth = total_depth};
+             .total_depth = total_depth,
+             .silent_progress = true};
   return 0;
 }
 
