@@ -82,8 +82,8 @@ GEX_EXPORT_ int gasnet_getNodeInfo(gasnet_nodeinfo_t* nodeinfo_table, int nument
 /** A variable of the job's environment, or NULL. */
 GEX_EXPORT_ char* gasnet_getenv(const char* name);
 
-/* How waiting calls wait. BLOCK and SPINBLOCK give up the processor sooner, as with more ranks than
- * processors: they yield at once, and in a long wait look for messages in intervals, up to 1 ms. */
+/* How waiting calls wait. BLOCK and SPINBLOCK give up the processor sooner; libgex never sleeps in
+ * the kernel for a message. */
 #define GASNET_WAIT_SPIN 0
 #define GASNET_WAIT_BLOCK 1
 #define GASNET_WAIT_SPINBLOCK 2

@@ -109,10 +109,8 @@ Outbound bearer() noexcept {
 void send_reply_with(gex_Rank_t jobrank, const Outbound& message, const Terms& said) noexcept {
   Waiter waiter;
   while (!send_on(net::reply_channel, jobrank, message, said)) {
-    if (network().conduit->poll(1U << net::reply_channel, 16) != 0)
-      waiter.reset();
-    else
-      waiter.wait();
+    network().conduit->poll(1U << net::reply_channel, 16);
+    waiter.wait();
   }
 }
 

@@ -70,11 +70,8 @@ int gex_poll_(std::uint32_t quiet) {
 
 void gex_wait_pause_(uint32_t* spins) {
   gex::Waiter waiter(*spins);
-  if (gex::take_progress())
-    waiter.reset();
-  else
-    waiter.wait();
-  *spins = waiter.state();
+  waiter.wait();
+  *spins = waiter.turns();
 }
 
 void gasnet_exit(int exitcode) {

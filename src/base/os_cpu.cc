@@ -1,10 +1,7 @@
 #include "base/os_cpu.h"
 
-#include <pthread.h>
 #include <sched.h>
-#include <time.h>
 #include <unistd.h>
-
 #include <algorithm>
 #include <cerrno>
 #include <cmath>
@@ -110,17 +107,6 @@ std::uint32_t current_core() noexcept {
 
 void yield() noexcept {
   ::sched_yield();
-}
-
-void nap(std::uint32_t microseconds) noexcept {
-  constexpr std::uint32_t second = 1'000'000;
-  const timespec time{time_t{microseconds / second}, long{microseconds % second * 1000}};
-  // A sleep is a cancellation point, and callers are none.
-  int cancel = 0;
-  ::pthread_setcancelstate(PTHREAD_CANCEL_DISABLE, &cancel);
-  // Not nanosleep, which sets errno when a signal ends it.
-  ::clock_nanosleep(CLOCK_MONOTONIC, 0, &time, nullptr);
-  ::pthread_setcancelstate(cancel, nullptr);
 }
 
 }  // namespace gex::os

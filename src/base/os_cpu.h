@@ -1,6 +1,5 @@
 #pragma once
-// Processors: how many there are, how many of them this job may use, which one to run on, and how
-// to leave it to others.
+// Processors: how many there are, how many of them this job may use, and which one to run on.
 //
 // Functions that read /proc or /sys take the root of the file system as their last parameter, ""
 // outside of tests. None is meant for a fast path but `current_core` and `yield`.
@@ -36,9 +35,5 @@ std::uint32_t current_core() noexcept;
 /// Offers the core to another runnable thread and returns when the scheduler comes back to this
 /// one: at once when there is no other.
 void yield() noexcept;
-
-/// Sleeps for so long, and for what the kernel's timers add: some 50 us. A signal ends it sooner.
-/// Leaves errno alone and is no cancellation point.
-void nap(std::uint32_t microseconds) noexcept;
 
 }  // namespace gex::os

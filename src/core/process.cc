@@ -167,7 +167,6 @@ void attach_conduit(void (*deliver)(std::uint32_t, net::Channel, const void*, st
           self.conduit->name, self.network.max_message, self.network.reply_depth);
   if (self.conduit->put != nullptr && self.network.max_transfer < 1)
     fatal("conduit %s: it has put and get, but of no bytes", self.conduit->name);
-  set_short_naps(self.network.silent_progress && self.neighborhood.size() < job.size());
 }
 
 shm::Placement place_ranks(const boot::Job& job) {
@@ -201,7 +200,6 @@ void count_cores() {
       widest > 1 ? widest : static_cast<std::uint32_t>(std::max<std::size_t>(1, bound_to.size()));
   self.crowded = own_host().size() > self.usable_cores;
   set_oversubscribed(self.crowded);
-  set_nap_unit(own_host().size(), self.usable_cores);
 }
 
 }  // namespace

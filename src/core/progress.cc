@@ -1,7 +1,6 @@
 #include "core/progress.h"
 
 #include <atomic>
-#include <utility>
 
 #include "base/error.h"
 #include "boot/job.h"
@@ -26,8 +25,6 @@ Poller pollers[most_pollers];
 constinit thread_local unsigned poll_depth __attribute__((tls_model("initial-exec"))) = 0;
 constinit thread_local unsigned polls_since_somebody_left
     __attribute__((tls_model("initial-exec"))) = 0;
-/// Whether a poll has made progress since `take_progress`.
-constinit thread_local bool has_progressed __attribute__((tls_model("initial-exec"))) = false;
 /// The watch looks at the clock.
 constexpr unsigned polls_per_watch = 64;
 unsigned poller_count = 0;
@@ -45,7 +42,6 @@ bool poll_busy(std::uint32_t quiet) noexcept {
   if (__atomic_load_n(&watched.polls_wanted, __ATOMIC_RELAXED) != 0)
     for (unsigned i = 0; i < poller_count; ++i) progressed |= pollers[i]();
   --poll_depth;
-  if (progressed) has_progressed = true;
   if (__atomic_load_n(watched.ending, __ATOMIC_RELAXED) != 0) [[unlikely]] {
     // Another rank has ended the job: this one goes too, with its streams flushed.
     if (process().job->ending()) process().job->follow();
@@ -56,10 +52,6 @@ bool poll_busy(std::uint32_t quiet) noexcept {
 }
 
 }  // namespace detail
-
-bool take_progress() noexcept {
-  return std::exchange(has_progressed, false);
-}
 
 bool inside_poll() noexcept {
   return poll_depth != 0;

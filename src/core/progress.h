@@ -6,7 +6,7 @@
 // looks at the inboxes, where messages of this host arrive, and at one word that says whether
 // anything else may have work. One of them delivers messages; the others are called only while
 // somebody has work for them (`want_polls`). A wait is: read the condition, poll, read it again,
-// let others run; nobody is ever woken for a message.
+// let others run; it never sleeps in the kernel.
 
 #include <gasnetex.h>
 
@@ -77,10 +77,6 @@ inline void unwant_deliveries() noexcept {
     return detail::poll_busy(quiet);
   return false;
 }
-
-/// Whether a poll of this thread has made progress since it asked last. For waits that others
-/// write: they do not see what a poll answers.
-bool take_progress() noexcept;
 
 /// Polls until `done()`; the condition is read again after every poll. `needs_core()`: whether what
 /// is waited for may need this thread's core; asked where there are more ranks than cores.

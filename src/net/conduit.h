@@ -29,7 +29,7 @@
 namespace gex::net {
 
 /// Version of both tables below; a plug-in of another version is refused in one line.
-inline constexpr uint32_t interface_version = 4;
+inline constexpr uint32_t interface_version = 3;
 
 enum Channel : uint32_t { request_channel = 0, reply_channel = 1 };
 
@@ -114,10 +114,6 @@ struct Limits {
   /// Messages of a channel held for one rank in all, of `reply_depth` from each peer: am/ gives
   /// each peer a share and lends the rest to those that need more. 0: room for all peers at a time.
   uint32_t total_depth = 0;
-  /// Whether something may move on in a poll that delivers nothing, as a peer's put into this
-  /// process's memory or what is queued on its way out: who waits long then looks at short
-  /// intervals all the same.
-  bool silent_progress = false;
 };
 
 enum SendResult : int {

@@ -142,7 +142,7 @@ int attach(const Host* given, Limits* limits) {
     adopt(one, greeting.rank, greeting.channel);
   }
   close(listener);
-  *limits = {.max_message = max_message, .reply_depth = depth, .silent_progress = true};
+  *limits = {.max_message = max_message, .reply_depth = depth};
   return 0;
 }
 

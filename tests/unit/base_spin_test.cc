@@ -1,15 +1,12 @@
-// Waiter: spins where there is a core for everybody, gives the core away where there is not, and
-// naps there when it has lasted.
+// Waiter: spins where there is a core for everybody, gives the core away where there is not.
 
 #include "base/spin.h"
 
 #include <gtest/gtest.h>
 
-#include <algorithm>
 #include <atomic>
 #include <string>
 #include <thread>
-#include <vector>
 
 #include "base/cache_line.h"
 #include "base/os_cpu.h"
@@ -17,34 +14,22 @@
 namespace gex {
 namespace {
 
-static_assert(sizeof(Waiter) <= 4, "a waiter fits into a register, and into what clients keep");
+static_assert(sizeof(Waiter) <= 4, "a waiter is one counter");
 static_assert(sizeof(CacheAligned<char>) == cache_line &&
               alignof(CacheAligned<char>) == cache_line);
 static_assert(round_up_to_line(0) == 0 && round_up_to_line(1) == 64 && round_up_to_line(64) == 64);
 
-/// Writes down what a waiter does: 'p' for a pause, 'y' for a yield, 'n' for a nap.
+/// Writes down what a waiter does: 'p' for a pause, 'y' for a yield.
 struct Recorder {
   static inline std::string done;
-  static inline std::vector<std::uint32_t> naps;
   static void pause() noexcept { done += 'p'; }
   static void yield() noexcept { done += 'y'; }
-  static void nap(std::uint32_t us) noexcept {
-    done += 'n';
-    naps.push_back(us);
-  }
 };
 
 class Waiting : public testing::Test {
  protected:
-  void SetUp() override {
-    Recorder::done.clear();
-    Recorder::naps.clear();
-  }
-  void TearDown() override {
-    set_oversubscribed(false);
-    set_nap_unit(1, 1);
-    set_short_naps(false);
-  }
+  void SetUp() override { Recorder::done.clear(); }
+  void TearDown() override { set_oversubscribed(false); }
 
   BasicWaiter<Recorder> waiter;
 
@@ -53,15 +38,10 @@ class Waiting : public testing::Test {
   }
 };
 
-TEST_F(Waiting, WithMoreRanksThanCoresYieldsAlmostAtOnceAndNapsWhenItHasLasted) {
+TEST_F(Waiting, WithMoreRanksThanCoresYieldsAlmostAtOnceAndThenAlways) {
   set_oversubscribed(true);
-  wait(2 + 64 + 3);
-  EXPECT_EQ(Recorder::done, "pp" + std::string(64, 'y') + "nnn");
-  // A new wait yields again first.
-  waiter.reset();
-  Recorder::done.clear();
-  wait(4);
-  EXPECT_EQ(Recorder::done, "ppyy");
+  wait(6);
+  EXPECT_EQ(Recorder::done, "ppyyyy");
 }
 
 TEST_F(Waiting, WithACoreForEverybodyLooksAgainAtOnceThenSpinsLongAndYieldsRarely) {
@@ -71,15 +51,6 @@ TEST_F(Waiting, WithACoreForEverybodyLooksAgainAtOnceThenSpinsLongAndYieldsRarel
   wait(4096 + 1 + 256 + 1);
   const std::string expected = std::string(4096, 'p') + "y" + std::string(256, 'p') + "y";
   EXPECT_TRUE(Recorder::done == expected);
-}
-
-TEST_F(Waiting, WithACoreForEverybodyNeverNaps) {
-  set_oversubscribed(false);
-  for (int i = 0; i < 100'000; ++i) {
-    wait(257);
-    ASSERT_EQ(Recorder::done.find('n'), std::string::npos);
-    Recorder::done.clear();
-  }
 }
 
 TEST_F(Waiting, ForOtherCoresSpinsForAWhileEvenThen) {
@@ -92,62 +63,6 @@ TEST_F(Waiting, ForOtherCoresSpinsForAWhileEvenThen) {
   Recorder::done.clear();
   wait(3);
   EXPECT_EQ(Recorder::done, "pyy");
-}
-
-TEST_F(Waiting, ForOtherCoresNapsToo) {
-  set_oversubscribed(true);
-  for (int i = 0; i < 256 + 33 * 64; ++i) waiter.wait_for_other_cores();
-  EXPECT_EQ(Recorder::done.find('n'), std::string::npos);
-  waiter.wait_for_other_cores();
-  EXPECT_EQ(Recorder::done.back(), 'n');
-}
-
-TEST_F(Waiting, NapsGrowUpToAMillisecond) {
-  set_oversubscribed(true);
-  wait(2 + 64 + 100'000);
-  ASSERT_EQ(Recorder::naps.size(), 100'000U);
-  for (std::uint32_t i = 0; i < 100'000; ++i)
-    ASSERT_EQ(Recorder::naps[i], std::min(i + 1, 100U) * 10) << i;
-  // A new wait begins with short ones.
-  waiter.reset();
-  wait(2 + 64 + 2);
-  EXPECT_EQ(Recorder::naps.back(), 20U);
-}
-
-TEST_F(Waiting, NapsAreLongerWithManyRanksForACore) {
-  set_oversubscribed(true);
-  struct Case {
-    std::size_t ranks;
-    std::uint32_t cores, first_nap;
-  };
-  for (const Case& c : {Case{1, 4, 10}, Case{64, 2, 10}, Case{65, 2, 10}, Case{128, 2, 20},
-                        Case{1024, 2, 160}, Case{1024, 64, 10}, Case{100'000, 1, 31'250}}) {
-    set_nap_unit(c.ranks, c.cores);
-    Recorder::naps.clear();
-    waiter.reset();
-    wait(2 + 64 + 200);
-    EXPECT_EQ(Recorder::naps.front(), c.first_nap) << c.ranks;
-    EXPECT_EQ(Recorder::naps.back(), 100 * c.first_nap) << c.ranks;
-  }
-}
-
-TEST_F(Waiting, NapsStayShortIfToldSo) {
-  set_oversubscribed(true);
-  set_short_naps(true);
-  wait(2 + 64 + 1000);
-  EXPECT_EQ(Recorder::naps, std::vector<std::uint32_t>(1000, 10));
-}
-
-TEST_F(Waiting, GoesOnFromAStateThatWasKept) {
-  set_oversubscribed(true);
-  std::uint32_t state = 0;
-  for (int i = 0; i < 2 + 64 + 3; ++i) {
-    BasicWaiter<Recorder> going_on(state);
-    going_on.wait();
-    state = going_on.state();
-  }
-  EXPECT_EQ(Recorder::done, "pp" + std::string(64, 'y') + "nnn");
-  EXPECT_EQ(Recorder::naps.back(), 30U);
 }
 
 TEST_F(Waiting, ResetSpinsAnew) {

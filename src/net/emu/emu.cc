@@ -204,9 +204,7 @@ int attach(const Host* host, Limits* limits) {
   *limits = {.max_message = max_message,
              .reply_depth = settings.depth,
              .max_transfer = max_transfer,
-             .total_depth = settings.total_depth,
-             // What is held back, so that others overtake it, is so for a number of polls.
-             .silent_progress = settings.seed != 0};
+             .total_depth = settings.total_depth};
   return 0;
 }
 

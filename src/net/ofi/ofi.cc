@@ -167,8 +167,7 @@ int attach(const Host* host, Limits* limits) {
   *limits = {.max_message = max_message,
              .reply_depth = depth,
              .max_transfer = attached->one_sided->extent().max_transfer,
-             .total_depth = total_depth,
-             .silent_progress = true};
+             .total_depth = total_depth};
   return 0;
 }
 

@@ -1,6 +1,5 @@
 // What gasnetex.h carries over from GASNet-1, barriers excepted (barrier_test.cc).
 
-#include <cstdint>
 #include <cstdlib>
 #include <cstring>
 #include <set>
@@ -16,20 +15,8 @@ volatile int handled = 0;
 void count_request(gex_Token_t) {
   handled = handled + 1;
 }
-volatile int answers = 0;
-void answer(gex_Token_t token);
-void count_answer(gex_Token_t) {
-  answers = answers + 1;
-}
 const Handlers handlers({{0, handler(count_request), GEX_FLAG_AM_SHORT | GEX_FLAG_AM_REQUEST, 0,
-                          nullptr, "count_request"},
-                         {0, handler(answer), GEX_FLAG_AM_SHORT | GEX_FLAG_AM_REQUEST, 0, nullptr,
-                          "answer"},
-                         {0, handler(count_answer), GEX_FLAG_AM_SHORT | GEX_FLAG_AM_REPLY, 0,
-                          nullptr, "count_answer"}});
-void answer(gex_Token_t token) {
-  gex_AM_ReplyShort(token, handlers[2], 0);
-}
+                          nullptr, "count_request"}});
 
 TEST(Gasnet1, ErrorsHaveNamesAndDescriptions) {
   EXPECT_STREQ(gasnet_ErrorName(GASNET_OK), "GASNET_OK");
@@ -96,32 +83,6 @@ TEST(Gasnet1, SegmentInfoOfAllRanksAndOfSome) {
   ASSERT_EQ(gasnet_getSegmentInfo(first.data(), 1), GASNET_OK);
   EXPECT_EQ(first[0].addr, segment_of(0));
   EXPECT_EQ(first[1].size, 777U);
-}
-
-// What GASNET_BLOCKUNTIL keeps of its wait: who has been sent something naps no longer.
-TEST(Gasnet1, AWaitBeginsAnewWhenAPollHasDelivered) {
-  barrier();
-  if (size() > 1) {
-    const Patience patience;
-    bool polled = false;
-    while (!polled && !patience.over()) {
-      std::uint32_t spins = 0;
-      for (int i = 0; i < 3; ++i) gex_wait_pause_(&spins);
-      EXPECT_NE(spins, 0U);
-      answers = 0;
-      gex_AM_RequestShort(team(), next(), handlers[1], 0);
-      // Unless the request itself has found it.
-      polled = answers == 0;
-      while (answers == 0 && !patience.over()) gasnet_AMPoll();
-      EXPECT_EQ(answers, 1);
-      gex_wait_pause_(&spins);
-      if (polled) {
-        EXPECT_EQ(spins, 0U);
-      }
-    }
-    EXPECT_TRUE(polled);
-  }
-  barrier();
 }
 
 TEST(Gasnet1, WaitModes) {
