@@ -9,6 +9,9 @@
 #include <fstream>
 #include <map>
 #include <memory>
+#include <optional>
+#include <set>
+#include <tuple>
 #include <utility>
 
 #include "base/os_cgroup.h"
@@ -83,13 +86,25 @@ std::vector<std::uint32_t> binding_order(const std::vector<std::uint32_t>& cores
   return ordered;
 }
 
-std::uint32_t usable_cores(const std::string& root) {
-  auto cores = static_cast<std::uint32_t>(affinity().size());
-  if (const std::optional<double> quota = cgroup_limits(root).cpus) {
-    cores = static_cast<std::uint32_t>(
-        std::min(static_cast<double>(cores), std::ceil(std::max(*quota, 0.0))));
+CoreShare core_share(const std::string& root) {
+  CoreShare share;
+  if (const std::vector<std::uint32_t> cores = affinity(); !cores.empty())
+    share = {cores.front(), cores.back(), static_cast<std::uint32_t>(cores.size())};
+  constexpr double most = UINT32_MAX;
+  if (const std::optional<double> quota = cgroup_limits(root).cpus)
+    share.at_a_time = static_cast<std::uint32_t>(std::clamp(std::ceil(*quota), 1.0, most));
+  return share;
+}
+
+std::uint32_t usable_cores(std::span<const CoreShare> shares) {
+  std::set<std::tuple<std::uint32_t, std::uint32_t, std::uint32_t>> seen;
+  std::uint32_t cores = 0;
+  std::uint32_t at_a_time = 0;
+  for (const CoreShare& share : shares) {
+    if (seen.emplace(share.first, share.last, share.count).second) cores += share.count;
+    at_a_time = std::max(at_a_time, share.at_a_time);
   }
-  return std::max<std::uint32_t>(cores, 1);
+  return std::max(std::min(cores, at_a_time), 1U);
 }
 
 int pin_to_core(std::uint32_t core) noexcept {

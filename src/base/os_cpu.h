@@ -5,6 +5,7 @@
 // outside of tests. None is meant for a fast path but `current_core` and `yield`.
 
 #include <cstdint>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -22,9 +23,21 @@ std::vector<std::uint32_t> allowed_cores();
 std::vector<std::uint32_t> binding_order(const std::vector<std::uint32_t>& cores,
                                          const std::string& root = "");
 
-/// How many ranks can run at the same time: the smaller of the allowed processors and the control
-/// group's processor time, rounded up; at least 1.
-std::uint32_t usable_cores(const std::string& root = "");
+/// What a process may use of its host.
+struct CoreShare {
+  std::uint32_t first = 0;  ///< of the allowed processors the lowest,
+  std::uint32_t last = 0;   ///< the highest,
+  std::uint32_t count = 0;  ///< and how many they are
+  /// Processors that may run at a time: the control group's time, rounded up; at least 1.
+  std::uint32_t at_a_time = UINT32_MAX;
+};
+
+/// The calling thread's.
+CoreShare core_share(const std::string& root = "");
+
+/// How many processes of one host can run at the same time, each on its share; at least 1. Counts
+/// processors twice that are in two shares which are not the same.
+std::uint32_t usable_cores(std::span<const CoreShare> shares);
 
 /// Binds the calling thread to one processor. Returns 0 or the error number.
 int pin_to_core(std::uint32_t core) noexcept;

@@ -30,6 +30,7 @@
 #include "boot/process_tree.h"
 #include "boot/root.h"
 #include "boot/root_place.h"
+#include "boot/terminal.h"
 
 namespace gex::boot {
 
@@ -137,13 +138,13 @@ void keep_only(const std::vector<int>& kept) {
   for (const int descriptor : doomed) close(descriptor);
 }
 
-/// Runs `work` in a process that is nobody's child, in a session of its own, with all signals
+/// Runs `work` in a process that is nobody's child, in a process group of its own, with all signals
 /// blocked.
 void run_apart(const char* what, const std::function<int()>& work) {
   const pid_t between = fork();
   if (between < 0) fatal_system(what, errno);
   if (between == 0) {
-    setsid();
+    leave_terminal();
     const pid_t apart = fork();
     if (apart != 0) _exit(apart < 0 ? errno : 0);
     take_over_signals();

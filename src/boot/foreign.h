@@ -7,7 +7,7 @@
 // root, where there are several hosts. From then on all is as under gexrun, but that ranks are the
 // launcher's children: it starts them, reads their output, and knows their status.
 //
-// Guardian and root are forks of a rank in sessions of their own, which keep of the rank's
+// Guardian and root are forks of a rank in process groups of their own, which keep of the rank's
 // descriptors standard error only, and end when the ranks have. The guardian is watched by its
 // parent (Guardian::serve_watched).
 

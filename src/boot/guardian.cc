@@ -15,6 +15,7 @@
 #include <cstring>
 
 #include "boot/process_tree.h"
+#include "boot/terminal.h"
 
 namespace gex::boot {
 
@@ -47,7 +48,7 @@ Coordinator& Guardian::coordinator() noexcept {
 }
 
 std::optional<Membership> Guardian::start() {
-  setsid();
+  leave_terminal();
   prctl(PR_SET_CHILD_SUBREAPER, 1);
   Inheritance inheritance;
   inheritance.guardian = getpid();

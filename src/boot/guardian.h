@@ -69,7 +69,7 @@ class Guardian final : private Guardians {
   /// ranks get back.
   Guardian(const Launch& launch, os::FileDescriptor launcher, const SignalState& signals);
 
-  /// Leads a session of its own and starts the ranks. Answers only in a rank that is a fork of the
+  /// Leaves the terminal and starts the ranks. Answers only in a rank that is a fork of the
   /// caller. Ends the process, after what it started, when a rank cannot be started.
   std::optional<Membership> start();
 

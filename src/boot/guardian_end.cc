@@ -170,7 +170,7 @@ void Guardian::signal(int number) {
   if (ends_job(number)) {
     interrupt(number);
   } else {
-    // The ranks lead groups in a session without a terminal, where SIGTSTP has no effect.
+    // As a terminal's SIGTSTP does to those it reaches; sent by others it has not always an effect.
     signal_ranks(number == SIGTSTP ? SIGSTOP : number);
   }
 }

@@ -170,13 +170,13 @@ bool claim_error_before_joining() noexcept {
 /// its environment) would become one too, and is refused: it still holds its control socket, which
 /// a joined rank never hands on, and over which the job can be ended.
 void refuse_lost_rank() {
-  const pid_t leader = getsid(0);
-  if (leader <= 0 || process_name(leader) != guardian_name) return;
   const std::unique_ptr<DIR, int (*)(DIR*)> open_files(opendir("/proc/self/fd"), closedir);
   if (!open_files) return;
   while (const dirent* const entry = readdir(open_files.get())) {
     const int descriptor = std::atoi(entry->d_name);
-    if (descriptor > STDERR_FILENO && is_control_socket(descriptor, leader)) {
+    if (descriptor <= STDERR_FILENO) continue;
+    const int maker = maker_of_control_socket(descriptor);
+    if (maker != 0 && process_name(maker) == guardian_name) {
       Membership unknown;
       unknown.control = descriptor;
       unknown.rank = Ending::by_guardian;

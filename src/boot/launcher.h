@@ -2,7 +2,7 @@
 // Starting a job on this host.
 //
 //   launcher          gexrun, or the process that called gex_Client_Init with GASNET_PSHM_NODES
-//   `- guardian       in a session of its own; parent of all ranks, ends them when it must
+//   `- guardian       out of the terminal's reach; parent of all ranks, ends them when it must
 //      |- rank 0
 //      |- ...         each in a process group of its own
 //      `- rank N-1

@@ -180,12 +180,11 @@ std::optional<Membership> parse_membership(std::string_view text, std::string& w
   return membership;
 }
 
-bool is_control_socket(int descriptor, int guardian) noexcept {
-  if (!is_unix_packet_socket(descriptor)) return false;
+int maker_of_control_socket(int descriptor) noexcept {
+  if (!is_unix_packet_socket(descriptor)) return 0;
   struct ucred peer {};
   socklen_t length = sizeof peer;
-  return getsockopt(descriptor, SOL_SOCKET, SO_PEERCRED, &peer, &length) == 0 &&
-         peer.pid == guardian;
+  return getsockopt(descriptor, SOL_SOCKET, SO_PEERCRED, &peer, &length) == 0 ? peer.pid : 0;
 }
 
 }  // namespace gex::boot

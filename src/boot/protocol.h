@@ -128,8 +128,9 @@ std::string format_membership(const Membership& membership);
 /// empty and `why` says what is wrong.
 std::optional<Membership> parse_membership(std::string_view text, std::string& why);
 
-/// Whether `descriptor` is a rank's control socket of a guardian with process id `guardian`.
-bool is_control_socket(int descriptor, int guardian) noexcept;
+/// The process id of the guardian whose control socket `descriptor` may be: of who made it, if it
+/// is a socket of that kind; otherwise 0.
+int maker_of_control_socket(int descriptor) noexcept;
 
 /// The control socket keeps clear of the low numbers that shell scripts redirect.
 inline constexpr int lowest_control_descriptor = 100;

@@ -23,6 +23,7 @@
 #include "boot/process_tree.h"
 #include "boot/rank_set.h"
 #include "boot/spawn.h"
+#include "boot/terminal.h"
 
 namespace gex::boot {
 
@@ -239,8 +240,8 @@ bool Root::start(std::uint32_t host) {
 }
 
 void Root::become_starter(std::uint32_t host, int input, int output, int error) {
-  // Out of reach of the terminal, whose interrupts are the root's to pass on.
-  setsid();
+  // Whose interrupts are the root's to pass on.
+  leave_terminal();
   dup2(input, STDIN_FILENO);
   dup2(output, STDOUT_FILENO);
   dup2(error, STDERR_FILENO);

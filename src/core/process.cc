@@ -5,7 +5,6 @@
 #include <algorithm>
 #include <cerrno>
 #include <cstring>
-#include <set>
 #include <span>
 
 #include "base/env.h"
@@ -177,28 +176,18 @@ shm::Placement place_ranks(const boot::Job& job) {
   return {hosts, static_cast<std::uint32_t>(std::min<std::int64_t>(limit, job.size()))};
 }
 
-/// Counts the cores that the ranks of this host may use together. A rank that is bound sees one
-/// core; ranks bound to different ones do not crowd each other.
+/// Counts the cores that the ranks of this host may use together. A rank that is bound sees only
+/// its own; ranks bound to different ones do not crowd each other.
 void count_cores() {
   Process& self = process();
   boot::Job& job = *self.job;
-  struct Cores {
-    std::uint32_t usable;
-    std::uint32_t first;
-  };
-  const auto allowed = os::allowed_cores();
-  const Cores mine{os::usable_cores(), allowed.empty() ? 0 : allowed.front()};
-  std::vector<Cores> everyones(job.size());
+  const os::CoreShare mine = os::core_share();
+  std::vector<os::CoreShare> everyones(job.size());
   job.exchange(std::as_bytes(std::span(&mine, 1)), std::as_writable_bytes(std::span(everyones)));
-  std::uint32_t widest = 0;
-  std::set<std::uint32_t> bound_to;
-  for (const std::uint32_t rank : own_host()) {
-    widest = std::max(widest, everyones[rank].usable);
-    bound_to.insert(everyones[rank].first);
-  }
-  self.usable_cores =
-      widest > 1 ? widest : static_cast<std::uint32_t>(std::max<std::size_t>(1, bound_to.size()));
-  self.crowded = own_host().size() > self.usable_cores;
+  std::vector<os::CoreShare> here;
+  for (const std::uint32_t rank : own_host()) here.push_back(everyones[rank]);
+  self.usable_cores = std::min(os::usable_cores(here), os::cpu_count());
+  self.crowded = here.size() > self.usable_cores;
   set_oversubscribed(self.crowded);
 }
 

@@ -7,6 +7,7 @@
 #include <sched.h>
 #include <algorithm>
 #include <cerrno>
+#include <cstdint>
 #include <string>
 #include <thread>
 #include <vector>
@@ -20,6 +21,12 @@ namespace {
 template <class Body>
 void in_thread(Body body) {
   std::thread(body).join();
+}
+
+/// Of one process by itself.
+std::uint32_t usable_alone(const std::string& root = "") {
+  const CoreShare share = core_share(root);
+  return usable_cores({&share, 1});
 }
 
 void write_quota(const TemporaryFolder& root, const char* cpu_max) {
@@ -63,7 +70,7 @@ TEST(PinToCore, LeavesOneAllowedCoreAndOneUsable) {
     in_thread([core] {
       ASSERT_EQ(pin_to_core(core), 0);
       EXPECT_EQ(allowed_cores(), std::vector<std::uint32_t>{core});
-      EXPECT_EQ(usable_cores(), 1u);
+      EXPECT_EQ(usable_alone(), 1u);
       EXPECT_EQ(::sched_getcpu(), static_cast<int>(core));
     });
   }
@@ -75,22 +82,41 @@ TEST(PinToCore, AnswersWhyForACoreThatIsNotThere) {
 
 TEST(UsableCores, AreTheAllowedOnesWithoutAQuota) {
   const TemporaryFolder root;
-  EXPECT_EQ(usable_cores(root.path()), allowed_cores().size());
+  EXPECT_EQ(usable_alone(root.path()), allowed_cores().size());
 }
 
 TEST(UsableCores, AQuotaIsRoundedUpAndNeverBelowOne) {
   const TemporaryFolder root;
   const auto allowed = static_cast<std::uint32_t>(allowed_cores().size());
   write_quota(root, "10000 100000\n");
-  EXPECT_EQ(usable_cores(root.path()), 1u);
+  EXPECT_EQ(usable_alone(root.path()), 1u);
   write_quota(root, "100000 100000\n");
-  EXPECT_EQ(usable_cores(root.path()), 1u);
+  EXPECT_EQ(usable_alone(root.path()), 1u);
   write_quota(root, "110000 100000\n");
-  EXPECT_EQ(usable_cores(root.path()), std::min(2u, allowed));
+  EXPECT_EQ(usable_alone(root.path()), std::min(2u, allowed));
   write_quota(root, "6400000000 100000\n");
-  EXPECT_EQ(usable_cores(root.path()), allowed);
+  EXPECT_EQ(usable_alone(root.path()), allowed);
   write_quota(root, "0 100000\n");
-  EXPECT_EQ(usable_cores(root.path()), 1u);
+  EXPECT_EQ(usable_alone(root.path()), 1u);
+}
+
+TEST(UsableCores, OfRanksThatAreBoundAreThoseOfAllTogether) {
+  constexpr std::uint32_t all = UINT32_MAX;
+  struct Case {
+    std::vector<CoreShare> shares;
+    std::uint32_t cores;
+  };
+  for (const Case& c :
+       std::vector<Case>{{{}, 1},
+                         {{{0, 3, 4, all}, {0, 3, 4, all}, {0, 3, 4, all}}, 4},  // not bound
+                         {{{0, 0, 1, all}, {1, 1, 1, all}, {2, 2, 1, all}}, 3},
+                         {{{0, 0, 1, all}, {1, 1, 1, all}, {0, 0, 1, all}}, 2},
+                         {{{0, 1, 2, all}, {2, 3, 2, all}}, 4},  // each to two
+                         {{{0, 8, 2, all}, {1, 9, 2, all}}, 4},  // and they the threads of one core
+                         {{{0, 7, 4, all}, {0, 7, 8, all}}, 12},  // the first are counted twice
+                         {{{0, 1, 2, 1}, {2, 3, 2, 1}}, 1},       // by time of the control group
+                         {{{0, 3, 4, 3}, {0, 3, 4, 3}}, 3}})
+    EXPECT_EQ(usable_cores(c.shares), c.cores) << c.cores;
 }
 
 }  // namespace

@@ -207,6 +207,18 @@ void expect_to_end_when_asked(Running& job) {
   EXPECT_EQ(outcome.error, "gexrun: ended by signal 15 (Terminated)\n");
 }
 
+// Of which the kernel would let one wait for another (boot/terminal.h).
+TEST(Hosts, OfOneMachineAddNoSessions) {
+  const auto running = on_hosts("a:2,b:2", 4, {"stay"}).start();
+  ASSERT_TRUE(running->wait_for("ready", 4));
+  const std::vector<pid_t> processes = processes_marked(running->mark());
+  // gexrun, two guardians at least, and the ranks.
+  EXPECT_GE(processes.size(), 7U);
+  for (const pid_t process : processes)
+    EXPECT_EQ(getsid(process), getsid(running->process())) << process;
+  expect_to_end_when_asked(*running);
+}
+
 TEST(Hosts, ThatAllStandStillGoOnTogether) {
   const auto running = on_hosts("a,b", 2, {"stay"}).start();
   ASSERT_TRUE(running->wait_for("ready", 2));
