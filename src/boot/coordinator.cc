@@ -2,6 +2,7 @@
 
 #include <unistd.h>
 
+#include <chrono>
 #include <cstdio>
 
 #include "boot/process_tree.h"
@@ -17,6 +18,9 @@ constexpr int status_of_time_out = 124;
 /// programs end with a barrier and that call, and who is the first out of the barrier must not cut
 /// off what the others still print, nor hide that one of them fails.
 constexpr double exit_grace = 3;
+
+/// What is sent to a whole session or control group is heard by each process of ours in it.
+constexpr std::chrono::milliseconds one_interrupt{200};
 
 /// A job that starts faster than this needs no line that says how far it is.
 constexpr double progress_after = 1.0;
@@ -144,9 +148,11 @@ void JobCoordinator::lose(const std::string& text) {
 }
 
 void JobCoordinator::interrupted(int signal) {
+  if (signal == interrupted_by_ && Clock::now() - interrupted_at_ < one_interrupt) return;
   hurried_ = true;
   if (interrupted_by_ == 0) {
     interrupted_by_ = signal;
+    interrupted_at_ = Clock::now();
     report(launch_.program_name, "ended by %s", describe_signal(signal).c_str());
   } else {
     // Whoever asks twice does not want to wait.

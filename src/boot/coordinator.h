@@ -137,6 +137,7 @@ class JobCoordinator final : public Coordinator {
   bool progress_shown_ = false;
   int code_ = 0;
   int interrupted_by_ = 0;
+  Clock::time_point interrupted_at_;
   Deadline leave_at_;
   Deadline end_at_;  ///< since some rank called gasnet_exit(0)
   std::uint32_t end_asked_by_ = 0;

@@ -170,7 +170,7 @@ void Guardian::signal(int number) {
   if (ends_job(number)) {
     interrupt(number);
   } else {
-    // As a terminal's SIGTSTP does to those it reaches; sent by others it has not always an effect.
+    // Not SIGTSTP, which some may ignore while the others stand still.
     signal_ranks(number == SIGTSTP ? SIGSTOP : number);
   }
 }

@@ -3,18 +3,18 @@
 #include <fcntl.h>
 #include <sys/ioctl.h>
 #include <unistd.h>
+#include <cerrno>
 
 #include "base/os_file.h"
 
 namespace gex::boot {
 
 void leave_terminal() noexcept {
-  // Who leads a session was put there by somebody else, as sshd, and would take the terminal from
-  // all of it.
-  if (getsid(0) == getpid()) return;
-  setpgid(0, 0);
   const os::FileDescriptor terminal(open("/dev/tty", O_RDWR | O_NOCTTY | O_CLOEXEC));
-  if (terminal) ioctl(terminal.get(), TIOCNOTTY);
+  const bool left = terminal ? ioctl(terminal.get(), TIOCNOTTY) == 0 : errno == ENXIO;
+  // A terminal may refuse to be opened once more.
+  if (!left && setsid() >= 0) return;
+  setpgid(0, 0);
 }
 
 }  // namespace gex::boot

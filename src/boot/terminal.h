@@ -10,7 +10,9 @@ namespace gex::boot {
 /// No session of its own, which would do the same: Linux schedules sessions as groups
 /// (sched_autogroup_enabled), and with more ranks than processors one group can get none for
 /// seconds while the ranks of another wait for it (seen on 6.18). All that a job starts on a host
-/// belongs to one.
+/// belongs to one, but where the terminal cannot be left otherwise.
+///
+/// For processes that lead no session: who does would take the terminal from all of it.
 void leave_terminal() noexcept;
 
 }  // namespace gex::boot

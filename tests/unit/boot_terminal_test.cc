@@ -4,6 +4,7 @@
 
 #include <fcntl.h>
 #include <pty.h>
+#include <sys/ioctl.h>
 #include <sys/wait.h>
 #include <unistd.h>
 #include <cerrno>
@@ -77,10 +78,19 @@ TEST(LeaveTerminal, WhoHasNoneOnlyLeavesTheGroup) {
   EXPECT_EQ(status_of(child), 0);
 }
 
-TEST(LeaveTerminal, WhoLeadsASessionTakesTheTerminalFromNobody) {
+// As screen lockers and modem programs leave it; the superuser opens it all the same.
+TEST(LeaveTerminal, LeavesOneThatCannotBeOpened) {
   EXPECT_EQ(on_a_terminal([] {
-              leave_terminal();
-              return has_terminal() ? 0 : 1;
+              if (ioctl(STDIN_FILENO, TIOCEXCL) != 0) return 101;
+              const pid_t child = fork();
+              if (child == 0) {
+                if (setuid(65534) != 0 && getuid() == 0) _exit(1);
+                if (has_terminal() || errno != EBUSY) _exit(2);
+                leave_terminal();
+                if (has_terminal() || errno != ENXIO) _exit(3);
+                _exit(getpgrp() == getpid() ? 0 : 4);
+              }
+              return status_of(child);
             }),
             0);
 }

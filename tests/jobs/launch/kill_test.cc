@@ -148,6 +148,15 @@ TEST_P(Kill, AnInterruptLetsRanksTidyUpTogether) {
   EXPECT_EQ(lines_with(outcome.output, "tidied up"), 3);
 }
 
+// As `pkill -s` does, and a process manager that signals a control group.
+TEST_P(Kill, AnInterruptOfAllProcessesIsOne) {
+  const auto running = start(3, {"tidy-up-on-interrupt"});
+  for (const pid_t process : processes_marked(running->mark())) kill(process, SIGINT);
+  const Outcome outcome = running->finish();
+  expect_failure(outcome, 130, "ended by signal 2 (Interrupt)");
+  EXPECT_EQ(lines_with(outcome.output, "tidied up"), 3);
+}
+
 // By which status ranks end then is no news.
 TEST_P(Kill, AnInterruptIsAllThatIsSaidOfRanksThatEndForIt) {
   for (const std::vector<std::string>& how :
@@ -163,7 +172,7 @@ TEST_P(Kill, AnInterruptIsAllThatIsSaidOfRanksThatEndForIt) {
 TEST_P(Kill, ASecondInterruptKills) {
   const auto running = start(3, {"hold"});
   kill(running->process(), SIGINT);
-  usleep(20'000);
+  usleep(300'000);
   EXPECT_GE(processes_marked(running->mark()).size(), 5u);
   kill(running->process(), SIGINT);
   expect_failure(running->finish(), 130, "ended by signal 2 (Interrupt)");
@@ -216,7 +225,7 @@ TEST(KillUnderGexrun, AProgramThatForksAndIgnoresSignals) {
           .start();
   ASSERT_TRUE(running->wait_for("ready", 2));
   kill(running->process(), SIGINT);
-  usleep(20'000);
+  usleep(300'000);
   kill(running->process(), SIGINT);
   expect_failure(running->finish(), 130, "ended by signal 2 (Interrupt)");
 }
