@@ -34,7 +34,7 @@ def bound(network, folder):
 
 
 def measure(build, shape, arguments):
-    with namespaces.Network(2, os.path.abspath(build), shape) as network:
+    with namespaces.Network(2, build, shape) as network:
         print(f"link: {shape or 'veth as it is'}", flush=True)
         names = ",".join(host.name for host in network.hosts)
         command = [os.path.join(build, "bin/gexperf"), "ofi", "--hosts", names, "--rsh",
@@ -45,7 +45,8 @@ def measure(build, shape, arguments):
 
 def main():
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("--bin", default="build/release", help="the build's folder")
+    parser.add_argument("--bin", default="build/release", type=namespaces.build_folder,
+                        help="the build's folder")
     parser.add_argument("--shape", action="append", help="for tc qdisc add; several: one after the "
                         "other (default: none, 10 Gbit/s, 1 Gbit/s)")
     parser.add_argument("arguments", nargs="*", help="for gexperf, behind --")

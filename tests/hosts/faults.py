@@ -399,7 +399,7 @@ FAULTS = [
 
 def main():
     parser = argparse.ArgumentParser()
-    parser.add_argument("--bin", required=True)
+    parser.add_argument("--bin", required=True, type=namespaces.build_folder)
     parser.add_argument("--times", type=int, default=1)
     parser.add_argument("--only", default="", help="faults with this in their names")
     parser.add_argument("--short", action="store_true",
@@ -409,7 +409,7 @@ def main():
     parser.add_argument("--no-pmix", action="store_true",
                         help="leaves out the launchers that speak PMIx: see tests/jobs/launch")
     options = parser.parse_args()
-    build = os.path.abspath(options.bin)
+    build = options.bin
     complaints = []
     try:
         # Before the table begins.

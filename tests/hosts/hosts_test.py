@@ -296,7 +296,7 @@ GROUPS = {
 
 def main():
     parser = argparse.ArgumentParser()
-    parser.add_argument("--bin", required=True)
+    parser.add_argument("--bin", required=True, type=namespaces.build_folder)
     parser.add_argument("--group", choices=[*GROUPS, "conformance"], required=True)
     parser.add_argument("configuration", nargs="*", help="of conformance: ranks a host, layout, mode and "
                         "library, as in cover.txt")
@@ -315,13 +315,13 @@ def main():
         print("skipped: what it tries is not installed here, or left out")
         return namespaces.SKIPPED
     try:
-        with namespaces.Network(count, os.path.abspath(options.bin)) as network:
+        with namespaces.Network(count, options.bin) as network:
             ssh = network.serve_ssh() if options.group == "ssh" else None
             if options.group == "ssh" and ssh is None:
                 print("skipped: there is no sshd here and none to be had from Debian, or it does not let "
                       "root log in (openssh-server)")
                 return namespaces.SKIPPED
-            job = Job(network, os.path.abspath(options.bin), ssh)
+            job = Job(network, options.bin, ssh)
             for test in tests:
                 try:
                     test(job)

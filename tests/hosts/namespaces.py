@@ -11,6 +11,7 @@ links, and a /dev/shm and /tmp of its own, so that what a job leaves there is to
 host is its first process: when that is killed all of the host is gone.
 """
 
+import argparse
 import contextlib
 import glob
 import os
@@ -31,6 +32,13 @@ NOWHERE = "02:00:00:00:00:01"
 
 class Forbidden(Exception):
     """This machine does not let us make namespaces."""
+
+
+def build_folder(path):
+    """For a command line: a build's folder, absolute."""
+    if not os.path.isdir(os.path.join(path, "bin")):
+        raise argparse.ArgumentTypeError(f"{path} is no build's folder, there is no bin in it")
+    return os.path.abspath(path)
 
 
 def wait_for(condition, what, seconds=20):

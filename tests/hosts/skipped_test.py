@@ -59,13 +59,15 @@ def hosts_can_be_made(folder):
 
 def main():
     with tempfile.TemporaryDirectory() as folder:
+        os.mkdir(os.path.join(folder, "bin"))
         if hosts_can_be_made(folder):
             for command, what in (("ip", "bridge"), ("ip", "veth"), ("tc", "tbf")):
                 with without(folder, command, what):
                     expect_skipped(folder, f"no {what} here")
     if os.geteuid() == 0:
         os.setuid(NOBODY)
-    expect_skipped("/nonexistent", "")
+    # Some folder with a bin in it, which that user can read.
+    expect_skipped("/usr", "")
 
 
 if __name__ == "__main__":
