@@ -304,6 +304,7 @@ def main():
     parser.add_argument("--no-pmix", action="store_true",
                         help="leaves out the launchers that speak PMIx: see tests/jobs/launch")
     options = parser.parse_args()
+    namespaces.hear_interrupts()
     if options.group == "conformance":
         count, tests = options.hosts, [conformance(*options.configuration)]
     else:

@@ -41,6 +41,12 @@ def build_folder(path):
     return os.path.abspath(path)
 
 
+def hear_interrupts():
+    """Also in the jobs, which leave ignored what they find so: in a shell's background these are."""
+    signal.signal(signal.SIGINT, signal.default_int_handler)
+    signal.signal(signal.SIGQUIT, signal.SIG_DFL)
+
+
 def wait_for(condition, what, seconds=20):
     limit = time.monotonic() + seconds
     while not condition():
