@@ -50,12 +50,19 @@ check: packages release ## build, then run all tests
 faults: packages release ## try what can go wrong in a job of several hosts; prints what came of it (needs root)
 	tests/hosts/faults.py --bin build/release --times 5 || test $$? = 77
 
-# The product of all that the suite is run over, in the optimised build, and in every other what
-# `make check` runs.
+# What a part is for, and how long it takes: docs/testing.md.
+parts := cover product-smp product-emu product-ofi product-plugin jobs hosts tree
+.PHONY: $(parts:%=check-%)
+$(parts:%=check-%): check-%: packages release ## one part of check-all
+	ctest --preset release --build-config $* --label-regex '^part-$*$$' --parallel $(JOBS)
+
+# Each part by itself takes less than an hour; together they take many.
 .PHONY: check-all
-check-all: packages release debug asan-build tsan-build clang ## also the exhaustive tests, and all tests in every preset
-	failed=; for preset in "release --build-config exhaustive" debug asan tsan clang; do \
-	  ctest --parallel $(JOBS) --preset $$preset || failed="$$failed $${preset%% *}"; \
+check-all: packages release debug asan-build tsan-build clang ## all tests: `make check`, the other parts, and every other preset
+	failed=; for part in check $(parts:%=check-%); do \
+	  $(MAKE) --no-print-directory $$part || failed="$$failed $$part"; \
+	done; for preset in debug asan tsan clang; do \
+	  ctest --parallel $(JOBS) --preset $$preset || failed="$$failed $$preset"; \
 	done; test -z "$$failed" || { echo "check-all: tests failed in:$$failed"; exit 1; }
 
 .PHONY: asan-build tsan-build

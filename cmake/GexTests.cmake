@@ -9,6 +9,9 @@ else()
   set(gex_time_scale 1)
 endif()
 
+# The parts of `make check-all` beside `make check`; the Makefile has a target for each.
+set(GEX_TEST_PARTS cover product-smp product-emu product-ofi product-plugin jobs hosts tree)
+
 set(GEX_TEST_BINARY_DIR ${PROJECT_BINARY_DIR}/tests/bin)
 
 # The programs whose tests bear the label `core`: unit tests, and conformance in PAR, whose ranks have
@@ -22,14 +25,45 @@ function(gex_limit test seconds)
   set_tests_properties(${test} PROPERTIES TIMEOUT ${limit})
 endfunction()
 
+# gex_add_test(NAME <name> COMMAND <command>... [PART <part>] [TIMEOUT <seconds>] [PROCESSORS <n>]
+#              [LABELS <label>...] [ENV <name=value>...])
+# Every test is registered here. One without PART belongs to `make check`; the others run in that part
+# of `make check-all` only, `make check-<part>`, and bear the label part-<part>. docs/testing.md says
+# what each part is for.
+function(gex_add_test)
+  cmake_parse_arguments(PARSE_ARGV 0 arg "" "NAME;PART;TIMEOUT;PROCESSORS" "COMMAND;LABELS;ENV")
+  if(NOT arg_NAME OR NOT arg_COMMAND OR arg_UNPARSED_ARGUMENTS)
+    message(FATAL_ERROR "gex_add_test(${arg_NAME}): NAME and COMMAND are needed; "
+      "not understood: '${arg_UNPARSED_ARGUMENTS}'")
+  endif()
+  set(configurations "")
+  if(arg_PART)
+    if(NOT arg_PART IN_LIST GEX_TEST_PARTS)
+      message(FATAL_ERROR "gex_add_test(${arg_NAME}): there is no part ${arg_PART}")
+    endif()
+    set(configurations CONFIGURATIONS ${arg_PART})
+    list(APPEND arg_LABELS part-${arg_PART})
+  endif()
+  add_test(NAME ${arg_NAME} COMMAND ${arg_COMMAND} ${configurations})
+  set_tests_properties(${arg_NAME} PROPERTIES LABELS "${arg_LABELS}")
+  # Quoted: a value may have semicolons of its own.
+  if(arg_ENV)
+    set_tests_properties(${arg_NAME} PROPERTIES ENVIRONMENT "${arg_ENV}")
+  endif()
+  if(arg_PROCESSORS)
+    set_tests_properties(${arg_NAME} PROPERTIES PROCESSORS ${arg_PROCESSORS})
+  endif()
+  if(NOT arg_TIMEOUT)
+    set(arg_TIMEOUT 60)
+  endif()
+  gex_limit(${arg_NAME} ${arg_TIMEOUT})
+endfunction()
+
 # gex_unit_test(<name> <sources>... [TIMEOUT <seconds>]): a GoogleTest program of one process,
 # linked with the rooms that its sources include and no others.
 function(gex_unit_test name)
   cmake_parse_arguments(PARSE_ARGV 1 arg "" "TIMEOUT" "")
   set(sources ${arg_UNPARSED_ARGUMENTS})
-  if(NOT arg_TIMEOUT)
-    set(arg_TIMEOUT 60)
-  endif()
   add_executable(${name} ${sources})
   target_link_libraries(${name} PRIVATE gex_flags GTest::gtest_main)
   target_include_directories(${name} PRIVATE ${PROJECT_SOURCE_DIR}/include
@@ -38,29 +72,27 @@ function(gex_unit_test name)
   if(room)
     gex_link_rooms(${name} ${room})
   endif()
-  add_test(NAME unit.${name} COMMAND ${name})
-  set_tests_properties(unit.${name} PROPERTIES LABELS "unit;core")
+  gex_add_test(NAME unit.${name} COMMAND ${name} TIMEOUT "${arg_TIMEOUT}" LABELS unit core)
   add_dependencies(core_tests ${name})
-  gex_limit(unit.${name} ${arg_TIMEOUT})
 endfunction()
 
 # gex_job_test(NAME <name> COMMAND <target or program> <args>... RANKS <n> [CONDUIT smp|emu]
-#              [ENV <name=value>...] [LAUNCH <gexrun options>...] [CHECKED] [EXHAUSTIVE]
+#              [ENV <name=value>...] [LAUNCH <gexrun options>...] [CHECKED] [PART <part>]
 #              [FAILS <regular expression> [ALSO <regular expression>]]
-#              [TIMEOUT <seconds>] [LABELS <labels>...])
-# A program run by gexrun on n ranks. CHECKED runs it on the checking library. An EXHAUSTIVE test
-# belongs to `make check-all` only. With FAILS the job must be refused, as tests/expect_failure.sh
-# says: a status other than 0, one line on standard error, which the expression matches, and nothing
-# left behind. ALSO matches whatever else it may print.
+#              [PROCESSORS <n>] [TIMEOUT <seconds>] [LABELS <labels>...])
+# A program run by gexrun on n ranks, which take as many processors unless PROCESSORS says that they
+# mostly wait. CHECKED runs it on the checking library. PART as in gex_add_test. With FAILS the job
+# must be refused, as tests/expect_failure.sh says: a status other than 0, one line on standard error,
+# which the expression matches, and nothing left behind. ALSO matches whatever else it may print.
 function(gex_job_test)
-  cmake_parse_arguments(PARSE_ARGV 0 arg "CHECKED;EXHAUSTIVE" "NAME;RANKS;CONDUIT;TIMEOUT;FAILS;ALSO"
-    "COMMAND;ENV;LAUNCH;LABELS")
+  cmake_parse_arguments(PARSE_ARGV 0 arg "CHECKED"
+    "NAME;RANKS;CONDUIT;PART;PROCESSORS;TIMEOUT;FAILS;ALSO" "COMMAND;ENV;LAUNCH;LABELS")
   if(NOT arg_NAME OR NOT arg_COMMAND OR NOT arg_RANKS OR arg_UNPARSED_ARGUMENTS)
     message(FATAL_ERROR "gex_job_test(${arg_NAME}): NAME, COMMAND and RANKS are needed; "
       "not understood: '${arg_UNPARSED_ARGUMENTS}'")
   endif()
-  if(NOT arg_TIMEOUT)
-    set(arg_TIMEOUT 60)
+  if(NOT arg_PROCESSORS)
+    set(arg_PROCESSORS ${arg_RANKS})
   endif()
   list(POP_FRONT arg_COMMAND program)
   if(TARGET ${program})
@@ -74,10 +106,6 @@ function(gex_job_test)
     endif()
     set(command ${PROJECT_SOURCE_DIR}/tests/expect_failure.sh ${also} ${arg_FAILS} ${command})
   endif()
-  set(configuration "")
-  if(arg_EXHAUSTIVE)
-    set(configuration CONFIGURATIONS exhaustive)
-  endif()
   # Quoted: a value may have semicolons of its own.
   set(environment "${arg_ENV}")
   if(arg_CONDUIT)
@@ -86,10 +114,6 @@ function(gex_job_test)
   if(arg_CHECKED AND GEX_DEBUG_LIBRARY)
     list(APPEND environment LD_LIBRARY_PATH=$<TARGET_FILE_DIR:gex_debug>)
   endif()
-  set(labels job ${arg_LABELS})
-
-  add_test(NAME job.${arg_NAME} COMMAND ${command} ${configuration})
-  set_tests_properties(job.${arg_NAME} PROPERTIES
-    ENVIRONMENT "${environment}" LABELS "${labels}" PROCESSORS ${arg_RANKS})
-  gex_limit(job.${arg_NAME} ${arg_TIMEOUT})
+  gex_add_test(NAME job.${arg_NAME} COMMAND ${command} PART "${arg_PART}" ENV ${environment}
+    LABELS job ${arg_LABELS} PROCESSORS ${arg_PROCESSORS} TIMEOUT "${arg_TIMEOUT}")
 endfunction()
