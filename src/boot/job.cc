@@ -201,11 +201,12 @@ std::uint32_t ranks_to_fork(const std::string& text) {
 Membership fork_ranks(std::uint32_t ranks) {
   // ThreadSanitizer keeps a thread of its own, and sees to forks itself.
   constexpr int own_threads = under_tsan ? 2 : 1;
+  // Libraries start threads before main, and make new ones where a fork has taken them.
   if (const int others = thread_count() - own_threads; others > 0) {
-    fatal(
-        "GASNET_PSHM_NODES=%u forks inside gex_Client_Init, which cannot be done while %d other "
-        "thread%s of this process run%s; start the program with gexrun -n %u",
-        ranks, others, others == 1 ? "" : "s", others == 1 ? "s" : "", ranks);
+    warn(
+        "GASNET_PSHM_NODES=%u forks inside gex_Client_Init, and %d other thread%s of this process "
+        "%s not in the ranks; gexrun -n %u starts each rank as a whole",
+        ranks, others, others == 1 ? "" : "s", others == 1 ? "is" : "are", ranks);
   }
   // What is in the streams' buffers now would be written by every rank.
   flush_streams();

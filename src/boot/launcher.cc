@@ -3,10 +3,10 @@
 #include <fcntl.h>
 #include <signal.h>
 #include <sys/prctl.h>
-#include <sys/signalfd.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <atomic>
 #include <cerrno>
 #include <cstring>
 
@@ -36,10 +36,38 @@ std::optional<int> reap(pid_t guardian) {
   }
 }
 
+/// The writing end of the pipe through which `supervise` learns of signals.
+std::atomic<int> signal_pipe{-1};
+
+void note_signal(int number) noexcept {
+  const int saved = errno;
+  const auto byte = static_cast<unsigned char>(number);
+  // Should the pipe be full, there is enough in it to wake its reader.
+  if (write(signal_pipe.load(std::memory_order_relaxed), &byte, 1) < 0) errno = saved;
+}
+
+/// Has all signals of the set, which whoever calls has blocked, written to a pipe; its reading end,
+/// or -1 with the reason in errno. By handlers, not a signalfd: a program that has started threads
+/// before it launches ranks has them in this process, and the kernel gives a signal to one that
+/// does not block it, where the default action would lose a SIGCHLD.
+int open_signal_pipe(const sigset_t& handled) noexcept {
+  int ends[2];
+  if (pipe2(ends, O_CLOEXEC) != 0) return -1;
+  fcntl(ends[1], F_SETFL, O_NONBLOCK);
+  signal_pipe.store(ends[1], std::memory_order_relaxed);
+  struct sigaction noted {};
+  noted.sa_handler = note_signal;
+  noted.sa_flags = SA_RESTART;
+  sigfillset(&noted.sa_mask);
+  for (int number = 1; number < SIGRTMIN; ++number)
+    if (sigismember(&handled, number) == 1) sigaction(number, &noted, nullptr);
+  pthread_sigmask(SIG_UNBLOCK, &handled, nullptr);
+  return ends[0];
+}
+
 /// Passes signals on until the guardian has ended; the job's exit status. All signals are blocked.
 int supervise(const Launch& launch, pid_t guardian, int link, const std::vector<pid_t>& spared) {
-  const sigset_t handled = signals_to_hear(passed_on);
-  const os::FileDescriptor signals(signalfd(-1, &handled, SFD_CLOEXEC));
+  const os::FileDescriptor signals(open_signal_pipe(signals_to_hear(passed_on)));
   std::optional<int> status;
   if (!signals) {
     report(launch.program_name, "cannot wait for signals: %s", std::strerror(errno));
@@ -52,9 +80,8 @@ int supervise(const Launch& launch, pid_t guardian, int link, const std::vector<
   // The guardian may have ended before there was a descriptor to tell.
   if (!status) status = reap(guardian);
   while (!status) {
-    signalfd_siginfo info;
-    if (read(signals.get(), &info, sizeof info) != sizeof info) continue;
-    const int signal = static_cast<int>(info.ssi_signo);
+    unsigned char signal = 0;
+    if (read(signals.get(), &signal, 1) != 1) continue;
     if (signal == SIGCHLD) {
       status = reap(guardian);
       continue;

@@ -85,9 +85,17 @@ TEST(Fork, BufferedTextIsNotDoubled) {
   EXPECT_EQ(lines_with(outcome.output, "after"), 4) << outcome.output;
 }
 
-TEST(Fork, IsRefusedWhileOtherThreadsRun) {
-  const Outcome outcome = job(Mode::fork, 2, {"join-with-threads"}).run();
-  expect_failure(outcome, 1, "1 other thread of this process runs; start the program with gexrun");
+// Many times: a signal to the original process may go to its other thread, or to the one that
+// waits.
+TEST(Fork, RanksHaveTheCallingThreadOnlyWhereOthersRun) {
+  for (int attempt = 0; attempt < 20; ++attempt) {
+    const Outcome outcome = job(Mode::fork, 2, {"join-with-threads"}).run();
+    expect_clean(outcome);
+    EXPECT_EQ(outcome.status, 0);
+    EXPECT_EQ(lines_with(outcome.error, "and 1 other thread of this process is not in the ranks"),
+              1)
+        << outcome.error;
+  }
 }
 
 TEST(Fork, BadRankCountsAreRefused) {
