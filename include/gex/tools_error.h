@@ -12,9 +12,11 @@
 extern "C" {
 #endif
 
-/** gasnett_fatalerror(format, ...): writes one line, the message and where in the source it comes
- * from, to standard error; then a backtrace if GASNET_BACKTRACE=1, a wait for a debugger if
- * GASNET_FREEZE_ON_ERROR=1, and the end of the job with exit status 1. */
+/** gasnett_fatalerror(format, ...): writes where in the source it stands and the message to
+ * standard error, the message's lines as lines, up to 2 KiB; then a backtrace if
+ * GASNET_BACKTRACE=1, a wait for a debugger if GASNET_FREEZE_ON_ERROR=1, and the end of the job
+ * with the exit status of abort(), 134.
+ */
 #define gasnett_fatalerror(...) \
   gex_fatalerror_at_(__FILE__, __LINE__, GASNETT_CURRENT_FUNCTION, __VA_ARGS__)
 GEX_EXPORT_ void gex_fatalerror_at_(const char* file, int line, const char* function,

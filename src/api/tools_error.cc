@@ -60,32 +60,22 @@ int print_backtrace_if_enabled(int descriptor) {
   return true;
 }();
 
-/// The message of a fatal error, of any length a line may have.
-struct Message {
-  char text[1600];
-  Message(const char* format, std::va_list arguments) noexcept {
-    std::vsnprintf(text, sizeof text, format, arguments);
-  }
-};
-
 }  // namespace
 
 int (*gasnett_print_backtrace_ifenabled)(int fd) = &print_backtrace_if_enabled;
 
 void gex_fatalerror_at_(const char* file, int line, const char* function, const char* format, ...) {
+  char place[512];
+  std::snprintf(place, sizeof place, "in %s at %s:%d: ", function, file, line);
   std::va_list arguments;
   va_start(arguments, format);
-  const Message message(format, arguments);
-  va_end(arguments);
-  gex::client_fatal("%s (in %s at %s:%d)", message.text, function, file, line);
+  gex::client_fatal(place, format, arguments);
 }
 
 void gasnett_fatalerror_nopos(const char* format, ...) {
   std::va_list arguments;
   va_start(arguments, format);
-  const Message message(format, arguments);
-  va_end(arguments);
-  gex::client_fatal("%s", message.text);
+  gex::client_fatal("", format, arguments);
 }
 
 char* gex_current_loc_(const char* file, int line, const char* function) {

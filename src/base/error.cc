@@ -21,18 +21,16 @@ std::atomic<std::int64_t> message_rank{-1};
 /// The thread that is inside `fatal`, 0 if none: an AbortHook that fails must not start over.
 std::atomic<int> ending_thread{0};
 
-/// One line under construction, on the stack because it may be wanted in a signal handler. Below
-/// PIPE_BUF, so that the kernel keeps lines of many ranks apart even in a pipe.
+/// A message under construction, on the stack because it may be wanted in a signal handler. Below
+/// PIPE_BUF, so that the kernel keeps messages of many ranks apart even in a pipe.
 class Line {
  public:
-  Line() noexcept {
-    const std::int64_t rank = message_rank.load(std::memory_order_relaxed);
-    if (rank < 0) {
-      append("gex: ");
-    } else {
-      append("gex: rank %u: ", static_cast<unsigned>(rank));
-    }
-  }
+  enum Origin {
+    library,  ///< one line: what is no text in the values that it shows is replaced
+    client  ///< a client's text: its lines stay lines, each with the rank, and nothing is replaced
+  };
+
+  explicit Line(Origin origin = library) noexcept : origin_(origin) { begin(); }
 
   [[gnu::format(printf, 2, 3)]] void append(const char* format, ...) noexcept {
     va_list arguments;
@@ -42,6 +40,7 @@ class Line {
   }
 
   [[gnu::format(printf, 2, 0)]] void append_list(const char* format, va_list arguments) noexcept {
+    const std::size_t from = length_;
     const std::size_t room = capacity - length_;
     const int wanted = std::vsnprintf(text_ + length_, room, format, arguments);
     if (wanted < 0) return;
@@ -51,23 +50,45 @@ class Line {
       length_ = capacity - 1;
       std::memcpy(text_ + length_ - 3, "...", 3);
     }
-  }
-
-  void write() noexcept {
-    while (length_ > 0 && text_[length_ - 1] == '\n') --length_;
-    for (std::size_t i = 0; i < length_; ++i) {
+    while (length_ > from && text_[length_ - 1] == '\n') --length_;
+    if (origin_ == client) return begin_lines(from);
+    for (std::size_t i = from; i < length_; ++i) {
       const auto c = static_cast<unsigned char>(text_[i]);
       if (c < 0x20 || c == 0x7f) text_[i] = '?';
     }
+  }
+
+  void write() noexcept {
     text_[length_] = '\n';
     // Where standard error cannot be written there is nobody left to tell.
     static_cast<void>(os::write_fully(STDERR_FILENO, text_, length_ + 1));
   }
 
  private:
+  void begin() noexcept {
+    const std::int64_t rank = message_rank.load(std::memory_order_relaxed);
+    const int written =
+        rank < 0 ? std::snprintf(text_, capacity, "gex: ")
+                 : std::snprintf(text_, capacity, "gex: rank %u: ", static_cast<unsigned>(rank));
+    length_ = prefix_ = static_cast<std::size_t>(written);
+  }
+
+  /// Puts the prefix behind each line break from there on, as far as there is room.
+  void begin_lines(std::size_t from) noexcept {
+    for (std::size_t i = from; i < length_; ++i) {
+      if (text_[i] != '\n' || length_ + prefix_ >= capacity) continue;
+      std::memmove(text_ + i + 1 + prefix_, text_ + i + 1, length_ - i - 1);
+      std::memcpy(text_ + i + 1, text_, prefix_);
+      length_ += prefix_;
+      i += prefix_;
+    }
+  }
+
   static constexpr std::size_t capacity = 2048;  // the terminating zero's place takes the newline
   char text_[capacity];
   std::size_t length_ = 0;
+  std::size_t prefix_ = 0;
+  Origin origin_;
 };
 
 bool is_first_error() noexcept {
@@ -76,13 +97,13 @@ bool is_first_error() noexcept {
 }
 
 /// `told`: the line is written, and whoever debugs is served.
-[[noreturn]] void end(Line& line, bool told) noexcept {
+[[noreturn]] void end(Line& line, bool told, int code = 1) noexcept {
   if (told) line.write();
   const int self = os::thread_id();
-  if (ending_thread.exchange(self, std::memory_order_relaxed) == self) os::exit_at_once(1);
+  if (ending_thread.exchange(self, std::memory_order_relaxed) == self) os::exit_at_once(code);
   if (told) os::on_error();
-  if (const AbortHook hook = abort_hook.load(std::memory_order_relaxed)) hook(1);
-  os::exit_at_once(1);
+  if (const AbortHook hook = abort_hook.load(std::memory_order_relaxed)) hook(code);
+  os::exit_at_once(code);
 }
 
 void write_line(const char* prefix, const char* format, va_list arguments) noexcept {
@@ -130,13 +151,11 @@ void fatal(const char* format, ...) noexcept {
   end(line, is_first_error());
 }
 
-void client_fatal(const char* format, ...) noexcept {
-  Line line;
-  va_list arguments;
-  va_start(arguments, format);
+void client_fatal(const char* place, const char* format, va_list arguments) noexcept {
+  Line line(Line::client);
+  line.append("%s", place);
   line.append_list(format, arguments);
-  va_end(arguments);
-  end(line, true);
+  end(line, true, abort_status);
 }
 
 void warn(const char* format, ...) noexcept {

@@ -13,7 +13,7 @@
 //
 // A line is at most 2 KiB, the newline included; a longer one is cut and ends in "...". Line breaks
 // and other control characters, which come in with a user's value, show as '?': one message stays
-// one line.
+// one line. Only a client's own text (`client_fatal`) keeps them.
 //
 // Thread rules: all functions may be called from any thread and from AM handlers. `fatal` and
 // `fatal_system` may be called from a signal handler as long as the format uses only %s %c %d %u %x
@@ -21,6 +21,8 @@
 // conversions neither allocates nor locks in the C libraries we build on. (GASNET_BACKTRACE=1 and
 // GASNET_FREEZE_ON_ERROR=1 add to what `fatal` does: see os_debugger.h.)
 
+#include <csignal>
+#include <cstdarg>
 #include <cstdint>
 
 namespace gex {
@@ -49,9 +51,15 @@ bool speaks_for_job() noexcept;
 /// status 1.
 [[noreturn, gnu::cold, gnu::format(printf, 1, 2)]] void fatal(const char* format, ...) noexcept;
 
-/// The same for an error that the client reports: its line is always written.
-[[noreturn, gnu::cold, gnu::format(printf, 1, 2)]] void client_fatal(const char* format,
-                                                                     ...) noexcept;
+/// What a shell makes of abort().
+inline constexpr int abort_status = 128 + SIGABRT;
+
+/// For an error that the client reports: `place`, which may be empty, and the client's text are
+/// always written, with all of the text's lines, each behind the rank; the job ends with
+/// `abort_status`.
+[[noreturn, gnu::cold, gnu::format(printf, 2, 0)]] void client_fatal(const char* place,
+                                                                     const char* format,
+                                                                     va_list arguments) noexcept;
 
 /// Writes one line and goes on. GASNET_QUIET=1 silences it.
 [[gnu::cold, gnu::format(printf, 1, 2)]] void warn(const char* format, ...) noexcept;

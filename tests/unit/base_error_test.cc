@@ -194,14 +194,37 @@ TEST(FatalDeath, IsSilentWhenAnotherProcessHasToldOfAnError) {
       ExitedWithCode(41), "^$");
 }
 
+[[noreturn, gnu::format(printf, 2, 3)]] void fail_as_client(const char* place, const char* format,
+                                                            ...) {
+  va_list arguments;
+  va_start(arguments, format);
+  client_fatal(place, format, arguments);
+}
+
 TEST(ClientFatalDeath, IsToldWhoeverElseHasFailed) {
   EXPECT_EXIT(
       {
         set_first_error_hook([]() noexcept { return false; });
-        set_abort_hook([](int code) noexcept { ::_exit(40 + code); });
-        client_fatal("cause %d", 7);
+        set_abort_hook([](int code) noexcept { ::_exit(code - 100); });
+        fail_as_client("there: ", "cause %d", 7);
       },
-      ExitedWithCode(41), "^gex: cause 7\n$");
+      ExitedWithCode(34), "^gex: there: cause 7\n$");
+}
+
+TEST(ClientFatalDeath, KeepsLinesEachBehindTheRank) {
+  EXPECT_EXIT(
+      {
+        set_message_rank(3);
+        fail_as_client("", "one\n\ttwo\n\nthree\n\n");
+      },
+      ExitedWithCode(134),
+      "^gex: rank 3: one\ngex: rank 3: \ttwo\ngex: rank 3: \ngex: rank 3: three\n$");
+}
+
+TEST(ClientFatalDeath, IsCutWhereAMessageIsFull) {
+  EXPECT_EXIT(
+      fail_as_client("", "%s\n%s", std::string(1500, 'x').c_str(), std::string(1500, 'y').c_str()),
+      ExitedWithCode(134), "^gex: x{1500}\n.*y+[.][.][.]\n$");
 }
 
 TEST(FatalDeath, IsNotStoppedByGasnetQuiet) {
