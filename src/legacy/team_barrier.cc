@@ -21,7 +21,6 @@ using team::BarrierValue;
 /// A barrier that has been notified; `value` is combined in place.
 struct UnderWay {
   BarrierValue value;
-  team::BarrierArguments notified;
   gex_Event_t event = GEX_EVENT_INVALID;
 };
 
@@ -42,8 +41,7 @@ void combine_values(const void* left, void* right, std::size_t count, const void
 void team_barrier_notify(Team& team, int id, int flags) noexcept {
   auto made = std::make_unique<UnderWay>();
   UnderWay& barrier = *made;
-  barrier.notified = {id, flags};
-  barrier.value = team::value_of(barrier.notified);
+  barrier.value = team::value_of({id, flags});
   {
     Barriers& all = the_barriers.get();
     const OptionalGuard guard(all.lock, true);
@@ -80,8 +78,7 @@ int team_barrier_finish(Team& team, int id, int flags, bool wait) noexcept {
       if (test_event(barrier->event) != GASNET_OK) return GASNET_ERR_NOT_READY;
     }
   }
-  const bool mismatch = team::differs(barrier->notified, {id, flags}) ||
-                        barrier->value.knowledge == team::Knowledge::mismatch;
+  const bool mismatch = team::mismatches(barrier->value, {id, flags});
   const OptionalGuard guard(all.lock, true);
   all.under_way.erase(&team);
   return mismatch ? GASNET_ERR_BARRIER_MISMATCH : GASNET_OK;

@@ -37,7 +37,6 @@ struct State {
   bool under_way = false;
   unsigned round = 0;  ///< next to be passed
   bool sent = false;   ///< message of `round`
-  BarrierArguments notified;
   BarrierValue value;
   BarrierValue result;
 };
@@ -118,7 +117,7 @@ bool try_finish(int id, int flags, bool& mismatch) noexcept {
   State& state = the_state.get();
   const OptionalGuard guard(state.lock, true);
   if (!advance(state)) return false;
-  mismatch = differs(state.notified, {id, flags}) || state.value.knowledge == Knowledge::mismatch;
+  mismatch = mismatches(state.value, {id, flags});
   state.result = state.value;
   state.under_way = false;
   unwant_polls();
@@ -142,10 +141,8 @@ BarrierValue combine(const BarrierValue& a, const BarrierValue& b) noexcept {
   return a.id == b.id ? a : BarrierValue{Knowledge::mismatch, 0};
 }
 
-bool differs(const BarrierArguments& notified, const BarrierArguments& waited) noexcept {
-  constexpr int without_id = GASNET_BARRIERFLAG_ANONYMOUS | GASNET_BARRIERFLAG_UNNAMED;
-  if (waited.flags != notified.flags) return true;
-  return (waited.flags & without_id) == 0 && waited.id != notified.id;
+bool mismatches(const BarrierValue& value, const BarrierArguments& waited) noexcept {
+  return combine(value, value_of(waited)).knowledge == Knowledge::mismatch;
 }
 
 void barrier_notify(int id, int flags) noexcept {
@@ -159,8 +156,7 @@ void barrier_notify(int id, int flags) noexcept {
   ++state.number;
   state.round = 0;
   state.sent = false;
-  state.notified = {id, flags};
-  state.value = value_of(state.notified);
+  state.value = value_of({id, flags});
   advance(state);
   want_polls();
 }

@@ -25,8 +25,10 @@ struct BarrierArguments {
 /// What a rank knows that calls with these arguments.
 BarrierValue value_of(const BarrierArguments& arguments) noexcept;
 BarrierValue combine(const BarrierValue& a, const BarrierValue& b) noexcept;
-/// Whether a rank's wait or try does not fit its notify.
-bool differs(const BarrierArguments& notified, const BarrierArguments& waited) noexcept;
+/// Whether a wait or try with these arguments meets a barrier of which the job knows `value`. The
+/// flags of notify and wait may differ: one without an id fits any, and an id must be the one that
+/// the job knows, if it knows one.
+bool mismatches(const BarrierValue& value, const BarrierArguments& waited) noexcept;
 
 void barrier_notify(int id, int flags) noexcept;
 /// GASNET_OK, GASNET_ERR_BARRIER_MISMATCH, or with `wait` false GASNET_ERR_NOT_READY.

@@ -240,18 +240,34 @@ TEST(NamedBarrier, Unnamed) {
   EXPECT_EQ(gasnet_barrier(2, 0), GASNET_OK);
 }
 
-TEST(NamedBarrier, NotifyAndWaitMustAgree) {
-  // The rank whose own two calls disagree is told so; the next barrier is not affected.
+// The rule since GASNet 1.20 and UPC 1.3: flags of notify and wait may differ, and who gives no id
+// in one of the two fits any; an id that is given must be the job's.
+TEST(NamedBarrier, IdsOfNotifyAndWaitMustAgree) {
   gasnet_barrier_notify(10, 0);
   EXPECT_EQ(gasnet_barrier_wait(11, 0), GASNET_ERR_BARRIER_MISMATCH);
   gasnet_barrier_notify(10, 0);
-  EXPECT_EQ(gasnet_barrier_wait(10, GASNET_BARRIERFLAG_ANONYMOUS), GASNET_ERR_BARRIER_MISMATCH);
+  EXPECT_EQ(gasnet_barrier_wait(10, GASNET_BARRIERFLAG_ANONYMOUS), GASNET_OK);
+  gasnet_barrier_notify(10, GASNET_BARRIERFLAG_ANONYMOUS);
+  EXPECT_EQ(gasnet_barrier_wait(77, 0), GASNET_OK);
   gasnet_barrier_notify(10, GASNET_BARRIERFLAG_ANONYMOUS);
   EXPECT_EQ(gasnet_barrier_wait(99, GASNET_BARRIERFLAG_ANONYMOUS), GASNET_OK);
   gasnet_barrier_notify(10, 0);
-  EXPECT_EQ(gasnet_barrier_wait(10, GASNET_BARRIERFLAG_UNNAMED), GASNET_ERR_BARRIER_MISMATCH);
+  EXPECT_EQ(gasnet_barrier_wait(10, GASNET_BARRIERFLAG_UNNAMED), GASNET_OK);
   gasnet_barrier_notify(10, GASNET_BARRIERFLAG_UNNAMED);
   EXPECT_EQ(gasnet_barrier_wait(99, GASNET_BARRIERFLAG_UNNAMED), GASNET_OK);
+  EXPECT_EQ(gasnet_barrier(10, 0), GASNET_OK);
+  gasnet_barrier_notify(10, 0);
+  EXPECT_EQ(gasnet_barrier_wait(10, GASNET_BARRIERFLAG_MISMATCH), GASNET_ERR_BARRIER_MISMATCH);
+  if (size() > 1) {
+    // All have notified without an id, but for one: it is told to them, and must be theirs.
+    for (const int id : {5, 6}) {
+      gasnet_barrier_notify(5, rank() == 0 ? 0 : GASNET_BARRIERFLAG_ANONYMOUS);
+      EXPECT_EQ(gasnet_barrier_wait(id, 0), id == 5 ? GASNET_OK : GASNET_ERR_BARRIER_MISMATCH);
+      int agreed = 0;
+      EXPECT_EQ(gasnet_barrier_result(&agreed), 0);
+      EXPECT_EQ(agreed, 5);
+    }
+  }
   EXPECT_EQ(gasnet_barrier(10, 0), GASNET_OK);
 }
 

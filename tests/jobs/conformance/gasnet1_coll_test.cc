@@ -509,6 +509,10 @@ TEST(Gasnet1TeamBarrier, TellsAMismatchToAll) {
   }
   gasnet_coll_barrier_notify(GASNET_TEAM_ALL, 10, 0);
   EXPECT_EQ(gasnet_coll_barrier_wait(GASNET_TEAM_ALL, 11, 0), GASNET_ERR_BARRIER_MISMATCH);
+  gasnet_coll_barrier_notify(GASNET_TEAM_ALL, 10, 0);
+  EXPECT_EQ(gasnet_coll_barrier_wait(GASNET_TEAM_ALL, 0, GASNET_BARRIERFLAG_ANONYMOUS), GASNET_OK);
+  gasnet_coll_barrier_notify(GASNET_TEAM_ALL, 0, GASNET_BARRIERFLAG_ANONYMOUS);
+  EXPECT_EQ(gasnet_coll_barrier_wait(GASNET_TEAM_ALL, 10, 0), GASNET_OK);
   EXPECT_EQ(gasnet_coll_barrier(GASNET_TEAM_ALL, 10, 0), GASNET_OK);
 }
 
