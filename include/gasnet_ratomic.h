@@ -23,8 +23,10 @@ typedef struct _gex_AD* gex_AD_t;
 #define GEX_AD_INVALID ((gex_AD_t)0)
 
 /** Makes a domain of `tm`, one GEX_DT_ type and an OR of operations that this type has. Collective
- * over the team; `dt`, `ops` and `flags` are single-valued, and a difference ends the job. Flags:
- * at most one of GEX_FLAG_AD_FAVOR_{MY_RANK,MY_NBRHD,REMOTE}. Client context. */
+ * over the team, and waits for no other member; `dt`, `ops` and `flags` are single-valued. The
+ * checking library ends the job when it has found members that differ. Flags: at most one of
+ * GEX_FLAG_AD_FAVOR_{MY_RANK,MY_NBRHD,REMOTE}; others are kept for gex_AD_QueryFlags. Client
+ * context. */
 GEX_EXPORT_ void gex_AD_Create(gex_AD_t* ad_p, gex_TM_t tm, gex_DT_t dt, gex_OP_t ops,
                                gex_Flags_t flags);
 /** Ends a domain whose operations are all complete everywhere, before its team ends. Collective; no

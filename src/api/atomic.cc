@@ -8,6 +8,7 @@
 #include "atomic/domain.h"
 #include "atomic/operations.h"
 #include "base/error.h"
+#include "coll/coll.h"
 #include "core/in_call.h"
 #include "core/team.h"
 
@@ -40,17 +41,19 @@ static_assert(static_cast<unsigned>(Call::ad_nb_dbl) == static_cast<unsigned>(Ca
 static_assert(static_cast<unsigned>(Call::ad_nbi_dbl) ==
               static_cast<unsigned>(Call::ad_nbi_i32) + 5);
 
-/// Always: one domain is made once, and used often.
+/// Always: one domain is made once, and used often. What nothing could be done with is refused,
+/// what is only pointless or meant as a hint in checked mode.
 void require_arguments(gex_DT_t dt, gex_OP_t ops, gex_Flags_t flags, const char* call) {
   if (!gex::atomic::is_type(dt)) fatal("%s: 0x%x is no data type of atomics", call, dt);
-  if (ops == 0) fatal("%s: no operation is given", call);
   const gex_OP_t foreign = ops & ~gex::atomic::operations_of(dt);
   if (foreign != 0) {
     const char* name = name_of_operation(foreign & -foreign);
     if (name == nullptr) fatal("%s: 0x%x are no operations of atomics", call, foreign);
     fatal("%s: %s is no operation of %s", call, name, name_of_type(dt));
   }
-  if ((flags & ~favor_flags) != 0) fatal("%s: unknown flags 0x%x", call, flags & ~favor_flags);
+  if (!checked()) return;
+  if (ops == 0) fatal("%s: no operation is given", call);
+  gex::require_flags(flags, favor_flags, call);
   if ((flags & (flags - 1)) != 0) fatal("%s: more than one AD_FAVOR flag", call);
 }
 
@@ -130,6 +133,10 @@ void gex_AD_Create(gex_AD_t* ad_p, gex_TM_t tm, gex_DT_t dt, gex_OP_t ops, gex_F
   if (ad_p == nullptr) fatal("%s: ad_p is null", call);
   require_arguments(dt, ops, flags, call);
   gex::require_capability(team.endpoint, GEX_EP_CAPABILITY_AD, call);
+  // Nobody is waited for: whoever differs is found when the announcements of all have arrived.
+  if (checked())
+    gex::coll::announce(team,
+                        {.call = Call::ad_create, .type = dt, .operation = ops, .flags = flags});
   *ad_p = gex::atomic::create(team, dt, ops, flags);
 }
 

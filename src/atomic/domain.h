@@ -5,7 +5,7 @@
 // members alike: the network if it has every one on the type, the team reaches beyond one
 // neighborhood, and the flags do not ask for fast operations near by; else the processors. The two
 // are not coherent. Beyond that a domain has nothing but what it was made with, so a message about
-// one need not name it.
+// one need not name it, and may arrive where the domain does not exist yet.
 
 #include <gasnet_ratomic.h>
 
@@ -31,8 +31,9 @@ class Domain : public gex_DomainPrefix_, public TaggedHandle<Domain, gex_DomainP
   bool for_network_;
 };
 
-/// Collective over the team; ends the job if its members differ about the arguments, which the
-/// caller has checked.
+/// Makes this member's part of a domain, from arguments that the caller has checked and that are
+/// those of all members. Waits for nobody: what carries the operations out follows from the
+/// arguments, the neighborhoods and the network, which are the same everywhere.
 gex_AD_t create(Team& team, gex_DT_t type, gex_OP_t operations, gex_Flags_t flags);
 
 /// Ends the job unless `ad` is a domain: GEX_AD_INVALID always, one that was destroyed in checked

@@ -33,6 +33,10 @@ void require_same(const Announcement& one, gex_Rank_t one_rank, const Announceme
     fatal("%s: dt_cnt is %lu in rank %u of the team, and %lu in rank %u", call,
           static_cast<unsigned long>(one.count), one_rank, static_cast<unsigned long>(other.count),
           other_rank);
+  // A domain is made of several operations.
+  if (one.operation != other.operation && one.call == Call::ad_create)
+    fatal("%s: ops is 0x%x in rank %u of the team, and 0x%x in rank %u", call, one.operation,
+          one_rank, other.operation, other_rank);
   if (one.operation != other.operation)
     fatal("%s: op is %s in rank %u of the team, and %s in rank %u", call,
           or_none(name_of_operation(one.operation)), one_rank,

@@ -326,6 +326,34 @@ TYPED_TEST(Atomic, DomainsOfEveryTeamAnswerAndOperate) {
 
 using Word = std::uint64_t;
 
+// A rank that is late in making or ending a domain keeps nobody waiting, and the others' operations
+// reach its memory meanwhile.
+TEST(AtomicDomain, MakingAndEndingWaitForNobody) {
+  constexpr gex_OP_t ops = GEX_OP_FADD | GEX_OP_GET;
+  auto* counter = reinterpret_cast<Word*>(own_segment() + hot);
+  *counter = 0;
+  barrier();
+  gex_AD_t ad = GEX_AD_INVALID;
+  const auto report = [&] { once<Word>(ad, 0, segment_of(0) + hot, GEX_OP_FADD, Word{1}); };
+  for (gex_Rank_t round = 1; round <= 2; ++round) {
+    const auto all_reported = [&] {
+      return *static_cast<volatile Word*>(counter) == round * (size() - 1);
+    };
+    if (rank() == 0) WAIT_UNTIL(all_reported());
+    if (round == 1) {
+      gex_AD_Create(&ad, team(), GEX_DT_U64, ops, GEX_FLAG_AD_FAVOR_MY_RANK);
+      if (rank() != 0) report();
+    } else {
+      gex_AD_Destroy(ad);
+      gex_AD_Create(&ad, team(), GEX_DT_U64, ops, GEX_FLAG_AD_FAVOR_MY_RANK);
+      if (rank() != 0) report();
+    }
+  }
+  barrier();
+  EXPECT_EQ(*counter, rank() == 0 ? 2 * (size() - 1) : 0);
+  gex_AD_Destroy(ad);
+}
+
 // A network's atomics are not coherent with the processor's. What a network carries out has an
 // event of its own; what inline code does is done.
 TEST(AtomicFlags, OwnRankAsAConstantGoesTheWayOfTheDomain) {

@@ -13,9 +13,9 @@ misuse(create_of_a_user_operation "gex_AD_Create: GEX_OP_USER is no operation of
 misuse(create_with_flags "gex_AD_Create: unknown flags 0x1")
 misuse(create_with_two_favors "gex_AD_Create: more than one AD_FAVOR flag")
 misuse(create_of_different_types
-  "gex_AD_Create: the data types differ: 0x[48] here, 0x[48] in rank" BOTH)
-misuse(create_of_different_operations "gex_AD_Create: the operations differ: 0x")
-misuse(create_with_different_flags "gex_AD_Create: the flags differ: 0x")
+  "gex_AD_Create: dt is GEX_DT_[UI]64 in rank [01] of the team, and GEX_DT_[UI]64 in rank" BOTH)
+misuse(create_of_different_operations "gex_AD_Create: ops is 0x[0-9a-f]+ in rank [01] of the team, and")
+misuse(create_with_different_flags "gex_AD_Create: flags are 0x[0-9a-f]+ in rank [01] of the team, and")
 misuse(destroy_of_no_domain "gex_AD_Destroy: the domain is GEX_AD_INVALID")
 misuse(domain_destroyed_twice "gex_AD_Destroy: the domain 0x[0-9a-f]+ was destroyed, or is none")
 misuse(query_of_no_domain "gex_AD_QueryOps: the domain is GEX_AD_INVALID")
