@@ -263,9 +263,9 @@ gex::am::PrepareArguments prepare_arguments(Call call, const void* client_buf, s
     fatal("%s: most_payload %zu is below least_payload %zu", name_of(call), most, least);
   if (numargs > gex_AM_MaxArgs())
     fatal("%s: %u arguments are more than gex_AM_MaxArgs()", name_of(call), numargs);
-  if (client_buf == nullptr && lc_opt != nullptr)
-    fatal("%s: lc_opt must be null without a client buffer", name_of(call));
   if (checked()) {
+    if (client_buf == nullptr && lc_opt != nullptr)
+      fatal("%s: lc_opt must be null without a client buffer", name_of(call));
     if ((flags & GEX_FLAG_SELF_SEG_OFFSET) != 0)
       fatal("%s: GEX_FLAG_SELF_SEG_OFFSET is not for negotiated payload", name_of(call));
     if (client_buf != nullptr) check_payload(call, 0, 0, lc_opt, reply);
@@ -564,7 +564,7 @@ int gex_am_commit_reply_long_(gex_AM_SrcDesc_t sd, gex_AM_Index_t handler, size_
 namespace {
 int cancel(const InCall& call, gex_AM_SrcDesc_t sd, bool reply, bool is_long, gex_Flags_t flags) {
   check_descriptor(call, sd, reply, is_long);
-  if (flags != 0) fatal("%s: unknown flags 0x%x", name_of(call), flags);
+  gex::require_flags(flags, 0, name_of(call));
   gex::am::cancel(sd);
   return GASNET_OK;
 }

@@ -53,8 +53,13 @@ void gex_HSL_Destroy(gex_HSL_t* hsl) {
 void gex_hsl_lock_(gex_HSL_t* hsl) {
   check_not_held(hsl, "gex_HSL_Lock");
   if (!take(hsl)) {
-    if (gex_proc_.mode == GEX_MODE_SEQ_)
-      fatal("gex_HSL_Lock: the lock is held, and in SEQ mode nobody else can release it");
+    // Nobody else could release it. There is no other thread to be kept out either, so that a
+    // client which takes a lock again goes on, as where locks of SEQ are nothing at all.
+    if (gex_proc_.mode == GEX_MODE_SEQ_) {
+      if (gex::checked())
+        fatal("gex_HSL_Lock: the lock is held, and in SEQ mode nobody else can release it");
+      return;
+    }
     gex::Waiter waiter;
     while (!take(hsl)) waiter.wait();
   }

@@ -36,11 +36,11 @@ int gex_MK_Create(gex_MK_t* memkind_p, gex_Client_t client, const gex_MK_Create_
                   gex_Flags_t flags) {
   const gex::InCall in_call(Call::mk_create, gex::InCall::set_up);
   const char* call = name_of(in_call);
-  gex::require(client, call);
+  if (!gex::is_object(client, call)) return GASNET_ERR_BAD_ARG;
   if (memkind_p == nullptr) return refuse(GASNET_ERR_BAD_ARG, call, "memkind_p is null");
   if (args == nullptr) return refuse(GASNET_ERR_BAD_ARG, call, "args is null");
-  if (flags != 0) return refuse(GASNET_ERR_BAD_ARG, call, "unknown flags");
-  if (args->gex_flags != 0) return refuse(GASNET_ERR_BAD_ARG, call, "unknown flags in args");
+  gex::require_flags(flags, 0, call);
+  if (gex::checked() && args->gex_flags != 0) gex::fatal("%s: unknown flags in args", call);
   const char* name = name_of_class(args->gex_class);
   if (name == nullptr) return refuse(GASNET_ERR_BAD_ARG, call, "there is no such class");
   if (args->gex_class == GEX_MK_CLASS_HOST) {

@@ -37,9 +37,10 @@ using gex::require;
 using gex::Team;
 using gex::team::size_queries;
 
-/// [A-Z][A-Z0-9_]+
-bool is_client_name(const char* name) {
-  if (name == nullptr || name[0] < 'A' || name[0] > 'Z' || name[1] == '\0') return false;
+/// Whether the name is what the specification asks for, [A-Z][A-Z0-9_]+, which hardly any client's
+/// is.
+bool is_specified_name(const char* name) {
+  if (name[0] < 'A' || name[0] > 'Z' || name[1] == '\0') return false;
   return name[std::strspn(name, "ABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_")] == '\0';
 }
 
@@ -127,12 +128,11 @@ int gex_Client_Init(gex_Client_t* client_p, gex_EP_t* ep_p, gex_TM_t* tm_p, cons
   const char* call = name_of(in_call);
   if (gex_proc_.jobsize == 0) start_library();
   if (client_p == nullptr || ep_p == nullptr || tm_p == nullptr)
-    fatal("%s: an output pointer is null", call);
-  if (!is_client_name(client_name))
-    fatal("%s: the client name \"%s\" does not match [A-Z][A-Z0-9_]+", call,
-          client_name != nullptr ? client_name : "(null)");
-  if ((flags & ~(GEX_FLAG_USES_GASNET1 | GEX_FLAG_DEFER_THREADS)) != 0)
-    fatal("%s: unknown flags 0x%x", call, flags);
+    return refuse(GASNET_ERR_BAD_ARG, call, "an output pointer is null");
+  if (client_name == nullptr) return refuse(GASNET_ERR_BAD_ARG, call, "the client name is null");
+  if (checked() && !is_specified_name(client_name) && gex::speaks_for_job())
+    gex::warn("%s: the client name \"%s\" does not match [A-Z][A-Z0-9_]+", call, client_name);
+  gex::require_flags(flags, GEX_FLAG_USES_GASNET1 | GEX_FLAG_DEFER_THREADS, call);
   if (gex::find_client(client_name) != nullptr)
     return refuse(GASNET_ERR_BAD_ARG, call, "this process has a client of that name already");
   if ((flags & GEX_FLAG_USES_GASNET1) != 0 && gex_proc_.gasnet1_team != GEX_TM_INVALID)
@@ -259,13 +259,12 @@ int gex_EP_Create(gex_EP_t* ep_p, gex_Client_t client, gex_EP_Capabilities_t cap
                   gex_Flags_t flags) {
   const InCall in_call(Call::ep_create, InCall::set_up);
   const char* call = name_of(in_call);
-  require(client, call);
+  if (!gex::is_object(client, call)) return GASNET_ERR_BAD_ARG;
   if (ep_p == nullptr) return refuse(GASNET_ERR_BAD_ARG, call, "ep_p is null");
   if (capabilities == 0) return refuse(GASNET_ERR_BAD_ARG, call, "no capability is given");
   if ((capabilities & ~GEX_EP_CAPABILITY_ALL) != 0)
     return refuse(GASNET_ERR_BAD_ARG, call, "there is no such capability");
-  if ((flags & ~GEX_FLAG_HINT_ACCEL_ALL) != 0)
-    return refuse(GASNET_ERR_BAD_ARG, call, "unknown flags");
+  gex::require_flags(flags, GEX_FLAG_HINT_ACCEL_ALL, call);
   const gex_EP_t endpoint = gex::create_endpoint(client, capabilities, flags);
   if (endpoint == nullptr)
     return refuse(GASNET_ERR_RESOURCE, call, "the client has GASNET_MAXEPS endpoints already");
@@ -289,8 +288,10 @@ gex_EP_Index_t gex_EP_QueryIndex(gex_EP_t ep) {
 int gex_EP_RegisterHandlers(gex_EP_t ep, gex_AM_Entry_t* table, size_t numentries) {
   const InCall in_call(Call::register_handlers, InCall::set_up);
   const char* call = name_of(in_call);
-  gex::require_capability(require(ep, call), GEX_EP_CAPABILITY_AM, call);
-  if (table == nullptr && numentries != 0) fatal("%s: the table is null", call);
+  if (!gex::is_object(ep, call)) return GASNET_ERR_BAD_ARG;
+  gex::require_capability(ep, GEX_EP_CAPABILITY_AM, call);
+  if (table == nullptr && numentries != 0)
+    return refuse(GASNET_ERR_BAD_ARG, call, "the table is null");
   return gex::am::register_handlers(ep, table, numentries, call);
 }
 

@@ -7,6 +7,7 @@
 #include "base/error.h"
 #include "core/objects.h"
 #include "core/process.h"
+#include "core/refuse.h"
 #include "core/restricted.h"
 #include "core/team.h"
 
@@ -34,6 +35,16 @@ Handle require(Handle handle, const char* call) noexcept {
   if (handle == nullptr) [[unlikely]]
     fatal("%s: %s", call, invalid_text(handle));
   return handle;
+}
+
+/// Whether there is an object that a call with an error code is about to read; else the call is to
+/// answer GASNET_ERR_BAD_ARG (core/refuse.h).
+template <class Handle>
+bool is_object(Handle handle, const char* call) noexcept {
+  if (handle != nullptr) [[likely]]
+    return true;
+  refuse(GASNET_ERR_BAD_ARG, call, invalid_text(handle));
+  return false;
 }
 
 /// Checked mode: no flags but these.

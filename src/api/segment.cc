@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <cerrno>
+#include <cstdio>
 #include <cstring>
 #include <optional>
 
@@ -35,6 +36,45 @@ _gex_Segment& segment_of(gex_Segment_t segment, const char* call) {
 const gex::PublishedSegment& bound_segment(gex_TM_t tm, gex_Rank_t rank, Call call) {
   if (checked()) gex::require_peer(tm, rank, name_of(call));
   return gex::resolve(tm, rank).segment();
+}
+
+/// GASNET_OK, or the error code for what a process asks of gex_Segment_Attach.
+int refuse_attach_arguments(const gex_Segment_t* segment_p, std::uintptr_t size, const char* call) {
+  if (segment_p == nullptr) return refuse(GASNET_ERR_BAD_ARG, call, "segment_p is null");
+  char why[160];
+  if (size == 0 || size % GASNET_PAGESIZE != 0) {
+    std::snprintf(why, sizeof why, "the size %zu is not a non-zero multiple of %u bytes",
+                  static_cast<std::size_t>(size), unsigned{GASNET_PAGESIZE});
+    return refuse(GASNET_ERR_BAD_ARG, call, why);
+  }
+  const std::uintptr_t limit = gasnet_getMaxLocalSegmentSize();
+  if (size > limit) {
+    std::snprintf(
+        why, sizeof why,
+        "the size %zu is above gasnet_getMaxLocalSegmentSize() = %zu (GASNET_MAX_SEGSIZE)",
+        static_cast<std::size_t>(size), static_cast<std::size_t>(limit));
+    return refuse(GASNET_ERR_BAD_ARG, call, why);
+  }
+  return GASNET_OK;
+}
+
+/// GASNET_OK, or the error code for endpoints that a process cannot publish over that team.
+int refuse_published(const Team& team, const gex_EP_t* eps, std::size_t count, const char* call) {
+  if (eps == nullptr && count != 0)
+    return refuse(GASNET_ERR_BAD_ARG, call, "the array of endpoints is null");
+  char why[80];
+  for (std::size_t i = 0; i < count; ++i) {
+    if (eps[i] == GEX_EP_INVALID)
+      std::snprintf(why, sizeof why, "endpoint %zu is GEX_EP_INVALID", i);
+    else if (eps[i]->client != team.client)
+      std::snprintf(why, sizeof why, "endpoint %zu is of another client than the team", i);
+    else if (checked() && std::find(eps, eps + i, eps[i]) != eps + i)
+      std::snprintf(why, sizeof why, "endpoint %zu stands twice in the array", i);
+    else
+      continue;
+    return refuse(GASNET_ERR_BAD_ARG, call, why);
+  }
+  return GASNET_OK;
 }
 
 void answer(const gex::PublishedSegment& segment, void** owneraddr_p, void** localaddr_p,
@@ -73,20 +113,14 @@ int gex_Segment_Attach(gex_Segment_t* segment_p, gex_TM_t tm, uintptr_t size) {
   const InCall in_call(Call::segment_attach, InCall::set_up);
   const char* call = name_of(in_call);
   Team& team = gex::require_team(tm, call);
-  if (segment_p == nullptr) return refuse(GASNET_ERR_BAD_ARG, call, "segment_p is null");
+  // These are so in every process, or in none.
   if (tm != team.client->team)
     return refuse(GASNET_ERR_BAD_ARG, call, "the team is not the primordial one");
   if (team.endpoint->segment != nullptr)
     return refuse(GASNET_ERR_RESOURCE, call, "the endpoint has a segment already");
-  // A caller with a bad size must not leave the others waiting, so these end the job.
-  if (size == 0 || size % GASNET_PAGESIZE != 0)
-    fatal("%s: the size %zu is not a non-zero multiple of %u bytes", call,
-          static_cast<std::size_t>(size), unsigned{GASNET_PAGESIZE});
-  if (size > gasnet_getMaxLocalSegmentSize())
-    fatal("%s: the size %zu is above gasnet_getMaxLocalSegmentSize() = %zu (GASNET_MAX_SEGSIZE)",
-          call, static_cast<std::size_t>(size),
-          static_cast<std::size_t>(gasnet_getMaxLocalSegmentSize()));
-  const int result = gex::team::attach(segment_p, team, size);
+  // A caller whose arguments are wrong must not leave the others waiting: all of them are refused.
+  const int flaw = refuse_attach_arguments(segment_p, size, call);
+  const int result = gex::team::attach(segment_p, team, flaw == GASNET_OK ? size : 0, flaw);
   if (result == GASNET_OK && gasnet_client_attach_hook != nullptr)
     gasnet_client_attach_hook((*segment_p)->address, (*segment_p)->size);
   return result;
@@ -96,20 +130,20 @@ int gex_Segment_Create(gex_Segment_t* segment_p, gex_Client_t client, gex_Addr_t
                        uintptr_t length, gex_MK_t kind, gex_Flags_t flags) {
   const InCall in_call(Call::segment_create, InCall::set_up);
   const char* call = name_of(in_call);
-  require(client, call);
+  if (!gex::is_object(client, call)) return GASNET_ERR_BAD_ARG;
   if (segment_p == nullptr) return refuse(GASNET_ERR_BAD_ARG, call, "segment_p is null");
   if (length == 0) return refuse(GASNET_ERR_BAD_ARG, call, "the length is 0");
   if (length > UINTPTR_MAX - reinterpret_cast<std::uintptr_t>(address))
     return refuse(GASNET_ERR_BAD_ARG, call, "the segment reaches beyond the address space");
   if (kind != GEX_MK_HOST) return refuse(GASNET_ERR_BAD_ARG, call, "there is no such memory kind");
-  if (flags != 0) return refuse(GASNET_ERR_BAD_ARG, call, "unknown flags");
+  gex::require_flags(flags, 0, call);
   if (address != nullptr) {
-    *segment_p = gex::register_segment(client, address, length);
+    *segment_p = gex::register_segment(client, address, length, flags);
     return GASNET_OK;
   }
   errno = ENOMEM;
   const gex_Segment_t segment =
-      length <= gex::usable_memory() ? gex::allocate_segment(client, length) : nullptr;
+      length <= gex::usable_memory() ? gex::allocate_segment(client, length, flags) : nullptr;
   if (segment != nullptr) {
     *segment_p = segment;
     return GASNET_OK;
@@ -154,8 +188,8 @@ gex_Event_t gex_EP_QueryBoundSegmentNB(gex_TM_t tm, gex_Rank_t rank, void** owne
 int gex_EP_BindSegment(gex_EP_t ep, gex_Segment_t segment, gex_Flags_t flags) {
   const InCall in_call(Call::bind_segment, InCall::set_up);
   const char* call = name_of(in_call);
-  require(ep, call);
-  if (flags != 0) return refuse(GASNET_ERR_BAD_ARG, call, "unknown flags");
+  if (!gex::is_object(ep, call)) return GASNET_ERR_BAD_ARG;
+  gex::require_flags(flags, 0, call);
   if (segment != GEX_SEGMENT_INVALID) segment_of(segment, call);
   if (segment != GEX_SEGMENT_INVALID && segment->client != ep->client)
     return refuse(GASNET_ERR_BAD_ARG, call, "the segment is another client's");
@@ -172,15 +206,10 @@ int gex_EP_PublishBoundSegment(gex_TM_t tm, gex_EP_t* eps, size_t num_eps, gex_F
   const char* call = name_of(in_call);
   Team& team = gex::require_team(tm, call);
   gex::require_flags(flags, 0, call);
-  if (eps == nullptr && num_eps != 0) fatal("%s: the array of endpoints is null", call);
-  for (std::size_t i = 0; i < num_eps; ++i) {
-    if (eps[i] == GEX_EP_INVALID) fatal("%s: endpoint %zu is GEX_EP_INVALID", call, i);
-    if (eps[i]->client != team.client)
-      fatal("%s: endpoint %zu is of another client than the team", call, i);
-    if (std::find(eps, eps + i, eps[i]) != eps + i)
-      fatal("%s: endpoint %zu stands twice in the array", call, i);
-  }
-  return gex::team::publish(team, eps, num_eps);
+  const int flaw = refuse_published(team, eps, num_eps, call);
+  // A caller whose arguments are wrong publishes nothing, and must not leave the others waiting.
+  const int result = gex::team::publish(team, eps, flaw == GASNET_OK ? num_eps : 0);
+  return flaw != GASNET_OK ? flaw : result;
 }
 
 }  // extern "C"

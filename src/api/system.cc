@@ -87,7 +87,7 @@ void gex_System_QueryMyPosition(gex_Rank_t* nbrhd_set_size, gex_Rank_t* nbrhd_se
 int gex_System_QueryProgressThreads(gex_Client_t client, unsigned int* count_p,
                                     const gex_ProgressThreadInfo_t** info_p, gex_Flags_t flags) {
   const gex::InCall call(gex::Call::progress_threads);
-  gex::require(client, __func__);
+  if (!gex::is_object(client, __func__)) return GASNET_ERR_BAD_ARG;
   if (count_p == nullptr || info_p == nullptr || flags != 0) return GASNET_ERR_BAD_ARG;
   if ((client->flags & GEX_FLAG_DEFER_THREADS) == 0 || client->progress_threads_queried)
     return GASNET_ERR_RESOURCE;

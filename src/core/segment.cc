@@ -22,11 +22,12 @@ LiveObjects<_gex_Segment>& live_segments() noexcept {
   return the_live_segments.get();
 }
 
-gex_Segment_t make(gex_Client_t client, void* address, std::uintptr_t bytes) {
+gex_Segment_t make(gex_Client_t client, void* address, std::uintptr_t bytes, gex_Flags_t flags) {
   auto* segment = new _gex_Segment;
   segment->client = client;
   segment->address = static_cast<std::byte*>(address);
   segment->size = bytes;
+  segment->flags = flags;
   live_segments().add(*segment);
   return segment;
 }
@@ -39,23 +40,24 @@ std::uint64_t usable_memory() {
       {limits.available, limits.usable_physical(), process().neighborhood.memory_space()});
 }
 
-gex_Segment_t allocate_segment(gex_Client_t client, std::uintptr_t bytes) {
+gex_Segment_t allocate_segment(gex_Client_t client, std::uintptr_t bytes, gex_Flags_t flags) {
   const std::lock_guard lock(segments_change);
   if (std::byte* shared = process().neighborhood.take_segment(bytes)) {
     static_cast<void>(os::advise_huge_pages({shared, os::round_up_to_page(bytes)}));
-    gex_Segment_t segment = make(client, shared, bytes);
+    gex_Segment_t segment = make(client, shared, bytes, flags);
     segment->shared = true;
     return segment;
   }
   os::Mapping pages = os::Mapping::anonymous(bytes);
   if (!pages) return nullptr;
-  gex_Segment_t segment = make(client, pages.data(), bytes);
+  gex_Segment_t segment = make(client, pages.data(), bytes, flags);
   segment->pages = std::move(pages);
   return segment;
 }
 
-gex_Segment_t register_segment(gex_Client_t client, void* address, std::uintptr_t bytes) {
-  return make(client, address, bytes);
+gex_Segment_t register_segment(gex_Client_t client, void* address, std::uintptr_t bytes,
+                               gex_Flags_t flags) {
+  return make(client, address, bytes, flags);
 }
 
 void require_live_segment(gex_Segment_t segment, const char* call) noexcept {

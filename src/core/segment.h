@@ -19,10 +19,11 @@ std::uint64_t usable_memory();
 
 /// Makes a segment of `bytes` in memory of the library's, which is not more than is usable; null,
 /// with the reason in errno, if there are no addresses for it. Any thread.
-gex_Segment_t allocate_segment(gex_Client_t client, std::uintptr_t bytes);
+gex_Segment_t allocate_segment(gex_Client_t client, std::uintptr_t bytes, gex_Flags_t flags = 0);
 
 /// Makes a segment of the client's memory. Any thread.
-gex_Segment_t register_segment(gex_Client_t client, void* address, std::uintptr_t bytes);
+gex_Segment_t register_segment(gex_Client_t client, void* address, std::uintptr_t bytes,
+                               gex_Flags_t flags = 0);
 
 /// Checked mode: ends the job if there is no such segment, or none any more.
 void require_live_segment(gex_Segment_t segment, const char* call) noexcept;

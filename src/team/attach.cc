@@ -36,6 +36,7 @@ struct Announcement {
   std::uint64_t size;    ///< 0: none
   std::uint64_t offset;  ///< as in locate_segment
   std::uint64_t usable;  ///< bytes of memory the host has for segments, as this process sees it
+  std::int64_t flaw;  ///< GASNET_OK, or the error of arguments with which nothing can be attached
   Registration network;
 };
 
@@ -57,7 +58,7 @@ void record(gex_Client_t client, const Announcement& announced, const char* call
 
 /// What this process says of that endpoint, which may have no segment.
 Announcement announcement_of(const _gex_EP& endpoint) {
-  Announcement mine{gex_proc_.jobrank, endpoint.index, 0, 0, not_shared, 0, {}};
+  Announcement mine{gex_proc_.jobrank, endpoint.index, 0, 0, not_shared, 0, GASNET_OK, {}};
   if (const gex_Segment_t segment = endpoint.segment) {
     mine.address = reinterpret_cast<std::uint64_t>(segment->address);
     mine.size = segment->size;
@@ -117,16 +118,18 @@ std::vector<Outcome> tell(Team& team, const Outcome& mine, const char* call) {
 
 }  // namespace
 
-int attach(gex_Segment_t* segment_p, Team& team, std::uintptr_t size) {
+int attach(gex_Segment_t* segment_p, Team& team, std::uintptr_t size, int flaw) {
   const char* call = "gex_Segment_Attach";
   gex_Segment_t segment = size != 0 ? allocate_segment(team.client, size) : nullptr;
   int error = size != 0 && segment == nullptr ? errno : 0;
   if (segment != nullptr) bind_segment(team.endpoint, segment);
+  const auto give_back = [&] {
+    if (segment == nullptr) return;
+    bind_segment(team.endpoint, nullptr);
+    destroy_segment(segment, /*untouched=*/true);
+  };
   const auto refuse = [&](const std::vector<Announcement>& everyones) {
-    if (segment != nullptr) {
-      bind_segment(team.endpoint, nullptr);
-      destroy_segment(segment, /*untouched=*/true);
-    }
+    give_back();
     for (const Announcement& announced : everyones)
       publish_segment(team.endpoint->address(), announced.jobrank, {});
     refresh_displacements();
@@ -137,7 +140,13 @@ int attach(gex_Segment_t* segment_p, Team& team, std::uintptr_t size) {
   Announcement mine = announcement_of(*team.endpoint);
   mine.size = size;
   mine.usable = usable_memory();
+  mine.flaw = flaw;
   const std::vector<Announcement> everyones = announce(team, {&mine, 1});
+  if (std::any_of(everyones.begin(), everyones.end(),
+                  [](const Announcement& announced) { return announced.flaw != GASNET_OK; })) {
+    give_back();
+    return flaw != GASNET_OK ? flaw : GASNET_ERR_RESOURCE;
+  }
   if (!all_hosts_have_room(everyones)) return refuse(everyones);
   if (segment != nullptr && segment->shared && env::boolean(env::Variable::segment_commit))
     error = process().neighborhood.commit_segment(segment->address, size);

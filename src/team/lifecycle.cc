@@ -76,23 +76,32 @@ bool may_have_flags(const Team& team) {
   return true;
 }
 
-/// Gives a team its barrier: flags if they are possible and its rank 0 finds a free slot.
-void complete_team(std::span<Team* const> local_members) {
-  std::uint32_t slot = TeamBarrier::no_slot;
-  if (local_members.front()->rank == 0 && may_have_flags(*local_members.front()))
-    slot = reserve_slot();
-  const auto blocks = exchange(local_members, bytes_of(slot));
-  for (Team* team : local_members) give_barrier(*team, value_of<std::uint32_t>(blocks[0]));
+/// What the members of a new team tell one another.
+struct Completion {
+  std::uint32_t slot;    ///< of the team's flags; rank 0's counts
+  std::uint32_t client;  ///< fingerprint of its name and flags
+};
+
+/// Gives a team its barrier: flags if they are possible and its rank 0 finds a free slot. Returns
+/// what the members told, by rank.
+std::vector<std::vector<std::byte>> complete_team(std::span<Team* const> local_members) {
+  const Team& first = *local_members.front();
+  Fingerprint client;
+  client.add(first.client->name);
+  client.add(first.client->flags);
+  Completion mine{TeamBarrier::no_slot, client.value()};
+  if (first.rank == 0 && may_have_flags(first)) mine.slot = reserve_slot();
+  auto blocks = exchange(local_members, bytes_of(mine));
+  for (Team* team : local_members) give_barrier(*team, value_of<Completion>(blocks[0]).slot);
+  return blocks;
 }
 
-/// The client has one name and one set of flags.
-void require_same_client(Team& team) {
-  Fingerprint mine;
-  mine.add(team.client->name);
-  mine.add(team.client->flags);
-  const auto blocks = exchange(team, bytes_of(mine.value()));
+/// Checked mode: the client has one name and one set of flags.
+void require_same_client(const Team& team, const std::vector<std::vector<std::byte>>& told) {
+  if (!checked()) return;
+  const std::uint32_t mine = value_of<Completion>(told[team.rank]).client;
   for (gex_Rank_t r = 0; r < team.size; ++r)
-    if (value_of<std::uint32_t>(blocks[r]) != mine.value())
+    if (value_of<Completion>(told[r]).client != mine)
       fatal("gex_Client_Init: rank %u gave another name than \"%s\", or other flags", r,
             team.client->name.c_str());
 }
@@ -105,8 +114,7 @@ Team& create_primordial(gex_Client_t client) {
   Team* team = Team::create(client, client->endpoint, members, gex_proc_.jobrank, 0,
                             identity_of(members.front(), client->index));
   client->team = team->handle();
-  complete_team({&team, 1});
-  require_same_client(*team);
+  require_same_client(*team, complete_team({&team, 1}));
   return *team;
 }
 
@@ -277,8 +285,8 @@ int destroy(Team& team, gex_Memvec_t* scratch, gex_Flags_t flags) {
   if (team.rank == 0) free_slot(slot);
   const gex_Memvec_t memory = team.scratch;
   delete &team;
-  if (memory.gex_len == 0) return 0;
-  if (scratch != nullptr) *scratch = memory;
+  if (memory.gex_len == 0 || scratch == nullptr) return 0;
+  *scratch = memory;
   return 1;
 }
 

@@ -27,13 +27,14 @@ std::size_t create(gex_TM_t* new_teams, std::size_t new_team_count, Team& parent
 /// `end` is called by `destroy` when every member has called it, before the team's slot of shared
 /// memory becomes free; start-up only.
 void set_end_hook(void (*end)(Team& team) noexcept) noexcept;
-/// Returns non-zero if there was scratch, which *scratch then names.
+/// Returns non-zero if it has written *scratch: there was scratch, and `scratch` is not null.
 int destroy(Team& team, gex_Memvec_t* scratch, gex_Flags_t flags);
 
 /// gex_Segment_Attach over the primordial team; a size of 0: this process takes part, but has no
 /// segment, and *segment is GEX_SEGMENT_INVALID. GASNET_ERR_RESOURCE with one line on every rank
-/// whose host cannot hold the segments.
-int attach(gex_Segment_t* segment, Team& team, std::uintptr_t size);
+/// whose host cannot hold the segments. `flaw`: the error code of this process's arguments, which
+/// it returns; nothing is attached then, and the other members return GASNET_ERR_RESOURCE.
+int attach(gex_Segment_t* segment, Team& team, std::uintptr_t size, int flaw = GASNET_OK);
 int publish(Team& team, const gex_EP_t* endpoints, std::size_t count);
 
 }  // namespace gex::team

@@ -4,6 +4,7 @@
 // Each client has handlers of its own under the same indices, a segment, and teams. What one does
 // must not show to another. `clients refusals`: what cannot be had is refused by its error code.
 
+#include <gasnet_mk.h>
 #include <gasnet_ratomic.h>
 #include <gasnetex.h>
 
@@ -261,8 +262,16 @@ void expect_refusals() {
                            flags);
   };
   REQUIRE(init("CLIENT_1", 0) == GASNET_ERR_BAD_ARG);
+  REQUIRE(init(nullptr, 0) == GASNET_ERR_BAD_ARG);
+  REQUIRE(gex_Client_Init(nullptr, &other.endpoint, &other.team, "NOWHERE", nullptr, nullptr, 0) ==
+          GASNET_ERR_BAD_ARG);
   REQUIRE(init("ANOTHER", GEX_FLAG_USES_GASNET1) == GASNET_ERR_BAD_ARG);
-  for (int count = 2; count < 16; ++count)
+  // Any name, and flags that mean nothing here, which the object gives back.
+  constexpr gex_Flags_t unknown = 1U << 27;
+  REQUIRE(init("lower-case and more", unknown) == GASNET_OK);
+  REQUIRE(std::strcmp(gex_Client_QueryName(other.client), "lower-case and more") == 0);
+  REQUIRE(gex_Client_QueryFlags(other.client) == unknown);
+  for (int count = 3; count < 16; ++count)
     REQUIRE(init(("MORE_" + std::to_string(count)).c_str(), 0) == GASNET_OK);
   REQUIRE(init("ONE_TOO_MANY", 0) == GASNET_ERR_RESOURCE);
 
@@ -271,9 +280,14 @@ void expect_refusals() {
   REQUIRE(gex_EP_Create(&made, self.client, 0, 0) == GASNET_ERR_BAD_ARG);
   REQUIRE(gex_EP_Create(&made, self.client, GEX_EP_CAPABILITY_ALL | 1U << 20, 0) ==
           GASNET_ERR_BAD_ARG);
-  REQUIRE(gex_EP_Create(&made, self.client, GEX_EP_CAPABILITY_ALL, 1) == GASNET_ERR_BAD_ARG);
+  REQUIRE(gex_EP_Create(&made, GEX_CLIENT_INVALID, GEX_EP_CAPABILITY_ALL, 0) == GASNET_ERR_BAD_ARG);
   REQUIRE(made == GEX_EP_INVALID);
-  for (int count = 1; count < GASNET_MAXEPS; ++count)
+  REQUIRE(gex_EP_Create(&made, self.client, GEX_EP_CAPABILITY_ALL, unknown) == GASNET_OK);
+  REQUIRE(gex_EP_QueryFlags(made) == unknown);
+  gex_AM_Entry_t entry = {};
+  REQUIRE(gex_EP_RegisterHandlers(GEX_EP_INVALID, &entry, 1) == GASNET_ERR_BAD_ARG);
+  REQUIRE(gex_EP_RegisterHandlers(made, nullptr, 1) == GASNET_ERR_BAD_ARG);
+  for (int count = 2; count < GASNET_MAXEPS; ++count)
     REQUIRE(gex_EP_Create(&made, self.client, GEX_EP_CAPABILITY_ALL, 0) == GASNET_OK);
   gex_EP_t beyond = GEX_EP_INVALID;
   REQUIRE(gex_EP_Create(&beyond, self.client, GEX_EP_CAPABILITY_ALL, 0) == GASNET_ERR_RESOURCE);
@@ -285,15 +299,49 @@ void expect_refusals() {
   };
   REQUIRE(create(0, GEX_MK_HOST, 0) == GASNET_ERR_BAD_ARG);
   REQUIRE(create(4096, GEX_MK_INVALID, 0) == GASNET_ERR_BAD_ARG);
-  REQUIRE(create(4096, GEX_MK_HOST, 1) == GASNET_ERR_BAD_ARG);
+  REQUIRE(gex_Segment_Create(&segment, GEX_CLIENT_INVALID, nullptr, 4096, GEX_MK_HOST, 0) ==
+          GASNET_ERR_BAD_ARG);
   REQUIRE(segment == GEX_SEGMENT_INVALID);
-  REQUIRE(create(4096, GEX_MK_HOST, 0) == GASNET_OK);
+  REQUIRE(create(4096, GEX_MK_HOST, unknown) == GASNET_OK);
+  REQUIRE(gex_Segment_QueryFlags(segment) == unknown);
   REQUIRE(gex_EP_BindSegment(made, GEX_SEGMENT_INVALID, 0) == GASNET_ERR_BAD_ARG);
-  REQUIRE(gex_EP_BindSegment(made, segment, 1) == GASNET_ERR_BAD_ARG);
+  REQUIRE(gex_EP_BindSegment(GEX_EP_INVALID, segment, 0) == GASNET_ERR_BAD_ARG);
   REQUIRE(gex_EP_BindSegment(other.endpoint, segment, 0) == GASNET_ERR_BAD_ARG);
-  REQUIRE(gex_EP_BindSegment(made, segment, 0) == GASNET_OK);
+  REQUIRE(gex_EP_BindSegment(made, segment, unknown) == GASNET_OK);
   REQUIRE(gex_EP_BindSegment(made, segment, 0) == GASNET_ERR_BAD_ARG);
   REQUIRE(gex_EP_QuerySegment(made) == segment);
+
+  gex_MK_t kind = GEX_MK_INVALID;
+  gex_MK_Create_args_t host = {};
+  host.gex_flags = unknown;
+  host.gex_class = GEX_MK_CLASS_HOST;
+  REQUIRE(gex_MK_Create(&kind, GEX_CLIENT_INVALID, &host, 0) == GASNET_ERR_BAD_ARG);
+  REQUIRE(gex_MK_Create(&kind, self.client, &host, unknown) == GASNET_OK && kind == GEX_MK_HOST);
+
+  // What one process asks for in vain is refused to all of them, and nobody is left waiting.
+  const bool odd = gex_TM_QueryRank(self.team) == 0;
+  const auto attach = [&](std::uintptr_t bytes, int own_error) {
+    REQUIRE(gex_Segment_Attach(&segment, self.team, odd ? bytes : GASNET_PAGESIZE) ==
+            (odd ? own_error : GASNET_ERR_RESOURCE));
+  };
+  attach(0, GASNET_ERR_BAD_ARG);
+  attach(GASNET_PAGESIZE + 8, GASNET_ERR_BAD_ARG);
+  attach(gasnet_getMaxLocalSegmentSize() + GASNET_PAGESIZE, GASNET_ERR_BAD_ARG);
+  REQUIRE(gex_Segment_Attach(&segment, self.team, GASNET_PAGESIZE) == GASNET_OK);
+  gex_EP_t none = GEX_EP_INVALID;
+  REQUIRE(gex_EP_PublishBoundSegment(self.team, odd ? &none : &made, 1, 0) ==
+          (odd ? GASNET_ERR_BAD_ARG : GASNET_OK));
+  REQUIRE(gex_EP_PublishBoundSegment(self.team, nullptr, 1, unknown) == GASNET_ERR_BAD_ARG);
+
+  gex_AD_t domain = GEX_AD_INVALID;
+  constexpr gex_Flags_t all_hints =
+      GEX_FLAG_AD_FAVOR_MY_RANK | GEX_FLAG_AD_FAVOR_MY_NBRHD | GEX_FLAG_AD_FAVOR_REMOTE | unknown;
+  gex_AD_Create(&domain, self.team, GEX_DT_U32, GEX_OP_ADD, all_hints);
+  REQUIRE(gex_AD_QueryFlags(domain) == all_hints);
+  gex_AD_Destroy(domain);
+  gex_AD_Create(&domain, self.team, GEX_DT_U32, 0, 0);
+  REQUIRE(gex_AD_QueryOps(domain) == 0);
+  gex_AD_Destroy(domain);
 }
 
 }  // namespace

@@ -140,8 +140,6 @@ TEST(Environment, MalformedValuesAreRefusedByNameAndValue) {
 TEST(Environment, MistakesBeforeTheStartAreToldOnce) {
   for (Command& command : jobs(4, {"attach_before_start"}))
     expect_refusal(command.run(), 1, "gex_Segment_Attach: called before gex_Client_Init");
-  for (Command& command : jobs(4, {"bad_client_name"}))
-    expect_refusal(command.run(), 1, "gex_Client_Init: the client name \"lower\" does not match");
 }
 
 TEST(Environment, AProgramStartedWithoutALauncherWarnsThatItIsAlone) {

@@ -573,8 +573,6 @@ int main(int argc, char** argv) {
   }
   if (scenario == "die_before_start") die();
   if (scenario == "die_in_start") alarm(4);
-  if (scenario == "bad_client_name")
-    gex_Client_Init(&client, &endpoint, &team, "lower", &argc, &argv, 0);
   const gex_Flags_t flags = scenario == "deferred_threads" ? GEX_FLAG_DEFER_THREADS : 0;
   if (flags != 0) {
     if (gex_Client_Init(&client, &endpoint, &team, "LIFECYCLE", &argc, &argv, flags) != GASNET_OK)

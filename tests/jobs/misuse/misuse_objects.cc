@@ -76,6 +76,7 @@ const Cases& cases() {
   static const Cases table = {
       // Clients
       {"client_of_a_name_in_use", [] { another_client("MISUSE"); }},
+      {"client_of_a_name_in_lower_case", [] { another_client("upcxx"); }},
       {"client_of_gasnet1_twice",
        [] {
          another_client("FIRST", GEX_FLAG_USES_GASNET1);

@@ -3,6 +3,8 @@
 set(handler "not allowed in an active message handler")
 
 misuse(client_of_a_name_in_use "gex_Client_Init: this process has a client of that name already")
+misuse_warned(client_of_a_name_in_lower_case
+  "gex_Client_Init: the client name .upcxx. does not match")
 misuse(client_of_gasnet1_twice
   "gex_Client_Init: another client has GEX_FLAG_USES_GASNET1 already")
 misuse(client_of_different_names
