@@ -28,4 +28,21 @@
 #define HAVE_PTHREAD_H 1
 #endif
 
+/* Bytes of C's basic types, under the names that configure scripts define for themselves. */
+#define SIZEOF_CHAR 1
+#define SIZEOF_SHORT 2
+#define SIZEOF_INT 4
+#define SIZEOF_LONG_LONG 8
+#if defined(__LP64__)
+#define SIZEOF_LONG 8
+#define SIZEOF_VOID_P 8
+#define SIZEOF_SIZE_T 8
+#define SIZEOF_PTRDIFF_T 8
+#else
+#define SIZEOF_LONG 4
+#define SIZEOF_VOID_P 4
+#define SIZEOF_SIZE_T 4
+#define SIZEOF_PTRDIFF_T 4
+#endif
+
 #endif

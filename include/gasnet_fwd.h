@@ -2,7 +2,8 @@
  *
  * Includable anywhere, with no threading mode defined; defines no macros but GEX_... and _GEX_...
  * Spec: GASNet-EX 0.19, "Basic types", "Events", the flag sections, "Data types" and "Operation
- * codes". Flag bits of one call are disjoint; calls that are unrelated may share bits.
+ * codes". Flag bits of one call are disjoint; calls that are unrelated may share bits. Constants of
+ * integer types are preprocessor expressions, here and in all headers: clients use them in #if.
  */
 #ifndef _GEX_GASNET_FWD_H
 #define _GEX_GASNET_FWD_H
@@ -17,7 +18,7 @@ extern "C" {
 /** A position in, or the size of, an ordered set of processes or endpoints. */
 typedef uint32_t gex_Rank_t;
 /** "Not a rank"; larger than any rank. */
-#define GEX_RANK_INVALID ((gex_Rank_t) ~(gex_Rank_t)0)
+#define GEX_RANK_INVALID 0xffffffffu
 
 /** Index of an endpoint within its client and process; the primordial endpoint's is 0. */
 typedef uint16_t gex_EP_Index_t;
@@ -36,12 +37,12 @@ typedef void* gex_Addr_t;
 
 /** What an endpoint can be used for: an OR of GEX_EP_CAPABILITY_... */
 typedef uint32_t gex_EP_Capabilities_t;
-#define GEX_EP_CAPABILITY_RMA ((gex_EP_Capabilities_t)1 << 0)
-#define GEX_EP_CAPABILITY_AM ((gex_EP_Capabilities_t)1 << 1)
-#define GEX_EP_CAPABILITY_VIS ((gex_EP_Capabilities_t)1 << 2)
-#define GEX_EP_CAPABILITY_COLL ((gex_EP_Capabilities_t)1 << 3)
-#define GEX_EP_CAPABILITY_AD ((gex_EP_Capabilities_t)1 << 4)
-#define GEX_EP_CAPABILITY_ALL ((gex_EP_Capabilities_t)0x1f)
+#define GEX_EP_CAPABILITY_RMA (1u << 0)
+#define GEX_EP_CAPABILITY_AM (1u << 1)
+#define GEX_EP_CAPABILITY_VIS (1u << 2)
+#define GEX_EP_CAPABILITY_COLL (1u << 3)
+#define GEX_EP_CAPABILITY_AD (1u << 4)
+#define GEX_EP_CAPABILITY_ALL 0x1fu
 
 /** A handle of something that will have completed: a root event, or one of its leaves. */
 typedef struct _gex_Event* gex_Event_t;
@@ -57,88 +58,88 @@ typedef struct _gex_Event* gex_Event_t;
 #define GEX_EVENT_GROUP ((gex_Event_t*)(uintptr_t)3)
 
 /* Point-to-point initiation: RMA, AM, VIS and atomics. */
-#define GEX_FLAG_IMMEDIATE ((gex_Flags_t)1 << 0)
-#define GEX_FLAG_LC_COPY_YES ((gex_Flags_t)1 << 1)
-#define GEX_FLAG_LC_COPY_NO ((gex_Flags_t)1 << 2)
-#define GEX_FLAG_SELF_SEG_UNKNOWN ((gex_Flags_t)1 << 3)
-#define GEX_FLAG_SELF_SEG_SOME ((gex_Flags_t)1 << 4)
-#define GEX_FLAG_SELF_SEG_BOUND ((gex_Flags_t)1 << 5)
-#define GEX_FLAG_SELF_SEG_OFFSET ((gex_Flags_t)1 << 6)
-#define GEX_FLAG_PEER_SEG_UNKNOWN ((gex_Flags_t)1 << 7)
-#define GEX_FLAG_PEER_SEG_SOME ((gex_Flags_t)1 << 8)
-#define GEX_FLAG_PEER_SEG_BOUND ((gex_Flags_t)1 << 9)
-#define GEX_FLAG_PEER_SEG_OFFSET ((gex_Flags_t)1 << 10)
-#define GEX_FLAG_AM_PREPARE_LEAST_CLIENT ((gex_Flags_t)1 << 11)
-#define GEX_FLAG_AM_PREPARE_LEAST_ALLOC ((gex_Flags_t)1 << 12)
-#define GEX_FLAG_PEER_NEVER_SELF ((gex_Flags_t)1 << 13)
-#define GEX_FLAG_PEER_NEVER_NBRHD ((gex_Flags_t)1 << 14)
-#define GEX_FLAG_ENABLE_LEAF_LC ((gex_Flags_t)1 << 15)
-#define GEX_FLAG_AD_MY_RANK ((gex_Flags_t)1 << 16)
-#define GEX_FLAG_AD_MY_NBRHD ((gex_Flags_t)1 << 17)
-#define GEX_FLAG_AD_ACQ ((gex_Flags_t)1 << 18)
-#define GEX_FLAG_AD_REL ((gex_Flags_t)1 << 19)
-#define GEX_FLAG_RANK_IS_JOBRANK ((gex_Flags_t)1 << 20)
+#define GEX_FLAG_IMMEDIATE (1u << 0)
+#define GEX_FLAG_LC_COPY_YES (1u << 1)
+#define GEX_FLAG_LC_COPY_NO (1u << 2)
+#define GEX_FLAG_SELF_SEG_UNKNOWN (1u << 3)
+#define GEX_FLAG_SELF_SEG_SOME (1u << 4)
+#define GEX_FLAG_SELF_SEG_BOUND (1u << 5)
+#define GEX_FLAG_SELF_SEG_OFFSET (1u << 6)
+#define GEX_FLAG_PEER_SEG_UNKNOWN (1u << 7)
+#define GEX_FLAG_PEER_SEG_SOME (1u << 8)
+#define GEX_FLAG_PEER_SEG_BOUND (1u << 9)
+#define GEX_FLAG_PEER_SEG_OFFSET (1u << 10)
+#define GEX_FLAG_AM_PREPARE_LEAST_CLIENT (1u << 11)
+#define GEX_FLAG_AM_PREPARE_LEAST_ALLOC (1u << 12)
+#define GEX_FLAG_PEER_NEVER_SELF (1u << 13)
+#define GEX_FLAG_PEER_NEVER_NBRHD (1u << 14)
+#define GEX_FLAG_ENABLE_LEAF_LC (1u << 15)
+#define GEX_FLAG_AD_MY_RANK (1u << 16)
+#define GEX_FLAG_AD_MY_NBRHD (1u << 17)
+#define GEX_FLAG_AD_ACQ (1u << 18)
+#define GEX_FLAG_AD_REL (1u << 19)
+#define GEX_FLAG_RANK_IS_JOBRANK (1u << 20)
 
 /* gex_AD_Create */
-#define GEX_FLAG_AD_FAVOR_MY_RANK ((gex_Flags_t)1 << 21)
-#define GEX_FLAG_AD_FAVOR_MY_NBRHD ((gex_Flags_t)1 << 22)
-#define GEX_FLAG_AD_FAVOR_REMOTE ((gex_Flags_t)1 << 23)
+#define GEX_FLAG_AD_FAVOR_MY_RANK (1u << 21)
+#define GEX_FLAG_AD_FAVOR_MY_NBRHD (1u << 22)
+#define GEX_FLAG_AD_FAVOR_REMOTE (1u << 23)
 
 /* Teams: gex_TM_Split, gex_TM_Create, gex_TM_Destroy */
-#define GEX_FLAG_TM_NO_SCRATCH ((gex_Flags_t)1 << 21)
-#define GEX_FLAG_TM_LOCAL_SCRATCH ((gex_Flags_t)1 << 22)
-#define GEX_FLAG_TM_GLOBAL_SCRATCH ((gex_Flags_t)1 << 23)
-#define GEX_FLAG_TM_SYMMETRIC_SCRATCH ((gex_Flags_t)1 << 24)
-#define GEX_FLAG_SCRATCH_SEG_OFFSET ((gex_Flags_t)1 << 25)
-#define GEX_FLAG_TM_SCRATCH_SIZE_MIN ((gex_Flags_t)1 << 26)
-#define GEX_FLAG_TM_SCRATCH_SIZE_RECOMMENDED ((gex_Flags_t)1 << 27)
-#define GEX_FLAG_GLOBALLY_QUIESCED ((gex_Flags_t)1 << 28)
+#define GEX_FLAG_TM_NO_SCRATCH (1u << 21)
+#define GEX_FLAG_TM_LOCAL_SCRATCH (1u << 22)
+#define GEX_FLAG_TM_GLOBAL_SCRATCH (1u << 23)
+#define GEX_FLAG_TM_SYMMETRIC_SCRATCH (1u << 24)
+#define GEX_FLAG_SCRATCH_SEG_OFFSET (1u << 25)
+#define GEX_FLAG_TM_SCRATCH_SIZE_MIN (1u << 26)
+#define GEX_FLAG_TM_SCRATCH_SIZE_RECOMMENDED (1u << 27)
+#define GEX_FLAG_GLOBALLY_QUIESCED (1u << 28)
 
 /* gex_Client_Init */
-#define GEX_FLAG_USES_GASNET1 ((gex_Flags_t)1 << 29)
-#define GEX_FLAG_DEFER_THREADS ((gex_Flags_t)1 << 30)
+#define GEX_FLAG_USES_GASNET1 (1u << 29)
+#define GEX_FLAG_DEFER_THREADS (1u << 30)
 
 /* gex_EP_Create */
-#define GEX_FLAG_HINT_ACCEL_AD ((gex_Flags_t)1 << 16)
-#define GEX_FLAG_HINT_ACCEL_COLL ((gex_Flags_t)1 << 17)
-#define GEX_FLAG_HINT_ACCEL_ALL ((gex_Flags_t)3 << 16)
+#define GEX_FLAG_HINT_ACCEL_AD (1u << 16)
+#define GEX_FLAG_HINT_ACCEL_COLL (1u << 17)
+#define GEX_FLAG_HINT_ACCEL_ALL (3u << 16)
 
 /* Handler registration (gex_AM_Entry_t): one of each group. */
-#define GEX_FLAG_AM_SHORT ((gex_Flags_t)1 << 0)
-#define GEX_FLAG_AM_MEDIUM ((gex_Flags_t)1 << 1)
-#define GEX_FLAG_AM_LONG ((gex_Flags_t)1 << 2)
+#define GEX_FLAG_AM_SHORT (1u << 0)
+#define GEX_FLAG_AM_MEDIUM (1u << 1)
+#define GEX_FLAG_AM_LONG (1u << 2)
 #define GEX_FLAG_AM_MEDLONG (GEX_FLAG_AM_MEDIUM | GEX_FLAG_AM_LONG)
-#define GEX_FLAG_AM_REQUEST ((gex_Flags_t)1 << 3)
-#define GEX_FLAG_AM_REPLY ((gex_Flags_t)1 << 4)
+#define GEX_FLAG_AM_REQUEST (1u << 3)
+#define GEX_FLAG_AM_REPLY (1u << 4)
 #define GEX_FLAG_AM_REQREP (GEX_FLAG_AM_REQUEST | GEX_FLAG_AM_REPLY)
 
 /** A data type of atomics and reductions; the values may be ORed. */
 typedef uint32_t gex_DT_t;
-#define GEX_DT_I32 ((gex_DT_t)1 << 0)
-#define GEX_DT_U32 ((gex_DT_t)1 << 1)
-#define GEX_DT_I64 ((gex_DT_t)1 << 2)
-#define GEX_DT_U64 ((gex_DT_t)1 << 3)
-#define GEX_DT_FLT ((gex_DT_t)1 << 4)
-#define GEX_DT_DBL ((gex_DT_t)1 << 5)
-#define GEX_DT_USER ((gex_DT_t)1 << 6)
+#define GEX_DT_I32 (1u << 0)
+#define GEX_DT_U32 (1u << 1)
+#define GEX_DT_I64 (1u << 2)
+#define GEX_DT_U64 (1u << 3)
+#define GEX_DT_FLT (1u << 4)
+#define GEX_DT_DBL (1u << 5)
+#define GEX_DT_USER (1u << 6)
 
 /** An operation of atomics and reductions; the values may be ORed. */
 typedef uint32_t gex_OP_t;
-#define GEX_OP_AND ((gex_OP_t)1 << 0)
-#define GEX_OP_OR ((gex_OP_t)1 << 1)
-#define GEX_OP_XOR ((gex_OP_t)1 << 2)
-#define GEX_OP_ADD ((gex_OP_t)1 << 3)
-#define GEX_OP_SUB ((gex_OP_t)1 << 4)
-#define GEX_OP_MULT ((gex_OP_t)1 << 5)
-#define GEX_OP_MIN ((gex_OP_t)1 << 6)
-#define GEX_OP_MAX ((gex_OP_t)1 << 7)
-#define GEX_OP_INC ((gex_OP_t)1 << 8)
-#define GEX_OP_DEC ((gex_OP_t)1 << 9)
-#define GEX_OP_SET ((gex_OP_t)1 << 10)
-#define GEX_OP_CAS ((gex_OP_t)1 << 11)
+#define GEX_OP_AND (1u << 0)
+#define GEX_OP_OR (1u << 1)
+#define GEX_OP_XOR (1u << 2)
+#define GEX_OP_ADD (1u << 3)
+#define GEX_OP_SUB (1u << 4)
+#define GEX_OP_MULT (1u << 5)
+#define GEX_OP_MIN (1u << 6)
+#define GEX_OP_MAX (1u << 7)
+#define GEX_OP_INC (1u << 8)
+#define GEX_OP_DEC (1u << 9)
+#define GEX_OP_SET (1u << 10)
+#define GEX_OP_CAS (1u << 11)
 /** The fetching opcode of a non-fetching one (SET gives SWAP), and back. */
-#define GEX_OP_TO_FETCHING(op) ((gex_OP_t)((gex_OP_t)(op) << 12))
-#define GEX_OP_TO_NONFETCHING(op) ((gex_OP_t)((gex_OP_t)(op) >> 12))
+#define GEX_OP_TO_FETCHING(op) ((0u | (op)) << 12)
+#define GEX_OP_TO_NONFETCHING(op) ((0u | (op)) >> 12)
 #define GEX_OP_FAND GEX_OP_TO_FETCHING(GEX_OP_AND)
 #define GEX_OP_FOR GEX_OP_TO_FETCHING(GEX_OP_OR)
 #define GEX_OP_FXOR GEX_OP_TO_FETCHING(GEX_OP_XOR)
@@ -152,9 +153,9 @@ typedef uint32_t gex_OP_t;
 #define GEX_OP_SWAP GEX_OP_TO_FETCHING(GEX_OP_SET)
 #define GEX_OP_FCAS GEX_OP_TO_FETCHING(GEX_OP_CAS)
 #define GEX_OP_CSWAP GEX_OP_FCAS
-#define GEX_OP_GET ((gex_OP_t)1 << 24)
-#define GEX_OP_USER ((gex_OP_t)1 << 25)
-#define GEX_OP_USER_NC ((gex_OP_t)1 << 26)
+#define GEX_OP_GET (1u << 24)
+#define GEX_OP_USER (1u << 25)
+#define GEX_OP_USER_NC (1u << 26)
 
 #ifdef __cplusplus
 }

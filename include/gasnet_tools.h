@@ -17,11 +17,12 @@
  *   tools_trace.h     trace and statistics: nothing in this release
  *   tools_format.h    values of the GASNet-EX interface as text
  * Beside them: PLATFORM_... (gasnet_portable_platform.h), if_pf and if_pt (gex/platform.h), and the
- * types of stdint.h. */
+ * standard headers of gex/standard.h. */
 #ifndef _INCLUDED_GASNET_TOOLS_H
 #define _INCLUDED_GASNET_TOOLS_H
 
 #include <gex/platform.h>
+#include <gex/standard.h>
 #include <gex/tools_atomics.h>
 #include <gex/tools_compiler.h>
 #include <gex/tools_env.h>
@@ -34,8 +35,5 @@
 #include <gex/tools_ticks.h>
 #include <gex/tools_trace.h>
 #include <gex/version.h>
-#include <inttypes.h>
-#include <stddef.h>
-#include <stdint.h>
 
 #endif

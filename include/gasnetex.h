@@ -14,6 +14,7 @@
  *   barrier.h      barriers
  *   gasnet1_core.h what carries over from GASNet-1
  *   compat.h       names beyond the specifications that existing clients use
+ *   standard.h     the standard headers that existing clients take from this one
  *
  * Restricted context: in a handler, between Prepare and Commit, and while holding an HSL, only the
  * calls that say so may be made.
@@ -28,9 +29,7 @@
 #include <gasnet_fwd.h>
 #include <gex/mode.h>
 #include <gex/platform.h>
-#include <inttypes.h>
-#include <stddef.h>
-#include <stdint.h>
+#include <gex/standard.h>
 
 #define GASNET_PAGESIZE GEX_PAGESIZE_
 

@@ -12,7 +12,7 @@
 #include <stdint.h>
 
 /** Interface between inline code in clients and the library; also the library's SONAME number. */
-#define GEX_ABI_VERSION_ 1
+#define GEX_ABI_VERSION_ 2
 
 #define GEX_LIKELY_(condition) __builtin_expect(!!(condition), 1)
 #define GEX_UNLIKELY_(condition) __builtin_expect(!!(condition), 0)
@@ -39,7 +39,7 @@ struct gex_ClientNote_ {
   char name[4];
   uint32_t abi;
   uint32_t mode;
-  char conduit[16];
+  char conduit[16]; /* empty: no GASNET_CONDUIT_<NAME> was defined */
   char conduit_ident[48];
   char thread_ident[48];
 };

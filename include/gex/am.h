@@ -79,12 +79,12 @@ GEX_EXPORT_ size_t gex_AM_LUBReplyMedium(void);
 
 /** What gex_Token_Info can tell. */
 typedef uint32_t gex_TI_t;
-#define GEX_TI_SRCRANK ((gex_TI_t)1 << 0)
-#define GEX_TI_EP ((gex_TI_t)1 << 1)
-#define GEX_TI_ENTRY ((gex_TI_t)1 << 2)
-#define GEX_TI_IS_REQ ((gex_TI_t)1 << 3)
-#define GEX_TI_IS_LONG ((gex_TI_t)1 << 4)
-#define GEX_TI_ALL ((gex_TI_t)0x1f)
+#define GEX_TI_SRCRANK (1u << 0)
+#define GEX_TI_EP (1u << 1)
+#define GEX_TI_ENTRY (1u << 2)
+#define GEX_TI_IS_REQ (1u << 3)
+#define GEX_TI_IS_LONG (1u << 4)
+#define GEX_TI_ALL 0x1fu
 #define GASNET_SUPPORTS_TI_SRCRANK 1
 #define GASNET_SUPPORTS_TI_EP 1
 #define GASNET_SUPPORTS_TI_ENTRY 1

@@ -16,12 +16,12 @@ extern "C" {
 
 /** Event categories; ORed they select for gex_NBI_Test and gex_NBI_Wait. */
 typedef uint32_t gex_EC_t;
-#define GEX_EC_GET ((gex_EC_t)1 << 0)
-#define GEX_EC_PUT ((gex_EC_t)1 << 1)
-#define GEX_EC_LC ((gex_EC_t)1 << 2)
-#define GEX_EC_AM ((gex_EC_t)1 << 3)
-#define GEX_EC_RMW ((gex_EC_t)1 << 4)
-#define GEX_EC_ALL ((gex_EC_t)0x1f)
+#define GEX_EC_GET (1u << 0)
+#define GEX_EC_PUT (1u << 1)
+#define GEX_EC_LC (1u << 2)
+#define GEX_EC_AM (1u << 3)
+#define GEX_EC_RMW (1u << 4)
+#define GEX_EC_ALL 0x1fu
 
 GEX_EXPORT_ int gex_event_test_(gex_Event_t event);
 GEX_EXPORT_ void gex_event_wait_(gex_Event_t event);

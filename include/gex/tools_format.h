@@ -1,9 +1,9 @@
 /* Values of the GASNet-EX interface as text, for messages. Part of gasnet_tools.h.
  *
- * gasnett_format_{dt,op,ti} write the constants' names, joined by |, into buf[0, size), cut off if
- * need be but always ended, and return the room the whole text needs, the final zero included; with
- * size 0 buf may be NULL. The others write into a buffer of at least the bytes that the ..._bufsz
- * beside them gives, and return it.
+ * gasnett_format_{dt,op,ti} write the constants' names, joined by |, into buf and return the bytes
+ * of that text, the final zero included. buf has room for them all, or is NULL: then nothing is
+ * written. The others write into a buffer of at least the bytes that the ..._bufsz beside them
+ * gives, and return it.
  *
  * From any thread and in AM handlers. */
 #ifndef GEX_TOOLS_FORMAT_H_
@@ -18,11 +18,11 @@ extern "C" {
 #endif
 
 /** Of a gex_DT_t: "GEX_DT_I32|GEX_DT_U32"; bits without a name in hexadecimal; "0" for none. */
-GEX_EXPORT_ size_t gasnett_format_dt(char* buf, size_t size, uint32_t datatypes);
+GEX_EXPORT_ size_t gasnett_format_dt(char* buf, uint32_t datatypes);
 /** Of a gex_OP_t. */
-GEX_EXPORT_ size_t gasnett_format_op(char* buf, size_t size, uint32_t operations);
+GEX_EXPORT_ size_t gasnett_format_op(char* buf, uint32_t operations);
 /** Of a gex_TI_t. */
-GEX_EXPORT_ size_t gasnett_format_ti(char* buf, size_t size, uint32_t token_items);
+GEX_EXPORT_ size_t gasnett_format_ti(char* buf, uint32_t token_items);
 
 /** Of `count` gex_Memvec_t: "2 regions, 24 bytes: [0x1000,16] [0x2000,8]". */
 #define gasnett_format_memveclist_bufsz(count) ((size_t)64 + (size_t)(count)*48)

@@ -46,7 +46,8 @@ extern "C" {
 #define GASNETT_RELEASE_VERSION_PATCH GASNET_RELEASE_VERSION_PATCH
 /** That of the library in use: "2025.8.0". */
 GEX_EXPORT_ const char* gasnett_release_version_str(void);
-/** That of the library in use as a number that only grows: 20250800. */
+/** That of the library in use as a number that only grows: 2025080000, whose last four digits are
+ * the patch and the two before them the minor number. */
 GEX_EXPORT_ uint64_t gasnett_release_version(void);
 
 /** How tools and client are configured, in the reference's form. */

@@ -16,8 +16,8 @@ extern "C" {
 
 /** A moment, or an interval between two, in ticks. */
 typedef uint64_t gasnett_tick_t;
-#define GASNETT_TICK_MIN ((gasnett_tick_t)0)
-#define GASNETT_TICK_MAX (~(gasnett_tick_t)0)
+#define GASNETT_TICK_MIN UINT64_C(0)
+#define GASNETT_TICK_MAX UINT64_MAX
 
 /** Whether inline code may read the counter itself; 0 until the library knows. */
 extern GEX_EXPORT_ int gex_ticks_are_tsc_;

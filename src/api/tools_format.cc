@@ -67,9 +67,9 @@ class Text {
   std::size_t length_ = 0;
 };
 
-std::size_t format_bits(char* buf, std::size_t size, std::uint32_t bits,
-                        std::span<const Name> names) noexcept {
-  Text text(buf, size);
+/// The caller's buffer, which has room for all of it, or null.
+std::size_t format_bits(char* buf, std::uint32_t bits, std::span<const Name> names) noexcept {
+  Text text(buf, buf != nullptr ? SIZE_MAX : 0);
   const char* separator = "";
   for (const Name& name : names) {
     if ((bits & name.bit) == 0) continue;
@@ -102,16 +102,16 @@ void append_list(Text& text, const char* format, const T* values, std::size_t co
 
 }  // namespace
 
-std::size_t gasnett_format_dt(char* buf, std::size_t size, std::uint32_t types) {
-  return format_bits(buf, size, types, datatypes);
+std::size_t gasnett_format_dt(char* buf, std::uint32_t types) {
+  return format_bits(buf, types, datatypes);
 }
 
-std::size_t gasnett_format_op(char* buf, std::size_t size, std::uint32_t ops) {
-  return format_bits(buf, size, ops, operations);
+std::size_t gasnett_format_op(char* buf, std::uint32_t ops) {
+  return format_bits(buf, ops, operations);
 }
 
-std::size_t gasnett_format_ti(char* buf, std::size_t size, std::uint32_t items) {
-  return format_bits(buf, size, items, token_items);
+std::size_t gasnett_format_ti(char* buf, std::uint32_t items) {
+  return format_bits(buf, items, token_items);
 }
 
 char* gasnett_format_memveclist(char* buf, std::size_t count, const void* memvecs) {

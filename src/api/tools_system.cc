@@ -21,8 +21,8 @@
 
 namespace {
 
-constexpr std::uint64_t release_number = GASNETT_RELEASE_VERSION_MAJOR * 10000u +
-                                         GASNETT_RELEASE_VERSION_MINOR * 100u +
+constexpr std::uint64_t release_number = GASNETT_RELEASE_VERSION_MAJOR * 1000000u +
+                                         GASNETT_RELEASE_VERSION_MINOR * 10000u +
                                          GASNETT_RELEASE_VERSION_PATCH;
 
 struct Limit {

@@ -7,7 +7,8 @@ For GCC and Clang, C11, C17, C++11 and C++20, and each threading mode, without a
  - every header alone, included twice;
  - all of them in one translation unit and, in reverse order, in a second one, linked together with
    libgex.so: what a header defines may be defined in many translation units.
-Besides, the headers that serve without a threading mode compile without one, gasnetex.h and gasnet.h
+Every macro of theirs that is an integer constant can be used in #if, with the same value. Besides, the
+headers that serve without a threading mode compile without one, gasnetex.h and gasnet.h
 refuse a client that defines none or two, and gasnet_fwd.h defines no macro outside its namespace.
 """
 
@@ -113,6 +114,48 @@ class Checker:
         if foreign:
             self.failures.append(f"gasnet_fwd.h: defines {' '.join(foreign)}, which users may own")
 
+    def constants(self, headers):
+        """An object-like macro whose value the compiler takes for an integer constant is one for the
+        preprocessor too. Names that end in _ are the library's own."""
+        listing = "".join(f"#include <{header}>\n" for header in headers)
+
+        def compiled(text, *options):
+            return subprocess.run(["gcc", "-std=c11", "-DGASNET_PAR", "-w", "-fmax-errors=0",
+                                   "-fno-diagnostics-show-caret", "-ftrack-macro-expansion=0", "-I",
+                                   self.include, *options, "-x", "c", "-"],
+                                  input=text, capture_output=True, text=True, check=False)
+
+        def wrong_lines(text):
+            return {int(line) for line in
+                    re.findall(r"^<stdin>:(\d+):\d+: error", compiled(text, "-fsyntax-only").stderr,
+                               re.M)}
+
+        names = sorted(set(re.findall(r"^#define (_?(?:GEX|GASNET|GASNETT|GASNETI|SIZEOF|PLATFORM)_"
+                                      r"\w*[^_\W]) \S", compiled(listing, "-E", "-dM").stdout, re.M)))
+        before = listing.count("\n")
+        wrong = wrong_lines(listing + "".join(
+            f"void gex_use_{at}(void) {{ enum {{ gex_constant = 0 * ({name}) }}; }}\n"
+            for at, name in enumerate(names)))
+        integers = [name for at, name in enumerate(names) if before + at + 1 not in wrong]
+        self.count += len(integers)
+        if len(integers) < 150 or "GEX_FLAG_IMMEDIATE" not in integers:
+            self.failures.append(f"constants: only {len(integers)} of {len(names)} macros are integers")
+        with tempfile.TemporaryDirectory() as work:
+            program = os.path.join(work, "values")
+            built = compiled(listing + "#include <stdio.h>\nint main(void) {\n" + "".join(
+                f'printf("%lld\\n", (long long)({name}));\n' for name in integers) + "}\n",
+                     "-o", program, "-O1", f"-L{self.library}", "-Wl,--unresolved-symbols=ignore-all")
+            if built.returncode != 0:
+                self.failures.append(f"constants: {built.stderr}")
+                return
+            values = subprocess.run([program], capture_output=True, text=True,
+                                    check=True).stdout.split()
+        refused = wrong_lines(listing + "".join(
+            f"#if ({name}) != ({value})\n#error\n#endif\n" for name, value in zip(integers, values)))
+        for at, name in enumerate(integers):
+            if {before + 3 * at + 1, before + 3 * at + 2} & refused:
+                self.failures.append(f"constants: {name} is not the same number in #if")
+
     def link(self, compiler, language, standard, mode, headers, work):
         name = os.path.join(work, f"{compiler}-{standard}-{mode}")
         listing = "".join(f"#include <{header}>\n" for header in headers)
@@ -150,6 +193,7 @@ def main():
     checker.alone(headers)
     checker.refused()
     checker.namespace()
+    checker.constants(["gasnetex.h"] + [header for header in headers if header != "gasnetex.h"])
     checker.together(headers)
     for failure in checker.failures:
         print(failure)

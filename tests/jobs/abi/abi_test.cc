@@ -1,5 +1,6 @@
 // Every way a client can be compiled and linked, and those that must be refused.
 
+#include <gex/abi.h>
 #include <gtest/gtest.h>
 
 #include <fstream>
@@ -108,9 +109,11 @@ void expect_refused(std::vector<std::string> command, const std::string& cause) 
 TEST(Refused, AClientOfAnotherAbi) {
   for (const char* program : {"abi_of_another_abi", "abi_of_another_abi_static"}) {
     const std::string path = folder + "/" + program;
-    expect_refused({path},
-                   "was compiled for libgex ABI 2, this library has ABI 1: compile it again");
-    expect_refused({gexrun, "-n", "4", path}, "was compiled for libgex ABI 2");
+    const std::string compiled =
+        "was compiled for libgex ABI " + std::to_string(GEX_ABI_VERSION_ + 1);
+    expect_refused({path}, compiled + ", this library has ABI " + std::to_string(GEX_ABI_VERSION_) +
+                               ": compile it again");
+    expect_refused({gexrun, "-n", "4", path}, compiled);
   }
 }
 

@@ -334,7 +334,7 @@ static void errors(int never) {
 
 static void machine(int never) {
   CHECK(strlen(GASNETT_SYSTEM_TUPLE) > 0 && strstr(GASNETT_CONFIG_STRING, "RELEASE=") != 0);
-  CHECK(strlen(gasnett_release_version_str()) > 0 && gasnett_release_version() >= 20250800);
+  CHECK(strlen(gasnett_release_version_str()) > 0 && gasnett_release_version() >= 2025080000);
   CHECK(gasnett_performance_warning_str() != 0);
   CHECK(strlen(gasnett_gethostname()) > 0 && gasnett_cpu_count() > 0);
   CHECK(gasnett_getPhysMemSz(1) > 0 && gasnett_isLittleEndian() == PLATFORM_ARCH_LITTLE_ENDIAN);
@@ -404,9 +404,12 @@ static void formats(void) {
     void* address;
     size_t length;
   } region = {0, 4};
-  CHECK(gasnett_format_dt(buffer, sizeof buffer, 1) == strlen(buffer) + 1);
-  CHECK(gasnett_format_op(buffer, sizeof buffer, 1) == strlen(buffer) + 1);
-  CHECK(gasnett_format_ti(buffer, sizeof buffer, 1) == strlen(buffer) + 1);
+  CHECK(gasnett_format_dt(NULL, 1) <= sizeof buffer &&
+        gasnett_format_dt(buffer, 1) == strlen(buffer) + 1);
+  CHECK(gasnett_format_op(NULL, 1) <= sizeof buffer &&
+        gasnett_format_op(buffer, 1) == strlen(buffer) + 1);
+  CHECK(gasnett_format_ti(NULL, 1) <= sizeof buffer &&
+        gasnett_format_ti(buffer, 1) == strlen(buffer) + 1);
   CHECK(gasnett_format_memveclist_bufsz(1) <= sizeof buffer &&
         gasnett_format_memveclist(buffer, 1, &region) == buffer);
   CHECK(gasnett_format_addrlist_bufsz(1) <= sizeof buffer &&

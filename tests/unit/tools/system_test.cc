@@ -43,9 +43,11 @@ TEST(ToolsSystem, VersionsAgree) {
                            std::to_string(GASNETT_RELEASE_VERSION_MINOR) + "." +
                            std::to_string(GASNETT_RELEASE_VERSION_PATCH);
   EXPECT_EQ(gasnett_release_version_str(), text);
-  EXPECT_EQ(gasnett_release_version(), GASNETT_RELEASE_VERSION_MAJOR * 10000u +
-                                           GASNETT_RELEASE_VERSION_MINOR * 100u +
+  EXPECT_EQ(gasnett_release_version(), GASNETT_RELEASE_VERSION_MAJOR * 1000000u +
+                                           GASNETT_RELEASE_VERSION_MINOR * 10000u +
                                            GASNETT_RELEASE_VERSION_PATCH);
+  // What clients of this release compare with: four digits, two, four.
+  EXPECT_EQ(gasnett_release_version(), 2025080000u);
   const std::string config = GASNETT_CONFIG_STRING;
   EXPECT_EQ(config.find("RELEASE=" + text + ",SPEC=1."), 0u) << config;
   EXPECT_NE(config.find(",PTR=64bit,CACHE_LINE_BYTES=64,nodebug,par,"), std::string::npos)
