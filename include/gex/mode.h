@@ -4,7 +4,8 @@
  *
  * The client defines exactly one of GASNET_SEQ, GASNET_PARSYNC and GASNET_PAR, and may define
  * GASNET_CONDUIT_<NAME> to 1: a label, and the default network. GEX_CONDUIT in the environment and
- * gexrun --conduit override it.
+ * gexrun --conduit override it. The label smp lets a client assume, as it is compiled, that all
+ * ranks share memory; a job in which they do not starts with a warning.
  */
 #ifndef GEX_MODE_H_
 #define GEX_MODE_H_
@@ -72,12 +73,14 @@
 #elif defined(GASNET_CONDUIT_EMU)
 #define GASNET_CONDUIT_NAME EMU
 #define GEX_CONDUIT_NAME_ "emu"
-#else
-#ifndef GASNET_CONDUIT_SMP
-#define GASNET_CONDUIT_SMP 1
-#endif
+#elif defined(GASNET_CONDUIT_SMP)
 #define GASNET_CONDUIT_NAME SMP
 #define GEX_CONDUIT_NAME_ "smp"
+#else
+/* No label. Clients see that of shared memory, the record says that they have chosen none. */
+#define GASNET_CONDUIT_SMP 1
+#define GASNET_CONDUIT_NAME SMP
+#define GEX_CONDUIT_NAME_ ""
 #endif
 #define GASNET_CONDUIT_NAME_STR _STRINGIFY(GASNET_CONDUIT_NAME)
 #define GASNET_CORE_NAME GASNET_CONDUIT_NAME

@@ -29,13 +29,15 @@ void read_record(Reading& reading, const dl_phdr_info& object, const gex_ClientN
           name.c_str(), note.abi, static_cast<unsigned>(GEX_ABI_VERSION_));
   if (reading.notes.count == 0) {
     reading.notes.mode = note.mode;
-    reading.notes.conduit.assign(note.conduit, strnlen(note.conduit, sizeof note.conduit));
     reading.first_object = name;
   } else if (note.mode != reading.notes.mode) {
     fatal("threading modes are mixed: GASNET_%s in %s, GASNET_%s in %s",
           mode_name(reading.notes.mode), reading.first_object.c_str(), mode_name(note.mode),
           name.c_str());
   }
+  const std::string label(note.conduit, strnlen(note.conduit, sizeof note.conduit));
+  if (reading.notes.conduit.empty()) reading.notes.conduit = label;
+  if (label == "smp" && reading.notes.smp_object.empty()) reading.notes.smp_object = name;
   ++reading.notes.count;
 }
 

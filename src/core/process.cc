@@ -232,6 +232,13 @@ void start_process(void (*deliver)(std::uint32_t, net::Channel, const void*, std
     inform("%u ranks, %u of them in rank 0's neighborhood (%s), network %s (%s)", job.size(),
            self.neighborhood.size(), self.neighborhood.size_reason().c_str(),
            self.conduit_name.c_str(), self.conduit_reason.c_str());
+  if (speaks_for_job() && !notes.smp_object.empty() && self.neighborhood.size() < job.size())
+    warn(
+        "%s was compiled for the network smp (GASNET_CONDUIT_SMP), on which all ranks share "
+        "memory, but "
+        "the ranks of this job do not (network %s): code that assumes it may give wrong results; "
+        "compile for another network, or run on one host without GASNET_SUPERNODE_MAXSIZE",
+        notes.smp_object.c_str(), self.conduit_name.c_str());
   if (job.origin() == boot::Origin::singleton && !lone_rank_is_meant)
     warn(
         "no launcher, and GASNET_PSHM_NODES is not set: this is a job of one rank (for N ranks: "

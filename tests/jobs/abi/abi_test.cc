@@ -95,6 +95,41 @@ TEST(SharedClient, IsLinkedLikeAnyLibrary) {
   expect_works(Command({gexrun, "-n", "2", folder + "/abi_main_of_shared_no_pie"}).run(), 2);
 }
 
+// The label smp allows a client to assume, as it is compiled, that all ranks share memory.
+TEST(LabelSmp, IsWarnedOfOnceInAJobWhoseRanksDoNotShareMemory) {
+  for (const char* program : {"abi_labelled_smp", "abi_labelled_smp_static"}) {
+    Command apart({gexrun, "-n", "4", folder + "/" + program});
+    const Outcome outcome =
+        apart.variable("GEX_CONDUIT", "emu").variable("GASNET_SUPERNODE_MAXSIZE", "1").run();
+    EXPECT_EQ(outcome.status, 0) << outcome.error;
+    EXPECT_EQ(lines_with(outcome.output, "abi ok "), 4) << outcome.output;
+    EXPECT_EQ(lines_with(outcome.error, "was compiled for the network smp (GASNET_CONDUIT_SMP)"), 1)
+        << outcome.error;
+    EXPECT_EQ(lines_with(outcome.error, ""), 1) << outcome.error;
+    Command halves({gexrun, "-n", "4", folder + "/" + program});
+    EXPECT_EQ(lines_with(halves.variable("GEX_CONDUIT", "emu")
+                             .variable("GASNET_SUPERNODE_MAXSIZE", "2")
+                             .run()
+                             .error,
+                         "was compiled for the network smp"),
+              1);
+  }
+}
+
+TEST(LabelSmp, IsRightWhereAllRanksShareMemory) {
+  const std::string program = folder + "/abi_labelled_smp";
+  expect_works(Command({gexrun, "-n", "3", program}).run(), 3);
+  expect_works(Command({gexrun, "-n", "3", program}).variable("GEX_CONDUIT", "emu").run(), 3);
+}
+
+TEST(LabelSmp, IsNotAssumedOfAClientWithoutALabel) {
+  expect_works(Command({gexrun, "-n", "2", folder + "/abi_c11"})
+                   .variable("GEX_CONDUIT", "emu")
+                   .variable("GASNET_SUPERNODE_MAXSIZE", "1")
+                   .run(),
+               2);
+}
+
 /// Refused before anything ran, in one line that says why.
 void expect_refused(std::vector<std::string> command, const std::string& cause) {
   const Outcome outcome = Command(std::move(command)).run();
