@@ -1,7 +1,9 @@
 #include "base/os_process.h"
 
+#include <link.h>
 #include <poll.h>
 #include <unistd.h>
+
 #include <cerrno>
 
 namespace gex::os {
@@ -28,6 +30,16 @@ int process_id() noexcept {
 
 int thread_id() noexcept {
   return static_cast<int>(::gettid());
+}
+
+bool is_linked_static() noexcept {
+  // The program is the first object, and names its loader if it has one.
+  const auto has_loader = [](dl_phdr_info* program, std::size_t, void*) {
+    for (int i = 0; i < program->dlpi_phnum; ++i)
+      if (program->dlpi_phdr[i].p_type == PT_INTERP) return 2;
+    return 1;
+  };
+  return ::dl_iterate_phdr(has_loader, nullptr) == 1;
 }
 
 void exit_at_once(int code) noexcept {

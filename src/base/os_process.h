@@ -1,7 +1,7 @@
 #pragma once
 // The few calls about this process and its output that the rest of base needs.
 //
-// Everything here is async-signal-safe, and may be called from any thread.
+// Unless said otherwise everything here is async-signal-safe, and may be called from any thread.
 
 #include <cstddef>
 
@@ -15,6 +15,10 @@ int process_id() noexcept;
 
 /// The kernel's number of the calling thread.
 int thread_id() noexcept;
+
+/// Whether the program was linked with -static. It has no loader then: a library that it opens
+/// brings a second C library, which does not know what the first has set up. Not async-signal-safe.
+bool is_linked_static() noexcept;
 
 /// Ends the process at once: no stream is flushed, no exit handler runs.
 [[noreturn]] void exit_at_once(int code) noexcept;

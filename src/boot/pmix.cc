@@ -11,6 +11,7 @@
 #include <cstring>
 #include <memory>
 
+#include "base/os_process.h"
 #include "boot/job.h"
 
 namespace gex::boot {
@@ -35,6 +36,13 @@ bool find(void* library, const char* name, Function& function) {
 }
 
 bool load(Library& found, std::string& why) {
+  if (os::is_linked_static()) {
+    why =
+        "the launcher offers PMIx, for which libpmix has to be loaded, and this program is linked "
+        "with "
+        "-static: link it with libgex.a alone, without -static, or start it with gexrun";
+    return false;
+  }
   // Never unloaded: it keeps a thread.
   void* const library = dlopen("libpmix.so.2", RTLD_NOW | RTLD_LOCAL);
   if (library == nullptr) {

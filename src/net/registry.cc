@@ -1,6 +1,8 @@
 #include "net/registry.h"
 
 #include <dlfcn.h>
+#include <link.h>
+#include <sys/auxv.h>
 
 #include <algorithm>
 #include <filesystem>
@@ -11,6 +13,7 @@
 
 #include "base/env.h"
 #include "base/error.h"
+#include "base/os_process.h"
 #include "base/os_signal.h"
 #include "net/emu/emu.h"
 
@@ -29,15 +32,39 @@ std::string& library_folder() {
   return folder;
 }
 
+/// Folder of a file, links followed; empty if it is not found.
+fs::path folder_of(const char* file) {
+  std::error_code error;
+  const fs::path real = fs::canonical(file, error);
+  return error ? fs::path() : real.parent_path();
+}
+
 /// Folder of the file this code is part of: libgex.so, or the program that links it statically.
 fs::path own_folder() {
   if (!library_folder().empty()) return library_folder();
   Dl_info info;
-  if (dladdr(reinterpret_cast<const void*>(&find), &info) == 0 || info.dli_fname == nullptr)
-    return {};
-  std::error_code error;
-  const fs::path file = fs::canonical(info.dli_fname, error);
-  return error ? fs::path() : file.parent_path();
+  void* extra = nullptr;
+  if (dladdr1(reinterpret_cast<const void*>(&find), &info, &extra, RTLD_DL_LINKMAP) == 0) return {};
+  const auto* object = static_cast<const link_map*>(extra);
+  if (object != nullptr && object->l_name != nullptr && object->l_name[0] != '\0')
+    return folder_of(object->l_name);
+  // The program: how it was called need not lead to it.
+  if (const fs::path folder = folder_of("/proc/self/exe"); !folder.empty()) return folder;
+  const auto* started = reinterpret_cast<const char*>(getauxval(AT_EXECFN));
+  return started != nullptr ? folder_of(started) : fs::path();
+}
+
+/// The folder in which this library is installed, padded with newlines. `cmake --install` writes it
+/// into libgex.a (cmake/clients/install.cmake), which a program takes along to any place; libgex.so
+/// is where its plug-ins are and holds nothing here.
+[[gnu::section(".gex.installed"), gnu::used]] char installed_folder[4096] = {};
+
+std::string_view archive_folder() {
+  const char* text = installed_folder;
+  // The compiler cannot know what was written after it.
+  __asm__("" : "+r"(text));
+  const std::string_view all(text, sizeof installed_folder);
+  return all.substr(0, std::min(all.find('\0'), all.find('\n')));
 }
 
 /// Where plug-ins are looked for, in order.
@@ -55,14 +82,20 @@ std::vector<fs::path> folders() {
     result.push_back(own);
     result.push_back(own / "gex");
   }
-  // The launcher's, for a program that holds libgex.a and lies anywhere.
+  // For a program that holds libgex.a and lies anywhere: the launcher's folder, which is right in a
+  // tree that was moved, then the archive's.
   if (const std::string launchers = env::text(env::Variable::plugin_folder); !launchers.empty())
     result.emplace_back(launchers);
+  if (const std::string_view installed = archive_folder(); !installed.empty())
+    result.emplace_back(installed);
   return result;
 }
 
 /// Opens a plug-in that exists; ends the job when it is none.
 const Conduit* open(const fs::path& file) {
+  if (os::is_linked_static())
+    fatal("%s cannot be loaded: the program is linked with -static; link it with libgex.a alone",
+          file.c_str());
   const os::KeptSignalHandling kept;
   void* library = dlopen(file.c_str(), RTLD_NOW | RTLD_LOCAL);
   if (library == nullptr) fatal("conduit plug-in cannot be opened: %s", dlerror());
@@ -112,8 +145,13 @@ const Conduit* find(std::string_view name) {
       if (fs::exists(file, error)) return open(file);
     }
   }
-  fatal("no conduit '%s'; there are: %s (GEX_CONDUIT_PATH names folders with more)",
-        std::string(name).c_str(), available().c_str());
+  std::string searched;
+  for (const fs::path& folder : folders())
+    searched.append(searched.empty() ? "" : ", ").append(folder.string());
+  fatal(
+      "no conduit '%s'; there are: %s (looked for %s in: %s; GEX_CONDUIT_PATH names more folders)",
+      std::string(name).c_str(), available().c_str(), file_name.c_str(),
+      searched.empty() ? "no folder" : searched.c_str());
 }
 
 Survey survey() {

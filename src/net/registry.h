@@ -14,11 +14,12 @@ namespace gex::net {
 std::span<const Conduit* const> built_in() noexcept;
 
 /// The conduit of that name. Built-in ones first, then `libgex-NAME.so` in the folders of
-/// GEX_CONDUIT_PATH, beside libgex, in `gex/` below it, and beside the libgex of the gexrun that
-/// started the program. A name with a slash is a plug-in's
-/// file. Ends the job in one line that lists what exists when there is none, or when the plug-in
-/// is of another interface version. "smp" is no conduit but the job without a network: null. A
-/// plug-in once found stays loaded.
+/// GEX_CONDUIT_PATH, beside the file that holds this code (libgex.so, or the program that is linked
+/// with libgex.a), in `gex/` below that, beside the libgex of the gexrun that started the program,
+/// and where the libgex.a in the program was installed. A name with a slash is a plug-in's file.
+/// Ends the job in one line that lists what exists and where it looked when there is none, or when
+/// the plug-in is of another interface version. "smp" is no conduit but the job without a network:
+/// null. A plug-in once found stays loaded.
 const Conduit* find(std::string_view name);
 
 /// A folder that is looked through for plug-ins.

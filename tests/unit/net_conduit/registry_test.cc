@@ -88,6 +88,9 @@ TEST_F(RegistryDeathTest, AnUnknownNameIsRefusedWithTheListOfThoseThatExist) {
   add("example", GEX_EXAMPLE_CONDUIT);
   EXPECT_EXIT(find("nosuch"), testing::ExitedWithCode(1),
               "no conduit 'nosuch'; there are: smp, emu.*example");
+  EXPECT_EXIT(find("nosuch"), testing::ExitedWithCode(1),
+              "looked for libgex-nosuch.so in: /nonexistent, " + folder.string() +
+                  ", .*; GEX_CONDUIT_PATH names more folders");
   EXPECT_EXIT(find(""), testing::ExitedWithCode(1), "no conduit ''; there are: smp, emu");
   EXPECT_EXIT(find("./nosuch.so"), testing::ExitedWithCode(1), "no conduit plug-in ./nosuch.so");
 }
