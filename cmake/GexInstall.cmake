@@ -13,11 +13,8 @@ install(DIRECTORY include/ DESTINATION ${CMAKE_INSTALL_INCLUDEDIR} FILES_MATCHIN
 # What conduit plug-ins are written against (docs/writing-a-conduit.md); clients do not see it.
 install(FILES src/net/conduit.h DESTINATION ${CMAKE_INSTALL_INCLUDEDIR}/gex/plugin/net)
 install(TARGETS gex LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR})
-install(FILES ${PROJECT_BINARY_DIR}/lib/libgex.a DESTINATION ${CMAKE_INSTALL_LIBDIR})
 if(GEX_DEBUG_LIBRARY)
   install(TARGETS gex_debug LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR}/debug)
-  install(FILES ${PROJECT_BINARY_DIR}/lib/debug/libgex.a
-    DESTINATION ${CMAKE_INSTALL_LIBDIR}/debug)
 endif()
 
 set(gex_conduits smp emu)
@@ -36,6 +33,7 @@ configure_file(cmake/gex.pc.in ${PROJECT_BINARY_DIR}/gex.pc @ONLY)
 install(FILES ${PROJECT_BINARY_DIR}/gex.pc DESTINATION ${pkgconfig_dir})
 
 set(config_dir ${CMAKE_INSTALL_LIBDIR}/cmake/gex)
+file(RELATIVE_PATH GEX_CONFIG_TO_PREFIX /${config_dir} /)
 configure_package_config_file(cmake/gexConfig.cmake.in ${PROJECT_BINARY_DIR}/gexConfig.cmake
   INSTALL_DESTINATION ${config_dir}
   PATH_VARS CMAKE_INSTALL_LIBDIR CMAKE_INSTALL_INCLUDEDIR)
@@ -43,6 +41,34 @@ write_basic_package_version_file(${PROJECT_BINARY_DIR}/gexConfigVersion.cmake
   COMPATIBILITY SameMinorVersion)
 install(FILES ${PROJECT_BINARY_DIR}/gexConfig.cmake ${PROJECT_BINARY_DIR}/gexConfigVersion.cmake
   DESTINATION ${config_dir})
+
+# The compiler that clients are told of is the one that compiled this, not what started it: a launcher
+# such as ccache, which CC="ccache gcc" puts before the compiler and other set-ups name as it.
+function(gex_real_compiler variable language)
+  set(launchers "^(ccache|sccache|distcc|icecc|colorgcc)$")
+  set(compiler ${CMAKE_${language}_COMPILER})
+  get_filename_component(name ${compiler} NAME)
+  get_filename_component(real ${compiler} REALPATH)
+  get_filename_component(real_name ${real} NAME)
+  if(name MATCHES "${launchers}")
+    separate_arguments(words UNIX_COMMAND "${CMAKE_${language}_COMPILER_ARG1}")
+    list(POP_FRONT words name)
+  endif()
+  if(real_name MATCHES "${launchers}")
+    string(REPLACE ":" ";" folders "$ENV{PATH}")
+    foreach(folder IN LISTS folders)
+      get_filename_component(real ${folder}/${name} REALPATH)
+      get_filename_component(real_name ${real} NAME)
+      if(EXISTS ${real} AND NOT real_name MATCHES "${launchers}")
+        set(compiler ${folder}/${name})
+        break()
+      endif()
+    endforeach()
+  endif()
+  set(${variable} ${compiler} PARENT_SCOPE)
+endfunction()
+gex_real_compiler(gex_cc C)
+gex_real_compiler(gex_cxx CXX)
 
 # Software that was written for GASNet finds what it looks for. A client can be labelled with the
 # networks that this library has; a label says on which one a job runs that names none.
@@ -56,9 +82,10 @@ install(CODE "
   set(gex_lib \"${CMAKE_INSTALL_LIBDIR}\")
   set(gex_share \"${CMAKE_INSTALL_DATADIR}/libgex\")
   set(gex_conduits ${gex_conduits})
-  set(gex_cc \"${CMAKE_C_COMPILER}\")
+  set(gex_cc \"${gex_cc}\")
   set(gex_cc_family \"${gex_cc_family}\")
-  set(gex_cxx \"${CMAKE_CXX_COMPILER}\")
+  set(gex_cxx \"${gex_cxx}\")
   set(gex_cxx_family \"${gex_cxx_family}\")
+  set(gex_objcopy \"${GEX_OBJCOPY}\")
   set(gex_release \"${GEX_RELEASE}\")")
 install(SCRIPT cmake/clients/install.cmake)

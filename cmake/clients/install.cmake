@@ -10,6 +10,7 @@
 #   gex_lib, gex_bin, gex_include, gex_share   folders below the prefix
 #   gex_conduits                  networks a client can be labelled with
 #   gex_cc, gex_cc_family, gex_cxx, gex_cxx_family
+#   gex_objcopy                   which writes the prefix into the archives
 #   gex_release                   the release whose interface this is
 
 cmake_policy(VERSION 3.22)
@@ -25,21 +26,24 @@ set(staging ${gex_build}/clients-${installation})
 
 # settings(<stem> <defines> <includes> <library>): the fields of one flavour.
 function(settings stem defines includes library)
-  set(warnings -Wall)
+  # Without what names every function of a client's header that one of its files does not use.
+  set(warnings "-Wall -Wno-unused -Wno-unused-parameter")
   set(optimise -O3)
-  set(ldflags "")
   set(libdirs -L<prefix>/${gex_lib})
+  # No value is empty, because scripts take an empty one for a missing one. Where nothing is needed
+  # stands what is said elsewhere anyway.
+  set(nothing -D_GNU_SOURCE=1)
   set(fields
     PREFIX "<prefix>"
     CC "${gex_cc}"
     OPT_CFLAGS "${optimise}"
-    MISC_CFLAGS ""
-    MISC_CPPFLAGS ""
+    MISC_CFLAGS "${nothing}"
+    MISC_CPPFLAGS "${nothing}"
     DEVWARN_CFLAGS "${warnings}"
     CXX "${gex_cxx}"
     OPT_CXXFLAGS "${optimise}"
-    MISC_CXXFLAGS ""
-    MISC_CXXCPPFLAGS ""
+    MISC_CXXFLAGS "${nothing}"
+    MISC_CXXCPPFLAGS "${nothing}"
     DEVWARN_CXXFLAGS "${warnings}"
     DEFINES "${defines}"
     INCLUDES "${includes}"
@@ -49,7 +53,7 @@ function(settings stem defines includes library)
     CXXFLAGS "${optimise}"
     CXXCPPFLAGS "${defines} ${includes}"
     LD "${gex_cc}"
-    LDFLAGS "${ldflags}"
+    LDFLAGS "${libdirs}"
     LIBS "${libdirs} -l${library} -lpthread -ldl -lm"
     LD_REQUIRES_MPI 0
     LD_REQUIRES_CXX 0)
@@ -88,6 +92,22 @@ function(package name stem description)
   configure_file(${gex_templates}/package.pc.in ${staging}/${gex_lib}/pkgconfig/${name}.pc @ONLY)
 endfunction()
 
+# installed_archive(<folder> <built>): the archive in <built> of the build tree, holding the name of the
+# folder that it is installed in, where its programs look for plug-ins (src/net/registry.cc).
+function(installed_archive folder built)
+  set(place ${prefix}/${folder})
+  string(LENGTH "${place}" length)
+  math(EXPR padding "4096 - ${length}")
+  string(REPEAT "\n" ${padding} padding)
+  file(WRITE ${staging}.folder "${place}${padding}")
+  file(MAKE_DIRECTORY ${staging}/${folder})
+  execute_process(
+    COMMAND ${gex_objcopy} --update-section .gex.installed=${staging}.folder
+      ${gex_build}/${built}/libgex.a ${staging}/${folder}/libgex.a
+    COMMAND_ERROR_IS_FATAL ANY)
+  file(REMOVE ${staging}.folder)
+endfunction()
+
 # archive(<name>): one library serves every network and mode; <name> is another name of its archive,
 # and of the checking library's where there is one.
 function(archive name)
@@ -104,6 +124,10 @@ function(launcher name)
   file(CREATE_LINK gasnetrun ${staging}/${gex_bin}/${name} SYMBOLIC)
 endfunction()
 
+installed_archive(${gex_lib} lib)
+if(EXISTS ${gex_build}/lib/debug/libgex.a)
+  installed_archive(${gex_lib}/debug lib/debug)
+endif()
 launcher(amudprun)
 foreach(conduit IN LISTS gex_conduits)
   string(TOUPPER ${conduit} label)
@@ -127,8 +151,8 @@ foreach(conduit IN LISTS gex_conduits)
     fragment(${folder}/${conduit}-${mode}.mak GASNET ../..)
     package(gasnet-${conduit}-${mode} GASNET
       "GASNet-EX as libgex provides it, network ${conduit}, threads ${mode}")
-    if(conduit STREQUAL "smp" AND NOT mode STREQUAL "parsync")
-      fragment(${gex_share}/upcxx/smp-conduit/smp-${mode}.mak GASNET ../../../..)
+    if(NOT mode STREQUAL "parsync")
+      fragment(${gex_share}/upcxx/${conduit}-conduit/${conduit}-${mode}.mak GASNET ../../../..)
     endif()
   endforeach()
 endforeach()
@@ -152,10 +176,14 @@ set(upcxx_files
   "${gex_bin}/gexrun ${gex_bin}/gexinfo ${gex_bin}/gasnetrun* ${gex_bin}/amudprun")
 foreach(conduit IN LISTS gex_conduits)
   list(APPEND upcxx_files ${gex_include}/${conduit}-conduit)
+  configure_file(${gex_templates}/upcxx/conduit.mk.in ${facade}/${conduit}-conduit/Makefile @ONLY)
 endforeach()
+# UPC++ knows networks by name, and emu is none of them.
+set(upcxx_conduits ${gex_conduits})
+list(REMOVE_ITEM upcxx_conduits emu)
+list(JOIN upcxx_conduits " " upcxx_conduits)
 list(JOIN upcxx_files " " upcxx_files)
 configure_file(${gex_templates}/upcxx/Makefile.in ${facade}/Makefile @ONLY)
-configure_file(${gex_templates}/upcxx/conduit.mk.in ${facade}/smp-conduit/Makefile @ONLY)
 configure_file(${gex_templates}/upcxx/config.status.in ${facade}/config.status @ONLY)
 file(CHMOD ${facade}/config.status
   PERMISSIONS OWNER_READ OWNER_WRITE OWNER_EXECUTE GROUP_READ GROUP_EXECUTE WORLD_READ WORLD_EXECUTE)

@@ -42,7 +42,8 @@ def move(tree, moved):
 
 
 def built_everywhere(tree):
-    steps = [(probes.every_setting, tree), (probes.tools_tests, tree), (probes.cmake, tree),
+    steps = [(probes.every_setting, tree), (probes.compilers, tree), (probes.links, tree),
+             (probes.plug_ins, tree), (probes.tools_tests, tree), (probes.cmake, tree),
              (probes.realm_runtime_mk, tree), (probes.osss, tree), (probes.caffeine, tree),
              (probes.bcl, tree), (probes.pkg_config, tree, "smp", "par", "c11")]
     for conduit in tree.conduits:
@@ -51,11 +52,13 @@ def built_everywhere(tree):
                       (probes.pkg_config, tree, conduit, mode, STANDARDS[mode])]
     return steps + [(probes.by_hand, tree), (probes.linkers, tree),
                     (probes.checking_library, tree), (probes.exit_flushes, tree),
+                    (probes.static_program, tree),
                     (probes.launchers, tree), (probes.launchers_on_hosts, tree)]
 
 
 def after_the_move(tree):
-    return [(probes.every_setting, tree), (probes.tools_tests, tree), (probes.cmake, tree),
+    return [(probes.every_setting, tree), (probes.compilers, tree), (probes.links, tree),
+            (probes.plug_ins, tree), (probes.tools_tests, tree), (probes.cmake, tree),
             (probes.gasnet_tests, tree, "emu", "parsync"), (probes.caffeine, tree),
             (probes.osss, tree), (probes.pkg_config, tree, "smp", "par", "c11"),
             (probes.pkg_config, tree, "emu", "seq", "c++20"), (probes.launchers, tree),

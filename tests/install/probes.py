@@ -15,6 +15,9 @@ from tree import (MODES, check, expect_gasnet1_job, expect_identification, expec
 SETTINGS = """PREFIX CC OPT_CFLAGS MISC_CFLAGS MISC_CPPFLAGS DEVWARN_CFLAGS CXX OPT_CXXFLAGS MISC_CXXFLAGS
 MISC_CXXCPPFLAGS DEVWARN_CXXFLAGS DEFINES INCLUDES LIBDIRS CFLAGS CPPFLAGS CXXFLAGS CXXCPPFLAGS LD
 LDFLAGS LIBS LD_REQUIRES_MPI LD_REQUIRES_CXX""".split()
+# So that its mpirun starts two ranks, whoever the user is and however few the cores are.
+OPEN_MPI = {"OMPI_ALLOW_RUN_AS_ROOT": "1", "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM": "1",
+            "OMPI_MCA_rmaps_base_oversubscribe": "1"}
 SPAWNERS = "SPAWNER_DEFAULT SPAWNER_FORK SPAWNER_PMI SPAWNER_MPI SPAWNER_SSH".split()
 
 
@@ -23,8 +26,9 @@ def fragment(tree, conduit, mode):
 
 
 def expect_job_without_launcher(tree, program, conduit, mode):
-    """A program linked with the archive finds a plug-in through the launcher only."""
-    if conduit == "ofi":
+    """A program linked with the archive finds plug-ins where that was installed; in a tree that was
+    moved since, with the launcher's help."""
+    if conduit == "ofi" and tree.moved:
         expect_job(program, [tree.path("bin", "gexrun"), "-n", "2"], conduit, mode)
     else:
         expect_job(program, [], conduit, mode, GASNET_PSHM_NODES="2")
@@ -63,6 +67,11 @@ def every_setting(tree):
             check(values["GASNET_SPAWNER_SSH"] == ssh_spawner(conduit), f"SPAWNER_SSH: {values}")
             check(values["GASNET_LIBS"].startswith(f"-L{tree.prefix}/lib "), f"LIBS: {values}")
             check("-fPI" not in str(values), "flags of position-independent code leak to clients")
+            empty = [name for name, value in values.items() if not value]
+            check(not empty, f"{conduit}-{mode}.mak: empty values, which scripts do not take: {empty}")
+            package = f"gasnet-{conduit}-{mode}"
+            empty = [name for name in names if not tree.pkg_config(f"--variable={name}", package)]
+            check(not empty, f"{package}.pc: empty values: {empty}")
     hooks = {f"MANUAL_{name}": f"-Dhook_{name}"
              for name in ("DEFINES", "CFLAGS", "CXXFLAGS", "LDFLAGS", "LIBS")}
     values = tree.settings(fragment(tree, "smp", "par"),
@@ -70,7 +79,160 @@ def every_setting(tree):
     for name in SETTINGS:
         hook = {"CPPFLAGS": "DEFINES", "CXXCPPFLAGS": "DEFINES"}.get(name, name)
         expected = f"MANUAL_{hook}" in hooks
-        check(values[f"GASNET_{name}"].endswith(f"-Dhook_{hook}") == expected, f"{name}: {values}")
+        value = values[f"GASNET_{name}"]
+        # Of the folders of libraries the user's comes first.
+        at_its_end = value.startswith if name == "LDFLAGS" else value.endswith
+        check(at_its_end(f"-Dhook_{hook}") == expected, f"{name}: {values}")
+
+
+def compilers(tree):
+    """They are the library's own, never what starts them, and the user's choice goes before. Their
+    warnings are not of a client's unused functions."""
+    names = ["GASNET_CC", "GASNET_CXX", "GASNET_LD"]
+    values = tree.settings(fragment(tree, "smp", "par"), names)
+    for value in values.values():
+        real = os.path.basename(os.path.realpath(value))
+        check(os.access(value, os.X_OK) and not re.search("ccache|distcc|icecc", real), f"{values}")
+    chosen = tree.settings(fragment(tree, "smp", "par"), names, GASNET_CC="mine", GASNET_CXX="mine++")
+    check((chosen["GASNET_CC"], chosen["GASNET_CXX"], chosen["GASNET_LD"])
+          == ("mine", "mine++", values["GASNET_LD"]), f"{chosen}")
+    check(tree.pkg_config("--define-variable=GASNET_CC=mine", "--variable=GASNET_CC",
+                          "gasnet-smp-par") == "mine", "--define-variable")
+    source = tree.output("unused.c")
+    with open(source, "w", encoding="utf-8") as file:
+        file.write("#include <gasnetex.h>\n#include <gasnet_tools.h>\n#include <gasnet_coll.h>\n"
+                   "static int unused_function(int x) { return x; }\n"
+                   "static int unused_variable;\n"
+                   "int used(int unused_parameter) { int unused_local; return 0; }\n")
+    s = tree.settings(fragment(tree, "smp", "par"),
+                      [f"GASNET_{name}" for name in SETTINGS])
+    for words in (["gcc", s["GASNET_CPPFLAGS"], s["GASNET_CFLAGS"], s["GASNET_DEVWARN_CFLAGS"]],
+                  ["clang", s["GASNET_CPPFLAGS"], s["GASNET_CFLAGS"], s["GASNET_DEVWARN_CFLAGS"]],
+                  ["g++ -x c++", s["GASNET_CXXCPPFLAGS"], s["GASNET_CXXFLAGS"],
+                   s["GASNET_DEVWARN_CXXFLAGS"]],
+                  ["clang++ -x c++", s["GASNET_CXXCPPFLAGS"], s["GASNET_CXXFLAGS"],
+                   s["GASNET_DEVWARN_CXXFLAGS"]]):
+        compiler, *flags = " ".join(words).split()
+        run([compiler, "-Wextra", *flags, s["GASNET_MISC_CFLAGS"], "-Werror", "-c", source, "-o",
+             source + ".o"])
+
+
+def links(tree):
+    """The tree through symbolic links: to a folder of it, to a file, to all of it."""
+    place = tree.output(os.path.join("links", "a", "b", "c", "d", "e"))
+    shutil.rmtree(tree.output("links"), ignore_errors=True)
+    os.makedirs(place)
+
+    def link(*parts):
+        there = os.path.join(place, parts[-1])
+        os.symlink(tree.path(*parts), there)
+        return there
+
+    facade = link("share", "libgex", "upcxx")
+    folder = link("include", "smp-conduit")
+    file = link("include", "smp-conduit", "smp-par.mak")
+    tools = link("include", "gasnet_tools-par.mak")
+    whole = os.path.join(place, "whole")
+    os.symlink(tree.prefix, whole)
+    for name in (os.path.join(facade, "smp-conduit", "smp-par.mak"), file,
+                 os.path.join(folder, "smp-par.mak"),
+                 os.path.join(whole, "include", "smp-conduit", "smp-par.mak")):
+        s = tree.settings(name, ["GASNET_PREFIX", "GASNET_CPPFLAGS", "GASNET_LIBS"])
+        check(s["GASNET_PREFIX"] == tree.prefix, f"{name}: prefix is {s['GASNET_PREFIX']}")
+        check(f"-I{tree.prefix}/include " in s["GASNET_CPPFLAGS"]
+              and f"-L{tree.prefix}/lib " in s["GASNET_LIBS"], f"{name}: {s}")
+    check(tree.settings(tools, ["GASNETTOOLS_PREFIX"])["GASNETTOOLS_PREFIX"] == tree.prefix, tools)
+    run(["make", "install", f"prefix={os.path.join(place, 'copy')}"], cwd=place + "/upcxx")
+    check(os.path.exists(os.path.join(place, "copy", "include", "gasnetex.h")), "make install")
+    run(["make", "-C", os.path.join(facade, "smp-conduit"), "seq", "par"])
+
+    packages = link("lib", "pkgconfig")
+    for where in (packages, os.path.join(whole, "lib", "pkgconfig")):
+        for package in ("gasnet-smp-par", "gex"):
+            prefix = run(["pkg-config", "--variable=prefix", package], PKG_CONFIG_PATH=where).strip()
+            check(os.path.samefile(prefix, tree.prefix), f"{where}: {package} names {prefix}")
+    config = os.path.join(place, "config")
+    os.symlink(tree.path("lib", "cmake", "gex"), config)
+    client = os.path.join(place, "client")
+    os.makedirs(client)
+    with open(os.path.join(client, "CMakeLists.txt"), "w", encoding="utf-8") as file:
+        file.write("cmake_minimum_required(VERSION 3.22)\nproject(linked C)\n"
+                   "find_package(gex REQUIRED)\nadd_executable(linked "
+                   f"{tree.source('client.c')})\n"
+                   "target_compile_definitions(linked PRIVATE GASNET_PAR)\n"
+                   "target_link_libraries(linked PRIVATE gex::gex)\n")
+    run(["cmake", "-S", client, "-B", client, "-G", "Ninja", f"-Dgex_DIR={config}"])
+    run(["cmake", "--build", client])
+
+    program = os.path.join(client, "linked")
+    # Links to launchers, by path and as found in PATH.
+    binaries = os.path.join(place, "bin")
+    os.makedirs(binaries)
+    for name in ("gexrun", "gasnetrun_emu", "amudprun"):
+        os.symlink(tree.path("bin", name), os.path.join(binaries, name))
+    expect_job(program, [os.path.join(binaries, "gexrun"), "-n", "2"], "smp", "par")
+    check("1 in the neighborhood" in run(
+        ["env", f"PATH={binaries}:{os.environ['PATH']}", "gasnetrun_emu", "-n", "2", program],
+        GASNET_SUPERNODE_MAXSIZE="1"), "gasnetrun_emu by PATH through a link")
+    expect_job(program, [os.path.join(binaries, "amudprun"), "-np", "2"], "smp", "par")
+    if "ofi" in tree.conduits:
+        # A library that is found through a link has its plug-ins where the link leads.
+        libraries = os.path.join(place, "libraries")
+        os.makedirs(libraries)
+        name = os.path.basename(glob.glob(tree.path("lib", "libgex.so.?*"))[0])
+        os.symlink(tree.path("lib", name), os.path.join(libraries, name))
+        output = run([program], GEX_CONDUIT="ofi", GASNET_PSHM_NODES="2",
+                     GASNET_SUPERNODE_MAXSIZE="1", LD_LIBRARY_PATH=libraries)
+        check(output.count("1 in the neighborhood, right") == 2, output)
+
+
+def plug_ins(tree):
+    """Where a program that is linked with the archive finds the plug-in of its network, started by
+    itself and by launchers of others: first the environment says, then the program's folder, then the
+    folder that the archive was installed in. A failure says where it looked."""
+    if "ofi" not in tree.conduits:
+        return
+    place = tree.output("plug-ins")
+    shutil.rmtree(place, ignore_errors=True)
+    os.makedirs(place)
+    program = os.path.join(place, "client")
+    run(["cc", *tree.pkg_config("--cflags", "gasnet-ofi-par").split(), tree.source("client.c"),
+         *tree.pkg_config("--libs", "gasnet-ofi-par").split(), "-o", program])
+    alone = {"GASNET_PSHM_NODES": "2", "GASNET_SUPERNODE_MAXSIZE": "1"}
+
+    def refusal(**variables):
+        said = run([program], status=1, **alone, **variables)
+        check(said.count("\n") == 1, said)
+        return said
+
+    def works(command, **variables):
+        output = run(command, **variables)
+        for rank in (0, 1):
+            line = f"rank {rank} of 2: OFI PAR, 1 in the neighborhood, right"
+            check(line in output.splitlines(), f"{command}: no line '{line}' in:\n{output}")
+
+    searched = f"{place}, {place}/gex, {tree.installed}/lib"
+    if tree.moved:
+        said = refusal()
+        check(f"no conduit 'ofi'; there are: smp, emu (looked for libgex-ofi.so in: {searched};"
+              in said, said)
+        works([program], GEX_CONDUIT_PATH=tree.path("lib"), **alone)
+    else:
+        works([program], **alone)
+        for launcher in ("mpirun.openmpi", "mpirun.mpich"):
+            if shutil.which(launcher) is not None:
+                works([launcher, "-n", "2", program], GASNET_SUPERNODE_MAXSIZE="1", **OPEN_MPI)
+        check(f"looked for libgex-other.so in: {searched};" in refusal(GEX_CONDUIT="other"),
+              "where it looked")
+    # Beside the program, which is found whatever it was called.
+    os.symlink(tree.path("lib", "libgex-ofi.so"), os.path.join(place, "libgex-ofi.so"))
+    works([program], **alone)
+    works(["env", f"PATH={place}:{os.environ['PATH']}", "client"], **alone)
+    wrong = os.path.join(place, "wrong")
+    os.makedirs(wrong)
+    with open(os.path.join(wrong, "libgex-ofi.so"), "w", encoding="utf-8") as file:
+        file.write("this is no library\n")
+    check(f"{wrong}/libgex-ofi.so" in refusal(GEX_CONDUIT_PATH=wrong), "GEX_CONDUIT_PATH is first")
 
 
 def tools_tests(tree):
@@ -123,6 +285,25 @@ def cmake(tree):
             expect_job_without_launcher(tree, os.path.join(build, f"legion_{conduit}_{mode}"),
                                         conduit, mode)
         expect_job(os.path.join(build, f"hpx_{mode}"), [], "smp", mode, GASNET_PSHM_NODES="2")
+
+
+def static_program(tree):
+    """A program without a loader: a job on one machine, and one line where a library would have to be
+    loaded, which brings another C library."""
+    program = tree.output("static")
+    run(["cc", "-static", *tree.pkg_config("--cflags", "gasnet-smp-par").split(),
+         tree.source("client.c"), *tree.pkg_config("--libs", "gasnet-smp-par").split(), "-o", program])
+    expect_job(program, [tree.path("bin", "gasnetrun_smp"), "-n", "2"], "smp", "par")
+    expect_job(program, [], "smp", "par", GASNET_PSHM_NODES="2")
+    if "ofi" in tree.conduits:
+        said = run([tree.path("bin", "gexrun"), "-n", "2", program], status=1, GEX_CONDUIT="ofi")
+        check("libgex-ofi.so cannot be loaded: the program is linked with -static" in said
+              and said.count("\n") == 1, said)
+    if shutil.which("mpirun.mpich") is not None:
+        expect_job(program, ["mpirun.mpich", "-n", "2"], "smp", "par")
+    if shutil.which("mpirun.openmpi") is not None:
+        said = run(["mpirun.openmpi", "-n", "2", program], status=1, **OPEN_MPI)
+        check("this program is linked with -static" in said and "signal" not in said, said)
 
 
 def realm_runtime_mk(tree):
@@ -235,6 +416,29 @@ def bcl(tree):
     expect_job(program, [tree.path("bin", "gasnetrun_smp"), "-n", "2"], "smp", "par")
 
 
+def installed_upcxx(tree, prefix, conduit, mode):
+    """A program by UPC++'s own copy of the tree, started as UPC++ does: what all ranks of one machine
+    share memory for starts itself, the rest by a launcher named for the network."""
+    s = tree.settings(os.path.join(prefix, "include", f"{conduit}-conduit", f"{conduit}-{mode}.mak"),
+                      [f"GASNET_{name}" for name in SETTINGS])
+    check(s["GASNET_PREFIX"] == prefix, f"installed in {s['GASNET_PREFIX']}")
+    program = tree.output(f"upcxx-{conduit}-{mode}")
+    run([*s["GASNET_CXX"].split(), "-std=c++17", *s["GASNET_CXXCPPFLAGS"].split(),
+         *s["GASNET_CXXFLAGS"].split(), tree.source("client.c", ".cc"), "-o", program,
+         *s["GASNET_LDFLAGS"].split(), *s["GASNET_LIBS"].split()])
+    recorded = None
+    with open(program, "rb") as file:
+        for line in file:
+            for word in line.split(b"$"):
+                if word.startswith(b"GASNetConduitName:"):
+                    recorded = word.split()[1].decode().lower()
+    check(recorded == conduit, f"{program}: network {recorded}")
+    if conduit == "smp":
+        expect_job(program, [], conduit, mode, GASNET_PSHM_NODES="2")
+    expect_job(program, [os.path.join(prefix, "bin", f"gasnetrun_{conduit}"), "-n", "2"], conduit,
+               mode)
+
+
 def upcxx(tree, install_name):
     """UPC++: a build folder of GASNet, from which it installs a copy for itself. It links with the C++
     compiler, never with GASNET_LD, and reads the network out of the executable."""
@@ -250,29 +454,24 @@ def upcxx(tree, install_name):
         file.write("".join(f"{name}=@{name}@\n" for name in names))
     run([os.path.join(folder, "config.status")], cwd=tree.work, CONFIG_FILES="facts:facts.in")
     facts = dict(line.split("=", 1) for line in text_of(tree.output("facts")).splitlines())
-    check(facts["CONDUITS"].split() == ["smp"] and facts["CC_FAMILY"] in ("GNU", "CLANG")
+    known = [conduit for conduit in tree.conduits if conduit != "emu"]
+    check(facts["CONDUITS"].split() == known and facts["CC_FAMILY"] in ("GNU", "CLANG")
           and facts["GASNET_THREAD_LIBS"] == "-lpthread" and "@" not in str(facts), f"{facts}")
-    for words in (["all"], ["-C", "smp-conduit", "seq", "par"], ["clean"]):
+    for words in (["all"], *(["-C", f"{conduit}-conduit", "seq", "par"] for conduit in tree.conduits),
+                  ["clean"]):
         run(["make", *words], cwd=folder)
+    for conduit in tree.conduits:
+        for mode in ("seq", "par"):
+            name = os.path.join(folder, f"{conduit}-conduit", f"{conduit}-{mode}.mak")
+            s = tree.settings(name, ["GASNET_PREFIX", "GASNET_CXXCPPFLAGS"])
+            check(s["GASNET_PREFIX"] == tree.prefix
+                  and f"-DGASNET_CONDUIT_{conduit.upper()}=1" in s["GASNET_CXXCPPFLAGS"].split(),
+                  f"{name}: {s}")
     prefix = tree.output(install_name)
     run(["make", "install", f"prefix={prefix}"], cwd=folder)
-    for mode in ("seq", "par"):
-        s = tree.settings(os.path.join(prefix, "include", "smp-conduit", f"smp-{mode}.mak"),
-                          [f"GASNET_{name}" for name in SETTINGS])
-        check(s["GASNET_PREFIX"] == prefix, f"installed in {s['GASNET_PREFIX']}")
-        program = tree.output(f"upcxx-{mode}")
-        run([*s["GASNET_CXX"].split(), "-std=c++17", *s["GASNET_CXXCPPFLAGS"].split(),
-             *s["GASNET_CXXFLAGS"].split(), tree.source("client.c", ".cc"), "-o", program,
-             *s["GASNET_LDFLAGS"].split(), *s["GASNET_LIBS"].split()])
-        conduit = None
-        with open(program, "rb") as file:
-            for line in file:
-                for word in line.split(b"$"):
-                    if word.startswith(b"GASNetConduitName:"):
-                        conduit = word.split()[1].decode().lower()
-        check(conduit == "smp", f"{program}: network {conduit}")
-        expect_job(program, [], "smp", mode, GASNET_PSHM_NODES="2")
-        expect_job(program, [os.path.join(prefix, "bin", "gasnetrun_smp"), "-n", "2"], "smp", mode)
+    for conduit in tree.conduits:
+        for mode in ("seq", "par"):
+            installed_upcxx(tree, prefix, conduit, mode)
     words = ("GASNET_MAXEPS", "GASNET_HIDDEN_AM_CONCURRENCY_LEVEL",
              "GASNET_NATIVE_NP_ALLOC_REQ_MEDIUM")
     probe = tree.output("probe.c")

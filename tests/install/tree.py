@@ -46,8 +46,9 @@ def text_of(path):
 class Tree:
     """The tree below `prefix`, and a folder for what is built against it."""
 
-    def __init__(self, prefix, work, compiler):
+    def __init__(self, prefix, work, compiler, installed=None):
         self.prefix = prefix
+        self.installed = installed or prefix  # where it was installed, should it have been moved
         self.work = work
         self.compiler = compiler  # what the library's C sources were compiled with
         os.makedirs(work, exist_ok=True)
@@ -58,9 +59,13 @@ class Tree:
         cache = text_of(os.path.join(build, "CMakeCache.txt"))
         return cls(prefix, work, re.search(r"^CMAKE_C_COMPILER:\w+=(.*)$", cache, re.M).group(1))
 
+    @property
+    def moved(self):
+        return self.prefix != self.installed
+
     def at(self, prefix, work):
         """The same tree at another place."""
-        return Tree(prefix, work, self.compiler)
+        return Tree(prefix, work, self.compiler, self.installed)
 
     @property
     def conduits(self):
