@@ -437,6 +437,8 @@ def installed_upcxx(tree, prefix, conduit, mode):
         expect_job(program, [], conduit, mode, GASNET_PSHM_NODES="2")
     expect_job(program, [os.path.join(prefix, "bin", f"gasnetrun_{conduit}"), "-n", "2"], conduit,
                mode)
+    said = run([program], status=1, GEX_CONDUIT="other", GASNET_PSHM_NODES="2")
+    check(f", {prefix}/lib;" in said, f"plug-ins are not looked for in UPC++'s copy: {said}")
 
 
 def upcxx(tree, install_name):
