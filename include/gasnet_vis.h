@@ -53,7 +53,7 @@ GEX_VIS_DECLARE_(Blocking, int)
 #undef GEX_VIS_DECLARE_
 
 /** Largest payload, in bytes, of a peer completion handler. */
-#define GEX_VIS_MAX_PEERCOMPLETION 127
+#define GEX_VIS_MAX_PEERCOMPLETION 127ul
 /** Arms a medium reply handler without arguments, registered at the peer, for the thread's next
  * non-contiguous put, which must not have GEX_FLAG_IMMEDIATE: it runs at the peer when the put is
  * complete there, with the `nbytes` at `source_addr`, which are read until local completion. A put
