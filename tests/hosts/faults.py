@@ -412,6 +412,7 @@ def main():
     namespaces.hear_interrupts()
     build = options.bin
     complaints = []
+    tried = 0
     try:
         # Before the table begins.
         with namespaces.Network(1, build):
@@ -421,9 +422,12 @@ def main():
                       *network_faults(build, options.checks)]:
             if options.only in fault.name and not (options.short and fault.repeats):
                 complaints += try_often(fault, build, options.times)
+                tried += 1
     except namespaces.Forbidden as error:
         print(f"skipped: no hosts can be made of namespaces here: {error}")
         return namespaces.SKIPPED
+    if not tried:
+        complaints.append(f"no fault has '{options.only}' in its name")
     print("\n".join(complaints))
     return 1 if complaints else 0
 
