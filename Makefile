@@ -92,9 +92,9 @@ format: packages ## format the sources
 
 # With the compile commands of the Clang build, which clang-tidy understands.
 .PHONY: tidy
-tidy: packages build/clang/build.ninja ## lint the sources with clang-tidy
+tidy: packages build/clang/build.ninja ## lint the sources with clang-tidy (tools/lint)
 	cmake --preset clang >/dev/null
-	run-clang-tidy -quiet -p build/clang -j $(JOBS) '/(src|cmd|apps)/.*\.cc$$'
+	tools/lint build/clang --jobs $(JOBS)
 
 .PHONY: clean
 clean: ## remove everything that was built
