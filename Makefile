@@ -14,7 +14,8 @@ SHELL := /bin/bash
 
 .PHONY: help
 help: ## this list
-	@awk -F ':.*## ' '/^[a-z -]+:.*## / { printf "  make %-12s %s\n", $$1, $$2 }' Makefile
+	@awk -F ':.*## ' '/^[a-z -]+:.*## / { printf "  make %-20s %s\n", $$1, $$2 }' Makefile
+	@for part in $(parts); do printf '  make %-20s one part of check-all (docs/testing.md)\n' check-$$part; done
 
 .PHONY: packages
 packages: ## install the Debian packages that are missing (needs root when there are any)
@@ -42,7 +43,7 @@ ft: packages build/release/build.ninja ## build what it needs, then run NAS FT c
 	build/release/bin/gexrun -n 2 build/release/bin/ft --class A
 
 .PHONY: check
-check: packages release ## build, then run all tests
+check: packages release ## build, then run one test of every behaviour
 	ctest --preset release --parallel $(JOBS)
 
 # Where no hosts can be made the script says so, and ends with 77.
@@ -56,29 +57,32 @@ parts := cover product-smp product-emu product-ofi product-plugin jobs hosts tre
 $(parts:%=check-%): check-%: packages release ## one part of check-all
 	ctest --preset release --build-config $* --label-regex '^part-$*$$' --parallel $(JOBS)
 
-# Each part by itself takes less than an hour; together they take many.
+# Each part by itself takes less than an hour; together they take many. The parts whose tests do not
+# multiply configurations run in every preset.
+every_preset := cover jobs hosts tree
 .PHONY: check-all
 check-all: packages release debug asan-build tsan-build clang ## all tests: `make check`, the other parts, and every other preset
 	failed=; for part in check $(parts:%=check-%); do \
 	  $(MAKE) --no-print-directory $$part || failed="$$failed $$part"; \
-	done; for preset in debug asan tsan clang; do \
-	  ctest --parallel $(JOBS) --preset $$preset || failed="$$failed $$preset"; \
-	done; test -z "$$failed" || { echo "check-all: tests failed in:$$failed"; exit 1; }
+	done; for preset in debug asan tsan clang; do for part in "" $(every_preset); do \
+	  ctest --preset $$preset $${part:+--build-config $$part --label-regex ^part-$$part'$$'} \
+	    --parallel $(JOBS) || failed="$$failed $$preset$${part:+/$$part}"; \
+	done; done; test -z "$$failed" || { echo "check-all: tests failed in:$$failed"; exit 1; }
 
 .PHONY: asan-build tsan-build
 asan-build tsan-build: %-build: build/%/build.ninja
 	cmake --build --preset $* --parallel $(JOBS)
 
 .PHONY: asan
-asan: packages asan-build ## build and test with AddressSanitizer and UndefinedBehaviorSanitizer
+asan: packages asan-build ## build and run the tests of check with AddressSanitizer and UndefinedBehaviorSanitizer
 	ctest --preset asan --parallel $(JOBS)
 
 .PHONY: tsan
-tsan: packages tsan-build ## build and test with ThreadSanitizer
+tsan: packages tsan-build ## build and run the tests of check with ThreadSanitizer
 	ctest --preset tsan --parallel $(JOBS)
 
 .PHONY: asan-core tsan-core
-asan-core tsan-core: %-core: packages build/%/build.ninja ## the same for the unit tests and conformance in PAR
+asan-core tsan-core: %-core: packages build/%/build.ninja ## the same for the unit tests and a conformance run over each network
 	cmake --build --preset $* --parallel $(JOBS) --target core_tests
 	ctest --preset $* --label-regex '^core$$' --parallel $(JOBS)
 
