@@ -19,6 +19,25 @@ set(GEX_TEST_BINARY_DIR ${PROJECT_BINARY_DIR}/tests/bin)
 # under ThreadSanitizer (.ci/run).
 add_custom_target(core_tests)
 
+# What tests precompile beside the standard headers. There are two sets of options: that of programs,
+# and that of unit tests, which take longer to optimise than to run.
+set(gex_test_headers <gtest/gtest.h> <random>)
+if(CMAKE_BUILD_TYPE STREQUAL "RelWithDebInfo" AND NOT GEX_SANITIZE)
+  set(gex_unit_options -O0)
+endif()
+foreach(kind program unit)
+  add_library(gex_test_headers_${kind} OBJECT EXCLUDE_FROM_ALL ${PROJECT_SOURCE_DIR}/cmake/empty.cc)
+  target_link_libraries(gex_test_headers_${kind} PRIVATE gex_flags GTest::gtest)
+  gex_precompile(gex_test_headers_${kind} ${gex_test_headers})
+endforeach()
+target_compile_options(gex_test_headers_unit PRIVATE ${gex_unit_options})
+
+# gex_test_headers(<target>): a test's sources find GoogleTest and the standard headers precompiled.
+# Its options are the build's own.
+function(gex_test_headers target)
+  target_precompile_headers(${target} REUSE_FROM gex_test_headers_program)
+endfunction()
+
 # gex_limit(<test> <seconds>)
 function(gex_limit test seconds)
   math(EXPR limit "${seconds} * ${gex_time_scale}")
@@ -59,12 +78,19 @@ function(gex_add_test)
   gex_limit(${arg_NAME} ${arg_TIMEOUT})
 endfunction()
 
-# gex_unit_test(<name> <sources>... [TIMEOUT <seconds>]): a GoogleTest program of one process,
-# linked with the rooms that its sources include and no others.
+# gex_unit_test(<name> <sources>... [OPTIMISED] [TIMEOUT <seconds>]): a GoogleTest program of one
+# process, linked with the rooms that its sources include and no others. OPTIMISED: it is about what
+# the optimiser may do, or computes for long.
 function(gex_unit_test name)
-  cmake_parse_arguments(PARSE_ARGV 1 arg "" "TIMEOUT" "")
+  cmake_parse_arguments(PARSE_ARGV 1 arg "OPTIMISED" "TIMEOUT" "")
   set(sources ${arg_UNPARSED_ARGUMENTS})
   add_executable(${name} ${sources})
+  if(arg_OPTIMISED)
+    gex_test_headers(${name})
+  else()
+    target_compile_options(${name} PRIVATE ${gex_unit_options})
+    target_precompile_headers(${name} REUSE_FROM gex_test_headers_unit)
+  endif()
   target_link_libraries(${name} PRIVATE gex_flags GTest::gtest_main)
   target_include_directories(${name} PRIVATE ${PROJECT_SOURCE_DIR}/include
     ${PROJECT_SOURCE_DIR}/src)

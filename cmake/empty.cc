@@ -1,0 +1,1 @@
+// Of a target that is there for its precompiled headers.
