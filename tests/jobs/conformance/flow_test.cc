@@ -211,12 +211,11 @@ class Marker {
     close(file);
   }
   /// False when the marker never came.
-  bool sleep_until_set(unsigned least_microseconds = 200000) const {
+  bool sleep_until_set() const {
     const Patience patience;
-    usleep(least_microseconds);
     while (access(path_.c_str(), F_OK) != 0) {
       if (patience.over()) return false;
-      usleep(10000);
+      usleep(2000);
     }
     unlink(path_.c_str());
     return true;
@@ -263,7 +262,7 @@ TEST_F(Inattentive, TargetStallsNobodyElse) {
   long accepted = 0;
   if (asleep()) {
     if (size() == 1) marker.set();
-    EXPECT_TRUE(marker.sleep_until_set(2000000)) << "ranks waited for one that does not poll";
+    EXPECT_TRUE(marker.sleep_until_set()) << "ranks waited for one that does not poll";
   } else {
     while (accepted < 1000000 && gex_AM_RequestShort1(team(), sleeper(), handlers[ping_in],
                                                       GEX_FLAG_IMMEDIATE, -1) == 0) {
