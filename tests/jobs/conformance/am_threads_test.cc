@@ -1,14 +1,11 @@
 // Threads at one endpoint: all at once in PAR, one at a time in PARSYNC, the only one in SEQ. Every
 // message is counted, by its sender's number, once.
 
-#if !defined(GASNET_SEQ)
 #include <pthread.h>
 
+#include <array>
 #include <mutex>
 #include <thread>
-#endif
-
-#include <array>
 
 #include "conformance.h"
 #include "message.h"
@@ -16,11 +13,7 @@
 namespace conformance {
 namespace {
 
-#if defined(GASNET_SEQ)
-constexpr int threads = 1;
-#else
-constexpr int threads = 4;
-#endif
+constexpr int threads = 4;      ///< where the mode has threads
 constexpr long messages = 600;  ///< of each thread and kind
 
 std::array<Count, threads> requests_of;
@@ -69,13 +62,13 @@ Handlers handlers({
     entry(receive_medium_reply, medium_reply, 2, "threads: medium reply"),
 });
 
-#if defined(GASNET_PARSYNC)
-// One thread in the library at a time; handlers run inside, so under the lock too.
-std::mutex turn;
-#define ONE_AT_A_TIME const std::lock_guard<std::mutex> in_turn(turn)
-#else
-#define ONE_AT_A_TIME static_cast<void>(0)
-#endif
+/// PARSYNC: one thread in the library at a time; handlers run inside, so under the lock too.
+std::mutex library;
+std::unique_lock<std::mutex> lock_library() {
+  std::unique_lock<std::mutex> lock(library, std::defer_lock);
+  if (mode == Mode::parsync) lock.lock();
+  return lock;
+}
 
 /// Sends this thread's share, polling in between; then polls until all of it is answered.
 void work(int self, gex_AM_Arg_t kinds) {
@@ -83,7 +76,7 @@ void work(int self, gex_AM_Arg_t kinds) {
   const auto thread = static_cast<std::size_t>(self);
   long expected = 0;
   for (gex_AM_Arg_t number = 0; number < messages; ++number) {
-    ONE_AT_A_TIME;
+    const auto in_turn = lock_library();
     if ((kinds & 1) != 0) {
       gex_AM_RequestShort2(team(), next(), handlers[short_in], 0, me, number);
       ++expected;
@@ -119,7 +112,7 @@ void work(int self, gex_AM_Arg_t kinds) {
   const Patience patience;
   while (replies_of[thread].get() < expected) {
     if (patience.over()) give_up("all replies to a thread", __FILE__, __LINE__);
-    ONE_AT_A_TIME;
+    const auto in_turn = lock_library();
     gasnet_AMPoll();
   }
   EXPECT_EQ(replies_of[thread].get(), expected);
@@ -133,16 +126,17 @@ void run_threads(gex_AM_Arg_t kinds) {
     for (Count& count : times_seen[thread]) count.reset();
   }
   barrier();
-#if defined(GASNET_SEQ)
-  work(0, kinds);
-#else
-  std::vector<std::thread> workers;
-  for (int t = 0; t < threads; ++t) workers.emplace_back(work, t, kinds);
-  for (std::thread& worker : workers) worker.join();
-#endif
+  const int working = mode == Mode::seq ? 1 : threads;
+  if (mode == Mode::seq) {
+    work(0, kinds);
+  } else {
+    std::vector<std::thread> workers;
+    for (int t = 0; t < working; ++t) workers.emplace_back(work, t, kinds);
+    for (std::thread& worker : workers) worker.join();
+  }
   barrier();
   const long expected = messages * ((kinds & 1) + (kinds >> 1 & 1) + (kinds >> 2 & 1));
-  for (std::size_t thread = 0; thread < threads; ++thread) {
+  for (std::size_t thread = 0; thread < static_cast<std::size_t>(working); ++thread) {
     EXPECT_EQ(requests_of[thread].get(), expected);
     EXPECT_EQ(replies_of[thread].get(), expected);
     if ((kinds & 1) == 0) continue;
@@ -163,10 +157,8 @@ TEST(Threads, HammerOneEndpointWithEverything) {
   run_threads(7);
 }
 
-#if !defined(GASNET_SEQ)
-
 // Descriptors belong to threads: each holds its own, all at once.
-TEST(Threads, EachHoldsADescriptor) {
+TEST_WITH_THREADS(Threads, EachHoldsADescriptor) {
   for (Count& count : requests_of) count.reset();
   for (Count& count : replies_of) count.reset();
   barrier();
@@ -179,7 +171,7 @@ TEST(Threads, EachHoldsADescriptor) {
       const std::size_t bytes = 300 + thread;
       gex_AM_SrcDesc_t sd = GEX_AM_SRCDESC_NO_OP;
       {
-        ONE_AT_A_TIME;
+        const auto in_turn = lock_library();
         sd = gex_AM_PrepareRequestMedium(team(), next(), nullptr, bytes, bytes, nullptr, 0, 2);
       }
       descriptors[thread] = sd;
@@ -192,7 +184,7 @@ TEST(Threads, EachHoldsADescriptor) {
           first_difference(gex_AM_SrcDescAddr(sd), static_cast<std::uint32_t>(t * 1000), bytes),
           bytes)
           << "two threads were given one buffer";
-      ONE_AT_A_TIME;
+      const auto in_turn = lock_library();
       gex_AM_CommitRequestMedium2(sd, handlers[medium_in], bytes, t, 0);
     });
   }
@@ -206,7 +198,7 @@ TEST(Threads, EachHoldsADescriptor) {
 }
 
 // Threads come and go; what they sent arrives.
-TEST(Threads, ShortLivedThreads) {
+TEST_WITH_THREADS(Threads, ShortLivedThreads) {
   for (Count& count : requests_of) count.reset();
   for (Count& count : replies_of) count.reset();
   for (Count& count : times_seen[0]) count.reset();
@@ -226,7 +218,7 @@ TEST(Threads, ShortLivedThreads) {
 
 // A thread that ends may call from the destructor of a key that was made after the library's, when
 // the library has let go of it already, and another thread may have come in its place.
-TEST(Threads, MayCallWhileTheyEnd) {
+TEST_WITH_THREADS(Threads, MayCallWhileTheyEnd) {
   struct Ending {
     Count other_began;
     Count ended;
@@ -266,8 +258,6 @@ TEST(Threads, MayCallWhileTheyEnd) {
   pthread_key_delete(key);
   barrier();
 }
-
-#endif
 
 }  // namespace
 }  // namespace conformance

@@ -419,9 +419,8 @@ TEST(AtomicFlags, ReleaseAndAcquirePassDataOn) {
   gex_AD_Destroy(ad);
 }
 
-#if !GASNET_SEQ
 // An operation acquires for the thread that synchronises it, whichever has started it.
-TEST(AtomicFlags, AcquireIsOfTheThreadThatSynchronises) {
+TEST_WITH_THREADS(AtomicFlags, AcquireIsOfTheThreadThatSynchronises) {
   const gex_AD_t ad = create_all<Word>();
   std::memset(own_segment(), 0, 32768);
   barrier();
@@ -445,7 +444,6 @@ TEST(AtomicFlags, AcquireIsOfTheThreadThatSynchronises) {
   }
   gex_AD_Destroy(ad);
 }
-#endif
 
 // A lock of compare-and-swap around what is not atomic: CAS never fails without a cause, and ACQ
 // and REL keep what it protects inside.
@@ -567,8 +565,7 @@ TEST(AtomicDomain, SeveralOfDifferentTypesServeSideBySide) {
   gex_AD_Destroy(integers);
 }
 
-#ifdef GASNET_PAR
-TEST(AtomicThreads, OfOneRankLoseNothing) {
+TEST_IN_PAR(AtomicThreads, OfOneRankLoseNothing) {
   const gex_AD_t ad = create_all<Word>();
   clear_hot_word<Word>();
   constexpr Word each = 300;
@@ -589,7 +586,6 @@ TEST(AtomicThreads, OfOneRankLoseNothing) {
   barrier();
   gex_AD_Destroy(ad);
 }
-#endif
 
 }  // namespace
 }  // namespace conformance

@@ -151,15 +151,13 @@ TEST(Barrier, TestComesTrueWithPolling) {
   }
 }
 
-#if !GASNET_SEQ
-TEST(Barrier, StartedAndFinishedByDifferentThreads) {
+TEST_WITH_THREADS(Barrier, StartedAndFinishedByDifferentThreads) {
   for (int i = 0; i < 30; ++i) {
     gex_Event_t event = GEX_EVENT_INVALID;
     std::thread([&] { event = gex_Coll_BarrierNB(team(), 0); }).join();
     std::thread([&] { gex_Event_Wait(event); }).join();
   }
 }
-#endif
 
 // The named barrier
 

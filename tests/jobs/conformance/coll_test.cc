@@ -595,8 +595,7 @@ TEST(Collectives, ComeTrueForTestWithPolling) {
   }
 }
 
-#if !GASNET_SEQ
-TEST(Collectives, StartedAndFinishedByDifferentThreads) {
+TEST_WITH_THREADS(Collectives, StartedAndFinishedByDifferentThreads) {
   for (int i = 0; i < 20; ++i) {
     std::vector<std::uint64_t> values(i % 2 == 0 ? 1 : 3000, rank());
     gex_Event_t event = GEX_EVENT_INVALID;
@@ -609,10 +608,8 @@ TEST(Collectives, StartedAndFinishedByDifferentThreads) {
     ASSERT_EQ(values, std::vector<std::uint64_t>(values.size(), sum));
   }
 }
-#endif
 
-#if GASNET_PAR
-TEST(Collectives, OnATeamForEachThread) {
+TEST_IN_PAR(Collectives, OnATeamForEachThread) {
   constexpr int threads = 3;
   std::vector<gex_TM_t> teams;
   for (int i = 0; i < threads; ++i)
@@ -635,7 +632,7 @@ TEST(Collectives, OnATeamForEachThread) {
   for (const gex_TM_t tm : teams) destroy(tm);
 }
 
-TEST(Collectives, WaitedForByManyThreads) {
+TEST_IN_PAR(Collectives, WaitedForByManyThreads) {
   std::mt19937_64 random(7);
   std::vector<InFlight> ops(60);
   for (InFlight& op : ops) start_random(op, team(), random);
@@ -648,7 +645,6 @@ TEST(Collectives, WaitedForByManyThreads) {
   for (const InFlight& op : ops)
     ASSERT_TRUE(same_bytes(op.destination.data(), op.expected.data(), op.expected.size()));
 }
-#endif
 
 }  // namespace
 }  // namespace conformance

@@ -30,6 +30,12 @@ std::vector<Handlers*>& handler_tables() {
   return tables;
 }
 
+/// Names of the tests that the program's mode leaves out, each behind a colon.
+std::string& left_out() {
+  static std::string names;
+  return names;
+}
+
 std::uint64_t now() {
   timespec time{};
   clock_gettime(CLOCK_MONOTONIC, &time);
@@ -184,6 +190,10 @@ void Handlers::add_to_endpoint() {
   }
 }
 
+Needs::Needs(Mode least, const char* test) {
+  if (mode < least) left_out() += std::string(":") + test;
+}
+
 void give_up(const char* condition, const char* file, int line) {
   fail_job("rank " + std::to_string(rank()) + " of " + std::to_string(size()) + ", " +
            current_test + ": " + file + ":" + std::to_string(line) + ": waited in vain for " +
@@ -205,6 +215,10 @@ int main(int argc, char** argv) {
   // Every rank runs the same tests in the same order.
   testing::GTEST_FLAG(shuffle) = false;
   testing::GTEST_FLAG(catch_exceptions) = false;
+  // A filter is patterns, and behind a dash the patterns of what it leaves out.
+  std::string& filter = testing::GTEST_FLAG(filter);
+  if (filter.find('-') == std::string::npos) filter += '-';
+  filter += left_out();
   testing::TestEventListeners& listeners = testing::UnitTest::GetInstance()->listeners();
   if (rank() != 0) delete listeners.Release(listeners.default_result_printer());
   listeners.Append(new FailureReport);

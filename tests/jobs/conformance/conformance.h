@@ -7,6 +7,9 @@
 // fails the job. A fatal failure (ASSERT_...) ends it at once, since other ranks may be waiting for
 // the one that gave up; so does a wait that takes too long. The rank and the test are named.
 //
+// The bodies are compiled once, without a mode of their own: mode.cc gives each program its mode,
+// and bodies that need threads say so (TEST_WITH_THREADS, TEST_IN_PAR).
+//
 // What a test may rely on: it starts with nothing in flight, and its ranks 0..size()-1 may be just
 // one: next() is then the rank itself. What it must do: leave nothing in flight, and take the same
 // collective steps on every rank.
@@ -30,6 +33,13 @@
 #include <vector>
 
 namespace conformance {
+
+/// What the headers showed when mode.cc was compiled: the program's threading mode,
+/// GASNET_CONFIG_STRING and GASNETI_MAX_THREADS.
+enum class Mode { seq, parsync, par };
+extern const Mode mode;
+extern const char* const config_string;
+extern const int max_threads;
 
 gex_Client_t client();
 gex_EP_t endpoint();
@@ -110,7 +120,23 @@ class Patience {
   std::uint64_t end_;
 };
 
+/// Leaves a test out of programs whose mode has fewer threads than `least`: PARSYNC has several, of
+/// which one at a time is in the library, and PAR any. Every instance is a static object.
+class Needs {
+ public:
+  Needs(Mode least, const char* test);
+};
+
 }  // namespace conformance
+
+/// TEST() of the programs that have several threads, and of those where any number of them may be
+/// in the library at once.
+#define TEST_WITH_THREADS(suite, name) TEST_THAT_NEEDS_(parsync, suite, name)
+#define TEST_IN_PAR(suite, name) TEST_THAT_NEEDS_(par, suite, name)
+#define TEST_THAT_NEEDS_(least, suite, name)                                           \
+  static const ::conformance::Needs suite##_##name##_needs(::conformance::Mode::least, \
+                                                           #suite "." #name);          \
+  TEST(suite, name)
 
 /// Polls until the condition holds. A failed wait ends the job. Any thread, not in handlers.
 #define WAIT_UNTIL(condition)                                                 \

@@ -421,8 +421,7 @@ TEST(SeveralLocalMembers, EachHasItsScratchInItsSegment) {
   everybody.forget();
 }
 
-#ifdef GASNET_PAR
-TEST(SeveralLocalMembers, MakeBlockingCollectiveCallsFromAThreadEach) {
+TEST_IN_PAR(SeveralLocalMembers, MakeBlockingCollectiveCallsFromAThreadEach) {
   const Everybody everybody;
   std::vector<std::thread> threads;
   for (const From from : every_source)
@@ -449,7 +448,6 @@ TEST(SeveralLocalMembers, MakeBlockingCollectiveCallsFromAThreadEach) {
     });
   for (std::thread& thread : threads) thread.join();
 }
-#endif
 
 TEST(SeveralLocalMembers, OfSomeProcessesOnly) {
   // Both endpoints of rank 0, one of each other.

@@ -336,9 +336,9 @@ TEST(CreatedEndpoint, AtomicsOverTheirTeams) {
   }
 }
 
-#ifdef GASNET_PAR  // each member of a process creates the domain in a thread of its own
-// A jobrank names a primordial endpoint, also where another of that process comes first.
-TEST(CreatedEndpoint, AtomicsByJobrankGoToThePrimordialOne) {
+// A jobrank names a primordial endpoint, also where another of that process comes first. Each
+// member of a process creates the domain in a thread of its own.
+TEST_IN_PAR(CreatedEndpoint, AtomicsByJobrankGoToThePrimordialOne) {
   std::vector<gex_EP_Location_t> members;
   for (gex_Rank_t peer = 0; peer < size(); ++peer) {
     members.push_back({peer, ends(From::library).index});
@@ -366,7 +366,6 @@ TEST(CreatedEndpoint, AtomicsByJobrankGoToThePrimordialOne) {
   gex_AD_Destroy(ad);
   for (gex_TM_t tm : own) gex_TM_Destroy(tm, nullptr, GEX_FLAG_GLOBALLY_QUIESCED);
 }
-#endif
 
 /// Sums what every member of a team contributes, and broadcasts from its last member.
 class Collectives {

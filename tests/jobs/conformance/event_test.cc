@@ -305,11 +305,9 @@ TEST(Generation, LiveHandlesAreDistinct) {
   gex_Event_WaitAll(events.data(), events.size(), 0);
 }
 
-#if !GASNET_SEQ
-
 // Threads. PARSYNC: one at a time, as join() arranges here.
 
-TEST(EventThreads, AnotherThreadWaitsForWhatThisOneStarted) {
+TEST_WITH_THREADS(EventThreads, AnotherThreadWaitsForWhatThisOneStarted) {
   const std::vector<std::byte> source = patterned(rank() + 60, 20000);
   std::vector<std::byte> back(20000);
   gex_Event_t leaf = GEX_EVENT_NO_OP;
@@ -328,7 +326,7 @@ TEST(EventThreads, AnotherThreadWaitsForWhatThisOneStarted) {
   gex_Event_Wait(started_there);
 }
 
-TEST(EventThreads, ThreadsEndWithOperationsUnderWay) {
+TEST_WITH_THREADS(EventThreads, ThreadsEndWithOperationsUnderWay) {
   constexpr int threads = 40;
   std::vector<gex_Event_t> events(threads);
   static std::byte sources[threads][5000];
@@ -355,7 +353,7 @@ TEST(EventThreads, ThreadsEndWithOperationsUnderWay) {
   }
 }
 
-TEST(EventThreads, NewThreadsTakeOverWithCleanCategories) {
+TEST_WITH_THREADS(EventThreads, NewThreadsTakeOverWithCleanCategories) {
   constexpr int threads = 60;
   std::memset(own_segment(), 0, threads * 65536);
   barrier();
@@ -374,11 +372,7 @@ TEST(EventThreads, NewThreadsTakeOverWithCleanCategories) {
     WAIT_UNTIL(holds(own_segment() + t * 65536, previous() * 100 + t, 60000));
 }
 
-#endif
-
-#if GASNET_PAR
-
-TEST(EventThreads, OneThreadStartsAnotherFinishes) {
+TEST_IN_PAR(EventThreads, OneThreadStartsAnotherFinishes) {
   constexpr int count = 20000;
   std::mutex mutex;
   std::deque<gex_Event_t> queue;
@@ -421,7 +415,7 @@ TEST(EventThreads, OneThreadStartsAnotherFinishes) {
               previous() * std::uint64_t{1000000} + i);
 }
 
-TEST(EventThreads, ThreadsTransferAtOnceEachWithItsOwnCategories) {
+TEST_IN_PAR(EventThreads, ThreadsTransferAtOnceEachWithItsOwnCategories) {
   constexpr int threads = 4;
   constexpr std::size_t area = 512 * 1024;
   std::vector<std::thread> running;
@@ -458,7 +452,7 @@ TEST(EventThreads, ThreadsTransferAtOnceEachWithItsOwnCategories) {
           holds(own_segment() + t * area + round * 20000, previous() * 100 + t, 1 + round * 1800));
 }
 
-TEST(EventThreads, SeveralThreadsWatchOneLeaf) {
+TEST_IN_PAR(EventThreads, SeveralThreadsWatchOneLeaf) {
   // Leaves may be tested by several threads at once; roots are consumed by one.
   const std::vector<std::byte> source = patterned(3, 60000);
   gex_Event_t leaf = GEX_EVENT_NO_OP;
@@ -469,8 +463,6 @@ TEST(EventThreads, SeveralThreadsWatchOneLeaf) {
   for (std::thread& thread : watching) thread.join();
   gex_Event_Wait(root);
 }
-
-#endif
 
 }  // namespace
 }  // namespace conformance

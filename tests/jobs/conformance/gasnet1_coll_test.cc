@@ -431,8 +431,7 @@ TEST(Gasnet1Collectives, AllSyncOnATeamWithSeveralMembersInAProcess) {
   }
 }
 
-#if !GASNET_SEQ
-TEST(Gasnet1Collectives, AllSyncStartedAndFinishedByDifferentThreads) {
+TEST_WITH_THREADS(Gasnet1Collectives, AllSyncStartedAndFinishedByDifferentThreads) {
   for (const Move move : every_move)
     for (const std::size_t bytes : {8, 5001}) {
       Moving moving(move, 0, bytes);
@@ -441,7 +440,6 @@ TEST(Gasnet1Collectives, AllSyncStartedAndFinishedByDifferentThreads) {
       ASSERT_TRUE(moving.moved()) << static_cast<int>(move) << " of " << bytes;
     }
 }
-#endif
 
 TEST(Gasnet1Collectives, SingleValuedAddresses) {
   // Every rank gives the same address, each its own memory's: one that the sanitizers leave to

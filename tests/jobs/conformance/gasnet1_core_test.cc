@@ -119,7 +119,7 @@ TEST(Gasnet1, ThreadInformationIsAccepted) {
 TEST(Gasnet1, Constants) {
   EXPECT_GE(GASNET_MAXNODES, 1024);
   EXPECT_EQ(GASNET_PAGESIZE, 4096);
-  EXPECT_GE(GASNETI_MAX_THREADS, 1);
+  EXPECT_EQ(max_threads == 1, mode == Mode::seq);
   EXPECT_EQ(gasneti_mynode, rank());
   EXPECT_EQ(GASNETI_MAKEWORD(0x12345678, 0x9ABCDEF0), 0x123456789ABCDEF0U);
   EXPECT_EQ(GASNETI_HIWORD(0x123456789ABCDEF0U), 0x12345678U);
@@ -127,15 +127,12 @@ TEST(Gasnet1, Constants) {
 }
 
 TEST(Gasnet1, ConfigStringNamesReleaseSpecModeAndSegment) {
-  const std::string text = GASNET_CONFIG_STRING;
+  const std::string text = config_string;
   EXPECT_EQ(text.find("RELEASE=2025.8.0,SPEC=0.19,CONDUIT="), 0U) << text;
-#if GASNET_SEQ
-  EXPECT_NE(text.find(",THREADMODEL=SEQ,"), std::string::npos) << text;
-#elif GASNET_PARSYNC
-  EXPECT_NE(text.find(",THREADMODEL=PARSYNC,"), std::string::npos) << text;
-#else
-  EXPECT_NE(text.find(",THREADMODEL=PAR,"), std::string::npos) << text;
-#endif
+  const char* const model = mode == Mode::seq       ? ",THREADMODEL=SEQ,"
+                            : mode == Mode::parsync ? ",THREADMODEL=PARSYNC,"
+                                                    : ",THREADMODEL=PAR,";
+  EXPECT_NE(text.find(model), std::string::npos) << text;
   EXPECT_NE(text.find(",SEGMENT=FAST,PTR=64bit,CACHE_LINE_BYTES=64,"), std::string::npos) << text;
 }
 

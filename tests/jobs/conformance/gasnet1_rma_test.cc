@@ -471,8 +471,7 @@ TEST(Gasnet1Rma, MixesWithGasnetEx) {
             0x9ABCDEF000000000U);
 }
 
-#if GASNET_PAR
-TEST(Gasnet1Rma, ThreadsSynchroniseTheirOwn) {
+TEST_IN_PAR(Gasnet1Rma, ThreadsSynchroniseTheirOwn) {
   constexpr std::size_t threads = 3;
   std::vector<std::thread> running;
   std::vector<int> wrong(threads, 0);
@@ -495,7 +494,6 @@ TEST(Gasnet1Rma, ThreadsSynchroniseTheirOwn) {
   for (std::thread& thread : running) thread.join();
   for (const int each : wrong) EXPECT_EQ(each, 0);
 }
-#endif
 
 }  // namespace
 }  // namespace conformance

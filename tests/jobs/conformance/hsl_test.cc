@@ -1,11 +1,8 @@
 // Handler-safe locks: real locks where threads can meet, state where they cannot.
 
-#if !defined(GASNET_SEQ)
+#include <array>
 #include <chrono>
 #include <thread>
-#endif
-
-#include <array>
 
 #include "conformance.h"
 #include "message.h"
@@ -107,11 +104,9 @@ TEST(Hsl, InRequestAndReplyHandlers) {
   EXPECT_EQ(guarded.value, 3 * messages);
 }
 
-#if !defined(GASNET_SEQ)
-
 constexpr int threads = 4;
 
-TEST(Hsl, ExcludesThreads) {
+TEST_WITH_THREADS(Hsl, ExcludesThreads) {
   guarded = {};
   constexpr long each = 5000;
   std::vector<std::thread> workers;
@@ -139,7 +134,7 @@ TEST(Hsl, ExcludesThreads) {
   EXPECT_EQ(guarded.value, threads * each);
 }
 
-TEST(Hsl, TrylockIsRefusedWhileAnotherThreadHolds) {
+TEST_WITH_THREADS(Hsl, TrylockIsRefusedWhileAnotherThreadHolds) {
   gex_HSL_t lock = GEX_HSL_INITIALIZER;
   gex_HSL_Lock(&lock);
   int from_other = GASNET_OK;
@@ -154,7 +149,7 @@ TEST(Hsl, TrylockIsRefusedWhileAnotherThreadHolds) {
 }
 
 // A thread that waits for a lock gets it when the holder lets go, and not before.
-TEST(Hsl, LockWaitsForTheHolder) {
+TEST_WITH_THREADS(Hsl, LockWaitsForTheHolder) {
   gex_HSL_t lock = GEX_HSL_INITIALIZER;
   Count entered;
   gex_HSL_Lock(&lock);
@@ -163,7 +158,7 @@ TEST(Hsl, LockWaitsForTheHolder) {
     ++entered;
     gex_HSL_Unlock(&lock);
   });
-  std::this_thread::sleep_for(std::chrono::milliseconds(50));
+  std::this_thread::sleep_for(std::chrono::milliseconds(20));
   EXPECT_EQ(entered.get(), 0);
   gex_HSL_Unlock(&lock);
   other.join();
@@ -171,7 +166,7 @@ TEST(Hsl, LockWaitsForTheHolder) {
 }
 
 // A thread may be known by the number of one that has ended, and held the lock until just then.
-TEST(Hsl, FirstCallOfAThreadWhileOthersEnd) {
+TEST_WITH_THREADS(Hsl, FirstCallOfAThreadWhileOthersEnd) {
   guarded = {};
   constexpr long started = 2000;
   std::array<std::thread, 2 * threads> workers;
@@ -190,7 +185,7 @@ TEST(Hsl, FirstCallOfAThreadWhileOthersEnd) {
 }
 
 // Handlers on the polling thread meet other threads that never enter the library but for the lock.
-TEST(Hsl, HandlersAgainstThreads) {
+TEST_WITH_THREADS(Hsl, HandlersAgainstThreads) {
   constexpr long messages = 500;
   constexpr long each = 2000;
   seen.reset();
@@ -215,8 +210,6 @@ TEST(Hsl, HandlersAgainstThreads) {
   barrier();
   EXPECT_EQ(guarded.value, 2 * messages + 2 * each);
 }
-
-#endif
 
 }  // namespace
 }  // namespace conformance
