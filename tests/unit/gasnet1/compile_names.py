@@ -2,7 +2,7 @@
 """Compiles names.c, which uses every name of GASNet-1, the way clients may, and runs it as a job of
 one rank.
 
-    compile_names.py INCLUDE_DIR LIBRARY_DIR SOURCE
+    compile_names.py INCLUDE_DIR LIBRARY_DIR SOURCE [--product]
 """
 
 import pathlib
@@ -19,10 +19,11 @@ REFUSED = [([], "GASNET_PAR"), (["GASNET_SEQ", "GASNET_PAR"], "GASNET_PAR")]
 
 
 def main():
-    if len(sys.argv) != 4:
-        sys.exit("usage: compile_names.py INCLUDE_DIR LIBRARY_DIR SOURCE")
-    include, library, source = sys.argv[1:]
-    names = NameCompiler(include, library)
+    product = sys.argv[4:] == ["--product"]
+    if len(sys.argv) != 4 + product:
+        sys.exit("usage: compile_names.py INCLUDE_DIR LIBRARY_DIR SOURCE [--product]")
+    include, library, source = sys.argv[1:4]
+    names = NameCompiler(include, library, product)
     names.accepted(source, MODES)
     names.refused(source, REFUSED)
     names.finish()

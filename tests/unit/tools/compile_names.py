@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """Compiles and runs names.c the way clients may, and checks the macros that clients copy.
 
-    compile_names.py INCLUDE_DIR LIBRARY_DIR SOURCE
+    compile_names.py INCLUDE_DIR LIBRARY_DIR SOURCE [--product]
 
 For GCC and Clang, C11, C17, C++11 and C++20, and each mode of the tools, alone and after gasnetex.h,
 without a warning. Sources that choose contradicting modes are refused with the reason. The macros
@@ -75,10 +75,11 @@ const char text[] = PLATFORM_COMPILER_IDSTR " " PLATFORM_COMPILER_VERSION_STR " 
 
 
 def main():
-    if len(sys.argv) != 4:
-        sys.exit("usage: compile_names.py INCLUDE_DIR LIBRARY_DIR SOURCE")
-    include, library, source = sys.argv[1:]
-    names = NameCompiler(include, library)
+    product = sys.argv[4:] == ["--product"]
+    if len(sys.argv) != 4 + product:
+        sys.exit("usage: compile_names.py INCLUDE_DIR LIBRARY_DIR SOURCE [--product]")
+    include, library, source = sys.argv[1:4]
+    names = NameCompiler(include, library, product)
     names.accepted(source, MODES)
     names.refused(source, REFUSED)
     for column in COMPILERS:
