@@ -2,7 +2,7 @@
 """Jobs that span hosts which share nothing but a network (namespaces.py).
 
     hosts_test.py --bin BUILD_FOLDER --group GROUP
-    hosts_test.py --bin BUILD_FOLDER --group conformance RANKS_A_HOST LAYOUT MODE LIBRARY
+    hosts_test.py --bin BUILD_FOLDER --group conformance [--quick] RANKS_A_HOST LAYOUT MODE LIBRARY
 
 Over the network of the tests' own, or the one that GEX_CONDUIT names. Exits with 77 where the machine
 does not let us make such hosts.
@@ -258,11 +258,17 @@ ON_OWN_CORES = ["sh", "-c", "host=$(hostname) && "
 LIBRARIES = {"release": {}, "check": {"GEX_CHECK": "1"}}
 
 
-def conformance(ranks, layout, mode, library):
+# Tests of the suite that do one thing very often, or for one more data type.
+MANY_TIMES = ["*Thousand*", "Gasnet1Rma.ValueGetsAreSynchronisedEachByItself",
+              *(f"Atomic/{kind}.*" for kind in range(1, 6))]
+
+
+def conformance(quick, ranks, layout, mode, library):
     def conforms(job):
+        chosen = [f"--gtest_filter=-{':'.join(MANY_TIMES)}"] if quick else []
         # The suite's own signals between ranks are files that all hosts see.
         with tempfile.TemporaryDirectory(dir=os.path.join(job.build, "tests")) as shared:
-            done = job.run(int(ranks), *ON_OWN_CORES, job.tool(f"conformance_{mode}"),
+            done = job.run(int(ranks), *ON_OWN_CORES, job.tool(f"conformance_{mode}"), *chosen,
                            options=["--map", layout], limit=500,
                            environment={**network_of(job), **LIBRARIES[library], "TMPDIR": shared})
         expect(done.returncode == 0, "the suite fails", done)
@@ -300,13 +306,15 @@ def main():
     parser.add_argument("--group", choices=[*GROUPS, "conformance"], required=True)
     parser.add_argument("configuration", nargs="*", help="of conformance: ranks a host, layout, mode and "
                         "library, as in cover.txt")
+    parser.add_argument("--quick", action="store_true",
+                        help="of conformance: leave out tests that do one thing very often")
     parser.add_argument("--hosts", type=int, default=2, help="of conformance")
     parser.add_argument("--no-pmix", action="store_true",
                         help="leaves out the launchers that speak PMIx: see tests/jobs/launch")
     options = parser.parse_args()
     namespaces.hear_interrupts()
     if options.group == "conformance":
-        count, tests = options.hosts, [conformance(*options.configuration)]
+        count, tests = options.hosts, [conformance(options.quick, *options.configuration)]
     else:
         count, tests = GROUPS[options.group]
     if options.no_pmix:
