@@ -13,7 +13,7 @@ import argparse
 import os
 import subprocess
 import sys
-import tempfile
+import threading
 
 
 def listed(program, chosen):
@@ -39,21 +39,29 @@ def environment(**more):
 
 
 def run(program, names, shards):
-    """Whether all tests pass."""
-    with tempfile.TemporaryDirectory(prefix="google-tests-") as folder:
-        running = []
-        for shard in range(min(shards, len(names))):
-            output = open(os.path.join(folder, str(shard)), "w+b")
-            running.append((output, subprocess.Popen(
-                [program], stdin=subprocess.DEVNULL, stdout=output, stderr=subprocess.STDOUT,
-                env=environment(GTEST_FILTER=":".join(names[shard::shards])))))
-        passed = True
-        for output, process in running:
-            passed = process.wait() == 0 and passed
-            output.seek(0)
-            sys.stdout.buffer.write(output.read())
-            output.close()
-    return passed
+    """Whether all tests pass. Prints what they print, with the number of the process before each line
+    if there are several; at once, so that of a test that hangs it is known how far it came."""
+    shards = min(shards, len(names))
+    if shards == 1:
+        return subprocess.run([program], check=False,
+                              env=environment(GTEST_FILTER=":".join(names))).returncode == 0
+    processes = [subprocess.Popen([program], stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
+                                  stderr=subprocess.STDOUT,
+                                  env=environment(GTEST_FILTER=":".join(names[shard::shards])))
+                 for shard in range(shards)]
+    printing = threading.Lock()
+
+    def relay(number, process):
+        for line in process.stdout:
+            with printing:
+                sys.stdout.buffer.write(b"%d: %s" % (number, line))
+                sys.stdout.buffer.flush()
+    threads = [threading.Thread(target=relay, args=one) for one in enumerate(processes)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    return all([process.wait() == 0 for process in processes])
 
 
 def main():
