@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
 """The configurations in which the conformance suite runs on two hosts.
 
-cover.txt, which CI runs, is a written pairwise cover (tests/pairwise.py); `make check-all` runs the
-product, and three hosts.
+`make check-hosts` runs the product, and three hosts; under a sanitizer cover.txt, which is a written
+pairwise cover (tests/pairwise.py).
 
   cover.py check | product | generate
 """
