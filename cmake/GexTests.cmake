@@ -15,7 +15,7 @@ set(GEX_TEST_PARTS cover product-smp product-emu product-ofi product-plugin jobs
 set(GEX_TEST_BINARY_DIR ${PROJECT_BINARY_DIR}/tests/bin)
 
 # The programs whose tests bear the label `core`: unit tests, and conformance in PAR, whose ranks have
-# several threads inside the library, on 2 to 4 ranks over each network. Every change passes them
+# several threads inside the library, once on two ranks over each transport. Every change passes them
 # under ThreadSanitizer (.ci/run).
 add_custom_target(core_tests)
 
@@ -32,10 +32,15 @@ foreach(kind program unit)
 endforeach()
 target_compile_options(gex_test_headers_unit PRIVATE ${gex_unit_options})
 
-# gex_test_headers(<target>): a test's sources find GoogleTest and the standard headers precompiled.
-# Its options are the build's own.
+# gex_test_headers(<target> [UNOPTIMISED]): a test's sources find GoogleTest and the standard headers
+# precompiled. UNOPTIMISED: with the options of unit tests, or else with the build's own.
 function(gex_test_headers target)
-  target_precompile_headers(${target} REUSE_FROM gex_test_headers_program)
+  if("UNOPTIMISED" IN_LIST ARGN)
+    target_compile_options(${target} PRIVATE ${gex_unit_options})
+    target_precompile_headers(${target} REUSE_FROM gex_test_headers_unit)
+  else()
+    target_precompile_headers(${target} REUSE_FROM gex_test_headers_program)
+  endif()
 endfunction()
 
 # gex_limit(<test> <seconds>)
@@ -88,8 +93,7 @@ function(gex_unit_test name)
   if(arg_OPTIMISED)
     gex_test_headers(${name})
   else()
-    target_compile_options(${name} PRIVATE ${gex_unit_options})
-    target_precompile_headers(${name} REUSE_FROM gex_test_headers_unit)
+    gex_test_headers(${name} UNOPTIMISED)
   endif()
   target_link_libraries(${name} PRIVATE gex_flags GTest::gtest_main)
   target_include_directories(${name} PRIVATE ${PROJECT_SOURCE_DIR}/include
