@@ -49,7 +49,7 @@ TEST(ToolsBacktraceUser, IsWhatFatalErrorsPrint) {
         setenv("GASNET_BACKTRACE", "1", 1);
         gasnett_fatalerror_nopos("the end");
       },
-      testing::ExitedWithCode(1), "^gex: the end\nmy own backtrace\n$");
+      testing::ExitedWithCode(134), "^gex: the end\nmy own backtrace\n$");
 }
 
 TEST(ToolsBacktraceUser, ThePointerCanBeReplaced) {
@@ -60,7 +60,7 @@ TEST(ToolsBacktraceUser, ThePointerCanBeReplaced) {
         };
         gasnett_fatalerror_nopos("the end");
       },
-      testing::ExitedWithCode(1), "^gex: the end\nmine\n$");
+      testing::ExitedWithCode(134), "^gex: the end\nmine\n$");
 }
 
 }  // namespace
