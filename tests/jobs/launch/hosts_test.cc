@@ -322,15 +322,15 @@ TEST(Hosts, ThatAreAllThisOneAreTalkedWithOnTheLoopback) {
 }
 
 TEST(Hosts, StrangersAtTheRootsPortAreRefusedAndSaidOnce) {
-  const std::vector<int> before = listening_ports();
   // The hosts come late, so that the root listens for a while.
   const auto running =
       Command({gexrun, "--rsh", rsh_here + " --late", "--hosts", "a,b", "-n", "2", probe, "stay"})
           .start();
   int port = 0;
   while (port == 0) {
-    for (const int candidate : listening_ports()) {
-      if (std::find(before.begin(), before.end(), candidate) == before.end()) port = candidate;
+    // Other jobs may begin to listen at the same time.
+    for (const TcpSocket& one : tcp_sockets()) {
+      if (one.listens && is_open_in(running->process(), one)) port = one.port;
     }
   }
   std::vector<int> strangers;
