@@ -128,11 +128,16 @@ TEST(Environment, MalformedValuesAreRefusedByNameAndValue) {
       {"GASNET_MAX_SEGSIZE", "lots", "GASNET_MAX_SEGSIZE='lots' is not understood"},
   };
   for (const Malformed& row : rows) {
-    for (Command& command : jobs(4, {"ring"})) {
-      const Outcome outcome =
-          command.variable("GEX_CONDUIT", "emu").variable(row.name, row.value).run();
-      SCOPED_TRACE(std::string(row.name) + "=" + row.value);
-      expect_refusal(outcome, 1, row.cause);
+    // A library that checks enters its first thread before it reads them.
+    for (const char* check : {"0", "1"}) {
+      for (Command& command : jobs(4, {"ring"})) {
+        const Outcome outcome = command.variable("GEX_CONDUIT", "emu")
+                                    .variable("GEX_CHECK", check)
+                                    .variable(row.name, row.value)
+                                    .run();
+        SCOPED_TRACE(std::string(row.name) + "=" + row.value + ", GEX_CHECK=" + check);
+        expect_refusal(outcome, 1, row.cause);
+      }
     }
   }
 }
