@@ -4,13 +4,19 @@
 #include <gasnet_coll.h>
 #include <gasnet_ratomic.h>
 #include <gasnetex.h>
+#include <linux/filter.h>
+#include <linux/seccomp.h>
 #include <signal.h>
 #include <sys/mman.h>
+#include <sys/prctl.h>
+#include <sys/syscall.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
 #include <algorithm>
+#include <cerrno>
 #include <cstdarg>
+#include <cstddef>
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
@@ -504,6 +510,41 @@ void two_segments() {
   say("second segment: %s\n", gasnet_ErrorName(result));
 }
 
+/// From now on the system takes no memory of a file back, as it does not where that is locked.
+void keep_memory_of_files() {
+  sock_filter program[] = {
+      BPF_STMT(BPF_LD | BPF_W | BPF_ABS, offsetof(seccomp_data, nr)),
+      BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, SYS_madvise, 0, 3),
+      BPF_STMT(BPF_LD | BPF_W | BPF_ABS, offsetof(seccomp_data, args[2])),
+      BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, MADV_REMOVE, 0, 1),
+      BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ERRNO | EINVAL),
+      BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ALLOW),
+  };
+  const sock_fprog whole = {static_cast<unsigned short>(std::size(program)), program};
+  if (prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) != 0 ||
+      prctl(PR_SET_SECCOMP, SECCOMP_MODE_FILTER, &whole) != 0)
+    wrong("no seccomp");
+}
+
+/// Pages of this process that are shared memory.
+unsigned long shared_pages() {
+  unsigned long pages = 0;
+  std::FILE* const file = std::fopen("/proc/self/statm", "r");
+  if (file == nullptr || std::fscanf(file, "%*u %*u %lu", &pages) != 1) wrong("no statm");
+  std::fclose(file);
+  return pages;
+}
+
+/// Asks for a segment that is refused since another rank's has a bad size.
+void refused_segment() {
+  constexpr std::size_t bytes = std::size_t{64} << 20;
+  keep_memory_of_files();
+  const unsigned long before = shared_pages();
+  const int result = gex_Segment_Attach(&segment, team, am_first() ? 4097 : bytes);
+  const bool touched = shared_pages() - before > bytes / GASNET_PAGESIZE / 2;
+  say("%s, %s\n", gasnet_ErrorName(result), touched ? "touched" : "untouched");
+}
+
 /// Reads a segment that does not exist yet, and one published late.
 void publish_late() {
   const gex_TM_t parent = team;
@@ -608,6 +649,7 @@ int main(int argc, char** argv) {
       {"die_by_call", die_by_call},
       {"two_clients", two_clients},
       {"two_segments", two_segments},
+      {"refused_segment", refused_segment},
       {"publish_late", publish_late},
       {"uneven_segments", uneven_segments},
       {"buffered", [] { std::printf("after %u\n", unsigned{rank()}); }},

@@ -103,6 +103,13 @@ TEST(Segment, OfABadSizeIsRefusedByItsResult) {
                   "131072 is above gasnet_getMaxLocalSegmentSize() = 65536");
 }
 
+// Clearing it would use the memory for the lack of which it may have been refused.
+TEST(Segment, NobodyWroteToIsNotClearedWhenRefusedByItsResult) {
+  const Outcome outcome = job(2, {"refused_segment"}).run();
+  expect_nothing_left(outcome);
+  EXPECT_EQ(lines_with(outcome.output, "GASNET_ERR_RESOURCE, untouched"), 1) << outcome.output;
+}
+
 TEST(Segment, LargerThanTheHostsMemoryIsRefusedWithTheSums) {
   const std::uint64_t pages = physical_memory() / 4096 * 3 / 4;
   for (const char* commit : {"0", "1"}) {
