@@ -98,6 +98,15 @@ TEST(Hosts, AreReachedByACommandWithQuotes) {
   expect_failure(by("  "), 2, "--rsh needs a command");
 }
 
+TEST(Hosts, ThatAreLateToAnEndedJobDoNotComplain) {
+  const std::string late_to_b =
+      "sh -c 'test \"$2\" != b || sleep 0.3; exec \"$@\"' rsh " + rsh_here;
+  expect_failure(Command({gexrun, "--rsh", late_to_b, "--hosts", "a,b", "-n", "2", probe,
+                          "exit-before-joining", "6", "0"})
+                     .run(),
+                 6, "rank 0 (host a");
+}
+
 TEST(Hosts, OfAFile) {
   const std::string path = testing::TempDir() + "hosts." + std::to_string(getpid());
   std::ofstream(path) << "# the machines\na slots=2\n\n  b:1  # small\nc\n";
