@@ -49,7 +49,7 @@ fs::path own_folder() {
   if (object != nullptr && object->l_name != nullptr && object->l_name[0] != '\0')
     return folder_of(object->l_name);
   // The program: how it was called need not lead to it.
-  if (const fs::path folder = folder_of("/proc/self/exe"); !folder.empty()) return folder;
+  if (fs::path folder = folder_of("/proc/self/exe"); !folder.empty()) return folder;
   const auto* started = reinterpret_cast<const char*>(getauxval(AT_EXECFN));
   return started != nullptr ? folder_of(started) : fs::path();
 }
