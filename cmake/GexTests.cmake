@@ -16,7 +16,7 @@ set(GEX_TEST_BINARY_DIR ${PROJECT_BINARY_DIR}/tests/bin)
 
 # The programs whose tests bear the label `core`: unit tests, and conformance in PAR, whose ranks have
 # several threads inside the library, once on two ranks over each transport. Every change passes them
-# under ThreadSanitizer (.ci/run).
+# under both sanitizers (.ci/run).
 add_custom_target(core_tests)
 
 # What tests precompile beside the standard headers. There are two sets of options: that of programs,
