@@ -12,7 +12,6 @@
 
 #include "base/env.h"
 #include "base/error.h"
-#include "base/tsan.h"
 #include "boot/foreign.h"
 #include "boot/guardian.h"
 #include "boot/launcher.h"
@@ -199,10 +198,8 @@ std::uint32_t ranks_to_fork(const std::string& text) {
 
 /// Becomes the launcher of a job whose ranks are forks of this process; returns in the ranks.
 Membership fork_ranks(std::uint32_t ranks) {
-  // ThreadSanitizer keeps a thread of its own, and sees to forks itself.
-  constexpr int own_threads = under_tsan ? 2 : 1;
   // Libraries start threads before main, and make new ones where a fork has taken them.
-  if (const int others = thread_count() - own_threads; others > 0) {
+  if (const int others = other_threads(); others > 0) {
     warn(
         "GASNET_PSHM_NODES=%u forks inside gex_Client_Init, and %d other thread%s of this process "
         "%s not in the ranks; gexrun -n %u starts each rank as a whole",

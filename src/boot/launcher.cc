@@ -3,6 +3,7 @@
 #include <fcntl.h>
 #include <signal.h>
 #include <sys/prctl.h>
+#include <sys/signalfd.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -46,10 +47,8 @@ void note_signal(int number) noexcept {
   if (write(signal_pipe.load(std::memory_order_relaxed), &byte, 1) < 0) errno = saved;
 }
 
-/// Has all signals of the set, which whoever calls has blocked, written to a pipe; its reading end,
-/// or -1 with the reason in errno. By handlers, not a signalfd: a program that has started threads
-/// before it launches ranks has them in this process, and the kernel gives a signal to one that
-/// does not block it, where the default action would lose a SIGCHLD.
+/// Has all signals of the set, which whoever calls has blocked, written to a pipe by handlers; its
+/// reading end, or -1 with the reason in errno.
 int open_signal_pipe(const sigset_t& handled) noexcept {
   int ends[2];
   if (pipe2(ends, O_CLOEXEC) != 0) return -1;
@@ -65,9 +64,36 @@ int open_signal_pipe(const sigset_t& handled) noexcept {
   return ends[0];
 }
 
+/// Where `supervise` reads of signals, which whoever calls has blocked. A signalfd, unless the
+/// program has started threads before it launches ranks, which are in this process: the kernel
+/// gives a signal to one that does not block it, where the default action would lose a SIGCHLD.
+class SignalSource {
+ public:
+  explicit SignalSource(const sigset_t& handled) noexcept
+      : alone_(other_threads() == 0),
+        source_(alone_ ? signalfd(-1, &handled, SFD_CLOEXEC) : open_signal_pipe(handled)) {}
+
+  explicit operator bool() const noexcept { return static_cast<bool>(source_); }
+
+  /// Waits for the next signal.
+  int next() const noexcept {
+    for (;;) {
+      signalfd_siginfo info;
+      unsigned char number = 0;
+      if (alone_ && read(source_.get(), &info, sizeof info) == sizeof info)
+        return static_cast<int>(info.ssi_signo);
+      if (!alone_ && read(source_.get(), &number, 1) == 1) return number;
+    }
+  }
+
+ private:
+  bool alone_;
+  os::FileDescriptor source_;
+};
+
 /// Passes signals on until the guardian has ended; the job's exit status. All signals are blocked.
 int supervise(const Launch& launch, pid_t guardian, int link, const std::vector<pid_t>& spared) {
-  const os::FileDescriptor signals(open_signal_pipe(signals_to_hear(passed_on)));
+  const SignalSource signals(signals_to_hear(passed_on));
   std::optional<int> status;
   if (!signals) {
     report(launch.program_name, "cannot wait for signals: %s", std::strerror(errno));
@@ -80,8 +106,7 @@ int supervise(const Launch& launch, pid_t guardian, int link, const std::vector<
   // The guardian may have ended before there was a descriptor to tell.
   if (!status) status = reap(guardian);
   while (!status) {
-    unsigned char signal = 0;
-    if (read(signals.get(), &signal, 1) != 1) continue;
+    const int signal = signals.next();
     if (signal == SIGCHLD) {
       status = reap(guardian);
       continue;

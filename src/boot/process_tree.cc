@@ -21,6 +21,7 @@
 #include <string_view>
 
 #include "base/os_file.h"
+#include "base/tsan.h"
 
 namespace gex::boot {
 
@@ -133,14 +134,14 @@ bool catches_signal(pid_t process, int signal) {
   return ((caught >> (signal - 1)) & 1) != 0;
 }
 
-int thread_count() {
+int other_threads() {
   const Directory tasks = open_directory("/proc/self/task");
-  if (!tasks) return 1;
-  int count = 0;
+  if (!tasks) return 0;
+  int count = under_tsan ? -2 : -1;
   while (const dirent* const entry = readdir(tasks.get())) {
     if (number_of(entry->d_name)) ++count;
   }
-  return count;
+  return std::max(count, 0);
 }
 
 std::string process_name(pid_t process) {
