@@ -4,7 +4,9 @@
  *
  * Requests are sent from client context, replies from request handlers, at most one each. A
  * request that finds no room polls until there is some, unless GEX_FLAG_IMMEDIATE makes it answer
- * non-zero instead; replies always have their place. Messages are not ordered. Medium payload is
+ * non-zero instead; replies always have their place. Messages are not ordered. A request to an
+ * endpoint of the calling process runs its handler, and that of its reply, in the calling thread
+ * before it returns; it never fails and delivers nothing else. Medium payload is
  * aligned for any type in the handler and is its own until the handler returns; long payload is
  * at its destination when the handler starts. A message takes a copy of its payload along, so that
  * GEX_FLAG_LC_COPY_YES and NO, which exclude one another, change nothing here.

@@ -69,7 +69,8 @@ GEX_EXPORT_ int gasnet_init(int* argc, char*** argv);
  * Errors: GASNET_ERR_NOT_INIT without gasnet_init; GASNET_ERR_BAD_ARG for the caller's own
  * arguments, or a minheapoffset that differs; GASNET_ERR_RESOURCE on a second call, if this host
  * cannot hold the segments of its processes, or if another rank's call failed. If it fails on one
- * rank it fails on all, and leaves everything as it was. */
+ * rank it fails on all, and leaves everything as it was. Handlers of the table run only once it has
+ * returned; what other ranks send earlier waits. */
 GEX_EXPORT_ int gasnet_attach(gasnet_handlerentry_t* table, int numentries, uintptr_t segsize,
                               uintptr_t minheapoffset);
 

@@ -105,9 +105,10 @@ class Credits {
   std::uint16_t take_owed() noexcept {
     return static_cast<std::uint16_t>(take_counted(owed_, most_in_a_message));
   }
-  /// Those that were taken into a message which was not sent.
-  void owe_again(std::uint32_t count) noexcept {
-    owed_.fetch_add(count, std::memory_order_relaxed);
+  /// Those that were taken into a message which was not sent. The answer is that of `owe`: other
+  /// threads have left it to that message.
+  [[nodiscard]] bool owe_again(std::uint32_t count) noexcept {
+    return owed_.fetch_add(count, std::memory_order_relaxed) + count >= give_back_at_;
   }
 
  private:

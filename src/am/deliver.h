@@ -10,6 +10,7 @@
 
 #include "am/handlers.h"
 #include "am/internal.h"
+#include "am/set_aside.h"
 #include "am/token.h"
 #include "core/objects.h"
 #include "core/process.h"
@@ -23,7 +24,7 @@ struct Arrived {
   const gex_AM_Arg_t* args;
   void* payload;     ///< medium: aligned to 16; long: the destination
   std::size_t size;  ///< payload bytes
-  Incoming* ring;    ///< null: the network
+  Incoming* ring;    ///< null: the network, or this process
 };
 
 namespace detail {
@@ -83,9 +84,10 @@ inline void call(gex_AM_Fn_t function, gex_Token_t token, const Arrived& message
 /// job's processes have; what comes over a network may be called anything.
 enum class Sender { neighbor, anybody };
 
-/// Runs the handler. Returns whether a request was left without a reply. A message of anybody's is
-/// checked against the handler's registration, in every library: called as something else, the
-/// handler would take arguments for addresses, or read arguments that nobody sent.
+/// Runs the handler, or sets the message aside. Returns whether a request was left without a reply,
+/// which one set aside is not. A message of anybody's is checked against the handler's
+/// registration, in every library: called as something else, the handler would take arguments for
+/// addresses, or read arguments that nobody sent.
 template <Sender sender = Sender::neighbor>
 [[gnu::always_inline]] inline bool run_handler(const Arrived& message) noexcept {
   const MessageHeader& header = message.header;
@@ -104,8 +106,13 @@ template <Sender sender = Sender::neighbor>
       refuse_endpoint(token.header);
     const gex_AM_Entry_t& entry = token.endpoint->handlers[index];
     if (entry.gex_fnptr == nullptr || checked() ||
-        (sender == Sender::anybody && !is_registered_for(entry, token.header))) [[unlikely]]
+        (sender == Sender::anybody && !is_registered_for(entry, token.header))) [[unlikely]] {
+      if (entry.gex_fnptr == nullptr && set_aside(token.endpoint, message)) {
+        if (checked()) --this_thread().handler_depth;
+        return false;
+      }
       check_delivery(entry, token.header);
+    }
     detail::call(entry.gex_fnptr, &token, message);
   } else {
     internal_handler(index)(&token, message.payload, message.size, message.args,

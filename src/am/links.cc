@@ -84,10 +84,8 @@ Immortal<Links> the_links;
 
 Incoming& Links::incoming(shm::Direction direction, std::uint32_t member) noexcept {
   if (!pairs()) return incoming_[direction];
-  // This process's own rings are the last ones.
   const std::uint32_t own = process().neighborhood.local_index();
-  const std::uint32_t place = member == own ? count_ - 1 : member - (member > own ? 1 : 0);
-  return incoming_[2 * place + direction];
+  return incoming_[2 * (member - (member > own ? 1 : 0)) + direction];
 }
 
 void Links::set_up() {
@@ -101,15 +99,16 @@ void Links::set_up() {
   links_ = std::make_unique<Link[]>(count_);
   by_jobrank_.resize(self.job->size());
   for (std::uint32_t member = 0; member < count_; ++member)
-    by_jobrank_[neighborhood.members()[member]] = &links_[member];
+    if (member != me) by_jobrank_[neighborhood.members()[member]] = &links_[member];
   pair_by_jobrank_ = pairs() ? by_jobrank_ : std::vector<Link*>(by_jobrank_.size());
   owed_ = std::vector<std::atomic<std::uint32_t>>(count_);
-  const std::uint32_t sources = pairs() ? count_ : 1;
-  incoming_ = std::make_unique<Incoming[]>(2 * std::size_t{sources});
-  inboxes_ = std::make_unique<gex_Inbox_[]>(2 * std::size_t{sources});
-  for (std::uint32_t i = 0; i < 2 * sources; ++i) incoming_[i].inbox = &inboxes_[i];
+  const std::uint32_t inboxes = 2 * (pairs() ? count_ - 1 : 1);
+  incoming_ = std::make_unique<Incoming[]>(inboxes);
+  inboxes_ = std::make_unique<gex_Inbox_[]>(inboxes);
+  for (std::uint32_t i = 0; i < inboxes; ++i) incoming_[i].inbox = &inboxes_[i];
   for (const shm::Direction direction : {shm::requests, shm::replies}) {
-    for (std::uint32_t member = 0; member < sources; ++member) {
+    for (std::uint32_t member = 0; member < (pairs() ? count_ : 1); ++member) {
+      if (pairs() && member == me) continue;
       Incoming& in = incoming(direction, member);
       const shm::Ring ring = neighborhood.ring(direction, member, me);
       in.cells = ring.cells;
@@ -121,6 +120,7 @@ void Links::set_up() {
       in.show_next();
     }
     for (std::uint32_t member = 0; member < count_; ++member) {
+      if (member == me) continue;
       const shm::Ring ring = neighborhood.ring(direction, me, member);
       Outgoing& out = links_[member].out[direction];
       out.producer = {ring.control, ring.shape};
@@ -131,9 +131,9 @@ void Links::set_up() {
   }
   for (std::uint32_t member = 0; member < count_; ++member) {
     links_[member].member = member;
-    if (pairs()) links_[member].answers = &incoming(shm::replies, member);
+    if (pairs() && member != me) links_[member].answers = &incoming(shm::replies, member);
   }
-  watch_inboxes(inboxes_.get(), pairs() ? 2 * (sources - 1) : 2);
+  watch_inboxes(inboxes_.get(), inboxes);
 }
 
 bool Links::claim_request_credit() noexcept {
@@ -148,7 +148,6 @@ bool Links::claim_request_credit() noexcept {
 }
 
 bool Links::find_room(Link& link, shm::Direction direction) noexcept {
-  if (link.member == process().neighborhood.local_index()) watch_more_inboxes(2 * count_);
   auto& producer = link.out[direction].producer;
   return direction == shm::requests ? producer.find_request_room(link.answers->taken())
                                     : producer.find_reply_room();

@@ -78,7 +78,8 @@ class Links {
   /// Start-up only, after the neighborhood is formed.
   void set_up();
 
-  /// The link to a process, or null if it is not in the neighborhood.
+  /// The link to another process, or null if that is not in the neighborhood. There is none to this
+  /// process (to_self.h).
   Link* to(gex_Rank_t jobrank) noexcept {
     return jobrank < by_jobrank_.size() ? by_jobrank_[jobrank] : nullptr;
   }
@@ -118,8 +119,8 @@ class Links {
   std::uint32_t count_ = 0;
   bool pairs_ = false;
   bool threaded_ = false;
-  /// The rings of incoming messages and, in the same order, what polls read of them. Those from
-  /// this process to itself come last, and are watched only once it has sent itself a message.
+  /// The rings of incoming messages and, in the same order, what polls read of them. A process has
+  /// no pair ring to itself.
   std::unique_ptr<Incoming[]> incoming_;
   std::unique_ptr<gex_Inbox_[]> inboxes_;
   /// Shared rings: requests sent by this process, and the account of those that it must report as

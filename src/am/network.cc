@@ -86,6 +86,16 @@ void keep_terms(gex_Rank_t jobrank, const Terms& terms) noexcept {
   if (terms.starved) self.peers[jobrank].starved_again();
 }
 
+/// False if it is left to the poll already.
+bool leave_to_poll(const Duty& duty) noexcept {
+  Network& self = network();
+  const std::lock_guard guard(self.duties_lock);
+  if (std::find(self.duties.begin(), self.duties.end(), duty) != self.duties.end()) return false;
+  self.duties.push_back(duty);
+  self.has_duties.store(true, std::memory_order_relaxed);
+  return true;
+}
+
 bool send_on(net::Channel channel, gex_Rank_t jobrank, const Outbound& message,
              const Terms& said = {}) noexcept {
   Network& self = network();
@@ -93,7 +103,8 @@ bool send_on(net::Channel channel, gex_Rank_t jobrank, const Outbound& message,
   const WireMessage wire(message, gex_proc_.jobrank, peer.take_owed(),
                          take_terms(jobrank, channel, said));
   if (self.conduit->send(channel, jobrank, wire.pieces, wire.count) == net::sent) return true;
-  if (wire.prefix.credits != 0) peer.owe_again(wire.prefix.credits);
+  if (wire.prefix.credits != 0 && peer.owe_again(wire.prefix.credits))
+    leave_to_poll({.jobrank = jobrank, .answers = false});
   keep_terms(jobrank, wire.prefix.terms);
   return false;
 }
@@ -122,15 +133,6 @@ void give_back(gex_Rank_t jobrank) noexcept {
     send_reply_with(jobrank, bearer(), {});
 }
 
-/// False if it is left to the poll already.
-bool leave_to_poll(const Duty& duty) noexcept {
-  Network& self = network();
-  const std::lock_guard guard(self.duties_lock);
-  if (std::find(self.duties.begin(), self.duties.end(), duty) != self.duties.end()) return false;
-  self.duties.push_back(duty);
-  self.has_duties.store(true, std::memory_order_relaxed);
-  return true;
-}
 /// The one that was left longest ago.
 std::optional<Duty> take_duty() noexcept {
   Network& self = network();
@@ -142,13 +144,6 @@ std::optional<Duty> take_duty() noexcept {
   }
   self.has_duties.store(!self.duties.empty(), std::memory_order_relaxed);
   return first;
-}
-
-/// After a message to that rank was refused: it may have borne what another thread found to be
-/// enough, and left to it.
-void give_back_what_was_refused(gex_Rank_t jobrank) noexcept {
-  if (network().peers[jobrank].owes_enough()) [[unlikely]]
-    leave_to_poll({.jobrank = jobrank, .answers = false});
 }
 
 /// Takes up to `count` of what this process may borrow.
@@ -170,7 +165,6 @@ void ask_for_credits(gex_Rank_t starved) noexcept {
   if (peer == Lender::nobody) return;
   if (send_on(net::reply_channel, peer, bearer(), {.asks = true})) return;
   lender.answered(peer);
-  give_back_what_was_refused(peer);
 }
 
 [[noreturn, gnu::cold]] void refuse(std::uint32_t source, const char* why) noexcept {
@@ -251,7 +245,6 @@ bool try_send_network(gex_Rank_t jobrank, const Outbound& message) noexcept {
   if (!message.built && !credits.take()) return false;
   if (send_on(net::request_channel, jobrank, message)) return true;
   if (!message.built) credits.restore();
-  give_back_what_was_refused(jobrank);
   return false;
 }
 
@@ -310,8 +303,13 @@ void deliver_from_network(std::uint32_t source, net::Channel channel, const void
   // A reply answers one request. Its credit comes back only now, because until its handler has
   // returned it takes a place at this process.
   if (header.is_reply()) peer.restore();
-  if (unanswered && (peer.owe() || (self.lender.lends() && self.lender.has_untold(source))))
-    give_back(source);
+  if (unanswered) network_request_unanswered(source);
+}
+
+void network_request_unanswered(gex_Rank_t jobrank) noexcept {
+  Network& self = network();
+  if (self.peers[jobrank].owe() || (self.lender.lends() && self.lender.has_untold(jobrank)))
+    give_back(jobrank);
 }
 
 bool poll_network() noexcept {

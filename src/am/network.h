@@ -43,6 +43,9 @@ void send_reply_network(gex_Rank_t jobrank, const Outbound& message) noexcept;
 void deliver_from_network(std::uint32_t source, net::Channel channel, const void* message,
                           std::size_t size);
 
+/// A request of that process has ended without a reply, other than in its delivery. Client context.
+void network_request_unanswered(gex_Rank_t jobrank) noexcept;
+
 /// Polls both channels, and sends what was left to it of credits; for that it may wait for the
 /// conduit, polling replies only. Client context.
 bool poll_network() noexcept;

@@ -1,8 +1,9 @@
 #pragma once
 // An active message on its way out, and the two ways to send one.
 //
-// Routing is decided here once: a process of the neighborhood is reached through its ring, any
-// other through the conduit. What fits in a cell has a shorter way, express.h.
+// Routing is decided here once: this process itself is reached by a call (to_self.h), another of
+// the neighborhood through its ring, any other through the conduit. What fits in a cell has a
+// shorter way, express.h.
 
 #include <gasnetex.h>
 
@@ -23,6 +24,8 @@ struct Outbound {
   /// The payload, be it empty, lies in a place of the network's (begin_building); a request has its
   /// credit with that.
   bool built = false;
+  /// The payload lies in memory of the library's that nobody writes until the message is sent.
+  bool payload_is_ours = false;
   std::uint8_t arg_count = 0;
   Endpoints endpoints{};
   const gex_AM_Arg_t* args = nullptr;  ///< padded to whole 16-byte chunks, aligned to 16

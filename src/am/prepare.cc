@@ -7,6 +7,7 @@
 #include "am/links.h"
 #include "am/network.h"
 #include "am/slabs.h"
+#include "am/to_self.h"
 #include "am/token.h"
 #include "base/error.h"
 #include "core/progress.h"
@@ -46,6 +47,11 @@ bool choose_buffer(_gex_AM_SrcDesc& descriptor, const PrepareArguments& argument
   if (!arguments.is_long && shm::place_of(arguments.arg_count, size) != shm::Place::slab &&
       size <= small_payload_bytes) {
     descriptor.address = descriptor.small_buffer;
+    return true;
+  }
+  // This process's handler reads the payload where it was built.
+  if (is_to_self(jobrank)) {
+    descriptor.address = large_buffer(descriptor);
     return true;
   }
   Link* const link = links().to(jobrank);
@@ -123,6 +129,7 @@ int commit(gex_AM_SrcDesc_t descriptor, Outbound& message, gex_Flags_t flags) no
   message.payload = descriptor->address;
   message.slab = descriptor->slab;
   message.built = descriptor->in_conduit;
+  message.payload_is_ours = !descriptor->client_buffer;
   if (descriptor->is_reply) {
     require_unanswered(*descriptor);
     descriptor->open = false;
@@ -131,6 +138,8 @@ int commit(gex_AM_SrcDesc_t descriptor, Outbound& message, gex_Flags_t flags) no
   }
   const Peer peer = resolve(descriptor->tm, descriptor->rank);
   message.endpoints = endpoints_of(peer.local_endpoint, peer.endpoint);
+  // A message to this process cannot fail, and its handler finds no request prepared.
+  if (is_to_self(peer.jobrank)) descriptor->open = false;
   // Sending may poll, and a handler run by that poll may prepare a reply, but no request.
   if (send_request(peer.jobrank, message, (flags & GEX_FLAG_IMMEDIATE) != 0) != 0) return 1;
   descriptor->open = false;

@@ -1,6 +1,7 @@
 #include "am/local_send.h"
 #include "am/network.h"
 #include "am/outbound.h"
+#include "am/to_self.h"
 #include "am/token.h"
 #include "core/objects.h"
 #include "core/progress.h"
@@ -12,6 +13,10 @@ Endpoints endpoints_of(gex_EP_t source, gex_EP_Index_t target) noexcept {
 }
 
 int send_request(gex_Rank_t jobrank, const Outbound& message, bool immediate) noexcept {
+  if (is_to_self(jobrank)) {
+    send_to_self(message);
+    return 0;
+  }
   if (Link* link = links().to(jobrank)) return send_request_local(*link, message, immediate);
   const auto attempt = [&]() noexcept { return try_send_network(jobrank, message); };
   if (attempt()) return 0;
@@ -24,7 +29,9 @@ void send_reply(gex_Token_t token, Outbound& message) noexcept {
   token->may_reply = false;
   message.reply = true;
   message.endpoints = token->header.endpoints().reversed();
-  if (token->ring != nullptr)
+  if (is_to_self(token->header.source))
+    send_to_self(message);
+  else if (token->ring != nullptr)
     send_reply_local(*links().to(token->header.source), message);
   else
     send_reply_network(token->header.source, message);

@@ -15,5 +15,5 @@ struct _gex_Token {
   gex::MessageHeader header;
   bool may_reply;  ///< a request that has not been replied to
   gex_EP_t endpoint;
-  gex::am::Incoming* ring;  ///< where it came from; null: the network
+  gex::am::Incoming* ring;  ///< where it came from; null: the network, or this process
 };

@@ -84,17 +84,14 @@ int gasnet_attach(gasnet_handlerentry_t* table, int numentries, uintptr_t segsiz
     return gex::refuse(GASNET_ERR_RESOURCE, "gasnet_attach",
                        "already attached, or the client was made by gex_Client_Init");
   const InCall call(Call::attach, InCall::set_up);
-  const int result = gex::legacy::attach(table, numentries, segsize, minheapoffset);
-  if (result != GASNET_OK) return result;
-  gex::set_awaiting_attach(false);
-  if (gasnet_client_attach_hook != nullptr) {
-    const gex_Segment_t segment = gex::Team::from(gex_proc_.gasnet1_team).endpoint->segment;
+  return gex::legacy::attach(table, numentries, segsize, minheapoffset, [](gex_Segment_t segment) {
+    gex::set_awaiting_attach(false);
+    if (gasnet_client_attach_hook == nullptr) return;
     if (segment != GEX_SEGMENT_INVALID)
       gasnet_client_attach_hook(segment->address, segment->size);
     else
       gasnet_client_attach_hook(nullptr, 0);
-  }
-  return GASNET_OK;
+  });
 }
 
 void gex_hold_interrupts_(void) {

@@ -51,7 +51,7 @@ gex_EP_t local_endpoint(gex_TM_t tm, const char* call) {
 
 /// While this process waits for the others to end; it may do so in a handler.
 void idle_poll(bool serve) noexcept {
-  if (gex::inside_poll()) return;
+  if (gex::handlers_run()) return;
   if (serve)
     gex::poll();
   else if (gex::process().conduit != nullptr)

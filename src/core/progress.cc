@@ -22,7 +22,6 @@ constexpr std::uint64_t no_job = 0;
 Deliverer the_deliverer = deliver_nothing;
 constexpr unsigned most_pollers = 4;
 Poller pollers[most_pollers];
-constinit thread_local unsigned poll_depth __attribute__((tls_model("initial-exec"))) = 0;
 constinit thread_local unsigned polls_since_somebody_left
     __attribute__((tls_model("initial-exec"))) = 0;
 /// The watch looks at the clock.
@@ -34,14 +33,17 @@ void (*the_absence_watch)() noexcept = watch_nothing;
 
 namespace detail {
 
+constinit thread_local unsigned handler_runs __attribute__((tls_model("initial-exec"))) = 0;
 constinit Watched watched{{nullptr, 0, 0, 0, 0, &no_job}};
 
 bool poll_busy(std::uint32_t quiet) noexcept {
-  ++poll_depth;
-  bool progressed = the_deliverer(quiet);
-  if (__atomic_load_n(&watched.polls_wanted, __ATOMIC_RELAXED) != 0)
-    for (unsigned i = 0; i < poller_count; ++i) progressed |= pollers[i]();
-  --poll_depth;
+  bool progressed;
+  {
+    const HandlersRun scope;
+    progressed = the_deliverer(quiet);
+    if (__atomic_load_n(&watched.polls_wanted, __ATOMIC_RELAXED) != 0)
+      for (unsigned i = 0; i < poller_count; ++i) progressed |= pollers[i]();
+  }
   if (__atomic_load_n(watched.ending, __ATOMIC_RELAXED) != 0) [[unlikely]] {
     // Another rank has ended the job: this one goes too, with its streams flushed.
     if (process().job->ending()) process().job->follow();
@@ -52,10 +54,6 @@ bool poll_busy(std::uint32_t quiet) noexcept {
 }
 
 }  // namespace detail
-
-bool inside_poll() noexcept {
-  return poll_depth != 0;
-}
 
 void watch_job() noexcept {
   static_assert(std::atomic<std::uint64_t>::is_always_lock_free);
@@ -68,7 +66,7 @@ void register_absence_watch(void (*watch)() noexcept) noexcept {
 
 void watch_inboxes(const gex_Inbox_* inboxes, std::uint32_t count) noexcept {
   detail::watched.inboxes = inboxes;
-  watch_more_inboxes(count);
+  __atomic_store_n(&detail::watched.inbox_count, count, __ATOMIC_RELAXED);
   // In checked mode each poll is a call, because where it is made is checked.
   if (!checked()) gex_proc_.watched = &detail::watched;
 }

@@ -23,8 +23,22 @@ using Poller = bool (*)() noexcept;
 /// seemed empty.
 using Deliverer = bool (*)(std::uint32_t quiet) noexcept;
 
-/// Whether the calling thread is in a poll, of which it then runs a handler.
-bool inside_poll() noexcept;
+namespace detail {
+/// Polls and sends on this thread's stack that run handlers.
+extern constinit thread_local unsigned handler_runs __attribute__((tls_model("initial-exec")));
+}  // namespace detail
+
+/// While one exists, the calling thread runs handlers.
+struct HandlersRun {
+  HandlersRun() noexcept { ++detail::handler_runs; }
+  ~HandlersRun() { --detail::handler_runs; }
+  HandlersRun(const HandlersRun&) = delete;
+  HandlersRun& operator=(const HandlersRun&) = delete;
+};
+/// Whether the calling thread is where handlers run.
+inline bool handlers_run() noexcept {
+  return detail::handler_runs != 0;
+}
 
 /// Lets polls notice the end of the job; start-up, once the job is joined.
 void watch_job() noexcept;
@@ -45,10 +59,6 @@ bool poll_busy(std::uint32_t quiet) noexcept;
 
 /// The inboxes that polls look at; start-up only, when polls have all that they need.
 void watch_inboxes(const gex_Inbox_* inboxes, std::uint32_t count) noexcept;
-/// From now on so many of them. Any thread.
-inline void watch_more_inboxes(std::uint32_t count) noexcept {
-  __atomic_store_n(&detail::watched.inbox_count, count, __ATOMIC_RELAXED);
-}
 
 inline std::uint32_t watched_inboxes() noexcept {
   return __atomic_load_n(&detail::watched.inbox_count, __ATOMIC_RELAXED);

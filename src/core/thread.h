@@ -80,6 +80,9 @@ struct alignas(cache_line) ThreadRecord {
   std::uint64_t calls = 0;       ///< that the thread is in, the innermost last: see in_call.cc
   _gex_AM_SrcDesc request_descriptor;
   _gex_AM_SrcDesc reply_descriptor;
+  /// Payloads of messages to this process, a request's and a reply's; max_medium_payload bytes once
+  /// needed, kept.
+  std::byte* payloads_to_self[2] = {nullptr, nullptr};
   PeerCompletion peer_completion;
   ValueGet* free_value_gets = nullptr;
 

@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "am/handlers.h"
+#include "am/set_aside.h"
 #include "core/process.h"
 #include "core/refuse.h"
 #include "core/team.h"
@@ -45,9 +46,9 @@ int judge_arguments(const gasnet_handlerentry_t* table, int count, std::uintptr_
   return GASNET_OK;
 }
 
-/// The handlers of a table as the endpoint knows them, their indices written to the table: a
-/// handler may run before gasnet_attach returns, when other ranks have done so. All is taken back
-/// unless it is kept.
+/// The handlers of a table as the endpoint knows them, their indices written to the table. They
+/// have no functions, and what arrives for them is set aside, until they are kept; all is taken
+/// back if they are not.
 class Registration {
  public:
   Registration(gex_EP_t endpoint, std::span<gasnet_handlerentry_t> table)
@@ -63,6 +64,7 @@ class Registration {
       gex_AM_Entry_t& registered = endpoint_->handlers[entries_[i].gex_index];
       registered.gex_flags |= GEX_FLAG_AM_MEDLONG;
       registered.gex_nargs = am::any_arg_count;
+      registered.gex_fnptr = nullptr;
     }
   }
   ~Registration() {
@@ -76,12 +78,15 @@ class Registration {
   int error() const { return error_; }
 
   void keep() {
+    for (const gex_AM_Entry_t& entry : entries_)
+      endpoint_->handlers[entry.gex_index].gex_fnptr = entry.gex_fnptr;
     entries_.clear();
     asked_.clear();
   }
 
  private:
   gex_EP_t endpoint_;
+  am::SetAside set_aside_{endpoint_};
   std::span<gasnet_handlerentry_t> table_;
   std::vector<gasnet_handlerentry_t> asked_;
   std::vector<gex_AM_Entry_t> entries_;
@@ -91,7 +96,7 @@ class Registration {
 }  // namespace
 
 int attach(gasnet_handlerentry_t* table, int count, std::uintptr_t segment_size,
-           std::uintptr_t heap_offset) {
+           std::uintptr_t heap_offset, void (*attached)(gex_Segment_t segment)) {
   Team& team = Team::from(gex_proc_.gasnet1_team);
   const int flaw = judge_arguments(table, count, segment_size);
   Registration handlers(team.endpoint,
@@ -110,8 +115,10 @@ int attach(gasnet_handlerentry_t* table, int count, std::uintptr_t segment_size,
 
   gex_Segment_t segment = GEX_SEGMENT_INVALID;
   const int result = team::attach(&segment, team, segment_size);
-  if (result == GASNET_OK) handlers.keep();
-  return result;
+  if (result != GASNET_OK) return result;
+  attached(segment);
+  handlers.keep();
+  return GASNET_OK;
 }
 
 }  // namespace gex::legacy

@@ -20,7 +20,7 @@ namespace gex::rma {
 /// endpoint of `jobrank`.
 inline bool goes_ahead(const PublishedSegment& segment, gex_Rank_t jobrank,
                        std::size_t size) noexcept {
-  if (segment.mapped != nullptr || size == 0) return false;
+  if (segment.mapped != nullptr || size == 0 || jobrank == gex_proc_.jobrank) return false;
   return process().neighborhood.contains(jobrank) ? segment.size != 0
                                                   : size > am::network_packed_limit();
 }

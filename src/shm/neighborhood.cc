@@ -83,7 +83,7 @@ SegmentLimit segment_limit(std::uint32_t host_ranks, std::uint64_t control, std:
 void Neighborhood::lay_out() noexcept {
   const RingShape shape = has_pair_rings() ? pair_shape : shared_shape;
   ring_stride_ = round_up(ring_bytes(shape), 4096);
-  const std::uint64_t rings_each = 2 * (has_pair_rings() ? size_ : 1);
+  const std::uint64_t rings_each = 2 * (has_pair_rings() ? size_ - 1 : 1);
 
   rings_offset_ = 0;
   slab_offset_ = rings_offset_ + ring_stride_ * rings_each;
@@ -100,7 +100,7 @@ ControlLayout Neighborhood::control_layout(std::uint32_t members) noexcept {
   planned.size_ = members;
   planned.lay_out();
   const bool pair = planned.has_pair_rings();
-  return {2 * (pair ? members : 1),
+  return {2 * (pair ? members - 1 : 1),
           pair ? pair_shape.cells : shared_shape.cells,
           planned.slab_offset_ - planned.rings_offset_,
           slab_bytes(),
@@ -178,7 +178,8 @@ Neighborhood Neighborhood::form(const Placement& placement) {
 
 Ring Neighborhood::ring(Direction direction, std::uint32_t from, std::uint32_t to) const noexcept {
   const bool pair = has_pair_rings();
-  const std::uint64_t index = pair ? direction * size_ + from : std::uint64_t{direction};
+  const std::uint32_t source = from - (from > to ? 1 : 0);
+  const std::uint64_t index = pair ? direction * (size_ - 1) + source : std::uint64_t{direction};
   std::byte* at = base_ + to * member_bytes_ + rings_offset_ + index * ring_stride_;
   const RingShape shape = pair ? pair_shape : shared_shape;
   Ring ring;

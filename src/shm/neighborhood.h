@@ -101,7 +101,8 @@ class Neighborhood {
   }
   bool has_pair_rings() const noexcept { return size_ <= max_pair_members; }
 
-  /// The ring by which `from` sends to `to` (local indices); with shared rings `from` is ignored.
+  /// The ring by which `from` sends to another member `to` (local indices); with shared rings
+  /// `from` is ignored.
   Ring ring(Direction direction, std::uint32_t from, std::uint32_t to) const noexcept;
 
   /// Shared rings: requests of `member` finished without a reply, added to by their targets.

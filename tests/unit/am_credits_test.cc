@@ -45,7 +45,7 @@ TEST(Credits, ThatAreOwedAllGoBack) {
   EXPECT_TRUE(credits.owe()) << "half of them";
   EXPECT_EQ(credits.take_owed(), 4u);
   EXPECT_EQ(credits.take_owed(), 0u);
-  credits.owe_again(4);
+  EXPECT_TRUE(credits.owe_again(4));
   EXPECT_EQ(credits.take_owed(), 4u);
 }
 
@@ -90,8 +90,21 @@ TEST(Credits, ThatAreOwedAreTakenByOneMessageOrPutBack) {
   EXPECT_TRUE(credits.owes_enough());
   EXPECT_EQ(credits.take_owed(), 2u);
   EXPECT_FALSE(credits.owes_enough());
-  credits.owe_again(2);
+  EXPECT_TRUE(credits.owe_again(2));
   EXPECT_TRUE(credits.owes_enough());
+}
+
+// Another thread's request ends while a message bears the credits of those before. It finds too few
+// to give back, and when that message is refused they are enough: who sent it must see to them.
+TEST(Credits, OnAMessageThatIsRefusedAreWithWhoSentIt) {
+  Credits credits;
+  credits.start(4, 4);
+  EXPECT_FALSE(credits.owe());
+  EXPECT_EQ(credits.take_owed(), 1u);
+  EXPECT_FALSE(credits.owe());
+  EXPECT_TRUE(credits.owe_again(1));
+  EXPECT_EQ(credits.take_owed(), 2u);
+  EXPECT_FALSE(credits.owe_again(1));
 }
 
 TEST(Credits, ThatAreBorrowedAreGivenUpUnlessTheyAreInUse) {

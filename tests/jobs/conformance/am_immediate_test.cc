@@ -52,6 +52,9 @@ Handlers handlers({
     entry(receive_reply, short_reply, 0, "immediate: reply"),
 });
 
+// A request to oneself is never refused: ToSelf.
+const NeedsPeers needs_peers("AmImmediate");
+
 class AmImmediate : public testing::Test {
  protected:
   /// `attempt(number)` tries to send the message of that number to next(), and answers as the

@@ -36,6 +36,12 @@ std::string& left_out() {
   return names;
 }
 
+/// The suites that jobs of one rank leave out, likewise.
+std::string& left_out_alone() {
+  static std::string names;
+  return names;
+}
+
 std::uint64_t now() {
   timespec time{};
   clock_gettime(CLOCK_MONOTONIC, &time);
@@ -194,6 +200,10 @@ Needs::Needs(Mode least, const char* test) {
   if (mode < least) left_out() += std::string(":") + test;
 }
 
+NeedsPeers::NeedsPeers(const char* suite) {
+  left_out_alone() += std::string(":") + suite + ".*";
+}
+
 void give_up(const char* condition, const char* file, int line) {
   fail_job("rank " + std::to_string(rank()) + " of " + std::to_string(size()) + ", " +
            current_test + ": " + file + ":" + std::to_string(line) + ": waited in vain for " +
@@ -219,6 +229,8 @@ int main(int argc, char** argv) {
   std::string& filter = testing::GTEST_FLAG(filter);
   if (filter.find('-') == std::string::npos) filter += '-';
   filter += left_out();
+  // A list is of what there is, however many ranks make it.
+  if (size() == 1 && !testing::GTEST_FLAG(list_tests)) filter += left_out_alone();
   testing::TestEventListeners& listeners = testing::UnitTest::GetInstance()->listeners();
   if (rank() != 0) delete listeners.Release(listeners.default_result_printer());
   listeners.Append(new FailureReport);

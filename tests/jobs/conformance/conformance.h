@@ -127,6 +127,12 @@ class Needs {
   Needs(Mode least, const char* test);
 };
 
+/// Leaves a suite out of jobs of one rank. Every instance is a static object.
+class NeedsPeers {
+ public:
+  explicit NeedsPeers(const char* suite);
+};
+
 }  // namespace conformance
 
 /// TEST() of the programs that have several threads, and of those where any number of them may be

@@ -19,7 +19,16 @@ Count replies_seen;
 Count payloads_seen;
 
 extern Handlers handlers;
-enum HandlerIndex { tell_in, ask_in, reply_in, legal_in, payload_in, settle_in, settled_in };
+enum HandlerIndex {
+  tell_in,
+  ask_in,
+  reply_in,
+  legal_in,
+  payload_in,
+  settle_in,
+  settled_in,
+  ask_own_in
+};
 /// At the created endpoint whose segment is the client's memory.
 constexpr gex_AM_Index_t long_in = 139;
 
@@ -30,6 +39,9 @@ void tell(gex_Token_t) {
 }
 void ask(gex_Token_t token) {
   ++seen;
+  gex_AM_ReplyShort0(token, handlers[reply_in], 0);
+}
+void ask_own(gex_Token_t token) {
   gex_AM_ReplyShort0(token, handlers[reply_in], 0);
 }
 void reply(gex_Token_t) {
@@ -103,6 +115,7 @@ Handlers handlers({
     entry(take_payload, GEX_FLAG_AM_MEDLONG | GEX_FLAG_AM_REQUEST, 0, "polling: payload"),
     entry(settle, short_request, 0, "polling: settle"),
     entry(settled, short_reply, 0, "polling: settled"),
+    entry(ask_own, short_request, 0, "polling: ask oneself"),
 });
 
 /// Sleeps for the time in which a message that `sender` has sent reaches the caller's queue:
@@ -110,6 +123,9 @@ Handlers handlers({
 void await_arrival(gex_Rank_t sender) {
   if (!in_neighborhood(sender)) usleep(20000);
 }
+
+// What one sends to oneself is not waiting for a poll.
+const NeedsPeers needs_peers("Polling");
 
 class Polling : public testing::Test {
  protected:
@@ -142,6 +158,24 @@ class Polling : public testing::Test {
  private:
   long before_ = 0;
 };
+
+TEST_F(Polling, MessagesToOneselfDoNotPoll) {
+  char payload[64] = {};
+  let_one_arrive();
+  for (int i = 0; i < 50; ++i) {
+    gex_AM_RequestShort0(team(), rank(), handlers[ask_own_in], 0);
+    expect_not_polled("gex_AM_RequestShort to oneself");
+    gex_AM_RequestMedium0(team(), rank(), handlers[payload_in], payload, sizeof payload,
+                          GEX_EVENT_NOW, 0);
+    expect_not_polled("gex_AM_RequestMedium to oneself");
+    gex_AM_RequestLong0(team(), rank(), handlers[payload_in], payload, sizeof payload,
+                        own_segment(), GEX_EVENT_NOW, 0);
+    expect_not_polled("gex_AM_RequestLong to oneself");
+  }
+  EXPECT_EQ(replies_seen.get(), 50);
+  EXPECT_EQ(payloads_seen.get(), 100);
+  WAIT_UNTIL(seen.get() == 1);
+}
 
 TEST_F(Polling, TestsQueriesAndLocksDoNotPoll) {
   gex_HSL_t hsl = GEX_HSL_INITIALIZER;

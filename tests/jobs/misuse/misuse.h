@@ -49,16 +49,18 @@ inline void on_request_with_token(gex_Token_t token) {
   handled = true;
 }
 
-/// What a case does with the token of a request, 201, of this rank to itself.
+inline void on_reply(gex_Token_t) {
+}
+
+/// What a case does with the token of a request, 201, of this rank to itself; 202 is for its reply.
 inline void in_request_handler(void (*call)(gex_Token_t)) {
   with_token = call;
-  gex_AM_Entry_t entry = {201,
-                          reinterpret_cast<gex_AM_Fn_t>(on_request_with_token),
-                          GEX_FLAG_AM_SHORT | GEX_FLAG_AM_REQUEST,
-                          0,
-                          nullptr,
-                          "on_request_with_token"};
-  gex_EP_RegisterHandlers(endpoint, &entry, 1);
+  gex_AM_Entry_t entries[] = {
+      {201, reinterpret_cast<gex_AM_Fn_t>(on_request_with_token),
+       GEX_FLAG_AM_SHORT | GEX_FLAG_AM_REQUEST, 0, nullptr, "on_request_with_token"},
+      {202, reinterpret_cast<gex_AM_Fn_t>(on_reply), GEX_FLAG_AM_SHORT | GEX_FLAG_AM_REPLY, 0,
+       nullptr, "on_reply"}};
+  gex_EP_RegisterHandlers(endpoint, entries, 2);
   gex_AM_RequestShort0(team, rank, 201, 0);
   GASNET_BLOCKUNTIL(handled);
 }

@@ -51,8 +51,8 @@ const Cases& cases() {
       {"legacy_reply_twice",
        [] {
          in_request_handler([](gasnet_token_t token) {
-           gasnet_AMReplyShort0(token, 200);
-           gasnet_AMReplyShort0(token, 200);
+           gasnet_AMReplyShort0(token, 202);
+           gasnet_AMReplyShort0(token, 202);
          });
        }},
       {"legacy_reply_above_the_limit",

@@ -1,0 +1,140 @@
+#include "am/to_self.h"
+
+#include <atomic>
+#include <cstring>
+#include <memory>
+#include <new>
+#include <utility>
+#include <vector>
+
+#include "am/copy.h"
+#include "am/deliver.h"
+#include "base/error.h"
+#include "base/immortal.h"
+#include "base/spin_lock.h"
+#include "core/progress.h"
+
+namespace gex::am {
+
+namespace {
+
+Arrived arrived(const Outbound& message) noexcept {
+  return {{message.what(), gex_proc_.jobrank, message.size_buffer()},
+          message.args,
+          nullptr,
+          message.size,
+          nullptr};
+}
+
+/// Copies a long message's payload to its destination, which it may overlap.
+void place(const Outbound& message) noexcept {
+  const gex_EP_t endpoint = endpoint_at(message.endpoints.target_address());
+  if (endpoint == nullptr || endpoint->segment == nullptr ||
+      !endpoint->segment->contains(message.destination, message.size)) [[unlikely]]
+    fatal(
+        "a long message of %zu bytes to %p does not lie in the bound segment of rank %u, which "
+        "is its sender",
+        message.size, message.destination, gex_proc_.jobrank);
+  std::memmove(message.destination, message.payload, message.size);
+}
+
+/// Where a thread keeps what a handler reads of a payload that does not fit on its stack.
+std::byte* kept_buffer(bool reply) noexcept {
+  std::byte*& buffer = this_thread().payloads_to_self[reply ? 1 : 0];
+  if (buffer == nullptr) {
+    buffer = static_cast<std::byte*>(
+        ::operator new (max_medium_payload, std::align_val_t{cache_line}, std::nothrow));
+    if (buffer == nullptr)
+      fatal("no memory for a payload of %u bytes", unsigned{max_medium_payload});
+  }
+  return buffer;
+}
+
+void run(const Arrived& message) noexcept {
+  const HandlersRun scope;
+  run_handler(message);
+}
+
+[[gnu::noinline]] void run_medium(const Outbound& message) noexcept {
+  Arrived medium = arrived(message);
+  if (message.payload_is_ours) {
+    medium.payload = const_cast<void*>(message.payload);
+    return run(medium);
+  }
+  alignas(16) std::byte few[small_payload_bytes];
+  medium.payload = message.size <= sizeof few ? few : kept_buffer(message.reply);
+  if (message.size != 0) std::memcpy(medium.payload, message.payload, message.size);
+  run(medium);
+}
+
+/// A message of the library's own that waits for its delivery.
+struct Own {
+  Outbound message;
+  alignas(16) gex_AM_Arg_t args[max_args];
+  std::unique_ptr<std::byte[]> payload;
+};
+
+struct OwnMessages {
+  SpinLock lock;
+  std::vector<std::unique_ptr<Own>> list;
+};
+/// Whether there are any; changes under the lock.
+std::atomic<bool> any_own{false};
+Immortal<OwnMessages> the_own_messages;
+OwnMessages& own_messages() noexcept {
+  return the_own_messages.get();
+}
+
+void leave_to_poll(const Outbound& message) noexcept {
+  auto own = std::make_unique<Own>();
+  own->message = message;
+  copy_chunks(own->args, message.args, message.arg_count * sizeof *message.args);
+  own->payload = std::make_unique_for_overwrite<std::byte[]>(message.size);
+  if (message.size != 0) std::memcpy(own->payload.get(), message.payload, message.size);
+  OwnMessages& all = own_messages();
+  {
+    const OptionalGuard guard(all.lock, true);
+    all.list.push_back(std::move(own));
+    any_own.store(true, std::memory_order_relaxed);
+  }
+  want_deliveries();
+}
+
+}  // namespace
+
+void send_to_self(const Outbound& message) noexcept {
+  if (message.handler < GEX_AM_INDEX_BASE) return leave_to_poll(message);
+  switch (message.category) {
+    case Category::short_message:
+      return run(arrived(message));
+    case Category::medium:
+      return run_medium(message);
+    case Category::long_message: {
+      if (message.size != 0) place(message);
+      Arrived placed = arrived(message);
+      placed.payload = message.destination;
+      return run(placed);
+    }
+  }
+}
+
+bool deliver_own() noexcept {
+  OwnMessages& all = own_messages();
+  if (!any_own.load(std::memory_order_relaxed)) return false;
+  std::vector<std::unique_ptr<Own>> mine;
+  {
+    const OptionalGuard guard(all.lock, true);
+    mine.swap(all.list);
+    any_own.store(false, std::memory_order_relaxed);
+  }
+  for (const std::unique_ptr<Own>& own : mine) {
+    unwant_deliveries();
+    Arrived message = arrived(own->message);
+    message.args = own->args;
+    message.payload = own->payload.get();
+    run_handler(message);
+  }
+  return !mine.empty();
+}
+
+}  // namespace gex::am
