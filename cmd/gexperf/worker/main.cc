@@ -41,6 +41,8 @@ constexpr NamedMeasurement measurements[] = {
     {"vis.strided.8", strided_put_8},
     {"vis.strided.32", strided_put_32},
     {"am.short.rtt", short_round_trip},
+    {"am.short.self", short_to_self},
+    {"am.medium.64.self", medium_64_to_self},
     {"am.short.flood", short_flood},
     {"am.short.flood.both", short_flood_both_ways},
     {"am.short.flood.2", short_flood_two_threads},

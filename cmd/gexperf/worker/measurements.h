@@ -41,6 +41,8 @@ void short_round_trip(const Context& context);
 void medium_8_round_trip(const Context& context);
 void medium_64_round_trip(const Context& context);
 void negotiated_medium(const Context& context);
+void short_to_self(const Context& context);
+void medium_64_to_self(const Context& context);
 void short_flood(const Context& context);
 void short_flood_both_ways(const Context& context);
 void short_flood_two_threads(const Context& context);

@@ -10,7 +10,16 @@ namespace gexperf {
 
 namespace {
 
-enum Handler : gex_AM_Index_t { ping = 200, pong, count, finished, echo, echoed, read_large };
+enum Handler : gex_AM_Index_t {
+  ping = 200,
+  pong,
+  count,
+  finished,
+  echo,
+  echoed,
+  read_large,
+  read_words
+};
 
 /// What handlers write and the client waits for. One thread of a rank runs the handlers that write
 /// a counter; relaxed loads and stores cost what plain ones do.
@@ -64,6 +73,10 @@ void on_read_large(gex_Token_t token, void* payload, std::size_t) {
   keep(sum(static_cast<const std::uint64_t*>(payload)));
   increment(counters.pings);
   gex_AM_ReplyShort0(token, pong, 0);
+}
+
+void on_read_words(gex_Token_t, void* payload, std::size_t bytes) {
+  keep(sum_words(payload, bytes));
 }
 
 /// Rank 0 does `request(i)` and waits for its answer; rank 1 answers.
@@ -144,6 +157,7 @@ void register_handlers(const Job& job) {
       entry(echo, on_echo, medium_request, "echo"),
       entry(echoed, on_echoed, GEX_FLAG_AM_MEDIUM | GEX_FLAG_AM_REPLY, "echoed"),
       entry(read_large, on_read_large, medium_request, "read_large"),
+      entry(read_words, on_read_words, medium_request, "read_words"),
   };
   if (gex_EP_RegisterHandlers(job.endpoint(), table, std::size(table)) != GASNET_OK)
     job.fail("gex_EP_RegisterHandlers refused the handlers");
@@ -181,6 +195,23 @@ void negotiated_medium(const Context& context) {
                         gex_AM_CommitRequestMedium0(payload, read_large, large_bytes);
                       }),
           [&](std::uint64_t repetitions) { context.limits.write_and_read(repetitions); });
+}
+
+void short_to_self(const Context& context) {
+  const Job& job = context.job;
+  compare(context, [&job](std::uint64_t messages) { inject(job.team(), job.rank(), messages); });
+}
+
+void medium_64_to_self(const Context& context) {
+  const Job& job = context.job;
+  compare(context, [&job](std::uint64_t messages) {
+    std::uint64_t payload[8];
+    for (std::uint64_t i = 0; i < messages; ++i) {
+      for (std::uint64_t& word : payload) word = i;
+      gex_AM_RequestMedium0(job.team(), job.rank(), read_words, payload, sizeof payload,
+                            GEX_EVENT_NOW, 0);
+    }
+  });
 }
 
 void short_flood(const Context& context) {
