@@ -3,6 +3,8 @@
 PREFIX  ?= /usr/local
 DESTDIR ?=
 JOBS    ?= $(shell nproc)
+# Tests wait for the processes of theirs: one more at a time keeps the processors busy.
+TEST_JOBS ?= $(shell expr $(JOBS) + 1)
 
 SHELL := /bin/bash
 .SHELLFLAGS := -eu -o pipefail -c
@@ -44,7 +46,7 @@ ft: packages build/release/build.ninja ## build what it needs, then run NAS FT c
 
 .PHONY: check
 check: packages release ## build, then run one test of every behaviour
-	ctest --preset release --parallel $(JOBS)
+	ctest --preset release --parallel $(TEST_JOBS)
 
 # Where no hosts can be made the script says so, and ends with 77.
 .PHONY: faults
@@ -55,7 +57,7 @@ faults: packages release ## try what can go wrong in a job of several hosts; pri
 parts := cover product-smp product-emu product-ofi product-plugin jobs hosts tree
 .PHONY: $(parts:%=check-%)
 $(parts:%=check-%): check-%: packages release ## one part of check-all
-	ctest --preset release --build-config $* --label-regex '^part-$*$$' --parallel $(JOBS)
+	ctest --preset release --build-config $* --label-regex '^part-$*$$' --parallel $(TEST_JOBS)
 
 # Each part by itself takes less than an hour; together they take many. The parts whose tests do not
 # multiply configurations run in every preset.
@@ -84,7 +86,7 @@ tsan: packages tsan-build ## build and run the tests of check with ThreadSanitiz
 .PHONY: asan-core tsan-core
 asan-core tsan-core: %-core: packages build/%/build.ninja ## the same for the unit tests and a conformance run over each network
 	cmake --build --preset $* --parallel $(JOBS) --target core_tests
-	ctest --preset $* --label-regex '^core$$' --parallel $(JOBS)
+	ctest --preset $* --label-regex '^core$$' --parallel $(TEST_JOBS)
 
 .PHONY: install
 install: release ## install to PREFIX (default /usr/local), below DESTDIR if set

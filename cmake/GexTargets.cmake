@@ -33,6 +33,14 @@ function(gex_precompile target)
   target_precompile_headers(${target} PRIVATE ${headers})
 endfunction()
 
+# gex_compile_lightly(<sources>...): of the calling folder, which read command lines or write reports:
+# libraries of templates that take longer to optimise than to run.
+function(gex_compile_lightly)
+  if(CMAKE_BUILD_TYPE STREQUAL "RelWithDebInfo")
+    set_property(SOURCE ${ARGN} APPEND PROPERTY COMPILE_OPTIONS -O1)
+  endif()
+endfunction()
+
 # gex_add_subdirectories(<folder>): every subfolder of <folder> that has a CMakeLists.txt.
 function(gex_add_subdirectories folder)
   file(GLOB lists CONFIGURE_DEPENDS ${CMAKE_CURRENT_SOURCE_DIR}/${folder}/*/CMakeLists.txt)

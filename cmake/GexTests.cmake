@@ -19,34 +19,31 @@ set(GEX_TEST_BINARY_DIR ${PROJECT_BINARY_DIR}/tests/bin)
 # under both sanitizers (.ci/run).
 add_custom_target(core_tests)
 
-# What tests precompile beside the standard headers. There are two sets of options: that of programs,
-# and that of unit tests, which take longer to optimise than to run.
+# What tests precompile beside the standard headers, for each set of options: the build's own, and
+# those of tests that take longer to optimise than to run.
 set(gex_test_headers <gtest/gtest.h> <random>)
 if(CMAKE_BUILD_TYPE STREQUAL "RelWithDebInfo" AND NOT GEX_SANITIZE)
-  set(gex_unit_options -O0)
+  set(gex_test_options_LIGHT -O1)
+  set(gex_test_options_UNOPTIMISED -O0)
 endif()
-foreach(kind program unit)
+foreach(kind OPTIMISED LIGHT UNOPTIMISED)
   add_library(gex_test_headers_${kind} OBJECT EXCLUDE_FROM_ALL ${PROJECT_SOURCE_DIR}/cmake/empty.cc)
   target_link_libraries(gex_test_headers_${kind} PRIVATE gex_flags GTest::gtest)
   gex_precompile(gex_test_headers_${kind} ${gex_test_headers})
+  target_compile_options(gex_test_headers_${kind} PRIVATE ${gex_test_options_${kind}})
 endforeach()
-target_compile_options(gex_test_headers_unit PRIVATE ${gex_unit_options})
 
-# gex_test_headers(<target> [UNOPTIMISED]): a test's sources find GoogleTest and the standard headers
-# precompiled. UNOPTIMISED: with the options of unit tests, or else with the build's own.
-function(gex_test_headers target)
+# gex_test_headers(<target> OPTIMISED|LIGHT|UNOPTIMISED): a test's sources find GoogleTest and the
+# standard headers precompiled. OPTIMISED: with the build's own options.
+function(gex_test_headers target kind)
   # GCC 12 takes what it inlines of std::string for mistakes (its bug 105651), and does not know
   # precompiled headers for the system's.
   if(CMAKE_CXX_COMPILER_ID STREQUAL "GNU")
     target_compile_options(${target} PRIVATE -Wno-array-bounds -Wno-restrict -Wno-stringop-overread
       -Wno-stringop-overflow)
   endif()
-  if("UNOPTIMISED" IN_LIST ARGN)
-    target_compile_options(${target} PRIVATE ${gex_unit_options})
-    target_precompile_headers(${target} REUSE_FROM gex_test_headers_unit)
-  else()
-    target_precompile_headers(${target} REUSE_FROM gex_test_headers_program)
-  endif()
+  target_compile_options(${target} PRIVATE ${gex_test_options_${kind}})
+  target_precompile_headers(${target} REUSE_FROM gex_test_headers_${kind})
 endfunction()
 
 # gex_limit(<test> <seconds>)
@@ -97,7 +94,7 @@ function(gex_unit_test name)
   set(sources ${arg_UNPARSED_ARGUMENTS})
   add_executable(${name} ${sources})
   if(arg_OPTIMISED)
-    gex_test_headers(${name})
+    gex_test_headers(${name} OPTIMISED)
   else()
     gex_test_headers(${name} UNOPTIMISED)
   endif()

@@ -1,9 +1,10 @@
 #!/usr/bin/env python3
 """Installs a build and uses the tree in every way that clients do, then moves it and does so again.
 
-    clients.py BUILD WORK
+    clients.py BUILD WORK [all]
 
-The moved tree is used through make, CMake and pkg-config, which find it; what is read as text names
+Every network and every mode is used in each way; with `all`, every network in every mode, and what
+finds its place by what it is called or by make is tried once more after the move. The moved tree is used through make, CMake and pkg-config, which find it; what is read as text names
 the place where it was installed.
 """
 
@@ -41,43 +42,52 @@ def move(tree, moved):
     os.rename(tree.prefix, moved.prefix)
 
 
-def built_everywhere(tree):
+def labels(tree, everything, first):
+    """Networks and modes: all pairs, or each network in one mode, beginning with that one."""
+    for at, conduit in enumerate(tree.conduits):
+        for mode in MODES if everything else [MODES[(first + at) % len(MODES)]]:
+            yield conduit, mode
+
+
+def built_everywhere(tree, everything):
     steps = [(probes.every_setting, tree), (probes.compilers, tree), (probes.links, tree),
              (probes.plug_ins, tree), (probes.tools_tests, tree), (probes.cmake, tree),
              (probes.realm_runtime_mk, tree), (probes.osss, tree), (probes.caffeine, tree),
              (probes.bcl, tree), (probes.pkg_config, tree, "smp", "par", "c11")]
-    for conduit in tree.conduits:
-        for mode in MODES:
-            steps += [(probes.gasnet_tests, tree, conduit, mode),
-                      (probes.pkg_config, tree, conduit, mode, STANDARDS[mode])]
+    steps += [(probes.gasnet_tests, tree, *label) for label in labels(tree, everything, 0)]
+    steps += [(probes.pkg_config, tree, conduit, mode, STANDARDS[mode])
+              for conduit, mode in labels(tree, everything, 1)]
     return steps + [(probes.by_hand, tree), (probes.linkers, tree),
                     (probes.checking_library, tree), (probes.exit_flushes, tree),
                     (probes.static_program, tree),
                     (probes.launchers, tree), (probes.launchers_on_hosts, tree)]
 
 
-def after_the_move(tree):
-    return [(probes.every_setting, tree), (probes.compilers, tree), (probes.links, tree),
-            (probes.plug_ins, tree), (probes.tools_tests, tree), (probes.cmake, tree),
-            (probes.gasnet_tests, tree, "emu", "parsync"), (probes.caffeine, tree),
-            (probes.osss, tree), (probes.pkg_config, tree, "smp", "par", "c11"),
-            (probes.pkg_config, tree, "emu", "seq", "c++20"), (probes.launchers, tree),
-            (probes.upcxx, tree, "upcxx-installed")]
+def after_the_move(tree, everything):
+    steps = [(probes.every_setting, tree), (probes.plug_ins, tree), (probes.cmake, tree),
+             (probes.gasnet_tests, tree, "emu", "parsync"), (probes.caffeine, tree),
+             (probes.pkg_config, tree, "smp", "par", "c11"), (probes.launchers, tree),
+             (probes.upcxx, tree, "upcxx-installed", everything)]
+    if everything:
+        steps += [(probes.compilers, tree), (probes.links, tree), (probes.tools_tests, tree),
+                  (probes.osss, tree), (probes.pkg_config, tree, "emu", "seq", "c++20")]
+    return steps
 
 
 if __name__ == "__main__":
-    if len(sys.argv) != 3:
-        sys.exit("usage: clients.py BUILD WORK")
-    BUILD, WORK = (os.path.abspath(path) for path in sys.argv[1:])
+    if len(sys.argv) not in (3, 4) or sys.argv[3:] not in ([], ["all"]):
+        sys.exit("usage: clients.py BUILD WORK [all]")
+    BUILD, WORK = (os.path.abspath(path) for path in sys.argv[1:3])
+    EVERYTHING = len(sys.argv) == 4
     shutil.rmtree(WORK, ignore_errors=True)
     FIRST = Tree.install(BUILD, os.path.join(WORK, "first"), os.path.join(WORK, "built"))
 
     MOVED = FIRST.at(os.path.join(WORK, "moved", "elsewhere"), os.path.join(WORK, "built-moved"))
     main([(names_no_build, FIRST, BUILD), (staged, BUILD, os.path.join(WORK, "stage"))]
-         + built_everywhere(FIRST)
+         + built_everywhere(FIRST, EVERYTHING)
          + [(probes.chapel, FIRST), (probes.devastator, FIRST), (probes.omni, FIRST),
-            (probes.upcxx, FIRST, "upcxx-installed"), (move, FIRST, MOVED)]
-         + after_the_move(MOVED),
+            (probes.upcxx, FIRST, "upcxx-installed", EVERYTHING), (move, FIRST, MOVED)]
+         + after_the_move(MOVED, EVERYTHING),
          "clients of the installed tree")
     # main has ended the process unless every step succeeded.
     shutil.rmtree(WORK)

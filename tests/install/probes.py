@@ -441,9 +441,10 @@ def installed_upcxx(tree, prefix, conduit, mode):
     check(f", {prefix}/lib;" in said, f"plug-ins are not looked for in UPC++'s copy: {said}")
 
 
-def upcxx(tree, install_name):
+def upcxx(tree, install_name, everything):
     """UPC++: a build folder of GASNet, from which it installs a copy for itself. It links with the C++
-    compiler, never with GASNET_LD, and reads the network out of the executable."""
+    compiler, never with GASNET_LD, and reads the network out of the executable. Programs are built
+    for every network in one mode, or in both."""
     folder = tree.path("share", "libgex", "upcxx")
     config = text_of(os.path.join(folder, "gasnet_config.h"))
     spec = [re.search(rf"EX_SPEC_VERSION_{part} +(\d+)$", config, re.M)
@@ -471,8 +472,8 @@ def upcxx(tree, install_name):
                   f"{name}: {s}")
     prefix = tree.output(install_name)
     run(["make", "install", f"prefix={prefix}"], cwd=folder)
-    for conduit in tree.conduits:
-        for mode in ("seq", "par"):
+    for at, conduit in enumerate(tree.conduits):
+        for mode in ("seq", "par") if everything else [("par", "seq")[at % 2]]:
             installed_upcxx(tree, prefix, conduit, mode)
     words = ("GASNET_MAXEPS", "GASNET_HIDDEN_AM_CONCURRENCY_LEVEL",
              "GASNET_NATIVE_NP_ALLOC_REQ_MEDIUM")
