@@ -1,0 +1,65 @@
+#!/usr/bin/env python3
+"""docs.py accepts documents that are laid out well, catches each violation, and --fix wraps text
+without changing what it says."""
+
+import os
+import subprocess
+import sys
+import tempfile
+import unittest
+
+from seeded_tree import SeededTree
+
+LONG = "word " * 30
+GOOD = {
+    "README.md": "# Title\n\nText, and [a page](docs/page.md#part), and [elsewhere](https://a.b/c).\n",
+    "docs/page.md": f"| {LONG}|\n|---|\n\n{'x' * 120}\n\n1. one\n   more of one\n2. two\n",
+}
+
+
+class Docs(SeededTree):
+    script = "docs.py"
+    good = GOOD
+
+    def test_accepts_tables_and_words_longer_than_a_line(self):
+        self.assert_accepted({})
+
+    def test_long_text(self):
+        self.assert_caught({"docs/notes/one.md": f"# Title\n\nshort\n{LONG}\n"},
+                           "docs/notes/one.md:4: longer than 100 characters")
+
+    def test_long_item_and_code(self):
+        self.assert_caught({"docs/page.md": f"- item\n  {LONG}\n"}, "docs/page.md:2: longer")
+        self.assert_caught({"docs/page.md": f"```\n{LONG}\n```\n"}, "docs/page.md:2: longer")
+        self.assert_caught({"docs/page.md": f"    {LONG}\n"}, "docs/page.md:1: longer")
+
+    def test_dead_link(self):
+        self.assert_caught({"docs/other.md": "see\n[this](README.md)\n"},
+                           "docs/other.md: links to README.md, which is not there")
+
+    def fixed(self, text):
+        with tempfile.TemporaryDirectory() as root:
+            path = os.path.join(root, "README.md")
+            with open(path, "w", encoding="utf-8") as file:
+                file.write(text)
+            script = os.path.join(os.path.dirname(os.path.abspath(__file__)), self.script)
+            subprocess.run([sys.executable, script, root, "--fix"], capture_output=True, check=False)
+            with open(path, encoding="utf-8") as file:
+                return file.read()
+
+    def test_fix_keeps_the_words(self):
+        text = f"# Title\n\n- an item `of code {LONG[:60]}` {LONG}\n- 2\n\n{LONG}- {LONG}\n"
+        fixed = self.fixed(text)
+        self.assertEqual(fixed.split(), text.split())
+        self.assertLessEqual(max(map(len, fixed.splitlines())), 100)
+        self.assertIn(f"`of code {LONG[:60]}`", fixed)
+        self.assertEqual(sum(line.startswith("- ") for line in fixed.splitlines()), 2)
+        self.assertIn("\n  word", fixed)
+
+    def test_fix_leaves_what_is_short_or_cannot_be_wrapped(self):
+        text = f"short\nlines\n\n```\n{LONG}\n```\n\n| {LONG}|\n"
+        self.assertEqual(self.fixed(text), text)
+
+
+if __name__ == "__main__":
+    unittest.main()
