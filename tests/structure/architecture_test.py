@@ -1,0 +1,65 @@
+#!/usr/bin/env python3
+"""architecture.py accepts a page that is true of its tree and catches each seeded violation."""
+
+import unittest
+
+from seeded_tree import SeededTree
+
+ROOMS = """\
++----------------+
+| core  objects  |
++-------+--------+
+| net   networks |
+| shm   rings    |
+| boot  joining  |
+| base  errors   |
+| include/gex    |
++----------------+
+"""
+
+
+def page(rooms=ROOMS, text="`base/error.cc` and `net/conduit.h`, and error.cc."):
+    return f"# The house\n\n```\nanother drawing | of | something\n```\n\n```\n{rooms}```\n\n{text}\n"
+
+
+GOOD = {"docs/architecture.md": page(), "src/base/error.cc": "", "src/boot/job.cc": "",
+        "src/shm/ring.h": "", "src/net/conduit.h": "", "src/core/event.h": ""}
+
+
+class Architecture(SeededTree):
+    script = "architecture.py"
+    good = GOOD
+
+    def drawn(self, before, after):
+        self.assertIn(before, ROOMS)
+        return {"docs/architecture.md": page(ROOMS.replace(before, after))}
+
+    def test_accepts_what_is_true(self):
+        self.assert_accepted({})
+
+    def test_a_room_too_low(self):
+        lower = self.drawn("| core  objects  |\n", "")
+        lower["docs/architecture.md"] = lower["docs/architecture.md"].replace(
+            "| boot  ", "| core  objects |\n| boot  ")
+        self.assert_caught(lower, "draws core above base boot; it may know base boot net shm")
+
+    def test_rooms_beside_one_another_of_which_one_may_know_the_other(self):
+        self.assert_caught(self.drawn("| shm   rings    |\n| boot  joining  |",
+                                      "| shm rings | boot joining |"), "draws shm above base;")
+
+    def test_a_room_that_is_not_drawn(self):
+        self.assert_caught({"src/am/send.cc": ""}, "does not draw am")
+
+    def test_a_room_that_is_not_there(self):
+        self.assert_caught(self.drawn("| core ", "| kinds "), "draws kinds, which src/ does not have")
+
+    def test_no_drawing(self):
+        self.assert_caught({"docs/architecture.md": page(rooms="")}, "has no drawing")
+
+    def test_a_file_that_is_not_there(self):
+        self.assert_caught({"docs/architecture.md": page(text="see `am/send.cc`")},
+                           "names am/send.cc, which is not there")
+
+
+if __name__ == "__main__":
+    unittest.main()
