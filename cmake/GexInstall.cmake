@@ -26,6 +26,8 @@ if(TARGET gex_ofi)
   endif()
 endif()
 
+include(GexManPages)
+
 set(pkgconfig_dir ${CMAKE_INSTALL_LIBDIR}/pkgconfig)
 file(RELATIVE_PATH GEX_PC_TO_PREFIX /${pkgconfig_dir} /)
 string(REGEX REPLACE "/$" "" GEX_PC_TO_PREFIX ${GEX_PC_TO_PREFIX})

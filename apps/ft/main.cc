@@ -40,6 +40,7 @@ Options parse(const Job& job, int argc, char** argv) {
                  "a file of classes and checksums in the form of nas_ft.json");
   app.add_flag("--ranks-info", options.ranks_info, "messages, bytes and seconds of each rank");
   app.add_flag("--json", options.json, "print one JSON object instead of text");
+  app.footer("Exit status: 0 when the checksums verify, 1 when not, 2 for a wrong command line.");
   try {
     app.parse(argc, argv);
   } catch (const CLI::CallForHelp&) {

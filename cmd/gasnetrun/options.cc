@@ -43,6 +43,8 @@ GASNet uses.
 Machines are named by the first of these variables that is set: GASNET_SSH_NODEFILE (a file, one
 name a line), GASNET_SSH_SERVERS, SSH_SERVERS (lists), GASNET_NODEFILE (a file). They are reached as
 GASNET_SSH_CMD and GASNET_SSH_OPTIONS say (default: ssh).
+
+Exit status: 2 for a wrong command line; otherwise gexrun's.
 )";
 
 constexpr const char* amudprun_usage =
@@ -64,6 +66,8 @@ Servers are named by the first of these that is set: GASNET_SSH_NODEFILE, a file
 line; GASNET_SSH_SERVERS, SSH_SERVERS, lists; GASNET_NODEFILE. One that stands several times takes
 several ranks, consecutive ones. They are reached as GASNET_SSH_CMD and GASNET_SSH_OPTIONS say
 (default: ssh).
+
+Exit status: 2 for a wrong command line; otherwise gexrun's.
 )";
 
 enum LongOption { spawner = 256, spawn, depth, version };

@@ -1,6 +1,7 @@
 // gexperf: the limits of this machine, and libgex measured against them. This program is no rank:
 // it starts jobs of gexperf-seq and gexperf-par, which measure, and judges what they report.
 
+#include <gex/version.h>
 #include <sched.h>
 #include <unistd.h>
 
@@ -32,6 +33,37 @@ struct Options {
   std::vector<std::string> groups;  ///< empty: all
   bool json = false;
 };
+
+/// What --help prints, with the defaults of a plan that nobody has changed.
+std::string usage() {
+  const Plan plan;
+  return R"(Usage: gexperf [OPTION]... [WHAT]...
+Measures the limits of this machine, and libgex against them; docs/gexperf.md explains each row. Two
+ranks are bound to two processors. A run counts only if the machine was quiet.
+
+WHAT is limits, put, get, atomic, vis, am, barrier, coll, poll, emu, ofi, launch or scale; all but
+the last if none is named.
+
+      --json         print an array of objects instead of a table
+      --rounds R     pairs of samples of subject and limit in each run (default: )" +
+         std::to_string(plan.rounds) + R"()
+      --runs N       quiet runs wanted; at most three times as many are tried (default: )" +
+         std::to_string(plan.runs) + R"()
+      --model MODEL  what emu pretends to be in the rows over it, as GEX_EMU has it (default:
+                     )" +
+         plan.emu_model + R"()
+      --hosts A,B    two hosts between which what goes over libfabric is measured; the same folders
+                     and fi_pingpong on both
+      --rsh COMMAND  the command that runs others on them (default:
+                     )" +
+         plan.rsh + R"()
+  -h, --help         print this and exit
+      --version      print the version and exit
+
+Exit status: 0 when everything was measured, whatever the budgets say; 1 when something could not be
+run; 2 for a wrong command line.
+)";
+}
 
 int complain(const char* what, int status) noexcept {
   std::fprintf(stderr, "gexperf: %s\n", what);
@@ -111,37 +143,25 @@ int measure_all(const Plan& plan, const Options& options) {
 int run_command_line(int argc, char** argv) {
   Options options;
   Plan plan;
-  CLI::App app(
-      "The limits of this machine, and libgex measured against them (docs/gexperf.md).\n"
-      "Two ranks are bound to two processors. A run counts only if the machine was quiet.",
-      "gexperf");
-  app.add_option(
-         "WHAT", options.groups,
-         "limits, put, get, atomic, vis, am, barrier, coll, poll, emu, ofi, launch, scale; all but "
-         "the last if none is named")
+  CLI::App app("", "gexperf");
+  app.set_version_flag("--version", "gexperf (libgex) " GEX_LIBRARY_VERSION);
+  app.add_option("WHAT", options.groups)
       ->check(
           CLI::IsMember(std::vector<std::string>(std::begin(group_names), std::end(group_names))));
-  app.add_flag("--json", options.json, "print an array of objects instead of a table");
-  app.add_option("--rounds", plan.rounds, "pairs of samples of subject and limit in each run")
-      ->check(CLI::Range(1U, most_rounds))
-      ->capture_default_str();
-  app.add_option("--runs", plan.runs, "quiet runs wanted; at most three times as many are tried")
-      ->check(CLI::Range(1U, most_runs))
-      ->capture_default_str();
-  app.add_option("--model", plan.emu_model,
-                 "what emu pretends to be in the rows over it, as GEX_EMU has it (docs/emu.md)")
-      ->check([](const std::string& model) { return why_no_emu_time(model); })
-      ->capture_default_str();
-  app.add_option("--hosts", plan.hosts,
-                 "two hosts between which what goes over libfabric is measured; the same folders "
-                 "and fi_pingpong on both")
-      ->delimiter(',')
-      ->expected(2);
-  app.add_option("--rsh", plan.rsh, "the command that runs others on them")->capture_default_str();
+  app.add_flag("--json", options.json);
+  app.add_option("--rounds", plan.rounds)->check(CLI::Range(1U, most_rounds));
+  app.add_option("--runs", plan.runs)->check(CLI::Range(1U, most_runs));
+  app.add_option("--model", plan.emu_model)->check([](const std::string& model) {
+    return why_no_emu_time(model);
+  });
+  app.add_option("--hosts", plan.hosts)->delimiter(',')->expected(2);
+  app.add_option("--rsh", plan.rsh);
   try {
     app.parse(argc, argv);
   } catch (const CLI::CallForHelp&) {
-    return print(app.help()) ? 0 : 1;
+    return print(usage()) ? 0 : 1;
+  } catch (const CLI::CallForVersion& version) {
+    return print(std::string(version.what()) + "\n") ? 0 : 1;
   } catch (const CLI::ParseError& error) {
     return complain(first_line(error.what()) + " (gexperf --help)", usage_error);
   }

@@ -21,7 +21,8 @@ first rank that fails, or 0.
       --hosts LIST       run on these hosts, NAME or NAME:SLOTS each, separated by commas: each
                          takes as many ranks as it has slots (1 if not given)
       --hostfile FILE    the same, one host a line: NAME, NAME:SLOTS or NAME slots=SLOTS
-      --map block|cyclic fill the hosts one after the other, each with consecutive ranks, or give
+      --map block|cyclic
+                         fill the hosts one after the other, each with consecutive ranks, or give
                          them one rank each in turn (default: block)
       --rsh COMMAND      reaches the other hosts: run as COMMAND HOST PROGRAM ARGUMENT..., it
                          runs the program there (default: ssh; COMMAND may have options, and
@@ -41,6 +42,7 @@ first rank that fails, or 0.
 
 Standard input goes to rank 0. Output of the ranks is passed on in whole lines. SIGINT, SIGTERM and
 SIGHUP go to the ranks and end the job; a second one kills them. Other signals are passed on.
+
 Exit status: 2 for a wrong command line, 127 or 126 when PROGRAM is missing or cannot be executed,
 128+S when a rank is killed by signal S.
 )";

@@ -12,6 +12,7 @@ import os
 import shutil
 import sys
 
+import man_pages
 import probes
 from tree import MODES, Tree, check, main, run
 
@@ -83,7 +84,8 @@ if __name__ == "__main__":
     FIRST = Tree.install(BUILD, os.path.join(WORK, "first"), os.path.join(WORK, "built"))
 
     MOVED = FIRST.at(os.path.join(WORK, "moved", "elsewhere"), os.path.join(WORK, "built-moved"))
-    main([(names_no_build, FIRST, BUILD), (staged, BUILD, os.path.join(WORK, "stage"))]
+    main([(names_no_build, FIRST, BUILD), (staged, BUILD, os.path.join(WORK, "stage")),
+          (man_pages.man_pages, FIRST)]
          + built_everywhere(FIRST, EVERYTHING)
          + [(probes.chapel, FIRST), (probes.devastator, FIRST), (probes.omni, FIRST),
             (probes.upcxx, FIRST, "upcxx-installed", EVERYTHING), (move, FIRST, MOVED)]

@@ -169,7 +169,12 @@ def test_usage(gexperf):
     refused(2, "gexperf: --model: .*: expected a latency, .*" + tail, gexperf, "--model", "gap=1us")
     refused(2, "gexperf: .*--fast" + tail, gexperf, "--fast")
     done = run(gexperf, "--help")
-    check(done.returncode == 0 and "--rounds" in done.stdout, "no help")
+    check(done.returncode == 0, "no help")
+    for option in ("--json", "--rounds", "--runs", "--model", "--hosts", "--rsh", *NAMES):
+        check(option in done.stdout, f"--help does not say {option}")
+    done = run(gexperf, "--version")
+    check(done.returncode == 0 and re.fullmatch(r"gexperf \(libgex\) [0-9.]+\n", done.stdout),
+          f"--version prints {done.stdout}")
     with open("/dev/full", "w", encoding="ascii") as full:
         done = subprocess.run([gexperf, "put", *QUICK], stdout=full, stderr=subprocess.PIPE,
                               text=True, check=False)
