@@ -14,6 +14,7 @@ import sys
 
 import man_pages
 import probes
+import tour
 from tree import MODES, Tree, check, main, run
 
 # Each network and mode once in each of these, together in every language.
@@ -85,7 +86,7 @@ if __name__ == "__main__":
 
     MOVED = FIRST.at(os.path.join(WORK, "moved", "elsewhere"), os.path.join(WORK, "built-moved"))
     main([(names_no_build, FIRST, BUILD), (staged, BUILD, os.path.join(WORK, "stage")),
-          (man_pages.man_pages, FIRST)]
+          (man_pages.man_pages, FIRST), (tour.tour, FIRST)]
          + built_everywhere(FIRST, EVERYTHING)
          + [(probes.chapel, FIRST), (probes.devastator, FIRST), (probes.omni, FIRST),
             (probes.upcxx, FIRST, "upcxx-installed", EVERYTHING), (move, FIRST, MOVED)]

@@ -1,0 +1,34 @@
+// A client in which rank 1 makes the mistake that the argument names, to see what is said of it:
+//
+//   beyond   puts behind the end of rank 0's segment; GEX_CHECK=1 refuses that
+//   crash    writes through a null pointer
+//   leave    returns from main while the others wait for it in a barrier
+
+#include <gasnetex.h>
+#include <stdio.h>
+#include <string.h>
+
+int main(int argc, char** argv) {
+  gex_Client_t client;
+  gex_EP_t endpoint;
+  gex_TM_t team;
+  gex_Segment_t segment;
+  gex_Client_Init(&client, &endpoint, &team, "MISTAKES", &argc, &argv, 0);
+  gex_Segment_Attach(&segment, team, GASNET_PAGESIZE);
+
+  void* there;
+  gex_Event_Wait(gex_EP_QueryBoundSegmentNB(team, 0, &there, NULL, NULL, 0));
+  const char* mistake = argc > 1 ? argv[1] : "";
+  gex_Rank_t me = gex_TM_QueryRank(team);
+  if (me == 1 && strcmp(mistake, "beyond") == 0)
+    gex_RMA_PutBlocking(team, 0, (char*)there + GASNET_PAGESIZE, &me, sizeof me, 0);
+  if (me == 1 && strcmp(mistake, "crash") == 0) {
+    int* volatile nowhere = NULL;  // volatile: compilers leave out what cannot be right
+    *nowhere = 1;
+  }
+  if (me == 1 && strcmp(mistake, "leave") == 0) return 0;
+
+  gex_Event_Wait(gex_Coll_BarrierNB(team, 0));
+  printf("rank %u: no mistake\n", (unsigned)me);
+  return 0;
+}

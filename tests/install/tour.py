@@ -1,0 +1,73 @@
+"""The tour of README.md: its commands are run with the installed tree, and what it quotes of their
+output is looked for there."""
+
+import os
+import re
+import subprocess
+
+from tree import UNWANTED, check, text_of
+
+SOURCE = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
+BLOCK = re.compile(r"^```console\n(.*?)^```$", re.MULTILINE | re.DOTALL)
+
+# What differs from run to run and from machine to machine, in text that re.escape has been over.
+VARYING = [(r"(host\\ )[\w-]+", r"\1\\S+"), (r"(pid\\ )\d+", r"\1\\d+"),
+           (r"0x[0-9a-f]+", r"0x[0-9a-f]+"), (r"(?:\\ )+", r"\\s+")]
+
+
+def commands(readme):
+    """Yields each command of the tour with the lines that are quoted of its output."""
+    for block in BLOCK.findall(readme):
+        for part in re.split(r"^\$ ", block, flags=re.MULTILINE)[1:]:
+            # A line that is indented far goes on with the one above.
+            command, *quoted = re.sub(r"\n {8,}", " ", part).splitlines()
+            yield command, [line for line in quoted if line.strip() != "..."]
+
+
+def pattern(line):
+    figure = re.fullmatch(r"(\S+) .* \d+ of \d+", line)  # a line of gexperf: all but its name varies
+    if figure:
+        return re.escape(figure.group(1)) + r"\s.*\d+ of \d+"
+    text = re.escape(line)
+    for varying, becomes in VARYING:
+        text = re.sub(varying, becomes, text)
+    return text
+
+
+def missing(quoted, output):
+    """The quoted lines that the output does not have, each of its lines taken once."""
+    lines = output.splitlines()
+    for line in quoted:
+        found = next((each for each in lines if re.fullmatch(pattern(line), each.rstrip())), None)
+        if found is None:
+            yield line
+        else:
+            lines.remove(found)
+
+
+def can_run(tree, command):
+    if "gexperf" in command:
+        return len(os.sched_getaffinity(0)) >= 2
+    return "--conduit ofi" not in command or "ofi" in tree.conduits
+
+
+def tour(tree):
+    """As a user goes through it: the tree is in $HOME/gex, and the folder is that of the sources."""
+    home = tree.output("home")
+    os.makedirs(home)
+    os.symlink(tree.prefix, os.path.join(home, "gex"))
+    os.symlink(os.path.join(SOURCE, "examples"), os.path.join(home, "examples"))
+    environment = {name: value for name, value in os.environ.items()
+                   if name not in UNWANTED and not name.startswith(("GEX_", "GASNET_"))}
+    environment.update(HOME=home, PATH=f"{home}/gex/bin:{os.environ['PATH']}",
+                       PKG_CONFIG_PATH=f"{home}/gex/lib/pkgconfig")
+    found = list(commands(text_of(os.path.join(SOURCE, "README.md"))))
+    check(len(found) > 5, f"README.md has a tour of {len(found)} commands")
+    for command, quoted in found:
+        if not can_run(tree, command):
+            continue
+        result = subprocess.run(["bash", "-c", command], cwd=home, env=environment, text=True,
+                                stdout=subprocess.PIPE, stderr=subprocess.STDOUT, timeout=60,
+                                check=False)
+        for line in missing(quoted, result.stdout):
+            check(False, f"README.md quotes of `{command}`\n{line}\nbut it says\n{result.stdout}")
