@@ -6,6 +6,7 @@
 #include <cerrno>
 #include <cmath>
 #include <cstdlib>
+#include <cstring>
 #include <fstream>
 #include <map>
 #include <memory>
@@ -24,26 +25,32 @@ struct FreeSet {
 };
 using CpuSet = std::unique_ptr<cpu_set_t, FreeSet>;
 
-/// The affinity mask in the kernel's order. cpu_set_t ends at 1024 processors and the kernel
-/// refuses a mask shorter than its own, so the mask grows until it fits.
-std::vector<std::uint32_t> affinity() {
-  for (std::uint32_t processors = 1024; processors <= 1u << 20; processors *= 2) {
-    const CpuSet set(CPU_ALLOC(processors));
-    const std::size_t bytes = CPU_ALLOC_SIZE(processors);
-    if (set == nullptr) break;
-    CPU_ZERO_S(bytes, set.get());
-    if (::sched_getaffinity(0, bytes, set.get()) == 0) {
-      std::vector<std::uint32_t> cores;
-      for (std::uint32_t core = 0; core < processors; ++core) {
-        if (CPU_ISSET_S(core, bytes, set.get())) cores.push_back(core);
-      }
-      return cores;
+/// The mask of a thread, as long as the kernel's own at least.
+struct Mask {
+  CpuSet set;
+  std::size_t bytes = 0;
+  std::uint32_t processors = 0;
+
+  std::vector<std::uint32_t> cores() const {
+    std::vector<std::uint32_t> found;
+    for (std::uint32_t core = 0; core < processors; ++core) {
+      if (CPU_ISSET_S(core, bytes, set.get())) found.push_back(core);
     }
+    return found;
+  }
+};
+
+/// The calling thread's; none if the system does not tell. cpu_set_t ends at 1024 processors and
+/// the kernel refuses a mask shorter than its own, so the mask grows until it fits.
+std::optional<Mask> own_mask() {
+  for (std::uint32_t processors = 1024; processors <= 1u << 20; processors *= 2) {
+    Mask mask{CpuSet(CPU_ALLOC(processors)), CPU_ALLOC_SIZE(processors), processors};
+    if (mask.set == nullptr) break;
+    CPU_ZERO_S(mask.bytes, mask.set.get());
+    if (::sched_getaffinity(0, mask.bytes, mask.set.get()) == 0) return mask;
     if (errno != EINVAL) break;
   }
-  std::vector<std::uint32_t> all(cpu_count());
-  for (std::uint32_t core = 0; core < all.size(); ++core) all[core] = core;
-  return all;
+  return std::nullopt;
 }
 
 /// The lowest-numbered hardware thread of the core's physical core: its own number when the
@@ -60,6 +67,26 @@ std::uint32_t physical_core(std::uint32_t core, const std::string& root) {
 std::uint32_t cpu_count() noexcept {
   const long count = ::sysconf(_SC_NPROCESSORS_ONLN);
   return count > 0 ? static_cast<std::uint32_t>(count) : 1;
+}
+
+std::vector<std::uint32_t> affinity() {
+  if (const std::optional<Mask> mask = own_mask()) return mask->cores();
+  std::vector<std::uint32_t> all(cpu_count());
+  for (std::uint32_t core = 0; core < all.size(); ++core) all[core] = core;
+  return all;
+}
+
+std::vector<std::uint32_t> bindable_cores() {
+  const std::optional<Mask> before = own_mask();
+  if (!before) return {};
+  const CpuSet all(CPU_ALLOC(before->processors));
+  if (all == nullptr) return {};
+  std::memset(all.get(), 0xff, before->bytes);
+  // The kernel takes from the mask what the thread's control group does not allow.
+  if (::sched_setaffinity(0, before->bytes, all.get()) != 0) return {};
+  const std::optional<Mask> widened = own_mask();
+  if (::sched_setaffinity(0, before->bytes, before->set.get()) != 0 || !widened) return {};
+  return widened->cores();
 }
 
 std::vector<std::uint32_t> allowed_cores() {
@@ -107,13 +134,19 @@ std::uint32_t usable_cores(std::span<const CoreShare> shares) {
   return std::max(std::min(cores, at_a_time), 1U);
 }
 
-int pin_to_core(std::uint32_t core) noexcept {
-  const CpuSet set(CPU_ALLOC(core + 1));
+int bind_to_cores(std::span<const std::uint32_t> cores) noexcept {
+  if (cores.empty()) return EINVAL;
+  const std::uint32_t processors = *std::max_element(cores.begin(), cores.end()) + 1;
+  const CpuSet set(CPU_ALLOC(processors));
   if (set == nullptr) return ENOMEM;
-  const std::size_t bytes = CPU_ALLOC_SIZE(core + 1);
+  const std::size_t bytes = CPU_ALLOC_SIZE(processors);
   CPU_ZERO_S(bytes, set.get());
-  CPU_SET_S(core, bytes, set.get());
+  for (const std::uint32_t core : cores) CPU_SET_S(core, bytes, set.get());
   return ::sched_setaffinity(0, bytes, set.get()) == 0 ? 0 : errno;
+}
+
+int pin_to_core(std::uint32_t core) noexcept {
+  return bind_to_cores({&core, 1});
 }
 
 std::uint32_t current_core() noexcept {

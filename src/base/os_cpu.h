@@ -23,6 +23,15 @@ std::vector<std::uint32_t> allowed_cores();
 std::vector<std::uint32_t> binding_order(const std::vector<std::uint32_t>& cores,
                                          const std::string& root = "");
 
+/// Numbers of the processors this thread may run on, rising.
+std::vector<std::uint32_t> affinity();
+
+/// Numbers of the processors that the system would let this thread run on if it asked for all:
+/// those of `affinity`, and those that somebody has excluded there who could only bind processes (a
+/// user, another launcher), not those that a control group excludes. Binds the thread to all of
+/// them for a moment. Empty, with errno, if the system lets nothing be bound.
+std::vector<std::uint32_t> bindable_cores();
+
 /// What a process may use of its host.
 struct CoreShare {
   std::uint32_t first = 0;  ///< of the allowed processors the lowest,
@@ -38,6 +47,9 @@ CoreShare core_share(const std::string& root = "");
 /// How many processes of one host can run at the same time, each on its share; at least 1. Counts
 /// processors twice that are in two shares which are not the same.
 std::uint32_t usable_cores(std::span<const CoreShare> shares);
+
+/// Binds the calling thread to these processors. Returns 0 or the error number.
+int bind_to_cores(std::span<const std::uint32_t> cores) noexcept;
 
 /// Binds the calling thread to one processor. Returns 0 or the error number.
 int pin_to_core(std::uint32_t core) noexcept;

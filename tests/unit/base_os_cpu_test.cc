@@ -1,4 +1,4 @@
-// Which processors a job may use, and binding to one.
+// Which processors a job may use, and binding to some.
 
 #include "base/os_cpu.h"
 
@@ -74,6 +74,18 @@ TEST(PinToCore, LeavesOneAllowedCoreAndOneUsable) {
       EXPECT_EQ(::sched_getcpu(), static_cast<int>(core));
     });
   }
+}
+
+TEST(BindableCores, AreThoseThatABindingHasTakenTooAndItStays) {
+  const std::vector<std::uint32_t> before = affinity();
+  in_thread([&before] {
+    const std::uint32_t last[] = {before.back()};
+    ASSERT_EQ(bind_to_cores(last), 0);
+    const std::vector<std::uint32_t> bindable = bindable_cores();
+    for (const std::uint32_t core : before)
+      EXPECT_EQ(std::count(bindable.begin(), bindable.end(), core), 1) << core;
+    EXPECT_EQ(affinity(), std::vector<std::uint32_t>{before.back()});
+  });
 }
 
 TEST(PinToCore, AnswersWhyForACoreThatIsNotThere) {
