@@ -96,7 +96,7 @@ int main(int count, char** arguments) {
     return 1;
   }
   launch.tag_output = options.tag_output;
-  launch.bind_cores = options.bind_cores;
+  launch.bind = options.bind ? *options.bind : gex::boot::bind_of_environment();
   launch.verbose = options.verbose;
   launch.time_limit = options.time_limit;
   launch.exit_timeout = gex::env::seconds(gex::env::Variable::exit_timeout);

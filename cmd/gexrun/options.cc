@@ -31,8 +31,10 @@ first rank that fails, or 0.
   -E VARS                comma-separated list of environment variables for the ranks: NAME passes
                          on what is set here (everything is), NAME=VALUE sets it
       --tag-output       begin each line that a rank prints with "[RANK] "
-      --bind core|none   bind the r-th rank of a host to its r-th usable core (default:
-                         none)
+      --bind share|core|none
+                         bind each rank to an equal share of its host's processors, or the r-th
+                         rank of a host to its r-th processor, or nothing (default: as GEX_BIND
+                         says, or share, which leaves be what is bound already)
       --timeout S        end the job with status 124 if it has not ended after S seconds
       --debugger D       run each rank under gdb, which prints backtraces when one crashes, or
                          under valgrind
@@ -184,10 +186,10 @@ Reading read_command_line(int count, char** arguments) {
         options.tag_output = true;
         break;
       case bind:
-        if (value != "core" && value != "none") {
-          return reader.refuse<Options>("--bind '" + value + "' is neither core nor none");
+        options.bind = gex::boot::parse_bind(value);
+        if (!options.bind) {
+          return reader.refuse<Options>("--bind '" + value + "' is " + gex::boot::bind_words);
         }
-        options.bind_cores = value == "core";
         break;
       case timeout:
         options.time_limit = parse_seconds(value);

@@ -10,6 +10,7 @@
 #include "../command_line.h"
 #include "../default_rsh.h"
 #include "../shell_words.h"
+#include "boot/binding.h"
 #include "hosts.h"
 
 namespace gexrun {
@@ -25,7 +26,7 @@ struct Options {
   std::string conduit;  ///< empty: not given
   std::vector<std::pair<std::string, std::string>> variables;  ///< to be set for the ranks
   bool tag_output = false;
-  bool bind_cores = false;
+  std::optional<gex::boot::Bind> bind;  ///< none: as GEX_BIND has it
   std::optional<double> time_limit;
   Debugger debugger = Debugger::none;
   bool verbose = false;

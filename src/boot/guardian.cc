@@ -14,6 +14,7 @@
 #include <cerrno>
 #include <cstring>
 
+#include "base/env.h"
 #include "boot/process_tree.h"
 #include "boot/terminal.h"
 
@@ -83,6 +84,7 @@ std::optional<Membership> Guardian::start() {
     uplink_.emplace(os::FileDescriptor(launch_.root), launch_.hosts, self, page_);
   }
   if (adopting()) return std::nullopt;
+  decide_binding(raised.rlim_cur - needed);
   for (const std::uint32_t rank : part_.ranks) {
     std::optional<Membership> membership;
     start_rank(rank, inheritance, membership);
@@ -124,7 +126,8 @@ void Guardian::start_rank(std::uint32_t rank, const Inheritance& inheritance,
   const pid_t process = fork();
   if (process < 0) fail();
   if (process == 0) {
-    membership = become_rank(launch_, rank, inheritance, std::move(theirs));
+    membership = become_rank(launch_, rank, inheritance, std::move(theirs),
+                             binding_.cores_of(part_.ranks.index_of(rank)));
     return;
   }
   // Here and in the child, so that the group exists whoever runs first.
@@ -132,6 +135,16 @@ void Guardian::start_rank(std::uint32_t rank, const Inheritance& inheritance,
   at(rank).process = process;
   if (launch_.verbose) {
     report(launch_.program_name, "rank %u is pid %d on %s", rank, process, part_.name.c_str());
+  }
+}
+
+void Guardian::decide_binding(std::size_t spare_descriptors) {
+  const std::string program = launch_.command.empty() ? "" : launch_.command.front();
+  binding_ = Binding(launch_.bind, part_.ranks.size(), program, spare_descriptors);
+  // A malformed value is for the ranks to refuse.
+  const std::string verbose = env::value(env::Variable::verbose).value_or("0");
+  if (launch_.verbose || env::parse_boolean(verbose).value_or(false)) {
+    report(launch_.program_name, "%s", binding_.describe(part_.ranks, part_.name).c_str());
   }
 }
 

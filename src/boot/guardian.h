@@ -33,6 +33,7 @@
 #include <vector>
 
 #include "base/os_file.h"
+#include "boot/binding.h"
 #include "boot/channel.h"
 #include "boot/coordinator.h"
 #include "boot/deadline.h"
@@ -96,6 +97,7 @@ class Guardian final : private Guardians {
   // guardian.cc
   void start_rank(std::uint32_t rank, const Inheritance& inheritance,
                   std::optional<Membership>& membership);
+  void decide_binding(std::size_t spare_descriptors);
   [[noreturn]] void give_up_start(const std::string& why);
   void watch(int descriptor, std::uint64_t tag);
   void prepare_to_serve();
@@ -168,6 +170,7 @@ class Guardian final : private Guardians {
   Gather gather_;
   Sharing sharing_;
   LineRelay relay_;
+  Binding binding_;
   FrameBuffer frame_;
   os::FileDescriptor epoll_;
   os::FileDescriptor signals_;

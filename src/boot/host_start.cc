@@ -11,7 +11,7 @@ namespace gex::boot {
 
 namespace {
 
-constexpr std::string_view name = "gexrun2 ";
+constexpr std::string_view name = "gexrun3 ";
 constexpr std::size_t largest = 64U << 20;
 
 class Writer {
@@ -85,7 +85,7 @@ std::string pack(const HostStart& start) {
   for (const std::uint32_t host : launch.hosts.host_of()) body.number(host);
   body.number(launch.host);
   body.number(launch.tag_output ? 1 : 0);
-  body.number(launch.bind_cores ? 1 : 0);
+  body.number(static_cast<std::uint64_t>(launch.bind));
   body.number(launch.verbose ? 1 : 0);
   body.text(start.directory);
   body.texts(launch.command);
@@ -125,7 +125,7 @@ std::optional<HostStart> unpack(std::string_view bytes) {
   }
   start.launch.host = static_cast<std::uint32_t>(body.number(Job::max_ranks));
   start.launch.tag_output = body.number(1) != 0;
-  start.launch.bind_cores = body.number(1) != 0;
+  start.launch.bind = static_cast<Bind>(body.number(static_cast<std::uint64_t>(Bind::share)));
   start.launch.verbose = body.number(1) != 0;
   start.directory = body.text();
   start.launch.command = body.texts();

@@ -209,6 +209,7 @@ Membership fork_ranks(std::uint32_t ranks) {
   flush_streams();
   Launch plan;
   plan.hosts.add(host_name(), ranks);
+  plan.bind = bind_of_environment();
   plan.exit_timeout = env::seconds(env::Variable::exit_timeout);
   return launch(plan);
 }

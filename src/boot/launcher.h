@@ -21,6 +21,7 @@
 #include <vector>
 
 #include "base/os_file.h"
+#include "boot/binding.h"
 #include "boot/host_parts.h"
 #include "boot/protocol.h"
 
@@ -33,7 +34,7 @@ struct Launch {
   std::uint32_t host = 0;            ///< the one among them that this process is to start ranks on
   std::vector<std::string> command;  ///< empty: the ranks are forks of the calling process
   bool tag_output = false;           ///< begin each line with "[rank] "
-  bool bind_cores = false;           ///< the r-th rank of a host to its r-th usable core
+  Bind bind = Bind::none;            ///< what ranks are bound to
   bool verbose = false;
   std::optional<double> time_limit;  ///< seconds until the job is ended with status 124
   double exit_timeout = 0;           ///< seconds a rank waits at its end for others; 0: for ever

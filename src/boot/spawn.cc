@@ -30,11 +30,6 @@ int clear_of_redirections(int descriptor, bool survives_exec) {
   _exit(exec_failure_status(error));
 }
 
-void bind_to_core(std::uint32_t index) {
-  const std::vector<std::uint32_t> cores = os::allowed_cores();
-  if (!cores.empty()) os::pin_to_core(cores[index % cores.size()]);
-}
-
 }  // namespace
 
 int exec_failure_status(int error) noexcept {
@@ -42,7 +37,7 @@ int exec_failure_status(int error) noexcept {
 }
 
 Membership become_rank(const Launch& launch, std::uint32_t rank, const Inheritance& inheritance,
-                       Connection connection) {
+                       Connection connection, std::span<const std::uint32_t> cores) {
   prctl(PR_SET_PDEATHSIG, SIGKILL);
   // The guardian may have been killed before the line above.
   if (getppid() != inheritance.guardian) _exit(1);
@@ -63,7 +58,8 @@ Membership become_rank(const Launch& launch, std::uint32_t rank, const Inheritan
   if (connection.error && dup2(connection.error.get(), STDERR_FILENO) < 0) {
     fail(membership.control, errno);
   }
-  if (launch.bind_cores) bind_to_core(launch.part().ranks.index_of(rank));
+  // A processor may have gone since they were counted: the rank then runs where it can.
+  if (!cores.empty()) os::bind_to_cores(cores);
   setrlimit(RLIMIT_NOFILE, &inheritance.descriptors);
 
   if (!executes) {

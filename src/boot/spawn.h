@@ -5,6 +5,7 @@
 #include <sys/types.h>
 
 #include <cstdint>
+#include <span>
 #include <string>
 
 #include "base/os_file.h"
@@ -28,10 +29,11 @@ struct Connection {
   os::FileDescriptor error;
 };
 
-/// In the child: makes this process the rank. Returns its membership, or executes the command and
-/// does not return; when that fails, the guardian is told and the process ends.
+/// In the child: makes this process the rank, bound to these processors if there are any. Returns
+/// its membership, or executes the command and does not return; when that fails, the guardian is
+/// told and the process ends.
 Membership become_rank(const Launch& launch, std::uint32_t rank, const Inheritance& inheritance,
-                       Connection connection);
+                       Connection connection, std::span<const std::uint32_t> cores);
 
 /// The exit status of a command that could not be executed, as shells have it.
 int exec_failure_status(int error) noexcept;

@@ -338,6 +338,7 @@ TEST(HostStart, ComesOutAsItWentIn) {
   start.launch.host = 1;
   start.launch.command = {"program", "", "an argument"};
   start.launch.tag_output = true;
+  start.launch.bind = Bind::core;
   start.root = {{"10.0.0.1", "fd00::1"}, 4711};
   start.secret = *Secret::draw();
   start.directory = "/somewhere";
@@ -354,7 +355,7 @@ TEST(HostStart, ComesOutAsItWentIn) {
   EXPECT_EQ(found->launch.host, 1u);
   EXPECT_EQ(found->launch.command, start.launch.command);
   EXPECT_TRUE(found->launch.tag_output);
-  EXPECT_FALSE(found->launch.bind_cores);
+  EXPECT_EQ(found->launch.bind, Bind::core);
   EXPECT_EQ(found->root.hosts, start.root.hosts);
   EXPECT_EQ(found->root.port, 4711);
   EXPECT_TRUE(equal(found->secret.bytes(), start.secret.bytes()));
@@ -370,8 +371,8 @@ TEST(HostStart, IsRefusedWhenAnythingIsMissingOrChanged) {
   ASSERT_TRUE(unpack(body));
   for (std::size_t size = 0; size < body.size(); ++size) EXPECT_FALSE(unpack(body.substr(0, size)));
   EXPECT_FALSE(unpack(body + '\0'));
-  for (const char* const prefix : {"", "gexrun2 0000000", "gexrun2 0000000x", "gexrun1 00000001",
-                                   "gexrun2 ffffffff", "gexrun2 -0000001"}) {
+  for (const char* const prefix : {"", "gexrun3 0000000", "gexrun3 0000000x", "gexrun2 00000001",
+                                   "gexrun3 ffffffff", "gexrun3 -0000001"}) {
     EXPECT_FALSE(packed_size(prefix)) << prefix;
   }
   // Whatever is changed, nothing is believed that would not fit.

@@ -38,7 +38,7 @@ TEST(CommandLine, MistakesAreOneLineAndStatusTwo) {
       {{"-n", "2x", probe}, "-n '2x' is not a number of ranks from 1 to 1024"},
       {{"-n", "", probe}, "-n '' is not a number of ranks from 1 to 1024"},
       {{"-n", "2"}, "the program to run is missing"},
-      {{"-n", "2", "--bind", "socket", probe}, "--bind 'socket' is neither core nor none"},
+      {{"-n", "2", "--bind", "socket", probe}, "--bind 'socket' is neither share, core nor none"},
       {{"-n", "2", "--timeout", "0", probe}, "--timeout '0' is not a number of seconds above 0"},
       {{"-n", "2", "--timeout", "x", probe}, "--timeout 'x' is not a number of seconds above 0"},
       {{"-n", "2", "--timeout"}, "option --timeout needs a value"},

@@ -524,8 +524,8 @@ int join_with_threads(const Arguments&) {
   return 0;
 }
 
-/// Prints the processors it may run on.
-int processors(const Arguments&) {
+/// Prints the processors it may run on; with another argument it then waits to be ended.
+int processors(const Arguments& arguments) {
   Job& job = Job::join();
   cpu_set_t set;
   sched_getaffinity(0, sizeof set, &set);
@@ -534,6 +534,7 @@ int processors(const Arguments&) {
     if (CPU_ISSET(cpu, &set)) text += " " + std::to_string(cpu);
   }
   say(text);
+  if (!arguments.empty()) poll_for_ever(job);
   return 0;
 }
 

@@ -62,7 +62,8 @@ TEST(Environment, ChoicesAreToldWhenAskedFor) {
         command.variable("GEX_VERBOSE", "1").variable("GEX_CONDUIT", "emu").run();
     expect_nothing_left(outcome);
     EXPECT_EQ(outcome.status, 0);
-    EXPECT_EQ(outcome.error,
+    // The first line is the launcher's.
+    EXPECT_EQ(outcome.error.substr(outcome.error.find('\n') + 1),
               "gex: rank 0: 3 ranks, 3 of them in rank 0's neighborhood (all processes of the "
               "host), network emu (GEX_CONDUIT)\n"
               "gex: rank 0: gex_AD_Create: type 0x8, operations 0x8: the processor's atomics for 3 "
