@@ -146,7 +146,7 @@ sigset_t signals_to_hear(std::span<const int> wanted) noexcept {
   for (const int number : wanted) {
     struct sigaction action {};
     const bool ignored = sigaction(number, nullptr, &action) == 0 && action.sa_handler == SIG_IGN;
-    if (!ignored) sigaddset(&heard, number);
+    if (!ignored || number == SIGINT) sigaddset(&heard, number);
   }
   return heard;
 }

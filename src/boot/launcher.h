@@ -75,8 +75,9 @@ bool ends_job(int signal) noexcept;
 inline constexpr int passed_on[] = {SIGINT,  SIGTERM, SIGHUP,  SIGQUIT,
                                     SIGUSR1, SIGUSR2, SIGTSTP, SIGCONT};
 
-/// SIGCHLD, and those of `wanted` that this process was not started to ignore, as nohup and the
-/// background of a script do.
+/// SIGCHLD, and those of `wanted` that this process was not started to ignore, as nohup does.
+/// SIGINT is heard all the same: shells start what a script has in the background so, for which
+/// nobody means that a job cannot be interrupted.
 sigset_t signals_to_hear(std::span<const int> wanted) noexcept;
 
 /// Makes sure that descriptors 0, 1 and 2 are open, so that no socket of ours takes their place

@@ -1,6 +1,7 @@
 #include "boot/spawn.h"
 
 #include <fcntl.h>
+#include <signal.h>
 #include <sys/prctl.h>
 #include <unistd.h>
 
@@ -74,6 +75,8 @@ Membership become_rank(const Launch& launch, std::uint32_t rank, const Inheritan
   }
   arguments.push_back(nullptr);
   restore_signals(inheritance.signals);
+  // What launchers hear of it, ranks are sent (signals_to_hear).
+  signal(SIGINT, SIG_DFL);
   execvp(arguments[0], arguments.data());
   fail(membership.control, errno);
 }

@@ -121,7 +121,16 @@ TEST_P(Kill, LauncherAndGuardian) {
   expect_all_gone(*running);
 }
 
-// nohup does that with SIGHUP, and a script with SIGINT of what it runs in the background.
+// A script does that with SIGINT of what it runs in the background.
+TEST_P(Kill, ByAnInterruptThatWasIgnoredAtTheStart) {
+  signal(SIGINT, SIG_IGN);
+  const auto running = start(2, {"stay"});
+  signal(SIGINT, SIG_DFL);
+  kill(running->process(), SIGINT);
+  expect_failure(running->finish(), 130, speaker() + "ended by signal 2");
+}
+
+// nohup does that with SIGHUP.
 TEST_P(Kill, NotByASignalThatWasIgnoredAtTheStart) {
   signal(SIGHUP, SIG_IGN);
   const auto running = start(2, {"stay"});
