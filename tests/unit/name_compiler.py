@@ -2,8 +2,9 @@
 
 For GCC and Clang, C11, C17, C++11 and C++20, and each mode that the source has, without a warning.
 What is run differs by mode and by language, not more, so that every mode is run in one column of each
-language. The others compile the first mode and the last; with --product as last argument of the
-script, every one.
+language; optimised, as warnings may depend on that, in the first mode only. The others compile the
+first mode and the last; with --product as last argument of the script, every one, and all that is
+run is optimised.
 """
 
 import os
@@ -46,13 +47,14 @@ class NameCompiler:
             for column in COMPILERS:
                 everything = self.product or self.runs(column)
                 for mode in modes if everything else [modes[0], modes[-1]]:
-                    self.accept(source, column, mode, program)
+                    optimise = "-O2" if self.product or mode == modes[0] else "-O0"
+                    self.accept(source, column, mode, program, optimise)
 
-    def accept(self, source, column, mode, program):
+    def accept(self, source, column, mode, program, optimise):
         command = [*self.base(*column), *("-D" + define for define in mode), source]
         runs = self.runs(column)
         if runs:
-            command += ["-O2", "-o", program, "-x", "none", "-L", self.library, "-lgex",
+            command += [optimise, "-o", program, "-x", "none", "-L", self.library, "-lgex",
                         f"-Wl,-rpath,{self.library}", "-pthread"]
         else:
             command += ["-fsyntax-only"]
