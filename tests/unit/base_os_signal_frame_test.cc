@@ -1,0 +1,36 @@
+#include "base/os_signal_frame.h"
+
+#include <gtest/gtest.h>
+#include <signal.h>
+
+namespace gex::os {
+namespace {
+
+volatile bool found = false;
+
+void look(int) {
+  found = inside_signal_handler();
+}
+
+bool found_by_handler_of(int number, int flags) {
+  struct sigaction action {};
+  struct sigaction before {};
+  action.sa_handler = look;
+  action.sa_flags = flags;
+  sigaction(number, &action, &before);
+  found = false;
+  raise(number);
+  sigaction(number, &before, nullptr);
+  return found;
+}
+
+TEST(SignalFrame, OfAHandlerIsFound) {
+  EXPECT_FALSE(inside_signal_handler());
+  EXPECT_TRUE(found_by_handler_of(SIGUSR1, 0));
+  EXPECT_TRUE(found_by_handler_of(SIGUSR1, SA_NODEFER));
+  EXPECT_TRUE(found_by_handler_of(SIGSEGV, 0));
+  EXPECT_FALSE(inside_signal_handler());
+}
+
+}  // namespace
+}  // namespace gex::os
