@@ -100,6 +100,7 @@ int main(int count, char** arguments) {
   launch.verbose = options.verbose;
   launch.time_limit = options.time_limit;
   launch.exit_timeout = gex::env::seconds(gex::env::Variable::exit_timeout);
+  launch.exit_grace = gex::env::seconds(gex::env::Variable::exit_grace);
   if (!options.hosts.empty()) {
     return gex::boot::run_root(launch, remote_start(options));
   }

@@ -37,9 +37,11 @@ GEX_EXPORT_ void gex_wait_pause_(uint32_t* spins);
     gex_read_fence_();               \
   } while (0)
 
-/** Ends the job with that exit code. The first one that is not 0 wins, and ends the others at once;
- * with 0 the others have some seconds to come to their own end. Legal in handlers and signal
- * handlers. */
+/** Ends this rank, and the job once all ranks have ended. Those that have not within a grace
+ * (GEX_EXIT_GRACE, a second; after code 0 at least three) are ended. The job's exit status is the
+ * first code that is not 0, in its low eight bits; if these are 0, it is 1. With code 0 on all
+ * ranks MPI is finalized where the client has initialized it and not finalized it. Legal in
+ * handlers and signal handlers. */
 GEX_EXPORT_ void gasnet_exit(int exitcode) __attribute__((noreturn));
 
 /* The GASNet-1 barrier over the primordial team: split in two, with identifiers that must agree. A

@@ -5,6 +5,7 @@
 #include <cstdlib>
 
 #include "base/error.h"
+#include "base/os_process.h"
 #include "base/spin.h"
 #include "core/in_call.h"
 #include "core/objects.h"
@@ -75,7 +76,7 @@ void gex_wait_pause_(uint32_t* spins) {
 }
 
 void gasnet_exit(int exitcode) {
-  if (gex_proc_.jobsize == 0) std::_Exit(exitcode);
+  if (gex_proc_.jobsize == 0) std::_Exit(gex::os::exit_status(exitcode));
   gex::process().job->end(exitcode);
 }
 

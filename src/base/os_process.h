@@ -20,6 +20,13 @@ int thread_id() noexcept;
 /// brings a second C library, which does not know what the first has set up. Not async-signal-safe.
 bool is_linked_static() noexcept;
 
+/// The exit status, of eight bits, of a process that ends with `code`: one that is not 0 never
+/// becomes a success.
+constexpr int exit_status(int code) noexcept {
+  const int status = code & 0xff;
+  return code != 0 && status == 0 ? 1 : status;
+}
+
 /// Ends the process at once: no stream is flushed, no exit handler runs.
 [[noreturn]] void exit_at_once(int code) noexcept;
 

@@ -2,6 +2,7 @@
 
 #include <unistd.h>
 
+#include <algorithm>
 #include <chrono>
 #include <cstdio>
 
@@ -14,10 +15,10 @@ namespace {
 
 constexpr int status_of_time_out = 124;
 
-/// Seconds that the others have to come to their own end, after a rank has called gasnet_exit(0):
-/// programs end with a barrier and that call, and who is the first out of the barrier must not cut
-/// off what the others still print, nor hide that one of them fails.
-constexpr double exit_grace = 3;
+/// Seconds that the others have at least to come to their own end after a rank has called
+/// gasnet_exit(0): programs end with a barrier and that call, and who is the first out of the
+/// barrier must not cut off what the others still print, nor hide that one of them fails.
+constexpr double success_grace = 3;
 
 /// What is sent to a whole session or control group is heard by each process of ours in it.
 constexpr std::chrono::milliseconds one_interrupt{200};
@@ -69,24 +70,57 @@ void JobCoordinator::contribute(std::uint32_t sequence, SharedBytes bytes) {
   guardians_.gathered(sequence, std::move(bytes));
 }
 
-void JobCoordinator::left(std::uint32_t rank, std::uint32_t sequence, bool ends) {
-  if (ranks_[rank].left) return;
-  ranks_[rank].left = true;
-  ranks_[rank].ends = ends;
-  ++left_count_;
+void JobCoordinator::left(std::uint32_t rank, std::uint32_t sequence, const Departure& departure) {
+  Rank& self = ranks_[rank];
+  if (self.ends || (self.left && !departure.ends_job())) return;
+  const bool new_absence = !self.left && left_count_ == 0;
+  if (!self.left) ++left_count_;
+  self.left = true;
+  self.ends = departure.ends_job();
+  mpi_kept_ = mpi_kept_ || departure.keeps_mpi;
+  if (self.ends) {
+    begin_grace(rank, departure);
+  } else if (!leave_at_ && launch_.exit_timeout > 0) {
+    leave_at_ = after(launch_.exit_timeout);
+  }
   if (left_count_ == ranks_.size()) {
-    leave_at_.reset();
-    end_at_.reset();
-    guardians_.farewell();
-    return;
+    all_left();
+  } else if (new_absence) {
+    // An exchange that one rank has left before cannot come about, so all leave before the same.
+    guardians_.absent(rank, sequence);
   }
-  if (ends && !end_at_) {
-    end_at_ = after(exit_grace);
-    end_asked_by_ = rank;
+}
+
+/// The others may come to their own end, as they do where all have found the same reason for it and
+/// one of them prints it.
+void JobCoordinator::begin_grace(std::uint32_t rank, const Departure& departure) {
+  const bool fails = departure.code != 0;
+  if (grace_over_at_ && (!fails || leaver_.departure.code != 0)) return;
+  leaver_ = {rank, departure};
+  const double grace = fails ? launch_.exit_grace : std::max(launch_.exit_grace, success_grace);
+  grace_over_at_ = earlier(grace_over_at_, after(grace));
+}
+
+void JobCoordinator::all_left() {
+  leave_at_.reset();
+  if (grace_over_at_ && leaver_.departure.code != 0) {
+    end_grace();
+  } else {
+    grace_over_at_.reset();
+    guardians_.farewell(/*finalize_mpi=*/!mpi_kept_);
   }
-  if (!leave_at_ && launch_.exit_timeout > 0) leave_at_ = after(launch_.exit_timeout);
-  // An exchange that one rank has left before cannot come about, so all leave before the same.
-  if (left_count_ == 1) guardians_.absent(rank, sequence);
+}
+
+/// All have left, or those that have not come to their end until now are ended.
+void JobCoordinator::end_grace() {
+  const auto& [rank, departure] = leaver_;
+  std::string text;
+  // After an interrupt it is no news that a rank has gone.
+  if (departure.by_exit && interrupted_by_ == 0) {
+    const std::string code = std::to_string(departure.code);
+    text = name_of(rank) + " returned " + code + " from main or called exit(" + code + ")";
+  }
+  end({departure.code, rank}, text);
 }
 
 void JobCoordinator::gone(std::uint32_t rank, pid_t process) {
@@ -106,6 +140,8 @@ void JobCoordinator::never_joined(std::uint32_t rank) {
 void JobCoordinator::waits_in_vain(std::uint32_t absent) {
   // Who waits may know it before its word has come here, and says so again.
   if (!ranks_[absent].left) return;
+  // A failure's grace is short, and some rank that does not wait may have its reason to print.
+  if (grace_over_at_ && leaver_.departure.code != 0) return;
   if (ranks_[absent].ends) {
     end({0, absent}, {});
     return;
@@ -135,7 +171,7 @@ void JobCoordinator::end(const Ending& ending, const std::string& text, Haste ha
   hurried_ = hurried_ || haste != Haste::none;
   code_ = ending.code;
   leave_at_.reset();
-  end_at_.reset();
+  grace_over_at_.reset();
   time_limit_at_.reset();
   show_progress();
   if (!text.empty()) report(launch_.program_name, "%s", text.c_str());
@@ -162,12 +198,12 @@ void JobCoordinator::interrupted(int signal) {
 }
 
 Deadline JobCoordinator::next_deadline() const noexcept {
-  return earlier(earlier(leave_at_, end_at_), earlier(time_limit_at_, progress_at_));
+  return earlier(earlier(leave_at_, grace_over_at_), earlier(time_limit_at_, progress_at_));
 }
 
 void JobCoordinator::meet_deadlines() {
   if (met(time_limit_at_)) time_out();
-  if (met(end_at_)) end({0, end_asked_by_}, {});
+  if (met(grace_over_at_)) end_grace();
   if (met(leave_at_)) leave_time_out();
   if (met(progress_at_)) show_progress();
 }

@@ -31,9 +31,9 @@ class Coordinator {
   virtual void joined(std::uint32_t rank, pid_t process) = 0;
   /// All ranks of the guardian's host have contributed to the exchange: `bytes`, in rank order.
   virtual void contribute(std::uint32_t sequence, SharedBytes bytes) = 0;
-  /// `rank` has returned from main or called exit(0), before exchange number `sequence`; or,
-  /// `ends`, it has called gasnet_exit(0), which ends the job if the others do not leave soon.
-  virtual void left(std::uint32_t rank, std::uint32_t sequence, bool ends) = 0;
+  /// `rank` has left before exchange number `sequence`. A departure that ends the job does so once
+  /// all have left, or after a grace; it may follow one that does not.
+  virtual void left(std::uint32_t rank, std::uint32_t sequence, const Departure& departure) = 0;
   /// The process that was started as `rank` has ended.
   virtual void gone(std::uint32_t rank, pid_t process) = 0;
   /// Ranks wait in a collective call for `absent`, which has left.
@@ -66,8 +66,9 @@ class Guardians {
   virtual void gathered(std::uint32_t sequence, SharedBytes bytes) = 0;
   /// `rank` has left before exchange number `sequence`: who contributes to it waits in vain.
   virtual void absent(std::uint32_t rank, std::uint32_t sequence) = 0;
-  /// Every rank has left.
-  virtual void farewell() = 0;
+  /// Every rank has left with 0. `finalize_mpi`: and MPI, where it is initialized, can be finalized
+  /// in all of them, which is collective.
+  virtual void farewell(bool finalize_mpi) = 0;
   /// The job ends.
   virtual void end(const Ending& ending, Haste haste) = 0;
   /// Pass this signal on to the ranks. SIGINT, SIGTERM and SIGHUP end the job.
@@ -81,7 +82,7 @@ class JobCoordinator final : public Coordinator {
   void joined(std::uint32_t rank, pid_t process) override;
   /// Of a job of one host: what its ranks contribute is everybody's.
   void contribute(std::uint32_t sequence, SharedBytes bytes) override;
-  void left(std::uint32_t rank, std::uint32_t sequence, bool ends) override;
+  void left(std::uint32_t rank, std::uint32_t sequence, const Departure& departure) override;
   void gone(std::uint32_t rank, pid_t process) override;
   void waits_in_vain(std::uint32_t absent) override;
   void end(const Ending& ending, const std::string& text) override;
@@ -111,12 +112,15 @@ class JobCoordinator final : public Coordinator {
     pid_t process = 0;
     bool joined = false;
     bool left = false;
-    bool ends = false;  ///< by gasnet_exit(0)
+    bool ends = false;  ///< has left in a way that ends the job
     bool gone = false;
   };
 
   void end(const Ending& ending, const std::string& text, Haste haste);
   void never_joined(std::uint32_t rank);
+  void begin_grace(std::uint32_t rank, const Departure& departure);
+  void all_left();
+  void end_grace();
   /// "TEXT" with the absent rank before and those who wait for it behind.
   void fail_in_vain(std::uint32_t absent, const char* text, const std::string& waiters);
   void time_out();
@@ -139,8 +143,15 @@ class JobCoordinator final : public Coordinator {
   int interrupted_by_ = 0;
   Clock::time_point interrupted_at_;
   Deadline leave_at_;
-  Deadline end_at_;  ///< since some rank called gasnet_exit(0)
-  std::uint32_t end_asked_by_ = 0;
+  bool mpi_kept_ = false;  ///< by some rank that has left
+
+  /// Who has left in a way that ends the job: the first, or the first with a code other than 0.
+  struct Leaver {
+    std::uint32_t rank = 0;
+    Departure departure;
+  };
+  Leaver leaver_;
+  Deadline grace_over_at_;
   Deadline time_limit_at_;
   Deadline progress_at_;
 };

@@ -204,6 +204,7 @@ Membership join_foreign(ProcessManager& manager) {
   Launch launch;
   launch.hosts = find_hosts(manager);
   launch.exit_timeout = env::seconds(env::Variable::exit_timeout);
+  launch.exit_grace = env::seconds(env::Variable::exit_grace);
   launch.host = launch.hosts.host_of(manager.rank());
 
   std::optional<RootPlace> root;

@@ -378,21 +378,22 @@ void Guardian::take(std::uint32_t rank, Received frame) {
     coordinator().asks_to_tell();
     return;
   }
-  if (ending_) return;
+  // Who has called gasnet_exit may have other threads, whose calls come to nothing.
+  if (ending_ || self.ends) return;
   if (header.kind == FrameKind::hello) {
     take_hello(rank, frame.sender);
   } else if (header.kind == FrameKind::exec_failed && !self.joined) {
     take_exec_failure(rank, header.code);
   } else if (self.left && header.kind == FrameKind::vain_wait) {
     // The answer to what it had asked before. Now others wait, if anybody does.
+  } else if (self.joined && header.kind == FrameKind::leave) {
+    take_leave(rank, departure_of(header));
   } else if (!self.joined || self.left) {
     fault(rank, self.left ? "went on after it had left the job" : "spoke before it had joined");
   } else if (header.kind == FrameKind::gather) {
     take_gather(rank, frame);
   } else if (header.kind == FrameKind::share) {
     take_share(rank, frame);
-  } else if (header.kind == FrameKind::leave) {
-    take_leave(rank, header.code != 0);
   } else if (header.kind == FrameKind::vain_wait) {
     take_vain_wait(rank, header.first);
   } else {
@@ -471,11 +472,16 @@ void Guardian::take_share(std::uint32_t rank, Received& frame) {
   }
 }
 
-void Guardian::take_leave(std::uint32_t rank, bool ends) {
-  at(rank).left = true;
+void Guardian::take_leave(std::uint32_t rank, const Departure& departure) {
+  Rank& self = at(rank);
+  self.left = true;
+  self.ends = departure.ends_job();
+  self.left_with = departure.code;
+  // It waits for the others with its streams flushed, and needs no signal to end.
+  self.end_begun = self.ends;
   // Another thread of the rank may have taken part in the exchange that is under way.
   const std::uint32_t missed = gather_.has_finished(part_.ranks.index_of(rank)) ? 1 : 0;
-  coordinator().left(rank, gather_.sequence() + missed, ends);
+  coordinator().left(rank, gather_.sequence() + missed, departure);
   find_waits_in_vain();
 }
 
@@ -487,9 +493,10 @@ void Guardian::take_vain_wait(std::uint32_t rank, std::uint32_t absent) {
   coordinator().waits_in_vain(absent);
 }
 
-void Guardian::farewell() {
+void Guardian::farewell(bool finalize_mpi) {
   FrameHeader frame;
   frame.kind = FrameKind::farewell;
+  frame.code = finalize_mpi ? 1 : 0;
   for (const std::uint32_t rank : part_.ranks) {
     at(rank).channel.queue(frame);
     flush(rank);

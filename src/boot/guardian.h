@@ -8,8 +8,10 @@
 // (`LineRelay`). All signals are blocked in it.
 //
 // How a job ends. The first thing that ends it decides the status (`JobPage::claim`): a rank's
-// gasnet_exit or exit with a status other than 0, a rank's death, a broken rule, the time limit, an
-// interrupt, the loss of a host. From then on the ranks are asked to end, and made to:
+// death, a fatal error, a broken rule, the time limit, an interrupt, the loss of a host; or that a
+// rank has called gasnet_exit, or exit with a status other than 0, and all others have left as well
+// or a grace is over, within which nothing happens to them (JobCoordinator). From then on the ranks
+// are asked to end, and made to:
 //   at once            an `ending` frame, and the job page says so to whoever polls
 //   quit_grace         SIGQUIT to ranks that catch it (GASNet-1 gives it to the client)
 //   terminate_grace    SIGTERM to those that have not begun to end
@@ -88,7 +90,9 @@ class Guardian final : private Guardians {
     Channel channel;
     bool blocked = false;  ///< what waits in the channel waits for the socket to be writable
     bool joined = false;
-    bool left = false;       ///< has returned from main or called exit(0)
+    bool left = false;       ///< has returned from main, or called exit or gasnet_exit
+    bool ends = false;       ///< in a way that ends the job
+    int left_with = 0;       ///< and with this status
     bool end_begun = false;  ///< has said that it ends the job, or follows who did
     bool gone = false;       ///< our child has ended
     Deadline lost;           ///< the program went away; when its wrapper does not, that is an error
@@ -113,13 +117,13 @@ class Guardian final : private Guardians {
   void take_hello(std::uint32_t rank, pid_t sender);
   void take_gather(std::uint32_t rank, const Received& frame);
   void take_share(std::uint32_t rank, Received& frame);
-  void take_leave(std::uint32_t rank, bool ends);
+  void take_leave(std::uint32_t rank, const Departure& departure);
   void take_vain_wait(std::uint32_t rank, std::uint32_t absent);
   void take_exec_failure(std::uint32_t rank, int error);
   void closed(std::uint32_t rank);
   void gathered(std::uint32_t sequence, SharedBytes bytes) override;
   void absent(std::uint32_t rank, std::uint32_t sequence) override;
-  void farewell() override;
+  void farewell(bool finalize_mpi) override;
   bool all_gone() const noexcept { return gone_count_ == ranks_.size(); }
   Rank& at(std::uint32_t rank) noexcept { return ranks_[part_.ranks.index_of(rank)]; }
   const Rank& at(std::uint32_t rank) const noexcept { return ranks_[part_.ranks.index_of(rank)]; }

@@ -94,7 +94,7 @@ void Guardian::judge(std::uint32_t rank, int status) {
   }
   const int code = WEXITSTATUS(status);
   const bool leaves = !self.joined || self.left;
-  if (leaves && code == 0) return;
+  if (leaves && (code == 0 || code == self.left_with)) return;
   // After an interrupt it is no news that a rank has gone.
   std::string ended;
   if (interrupted_by_ == 0) {
@@ -131,16 +131,7 @@ void Guardian::died(std::uint32_t rank, const std::string& how) {
 /// From here on the ranks of this host see that the job ends.
 void Guardian::ask_to_end(const Ending& ending, const std::string& text) {
   if (ending_) return;
-  const Ending counts = page_.claim(ending);
-  // After an interrupt it is no news that a rank has gone.
-  if (text.empty() && counts.by_exit && interrupted_by_ == 0 && part_.ranks.contains(counts.rank)) {
-    // Those who follow it may have spoken before it.
-    const std::string code = std::to_string(counts.code);
-    coordinator().end(counts, name_of(counts.rank) + " returned " + code +
-                                  " from main or called exit(" + code + ")");
-  } else {
-    coordinator().end(counts, text);
-  }
+  coordinator().end(page_.claim(ending), text);
 }
 
 void Guardian::end(const Ending& asked, Haste haste) {

@@ -15,6 +15,7 @@
 #include "boot/foreign.h"
 #include "boot/guardian.h"
 #include "boot/launcher.h"
+#include "boot/mpi.h"
 #include "boot/process_tree.h"
 #include "boot/rank_state.h"
 
@@ -39,7 +40,8 @@ Received receive(RankState& self, FrameKind kind) {
       break;
     case Received::Outcome::closed:
       // Who comes late to a job that has failed has nothing to add.
-      if (self.origin == Origin::foreign && kind == FrameKind::welcome) Job::current().end(1);
+      if (self.origin == Origin::foreign && kind == FrameKind::welcome)
+        Job::current().end_at_once(1);
       fatal("the connection to the job's guardian is closed");
     case Received::Outcome::would_block:
     case Received::Outcome::malformed:
@@ -141,7 +143,7 @@ void become(const Membership& membership, Origin origin,
     self->control.reset(membership.control);
     join_guardian(*self);
   }
-  set_abort_hook([](int code) noexcept { Job::current().end(code); });
+  set_abort_hook([](int code) noexcept { Job::current().end_at_once(code); });
   // A child that the client forked is no rank: what it has to say is its own.
   set_first_error_hook(
       []() noexcept { return getpid() != state().process || claim_error(state()); });
@@ -211,6 +213,7 @@ Membership fork_ranks(std::uint32_t ranks) {
   plan.hosts.add(host_name(), ranks);
   plan.bind = bind_of_environment();
   plan.exit_timeout = env::seconds(env::Variable::exit_timeout);
+  plan.exit_grace = env::seconds(env::Variable::exit_grace);
   return launch(plan);
 }
 
@@ -256,6 +259,7 @@ Job& Job::join() {
   Origin origin = Origin::singleton;
   std::unique_ptr<ProcessManager> manager;
   const Membership membership = find_membership(origin, manager);
+  find_mpi(/*forked=*/origin == Origin::forked);
   unsetenv("GEX_JOB");
   unsetenv("GASNET_PSHM_NODES");
 

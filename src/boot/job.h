@@ -17,15 +17,18 @@
 //  - exit(0) or return from main: the rank waits, in an exit handler and serving the idle poll, for
 //    all others to do the same; GEX_EXIT_TIMEOUT limits the wait, and a rank that waits in a
 //    collective call for one that has left is an error with a name;
-//  - `end` with 0 (gasnet_exit): it waits without serving, and the whole job ends, with 0, when the
-//    others do not follow within some seconds;
-//  - `end`, or exit, with a status other than 0: the whole job ends at once, with that status;
+//  - `end` (gasnet_exit): it waits without serving, and the whole job ends once all others have
+//  left
+//    too, or after a grace (GEX_EXIT_GRACE; some seconds at least for `end` with 0);
+//  - exit or a return from main with a status other than 0: the same, but it serves;
+//  - `end_at_once`: a fatal error;
 //  - anything else (a signal, _exit, executing another program) is an error: the guardian names the
 //    rank and ends the job.
+// The first status that is not 0 is the job's.
 // A process that the client forked is no rank: how it ends does not matter to the job.
 //
 // Thread rules: `join`, `exchange`, `barrier` and `share_descriptor` from one thread at a time;
-// `end` and `ending` from anywhere, `end` also from signal handlers.
+// `end`, `end_at_once` and `ending` from anywhere, the first two also from signal handlers.
 
 #include <atomic>
 #include <cstddef>
@@ -77,10 +80,15 @@ class Job {
     return share_descriptor(descriptor, ranks, ranks.front());
   }
 
-  /// gasnet_exit: ends the whole job with `code`. The first code that is not 0 wins. Flushes this
-  /// process's streams under a watchdog. Async-signal-safe up to that flush, takes no lock of
-  /// ours, legal in AM handlers and signal handlers and from several threads at once.
+  /// gasnet_exit: this rank ends, and with it the whole job, see above. Flushes this process's
+  /// streams under a watchdog, then waits. When all ranks leave with 0, and none has to keep MPI,
+  /// finalizes it where the client has not. Async-signal-safe but for the flush, takes no lock of
+  /// ours, legal in AM handlers and signal handlers and from several threads at once. Of a code
+  /// that is not 0 and has only zeros in its low eight bits the exit status is 1.
   [[noreturn]] void end(int code) noexcept;
+
+  /// The same, but the job ends now, and nobody has a grace.
+  [[noreturn]] void end_at_once(int code) noexcept;
 
   /// Whether some rank (or the guardian: a rank has died, the time is up) has ended the job: a rank
   /// that finds this true calls `follow`. One relaxed load of a read-mostly word.
@@ -91,7 +99,7 @@ class Job {
   const std::atomic<std::uint64_t>& ending_word() const noexcept;
 
   /// Ends this rank because the job is `ending`, with the job's code: gives a handler that the
-  /// client installed for SIGQUIT its call, then does as `end`. Same rules as `end`.
+  /// client installed for SIGQUIT its call, then does as `end_at_once`. Same rules as `end`.
   [[noreturn]] void follow() noexcept;
 
   /// Whether this rank has returned from main or called exit(0); it serves the others until all

@@ -11,6 +11,7 @@
 #include <optional>
 
 #include "base/os_file.h"
+#include "base/os_process.h"
 #include "boot/last_call.h"
 
 namespace gex::boot {
@@ -24,9 +25,6 @@ struct Ending {
   std::uint32_t rank = by_guardian;
   /// The rank did not end the job, it died: what has started it sees that for itself.
   bool death = false;
-  /// By the status that it gave exit() or returned from main: said by the guardian of its host, and
-  /// nowhere else.
-  bool by_exit = false;
 };
 
 class JobPage {
@@ -48,8 +46,8 @@ class JobPage {
   Ending claim(const Ending& ending) noexcept {
     std::uint64_t seen = words_->end.load(std::memory_order_relaxed);
     const std::uint64_t mine = claimed_bit | (ending.death ? death_bit : 0) |
-                               (ending.by_exit ? exit_bit : 0) | (std::uint64_t{ending.rank} << 8) |
-                               (ending.code & 0xff);
+                               (std::uint64_t{ending.rank} << 8) |
+                               static_cast<unsigned>(os::exit_status(ending.code));
     while ((seen & claimed_bit) == 0) {
       if (words_->end.compare_exchange_weak(seen, mine, std::memory_order_relaxed)) seen = mine;
     }
@@ -99,12 +97,11 @@ class JobPage {
   static_assert(Word::is_always_lock_free);
   static constexpr std::uint64_t claimed_bit = std::uint64_t{1} << 63;
   static constexpr std::uint64_t death_bit = std::uint64_t{1} << 62;
-  static constexpr std::uint64_t exit_bit = std::uint64_t{1} << 60;
   static constexpr std::uint64_t absence_bit = std::uint64_t{1} << 61;
 
   static Ending decode(std::uint64_t word) noexcept {
     return {static_cast<int>(word & 0xff), static_cast<std::uint32_t>(word >> 8) & 0xffffff,
-            (word & death_bit) != 0, (word & exit_bit) != 0};
+            (word & death_bit) != 0};
   }
 
   struct Words {

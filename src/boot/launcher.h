@@ -38,6 +38,7 @@ struct Launch {
   bool verbose = false;
   std::optional<double> time_limit;  ///< seconds until the job is ended with status 124
   double exit_timeout = 0;           ///< seconds a rank waits at its end for others; 0: for ever
+  double exit_grace = 0;  ///< seconds from a rank's gasnet_exit to the end of those still at work
   /// The connection to the root of a job of several hosts; -1: this host is all of the job.
   int root = -1;
   /// Where the ranks of this host, which somebody else has started, connect; -1: they are started

@@ -11,11 +11,15 @@
 #include <charconv>
 #include <cstring>
 
+#include "base/os_process.h"
 #include "boot/job.h"
 
 namespace gex::boot {
 
 namespace {
+
+constexpr std::uint32_t by_exit_bit = 1;
+constexpr std::uint32_t keeps_mpi_bit = 2;
 
 constexpr std::size_t control_space =
     CMSG_SPACE(sizeof(int)) + CMSG_SPACE(sizeof(struct ucred)) + CMSG_SPACE(sizeof(int));
@@ -65,6 +69,16 @@ bool take_number(std::string_view& text, Number& number, bool last) {
 }
 
 }  // namespace
+
+void put_departure(FrameHeader& header, const Departure& departure) noexcept {
+  header.code = departure.code;
+  header.count = (departure.by_exit ? by_exit_bit : 0) | (departure.keeps_mpi ? keeps_mpi_bit : 0);
+}
+
+Departure departure_of(const FrameHeader& header) noexcept {
+  return {os::exit_status(header.code), (header.count & by_exit_bit) != 0,
+          (header.count & keeps_mpi_bit) != 0};
+}
 
 Sent send_frame(int socket, const FrameHeader& header, std::span<const std::byte> payload,
                 int descriptor, bool wait) noexcept {
@@ -135,6 +149,17 @@ Received receive_frame(int socket, FrameBuffer& buffer, bool wait) noexcept {
   received.payload = room.subspan(sizeof(FrameHeader), size - sizeof(FrameHeader));
   received.outcome = Received::Outcome::frame;
   return received;
+}
+
+Received::Outcome receive_header(int socket, FrameHeader& header) noexcept {
+  ssize_t got;
+  do {
+    got = recv(socket, &header, sizeof header, MSG_DONTWAIT);
+    // As in receive_frame.
+  } while (got < 0 && (errno == EINTR || errno == ECONNRESET));
+  if (got == sizeof header) return Received::Outcome::frame;
+  if (got > 0) return Received::Outcome::malformed;
+  return got < 0 && errno == EAGAIN ? Received::Outcome::would_block : Received::Outcome::closed;
 }
 
 std::string format_membership(const Membership& membership) {

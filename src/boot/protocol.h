@@ -24,15 +24,15 @@
 
 namespace gex::boot {
 
-inline constexpr std::uint32_t protocol_version = 4;
+inline constexpr std::uint32_t protocol_version = 5;
 
 enum class FrameKind : std::uint32_t {
   // From a rank.
   hello = 1,    ///< the process has joined
   gather,       ///< a piece of this rank's contribution to an exchange
   share,        ///< share_descriptor among the ranks in the payload (32 bits each), by `owner`
-  leave,        ///< exit(0) or return from main, or (`code` 1) gasnet_exit(0): waits for farewell
-  end,          ///< gasnet_exit or exit with a status other than 0
+  leave,        ///< exit, return from main, gasnet_exit: a Departure; waits for farewell or ending
+  end,          ///< ends the job at once, as a fatal error does, or follows who has ended it
   exec_failed,  ///< the program could not be executed; `code` is errno
   telling,      ///< is about to tell of an error; the job page answers
   vain_wait,    ///< waits in a collective call for `first`, which has left without making it
@@ -41,12 +41,12 @@ enum class FrameKind : std::uint32_t {
                  ///< socket before the rank starts
   gathered,      ///< a piece of everybody's contributions
   shared,        ///< the descriptor (to all but the rank that gave it)
-  farewell,      ///< every rank has left
+  farewell,      ///< every rank has left with 0; `code` 1: and none keeps MPI
   ending,        ///< the job is being ended
   // From a guardian to the root of a job of several hosts; `first` is a rank. See Coordinator.
   host_joined = 128,  ///< `code` is the process
   host_gather,        ///< a piece of what the host's ranks contribute to an exchange
-  host_left,          ///< `sequence` is that of the exchange left before
+  host_left,          ///< a Departure; `sequence` is that of the exchange left before
   host_gone,          ///< `code` is the process
   host_waits_in_vain,
   host_end,  ///< `code`, `first`, `death`; the payload is the text
@@ -56,10 +56,10 @@ enum class FrameKind : std::uint32_t {
   // From the root to a guardian. See Guardians.
   job_gathered = 192,  ///< a piece of everybody's contributions
   job_absent,          ///< `first`, `sequence`
-  job_farewell,
-  job_end,     ///< `code`, `first`, `death`; `count` is the haste
-  job_signal,  ///< `code`
-  job_tell,    ///< `code` 1: tell of the error, 0: somebody else has
+  job_farewell,        ///< `code` as of farewell
+  job_end,             ///< `code`, `first`, `death`; `count` is the haste
+  job_signal,          ///< `code`
+  job_tell,            ///< `code` 1: tell of the error, 0: somebody else has
   // Both ways.
   heartbeat = 255,
 };
@@ -70,13 +70,28 @@ struct FrameHeader {
   std::uint64_t total = 0;     ///< gather, gathered: bytes of the whole
   std::uint64_t offset = 0;    ///< gather, gathered: where this piece belongs
   std::uint32_t first = 0;     ///< hello, and between guardians and root: a rank
-  std::uint32_t count = 0;     ///< job_end
-  std::int32_t code = 0;       ///< leave, end, exec_failed
+  std::uint32_t count = 0;     ///< leave, host_left, job_end
+  std::int32_t code = 0;       ///< leave, end, exec_failed, farewell
   std::uint32_t owner = 0;     ///< share
   std::uint32_t bytes = 0;     ///< on a stream (link.h): size of the payload behind the header
   std::uint32_t death = 0;     ///< host_end, job_end: 1 if the rank died
 };
 static_assert(sizeof(FrameHeader) == 48);
+
+/// How a rank leaves the job.
+struct Departure {
+  int code = 0;          ///< what it ends with
+  bool by_exit = false;  ///< it called exit or returned from main, not gasnet_exit
+  /// MPI is initialized in this process, and it will not be able to finalize it.
+  bool keeps_mpi = false;
+
+  /// Whether the others are to come to their end as well: not by exit(0) or a return from main.
+  bool ends_job() const noexcept { return code != 0 || !by_exit; }
+};
+
+/// The same in `code` and `count` of a frame.
+void put_departure(FrameHeader& header, const Departure& departure) noexcept;
+Departure departure_of(const FrameHeader& header) noexcept;
 
 /// Bytes of one frame's payload. Small enough for any sensible limit on socket buffers.
 inline constexpr std::size_t max_payload = 32 * 1024;
@@ -112,6 +127,10 @@ class FrameBuffer {
 };
 
 Received receive_frame(int socket, FrameBuffer& buffer, bool wait) noexcept;
+
+/// Takes one frame, of which only the header is kept, without waiting. Needs no buffer that other
+/// threads or an interrupted call may be using; async-signal-safe.
+Received::Outcome receive_header(int socket, FrameHeader& header) noexcept;
 
 /// What GEX_JOB tells a process: which descriptor is its control socket, and who it is.
 struct Membership {

@@ -30,8 +30,8 @@ struct RankState {
   /// The process that joined: a child that the client forks is not the rank.
   pid_t process = 0;
   std::atomic<void (*)(bool serve) noexcept> idle_poll{nullptr};
-  std::atomic<bool> left{false};      ///< has told the guardian so
-  std::atomic<bool> returned{false};  ///< the same, but for gasnet_exit(0)
+  std::atomic<bool> returned{false};  ///< has told the guardian that it left by exit
+  std::atomic<bool> ends{false};      ///< has told the guardian that it left and ends the job
   /// The thread that is inside `end`, 0 while none is.
   std::atomic<pid_t> ending_thread{0};
 };

@@ -440,7 +440,7 @@ bool Root::take(std::uint32_t host, const Received& frame) {
     case FrameKind::host_gather:
       return take_gather(host, frame);
     case FrameKind::host_left:
-      if (its_own) job_.left(header.first, header.sequence, header.code != 0);
+      if (its_own) job_.left(header.first, header.sequence, departure_of(header));
       return its_own;
     case FrameKind::host_gone:
       if (its_own) job_.gone(header.first, header.code);
@@ -505,9 +505,10 @@ void Root::absent(std::uint32_t rank, std::uint32_t sequence) {
   tell_all(header);
 }
 
-void Root::farewell() {
+void Root::farewell(bool finalize_mpi) {
   FrameHeader header;
   header.kind = FrameKind::job_farewell;
+  header.code = finalize_mpi ? 1 : 0;
   tell_all(header);
 }
 

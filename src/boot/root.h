@@ -73,7 +73,7 @@ class Root final : private Guardians {
 
   void gathered(std::uint32_t sequence, SharedBytes bytes) override;
   void absent(std::uint32_t rank, std::uint32_t sequence) override;
-  void farewell() override;
+  void farewell(bool finalize_mpi) override;
   void end(const Ending& ending, Haste haste) override;
   void signal(int number) override;
 

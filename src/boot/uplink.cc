@@ -15,12 +15,11 @@ Uplink::Uplink(os::FileDescriptor root, const HostParts& hosts, Guardians& guard
       beat_at_(after(heartbeat_interval)) {
 }
 
-void Uplink::tell(FrameKind kind, std::uint32_t rank, int code, std::uint32_t sequence) {
+void Uplink::tell(FrameKind kind, std::uint32_t rank, int code) {
   FrameHeader header;
   header.kind = kind;
   header.first = rank;
   header.code = code;
-  header.sequence = sequence;
   link_.queue(header);
   flush();
 }
@@ -37,8 +36,14 @@ void Uplink::contribute(std::uint32_t sequence, SharedBytes bytes) {
   flush();
 }
 
-void Uplink::left(std::uint32_t rank, std::uint32_t sequence, bool ends) {
-  tell(FrameKind::host_left, rank, ends ? 1 : 0, sequence);
+void Uplink::left(std::uint32_t rank, std::uint32_t sequence, const Departure& departure) {
+  FrameHeader header;
+  header.kind = FrameKind::host_left;
+  header.first = rank;
+  header.sequence = sequence;
+  put_departure(header, departure);
+  link_.queue(header);
+  flush();
 }
 
 void Uplink::gone(std::uint32_t rank, pid_t process) {
@@ -103,7 +108,7 @@ bool Uplink::take(const Received& frame) {
       guardian_.absent(header.first, header.sequence);
       return true;
     case FrameKind::job_farewell:
-      guardian_.farewell();
+      guardian_.farewell(header.code == 1);
       return true;
     case FrameKind::job_end:
       if (header.count > static_cast<std::uint32_t>(Haste::at_once)) return false;

@@ -19,7 +19,7 @@ class Uplink final : public Coordinator {
 
   void joined(std::uint32_t rank, pid_t process) override;
   void contribute(std::uint32_t sequence, SharedBytes bytes) override;
-  void left(std::uint32_t rank, std::uint32_t sequence, bool ends) override;
+  void left(std::uint32_t rank, std::uint32_t sequence, const Departure& departure) override;
   void gone(std::uint32_t rank, pid_t process) override;
   void waits_in_vain(std::uint32_t absent) override;
   void end(const Ending& ending, const std::string& text) override;
@@ -43,7 +43,7 @@ class Uplink final : public Coordinator {
   std::optional<int> meet_deadlines();
 
  private:
-  void tell(FrameKind kind, std::uint32_t rank, int code, std::uint32_t sequence = 0);
+  void tell(FrameKind kind, std::uint32_t rank, int code);
   bool take(const Received& frame);
   bool take_gathered(const Received& frame);
 

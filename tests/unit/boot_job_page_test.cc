@@ -35,6 +35,12 @@ TEST(JobPage, CodesAreBytesAsExitStatusesAre) {
   EXPECT_EQ(page.end().rank, Ending::by_guardian);
 }
 
+TEST(JobPage, ACodeThatIsNotZeroIsNoSuccess) {
+  JobPage page;
+  EXPECT_EQ(page.claim({256, 0}).code, 1);
+  EXPECT_EQ(page.end().code, 1);
+}
+
 TEST(JobPage, KnowsADeathFromAnEnd) {
   JobPage page;
   EXPECT_TRUE(page.claim({1, 2, /*death=*/true}).death);
@@ -44,15 +50,6 @@ TEST(JobPage, KnowsADeathFromAnEnd) {
   JobPage other;
   EXPECT_FALSE(other.claim({1, 3}).death);
   EXPECT_FALSE(other.claim({1, 2, /*death=*/true}).death);
-}
-
-TEST(JobPage, KnowsAnExitFromAnEnd) {
-  JobPage page;
-  EXPECT_TRUE(page.claim({4, 1, /*death=*/false, /*by_exit=*/true}).by_exit);
-  EXPECT_TRUE(page.claim({1, 2}).by_exit);
-  EXPECT_FALSE(page.end().death);
-  EXPECT_EQ(page.end().code, 4);
-  EXPECT_EQ(page.end().rank, 1u);
 }
 
 TEST(JobPage, AnAbsenceIsNoEndAndHidesNone) {

@@ -70,6 +70,27 @@ TEST_F(Frames, OfTheWrongShapeAreMalformed) {
   EXPECT_EQ(receive_frame(theirs_.get(), buffer_, false).outcome, Outcome::would_block);
 }
 
+TEST_F(Frames, HeadersAloneAreTakenWithoutTheRest) {
+  FrameHeader header;
+  EXPECT_EQ(receive_header(theirs_.get(), header), Outcome::would_block);
+  const os::FileDescriptor file(open("/dev/null", O_RDONLY));
+  FrameHeader sent;
+  sent.kind = FrameKind::gathered;
+  const std::vector<std::byte> payload(max_payload);
+  ASSERT_EQ(send_frame(ours_.get(), sent, payload, file.get(), true), Sent::whole);
+  sent.kind = FrameKind::farewell;
+  ASSERT_EQ(send_frame(ours_.get(), sent, {}, -1, true), Sent::whole);
+  ASSERT_EQ(send(ours_.get(), payload.data(), sizeof header - 1, 0),
+            static_cast<ssize_t>(sizeof header - 1));
+  EXPECT_EQ(receive_header(theirs_.get(), header), Outcome::frame);
+  EXPECT_EQ(header.kind, FrameKind::gathered);
+  EXPECT_EQ(receive_header(theirs_.get(), header), Outcome::frame);
+  EXPECT_EQ(header.kind, FrameKind::farewell);
+  EXPECT_EQ(receive_header(theirs_.get(), header), Outcome::malformed);
+  ours_.reset();
+  EXPECT_EQ(receive_header(theirs_.get(), header), Outcome::closed);
+}
+
 TEST_F(Frames, EndWhenThePeerDoes) {
   ASSERT_EQ(send_frame(ours_.get(), {}, {}, -1, true), Sent::whole);
   // A peer that ends with frames unread must not hide its own last ones.

@@ -35,7 +35,7 @@ class Asked final : public Guardians {
     EXPECT_LT(rank, ranks);
     ++asked;
   }
-  void farewell() override { ++asked; }
+  void farewell(bool) override { ++asked; }
   void end(const Ending&, Haste haste) override {
     EXPECT_LE(haste, Haste::at_once);
     ++asked;
@@ -171,7 +171,7 @@ TEST_F(UplinkTest, HasTheRootHearOfTheEnd) {
   root.beat();
   root.flush();
   constexpr std::uint32_t tellings = 20000;
-  for (std::uint32_t i = 0; i < tellings; ++i) uplink_->left(1, i, /*ends=*/false);
+  for (std::uint32_t i = 0; i < tellings; ++i) uplink_->left(1, i, Departure{.by_exit = true});
   std::thread end([this] {
     uplink_->finished(/*lost_output=*/false);
     uplink_.reset();

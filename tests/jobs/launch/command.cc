@@ -118,9 +118,10 @@ std::unique_ptr<Running> Command::start() {
   if (running->process_ == 0) {
     // What the tests themselves run under must not reach the job.
     for (const char* const name :
-         {"GASNET_PSHM_NODES", "GEX_JOB", "GEX_EXIT_TIMEOUT", "GEX_CONDUIT", "GASNET_SPAWNER",
-          "GASNET_SPAWNFN", "GASNET_SSH_NODEFILE", "GASNET_SSH_SERVERS", "SSH_SERVERS",
-          "GASNET_NODEFILE", "GASNET_SSH_CMD", "SSH_CMD", "GASNET_SSH_OPTIONS", "SSH_OPTIONS"}) {
+         {"GASNET_PSHM_NODES", "GEX_JOB", "GEX_EXIT_TIMEOUT", "GEX_EXIT_GRACE", "GEX_CONDUIT",
+          "GASNET_SPAWNER", "GASNET_SPAWNFN", "GASNET_SSH_NODEFILE", "GASNET_SSH_SERVERS",
+          "SSH_SERVERS", "GASNET_NODEFILE", "GASNET_SSH_CMD", "SSH_CMD", "GASNET_SSH_OPTIONS",
+          "SSH_OPTIONS"}) {
       unsetenv(name);
     }
     setenv(mark_variable, running->mark_.c_str(), 1);

@@ -7,7 +7,18 @@
 namespace launch_test {
 namespace {
 
-using Exit = AllModes;
+/// Jobs in which the others are given hardly any time to come to their own end, unless that is what
+/// the test is about.
+class Exit : public AllModes {
+ protected:
+  Command job(int ranks, std::vector<std::string> scenario) const {
+    return AllModes::job(ranks, std::move(scenario)).variable("GEX_EXIT_GRACE", "0.05");
+  }
+  /// No test waits that long.
+  Command job_with_time(int ranks, std::vector<std::string> scenario) const {
+    return AllModes::job(ranks, std::move(scenario)).variable("GEX_EXIT_GRACE", "1000");
+  }
+};
 LAUNCH_TEST_IN_ALL_MODES(Exit);
 
 TEST_P(Exit, EndFromMain) {
@@ -80,7 +91,61 @@ TEST_P(Exit, AFailureAfterASuccessIsTheStatus) {
 }
 
 TEST_P(Exit, EndWithSuccessEndsThoseWhoNeverComeToTheirEnd) {
-  expect_success(job(3, {"end-alone"}).run());
+  expect_success(job(3, {"end-alone", "0", "polling"}).run());
+}
+
+// Who comes last has the reason to print, and polls meanwhile.
+TEST_P(Exit, AFailureLetsTheOthersComeToTheirEndWithoutASignal) {
+  const std::vector<std::pair<const char*, std::string>> ways = {
+      {"by-end", ""}, {"by-exit", ") returned 4 from main or called exit(4)"}};
+  for (const auto& [way, said] : ways) {
+    const Outcome outcome = job_with_time(3, {"fail-together", way}).run();
+    expect_failure(outcome, 4, said);
+    EXPECT_EQ(outcome.output, "the reason\n") << way;
+  }
+}
+
+TEST_P(Exit, WhoDoesNotComeWithinTheGraceIsEnded) {
+  for (const char* const others : {"polling", "computing"}) {
+    expect_failure(job(3, {"end-alone", "6", others}).run(), 6, "");
+  }
+}
+
+TEST_P(Exit, WithoutAGraceAFailureEndsTheOthersAtOnce) {
+  expect_failure(job(3, {"end-alone", "6", "polling"}).variable("GEX_EXIT_GRACE", "0").run(), 6,
+                 "");
+}
+
+TEST_P(Exit, ACodeOfZerosInItsLastEightBitsIsAFailure) {
+  expect_failure(job(3, {"end-alone", "256", "polling"}).run(), 1, "");
+  expect_failure(job(1, {"end-alone", "512", "polling"}).run(), 1, "");
+}
+
+TEST_P(Exit, ADeathWithinTheGraceEndsTheJobAndIsNamed) {
+  const Outcome outcome = job_with_time(3, {"die-after-an-end"}).run();
+  expect_failure(outcome, 139, "was killed by signal 11");
+  EXPECT_EQ(lines_with(outcome.error, speaker() + "rank 2 (host "), 1) << outcome.error;
+}
+
+TEST_P(Exit, AnInterruptDoesNotWaitForTheGrace) {
+  const auto running = job_with_time(3, {"end-alone", "6", "waiting"}).start();
+  ASSERT_TRUE(running->wait_for("waits", 2)) << running->output();
+  kill(running->process(), SIGTERM);
+  expect_failure(running->finish(), 143, "ended by signal 15");
+}
+
+TEST_P(Exit, WhatOtherThreadsOfARankThatEndsDoIsNoError) {
+  expect_failure(job_with_time(2, {"end-beside-barrier"}).run(), 6, "");
+}
+
+TEST_P(Exit, ARankThatHasReturnedCanEndTheJob) {
+  expect_failure(job(3, {"return-and-end"}).run(), 7, "");
+}
+
+TEST_P(Exit, AMalformedGraceIsRefused) {
+  const Outcome outcome = job(2, {"who"}).variable("GEX_EXIT_GRACE", "soon").run();
+  expect_failure(outcome, 1, "GEX_EXIT_GRACE='soon' is not understood");
+  EXPECT_EQ(outcome.output, "");
 }
 
 TEST_P(Exit, EndWhileOthersWaitInACollectiveCall) {

@@ -112,7 +112,9 @@ class Foreign : public testing::TestWithParam<Launcher> {
     std::vector<std::string> command = {launcher.path, "-n", std::to_string(ranks)};
     command.insert(command.end(), launcher.options.begin(), launcher.options.end());
     command.insert(command.end(), words.begin(), words.end());
-    return Command(std::move(command)).variable("GEX_PMI", launcher.pmi);
+    return Command(std::move(command))
+        .variable("GEX_PMI", launcher.pmi)
+        .variable("GEX_EXIT_GRACE", "0.05");
   }
   Command job(int ranks, std::vector<std::string> scenario) const {
     scenario.insert(scenario.begin(), probe);
@@ -228,6 +230,14 @@ TEST_P(Foreign, TheStatusIsTheRanks) {
   }
 }
 
+TEST_P(Foreign, AFailureLetsTheOthersComeToTheirEndWithoutASignal) {
+  const Outcome outcome =
+      run(job(3, {"fail-together", "by-end"}).variable("GEX_EXIT_GRACE", "1000"));
+  EXPECT_EQ(outcome.status, 4) << outcome.error;
+  EXPECT_EQ(lines_with(outcome.output, "the reason"), 1) << outcome.output;
+  EXPECT_EQ(lines_with(outcome.error, "launch_probe: "), 0) << outcome.error;
+}
+
 TEST_P(Foreign, TheStatusIsThatOfARankThatIsSlowToExit) {
   // The others, which follow it, are gone before, and the launcher then ends what is left; srun
   // does when it is asked to.
@@ -303,6 +313,28 @@ TEST_P(Foreign, MpiAndLibgexInOneProgram) {
     expect_clean(outcome);
     EXPECT_EQ(outcome.status, 0) << outcome.error;
     EXPECT_EQ(lines_with(outcome.output, "both agree on rank "), 3) << outcome.output;
+  }
+}
+
+// Launchers of MPI's call a job failed whose processes have not finalized it.
+TEST_P(Foreign, MpiIsFinalizedByRanksThatAllEndWithSuccess) {
+  if (*GetParam().mpi_program == '\0') GTEST_SKIP() << "no program with its MPI can be tried";
+  for (const int ranks : {1, 3}) {
+    const Outcome outcome = run(start(ranks, {GetParam().mpi_program, "before", "end"}));
+    expect_success(outcome);
+    EXPECT_EQ(lines_with(outcome.output, "both agree on rank "), ranks) << outcome.output;
+  }
+}
+
+TEST_P(Foreign, MpiIsLeftAloneWhereARankDoesNotEndOrCannotFinalizeIt) {
+  if (*GetParam().mpi_program == '\0') GTEST_SKIP() << "no program with its MPI can be tried";
+  for (const char* const how : {"end-without-one", "end-in-handler"}) {
+    const auto running = start(3, {GetParam().mpi_program, "before", how}).start();
+    EXPECT_TRUE(running->wait_until_all_gone()) << how;
+    const Outcome outcome = running->finish();
+    EXPECT_FALSE(outcome.hung) << how;
+    EXPECT_EQ(lines_with(outcome.output, "both agree on rank "), 3) << outcome.output;
+    EXPECT_EQ(lines_with(outcome.output + outcome.error, "finalized"), 0) << outcome.error;
   }
 }
 

@@ -192,13 +192,74 @@ int end_one_after_another(const Arguments& arguments) {
   job.end(rank + 1 == job.size() ? std::atoi(arguments.at(0).c_str()) : 0);
 }
 
-/// Rank 0 ends the job with 0, and the others never come to an end.
-int end_alone(const Arguments&) {
-  if (Job::join().rank() == 0) Job::current().end(0);
-  for (;;) {
-    if (Job::current().ending()) Job::current().follow();
-    std::this_thread::sleep_for(std::chrono::milliseconds(1));
+/// Until some rank has left the job, or it is being ended.
+void wait_for_absence(const Job& job) {
+  while (job.ending_word() == 0) sched_yield();
+}
+
+/// Rank 0 ends the job, and the others never come to an end.
+int end_alone(const Arguments& arguments) {
+  Job& job = Job::join();
+  const std::string& others = arguments.at(1);
+  if (job.rank() == 0) job.end(std::stoi(arguments.at(0)));
+  if (others == "polling") poll_for_ever(job);
+  if (others == "computing") compute_for_ever();
+  wait_for_absence(job);
+  say("waits");
+  for (;;) pause();
+}
+
+/// All ranks find that they cannot go on; rank 0, which prints why, comes after the others, and
+/// longer after them than the guardians wait before they send signals when the job is being ended.
+int fail_together(const Arguments& arguments) {
+  Job& job = Job::join();
+  const bool by_exit = arguments.at(0) == "by-exit";
+  for (int number = 1; number < NSIG; ++number)
+    signal(number, [](int) { complain("a signal came"); });
+  job.barrier();
+  if (job.rank() == 0) {
+    wait_for_absence(job);
+    for (int i = 0; i < 300; ++i) {
+      usleep(1000);
+      if (job.ending()) job.follow();
+    }
+    std::printf("the reason\n");
   }
+  if (by_exit) return 4;
+  job.end(4);
+}
+
+int die_after_an_end(const Arguments&) {
+  Job& job = Job::join();
+  if (job.rank() == 0) job.end(6);
+  wait_for_absence(job);
+  if (job.rank() == 2) raise(SIGSEGV);
+  poll_for_ever(job);
+}
+
+/// A thread of rank 0 makes a collective call after another one has ended the rank.
+int end_beside_barrier(const Arguments&) {
+  Job& job = Job::join();
+  if (job.rank() == 0) {
+    std::thread([&job] { job.end(6); }).detach();
+    wait_for_absence(job);
+    job.barrier();
+    complain("a barrier came about");
+  }
+  // After that call, which goes to the same guardian, or one that is asked for it.
+  wait_for_absence(job);
+  usleep(100'000);
+  job.end(5);
+}
+
+/// Rank 0 ends the job from what it does for others after its return from main.
+int return_and_end(const Arguments&) {
+  Job& job = Job::join();
+  job.set_idle_poll([](bool serve) noexcept {
+    if (serve) Job::current().end(7);
+  });
+  if (job.rank() == 0) return 0;
+  poll_for_ever(job);
 }
 
 /// Rank 0 ends the job while the others wait in a collective call.
@@ -603,12 +664,14 @@ const std::map<std::string, int (*)(const Arguments&)> scenarios = {
     {"become-other", become_other},
     {"crash", crash},
     {"die", die},
+    {"die-after-an-end", die_after_an_end},
     {"end-all-at-once", end_all_at_once},
     {"end-during-barrier", end_during_barrier},
     {"end-during-computation", end_during_computation},
     {"end-from-main", end_from_main},
     {"end-from-signal-handler", end_from_signal_handler},
     {"end-alone", end_alone},
+    {"end-beside-barrier", end_beside_barrier},
     {"end-from-two-threads", end_from_two_threads},
     {"end-one-after-another", end_one_after_another},
     {"end-with-quit-handler", end_with_quit_handler},
@@ -620,6 +683,7 @@ const std::map<std::string, int (*)(const Arguments&)> scenarios = {
     {"exit-with", exit_with},
     {"fail", fail},
     {"fail-all", fail_all},
+    {"fail-together", fail_together},
     {"fork-children", fork_children},
     {"hear-signals", hear_signals},
     {"hold", hold},
@@ -631,6 +695,7 @@ const std::map<std::string, int (*)(const Arguments&)> scenarios = {
     {"processors", processors},
     {"read-input", read_input},
     {"return-alone", return_alone},
+    {"return-and-end", return_and_end},
     {"return-before-barrier", return_before_barrier},
     {"return-early", return_early},
     {"share", share},

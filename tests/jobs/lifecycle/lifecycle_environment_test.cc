@@ -121,6 +121,7 @@ TEST(Environment, MalformedValuesAreRefusedByNameAndValue) {
       {"GEX_EMU_QUEUE", "65", "GEX_EMU_QUEUE is 65; it must be from 1 to 64"},
       {"GEX_EMU", "latency=1", "GEX_EMU: latency=1: expected a time such as 1.5us"},
       {"GEX_EXIT_TIMEOUT", "soon", "GEX_EXIT_TIMEOUT='soon' is not understood"},
+      {"GEX_EXIT_GRACE", "soon", "GEX_EXIT_GRACE='soon' is not understood"},
       {"GEX_SEGMENT_COMMIT", "perhaps", "GEX_SEGMENT_COMMIT='perhaps' is not understood"},
       {"GEX_CHECK", "2", "GEX_CHECK='2' is not understood"},
       {"GASNET_MAX_THREADS", "0", "GASNET_MAX_THREADS=0: expected at least 1"},

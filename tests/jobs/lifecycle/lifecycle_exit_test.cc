@@ -5,7 +5,14 @@
 namespace lifecycle_test {
 namespace {
 
-class Exit : public OverEveryNetwork {};
+/// Jobs in which the others are given hardly any time to come to their own end.
+class Exit : public OverEveryNetwork {
+ protected:
+  Outcome run(int ranks, std::vector<std::string> scenario) const {
+    Command command = job(ranks, std::move(scenario));
+    return over(command, GetParam()).variable("GEX_EXIT_GRACE", "0.05").run();
+  }
+};
 LIFECYCLE_TEST_OVER_EVERY_NETWORK(Exit);
 
 /// Ended with `status` in silence.
@@ -33,6 +40,14 @@ TEST_P(Exit, WithSuccessFromAHandlerOrUnderALock) {
 
 TEST_P(Exit, FromASignalHandlerInsideTheLibrary) {
   expect_status(run(3, {"exit_from_signal_handler", "1", "9"}), 9);
+}
+
+// The last to come has the reason to print, and polls meanwhile.
+TEST_P(Exit, OfAllRanksLosesNoOutputAndSendsNoSignal) {
+  Command command = job(4, {"exit_together"});
+  const Outcome outcome = over(command, GetParam()).variable("GEX_EXIT_GRACE", "1000").run();
+  expect_status(outcome, 1);
+  EXPECT_EQ(outcome.output, "the reason\n");
 }
 
 TEST_P(Exit, FromTwoRanksWithDifferentCodesOneWins) {
@@ -90,7 +105,8 @@ TEST_P(Exit, ADeathBySignalIsNamed) {
 
 TEST(Forked, TheOriginalProcessReturnsTheJobsStatus) {
   expect_success(forked_job(3, {"ring"}).run(), "rank ", 3);
-  expect_status(forked_job(3, {"exit_from_main", "2", "7"}).run(), 7);
+  expect_status(
+      forked_job(3, {"exit_from_main", "2", "7"}).variable("GEX_EXIT_GRACE", "0.05").run(), 7);
   expect_refusal(forked_job(3, {"call_exit", "1", "4"}).run(), 4,
                  ") returned 4 from main or called exit(4)");
 }

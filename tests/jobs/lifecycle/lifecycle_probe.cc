@@ -217,6 +217,22 @@ void exit_from_main() {
   wait_for_ever();
 }
 
+/// All ranks find that they cannot go on; rank 0, which prints why, comes later than the guardian
+/// waits before it sends signals when the job is being ended.
+void exit_together() {
+  for (int number = 1; number < NSIG; ++number) signal(number, [](int) { wrong("a signal came"); });
+  attach();
+  barrier();
+  if (rank() == 0) {
+    for (int i = 0; i < 300; ++i) {
+      usleep(1000);
+      gasnet_AMPoll();
+    }
+    std::printf("the reason\n");
+  }
+  gasnet_exit(1);
+}
+
 void exit_from_handler() {
   if (am_rank(0)) gex_AM_RequestShort1(team, next(), 202, 0, static_cast<int>(argument(1)));
   wait_for_ever();
@@ -633,6 +649,7 @@ int main(int argc, char** argv) {
       {"exit_from_main", exit_from_main},
       {"exit_from_handler", exit_from_handler},
       {"exit_holding_lock", exit_holding_lock},
+      {"exit_together", exit_together},
       {"exit_from_signal_handler", exit_from_signal_handler},
       {"exit_from_two_ranks", exit_from_two_ranks},
       {"exit_from_two_threads", exit_from_two_threads},
