@@ -124,6 +124,30 @@ Mapping Mapping::shared(int descriptor, std::uint64_t offset, std::size_t bytes)
   return map(bytes, MAP_SHARED, descriptor, offset);
 }
 
+Mapping Mapping::guarded(int descriptor, std::uint64_t offset, std::size_t bytes) noexcept {
+  const std::size_t page = page_size();
+  const std::size_t whole = round_up_to_page(bytes);
+  const std::size_t alignment = whole >= huge_page && offset % huge_page == 0 ? huge_page : page;
+  // Addresses that can hold the range wherever its alignment has it begin, and the guard.
+  const std::size_t room = whole + page + (alignment - page);
+  void* const reserved =
+      ::mmap(nullptr, room, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+  if (reserved == MAP_FAILED) return {};
+  Mapping surplus({static_cast<std::byte*>(reserved), room});
+  const std::size_t before = -reinterpret_cast<std::uintptr_t>(reserved) & (alignment - 1);
+  std::byte* const start = surplus.data() + before;
+  if (::mmap(start, whole, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_FIXED | MAP_NORESERVE,
+             descriptor, static_cast<off_t>(offset)) == MAP_FAILED)
+    return {};
+  surplus.release();
+  Mapping mapping({start, whole});
+  mapping.guard_ = page;
+  const std::size_t after = room - before - whole - page;
+  if (before != 0) static_cast<void>(::munmap(reserved, before));
+  if (after != 0) static_cast<void>(::munmap(start + whole + page, after));
+  return mapping;
+}
+
 Mapping Mapping::anonymous(std::size_t bytes) noexcept {
   return map(bytes, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
 }
@@ -131,8 +155,9 @@ Mapping Mapping::anonymous(std::size_t bytes) noexcept {
 void Mapping::reset() noexcept {
   if (bytes_.empty()) return;
   const int reason = errno;
-  static_cast<void>(::munmap(bytes_.data(), bytes_.size()));
+  static_cast<void>(::munmap(bytes_.data(), bytes_.size() + guard_));
   bytes_ = {};
+  guard_ = 0;
   errno = reason;
 }
 
@@ -153,6 +178,10 @@ int populate(std::span<std::byte> range) noexcept {
 
 int discard(std::span<std::byte> range) noexcept {
   return ::madvise(range.data(), range.size(), MADV_REMOVE) == 0 ? 0 : errno;
+}
+
+int exclude_from_core_dumps(std::span<std::byte> range) noexcept {
+  return ::madvise(range.data(), range.size(), MADV_DONTDUMP) == 0 ? 0 : errno;
 }
 
 int advise_huge_pages(std::span<std::byte> range) noexcept {

@@ -23,6 +23,9 @@ namespace gex::os {
 
 std::size_t page_size() noexcept;
 
+/// What large segments are aligned to, so that they can have huge pages.
+inline constexpr std::size_t huge_page = std::size_t{2} << 20;
+
 /// `bytes` rounded up to whole pages.
 std::uint64_t round_up_to_page(std::uint64_t bytes) noexcept;
 
@@ -51,10 +54,12 @@ int commit(int descriptor, std::uint64_t offset, std::uint64_t bytes) noexcept;
 class Mapping {
  public:
   Mapping() noexcept = default;
-  Mapping(Mapping&& other) noexcept : bytes_(std::exchange(other.bytes_, {})) {}
+  Mapping(Mapping&& other) noexcept
+      : bytes_(std::exchange(other.bytes_, {})), guard_(std::exchange(other.guard_, 0)) {}
   Mapping& operator=(Mapping&& other) noexcept {
     reset();
     bytes_ = std::exchange(other.bytes_, {});
+    guard_ = std::exchange(other.guard_, 0);
     return *this;
   }
   ~Mapping() { reset(); }
@@ -62,6 +67,11 @@ class Mapping {
   /// Maps a part of a file for reading and writing, shared with every process that maps it.
   /// `offset` is a multiple of the page size; `bytes` is not 0. No memory is reserved for it.
   static Mapping shared(int descriptor, std::uint64_t offset, std::size_t bytes) noexcept;
+
+  /// Maps whole pages as `shared` does, where they can be huge pages if `offset` is a multiple of
+  /// `huge_page`, with a page behind them that is neither readable nor writable: what runs over
+  /// their end gets a signal, whatever else is mapped.
+  static Mapping guarded(int descriptor, std::uint64_t offset, std::size_t bytes) noexcept;
 
   /// Maps private zero pages for reading and writing. No memory is reserved for them.
   static Mapping anonymous(std::size_t bytes) noexcept;
@@ -82,6 +92,7 @@ class Mapping {
   static Mapping map(std::size_t bytes, int flags, int descriptor, std::uint64_t offset) noexcept;
 
   std::span<std::byte> bytes_;
+  std::size_t guard_ = 0;  ///< bytes behind them
 };
 
 /// Makes the page table entries of a mapped range for writing, so that the first touch of a page
@@ -92,6 +103,10 @@ int populate(std::span<std::byte> range) noexcept;
 /// Gives the pages of a mapped range of a memory file back to the system, which has zero bytes
 /// then. Returns 0 or the error number: a file system that cannot do so keeps pages and contents.
 int discard(std::span<std::byte> range) noexcept;
+
+/// Leaves a mapped range out of core dumps, for which the system would read, and so allocate, every
+/// page of a memory file. Returns 0 or the error number.
+int exclude_from_core_dumps(std::span<std::byte> range) noexcept;
 
 /// Asks for transparent huge pages in a range; whether they come is the system's decision (see
 /// `huge_pages`). Returns 0 or the error number, EINVAL if the kernel has none.

@@ -5,6 +5,7 @@
 #include <gtest/gtest.h>
 
 #include <fcntl.h>
+#include <signal.h>
 #include <sys/mman.h>
 #include <sys/resource.h>
 #include <sys/stat.h>
@@ -146,6 +147,30 @@ TEST_P(EveryMemoryFile, CommitAllocatesTheAskedPartAndPopulateMapsIt) {
   EXPECT_EQ(mapped_pages(mapping.bytes().subspan(12 * MiB)), 0u);
   EXPECT_EQ(mapping.data()[5 * MiB], std::byte{7});
   EXPECT_EQ(mapping.data()[5 * MiB + 1], std::byte{0});
+}
+
+TEST_P(EveryMemoryFile, IsGuardedBehindItsEndAndAlignedForHugePages) {
+  const MemoryFile file = create(GetParam(), 16 * MiB);
+  ASSERT_TRUE(file.descriptor);
+  const Mapping whole = Mapping::shared(file.descriptor.get(), 0, 16 * MiB);
+  ASSERT_TRUE(whole);
+  whole.data()[4 * MiB + 5] = std::byte{42};
+  Mapping guarded = Mapping::guarded(file.descriptor.get(), 4 * MiB, 6 * MiB - 1);
+  ASSERT_TRUE(guarded);
+  EXPECT_EQ(reinterpret_cast<std::uintptr_t>(guarded.data()) % huge_page, 0u);
+  EXPECT_EQ(guarded.size(), 6 * MiB);
+  EXPECT_EQ(guarded.data()[5], std::byte{42});
+  EXPECT_EXIT(guarded.data()[6 * MiB] = std::byte{1}, testing::KilledBySignal(SIGSEGV), "");
+
+  // Small ones have a guard too, and all of it goes with the mapping.
+  const Mapping small = Mapping::guarded(file.descriptor.get(), page_size(), 1);
+  ASSERT_TRUE(small);
+  EXPECT_EQ(small.size(), page_size());
+  EXPECT_EXIT(small.data()[page_size()] = std::byte{1}, testing::KilledBySignal(SIGSEGV), "");
+  std::byte* const end = guarded.data() + guarded.size();
+  guarded.reset();
+  unsigned char resident = 0;
+  EXPECT_EQ(mincore(end, page_size(), &resident), -1) << "the guard is still mapped";
 }
 
 INSTANTIATE_TEST_SUITE_P(Kinds, EveryMemoryFile, testing::Values(Kind::any, Kind::unlinked),
