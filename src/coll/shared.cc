@@ -39,7 +39,8 @@ void copy(std::byte* to, const std::byte* from, std::size_t bytes) noexcept {
 
 Shared::Shared(Team& team, std::uint32_t slot)
     : team_(team), window_(shm::post_shape), reader_(shm::post_shape) {
-  const shm::Neighborhood& neighborhood = process().neighborhood;
+  shm::Neighborhood& neighborhood = process().neighborhood;
+  neighborhood.map_post_boards(slot);
   for (gex_Rank_t rank = 0; rank < team.size; ++rank)
     boards_.push_back(
         &neighborhood.post_board(slot, neighborhood.local_index_of(team.jobrank_of(rank))));

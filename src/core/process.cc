@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <cerrno>
 #include <cstring>
+#include <optional>
 #include <span>
 
 #include "base/env.h"
@@ -64,10 +65,16 @@ net::SegmentFile host_segment_file(std::uint32_t rank) {
   file.descriptor = host_share_descriptor(given.release(), ranks.front());
   file.offset = shm::Neighborhood::control_layout(ranks.size()).control_bytes;
   file.size = os::file_size(file.descriptor) - file.offset;
-  file.address = own.contains(rank) ? own.segments_of(0) : nullptr;
   file.ranks = ranks.begin();
   file.count = ranks.size();
   return file;
+}
+int host_segment_place(const void* address, std::uint64_t* offset) {
+  const shm::Neighborhood& own = process().neighborhood;
+  const std::optional<std::uint64_t> in_own_part = own.segment_offset(address);
+  if (!in_own_part) return 1;
+  *offset = own.file_offset_of(own.local_index()) - own.file_offset_of(0) + *in_own_part;
+  return 0;
 }
 std::uint32_t host_of(std::uint32_t rank) {
   return process().job->host_of(rank);
@@ -149,6 +156,7 @@ void attach_conduit(void (*deliver)(std::uint32_t, net::Channel, const void*, st
           .exchange = host_exchange,
           .share_descriptor = host_share_descriptor,
           .segment_file = host_segment_file,
+          .segment_place = host_segment_place,
           .host_of = host_of,
           .env_integer = host_env_integer,
           .env_text = host_env_text,

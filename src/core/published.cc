@@ -1,8 +1,12 @@
 #include "core/published.h"
 
 #include <atomic>
+#include <cerrno>
+#include <cstring>
 #include <mutex>
 
+#include "base/error.h"
+#include "base/os_memory_limits.h"
 #include "core/process.h"
 #include "shm/message.h"
 
@@ -13,6 +17,7 @@ namespace {
 /// By endpoint address: the entries of all processes, once there is one, for good.
 constinit std::atomic<PublishedSegment*> tables[endpoint_addresses] = {};
 constinit std::mutex making_tables;
+constinit std::mutex mapping_segments;
 
 PublishedSegment* table_for_writing(unsigned endpoint_address) {
   const std::lock_guard lock(making_tables);
@@ -33,9 +38,34 @@ const PublishedSegment& published_segment(unsigned endpoint_address, gex_Rank_t 
   return table != nullptr && jobrank < gex_proc_.jobsize ? table[jobrank] : none;
 }
 
-void publish_segment(unsigned endpoint_address, gex_Rank_t jobrank,
-                     const PublishedSegment& segment) noexcept {
-  table_for_writing(endpoint_address)[jobrank] = segment;
+void publish_own_segment(unsigned endpoint_address, const PublishedSegment& segment) noexcept {
+  table_for_writing(endpoint_address)[gex_proc_.jobrank] = segment;
+}
+
+void publish_segment(unsigned endpoint_address, gex_Rank_t jobrank, std::uintptr_t owner_address,
+                     std::uintptr_t size, std::uint64_t offset) noexcept {
+  PublishedSegment segment;
+  segment.owner_address = owner_address;
+  segment.size = size;
+  if (jobrank == gex_proc_.jobrank) {
+    segment.mapped = reinterpret_cast<std::byte*>(owner_address);
+    publish_own_segment(endpoint_address, segment);
+    return;
+  }
+  PublishedSegment& entry = table_for_writing(endpoint_address)[jobrank];
+  shm::Neighborhood& neighborhood = process().neighborhood;
+  const std::lock_guard lock(mapping_segments);
+  if (size != 0 && offset != not_shared && neighborhood.contains(jobrank)) {
+    segment.mapped = neighborhood.map_segment(neighborhood.local_index_of(jobrank), offset, size);
+    if (segment.mapped == nullptr) {
+      const int error = errno;
+      fatal("cannot map the segment of rank %u, which is %s of shared memory: %s", jobrank,
+            os::format_bytes(size).c_str(), std::strerror(error));
+    }
+  }
+  // Only now, so that what stays the same stays where it is.
+  if (entry.mapped != nullptr) neighborhood.unmap_segment(entry.mapped);
+  entry = segment;
 }
 
 void publish_key(unsigned endpoint_address, gex_Rank_t jobrank,

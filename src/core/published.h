@@ -36,9 +36,17 @@ struct PublishedSegment {
 /// size 0 before it was published here.
 const PublishedSegment& published_segment(unsigned endpoint_address, gex_Rank_t jobrank) noexcept;
 
-/// Records a publication; the displacement arrays are rewritten by `refresh_displacements`.
-void publish_segment(unsigned endpoint_address, gex_Rank_t jobrank,
-                     const PublishedSegment& segment) noexcept;
+/// An offset of memory that lies in nobody's part of shared memory.
+inline constexpr std::uint64_t not_shared = ~std::uint64_t{0};
+
+/// Records what a process bound, in the place of what was published before; the displacement arrays
+/// are rewritten by `refresh_displacements`. A neighbor's segment is mapped here as long as it is
+/// published: `offset` says where in its owner's part of shared memory it lies, or `not_shared`.
+/// Ends the job in one line if it cannot be mapped. Any thread, but one for each endpoint.
+void publish_segment(unsigned endpoint_address, gex_Rank_t jobrank, std::uintptr_t owner_address,
+                     std::uintptr_t size, std::uint64_t offset) noexcept;
+/// The same of an endpoint of this process.
+void publish_own_segment(unsigned endpoint_address, const PublishedSegment& segment) noexcept;
 
 /// Adds what the network calls a segment that was published before. Nobody uses that yet.
 void publish_key(unsigned endpoint_address, gex_Rank_t jobrank,

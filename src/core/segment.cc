@@ -2,8 +2,10 @@
 
 #include <algorithm>
 #include <mutex>
+#include <span>
 #include <utility>
 
+#include "base/env.h"
 #include "base/immortal.h"
 #include "base/os_memory.h"
 #include "base/os_memory_limits.h"
@@ -32,6 +34,16 @@ gex_Segment_t make(gex_Client_t client, void* address, std::uintptr_t bytes, gex
   return segment;
 }
 
+/// The system writes every page of shared memory to a core dump, and allocates those that were
+/// never touched: of a segment as large as the host's memory it would fill that.
+void limit_core_dump(std::span<std::byte> memory) {
+  const std::uint64_t dumped = os::round_up_to_page(
+      env::memory(env::Variable::segment_dump)
+          .bytes_per_process(os::memory_limits().usable_physical(), own_host().size()));
+  if (dumped < memory.size())
+    static_cast<void>(os::exclude_from_core_dumps(memory.subspan(dumped)));
+}
+
 }  // namespace
 
 std::uint64_t usable_memory() {
@@ -43,7 +55,9 @@ std::uint64_t usable_memory() {
 gex_Segment_t allocate_segment(gex_Client_t client, std::uintptr_t bytes, gex_Flags_t flags) {
   const std::lock_guard lock(segments_change);
   if (std::byte* shared = process().neighborhood.take_segment(bytes)) {
-    static_cast<void>(os::advise_huge_pages({shared, os::round_up_to_page(bytes)}));
+    const std::span memory(shared, os::round_up_to_page(bytes));
+    static_cast<void>(os::advise_huge_pages(memory));
+    limit_core_dump(memory);
     gex_Segment_t segment = make(client, shared, bytes, flags);
     segment->shared = true;
     return segment;
@@ -86,7 +100,7 @@ void bind_segment(gex_EP_t endpoint, gex_Segment_t segment) {
       own.mapped = segment->address;
     }
   }
-  publish_segment(endpoint->address(), gex_proc_.jobrank, own);
+  publish_own_segment(endpoint->address(), own);
   refresh_displacements();
 }
 
@@ -103,24 +117,10 @@ bool give_to_network(_gex_Segment& segment) {
   return segment.registration == Registration::done;
 }
 
-PublishedSegment locate_segment(gex_Rank_t jobrank, std::uintptr_t owner_address,
-                                std::uintptr_t bytes, std::uint64_t offset) noexcept {
-  const shm::Neighborhood& neighborhood = process().neighborhood;
-  PublishedSegment segment;
-  segment.owner_address = owner_address;
-  segment.size = bytes;
-  if (jobrank == gex_proc_.jobrank)
-    segment.mapped = reinterpret_cast<std::byte*>(owner_address);
-  else if (offset != not_shared && neighborhood.contains(jobrank))
-    segment.mapped = neighborhood.segments_of(neighborhood.local_index_of(jobrank)) + offset;
-  return segment;
-}
-
 std::uint64_t shared_offset(const _gex_Segment& segment) noexcept {
   if (!segment.shared) return not_shared;
-  const shm::Neighborhood& neighborhood = process().neighborhood;
-  return static_cast<std::uint64_t>(segment.address -
-                                    neighborhood.segments_of(neighborhood.local_index()));
+  const std::lock_guard lock(segments_change);
+  return process().neighborhood.segment_offset(segment.address).value_or(not_shared);
 }
 
 }  // namespace gex

@@ -40,12 +40,8 @@ void bind_segment(gex_EP_t endpoint, gex_Segment_t segment);
 /// asked once, when the segment is first published. Returns whether it has a key. Any thread.
 bool give_to_network(_gex_Segment& segment);
 
-/// How a segment that was bound by another process is reached here. `offset`: of its memory in its
-/// owner's part of shared memory, or `not_shared`.
-inline constexpr std::uint64_t not_shared = ~std::uint64_t{0};
-PublishedSegment locate_segment(gex_Rank_t jobrank, std::uintptr_t owner_address,
-                                std::uintptr_t bytes, std::uint64_t offset) noexcept;
-/// That offset, for a segment of this process.
+/// Where the memory of a segment of this process lies in its part of shared memory, or
+/// `not_shared`. Any thread.
 std::uint64_t shared_offset(const _gex_Segment& segment) noexcept;
 
 }  // namespace gex

@@ -29,7 +29,7 @@
 namespace gex::net {
 
 /// Version of both tables below; a plug-in of another version is refused in one line.
-inline constexpr uint32_t interface_version = 3;
+inline constexpr uint32_t interface_version = 4;
 
 enum Channel : uint32_t { request_channel = 0, reply_channel = 1 };
 
@@ -53,13 +53,12 @@ struct Remote {
 };
 
 /// Where the segments lie that libgex allocates for the ranks of a neighborhood: a part of a memory
-/// file.
+/// file. Map of it what is used, while it is used: it is as large as all segments may ever be, and
+/// what is mapped is read by tools and written to core dumps.
 struct SegmentFile {
   int descriptor;  ///< the caller's to close
   uint64_t offset;
   uint64_t size;
-  void*
-      address;  ///< where this process has that part mapped, if it is of the neighborhood, or null
   const uint32_t* ranks;  ///< the neighborhood's, in rising order; they stay valid
   uint32_t count;         ///< of ranks
 };
@@ -81,6 +80,10 @@ struct Host {
   /// Collective over the ranks of one host, for a network between them: the file with the segments
   /// of `rank`, which is one of theirs. Only inside `attach`. Null where there are no such files.
   SegmentFile (*segment_file)(uint32_t rank) = nullptr;
+  /// Where in that part of the file lies what this process has at an address, in one of its own
+  /// segments. Returns 0, or non-zero: it is in none that lies there. Only inside
+  /// `Conduit::register_segment`.
+  int (*segment_place)(const void* address, uint64_t* offset) = nullptr;
   /// Index of the host a rank runs on.
   uint32_t (*host_of)(uint32_t rank) = nullptr;
   /// Integer value of an environment variable of libgex's table (its default when unset).

@@ -16,7 +16,7 @@ namespace gex::shm {
 
 namespace {
 
-constexpr std::uint64_t huge_page = 2 << 20;
+using os::huge_page;
 
 constexpr std::uint64_t ring_bytes(RingShape shape) {
   return sizeof(Control) + shape.cells * (sizeof(Cell) + sizeof(Slot));
@@ -40,6 +40,12 @@ constexpr std::uint64_t slab_start(std::uint32_t index) {
     }
   }
   return offset;
+}
+
+[[noreturn]] void fatal_unmapped(std::uint64_t bytes, std::uint32_t members) {
+  const int error = errno;
+  fatal("cannot map %s of shared memory for %s: %s", os::format_bytes(bytes).c_str(),
+        os::format_processes(members).c_str(), std::strerror(error));
 }
 
 struct SegmentLimit {
@@ -90,9 +96,10 @@ void Neighborhood::lay_out() noexcept {
   slab_state_offset_ = slab_offset_ + slab_bytes();
   barrier_offset_ = slab_state_offset_ + round_up_to_line(slab_count * sizeof(std::uint32_t));
   unanswered_offset_ = barrier_offset_ + 2 * barrier_kinds * barrier_slots * cache_line;
-  posts_offset_ = round_up(unanswered_offset_ + 2 * cache_line, 4096);
-  member_bytes_ = round_up(posts_offset_ + barrier_slots * sizeof(PostBoard), 4096);
-  control_bytes_ = round_up(member_bytes_ * size_, huge_page);
+  member_bytes_ = round_up(unanswered_offset_ + 2 * cache_line, 4096);
+  boards_offset_ = member_bytes_ * size_;
+  boards_stride_ = round_up(sizeof(PostBoard) * size_, 4096);
+  control_bytes_ = round_up(boards_offset_ + boards_stride_ * barrier_slots, huge_page);
 }
 
 ControlLayout Neighborhood::control_layout(std::uint32_t members) noexcept {
@@ -105,7 +112,7 @@ ControlLayout Neighborhood::control_layout(std::uint32_t members) noexcept {
           planned.slab_offset_ - planned.rings_offset_,
           slab_bytes(),
           barrier_slots * sizeof(PostBoard),
-          planned.member_bytes_,
+          planned.member_bytes_ + barrier_slots * sizeof(PostBoard),
           planned.control_bytes_};
 }
 
@@ -164,16 +171,32 @@ Neighborhood Neighborhood::form(const Placement& placement) {
                              ? file.origin
                              : "shared by rank " + std::to_string(members.front());
 
-  os::Mapping mapping = os::Mapping::shared(neighborhood.file_.get(), 0, bytes);
-  if (!mapping) {
-    const int error = errno;
-    fatal("cannot map %s of shared memory for %s: %s", os::format_bytes(bytes).c_str(),
-          os::format_processes(neighborhood.size_).c_str(), std::strerror(error));
-  }
-  // For the life of the process: clients may use their segments until the very end.
-  neighborhood.base_ = mapping.release().data();
-  neighborhood.own_segments_ = RangeAllocator(neighborhood.segment_stride_);
+  neighborhood.map_control();
+  neighborhood.own_part_ = RangeAllocator(neighborhood.segment_stride_);
   return neighborhood;
+}
+
+void Neighborhood::map_control() {
+  os::Mapping mapping = os::Mapping::shared(file_.get(), 0, boards_offset_);
+  if (!mapping) fatal_unmapped(boards_offset_, size_);
+  // A handler's payload may lie in any member's slabs. Where there are so many members that all
+  // that would be gigabytes, a core dump has the own part only.
+  if (!has_pair_rings()) {
+    const std::size_t own = local_index_ * member_bytes_;
+    static_cast<void>(os::exclude_from_core_dumps(mapping.bytes().first(own)));
+    static_cast<void>(os::exclude_from_core_dumps(mapping.bytes().subspan(own + member_bytes_)));
+  }
+  // For the life of the process: ranks poll until their very end.
+  base_ = mapping.release().data();
+}
+
+void Neighborhood::map_post_boards(std::uint32_t slot) {
+  if (post_boards_[slot] != nullptr) return;
+  os::Mapping mapping =
+      os::Mapping::shared(file_.get(), boards_offset_ + slot * boards_stride_, boards_stride_);
+  if (!mapping) fatal_unmapped(boards_stride_, size_);
+  static_cast<void>(os::exclude_from_core_dumps(mapping.bytes()));
+  post_boards_[slot] = reinterpret_cast<PostBoard*>(mapping.release().data());
 }
 
 Ring Neighborhood::ring(Direction direction, std::uint32_t from, std::uint32_t to) const noexcept {
@@ -210,10 +233,6 @@ BarrierFlag& Neighborhood::barrier_line(std::uint32_t line, std::uint32_t member
                                          line * cache_line);
 }
 
-PostBoard& Neighborhood::post_board(std::uint32_t slot, std::uint32_t member) const noexcept {
-  return reinterpret_cast<PostBoard*>(base_ + member * member_bytes_ + posts_offset_)[slot];
-}
-
 std::atomic<std::uint32_t>& Neighborhood::used_barrier_slots() const noexcept {
   return *reinterpret_cast<std::atomic<std::uint32_t>*>(base_ + unanswered_offset_ + cache_line);
 }
@@ -221,21 +240,66 @@ std::atomic<std::uint32_t>& Neighborhood::used_barrier_slots() const noexcept {
 std::byte* Neighborhood::take_segment(std::uint64_t bytes) {
   const std::uint64_t whole = os::round_up_to_page(bytes);
   const std::uint64_t alignment = whole >= huge_page ? huge_page : os::page_size();
-  const std::optional<std::uint64_t> start = own_segments_.take(whole, alignment);
-  return start ? segments_of(local_index_) + *start : nullptr;
+  const std::optional<std::uint64_t> start = own_part_.take(whole, alignment);
+  if (!start) return nullptr;
+  os::Mapping mapping =
+      os::Mapping::guarded(file_.get(), file_offset_of(local_index_) + *start, whole);
+  if (!mapping) {
+    own_part_.give_back(*start);
+    return nullptr;
+  }
+  return own_segments_.emplace(*start, std::move(mapping)).first->second.data();
+}
+
+std::optional<std::uint64_t> Neighborhood::segment_offset(const void* address) const noexcept {
+  const auto* const byte = static_cast<const std::byte*>(address);
+  for (const auto& [start, mapping] : own_segments_)
+    if (byte >= mapping.data() && byte < mapping.data() + mapping.size())
+      return start + static_cast<std::uint64_t>(byte - mapping.data());
+  return std::nullopt;
 }
 
 void Neighborhood::give_segment_back(std::byte* segment, bool untouched) {
-  const auto start = static_cast<std::uint64_t>(segment - segments_of(local_index_));
-  const std::span<std::byte> range{segment, own_segments_.give_back(start)};
+  const std::optional<std::uint64_t> start = segment_offset(segment);
+  if (!start) fatal("a segment is given back that was not taken");
+  const auto own = own_segments_.find(*start);
+  const std::span<std::byte> range = own->second.bytes();
   // Memory that the system does not take back (locked, or a file's without holes) is the next
   // segment's, which is zero at first.
   if (os::discard(range) != 0 && !untouched) std::memset(range.data(), 0, range.size());
+  own_segments_.erase(own);
+  own_part_.give_back(*start);
 }
 
-int Neighborhood::commit_segment(const std::byte* segment, std::uint64_t bytes) const noexcept {
-  const auto offset = static_cast<std::uint64_t>(segment - base_);
-  return os::commit(file_.get(), offset, bytes);
+int Neighborhood::commit_segment(std::uint64_t offset, std::uint64_t bytes) const noexcept {
+  return os::commit(file_.get(), file_offset_of(local_index_) + offset, bytes);
+}
+
+std::byte* Neighborhood::map_segment(std::uint32_t member, std::uint64_t offset,
+                                     std::uint64_t bytes) {
+  const std::uint64_t start = file_offset_of(member) + offset;
+  PeerSegment& segment = peer_segments_[{start, bytes}];
+  if (segment.uses == 0) {
+    // Of many members a guard behind each would be half of the time that this takes.
+    segment.mapping = has_pair_rings() ? os::Mapping::guarded(file_.get(), start, bytes)
+                                       : os::Mapping::shared(file_.get(), start, bytes);
+    if (!segment.mapping) {
+      peer_segments_.erase({start, bytes});
+      return nullptr;
+    }
+    // Of its owner's core dump, if of any.
+    static_cast<void>(os::exclude_from_core_dumps(segment.mapping.bytes()));
+  }
+  ++segment.uses;
+  return segment.mapping.data();
+}
+
+void Neighborhood::unmap_segment(const std::byte* segment) {
+  const auto found =
+      std::find_if(peer_segments_.begin(), peer_segments_.end(),
+                   [&](const auto& each) { return each.second.mapping.data() == segment; });
+  if (found == peer_segments_.end()) fatal("a peer's segment is unmapped that was not mapped");
+  if (--found->second.uses == 0) peer_segments_.erase(found);
 }
 
 }  // namespace gex::shm

@@ -1,16 +1,25 @@
 #pragma once
 // The neighborhood: the processes that have mapped one another's memory.
 //
-// One sparse memory file per neighborhood, made by its lowest rank and mapped once, whole, by each
-// member. It holds a control part (rings, slabs, barrier flags; offsets computed alike by all
-// members) and then, at a constant stride, a part for each member's segments. Pages cost memory
-// only once touched.
+// One sparse memory file per neighborhood, made by its lowest rank. It holds a control part (rings,
+// slabs, barrier flags, post boards; offsets computed alike by all members) and then, at a constant
+// stride, a part for each member's segments. Pages cost memory only once touched.
 //
-// Requirements: `form` is called once, by all ranks of the job together; segments are taken and
-// given back by one thread at a time.
+// A process maps what it uses and nothing else, because whatever looks at all of its memory
+// (valgrind's search for leaks, a core dump) touches every page that is mapped: rings, slabs and
+// flags from the start, the post boards of a barrier slot once a team has it, its own segments
+// while it has them, and those of other members while they are published to it. A core dump has the
+// own segments, which their owner's alone should have, and what messages to this process lie in.
+//
+// Requirements: `form` is called once, by all ranks of the job together; segments are taken, given
+// back and looked up by one thread at a time, and so are those of other members mapped and
+// unmapped.
 
+#include <array>
 #include <cstddef>
 #include <cstdint>
+#include <map>
+#include <optional>
 #include <span>
 #include <string>
 #include <vector>
@@ -70,12 +79,12 @@ enum Direction : unsigned { requests = 0, replies = 1 };
 /// How the control part of a neighborhood is laid out, in bytes of address space; pages that are
 /// never touched cost no memory.
 struct ControlLayout {
-  std::uint32_t rings;       ///< incoming ones of each member, requests and replies
-  std::uint32_t ring_cells;  ///< of each ring
-  std::uint64_t ring_bytes;  ///< of all rings of a member
-  std::uint64_t slab_bytes;  ///< of all slabs of a member
-  std::uint64_t post_bytes;  ///< of its boards of posts, for all slots
-  std::uint64_t member_bytes;
+  std::uint32_t rings;          ///< incoming ones of each member, requests and replies
+  std::uint32_t ring_cells;     ///< of each ring
+  std::uint64_t ring_bytes;     ///< of all rings of a member
+  std::uint64_t slab_bytes;     ///< of all slabs of a member
+  std::uint64_t post_bytes;     ///< of its boards of posts, for all slots
+  std::uint64_t member_bytes;   ///< all that
   std::uint64_t control_bytes;  ///< of all members
 };
 
@@ -122,9 +131,14 @@ class Neighborhood {
                           std::uint32_t member) const noexcept {
     return barrier_line(2 * (slot * barrier_kinds + static_cast<std::uint32_t>(kind)) + 1, member);
   }
-  /// What `member` posts in the collectives of the team that has the barrier slot. All ready words
-  /// and counts of a slot that is not in use are 0.
-  PostBoard& post_board(std::uint32_t slot, std::uint32_t member) const noexcept;
+  /// Maps the post boards of a barrier slot, if they are not yet; ends the job in one line if that
+  /// fails. By a member of the team that has the slot, one thread at a time for each slot.
+  void map_post_boards(std::uint32_t slot);
+  /// What `member` posts in the collectives of the team that has the barrier slot, once it is
+  /// mapped. All ready words and counts of a slot that is not in use are 0.
+  PostBoard& post_board(std::uint32_t slot, std::uint32_t member) const noexcept {
+    return post_boards_[slot][member];
+  }
   /// One bit for each barrier slot in use.
   std::atomic<std::uint32_t>& used_barrier_slots() const noexcept;
 
@@ -134,25 +148,33 @@ class Neighborhood {
   std::uint64_t job_max_segment() const noexcept { return job_max_segment_; }
   /// What set the limit of the members, for gexinfo: GASNET_MAX_SEGSIZE, or what allowed less.
   const std::string& segment_reason() const noexcept { return segment_reason_; }
-  /// Where the part that holds a member's segments starts; it has `max_segment()` bytes.
-  std::byte* segments_of(std::uint32_t member) const noexcept {
-    return base_ + control_bytes_ + member * segment_stride_;
-  }
 
-  /// Room for a segment in this process's own part, or null if there is none.
+  /// Room for a segment in this process's own part of `max_segment()` bytes, or null if there is
+  /// none or it cannot be mapped.
   std::byte* take_segment(std::uint64_t bytes);
   /// Gives it back, and its memory to the system. `untouched`: nobody has written to it. Memory
   /// that the system does not take is cleared otherwise, which where there is too little ends in a
   /// signal.
   void give_segment_back(std::byte* segment, bool untouched);
-  /// A second descriptor of the file in which all this lies, segments from `control_bytes()` on;
-  /// empty with errno on failure.
+  /// Where in its member's part the own segment begins that an address is in; empty: it is in none.
+  std::optional<std::uint64_t> segment_offset(const void* address) const noexcept;
+  /// Bytes of file backing that a segment of this process takes are allocated now; `offset`: as of
+  /// `segment_offset`. 0 or an error. Any thread.
+  int commit_segment(std::uint64_t offset, std::uint64_t bytes) const noexcept;
+
+  /// Maps `bytes` bytes of another member's part, from `offset` on; null with errno on failure.
+  /// What is mapped already is at the same address again. Ends by as many calls of `unmap_segment`.
+  std::byte* map_segment(std::uint32_t member, std::uint64_t offset, std::uint64_t bytes);
+  void unmap_segment(const std::byte* segment);
+
+  /// A second descriptor of the file in which all this lies; empty with errno on failure.
   os::FileDescriptor duplicate_file() const noexcept { return file_.duplicate(); }
-  /// Bytes of file backing that a segment of this process takes are allocated now. 0 or an error.
-  int commit_segment(const std::byte* segment, std::uint64_t bytes) const noexcept;
+  /// Where the part of the file begins that has the segments of a member.
+  std::uint64_t file_offset_of(std::uint32_t member) const noexcept {
+    return control_bytes_ + member * segment_stride_;
+  }
 
   std::uint64_t control_bytes() const noexcept { return control_bytes_; }
-  std::uint64_t bytes_per_member() const noexcept { return member_bytes_; }
   /// Bytes the file system behind the memory holds, as far as this process knows.
   std::uint64_t memory_space() const noexcept { return space_; }
   const std::string& memory_origin() const noexcept { return origin_; }
@@ -161,7 +183,15 @@ class Neighborhood {
  private:
   static constexpr std::uint32_t no_index = ~std::uint32_t{0};
 
+  /// A segment of another member.
+  struct PeerSegment {
+    os::Mapping mapping;
+    std::uint32_t uses = 0;
+  };
+  using PeerRange = std::array<std::uint64_t, 2>;  ///< where in the file, and bytes
+
   void lay_out() noexcept;
+  void map_control();
   BarrierFlag& barrier_line(std::uint32_t line, std::uint32_t member) const noexcept;
 
   std::uint32_t size_ = 1;
@@ -177,11 +207,15 @@ class Neighborhood {
   std::uint64_t slab_state_offset_ = 0;
   std::uint64_t barrier_offset_ = 0;
   std::uint64_t unanswered_offset_ = 0;
-  std::uint64_t posts_offset_ = 0;
+  std::uint64_t boards_offset_ = 0;  ///< behind all members' rings, slabs and flags
+  std::uint64_t boards_stride_ = 0;  ///< of barrier slots
+  std::array<PostBoard*, barrier_slots> post_boards_{};  ///< of member 0, by slot; null: not mapped
   std::uint64_t segment_stride_ = 0;
   std::uint64_t job_max_segment_ = 0;
   std::uint64_t space_ = UINT64_MAX;
-  RangeAllocator own_segments_;
+  RangeAllocator own_part_;
+  std::map<std::uint64_t, os::Mapping> own_segments_;  ///< by where they begin in the own part
+  std::map<PeerRange, PeerSegment> peer_segments_;
   os::FileDescriptor file_;
   std::string origin_;
   std::string size_reason_;

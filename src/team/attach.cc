@@ -34,7 +34,7 @@ struct Announcement {
   std::uint32_t endpoint;
   std::uint64_t address;
   std::uint64_t size;    ///< 0: none
-  std::uint64_t offset;  ///< as in locate_segment
+  std::uint64_t offset;  ///< as of publish_segment
   std::uint64_t usable;  ///< bytes of memory the host has for segments, as this process sees it
   std::int64_t flaw;  ///< GASNET_OK, or the error of arguments with which nothing can be attached
   Registration network;
@@ -49,11 +49,10 @@ void record(gex_Client_t client, const Announcement& announced, const char* call
       (is_near && (announced.size > room || announced.offset > room - announced.size)))
     fatal("%s: rank %u announced endpoint %u with a segment of %lu bytes, which cannot be", call,
           announced.jobrank, announced.endpoint, static_cast<unsigned long>(announced.size));
-  PublishedSegment segment =
-      locate_segment(announced.jobrank, announced.address, announced.size, announced.offset);
-  segment.key = announced.network.key;
-  segment.has_key = announced.network.has_key != 0;
-  publish_segment(endpoint_address(client->index, announced.endpoint), announced.jobrank, segment);
+  const unsigned endpoint = endpoint_address(client->index, announced.endpoint);
+  publish_segment(endpoint, announced.jobrank, announced.address, announced.size, announced.offset);
+  if (announced.network.has_key != 0)
+    publish_key(endpoint, announced.jobrank, announced.network.key);
 }
 
 /// What this process says of that endpoint, which may have no segment.
@@ -131,7 +130,7 @@ int attach(gex_Segment_t* segment_p, Team& team, std::uintptr_t size, int flaw) 
   const auto refuse = [&](const std::vector<Announcement>& everyones) {
     give_back();
     for (const Announcement& announced : everyones)
-      publish_segment(team.endpoint->address(), announced.jobrank, {});
+      publish_segment(team.endpoint->address(), announced.jobrank, 0, 0, not_shared);
     refresh_displacements();
     return GASNET_ERR_RESOURCE;
   };
@@ -149,7 +148,7 @@ int attach(gex_Segment_t* segment_p, Team& team, std::uintptr_t size, int flaw) 
   }
   if (!all_hosts_have_room(everyones)) return refuse(everyones);
   if (segment != nullptr && segment->shared && env::boolean(env::Variable::segment_commit))
-    error = process().neighborhood.commit_segment(segment->address, size);
+    error = process().neighborhood.commit_segment(shared_offset(*segment), size);
   for (const Announcement& announced : everyones) record(team.client, announced, call);
   refresh_displacements();
 

@@ -200,7 +200,7 @@ int attach(const Host* host, Limits* limits) {
   if (count_failed(*host, static_cast<bool>(mapping)) != 0) return 1;
 
   attached = new Attached(*host, layout, std::move(mapping), settings);
-  if (settings.native != 0) attached->segments.map_all();
+  if (settings.native != 0) attached->segments.open_all();
   *limits = {.max_message = max_message,
              .reply_depth = settings.depth,
              .max_transfer = max_transfer,

@@ -5,63 +5,63 @@
 #include <cstdio>
 #include <cstring>
 
-#include "base/os_file.h"
 #include "net/emu/fatal.h"
 
 namespace gex::net::emu {
 
 namespace {
 
-/// Each is mapped by everybody, and its descriptor sent to everybody.
+/// Each is opened by everybody, and its descriptor sent to everybody.
 constexpr std::size_t most_neighborhoods = 64;
 
 /// A key's second word.
-constexpr std::uint64_t name_of(std::uint32_t place, std::uint32_t generation) noexcept {
-  return std::uint64_t{generation} << 32 | place;
+constexpr std::uint64_t name_of(std::uint32_t place, std::uint64_t generation) noexcept {
+  return generation << 32 | place;
+}
+
+constexpr bool is_within(std::uint64_t offset, std::uint64_t size, std::uint64_t whole) noexcept {
+  return offset <= whole && size <= whole - offset;
 }
 
 }  // namespace
 
-Segments::Segments(const Host& host, const Layout& layout, std::span<std::byte> memory) noexcept
-    : host_(host), layout_(layout), memory_(memory) {
+Segments::Segments(const Host& host, const Layout& layout, std::span<std::byte> memory)
+    : host_(host),
+      layout_(layout),
+      memory_(memory),
+      windows_(std::make_unique<std::atomic<Windows*>[]>(host.size)) {
 }
 
-void Segments::map_all() {
+Segments::~Segments() {
+  for (std::uint32_t rank = 0; rank < host_.size; ++rank) {
+    const std::unique_ptr<Windows> windows(windows_[rank].load(std::memory_order_relaxed));
+    if (windows == nullptr) continue;
+    for (const auto& window : *windows) delete window.load(std::memory_order_relaxed);
+  }
+}
+
+void Segments::open_all() {
   if (host_.segment_file == nullptr) return;
-  const std::uint32_t failed = map_files() ? 0 : 1;
+  const std::uint32_t failed = open_files() ? 0 : 1;
   std::vector<std::uint32_t> everyones(host_.size);
   host_.exchange(&failed, sizeof failed, everyones.data());
   if (std::find(everyones.begin(), everyones.end(), 1U) != everyones.end()) parts_.clear();
 }
 
-bool Segments::map_files() {
+bool Segments::open_files() {
   constexpr std::uint32_t unknown = ~std::uint32_t{0};
   part_of_.assign(host_.size, unknown);
-  bool mapped = true;
+  bool opened = true;
   for (std::uint32_t rank = 0; rank < host_.size; ++rank) {
     if (part_of_[rank] != unknown) continue;
     if (parts_.size() == most_neighborhoods) return false;
     const SegmentFile file = host_.segment_file(rank);
-    const os::FileDescriptor owned(file.descriptor);
-    Part part;
-    part.base = static_cast<std::byte*>(file.address);
-    part.size = file.size;
-    if (part.base == nullptr) {
-      part.mapping = os::Mapping::shared(file.descriptor, file.offset, file.size);
-      part.base = part.mapping.data();
-    }
-    if (part.base == nullptr) {
-      mapped = false;
-      char text[160];
-      std::snprintf(text, sizeof text, "emu: put and get by messages: mapping %llu bytes: %s",
-                    static_cast<unsigned long long>(file.size), std::strerror(errno));
-      host_.warn(text);
-    }
+    opened = opened && file.descriptor >= 0;
     for (const std::uint32_t member : std::span(file.ranks, file.count))
       part_of_[member] = static_cast<std::uint32_t>(parts_.size());
-    parts_.push_back(std::move(part));
+    parts_.push_back({os::FileDescriptor(file.descriptor), file.offset, file.size});
   }
-  return mapped;
+  return opened;
 }
 
 Registration& Segments::registration(std::uint32_t rank, std::uint32_t place) const noexcept {
@@ -69,10 +69,10 @@ Registration& Segments::registration(std::uint32_t rank, std::uint32_t place) co
 }
 
 int Segments::enter(void* address, std::size_t size, SegmentKey* key) {
-  if (!is_own(address, size)) return 1;
-  const Part& own = parts_[part_of_[host_.rank]];
-  const std::uint64_t start =
-      reinterpret_cast<std::uintptr_t>(address) - reinterpret_cast<std::uintptr_t>(own.base);
+  std::uint64_t start = 0;
+  if (parts_.empty() || host_.segment_place(address, &start) != 0 ||
+      !is_within(start, size, parts_[part_of_[host_.rank]].size))
+    return 1;
   const std::lock_guard lock(entering_);
   for (std::uint32_t place = 0; place < registrations_each; ++place) {
     Registration& entry = registration(host_.rank, place);
@@ -82,6 +82,7 @@ int Segments::enter(void* address, std::size_t size, SegmentKey* key) {
     entry.size.store(size, std::memory_order_relaxed);
     // Release: whoever finds the generation of a key finds the range that it stands for.
     entry.generation.store(generation, std::memory_order_release);
+    own_[place] = {static_cast<const std::byte*>(address), size};
     key->words[0] = start - reinterpret_cast<std::uintptr_t>(address);
     key->words[1] = name_of(place, generation);
     return 0;
@@ -90,15 +91,19 @@ int Segments::enter(void* address, std::size_t size, SegmentKey* key) {
 }
 
 bool Segments::is_own(const void* address, std::size_t size) const noexcept {
-  if (parts_.empty()) return false;
-  const Part& own = parts_[part_of_[host_.rank]];
-  const std::uint64_t start =
-      reinterpret_cast<std::uintptr_t>(address) - reinterpret_cast<std::uintptr_t>(own.base);
-  return start <= own.size && size <= own.size - start;
+  const std::lock_guard lock(entering_);
+  return std::any_of(own_.begin(), own_.end(), [&](const auto& each) {
+    const OwnSegment& segment = each.second;
+    const auto offset =
+        static_cast<std::uint64_t>(static_cast<const std::byte*>(address) - segment.address);
+    return is_within(offset, size, segment.size);
+  });
 }
 
 void Segments::leave(const SegmentKey& key) {
   const auto place = static_cast<std::uint32_t>(key.words[1]);
+  const std::lock_guard lock(entering_);
+  own_.erase(place);
   // Relaxed: an operation that is still under way is the client's mistake, found or not.
   registration(host_.rank, place).generation.store(0, std::memory_order_relaxed);
 }
@@ -109,19 +114,62 @@ std::byte* Segments::find(const Remote& remote, std::size_t size) const {
     fatal(host_, "emu: an operation of rank %u on rank %u with a key that is none", host_.rank,
           remote.peer);
   const Registration& entry = registration(remote.peer, place);
-  if (entry.generation.load(std::memory_order_acquire) != remote.key.words[1] >> 32) [[unlikely]]
+  const std::uint64_t generation = remote.key.words[1] >> 32;
+  if (entry.generation.load(std::memory_order_acquire) != generation) [[unlikely]]
     fatal(host_, "emu: an operation of rank %u on a segment of rank %u that is registered no more",
           host_.rank, remote.peer);
-  const Part& part = parts_[part_of_[remote.peer]];
-  const std::uint64_t at = remote.address + remote.key.words[0];
-  const std::uint64_t offset = at - entry.start.load(std::memory_order_relaxed);
-  const std::uint64_t whole = entry.size.load(std::memory_order_relaxed);
-  // Against the mapping too: what stands in the entry is the peer's word.
-  if (offset > whole || size > whole - offset || at > part.size || size > part.size - at)
-      [[unlikely]]
+  const Window& there = window(remote.peer, place, generation);
+  const std::uint64_t offset = remote.address + remote.key.words[0] - there.start;
+  if (!is_within(offset, size, there.size)) [[unlikely]]
     fatal(host_, "emu: an operation of rank %u on %zu bytes outside the segment of rank %u",
           host_.rank, size, remote.peer);
-  return part.base + at;
+  return there.base + offset;
+}
+
+const Segments::Window& Segments::window(std::uint32_t rank, std::uint32_t place,
+                                         std::uint64_t generation) const {
+  // Acquire, twice: what is found was filled before.
+  if (const Windows* const windows = windows_[rank].load(std::memory_order_acquire)) [[likely]] {
+    const Window* const window = (*windows)[place].load(std::memory_order_acquire);
+    if (window != nullptr && window->generation == generation) [[likely]]
+      return *window;
+  }
+  return map_window(rank, place, generation);
+}
+
+const Segments::Window& Segments::map_window(std::uint32_t rank, std::uint32_t place,
+                                             std::uint64_t generation) const {
+  const std::lock_guard lock(mapping_);
+  Windows* windows = windows_[rank].load(std::memory_order_relaxed);
+  if (windows == nullptr) {
+    windows = new Windows{};
+    windows_[rank].store(windows, std::memory_order_release);
+  }
+  std::atomic<const Window*>& entry = (*windows)[place];
+  const Window* const former = entry.load(std::memory_order_relaxed);
+  if (former != nullptr && former->generation == generation) return *former;
+
+  const Registration& registered = registration(rank, place);
+  auto made = std::make_unique<Window>();
+  made->generation = generation;
+  made->start = registered.start.load(std::memory_order_relaxed);
+  made->size = registered.size.load(std::memory_order_relaxed);
+  const Part& part = parts_[part_of_[rank]];
+  // What stands in the entry is the peer's word.
+  if (!is_within(made->start, made->size, part.size))
+    fatal(host_, "emu: rank %u has registered a segment that is outside of its memory", rank);
+  const std::uint64_t at = part.offset + made->start;
+  const std::uint64_t first_page = at / os::page_size() * os::page_size();
+  made->mapping = os::Mapping::guarded(part.file.get(), first_page, made->size + (at - first_page));
+  if (!made->mapping)
+    fatal(host_, "emu: cannot map %llu bytes of the segment of rank %u: %s",
+          static_cast<unsigned long long>(made->size), rank, std::strerror(errno));
+  static_cast<void>(os::exclude_from_core_dumps(made->mapping.bytes()));
+  made->base = made->mapping.data() + (at - first_page);
+  entry.store(made.get(), std::memory_order_release);
+  // Of a registration that ended: nothing of it is under way any more.
+  delete former;
+  return *made.release();
 }
 
 }  // namespace gex::net::emu

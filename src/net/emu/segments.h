@@ -2,20 +2,26 @@
 // Memory of peers that one process's puts, gets and atomic operations reach.
 //
 // Segments that libgex allocates lie in memory files, one for each neighborhood, all of which every
-// process of an emu network maps. A segment is registered by a word of its owner's in the network's
-// memory, which says that it is there, and from where to where; its key names the word. Each use of
-// a key looks at it, so that an operation on a segment that is no longer registered, or beyond its
-// end, ends the job with one line instead of writing to what took its place. Memory that a client
-// gave is in no such file and is refused.
+// process of an emu network has open. A segment is registered by a word of its owner's in the
+// network's memory, which says that it is there, and from where to where; its key names the word.
+// Each use of a key looks at it, so that an operation on a segment that is no longer registered, or
+// beyond its end, ends the job with one line instead of writing to what took its place. A process
+// maps a peer's segment when it first uses the key, and until it uses another that has the same
+// place. Memory that a client gave is in no such file and is refused.
 //
-// Any thread, once `map_all` has returned.
+// Any thread, once `open_all` has returned.
 
+#include <array>
+#include <atomic>
 #include <cstddef>
 #include <cstdint>
+#include <map>
+#include <memory>
 #include <mutex>
 #include <span>
 #include <vector>
 
+#include "base/os_file.h"
 #include "base/os_memory.h"
 #include "net/conduit.h"
 #include "net/emu/layout.h"
@@ -25,38 +31,62 @@ namespace gex::net::emu {
 class Segments {
  public:
   /// `memory`: the network's, in which the registrations lie. Both outlive this object.
-  Segments(const Host& host, const Layout& layout, std::span<std::byte> memory) noexcept;
+  Segments(const Host& host, const Layout& layout, std::span<std::byte> memory);
+  ~Segments();
+  Segments(const Segments&) = delete;
+  Segments& operator=(const Segments&) = delete;
 
-  /// Collective over the job, inside `attach`. Without it, and where not everybody could map
+  /// Collective over the job, inside `attach`. Without it, and where not everybody could open
   /// everything, every segment is refused.
-  void map_all();
+  void open_all();
 
   /// As `Conduit::register_segment`.
   int enter(void* address, std::size_t size, SegmentKey* key);
   void leave(const SegmentKey& key);
 
-  /// Whether local memory is in a part of memory that this process's segments are registered from.
+  /// Whether local memory is in a segment that this process has registered.
   bool is_own(const void* address, std::size_t size) const noexcept;
 
   /// Where `size` bytes of a peer's segment lie in this process.
   std::byte* find(const Remote& remote, std::size_t size) const;
 
  private:
+  /// The memory of a neighborhood's segments.
   struct Part {
-    os::Mapping mapping;  ///< none of the own neighborhood, which is mapped already
-    std::byte* base = nullptr;
+    os::FileDescriptor file;
+    std::uint64_t offset = 0;
     std::uint64_t size = 0;
   };
+  /// A segment of a peer's as it is mapped here.
+  struct Window {
+    std::uint64_t generation;  ///< of its registration
+    std::uint64_t start, size;
+    os::Mapping mapping;
+    std::byte* base;  ///< where `start` lies
+  };
+  /// By place; null: not used yet. Changed under `mapping_`.
+  using Windows = std::array<std::atomic<const Window*>, registrations_each>;
+  /// What this process has registered.
+  struct OwnSegment {
+    const std::byte* address;
+    std::size_t size;
+  };
 
-  bool map_files();
+  bool open_files();
   Registration& registration(std::uint32_t rank, std::uint32_t place) const noexcept;
+  const Window& window(std::uint32_t rank, std::uint32_t place, std::uint64_t generation) const;
+  const Window& map_window(std::uint32_t rank, std::uint32_t place, std::uint64_t generation) const;
 
   const Host& host_;
   Layout layout_;
   std::span<std::byte> memory_;
   std::vector<Part> parts_;             ///< by neighborhood; empty: everything is refused
   std::vector<std::uint32_t> part_of_;  ///< by rank
-  std::mutex entering_;
+  mutable std::mutex mapping_;
+  /// By rank; null: none is mapped.
+  mutable std::unique_ptr<std::atomic<Windows*>[]> windows_;
+  mutable std::mutex entering_;
+  std::map<std::uint32_t, OwnSegment> own_;  ///< by place
   std::uint32_t next_generation_ = 1;
 };
 

@@ -20,6 +20,7 @@
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
+#include <fstream>
 #include <functional>
 #include <iterator>
 #include <map>
@@ -594,6 +595,113 @@ void publish_late() {
   say("published\n");
 }
 
+/// A part of this process's addresses that shows the memory of the neighborhood.
+struct Mapped {
+  std::size_t start, end;
+  std::string access;
+  bool dumped;
+};
+std::vector<Mapped> mapped_memory() {
+  std::vector<Mapped> all;
+  std::ifstream smaps("/proc/self/smaps");
+  bool is_ours = false;
+  for (std::string line; std::getline(smaps, line);) {
+    Mapped one{0, 0, "", true};
+    char access[5];
+    if (std::sscanf(line.c_str(), "%zx-%zx %4s ", &one.start, &one.end, access) == 3) {
+      is_ours = line.find("gex-neighborhood") != std::string::npos;
+      one.access = access;
+      if (is_ours) all.push_back(one);
+    } else if (is_ours && line.starts_with("VmFlags:")) {
+      all.back().dumped = line.find(" dd") == std::string::npos;
+    }
+  }
+  return all;
+}
+std::size_t mapped_bytes() {
+  std::size_t bytes = 0;
+  for (const Mapped& one : mapped_memory()) bytes += one.end - one.start;
+  return bytes;
+}
+std::size_t dumped_bytes() {
+  std::size_t bytes = 0;
+  for (const Mapped& one : mapped_memory()) bytes += one.dumped ? one.end - one.start : 0;
+  return bytes;
+}
+
+/// How much more a core dump has with a segment of that many bytes.
+void dumped_segment() {
+  const std::size_t before = dumped_bytes();
+  attach(argument(0));
+  say("dumped %zu\n", dumped_bytes() - before);
+}
+
+/// Whether an access to that address is a signal.
+bool is_guarded(char* address) {
+  const pid_t child = fork();
+  if (child == 0) {
+    signal(SIGSEGV, SIG_DFL);
+    *static_cast<volatile char*>(address) = 1;
+    _exit(0);
+  }
+  int status = 0;
+  return waitpid(child, &status, 0) == child && WIFSIGNALED(status) && WTERMSIG(status) == SIGSEGV;
+}
+
+/// The segment at that address, and nothing else, is mapped there.
+void check_mapped(char* address, std::size_t bytes, bool is_own) {
+  const auto start = reinterpret_cast<std::size_t>(address);
+  for (const Mapped& one : mapped_memory()) {
+    if (one.start != start) continue;
+    if (one.end != start + bytes) wrong("more or less than a segment is mapped");
+    if (one.access != "rw-s") wrong("a segment cannot be read and written");
+    if (one.dumped != is_own) wrong("a core dump has other segments than the own ones");
+    if (!is_guarded(address + bytes)) wrong("an access behind a segment is no signal");
+    return;
+  }
+  wrong("a segment is not mapped");
+}
+
+/// What is mapped is what is used.
+void mapped_as_used() {
+  constexpr std::size_t bytes = 3 << 20;
+  const std::size_t before = mapped_bytes();
+  // The rings, slabs and flags of a few ranks.
+  if (before > size() * (std::size_t{2} << 20)) wrong("unused memory is mapped");
+  attach(bytes);
+  std::size_t segments = 0;
+  for (gex_Rank_t peer = 0; peer < size(); ++peer) {
+    void* address = nullptr;
+    gex_Event_Wait(gex_EP_QueryBoundSegmentNB(team, peer, nullptr, &address, nullptr, 0));
+    if (address == nullptr) continue;
+    check_mapped(static_cast<char*>(address), bytes, peer == rank());
+    segments += bytes;
+  }
+  if (mapped_bytes() != before + segments) wrong("more is mapped than the segments");
+  exchange_with_neighbour();
+  // The network may reach into the neighbour's by itself.
+  const std::size_t attached = mapped_bytes();
+  if (attached > before + segments + bytes) wrong("puts map more than a segment");
+
+  // A segment of another endpoint's, as long as it is published, and the same when it is again.
+  gex_EP_t other = GEX_EP_INVALID;
+  gex_Segment_t created = GEX_SEGMENT_INVALID;
+  if (gex_EP_Create(&other, client, GEX_EP_CAPABILITY_RMA, 0) != GASNET_OK) wrong("no endpoint");
+  if (gex_Segment_Create(&created, client, nullptr, bytes, GEX_MK_HOST, 0) != GASNET_OK)
+    wrong("no segment");
+  if (gex_EP_BindSegment(other, created, 0) != GASNET_OK) wrong("not bound");
+  for (int round = 0; round < 2; ++round) {
+    if (gex_EP_PublishBoundSegment(team, &other, 1, 0) != GASNET_OK) wrong("not published");
+    if (mapped_bytes() != attached + segments) wrong("a published segment is not mapped once");
+  }
+  barrier();
+  if (gex_EP_BindSegment(other, GEX_SEGMENT_INVALID, 0) != GASNET_OK) wrong("not unbound");
+  if (gex_EP_PublishBoundSegment(team, &other, 1, 0) != GASNET_OK) wrong("nothing not published");
+  gex_Segment_Destroy(created, 0);
+  if (mapped_bytes() != attached) wrong("a segment stays mapped that is gone");
+  say("mapped as used\n");
+}
+
 /// A segment of another size on each rank.
 void uneven_segments() {
   const uintptr_t bytes = GASNET_PAGESIZE * (1 + rank() * 3);
@@ -669,6 +777,8 @@ int main(int argc, char** argv) {
       {"refused_segment", refused_segment},
       {"publish_late", publish_late},
       {"uneven_segments", uneven_segments},
+      {"mapped_as_used", mapped_as_used},
+      {"dumped_segment", dumped_segment},
       {"buffered", [] { std::printf("after %u\n", unsigned{rank()}); }},
       {"thread_first", [] { say("started\n"); }},
   };

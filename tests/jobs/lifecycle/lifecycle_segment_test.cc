@@ -156,6 +156,29 @@ TEST(Segment, PublishedLateReachesTeamsMadeBefore) {
   }
 }
 
+// Tools look at all that is mapped: valgrind's search for leaks, core dumps, top.
+TEST(Segment, IsMappedAndDumpedAsItIsUsed) {
+  for (const Network network : {Network::shared_memory, Network::emu}) {
+    Command command = job(3, {"mapped_as_used"});
+    expect_success(over(command, network).run(), "mapped as used", 3);
+  }
+}
+
+TEST(Segment, IsInCoreDumpsUpToALimit) {
+  Command command = job(2, {"dumped_segment", "3145728"});
+  expect_success(command.variable("GEX_SEGMENT_DUMP", "1MB").run(), "dumped 1048576", 2);
+  expect_success(command.variable("GEX_SEGMENT_DUMP", "0").run(), "dumped 0", 2);
+  expect_success(job(2, {"dumped_segment", "536870912"}).run(), "dumped 268435456", 2);
+}
+
+// It reads all that can be read and written, at the end, in search of leaks: for minutes, if that
+// is what segments might take at most.
+TEST(Segment, UnderValgrindsSearchForLeaks) {
+  const Outcome outcome =
+      Command({gexrun, "-n", "1", "valgrind", "-q", "--error-exitcode=99", probe, "ring"}).run();
+  expect_success(outcome, " of 1", 1);
+}
+
 // Limits of the process count too: a segment within what was announced can be used to its last
 // byte.
 

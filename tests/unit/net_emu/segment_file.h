@@ -23,7 +23,11 @@ inline void exchange_alone(const void* mine, std::size_t bytes, void* all) {
 }
 inline SegmentFile segment_file(std::uint32_t) {
   static constexpr std::uint32_t own_rank = 0;
-  return {dup(own_file), part_offset, part_size, own_part, &own_rank, 1};
+  return {dup(own_file), part_offset, part_size, &own_rank, 1};
+}
+inline int segment_place(const void* address, std::uint64_t* offset) {
+  *offset = static_cast<std::uint64_t>(static_cast<const std::byte*>(address) - own_part);
+  return *offset < part_size ? 0 : 1;
 }
 
 class WithSegmentFile : public testing::Test {
@@ -39,6 +43,7 @@ class WithSegmentFile : public testing::Test {
                 .threaded = 0,
                 .exchange = exchange_alone,
                 .segment_file = segment_file,
+                .segment_place = segment_place,
                 .fatal = die,
                 .warn = [](const char*) {}};
   }

@@ -26,7 +26,7 @@ class EmuTransfers : public WithSegmentFile {
   EmuTransfers() : segments(host, layout, network.bytes()) {
     host.complete = note;
     told.clear();
-    segments.map_all();
+    segments.open_all();
     EXPECT_EQ(segments.enter(own_part, part_size, &key), 0);
     EXPECT_EQ(own_part[0], std::byte{0});
   }
