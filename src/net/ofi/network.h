@@ -85,11 +85,15 @@ class Network {
   bool try_post(SendBuffer& buffer);
   void retry_postponed();
 
-  /// Reads completions. Only one thread does at a time; others find nothing to do.
-  void progress();
+  /// What a reading of completions found.
+  enum class Progress : std::uint8_t { nothing, something, more_likely };
+  /// Reads completions once. Only one thread does at a time; others find nothing to do.
+  Progress progress();
   void completed(const fi_cq_data_entry& entry);
   void failed();
   void arrived(const fi_cq_data_entry& entry, ReceiveBuffers::Buffer& buffer);
+  /// Delivers up to `most` messages that have arrived on these channels; returns how many.
+  std::size_t deliver_arrived(std::uint32_t channels, std::size_t most);
   void deliver(Channel channel, const Arrival& arrival);
   void warn_of_stray();
   /// Asks peers what has come of all that was sent to them; now and then.
@@ -111,6 +115,8 @@ class Network {
   std::uint32_t looks_ = 0;
 
   std::mutex progress_mutex_;
+  std::uint32_t vain_readings_ = 0;  ///< in a row
+  std::uint64_t received_ = 0;       ///< completions of receives
   std::uint64_t round_ = 0;
 
   std::mutex postponed_mutex_;

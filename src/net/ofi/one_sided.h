@@ -54,7 +54,7 @@ struct Transfer : Operation {
 
 /// What a rank's provider does of all this, or the providers of all ranks.
 struct OneSidedExtent {
-  std::uint32_t available;     ///< 0: segments are reached by messages
+  std::uint64_t available;     ///< 0: segments are reached by messages
   std::uint64_t max_transfer;  ///< the most that one operation may move
   AtomicOperations atomics;
 };
