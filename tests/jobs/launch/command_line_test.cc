@@ -8,6 +8,7 @@
 #include <set>
 #include <sstream>
 
+#include "boot/protocol.h"
 #include "modes.h"
 
 namespace launch_test {
@@ -238,9 +239,15 @@ TEST(OpenFiles, FewAreEnoughForFewRanks) {
   EXPECT_EQ(lines_with(outcome.output, "exchanged "), 60);
 }
 
+/// A place as gexrun says it, of this or another version of the protocol.
+std::string place(const std::string& rest, std::uint32_t version = gex::boot::protocol_version) {
+  return std::to_string(version) + rest;
+}
+
 TEST(Place, AnEnvironmentMadeByHandIsRefused) {
-  for (const char* const value : {"x", "4", "4:", "4:100:0:2", "4:100:2:2:5", "4:100:0:0:5",
-                                  "4:100:0:2000:5", "4:-5:0:2:5", "4:0:0:2:5x"}) {
+  for (const std::string& value :
+       {std::string("x"), place(""), place(":"), place(":100:0:2"), place(":100:2:2:5"),
+        place(":100:0:0:5"), place(":100:0:2000:5"), place(":-5:0:2:5"), place(":0:0:2:5x")}) {
     const Outcome outcome = Command({probe, "who"}).variable("GEX_JOB", value).run();
     expect_failure(outcome, 1,
                    std::string("gex: GEX_JOB='") + value + "': it is set by gexrun, not by hand");
@@ -248,16 +255,18 @@ TEST(Place, AnEnvironmentMadeByHandIsRefused) {
 }
 
 TEST(Place, ADescriptorThatIsNotTheConnectionIsRefused) {
-  expect_failure(Command({probe, "who"}).variable("GEX_JOB", "4:100:0:2:5").run(), 1,
+  expect_failure(Command({probe, "who"}).variable("GEX_JOB", place(":100:0:2:5")).run(), 1,
                  "descriptor 100, the connection to gexrun, is not open here");
-  expect_failure(Command({probe, "who"}).variable("GEX_JOB", "4:0:0:2:5").run(), 1,
+  expect_failure(Command({probe, "who"}).variable("GEX_JOB", place(":0:0:2:5")).run(), 1,
                  "descriptor 0 is not the connection to gexrun here");
 }
 
 TEST(Place, AnotherVersionOfTheProtocolIsRefused) {
-  expect_failure(Command({probe, "who"}).variable("GEX_JOB", "3:100:0:2:5").run(), 1,
-                 "it comes from a gexrun that speaks version 3 of the control protocol, this "
-                 "program's libgex speaks version 4");
+  constexpr std::uint32_t own = gex::boot::protocol_version;
+  expect_failure(Command({probe, "who"}).variable("GEX_JOB", place(":100:0:2:5", own - 1)).run(), 1,
+                 "it comes from a gexrun that speaks version " + std::to_string(own - 1) +
+                     " of the control protocol, this program's libgex speaks version " +
+                     std::to_string(own));
 }
 
 TEST(Place, WrappersThatKeepItWork) {
