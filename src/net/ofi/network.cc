@@ -233,11 +233,13 @@ std::size_t Network::poll(std::uint32_t channels, std::size_t most) {
   // Each reading is one step of the provider's, which over TCP takes in a message or two of some
   // KiB. Whoever polls now and then finds more than that. Whoever has polled in vain just before
   // waits for the message that has come now, and not for what a further reading finds.
-  for (std::size_t readings = 0; readings < most && delivered < most; ++readings) {
-    const Progress found = progress();
+  std::size_t readings = 0;
+  Progress found = Progress::nothing;
+  // Once at least: a poll that delivers nothing moves on what is under way all the same.
+  do {
+    found = progress();
     delivered += deliver_arrived(channels, most - delivered);
-    if (found != Progress::more_likely) break;
-  }
+  } while (found == Progress::more_likely && ++readings < most && delivered < most);
   return delivered;
 }
 
