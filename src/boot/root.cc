@@ -380,6 +380,8 @@ void Root::connected(std::uint32_t host, os::FileDescriptor socket) {
   if (launch_.verbose) {
     report(launch_.program_name, "%s is connected", name_of(host).c_str());
   }
+  // What it would have been told with the others.
+  if (absence_) tell(host, *absence_);
   if (job_.ending()) tell(host, end_);
   if (++connected_count_ == hosts_.size()) {
     // Nobody else is to come.
@@ -498,11 +500,11 @@ void Root::gathered(std::uint32_t sequence, SharedBytes bytes) {
 }
 
 void Root::absent(std::uint32_t rank, std::uint32_t sequence) {
-  FrameHeader header;
-  header.kind = FrameKind::job_absent;
-  header.first = rank;
-  header.sequence = sequence;
-  tell_all(header);
+  absence_.emplace();
+  absence_->kind = FrameKind::job_absent;
+  absence_->first = rank;
+  absence_->sequence = sequence;
+  tell_all(*absence_);
 }
 
 void Root::farewell(bool finalize_mpi) {

@@ -20,6 +20,7 @@
 
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -123,7 +124,8 @@ class Root final : private Guardians {
 
   std::uint32_t connected_count_ = 0;
   std::uint32_t done_count_ = 0;
-  FrameHeader end_;  ///< what guardians are told of the end
+  std::optional<FrameHeader> absence_;  ///< what guardians are told of the first rank that has left
+  FrameHeader end_;                     ///< what they are told of the end
   bool error_told_ = false;
   bool refusal_told_ = false;
   int interrupts_ = 0;
