@@ -32,23 +32,40 @@ class RootTest : public testing::Test {
 
   /// A root in a process of its own, and the connections of both hosts.
   void begin() {
-    const Secret secret = *Secret::draw();
-    RootAddress address;
-    os::FileDescriptor listener = listen_for_guardians(address, Reach::this_host);
+    begin_without_hosts();
+    for (std::uint32_t host = 0; host < 2 && !HasFatalFailure(); ++host) connect(host);
+  }
+  void begin_without_hosts() {
+    os::FileDescriptor listener = listen_for_guardians(address_, Reach::this_host);
     ASSERT_TRUE(listener);
     root_ = fork();
     ASSERT_GE(root_, 0);
     if (root_ == 0) {
       dup2(open("/dev/null", O_WRONLY), STDERR_FILENO);
       take_over_signals();
-      _exit(run_root_of_started(launch_, secret, std::move(listener)));
+      _exit(run_root_of_started(launch_, secret_, std::move(listener)));
     }
-    for (std::uint32_t host = 0; host < 2; ++host) {
-      std::string why;
-      os::FileDescriptor connection = connect_to_root(address, secret, host, why);
-      ASSERT_TRUE(connection) << why;
-      hosts_[host] = Link(std::move(connection));
+  }
+  void connect(std::uint32_t host) {
+    std::string why;
+    os::FileDescriptor connection = connect_to_root(address_, secret_, host, why);
+    ASSERT_TRUE(connection) << why;
+    hosts_[host] = Link(std::move(connection));
+  }
+
+  /// Waits until that host is told of something of that kind, and returns of which rank.
+  std::uint32_t told_of(std::uint32_t host, FrameKind kind) {
+    Link& link = hosts_[host];
+    for (;;) {
+      pollfd readable{link.socket(), POLLIN, 0};
+      if (poll(&readable, 1, 20000) != 1) break;
+      const Received frame = link.receive();
+      if (frame.outcome == Received::Outcome::closed) break;
+      if (frame.outcome == Received::Outcome::frame && frame.header.kind == kind)
+        return frame.header.first;
     }
+    ADD_FAILURE() << "host " << host << " is not told";
+    return UINT32_MAX;
   }
 
   /// The second host does what it is told until the root is gone, or is lost as well when it hears
@@ -90,12 +107,33 @@ class RootTest : public testing::Test {
   }
 
   Launch launch_;
+  Secret secret_ = *Secret::draw();
+  RootAddress address_;
   pid_t root_ = 0;
   Link hosts_[2];
 };
 
 TEST_F(RootTest, EndsTheJobWhenAHostIsLost) {
   begin();
+  hosts_[0].close();
+  EXPECT_TRUE(follow(20000));
+  EXPECT_EQ(finish(), 1);
+}
+
+TEST_F(RootTest, TellsAHostThatComesLateWhichRankHasLeft) {
+  begin_without_hosts();
+  if (HasFatalFailure()) return;
+  connect(0);
+  if (HasFatalFailure()) return;
+  FrameHeader left;
+  left.kind = FrameKind::host_left;
+  left.first = 1;
+  hosts_[0].queue(left);
+  hosts_[0].flush();
+  EXPECT_EQ(told_of(0, FrameKind::job_absent), 1u);
+  connect(1);
+  if (HasFatalFailure()) return;
+  EXPECT_EQ(told_of(1, FrameKind::job_absent), 1u);
   hosts_[0].close();
   EXPECT_TRUE(follow(20000));
   EXPECT_EQ(finish(), 1);
