@@ -50,8 +50,38 @@ constexpr std::uint64_t slab_start(std::uint32_t index) {
 
 struct SegmentLimit {
   std::uint64_t bytes;
+  std::uint64_t available;  ///< memory of the host that is free, if it is shared out; or UINT64_MAX
   std::string reason;
 };
+
+/// What a process says of its limit to all others.
+struct AnnouncedLimit {
+  std::uint64_t bytes;
+  std::uint64_t available;
+};
+
+/// Clients take gasnet_getMaxLocalSegmentSize() at its word: where a limit is a share of the host,
+/// it is no larger than a share of what is free there. One figure for a host, though each of its
+/// ranks saw another.
+void limit_to_available(std::vector<AnnouncedLimit>& limits, const boot::RankSet& host) {
+  std::uint64_t available = UINT64_MAX;
+  for (const std::uint32_t rank : host) available = std::min(available, limits[rank].available);
+  const std::uint64_t page = os::page_size();
+  const std::uint64_t share = std::max(available / host.size() / page * page, page);
+  for (const std::uint32_t rank : host)
+    if (limits[rank].available != UINT64_MAX)
+      limits[rank].bytes = std::min(limits[rank].bytes, share);
+}
+
+/// What the ranks of a host may have together, if each limit is a share of the host; or 0.
+std::uint64_t sum_of_shares(const std::vector<AnnouncedLimit>& limits, const boot::RankSet& host) {
+  std::uint64_t sum = 0;
+  for (const std::uint32_t rank : host) {
+    if (limits[rank].available == UINT64_MAX) return 0;
+    sum += limits[rank].bytes;
+  }
+  return sum;
+}
 
 /// Largest segment of a process: what the variable says, within what the limits of this process
 /// let it map at all.
@@ -81,7 +111,7 @@ SegmentLimit segment_limit(std::uint32_t host_ranks, std::uint64_t control, std:
   // Half of the address space limit stays for the program itself.
   if (limits.address_space)
     shrink_to(*limits.address_space / 2, 0, "half of the address space limit (ulimit -v)");
-  return {bytes, std::move(reason)};
+  return {bytes, wanted.per_host ? limits.available : UINT64_MAX, std::move(reason)};
 }
 
 }  // namespace
@@ -136,13 +166,20 @@ Neighborhood Neighborhood::form(const Placement& placement) {
 
   // Members must agree on the stride, whatever limits each of them was started with.
   SegmentLimit mine = segment_limit(host_ranks, neighborhood.control_bytes_, neighborhood.size_);
-  std::vector<std::uint64_t> everyones(job.size());
-  job.exchange(std::as_bytes(std::span(&mine.bytes, 1)),
+  const AnnouncedLimit announced{mine.bytes, mine.available};
+  std::vector<AnnouncedLimit> everyones(job.size());
+  job.exchange(std::as_bytes(std::span(&announced, 1)),
                std::as_writable_bytes(std::span(everyones)));
+  for (const boot::RankSet& ranks : placement.hosts) limit_to_available(everyones, ranks);
+  if (everyones[job.rank()].bytes < mine.bytes) {
+    mine.bytes = everyones[job.rank()].bytes;
+    mine.reason = "the memory that is free on this host";
+  }
+  neighborhood.granted_on_host_ = sum_of_shares(everyones, host);
   const std::uint32_t strictest = *std::min_element(
       members.begin(), members.end(),
-      [&](std::uint32_t a, std::uint32_t b) { return everyones[a] < everyones[b]; });
-  const std::uint64_t agreed = everyones[strictest];
+      [&](std::uint32_t a, std::uint32_t b) { return everyones[a].bytes < everyones[b].bytes; });
+  const std::uint64_t agreed = everyones[strictest].bytes;
   neighborhood.segment_reason_ = agreed == mine.bytes
                                      ? std::move(mine.reason)
                                      : "the limits of rank " + std::to_string(strictest);
@@ -151,7 +188,10 @@ Neighborhood Neighborhood::form(const Placement& placement) {
     return bytes >= huge_page ? bytes / huge_page * huge_page : bytes;
   };
   neighborhood.segment_stride_ = stride_for(agreed);
-  neighborhood.job_max_segment_ = stride_for(*std::min_element(everyones.begin(), everyones.end()));
+  neighborhood.job_max_segment_ =
+      stride_for(std::ranges::min(everyones, {}, [](const AnnouncedLimit& limit) {
+                   return limit.bytes;
+                 }).bytes);
 
   const std::uint64_t bytes =
       neighborhood.control_bytes_ + neighborhood.segment_stride_ * neighborhood.size_;

@@ -146,6 +146,11 @@ class Neighborhood {
   std::uint64_t max_segment() const noexcept { return segment_stride_; }
   /// The least of that over the job: what every process can attach.
   std::uint64_t job_max_segment() const noexcept { return job_max_segment_; }
+  /// What all processes of the host may take together by that, where it is a share of the host's
+  /// memory that was free then; 0 where it is not.
+  std::uint64_t granted_on_host() const noexcept { return granted_on_host_; }
+  /// Whether this process has no segment in its part.
+  bool has_no_segment() const noexcept { return own_part_.is_empty(); }
   /// What set the limit of the members, for gexinfo: GASNET_MAX_SEGSIZE, or what allowed less.
   const std::string& segment_reason() const noexcept { return segment_reason_; }
 
@@ -212,6 +217,7 @@ class Neighborhood {
   std::array<PostBoard*, barrier_slots> post_boards_{};  ///< of member 0, by slot; null: not mapped
   std::uint64_t segment_stride_ = 0;
   std::uint64_t job_max_segment_ = 0;
+  std::uint64_t granted_on_host_ = 0;
   std::uint64_t space_ = UINT64_MAX;
   RangeAllocator own_part_;
   std::map<std::uint64_t, os::Mapping> own_segments_;  ///< by where they begin in the own part

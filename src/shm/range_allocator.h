@@ -19,6 +19,8 @@ class RangeAllocator {
   /// nothing if there is none.
   std::optional<std::uint64_t> take(std::uint64_t bytes, std::uint64_t alignment);
 
+  bool is_empty() const noexcept { return taken_.empty(); }
+
   /// Gives back what `take` returned; returns its size.
   std::uint64_t give_back(std::uint64_t start);
 

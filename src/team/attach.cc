@@ -89,6 +89,15 @@ bool all_hosts_have_room(const std::vector<Announcement>& everyones) {
   return room;
 }
 
+/// Memory that this process knows of for segments. Before it has any, what
+/// gasnet_getMaxLocalSegmentSize() said counts, whatever others have taken since.
+std::uint64_t memory_for_segments() {
+  const shm::Neighborhood& neighborhood = process().neighborhood;
+  const std::uint64_t usable = usable_memory();
+  if (!neighborhood.has_no_segment()) return usable;
+  return std::max(usable, std::min(neighborhood.granted_on_host(), neighborhood.memory_space()));
+}
+
 /// Tells what all members announce to all of them.
 std::vector<Announcement> announce(Team& team, std::span<const Announcement> mine) {
   std::vector<Announcement> everyones;
@@ -119,6 +128,7 @@ std::vector<Outcome> tell(Team& team, const Outcome& mine, const char* call) {
 
 int attach(gex_Segment_t* segment_p, Team& team, std::uintptr_t size, int flaw) {
   const char* call = "gex_Segment_Attach";
+  const std::uint64_t usable = memory_for_segments();
   gex_Segment_t segment = size != 0 ? allocate_segment(team.client, size) : nullptr;
   int error = size != 0 && segment == nullptr ? errno : 0;
   if (segment != nullptr) bind_segment(team.endpoint, segment);
@@ -138,7 +148,7 @@ int attach(gex_Segment_t* segment_p, Team& team, std::uintptr_t size, int flaw) 
   // First everybody learns what everybody asks for, before any memory is used.
   Announcement mine = announcement_of(*team.endpoint);
   mine.size = size;
-  mine.usable = usable_memory();
+  mine.usable = usable;
   mine.flaw = flaw;
   const std::vector<Announcement> everyones = announce(team, {&mine, 1});
   if (std::any_of(everyones.begin(), everyones.end(),

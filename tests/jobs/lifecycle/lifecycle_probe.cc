@@ -173,6 +173,15 @@ void maximum() {
       static_cast<std::size_t>(gasnet_getMaxGlobalSegmentSize()));
 }
 
+/// As clients do that take all there is, when others have taken memory since they asked.
+void attach_maximum() {
+  const uintptr_t bytes = gasnet_getMaxLocalSegmentSize();
+  const std::vector<char> taken(std::size_t{32} << 20, 'x');
+  barrier();
+  attach(bytes);
+  say("attached all, %d\n", taken[bytes % taken.size()]);
+}
+
 /// Every byte of a segment of that many bytes, written by the neighbour and read by the owner.
 void fill_bytes() {
   const std::size_t bytes = argument(0);
@@ -752,6 +761,7 @@ int main(int argc, char** argv) {
       {"atomic_domain", atomic_domain},
       {"attach", attach_bytes},
       {"maximum", maximum},
+      {"attach_maximum", attach_maximum},
       {"fill", fill_bytes},
       {"flood", flood},
       {"exit_from_main", exit_from_main},

@@ -69,6 +69,15 @@ TEST(SegmentLimit, MalformedValuesAreRefused) {
                  "GASNET_MAX_SEGSIZE leaves less than one page");
 }
 
+// Of all of the host's memory, some is always in use.
+TEST(SegmentLimit, IsWhatAttachGrants) {
+  for (const Network network : {Network::shared_memory, Network::emu}) {
+    Command command = job(2, {"attach_maximum"});
+    command.variable("GASNET_MAX_SEGSIZE", std::to_string(physical_memory()) + "/H");
+    expect_success(over(command, network).run(), "attached all", 2);
+  }
+}
+
 TEST(SegmentLimit, TheGlobalOneIsTheLeastOfTheJob) {
   // One rank of three is started with another limit.
   char folder[] = "/tmp/lifecycle-XXXXXX";
