@@ -5,6 +5,9 @@
 #include <unistd.h>
 
 #include <cerrno>
+#include <fstream>
+#include <sstream>
+#include <string>
 
 namespace gex::os {
 
@@ -26,6 +29,22 @@ int write_fully(int descriptor, const char* bytes, std::size_t count) noexcept {
 
 int process_id() noexcept {
   return static_cast<int>(::getpid());
+}
+
+std::uint64_t process_start() {
+  std::ifstream file("/proc/self/stat");
+  std::string line;
+  std::getline(file, line);
+  // The second field is the name, in parentheses, and may hold anything.
+  const std::size_t after_name = line.rfind(')');
+  if (after_name == line.npos) return 0;
+  std::istringstream fields(line.substr(after_name + 1));
+  constexpr int start_field = 22;
+  std::string skipped;
+  for (int field = 3; field < start_field; ++field) fields >> skipped;
+  std::uint64_t ticks = 0;
+  fields >> ticks;
+  return ticks;
 }
 
 int thread_id() noexcept {

@@ -4,6 +4,7 @@
 // Unless said otherwise everything here is async-signal-safe, and may be called from any thread.
 
 #include <cstddef>
+#include <cstdint>
 
 namespace gex::os {
 
@@ -12,6 +13,10 @@ namespace gex::os {
 int write_fully(int descriptor, const char* bytes, std::size_t count) noexcept;
 
 int process_id() noexcept;
+
+/// When this process began, in the kernel's ticks since it was started: with `process_id` it tells
+/// the process from others, before and after. 0 when /proc is not mounted. Not async-signal-safe.
+std::uint64_t process_start();
 
 /// The kernel's number of the calling thread.
 int thread_id() noexcept;

@@ -16,6 +16,7 @@
 #include "boot/guardian.h"
 #include "boot/launcher.h"
 #include "boot/mpi.h"
+#include "boot/place.h"
 #include "boot/process_tree.h"
 #include "boot/rank_state.h"
 
@@ -219,7 +220,7 @@ Membership fork_ranks(std::uint32_t ranks) {
 
 /// Who this process is, by its environment; from which it is then removed, so that a program it
 /// executes does not take itself for this rank.
-Membership find_membership(Origin& origin, std::unique_ptr<ProcessManager>& manager) {
+Membership find_membership(bool nested, Origin& origin, std::unique_ptr<ProcessManager>& manager) {
   if (const auto text = env::value(env::Variable::job)) {
     std::string why;
     const auto membership = parse_membership(*text, why);
@@ -232,6 +233,8 @@ Membership find_membership(Origin& origin, std::unique_ptr<ProcessManager>& mana
     return fork_ranks(ranks_to_fork(*text));
   }
   refuse_lost_rank();
+  origin = Origin::singleton;
+  if (nested) return {};
   std::string why;
   manager = find_process_manager(why);
   if (manager) {
@@ -242,7 +245,6 @@ Membership find_membership(Origin& origin, std::unique_ptr<ProcessManager>& mana
     fatal("this process is one of several of a launcher, and would run as a job of one rank: %s",
           why.c_str());
   }
-  origin = Origin::singleton;
   return {};
 }
 
@@ -258,13 +260,16 @@ Job& Job::join() {
   if (joined()) return current();
   Origin origin = Origin::singleton;
   std::unique_ptr<ProcessManager> manager;
-  const Membership membership = find_membership(origin, manager);
+  const bool nested = is_place_of_ancestor();
+  const Membership membership = find_membership(nested, origin, manager);
   find_mpi(/*forked=*/origin == Origin::forked);
   unsetenv("GEX_JOB");
   unsetenv("GASNET_PSHM_NODES");
+  mark_place();
 
   set_message_rank(membership.rank);
   become(membership, origin, std::move(manager));
+  state().nested = nested && origin == Origin::singleton;
   install_exit_handler();
   return current();
 }
@@ -283,6 +288,10 @@ std::uint32_t Job::size() const noexcept {
 
 Origin Job::origin() const noexcept {
   return state().origin;
+}
+
+bool Job::nested() const noexcept {
+  return state().nested;
 }
 
 std::uint32_t Job::host_of(std::uint32_t rank) const noexcept {

@@ -10,7 +10,8 @@
 //  - GASNET_PSHM_NODES=N in the environment and no launcher: the calling process becomes the
 //    launcher, forks a guardian and N ranks which return from `join`, and itself never returns: it
 //    exits with the job's status;
-//  - another launcher that speaks PMIx or PMI (foreign.h): its job is this one;
+//  - another launcher that speaks PMIx or PMI (foreign.h): its job is this one, unless a process
+//    that started this one has that place already (place.h);
 //  - none of these: a job of one rank, without a guardian.
 //
 // How a rank ends. After `join` the ways out are
@@ -60,6 +61,8 @@ class Job {
   std::uint32_t rank() const noexcept;
   std::uint32_t size() const noexcept;
   Origin origin() const noexcept;
+  /// Whether this is a job of one that a process of another job has started.
+  bool nested() const noexcept;
 
   /// Index of the host a rank runs on, hosts numbered from 0 in order of their lowest rank.
   std::uint32_t host_of(std::uint32_t rank) const noexcept;

@@ -9,7 +9,10 @@ namespace {
 
 class Pmi1 final : public ProcessManager {
  public:
-  explicit Pmi1(const PmiPlace& place) : wire_(place.wire), place_(place) {}
+  explicit Pmi1(const PmiPlace& place) : wire_(place.wire), place_(place) {
+    wire_.on_long_wait(long_wait_ms,
+                       [this] { tell_of_long_wait(protocol(), place_.rank, place_.size); });
+  }
 
   bool begin() {
     // An MPI library in this program begins again, or has begun; a process manager bears both.

@@ -23,7 +23,10 @@ std::string framed(const std::string& words) {
 
 class Pmi2 final : public ProcessManager {
  public:
-  explicit Pmi2(const PmiPlace& place) : wire_(place.wire), place_(place) {}
+  explicit Pmi2(const PmiPlace& place) : wire_(place.wire), place_(place) {
+    wire_.on_long_wait(long_wait_ms,
+                       [this] { tell_of_long_wait(protocol(), place_.rank, place_.size); });
+  }
 
   bool begin() {
     std::optional<std::string> answer;

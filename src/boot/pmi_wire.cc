@@ -1,5 +1,6 @@
 #include "boot/pmi_wire.h"
 
+#include <poll.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -9,6 +10,7 @@
 #include <charconv>
 #include <cstdlib>
 #include <cstring>
+#include <utility>
 
 #include "boot/job.h"
 
@@ -68,7 +70,9 @@ bool PmiWire::is_open() const noexcept {
 
 bool PmiWire::say(std::string_view bytes) {
   while (!bytes.empty()) {
-    const ssize_t written = write(descriptor_, bytes.data(), bytes.size());
+    // A connection that the launcher has closed is an error, not a signal that ends the rank.
+    ssize_t written = send(descriptor_, bytes.data(), bytes.size(), MSG_NOSIGNAL);
+    if (written < 0 && errno == ENOTSOCK) written = write(descriptor_, bytes.data(), bytes.size());
     if (written < 0 && errno == EINTR) continue;
     if (written < 0) {
       error_ = std::string("its connection is broken: ") + std::strerror(errno);
@@ -81,6 +85,9 @@ bool PmiWire::say(std::string_view bytes) {
 
 bool PmiWire::hear_byte(char& byte) {
   for (;;) {
+    pollfd readable{descriptor_, POLLIN, 0};
+    if (on_long_wait_ && poll(&readable, 1, long_wait_ms_) == 0)
+      std::exchange(on_long_wait_, nullptr)();
     const ssize_t got = read(descriptor_, &byte, 1);
     if (got > 0) return true;
     if (got < 0 && errno == EINTR) continue;

@@ -6,9 +6,11 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <functional>
 #include <optional>
 #include <string>
 #include <string_view>
+#include <utility>
 
 namespace gex::boot {
 
@@ -24,6 +26,12 @@ std::optional<PmiPlace> pmi_place();
 class PmiWire {
  public:
   explicit PmiWire(int descriptor);
+
+  /// Has `tell` called, once, when an answer does not come for that long.
+  void on_long_wait(int milliseconds, std::function<void()> tell) {
+    long_wait_ms_ = milliseconds;
+    on_long_wait_ = std::move(tell);
+  }
 
   /// Each is false or empty when the connection is broken or too much is said: `error` says it.
   bool say(std::string_view bytes);
@@ -48,6 +56,8 @@ class PmiWire {
   int descriptor_;
   ino_t inode_ = 0;
   std::string error_;
+  int long_wait_ms_ = 0;
+  std::function<void()> on_long_wait_;
 };
 
 /// What a rank leaves under a key, in a table that all share.

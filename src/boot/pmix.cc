@@ -7,9 +7,12 @@
 #include <dlfcn.h>
 #include <pmix.h>
 
+#include <chrono>
+#include <condition_variable>
 #include <cstdlib>
 #include <cstring>
 #include <memory>
+#include <mutex>
 
 #include "base/os_process.h"
 #include "boot/job.h"
@@ -24,7 +27,7 @@ struct Library {
   decltype(&PMIx_Finalize) finalize;
   decltype(&PMIx_Put) put;
   decltype(&PMIx_Commit) commit;
-  decltype(&PMIx_Fence) fence;
+  decltype(&PMIx_Fence_nb) fence;
   decltype(&PMIx_Get) get;
   decltype(&PMIx_Error_string) error_string;
 };
@@ -52,7 +55,7 @@ bool load(Library& found, std::string& why) {
   }
   if (find(library, "PMIx_Init", found.init) && find(library, "PMIx_Finalize", found.finalize) &&
       find(library, "PMIx_Put", found.put) && find(library, "PMIx_Commit", found.commit) &&
-      find(library, "PMIx_Fence", found.fence) && find(library, "PMIx_Get", found.get) &&
+      find(library, "PMIx_Fence_nb", found.fence) && find(library, "PMIx_Get", found.get) &&
       find(library, "PMIx_Error_string", found.error_string)) {
     return true;
   }
@@ -68,6 +71,36 @@ struct Release {
   }
 };
 using Value = std::unique_ptr<pmix_value_t, Release>;
+
+/// A fence under way, which the library's thread completes.
+class Fence {
+ public:
+  static void complete(pmix_status_t status, void* fence) {
+    auto& self = *static_cast<Fence*>(fence);
+    const std::lock_guard lock(self.mutex_);
+    self.status_ = status;
+    self.completed_ = true;
+    // Under the lock: whoever waits may be gone right after it.
+    self.changed_.notify_one();
+  }
+  /// Whether it is complete before the time is over.
+  bool wait(int milliseconds) {
+    std::unique_lock lock(mutex_);
+    return changed_.wait_for(lock, std::chrono::milliseconds(milliseconds),
+                             [this] { return completed_; });
+  }
+  pmix_status_t wait() {
+    std::unique_lock lock(mutex_);
+    changed_.wait(lock, [this] { return completed_; });
+    return status_;
+  }
+
+ private:
+  std::mutex mutex_;
+  std::condition_variable changed_;
+  bool completed_ = false;
+  pmix_status_t status_ = PMIX_SUCCESS;
+};
 
 class Pmix final : public ProcessManager {
  public:
@@ -107,7 +140,12 @@ class Pmix final : public ProcessManager {
     std::strncpy(collect.key, PMIX_COLLECT_DATA, sizeof collect.key - 1);
     collect.value.type = PMIX_BOOL;
     collect.value.data.flag = true;
-    return holds("PMIx_Fence", library_.fence(nullptr, 0, &collect, 1));
+    Fence fence;
+    const pmix_status_t begun = library_.fence(nullptr, 0, &collect, 1, Fence::complete, &fence);
+    if (begun == PMIX_OPERATION_SUCCEEDED) return true;
+    if (begun != PMIX_SUCCESS) return holds("PMIx_Fence", begun);
+    if (!fence.wait(long_wait_ms)) tell_of_long_wait(protocol(), self_.rank, size_);
+    return holds("PMIx_Fence", fence.wait());
   }
 
   std::optional<std::string> get(std::uint32_t rank, const std::string& key) override {

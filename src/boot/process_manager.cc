@@ -3,7 +3,9 @@
 #include <cstdlib>
 
 #include "base/env.h"
+#include "base/error.h"
 #include "boot/job.h"
+#include "boot/place.h"
 #include "boot/pmi_wire.h"
 
 namespace gex::boot {
@@ -50,6 +52,14 @@ std::unique_ptr<ProcessManager> find_process_manager(std::string& why) {
     }
   }
   return nullptr;
+}
+
+void tell_of_long_wait(const char* protocol, std::uint32_t rank, std::uint32_t size) {
+  if (!claim_long_wait()) return;
+  warn(
+      "rank %u of %u has waited for %d s for the launcher's other processes by %s: each of them "
+      "must call gex_Client_Init; a program that one of them runs is not a rank of its own",
+      rank, size, long_wait_ms / 1000, protocol);
 }
 
 void forget_process_manager() {

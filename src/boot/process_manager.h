@@ -41,6 +41,12 @@ class ProcessManager {
 /// cannot be spoken to.
 std::unique_ptr<ProcessManager> find_process_manager(std::string& why);
 
+/// How long a process waits for the others of the launcher's job before it says so.
+inline constexpr int long_wait_ms = 10'000;
+
+/// Says, once on a host, that this process is still waiting.
+void tell_of_long_wait(const char* protocol, std::uint32_t rank, std::uint32_t size);
+
 /// Removes from the environment what names one: a program executed from here on is no process of
 /// the launcher's.
 void forget_process_manager();

@@ -20,6 +20,7 @@ struct RankState {
   std::uint32_t rank = 0;
   std::uint32_t size = 1;
   Origin origin = Origin::singleton;
+  bool nested = false;               ///< a job of one that a process of another job has started
   std::vector<std::uint32_t> hosts;  ///< the number of each rank's host
   os::FileDescriptor control;        ///< none in a job of one
   JobPage page;

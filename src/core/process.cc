@@ -248,9 +248,9 @@ void start_process(void (*deliver)(std::uint32_t, net::Channel, const void*, std
         "compile for another network, or run on one host without GASNET_SUPERNODE_MAXSIZE",
         notes.smp_object.c_str(), self.conduit_name.c_str());
   if (job.origin() == boot::Origin::singleton && !lone_rank_is_meant)
-    warn(
-        "no launcher, and GASNET_PSHM_NODES is not set: this is a job of one rank (for N ranks: "
-        "gexrun -n N, or GASNET_PSHM_NODES=N)");
+    warn("%s: this is a job of one rank (for N ranks: gexrun -n N, or GASNET_PSHM_NODES=N)",
+         job.nested() ? "this program was started by a process of another job"
+                      : "no launcher, and GASNET_PSHM_NODES is not set");
 }
 
 }  // namespace gex

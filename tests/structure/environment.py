@@ -25,6 +25,7 @@ MANAGER = "a process manager sets it for the processes it starts"
 ALLOWED = {
     "src/api/gasnet1_core.cc": (r"(const char\* )?name\)", CLIENT),
     "src/api/tools_env.cc": (r"(const char\* )?key[,)]", CLIENT),
+    "src/boot/place.cc": (r'("PMI_FD"|variable)\)', MANAGER),
     "src/boot/pmi2.cc": (r'"PMI_\w+"\)', MANAGER),
     "src/boot/pmi_wire.cc": (r"variable\)", MANAGER),
     "src/boot/process_manager.cc": (r'("PMI_\w+"|"PMIX_\w+"|sign\.variable)\)', MANAGER),

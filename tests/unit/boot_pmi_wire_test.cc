@@ -48,6 +48,26 @@ TEST_F(PmiWireTest, TakesNoByteThatIsNotItsOwn) {
   EXPECT_STREQ(rest, " of another");
 }
 
+TEST_F(PmiWireTest, TellsOnceOfAnAnswerThatTakesLong) {
+  PmiWire wire(ends[0]);
+  int told = 0;
+  // The answers come when it has been told of, and not before.
+  wire.on_long_wait(1, [&] {
+    ++told;
+    tell("one\ntwo\n");
+  });
+  EXPECT_EQ(wire.hear_line(), "one");
+  EXPECT_EQ(wire.hear_line(), "two");
+  EXPECT_EQ(told, 1);
+}
+
+TEST_F(PmiWireTest, AConnectionThatIsClosedIsAnErrorAndNoSignal) {
+  PmiWire wire(ends[0]);
+  shutdown(ends[1], SHUT_RD);
+  EXPECT_FALSE(wire.say("one\n"));
+  EXPECT_EQ(wire.error(), "its connection is broken: Broken pipe");
+}
+
 TEST_F(PmiWireTest, SaysWhyNothingCameOrTooMuch) {
   PmiWire wire(ends[0]);
   tell(std::string(9000, 'x'));

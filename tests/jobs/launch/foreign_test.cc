@@ -306,6 +306,38 @@ TEST_P(Foreign, RanksWhoseGuardianIsKilledAreEnded) {
   EXPECT_NE(outcome.status, 0);
 }
 
+TEST_P(Foreign, AProgramThatARankRunsIsAJobOfOne) {
+  const Outcome outcome = run(job(2, {"execute-other"}));
+  expect_success(outcome);
+  EXPECT_EQ(lines_with(outcome.output, "rank 0 of 1 singleton"), 2) << outcome.output;
+}
+
+TEST_P(Foreign, AProgramThatARankRunsWithoutItsDescriptorsIsAJobOfOne) {
+  const std::string closing = "for i in 3 4 5 6 7 8 9; do eval \"exec $i>&-\"; done; exec ";
+  const Outcome outcome =
+      run(job(2, {"execute-command", "sh", "-c", closing + '\'' + probe + "' who"}));
+  expect_success(outcome);
+  EXPECT_EQ(lines_with(outcome.output, "rank 0 of 1 singleton"), 1) << outcome.output;
+}
+
+TEST(ForeignEnvironment, TheProcessesOfALauncherThatARankRunsAreItsRanks) {
+  const std::string mpirun = LAUNCH_TEST_MPICH;
+  if (mpirun.empty()) GTEST_SKIP() << "MPICH is not installed";
+  const Outcome outcome =
+      Command({mpirun, "-n", "2", probe, "execute-command", mpirun, "-n", "2", probe, "who"}).run();
+  expect_success(outcome);
+  EXPECT_EQ(lines_with(outcome.output, " of 2 foreign"), 2) << outcome.output;
+}
+
+TEST(ForeignEnvironment, AProgramRunByARankOfAForkedJobIsNotTheLaunchersRank) {
+  const std::string mpirun = LAUNCH_TEST_MPICH;
+  if (mpirun.empty()) GTEST_SKIP() << "MPICH is not installed";
+  const Outcome outcome =
+      Command({mpirun, "-n", "2", probe, "execute-other"}).variable("GASNET_PSHM_NODES", "2").run();
+  expect_success(outcome);
+  EXPECT_EQ(lines_with(outcome.output, "rank 0 of 1 singleton"), 4) << outcome.output;
+}
+
 TEST_P(Foreign, MpiAndLibgexInOneProgram) {
   if (*GetParam().mpi_program == '\0') GTEST_SKIP() << "no program with its MPI can be tried";
   for (const char* const when : {"before", "after"}) {

@@ -453,6 +453,41 @@ int execute_other(const Arguments&) {
   return 0;
 }
 
+/// Runs a command, in which programs of libgex are jobs of their own.
+int execute_command(const Arguments& arguments) {
+  Job& job = Job::join();
+  if (job.rank() == 0) {
+    const pid_t child = fork();
+    if (child == 0) {
+      std::vector<char*> words;
+      for (const std::string& word : arguments) words.push_back(const_cast<char*>(word.c_str()));
+      words.push_back(nullptr);
+      execvp(words[0], words.data());
+      _exit(wrong);
+    }
+    int status = 0;
+    if (waitpid(child, &status, 0) != child || status != 0) complain("the command failed");
+  }
+  job.barrier();
+  return 0;
+}
+
+/// The rank takes memory until something stops it.
+int eat_memory(const Arguments& arguments) {
+  Job& job = Job::join();
+  job.barrier();
+  if (job.rank() == number(arguments, 0)) {
+    constexpr std::size_t piece = std::size_t{1} << 20;
+    for (int pieces = 0; pieces < 1024; ++pieces) {
+      void* const memory = mmap(nullptr, piece, PROT_READ | PROT_WRITE,
+                                MAP_PRIVATE | MAP_ANONYMOUS | MAP_POPULATE, -1, 0);
+      if (memory != MAP_FAILED) std::memset(memory, 1, piece);
+    }
+    complain("nothing stopped it");
+  }
+  poll_for_ever(job);
+}
+
 /// Rank 1 becomes another program without leaving the job.
 int become_other(const Arguments&) {
   Job& job = Job::join();
@@ -665,6 +700,7 @@ const std::map<std::string, int (*)(const Arguments&)> scenarios = {
     {"crash", crash},
     {"die", die},
     {"die-after-an-end", die_after_an_end},
+    {"eat-memory", eat_memory},
     {"end-all-at-once", end_all_at_once},
     {"end-during-barrier", end_during_barrier},
     {"end-during-computation", end_during_computation},
@@ -677,6 +713,7 @@ const std::map<std::string, int (*)(const Arguments&)> scenarios = {
     {"end-with-quit-handler", end_with_quit_handler},
     {"end-with-stuck-stream", end_with_stuck_stream},
     {"exchange", exchange},
+    {"execute-command", execute_command},
     {"execute-other", execute_other},
     {"exit-at-once", exit_at_once},
     {"exit-before-joining", exit_before_joining},

@@ -1,0 +1,119 @@
+#include "boot/place.h"
+
+#include <fcntl.h>
+#include <sys/socket.h>
+#include <sys/stat.h>
+#include <sys/un.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <cinttypes>
+#include <cstddef>
+#include <cstdint>
+#include <cstdio>
+#include <cstdlib>
+#include <string>
+#include <string_view>
+
+#include "base/env.h"
+#include "base/os_process.h"
+
+namespace gex::boot {
+
+namespace {
+
+constexpr const char* mark_name = "GEX_PLACE";
+
+/// By which launchers tell processes apart, those of one job and those of two.
+constexpr const char* place_variables[] = {
+    "PMIX_NAMESPACE",      "PMIX_RANK",    "PMI_FD",        "PMI_RANK",     "PMI_SIZE",
+    "PMI_JOBID",           "SLURM_JOB_ID", "SLURM_STEP_ID", "SLURM_PROCID", "OMPI_COMM_WORLD_SIZE",
+    "SLURM_STEP_NUM_TASKS"};
+
+/// A number that tells one text from another (FNV-1a).
+std::uint64_t digest(std::string_view text) noexcept {
+  std::uint64_t value = 0xcbf29ce484222325;
+  for (const char one : text) value = (value ^ static_cast<unsigned char>(one)) * 0x100000001b3;
+  return value;
+}
+
+/// The socket behind PMI_FD, 0 if there is none: two launchers give the same numbers.
+std::uint64_t wire() noexcept {
+  const char* const text = std::getenv("PMI_FD");
+  struct stat status {};
+  if (text == nullptr || fstat(std::atoi(text), &status) != 0 || !S_ISSOCK(status.st_mode))
+    return 0;
+  return status.st_ino;
+}
+
+struct Mark {
+  int process = 0;
+  std::uint64_t start = 0;  ///< 0: unknown, without /proc
+  std::uint64_t place = 0;
+  std::uint64_t wire = 0;
+
+  static Mark own() {
+    std::string place;
+    for (const char* const variable : place_variables) {
+      const char* const value = std::getenv(variable);
+      if (value != nullptr) place += std::string(variable) + '=' + value + '\n';
+    }
+    return {os::process_id(), os::process_start(), digest(place), boot::wire()};
+  }
+
+  bool same_process(const Mark& other) const noexcept {
+    const bool known = start != 0 && other.start != 0;
+    return process == other.process && (!known || start == other.start);
+  }
+  /// A program may have been started without the descriptors of its parent.
+  bool same_place(const Mark& other) const noexcept {
+    const bool known = wire != 0 && other.wire != 0;
+    return place == other.place && (!known || wire == other.wire);
+  }
+};
+
+/// What the processes of a launcher's job have in common and those of others have not.
+std::uint64_t job_digest() {
+  std::string job;
+  for (const char* const variable :
+       {"PMIX_NAMESPACE", "PMI_SIZE", "PMI_JOBID", "SLURM_JOB_ID", "SLURM_STEP_ID"}) {
+    const char* const value = std::getenv(variable);
+    if (value != nullptr) job += std::string(variable) + '=' + value + '\n';
+  }
+  return digest(job + std::to_string(getppid()));
+}
+
+}  // namespace
+
+bool claim_long_wait() {
+  // The kernel knows a name once, and forgets it with the process.
+  const int claim = socket(AF_UNIX, SOCK_DGRAM | SOCK_CLOEXEC, 0);
+  sockaddr_un name{};
+  name.sun_family = AF_UNIX;
+  const int length = std::snprintf(name.sun_path + 1, sizeof name.sun_path - 1,
+                                   "libgex-long-wait-%" PRIx64, job_digest());
+  const auto size = static_cast<socklen_t>(offsetof(sockaddr_un, sun_path) + 1 + length);
+  return claim < 0 || bind(claim, reinterpret_cast<const sockaddr*>(&name), size) == 0 ||
+         errno != EADDRINUSE;
+}
+
+bool is_place_of_ancestor() {
+  const char* const text = env::raw(env::Variable::place);
+  Mark left;
+  if (text == nullptr || std::sscanf(text, "%d:%" SCNu64 ":%" SCNx64 ":%" SCNu64, &left.process,
+                                     &left.start, &left.place, &left.wire) != 4) {
+    return false;
+  }
+  const Mark own = Mark::own();
+  return left.same_place(own) && !left.same_process(own);
+}
+
+void mark_place() {
+  const Mark own = Mark::own();
+  char text[96];
+  std::snprintf(text, sizeof text, "%d:%" PRIu64 ":%" PRIx64 ":%" PRIu64, own.process, own.start,
+                own.place, own.wire);
+  setenv(mark_name, text, 1);
+}
+
+}  // namespace gex::boot
