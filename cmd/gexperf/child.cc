@@ -11,6 +11,8 @@
 #include <cerrno>
 #include <cstring>
 
+#include "base/os_file.h"
+
 namespace gexperf {
 
 namespace {
@@ -52,8 +54,8 @@ void end_if_interrupted() {
 [[noreturn]] void become(const std::vector<std::string>& command, int output, pid_t parent) {
   prctl(PR_SET_PDEATHSIG, SIGTERM);
   if (getppid() != parent) _exit(cannot_execute);
-  const int nothing = open("/dev/null", O_RDONLY | O_CLOEXEC);
-  dup2(nothing, STDIN_FILENO);
+  const gex::os::FileDescriptor nothing = gex::os::open_empty_input();
+  if (nothing) dup2(nothing.get(), STDIN_FILENO);
   if (output >= 0) dup2(output, STDOUT_FILENO);
   std::vector<char*> arguments;
   arguments.reserve(command.size() + 1);

@@ -1,6 +1,6 @@
 #include "debugger.h"
 
-#include <sys/mman.h>
+#include <fcntl.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -8,6 +8,8 @@
 #include <cstdlib>
 #include <cstring>
 #include <string_view>
+
+#include "base/os_memory.h"
 
 namespace gexrun {
 
@@ -39,10 +41,11 @@ quit $status
 
 /// An unnamed file with the text, which stays open for the ranks; its path, or empty with errno.
 std::string inherited_file(std::string_view text) {
-  const int file = memfd_create("gexrun-gdb-script", 0);
-  if (file < 0) return {};
-  if (write(file, text.data(), text.size()) != static_cast<ssize_t>(text.size())) return {};
-  return "/proc/self/fd/" + std::to_string(file);
+  gex::os::MemoryFile file = gex::os::create_memory_file("gexrun-gdb-script", 0);
+  const int number = file.descriptor.get();
+  if (!file.descriptor || fcntl(number, F_SETFD, 0) != 0) return {};
+  if (write(number, text.data(), text.size()) != static_cast<ssize_t>(text.size())) return {};
+  return "/proc/self/fd/" + std::to_string(file.descriptor.release());
 }
 
 /// 0, or why the file cannot be executed.

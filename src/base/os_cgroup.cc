@@ -128,8 +128,19 @@ std::optional<double> share(std::optional<std::uint64_t> quota,
   return static_cast<double>(*quota) / static_cast<double>(*period);
 }
 
+void lower_memory(CgroupLimits& limits, std::optional<std::uint64_t> bytes, const char* setting) {
+  if (!bytes || (limits.memory && *limits.memory <= *bytes)) return;
+  limits.memory = bytes;
+  limits.memory_setting = setting;
+}
+
+void read_tasks(const std::string& directory, CgroupLimits& limits) {
+  lower(limits.tasks, number(first_line(directory + "/pids.max")));
+}
+
 void read_unified(const std::string& directory, CgroupLimits& limits) {
-  lower(limits.memory, number(first_line(directory + "/memory.max")));
+  lower_memory(limits, number(first_line(directory + "/memory.max")), "memory.max");
+  read_tasks(directory, limits);
   std::istringstream cpu(first_line(directory + "/cpu.max"));
   std::string quota, period;
   cpu >> quota >> period;
@@ -140,7 +151,7 @@ void read_memory(const std::string& directory, CgroupLimits& limits) {
   // Version 1 has no word for "unlimited": it shows the largest multiple of the page size.
   constexpr std::uint64_t unlimited = std::uint64_t{1} << 62;
   const auto bytes = number(first_line(directory + "/memory.limit_in_bytes"));
-  if (bytes && *bytes < unlimited) lower(limits.memory, bytes);
+  if (bytes && *bytes < unlimited) lower_memory(limits, bytes, "memory.limit_in_bytes");
 }
 
 void read_cpu(const std::string& directory, CgroupLimits& limits) {
@@ -148,7 +159,27 @@ void read_cpu(const std::string& directory, CgroupLimits& limits) {
                            number(first_line(directory + "/cpu.cfs_period_us"))));
 }
 
+/// The value behind a word of a file of lines "word value".
+std::optional<std::uint64_t> value_of(const std::string& path, std::string_view word) {
+  std::ifstream file(path);
+  for (std::string name, value; file >> name >> value;)
+    if (name == word) return number(value);
+  return std::nullopt;
+}
+
 }  // namespace
+
+std::optional<std::uint64_t> cgroup_memory_kills(const std::string& root) {
+  for (const Mount& mount : mounts(root)) {
+    if (!mount.unified && !lists(mount.controllers, "memory")) continue;
+    const auto group = own_group(root, mount.unified ? "" : "memory");
+    if (!group) continue;
+    const std::string own = directories(root, mount, *group).front();
+    const char* const file = mount.unified ? "/memory.events" : "/memory.oom_control";
+    if (const auto kills = value_of(own + file, "oom_kill")) return kills;
+  }
+  return std::nullopt;
+}
 
 CgroupLimits cgroup_limits(const std::string& root) {
   CgroupLimits limits;
@@ -163,6 +194,7 @@ CgroupLimits cgroup_limits(const std::string& root) {
     } else {
       if (lists(mount.controllers, "memory")) apply(mount, "memory", read_memory);
       if (lists(mount.controllers, "cpu")) apply(mount, "cpu", read_cpu);
+      if (lists(mount.controllers, "pids")) apply(mount, "pids", read_tasks);
     }
   }
   return limits;

@@ -14,10 +14,17 @@ namespace gex::os {
 struct CgroupLimits {
   std::optional<std::uint64_t> memory;  ///< bytes the group may use; absent: unlimited
   std::optional<double> cpus;           ///< processor seconds per second; absent: unlimited
+  std::optional<std::uint64_t> tasks;   ///< processes and threads; absent: unlimited
+  const char* memory_setting = "";      ///< the file that sets `memory`
 };
 
 /// Reads the limits that hold now. `root` stands before every path that is read, "" outside of
 /// tests. What cannot be read (no /proc, no mounted hierarchy) limits nothing.
 CgroupLimits cgroup_limits(const std::string& root = "");
+
+/// How many processes of this process's own control group the kernel has killed for lack of memory,
+/// the group's or the host's. Absent: the system does not count (no group but the root, no /proc,
+/// Linux before 4.13).
+std::optional<std::uint64_t> cgroup_memory_kills(const std::string& root = "");
 
 }  // namespace gex::os

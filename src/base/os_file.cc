@@ -21,6 +21,15 @@ FileDescriptor FileDescriptor::duplicate() const noexcept {
   return FileDescriptor(::fcntl(descriptor_, F_DUPFD_CLOEXEC, 0));
 }
 
+FileDescriptor open_empty_input() noexcept {
+  FileDescriptor file(::open("/dev/null", O_RDONLY | O_CLOEXEC));
+  if (file) return file;
+  int ends[2];
+  if (::pipe2(ends, O_CLOEXEC) != 0) return {};
+  static_cast<void>(FileDescriptor(ends[1]));
+  return FileDescriptor(ends[0]);
+}
+
 std::uint64_t file_size(int descriptor) noexcept {
   struct stat status {};
   return fstat(descriptor, &status) == 0 ? static_cast<std::uint64_t>(status.st_size) : 0;

@@ -36,6 +36,11 @@ class FileDescriptor {
   int descriptor_ = -1;
 };
 
+/// Something to read that is empty, close-on-exec, at the lowest number that is free: /dev/null, or
+/// where that cannot be opened (a bare root) a pipe that nobody writes to. What is written to it
+/// fails. Empty with errno when neither can be had.
+FileDescriptor open_empty_input() noexcept;
+
 /// Bytes of an open file; 0 if the system does not tell.
 std::uint64_t file_size(int descriptor) noexcept;
 

@@ -6,8 +6,10 @@
 #include <unistd.h>
 #include <algorithm>
 #include <cerrno>
+#include <cstring>
 #include <fstream>
 #include <limits>
+#include <utility>
 #include <vector>
 
 #include "base/env.h"
@@ -50,9 +52,49 @@ FileDescriptor open_unlinked(const std::string& folder) {
   return file;
 }
 
-MemoryFile failed(int error) {
+MemoryFile failed(int error, std::string why) {
+  MemoryFile none;
+  none.why = std::move(why);
   errno = error;
-  return {};
+  return none;
+}
+
+std::string reason(const std::string& way, int error) {
+  return way + ": " + std::strerror(error);
+}
+
+/// The first of the folders' files for which `prepare(descriptor)` is 0. `why`: what failed before.
+template <class Prepare>
+MemoryFile first_unlinked_file(std::span<const std::string> folders, std::string why,
+                               const Prepare& prepare) {
+  int error = ENOENT;
+  for (const std::string& folder : folders) {
+    MemoryFile file{open_unlinked(folder), folder, 0, {}};
+    error = file.descriptor ? prepare(file.descriptor.get()) : errno;
+    if (error == 0) {
+      file.space = space_around(file.descriptor.get());
+      return file;
+    }
+    why += (why.empty() ? "" : "; ") + reason("a file in " + folder, error);
+  }
+  return failed(error, std::move(why));
+}
+
+/// Where there is no memfd.
+std::vector<std::string> folders_of_memory() {
+  std::vector<std::string> folders{"/dev/shm"};
+  const std::string temporary = env::text(env::Variable::tmpdir);
+  if (!temporary.empty()) folders.push_back(temporary);
+  if (temporary != "/tmp") folders.emplace_back("/tmp");
+  return folders;
+}
+
+/// Any kernel that has memfd_create has seals.
+MemoryFile open_memory_file(const char* name) {
+  return {FileDescriptor(::memfd_create(name, MFD_CLOEXEC | MFD_ALLOW_SEALING)),
+          "memfd",
+          std::numeric_limits<std::uint64_t>::max(),
+          {}};
 }
 
 }  // namespace
@@ -68,29 +110,30 @@ std::uint64_t round_up_to_page(std::uint64_t bytes) noexcept {
 }
 
 MemoryFile create_unlinked_file(std::span<const std::string> folders, std::uint64_t bytes) {
-  int error = ENOENT;
-  for (const std::string& folder : folders) {
-    MemoryFile file{open_unlinked(folder), folder, 0};
-    error = file.descriptor ? resize(file.descriptor.get(), bytes) : errno;
-    if (error == 0) {
-      file.space = space_around(file.descriptor.get());
-      return file;
-    }
-  }
-  return failed(error);
+  return first_unlinked_file(folders, {}, [bytes](int file) { return resize(file, bytes); });
 }
 
 MemoryFile create_memory_file(const char* name, std::uint64_t bytes) {
-  MemoryFile file{FileDescriptor(::memfd_create(name, MFD_CLOEXEC)), "memfd",
-                  std::numeric_limits<std::uint64_t>::max()};
+  MemoryFile file = open_memory_file(name);
   const int error = file.descriptor ? resize(file.descriptor.get(), bytes) : errno;
   if (error == 0) return file;
-  if (error == EFBIG) return failed(error);  // no other file could be this large either
-  std::vector<std::string> folders{"/dev/shm"};
-  const std::string temporary = env::text(env::Variable::tmpdir);
-  if (!temporary.empty()) folders.push_back(temporary);
-  folders.emplace_back("/tmp");
-  return create_unlinked_file(folders, bytes);
+  const std::string why = reason("memfd_create", error);
+  if (error == EFBIG) return failed(error, why);  // no other file could be this large either
+  return first_unlinked_file(folders_of_memory(), why,
+                             [bytes](int other) { return resize(other, bytes); });
+}
+
+MemoryFile create_fixed_file(const char* name, std::uint64_t bytes) {
+  MemoryFile file = open_memory_file(name);
+  int error = file.descriptor ? resize(file.descriptor.get(), bytes) : errno;
+  constexpr int seals = F_SEAL_SHRINK | F_SEAL_GROW | F_SEAL_SEAL;
+  if (error == 0 && ::fcntl(file.descriptor.get(), F_ADD_SEALS, seals) != 0) error = errno;
+  if (error == 0) return file;
+  return first_unlinked_file(folders_of_memory(), reason("memfd_create", error),
+                             [bytes](int other) {
+                               const int refused = resize(other, bytes);
+                               return refused != 0 ? refused : commit(other, 0, bytes);
+                             });
 }
 
 int commit(int descriptor, std::uint64_t offset, std::uint64_t bytes) noexcept {

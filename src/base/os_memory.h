@@ -34,13 +34,19 @@ struct MemoryFile {
   FileDescriptor descriptor;  ///< close-on-exec; empty on failure
   std::string origin;         ///< for gexinfo: "memfd", or the folder of the unlinked file
   std::uint64_t space = 0;    ///< bytes its file system can hold; UINT64_MAX: only memory limits it
+  std::string why;            ///< on failure: each way that was tried, and how it failed
 };
 
 /// Makes a file of `bytes` zero bytes that occupy no memory until they are touched or committed.
 /// `name` shows in /proc/PID/maps. Without memfd, an unlinked file in the first of /dev/shm,
 /// $TMPDIR and /tmp that takes one of this size. A size above RLIMIT_FSIZE fails with EFBIG (the
-/// kernel itself would send SIGXFSZ).
+/// kernel itself would send SIGXFSZ). memfd_create may be missing, or be denied to a container.
 MemoryFile create_memory_file(const char* name, std::uint64_t bytes);
+
+/// A small file of this kind whose bytes stay there, whoever else has it open: nobody can change
+/// the size of a memory file, and an unlinked file has its pages from the beginning (but who has it
+/// open can shorten it).
+MemoryFile create_fixed_file(const char* name, std::uint64_t bytes);
 
 /// The same as an unlinked file in the first folder that takes it. Touching more of it than `space`
 /// is SIGBUS: whoever relies on such a file compares first, or commits.

@@ -1,6 +1,7 @@
 #include "base/os_memory_limits.h"
 
 #include <sys/resource.h>
+#include <sys/sysinfo.h>
 #include <algorithm>
 #include <cstdio>
 #include <fstream>
@@ -33,7 +34,11 @@ std::optional<std::uint64_t> limit(__rlimit_resource resource) noexcept {
 }  // namespace
 
 std::uint64_t physical_memory(const std::string& root) {
-  return meminfo(root, "MemTotal").value_or(0);
+  if (const auto bytes = meminfo(root, "MemTotal")) return *bytes;
+  // Without /proc the kernel still tells its own host.
+  struct sysinfo host {};
+  if (!root.empty() || ::sysinfo(&host) != 0) return 0;
+  return std::uint64_t{host.totalram} * host.mem_unit;
 }
 
 std::uint64_t available_memory(const std::string& root) {
@@ -50,7 +55,8 @@ std::optional<std::uint64_t> file_size_limit() noexcept {
 }
 
 std::uint64_t MemoryLimits::usable_physical() const noexcept {
-  return cgroup ? std::min(physical, *cgroup) : physical;
+  if (!cgroup) return physical;
+  return physical == 0 ? *cgroup : std::min(physical, *cgroup);
 }
 
 MemoryLimits memory_limits(const std::string& root) {

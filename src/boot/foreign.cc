@@ -123,18 +123,22 @@ os::FileDescriptor connect_to_guardian(const std::string& name) {
 
 /// Closes what the launcher, or the client, waits to see the end of.
 void keep_only(const std::vector<int>& kept) {
-  const os::FileDescriptor nothing(open("/dev/null", O_RDWR | O_CLOEXEC));
+  const os::FileDescriptor nothing = os::open_empty_input();
   dup2(nothing.get(), STDIN_FILENO);
   dup2(nothing.get(), STDOUT_FILENO);
   std::vector<int> doomed;
   const std::unique_ptr<DIR, int (*)(DIR*)> open_files(opendir("/proc/self/fd"), closedir);
-  while (const dirent* const entry = open_files ? readdir(open_files.get()) : nullptr) {
-    const int descriptor = std::atoi(entry->d_name);
+  const auto doom = [&](int descriptor) {
     if (descriptor > STDERR_FILENO &&
         std::find(kept.begin(), kept.end(), descriptor) == kept.end()) {
       doomed.push_back(descriptor);
     }
-  }
+  };
+  while (const dirent* const entry = open_files ? readdir(open_files.get()) : nullptr)
+    doom(std::atoi(entry->d_name));
+  // Without /proc all numbers may be open.
+  const long numbers = open_files ? 0 : std::min(sysconf(_SC_OPEN_MAX), 65536L);
+  for (int descriptor = 0; descriptor < numbers; ++descriptor) doom(descriptor);
   for (const int descriptor : doomed) close(descriptor);
 }
 

@@ -15,6 +15,7 @@
 #include <cstring>
 
 #include "base/env.h"
+#include "base/os_task_limits.h"
 #include "boot/process_tree.h"
 #include "boot/terminal.h"
 
@@ -71,8 +72,8 @@ std::optional<Membership> Guardian::start() {
   }
 
   os::FileDescriptor page;
-  if (const int error = page_.create(page, part_.ranks.size()); error != 0) {
-    give_up_start(std::string("cannot make the job's page of memory: ") + std::strerror(error));
+  if (std::string why; page_.create(page, part_.ranks.size(), &why) != 0) {
+    give_up_start("cannot make the job's page of memory: " + why);
   }
   page_file_ = std::make_shared<const os::FileDescriptor>(std::move(page));
   const auto numbers = std::as_bytes(std::span(launch_.hosts.host_of()));
@@ -99,7 +100,7 @@ void Guardian::start_rank(std::uint32_t rank, const Inheritance& inheritance,
                           std::optional<Membership>& membership) {
   const auto fail = [&] {
     give_up_start("cannot start rank " + std::to_string(rank) + " of " +
-                  std::to_string(launch_.hosts.ranks()) + ": " + std::strerror(errno));
+                  std::to_string(launch_.hosts.ranks()) + ": " + os::describe_task_error(errno));
   };
   int sockets[2];
   if (socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, sockets) != 0) fail();
@@ -171,7 +172,8 @@ void Guardian::prepare_to_serve() {
   }
   if (!launch_.command.empty()) {
     if (const int error = relay_.start(); error != 0) {
-      give_up_start(std::string("cannot pass on output: ") + std::strerror(error));
+      give_up_start("cannot start the thread that passes on output: " +
+                    os::describe_task_error(error));
     }
     watch(relay_.finished_event(), make_tag(from_relay));
   }
@@ -383,7 +385,7 @@ void Guardian::take(std::uint32_t rank, Received frame) {
   if (header.kind == FrameKind::hello) {
     take_hello(rank, frame.sender);
   } else if (header.kind == FrameKind::exec_failed && !self.joined) {
-    take_exec_failure(rank, header.code);
+    take_exec_failure(rank, header.code, StartStep{header.count});
   } else if (self.left && header.kind == FrameKind::vain_wait) {
     // The answer to what it had asked before. Now others wait, if anybody does.
   } else if (self.joined && header.kind == FrameKind::leave) {
@@ -503,10 +505,18 @@ void Guardian::farewell(bool finalize_mpi) {
   }
 }
 
-void Guardian::take_exec_failure(std::uint32_t rank, int error) {
+void Guardian::take_exec_failure(std::uint32_t rank, int error, StartStep step) {
   constexpr int largest_error = 4095;
   if (error < 1 || error > largest_error) {
     fault(rank, "sent an error number that is none");
+    return;
+  }
+  const char* failed = nullptr;
+  if (step == StartStep::keep_connection) failed = "keep its connection to the job";
+  if (step == StartStep::redirect_input) failed = "redirect its standard input";
+  if (step == StartStep::redirect_output) failed = "redirect its standard output and error";
+  if (failed != nullptr) {
+    fault(rank, std::string("cannot ") + failed + ": " + std::strerror(error));
     return;
   }
   const std::string& program = launch_.command.empty() ? "" : launch_.command.front();

@@ -119,7 +119,7 @@ class Guardian final : private Guardians {
   void take_share(std::uint32_t rank, Received& frame);
   void take_leave(std::uint32_t rank, const Departure& departure);
   void take_vain_wait(std::uint32_t rank, std::uint32_t absent);
-  void take_exec_failure(std::uint32_t rank, int error);
+  void take_exec_failure(std::uint32_t rank, int error, StartStep step);
   void closed(std::uint32_t rank);
   void gathered(std::uint32_t sequence, SharedBytes bytes) override;
   void absent(std::uint32_t rank, std::uint32_t sequence) override;

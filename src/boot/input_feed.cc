@@ -1,16 +1,16 @@
 #include "boot/input_feed.h"
 
 #include <poll.h>
-#include <sys/mman.h>
 #include <unistd.h>
 
 #include <cerrno>
 #include <chrono>
 #include <string_view>
-#include <system_error>
 #include <thread>
 
+#include "base/os_memory.h"
 #include "base/os_process.h"
+#include "base/os_thread.h"
 
 namespace gex::boot {
 
@@ -35,28 +35,26 @@ bool wait_for_input(int error) {
 
 os::FileDescriptor input_of(const std::string& bytes) {
   // A file never blocks who writes it, however late it is read.
-  os::FileDescriptor file(memfd_create("gexrun-input", MFD_CLOEXEC));
+  os::FileDescriptor file = os::create_memory_file("gexrun-input", 0).descriptor;
   if (!file || !write_whole(file.get(), bytes) || lseek(file.get(), 0, SEEK_SET) != 0) return {};
   return file;
 }
 
 int feed(os::FileDescriptor pipe, std::string bytes) {
-  try {
-    std::thread([to = std::move(pipe), first = std::move(bytes)] {
-      if (!write_whole(to.get(), first)) return;
-      char piece[65536];
-      for (;;) {
-        const ssize_t got = read(STDIN_FILENO, piece, sizeof piece);
-        if (got < 0 && errno == EINTR) continue;
-        if (got < 0 && wait_for_input(errno)) continue;
-        if (got <= 0) return;
-        if (!write_whole(to.get(), {piece, static_cast<std::size_t>(got)})) return;
-      }
-    }).detach();
-  } catch (const std::system_error& error) {
-    return error.code().value();
-  }
-  return 0;
+  std::thread feeder;
+  const int error = os::start_thread(feeder, [to = std::move(pipe), first = std::move(bytes)] {
+    if (!write_whole(to.get(), first)) return;
+    char piece[65536];
+    for (;;) {
+      const ssize_t got = read(STDIN_FILENO, piece, sizeof piece);
+      if (got < 0 && errno == EINTR) continue;
+      if (got < 0 && wait_for_input(errno)) continue;
+      if (got <= 0) return;
+      if (!write_whole(to.get(), {piece, static_cast<std::size_t>(got)})) return;
+    }
+  });
+  if (error == 0) feeder.detach();
+  return error;
 }
 
 }  // namespace gex::boot

@@ -202,7 +202,7 @@ std::uint32_t ranks_to_fork(const std::string& text) {
 /// Becomes the launcher of a job whose ranks are forks of this process; returns in the ranks.
 Membership fork_ranks(std::uint32_t ranks) {
   // Libraries start threads before main, and make new ones where a fork has taken them.
-  if (const int others = other_threads(); others > 0) {
+  if (const int others = other_threads().value_or(0); others > 0) {
     warn(
         "GASNET_PSHM_NODES=%u forks inside gex_Client_Init, and %d other thread%s of this process "
         "%s not in the ranks; gexrun -n %u starts each rank as a whole",

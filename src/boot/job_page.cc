@@ -1,13 +1,16 @@
 #include "boot/job_page.h"
 
-#include <fcntl.h>
 #include <sys/mman.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
 #include <cerrno>
 #include <cstddef>
+#include <cstring>
 #include <new>
+#include <utility>
+
+#include "base/os_memory.h"
 
 namespace gex::boot {
 
@@ -28,20 +31,18 @@ JobPage::~JobPage() {
   if (words_ != &private_words_) munmap(words_, file_bytes(last_call_count_));
 }
 
-int JobPage::create(os::FileDescriptor& file, std::uint32_t ranks) noexcept {
-  os::FileDescriptor created(memfd_create("gex-job", MFD_CLOEXEC | MFD_ALLOW_SEALING));
-  if (!created) return errno;
-  if (ftruncate(created.get(), static_cast<off_t>(file_bytes(ranks))) != 0) return errno;
-  if (fcntl(created.get(), F_ADD_SEALS, F_SEAL_SHRINK | F_SEAL_GROW | F_SEAL_SEAL) != 0) {
-    return errno;
-  }
-  if (const int error = map(created.get(), ranks); error != 0) return error;
-  file = std::move(created);
-  return 0;
+int JobPage::create(os::FileDescriptor& file, std::uint32_t ranks, std::string* why) {
+  os::MemoryFile created = os::create_fixed_file("gex-job", file_bytes(ranks));
+  int error = created.descriptor ? 0 : errno;
+  if (error == 0) error = map(created.descriptor.get(), ranks);
+  if (why != nullptr && error != 0) *why = created.why.empty() ? std::strerror(error) : created.why;
+  if (error == 0) file = std::move(created.descriptor);
+  return error;
 }
 
 int JobPage::map(int file, std::uint32_t ranks) noexcept {
-  // It is sealed: one look is enough, and what is missing now would be a fault of memory later.
+  // Its size is fixed: one look is enough, and what is missing now would be a fault of memory
+  // later.
   struct stat status {};
   if (fstat(file, &status) != 0) return errno;
   if (static_cast<std::uint64_t>(status.st_size) < file_bytes(ranks)) return EPROTO;

@@ -4,11 +4,12 @@
 //
 // The end is one word, so that `ending` is one load and "the first code wins" is a
 // compare-exchange. The same word, which polls read anyway, says that a rank has left. The page is
-// a sealed memory file: no process can shorten it under another.
+// a sealed memory file, which no process can shorten under another, where there are memory files.
 
 #include <atomic>
 #include <cstdint>
 #include <optional>
+#include <string>
 
 #include "base/os_file.h"
 #include "base/os_process.h"
@@ -35,8 +36,9 @@ class JobPage {
   JobPage& operator=(const JobPage&) = delete;
   ~JobPage();
 
-  /// Makes the page a shared one, for that many ranks; 0 or errno. Called before the page is used.
-  int create(os::FileDescriptor& file, std::uint32_t ranks) noexcept;
+  /// Makes the page a shared one, for that many ranks; 0 or errno, and the cause in `why`. Called
+  /// before the page is used.
+  int create(os::FileDescriptor& file, std::uint32_t ranks, std::string* why = nullptr);
   /// Maps the page behind `file`, which was made for at least that many ranks, instead of the
   /// private one; 0 or errno.
   int map(int file, std::uint32_t ranks) noexcept;

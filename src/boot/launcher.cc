@@ -12,6 +12,7 @@
 #include <cstring>
 
 #include "base/os_file.h"
+#include "base/os_task_limits.h"
 #include "boot/guardian.h"
 #include "boot/process_tree.h"
 
@@ -157,14 +158,10 @@ bool ends_job(int signal) noexcept {
 
 void fill_standard_descriptors() {
   for (;;) {
-    // Open for reading only: a write fails with the error it would have had.
-    const int number = open("/dev/null", O_RDONLY | O_CLOEXEC);
-    if (number < 0) return;
-    if (number > STDERR_FILENO) {
-      close(number);
-      return;
-    }
-    fcntl(number, F_SETFD, 0);
+    // A write fails with the error it would have had.
+    os::FileDescriptor empty = os::open_empty_input();
+    if (!empty || empty.get() > STDERR_FILENO) return;
+    fcntl(empty.release(), F_SETFD, 0);
   }
 }
 
@@ -184,7 +181,8 @@ Membership launch(const Launch& launch) {
   os::FileDescriptor launcher_end(ends[1]);
   const pid_t guardian = fork();
   if (guardian < 0) {
-    report(launch.program_name, "cannot start the guardian process: %s", std::strerror(errno));
+    report(launch.program_name, "cannot start the guardian process: %s",
+           os::describe_task_error(errno).c_str());
     _exit(1);
   }
   if (guardian == 0) {

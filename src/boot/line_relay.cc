@@ -9,9 +9,9 @@
 #include <atomic>
 #include <cerrno>
 #include <cstring>
-#include <system_error>
 #include <vector>
 
+#include "base/os_thread.h"
 #include "boot/process_tree.h"
 
 namespace gex::boot {
@@ -201,12 +201,7 @@ void LineRelay::add(std::uint32_t rank, Stream stream, os::FileDescriptor pipe) 
 
 int LineRelay::start() {
   if (const int error = work_->prepare(); error != 0) return error;
-  try {
-    thread_ = std::thread([work = work_] { work->run(); });
-  } catch (const std::system_error& error) {
-    return error.code().value();
-  }
-  return 0;
+  return os::start_thread(thread_, [work = work_] { work->run(); });
 }
 
 void LineRelay::let_go() {

@@ -4,6 +4,7 @@
 #include <fcntl.h>
 #include <poll.h>
 #include <signal.h>
+#include <sys/prctl.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
@@ -134,9 +135,9 @@ bool catches_signal(pid_t process, int signal) {
   return ((caught >> (signal - 1)) & 1) != 0;
 }
 
-int other_threads() {
+std::optional<int> other_threads() {
   const Directory tasks = open_directory("/proc/self/task");
-  if (!tasks) return 0;
+  if (!tasks) return std::nullopt;
   int count = under_tsan ? -2 : -1;
   while (const dirent* const entry = readdir(tasks.get())) {
     if (number_of(entry->d_name)) ++count;
@@ -145,6 +146,8 @@ int other_threads() {
 }
 
 std::string process_name(pid_t process) {
+  char own[16] = "";
+  if (process == getpid() && prctl(PR_GET_NAME, own) == 0) return own;
   auto name = read_small_file(("/proc/" + std::to_string(process) + "/comm").c_str());
   if (!name) return {};
   while (!name->empty() && name->back() == '\n') name->pop_back();

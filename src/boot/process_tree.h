@@ -8,6 +8,7 @@
 #include <sys/types.h>
 
 #include <functional>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -26,9 +27,9 @@ void kill_descendants(const std::vector<pid_t>& spared, const Reaped& reaped);
 /// Whether the process has a handler of its own for the signal.
 bool catches_signal(pid_t process, int signal);
 
-/// Number of threads of this process beside the calling one; 0 when /proc is not mounted.
+/// Number of threads of this process beside the calling one; absent when /proc is not mounted.
 /// ThreadSanitizer's own, which sees to forks itself, is none of them.
-int other_threads();
+std::optional<int> other_threads();
 
 /// The short name of a process (/proc/PID/comm); empty when it cannot be read.
 std::string process_name(pid_t process);

@@ -33,7 +33,7 @@ enum class FrameKind : std::uint32_t {
   share,        ///< share_descriptor among the ranks in the payload (32 bits each), by `owner`
   leave,        ///< exit, return from main, gasnet_exit: a Departure; waits for farewell or ending
   end,          ///< ends the job at once, as a fatal error does, or follows who has ended it
-  exec_failed,  ///< the program could not be executed; `code` is errno
+  exec_failed,  ///< the program could not be executed; `code` is errno, `count` a StartStep
   telling,      ///< is about to tell of an error; the job page answers
   vain_wait,    ///< waits in a collective call for `first`, which has left without making it
   // From the guardian.
@@ -63,6 +63,9 @@ enum class FrameKind : std::uint32_t {
   // Both ways.
   heartbeat = 255,
 };
+
+/// What is done between the guardian's fork and the program of a rank.
+enum class StartStep : std::uint32_t { execute, keep_connection, redirect_input, redirect_output };
 
 struct FrameHeader {
   FrameKind kind{};

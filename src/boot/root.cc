@@ -172,7 +172,7 @@ bool Root::prepare() {
   }
   if (const int error = relay_.start(); error != 0) {
     errno = error;
-    return fail("cannot pass on output");
+    return fail("cannot start the thread that passes on output");
   }
   watch(listener_.get(), make_tag(from_listener));
   watch(signals_.get(), make_tag(from_signals));

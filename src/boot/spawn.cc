@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "base/os_cpu.h"
+#include "base/os_file.h"
 
 namespace gex::boot {
 
@@ -23,10 +24,11 @@ int clear_of_redirections(int descriptor, bool survives_exec) {
   return moved;
 }
 
-[[noreturn]] void fail(int control, int error) {
+[[noreturn]] void fail(int control, int error, StartStep step) {
   FrameHeader failure;
   failure.kind = FrameKind::exec_failed;
   failure.code = error;
+  failure.count = static_cast<std::uint32_t>(step);
   send_frame(control, failure, {}, -1, /*wait=*/true);
   _exit(exec_failure_status(error));
 }
@@ -48,16 +50,17 @@ Membership become_rank(const Launch& launch, std::uint32_t rank, const Inheritan
   membership.rank = rank;
   membership.size = launch.hosts.ranks();
   membership.control = clear_of_redirections(connection.control.get(), executes);
-  if (membership.control < 0) fail(connection.control.get(), errno);
+  if (membership.control < 0) {
+    fail(connection.control.get(), errno, StartStep::keep_connection);
+  }
   if (rank != 0) {
-    const os::FileDescriptor nothing(open("/dev/null", O_RDONLY | O_CLOEXEC));
-    if (!nothing || dup2(nothing.get(), STDIN_FILENO) < 0) fail(membership.control, errno);
+    const os::FileDescriptor nothing = os::open_empty_input();
+    if (!nothing || dup2(nothing.get(), STDIN_FILENO) < 0)
+      fail(membership.control, errno, StartStep::redirect_input);
   }
-  if (connection.output && dup2(connection.output.get(), STDOUT_FILENO) < 0) {
-    fail(membership.control, errno);
-  }
-  if (connection.error && dup2(connection.error.get(), STDERR_FILENO) < 0) {
-    fail(membership.control, errno);
+  if ((connection.output && dup2(connection.output.get(), STDOUT_FILENO) < 0) ||
+      (connection.error && dup2(connection.error.get(), STDERR_FILENO) < 0)) {
+    fail(membership.control, errno, StartStep::redirect_output);
   }
   // A processor may have gone since they were counted: the rank then runs where it can.
   if (!cores.empty()) os::bind_to_cores(cores);
@@ -78,7 +81,7 @@ Membership become_rank(const Launch& launch, std::uint32_t rank, const Inheritan
   // What launchers hear of it, ranks are sent (signals_to_hear).
   signal(SIGINT, SIG_DFL);
   execvp(arguments[0], arguments.data());
-  fail(membership.control, errno);
+  fail(membership.control, errno, StartStep::execute);
 }
 
 }  // namespace gex::boot

@@ -15,6 +15,8 @@
 #include <cstdio>
 #include <cstring>
 
+#include "base/os_thread.h"
+
 namespace gex::net {
 
 namespace {
@@ -58,23 +60,30 @@ std::unique_ptr<MemoryMonitor> MemoryMonitor::start(std::string& why) {
     close(events);
     return nullptr;
   }
-  return std::unique_ptr<MemoryMonitor>(new MemoryMonitor(events, end));
+  std::unique_ptr<MemoryMonitor> monitor(new MemoryMonitor(events, end));
+  if (const int error = monitor->start_listening(); error != 0) {
+    why = std::string("cannot start the thread that learns of unmapped memory: ") +
+          std::strerror(error);
+    return nullptr;
+  }
+  return monitor;
 }
 
-MemoryMonitor::MemoryMonitor(int events, int end) : events_(events), end_(end) {
+int MemoryMonitor::start_listening() noexcept {
   // The client's signals are for its own threads.
   sigset_t all, before;
   sigfillset(&all);
   pthread_sigmask(SIG_SETMASK, &all, &before);
-  thread_ = std::thread([this] { listen(); });
+  const int error = os::start_thread(thread_, [this] { listen(); });
   pthread_sigmask(SIG_SETMASK, &before, nullptr);
+  return error;
 }
 
 MemoryMonitor::~MemoryMonitor() {
   const std::uint64_t one = 1;
   while (write(end_, &one, sizeof one) < 0 && errno == EINTR) {
   }
-  thread_.join();
+  if (thread_.joinable()) thread_.join();
   // Lets go of who waits meanwhile, and of all watched memory.
   close(events_);
   close(end_);

@@ -60,7 +60,8 @@ class MemoryMonitor {
   Changes changes() noexcept;
 
  private:
-  explicit MemoryMonitor(int events, int end);
+  MemoryMonitor(int events, int end) : events_(events), end_(end) {}
+  int start_listening() noexcept;
   void listen() noexcept;
   void take_news() noexcept;
 

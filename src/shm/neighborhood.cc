@@ -198,7 +198,9 @@ Neighborhood Neighborhood::form(const Placement& placement) {
   os::MemoryFile file;
   if (neighborhood.local_index_ == 0) {
     file = os::create_memory_file("gex-neighborhood", bytes);
-    if (!file.descriptor) fatal_system("creating the neighborhood's shared memory", errno);
+    if (!file.descriptor)
+      fatal("cannot create %s of shared memory: %s", os::format_bytes(bytes).c_str(),
+            file.why.c_str());
     neighborhood.space_ = file.space;
     if (file.space < bytes)
       warn("shared memory is in %s, which holds %s of %s: segments beyond it are refused",

@@ -36,6 +36,44 @@ TEST(CgroupLimits, Version2OwnGroup) {
   EXPECT_EQ(limits.cpus, 1.5);
 }
 
+TEST(CgroupLimits, TasksAndTheSettingOfMemory) {
+  const TemporaryFolder root;
+  root.write("proc/self/mountinfo", unified_mount);
+  root.write("proc/self/cgroup", "0::/job\n");
+  root.write("sys/fs/cgroup/job/pids.max", "100\n");
+  root.write("sys/fs/cgroup/job/memory.max", "4096\n");
+  EXPECT_EQ(cgroup_limits(root.path()).tasks, 100u);
+  EXPECT_STREQ(cgroup_limits(root.path()).memory_setting, "memory.max");
+  const TemporaryFolder older;
+  older.write("proc/self/mountinfo",
+              std::string(separate_mounts) +
+                  "36 31 0:33 / /sys/fs/cgroup/pids rw - cgroup cgroup rw,pids\n");
+  older.write("proc/self/cgroup", "4:memory:/job\n8:pids:/job\n");
+  older.write("sys/fs/cgroup/pids/job/pids.max", "50\n");
+  older.write("sys/fs/cgroup/memory/job/memory.limit_in_bytes", "8192\n");
+  EXPECT_EQ(cgroup_limits(older.path()).tasks, 50u);
+  EXPECT_STREQ(cgroup_limits(older.path()).memory_setting, "memory.limit_in_bytes");
+}
+
+TEST(CgroupMemoryKills, AreCountedInTheOwnGroup) {
+  const TemporaryFolder root;
+  EXPECT_EQ(cgroup_memory_kills(root.path()), std::nullopt);
+  root.write("proc/self/mountinfo", unified_mount);
+  root.write("proc/self/cgroup", "0::/job\n");
+  EXPECT_EQ(cgroup_memory_kills(root.path()), std::nullopt);
+  root.write("sys/fs/cgroup/job/memory.events", "low 0\nhigh 0\nmax 7\noom 3\noom_kill 2\n");
+  EXPECT_EQ(cgroup_memory_kills(root.path()), 2u);
+}
+
+TEST(CgroupMemoryKills, OfVersion1) {
+  const TemporaryFolder root;
+  root.write("proc/self/mountinfo", separate_mounts);
+  root.write("proc/self/cgroup", "4:memory:/job\n0::/\n");
+  root.write("sys/fs/cgroup/memory/job/memory.oom_control",
+             "oom_kill_disable 0\nunder_oom 0\noom_kill 5\n");
+  EXPECT_EQ(cgroup_memory_kills(root.path()), 5u);
+}
+
 TEST(CgroupLimits, Version2MaxMeansNoLimit) {
   const TemporaryFolder root;
   root.write("proc/self/mountinfo", unified_mount);

@@ -178,6 +178,36 @@ INSTANTIATE_TEST_SUITE_P(Kinds, EveryMemoryFile, testing::Values(Kind::any, Kind
                            return info.param == Kind::any ? "any" : "unlinked";
                          });
 
+TEST(FixedFile, HasItsBytesAndNobodyChangesItsSize) {
+  const MemoryFile file = create_fixed_file("test", 2 * page_size());
+  ASSERT_TRUE(file.descriptor) << file.why;
+  EXPECT_EQ(file_size(file.descriptor.get()), 2 * page_size());
+  if (file.origin != "memfd") GTEST_SKIP() << "there are no memory files here";
+  EXPECT_NE(::ftruncate(file.descriptor.get(), 0), 0);
+  EXPECT_NE(::ftruncate(file.descriptor.get(), static_cast<off_t>(MiB)), 0);
+}
+
+TEST(UnlinkedFile, SaysOfEachFolderWhyItIsNotThere) {
+  const TemporaryFolder folder;
+  const std::string folders[] = {folder.path() + "/missing", "/dev/null"};
+  const MemoryFile file = create_unlinked_file(folders, MiB);
+  EXPECT_FALSE(file.descriptor);
+  EXPECT_EQ(file.why, "a file in " + folder.path() +
+                          "/missing: No such file or directory; a file " +
+                          "in /dev/null: Not a directory");
+}
+
+TEST(EmptyInput, IsAtTheLowestNumberAndReadsAsEmpty) {
+  const FileDescriptor lowest = open_empty_input();
+  const int number = lowest.get();
+  ASSERT_GE(number, 0);
+  char byte = 0;
+  EXPECT_EQ(::read(number, &byte, 1), 0);
+  EXPECT_LT(::write(number, &byte, 1), 0);
+  EXPECT_EQ(::fcntl(number, F_GETFD) & FD_CLOEXEC, FD_CLOEXEC);
+  EXPECT_GT(open_empty_input().get(), number);
+}
+
 TEST(UnlinkedFile, LiesInTheFirstFolderThatTakesItAndHasNoNameThere) {
   const TemporaryFolder folder;
   const std::string folders[] = {folder.path() + "/missing", folder.path(), "/tmp"};

@@ -1,6 +1,8 @@
 // Active messages between ranks 0 and 1.
 
 #include <cstring>
+#include <string>
+#include <system_error>
 #include <thread>
 
 #include "machine_limits.h"
@@ -236,7 +238,12 @@ void short_flood_two_threads(const Context& context) {
   compare(context,
           flood(job,
                 [&job](std::uint64_t messages) {
-                  std::thread second(inject, job.team(), 1, messages / 2);
+                  std::thread second;
+                  try {
+                    second = std::thread(inject, job.team(), 1, messages / 2);
+                  } catch (const std::system_error& error) {
+                    job.fail(std::string("cannot start the second thread: ") + error.what());
+                  }
                   inject(job.team(), 1, messages - messages / 2);
                   second.join();
                 }),

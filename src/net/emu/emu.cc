@@ -100,7 +100,7 @@ os::FileDescriptor create_file(const Host& host, const Layout& layout) {
   os::MemoryFile file = os::create_memory_file("gex-emu", layout.file_size());
   if (!file.descriptor) {
     std::snprintf(text, sizeof text, "emu: creating a memory file of %zu bytes: %s",
-                  layout.file_size(), std::strerror(errno));
+                  layout.file_size(), file.why.c_str());
     host.warn(text);
   } else if (file.space < layout.file_size()) {
     std::snprintf(text, sizeof text,

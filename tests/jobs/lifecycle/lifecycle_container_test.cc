@@ -54,6 +54,24 @@ TEST_F(SmallContainer, NothingStaysInSharedMemory) {
   EXPECT_EQ(outcome.output, "status 7\n");
 }
 
+TEST_F(SmallContainer, WithoutProcAtAll) {
+  Command command(
+      {"unshare", "-m", "sh", "-c",
+       "mount -t tmpfs tmpfs /proc && exec " + gexrun + " -n 3 " + probe + " fill 1048576"});
+  expect_success(command.run(), "filled 1048576", 3);
+}
+
+class WithoutMemoryFiles : public testing::TestWithParam<Network> {};
+
+TEST_P(WithoutMemoryFiles, AJobStartsAndReachesItsMemory) {
+  Command command({LIFECYCLE_TEST_WITHOUT_CALL, "1", "memfd_create", gexrun, "-n", "3", probe,
+                   "fill", "1048576"});
+  command.variable("GASNET_MAX_SEGSIZE", "8MB");
+  expect_success(over(command, GetParam()).run(), "filled 1048576", 3);
+}
+INSTANTIATE_TEST_SUITE_P(Lifecycle, WithoutMemoryFiles,
+                         testing::Values(Network::shared_memory, Network::emu), name_of);
+
 class WithoutPtrace : public testing::TestWithParam<Network> {};
 
 const std::string without_ptrace = LIFECYCLE_TEST_WITHOUT_PTRACE;
