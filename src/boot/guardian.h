@@ -42,6 +42,7 @@
 #include "boot/job_page.h"
 #include "boot/launcher.h"
 #include "boot/line_relay.h"
+#include "boot/memory_kills.h"
 #include "boot/rendezvous.h"
 #include "boot/spawn.h"
 #include "boot/uplink.h"
@@ -175,6 +176,7 @@ class Guardian final : private Guardians {
   Sharing sharing_;
   LineRelay relay_;
   Binding binding_;
+  MemoryKills memory_kills_;
   FrameBuffer frame_;
   os::FileDescriptor epoll_;
   os::FileDescriptor signals_;

@@ -217,7 +217,7 @@ void Guardian::adopted_ended(std::uint32_t rank) {
     ask_to_end(page_.end(), {});
   } else if (!ending_ && !self.left) {
     // How is the launcher's to know, whose child it was.
-    died(rank, "has died" + moment_of(rank));
+    died(rank, "has died" + moment_of(rank) + memory_kills_.explain());
   }
   coordinator().gone(rank, self.process);
 }

@@ -85,11 +85,12 @@ void Guardian::judge(std::uint32_t rank, int status) {
   }
   if (WIFSIGNALED(status)) {
     const int number = WTERMSIG(status);
+    const std::string cause = number == SIGKILL ? memory_kills_.explain() : std::string();
     const bool expected = number == interrupted_by_ || (number == SIGPIPE && relay_.reader_gone());
     ask_to_end({128 + number, rank, /*death=*/true},
                expected ? ""
                         : name_of(rank) + " was killed by " + describe_signal(number) +
-                              moment_of(rank) + (WCOREDUMP(status) ? ", core dumped" : ""));
+                              moment_of(rank) + (WCOREDUMP(status) ? ", core dumped" : "") + cause);
     return;
   }
   const int code = WEXITSTATUS(status);

@@ -14,6 +14,7 @@
 #include "base/os_file.h"
 #include "base/os_task_limits.h"
 #include "boot/guardian.h"
+#include "boot/memory_kills.h"
 #include "boot/process_tree.h"
 
 namespace gex::boot {
@@ -94,6 +95,7 @@ class SignalSource {
 
 /// Passes signals on until the guardian has ended; the job's exit status. All signals are blocked.
 int supervise(const Launch& launch, pid_t guardian, int link, const std::vector<pid_t>& spared) {
+  MemoryKills memory_kills;
   const SignalSource signals(signals_to_hear(passed_on));
   std::optional<int> status;
   if (!signals) {
@@ -116,8 +118,9 @@ int supervise(const Launch& launch, pid_t guardian, int link, const std::vector<
     if (signal == SIGTSTP) raise(SIGSTOP);
   }
   if (WIFEXITED(*status)) return WEXITSTATUS(*status);
-  report(launch.program_name, "the guardian (pid %d) was killed by %s; the job is ended", guardian,
-         describe_signal(WTERMSIG(*status)).c_str());
+  const std::string cause = WTERMSIG(*status) == SIGKILL ? memory_kills.explain() : std::string();
+  report(launch.program_name, "the guardian (pid %d) was killed by %s%s; the job is ended",
+         guardian, describe_signal(WTERMSIG(*status)).c_str(), cause.c_str());
   kill_descendants(spared, [](pid_t, int) {});
   return 1;
 }

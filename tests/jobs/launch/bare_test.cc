@@ -1,8 +1,11 @@
-// Jobs on machines that lack something: memory files, /proc, /dev/null, threads.
+// Jobs on machines that lack something: memory files, /proc, /dev/null, threads, memory.
 
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include <cerrno>
+#include <cstdlib>
+#include <fstream>
 #include <string>
 
 #include "modes.h"
@@ -110,6 +113,78 @@ TEST(WithoutThreads, GexrunNamesTheOneThatItNeeds) {
 TEST(WithoutThreads, AJobThatForksItselfNeedsNone) {
   expect_success(
       without(EAGAIN, "thread", {probe, "exchange"}).variable("GASNET_PSHM_NODES", "2").run());
+}
+
+/// A control group with a limit on memory, below that of this process, if there may be one.
+class MemoryGroup {
+ public:
+  explicit MemoryGroup(unsigned long bytes) {
+    std::ifstream groups("/proc/self/cgroup");
+    for (std::string line; std::getline(groups, line);) {
+      const std::string own = line.substr(line.rfind(':') + 1);
+      if (line.find(":memory:") != line.npos) {
+        make("/sys/fs/cgroup/memory" + own, "memory.limit_in_bytes", bytes);
+      } else if (line.starts_with("0::")) {
+        make("/sys/fs/cgroup" + own, "memory.max", bytes);
+      }
+      if (ready_) return;
+    }
+  }
+  ~MemoryGroup() {
+    if (!path_.empty()) rmdir(path_.c_str());
+  }
+  MemoryGroup(const MemoryGroup&) = delete;
+  MemoryGroup& operator=(const MemoryGroup&) = delete;
+
+  bool ready() const noexcept { return ready_; }
+  const std::string& setting() const noexcept { return setting_; }
+  Command command(std::vector<std::string> words) const {
+    words.insert(words.begin(),
+                 {"sh", "-c", "echo 0 > " + path_ + "/cgroup.procs && exec \"$0\" \"$@\""});
+    return Command(std::move(words));
+  }
+
+ private:
+  void make(const std::string& above, const char* setting, unsigned long bytes) {
+    const std::string path = above + "/gex-test-" + std::to_string(getpid());
+    if (mkdir(path.c_str(), 0755) != 0) return;
+    path_ = path;
+    setting_ = setting;
+    std::ofstream limit(path + '/' + setting);
+    ready_ = static_cast<bool>(limit << bytes << std::flush);
+    // Version 2 has the file only where the group above hands the controller on.
+    if (!ready_) {
+      rmdir(path.c_str());
+      path_.clear();
+    }
+  }
+
+  std::string path_;
+  std::string setting_;
+  bool ready_ = false;
+};
+
+TEST(LackOfMemory, IsNamedWhereTheKernelKillsARankForIt) {
+  const MemoryGroup group(64UL << 20);
+  if (!group.ready()) GTEST_SKIP() << "this machine does not let us make a control group";
+  const auto expect_cause = [&](Command command, const std::string& death) {
+    const Outcome outcome = command.run();
+    expect_failure(outcome, 137,
+                   ": killed by the kernel for lack of memory; its control group allows 64 MiB (" +
+                       group.setting() + ")");
+    EXPECT_EQ(lines_with(outcome.error, death), 1) << outcome.error;
+  };
+  const std::string death = "rank 1 (host ";
+  expect_cause(group.command({gexrun, "-n", "2", probe, "eat-memory", "1"}), death);
+  expect_cause(group.command({probe, "eat-memory", "1"}).variable("GASNET_PSHM_NODES", "2"), death);
+}
+
+TEST(LackOfMemory, IsNotNamedWhereSomebodyElseKillsARank) {
+  const MemoryGroup group(64UL << 20);
+  if (!group.ready()) GTEST_SKIP() << "this machine does not let us make a control group";
+  const Outcome outcome = group.command({gexrun, "-n", "2", probe, "die", "9", "1"}).run();
+  expect_failure(outcome, 137, "was killed by signal 9 (Killed)");
+  EXPECT_EQ(lines_with(outcome.error, "lack of memory"), 0) << outcome.error;
 }
 
 }  // namespace
