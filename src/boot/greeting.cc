@@ -211,9 +211,14 @@ os::FileDescriptor listen_for_guardians(RootAddress& address, Reach reach) {
   };
   if (!listener || setsockopt(listener.get(), IPPROTO_IPV6, IPV6_V6ONLY, &off, sizeof off) != 0 ||
       !bind_to(&any6, sizeof any6)) {
-    // A host without IPv6, or the loopback, which always has the older address.
+    // A host without IPv6, or the loopback, which mostly has the older address.
     listener.reset(socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0));
-    if (!bind_to(&any4, sizeof any4)) return {};
+    if (!bind_to(&any4, sizeof any4)) {
+      if (!here) return {};
+      any6.sin6_addr = in6addr_loopback;
+      listener.reset(socket(AF_INET6, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0));
+      if (!bind_to(&any6, sizeof any6)) return {};
+    }
   }
   sockaddr_storage bound{};
   socklen_t length = sizeof bound;
@@ -224,7 +229,9 @@ os::FileDescriptor listen_for_guardians(RootAddress& address, Reach reach) {
   address.port =
       ntohs(bound.ss_family == AF_INET6 ? reinterpret_cast<const sockaddr_in6*>(&bound)->sin6_port
                                         : reinterpret_cast<const sockaddr_in*>(&bound)->sin_port);
-  address.hosts = here ? std::vector<std::string>{loopback} : own_addresses();
+  address.hosts = !here                         ? own_addresses()
+                  : bound.ss_family == AF_INET6 ? std::vector<std::string>{"::1"}
+                                                : std::vector<std::string>{loopback};
   return listener;
 }
 

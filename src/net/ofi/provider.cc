@@ -2,6 +2,8 @@
 
 #include <arpa/inet.h>
 #include <netinet/in.h>
+#include <sys/socket.h>
+#include <unistd.h>
 
 #include <cstdint>
 #include <cstring>
@@ -77,6 +79,42 @@ bool is_reachable(const fi_info& info) {
   return !address.starts_with("127.") && address != "::1" && !address.starts_with("fe80:");
 }
 
+/// Whether a socket can have this address here and reach it: an interface may be down.
+bool is_usable(const char* address) {
+  sockaddr_in v4{};
+  sockaddr_in6 v6{};
+  v4.sin_family = AF_INET;
+  v6.sin6_family = AF_INET6;
+  const bool is_v4 = inet_pton(AF_INET, address, &v4.sin_addr) == 1;
+  if (!is_v4 && inet_pton(AF_INET6, address, &v6.sin6_addr) != 1) return false;
+  const auto* const any =
+      is_v4 ? reinterpret_cast<const sockaddr*>(&v4) : reinterpret_cast<const sockaddr*>(&v6);
+  const socklen_t size = is_v4 ? sizeof v4 : sizeof v6;
+  const int trial = socket(any->sa_family, SOCK_DGRAM | SOCK_CLOEXEC, 0);
+  if (trial < 0) return false;
+  bool usable = bind(trial, any, size) == 0;
+  // Some port, to which nothing is sent.
+  v4.sin_port = v6.sin6_port = htons(9);
+  usable = usable && connect(trial, any, size) == 0;
+  close(trial);
+  return usable;
+}
+
+/// The loopback's address; null: it has none, which libfabric would find out too late.
+const char* loopback_address() {
+  for (const char* const address : {"127.0.0.1", "::1"})
+    if (is_usable(address)) return address;
+  return nullptr;
+}
+
+constexpr const char* no_loopback =
+    "the ranks are on one host, and its loopback interface has neither 127.0.0.1 nor ::1 (ip link "
+    "set lo up; GEX_OFI_INTERFACE names another)";
+
+bool needs_loopback(const Wish& wish) {
+  return wish.one_host && wish.interface.empty();
+}
+
 /// What a provider is asked for beside messages.
 enum class Puts : std::uint8_t { delivered, ordered, none };
 struct Extent {
@@ -129,8 +167,9 @@ Info first_of(const std::string& provider, const Wish& wish, bool exactly, const
   const char* node = nullptr;
   if (by_address)
     node = wish.interface.c_str();
-  else if (wish.one_host && reach == Reach::sockets && wish.interface.empty())
-    node = "127.0.0.1";
+  else if (reach == Reach::sockets && needs_loopback(wish))
+    node = loopback_address();
+  if (reach == Reach::sockets && needs_loopback(wish) && node == nullptr) return {};
   const Info hints = make_hints(provider, wish, extent);
   if (!hints) return {};
   fi_info* list = nullptr;
@@ -194,6 +233,9 @@ Choice choose(const Wish& wish) {
             "libfabric's " + wish.provider + " reaches one machine, and the ranks are on several"};
   if (!wish.provider.empty()) {
     Info info = first_of(wish.provider, wish, false);
+    if (!info && reach_of(wish.provider) == Reach::sockets && needs_loopback(wish) &&
+        loopback_address() == nullptr)
+      return {nullptr, no_loopback};
     if (!info)
       return {nullptr, "libfabric has no provider " + wish.provider + where(wish) +
                            " with what this conduit needs here"};
@@ -209,6 +251,7 @@ Choice choose(const Wish& wish) {
       reason.append("; on the loopback, because all ranks are on one host");
     return {std::move(info), std::move(reason)};
   }
+  if (needs_loopback(wish) && loopback_address() == nullptr) return {nullptr, no_loopback};
   return {nullptr, "libfabric has no provider" + where(wish) + " with what this conduit needs"};
 }
 

@@ -54,6 +54,31 @@ TEST_F(SmallContainer, NothingStaysInSharedMemory) {
   EXPECT_EQ(outcome.output, "status 7\n");
 }
 
+/// The ranks of a job on a machine whose loopback has these addresses.
+Command on_loopback(const std::string& addresses, const std::string& command) {
+  std::vector<std::string> words = {"unshare", "-n"};
+  if (geteuid() != 0) words.push_back("--map-root-user");
+  words.insert(words.end(), {"sh", "-c", addresses + " && exec " + command});
+  return Command(words);
+}
+
+#ifdef LIFECYCLE_TEST_OFI
+TEST_F(SmallContainer, OfiUsesALoopbackThatHasTheNewerAddressOnly) {
+  Command command = on_loopback("ip link set lo up && ip address delete 127.0.0.1/8 dev lo",
+                                gexrun + " -n 2 " + probe + " fill 1048576");
+  expect_success(over(command, Network::ofi).run(), "filled 1048576", 2);
+}
+
+TEST_F(SmallContainer, OfiSaysThatTheLoopbackHasNoAddress) {
+  Command command = on_loopback("true", gexrun + " -n 2 " + probe + " fill 1048576");
+  const Outcome outcome = over(command, Network::ofi).run();
+  expect_nothing_left(outcome);
+  EXPECT_NE(outcome.status, 0);
+  EXPECT_GE(lines_with(outcome.error, "its loopback interface has neither 127.0.0.1 nor ::1"), 1)
+      << outcome.error;
+}
+#endif
+
 TEST_F(SmallContainer, WithoutProcAtAll) {
   Command command(
       {"unshare", "-m", "sh", "-c",
