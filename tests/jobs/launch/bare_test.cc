@@ -69,10 +69,12 @@ INSTANTIATE_TEST_SUITE_P(Bare, WithoutMemoryFiles, testing::Values(EPERM, ENOSYS
                                                          : "EACCES";
                          });
 
+// The programs of the test may lie below /tmp.
 TEST_F(Mounts, WhereNoFolderTakesThePageEitherEachWayIsNamed) {
   const Outcome outcome =
       mounted(
-          "mount -t tmpfs -o ro tmpfs /dev/shm && mount -t tmpfs -o ro tmpfs /tmp",
+          "mount -t tmpfs -o ro tmpfs /dev/shm && mount --bind /tmp /tmp && "
+          "mount -o remount,bind,ro /tmp",
           {without_call, std::to_string(EPERM), "memfd_create", gexrun, "-n", "2", probe, "who"})
           .variable("TMPDIR", "/nowhere")
           .run();
