@@ -5,19 +5,11 @@
 
 #include <gasnetex.h>
 
-#include <cstdio>
 #include <initializer_list>
 
-namespace {
+#include "require.h"
 
-#define REQUIRE(condition)                                                                        \
-  do {                                                                                            \
-    if (!(condition)) {                                                                           \
-      std::fprintf(stderr, "rank %u: line %d: not so: %s\n", gex_System_QueryJobRank(), __LINE__, \
-                   #condition);                                                                   \
-      gasnet_exit(1);                                                                             \
-    }                                                                                             \
-  } while (0)
+namespace {
 
 constexpr gex_Rank_t ranks = 4;
 constexpr int share = 2;

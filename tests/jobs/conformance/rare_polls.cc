@@ -9,20 +9,12 @@
 #include <unistd.h>
 
 #include <cstddef>
-#include <cstdio>
 #include <initializer_list>
 #include <vector>
 
-namespace {
+#include "require.h"
 
-#define REQUIRE(condition)                                                                        \
-  do {                                                                                            \
-    if (!(condition)) {                                                                           \
-      std::fprintf(stderr, "rank %u: line %d: not so: %s\n", gex_System_QueryJobRank(), __LINE__, \
-                   #condition);                                                                   \
-      gasnet_exit(1);                                                                             \
-    }                                                                                             \
-  } while (0)
+namespace {
 
 /// What the memory of a connection holds for sure at the start: 128 KiB, of which headers and the
 /// like take a part.

@@ -4,20 +4,13 @@
 
 #include <gasnetex.h>
 
-#include <cstdio>
 #include <vector>
+
+#include "require.h"
 
 namespace {
 
 gex_TM_t team;
-
-#define REQUIRE(condition)                                                                \
-  do {                                                                                    \
-    if (!(condition)) {                                                                   \
-      std::fprintf(stderr, "source_copies: line %d: not so: %s\n", __LINE__, #condition); \
-      gasnet_exit(1);                                                                     \
-    }                                                                                     \
-  } while (0)
 
 constexpr std::size_t bound = std::size_t{16} << 20;
 
