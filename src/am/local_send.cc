@@ -7,6 +7,7 @@
 
 #include "am/copy.h"
 #include "am/express.h"
+#include "am/kept_outbound.h"
 #include "am/slabs.h"
 #include "base/error.h"
 #include "core/progress.h"
@@ -136,10 +137,9 @@ int send_request_local(Link& link, const Outbound& message, bool immediate) noex
 namespace {
 
 struct KeptReply {
-  Link* link;
-  Outbound message;
-  alignas(16) gex_AM_Arg_t args[max_args];
-  std::unique_ptr<std::byte[]> payload;
+  KeptReply(Link& to, const Outbound& message) : link(to), reply(message) {}
+  Link& link;
+  KeptOutbound reply;
 };
 
 struct KeptReplies {
@@ -152,14 +152,7 @@ KeptReplies& kept_replies() noexcept {
 }
 
 [[gnu::cold]] void keep(Link& link, const Outbound& message) noexcept {
-  auto kept = std::make_unique<KeptReply>();
-  kept->link = &link;
-  kept->message = message;
-  copy_chunks(kept->args, message.args, message.arg_count * sizeof *message.args);
-  kept->message.args = kept->args;
-  kept->payload = std::make_unique<std::byte[]>(message.size);
-  std::memcpy(kept->payload.get(), message.payload, message.size);
-  kept->message.payload = kept->payload.get();
+  auto kept = std::make_unique<KeptReply>(link, message);
   KeptReplies& all = kept_replies();
   const OptionalGuard guard(all.lock, true);
   all.list.push_back(std::move(kept));
@@ -196,7 +189,7 @@ bool flush_kept_replies() noexcept {
   }
   bool sent = false;
   std::erase_if(mine, [&](const std::unique_ptr<KeptReply>& kept) {
-    const bool went = try_send(*kept->link, kept->message, false);
+    const bool went = try_send(kept->link, kept->reply.message, false);
     sent = sent || went;
     if (went) unwant_deliveries();
     return went;

@@ -7,8 +7,8 @@
 #include <utility>
 #include <vector>
 
-#include "am/copy.h"
 #include "am/deliver.h"
+#include "am/kept_outbound.h"
 #include "base/error.h"
 #include "base/immortal.h"
 #include "base/spin_lock.h"
@@ -67,16 +67,10 @@ void run(const Arrived& message) noexcept {
   run(medium);
 }
 
-/// A message of the library's own that waits for its delivery.
-struct Own {
-  Outbound message;
-  alignas(16) gex_AM_Arg_t args[max_args];
-  std::unique_ptr<std::byte[]> payload;
-};
-
+/// Messages of the library's own that wait for their delivery.
 struct OwnMessages {
   SpinLock lock;
-  std::vector<std::unique_ptr<Own>> list;
+  std::vector<std::unique_ptr<KeptOutbound>> list;
 };
 /// Whether there are any; changes under the lock.
 std::atomic<bool> any_own{false};
@@ -86,11 +80,7 @@ OwnMessages& own_messages() noexcept {
 }
 
 void leave_to_poll(const Outbound& message) noexcept {
-  auto own = std::make_unique<Own>();
-  own->message = message;
-  copy_chunks(own->args, message.args, message.arg_count * sizeof *message.args);
-  own->payload = std::make_unique_for_overwrite<std::byte[]>(message.size);
-  if (message.size != 0) std::memcpy(own->payload.get(), message.payload, message.size);
+  auto own = std::make_unique<KeptOutbound>(message);
   OwnMessages& all = own_messages();
   {
     const OptionalGuard guard(all.lock, true);
@@ -121,16 +111,15 @@ void send_to_self(const Outbound& message) noexcept {
 bool deliver_own() noexcept {
   OwnMessages& all = own_messages();
   if (!any_own.load(std::memory_order_relaxed)) return false;
-  std::vector<std::unique_ptr<Own>> mine;
+  std::vector<std::unique_ptr<KeptOutbound>> mine;
   {
     const OptionalGuard guard(all.lock, true);
     mine.swap(all.list);
     any_own.store(false, std::memory_order_relaxed);
   }
-  for (const std::unique_ptr<Own>& own : mine) {
+  for (const std::unique_ptr<KeptOutbound>& own : mine) {
     unwant_deliveries();
     Arrived message = arrived(own->message);
-    message.args = own->args;
     message.payload = own->payload.get();
     run_handler(message);
   }

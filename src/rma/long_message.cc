@@ -1,11 +1,10 @@
 #include "rma/long_message.h"
 
 #include <atomic>
-#include <cstring>
 #include <memory>
 #include <utility>
 
-#include "am/copy.h"
+#include "am/kept_outbound.h"
 #include "am/token.h"
 #include "base/error.h"
 #include "core/thread.h"
@@ -24,11 +23,11 @@ std::atomic<std::uint32_t> kept_requests{0};
 
 /// A message with its payload on the way.
 struct KeptMessage final : Kept {
+  explicit KeptMessage(const am::Outbound& original) : kept(original) {}
+
   _gex_Token token;    ///< of a reply
   gex_Rank_t jobrank;  ///< of a request
-  am::Outbound message;
-  alignas(16) gex_AM_Arg_t args[max_args];
-  std::unique_ptr<std::byte[]> payload;
+  am::KeptOutbound kept;
   Transfer transfer;
   std::size_t sent = 0;
   StdCompletion::Word acknowledged{0};
@@ -64,11 +63,11 @@ bool KeptMessage::advance() noexcept {
     sent += bytes;
   }
   if (StdCompletion::load_acquire(acknowledged) != parts_of(transfer)) return false;
-  if (message.reply) {
-    am::send_reply(&token, message);
+  if (kept.message.reply) {
+    am::send_reply(&token, kept.message);
     return true;
   }
-  if (am::send_request(jobrank, message, /*immediate=*/true) != 0) return false;
+  if (am::send_request(jobrank, kept.message, /*immediate=*/true) != 0) return false;
   kept_requests.fetch_sub(1, std::memory_order_relaxed);
   return true;
 }
@@ -76,20 +75,15 @@ bool KeptMessage::advance() noexcept {
 /// Keeps a message to `jobrank`, and all that it refers to.
 void keep_message(const am::Outbound& message, bool is_reply, const _gex_Token& token,
                   const Transfer& transfer) noexcept {
-  auto kept = std::make_unique<KeptMessage>();
-  kept->token = token;
-  kept->jobrank = transfer.jobrank;
-  kept->message = message;
-  kept->message.reply = is_reply;
-  kept->message.placed = true;
-  am::copy_chunks(kept->args, message.args, message.arg_count * sizeof *message.args);
-  kept->message.args = kept->args;
-  kept->payload = std::make_unique_for_overwrite<std::byte[]>(message.size);
-  std::memcpy(kept->payload.get(), message.payload, message.size);
-  kept->message.payload = nullptr;
-  kept->transfer = transfer;
-  kept->transfer.local = kept->payload.get();
-  keep(std::move(kept));
+  auto waiting = std::make_unique<KeptMessage>(message);
+  waiting->token = token;
+  waiting->jobrank = transfer.jobrank;
+  waiting->kept.message.reply = is_reply;
+  waiting->kept.message.placed = true;
+  waiting->kept.message.payload = nullptr;
+  waiting->transfer = transfer;
+  waiting->transfer.local = waiting->kept.payload.get();
+  keep(std::move(waiting));
 }
 
 }  // namespace
