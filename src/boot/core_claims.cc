@@ -1,29 +1,17 @@
 #include "boot/core_claims.h"
 
-#include <sys/socket.h>
-#include <sys/un.h>
-
 #include <cerrno>
-#include <cstddef>
-#include <cstdio>
+#include <string>
 #include <utility>
+
+#include "base/os_name_claim.h"
 
 namespace gex::boot {
 
 namespace {
 
-/// A socket with the processor's name; none, with errno.
 os::FileDescriptor claim(std::uint32_t core) {
-  os::FileDescriptor socket(::socket(AF_UNIX, SOCK_DGRAM | SOCK_CLOEXEC, 0));
-  if (!socket) return {};
-  sockaddr_un address{};
-  address.sun_family = AF_UNIX;
-  // The zero byte before it makes a name abstract.
-  const int length = std::snprintf(address.sun_path + 1, sizeof address.sun_path - 1,
-                                   "libgex-ranks-on-processor-%u", core);
-  const auto size = static_cast<socklen_t>(offsetof(sockaddr_un, sun_path) + 1 + length);
-  if (bind(socket.get(), reinterpret_cast<const sockaddr*>(&address), size) != 0) return {};
-  return socket;
+  return os::claim_name("libgex-ranks-on-processor-" + std::to_string(core));
 }
 
 }  // namespace

@@ -1,14 +1,11 @@
 #include "boot/place.h"
 
 #include <fcntl.h>
-#include <sys/socket.h>
 #include <sys/stat.h>
-#include <sys/un.h>
 #include <unistd.h>
 
 #include <cerrno>
 #include <cinttypes>
-#include <cstddef>
 #include <cstdint>
 #include <cstdio>
 #include <cstdlib>
@@ -16,6 +13,7 @@
 #include <string_view>
 
 #include "base/env.h"
+#include "base/os_name_claim.h"
 #include "base/os_process.h"
 
 namespace gex::boot {
@@ -86,15 +84,11 @@ std::uint64_t job_digest() {
 }  // namespace
 
 bool claim_long_wait() {
-  // The kernel knows a name once, and forgets it with the process.
-  const int claim = socket(AF_UNIX, SOCK_DGRAM | SOCK_CLOEXEC, 0);
-  sockaddr_un name{};
-  name.sun_family = AF_UNIX;
-  const int length = std::snprintf(name.sun_path + 1, sizeof name.sun_path - 1,
-                                   "libgex-long-wait-%" PRIx64, job_digest());
-  const auto size = static_cast<socklen_t>(offsetof(sockaddr_un, sun_path) + 1 + length);
-  return claim < 0 || bind(claim, reinterpret_cast<const sockaddr*>(&name), size) == 0 ||
-         errno != EADDRINUSE;
+  os::FileDescriptor claim = os::claim_name("libgex-long-wait-" + std::to_string(job_digest()));
+  const bool taken = !claim && errno == EADDRINUSE;
+  // For the life of the process.
+  static_cast<void>(claim.release());
+  return !taken;
 }
 
 bool is_place_of_ancestor() {
