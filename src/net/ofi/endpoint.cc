@@ -83,6 +83,11 @@ RmaMeans rma_means(const fi_info& info) noexcept {
   return means;
 }
 
+bool makes_connections(const fi_info& info) noexcept {
+  const std::string_view name = info.fabric_attr->prov_name;
+  return name.ends_with(";ofi_rxm") || name == "tcp" || name == "net" || name == "sockets";
+}
+
 Endpoint::Endpoint(Info info, std::string& error)
     : info_(std::move(info)), rma_(rma_means(*info_)) {
   // What the choice asked for as a default is said for each operation instead.

@@ -21,6 +21,10 @@ struct RmaMeans {
 };
 RmaMeans rma_means(const fi_info& info) noexcept;
 
+/// Whether it carries messages over connections that it makes itself, at the first message between
+/// two ranks.
+bool makes_connections(const fi_info& info) noexcept;
+
 class Endpoint {
  public:
   /// Opens everything; `error` is set and the object of no use when something could not be had.

@@ -1,8 +1,10 @@
 #include "net/ofi/network.h"
 
+#include <algorithm>
 #include <chrono>
 #include <cstdio>
 #include <cstring>
+#include <string>
 #include <thread>
 #include <utility>
 
@@ -24,6 +26,9 @@ constexpr std::uint32_t readings_of_who_waits = 3;
 
 /// Polls between two looks at the clock.
 constexpr std::uint32_t polls_per_look = 256;
+
+/// How long ranks take to connect before one says that it waits.
+constexpr std::chrono::seconds greeting_patience{10};
 
 /// How long a rank that leaves waits for peers that take nothing.
 constexpr std::chrono::seconds farewell_limit{5};
@@ -161,6 +166,53 @@ SendResult Network::send(Channel channel, std::uint32_t peer, std::span<const Pi
   fill_up(gather(buffer->start, stamp, pieces), size);
   post(*buffer);
   return sent;
+}
+
+bool Network::send_empty(Kind kind, std::uint32_t peer) {
+  SendBuffer* const buffer = pool_.take();
+  if (buffer == nullptr) return false;
+  buffer->kind = kind;
+  buffer->peer = peer;
+  buffer->start = buffer->bytes();
+  buffer->size = sizeof(Stamp);
+  const Stamp stamp = Stamp::of(host_.cookie, host_.rank, kind, 0);
+  std::memcpy(buffer->start, &stamp, sizeof stamp);
+  post(*buffer);
+  return true;
+}
+
+std::size_t Network::under_way() const noexcept {
+  return in_flight_.load(std::memory_order_relaxed) +
+         postponed_count_.load(std::memory_order_relaxed);
+}
+
+void Network::greet() {
+  if (!makes_connections(endpoint_.info())) return;
+  std::vector<std::uint32_t> greeting;  // those that greet this rank
+  for (std::uint64_t distance = 1; distance < host_.size; distance *= 2) {
+    send_empty(Kind::greeting, static_cast<std::uint32_t>((host_.rank + distance) % host_.size));
+    greeting.push_back(
+        static_cast<std::uint32_t>((host_.rank + host_.size - distance) % host_.size));
+  }
+  using Clock = std::chrono::steady_clock;
+  const auto wondering = Clock::now() + greeting_patience;
+  bool told = false;
+  for (;;) {
+    progress();
+    std::erase_if(greeting, [this](std::uint32_t peer) { return peers_[peer].has_greeted; });
+    if (greeting.empty() && under_way() == 0) return;
+    // No other thread is here yet, which postponed_ would have to be kept from.
+    if (!told && Clock::now() > wondering && !(greeting.empty() && postponed_.empty())) {
+      told = true;
+      const std::uint32_t peer = postponed_.empty() ? greeting.front() : postponed_.front()->peer;
+      const std::string text =
+          "ofi: still no connection with rank " + std::to_string(peer) +
+          " after 10 s; if a firewall is in the way, GEX_OFI_INTERFACE chooses "
+          "another interface";
+      host_.warn(text.c_str());
+    }
+    std::this_thread::yield();
+  }
 }
 
 void Network::post(SendBuffer& buffer) {
@@ -380,6 +432,8 @@ void Network::arrived(const fi_cq_data_entry& entry, ReceiveBuffers::Buffer& buf
       Tally tally;
       std::memcpy(&tally, data + sizeof *stamp, sizeof tally);
       take_tally(stamp->source, tally);
+    } else if (stamp->kind() == Kind::greeting) {
+      peers_[stamp->source].has_greeted = true;
     } else if (stamp->kind() != Kind::farewell) {
       losses_.received(stamp->source);
       ReceiveBuffers::hold(buffer);
@@ -415,22 +469,13 @@ void Network::leave() {
   // What was injected has no completion; it precedes the farewell on its way.
   for (std::uint32_t peer = 0; peer < host_.size; ++peer) {
     if (!peers_[peer].spoken_to.load(std::memory_order_relaxed)) continue;
-    SendBuffer* buffer = pool_.take();
-    if (buffer == nullptr) continue;
-    buffer->kind = Kind::farewell;
-    buffer->peer = peer;
-    buffer->start = buffer->bytes();
-    buffer->size = sizeof(Stamp);
-    const Stamp stamp = Stamp::of(host_.cookie, host_.rank, Kind::farewell, 0);
-    std::memcpy(buffer->start, &stamp, sizeof stamp);
-    post(*buffer);
+    send_empty(Kind::farewell, peer);
   }
   using Clock = std::chrono::steady_clock;
   auto until = Clock::now() + farewell_limit;
   std::size_t before = 0;
   for (;;) {
-    const std::size_t left = in_flight_.load(std::memory_order_relaxed) +
-                             postponed_count_.load(std::memory_order_relaxed);
+    const std::size_t left = under_way();
     if (left == 0) {
 #ifdef GEX_DEBUG
       check_invariants();

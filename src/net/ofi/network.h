@@ -52,6 +52,12 @@ class Network {
   /// Ready to receive.
   bool start(std::string& error) { return receive_.start(error); }
 
+  /// Connects this rank with those that lie a power of two before and behind it, to which barriers
+  /// and trees over all ranks send: from then on a first message to them does not wait for its
+  /// sender's polls. Collective. Nothing to do where a provider needs no connections. Waits for
+  /// these ranks, and after some seconds tells for which.
+  void greet();
+
   SendResult send(Channel channel, std::uint32_t peer, std::span<const Piece> pieces);
   std::size_t poll(std::uint32_t channels, std::size_t most);
   void* buffer(Channel channel, std::uint32_t peer, std::size_t size);
@@ -68,6 +74,7 @@ class Network {
   struct alignas(64) Peer {
     std::array<std::atomic<std::uint32_t>, 2> held{};  ///< buffers, per channel
     std::atomic<bool> spoken_to{false};
+    bool has_greeted = false;
     std::uint64_t refused_in_round = 0;  ///< round of retries in which it took no more
     std::uint32_t tallies = 0;           ///< that have not gone yet; as `progress`, one thread's
   };
@@ -80,6 +87,10 @@ class Network {
   }
   SendBuffer* take_buffer(Channel channel, std::uint32_t peer);
   void give_back(SendBuffer& buffer);
+  /// Sends a message that is no more than its kind; false: no buffer is free.
+  bool send_empty(Kind kind, std::uint32_t peer);
+  /// What is not yet sent.
+  std::size_t under_way() const noexcept;
   /// Gives a filled buffer to the provider, now or in a later poll.
   void post(SendBuffer& buffer);
   bool try_post(SendBuffer& buffer);

@@ -163,6 +163,7 @@ int attach(const Host* host, Limits* limits) {
   if (!ready) warn(*host, error);
   if (!on_all_ranks(*host, ready)) return 1;
   made->endpoint.forget_file();
+  made->network->greet();
   attached = made.release();
   *limits = {.max_message = max_message,
              .reply_depth = depth,

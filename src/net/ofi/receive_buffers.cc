@@ -29,12 +29,11 @@ constexpr Supply small_supply{64, 32, 96};
 static_assert(large_supply.first * large_size <= ReceiveBuffers::most_at_first);
 static_assert(small_supply.first * small_size <= ReceiveBuffers::most_at_first);
 
-/// Whether a provider makes connections of its own: it is layered on another ("tcp;ofi_rxm"), or of
-/// sockets.
-bool makes_connections(const fi_info& info) noexcept {
-  const std::string_view name = info.fabric_attr->prov_name;
-  return name.find(';') != std::string_view::npos || name == "tcp" || name == "net" ||
-         name == "sockets";
+/// Whether a provider tells when it has written all of a buffer for many messages. Those do not
+/// that make connections, or are layered on another ("udp;ofi_rxd").
+bool tells_when_full(const fi_info& info) noexcept {
+  return !makes_connections(info) &&
+         std::string_view(info.fabric_attr->prov_name).find(';') == std::string_view::npos;
 }
 
 /// How many buffers there should be.
@@ -52,7 +51,7 @@ ReceiveBuffers::Buffer::~Buffer() {
 ReceiveBuffers::ReceiveBuffers(const Endpoint& endpoint, Registrar& registrar, bool threaded)
     : endpoint_(endpoint),
       registrar_(registrar),
-      large_(!makes_connections(endpoint.info())),
+      large_(tells_when_full(endpoint.info())),
       buffer_size_(large_ ? large_size : small_size),
       threaded_(threaded) {
 }

@@ -27,6 +27,7 @@ enum class Kind : std::uint8_t {
   reply = reply_channel,
   farewell = 2,  ///< empty; the last that its sender sends
   tally = 3,     ///< see loss_detector.h
+  greeting = 4,  ///< empty; the first that its sender sends, see Network::greet
 };
 constexpr bool is_for_am(Kind kind) noexcept {
   return kind == Kind::request || kind == Kind::reply;
@@ -35,9 +36,9 @@ constexpr bool is_for_am(Kind kind) noexcept {
 struct Stamp {
   std::uint64_t cookie;
   std::uint32_t source;
-  std::uint32_t size_and_kind;  ///< bytes of the message without filling, and 2 bits of its kind
+  std::uint32_t size_and_kind;  ///< bytes of the message without filling, and 3 bits of its kind
 
-  static constexpr unsigned kind_shift = 30;
+  static constexpr unsigned kind_shift = 29;
   static Stamp of(std::uint64_t cookie, std::uint32_t source, Kind kind,
                   std::size_t size) noexcept {
     return {cookie, source,
@@ -70,7 +71,7 @@ inline std::optional<Stamp> read_stamp(const Host& host, const void* data,
   if (size < sizeof stamp) return std::nullopt;
   std::memcpy(&stamp, data, sizeof stamp);
   if (stamp.cookie != host.cookie || stamp.source >= host.size || stamp.source == host.rank ||
-      stamp.size() > max_message ||
+      stamp.size() > max_message || stamp.kind() > Kind::greeting ||
       (stamp.kind() == Kind::tally && stamp.size() != sizeof(Tally)) ||
       sizeof stamp + filled_up(stamp.size()) != size)
     return std::nullopt;
