@@ -12,6 +12,7 @@
 #include "base/os_cpu.h"
 #include "base/os_host.h"
 #include "base/spin.h"
+#include "boot/limits.h"
 #include "core/process.h"
 #include "core/thread.h"
 
@@ -77,7 +78,7 @@ LimitFacts limits() {
   return {gex::max_args,
           GEX_AM_INDEX_BASE,
           255,
-          gex::boot::Job::max_ranks,
+          gex::boot::max_ranks,
           GASNET_MAXEPS,
           gex::max_threads(),
           gex::am::max_medium(self),

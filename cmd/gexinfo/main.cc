@@ -12,6 +12,7 @@
 
 #include "base/env.h"
 #include "base/error.h"
+#include "base/os_file.h"
 #include "boot/job.h"
 #include "boot/launcher.h"
 #include "boot/protocol.h"
@@ -51,7 +52,7 @@ void print(const Content& content, bool json) {
 }  // namespace
 
 int main(int count, char** arguments) {
-  gex::boot::fill_standard_descriptors();
+  gex::os::fill_standard_descriptors();
   const gexinfo::Reading reading = gexinfo::read_command_line(count, arguments);
   const auto membership = place();
   const bool speaks = !membership || membership->rank == 0;

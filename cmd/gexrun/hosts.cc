@@ -6,7 +6,7 @@
 #include <cstring>
 #include <fstream>
 
-#include "boot/job.h"
+#include "boot/limits.h"
 
 namespace gexrun {
 
@@ -16,8 +16,7 @@ namespace {
 bool add(std::string_view name, std::string_view slots, std::vector<HostSlots>& hosts) {
   std::uint32_t count = 0;
   const auto [rest, error] = std::from_chars(slots.begin(), slots.end(), count);
-  if (error != std::errc() || rest != slots.end() || count < 1 ||
-      count > gex::boot::Job::max_ranks) {
+  if (error != std::errc() || rest != slots.end() || count < 1 || count > gex::boot::max_ranks) {
     return false;
   }
   // A name that begins like an option would be one to ssh.

@@ -5,7 +5,7 @@
 #include <cstring>
 #include <string_view>
 
-#include "boot/job.h"
+#include "boot/limits.h"
 
 namespace gexrun {
 
@@ -85,7 +85,7 @@ std::optional<std::uint32_t> parse_ranks(std::string_view text) {
   std::uint32_t ranks = 0;
   const char* const end = text.data() + text.size();
   const auto [rest, error] = std::from_chars(text.data(), end, ranks);
-  if (error != std::errc() || rest != end || ranks < 1 || ranks > gex::boot::Job::max_ranks) {
+  if (error != std::errc() || rest != end || ranks < 1 || ranks > gex::boot::max_ranks) {
     return std::nullopt;
   }
   return ranks;
@@ -135,7 +135,7 @@ Reading read_command_line(int count, char** arguments) {
         const auto ranks = parse_ranks(value);
         if (!ranks) {
           return reader.refuse<Options>("-n '" + value + "' is not a number of ranks from 1 to " +
-                                        std::to_string(gex::boot::Job::max_ranks));
+                                        std::to_string(gex::boot::max_ranks));
         }
         options.ranks = *ranks;
         ranks_given = true;

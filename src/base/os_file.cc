@@ -30,6 +30,15 @@ FileDescriptor open_empty_input() noexcept {
   return FileDescriptor(ends[0]);
 }
 
+void fill_standard_descriptors() noexcept {
+  for (;;) {
+    // A write fails with the error it would have had.
+    FileDescriptor empty = open_empty_input();
+    if (!empty || empty.get() > STDERR_FILENO) return;
+    fcntl(empty.release(), F_SETFD, 0);
+  }
+}
+
 std::uint64_t file_size(int descriptor) noexcept {
   struct stat status {};
   return fstat(descriptor, &status) == 0 ? static_cast<std::uint64_t>(status.st_size) : 0;

@@ -41,6 +41,10 @@ class FileDescriptor {
 /// fails. Empty with errno when neither can be had.
 FileDescriptor open_empty_input() noexcept;
 
+/// Makes sure that descriptors 0, 1 and 2 are open, so that no socket of ours takes their place
+/// and is then written to as standard output. Writing to one that was closed fails as before.
+void fill_standard_descriptors() noexcept;
+
 /// Bytes of an open file; 0 if the system does not tell.
 std::uint64_t file_size(int descriptor) noexcept;
 

@@ -18,7 +18,7 @@
 #include "boot/channel.h"
 #include "boot/deadline.h"
 #include "boot/job_page.h"
-#include "boot/launcher.h"
+#include "boot/launch_spec.h"
 
 namespace gex::boot {
 

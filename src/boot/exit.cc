@@ -15,6 +15,7 @@
 #include "base/os_process.h"
 #include "base/os_signal_frame.h"
 #include "boot/deadline.h"
+#include "boot/job.h"
 #include "boot/link.h"
 #include "boot/mpi.h"
 #include "boot/rank_state.h"

@@ -27,6 +27,7 @@
 #include "base/hex.h"
 #include "boot/greeting.h"
 #include "boot/guardian.h"
+#include "boot/launcher_signals.h"
 #include "boot/process_tree.h"
 #include "boot/root.h"
 #include "boot/root_place.h"

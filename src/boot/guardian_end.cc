@@ -9,6 +9,7 @@
 #include <cerrno>
 
 #include "boot/guardian.h"
+#include "boot/launcher_signals.h"
 #include "boot/process_tree.h"
 #include "boot/rank_set.h"
 

@@ -8,6 +8,7 @@
 #include <string>
 
 #include "boot/host_start.h"
+#include "boot/launcher.h"
 #include "boot/process_tree.h"
 
 namespace gex::boot {

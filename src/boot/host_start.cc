@@ -5,7 +5,7 @@
 #include <cstdio>
 #include <cstring>
 
-#include "boot/job.h"
+#include "boot/limits.h"
 
 namespace gex::boot {
 
@@ -115,15 +115,15 @@ std::optional<HostStart> unpack(std::string_view bytes) {
   start.root.port = static_cast<std::uint16_t>(body.number(0xffff));
   start.root.hosts = body.texts();
   HostParts& hosts = start.launch.hosts;
-  for (std::uint64_t left = body.number(Job::max_ranks); left > 0; --left) hosts.add(body.text());
+  for (std::uint64_t left = body.number(max_ranks); left > 0; --left) hosts.add(body.text());
   if (hosts.size() == 0) return std::nullopt;
-  for (std::uint64_t left = body.number(Job::max_ranks); left > 0; --left) {
+  for (std::uint64_t left = body.number(max_ranks); left > 0; --left) {
     hosts.place_next(static_cast<std::uint32_t>(body.number(hosts.size() - 1)));
   }
   for (const HostPart& part : hosts) {
     if (part.ranks.empty()) return std::nullopt;
   }
-  start.launch.host = static_cast<std::uint32_t>(body.number(Job::max_ranks));
+  start.launch.host = static_cast<std::uint32_t>(body.number(max_ranks));
   start.launch.tag_output = body.number(1) != 0;
   start.launch.bind = static_cast<Bind>(body.number(static_cast<std::uint64_t>(Bind::share)));
   start.launch.verbose = body.number(1) != 0;

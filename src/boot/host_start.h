@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "boot/greeting.h"
-#include "boot/launcher.h"
+#include "boot/launch_spec.h"
 #include "boot/secret.h"
 
 namespace gex::boot {

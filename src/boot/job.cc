@@ -15,6 +15,7 @@
 #include "boot/foreign.h"
 #include "boot/guardian.h"
 #include "boot/launcher.h"
+#include "boot/limits.h"
 #include "boot/mpi.h"
 #include "boot/place.h"
 #include "boot/process_tree.h"
@@ -73,7 +74,7 @@ void send(RankState& self, const FrameHeader& header, std::span<const std::byte>
 /// Takes the job page out of the control socket, where the guardian put it before this process
 /// began, and says hello. Hello goes first: were this the second process to join as the rank, it
 /// would find no welcome, and the guardian ends the job.
-static_assert(Job::max_ranks * sizeof(std::uint32_t) <= max_payload, "a list of ranks is a frame");
+static_assert(max_ranks * sizeof(std::uint32_t) <= max_payload, "a list of ranks is a frame");
 void join_guardian(RankState& self) {
   FrameHeader hello;
   hello.kind = FrameKind::hello;
@@ -192,9 +193,8 @@ void refuse_lost_rank() {
 
 std::uint32_t ranks_to_fork(const std::string& text) {
   const auto ranks = env::parse_integer(text);
-  if (!ranks || *ranks < 1 || *ranks > Job::max_ranks) {
-    fatal("GASNET_PSHM_NODES='%s' is not a number of ranks from 1 to %u", text.c_str(),
-          Job::max_ranks);
+  if (!ranks || *ranks < 1 || *ranks > max_ranks) {
+    fatal("GASNET_PSHM_NODES='%s' is not a number of ranks from 1 to %u", text.c_str(), max_ranks);
   }
   return static_cast<std::uint32_t>(*ranks);
 }

@@ -37,18 +37,13 @@
 #include <span>
 
 #include "boot/last_call.h"
+#include "boot/origin.h"
 #include "boot/rank_set.h"
 
 namespace gex::boot {
 
-/// How this process came to be a rank.
-enum class Origin { singleton, forked, gexrun, foreign };
-
 class Job {
  public:
-  /// Largest number of ranks of a job.
-  static constexpr std::uint32_t max_ranks = 1024;
-
   /// Joins the job this process belongs to; called once, by the first gex_Client_Init. Ends the
   /// process with one clear line when the environment asks for what cannot be had. Registers the
   /// AbortHook and the message rank, and from then on handles exit(): see "How a rank ends".

@@ -14,6 +14,7 @@
 #include "base/os_file.h"
 #include "base/os_task_limits.h"
 #include "boot/guardian.h"
+#include "boot/launcher_signals.h"
 #include "boot/memory_kills.h"
 #include "boot/process_tree.h"
 
@@ -127,49 +128,8 @@ int supervise(const Launch& launch, pid_t guardian, int link, const std::vector<
 
 }  // namespace
 
-SignalState take_over_signals() noexcept {
-  SignalState before;
-  struct sigaction reaped {};
-  reaped.sa_handler = SIG_DFL;
-  sigaction(SIGCHLD, &reaped, &before.children);
-  sigset_t all;
-  sigfillset(&all);
-  sigprocmask(SIG_SETMASK, &all, &before.mask);
-  return before;
-}
-
-void restore_signals(const SignalState& before) noexcept {
-  sigaction(SIGCHLD, &before.children, nullptr);
-  sigprocmask(SIG_SETMASK, &before.mask, nullptr);
-}
-
-sigset_t signals_to_hear(std::span<const int> wanted) noexcept {
-  sigset_t heard;
-  sigemptyset(&heard);
-  sigaddset(&heard, SIGCHLD);
-  for (const int number : wanted) {
-    struct sigaction action {};
-    const bool ignored = sigaction(number, nullptr, &action) == 0 && action.sa_handler == SIG_IGN;
-    if (!ignored || number == SIGINT) sigaddset(&heard, number);
-  }
-  return heard;
-}
-
-bool ends_job(int signal) noexcept {
-  return signal == SIGINT || signal == SIGTERM || signal == SIGHUP;
-}
-
-void fill_standard_descriptors() {
-  for (;;) {
-    // A write fails with the error it would have had.
-    os::FileDescriptor empty = os::open_empty_input();
-    if (!empty || empty.get() > STDERR_FILENO) return;
-    fcntl(empty.release(), F_SETFD, 0);
-  }
-}
-
 Membership launch(const Launch& launch) {
-  fill_standard_descriptors();
+  os::fill_standard_descriptors();
   const SignalState signals = take_over_signals();
   // What the ranks leave behind falls to this process if the guardian is killed.
   prctl(PR_SET_CHILD_SUBREAPER, 1);

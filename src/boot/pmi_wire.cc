@@ -12,7 +12,7 @@
 #include <cstring>
 #include <utility>
 
-#include "boot/job.h"
+#include "boot/limits.h"
 
 namespace gex::boot {
 
@@ -36,7 +36,7 @@ std::optional<PmiPlace> pmi_place() {
   const auto wire = number_of("PMI_FD");
   const auto rank = number_of("PMI_RANK");
   const auto size = number_of("PMI_SIZE");
-  if (!wire || !rank || !size || *rank >= *size || *size > Job::max_ranks) return std::nullopt;
+  if (!wire || !rank || !size || *rank >= *size || *size > max_ranks) return std::nullopt;
   return PmiPlace{static_cast<int>(*wire), *rank, *size};
 }
 

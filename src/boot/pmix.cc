@@ -15,7 +15,7 @@
 #include <mutex>
 
 #include "base/os_process.h"
-#include "boot/job.h"
+#include "boot/limits.h"
 
 namespace gex::boot {
 
@@ -116,9 +116,9 @@ class Pmix final : public ProcessManager {
     }
     const Value value(got);
     size_ = value->type == PMIX_UINT32 ? value->data.uint32 : 0;
-    if (self_.rank < size_ && size_ <= Job::max_ranks) return true;
+    if (self_.rank < size_ && size_ <= max_ranks) return true;
     error_ = "rank " + std::to_string(self_.rank) + " of " + std::to_string(size_) +
-             " is no place among up to " + std::to_string(Job::max_ranks) + " processes";
+             " is no place among up to " + std::to_string(max_ranks) + " processes";
     return false;
   }
 

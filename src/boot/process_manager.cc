@@ -4,7 +4,7 @@
 
 #include "base/env.h"
 #include "base/error.h"
-#include "boot/job.h"
+#include "boot/limits.h"
 #include "boot/place.h"
 #include "boot/pmi_wire.h"
 
@@ -27,7 +27,7 @@ std::unique_ptr<ProcessManager> connect_pmi(std::string& why) {
   const auto place = pmi_place();
   if (!place) {
     why = "PMI_FD, PMI_RANK and PMI_SIZE are not the place of one of up to " +
-          std::to_string(Job::max_ranks) + " processes";
+          std::to_string(max_ranks) + " processes";
     return nullptr;
   }
   const std::int64_t version = env::integer(env::Variable::pmi);

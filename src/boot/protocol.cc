@@ -12,7 +12,7 @@
 #include <cstring>
 
 #include "base/os_process.h"
-#include "boot/job.h"
+#include "boot/limits.h"
 
 namespace gex::boot {
 
@@ -186,7 +186,7 @@ std::optional<Membership> parse_membership(std::string_view text, std::string& w
   std::uint64_t inode = 0;
   if (!take_number(text, membership.control, false) || !take_number(text, membership.rank, false) ||
       !take_number(text, membership.size, false) || !take_number(text, inode, true) ||
-      membership.control < 0 || membership.size == 0 || membership.size > Job::max_ranks ||
+      membership.control < 0 || membership.size == 0 || membership.size > max_ranks ||
       membership.rank >= membership.size) {
     why = "it is set by gexrun, not by hand";
     return std::nullopt;

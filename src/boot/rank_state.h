@@ -9,8 +9,9 @@
 #include <vector>
 
 #include "base/os_file.h"
-#include "boot/job.h"
 #include "boot/job_page.h"
+#include "boot/last_call.h"
+#include "boot/origin.h"
 #include "boot/process_manager.h"
 #include "boot/protocol.h"
 

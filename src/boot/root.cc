@@ -20,6 +20,7 @@
 #include "boot/host_part_run.h"
 #include "boot/host_start.h"
 #include "boot/input_feed.h"
+#include "boot/launcher_signals.h"
 #include "boot/process_tree.h"
 #include "boot/rank_set.h"
 #include "boot/spawn.h"

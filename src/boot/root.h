@@ -27,7 +27,7 @@
 #include "base/os_file.h"
 #include "boot/coordinator.h"
 #include "boot/greeting.h"
-#include "boot/launcher.h"
+#include "boot/launch_spec.h"
 #include "boot/line_relay.h"
 #include "boot/link.h"
 #include "boot/rendezvous.h"

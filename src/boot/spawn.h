@@ -9,7 +9,8 @@
 #include <string>
 
 #include "base/os_file.h"
-#include "boot/launcher.h"
+#include "boot/launch_spec.h"
+#include "boot/launcher_signals.h"
 #include "boot/protocol.h"
 
 namespace gex::boot {

@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "base/error.h"
+#include "boot/limits.h"
 #include "core/process.h"
 #include "team/barrier.h"
 #include "team/exchange.h"
@@ -22,7 +23,7 @@ namespace {
 std::atomic<std::uint32_t> next_number{max_clients};
 
 TeamId identity_of(const gex_EP_Location_t& leader, std::uint32_t number) {
-  static_assert(boot::Job::max_ranks <= (1U << 31) / max_endpoints);
+  static_assert(boot::max_ranks <= (1U << 31) / max_endpoints);
   return (TeamId{leader.gex_rank} * max_endpoints + leader.gex_ep_index) << 32 | number;
 }
 

@@ -14,6 +14,7 @@
 
 #include "base/random.h"
 #include "boot/guardian.h"
+#include "boot/launcher_signals.h"
 
 namespace gex::boot {
 namespace {

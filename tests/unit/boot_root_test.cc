@@ -1,6 +1,7 @@
 // What the root of a job believes of a host that knows the secret, but is of another version, or
 // mistaken: whatever it says, the root ends the job, tells the other host so, and ends itself.
 
+#include "boot/launcher_signals.h"
 #include "boot/root.h"
 
 #include <fcntl.h>
