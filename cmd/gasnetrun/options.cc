@@ -154,9 +154,9 @@ std::string place_on_nodes(const Asked& asked, const NamedHosts& named, Options&
 }
 std::string place_on_servers(const NamedHosts& named, Options& options) {
   if (named.names.size() < options.ranks) {
-    return plural(options.ranks, "rank") + " need as many servers, and " + named.variable +
+    return plural(options.ranks, "rank") + " need as many server names, and " + named.variable +
            " names " + std::to_string(named.names.size()) +
-           " (one that is to have several ranks is named as often)";
+           " (name a server once for each of its ranks)";
   }
   for (std::size_t rank = 0; rank < options.ranks; ++rank) {
     options.hosts += (rank == 0 ? "" : ",") + named.names[rank];
@@ -169,7 +169,7 @@ std::string place(bool amudprun, const Asked& asked, Options& options) {
   const std::string spawner = (amudprun ? "spawn function '" : "spawner '") + asked.how + "'";
   const auto start = amudprun ? start_of_function(asked.how) : start_of_spawner(asked.how);
   if (!start) {
-    return spawner + " is not here: there are " +
+    return spawner + " is not supported; available: " +
            (amudprun ? "L, this machine, and S, ssh" : "fork, on this machine, and ssh") +
            "; mpirun and srun start the program itself";
   }
@@ -177,7 +177,7 @@ std::string place(bool amudprun, const Asked& asked, Options& options) {
   const std::string nodes = "-N " + std::to_string(asked.nodes);
   if (is_of_one_machine(asked.network) && (*start == Start::on_hosts || several_asked)) {
     return (several_asked ? nodes : spawner) + ": the network " + asked.network +
-           " is of one machine";
+           " works on one machine only";
   }
   if (*start == Start::here && several_asked) {
     return nodes + ": " + spawner + " starts ranks on this machine";

@@ -45,7 +45,7 @@ void print(const VersionFacts& version) {
   print_fact("ABI", to_string(version.abi) + " (libgex.so." + to_string(version.abi) + ")");
   print_fact("specifications", "GASNet-EX " + version.gasnet_ex + ", GASNet " + version.gasnet +
                                    ", GASNet-Tools " + version.gasnet_tools);
-  print_fact("release", version.release + " is the one whose interface this is");
+  print_fact("release", version.release + " is the release whose interface this implements");
   print_fact("compiler", version.compiler);
   print_fact("usage checks", version.checked ? "on" : "off (GEX_CHECK=1)");
 }

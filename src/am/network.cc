@@ -175,10 +175,10 @@ void ask_for_credits(gex_Rank_t starved) noexcept {
 void accept_terms(gex_Rank_t source, const Terms& terms) noexcept {
   Network& self = network();
   Credits& peer = self.peers[source];
-  if (!self.lender.lends()) refuse(source, "it speaks of loans");
+  if (!self.lender.lends()) refuse(source, "it lends credits in a job that lends none");
   if (terms.lent != 0) {
     const std::uint32_t borrowed = take_borrowable(terms.lent);
-    if (!peer.borrow(borrowed)) refuse(source, "it lends more than it can");
+    if (!peer.borrow(borrowed)) refuse(source, "it lends more credits than it has");
     if (borrowed != terms.lent) peer.return_later(terms.lent - borrowed);
   }
   if (terms.returned != 0 && !self.lender.accept(source, terms.returned))

@@ -111,11 +111,11 @@ struct WireArrival {
   if (header.source != source) return "it names another source";
   if (header.is_reply() != (channel == net::reply_channel)) return "on the wrong channel";
   const unsigned arg_count = header.arg_count();
-  if (arg_count > max_args) return "more arguments than there can be";
+  if (arg_count > max_args) return "too many arguments";
   std::size_t at = sizeof prefix + wire_args(arg_count);
   if (size < at) return "shorter than its arguments";
 
-  if (prefix.terms.spare) return "terms that there are not";
+  if (prefix.terms.spare) return "unknown flow-control bits";
   arrival.credits = prefix.credits;
   arrival.terms = prefix.terms;
   arrival.to_place = nullptr;
@@ -131,8 +131,8 @@ struct WireArrival {
       break;
     case Category::medium:
       arrived.size = header.size();
-      if (arrived.size > max_medium_payload) return "a medium message larger than there can be";
-      if (size - at != arrived.size) return "its size is not what its header says";
+      if (arrived.size > max_medium_payload) return "a medium message above the limit";
+      if (size - at != arrived.size) return "its size differs from that in its header";
       arrived.payload = const_cast<std::byte*>(bytes + at);
       break;
     case Category::long_message: {
@@ -142,7 +142,8 @@ struct WireArrival {
       at += sizeof long_prefix;
       const bool is_ahead = (long_prefix.size & LongPrefix::ahead) != 0;
       arrived.size = long_prefix.size & ~LongPrefix::ahead;
-      if (size - at != (is_ahead ? 0 : arrived.size)) return "its size is not what its header says";
+      if (size - at != (is_ahead ? 0 : arrived.size))
+        return "its size differs from that in its header";
       arrived.payload = reinterpret_cast<void*>(long_prefix.destination);
       if (!is_ahead) arrival.to_place = bytes + at;
       break;
@@ -150,7 +151,7 @@ struct WireArrival {
     default:
       return "an unknown category";
   }
-  if (arrival.is_credits() && size != sizeof prefix) return "credits with something behind them";
+  if (arrival.is_credits() && size != sizeof prefix) return "trailing bytes after credits";
   return nullptr;
 }
 

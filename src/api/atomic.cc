@@ -44,12 +44,13 @@ static_assert(static_cast<unsigned>(Call::ad_nbi_dbl) ==
 /// Always: one domain is made once, and used often. What nothing could be done with is refused,
 /// what is only pointless or meant as a hint in checked mode.
 void require_arguments(gex_DT_t dt, gex_OP_t ops, gex_Flags_t flags, const char* call) {
-  if (!gex::atomic::is_type(dt)) fatal("%s: 0x%x is no data type of atomics", call, dt);
+  if (!gex::atomic::is_type(dt)) fatal("%s: 0x%x is not a data type of atomics", call, dt);
   const gex_OP_t foreign = ops & ~gex::atomic::operations_of(dt);
   if (foreign != 0) {
     const char* name = name_of_operation(foreign & -foreign);
-    if (name == nullptr) fatal("%s: 0x%x are no operations of atomics", call, foreign);
-    fatal("%s: %s is no operation of %s", call, name, name_of_type(dt));
+    if (name == nullptr)
+      fatal("%s: 0x%x holds bits that are not operations of atomics", call, foreign);
+    fatal("%s: %s is not an operation of %s", call, name, name_of_type(dt));
   }
   if (!checked()) return;
   if (ops == 0) fatal("%s: no operation is given", call);
@@ -64,7 +65,7 @@ gex_Rank_t rank_in_team(const Domain& domain, gex_Rank_t rank, gex_Flags_t flags
   if ((flags & GEX_FLAG_RANK_IS_JOBRANK) == 0) return rank;
   const gex_Rank_t member = team.primordial_rank_of(rank);
   if (member == GEX_RANK_INVALID)
-    fatal("%s: jobrank %u is no member of the domain's team", call, rank);
+    fatal("%s: jobrank %u is not a member of the domain's team", call, rank);
   return member;
 }
 
@@ -77,9 +78,9 @@ void check(const Domain& domain, gex_DT_t type, const void* result_p, gex_OP_t o
   const char* name = name_of_operation(opcode);
   if (name == nullptr) fatal("%s: the opcode 0x%x is not one operation", call, opcode);
   if (!gex::atomic::is_operation_of(type, opcode))
-    fatal("%s: %s is no operation of %s", call, name, name_of_type(type));
+    fatal("%s: %s is not an operation of %s", call, name, name_of_type(type));
   if ((opcode & domain.operations) == 0)
-    fatal("%s: %s is none of the operations that the domain was made with", call, name);
+    fatal("%s: %s is not among the operations that the domain was created with", call, name);
   gex::require_flags(flags, operation_flags, call);
   if ((flags & locality_flags) == locality_flags)
     fatal("%s: GEX_FLAG_AD_MY_RANK and GEX_FLAG_AD_MY_NBRHD exclude one another", call);

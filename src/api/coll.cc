@@ -46,7 +46,7 @@ void require_buffer(const void* buffer, const char* which, std::size_t bytes, co
     fatal("%s: dt_sz is %zu, but %s has %zu bytes", call, dt_sz, type, element);
   if (op == GEX_OP_USER || op == GEX_OP_USER_NC)
     fatal("%s: user_op is null, and op is %s", call, operation);
-  fatal("%s: %s is no reduction of %s", call, operation, type);
+  fatal("%s: %s is not a reduction of %s", call, operation, type);
 }
 
 /// The client's reduction; always checked, because there must be something to call.
@@ -80,7 +80,7 @@ gex_Event_t reduce(Call call, Kind kind, gex::Team& team, gex_Rank_t root, void*
   request.source = static_cast<const std::byte*>(src);
   request.reduction = reduction_of(call, dt, dt_sz, op, user_op, user_cdata);
   if (__builtin_mul_overflow(dt_sz, dt_cnt, &request.bytes)) [[unlikely]]
-    fatal("%s: %zu elements of %zu bytes are more than there can be", name_of(call), dt_cnt, dt_sz);
+    fatal("%s: %zu elements of %zu bytes exceed the address space", name_of(call), dt_cnt, dt_sz);
   if (checked()) {
     require_buffer(src, "src", request.bytes, name_of(call));
     if (kind == Kind::reduce_to_all || team.rank == root)

@@ -21,15 +21,15 @@ void check_array(Call call, const gex_Event_t* events, std::size_t count, gex_Fl
   if (events == nullptr && count != 0) fatal("%s: the array of events is null", name_of(call));
   for (std::size_t i = 0; i < count; ++i)
     if (events[i] == GEX_EVENT_NO_OP)
-      fatal("%s: event %zu is GEX_EVENT_NO_OP, which is no event to test or wait for",
-            name_of(call), i);
+      fatal("%s: event %zu is GEX_EVENT_NO_OP, which cannot be tested or waited for", name_of(call),
+            i);
 }
 
 void check_implicit(Call call, gex_EC_t mask, gex_Flags_t flags) {
   if (!checked()) return;
   gex::require_flags(flags, 0, name_of(call));
   if ((mask & ~GEX_EC_ALL) != 0)
-    fatal("%s: 0x%x are no event categories", name_of(call), mask & ~GEX_EC_ALL);
+    fatal("%s: 0x%x holds bits that are not event categories", name_of(call), mask & ~GEX_EC_ALL);
 }
 
 void check_region(Call call, gex_Flags_t flags) {

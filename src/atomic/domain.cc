@@ -38,7 +38,7 @@ void tell_ways(const Team& team, gex_DT_t type, gex_OP_t operations, bool by_net
     mapped += team.segment_of(rank).mapped != nullptr ? 1 : 0;
   inform(
       "gex_AD_Create: type 0x%x, operations 0x%x: the processor's atomics for %u of %u members, "
-      "messages to the owner, who uses them, for the others",
+      "messages to the owning rank for the others",
       type, operations, mapped, team.size);
 }
 

@@ -38,8 +38,7 @@ void on_request(gex_Token_t token, void*, std::size_t, const gex_AM_Arg_t* args,
   const gex_DT_t type = gex_DT_t{1} << (code >> type_shift);
   const gex_OP_t opcode = code & ((1U << type_shift) - 1);
   if (!is_operation_of(type, opcode))
-    fatal("rank %u: an atomic operation 0x%x of type 0x%x, which there is not", source, opcode,
-          type);
+    fatal("rank %u: unknown atomic operation 0x%x of type 0x%x", source, opcode, type);
   const std::uint64_t address = get_word(args);
   std::byte* at = rma::own_range(token, address, size_of(type), "an atomic operation");
   if (address % size_of(type) != 0)

@@ -127,13 +127,13 @@ std::string tick_reason() {
 #if defined(__x86_64__)
   if (!tsc_is_invariant()) return "the processor's time stamp counter is not invariant";
   const ClockSource source = kernel_clock_source();
-  if (source.name[0] == '\0') return "an invariant counter; the kernel's clock source is not told";
+  if (source.name[0] == '\0') return "an invariant counter; the kernel's clock source is unknown";
   if (!detail::tick_is_tsc)
     return std::string("the kernel's clock source is ") + source.name +
-           ": it does not trust the processor's time stamp counter";
+           ": the kernel does not use the processor's time stamp counter";
   return std::string("an invariant counter, and the kernel's clock source is ") + source.name;
 #else
-  return "this processor has no time stamp counter that libgex knows";
+  return "no supported time stamp counter on this processor";
 #endif
 }
 

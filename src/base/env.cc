@@ -255,8 +255,8 @@ void warn_unknown() {
   for (char** entry = environ; entry != nullptr && *entry != nullptr; ++entry) {
     const std::string_view name(*entry, std::strcspn(*entry, "="));
     if (!name.starts_with("GEX_") || find(name)) continue;
-    warn("%.*s is not a variable of libgex; the one most like it is %s",
-         static_cast<int>(name.size()), name.data(), nearest(name).name);
+    warn("%.*s is not a variable of libgex; did you mean %s?", static_cast<int>(name.size()),
+         name.data(), nearest(name).name);
   }
 }
 

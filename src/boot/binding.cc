@@ -101,8 +101,8 @@ Bind bind_of_environment() {
 }
 
 BindingPlan plan_binding(const BindingFacts& facts, const std::string& root) {
-  if (facts.wanted == Bind::none) return {{}, "--bind or GEX_BIND is none"};
-  if (facts.bindable.empty()) return {{}, "the system does not let processes be bound"};
+  if (facts.wanted == Bind::none) return {{}, "--bind none or GEX_BIND=none"};
+  if (facts.bindable.empty()) return {{}, "this system cannot bind processes"};
   if (facts.wanted == Bind::core) return {single_cores(facts, root), {}};
   if (std::string why = why_no_shares(facts); !why.empty()) return {{}, std::move(why)};
   return {os::equal_shares(facts.bindable, facts.ranks, root), {}};

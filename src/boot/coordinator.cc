@@ -147,7 +147,7 @@ void JobCoordinator::waits_in_vain(std::uint32_t absent) {
     return;
   }
   fail_in_vain(absent,
-               "returned from main or called exit(0) with a collective call still to do with",
+               "returned from main or called exit(0) while a collective call waits for it in",
                ranks_where([](const Rank& other) { return other.joined && !other.left; }));
 }
 

@@ -42,12 +42,12 @@ namespace {
 }
 
 void put(ProcessManager& manager, const char* key, const std::string& value) {
-  if (!manager.put(key, value)) fail(manager, "tell the other processes of this one");
+  if (!manager.put(key, value)) fail(manager, "publish this process's address");
 }
 
 std::string get(ProcessManager& manager, std::uint32_t rank, const char* key) {
   const auto value = manager.get(rank, key);
-  if (!value) fail(manager, "learn of the other processes");
+  if (!value) fail(manager, "look up the other processes");
   return *value;
 }
 
@@ -90,7 +90,7 @@ HostParts find_hosts(ProcessManager& manager) {
 struct Unnamed {
   explicit Unnamed(const std::string& name) {
     if (name.size() > sizeof storage.sun_path - 1)
-      fatal("the guardian of this host has no name of %zu bytes", name.size());
+      fatal("the address of this host's guardian, %zu bytes, is too long", name.size());
     storage.sun_family = AF_UNIX;
     std::memcpy(storage.sun_path + 1, name.data(), name.size());
     length = static_cast<socklen_t>(offsetof(sockaddr_un, sun_path) + 1 + name.size());
@@ -217,7 +217,8 @@ Membership join_foreign(ProcessManager& manager) {
     if (manager.rank() == 0) put(manager, "root", start_root(launch));
     fence(manager);
     root = root_of(get(manager, 0, "root"));
-    if (!root) fatal("rank 0 told by %s of no root of the job", manager.protocol());
+    if (!root)
+      fatal("rank 0 published an invalid address of the job's root by %s", manager.protocol());
   }
   const std::uint32_t first = launch.part().ranks.front();
   if (manager.rank() == first) put(manager, "guardian", start_guardian(launch, root));

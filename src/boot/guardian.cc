@@ -287,7 +287,7 @@ void Guardian::meet_deadlines() {
   if (job_) {
     job_->meet_deadlines();
   } else if (const auto silence = uplink_->meet_deadlines()) {
-    abandon("nothing has been heard of the root of the job for " + std::to_string(*silence) + " s");
+    abandon("no heartbeat from the root of the job for " + std::to_string(*silence) + " s");
   }
   if (met(newcomers_at_)) miss_newcomers();
   if (met(quit_at_)) quit_ranks();
@@ -358,7 +358,7 @@ void Guardian::hear(std::uint32_t rank) {
         closed(rank);
         return;
       case Received::Outcome::malformed:
-        fault(rank, "sent something that is no message of this protocol");
+        fault(rank, "sent data that is not a message of the control protocol");
         break;
       case Received::Outcome::frame:
         take(rank, std::move(frame));
@@ -391,7 +391,8 @@ void Guardian::take(std::uint32_t rank, Received frame) {
   } else if (self.joined && header.kind == FrameKind::leave) {
     take_leave(rank, departure_of(header));
   } else if (!self.joined || self.left) {
-    fault(rank, self.left ? "went on after it had left the job" : "spoke before it had joined");
+    fault(rank, self.left ? "sent a message after leaving the job"
+                          : "sent a message before joining the job");
   } else if (header.kind == FrameKind::gather) {
     take_gather(rank, frame);
   } else if (header.kind == FrameKind::share) {
@@ -411,7 +412,7 @@ void Guardian::take_hello(std::uint32_t rank, pid_t sender) {
     return;
   }
   if (self.gone) {
-    fault(rank, "was joined after what was started as this rank had ended");
+    fault(rank, "joined the job after the process started as this rank had ended");
     return;
   }
   self.joined = true;
@@ -489,7 +490,7 @@ void Guardian::take_leave(std::uint32_t rank, const Departure& departure) {
 
 void Guardian::take_vain_wait(std::uint32_t rank, std::uint32_t absent) {
   if (absent >= launch_.hosts.ranks() || absent == rank) {
-    fault(rank, "waits for a rank that is none");
+    fault(rank, "reported waiting for an invalid rank");
     return;
   }
   coordinator().waits_in_vain(absent);
@@ -508,7 +509,7 @@ void Guardian::farewell(bool finalize_mpi) {
 void Guardian::take_exec_failure(std::uint32_t rank, int error, StartStep step) {
   constexpr int largest_error = 4095;
   if (error < 1 || error > largest_error) {
-    fault(rank, "sent an error number that is none");
+    fault(rank, "sent an invalid error number");
     return;
   }
   const char* failed = nullptr;

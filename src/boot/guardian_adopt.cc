@@ -128,7 +128,7 @@ void Guardian::accept_newcomers() {
     }
     if (peer.uid != geteuid()) {
       if (!std::exchange(told_of_stranger_, true)) {
-        report(launch_.program_name, "refused a connection of user %u on %s (said once)",
+        report(launch_.program_name, "refused a connection of user %u on %s (reported once)",
                unsigned{peer.uid}, part_.name.c_str());
       }
       continue;
@@ -153,7 +153,7 @@ void Guardian::hear_newcomer(int socket) {
     adopt(rank, newcomer.process, newcomer.channel.release());
   } else if (frame.outcome != Received::Outcome::closed && !std::exchange(told_of_garbage_, true)) {
     report(launch_.program_name,
-           "refused a connection to the guardian of %s that is no rank's (said once)",
+           "refused a connection to the guardian of %s that is not from a rank (reported once)",
            part_.name.c_str());
   }
 }

@@ -240,8 +240,8 @@ void Guardian::kill_everything() {
 void Guardian::lose(std::uint32_t rank) {
   if (ending_ || at(rank).gone || at(rank).left) return;
   if (at(rank).channel.open()) {
-    died(rank,
-         "has ended" + moment_of(rank) + " without leaving the job; what it was run by goes on");
+    died(rank, "has ended" + moment_of(rank) +
+                   " without leaving the job; the program that started it is still running");
   } else {
     fault(rank,
           "has closed its connection to the job without leaving it, as by executing another "

@@ -40,8 +40,7 @@ std::optional<HostStart> read_start() {
 void run_host_part(const char* program_name, const std::string& plugin_folder) {
   auto start = read_start();
   if (!start) {
-    report(program_name, "%s is for gexrun itself: what it starts on other hosts",
-           host_part_argument);
+    report(program_name, "%s is internal: gexrun uses it on other hosts", host_part_argument);
     _exit(told_status);
   }
   Launch& launch_here = start->launch;

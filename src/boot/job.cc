@@ -84,7 +84,7 @@ void join_guardian(RankState& self) {
   if (!welcome.descriptor) fatal("the job's guardian sent no job page");
   self.hosts.resize(welcome.payload.size() / sizeof self.hosts[0]);
   if (self.hosts.size() != self.size && self.rank != Ending::by_guardian) {
-    fatal("the job's guardian sent no list of hosts that fits");
+    fatal("the job's guardian sent an invalid list of hosts");
   }
   std::memcpy(self.hosts.data(), welcome.payload.data(), self.hosts.size() * sizeof self.hosts[0]);
   RankSet neighbors;  // none for one that is no rank
@@ -324,7 +324,7 @@ void Job::exchange(std::span<const std::byte> mine, std::span<std::byte> all) {
     if (frame.header.sequence != self.sequence || frame.header.total != all.size() ||
         frame.header.offset != taken || frame.payload.size() > all.size() - taken ||
         (frame.payload.empty() && !all.empty())) {
-      fatal("the job's guardian sent a piece of an exchange that does not fit");
+      fatal("the job's guardian sent a malformed piece of an exchange");
     }
     std::copy(frame.payload.begin(), frame.payload.end(), all.begin() + taken);
     taken += frame.payload.size();

@@ -81,7 +81,7 @@ class Pmi2 final : public ProcessManager {
     std::optional<std::string> answer;
     if (wire_.say(framed("cmd=" + command + ';' + words))) answer = hear();
     if (!answer) {
-      error_ = wire_.error().empty() ? "what it says has no length" : wire_.error();
+      error_ = wire_.error().empty() ? "its message has no length" : wire_.error();
       return std::nullopt;
     }
     if (pmi_value(*answer, "cmd", ';') == command + "-response" &&

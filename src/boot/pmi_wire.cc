@@ -102,7 +102,7 @@ std::optional<std::string> PmiWire::hear_line() {
     if (byte == '\n') return line;
     line += byte;
     if (line.size() > longest) {
-      error_ = "it says more than PMI allows";
+      error_ = "its message is longer than PMI allows";
       break;
     }
   }
@@ -111,7 +111,7 @@ std::optional<std::string> PmiWire::hear_line() {
 
 std::optional<std::string> PmiWire::hear(std::size_t bytes) {
   if (bytes > longest) {
-    error_ = "it says more than PMI allows";
+    error_ = "its message is longer than PMI allows";
     return std::nullopt;
   }
   std::string text(bytes, '\0');

@@ -118,7 +118,7 @@ class Pmix final : public ProcessManager {
     size_ = value->type == PMIX_UINT32 ? value->data.uint32 : 0;
     if (self_.rank < size_ && size_ <= max_ranks) return true;
     error_ = "rank " + std::to_string(self_.rank) + " of " + std::to_string(size_) +
-             " is no place among up to " + std::to_string(max_ranks) + " processes";
+             " is not the rank of one of up to " + std::to_string(max_ranks) + " processes";
     return false;
   }
 
@@ -157,7 +157,7 @@ class Pmix final : public ProcessManager {
     }
     const Value value(got);
     if (value->type != PMIX_STRING || value->data.string == nullptr) {
-      error_ = "PMIx_Get: what was left is no text";
+      error_ = "PMIx_Get: the published value is not text";
       return std::nullopt;
     }
     return value->data.string;

@@ -46,7 +46,7 @@ Fault Gather::add(std::uint32_t contributor, const FrameHeader& header,
   }
   if (header.offset != mine.bytes || payload.size() > header.total - mine.bytes ||
       (payload.empty() && each_ != 0)) {
-    return "sent a piece of an exchange that does not fit";
+    return "sent a malformed piece of an exchange";
   }
   if (!mine.begun) {
     mine.begun = true;
@@ -96,16 +96,15 @@ Fault Sharing::add(std::uint32_t rank, const FrameHeader& header,
   const bool rising =
       std::adjacent_find(named.begin(), named.end(), std::greater_equal<>()) == named.end();
   if (!rising || !std::includes(part_.ranks.begin(), part_.ranks.end(), named.begin(), named.end()))
-    return "shares a descriptor among what are no ranks of its host";
+    return "shares a descriptor among invalid ranks";
   const RankSet ranks(std::move(named));
   if (!ranks.contains(rank) || !ranks.contains(owner)) {
     return "shares a descriptor among " + describe_ranks(ranks) +
-           ", which it or the giver is not one of";
+           ", which do not include it or the owner of the descriptor";
   }
   if (static_cast<bool>(descriptor) != (rank == owner)) {
-    return rank == owner
-               ? "was to share a descriptor and gave none"
-               : "shares a descriptor that rank " + std::to_string(owner) + " was to give";
+    return rank == owner ? "owns a shared descriptor and sent none"
+                         : "sent a shared descriptor that rank " + std::to_string(owner) + " owns";
   }
   const auto [at, made] = groups_.try_emplace({ranks, owner});
   Group& group = at->second;
@@ -116,7 +115,7 @@ Fault Sharing::add(std::uint32_t rank, const FrameHeader& header,
     group.missing = ranks.size();
   }
   const std::uint32_t place = ranks.index_of(rank);
-  if (group.arrived[place]) return "shares a second descriptor before the first is done";
+  if (group.arrived[place]) return "shares a second descriptor before the first was received";
   group.arrived[place] = true;
   --group.missing;
   if (descriptor)

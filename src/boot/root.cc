@@ -367,7 +367,7 @@ void Root::refuse(const Greeting& guest) {
   if (refusal_told_) return;
   refusal_told_ = true;
   report(launch_.program_name,
-         "refused a connection from %s that does not know the job's secret (said once)",
+         "refused a connection from %s that did not authenticate (reported once)",
          guest.address().c_str());
 }
 
@@ -421,10 +421,10 @@ void Root::hear(std::uint32_t host) {
         lose(host, "the connection to it has ended");
         return;
       case Received::Outcome::malformed:
-        lose(host, "it sent something that is no message of this protocol");
+        lose(host, "it sent data that is not a message of the control protocol");
         return;
       case Received::Outcome::frame:
-        if (!take(host, frame)) lose(host, "it sent a message that does not fit");
+        if (!take(host, frame)) lose(host, "it sent a malformed message");
         break;
     }
   }
@@ -653,7 +653,7 @@ void Root::meet_deadlines() {
     if (met(self.end_starter_at)) kill_starter(self);
     if (met(self.lost_at)) lose(host, self.starters_end + ", through which its output came");
     if (const auto silence = self.link.too_silent()) {
-      lose(host, "nothing has been heard of it for " + std::to_string(*silence) + " s");
+      lose(host, "no heartbeat from it for " + std::to_string(*silence) + " s");
     }
   }
   if (met(connect_limit_)) {

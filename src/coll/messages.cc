@@ -18,8 +18,9 @@ constexpr std::int32_t most_unused = 16;
 constexpr std::uint32_t credit_at = most_unused / 2;
 
 [[noreturn, gnu::cold]] void refuse(gex_Rank_t source) noexcept {
-  fatal("a collective message of rank %u of the team fits nothing here: the members' calls differ",
-        source);
+  fatal(
+      "a collective message of rank %u of the team matches no call here: the members' calls differ",
+      source);
 }
 
 bool starts_blocks_of_all(Kind kind) noexcept {

@@ -80,7 +80,7 @@ void refill(ThreadRecord& thread) noexcept {
 
 void require_event(gex_Event_t handle, const char* call) noexcept {
   if (handle == GEX_EVENT_NO_OP) [[unlikely]]
-    fatal("%s: GEX_EVENT_NO_OP is no event to test or wait for", call);
+    fatal("%s: GEX_EVENT_NO_OP cannot be tested or waited for", call);
 }
 
 /// Whether the handle's event has happened; consumes a root that has.

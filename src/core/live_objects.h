@@ -41,7 +41,7 @@ class LiveObjects {
     if (!checked()) return;
     const std::lock_guard lock(mutex_);
     if (std::find(objects_.begin(), objects_.end(), &object) == objects_.end())
-      fatal("%s: the %s %p was destroyed, or is none", call, what_, handle);
+      fatal("%s: invalid or destroyed %s handle %p", call, what_, handle);
   }
 
  private:

@@ -173,7 +173,7 @@ void attach_conduit(void (*deliver)(std::uint32_t, net::Channel, const void*, st
     fatal("conduit %s: messages of %zu bytes and %u replies a peer are below the minimum",
           self.conduit->name, self.network.max_message, self.network.reply_depth);
   if (self.conduit->put != nullptr && self.network.max_transfer < 1)
-    fatal("conduit %s: it has put and get, but of no bytes", self.conduit->name);
+    fatal("conduit %s: put and get, but max_transfer is 0", self.conduit->name);
 }
 
 shm::Placement place_ranks(const boot::Job& job) {

@@ -71,7 +71,7 @@ void judge_context(Call call) noexcept {
   if (where == nullptr) return;
   if (row.verdict == Verdict::fatal) fatal("%s: not allowed %s", name_of(call), where);
   if (!warned[static_cast<unsigned>(call)].exchange(true, std::memory_order_relaxed))
-    warn("%s: not portable %s (said once)", name_of(call), where);
+    warn("%s: not portable %s (reported once)", name_of(call), where);
 }
 
 }  // namespace gex

@@ -133,7 +133,7 @@ void require_peer(gex_TM_t tm, gex_Rank_t rank, const char* call) noexcept {
 }
 
 Team& require_team(gex_TM_t tm, const char* call) noexcept {
-  if (GEX_IS_PAIR_(tm)) fatal("%s: a TM-pair is no team for collective calls", call);
+  if (GEX_IS_PAIR_(tm)) fatal("%s: a TM-pair cannot make collective calls", call);
   return require_live(tm, call);
 }
 

@@ -56,13 +56,13 @@ std::unique_ptr<MemoryMonitor> MemoryMonitor::start(std::string& why) {
   api.features = wanted | UFFD_FEATURE_PAGEFAULT_FLAG_WP;
   const int end = ioctl(events, UFFDIO_API, &api) == 0 ? eventfd(0, EFD_CLOEXEC) : -1;
   if (end < 0) {
-    why = std::string("userfaultfd does not tell of unmapped memory: ") + std::strerror(errno);
+    why = std::string("userfaultfd cannot report unmapped memory: ") + std::strerror(errno);
     close(events);
     return nullptr;
   }
   std::unique_ptr<MemoryMonitor> monitor(new MemoryMonitor(events, end));
   if (const int error = monitor->start_listening(); error != 0) {
-    why = std::string("cannot start the thread that learns of unmapped memory: ") +
+    why = std::string("cannot start the thread that watches for unmapped memory: ") +
           std::strerror(error);
     return nullptr;
   }

@@ -101,10 +101,10 @@ const Conduit* open(const fs::path& file) {
   if (library == nullptr) fatal("conduit plug-in cannot be opened: %s", dlerror());
   void* symbol = dlsym(library, entry_symbol);
   if (symbol == nullptr)
-    fatal("%s is no conduit plug-in of interface version %u: it does not define %s", file.c_str(),
-          interface_version, entry_symbol);
+    fatal("%s is not a conduit plug-in of interface version %u: it does not define %s",
+          file.c_str(), interface_version, entry_symbol);
   const Conduit* conduit = reinterpret_cast<Entry>(symbol)();
-  if (conduit == nullptr) fatal("%s gave no conduit", file.c_str());
+  if (conduit == nullptr) fatal("%s: gex_conduit_v1() returned NULL", file.c_str());
   if (conduit->version != interface_version)
     fatal("%s is a conduit of interface version %u; this libgex has version %u", file.c_str(),
           conduit->version, interface_version);
@@ -116,7 +116,7 @@ const Conduit* open(const fs::path& file) {
       (conduit->atomic == nullptr) != (conduit->atomic_operations == nullptr) ||
       ((conduit->put != nullptr || conduit->atomic != nullptr) &&
        conduit->register_segment == nullptr))
-    fatal("%s is no complete conduit: a function that is not optional is missing", file.c_str());
+    fatal("%s: incomplete conduit: a required function of its table is null", file.c_str());
   return conduit;
 }
 
@@ -149,7 +149,8 @@ const Conduit* find(std::string_view name) {
   for (const fs::path& folder : folders())
     searched.append(searched.empty() ? "" : ", ").append(folder.string());
   fatal(
-      "no conduit '%s'; there are: %s (looked for %s in: %s; GEX_CONDUIT_PATH names more folders)",
+      "conduit '%s' not found; available: %s (looked for %s in: %s; GEX_CONDUIT_PATH names more "
+      "folders)",
       std::string(name).c_str(), available().c_str(), file_name.c_str(),
       searched.empty() ? "no folder" : searched.c_str());
 }

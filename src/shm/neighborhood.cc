@@ -303,7 +303,7 @@ std::optional<std::uint64_t> Neighborhood::segment_offset(const void* address) c
 
 void Neighborhood::give_segment_back(std::byte* segment, bool untouched) {
   const std::optional<std::uint64_t> start = segment_offset(segment);
-  if (!start) fatal("a segment is given back that was not taken");
+  if (!start) fatal("a segment is released that was not allocated");
   const auto own = own_segments_.find(*start);
   const std::span<std::byte> range = own->second.bytes();
   // Memory that the system does not take back (locked, or a file's without holes) is the next
@@ -340,7 +340,8 @@ void Neighborhood::unmap_segment(const std::byte* segment) {
   const auto found =
       std::find_if(peer_segments_.begin(), peer_segments_.end(),
                    [&](const auto& each) { return each.second.mapping.data() == segment; });
-  if (found == peer_segments_.end()) fatal("a peer's segment is unmapped that was not mapped");
+  if (found == peer_segments_.end())
+    fatal("a peer's segment is unmapped without having been mapped");
   if (--found->second.uses == 0) peer_segments_.erase(found);
 }
 

@@ -18,7 +18,7 @@ std::optional<std::uint64_t> RangeAllocator::take(std::uint64_t bytes, std::uint
 
 std::uint64_t RangeAllocator::give_back(std::uint64_t start) {
   const auto found = taken_.find(start);
-  if (found == taken_.end()) fatal("a part of the segments is given back that was not taken");
+  if (found == taken_.end()) fatal("a range is released that was not allocated");
   const std::uint64_t bytes = found->second - start;
   taken_.erase(found);
   return bytes;

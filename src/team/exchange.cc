@@ -42,7 +42,7 @@ struct Assembly {
   void add(gex_Rank_t from, std::size_t total, std::size_t offset, const void* part,
            std::size_t size, std::size_t most) {
     if (total > most)
-      fatal("rank %u: a team exchange of %zu bytes; no more than %zu can be", from, total, most);
+      fatal("rank %u: a team exchange of %zu bytes; the limit is %zu", from, total, most);
     if (offset > total || size > total - offset || (sized && total != bytes.size()))
       fatal("rank %u: a part of a team exchange does not fit: %zu bytes at %zu of %zu", from, size,
             offset, total);

@@ -188,7 +188,8 @@ void require_same_list(const Team& parent, const std::vector<gex_EP_Location_t>&
   for (std::size_t i = 0; i < members.size(); ++i)
     if (members[i].gex_rank >= agrees.size() || !agrees[members[i].gex_rank])
       fatal(
-          "gex_TM_Create: jobrank %u, which has member %zu of the list, is no member of the parent "
+          "gex_TM_Create: jobrank %u, which has member %zu of the list, is not a member of the "
+          "parent "
           "or gave another list or another scratch size",
           members[i].gex_rank, i);
 }

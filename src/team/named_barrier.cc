@@ -59,7 +59,7 @@ void on_named_barrier(gex_Token_t token, void*, std::size_t, const gex_AM_Arg_t*
   if (args[0] != 0 && args[0] != 1)
     fatal("rank %u: a named barrier's message of parity %d", source, args[0]);
   if (args[2] < 0 || args[2] > static_cast<gex_AM_Arg_t>(Knowledge::mismatch))
-    fatal("rank %u: a named barrier's message knows %d, which nobody can", source, args[2]);
+    fatal("rank %u: a named barrier's message has the invalid state %d", source, args[2]);
   const std::uint64_t distance = std::uint64_t{1} << round;
   if ((source + distance) % gex_proc_.jobsize != gex_proc_.jobrank)
     fatal("rank %u: a named barrier's message of round %u, which another rank sends", source,

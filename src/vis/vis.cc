@@ -142,7 +142,7 @@ Outcome move_strided(const Operation& operation, const StridedEnd& peer, const S
   };
   Shape shape;
   if (!make_shape(shape, element, count, peer.strides, own.strides, levels, peer_end))
-    fatal("%s: elemsz and count make more bytes than can be", operation.call);
+    fatal("%s: elemsz and count exceed the address space", operation.call);
   if (shape.element == 0) return nothing_to_do(operation, notice);
   if (!is_put(operation) && shape.dims > 1 && is_local())
     make_shape(shape, element, count, peer.strides, own.strides, levels, own_end);
@@ -173,7 +173,7 @@ Outcome move_lists(const Operation& operation, const BlockList& peer,
   std::size_t bytes = 0;
   std::size_t own_bytes = 0;
   if (!peer.total(bytes) || !own.total(own_bytes))
-    fatal("%s: the lists hold more bytes than can be", operation.call);
+    fatal("%s: the lists exceed the address space", operation.call);
   if (bytes != own_bytes)
     fatal("%s: the remote list holds %zu bytes, the local one %zu", operation.call, bytes,
           own_bytes);

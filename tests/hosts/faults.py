@@ -233,7 +233,7 @@ def ends_amid_talk(name, conduit, checks, repeats=False):
     yield Fault(f"rank at fault amid talk, {name}", amid_talk(signal_rank(signal.SIGSEGV)), 139,
                 AT_FAULT, **talking)
     yield Fault(f"link down amid talk, {name}", amid_talk(lambda trial: trial.hosts[1].cut()), 1,
-                LOST + "nothing has been heard of it for 4 s$", **talking)
+                LOST + "no heartbeat from it for 4 s$", **talking)
     yield Fault(f"host gone amid talk, {name}", amid_talk(lambda trial: trial.hosts[1].kill()), 1,
                 LOST, **talking)
     yield Fault(f"guardian killed amid talk, {name}", amid_talk(kill_guardian), 1,
@@ -298,8 +298,8 @@ def network_faults(build, checks):
     yield flood("puts and gets over ofi", "ofi", kib_a_peer + 8 * operations, "flood-rma")
     yield Fault("garbage at libfabric's ports", garbage_at_ports, 0, None, conduit="ofi", **serve)
     yield Fault("messages without the job's cookie", messages_without_cookie, 0,
-                r"^gex: rank 0: warning: ofi: rank 0 drops messages that are not of this job; "
-                r"said once$", conduit="ofi", **serve)
+                r"^gex: rank 0: warning: ofi: rank 0 drops messages that do not belong to "
+                r"this job \(reported once\)$", conduit="ofi", **serve)
 
 
 def faults_under_others(build, no_pmix):
@@ -326,9 +326,9 @@ def faults_under_others(build, no_pmix):
         yield Fault(f"rank returns before a collective call, {name}", have_rank_leave, 1,
                     of_rank_0(MISSED + "0,1,3$"), ("leave", "success"), **leaves, **ours)
         yield Fault(f"link down, {name}", lambda trial: trial.hosts[1].cut(), None,
-                    of_rank_0(LOST + "nothing has been heard of it for 4 s$"), **cut, **on_two)
+                    of_rank_0(LOST + "no heartbeat from it for 4 s$"), **cut, **on_two)
         yield Fault(f"link of rank 0's host down, {name}", lambda trial: trial.hosts[0].cut(), None,
-                    when_cut(CUT_OFF + "nothing has been heard of the root of the job for 4 s$"),
+                    when_cut(CUT_OFF + "no heartbeat from the root of the job for 4 s$"),
                     **cut, **ours)
         yield Fault(f"host gone, {name}", lambda trial: trial.hosts[1].kill(), None,
                     when_gone(of_rank_0(LOST)), **gone, **ours)
@@ -363,10 +363,10 @@ AT_FAULT = r"^gexrun: rank [23] \(host host2, pid \d+\) was killed by signal 11 
 UNSAID_END = (r"^gexrun: rank 2 \(host host2, pid \d+\) ended with status 4( (while in|after) \w+)? "
               "without leaving the job$")
 EXITED = r"^gexrun: rank 2 \(host host2, pid \d+\) returned 3 from main or called exit\(3\)$"
-MISSED = (r"^gexrun: rank 2 \(host host2, pid \d+\) returned from main or called exit\(0\) with a "
-          r"collective call still to do with ranks ")
+MISSED = (r"^gexrun: rank 2 \(host host2, pid \d+\) returned from main or called exit\(0\) while a "
+          r"collective call waits for it in ranks ")
 INTERRUPTED = r"^gexrun: ended by signal 2 \(Interrupt\)$"
-REFUSED = r"^gexrun: refused a connection from .* that does not know the job's secret"
+REFUSED = r"^gexrun: refused a connection from .* that did not authenticate"
 
 FAULTS = [
     Fault("rank killed (SIGKILL)", signal_rank(signal.SIGKILL), 137,
@@ -386,7 +386,7 @@ FAULTS = [
           r"^gexrun: rank \d \(host host\d, pid \d+\) ", ("babble", "1"), False),
     Fault("guardian of a host killed", kill_guardian, 1, LOST + "the connection to it has ended$"),
     Fault("host's link down", lambda trial: trial.hosts[1].cut(), 1,
-          LOST + "nothing has been heard of it for 4 s$"),
+          LOST + "no heartbeat from it for 4 s$"),
     Fault("host gone", lambda trial: trial.hosts[1].kill(), 1, LOST),
     Fault("launcher killed (SIGKILL)", kill_launcher, -signal.SIGKILL, None),
     Fault("launcher interrupted", interrupt_launcher, 130, INTERRUPTED),

@@ -214,7 +214,7 @@ def plug_ins(tree):
     searched = f"{place}, {place}/gex, {tree.installed}/lib"
     if tree.moved:
         said = refusal()
-        check(f"no conduit 'ofi'; there are: smp, emu (looked for libgex-ofi.so in: {searched};"
+        check(f"conduit 'ofi' not found; available: smp, emu (looked for libgex-ofi.so in: {searched};"
               in said, said)
         works([program], GEX_CONDUIT_PATH=tree.path("lib"), **alone)
     else:
@@ -495,7 +495,7 @@ def by_hand(tree):
     expect_job(program, [], "smp", "par", GASNET_PSHM_NODES="2")
     run([*words, "-DGASNET_CONDUIT_UCX"])
     said = run([tree.path("bin", "gexrun"), "-n", "2", program], status=1)
-    check("no conduit 'ucx'; there are: smp, emu" in said and said.count("\n") == 1, said)
+    check("conduit 'ucx' not found; available: smp, emu" in said and said.count("\n") == 1, said)
     expect_job(program, [tree.path("bin", "gexrun"), "-n", "2", "--conduit", "smp"], "ucx", "par",
                neighbors=2)
 
@@ -558,9 +558,9 @@ def launchers(tree):
     check(run([smp, "-t", "-n3", "-v", client, "-n", "5"]).split()[1:] ==
           ["-n", "3", "--conduit", "smp", "-v", "--", client, "-n", "5"], "-t")
     for refused, reason in (([smp, "-n", "2", "-N", "2", client],
-                             "-N 2: the network smp is of one machine"),
+                             "-N 2: the network smp works on one machine only"),
                             ([emu, "-n", "2", "-spawner=ssh", client],
-                             "spawner 'ssh': the network emu is of one machine"),
+                             "spawner 'ssh': the network emu works on one machine only"),
                             ([smp, "-n", "2", "-spawner=pmi", client], "spawner 'pmi' is not here"),
                             ([udp, "-np", "2", "-spawn", "S", client], "no machines are named"),
                             ([udp, "-np", "2", "-spawn", "C", client],

@@ -261,13 +261,12 @@ TEST(Wire, NoMessageHasMoreThanThereCanBe) {
   WireArrival arrival;
   const Sent large(random, Category::medium, false, 0, max_medium_payload + 1);
   EXPECT_STREQ(flaw_of(Block(large.bytes()), net::request_channel, arrival),
-               "a medium message larger than there can be");
+               "a medium message above the limit");
   Sent many(random, Category::short_message, false, max_args, 0);
   many.message.arg_count = max_args + 1;
   many.args.resize(32);
   many.message.args = many.args.data();
-  EXPECT_STREQ(flaw_of(Block(many.bytes()), net::request_channel, arrival),
-               "more arguments than there can be");
+  EXPECT_STREQ(flaw_of(Block(many.bytes()), net::request_channel, arrival), "too many arguments");
   Sent unknown(random, static_cast<Category>(3), false, 0, 0);
   EXPECT_STREQ(flaw_of(Block(unknown.bytes()), net::request_channel, arrival),
                "an unknown category");

@@ -172,10 +172,10 @@ TEST_F(EnvironmentDeath, AnUnknownNameOfOursIsWarnedAboutWithTheNearestKnownOne)
     std::exit(0);
   };
   EXPECT_EXIT(warn_about("GEX_CONDIUT"), ExitedWithCode(0),
-              "^gex: warning: GEX_CONDIUT is not a variable of libgex; the one most like it is "
-              "GEX_CONDUIT\n$");
+              "^gex: warning: GEX_CONDIUT is not a variable of libgex; did you mean GEX_CONDUIT\\?"
+              "\n$");
   EXPECT_EXIT(warn_about("GEX_MAX_SEGSIZE"), ExitedWithCode(0),
-              "GEX_MAX_SEGSIZE is not .* most like it is GASNET_MAX_SEGSIZE\n$");
+              "GEX_MAX_SEGSIZE is not .*; did you mean GASNET_MAX_SEGSIZE\\?\n$");
   EXPECT_EXIT(warn_about("GEX_"), ExitedWithCode(0), "^gex: warning: GEX_ is not a variable");
 }
 

@@ -139,7 +139,8 @@ TEST_F(AdoptTest, IsNotDeceivedByWhoSaysSomethingElse) {
   EXPECT_EQ(status_of(rank), 0);
   EXPECT_EQ(status_of(guardian_), 1);
   EXPECT_EQ(said(),
-            "adopt: refused a connection to the guardian of here that is no rank's (said once)\n"
+            "adopt: refused a connection to the guardian of here that is not from a rank (reported "
+            "once)\n"
             "adopt: rank 0 of host here did not join the job\n");
 }
 

@@ -47,9 +47,9 @@ TEST(PlanBinding, GivesEqualShares) {
 }
 
 TEST(PlanBinding, LeavesAloneWhatHasNoShareOrIsBoundAlready) {
-  EXPECT_EQ(why_not([](BindingFacts& f) { f.wanted = Bind::none; }), "--bind or GEX_BIND is none");
-  EXPECT_EQ(why_not([](BindingFacts& f) { f.bindable = {}; }),
-            "the system does not let processes be bound");
+  EXPECT_EQ(why_not([](BindingFacts& f) { f.wanted = Bind::none; }),
+            "--bind none or GEX_BIND=none");
+  EXPECT_EQ(why_not([](BindingFacts& f) { f.bindable = {}; }), "this system cannot bind processes");
   EXPECT_EQ(why_not([](BindingFacts& f) {
               f.affinity = {0, 1, 2, 3, 6};
             }),

@@ -72,7 +72,7 @@ TEST_F(PmiWireTest, SaysWhyNothingCameOrTooMuch) {
   PmiWire wire(ends[0]);
   tell(std::string(9000, 'x'));
   EXPECT_EQ(wire.hear_line(), std::nullopt);
-  EXPECT_EQ(wire.error(), "it says more than PMI allows");
+  EXPECT_EQ(wire.error(), "its message is longer than PMI allows");
   EXPECT_EQ(wire.hear(9000), std::nullopt);
   PmiWire closed(ends[0]);
   shutdown(ends[1], SHUT_WR);

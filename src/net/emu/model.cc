@@ -158,7 +158,7 @@ bool set(Model& model, std::string_view key, std::string_view value, std::string
           std::to_string(count.least) + " to " + std::to_string(count.most);
     return false;
   }
-  why = quoted(key) + " is no setting; there are: " + known_names();
+  why = quoted(key) + " is not a setting; available: " + known_names();
   return false;
 }
 
@@ -172,7 +172,7 @@ bool apply_one(Model& model, std::string_view item, std::string& why) {
     if (item == preset.name) return apply(model, preset.settings, why);
     names.append(names.empty() ? "" : ", ").append(preset.name);
   }
-  why = quoted(item) + " is no network; there are: " + names + "; and settings key=value";
+  why = quoted(item) + " is not a known network; available: " + names + "; and settings key=value";
   return false;
 }
 

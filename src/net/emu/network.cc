@@ -61,7 +61,7 @@ SlotReceiver<> EmuNetwork::receiver(std::uint32_t channel, std::uint32_t source)
 
 void EmuNetwork::check_peer(std::uint32_t peer) const {
   if (peer >= layout_.ranks() || peer == host_.rank) [[unlikely]]
-    fatal(host_, "emu: a message to rank %u, which is no peer of rank %u among %u", peer,
+    fatal(host_, "emu: a message to rank %u, which is not a peer of rank %u among %u", peer,
           host_.rank, layout_.ranks());
 }
 
@@ -130,7 +130,7 @@ void EmuNetwork::release(void* buffer) {
   std::optional<Layout::Place> place;
   if (offset < memory_.size()) place = layout_.locate(offset);
   if (!place || place->source != host_.rank || place->offset != payload_start)
-    fatal(host_, "emu: release of %p, which is no buffer of rank %u", buffer, host_.rank);
+    fatal(host_, "emu: release of %p, which is not a buffer of rank %u", buffer, host_.rank);
   sender(place->channel, place->target).abandon(static_cast<int>(place->slot));
 }
 

@@ -111,12 +111,13 @@ void Segments::leave(const SegmentKey& key) {
 std::byte* Segments::find(const Remote& remote, std::size_t size) const {
   const auto place = static_cast<std::uint32_t>(remote.key.words[1]);
   if (remote.peer >= host_.size || place >= registrations_each || parts_.empty()) [[unlikely]]
-    fatal(host_, "emu: an operation of rank %u on rank %u with a key that is none", host_.rank,
+    fatal(host_, "emu: an operation of rank %u on rank %u with an invalid key", host_.rank,
           remote.peer);
   const Registration& entry = registration(remote.peer, place);
   const std::uint64_t generation = remote.key.words[1] >> 32;
   if (entry.generation.load(std::memory_order_acquire) != generation) [[unlikely]]
-    fatal(host_, "emu: an operation of rank %u on a segment of rank %u that is registered no more",
+    fatal(host_,
+          "emu: an operation of rank %u on a segment of rank %u that is no longer registered",
           host_.rank, remote.peer);
   const Window& there = window(remote.peer, place, generation);
   const std::uint64_t offset = remote.address + remote.key.words[0] - there.start;

@@ -93,7 +93,7 @@ Network::Network(const Host& host, Endpoint& endpoint, Registrar& registrar, One
 
 void Network::check_peer(std::uint32_t peer) const {
   if (peer >= host_.size || peer == host_.rank) [[unlikely]]
-    fatal(host_, "ofi: a message to rank %u, which is no peer of rank %u among %u", peer,
+    fatal(host_, "ofi: a message to rank %u, which is not a peer of rank %u among %u", peer,
           host_.rank, host_.size);
 }
 
@@ -276,7 +276,7 @@ void* Network::buffer(Channel channel, std::uint32_t peer, std::size_t size) {
 void Network::release(void* payload) {
   SendBuffer* buffer = pool_.built_at(payload);
   if (buffer == nullptr)
-    fatal(host_, "ofi: release of %p, which is no buffer of rank %u", payload, host_.rank);
+    fatal(host_, "ofi: release of %p, which is not a buffer of rank %u", payload, host_.rank);
   give_back(*buffer);
 }
 
@@ -460,7 +460,8 @@ void Network::warn_of_stray() {
   if (std::exchange(warned_of_stray_, true)) return;
   char text[120];
   std::snprintf(text, sizeof text,
-                "ofi: rank %u drops messages that are not of this job; said once", host_.rank);
+                "ofi: rank %u drops messages that do not belong to this job (reported once)",
+                host_.rank);
   host_.warn(text);
 }
 

@@ -107,7 +107,7 @@ std::unique_ptr<Attached> open(const Host& host, Introduction& mine, std::string
   const std::vector<std::byte> name = made->endpoint.name(error);
   const bool is_text = made->endpoint.has_text_for_name();
   if (name.size() + (is_text ? 1 : 0) > sizeof mine.name)
-    error = "a name of more bytes than there is room for";
+    error = "the endpoint's address is too long";
   if (!error.empty()) return nullptr;
   std::memcpy(mine.name, name.data(), name.size());
   mine.name_size = is_text ? 0 : static_cast<std::uint32_t>(name.size());
@@ -122,7 +122,7 @@ std::string disagreement(const std::vector<Introduction>& all) {
     if (std::strncmp(all[rank].provider, all[0].provider, sizeof all[0].provider) != 0 ||
         all[rank].name_size != all[0].name_size)
       return "rank 0 would use " + std::string(all[0].provider) + ", rank " + std::to_string(rank) +
-             " " + all[rank].provider + "; GEX_OFI_PROVIDER says which one all take";
+             " " + all[rank].provider + "; set GEX_OFI_PROVIDER to one that all have";
   }
   return {};
 }

@@ -60,7 +60,7 @@ int OneSided::register_segment(void* address, std::size_t size, SegmentKey& key)
   Region region = registrar_.add(
       address, size, FI_REMOTE_READ | FI_REMOTE_WRITE | FI_READ | FI_WRITE | FI_SEND, error);
   if (!region) {
-    host_.warn(("ofi: a segment is reached by messages: " + error).c_str());
+    host_.warn(("ofi: a segment is not registered, and accessed by messages: " + error).c_str());
     return 1;
   }
   const std::uint64_t origin =

@@ -255,7 +255,7 @@ class Environment(Case):
                 done = run(*arguments, launch=launch, variables={"GEX_CONDIUT": "emu"})
                 self.assertEqual(done.returncode, 0)
                 self.assertRegex(done.stderr, r"\Agex: (rank 0: )?warning: GEX_CONDIUT is not a "
-                                              r"variable of libgex; .* GEX_CONDUIT\n\Z")
+                                              r"variable of libgex; did you mean GEX_CONDUIT\?\n\Z")
 
     def test_the_place_in_a_job_is_shown(self):
         rows = {row["name"]: row for row in self.facts("--env", launch=gexrun(2))}
@@ -464,7 +464,7 @@ class Mistakes(Case):
                                 *arguments, launch=launch, variables={name: value})
 
     def test_what_no_job_could_have(self):
-        self.refuse(1, r"gex: (rank 0: )?no conduit 'ether'; there are: smp, emu.*",
+        self.refuse(1, r"gex: (rank 0: )?conduit 'ether' not found; available: smp, emu.*",
                     variables={"GEX_CONDUIT": "ether"})
         self.refuse(1, r"gex: rank 0: GASNET_SUPERNODE_MAXSIZE=-2: expected .*",
                     variables={"GASNET_SUPERNODE_MAXSIZE": "-2"})

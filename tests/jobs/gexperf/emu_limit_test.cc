@@ -96,7 +96,7 @@ TEST(EmuLimit, IsThereForEachRowOverEmuAndForNoOther) {
 TEST(EmuLimit, NeedsAModelThatGivesOneTime) {
   EXPECT_EQ(why_no_emu_time(usual_emu_model), "");
   EXPECT_EQ(why_no_emu_time("aries,latency=3us"), "");
-  EXPECT_NE(why_no_emu_time("nowhere").find("'nowhere' is no network"), std::string::npos);
+  EXPECT_NE(why_no_emu_time("nowhere").find("'nowhere' is not a known network"), std::string::npos);
   for (const char* const model :
        {"", "bandwidth=1GB/s", "aries,jitter=1us", "aries,total=8", "aries,native=0"}) {
     EXPECT_NE(why_no_emu_time(model).find("expected a latency"), std::string::npos) << model;

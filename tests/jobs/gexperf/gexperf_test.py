@@ -164,7 +164,7 @@ def test_usage(gexperf):
     refused(2, "gexperf: --rounds: .* 0 not in range 1 to .*" + tail, gexperf, "--rounds", "0")
     refused(2, "gexperf: --rounds: .* many .*" + tail, gexperf, "--rounds", "many")
     refused(2, "gexperf: --runs: .* -1 not in range .*" + tail, gexperf, "--runs", "-1")
-    refused(2, "gexperf: --model: 'nowhere' is no network; there are: .*" + tail, gexperf, "--model",
+    refused(2, "gexperf: --model: 'nowhere' is not a known network; available: .*" + tail, gexperf, "--model",
             "nowhere")
     refused(2, "gexperf: --model: .*: expected a latency, .*" + tail, gexperf, "--model", "gap=1us")
     refused(2, "gexperf: .*--fast" + tail, gexperf, "--fast")

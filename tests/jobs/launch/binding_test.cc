@@ -163,7 +163,7 @@ TEST_F(Binding, IsLeftOnRequest) {
     const Outcome outcome = command->variable("GEX_VERBOSE", "1").run();
     expect_unbound(outcome.output, 2);
     EXPECT_EQ(lines_with(outcome.error, "no rank bound on "), 1) << outcome.error;
-    EXPECT_EQ(lines_with(outcome.error, ": --bind or GEX_BIND is none"), 1) << outcome.error;
+    EXPECT_EQ(lines_with(outcome.error, ": --bind none or GEX_BIND=none"), 1) << outcome.error;
   }
 }
 

@@ -191,7 +191,7 @@ TEST_P(Exit, AMalformedExitTimeoutIsRefused) {
 
 TEST_P(Exit, WhoReturnsBeforeACollectiveCallIsNamed) {
   const Outcome outcome = job(3, {"return-before-barrier", "2"}).run();
-  expect_failure(outcome, 1, "with a collective call still to do with ranks 0,1");
+  expect_failure(outcome, 1, "while a collective call waits for it in ranks 0,1");
   EXPECT_EQ(lines_with(outcome.error, speaker() + "rank 2 (host "), 1) << outcome.error;
 }
 

@@ -273,8 +273,8 @@ TEST_P(Foreign, ADeadRankIsNamedAndEndsTheJob) {
 
 TEST_P(Foreign, WhoReturnsBeforeACollectiveCallIsNamed) {
   expect_one_line_of_ours(run(job_on_hosts(4, {"return-before-barrier", "1"})),
-                          "returned from main or called exit(0) with a collective call still to do "
-                          "with ranks 0,2,3");
+                          "returned from main or called exit(0) while a collective call waits "
+                          "for it in ranks 0,2,3");
 }
 
 TEST_P(Foreign, AnErrorOfAllRanksIsOneLine) {

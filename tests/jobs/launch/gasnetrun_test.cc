@@ -100,7 +100,7 @@ TEST_F(Launchers, OfTheUdpNetworkTakeTheServersInTurn) {
   expect_places("amudprun", {}, {{"GASNET_SPAWNFN", "s"}, {"GASNET_SSH_SERVERS", "one one two"}},
                 {0, 0, 1});
   expect_refusal("amudprun", {"-np", "4"}, three,
-                 "4 ranks need as many servers, and SSH_SERVERS names 3");
+                 "4 ranks need as many server names, and SSH_SERVERS names 3");
 }
 
 TEST_F(Launchers, StayOnThisMachineWhereTheyAreToldTo) {
@@ -121,7 +121,7 @@ TEST_F(Launchers, StayOnThisMachineWhereTheyAreToldTo) {
 
 TEST_F(Launchers, TakeTheSpawnerOfTheOptionThenOfTheNetwork) {
   Variables variables = {{"GASNET_SSH_SERVERS", "one two"}, {"GASNET_SPAWNER", "mpi"}};
-  expect_refusal("gasnetrun_ofi", {"-n", "2"}, variables, "spawner 'mpi' is not here");
+  expect_refusal("gasnetrun_ofi", {"-n", "2"}, variables, "spawner 'mpi' is not supported");
   variables.emplace_back("GASNET_OFI_SPAWNER", "ssh");
   expect_places("gasnetrun_ofi", {}, variables, {0, 1});
   expect_places("gasnetrun_ofi", {"-spawner=fork"}, variables, {0, 0});
@@ -166,16 +166,18 @@ TEST_F(Launchers, RefuseInOneLineWhatCannotBe) {
   expect_refusal("gasnetrun_ofi", {"-n", "2", "-N", "2", "-spawner=fork"}, two,
                  "-N 2: spawner 'fork' starts ranks on this machine");
   expect_refusal("gasnetrun_smp", {"-n", "2", "-N", "2"}, two,
-                 "-N 2: the network smp is of one machine");
+                 "-N 2: the network smp works on one machine only");
   expect_refusal("gasnetrun_emu", {"-n", "2"}, {{"GASNET_EMU_SPAWNER", "ssh"}},
-                 "spawner 'ssh': the network emu is of one machine");
+                 "spawner 'ssh': the network emu works on one machine only");
   for (const std::string spawner : {"mpi", "pmi"}) {
-    expect_refusal("gasnetrun_ofi", {"-n", "2", "-spawner", spawner}, two,
-                   "spawner '" + spawner +
-                       "' is not here: there are fork, on this machine, and ssh; mpirun and srun "
-                       "start the program itself");
+    expect_refusal(
+        "gasnetrun_ofi", {"-n", "2", "-spawner", spawner}, two,
+        "spawner '" + spawner +
+            "' is not supported; available: fork, on this machine, and ssh; mpirun and srun "
+            "start the program itself");
   }
-  expect_refusal("amudprun", {"-n", "2", "-spawn", "C"}, two, "spawn function 'C' is not here");
+  expect_refusal("amudprun", {"-n", "2", "-spawn", "C"}, two,
+                 "spawn function 'C' is not supported");
   expect_refusal("gasnetrun_ofi", {"-n", "2"}, {{"GASNET_SSH_SERVERS", "one two:3"}},
                  "GASNET_SSH_SERVERS: 'two:3' is not the name of a host");
   expect_refusal("gasnetrun_ofi", {"-n", "2"}, {{"GASNET_NODEFILE", "/nonexistent"}},

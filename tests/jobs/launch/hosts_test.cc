@@ -186,7 +186,7 @@ TEST(Hosts, TheProgramSeesFolderAndEnvironmentOfTheLauncher) {
 
 TEST(Hosts, TheHiddenPartOfGexrunSaysWhatItIs) {
   expect_failure(Command({gexrun, "--host-part"}).input("nonsense, and a lot of it").run(), 119,
-                 "is for gexrun itself");
+                 "is internal");
 }
 
 TEST(Hosts, WhoseConnectionBreaksAreLost) {

@@ -259,7 +259,9 @@ TEST(KillUnderGexrun, TheProgramUnderAWrapperThatDoesNotCare) {
   expect_clean(outcome);
   EXPECT_EQ(outcome.status, 1);
   EXPECT_EQ(
-      lines_with(outcome.error, "has ended without leaving the job; what it was run by goes on"), 1)
+      lines_with(outcome.error,
+                 "has ended without leaving the job; the program that started it is still running"),
+      1)
       << outcome.error;
 }
 

@@ -14,8 +14,8 @@ class Absence : public OverEveryNetwork {
     EXPECT_EQ(outcome.output, "") << call;
     EXPECT_EQ(lines_with(outcome.error, "rank 0 (host "), 1) << call << outcome.error;
     EXPECT_EQ(lines_with(outcome.error,
-                         "returned from main or called exit(0) with a collective call still to do "
-                         "with ranks 1-3"),
+                         "returned from main or called exit(0) while a collective call waits for "
+                         "it in ranks 1-3"),
               1)
         << call << outcome.error;
     EXPECT_EQ(lines_with(outcome.error, ""), 1) << call << outcome.error;

@@ -16,7 +16,7 @@ TEST(Environment, UnknownConduitsAreRefusedWithTheListOfKnownOnes) {
   commands.push_back(Command({gexrun, "-n", "4", "--conduit", "nosuch", probe, "ring"}));
   for (Command& command : commands) {
     const Outcome outcome = command.run();
-    expect_refusal(outcome, 1, "no conduit 'nosuch'; there are: smp, emu");
+    expect_refusal(outcome, 1, "conduit 'nosuch' not found; available: smp, emu");
     EXPECT_EQ(outcome.output, "");
   }
 }
@@ -48,8 +48,8 @@ TEST(Environment, UnknownGexVariablesAreWarnedAboutAndUnknownGasnetOnesAreNot) {
   EXPECT_EQ(outcome.status, 0);
   EXPECT_EQ(lines_with(outcome.output, "rank "), 2);
   EXPECT_EQ(outcome.error,
-            "gex: rank 0: warning: GEX_CONDIUT is not a variable of libgex; the one most like it "
-            "is GEX_CONDUIT\n");
+            "gex: rank 0: warning: GEX_CONDIUT is not a variable of libgex; did you mean "
+            "GEX_CONDUIT?\n");
   expect_success(
       job(2, {"ring"}).variable("GEX_CONDIUT", "emu").variable("GASNET_QUIET", "1").run(), "rank ",
       2);
@@ -67,7 +67,7 @@ TEST(Environment, ChoicesAreToldWhenAskedFor) {
               "gex: rank 0: 3 ranks, 3 of them in rank 0's neighborhood (all processes of the "
               "host), network emu (GEX_CONDUIT)\n"
               "gex: rank 0: gex_AD_Create: type 0x8, operations 0x8: the processor's atomics for 3 "
-              "of 3 members, messages to the owner, who uses them, for the others\n");
+              "of 3 members, messages to the owning rank for the others\n");
   }
   const Outcome apart = job(2, {"atomic_domain"})
                             .variable("GEX_VERBOSE", "1")

@@ -4,7 +4,7 @@ set(left "1 event.s. of collective calls over the team were not synchronised")
 misuse(team_destroyed_with_a_barrier "gex_TM_Destroy: ${left}")
 misuse(team_destroyed_with_a_reduction "gex_TM_Destroy: ${left}")
 misuse(broadcast_of_no_team "gex_Coll_BroadcastNB: the team is GEX_TM_INVALID")
-misuse(broadcast_of_a_pair "gex_Coll_BroadcastNB: a TM-pair is no team for collective calls")
+misuse(broadcast_of_a_pair "gex_Coll_BroadcastNB: a TM-pair cannot make collective calls")
 misuse(broadcast_from_outside "gex_Coll_BroadcastNB: root 2 is not below the team's size 2")
 misuse(broadcast_with_flags "gex_Coll_BroadcastNB: unknown flags 0x1")
 misuse(broadcast_into_null "gex_Coll_BroadcastNB: dst is null")
@@ -18,15 +18,15 @@ misuse(reduction_of_a_wrong_size
   "gex_Coll_ReduceToAllNB: dt_sz is 4, but GEX_DT_U64 has 8 bytes")
 misuse(reduction_of_no_size "gex_Coll_ReduceToAllNB: dt_sz is 0")
 misuse(reduction_of_too_many
-  "gex_Coll_ReduceToAllNB: [0-9]+ elements of 8 bytes are more than there can be")
+  "gex_Coll_ReduceToAllNB: [0-9]+ elements of 8 bytes exceed the address space")
 misuse(reduction_by_no_operation "gex_Coll_ReduceToAllNB: op 0x0 is not one operation")
 misuse(reduction_by_two_operations "gex_Coll_ReduceToAllNB: op 0x48 is not one operation")
 misuse(reduction_by_subtraction
-  "gex_Coll_ReduceToAllNB: GEX_OP_SUB is no reduction of GEX_DT_U64")
+  "gex_Coll_ReduceToAllNB: GEX_OP_SUB is not a reduction of GEX_DT_U64")
 misuse(reduction_of_floats_by_bits
-  "gex_Coll_ReduceToOneNB: GEX_OP_XOR is no reduction of GEX_DT_DBL")
+  "gex_Coll_ReduceToOneNB: GEX_OP_XOR is not a reduction of GEX_DT_DBL")
 misuse(reduction_of_a_user_type_by_sum
-  "gex_Coll_ReduceToAllNB: GEX_OP_ADD is no reduction of GEX_DT_USER")
+  "gex_Coll_ReduceToAllNB: GEX_OP_ADD is not a reduction of GEX_DT_USER")
 misuse(reduction_by_a_null_operator
   "gex_Coll_ReduceToAllNB: user_op is null, and op is GEX_OP_USER$")
 misuse(reduction_by_a_null_ordered_operator

@@ -21,7 +21,7 @@ misuse(value_get_of_null "gasnet_wait_syncnb_valget: the handle is null")
 
 misuse(try_of_a_null_array "gasnet_try_syncnb_all: the array of handles is null")
 misuse(try_some_of_a_null_array "gasnet_try_syncnb_some: the array of handles is null")
-misuse(try_of_no_op "gex_Event_Test: GEX_EVENT_NO_OP is no event")
+misuse(try_of_no_op "gex_Event_Test: GEX_EVENT_NO_OP cannot be tested")
 misuse(try_in_a_handler "gasnet_try_syncnb_all: ${handler}")
 misuse(try_implicit_in_a_handler "gasnet_try_syncnbi: ${handler}")
 misuse(handle_synchronised_twice "gex_Event_Wait: the event was already synchronised" NETWORK)

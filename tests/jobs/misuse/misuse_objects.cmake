@@ -47,9 +47,9 @@ misuse(destroy_of_no_segment "gex_Segment_Destroy: the segment is GEX_SEGMENT_IN
 misuse(destroy_of_a_bound_segment "gex_Segment_Destroy: the segment is bound to 1 endpoint")
 misuse(segment_destroyed_with_flags "gex_Segment_Destroy: unknown flags 0x2")
 misuse(segment_destroyed_twice
-  "gex_Segment_Destroy: the segment 0x[0-9a-f]+ was destroyed, or is none")
+  "gex_Segment_Destroy: invalid or destroyed segment handle 0x[0-9a-f]+")
 misuse(bind_of_a_destroyed_segment
-  "gex_EP_BindSegment: the segment 0x[0-9a-f]+ was destroyed, or is none")
+  "gex_EP_BindSegment: invalid or destroyed segment handle 0x[0-9a-f]+")
 misuse(destroy_in_a_handler "gex_Segment_Destroy: ${handler}")
 misuse(bind_to_no_endpoint "gex_EP_BindSegment: the endpoint is GEX_EP_INVALID")
 misuse(bind_twice "gex_EP_BindSegment: the endpoint has a segment already")
@@ -82,7 +82,7 @@ misuse(kind_destroyed_in_a_handler "gex_MK_Destroy: ${handler}")
 misuse(team_of_no_endpoint
   "gex_TM_Create: member [01] is endpoint 5 of this process, which was not created")
 misuse(team_of_different_lists
-  "gex_TM_Create: jobrank [01], which has member [01] of the list, is no member of the parent")
+  "gex_TM_Create: jobrank [01], which has member [01] of the list, is not a member of the parent")
 misuse(team_with_flags "gex_TM_Create: unknown flags 0x1")
 misuse(team_of_both_queries "gex_TM_Create: both size queries at once")
 misuse(split_with_flags "gex_TM_Split: unknown flags 0x400000")

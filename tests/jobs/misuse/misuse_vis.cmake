@@ -6,7 +6,7 @@ misuse(strides_before_the_start "gex_VIS_StridedGetNBI: 168 ${outside}")
 misuse(strides_beyond_the_address_space
   "gex_VIS_StridedPutBlocking: the strides reach beyond the address space")
 misuse(more_bytes_than_can_be
-  "gex_VIS_StridedGetBlocking: elemsz and count make more bytes than can be")
+  "gex_VIS_StridedGetBlocking: elemsz and count exceed the address space")
 misuse(strided_of_no_such_rank "gex_VIS_StridedPutBlocking: rank 77 is not below the team's size 2")
 misuse(strided_of_no_team "gex_VIS_StridedGetNB: the team is GEX_TM_INVALID")
 misuse(strided_without_strides "gex_VIS_StridedPutNBI: dststrides is null, but has 2 entries")

@@ -87,11 +87,11 @@ TEST_F(Registry, AvailableListsWhatFindFinds) {
 TEST_F(RegistryDeathTest, AnUnknownNameIsRefusedWithTheListOfThoseThatExist) {
   add("example", GEX_EXAMPLE_CONDUIT);
   EXPECT_EXIT(find("nosuch"), testing::ExitedWithCode(1),
-              "no conduit 'nosuch'; there are: smp, emu.*example");
+              "conduit 'nosuch' not found; available: smp, emu.*example");
   EXPECT_EXIT(find("nosuch"), testing::ExitedWithCode(1),
               "looked for libgex-nosuch.so in: /nonexistent, " + folder.string() +
                   ", .*; GEX_CONDUIT_PATH names more folders");
-  EXPECT_EXIT(find(""), testing::ExitedWithCode(1), "no conduit ''; there are: smp, emu");
+  EXPECT_EXIT(find(""), testing::ExitedWithCode(1), "conduit '' not found; available: smp, emu");
   EXPECT_EXIT(find("./nosuch.so"), testing::ExitedWithCode(1), "no conduit plug-in ./nosuch.so");
 }
 
@@ -108,7 +108,7 @@ TEST_F(RegistryDeathTest, ALibraryThatIsNoConduitIsRefused) {
   ASSERT_NE(dladdr(reinterpret_cast<const void*>(function), &info), 0);
   add("math", fs::canonical(info.dli_fname));
   EXPECT_EXIT(find("math"), testing::ExitedWithCode(1),
-              "libgex-math.so is no conduit plug-in of interface version " +
+              "libgex-math.so is not a conduit plug-in of interface version " +
                   std::to_string(interface_version) + ": it does not define gex_conduit_v1");
 }
 
@@ -122,14 +122,13 @@ TEST_F(RegistryDeathTest, AnotherInterfaceVersionIsRefused) {
 
 TEST_F(RegistryDeathTest, AnIncompleteConduitIsRefused) {
   add("hollow", GEX_HOLLOW_CONDUIT);
-  EXPECT_EXIT(
-      find("hollow"), testing::ExitedWithCode(1),
-      "libgex-hollow.so is no complete conduit: a function that is not optional is missing");
+  EXPECT_EXIT(find("hollow"), testing::ExitedWithCode(1),
+              "libgex-hollow.so: incomplete conduit: a required function of its table is null");
 }
 
 TEST_F(RegistryDeathTest, PutWithoutGetIsIncomplete) {
   add("half", GEX_HALF_CONDUIT);
-  EXPECT_EXIT(find("half"), testing::ExitedWithCode(1), "libgex-half.so is no complete conduit");
+  EXPECT_EXIT(find("half"), testing::ExitedWithCode(1), "libgex-half.so: incomplete conduit");
 }
 
 }  // namespace

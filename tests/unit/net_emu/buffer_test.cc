@@ -105,11 +105,11 @@ TEST(EmuBuffer, AReceivedMessageCanBeTheSourceOfTheNext) {
 TEST(EmuBufferDeathTest, ReleaseOfSomethingElseEndsTheJob) {
   Ranks ranks(2, 1);
   int other = 0;
-  EXPECT_EXIT(ranks[0].release(&other), testing::ExitedWithCode(7), "no buffer of rank 0");
+  EXPECT_EXIT(ranks[0].release(&other), testing::ExitedWithCode(7), "not a buffer of rank 0");
   void* place = ranks[0].buffer(request_channel, 1, 8);
-  EXPECT_EXIT(ranks[1].release(place), testing::ExitedWithCode(7), "no buffer of rank 1");
+  EXPECT_EXIT(ranks[1].release(place), testing::ExitedWithCode(7), "not a buffer of rank 1");
   EXPECT_EXIT(ranks[0].release(static_cast<char*>(place) + 16), testing::ExitedWithCode(7),
-              "no buffer of rank 0");
+              "not a buffer of rank 0");
   ranks[0].release(place);
 }
 

@@ -70,8 +70,8 @@ TEST(EmuModel, EveryPresetIsANetwork) {
 }
 
 TEST(EmuModel, SaysWhatIsWrong) {
-  EXPECT_EQ(mistake("xt5").substr(0, 36), "'xt5' is no network; there are: myri");
-  EXPECT_EQ(mistake("lat=1us").substr(0, 30), "'lat' is no setting; there are");
+  EXPECT_EQ(mistake("xt5").substr(0, 45), "'xt5' is not a known network; available: myri");
+  EXPECT_EQ(mistake("lat=1us").substr(0, 35), "'lat' is not a setting; available: ");
   EXPECT_EQ(mistake("latency=1"), "latency=1: expected a time such as 1.5us");
   EXPECT_EQ(mistake("latency=-1us"), "latency=-1us: expected a time such as 1.5us");
   EXPECT_EQ(mistake("latency=nanus"), "latency=nanus: expected a time such as 1.5us");
@@ -85,7 +85,7 @@ TEST(EmuModel, SaysWhatIsWrong) {
   EXPECT_EQ(mistake("depth=0"), "depth=0: expected 1 to 4096");
   EXPECT_EQ(mistake("total=-1"), "total=-1: expected 0 to 1048576");
   EXPECT_EQ(mistake("native=yes"), "native=yes: expected 0 or 1");
-  EXPECT_EQ(mistake("xt,,gap=1us").substr(0, 17), "'' is no network;");
+  EXPECT_EQ(mistake("xt,,gap=1us").substr(0, 26), "'' is not a known network;");
 }
 
 }  // namespace

@@ -322,9 +322,9 @@ TEST(EmuNetworkDeathTest, AMessageAboveTheLimitEndsTheJob) {
 TEST(EmuNetworkDeathTest, APeerThatIsNoneEndsTheJob) {
   Ranks ranks(2, 1);
   EXPECT_EXIT(send_number(ranks[0], request_channel, 0, 1), testing::ExitedWithCode(7),
-              "rank 0, which is no peer of rank 0 among 2");
+              "rank 0, which is not a peer of rank 0 among 2");
   EXPECT_EXIT(send_number(ranks[0], request_channel, 2, 1), testing::ExitedWithCode(7),
-              "rank 2, which is no peer of rank 0 among 2");
+              "rank 2, which is not a peer of rank 0 among 2");
 }
 
 TEST(EmuNetworkDeathTest, SizesThatCannotBeTrueEndTheReceiversJob) {

@@ -116,7 +116,7 @@ TEST_F(EmuSegmentsDeathTest, ThatWereGivenBackEndTheJobWhenTheyAreUsed) {
   SegmentKey successor{};
   ASSERT_EQ(segments.enter(own_part, 64, &successor), 0);
   EXPECT_EXIT(segments.find(at(key, own_part), 8), testing::ExitedWithCode(7),
-              "a segment of rank 0 that is registered no more");
+              "a segment of rank 0 that is no longer registered");
 }
 
 TEST_F(EmuSegmentsDeathTest, EndTheJobBeyondTheirEnd) {
