@@ -3,19 +3,23 @@
 #include <signal.h>
 #include <unwind.h>
 
+#include <algorithm>
+#include <iterator>
+
 namespace gex::os {
 
 namespace {
 
-/// Of a signal that comes from what the thread itself does. Its handlers have it blocked, and
-/// hardly anybody else.
-bool blocks_faults() noexcept {
+/// Whether some of the signals are blocked that a thread's own faults raise, as in their handlers.
+/// A thread that blocks all signals, as workers of many programs do, is in none.
+bool blocks_some_faults() noexcept {
+  constexpr int faults[] = {SIGSEGV, SIGBUS, SIGILL, SIGFPE};
   sigset_t blocked;
   sigemptyset(&blocked);
   pthread_sigmask(SIG_BLOCK, nullptr, &blocked);
-  for (const int number : {SIGSEGV, SIGBUS, SIGILL, SIGFPE})
-    if (sigismember(&blocked, number) == 1) return true;
-  return false;
+  const auto count = std::count_if(std::begin(faults), std::end(faults),
+                                   [&](int number) { return sigismember(&blocked, number) == 1; });
+  return count != 0 && count != std::ssize(faults);
 }
 
 _Unwind_Reason_Code look_at_frame(_Unwind_Context* frame, void* found) noexcept {
@@ -31,8 +35,8 @@ _Unwind_Reason_Code look_at_frame(_Unwind_Context* frame, void* found) noexcept 
 }  // namespace
 
 bool inside_signal_handler() noexcept {
-  // Unwinding from where a program has gone astray may read what is no memory.
-  if (blocks_faults()) return true;
+  // Unwinding from where a program went astray may read unmapped memory.
+  if (blocks_some_faults()) return true;
   bool found = false;
   _Unwind_Backtrace(look_at_frame, &found);
   return found;

@@ -4,7 +4,8 @@ namespace gex::os {
 
 /// Whether the calling thread is inside a signal handler, and so whatever it has interrupted half
 /// done. Found by the frames of its stack: a handler that was compiled without unwind tables goes
-/// unnoticed. A thread that blocks signals like SIGSEGV counts as one inside their handlers.
+/// unnoticed. A thread that blocks some signals like SIGSEGV and not all of them counts as one
+/// inside their handlers.
 /// Async-signal-safe.
 bool inside_signal_handler() noexcept;
 

@@ -115,10 +115,17 @@ void JobCoordinator::all_left() {
 void JobCoordinator::end_grace() {
   const auto& [rank, departure] = leaver_;
   std::string text;
-  // After an interrupt it is no news that a rank has gone.
-  if (departure.by_exit && interrupted_by_ == 0) {
+  // Exits after an interrupt are expected.
+  if (interrupted_by_ != 0) {
+  } else if (departure.by_exit) {
     const std::string code = std::to_string(departure.code);
     text = name_of(rank) + " returned " + code + " from main or called exit(" + code + ")";
+  } else if (departure.code == 0 && left_count_ < ranks_.size()) {
+    // The job's status is that of a success, and output may be missing.
+    text = name_of(rank) + " called gasnet_exit(0); " +
+           ranks_where([](const Rank& other) { return !other.left; }) + " had not exited " +
+           format_seconds(std::max(launch_.exit_grace, success_grace)) +
+           " s later, and the job is ended (GEX_EXIT_GRACE)";
   }
   end({departure.code, rank}, text);
 }
@@ -137,18 +144,25 @@ void JobCoordinator::never_joined(std::uint32_t rank) {
                ranks_where([](const Rank& other) { return other.joined; }));
 }
 
+std::string JobCoordinator::waiting_ranks() const {
+  return ranks_where([](const Rank& other) { return other.joined && !other.left; });
+}
+
 void JobCoordinator::waits_in_vain(std::uint32_t absent) {
   // Who waits may know it before its word has come here, and says so again.
   if (!ranks_[absent].left) return;
   // A failure's grace is short, and some rank that does not wait may have its reason to print.
   if (grace_over_at_ && leaver_.departure.code != 0) return;
   if (ranks_[absent].ends) {
-    end({0, absent}, {});
+    end({0, absent}, interrupted_by_ != 0
+                         ? std::string()
+                         : name_of(absent) + " called gasnet_exit(0) while a collective call " +
+                               "waits for it in " + waiting_ranks() + "; the job is ended");
     return;
   }
   fail_in_vain(absent,
                "returned from main or called exit(0) while a collective call waits for it in",
-               ranks_where([](const Rank& other) { return other.joined && !other.left; }));
+               waiting_ranks());
 }
 
 void JobCoordinator::fail_in_vain(std::uint32_t absent, const char* text,

@@ -121,6 +121,7 @@ class JobCoordinator final : public Coordinator {
   void begin_grace(std::uint32_t rank, const Departure& departure);
   void all_left();
   void end_grace();
+  std::string waiting_ranks() const;
   /// "TEXT" with the absent rank before and those who wait for it behind.
   void fail_in_vain(std::uint32_t absent, const char* text, const std::string& waiters);
   void time_out();

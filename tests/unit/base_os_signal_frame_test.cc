@@ -32,5 +32,23 @@ TEST(SignalFrame, OfAHandlerIsFound) {
   EXPECT_FALSE(inside_signal_handler());
 }
 
+TEST(SignalFrame, OfAThreadThatBlocksAllSignalsIsNotFound) {
+  sigset_t all, before;
+  sigfillset(&all);
+  pthread_sigmask(SIG_SETMASK, &all, &before);
+  const bool outside = inside_signal_handler();
+  pthread_sigmask(SIG_SETMASK, &before, nullptr);
+  EXPECT_FALSE(outside);
+
+  struct sigaction action {};
+  action.sa_handler = look;
+  sigfillset(&action.sa_mask);
+  sigaction(SIGSEGV, &action, nullptr);
+  found = false;
+  raise(SIGSEGV);
+  signal(SIGSEGV, SIG_DFL);
+  EXPECT_TRUE(found) << "a handler that blocks all signals";
+}
+
 }  // namespace
 }  // namespace gex::os

@@ -15,6 +15,7 @@
 #include "base/clock.h"
 #include "base/os_file.h"
 #include "base/os_memory.h"
+#include "net/all_ranks.h"
 #include "net/emu/adapter.h"
 #include "net/emu/fatal.h"
 #include "net/emu/layout.h"
@@ -83,16 +84,6 @@ struct Attached {
 
 /// Owned by `attach` and `detach`, not by a static destructor: a rank polls until its very end.
 Attached* attached = nullptr;
-
-/// The number of ranks whose part of the work failed.
-std::uint32_t count_failed(const Host& host, bool succeeded) {
-  const std::uint32_t mine = succeeded ? 0 : 1;
-  std::vector<std::uint32_t> all(host.size);
-  host.exchange(&mine, sizeof mine, all.data());
-  std::uint32_t failed = 0;
-  for (const std::uint32_t one : all) failed += one != 0;
-  return failed;
-}
 
 /// Rank 0's part: the file, or nothing and a warning.
 os::FileDescriptor create_file(const Host& host, const Layout& layout) {
@@ -191,13 +182,11 @@ int attach(const Host* host, Limits* limits) {
   const int shared = host->share_descriptor(file.get(), 0);
   if (host->rank != 0) file = os::FileDescriptor(shared);
   os::Mapping mapping = os::Mapping::shared(file.get(), 0, layout.file_size());
-  if (!mapping) {
-    char text[160];
-    std::snprintf(text, sizeof text, "emu: mapping %zu bytes: %s", layout.file_size(),
-                  std::strerror(errno));
-    host->warn(text);
-  }
-  if (count_failed(*host, static_cast<bool>(mapping)) != 0) return 1;
+  std::string error;
+  if (!mapping)
+    error =
+        "emu: mapping " + std::to_string(layout.file_size()) + " bytes: " + std::strerror(errno);
+  if (!succeeded_on_all_ranks(*host, error)) return 1;
 
   attached = new Attached(*host, layout, std::move(mapping), settings);
   if (settings.native != 0) attached->segments.open_all();

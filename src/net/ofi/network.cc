@@ -190,7 +190,9 @@ void Network::greet() {
   if (!makes_connections(endpoint_.info())) return;
   std::vector<std::uint32_t> greeting;  // those that greet this rank
   for (std::uint64_t distance = 1; distance < host_.size; distance *= 2) {
-    send_empty(Kind::greeting, static_cast<std::uint32_t>((host_.rank + distance) % host_.size));
+    if (!send_empty(Kind::greeting,
+                    static_cast<std::uint32_t>((host_.rank + distance) % host_.size)))
+      fatal(host_, "ofi: rank %u has no buffer for a greeting", host_.rank);
     greeting.push_back(
         static_cast<std::uint32_t>((host_.rank + host_.size - distance) % host_.size));
   }

@@ -12,6 +12,7 @@
 #include <utility>
 #include <vector>
 
+#include "net/all_ranks.h"
 #include "net/conduit.h"
 #include "net/ofi/endpoint.h"
 #include "net/ofi/network.h"
@@ -66,14 +67,6 @@ bool is_one_host(const Host& host) {
 
 void warn(const Host& host, const std::string& text) {
   host.warn(("ofi: " + text).c_str());
-}
-
-/// Whether `mine` holds on all ranks.
-bool on_all_ranks(const Host& host, bool mine) {
-  const std::uint32_t one = mine ? 1 : 0;
-  std::vector<std::uint32_t> all(host.size);
-  host.exchange(&one, sizeof one, all.data());
-  return std::find(all.begin(), all.end(), 0U) == all.end();
 }
 
 /// What the provider that was chosen lacks here, so that a job may come to a stand; empty: nothing.
@@ -143,12 +136,15 @@ int attach(const Host* host, Limits* limits) {
   std::string error;
   Introduction mine{};
   std::unique_ptr<Attached> made = open(*host, mine, error);
-  if (!made) warn(*host, error);
   std::vector<Introduction> all(host->size);
   host->exchange(&mine, sizeof mine, all.data());
-  // Who is not ready has said why.
-  for (const Introduction& one : all)
-    if (one.ready == 0) return 1;
+  // The reason is mostly the same on all ranks: the lowest of them reports it.
+  const auto unready =
+      std::find_if(all.begin(), all.end(), [](const Introduction& one) { return one.ready == 0; });
+  if (unready != all.end()) {
+    if (unready - all.begin() == host->rank) warn(*host, error);
+    return 1;
+  }
   error = disagreement(all);
   if (!error.empty()) {
     if (host->rank == 0) warn(*host, error);
@@ -158,10 +154,9 @@ int attach(const Host* host, Limits* limits) {
   std::vector<std::byte> names;
   for (const Introduction& one : all)
     names.insert(names.end(), std::begin(one.name), std::end(one.name));
-  const bool ready =
-      made->endpoint.learn(names, sizeof mine.name, error) && made->network->start(error);
-  if (!ready) warn(*host, error);
-  if (!on_all_ranks(*host, ready)) return 1;
+  if (made->endpoint.learn(names, sizeof mine.name, error)) made->network->start(error);
+  if (!error.empty()) error = "ofi: " + error;
+  if (!succeeded_on_all_ranks(*host, error)) return 1;
   made->endpoint.forget_file();
   made->network->greet();
   attached = made.release();

@@ -226,7 +226,9 @@ TEST_P(Foreign, TheStatusIsTheRanks) {
     expect_clean(outcome);
     EXPECT_EQ(outcome.status, code) << outcome.error;
     EXPECT_EQ(lines_with(outcome.output, "last words"), 1);
-    EXPECT_EQ(lines_with(outcome.error, "gex: "), 0) << outcome.error;
+    const int said = code == 0 ? 1 : 0;
+    EXPECT_EQ(lines_with(outcome.error, ") called gasnet_exit(0); ranks"), said) << outcome.error;
+    EXPECT_EQ(lines_with(outcome.error, "gex: "), said) << outcome.error;
   }
 }
 

@@ -22,9 +22,17 @@ void expect_status(const Outcome& outcome, int status) {
   EXPECT_EQ(outcome.error, "");
 }
 
+/// The same with status 0, of which one line tells that it ended others.
+void expect_others_ended(const Outcome& outcome) {
+  expect_nothing_left(outcome);
+  EXPECT_EQ(outcome.status, 0) << outcome.output << outcome.error;
+  EXPECT_EQ(lines_with(outcome.error, ") called gasnet_exit(0); rank"), 1) << outcome.error;
+  EXPECT_EQ(lines_with(outcome.error, ""), 1) << outcome.error;
+}
+
 TEST_P(Exit, FromMainWhileTheOthersWait) {
   expect_status(run(3, {"exit_from_main", "1", "7"}), 7);
-  expect_status(run(3, {"exit_from_main", "0", "0"}), 0);
+  expect_others_ended(run(3, {"exit_from_main", "0", "0"}));
   expect_status(run(1, {"exit_from_main", "0", "255"}), 255);
 }
 
@@ -34,8 +42,8 @@ TEST_P(Exit, FromAHandler) {
 
 // No handler runs any more in who has ended the job, who may hold what it needs.
 TEST_P(Exit, WithSuccessFromAHandlerOrUnderALock) {
-  expect_status(run(3, {"exit_from_handler", "2", "0"}), 0);
-  expect_status(run(3, {"exit_holding_lock"}), 0);
+  expect_others_ended(run(3, {"exit_from_handler", "2", "0"}));
+  expect_others_ended(run(3, {"exit_holding_lock"}));
 }
 
 TEST_P(Exit, FromASignalHandlerInsideTheLibrary) {
