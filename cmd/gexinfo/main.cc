@@ -12,6 +12,7 @@
 
 #include "base/env.h"
 #include "base/error.h"
+#include "base/error_environment.h"
 #include "base/os_file.h"
 #include "boot/job.h"
 #include "boot/launcher.h"
@@ -53,6 +54,7 @@ void print(const Content& content, bool json) {
 
 int main(int count, char** arguments) {
   gex::os::fill_standard_descriptors();
+  gex::follow_error_environment();
   const gexinfo::Reading reading = gexinfo::read_command_line(count, arguments);
   const auto membership = place();
   const bool speaks = !membership || membership->rank == 0;

@@ -13,6 +13,7 @@
 #include <vector>
 
 #include "base/env.h"
+#include "base/error_environment.h"
 #include "base/os_file.h"
 #include "boot/host_part_run.h"
 #include "boot/launcher.h"
@@ -59,6 +60,7 @@ gex::boot::RemoteStart remote_start(const gexrun::Options& options) {
 
 int main(int count, char** arguments) {
   gex::os::fill_standard_descriptors();
+  gex::follow_error_environment();
   if (count == 2 && std::strcmp(arguments[1], gex::boot::host_part_argument) == 0) {
     gex::boot::run_host_part(name, library_folder());
   }

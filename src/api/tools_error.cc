@@ -13,6 +13,7 @@
 #include "base/env.h"
 #include "base/env_grammar.h"
 #include "base/error.h"
+#include "base/error_environment.h"
 #include "base/os_debugger.h"
 #include "base/os_process.h"
 
@@ -53,12 +54,14 @@ int print_backtrace_if_enabled(int descriptor) {
   return enabled(gex::env::Variable::backtrace) ? gasnett_print_backtrace(descriptor) : 1;
 }
 
-/// Every fatal error of the library prints its backtrace through the client's pointer.
-[[maybe_unused]] const bool registered = [] {
-  gex::os::set_error_backtrace(
+/// At load, and in a static link before the client's own constructors, which may call the library:
+/// its messages follow the environment, and every fatal error prints its backtrace through the
+/// client's pointer.
+[[gnu::constructor(101)]] void prepare_messages() {
+  gex::follow_error_environment();
+  gex::set_error_backtrace(
       [](int descriptor) { return gasnett_print_backtrace_ifenabled(descriptor); });
-  return true;
-}();
+}
 
 }  // namespace
 

@@ -11,7 +11,6 @@
 #include <utility>
 #include <vector>
 
-#include "base/env_grammar.h"
 #include "base/error.h"
 
 namespace gex::env {

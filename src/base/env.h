@@ -25,6 +25,8 @@
 #include <string_view>
 #include <vector>
 
+#include "base/env_grammar.h"
+
 namespace gex::env {
 
 /// The grammar of a variable's value.
@@ -88,28 +90,10 @@ std::string text(Variable variable);
 bool boolean(Variable variable);
 std::int64_t integer(Variable variable);
 double seconds(Variable variable);
+Memory memory(Variable variable);
 
 /// The same of a family's member, of which `rest` is the name behind what the family shares.
 bool boolean(Variable family, std::string_view rest);
-
-/// A memory amount in GASNet's grammar: `256MB`, `128.0MB/P`, `0.5/H`, `0.85`.
-/// /P: per process, /H: per host (divided among its processes). A bare number is per process; a
-/// bare fraction below 1 is of physical memory and per host.
-/// A number with a point and no unit is a fraction, and must be above 0 and below 1.
-struct Memory {
-  double amount;     ///< bytes, or the fraction when `is_fraction`
-  bool is_fraction;  ///< of the host's physical memory
-  bool per_host;     ///< to be divided by the processes of the host
-  std::uint64_t bytes_per_process(std::uint64_t physical, std::uint32_t processes) const noexcept;
-};
-std::optional<Memory> parse_memory(std::string_view text);
-Memory memory(Variable variable);
-
-/// Parsers shared with the tools interface; nullopt when malformed.
-std::optional<bool> parse_boolean(std::string_view text);
-std::optional<std::int64_t> parse_integer(std::string_view text);
-/// Bytes: decimals and the suffixes B K M G T, KB.., KiB.. (all powers of 1024).
-std::optional<std::uint64_t> parse_size(std::string_view text);
 
 /// Ends the job if a variable of the table has a malformed value.
 void check_values();

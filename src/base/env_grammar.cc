@@ -5,8 +5,6 @@
 #include <limits>
 #include <string>
 
-#include "base/env.h"
-
 namespace gex::env {
 namespace {
 

@@ -6,8 +6,6 @@
 #include <cstdio>
 #include <cstring>
 
-#include "base/env.h"
-#include "base/os_debugger.h"
 #include "base/os_process.h"
 
 namespace gex {
@@ -17,6 +15,14 @@ namespace {
 std::atomic<AbortHook> abort_hook{nullptr};
 std::atomic<FirstErrorHook> first_error_hook{nullptr};
 std::atomic<std::int64_t> message_rank{-1};
+
+constexpr MessagePolicy plain_policy{.is_quiet = []() noexcept { return false; },
+                                     .is_verbose = []() noexcept { return false; },
+                                     .on_fatal = []() noexcept {}};
+std::atomic<const MessagePolicy*> policy{&plain_policy};
+const MessagePolicy& registered_policy() noexcept {
+  return *policy.load(std::memory_order_relaxed);
+}
 
 /// The thread that is inside `fatal`, 0 if none: an AbortHook that fails must not start over.
 std::atomic<int> ending_thread{0};
@@ -101,7 +107,7 @@ bool is_first_error() noexcept {
   if (told) line.write();
   const int self = os::thread_id();
   if (ending_thread.exchange(self, std::memory_order_relaxed) == self) os::exit_at_once(code);
-  if (told) os::on_error();
+  if (told) registered_policy().on_fatal();
   if (const AbortHook hook = abort_hook.load(std::memory_order_relaxed)) hook(code);
   os::exit_at_once(code);
 }
@@ -113,21 +119,14 @@ void write_line(const char* prefix, const char* format, va_list arguments) noexc
   line.write();
 }
 
-bool quiet() {
-  // Read once: a warning may be wanted after the client has changed its environment.
-  static const bool value = env::boolean(env::Variable::quiet);
-  return value;
-}
-
-bool verbose() {
-  static const bool value = env::boolean(env::Variable::verbose);
-  return value;
-}
-
 }  // namespace
 
 void set_abort_hook(AbortHook hook) noexcept {
   abort_hook.store(hook, std::memory_order_relaxed);
+}
+
+void set_message_policy(const MessagePolicy& wanted) noexcept {
+  policy.store(&wanted, std::memory_order_relaxed);
 }
 
 void set_message_rank(std::uint32_t rank) noexcept {
@@ -159,7 +158,7 @@ void client_fatal(const char* place, const char* format, va_list arguments) noex
 }
 
 void warn(const char* format, ...) noexcept {
-  if (quiet()) return;
+  if (registered_policy().is_quiet()) return;
   va_list arguments;
   va_start(arguments, format);
   write_line("warning: ", format, arguments);
@@ -174,7 +173,7 @@ void note(const char* format, ...) noexcept {
 }
 
 void inform(const char* format, ...) noexcept {
-  if (!verbose()) return;
+  if (!registered_policy().is_verbose()) return;
   va_list arguments;
   va_start(arguments, format);
   write_line("", format, arguments);

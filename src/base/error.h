@@ -18,8 +18,10 @@
 // Thread rules: all functions may be called from any thread and from AM handlers. `fatal` and
 // `fatal_system` may be called from a signal handler as long as the format uses only %s %c %d %u %x
 // %ld %lu %zu %p: the line is formatted by vsnprintf into a buffer on the stack, which for these
-// conversions neither allocates nor locks in the C libraries we build on. (GASNET_BACKTRACE=1 and
-// GASNET_FREEZE_ON_ERROR=1 add to what `fatal` does: see os_debugger.h.)
+// conversions neither allocates nor locks in the C libraries we build on.
+//
+// No environment variable is read here: error_environment.h registers a MessagePolicy that follows
+// GASNET_QUIET, GEX_VERBOSE, GASNET_BACKTRACE and GASNET_FREEZE_ON_ERROR.
 
 #include <csignal>
 #include <cstdarg>
@@ -39,6 +41,19 @@ using FirstErrorHook = bool (*)() noexcept;
 
 /// Registers what decides whether an error is told; boot does this once. Without it all are.
 void set_first_error_hook(FirstErrorHook hook) noexcept;
+
+/// What the user has asked for. The functions are called at any time, from any thread.
+struct MessagePolicy {
+  bool (*is_quiet)() noexcept;    ///< whether `warn` writes nothing
+  bool (*is_verbose)() noexcept;  ///< whether `inform` writes
+  /// Called by `fatal` between its line and the end of the job: help for debugging. Must be
+  /// async-signal-safe unless the user has asked for something that is not.
+  void (*on_fatal)() noexcept;
+};
+
+/// Registers it; `policy` stays for the life of the process. Without one, warnings are written,
+/// `inform` writes nothing, and `fatal` does no more than its line and the end.
+void set_message_policy(const MessagePolicy& policy) noexcept;
 
 /// The rank named in every later message; boot calls this once the rank is known.
 void set_message_rank(std::uint32_t rank) noexcept;
@@ -61,13 +76,13 @@ inline constexpr int abort_status = 128 + SIGABRT;
                                                                      const char* format,
                                                                      va_list arguments) noexcept;
 
-/// Writes one line and goes on. GASNET_QUIET=1 silences it.
+/// Writes one line and goes on. A quiet policy silences it.
 [[gnu::cold, gnu::format(printf, 1, 2)]] void warn(const char* format, ...) noexcept;
 
-/// Writes one line and goes on, GASNET_QUIET or not: for what the user asked to see.
+/// Writes one line and goes on, whatever the policy: for what the user asked to see.
 [[gnu::cold, gnu::format(printf, 1, 2)]] void note(const char* format, ...) noexcept;
 
-/// Writes one line and goes on, with GEX_VERBOSE=1 only: for what the library chose, and why.
+/// Writes one line and goes on, if the policy is verbose: for what the library chose, and why.
 [[gnu::cold, gnu::format(printf, 1, 2)]] void inform(const char* format, ...) noexcept;
 
 /// "message: strerror(error)" convenience for system calls that failed: names call and cause.

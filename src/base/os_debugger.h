@@ -15,14 +15,4 @@ void prepare_backtrace() noexcept;
 /// `flag_name`, to 0; returns when it is. Never spins: the process sleeps meanwhile.
 void freeze(volatile int* flag, const char* flag_name) noexcept;
 
-/// Puts another function in the place of a backtrace at errors: it looks at GASNET_BACKTRACE
-/// itself. The interface to clients does this at load, because a program may bring its own
-/// backtraces.
-void set_error_backtrace(int (*print)(int descriptor)) noexcept;
-
-/// What `fatal` does between its line and the end of the job: a backtrace under GASNET_BACKTRACE=1,
-/// a freeze under GASNET_FREEZE_ON_ERROR=1. Values that are no booleans count as 0 here: this is no
-/// place to fail again.
-void on_error() noexcept;
-
 }  // namespace gex::os

@@ -16,6 +16,7 @@
 #include <vector>
 
 #include "base/env.h"
+#include "base/error_environment.h"
 
 namespace gex {
 namespace {
@@ -115,8 +116,41 @@ TEST(Message, LinesOfManyThreadsStayWhole) {
   }
 }
 
+TEST(MessagePolicy, WithoutOneWarningsAreWrittenAndInformIsSilent) {
+  const Outcome outcome = run([] {
+    ::setenv("GASNET_QUIET", "1", 1);
+    ::setenv("GEX_VERBOSE", "1", 1);
+    ::setenv("GASNET_BACKTRACE", "1", 1);
+    warn("this");
+    inform("not this");
+    fatal("end");
+  });
+  ASSERT_EQ(outcome.writes.size(), 2u);
+  EXPECT_EQ(outcome.writes[0], "gex: warning: this\n");
+  EXPECT_EQ(outcome.writes[1], "gex: end\n");
+}
+
+TEST(MessagePolicy, IsAskedForEachMessage) {
+  static bool quiet = true;
+  const Outcome outcome = run([] {
+    static constexpr MessagePolicy policy{.is_quiet = []() noexcept { return quiet; },
+                                          .is_verbose = []() noexcept { return !quiet; },
+                                          .on_fatal = []() noexcept { note("help"); }};
+    set_message_policy(policy);
+    warn("not this");
+    inform("nor this");
+    quiet = false;
+    warn("this");
+    inform("and this");
+    fatal("end");
+  });
+  EXPECT_EQ(outcome.writes, (std::vector<std::string>{"gex: warning: this\n", "gex: and this\n",
+                                                      "gex: end\n", "gex: help\n"}));
+}
+
 TEST(Warn, IsSilencedByGasnetQuietButNotesAreNot) {
   const Outcome outcome = run([] {
+    follow_error_environment();
     ::setenv("GASNET_QUIET", "1", 1);
     warn("not this");
     note("but this");
@@ -126,9 +160,13 @@ TEST(Warn, IsSilencedByGasnetQuietButNotesAreNot) {
 }
 
 TEST(Inform, SpeaksWhenAskedToOnly) {
-  const Outcome silent = run([] { inform("not this"); });
+  const Outcome silent = run([] {
+    follow_error_environment();
+    inform("not this");
+  });
   EXPECT_EQ(silent.writes.size(), 0u);
   const Outcome outcome = run([] {
+    follow_error_environment();
     ::setenv("GEX_VERBOSE", "1", 1);
     inform("%s is chosen", "this");
   });
@@ -186,6 +224,7 @@ TEST(FatalDeath, IsSilentWhenAnotherProcessHasToldOfAnError) {
       ExitedWithCode(1), "^gex: cause\n$");
   EXPECT_EXIT(
       {
+        follow_error_environment();
         ::setenv("GASNET_BACKTRACE", "1", 1);
         set_first_error_hook([]() noexcept { return false; });
         set_abort_hook([](int code) noexcept { ::_exit(40 + code); });
@@ -230,6 +269,7 @@ TEST(ClientFatalDeath, IsCutWhereAMessageIsFull) {
 TEST(FatalDeath, IsNotStoppedByGasnetQuiet) {
   EXPECT_EXIT(
       {
+        follow_error_environment();
         ::setenv("GASNET_QUIET", "1", 1);
         fatal("cause");
       },
@@ -254,6 +294,7 @@ TEST(FatalSystemDeath, NamesTheCallAndTheCause) {
 TEST(FatalDeath, PrintsABacktraceWhenAsked) {
   EXPECT_EXIT(
       {
+        follow_error_environment();
         ::setenv("GASNET_BACKTRACE", "1", 1);
         fatal("cause");
       },
@@ -268,6 +309,7 @@ TEST(Fatal, FreezesForADebuggerWhenAsked) {
     ::dup2(ends[1], STDERR_FILENO);
     ::close(ends[0]);
     ::close(ends[1]);
+    follow_error_environment();
     ::setenv("GASNET_FREEZE_ON_ERROR", "yes", 1);
     fatal("cause");
   }

@@ -31,6 +31,7 @@
 #include <vector>
 
 #include "base/error.h"
+#include "base/error_environment.h"
 #include "boot/job.h"
 #include "boot/protocol.h"
 
@@ -746,6 +747,7 @@ const std::map<std::string, int (*)(const Arguments&)> scenarios = {
 }  // namespace
 
 int main(int count, char** arguments) {
+  gex::follow_error_environment();
   program = arguments[0];
   const auto scenario = scenarios.find(count > 1 ? arguments[1] : "");
   if (scenario == scenarios.end()) complain("no such scenario");
