@@ -18,7 +18,7 @@
 #include "boot/launcher.h"
 #include "boot/protocol.h"
 #include "conduits.h"
-#include "core/process.h"
+#include "core/startup.h"
 #include "environment.h"
 #include "facts.h"
 #include "json.h"
@@ -82,7 +82,7 @@ int main(int count, char** arguments) {
     return finish_output();
   }
 
-  gex::lone_rank_is_meant = true;
+  gex::suppress_singleton_warning = true;
   gex_Client_t client{};
   gex_EP_t endpoint{};
   gex_TM_t team{};

@@ -21,7 +21,9 @@
 #include "base/os_file.h"
 #include "base/os_process.h"
 #include "boot/process_manager.h"
+#include "core/conduit_host.h"
 #include "core/process.h"
+#include "core/startup.h"
 
 namespace gexinfo {
 
@@ -94,7 +96,7 @@ Probe decode(const std::string& text) {
   const FileDescriptor nowhere(open("/dev/null", O_WRONLY | O_CLOEXEC));
   if (nowhere) dup2(nowhere.get(), STDOUT_FILENO);
 
-  gex::lone_rank_is_meant = true;
+  gex::suppress_singleton_warning = true;
   gex_Client_t client{};
   gex_EP_t endpoint{};
   gex_TM_t team{};

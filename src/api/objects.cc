@@ -16,6 +16,7 @@
 #include "core/objects.h"
 #include "core/progress.h"
 #include "core/refuse.h"
+#include "core/startup.h"
 #include "core/team.h"
 #include "legacy/memset.h"
 #include "rma/rma.h"

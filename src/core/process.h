@@ -51,18 +51,6 @@ inline bool checked() noexcept {
 #endif
 }
 
-/// Set before `start_process` by a program of ours that needs no launcher: no warning then.
-extern bool lone_rank_is_meant;
-
-/// Joins the job, agrees on the clients' threading mode, forms the neighborhood, chooses and
-/// attaches the conduit, which gives arrived messages to `deliver`. Processes outside the
-/// neighborhood, and no conduit that reaches them, end the job in one line.
-void start_process(void (*deliver)(std::uint32_t source, net::Channel channel, const void* message,
-                                   std::size_t size));
-
-/// What conduits are offered. Its `env_` functions are there without a job.
-const net::Host& conduit_host() noexcept;
-
 /// Whether errors that are only returned also print a line (gex_System_SetVerboseErrors). By the
 /// specification they do unless the client says otherwise.
 extern std::atomic<bool> verbose_errors;

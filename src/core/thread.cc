@@ -7,7 +7,6 @@
 
 #include "base/env.h"
 #include "base/error.h"
-#include "core/event.h"
 #include "core/process.h"
 
 namespace gex {

@@ -1,0 +1,125 @@
+#include "core/conduit_host.h"
+
+#include <sys/random.h>
+
+#include <cerrno>
+#include <optional>
+#include <span>
+#include <vector>
+
+#include "base/env.h"
+#include "base/error.h"
+#include "base/os_file.h"
+#include "core/process.h"
+#include "core/thread.h"
+
+namespace gex {
+
+namespace {
+
+void host_exchange(const void* mine, std::size_t bytes, void* all) {
+  boot::Job& job = *process().job;
+  job.exchange(std::span(static_cast<const std::byte*>(mine), bytes),
+               std::span(static_cast<std::byte*>(all), bytes * job.size()));
+}
+int host_share_descriptor(int descriptor, std::uint32_t owner) {
+  return process().job->share_descriptor(descriptor, own_host(), owner);
+}
+net::SegmentFile host_segment_file(std::uint32_t rank) {
+  const Process& self = process();
+  const shm::Neighborhood& own = self.neighborhood;
+  const boot::RankSet& ranks = self.placement.neighborhood_of(rank);
+  os::FileDescriptor given;
+  if (self.job->rank() == ranks.front()) {
+    given = own.duplicate_file();
+    if (!given) fatal_system("a second descriptor of the neighborhood's shared memory", errno);
+  }
+  net::SegmentFile file{};
+  file.descriptor = host_share_descriptor(given.release(), ranks.front());
+  file.offset = shm::Neighborhood::control_layout(ranks.size()).control_bytes;
+  file.size = os::file_size(file.descriptor) - file.offset;
+  file.ranks = ranks.begin();
+  file.count = ranks.size();
+  return file;
+}
+int host_segment_place(const void* address, std::uint64_t* offset) {
+  const shm::Neighborhood& own = process().neighborhood;
+  const std::optional<std::uint64_t> in_own_part = own.segment_offset(address);
+  if (!in_own_part) return 1;
+  *offset = own.file_offset_of(own.local_index()) - own.file_offset_of(0) + *in_own_part;
+  return 0;
+}
+std::uint32_t host_of(std::uint32_t rank) {
+  return process().job->host_of(rank);
+}
+env::Variable variable_of_table(const char* name) {
+  const auto variable = env::find(name);
+  if (!variable) fatal("a conduit asked for the variable %s, which is not in the table", name);
+  return *variable;
+}
+std::int64_t host_env_integer(const char* name) {
+  return env::integer(variable_of_table(name));
+}
+const char* host_env_text(const char* name) {
+  return env::raw(variable_of_table(name));
+}
+void host_complete(void* target) {
+  complete(static_cast<CompletionTarget>(target));
+}
+void host_fatal(const char* text) {
+  fatal("%s", text);
+}
+void host_lost_peer(const char* text) {
+  process().job->follow_loss();
+  fatal("%s", text);
+}
+void host_warn(const char* text) {
+  warn("%s", text);
+}
+
+net::Host host{.version = net::interface_version,
+               .rank = 0,
+               .size = 0,
+               .threaded = 0,
+               .env_integer = host_env_integer,
+               .env_text = host_env_text};
+
+/// A number that tells this job from others, drawn by rank 0.
+std::uint64_t draw_cookie(boot::Job& job) {
+  std::uint64_t mine = 0;
+  if (job.rank() == 0 && getrandom(&mine, sizeof mine, 0) != sizeof mine)
+    fatal_system("cannot draw the job's cookie", errno);
+  std::vector<std::uint64_t> everyones(job.size());
+  job.exchange(std::as_bytes(std::span(&mine, 1)), std::as_writable_bytes(std::span(everyones)));
+  return everyones[0];
+}
+
+}  // namespace
+
+const net::Host& conduit_host() noexcept {
+  return host;
+}
+
+const net::Host& complete_conduit_host(Deliver deliver) {
+  boot::Job& job = *process().job;
+  host = {.version = net::interface_version,
+          .rank = job.rank(),
+          .size = job.size(),
+          .threaded = process().threaded ? 1U : 0U,
+          .exchange = host_exchange,
+          .share_descriptor = host_share_descriptor,
+          .segment_file = host_segment_file,
+          .segment_place = host_segment_place,
+          .host_of = host_of,
+          .env_integer = host_env_integer,
+          .env_text = host_env_text,
+          .cookie = draw_cookie(job),
+          .deliver = deliver,
+          .complete = host_complete,
+          .fatal = host_fatal,
+          .lost_peer = host_lost_peer,
+          .warn = host_warn};
+  return host;
+}
+
+}  // namespace gex

@@ -1,0 +1,139 @@
+#include "core/startup.h"
+
+#include <algorithm>
+#include <cstdint>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "base/env.h"
+#include "base/error.h"
+#include "base/os_cpu.h"
+#include "base/os_signal.h"
+#include "base/spin.h"
+#include "core/client_notes.h"
+#include "core/in_call.h"
+#include "core/process.h"
+#include "core/progress.h"
+#include "core/thread.h"
+#include "net/registry.h"
+
+namespace gex {
+
+bool suppress_singleton_warning = false;
+
+namespace {
+
+void choose_conduit(const std::string& label) {
+  Process& self = process();
+  const std::string wanted = env::text(env::Variable::conduit);
+  if (!wanted.empty()) {
+    self.conduit_name = wanted;
+    self.conduit_reason = "GEX_CONDUIT";
+  } else if (!label.empty() && label != "smp") {
+    self.conduit_name = label;
+    self.conduit_reason = "what the client was compiled for";
+  } else {
+    self.conduit_name = "smp";
+    self.conduit_reason = label.empty() ? "default" : "what the client was compiled for";
+  }
+  if (self.conduit_name != "smp") self.conduit = net::find(self.conduit_name);
+}
+
+void attach_conduit(Deliver deliver) {
+  Process& self = process();
+  boot::Job& job = *self.job;
+  if (self.conduit == nullptr) {
+    if (self.neighborhood.size() < job.size())
+      fatal(
+          "conduit smp has no network, but %u of %u processes are outside this one's memory (%s); "
+          "choose a network with GEX_CONDUIT",
+          job.size() - self.neighborhood.size(), job.size(),
+          self.neighborhood.size_reason().c_str());
+    return;
+  }
+  const net::Host& host = complete_conduit_host(deliver);
+  const os::KeptSignalHandling kept;
+  if (self.conduit->attach(&host, &self.network) != 0)
+    fatal("conduit %s cannot be used here", self.conduit->name);
+  if (self.network.max_message < 1024 || self.network.reply_depth < 1)
+    fatal("conduit %s: messages of %zu bytes and %u replies a peer are below the minimum",
+          self.conduit->name, self.network.max_message, self.network.reply_depth);
+  if (self.conduit->put != nullptr && self.network.max_transfer < 1)
+    fatal("conduit %s: put and get, but max_transfer is 0", self.conduit->name);
+}
+
+shm::Placement place_ranks(const boot::Job& job) {
+  const std::int64_t limit = env::integer(env::Variable::supernode_maxsize);
+  if (limit < 0) fatal("GASNET_SUPERNODE_MAXSIZE=%ld: expected 0 (no limit) or more", long{limit});
+  std::vector<std::uint32_t> hosts(job.size());
+  for (std::uint32_t rank = 0; rank < job.size(); ++rank) hosts[rank] = job.host_of(rank);
+  return {hosts, static_cast<std::uint32_t>(std::min<std::int64_t>(limit, job.size()))};
+}
+
+/// Counts the cores that the ranks of this host may use together. A rank that is bound sees only
+/// its own; ranks bound to different ones do not crowd each other.
+void count_cores() {
+  Process& self = process();
+  boot::Job& job = *self.job;
+  const os::CoreShare mine = os::core_share();
+  std::vector<os::CoreShare> everyones(job.size());
+  job.exchange(std::as_bytes(std::span(&mine, 1)), std::as_writable_bytes(std::span(everyones)));
+  std::vector<os::CoreShare> here;
+  for (const std::uint32_t rank : own_host()) here.push_back(everyones[rank]);
+  self.usable_cores = std::min(os::usable_cores(here), os::cpu_count());
+  self.crowded = here.size() > self.usable_cores;
+  set_oversubscribed(self.crowded);
+}
+
+}  // namespace
+
+void start_process(Deliver deliver) {
+  Process& self = process();
+  // First, so that what is wrong with all ranks is said by one of them, for the job.
+  self.job = &boot::Job::join();
+  watch_job();
+  boot::Job& job = *self.job;
+  env::check_values();
+  env::warn_unknown();
+  const ClientNotes notes = read_client_notes();
+  choose_conduit(notes.conduit);
+
+  gex_proc_.abi = GEX_ABI_VERSION_;
+  // Callers that leave no record (Python, Fortran) may have any number of threads.
+  gex_proc_.mode = notes.mode != 0 ? notes.mode : GEX_MODE_PAR_;
+  gex_proc_.jobrank = job.rank();
+  // Read by a library that checks in any case too, so that all refuse a malformed value.
+  gex_proc_.checked = env::boolean(env::Variable::check) ? 1 : 0;
+#ifdef GEX_DEBUG
+  gex_proc_.checked = 1;
+#endif
+  InCall::note_from_start();
+  self.threaded = gex_proc_.mode == GEX_MODE_PAR_;
+  // A limit of threads that is none is refused now, and not when the first comes too many.
+  static_cast<void>(max_threads());
+
+  self.placement = place_ranks(job);
+  count_cores();
+
+  self.neighborhood = shm::Neighborhood::form(self.placement);
+  attach_conduit(deliver);
+  gex_proc_.jobsize = job.size();
+  if (speaks_for_job())
+    inform("%u ranks, %u of them in rank 0's neighborhood (%s), network %s (%s)", job.size(),
+           self.neighborhood.size(), self.neighborhood.size_reason().c_str(),
+           self.conduit_name.c_str(), self.conduit_reason.c_str());
+  if (speaks_for_job() && !notes.smp_object.empty() && self.neighborhood.size() < job.size())
+    warn(
+        "%s was compiled for the network smp (GASNET_CONDUIT_SMP), on which all ranks share "
+        "memory, but "
+        "the ranks of this job do not (network %s): code that assumes it may give wrong results; "
+        "compile for another network, or run on one host without GASNET_SUPERNODE_MAXSIZE",
+        notes.smp_object.c_str(), self.conduit_name.c_str());
+  if (job.origin() == boot::Origin::singleton && !suppress_singleton_warning)
+    warn("%s: this is a job of one rank (for N ranks: gexrun -n N, or GASNET_PSHM_NODES=N)",
+         job.nested() ? "this program was started by a process of another job"
+                      : "no launcher, and GASNET_PSHM_NODES is not set");
+}
+
+}  // namespace gex
