@@ -219,7 +219,7 @@ int gex_TM_Destroy(gex_TM_t tm, gex_Memvec_t* scratch_p, gex_Flags_t flags) {
   gex::require_flags(flags, GEX_FLAG_GLOBALLY_QUIESCED, name_of(call));
   if (checked()) {
     // An event outlives its team otherwise, and looks for its state there.
-    const std::size_t events = static_cast<std::size_t>(team.barrier->unsynchronised()) +
+    const std::size_t events = static_cast<std::size_t>(gex::barrier_of(team).unsynchronised()) +
                                gex::coll::unsynchronised_events(team);
     if (events != 0)
       fatal("%s: %zu event(s) of collective calls over the team were not synchronised",

@@ -36,7 +36,8 @@ void announce(Team& team, const Announcement& announcement) noexcept {
 }
 
 std::size_t unsynchronised_events(Team& team) noexcept {
-  return team.collectives != nullptr ? team.collectives->unsynchronised() : 0;
+  TeamCollectives* const kept = TeamCollectives::find(team);
+  return kept != nullptr ? kept->unsynchronised() : 0;
 }
 
 void start() {

@@ -218,7 +218,7 @@ bool Messages::advance(MessageOperation& operation) {
   // A grant moves no data.
   bool progressed = send_grants(operation);
   if (!operation.entered) {
-    if (!operation.enter(*team_->barrier)) return progressed;
+    if (!operation.enter(barrier_of(*team_))) return progressed;
     place_own(operation);
   }
   progressed |= combine_blocks(operation);

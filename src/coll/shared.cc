@@ -155,7 +155,7 @@ bool Shared::post_operands() {
   shm::PostBoard& own = *boards_[team_.rank];
   for (; posting_ != nullptr; posting_ = static_cast<SharedOperation*>(posting_->behind)) {
     SharedOperation& operation = *posting_;
-    if (operation.posts && !operation.enter(*team_.barrier)) return progressed;
+    if (operation.posts && !operation.enter(barrier_of(team_))) return progressed;
     for (; operation.posted != operation.pieces; ++operation.posted) {
       const std::uint32_t number = operation.first + operation.posted * operation.numbers_each();
       if (!may_write(number)) return progressed;

@@ -29,12 +29,11 @@ TeamCollectives::TeamCollectives() noexcept : threaded_(process().threaded) {
 }
 
 TeamCollectives& TeamCollectives::of(Team& team) {
-  if (team.collectives == nullptr) {
-    TeamCollectives& made = collectives_of(team.id(), team.rank);
-    made.bind(team);
-    team.collectives = &made;
-  }
-  return *team.collectives;
+  if (TeamCollectives* const kept = find(team)) return *kept;
+  TeamCollectives& made = collectives_of(team.id(), team.rank);
+  made.bind(team);
+  team.collectives = &made;
+  return made;
 }
 
 void TeamCollectives::bind(Team& team) {
@@ -42,7 +41,7 @@ void TeamCollectives::bind(Team& team) {
   team_ = &team;
   agreement_.bind(team);
   messages_.bind(team);
-  const std::uint32_t slot = team.barrier->slot();
+  const std::uint32_t slot = barrier_of(team).slot();
   if (slot != TeamBarrier::no_slot) shared_ = std::make_unique<Shared>(team, slot);
 }
 
@@ -126,7 +125,7 @@ void TeamCollectives::announce(const Announcement& announcement) noexcept {
 
 void TeamCollectives::number_completion(Operation& operation) {
   if (completions_ == nullptr)
-    completions_ = std::make_unique<TeamBarrier>(*team_, team_->barrier->slot(),
+    completions_ = std::make_unique<TeamBarrier>(*team_, barrier_of(*team_).slot(),
                                                  TeamBarrier::Kind::completions);
   operation.completion = ++completions_numbered_;
   completing_.push_back(&operation);
@@ -166,7 +165,7 @@ bool TeamCollectives::needs_core(void* subject, std::uint32_t) noexcept {
     return !operation.request.completes_together ||
            owner.completions_->needs_core(operation.completion);
   const auto& before = operation.request.after_barrier;
-  TeamBarrier& barrier = *owner.team_->barrier;
+  TeamBarrier& barrier = barrier_of(*owner.team_);
   return !before || barrier.done(*before) || barrier.needs_core(*before);
 }
 
@@ -248,9 +247,10 @@ void with_collectives(TeamId team, gex_Rank_t member,
 }
 
 void end_collectives(Team& team) noexcept {
-  if (team.collectives == nullptr) return;
-  team.collectives->settle();
-  the_active.get().deactivate(*team.collectives);
+  TeamCollectives* const kept = TeamCollectives::find(team);
+  if (kept == nullptr) return;
+  kept->settle();
+  the_active.get().deactivate(*kept);
   team.collectives = nullptr;
   Registry& registry = the_registry.get();
   const OptionalGuard guard(registry.lock, true);

@@ -27,7 +27,11 @@ class TeamCollectives {
   TeamCollectives(const TeamCollectives&) = delete;
   TeamCollectives& operator=(const TeamCollectives&) = delete;
 
-  /// This process's state of the team, bound to it.
+  /// What is kept for the team; null before its first collective call here.
+  static TeamCollectives* find(const Team& team) noexcept {
+    return static_cast<TeamCollectives*>(team.collectives);
+  }
+  /// What is kept for the team, made and bound to it if there is none.
   static TeamCollectives& of(Team& team);
 
   /// Begins an operation; `announcement` is for checked mode.

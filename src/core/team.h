@@ -17,11 +17,6 @@
 
 namespace gex {
 
-class TeamBarrier;  // team/barrier.h
-namespace coll {
-class TeamCollectives;  // coll/team_collectives.h
-}
-
 /// Identifies a team to all of its members: the endpoint of its rank 0 and a number of that
 /// process.
 using TeamId = std::uint64_t;
@@ -52,8 +47,9 @@ class alignas(64) TeamRecord {
   gex_Memvec_t scratch{nullptr, 0};
   CollectiveCalls exchanges;           ///< see team/exchange.h
   CollectiveCalls collectives_called;  ///< what coll/ does; over once its event is synchronised
-  TeamBarrier* barrier = nullptr;      ///< owned by team/barrier.cc
-  coll::TeamCollectives* collectives = nullptr;  ///< owned by coll/; null until it is needed
+  // Opaque here; each is owned by a room above, which alone casts it.
+  void* barrier = nullptr;      ///< `barrier_of`, team/barrier.h
+  void* collectives = nullptr;  ///< TeamCollectives::find, coll/; null until it is needed
 
  protected:
   TeamRecord(TeamId identity, Endpoints from_here,

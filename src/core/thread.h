@@ -28,7 +28,6 @@ inline void complete(CompletionTarget target, std::uint32_t parts = 1) noexcept 
 using Counters = BasicCounters<StdCompletion>;
 
 struct Event;
-struct ValueGet;  // legacy/value_get.h
 
 /// The bytes a thread builds a small negotiated payload in.
 inline constexpr std::size_t small_payload_bytes = 256;
@@ -84,7 +83,7 @@ struct alignas(cache_line) ThreadRecord {
   /// needed, kept.
   std::byte* payloads_to_self[2] = {nullptr, nullptr};
   PeerCompletion peer_completion;
-  ValueGet* free_value_gets = nullptr;
+  void* free_value_gets = nullptr;  ///< opaque here: a free list of legacy/value_get.cc
 
   /// The counters that implicit operations go to now.
   inline Counters& implicit_counters() noexcept;

@@ -24,7 +24,7 @@ gex_Event_t start_collective(Team& team, coll::Request request, int flags, Call 
     if (may_wait && !checked())
       team::barrier_blocking(team);
     else
-      request.after_barrier = team.barrier->start();
+      request.after_barrier = barrier_of(team).start();
   }
   return coll::start(team, request, announcement);
 }

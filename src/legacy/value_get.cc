@@ -9,7 +9,7 @@ namespace gex::legacy {
 namespace {
 
 ValueGet& take_record(ThreadRecord& thread) {
-  ValueGet* record = thread.free_value_gets;
+  auto* record = static_cast<ValueGet*>(thread.free_value_gets);
   if (record == nullptr) record = new ValueGet;
   thread.free_value_gets = record->next;
   record->value = 0;
@@ -19,7 +19,7 @@ ValueGet& take_record(ThreadRecord& thread) {
 
 void give_back(ThreadRecord& thread, ValueGet& record) {
   record.in_use = false;
-  record.next = thread.free_value_gets;
+  record.next = static_cast<ValueGet*>(thread.free_value_gets);
   thread.free_value_gets = &record;
 }
 

@@ -274,19 +274,19 @@ bool counted_barrier_done(void* subject, std::uint32_t number) noexcept {
 }  // namespace
 
 gex_Event_t start_barrier(Team& team) noexcept {
-  const std::uint32_t number = team.barrier->start();
+  const std::uint32_t number = barrier_of(team).start();
   Event& event = allocate_event(this_thread());
   static constexpr Probe probe{barrier_done, barrier_needs_core};
   static constexpr Probe counted_probe{counted_barrier_done, barrier_needs_core};
   event.probe = checked() ? &counted_probe : &probe;
-  if (checked()) team.barrier->count_event(1);
+  if (checked()) barrier_of(team).count_event(1);
   event.subject = team.barrier;
   event.sequence = number;
   return handle_of(event);
 }
 
 void barrier_blocking(Team& team) noexcept {
-  TeamBarrier& barrier = *team.barrier;
+  TeamBarrier& barrier = barrier_of(team);
   const std::uint32_t number = barrier.start();
   wait_until([&]() noexcept { return barrier.done(number); },
              [&]() noexcept { return barrier.needs_core(number); });
@@ -316,7 +316,7 @@ void give_barrier(Team& team, std::uint32_t slot) {
 }
 
 void take_barrier(Team& team) noexcept {
-  delete team.barrier;
+  delete static_cast<TeamBarrier*>(team.barrier);
   team.barrier = nullptr;
 }
 

@@ -98,6 +98,11 @@ class TeamBarrier {
   std::atomic<std::int32_t> events_{0};
 };
 
+/// The barrier of a team's calls, which it has from `give_barrier` to `take_barrier`.
+inline TeamBarrier& barrier_of(const Team& team) noexcept {
+  return *static_cast<TeamBarrier*>(team.barrier);
+}
+
 namespace team {
 
 /// gex_Coll_BarrierNB.

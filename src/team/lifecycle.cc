@@ -275,7 +275,7 @@ void set_end_hook(void (*end)(Team& team) noexcept) noexcept {
 
 int destroy(Team& team, gex_Memvec_t* scratch, gex_Flags_t flags) {
   const std::uint8_t nothing = 0;
-  const std::uint32_t slot = team.barrier->slot();
+  const std::uint32_t slot = barrier_of(team).slot();
   // Clients quiesce a team by a barrier over itself. A member that has left it must not take its
   // flag back before the others have seen it; messages cannot be taken back.
   if ((flags & GEX_FLAG_GLOBALLY_QUIESCED) == 0 || slot != TeamBarrier::no_slot)
