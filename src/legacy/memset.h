@@ -1,7 +1,7 @@
 #pragma once
 // gasnet_memset: at a mapped peer a memset, at any other one by its owner, asked by a message.
 
-#include "rma/rma.h"
+#include "rma/transfer.h"
 
 namespace gex::legacy {
 

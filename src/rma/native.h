@@ -5,7 +5,7 @@
 // to the completion targets.
 
 #include "core/thread.h"
-#include "rma/rma.h"
+#include "rma/transfer.h"
 
 namespace gex::rma {
 

@@ -8,7 +8,7 @@
 // locally complete as soon as it has been injected.
 
 #include "core/thread.h"
-#include "rma/rma.h"
+#include "rma/transfer.h"
 
 namespace gex::rma {
 

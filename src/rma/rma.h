@@ -9,23 +9,10 @@
 #include <gasnetex.h>
 
 #include <cstddef>
-#include <cstdint>
 
-#include "net/conduit.h"
+#include "rma/transfer.h"
 
 namespace gex::rma {
-
-/// One side of a transfer, flags resolved.
-struct Transfer {
-  gex_EP_t local_endpoint;
-  gex_Rank_t jobrank;
-  gex_EP_Index_t endpoint;
-  void* local;
-  std::uintptr_t remote;  ///< address in the owner
-  std::byte* mapped;      ///< the same byte here, or null
-  std::size_t size;
-  const net::SegmentKey* key = nullptr;  ///< the network's name of the peer's segment, or null
-};
 
 /// Resolves (tm, rank), offsets and mapping; checks in checked mode, naming `call`.
 Transfer resolve_transfer(gex_TM_t tm, gex_Rank_t rank, const void* local, void* remote,

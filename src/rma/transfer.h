@@ -1,0 +1,26 @@
+#pragma once
+// One contiguous put or get: its two sides, resolved. What moves the bytes is in rma.h, native.h
+// and reference.h.
+
+#include <gasnetex.h>
+
+#include <cstddef>
+#include <cstdint>
+
+#include "net/conduit.h"
+
+namespace gex::rma {
+
+/// A transfer whose flags are resolved.
+struct Transfer {
+  gex_EP_t local_endpoint;
+  gex_Rank_t jobrank;
+  gex_EP_Index_t endpoint;
+  void* local;
+  std::uintptr_t remote;  ///< address in the owner
+  std::byte* mapped;      ///< the same byte here, or null
+  std::size_t size;
+  const net::SegmentKey* key = nullptr;  ///< the network's name of the peer's segment, or null
+};
+
+}  // namespace gex::rma
