@@ -6,11 +6,12 @@
 
 #include "api/require.h"
 #include "atomic/domain.h"
-#include "atomic/operations.h"
+#include "atomic/operation.h"
 #include "base/error.h"
 #include "coll/coll.h"
 #include "core/in_call.h"
 #include "core/team.h"
+#include "rma/rma.h"
 
 namespace {
 

@@ -1,7 +1,7 @@
 #include "atomic/atomic.h"
 
 #include "atomic/native.h"
-#include "atomic/operations.h"
+#include "atomic/operation.h"
 #include "atomic/remote.h"
 #include "core/event.h"
 

@@ -4,28 +4,16 @@
 //
 // A domain is for the processors or for the network. In one for the processors, a mapped target is
 // operated on here, and any other by its owner, which a message asks (remote.h). Both execute the
-// processor's own atomic instructions, the same text (operations.h), so a word that some ranks
-// reach directly and others by messages is atomic for all of them. In one for the network, that
-// carries out every operation on a segment it has a key for (native.h), wherever it is mapped;
+// processor's own atomic instructions, the same text (shm/atomic_operations.h), so a word that some
+// ranks reach directly and others by messages is atomic for all of them. In one for the network,
+// that carries out every operation on a segment it has a key for (native.h), wherever it is mapped;
 // segments without one have none on any rank, and are left to the processors.
 
 #include <gasnetex.h>
 
-#include <cstdint>
-
-#include "rma/rma.h"
+#include "atomic/operation.h"
 
 namespace gex::atomic {
-
-/// One operation, arguments checked and flags resolved.
-struct Operation {
-  gex_DT_t type;
-  gex_OP_t opcode;
-  std::uint64_t operand1;
-  std::uint64_t operand2;
-  bool by_network;
-  rma::Transfer target;  ///< its local side is the result, of operations that fetch
-};
 
 gex_Event_t operate_explicit(const Operation& operation, gex_Flags_t flags) noexcept;
 int operate_implicit(const Operation& operation, gex_Flags_t flags) noexcept;

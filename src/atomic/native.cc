@@ -1,6 +1,6 @@
 #include "atomic/native.h"
 
-#include "atomic/operations.h"
+#include "atomic/operation.h"
 #include "core/process.h"
 #include "core/progress.h"
 

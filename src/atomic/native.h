@@ -1,7 +1,7 @@
 #pragma once
 // Atomic operations by the network, for domains that were made for it (domain.h).
 
-#include "atomic/atomic.h"
+#include "atomic/operation.h"
 #include "core/thread.h"
 
 namespace gex::atomic {

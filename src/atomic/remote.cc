@@ -2,7 +2,7 @@
 
 #include "am/internal.h"
 #include "am/token.h"
-#include "atomic/operations.h"
+#include "atomic/operation.h"
 #include "base/error.h"
 #include "base/tsan.h"
 #include "rma/reference.h"

@@ -2,7 +2,7 @@
 // Atomic operations by message: the owner of the target performs them and replies with the old
 // value, or with nothing but that it is done.
 
-#include "atomic/atomic.h"
+#include "atomic/operation.h"
 #include "core/thread.h"
 
 namespace gex::atomic {

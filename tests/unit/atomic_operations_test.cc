@@ -1,7 +1,7 @@
 // The operations of atomic domains against plain arithmetic: every type and operation, as the
 // library performs them for others and as clients have them inline.
 
-#include "atomic/operations.h"
+#include "atomic/operation.h"
 
 #include <gtest/gtest.h>
 

@@ -1,11 +1,14 @@
 #pragma once
-// The operations of atomic domains: what shm/atomic_operations.h has, and the categories in which
-// they complete.
+// An atomic operation: one call's arguments, which operations there are for a type
+// (shm/atomic_operations.h), and the category in which each completes.
 
 #include <gasnet_ratomic.h>
 
+#include <cstdint>
+
 #include "core/data_types.h"
 #include "core/thread.h"
+#include "rma/transfer.h"
 #include "shm/atomic_operations.h"
 
 namespace gex::atomic {
@@ -14,6 +17,16 @@ using shm::apply;
 using shm::fetches;
 using shm::operations_of;
 using shm::size_of;
+
+/// One operation, arguments checked and flags resolved.
+struct Operation {
+  gex_DT_t type;
+  gex_OP_t opcode;
+  std::uint64_t operand1;
+  std::uint64_t operand2;
+  bool by_network;
+  rma::Transfer target;  ///< its local side is the result, of operations that fetch
+};
 
 inline bool is_type(gex_DT_t type) noexcept {
   return operations_of(type) != 0;
