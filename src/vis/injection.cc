@@ -8,6 +8,7 @@
 #include "am/outbound.h"
 #include "am/prepare.h"
 #include "core/team.h"
+#include "core/thread.h"
 #include "rma/kept.h"
 
 namespace gex::vis {

@@ -12,7 +12,7 @@
 #include <memory>
 
 #include "am/internal.h"
-#include "vis/messages.h"
+#include "vis/route.h"
 
 namespace gex::vis {
 

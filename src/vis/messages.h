@@ -13,15 +13,9 @@
 
 #include "core/thread.h"
 #include "vis/region.h"
+#include "vis/route.h"
 
 namespace gex::vis {
-
-/// Where a transfer goes.
-struct Route {
-  gex_TM_t tm;
-  gex_Rank_t rank;
-  bool immediate;
-};
 
 /// Injects a whole transfer of `bytes`, more than 0. Returns the number of its parts, each of which
 /// adds one to the target when it is done; 0 if the route is immediate and the first part found no
