@@ -8,6 +8,7 @@
 #include <cstddef>
 #include <utility>
 
+#include "am/arrived.h"
 #include "am/handlers.h"
 #include "am/internal.h"
 #include "am/set_aside.h"
@@ -17,15 +18,6 @@
 #include "core/thread.h"
 
 namespace gex::am {
-
-/// An arrived message, its arguments and payload where the handler may read them.
-struct Arrived {
-  MessageHeader header;
-  const gex_AM_Arg_t* args;
-  void* payload;     ///< medium: aligned to 16; long: the destination
-  std::size_t size;  ///< payload bytes
-  Incoming* ring;    ///< null: the network, or this process
-};
 
 namespace detail {
 

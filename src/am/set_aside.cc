@@ -6,10 +6,6 @@
 #include <utility>
 #include <vector>
 
-#include "am/copy.h"
-#include "am/deliver.h"
-#include "am/links.h"
-#include "am/network.h"
 #include "base/immortal.h"
 #include "base/spin_lock.h"
 #include "core/progress.h"
@@ -18,15 +14,9 @@ namespace gex::am {
 
 namespace {
 
-struct Message {
-  Arrived arrived;
-  alignas(16) gex_AM_Arg_t args[max_args];
-  std::unique_ptr<std::byte[]> payload;
-};
-
 struct Messages {
   SpinLock lock;
-  std::vector<std::unique_ptr<Message>> list;
+  std::vector<std::unique_ptr<SetAsideMessage>> list;
   gex_EP_t endpoint = GEX_EP_INVALID;
 };
 /// Whether the list is to be delivered; changes under its lock.
@@ -56,7 +46,7 @@ bool set_aside(gex_EP_t endpoint, const Arrived& message) noexcept {
   Messages& all = messages();
   const OptionalGuard guard(all.lock, true);
   if (all.endpoint != endpoint) return false;
-  auto kept = std::make_unique<Message>();
+  auto kept = std::make_unique<SetAsideMessage>();
   kept->arrived = message;
   std::memcpy(kept->args, message.args, message.header.arg_count() * sizeof *message.args);
   kept->arrived.args = kept->args;
@@ -69,26 +59,19 @@ bool set_aside(gex_EP_t endpoint, const Arrived& message) noexcept {
   return true;
 }
 
-bool deliver_set_aside() noexcept {
+bool any_set_aside_due() noexcept {
+  return to_deliver.load(std::memory_order_relaxed);
+}
+
+std::vector<std::unique_ptr<SetAsideMessage>> take_set_aside() noexcept {
   Messages& all = messages();
-  if (!to_deliver.load(std::memory_order_relaxed)) return false;
-  std::vector<std::unique_ptr<Message>> mine;
-  {
-    const OptionalGuard guard(all.lock, true);
-    if (!to_deliver.load(std::memory_order_relaxed)) return false;
-    mine.swap(all.list);
-    to_deliver.store(false, std::memory_order_relaxed);
-    unwant_deliveries();
-  }
-  for (const std::unique_ptr<Message>& message : mine) {
-    const Arrived& arrived = message->arrived;
-    if (!run_handler<Sender::anybody>(arrived)) continue;
-    if (arrived.ring != nullptr)
-      links().request_unanswered(*arrived.ring, arrived.header.source);
-    else
-      network_request_unanswered(arrived.header.source);
-  }
-  return true;
+  std::vector<std::unique_ptr<SetAsideMessage>> due;
+  const OptionalGuard guard(all.lock, true);
+  if (!to_deliver.load(std::memory_order_relaxed)) return due;
+  due.swap(all.list);
+  to_deliver.store(false, std::memory_order_relaxed);
+  unwant_deliveries();
+  return due;
 }
 
 }  // namespace gex::am

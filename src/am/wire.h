@@ -15,7 +15,7 @@
 #include <cstdint>
 #include <cstring>
 
-#include "am/deliver.h"
+#include "am/arrived.h"
 #include "am/internal.h"
 #include "am/outbound.h"
 #include "net/conduit.h"

@@ -2,6 +2,7 @@
 // read as it was meant, and nothing else reaches beyond its end. Every message lies in a block of
 // exactly its size, so that AddressSanitizer sees what does.
 
+#include "am/handlers.h"
 #include "am/lender.h"
 #include "am/wire.h"
 

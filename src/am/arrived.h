@@ -1,0 +1,22 @@
+#pragma once
+// An arrived message, whichever way it came: what delivery reads of it.
+
+#include <gasnetex.h>
+
+#include <cstddef>
+
+#include "am/token.h"
+#include "shm/message.h"
+
+namespace gex::am {
+
+/// An arrived message, its arguments and payload where the handler may read them.
+struct Arrived {
+  MessageHeader header;
+  const gex_AM_Arg_t* args;
+  void* payload;     ///< medium: aligned to 16; long: the destination
+  std::size_t size;  ///< payload bytes
+  Incoming* ring;    ///< null: the network, or this process
+};
+
+}  // namespace gex::am
