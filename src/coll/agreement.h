@@ -8,27 +8,15 @@
 //
 // All functions are called with the lock of the TeamCollectives held.
 
-#include <cstddef>
 #include <cstdint>
 #include <deque>
 #include <map>
 #include <vector>
 
-#include "core/restricted.h"
+#include "coll/announcement.h"
 #include "core/team.h"
 
 namespace gex::coll {
-
-/// What must be the same at all members. 0 where a call has no such argument.
-struct Announcement {
-  Call call = Call::barrier;
-  gex_Rank_t root = 0;
-  std::uint64_t bytes = 0;  ///< nbytes or dt_sz
-  std::uint64_t count = 0;
-  gex_DT_t type = 0;
-  gex_OP_t operation = 0;
-  gex_Flags_t flags = 0;
-};
 
 class Agreement {
  public:

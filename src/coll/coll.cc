@@ -2,8 +2,8 @@
 
 #include <cstring>
 
+#include "coll/receive.h"
 #include "coll/team_collectives.h"
-#include "coll/wire.h"
 #include "team/lifecycle.h"
 
 namespace gex::coll {
@@ -41,7 +41,7 @@ std::size_t unsynchronised_events(Team& team) noexcept {
 }
 
 void start() {
-  start_wire();
+  start_receiving();
   start_team_collectives();
   team::set_end_hook(end_collectives);
 }

@@ -238,12 +238,11 @@ TeamCollectives& collectives_of(TeamId team, gex_Rank_t member) {
 }
 
 void with_collectives(TeamId team, gex_Rank_t member,
-                      void (*act)(TeamCollectives& collectives, const gex_AM_Arg_t* args) noexcept,
-                      const gex_AM_Arg_t* args) noexcept {
+                      const std::function<void(TeamCollectives& collectives)>& act) noexcept {
   Registry& registry = the_registry.get();
   const OptionalGuard guard(registry.lock, true);
   const auto found = registry.entries.find({team, member});
-  if (found != registry.entries.end()) act(*found->second, args);
+  if (found != registry.entries.end()) act(*found->second);
 }
 
 void end_collectives(Team& team) noexcept {

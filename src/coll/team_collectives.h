@@ -8,6 +8,7 @@
 // that was numbered in the call, and the probe waits for that as well.
 
 #include <deque>
+#include <functional>
 #include <memory>
 #include <utility>
 #include <vector>
@@ -102,8 +103,7 @@ class TeamCollectives {
 TeamCollectives& collectives_of(TeamId team, gex_Rank_t member);
 /// Gives `act` the state that a message is for, if there is one, which does not end meanwhile.
 void with_collectives(TeamId team, gex_Rank_t member,
-                      void (*act)(TeamCollectives& collectives, const gex_AM_Arg_t* args) noexcept,
-                      const gex_AM_Arg_t* args) noexcept;
+                      const std::function<void(TeamCollectives& collectives)>& act) noexcept;
 
 /// Ends what is kept for a team whose operations are all over.
 void end_collectives(Team& team) noexcept;

@@ -1,12 +1,9 @@
 #include "coll/wire.h"
 
-#include "am/internal.h"
 #include "am/limits.h"
 #include "am/outbound.h"
 #include "am/token.h"
 #include "base/error.h"
-#include "coll/agreement.h"
-#include "coll/team_collectives.h"
 
 namespace gex::coll {
 
@@ -67,67 +64,11 @@ Phase phase_of(gex_Token_t token, gex_AM_Arg_t arg) noexcept {
   return static_cast<Phase>(arg);
 }
 
-void on_data(gex_Token_t token, void* payload, std::size_t size, const gex_AM_Arg_t* args,
-             unsigned arg_count) noexcept {
-  require_args(token, arg_count, data_args);
-  const Phase phase = phase_of(token, args[5]);
-  collectives_of(get_word(args), word(args[2])).with_messages([&](Messages& messages) {
-    messages.data_arrived(word(args[3]), word(args[4]), phase, get_word(args + 6),
-                          static_cast<const std::byte*>(payload), size);
-  });
+Receiver receiver_of(const gex_AM_Arg_t* args) noexcept {
+  return {get_word(args), word(args[2])};
 }
-
-void on_grant(gex_Token_t token, void*, std::size_t, const gex_AM_Arg_t* args,
-              unsigned arg_count) noexcept {
-  require_args(token, arg_count, grant_args);
-  const Phase phase = phase_of(token, args[5]);
-  collectives_of(get_word(args), word(args[2])).with_messages([&](Messages& messages) {
-    messages.grant_arrived(word(args[3]), word(args[4]), phase, word(args[6]));
-  });
-}
-
-void on_credit(gex_Token_t token, void*, std::size_t, const gex_AM_Arg_t* args,
-               unsigned arg_count) noexcept {
-  require_args(token, arg_count, credit_args);
-  // Nobody waits for the last credits of a team, which may have ended.
-  with_collectives(
-      get_word(args), word(args[2]),
-      [](TeamCollectives& collectives, const gex_AM_Arg_t* of_credit) noexcept {
-        collectives.with_messages([of_credit](Messages& messages) {
-          messages.credit_arrived(word(of_credit[3]), word(of_credit[4]));
-        });
-      },
-      args);
-}
-
-void on_announce(gex_Token_t token, void*, std::size_t, const gex_AM_Arg_t* args,
-                 unsigned arg_count) noexcept {
-  require_args(token, arg_count, announce_args);
-  if (word(args[5]) >= static_cast<std::uint32_t>(Call::count))
-    fatal("rank %u: an announcement of call %u", token->header.source, word(args[5]));
-  const Announcement announcement{.call = static_cast<Call>(args[5]),
-                                  .root = word(args[6]),
-                                  .bytes = get_word(args + 7),
-                                  .count = get_word(args + 9),
-                                  .type = word(args[11]),
-                                  .operation = word(args[12]),
-                                  .flags = word(args[13])};
-  collectives_of(get_word(args), word(args[2])).with_agreement([&](Agreement& agreement) {
-    agreement.announced(word(args[3]), word(args[4]), announcement);
-  });
-}
-
-void on_agreed(gex_Token_t token, void*, std::size_t, const gex_AM_Arg_t* args,
-               unsigned arg_count) noexcept {
-  require_args(token, arg_count, agreed_args);
-  // One that a later one has overtaken is not waited for either.
-  with_collectives(
-      get_word(args), word(args[2]),
-      [](TeamCollectives& collectives, const gex_AM_Arg_t* of_agreement) noexcept {
-        collectives.with_agreement(
-            [of_agreement](Agreement& agreement) { agreement.agreed(word(of_agreement[3])); });
-      },
-      args);
+FlowId flow_of(gex_Token_t token, const gex_AM_Arg_t* args) noexcept {
+  return {word(args[3]), word(args[4]), phase_of(token, args[5])};
 }
 
 }  // namespace
@@ -184,16 +125,54 @@ bool send_agreement(Team& team, gex_Rank_t to, std::uint32_t below) noexcept {
   return send(team, to, Internal::coll_agreed, args, agreed_args, nullptr, 0);
 }
 
-void start_wire() {
-  am::register_internal(Internal::coll_data, on_data, {.is_reply = false, .least_args = data_args});
-  am::register_internal(Internal::coll_grant, on_grant,
-                        {.is_reply = false, .least_args = grant_args});
-  am::register_internal(Internal::coll_credit, on_credit,
-                        {.is_reply = false, .least_args = credit_args});
-  am::register_internal(Internal::coll_announce, on_announce,
-                        {.is_reply = false, .least_args = announce_args});
-  am::register_internal(Internal::coll_agreed, on_agreed,
-                        {.is_reply = false, .least_args = agreed_args});
+DataMessage read_data(gex_Token_t token, const gex_AM_Arg_t* args, unsigned arg_count) noexcept {
+  require_args(token, arg_count, data_args);
+  return {receiver_of(args), flow_of(token, args), get_word(args + 6)};
+}
+
+GrantMessage read_grant(gex_Token_t token, const gex_AM_Arg_t* args, unsigned arg_count) noexcept {
+  require_args(token, arg_count, grant_args);
+  return {receiver_of(args), flow_of(token, args), word(args[6])};
+}
+
+CreditMessage read_credit(gex_Token_t token, const gex_AM_Arg_t* args,
+                          unsigned arg_count) noexcept {
+  require_args(token, arg_count, credit_args);
+  return {receiver_of(args), word(args[3]), word(args[4])};
+}
+
+AnnouncementMessage read_announcement(gex_Token_t token, const gex_AM_Arg_t* args,
+                                      unsigned arg_count) noexcept {
+  require_args(token, arg_count, announce_args);
+  if (word(args[5]) >= static_cast<std::uint32_t>(Call::count))
+    fatal("rank %u: an announcement of call %u", token->header.source, word(args[5]));
+  return {receiver_of(args),
+          word(args[3]),
+          word(args[4]),
+          {.call = static_cast<Call>(args[5]),
+           .root = word(args[6]),
+           .bytes = get_word(args + 7),
+           .count = get_word(args + 9),
+           .type = word(args[11]),
+           .operation = word(args[12]),
+           .flags = word(args[13])}};
+}
+
+AgreementMessage read_agreement(gex_Token_t token, const gex_AM_Arg_t* args,
+                                unsigned arg_count) noexcept {
+  require_args(token, arg_count, agreed_args);
+  return {receiver_of(args), word(args[3])};
+}
+
+void register_handlers(const Handlers& handlers) noexcept {
+  const auto request = [](Internal index, am::InternalHandler handler, unsigned least_args) {
+    am::register_internal(index, handler, {.is_reply = false, .least_args = least_args});
+  };
+  request(Internal::coll_data, handlers.data, data_args);
+  request(Internal::coll_grant, handlers.grant, grant_args);
+  request(Internal::coll_credit, handlers.credit, credit_args);
+  request(Internal::coll_announce, handlers.announcement, announce_args);
+  request(Internal::coll_agreed, handlers.agreement, agreed_args);
 }
 
 }  // namespace gex::coll

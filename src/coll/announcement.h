@@ -1,0 +1,23 @@
+#pragma once
+// A collective call as its caller announces it to the team in checked mode (agreement.h).
+
+#include <gasnetex.h>
+
+#include <cstdint>
+
+#include "core/restricted.h"
+
+namespace gex::coll {
+
+/// What must be the same at all members. 0 where a call has no such argument.
+struct Announcement {
+  Call call = Call::barrier;
+  gex_Rank_t root = 0;
+  std::uint64_t bytes = 0;  ///< nbytes or dt_sz
+  std::uint64_t count = 0;
+  gex_DT_t type = 0;
+  gex_OP_t operation = 0;
+  gex_Flags_t flags = 0;
+};
+
+}  // namespace gex::coll
