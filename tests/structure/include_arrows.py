@@ -12,6 +12,10 @@ kinds implements an interface of core's and knows nothing above it. A folder of 
 nothing outside net/ may name it, and conduits do not know one another. Clients (apps/, examples/)
 include only what is installed, the example of a conduit net/conduit.h besides. Forbidden includes
 are found through any number of headers, and the whole chain is printed.
+
+A concept is a header with the source of the same name. The concepts of a room, or of a conduit,
+form no circle. A room does not forward-declare types of a room that it may not include. A file of
+src/ has at most 600 lines.
 """
 
 import os
@@ -37,18 +41,58 @@ TRANSLATION_UNIT = re.compile(r"\.(c|cc|cpp|cxx|s|S)$")
 INCLUDE = re.compile(r'^[ \t]*#[ \t]*include[ \t]*(?:"([^"]+)"|<([^>]+)>)', re.MULTILINE)
 COMMENT = re.compile(r"/\*.*?\*/|//[^\n]*", re.DOTALL)
 
-# About 600 lines is two concepts; well past it there is no doubt.
-LONG, TOO_LONG = 600, 900
+MAX_LINES = 600
+# What is not in order yet. An entry that nothing needs any more is a violation too.
+TOO_LONG = {os.path.join("src", "boot", "root.cc")}
+KNOTTED = {os.path.join("src", "boot")}
+
+# Comments, strings, characters, directives, and what may stand between `class` and the name.
+NO_DECLARATION = re.compile(
+    r'/\*.*?\*/|//[^\n]*|"(?:\\.|[^"\\\n])*"|\'(?:\\.|[^\'\\\n])\''
+    r"|^[ \t]*#(?:\\\n|[^\n])*|\[\[.*?\]\]|\balignas\s*\((?:[^()]|\([^()]*\))*\)",
+    re.DOTALL | re.MULTILINE)
+DECLARATION = re.compile(
+    r"\bnamespace\b(?P<namespace>[\w:\s]*)\{"
+    r"|\b(?P<friend>friend\s+)?(?:enum\s+class|enum\s+struct|enum|class|struct|union)\s+"
+    r"(?P<type>(?:\w+::)*\w+)"
+    r"(?:\s+final)?(?:\s*:(?!:)[^;{}()]*)?\s*(?P<end>[;{*&])"
+    r"|(?P<brace>[{}])")
+
+
+def types(path, text):
+    """(qualified names, whether it is defined there) of the types that a source declares. Of
+    several names the first is meant that there is: `struct Team*` and `friend` look outwards. What
+    is in an unnamed namespace is nobody else's, and has the path in its name."""
+    scopes = []
+    for match in DECLARATION.finditer(NO_DECLARATION.sub(" ", text)):
+        name = match.group("type")
+        if match.group("brace") == "}":
+            del scopes[-1:]
+        elif match.group("brace"):
+            scopes.append("")
+        elif name:
+            end = match.group("end")
+            around = [scope for scope in scopes if scope]
+            looks_outwards = match.group("friend") or end in "*&"
+            least = 0 if looks_outwards else len(around)
+            yield ["::".join(around[:depth] + [name]) for depth in range(len(around), least - 1, -1)
+                   ], end == "{"
+            if end == "{":
+                scopes.append(name)
+        else:
+            scopes.append(match.group("namespace").strip() or f"({path})")
 
 
 class Tree:
-    """The sources below a root, with what each includes of the others."""
+    """The sources below a root: what each includes of the others, and which types it declares."""
 
     def __init__(self, root):
         self.root = root
         self.includes = {}
         self.lines = {}
         self.unresolved = []
+        self.declared = {}  # path: the types that it declares, as `types` names them
+        self.defined = {}  # type: the paths that define it
         for folder in ["include", "src"] + CLIENTS:
             for directory, _, names in os.walk(os.path.join(root, folder)):
                 for name in names:
@@ -59,6 +103,11 @@ class Tree:
         with open(os.path.join(self.root, path), encoding="utf-8") as file:
             text = file.read()
         self.lines[path] = text.count("\n")
+        self.declared[path] = []
+        for names, defined in types(path, text):
+            self.declared[path].append(names)
+            if defined:
+                self.defined.setdefault(names[0], []).append(path)
         found = self.includes[path] = []
         for match in INCLUDE.finditer(COMMENT.sub("", text)):
             quoted, angled = match.groups()
@@ -142,6 +191,51 @@ def cycles(tree):
     return found
 
 
+def concept(path):
+    return os.path.splitext(path)[0]
+
+
+def concept_circles(tree):
+    """The folder of each circle, and the circle as (file, included file) pairs: enough of them that
+    every concept in a circle is in one."""
+    steps = {}  # concept: {concept: the include that leads there}
+    for path in sorted(tree.includes):
+        for target in tree.includes[path]:
+            same_room = path.startswith("src" + os.sep) and place(path) == place(target)
+            if same_room and concept(path) != concept(target):
+                steps.setdefault(concept(path), {}).setdefault(concept(target), (path, target))
+    reported = set()
+    for start in sorted(steps):
+        ways = {start: []}
+        frontier = [start]
+        while frontier and start not in reported:
+            at = frontier.pop(0)
+            for following, step in sorted(steps.get(at, {}).items()):
+                if following == start:
+                    circle = ways[at] + [step]
+                    reported.update(concept(source) for source, _ in circle)
+                    yield os.path.dirname(start), circle
+                    frontier = []
+                    break
+                if following not in ways:
+                    ways[following] = ways[at] + [step]
+                    frontier.append(following)
+
+
+def upward_declarations(tree):
+    """(file, type, the file that defines it, why that is not to be known) of each declaration of a
+    type of a room that the file may not know."""
+    for path in sorted(tree.declared):
+        if not path.startswith("src" + os.sep):
+            continue
+        meant = {next((name for name in names if name in tree.defined), None)
+                 for names in tree.declared[path]}
+        for name in sorted(meant - {None}):
+            reasons = [(target, forbidden(path, target)) for target in tree.defined[name]]
+            if all(reason for _, reason in reasons):
+                yield path, name, *reasons[0]
+
+
 def violations(tree):
     for path, name in tree.unresolved:
         yield f'{path}: "{name}" is not found in src/, include/ or beside it'
@@ -156,9 +250,22 @@ def violations(tree):
                 yield f"{' -> '.join(chain)}: {reason}"
     for chain in cycles(tree):
         yield f"include cycle: {' -> '.join(chain)}"
+    knotted = set()
+    for folder, circle in concept_circles(tree):
+        knotted.add(folder)
+        if folder not in KNOTTED:
+            chain = ", ".join(f"{source} includes {target}" for source, target in circle)
+            yield f"{folder}: concepts in a circle: {chain}"
+    for folder in sorted(KNOTTED - knotted):
+        if any(os.path.dirname(path) == folder for path in tree.includes):
+            yield f"{folder}: has no circle any more; remove it from KNOTTED"
+    for path, name, target, reason in upward_declarations(tree):
+        yield f"{path}: declares {name} of {target}: {reason}"
     for path, count in sorted(tree.lines.items()):
-        if path.startswith("src" + os.sep) and count > TOO_LONG:
-            yield f"{path}: {count} lines are two concepts (limit {TOO_LONG})"
+        if path in TOO_LONG and count <= MAX_LINES:
+            yield f"{path}: is not too long any more; remove it from TOO_LONG"
+        if path.startswith("src" + os.sep) and count > MAX_LINES and path not in TOO_LONG:
+            yield f"{path}: {count} lines are two concepts (limit {MAX_LINES})"
 
 
 def main():
@@ -167,9 +274,6 @@ def main():
     tree = Tree(sys.argv[1])
     if not any(path.startswith("src" + os.sep) for path in tree.includes):
         sys.exit(f"{sys.argv[1]}: no sources below src/")
-    for path, count in sorted(tree.lines.items()):
-        if path.startswith("src" + os.sep) and LONG < count <= TOO_LONG:
-            print(f"warning: {path}: {count} lines; past about {LONG} it may be two concepts")
     found = list(violations(tree))
     for line in found:
         print(line)
