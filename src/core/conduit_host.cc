@@ -52,6 +52,9 @@ int host_segment_place(const void* address, std::uint64_t* offset) {
 std::uint32_t host_of(std::uint32_t rank) {
   return process().job->host_of(rank);
 }
+std::uint32_t host_shares_memory(std::uint32_t rank) {
+  return process().neighborhood.contains(rank) ? 1 : 0;
+}
 env::Variable variable_of_table(const char* name) {
   const auto variable = env::find(name);
   if (!variable) fatal("a conduit asked for the variable %s, which is not in the table", name);
@@ -75,6 +78,9 @@ void host_lost_peer(const char* text) {
 }
 void host_warn(const char* text) {
   warn("%s", text);
+}
+void host_inform(const char* text) {
+  inform("%s", text);
 }
 
 net::Host host{.version = net::interface_version,
@@ -111,6 +117,7 @@ const net::Host& complete_conduit_host(Deliver deliver) {
           .segment_file = host_segment_file,
           .segment_place = host_segment_place,
           .host_of = host_of,
+          .shares_memory = host_shares_memory,
           .env_integer = host_env_integer,
           .env_text = host_env_text,
           .cookie = draw_cookie(job),
@@ -118,7 +125,8 @@ const net::Host& complete_conduit_host(Deliver deliver) {
           .complete = host_complete,
           .fatal = host_fatal,
           .lost_peer = host_lost_peer,
-          .warn = host_warn};
+          .warn = host_warn,
+          .inform = host_inform};
   return host;
 }
 

@@ -86,6 +86,9 @@ struct Host {
   int (*segment_place)(const void* address, uint64_t* offset) = nullptr;
   /// Index of the host a rank runs on.
   uint32_t (*host_of)(uint32_t rank) = nullptr;
+  /// Non-zero: messages between this rank and that one go through shared memory, and never reach
+  /// the conduit. The answers of two ranks about each other agree.
+  uint32_t (*shares_memory)(uint32_t rank) = nullptr;
   /// Integer value of an environment variable of libgex's table (its default when unset).
   int64_t (*env_integer)(const char* name) = nullptr;
   /// Text of such a variable, null when it is not set. Stays valid.
@@ -107,6 +110,8 @@ struct Host {
   /// whoever knows how that peer ended to say so; `text` is said only if nobody does.
   void (*lost_peer)(const char* text) = nullptr;
   void (*warn)(const char* text) = nullptr;
+  /// One line that is printed with GEX_VERBOSE=1: what was chosen, and why.
+  void (*inform)(const char* text) = nullptr;
 };
 
 /// What a conduit can carry; filled by `attach`, constant and equal on all ranks afterwards.

@@ -190,11 +190,12 @@ void Network::greet() {
   if (!makes_connections(endpoint_.info())) return;
   std::vector<std::uint32_t> greeting;  // those that greet this rank
   for (std::uint64_t distance = 1; distance < host_.size; distance *= 2) {
-    if (!send_empty(Kind::greeting,
-                    static_cast<std::uint32_t>((host_.rank + distance) % host_.size)))
+    const auto behind = static_cast<std::uint32_t>((host_.rank + distance) % host_.size);
+    const auto before =
+        static_cast<std::uint32_t>((host_.rank + host_.size - distance) % host_.size);
+    if (host_.shares_memory(behind) == 0 && !send_empty(Kind::greeting, behind))
       fatal(host_, "ofi: rank %u has no buffer for a greeting", host_.rank);
-    greeting.push_back(
-        static_cast<std::uint32_t>((host_.rank + host_.size - distance) % host_.size));
+    if (host_.shares_memory(before) == 0) greeting.push_back(before);
   }
   using Clock = std::chrono::steady_clock;
   const auto wondering = Clock::now() + greeting_patience;

@@ -54,8 +54,8 @@ class Network {
 
   /// Connects this rank with those that lie a power of two before and behind it, to which barriers
   /// and trees over all ranks send: from then on a first message to them does not wait for its
-  /// sender's polls. Collective. Nothing to do where a provider needs no connections. Waits for
-  /// these ranks, and after some seconds tells for which.
+  /// sender's polls. Collective. Ranks that share memory need no connection, nor do those of a
+  /// provider without connections. Waits for these ranks, and after some seconds warns for which.
   void greet();
 
   SendResult send(Channel channel, std::uint32_t peer, std::span<const Piece> pieces);

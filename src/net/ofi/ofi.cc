@@ -55,10 +55,6 @@ struct Introduction {
   OneSidedExtent one_sided;
 };
 
-bool is_yes(const char* text) {
-  return text != nullptr && *text != '\0' && std::strchr("1yYtT", *text) != nullptr;
-}
-
 bool is_one_host(const Host& host) {
   for (std::uint32_t rank = 1; rank < host.size; ++rank)
     if (host.host_of(rank) != host.host_of(0)) return false;
@@ -90,8 +86,7 @@ std::unique_ptr<Attached> open(const Host& host, Introduction& mine, std::string
     error = choice.reason;
     return nullptr;
   }
-  if (host.rank == 0 && is_yes(host.env_text("GEX_VERBOSE")))
-    warn(host, name_of(*choice.info) + ": " + choice.reason);
+  if (host.rank == 0) host.inform(("ofi: " + name_of(*choice.info) + ": " + choice.reason).c_str());
   const std::string danger = host.rank == 0 ? danger_of(*choice.info) : std::string();
   if (!danger.empty()) warn(host, danger);
   std::snprintf(mine.provider, sizeof mine.provider, "%s", choice.info->fabric_attr->prov_name);
