@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""What tools/draw-gexperf draws of a sample of gexperf's JSON.
+"""What tools/draw-gexperf draws and writes of a sample of gexperf's JSON.
 
     draw_gexperf_test.py DRAW_GEXPERF
 """
@@ -39,6 +39,67 @@ def data_of(*rows):
     return {"machine": "2 processors of A<B", "date": "2026-01-02", "rows": rows}
 
 
+PAGE = """Before.
+
+<!-- draw-gexperf: budgets-missed -->
+
+an older table
+
+<!-- draw-gexperf: end -->
+
+Between.
+
+<!-- draw-gexperf: emu -->
+
+<!-- draw-gexperf: end -->
+
+After.
+"""
+
+
+class Tables(unittest.TestCase):
+    def page(self, *rows):
+        return draw_gexperf.with_tables(PAGE, data_of(*rows))
+
+    def rows(self, *rows):
+        return [line for line in self.page(*rows).splitlines() if line.startswith("| `")]
+
+    def test_what_stands_around_them_is_left_alone(self):
+        page = self.page(row("put.8", 3, **budget(2, False)))
+        for text in ("Before.\n\n<!-- ", " -->\n\nBetween.\n\n<!-- ", " -->\n\nAfter.\n"):
+            self.assertIn(text, page)
+        self.assertNotIn("older", page)
+        self.assertEqual(draw_gexperf.with_tables(page, data_of(row("put.8", 3, **budget(2, False)))), page)
+
+    def test_the_rows_whose_budget_is_missed(self):
+        self.assertEqual(self.rows(row("none", 9), row("met", 1, **budget(2, True)),
+                                   row("missed", 3, **budget(2, False)),
+                                   row("sum", 3, **budget(1.1, False, allowance_ns=45)),
+                                   row("flood", None, **budget(15, False, "value")),
+                                   row("launch", 9, **budget(10, False, "excess", unit="ms")),
+                                   row("busy", 1, accepted=0, **budget(2, False)),
+                                   row("low", 1, below_floor=True, **budget(2, False))),
+                         ["| `missed` | 12.34 ns | 10.00 ns | 3.000 | 2x | no |",
+                          "| `sum` | 12.34 ns | 10.00 ns | 3.000 | 1.1x+45 | no |",
+                          "| `flood` | 12.34 ns |  |  | 15 ns | no |",
+                          "| `launch` | 12.34 ms | 10.00 ms | 9.000 | +10 ms | no |",
+                          "| `busy` | 12.34 ns | 10.00 ns | 1.000 | 2x | disturbed |",
+                          "| `low` | 12.34 ns | 10.00 ns | 1.000 | 2x | mistake |"])
+
+    def test_how_many_are_met_where_and_when(self):
+        page = self.page(row("a", 1, **budget(2, True)), row("b", 3, **budget(2, False)), row("c", 1))
+        self.assertIn("2 processors of A<B, 2026-01-02: 1 of 2 budgets are met.\n", page)
+        self.assertNotIn("| row |", self.page(row("a", 1, **budget(2, True))).split("Between")[0])
+
+    def test_a_page_without_a_place_for_a_table(self):
+        with self.assertRaisesRegex(SystemExit, "places for the tables"):
+            draw_gexperf.with_tables(PAGE.replace(": emu", ": em"), data_of())
+
+    def test_every_row_over_emu(self):
+        self.assertEqual(self.rows(row("emu.put.8", 1.01, **budget(1.05, True)), row("put.8", 1)),
+                         ["| `emu.put.8` | 12.34 ns | 10.00 ns | 1.010 | 1.05x | yes |"])
+
+
 class Picture(unittest.TestCase):
     def draw(self, *rows):
         return ElementTree.fromstring(draw_gexperf.drawn(data_of(*rows)))
@@ -55,6 +116,22 @@ class Picture(unittest.TestCase):
                 file.write("stale\n")
             stale = subprocess.run([*command, "--check"], capture_output=True, text=True, check=False)
             self.assertEqual((stale.returncode, len(stale.stderr.splitlines())), (1, 1))
+
+    def test_a_table_that_is_not_current(self):
+        with tempfile.TemporaryDirectory() as folder:
+            data, picture, page = (os.path.join(folder, name) for name in ("in.json", "out.svg", "a.md"))
+            with open(page, "w", encoding="utf-8") as file:
+                file.write(PAGE)
+            command = [sys.executable, "-B", SCRIPT, data, "-o", picture, "--page", page]
+            for ratio in (3, 4):
+                with open(data, "w", encoding="utf-8") as file:
+                    json.dump(data_of(row("put.8", ratio, **budget(2, False))), file)
+                stale = subprocess.run([*command, "--check"], capture_output=True, text=True, check=False)
+                self.assertEqual((stale.returncode, len(stale.stderr.splitlines())), (1, 1))
+                subprocess.run(command, check=True)
+                subprocess.run([*command, "--check"], check=True)
+            with open(page, encoding="utf-8") as file:
+                self.assertIn("| `put.8` | 12.34 ns | 10.00 ns | 4.000 | 2x | no |", file.read())
 
     def texts(self, picture):
         return [element.text for element in picture.iter(SVG + "text")]
