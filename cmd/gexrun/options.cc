@@ -28,8 +28,9 @@ first rank that fails, or 0.
                          runs the program there (default: ssh; COMMAND may have options, and
                          quotes as for a shell)
       --prefix DIR       where libgex is installed on the other hosts (default: as here)
-  -E VARS                comma-separated list of environment variables for the ranks: NAME passes
-                         on what is set here (everything is), NAME=VALUE sets it
+  -E NAME=VALUE          set a variable in the environment of the ranks; VALUE is all the rest of
+                         the argument, commas too. Repeat -E for each variable. Names before it,
+                         as in -E NAME,NAME, are passed on as they are set here (all variables are)
       --tag-output       begin each line that a rank prints with "[RANK] "
       --bind share|core|none
                          bind each rank to an equal share of its host's processors, or the r-th
@@ -101,18 +102,20 @@ std::optional<double> parse_seconds(std::string_view text) {
   return seconds;
 }
 
-/// Adds the variables of a list that give a value; false when an entry has no name.
-bool add_variables(std::string_view list, Options& options) {
+/// Adds the assignment that ends an argument of -E, if there is one: names before it need no
+/// attention, since the ranks inherit the environment. False when a name is empty.
+bool add_variables(std::string_view argument, Options& options) {
   for (;;) {
-    const std::size_t comma = list.find(',');
-    const std::string_view entry = list.substr(0, comma);
-    const std::size_t equals = entry.find('=');
-    if (entry.empty() || equals == 0) return false;
-    if (equals != entry.npos) {
-      options.variables.emplace_back(entry.substr(0, equals), entry.substr(equals + 1));
+    const std::size_t end = argument.find_first_of(",=");
+    const std::string_view name = argument.substr(0, end);
+    if (name.empty()) return false;
+    if (end == argument.npos) return true;
+    const bool assigned = argument[end] == '=';
+    argument.remove_prefix(end + 1);
+    if (assigned) {
+      options.variables.emplace_back(name, argument);
+      return true;
     }
-    if (comma == list.npos) return true;
-    list.remove_prefix(comma + 1);
   }
 }
 
@@ -143,7 +146,7 @@ Reading read_command_line(int count, char** arguments) {
       }
       case 'E':
         if (!add_variables(value, options)) {
-          return reader.refuse<Options>("-E '" + value + "' is not a list of NAME or NAME=VALUE");
+          return reader.refuse<Options>("-E '" + value + "' is neither NAME,... nor NAME=VALUE");
         }
         break;
       case 'v':

@@ -44,8 +44,10 @@ TEST(CommandLine, MistakesAreOneLineAndStatusTwo) {
       {{"-n", "2", "--timeout", "x", probe}, "--timeout 'x' is not a number of seconds above 0"},
       {{"-n", "2", "--timeout"}, "option --timeout needs a value"},
       {{"-n", "2", "--debugger", "lldb", probe}, "--debugger 'lldb' is neither gdb nor valgrind"},
-      {{"-n", "2", "-E", "=5", probe}, "-E '=5' is not a list of NAME or NAME=VALUE"},
-      {{"-n", "2", "-E", "A,,B", probe}, "-E 'A,,B' is not a list of NAME or NAME=VALUE"},
+      {{"-n", "2", "-E", "", probe}, "-E '' is neither NAME,... nor NAME=VALUE"},
+      {{"-n", "2", "-E", "=5", probe}, "-E '=5' is neither NAME,... nor NAME=VALUE"},
+      {{"-n", "2", "-E", "A,=5", probe}, "-E 'A,=5' is neither NAME,... nor NAME=VALUE"},
+      {{"-n", "2", "-E", "A,,B", probe}, "-E 'A,,B' is neither NAME,... nor NAME=VALUE"},
       {{"-n", "2", "--conduit", "", probe}, "--conduit needs a name"},
       {{"-n", "2", "--nodes", probe}, "unknown option --nodes"},
       {{"-n", "2", "-x", probe}, "unknown option -x"},
@@ -115,11 +117,28 @@ TEST(CommandLine, HelpAndVersion) {
 
 TEST(CommandLine, VariablesReachTheRanks) {
   const Outcome outcome =
-      run_gexrun({"-n", "2", "-E", "ONE=first,HOME", "-E", "TWO=a=b", "--conduit", "emu", "sh",
-                  "-c", "echo $ONE $TWO $GEX_CONDUIT"})
+      run_gexrun({"-n", "2", "-E", "HOME,INHERITED,ONE=first", "-E", "TWO=a=b", "--conduit", "emu",
+                  "sh", "-c", "echo $INHERITED $ONE $TWO $GEX_CONDUIT"})
+          .variable("INHERITED", "here")
           .run();
   expect_success(outcome);
-  EXPECT_EQ(outcome.output, "first a=b emu\nfirst a=b emu\n");
+  EXPECT_EQ(outcome.output, "here first a=b emu\nhere first a=b emu\n");
+}
+
+TEST(CommandLine, TheValueOfAVariableIsTheRestOfItsArgument) {
+  const Outcome outcome =
+      run_gexrun({"-n", "1", "-E", "GEX_EMU=aries,latency=3us", "-E", "A=,,b,", "-E",
+                  "EMPTY=", "sh", "-c", "echo \"$GEX_EMU ${latency-unset} $A ${EMPTY-unset}.\""})
+          .run();
+  expect_success(outcome);
+  EXPECT_EQ(outcome.output, "aries,latency=3us unset ,,b, .\n");
+}
+
+TEST(CommandLine, TheLastValueOfAVariableCounts) {
+  const Outcome outcome =
+      run_gexrun({"-n", "1", "-E", "A=1", "-E", "A=2", "sh", "-c", "echo $A"}).run();
+  expect_success(outcome);
+  EXPECT_EQ(outcome.output, "2\n");
 }
 
 TEST(CommandLine, TimeLimitNamesWhoHadNotFinished) {
