@@ -77,19 +77,19 @@ struct Ends {
 };
 
 bool find_ends(const Plan& plan, Ends& ends, std::string& trouble) {
-  if (plan.hosts.empty()) {
+  if (!plan.hosts) {
     const auto on = [&plan](std::size_t end) {
       return "taskset -c " + std::to_string(plan.processors[end]);
     };
     ends = {on(0), on(1), "127.0.0.1"};
     return true;
   }
-  ends.server = plan.rsh + ' ' + plan.hosts[0];
-  ends.client = plan.rsh + ' ' + plan.hosts[1];
+  ends.server = plan.rsh + ' ' + plan.hosts->first;
+  ends.client = plan.rsh + ' ' + plan.hosts->second;
   const Finished asked = run({"sh", "-c", "$1 hostname -I", "sh", ends.server});
   std::istringstream(asked.output) >> ends.address;
   if (asked.succeeded && !ends.address.empty()) return true;
-  trouble = "host " + plan.hosts[0] + " does not tell its address";
+  trouble = "host " + plan.hosts->first + " does not tell its address";
   return false;
 }
 

@@ -11,6 +11,7 @@
 #include <cstdlib>
 #include <exception>
 #include <filesystem>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -78,6 +79,20 @@ std::string first_line(const std::string& text) {
   return text.substr(0, text.find('\n'));
 }
 
+/// The hosts of "A,B"; nothing when the text is anything else.
+std::optional<Hosts> two_hosts(const std::string& text) {
+  const std::size_t comma = text.find(',');
+  if (comma == text.npos) return std::nullopt;
+  Hosts hosts{text.substr(0, comma), text.substr(comma + 1)};
+  for (const std::string& host : {hosts.first, hosts.second}) {
+    // A name that begins like an option would be one to ssh.
+    if (host.empty() || host.front() == '-' || host.find_first_of(", \t") != host.npos) {
+      return std::nullopt;
+    }
+  }
+  return hosts;
+}
+
 bool is_wanted(const Options& options, const Row& row) {
   const auto& groups = options.groups;
   if (groups.empty()) return row.group != Group::scale;
@@ -143,6 +158,7 @@ int measure_all(const Plan& plan, const Options& options) {
 int run_command_line(int argc, char** argv) {
   Options options;
   Plan plan;
+  std::string hosts;
   CLI::App app("", "gexperf");
   app.set_version_flag("--version", "gexperf (libgex) " GEX_LIBRARY_VERSION);
   app.add_option("WHAT", options.groups)
@@ -154,7 +170,9 @@ int run_command_line(int argc, char** argv) {
   app.add_option("--model", plan.emu_model)->check([](const std::string& model) {
     return why_no_emu_time(model);
   });
-  app.add_option("--hosts", plan.hosts)->delimiter(',')->expected(2);
+  app.add_option("--hosts", hosts)->check([](const std::string& value) {
+    return two_hosts(value) ? "" : "'" + value + "' is not two hosts, as in A,B";
+  });
   app.add_option("--rsh", plan.rsh);
   try {
     app.parse(argc, argv);
@@ -165,6 +183,7 @@ int run_command_line(int argc, char** argv) {
   } catch (const CLI::ParseError& error) {
     return complain(first_line(error.what()) + " (gexperf --help)", usage_error);
   }
+  plan.hosts = two_hosts(hosts);
 
   // The workers take theirs from the environment.
   if (const char* provider = std::getenv(provider_variable)) plan.provider = provider;

@@ -49,9 +49,9 @@ bool run_worker(const Plan& plan, const Row& row, Run& run_of_it, double& used_n
                 std::string& trouble) {
   std::vector<std::string> command = {plan.launcher, "-n", std::to_string(row.ranks), "--bind",
                                       "core"};
-  if (row.group == Group::ofi && !plan.hosts.empty())
+  if (row.group == Group::ofi && plan.hosts)
     command.insert(command.end(),
-                   {"--rsh", plan.rsh, "--hosts", plan.hosts[0] + ',' + plan.hosts[1]});
+                   {"--rsh", plan.rsh, "--hosts", plan.hosts->first + ',' + plan.hosts->second});
   command.insert(command.end(), {"--conduit", std::string(row.conduit), "--timeout", run_limit,
                                  plan.worker(row.mode), row.is_limit() ? "limit" : "measure",
                                  std::string(row.measurement), std::to_string(plan.rounds)});

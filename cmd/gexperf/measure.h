@@ -1,6 +1,7 @@
 #pragma once
 // Measuring a row: runs, of which those on a quiet machine count.
 
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -11,6 +12,11 @@
 
 namespace gexperf {
 
+struct Hosts {
+  std::string first;
+  std::string second;
+};
+
 /// Where the programs are, and how much is measured.
 struct Plan {
   std::string launcher;         ///< gexrun
@@ -20,9 +26,9 @@ struct Plan {
   std::vector<int> processors;  ///< that may be used; gexrun binds ranks 0 and 1 to the first two
   /// What rows over libfabric are measured over, by both.
   std::string provider = "tcp;ofi_rxm";
-  /// The two hosts between which those rows are measured, and how they are reached; empty: on this
-  /// one.
-  std::vector<std::string> hosts;
+  /// The two hosts between which those rows are measured, and how they are reached; nothing: on
+  /// this one.
+  std::optional<Hosts> hosts;
   std::string rsh = gex::cmd::default_rsh;
   /// What emu pretends to be in the rows over it: a value of GEX_EMU that gives them a time.
   std::string emu_model = usual_emu_model;

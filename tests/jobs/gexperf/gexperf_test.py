@@ -168,6 +168,11 @@ def test_usage(gexperf):
             "nowhere")
     refused(2, "gexperf: --model: .*: expected a latency, .*" + tail, gexperf, "--model", "gap=1us")
     refused(2, "gexperf: .*--fast" + tail, gexperf, "--fast")
+    for hosts in ("a", "a,", ",b", "a,b,c", "a, b", "-a,b"):
+        refused(2, f"gexperf: --hosts: '{hosts}' is not two hosts, as in A,B" + tail, gexperf,
+                f"--hosts={hosts}", "put")
+    refused(2, "gexperf: --hosts: 'a' is not two hosts, as in A,B" + tail, gexperf, "--hosts", "a", "put")
+    refused(2, "gexperf: --hosts: .*" + tail, gexperf, "put", "--hosts")
     done = run(gexperf, "--help")
     check(done.returncode == 0, "no help")
     for option in ("--json", "--rounds", "--runs", "--model", "--hosts", "--rsh", *NAMES):
