@@ -10,6 +10,8 @@
 #include <string>
 #include <utility>
 
+#include "output.h"
+
 namespace gex::cmd {
 
 /// What came of reading a command line: options, or a text to print and a status to exit with.
@@ -18,6 +20,13 @@ struct Reading {
   Options options{};
   std::string message;  ///< not empty: print this, on standard error when the status is not 0
   int status = 0;
+
+  /// Prints the message where it belongs; the status to exit with.
+  int print(const char* program) const noexcept {
+    if (status == 0) return print_output(program, message);
+    std::fputs(message.c_str(), stderr);
+    return status;
+  }
 };
 
 /// Reads options one after the other; never prints and never exits. One at a time in a process.

@@ -3,7 +3,9 @@
 
 #include <CLI/CLI.hpp>
 #include <algorithm>
+#include <cerrno>
 #include <cstdio>
+#include <cstring>
 #include <exception>
 #include <fstream>
 #include <iterator>
@@ -23,6 +25,13 @@ struct Options {
   bool ranks_info = false;
   bool json = false;
 };
+
+/// Flushes standard output; false, after a line that says why, when it could not be written.
+bool finish_output() {
+  if (std::fflush(stdout) == 0 && std::ferror(stdout) == 0) return true;
+  std::fprintf(stderr, "ft: cannot write standard output: %s\n", std::strerror(errno));
+  return false;
+}
 
 /// The options, or the end of the job.
 Options parse(const Job& job, int argc, char** argv) {
@@ -45,6 +54,7 @@ Options parse(const Job& job, int argc, char** argv) {
     app.parse(argc, argv);
   } catch (const CLI::CallForHelp&) {
     if (job.is_root()) std::fputs(app.help().c_str(), stdout);
+    if (!finish_output()) gasnet_exit(1);
     job.barrier();
     gasnet_exit(0);
   } catch (const CLI::ParseError& error) {
@@ -108,8 +118,8 @@ int run_variants(const Job& job, const Options& options, const Problem& problem,
   if (job.is_root() && options.json) {
     std::printf("%s\n", to_json(description, outcomes).c_str());
   }
-  std::fflush(stdout);
-  return agree(job, memory, verified ? 0 : 1);
+  const bool written = finish_output();
+  return agree(job, memory, verified && written ? 0 : 1);
 }
 
 /// Ends the job: with 0 if every checksum is the published one.

@@ -44,24 +44,17 @@ std::vector<std::string> gexrun_command(const std::string& network,
   return words;
 }
 
-bool print(std::FILE* stream, const std::string& text) {
-  return std::fputs(text.c_str(), stream) >= 0 && std::fflush(stream) == 0;
-}
-
 }  // namespace
 
 int main(int count, char** arguments) {
   const std::string launcher = last_part(count > 0 ? arguments[0] : "gasnetrun");
   const gasnetrun::Reading reading = gasnetrun::read_command_line(launcher, count, arguments);
-  if (!reading.message.empty()) {
-    const bool written = print(reading.status == 0 ? stdout : stderr, reading.message);
-    return reading.status == 0 && !written ? 1 : reading.status;
-  }
+  if (!reading.message.empty()) return reading.print(launcher.c_str());
   std::vector<std::string> words = gexrun_command(gasnetrun::network_of(launcher), reading.options);
   std::string line;
   for (const std::string& word : words) line += (line.empty() ? "" : " ") + gex::shell_word(word);
-  if (reading.options.only_print) return print(stdout, line + "\n") ? 0 : 1;
-  if (reading.options.verbose) print(stderr, launcher + ": " + line + "\n");
+  if (reading.options.only_print) return gex::cmd::print_output(launcher.c_str(), line + "\n");
+  if (reading.options.verbose) std::fprintf(stderr, "%s: %s\n", launcher.c_str(), line.c_str());
 
   std::vector<char*> pointers;
   pointers.reserve(words.size() + 1);
@@ -69,6 +62,7 @@ int main(int count, char** arguments) {
   pointers.push_back(nullptr);
   execv(pointers[0], pointers.data());
   const int error = errno;
-  print(stderr, launcher + ": cannot execute '" + words[0] + "': " + std::strerror(error) + "\n");
+  std::fprintf(stderr, "%s: cannot execute '%s': %s\n", launcher.c_str(), words[0].c_str(),
+               std::strerror(error));
   return error == ENOENT ? 127 : 126;
 }

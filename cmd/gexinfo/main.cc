@@ -2,9 +2,6 @@
 
 #include <gasnetex.h>
 
-#include <cerrno>
-#include <cstdio>
-#include <cstring>
 #include <optional>
 #include <string>
 #include <utility>
@@ -27,19 +24,14 @@
 
 namespace {
 
+constexpr const char* name = "gexinfo";
+
 /// This process's place in a job of gexrun; none when it is alone, or when GEX_JOB is no place,
 /// which joining the job says.
 std::optional<gex::boot::Membership> place() {
   std::string why;
   const auto text = gex::env::value(gex::env::Variable::job);
   return text ? gex::boot::parse_membership(*text, why) : std::nullopt;
-}
-
-/// What was printed must have arrived: 0, or 1 after a line that says why not.
-int finish_output() {
-  if (std::fflush(stdout) == 0 && std::ferror(stdout) == 0) return 0;
-  gex::note("gexinfo: writing to standard output: %s", std::strerror(errno));
-  return 1;
 }
 
 template <class Content>
@@ -59,8 +51,7 @@ int main(int count, char** arguments) {
   const auto membership = place();
   const bool speaks = !membership || membership->rank == 0;
   if (!reading.message.empty()) {
-    if (speaks) std::fputs(reading.message.c_str(), reading.status == 0 ? stdout : stderr);
-    return reading.status == 0 ? finish_output() : reading.status;
+    return speaks ? reading.print(name) : reading.status;
   }
 
   // Before the job is joined: that removes variables, and conduits are tried out by no rank.
@@ -79,7 +70,7 @@ int main(int count, char** arguments) {
   if (gex::boot::Job::joined()) gex::boot::Job::current().barrier();
   if (reading.options.environment) {
     if (reports) print(environment, reading.options.json);
-    return finish_output();
+    return gex::cmd::finish_output(name);
   }
 
   gex::suppress_singleton_warning = true;
@@ -89,5 +80,5 @@ int main(int count, char** arguments) {
   if (gex_Client_Init(&client, &endpoint, &team, "GEXINFO", &count, &arguments, 0) != GASNET_OK)
     gex::fatal("gexinfo: gex_Client_Init failed");
   if (reports) print(gexinfo::gather(std::move(conduits)), reading.options.json);
-  return finish_output();
+  return gex::cmd::finish_output(name);
 }

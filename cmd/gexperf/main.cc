@@ -15,6 +15,7 @@
 #include <string>
 #include <vector>
 
+#include "../output.h"
 #include "bare_ofi.h"
 #include "catalogue.h"
 #include "child.h"
@@ -64,6 +65,10 @@ the last if none is named.
 Exit status: 0 when everything was measured, whatever the budgets say; 1 when something could not be
 run; 2 for a wrong command line.
 )";
+}
+
+int print(const std::string& text) noexcept {
+  return gex::cmd::print_output("gexperf", text);
 }
 
 int complain(const char* what, int status) noexcept {
@@ -127,12 +132,9 @@ std::vector<int> usable_processors() {
   return found;
 }
 
-bool print(const std::string& text) {
-  return std::fputs(text.c_str(), stdout) >= 0 && std::fflush(stdout) == 0;
-}
-
 int measure_all(const Plan& plan, const Options& options) {
-  bool written = options.json || print(table_heading());
+  // A table is printed line by line, and nothing is measured for one that cannot be written.
+  if (!options.json && print(table_heading()) != 0) return 1;
   std::vector<Result> results;
   const std::string no_bare_ofi = why_no_bare_ofi(plan);
   bool without_ofi = false;
@@ -147,12 +149,10 @@ int measure_all(const Plan& plan, const Options& options) {
     if (!measure(plan, row, result, trouble))
       return complain(std::string(row.name) + ": " + trouble, 1);
     results.push_back(result);
-    if (!options.json && !print(table_line(result))) written = false;
-    if (!written) break;
+    if (!options.json && print(table_line(result)) != 0) return 1;
   }
   if (without_ofi) complain("what goes over libfabric was left out: " + no_bare_ofi, 0);
-  written = written && print(options.json ? to_json(results) : table_remarks(results));
-  return written ? 0 : complain("cannot write the results", 1);
+  return print(options.json ? to_json(results) : table_remarks(results));
 }
 
 int run_command_line(int argc, char** argv) {
@@ -177,9 +177,9 @@ int run_command_line(int argc, char** argv) {
   try {
     app.parse(argc, argv);
   } catch (const CLI::CallForHelp&) {
-    return print(usage()) ? 0 : 1;
+    return print(usage());
   } catch (const CLI::CallForVersion& version) {
-    return print(std::string(version.what()) + "\n") ? 0 : 1;
+    return print(std::string(version.what()) + "\n");
   } catch (const CLI::ParseError& error) {
     return complain(first_line(error.what()) + " (gexperf --help)", usage_error);
   }

@@ -65,12 +65,7 @@ int main(int count, char** arguments) {
     gex::boot::run_host_part(name, library_folder());
   }
   const gexrun::Reading reading = gexrun::read_command_line(count, arguments);
-  if (!reading.message.empty()) {
-    std::FILE* const stream = reading.status == 0 ? stdout : stderr;
-    const bool written =
-        std::fputs(reading.message.c_str(), stream) >= 0 && std::fflush(stream) == 0;
-    return reading.status == 0 && !written ? 1 : reading.status;
-  }
+  if (!reading.message.empty()) return reading.print(name);
   const gexrun::Options& options = reading.options;
   leave_outer_job();
   for (const auto& [variable, value] : options.variables) {

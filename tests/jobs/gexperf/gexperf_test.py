@@ -180,11 +180,13 @@ def test_usage(gexperf):
     done = run(gexperf, "--version")
     check(done.returncode == 0 and re.fullmatch(r"gexperf \(libgex\) [0-9.]+\n", done.stdout),
           f"--version prints {done.stdout}")
-    with open("/dev/full", "w", encoding="ascii") as full:
-        done = subprocess.run([gexperf, "put", *QUICK], stdout=full, stderr=subprocess.PIPE,
-                              text=True, check=False)
-    check(done.returncode == 1 and done.stderr == "gexperf: cannot write the results\n",
-          "output that cannot be written goes unnoticed")
+    for arguments in (["put", *QUICK], ["get", "--json", *QUICK], ["--help"], ["--version"]):
+        with open("/dev/full", "w", encoding="ascii") as full:
+            done = subprocess.run([gexperf, *arguments], stdout=full, stderr=subprocess.PIPE,
+                                  text=True, check=False)
+        message = "gexperf: cannot write standard output: No space left on device\n"
+        check(done.returncode == 1 and done.stderr == message,
+              f"{arguments}: status {done.returncode}, {done.stderr}")
 
 
 def marked(mark):

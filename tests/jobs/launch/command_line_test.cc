@@ -115,6 +115,13 @@ TEST(CommandLine, HelpAndVersion) {
   EXPECT_EQ(version.output.find("gexrun (libgex) "), 0u) << version.output;
 }
 
+TEST(CommandLine, HelpAndVersionThatCannotBeWrittenAreOneLine) {
+  for (const char* const option : {"--help", "--version"}) {
+    const Outcome outcome = run_gexrun({option}).output_to("/dev/full").run();
+    expect_failure(outcome, 1, "gexrun: cannot write standard output: No space left on device");
+  }
+}
+
 TEST(CommandLine, VariablesReachTheRanks) {
   const Outcome outcome =
       run_gexrun({"-n", "2", "-E", "HOME,INHERITED,ONE=first", "-E", "TWO=a=b", "--conduit", "emu",

@@ -150,6 +150,20 @@ TEST_F(Launchers, PassOnTheRemoteShellAndItsOptions) {
                  2, "-o 'x' has an open quote");
 }
 
+TEST_F(Launchers, OutputThatCannotBeWrittenIsOneLine) {
+  for (const std::string name : {"gasnetrun_ofi", "amudprun"}) {
+    for (const std::vector<std::string>& options :
+         {std::vector<std::string>{"--help"}, {"--version"}, {"-t", "-n", "2", probe}}) {
+      std::vector<std::string> words = {launcher(name)};
+      // amudprun cannot be asked for the command alone.
+      if (name == "amudprun" && options.size() > 1) continue;
+      words.insert(words.end(), options.begin(), options.end());
+      expect_failure(Command(std::move(words)).output_to("/dev/full").run(), 1,
+                     name + ": cannot write standard output: No space left on device");
+    }
+  }
+}
+
 TEST_F(Launchers, RefuseInOneLineWhatCannotBe) {
   const Variables two = {{"GASNET_SSH_SERVERS", "one two"}};
   expect_refusal("gasnetrun_ofi", {"-n", "2", "-N", "2"}, {},

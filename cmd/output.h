@@ -1,0 +1,25 @@
+#pragma once
+// Standard output of the programs: what could not be written is an error of the program.
+
+#include <cerrno>
+#include <cstdio>
+#include <cstring>
+#include <string>
+
+namespace gex::cmd {
+
+/// Flushes standard output. The status to exit with: 0, or 1 after one line on standard error that
+/// gives the reason, when this or an earlier write failed.
+inline int finish_output(const char* program) noexcept {
+  if (std::fflush(stdout) == 0 && std::ferror(stdout) == 0) return 0;
+  std::fprintf(stderr, "%s: cannot write standard output: %s\n", program, std::strerror(errno));
+  return 1;
+}
+
+/// Prints `text` on standard output, and finishes it.
+inline int print_output(const char* program, const std::string& text) noexcept {
+  std::fputs(text.c_str(), stdout);
+  return finish_output(program);
+}
+
+}  // namespace gex::cmd
