@@ -34,6 +34,26 @@ expect_library() {
   [ "$(realpath "$loaded")" = "$(realpath "$2")" ] || fail "$1 loads $loaded, not $2"
 }
 
+# expect_refusal LINE COMMAND...: status 2 and that line alone.
+expect_refusal() {
+  local line=$1 output status=0
+  shift
+  output=$("$@" 2>&1) || status=$?
+  [ "$status" = 2 ] || fail "status $status of $*: $output"
+  [ "$output" = "$line" ] || fail "$* says: $output"
+}
+
+# expect_mistakes PROGRAM: what examples/mistakes says when it cannot make the mistake.
+expect_mistakes() {
+  local usage="mistakes: usage: gexrun -n 2 mistakes beyond|crash|leave" words
+  for words in "" "crush" "crash leave"; do
+    # shellcheck disable=SC2086  # each word an argument
+    expect_refusal "$usage" "$prefix/bin/gexrun" -n 2 "$1" $words
+  done
+  expect_refusal "mistakes: rank 1 makes the mistake: start two ranks (gexrun -n 2)" \
+    "$prefix/bin/gexrun" -n 1 "$1" crash
+}
+
 # find_package_examples FOLDER: examples/ with CMake.
 find_package_examples() {
   local out=$1 program
@@ -65,6 +85,7 @@ other_examples() {
     expect_library "$out/make/$program" "$prefix/lib/libgex.so"
     expect_library "$out/cmake-debug/$program" "$prefix/lib/debug/libgex.so"
   done
+  expect_mistakes "$out/make/mistakes"
 
   cmake -S "$source/examples/conduit" -B "$out/conduit" -G Ninja -DCMAKE_PREFIX_PATH="$prefix" \
     >"$out.log" 2>&1 && cmake --build "$out/conduit" >>"$out.log" 2>&1 ||
