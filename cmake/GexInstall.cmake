@@ -28,6 +28,11 @@ endif()
 
 include(GexManPages)
 
+# The documents by the names that programs and manual pages have for them: docs/gexperf.md.
+install(FILES README.md CHANGELOG.md LICENSE DESTINATION ${CMAKE_INSTALL_DOCDIR})
+install(DIRECTORY docs DESTINATION ${CMAKE_INSTALL_DOCDIR}
+  FILES_MATCHING PATTERN "*.md" PATTERN "*.svg" PATTERN notes EXCLUDE)
+
 set(pkgconfig_dir ${CMAKE_INSTALL_LIBDIR}/pkgconfig)
 file(RELATIVE_PATH GEX_PC_TO_PREFIX /${pkgconfig_dir} /)
 string(REGEX REPLACE "/$" "" GEX_PC_TO_PREFIX ${GEX_PC_TO_PREFIX})

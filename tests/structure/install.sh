@@ -103,6 +103,19 @@ for file in include/gasnetex.h include/gex/abi.h lib/libgex.so lib/libgex.a lib/
   bin/gexperf bin/ft share/doc/libgex/ft/LICENSE.binary; do
   [ -e "$prefix/$file" ] || fail "$file is not installed"
 done
+# What programs and manual pages name is found from share/doc/libgex, and so is what the documents show.
+documents=$prefix/share/doc/libgex
+for name in $({ for program in gexrun gexinfo gexperf gasnetrun amudprun; do
+    "$prefix/bin/$program" --help
+  done; grep -h . "$prefix"/share/man/man1/*.1; echo README.md; } | tr -d '\\' |
+  grep -oE '(docs/[a-z0-9-]+|README)\.md' | sort -u); do
+  [ -e "$documents/$name" ] || fail "share/doc/libgex/$name is not installed"
+done
+while IFS=: read -r file picture; do
+  picture=${picture#*\](}
+  [ -e "$(dirname "$file")/${picture%)}" ] || fail "$file shows ${picture%)}, which is not installed"
+done < <(grep -rHoE '!\[[^]]*\]\([^)]*\)' "$documents/README.md" "$documents/docs")
+[ ! -e "$documents/docs/notes" ] || fail "docs/notes is installed"
 if grep -rIl -e "$prefix" -e "$build" "$prefix/lib/pkgconfig/gex.pc" "$prefix/lib/cmake"; then
   fail "these files name the prefix or the build tree"
 fi
