@@ -89,7 +89,8 @@ asan-core tsan-core: %-core: packages build/%/build.ninja ## the same for the un
 	ctest --preset $* --label-regex '^core$$' --parallel $(TEST_JOBS)
 
 .PHONY: install
-install: release ## install to PREFIX (default /usr/local), below DESTDIR if set
+install: packages build/release/build.ninja ## build what is installed; install to PREFIX (default /usr/local), below DESTDIR if set
+	cmake --build --preset release --parallel $(JOBS) --target installed
 	DESTDIR=$(DESTDIR) cmake --install build/release --prefix $(PREFIX)
 
 .PHONY: format

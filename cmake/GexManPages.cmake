@@ -47,4 +47,5 @@ foreach(conduit IN LISTS gex_conduits)
 endforeach()
 
 add_custom_target(man_pages ALL DEPENDS ${man_pages})
+add_dependencies(installed man_pages)
 install(FILES ${man_pages} DESTINATION ${CMAKE_INSTALL_MANDIR}/man1)

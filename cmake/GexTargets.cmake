@@ -44,6 +44,15 @@ function(gex_compile_lightly)
   endif()
 endfunction()
 
+# What is installed, and no more: `cmake --build . --target installed`, then `cmake --install .`.
+add_custom_target(installed)
+
+# gex_install(<folder> <targets>...): installs programs or libraries in a folder below the prefix.
+function(gex_install folder)
+  install(TARGETS ${ARGN} DESTINATION ${folder})
+  add_dependencies(installed ${ARGN})
+endfunction()
+
 # gex_add_subdirectories(<folder>): every subfolder of <folder> that has a CMakeLists.txt.
 function(gex_add_subdirectories folder)
   file(GLOB lists CONFIGURE_DEPENDS ${CMAKE_CURRENT_SOURCE_DIR}/${folder}/*/CMakeLists.txt)
@@ -121,7 +130,7 @@ function(gex_add_programs folder)
       gex_program(${name} ${sources})
     endif()
     if(TARGET ${name})
-      install(TARGETS ${name} RUNTIME DESTINATION ${CMAKE_INSTALL_BINDIR})
+      gex_install(${CMAKE_INSTALL_BINDIR} ${name})
     endif()
   endforeach()
 endfunction()

@@ -96,6 +96,17 @@ other_examples() {
     expect_ranks "$out/cmake/put_get"
 }
 
+# The target `installed` builds whatever is installed, and no test.
+needed=$(ninja -C "$build" -t graph installed | sed -n 's/.*\[label="\([^"]*\)".*/\1/p')
+! grep '^tests/' <<<"$needed" || fail "the target installed builds tests"
+outputs=$(ninja -C "$build" -t targets all | sed 's/: .*//')
+for file in lib/libgex.a lib/debug/libgex.a \
+  $(find "$build" -name cmake_install.cmake -exec grep -hoE "\"$build/[^\"]+\"" {} + |
+    tr -d '"' | sed "s|^$build/||" | sort -u); do
+  ! grep -qxF "$file" <<<"$outputs" || grep -qxF "$file" <<<"$needed" ||
+    fail "the target installed does not build $file"
+done
+
 prefix=$work/first
 cmake --install "$build" --prefix "$prefix" >"$work/install.log" || { cat "$work/install.log"; exit 1; }
 for file in include/gasnetex.h include/gex/abi.h lib/libgex.so lib/libgex.a lib/debug/libgex.so \
