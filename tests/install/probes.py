@@ -561,20 +561,20 @@ def launchers(tree):
                              "-N 2: the network smp works on one machine only"),
                             ([emu, "-n", "2", "-spawner=ssh", client],
                              "spawner 'ssh': the network emu works on one machine only"),
-                            ([smp, "-n", "2", "-spawner=pmi", client], "spawner 'pmi' is not here"),
+                            ([smp, "-n", "2", "-spawner=pmi", client], "spawner 'pmi' is not supported"),
                             ([udp, "-np", "2", "-spawn", "S", client], "no machines are named"),
                             ([udp, "-np", "2", "-spawn", "C", client],
-                             "spawn function 'C' is not here"),
+                             "spawn function 'C' is not supported"),
                             ([smp, "-n", "x", client], "-n 'x' is not a number of ranks"),
                             ([smp, "-n", "2"], "the program to run is missing"),
                             ([smp, client], "the number of ranks is missing"),
                             ([smp, "-n", "2", "-what", client], "unknown option -what")):
         said = run(refused, status=2)
         check(reason in said and said.count("\n") == 1, f"{refused}: {said}")
-    check("is not here" in run([smp, "-n", "2", client], status=2, GASNET_SMP_SPAWNER="mpi"),
+    check("is not supported" in run([smp, "-n", "2", client], status=2, GASNET_SMP_SPAWNER="mpi"),
           "GASNET_SMP_SPAWNER")
     run([smp, "-t", "-n", "2", client], GASNET_SPAWNER="mpi")
-    check("is not here" in run([udp, "-n", "2", client], status=2, GASNET_SPAWNFN="C"), "SPAWNFN")
+    check("is not supported" in run([udp, "-n", "2", client], status=2, GASNET_SPAWNFN="C"), "SPAWNFN")
 
 
 def launchers_on_hosts(tree):
