@@ -13,7 +13,9 @@ if(GEX_WERROR)
   target_compile_options(gex_flags INTERFACE -Werror)
 endif()
 target_link_libraries(gex_flags INTERFACE Threads::Threads)
-target_link_options(gex_flags INTERFACE -Wl,-z,relro,-z,now)
+# --enable-new-dtags: LD_LIBRARY_PATH selects the checking library for our programs, whatever the
+# linker does by default.
+target_link_options(gex_flags INTERFACE -Wl,-z,relro,-z,now -Wl,--enable-new-dtags)
 
 if(GEX_SANITIZE)
   add_compile_options(-fsanitize=${GEX_SANITIZE} -fno-sanitize-recover=all -fno-omit-frame-pointer)

@@ -34,6 +34,11 @@ expect_library() {
   [ "$(realpath "$loaded")" = "$(realpath "$2")" ] || fail "$1 loads $loaded, not $2"
 }
 
+# expect_checking PROGRAM: LD_LIBRARY_PATH selects the checking library for it.
+expect_checking() {
+  LD_LIBRARY_PATH="$prefix/lib/debug" expect_library "$1" "$prefix/lib/debug/libgex.so"
+}
+
 # expect_refusal LINE COMMAND...: status 2 and that line alone.
 expect_refusal() {
   local line=$1 output status=0
@@ -54,16 +59,21 @@ expect_mistakes() {
     "$prefix/bin/gexrun" -n 1 "$1" crash
 }
 
+# Some systems' linkers do so by default.
+rpath_before_environment=-Wl,--disable-new-dtags
+
 # find_package_examples FOLDER: examples/ with CMake.
 find_package_examples() {
   local out=$1 program
   cmake -S "$source/examples" -B "$out/cmake" -G Ninja -DCMAKE_PREFIX_PATH="$prefix" \
-    -DCMAKE_BUILD_TYPE=Release >"$out.log" 2>&1 && cmake --build "$out/cmake" >>"$out.log" 2>&1 ||
+    -DCMAKE_BUILD_TYPE=Release -DCMAKE_EXE_LINKER_FLAGS="$rpath_before_environment" \
+    >"$out.log" 2>&1 && cmake --build "$out/cmake" >>"$out.log" 2>&1 ||
     { cat "$out.log"; fail "examples do not build with find_package"; }
   for program in hello put_get hello_static; do
     expect_ranks "$out/cmake/$program"
   done
   expect_library "$out/cmake/put_get" "$prefix/lib/libgex.so"
+  expect_checking "$out/cmake/put_get"
   ! ldd "$out/cmake/hello_static" | grep -q libgex || fail "hello_static links libgex.so"
 }
 
@@ -75,7 +85,7 @@ other_examples() {
     { cat "$out.log"; fail "examples do not build with find_package in the Debug configuration"; }
   mkdir "$out/make"
   PKG_CONFIG_PATH="$prefix/lib/pkgconfig" make --no-print-directory -C "$source/examples" \
-    OUT="$out/make" >"$out.log" 2>&1 ||
+    OUT="$out/make" LDFLAGS="$rpath_before_environment" >"$out.log" 2>&1 ||
     { cat "$out.log"; fail "examples do not build with pkg-config"; }
 
   for program in hello put_get; do
@@ -83,6 +93,8 @@ other_examples() {
       expect_ranks "$out/$kind/$program"
     done
     expect_library "$out/make/$program" "$prefix/lib/libgex.so"
+    expect_checking "$out/make/$program"
+    readelf -d "$out/make/$program" | grep -q '(RUNPATH)' || fail "$program has no DT_RUNPATH"
     expect_library "$out/cmake-debug/$program" "$prefix/lib/debug/libgex.so"
   done
   expect_mistakes "$out/make/mistakes"
