@@ -46,8 +46,9 @@ first rank that fails, or 0.
 Standard input goes to rank 0. Output of the ranks is passed on in whole lines. SIGINT, SIGTERM and
 SIGHUP go to the ranks and end the job; a second one kills them. Other signals are passed on.
 
-Exit status: 2 for a wrong command line, 127 or 126 when PROGRAM is missing or cannot be executed,
-128+S when a rank is killed by signal S.
+Exit status: the job's. 1 when libgex ends the job for an error, or gexrun cannot run it; 2 for a
+wrong command line; 124 when the time limit of --timeout is over; 126 or 127 when PROGRAM cannot be
+executed or is missing; 128+S when a rank is killed by signal S.
 )";
 
 enum LongOption {

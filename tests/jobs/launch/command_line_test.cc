@@ -110,6 +110,11 @@ TEST(CommandLine, HelpAndVersion) {
                                    "--debugger", "--verbose", "--version"}) {
     EXPECT_GE(lines_with(help.output, option), 1) << option;
   }
+  const std::size_t statuses = help.output.find("\nExit status: ");
+  ASSERT_NE(statuses, std::string::npos);
+  for (const char* const status : {" 1 ", " 2 ", " 124 ", " 126 ", " 127 ", "128+S"}) {
+    EXPECT_NE(help.output.find(status, statuses), std::string::npos) << status;
+  }
   const Outcome version = run_gexrun({"--version"}).run();
   expect_success(version);
   EXPECT_EQ(version.output.find("gexrun (libgex) "), 0u) << version.output;
