@@ -165,7 +165,7 @@ void print(const LimitFacts& limits, const std::vector<const ConduitFacts*>& con
   print_fact("arguments", "0 to " + to_string(limits.arguments));
   print_fact("handler indices",
              to_string(limits.first_handler) + " to " + to_string(limits.last_handler));
-  print_fact("ranks", to_string(limits.ranks) + " on one host");
+  print_fact("ranks", to_string(limits.ranks) + " in a job");
   print_fact("endpoints", to_string(limits.endpoints) + " of a client in a process");
   print_fact("threads",
              to_string(limits.threads) +
