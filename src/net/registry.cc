@@ -67,27 +67,31 @@ std::string_view archive_folder() {
   return all.substr(0, std::min(all.find('\0'), all.find('\n')));
 }
 
-/// Where plug-ins are looked for, in order.
+/// Where plug-ins are looked for, in order, each folder once.
 std::vector<fs::path> folders() {
   std::vector<fs::path> result;
+  const auto add = [&result](const fs::path& folder) {
+    fs::path plain = folder.lexically_normal();
+    if (!plain.has_filename() && plain.has_relative_path()) plain = plain.parent_path();
+    if (std::find(result.begin(), result.end(), plain) == result.end()) result.push_back(plain);
+  };
   const std::string listed = env::text(env::Variable::conduit_path);
   std::string_view left = listed;
   while (!left.empty()) {
     const std::size_t colon = left.find(':');
     // An empty entry is no folder: "the current one" would load what a program happens to stand in.
-    if (colon != 0) result.emplace_back(left.substr(0, colon));
+    if (colon != 0) add(left.substr(0, colon));
     left.remove_prefix(colon == std::string_view::npos ? left.size() : colon + 1);
   }
   if (const fs::path own = own_folder(); !own.empty()) {
-    result.push_back(own);
-    result.push_back(own / "gex");
+    add(own);
+    add(own / "gex");
   }
   // For a program that holds libgex.a and lies anywhere: the launcher's folder, which is right in a
   // tree that was moved, then the archive's.
   if (const std::string launchers = env::text(env::Variable::plugin_folder); !launchers.empty())
-    result.emplace_back(launchers);
-  if (const std::string_view installed = archive_folder(); !installed.empty())
-    result.emplace_back(installed);
+    add(launchers);
+  if (const std::string_view installed = archive_folder(); !installed.empty()) add(installed);
   return result;
 }
 

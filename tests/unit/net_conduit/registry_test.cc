@@ -95,6 +95,15 @@ TEST_F(RegistryDeathTest, AnUnknownNameIsRefusedWithTheListOfThoseThatExist) {
   EXPECT_EXIT(find("./nosuch.so"), testing::ExitedWithCode(1), "no conduit plug-in ./nosuch.so");
 }
 
+TEST_F(RegistryDeathTest, AFolderIsLookedInOnce) {
+  setenv("GEX_CONDUIT_PATH", (folder.string() + "/:" + folder.string()).c_str(), 1);
+  setenv("GEX_PLUGIN_FOLDER", folder.c_str(), 1);
+  // The library's own two folders are beside it.
+  EXPECT_EXIT(find("nosuch"), testing::ExitedWithCode(1),
+              "looked for libgex-nosuch.so in: " + folder.string() + ", [^,]*, [^,]*; GEX_");
+  unsetenv("GEX_PLUGIN_FOLDER");
+}
+
 TEST_F(RegistryDeathTest, AFileThatIsNoLibraryIsRefusedWithTheLinkersReason) {
   std::ofstream(folder / "libgex-broken.so") << "this is no library";
   EXPECT_EXIT(find("broken"), testing::ExitedWithCode(1),
