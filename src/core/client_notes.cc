@@ -31,9 +31,14 @@ void read_record(Reading& reading, const dl_phdr_info& object, const gex_ClientN
     reading.notes.mode = note.mode;
     reading.first_object = name;
   } else if (note.mode != reading.notes.mode) {
-    fatal("threading modes are mixed: GASNET_%s in %s, GASNET_%s in %s",
-          mode_name(reading.notes.mode), reading.first_object.c_str(), mode_name(note.mode),
-          name.c_str());
+    const char* const first = mode_name(reading.notes.mode);
+    if (name == reading.first_object)
+      fatal(
+          "threading modes are mixed: GASNET_%s and GASNET_%s in two object files of %s; compile "
+          "all with one mode",
+          first, mode_name(note.mode), name.c_str());
+    fatal("threading modes are mixed: GASNET_%s in %s, GASNET_%s in %s; compile both with one mode",
+          first, reading.first_object.c_str(), mode_name(note.mode), name.c_str());
   }
   const std::string label(note.conduit, strnlen(note.conduit, sizeof note.conduit));
   if (reading.notes.conduit.empty()) reading.notes.conduit = label;
