@@ -10,7 +10,7 @@
 namespace gex::os {
 
 /// Takes the name, as long as the descriptor is open; empty with errno on failure, EADDRINUSE if
-/// somebody has it. At most 100 bytes.
+/// somebody has it, ENAMETOOLONG above 107 bytes.
 FileDescriptor claim_name(const std::string& name) noexcept;
 
 }  // namespace gex::os

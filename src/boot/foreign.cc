@@ -7,7 +7,6 @@
 #include <sys/random.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
-#include <sys/un.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -15,7 +14,6 @@
 #include <array>
 #include <cerrno>
 #include <cstdlib>
-#include <cstring>
 #include <functional>
 #include <map>
 #include <memory>
@@ -25,6 +23,7 @@
 #include "base/env.h"
 #include "base/error.h"
 #include "base/hex.h"
+#include "base/os_abstract_name.h"
 #include "boot/greeting.h"
 #include "boot/guardian.h"
 #include "boot/launcher_signals.h"
@@ -86,27 +85,12 @@ HostParts find_hosts(ProcessManager& manager) {
   return hosts;
 }
 
-/// An address of this host's that has no name in any file system.
-struct Unnamed {
-  explicit Unnamed(const std::string& name) {
-    if (name.size() > sizeof storage.sun_path - 1)
-      fatal("the address of this host's guardian, %zu bytes, is too long", name.size());
-    storage.sun_family = AF_UNIX;
-    std::memcpy(storage.sun_path + 1, name.data(), name.size());
-    length = static_cast<socklen_t>(offsetof(sockaddr_un, sun_path) + 1 + name.size());
-  }
-  const sockaddr* any() const noexcept { return reinterpret_cast<const sockaddr*>(&storage); }
-  sockaddr_un storage{};
-  socklen_t length;
-};
-
 os::FileDescriptor listen_for_ranks(std::string& name) {
   std::array<std::byte, 16> random;
   if (getrandom(random.data(), random.size(), 0) != static_cast<ssize_t>(random.size())) return {};
   name = "gex-" + hex(random);
-  const Unnamed address(name);
   os::FileDescriptor listener(socket(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC | SOCK_NONBLOCK, 0));
-  if (!listener || bind(listener.get(), address.any(), address.length) != 0 ||
+  if (!listener || os::bind_abstract(listener.get(), name) != 0 ||
       listen(listener.get(), SOMAXCONN) != 0) {
     return {};
   }
@@ -114,9 +98,8 @@ os::FileDescriptor listen_for_ranks(std::string& name) {
 }
 
 os::FileDescriptor connect_to_guardian(const std::string& name) {
-  const Unnamed address(name);
   os::FileDescriptor connection(socket(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0));
-  if (!connection || connect(connection.get(), address.any(), address.length) != 0) {
+  if (!connection || os::connect_abstract(connection.get(), name) != 0) {
     fatal_system("cannot connect to the guardian of this host", errno);
   }
   return connection;
