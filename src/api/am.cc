@@ -2,6 +2,8 @@
 
 #include <gasnetex.h>
 
+#include <atomic>
+
 #include "am/express.h"
 #include "am/limits.h"
 #include "am/outbound.h"
@@ -23,6 +25,7 @@ using gex::checked;
 using gex::fatal;
 using gex::has_variable;
 using gex::InCall;
+using gex::warn;
 using gex::am::Outbound;
 
 /// Payload is copied before an injection returns: every form of local completion has happened.
@@ -264,8 +267,14 @@ gex::am::PrepareArguments prepare_arguments(Call call, const void* client_buf, s
   if (numargs > gex_AM_MaxArgs())
     fatal("%s: %u arguments are more than gex_AM_MaxArgs()", name_of(call), numargs);
   if (checked()) {
-    if (client_buf == nullptr && lc_opt != nullptr)
-      fatal("%s: lc_opt must be null without a client buffer", name_of(call));
+    // A warning, because clients in use pass GEX_EVENT_NOW (PANDO).
+    static std::atomic<bool> warned{false};
+    if (client_buf == nullptr && lc_opt != nullptr &&
+        !warned.exchange(true, std::memory_order_relaxed))
+      warn(
+          "%s: lc_opt is to be null without a client buffer; it is complete at once (reported "
+          "once)",
+          name_of(call));
     if ((flags & GEX_FLAG_SELF_SEG_OFFSET) != 0)
       fatal("%s: GEX_FLAG_SELF_SEG_OFFSET is not for negotiated payload", name_of(call));
     if (client_buf != nullptr) check_payload(call, 0, 0, lc_opt, reply);

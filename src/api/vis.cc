@@ -15,11 +15,11 @@ namespace {
 using gex::Call;
 using gex::checked;
 using gex::fatal;
+using gex::Form;
+using gex::Initiated;
 using gex::vis::BlockList;
 using gex::vis::Direction;
-using gex::vis::Form;
 using gex::vis::Operation;
-using gex::vis::Outcome;
 using gex::vis::StridedEnd;
 
 /// Which call it is: what it does with the data and how it completes.
@@ -63,8 +63,8 @@ BlockList blocks(const List<void*>& list) {
 }
 
 template <class Entry>
-Outcome lists(const Kind& kind, gex_TM_t tm, gex_Rank_t rank, const List<Entry>& destination,
-              const List<Entry>& source, gex_Flags_t flags) {
+Initiated lists(const Kind& kind, gex_TM_t tm, gex_Rank_t rank, const List<Entry>& destination,
+                const List<Entry>& source, gex_Flags_t flags) {
   const gex::InCall call(kind.call);
   const Operation operation = begin(kind, tm, rank, flags, false);
   const BlockList to = blocks(destination);
@@ -75,9 +75,9 @@ Outcome lists(const Kind& kind, gex_TM_t tm, gex_Rank_t rank, const List<Entry>&
   return gex::vis::move_lists(operation, is_put ? to : from, is_put ? from : to);
 }
 
-Outcome strided(const Kind& kind, gex_TM_t tm, gex_Rank_t rank, const StridedEnd& destination,
-                const StridedEnd& source, std::size_t elemsz, const std::size_t* count,
-                std::size_t levels, gex_Flags_t flags) {
+Initiated strided(const Kind& kind, gex_TM_t tm, gex_Rank_t rank, const StridedEnd& destination,
+                  const StridedEnd& source, std::size_t elemsz, const std::size_t* count,
+                  std::size_t levels, gex_Flags_t flags) {
   const gex::InCall call(kind.call);
   bool empty = elemsz == 0;
   if (!empty) require_array(count, levels, "count", call);
@@ -93,11 +93,11 @@ Outcome strided(const Kind& kind, gex_TM_t tm, gex_Rank_t rank, const StridedEnd
                                 empty && elemsz == 0 ? 0 : levels);
 }
 
-int refused(const Outcome& outcome) {
+int refused(const Initiated& outcome) {
   return outcome.refused ? 1 : 0;
 }
-gex_Event_t event_of(const Outcome& outcome) {
-  return outcome.refused ? GEX_EVENT_NO_OP : outcome.event;
+gex_Event_t event_of(const Initiated& outcome) {
+  return outcome.event_or_no_op();
 }
 
 }  // namespace
@@ -107,7 +107,7 @@ extern "C" {
 gex_Event_t gex_VIS_VectorGetNB(gex_TM_t tm, size_t dstcount, gex_Memvec_t const dstlist[],
                                 gex_Rank_t srcrank, size_t srccount, gex_Memvec_t const srclist[],
                                 gex_Flags_t flags) {
-  return event_of(lists({Call::vector_get_nb, Direction::get, Form::explicit_event}, tm, srcrank,
+  return event_of(lists({Call::vector_get_nb, Direction::get, Form::with_event}, tm, srcrank,
                         List<gex_Memvec_t>{dstcount, dstlist},
                         List<gex_Memvec_t>{srccount, srclist}, flags));
 }
@@ -131,7 +131,7 @@ int gex_VIS_VectorGetBlocking(gex_TM_t tm, size_t dstcount, gex_Memvec_t const d
 gex_Event_t gex_VIS_VectorPutNB(gex_TM_t tm, gex_Rank_t dstrank, size_t dstcount,
                                 gex_Memvec_t const dstlist[], size_t srccount,
                                 gex_Memvec_t const srclist[], gex_Flags_t flags) {
-  return event_of(lists({Call::vector_put_nb, Direction::put, Form::explicit_event}, tm, dstrank,
+  return event_of(lists({Call::vector_put_nb, Direction::put, Form::with_event}, tm, dstrank,
                         List<gex_Memvec_t>{dstcount, dstlist},
                         List<gex_Memvec_t>{srccount, srclist}, flags));
 }
@@ -155,7 +155,7 @@ int gex_VIS_VectorPutBlocking(gex_TM_t tm, gex_Rank_t dstrank, size_t dstcount,
 gex_Event_t gex_VIS_IndexedGetNB(gex_TM_t tm, size_t dstcount, void* const dstlist[], size_t dstlen,
                                  gex_Rank_t srcrank, size_t srccount, void* const srclist[],
                                  size_t srclen, gex_Flags_t flags) {
-  return event_of(lists({Call::indexed_get_nb, Direction::get, Form::explicit_event}, tm, srcrank,
+  return event_of(lists({Call::indexed_get_nb, Direction::get, Form::with_event}, tm, srcrank,
                         List<void*>{dstcount, dstlist, dstlen},
                         List<void*>{srccount, srclist, srclen}, flags));
 }
@@ -179,7 +179,7 @@ int gex_VIS_IndexedGetBlocking(gex_TM_t tm, size_t dstcount, void* const dstlist
 gex_Event_t gex_VIS_IndexedPutNB(gex_TM_t tm, gex_Rank_t dstrank, size_t dstcount,
                                  void* const dstlist[], size_t dstlen, size_t srccount,
                                  void* const srclist[], size_t srclen, gex_Flags_t flags) {
-  return event_of(lists({Call::indexed_put_nb, Direction::put, Form::explicit_event}, tm, dstrank,
+  return event_of(lists({Call::indexed_put_nb, Direction::put, Form::with_event}, tm, dstrank,
                         List<void*>{dstcount, dstlist, dstlen},
                         List<void*>{srccount, srclist, srclen}, flags));
 }
@@ -204,7 +204,7 @@ gex_Event_t gex_VIS_StridedGetNB(gex_TM_t tm, void* dstaddr, const ptrdiff_t dst
                                  gex_Rank_t srcrank, void* srcaddr, const ptrdiff_t srcstrides[],
                                  size_t elemsz, const size_t count[], size_t stridelevels,
                                  gex_Flags_t flags) {
-  return event_of(strided({Call::strided_get_nb, Direction::get, Form::explicit_event}, tm, srcrank,
+  return event_of(strided({Call::strided_get_nb, Direction::get, Form::with_event}, tm, srcrank,
                           {dstaddr, dststrides}, {srcaddr, srcstrides}, elemsz, count, stridelevels,
                           flags));
 }
@@ -231,7 +231,7 @@ gex_Event_t gex_VIS_StridedPutNB(gex_TM_t tm, gex_Rank_t dstrank, void* dstaddr,
                                  const ptrdiff_t dststrides[], void* srcaddr,
                                  const ptrdiff_t srcstrides[], size_t elemsz, const size_t count[],
                                  size_t stridelevels, gex_Flags_t flags) {
-  return event_of(strided({Call::strided_put_nb, Direction::put, Form::explicit_event}, tm, dstrank,
+  return event_of(strided({Call::strided_put_nb, Direction::put, Form::with_event}, tm, dstrank,
                           {dstaddr, dststrides}, {srcaddr, srcstrides}, elemsz, count, stridelevels,
                           flags));
 }

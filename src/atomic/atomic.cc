@@ -3,7 +3,7 @@
 #include "atomic/native.h"
 #include "atomic/operation.h"
 #include "atomic/remote.h"
-#include "core/event.h"
+#include "core/initiate.h"
 
 namespace gex::atomic {
 
@@ -19,11 +19,12 @@ bool is_here(const Operation& operation) noexcept {
   return operation.target.mapped != nullptr && !operation.by_network;
 }
 
-/// Has somebody else carry the operation out, as `ask_owner` and `ask_network` say.
-int ask(const Operation& operation, CompletionTarget done, gex_Flags_t flags) noexcept {
+/// An operation that the network carries out, or the owner of the target by messages.
+Injected inject(const Operation& operation, const Targets& targets, gex_Flags_t flags) noexcept {
   const bool immediate = (flags & GEX_FLAG_IMMEDIATE) != 0;
-  return operation.by_network ? ask_network(operation, done, immediate)
-                              : ask_owner(operation, done, immediate);
+  const int refused = operation.by_network ? ask_network(operation, targets.done, immediate)
+                                           : ask_owner(operation, targets.done, immediate);
+  return refused != 0 ? not_injected : Injected{1};
 }
 
 }  // namespace
@@ -33,15 +34,10 @@ gex_Event_t operate_explicit(const Operation& operation, gex_Flags_t flags) noex
     operate_here(operation, flags);
     return GEX_EVENT_INVALID;
   }
-  const unsigned category = category_of(operation.opcode);
-  ThreadRecord& thread = this_thread();
-  Event& event = allocate_event(thread);
-  event.counters.initiated[category] = 1;
-  if (ask(operation, &event.counters.completed[category], flags) != 0) {
-    free_event(thread, event);
-    return GEX_EVENT_NO_OP;
-  }
-  return handle_of(event);
+  return initiate_with_event(
+             category_of(operation.opcode), LocalCompletion::with_done,
+             [&](const Targets& targets) noexcept { return inject(operation, targets, flags); })
+      .event_or_no_op();
 }
 
 int operate_implicit(const Operation& operation, gex_Flags_t flags) noexcept {
@@ -49,11 +45,10 @@ int operate_implicit(const Operation& operation, gex_Flags_t flags) noexcept {
     operate_here(operation, flags);
     return 0;
   }
-  const unsigned category = category_of(operation.opcode);
-  Counters& counters = this_thread().implicit_counters();
-  if (ask(operation, &counters.completed[category], flags) != 0) return 1;
-  ++counters.initiated[category];
-  return 0;
+  const Initiated initiated = initiate_implicit(
+      category_of(operation.opcode), LocalCompletion::with_done,
+      [&](const Targets& targets) noexcept { return inject(operation, targets, flags); });
+  return initiated.refused ? 1 : 0;
 }
 
 void start() {

@@ -5,7 +5,7 @@
 
 #include "base/immortal.h"
 #include "core/active_list.h"
-#include "core/event.h"
+#include "core/initiate.h"
 #include "core/process.h"
 #include "core/progress.h"
 #include "team/barrier.h"
@@ -106,11 +106,8 @@ gex_Event_t TeamCollectives::start(const Request& request,
   }
   if (active) the_active.get().activate(*this);
   if (complete) return GEX_EVENT_INVALID;
-  Event& event = allocate_event(this_thread());
   static constexpr Probe probe{is_done, needs_core};
-  event.probe = &probe;
-  event.subject = operation;
-  return handle_of(event);
+  return event_of(probe, operation, 0);
 }
 
 void TeamCollectives::announce(const Announcement& announcement) noexcept {

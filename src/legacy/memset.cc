@@ -3,8 +3,7 @@
 #include <cstring>
 
 #include "am/internal.h"
-#include "core/event.h"
-#include "core/progress.h"
+#include "core/initiate.h"
 #include "rma/reference.h"
 #include "shm/message.h"
 
@@ -28,10 +27,10 @@ void on_memset(gex_Token_t token, void*, std::size_t, const gex_AM_Arg_t* args, 
   am::send_reply(token, reply);
 }
 
-void request(const rma::Transfer& transfer, int value, CompletionTarget target) noexcept {
+Injected inject(const rma::Transfer& transfer, int value, const Targets& targets) noexcept {
   alignas(16) gex_AM_Arg_t args[8] = {};
   put_word(args, transfer.remote);
-  put_word(args + 2, reinterpret_cast<std::uint64_t>(target));
+  put_word(args + 2, reinterpret_cast<std::uint64_t>(targets.done));
   put_word(args + 4, transfer.size);
   args[6] = value;
   am::Outbound message;
@@ -40,6 +39,7 @@ void request(const rma::Transfer& transfer, int value, CompletionTarget target) 
   message.args = args;
   message.endpoints = am::endpoints_of(transfer.local_endpoint, transfer.endpoint);
   am::send_request(transfer.jobrank, message, false);
+  return {1};
 }
 
 /// What needs no message.
@@ -54,24 +54,23 @@ bool done_here(const rma::Transfer& transfer, int value) noexcept {
 
 void memset_blocking(const rma::Transfer& transfer, int value) noexcept {
   if (done_here(transfer, value)) return;
-  std::atomic<std::uint32_t> done{0};
-  request(transfer, value, &done);
-  wait_until([&]() noexcept { return done.load(std::memory_order_acquire) != 0; });
+  initiate_blocking(
+      [&](const Targets& targets) noexcept { return inject(transfer, value, targets); });
 }
 
 void memset_implicit(const rma::Transfer& transfer, int value) noexcept {
   if (done_here(transfer, value)) return;
-  Counters& counters = this_thread().implicit_counters();
-  request(transfer, value, &counters.completed[ec_put]);
-  ++counters.initiated[ec_put];
+  initiate_implicit(ec_put, LocalCompletion::with_done, [&](const Targets& targets) noexcept {
+    return inject(transfer, value, targets);
+  });
 }
 
 gex_Event_t memset_explicit(const rma::Transfer& transfer, int value) noexcept {
   if (done_here(transfer, value)) return GEX_EVENT_INVALID;
-  Event& event = allocate_event(this_thread());
-  event.counters.initiated[ec_put] = 1;
-  request(transfer, value, &event.counters.completed[ec_put]);
-  return handle_of(event);
+  return initiate_with_event(
+             ec_put, LocalCompletion::with_done,
+             [&](const Targets& targets) noexcept { return inject(transfer, value, targets); })
+      .event;
 }
 
 void start_memset() {

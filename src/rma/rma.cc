@@ -3,9 +3,8 @@
 #include <cstring>
 
 #include "base/error.h"
-#include "core/event.h"
+#include "core/initiate.h"
 #include "core/process.h"
-#include "core/progress.h"
 #include "core/team.h"
 #include "rma/kept.h"
 #include "rma/native.h"
@@ -52,42 +51,54 @@ bool is_immediate(gex_Flags_t flags) noexcept {
   return (flags & GEX_FLAG_IMMEDIATE) != 0;
 }
 
-/// Number of parts, hence of completions, of a transfer that is not empty.
-std::uint32_t parts(const Transfer& transfer) noexcept {
-  return is_native(transfer) ? native_parts_of(transfer) : parts_of(transfer);
-}
-
-/// How a put was injected.
-enum class Injected {
-  refused,   ///< not at all, as only an immediate one is
-  pending,   ///< its source is in use yet
-  reusable,  ///< its source is not
-};
-
-/// Injects a put: each part completes `done`, and `local`, if that is not null and the source is in
-/// use yet, when it is not any more. `at_once` is for a source that the caller waits for.
-Injected inject_put(const Transfer& transfer, CompletionTarget done, CompletionTarget local,
-                    bool at_once, gex_Flags_t flags) noexcept {
+/// The put of a transfer that is neither empty nor mapped.
+Injected inject_put(const Transfer& transfer, const Targets& targets, LocalCompletion wanted,
+                    gex_Flags_t flags) noexcept {
   const bool immediate = is_immediate(flags);
   // Messages take the payload with them.
   if (!is_native(transfer))
-    return put_parts(transfer, done, immediate) != 0 ? Injected::refused : Injected::reusable;
-  const bool must_copy = at_once && immediate;  // it must not wait
-  if (local != nullptr && (must_copy || (flags & GEX_FLAG_LC_COPY_YES) != 0)) {
-    const CopiedPut put = native_put_copied(transfer, done, immediate, must_copy);
-    if (put == CopiedPut::sent) return Injected::reusable;
-    if (put == CopiedPut::refused || must_copy) return Injected::refused;
+    return put_parts(transfer, targets.done, immediate) != 0 ? not_injected
+                                                             : Injected{parts_of(transfer)};
+  const std::uint32_t parts = native_parts_of(transfer);
+  // An immediate call must not wait until its source has been sent.
+  const bool must_copy = wanted == LocalCompletion::now && immediate;
+  if (targets.local != nullptr && (must_copy || (flags & GEX_FLAG_LC_COPY_YES) != 0)) {
+    const CopiedPut put = native_put_copied(transfer, targets.done, immediate, must_copy);
+    if (put == CopiedPut::sent) return {parts};
+    if (put == CopiedPut::refused || must_copy) return not_injected;
   }
-  return native_put(transfer, done, local, immediate) != 0 ? Injected::refused : Injected::pending;
+  return native_put(transfer, targets.done, targets.local, immediate) != 0
+             ? not_injected
+             : Injected{parts, /*source_in_use=*/true};
 }
 
-int inject_get(const Transfer& transfer, CompletionTarget done, gex_Flags_t flags) noexcept {
-  return is_native(transfer) ? native_get(transfer, done, is_immediate(flags))
-                             : get_parts(transfer, done, is_immediate(flags));
+Injected inject_get(const Transfer& transfer, const Targets& targets, gex_Flags_t flags) noexcept {
+  const bool immediate = is_immediate(flags);
+  if (!is_native(transfer))
+    return get_parts(transfer, targets.done, immediate) != 0 ? not_injected
+                                                             : Injected{parts_of(transfer)};
+  return native_get(transfer, targets.done, immediate) != 0 ? not_injected
+                                                            : Injected{native_parts_of(transfer)};
 }
 
-void wait_for(const StdCompletion::Word& word, std::uint32_t count) noexcept {
-  wait_until([&]() noexcept { return StdCompletion::load_acquire(word) == count; });
+/// Whether a put was no more than a copy, or nothing at all.
+bool put_by_copy(const Transfer& transfer) noexcept {
+  if (transfer.size == 0) return true;
+  if (transfer.mapped == nullptr) return false;
+  std::memcpy(transfer.mapped, transfer.local, transfer.size);
+  return true;
+}
+bool get_by_copy(const Transfer& transfer) noexcept {
+  if (transfer.size == 0) return true;
+  if (transfer.mapped == nullptr) return false;
+  std::memcpy(transfer.local, transfer.mapped, transfer.size);
+  return true;
+}
+
+LocalCompletion local_completion_of(const gex_Event_t* lc_opt) noexcept {
+  if (has_variable(lc_opt)) return LocalCompletion::leaf;
+  if (lc_opt == GEX_EVENT_NOW) return LocalCompletion::now;
+  return lc_opt == GEX_EVENT_GROUP ? LocalCompletion::group : LocalCompletion::with_done;
 }
 
 }  // namespace
@@ -121,109 +132,59 @@ Transfer resolve_transfer(gex_TM_t tm, gex_Rank_t rank, const void* local, void*
 }
 
 int put_blocking(const Transfer& transfer, gex_Flags_t flags) noexcept {
-  if (transfer.size == 0) return 0;
-  if (transfer.mapped != nullptr) {
-    std::memcpy(transfer.mapped, transfer.local, transfer.size);
-    return 0;
-  }
-  StdCompletion::Word done{0};
-  if (inject_put(transfer, &done, nullptr, false, flags) == Injected::refused) return 1;
-  wait_for(done, parts(transfer));
-  return 0;
+  if (put_by_copy(transfer)) return 0;
+  const Initiated put = initiate_blocking([&](const Targets& targets) noexcept {
+    return inject_put(transfer, targets, LocalCompletion::with_done, flags);
+  });
+  return put.refused ? 1 : 0;
 }
 
 int put_implicit(const Transfer& transfer, const gex_Event_t* local_completion,
                  gex_Flags_t flags) noexcept {
-  if (transfer.size == 0) return 0;
-  if (transfer.mapped != nullptr) {
-    std::memcpy(transfer.mapped, transfer.local, transfer.size);
-    return 0;
-  }
-  Counters& counters = this_thread().implicit_counters();
-  StdCompletion::Word reusable{0};
-  CompletionTarget local = nullptr;
-  const bool now = local_completion == GEX_EVENT_NOW;
-  if (now) local = &reusable;
-  if (local_completion == GEX_EVENT_GROUP) local = &counters.completed[ec_lc];
-  const Injected put = inject_put(transfer, &counters.completed[ec_put], local, now, flags);
-  if (put == Injected::refused) return 1;
-  const std::uint32_t count = parts(transfer);
-  counters.initiated[ec_put] += count;
-  if (put == Injected::reusable) return 0;
-  if (local_completion == GEX_EVENT_GROUP) counters.initiated[ec_lc] += count;
-  if (now) wait_for(reusable, count);
-  return 0;
+  if (put_by_copy(transfer)) return 0;
+  const LocalCompletion wanted = local_completion_of(local_completion);
+  const Initiated put = initiate_implicit(ec_put, wanted, [&](const Targets& targets) noexcept {
+    return inject_put(transfer, targets, wanted, flags);
+  });
+  return put.refused ? 1 : 0;
 }
 
 gex_Event_t put_explicit(const Transfer& transfer, gex_Event_t* local_completion,
                          gex_Flags_t flags) noexcept {
-  if (transfer.mapped != nullptr || transfer.size == 0) {
-    if (transfer.size != 0) std::memcpy(transfer.mapped, transfer.local, transfer.size);
-    if (has_variable(local_completion)) *local_completion = GEX_EVENT_INVALID;
+  const LocalCompletion wanted = local_completion_of(local_completion);
+  if (put_by_copy(transfer)) {
+    if (wanted == LocalCompletion::leaf) *local_completion = GEX_EVENT_INVALID;
     return GEX_EVENT_INVALID;
   }
-  ThreadRecord& thread = this_thread();
-  Event& event = allocate_event(thread);
-  StdCompletion::Word reusable{0};
-  CompletionTarget local = nullptr;
-  const bool now = local_completion == GEX_EVENT_NOW;
-  if (now) local = &reusable;
-  if (has_variable(local_completion)) local = &event.counters.completed[ec_lc];
-  const Injected put = inject_put(transfer, &event.counters.completed[ec_put], local, now, flags);
-  if (put == Injected::refused) {
-    free_event(thread, event);
-    return GEX_EVENT_NO_OP;
-  }
-  const std::uint32_t count = parts(transfer);
-  event.counters.initiated[ec_put] = count;
-  if (has_variable(local_completion)) {
-    event.counters.initiated[ec_lc] = count;
-    if (put == Injected::reusable) complete(local, count);
-    *local_completion =
-        put == Injected::reusable ? GEX_EVENT_INVALID : query_leaf(handle_of(event), GEX_EC_LC);
-  }
-  if (now && put == Injected::pending) wait_for(reusable, count);
-  return handle_of(event);
+  const Initiated put = initiate_with_event(ec_put, wanted, [&](const Targets& targets) noexcept {
+    return inject_put(transfer, targets, wanted, flags);
+  });
+  if (wanted == LocalCompletion::leaf && !put.refused)
+    *local_completion = put.source_in_use ? query_leaf(put.event, GEX_EC_LC) : GEX_EVENT_INVALID;
+  return put.event_or_no_op();
 }
 
 int get_blocking(const Transfer& transfer, gex_Flags_t flags) noexcept {
-  if (transfer.size == 0) return 0;
-  if (transfer.mapped != nullptr) {
-    std::memcpy(transfer.local, transfer.mapped, transfer.size);
-    return 0;
-  }
-  StdCompletion::Word done{0};
-  if (inject_get(transfer, &done, flags) != 0) return 1;
-  wait_for(done, parts(transfer));
-  return 0;
+  if (get_by_copy(transfer)) return 0;
+  const Initiated get = initiate_blocking(
+      [&](const Targets& targets) noexcept { return inject_get(transfer, targets, flags); });
+  return get.refused ? 1 : 0;
 }
 
 int get_implicit(const Transfer& transfer, gex_Flags_t flags) noexcept {
-  if (transfer.size == 0) return 0;
-  if (transfer.mapped != nullptr) {
-    std::memcpy(transfer.local, transfer.mapped, transfer.size);
-    return 0;
-  }
-  Counters& counters = this_thread().implicit_counters();
-  if (inject_get(transfer, &counters.completed[ec_get], flags) != 0) return 1;
-  counters.initiated[ec_get] += parts(transfer);
-  return 0;
+  if (get_by_copy(transfer)) return 0;
+  const Initiated get = initiate_implicit(
+      ec_get, LocalCompletion::with_done,
+      [&](const Targets& targets) noexcept { return inject_get(transfer, targets, flags); });
+  return get.refused ? 1 : 0;
 }
 
 gex_Event_t get_explicit(const Transfer& transfer, gex_Flags_t flags) noexcept {
-  if (transfer.size == 0) return GEX_EVENT_INVALID;
-  if (transfer.mapped != nullptr) {
-    std::memcpy(transfer.local, transfer.mapped, transfer.size);
-    return GEX_EVENT_INVALID;
-  }
-  ThreadRecord& thread = this_thread();
-  Event& event = allocate_event(thread);
-  if (inject_get(transfer, &event.counters.completed[ec_get], flags) != 0) {
-    free_event(thread, event);
-    return GEX_EVENT_NO_OP;
-  }
-  event.counters.initiated[ec_get] = parts(transfer);
-  return handle_of(event);
+  if (get_by_copy(transfer)) return GEX_EVENT_INVALID;
+  return initiate_with_event(
+             ec_get, LocalCompletion::with_done,
+             [&](const Targets& targets) noexcept { return inject_get(transfer, targets, flags); })
+      .event_or_no_op();
 }
 
 void start() {

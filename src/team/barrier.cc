@@ -12,7 +12,7 @@
 #include "base/os_cpu.h"
 #include "base/spin_lock.h"
 #include "core/active_list.h"
-#include "core/event.h"
+#include "core/initiate.h"
 #include "core/process.h"
 #include "core/progress.h"
 #include "team/barrier_flags.h"
@@ -275,14 +275,10 @@ bool counted_barrier_done(void* subject, std::uint32_t number) noexcept {
 
 gex_Event_t start_barrier(Team& team) noexcept {
   const std::uint32_t number = barrier_of(team).start();
-  Event& event = allocate_event(this_thread());
   static constexpr Probe probe{barrier_done, barrier_needs_core};
   static constexpr Probe counted_probe{counted_barrier_done, barrier_needs_core};
-  event.probe = checked() ? &counted_probe : &probe;
   if (checked()) barrier_of(team).count_event(1);
-  event.subject = team.barrier;
-  event.sequence = number;
-  return handle_of(event);
+  return event_of(checked() ? counted_probe : probe, team.barrier, number);
 }
 
 void barrier_blocking(Team& team) noexcept {

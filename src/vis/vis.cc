@@ -4,9 +4,8 @@
 #include <atomic>
 
 #include "base/error.h"
-#include "core/event.h"
+#include "core/initiate.h"
 #include "core/process.h"
-#include "core/progress.h"
 #include "core/team.h"
 #include "rma/rma.h"
 #include "vis/messages.h"
@@ -35,67 +34,34 @@ PeerCompletion take_notice(const Operation& operation) noexcept {
 }
 
 /// The end of an operation that was done within its call.
-Outcome done_at_once(const Operation& operation, const PeerCompletion& notice) noexcept {
+Initiated done_at_once(const Operation& operation, const PeerCompletion& notice) noexcept {
   if (notice.handler != 0) send_notice(operation.tm, operation.rank, notice);
   return {};
 }
 
 /// The end of a strided operation that moves nothing, whose team and rank need not be any.
-Outcome nothing_to_do(const Operation& operation, const PeerCompletion& notice) noexcept {
+Initiated nothing_to_do(const Operation& operation, const PeerCompletion& notice) noexcept {
   if (notice.handler == 0 || operation.tm == GEX_TM_INVALID) return {};
   const gex_Rank_t ranks =
       GEX_IS_PAIR_(operation.tm) ? gex_proc_.jobsize : Team::from(operation.tm).size;
-  return operation.rank < ranks ? done_at_once(operation, notice) : Outcome{};
-}
-
-/// Injects an operation, its parts completed as its form asks. `inject(target)` returns their
-/// number; 0: refused.
-template <class Inject>
-Outcome injected(const Operation& operation, Inject inject) noexcept {
-  const unsigned category = is_put(operation) ? ec_put : ec_get;
-  switch (operation.form) {
-    case Form::blocking: {
-      StdCompletion::Word done{0};
-      const std::uint32_t parts = inject(&done);
-      if (parts == 0) return {.refused = true};
-      wait_until([&]() noexcept { return StdCompletion::load_acquire(done) == parts; });
-      return {};
-    }
-    case Form::implicit: {
-      Counters& counters = this_thread().implicit_counters();
-      const std::uint32_t parts = inject(&counters.completed[category]);
-      counters.initiated[category] += parts;
-      return {.refused = parts == 0};
-    }
-    case Form::explicit_event:
-      break;
-  }
-  ThreadRecord& thread = this_thread();
-  Event& event = allocate_event(thread);
-  const std::uint32_t parts = inject(&event.counters.completed[category]);
-  if (parts == 0) {
-    free_event(thread, event);
-    return {.refused = true};
-  }
-  event.counters.initiated[category] = parts;
-  if ((operation.flags & GEX_FLAG_ENABLE_LEAF_LC) != 0) {
-    // Locally complete already; the leaf exists because it was asked for.
-    event.counters.initiated[ec_lc] = 1;
-    complete(&event.counters.completed[ec_lc]);
-  }
-  return {.event = handle_of(event)};
+  return operation.rank < ranks ? done_at_once(operation, notice) : Initiated{};
 }
 
 template <class Region>
-Outcome send(const Operation& operation, const PeerCompletion& notice, const Region& peer,
-             const Region& own, std::size_t bytes) noexcept {
+Initiated send(const Operation& operation, const PeerCompletion& notice, const Region& peer,
+               const Region& own, std::size_t bytes) noexcept {
   // A notice is for the next operation whatever its flags, so that one is not refused.
   const bool immediate = (operation.flags & GEX_FLAG_IMMEDIATE) != 0 && notice.handler == 0;
   const Route route{operation.tm, operation.rank, immediate};
-  return injected(operation, [&](CompletionTarget target) noexcept {
-    return is_put(operation) ? put_parts(route, peer, own, bytes, notice, target)
-                             : get_parts(route, peer, own, bytes, target);
-  });
+  // The payload has been copied when the call returns; a leaf is there if it was asked for.
+  const bool leaf = (operation.flags & GEX_FLAG_ENABLE_LEAF_LC) != 0;
+  return initiate(operation.form, is_put(operation) ? ec_put : ec_get,
+                  leaf ? LocalCompletion::leaf : LocalCompletion::with_done,
+                  [&](const Targets& targets) noexcept -> Injected {
+                    return {is_put(operation)
+                                ? put_parts(route, peer, own, bytes, notice, targets.done)
+                                : get_parts(route, peer, own, bytes, targets.done)};
+                  });
 }
 
 /// The addresses that a list touches.
@@ -133,8 +99,8 @@ void check_lists(const Operation& operation, const BlockList& peer, const BlockL
 
 }  // namespace
 
-Outcome move_strided(const Operation& operation, const StridedEnd& peer, const StridedEnd& own,
-                     std::size_t element, const std::size_t* count, std::size_t levels) noexcept {
+Initiated move_strided(const Operation& operation, const StridedEnd& peer, const StridedEnd& own,
+                       std::size_t element, const std::size_t* count, std::size_t levels) noexcept {
   const PeerCompletion notice = take_notice(operation);
   // Loops follow the end that is written within this process, else the peer's.
   const auto is_local = [&]() noexcept {
@@ -168,8 +134,8 @@ Outcome move_strided(const Operation& operation, const StridedEnd& peer, const S
   return done_at_once(operation, notice);
 }
 
-Outcome move_lists(const Operation& operation, const BlockList& peer,
-                   const BlockList& own) noexcept {
+Initiated move_lists(const Operation& operation, const BlockList& peer,
+                     const BlockList& own) noexcept {
   std::size_t bytes = 0;
   std::size_t own_bytes = 0;
   if (!peer.total(bytes) || !own.total(own_bytes))

@@ -9,12 +9,12 @@
 
 #include <cstddef>
 
+#include "core/initiate.h"
 #include "vis/region.h"
 
 namespace gex::vis {
 
 enum class Direction { put, get };
-enum class Form { blocking, implicit, explicit_event };
 
 /// What a call asks for, besides the data.
 struct Operation {
@@ -26,21 +26,16 @@ struct Operation {
   const char* call;  ///< for messages
 };
 
-struct Outcome {
-  bool refused = false;  ///< GEX_FLAG_IMMEDIATE, and nothing was done
-  gex_Event_t event = GEX_EVENT_INVALID;
-};
-
 /// One end of a strided transfer as the client gives it.
 struct StridedEnd {
   void* address;
   const std::ptrdiff_t* strides;
 };
 
-Outcome move_strided(const Operation& operation, const StridedEnd& peer, const StridedEnd& own,
-                     std::size_t element, const std::size_t* count, std::size_t levels) noexcept;
-Outcome move_lists(const Operation& operation, const BlockList& peer,
-                   const BlockList& own) noexcept;
+Initiated move_strided(const Operation& operation, const StridedEnd& peer, const StridedEnd& own,
+                       std::size_t element, const std::size_t* count, std::size_t levels) noexcept;
+Initiated move_lists(const Operation& operation, const BlockList& peer,
+                     const BlockList& own) noexcept;
 
 /// Start-up only.
 void start();

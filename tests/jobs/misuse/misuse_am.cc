@@ -209,6 +209,12 @@ void register_one(gex_AM_Entry_t entry) {
 }
 constexpr gex_Flags_t short_request = GEX_FLAG_AM_SHORT | GEX_FLAG_AM_REQUEST;
 
+/// The end of a job in which nothing was refused.
+void end_together() {
+  gex_Event_Wait(gex_Coll_BarrierNB(team, 0));
+  gasnet_exit(0);
+}
+
 const std::map<std::string, void (*)()> cases{
     {"reply_twice", [] { ask(reply_twice); }},
     {"reply_from_reply", [] { ask(reply_so_that_reply_replies); }},
@@ -320,7 +326,11 @@ const std::map<std::string, void (*)()> cases{
     {"prepare_most_below_least",
      [] { gex_AM_PrepareRequestMedium(team, 1, nullptr, 32, 16, nullptr, 0, 0); }},
     {"prepare_completion_without_buffer",
-     [] { gex_AM_PrepareRequestMedium(team, 1, nullptr, 32, 32, GEX_EVENT_NOW, 0, 0); }},
+     [] {
+       gex_AM_CancelRequestMedium(
+           gex_AM_PrepareRequestMedium(team, 1, nullptr, 32, 32, GEX_EVENT_NOW, 0, 0), 0);
+       end_together();
+     }},
     {"prepare_too_many_arguments",
      [] { gex_AM_PrepareRequestMedium(team, 1, nullptr, 32, 32, nullptr, 0, 17); }},
     {"commit_more_than_prepared", [] { gex_AM_CommitRequestMedium0(prepared(), medium_in, 33); }},
@@ -402,10 +412,8 @@ int main(int argc, char** argv) {
   start(&argc, &argv);
   gex_Event_Wait(gex_Coll_BarrierNB(team, 0));
   if (gex_TM_QueryRank(team) == 0) found->second();
-  // Whoever is left polls, until the library ends the job; nothing here can.
-  const gex_Event_t never =
-      gex_TM_QueryRank(team) == 0 ? GEX_EVENT_INVALID : gex_Coll_BarrierNB(team, 0);
-  if (never != GEX_EVENT_INVALID) gex_Event_Wait(never);
+  // The others poll, until the library ends the job or rank 0 does.
+  if (gex_TM_QueryRank(team) != 0) end_together();
   for (int i = 0; i < 2000; ++i) {
     gasnet_AMPoll();
     std::this_thread::sleep_for(std::chrono::milliseconds(1));

@@ -83,8 +83,8 @@ misuse(prepare_above_limit
   "gex_AM_PrepareRequestMedium: least_payload [0-9]+ is above the limit of [0-9]+" UNCHECKED)
 misuse(prepare_most_below_least
   "gex_AM_PrepareRequestMedium: most_payload 16 is below least_payload 32")
-misuse(prepare_completion_without_buffer
-  "gex_AM_PrepareRequestMedium: lc_opt must be null without a client buffer")
+misuse_warned(prepare_completion_without_buffer
+  "gex_AM_PrepareRequestMedium: lc_opt is to be null without a client buffer")
 misuse(prepare_too_many_arguments
   "gex_AM_PrepareRequestMedium: 17 arguments are more than gex_AM_MaxArgs")
 misuse(commit_more_than_prepared

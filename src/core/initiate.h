@@ -1,0 +1,142 @@
+#pragma once
+// How an operation is initiated in each of its forms: blocking, implicit (NBI), with an event (NB).
+// The only place that knows them apart.
+//
+// An operation has one or more parts. Its `inject` function gives them to whatever carries them:
+// each part adds one to `Targets::done` when it is complete and, if the source of a put is in use
+// after `inject` has returned, one to `Targets::local` when it is not any more. `inject` may wait
+// for room, polling; it returns how many parts there are, or that nothing was injected, which only
+// an immediate operation may.
+//
+// What completes inside its call, as a copy to mapped memory does, is not initiated: it touches no
+// counter and has no event.
+//
+// Thread rules: client context. The targets belong to the calling thread's operation; any thread
+// completes them.
+
+#include <cstdint>
+
+#include "core/event.h"
+#include "core/progress.h"
+#include "core/thread.h"
+
+namespace gex {
+
+struct Targets {
+  CompletionTarget done;
+  CompletionTarget local;  ///< null: the call does not ask for local completion
+};
+
+/// What came of injecting an operation.
+struct Injected {
+  std::uint32_t parts;         ///< 0: nothing was injected
+  bool source_in_use = false;  ///< as many parts complete `local` when the source is free
+};
+inline constexpr Injected not_injected{0};
+
+/// Local completion, as a put asks for it.
+enum class LocalCompletion : std::uint8_t {
+  with_done,  ///< the source is not touched before the operation is complete
+  now,        ///< before the call returns
+  group,      ///< counted with the implicit operations of the thread
+  leaf,       ///< a leaf of the operation's event
+};
+
+enum class Form : std::uint8_t { blocking, implicit, with_event };
+
+/// The result of a call that initiates.
+struct Initiated {
+  bool refused = false;                   ///< nothing was injected
+  gex_Event_t event = GEX_EVENT_INVALID;  ///< with_event: until it is complete
+  bool source_in_use = false;             ///< leaf: the leaf is not complete yet
+
+  /// As calls that return an event tell it.
+  gex_Event_t event_or_no_op() const noexcept { return refused ? GEX_EVENT_NO_OP : event; }
+};
+
+namespace detail {
+inline void wait_for_parts(const StdCompletion::Word& completed, std::uint32_t parts) noexcept {
+  wait_until([&]() noexcept { return StdCompletion::load_acquire(completed) == parts; });
+}
+}  // namespace detail
+
+/// Initiates an operation and waits until it is complete.
+template <class Inject>
+Initiated initiate_blocking(Inject inject) noexcept {
+  StdCompletion::Word done{0};
+  const Injected injected = inject(Targets{&done, nullptr});
+  if (injected.parts == 0) return {.refused = true};
+  detail::wait_for_parts(done, injected.parts);
+  return {};
+}
+
+/// Initiates an operation that the thread's implicit ones of this category include.
+template <class Inject>
+Initiated initiate_implicit(Category_index category, LocalCompletion wanted,
+                            Inject inject) noexcept {
+  Counters& counters = this_thread().implicit_counters();
+  StdCompletion::Word reusable{0};
+  CompletionTarget local = nullptr;
+  if (wanted == LocalCompletion::now) local = &reusable;
+  if (wanted == LocalCompletion::group) local = &counters.completed[ec_lc];
+  const Injected injected = inject(Targets{&counters.completed[category], local});
+  if (injected.parts == 0) return {.refused = true};
+  counters.initiated[category] += injected.parts;
+  if (injected.source_in_use && wanted == LocalCompletion::group)
+    counters.initiated[ec_lc] += injected.parts;
+  if (injected.source_in_use && wanted == LocalCompletion::now)
+    detail::wait_for_parts(reusable, injected.parts);
+  return {};
+}
+
+/// Initiates an operation with an event of its own.
+template <class Inject>
+Initiated initiate_with_event(Category_index category, LocalCompletion wanted,
+                              Inject inject) noexcept {
+  ThreadRecord& thread = this_thread();
+  Event& event = allocate_event(thread);
+  StdCompletion::Word reusable{0};
+  CompletionTarget local = nullptr;
+  if (wanted == LocalCompletion::now) local = &reusable;
+  if (wanted == LocalCompletion::leaf) local = &event.counters.completed[ec_lc];
+  const Injected injected = inject(Targets{&event.counters.completed[category], local});
+  if (injected.parts == 0) {
+    free_event(thread, event);
+    return {.refused = true};
+  }
+  event.counters.initiated[category] = injected.parts;
+  if (wanted == LocalCompletion::leaf) {
+    event.counters.initiated[ec_lc] = injected.parts;
+    if (!injected.source_in_use) complete(local, injected.parts);
+  }
+  if (injected.source_in_use && wanted == LocalCompletion::now)
+    detail::wait_for_parts(reusable, injected.parts);
+  return {.event = handle_of(event), .source_in_use = injected.source_in_use};
+}
+
+/// The same in a form that is known when it runs. A blocking operation has no local completion of
+/// its own, an implicit one no leaf.
+template <class Inject>
+Initiated initiate(Form form, Category_index category, LocalCompletion wanted,
+                   Inject inject) noexcept {
+  switch (form) {
+    case Form::blocking:
+      return initiate_blocking(inject);
+    case Form::implicit:
+      return initiate_implicit(category, wanted, inject);
+    case Form::with_event:
+      break;
+  }
+  return initiate_with_event(category, wanted, inject);
+}
+
+/// The event of something that no message completes, and that `probe` is asked for.
+inline gex_Event_t event_of(const Probe& probe, void* subject, std::uint32_t sequence) noexcept {
+  Event& event = allocate_event(this_thread());
+  event.probe = &probe;
+  event.subject = subject;
+  event.sequence = sequence;
+  return handle_of(event);
+}
+
+}  // namespace gex
