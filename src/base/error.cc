@@ -2,6 +2,7 @@
 
 #include <unistd.h>
 #include <atomic>
+#include <cerrno>
 #include <cstdarg>
 #include <cstdio>
 #include <cstring>
@@ -183,9 +184,11 @@ void inform(const char* format, ...) noexcept {
 void fatal_system(const char* what, int error) noexcept {
   // strerrordesc_np: constant strings, where strerror may allocate and translate.
   const char* description = ::strerrordesc_np(error);
+  // The limit that a user can raise.
+  const char* limit = error == EMFILE ? " (ulimit -n)" : error == ENFILE ? " (fs.file-max)" : "";
   Line line;
   if (description != nullptr) {
-    line.append("%s: %s", what, description);
+    line.append("%s: %s%s", what, description, limit);
   } else {
     line.append("%s: error %d", what, error);
   }

@@ -288,6 +288,8 @@ TEST(FatalDeath, WorksInASignalHandler) {
 TEST(FatalSystemDeath, NamesTheCallAndTheCause) {
   EXPECT_EXIT(fatal_system("mapping the segments", ENOMEM), ExitedWithCode(1),
               "^gex: mapping the segments: Cannot allocate memory\n$");
+  EXPECT_EXIT(fatal_system("open", EMFILE), ExitedWithCode(1),
+              "^gex: open: Too many open files \\(ulimit -n\\)\n$");
   EXPECT_EXIT(fatal_system("open", 99999), ExitedWithCode(1), "^gex: open: error 99999\n$");
 }
 

@@ -12,7 +12,7 @@ namespace gex::net::emu {
 namespace {
 
 /// Each is opened by everybody, and its descriptor sent to everybody.
-constexpr std::size_t most_neighborhoods = 64;
+constexpr std::size_t max_neighborhoods = 64;
 
 /// A key's second word.
 constexpr std::uint64_t name_of(std::uint32_t place, std::uint64_t generation) noexcept {
@@ -54,7 +54,12 @@ bool Segments::open_files() {
   bool opened = true;
   for (std::uint32_t rank = 0; rank < host_.size; ++rank) {
     if (part_of_[rank] != unknown) continue;
-    if (parts_.size() == most_neighborhoods) return false;
+    if (parts_.size() == max_neighborhoods) {
+      if (host_.rank == 0)
+        host_.inform(
+            "emu: puts, gets and atomics are made of messages: more than 64 neighborhoods");
+      return false;
+    }
     const SegmentFile file = host_.segment_file(rank);
     opened = opened && file.descriptor >= 0;
     for (const std::uint32_t member : std::span(file.ranks, file.count))
