@@ -107,8 +107,7 @@ template <Sender sender = Sender::neighbor>
     }
     detail::call(entry.gex_fnptr, &token, message);
   } else {
-    internal_handler(index)(&token, message.payload, message.size, message.args,
-                            header.arg_count());
+    internal_handler(index)(&token, message.payload, message.size, message.args);
   }
   if (checked()) [[unlikely]] {
     ThreadRecord& thread = this_thread();

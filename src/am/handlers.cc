@@ -65,7 +65,7 @@ bool fits_internal(const MessageHeader& header) noexcept {
   const unsigned index = header.handler();
   if (index >= internal_count || internal_handlers[index] == nullptr) return false;
   const InternalMessage& takes = internal_messages[index];
-  return header.is_reply() == takes.is_reply && header.arg_count() >= takes.least_args &&
+  return header.is_reply() == takes.is_reply && header.arg_count() == takes.arg_count &&
          header.category() != Category::long_message;
 }
 

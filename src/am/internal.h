@@ -1,12 +1,14 @@
 #pragma once
 // The library's own active messages: handler indices below GEX_AM_INDEX_BASE, the same on every
-// process. They obey the rules of client handlers (restricted context, one reply), but are
-// functions of one signature, registered by the room that owns them.
+// process. They obey the rules of client handlers (restricted context, one reply), but take their
+// arguments as a structure (Fields), and are registered by the room that owns them.
 
 #include <gasnetex.h>
 
 #include <cstddef>
 #include <cstdint>
+#include <cstring>
+#include <type_traits>
 
 #include "am/outbound.h"
 
@@ -24,8 +26,9 @@ enum class Internal : std::uint8_t {
   completion_barrier,
   named_barrier,
   atomic_request,
-  atomic_done,
+  atomic_result,
   vis_put,
+  vis_put_with_notice,
   vis_get,
   vis_data,
   vis_notice,
@@ -40,15 +43,78 @@ enum class Internal : std::uint8_t {
   count
 };
 
-/// `args` has `arg_count` valid entries.
-using InternalHandler = void (*)(gex_Token_t token, void* payload, std::size_t size,
-                                 const gex_AM_Arg_t* args, unsigned arg_count) noexcept;
+/// A pointer or a 64-bit number among the arguments of a message: two of them, the upper half
+/// first.
+class Wide {
+ public:
+  Wide() = default;
+  Wide(std::uint64_t value) noexcept
+      : high_(static_cast<std::uint32_t>(value >> 32)), low_(static_cast<std::uint32_t>(value)) {}
+  explicit Wide(const void* pointer) noexcept : Wide(reinterpret_cast<std::uint64_t>(pointer)) {}
 
-/// What a handler is sent. Its arguments are no fewer than it reads without asking `arg_count`; its
-/// payload is a medium's, or none.
+  operator std::uint64_t() const noexcept { return std::uint64_t{high_} << 32 | low_; }
+  /// The pointer: T is a pointer type.
+  template <class T>
+  T as() const noexcept {
+    return reinterpret_cast<T>(std::uint64_t{*this});
+  }
+
+ private:
+  std::uint32_t high_;
+  std::uint32_t low_;
+};
+
+/// The arguments of a message as a structure of 32-bit numbers and `Wide`s, in this order.
+template <class T>
+concept Fields = std::is_trivially_copyable_v<T> && alignof(T) == sizeof(gex_AM_Arg_t) &&
+                 std::has_unique_object_representations_v<T>;
+
+template <Fields T>
+inline constexpr std::uint8_t arguments_of = sizeof(T) / sizeof(gex_AM_Arg_t);
+
+/// Such a structure as `Outbound::args` wants it. To be kept until the message is sent.
+template <Fields T>
+class Packed {
+ public:
+  explicit Packed(const T& fields) noexcept { std::memcpy(words_, &fields, sizeof fields); }
+
+  const gex_AM_Arg_t* args() const noexcept { return words_; }
+  /// A message to this handler, without payload as yet.
+  Outbound message_for(Internal handler) const noexcept {
+    Outbound message;
+    message.handler = static_cast<std::uint8_t>(handler);
+    message.arg_count = arguments_of<T>;
+    message.args = words_;
+    return message;
+  }
+
+ private:
+  alignas(16) gex_AM_Arg_t words_[(arguments_of<T> + 3) / 4 * 4] = {};
+};
+
+template <Fields T>
+T unpack(const gex_AM_Arg_t* args) noexcept {
+  T fields;
+  std::memcpy(&fields, args, sizeof fields);
+  return fields;
+}
+
+/// Sends a reply without payload.
+template <Fields T>
+void reply_with(gex_Token_t token, Internal handler, const T& fields) noexcept {
+  const Packed<T> packed(fields);
+  Outbound reply = packed.message_for(handler);
+  send_reply(token, reply);
+}
+
+/// What is registered for an index. `args` has as many valid entries as the message is to have.
+using InternalHandler = void (*)(gex_Token_t token, void* payload, std::size_t size,
+                                 const gex_AM_Arg_t* args) noexcept;
+
+/// What a handler is sent; its payload is a medium's, or absent.
 struct InternalMessage {
   bool is_reply;
-  unsigned least_args;
+  unsigned arg_count;
 };
 
 /// Start-up only.
@@ -57,14 +123,39 @@ InternalHandler internal_handler(std::uint8_t index) noexcept;
 /// Whether there is such a handler and the message is what it takes.
 bool fits_internal(const MessageHeader& header) noexcept;
 
-/// A pointer or 64-bit number as two arguments, and back.
-inline void put_word(gex_AM_Arg_t* args, std::uint64_t word) noexcept {
-  args[0] = static_cast<gex_AM_Arg_t>(word >> 32);
-  args[1] = static_cast<gex_AM_Arg_t>(word & 0xffffffffU);
+/// A handler as rooms write it: of a message with the arguments `T`.
+template <Fields T>
+using Handler = void (*)(gex_Token_t token, const T& fields, void* payload,
+                         std::size_t size) noexcept;
+
+namespace detail {
+template <class>
+struct FieldsOf;
+template <Fields T>
+struct FieldsOf<Handler<T>> {
+  using type = T;
+};
+
+template <auto handler>
+void register_typed(Internal index, bool is_reply) noexcept {
+  using T = typename FieldsOf<decltype(handler)>::type;
+  register_internal(
+      index,
+      [](gex_Token_t token, void* payload, std::size_t size, const gex_AM_Arg_t* args) noexcept {
+        handler(token, unpack<T>(args), payload, size);
+      },
+      {is_reply, arguments_of<T>});
 }
-inline std::uint64_t get_word(const gex_AM_Arg_t* args) noexcept {
-  return std::uint64_t{static_cast<std::uint32_t>(args[0])} << 32 |
-         static_cast<std::uint32_t>(args[1]);
+}  // namespace detail
+
+/// Registers a `Handler`; start-up only.
+template <auto handler>
+void register_request(Internal index) noexcept {
+  detail::register_typed<handler>(index, /*is_reply=*/false);
+}
+template <auto handler>
+void register_reply(Internal index) noexcept {
+  detail::register_typed<handler>(index, /*is_reply=*/true);
 }
 
 }  // namespace gex::am

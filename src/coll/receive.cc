@@ -7,26 +7,22 @@ namespace gex::coll {
 
 namespace {
 
-void on_data(gex_Token_t token, void* payload, std::size_t size, const gex_AM_Arg_t* args,
-             unsigned arg_count) noexcept {
-  const DataMessage data = read_data(token, args, arg_count);
+void on_data(gex_Token_t token, const DataMessage& data, void* payload, std::size_t size) noexcept {
+  const Phase phase = phase_of(token, data.flow);
   collectives_of(data.to.team, data.to.member).with_messages([&](Messages& messages) {
-    messages.data_arrived(data.flow.number, data.flow.source, data.flow.phase, data.offset,
+    messages.data_arrived(data.flow.number, data.flow.source, phase, data.offset,
                           static_cast<const std::byte*>(payload), size);
   });
 }
 
-void on_grant(gex_Token_t token, void*, std::size_t, const gex_AM_Arg_t* args,
-              unsigned arg_count) noexcept {
-  const GrantMessage grant = read_grant(token, args, arg_count);
+void on_grant(gex_Token_t token, const GrantMessage& grant, void*, std::size_t) noexcept {
+  const Phase phase = phase_of(token, grant.flow);
   collectives_of(grant.to.team, grant.to.member).with_messages([&](Messages& messages) {
-    messages.grant_arrived(grant.flow.number, grant.flow.source, grant.flow.phase, grant.granted);
+    messages.grant_arrived(grant.flow.number, grant.flow.source, phase, grant.granted);
   });
 }
 
-void on_credit(gex_Token_t token, void*, std::size_t, const gex_AM_Arg_t* args,
-               unsigned arg_count) noexcept {
-  const CreditMessage credit = read_credit(token, args, arg_count);
+void on_credit(gex_Token_t, const CreditMessage& credit, void*, std::size_t) noexcept {
   // Nobody waits for the last credits of a team, which may have ended.
   with_collectives(credit.to.team, credit.to.member, [&](TeamCollectives& collectives) {
     collectives.with_messages(
@@ -34,17 +30,15 @@ void on_credit(gex_Token_t token, void*, std::size_t, const gex_AM_Arg_t* args,
   });
 }
 
-void on_announcement(gex_Token_t token, void*, std::size_t, const gex_AM_Arg_t* args,
-                     unsigned arg_count) noexcept {
-  const AnnouncementMessage made = read_announcement(token, args, arg_count);
-  collectives_of(made.to.team, made.to.member).with_agreement([&](Agreement& agreement) {
-    agreement.announced(made.number, made.source, made.announcement);
+void on_announcement(gex_Token_t token, const AnnouncementMessage& message, void*,
+                     std::size_t) noexcept {
+  const Announcement announcement = announcement_of(token, message);
+  collectives_of(message.to.team, message.to.member).with_agreement([&](Agreement& agreement) {
+    agreement.announced(message.number, message.source, announcement);
   });
 }
 
-void on_agreement(gex_Token_t token, void*, std::size_t, const gex_AM_Arg_t* args,
-                  unsigned arg_count) noexcept {
-  const AgreementMessage reached = read_agreement(token, args, arg_count);
+void on_agreement(gex_Token_t, const AgreementMessage& reached, void*, std::size_t) noexcept {
   // One that a later one has overtaken is not waited for either.
   with_collectives(reached.to.team, reached.to.member, [&](TeamCollectives& collectives) {
     collectives.with_agreement([&](Agreement& agreement) { agreement.agreed(reached.below); });
@@ -54,11 +48,12 @@ void on_agreement(gex_Token_t token, void*, std::size_t, const gex_AM_Arg_t* arg
 }  // namespace
 
 void start_receiving() {
-  register_handlers({.data = on_data,
-                     .grant = on_grant,
-                     .credit = on_credit,
-                     .announcement = on_announcement,
-                     .agreement = on_agreement});
+  using am::Internal;
+  am::register_request<on_data>(Internal::coll_data);
+  am::register_request<on_grant>(Internal::coll_grant);
+  am::register_request<on_credit>(Internal::coll_credit);
+  am::register_request<on_announcement>(Internal::coll_announce);
+  am::register_request<on_agreement>(Internal::coll_agreed);
 }
 
 }  // namespace gex::coll

@@ -1,5 +1,6 @@
 #pragma once
-// The messages of collective operations: sent, which may find no room, and read on receipt.
+// The messages of collective operations: their arguments, and how they are sent, which may find no
+// room.
 
 #include <gasnetex.h>
 
@@ -27,9 +28,9 @@ bool send_credit(Team& team, gex_Rank_t to, std::uint32_t count) noexcept;
 bool send_announcement(Team& team, std::uint32_t number, const Announcement& announcement) noexcept;
 bool send_agreement(Team& team, gex_Rank_t to, std::uint32_t below) noexcept;
 
-/// The member of a team that a message is for.
+/// The member of a team that a message is for. All messages start with it.
 struct Receiver {
-  TeamId team;
+  am::Wide team;
   gex_Rank_t member;
 };
 
@@ -37,55 +38,49 @@ struct Receiver {
 struct FlowId {
   std::uint32_t number;
   gex_Rank_t source;
-  Phase phase;
+  std::uint32_t phase;  ///< a Phase, once `phase_of` has checked it
 };
 
-// Messages as received. Reading one that no member can have sent ends the job.
+/// The phase that a message names; ends the job if it is none that a member can send.
+Phase phase_of(gex_Token_t token, const FlowId& flow) noexcept;
+
 struct DataMessage {
   Receiver to;
   FlowId flow;
-  std::uint64_t offset;  ///< of the payload in the block
+  am::Wide offset;  ///< of the payload in the block
 };
-DataMessage read_data(gex_Token_t token, const gex_AM_Arg_t* args, unsigned arg_count) noexcept;
 
 struct GrantMessage {
   Receiver to;
   FlowId flow;
   std::uint32_t granted;
 };
-GrantMessage read_grant(gex_Token_t token, const gex_AM_Arg_t* args, unsigned arg_count) noexcept;
 
 struct CreditMessage {
   Receiver to;
   gex_Rank_t source;
   std::uint32_t count;
 };
-CreditMessage read_credit(gex_Token_t token, const gex_AM_Arg_t* args, unsigned arg_count) noexcept;
 
 struct AnnouncementMessage {
   Receiver to;
   std::uint32_t number;
   gex_Rank_t source;
-  Announcement announcement;
+  std::uint32_t call;
+  gex_Rank_t root;
+  am::Wide bytes;
+  am::Wide count;
+  gex_DT_t type;
+  gex_OP_t operation;
+  gex_Flags_t flags;
 };
-AnnouncementMessage read_announcement(gex_Token_t token, const gex_AM_Arg_t* args,
-                                      unsigned arg_count) noexcept;
+
+/// What it announces; ends the job if that is no call that a member can make.
+Announcement announcement_of(gex_Token_t token, const AnnouncementMessage& message) noexcept;
 
 struct AgreementMessage {
   Receiver to;
   std::uint32_t below;
 };
-AgreementMessage read_agreement(gex_Token_t token, const gex_AM_Arg_t* args,
-                                unsigned arg_count) noexcept;
-
-/// Registers the handlers of these messages; start-up only.
-struct Handlers {
-  am::InternalHandler data;
-  am::InternalHandler grant;
-  am::InternalHandler credit;
-  am::InternalHandler announcement;
-  am::InternalHandler agreement;
-};
-void register_handlers(const Handlers& handlers) noexcept;
 
 }  // namespace gex::coll

@@ -11,32 +11,26 @@ namespace gex::legacy {
 
 namespace {
 
-using am::get_word;
 using am::Internal;
-using am::put_word;
+using am::Packed;
+using am::Wide;
 
-// memset: address, target, size, value -> done: target
-void on_memset(gex_Token_t token, void*, std::size_t, const gex_AM_Arg_t* args, unsigned) noexcept {
-  const std::size_t size = get_word(args + 4);
-  std::memset(rma::own_range(token, get_word(args), size, "a memset"), args[6], size);
-  alignas(16) const gex_AM_Arg_t reply_args[4] = {args[2], args[3], 0, 0};
-  am::Outbound reply;
-  reply.handler = static_cast<std::uint8_t>(Internal::rma_done);
-  reply.arg_count = 2;
-  reply.args = reply_args;
-  am::send_reply(token, reply);
+struct Memset {
+  Wide address;
+  Wide target;
+  Wide size;
+  std::int32_t value;
+};
+
+void on_memset(gex_Token_t token, const Memset& request, void*, std::size_t) noexcept {
+  const std::size_t size = request.size;
+  std::memset(rma::own_range(token, request.address, size, "a memset"), request.value, size);
+  rma::reply_done(token, request.target);
 }
 
 Injected inject(const rma::Transfer& transfer, int value, const Targets& targets) noexcept {
-  alignas(16) gex_AM_Arg_t args[8] = {};
-  put_word(args, transfer.remote);
-  put_word(args + 2, reinterpret_cast<std::uint64_t>(targets.done));
-  put_word(args + 4, transfer.size);
-  args[6] = value;
-  am::Outbound message;
-  message.handler = static_cast<std::uint8_t>(Internal::memset);
-  message.arg_count = 7;
-  message.args = args;
+  const Packed packed(Memset{transfer.remote, Wide(targets.done), transfer.size, value});
+  am::Outbound message = packed.message_for(Internal::memset);
   message.endpoints = am::endpoints_of(transfer.local_endpoint, transfer.endpoint);
   am::send_request(transfer.jobrank, message, false);
   return {1};
@@ -74,7 +68,7 @@ gex_Event_t memset_explicit(const rma::Transfer& transfer, int value) noexcept {
 }
 
 void start_memset() {
-  am::register_internal(Internal::memset, on_memset, {.is_reply = false, .least_args = 7});
+  am::register_request<on_memset>(Internal::memset);
 }
 
 }  // namespace gex::legacy

@@ -18,60 +18,53 @@ namespace gex::rma {
 
 namespace {
 
-using am::get_word;
 using am::Internal;
 using am::Outbound;
-using am::put_word;
+using am::Packed;
+using am::Wide;
 
 /// Bytes of a part. Gets come back in one medium reply, so both have a medium's limit.
 std::size_t part_bytes(const Transfer& transfer) noexcept {
   return am::max_medium(transfer.jobrank);
 }
 
-Outbound message_of(const Transfer& transfer, Internal handler, Category category,
-                    const gex_AM_Arg_t* args, std::uint8_t arg_count) noexcept {
-  Outbound message;
-  message.handler = static_cast<std::uint8_t>(handler);
-  message.category = category;
-  message.arg_count = arg_count;
-  message.args = args;
-  message.endpoints = am::endpoints_of(transfer.local_endpoint, transfer.endpoint);
-  return message;
-}
+struct Put {
+  Wide address;
+  Wide target;
+};
+struct Get {
+  Wide address;
+  Wide target;
+  Wide destination;
+  std::uint32_t size;
+};
+struct Data {
+  Wide target;
+  Wide destination;
+};
+struct Done {
+  Wide target;
+};
 
 /// Puts and gets of the same memory come one after the other through the processes that ask for
 /// them: the address that says so (base/tsan.h).
 char order_of_peers;
 
-// put: address, target -> done: target
-void on_put(gex_Token_t token, void* payload, std::size_t size, const gex_AM_Arg_t* args,
-            unsigned) noexcept {
+void on_put(gex_Token_t token, const Put& put, void* payload, std::size_t size) noexcept {
   order_through_peer_ends(&order_of_peers);
-  if (size != 0) std::memcpy(own_range(token, get_word(args), size, "a put"), payload, size);
+  if (size != 0) std::memcpy(own_range(token, put.address, size, "a put"), payload, size);
   order_through_peer_begins(&order_of_peers);
-  alignas(16) const gex_AM_Arg_t reply_args[4] = {args[2], args[3], 0, 0};
-  Outbound reply;
-  reply.handler = static_cast<std::uint8_t>(Internal::rma_done);
-  reply.arg_count = 2;
-  reply.args = reply_args;
-  am::send_reply(token, reply);
+  reply_done(token, put.target);
 }
 
-void on_done(gex_Token_t, void*, std::size_t, const gex_AM_Arg_t* args, unsigned) noexcept {
-  complete(reinterpret_cast<CompletionTarget>(get_word(args)));
+void on_done(gex_Token_t, const Done& done, void*, std::size_t) noexcept {
+  complete(done.target.as<CompletionTarget>());
 }
 
-// get: remote address, target, local address, size -> data: target, local address
-void on_get(gex_Token_t token, void*, std::size_t, const gex_AM_Arg_t* args, unsigned) noexcept {
-  const auto size = static_cast<std::size_t>(static_cast<std::uint32_t>(args[6]));
+void on_get(gex_Token_t token, const Get& get, void*, std::size_t) noexcept {
+  const std::size_t size = get.size;
   if (size > max_medium_payload) fatal("rank %u: a get of %zu bytes", token->header.source, size);
-  alignas(16) const gex_AM_Arg_t reply_args[4] = {args[2], args[3], args[4], args[5]};
-  Outbound reply;
-  reply.handler = static_cast<std::uint8_t>(Internal::rma_data);
-  reply.category = Category::medium;
-  reply.arg_count = 4;
-  reply.args = reply_args;
-  const std::byte* from = size != 0 ? own_range(token, get_word(args), size, "a get") : nullptr;
+  const std::byte* from = size != 0 ? own_range(token, get.address, size, "a get") : nullptr;
   order_through_peer_ends(&order_of_peers);
   // To be read before the reply can be seen to have left.
   std::vector<std::byte> read_under_tsan;
@@ -80,31 +73,30 @@ void on_get(gex_Token_t token, void*, std::size_t, const gex_AM_Arg_t* args, uns
     from = read_under_tsan.data();
   }
   order_through_peer_begins(&order_of_peers);
+  const Packed packed(Data{get.target, get.destination});
+  Outbound reply = packed.message_for(Internal::rma_data);
+  reply.category = Category::medium;
   reply.payload = from;
   reply.size = size;
   am::send_reply(token, reply);
 }
 
-void on_data(gex_Token_t, void* payload, std::size_t size, const gex_AM_Arg_t* args,
-             unsigned) noexcept {
-  auto* destination = reinterpret_cast<void*>(get_word(args + 2));
+void on_data(gex_Token_t, const Data& data, void* payload, std::size_t size) noexcept {
+  auto* destination = data.destination.as<void*>();
   order_through_peer_ends(destination);
   if (size != 0) std::memcpy(destination, payload, size);
-  complete(reinterpret_cast<CompletionTarget>(get_word(args)));
+  complete(data.target.as<CompletionTarget>());
 }
 
-/// The same for a get.
+/// Asks for the part at `offset`; the bytes that it covers, or 0 if it was refused.
 std::size_t get_part(const Transfer& transfer, std::size_t offset, CompletionTarget target,
                      bool immediate) noexcept {
   const std::size_t bytes = std::min(part_bytes(transfer), transfer.size - offset);
   std::byte* destination = static_cast<std::byte*>(transfer.local) + offset;
-  alignas(16) gex_AM_Arg_t args[8] = {};
-  put_word(args, transfer.remote + offset);
-  put_word(args + 2, reinterpret_cast<std::uint64_t>(target));
-  put_word(args + 4, reinterpret_cast<std::uint64_t>(destination));
-  args[6] = static_cast<gex_AM_Arg_t>(bytes);
-  const Outbound message =
-      message_of(transfer, Internal::rma_get, Category::short_message, args, 7);
+  const Packed packed(Get{transfer.remote + offset, Wide(target), Wide(destination),
+                          static_cast<std::uint32_t>(bytes)});
+  Outbound message = packed.message_for(Internal::rma_get);
+  message.endpoints = am::endpoints_of(transfer.local_endpoint, transfer.endpoint);
   order_through_peer_begins(destination);
   return am::send_request(transfer.jobrank, message, immediate) == 0 ? bytes : 0;
 }
@@ -170,6 +162,10 @@ std::byte* own_range(gex_Token_t token, std::uint64_t address, std::size_t size,
   return start;
 }
 
+void reply_done(gex_Token_t token, Wide target) noexcept {
+  am::reply_with(token, Internal::rma_done, Done{target});
+}
+
 std::uint32_t parts_of(const Transfer& transfer) noexcept {
   const std::size_t limit = part_bytes(transfer);
   return static_cast<std::uint32_t>((transfer.size + limit - 1) / limit);
@@ -177,10 +173,10 @@ std::uint32_t parts_of(const Transfer& transfer) noexcept {
 
 std::size_t put_part(const Transfer& transfer, std::size_t offset, CompletionTarget target,
                      bool immediate) noexcept {
-  alignas(16) gex_AM_Arg_t args[4];
-  put_word(args, transfer.remote + offset);
-  put_word(args + 2, reinterpret_cast<std::uint64_t>(target));
-  Outbound message = message_of(transfer, Internal::rma_put, Category::medium, args, 4);
+  const Packed packed(Put{transfer.remote + offset, Wide(target)});
+  Outbound message = packed.message_for(Internal::rma_put);
+  message.category = Category::medium;
+  message.endpoints = am::endpoints_of(transfer.local_endpoint, transfer.endpoint);
   message.payload = static_cast<const std::byte*>(transfer.local) + offset;
   message.size = std::min(part_bytes(transfer), transfer.size - offset);
   return am::send_request(transfer.jobrank, message, immediate) == 0 ? message.size : 0;
@@ -207,10 +203,10 @@ int get_parts(const Transfer& transfer, CompletionTarget target, bool immediate)
 }
 
 void start_reference() {
-  am::register_internal(Internal::rma_put, on_put, {.is_reply = false, .least_args = 4});
-  am::register_internal(Internal::rma_done, on_done, {.is_reply = true, .least_args = 2});
-  am::register_internal(Internal::rma_get, on_get, {.is_reply = false, .least_args = 7});
-  am::register_internal(Internal::rma_data, on_data, {.is_reply = true, .least_args = 4});
+  am::register_request<on_put>(Internal::rma_put);
+  am::register_reply<on_done>(Internal::rma_done);
+  am::register_request<on_get>(Internal::rma_get);
+  am::register_reply<on_data>(Internal::rma_data);
 }
 
 }  // namespace gex::rma

@@ -7,6 +7,7 @@
 // its data has been written. The payload of a put is copied when its message is sent, so a put is
 // locally complete as soon as it has been injected.
 
+#include "am/internal.h"
 #include "core/thread.h"
 #include "rma/transfer.h"
 
@@ -30,6 +31,9 @@ std::size_t put_part(const Transfer& transfer, std::size_t offset, CompletionTar
 /// there. `what` says of whom it is the range: "a put".
 std::byte* own_range(gex_Token_t token, std::uint64_t address, std::size_t size,
                      const char* what) noexcept;
+
+/// Acknowledges the request that `token` names: completes one part of `target` at its sender.
+void reply_done(gex_Token_t token, am::Wide target) noexcept;
 
 void start_reference();
 

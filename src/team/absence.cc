@@ -68,9 +68,13 @@ Calls calls_of(TeamBarrier& barrier) noexcept {
   return calls;
 }
 
-// question: team id. answer: team id, calls begun of each kind
-constexpr std::uint8_t question_args = 2;
-constexpr std::uint8_t answer_args = 2 + Calls::kinds;
+struct QuestionFields {
+  am::Wide team;
+};
+struct AnswerFields {
+  am::Wide team;
+  std::array<std::uint32_t, Calls::kinds> begun;  ///< calls of each kind
+};
 
 struct Question {
   TeamId team;
@@ -82,12 +86,8 @@ struct Question {
 std::atomic<gex_Rank_t> next_distance{0};
 
 void ask(const Question& question) noexcept {
-  alignas(16) gex_AM_Arg_t args[4] = {};
-  am::put_word(args, question.team);
-  am::Outbound message;
-  message.handler = static_cast<std::uint8_t>(Internal::absence_question);
-  message.arg_count = question_args;
-  message.args = args;
+  const am::Packed packed(QuestionFields{question.team});
+  am::Outbound message = packed.message_for(Internal::absence_question);
   message.endpoints = question.endpoints;
   // What finds no room is asked in a later round.
   am::send_request(question.jobrank, message, true);
@@ -126,45 +126,36 @@ void watch() noexcept {
   for (const Question& question : questions) ask(question);
 }
 
-void on_question(gex_Token_t token, void*, std::size_t, const gex_AM_Arg_t* args,
-                 unsigned) noexcept {
+void on_question(gex_Token_t token, const QuestionFields& question, void*, std::size_t) noexcept {
   if (!process().job->left()) return;
   struct Found {
     Calls calls;
     bool there = false;
   } found;
   with_barrier(
-      am::get_word(args), token->header.endpoints().target_address(),
+      question.team, token->header.endpoints().target_address(),
       [](void* context, TeamBarrier& barrier) {
         *static_cast<Found*>(context) = {calls_of(barrier), true};
       },
       &found);
   // A team that is ended here had all its calls made.
   if (!found.there) return;
-  alignas(16) gex_AM_Arg_t answer[8] = {args[0], args[1]};
-  for (std::size_t kind = 0; kind < Calls::kinds; ++kind)
-    answer[2 + kind] = static_cast<gex_AM_Arg_t>(found.calls.begun[kind]);
-  am::Outbound reply;
-  reply.handler = static_cast<std::uint8_t>(Internal::absence_answer);
-  reply.arg_count = answer_args;
-  reply.args = answer;
-  am::send_reply(token, reply);
+  am::reply_with(token, Internal::absence_answer, AnswerFields{question.team, found.calls.begun});
 }
 
-void on_answer(gex_Token_t token, void*, std::size_t, const gex_AM_Arg_t* args, unsigned) noexcept {
+void on_answer(gex_Token_t token, const AnswerFields& fields, void*, std::size_t) noexcept {
   struct Answer {
-    const gex_AM_Arg_t* begun;
+    const AnswerFields& fields;
     bool in_vain = false;
-  } answer{args + 2};
+  } answer{fields};
   with_barrier(
-      am::get_word(args), token->header.endpoints().target_address(),
+      fields.team, token->header.endpoints().target_address(),
       [](void* context, TeamBarrier& barrier) {
         auto& theirs = *static_cast<Answer*>(context);
         const Calls mine = calls_of(barrier);
         for (std::size_t kind = 0; kind < Calls::kinds; ++kind) {
           theirs.in_vain |=
-              mine.under_way[kind] &&
-              !reached(static_cast<std::uint32_t>(theirs.begun[kind]), mine.begun[kind]);
+              mine.under_way[kind] && !reached(theirs.fields.begun[kind], mine.begun[kind]);
         }
       },
       &answer);
@@ -174,10 +165,8 @@ void on_answer(gex_Token_t token, void*, std::size_t, const gex_AM_Arg_t* args, 
 }  // namespace
 
 void start_absence() {
-  am::register_internal(Internal::absence_question, on_question,
-                        {.is_reply = false, .least_args = question_args});
-  am::register_internal(Internal::absence_answer, on_answer,
-                        {.is_reply = true, .least_args = answer_args});
+  am::register_request<on_question>(Internal::absence_question);
+  am::register_reply<on_answer>(Internal::absence_answer);
   register_absence_watch(watch);
 }
 

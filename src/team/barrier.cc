@@ -84,17 +84,20 @@ void keep_early(std::vector<TeamBarrier::Arrival>& early, const TeamBarrier::Arr
   if (!reached(same->number, arrival.number)) same->number = arrival.number;
 }
 
-// team id, round, number
+struct ArrivalFields {
+  am::Wide team;
+  std::uint32_t round;
+  std::uint32_t number;
+};
+
 template <TeamBarrier::Kind kind>
-void on_barrier(gex_Token_t token, void*, std::size_t, const gex_AM_Arg_t* args,
-                unsigned) noexcept {
+void on_barrier(gex_Token_t token, const ArrivalFields& fields, void*, std::size_t) noexcept {
   Registry& registry = the_registry.get();
   const OptionalGuard guard(registry.lock, true);
   Registry::Entry& entry =
-      registry.entries[{am::get_word(args), token->header.endpoints().target_address(), kind}];
-  const TeamBarrier::Arrival arrival{.source = token->header.source,
-                                     .round = static_cast<unsigned>(args[2]),
-                                     .number = static_cast<std::uint32_t>(args[3])};
+      registry.entries[{fields.team, token->header.endpoints().target_address(), kind}];
+  const TeamBarrier::Arrival arrival{
+      .source = token->header.source, .round = fields.round, .number = fields.number};
   if (entry.barrier != nullptr)
     entry.barrier->arrived(arrival);
   else
@@ -215,14 +218,8 @@ bool TeamBarrier::advance() noexcept {
     for (unsigned k = 0; k < rounds_.size(); ++k) {
       Round& round = rounds_[k];
       if (round.sent.load(std::memory_order_relaxed) != level) {
-        alignas(16) gex_AM_Arg_t args[4];
-        am::put_word(args, team_.id());
-        args[2] = static_cast<gex_AM_Arg_t>(k);
-        args[3] = static_cast<gex_AM_Arg_t>(level);
-        am::Outbound message;
-        message.handler = static_cast<std::uint8_t>(message_of(kind_));
-        message.arg_count = 4;
-        message.args = args;
+        const am::Packed packed(ArrivalFields{team_.id(), k, level});
+        am::Outbound message = packed.message_for(message_of(kind_));
         message.endpoints = am::endpoints_of(team_.endpoint, team_.endpoint_of(round.to));
         // Never waits: what finds no room is sent by a later poll.
         if (am::send_request(team_.jobrank_of(round.to), message, true) != 0) {
@@ -336,9 +333,8 @@ void with_barrier(TeamId team, unsigned endpoint_address,
 
 void start_barriers() {
   using Kind = TeamBarrier::Kind;
-  constexpr am::InternalMessage takes{.is_reply = false, .least_args = 4};
-  am::register_internal(message_of(Kind::calls), on_barrier<Kind::calls>, takes);
-  am::register_internal(message_of(Kind::completions), on_barrier<Kind::completions>, takes);
+  am::register_request<on_barrier<Kind::calls>>(message_of(Kind::calls));
+  am::register_request<on_barrier<Kind::completions>>(message_of(Kind::completions));
   register_poller([]() noexcept { return the_active.get().advance(); });
 }
 

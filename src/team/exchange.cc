@@ -20,9 +20,7 @@ namespace gex::team {
 
 namespace {
 
-using am::get_word;
 using am::Internal;
-using am::put_word;
 
 /// The most that a member has to say: what it publishes of all its endpoints takes some kilobytes.
 constexpr std::size_t most_of_a_member = std::size_t{64} << 10;
@@ -87,8 +85,14 @@ Pending& pending() noexcept {
   return the_pending.get();
 }
 
-// Both messages: team id, number of the exchange, sender's rank, total bytes, offset.
-constexpr std::uint8_t part_args = 6;
+/// Of both messages.
+struct PartFields {
+  am::Wide team;
+  std::uint32_t number;  ///< of the exchange
+  gex_Rank_t rank;       ///< the sender's
+  std::uint32_t total;   ///< bytes of all parts
+  std::uint32_t offset;
+};
 
 void send_parts(Team& team, gex_Rank_t to, Internal handler, std::uint32_t number,
                 std::span<const std::byte> bytes) {
@@ -97,17 +101,11 @@ void send_parts(Team& team, gex_Rank_t to, Internal handler, std::uint32_t numbe
   std::size_t offset = 0;
   do {
     const std::size_t size = std::min(limit, bytes.size() - offset);
-    alignas(16) gex_AM_Arg_t args[8] = {};
-    put_word(args, team.id());
-    args[2] = static_cast<gex_AM_Arg_t>(number);
-    args[3] = static_cast<gex_AM_Arg_t>(team.rank);
-    args[4] = static_cast<gex_AM_Arg_t>(bytes.size());
-    args[5] = static_cast<gex_AM_Arg_t>(offset);
-    am::Outbound message;
-    message.handler = static_cast<std::uint8_t>(handler);
+    const am::Packed packed(PartFields{team.id(), number, team.rank,
+                                       static_cast<std::uint32_t>(bytes.size()),
+                                       static_cast<std::uint32_t>(offset)});
+    am::Outbound message = packed.message_for(handler);
     message.category = Category::medium;
-    message.arg_count = part_args;
-    message.args = args;
     message.endpoints = am::endpoints_of(team.endpoint, team.endpoint_of(to));
     message.payload = bytes.data() + offset;
     message.size = size;
@@ -117,33 +115,29 @@ void send_parts(Team& team, gex_Rank_t to, Internal handler, std::uint32_t numbe
 }
 
 /// The exchange that a message is of.
-Key key_of(gex_Token_t token, const gex_AM_Arg_t* args) noexcept {
-  return {get_word(args), token->header.endpoints().target_address(),
-          static_cast<std::uint32_t>(args[2])};
+Key key_of(gex_Token_t token, const PartFields& part) noexcept {
+  return {part.team, token->header.endpoints().target_address(), part.number};
 }
 
 gex_Rank_t source_of(gex_Token_t token) noexcept {
   return token->header.source;
 }
 
-void on_gather(gex_Token_t token, void* payload, std::size_t size, const gex_AM_Arg_t* args,
-               unsigned) noexcept {
+void on_gather(gex_Token_t token, const PartFields& part, void* payload,
+               std::size_t size) noexcept {
   Pending& all = pending();
-  const auto rank = static_cast<gex_Rank_t>(args[3]);
-  if (rank == 0)
+  if (part.rank == 0)
     fatal("rank %u: a part of a team exchange from rank 0 to itself", source_of(token));
   const OptionalGuard guard(all.lock, true);
-  all.gathering[key_of(token, args)][rank].add(
-      source_of(token), static_cast<std::uint32_t>(args[4]), static_cast<std::uint32_t>(args[5]),
-      payload, size, most_of_a_member);
+  all.gathering[key_of(token, part)][part.rank].add(source_of(token), part.total, part.offset,
+                                                    payload, size, most_of_a_member);
 }
 
-void on_spread(gex_Token_t token, void* payload, std::size_t size, const gex_AM_Arg_t* args,
-               unsigned) noexcept {
+void on_spread(gex_Token_t token, const PartFields& part, void* payload,
+               std::size_t size) noexcept {
   Pending& all = pending();
   const OptionalGuard guard(all.lock, true);
-  all.spreading[key_of(token, args)].add(source_of(token), static_cast<std::uint32_t>(args[4]),
-                                         static_cast<std::uint32_t>(args[5]), payload, size,
+  all.spreading[key_of(token, part)].add(source_of(token), part.total, part.offset, payload, size,
                                          most_of_all());
 }
 
@@ -254,10 +248,8 @@ Blocks exchange(std::span<Team* const> local_members, std::span<const std::byte>
 }
 
 void start_exchange() {
-  am::register_internal(Internal::exchange_gather, on_gather,
-                        {.is_reply = false, .least_args = part_args});
-  am::register_internal(Internal::exchange_spread, on_spread,
-                        {.is_reply = false, .least_args = part_args});
+  am::register_request<on_gather>(Internal::exchange_gather);
+  am::register_request<on_spread>(Internal::exchange_spread);
 }
 
 }  // namespace gex::team

@@ -48,27 +48,32 @@ unsigned round_count() noexcept {
   return rounds;
 }
 
-// parity, round, knowledge, id
-void on_named_barrier(gex_Token_t token, void*, std::size_t, const gex_AM_Arg_t* args,
-                      unsigned) noexcept {
+struct Arrival {
+  std::int32_t parity;
+  std::uint32_t round;
+  std::int32_t knowledge;
+  std::int32_t id;
+};
+
+void on_named_barrier(gex_Token_t token, const Arrival& arrival, void*, std::size_t) noexcept {
   State& state = the_state.get();
-  const auto round = static_cast<unsigned>(args[1]);
+  const std::uint32_t round = arrival.round;
   const gex_Rank_t source = token->header.source;
   if (round >= round_count())
     fatal("rank %u: a named barrier's message names round %u of %u", source, round, round_count());
-  if (args[0] != 0 && args[0] != 1)
-    fatal("rank %u: a named barrier's message of parity %d", source, args[0]);
-  if (args[2] < 0 || args[2] > static_cast<gex_AM_Arg_t>(Knowledge::mismatch))
-    fatal("rank %u: a named barrier's message has the invalid state %d", source, args[2]);
+  if (arrival.parity != 0 && arrival.parity != 1)
+    fatal("rank %u: a named barrier's message of parity %d", source, arrival.parity);
+  if (arrival.knowledge < 0 || arrival.knowledge > static_cast<int>(Knowledge::mismatch))
+    fatal("rank %u: a named barrier's message has the invalid state %d", source, arrival.knowledge);
   const std::uint64_t distance = std::uint64_t{1} << round;
   if ((source + distance) % gex_proc_.jobsize != gex_proc_.jobrank)
     fatal("rank %u: a named barrier's message of round %u, which another rank sends", source,
           round);
   const OptionalGuard guard(state.lock, true);
-  Phase& phase = state.phases[args[0]];
+  Phase& phase = state.phases[arrival.parity];
   if (phase.received[round])
     fatal("rank %u: a named barrier's message of round %u came twice", source, round);
-  phase.values[round] = {static_cast<Knowledge>(args[2]), args[3]};
+  phase.values[round] = {static_cast<Knowledge>(arrival.knowledge), arrival.id};
   phase.received[round] = true;
 }
 
@@ -76,13 +81,10 @@ bool send_round(const State& state) noexcept {
   Team& team = Team::from(gasnet1_client()->team);
   const auto to =
       static_cast<gex_Rank_t>((team.rank + (std::uint64_t{1} << state.round)) % team.size);
-  alignas(16) const gex_AM_Arg_t args[4] = {
-      static_cast<gex_AM_Arg_t>(state.number & 1), static_cast<gex_AM_Arg_t>(state.round),
-      static_cast<gex_AM_Arg_t>(state.value.knowledge), state.value.id};
-  am::Outbound message;
-  message.handler = static_cast<std::uint8_t>(Internal::named_barrier);
-  message.arg_count = 4;
-  message.args = args;
+  const am::Packed packed(Arrival{static_cast<std::int32_t>(state.number & 1), state.round,
+                                  static_cast<std::int32_t>(state.value.knowledge),
+                                  state.value.id});
+  am::Outbound message = packed.message_for(Internal::named_barrier);
   message.endpoints = am::endpoints_of(team.endpoint, 0);
   return am::send_request(team.jobrank_of(to), message, true) == 0;
 }
@@ -187,8 +189,7 @@ NamedBarrierState named_barrier_state() noexcept {
 }
 
 void start_named_barrier() {
-  am::register_internal(Internal::named_barrier, on_named_barrier,
-                        {.is_reply = false, .least_args = 4});
+  am::register_request<on_named_barrier>(Internal::named_barrier);
   register_poller(poll_named_barrier);
 }
 

@@ -13,6 +13,7 @@
 #include "base/round_up.h"
 #include "base/tsan.h"
 #include "core/objects.h"
+#include "rma/reference.h"
 #include "vis/description.h"
 #include "vis/injection.h"
 #include "vis/peer_completion.h"
@@ -21,17 +22,21 @@ namespace gex::vis {
 
 namespace {
 
-using am::get_word;
 using am::Internal;
-using am::put_word;
+using am::Packed;
+using am::Wide;
 
-std::uint64_t word_of(const void* address) noexcept {
-  return reinterpret_cast<std::uint64_t>(address);
-}
-
-// put: target, kind, entries [, number, total bytes, handler and size of the notice]
-constexpr unsigned put_args = 4;
-constexpr unsigned put_args_with_notice = 9;
+struct Put {
+  Wide target;
+  std::uint32_t kind;
+  std::uint32_t entries;
+};
+struct PutWithNotice {
+  Put put;
+  Wide number;
+  Wide total;
+  std::uint32_t handler_and_size;
+};
 
 template <class Region>
 std::uint32_t put_region(const Route& route, const Region& peer, const Region& own,
@@ -40,10 +45,11 @@ std::uint32_t put_region(const Route& route, const Region& peer, const Region& o
   const bool notifies = notice.handler != 0;
   const std::size_t notice_bytes = notifies ? round_up_16(notice.size) : 0;
   const std::uint64_t number = notifies ? next_put_number() : 0;
-  const unsigned arg_count = notifies ? put_args_with_notice : put_args;
   const std::size_t limit = am::max_medium(route.tm, route.rank) - notice_bytes;
   const std::size_t most_description = most_description_bytes(peer);
-  Injection messages(route, Internal::vis_put, arg_count);
+  Injection messages =
+      notifies ? Injection(route, Internal::vis_put_with_notice, am::arguments_of<PutWithNotice>)
+               : Injection(route, Internal::vis_put, am::arguments_of<Put>);
   Cursor at_peer;
   Cursor here;
   std::uint32_t parts = 0;
@@ -57,14 +63,15 @@ std::uint32_t put_region(const Route& route, const Region& peer, const Region& o
     out += notice_bytes;
     const Part part = describe(peer, at_peer, left, {room, room, room}, out);
     gather(own, here, part.data_bytes, out + part.description_bytes);
-    alignas(16) gex_AM_Arg_t args[12] = {};
-    put_word(args, word_of(target));
-    args[2] = static_cast<gex_AM_Arg_t>(part.kind);
-    args[3] = static_cast<gex_AM_Arg_t>(part.entries);
-    put_word(args + 4, number);
-    put_word(args + 6, bytes);
-    args[8] = static_cast<gex_AM_Arg_t>(notice.handler | notice.size << 8);
-    if (!messages.send(notice_bytes + part.description_bytes + part.data_bytes, args)) return 0;
+    // The first arguments are those of a put without notice.
+    const Packed packed(
+        PutWithNotice{{Wide(target), static_cast<std::uint32_t>(part.kind),
+                       static_cast<std::uint32_t>(part.entries)},
+                      number,
+                      bytes,
+                      static_cast<std::uint32_t>(notice.handler | notice.size << 8)});
+    if (!messages.send(notice_bytes + part.description_bytes + part.data_bytes, packed.args()))
+      return 0;
     left -= part.data_bytes;
   }
   return parts;
@@ -109,9 +116,19 @@ void skip(const BlockList& region, Cursor& cursor, std::size_t bytes) noexcept {
     cursor = {cursor.block + 1, cursor.offset - region.length(cursor.block)};
 }
 
-// get: record, own block, own offset, bytes, kind, entries -> data: record, own block, own offset
-constexpr unsigned get_args = 9;
-constexpr unsigned data_args = 6;
+struct Get {
+  Wide pending;
+  Wide own_block;
+  Wide own_offset;
+  std::uint32_t bytes;
+  std::uint32_t kind;
+  std::uint32_t entries;
+};
+struct Data {
+  Wide pending;
+  Wide own_block;
+  Wide own_offset;
+};
 
 template <class Region>
 std::uint32_t get_region(const Route& route, const Region& peer, const Region& own,
@@ -120,7 +137,7 @@ std::uint32_t get_region(const Route& route, const Region& peer, const Region& o
   const std::size_t room = std::min(limit, most_description_bytes(peer));
   auto* pending = new (std::nothrow) PendingGet(own, target);
   if (pending == nullptr) fatal("no memory for the record of a non-contiguous get");
-  Injection messages(route, Internal::vis_get, get_args);
+  Injection messages(route, Internal::vis_get, am::arguments_of<Get>);
   Cursor at_peer;
   Cursor here;
   std::uint32_t parts = 0;
@@ -128,17 +145,13 @@ std::uint32_t get_region(const Route& route, const Region& peer, const Region& o
     std::byte* out = messages.begin(room);
     if (out == nullptr) break;
     const Part part = describe(peer, at_peer, left, {room, limit, room + limit}, out);
-    alignas(16) gex_AM_Arg_t args[12] = {};
-    put_word(args, word_of(pending));
-    put_word(args + 2, here.block);
-    put_word(args + 4, here.offset);
-    args[6] = static_cast<gex_AM_Arg_t>(part.data_bytes);
-    args[7] = static_cast<gex_AM_Arg_t>(part.kind);
-    args[8] = static_cast<gex_AM_Arg_t>(part.entries);
+    const Packed packed(
+        Get{Wide(pending), here.block, here.offset, static_cast<std::uint32_t>(part.data_bytes),
+            static_cast<std::uint32_t>(part.kind), static_cast<std::uint32_t>(part.entries)});
     // Relaxed: the part that this reference is for goes out behind it.
     pending->references.fetch_add(1, std::memory_order_relaxed);
     order_through_peer_begins(pending);
-    if (!messages.send(part.description_bytes, args)) {
+    if (!messages.send(part.description_bytes, packed.args())) {
       pending->release();
       break;
     }
@@ -168,45 +181,45 @@ void require_own(const Described& part, gex_Token_t token, std::size_t bytes,
           token->header.source, what, bytes);
 }
 
-void on_put(gex_Token_t token, void* payload, std::size_t size, const gex_AM_Arg_t* args,
-            unsigned arg_count) noexcept {
+/// Scatters what a message describes and holds; the number of bytes of data.
+std::size_t take_put(gex_Token_t token, const Put& put, std::byte* message,
+                     std::size_t size) noexcept {
   static constexpr const char* what = "a part of a non-contiguous put";
-  auto* message = static_cast<std::byte*>(payload);
-  ArrivedNotice notice{};
-  if (arg_count == put_args_with_notice) {
-    const auto handler_and_size = static_cast<std::uint32_t>(args[8]);
-    notice = {get_word(args + 4), get_word(args + 6), static_cast<std::uint8_t>(handler_and_size),
-              message, handler_and_size >> 8};
-    const std::size_t taken = round_up_16(notice.size);
-    if (taken > size) fatal("rank %u: %s is malformed", token->header.source, what);
-    message += taken;
-    size -= taken;
-  }
   Described part;
   std::size_t description_bytes = 0;
-  read_own(part, token, static_cast<std::uint32_t>(args[2]), static_cast<std::uint32_t>(args[3]),
-           message, size, description_bytes, what);
+  read_own(part, token, put.kind, put.entries, message, size, description_bytes, what);
   const std::size_t bytes = size - description_bytes;
   require_own(part, token, bytes, what);
   part.scatter(bytes, message + description_bytes);
-  if (arg_count == put_args_with_notice) note_arrival(token, notice, bytes);
-
-  alignas(16) const gex_AM_Arg_t reply_args[4] = {args[0], args[1], 0, 0};
-  am::Outbound reply;
-  reply.handler = static_cast<std::uint8_t>(Internal::rma_done);
-  reply.arg_count = 2;
-  reply.args = reply_args;
-  am::send_reply(token, reply);
+  return bytes;
 }
 
-void on_get(gex_Token_t token, void* payload, std::size_t size, const gex_AM_Arg_t* args,
-            unsigned) noexcept {
+void on_put(gex_Token_t token, const Put& put, void* payload, std::size_t size) noexcept {
+  take_put(token, put, static_cast<std::byte*>(payload), size);
+  rma::reply_done(token, put.target);
+}
+
+void on_put_with_notice(gex_Token_t token, const PutWithNotice& message, void* payload,
+                        std::size_t size) noexcept {
+  auto* const bytes = static_cast<std::byte*>(payload);
+  const ArrivedNotice notice{message.number, message.total,
+                             static_cast<std::uint8_t>(message.handler_and_size), bytes,
+                             message.handler_and_size >> 8};
+  const std::size_t notice_bytes = round_up_16(notice.size);
+  if (notice_bytes > size)
+    fatal("rank %u: a part of a non-contiguous put is malformed", token->header.source);
+  note_arrival(token, notice,
+               take_put(token, message.put, bytes + notice_bytes, size - notice_bytes));
+  rma::reply_done(token, message.put.target);
+}
+
+void on_get(gex_Token_t token, const Get& get, void* payload, std::size_t size) noexcept {
   static constexpr const char* what = "a part of a non-contiguous get";
-  const std::size_t bytes = static_cast<std::uint32_t>(args[6]);
+  const std::size_t bytes = get.bytes;
   Described part;
   std::size_t description_bytes = 0;
-  read_own(part, token, static_cast<std::uint32_t>(args[7]), static_cast<std::uint32_t>(args[8]),
-           static_cast<std::byte*>(payload), size, description_bytes, what);
+  read_own(part, token, get.kind, get.entries, static_cast<std::byte*>(payload), size,
+           description_bytes, what);
   require_own(part, token, bytes, what);
   gex_AM_SrcDesc_t reply = am::prepare_reply(token, {.client_buffer = nullptr,
                                                      .least = bytes,
@@ -214,26 +227,20 @@ void on_get(gex_Token_t token, void* payload, std::size_t size, const gex_AM_Arg
                                                      .destination = nullptr,
                                                      .is_long = false,
                                                      .flags = 0,
-                                                     .arg_count = data_args});
+                                                     .arg_count = am::arguments_of<Data>});
   if (reply->size < bytes) fatal("rank %u: %s of %zu bytes", token->header.source, what, bytes);
   part.gather(bytes, static_cast<std::byte*>(reply->address));
-  alignas(16) const gex_AM_Arg_t reply_args[8] = {args[0], args[1], args[2], args[3],
-                                                  args[4], args[5], 0,       0};
-  am::Outbound built;
-  built.handler = static_cast<std::uint8_t>(Internal::vis_data);
+  const Packed packed(Data{get.pending, get.own_block, get.own_offset});
+  am::Outbound built = packed.message_for(Internal::vis_data);
   built.category = Category::medium;
-  built.arg_count = data_args;
-  built.args = reply_args;
   built.size = bytes;
   am::commit(reply, built, 0);
 }
 
-void on_data(gex_Token_t, void* payload, std::size_t size, const gex_AM_Arg_t* args,
-             unsigned) noexcept {
-  auto* pending = reinterpret_cast<PendingGet*>(get_word(args));
+void on_data(gex_Token_t, const Data& data, void* payload, std::size_t size) noexcept {
+  auto* pending = data.pending.as<PendingGet*>();
   order_through_peer_ends(pending);
-  pending->unpack({get_word(args + 2), get_word(args + 4)}, size,
-                  static_cast<const std::byte*>(payload));
+  pending->unpack({data.own_block, data.own_offset}, size, static_cast<const std::byte*>(payload));
   const CompletionTarget target = pending->target;
   pending->release();
   complete(target);
@@ -261,9 +268,10 @@ std::uint32_t get_parts(const Route& route, const BlockList& peer, const BlockLi
 }
 
 void start_messages() {
-  am::register_internal(Internal::vis_put, on_put, {.is_reply = false, .least_args = put_args});
-  am::register_internal(Internal::vis_get, on_get, {.is_reply = false, .least_args = get_args});
-  am::register_internal(Internal::vis_data, on_data, {.is_reply = true, .least_args = data_args});
+  am::register_request<on_put>(Internal::vis_put);
+  am::register_request<on_put_with_notice>(Internal::vis_put_with_notice);
+  am::register_request<on_get>(Internal::vis_get);
+  am::register_reply<on_data>(Internal::vis_data);
 }
 
 }  // namespace gex::vis

@@ -45,10 +45,12 @@ void run(gex_Token_t token, std::uint8_t handler, const void* payload, std::size
   am::run_handler<am::Sender::anybody>(arrived);
 }
 
-// notice: handler
-void on_notice(gex_Token_t token, void* payload, std::size_t size, const gex_AM_Arg_t* args,
-               unsigned) noexcept {
-  run(token, static_cast<std::uint8_t>(args[0]), payload, size);
+struct Notice {
+  std::uint32_t handler;
+};
+
+void on_notice(gex_Token_t token, const Notice& notice, void* payload, std::size_t size) noexcept {
+  run(token, static_cast<std::uint8_t>(notice.handler), payload, size);
 }
 
 }  // namespace
@@ -67,12 +69,9 @@ bool is_armed() noexcept {
 
 void send_notice(gex_TM_t tm, gex_Rank_t rank, const PeerCompletion& notice) noexcept {
   const Peer peer = resolve(tm, rank);
-  alignas(16) const gex_AM_Arg_t args[4] = {notice.handler, 0, 0, 0};
-  am::Outbound message;
-  message.handler = static_cast<std::uint8_t>(am::Internal::vis_notice);
+  const am::Packed packed(Notice{notice.handler});
+  am::Outbound message = packed.message_for(am::Internal::vis_notice);
   message.category = Category::medium;
-  message.arg_count = 1;
-  message.args = args;
   message.endpoints = am::endpoints_of(peer.local_endpoint, peer.endpoint);
   message.payload = notice.payload;
   message.size = notice.size;
@@ -100,7 +99,7 @@ void note_arrival(gex_Token_t token, const ArrivedNotice& notice, std::size_t by
 }
 
 void start_peer_completion() {
-  am::register_internal(am::Internal::vis_notice, on_notice, {.is_reply = false, .least_args = 1});
+  am::register_request<on_notice>(am::Internal::vis_notice);
 }
 
 }  // namespace gex::vis

@@ -362,17 +362,40 @@ MessageHeader header_of(std::uint8_t handler, Category category, bool reply, uns
   return {MessageHeader::make_what(handler, category, reply, arg_count, {}), source, 0};
 }
 
+struct Sample {
+  std::uint32_t first;
+  Wide wide;
+  std::int32_t last;
+};
+
+TEST(Internal, ArgumentsAreAStructure) {
+  static_assert(arguments_of<Sample> == 4);
+  int object = 0;
+  const Packed packed(Sample{7, Wide(&object), -3});
+  const Outbound message = packed.message_for(Internal::rma_put);
+  EXPECT_EQ(message.arg_count, 4);
+  EXPECT_EQ(reinterpret_cast<std::uintptr_t>(message.args) % 16, 0u);
+  EXPECT_EQ(message.args[0], 7);
+  EXPECT_EQ(message.args[3], -3);
+  const auto read = unpack<Sample>(message.args);
+  EXPECT_EQ(read.first, 7u);
+  EXPECT_EQ(read.wide.as<int*>(), &object);
+  EXPECT_EQ(read.last, -3);
+  EXPECT_EQ(std::uint64_t{Wide(0x123456789abcdef0)}, 0x123456789abcdef0);
+}
+
 TEST(Internal, TakesOnlyWhatItsHandlerReads) {
-  const InternalHandler nothing = [](gex_Token_t, void*, std::size_t, const gex_AM_Arg_t*,
-                                     unsigned) noexcept {};
-  register_internal(Internal::rma_put, nothing, {.is_reply = false, .least_args = 4});
-  register_internal(Internal::rma_done, nothing, {.is_reply = true, .least_args = 2});
+  const InternalHandler nothing = [](gex_Token_t, void*, std::size_t,
+                                     const gex_AM_Arg_t*) noexcept {};
+  register_internal(Internal::rma_put, nothing, {.is_reply = false, .arg_count = 4});
+  register_internal(Internal::rma_done, nothing, {.is_reply = true, .arg_count = 2});
   const auto put = static_cast<std::uint8_t>(Internal::rma_put);
   const auto done = static_cast<std::uint8_t>(Internal::rma_done);
   EXPECT_TRUE(fits_internal(header_of(put, Category::medium, false, 4)));
   EXPECT_TRUE(fits_internal(header_of(done, Category::short_message, true, 2)));
   for (unsigned arg_count = 0; arg_count < 4; ++arg_count)
     EXPECT_FALSE(fits_internal(header_of(put, Category::medium, false, arg_count))) << arg_count;
+  EXPECT_FALSE(fits_internal(header_of(put, Category::medium, false, 5))) << "one too many";
   EXPECT_FALSE(fits_internal(header_of(put, Category::medium, true, 4))) << "a reply";
   EXPECT_FALSE(fits_internal(header_of(done, Category::short_message, false, 2))) << "a request";
   EXPECT_FALSE(fits_internal(header_of(put, Category::long_message, false, 4)));

@@ -53,8 +53,9 @@ constexpr Kind kinds[] = {
     {"completion_barrier", Internal::completion_barrier},
     {"named_barrier", Internal::named_barrier},
     {"atomic", Internal::atomic_request},
-    {"atomic_done", Internal::atomic_done},
+    {"atomic_result", Internal::atomic_result},
     {"vis_put", Internal::vis_put},
+    {"vis_put_with_notice", Internal::vis_put_with_notice},
     {"vis_get", Internal::vis_get},
     {"vis_data", Internal::vis_data},
     {"coll_data", Internal::coll_data},
@@ -132,7 +133,7 @@ class Message {
   /// Where the word of the description lies. A notice that goes with a put stands in front of it.
   std::optional<std::size_t> description(unsigned index) const {
     std::size_t at = sizeof prefix_ + gex::am::wire_args(arg_count());
-    if (is(Internal::vis_put) && arg_count() > 8)
+    if (is(Internal::vis_put_with_notice))
       at += ((word(*argument(8)) >> 8) + 15) / 16 * std::size_t{16};
     at += index * sizeof(std::uint32_t);
     if (at + sizeof(std::uint32_t) > bytes_.size()) return std::nullopt;
