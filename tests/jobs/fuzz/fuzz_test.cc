@@ -154,7 +154,7 @@ const std::vector<Kind>& kinds() {
        "Team*:Split*",
        {0},
        {{"argument 4 = 0", "rank @: a part of a team exchange does not fit: "},
-        {"argument 4 = 0x1000000", "rank @: a team exchange of 16777216 bytes; no more than "},
+        {"argument 4 = 0x1000000", "rank @: a team exchange of 16777216 bytes; the limit is "},
         {"argument 5 = 0xffffffff", "rank @: a part of a team exchange does not fit: "},
         fewer("arguments 5")},
        {{0, 1, 2, 3, 4, 5}, false, {0, 1, 2, 4}}},
