@@ -152,11 +152,6 @@ Outbound message(gex_AM_Index_t handler, Category category, unsigned numargs,
   return out;
 }
 
-/// The bound segment of the endpoint that a reply goes to.
-const gex::PublishedSegment& segment_of_requester(gex_Token_t token) {
-  return gex::published_segment(token->header.endpoints().source_address(), token->header.source);
-}
-
 /// An address at a peer, or with the flag an offset into its bound segment.
 void* remote_address(void* address, const gex::PublishedSegment& segment, gex_Flags_t flags) {
   if ((flags & GEX_FLAG_PEER_SEG_OFFSET) == 0) return address;
@@ -401,9 +396,7 @@ int gex_am_request_long_(gex_TM_t tm, gex_Rank_t rank, gex_AM_Index_t handler,
   out.payload = local_address(source_addr, peer.local_endpoint, flags);
   out.size = nbytes;
   out.destination = remote_address(dest_addr, peer.segment(), flags);
-  const int refused = gex::rma::goes_ahead(peer.segment(), peer.jobrank, nbytes)
-                          ? gex::rma::request_after_put(peer, out, immediate(flags))
-                          : gex::am::send_request(peer.jobrank, out, immediate(flags));
+  const int refused = gex::rma::send_long_request(peer, out, immediate(flags));
   if (refused == 0) complete_locally(lc_opt);
   return refused;
 }
@@ -447,11 +440,8 @@ int gex_am_reply_long_(gex_Token_t token, gex_AM_Index_t handler, const void* so
   Outbound out = message(handler, Category::long_message, numargs, args);
   out.payload = local_address(source_addr, token->endpoint, flags);
   out.size = nbytes;
-  out.destination = remote_address(dest_addr, segment_of_requester(token), flags);
-  if (gex::rma::goes_ahead(segment_of_requester(token), token->header.source, nbytes))
-    gex::rma::reply_after_put(token, out);
-  else
-    gex::am::send_reply(token, out);
+  out.destination = remote_address(dest_addr, gex::rma::segment_of_requester(token), flags);
+  gex::rma::send_long_reply(token, out);
   complete_locally(lc_opt);
   return 0;
 }
@@ -540,34 +530,20 @@ int gex_am_commit_request_long_(gex_AM_SrcDesc_t sd, gex_AM_Index_t handler, siz
   const InCall call(Call::commit_request_long);
   check_commit(call, sd, false, true, nbytes, dest_addr, numargs, handler, flags);
   const gex::Peer peer = gex::resolve(sd->tm, sd->rank);
-  dest_addr = remote_address(dest_addr, peer.segment(), sd->flags);
   Outbound out = message(handler, Category::long_message, numargs, args);
   out.size = nbytes;
-  out.destination = dest_addr;
-  if (!gex::rma::goes_ahead(peer.segment(), peer.jobrank, nbytes))
-    return gex::am::commit(sd, out, flags);
-  out.endpoints = gex::am::endpoints_of(peer.local_endpoint, peer.endpoint);
-  out.payload = sd->address;
-  if (gex::rma::request_after_put(peer, out, immediate(flags)) != 0) return 1;
-  gex::am::cancel(sd);
-  return 0;
+  out.destination = remote_address(dest_addr, peer.segment(), sd->flags);
+  return gex::rma::commit_long_request(sd, peer, out, flags);
 }
 int gex_am_commit_reply_long_(gex_AM_SrcDesc_t sd, gex_AM_Index_t handler, size_t nbytes,
                               void* dest_addr, gex_Flags_t flags, unsigned int numargs,
                               const gex_AM_Arg_t* args) {
   const InCall call(Call::commit_reply_long);
   check_commit(call, sd, true, true, nbytes, dest_addr, numargs, handler, flags);
-  const gex::PublishedSegment& segment = segment_of_requester(sd->token);
   Outbound out = message(handler, Category::long_message, numargs, args);
   out.size = nbytes;
-  out.destination = remote_address(dest_addr, segment, sd->flags);
-  if (!gex::rma::goes_ahead(segment, sd->token->header.source, nbytes))
-    return gex::am::commit(sd, out, flags);
-  gex::am::require_unanswered(*sd);
-  out.payload = sd->address;
-  gex::rma::reply_after_put(sd->token, out);
-  gex::am::cancel(sd);
-  return 0;
+  out.destination = remote_address(dest_addr, gex::rma::segment_of_requester(sd->token), sd->flags);
+  return gex::rma::commit_long_reply(sd, out, flags);
 }
 
 namespace {

@@ -88,6 +88,8 @@ void keep_message(const am::Outbound& message, bool is_reply, const _gex_Token& 
 
 }  // namespace
 
+namespace detail {
+
 int request_after_put(const Peer& peer, am::Outbound& message, bool immediate) noexcept {
   require_inside(peer.segment(), peer.jobrank, message.destination, message.size);
   const Transfer transfer =
@@ -106,12 +108,37 @@ int request_after_put(const Peer& peer, am::Outbound& message, bool immediate) n
 void reply_after_put(gex_Token_t token, const am::Outbound& message) noexcept {
   const Endpoints ends = token->header.endpoints();
   const gex_Rank_t requester = token->header.source;
-  const PublishedSegment& segment = published_segment(ends.source_address(), requester);
+  const PublishedSegment& segment = segment_of_requester(token);
   require_inside(segment, requester, message.destination, message.size);
   keep_message(message, /*is_reply=*/true, *token,
                transfer_to(token->endpoint, requester, static_cast<gex_EP_Index_t>(ends.source()),
                            segment, message));
   token->may_reply = false;
+}
+
+}  // namespace detail
+
+int commit_long_request(gex_AM_SrcDesc_t prepared, const Peer& peer, am::Outbound& message,
+                        gex_Flags_t flags) noexcept {
+  if (!detail::goes_ahead(peer.segment(), peer.jobrank, message.size))
+    return am::commit(prepared, message, flags);
+  message.endpoints = am::endpoints_of(peer.local_endpoint, peer.endpoint);
+  message.payload = prepared->address;
+  if (detail::request_after_put(peer, message, (flags & GEX_FLAG_IMMEDIATE) != 0) != 0) return 1;
+  am::cancel(prepared);
+  return 0;
+}
+
+int commit_long_reply(gex_AM_SrcDesc_t prepared, am::Outbound& message,
+                      gex_Flags_t flags) noexcept {
+  gex_Token_t const token = prepared->token;
+  if (!detail::goes_ahead(segment_of_requester(token), token->header.source, message.size))
+    return am::commit(prepared, message, flags);
+  am::require_unanswered(*prepared);
+  message.payload = prepared->address;
+  detail::reply_after_put(token, message);
+  am::cancel(prepared);
+  return 0;
 }
 
 }  // namespace gex::rma
