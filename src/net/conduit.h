@@ -28,7 +28,8 @@
 
 namespace gex::net {
 
-/// Version of both tables below; a plug-in of another version is refused in one line.
+/// Version of both tables below; a plug-in of another version is refused in one line. Optional
+/// members may be added at the end of either table without a new version.
 inline constexpr uint32_t interface_version = 4;
 
 enum Channel : uint32_t { request_channel = 0, reply_channel = 1 };
@@ -66,6 +67,9 @@ struct SegmentFile {
 /// What libgex offers a conduit. Valid from `attach` to the return of `detach`.
 struct Host {
   uint32_t version;
+  /// Of this table. A libgex that is older than the plug-in's header has fewer members: one that
+  /// does not lie within is not there.
+  uint32_t bytes = sizeof(Host);
   uint32_t rank;      ///< this process's jobrank
   uint32_t size;      ///< ranks in the job
   uint32_t threaded;  ///< non-zero: calls may come from several threads at once
@@ -131,7 +135,10 @@ enum SendResult : int {
 
 /// What a conduit offers. Functions that are optional may be null.
 struct Conduit {
-  uint32_t version;         ///< interface_version
+  uint32_t version;  ///< interface_version
+  /// Of this table. A plug-in that was compiled against an older header of the same version has
+  /// fewer members, and libgex takes those that it lacks as null.
+  uint32_t bytes = sizeof(Conduit);
   const char* name;         ///< "emu": what GEX_CONDUIT and gexrun --conduit name
   const char* description;  ///< one line for gexinfo
 

@@ -5,6 +5,7 @@
 #include <sys/auxv.h>
 
 #include <algorithm>
+#include <cstring>
 #include <filesystem>
 #include <map>
 #include <system_error>
@@ -95,6 +96,15 @@ std::vector<fs::path> folders() {
   return result;
 }
 
+/// A table of this library's size with the members that the plug-in's has; one for each. Stays
+/// valid.
+const Conduit* whole(const Conduit& table) {
+  static auto& tables = *new std::map<const Conduit*, Conduit>;
+  const auto [place, is_new] = tables.try_emplace(&table);
+  if (is_new) std::memcpy(&place->second, &table, std::min<std::size_t>(table.bytes, sizeof table));
+  return &place->second;
+}
+
 /// Opens a plug-in that exists; ends the job when it is none.
 const Conduit* open(const fs::path& file) {
   if (os::is_linked_static())
@@ -107,11 +117,12 @@ const Conduit* open(const fs::path& file) {
   if (symbol == nullptr)
     fatal("%s is not a conduit plug-in of interface version %u: it does not define %s",
           file.c_str(), interface_version, entry_symbol);
-  const Conduit* conduit = reinterpret_cast<Entry>(symbol)();
-  if (conduit == nullptr) fatal("%s: gex_conduit_v1() returned NULL", file.c_str());
-  if (conduit->version != interface_version)
+  const Conduit* const table = reinterpret_cast<Entry>(symbol)();
+  if (table == nullptr) fatal("%s: gex_conduit_v1() returned NULL", file.c_str());
+  if (table->version != interface_version)
     fatal("%s is a conduit of interface version %u; this libgex has version %u", file.c_str(),
-          conduit->version, interface_version);
+          table->version, interface_version);
+  const Conduit* const conduit = whole(*table);
   if (conduit->name == nullptr || conduit->description == nullptr || conduit->attach == nullptr ||
       conduit->send == nullptr || conduit->poll == nullptr || conduit->detach == nullptr ||
       (conduit->buffer == nullptr) != (conduit->release == nullptr) ||

@@ -40,7 +40,13 @@ void detach() {
 }
 
 constexpr Conduit table{
-    interface_version, "odd", "an odd one", attach, send, poll, detach,
+    .version = interface_version,
+    .name = "odd",
+    .description = "an odd one",
+    .attach = attach,
+    .send = send,
+    .poll = poll,
+    .detach = detach,
 };
 
 }  // namespace

@@ -1,4 +1,8 @@
-// Plug-ins that the registry must refuse: of another interface version, and incomplete ones.
+// Plug-ins for the registry: of another interface version and incomplete ones, which it must
+// refuse, and one with a shorter table, as a plug-in that was compiled against an older header has.
+
+#include <cstddef>
+#include <cstring>
 
 #include "net/conduit.h"
 
@@ -6,7 +10,7 @@ namespace {
 
 using namespace gex::net;
 
-#ifdef GEX_TEST_HALF
+#if defined(GEX_TEST_HALF) || defined(GEX_TEST_SHORT)
 int attach(const Host*, Limits*) {
   return 1;
 }
@@ -18,6 +22,8 @@ size_t poll(uint32_t, size_t) {
 }
 void detach() {
 }
+#endif
+#ifdef GEX_TEST_HALF
 int register_segment(void*, size_t, SegmentKey*) {
   return 1;
 }
@@ -44,6 +50,11 @@ constexpr Conduit conduit = {
     .register_segment = register_segment,
     .deregister_segment = deregister_segment,
     .put = put,
+#elif defined(GEX_TEST_SHORT)
+    .attach = attach,
+    .send = send,
+    .poll = poll,
+    .detach = detach,
 #else
     .attach = nullptr,
     .send = nullptr,
@@ -55,5 +66,15 @@ constexpr Conduit conduit = {
 }  // namespace
 
 extern "C" __attribute__((visibility("default"))) const Conduit* gex_conduit_v1(void) {
+#ifdef GEX_TEST_SHORT
+  // What lies behind the table is not part of it.
+  constexpr uint32_t bytes = offsetof(Conduit, register_segment);
+  alignas(Conduit) static unsigned char memory[sizeof(Conduit)];
+  std::memset(memory, 0xff, sizeof memory);
+  std::memcpy(memory, &conduit, bytes);
+  std::memcpy(memory + offsetof(Conduit, bytes), &bytes, sizeof bytes);
+  return reinterpret_cast<const Conduit*>(memory);
+#else
   return &conduit;
+#endif
 }

@@ -140,5 +140,16 @@ TEST_F(RegistryDeathTest, PutWithoutGetIsIncomplete) {
   EXPECT_EXIT(find("half"), testing::ExitedWithCode(1), "libgex-half.so: incomplete conduit");
 }
 
+TEST_F(RegistryDeathTest, AShorterTableLacksWhatIsNotInIt) {
+  add("short", GEX_SHORT_CONDUIT);
+  const Conduit* conduit = find("short");
+  ASSERT_NE(conduit, nullptr);
+  EXPECT_STREQ(conduit->name, "foreign");
+  EXPECT_NE(conduit->poll, nullptr);
+  EXPECT_EQ(conduit->register_segment, nullptr);
+  EXPECT_EQ(conduit->put, nullptr);
+  EXPECT_EQ(conduit->describe, nullptr);
+}
+
 }  // namespace
 }  // namespace gex::net
