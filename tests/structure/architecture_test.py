@@ -51,7 +51,7 @@ class Architecture(SeededTree):
         self.assert_caught({"src/am/send.cc": ""}, "does not draw am")
 
     def test_a_room_that_is_not_there(self):
-        self.assert_caught(self.drawn("| core ", "| kinds "), "draws kinds, which src/ does not have")
+        self.assert_caught(self.drawn("| core ", "| coll "), "draws coll, which src/ does not have")
 
     def test_no_drawing(self):
         self.assert_caught({"docs/architecture.md": page(rooms="")}, "has no drawing")

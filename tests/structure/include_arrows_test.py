@@ -15,8 +15,6 @@ GOOD = {
     "src/net/emu/emu.cc": '#include "net/conduit.h"\n#include "emu.h"\n',
     "src/net/emu/emu.h": "",
     "src/core/endpoint.h": '#include "net/conduit.h"\n',
-    "src/core/memory_kind.h": "",
-    "src/kinds/host.cc": '#include "core/memory_kind.h"\n',
     "src/team/team.h": '#include "core/endpoint.h"\n',
     "src/vis/vis.h": '#include "team/team.h"\n',
     "src/coll/coll.h": '#include "team/team.h"\n',
@@ -54,10 +52,6 @@ class IncludeArrows(SeededTree):
     def test_legacy_may_not_know_api(self):
         self.assert_caught({"src/api/check.h": "", "src/legacy/gasnet1.h": '#include "api/check.h"\n'},
                            "legacy may not know api")
-
-    def test_kinds_may_not_know_what_is_above_core(self):
-        self.assert_caught({"src/kinds/host.cc": '#include "team/team.h"\n'},
-                           "kinds may not know team")
 
     def test_a_conduit_by_name(self):
         self.assert_caught({"src/core/endpoint.h": '#include "net/emu/emu.h"\n'},
