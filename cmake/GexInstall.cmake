@@ -14,10 +14,10 @@ install(DIRECTORY include/ DESTINATION ${CMAKE_INSTALL_INCLUDEDIR} FILES_MATCHIN
 install(FILES src/net/conduit.h DESTINATION ${CMAKE_INSTALL_INCLUDEDIR}/gex/plugin/net)
 gex_install(${CMAKE_INSTALL_LIBDIR} gex)
 # The archives, which cmake/clients/install.cmake installs.
-add_dependencies(installed gex_archive)
+add_dependencies(installed gex_archive gex_tools_archive)
 if(GEX_DEBUG_LIBRARY)
   gex_install(${CMAKE_INSTALL_LIBDIR}/debug gex_debug)
-  add_dependencies(installed gex_archive_debug)
+  add_dependencies(installed gex_archive_debug gex_tools_archive_debug)
 endif()
 
 set(gex_conduits smp emu)

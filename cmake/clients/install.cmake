@@ -92,9 +92,9 @@ function(package name stem description)
   configure_file(${gex_templates}/package.pc.in ${staging}/${gex_lib}/pkgconfig/${name}.pc @ONLY)
 endfunction()
 
-# installed_archive(<folder> <built>): the archive in <built> of the build tree, holding the name of the
-# folder that it is installed in, where its programs look for plug-ins (src/net/registry.cc).
-function(installed_archive folder built)
+# installed_archives(<folder> <built>): the archives in <built> of the build tree; libgex.a holds the name
+# of the folder that it is installed in, where its programs look for plug-ins (src/net/registry.cc).
+function(installed_archives folder built)
   set(place ${prefix}/${folder})
   string(LENGTH "${place}" length)
   math(EXPR padding "4096 - ${length}")
@@ -106,15 +106,16 @@ function(installed_archive folder built)
       ${gex_build}/${built}/libgex.a ${staging}/${folder}/libgex.a
     COMMAND_ERROR_IS_FATAL ANY)
   file(REMOVE ${staging}.folder)
+  file(COPY ${gex_build}/${built}/libgex_tools.a DESTINATION ${staging}/${folder})
 endfunction()
 
-# archive(<name>): one library serves every network and mode; <name> is another name of its archive,
-# and of the checking library's where there is one.
-function(archive name)
+# archive(<name> <archive>): one library serves every network and mode; <name> is another name of its
+# archive, and of the checking library's where there is one.
+function(archive name archive)
   foreach(folder ${gex_lib} ${gex_lib}/debug)
     if(folder STREQUAL gex_lib OR EXISTS ${gex_build}/lib/debug/libgex.a)
       file(MAKE_DIRECTORY ${staging}/${folder})
-      file(CREATE_LINK libgex.a ${staging}/${folder}/lib${name}.a SYMBOLIC)
+      file(CREATE_LINK ${archive} ${staging}/${folder}/lib${name}.a SYMBOLIC)
     endif()
   endforeach()
 endfunction()
@@ -124,10 +125,10 @@ function(launcher name)
   file(CREATE_LINK gasnetrun ${staging}/${gex_bin}/${name} SYMBOLIC)
 endfunction()
 
-installed_archive(${gex_lib} lib)
+installed_archives(${gex_lib} lib)
 set(upcxx_archives ${gex_lib}/libgex.a)
 if(EXISTS ${gex_build}/lib/debug/libgex.a)
-  installed_archive(${gex_lib}/debug lib/debug)
+  installed_archives(${gex_lib}/debug lib/debug)
   string(APPEND upcxx_archives " ${gex_lib}/debug/libgex.a")
 endif()
 launcher(amudprun)
@@ -142,7 +143,7 @@ foreach(conduit IN LISTS gex_conduits)
     if(NOT mode STREQUAL "seq")
       string(APPEND defines " -D_REENTRANT")
     endif()
-    archive(gasnet-${conduit}-${mode})
+    archive(gasnet-${conduit}-${mode} libgex.a)
     # Where its launcher starts ranks on other hosts.
     set(ssh 1)
     if(conduit MATCHES "^(smp|emu)$")
@@ -164,7 +165,7 @@ foreach(mode IN LISTS tools_modes)
   if(NOT mode STREQUAL "seq")
     set(defines "-D_GNU_SOURCE=1 -DGASNETT_THREAD_SAFE -D_REENTRANT")
   endif()
-  archive(gasnet_tools-${mode})
+  archive(gasnet_tools-${mode} libgex_tools.a)
   settings(GASNETTOOLS "${defines}" "-I<prefix>/${gex_include}" gasnet_tools-${mode})
   fragment(${gex_include}/gasnet_tools-${mode}.mak GASNETTOOLS ..)
   package(gasnet_tools-${mode} GASNETTOOLS "GASNet tools as libgex provides them, threads ${mode}")

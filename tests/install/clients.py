@@ -53,8 +53,8 @@ def labels(tree, everything, first):
 
 def built_everywhere(tree, everything):
     steps = [(probes.every_setting, tree), (probes.compilers, tree), (probes.links, tree),
-             (probes.plug_ins, tree), (probes.tools_tests, tree), (probes.cmake, tree),
-             (probes.realm_runtime_mk, tree), (probes.osss, tree), (probes.caffeine, tree),
+             (probes.plug_ins, tree), (probes.tools_tests, tree),
+             (probes.tools_beside_gasnet, tree), (probes.cmake, tree), (probes.realm_runtime_mk, tree), (probes.osss, tree), (probes.caffeine, tree),
              (probes.bcl, tree), (probes.pkg_config, tree, "smp", "par", "c11")]
     steps += [(probes.gasnet_tests, tree, *label) for label in labels(tree, everything, 0)]
     steps += [(probes.pkg_config, tree, conduit, mode, STANDARDS[mode])

@@ -245,6 +245,7 @@ def tools_tests(tree):
         run([s["GASNETTOOLS_CC"], *flags, tree.source("tools_client.c"), "-o", program,
              *s["GASNETTOOLS_LDFLAGS"].split(), *s["GASNETTOOLS_LIBS"].split()])
         check(run([program]) == "tools right\n", program)
+        check("gex_Client_Init" not in run(["nm", program]), f"{program} holds all of libgex")
         found = re.findall(rb"\$GASNetTools(\w+): ([^$\0]*) \$", open(program, "rb").read())
         check((b"ThreadModel", mode.upper().encode()) in found and
               any(name == b"Config" and b"RELEASE=2025.8.0" in value for name, value in found),
@@ -254,6 +255,22 @@ def tools_tests(tree):
              tree.source("tools_client.c", ".cc"), "-o", program + "-cxx",
              *tree.pkg_config("--libs", package, f"gasnet-smp-{mode}").split()])
         check(run([program + "-cxx"]) == "tools right\n", program)
+
+
+def tools_beside_gasnet(tree):
+    """Both archives in one program that joins a job and uses the tools, in either order, by every
+    linker there is."""
+    flags = tree.pkg_config("--cflags", "gasnet-smp-par").split()
+    libraries = [tree.pkg_config("--libs", package).split()
+                 for package in ("gasnet_tools-par", "gasnet-smp-par")]
+    for linker in ("bfd", "gold", "lld"):
+        if shutil.which(f"ld.{linker}") is None:
+            continue
+        for order, words in (("before", sum(libraries, [])), ("after", sum(libraries[::-1], []))):
+            program = tree.output(f"tools-{order}-gasnet-{linker}")
+            run(["cc", f"-fuse-ld={linker}", *flags, tree.source("client.c"),
+                 "-Wl,--undefined=gasnett_print_backtrace", *words, "-o", program])
+            expect_job(program, [], "smp", "par", GASNET_PSHM_NODES="2")
 
 
 def pkg_config(tree, conduit, mode, standard):

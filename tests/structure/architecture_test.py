@@ -6,15 +6,18 @@ import unittest
 from seeded_tree import SeededTree
 
 ROOMS = """\
-+----------------+
-| core  objects  |
-+-------+--------+
-| net   networks |
-| shm   rings    |
-| boot  joining  |
-| base  errors   |
-| include/gex    |
-+----------------+
++-----------------------+
+| api   entry points    |
++----------------+------+
+| core  objects  |      |
++-------+--------+      |
+| net   networks |      |
+| shm   rings    |      |
+| boot  joining  | tools|
++----------------+------+
+| base  errors          |
+| include/gex           |
++-----------------------+
 """
 
 
@@ -23,7 +26,8 @@ def page(rooms=ROOMS, text="`base/error.cc` and `net/conduit.h`, and error.cc.")
 
 
 GOOD = {"docs/architecture.md": page(), "src/base/error.cc": "", "src/boot/job.cc": "",
-        "src/shm/ring.h": "", "src/net/conduit.h": "", "src/core/event.h": ""}
+        "src/shm/ring.h": "", "src/net/conduit.h": "", "src/core/event.h": "",
+        "src/tools/env.cc": "", "src/api/am.cc": ""}
 
 
 class Architecture(SeededTree):
@@ -38,14 +42,21 @@ class Architecture(SeededTree):
         self.assert_accepted({})
 
     def test_a_room_too_low(self):
-        lower = self.drawn("| core  objects  |\n", "")
+        lower = self.drawn("| core  objects  |      |\n", "")
         lower["docs/architecture.md"] = lower["docs/architecture.md"].replace(
             "| boot  ", "| core  objects |\n| boot  ")
-        self.assert_caught(lower, "draws core above base boot; it may know base boot net shm")
+        self.assert_caught(lower, "draws core above base boot tools; "
+                           "it may know base boot net shm")
 
     def test_rooms_beside_one_another_of_which_one_may_know_the_other(self):
-        self.assert_caught(self.drawn("| shm   rings    |\n| boot  joining  |",
+        self.assert_caught(self.drawn("| shm   rings    |      |\n| boot  joining  |",
                                       "| shm rings | boot joining |"), "draws shm above base;")
+
+    def test_a_room_aside_above_what_it_may_not_know(self):
+        higher = self.drawn("joining  | tools|", "joining  |      |")
+        higher["docs/architecture.md"] = higher["docs/architecture.md"].replace(
+            "rings    |      |", "rings    | tools|")
+        self.assert_caught(higher, "draws tools above base boot; it may know base")
 
     def test_a_room_that_is_not_drawn(self):
         self.assert_caught({"src/am/send.cc": ""}, "does not draw am")

@@ -24,7 +24,7 @@ MANAGER = "a process manager sets it for the processes it starts"
 # What may stand within the parentheses of a call in that file.
 ALLOWED = {
     "src/api/gasnet1_core.cc": (r"(const char\* )?name\)", CLIENT),
-    "src/api/tools_env.cc": (r"(const char\* )?key[,)]", CLIENT),
+    "src/tools/env.cc": (r"(const char\* )?key[,)]", CLIENT),
     "src/boot/place.cc": (r'("PMI_FD"|variable)\)', MANAGER),
     "src/boot/pmi2.cc": (r'"PMI_\w+"\)', MANAGER),
     "src/boot/pmi_wire.cc": (r"variable\)", MANAGER),

@@ -10,7 +10,7 @@ GOOD = {
     "src/base/env_grammar.cc": "",
     "src/api/gasnet1_core.cc": "char* gasnet_getenv(const char* name) {\n"
                                "  return std::getenv(name);\n}\n",
-    "src/api/tools_env.cc": "char* gasnett_getenv_withdefault(const char* key, const char* other) {\n"
+    "src/tools/env.cc": "char* gasnett_getenv_withdefault(const char* key, const char* other) {\n"
                             "  return std::getenv(key);\n}\n",
     "src/boot/place.cc": 'std::getenv("PMI_FD"); std::getenv(variable);\n',
     "src/boot/pmi2.cc": 'std::getenv("PMI_JOBID");\n',
@@ -56,14 +56,14 @@ class Environment(SeededTree):
 
     def test_by_the_interface_for_clients(self):
         self.assert_caught(
-            {"src/api/tools_system.cc": "gasnett_getenv_yesno_withdefault(variable.c_str(), 1);\n"},
-            "src/api/tools_system.cc:1: gasnett_getenv_yesno_withdefault: ")
+            {"src/tools/system.cc": "gasnett_getenv_yesno_withdefault(variable.c_str(), 1);\n"},
+            "src/tools/system.cc:1: gasnett_getenv_yesno_withdefault: ")
 
     def test_of_another_name_where_some_may_be_read(self):
         self.assert_caught({"src/boot/pmi2.cc": 'std::getenv("PMI_JOBID");\ngetenv("HOME");\n'},
                            "src/boot/pmi2.cc:2: getenv: ")
-        self.assert_caught({"src/api/tools_env.cc": 'std::getenv(key);\nstd::getenv("GASNET_X");\n'},
-                           "src/api/tools_env.cc:2: getenv: ")
+        self.assert_caught({"src/tools/env.cc": 'std::getenv(key);\nstd::getenv("GASNET_X");\n'},
+                           "src/tools/env.cc:2: getenv: ")
 
     def test_an_exception_that_is_not_needed(self):
         self.assert_caught({"src/boot/pmi2.cc": ""},

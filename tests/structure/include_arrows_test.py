@@ -10,6 +10,7 @@ GOOD = {
     "include/gex/types.h": "#include <stdint.h>\n",
     "src/base/error.h": "#include <gex/types.h>\n",
     "src/base/error.cc": '#include "base/error.h"\n',
+    "src/tools/env.h": '#include "base/error.h"\n',
     "src/net/conduit.h": "",
     "src/net/registry.h": '#include "base/error.h"\n#include "net/conduit.h"\n',
     "src/net/emu/emu.cc": '#include "net/conduit.h"\n#include "emu.h"\n',
@@ -20,6 +21,7 @@ GOOD = {
     "src/coll/coll.h": '#include "team/team.h"\n',
     "src/legacy/gasnet1.h": '#include "coll/coll.h"\n',
     "src/api/put.cc": '#include "legacy/gasnet1.h"\n#include "vis/vis.h"\n#include <gasnetex.h>\n',
+    "src/api/env.cc": '#include "tools/env.h"\n',
     "apps/ft/ft.cc": '#include <gasnetex.h>\n#include "grid.h"\n',
     "apps/ft/grid.h": "",
     "examples/conduit/null.cc": '#include "net/conduit.h"\n',
@@ -52,6 +54,15 @@ class IncludeArrows(SeededTree):
     def test_legacy_may_not_know_api(self):
         self.assert_caught({"src/api/check.h": "", "src/legacy/gasnet1.h": '#include "api/check.h"\n'},
                            "legacy may not know api")
+
+    def test_tools_know_base_alone(self):
+        self.assert_caught({"src/boot/job.h": "", "src/tools/env.h": '#include "boot/job.h"\n'},
+                           "tools may not know boot")
+
+    def test_api_alone_knows_tools(self):
+        for path in ["src/base/error.cc", "src/core/endpoint.h", "src/legacy/gasnet1.h"]:
+            self.assert_caught({path: '#include "tools/env.h"\n'},
+                               f"{path.split('/')[1]} may not know tools")
 
     def test_a_conduit_by_name(self):
         self.assert_caught({"src/core/endpoint.h": '#include "net/emu/emu.h"\n'},

@@ -112,7 +112,7 @@ other_examples() {
 needed=$(ninja -C "$build" -t graph installed | sed -n 's/.*\[label="\([^"]*\)".*/\1/p')
 ! grep '^tests/' <<<"$needed" || fail "the target installed builds tests"
 outputs=$(ninja -C "$build" -t targets all | sed 's/: .*//')
-for file in lib/libgex.a lib/debug/libgex.a \
+for file in lib/libgex.a lib/libgex_tools.a lib/debug/libgex.a lib/debug/libgex_tools.a \
   $(find "$build" -name cmake_install.cmake -exec grep -hoE "\"$build/[^\"]+\"" {} + |
     tr -d '"' | sed "s|^$build/||" | sort -u); do
   ! grep -qxF "$file" <<<"$outputs" || grep -qxF "$file" <<<"$needed" ||
@@ -121,8 +121,8 @@ done
 
 prefix=$work/first
 cmake --install "$build" --prefix "$prefix" >"$work/install.log" || { cat "$work/install.log"; exit 1; }
-for file in include/gasnetex.h include/gex/abi.h lib/libgex.so lib/libgex.a lib/debug/libgex.so \
-  lib/debug/libgex.a lib/pkgconfig/gex.pc lib/cmake/gex/gexConfig.cmake bin/gexrun bin/gexinfo \
+for file in include/gasnetex.h include/gex/abi.h lib/libgex.so lib/libgex.a lib/libgex_tools.a \
+  lib/debug/libgex.so lib/debug/libgex.a lib/debug/libgex_tools.a lib/pkgconfig/gex.pc lib/cmake/gex/gexConfig.cmake bin/gexrun bin/gexinfo \
   bin/gexperf bin/ft share/doc/libgex/ft/LICENSE.binary; do
   [ -e "$prefix/$file" ] || fail "$file is not installed"
 done
