@@ -4,10 +4,10 @@
 //
 // A domain is for the processors or for the network. In one for the processors, a mapped target is
 // operated on here, and any other by its owner, which a message asks (remote.h). Both execute the
-// processor's own atomic instructions, the same text (shm/atomic_operations.h), so a word that some
-// ranks reach directly and others by messages is atomic for all of them. In one for the network,
-// that carries out every operation on a segment it has a key for (native.h), wherever it is mapped;
-// segments without one have none on any rank, and are left to the processors.
+// processor's own atomic instructions, the same text (base/atomic_operations.h), so a word that
+// some ranks reach directly and others by messages is atomic for all of them. In one for the
+// network, that carries out every operation on a segment it has a key for (native.h), wherever it
+// is mapped; segments without one have none on any rank, and are left to the processors.
 
 #include <gasnetex.h>
 

@@ -1,22 +1,17 @@
 #pragma once
 // An atomic operation: one call's arguments, which operations there are for a type
-// (shm/atomic_operations.h), and the category in which each completes.
+// (base/atomic_operations.h), and the category in which each completes.
 
 #include <gasnet_ratomic.h>
 
 #include <cstdint>
 
+#include "base/atomic_operations.h"
 #include "core/data_types.h"
 #include "core/thread.h"
 #include "rma/transfer.h"
-#include "shm/atomic_operations.h"
 
 namespace gex::atomic {
-
-using shm::apply;
-using shm::fetches;
-using shm::operations_of;
-using shm::size_of;
 
 /// One operation, arguments checked and flags resolved.
 struct Operation {

@@ -12,6 +12,7 @@
 #include <utility>
 #include <vector>
 
+#include "base/atomic_operations.h"
 #include "base/clock.h"
 #include "base/os_file.h"
 #include "base/os_memory.h"
@@ -24,7 +25,6 @@
 #include "net/emu/ports.h"
 #include "net/emu/segments.h"
 #include "net/emu/transfers.h"
-#include "shm/atomic_operations.h"
 
 namespace gex::net::emu {
 
@@ -242,7 +242,7 @@ SendResult get(const Remote* remote, void* local, std::size_t size, void* done) 
 }
 
 std::uint32_t atomic_operations(std::uint32_t data_type) {
-  return attached->atomics ? shm::operations_of(data_type) : 0;
+  return attached->atomics ? atomic::operations_of(data_type) : 0;
 }
 
 SendResult atomic(const Remote* remote, std::uint32_t data_type, std::uint32_t operation,

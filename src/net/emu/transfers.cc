@@ -4,7 +4,7 @@
 #include <cstring>
 #include <utility>
 
-#include "shm/atomic_operations.h"
+#include "base/atomic_operations.h"
 
 namespace gex::net::emu {
 
@@ -51,8 +51,8 @@ void Transfers::move(Transfer& transfer) noexcept {
   } else {
     // The caller's order, whichever it asked for: between it and whoever sees the result.
     const std::uint64_t old =
-        shm::apply(atomic.type, transfer.to, atomic.operation, atomic.operand1, atomic.operand2,
-                   GEX_FLAG_AD_ACQ | GEX_FLAG_AD_REL);
+        atomic::apply(atomic.type, transfer.to, atomic.operation, atomic.operand1, atomic.operand2,
+                      GEX_FLAG_AD_ACQ | GEX_FLAG_AD_REL);
     if (transfer.result != nullptr) gex_ad_write_(atomic.type, transfer.result, old);
   }
   transfer.moved = true;
@@ -117,7 +117,7 @@ SendResult Transfers::get(const Remote& remote, void* local, std::size_t size, v
 SendResult Transfers::atomic(const Remote& remote, gex_DT_t type, gex_OP_t operation,
                              const void* operand1, const void* operand2, void* result, void* done,
                              Tick now) {
-  const std::size_t size = shm::size_of(type);
+  const std::size_t size = atomic::size_of(type);
   Transfer transfer{};
   transfer.peer = remote.peer;
   transfer.to = segments_.find(remote, size);
@@ -125,7 +125,7 @@ SendResult Transfers::atomic(const Remote& remote, gex_DT_t type, gex_OP_t opera
   // In the low half of a word, as `apply` takes them.
   std::memcpy(&transfer.atomic.operand1, operand1, size);
   std::memcpy(&transfer.atomic.operand2, operand2, size);
-  transfer.result = shm::fetches(operation) ? result : nullptr;
+  transfer.result = atomic::fetches(operation) ? result : nullptr;
   transfer.done = done;
   if (ports_ == nullptr && !seeded_) {
     move(transfer);

@@ -9,8 +9,8 @@
 #include <thread>
 #include <vector>
 
+#include "base/atomic_operations.h"
 #include "promise.h"
-#include "shm/atomic_operations.h"
 
 namespace gex::net::test {
 namespace {
@@ -314,7 +314,7 @@ TEST_P(OneSidedPromise, AtomicOperationsDoWhatTheProcessorsDo) {
         const Remote remote = all[peer].at(peer, 64);
         for (const Numbers& number : numbers) {
           const std::uint32_t offered = conduit->atomic_operations(number.type);
-          EXPECT_EQ(offered & ~shm::operations_of(number.type), 0U);
+          EXPECT_EQ(offered & ~atomic::operations_of(number.type), 0U);
           for (gex_OP_t operation = 1; operation <= GEX_OP_GET; operation <<= 1) {
             if ((offered & operation) == 0) continue;
             // A comparison that fails, and one that does not.
@@ -323,19 +323,19 @@ TEST_P(OneSidedPromise, AtomicOperationsDoWhatTheProcessorsDo) {
               barrier_with_progress();
               std::uint64_t expected = number.first;
               const std::uint64_t former =
-                  shm::apply(number.type, &expected, operation, operand1, number.operand2, 0);
+                  atomic::apply(number.type, &expected, operation, operand1, number.operand2, 0);
               std::uint64_t result = 0;
               Completion done{0};
               while (conduit->atomic(&remote, number.type, operation, &operand1, &number.operand2,
-                                     shm::fetches(operation) ? &result : nullptr,
+                                     atomic::fetches(operation) ? &result : nullptr,
                                      &done) == would_block)
                 poll_or_yield(both);
               wait_for(done);
               barrier_with_progress();
-              EXPECT_EQ(std::memcmp(segment + 64, &expected, shm::size_of(number.type)), 0)
+              EXPECT_EQ(std::memcmp(segment + 64, &expected, atomic::size_of(number.type)), 0)
                   << "type " << number.type << ", operation " << operation;
-              if (shm::fetches(operation)) {
-                EXPECT_EQ(std::memcmp(&result, &former, shm::size_of(number.type)), 0)
+              if (atomic::fetches(operation)) {
+                EXPECT_EQ(std::memcmp(&result, &former, atomic::size_of(number.type)), 0)
                     << "type " << number.type << ", operation " << operation;
               }
               barrier_with_progress();

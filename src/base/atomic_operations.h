@@ -7,7 +7,7 @@
 #include <cstddef>
 #include <cstdint>
 
-namespace gex::shm {
+namespace gex::atomic {
 
 /// All operations of that type; 0 if it is none of the six types of atomic domains.
 gex_OP_t operations_of(gex_DT_t type) noexcept;
@@ -25,4 +25,4 @@ inline bool fetches(gex_OP_t operation) noexcept {
 std::uint64_t apply(gex_DT_t type, void* at, gex_OP_t operation, std::uint64_t operand1,
                     std::uint64_t operand2, gex_Flags_t flags) noexcept;
 
-}  // namespace gex::shm
+}  // namespace gex::atomic

@@ -1,8 +1,8 @@
-#include "shm/atomic_operations.h"
+#include "base/atomic_operations.h"
 
 #include <bit>
 
-namespace gex::shm {
+namespace gex::atomic {
 
 namespace {
 
@@ -49,4 +49,4 @@ std::uint64_t apply(gex_DT_t type, void* at, gex_OP_t operation, std::uint64_t o
   }
 }
 
-}  // namespace gex::shm
+}  // namespace gex::atomic
