@@ -1,4 +1,4 @@
-#include "rma/kept.h"
+#include "am/deferred_send.h"
 
 #include <cstddef>
 #include <utility>
@@ -8,37 +8,37 @@
 #include "base/spin_lock.h"
 #include "core/progress.h"
 
-namespace gex::rma {
+namespace gex::am {
 
 namespace {
 
-struct List {
+struct Queue {
   SpinLock lock;
-  std::vector<std::unique_ptr<Kept>> items;
+  std::vector<std::unique_ptr<DeferredSend>> sends;
 };
-Immortal<List> the_list;
+Immortal<Queue> the_queue;
 
-bool advance_kept() noexcept {
-  List& list = the_list.get();
+bool advance_deferred() noexcept {
+  Queue& queue = the_queue.get();
   // One thread at a time: the others' polls have nothing to add.
-  if (!list.lock.try_lock()) return false;
-  const std::size_t gone = std::erase_if(list.items, [](auto& item) { return item->advance(); });
-  list.lock.unlock();
+  if (!queue.lock.try_lock()) return false;
+  const std::size_t gone = std::erase_if(queue.sends, [](auto& send) { return send->advance(); });
+  queue.lock.unlock();
   for (std::size_t i = 0; i < gone; ++i) unwant_polls();
   return gone != 0;
 }
 
 }  // namespace
 
-void keep(std::unique_ptr<Kept> item) noexcept {
-  List& list = the_list.get();
-  const OptionalGuard guard(list.lock, true);
-  list.items.push_back(std::move(item));
+void defer(std::unique_ptr<DeferredSend> send) noexcept {
+  Queue& queue = the_queue.get();
+  const OptionalGuard guard(queue.lock, true);
+  queue.sends.push_back(std::move(send));
   want_polls();
 }
 
-void start_kept() {
-  register_poller(advance_kept);
+void start_deferred_sends() {
+  register_poller(advance_deferred);
 }
 
-}  // namespace gex::rma
+}  // namespace gex::am

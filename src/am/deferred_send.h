@@ -1,26 +1,27 @@
 #pragma once
-// Sends that found no room in a call which must not wait: polls go on with them.
+// Deferred sends: the remainder of an operation whose call must not wait for room, progressed by
+// polling.
 
 #include <memory>
 
-namespace gex::rma {
+namespace gex::am {
 
-/// Something to send. It ends when `advance` has answered true.
-class Kept {
+/// Something to send. It ends when `advance` has returned true.
+class DeferredSend {
  public:
-  Kept() = default;
-  virtual ~Kept() = default;
-  Kept(const Kept&) = delete;
-  Kept& operator=(const Kept&) = delete;
+  DeferredSend() = default;
+  virtual ~DeferredSend() = default;
+  DeferredSend(const DeferredSend&) = delete;
+  DeferredSend& operator=(const DeferredSend&) = delete;
 
   /// Sends what it can without waiting; whether nothing is left. One thread at a time.
   virtual bool advance() noexcept = 0;
 };
 
-/// Leaves it to the polls of any thread. May be called in handlers.
-void keep(std::unique_ptr<Kept> item) noexcept;
+/// Queues it for the polls of any thread. May be called in handlers.
+void defer(std::unique_ptr<DeferredSend> send) noexcept;
 
 /// Start-up only.
-void start_kept();
+void start_deferred_sends();
 
-}  // namespace gex::rma
+}  // namespace gex::am

@@ -1,5 +1,6 @@
 #include "am/startup.h"
 
+#include "am/deferred_send.h"
 #include "am/links.h"
 #include "am/network.h"
 #include "am/poll.h"
@@ -14,6 +15,7 @@ void start() {
   slabs().set_up(process().neighborhood, process().threaded);
   set_up_network();
   register_deliverer(deliver_messages);
+  start_deferred_sends();
   if (process().conduit != nullptr) want_deliveries();
 }
 

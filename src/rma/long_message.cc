@@ -4,11 +4,11 @@
 #include <memory>
 #include <utility>
 
+#include "am/deferred_send.h"
 #include "am/kept_outbound.h"
 #include "am/token.h"
 #include "base/error.h"
 #include "core/thread.h"
-#include "rma/kept.h"
 #include "rma/reference.h"
 #include "rma/rma.h"
 
@@ -16,14 +16,14 @@ namespace gex::rma {
 
 namespace {
 
-/// Immediate requests that are kept at most; more are refused.
-constexpr std::uint32_t most_requests = 32;
+/// Immediate requests beyond this number are refused while so many are deferred.
+constexpr std::uint32_t max_deferred_requests = 32;
 /// Relaxed wherever it is used: only a count.
-std::atomic<std::uint32_t> kept_requests{0};
+std::atomic<std::uint32_t> deferred_requests{0};
 
 /// A message with its payload on the way.
-struct KeptMessage final : Kept {
-  explicit KeptMessage(const am::Outbound& original) : kept(original) {}
+struct DeferredMessage final : am::DeferredSend {
+  explicit DeferredMessage(const am::Outbound& original) : kept(original) {}
 
   _gex_Token token;    ///< of a reply
   gex_Rank_t jobrank;  ///< of a request
@@ -56,7 +56,7 @@ void require_inside(const PublishedSegment& segment, gex_Rank_t jobrank, const v
 }
 
 /// Sends what parts find room. Returns whether the message is on its way, too.
-bool KeptMessage::advance() noexcept {
+bool DeferredMessage::advance() noexcept {
   while (sent < transfer.size) {
     const std::size_t bytes = put_part(transfer, sent, &acknowledged, /*immediate=*/true);
     if (bytes == 0) return false;
@@ -68,14 +68,14 @@ bool KeptMessage::advance() noexcept {
     return true;
   }
   if (am::send_request(jobrank, kept.message, /*immediate=*/true) != 0) return false;
-  kept_requests.fetch_sub(1, std::memory_order_relaxed);
+  deferred_requests.fetch_sub(1, std::memory_order_relaxed);
   return true;
 }
 
-/// Keeps a message to `jobrank`, and all that it refers to.
-void keep_message(const am::Outbound& message, bool is_reply, const _gex_Token& token,
-                  const Transfer& transfer) noexcept {
-  auto waiting = std::make_unique<KeptMessage>(message);
+/// Defers a message to `transfer.jobrank`, with a copy of all that it refers to.
+void defer_message(const am::Outbound& message, bool is_reply, const _gex_Token& token,
+                   const Transfer& transfer) noexcept {
+  auto waiting = std::make_unique<DeferredMessage>(message);
   waiting->token = token;
   waiting->jobrank = transfer.jobrank;
   waiting->kept.message.reply = is_reply;
@@ -83,7 +83,7 @@ void keep_message(const am::Outbound& message, bool is_reply, const _gex_Token& 
   waiting->kept.message.payload = nullptr;
   waiting->transfer = transfer;
   waiting->transfer.local = waiting->kept.payload.get();
-  keep(std::move(waiting));
+  am::defer(std::move(waiting));
 }
 
 }  // namespace
@@ -95,9 +95,9 @@ int request_after_put(const Peer& peer, am::Outbound& message, bool immediate) n
   const Transfer transfer =
       transfer_to(peer.local_endpoint, peer.jobrank, peer.endpoint, peer.segment(), message);
   if (immediate) {
-    if (kept_requests.load(std::memory_order_relaxed) >= most_requests) return 1;
-    kept_requests.fetch_add(1, std::memory_order_relaxed);
-    keep_message(message, /*is_reply=*/false, {}, transfer);
+    if (deferred_requests.load(std::memory_order_relaxed) >= max_deferred_requests) return 1;
+    deferred_requests.fetch_add(1, std::memory_order_relaxed);
+    defer_message(message, /*is_reply=*/false, {}, transfer);
     return 0;
   }
   put_blocking(transfer, 0);
@@ -110,9 +110,9 @@ void reply_after_put(gex_Token_t token, const am::Outbound& message) noexcept {
   const gex_Rank_t requester = token->header.source;
   const PublishedSegment& segment = segment_of_requester(token);
   require_inside(segment, requester, message.destination, message.size);
-  keep_message(message, /*is_reply=*/true, *token,
-               transfer_to(token->endpoint, requester, static_cast<gex_EP_Index_t>(ends.source()),
-                           segment, message));
+  defer_message(message, /*is_reply=*/true, *token,
+                transfer_to(token->endpoint, requester, static_cast<gex_EP_Index_t>(ends.source()),
+                            segment, message));
   token->may_reply = false;
 }
 

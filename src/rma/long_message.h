@@ -5,7 +5,7 @@
 // mapped here, which is memory of the client's, and over a network in a request with more than a
 // message carries: then it goes ahead as a put, and the message follows when the put has been
 // acknowledged. A request waits for that, polling. A reply may not, nor an immediate request: their
-// payload is kept, and polls send it.
+// payload is deferred: copied, and sent by polls.
 
 #include <gasnetex.h>
 

@@ -7,9 +7,9 @@
 #include <new>
 #include <utility>
 
+#include "am/deferred_send.h"
 #include "core/process.h"
 #include "core/progress.h"
-#include "rma/kept.h"
 
 namespace gex::rma {
 
@@ -41,7 +41,7 @@ struct Injection {
 };
 
 /// What an immediate transfer leaves to polls, once its first part is under way.
-struct Rest final : Kept {
+struct Rest final : am::DeferredSend {
   explicit Rest(const Injection& begun) : injection(begun) {}
 
   Injection injection;
@@ -67,7 +67,7 @@ bool take_copied(std::size_t size, bool any_size) noexcept {
 }
 
 /// A copy of a put's source; polls keep it until all parts have been sent.
-class SourceCopy final : public Kept {
+class SourceCopy final : public am::DeferredSend {
  public:
   /// Null if there is no memory for it.
   static std::unique_ptr<SourceCopy> of(const Transfer& transfer, bool any_size) noexcept {
@@ -105,7 +105,7 @@ int inject(Injection injection, bool immediate) noexcept {
     } else if (injection.injected == 0) {
       return 1;
     } else {
-      keep(std::make_unique<Rest>(injection));
+      am::defer(std::make_unique<Rest>(injection));
       return 0;
     }
   }
@@ -139,7 +139,7 @@ CopiedPut native_put_copied(const Transfer& transfer, CompletionTarget done, boo
   Transfer from_copy = transfer;
   from_copy.local = copy->bytes();
   if (native_put(from_copy, done, copy->sent(), immediate) != 0) return CopiedPut::refused;
-  if (!copy->advance()) keep(std::move(copy));
+  if (!copy->advance()) am::defer(std::move(copy));
   return CopiedPut::sent;
 }
 

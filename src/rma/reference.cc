@@ -6,13 +6,13 @@
 #include <utility>
 #include <vector>
 
+#include "am/deferred_send.h"
 #include "am/internal.h"
 #include "am/limits.h"
 #include "am/token.h"
 #include "base/error.h"
 #include "base/tsan.h"
 #include "core/objects.h"
-#include "rma/kept.h"
 
 namespace gex::rma {
 
@@ -120,7 +120,7 @@ std::size_t send_parts(const Transfer& transfer, CompletionTarget target, bool i
 
 /// The parts of an immediate transfer that found no room when the first had gone: its call may
 /// neither be refused any more nor wait.
-struct Rest final : Kept {
+struct Rest final : am::DeferredSend {
   Transfer transfer;
   CompletionTarget target;
   SendPart send;
@@ -190,7 +190,7 @@ int put_parts(const Transfer& transfer, CompletionTarget target, bool immediate)
   rest->payload = std::make_unique<std::byte[]>(rest->transfer.size);
   std::memcpy(rest->payload.get(), rest->transfer.local, rest->transfer.size);
   rest->transfer.local = rest->payload.get();
-  keep(std::move(rest));
+  am::defer(std::move(rest));
   return 0;
 }
 
@@ -198,7 +198,7 @@ int get_parts(const Transfer& transfer, CompletionTarget target, bool immediate)
   const std::size_t sent = send_parts(transfer, target, immediate, get_part);
   if (sent == transfer.size) return 0;
   if (sent == 0) return 1;
-  keep(rest_of(transfer, sent, target, get_part));
+  am::defer(rest_of(transfer, sent, target, get_part));
   return 0;
 }
 

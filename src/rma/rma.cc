@@ -6,7 +6,6 @@
 #include "core/initiate.h"
 #include "core/process.h"
 #include "core/team.h"
-#include "rma/kept.h"
 #include "rma/native.h"
 #include "rma/reference.h"
 
@@ -189,7 +188,6 @@ gex_Event_t get_explicit(const Transfer& transfer, gex_Flags_t flags) noexcept {
 
 void start() {
   start_reference();
-  start_kept();
 }
 
 }  // namespace gex::rma

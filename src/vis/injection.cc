@@ -5,11 +5,11 @@
 #include <vector>
 
 #include "am/copy.h"
+#include "am/deferred_send.h"
 #include "am/outbound.h"
 #include "am/prepare.h"
 #include "core/team.h"
 #include "core/thread.h"
-#include "rma/kept.h"
 
 namespace gex::vis {
 
@@ -31,7 +31,7 @@ am::Outbound medium(am::Internal handler, std::size_t bytes, unsigned arg_count,
 
 }  // namespace
 
-struct Injection::Rest final : rma::Kept {
+struct Injection::DeferredMessages final : am::DeferredSend {
   struct Message {
     std::unique_ptr<std::byte[]> payload;
     std::size_t bytes = 0;
@@ -62,25 +62,25 @@ Injection::Injection(const Route& route, am::Internal handler, unsigned arg_coun
 }
 
 Injection::~Injection() {
-  if (rest_ != nullptr) rma::keep(std::move(rest_));
+  if (deferred_ != nullptr) am::defer(std::move(deferred_));
 }
 
-std::byte* Injection::begin_kept(std::size_t most_bytes) noexcept {
-  if (rest_ == nullptr) {
+std::byte* Injection::begin_deferred(std::size_t most_bytes) noexcept {
+  if (deferred_ == nullptr) {
     const Peer peer = resolve(route_.tm, route_.rank);
-    rest_ = std::make_unique<Rest>();
-    rest_->jobrank = peer.jobrank;
-    rest_->endpoints = am::endpoints_of(peer.local_endpoint, peer.endpoint);
-    rest_->handler = handler_;
-    rest_->arg_count = arg_count_;
+    deferred_ = std::make_unique<DeferredMessages>();
+    deferred_->jobrank = peer.jobrank;
+    deferred_->endpoints = am::endpoints_of(peer.local_endpoint, peer.endpoint);
+    deferred_->handler = handler_;
+    deferred_->arg_count = arg_count_;
   }
-  Rest::Message& message = rest_->messages.emplace_back();
+  DeferredMessages::Message& message = deferred_->messages.emplace_back();
   message.payload = std::make_unique<std::byte[]>(most_bytes);
   return message.payload.get();
 }
 
 std::byte* Injection::begin(std::size_t most_bytes) noexcept {
-  if (rest_ != nullptr) return begin_kept(most_bytes);
+  if (deferred_ != nullptr) return begin_deferred(most_bytes);
   message_ = am::prepare_request(route_.tm, route_.rank,
                                  {.client_buffer = nullptr,
                                   .least = 0,
@@ -90,21 +90,21 @@ std::byte* Injection::begin(std::size_t most_bytes) noexcept {
                                   .flags = route_.immediate ? GEX_FLAG_IMMEDIATE : gex_Flags_t{0},
                                   .arg_count = arg_count_});
   if (message_ != GEX_AM_SRCDESC_NO_OP) return static_cast<std::byte*>(message_->address);
-  return is_first_ ? nullptr : begin_kept(most_bytes);
+  return is_first_ ? nullptr : begin_deferred(most_bytes);
 }
 
 bool Injection::send(std::size_t bytes, const gex_AM_Arg_t* args) noexcept {
-  if (rest_ == nullptr) {
+  if (deferred_ == nullptr) {
     am::Outbound built = medium(handler_, bytes, arg_count_, args);
     if (am::commit(message_, built, route_.immediate ? GEX_FLAG_IMMEDIATE : gex_Flags_t{0}) == 0) {
       is_first_ = false;
       return true;
     }
-    if (!is_first_) std::memcpy(begin_kept(bytes), message_->address, bytes);
+    if (!is_first_) std::memcpy(begin_deferred(bytes), message_->address, bytes);
     am::cancel(message_);
     if (is_first_) return false;
   }
-  Rest::Message& message = rest_->messages.back();
+  DeferredMessages::Message& message = deferred_->messages.back();
   message.bytes = bytes;
   am::copy_chunks(message.args, args, arg_count_ * sizeof *args);
   return true;

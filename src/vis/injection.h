@@ -3,7 +3,7 @@
 //
 // They are built in place and wait for room, polling. Those of an immediate transfer do neither
 // wait nor poll: the first may be refused, and the transfer with it; of the others, what finds no
-// room is kept and sent by polls.
+// room is deferred: copied, and sent by polls.
 
 #include <gasnetex.h>
 
@@ -20,7 +20,7 @@ class Injection {
  public:
   /// All messages are for one handler and have that many arguments.
   Injection(const Route& route, am::Internal handler, unsigned arg_count) noexcept;
-  /// What was kept is left to the polls.
+  /// What was deferred is left to the polls.
   ~Injection();
   Injection(const Injection&) = delete;
   Injection& operator=(const Injection&) = delete;
@@ -32,16 +32,17 @@ class Injection {
   bool send(std::size_t bytes, const gex_AM_Arg_t* args) noexcept;
 
  private:
-  struct Rest;
+  struct DeferredMessages;
 
-  std::byte* begin_kept(std::size_t most_bytes) noexcept;
+  std::byte* begin_deferred(std::size_t most_bytes) noexcept;
 
   Route route_;
   am::Internal handler_;
   unsigned arg_count_;
   bool is_first_ = true;
   gex_AM_SrcDesc_t message_ = nullptr;  ///< the one that is built in place
-  std::unique_ptr<Rest> rest_;          ///< null until one was kept; then all others are
+  std::unique_ptr<DeferredMessages>
+      deferred_;  ///< null until one was deferred; then all others are
 };
 
 }  // namespace gex::vis
