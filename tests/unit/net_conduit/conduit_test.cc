@@ -5,6 +5,7 @@
 #include "net/conduit.h"
 
 #include <gtest/gtest.h>
+#include <sys/socket.h>
 
 #include <algorithm>
 #include <atomic>
@@ -394,6 +395,42 @@ TEST(ExampleLimits, MoreRanksThanItTakesAreRefused) {
   EXPECT_NE(example->attach(&host, &limits), 0);
   EXPECT_NE(said.find("at most 64 ranks"), std::string::npos) << said;
 }
+
+#ifdef GEX_OFI_CONDUIT
+/// Connections over TCP of this process.
+int connections() {
+  int count = 0;
+  for (int descriptor = 0; descriptor < 1024; ++descriptor) {
+    sockaddr_storage peer{};
+    socklen_t size = sizeof peer;
+    if (getpeername(descriptor, reinterpret_cast<sockaddr*>(&peer), &size) == 0 &&
+        (peer.ss_family == AF_INET || peer.ss_family == AF_INET6))
+      ++count;
+  }
+  return count;
+}
+
+// Five ranks: each has a power of two between it and every other.
+TEST(OfiConnections, AreThereFromTheStartWhereMemoryIsNotShared) {
+  for (const bool shared : {false, true}) {
+    JobOptions options;
+    options.texts = {{"GEX_OFI_PROVIDER", "tcp;ofi_rxm"}};
+    options.shares_memory = shared;
+    const Outcome outcome = run_ranks(5, options, [shared](const Host& host) {
+      const Conduit* ofi = find(GEX_OFI_CONDUIT);
+      Limits limits{};
+      ASSERT_EQ(ofi->attach(&host, &limits), 0);
+      if (shared)
+        EXPECT_EQ(connections(), 0);
+      else
+        EXPECT_GE(connections(), 4);
+      barrier();
+      ofi->detach();
+    });
+    EXPECT_TRUE(outcome.succeeded()) << outcome.message;
+  }
+}
+#endif
 
 }  // namespace
 }  // namespace gex::net::test

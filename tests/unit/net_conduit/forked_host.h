@@ -31,6 +31,8 @@ struct JobOptions {
   std::map<std::string, std::string> texts;
   /// Host index of each rank; empty: all on host 0.
   std::vector<std::uint32_t> hosts;
+  /// Whether all ranks share memory, beside the conduit.
+  bool shares_memory = false;
 };
 
 /// Exit status of a rank that called Host::fatal.
