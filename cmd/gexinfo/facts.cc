@@ -6,6 +6,7 @@
 #include <map>
 
 #include "am/limits.h"
+#include "am/message.h"
 #include "base/clock.h"
 #include "base/env.h"
 #include "base/os_cgroup.h"

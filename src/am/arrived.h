@@ -5,8 +5,8 @@
 
 #include <cstddef>
 
+#include "am/message.h"
 #include "am/token.h"
-#include "shm/message.h"
 
 namespace gex::am {
 

@@ -14,7 +14,9 @@
 
 #include "am/copy.h"
 #include "am/links.h"
+#include "am/message.h"
 #include "am/token.h"
+#include "base/round_up.h"
 
 namespace gex::am {
 

@@ -5,9 +5,9 @@
 
 #include <cstddef>
 
+#include "am/message.h"
 #include "am/token.h"
 #include "core/thread.h"
-#include "shm/message.h"
 
 namespace gex::am {
 

@@ -2,10 +2,10 @@
 
 #include <algorithm>
 
+#include "am/message.h"
 #include "am/network.h"
 #include "core/process.h"
 #include "core/team.h"
-#include "shm/message.h"
 
 namespace gex::am {
 

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cstring>
 
+#include "am/cell_layout.h"
 #include "am/copy.h"
 #include "am/deliver.h"
 #include "base/error.h"
@@ -17,9 +18,9 @@ constexpr unsigned drain_limit = 32;
 
 /// What a message uses of its slot, in bytes: surplus arguments, and a payload that is there.
 std::size_t used_of_slot(const MessageHeader& header) noexcept {
-  const std::size_t surplus = shm::surplus_bytes(header.category(), header.arg_count());
+  const std::size_t surplus = surplus_bytes(header.category(), header.arg_count());
   const bool payload = header.category() == Category::medium && header.slab() == no_slab &&
-                       shm::place_of(header.arg_count(), header.size()) == shm::Place::slot;
+                       place_of(header.arg_count(), header.size()) == Place::slot;
   return std::min(surplus + (payload ? header.size() : 0), shm::slot_bytes);
 }
 
@@ -36,9 +37,9 @@ Arrived assemble(Copy& copy, Incoming& in) noexcept {
   const MessageHeader& header = copy.header;
   const Category category = header.category();
   const unsigned arg_count = header.arg_count();
-  const unsigned in_cell = shm::args_in_cell(category);
+  const unsigned in_cell = args_in_cell(category);
   const std::uint32_t* first =
-      category == Category::long_message ? copy.words + shm::long_prefix_words : copy.words;
+      category == Category::long_message ? copy.words + long_prefix_words : copy.words;
   Arrived arrived{header, reinterpret_cast<const gex_AM_Arg_t*>(first), nullptr, 0, &in};
   if (arg_count > in_cell) [[unlikely]] {
     std::memcpy(copy.args, first, in_cell * sizeof(gex_AM_Arg_t));
@@ -51,10 +52,10 @@ Arrived assemble(Copy& copy, Incoming& in) noexcept {
     if (header.slab() != no_slab)
       arrived.payload =
           neighborhood.slab(neighborhood.local_index_of(header.source), header.slab());
-    else if (shm::place_of(arg_count, arrived.size) == shm::Place::cell)
+    else if (place_of(arg_count, arrived.size) == Place::cell)
       arrived.payload = reinterpret_cast<std::byte*>(copy.words) + round_up_16(arg_count * 4);
     else
-      arrived.payload = copy.slot + shm::surplus_bytes(category, arg_count);
+      arrived.payload = copy.slot + surplus_bytes(category, arg_count);
   } else if (category == Category::long_message) {
     std::uint64_t prefix[2];
     std::memcpy(prefix, copy.words, sizeof prefix);

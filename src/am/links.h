@@ -7,6 +7,7 @@
 #include <memory>
 #include <vector>
 
+#include "am/message.h"
 #include "base/immortal.h"
 #include "base/spin_lock.h"
 #include "core/process.h"

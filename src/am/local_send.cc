@@ -5,6 +5,7 @@
 #include <utility>
 #include <vector>
 
+#include "am/cell_layout.h"
 #include "am/copy.h"
 #include "am/express.h"
 #include "am/kept_outbound.h"
@@ -29,9 +30,9 @@ void write(const Claim& claim, const Outbound& message) noexcept {
     const std::uint64_t prefix[2] = {reinterpret_cast<std::uint64_t>(message.destination),
                                      message.size};
     std::memcpy(words, prefix, sizeof prefix);
-    words += shm::long_prefix_words;
+    words += long_prefix_words;
   }
-  const unsigned in_cell = shm::args_in_cell(message.category);
+  const unsigned in_cell = args_in_cell(message.category);
   if (message.arg_count <= in_cell) {
     copy_chunks(words, message.args, message.arg_count * sizeof *message.args);
   } else {
@@ -42,9 +43,9 @@ void write(const Claim& claim, const Outbound& message) noexcept {
   if (under_tsan && message.slab != no_slab) slabs().hand_over(message.slab);
   if (message.category != Category::medium || message.slab != no_slab || message.size == 0) return;
   std::byte* to =
-      shm::place_of(message.arg_count, message.size) == shm::Place::cell
+      place_of(message.arg_count, message.size) == Place::cell
           ? reinterpret_cast<std::byte*>(cell.words) + round_up_16(message.arg_count * 4)
-          : claim.slot->bytes + shm::surplus_bytes(Category::medium, message.arg_count);
+          : claim.slot->bytes + surplus_bytes(Category::medium, message.arg_count);
   std::memcpy(to, message.payload, message.size);
 }
 
@@ -64,7 +65,7 @@ bool to_be_placed(const Outbound& message) noexcept {
 }
 bool needs_slab(const Outbound& message) noexcept {
   return message.category == Category::medium && message.slab == no_slab &&
-         shm::place_of(message.arg_count, message.size) == shm::Place::slab;
+         place_of(message.arg_count, message.size) == Place::slab;
 }
 
 /// Claims a cell for a message that needs no slab, writes and publishes it. The payload of an

@@ -10,7 +10,7 @@
 #include <cstddef>
 #include <cstdint>
 
-#include "shm/message.h"
+#include "am/message.h"
 
 namespace gex::am {
 

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <new>
 
+#include "am/cell_layout.h"
 #include "am/limits.h"
 #include "am/links.h"
 #include "am/network.h"
@@ -44,7 +45,7 @@ bool choose_buffer(_gex_AM_SrcDesc& descriptor, const PrepareArguments& argument
   const std::size_t size =
       std::min({arguments.most, limit, static_cast<std::size_t>(max_medium_payload)});
   descriptor.size = size;
-  if (!arguments.is_long && shm::place_of(arguments.arg_count, size) != shm::Place::slab &&
+  if (!arguments.is_long && place_of(arguments.arg_count, size) != Place::slab &&
       size <= small_payload_bytes) {
     descriptor.address = descriptor.small_buffer;
     return true;

@@ -2,9 +2,11 @@
 
 #include <algorithm>
 
-#include "shm/message.h"
+#include "am/message.h"
 
 namespace gex::am {
+
+static_assert(shm::max_slab_bytes == max_medium_payload);
 
 Immortal<Slabs> the_slabs;
 

@@ -5,7 +5,7 @@
 
 #include <cstdint>
 
-#include "shm/message.h"
+#include "am/message.h"
 
 namespace gex::am {
 struct Incoming;

@@ -17,9 +17,9 @@
 
 #include "am/arrived.h"
 #include "am/internal.h"
+#include "am/message.h"
 #include "am/outbound.h"
 #include "net/conduit.h"
-#include "shm/message.h"
 
 namespace gex::am {
 

@@ -9,8 +9,8 @@
 #include <string>
 
 #include "base/os_memory.h"
+#include "core/endpoint_address.h"
 #include "net/conduit.h"
-#include "shm/message.h"
 
 namespace gex {
 class Team;

@@ -7,8 +7,8 @@
 
 #include "base/error.h"
 #include "base/os_memory_limits.h"
+#include "core/endpoint_address.h"
 #include "core/process.h"
-#include "shm/message.h"
 
 namespace gex {
 

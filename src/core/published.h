@@ -32,8 +32,8 @@ struct PublishedSegment {
   }
 };
 
-/// The entry of the endpoint with that address (endpoint_address in shm/message.h) in that process;
-/// size 0 before it was published here.
+/// The entry of the endpoint with that address (endpoint_address in core/endpoint_address.h) in
+/// that process; size 0 before it was published here.
 const PublishedSegment& published_segment(unsigned endpoint_address, gex_Rank_t jobrank) noexcept;
 
 /// An offset of memory that lies in nobody's part of shared memory.

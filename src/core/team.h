@@ -9,11 +9,11 @@
 #include <unordered_map>
 #include <vector>
 
+#include "core/endpoint_address.h"
 #include "core/live_objects.h"
 #include "core/objects.h"
 #include "core/process.h"
 #include "core/published.h"
-#include "shm/message.h"
 
 namespace gex {
 

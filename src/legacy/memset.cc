@@ -3,9 +3,9 @@
 #include <cstring>
 
 #include "am/internal.h"
+#include "am/message.h"
 #include "core/initiate.h"
 #include "rma/reference.h"
-#include "shm/message.h"
 
 namespace gex::legacy {
 

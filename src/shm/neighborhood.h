@@ -41,8 +41,9 @@ struct SlabClass {
   std::uint32_t bytes;
   std::uint32_t count;
 };
-inline constexpr SlabClass request_slabs[2] = {{4096, 16}, {max_medium_payload, 8}};
-inline constexpr SlabClass reply_slabs[2] = {{4096, 8}, {max_medium_payload, 4}};
+inline constexpr std::uint32_t max_slab_bytes = 64 * 1024;
+inline constexpr SlabClass request_slabs[2] = {{4096, 16}, {max_slab_bytes, 8}};
+inline constexpr SlabClass reply_slabs[2] = {{4096, 8}, {max_slab_bytes, 4}};
 inline constexpr std::uint32_t slab_count =
     request_slabs[0].count + request_slabs[1].count + reply_slabs[0].count + reply_slabs[1].count;
 

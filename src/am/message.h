@@ -6,6 +6,8 @@
 
 #include <cstdint>
 
+#include "core/endpoint_address.h"
+
 namespace gex {
 
 enum class Category : std::uint8_t { short_message = 0, medium = 1, long_message = 2 };
@@ -14,34 +16,6 @@ enum class Category : std::uint8_t { short_message = 0, medium = 1, long_message
 inline constexpr std::uint32_t no_slab = 0xfff;
 inline constexpr std::uint32_t max_medium_payload = 64 * 1024;
 inline constexpr unsigned max_args = 16;
-
-/// What a header can name: clients of a process, endpoints of a client.
-inline constexpr unsigned max_clients = 16;
-inline constexpr unsigned max_endpoints = 64;
-
-/// A client and one of its endpoints as one number, an endpoint's address in its process.
-constexpr unsigned endpoint_address(unsigned client, unsigned endpoint) noexcept {
-  return client | endpoint << 4;
-}
-inline constexpr unsigned endpoint_addresses = max_clients * max_endpoints;
-
-/// The endpoints of a message: client (4 bits), target endpoint (6), source endpoint (6).
-struct Endpoints {
-  std::uint16_t bits;
-
-  static constexpr Endpoints make(unsigned client, unsigned source, unsigned target) noexcept {
-    return {static_cast<std::uint16_t>(endpoint_address(client, target) | source << 10)};
-  }
-  /// Those of the answer.
-  constexpr Endpoints reversed() const noexcept { return make(client(), target(), source()); }
-  constexpr unsigned client() const noexcept { return bits & 15U; }
-  constexpr unsigned target() const noexcept { return bits >> 4 & 63U; }
-  constexpr unsigned source() const noexcept { return bits >> 10; }
-  constexpr unsigned target_address() const noexcept { return bits & (endpoint_addresses - 1); }
-  constexpr unsigned source_address() const noexcept {
-    return endpoint_address(client(), source());
-  }
-};
 
 struct MessageHeader {
   std::uint32_t what;         ///< handler: 8 bits, category: 2, reply: 1, argument count: 5,
