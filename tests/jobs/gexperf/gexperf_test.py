@@ -29,7 +29,8 @@ NAMES = {
     "am": [
         "am.short.rtt", "am.short.rtt.par", "am.short.flood", "am.short.flood.par",
         "am.short.flood.par2", "am.short.flood.both", "am.short.flood.emu", "am.medium.8.rtt",
-        "am.medium.8.rtt.par", "am.medium.64.rtt", "am.medium.64.rtt.par", "am.np.65536",
+        "am.medium.8.rtt.par", "am.medium.64.rtt", "am.medium.64.rtt.par", "am.short.self",
+        "am.short.self.par", "am.medium.64.self", "am.medium.64.self.par", "am.np.65536",
         "am.np.65536.par",
     ],
     "barrier": ["barrier.2", "barrier.4", "barrier.8"],
@@ -55,6 +56,8 @@ BUDGETS = {
     "am.short.flood.par2": ("ratio", 1.25), "am.short.flood.emu": ("value", 15),
     "am.medium.8.rtt": ("ratio", 1.2), "am.medium.8.rtt.par": ("ratio", 1.2),
     "am.medium.64.rtt": ("ratio", 1.2), "am.medium.64.rtt.par": ("ratio", 1.2),
+    "am.short.self": ("value", 20), "am.short.self.par": ("value", 20),
+    "am.medium.64.self": ("value", 40), "am.medium.64.self.par": ("value", 40),
     "am.np.65536": ("ratio", 1.15), "am.np.65536.par": ("ratio", 1.15),
     "barrier.2": ("ratio", 1.2), "barrier.4": ("ratio", 1.2), "barrier.8": ("ratio", 4),
     "poll.idle": ("value", 2.6), "event.nb": ("value", 5), "am.immediate.failed": ("value", 5),

@@ -43,6 +43,8 @@ static void end_with_success(int signal) {
 static void end(const char* how, int rank) {
   if (strcmp(how, "end") != 0) {
     int key = MPI_KEYVAL_INVALID;
+    /* Rank 1 is ended, or ends where streams cannot be flushed. */
+    fflush(stdout);
     MPI_Comm_create_keyval(MPI_COMM_NULL_COPY_FN, say_finalized, &key, NULL);
     MPI_Comm_set_attr(MPI_COMM_SELF, key, NULL);
   }
