@@ -1,6 +1,6 @@
 #pragma once
-// Variables of the environment. As in libgex blanks around a value do not count, and one of nothing
-// else is unset.
+// Environment variables. As in libgex, blanks around a value are ignored, and a value of blanks
+// counts as unset.
 
 #include <cstdlib>
 #include <string>
@@ -16,7 +16,7 @@ inline std::string variable(const std::string& name) {
   return begin == text.npos ? "" : text.substr(begin, text.find_last_not_of(blanks) + 1 - begin);
 }
 
-/// The first that is set, or "".
+/// The value of the first variable that is set, or "".
 inline std::string either_variable(const std::string& first, const std::string& second) {
   std::string value = variable(first);
   return value.empty() ? variable(second) : value;

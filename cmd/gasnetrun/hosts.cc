@@ -15,7 +15,7 @@ namespace {
 
 constexpr const char* blank = " \t\r\n";
 
-/// The parts of `text` between any of `separators`, the empty ones left out.
+/// Splits `text` at any of `separators`, without empty parts.
 std::vector<std::string> parts(std::string_view text, std::string_view separators) {
   std::vector<std::string> found;
   while (true) {
@@ -28,7 +28,7 @@ std::vector<std::string> parts(std::string_view text, std::string_view separator
   }
 }
 
-/// Reads the file into `hosts`.
+/// Adds the hosts of a file to `hosts`.
 void read(const std::string& path, NamedHosts& hosts) {
   std::ifstream file(path);
   if (!file) {
@@ -66,8 +66,8 @@ NamedHosts named_hosts() {
     break;
   }
   for (const std::string& name : hosts.names) {
-    // To gexrun a comma ends a name and a colon begins a number of slots, and to ssh a dash an
-    // option.
+    // gexrun would parse a comma as the end of the name and a colon as the number of slots, and ssh
+    // a dash as an option.
     if (hosts.mistake.empty() && (name.front() == '-' || name.find_first_of(":,") != name.npos)) {
       hosts.mistake = hosts.variable + ": '" + name + "' is not the name of a host";
     }
@@ -96,7 +96,7 @@ std::string remote_shell() {
   std::string command = either_variable("GASNET_SSH_CMD", "SSH_CMD");
   const std::string options = either_variable("GASNET_SSH_OPTIONS", "SSH_OPTIONS");
   if (command.empty() && options.empty()) return {};
-  // ssh by its mere name is gexrun's, which never asks for a password.
+  // For plain ssh use gexrun's default options, with which it never asks for a password.
   if (command.empty() || command == "ssh") command = gex::cmd::default_rsh;
   return options.empty() ? command : command + " " + options;
 }

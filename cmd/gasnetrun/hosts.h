@@ -1,6 +1,6 @@
 #pragma once
-// The hosts that the environment names for a job, and how they are reached, in the variables that
-// GASNet's spawners over ssh read.
+// The hosts of a job and the remote shell, from the environment variables that GASNet's ssh
+// spawners read.
 
 #include <cstdint>
 #include <span>
@@ -10,25 +10,25 @@
 namespace gasnetrun {
 
 struct NamedHosts {
-  std::string variable;            ///< that names them; empty: none does
-  std::vector<std::string> names;  ///< in their order, each as often as it is named
-  std::string mistake;             ///< not empty: why they cannot be read
+  std::string variable;            ///< the variable that names the hosts; empty if none does
+  std::vector<std::string> names;  ///< in order, with repetitions
+  std::string mistake;             ///< the error, if the hosts cannot be read
 };
 
-/// The hosts of GASNET_SSH_NODEFILE (a file with a host on each line; what follows a blank or '#'
-/// is not read), GASNET_SSH_SERVERS, SSH_SERVERS (lists with blanks or commas) or GASNET_NODEFILE,
-/// the first that is set.
+/// The hosts by the first of these variables that is set: GASNET_SSH_NODEFILE (a file with a host
+/// on each line; the rest of a line after a blank or '#' is ignored), GASNET_SSH_SERVERS,
+/// SSH_SERVERS (lists with blanks or commas), GASNET_NODEFILE (a file).
 NamedHosts named_hosts();
 
-/// Each name once, in the order of their first places.
+/// Each name once, in the order of first occurrence.
 std::vector<std::string> without_repetitions(const std::vector<std::string>& names);
 
-/// gexrun's --hosts for `ranks` ranks in blocks as even as can be; of uneven ones the first are the
-/// larger. Requires at least one node, and no more than ranks.
+/// The argument of gexrun's --hosts for `ranks` ranks in blocks of equal size, or, if they do not
+/// divide evenly, with larger blocks first. Requires at least one node, and no more than ranks.
 std::string blocks(std::span<const std::string> nodes, std::uint32_t ranks);
 
-/// gexrun's --rsh as GASNET_SSH_CMD and GASNET_SSH_OPTIONS, or the same without GASNET_, ask for;
-/// empty: they do not.
+/// The argument of gexrun's --rsh by GASNET_SSH_CMD and GASNET_SSH_OPTIONS, or SSH_CMD and
+/// SSH_OPTIONS; empty if none is set.
 std::string remote_shell();
 
 }  // namespace gasnetrun

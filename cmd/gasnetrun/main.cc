@@ -1,6 +1,6 @@
 // gasnetrun_<network> and amudprun: the launchers that software written for GASNet calls. One
-// program under all these names; it turns the options into gexrun's and becomes the gexrun beside
-// it.
+// program under all these names; it translates the options to gexrun's, and executes the gexrun in
+// its folder.
 
 #include <unistd.h>
 
@@ -21,7 +21,7 @@ std::string last_part(const std::string& path) {
   return path.substr(path.rfind('/') + 1);
 }
 
-/// gexrun in the folder that this program's file is in, whatever link it was called through.
+/// The path of gexrun, in the folder of this program's file; links to it are resolved.
 std::string gexrun() {
   std::string path(PATH_MAX, '\0');
   const ssize_t length = readlink("/proc/self/exe", path.data(), path.size());
@@ -32,7 +32,7 @@ std::string gexrun() {
 std::vector<std::string> gexrun_command(const std::string& network,
                                         const gasnetrun::Options& options) {
   std::vector<std::string> words = {gexrun(), "-n", std::to_string(options.ranks)};
-  // As in options.cc: the environment has the last word.
+  // The environment overrides the launcher's name.
   if (!network.empty() && gasnetrun::variable("GEX_CONDUIT").empty())
     words.insert(words.end(), {"--conduit", network});
   if (!options.hosts.empty()) words.insert(words.end(), {"--hosts", options.hosts});

@@ -21,51 +21,51 @@ constexpr std::string_view gasnetrun_prefix = "gasnetrun_";
 constexpr const char* gasnetrun_usage =
     R"(Usage: gasnetrun_NETWORK -n N [OPTION]... [--] PROGRAM [ARGUMENT]...
 Runs PROGRAM as a job of N ranks on the network NETWORK, unless GEX_CONDUIT names another, on this
-machine or on several. It is gexrun under a name and with the options that software written for
-GASNet uses.
+machine or on several. It is gexrun with the name and options that software written for GASNet
+uses.
 
   -n, -np N       number of ranks
-  -N NODES        number of machines, the first of those that are named; each takes a block of
-                  ranks, all of one size or as near as can be (default: all that are named, one
-                  rank each at least; if none is, this machine)
-  -c CPUS         processors of a rank: a hint, of which nothing follows here
+  -N NODES        number of machines, the first NODES of the named ones; each gets a block of
+                  ranks of equal or nearly equal size (default: all named machines, with at least
+                  one rank each; this machine if none is named)
+  -c CPUS         processors of a rank: accepted and ignored
   -E VARS         comma-separated list of environment variables for the ranks
-  -spawner=S      fork: ranks are started on this machine; ssh: on those that are named. mpi and
-                  pmi are for mpirun and srun, with PROGRAM itself. (default: what
-                  GASNET_NETWORK_SPAWNER or GASNET_SPAWNER says, else ssh where machines are
-                  named and the network, unlike smp and emu, leads from one to the other)
-  -v              say what is done
-  -t              print the command that would be run, and do no more
-  -k              keep temporary files: there are none
+  -spawner=S      fork: start ranks on this machine; ssh: on the named machines; instead of mpi or
+                  pmi, run PROGRAM under mpirun or srun (default: GASNET_NETWORK_SPAWNER or
+                  GASNET_SPAWNER; else ssh if machines are named and the network connects
+                  machines, which smp and emu do not; else fork)
+  -v              print what is done
+  -t              print the command that would be run, and exit
+  -k              keep temporary files: ignored, since there are none
   -h, --help      print this and exit
       --version   print the version and exit
 
 Machines are named by the first of these variables that is set: GASNET_SSH_NODEFILE (a file, one
-name a line), GASNET_SSH_SERVERS, SSH_SERVERS (lists), GASNET_NODEFILE (a file). They are reached as
-GASNET_SSH_CMD and GASNET_SSH_OPTIONS say (default: ssh).
+name a line), GASNET_SSH_SERVERS, SSH_SERVERS (lists), GASNET_NODEFILE (a file). GASNET_SSH_CMD and
+GASNET_SSH_OPTIONS are the remote shell and its options (default: ssh).
 
 Exit status: 2 for a wrong command line; otherwise gexrun's.
 )";
 
 constexpr const char* amudprun_usage =
     R"(Usage: amudprun -np N [OPTION]... [--] PROGRAM [ARGUMENT]...
-Runs PROGRAM as a job of N ranks, on this machine or on several. It is gexrun under a name and with
-the options that software written for GASNet uses.
+Runs PROGRAM as a job of N ranks, on this machine or on several. It is gexrun with the name and
+options that software written for GASNet uses.
 
   -np, -n, -N N   number of ranks
-  -spawn F        how ranks are started: L, on this machine; S, over ssh, each on the next of the
-                  servers that are named; C and others are refused (default: what GASNET_SPAWNFN
-                  says, else S where servers are named)
-  -depth D        depth of the network: a hint, of which nothing follows here
+  -spawn F        L: start ranks on this machine; S: over ssh, each on the next of the named
+                  servers; C and others are refused (default: GASNET_SPAWNFN; else S if servers
+                  are named; else L)
+  -depth D        depth of the network: accepted and ignored
   -E VARS         comma-separated list of environment variables for the ranks
-  -v              say what is done
+  -v              print what is done
   -h, --help      print this and exit
       --version   print the version and exit
 
-Servers are named by the first of these that is set: GASNET_SSH_NODEFILE, a file with one on each
-line; GASNET_SSH_SERVERS, SSH_SERVERS, lists; GASNET_NODEFILE. One that stands several times takes
-several ranks, consecutive ones. They are reached as GASNET_SSH_CMD and GASNET_SSH_OPTIONS say
-(default: ssh).
+Servers are named by the first of these variables that is set: GASNET_SSH_NODEFILE (a file, one name
+a line), GASNET_SSH_SERVERS, SSH_SERVERS (lists), GASNET_NODEFILE (a file). A server that is named
+several times gets several consecutive ranks. GASNET_SSH_CMD and GASNET_SSH_OPTIONS are the remote
+shell and its options (default: ssh).
 
 Exit status: 2 for a wrong command line; otherwise gexrun's.
 )";
@@ -86,7 +86,7 @@ constexpr option amudprun_options[] = {
     {"version", no_argument, nullptr, version},   {nullptr, 0, nullptr, 0},
 };
 
-/// The number above 0 that `text` is.
+/// Parses a number above 0.
 std::optional<std::uint32_t> count_of(std::string_view text) {
   std::uint32_t count = 0;
   const char* const end = text.data() + text.size();
@@ -106,17 +106,17 @@ std::string upper(std::string text) {
   return text;
 }
 
-/// Where ranks are started; `either`: on the hosts that are named, and on this machine if none is.
+/// Where ranks are started. `either`: on the named hosts, or on this machine if none is named.
 enum class Start { here, on_hosts, either };
 
-/// What the user asks for.
-struct Asked {
-  std::string network;      ///< that the job runs on, if that is known here
-  std::string how;          ///< a spawner, for amudprun a spawn function; empty: not said
-  std::uint32_t nodes = 0;  ///< 0: not said
+/// The user's request.
+struct Request {
+  std::string network;      ///< the job's network, if it is known
+  std::string how;          ///< a spawner, for amudprun a spawn function; empty: not given
+  std::uint32_t nodes = 0;  ///< 0: not given
 };
 
-/// Nothing when there is no such spawner.
+/// The place for a spawner or a spawn function; empty if it is not supported.
 std::optional<Start> start_of_spawner(const std::string& spawner) {
   if (spawner.empty()) return Start::either;
   if (spawner == "fork") return Start::here;
@@ -130,7 +130,7 @@ std::optional<Start> start_of_function(const std::string& function) {
   return std::nullopt;
 }
 
-/// Networks that are in every libgex and are of one machine; of others it is theirs to say.
+/// Whether the network works on one machine only. Other networks refuse several hosts themselves.
 bool is_of_one_machine(const std::string& network) {
   return network == "smp" || network == "emu";
 }
@@ -139,16 +139,16 @@ std::string plural(std::size_t count, const char* noun) {
   return std::to_string(count) + " " + noun + (count == 1 ? "" : "s");
 }
 
-/// Gives the ranks to the hosts that are named; why they cannot have them, or empty.
-std::string place_on_nodes(const Asked& asked, const NamedHosts& named, Options& options) {
-  const std::string nodes = "-N " + std::to_string(asked.nodes) + ": ";
+/// Places the ranks on the named hosts. Returns a message on failure, otherwise "".
+std::string place_on_nodes(const Request& request, const NamedHosts& named, Options& options) {
+  const std::string nodes = "-N " + std::to_string(request.nodes) + ": ";
   const std::vector<std::string> hosts = without_repetitions(named.names);
-  if (asked.nodes > hosts.size()) {
+  if (request.nodes > hosts.size()) {
     return nodes + named.variable + " names " + plural(hosts.size(), "machine");
   }
-  if (asked.nodes > options.ranks) return nodes + "too many for " + plural(options.ranks, "rank");
+  if (request.nodes > options.ranks) return nodes + "too many for " + plural(options.ranks, "rank");
   const std::size_t used =
-      asked.nodes > 0 ? asked.nodes : std::min<std::size_t>(hosts.size(), options.ranks);
+      request.nodes > 0 ? request.nodes : std::min<std::size_t>(hosts.size(), options.ranks);
   options.hosts = blocks(std::span(hosts).first(used), options.ranks);
   return {};
 }
@@ -164,25 +164,25 @@ std::string place_on_servers(const NamedHosts& named, Options& options) {
   return {};
 }
 
-/// Decides where ranks are started; why they cannot be, or empty.
-std::string place(bool amudprun, const Asked& asked, Options& options) {
-  const std::string spawner = (amudprun ? "spawn function '" : "spawner '") + asked.how + "'";
-  const auto start = amudprun ? start_of_function(asked.how) : start_of_spawner(asked.how);
+/// Decides where ranks are started. Returns a message on failure, otherwise "".
+std::string place(bool amudprun, const Request& request, Options& options) {
+  const std::string spawner = (amudprun ? "spawn function '" : "spawner '") + request.how + "'";
+  const auto start = amudprun ? start_of_function(request.how) : start_of_spawner(request.how);
   if (!start) {
     return spawner + " is not supported; available: " +
            (amudprun ? "L, this machine, and S, ssh" : "fork, on this machine, and ssh") +
            "; mpirun and srun start the program itself";
   }
-  const bool several_asked = asked.nodes > 1;
-  const std::string nodes = "-N " + std::to_string(asked.nodes);
-  if (is_of_one_machine(asked.network) && (*start == Start::on_hosts || several_asked)) {
-    return (several_asked ? nodes : spawner) + ": the network " + asked.network +
+  const bool several_asked = request.nodes > 1;
+  const std::string nodes = "-N " + std::to_string(request.nodes);
+  if (is_of_one_machine(request.network) && (*start == Start::on_hosts || several_asked)) {
+    return (several_asked ? nodes : spawner) + ": the network " + request.network +
            " works on one machine only";
   }
   if (*start == Start::here && several_asked) {
     return nodes + ": " + spawner + " starts ranks on this machine";
   }
-  if (*start == Start::here || is_of_one_machine(asked.network)) return {};
+  if (*start == Start::here || is_of_one_machine(request.network)) return {};
   const NamedHosts named = named_hosts();
   if (!named.mistake.empty()) return named.mistake;
   if (named.names.empty()) {
@@ -191,17 +191,18 @@ std::string place(bool amudprun, const Asked& asked, Options& options) {
            ": no machines are named, in GASNET_SSH_SERVERS or GASNET_SSH_NODEFILE";
   }
   options.rsh = remote_shell();
-  return amudprun ? place_on_servers(named, options) : place_on_nodes(asked, named, options);
+  return amudprun ? place_on_servers(named, options) : place_on_nodes(request, named, options);
 }
 
-/// The network of the job, if launcher or environment say it. Who names one in the environment
-/// means this job; the launcher's name is in a script.
+/// The network of the job, by the environment or the launcher's name; empty if neither names one.
+/// The environment goes first, since it is set for this job, and the launcher's name may stand in a
+/// script.
 std::string network_of_job(const std::string& launcher) {
   const std::string chosen = variable("GEX_CONDUIT");
   return chosen.empty() ? network_of(launcher) : chosen;
 }
 
-/// The spawner that the environment asks for. GASNET_SPAWNER is for networks that have a choice.
+/// The spawner by the environment. GASNET_SPAWNER applies to networks with more than one.
 std::string spawner_of_environment(const std::string& launcher, const std::string& network) {
   std::string spawner = variable("GASNET_" + upper(network_of(launcher)) + "_SPAWNER");
   if (spawner.empty() && !is_of_one_machine(network)) spawner = variable("GASNET_SPAWNER");
@@ -217,10 +218,10 @@ std::string network_of(const std::string& launcher) {
 Reading read_command_line(const std::string& launcher, int count, char** arguments) {
   const bool amudprun = launcher == "amudprun";
   Options options;
-  Asked asked;
-  asked.network = network_of_job(launcher);
-  asked.how =
-      amudprun ? variable("GASNET_SPAWNFN") : spawner_of_environment(launcher, asked.network);
+  Request request;
+  request.network = network_of_job(launcher);
+  request.how =
+      amudprun ? variable("GASNET_SPAWNFN") : spawner_of_environment(launcher, request.network);
   const OptionReader reader(launcher, count, arguments, amudprun ? "n:N:E:vh" : "n:N:c:E:vtkh",
                             amudprun ? amudprun_options : gasnetrun_options,
                             OptionReader::Dashes::one);
@@ -233,7 +234,7 @@ Reading read_command_line(const std::string& launcher, int count, char** argumen
           if (!nodes) {
             return reader.refuse<Options>("-N '" + value + "' is not a number of machines");
           }
-          asked.nodes = *nodes;
+          request.nodes = *nodes;
           break;
         }
         [[fallthrough]];
@@ -262,7 +263,7 @@ Reading read_command_line(const std::string& launcher, int count, char** argumen
         break;
       case spawner:
       case spawn:
-        asked.how = value;
+        request.how = value;
         break;
       case 'h':
         return {{}, amudprun ? amudprun_usage : gasnetrun_usage, 0};
@@ -275,7 +276,7 @@ Reading read_command_line(const std::string& launcher, int count, char** argumen
   options.command.assign(reader.rest().begin(), reader.rest().end());
   if (options.ranks == 0) return reader.refuse<Options>("the number of ranks is missing: -n N");
   if (options.command.empty()) return reader.refuse<Options>("the program to run is missing");
-  const std::string refusal = place(amudprun, asked, options);
+  const std::string refusal = place(amudprun, request, options);
   if (!refusal.empty()) return reader.refuse<Options>(refusal);
   return {std::move(options), {}, 0};
 }

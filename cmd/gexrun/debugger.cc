@@ -39,7 +39,8 @@ kill
 quit $status
 )";
 
-/// An unnamed file with the text, which stays open for the ranks; its path, or empty with errno.
+/// Creates an unnamed file with the text, which stays open for the ranks. Returns its path, or an
+/// empty one and sets errno.
 std::string inherited_file(std::string_view text) {
   gex::os::MemoryFile file = gex::os::create_memory_file("gexrun-gdb-script", 0);
   const int number = file.descriptor.get();
@@ -48,7 +49,7 @@ std::string inherited_file(std::string_view text) {
   return "/proc/self/fd/" + std::to_string(file.descriptor.release());
 }
 
-/// 0, or why the file cannot be executed.
+/// Returns 0, or the error number for which the file cannot be executed.
 int executable_error(const std::string& path) {
   struct stat status {};
   if (stat(path.c_str(), &status) != 0) return errno;
@@ -73,7 +74,7 @@ std::string find_program(const std::string& name) {
     candidate += name;
     const int found = name.empty() ? ENOENT : executable_error(candidate);
     if (found == 0) return candidate;
-    // A file that is there but may not be executed says more than one that is not there.
+    // Prefer the error of a file that exists but is not executable to that of a missing one.
     if (found == EACCES) error = EACCES;
     if (colon == rest.npos) break;
     rest.remove_prefix(colon + 1);
@@ -102,7 +103,7 @@ std::vector<std::string> under_debugger(Debugger debugger, const std::vector<std
   } else {
     whole.insert(whole.end(),
                  {"--quiet", std::string("--error-exitcode=") + valgrind_error_status,
-                  // Quiet, it would tell of no leak, and would read whole segments to look for one.
+                  // With --quiet valgrind reports no leaks, but would read whole segments for them.
                   "--leak-check=no", "--child-silent-after-fork=yes"});
   }
   whole.insert(whole.end(), command.begin(), command.end());

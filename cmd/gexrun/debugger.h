@@ -1,5 +1,5 @@
 #pragma once
-// Running the ranks under a tool that watches them.
+// Running the ranks under a debugger.
 
 #include <string>
 #include <vector>
@@ -8,11 +8,12 @@
 
 namespace gexrun {
 
-/// Where a program is, found as a shell finds it; empty, with errno, when it cannot be executed.
+/// The path of a program, found as by a shell. Returns an empty path and sets errno if it cannot be
+/// executed.
 std::string find_program(const std::string& name);
 
 /// The command that runs `command` under the debugger, non-interactively, and exits with the
-/// program's status. On failure empty, and `why` says what is missing.
+/// program's status. On failure the result is empty and `why` is the reason.
 std::vector<std::string> under_debugger(Debugger debugger, const std::vector<std::string>& command,
                                         std::string& why);
 

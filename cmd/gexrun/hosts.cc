@@ -12,14 +12,14 @@ namespace gexrun {
 
 namespace {
 
-/// Adds one host; false when that is none.
+/// Adds one host; returns false if it is invalid.
 bool add(std::string_view name, std::string_view slots, std::vector<HostSlots>& hosts) {
   std::uint32_t count = 0;
   const auto [rest, error] = std::from_chars(slots.begin(), slots.end(), count);
   if (error != std::errc() || rest != slots.end() || count < 1 || count > gex::boot::max_ranks) {
     return false;
   }
-  // A name that begins like an option would be one to ssh.
+  // ssh would parse a name that begins with a dash as an option.
   if (name.empty() || name.front() == '-' || name.find_first_of(" \t") != name.npos) return false;
   const auto same = [name](const HostSlots& host) { return host.name == name; };
   const auto found = std::find_if(hosts.begin(), hosts.end(), same);
@@ -93,7 +93,7 @@ gex::boot::HostParts place(std::uint32_t ranks, const std::vector<HostSlots>& ho
   gex::boot::HostParts parts;
   while (parts.ranks() < ranks) {
     for (std::uint32_t host = 0; host < hosts.size() && parts.ranks() < ranks; ++host) {
-      // Its turn comes for the first time when all before have had theirs.
+      // On the first turn the hosts before this one have got a rank each, so the order is kept.
       if (host == parts.size()) parts.add(hosts[host].name);
       std::uint32_t count =
           std::min(hosts[host].slots - parts[host].ranks.size(), ranks - parts.ranks());

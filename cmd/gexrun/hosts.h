@@ -1,5 +1,5 @@
 #pragma once
-// The hosts that the user names, and which ranks each of them gets.
+// The hosts that the user names, and the placement of ranks on them.
 
 #include <cstdint>
 #include <string>
@@ -15,20 +15,21 @@ struct HostSlots {
   std::uint32_t slots = 1;
 };
 
-/// Adds the hosts of "a,b:2,c"; one that is named again gets more slots. What is wrong with the
-/// list, or empty.
+/// Adds the hosts of "a,b:2,c"; a host that is named again gets more slots. Returns a message if
+/// the list is invalid, otherwise "".
 std::string add_hosts(std::string_view list, std::vector<HostSlots>& hosts);
 
-/// The same for a file with a host on each line; '#' begins a comment.
+/// Adds the hosts of a file with a host on each line, where '#' begins a comment. Returns a message
+/// if the file is invalid, otherwise "".
 std::string add_hosts_of_file(const std::string& path, std::vector<HostSlots>& hosts);
 
 std::uint64_t slots_of(const std::vector<HostSlots>& hosts);
 
-/// How hosts get their ranks: `block`, each as many as it has slots before the next gets any;
-/// `cyclic`, one each in turn, as long as they have slots.
+/// The placement of ranks: `block` fills the slots of a host before those of the next one; `cyclic`
+/// places one rank on each host in turn, as long as it has slots.
 enum class Map { block, cyclic };
 
-/// Gives the ranks to the hosts, which have slots for all. Those that get none are left out.
+/// Places the ranks on the hosts. Requires slots for all ranks. Hosts without a rank are left out.
 gex::boot::HostParts place(std::uint32_t ranks, const std::vector<HostSlots>& hosts, Map map);
 
 }  // namespace gexrun

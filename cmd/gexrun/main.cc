@@ -27,8 +27,8 @@ namespace {
 
 constexpr const char* name = "gexrun";
 
-/// A gexrun that is itself a rank of another gexrun's job is not the libgex program of that rank:
-/// its own ranks must not inherit that place.
+/// Removes the membership of an outer job, in which this gexrun runs as the program of a rank: its
+/// own ranks must not inherit it.
 void leave_outer_job() {
   const char* const outer = std::getenv("GEX_JOB");
   if (outer == nullptr) return;
@@ -39,7 +39,7 @@ void leave_outer_job() {
   unsetenv("GEX_JOB");
 }
 
-/// The folder of the libgex that this gexrun was installed or built with; empty: there is none.
+/// The folder of the libgex that this gexrun was installed or built with; empty if there is none.
 std::string library_folder() {
   namespace fs = std::filesystem;
   std::error_code error;

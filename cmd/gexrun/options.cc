@@ -30,21 +30,21 @@ first rank that fails, or 0.
       --prefix DIR       where libgex is installed on the other hosts (default: as here)
   -E NAME=VALUE          set a variable in the environment of the ranks; VALUE is all the rest of
                          the argument, commas too. Repeat -E for each variable. Names before it,
-                         as in -E NAME,NAME, are passed on as they are set here (all variables are)
+                         as in -E NAME,NAME, are ignored: the ranks get all variables of gexrun
       --tag-output       begin each line that a rank prints with "[RANK] "
       --bind share|core|none
                          bind each rank to an equal share of its host's processors, or the r-th
-                         rank of a host to its r-th processor, or nothing (default: as GEX_BIND
-                         says, or share, which leaves be what is bound already)
+                         rank of a host to its r-th processor, or nothing (default: GEX_BIND,
+                         or share, which does not change a binding by the user)
       --timeout S        end the job with status 124 if it has not ended after S seconds
       --debugger D       run each rank under gdb, which prints backtraces when one crashes, or
                          under valgrind
-  -v, --verbose          say what is done
+  -v, --verbose          print what is done
   -h, --help             print this and exit
       --version          print the version and exit
 
-Standard input goes to rank 0. Output of the ranks is passed on in whole lines. SIGINT, SIGTERM and
-SIGHUP go to the ranks and end the job; a second one kills them. Other signals are passed on.
+Standard input goes to rank 0. Output of the ranks is forwarded in whole lines. SIGINT, SIGTERM and
+SIGHUP go to the ranks and end the job; a second one kills them. Other signals are forwarded.
 
 Exit status: the job's. 1 when libgex ends the job for an error, or gexrun cannot run it; 2 for a
 wrong command line; 124 when the time limit of --timeout is over; 126 or 127 when PROGRAM cannot be
@@ -103,8 +103,8 @@ std::optional<double> parse_seconds(std::string_view text) {
   return seconds;
 }
 
-/// Adds the assignment that ends an argument of -E, if there is one: names before it need no
-/// attention, since the ranks inherit the environment. False when a name is empty.
+/// Parses an argument of -E and adds the assignment at its end, if any. Names before it are
+/// ignored, since the ranks inherit the environment. Returns false if a name is empty.
 bool add_variables(std::string_view argument, Options& options) {
   for (;;) {
     const std::size_t end = argument.find_first_of(",=");
@@ -125,7 +125,7 @@ bool add_variables(std::string_view argument, Options& options) {
 Reading read_command_line(int count, char** arguments) {
   Options options;
   bool ranks_given = false;
-  // What follows the program's name belongs to the program.
+  // The words after the program's name are its arguments.
   const gex::cmd::OptionReader reader("gexrun", count, arguments, "n:E:vh", long_options);
   for (int found; (found = reader.next()) != -1;) {
     std::string value = reader.value();

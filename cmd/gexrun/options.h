@@ -22,11 +22,11 @@ struct Options {
   std::vector<HostSlots> hosts;  ///< empty: this host, with room for all ranks
   Map map = Map::block;
   std::vector<std::string> rsh = gex::cmd::shell_words(gex::cmd::default_rsh).value();
-  std::string prefix;   ///< of libgex on the other hosts; empty: as here
+  std::string prefix;   ///< of libgex on the other hosts; empty: as on this host
   std::string conduit;  ///< empty: not given
   std::vector<std::pair<std::string, std::string>> variables;  ///< to be set for the ranks
   bool tag_output = false;
-  std::optional<gex::boot::Bind> bind;  ///< none: as GEX_BIND has it
+  std::optional<gex::boot::Bind> bind;  ///< empty: by GEX_BIND
   std::optional<double> time_limit;
   Debugger debugger = Debugger::none;
   bool verbose = false;

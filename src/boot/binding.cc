@@ -36,14 +36,14 @@ std::string describe_cores(const Cores& rising) {
   return text;
 }
 
-/// Whether a program is one that binds what it runs.
+/// Whether a program binds the program that it runs.
 bool binds(const std::string& program) {
   const std::string name = program.substr(program.rfind('/') + 1);
   constexpr std::array binders = {"taskset", "numactl", "hwloc-bind", "likwid-pin"};
   return std::find(binders.begin(), binders.end(), name) != binders.end();
 }
 
-/// Why equal shares are not to be had; "" if they are.
+/// Why ranks get no equal shares; "" if they do.
 std::string why_no_shares(const BindingFacts& facts) {
   const std::size_t processors = facts.bindable.size();
   if (facts.affinity != facts.bindable)
@@ -60,7 +60,7 @@ std::string why_no_shares(const BindingFacts& facts) {
   return {};
 }
 
-/// One for each rank, the first again after the last.
+/// One processor for each rank, cyclically if there are more ranks.
 std::vector<Cores> single_cores(const BindingFacts& facts, const std::string& root) {
   const Cores ordered = os::binding_order(facts.affinity, root);
   std::vector<Cores> cores;
@@ -69,7 +69,7 @@ std::vector<Cores> single_cores(const BindingFacts& facts, const std::string& ro
   return cores;
 }
 
-/// All that ranks are bound to, each once.
+/// All processors that ranks are bound to, each once.
 Cores all_of(const BindingPlan& plan) {
   Cores all;
   for (const Cores& one : plan.cores) all.insert(all.end(), one.begin(), one.end());
@@ -115,8 +115,8 @@ std::string variable_that_names_processors() {
   };
   if (contains("GOMP_CPU_AFFINITY", "")) return "GOMP_CPU_AFFINITY";
   if (contains("KMP_AFFINITY", "proclist")) return "KMP_AFFINITY";
-  // Places have names (cores, sockets), which are of the processors that a process may use, or
-  // numbers in braces.
+  // OMP_PLACES holds numbers in braces, or names (cores, sockets), which are relative to the
+  // processors that a process may use.
   if (contains("OMP_PLACES", "{")) return "OMP_PLACES";
   return {};
 }
@@ -155,9 +155,9 @@ std::string Binding::describe(std::span<const std::uint32_t> ranks, const std::s
   if (plan_.cores.empty()) return "no rank bound on " + host + ": " + plan_.why_not;
   std::string text = counted(ranks.size(), "rank") + " bound to " +
                      counted(all_of(plan_).size(), "processor") + " of " + host + " (";
-  constexpr std::size_t longest = 500;
+  constexpr std::size_t max_text = 500;
   for (std::size_t i = 0; i < ranks.size(); ++i) {
-    if (text.size() > longest) return text + ", ...)";
+    if (text.size() > max_text) return text + ", ...)";
     text += (i == 0 ? "rank " : ", rank ") + std::to_string(ranks[i]) + ": " +
             describe_cores(plan_.cores[i]);
   }

@@ -1,8 +1,8 @@
 #pragma once
 // The guardian's end of one rank's control socket.
 //
-// Sends never block: what the socket does not take waits in a queue, and the bytes of a large
-// answer that goes to every rank exist once, however many queues they wait in.
+// Sends never block: frames that the socket does not accept are queued. The payload of a frame to
+// all ranks is shared by their queues.
 
 #include <cstddef>
 #include <deque>
@@ -32,12 +32,12 @@ class Channel {
   void queue(FrameHeader header, SharedBytes body, SharedDescriptor descriptor = nullptr);
 
   enum class State {
-    idle,     ///< nothing waits
-    blocked,  ///< waits until the socket is writable
-    starved,  ///< waits for the kernel to have descriptors for us; no event will tell
-    broken,   ///< the rank's end is closed; what waited is dropped
+    idle,     ///< the queue is empty
+    blocked,  ///< frames wait for the socket to be writable
+    starved,  ///< too many descriptors are in flight; retry, since no event signals the end of that
+    broken,   ///< the rank's end is closed; queued frames were dropped
   };
-  /// Sends what can be sent.
+  /// Sends as many frames as the socket accepts.
   State flush();
 
   Received receive(FrameBuffer& buffer) {
@@ -46,7 +46,7 @@ class Channel {
 
   void close();
 
-  /// Gives the socket up; nothing may wait to be sent.
+  /// Releases the socket. Requires an empty queue.
   os::FileDescriptor release() noexcept { return std::move(socket_); }
 
  private:

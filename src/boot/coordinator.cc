@@ -15,15 +15,16 @@ namespace {
 
 constexpr int status_of_time_out = 124;
 
-/// Seconds that the others have at least to come to their own end after a rank has called
-/// gasnet_exit(0): programs end with a barrier and that call, and who is the first out of the
-/// barrier must not cut off what the others still print, nor hide that one of them fails.
+/// Minimum seconds in which the other ranks may exit after a rank has called gasnet_exit(0).
+/// Programs end with a barrier and that call; the first rank out of the barrier must not truncate
+/// the output of the others, nor hide that one of them fails.
 constexpr double success_grace = 3;
 
-/// What is sent to a whole session or control group is heard by each process of ours in it.
-constexpr std::chrono::milliseconds one_interrupt{200};
+/// A signal to a whole session or control group reaches several processes of the job. Copies within
+/// this time count as one.
+constexpr std::chrono::milliseconds interrupt_burst{200};
 
-/// A job that starts faster than this needs no line that says how far it is.
+/// Seconds after which a start-up that is still in progress shows how many ranks have joined.
 constexpr double progress_after = 1.0;
 constexpr double progress_interval = 0.25;
 
@@ -80,40 +81,40 @@ void JobCoordinator::left(std::uint32_t rank, std::uint32_t sequence, const Depa
   mpi_kept_ = mpi_kept_ || departure.keeps_mpi;
   if (self.ends) {
     begin_grace(rank, departure);
-  } else if (!leave_at_ && launch_.exit_timeout > 0) {
-    leave_at_ = after(launch_.exit_timeout);
+  } else if (!exit_deadline_ && launch_.exit_timeout > 0) {
+    exit_deadline_ = after(launch_.exit_timeout);
   }
   if (left_count_ == ranks_.size()) {
     all_left();
   } else if (new_absence) {
-    // An exchange that one rank has left before cannot come about, so all leave before the same.
+    // No exchange completes after the first rank has left, so the first sequence number suffices.
     guardians_.absent(rank, sequence);
   }
 }
 
-/// The others may come to their own end, as they do where all have found the same reason for it and
-/// one of them prints it.
+/// Starts the time in which the other ranks may exit by themselves. They do if all of them have
+/// found the same error, which one of them prints.
 void JobCoordinator::begin_grace(std::uint32_t rank, const Departure& departure) {
   const bool fails = departure.code != 0;
-  if (grace_over_at_ && (!fails || leaver_.departure.code != 0)) return;
-  leaver_ = {rank, departure};
+  if (grace_over_at_ && (!fails || ending_exit_.departure.code != 0)) return;
+  ending_exit_ = {rank, departure};
   const double grace = fails ? launch_.exit_grace : std::max(launch_.exit_grace, success_grace);
   grace_over_at_ = earlier(grace_over_at_, after(grace));
 }
 
 void JobCoordinator::all_left() {
-  leave_at_.reset();
-  if (grace_over_at_ && leaver_.departure.code != 0) {
+  exit_deadline_.reset();
+  if (grace_over_at_ && ending_exit_.departure.code != 0) {
     end_grace();
   } else {
     grace_over_at_.reset();
-    guardians_.farewell(/*finalize_mpi=*/!mpi_kept_);
+    guardians_.release(/*finalize_mpi=*/!mpi_kept_);
   }
 }
 
-/// All have left, or those that have not come to their end until now are ended.
+/// Ends the job: all ranks have left, or the grace period of the others is over.
 void JobCoordinator::end_grace() {
-  const auto& [rank, departure] = leaver_;
+  const auto& [rank, departure] = ending_exit_;
   std::string text;
   // Exits after an interrupt are expected.
   if (interrupted_by_ != 0) {
@@ -121,7 +122,7 @@ void JobCoordinator::end_grace() {
     const std::string code = std::to_string(departure.code);
     text = name_of(rank) + " returned " + code + " from main or called exit(" + code + ")";
   } else if (departure.code == 0 && left_count_ < ranks_.size()) {
-    // The job's status is that of a success, and output may be missing.
+    // The job's status is 0 and output may be missing: report why.
     text = name_of(rank) + " called gasnet_exit(0); " +
            ranks_where([](const Rank& other) { return !other.left; }) + " had not exited " +
            format_seconds(std::max(launch_.exit_grace, success_grace)) +
@@ -140,94 +141,94 @@ void JobCoordinator::gone(std::uint32_t rank, pid_t process) {
 }
 
 void JobCoordinator::never_joined(std::uint32_t rank) {
-  fail_in_vain(rank, "ended with status 0 and never joined the job of",
-               ranks_where([](const Rank& other) { return other.joined; }));
+  fail_wait_on_exited_rank(rank, "ended with status 0 and never joined the job of",
+                           ranks_where([](const Rank& other) { return other.joined; }));
 }
 
 std::string JobCoordinator::waiting_ranks() const {
   return ranks_where([](const Rank& other) { return other.joined && !other.left; });
 }
 
-void JobCoordinator::waits_in_vain(std::uint32_t absent) {
-  // Who waits may know it before its word has come here, and says so again.
-  if (!ranks_[absent].left) return;
-  // A failure's grace is short, and some rank that does not wait may have its reason to print.
-  if (grace_over_at_ && leaver_.departure.code != 0) return;
-  if (ranks_[absent].ends) {
-    end({0, absent}, interrupted_by_ != 0
-                         ? std::string()
-                         : name_of(absent) + " called gasnet_exit(0) while a collective call " +
-                               "waits for it in " + waiting_ranks() + "; the job is ended");
+void JobCoordinator::report_exited_peer(std::uint32_t peer) {
+  // The report can overtake the peer's own departure. The waiting rank repeats it.
+  if (!ranks_[peer].left) return;
+  // A failing rank has a short grace, in which other ranks may print the reason of the failure.
+  if (grace_over_at_ && ending_exit_.departure.code != 0) return;
+  if (ranks_[peer].ends) {
+    end({0, peer}, interrupted_by_ != 0
+                       ? std::string()
+                       : name_of(peer) + " called gasnet_exit(0) while a collective call " +
+                             "waits for it in " + waiting_ranks() + "; the job is ended");
     return;
   }
-  fail_in_vain(absent,
-               "returned from main or called exit(0) while a collective call waits for it in",
-               waiting_ranks());
+  fail_wait_on_exited_rank(
+      peer, "returned from main or called exit(0) while a collective call waits for it in",
+      waiting_ranks());
 }
 
-void JobCoordinator::fail_in_vain(std::uint32_t absent, const char* text,
-                                  const std::string& waiters) {
-  // After an interrupt it is no news that a rank has gone.
+void JobCoordinator::fail_wait_on_exited_rank(std::uint32_t exited, const char* text,
+                                              const std::string& waiters) {
+  // Exits after an interrupt are expected; they are not reported.
   if (interrupted_by_ != 0) {
-    end({128 + interrupted_by_, absent}, {});
+    end({128 + interrupted_by_, exited}, {});
   } else {
-    end({1, absent}, name_of(absent) + ' ' + text + ' ' + waiters);
+    end({1, exited}, name_of(exited) + ' ' + text + ' ' + waiters);
   }
 }
 
 void JobCoordinator::end(const Ending& ending, const std::string& text) {
-  end(ending, text, Haste::none);
+  end(ending, text, Teardown::graceful);
 }
 
-void JobCoordinator::end(const Ending& ending, const std::string& text, Haste haste) {
+void JobCoordinator::end(const Ending& ending, const std::string& text, Teardown teardown) {
   if (ending_) return;
   ending_ = true;
-  hurried_ = hurried_ || haste != Haste::none;
+  urgent_ = urgent_ || teardown != Teardown::graceful;
   code_ = ending.code;
-  leave_at_.reset();
+  exit_deadline_.reset();
   grace_over_at_.reset();
   time_limit_at_.reset();
   show_progress();
   if (!text.empty()) report(launch_.program_name, "%s", text.c_str());
   if (launch_.verbose) report(launch_.program_name, "ending the job with status %d", code_);
-  guardians_.end(ending, haste);
+  guardians_.end(ending, teardown);
 }
 
-void JobCoordinator::lose(const std::string& text) {
-  end({.code = 1}, text, Haste::at_once);
+void JobCoordinator::end_for_lost_host(const std::string& text) {
+  end({.code = 1}, text, Teardown::immediate);
 }
 
 void JobCoordinator::interrupted(int signal) {
-  if (signal == interrupted_by_ && Clock::now() - interrupted_at_ < one_interrupt) return;
-  hurried_ = true;
+  if (signal == interrupted_by_ && Clock::now() - interrupted_at_ < interrupt_burst) return;
+  urgent_ = true;
   if (interrupted_by_ == 0) {
     interrupted_by_ = signal;
     interrupted_at_ = Clock::now();
     report(launch_.program_name, "ended by %s", describe_signal(signal).c_str());
   } else {
-    // Whoever asks twice does not want to wait.
+    // A second interrupt does not wait for the ranks' handlers.
     end({.code = 128 + interrupted_by_}, {});
   }
   guardians_.signal(signal);
 }
 
 Deadline JobCoordinator::next_deadline() const noexcept {
-  return earlier(earlier(leave_at_, grace_over_at_), earlier(time_limit_at_, progress_at_));
+  return earlier(earlier(exit_deadline_, grace_over_at_), earlier(time_limit_at_, progress_at_));
 }
 
 void JobCoordinator::meet_deadlines() {
-  if (met(time_limit_at_)) time_out();
+  if (met(time_limit_at_)) handle_time_limit();
   if (met(grace_over_at_)) end_grace();
-  if (met(leave_at_)) leave_time_out();
+  if (met(exit_deadline_)) handle_exit_timeout();
   if (met(progress_at_)) show_progress();
 }
 
-void JobCoordinator::time_out() {
+void JobCoordinator::handle_time_limit() {
   if (all_gone()) {
     end({.code = status_of_time_out},
         "timed out after " + format_seconds(*launch_.time_limit) +
             " s; not all that was printed could be written",
-        Haste::timely);
+        Teardown::timed_out);
     return;
   }
   const std::string who =
@@ -236,31 +237,31 @@ void JobCoordinator::time_out() {
           : ranks_where([](const Rank& rank) { return !rank.gone && !rank.left; });
   end({.code = status_of_time_out},
       "timed out after " + format_seconds(*launch_.time_limit) + " s; " + who + " had not finished",
-      Haste::timely);
+      Teardown::timed_out);
 }
 
-void JobCoordinator::leave_time_out() {
+void JobCoordinator::handle_exit_timeout() {
   const std::string left = ranks_where([](const Rank& rank) { return rank.left; });
   const std::string stay = ranks_where([](const Rank& rank) { return !rank.left; });
   end({.code = 1}, left + " returned from main or called exit(0), " + stay + " did not within " +
                        format_seconds(launch_.exit_timeout) + " s (GEX_EXIT_TIMEOUT)");
 }
 
-/// One line that is written over and over while ranks join, and gone once all have.
+/// A line that is rewritten while ranks join, and erased once all have joined.
 void JobCoordinator::show_progress() {
   const bool done = ending_ || joined_count_ == ranks_.size();
   progress_at_.reset();
   if (done) {
-    if (progress_shown_) tell_reader("\r\033[K");
+    if (progress_shown_) write_stderr("\r\033[K");
     progress_shown_ = false;
     return;
   }
   progress_at_ = after(progress_interval);
-  // A program that is none of libgex's never joins, and has nothing to be waited for.
+  // A program that does not use libgex never joins.
   if (joined_count_ == 0) return;
   progress_shown_ = true;
-  tell_reader('\r' + std::string(launch_.program_name) + ": " + std::to_string(joined_count_) +
-              " of " + std::to_string(ranks_.size()) + " ranks have joined");
+  write_stderr('\r' + std::string(launch_.program_name) + ": " + std::to_string(joined_count_) +
+               " of " + std::to_string(ranks_.size()) + " ranks have joined");
 }
 
 int JobCoordinator::status() const noexcept {

@@ -1,11 +1,12 @@
 #pragma once
-// The decisions that a job takes once, however many hosts it spans: has everybody left, does
-// somebody wait in vain, is the time up, who ends the job and with what status.
+// The decisions that are taken once for a job, on however many hosts it runs: have all ranks left,
+// is a rank waiting for one that has exited, is the time limit reached, and who ends the job with
+// what status.
 //
-//   one host         the guardian has a JobCoordinator and is all its guardians
-//   several hosts    gexrun has the JobCoordinator (root.h); each guardian has an Uplink, which is
-//                    its coordinator and passes on what it is told, and gexrun passes back what is
-//                    asked of the guardians
+//   one host         the guardian owns a JobCoordinator and implements Guardians
+//   several hosts    gexrun owns the JobCoordinator (root.h) and forwards its calls of Guardians to
+//                    all guardians; each guardian forwards its calls of Coordinator to gexrun by an
+//                    Uplink
 //
 // Thread rules: one thread.
 
@@ -22,56 +23,57 @@
 
 namespace gex::boot {
 
-/// What guardians tell the coordinator of their job.
+/// What guardians report to the coordinator of their job.
 class Coordinator {
  public:
   virtual ~Coordinator() = default;
 
-  /// A process of `rank` has said hello.
+  /// A process has joined the job as `rank`.
   virtual void joined(std::uint32_t rank, pid_t process) = 0;
-  /// All ranks of the guardian's host have contributed to the exchange: `bytes`, in rank order.
+  /// All ranks of the guardian's host have contributed to the exchange; `bytes` is in rank order.
   virtual void contribute(std::uint32_t sequence, SharedBytes bytes) = 0;
   /// `rank` has left before exchange number `sequence`. A departure that ends the job does so once
-  /// all have left, or after a grace; it may follow one that does not.
+  /// all ranks have left, or after a grace period. A rank that has left by exit(0) may report such
+  /// a departure later.
   virtual void left(std::uint32_t rank, std::uint32_t sequence, const Departure& departure) = 0;
   /// The process that was started as `rank` has ended.
   virtual void gone(std::uint32_t rank, pid_t process) = 0;
-  /// Ranks wait in a collective call for `absent`, which has left.
-  virtual void waits_in_vain(std::uint32_t absent) = 0;
-  /// A rank of the guardian's host, or the guardian, ends the job. `text`, where there is one,
-  /// tells the user why; it is printed if nobody has ended the job before.
+  /// Some rank is waiting in a collective call for `peer`, which has left the job.
+  virtual void report_exited_peer(std::uint32_t peer) = 0;
+  /// A rank of the guardian's host, or the guardian, ends the job. `text`, if not empty, is the
+  /// message to the user; it is printed unless the job is ending already.
   virtual void end(const Ending& ending, const std::string& text) = 0;
-  /// A rank of the guardian's host is about to tell of an error; the answer is `tell`.
-  virtual void asks_to_tell() = 0;
-  /// Somebody asked the guardian itself to end, with this signal.
+  /// A rank of the guardian's host asks for permission to report an error.
+  virtual void request_error_report() = 0;
+  /// The guardian itself received a signal that ends the job.
   virtual void interrupted(int signal) = 0;
-  /// Nothing of the job is left on the guardian's host. `lost_output`: not all that was printed
-  /// could be written.
+  /// No process of the job is left on the guardian's host. `lost_output`: some output of the ranks
+  /// could not be written.
   virtual void finished(bool lost_output) = 0;
 };
 
-/// How much time the ranks of a job that is being ended are given.
-enum class Haste : std::uint32_t {
-  none,     ///< to tidy up
-  timely,   ///< the time is up: none to tidy up
-  at_once,  ///< a host is lost: everything ends within a second
+/// How much time the ranks get to exit once the job ends.
+enum class Teardown : std::uint32_t {
+  graceful,   ///< SIGTERM only after a grace period
+  timed_out,  ///< the time limit is reached: SIGTERM without a grace period
+  immediate,  ///< a host is lost: SIGKILL within a second
 };
 
-/// What the coordinator asks of all guardians of the job.
+/// What the coordinator makes all guardians of the job do.
 class Guardians {
  public:
   virtual ~Guardians() = default;
 
-  /// Everybody's contributions to an exchange.
+  /// The contributions of all ranks to an exchange.
   virtual void gathered(std::uint32_t sequence, SharedBytes bytes) = 0;
-  /// `rank` has left before exchange number `sequence`: who contributes to it waits in vain.
+  /// `rank` has left before exchange number `sequence`, which can therefore never complete.
   virtual void absent(std::uint32_t rank, std::uint32_t sequence) = 0;
-  /// Every rank has left with 0. `finalize_mpi`: and MPI, where it is initialized, can be finalized
-  /// in all of them, which is collective.
-  virtual void farewell(bool finalize_mpi) = 0;
+  /// Every rank has left with 0; they may exit now. `finalize_mpi`: every rank in which MPI is
+  /// initialized can finalize it, and does, since that is collective.
+  virtual void release(bool finalize_mpi) = 0;
   /// The job ends.
-  virtual void end(const Ending& ending, Haste haste) = 0;
-  /// Pass this signal on to the ranks. SIGINT, SIGTERM and SIGHUP end the job.
+  virtual void end(const Ending& ending, Teardown teardown) = 0;
+  /// Forward this signal to the ranks. SIGINT, SIGTERM and SIGHUP end the job.
   virtual void signal(int number) = 0;
 };
 
@@ -80,19 +82,19 @@ class JobCoordinator final : public Coordinator {
   JobCoordinator(const Launch& launch, Guardians& guardians);
 
   void joined(std::uint32_t rank, pid_t process) override;
-  /// Of a job of one host: what its ranks contribute is everybody's.
+  /// Used with one host, whose ranks' contributions are those of all ranks.
   void contribute(std::uint32_t sequence, SharedBytes bytes) override;
   void left(std::uint32_t rank, std::uint32_t sequence, const Departure& departure) override;
   void gone(std::uint32_t rank, pid_t process) override;
-  void waits_in_vain(std::uint32_t absent) override;
+  void report_exited_peer(std::uint32_t peer) override;
   void end(const Ending& ending, const std::string& text) override;
-  /// Not needed: the page of a job of one host decides, and of several gexrun answers.
-  void asks_to_tell() override {}
+  /// Not used: with one host the job page decides, with several gexrun answers itself (root.cc).
+  void request_error_report() override {}
   void interrupted(int signal) override;
   void finished(bool lost_output) override { lost_output_ = lost_output_ || lost_output; }
 
-  /// The job ends because something is lost that it cannot go on without; `text` says what.
-  void lose(const std::string& text);
+  /// Ends the job because a host is lost; `text` is the message to the user.
+  void end_for_lost_host(const std::string& text);
 
   /// "rank 3 (host node7, pid 4711)".
   std::string name_of(std::uint32_t rank) const;
@@ -102,9 +104,9 @@ class JobCoordinator final : public Coordinator {
 
   bool ending() const noexcept { return ending_; }
   bool all_gone() const noexcept { return gone_count_ == ranks_.size(); }
-  /// A job that was interrupted, timed out or lost a host does not wait for slow readers.
-  bool hurried() const noexcept { return hurried_; }
-  /// What the launcher exits with, once all guardians have finished.
+  /// The job was interrupted, timed out or lost a host: its output is not waited for.
+  bool urgent() const noexcept { return urgent_; }
+  /// The launcher's exit status, once all guardians have finished.
   int status() const noexcept;
 
  private:
@@ -112,20 +114,20 @@ class JobCoordinator final : public Coordinator {
     pid_t process = 0;
     bool joined = false;
     bool left = false;
-    bool ends = false;  ///< has left in a way that ends the job
+    bool ends = false;  ///< has left by a departure that ends the job
     bool gone = false;
   };
 
-  void end(const Ending& ending, const std::string& text, Haste haste);
+  void end(const Ending& ending, const std::string& text, Teardown teardown);
   void never_joined(std::uint32_t rank);
   void begin_grace(std::uint32_t rank, const Departure& departure);
   void all_left();
   void end_grace();
   std::string waiting_ranks() const;
-  /// "TEXT" with the absent rank before and those who wait for it behind.
-  void fail_in_vain(std::uint32_t absent, const char* text, const std::string& waiters);
-  void time_out();
-  void leave_time_out();
+  /// Ends the job with the message "EXITED TEXT WAITERS".
+  void fail_wait_on_exited_rank(std::uint32_t exited, const char* text, const std::string& waiters);
+  void handle_time_limit();
+  void handle_exit_timeout();
   void show_progress();
   template <typename Condition>
   std::string ranks_where(Condition condition) const;
@@ -137,21 +139,21 @@ class JobCoordinator final : public Coordinator {
   std::uint32_t left_count_ = 0;
   std::uint32_t gone_count_ = 0;
   bool ending_ = false;
-  bool hurried_ = false;
+  bool urgent_ = false;
   bool lost_output_ = false;
   bool progress_shown_ = false;
   int code_ = 0;
   int interrupted_by_ = 0;
   Clock::time_point interrupted_at_;
-  Deadline leave_at_;
-  bool mpi_kept_ = false;  ///< by some rank that has left
+  Deadline exit_deadline_;
+  bool mpi_kept_ = false;  ///< some rank has left and cannot finalize MPI
 
-  /// Who has left in a way that ends the job: the first, or the first with a code other than 0.
-  struct Leaver {
+  /// The first departure that ends the job; the first with a code other than 0 replaces one with 0.
+  struct EndingExit {
     std::uint32_t rank = 0;
     Departure departure;
   };
-  Leaver leaver_;
+  EndingExit ending_exit_;
   Deadline grace_over_at_;
   Deadline time_limit_at_;
   Deadline progress_at_;

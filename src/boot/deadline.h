@@ -12,9 +12,10 @@
 
 namespace gex::boot {
 
-/// The time that deadlines go by. It stands still while this process does (SIGSTOP, a frozen
-/// container), as far as `wait_for_events` notices: afterwards, what others have said in time is
-/// heard before anybody is judged to be late, and who stood still as well has the time to speak.
+/// A steady clock that excludes time in which this process was suspended (SIGSTOP, a frozen
+/// container), as far as `wait_for_events` can detect it. After a suspension, frames that arrived
+/// in time are therefore read before deadlines expire, and peers that were suspended too get their
+/// time.
 class Clock {
  public:
   using Steady = std::chrono::steady_clock;
@@ -22,33 +23,33 @@ class Clock {
   using time_point = Steady::time_point;
 
   static time_point now() noexcept {
-    // Relaxed: one thread changes it, and no other's data hangs on it.
-    return Steady::now() - duration(stood_still_.load(std::memory_order_relaxed));
+    // Relaxed: one thread changes it, and it publishes no other data.
+    return Steady::now() - duration(suspended_.load(std::memory_order_relaxed));
   }
 
-  // Of the one thread that waits for events and then looks at the deadlines.
+  // For the one thread that waits for events and then checks deadlines.
 
-  /// A turn of its loop begins: it has been woken, later than it should by so much.
+  /// Begins a turn of the thread's loop, which was woken `late` after it should have been.
   static void begin_turn(duration late) noexcept {
     turn_began_ = Steady::now();
-    if (late > usual) leave_out(late);
+    if (late > normal_lateness) discount(late);
   }
-  /// Deadlines are looked at or set after what may have taken long: that was no work of ours.
+  /// Ends the turn, before deadlines are checked or set: a long turn was suspended, not working.
   static void end_turn() noexcept { begin_turn(Steady::now() - turn_began_); }
 
  private:
-  /// Of a busy machine.
-  static constexpr std::chrono::milliseconds usual{500};
+  /// How late a thread may be woken, or a turn may last, on a busy machine.
+  static constexpr std::chrono::milliseconds normal_lateness{500};
 
-  static void leave_out(duration time) noexcept {
-    stood_still_.fetch_add(time.count(), std::memory_order_relaxed);
+  static void discount(duration time) noexcept {
+    suspended_.fetch_add(time.count(), std::memory_order_relaxed);
   }
 
-  static inline std::atomic<duration::rep> stood_still_{0};
+  static inline std::atomic<duration::rep> suspended_{0};
   static inline time_point turn_began_ = Steady::now();
 };
 
-/// None: there is nothing to do.
+/// Empty: there is nothing to do.
 using Deadline = std::optional<Clock::time_point>;
 
 /// A point `seconds` from now; bounded, so that "a million years" does not overflow the clock.
@@ -57,28 +58,28 @@ inline Clock::time_point after(double seconds) {
   return Clock::now() + std::chrono::duration_cast<Clock::duration>(bounded);
 }
 
-/// Whether the point has been reached; it is then no more.
+/// Whether the deadline has been reached; if so it is reset.
 inline bool met(Deadline& deadline) {
   if (!deadline || Clock::now() < *deadline) return false;
   deadline.reset();
   return true;
 }
 
-/// The earlier of the two.
+/// The earlier of two deadlines.
 inline Deadline earlier(const Deadline& one, const Deadline& other) {
   if (!one || !other) return one ? one : other;
   return std::min(*one, *other);
 }
 
-/// The time until then as epoll_wait wants it.
+/// The time until the deadline as an argument of epoll_wait.
 inline int milliseconds_until(const Deadline& deadline) {
   if (!deadline) return -1;
   const auto left = std::chrono::ceil<std::chrono::milliseconds>(*deadline - Clock::now()).count();
   return static_cast<int>(std::clamp<std::int64_t>(left, 0, 1'000'000'000));
 }
 
-/// Waits for events of `epoll`, not beyond the deadline; how many there are. Who then looks at
-/// deadlines calls Clock::end_turn before.
+/// Waits for events of `epoll` until the deadline; returns their number. Callers call
+/// Clock::end_turn before they check deadlines.
 inline int wait_for_events(int epoll, std::span<epoll_event> events, const Deadline& deadline) {
   const auto begun = Clock::Steady::now();
   const int wait = milliseconds_until(deadline);

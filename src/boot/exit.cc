@@ -1,4 +1,4 @@
-// How a rank ends: see job.h.
+// The part of Job that ends a rank: see job.h.
 
 #include <poll.h>
 #include <sched.h>
@@ -22,15 +22,15 @@
 
 namespace gex::boot {
 
-/// std::cout and std::clog of the client, null where it has none: the archive's own copy of the C++
-/// runtime (src/CMakeLists.txt) is not what a client written in C++ prints through.
+/// std::cout and std::clog of the client, null if it has none. The archive contains its own copy of
+/// the C++ runtime (src/CMakeLists.txt), whose streams are not those of a client in C++.
 extern std::ostream client_cout __asm__("_ZSt4cout") __attribute__((weak, visibility("default")));
 extern std::ostream client_clog __asm__("_ZSt4clog") __attribute__((weak, visibility("default")));
 
 namespace {
 
-/// Whether the client has that stream and uses it: a program none of whose files includes
-/// <iostream> leaves it the zero memory that it starts as.
+/// Whether the stream exists and is constructed. It is zero memory in a program of which no file
+/// includes <iostream>.
 bool constructed(const std::ostream* stream) noexcept {
   if (stream == nullptr) return false;
   const void* first_word = nullptr;
@@ -38,31 +38,31 @@ bool constructed(const std::ostream* stream) noexcept {
   return first_word != nullptr;
 }
 
-/// What the flushing of streams may take. A lock of the C library that the interrupted code holds,
-/// or a reader that does not read, would otherwise keep the rank.
+/// Time limit for flushing streams, which can block on a lock of the C library that the interrupted
+/// code holds, or on a reader that does not read.
 constexpr unsigned flush_seconds = 3;
 
-/// What the launcher may take to take leave.
+/// Time limit for finalizing the connection to a foreign launcher.
 constexpr unsigned launcher_seconds = 3;
 
-/// What MPI may take to be finalized, with all ranks there.
+/// Time limit for finalizing MPI, which all ranks do at the same time.
 constexpr unsigned finalize_seconds = 10;
 
-/// A rank that ends keeps its status: launchers terminate what is left once the first has ended,
-/// which may be one that only follows.
+/// Ignores SIGTERM, so that this rank keeps its status: launchers terminate the remaining ranks
+/// once the first has ended.
 void ignore_termination() noexcept {
   struct sigaction action {};
   action.sa_handler = SIG_IGN;
   sigaction(SIGTERM, &action, nullptr);
-  // Comes with it, should the rank have been stopped, which it also ends where it is ignored.
+  // Guardians send SIGCONT together with SIGTERM. It continues a stopped rank even if ignored.
   sigaction(SIGCONT, &action, nullptr);
 }
 
-/// Tells the guardian how this rank leaves the job. False if nobody is there to be told.
+/// Sends the guardian how this rank leaves the job. Returns false if the connection is closed.
 /// Async-signal-safe.
 bool leave(RankState& self, const Departure& departure) noexcept {
-  std::atomic<bool>& told = departure.ends_job() ? self.ends : self.returned;
-  if (told.exchange(true, std::memory_order_relaxed)) return true;
+  std::atomic<bool>& sent = departure.ends_job() ? self.ends : self.returned;
+  if (sent.exchange(true, std::memory_order_relaxed)) return true;
   if (departure.by_exit) self.returned.store(true, std::memory_order_relaxed);
   FrameHeader frame;
   frame.kind = FrameKind::leave;
@@ -75,14 +75,14 @@ bool leave(RankState& self, const Departure& departure) noexcept {
   return true;
 }
 
-/// Ends the process, with its exit status, when a scope takes longer than so many seconds.
+/// Ends the process with `status` if a scope takes longer than `seconds`.
 class Watchdog {
  public:
   Watchdog(int status, bool leaves, unsigned seconds) noexcept {
     status_.store(status, std::memory_order_relaxed);
     leaves_.store(leaves, std::memory_order_relaxed);
     struct sigaction action {};
-    action.sa_handler = bite;
+    action.sa_handler = on_alarm;
     sigaction(SIGALRM, &action, &handling_before_);
     sigset_t alarm_only;
     sigemptyset(&alarm_only);
@@ -99,8 +99,8 @@ class Watchdog {
   Watchdog& operator=(const Watchdog&) = delete;
 
  private:
-  /// What was to be done first is given up, but not that the others learn of this end.
-  static void bite(int) {
+  /// Abandons what the scope was doing, but still reports the departure.
+  static void on_alarm(int) {
     const int status = status_.load(std::memory_order_relaxed);
     if (leaves_.load(std::memory_order_relaxed)) {
       leave(*rank_state.load(std::memory_order_relaxed), {.code = status});
@@ -119,12 +119,12 @@ void flush_watched(int status, bool leaves) noexcept {
   flush_streams();
 }
 
-/// Why a rank that has left goes on to its end.
+/// Why a rank that has left may exit now.
 enum class Release {
-  none,          ///< it does not yet
-  job_ends,      ///< or its guardian is gone
-  all_left,      ///< with 0
-  finalize_mpi,  ///< the same, and MPI can be finalized in all of them
+  none,          ///< it may not yet
+  job_ends,      ///< or the connection to the guardian is closed
+  all_left,      ///< all ranks have left with 0
+  finalize_mpi,  ///< all ranks have left with 0, and finalize MPI
 };
 
 Release released(RankState& self) noexcept {
@@ -135,20 +135,20 @@ Release released(RankState& self) noexcept {
     if (outcome == Received::Outcome::would_block) return Release::none;
     if (outcome != Received::Outcome::frame || header.kind == FrameKind::ending)
       return Release::job_ends;
-    if (header.kind == FrameKind::farewell)
+    if (header.kind == FrameKind::release)
       return header.code == 1 ? Release::finalize_mpi : Release::all_left;
   }
 }
 
-/// Waits until every rank has left or the job ends. Others may still need this one: the core's poll
-/// is called, at full speed at first, then, so as not to take a core from those that work, with
-/// short sleeps between. `serve`: it may run handlers.
+/// Waits until every rank has left or the job ends. Calls the core's poll meanwhile, since other
+/// ranks may still need this one: first without pauses, then with short sleeps, to leave the core
+/// to ranks that work. `serve`: the poll may run handlers.
 Release wait_for_others(RankState& self, bool serve) noexcept {
-  constexpr int full_speed = 10'000;
-  const timespec nap{0, 50'000};
-  // Another thread may take from the socket what would end this wait.
-  const timespec long_nap{0, 20'000'000};
-  // What a signal handler has interrupted may be the conduit.
+  constexpr int polls_before_sleeping = 10'000;
+  const timespec short_sleep{0, 50'000};
+  // Another thread may receive the frame that would end this wait.
+  const timespec long_sleep{0, 20'000'000};
+  // A signal handler may have interrupted the conduit.
   const bool may_poll = !os::inside_signal_handler();
   for (int round = 0;; ++round) {
     const Release release = released(self);
@@ -156,24 +156,24 @@ Release wait_for_others(RankState& self, bool serve) noexcept {
     const auto idle_poll = self.idle_poll.load(std::memory_order_acquire);
     pollfd readable{self.control.get(), POLLIN, 0};
     if (idle_poll == nullptr || !may_poll) {
-      ppoll(&readable, 1, &long_nap, nullptr);
+      ppoll(&readable, 1, &long_sleep, nullptr);
       continue;
     }
     idle_poll(serve);
-    if (round < full_speed) {
+    if (round < polls_before_sleeping) {
       sched_yield();
     } else {
-      ppoll(&readable, 1, &nap, nullptr);
+      ppoll(&readable, 1, &short_sleep, nullptr);
     }
   }
 }
 
-/// Runs inside exit().
+/// The exit handler.
 void at_exit(int status, void*) noexcept {
   RankState& self = *rank_state.load(std::memory_order_relaxed);
-  // A child that the client forked has inherited this handler, not the rank.
+  // A child that the client has forked inherits this handler, but is not the rank.
   if (getpid() != self.process || self.origin == Origin::singleton) return;
-  // Of the status that exit() is given, the system takes these bits.
+  // The system uses these bits of the argument of exit().
   const int code = status & 0xff;
   if (self.page.ending()) {
     if (code == 0) return;
@@ -182,7 +182,7 @@ void at_exit(int status, void*) noexcept {
     leave_launcher(self);
     return;
   }
-  // While this rank waits its output should be there to read.
+  // Flush before the wait, so that the output can be read meanwhile.
   if (code == 0) {
     flush_streams();
   } else {
@@ -194,18 +194,18 @@ void at_exit(int status, void*) noexcept {
   leave_launcher(self);
 }
 
-/// Ends the process as a rank whose job is being ended.
+/// Ends this process, a rank of a job that is ending.
 [[noreturn]] void exit_with_job(RankState& self, int status) noexcept {
   const Watchdog watchdog(status, /*leaves=*/false, launcher_seconds);
-  // Else the launcher would kill the others, and their status would be that. Of a signal it knows
-  // by itself.
+  // A launcher kills the other ranks if one ends without finalizing, and reports that status. It
+  // detects a death by a signal itself.
   if (status <= 128) leave_launcher(self);
   _exit(status);
 }
 
-/// Whether the calling thread is the first that ends this process. Otherwise that is one that a
-/// signal handler has interrupted in it; another thread's does not return.
-bool begins_end(RankState& self) noexcept {
+/// Whether the calling thread is the first to end this process. Returns false in a signal handler
+/// that has interrupted the first thread. Does not return in other threads.
+bool is_first_to_end(RankState& self) noexcept {
   const pid_t thread = os::thread_id();
   pid_t first = 0;
   if (self.ending_thread.compare_exchange_strong(first, thread, std::memory_order_relaxed))
@@ -217,8 +217,8 @@ bool begins_end(RankState& self) noexcept {
 }  // namespace
 
 void leave_launcher(RankState& self) noexcept {
-  // Of a death it knows by itself, and while it ends the others it answers nobody: MPICH's gives up
-  // where one whom it has killed is gone before it could be answered.
+  // A launcher detects a death itself, and does not answer while it ends the other ranks. MPICH's
+  // fails if a rank that it has killed asks to finalize and is gone before the answer.
   if (self.manager && !self.page.end().death) self.manager->leave();
 }
 
@@ -227,8 +227,8 @@ void announce_end(RankState& self, int code) noexcept {
   FrameHeader end;
   end.kind = FrameKind::end;
   end.code = code;
-  // Never waits. Should the socket be full, the guardian learns from the job page when this process
-  // ends.
+  // Never waits. If the socket is full, the guardian reads the job page once this process has
+  // ended.
   send_frame(self.control.get(), end, {}, -1, /*wait=*/false);
 }
 
@@ -242,7 +242,7 @@ void flush_streams() noexcept {
       if (constructed(stream) && stream->rdbuf() != nullptr) stream->rdbuf()->pubsync();
     }
   } catch (...) {
-    // A client may have asked its streams to throw; there is nobody to catch it here.
+    // A client may have enabled exceptions of its streams; no caller catches them here.
   }
   std::fflush(nullptr);
 }
@@ -260,8 +260,8 @@ void Job::end(int code) noexcept {
   const int status = os::exit_status(code);
   if (getpid() != self.process) _exit(status);
   if (self.page.ending()) end_at_once(code);
-  const bool first = begins_end(self);
-  // When the others have come a launcher may see another end first, and ends what is left.
+  const bool first = is_first_to_end(self);
+  // Once all ranks are here, a launcher may detect the end of another one first and send SIGTERM.
   if (status != 0) ignore_termination();
   if (first) flush_watched(status, /*leaves=*/true);
   const bool finalizes_mpi = first && mpi_can_be_finalized();
@@ -270,7 +270,7 @@ void Job::end(int code) noexcept {
     self.page.claim({status, self.rank});
   } else if (leave(self,
                    {status, /*by_exit=*/false, /*keeps_mpi=*/!finalizes_mpi && mpi_is_open()})) {
-    // It may be that a handler, a signal handler or the holder of a lock ends the job.
+    // The caller may be a handler, a signal handler or hold a lock: do not serve.
     release = wait_for_others(self, /*serve=*/false);
   } else {
     release = Release::job_ends;
@@ -289,8 +289,8 @@ void Job::end_at_once(int code) noexcept {
   ignore_termination();
   const int status = self.page.claim({code, self.rank}).code;
   announce_end(self, status);
-  // What a signal handler has interrupted must not start over.
-  if (!begins_end(self)) _exit(status);
+  // A signal handler has interrupted the same function in this thread: do not begin it again.
+  if (!is_first_to_end(self)) _exit(status);
   flush_watched(status, /*leaves=*/false);
   exit_with_job(self, status);
 }
@@ -312,21 +312,21 @@ bool Job::left() const noexcept {
   return rank_state.load(std::memory_order_relaxed)->returned.load(std::memory_order_relaxed);
 }
 
-void Job::waits_in_vain(std::uint32_t absent) noexcept {
+void Job::report_exited_peer(std::uint32_t peer) noexcept {
   const RankState& self = *rank_state.load(std::memory_order_relaxed);
   if (!self.control) return;
   FrameHeader frame;
-  frame.kind = FrameKind::vain_wait;
-  frame.first = absent;
-  // Should the socket be full, it is said again.
+  frame.kind = FrameKind::wait_on_exited_rank;
+  frame.first = peer;
+  // If the socket is full, this report is lost; callers repeat it.
   send_frame(self.control.get(), frame, {}, -1, /*wait=*/false);
 }
 
 void Job::follow_loss() noexcept {
-  // A death is known at once; of a host that vanished there is silence and no more.
-  constexpr double time_to_tell = 0.5;
-  constexpr useconds_t nap = 1000;
-  for (Deadline until = after(silence_limit + time_to_tell); !met(until); usleep(nap)) {
+  // A death is detected at once, the loss of a host by missing heartbeats.
+  constexpr double report_delay = 0.5;
+  constexpr useconds_t short_sleep = 1000;
+  for (Deadline until = after(heartbeat_timeout + report_delay); !met(until); usleep(short_sleep)) {
     if (ending()) follow();
   }
 }

@@ -24,7 +24,7 @@
 #include "base/error.h"
 #include "base/hex.h"
 #include "base/os_abstract_name.h"
-#include "boot/greeting.h"
+#include "boot/auth_handshake.h"
 #include "boot/guardian.h"
 #include "boot/launcher_signals.h"
 #include "boot/process_tree.h"
@@ -54,8 +54,8 @@ void fence(ProcessManager& manager) {
   if (!manager.fence()) fail(manager, "wait for the other processes");
 }
 
-/// What processes have in common that can hand descriptors to one another and see one another end:
-/// the machine since it was last started, its name, and the namespaces of network and processes.
+/// Identifies the host of processes that can share descriptors and detect each other's end: the
+/// boot of the machine, its name, and the network and process namespaces.
 std::string host_identity() {
   char boot[64] = "";
   const os::FileDescriptor file(open("/proc/sys/kernel/random/boot_id", O_RDONLY | O_CLOEXEC));
@@ -72,7 +72,7 @@ std::string name_of(const std::string& identity) {
   return identity.substr(0, identity.find('/'));
 }
 
-/// Where the launcher has put the ranks.
+/// The hosts on which the launcher has placed the ranks.
 HostParts find_hosts(ProcessManager& manager) {
   HostParts hosts;
   std::map<std::string, std::uint32_t> numbers;
@@ -105,53 +105,53 @@ os::FileDescriptor connect_to_guardian(const std::string& name) {
   return connection;
 }
 
-/// Closes what the launcher, or the client, waits to see the end of.
+/// Closes all descriptors but these and standard error: the launcher and the client may be waiting
+/// for their ends of them to be closed.
 void keep_only(const std::vector<int>& kept) {
   const os::FileDescriptor nothing = os::open_empty_input();
   dup2(nothing.get(), STDIN_FILENO);
   dup2(nothing.get(), STDOUT_FILENO);
-  std::vector<int> doomed;
+  std::vector<int> unwanted;
   const std::unique_ptr<DIR, int (*)(DIR*)> open_files(opendir("/proc/self/fd"), closedir);
-  const auto doom = [&](int descriptor) {
+  const auto consider = [&](int descriptor) {
     if (descriptor > STDERR_FILENO &&
         std::find(kept.begin(), kept.end(), descriptor) == kept.end()) {
-      doomed.push_back(descriptor);
+      unwanted.push_back(descriptor);
     }
   };
   while (const dirent* const entry = open_files ? readdir(open_files.get()) : nullptr)
-    doom(std::atoi(entry->d_name));
-  // Without /proc all numbers may be open.
+    consider(std::atoi(entry->d_name));
+  // Without /proc try all numbers.
   const long numbers = open_files ? 0 : std::min(sysconf(_SC_OPEN_MAX), 65536L);
-  for (int descriptor = 0; descriptor < numbers; ++descriptor) doom(descriptor);
-  for (const int descriptor : doomed) close(descriptor);
+  for (int descriptor = 0; descriptor < numbers; ++descriptor) consider(descriptor);
+  for (const int descriptor : unwanted) close(descriptor);
 }
 
-/// Runs `work` in a process that is nobody's child, in a process group of its own, with all signals
-/// blocked.
-void run_apart(const char* what, const std::function<int()>& work) {
-  const pid_t between = fork();
-  if (between < 0) fatal_system(what, errno);
-  if (between == 0) {
+/// Runs `work` in an orphaned process, in a process group of its own, with all signals blocked.
+void run_detached(const char* what, const std::function<int()>& work) {
+  const pid_t intermediate = fork();
+  if (intermediate < 0) fatal_system(what, errno);
+  if (intermediate == 0) {
     leave_terminal();
-    const pid_t apart = fork();
-    if (apart != 0) _exit(apart < 0 ? errno : 0);
+    const pid_t detached = fork();
+    if (detached != 0) _exit(detached < 0 ? errno : 0);
     take_over_signals();
     _exit(work());
   }
   int status = 0;
-  while (waitpid(between, &status, 0) < 0 && errno == EINTR) {
+  while (waitpid(intermediate, &status, 0) < 0 && errno == EINTR) {
   }
-  // A client that reaps every child by itself has taken the answer; then the connections tell.
+  // A client that reaps all children may have reaped this one. Then connecting fails instead.
   if (WIFEXITED(status) && WEXITSTATUS(status) != 0) fatal_system(what, WEXITSTATUS(status));
 }
 
-/// Starts the root of a job of several hosts beside rank 0; where it is.
+/// Starts the root of a job of several hosts on rank 0's host; returns its address as text.
 std::string start_root(const Launch& launch) {
   RootAddress address;
-  const std::optional<Secret> secret = Secret::draw();
+  const std::optional<Secret> secret = Secret::generate();
   os::FileDescriptor listener = listen_for_guardians(address, Reach::all_hosts);
   if (!secret || !listener) fatal_system("cannot listen for the other hosts", errno);
-  run_apart("cannot start the root of the job", [&] {
+  run_detached("cannot start the root of the job", [&] {
     keep_only({listener.get()});
     prctl(PR_SET_NAME, "gex-root");
     return run_root_of_started(launch, *secret, std::move(listener));
@@ -159,14 +159,14 @@ std::string start_root(const Launch& launch) {
   return text_of({address, *secret});
 }
 
-/// Starts the guardian of this host beside its first rank.
+/// Starts the guardian of this host; returns the name of its socket.
 std::string start_guardian(Launch launch, const std::optional<RootPlace>& root) {
   std::string name;
   const os::FileDescriptor listener = listen_for_ranks(name);
   if (!listener) fatal_system("cannot listen for the ranks of this host", errno);
   launch.adopts = listener.get();
   launch.launcher = getppid();
-  run_apart("cannot start the guardian of this host", [&] {
+  run_detached("cannot start the guardian of this host", [&] {
     keep_only({listener.get()});
     if (root) {
       std::string why;

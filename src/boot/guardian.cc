@@ -25,10 +25,10 @@ namespace {
 
 using namespace std::chrono_literals;
 
-/// How long the kernel is given to have room again for descriptors on their way.
+/// Pause before a send is retried that had too many descriptors in flight.
 constexpr auto starvation_pause = 10ms;
 
-/// How long a wrapper may outlive the rank that it ran, without its having left the job.
+/// How long a wrapper may outlive a rank that has ended without leaving the job.
 constexpr auto wrapper_grace = 2s;
 
 }  // namespace
@@ -62,24 +62,23 @@ std::optional<Membership> Guardian::start() {
   rlimit raised = inheritance.descriptors;
   raised.rlim_cur = raised.rlim_max;
   setrlimit(RLIMIT_NOFILE, &raised);
-  // A control socket for each rank, two pipes where its output is passed on, and ours.
+  // A control socket for each rank, two pipes if its output is forwarded, and the guardian's own.
   const rlim_t each = adopting() ? 2 : launch_.command.empty() ? 1 : 3;
   const rlim_t needed = each * part_.ranks.size() + 64;
   if (raised.rlim_cur < needed) {
-    give_up_start(std::to_string(part_.ranks.size()) + " ranks need about " +
-                  std::to_string(needed) + " open files; the limit is " +
-                  std::to_string(raised.rlim_cur) + " (ulimit -Hn)");
+    fail_start(std::to_string(part_.ranks.size()) + " ranks need about " + std::to_string(needed) +
+               " open files; the limit is " + std::to_string(raised.rlim_cur) + " (ulimit -Hn)");
   }
 
   os::FileDescriptor page;
   if (std::string why; page_.create(page, part_.ranks.size(), &why) != 0) {
-    give_up_start("cannot make the job's page of memory: " + why);
+    fail_start("cannot make the job's page of memory: " + why);
   }
   page_file_ = std::make_shared<const os::FileDescriptor>(std::move(page));
   const auto numbers = std::as_bytes(std::span(launch_.hosts.host_of()));
   host_numbers_ = std::make_shared<const std::vector<std::byte>>(numbers.begin(), numbers.end());
   if (launch_.root < 0) {
-    page_.decide_telling(JobPage::Telling::allowed);
+    page_.decide_error_report(JobPage::ErrorReport::allowed);
   } else {
     Guardians& self = *this;
     uplink_.emplace(os::FileDescriptor(launch_.root), launch_.hosts, self, page_);
@@ -90,8 +89,8 @@ std::optional<Membership> Guardian::start() {
     std::optional<Membership> membership;
     start_rank(rank, inheritance, membership);
     if (membership) return membership;
-    // Those that have begun leave little of the processors to who starts the others.
-    if (uplink_) uplink_->beat();
+    // Starting many ranks takes long on busy processors; the root expects heartbeats.
+    if (uplink_) uplink_->send_heartbeat();
   }
   return std::nullopt;
 }
@@ -99,8 +98,8 @@ std::optional<Membership> Guardian::start() {
 void Guardian::start_rank(std::uint32_t rank, const Inheritance& inheritance,
                           std::optional<Membership>& membership) {
   const auto fail = [&] {
-    give_up_start("cannot start rank " + std::to_string(rank) + " of " +
-                  std::to_string(launch_.hosts.ranks()) + ": " + os::describe_task_error(errno));
+    fail_start("cannot start rank " + std::to_string(rank) + " of " +
+               std::to_string(launch_.hosts.ranks()) + ": " + os::describe_task_error(errno));
   };
   int sockets[2];
   if (socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, sockets) != 0) fail();
@@ -118,7 +117,7 @@ void Guardian::start_rank(std::uint32_t rank, const Inheritance& inheritance,
       (stream == LineRelay::output ? theirs.output : theirs.error).reset(pipes[1]);
     }
   }
-  // The rank finds its welcome in the socket: joining waits for nobody.
+  // The welcome is in the socket before the rank starts, so that joining does not wait.
   FrameHeader welcome;
   welcome.kind = FrameKind::welcome;
   at(rank).channel.queue(welcome, host_numbers_, page_file_);
@@ -131,7 +130,7 @@ void Guardian::start_rank(std::uint32_t rank, const Inheritance& inheritance,
                              binding_.cores_of(part_.ranks.index_of(rank)));
     return;
   }
-  // Here and in the child, so that the group exists whoever runs first.
+  // Here and in the child: the group must exist whichever of the two runs first.
   setpgid(process, process);
   at(rank).process = process;
   if (launch_.verbose) {
@@ -142,14 +141,14 @@ void Guardian::start_rank(std::uint32_t rank, const Inheritance& inheritance,
 void Guardian::decide_binding(std::size_t spare_descriptors) {
   const std::string program = launch_.command.empty() ? "" : launch_.command.front();
   binding_ = Binding(launch_.bind, part_.ranks.size(), program, spare_descriptors);
-  // A malformed value is for the ranks to refuse.
+  // The ranks refuse a malformed value.
   const std::string verbose = env::value(env::Variable::verbose).value_or("0");
   if (launch_.verbose || env::parse_boolean(verbose).value_or(false)) {
     report(launch_.program_name, "%s", binding_.describe(part_.ranks, part_.name).c_str());
   }
 }
 
-void Guardian::give_up_start(const std::string& why) {
+void Guardian::fail_start(const std::string& why) {
   report(launch_.program_name, "%s", why.c_str());
   kill_descendants({}, [](pid_t, int) {});
   _exit(1);
@@ -165,15 +164,15 @@ void Guardian::watch(int descriptor, std::uint64_t tag) {
 void Guardian::prepare_to_serve() {
   epoll_.reset(epoll_create1(EPOLL_CLOEXEC));
   constexpr int wanted[] = {SIGINT, SIGTERM, SIGHUP};
-  const sigset_t handled = signals_to_hear(wanted);
+  const sigset_t handled = signals_to_handle(wanted);
   signals_.reset(signalfd(-1, &handled, SFD_CLOEXEC | SFD_NONBLOCK));
   if (!epoll_ || !signals_) {
-    give_up_start(std::string("the guardian cannot wait for its ranks: ") + std::strerror(errno));
+    fail_start(std::string("the guardian cannot wait for its ranks: ") + std::strerror(errno));
   }
   if (!launch_.command.empty()) {
     if (const int error = relay_.start(); error != 0) {
-      give_up_start("cannot start the thread that passes on output: " +
-                    os::describe_task_error(error));
+      fail_start("cannot start the thread that passes on output: " +
+                 os::describe_task_error(error));
     }
     watch(relay_.finished_event(), make_tag(from_relay));
   }
@@ -200,10 +199,10 @@ int Guardian::serve() {
   bool swept = false;
   for (;;) {
     if (all_gone() && !swept) {
-      // What the ranks started and left behind is part of the job, and holds their output open.
+      // Processes that the ranks have left behind belong to the job and keep its output open.
       kill_everything();
       swept = true;
-      if (hurried_ && !abandon_output_at_) abandon_output_at_ = after(1);
+      if (urgent_ && !abandon_output_at_) abandon_output_at_ = after(1);
     }
     const bool output_done = launch_.command.empty() || relay_.finished() ||
                              (abandon_output_at_ && Clock::now() >= *abandon_output_at_);
@@ -215,11 +214,11 @@ int Guardian::serve() {
       dispatch(event.data.u64, event.events);
     }
     meet_deadlines();
-    if (uplink_) watch_root();
+    if (uplink_) update_root_events();
   }
-  relay_.let_go();
+  relay_.detach();
   coordinator().finished(relay_.lost_output());
-  // Of a job of several hosts the status is the root's.
+  // With several hosts the root decides the status.
   return job_ ? job_->status() : 0;
 }
 
@@ -228,10 +227,10 @@ void Guardian::dispatch(std::uint64_t tag, std::uint32_t events) {
   switch (static_cast<Tag>(tag >> 32)) {
     case from_launcher:
       if (adopting()) {
-        lose_launcher();
+        handle_launcher_exit();
         break;
       }
-      hear_launcher();
+      receive_from_launcher();
       break;
     case from_children:
       reap();
@@ -241,21 +240,21 @@ void Guardian::dispatch(std::uint64_t tag, std::uint32_t events) {
       break;
     case from_root:
       if ((events & EPOLLOUT) != 0) uplink_->flush();
-      if ((events & ~EPOLLOUT) != 0) hear_root();
+      if ((events & ~EPOLLOUT) != 0) receive_from_root();
       break;
     case from_rank:
       if ((events & EPOLLOUT) != 0) flush(rank);
-      if ((events & ~EPOLLOUT) != 0) hear(rank);
+      if ((events & ~EPOLLOUT) != 0) receive_from(rank);
       break;
     case from_listener:
-      accept_newcomers();
+      accept_connections();
       break;
-    case from_newcomer:
-      hear_newcomer(static_cast<int>(rank));
+    case from_pending:
+      handle_pending_connection(static_cast<int>(rank));
       break;
     case from_program:
       if (adopting()) {
-        adopted_ended(rank);
+        handle_adopted_exit(rank);
         break;
       }
       epoll_ctl(epoll_.get(), EPOLL_CTL_DEL, at(rank).joined_handle.get(), nullptr);
@@ -267,7 +266,7 @@ void Guardian::dispatch(std::uint64_t tag, std::uint32_t events) {
 Deadline Guardian::next_deadline() const {
   Deadline next = job_ ? job_->next_deadline() : uplink_->next_deadline();
   for (const Deadline& deadline :
-       {quit_at_, terminate_at_, kill_at_, abandon_output_at_, newcomers_at_}) {
+       {quit_at_, terminate_at_, kill_at_, abandon_output_at_, join_deadline_}) {
     next = earlier(next, deadline);
   }
   for (const Rank& rank : ranks_) next = earlier(next, rank.lost);
@@ -282,20 +281,20 @@ void Guardian::meet_deadlines() {
     for (const std::uint32_t rank : part_.ranks) flush(rank);
   }
   for (std::uint32_t i = 0; i < ranks_.size(); ++i) {
-    if (met(ranks_[i].lost)) lose(part_.ranks[i]);
+    if (met(ranks_[i].lost)) fail_lost_rank(part_.ranks[i]);
   }
   if (job_) {
     job_->meet_deadlines();
   } else if (const auto silence = uplink_->meet_deadlines()) {
     abandon("no heartbeat from the root of the job for " + std::to_string(*silence) + " s");
   }
-  if (met(newcomers_at_)) miss_newcomers();
+  if (met(join_deadline_)) handle_join_timeout();
   if (met(quit_at_)) quit_ranks();
   if (met(terminate_at_)) terminate_ranks();
   if (met(kill_at_)) kill_everything();
 }
 
-void Guardian::hear_launcher() {
+void Guardian::receive_from_launcher() {
   std::array<unsigned char, 64> signals;
   const ssize_t got = read(launcher_.get(), signals.data(), signals.size());
   if (got < 0 && errno == EINTR) return;
@@ -310,12 +309,12 @@ void Guardian::hear_launcher() {
   }
 }
 
-void Guardian::hear_root() {
-  if (!uplink_->hear()) abandon("the connection to the root of the job has ended");
+void Guardian::receive_from_root() {
+  if (!uplink_->receive()) abandon("the connection to the root of the job has ended");
 }
 
-/// Looks at the connection to the root as long as something waits to be sent.
-void Guardian::watch_root() {
+/// Polls the connection to the root for writability while frames wait to be sent.
+void Guardian::update_root_events() {
   if (uplink_->blocked() == root_blocked_) return;
   root_blocked_ = uplink_->blocked();
   epoll_event event{};
@@ -343,68 +342,68 @@ void Guardian::flush(std::uint32_t rank) {
       starved_ = true;
       break;
     case Channel::State::broken:
-      // What the rank said before still lies in the socket; its end is found when that is read.
+      // Frames that the rank sent before are still to be read; its end is detected after them.
       break;
   }
 }
 
-void Guardian::hear(std::uint32_t rank) {
+void Guardian::receive_from(std::uint32_t rank) {
   while (at(rank).channel.open()) {
     Received frame = at(rank).channel.receive(frame_);
     switch (frame.outcome) {
       case Received::Outcome::would_block:
         return;
       case Received::Outcome::closed:
-        closed(rank);
+        handle_close(rank);
         return;
       case Received::Outcome::malformed:
         fault(rank, "sent data that is not a message of the control protocol");
         break;
       case Received::Outcome::frame:
-        take(rank, std::move(frame));
+        handle_frame(rank, std::move(frame));
         break;
     }
   }
 }
 
-void Guardian::take(std::uint32_t rank, Received frame) {
+void Guardian::handle_frame(std::uint32_t rank, Received frame) {
   Rank& self = at(rank);
   const FrameHeader& header = frame.header;
-  // Two things are heard even when the job is being ended: that a rank takes its part in that.
+  // These two are handled even while the job ends.
   if (header.kind == FrameKind::end) {
     self.end_begun = true;
-    ask_to_end({header.code, rank}, {});
+    request_end({header.code, rank}, {});
     return;
   }
-  if (header.kind == FrameKind::telling) {
-    coordinator().asks_to_tell();
+  if (header.kind == FrameKind::error_report) {
+    coordinator().request_error_report();
     return;
   }
-  // Who has called gasnet_exit may have other threads, whose calls come to nothing.
+  // Other threads of a rank that has called gasnet_exit may go on to send. Ignore them.
   if (ending_ || self.ends) return;
   if (header.kind == FrameKind::hello) {
-    take_hello(rank, frame.sender);
+    handle_hello(rank, frame.sender);
   } else if (header.kind == FrameKind::exec_failed && !self.joined) {
-    take_exec_failure(rank, header.code, StartStep{header.count});
-  } else if (self.left && header.kind == FrameKind::vain_wait) {
-    // The answer to what it had asked before. Now others wait, if anybody does.
+    handle_exec_failure(rank, header.code, StartStep{header.count});
+  } else if (self.left && header.kind == FrameKind::wait_on_exited_rank) {
+    // Sent before this rank left itself. Ranks that are still waiting send their own.
   } else if (self.joined && header.kind == FrameKind::leave) {
-    take_leave(rank, departure_of(header));
+    handle_leave(rank, departure_of(header));
   } else if (!self.joined || self.left) {
     fault(rank, self.left ? "sent a message after leaving the job"
                           : "sent a message before joining the job");
   } else if (header.kind == FrameKind::gather) {
-    take_gather(rank, frame);
+    handle_gather(rank, frame);
   } else if (header.kind == FrameKind::share) {
-    take_share(rank, frame);
-  } else if (header.kind == FrameKind::vain_wait) {
-    take_vain_wait(rank, header.first);
+    handle_share(rank, frame);
+  } else if (header.kind == FrameKind::wait_on_exited_rank) {
+    handle_wait_on_exited_rank(rank, header.first);
   } else {
     fault(rank, "sent an unknown message");
   }
 }
 
-void Guardian::take_hello(std::uint32_t rank, pid_t sender) {
+void Guardian::handle_hello(std::uint32_t rank, pid_t sender) {
   Rank& self = at(rank);
   if (self.joined) {
     fault(rank, "was joined by a second process, pid " + std::to_string(sender) +
@@ -427,7 +426,7 @@ void Guardian::take_hello(std::uint32_t rank, pid_t sender) {
   coordinator().joined(rank, self.joined_process);
 }
 
-void Guardian::take_gather(std::uint32_t rank, const Received& frame) {
+void Guardian::handle_gather(std::uint32_t rank, const Received& frame) {
   if (const Fault wrong = gather_.add(part_.ranks.index_of(rank), frame.header, frame.payload)) {
     fault(rank, *wrong);
     return;
@@ -436,7 +435,7 @@ void Guardian::take_gather(std::uint32_t rank, const Received& frame) {
     Gather::Result result = gather_.take();
     coordinator().contribute(result.sequence, std::move(result.bytes));
   }
-  find_waits_in_vain();
+  detect_waits_on_exited_ranks();
 }
 
 void Guardian::gathered(std::uint32_t sequence, SharedBytes bytes) {
@@ -452,10 +451,10 @@ void Guardian::gathered(std::uint32_t sequence, SharedBytes bytes) {
 void Guardian::absent(std::uint32_t rank, std::uint32_t sequence) {
   absence_ = {rank, sequence};
   page_.note_absence();
-  find_waits_in_vain();
+  detect_waits_on_exited_ranks();
 }
 
-void Guardian::take_share(std::uint32_t rank, Received& frame) {
+void Guardian::handle_share(std::uint32_t rank, Received& frame) {
   std::optional<Sharing::Group> group;
   const Fault wrong =
       sharing_.add(rank, frame.header, frame.payload, std::move(frame.descriptor), group);
@@ -464,7 +463,7 @@ void Guardian::take_share(std::uint32_t rank, Received& frame) {
     return;
   }
   if (!group) {
-    find_waits_in_vain();
+    detect_waits_on_exited_ranks();
     return;
   }
   FrameHeader answer;
@@ -475,30 +474,30 @@ void Guardian::take_share(std::uint32_t rank, Received& frame) {
   }
 }
 
-void Guardian::take_leave(std::uint32_t rank, const Departure& departure) {
+void Guardian::handle_leave(std::uint32_t rank, const Departure& departure) {
   Rank& self = at(rank);
   self.left = true;
   self.ends = departure.ends_job();
   self.left_with = departure.code;
-  // It waits for the others with its streams flushed, and needs no signal to end.
+  // It has flushed its streams and needs no signal to end.
   self.end_begun = self.ends;
-  // Another thread of the rank may have taken part in the exchange that is under way.
+  // Another thread of the rank may have contributed to the current exchange.
   const std::uint32_t missed = gather_.has_finished(part_.ranks.index_of(rank)) ? 1 : 0;
   coordinator().left(rank, gather_.sequence() + missed, departure);
-  find_waits_in_vain();
+  detect_waits_on_exited_ranks();
 }
 
-void Guardian::take_vain_wait(std::uint32_t rank, std::uint32_t absent) {
-  if (absent >= launch_.hosts.ranks() || absent == rank) {
+void Guardian::handle_wait_on_exited_rank(std::uint32_t rank, std::uint32_t peer) {
+  if (peer >= launch_.hosts.ranks() || peer == rank) {
     fault(rank, "reported waiting for an invalid rank");
     return;
   }
-  coordinator().waits_in_vain(absent);
+  coordinator().report_exited_peer(peer);
 }
 
-void Guardian::farewell(bool finalize_mpi) {
+void Guardian::release(bool finalize_mpi) {
   FrameHeader frame;
-  frame.kind = FrameKind::farewell;
+  frame.kind = FrameKind::release;
   frame.code = finalize_mpi ? 1 : 0;
   for (const std::uint32_t rank : part_.ranks) {
     at(rank).channel.queue(frame);
@@ -506,9 +505,9 @@ void Guardian::farewell(bool finalize_mpi) {
   }
 }
 
-void Guardian::take_exec_failure(std::uint32_t rank, int error, StartStep step) {
-  constexpr int largest_error = 4095;
-  if (error < 1 || error > largest_error) {
+void Guardian::handle_exec_failure(std::uint32_t rank, int error, StartStep step) {
+  constexpr int max_errno = 4095;
+  if (error < 1 || error > max_errno) {
     fault(rank, "sent an invalid error number");
     return;
   }
@@ -521,16 +520,16 @@ void Guardian::take_exec_failure(std::uint32_t rank, int error, StartStep step) 
     return;
   }
   const std::string& program = launch_.command.empty() ? "" : launch_.command.front();
-  ask_to_end({exec_failure_status(error), rank},
-             "cannot execute '" + program + "' on " + part_.name + ": " + std::strerror(error));
+  request_end({exec_failure_status(error), rank},
+              "cannot execute '" + program + "' on " + part_.name + ": " + std::strerror(error));
 }
 
-void Guardian::closed(std::uint32_t rank) {
+void Guardian::handle_close(std::uint32_t rank) {
   Rank& self = at(rank);
   epoll_ctl(epoll_.get(), EPOLL_CTL_DEL, self.channel.socket(), nullptr);
   self.channel.close();
-  // Mostly the process is about to be reaped and judged by its status. One that lives on has
-  // executed another program, or closed what is not its own.
+  // Usually the process has ended and is about to be reaped. One that lives on has executed another
+  // program, or closed a descriptor that it does not own.
   if (self.joined && !self.left && !self.gone && !ending_) {
     self.lost = Clock::now() + wrapper_grace;
   }

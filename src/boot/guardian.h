@@ -1,29 +1,29 @@
 #pragma once
-// The guardian of a host: parent of the job's ranks there, server of their control sockets, and the
-// one who ends them. What concerns the whole job, on this host alone or on several, is the
-// coordinator's to decide (coordinator.h).
+// The guardian of a host: the daemon that is the parent of the job's ranks there, serves their
+// control sockets and ends them. Decisions about the whole job are the coordinator's
+// (coordinator.h).
 //
-// It is one thread around one epoll and never waits for anything else: what a rank does not take
-// waits in that rank's channel, and what the ranks print is passed on by a thread of its own
-// (`LineRelay`). All signals are blocked in it.
+// The guardian is one thread around one epoll and blocks on nothing else: frames that a rank does
+// not receive wait in that rank's channel, and another thread forwards the ranks' output
+// (`LineRelay`). All signals are blocked.
 //
-// How a job ends. The first thing that ends it decides the status (`JobPage::claim`): a rank's
-// death, a fatal error, a broken rule, the time limit, an interrupt, the loss of a host; or that a
-// rank has called gasnet_exit, or exit with a status other than 0, and all others have left as well
-// or a grace is over, within which nothing happens to them (JobCoordinator). From then on the ranks
-// are asked to end, and made to:
-//   at once            an `ending` frame, and the job page says so to whoever polls
+// How a job ends. The first cause decides the status (`JobPage::claim`): a rank's death, a fatal
+// error, a violation of the protocol, the time limit, an interrupt, the loss of a host; or a rank
+// has called gasnet_exit, or exit with a status other than 0, and all others have left too or their
+// grace period is over (JobCoordinator). From then on the guardian ends its ranks, in steps:
+//   at once            an `ending` frame, and the job page, which polling ranks read
 //   quit_grace         SIGQUIT to ranks that catch it (GASNet-1 gives it to the client)
-//   terminate_grace    SIGTERM to those that have not begun to end
-//   kill_grace         SIGKILL to everything that is left
+//   terminate_grace    SIGTERM to ranks that have not begun to end
+//   kill_grace         SIGKILL to every process that is left
 //
-// Where another launcher has started the ranks (foreign.h) the guardian adopts them: they connect
-// to it, it notices that one has ended, though not how, and it can end no more than the ranks
-// themselves. They are no children of its, which would die with it, so a process that does nothing
-// else watches it and ends them after it.
+// If another launcher has started the ranks (foreign.h), the guardian adopts them: they connect to
+// it. It can detect that one has ended, though not how, and it can signal the ranks only, not the
+// processes that they have started. The kernel does not kill adopted ranks when the guardian dies,
+// as it kills children (PR_SET_PDEATHSIG); so a second process watches the guardian and would end
+// the ranks in its place.
 //
-// In a job of several hosts, when the root has been silent for too long (link.h), or the
-// connection to it has ended, everything is killed at once.
+// With several hosts, a guardian whose connection to the root ends or times out (link.h) kills all
+// processes of its host at once.
 
 #include <signal.h>
 #include <sys/types.h>
@@ -50,14 +50,14 @@
 
 namespace gex::boot {
 
-/// What an epoll event of a guardian's is about: a kind above a rank, or a descriptor.
+/// The source of an epoll event: a kind, and a rank or a descriptor in the low half of the tag.
 enum Tag : std::uint64_t {
   from_launcher = 1,
   from_children,
   from_relay,
   from_root,
   from_listener,
-  from_newcomer,
+  from_pending,
   from_rank,
   from_program
 };
@@ -65,67 +65,67 @@ constexpr std::uint64_t make_tag(Tag tag, std::uint32_t index = 0) {
   return (std::uint64_t{tag} << 32) | index;
 }
 
-/// Name of the guardian's process, by which a program that has lost its place in a job finds out.
+/// Name of the guardian's process. A rank without GEX_JOB recognizes its guardian by it (job.cc).
 inline constexpr const char* guardian_name = "gex-guardian";
 
 class Guardian final : private Guardians {
  public:
-  /// `launcher` is the pipe to the launcher, none for a guardian that adopts; `signals` is what the
-  /// ranks get back.
+  /// `launcher` is the pipe to the launcher, empty for a guardian that adopts; `signals` is the
+  /// state that ranks restore.
   Guardian(const Launch& launch, os::FileDescriptor launcher, const SignalState& signals);
 
-  /// Leaves the terminal and starts the ranks. Answers only in a rank that is a fork of the
-  /// caller. Ends the process, after what it started, when a rank cannot be started.
+  /// Leaves the terminal and starts the ranks. Returns a membership only in a rank that is a fork
+  /// of the caller. If a rank cannot be started, ends all that were started, and the process.
   std::optional<Membership> start();
 
-  /// Serves the ranks until none is left and all they printed is written; the exit status.
+  /// Serves the ranks until all have ended and their output is written. Returns the exit status.
   int serve();
-  /// The same in a process of its own, for ranks that are not the guardian's children: should it be
-  /// killed, the calling process, which does nothing else, ends them in its place.
+  /// Serves adopted ranks, in a child process. The calling process waits for that, and ends the
+  /// ranks if it is killed.
   int serve_watched();
 
  private:
   struct Rank {
-    pid_t process = 0;                 ///< our child: the program, or a wrapper around it
-    pid_t joined_process = 0;          ///< who said hello
-    os::FileDescriptor joined_handle;  ///< where that is not our child: tells when it has ended
+    pid_t process = 0;         ///< the guardian's child: the program, or a wrapper around it
+    pid_t joined_process = 0;  ///< the process that has joined
+    os::FileDescriptor joined_handle;  ///< its pidfd, unless it is the child
     Channel channel;
-    bool blocked = false;  ///< what waits in the channel waits for the socket to be writable
+    bool blocked = false;  ///< queued frames wait for the socket to be writable
     bool joined = false;
     bool left = false;       ///< has returned from main, or called exit or gasnet_exit
-    bool ends = false;       ///< in a way that ends the job
-    int left_with = 0;       ///< and with this status
-    bool end_begun = false;  ///< has said that it ends the job, or follows who did
-    bool gone = false;       ///< our child has ended
-    Deadline lost;           ///< the program went away; when its wrapper does not, that is an error
+    bool ends = false;       ///< by a departure that ends the job
+    int left_with = 0;       ///< with this exit status
+    bool end_begun = false;  ///< has announced that it ends the job, or ends with it
+    bool gone = false;       ///< the child has ended
+    Deadline lost;           ///< the program has ended; by then its wrapper must end too
   };
 
   // guardian.cc
   void start_rank(std::uint32_t rank, const Inheritance& inheritance,
                   std::optional<Membership>& membership);
   void decide_binding(std::size_t spare_descriptors);
-  [[noreturn]] void give_up_start(const std::string& why);
+  [[noreturn]] void fail_start(const std::string& why);
   void watch(int descriptor, std::uint64_t tag);
   void prepare_to_serve();
   void dispatch(std::uint64_t tag, std::uint32_t events);
   Deadline next_deadline() const;
   void meet_deadlines();
-  void hear_launcher();
-  void hear_root();
-  void watch_root();
+  void receive_from_launcher();
+  void receive_from_root();
+  void update_root_events();
   void flush(std::uint32_t rank);
-  void hear(std::uint32_t rank);
-  void take(std::uint32_t rank, Received frame);
-  void take_hello(std::uint32_t rank, pid_t sender);
-  void take_gather(std::uint32_t rank, const Received& frame);
-  void take_share(std::uint32_t rank, Received& frame);
-  void take_leave(std::uint32_t rank, const Departure& departure);
-  void take_vain_wait(std::uint32_t rank, std::uint32_t absent);
-  void take_exec_failure(std::uint32_t rank, int error, StartStep step);
-  void closed(std::uint32_t rank);
+  void receive_from(std::uint32_t rank);
+  void handle_frame(std::uint32_t rank, Received frame);
+  void handle_hello(std::uint32_t rank, pid_t sender);
+  void handle_gather(std::uint32_t rank, const Received& frame);
+  void handle_share(std::uint32_t rank, Received& frame);
+  void handle_leave(std::uint32_t rank, const Departure& departure);
+  void handle_wait_on_exited_rank(std::uint32_t rank, std::uint32_t peer);
+  void handle_exec_failure(std::uint32_t rank, int error, StartStep step);
+  void handle_close(std::uint32_t rank);
   void gathered(std::uint32_t sequence, SharedBytes bytes) override;
   void absent(std::uint32_t rank, std::uint32_t sequence) override;
-  void farewell(bool finalize_mpi) override;
+  void release(bool finalize_mpi) override;
   bool all_gone() const noexcept { return gone_count_ == ranks_.size(); }
   Rank& at(std::uint32_t rank) noexcept { return ranks_[part_.ranks.index_of(rank)]; }
   const Rank& at(std::uint32_t rank) const noexcept { return ranks_[part_.ranks.index_of(rank)]; }
@@ -134,25 +134,25 @@ class Guardian final : private Guardians {
   // guardian_adopt.cc
   bool adopting() const noexcept { return launch_.adopts >= 0; }
   void prepare_to_adopt();
-  void accept_newcomers();
-  void hear_newcomer(int socket);
+  void accept_connections();
+  void handle_pending_connection(int socket);
   void adopt(std::uint32_t rank, pid_t process, os::FileDescriptor socket);
-  void adopted_ended(std::uint32_t rank);
+  void handle_adopted_exit(std::uint32_t rank);
   void signal_adopted(const Rank& rank, int number);
-  void miss_newcomers();
-  void lose_launcher();
-  void give_up_newcomers();
+  void handle_join_timeout();
+  void handle_launcher_exit();
+  void give_up_missing_ranks();
   void stop_listening();
 
   // guardian_end.cc
   void reap();
-  void reaped(pid_t process, int status);
-  void judge(std::uint32_t rank, int status);
-  void find_waits_in_vain();
+  void handle_reaped(pid_t process, int status);
+  void handle_exit_status(std::uint32_t rank, int status);
+  void detect_waits_on_exited_ranks();
   void fault(std::uint32_t rank, const std::string& what);
   void died(std::uint32_t rank, const std::string& how);
-  void ask_to_end(const Ending& ending, const std::string& text);
-  void end(const Ending& ending, Haste haste) override;
+  void request_end(const Ending& ending, const std::string& text);
+  void end(const Ending& ending, Teardown teardown) override;
   void signal(int number) override;
   void interrupt(int number);
   void signal_rank(const Rank& rank, int signal);
@@ -160,19 +160,19 @@ class Guardian final : private Guardians {
   void quit_ranks();
   void terminate_ranks();
   void kill_everything();
-  void lose(std::uint32_t rank);
+  void fail_lost_rank(std::uint32_t rank);
   [[noreturn]] void abandon(const std::string& why);
   std::string name_of(std::uint32_t rank) const;
   std::string moment_of(std::uint32_t rank) const;
 
   const Launch& launch_;
-  os::FileDescriptor launcher_;  ///< the pipe, or the process where it is not ours
+  os::FileDescriptor launcher_;  ///< the pipe, or the pidfd of a foreign launcher
   SignalState signals_before_;
   const HostPart& part_;
   std::vector<Rank> ranks_;  ///< of this host: `at` finds one by its rank
   JobPage page_;
   SharedDescriptor page_file_;
-  SharedBytes host_numbers_;  ///< as ranks are told, see FrameKind::welcome
+  SharedBytes host_numbers_;  ///< the payload of FrameKind::welcome
   Gather gather_;
   Sharing sharing_;
   LineRelay relay_;
@@ -182,23 +182,23 @@ class Guardian final : private Guardians {
   os::FileDescriptor epoll_;
   os::FileDescriptor signals_;
 
-  /// A connection of a process that has not said yet which rank it is.
-  struct Newcomer {
+  /// A connection whose process has not identified itself as a rank yet.
+  struct PendingConnection {
     Channel channel;
     pid_t process = 0;
   };
-  std::vector<Newcomer> newcomers_;
+  std::vector<PendingConnection> pending_connections_;
   class Adopted;
   std::shared_ptr<Adopted> adopted_;
-  Deadline newcomers_at_;  ///< by then all ranks must have come
-  bool told_of_stranger_ = false;
-  bool told_of_garbage_ = false;
+  Deadline join_deadline_;  ///< all ranks must have joined by then
+  bool refused_user_reported_ = false;
+  bool refused_connection_reported_ = false;
 
-  std::optional<JobCoordinator> job_;  ///< this host is all of the job
-  std::optional<Uplink> uplink_;       ///< or one of several
+  std::optional<JobCoordinator> job_;  ///< with one host
+  std::optional<Uplink> uplink_;       ///< with several hosts
   bool root_blocked_ = false;
 
-  /// A rank of the job that has left, and the exchange before which it did.
+  /// The first rank of the job that has left, and the exchange that it has left before.
   struct Absence {
     std::uint32_t rank;
     std::uint32_t sequence;
@@ -206,8 +206,8 @@ class Guardian final : private Guardians {
   std::optional<Absence> absence_;
   std::uint32_t gone_count_ = 0;
   bool ending_ = false;
-  bool starved_ = false;  ///< some channel waits for the kernel to have descriptors for it
-  bool hurried_ = false;  ///< interrupted or timed out: does not wait for who reads the output
+  bool starved_ = false;  ///< some channel waits for descriptors in flight to be received
+  bool urgent_ = false;   ///< interrupted or timed out: output is not waited for
   int interrupted_by_ = 0;
   Deadline quit_at_;
   Deadline terminate_at_;

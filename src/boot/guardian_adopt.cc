@@ -1,4 +1,4 @@
-// Ranks that another launcher has started: see guardian.h.
+// The part of the guardian for ranks that another launcher has started: see guardian.h.
 
 #include <signal.h>
 #include <sys/epoll.h>
@@ -26,19 +26,19 @@ namespace gex::boot {
 
 namespace {
 
-/// How long ranks whose launcher has gone may resist.
+/// Time from the end of the launcher to SIGKILL.
 constexpr double lost_launcher_grace = 2;
 
-/// How long ranks whose guardian was killed may take to end by themselves.
+/// Time in which ranks may end by themselves after their guardian was killed.
 constexpr auto lost_guardian_grace = std::chrono::seconds(1);
 
-/// Connections of processes that have not said yet which rank they are.
-constexpr std::size_t most_newcomers = 1024;
+/// How many connections may be pending whose process has not identified itself as a rank.
+constexpr std::size_t max_pending_connections = 1024;
 
 }  // namespace
 
-/// What the guardian shares with the process that watches it: which process each rank is, 0 if it
-/// is none yet or no more.
+/// The process id of each adopted rank, 0 while it has none, in memory that the guardian shares
+/// with the process that watches it.
 class Guardian::Adopted {
  public:
   explicit Adopted(std::size_t ranks) : count_(ranks) {
@@ -54,12 +54,12 @@ class Guardian::Adopted {
   Adopted(const Adopted&) = delete;
   Adopted& operator=(const Adopted&) = delete;
 
-  bool there() const noexcept { return processes_ != nullptr; }
-  void note(std::uint32_t index, pid_t process) noexcept { processes_[index] = process; }
+  bool mapped() const noexcept { return processes_ != nullptr; }
+  void set(std::uint32_t index, pid_t process) noexcept { processes_[index] = process; }
 
-  /// Kills them all, after a while in which they may end by themselves.
+  /// Kills all of them, after a grace period.
   void kill_later() const {
-    // At once, so that the numbers are theirs yet.
+    // Open the pidfds at once, before a process id can be reused.
     std::vector<os::FileDescriptor> handles;
     for (std::size_t i = 0; i < count_; ++i) {
       const pid_t process = processes_[i];
@@ -79,15 +79,15 @@ class Guardian::Adopted {
 
 int Guardian::serve_watched() {
   adopted_ = std::make_shared<Adopted>(ranks_.size());
-  const pid_t serving = adopted_->there() ? fork() : -1;
-  if (serving < 0) give_up_start(std::string("cannot start the guardian: ") + std::strerror(errno));
+  const pid_t serving = adopted_->mapped() ? fork() : -1;
+  if (serving < 0) fail_start(std::string("cannot start the guardian: ") + std::strerror(errno));
   if (serving == 0) _exit(serve());
   prctl(PR_SET_NAME, "gex-watcher");
   int status = 0;
   while (waitpid(serving, &status, 0) < 0 && errno == EINTR) {
   }
   if (WIFEXITED(status)) return WEXITSTATUS(status);
-  // Ranks look at the page as often as they look for messages.
+  // Ranks read the page whenever they poll.
   page_.claim({.code = 1});
   report(launch_.program_name, "the guardian of %s was killed by %s; its ranks are ended",
          part_.name.c_str(), describe_signal(WTERMSIG(status)).c_str());
@@ -97,61 +97,62 @@ int Guardian::serve_watched() {
 
 void Guardian::prepare_to_adopt() {
   watch(launch_.adopts, make_tag(from_listener));
-  newcomers_at_ = after(launch_.join_limit);
-  // Whose parent is the first process has none that would end them.
+  join_deadline_ = after(launch_.join_limit);
+  // A parent process 1 is no launcher.
   if (launch_.launcher <= 1) return;
   launcher_.reset(static_cast<int>(syscall(SYS_pidfd_open, launch_.launcher, 0)));
   if (launcher_) watch(launcher_.get(), make_tag(from_launcher));
 }
 
-/// Nobody reads what the ranks print any more, or waits for them. Some launchers see to their ends
-/// themselves.
-void Guardian::lose_launcher() {
+/// Ends the job: no process waits for the ranks or reads their output any more. Some launchers end
+/// the ranks themselves.
+void Guardian::handle_launcher_exit() {
   launcher_.reset();
   if (ending_ || all_gone()) return;
   kill_at_ = after(lost_launcher_grace);
-  ask_to_end({.code = 1}, "the launcher (pid " + std::to_string(launch_.launcher) +
-                              ") has ended before its ranks; the job is ended");
+  request_end({.code = 1}, "the launcher (pid " + std::to_string(launch_.launcher) +
+                               ") has ended before its ranks; the job is ended");
 }
 
-void Guardian::accept_newcomers() {
+void Guardian::accept_connections() {
   for (;;) {
     os::FileDescriptor socket(
         accept4(launch_.adopts, nullptr, nullptr, SOCK_CLOEXEC | SOCK_NONBLOCK));
     if (!socket) return;
     struct ucred peer {};
     socklen_t length = sizeof peer;
-    // The kernel's word for who connects: another user's process is turned away.
+    // Refuse processes of other users, by the peer's credentials from the kernel.
     if (getsockopt(socket.get(), SOL_SOCKET, SO_PEERCRED, &peer, &length) != 0 || peer.pid <= 0 ||
-        newcomers_.size() == most_newcomers) {
+        pending_connections_.size() == max_pending_connections) {
       continue;
     }
     if (peer.uid != geteuid()) {
-      if (!std::exchange(told_of_stranger_, true)) {
+      if (!std::exchange(refused_user_reported_, true)) {
         report(launch_.program_name, "refused a connection of user %u on %s (reported once)",
                unsigned{peer.uid}, part_.name.c_str());
       }
       continue;
     }
-    watch(socket.get(), make_tag(from_newcomer, static_cast<std::uint32_t>(socket.get())));
-    newcomers_.push_back({Channel(std::move(socket)), peer.pid});
+    watch(socket.get(), make_tag(from_pending, static_cast<std::uint32_t>(socket.get())));
+    pending_connections_.push_back({Channel(std::move(socket)), peer.pid});
   }
 }
 
-void Guardian::hear_newcomer(int socket) {
-  const auto found = std::find_if(newcomers_.begin(), newcomers_.end(), [socket](auto& newcomer) {
-    return newcomer.channel.socket() == socket;
-  });
-  if (found == newcomers_.end()) return;
+void Guardian::handle_pending_connection(int socket) {
+  const auto found =
+      std::find_if(pending_connections_.begin(), pending_connections_.end(),
+                   [socket](auto& connection) { return connection.channel.socket() == socket; });
+  if (found == pending_connections_.end()) return;
   const Received frame = found->channel.receive(frame_);
   if (frame.outcome == Received::Outcome::would_block) return;
-  Newcomer newcomer = std::move(*found);
-  newcomers_.erase(found);
+  PendingConnection connection = std::move(*found);
+  pending_connections_.erase(found);
   const std::uint32_t rank = frame.header.first;
   if (frame.outcome == Received::Outcome::frame && frame.header.kind == FrameKind::hello &&
       part_.ranks.contains(rank) && at(rank).process == 0) {
-    adopt(rank, newcomer.process, newcomer.channel.release());
-  } else if (frame.outcome != Received::Outcome::closed && !std::exchange(told_of_garbage_, true)) {
+    adopt(rank, connection.process, connection.channel.release());
+  } else if (frame.outcome != Received::Outcome::closed &&
+             !std::exchange(refused_connection_reported_, true)) {
     report(launch_.program_name,
            "refused a connection to the guardian of %s that is not from a rank (reported once)",
            part_.name.c_str());
@@ -163,10 +164,10 @@ void Guardian::adopt(std::uint32_t rank, pid_t process, os::FileDescriptor socke
   self.process = process;
   self.joined_handle.reset(static_cast<int>(syscall(SYS_pidfd_open, process, 0)));
   const int error = self.joined_handle ? 0 : errno;
-  // The number of one that has ended may soon be another's.
-  if (error != ESRCH) adopted_->note(part_.ranks.index_of(rank), process);
+  // ESRCH: the process has ended, and its id may be reused.
+  if (error != ESRCH) adopted_->set(part_.ranks.index_of(rank), process);
   if (error != 0) {
-    self.gone = true;  // nothing will tell of its end
+    self.gone = true;  // its end cannot be detected
     ++gone_count_;
     if (error == ESRCH)
       died(rank, "ended before it had joined the job");
@@ -190,33 +191,33 @@ void Guardian::adopt(std::uint32_t rank, pid_t process, os::FileDescriptor socke
     self.channel.queue(ending);
   }
   flush(rank);
-  take_hello(rank, process);
+  handle_hello(rank, process);
   if (std::all_of(ranks_.begin(), ranks_.end(), [](const Rank& one) { return one.joined; })) {
     stop_listening();
   }
 }
 
-/// Whoever comes from here on is none of the job's.
+/// All ranks have joined or are given up: connections from now on do not belong to the job.
 void Guardian::stop_listening() {
   epoll_ctl(epoll_.get(), EPOLL_CTL_DEL, launch_.adopts, nullptr);
   shutdown(launch_.adopts, SHUT_RDWR);
-  newcomers_.clear();
-  newcomers_at_.reset();
+  pending_connections_.clear();
+  join_deadline_.reset();
 }
 
-void Guardian::adopted_ended(std::uint32_t rank) {
+void Guardian::handle_adopted_exit(std::uint32_t rank) {
   Rank& self = at(rank);
   epoll_ctl(epoll_.get(), EPOLL_CTL_DEL, self.joined_handle.get(), nullptr);
-  adopted_->note(part_.ranks.index_of(rank), 0);
-  // Its last words come first.
-  hear(rank);
+  adopted_->set(part_.ranks.index_of(rank), 0);
+  // Frames that it sent before it ended come first.
+  receive_from(rank);
   self.gone = true;
   self.lost.reset();
   ++gone_count_;
   if (!ending_ && page_.ending()) {
-    ask_to_end(page_.end(), {});
+    request_end(page_.end(), {});
   } else if (!ending_ && !self.left) {
-    // How is the launcher's to know, whose child it was.
+    // Only the launcher, its parent, gets the exit status.
     died(rank, "has died" + moment_of(rank) + memory_kills_.explain());
   }
   coordinator().gone(rank, self.process);
@@ -228,23 +229,23 @@ void Guardian::signal_adopted(const Rank& rank, int number) {
   }
 }
 
-void Guardian::miss_newcomers() {
+void Guardian::handle_join_timeout() {
   if (ending_) {
-    give_up_newcomers();
+    give_up_missing_ranks();
     return;
   }
-  // Who has not come by the end of the job is given up then; `end` says how soon that is.
-  newcomers_at_ = after(launch_.join_limit);
+  // `end` sets an earlier deadline, after which the missing ranks are given up.
+  join_deadline_ = after(launch_.join_limit);
   RankSet missing;
   for (const std::uint32_t rank : part_.ranks) {
     if (!at(rank).joined) missing.add(rank);
   }
-  ask_to_end({1, missing.front()},
-             describe_ranks(missing) + " of host " + part_.name + " did not join the job");
+  request_end({1, missing.front()},
+              describe_ranks(missing) + " of host " + part_.name + " did not join the job");
 }
 
-/// Who has not come until now does not any more.
-void Guardian::give_up_newcomers() {
+/// Stops waiting for the ranks that have not joined.
+void Guardian::give_up_missing_ranks() {
   stop_listening();
   for (Rank& rank : ranks_) {
     if (rank.process != 0 || rank.gone) continue;

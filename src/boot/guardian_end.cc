@@ -1,4 +1,4 @@
-// How a job ends: see guardian.h.
+// The part of the guardian that ends a job: see guardian.h.
 
 #include <signal.h>
 #include <sys/signalfd.h>
@@ -21,20 +21,19 @@ using namespace std::chrono_literals;
 
 constexpr auto quit_grace = 100ms;
 constexpr auto terminate_grace = 1s;
-// Longer than a rank's own watchdog over the flushing of its streams, and within five seconds all
-// have ended.
+// Longer than a rank's own watchdog over the flushing of its streams, and short enough that a job
+// ends within five seconds.
 constexpr auto kill_grace = 4s;
-// What a client's handler of SIGINT or SIGTERM may take to save its work.
+// Time for a client's handler of SIGINT or SIGTERM to save its work.
 constexpr auto interrupt_grace = 10s;
-// A host is lost, and within a second of that being known everything ends.
+// All ranks end within a second after the loss of a host was detected.
 constexpr auto lost_host_grace = 800ms;
-// What the launcher has started at the same time as the others comes soon or not at all.
-constexpr double late_newcomers_grace = 2;
+// Ranks that the launcher started together with the others join soon or not at all.
+constexpr double late_join_grace = 2;
 
 }  // namespace
 
-/// When in its life a rank has died, as far as that is known: goes behind "was killed" and its
-/// like.
+/// When a rank has died, as far as known: a suffix of messages like "rank 3 was killed".
 std::string Guardian::moment_of(std::uint32_t rank) const {
   if (!at(rank).joined) return " before it had joined the job";
   return page_.last_call(part_.ranks.index_of(rank))->describe();
@@ -56,92 +55,93 @@ void Guardian::reap() {
     const pid_t process = waitpid(-1, &status, WNOHANG);
     if (process < 0 && errno == EINTR) continue;
     if (process <= 0) return;
-    reaped(process, status);
+    handle_reaped(process, status);
   }
 }
 
-void Guardian::reaped(pid_t process, int status) {
+void Guardian::handle_reaped(pid_t process, int status) {
   for (std::uint32_t i = 0; i < ranks_.size(); ++i) {
     Rank& self = ranks_[i];
     if (self.process != process || self.gone) continue;
     const std::uint32_t rank = part_.ranks[i];
-    // Its last words come first.
-    hear(rank);
+    // Frames that it sent before it ended come first.
+    receive_from(rank);
     self.gone = true;
     self.lost.reset();
     ++gone_count_;
-    judge(rank, status);
+    handle_exit_status(rank, status);
     coordinator().gone(rank, process);
     return;
   }
 }
 
-void Guardian::judge(std::uint32_t rank, int status) {
+void Guardian::handle_exit_status(std::uint32_t rank, int status) {
   Rank& self = at(rank);
   if (ending_) return;
-  // A rank may have claimed the end of the job and died before it could say so.
+  // A rank may have claimed the end of the job and died before it could announce it.
   if (page_.ending()) {
-    ask_to_end(page_.end(), {});
+    request_end(page_.end(), {});
     return;
   }
   if (WIFSIGNALED(status)) {
     const int number = WTERMSIG(status);
     const std::string cause = number == SIGKILL ? memory_kills_.explain() : std::string();
     const bool expected = number == interrupted_by_ || (number == SIGPIPE && relay_.reader_gone());
-    ask_to_end({128 + number, rank, /*death=*/true},
-               expected ? ""
-                        : name_of(rank) + " was killed by " + describe_signal(number) +
-                              moment_of(rank) + (WCOREDUMP(status) ? ", core dumped" : "") + cause);
+    request_end({128 + number, rank, /*death=*/true},
+                expected
+                    ? ""
+                    : name_of(rank) + " was killed by " + describe_signal(number) +
+                          moment_of(rank) + (WCOREDUMP(status) ? ", core dumped" : "") + cause);
     return;
   }
   const int code = WEXITSTATUS(status);
   const bool leaves = !self.joined || self.left;
   if (leaves && (code == 0 || code == self.left_with)) return;
-  // After an interrupt it is no news that a rank has gone.
+  // Exits after an interrupt are expected; they are not reported.
   std::string ended;
   if (interrupted_by_ == 0) {
     ended = name_of(rank) + " ended with status " + std::to_string(code) + moment_of(rank) +
             (leaves ? "" : " without leaving the job");
   }
-  ask_to_end({code != 0 ? code : 1, rank, /*death=*/!leaves}, ended);
+  request_end({code != 0 ? code : 1, rank, /*death=*/!leaves}, ended);
 }
 
-/// Tells the coordinator when ranks of this host wait for one that will never come.
-void Guardian::find_waits_in_vain() {
+/// Reports to the coordinator a wait of this host's ranks for a rank that has left.
+void Guardian::detect_waits_on_exited_ranks() {
   if (ending_) return;
-  std::optional<std::uint32_t> absent =
+  std::optional<std::uint32_t> exited =
       sharing_.waits_for([this](std::uint32_t rank) { return at(rank).left; });
-  // The exchange that the absent rank left before never comes about; to contribute to it, as some
-  // ranks of this host or as all, is to wait for ever.
+  // An exchange cannot complete once a rank has left before it. Ranks that contribute to it would
+  // wait for ever.
   if (absence_ && (gather_.sequence() > absence_->sequence ||
                    (gather_.sequence() == absence_->sequence && gather_.pending()))) {
-    absent = absence_->rank;
+    exited = absence_->rank;
   }
-  if (absent) coordinator().waits_in_vain(*absent);
+  if (exited) coordinator().report_exited_peer(*exited);
 }
 
-/// Ends the job for what a rank does, or who speaks for it.
+/// Ends the job for an error of a rank, or of another process on its connection.
 void Guardian::fault(std::uint32_t rank, const std::string& what) {
-  ask_to_end({1, rank}, name_of(rank) + ' ' + what);
+  request_end({1, rank}, name_of(rank) + ' ' + what);
 }
 
-/// Ends the job for a rank whose process is no more.
+/// Ends the job for the death of a rank's process.
 void Guardian::died(std::uint32_t rank, const std::string& how) {
-  ask_to_end({1, rank, /*death=*/true}, name_of(rank) + ' ' + how);
+  request_end({1, rank, /*death=*/true}, name_of(rank) + ' ' + how);
 }
 
-/// From here on the ranks of this host see that the job ends.
-void Guardian::ask_to_end(const Ending& ending, const std::string& text) {
+/// Claims the end of the job on this host's page, so that its ranks see it, and reports it.
+void Guardian::request_end(const Ending& ending, const std::string& text) {
   if (ending_) return;
   coordinator().end(page_.claim(ending), text);
 }
 
-void Guardian::end(const Ending& asked, Haste haste) {
+void Guardian::end(const Ending& asked, Teardown teardown) {
   const Ending counts = page_.claim(asked);
   if (ending_) return;
   ending_ = true;
-  // Who is on the way yet is to hear of the end too.
-  if (newcomers_at_) newcomers_at_ = after(late_newcomers_grace);
+  // Ranks that are still connecting get the `ending` frame too.
+  if (join_deadline_) join_deadline_ = after(late_join_grace);
   FrameHeader ending;
   ending.kind = FrameKind::ending;
   ending.code = counts.code;
@@ -152,24 +152,24 @@ void Guardian::end(const Ending& asked, Haste haste) {
   }
   const auto now = Clock::now();
   quit_at_ = now + quit_grace;
-  terminate_at_ = haste == Haste::none ? now + terminate_grace : now;
+  terminate_at_ = teardown == Teardown::graceful ? now + terminate_grace : now;
   if (!kill_at_) kill_at_ = now + kill_grace;
-  if (haste == Haste::at_once) kill_at_ = now + lost_host_grace;
-  if (haste != Haste::none) hurried_ = true;
-  if (hurried_ && all_gone()) abandon_output_at_ = now;
+  if (teardown == Teardown::immediate) kill_at_ = now + lost_host_grace;
+  if (teardown != Teardown::graceful) urgent_ = true;
+  if (urgent_ && all_gone()) abandon_output_at_ = now;
 }
 
 void Guardian::signal(int number) {
   if (ends_job(number)) {
     interrupt(number);
   } else {
-    // Not SIGTSTP, which some may ignore while the others stand still.
+    // SIGSTOP for SIGTSTP, which some ranks may ignore while the others stop.
     signal_ranks(number == SIGTSTP ? SIGSTOP : number);
   }
 }
 
 void Guardian::interrupt(int number) {
-  hurried_ = true;
+  urgent_ = true;
   if (interrupted_by_ != 0) {
     kill_everything();
     abandon_output_at_ = Clock::now();
@@ -180,20 +180,21 @@ void Guardian::interrupt(int number) {
   signal_ranks(number);
 }
 
-/// Nobody is left to report to, and nothing may be left behind: the launcher was killed, or this
-/// host is cut off from the root of the job. `why`: what the user is told, if anything.
+/// Kills all processes of this host and exits: the launcher was killed, or the connection to the
+/// root of the job is lost. `why`: the message to the user, or empty.
 void Guardian::abandon(const std::string& why) {
-  // The end of the job may have been what closed the connection.
-  const bool tell = !why.empty() && !ending_;
+  // While the job ends the connection may close for that reason.
+  const bool reports = !why.empty() && !ending_;
   ending_ = true;
   kill_everything();
-  if (tell) report(launch_.program_name, "%s ends its ranks: %s", part_.name.c_str(), why.c_str());
-  relay_.let_go();
+  if (reports)
+    report(launch_.program_name, "%s ends its ranks: %s", part_.name.c_str(), why.c_str());
+  relay_.detach();
   _exit(1);
 }
 
-/// Signals what a terminal would: the group of the process we started, and the program where a
-/// wrapper (a debugger) runs it in a group of its own.
+/// Signals the process group of the child, as a terminal would, and also the program if a wrapper
+/// (a debugger) runs it in another group.
 void Guardian::signal_rank(const Rank& rank, int signal) {
   if (rank.gone) return;
   if (adopting()) {
@@ -226,18 +227,18 @@ void Guardian::terminate_ranks() {
 }
 
 void Guardian::kill_everything() {
-  // What dies from here on is no news.
-  if (!all_gone()) ask_to_end({.code = 1}, {});
+  // Deaths from here on are expected; they are not reported.
+  if (!all_gone()) request_end({.code = 1}, {});
   for (const Rank& rank : ranks_) signal_rank(rank, SIGKILL);
   if (!adopting()) {
-    kill_descendants({}, [this](pid_t process, int status) { reaped(process, status); });
+    kill_descendants({}, [this](pid_t process, int status) { handle_reaped(process, status); });
   }
   quit_at_.reset();
   terminate_at_.reset();
   kill_at_.reset();
 }
 
-void Guardian::lose(std::uint32_t rank) {
+void Guardian::fail_lost_rank(std::uint32_t rank) {
   if (ending_ || at(rank).gone || at(rank).left) return;
   if (at(rank).channel.open()) {
     died(rank, "has ended" + moment_of(rank) +

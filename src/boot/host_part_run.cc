@@ -15,7 +15,7 @@ namespace gex::boot {
 
 namespace {
 
-/// Exactly so many bytes of standard input, and not one of those behind, which are rank 0's.
+/// Reads exactly `size` bytes of standard input. What follows is rank 0's input.
 bool read_exactly(std::string& bytes, std::size_t size) {
   bytes.resize(size);
   for (std::size_t got = 0; got < size;) {
@@ -41,7 +41,7 @@ void run_host_part(const char* program_name, const std::string& plugin_folder) {
   auto start = read_start();
   if (!start) {
     report(program_name, "%s is internal: gexrun uses it on other hosts", host_part_argument);
-    _exit(told_status);
+    _exit(reported_status);
   }
   Launch& launch_here = start->launch;
   launch_here.program_name = program_name;
@@ -49,25 +49,25 @@ void run_host_part(const char* program_name, const std::string& plugin_folder) {
   if (chdir(start->directory.c_str()) != 0) {
     report(program_name, "host %s: cannot change to the folder '%s': %s", host,
            start->directory.c_str(), std::strerror(errno));
-    _exit(told_status);
+    _exit(reported_status);
   }
   for (const std::string& variable : start->environment) {
     const std::size_t equals = variable.find('=');
     if (equals == variable.npos || equals == 0) continue;
     setenv(variable.substr(0, equals).c_str(), variable.c_str() + equals + 1, 1);
   }
-  // The other host's may be elsewhere (--prefix).
+  // The folder may differ from the one on the root's host (--prefix).
   setenv("GEX_PLUGIN_FOLDER", plugin_folder.c_str(), 1);
   std::string why;
   os::FileDescriptor root = connect_to_root(start->root, start->secret, launch_here.host, why);
   if (!root) {
     report(program_name, "host %s: cannot connect to the gexrun that started the job: %s", host,
            why.c_str());
-    _exit(told_status);
+    _exit(reported_status);
   }
   launch_here.root = root.release();
   launch(launch_here);
-  _exit(told_status);
+  _exit(reported_status);
 }
 
 }  // namespace gex::boot

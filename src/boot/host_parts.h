@@ -1,5 +1,5 @@
 #pragma once
-// The hosts of a job, and the ranks of each: any, as whoever placed them chose.
+// The hosts of a job, and the ranks of each, in any distribution.
 
 #include <cstdint>
 #include <string>
@@ -12,18 +12,18 @@ namespace gex::boot {
 
 /// A host and the ranks that run on it.
 struct HostPart {
-  std::string name;  ///< as messages name it
+  std::string name;  ///< for messages
   RankSet ranks;
 };
 
 class HostParts {
  public:
-  /// Adds a host, which gets the next `count` ranks.
+  /// Adds a host and places the next `count` ranks on it.
   void add(std::string name, std::uint32_t count = 0) {
     parts_.push_back({std::move(name), {}});
     for (; count > 0; --count) place_next(size() - 1);
   }
-  /// Gives the next rank to a host that was added.
+  /// Places the next rank on a host that was added before.
   void place_next(std::uint32_t host) {
     parts_[host].ranks.add(ranks());
     host_of_.push_back(host);

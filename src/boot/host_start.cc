@@ -12,7 +12,7 @@ namespace gex::boot {
 namespace {
 
 constexpr std::string_view name = "gexrun3 ";
-constexpr std::size_t largest = 64U << 20;
+constexpr std::size_t max_size = 64U << 20;
 
 class Writer {
  public:
@@ -31,7 +31,7 @@ class Writer {
   std::string bytes_;
 };
 
-/// Reads what a Writer wrote; `failed` once something did not fit, and then everything is empty.
+/// Parses the output of Writer. After an error all further results are empty.
 class Reader {
  public:
   explicit Reader(std::string_view bytes) : bytes_(bytes) {}
@@ -52,7 +52,7 @@ class Reader {
   }
   std::vector<std::string> texts() {
     std::vector<std::string> values;
-    // Each takes eight bytes at least, so a count cannot ask for more memory than was received.
+    // A text takes at least eight bytes, which bounds the count by the size of the message.
     for (std::uint64_t left = number(bytes_.size() / 8); left > 0 && !failed_; --left) {
       values.push_back(text());
     }
@@ -100,7 +100,7 @@ std::optional<std::size_t> packed_size(std::string_view prefix) {
   prefix.remove_prefix(name.size());
   std::size_t size = 0;
   const auto [rest, error] = std::from_chars(prefix.begin(), prefix.end(), size, 16);
-  if (error != std::errc() || rest != prefix.end() || size > largest) return std::nullopt;
+  if (error != std::errc() || rest != prefix.end() || size > max_size) return std::nullopt;
   return size;
 }
 

@@ -1,13 +1,14 @@
 #pragma once
-// What gexrun tells the gexrun that it starts on another host, over that one's standard input: the
-// job's secret, where to connect, and what to run. What follows on standard input is the job's.
+// The start message from the root to the gexrun that it starts on another host: the job's secret,
+// the root's address, and the command. It is sent over standard input; what follows there is the
+// job's input.
 
 #include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
 
-#include "boot/greeting.h"
+#include "boot/auth_handshake.h"
 #include "boot/launch_spec.h"
 #include "boot/secret.h"
 
@@ -17,20 +18,20 @@ struct HostStart {
   Launch launch;  ///< hosts, host, command and the switches
   RootAddress root;
   Secret secret{Secret::Bytes{}};
-  std::string directory;                 ///< where to run the command
+  std::string directory;                 ///< the command's working directory
   std::vector<std::string> environment;  ///< NAME=VALUE
 };
 
-/// The whole as bytes, with a beginning that says how many there are.
+/// The message as bytes, with a prefix that contains their number.
 std::string pack(const HostStart& start);
 
-/// Size of that beginning.
+/// Size of the prefix.
 inline constexpr std::size_t start_prefix = 16;
 
-/// How many bytes follow such a beginning; none when it is not one.
+/// The number of bytes that follow the prefix; empty if the prefix is invalid.
 std::optional<std::size_t> packed_size(std::string_view prefix);
 
-/// The inverse of `pack`, of what follows the beginning; none when that is not in order.
+/// Parses the bytes that follow the prefix; empty if they are invalid.
 std::optional<HostStart> unpack(std::string_view body);
 
 }  // namespace gex::boot

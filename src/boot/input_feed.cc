@@ -20,12 +20,12 @@ bool write_whole(int descriptor, std::string_view bytes) {
   return os::write_fully(descriptor, bytes.data(), bytes.size()) == 0;
 }
 
-/// Whether what a read has failed for is no end of the input, and passes; then after a while.
+/// Whether a failed read is worth a retry; if so waits for input first.
 bool wait_for_input(int error) {
   pollfd readable{STDIN_FILENO, POLLIN, 0};
-  // Somebody who shares the open file made it non-blocking.
+  // Another process has made the shared open file non-blocking.
   if (error == EAGAIN) return poll(&readable, 1, -1) >= 0 || errno == EINTR;
-  // A terminal, whose input is another job's while this one is in the background.
+  // A terminal whose input belongs to another job while this one is in the background.
   if (error != EIO || isatty(STDIN_FILENO) == 0) return false;
   std::this_thread::sleep_for(std::chrono::milliseconds(500));
   return true;
@@ -34,7 +34,7 @@ bool wait_for_input(int error) {
 }  // namespace
 
 os::FileDescriptor input_of(const std::string& bytes) {
-  // A file never blocks who writes it, however late it is read.
+  // A write to a file never blocks, unlike one to a pipe.
   os::FileDescriptor file = os::create_memory_file("gexrun-input", 0).descriptor;
   if (!file || !write_whole(file.get(), bytes) || lseek(file.get(), 0, SEEK_SET) != 0) return {};
   return file;

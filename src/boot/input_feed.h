@@ -1,6 +1,6 @@
 #pragma once
-// The standard input of what is started on a host: some bytes of ours, and then what the launcher
-// itself has as standard input.
+// The standard input of a launch agent: the root's start message, and for rank 0's host the
+// launcher's own standard input after it.
 
 #include <string>
 
@@ -8,11 +8,12 @@
 
 namespace gex::boot {
 
-/// A descriptor from which `bytes` can be read, and then the end; empty with errno on failure.
+/// A descriptor from which exactly `bytes` can be read. Returns an empty one and sets errno on
+/// failure.
 os::FileDescriptor input_of(const std::string& bytes);
 
-/// Starts a thread that writes `bytes` to `pipe`, then all there is to read from standard input,
-/// and closes it. The thread ends with the process. 0 or errno.
+/// Starts a thread that writes `bytes` to `pipe`, copies standard input to it until its end, and
+/// closes it. The thread ends with the process. Returns 0 or errno.
 int feed(os::FileDescriptor pipe, std::string bytes);
 
 }  // namespace gex::boot

@@ -31,8 +31,7 @@ RankState& state() noexcept {
   return *rank_state.load(std::memory_order_relaxed);
 }
 
-/// The next frame for this rank, which must be of `kind`. When the job is being ended instead, this
-/// rank ends too.
+/// Receives the next frame, which must be of `kind`. Ends this rank if the job is ending instead.
 Received receive(RankState& self, FrameKind kind) {
   Received frame = receive_frame(self.control.get(), self.frame, /*wait=*/true);
   switch (frame.outcome) {
@@ -41,7 +40,7 @@ Received receive(RankState& self, FrameKind kind) {
       if (frame.header.kind == FrameKind::ending) Job::current().follow();
       break;
     case Received::Outcome::closed:
-      // Who comes late to a job that has failed has nothing to add.
+      // This rank connects late, to a job that has failed and reported that.
       if (self.origin == Origin::foreign && kind == FrameKind::welcome)
         Job::current().end_at_once(1);
       fatal("the connection to the job's guardian is closed");
@@ -63,7 +62,7 @@ void send(RankState& self, const FrameHeader& header, std::span<const std::byte>
         fatal("the connection to the job's guardian is closed");
       case Sent::would_block:
       case Sent::no_descriptors:
-        // The kernel is short of memory or of descriptors in flight, and has no event for its end.
+        // The kernel is short of memory or of descriptors in flight, and signals no end of that.
         if (self.page.ending()) Job::current().follow();
         usleep(1000);
         break;
@@ -71,9 +70,9 @@ void send(RankState& self, const FrameHeader& header, std::span<const std::byte>
   }
 }
 
-/// Takes the job page out of the control socket, where the guardian put it before this process
-/// began, and says hello. Hello goes first: were this the second process to join as the rank, it
-/// would find no welcome, and the guardian ends the job.
+/// Sends `hello` and receives the job page, which the guardian has sent before this process began.
+/// `hello` goes first: if this is the second process that joins as the rank, there is no welcome to
+/// receive, and the guardian must learn of it to end the job.
 static_assert(max_ranks * sizeof(std::uint32_t) <= max_payload, "a list of ranks is a frame");
 void join_guardian(RankState& self) {
   FrameHeader hello;
@@ -87,7 +86,7 @@ void join_guardian(RankState& self) {
     fatal("the job's guardian sent an invalid list of hosts");
   }
   std::memcpy(self.hosts.data(), welcome.payload.data(), self.hosts.size() * sizeof self.hosts[0]);
-  RankSet neighbors;  // none for one that is no rank
+  RankSet neighbors;  // empty if this process has lost its rank
   for (std::uint32_t rank = 0; self.rank != Ending::by_guardian && rank < self.size; ++rank) {
     if (self.hosts[rank] == self.hosts[self.rank]) neighbors.add(rank);
   }
@@ -97,31 +96,32 @@ void join_guardian(RankState& self) {
   self.last_call = self.page.last_call(neighbors.index_of(self.rank));
 }
 
-/// Waits until `done`, a second at most: what does not come must not keep an error from being told,
-/// or from ending the rank.
+/// Waits until `done`, but not longer than a second, so that an error is reported, and ends the
+/// rank, in any case.
 template <class Condition>
 void wait_a_second_for(const Condition& done) noexcept {
-  constexpr int longest_wait_ms = 1000;
-  for (int waited = 0; waited < longest_wait_ms && !done(); ++waited) usleep(1000);
+  constexpr int max_wait_ms = 1000;
+  for (int waited = 0; waited < max_wait_ms && !done(); ++waited) usleep(1000);
 }
 
-/// No other rank of this one's host has told of an error before, and in a job of several hosts the
-/// root lets it.
-bool may_tell(RankState& self) noexcept {
+/// Whether this rank may report an error: it is the first of its host to ask, and with several
+/// hosts the root has granted it.
+bool may_report_error(RankState& self) noexcept {
   if (!self.page.claim_error()) return false;
-  if (self.page.telling() == JobPage::Telling::undecided) {
-    FrameHeader telling;
-    telling.kind = FrameKind::telling;
-    send_frame(self.control.get(), telling, {}, -1, /*wait=*/false);
-    wait_a_second_for([&self] { return self.page.telling() != JobPage::Telling::undecided; });
+  if (self.page.error_report() == JobPage::ErrorReport::undecided) {
+    FrameHeader error_report;
+    error_report.kind = FrameKind::error_report;
+    send_frame(self.control.get(), error_report, {}, -1, /*wait=*/false);
+    wait_a_second_for(
+        [&self] { return self.page.error_report() != JobPage::ErrorReport::undecided; });
   }
-  return self.page.telling() != JobPage::Telling::refused;
+  return self.page.error_report() != JobPage::ErrorReport::refused;
 }
 
-/// Whether this rank tells of an error. If not, it waits until the one who does has, and ends the
-/// job: a launcher that sees another end first may kill that one before.
+/// Whether this rank reports its error. If not, waits until another rank has reported one and ended
+/// the job: a launcher that detects this rank's end first might kill that one too early.
 bool claim_error(RankState& self) noexcept {
-  if (may_tell(self)) return true;
+  if (may_report_error(self)) return true;
   wait_a_second_for([&self] { return self.page.ending(); });
   return false;
 }
@@ -135,7 +135,7 @@ void become(const Membership& membership, Origin origin,
   self->origin = origin;
   if (origin == Origin::singleton) {
     self->hosts.assign(1, 0);
-    self->page.decide_telling(JobPage::Telling::allowed);
+    self->page.decide_error_report(JobPage::ErrorReport::allowed);
   }
   self->process = getpid();
   self->manager = std::move(manager);
@@ -146,17 +146,17 @@ void become(const Membership& membership, Origin origin,
     join_guardian(*self);
   }
   set_abort_hook([](int code) noexcept { Job::current().end_at_once(code); });
-  // A child that the client forked is no rank: what it has to say is its own.
+  // A child that the client has forked is not the rank, and reports its own errors.
   set_first_error_hook(
       []() noexcept { return getpid() != state().process || claim_error(state()); });
 }
 
-/// An error before `join` is the job's too: it is told over the connection that this process was
-/// started with.
+/// The hook for an error before `join`, which concerns the job too: joins it by the inherited
+/// connection, to report the error.
 bool claim_error_before_joining() noexcept {
   const auto text = env::value(env::Variable::job);
   if (!text) return true;
-  // Should this fail in turn, that is told as it is.
+  // If this fails in turn, that error is reported without the job.
   unsetenv("GEX_JOB");
   std::string why;
   const auto membership = parse_membership(*text, why);
@@ -169,9 +169,10 @@ bool claim_error_before_joining() noexcept {
   return true;
 }();
 
-/// A program that a rank runs is a job of its own. A rank that has lost GEX_JOB (a wrapper cleaned
-/// its environment) would become one too, and is refused: it still holds its control socket, which
-/// a joined rank never hands on, and over which the job can be ended.
+/// Ends a process that gexrun has started as a rank but that has no GEX_JOB, because a wrapper has
+/// cleared its environment: it would run as a job of one rank. It is recognized by its control
+/// socket, which programs that a joined rank runs do not inherit, and which also serves to end the
+/// job.
 void refuse_lost_rank() {
   const std::unique_ptr<DIR, int (*)(DIR*)> open_files(opendir("/proc/self/fd"), closedir);
   if (!open_files) return;
@@ -199,16 +200,16 @@ std::uint32_t ranks_to_fork(const std::string& text) {
   return static_cast<std::uint32_t>(*ranks);
 }
 
-/// Becomes the launcher of a job whose ranks are forks of this process; returns in the ranks.
+/// Turns this process into the launcher of a job whose ranks are its forks. Returns in the ranks.
 Membership fork_ranks(std::uint32_t ranks) {
-  // Libraries start threads before main, and make new ones where a fork has taken them.
+  // Only a warning: libraries may start threads before main, and restart them in forks.
   if (const int others = other_threads().value_or(0); others > 0) {
     warn(
         "GASNET_PSHM_NODES=%u forks inside gex_Client_Init, and %d other thread%s of this process "
         "%s not in the ranks; gexrun -n %u starts each rank as a whole",
         ranks, others, others == 1 ? "" : "s", others == 1 ? "is" : "are", ranks);
   }
-  // What is in the streams' buffers now would be written by every rank.
+  // Every rank would write what is buffered in the streams now.
   flush_streams();
   Launch plan;
   plan.hosts.add(host_name(), ranks);
@@ -218,8 +219,8 @@ Membership fork_ranks(std::uint32_t ranks) {
   return launch(plan);
 }
 
-/// Who this process is, by its environment; from which it is then removed, so that a program it
-/// executes does not take itself for this rank.
+/// Determines this process's rank by its environment. `join` removes the variables afterwards, so
+/// that a program that this process executes does not act as the rank.
 Membership find_membership(bool nested, Origin& origin, std::unique_ptr<ProcessManager>& manager) {
   if (const auto text = env::value(env::Variable::job)) {
     std::string why;
@@ -251,7 +252,7 @@ Membership find_membership(bool nested, Origin& origin, std::unique_ptr<ProcessM
 }  // namespace
 
 Job& Job::current() noexcept {
-  // The object has no state of its own: a signal handler may come here.
+  // Constant-initialized and without state, since signal handlers call this.
   static constinit Job job;
   return job;
 }

@@ -20,7 +20,7 @@ std::size_t page_bytes() noexcept {
   return static_cast<std::size_t>(sysconf(_SC_PAGESIZE));
 }
 
-/// Of which the part that no rank writes stays without memory.
+/// Size of the file. Parts that no rank writes are not allocated.
 std::size_t file_bytes(std::uint32_t ranks) noexcept {
   return page_bytes() + ranks * sizeof(LastCall);
 }
@@ -41,15 +41,14 @@ int JobPage::create(os::FileDescriptor& file, std::uint32_t ranks, std::string* 
 }
 
 int JobPage::map(int file, std::uint32_t ranks) noexcept {
-  // Its size is fixed: one look is enough, and what is missing now would be a fault of memory
-  // later.
+  // The file's size is fixed, so one check suffices. Access beyond its end would raise SIGBUS.
   struct stat status {};
   if (fstat(file, &status) != 0) return errno;
   if (static_cast<std::uint64_t>(status.st_size) < file_bytes(ranks)) return EPROTO;
   void* const address =
       mmap(nullptr, file_bytes(ranks), PROT_READ | PROT_WRITE, MAP_SHARED, file, 0);
   if (address == MAP_FAILED) return errno;
-  // A memory file begins as zeros, which is the initial state of all of it.
+  // A new file holds zeros, which is the initial state of all words.
   words_ = static_cast<Words*>(address);
   last_calls_ = reinterpret_cast<LastCall*>(static_cast<std::byte*>(address) + page_bytes());
   last_call_count_ = ranks;

@@ -1,10 +1,10 @@
 #pragma once
-// The page of memory that every process of a host's part of the job maps: whether the job is being
-// ended, and with what code; who tells of an error; and behind it the last call of each rank there.
+// The page of memory that all processes of the job on a host share: whether the job is ending, and
+// with what code; which rank may report an error; and after it the last call of each rank.
 //
 // The end is one word, so that `ending` is one load and "the first code wins" is a
-// compare-exchange. The same word, which polls read anyway, says that a rank has left. The page is
-// a sealed memory file, which no process can shorten under another, where there are memory files.
+// compare-exchange. Another bit of that word, which polls read anyway, is set once a rank has left.
+// The page is a sealed memory file, which no process can truncate, if the kernel has memory files.
 
 #include <atomic>
 #include <cstdint>
@@ -17,34 +17,34 @@
 
 namespace gex::boot {
 
-/// That the job ends: with what status, and by whom.
+/// The end of the job: its status and its cause.
 struct Ending {
-  /// Stands for a rank where none ends the job.
+  /// The value of `rank` if the job is not ended by a rank.
   static constexpr std::uint32_t by_guardian = 0xffffff;
 
   int code = 0;
   std::uint32_t rank = by_guardian;
-  /// The rank did not end the job, it died: what has started it sees that for itself.
+  /// The rank died rather than ending the job. A foreign launcher detects that itself.
   bool death = false;
 };
 
 class JobPage {
  public:
-  /// A page that no other process sees (a job of one); never fails.
+  /// A private page, for a job of one rank; never fails.
   JobPage() = default;
   JobPage(const JobPage&) = delete;
   JobPage& operator=(const JobPage&) = delete;
   ~JobPage();
 
-  /// Makes the page a shared one, for that many ranks; 0 or errno, and the cause in `why`. Called
-  /// before the page is used.
+  /// Creates a shared page for that many ranks. Returns 0 or errno, with the reason in `why`.
+  /// Called before the page is used.
   int create(os::FileDescriptor& file, std::uint32_t ranks, std::string* why = nullptr);
-  /// Maps the page behind `file`, which was made for at least that many ranks, instead of the
-  /// private one; 0 or errno.
+  /// Maps the page behind `file`, created for at least that many ranks, in place of the private
+  /// one. Returns 0 or errno.
   int map(int file, std::uint32_t ranks) noexcept;
 
-  /// Ends the job so, if nobody has before. Returns what counts, its code 0..255. Lock-free and
-  /// async-signal-safe. The order is relaxed: the word says all there is to say.
+  /// Ends the job unless it is ending already. Returns the end that counts, with a code 0..255.
+  /// Lock-free and async-signal-safe. Relaxed: the word publishes no other data.
   Ending claim(const Ending& ending) noexcept {
     std::uint64_t seen = words_->end.load(std::memory_order_relaxed);
     const std::uint64_t mine = claimed_bit | (ending.death ? death_bit : 0) |
@@ -56,37 +56,36 @@ class JobPage {
     return decode(seen);
   }
 
-  /// Some rank has left the job and others have not: who waits may wait in vain.
+  /// Some rank has left the job before all others: a wait may be for a rank that has left.
   void note_absence() noexcept {
     std::uint64_t none = 0;
     words_->end.compare_exchange_strong(none, absence_bit, std::memory_order_relaxed);
   }
 
-  /// The word itself, which is not 0 once the job is being ended or a rank has left it.
+  /// The word itself, which is not 0 once the job is ending or a rank has left it.
   const std::atomic<std::uint64_t>& word() const noexcept { return words_->end; }
 
   bool ending() const noexcept {
     return (words_->end.load(std::memory_order_relaxed) & claimed_bit) != 0;
   }
 
-  /// What counts, its code 0..255, once `ending`.
+  /// The end that counts, with a code 0..255. Requires `ending`.
   Ending end() const noexcept { return decode(words_->end.load(std::memory_order_relaxed)); }
 
-  /// Asks to tell of an error: true for the first who does. Same rules as `claim`.
+  /// Whether the caller is the first on this host to report an error. Same rules as `claim`.
   bool claim_error() noexcept { return words_->error.exchange(1, std::memory_order_relaxed) == 0; }
 
-  /// Whether the one whom `claim_error` chose on this host tells of its error: in a job of several
-  /// hosts that is for the root to say.
-  enum class Telling : std::uint64_t { undecided, allowed, refused };
-  void decide_telling(Telling telling) noexcept {
-    words_->telling.store(static_cast<std::uint64_t>(telling), std::memory_order_relaxed);
+  /// Whether the rank that `claim_error` has chosen may report its error. With several hosts the
+  /// root decides that.
+  enum class ErrorReport : std::uint64_t { undecided, allowed, refused };
+  void decide_error_report(ErrorReport error_report) noexcept {
+    words_->error_report.store(static_cast<std::uint64_t>(error_report), std::memory_order_relaxed);
   }
-  Telling telling() const noexcept {
-    return static_cast<Telling>(words_->telling.load(std::memory_order_relaxed));
+  ErrorReport error_report() const noexcept {
+    return static_cast<ErrorReport>(words_->error_report.load(std::memory_order_relaxed));
   }
 
-  /// The last call of a rank, by its number among those of the host; null in a page that no other
-  /// process sees, or that has not so many.
+  /// The last call of the host's `index`-th rank; null if the page is private or has fewer ranks.
   LastCall* last_call(std::uint32_t index) noexcept {
     return index < last_call_count_ ? &last_calls_[index] : nullptr;
   }
@@ -109,7 +108,7 @@ class JobPage {
   struct Words {
     Word end{0};
     Word error{0};
-    Word telling{0};
+    Word error_report{0};
   };
   Words private_words_;
   Words* words_ = &private_words_;

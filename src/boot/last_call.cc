@@ -7,7 +7,7 @@ namespace gex::boot {
 
 namespace {
 
-// What is noted: the call below `returned_bit`, the thread above it.
+// The record: the call below `returned_bit`, the thread above it.
 constexpr std::uint64_t returned_bit = std::uint64_t{1} << 31;
 constexpr int thread_shift = 32;
 
@@ -24,8 +24,8 @@ bool is_name_character(char c) {
 void LastCall::begin(std::uint32_t call, const char* name, std::uint32_t thread) noexcept {
   if (call >= max_calls) return;
   Name& kept = names_[call];
-  // The first word goes last, so that a name which has one is whole. Threads that meet here write
-  // the same.
+  // The first word is stored last, so that a name with a first word is complete. Concurrent threads
+  // store the same words.
   if (kept[0].load(std::memory_order_acquire) == 0) {
     std::array<char, sizeof kept> text{};
     std::memcpy(text.data(), name, std::min(std::strlen(name), max_name));
@@ -35,7 +35,7 @@ void LastCall::begin(std::uint32_t call, const char* name, std::uint32_t thread)
       kept[i].store(words[i], std::memory_order_release);
     }
   }
-  // Release: whoever reads the number finds the name.
+  // Release: a reader of the number must see the name.
   noted_.store(running(call, thread), std::memory_order_release);
 }
 
@@ -49,7 +49,7 @@ void LastCall::forget(std::uint32_t call, std::uint32_t thread) noexcept {
 }
 
 void LastCall::replace(std::uint64_t noted, std::uint64_t by) noexcept {
-  // Relaxed where it fails: nothing is read then.
+  // Relaxed on failure: nothing else is read then.
   noted_.compare_exchange_strong(noted, by, std::memory_order_release, std::memory_order_relaxed);
 }
 

@@ -1,19 +1,18 @@
 #pragma once
-// The call of the interface that a rank has begun last: what its guardian says of it when it dies.
+// The call that a rank has begun last, which its guardian names in the message about its death.
 //
-// It lies in the job page, which outlives the rank, since one that is killed says nothing itself.
-// Guardian and rank may be of different builds, so the names of calls lie there too, each put down
-// when it is first needed; a number then names the call in one store.
+// It is stored in the job page, which outlives a rank that is killed. Guardian and rank may be of
+// different builds, so the page also holds the names of calls; a rank stores a name when it is
+// first needed, and from then on refers to it by a number, in one store.
 //
 //   last_call.begin(put, "gex_RMA_PutBlocking", thread);        " while in gex_RMA_PutBlocking"
 //   last_call.finish(put, thread, LastCall::none);              " after gex_RMA_PutBlocking"
 //
-// Of several threads' calls the last one begun counts. Calls nest, a handler's in the one that
-// polls: the innermost counts, and when it returns the one around it does again.
+// With several threads, the call that was begun last counts. Calls nest if a handler runs inside a
+// polling call: the innermost one counts, and the outer one again once that has returned.
 //
-// Memory that begins as zeros is one of which nothing is known. Thread rules: `begin`, `finish` and
-// `forget` from any thread of the rank and from signal handlers; `describe` from whoever maps the
-// page.
+// Zero memory is a valid record without a call. Thread rules: `begin`, `finish` and `forget` from
+// any thread of the rank and from signal handlers; `describe` from any process that maps the page.
 
 #include <array>
 #include <atomic>
@@ -26,24 +25,24 @@ namespace gex::boot {
 
 class LastCall {
  public:
-  /// Calls are numbered from 1 and below `max_calls`; of more, nothing is noted.
+  /// Calls are numbered from 1 and below `max_calls`; others are not recorded.
   static constexpr std::uint32_t max_calls = 192;
   static constexpr std::uint32_t none = 0;
-  /// Characters of a name that are kept.
+  /// Characters of a name that are stored.
   static constexpr std::size_t max_name = 63;
 
   /// `thread` has begun `call`.
   void begin(std::uint32_t call, const char* name, std::uint32_t thread) noexcept;
 
   /// `call` of `thread` has returned, into `outer` of the same thread unless that is `none`.
-  /// Changes nothing if a later call of another thread is noted.
+  /// Changes nothing if a later call of another thread is recorded.
   void finish(std::uint32_t call, std::uint32_t thread, std::uint32_t outer) noexcept;
 
-  /// The same for a `call` in no other, after which come calls that are not noted.
+  /// Clears the record of the outermost `call`, after which calls follow that are not recorded.
   void forget(std::uint32_t call, std::uint32_t thread) noexcept;
 
-  /// " while in NAME", " after NAME", or "" if no call is known. What lies in the page is not
-  /// trusted: a name that is none is not known.
+  /// " while in NAME", " after NAME", or "" if no call is recorded. The page's content is not
+  /// trusted: an invalid name counts as no call.
   std::string describe() const;
 
  private:

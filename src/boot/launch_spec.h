@@ -1,5 +1,5 @@
 #pragma once
-// What a launcher is asked to start, and how.
+// The specification of a job: what a launcher starts, and how.
 
 #include <cstdint>
 #include <optional>
@@ -11,26 +11,26 @@
 
 namespace gex::boot {
 
-/// What is to be started, and how.
+/// The specification of a job.
 struct Launch {
-  const char* program_name = "gex";  ///< who speaks in messages
-  HostParts hosts;                   ///< of the whole job
-  std::uint32_t host = 0;            ///< the one among them that this process is to start ranks on
+  const char* program_name = "gex";  ///< the prefix of messages
+  HostParts hosts;                   ///< all hosts of the job
+  std::uint32_t host = 0;            ///< the number of the host on which this process starts ranks
   std::vector<std::string> command;  ///< empty: the ranks are forks of the calling process
   bool tag_output = false;           ///< begin each line with "[rank] "
-  Bind bind = Bind::none;            ///< what ranks are bound to
+  Bind bind = Bind::none;            ///< the binding of the ranks
   bool verbose = false;
   std::optional<double> time_limit;  ///< seconds until the job is ended with status 124
-  double exit_timeout = 0;           ///< seconds a rank waits at its end for others; 0: for ever
-  double exit_grace = 0;  ///< seconds from a rank's gasnet_exit to the end of those still at work
-  /// The connection to the root of a job of several hosts; -1: this host is all of the job.
+  double exit_timeout = 0;  ///< seconds that a rank at its end waits for others; 0: for ever
+  double exit_grace = 0;    ///< seconds that other ranks have after a rank's gasnet_exit
+  /// The connection to the root of a job of several hosts; -1 with one host.
   int root = -1;
-  /// Where the ranks of this host, which somebody else has started, connect; -1: they are started
-  /// here.
+  /// The socket to which this host's ranks connect if a foreign launcher has started them; -1: this
+  /// process starts them.
   int adopts = -1;
-  int launcher = 0;  ///< the process that has started those; 0: unknown
-  /// Seconds within which those connect. They do as soon as they have heard where, which they all
-  /// hear at once.
+  int launcher = 0;  ///< process id of the foreign launcher; 0: unknown
+  /// Seconds within which such ranks must connect. They do as soon as they have the address, which
+  /// all of them get at the same time.
   double join_limit = 30;
 
   const HostPart& part() const { return hosts[host]; }

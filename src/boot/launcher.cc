@@ -22,13 +22,13 @@ namespace gex::boot {
 
 namespace {
 
-void pass_on(int link, int signal) {
+void forward(int link, int signal) {
   const auto byte = static_cast<unsigned char>(signal);
   while (write(link, &byte, 1) < 0 && errno == EINTR) {
   }
 }
 
-/// Reaps what has ended; the guardian's status once it is among them.
+/// Reaps all children that have ended. Returns the guardian's status if it is one of them.
 std::optional<int> reap(pid_t guardian) {
   std::optional<int> found;
   for (;;) {
@@ -40,18 +40,18 @@ std::optional<int> reap(pid_t guardian) {
   }
 }
 
-/// The writing end of the pipe through which `supervise` learns of signals.
+/// The writing end of the pipe by which `supervise` gets signals.
 std::atomic<int> signal_pipe{-1};
 
 void note_signal(int number) noexcept {
   const int saved = errno;
   const auto byte = static_cast<unsigned char>(number);
-  // Should the pipe be full, there is enough in it to wake its reader.
+  // If the pipe is full, its reader wakes up anyway.
   if (write(signal_pipe.load(std::memory_order_relaxed), &byte, 1) < 0) errno = saved;
 }
 
-/// Has all signals of the set, which whoever calls has blocked, written to a pipe by handlers; its
-/// reading end, or -1 with the reason in errno.
+/// Installs handlers that write the signals of the set, which the caller has blocked, to a pipe.
+/// Returns its reading end, or -1 and sets errno.
 int open_signal_pipe(const sigset_t& handled) noexcept {
   int ends[2];
   if (pipe2(ends, O_CLOEXEC) != 0) return -1;
@@ -67,9 +67,9 @@ int open_signal_pipe(const sigset_t& handled) noexcept {
   return ends[0];
 }
 
-/// Where `supervise` reads of signals, which whoever calls has blocked. A signalfd, unless the
-/// program has started threads before it launches ranks, which are in this process: the kernel
-/// gives a signal to one that does not block it, where the default action would lose a SIGCHLD.
+/// The source of signals for `supervise`; the caller has blocked them. It is a signalfd unless the
+/// program has other threads, to which the kernel would deliver a signal that they do not block;
+/// the default action there would discard SIGCHLD. Handlers and a pipe serve in that case.
 class SignalSource {
  public:
   explicit SignalSource(const sigset_t& handled) noexcept
@@ -94,10 +94,11 @@ class SignalSource {
   os::FileDescriptor source_;
 };
 
-/// Passes signals on until the guardian has ended; the job's exit status. All signals are blocked.
+/// Forwards signals until the guardian has ended. Returns the job's exit status. All signals are
+/// blocked.
 int supervise(const Launch& launch, pid_t guardian, int link, const std::vector<pid_t>& spared) {
   MemoryKills memory_kills;
-  const SignalSource signals(signals_to_hear(passed_on));
+  const SignalSource signals(signals_to_handle(forwarded_signals));
   std::optional<int> status;
   if (!signals) {
     report(launch.program_name, "cannot wait for signals: %s", std::strerror(errno));
@@ -107,7 +108,7 @@ int supervise(const Launch& launch, pid_t guardian, int link, const std::vector<
     }
     status = ended;
   }
-  // The guardian may have ended before there was a descriptor to tell.
+  // The guardian may have ended before `signals` was opened.
   if (!status) status = reap(guardian);
   while (!status) {
     const int signal = signals.next();
@@ -115,7 +116,7 @@ int supervise(const Launch& launch, pid_t guardian, int link, const std::vector<
       status = reap(guardian);
       continue;
     }
-    pass_on(link, signal);
+    forward(link, signal);
     if (signal == SIGTSTP) raise(SIGSTOP);
   }
   if (WIFEXITED(*status)) return WEXITSTATUS(*status);
@@ -131,7 +132,7 @@ int supervise(const Launch& launch, pid_t guardian, int link, const std::vector<
 Membership launch(const Launch& launch) {
   os::fill_standard_descriptors();
   const SignalState signals = take_over_signals();
-  // What the ranks leave behind falls to this process if the guardian is killed.
+  // If the guardian is killed, processes that the ranks leave behind become this one's children.
   prctl(PR_SET_CHILD_SUBREAPER, 1);
   const std::vector<pid_t> spared = children();
 
@@ -155,7 +156,7 @@ Membership launch(const Launch& launch) {
     _exit(self.serve());
   }
   guardian_end.reset();
-  // The connection ends with the guardian.
+  // Only the guardian keeps the connection, so that it is closed when the guardian ends.
   if (launch.root >= 0) close(launch.root);
   _exit(supervise(launch, guardian, launcher_end.get(), spared));
 }

@@ -18,16 +18,16 @@ void restore_signals(const SignalState& before) noexcept {
   sigprocmask(SIG_SETMASK, &before.mask, nullptr);
 }
 
-sigset_t signals_to_hear(std::span<const int> wanted) noexcept {
-  sigset_t heard;
-  sigemptyset(&heard);
-  sigaddset(&heard, SIGCHLD);
+sigset_t signals_to_handle(std::span<const int> wanted) noexcept {
+  sigset_t handled;
+  sigemptyset(&handled);
+  sigaddset(&handled, SIGCHLD);
   for (const int number : wanted) {
     struct sigaction action {};
     const bool ignored = sigaction(number, nullptr, &action) == 0 && action.sa_handler == SIG_IGN;
-    if (!ignored || number == SIGINT) sigaddset(&heard, number);
+    if (!ignored || number == SIGINT) sigaddset(&handled, number);
   }
-  return heard;
+  return handled;
 }
 
 bool ends_job(int signal) noexcept {

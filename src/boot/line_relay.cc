@@ -16,7 +16,7 @@
 
 namespace gex::boot {
 
-void LineBuffer::give(std::string_view text, std::string& ready) {
+void LineBuffer::emit(std::string_view text, std::string& ready) {
   while (!text.empty()) {
     if (at_line_start_) ready += prefix_;
     const std::size_t newline = text.find('\n');
@@ -30,35 +30,35 @@ void LineBuffer::give(std::string_view text, std::string& ready) {
 void LineBuffer::add(std::string_view bytes, std::string& ready) {
   const std::size_t newline = bytes.rfind('\n');
   if (newline != bytes.npos) {
-    give(kept_, ready);
+    emit(kept_, ready);
     kept_.clear();
-    give(bytes.substr(0, newline + 1), ready);
+    emit(bytes.substr(0, newline + 1), ready);
     bytes.remove_prefix(newline + 1);
   }
   kept_ += bytes;
-  if (kept_.size() > longest) finish(ready);
+  if (kept_.size() > max_line) finish(ready);
 }
 
 void LineBuffer::finish(std::string& ready) {
-  give(kept_, ready);
+  emit(kept_, ready);
   kept_.clear();
 }
 
-/// What the thread works on.
+/// The state of the thread.
 class LineRelay::Work {
  public:
   explicit Work(const char* program)
       : program_(program),
         destinations_{Destination{STDOUT_FILENO, "standard output"},
                       Destination{STDERR_FILENO, "standard error"}},
-        room_(LineBuffer::longest) {}
+        room_(LineBuffer::max_line) {}
 
   void add(Stream stream, os::FileDescriptor pipe, std::string prefix) {
     sources_.push_back({stream, std::move(pipe), LineBuffer(std::move(prefix))});
   }
-  /// 0 or errno.
+  /// Returns 0 or errno.
   int prepare();
-  /// Until every source has ended.
+  /// Forwards output until every source has ended.
   void run();
 
   int finished_event() const noexcept { return finished_event_.get(); }
@@ -76,12 +76,12 @@ class LineRelay::Work {
     int descriptor;
     const char* name;
     bool failed = false;
-    /// Source whose unfinished line stands last in the destination.
+    /// The source of the unfinished line at the end of the destination, if any.
     const Source* unfinished = nullptr;
   };
 
-  /// Passes on what a source has; false once it has ended.
-  bool pass_on(Source& source);
+  /// Forwards the available output of a source. Returns false once the source has ended.
+  bool forward(Source& source);
   void write(Source& source, std::string_view text);
   void fail(Destination& destination, int error);
 
@@ -118,8 +118,8 @@ void LineRelay::Work::run() {
     const int count = epoll_wait(epoll_.get(), events.data(), events.size(), -1);
     for (int i = 0; i < count; ++i) {
       Source& source = *static_cast<Source*>(events[static_cast<std::size_t>(i)].data.ptr);
-      if (!source.pipe) continue;  // closed by `fail` while its event was on its way
-      if (!pass_on(source)) {
+      if (!source.pipe) continue;  // `fail` has closed it after its event occurred
+      if (!forward(source)) {
         source.pipe.reset();
         --open_;
       }
@@ -131,7 +131,7 @@ void LineRelay::Work::run() {
   }
 }
 
-bool LineRelay::Work::pass_on(Source& source) {
+bool LineRelay::Work::forward(Source& source) {
   const ssize_t got = read(source.pipe.get(), room_.data(), room_.size());
   if (got < 0 && errno == EINTR) return true;
   ready_.clear();
@@ -140,7 +140,7 @@ bool LineRelay::Work::pass_on(Source& source) {
   } else {
     source.lines.finish(ready_);
   }
-  // A write may close this very source, whose reader is then gone.
+  // `write` closes this source if the reader of its destination is gone.
   if (!ready_.empty()) write(source, ready_);
   if (!source.pipe) return true;
   return got > 0;
@@ -162,7 +162,7 @@ void LineRelay::Work::write(Source& source, std::string_view text) {
     if (written >= 0) {
       text.remove_prefix(static_cast<std::size_t>(written));
     } else if (errno == EAGAIN) {
-      // Somebody who shares the open file made it non-blocking.
+      // Another process has made the shared open file non-blocking.
       pollfd writable{destination.descriptor, POLLOUT, 0};
       poll(&writable, 1, -1);
     } else if (errno != EINTR) {
@@ -176,11 +176,11 @@ void LineRelay::Work::fail(Destination& destination, int error) {
   destination.failed = true;
   lost_.store(true, std::memory_order_relaxed);
   if (error != EPIPE) {
-    // The ranks go on, and what they print from here on is dropped.
+    // The ranks continue, and their further output is dropped.
     report(program_, "cannot write %s: %s", destination.name, std::strerror(error));
     return;
   }
-  // As in a shell's pipeline: when the reader goes away, so does who prints.
+  // As in a shell's pipeline: writers end once the reader has closed the pipe.
   reader_gone_.store(true, std::memory_order_relaxed);
   const auto stream = static_cast<Stream>(&destination - destinations_.data());
   for (Source& source : sources_) {
@@ -204,7 +204,7 @@ int LineRelay::start() {
   return os::start_thread(thread_, [work = work_] { work->run(); });
 }
 
-void LineRelay::let_go() {
+void LineRelay::detach() {
   if (!thread_.joinable()) return;
   if (finished()) {
     thread_.join();

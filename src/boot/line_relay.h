@@ -1,9 +1,9 @@
 #pragma once
-// What the ranks print, passed on in whole lines.
+// Forwarding of the ranks' output, in whole lines.
 //
-// The guardian reads each rank's standard output and error through pipes of its own and writes to
-// the launcher's, so that no line is split by another rank's. A thread does it: whoever reads the
-// launcher's output may stop reading for as long as it likes, and the guardian must not wait.
+// The guardian reads each rank's standard output and error from pipes and writes whole lines to the
+// launcher's, so that lines of different ranks do not mix. A thread of its own does so, since
+// writes block while the reader of the launcher's output does not read.
 
 #include <cstdint>
 #include <memory>
@@ -15,60 +15,60 @@
 
 namespace gex::boot {
 
-/// Cuts one stream of bytes into what may be written: whole lines, each begun with a prefix. A
-/// line longer than `longest` is given out in pieces rather than kept.
+/// Splits a stream of bytes into whole lines and puts a prefix before each. A line longer than
+/// `max_line` is written in pieces.
 class LineBuffer {
  public:
-  static constexpr std::size_t longest = 1024 * 1024;
+  static constexpr std::size_t max_line = 1024 * 1024;
 
   explicit LineBuffer(std::string prefix = {}) : prefix_(std::move(prefix)) {}
 
-  /// Takes `bytes` and appends to `ready` what may be written now.
+  /// Adds `bytes` to the stream, and appends the lines that are complete to `ready`.
   void add(std::string_view bytes, std::string& ready);
-  /// Appends what is left, a line without an end.
+  /// Appends the last line, which has no newline.
   void finish(std::string& ready);
 
  private:
-  void give(std::string_view text, std::string& ready);
+  void emit(std::string_view text, std::string& ready);
 
   std::string prefix_;
   std::string kept_;
   bool at_line_start_ = true;
 };
 
-/// The relay of a host: sources are added, then `start`ed. Thread rules: one thread, but for the
-/// queries, which are for any.
+/// The relay of a host: add the sources, then call `start`. Thread rules: one thread, but queries
+/// from any.
 class LineRelay {
  public:
-  /// `program` names the launcher in messages, to the end of the process. With `tag`, each line
-  /// begins "[rank] ".
+  /// `program` is the prefix of messages and must stay valid until the process ends. With `tag`,
+  /// each line begins "[rank] ".
   LineRelay(const char* program, bool tag);
   LineRelay(const LineRelay&) = delete;
   LineRelay& operator=(const LineRelay&) = delete;
-  ~LineRelay() { let_go(); }
+  ~LineRelay() { detach(); }
 
   enum Stream : std::uint8_t { output, error };
   void add(std::uint32_t rank, Stream stream, os::FileDescriptor pipe);
 
   /// Starts the thread; 0 or errno.
   int start();
-  /// Done with it: a thread that has not finished is left to end with the process.
-  void let_go();
+  /// Joins the thread if it has finished. Otherwise detaches it; it then ends with the process.
+  void detach();
 
-  /// Readable once every source has ended and all is written.
+  /// Readable once every source has ended and all output is written.
   int finished_event() const noexcept;
   bool finished() const noexcept;
 
-  /// Whether something that ranks printed could not be written.
+  /// Whether some output of the ranks could not be written.
   bool lost_output() const noexcept;
-  /// Whether the reader of the launcher's output went away; ranks that print die of SIGPIPE then.
+  /// Whether the reader of the launcher's output has closed it; ranks that print then get SIGPIPE.
   bool reader_gone() const noexcept;
 
  private:
   class Work;
 
   bool tag_;
-  /// The thread has a share in it, and may outlive this object.
+  /// Shared with the thread, which may outlive this object.
   std::shared_ptr<Work> work_;
   std::thread thread_;
 };

@@ -14,10 +14,10 @@ namespace gex::boot {
 
 namespace {
 
-/// Of the heartbeats of so long, a kernel that can be reached has acknowledged one.
+/// A reachable kernel acknowledges at least one of the heartbeats of this many seconds.
 constexpr double acknowledged_within = 4 * heartbeat_interval;
 
-/// Whether the kernel at the other end has lately acknowledged what was sent to it.
+/// Whether the peer's kernel has acknowledged data recently.
 bool acknowledges(int socket) {
   tcp_info info{};
   socklen_t length = sizeof info;
@@ -28,7 +28,7 @@ bool acknowledges(int socket) {
 
 }  // namespace
 
-std::span<std::byte> FrameReader::room() {
+std::span<std::byte> FrameReader::free_space() {
   if (begin_ > 0) {
     std::memmove(bytes_.data(), bytes_.data() + begin_, filled_ - begin_);
     filled_ -= begin_;
@@ -59,10 +59,10 @@ Link::Link(os::FileDescriptor socket) : socket_(std::move(socket)) {
   fcntl(socket_.get(), F_SETFL, fcntl(socket_.get(), F_GETFL) | O_NONBLOCK);
   const int on = 1;
   setsockopt(socket_.get(), IPPROTO_TCP, TCP_NODELAY, &on, sizeof on);
-  // What is lost is sent again at even intervals first. If they doubled from the start, a link that
-  // was down for 2 s would be silent for twice as long.
+  // Retransmit at constant intervals at first. If they doubled from the start, a link that was down
+  // for 2 s would be silent for twice as long.
   setsockopt(socket_.get(), IPPROTO_TCP, TCP_THIN_LINEAR_TIMEOUTS, &on, sizeof on);
-  expect_silence(silence_limit);
+  allow_silence(heartbeat_timeout);
 }
 
 void Link::close() {
@@ -70,7 +70,7 @@ void Link::close() {
   sending_.clear();
   sent_ = 0;
   socket_.reset();
-  silent_at_.reset();
+  timeout_at_.reset();
 }
 
 void Link::queue(const FrameHeader& header, std::string_view text) {
@@ -88,7 +88,7 @@ void Link::queue(FrameHeader header, SharedBytes body) {
   queue_.push_back({header, std::move(body)});
 }
 
-void Link::beat() {
+void Link::queue_heartbeat() {
   if (!queue_.empty() || !sending_.empty()) return;
   FrameHeader header;
   header.kind = FrameKind::heartbeat;
@@ -108,16 +108,16 @@ void Link::serialize_next() {
   if (next.header.offset == next.body->size()) queue_.pop_front();
 }
 
-void Link::expect_silence(double seconds) {
-  heard_at_ = Clock::now();
-  silent_at_ = after(seconds);
+void Link::allow_silence(double seconds) {
+  last_received_at_ = Clock::now();
+  timeout_at_ = after(seconds);
 }
 
-std::optional<int> Link::too_silent() {
-  if (!silent_at_ || Clock::now() < *silent_at_) return std::nullopt;
-  const std::chrono::duration<double> silence = Clock::now() - heard_at_;
-  if (silence.count() < frozen_limit && acknowledges(socket_.get())) {
-    silent_at_ = after(std::min(heartbeat_interval, frozen_limit - silence.count()));
+std::optional<int> Link::timed_out() {
+  if (!timeout_at_ || Clock::now() < *timeout_at_) return std::nullopt;
+  const std::chrono::duration<double> silence = Clock::now() - last_received_at_;
+  if (silence.count() < suspended_timeout && acknowledges(socket_.get())) {
+    timeout_at_ = after(std::min(heartbeat_interval, suspended_timeout - silence.count()));
     return std::nullopt;
   }
   return static_cast<int>(silence.count());
@@ -131,7 +131,7 @@ bool Link::flush() {
     if (sent < 0) {
       if (errno == EINTR) continue;
       if (errno == EAGAIN || errno == ENOBUFS || errno == ENOMEM) return false;
-      // What the other end said before still lies in the socket; its end is found by reading.
+      // Frames that the peer sent before are still to be read; its end is detected after them.
       queue_.clear();
       sending_.clear();
       return true;
@@ -146,11 +146,11 @@ Received Link::receive() {
   for (;;) {
     Received received = reader_.next();
     if (received.outcome != Received::Outcome::would_block) return received;
-    const std::span<std::byte> room = reader_.room();
+    const std::span<std::byte> room = reader_.free_space();
     const ssize_t got = recv(socket_.get(), room.data(), room.size(), MSG_DONTWAIT);
     if (got > 0) {
-      reader_.took(static_cast<std::size_t>(got));
-      expect_silence(silence_limit);
+      reader_.commit(static_cast<std::size_t>(got));
+      allow_silence(heartbeat_timeout);
       continue;
     }
     if (got < 0 && errno == EINTR) continue;

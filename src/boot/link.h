@@ -1,16 +1,16 @@
 #pragma once
-// Frames over a stream: what the guardians of several hosts and gexrun say to each other.
+// Frames over a stream: the connection between gexrun and the guardian of another host.
 //
 // A frame on a stream is its header, whose `bytes` is the size of the payload, and the payload.
-// Sends never block: what the stream does not take waits in a queue.
+// Sends never block: frames that the stream does not accept are queued.
 //
-// Both ends send a heartbeat every `heartbeat_interval`, so that a host that is gone, or a link
-// that is cut, is noticed after `silence_limit` of silence; the kernel would take minutes. A host
-// that stands still for 3 s, or a link that is down for 2, is survived: what then passes until the
-// other end is heard again is the interval, and what the kernel waits before it sends once more.
-// Where the other end's kernel acknowledges what is sent to it, host and link live, and a process
-// that has ended would have closed the connection: it is only kept from a processor, by ranks that
-// outnumber them or by who has frozen it, and may be silent for `frozen_limit`.
+// Both ends send a heartbeat every `heartbeat_interval`. A lost host or a cut link is therefore
+// detected after `heartbeat_timeout` without a frame; the kernel would take minutes. The timeout
+// tolerates a host that is suspended for 3 s and a link that is down for 2 s: it also covers the
+// interval and the kernel's retransmission delay. If the peer's kernel acknowledges data, host and
+// link are up, and the peer process exists, since the connection would be closed otherwise. It only
+// does not run, because of oversubscription or because it is suspended, and gets
+// `suspended_timeout`.
 
 #include <chrono>
 #include <cstddef>
@@ -27,18 +27,18 @@
 namespace gex::boot {
 
 inline constexpr double heartbeat_interval = 0.5;
-inline constexpr double silence_limit = 4;
-inline constexpr double frozen_limit = 20;
+inline constexpr double heartbeat_timeout = 4;
+inline constexpr double suspended_timeout = 20;
 
-/// Cuts a stream of bytes into frames. Keeps at most one frame that is not yet whole.
+/// Splits a stream of bytes into frames. Buffers at most one incomplete frame.
 class FrameReader {
  public:
-  /// Where the next bytes of the stream are to be written; `took` says how many were.
-  std::span<std::byte> room();
-  void took(std::size_t bytes) noexcept { filled_ += bytes; }
+  /// The space for the next bytes of the stream; the caller passes their number to `commit`.
+  std::span<std::byte> free_space();
+  void commit(std::size_t bytes) noexcept { filled_ += bytes; }
 
-  /// The next frame: `frame`, `would_block` when it is not whole yet, or `malformed`, after which
-  /// the stream is of no more use. The payload is valid until the next call of `room`.
+  /// The next frame: `frame`, `would_block` if it is incomplete, or `malformed`, after which the
+  /// stream is unusable. The payload is valid until the next call of `free_space`.
   Received next();
 
  private:
@@ -47,7 +47,7 @@ class FrameReader {
   std::size_t filled_ = 0;
 };
 
-/// One end of such a stream. Thread rules: one thread.
+/// One end of a stream of frames. Thread rules: one thread.
 class Link {
  public:
   Link() = default;
@@ -58,27 +58,28 @@ class Link {
   bool open() const noexcept { return static_cast<bool>(socket_); }
   void close();
 
-  /// Queues a frame; a text longer than a frame is cut.
+  /// Queues a frame; a text longer than a frame is truncated.
   void queue(const FrameHeader& header, std::string_view text = {});
   /// Queues `body` as frames of at most `max_payload` bytes, each headed by `header` with `total`
   /// and `offset` filled in. An empty body is one frame.
   void queue(FrameHeader header, SharedBytes body);
-  /// Queues a heartbeat, unless something is under way that says as much.
-  void beat();
+  /// Queues a heartbeat, unless frames are queued already, which serve as well.
+  void queue_heartbeat();
 
-  /// Sends what can be sent. False: some of it waits until the socket is writable.
+  /// Sends as much as the socket accepts. Returns false if the rest waits for it to be writable.
   bool flush();
 
-  /// The next frame; also notes that the other end was heard.
+  /// Receives the next frame, and restarts the timeout if any data has arrived.
   Received receive();
 
-  /// When `too_silent` is to be asked next; none while the other end may be silent for ever.
-  const Deadline& silent_at() const noexcept { return silent_at_; }
-  /// For how many seconds nothing was heard of the other end, when that is too long.
-  std::optional<int> too_silent();
-  /// The other end is stopped, or busy: it may be silent until it is heard again, or for so long.
-  void expect_silence() noexcept { silent_at_.reset(); }
-  void expect_silence(double seconds);
+  /// When to call `timed_out` next; empty while the peer may be silent for ever.
+  const Deadline& timeout_at() const noexcept { return timeout_at_; }
+  /// The seconds since data was last received, if the peer has timed out.
+  std::optional<int> timed_out();
+  /// Lets the peer be silent, until the next data arrives or for that many seconds, because it is
+  /// suspended or busy.
+  void allow_silence() noexcept { timeout_at_.reset(); }
+  void allow_silence(double seconds);
 
  private:
   struct Outgoing {
@@ -92,8 +93,8 @@ class Link {
   std::vector<std::byte> sending_;  ///< one frame, of which `sent_` bytes are sent
   std::size_t sent_ = 0;
   FrameReader reader_;
-  Clock::time_point heard_at_;
-  Deadline silent_at_;
+  Clock::time_point last_received_at_;
+  Deadline timeout_at_;
 };
 
 }  // namespace gex::boot

@@ -1,6 +1,6 @@
 #pragma once
-// Whether a process that was killed was killed by the kernel for lack of memory: its parent sees
-// signal 9 and no more, but the control group counts.
+// Detects that the kernel has killed a process for lack of memory. The parent gets only signal 9,
+// but the control group counts such kills.
 
 #include <cstdint>
 #include <optional>
@@ -10,14 +10,14 @@
 
 namespace gex::boot {
 
-/// One thread. The processes are in the control group of this one.
+/// Thread rules: one thread. Requires that the processes are in the control group of this one.
 class MemoryKills {
  public:
   MemoryKills() : known_(os::cgroup_memory_kills()) {}
 
-  /// Of a process that was killed by signal 9: why, to go behind its message, if the kernel has
-  /// killed one of the group for lack of memory since the last call or the beginning; otherwise
-  /// empty.
+  /// A suffix for the message about a process that was killed by signal 9: a text if the kernel has
+  /// killed a process of the group for lack of memory since the last call or the construction,
+  /// otherwise empty.
   std::string explain();
 
  private:

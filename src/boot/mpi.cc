@@ -9,7 +9,7 @@ namespace gex::boot {
 
 namespace {
 
-/// These have the same types in every MPI's C interface.
+/// Functions that have the same types in every implementation of MPI.
 struct Mpi {
   int (*initialized)(int* flag);
   int (*finalized)(int* flag);
@@ -33,7 +33,7 @@ bool ask(int (*question)(int*)) noexcept {
 }  // namespace
 
 void find_mpi(bool forked) noexcept {
-  // Here, since the loader's lock may be held when the process ends.
+  // Look them up now: at the end of the process the loader's lock may be held.
   mpi.found = !os::is_linked_static() && find("MPI_Initialized", mpi.initialized) &&
               find("MPI_Finalized", mpi.finalized) &&
               find("MPI_Is_thread_main", mpi.is_thread_main) && find("MPI_Finalize", mpi.finalize);

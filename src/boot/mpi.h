@@ -1,23 +1,23 @@
 #pragma once
-// MPI beside libgex in one process, which libgex neither needs nor links: what has to be known of
-// it at the end. A launcher of MPI's (Open MPI's mpirun) takes a process that has initialized it
-// and ends without finalizing it for failed, whatever its status.
+// MPI in the same process as libgex, which neither needs nor links it, and the finalization of MPI
+// at the end. Open MPI's mpirun treats a process that has initialized MPI and ends without
+// finalizing it as failed, whatever its exit status.
 //
-// Thread rules: `find_mpi` before there are other threads; the others from any.
+// Thread rules: `find_mpi` before there are other threads; the other functions from any thread.
 
 namespace gex::boot {
 
-/// Looks for MPI among what the process has loaded. `forked`: the process is a fork of one that may
-/// have initialized it, whose it then is.
+/// Looks for MPI among the loaded libraries. `forked`: this process is a fork of one that may have
+/// initialized MPI; the fork does not finalize it then.
 void find_mpi(bool forked) noexcept;
 
 /// Whether MPI is initialized in this process and not finalized.
 bool mpi_is_open() noexcept;
 
-/// Whether the calling thread is the one that may finalize it, in normal context.
+/// Whether the calling thread may finalize MPI, and is in no signal handler.
 bool mpi_can_be_finalized() noexcept;
 
-/// Collective over all processes that have initialized MPI together.
+/// Finalizes MPI; collective over all processes that have initialized it together.
 void finalize_mpi() noexcept;
 
 }  // namespace gex::boot

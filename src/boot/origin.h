@@ -2,7 +2,7 @@
 
 namespace gex::boot {
 
-/// How this process came to be a rank.
+/// How this process was started as a rank.
 enum class Origin { singleton, forked, gexrun, foreign };
 
 }  // namespace gex::boot

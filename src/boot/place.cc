@@ -22,20 +22,20 @@ namespace {
 
 constexpr const char* mark_name = "GEX_PLACE";
 
-/// By which launchers tell processes apart, those of one job and those of two.
+/// Variables by which launchers identify a process and its job.
 constexpr const char* place_variables[] = {
     "PMIX_NAMESPACE",      "PMIX_RANK",    "PMI_FD",        "PMI_RANK",     "PMI_SIZE",
     "PMI_JOBID",           "SLURM_JOB_ID", "SLURM_STEP_ID", "SLURM_PROCID", "OMPI_COMM_WORLD_SIZE",
     "SLURM_STEP_NUM_TASKS"};
 
-/// A number that tells one text from another (FNV-1a).
+/// A hash of the text (FNV-1a).
 std::uint64_t digest(std::string_view text) noexcept {
   std::uint64_t value = 0xcbf29ce484222325;
   for (const char one : text) value = (value ^ static_cast<unsigned char>(one)) * 0x100000001b3;
   return value;
 }
 
-/// The socket behind PMI_FD, 0 if there is none: two launchers give the same numbers.
+/// The inode of the socket PMI_FD, 0 if that is no socket: two launchers may use the same number.
 std::uint64_t wire() noexcept {
   const char* const text = std::getenv("PMI_FD");
   struct stat status {};
@@ -63,14 +63,14 @@ struct Mark {
     const bool known = start != 0 && other.start != 0;
     return process == other.process && (!known || start == other.start);
   }
-  /// A program may have been started without the descriptors of its parent.
+  /// Whether both are the same place. A program may lack the descriptors of its parent.
   bool same_place(const Mark& other) const noexcept {
     const bool known = wire != 0 && other.wire != 0;
     return place == other.place && (!known || wire == other.wire);
   }
 };
 
-/// What the processes of a launcher's job have in common and those of others have not.
+/// A hash that is equal in the processes of one launcher's job on a host, and differs between jobs.
 std::uint64_t job_digest() {
   std::string job;
   for (const char* const variable :
@@ -86,7 +86,7 @@ std::uint64_t job_digest() {
 bool claim_long_wait() {
   os::FileDescriptor claim = os::claim_name("libgex-long-wait-" + std::to_string(job_digest()));
   const bool taken = !claim && errno == EADDRINUSE;
-  // For the life of the process.
+  // Keep the claim until the process ends.
   static_cast<void>(claim.release());
   return !taken;
 }

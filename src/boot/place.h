@@ -1,27 +1,26 @@
 #pragma once
-// The place in another launcher's job that the environment names, and who holds it.
+// The place in a foreign launcher's job that the environment names, and the process that holds it.
 //
-// mpirun, mpiexec and srun tell a process by its environment which rank it is, and every program
-// that the rank starts inherits those variables: it would take itself for the rank, and wait for
-// the others in vain. A process that joins a job therefore leaves GEX_PLACE beside them: itself,
-// and which place the environment named. Who finds another process there, and the same place, is a
-// program started by a process that has joined, and a job of its own.
+// mpirun, mpiexec and srun give a process its rank by environment variables, which every program
+// that the rank starts inherits. Such a program would act as the rank and hang, waiting for the
+// others. A process that joins a job therefore sets GEX_PLACE to its process id and a digest of
+// those variables. A process that finds another process id there, with the same digest, was started
+// by a rank, and is a job of its own.
 //
-// A program that the holder itself executes is the holder still. Processes of a launcher that a
-// rank starts have other places, whatever they inherit.
+// A program that the rank itself executes has the rank's process id and remains the rank. A
+// launcher that a rank starts gives its processes other variables, and so another digest.
 //
-// One thread.
+// Thread rules: one thread.
 
 namespace gex::boot {
 
-/// Whether a process that started this one has joined a job with the place that the environment
-/// names.
+/// Whether an ancestor of this process has joined a job with the place that the environment names.
 bool is_place_of_ancestor();
 
-/// Whether this is the first process of a launcher's job on this host that asks.
+/// Whether the caller is the first process of a launcher's job on this host to report a long wait.
 bool claim_long_wait();
 
-/// This process joins a job: what it executes from here on is told so.
+/// Sets GEX_PLACE for the programs that this process starts, because it joins a job.
 void mark_place();
 
 }  // namespace gex::boot

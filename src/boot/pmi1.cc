@@ -1,4 +1,4 @@
-// The client's side of PMI-1: lines of "cmd=NAME KEY=VALUE ...", each answered by one.
+// The client's side of PMI-1: requests and responses are lines "cmd=NAME KEY=VALUE ...".
 
 #include "boot/pmi_wire.h"
 #include "boot/process_manager.h"
@@ -11,11 +11,12 @@ class Pmi1 final : public ProcessManager {
  public:
   explicit Pmi1(const PmiPlace& place) : wire_(place.wire), place_(place) {
     wire_.on_long_wait(long_wait_ms,
-                       [this] { tell_of_long_wait(protocol(), place_.rank, place_.size); });
+                       [this] { report_long_wait(protocol(), place_.rank, place_.size); });
   }
 
   bool begin() {
-    // An MPI library in this program begins again, or has begun; a process manager bears both.
+    // An MPI library in this program may also initialize PMI, before or after. Launchers allow
+    // that.
     const auto begun = ask("cmd=init pmi_version=1 pmi_subversion=1", "response_to_init");
     if (!begun) return false;
     const auto table = ask("cmd=get_my_kvsname", "my_kvsname");
@@ -44,7 +45,7 @@ class Pmi1 final : public ProcessManager {
   }
 
   void leave() noexcept override {
-    wire_.say_farewell("cmd=finalize\n", [](std::string_view answer) noexcept {
+    wire_.finalize("cmd=finalize\n", [](std::string_view answer) noexcept {
       return answer.find('\n') != answer.npos;
     });
   }
@@ -52,7 +53,7 @@ class Pmi1 final : public ProcessManager {
  private:
   std::optional<std::string> ask(const std::string& line, const std::string& expected) {
     std::optional<std::string> answer;
-    if (wire_.say(line + '\n')) answer = wire_.hear_line();
+    if (wire_.send(line + '\n')) answer = wire_.receive_line();
     if (!answer) {
       error_ = wire_.error();
       return std::nullopt;

@@ -1,5 +1,5 @@
-// The client's side of PMI-2: after a first line as in PMI-1, each side says
-// "cmd=NAME;KEY=VALUE;..." with the number of its bytes in front, in six characters.
+// The client's side of PMI-2: after a first line as in PMI-1, messages are "cmd=NAME;KEY=VALUE;..."
+// after their number of bytes, in six characters.
 
 #include <algorithm>
 #include <charconv>
@@ -25,12 +25,12 @@ class Pmi2 final : public ProcessManager {
  public:
   explicit Pmi2(const PmiPlace& place) : wire_(place.wire), place_(place) {
     wire_.on_long_wait(long_wait_ms,
-                       [this] { tell_of_long_wait(protocol(), place_.rank, place_.size); });
+                       [this] { report_long_wait(protocol(), place_.rank, place_.size); });
   }
 
   bool begin() {
     std::optional<std::string> answer;
-    if (wire_.say("cmd=init pmi_version=2 pmi_subversion=0\n")) answer = wire_.hear_line();
+    if (wire_.send("cmd=init pmi_version=2 pmi_subversion=0\n")) answer = wire_.receive_line();
     if (!answer) {
       error_ = wire_.error();
       return false;
@@ -40,7 +40,7 @@ class Pmi2 final : public ProcessManager {
       error_ = "it answers '" + *answer + "'";
       return false;
     }
-    // Some launchers know their job by a name that they want to hear.
+    // Some launchers expect the name of their job.
     const char* const job = std::getenv("PMI_JOBID");
     const std::string job_word = job != nullptr ? "pmijobid=" + std::string(job) + ';' : "";
     return ask("fullinit", job_word + "pmirank=" + std::to_string(place_.rank) + ";threaded=FALSE;")
@@ -56,18 +56,18 @@ class Pmi2 final : public ProcessManager {
   }
   bool fence() override { return ask("kvs-fence", "").has_value(); }
   std::optional<std::string> get(std::uint32_t rank, const std::string& key) override {
-    // Of this job, and anybody's: who has left it is part of the key.
+    // An empty job id is this job; source -1 is any, since the key contains the rank.
     const auto answer = ask("kvs-get", "jobid=;srcid=-1;key=" + pmi_key(rank, key) + ';');
     if (!answer) return std::nullopt;
     std::string value = pmi_value(*answer, "value", ';');
     if (!value.empty()) return value;
-    // That there is none is no failure to some launchers. We put none that is empty.
+    // Some launchers return an empty value for a missing key. libgex never puts an empty value.
     error_ = "it answers '" + *answer + "'";
     return std::nullopt;
   }
 
   void leave() noexcept override {
-    wire_.say_farewell("    13cmd=finalize;", [](std::string_view answer) noexcept {
+    wire_.finalize("    13cmd=finalize;", [](std::string_view answer) noexcept {
       std::size_t bytes = 0;
       for (const char digit : answer.substr(0, length_bytes))
         if (digit >= '0' && digit <= '9')
@@ -79,7 +79,7 @@ class Pmi2 final : public ProcessManager {
  private:
   std::optional<std::string> ask(const std::string& command, const std::string& words) {
     std::optional<std::string> answer;
-    if (wire_.say(framed("cmd=" + command + ';' + words))) answer = hear();
+    if (wire_.send(framed("cmd=" + command + ';' + words))) answer = receive_message();
     if (!answer) {
       error_ = wire_.error().empty() ? "its message has no length" : wire_.error();
       return std::nullopt;
@@ -91,17 +91,17 @@ class Pmi2 final : public ProcessManager {
     return std::nullopt;
   }
 
-  std::optional<std::string> hear() {
-    const auto length = wire_.hear(length_bytes);
+  std::optional<std::string> receive_message() {
+    const auto length = wire_.receive(length_bytes);
     if (!length) return std::nullopt;
     std::size_t bytes = 0;
     const std::size_t first = std::min(length->find_first_not_of(' '), length->size());
     const char* const end = length->data() + length->size();
     const auto [rest, error] = std::from_chars(length->data() + first, end, bytes);
-    // Some fill up behind the number.
+    // Some launchers pad the number on the right.
     const std::string_view behind(rest, static_cast<std::size_t>(end - rest));
     if (error != std::errc() || behind.find_first_not_of(' ') != behind.npos) return std::nullopt;
-    return wire_.hear(bytes);
+    return wire_.receive(bytes);
   }
 
   PmiWire wire_;

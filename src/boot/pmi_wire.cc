@@ -18,7 +18,7 @@ namespace gex::boot {
 
 namespace {
 
-constexpr std::size_t longest = 8192;
+constexpr std::size_t max_message = 8192;
 
 std::optional<std::uint32_t> number_of(const char* variable) {
   const char* const text = std::getenv(variable);
@@ -68,10 +68,10 @@ bool PmiWire::is_open() const noexcept {
   return fstat(descriptor_, &status) == 0 && status.st_ino == inode_;
 }
 
-bool PmiWire::say(std::string_view bytes) {
+bool PmiWire::send(std::string_view bytes) {
   while (!bytes.empty()) {
     // A connection that the launcher has closed is an error, not a signal that ends the rank.
-    ssize_t written = send(descriptor_, bytes.data(), bytes.size(), MSG_NOSIGNAL);
+    ssize_t written = ::send(descriptor_, bytes.data(), bytes.size(), MSG_NOSIGNAL);
     if (written < 0 && errno == ENOTSOCK) written = write(descriptor_, bytes.data(), bytes.size());
     if (written < 0 && errno == EINTR) continue;
     if (written < 0) {
@@ -83,7 +83,7 @@ bool PmiWire::say(std::string_view bytes) {
   return true;
 }
 
-bool PmiWire::hear_byte(char& byte) {
+bool PmiWire::receive_byte(char& byte) {
   for (;;) {
     pollfd readable{descriptor_, POLLIN, 0};
     if (on_long_wait_ && poll(&readable, 1, long_wait_ms_) == 0)
@@ -96,12 +96,12 @@ bool PmiWire::hear_byte(char& byte) {
   }
 }
 
-std::optional<std::string> PmiWire::hear_line() {
+std::optional<std::string> PmiWire::receive_line() {
   std::string line;
-  for (char byte = 0; hear_byte(byte);) {
+  for (char byte = 0; receive_byte(byte);) {
     if (byte == '\n') return line;
     line += byte;
-    if (line.size() > longest) {
+    if (line.size() > max_message) {
       error_ = "its message is longer than PMI allows";
       break;
     }
@@ -109,21 +109,20 @@ std::optional<std::string> PmiWire::hear_line() {
   return std::nullopt;
 }
 
-std::optional<std::string> PmiWire::hear(std::size_t bytes) {
-  if (bytes > longest) {
+std::optional<std::string> PmiWire::receive(std::size_t bytes) {
+  if (bytes > max_message) {
     error_ = "its message is longer than PMI allows";
     return std::nullopt;
   }
   std::string text(bytes, '\0');
   for (char& byte : text)
-    if (!hear_byte(byte)) return std::nullopt;
+    if (!receive_byte(byte)) return std::nullopt;
   return text;
 }
 
-void PmiWire::say_farewell(std::string_view bytes,
-                           bool (*whole)(std::string_view) noexcept) noexcept {
+void PmiWire::finalize(std::string_view bytes, bool (*whole)(std::string_view) noexcept) noexcept {
   if (!is_open()) return;
-  if (send(descriptor_, bytes.data(), bytes.size(), MSG_NOSIGNAL) < 0) return;
+  if (::send(descriptor_, bytes.data(), bytes.size(), MSG_NOSIGNAL) < 0) return;
   char answer[256];
   std::size_t got = 0;
   while (got < sizeof answer && !whole({answer, got})) {

@@ -1,6 +1,6 @@
 #pragma once
-// The descriptor over which a process of another launcher speaks PMI with its process manager, and
-// what both versions of PMI have in common: the place in the environment and the first line.
+// The connection of a process to a foreign launcher's process manager by PMI, and the parts that
+// both versions of PMI share: the variables of the environment and the first line.
 
 #include <sys/types.h>
 
@@ -14,44 +14,45 @@
 
 namespace gex::boot {
 
-/// Where the environment says that this process stands.
+/// The content of PMI_FD, PMI_RANK and PMI_SIZE.
 struct PmiPlace {
   int wire;
   std::uint32_t rank;
   std::uint32_t size;
 };
-/// Empty: PMI_FD, PMI_RANK and PMI_SIZE are not such a place.
+/// Reads the variables; empty if they are missing or invalid.
 std::optional<PmiPlace> pmi_place();
 
 class PmiWire {
  public:
   explicit PmiWire(int descriptor);
 
-  /// Has `tell` called, once, when an answer does not come for that long.
-  void on_long_wait(int milliseconds, std::function<void()> tell) {
+  /// Sets a function that is called once when a response takes that long.
+  void on_long_wait(int milliseconds, std::function<void()> report) {
     long_wait_ms_ = milliseconds;
-    on_long_wait_ = std::move(tell);
+    on_long_wait_ = std::move(report);
   }
 
-  /// Each is false or empty when the connection is broken or too much is said: `error` says it.
-  bool say(std::string_view bytes);
-  std::optional<std::string> hear_line();
-  std::optional<std::string> hear(std::size_t bytes);
+  /// These return false or empty if the connection is broken or a message too long; `error` is the
+  /// reason.
+  bool send(std::string_view bytes);
+  std::optional<std::string> receive_line();
+  std::optional<std::string> receive(std::size_t bytes);
 
-  /// Whether the descriptor is still the one that it was: an MPI library in this program may have
+  /// Whether the descriptor is still the same socket: an MPI library in this program may have
   /// closed it.
   bool is_open() const noexcept;
 
-  /// The last words: nothing is asked of the answer but that it is `whole`, since a launcher may
-  /// write it in parts and mind a connection that ends between them. Nobody is told when there is
-  /// none. Async-signal-safe.
-  void say_farewell(std::string_view bytes, bool (*whole)(std::string_view) noexcept) noexcept;
+  /// Sends the last message and waits for a response that is `whole`, whatever its content: a
+  /// launcher may write it in parts, and fail if the connection is closed between them. Errors are
+  /// ignored. Async-signal-safe.
+  void finalize(std::string_view bytes, bool (*whole)(std::string_view) noexcept) noexcept;
 
   const std::string& error() const noexcept { return error_; }
 
  private:
-  /// One byte; none beyond what is asked for is ours, since an MPI library reads what follows.
-  bool hear_byte(char& byte);
+  /// Receives one byte and no more, since an MPI library may read the following ones.
+  bool receive_byte(char& byte);
 
   int descriptor_;
   ino_t inode_ = 0;
@@ -60,10 +61,10 @@ class PmiWire {
   std::function<void()> on_long_wait_;
 };
 
-/// What a rank leaves under a key, in a table that all share.
+/// The key of a rank's value in the table that all ranks share.
 std::string pmi_key(std::uint32_t rank, const std::string& key);
 
-/// The word behind `key=` in a list of such words, each ended by `separator` or the end of the
+/// The value of `key=VALUE` in a list of such words, each ended by `separator` or the end of the
 /// line.
 std::string pmi_value(std::string_view text, std::string_view key, char separator);
 

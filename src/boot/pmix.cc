@@ -1,4 +1,4 @@
-// PMIx by way of libpmix, which is loaded when a launcher offers it: no job without one needs it.
+// PMIx by libpmix, which is loaded only if the launcher offers PMIx.
 
 #include "boot/process_manager.h"
 
@@ -21,7 +21,7 @@ namespace gex::boot {
 
 namespace {
 
-/// The functions of libpmix that are used, by their declarations.
+/// The functions of libpmix that are used.
 struct Library {
   decltype(&PMIx_Init) init;
   decltype(&PMIx_Finalize) finalize;
@@ -46,7 +46,7 @@ bool load(Library& found, std::string& why) {
         "-static: link it with libgex.a alone, without -static, or start it with gexrun";
     return false;
   }
-  // Never unloaded: it keeps a thread.
+  // Never unloaded, because it starts a thread.
   void* const library = dlopen("libpmix.so.2", RTLD_NOW | RTLD_LOCAL);
   if (library == nullptr) {
     const char* const reason = dlerror();
@@ -63,7 +63,7 @@ bool load(Library& found, std::string& why) {
   return false;
 }
 
-/// Gives back what PMIx_Get brought, as the macro of pmix.h does, whose functions are libpmix's.
+/// Frees a result of PMIx_Get. PMIX_VALUE_RELEASE of pmix.h would need libpmix's functions.
 struct Release {
   void operator()(pmix_value_t* value) const noexcept {
     if (value->type == PMIX_STRING) std::free(value->data.string);
@@ -72,7 +72,7 @@ struct Release {
 };
 using Value = std::unique_ptr<pmix_value_t, Release>;
 
-/// A fence under way, which the library's thread completes.
+/// A pending fence, which libpmix's thread completes.
 class Fence {
  public:
   static void complete(pmix_status_t status, void* fence) {
@@ -80,10 +80,10 @@ class Fence {
     const std::lock_guard lock(self.mutex_);
     self.status_ = status;
     self.completed_ = true;
-    // Under the lock: whoever waits may be gone right after it.
+    // Under the lock: the waiting thread may destroy this object right after it is released.
     self.changed_.notify_one();
   }
-  /// Whether it is complete before the time is over.
+  /// Waits for at most that long. Returns whether the fence is complete.
   bool wait(int milliseconds) {
     std::unique_lock lock(mutex_);
     return changed_.wait_for(lock, std::chrono::milliseconds(milliseconds),
@@ -135,7 +135,7 @@ class Pmix final : public ProcessManager {
 
   bool fence() override {
     if (!holds("PMIx_Commit", library_.commit())) return false;
-    // With the data of all, so that to read it asks nobody.
+    // Collect the data of all processes, so that PMIx_Get needs no communication.
     pmix_info_t collect{};
     std::strncpy(collect.key, PMIX_COLLECT_DATA, sizeof collect.key - 1);
     collect.value.type = PMIX_BOOL;
@@ -144,7 +144,7 @@ class Pmix final : public ProcessManager {
     const pmix_status_t begun = library_.fence(nullptr, 0, &collect, 1, Fence::complete, &fence);
     if (begun == PMIX_OPERATION_SUCCEEDED) return true;
     if (begun != PMIX_SUCCESS) return holds("PMIx_Fence", begun);
-    if (!fence.wait(long_wait_ms)) tell_of_long_wait(protocol(), self_.rank, size_);
+    if (!fence.wait(long_wait_ms)) report_long_wait(protocol(), self_.rank, size_);
     return holds("PMIx_Fence", fence.wait());
   }
 
@@ -163,7 +163,7 @@ class Pmix final : public ProcessManager {
     return value->data.string;
   }
 
-  /// An MPI library in this program counts for itself how often it has begun.
+  /// libpmix counts initializations, those of an MPI library in this program too.
   void leave() noexcept override { library_.finalize(nullptr, 0); }
 
  private:

@@ -12,7 +12,8 @@ namespace gex::boot {
 
 namespace {
 
-/// A variable by which launchers say how many processes they start, and what is missing.
+/// A variable that holds the number of processes of a launcher, and the launcher's name for
+/// messages.
 struct Sign {
   const char* variable;
   const char* launcher;
@@ -54,7 +55,7 @@ std::unique_ptr<ProcessManager> find_process_manager(std::string& why) {
   return nullptr;
 }
 
-void tell_of_long_wait(const char* protocol, std::uint32_t rank, std::uint32_t size) {
+void report_long_wait(const char* protocol, std::uint32_t rank, std::uint32_t size) {
   if (!claim_long_wait()) return;
   warn(
       "rank %u of %u has waited for %d s for the launcher's other processes by %s: each of them "

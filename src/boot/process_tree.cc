@@ -28,8 +28,8 @@ namespace gex::boot {
 
 namespace {
 
-/// How long a line waits for room at its reader, in milliseconds.
-constexpr int reader_patience = 300;
+/// How long `write_stderr` waits for a reader that does not read.
+constexpr int write_timeout_ms = 300;
 
 using Directory = std::unique_ptr<DIR, int (*)(DIR*)>;
 
@@ -37,7 +37,7 @@ Directory open_directory(const char* path) {
   return {opendir(path), closedir};
 }
 
-/// Name of an entry as a number, where it is one.
+/// Parses the name of a directory entry as a number.
 std::optional<pid_t> number_of(const char* name) {
   pid_t number = 0;
   const char* const end = name + std::strlen(name);
@@ -69,7 +69,7 @@ std::optional<pid_t> parent_of(pid_t process) {
   return static_cast<pid_t>(std::atol(stat->c_str() + after_name + 4));
 }
 
-/// For kernels without /proc/PID/task/TID/children.
+/// `children` for kernels without /proc/PID/task/TID/children.
 std::vector<pid_t> children_by_parent() {
   std::vector<pid_t> found;
   const Directory proc = open_directory("/proc");
@@ -110,11 +110,11 @@ void kill_descendants(const std::vector<pid_t>& spared, const Reaped& reaped) {
     return std::find(spared.begin(), spared.end(), process) != spared.end();
   };
   for (;;) {
-    std::vector<pid_t> doomed = children();
-    std::erase_if(doomed, is_spared);
-    if (doomed.empty()) return;
-    for (const pid_t process : doomed) kill(process, SIGKILL);
-    for (const pid_t process : doomed) {
+    std::vector<pid_t> targets = children();
+    std::erase_if(targets, is_spared);
+    if (targets.empty()) return;
+    for (const pid_t process : targets) kill(process, SIGKILL);
+    for (const pid_t process : targets) {
       int status = 0;
       pid_t got;
       do {
@@ -165,24 +165,23 @@ std::string host_name() {
   return name;
 }
 
-void tell_reader(std::string_view text) {
+void write_stderr(std::string_view text) {
   struct stat file {};
   if (fstat(STDERR_FILENO, &file) != 0) return;
-  // A pipe or a terminal can keep whoever writes waiting for ever. An opening of its own does not
-  // make the one that it shares with others non-blocking; a file's has the place to write at.
+  // A write to a pipe or a terminal can block for ever. Open it anew, to make it non-blocking for
+  // this process only. Not so a file, where a new descriptor would write at another offset.
   os::FileDescriptor own;
   if (S_ISFIFO(file.st_mode) || S_ISCHR(file.st_mode))
     own.reset(open("/proc/self/fd/2", O_WRONLY | O_NONBLOCK | O_NOCTTY | O_CLOEXEC));
   const int descriptor = own ? own.get() : STDERR_FILENO;
   for (;;) {
-    // One write, so that lines of several processes do not mix; a closed standard error is
-    // nobody's concern here.
+    // One write, so that lines of several processes do not mix. Ignore a closed standard error.
     const ssize_t written = S_ISSOCK(file.st_mode)
                                 ? send(descriptor, text.data(), text.size(), MSG_DONTWAIT)
                                 : write(descriptor, text.data(), text.size());
     if (written >= 0 || (errno != EINTR && errno != EAGAIN)) return;
     pollfd writable{descriptor, POLLOUT, 0};
-    if (errno == EAGAIN && poll(&writable, 1, reader_patience) == 0) return;
+    if (errno == EAGAIN && poll(&writable, 1, write_timeout_ms) == 0) return;
   }
 }
 
@@ -192,7 +191,7 @@ void report(const char* program, const char* format, ...) {
   va_start(arguments, format);
   std::vsnprintf(text, sizeof text, format, arguments);
   va_end(arguments);
-  tell_reader(std::string(program) + ": " + text + "\n");
+  write_stderr(std::string(program) + ": " + text + "\n");
 }
 
 }  // namespace gex::boot

@@ -24,8 +24,8 @@ constexpr std::uint32_t keeps_mpi_bit = 2;
 constexpr std::size_t control_space =
     CMSG_SPACE(sizeof(int)) + CMSG_SPACE(sizeof(struct ucred)) + CMSG_SPACE(sizeof(int));
 
-/// Takes what rides on a packet: at most one descriptor is kept, further ones are closed.
-void take_control(msghdr& message, Received& received) noexcept {
+/// Reads a packet's control messages. Keeps at most one descriptor and closes further ones.
+void receive_control(msghdr& message, Received& received) noexcept {
   for (cmsghdr* part = CMSG_FIRSTHDR(&message); part != nullptr;
        part = CMSG_NXTHDR(&message, part)) {
     if (part->cmsg_level != SOL_SOCKET) continue;
@@ -55,9 +55,9 @@ bool is_unix_packet_socket(int descriptor) noexcept {
   return type == SOCK_SEQPACKET && domain == AF_UNIX;
 }
 
-/// The next colon-separated decimal number of `text`, which is shortened by it.
+/// Parses the next colon-separated decimal number of `text` and removes it.
 template <typename Number>
-bool take_number(std::string_view& text, Number& number, bool last) {
+bool consume_number(std::string_view& text, Number& number, bool last) {
   const char* const end = text.data() + text.size();
   const auto [rest, error] = std::from_chars(text.data(), end, number);
   if (error != std::errc() || rest == text.data()) return false;
@@ -131,13 +131,13 @@ Received receive_frame(int socket, FrameBuffer& buffer, bool wait) noexcept {
     message.msg_control = control.data();
     message.msg_controllen = control.size();
     got = recvmsg(socket, &message, MSG_CMSG_CLOEXEC | (wait ? 0 : MSG_DONTWAIT));
-    // A peer that ended with frames unread is reported once, ahead of its own last frames.
+    // ECONNRESET: the peer ended with unread frames. It is returned once, before its last frames.
   } while (got < 0 && (errno == EINTR || errno == ECONNRESET));
   if (got < 0) {
     received.outcome = errno == EAGAIN ? Received::Outcome::would_block : Received::Outcome::closed;
     return received;
   }
-  take_control(message, received);
+  receive_control(message, received);
   if (got == 0) return received;
   const auto size = static_cast<std::size_t>(got);
   if (size < sizeof(FrameHeader) || size > sizeof(FrameHeader) + max_payload ||
@@ -155,7 +155,7 @@ Received::Outcome receive_header(int socket, FrameHeader& header) noexcept {
   ssize_t got;
   do {
     got = recv(socket, &header, sizeof header, MSG_DONTWAIT);
-    // As in receive_frame.
+    // ECONNRESET is returned once, before the peer's last frames.
   } while (got < 0 && (errno == EINTR || errno == ECONNRESET));
   if (got == sizeof header) return Received::Outcome::frame;
   if (got > 0) return Received::Outcome::malformed;
@@ -173,7 +173,7 @@ std::string format_membership(const Membership& membership) {
 std::optional<Membership> parse_membership(std::string_view text, std::string& why) {
   Membership membership;
   std::uint32_t version = 0;
-  if (!take_number(text, version, false)) {
+  if (!consume_number(text, version, false)) {
     why = "it is set by gexrun, not by hand";
     return std::nullopt;
   }
@@ -184,8 +184,9 @@ std::optional<Membership> parse_membership(std::string_view text, std::string& w
     return std::nullopt;
   }
   std::uint64_t inode = 0;
-  if (!take_number(text, membership.control, false) || !take_number(text, membership.rank, false) ||
-      !take_number(text, membership.size, false) || !take_number(text, inode, true) ||
+  if (!consume_number(text, membership.control, false) ||
+      !consume_number(text, membership.rank, false) ||
+      !consume_number(text, membership.size, false) || !consume_number(text, inode, true) ||
       membership.control < 0 || membership.size == 0 || membership.size > max_ranks ||
       membership.rank >= membership.size) {
     why = "it is set by gexrun, not by hand";

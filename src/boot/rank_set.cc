@@ -5,10 +5,10 @@ namespace gex::boot {
 std::string describe_ranks(const RankSet& ranks) {
   if (ranks.empty()) return "no rank";
   if (ranks.size() == 1) return "rank " + std::to_string(ranks.front());
-  constexpr std::size_t longest = 200;
+  constexpr std::size_t max_text = 200;
   std::string text = "ranks ";
   for (std::uint32_t i = 0; i < ranks.size();) {
-    if (text.size() > longest) return text + " and " + std::to_string(ranks.size() - i) + " more";
+    if (text.size() > max_text) return text + " and " + std::to_string(ranks.size() - i) + " more";
     std::uint32_t last = i;
     while (last + 1 < ranks.size() && ranks[last + 1] == ranks[last] + 1) ++last;
     if (i > 0) text += ',';

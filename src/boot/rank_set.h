@@ -1,5 +1,5 @@
 #pragma once
-// Ranks that belong together, and ranks in messages: "0-2,5".
+// A set of ranks, and its form in messages: "0-2,5".
 
 #include <algorithm>
 #include <cstdint>
@@ -10,21 +10,21 @@
 
 namespace gex::boot {
 
-/// Ranks in rising order: those of a host, of a neighborhood.
+/// Ranks in rising order, such as those of a host or of a neighborhood.
 class RankSet {
  public:
   RankSet() = default;
-  /// `rising`: in that order, none of them twice.
+  /// Requires strictly rising ranks.
   explicit RankSet(std::vector<std::uint32_t> rising) : ranks_(std::move(rising)) {}
   RankSet(std::initializer_list<std::uint32_t> rising) : ranks_(rising) {}
 
-  /// Adds a rank that is higher than all in the set.
+  /// Adds a rank. Requires that it is higher than all in the set.
   void add(std::uint32_t rank) { ranks_.push_back(rank); }
 
   bool contains(std::uint32_t rank) const noexcept {
     return std::binary_search(begin(), end(), rank);
   }
-  /// How many ranks of the set are lower: the place of one that it contains.
+  /// The number of lower ranks in the set, which is the index of a rank that it contains.
   std::uint32_t index_of(std::uint32_t rank) const noexcept {
     return static_cast<std::uint32_t>(std::lower_bound(begin(), end(), rank) - begin());
   }
@@ -43,8 +43,8 @@ class RankSet {
   std::vector<std::uint32_t> ranks_;
 };
 
-/// The ranks as text: consecutive ones are joined, and what would be longer than a line can bear is
-/// cut with a count. "rank 3", "ranks 0-2,5", "no rank".
+/// The ranks as text: "rank 3", "ranks 0-2,5", "no rank". A list that is too long for a line ends
+/// with the number of ranks left out.
 std::string describe_ranks(const RankSet& ranks);
 
 /// "rank 3 (host node7, pid 4711)".

@@ -1,5 +1,5 @@
 #pragma once
-// What a process knows of its job; shared by the files that implement `Job`.
+// The state of a rank, shared by the files that implement `Job`.
 
 #include <sys/types.h>
 
@@ -21,36 +21,36 @@ struct RankState {
   std::uint32_t rank = 0;
   std::uint32_t size = 1;
   Origin origin = Origin::singleton;
-  bool nested = false;               ///< a job of one that a process of another job has started
+  bool nested = false;  ///< a job of one rank that a process of another job has started
   std::vector<std::uint32_t> hosts;  ///< the number of each rank's host
-  os::FileDescriptor control;        ///< none in a job of one
+  os::FileDescriptor control;        ///< empty in a job of one rank
   JobPage page;
   LastCall* last_call = nullptr;            ///< in the page
-  std::unique_ptr<ProcessManager> manager;  ///< of a foreign launcher
+  std::unique_ptr<ProcessManager> manager;  ///< of a foreign launcher; otherwise null
   FrameBuffer frame;
   std::uint32_t sequence = 0;  ///< of the next exchange
-  /// The process that joined: a child that the client forks is not the rank.
+  /// The process that has joined, to distinguish it from children that the client forks.
   pid_t process = 0;
   std::atomic<void (*)(bool serve) noexcept> idle_poll{nullptr};
-  std::atomic<bool> returned{false};  ///< has told the guardian that it left by exit
-  std::atomic<bool> ends{false};      ///< has told the guardian that it left and ends the job
-  /// The thread that is inside `end`, 0 while none is.
+  std::atomic<bool> returned{false};  ///< has sent `leave` for exit or a return from main
+  std::atomic<bool> ends{false};      ///< has sent `leave` with a departure that ends the job
+  /// The thread that is inside `end`, or 0.
   std::atomic<pid_t> ending_thread{0};
 };
 
-/// Set once by `join`, never destroyed: exit handlers and signal handlers use it to the last.
+/// Set once by `join`, never destroyed: exit handlers and signal handlers use it.
 extern std::atomic<RankState*> rank_state;
 
-/// Tells the guardian that this rank ends the job, or follows who does. Async-signal-safe.
+/// Announces to the guardian that this rank ends the job, or ends with it. Async-signal-safe.
 void announce_end(RankState& state, int code) noexcept;
 
-/// Registers what exit() does to the job.
+/// Registers the exit handler.
 void install_exit_handler();
 
-/// Tells a foreign launcher that this process ends as it should.
+/// Finalizes the connection to a foreign launcher.
 void leave_launcher(RankState& state) noexcept;
 
-/// Writes out all streams of this process.
+/// Flushes all streams of this process.
 void flush_streams() noexcept;
 
 }  // namespace gex::boot

@@ -61,8 +61,8 @@ Fault Gather::add(std::uint32_t contributor, const FrameHeader& header,
   return std::nullopt;
 }
 
-/// Puts the next piece of a contribution, in which its ranks' bytes stand one behind the other,
-/// where they belong.
+/// Copies the next piece of a contribution, which holds the bytes of its ranks one after the other,
+/// to their places in the result.
 void Gather::scatter(const Contribution& from, std::span<const std::byte> piece) {
   for (std::uint64_t at = from.bytes; !piece.empty();) {
     const std::uint64_t within = at % each_;
@@ -92,7 +92,7 @@ Fault Sharing::add(std::uint32_t rank, const FrameHeader& header,
   const std::uint32_t owner = header.owner;
   std::vector<std::uint32_t> named(payload.size() / sizeof(std::uint32_t));
   if (!named.empty()) std::memcpy(named.data(), payload.data(), named.size() * sizeof named[0]);
-  // Not `is_sorted`, which lets one rank stand there twice.
+  // Not `is_sorted`, which accepts a rank that is named twice.
   const bool rising =
       std::adjacent_find(named.begin(), named.end(), std::greater_equal<>()) == named.end();
   if (!rising || !std::includes(part_.ranks.begin(), part_.ranks.end(), named.begin(), named.end()))

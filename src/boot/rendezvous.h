@@ -1,9 +1,9 @@
 #pragma once
-// What ranks ask their guardian to bring together: everybody's bytes (`Gather`) and
-// one rank's descriptor (`Sharing`).
+// The guardian's part of collective calls at start-up: the exchange of bytes (`Gather`) and the
+// sharing of a descriptor (`Sharing`).
 //
-// Both are the guardian's bookkeeping only: they see checked frames and answer with what is to be
-// sent, and do no input or output themselves.
+// Both are bookkeeping only: they process frames that are checked already, return results for the
+// guardian to send, and do no input or output themselves.
 
 #include <cstdint>
 #include <map>
@@ -19,21 +19,20 @@
 
 namespace gex::boot {
 
-/// What a rank did wrong, for a message "rank R TEXT"; nothing when all is well.
+/// An error of a rank, as the TEXT of a message "rank R TEXT"; empty if there is none.
 using Fault = std::optional<std::string>;
 
-/// One exchange after the other; a barrier is an exchange of no bytes. The ranks of a host
-/// contribute to their guardian's, which is the whole where there is one host; otherwise the hosts
-/// contribute to gexrun's.
+/// A sequence of exchanges; a barrier is an exchange of no bytes. The ranks of a host contribute to
+/// their guardian's object. With several hosts, the guardians contribute the results to gexrun's.
 class Gather {
  public:
-  /// Each of `hosts` is one contributor, on behalf of all its ranks.
+  /// Each of `hosts` is a contributor, on behalf of all its ranks.
   explicit Gather(const HostParts& hosts);
-  /// Each rank of `part` is one.
+  /// Each rank of `part` is a contributor.
   explicit Gather(const HostPart& part);
 
-  /// Takes a piece of a contribution. Pieces come in order, and all ranks contribute equally much
-  /// to the exchange whose turn it is. `contributor` counts from 0.
+  /// Adds a piece of a contribution to the current exchange. Requires pieces in order, and as many
+  /// bytes from each rank. `contributor` counts from 0.
   Fault add(std::uint32_t contributor, const FrameHeader& header,
             std::span<const std::byte> payload);
 
@@ -44,16 +43,17 @@ class Gather {
     return received_[contributor].finished;
   }
 
-  /// The contributions of a complete exchange in rank order; the next one begins.
+  /// The contributions to a complete exchange, in rank order.
   struct Result {
     std::uint32_t sequence;
     SharedBytes bytes;
   };
+  /// Returns the result and begins the next exchange. Requires `complete`.
   Result take();
 
  private:
   struct Contribution {
-    std::vector<std::uint32_t> places;  ///< where in the result its ranks' bytes belong
+    std::vector<std::uint32_t> places;  ///< the index of each of its ranks in the result
     std::uint32_t lowest_rank = 0;
     std::uint64_t bytes = 0;
     bool begun = false;
@@ -72,14 +72,14 @@ class Gather {
   std::size_t finished_ = 0;
 };
 
-/// Descriptors on their way from one rank to a group of ranks, its own, that asks for it.
+/// Descriptors that ranks share with the groups of ranks that they belong to.
 class Sharing {
  public:
   /// Among the ranks of one host.
   explicit Sharing(const HostPart& part) : part_(part) {}
 
-  /// A complete group: all of its ranks are to be answered, all but `owner` with a copy of the
-  /// descriptor.
+  /// A group of ranks. Once it is complete, the guardian answers all its ranks, all but `owner`
+  /// with a copy of the descriptor.
   struct Group {
     RankSet ranks;
     std::uint32_t owner = 0;
@@ -88,12 +88,12 @@ class Sharing {
     std::uint32_t missing = 0;
   };
 
-  /// Notes that `rank` takes part in the group that a frame of kind `share` names. Sets `complete`
-  /// when it was the last one.
+  /// Adds `rank` to the group that a frame of kind `share` names. Sets `complete` if it was the
+  /// last one.
   Fault add(std::uint32_t rank, const FrameHeader& header, std::span<const std::byte> payload,
             os::FileDescriptor descriptor, std::optional<Group>& complete);
 
-  /// The lowest rank that some group waits for among those for which `gone(rank)` holds.
+  /// A rank with `gone(rank)` that some group is waiting for, if any.
   template <typename Gone>
   std::optional<std::uint32_t> waits_for(Gone&& gone) const {
     for (const auto& [key, group] : groups_) {

@@ -26,30 +26,30 @@ namespace gex::boot {
 
 namespace {
 
-/// What logging in on all hosts may take.
+/// Time within which all hosts must have connected.
 constexpr double connect_limit_seconds = 60;
 
-/// What may pass until the last guardian has heard that the job has ended before it could begin.
-constexpr double late_limit_seconds = 5;
+/// Time for late guardians to connect to a job that has ended, and to learn that it has.
+constexpr double late_connect_seconds = 5;
 
-/// From a host's greeting to its guardian's first word.
-constexpr double start_silence_limit = 20;
+/// Time from a guardian's authentication to its first frame.
+constexpr double first_frame_timeout = 20;
 
-/// How long what has started a host that is lost may go on.
-constexpr double end_starter_after = 0.5;
+/// Time from the loss of a host to the end of its launch agent.
+constexpr double kill_agent_after = 0.5;
 
-/// Connections that have not shown yet that they know the secret: so many of strangers, and so many
-/// for each host, which may come by each of this one's addresses.
-constexpr std::size_t most_strangers = 64;
-constexpr std::size_t most_of_a_host = 8;
+/// How many unauthenticated connections are kept at a time: a base number, and more for each host,
+/// whose guardian tries all addresses of this one at once.
+constexpr std::size_t max_unauthenticated = 64;
+constexpr std::size_t max_unauthenticated_per_host = 8;
 
-/// When new connections cannot be taken in, how long until that is tried again.
+/// How long accepting is paused when no connection can be accepted.
 constexpr double listen_pause = 0.1;
 
-/// How long a host whose starter has failed may go on, to say what has become of it.
-constexpr double last_words_limit = 1;
+/// Time for the last output of a host whose launch agent has failed.
+constexpr double output_drain_limit = 1;
 
-enum Tag : std::uint64_t { from_listener = 1, from_signals, from_relay, from_guest, from_host };
+enum Tag : std::uint64_t { from_listener = 1, from_signals, from_relay, from_pending, from_host };
 constexpr std::uint64_t make_tag(Tag tag, std::uint32_t index = 0) {
   return (std::uint64_t{tag} << 32) | index;
 }
@@ -99,7 +99,7 @@ Root::Root(const Launch& launch, const RemoteStart& remote)
       hosts_(launch.hosts.size()),
       job_(launch, *this),
       gather_(launch.hosts),
-      // Lines come tagged from the hosts.
+      // The hosts' guardians tag the lines.
       relay_(launch.program_name, /*tag=*/false) {
 }
 
@@ -109,7 +109,7 @@ std::string Root::name_of(std::uint32_t host) const {
 }
 
 bool Root::prepare() {
-  // A connection, two pipes and a greeting or two for each host.
+  // A connection, two pipes and a handshake or two for each host.
   getrlimit(RLIMIT_NOFILE, &descriptors_before_);
   rlimit raised = descriptors_before_;
   raised.rlim_cur = raised.rlim_max;
@@ -119,13 +119,13 @@ bool Root::prepare() {
     return false;
   };
   if (remote_ != nullptr) {
-    const auto secret = Secret::draw();
+    const auto secret = Secret::generate();
     if (!secret) return fail("cannot draw the job's secret");
     secret_ = *secret;
     listener_ = listen_for_guardians(address_, reach());
     if (!listener_) return fail("cannot listen for the other hosts");
   }
-  const sigset_t handled = signals_to_hear(passed_on);
+  const sigset_t handled = signals_to_handle(forwarded_signals);
   epoll_.reset(epoll_create1(EPOLL_CLOEXEC));
   signals_.reset(signalfd(-1, &handled, SFD_CLOEXEC | SFD_NONBLOCK));
   if (!epoll_ || !signals_) return fail("cannot wait for the hosts");
@@ -141,7 +141,7 @@ bool Root::prepare() {
   watch(listener_.get(), make_tag(from_listener));
   watch(signals_.get(), make_tag(from_signals));
   watch(relay_.finished_event(), make_tag(from_relay));
-  beat_at_ = after(heartbeat_interval);
+  heartbeat_at_ = after(heartbeat_interval);
   connect_limit_ = after(connect_limit_seconds);
   return true;
 }
@@ -170,7 +170,7 @@ int Root::run() {
     meet_deadlines();
   }
   job_.finished(relay_.lost_output());
-  relay_.let_go();
+  relay_.detach();
   kill_descendants(spared_, [](pid_t, int) {});
   return job_.status();
 }
@@ -179,41 +179,44 @@ void Root::dispatch(std::uint64_t tag, std::uint32_t events) {
   const auto index = static_cast<std::uint32_t>(tag);
   switch (static_cast<Tag>(tag >> 32)) {
     case from_listener:
-      accept_guests();
+      accept_connections();
       break;
     case from_signals:
-      hear_signals();
+      handle_signals();
       break;
     case from_relay:
       epoll_ctl(epoll_.get(), EPOLL_CTL_DEL, relay_.finished_event(), nullptr);
       break;
-    case from_guest:
-      hear_guest(static_cast<int>(index));
+    case from_pending:
+      continue_handshake(static_cast<int>(index));
       break;
     case from_host:
       if ((events & EPOLLOUT) != 0) flush(index);
-      if ((events & ~EPOLLOUT) != 0) hear(index);
+      if ((events & ~EPOLLOUT) != 0) receive_from(index);
       break;
   }
 }
 
-/// Whether another may come: the oldest goes for it, if it has had its time.
-bool Root::has_room_for_guest() {
-  if (guests_.size() < most_strangers + most_of_a_host * hosts_.size()) return true;
-  if (Clock::now() < guests_.front()->may_go_at()) return false;
-  guests_.erase(guests_.begin());
+/// Whether another connection can be accepted. Evicts the oldest one if it has had its minimum
+/// time.
+bool Root::make_room_for_connection() {
+  if (pending_connections_.size() <
+      max_unauthenticated + max_unauthenticated_per_host * hosts_.size())
+    return true;
+  if (Clock::now() < pending_connections_.front()->evictable_at()) return false;
+  pending_connections_.erase(pending_connections_.begin());
   return true;
 }
 
-/// Those who come wait in the kernel meanwhile.
+/// Pending connections stay in the listen backlog meanwhile.
 void Root::stop_listening() {
   epoll_ctl(epoll_.get(), EPOLL_CTL_DEL, listener_.get(), nullptr);
   listen_at_ = after(listen_pause);
 }
 
-void Root::accept_guests() {
+void Root::accept_connections() {
   while (listener_) {
-    if (!has_room_for_guest()) {
+    if (!make_room_for_connection()) {
       stop_listening();
       return;
     }
@@ -226,62 +229,64 @@ void Root::accept_guests() {
         stop_listening();
       return;
     }
-    watch(socket.get(), make_tag(from_guest, static_cast<std::uint32_t>(socket.get())));
-    guests_.push_back(std::make_unique<Greeting>(std::move(socket), address_of(from)));
+    watch(socket.get(), make_tag(from_pending, static_cast<std::uint32_t>(socket.get())));
+    pending_connections_.push_back(
+        std::make_unique<AuthHandshake>(std::move(socket), address_of(from)));
   }
 }
 
-void Root::hear_guest(int socket) {
-  const auto at = std::find_if(guests_.begin(), guests_.end(),
-                               [socket](const auto& guest) { return guest->socket() == socket; });
-  if (at == guests_.end()) return;
-  Greeting& guest = **at;
-  const Greeting::State state = guest.hear(secret_);
-  if (state == Greeting::State::incomplete) return;
-  if (state == Greeting::State::refused) {
-    refuse(guest);
-  } else if (state == Greeting::State::proven && guest.host() < hosts_.size() &&
-             !hosts_[guest.host()].connected && !hosts_[guest.host()].done) {
-    connected(guest.host(), guest.take_socket());
+void Root::continue_handshake(int socket) {
+  const auto at =
+      std::find_if(pending_connections_.begin(), pending_connections_.end(),
+                   [socket](const auto& connection) { return connection->socket() == socket; });
+  if (at == pending_connections_.end()) return;
+  AuthHandshake& connection = **at;
+  const AuthHandshake::State state = connection.receive(secret_);
+  if (state == AuthHandshake::State::incomplete) return;
+  if (state == AuthHandshake::State::refused) {
+    report_refused(connection);
+  } else if (state == AuthHandshake::State::authenticated && connection.host() < hosts_.size() &&
+             !hosts_[connection.host()].connected && !hosts_[connection.host()].done) {
+    connected(connection.host(), connection.release_socket());
   }
-  guests_.erase(at);
+  pending_connections_.erase(at);
 }
 
-void Root::refuse(const Greeting& guest) {
-  if (refusal_told_) return;
-  refusal_told_ = true;
+void Root::report_refused(const AuthHandshake& connection) {
+  if (refusal_reported_) return;
+  refusal_reported_ = true;
   report(launch_.program_name,
          "refused a connection from %s that did not authenticate (reported once)",
-         guest.address().c_str());
+         connection.address().c_str());
 }
 
 void Root::connected(std::uint32_t host, os::FileDescriptor socket) {
   Host& self = hosts_[host];
   epoll_ctl(epoll_.get(), EPOLL_CTL_DEL, socket.get(), nullptr);
   self.link = Link(std::move(socket));
-  self.link.expect_silence(start_silence_limit);
+  self.link.allow_silence(first_frame_timeout);
   self.connected = true;
   watch(self.link.socket(), make_tag(from_host, host));
   if (launch_.verbose) {
     report(launch_.program_name, "%s is connected", name_of(host).c_str());
   }
-  // What it would have been told with the others.
-  if (absence_) tell(host, *absence_);
-  if (job_.ending()) tell(host, end_);
+  // Frames that the other hosts got before this one was connected.
+  if (absence_) send_to(host, *absence_);
+  if (job_.ending()) send_to(host, end_);
   if (++connected_count_ == hosts_.size()) {
-    // Nobody else is to come.
+    // All hosts are connected.
     listener_.reset();
     connect_limit_.reset();
   }
 }
 
-void Root::tell(std::uint32_t host, const FrameHeader& header) {
+void Root::send_to(std::uint32_t host, const FrameHeader& header) {
   hosts_[host].link.queue(header);
   flush(host);
 }
 
-void Root::tell_all(const FrameHeader& header) {
-  for (std::uint32_t host = 0; host < hosts_.size(); ++host) tell(host, header);
+void Root::broadcast(const FrameHeader& header) {
+  for (std::uint32_t host = 0; host < hosts_.size(); ++host) send_to(host, header);
 }
 
 void Root::flush(std::uint32_t host) {
@@ -295,26 +300,26 @@ void Root::flush(std::uint32_t host) {
   epoll_ctl(epoll_.get(), EPOLL_CTL_MOD, self.link.socket(), &event);
 }
 
-void Root::hear(std::uint32_t host) {
+void Root::receive_from(std::uint32_t host) {
   while (hosts_[host].link.open()) {
     const Received frame = hosts_[host].link.receive();
     switch (frame.outcome) {
       case Received::Outcome::would_block:
         return;
       case Received::Outcome::closed:
-        lose(host, "the connection to it has ended");
+        lose_host(host, "the connection to it has ended");
         return;
       case Received::Outcome::malformed:
-        lose(host, "it sent data that is not a message of the control protocol");
+        lose_host(host, "it sent data that is not a message of the control protocol");
         return;
       case Received::Outcome::frame:
-        if (!take(host, frame)) lose(host, "it sent a malformed message");
+        if (!handle_frame(host, frame)) lose_host(host, "it sent a malformed message");
         break;
     }
   }
 }
 
-bool Root::take(std::uint32_t host, const Received& frame) {
+bool Root::handle_frame(std::uint32_t host, const Received& frame) {
   const FrameHeader& header = frame.header;
   const HostPart& part = launch_.hosts[host];
   const bool its_own = part.ranks.contains(header.first);
@@ -325,27 +330,27 @@ bool Root::take(std::uint32_t host, const Received& frame) {
       if (its_own) job_.joined(header.first, header.code);
       return its_own;
     case FrameKind::host_gather:
-      return take_gather(host, frame);
+      return handle_gather(host, frame);
     case FrameKind::host_left:
       if (its_own) job_.left(header.first, header.sequence, departure_of(header));
       return its_own;
     case FrameKind::host_gone:
       if (its_own) job_.gone(header.first, header.code);
       return its_own;
-    case FrameKind::host_waits_in_vain:
+    case FrameKind::host_wait_on_exited_rank:
       if (header.first >= launch_.hosts.ranks()) return false;
-      job_.waits_in_vain(header.first);
+      job_.report_exited_peer(header.first);
       return true;
     case FrameKind::host_end:
       job_.end({header.code, header.first, header.death != 0},
                {reinterpret_cast<const char*>(frame.payload.data()), frame.payload.size()});
       return true;
-    case FrameKind::host_asks_to_tell: {
+    case FrameKind::host_error_report: {
       FrameHeader answer;
-      answer.kind = FrameKind::job_tell;
-      answer.code = error_told_ ? 0 : 1;
-      error_told_ = true;
-      tell(host, answer);
+      answer.kind = FrameKind::job_error_report;
+      answer.code = error_report_granted_ ? 0 : 1;
+      error_report_granted_ = true;
+      send_to(host, answer);
       return true;
     }
     case FrameKind::host_interrupted:
@@ -354,14 +359,14 @@ bool Root::take(std::uint32_t host, const Received& frame) {
       return true;
     case FrameKind::host_finished:
       job_.finished(header.code != 0);
-      let_go(host, /*finished=*/true);
+      retire_host(host, /*finished=*/true);
       return true;
     default:
       return false;
   }
 }
 
-bool Root::take_gather(std::uint32_t host, const Received& frame) {
+bool Root::handle_gather(std::uint32_t host, const Received& frame) {
   if (const Fault wrong = gather_.add(host, frame.header, frame.payload)) {
     const std::uint32_t rank = launch_.hosts[host].ranks.front();
     job_.end({1, rank}, job_.name_of(rank) + ' ' + *wrong);
@@ -389,40 +394,40 @@ void Root::absent(std::uint32_t rank, std::uint32_t sequence) {
   absence_->kind = FrameKind::job_absent;
   absence_->first = rank;
   absence_->sequence = sequence;
-  tell_all(*absence_);
+  broadcast(*absence_);
 }
 
-void Root::farewell(bool finalize_mpi) {
+void Root::release(bool finalize_mpi) {
   FrameHeader header;
-  header.kind = FrameKind::job_farewell;
+  header.kind = FrameKind::job_release;
   header.code = finalize_mpi ? 1 : 0;
-  tell_all(header);
+  broadcast(header);
 }
 
-void Root::kill_starter(const Host& host) noexcept {
-  if (host.starter == 0 || host.starter_gone) return;
-  // It may not have come as far as to have a group of its own.
-  if (kill(-host.starter, SIGKILL) != 0) kill(host.starter, SIGKILL);
+void Root::kill_agent(const Host& host) noexcept {
+  if (host.agent == 0 || host.agent_exited) return;
+  // The agent may not have made its process group yet.
+  if (kill(-host.agent, SIGKILL) != 0) kill(host.agent, SIGKILL);
 }
 
-void Root::end(const Ending& ending, Haste haste) {
+void Root::end(const Ending& ending, Teardown teardown) {
   end_.kind = FrameKind::job_end;
   end_.code = ending.code;
   end_.first = ending.rank;
   end_.death = ending.death ? 1 : 0;
-  end_.count = static_cast<std::uint32_t>(haste);
-  tell_all(end_);
+  end_.count = static_cast<std::uint32_t>(teardown);
+  broadcast(end_);
   if (remote_ == nullptr) {
-    // Hosts that come yet are to hear of the end too, and should be under way.
-    if (connect_limit_) connect_limit_ = after(late_limit_seconds);
+    // Hosts that connect from now on are sent the end of the job too; they should do so soon.
+    if (connect_limit_) connect_limit_ = after(late_connect_seconds);
     return;
   }
-  // What has not begun on the other hosts is not to begin any more, nor to say that nobody listens.
+  // Hosts that are not connected yet must not start ranks, nor report that they cannot connect.
   for (std::uint32_t host = 0; host < hosts_.size(); ++host) {
     const Host& self = hosts_[host];
     if (self.connected) continue;
-    kill_starter(self);
-    let_go(host, /*finished=*/false);
+    kill_agent(self);
+    retire_host(host, /*finished=*/false);
   }
   listener_.reset();
   connect_limit_.reset();
@@ -432,16 +437,16 @@ void Root::signal(int number) {
   FrameHeader header;
   header.kind = FrameKind::job_signal;
   header.code = number;
-  tell_all(header);
+  broadcast(header);
   if (!ends_job(number)) return;
   for (std::uint32_t host = 0; host < hosts_.size(); ++host) {
-    if (!hosts_[host].connected) let_go(host, /*finished=*/false);
+    if (!hosts_[host].connected) retire_host(host, /*finished=*/false);
   }
-  // Whoever asks twice does not want to wait for what cannot be reached either.
+  // A second interrupt does not wait for unreachable hosts.
   if (++interrupts_ == 2) abandon_output_at_ = after(1);
 }
 
-void Root::hear_signals() {
+void Root::handle_signals() {
   signalfd_siginfo info;
   while (read(signals_.get(), &info, sizeof info) == sizeof info) {
     const int number = static_cast<int>(info.ssi_signo);
@@ -466,57 +471,56 @@ void Root::reap() {
     if (process < 0 && errno == EINTR) continue;
     if (process <= 0) return;
     for (std::uint32_t host = 0; host < hosts_.size(); ++host) {
-      if (hosts_[host].starter == process) starter_ended(host, status);
+      if (hosts_[host].agent == process) handle_agent_exit(host, status);
     }
   }
 }
 
-void Root::starter_ended(std::uint32_t host, int status) {
+void Root::handle_agent_exit(std::uint32_t host, int status) {
   Host& self = hosts_[host];
-  self.starter_gone = true;
+  self.agent_exited = true;
   if (self.done) return;
   const std::string how = WIFEXITED(status)
                               ? "ended with status " + std::to_string(WEXITSTATUS(status))
                               : "was killed by " + describe_signal(WTERMSIG(status));
-  self.starters_end = "'" + command_for(host).front() + "' " + how;
+  self.agent_exit = "'" + command_for(host).front() + "' " + how;
   if (!self.connected) {
-    const bool told = WIFEXITED(status) && WEXITSTATUS(status) == told_status;
-    lose(host, told ? std::string() : self.starters_end + " before the job had begun there");
+    const bool reported = WIFEXITED(status) && WEXITSTATUS(status) == reported_status;
+    lose_host(host, reported ? std::string() : self.agent_exit + " before the job had begun there");
   } else if (status != 0) {
-    // What is printed there gets lost from here on, unless the host has just finished.
-    self.lost_at = after(last_words_limit);
+    // The host's further output is lost, unless the host has just finished.
+    self.lost_at = after(output_drain_limit);
   }
 }
 
-void Root::lose(std::uint32_t host, const std::string& why) {
+void Root::lose_host(std::uint32_t host, const std::string& why) {
   if (hosts_[host].done) return;
-  let_go(host, /*finished=*/false);
-  job_.lose(why.empty() ? why : name_of(host) + " is lost: " + why);
+  retire_host(host, /*finished=*/false);
+  job_.end_for_lost_host(why.empty() ? why : name_of(host) + " is lost: " + why);
 }
 
-/// Nothing more is expected of the host: it has finished, or will not.
-void Root::let_go(std::uint32_t host, bool finished) {
+/// Closes the connection to a host that has finished or is lost.
+void Root::retire_host(std::uint32_t host, bool finished) {
   Host& self = hosts_[host];
   if (self.done) return;
   self.done = true;
   self.lost_at.reset();
   ++done_count_;
   self.link.close();
-  // It may have something to say yet; but one that waits for what will not come would hold the
-  // output open.
-  if (!finished) self.end_starter_at = after(end_starter_after);
-  if (all_done() && job_.hurried() && !abandon_output_at_) abandon_output_at_ = after(1);
+  // The agent may have output left; but an agent that hangs would keep the job's output open.
+  if (!finished) self.kill_agent_at = after(kill_agent_after);
+  if (all_done() && job_.urgent() && !abandon_output_at_) abandon_output_at_ = after(1);
 }
 
 Deadline Root::next_deadline() const {
-  Deadline next = earlier(job_.next_deadline(), beat_at_);
+  Deadline next = earlier(job_.next_deadline(), heartbeat_at_);
   next = earlier(next, earlier(connect_limit_, abandon_output_at_));
   next = earlier(next, listen_at_);
   for (const Host& host : hosts_) {
-    next = earlier(next, earlier(host.link.silent_at(), host.end_starter_at));
+    next = earlier(next, earlier(host.link.timeout_at(), host.kill_agent_at));
     next = earlier(next, host.lost_at);
   }
-  for (const auto& guest : guests_) next = earlier(next, guest->limit());
+  for (const auto& connection : pending_connections_) next = earlier(next, connection->limit());
   return next;
 }
 
@@ -524,31 +528,31 @@ void Root::meet_deadlines() {
   Clock::end_turn();
   job_.meet_deadlines();
   const auto now = Clock::now();
-  if (met(beat_at_)) {
-    beat_at_ = after(heartbeat_interval);
+  if (met(heartbeat_at_)) {
+    heartbeat_at_ = after(heartbeat_interval);
     for (std::uint32_t host = 0; host < hosts_.size(); ++host) {
       if (!hosts_[host].link.open()) continue;
-      hosts_[host].link.beat();
+      hosts_[host].link.queue_heartbeat();
       flush(host);
     }
   }
   for (std::uint32_t host = 0; host < hosts_.size(); ++host) {
     Host& self = hosts_[host];
-    if (met(self.end_starter_at)) kill_starter(self);
-    if (met(self.lost_at)) lose(host, self.starters_end + ", through which its output came");
-    if (const auto silence = self.link.too_silent()) {
-      lose(host, "no heartbeat from it for " + std::to_string(*silence) + " s");
+    if (met(self.kill_agent_at)) kill_agent(self);
+    if (met(self.lost_at)) lose_host(host, self.agent_exit + ", through which its output came");
+    if (const auto silence = self.link.timed_out()) {
+      lose_host(host, "no heartbeat from it for " + std::to_string(*silence) + " s");
     }
   }
   if (met(connect_limit_)) {
     for (std::uint32_t host = 0; host < hosts_.size(); ++host) {
-      if (!hosts_[host].connected) lose(host, "it has not connected within 60 s");
+      if (!hosts_[host].connected) lose_host(host, "it has not connected within 60 s");
     }
   }
   if (met(listen_at_) && listener_) watch(listener_.get(), make_tag(from_listener));
-  std::erase_if(guests_, [this, now](const auto& guest) {
-    if (now < *guest->limit()) return false;
-    refuse(*guest);
+  std::erase_if(pending_connections_, [this, now](const auto& connection) {
+    if (now < *connection->limit()) return false;
+    report_refused(*connection);
     return true;
   });
 }

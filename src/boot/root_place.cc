@@ -9,8 +9,8 @@ namespace gex::boot {
 
 namespace {
 
-/// Bytes of the text; a value of PMI-1 has 1024 with what stands around it.
-constexpr std::size_t longest = 900;
+/// Maximum length of the text; PMI-1 limits a whole message to 1024 bytes.
+constexpr std::size_t max_text = 900;
 
 std::vector<std::string> words_of(std::string_view text) {
   std::vector<std::string> words;
@@ -27,7 +27,7 @@ std::vector<std::string> words_of(std::string_view text) {
 std::string text_of(const RootPlace& root) {
   std::string text = std::to_string(root.address.port) + "," + hex(root.secret.bytes());
   for (const std::string& host : root.address.hosts) {
-    if (text.size() + host.size() < longest) text += "," + host;
+    if (text.size() + host.size() < max_text) text += "," + host;
   }
   return text;
 }

@@ -1,12 +1,12 @@
 #pragma once
-// Where the root of a job is whose ranks another launcher has started: what rank 0 tells the others
-// through that launcher.
+// The address of the root of a job whose ranks a foreign launcher has started, as rank 0 publishes
+// it by that launcher.
 
 #include <optional>
 #include <string>
 #include <string_view>
 
-#include "boot/greeting.h"
+#include "boot/auth_handshake.h"
 #include "boot/secret.h"
 
 namespace gex::boot {
@@ -16,9 +16,9 @@ struct RootPlace {
   Secret secret;
 };
 
-/// "PORT,SECRET,ADDRESS,...", as many addresses as any launcher takes in one value.
+/// "PORT,SECRET,ADDRESS,...", with as many addresses as fit into a value of any launcher.
 std::string text_of(const RootPlace& root);
-/// None: the text is another.
+/// Parses the result of `text_of`; empty if the text is invalid.
 std::optional<RootPlace> root_of(std::string_view text);
 
 }  // namespace gex::boot

@@ -1,4 +1,4 @@
-// How the root starts a job's part on each host: see root.h.
+// The part of the root that starts launch agents: see root.h.
 
 #include <fcntl.h>
 #include <signal.h>
@@ -22,13 +22,13 @@ namespace gex::boot {
 
 namespace {
 
-/// Whether the name is this host's, on which nothing needs to be started from afar.
+/// Whether the name is this host's, where gexrun is started without the remote shell.
 bool is_here(const std::string& name) {
   const std::string own = host_name();
   return name == "localhost" || name == own || name == own.substr(0, own.find('.'));
 }
 
-/// What belongs to a login on one host, and not to the job.
+/// Whether the variable belongs to a login on one host rather than to the job.
 bool is_of_one_host(const std::string& variable) {
   const auto begins = [&variable](const char* prefix) { return variable.starts_with(prefix); };
   return begins("HOSTNAME=") || begins("SSH_") || begins("XDG_") || begins("DBUS_");
@@ -61,7 +61,7 @@ std::vector<std::string> Root::command_for(std::uint32_t host) const {
   const std::string& name = launch_.hosts[host].name;
   if (is_here(name)) return {own_path(), host_part_argument};
   std::vector<std::string> words = remote_->rsh;
-  // A shell on the way takes it apart.
+  // The remote shell splits the command into words.
   words.insert(words.end(), {name, shell_word(remote_->gexrun), host_part_argument});
   return words;
 }
@@ -87,7 +87,7 @@ bool Root::start(std::uint32_t host) {
 
   os::FileDescriptor input;
   if (host == launch_.hosts.host_of(0)) {
-    // Rank 0's host: our standard input follows.
+    // Rank 0's host also gets this process's standard input.
     int ends[2];
     if (pipe2(ends, O_CLOEXEC) != 0) return false;
     input.reset(ends[0]);
@@ -98,14 +98,14 @@ bool Root::start(std::uint32_t host) {
     if (!input) return false;
   }
   const pid_t root = getpid();
-  const pid_t starter = fork();
-  if (starter < 0) return false;
-  if (starter == 0) {
+  const pid_t agent = fork();
+  if (agent < 0) return false;
+  if (agent == 0) {
     prctl(PR_SET_PDEATHSIG, SIGKILL);
     if (getppid() != root) _exit(1);
-    become_starter(host, input.get(), output_end.get(), error_end.get());
+    exec_agent(host, input.get(), output_end.get(), error_end.get());
   }
-  hosts_[host].starter = starter;
+  hosts_[host].agent = agent;
   if (launch_.verbose) {
     std::string line;
     for (const std::string& word : command_for(host)) line += ' ' + word;
@@ -114,8 +114,8 @@ bool Root::start(std::uint32_t host) {
   return true;
 }
 
-void Root::become_starter(std::uint32_t host, int input, int output, int error) {
-  // Whose interrupts are the root's to pass on.
+void Root::exec_agent(std::uint32_t host, int input, int output, int error) {
+  // The root forwards interrupts of the terminal.
   leave_terminal();
   dup2(input, STDIN_FILENO);
   dup2(output, STDOUT_FILENO);
@@ -133,7 +133,7 @@ void Root::become_starter(std::uint32_t host, int input, int output, int error) 
   const int failure = errno;
   report(launch_.program_name, "cannot execute '%s' to reach host %s: %s", arguments[0],
          launch_.hosts[host].name.c_str(), std::strerror(failure));
-  _exit(told_status);
+  _exit(reported_status);
 }
 
 }  // namespace gex::boot

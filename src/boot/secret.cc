@@ -29,7 +29,7 @@ struct SipState {
       v2 = std::rotl(v2, 32);
     }
   }
-  void take(std::uint64_t word) noexcept {
+  void add(std::uint64_t word) noexcept {
     v3 ^= word;
     rounds(2);
     v0 ^= word;
@@ -39,7 +39,7 @@ struct SipState {
 
 }  // namespace
 
-std::optional<Secret> Secret::draw() noexcept {
+std::optional<Secret> Secret::generate() noexcept {
   Bytes bytes;
   if (getrandom(bytes.data(), bytes.size(), 0) != static_cast<ssize_t>(bytes.size())) {
     return std::nullopt;
@@ -57,11 +57,11 @@ Secret::Bytes Secret::prove(std::span<const std::byte> message) const noexcept {
   std::uint64_t word = 0;
   for (; message.size() >= sizeof word; message = message.subspan(sizeof word)) {
     std::memcpy(&word, message.data(), sizeof word);
-    state.take(word);
+    state.add(word);
   }
   word = 0;
   if (!message.empty()) std::memcpy(&word, message.data(), message.size());
-  state.take(word | length << 56);
+  state.add(word | length << 56);
   std::uint64_t result[2];
   state.v2 ^= 0xee;
   state.rounds(4);

@@ -1,6 +1,6 @@
 #pragma once
-// The secret of a job that spans hosts: whoever connects must show that it knows it, without saying
-// it.
+// The secret of a job of several hosts, by which guardians and root authenticate each other without
+// sending it.
 
 #include <array>
 #include <cstddef>
@@ -15,20 +15,19 @@ class Secret {
   using Bytes = std::array<std::byte, size>;
 
   explicit Secret(const Bytes& bytes) noexcept : bytes_(bytes) {}
-  /// A new one; none when the kernel has no random numbers to give.
-  static std::optional<Secret> draw() noexcept;
+  /// A new secret; empty if the kernel provides no random numbers.
+  static std::optional<Secret> generate() noexcept;
 
   const Bytes& bytes() const noexcept { return bytes_; }
 
-  /// What only who knows the secret can say of `message`: SipHash-2-4 of 128 bits, which is a
-  /// message authentication code.
+  /// The message authentication code of `message` under the secret: SipHash-2-4 with 128 bits.
   Bytes prove(std::span<const std::byte> message) const noexcept;
 
  private:
   Bytes bytes_;
 };
 
-/// Compares in a time that says nothing about where the two differ.
+/// Compares in constant time.
 bool equal(const Secret::Bytes& one, const Secret::Bytes& other) noexcept;
 
 }  // namespace gex::boot

@@ -16,7 +16,8 @@ namespace gex::boot {
 
 namespace {
 
-/// Where the low numbers are all there are, any will do.
+/// Duplicates the descriptor to a number that shell scripts do not redirect, or, if the limit does
+/// not allow that, to any number above standard error.
 int clear_of_redirections(int descriptor, bool survives_exec) {
   const int command = survives_exec ? F_DUPFD : F_DUPFD_CLOEXEC;
   int moved = fcntl(descriptor, command, lowest_control_descriptor);
@@ -42,7 +43,7 @@ int exec_failure_status(int error) noexcept {
 Membership become_rank(const Launch& launch, std::uint32_t rank, const Inheritance& inheritance,
                        Connection connection, std::span<const std::uint32_t> cores) {
   prctl(PR_SET_PDEATHSIG, SIGKILL);
-  // The guardian may have been killed before the line above.
+  // The guardian may have been killed before prctl.
   if (getppid() != inheritance.guardian) _exit(1);
   setpgid(0, 0);
   const bool executes = !launch.command.empty();
@@ -62,7 +63,7 @@ Membership become_rank(const Launch& launch, std::uint32_t rank, const Inheritan
       (connection.error && dup2(connection.error.get(), STDERR_FILENO) < 0)) {
     fail(membership.control, errno, StartStep::redirect_output);
   }
-  // A processor may have gone since they were counted: the rank then runs where it can.
+  // Binding fails if a processor has been taken offline. The rank is not bound then.
   if (!cores.empty()) os::bind_to_cores(cores);
   setrlimit(RLIMIT_NOFILE, &inheritance.descriptors);
 
@@ -78,7 +79,7 @@ Membership become_rank(const Launch& launch, std::uint32_t rank, const Inheritan
   }
   arguments.push_back(nullptr);
   restore_signals(inheritance.signals);
-  // What launchers hear of it, ranks are sent (signals_to_hear).
+  // Launchers handle SIGINT even if it was ignored (signals_to_handle), so ranks do not ignore it.
   signal(SIGINT, SIG_DFL);
   execvp(arguments[0], arguments.data());
   fail(membership.control, errno, StartStep::execute);

@@ -1,5 +1,5 @@
 #pragma once
-// What a process does between the guardian's fork and being a rank.
+// The steps of a child process between the guardian's fork and the rank's program.
 
 #include <sys/resource.h>
 #include <sys/types.h>
@@ -15,7 +15,7 @@
 
 namespace gex::boot {
 
-/// What the guardian found when it started and took over, and every rank gets back.
+/// The state that the guardian has changed for itself, and that every rank restores.
 struct Inheritance {
   pid_t guardian = 0;
   SignalState signals;
@@ -23,20 +23,20 @@ struct Inheritance {
   std::string process_name;
 };
 
-/// A rank's ends of what connects it to the guardian.
+/// A rank's ends of its connections to the guardian.
 struct Connection {
   os::FileDescriptor control;
-  os::FileDescriptor output;  ///< none: the rank keeps the launcher's
+  os::FileDescriptor output;  ///< empty: the rank keeps the launcher's
   os::FileDescriptor error;
 };
 
-/// In the child: makes this process the rank, bound to these processors if there are any. Returns
-/// its membership, or executes the command and does not return; when that fails, the guardian is
-/// told and the process ends.
+/// Turns the child process into the rank, bound to these processors if there are any. Executes the
+/// command, or returns the rank's membership if there is none. On failure reports the error to the
+/// guardian and ends the process.
 Membership become_rank(const Launch& launch, std::uint32_t rank, const Inheritance& inheritance,
                        Connection connection, std::span<const std::uint32_t> cores);
 
-/// The exit status of a command that could not be executed, as shells have it.
+/// The exit status of a command that could not be executed, as in shells.
 int exec_failure_status(int error) noexcept;
 
 }  // namespace gex::boot

@@ -12,7 +12,7 @@ namespace gex::boot {
 void leave_terminal() noexcept {
   const os::FileDescriptor terminal(open("/dev/tty", O_RDWR | O_NOCTTY | O_CLOEXEC));
   const bool left = terminal ? ioctl(terminal.get(), TIOCNOTTY) == 0 : errno == ENXIO;
-  // A terminal may refuse to be opened once more.
+  // Opening the terminal again may fail.
   if (!left && setsid() >= 0) return;
   setpgid(0, 0);
 }

@@ -1,18 +1,19 @@
 #pragma once
-// The terminal from which a job was started.
+// Detaching a process from the terminal that a job was started from.
 
 namespace gex::boot {
 
-/// Puts this process, and what it starts from now on, out of reach of the terminal: in a process
-/// group of its own, so that no interrupt comes from it, and without it as controlling terminal, so
-/// that nobody is stopped for reading it and /dev/tty is none.
+/// Detaches this process, and the processes that it will start, from the terminal: it gets a
+/// process group of its own, so that it gets no interrupts from the terminal, and no controlling
+/// terminal, so that reads do not stop it and /dev/tty does not exist.
 ///
-/// No session of its own, which would do the same: Linux schedules sessions as groups
-/// (sched_autogroup_enabled), and with more ranks than processors one group can get none for
-/// seconds while the ranks of another wait for it (seen on 6.18). All that a job starts on a host
-/// belongs to one, but where the terminal cannot be left otherwise.
+/// It does not use a session of its own, which would do the same: Linux schedules sessions as
+/// groups (sched_autogroup_enabled), and with more ranks than processors one group can get none for
+/// seconds while the ranks of another wait for it (observed on 6.18). All processes of a job on a
+/// host therefore share a session, unless the terminal cannot be left otherwise.
 ///
-/// For processes that lead no session: who does would take the terminal from all of it.
+/// Requires that this process leads no session: otherwise the whole session would lose the
+/// terminal.
 void leave_terminal() noexcept;
 
 }  // namespace gex::boot

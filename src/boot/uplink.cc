@@ -12,10 +12,10 @@ Uplink::Uplink(os::FileDescriptor root, const HostParts& hosts, Guardians& guard
       guardian_(guardian),
       page_(page),
       link_(std::move(root)),
-      beat_at_(after(heartbeat_interval)) {
+      heartbeat_at_(after(heartbeat_interval)) {
 }
 
-void Uplink::tell(FrameKind kind, std::uint32_t rank, int code) {
+void Uplink::send(FrameKind kind, std::uint32_t rank, int code) {
   FrameHeader header;
   header.kind = kind;
   header.first = rank;
@@ -25,7 +25,7 @@ void Uplink::tell(FrameKind kind, std::uint32_t rank, int code) {
 }
 
 void Uplink::joined(std::uint32_t rank, pid_t process) {
-  tell(FrameKind::host_joined, rank, process);
+  send(FrameKind::host_joined, rank, process);
 }
 
 void Uplink::contribute(std::uint32_t sequence, SharedBytes bytes) {
@@ -47,11 +47,11 @@ void Uplink::left(std::uint32_t rank, std::uint32_t sequence, const Departure& d
 }
 
 void Uplink::gone(std::uint32_t rank, pid_t process) {
-  tell(FrameKind::host_gone, rank, process);
+  send(FrameKind::host_gone, rank, process);
 }
 
-void Uplink::waits_in_vain(std::uint32_t absent) {
-  tell(FrameKind::host_waits_in_vain, absent, 0);
+void Uplink::report_exited_peer(std::uint32_t peer) {
+  send(FrameKind::host_wait_on_exited_rank, peer, 0);
 }
 
 void Uplink::end(const Ending& ending, const std::string& text) {
@@ -64,18 +64,18 @@ void Uplink::end(const Ending& ending, const std::string& text) {
   flush();
 }
 
-void Uplink::asks_to_tell() {
-  tell(FrameKind::host_asks_to_tell, 0, 0);
+void Uplink::request_error_report() {
+  send(FrameKind::host_error_report, 0, 0);
 }
 
 void Uplink::interrupted(int signal) {
-  tell(FrameKind::host_interrupted, 0, signal);
+  send(FrameKind::host_interrupted, 0, signal);
 }
 
 void Uplink::finished(bool lost_output) {
-  tell(FrameKind::host_finished, 0, lost_output ? 1 : 0);
-  // Where a connection is closed with something unread in it, the kernel throws away what it has
-  // yet to send. So the root closes it, when it has heard of the end.
+  send(FrameKind::host_finished, 0, lost_output ? 1 : 0);
+  // If a socket is closed with unread data, the kernel discards data that it has not sent yet. So
+  // wait for the root to close the connection, which it does when it has received `host_finished`.
   for (;;) {
     pollfd end{link_.socket(), static_cast<short>(POLLIN | (blocked_ ? POLLOUT : 0)), 0};
     poll(&end, 1, milliseconds_until(next_deadline()));
@@ -88,49 +88,49 @@ void Uplink::finished(bool lost_output) {
   }
 }
 
-bool Uplink::hear() {
+bool Uplink::receive() {
   for (;;) {
     const Received frame = link_.receive();
     if (frame.outcome == Received::Outcome::would_block) return true;
-    if (frame.outcome != Received::Outcome::frame || !take(frame)) return false;
+    if (frame.outcome != Received::Outcome::frame || !handle_frame(frame)) return false;
   }
 }
 
-bool Uplink::take(const Received& frame) {
+bool Uplink::handle_frame(const Received& frame) {
   const FrameHeader& header = frame.header;
   switch (header.kind) {
     case FrameKind::heartbeat:
       return true;
     case FrameKind::job_gathered:
-      return take_gathered(frame);
+      return handle_gathered(frame);
     case FrameKind::job_absent:
       if (header.first >= hosts_.ranks()) return false;
       guardian_.absent(header.first, header.sequence);
       return true;
-    case FrameKind::job_farewell:
-      guardian_.farewell(header.code == 1);
+    case FrameKind::job_release:
+      guardian_.release(header.code == 1);
       return true;
     case FrameKind::job_end:
-      if (header.count > static_cast<std::uint32_t>(Haste::at_once)) return false;
+      if (header.count > static_cast<std::uint32_t>(Teardown::immediate)) return false;
       guardian_.end({header.code, header.first, header.death != 0},
-                    static_cast<Haste>(header.count));
+                    static_cast<Teardown>(header.count));
       return true;
     case FrameKind::job_signal:
       if (header.code <= 0 || header.code >= SIGRTMIN) return false;
       guardian_.signal(header.code);
-      // A root that is stopped sends no heartbeats until it is continued.
-      if (header.code == SIGTSTP) link_.expect_silence();
+      // A root that is suspended sends no heartbeats until it is continued.
+      if (header.code == SIGTSTP) link_.allow_silence();
       return true;
-    case FrameKind::job_tell:
-      page_.decide_telling(header.code == 1 ? JobPage::Telling::allowed
-                                            : JobPage::Telling::refused);
+    case FrameKind::job_error_report:
+      page_.decide_error_report(header.code == 1 ? JobPage::ErrorReport::allowed
+                                                 : JobPage::ErrorReport::refused);
       return true;
     default:
       return false;
   }
 }
 
-bool Uplink::take_gathered(const Received& frame) {
+bool Uplink::handle_gathered(const Received& frame) {
   const FrameHeader& header = frame.header;
   if (gathered_.empty()) gathering_ = header;
   if (header.sequence != gathering_.sequence || header.total != gathering_.total ||
@@ -154,19 +154,19 @@ bool Uplink::take_gathered(const Received& frame) {
 }
 
 Deadline Uplink::next_deadline() const {
-  return earlier(beat_at_, link_.silent_at());
+  return earlier(heartbeat_at_, link_.timeout_at());
 }
 
-void Uplink::beat() {
-  if (!met(beat_at_)) return;
-  beat_at_ = after(heartbeat_interval);
-  link_.beat();
+void Uplink::send_heartbeat() {
+  if (!met(heartbeat_at_)) return;
+  heartbeat_at_ = after(heartbeat_interval);
+  link_.queue_heartbeat();
   flush();
 }
 
 std::optional<int> Uplink::meet_deadlines() {
-  beat();
-  return link_.too_silent();
+  send_heartbeat();
+  return link_.timed_out();
 }
 
 }  // namespace gex::boot

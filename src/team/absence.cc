@@ -159,7 +159,7 @@ void on_answer(gex_Token_t token, const AnswerFields& fields, void*, std::size_t
         }
       },
       &answer);
-  if (answer.in_vain) process().job->waits_in_vain(token->header.source);
+  if (answer.in_vain) process().job->report_exited_peer(token->header.source);
 }
 
 }  // namespace

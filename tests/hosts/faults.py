@@ -392,8 +392,8 @@ FAULTS = [
     Fault("launcher interrupted", interrupt_launcher, 130, INTERRUPTED),
     *(Fault(name, strangers(words), 0, REFUSED, ("exchange", "1000"), waits=False, late_host=True)
       for name, words in (("garbage at the root's port", GARBAGE),
-                          ("greeting without the secret", HEADER),
-                          ("greeting cut short", HEADER[:20]))),
+                          ("handshake without the secret", HEADER),
+                          ("handshake cut short", HEADER[:20]))),
 ]
 
 

@@ -1,4 +1,4 @@
-// A guardian of ranks that another launcher has started, when not all of them come.
+// A guardian of ranks that another launcher has started, some of which do not join.
 
 #include <gtest/gtest.h>
 #include <sys/socket.h>
@@ -19,12 +19,12 @@
 namespace gex::boot {
 namespace {
 
-/// A guardian of two ranks, in a process of its own, which speaks into a pipe.
+/// A guardian of two ranks, in a process of its own, whose standard error is a pipe.
 class AdoptTest : public testing::Test {
  protected:
   AdoptTest() : listener_(socket(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC | SOCK_NONBLOCK, 0)) {
     address_.sun_family = AF_UNIX;
-    // The kernel chooses a name.
+    // The kernel chooses the socket's name.
     EXPECT_EQ(bind(listener_.get(), any(), sizeof(sa_family_t)), 0);
     length_ = sizeof address_;
     EXPECT_EQ(getsockname(listener_.get(), reinterpret_cast<sockaddr*>(&address_), &length_), 0);
@@ -34,7 +34,7 @@ class AdoptTest : public testing::Test {
   void start(double join_limit) {
     int words[2];
     ASSERT_EQ(pipe(words), 0);
-    said_.reset(words[0]);
+    messages_.reset(words[0]);
     guardian_ = fork();
     if (guardian_ == 0) {
       dup2(words[1], STDERR_FILENO);
@@ -53,7 +53,7 @@ class AdoptTest : public testing::Test {
     close(words[1]);
   }
 
-  /// A process that says it is `rank`, and ends with 0 when it has heard that the job ends.
+  /// A process that joins as `rank`, and exits with 0 when it receives the end of the job.
   pid_t start_rank(std::uint32_t rank) {
     const pid_t process = fork();
     if (process != 0) return process;
@@ -83,11 +83,11 @@ class AdoptTest : public testing::Test {
     return WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status);
   }
 
-  /// All that was said; it ends when nobody holds the pipe any more.
-  std::string said() const {
+  /// The guardian's messages, read until all of its processes have ended.
+  std::string messages() const {
     std::string all;
     char part[512];
-    for (ssize_t got = 0; (got = read(said_.get(), part, sizeof part)) > 0;)
+    for (ssize_t got = 0; (got = read(messages_.get(), part, sizeof part)) > 0;)
       all.append(part, static_cast<std::size_t>(got));
     return all;
   }
@@ -95,7 +95,7 @@ class AdoptTest : public testing::Test {
   const sockaddr* any() const noexcept { return reinterpret_cast<const sockaddr*>(&address_); }
 
   os::FileDescriptor listener_;
-  os::FileDescriptor said_;
+  os::FileDescriptor messages_;
   sockaddr_un address_{};
   socklen_t length_ = 0;
   pid_t guardian_ = -1;
@@ -106,39 +106,39 @@ TEST_F(AdoptTest, EndsTheJobAndItselfWhenARankDoesNotCome) {
   const pid_t rank = start_rank(0);
   EXPECT_EQ(status_of(rank), 0);
   EXPECT_EQ(status_of(guardian_), 1);
-  EXPECT_EQ(said(), "adopt: rank 1 of host here did not join the job\n");
+  EXPECT_EQ(messages(), "adopt: rank 1 of host here did not join the job\n");
 }
 
 TEST_F(AdoptTest, EndsItselfWhenNobodyComes) {
   start(0.2);
   EXPECT_EQ(status_of(guardian_), 1);
-  EXPECT_EQ(said(), "adopt: ranks 0,1 of host here did not join the job\n");
+  EXPECT_EQ(messages(), "adopt: ranks 0,1 of host here did not join the job\n");
 }
 
-// None of them becomes a rank, takes a rank's place or keeps the guardian from its end.
-TEST_F(AdoptTest, IsNotDeceivedByWhoSaysSomethingElse) {
+// Such connections do not become ranks, replace ranks or delay the guardian's end.
+TEST_F(AdoptTest, RefusesConnectionsThatAreNotFromRanks) {
   start(1);
   std::vector<os::FileDescriptor> silent;
   for (int i = 0; i < 100; ++i) silent.push_back(connected());
   Random random(20);
   for (int i = 0; i < 300; ++i) {
-    const os::FileDescriptor stranger = connected();
+    const os::FileDescriptor peer = connected();
     std::vector<std::byte> packet(random() % 200 + 1);
     for (std::byte& byte : packet) byte = static_cast<std::byte>(random());
     FrameHeader header;
-    // Nearly right: all but one thing is as it should be.
+    // Nearly valid: one field is wrong.
     if (i % 3 == 0 && packet.size() >= sizeof header) {
       header.kind = i % 2 == 0 ? FrameKind::hello : FrameKind::gather;
       header.first = i % 2 == 0 ? static_cast<std::uint32_t>(random()) | 2 : 0;
       std::memcpy(packet.data(), &header, sizeof header);
     }
-    // Who is refused at once may find nobody there.
-    send(stranger.get(), packet.data(), packet.size(), MSG_NOSIGNAL);
+    // This may fail if the guardian has refused the connection already.
+    send(peer.get(), packet.data(), packet.size(), MSG_NOSIGNAL);
   }
   const pid_t rank = start_rank(1);
   EXPECT_EQ(status_of(rank), 0);
   EXPECT_EQ(status_of(guardian_), 1);
-  EXPECT_EQ(said(),
+  EXPECT_EQ(messages(),
             "adopt: refused a connection to the guardian of here that is not from a rank (reported "
             "once)\n"
             "adopt: rank 0 of host here did not join the job\n");

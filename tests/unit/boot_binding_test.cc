@@ -1,4 +1,4 @@
-// When ranks are bound, and the claims by which jobs learn of one another.
+// Decisions about binding, and the claims on processors between jobs.
 
 #include "boot/binding.h"
 
@@ -28,7 +28,7 @@ BindingFacts facts() {
   return facts;
 }
 
-/// The reason for which no rank is bound; "" if ranks are.
+/// The reason for which no rank is bound; "" if ranks are bound.
 template <class Change>
 std::string why_not(const Change& change) {
   const TemporaryFolder root;
@@ -100,14 +100,15 @@ TEST(ParseBind, TakesThreeWords) {
   EXPECT_EQ(parse_bind(""), std::nullopt);
 }
 
-// Numbers that no machine has, so that jobs beside this test do not matter, each process its own.
-std::uint32_t unheard_of() {
+// Processor numbers that no machine has, different in each process, so that other jobs do not
+// interfere.
+std::uint32_t unused_number() {
   static const auto base = (1U << 24) + static_cast<std::uint32_t>(getpid()) * 8;
   return base;
 }
 
 TEST(CoreClaims, KeepOthersAwayAsLongAsTheyExist) {
-  const std::uint32_t a = unheard_of();
+  const std::uint32_t a = unused_number();
   CoreClaims second;
   {
     CoreClaims first;
@@ -126,7 +127,7 @@ TEST(CoreClaims, KeepOthersAwayAsLongAsTheyExist) {
 }
 
 TEST(CoreClaims, ThatAreRefusedLeaveTheOthersFree) {
-  const std::uint32_t a = unheard_of();
+  const std::uint32_t a = unused_number();
   CoreClaims first, second, third;
   const std::uint32_t last[] = {a + 2};
   const std::uint32_t all[] = {a, a + 1, a + 2};
@@ -137,7 +138,7 @@ TEST(CoreClaims, ThatAreRefusedLeaveTheOthersFree) {
 }
 
 TEST(CoreClaims, OfWhatIsFreeLeaveTheRestToItsHolder) {
-  const std::uint32_t a = unheard_of();
+  const std::uint32_t a = unused_number();
   CoreClaims first, second, third;
   const std::uint32_t middle[] = {a + 1};
   const std::uint32_t all[] = {a, a + 1, a + 2};
@@ -148,7 +149,7 @@ TEST(CoreClaims, OfWhatIsFreeLeaveTheRestToItsHolder) {
 }
 
 TEST(CoreClaims, EndWithTheirProcess) {
-  const std::uint32_t core = unheard_of();
+  const std::uint32_t core = unused_number();
   int ready[2];
   ASSERT_EQ(pipe(ready), 0);
   const pid_t child = fork();

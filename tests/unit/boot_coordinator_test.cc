@@ -1,4 +1,4 @@
-// When a job ends by what its ranks do, and with which status.
+// When departures of ranks end the job, and with what status.
 
 #include "boot/coordinator.h"
 
@@ -11,17 +11,17 @@ namespace {
 
 constexpr std::uint32_t ranks = 3;
 
-/// Guardians that note what they are asked.
-class Asked final : public Guardians {
+/// Guardians that record the calls.
+class RecordedCalls final : public Guardians {
  public:
   void gathered(std::uint32_t, SharedBytes) override {}
   void absent(std::uint32_t rank, std::uint32_t) override { first_absent = rank; }
-  void farewell(bool finalize) override { finalize_mpi = finalize; }
-  void end(const Ending& asked, Haste) override { ending = asked; }
+  void release(bool finalize) override { finalize_mpi = finalize; }
+  void end(const Ending& asked, Teardown) override { ending = asked; }
   void signal(int) override {}
 
   std::optional<std::uint32_t> first_absent;
-  std::optional<bool> finalize_mpi;  ///< of the farewell
+  std::optional<bool> finalize_mpi;  ///< argument of `release`
   std::optional<Ending> ending;
 };
 
@@ -33,34 +33,35 @@ constexpr Departure failure(int code) {
 
 class CoordinatorTest : public testing::Test {
  protected:
-  /// A job whose ranks have joined, and in which nothing is due for hours but a success's grace.
+  /// A job whose ranks have joined, and whose only deadline within hours is the grace after a
+  /// success.
   void begin(double grace = 3600) {
     launch_.hosts.add("here", ranks);
     launch_.exit_grace = grace;
     launch_.exit_timeout = 7200;
-    job_.emplace(launch_, asked_);
+    job_.emplace(launch_, calls_);
     for (std::uint32_t rank = 0; rank < ranks; ++rank) job_->joined(rank, 1);
   }
   void leave(std::uint32_t rank, const Departure& how) { job_->left(rank, 0, how); }
-  /// Seconds until something is due.
+  /// Seconds until the next deadline.
   double due_in() const {
     return std::chrono::duration<double>(*job_->next_deadline() - Clock::now()).count();
   }
   void expect_end(int code, std::uint32_t rank) const {
-    ASSERT_TRUE(asked_.ending.has_value());
-    EXPECT_EQ(asked_.ending->code, code);
-    EXPECT_EQ(asked_.ending->rank, rank);
-    EXPECT_FALSE(asked_.ending->death);
+    ASSERT_TRUE(calls_.ending.has_value());
+    EXPECT_EQ(calls_.ending->code, code);
+    EXPECT_EQ(calls_.ending->rank, rank);
+    EXPECT_FALSE(calls_.ending->death);
     EXPECT_EQ(job_->status(), code);
   }
   void expect_no_end() {
     job_->meet_deadlines();
-    EXPECT_FALSE(asked_.ending.has_value());
-    EXPECT_FALSE(asked_.finalize_mpi.has_value());
+    EXPECT_FALSE(calls_.ending.has_value());
+    EXPECT_FALSE(calls_.finalize_mpi.has_value());
   }
 
   Launch launch_;
-  Asked asked_;
+  RecordedCalls calls_;
   std::optional<JobCoordinator> job_;
 };
 
@@ -69,7 +70,7 @@ TEST_F(CoordinatorTest, TheJobEndsOnceAllHaveLeftWithTheFirstFailure) {
   leave(0, success);
   leave(2, failure(5));
   expect_no_end();
-  EXPECT_EQ(asked_.first_absent, 0u);
+  EXPECT_EQ(calls_.first_absent, 0u);
   leave(1, failure(7));
   expect_end(5, 2);
 }
@@ -132,30 +133,30 @@ TEST_F(CoordinatorTest, ADeathIsNotWaitedFor) {
   begin();
   leave(0, failure(5));
   job_->end({139, 1, /*death=*/true}, {});
-  ASSERT_TRUE(asked_.ending.has_value());
-  EXPECT_EQ(asked_.ending->code, 139);
+  ASSERT_TRUE(calls_.ending.has_value());
+  EXPECT_EQ(calls_.ending->code, 139);
   EXPECT_EQ(job_->next_deadline(), Deadline());
 }
 
-// Others may have the reason of the failure to print.
-TEST_F(CoordinatorTest, WhoWaitsInVainDoesNotCutTheGraceOfAFailure) {
+// Other ranks may still print the reason of the failure.
+TEST_F(CoordinatorTest, AWaitOnAFailedRankDoesNotCutItsGrace) {
   begin();
   leave(0, failure(5));
-  job_->waits_in_vain(0);
+  job_->report_exited_peer(0);
   expect_no_end();
 }
 
-TEST_F(CoordinatorTest, WhoWaitsInVainForASuccessEndsTheJob) {
+TEST_F(CoordinatorTest, AWaitOnARankThatHasSucceededEndsTheJob) {
   begin();
   leave(0, success);
-  job_->waits_in_vain(0);
+  job_->report_exited_peer(0);
   expect_end(0, 0);
 }
 
 TEST_F(CoordinatorTest, MpiIsFinalizedWhereItCanBeInAll) {
   begin();
   for (std::uint32_t rank = 0; rank < ranks; ++rank) leave(rank, success);
-  EXPECT_EQ(asked_.finalize_mpi, true);
+  EXPECT_EQ(calls_.finalize_mpi, true);
 }
 
 TEST_F(CoordinatorTest, MpiIsLeftAloneWhereOneRankKeepsIt) {
@@ -163,7 +164,7 @@ TEST_F(CoordinatorTest, MpiIsLeftAloneWhereOneRankKeepsIt) {
   leave(0, success);
   leave(1, {.code = 0, .keeps_mpi = true});
   leave(2, success);
-  EXPECT_EQ(asked_.finalize_mpi, false);
+  EXPECT_EQ(calls_.finalize_mpi, false);
 }
 
 }  // namespace

@@ -47,7 +47,7 @@ TEST(LastCall, OfSeveralThreadsIsTheOneBegunLast) {
   last_call.begin(put, put_name, 2);
   last_call.finish(poll, 1, LastCall::none);
   EXPECT_EQ(last_call.describe(), " while in gex_RMA_PutBlocking (gasnet_put)");
-  // The same call of another thread is another call.
+  // Calls of one function by two threads are different calls.
   last_call.begin(put, put_name, 3);
   last_call.finish(put, 2, LastCall::none);
   EXPECT_EQ(last_call.describe(), " while in gex_RMA_PutBlocking (gasnet_put)");
@@ -80,7 +80,7 @@ TEST(LastCall, LongNamesAreCut) {
   EXPECT_EQ(last_call.describe(), " while in " + std::string(LastCall::max_name, 'x'));
 }
 
-// What lies in the page is data of another process.
+// The page's content is untrusted data of another process.
 TEST(LastCall, IsNotKnownWhereTheNameIsNone) {
   for (const int byte : {0x00, 0x01, 0x1b, 0x41, 0x80, 0xff}) {
     const auto last_call = std::make_unique<LastCall>();
@@ -95,7 +95,7 @@ TEST(LastCall, IsNotKnownWhereTheNameIsNone) {
   EXPECT_EQ(last_call.describe(), "");
 }
 
-// The names are put down by several threads at once, and read meanwhile.
+// Several threads store names at the same time, and another process reads them meanwhile.
 TEST(LastCall, IsWholeWhateverThreadsDo) {
   constexpr std::uint32_t calls = 50;
   const auto name = [](std::uint32_t call) {

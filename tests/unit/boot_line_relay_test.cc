@@ -38,10 +38,10 @@ TEST(LineBuffer, BeginsEachLineWithThePrefixOnce) {
 
 TEST(LineBuffer, KeepsNoMoreThanTheLongestLine) {
   LineBuffer lines("> ");
-  EXPECT_EQ(added(lines, std::string(LineBuffer::longest, 'x')), "");
+  EXPECT_EQ(added(lines, std::string(LineBuffer::max_line, 'x')), "");
   const std::string piece = added(lines, "x");
-  EXPECT_EQ(piece, "> " + std::string(LineBuffer::longest + 1, 'x'));
-  // The rest of the same line has no prefix, the next line has.
+  EXPECT_EQ(piece, "> " + std::string(LineBuffer::max_line + 1, 'x'));
+  // The rest of the line has no prefix; the next line has one.
   EXPECT_EQ(added(lines, "y\nz\n"), "y\n> z\n");
 }
 

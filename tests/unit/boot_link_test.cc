@@ -1,4 +1,4 @@
-// Frames over a stream, and the greeting before them: also what others than libgex may send there.
+// Frames over a stream, and the handshake before them, also with peers that are not libgex.
 
 #include "boot/link.h"
 
@@ -15,7 +15,7 @@
 #include <thread>
 #include <utility>
 
-#include "boot/greeting.h"
+#include "boot/auth_handshake.h"
 #include "boot/host_start.h"
 #include "boot_tcp_pair.h"
 
@@ -80,11 +80,11 @@ TEST(Link, BeatsOnlyWhenNothingElseIsUnderWay) {
   Link sender(std::move(one));
   Link receiver(std::move(other));
   sender.queue(header_of(FrameKind::host_left, 1));
-  sender.beat();
+  sender.queue_heartbeat();
   sender.flush();
   EXPECT_EQ(receiver.receive().header.kind, FrameKind::host_left);
   EXPECT_EQ(receiver.receive().outcome, Received::Outcome::would_block);
-  sender.beat();
+  sender.queue_heartbeat();
   sender.flush();
   EXPECT_EQ(receiver.receive().header.kind, FrameKind::heartbeat);
 }
@@ -97,17 +97,17 @@ TEST(Link, SendsWhatIsLostAgainAtEvenIntervals) {
   EXPECT_EQ(linear, 1);
 }
 
-/// Sends heartbeats to who reads none, until that was silent for too long: how long.
+/// Sends heartbeats and receives none, until the link times out. Returns the seconds of silence.
 int silence_of_other_end(Link& link) {
   for (;;) {
-    link.beat();
+    link.queue_heartbeat();
     link.flush();
-    if (const auto silence = link.too_silent()) return *silence;
+    if (const auto silence = link.timed_out()) return *silence;
     std::this_thread::sleep_for(std::chrono::milliseconds(100));
   }
 }
 
-// The test's own kernel acknowledges for the other end of a TCP connection, and for no other.
+// The kernel acknowledges data for the other end of a TCP connection, and not of a Unix socket.
 TEST(Link, BearsWithAProcessThatStandsStillAsLongAsItsKernelAcknowledges) {
   auto [one, other] = socket_pair();
   auto [far_one, far_other] = tcp_pair();
@@ -117,8 +117,8 @@ TEST(Link, BearsWithAProcessThatStandsStillAsLongAsItsKernelAcknowledges) {
   std::thread beside([&] { silence = silence_of_other_end(link); });
   const int far_silence = silence_of_other_end(far);
   beside.join();
-  EXPECT_EQ(silence, silence_limit);
-  EXPECT_EQ(far_silence, frozen_limit);
+  EXPECT_EQ(silence, heartbeat_timeout);
+  EXPECT_EQ(far_silence, suspended_timeout);
 }
 
 TEST(FrameReader, FindsTheSameFramesHoweverTheStreamIsCut) {
@@ -135,12 +135,12 @@ TEST(FrameReader, FindsTheSameFramesHoweverTheStreamIsCut) {
   FrameReader reader;
   std::size_t found = 0;
   for (std::size_t at = 0; at < stream.size();) {
-    const auto room = reader.room();
+    const auto room = reader.free_space();
     ASSERT_FALSE(room.empty());
     const std::size_t piece =
         std::min({room.size(), stream.size() - at, std::size_t{1} + random() % 5000});
     std::memcpy(room.data(), stream.data() + at, piece);
-    reader.took(piece);
+    reader.commit(piece);
     at += piece;
     for (Received frame = reader.next(); frame.outcome == Received::Outcome::frame;
          frame = reader.next()) {
@@ -157,14 +157,14 @@ TEST(FrameReader, AnyBytesAreFramesOrMalformed) {
     std::mt19937 random(seed);
     FrameReader reader;
     for (int round = 0; round < 20; ++round) {
-      const auto room = reader.room();
+      const auto room = reader.free_space();
       ASSERT_FALSE(room.empty());
       const std::size_t piece = std::min<std::size_t>(room.size(), random() % 300);
-      // Small words are sizes that could be right.
+      // Small values make sizes that could be valid.
       for (std::size_t i = 0; i < piece; ++i) {
         room[i] = static_cast<std::byte>(random() % 4 == 0 ? random() : 0);
       }
-      reader.took(piece);
+      reader.commit(piece);
       Received frame = reader.next();
       while (frame.outcome == Received::Outcome::frame) {
         ASSERT_LE(frame.payload.size(), max_payload);
@@ -176,81 +176,80 @@ TEST(FrameReader, AnyBytesAreFramesOrMalformed) {
   }
 }
 
-class GreetingTest : public testing::Test {
+class AuthHandshakeTest : public testing::Test {
  protected:
-  GreetingTest() {
+  AuthHandshakeTest() {
     auto [one, other] = socket_pair();
-    guest_.emplace(std::move(one), "somewhere");
-    stranger_ = std::move(other);
+    handshake_.emplace(std::move(one), "somewhere");
+    peer_ = std::move(other);
   }
-  void say(const std::string& words) {
-    EXPECT_EQ(write(stranger_.get(), words.data(), words.size()),
-              static_cast<ssize_t>(words.size()));
+  void send_bytes(const std::string& bytes) {
+    EXPECT_EQ(write(peer_.get(), bytes.data(), bytes.size()), static_cast<ssize_t>(bytes.size()));
   }
 
-  Secret secret_ = *Secret::draw();
-  std::optional<Greeting> guest_;
-  os::FileDescriptor stranger_;
+  Secret secret_ = *Secret::generate();
+  std::optional<AuthHandshake> handshake_;
+  os::FileDescriptor peer_;
 };
 
-TEST_F(GreetingTest, WaitsForTheRest) {
-  EXPECT_EQ(guest_->hear(secret_), Greeting::State::incomplete);
-  say("gexh");
-  EXPECT_EQ(guest_->hear(secret_), Greeting::State::incomplete);
+TEST_F(AuthHandshakeTest, WaitsForTheRest) {
+  EXPECT_EQ(handshake_->receive(secret_), AuthHandshake::State::incomplete);
+  send_bytes("gexh");
+  EXPECT_EQ(handshake_->receive(secret_), AuthHandshake::State::incomplete);
 }
 
-TEST_F(GreetingTest, RefusesWhatDoesNotBeginAsItShould) {
-  say("GET / HTTP/1.0\r\n\r\n");
-  EXPECT_EQ(guest_->hear(secret_), Greeting::State::refused);
+TEST_F(AuthHandshakeTest, RefusesWhatDoesNotBeginAsItShould) {
+  send_bytes("GET / HTTP/1.0\r\n\r\n");
+  EXPECT_EQ(handshake_->receive(secret_), AuthHandshake::State::refused);
 }
 
-TEST_F(GreetingTest, RefusesWhoDoesNotKnowTheSecret) {
-  say("gexhost1" + std::string(40, '\0'));
-  EXPECT_EQ(guest_->hear(secret_), Greeting::State::refused);
+TEST_F(AuthHandshakeTest, RefusesAPeerWithoutTheSecret) {
+  send_bytes("gexhost1" + std::string(40, '\0'));
+  EXPECT_EQ(handshake_->receive(secret_), AuthHandshake::State::refused);
 }
 
-TEST_F(GreetingTest, KnowsWhoLeftWithoutAWord) {
-  stranger_.reset();
-  EXPECT_EQ(guest_->hear(secret_), Greeting::State::left);
+TEST_F(AuthHandshakeTest, NoticesAPeerThatDisconnectsBeforeItSendsAnything) {
+  peer_.reset();
+  EXPECT_EQ(handshake_->receive(secret_), AuthHandshake::State::disconnected);
 }
 
-// A guardian's true words, on their way through somebody who may change them.
-class TrueGreetingTest : public GreetingTest {
+// A guardian's valid response, which may be altered in transit.
+class ValidHandshakeTest : public AuthHandshakeTest {
  protected:
   static constexpr std::size_t challenge_bytes = 8 + Secret::size;
-  static constexpr std::size_t hello_bytes = 16 + 2 * Secret::size;
+  static constexpr std::size_t response_bytes = 16 + 2 * Secret::size;
   static constexpr std::size_t reserved_begin = 12;
   static constexpr std::size_t reserved_end = 16;
 
-  /// What a guardian of host 5 says to the nonce of a new greeting, which it makes.
-  std::string hello() {
+  /// Begins a new handshake, and returns how the guardian of host 5 responds to its nonce.
+  std::string response() {
     auto [one, other] = socket_pair();
-    guest_.emplace(std::move(one), "somewhere");
-    stranger_ = std::move(other);
+    handshake_.emplace(std::move(one), "somewhere");
+    peer_ = std::move(other);
     char challenge[challenge_bytes];
-    EXPECT_EQ(read(stranger_.get(), challenge, sizeof challenge), ssize_t{sizeof challenge});
+    EXPECT_EQ(read(peer_.get(), challenge, sizeof challenge), ssize_t{sizeof challenge});
 
     RootAddress address;
     os::FileDescriptor listener = listen_for_guardians(address, Reach::this_host);
     std::string why;
-    std::thread guardian([&] { connect_to_root(address, secret_, 5, why, /*patience=*/0); });
+    std::thread guardian([&] { connect_to_root(address, secret_, 5, why, /*timeout=*/0); });
     pollfd readable{listener.get(), POLLIN, 0};
     poll(&readable, 1, 5000);
     const os::FileDescriptor connection(accept(listener.get(), nullptr, nullptr));
     EXPECT_EQ(write(connection.get(), challenge, sizeof challenge), ssize_t{sizeof challenge});
-    std::string words(hello_bytes, '\0');
-    EXPECT_EQ(recv(connection.get(), words.data(), words.size(), MSG_WAITALL),
-              ssize_t{hello_bytes});
-    // Nobody is there any more when it tries again.
+    std::string bytes(response_bytes, '\0');
+    EXPECT_EQ(recv(connection.get(), bytes.data(), bytes.size(), MSG_WAITALL),
+              ssize_t{response_bytes});
+    // The guardian's next attempt finds no listener.
     listener.reset();
     shutdown(connection.get(), SHUT_RDWR);
     guardian.join();
-    return words;
+    return bytes;
   }
 };
 
-TEST(Guardian, TriesAgainWhenTheRootLetsGoOfIt) {
-  const Secret secret = *Secret::draw();
+TEST(Guardian, RetriesWhenTheRootDropsItsConnection) {
+  const Secret secret = *Secret::generate();
   RootAddress address;
   const os::FileDescriptor listener = listen_for_guardians(address, Reach::this_host);
   ASSERT_TRUE(listener);
@@ -263,12 +262,12 @@ TEST(Guardian, TriesAgainWhenTheRootLetsGoOfIt) {
     return os::FileDescriptor(accept(listener.get(), nullptr, nullptr));
   };
   take().reset();
-  Greeting greeting(take(), "somewhere");
-  Greeting::State state = Greeting::State::incomplete;
-  while (state == Greeting::State::incomplete) state = greeting.hear(secret);
+  AuthHandshake handshake(take(), "somewhere");
+  AuthHandshake::State state = AuthHandshake::State::incomplete;
+  while (state == AuthHandshake::State::incomplete) state = handshake.receive(secret);
   guardian.join();
-  EXPECT_EQ(state, Greeting::State::proven);
-  EXPECT_EQ(greeting.host(), 3u);
+  EXPECT_EQ(state, AuthHandshake::State::authenticated);
+  EXPECT_EQ(handshake.host(), 3u);
   EXPECT_TRUE(root) << why;
 }
 
@@ -285,49 +284,51 @@ TEST(Listening, ForGuardiansOfThisHostIsOnTheLoopback) {
   EXPECT_NE(address.port, 0);
 }
 
-TEST_F(TrueGreetingTest, IsProvenWhereverItIsCut) {
+TEST_F(ValidHandshakeTest, IsAuthenticatedWhereverItIsCut) {
   std::mt19937 random(1);
   for (int round = 0; round < 10; ++round) {
-    const std::string words = hello();
-    for (std::size_t at = 0; at < words.size();) {
-      EXPECT_EQ(guest_->hear(secret_), Greeting::State::incomplete);
+    const std::string bytes = response();
+    for (std::size_t at = 0; at < bytes.size();) {
+      EXPECT_EQ(handshake_->receive(secret_), AuthHandshake::State::incomplete);
       const std::size_t piece = 1 + random() % 40;
-      say(words.substr(at, piece));
+      send_bytes(bytes.substr(at, piece));
       at += piece;
     }
-    EXPECT_EQ(guest_->hear(secret_), Greeting::State::proven);
-    EXPECT_EQ(guest_->host(), 5u);
+    EXPECT_EQ(handshake_->receive(secret_), AuthHandshake::State::authenticated);
+    EXPECT_EQ(handshake_->host(), 5u);
   }
 }
 
-TEST_F(TrueGreetingTest, IsRefusedWithAnyBitChanged) {
+TEST_F(ValidHandshakeTest, IsRefusedWithAnyBitChanged) {
   std::mt19937 random(2);
   for (int round = 0; round < 200; ++round) {
-    std::string words = hello();
-    std::size_t at = random() % words.size();
-    // Nobody reads those.
+    std::string bytes = response();
+    std::size_t at = random() % bytes.size();
+    // The reserved bytes are not checked.
     if (at >= reserved_begin && at < reserved_end) at -= reserved_begin;
-    words[at] = static_cast<char>(words[at] ^ 1 << random() % 8);
-    say(words);
-    EXPECT_EQ(guest_->hear(secret_), Greeting::State::refused) << "byte " << at;
+    bytes[at] = static_cast<char>(bytes[at] ^ 1 << random() % 8);
+    send_bytes(bytes);
+    EXPECT_EQ(handshake_->receive(secret_), AuthHandshake::State::refused) << "byte " << at;
   }
 }
 
-TEST_F(TrueGreetingTest, IsRefusedWhenItBreaksOff) {
-  for (std::size_t size = 1; size < hello_bytes; ++size) {
-    say(hello().substr(0, size));
-    stranger_.reset();
-    EXPECT_EQ(guest_->hear(secret_), Greeting::State::refused) << size;
+TEST_F(ValidHandshakeTest, IsRefusedWhenItBreaksOff) {
+  for (std::size_t size = 1; size < response_bytes; ++size) {
+    send_bytes(response().substr(0, size));
+    peer_.reset();
+    EXPECT_EQ(handshake_->receive(secret_), AuthHandshake::State::refused) << size;
   }
 }
 
-TEST_F(TrueGreetingTest, IsRefusedBySomebodyElse) {
-  const std::string heard = hello();
-  hello();
-  say(heard);
-  EXPECT_EQ(guest_->hear(secret_), Greeting::State::refused) << "an answer to another nonce";
-  say(hello());
-  EXPECT_EQ(guest_->hear(*Secret::draw()), Greeting::State::refused) << "another secret";
+TEST_F(ValidHandshakeTest, IsRefusedForAnotherNonceOrSecret) {
+  const std::string stale = response();
+  response();
+  send_bytes(stale);
+  EXPECT_EQ(handshake_->receive(secret_), AuthHandshake::State::refused)
+      << "an answer to another nonce";
+  send_bytes(response());
+  EXPECT_EQ(handshake_->receive(*Secret::generate()), AuthHandshake::State::refused)
+      << "another secret";
 }
 
 TEST(HostStart, ComesOutAsItWentIn) {
@@ -340,7 +341,7 @@ TEST(HostStart, ComesOutAsItWentIn) {
   start.launch.tag_output = true;
   start.launch.bind = Bind::core;
   start.root = {{"10.0.0.1", "fd00::1"}, 4711};
-  start.secret = *Secret::draw();
+  start.secret = *Secret::generate();
   start.directory = "/somewhere";
   start.environment = {"A=1", "B="};
   const std::string bytes = pack(start);
@@ -375,7 +376,7 @@ TEST(HostStart, IsRefusedWhenAnythingIsMissingOrChanged) {
                                    "gexrun3 ffffffff", "gexrun3 -0000001"}) {
     EXPECT_FALSE(packed_size(prefix)) << prefix;
   }
-  // Whatever is changed, nothing is believed that would not fit.
+  // A changed byte never makes `unpack` accept what does not fit.
   std::mt19937 random(1);
   for (int i = 0; i < 20'000; ++i) {
     std::string changed = body;

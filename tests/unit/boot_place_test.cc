@@ -1,5 +1,5 @@
-// Who holds the place that a launcher's variables name: the process that joined, and no program
-// that it starts.
+// The holder of the place that a launcher's variables name: the process that has joined, not a
+// program that it starts.
 
 #include "boot/place.h"
 
@@ -24,7 +24,7 @@ class Place : public testing::Test {
   void TearDown() override { SetUp(); }
 };
 
-/// What a child of this process finds, after `before`.
+/// The result of `is_place_of_ancestor` in a child of this process, after `before`.
 bool child_finds_it_taken(const std::function<void()>& before = [] {}) {
   const pid_t child = fork();
   if (child == 0) {
@@ -54,7 +54,7 @@ TEST_F(Place, IsNotThatOfAProgramItStarts) {
   setenv("PMIX_NAMESPACE", "job", 1);
   mark_place();
   EXPECT_TRUE(child_finds_it_taken());
-  // Nor of what that starts in turn, which has joined a job of its own.
+  // Neither is a grandchild, whose parent has joined a job of its own.
   EXPECT_TRUE(child_finds_it_taken([] {
     mark_place();
     const pid_t program = fork();
@@ -86,7 +86,7 @@ TEST_F(Place, OfAnotherConnectionIsFreeThoughTheNumbersAreTheSame) {
 }
 
 TEST_F(Place, ALongWaitIsToldOfByOneProcess) {
-  // Its children are of one job, and have one parent.
+  // The two children belong to one job and have the same parent.
   setenv("PMIX_NAMESPACE", "job that waits", 1);
   int answers[2];
   ASSERT_EQ(pipe(answers), 0);

@@ -1,7 +1,6 @@
-// What a process manager may answer that nobody has thought of: right answers with changes by
-// chance, cut short or too long, and bytes of no meaning. The client gives up with a reason, or has
-// a value that stands in the answer; it never takes a byte that is not for it, and it never waits
-// for more than there is.
+// Fuzzing of a process manager's responses: valid responses with random changes, truncated or too
+// long, and random bytes. The client fails with a reason, or returns a value that is contained in
+// the response. It never reads a byte beyond its response, and never waits for more than was sent.
 
 #include <gtest/gtest.h>
 #include <sys/ioctl.h>
@@ -34,29 +33,29 @@ std::string some_bytes(Random& random, std::size_t count, std::string_view of) {
   return bytes;
 }
 
-/// An answer after a change, or as it was.
+/// A response, possibly changed.
 std::string mangled(Random& random, std::string answer) {
   const std::size_t at = answer.empty() ? 0 : random.below(answer.size());
   switch (random.below(10)) {
-    case 0:  // a byte is another
+    case 0:  // one byte is changed
       if (!answer.empty()) answer[at] = static_cast<char>(random());
       break;
-    case 1:  // cut short, with its end or without
+    case 1:  // truncated, with or without its end
       answer = answer.substr(0, at) + (random.below(2) == 0 ? "\n" : "");
       break;
-    case 2:  // more in the midst
+    case 2:  // bytes are inserted
       answer.insert(at, some_bytes(random, random.below(64), " ;=\n0123456789abcmdrc"));
       break;
-    case 3:  // less in the midst
+    case 3:  // bytes are removed
       answer.erase(at, 1 + random.below(8));
       break;
     case 4:  // too long
       answer.insert(at, longest - 40 + random.below(80), 'x');
       break;
-    case 5:  // twice
+    case 5:  // repeated
       answer += answer;
       break;
-    case 6:  // of no meaning
+    case 6:  // random bytes
       answer = some_bytes(random, random.below(200), "");
       break;
     default:
@@ -65,7 +64,7 @@ std::string mangled(Random& random, std::string answer) {
   return answer;
 }
 
-/// The words of an answer with changes of their own: a key or value that is another, or twice.
+/// A response's words with random changes: a key or value that is replaced or repeated.
 std::string words(Random& random, std::vector<std::string> all, char separator) {
   if (random.below(3) == 0) {
     std::string& word = all[random.below(all.size())];
@@ -89,16 +88,17 @@ std::string words(Random& random, std::vector<std::string> all, char separator) 
   return text;
 }
 
-/// A process manager that has said all that it will ever say.
+/// A process manager that has sent all of its responses already.
 class Manager {
  public:
-  explicit Manager(std::string says) : says_(std::move(says)) {
-    // What a socket keeps for who does not read yet.
-    if (says_.size() > 100'000) says_.resize(100'000);
+  explicit Manager(std::string responses) : responses_(std::move(responses)) {
+    // The socket's buffer must hold all responses.
+    if (responses_.size() > 100'000) responses_.resize(100'000);
     EXPECT_EQ(socketpair(AF_UNIX, SOCK_STREAM, 0, ends_), 0);
     const int room = 1 << 20;
     setsockopt(ends_[1], SOL_SOCKET, SO_SNDBUF, &room, sizeof room);
-    EXPECT_EQ(write(ends_[1], says_.data(), says_.size()), static_cast<ssize_t>(says_.size()));
+    EXPECT_EQ(write(ends_[1], responses_.data(), responses_.size()),
+              static_cast<ssize_t>(responses_.size()));
     shutdown(ends_[1], SHUT_WR);
   }
   Manager(const Manager&) = delete;
@@ -108,21 +108,21 @@ class Manager {
   }
 
   PmiPlace place() const { return {ends_[0], 1, 3}; }
-  const std::string& says() const { return says_; }
-  /// How much of it has been read.
+  const std::string& responses() const { return responses_; }
+  /// How many bytes have been read.
   std::size_t read_of_it() const {
     int left = 0;
     EXPECT_EQ(ioctl(ends_[0], FIONREAD, &left), 0);
-    return says_.size() - static_cast<std::size_t>(left);
+    return responses_.size() - static_cast<std::size_t>(left);
   }
 
  private:
-  std::string says_;
+  std::string responses_;
   int ends_[2];
 };
 
-/// Whether `count` bytes of lines are what a reader may have taken: whole lines, or all there is,
-/// or as much of a line as shows that it is too long.
+/// Whether a reader may have read `count` bytes of lines: whole lines, or all of the input, or as
+/// many bytes of a line as make it too long.
 bool are_lines(std::string_view text, std::size_t count) {
   if (count == text.size() || count == 0) return true;
   const std::size_t end = text.substr(0, count).rfind('\n');
@@ -130,7 +130,7 @@ bool are_lines(std::string_view text, std::size_t count) {
   return begun == count || count - begun == longest + 1;
 }
 
-/// The same of a first line and answers with their length in front.
+/// Whether a reader may have read `count` bytes of a first line and responses with a length prefix.
 bool are_framed(std::string_view text, std::size_t count) {
   std::size_t at = std::min(text.find('\n'), text.size());
   if (at > longest || at == text.size()) return count <= std::min(text.size(), longest + 1);
@@ -139,7 +139,7 @@ bool are_framed(std::string_view text, std::size_t count) {
     at += 6;
     char* rest = nullptr;
     const unsigned long bytes = std::strtoul(head.c_str(), &rest, 10);
-    // No length, or more than is allowed: what follows is not read.
+    // After an invalid length, or one above the maximum, nothing is read.
     const bool is_length = head.find_first_not_of(" 0123456789") == head.npos &&
                            std::string_view(rest).find_first_not_of(' ') == std::string_view::npos;
     if (!is_length || bytes > longest) return count <= at;
@@ -148,7 +148,7 @@ bool are_framed(std::string_view text, std::size_t count) {
   return at == count || count == text.size();
 }
 
-/// What one round came to, for a look at whether chance has tried it all.
+/// Counts of the outcomes, to check that the random changes have covered all of them.
 struct Count {
   int connected = 0;
   int refused = 0;
@@ -156,15 +156,16 @@ struct Count {
   int without_value = 0;
 };
 
-/// Connects, puts, fences and gets as a rank does; `taken` judges how much was read.
+/// Connects, puts, fences and gets like a rank; `taken` checks how much was read.
 template <class Connect>
 void try_answers(const std::string& answers, Connect connect, const char* protocol,
                  bool (*taken)(std::string_view, std::size_t), Count& count) {
   const Manager manager(answers);
-  const std::string& says = manager.says();
+  const std::string& responses = manager.responses();
   std::string why;
   const std::unique_ptr<ProcessManager> connected = connect(manager.place(), why);
-  EXPECT_TRUE(taken(says, manager.read_of_it())) << manager.read_of_it() << " of: " << says;
+  EXPECT_TRUE(taken(responses, manager.read_of_it()))
+      << manager.read_of_it() << " of: " << responses;
   if (!connected) {
     EXPECT_TRUE(
         why.starts_with(std::string("the launcher does not speak ") + protocol + " at PMI_FD: "))
@@ -182,15 +183,16 @@ void try_answers(const std::string& answers, Connect connect, const char* protoc
   } else if (const std::optional<std::string> value = connected->get(0, "place")) {
     EXPECT_LE(value->size(), longest);
     EXPECT_EQ(value->find('\n'), value->npos);
-    EXPECT_TRUE(value->empty() || says.find("value=" + *value) != says.npos)
-        << *value << " of: " << says;
+    EXPECT_TRUE(value->empty() || responses.find("value=" + *value) != responses.npos)
+        << *value << " of: " << responses;
     ++count.values;
   } else {
     EXPECT_NE(connected->error(), "");
     ++count.without_value;
   }
-  EXPECT_TRUE(taken(says, manager.read_of_it())) << manager.read_of_it() << " of: " << says;
-  // Who has answered nothing so far need not answer this.
+  EXPECT_TRUE(taken(responses, manager.read_of_it()))
+      << manager.read_of_it() << " of: " << responses;
+  // A connection that has failed before need not finalize.
   connected->leave();
 }
 
@@ -213,21 +215,21 @@ TEST(PmiAnswers, Pmi1TakesOrRefusesWhateverIsSaid) {
         {"cmd=barrier_out"},
         {"cmd=get_result", "rc=0", "msg=success", "value=10.0.0.1:77,abc"},
         {"cmd=finalize_ack"}};
-    std::string says;
+    std::string responses;
     for (const auto& answer : answers) {
       const bool changed = random.below(4) == 0;
       std::string line = changed ? words(random, answer, ' ') : "";
       if (!changed)
         for (const std::string& word : answer) line += word + ' ';
-      says += changed ? mangled(random, line + '\n') : line + '\n';
+      responses += changed ? mangled(random, line + '\n') : line + '\n';
     }
-    try_answers(says, connect_pmi1, "PMI-1", are_lines, count);
+    try_answers(responses, connect_pmi1, "PMI-1", are_lines, count);
   }
   expect_all_tried(count);
 }
 
 std::string framed(Random& random, const std::string& text) {
-  // With blanks before the number or behind it, and at times of another number.
+  // With blanks before or after the length, which is sometimes wrong.
   std::size_t bytes = text.size();
   if (random.below(16) == 0) bytes = random.below(2) == 0 ? random.below(20000) : bytes + 1;
   std::string length = std::to_string(bytes).substr(0, 6);
@@ -241,8 +243,8 @@ TEST(PmiAnswers, Pmi2TakesOrRefusesWhateverIsSaid) {
   for (int round = 0; round < rounds; ++round) {
     SCOPED_TRACE("round " + std::to_string(round));
     Random random(static_cast<std::uint64_t>(round));
-    std::string says = "cmd=response_to_init pmi_version=2 pmi_subversion=0 rc=0\n";
-    if (random.below(8) == 0) says = mangled(random, says);
+    std::string responses = "cmd=response_to_init pmi_version=2 pmi_subversion=0 rc=0\n";
+    if (random.below(8) == 0) responses = mangled(random, responses);
     const std::vector<std::vector<std::string>> answers = {
         {"cmd=fullinit-response", "pmi-version=2", "rank=1", "size=3", "rc=0"},
         {"cmd=kvs-put-response", "rc=0"},
@@ -254,10 +256,10 @@ TEST(PmiAnswers, Pmi2TakesOrRefusesWhateverIsSaid) {
       for (const std::string& word : answer) text += word + ';';
       if (random.below(4) == 0) text = words(random, answer, ';');
       if (random.below(8) == 0) text = mangled(random, text);
-      says += framed(random, text);
-      if (random.below(32) == 0) says = mangled(random, says);
+      responses += framed(random, text);
+      if (random.below(32) == 0) responses = mangled(random, responses);
     }
-    try_answers(says, connect_pmi2, "PMI-2", are_framed, count);
+    try_answers(responses, connect_pmi2, "PMI-2", are_framed, count);
   }
   expect_all_tried(count);
 }

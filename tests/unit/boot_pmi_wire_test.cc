@@ -1,5 +1,4 @@
-// What is read from a process manager: lines, counted bytes and the words in them, and nothing
-// more.
+// Reading from a process manager: lines, counted bytes and the words in them, and not a byte more.
 
 #include "boot/pmi_wire.h"
 
@@ -31,7 +30,7 @@ class PmiWireTest : public testing::Test {
   ~PmiWireTest() override {
     for (const int end : ends) close(end);
   }
-  void tell(const std::string& bytes) const {
+  void send_bytes(const std::string& bytes) const {
     EXPECT_EQ(write(ends[1], bytes.data(), bytes.size()), static_cast<ssize_t>(bytes.size()));
   }
   int ends[2];
@@ -39,10 +38,10 @@ class PmiWireTest : public testing::Test {
 
 TEST_F(PmiWireTest, TakesNoByteThatIsNotItsOwn) {
   PmiWire wire(ends[0]);
-  tell("one\n    3two of another");
-  EXPECT_EQ(wire.hear_line(), "one");
-  EXPECT_EQ(wire.hear(5), "    3");
-  EXPECT_EQ(wire.hear(3), "two");
+  send_bytes("one\n    3two of another");
+  EXPECT_EQ(wire.receive_line(), "one");
+  EXPECT_EQ(wire.receive(5), "    3");
+  EXPECT_EQ(wire.receive(3), "two");
   char rest[32] = {};
   EXPECT_EQ(read(ends[0], rest, sizeof rest), 11);
   EXPECT_STREQ(rest, " of another");
@@ -51,34 +50,34 @@ TEST_F(PmiWireTest, TakesNoByteThatIsNotItsOwn) {
 TEST_F(PmiWireTest, TellsOnceOfAnAnswerThatTakesLong) {
   PmiWire wire(ends[0]);
   int told = 0;
-  // The answers come when it has been told of, and not before.
+  // The responses are sent once the long wait was reported, and not before.
   wire.on_long_wait(1, [&] {
     ++told;
-    tell("one\ntwo\n");
+    send_bytes("one\ntwo\n");
   });
-  EXPECT_EQ(wire.hear_line(), "one");
-  EXPECT_EQ(wire.hear_line(), "two");
+  EXPECT_EQ(wire.receive_line(), "one");
+  EXPECT_EQ(wire.receive_line(), "two");
   EXPECT_EQ(told, 1);
 }
 
 TEST_F(PmiWireTest, AConnectionThatIsClosedIsAnErrorAndNoSignal) {
   PmiWire wire(ends[0]);
   shutdown(ends[1], SHUT_RD);
-  EXPECT_FALSE(wire.say("one\n"));
+  EXPECT_FALSE(wire.send("one\n"));
   EXPECT_EQ(wire.error(), "its connection is broken: Broken pipe");
 }
 
 TEST_F(PmiWireTest, SaysWhyNothingCameOrTooMuch) {
   PmiWire wire(ends[0]);
-  tell(std::string(9000, 'x'));
-  EXPECT_EQ(wire.hear_line(), std::nullopt);
+  send_bytes(std::string(9000, 'x'));
+  EXPECT_EQ(wire.receive_line(), std::nullopt);
   EXPECT_EQ(wire.error(), "its message is longer than PMI allows");
-  EXPECT_EQ(wire.hear(9000), std::nullopt);
+  EXPECT_EQ(wire.receive(9000), std::nullopt);
   PmiWire closed(ends[0]);
   shutdown(ends[1], SHUT_WR);
   char rest[2000];
   EXPECT_GT(read(ends[0], rest, sizeof rest), 0);
-  EXPECT_EQ(closed.hear(1), std::nullopt);
+  EXPECT_EQ(closed.receive(1), std::nullopt);
   EXPECT_EQ(closed.error(), "it has closed the connection");
 }
 
@@ -89,7 +88,7 @@ TEST_F(PmiWireTest, KnowsThatItsDescriptorIsAnothers) {
   ASSERT_EQ(socketpair(AF_UNIX, SOCK_STREAM, 0, others), 0);
   dup2(others[0], ends[0]);
   EXPECT_FALSE(wire.is_open());
-  wire.say_farewell("for nobody", [](std::string_view) noexcept { return true; });
+  wire.finalize("for nobody", [](std::string_view) noexcept { return true; });
   char byte;
   EXPECT_EQ(recv(others[1], &byte, 1, MSG_DONTWAIT), -1);
   for (const int end : others) close(end);

@@ -13,7 +13,7 @@
 namespace gex::boot {
 namespace {
 
-/// A child that does what it is told and then waits for its end.
+/// A child that calls a function and then waits to be killed.
 template <typename Work>
 pid_t start_child(Work work) {
   const pid_t child = fork();
@@ -59,7 +59,7 @@ TEST(ProcessTree, DescendantsAreKilledHoweverDeepAndTheSparedAreNot) {
   });
   EXPECT_EQ(reaped.size(), 5u);
   EXPECT_EQ(reaped.front(), doomed);
-  // The pipe's last writer has gone with them.
+  // The last writer of the pipe has ended with them.
   EXPECT_EQ(read(told[0], &byte, 1), 0);
   close(told[0]);
   EXPECT_EQ(kill(spared, 0), 0);

@@ -78,14 +78,14 @@ TEST_F(Frames, HeadersAloneAreTakenWithoutTheRest) {
   sent.kind = FrameKind::gathered;
   const std::vector<std::byte> payload(max_payload);
   ASSERT_EQ(send_frame(ours_.get(), sent, payload, file.get(), true), Sent::whole);
-  sent.kind = FrameKind::farewell;
+  sent.kind = FrameKind::release;
   ASSERT_EQ(send_frame(ours_.get(), sent, {}, -1, true), Sent::whole);
   ASSERT_EQ(send(ours_.get(), payload.data(), sizeof header - 1, 0),
             static_cast<ssize_t>(sizeof header - 1));
   EXPECT_EQ(receive_header(theirs_.get(), header), Outcome::frame);
   EXPECT_EQ(header.kind, FrameKind::gathered);
   EXPECT_EQ(receive_header(theirs_.get(), header), Outcome::frame);
-  EXPECT_EQ(header.kind, FrameKind::farewell);
+  EXPECT_EQ(header.kind, FrameKind::release);
   EXPECT_EQ(receive_header(theirs_.get(), header), Outcome::malformed);
   ours_.reset();
   EXPECT_EQ(receive_header(theirs_.get(), header), Outcome::closed);
@@ -93,7 +93,7 @@ TEST_F(Frames, HeadersAloneAreTakenWithoutTheRest) {
 
 TEST_F(Frames, EndWhenThePeerDoes) {
   ASSERT_EQ(send_frame(ours_.get(), {}, {}, -1, true), Sent::whole);
-  // A peer that ends with frames unread must not hide its own last ones.
+  // The last frames of a peer that ends with unread frames are still received.
   ASSERT_EQ(send_frame(theirs_.get(), {}, {}, -1, true), Sent::whole);
   ours_.reset();
   EXPECT_EQ(receive_frame(theirs_.get(), buffer_, true).outcome, Outcome::frame);
@@ -111,7 +111,7 @@ TEST_F(ChannelTest, KeepsWhatTheSocketDoesNotTake) {
   header.kind = FrameKind::gathered;
   channel.queue(header, body);
   FrameHeader last;
-  last.kind = FrameKind::farewell;
+  last.kind = FrameKind::release;
   channel.queue(last);
   ASSERT_EQ(channel.flush(), Channel::State::blocked);
 
@@ -123,7 +123,7 @@ TEST_F(ChannelTest, KeepsWhatTheSocketDoesNotTake) {
       continue;
     }
     ASSERT_EQ(frame.outcome, Outcome::frame);
-    if (frame.header.kind == FrameKind::farewell) break;
+    if (frame.header.kind == FrameKind::release) break;
     ASSERT_EQ(frame.header.total, body->size());
     ASSERT_EQ(frame.header.offset, received.size());
     received.insert(received.end(), frame.payload.begin(), frame.payload.end());

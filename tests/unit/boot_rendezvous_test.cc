@@ -71,7 +71,7 @@ TEST(Gather, OfHostsPutsEachWhereItsRanksBelong) {
   hosts.add("two", 3);
   Gather gather(hosts);
   EXPECT_EQ(gather.add(1, gather_header(0, 6, 0), bytes(4, 2)), std::nullopt);
-  // Of as many bytes, for fewer ranks.
+  // As many bytes in all, for fewer ranks.
   ASSERT_TRUE(gather.add(0, gather_header(0, 6, 0), bytes(6, 1)));
   ASSERT_TRUE(Gather(hosts).add(1, gather_header(0, 7, 0), bytes(7, 1)));
   EXPECT_EQ(gather.add(0, gather_header(0, 2, 0), bytes(2, 1)), std::nullopt);
@@ -178,7 +178,7 @@ os::FileDescriptor open_something() {
   return os::FileDescriptor(open("/dev/null", O_RDONLY | O_CLOEXEC));
 }
 
-/// What `rank` says when it takes part in sharing a descriptor; if it is the owner it gives one.
+/// A frame of `rank` that shares a descriptor, with a descriptor if the rank is the owner.
 struct Share {
   std::uint32_t rank;
   std::vector<std::uint32_t> ranks;
@@ -228,7 +228,7 @@ TEST(Sharing, HasItsDescriptorFromTheOwnerWhoeverThatIs) {
   Sharing sharing(host_of(3));
   std::optional<Sharing::Group> group;
   EXPECT_EQ(add(sharing, {0, {0, 1, 2}, 1, {}}, group), std::nullopt);
-  // The next one of the same ranks, of which some are still in this one.
+  // The same ranks share the next descriptor while some have not received this one.
   EXPECT_EQ(add(sharing, {0, {0, 1, 2}, 2, {}}, group), std::nullopt);
   os::FileDescriptor given = open_something();
   const int number = given.get();
@@ -258,10 +258,11 @@ TEST(Sharing, RefusesWhatBreaksTheRules) {
   EXPECT_NE(add(sharing, {0, {}, 0, {}}, group), std::nullopt);
   EXPECT_NE(add(sharing, {0, {1, 4}, 1, {}}, group), std::nullopt);      // without itself
   EXPECT_NE(add(sharing, {0, {0, 2}, 2, {}}, group), std::nullopt);      // with another host's
-  EXPECT_NE(add(sharing, {5, {5, ~0u}, ~0u, {}}, group), std::nullopt);  // with nobody's
+  EXPECT_NE(add(sharing, {5, {5, ~0u}, ~0u, {}}, group), std::nullopt);  // with an invalid rank
   EXPECT_NE(add(sharing, {1, {4, 1}, 4, {}}, group), std::nullopt);      // in another order
   EXPECT_NE(add(sharing, {1, {1, 1, 4}, 4, {}}, group), std::nullopt);   // with one twice
-  EXPECT_NE(add(sharing, {1, {1, 4}, 0, {}}, group), std::nullopt);      // given by somebody else
+  EXPECT_NE(add(sharing, {1, {1, 4}, 0, {}}, group),
+            std::nullopt);  // with a descriptor from another rank than the owner
   EXPECT_NE(add(sharing, {0, {0, 1}, 0, {}}, group), std::nullopt);
   EXPECT_NE(add(sharing, {1, {0, 1}, 0, open_something()}, group), std::nullopt);
   EXPECT_EQ(add(sharing, {1, {0, 1}, 0, {}}, group), std::nullopt);

@@ -1,4 +1,4 @@
-// Where a job's root is, as text that passes through another launcher.
+// The address of a job's root as text, for a foreign launcher's key-value store.
 
 #include "boot/root_place.h"
 

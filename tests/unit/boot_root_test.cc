@@ -1,5 +1,5 @@
-// What the root of a job believes of a host that knows the secret, but is of another version, or
-// mistaken: whatever it says, the root ends the job, tells the other host so, and ends itself.
+// The root of a job with an authenticated host that sends invalid frames, as another version might:
+// in any case the root ends the job, sends the end to the other host, and exits.
 
 #include "boot/launcher_signals.h"
 #include "boot/root.h"
@@ -31,7 +31,7 @@ class RootTest : public testing::Test {
     launch_.hosts.add("two", 2);
   }
 
-  /// A root in a process of its own, and the connections of both hosts.
+  /// Starts a root in a process of its own, and connects both hosts.
   void begin() {
     begin_without_hosts();
     for (std::uint32_t host = 0; host < 2 && !HasFatalFailure(); ++host) connect(host);
@@ -54,8 +54,8 @@ class RootTest : public testing::Test {
     hosts_[host] = Link(std::move(connection));
   }
 
-  /// Waits until that host is told of something of that kind, and returns of which rank.
-  std::uint32_t told_of(std::uint32_t host, FrameKind kind) {
+  /// Waits until the host receives a frame of that kind, and returns the frame's rank.
+  std::uint32_t receive_rank_of(std::uint32_t host, FrameKind kind) {
     Link& link = hosts_[host];
     for (;;) {
       pollfd readable{link.socket(), POLLIN, 0};
@@ -65,31 +65,31 @@ class RootTest : public testing::Test {
       if (frame.outcome == Received::Outcome::frame && frame.header.kind == kind)
         return frame.header.first;
     }
-    ADD_FAILURE() << "host " << host << " is not told";
+    ADD_FAILURE() << "host " << host << " did not receive the frame";
     return UINT32_MAX;
   }
 
-  /// The second host does what it is told until the root is gone, or is lost as well when it hears
-  /// nothing for so many milliseconds; whether it was told of the end.
-  bool follow(int patience) {
+  /// Lets the second host follow the root's frames until the root closes the connection. Closes it
+  /// itself after `timeout_ms` without a frame. Returns whether the end of the job was received.
+  bool follow(int timeout_ms) {
     Link& link = hosts_[1];
-    bool told = false;
+    bool end_received = false;
     while (link.open()) {
       pollfd readable{link.socket(), POLLIN, 0};
-      if (poll(&readable, 1, patience) != 1) break;
+      if (poll(&readable, 1, timeout_ms) != 1) break;
       const Received frame = link.receive();
-      if (frame.outcome == Received::Outcome::closed) return told;
+      if (frame.outcome == Received::Outcome::closed) return end_received;
       if (frame.outcome != Received::Outcome::frame) continue;
-      if (frame.header.kind != FrameKind::job_end && frame.header.kind != FrameKind::job_farewell)
+      if (frame.header.kind != FrameKind::job_end && frame.header.kind != FrameKind::job_release)
         continue;
-      told = true;
+      end_received = true;
       FrameHeader answer;
       answer.kind = FrameKind::host_finished;
       link.queue(answer);
       link.flush();
     }
     link.close();
-    return told;
+    return end_received;
   }
 
   int finish() {
@@ -108,7 +108,7 @@ class RootTest : public testing::Test {
   }
 
   Launch launch_;
-  Secret secret_ = *Secret::draw();
+  Secret secret_ = *Secret::generate();
   RootAddress address_;
   pid_t root_ = 0;
   Link hosts_[2];
@@ -121,7 +121,7 @@ TEST_F(RootTest, EndsTheJobWhenAHostIsLost) {
   EXPECT_EQ(finish(), 1);
 }
 
-TEST_F(RootTest, TellsAHostThatComesLateWhichRankHasLeft) {
+TEST_F(RootTest, SendsALateHostTheRankThatHasLeft) {
   begin_without_hosts();
   if (HasFatalFailure()) return;
   connect(0);
@@ -131,16 +131,16 @@ TEST_F(RootTest, TellsAHostThatComesLateWhichRankHasLeft) {
   left.first = 1;
   hosts_[0].queue(left);
   hosts_[0].flush();
-  EXPECT_EQ(told_of(0, FrameKind::job_absent), 1u);
+  EXPECT_EQ(receive_rank_of(0, FrameKind::job_absent), 1u);
   connect(1);
   if (HasFatalFailure()) return;
-  EXPECT_EQ(told_of(1, FrameKind::job_absent), 1u);
+  EXPECT_EQ(receive_rank_of(1, FrameKind::job_absent), 1u);
   hosts_[0].close();
   EXPECT_TRUE(follow(20000));
   EXPECT_EQ(finish(), 1);
 }
 
-TEST_F(RootTest, EndsWithTheStatusThatAHostTells) {
+TEST_F(RootTest, EndsWithTheStatusThatAHostSends) {
   begin();
   FrameHeader end;
   end.kind = FrameKind::host_end;
@@ -155,15 +155,15 @@ TEST_F(RootTest, EndsWithTheStatusThatAHostTells) {
   EXPECT_EQ(finish(), 7);
 }
 
-TEST_F(RootTest, SurvivesFramesOfChance) {
+TEST_F(RootTest, SurvivesRandomFrames) {
   constexpr FrameKind kinds[] = {FrameKind::heartbeat,
                                  FrameKind::host_joined,
                                  FrameKind::host_gather,
                                  FrameKind::host_left,
                                  FrameKind::host_gone,
-                                 FrameKind::host_waits_in_vain,
+                                 FrameKind::host_wait_on_exited_rank,
                                  FrameKind::host_end,
-                                 FrameKind::host_asks_to_tell,
+                                 FrameKind::host_error_report,
                                  FrameKind::host_interrupted,
                                  FrameKind::host_finished,
                                  FrameKind::gather,
@@ -180,7 +180,7 @@ TEST_F(RootTest, SurvivesFramesOfChance) {
     std::vector<std::byte> stream;
     for (int frame = 0; frame < 60; ++frame) {
       FrameHeader header;
-      // Mostly what does not end it at once.
+      // Mostly kinds that do not end the job at once.
       header.kind = kinds[random.below(random.below(4) == 0 ? std::size(kinds) : 4)];
       header.sequence = static_cast<std::uint32_t>(number(3));
       header.total = number(16);
@@ -195,7 +195,7 @@ TEST_F(RootTest, SurvivesFramesOfChance) {
       stream.insert(stream.end(), bytes.begin(), bytes.end());
       stream.insert(stream.end(), payload.begin(), payload.end());
     }
-    // All of it, or what the root still reads.
+    // Fails partway if the root closes the connection.
     send(hosts_[0].socket(), stream.data(), stream.size(), MSG_NOSIGNAL);
     hosts_[0].close();
     follow(50);

@@ -38,8 +38,8 @@ TEST(Secret, AProofDependsOnEveryByteOfKeyAndMessage) {
 }
 
 TEST(Secret, NoTwoAreTheSame) {
-  const auto one = Secret::draw();
-  const auto other = Secret::draw();
+  const auto one = Secret::generate();
+  const auto other = Secret::generate();
   ASSERT_TRUE(one && other);
   EXPECT_FALSE(equal(one->bytes(), other->bytes()));
 }

@@ -1,5 +1,5 @@
 #pragma once
-// Both ends of a TCP connection of this host, as guardians and the root have between them.
+// Both ends of a TCP connection on this host, like that of a guardian and the root.
 
 #include <gtest/gtest.h>
 #include <netinet/in.h>

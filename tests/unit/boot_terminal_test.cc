@@ -25,7 +25,7 @@ int status_of(pid_t process) {
   return WIFEXITED(status) ? WEXITSTATUS(status) : -1;
 }
 
-/// What leads a session on a terminal of its own exits with what `body` answers.
+/// Runs `body` in a session leader on a terminal of its own, and returns its exit status.
 template <class Body>
 int on_a_terminal(Body body) {
   int terminal = -1;
@@ -49,8 +49,8 @@ TEST(LeaveTerminal, LeavesItAndTheGroupButNotTheSession) {
                 if (errno != ENXIO) _exit(2);
                 if (getpgrp() != getpid()) _exit(3);
                 if (getsid(0) != session) _exit(4);
-                // Nor do those have it that are started from now on; and what is open can be
-                // written.
+                // Processes that are started from now on do not have the terminal either. Open
+                // descriptors remain writable.
                 const pid_t grandchild = fork();
                 if (grandchild == 0) _exit(has_terminal() ? 1 : 0);
                 if (status_of(grandchild) != 0) _exit(5);
@@ -78,7 +78,8 @@ TEST(LeaveTerminal, WhoHasNoneOnlyLeavesTheGroup) {
   EXPECT_EQ(status_of(child), 0);
 }
 
-// As screen lockers and modem programs leave it; the superuser opens it all the same.
+// A terminal in exclusive mode, as left by screen lockers and modem programs; root can still open
+// it.
 TEST(LeaveTerminal, LeavesOneThatCannotBeOpened) {
   EXPECT_EQ(on_a_terminal([] {
               if (ioctl(STDIN_FILENO, TIOCEXCL) != 0) return 101;

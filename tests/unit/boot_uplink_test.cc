@@ -1,4 +1,4 @@
-// What a guardian believes of what comes over its connection to the root.
+// A guardian's validation of frames from the root.
 
 #include "boot/uplink.h"
 
@@ -22,8 +22,8 @@ namespace {
 
 constexpr std::uint32_t ranks = 3;
 
-/// A guardian that checks what it is asked.
-class Asked final : public Guardians {
+/// A guardian that checks the arguments of its calls.
+class CheckedGuardian final : public Guardians {
  public:
   void gathered(std::uint32_t, SharedBytes bytes) override {
     EXPECT_EQ(bytes->size() % ranks, 0u);
@@ -35,9 +35,9 @@ class Asked final : public Guardians {
     EXPECT_LT(rank, ranks);
     ++asked;
   }
-  void farewell(bool) override { ++asked; }
-  void end(const Ending&, Haste haste) override {
-    EXPECT_LE(haste, Haste::at_once);
+  void release(bool) override { ++asked; }
+  void end(const Ending&, Teardown teardown) override {
+    EXPECT_LE(teardown, Teardown::immediate);
     ++asked;
   }
   void signal(int number) override {
@@ -61,9 +61,9 @@ class UplinkTest : public testing::Test {
     int ends[2];
     EXPECT_EQ(socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, ends), 0);
     root_.reset(ends[1]);
-    uplink_.emplace(os::FileDescriptor(ends[0]), hosts_, asked_, page_);
+    uplink_.emplace(os::FileDescriptor(ends[0]), hosts_, guardian_, page_);
   }
-  void say(FrameHeader header, const std::vector<std::byte>& payload) {
+  void send_frame(FrameHeader header, const std::vector<std::byte>& payload) {
     header.bytes = static_cast<std::uint32_t>(payload.size());
     std::vector<std::byte> bytes(sizeof header + payload.size());
     std::memcpy(bytes.data(), &header, sizeof header);
@@ -71,33 +71,33 @@ class UplinkTest : public testing::Test {
     EXPECT_EQ(send(root_.get(), bytes.data(), bytes.size(), MSG_NOSIGNAL),
               static_cast<ssize_t>(bytes.size()));
   }
-  void say_piece(std::uint64_t total, std::uint64_t offset, std::size_t bytes,
-                 std::uint32_t sequence = 0) {
+  void send_piece(std::uint64_t total, std::uint64_t offset, std::size_t bytes,
+                  std::uint32_t sequence = 0) {
     FrameHeader header;
     header.kind = FrameKind::job_gathered;
     header.sequence = sequence;
     header.total = total;
     header.offset = offset;
-    say(header, std::vector<std::byte>(bytes, static_cast<std::byte>(offset)));
+    send_frame(header, std::vector<std::byte>(bytes, static_cast<std::byte>(offset)));
   }
 
   HostParts hosts_;
-  Asked asked_;
+  CheckedGuardian guardian_;
   JobPage page_;
   os::FileDescriptor root_;
   std::optional<Uplink> uplink_;
 };
 
 TEST_F(UplinkTest, JoinsThePiecesOfAnExchange) {
-  say_piece(6, 0, 4);
-  EXPECT_TRUE(uplink_->hear());
-  EXPECT_TRUE(asked_.exchanges.empty());
-  say_piece(6, 4, 2);
-  say_piece(0, 0, 0, 1);
-  EXPECT_TRUE(uplink_->hear());
-  ASSERT_EQ(asked_.exchanges.size(), 2u);
-  EXPECT_EQ(asked_.exchanges[0].size(), 6u);
-  EXPECT_TRUE(asked_.exchanges[1].empty());
+  send_piece(6, 0, 4);
+  EXPECT_TRUE(uplink_->receive());
+  EXPECT_TRUE(guardian_.exchanges.empty());
+  send_piece(6, 4, 2);
+  send_piece(0, 0, 0, 1);
+  EXPECT_TRUE(uplink_->receive());
+  ASSERT_EQ(guardian_.exchanges.size(), 2u);
+  EXPECT_EQ(guardian_.exchanges[0].size(), 6u);
+  EXPECT_TRUE(guardian_.exchanges[1].empty());
 }
 
 TEST_F(UplinkTest, RefusesPiecesThatDoNotFit) {
@@ -118,25 +118,25 @@ TEST_F(UplinkTest, RefusesPiecesThatDoNotFit) {
   };
   for (const auto& [piece, why] : wrong) {
     connect();
-    say_piece(6, 0, 4);
-    EXPECT_TRUE(uplink_->hear());
-    say_piece(piece.total, piece.offset, piece.bytes);
-    EXPECT_FALSE(uplink_->hear()) << why;
+    send_piece(6, 0, 4);
+    EXPECT_TRUE(uplink_->receive());
+    send_piece(piece.total, piece.offset, piece.bytes);
+    EXPECT_FALSE(uplink_->receive()) << why;
   }
   connect();
-  say_piece(6, 0, 4);
-  say_piece(6, 4, 2, 1);
-  EXPECT_FALSE(uplink_->hear()) << "of the next exchange";
-  EXPECT_TRUE(asked_.exchanges.empty());
+  send_piece(6, 0, 4);
+  send_piece(6, 4, 2, 1);
+  EXPECT_FALSE(uplink_->receive()) << "of the next exchange";
+  EXPECT_TRUE(guardian_.exchanges.empty());
 }
 
-// The root has proven that it knows the secret, but may be of another version, or mistaken.
-TEST_F(UplinkTest, AsksTheGuardianOnlyForWhatThereIs) {
-  constexpr FrameKind kinds[] = {FrameKind::heartbeat,   FrameKind::job_gathered,
-                                 FrameKind::job_absent,  FrameKind::job_farewell,
-                                 FrameKind::job_end,     FrameKind::job_signal,
-                                 FrameKind::job_tell,    FrameKind::gather,
-                                 FrameKind::host_gather, FrameKind{0},
+// The root is authenticated, but may send invalid frames, as another version might.
+TEST_F(UplinkTest, ForwardsOnlyValidRequests) {
+  constexpr FrameKind kinds[] = {FrameKind::heartbeat,        FrameKind::job_gathered,
+                                 FrameKind::job_absent,       FrameKind::job_release,
+                                 FrameKind::job_end,          FrameKind::job_signal,
+                                 FrameKind::job_error_report, FrameKind::gather,
+                                 FrameKind::host_gather,      FrameKind{0},
                                  FrameKind{0xffffffffu}};
   std::size_t refused = 0;
   for (std::uint64_t seed = 0; seed < 5000; ++seed) {
@@ -152,44 +152,45 @@ TEST_F(UplinkTest, AsksTheGuardianOnlyForWhatThereIs) {
     header.first = static_cast<std::uint32_t>(number());
     header.count = static_cast<std::uint32_t>(number());
     header.code = static_cast<std::int32_t>(number());
-    say(header, std::vector<std::byte>(number() % 12));
-    if (!uplink_->hear()) {
+    send_frame(header, std::vector<std::byte>(number() % 12));
+    if (!uplink_->receive()) {
       ++refused;
       connect();
     }
     if (HasFailure()) FAIL() << "seed " << seed;
   }
   EXPECT_GT(refused, 1000u);
-  EXPECT_GT(asked_.asked, 500u);
+  EXPECT_GT(guardian_.asked, 500u);
 }
 
-// It closes with a heartbeat unread, and more under way than the root's kernel takes at once.
-TEST_F(UplinkTest, HasTheRootHearOfTheEnd) {
+// The uplink closes with an unread heartbeat, and with more data in flight than the root's kernel
+// buffers.
+TEST_F(UplinkTest, WaitsUntilTheRootHasReceivedTheEnd) {
   auto [guardians, roots] = tcp_pair();
   Link root(std::move(roots));
-  uplink_.emplace(std::move(guardians), hosts_, asked_, page_);
-  root.beat();
+  uplink_.emplace(std::move(guardians), hosts_, guardian_, page_);
+  root.queue_heartbeat();
   root.flush();
-  constexpr std::uint32_t tellings = 20000;
-  for (std::uint32_t i = 0; i < tellings; ++i) uplink_->left(1, i, Departure{.by_exit = true});
+  constexpr std::uint32_t departures = 20000;
+  for (std::uint32_t i = 0; i < departures; ++i) uplink_->left(1, i, Departure{.by_exit = true});
   std::thread end([this] {
     uplink_->finished(/*lost_output=*/false);
     uplink_.reset();
   });
-  // A root that is busy with others.
+  // The root is busy with other hosts.
   std::this_thread::sleep_for(std::chrono::milliseconds(100));
-  std::uint32_t told = 0;
+  std::uint32_t received = 0;
   bool finished = false;
   while (!finished) {
     const Received frame = root.receive();
     if (frame.outcome == Received::Outcome::would_block) continue;
     if (frame.outcome != Received::Outcome::frame) break;
-    told += frame.header.kind == FrameKind::host_left ? 1 : 0;
+    received += frame.header.kind == FrameKind::host_left ? 1 : 0;
     finished = frame.header.kind == FrameKind::host_finished;
   }
   root.close();
   end.join();
-  EXPECT_EQ(told, tellings);
+  EXPECT_EQ(received, departures);
   EXPECT_TRUE(finished);
 }
 

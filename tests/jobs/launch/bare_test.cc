@@ -20,7 +20,7 @@ Command without(int error, const char* call, std::vector<std::string> words) {
   return Command(std::move(words));
 }
 
-/// A shell's commands, and then the job, where they change what is mounted.
+/// Runs a shell's commands, and then the job, in a mount namespace of its own.
 Command mounted(const std::string& commands, std::vector<std::string> words) {
   std::vector<std::string> whole = {"unshare", "--mount"};
   if (geteuid() != 0) whole.push_back("--map-root-user");
@@ -69,7 +69,7 @@ INSTANTIATE_TEST_SUITE_P(Bare, WithoutMemoryFiles, testing::Values(EPERM, ENOSYS
                                                          : "EACCES";
                          });
 
-// The programs of the test may lie below /tmp.
+// The programs under test may be below /tmp.
 TEST_F(Mounts, WhereNoFolderTakesThePageEitherEachWayIsNamed) {
   const Outcome outcome =
       mounted(
@@ -117,7 +117,7 @@ TEST(WithoutThreads, AJobThatForksItselfNeedsNone) {
       without(EAGAIN, "thread", {probe, "exchange"}).variable("GASNET_PSHM_NODES", "2").run());
 }
 
-/// A control group with a limit on memory, below that of this process, if there may be one.
+/// A control group with a limit on memory, below that of this process, if it can be made.
 class MemoryGroup {
  public:
   explicit MemoryGroup(unsigned long bytes) {
@@ -154,7 +154,7 @@ class MemoryGroup {
     setting_ = setting;
     std::ofstream limit(path + '/' + setting);
     ready_ = static_cast<bool>(limit << bytes << std::flush);
-    // Version 2 has the file only where the group above hands the controller on.
+    // Version 2 has the file only if the parent group delegates the controller.
     if (!ready_) {
       rmdir(path.c_str());
       path_.clear();

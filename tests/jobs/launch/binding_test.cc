@@ -1,7 +1,7 @@
-// What ranks are bound to: equal shares of the processors, unless somebody binds already.
+// The binding of ranks: equal shares of the processors, unless the user binds.
 //
-// Jobs beside this program bind ranks too and would be seen, so it runs in a network namespace of
-// its own, beyond which claims (boot/core_claims.h) are not seen.
+// Other jobs bind ranks too and would interfere, so this program runs in a network namespace of its
+// own, which isolates claims (boot/core_claims.h).
 
 #include <fcntl.h>
 #include <net/if.h>
@@ -35,13 +35,13 @@ bool start_loopback() {
   return done;
 }
 
-/// Why the tests cannot be alone; "" if they are.
+/// The reason for which the tests cannot be isolated; "" if they are.
 std::string why_not_alone;
 
 class OwnNetwork : public testing::Environment {
  public:
   void SetUp() override {
-    // Another user than root needs a user namespace, in which it stays who it is.
+    // Users other than root need a user namespace, in which they keep their id.
     if (unshare(CLONE_NEWNET) != 0 && !enter_as_user()) {
       why_not_alone = std::strerror(errno);
     } else if (!start_loopback()) {
@@ -70,7 +70,7 @@ class OwnNetwork : public testing::Environment {
 
 using Processors = std::set<int>;
 
-/// Those that this program, and so an unbound rank, may run on.
+/// The processors that this program, and so an unbound rank, may run on.
 Processors all_processors() {
   cpu_set_t set;
   Processors found;
@@ -80,7 +80,7 @@ Processors all_processors() {
   return found;
 }
 
-/// Of each rank, by the lines of the probe's `processors`.
+/// The processors of each rank, by the output of the probe's `processors`.
 std::map<int, Processors> by_rank(const std::string& output) {
   std::map<int, Processors> found;
   std::istringstream lines(output);
@@ -103,8 +103,7 @@ void expect_unbound(const std::string& output, int ranks) {
     EXPECT_EQ(processors, all_processors()) << "rank " << rank;
 }
 
-/// Whether two ranks have equal shares with nothing in common, and of one processor only where
-/// there are not two for each.
+/// Whether two ranks have equal, disjoint shares, of more than one processor if there are enough.
 bool are_shares(const std::string& output) {
   auto found = by_rank(output);
   Processors both = found[0];
@@ -147,7 +146,7 @@ TEST_F(Binding, IsSaidOnRequest) {
   const std::string begin = "2 ranks bound to ";
   for (const Mode mode : {Mode::gexrun, Mode::fork}) {
     const Outcome outcome = job({"processors"}, mode).variable("GEX_VERBOSE", "1").run();
-    EXPECT_EQ(lines_with(outcome.error, speaker(mode) + begin), 1) << outcome.error;
+    EXPECT_EQ(lines_with(outcome.error, message_prefix(mode) + begin), 1) << outcome.error;
     EXPECT_EQ(lines_with(outcome.error, ", rank 1: "), 1) << outcome.error;
   }
   const Outcome outcome = gexrun_with({"-n", "2", "-v"}, "processors").run();

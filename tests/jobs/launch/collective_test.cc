@@ -1,4 +1,4 @@
-// What the ranks do together through their guardian.
+// Collective calls by way of the guardian.
 
 #include "modes.h"
 
@@ -85,8 +85,7 @@ TEST(Fork, BufferedTextIsNotDoubled) {
   EXPECT_EQ(lines_with(outcome.output, "after"), 4) << outcome.output;
 }
 
-// Many times: a signal to the original process may go to its other thread, or to the one that
-// waits.
+// Repeated, since a signal to the original process may be delivered to either of its threads.
 TEST(Fork, RanksHaveTheCallingThreadOnlyWhereOthersRun) {
   for (int attempt = 0; attempt < 20; ++attempt) {
     const Outcome outcome = job(Mode::fork, 2, {"join-with-threads"}).run();

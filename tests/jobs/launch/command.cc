@@ -34,14 +34,14 @@ namespace {
 
 using Clock = std::chrono::steady_clock;
 
-/// What the tests were started with must not reach the jobs, which leave ignored what they find so:
-/// interrupts in a shell's background, broken pipes under a program in Python.
+/// Resets signals that the tests' parent has ignored, such as SIGINT of a shell's background or
+/// SIGPIPE of Python: jobs would inherit that.
 [[maybe_unused]] const bool signals_are_heard = [] {
   for (const int number : {SIGHUP, SIGINT, SIGQUIT, SIGPIPE}) signal(number, SIG_DFL);
   return true;
 }();
 
-/// Far beyond any run, also under a sanitizer on a loaded machine.
+/// Much longer than any run, even with a sanitizer on a loaded machine.
 constexpr std::chrono::seconds hang_limit{100};
 
 constexpr const char* mark_variable = "LAUNCH_TEST_MARK";
@@ -104,7 +104,7 @@ std::unique_ptr<Running> Command::start() {
     ADD_FAILURE() << "pipe: " << std::strerror(errno);
     return running;
   }
-  // A file, so that input of any length waits for whoever reads it.
+  // A file can hold input of any length until it is read.
   const int input = memfd_create("input", MFD_CLOEXEC);
   if (write(input, input_.data(), input_.size()) != static_cast<ssize_t>(input_.size()) ||
       lseek(input, 0, SEEK_SET) != 0) {
@@ -116,7 +116,7 @@ std::unique_ptr<Running> Command::start() {
 
   running->process_ = fork();
   if (running->process_ == 0) {
-    // What the tests themselves run under must not reach the job.
+    // The job must not inherit the tests' own launcher.
     for (const char* const name :
          {"GASNET_PSHM_NODES", "GEX_JOB", "GEX_EXIT_TIMEOUT", "GEX_EXIT_GRACE", "GEX_CONDUIT",
           "GASNET_SPAWNER", "GASNET_SPAWNFN", "GASNET_SSH_NODEFILE", "GASNET_SSH_SERVERS",
@@ -155,7 +155,7 @@ Running::~Running() {
   if (error_ >= 0) close(error_);
 }
 
-/// Takes what there is to read; false once both streams have ended.
+/// Reads available output. Returns false once both streams have ended.
 bool Running::read_some(int milliseconds) {
   pollfd streams[] = {{output_, POLLIN, 0}, {error_, POLLIN, 0}};
   if (output_ < 0 && error_ < 0) return false;
@@ -186,7 +186,8 @@ bool Running::wait_for(const std::string& part, int count) {
 Outcome Running::finish() {
   const auto limit = Clock::now() + hang_limit;
   int status = 0;
-  // The command's end counts, not the end of its output: what it left behind may hold that open.
+  // Wait for the command's end rather than that of its output, which processes left behind keep
+  // open.
   while (waitpid(process_, &status, WNOHANG) == 0) {
     if (Clock::now() > limit) {
       outcome_.hung = true;
@@ -212,7 +213,7 @@ Outcome Running::finish() {
 
 bool Running::wait_until_all_gone() {
   const auto limit = Clock::now() + hang_limit;
-  // The command itself has no mark before it is executed, and none while it is.
+  // The command itself has the mark only once exec is complete.
   const auto has_ended = [this] {
     siginfo_t info{};
     if (reaped_) return true;

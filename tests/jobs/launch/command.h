@@ -1,12 +1,12 @@
 #pragma once
-// Running a command and looking at all that came of it.
+// Running a command and checking its complete outcome.
 //
 //   const Outcome outcome = Command({gexrun, "-n", "2", probe, "who"}).run();
 //   EXPECT_EQ(outcome.status, 0);
 //
-// Every process of the command carries a mark in its environment, so that a test can tell whether
-// one was left behind, whoever its parent is by then. A command that does not end is killed with
-// all of these after a time that no healthy run comes near, and the outcome says so.
+// Every process of the command carries a mark in its environment, by which a test detects processes
+// that were left behind, whatever their parent is then. A command that does not end in a time much
+// longer than any run is killed together with them, and the outcome is marked as hung.
 
 #include <sys/types.h>
 

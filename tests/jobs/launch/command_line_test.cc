@@ -1,4 +1,4 @@
-// gexrun's options, and what it says to those that make no sense.
+// gexrun's options, and its messages about invalid ones.
 
 #include <sched.h>
 #include <sys/stat.h>
@@ -208,7 +208,7 @@ TEST(CommandLine, DebuggerPassesTheStatusOn) {
   if (!installed("gdb")) GTEST_SKIP() << "gdb is not installed";
   const auto status_of = [](std::vector<std::string> scenario) {
     scenario.insert(scenario.begin(), {"-n", "2", "--debugger", "gdb", probe});
-    // A sanitizer's search for leaks needs to be the debugger itself.
+    // LeakSanitizer does not work under a debugger.
     const Outcome outcome =
         run_gexrun(std::move(scenario)).variable("ASAN_OPTIONS", "detect_leaks=0").run();
     expect_clean(outcome);
@@ -225,7 +225,7 @@ TEST(CommandLine, ValgrindFindsErrorsAndPassesTheStatusOn) {
     expect_failure(outcome, 1, "gexrun: --debugger valgrind: valgrind is not installed");
     GTEST_SKIP() << "valgrind is not installed: only the message was checked";
   }
-  // Programs without instrumentation of their own, which valgrind cannot run.
+  // Programs without instrumentation, since valgrind cannot run instrumented ones.
   const Outcome good = run_gexrun({"-n", "2", "--debugger", "valgrind", "true"}).run();
   expect_clean(good);
   EXPECT_EQ(good.status, 0) << good.error;
@@ -270,7 +270,7 @@ TEST(OpenFiles, FewAreEnoughForFewRanks) {
   EXPECT_EQ(lines_with(outcome.output, "exchanged "), 60);
 }
 
-/// A place as gexrun says it, of this or another version of the protocol.
+/// A value of GEX_JOB, of this or another version of the protocol.
 std::string place(const std::string& rest, std::uint32_t version = gex::boot::protocol_version) {
   return std::to_string(version) + rest;
 }
@@ -329,7 +329,7 @@ TEST(Place, ARankThatSendsNonsenseEndsTheJob) {
   for (int seed = 0; seed < 40; ++seed) {
     const Outcome outcome = job(Mode::gexrun, 3, {"babble", std::to_string(seed)}).run();
     expect_clean(outcome);
-    // Frames of chance may happen to be an `end` with any code, but never let the barrier through.
+    // A random frame may be an `end` with any code, but none makes the barrier complete.
     EXPECT_EQ(lines_with(outcome.error, "launch_probe: "), 0) << outcome.error;
     EXPECT_LE(lines_with(outcome.error, ""), 1) << outcome.error;
   }

@@ -8,7 +8,7 @@
 namespace launch_test {
 namespace {
 
-/// The words that run a command as process 1 of a container.
+/// The command that runs another one as process 1 of a container.
 std::vector<std::string> in_container(std::vector<std::string> words) {
   std::vector<std::string> whole = {"unshare"};
   if (geteuid() != 0) whole.push_back("--map-root-user");
@@ -46,7 +46,7 @@ TEST_F(Container, StatusAndMessagePassThrough) {
 }
 
 TEST_F(Container, ProcessOneHearsSignals) {
-  // Process 1 is sent signals from inside its container, where what it has no handler for is lost.
+  // Signals to process 1 from inside its container are discarded if it has no handler.
   const auto running =
       Command(in_container({gexrun, "-n", "2", "sh", "-c", "echo ready; kill -TERM 1; sleep 600"}))
           .start();
@@ -55,7 +55,7 @@ TEST_F(Container, ProcessOneHearsSignals) {
 }
 
 TEST_F(Container, ProcessOneReapsStrangers) {
-  // Orphans that are not of the job fall to process 1: none may stay as a zombie.
+  // Process 1 becomes the parent of orphans outside the job too, and must reap them.
   const Outcome outcome =
       Command(
           in_container({gexrun, "-n", "1", "sh", "-c",

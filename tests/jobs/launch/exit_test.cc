@@ -1,4 +1,4 @@
-// How jobs end by what their ranks do, and with which status.
+// The end of jobs by exits of ranks, and its status.
 
 #include <signal.h>
 
@@ -7,14 +7,13 @@
 namespace launch_test {
 namespace {
 
-/// Jobs in which the others are given hardly any time to come to their own end, unless that is what
-/// the test is about.
+/// Jobs with a minimal grace period, unless that is the subject of the test.
 class Exit : public AllModes {
  protected:
   Command job(int ranks, std::vector<std::string> scenario) const {
     return AllModes::job(ranks, std::move(scenario)).variable("GEX_EXIT_GRACE", "0.05");
   }
-  /// No test waits that long.
+  /// Longer than any test waits.
   Command job_with_time(int ranks, std::vector<std::string> scenario) const {
     return AllModes::job(ranks, std::move(scenario)).variable("GEX_EXIT_GRACE", "1000");
   }
@@ -29,14 +28,14 @@ TEST_P(Exit, EndFromMain) {
   }
 }
 
-// Output of the others may be missing, so the status alone would not be the truth.
+// Output of the others may be missing, which a status of 0 would hide.
 constexpr char ended_by_success[] = ") called gasnet_exit(0); ranks 0,2 had not exited 3 s later";
 
 TEST_P(Exit, EndWithZeroIsSuccess) {
   expect_failure(job(3, {"end-from-main", "0", "1"}).run(), 0, ended_by_success);
 }
 
-// Daemons ignore the ends of their children, and what they start inherits that.
+// Daemons ignore SIGCHLD, and the programs that they start inherit that.
 TEST_P(Exit, UnderAParentThatIgnoresItsChildren) {
   const auto ignored = [this](std::vector<std::string> scenario) {
     signal(SIGCHLD, SIG_IGN);
@@ -75,12 +74,12 @@ TEST_P(Exit, OneOfManyCodesWins) {
 TEST_P(Exit, EndFromTwoThreadsAtOnce) {
   const Outcome outcome = job(3, {"end-from-two-threads"}).run();
   expect_failure(outcome, 6, "");
-  // A rank that another one was faster than may be ended before it prints, but prints once.
+  // A rank may be ended before it prints, but must not print twice.
   EXPECT_GE(lines_with(outcome.output, "once"), 1) << outcome.output;
   EXPECT_LE(lines_with(outcome.output, "once"), 3) << outcome.output;
 }
 
-// Programs end with a barrier and gasnet_exit(0): the first one out must not cut the others off.
+// Programs end with a barrier and gasnet_exit(0): the first one out must not end the others early.
 TEST_P(Exit, EndWithSuccessLetsTheOthersComeToTheirEnd) {
   const Outcome outcome = job(3, {"end-one-after-another", "0"}).run();
   expect_success(outcome);
@@ -97,7 +96,7 @@ TEST_P(Exit, EndWithSuccessEndsThoseWhoNeverComeToTheirEnd) {
   expect_failure(job(3, {"end-alone", "0", "polling"}).run(), 0, ") called gasnet_exit(0); rank");
 }
 
-// Who comes last has the reason to print, and polls meanwhile.
+// The last rank has the reason to print, and polls meanwhile.
 TEST_P(Exit, AFailureLetsTheOthersComeToTheirEndWithoutASignal) {
   const std::vector<std::pair<const char*, std::string>> ways = {
       {"by-end", ""}, {"by-exit", ") returned 4 from main or called exit(4)"}};
@@ -127,7 +126,7 @@ TEST_P(Exit, ACodeOfZerosInItsLastEightBitsIsAFailure) {
 TEST_P(Exit, ADeathWithinTheGraceEndsTheJobAndIsNamed) {
   const Outcome outcome = job_with_time(3, {"die-after-an-end"}).run();
   expect_failure(outcome, 139, "was killed by signal 11");
-  EXPECT_EQ(lines_with(outcome.error, speaker() + "rank 2 (host "), 1) << outcome.error;
+  EXPECT_EQ(lines_with(outcome.error, message_prefix() + "rank 2 (host "), 1) << outcome.error;
 }
 
 TEST_P(Exit, AnInterruptDoesNotWaitForTheGrace) {
@@ -181,7 +180,7 @@ TEST_P(Exit, ARankThatReturnsEarlyGoesOnAnswering) {
 TEST_P(Exit, WhoDoesNotReturnIsNamed) {
   const Outcome outcome = job(3, {"return-alone", "1"}).variable("GEX_EXIT_TIMEOUT", "0.2").run();
   expect_failure(outcome, 1,
-                 speaker() +
+                 message_prefix() +
                      "rank 1 returned from main or called exit(0), ranks 0,2 did not "
                      "within 0.2 s (GEX_EXIT_TIMEOUT)");
 }
@@ -195,7 +194,7 @@ TEST_P(Exit, AMalformedExitTimeoutIsRefused) {
 TEST_P(Exit, WhoReturnsBeforeACollectiveCallIsNamed) {
   const Outcome outcome = job(3, {"return-before-barrier", "2"}).run();
   expect_failure(outcome, 1, "while a collective call waits for it in ranks 0,1");
-  EXPECT_EQ(lines_with(outcome.error, speaker() + "rank 2 (host "), 1) << outcome.error;
+  EXPECT_EQ(lines_with(outcome.error, message_prefix() + "rank 2 (host "), 1) << outcome.error;
 }
 
 TEST_P(Exit, ExitWithAStatusEndsTheJobWithIt) {
@@ -213,7 +212,7 @@ TEST_P(Exit, LeavingByUnderscoreExitIsADeath) {
 TEST_P(Exit, ADeathBySignalIsNamed) {
   const Outcome killed = job(3, {"die", "9", "1"}).run();
   expect_failure(killed, 137, "was killed by signal 9 (Killed)");
-  EXPECT_EQ(lines_with(killed.error, speaker() + "rank 1 (host "), 1) << killed.error;
+  EXPECT_EQ(lines_with(killed.error, message_prefix() + "rank 1 (host "), 1) << killed.error;
   EXPECT_EQ(lines_with(killed.error, ", pid "), 1) << killed.error;
   const Outcome aborted = job(3, {"die", "6", "0"}).run();
   expect_failure(aborted, 134, "was killed by signal 6 (Aborted)");

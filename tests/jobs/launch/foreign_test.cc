@@ -1,6 +1,6 @@
-// Jobs that other launchers start: MPICH's, which speaks PMI-1 and PMI-2, Open MPI's, which speaks
-// PMIx, and Slurm's, which speaks all of them, with a Slurm of this machine that the tests start.
-// Those that are not installed, or cannot be started, are skipped.
+// Jobs of foreign launchers: MPICH's (PMI-1 and PMI-2), Open MPI's (PMIx) and Slurm's (all of
+// them), with a Slurm on this machine that the tests start. Launchers that are not installed, or
+// cannot be started, are skipped.
 
 #include <fcntl.h>
 #include <signal.h>
@@ -17,9 +17,9 @@ namespace {
 
 struct Launcher {
   const char* name;
-  const char* path;  ///< "" where it is not installed
+  const char* path;  ///< "" if it is not installed
   std::vector<std::string> options;
-  const char* mpi_program;                ///< "": there is none that could be tried with it
+  const char* mpi_program;                ///< "" if there is none for this launcher
   std::vector<std::string> in_turn = {};  ///< places ranks on ha and hb in turn; empty: not tried
   bool needs_slurm = false;
   const char* pmi = "1";  ///< GEX_PMI
@@ -44,7 +44,8 @@ const Launcher launchers[] = {
      LAUNCH_TEST_OPENMPI_PROBE,
      {"--mca", "plm", "rsh", "--mca", "plm_rsh_agent", LAUNCH_TEST_RSH_NAMED, "--host", "ha:4,hb:4",
       "--map-by", "node"}},
-    // Slurm does not answer the second who begins PMI-1 in a process, so MPICH goes with PMIx only.
+    // Slurm does not respond to a second initialization of PMI-1 in a process: use MPICH with PMIx
+    // only.
     {"slurm_pmi", LAUNCH_TEST_SRUN, {"--quiet", "--mpi=pmi2", "--overcommit"}, "", {}, true},
     {"slurm_pmi2", LAUNCH_TEST_SRUN, {"--quiet", "--mpi=pmi2", "--overcommit"}, "", {}, true, "2"},
     {"slurm_pmix",
@@ -55,7 +56,7 @@ const Launcher launchers[] = {
      true},
 };
 
-/// A Slurm of this machine, from its first use to the end of the tests.
+/// A Slurm on this machine, from its first use to the end of the tests.
 class Slurm {
  public:
   Slurm() {
@@ -120,14 +121,14 @@ class Foreign : public testing::TestWithParam<Launcher> {
     scenario.insert(scenario.begin(), probe);
     return start(ranks, std::move(scenario));
   }
-  /// On hosts of two ranks each, as their names say; or on two hosts that have them in turn.
+  /// A job on hosts of two ranks each, or on two hosts that get ranks cyclically.
   Command job_on_hosts(int ranks, std::vector<std::string> scenario,
                        const char* layout = "block") const {
     scenario.insert(scenario.begin(), {LAUNCH_TEST_NAMED_HOSTS, layout, probe});
     return start(ranks, std::move(scenario));
   }
 
-  /// What comes of it. srun has a process beside it that may end after it.
+  /// Runs the command. srun has a helper process, which may end after it.
   static Outcome run(Command command) {
     const auto running = command.start();
     if (GetParam().needs_slurm) {
@@ -136,7 +137,7 @@ class Foreign : public testing::TestWithParam<Launcher> {
     return running->finish();
   }
 
-  /// Of ranks that say who they are, every other one is on host 1.
+  /// Expects every other rank on host 1, by the lines that they have printed.
   static void expect_hosts_in_turn(const Outcome& outcome, int ranks) {
     for (int rank = 0; rank < ranks; ++rank) {
       EXPECT_EQ(lines_with(outcome.output, "rank " + std::to_string(rank) + " of " +
@@ -147,7 +148,7 @@ class Foreign : public testing::TestWithParam<Launcher> {
     }
   }
 
-  /// What the launcher itself says of a failure is its own.
+  /// The launcher's own messages about a failure are not checked.
   static void expect_one_line_of_ours(const Outcome& outcome, const std::string& message) {
     EXPECT_FALSE(outcome.hung);
     EXPECT_NE(outcome.status, 0);
@@ -211,7 +212,7 @@ TEST_P(Foreign, LaunchersPlaceRanksInTurn) {
     words.insert(words.end(), {probe, scenario});
     return run(start(5, std::move(words)));
   };
-  // The launcher's own processes on its hosts may end after it.
+  // The launcher's processes on other hosts may end after it.
   const Outcome said = job_in_turn("who");
   EXPECT_EQ(said.status, 0) << said.error;
   expect_hosts_in_turn(said, 5);
@@ -241,8 +242,8 @@ TEST_P(Foreign, AFailureLetsTheOthersComeToTheirEndWithoutASignal) {
 }
 
 TEST_P(Foreign, TheStatusIsThatOfARankThatIsSlowToExit) {
-  // The others, which follow it, are gone before, and the launcher then ends what is left; srun
-  // does when it is asked to.
+  // The other ranks end first, and the launcher then ends the remaining one; srun does with an
+  // option.
   const Outcome outcome =
       run(job(3, {"exit-with", "5", "1", "500"}).variable("SLURM_KILL_BAD_EXIT", "1"));
   EXPECT_EQ(outcome.status, 5) << outcome.error;
@@ -255,8 +256,7 @@ TEST_P(Foreign, ARankThatReturnsEarlyGoesOnAnswering) {
 }
 
 TEST_P(Foreign, ADeadRankIsNamedAndEndsTheJob) {
-  // The launcher, which sees it too, may have closed the output before the guardian says so, and be
-  // gone before it.
+  // The launcher detects it too, and may end and close the output before the guardian's message.
   const auto expect_named = [](Command command, const std::string& message) {
     const auto running = command.start();
     EXPECT_TRUE(running->wait_until_all_gone());
@@ -292,7 +292,7 @@ TEST_P(Foreign, NothingIsLeftWhenTheLauncherIsKilled) {
 }
 
 TEST_P(Foreign, RanksWhoseGuardianIsKilledAreEnded) {
-  // They neither poll nor do anything else that would tell them.
+  // The ranks do not poll, so they do not detect it.
   const auto running = job(3, {"stay"}).start();
   ASSERT_TRUE(running->wait_for("ready", 3)) << running->output();
   int killed = 0;
@@ -350,7 +350,7 @@ TEST_P(Foreign, MpiAndLibgexInOneProgram) {
   }
 }
 
-// Launchers of MPI's call a job failed whose processes have not finalized it.
+// MPI's launchers treat a job as failed if its processes have not finalized MPI.
 TEST_P(Foreign, MpiIsFinalizedByRanksThatAllEndWithSuccess) {
   if (*GetParam().mpi_program == '\0') GTEST_SKIP() << "no program with its MPI can be tried";
   for (const int ranks : {1, 3}) {

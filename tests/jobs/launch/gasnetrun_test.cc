@@ -20,7 +20,7 @@ class Launchers : public testing::Test {
   Launchers() { std::filesystem::create_directories(folder_); }
   ~Launchers() override { std::filesystem::remove_all(folder_); }
 
-  /// A launcher by that name, which is a link as in an installed tree.
+  /// A launcher by that name, which is a link, as in an installed tree.
   std::string launcher(const std::string& name) const {
     const std::filesystem::path link = folder_ / name;
     if (!std::filesystem::is_symlink(link)) {
@@ -45,7 +45,7 @@ class Launchers : public testing::Test {
     return command.run();
   }
 
-  /// Runs a job with as many ranks as there are numbers, which are those of their hosts.
+  /// Runs a job and expects its ranks on the hosts with these numbers.
   void expect_places(const std::string& name, std::vector<std::string> options,
                      const Variables& variables, const std::vector<int>& hosts) const {
     const std::string ranks = std::to_string(hosts.size());
@@ -74,7 +74,7 @@ TEST_F(Launchers, GiveTheFirstNodesBlocksThatAreAsEvenAsCanBe) {
   expect_places("gasnetrun_ofi", {"-N", "2"}, three, {0, 0, 1, 1});
   expect_places("gasnetrun_ofi", {"-N", "2", "-spawner=ssh"}, three, {0, 0, 0, 1, 1});
   expect_places("gasnetrun_ofi", {"-N", "1", "-c", "0"}, three, {0, 0});
-  // Without a number of nodes all that can have ranks.
+  // Without a number of nodes, all nodes that can get a rank.
   expect_places("gasnetrun_ofi", {}, three, {0, 1});
   expect_places("gasnetrun_ofi", {}, {{"GASNET_SSH_SERVERS", "one two"}}, {0, 0, 1});
   expect_places("gasnetrun", {"-N", "2"}, three, {0, 1});
@@ -113,7 +113,7 @@ TEST_F(Launchers, StayOnThisMachineWhereTheyAreToldTo) {
   said.emplace_back("GASNET_SPAWNER", "fork");
   expect_places("gasnetrun_ofi", {}, said, {0, 0});
   expect_places("gasnetrun_ofi", {"-N", "1"}, {}, {0, 0});
-  // A network that the environment names goes before the launcher's.
+  // The environment's network overrides the launcher's.
   said = named;
   said.emplace_back("GEX_CONDUIT", "smp");
   expect_places("gasnetrun_ofi", {}, said, {0, 0});
@@ -139,7 +139,7 @@ TEST_F(Launchers, PassOnTheRemoteShellAndItsOptions) {
                        "'\\''StrictHostKeyChecking no'\\''' -- "),
             1)
       << printed.output;
-  // Quotes keep a script together that is one word.
+  // The script is one word, because of its quotes.
   expect_places("gasnetrun_ofi", {},
                 {{"GASNET_SSH_SERVERS", "one two"},
                  {"GASNET_SSH_CMD", "sh"},

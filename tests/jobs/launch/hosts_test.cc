@@ -1,5 +1,5 @@
-// Jobs of several hosts as the command line asks for them: where ranks go, what cannot be had. The
-// other hosts are this one (rsh_here.sh); tests/hosts has hosts that are apart.
+// Jobs of several hosts: options, placement of ranks, and errors. All hosts are this one
+// (rsh_here.sh); tests/hosts has separate hosts.
 
 #include <arpa/inet.h>
 #include <signal.h>
@@ -61,7 +61,7 @@ TEST(Hosts, TakeRanksInTurnWhileTheyHaveSlots) {
     }
   };
   placed("a:2,b,c:9", 7, {0, 1, 2, 0, 2, 2, 2});
-  // One that gets none is not bothered.
+  // A host without ranks is not contacted.
   placed("a:2,b:2,nowhere", 2, {0, 1});
 }
 
@@ -157,7 +157,7 @@ TEST(Hosts, AProgramThatIsNotThereIsNamedWithItsHost) {
 }
 
 TEST(Hosts, AnErrorOfAllRanksIsOneLine) {
-  // Whoever is first: of its host, and of the job.
+  // The first rank of a host, and that of the job.
   const Outcome outcome = on_hosts("a:3,b:3,c:3", 9, {"fail-all"}).run();
   expect_failure(outcome, 1, "this went wrong everywhere");
 }
@@ -207,7 +207,7 @@ TEST(Hosts, WhoseConnectionBreaksAreLost) {
       << outcome.error;
 }
 
-/// The job goes on until now, and has nothing to say but what has ended it.
+/// Expects that the job is still running, and then ends with one message.
 void expect_to_end_when_asked(Running& job) {
   kill(job.process(), SIGTERM);
   const Outcome outcome = job.finish();
@@ -216,12 +216,12 @@ void expect_to_end_when_asked(Running& job) {
   EXPECT_EQ(outcome.error, "gexrun: ended by signal 15 (Terminated)\n");
 }
 
-// Of which the kernel would let one wait for another (boot/terminal.h).
+// The kernel schedules sessions as groups, and could starve one of several (boot/terminal.h).
 TEST(Hosts, OfOneMachineAddNoSessions) {
   const auto running = on_hosts("a:2,b:2", 4, {"stay"}).start();
   ASSERT_TRUE(running->wait_for("ready", 4));
   const std::vector<pid_t> processes = processes_marked(running->mark());
-  // gexrun, two guardians at least, and the ranks.
+  // gexrun, at least two guardians, and the ranks.
   EXPECT_GE(processes.size(), 7U);
   for (const pid_t process : processes)
     EXPECT_EQ(getsid(process), getsid(running->process())) << process;
@@ -231,11 +231,11 @@ TEST(Hosts, OfOneMachineAddNoSessions) {
 TEST(Hosts, ThatAllStandStillGoOnTogether) {
   const auto running = on_hosts("a,b", 2, {"stay"}).start();
   ASSERT_TRUE(running->wait_for("ready", 2));
-  // As a container does that is frozen: longer than a host may be silent.
+  // Suspend all of them, like a frozen container, for longer than the heartbeat timeout.
   const std::vector<pid_t> processes = processes_marked(running->mark());
   for (const pid_t process : processes) kill(process, SIGSTOP);
   sleep(6);
-  // The first to go on has heard of nobody.
+  // The first process that continues has received nothing meanwhile.
   kill(running->process(), SIGCONT);
   usleep(300'000);
   for (const pid_t process : processes) kill(process, SIGCONT);
@@ -249,7 +249,7 @@ TEST(Hosts, OfAStoppedLauncherGoOnWithIt) {
   kill(running->process(), SIGTSTP);
   siginfo_t stopped{};
   ASSERT_EQ(waitid(P_PID, static_cast<id_t>(running->process()), &stopped, WSTOPPED), 0);
-  // Longer than either side may be silent, and so again.
+  // Longer than the heartbeat timeout, twice.
   sleep(6);
   kill(running->process(), SIGCONT);
   sleep(6);
@@ -257,13 +257,13 @@ TEST(Hosts, OfAStoppedLauncherGoOnWithIt) {
 }
 
 struct TcpSocket {
-  std::string address;  ///< its own, in the kernel's hexadecimal digits
+  std::string address;  ///< the local address, in the kernel's hexadecimal digits
   int port;
   bool listens;
   unsigned long inode;
 };
 
-/// Of this network namespace.
+/// The TCP sockets of this network namespace.
 std::vector<TcpSocket> tcp_sockets() {
   std::vector<TcpSocket> sockets;
   for (const char* const path : {"/proc/net/tcp", "/proc/net/tcp6"}) {
@@ -331,7 +331,7 @@ TEST(Hosts, ThatAreAllThisOneAreTalkedWithOnTheLoopback) {
 }
 
 TEST(Hosts, StrangersAtTheRootsPortAreRefusedAndSaidOnce) {
-  // The hosts come late, so that the root listens for a while.
+  // The hosts connect late, so that the root listens for a while.
   const auto running =
       Command({gexrun, "--rsh", rsh_here + " --late", "--hosts", "a,b", "-n", "2", probe, "stay"})
           .start();
@@ -342,17 +342,17 @@ TEST(Hosts, StrangersAtTheRootsPortAreRefusedAndSaidOnce) {
       if (one.listens && is_open_in(running->process(), one)) port = one.port;
     }
   }
-  std::vector<int> strangers;
+  std::vector<int> connections;
   for (int i = 0; i < 100; ++i) {
-    const int stranger = connect_to(port);
+    const int connection = connect_to(port);
     const std::string words =
         i % 2 == 0 ? std::string(4096, static_cast<char>(i)) : "gexhost1" + std::string(100, 'x');
-    EXPECT_GT(send(stranger, words.data(), words.size(), MSG_NOSIGNAL), 0);
-    strangers.push_back(stranger);
+    EXPECT_GT(send(connection, words.data(), words.size(), MSG_NOSIGNAL), 0);
+    connections.push_back(connection);
   }
   ASSERT_TRUE(running->wait_for("ready", 2));
-  for (const int stranger : strangers) close(stranger);
-  // Once all hosts are there nobody listens any more.
+  for (const int connection : connections) close(connection);
+  // Once all hosts are connected the root does not listen any more.
   for (const int candidate : listening_ports()) EXPECT_NE(candidate, port);
   kill(running->process(), SIGTERM);
   const Outcome outcome = running->finish();

@@ -1,4 +1,4 @@
-// Whoever is killed or interrupted, the job ends and nothing is left behind.
+// Whichever process is killed or interrupted, the job ends and no process or file is left.
 
 #include <signal.h>
 #include <unistd.h>
@@ -14,7 +14,7 @@
 namespace launch_test {
 namespace {
 
-/// Process ids that the ranks said they are.
+/// The process ids that the ranks have printed.
 std::vector<pid_t> ranks_of(const Running& running) {
   std::vector<pid_t> found;
   std::istringstream lines(running.output());
@@ -43,7 +43,7 @@ pid_t parent_of(pid_t process) {
   return parent.empty() ? -1 : std::stoi(parent);
 }
 
-/// Of a job whose launcher was killed.
+/// Expectations for a job whose launcher was killed.
 void expect_all_gone(Running& running) {
   EXPECT_TRUE(running.wait_until_all_gone());
   EXPECT_EQ(files_left_behind(), std::vector<std::string>());
@@ -78,7 +78,7 @@ TEST_P(Kill, TheLauncher) {
 }
 
 TEST_P(Kill, TheLauncherBeforeTheRanksHaveJoined) {
-  // The moment differs from run to run; whatever it is, nothing may be left.
+  // The moment differs from run to run.
   for (int delay = 0; delay < 10; ++delay) {
     const auto running = job(8, {"hold"}).start();
     usleep(static_cast<useconds_t>(delay * 700));
@@ -103,7 +103,7 @@ TEST_P(Kill, TheGuardian) {
       expect_failure(outcome, 1, killed);
       continue;
     }
-    // What is left of gexrun on the host says why, and the root what follows from it.
+    // The launcher on the host reports the cause, and the root the loss of the host.
     expect_clean(outcome);
     EXPECT_EQ(outcome.status, 1);
     EXPECT_EQ(lines_with(outcome.error, killed), 1) << outcome.error;
@@ -121,16 +121,16 @@ TEST_P(Kill, LauncherAndGuardian) {
   expect_all_gone(*running);
 }
 
-// A script does that with SIGINT of what it runs in the background.
+// A shell ignores SIGINT in background commands of a script.
 TEST_P(Kill, ByAnInterruptThatWasIgnoredAtTheStart) {
   signal(SIGINT, SIG_IGN);
   const auto running = start(2, {"stay"});
   signal(SIGINT, SIG_DFL);
   kill(running->process(), SIGINT);
-  expect_failure(running->finish(), 130, speaker() + "ended by signal 2");
+  expect_failure(running->finish(), 130, message_prefix() + "ended by signal 2");
 }
 
-// nohup does that with SIGHUP.
+// nohup ignores SIGHUP.
 TEST_P(Kill, NotByASignalThatWasIgnoredAtTheStart) {
   signal(SIGHUP, SIG_IGN);
   const auto running = start(2, {"stay"});
@@ -145,7 +145,7 @@ TEST_P(Kill, AnInterruptEndsTheJob) {
     const auto running = start(3, {"stay"});
     kill(running->process(), signal);
     expect_failure(running->finish(), status,
-                   speaker() + "ended by signal " + std::to_string(signal));
+                   message_prefix() + "ended by signal " + std::to_string(signal));
   }
 }
 
@@ -157,7 +157,7 @@ TEST_P(Kill, AnInterruptLetsRanksTidyUpTogether) {
   EXPECT_EQ(lines_with(outcome.output, "tidied up"), 3);
 }
 
-// As `pkill -s` does, and a process manager that signals a control group.
+// Like `pkill -s`, or a service manager that signals a control group.
 TEST_P(Kill, AnInterruptOfAllProcessesIsOne) {
   const auto running = start(3, {"tidy-up-on-interrupt"});
   for (const pid_t process : processes_marked(running->mark())) kill(process, SIGINT);
@@ -166,7 +166,7 @@ TEST_P(Kill, AnInterruptOfAllProcessesIsOne) {
   EXPECT_EQ(lines_with(outcome.output, "tidied up"), 3);
 }
 
-// By which status ranks end then is no news.
+// The ranks' statuses after an interrupt are not reported.
 TEST_P(Kill, AnInterruptIsAllThatIsSaidOfRanksThatEndForIt) {
   for (const std::vector<std::string>& how :
        {std::vector<std::string>{"130"}, {"130", "at once"}, {"0", "at once"}}) {
@@ -246,7 +246,7 @@ TEST(KillUnderGexrun, TheProgramUnderAWrapper) {
   const Outcome outcome = running->finish();
   expect_clean(outcome);
   EXPECT_EQ(outcome.status, 137);
-  // The shell has its say too.
+  // The shell prints a line too.
   EXPECT_EQ(lines_with(outcome.error, "ended with status 137 without leaving the job"), 1)
       << outcome.error;
 }

@@ -1,7 +1,6 @@
 #pragma once
-// The ways of starting a job; most tests hold for all. A job of two hosts, which have consecutive
-// ranks or get theirs in turn, is one whose other hosts are this one too, as rsh_here.sh reaches
-// it.
+// The ways of starting a job; most tests run in all of them. The two hosts of a job, which get
+// ranks in blocks or cyclically, are both this one, which rsh_here.sh reaches.
 
 #include <gtest/gtest.h>
 
@@ -46,12 +45,12 @@ inline Command job(Mode mode, int ranks, std::vector<std::string> scenario) {
   return Command(std::move(scenario));
 }
 
-/// Who speaks for the launcher.
-inline std::string speaker(Mode mode) {
+/// The prefix of the launcher's messages.
+inline std::string message_prefix(Mode mode) {
   return mode == Mode::fork ? "gex: " : "gexrun: ";
 }
 
-/// What every outcome must fulfil.
+/// The requirements for every outcome.
 inline void expect_clean(const Outcome& outcome) {
   EXPECT_FALSE(outcome.hung) << outcome.output << outcome.error;
   EXPECT_EQ(outcome.left_behind, std::vector<std::string>());
@@ -63,7 +62,7 @@ inline void expect_success(const Outcome& outcome) {
   EXPECT_EQ(outcome.error, "");
 }
 
-/// Ended with `status`, and one line, which contains `message`. "" is no line.
+/// Expects the exit status, and one line of output, which contains `message`; "": no line.
 inline void expect_failure(const Outcome& outcome, int status, const std::string& message) {
   expect_clean(outcome);
   EXPECT_EQ(outcome.status, status) << outcome.output << outcome.error;
@@ -80,7 +79,7 @@ class AllModes : public testing::TestWithParam<Mode> {
   Command job(int ranks, std::vector<std::string> scenario) const {
     return launch_test::job(GetParam(), ranks, std::move(scenario));
   }
-  std::string speaker() const { return launch_test::speaker(GetParam()); }
+  std::string message_prefix() const { return launch_test::message_prefix(GetParam()); }
 };
 
 #define LAUNCH_TEST_IN_ALL_MODES(fixture)                                          \

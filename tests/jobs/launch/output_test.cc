@@ -46,8 +46,7 @@ TEST(Output, TaggedLinesNameTheirRank) {
   }
 }
 
-/// On one host and on two: how many have joined stands on the terminal while one is awaited, and is
-/// wiped.
+/// On one host and on two: a line on the terminal shows how many ranks have joined, and is erased.
 TEST(Output, ATerminalShowsWhoIsStillMissing) {
   const std::string program =
       "sh -c 'case $GEX_JOB in *:2:3:*) sleep 3;; esac; exec " + probe + " who'";
@@ -113,7 +112,7 @@ TEST(Output, EndsWhenTheReaderGoesAway) {
 }
 
 TEST(Output, AReaderThatDoesNotReadHoldsNobodyAfterAnInterrupt) {
-  // The pipe is full and stays so: bash waits for gexrun, and nobody reads.
+  // The pipe stays full: bash waits for gexrun and does not read.
   const auto interrupted = [](const std::string& redirections) {
     return Command({"bash", "-c",
                     "mkfifo_dir=$(mktemp -d); mkfifo $mkfifo_dir/pipe; exec 3<>$mkfifo_dir/pipe; "
@@ -126,7 +125,7 @@ TEST(Output, AReaderThatDoesNotReadHoldsNobodyAfterAnInterrupt) {
   expect_clean(outcome);
   EXPECT_EQ(outcome.output, "status 143\n");
   EXPECT_EQ(lines_with(outcome.error, "ended by signal 15 (Terminated)"), 1) << outcome.error;
-  // Nor does one that does not read what gexrun itself has to say.
+  // A reader that does not read gexrun's own messages does not block it either.
   const Outcome silent = interrupted(">&3 2>&3");
   expect_clean(silent);
   EXPECT_EQ(silent.output, "status 143\n");

@@ -1,4 +1,4 @@
-#include "boot/greeting.h"
+#include "boot/auth_handshake.h"
 
 #include <arpa/inet.h>
 #include <fcntl.h>
@@ -19,13 +19,13 @@ namespace gex::boot {
 
 namespace {
 
-/// For a peer that has nothing to compute but two hashes, and may be on another continent.
-constexpr double greeting_limit = 5;
+/// Time for one handshake: three messages and two hashes, possibly over an intercontinental link.
+constexpr double handshake_timeout = 5;
 
-/// What a guardian needs at most, as long as others wait to be heard.
-constexpr double crowded_limit = 1;
+/// The time that a connection has for its handshake before it may be evicted for a newer one.
+constexpr double min_handshake_time = 1;
 
-constexpr auto pause_between_tries = std::chrono::milliseconds(200);
+constexpr auto retry_interval = std::chrono::milliseconds(200);
 
 constexpr char magic[8] = {'g', 'e', 'x', 'h', 'o', 's', 't', '1'};
 
@@ -33,7 +33,7 @@ struct Challenge {
   char name[sizeof magic];
   Secret::Bytes nonce;
 };
-struct Hello {
+struct Response {
   char name[sizeof magic];
   std::uint32_t host;
   std::uint32_t reserved;
@@ -54,19 +54,19 @@ Secret::Bytes prove(const Secret& secret, Direction direction, std::uint32_t hos
   return secret.prove(std::as_bytes(std::span(&message, 1)));
 }
 
-bool draw(Secret::Bytes& nonce) {
+bool generate(Secret::Bytes& nonce) {
   return getrandom(nonce.data(), nonce.size(), 0) == static_cast<ssize_t>(nonce.size());
 }
 
-/// A few bytes into the empty buffer of a new connection: the kernel takes them whole or not at
-/// all.
+/// Sends a message that fits the empty buffer of a new connection: all of it or nothing.
 template <typename Message>
 bool send_whole(int socket, const Message& message) {
   return send(socket, &message, sizeof message, MSG_NOSIGNAL | MSG_DONTWAIT) ==
          static_cast<ssize_t>(sizeof message);
 }
 
-/// 0 or an error number: ETIME after the limit, ECONNRESET also where the other end has closed.
+/// Returns 0 or an error number: ETIME after the limit, ECONNRESET if the peer has closed the
+/// connection.
 template <typename Message>
 int receive_whole(int socket, Message& message, const Deadline& limit) {
   auto* const bytes = reinterpret_cast<std::byte*>(&message);
@@ -81,23 +81,23 @@ int receive_whole(int socket, Message& message, const Deadline& limit) {
   return 0;
 }
 
-/// 0 or an error number; EACCES: who answers is not the root.
-int greet_root(int socket, const Secret& secret, std::uint32_t host) {
-  const Deadline limit = after(greeting_limit);
+/// Returns 0 or an error number: EACCES if the peer is not the root.
+int authenticate_to_root(int socket, const Secret& secret, std::uint32_t host) {
+  const Deadline limit = after(handshake_timeout);
   Challenge challenge;
   if (const int error = receive_whole(socket, challenge, limit); error != 0) return error;
   if (std::memcmp(challenge.name, magic, sizeof magic) != 0) return EACCES;
-  Hello hello{};
-  std::memcpy(hello.name, magic, sizeof magic);
-  hello.host = host;
-  if (!draw(hello.nonce)) return EIO;
-  hello.proof = prove(secret, Direction::to_root, host, challenge.nonce, hello.nonce);
-  if (!send_whole(socket, hello)) return ECONNRESET;
+  Response response{};
+  std::memcpy(response.name, magic, sizeof magic);
+  response.host = host;
+  if (!generate(response.nonce)) return EIO;
+  response.proof = prove(secret, Direction::to_root, host, challenge.nonce, response.nonce);
+  if (!send_whole(socket, response)) return ECONNRESET;
   Secret::Bytes proof;
   if (const int error = receive_whole(socket, proof, limit); error != 0) return error;
-  const Secret::Bytes due =
-      prove(secret, Direction::to_guardian, host, challenge.nonce, hello.nonce);
-  return equal(proof, due) ? 0 : EACCES;
+  const Secret::Bytes expected =
+      prove(secret, Direction::to_guardian, host, challenge.nonce, response.nonce);
+  return equal(proof, expected) ? 0 : EACCES;
 }
 
 struct SocketAddress {
@@ -125,8 +125,7 @@ std::optional<SocketAddress> parse(const std::string& text, std::uint16_t port) 
 
 constexpr const char* loopback = "127.0.0.1";
 
-/// This host's addresses. That of the loopback interface stands last: it serves guardians that are
-/// on this host too.
+/// This host's addresses. The loopback address is the last; it serves guardians on this host.
 std::vector<std::string> own_addresses() {
   std::vector<std::string> found;
   ifaddrs* all = nullptr;
@@ -140,7 +139,7 @@ std::vector<std::string> own_addresses() {
         bytes = &reinterpret_cast<const sockaddr_in*>(at->ifa_addr)->sin_addr;
       } else if (at->ifa_addr->sa_family == AF_INET6) {
         const in6_addr& address = reinterpret_cast<const sockaddr_in6*>(at->ifa_addr)->sin6_addr;
-        // An address of one link only is of no use without the name of the link over there.
+        // A link-local address is useless without the interface's name on the other host.
         if (!IN6_IS_ADDR_LINKLOCAL(&address)) bytes = &address;
       }
       if (bytes != nullptr &&
@@ -156,14 +155,14 @@ std::vector<std::string> own_addresses() {
 
 }  // namespace
 
-Greeting::Greeting(os::FileDescriptor socket, std::string address)
+AuthHandshake::AuthHandshake(os::FileDescriptor socket, std::string address)
     : socket_(std::move(socket)),
       address_(std::move(address)),
-      limit_(after(greeting_limit)),
-      may_go_at_(after(crowded_limit)) {
+      limit_(after(handshake_timeout)),
+      evictable_at_(after(min_handshake_time)) {
   Challenge challenge{};
   std::memcpy(challenge.name, magic, sizeof magic);
-  if (draw(nonce_)) {
+  if (generate(nonce_)) {
     challenge.nonce = nonce_;
     send_whole(socket_.get(), challenge);
   } else {
@@ -171,29 +170,30 @@ Greeting::Greeting(os::FileDescriptor socket, std::string address)
   }
 }
 
-Greeting::State Greeting::hear(const Secret& secret) {
-  Hello hello;
-  std::byte room[sizeof hello];
+AuthHandshake::State AuthHandshake::receive(const Secret& secret) {
+  Response response;
+  std::byte room[sizeof response];
   for (;;) {
-    const ssize_t got = recv(socket_.get(), room, sizeof hello - heard_.size(), MSG_DONTWAIT);
+    const ssize_t got = recv(socket_.get(), room, sizeof response - received_.size(), MSG_DONTWAIT);
     if (got < 0 && errno == EINTR) continue;
     if (got < 0 && errno == EAGAIN) return State::incomplete;
-    if (got <= 0) return heard_.empty() ? State::left : State::refused;
-    heard_.insert(heard_.end(), room, room + got);
-    // What does not begin as it should need not be waited for.
-    const std::size_t name = std::min(heard_.size(), sizeof magic);
-    if (std::memcmp(heard_.data(), magic, name) != 0) return State::refused;
-    if (heard_.size() == sizeof hello) break;
+    if (got <= 0) return received_.empty() ? State::disconnected : State::refused;
+    received_.insert(received_.end(), room, room + got);
+    // Refuse at once what does not begin with the magic.
+    const std::size_t name = std::min(received_.size(), sizeof magic);
+    if (std::memcmp(received_.data(), magic, name) != 0) return State::refused;
+    if (received_.size() == sizeof response) break;
   }
-  std::memcpy(&hello, heard_.data(), sizeof hello);
-  if (!equal(hello.proof, prove(secret, Direction::to_root, hello.host, nonce_, hello.nonce))) {
+  std::memcpy(&response, received_.data(), sizeof response);
+  if (!equal(response.proof,
+             prove(secret, Direction::to_root, response.host, nonce_, response.nonce))) {
     return State::refused;
   }
-  if (recv(socket_.get(), room, 1, MSG_PEEK | MSG_DONTWAIT) == 0) return State::left;
-  host_ = hello.host;
+  if (recv(socket_.get(), room, 1, MSG_PEEK | MSG_DONTWAIT) == 0) return State::disconnected;
+  host_ = response.host;
   const Secret::Bytes answer =
-      prove(secret, Direction::to_guardian, hello.host, nonce_, hello.nonce);
-  return send_whole(socket_.get(), answer) ? State::proven : State::refused;
+      prove(secret, Direction::to_guardian, response.host, nonce_, response.nonce);
+  return send_whole(socket_.get(), answer) ? State::authenticated : State::refused;
 }
 
 os::FileDescriptor listen_for_guardians(RootAddress& address, Reach reach) {
@@ -211,7 +211,7 @@ os::FileDescriptor listen_for_guardians(RootAddress& address, Reach reach) {
   };
   if (!listener || setsockopt(listener.get(), IPPROTO_IPV6, IPV6_V6ONLY, &off, sizeof off) != 0 ||
       !bind_to(&any6, sizeof any6)) {
-    // A host without IPv6, or the loopback, which mostly has the older address.
+    // There is no IPv6, or only the loopback is wanted, which usually has an IPv4 address.
     listener.reset(socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0));
     if (!bind_to(&any4, sizeof any4)) {
       if (!here) return {};
@@ -237,16 +237,16 @@ os::FileDescriptor listen_for_guardians(RootAddress& address, Reach reach) {
 
 namespace {
 
-/// Whether it was the root that failed so, and may do better next time.
-bool may_pass(int error) noexcept {
+/// Whether a retry may succeed: the root dropped the connection or did not answer in time.
+bool is_transient(int error) noexcept {
   return error == ECONNRESET || error == ETIME;
 }
 
-/// One try; 0 and `connected`, or an error number, of an address that may be the root if there is
-/// one.
+/// Tries all addresses once. Returns 0 and sets `connected`, or returns an error number, a
+/// transient one if any address failed so.
 int try_to_connect(const RootAddress& address, const Secret& secret, std::uint32_t host,
                    os::FileDescriptor& connected) {
-  // All at once: an address that leads nowhere must not hold up one that does.
+  // All at once, so that an unreachable address does not delay a reachable one.
   std::vector<os::FileDescriptor> sockets;
   std::vector<pollfd> waiting;
   int error = EADDRNOTAVAIL;
@@ -264,39 +264,39 @@ int try_to_connect(const RootAddress& address, const Secret& secret, std::uint32
       error = errno;
     }
   }
-  const Deadline limit = after(2 * greeting_limit);
-  std::size_t left = waiting.size();
+  const Deadline limit = after(2 * handshake_timeout);
+  std::size_t open = waiting.size();
   int failure = error;
-  while (left > 0 && poll(waiting.data(), waiting.size(), milliseconds_until(limit)) > 0) {
+  while (open > 0 && poll(waiting.data(), waiting.size(), milliseconds_until(limit)) > 0) {
     for (std::size_t i = 0; i < waiting.size(); ++i) {
       if (waiting[i].revents == 0) continue;
       socklen_t length = sizeof error;
       getsockopt(waiting[i].fd, SOL_SOCKET, SO_ERROR, &error, &length);
-      if (error == 0) error = greet_root(waiting[i].fd, secret, host);
+      if (error == 0) error = authenticate_to_root(waiting[i].fd, secret, host);
       if (error == 0) {
         connected = std::move(sockets[i]);
         return 0;
       }
-      if (!may_pass(failure)) failure = error;
+      if (!is_transient(failure)) failure = error;
       waiting[i].fd = -1;
-      --left;
+      --open;
     }
   }
-  return left > 0 && !may_pass(failure) ? ETIMEDOUT : failure;
+  return open > 0 && !is_transient(failure) ? ETIMEDOUT : failure;
 }
 
 }  // namespace
 
 os::FileDescriptor connect_to_root(const RootAddress& address, const Secret& secret,
-                                   std::uint32_t host, std::string& why, double patience) {
+                                   std::uint32_t host, std::string& why, double timeout) {
   os::FileDescriptor connected;
-  const Deadline limit = after(patience);
+  const Deadline limit = after(timeout);
   int error = 0;
   for (;;) {
     error = try_to_connect(address, secret, host, connected);
     if (error == 0) return connected;
-    if (!may_pass(error) || Clock::now() >= *limit) break;
-    std::this_thread::sleep_for(pause_between_tries);
+    if (!is_transient(error) || Clock::now() >= *limit) break;
+    std::this_thread::sleep_for(retry_interval);
   }
   why = std::string(error == ETIME ? "no answer" : std::strerror(error)) + " at port " +
         std::to_string(address.port) + " of";

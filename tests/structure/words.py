@@ -1,0 +1,106 @@
+#!/usr/bin/env python3
+"""Reads sources and fails on a word that the field does not use.
+
+    words.py ROOT
+
+Identifiers, comments and string literals of the folders in CLEAN are checked; other folders are
+not checked yet. For each word the field's own is printed; docs/glossary.md lists those.
+"""
+
+import os
+import re
+import sys
+
+CLEAN = ["src/boot", "cmd/gexrun", "cmd/gasnetrun"]
+
+SOURCE = re.compile(r"\.(h|cc|c|def|inc)$")
+
+# Words as they are found in text and in identifiers, where `in_vain` and `InVain` are "in vain".
+# A blank also matches a line break and the gap between string literals.
+WORDS = [
+    (r"in vain|vain wait", "a wait for an exited peer; without effect"),
+    (r"(?<!there )(?:is|are|was|were) none", "is invalid; is no ...; does not exist"),
+    (r"let(?:s|ting)? go", "release, detach, disconnect"),
+    (r"the same but|the same of|the same for", "say the whole: a comment is complete by itself"),
+    (r"last words", "last frames, final output"),
+    (r"no news", "expected; not reported"),
+    (r"without a word", "before it has sent anything"),
+    (r"guests?", "pending connection"),
+    (r"strangers?", "unauthenticated peer"),
+    (r"greet(?:s|ed|ings?)?", "handshake"),
+    (r"believe[sd]?", "accept, validate, trust"),
+    (r"judge[sd]?", "check, evaluate"),
+    (r"haste|hurried", "teardown, urgent"),
+    (r"dut(?:y|ies)", "deferred update, task"),
+    (r"bearers?", "message that carries ..."),
+    (r"tells?|told|telling", "report, send, inform; distinguish"),
+    (r"hears?|heard|hearing", "receive"),
+    (r"says?|said", "send, print, state, report"),
+    (r"knows?|knew", "have, hold, detect"),
+    (r"whoever|whomever|whosoever", "name it: the caller, the process that ..."),
+    (r"somebody|anybody|nobody|everybody", "name it: another process, no rank, all ranks"),
+]
+
+# Spelling that matters: prefixes of identifiers, and the beginning of a comment or a sentence.
+SPELLINGS = [
+    # most_payload is the specification's.
+    (re.compile(r"\bmost_(?!payload\b)\w*"), "max_..."),
+    (re.compile(r"\b(?:Who|Those who|He who)\b"), "name it: the rank that ..., the process that ..."),
+    (re.compile(r"//[/!<]*\s*(The same\b)"), "say the whole: a comment is complete by itself"),
+]
+
+HUMP = re.compile(r"(?<=[a-z0-9])(?=[A-Z])|(?<=[A-Z])(?=[A-Z][a-z])")
+COMMENT_MARK = re.compile(r"^\s*(?://[/!]?<?|/?\*+)")
+
+
+def in_words(text):
+    """The text as words in lower case with a blank before each, and each character's line. Backticks
+    stay, since the `none` of an enumeration is not a predicate."""
+    result, numbers = "", []
+    for number, line in enumerate(text.split("\n"), 1):
+        spaced = HUMP.sub(" ", COMMENT_MARK.sub("", line))
+        words = re.sub(r"[^\w`]+|_+", " ", f" {spaced} ").rstrip().lower()
+        result += words
+        numbers += [number] * len(words)
+    return result + " ", numbers
+
+
+def findings(text):
+    """Yields (line, what is found there, what to write)."""
+    words, numbers = in_words(text)
+    for pattern, replacement in WORDS:
+        for match in re.finditer(rf"(?<= )(?:{pattern})(?= )", words):
+            yield numbers[match.start()], match.group(0), replacement
+    for number, line in enumerate(text.split("\n"), 1):
+        for pattern, replacement in SPELLINGS:
+            for match in pattern.finditer(line):
+                yield number, match.group(match.lastindex or 0), replacement
+
+
+def sources(root):
+    for folder in CLEAN:
+        for directory, _, names in os.walk(os.path.join(root, folder)):
+            for name in names:
+                if SOURCE.search(name):
+                    yield os.path.relpath(os.path.join(directory, name), root)
+
+
+def main():
+    if len(sys.argv) != 2:
+        sys.exit("usage: words.py ROOT")
+    root = sys.argv[1]
+    failures = []
+    paths = sorted(sources(root))
+    for path in paths:
+        with open(os.path.join(root, path), encoding="utf-8") as file:
+            text = file.read()
+        for line, found, replacement in sorted(findings(text)):
+            failures.append(f"{path}:{line}: '{found}': {replacement}")
+    for failure in failures:
+        print(failure)
+    print(f"{len(paths)} files, {len(failures)} failures")
+    sys.exit(1 if failures else 0)
+
+
+if __name__ == "__main__":
+    main()

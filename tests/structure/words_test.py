@@ -1,0 +1,71 @@
+#!/usr/bin/env python3
+"""words.py accepts plain words and catches those of its list wherever they stand."""
+
+import unittest
+
+from seeded_tree import SeededTree
+
+PATH = "src/boot/peer.cc"
+GOOD = {
+    PATH: "// Reports an exited peer, if there is one; 0 if there is none.\n"
+          "int report_exited_peer(int most, bool unknown, int almost_full);\n"
+          "/// Unless that is `none`.\n"
+          'const char* usage = "it stores, tallies and invalidates";\n',
+    "src/am/network.cc": "int bearer;  // the guests hear it in vain\n",
+    "cmd/gexrun/README.md": "Who says so?\n",
+}
+
+
+class Words(SeededTree):
+    script = "words.py"
+    good = GOOD
+
+    def catches(self, text, what, line=1, path=PATH):
+        self.assert_caught({path: text}, f"{path}:{line}: '{what}': ")
+
+    def test_accepts_plain_words_and_folders_that_are_not_clean_yet(self):
+        self.assert_accepted({})
+
+    def test_comment(self):
+        self.catches("int a;\n// It waits in vain.\n", "in vain", 2)
+        self.catches("int a;  ///< of the guests\n", "guests")
+        self.catches("/* a\n * stranger */\n", "stranger", 2)
+
+    def test_comment_of_two_lines(self):
+        self.catches("/// It waits in\n/// vain.\n", "in vain")
+
+    def test_string(self):
+        self.catches('print("%s tells it", name);\n', "tells")
+        self.catches('print("a rank that is "\n      "none");\n', "is none")
+
+    def test_identifier(self):
+        self.catches("void wait_in_vain();\n", "in vain")
+        self.catches("class WaitInVain {};\n", "in vain")
+        self.catches("enum class Haste { none };\n", "haste")
+        self.catches("int guests_ = 0;\n", "guests")
+        self.catches("void let_go();\n", "let go")
+
+    def test_most(self):
+        self.catches("constexpr int most_pieces = 1;\n", "most_pieces")
+        self.assert_accepted({PATH: "use(most_payload, at_most, at_most_one);  // the most pieces\n"})
+
+    def test_comment_that_needs_another(self):
+        self.catches("/// The same, given by the first.\nint a;\n", "The same")
+        self.catches("// It is the same, but\n// slower.\n", "the same but")
+
+    def test_clause_without_a_noun(self):
+        self.catches("int a;\n// Cut short. Who waits is released.\n", "Who", 2)
+
+    def test_predicate(self):
+        self.catches("// A rank that is none.\n", "is none")
+
+    def test_replacement_is_printed(self):
+        self.assert_caught({PATH: "int most_guests;\n"}, f"{PATH}:1: 'most_guests': max_...")
+
+    def test_other_clean_folders(self):
+        self.catches("// nobody\n", "nobody", path="cmd/gexrun/main.cc")
+        self.catches("// nobody\n", "nobody", path="cmd/gasnetrun/options.h")
+
+
+if __name__ == "__main__":
+    unittest.main()
