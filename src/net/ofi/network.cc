@@ -168,15 +168,17 @@ SendResult Network::send(Channel channel, std::uint32_t peer, std::span<const Pi
   return sent;
 }
 
-bool Network::send_empty(Kind kind, std::uint32_t peer) {
+bool Network::send_own(Kind kind, std::uint32_t peer, std::span<const std::byte> content) {
   SendBuffer* const buffer = pool_.take();
   if (buffer == nullptr) return false;
+  if (kind == Kind::tally) ++peers_[peer].tallies;
   buffer->kind = kind;
   buffer->peer = peer;
   buffer->start = buffer->bytes();
-  buffer->size = sizeof(Stamp);
-  const Stamp stamp = Stamp::of(host_.cookie, host_.rank, kind, 0);
+  buffer->size = sizeof(Stamp) + content.size();
+  const Stamp stamp = Stamp::of(host_.cookie, host_.rank, kind, content.size());
   std::memcpy(buffer->start, &stamp, sizeof stamp);
+  if (!content.empty()) std::memcpy(buffer->start + sizeof stamp, content.data(), content.size());
   post(*buffer);
   return true;
 }
@@ -193,7 +195,7 @@ void Network::greet() {
     const auto behind = static_cast<std::uint32_t>((host_.rank + distance) % host_.size);
     const auto before =
         static_cast<std::uint32_t>((host_.rank + host_.size - distance) % host_.size);
-    if (host_.shares_memory(behind) == 0 && !send_empty(Kind::greeting, behind))
+    if (host_.shares_memory(behind) == 0 && !send_own(Kind::greeting, behind))
       fatal(host_, "ofi: rank %u has no buffer for a greeting", host_.rank);
     if (host_.shares_memory(before) == 0) greeting.push_back(before);
   }
@@ -348,18 +350,7 @@ void Network::look_for_losses() {
 
 bool Network::send_tally(std::uint32_t peer, const Tally& tally) {
   if (peers_[peer].tallies == most_tallies) return false;
-  SendBuffer* const buffer = pool_.take();
-  if (buffer == nullptr) return false;
-  ++peers_[peer].tallies;
-  buffer->kind = Kind::tally;
-  buffer->peer = peer;
-  buffer->start = buffer->bytes();
-  buffer->size = sizeof(Stamp) + sizeof tally;
-  const Stamp stamp = Stamp::of(host_.cookie, host_.rank, Kind::tally, sizeof tally);
-  std::memcpy(buffer->start, &stamp, sizeof stamp);
-  std::memcpy(buffer->start + sizeof stamp, &tally, sizeof tally);
-  post(*buffer);
-  return true;
+  return send_own(Kind::tally, peer, std::as_bytes(std::span(&tally, 1)));
 }
 
 void Network::take_tally(std::uint32_t peer, const Tally& tally) {
@@ -473,7 +464,7 @@ void Network::leave() {
   // What was injected has no completion; it precedes the farewell on its way.
   for (std::uint32_t peer = 0; peer < host_.size; ++peer) {
     if (!peers_[peer].spoken_to.load(std::memory_order_relaxed)) continue;
-    send_empty(Kind::farewell, peer);
+    send_own(Kind::farewell, peer);
   }
   using Clock = std::chrono::steady_clock;
   auto until = Clock::now() + farewell_limit;

@@ -87,8 +87,9 @@ class Network {
   }
   SendBuffer* take_buffer(Channel channel, std::uint32_t peer);
   void give_back(SendBuffer& buffer);
-  /// Sends a message that is no more than its kind; false: no buffer is free.
-  bool send_empty(Kind kind, std::uint32_t peer);
+  /// Sends a message of the conduit's own; false: no buffer is free. `content` is a multiple of
+  /// `message_alignment` long.
+  bool send_own(Kind kind, std::uint32_t peer, std::span<const std::byte> content = {});
   /// What is not yet sent.
   std::size_t under_way() const noexcept;
   /// Gives a filled buffer to the provider, now or in a later poll.
