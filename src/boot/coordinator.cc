@@ -114,21 +114,23 @@ void JobCoordinator::all_left() {
 
 /// Ends the job: all ranks have left, or the grace period of the others is over.
 void JobCoordinator::end_grace() {
+  end({ending_exit_.departure.code, ending_exit_.rank}, describe_grace_end());
+}
+
+std::string JobCoordinator::describe_grace_end() const {
   const auto& [rank, departure] = ending_exit_;
-  std::string text;
   // Exits after an interrupt are expected.
-  if (interrupted_by_ != 0) {
-  } else if (departure.by_exit) {
+  if (interrupted_by_ != 0) return {};
+  if (departure.by_exit) {
     const std::string code = std::to_string(departure.code);
-    text = name_of(rank) + " returned " + code + " from main or called exit(" + code + ")";
-  } else if (departure.code == 0 && left_count_ < ranks_.size()) {
-    // The job's status is 0 and output may be missing: report why.
-    text = name_of(rank) + " called gasnet_exit(0); " +
-           ranks_where([](const Rank& other) { return !other.left; }) + " had not exited " +
-           format_seconds(std::max(launch_.exit_grace, success_grace)) +
-           " s later, and the job is ended (GEX_EXIT_GRACE)";
+    return name_of(rank) + " returned " + code + " from main or called exit(" + code + ")";
   }
-  end({departure.code, rank}, text);
+  if (departure.code != 0 || left_count_ == ranks_.size()) return {};
+  // The job's status is 0 and output may be missing: report why.
+  return name_of(rank) + " called gasnet_exit(0); " +
+         ranks_where([](const Rank& other) { return !other.left; }) + " had not exited " +
+         format_seconds(std::max(launch_.exit_grace, success_grace)) +
+         " s later, and the job is ended (GEX_EXIT_GRACE)";
 }
 
 void JobCoordinator::gone(std::uint32_t rank, pid_t process) {

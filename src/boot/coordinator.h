@@ -123,6 +123,8 @@ class JobCoordinator final : public Coordinator {
   void begin_grace(std::uint32_t rank, const Departure& departure);
   void all_left();
   void end_grace();
+  /// The line for that end of the job; empty: nothing to report.
+  std::string describe_grace_end() const;
   std::string waiting_ranks() const;
   /// Ends the job with the message "EXITED TEXT WAITERS".
   void fail_wait_on_exited_rank(std::uint32_t exited, const char* text, const std::string& waiters);
