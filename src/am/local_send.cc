@@ -115,6 +115,10 @@ Outbound with_payload_placed(const Link& link, const Outbound& message) noexcept
   return placed;
 }
 
+gex_Rank_t jobrank_of(const Link& link) noexcept {
+  return process().neighborhood.members()[link.member];
+}
+
 }  // namespace
 
 bool may_have_room(gex_Rank_t jobrank) noexcept {
@@ -131,7 +135,8 @@ bool may_have_room(gex_Rank_t jobrank) noexcept {
 int send_request_local(Link& link, const Outbound& message, bool immediate) noexcept {
   if (immediate) return try_send(link, message, true) ? 0 : 1;
   const Outbound placed = with_payload_placed(link, message);
-  wait_until([&]() noexcept { return try_send(link, placed, false); });
+  wait_until([&]() noexcept { return op_of(jobrank_of(link), placed); },
+             [&]() noexcept { return try_send(link, placed, false); });
   return 0;
 }
 
@@ -174,8 +179,7 @@ void send_reply_local(Link& link, const Outbound& message) noexcept {
   Waiter waiter;
   for (unsigned turns = 0; !try_send(link, placed, false); ++turns) {
     if (turns > 100'000'000U)
-      fatal("no room for a reply to rank %u although it was reserved",
-            process().neighborhood.members()[link.member]);
+      fatal("no room for a reply to rank %u although it was reserved", jobrank_of(link));
     waiter.wait();
   }
 }

@@ -11,6 +11,7 @@
 #include <cstdint>
 
 #include "am/message.h"
+#include "core/op.h"
 
 namespace gex::am {
 
@@ -49,6 +50,9 @@ int send_request(gex_Rank_t jobrank, const Outbound& message, bool immediate) no
 
 /// Sends the reply to the request that `token` names. Never waits for the requester.
 void send_reply(gex_Token_t token, Outbound& message) noexcept;
+
+/// What a message that finds no room is waiting for.
+Op op_of(gex_Rank_t jobrank, const Outbound& message) noexcept;
 
 /// The two addresses of a message between endpoints of one client.
 Endpoints endpoints_of(gex_EP_t source, gex_EP_Index_t target) noexcept;

@@ -12,6 +12,7 @@
 #include "am/token.h"
 #include "base/error.h"
 #include "core/progress.h"
+#include "core/restricted.h"
 #include "core/team.h"
 #include "core/thread.h"
 
@@ -108,7 +109,9 @@ gex_AM_SrcDesc_t prepare_request(gex_TM_t tm, gex_Rank_t rank,
   };
   if (!attempt()) {
     if ((arguments.flags & GEX_FLAG_IMMEDIATE) != 0) return GEX_AM_SRCDESC_NO_OP;
-    wait_until([&]() noexcept { return attempt(); });
+    const Call call = arguments.is_long ? Call::prepare_request_long : Call::prepare_request_medium;
+    wait_until([&]() noexcept { return Op::with_peer(OpKind::message, call, jobrank, 0); },
+               [&]() noexcept { return attempt(); });
   }
   open(descriptor, arguments);
   return &descriptor;

@@ -5,11 +5,20 @@
 #include "am/token.h"
 #include "core/objects.h"
 #include "core/progress.h"
+#include "core/restricted.h"
 
 namespace gex::am {
 
 Endpoints endpoints_of(gex_EP_t source, gex_EP_Index_t target) noexcept {
   return Endpoints::make(source->client->index, source->index, target);
+}
+
+Op op_of(gex_Rank_t jobrank, const Outbound& message) noexcept {
+  constexpr Call requests[] = {Call::request_short, Call::request_medium, Call::request_long};
+  Op op = Op::with_peer(OpKind::message, requests[static_cast<unsigned>(message.category)], jobrank,
+                        message.size);
+  if (message.handler < GEX_AM_INDEX_BASE) op.call = 0;
+  return op;
 }
 
 int send_request(gex_Rank_t jobrank, const Outbound& message, bool immediate) noexcept {
@@ -21,7 +30,7 @@ int send_request(gex_Rank_t jobrank, const Outbound& message, bool immediate) no
   const auto attempt = [&]() noexcept { return try_send_network(jobrank, message); };
   if (attempt()) return 0;
   if (immediate) return 1;
-  wait_until(attempt);
+  wait_until([&]() noexcept { return op_of(jobrank, message); }, attempt);
   return 0;
 }
 

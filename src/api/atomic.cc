@@ -117,7 +117,7 @@ Operation begin(Call call, gex_AD_t ad, gex_DT_t type, void* result_p, gex_Rank_
   // What fetches nothing has no local side; any address stands for one while it is looked at.
   gex::rma::Transfer target =
       gex::rma::resolve_transfer(domain.team, rank, fetching ? result_p : &operand1, tgt_addr,
-                                 gex::atomic::size_of(type), offsets, name);
+                                 gex::atomic::size_of(type), offsets, call);
   if (!fetching) target.local = nullptr;
   if (checked()) check_target(domain, rank, target, flags, name);
   const bool by_network = domain.is_for_network() && target.key != nullptr;

@@ -35,8 +35,7 @@ gex::rma::Transfer memset_target(Call call, gasnet_node_t node, void* dest, std:
   check_peer(call, node);
   // Every transfer has a local end; this one's is not used.
   static char nothing;
-  return gex::rma::resolve_transfer(gex_proc_.gasnet1_team, node, &nothing, dest, nbytes, 0,
-                                    name_of(call));
+  return gex::rma::resolve_transfer(gex_proc_.gasnet1_team, node, &nothing, dest, nbytes, 0, call);
 }
 
 /// Polls, unlike what precedes gex_Event_Test and its like.
@@ -127,7 +126,7 @@ gasnet_valget_handle_t gex_get_nb_val_(gasnet_node_t node, void* src, size_t nby
   const InCall call(Call::get_nb_value);
   check_peer(call, node);
   gex::require_value_size(nbytes, name_of(call));
-  return gex::legacy::start_value_get(node, src, nbytes, name_of(call));
+  return gex::legacy::start_value_get(node, src, nbytes);
 }
 gasnet_register_value_t gex_wait_valget_(gasnet_valget_handle_t handle) {
   const InCall call(Call::wait_value);

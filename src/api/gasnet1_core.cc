@@ -70,9 +70,15 @@ int gex_poll_(std::uint32_t quiet) {
 }
 
 void gex_wait_pause_(uint32_t* spins) {
-  gex::Waiter waiter(*spins);
-  waiter.wait();
-  *spins = waiter.turns();
+  // The client's word holds the turns, and whether the core has been given up before.
+  constexpr std::uint32_t yielded_bit = std::uint32_t{1} << 31;
+  std::uint32_t yielded = *spins & yielded_bit;
+  gex::Waiter waiter(*spins & ~yielded_bit);
+  if (waiter.wait()) {
+    gex::note_condition_wait(/*first=*/yielded == 0);
+    yielded = yielded_bit;
+  }
+  *spins = waiter.turns() | yielded;
 }
 
 void gasnet_exit(int exitcode) {

@@ -6,6 +6,7 @@
 #include "base/error.h"
 #include "base/spin.h"
 #include "core/process.h"
+#include "core/progress.h"
 #include "core/thread.h"
 
 namespace {
@@ -61,7 +62,11 @@ void gex_hsl_lock_(gex_HSL_t* hsl) {
       return;
     }
     gex::Waiter waiter;
-    while (!take(hsl)) waiter.wait();
+    gex::LongWait long_wait;
+    while (!take(hsl)) {
+      if (waiter.wait())
+        long_wait.yielded([]() noexcept { return gex::Op::of_library(gex::OpKind::lock); });
+    }
   }
   note_taken(hsl);
 }

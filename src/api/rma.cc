@@ -31,7 +31,7 @@ Transfer begin(Call call, gex_TM_t tm, gex_Rank_t rank, const void* local, void*
                             name_of(call));
     gex::require_flags(flags, known_flags, name_of(call));
   }
-  return gex::rma::resolve_transfer(tm, rank, local, remote, size, flags, name_of(call));
+  return gex::rma::resolve_transfer(tm, rank, local, remote, size, flags, call);
 }
 
 void check_completion(Call call, const gex_Event_t* lc_opt, bool implicit) {

@@ -38,7 +38,7 @@ Operation begin(const Kind& kind, gex_TM_t tm, gex_Rank_t rank, gex_Flags_t flag
     const bool has_leaf = kind.direction == Direction::put && kind.form != Form::blocking;
     gex::require_flags(flags, GEX_FLAG_IMMEDIATE | (has_leaf ? GEX_FLAG_ENABLE_LEAF_LC : 0), call);
   }
-  return {tm, rank, kind.direction, kind.form, flags, call};
+  return {tm, rank, kind.direction, kind.form, flags, kind.call};
 }
 
 /// An array without which the entries that are counted cannot be read.

@@ -35,7 +35,8 @@ gex_Event_t operate_explicit(const Operation& operation, gex_Flags_t flags) noex
     return GEX_EVENT_INVALID;
   }
   return initiate_with_event(
-             category_of(operation.opcode), LocalCompletion::with_done,
+             operation.target.as(OpKind::atomic), category_of(operation.opcode),
+             LocalCompletion::with_done,
              [&](const Targets& targets) noexcept { return inject(operation, targets, flags); })
       .event_or_no_op();
 }
@@ -46,7 +47,8 @@ int operate_implicit(const Operation& operation, gex_Flags_t flags) noexcept {
     return 0;
   }
   const Initiated initiated = initiate_implicit(
-      category_of(operation.opcode), LocalCompletion::with_done,
+      operation.target.as(OpKind::atomic), category_of(operation.opcode),
+      LocalCompletion::with_done,
       [&](const Targets& targets) noexcept { return inject(operation, targets, flags); });
   return initiated.refused ? 1 : 0;
 }

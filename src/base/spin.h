@@ -77,22 +77,26 @@ class BasicWaiter {
   explicit BasicWaiter(std::uint32_t turns) noexcept : turns_(turns) {}
   std::uint32_t turns() const noexcept { return turns_; }
 
-  /// One turn: a pause, or a yield of the core when this wait has lasted. Orders no memory.
-  void wait() noexcept { turn(oversubscribed() ? detail::crowded : detail::roomy); }
+  /// One turn: a pause, or a yield of the core when this wait has lasted. Orders no memory. True if
+  /// the core was given up.
+  bool wait() noexcept { return turn(oversubscribed() ? detail::crowded : detail::roomy); }
   /// The same for what comes from other cores only.
-  void wait_for_other_cores() noexcept { turn(oversubscribed() ? detail::patient : detail::roomy); }
+  bool wait_for_other_cores() noexcept {
+    return turn(oversubscribed() ? detail::patient : detail::roomy);
+  }
 
   /// Something arrived: the next turns spin again.
   void reset() noexcept { turns_ = 0; }
 
  private:
-  void turn(const detail::SpinLimits& limits) noexcept {
+  bool turn(const detail::SpinLimits& limits) noexcept {
     if (turns_ < limits.first) [[likely]] {
       if (++turns_ > limits.bare) Actions::pause();
-      return;
+      return false;
     }
     turns_ = limits.first - limits.between;
     Actions::yield();
+    return true;
   }
 
   std::uint32_t turns_ = 0;

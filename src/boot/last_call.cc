@@ -21,7 +21,7 @@ bool is_name_character(char c) {
 
 }  // namespace
 
-void LastCall::begin(std::uint32_t call, const char* name, std::uint32_t thread) noexcept {
+void LastCall::set_name(std::uint32_t call, const char* name) noexcept {
   if (call >= max_calls) return;
   Name& kept = names_[call];
   // The first word is stored last, so that a name with a first word is complete. Concurrent threads
@@ -35,6 +35,11 @@ void LastCall::begin(std::uint32_t call, const char* name, std::uint32_t thread)
       kept[i].store(words[i], std::memory_order_release);
     }
   }
+}
+
+void LastCall::begin(std::uint32_t call, const char* name, std::uint32_t thread) noexcept {
+  if (call >= max_calls) return;
+  set_name(call, name);
   // Release: a reader of the number must see the name.
   noted_.store(running(call, thread), std::memory_order_release);
 }
@@ -55,7 +60,12 @@ void LastCall::replace(std::uint64_t noted, std::uint64_t by) noexcept {
 
 std::string LastCall::describe() const {
   const std::uint64_t noted = noted_.load(std::memory_order_acquire);
-  const std::uint64_t call = noted & (returned_bit - 1);
+  const std::string name = name_of(static_cast<std::uint32_t>(noted & (returned_bit - 1)));
+  if (name.empty()) return "";
+  return ((noted & returned_bit) != 0 ? " after " : " while in ") + name;
+}
+
+std::string LastCall::name_of(std::uint32_t call) const {
   if (call == none || call >= max_calls) return "";
   std::array<char, sizeof(Name)> text;
   for (std::size_t i = 0; i < names_[call].size(); ++i) {
@@ -67,7 +77,7 @@ std::string LastCall::describe() const {
       !std::all_of(text.begin(), end, is_name_character)) {
     return "";
   }
-  return ((noted & returned_bit) != 0 ? " after " : " while in ") + std::string(text.begin(), end);
+  return {text.begin(), end};
 }
 
 }  // namespace gex::boot

@@ -31,6 +31,9 @@ class LastCall {
   /// Characters of a name that are stored.
   static constexpr std::size_t max_name = 63;
 
+  /// Stores the name of a call, so that readers of the page have it.
+  void set_name(std::uint32_t call, const char* name) noexcept;
+
   /// `thread` has begun `call`.
   void begin(std::uint32_t call, const char* name, std::uint32_t thread) noexcept;
 
@@ -44,6 +47,9 @@ class LastCall {
   /// " while in NAME", " after NAME", or "" if no call is recorded. The page's content is not
   /// trusted: an invalid name counts as no call.
   std::string describe() const;
+
+  /// The name of a call; "" if it has none, or an invalid one.
+  std::string name_of(std::uint32_t call) const;
 
  private:
   using Word = std::atomic<std::uint64_t>;

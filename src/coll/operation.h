@@ -9,6 +9,7 @@
 #include <optional>
 
 #include "coll/reduction.h"
+#include "core/restricted.h"
 #include "team/barrier.h"
 
 namespace gex::coll {
@@ -31,6 +32,27 @@ constexpr bool is_reduction(Kind kind) noexcept {
 constexpr bool has_root(Kind kind) noexcept {
   return kind == Kind::broadcast || kind == Kind::reduce_to_one || kind == Kind::gather ||
          kind == Kind::scatter;
+}
+
+/// The call that asks for one, as reports name it.
+constexpr Call call_of(Kind kind) noexcept {
+  switch (kind) {
+    case Kind::broadcast:
+      return Call::broadcast;
+    case Kind::reduce_to_one:
+      return Call::reduce_to_one;
+    case Kind::reduce_to_all:
+      return Call::reduce_to_all;
+    case Kind::gather:
+      return Call::coll_gather;
+    case Kind::scatter:
+      return Call::coll_scatter;
+    case Kind::gather_to_all:
+      return Call::coll_gather_all;
+    case Kind::exchange:
+      break;
+  }
+  return Call::coll_exchange;
 }
 
 /// Arguments, checked.

@@ -86,12 +86,13 @@ void TeamCollectives::launch(Operation& operation) {
 gex_Event_t TeamCollectives::start(const Request& request,
                                    const Announcement& announcement) noexcept {
   Operation* operation = nullptr;
+  std::uint32_t sequence = 0;
   bool complete = false;
   bool active = false;
   {
     const OptionalGuard guard(lock_, threaded_);
     operation = &take(request);
-    team_->collectives_called.begin();
+    sequence = team_->collectives_called.begin() + 1;
     if (request.completes_together) number_completion(*operation);
     if (checked()) {
       unagreed_.emplace_back(agreement_.announce(announcement), operation);
@@ -107,7 +108,9 @@ gex_Event_t TeamCollectives::start(const Request& request,
   if (active) the_active.get().activate(*this);
   if (complete) return GEX_EVENT_INVALID;
   static constexpr Probe probe{is_done, needs_core};
-  return event_of(probe, operation, 0);
+  const Op op = Op::with_team(OpKind::collective, number_of(call_of(request.kind)), team_->id(),
+                              sequence, request.bytes);
+  return event_of(op, probe, operation, 0);
 }
 
 void TeamCollectives::announce(const Announcement& announcement) noexcept {
@@ -220,10 +223,15 @@ std::size_t TeamCollectives::unsynchronised() noexcept {
 }
 
 void TeamCollectives::settle() noexcept {
-  wait_until([this]() noexcept {
-    advance();
-    return idle();
-  });
+  wait_until(
+      [this]() noexcept {
+        return Op::with_team(OpKind::collective, 0, team_->id(),
+                             team_->collectives_called.begun.load(std::memory_order_relaxed));
+      },
+      [this]() noexcept {
+        advance();
+        return idle();
+      });
 }
 
 TeamCollectives& collectives_of(TeamId team, gex_Rank_t member) {

@@ -14,7 +14,7 @@ namespace gex {
 namespace {
 
 constexpr std::uintptr_t address_mask = (std::uintptr_t{1} << 48) - 64;
-constexpr std::uint32_t events_per_chunk = 1024;
+constexpr std::uint32_t events_per_chunk = boot::RankStatus::max_events;
 constexpr std::uint32_t longest_free_list = 512;
 constexpr std::uint32_t batch = 256;
 
@@ -31,10 +31,32 @@ Decoded decode(gex_Event_t handle) noexcept {
           !event->is_current(static_cast<std::uint16_t>(bits >> 48))};
 }
 
-/// Free events that no thread keeps.
+/// Events that no thread keeps.
 struct CommonPool {
   std::mutex mutex;
   Event* free = nullptr;
+  std::byte* unused = nullptr;  ///< memory of events that have not been made yet
+  std::uint32_t unused_count = 0;
+
+  /// A new one. Only the first chunk's are shown to others.
+  Event* make() noexcept {
+    if (unused_count == 0) {
+      unused = boot::RankStatus::own().claim_events();
+      if (unused == nullptr) {
+        os::Mapping chunk = os::Mapping::anonymous(events_per_chunk * sizeof(Event));
+        if (!chunk) fatal_system("memory for events", errno);
+        unused = chunk.release().data();
+      }
+      if ((reinterpret_cast<std::uintptr_t>(unused) >> 47) != 0)
+        fatal("memory for events lies above the address range that event handles can hold");
+      unused_count = events_per_chunk;
+    }
+    auto* const event = new (unused) Event{};
+    event->generation = 1;
+    unused += sizeof(Event);
+    --unused_count;
+    return event;
+  }
 };
 Immortal<CommonPool> the_common_pool;
 CommonPool& common_pool() noexcept {
@@ -52,18 +74,12 @@ void refill(ThreadRecord& thread) noexcept {
     ++thread.free_event_count;
   }
   if (thread.free_events != nullptr) return;
-  os::Mapping chunk = os::Mapping::anonymous(events_per_chunk * sizeof(Event));
-  if (!chunk) fatal_system("memory for events", errno);
-  auto* events = reinterpret_cast<Event*>(chunk.release().data());
-  if ((reinterpret_cast<std::uintptr_t>(events) >> 47) != 0)
-    fatal("memory for events lies above the address range that event handles can hold");
-  for (std::uint32_t i = 0; i < events_per_chunk; ++i) {
-    Event* event = new (&events[i]) Event{};
-    event->generation = 1;
+  for (std::uint32_t i = 0; i < batch; ++i) {
+    Event* event = pool.make();
     event->next = thread.free_events;
     thread.free_events = event;
   }
-  thread.free_event_count += events_per_chunk;
+  thread.free_event_count += batch;
 }
 
 [[gnu::cold]] void give_back_batch(ThreadRecord& thread) noexcept {
@@ -97,6 +113,20 @@ void require_current(const Decoded& handle, const char* call) noexcept {
     fatal("%s: the event was already synchronised (it, or the root of this leaf)", call);
 }
 
+/// What a wait for the handle's event waits for.
+Op op_of(const Decoded& handle) noexcept {
+  if (!handle.stale) note_incomplete(handle.event->op);
+  return shown(handle.event->op);
+}
+
+/// The same of an array: its first that is pending. All that are count as incomplete from now on.
+Op op_of(const gex_Event_t* events, std::size_t count) noexcept {
+  Op first;
+  for (std::size_t i = count; i-- != 0;)
+    if (events[i] != GEX_EVENT_INVALID) first = op_of(decode(events[i]));
+  return first;
+}
+
 }  // namespace
 
 Event& allocate_event(ThreadRecord& thread) noexcept {
@@ -117,7 +147,7 @@ void free_event(ThreadRecord& thread, Event& event) noexcept {
   event.end();
   event.next = thread.free_events;
   thread.free_events = &event;
-  if (++thread.free_event_count > longest_free_list + events_per_chunk) [[unlikely]]
+  if (++thread.free_event_count > longest_free_list + batch) [[unlikely]]
     give_back_batch(thread);
 }
 
@@ -125,7 +155,10 @@ int test_event(gex_Event_t handle) noexcept {
   require_event(handle, "gex_Event_Test");
   const Decoded decoded = decode(handle);
   require_current(decoded, "gex_Event_Test");
-  return try_consume(this_thread(), decoded) ? GASNET_OK : GASNET_ERR_NOT_READY;
+  if (try_consume(this_thread(), decoded)) return GASNET_OK;
+  // A barrier's event is tested again within its time.
+  if (decoded.event->probe == nullptr) note_incomplete(decoded.event->op);
+  return GASNET_ERR_NOT_READY;
 }
 
 void wait_event(gex_Event_t handle) noexcept {
@@ -133,7 +166,8 @@ void wait_event(gex_Event_t handle) noexcept {
   const Decoded decoded = decode(handle);
   require_current(decoded, "gex_Event_Wait");
   ThreadRecord& thread = this_thread();
-  wait_until([&]() noexcept { return try_consume(thread, decoded); },
+  wait_until([&]() noexcept { return op_of(decoded); },
+             [&]() noexcept { return try_consume(thread, decoded); },
              [&]() noexcept { return decoded.leaf != 0 || decoded.event->needs_core(); });
 }
 
@@ -192,11 +226,13 @@ int test_all(gex_Event_t* events, std::size_t count) noexcept {
 }
 
 void wait_some(gex_Event_t* events, std::size_t count) noexcept {
-  wait_until([&]() noexcept { return test_some(events, count) == GASNET_OK; });
+  wait_until([&]() noexcept { return op_of(events, count); },
+             [&]() noexcept { return test_some(events, count) == GASNET_OK; });
 }
 
 void wait_all(gex_Event_t* events, std::size_t count) noexcept {
-  wait_until([&]() noexcept { return test_all(events, count) == GASNET_OK; });
+  wait_until([&]() noexcept { return op_of(events, count); },
+             [&]() noexcept { return test_all(events, count) == GASNET_OK; });
 }
 
 gex_Event_t query_leaf(gex_Event_t root, gex_EC_t category) noexcept {
@@ -245,6 +281,17 @@ bool implicit_done(const Counters& counters, gex_EC_t mask) noexcept {
   return true;
 }
 
+/// What a wait for the implicit operations waits for: the last of a category that is not complete.
+Op op_of(ThreadRecord& thread, gex_EC_t mask) noexcept {
+  Op op;
+  for (unsigned c = ec_count; c-- != 0;) {
+    if ((mask >> c & 1) == 0 || thread.implicit.done(c)) continue;
+    note_incomplete(thread.status.implicit[c]);
+    op = shown(thread.status.implicit[c]);
+  }
+  return op;
+}
+
 void require_no_region(const ThreadRecord& thread, const char* call) noexcept {
   if (checked() && thread.region != nullptr)
     fatal("%s: not between gex_NBI_BeginAccessRegion and gex_NBI_EndAccessRegion", call);
@@ -261,7 +308,8 @@ int test_implicit(gex_EC_t mask) noexcept {
 void wait_implicit(gex_EC_t mask) noexcept {
   ThreadRecord& thread = this_thread();
   require_no_region(thread, "gex_NBI_Wait");
-  wait_until([&]() noexcept { return implicit_done(thread.implicit, mask); });
+  wait_until([&]() noexcept { return op_of(thread, mask); },
+             [&]() noexcept { return implicit_done(thread.implicit, mask); });
 }
 
 }  // namespace gex

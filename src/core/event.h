@@ -10,6 +10,7 @@
 // an access region all five. Or it has a probe: a function that says whether something that no
 // message completes (a barrier over shared flags) is done.
 
+#include "core/op.h"
 #include "core/thread.h"
 
 namespace gex {
@@ -22,6 +23,7 @@ struct Probe {
   Question* needs_core;  ///< whether it may need the asking thread's core; null: it may
 };
 
+/// The second line is for those who ask what is in flight; see boot::ShownEvent.
 struct alignas(cache_line) Event : BasicEvent<StdCompletion> {
   bool is_region;
   std::uint32_t sequence;
@@ -30,6 +32,7 @@ struct alignas(cache_line) Event : BasicEvent<StdCompletion> {
     void* subject;
     Event* next;
   };
+  OpRecord op;  ///< of the last generation that was an operation; of a region, its last operation
 
   bool done() noexcept {
     return probe != nullptr ? probe->done(subject, sequence) : counters.all_done();
@@ -38,10 +41,14 @@ struct alignas(cache_line) Event : BasicEvent<StdCompletion> {
     return probe == nullptr || probe->needs_core == nullptr || probe->needs_core(subject, sequence);
   }
 };
-static_assert(sizeof(Event) == cache_line);
+static_assert(sizeof(Event) == 2 * cache_line);
+static_assert(sizeof(Event) == boot::RankStatus::event_bytes);
 
 inline Counters& ThreadRecord::implicit_counters() noexcept {
   return region != nullptr ? region->counters : implicit;
+}
+inline boot::OpRecord& ThreadRecord::implicit_op(Category_index category) noexcept {
+  return region != nullptr ? region->op : status.implicit[category];
 }
 
 /// A fresh event with no parts, no probe.

@@ -4,6 +4,7 @@
 
 #include "boot/job.h"
 #include "boot/last_call.h"
+#include "core/op.h"
 #include "core/thread.h"
 
 namespace gex {
@@ -14,10 +15,6 @@ namespace {
 constexpr auto calls = static_cast<unsigned>(Call::count);
 static_assert(calls < boot::LastCall::max_calls);
 static_assert(calls <= std::numeric_limits<std::uint8_t>::max());
-
-constexpr std::uint32_t number_of(Call call) noexcept {
-  return static_cast<std::uint32_t>(call) + 1;
-}
 
 /// The innermost of a thread's calls; they take a byte each, so of more than eight the outermost
 /// are not known any more.

@@ -9,7 +9,8 @@
 // an immediate operation may.
 //
 // What completes inside its call, as a copy to mapped memory does, is not initiated: it touches no
-// counter and has no event.
+// counter and has no event. What is initiated is described by an Op (core/op.h), which is shown to
+// those who ask what is in flight.
 //
 // Thread rules: client context. The targets belong to the calling thread's operation; any thread
 // completes them.
@@ -17,6 +18,7 @@
 #include <cstdint>
 
 #include "core/event.h"
+#include "core/op.h"
 #include "core/progress.h"
 #include "core/thread.h"
 
@@ -55,43 +57,47 @@ struct Initiated {
 };
 
 namespace detail {
-inline void wait_for_parts(const StdCompletion::Word& completed, std::uint32_t parts) noexcept {
-  wait_until([&]() noexcept { return StdCompletion::load_acquire(completed) == parts; });
+inline void wait_for_parts(const Op& op, const StdCompletion::Word& completed,
+                           std::uint32_t parts) noexcept {
+  wait_until([&]() noexcept { return op; },
+             [&]() noexcept { return StdCompletion::load_acquire(completed) == parts; });
 }
 }  // namespace detail
 
 /// Initiates an operation and waits until it is complete.
 template <class Inject>
-Initiated initiate_blocking(Inject inject) noexcept {
+Initiated initiate_blocking(const Op& op, Inject inject) noexcept {
   StdCompletion::Word done{0};
   const Injected injected = inject(Targets{&done, nullptr});
   if (injected.parts == 0) return {.refused = true};
-  detail::wait_for_parts(done, injected.parts);
+  detail::wait_for_parts(op, done, injected.parts);
   return {};
 }
 
 /// Initiates an operation that the thread's implicit ones of this category include.
 template <class Inject>
-Initiated initiate_implicit(Category_index category, LocalCompletion wanted,
+Initiated initiate_implicit(const Op& op, Category_index category, LocalCompletion wanted,
                             Inject inject) noexcept {
-  Counters& counters = this_thread().implicit_counters();
+  ThreadRecord& thread = this_thread();
+  Counters& counters = thread.implicit_counters();
   StdCompletion::Word reusable{0};
   CompletionTarget local = nullptr;
   if (wanted == LocalCompletion::now) local = &reusable;
   if (wanted == LocalCompletion::group) local = &counters.completed[ec_lc];
   const Injected injected = inject(Targets{&counters.completed[category], local});
   if (injected.parts == 0) return {.refused = true};
+  show(thread.implicit_op(category), op);
   counters.initiated[category] += injected.parts;
   if (injected.source_in_use && wanted == LocalCompletion::group)
     counters.initiated[ec_lc] += injected.parts;
   if (injected.source_in_use && wanted == LocalCompletion::now)
-    detail::wait_for_parts(reusable, injected.parts);
+    detail::wait_for_parts(op, reusable, injected.parts);
   return {};
 }
 
 /// Initiates an operation with an event of its own.
 template <class Inject>
-Initiated initiate_with_event(Category_index category, LocalCompletion wanted,
+Initiated initiate_with_event(const Op& op, Category_index category, LocalCompletion wanted,
                               Inject inject) noexcept {
   ThreadRecord& thread = this_thread();
   Event& event = allocate_event(thread);
@@ -104,35 +110,38 @@ Initiated initiate_with_event(Category_index category, LocalCompletion wanted,
     free_event(thread, event);
     return {.refused = true};
   }
+  show(event.op, op);
   event.counters.initiated[category] = injected.parts;
   if (wanted == LocalCompletion::leaf) {
     event.counters.initiated[ec_lc] = injected.parts;
     if (!injected.source_in_use) complete(local, injected.parts);
   }
   if (injected.source_in_use && wanted == LocalCompletion::now)
-    detail::wait_for_parts(reusable, injected.parts);
+    detail::wait_for_parts(op, reusable, injected.parts);
   return {.event = handle_of(event), .source_in_use = injected.source_in_use};
 }
 
 /// The same in a form that is known when it runs. A blocking operation has no local completion of
 /// its own, an implicit one no leaf.
 template <class Inject>
-Initiated initiate(Form form, Category_index category, LocalCompletion wanted,
+Initiated initiate(Form form, const Op& op, Category_index category, LocalCompletion wanted,
                    Inject inject) noexcept {
   switch (form) {
     case Form::blocking:
-      return initiate_blocking(inject);
+      return initiate_blocking(op, inject);
     case Form::implicit:
-      return initiate_implicit(category, wanted, inject);
+      return initiate_implicit(op, category, wanted, inject);
     case Form::with_event:
       break;
   }
-  return initiate_with_event(category, wanted, inject);
+  return initiate_with_event(op, category, wanted, inject);
 }
 
 /// The event of something that no message completes, and that `probe` is asked for.
-inline gex_Event_t event_of(const Probe& probe, void* subject, std::uint32_t sequence) noexcept {
+inline gex_Event_t event_of(const Op& op, const Probe& probe, void* subject,
+                            std::uint32_t sequence) noexcept {
   Event& event = allocate_event(this_thread());
+  show(event.op, op);
   event.probe = &probe;
   event.subject = subject;
   event.sequence = sequence;

@@ -2,9 +2,11 @@
 
 #include <atomic>
 
+#include "base/clock.h"
 #include "base/error.h"
 #include "boot/job.h"
 #include "core/process.h"
+#include "core/thread.h"
 
 namespace gex {
 
@@ -54,6 +56,39 @@ bool poll_busy(std::uint32_t quiet) noexcept {
 }
 
 }  // namespace detail
+
+void note_incomplete(OpRecord& record) noexcept {
+  // Relaxed, here and below: see show.
+  if (record.started.load(std::memory_order_relaxed) == 0)
+    record.started.store(ticks(), std::memory_order_relaxed);
+}
+
+void LongWait::begin(const Op& op) noexcept {
+  boot::ThreadStatus& status = this_thread().status;
+  show(status.wait, op);
+  note_incomplete(status.wait);
+  status.waiting_since.store(status.wait.started.load(std::memory_order_relaxed),
+                             std::memory_order_relaxed);
+}
+
+void LongWait::note_progress() noexcept {
+  std::atomic<std::uint64_t>& count = this_thread().status.progressed;
+  count.store(count.load(std::memory_order_relaxed) + 1, std::memory_order_relaxed);
+}
+
+void LongWait::end() noexcept {
+  note_progress();
+  boot::ThreadStatus& status = this_thread().status;
+  status.wait.kind.store(OpKind::none, std::memory_order_relaxed);
+  status.waiting_since.store(0, std::memory_order_relaxed);
+}
+
+void note_condition_wait(bool first) noexcept {
+  boot::ThreadStatus& status = this_thread().status;
+  const Tick now = ticks();
+  if (first) status.condition_since.store(now, std::memory_order_relaxed);
+  status.condition_seen.store(now, std::memory_order_relaxed);
+}
 
 void watch_job() noexcept {
   static_assert(std::atomic<std::uint64_t>::is_always_lock_free);

@@ -14,6 +14,7 @@
 
 #include "base/cache_line.h"
 #include "base/spin.h"
+#include "core/op.h"
 
 namespace gex {
 
@@ -88,26 +89,66 @@ inline void unwant_deliveries() noexcept {
   return false;
 }
 
-/// Polls until `done()`; the condition is read again after every poll. `needs_core()`: whether what
-/// is waited for may need this thread's core; asked where there are more ranks than cores.
-template <class Done, class NeedsCore>
-void wait_until(Done done, NeedsCore needs_core) noexcept {
+/// A wait of this thread, shown in its status (boot/rank_status.h) from when it has given up the
+/// core some times, which is after some ten microseconds.
+class LongWait {
+ public:
+  LongWait() = default;
+  LongWait(const LongWait&) = delete;
+  LongWait& operator=(const LongWait&) = delete;
+  ~LongWait() {
+    if (is_shown()) [[unlikely]]
+      end();
+  }
+
+  /// The core has been given up; `describe()`: what is waited for, an Op.
+  template <class Describe>
+  void yielded(const Describe& describe) noexcept {
+    if (!is_shown() && ++yields_ == yields_unshown) begin(describe());
+  }
+  void progressed() noexcept {
+    if (is_shown()) [[unlikely]]
+      note_progress();
+  }
+
+ private:
+  static constexpr std::uint32_t yields_unshown = 8;
+
+  bool is_shown() const noexcept { return yields_ == yields_unshown; }
+  static void begin(const Op& op) noexcept;
+  static void note_progress() noexcept;
+  static void end() noexcept;
+
+  std::uint32_t yields_ = 0;
+};
+
+/// A client's own loop of polls has given up the core, for the first time or again.
+void note_condition_wait(bool first) noexcept;
+
+/// Polls until `done()`; the condition is read again after every poll. `describe()`: what is waited
+/// for, an Op; asked when the wait is a long one. `needs_core()`: whether what is waited for may
+/// need this thread's core; asked where there are more ranks than cores.
+template <class Describe, class Done, class NeedsCore>
+void wait_until(Describe describe, Done done, NeedsCore needs_core) noexcept {
   if (done()) return;
   Waiter waiter;
+  LongWait long_wait;
   for (;;) {
     const bool progressed = poll();
     if (done()) return;
-    if (progressed)
+    if (progressed) {
       waiter.reset();
-    else if (oversubscribed() && !needs_core())
-      waiter.wait_for_other_cores();
-    else
-      waiter.wait();
+      long_wait.progressed();
+      continue;
+    }
+    const bool yielded =
+        oversubscribed() && !needs_core() ? waiter.wait_for_other_cores() : waiter.wait();
+    if (yielded) long_wait.yielded(describe);
   }
 }
-template <class Done>
-void wait_until(Done done) noexcept {
-  wait_until(done, []() noexcept { return true; });
+template <class Describe, class Done>
+void wait_until(Describe describe, Done done) noexcept {
+  wait_until(describe, done, []() noexcept { return true; });
 }
 
 }  // namespace gex

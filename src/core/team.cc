@@ -50,6 +50,10 @@ Team::Team(gex_Client_t owner, gex_EP_t local_endpoint,
   for (gex_Rank_t r = 0; r < size; ++r)
     if (endpoint_of(r) == 0 && rank_of(jobrank_of(r)) != r)
       primordial_ranks_.emplace(jobrank_of(r), r);
+  status.id.store(id_, std::memory_order_relaxed);
+  status.rank.store(rank, std::memory_order_relaxed);
+  // Release: whoever sees the size sees the rest.
+  status.size.store(size, std::memory_order_release);
   std::uninitialized_fill_n(reinterpret_cast<std::intptr_t*>(this + 1), size, GEX_NOT_MAPPED_);
   // Under one lock: what is published from now on finds the team.
   const auto lock = live_teams().lock();
@@ -59,6 +63,7 @@ Team::Team(gex_Client_t owner, gex_EP_t local_endpoint,
 
 Team::~Team() {
   live_teams().remove(*this);
+  boot::RankStatus::own().release_team(status);
 }
 
 gex_Rank_t Team::rank_of(gex_Rank_t jobrank) const noexcept {

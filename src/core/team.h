@@ -9,6 +9,7 @@
 #include <unordered_map>
 #include <vector>
 
+#include "boot/rank_status.h"
 #include "core/endpoint_address.h"
 #include "core/live_objects.h"
 #include "core/objects.h"
@@ -24,11 +25,19 @@ using TeamId = std::uint64_t;
 /// Calls of one kind that a member has made over a team, and those of them that are over for it.
 /// Every member makes the same calls, so who has left with fewer than another keeps it waiting.
 struct CollectiveCalls {
+  /// `shown_count`: where others read how many have begun.
+  explicit CollectiveCalls(std::atomic<std::uint32_t>& shown_count) noexcept : shown(shown_count) {}
+
   // Relaxed: counts, which order nothing. One thread at a time changes either.
   std::atomic<std::uint32_t> begun{0};
   std::atomic<std::uint32_t> over{0};
+  std::atomic<std::uint32_t>& shown;
 
-  std::uint32_t begin() noexcept { return increment(begun); }
+  std::uint32_t begin() noexcept {
+    const std::uint32_t before = increment(begun);
+    shown.store(before + 1, std::memory_order_relaxed);
+    return before;
+  }
   void end() noexcept { increment(over); }
 
  private:
@@ -44,9 +53,11 @@ struct CollectiveCalls {
 /// distance that clients know, the displacements lie.
 class alignas(64) TeamRecord {
  public:
+  boot::TeamStatus& status;  ///< what others see of it
   gex_Memvec_t scratch{nullptr, 0};
-  CollectiveCalls exchanges;           ///< see team/exchange.h
-  CollectiveCalls collectives_called;  ///< what coll/ does; over once its event is synchronised
+  CollectiveCalls exchanges{status.agreements};  ///< see team/exchange.h
+  /// What coll/ does; over once its event is synchronised.
+  CollectiveCalls collectives_called{status.collectives};
   // Opaque here; each is owned by a room above, which alone casts it.
   void* barrier = nullptr;      ///< `barrier_of`, team/barrier.h
   void* collectives = nullptr;  ///< TeamCollectives::find, coll/; null until it is needed
@@ -54,7 +65,10 @@ class alignas(64) TeamRecord {
  protected:
   TeamRecord(TeamId identity, Endpoints from_here,
              const std::vector<gex_EP_Location_t>& members) noexcept
-      : id_(identity), from_here_(from_here), members_(members) {}
+      : status(boot::RankStatus::own().claim_team()),
+        id_(identity),
+        from_here_(from_here),
+        members_(members) {}
 
   TeamId id_;
   Endpoints from_here_;

@@ -7,9 +7,15 @@
 
 #include "base/env.h"
 #include "base/error.h"
+#include "base/os_process.h"
 #include "core/process.h"
 
 namespace gex {
+
+static_assert(sizeof(ThreadRecord) <= boot::RankStatus::thread_bytes);
+static_assert(std::is_standard_layout_v<Counters> && sizeof(Counters) == sizeof(boot::PartCounts));
+static_assert(ec_count == boot::count_categories);
+static_assert(offsetof(boot::ShownThread, status) == sizeof(Counters));
 
 constinit thread_local ThreadRecord* current_thread_record
     __attribute__((tls_model("initial-exec"))) = nullptr;
@@ -33,8 +39,10 @@ Records& records() noexcept {
       Records& self = records();
       const std::lock_guard lock(self.mutex);
       --self.live;
+      auto& ended = *static_cast<ThreadRecord*>(record);
+      ended.status.kernel_thread.store(0, std::memory_order_relaxed);
       // Release: the next owner sees the record as its last owner left it.
-      static_cast<ThreadRecord*>(record)->in_use.store(false, std::memory_order_release);
+      ended.in_use.store(false, std::memory_order_release);
     });
     return made;
   }();
@@ -69,7 +77,8 @@ ThreadRecord& enter_thread() noexcept {
     }
   }
   if (record == nullptr) {
-    record = new ThreadRecord;
+    std::byte* const shown = boot::RankStatus::own().claim_thread();
+    record = shown != nullptr ? new (shown) ThreadRecord : new ThreadRecord;
     record->number = static_cast<std::uint32_t>(++self.count);
     record->next = self.all;
     self.all = record;
@@ -85,6 +94,8 @@ ThreadRecord& enter_thread() noexcept {
   record->request_descriptor.open = false;
   record->reply_descriptor.open = false;
   record->peer_completion = {};
+  record->status.number.store(record->number, std::memory_order_relaxed);
+  record->status.kernel_thread.store(os::thread_id(), std::memory_order_relaxed);
   pthread_setspecific(self.key, record);
   current_thread_record = record;
   return *record;

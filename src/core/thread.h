@@ -13,6 +13,7 @@
 #include <cstdint>
 
 #include "base/cache_line.h"
+#include "boot/rank_status.h"
 #include "core/completion.h"
 
 namespace gex {
@@ -65,8 +66,9 @@ struct PeerCompletion {
 };
 
 struct alignas(cache_line) ThreadRecord {
-  Counters implicit{};
-  Event* region = nullptr;  ///< event of the open access region
+  Counters implicit{};        ///< first, and its status behind it: boot::ShownThread
+  boot::ThreadStatus status;  ///< what others see of the thread
+  Event* region = nullptr;    ///< event of the open access region
   Event* free_events = nullptr;
   std::uint32_t free_event_count = 0;
   std::uint32_t number = 0;          ///< from 1
@@ -85,8 +87,9 @@ struct alignas(cache_line) ThreadRecord {
   PeerCompletion peer_completion;
   void* free_value_gets = nullptr;  ///< opaque here: a free list of legacy/value_get.cc
 
-  /// The counters that implicit operations go to now.
+  /// Where implicit operations are counted now, and where the last of a category is shown.
   inline Counters& implicit_counters() noexcept;
+  inline boot::OpRecord& implicit_op(Category_index category) noexcept;
 };
 
 extern constinit thread_local ThreadRecord* current_thread_record

@@ -48,21 +48,22 @@ bool done_here(const rma::Transfer& transfer, int value) noexcept {
 
 void memset_blocking(const rma::Transfer& transfer, int value) noexcept {
   if (done_here(transfer, value)) return;
-  initiate_blocking(
-      [&](const Targets& targets) noexcept { return inject(transfer, value, targets); });
+  initiate_blocking(transfer.as(OpKind::put), [&](const Targets& targets) noexcept {
+    return inject(transfer, value, targets);
+  });
 }
 
 void memset_implicit(const rma::Transfer& transfer, int value) noexcept {
   if (done_here(transfer, value)) return;
-  initiate_implicit(ec_put, LocalCompletion::with_done, [&](const Targets& targets) noexcept {
-    return inject(transfer, value, targets);
-  });
+  initiate_implicit(
+      transfer.as(OpKind::put), ec_put, LocalCompletion::with_done,
+      [&](const Targets& targets) noexcept { return inject(transfer, value, targets); });
 }
 
 gex_Event_t memset_explicit(const rma::Transfer& transfer, int value) noexcept {
   if (done_here(transfer, value)) return GEX_EVENT_INVALID;
   return initiate_with_event(
-             ec_put, LocalCompletion::with_done,
+             transfer.as(OpKind::put), ec_put, LocalCompletion::with_done,
              [&](const Targets& targets) noexcept { return inject(transfer, value, targets); })
       .event;
 }

@@ -2,6 +2,7 @@
 
 #include "base/error.h"
 #include "core/event.h"
+#include "core/restricted.h"
 #include "core/thread.h"
 
 namespace gex::legacy {
@@ -25,12 +26,12 @@ void give_back(ThreadRecord& thread, ValueGet& record) {
 
 }  // namespace
 
-gasnet_valget_handle_t start_value_get(gasnet_node_t node, void* address, std::size_t size,
-                                       const char* call) {
+gasnet_valget_handle_t start_value_get(gasnet_node_t node, void* address, std::size_t size) {
   ValueGet& record = take_record(this_thread());
   void* bytes = const_cast<void*>(gex_value_bytes_(&record.value, size));
-  record.event = rma::get_explicit(
-      rma::resolve_transfer(gex_proc_.gasnet1_team, node, bytes, address, size, 0, call), 0);
+  record.event = rma::get_explicit(rma::resolve_transfer(gex_proc_.gasnet1_team, node, bytes,
+                                                         address, size, 0, Call::get_nb_value),
+                                   0);
   return reinterpret_cast<gasnet_valget_handle_t>(&record);
 }
 

@@ -18,10 +18,9 @@ struct ValueGet {
 
 namespace legacy {
 
-/// Reads `size` (1 to 8) bytes at `address` of `node`; `call` is for messages.
-gasnet_valget_handle_t start_value_get(gasnet_node_t node, void* address, std::size_t size,
-                                       const char* call);
-/// Waits and ends the handle.
+/// Reads `size` (1 to 8) bytes at `address` of `node`.
+gasnet_valget_handle_t start_value_get(gasnet_node_t node, void* address, std::size_t size);
+/// Waits and ends the handle; `call` is for messages.
 gasnet_register_value_t finish_value_get(gasnet_valget_handle_t handle, const char* call);
 
 }  // namespace legacy

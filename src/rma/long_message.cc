@@ -8,7 +8,9 @@
 #include "am/kept_outbound.h"
 #include "am/token.h"
 #include "base/error.h"
+#include "core/restricted.h"
 #include "core/thread.h"
+#include "rma/native.h"
 #include "rma/reference.h"
 #include "rma/rma.h"
 
@@ -39,10 +41,16 @@ struct DeferredMessage final : am::DeferredSend {
 Transfer transfer_to(gex_EP_t local_endpoint, gex_Rank_t jobrank, gex_EP_Index_t endpoint,
                      const PublishedSegment& segment, const am::Outbound& message) noexcept {
   const auto destination = reinterpret_cast<std::uintptr_t>(message.destination);
-  const bool inside = segment.contains(destination, message.size);
-  return {
-      local_endpoint, jobrank, endpoint,     const_cast<void*>(message.payload),
-      destination,    nullptr, message.size, segment.has_key && inside ? &segment.key : nullptr};
+  Transfer transfer{.call = Call::request_long,
+                    .local_endpoint = local_endpoint,
+                    .jobrank = jobrank,
+                    .endpoint = endpoint,
+                    .local = const_cast<void*>(message.payload),
+                    .remote = destination,
+                    .mapped = nullptr,
+                    .size = message.size};
+  if (segment.contains(destination, message.size)) find_way(transfer, segment);
+  return transfer;
 }
 
 /// A neighbor's end of a put is judged here; what lies outside the segment of a process further

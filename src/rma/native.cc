@@ -101,7 +101,8 @@ int inject(Injection injection, bool immediate) noexcept {
   while (!injection.whole()) {
     if (injection.inject_next()) continue;
     if (!immediate) {
-      wait_until([&]() noexcept { return injection.inject_next(); });
+      const Op op = injection.transfer.as(injection.put ? OpKind::put : OpKind::get);
+      wait_until([&]() noexcept { return op; }, [&]() noexcept { return injection.inject_next(); });
     } else if (injection.injected == 0) {
       return 1;
     } else {
@@ -114,8 +115,10 @@ int inject(Injection injection, bool immediate) noexcept {
 
 }  // namespace
 
-bool is_native(const Transfer& transfer) noexcept {
-  return transfer.key != nullptr && process().conduit->put != nullptr;
+void find_way(Transfer& transfer, const PublishedSegment& segment) noexcept {
+  if (!segment.has_key) return;
+  transfer.key = &segment.key;
+  transfer.native = process().conduit->put != nullptr;
 }
 
 std::uint32_t native_parts_of(const Transfer& transfer) noexcept {

@@ -1,16 +1,18 @@
 #pragma once
-// Put and get by the network itself, for segments that it has a key for (Transfer::key).
+// Put and get by the network itself (Transfer::native), for segments that it has a key for.
 //
 // A transfer is cut into parts of the size that the network moves at once, of which each adds one
 // to the completion targets.
 
+#include "core/published.h"
 #include "core/thread.h"
 #include "rma/transfer.h"
 
 namespace gex::rma {
 
-/// Whether the network carries it.
-bool is_native(const Transfer& transfer) noexcept;
+/// Gives the transfer the network's key of the segment that holds its remote side, and decides
+/// whether the network carries it.
+void find_way(Transfer& transfer, const PublishedSegment& segment) noexcept;
 
 /// Number of parts, hence of completions, of a transfer that is not empty.
 std::uint32_t native_parts_of(const Transfer& transfer) noexcept;

@@ -5,6 +5,7 @@
 #include "base/error.h"
 #include "core/initiate.h"
 #include "core/process.h"
+#include "core/restricted.h"
 #include "core/team.h"
 #include "rma/native.h"
 #include "rma/reference.h"
@@ -24,7 +25,8 @@ bool more_than_one(gex_Flags_t bits) noexcept {
 
 /// What the caller asserts or must obey, in checked mode.
 void check(const Transfer& transfer, const PublishedSegment& segment, gex_Flags_t flags,
-           const char* call) noexcept {
+           Call which) noexcept {
+  const char* const call = name_of(which);
   if (more_than_one(flags & self_flags)) fatal("%s: more than one SELF_SEG flag", call);
   if (more_than_one(flags & peer_flags)) fatal("%s: more than one PEER_SEG flag", call);
   if ((flags & GEX_FLAG_PEER_NEVER_SELF) != 0 && transfer.jobrank == gex_proc_.jobrank)
@@ -55,7 +57,7 @@ Injected inject_put(const Transfer& transfer, const Targets& targets, LocalCompl
                     gex_Flags_t flags) noexcept {
   const bool immediate = is_immediate(flags);
   // Messages take the payload with them.
-  if (!is_native(transfer))
+  if (!transfer.native)
     return put_parts(transfer, targets.done, immediate) != 0 ? not_injected
                                                              : Injected{parts_of(transfer)};
   const std::uint32_t parts = native_parts_of(transfer);
@@ -73,7 +75,7 @@ Injected inject_put(const Transfer& transfer, const Targets& targets, LocalCompl
 
 Injected inject_get(const Transfer& transfer, const Targets& targets, gex_Flags_t flags) noexcept {
   const bool immediate = is_immediate(flags);
-  if (!is_native(transfer))
+  if (!transfer.native)
     return get_parts(transfer, targets.done, immediate) != 0 ? not_injected
                                                              : Injected{parts_of(transfer)};
   return native_get(transfer, targets.done, immediate) != 0 ? not_injected
@@ -103,10 +105,11 @@ LocalCompletion local_completion_of(const gex_Event_t* lc_opt) noexcept {
 }  // namespace
 
 Transfer resolve_transfer(gex_TM_t tm, gex_Rank_t rank, const void* local, void* remote,
-                          std::size_t size, gex_Flags_t flags, const char* call) noexcept {
+                          std::size_t size, gex_Flags_t flags, Call call) noexcept {
   const Peer peer = resolve(tm, rank);
   const PublishedSegment& segment = peer.segment();
   Transfer transfer;
+  transfer.call = call;
   transfer.local_endpoint = peer.local_endpoint;
   transfer.jobrank = peer.jobrank;
   transfer.endpoint = peer.endpoint;
@@ -122,19 +125,20 @@ Transfer resolve_transfer(gex_TM_t tm, gex_Rank_t rank, const void* local, void*
   transfer.mapped = segment.mapped != nullptr && inside
                         ? segment.mapped + (transfer.remote - segment.owner_address)
                         : nullptr;
-  if (segment.has_key && inside) transfer.key = &segment.key;
+  if (inside) find_way(transfer, segment);
   // What lies outside the segment of a process further away, that one judges.
   if (!inside && process().neighborhood.contains(peer.jobrank) && size != 0)
-    fatal("%s: %zu bytes at %p are not in the bound segment of rank %u", call, size,
+    fatal("%s: %zu bytes at %p are not in the bound segment of rank %u", name_of(call), size,
           reinterpret_cast<void*>(transfer.remote), peer.jobrank);
   return transfer;
 }
 
 int put_blocking(const Transfer& transfer, gex_Flags_t flags) noexcept {
   if (put_by_copy(transfer)) return 0;
-  const Initiated put = initiate_blocking([&](const Targets& targets) noexcept {
-    return inject_put(transfer, targets, LocalCompletion::with_done, flags);
-  });
+  const Initiated put =
+      initiate_blocking(transfer.as(OpKind::put), [&](const Targets& targets) noexcept {
+        return inject_put(transfer, targets, LocalCompletion::with_done, flags);
+      });
   return put.refused ? 1 : 0;
 }
 
@@ -142,9 +146,10 @@ int put_implicit(const Transfer& transfer, const gex_Event_t* local_completion,
                  gex_Flags_t flags) noexcept {
   if (put_by_copy(transfer)) return 0;
   const LocalCompletion wanted = local_completion_of(local_completion);
-  const Initiated put = initiate_implicit(ec_put, wanted, [&](const Targets& targets) noexcept {
-    return inject_put(transfer, targets, wanted, flags);
-  });
+  const Initiated put = initiate_implicit(transfer.as(OpKind::put), ec_put, wanted,
+                                          [&](const Targets& targets) noexcept {
+                                            return inject_put(transfer, targets, wanted, flags);
+                                          });
   return put.refused ? 1 : 0;
 }
 
@@ -155,9 +160,10 @@ gex_Event_t put_explicit(const Transfer& transfer, gex_Event_t* local_completion
     if (wanted == LocalCompletion::leaf) *local_completion = GEX_EVENT_INVALID;
     return GEX_EVENT_INVALID;
   }
-  const Initiated put = initiate_with_event(ec_put, wanted, [&](const Targets& targets) noexcept {
-    return inject_put(transfer, targets, wanted, flags);
-  });
+  const Initiated put = initiate_with_event(transfer.as(OpKind::put), ec_put, wanted,
+                                            [&](const Targets& targets) noexcept {
+                                              return inject_put(transfer, targets, wanted, flags);
+                                            });
   if (wanted == LocalCompletion::leaf && !put.refused)
     *local_completion = put.source_in_use ? query_leaf(put.event, GEX_EC_LC) : GEX_EVENT_INVALID;
   return put.event_or_no_op();
@@ -166,6 +172,7 @@ gex_Event_t put_explicit(const Transfer& transfer, gex_Event_t* local_completion
 int get_blocking(const Transfer& transfer, gex_Flags_t flags) noexcept {
   if (get_by_copy(transfer)) return 0;
   const Initiated get = initiate_blocking(
+      transfer.as(OpKind::get),
       [&](const Targets& targets) noexcept { return inject_get(transfer, targets, flags); });
   return get.refused ? 1 : 0;
 }
@@ -173,7 +180,7 @@ int get_blocking(const Transfer& transfer, gex_Flags_t flags) noexcept {
 int get_implicit(const Transfer& transfer, gex_Flags_t flags) noexcept {
   if (get_by_copy(transfer)) return 0;
   const Initiated get = initiate_implicit(
-      ec_get, LocalCompletion::with_done,
+      transfer.as(OpKind::get), ec_get, LocalCompletion::with_done,
       [&](const Targets& targets) noexcept { return inject_get(transfer, targets, flags); });
   return get.refused ? 1 : 0;
 }
@@ -181,7 +188,7 @@ int get_implicit(const Transfer& transfer, gex_Flags_t flags) noexcept {
 gex_Event_t get_explicit(const Transfer& transfer, gex_Flags_t flags) noexcept {
   if (get_by_copy(transfer)) return GEX_EVENT_INVALID;
   return initiate_with_event(
-             ec_get, LocalCompletion::with_done,
+             transfer.as(OpKind::get), ec_get, LocalCompletion::with_done,
              [&](const Targets& targets) noexcept { return inject_get(transfer, targets, flags); })
       .event_or_no_op();
 }

@@ -14,9 +14,9 @@
 
 namespace gex::rma {
 
-/// Resolves (tm, rank), offsets and mapping; checks in checked mode, naming `call`.
+/// Resolves (tm, rank), offsets and mapping; checks in checked mode.
 Transfer resolve_transfer(gex_TM_t tm, gex_Rank_t rank, const void* local, void* remote,
-                          std::size_t size, gex_Flags_t flags, const char* call) noexcept;
+                          std::size_t size, gex_Flags_t flags, Call call) noexcept;
 
 int put_blocking(const Transfer& transfer, gex_Flags_t flags) noexcept;
 int put_implicit(const Transfer& transfer, const gex_Event_t* local_completion,

@@ -7,12 +7,14 @@
 #include <cstddef>
 #include <cstdint>
 
+#include "core/op.h"
 #include "net/conduit.h"
 
 namespace gex::rma {
 
 /// A transfer whose flags are resolved.
 struct Transfer {
+  Call call;
   gex_EP_t local_endpoint;
   gex_Rank_t jobrank;
   gex_EP_Index_t endpoint;
@@ -21,6 +23,9 @@ struct Transfer {
   std::byte* mapped;      ///< the same byte here, or null
   std::size_t size;
   const net::SegmentKey* key = nullptr;  ///< the network's name of the peer's segment, or null
+  bool native = false;                   ///< the network itself carries it; then there is a key
+
+  Op as(OpKind kind) const noexcept { return Op::with_peer(kind, call, jobrank, size); }
 };
 
 }  // namespace gex::rma

@@ -15,6 +15,7 @@
 #include "core/initiate.h"
 #include "core/process.h"
 #include "core/progress.h"
+#include "core/restricted.h"
 #include "team/barrier_flags.h"
 
 namespace gex {
@@ -147,6 +148,7 @@ TeamBarrier::~TeamBarrier() {
 std::uint32_t TeamBarrier::start() noexcept {
   // One thread at a time starts, so the count needs no read-modify-write.
   const std::uint32_t number = started_.load(std::memory_order_relaxed) + 1;
+  if (kind_ == Kind::calls) team_.status.barriers.store(number, std::memory_order_relaxed);
   if (slot_ != no_slot) {
     started_.store(number, std::memory_order_relaxed);
     shm::BarrierFlag& mine = *flags_[team_.rank];
@@ -270,18 +272,26 @@ bool counted_barrier_done(void* subject, std::uint32_t number) noexcept {
 }
 }  // namespace
 
+namespace {
+Op op_of(const Team& team, Call call, std::uint32_t number) noexcept {
+  return Op::with_team(OpKind::barrier, number_of(call), team.id(), number);
+}
+}  // namespace
+
 gex_Event_t start_barrier(Team& team) noexcept {
   const std::uint32_t number = barrier_of(team).start();
   static constexpr Probe probe{barrier_done, barrier_needs_core};
   static constexpr Probe counted_probe{counted_barrier_done, barrier_needs_core};
   if (checked()) barrier_of(team).count_event(1);
-  return event_of(checked() ? counted_probe : probe, team.barrier, number);
+  return event_of(op_of(team, Call::barrier, number), checked() ? counted_probe : probe,
+                  team.barrier, number);
 }
 
 void barrier_blocking(Team& team) noexcept {
   TeamBarrier& barrier = barrier_of(team);
   const std::uint32_t number = barrier.start();
-  wait_until([&]() noexcept { return barrier.done(number); },
+  wait_until([&]() noexcept { return op_of(team, Call::barrier_blocking, number); },
+             [&]() noexcept { return barrier.done(number); },
              [&]() noexcept { return barrier.needs_core(number); });
 }
 

@@ -175,18 +175,23 @@ void require_member(const Team& team, gex_Rank_t rank, const Assembly& assembly)
           assembly.source, rank, team.jobrank_of(rank));
 }
 
+Op op_of(const Team& team, std::uint32_t number) noexcept {
+  return Op::with_team(OpKind::agreement, 0, team.id(), number + 1);
+}
+
 /// Rank 0's part: everybody's block, the own one included.
 Blocks gather(const Team& team, std::uint32_t number, std::span<const std::byte> mine) {
   const Key key{team.id(), team.endpoint->address(), number};
   Pending& all = pending();
-  wait_until([&]() noexcept {
-    const OptionalGuard guard(all.lock, true);
-    const auto& gathered = all.gathering[key];
-    // More are told apart below.
-    return gathered.size() >= team.size - 1 &&
-           std::all_of(gathered.begin(), gathered.end(),
-                       [](const auto& entry) { return entry.second.whole(); });
-  });
+  wait_until([&]() noexcept { return op_of(team, number); },
+             [&]() noexcept {
+               const OptionalGuard guard(all.lock, true);
+               const auto& gathered = all.gathering[key];
+               // More are told apart below.
+               return gathered.size() >= team.size - 1 &&
+                      std::all_of(gathered.begin(), gathered.end(),
+                                  [](const auto& entry) { return entry.second.whole(); });
+             });
   Blocks blocks(team.size);
   blocks[0].assign(mine.begin(), mine.end());
   const OptionalGuard guard(all.lock, true);
@@ -202,11 +207,12 @@ Blocks gather(const Team& team, std::uint32_t number, std::span<const std::byte>
 Blocks receive(const Team& team, std::uint32_t number) {
   const Key key{team.id(), team.endpoint->address(), number};
   Pending& all = pending();
-  wait_until([&]() noexcept {
-    const OptionalGuard guard(all.lock, true);
-    const auto found = all.spreading.find(key);
-    return found != all.spreading.end() && found->second.whole();
-  });
+  wait_until([&]() noexcept { return op_of(team, number); },
+             [&]() noexcept {
+               const OptionalGuard guard(all.lock, true);
+               const auto found = all.spreading.find(key);
+               return found != all.spreading.end() && found->second.whole();
+             });
   std::vector<std::byte> packed;
   {
     const OptionalGuard guard(all.lock, true);

@@ -11,6 +11,7 @@
 #include "base/spin_lock.h"
 #include "core/process.h"
 #include "core/progress.h"
+#include "core/restricted.h"
 #include "core/team.h"
 
 namespace gex::team {
@@ -156,6 +157,8 @@ void barrier_notify(int id, int flags) noexcept {
         "gasnet_barrier_try between");
   state.under_way = true;
   ++state.number;
+  Team::from(gasnet1_client()->team)
+      .status.named_barriers.store(state.number, std::memory_order_relaxed);
   state.round = 0;
   state.sent = false;
   state.value = value_of({id, flags});
@@ -168,7 +171,13 @@ int barrier_finish(int id, int flags, bool wait) noexcept {
     fatal("gasnet_barrier_%s: no gasnet_barrier_notify before it", wait ? "wait" : "try");
   bool mismatch = false;
   if (wait) {
-    wait_until([&]() noexcept { return try_finish(id, flags, mismatch); });
+    wait_until(
+        []() noexcept {
+          return Op::with_team(OpKind::named_barrier, number_of(Call::barrier_wait),
+                               Team::from(gasnet1_client()->team).id(),
+                               named_barrier_state().notified);
+        },
+        [&]() noexcept { return try_finish(id, flags, mismatch); });
   } else {
     poll();
     if (!try_finish(id, flags, mismatch)) return GASNET_ERR_NOT_READY;

@@ -6,6 +6,7 @@
 #include "base/error.h"
 #include "core/initiate.h"
 #include "core/process.h"
+#include "core/restricted.h"
 #include "core/team.h"
 #include "rma/rma.h"
 #include "vis/messages.h"
@@ -26,9 +27,11 @@ PeerCompletion take_notice(const Operation& operation) noexcept {
   if (!is_armed()) [[likely]]
     return {};
   if (checked() && !is_put(operation))
-    fatal("%s: a peer completion handler is armed, and there is none for gets", operation.call);
+    fatal("%s: a peer completion handler is armed, and there is none for gets",
+          name_of(operation.call));
   if (checked() && (operation.flags & GEX_FLAG_IMMEDIATE) != 0)
-    fatal("%s: GEX_FLAG_IMMEDIATE, but a peer completion handler is armed", operation.call);
+    fatal("%s: GEX_FLAG_IMMEDIATE, but a peer completion handler is armed",
+          name_of(operation.call));
   const PeerCompletion notice = take_armed();
   return is_put(operation) ? notice : PeerCompletion{};
 }
@@ -48,14 +51,16 @@ Initiated nothing_to_do(const Operation& operation, const PeerCompletion& notice
 }
 
 template <class Region>
-Initiated send(const Operation& operation, const PeerCompletion& notice, const Region& peer,
-               const Region& own, std::size_t bytes) noexcept {
+Initiated send(const Operation& operation, const PeerCompletion& notice, gex_Rank_t jobrank,
+               const Region& peer, const Region& own, std::size_t bytes) noexcept {
   // A notice is for the next operation whatever its flags, so that one is not refused.
   const bool immediate = (operation.flags & GEX_FLAG_IMMEDIATE) != 0 && notice.handler == 0;
   const Route route{operation.tm, operation.rank, immediate};
   // The payload has been copied when the call returns; a leaf is there if it was asked for.
   const bool leaf = (operation.flags & GEX_FLAG_ENABLE_LEAF_LC) != 0;
-  return initiate(operation.form, is_put(operation) ? ec_put : ec_get,
+  const Op op =
+      Op::with_peer(is_put(operation) ? OpKind::put : OpKind::get, operation.call, jobrank, bytes);
+  return initiate(operation.form, op, is_put(operation) ? ec_put : ec_get,
                   leaf ? LocalCompletion::leaf : LocalCompletion::with_done,
                   [&](const Targets& targets) noexcept -> Injected {
                     return {is_put(operation)
@@ -90,7 +95,7 @@ rma::Transfer resolve_range(const Operation& operation, const void* own, std::ui
 void check_lists(const Operation& operation, const BlockList& peer, const BlockList& own) noexcept {
   for (std::size_t i = 0; i < own.count(); ++i)
     if (own.length(i) != 0 && own.address(i) == nullptr)
-      fatal("%s: address %zu of the local list is null", operation.call, i);
+      fatal("%s: address %zu of the local list is null", name_of(operation.call), i);
   for (std::size_t i = 0; i < peer.count(); ++i)
     if (peer.length(i) != 0)
       resolve_range(operation, &operation, reinterpret_cast<std::uintptr_t>(peer.address(i)),
@@ -108,7 +113,7 @@ Initiated move_strided(const Operation& operation, const StridedEnd& peer, const
   };
   Shape shape;
   if (!make_shape(shape, element, count, peer.strides, own.strides, levels, peer_end))
-    fatal("%s: elemsz and count exceed the address space", operation.call);
+    fatal("%s: elemsz and count exceed the address space", name_of(operation.call));
   if (shape.element == 0) return nothing_to_do(operation, notice);
   if (!is_put(operation) && shape.dims > 1 && is_local())
     make_shape(shape, element, count, peer.strides, own.strides, levels, own_end);
@@ -116,14 +121,14 @@ Initiated move_strided(const Operation& operation, const StridedEnd& peer, const
   Extent at_peer;
   Extent here;
   if (!extent_of(shape, peer_end, at_peer) || !extent_of(shape, own_end, here))
-    fatal("%s: the strides reach beyond the address space", operation.call);
+    fatal("%s: the strides reach beyond the address space", name_of(operation.call));
   const std::uintptr_t first = reinterpret_cast<std::uintptr_t>(peer.address) +
                                static_cast<std::uintptr_t>(shape.offset[peer_end]);
   std::byte* const own_first = static_cast<std::byte*>(own.address) + shape.offset[own_end];
   const rma::Transfer transfer = resolve_range(
       operation, own.address, first + static_cast<std::uintptr_t>(at_peer.start), at_peer.bytes);
   if (transfer.mapped == nullptr)
-    return send(operation, notice,
+    return send(operation, notice, transfer.jobrank,
                 StridedRegion{&shape, peer_end, reinterpret_cast<std::byte*>(first)},
                 StridedRegion{&shape, own_end, own_first}, shape.bytes());
   std::byte* const mapped = transfer.mapped - at_peer.start;
@@ -139,9 +144,9 @@ Initiated move_lists(const Operation& operation, const BlockList& peer,
   std::size_t bytes = 0;
   std::size_t own_bytes = 0;
   if (!peer.total(bytes) || !own.total(own_bytes))
-    fatal("%s: the lists exceed the address space", operation.call);
+    fatal("%s: the lists exceed the address space", name_of(operation.call));
   if (bytes != own_bytes)
-    fatal("%s: the remote list holds %zu bytes, the local one %zu", operation.call, bytes,
+    fatal("%s: the remote list holds %zu bytes, the local one %zu", name_of(operation.call), bytes,
           own_bytes);
   const PeerCompletion notice = take_notice(operation);
   if (bytes == 0) return done_at_once(operation, notice);
@@ -149,7 +154,8 @@ Initiated move_lists(const Operation& operation, const BlockList& peer,
   const Bounds bounds = bounds_of(peer);
   const rma::Transfer transfer =
       resolve_range(operation, &operation, bounds.low, bounds.high - bounds.low);
-  if (transfer.mapped == nullptr) return send(operation, notice, peer, own, bytes);
+  if (transfer.mapped == nullptr)
+    return send(operation, notice, transfer.jobrank, peer, own, bytes);
   const auto shift =
       static_cast<std::ptrdiff_t>(reinterpret_cast<std::uintptr_t>(transfer.mapped) - bounds.low);
   if (is_put(operation))

@@ -23,7 +23,7 @@ struct Operation {
   Direction direction;
   Form form;
   gex_Flags_t flags;
-  const char* call;  ///< for messages
+  Call call;
 };
 
 /// One end of a strided transfer as the client gives it.

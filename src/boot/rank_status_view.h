@@ -1,0 +1,32 @@
+#pragma once
+// The guardian's view of a rank's status (rank_status.h): memory that the rank writes and of which
+// nothing is trusted.
+
+#include <cstddef>
+#include <optional>
+#include <span>
+
+#include "base/os_file.h"
+#include "base/os_memory.h"
+#include "boot/last_call.h"
+#include "boot/rank_report.h"
+
+namespace gex::boot {
+
+class RankStatusView {
+ public:
+  /// Nothing is shown.
+  RankStatusView() = default;
+  /// Maps the file that a rank has sent. Stays empty unless its size cannot change any more, and is
+  /// one that a status can have.
+  explicit RankStatusView(const os::FileDescriptor& file) noexcept;
+
+  /// Fills in threads, operations, teams, `hidden` and `activity`; `calls` has the names of calls,
+  /// and may be null. `shown` stays false if there is no status, or none of a known layout.
+  void read(RankReport& report, const LastCall* calls) const;
+
+ private:
+  os::Mapping memory_;
+};
+
+}  // namespace gex::boot

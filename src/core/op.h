@@ -1,0 +1,74 @@
+#pragma once
+// An operation in flight, as those who ask see it: the hang report, the timeline.
+//
+// It is described where it is initiated (core/initiate.h) or waited for (wait_until), and only if
+// it does not complete within its call. Operations with an event are shown in the event, the
+// implicit ones, of which the thread only counts parts, by the last of each category, and whatever
+// a call itself waits for by that wait once it has lasted some microseconds. So none of it costs
+// more than a few stores, and what is fast nothing.
+
+#include <gasnetex.h>
+
+#include <cstddef>
+#include <cstdint>
+
+#include "boot/rank_status.h"
+
+namespace gex {
+
+enum class Call : unsigned;  // core/restricted.h
+
+using OpKind = boot::OpKind;
+using OpRecord = boot::OpRecord;
+
+/// Calls as they are numbered in memory that others read (boot/last_call.h): from 1.
+constexpr std::uint16_t number_of(Call call) noexcept {
+  return static_cast<std::uint16_t>(static_cast<unsigned>(call) + 1);
+}
+
+struct Op {
+  OpKind kind = OpKind::none;
+  std::uint16_t call = 0;  ///< `number_of` the call that began it; 0: the library itself
+  gex_Rank_t peer = OpRecord::no_peer;  ///< jobrank
+  std::uint64_t bytes = 0;
+  std::uint64_t team = 0;      ///< TeamId, of what members do together
+  std::uint32_t sequence = 0;  ///< see OpKind
+
+  static constexpr Op of_library(OpKind kind) noexcept { return {kind}; }
+  static constexpr Op of_call(OpKind kind, Call call) noexcept { return {kind, number_of(call)}; }
+  /// Between this process and another.
+  static constexpr Op with_peer(OpKind kind, Call call, gex_Rank_t peer,
+                                std::uint64_t bytes) noexcept {
+    return {kind, number_of(call), peer, bytes};
+  }
+  /// What the members of a team do together. `call` 0: a call of the library's own.
+  static constexpr Op with_team(OpKind kind, std::uint16_t call, std::uint64_t team,
+                                std::uint32_t sequence, std::uint64_t bytes = 0) noexcept {
+    return {kind, call, OpRecord::no_peer, bytes, team, sequence};
+  }
+};
+
+/// Shows it; `started` is not known yet.
+inline void show(OpRecord& record, const Op& op) noexcept {
+  // Relaxed: readers check what they read, and see an operation that lasts as it was written.
+  constexpr auto relaxed = std::memory_order_relaxed;
+  record.bytes.store(op.bytes, relaxed);
+  record.started.store(0, relaxed);
+  record.team.store(op.team, relaxed);
+  record.sequence.store(op.sequence, relaxed);
+  record.peer.store(op.peer, relaxed);
+  record.call.store(op.call, relaxed);
+  record.kind.store(op.kind, relaxed);
+}
+
+/// As it was shown last.
+inline Op shown(const OpRecord& record) noexcept {
+  constexpr auto relaxed = std::memory_order_relaxed;
+  return {record.kind.load(relaxed),  record.call.load(relaxed), record.peer.load(relaxed),
+          record.bytes.load(relaxed), record.team.load(relaxed), record.sequence.load(relaxed)};
+}
+
+/// It has been found incomplete: it has begun by now at the latest.
+void note_incomplete(OpRecord& record) noexcept;
+
+}  // namespace gex
