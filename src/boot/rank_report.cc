@@ -166,7 +166,6 @@ void visit(Archive& archive, T& report) {
   archive.field(report.operations);
   archive.field(report.teams);
   archive.field(report.hidden);
-  archive.field(report.activity);
 }
 
 }  // namespace

@@ -73,8 +73,6 @@ struct RankReport {
   std::vector<TeamReport> teams;
   /// Threads, events and teams that found no place in what is shown.
   std::uint32_t hidden = 0;
-  /// Moves whenever something arrives at the rank or completes there; see `read_status`.
-  std::uint64_t activity = 0;
 
   bool operator==(const RankReport&) const = default;
 };

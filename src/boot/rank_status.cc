@@ -57,9 +57,9 @@ std::byte* RankStatus::claim_thread() noexcept {
   return place < max_threads ? threads_[place] : nullptr;
 }
 
-std::byte* RankStatus::claim_events() noexcept {
-  const bool first = __atomic_fetch_add(&layout_.chunks_claimed, 1, __ATOMIC_RELAXED) == 0;
-  return first ? events_[0] : nullptr;
+std::byte* RankStatus::claim_events(std::uint32_t count) noexcept {
+  const std::uint32_t place = __atomic_fetch_add(&layout_.events_claimed, count, __ATOMIC_RELAXED);
+  return place + count <= max_events ? events_[place] : nullptr;
 }
 
 TeamStatus& RankStatus::claim_team() noexcept {

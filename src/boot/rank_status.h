@@ -122,8 +122,9 @@ class RankStatus {
   /// Memory for one more thread's record, which begins as a ShownThread; null if the table is full:
   /// then the caller uses memory of its own, which is not shown. Any thread.
   std::byte* claim_thread() noexcept;
-  /// Memory for `max_events` records that begin as a ShownEvent, once; null afterwards. Any thread.
-  std::byte* claim_events() noexcept;
+  /// Memory for `count` more events' records, which begin as a ShownEvent; null if the table has no
+  /// room for them, which is counted. Any thread.
+  std::byte* claim_events(std::uint32_t count) noexcept;
   /// A team's record; of teams that find no place a common one that is not shown. Any thread.
   TeamStatus& claim_team() noexcept;
   void release_team(TeamStatus& team) noexcept;
@@ -150,8 +151,10 @@ class RankStatus {
     std::uint32_t events_at = offsetof(RankStatus, events_);
     std::uint32_t event_bytes = RankStatus::event_bytes;
     std::uint32_t event_count = max_events;
-    std::uint32_t threads_claimed = 0;  ///< above `thread_count`: so many are not shown
-    std::uint32_t chunks_claimed = 0;   ///< of events, above 1: so many are not shown
+    // Entries from the beginning of a table that are in use; above their count: so many are not
+    // shown.
+    std::uint32_t threads_claimed = 0;
+    std::uint32_t events_claimed = 0;
     std::uint32_t hidden_teams = 0;
   };
 

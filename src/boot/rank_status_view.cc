@@ -90,6 +90,21 @@ std::uint32_t in_flight(const PartCounts& counts) noexcept {
   return parts;
 }
 
+bool is_in_flight(const ShownEvent& event) noexcept {
+  const OpKind kind = load(event.op.kind);
+  // Of an event without parts it is not known whether its operation is over; a thread that waits
+  // for it shows that.
+  return kind != OpKind::none && !is_of_team(kind) && in_flight(event.counts) != 0;
+}
+
+/// Whether the thread is in a client's loop of polls: it gives up the core, and notes that, again
+/// and again.
+bool is_in_condition(const ThreadStatus& status, Tick now) noexcept {
+  constexpr double still_seen_s = 0.2;
+  const std::optional<double> seen = age(load(status.condition_seen), now);
+  return seen && *seen < still_seen_s;
+}
+
 }  // namespace
 
 RankStatusView::RankStatusView(const os::FileDescriptor& file) noexcept {
@@ -101,68 +116,104 @@ RankStatusView::RankStatusView(const os::FileDescriptor& file) noexcept {
   memory_ = os::Mapping::shared(file.get(), 0, size);
 }
 
-void RankStatusView::read(RankReport& report, const LastCall* calls) const {
-  if (!memory_) return;
+struct RankStatusView::Tables {
+  Table teams;
+  Table threads;
+  Table events;
+  std::uint32_t hidden;
+};
+
+std::optional<RankStatusView::Tables> RankStatusView::tables() const noexcept {
+  if (!memory_) return std::nullopt;
   // A copy: the rank might change it between two looks.
   RankStatus::Layout layout;
   std::memcpy(&layout, memory_.data(), sizeof layout);
-  if (layout.version != RankStatus::current_version) return;
+  if (layout.version != RankStatus::current_version) return std::nullopt;
   const std::span<const std::byte> memory = memory_.bytes();
-  const Table teams =
-      table_in<TeamStatus>(memory, layout.teams_at, layout.team_bytes, layout.team_count);
-  const Table threads =
-      table_in<ShownThread>(memory, layout.threads_at, layout.thread_bytes, layout.thread_count);
-  const Table events =
-      table_in<ShownEvent>(memory, layout.events_at, layout.event_bytes, layout.event_count);
+  const auto beyond = [](std::uint32_t claimed, std::uint32_t count) {
+    return claimed > count ? claimed - count : 0;
+  };
+  // Entries that were never used are not looked at: that would allocate their memory.
+  return Tables{table_in<TeamStatus>(memory, layout.teams_at, layout.team_bytes, layout.team_count),
+                table_in<ShownThread>(memory, layout.threads_at, layout.thread_bytes,
+                                      std::min(layout.threads_claimed, layout.thread_count)),
+                table_in<ShownEvent>(memory, layout.events_at, layout.event_bytes,
+                                     std::min(layout.events_claimed, layout.event_count)),
+                beyond(layout.threads_claimed, layout.thread_count) +
+                    beyond(layout.events_claimed, layout.event_count) + layout.hidden_teams};
+}
+
+RankStatusView::Glance RankStatusView::glance() const noexcept {
+  Glance glance;
+  const std::optional<Tables> found = tables();
+  if (!found) return glance;
+  const Tick now = ticks();
+  const auto waits = [&](std::uint64_t started) {
+    glance.longest_wait_s = std::max(glance.longest_wait_s, age(started, now).value_or(0));
+  };
+  for (std::size_t i = 0; i < found->teams.count; ++i) {
+    const auto& team = found->teams.at<TeamStatus>(i);
+    if (load(team.size) == 0) continue;
+    glance.activity += std::uint64_t{load(team.barriers)} + load(team.collectives) +
+                       load(team.agreements) + load(team.named_barriers);
+  }
+  for (std::size_t i = 0; i < found->threads.count; ++i) {
+    const auto& shown = found->threads.at<ShownThread>(i);
+    const ThreadStatus& status = shown.status;
+    glance.activity += load(status.progressed) + load(status.handlers_begun);
+    for (unsigned c = 0; c < count_categories; ++c) {
+      glance.activity += load(shown.implicit.completed[c]);
+      if (in_flight(shown.implicit, c) != 0) waits(load(status.implicit[c].started));
+    }
+    if (load(status.kernel_thread) == 0) continue;
+    waits(load(status.waiting_since));
+    if (is_in_condition(status, now)) waits(load(status.condition_since));
+  }
+  for (std::size_t i = 0; i < found->events.count; ++i) {
+    const auto& event = found->events.at<ShownEvent>(i);
+    if (is_in_flight(event)) waits(load(event.op.started));
+  }
+  return glance;
+}
+
+void RankStatusView::read(RankReport& report, const LastCall* calls) const {
+  const std::optional<Tables> found = tables();
+  if (!found) return;
   const Names names(calls);
   const Tick now = ticks();
   report.shown = true;
-
-  for (std::size_t i = 0; i < teams.count; ++i) {
-    const auto& team = teams.at<TeamStatus>(i);
+  report.hidden = found->hidden;
+  for (std::size_t i = 0; i < found->teams.count; ++i) {
+    const auto& team = found->teams.at<TeamStatus>(i);
     const std::uint32_t size = load(team.size);
     if (size == 0) continue;
     report.teams.push_back({load(team.id), size, load(team.rank), load(team.barriers),
                             load(team.collectives), load(team.agreements),
                             load(team.named_barriers)});
-    report.activity += report.teams.back().barriers + report.teams.back().collectives +
-                       report.teams.back().agreements + report.teams.back().named_barriers;
   }
-  for (std::size_t i = 0; i < threads.count; ++i) {
-    const auto& shown = threads.at<ShownThread>(i);
+  for (std::size_t i = 0; i < found->threads.count; ++i) {
+    const auto& shown = found->threads.at<ShownThread>(i);
     const ThreadStatus& status = shown.status;
     for (unsigned c = 0; c < count_categories; ++c) {
-      report.activity += load(shown.implicit.completed[c]);
       const std::uint32_t parts = in_flight(shown.implicit, c);
       if (parts == 0) continue;
       OpReport op = report_of(status.implicit[c], names, now);
       op.implicit_parts = parts;
       report.operations.push_back(std::move(op));
     }
-    report.activity += load(status.progressed) + load(status.handlers_begun);
     if (load(status.kernel_thread) == 0) continue;
     ThreadReport thread;
     thread.number = load(status.number);
     thread.kernel_thread = load(status.kernel_thread);
     thread.in_handler = load(status.handlers_begun) != load(status.handlers_ended);
     if (load(status.waiting_since) != 0) thread.wait = report_of(status.wait, names, now);
-    // A thread in such a loop gives up the core, and notes that, again and again.
-    constexpr double still_seen_s = 0.2;
-    const std::optional<double> seen = age(load(status.condition_seen), now);
-    if (seen && *seen < still_seen_s) thread.condition_s = age(load(status.condition_since), now);
+    if (is_in_condition(status, now)) thread.condition_s = age(load(status.condition_since), now);
     report.threads.push_back(std::move(thread));
   }
-  for (std::size_t i = 0; i < events.count; ++i) {
-    const auto& event = events.at<ShownEvent>(i);
-    OpReport op = report_of(event.op, names, now);
-    // Of an event without parts it is not known whether its operation is over; a thread that waits
-    // for it shows that.
-    if (op.kind == OpKind::none || is_of_team(op.kind) || in_flight(event.counts) == 0) continue;
-    report.operations.push_back(std::move(op));
+  for (std::size_t i = 0; i < found->events.count; ++i) {
+    const auto& event = found->events.at<ShownEvent>(i);
+    if (is_in_flight(event)) report.operations.push_back(report_of(event.op, names, now));
   }
-  const std::uint32_t claimed = load(layout.threads_claimed);
-  report.hidden = (claimed > layout.thread_count ? claimed - layout.thread_count : 0) +
-                  load(layout.hidden_teams);
 }
 
 }  // namespace gex::boot

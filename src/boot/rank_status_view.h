@@ -21,11 +21,21 @@ class RankStatusView {
   /// one that a status can have.
   explicit RankStatusView(const os::FileDescriptor& file) noexcept;
 
-  /// Fills in threads, operations, teams, `hidden` and `activity`; `calls` has the names of calls,
-  /// and may be null. `shown` stays false if there is no status, or none of a known layout.
+  /// Fills in threads, operations, teams and `hidden`; `calls` has the names of calls, and may be
+  /// null. `shown` stays false if there is no status, or none of a known layout.
   void read(RankReport& report, const LastCall* calls) const;
 
+  /// What is looked at again and again.
+  struct Glance {
+    std::uint64_t activity = 0;  ///< moves whenever something arrives at the rank, or completes
+    double longest_wait_s = 0;   ///< of threads, or of operations that were found incomplete
+  };
+  Glance glance() const noexcept;
+
  private:
+  struct Tables;
+  std::optional<Tables> tables() const noexcept;
+
   os::Mapping memory_;
 };
 

@@ -14,7 +14,7 @@ namespace gex {
 namespace {
 
 constexpr std::uintptr_t address_mask = (std::uintptr_t{1} << 48) - 64;
-constexpr std::uint32_t events_per_chunk = boot::RankStatus::max_events;
+constexpr std::uint32_t events_per_chunk = 1024;
 constexpr std::uint32_t longest_free_list = 512;
 constexpr std::uint32_t batch = 256;
 
@@ -38,18 +38,19 @@ struct CommonPool {
   std::byte* unused = nullptr;  ///< memory of events that have not been made yet
   std::uint32_t unused_count = 0;
 
-  /// A new one. Only the first chunk's are shown to others.
+  /// A new one.
   Event* make() noexcept {
     if (unused_count == 0) {
-      unused = boot::RankStatus::own().claim_events();
+      unused = boot::RankStatus::own().claim_events(batch);
+      unused_count = batch;
       if (unused == nullptr) {
         os::Mapping chunk = os::Mapping::anonymous(events_per_chunk * sizeof(Event));
         if (!chunk) fatal_system("memory for events", errno);
         unused = chunk.release().data();
+        unused_count = events_per_chunk;
       }
       if ((reinterpret_cast<std::uintptr_t>(unused) >> 47) != 0)
         fatal("memory for events lies above the address range that event handles can hold");
-      unused_count = events_per_chunk;
     }
     auto* const event = new (unused) Event{};
     event->generation = 1;

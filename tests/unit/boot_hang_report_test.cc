@@ -191,7 +191,7 @@ TEST(RankReport, TravelsAsBytes) {
   rank.threads[0].condition_s = 1.5;
   rank.threads[0].backtrace = "frames";
   rank.last_call = " after gex_AM_RequestShort";
-  rank.activity = 99;
+  rank.hidden = 9;
   const std::vector<RankReport> reports{rank, member(0, 4, 1)};
   const std::vector<std::byte> bytes = encode(reports);
   const auto back = decode(bytes);

@@ -1,0 +1,200 @@
+// A program that hangs in the way that its argument names, for as long as nobody ends it:
+//
+//   hang_probe WAY [SECONDS]
+//
+// Ranks say "ready" before they do, once everything that they do together before is over.
+// `computes` goes on for SECONDS and then ends with success.
+
+#include <gasnet.h>
+#include <gasnet_coll.h>
+#include <gasnetex.h>
+#include <signal.h>
+#include <unistd.h>
+
+#include <chrono>
+#include <cstdint>
+#include <cstdio>
+#include <cstdlib>
+#include <cstring>
+#include <functional>
+#include <map>
+#include <string>
+#include <thread>
+
+namespace {
+
+gex_TM_t team;
+gex_Rank_t self;
+gex_Rank_t size;
+gex_EP_t endpoint;
+std::byte* segment_of_peer;
+volatile int never = 0;
+gex_HSL_t lock = GEX_HSL_INITIALIZER;
+
+constexpr gex_AM_Index_t silent = GEX_AM_INDEX_BASE;
+constexpr gex_AM_Index_t endless = GEX_AM_INDEX_BASE + 1;
+
+void on_silent(gex_Token_t) {
+}
+void on_endless(gex_Token_t) {
+  while (never == 0) {
+  }
+}
+
+void run_without_polls() {
+  while (never == 0) {
+  }
+}
+
+void barrier() {
+  gex_Event_Wait(gex_Coll_BarrierNB(team, 0));
+}
+
+gex_Rank_t peer() {
+  return (self + 1) % size;
+}
+
+// Rank 0 is the victim wherever there is one.
+
+void missing_barrier() {
+  if (self == 1) run_without_polls();
+  barrier();
+}
+void missing_barrier_sleeping() {
+  if (self == 1) pause();
+  gex_Event_Wait(gex_Coll_BarrierNB(team, 0));
+}
+void mismatched_collective() {
+  std::uint64_t value = self;
+  std::uint64_t result = 0;
+  if (self == 0)
+    gex_Event_Wait(gex_Coll_BroadcastNB(team, 1, &result, &value, sizeof value, 0));
+  else
+    gex_Event_Wait(gex_Coll_ReduceToOneNB(team, 1, &result, &value, GEX_DT_U64, sizeof value, 1,
+                                          GEX_OP_ADD, nullptr, nullptr, 0));
+}
+void endless_handler() {
+  if (self == 0) {
+    gex_AM_RequestShort0(team, 1, endless, 0);
+    barrier();
+  }
+  GASNET_BLOCKUNTIL(never != 0);
+}
+void lost_reply() {
+  if (self == 0) {
+    gex_AM_RequestShort0(team, 1, silent, 0);
+    // The handler that would set it is not there.
+    GASNET_BLOCKUNTIL(never != 0);
+  }
+  run_without_polls();
+}
+void no_polls_while_messages_come() {
+  if (self == 1) run_without_polls();
+  for (;;) gex_AM_RequestShort0(team, 1, silent, 0);
+}
+void stopped() {
+  if (self == 1) raise(SIGSTOP);
+  barrier();
+}
+void barriers_crossed(gex_TM_t first, gex_TM_t second) {
+  gex_Event_Wait(gex_Coll_BarrierNB(self == 0 ? first : second, 0));
+  barrier();
+}
+void crossed_teams() {
+  gex_TM_t teams[2];
+  for (gex_TM_t& one : teams) gex_TM_Split(&one, team, 0, static_cast<int>(self), nullptr, 0, 0);
+  barriers_crossed(teams[0], teams[1]);
+}
+void missing_split() {
+  if (self == 1) run_without_polls();
+  gex_TM_t made;
+  gex_TM_Split(&made, team, 0, 0, nullptr, 0, 0);
+}
+void missing_notify() {
+  if (self == 1) run_without_polls();
+  gasnet_barrier_notify(0, GASNET_BARRIERFLAG_ANONYMOUS);
+  gasnet_barrier_wait(0, GASNET_BARRIERFLAG_ANONYMOUS);
+}
+/// Over a network that needs the peer's polls a get is not answered.
+void unanswered_get() {
+  if (self == 1) run_without_polls();
+  std::uint64_t value = 0;
+  gex_RMA_GetBlocking(team, &value, 1, segment_of_peer, sizeof value, 0);
+}
+void unanswered_implicit_puts() {
+  if (self == 1) run_without_polls();
+  std::uint64_t values[4] = {};
+  for (std::uint64_t& value : values)
+    gex_RMA_PutNBI(team, 1, segment_of_peer, &value, sizeof value, GEX_EVENT_DEFER, 0);
+  gex_NBI_Wait(GEX_EC_ALL, 0);
+}
+void unanswered_put_that_is_tested() {
+  if (self == 1) run_without_polls();
+  std::uint64_t value = 0;
+  const gex_Event_t event =
+      gex_RMA_PutNB(team, 1, segment_of_peer, &value, sizeof value, GEX_EVENT_DEFER, 0);
+  while (gex_Event_Test(event) != GASNET_OK) gasnet_AMPoll();
+}
+void forgotten_lock() {
+  if (self == 1) {
+    std::thread([] { gex_HSL_Lock(&lock); }).join();
+    gex_HSL_Lock(&lock);
+  }
+  barrier();
+}
+
+double seconds = 0;
+void computes() {
+  const auto end = std::chrono::steady_clock::now() + std::chrono::duration<double>(seconds);
+  while (std::chrono::steady_clock::now() < end) {
+  }
+}
+
+const std::map<std::string, std::function<void()>> ways = {
+    {"missing_barrier", missing_barrier},
+    {"missing_barrier_sleeping", missing_barrier_sleeping},
+    {"mismatched_collective", mismatched_collective},
+    {"endless_handler", endless_handler},
+    {"lost_reply", lost_reply},
+    {"no_polls_while_messages_come", no_polls_while_messages_come},
+    {"stopped", stopped},
+    {"crossed_teams", crossed_teams},
+    {"missing_split", missing_split},
+    {"missing_notify", missing_notify},
+    {"unanswered_get", unanswered_get},
+    {"unanswered_implicit_puts", unanswered_implicit_puts},
+    {"unanswered_put_that_is_tested", unanswered_put_that_is_tested},
+    {"forgotten_lock", forgotten_lock},
+    {"computes", computes},
+};
+
+}  // namespace
+
+int main(int count, char** arguments) {
+  const auto way = count >= 2 ? ways.find(arguments[1]) : ways.end();
+  if (way == ways.end()) {
+    std::fprintf(stderr, "usage: hang_probe WAY [SECONDS]\n");
+    return 2;
+  }
+  if (count >= 3) seconds = std::atof(arguments[2]);
+  gex_Client_t client;
+  gex_Client_Init(&client, &endpoint, &team, "HANG_PROBE", &count, &arguments,
+                  GEX_FLAG_USES_GASNET1);
+  self = gex_TM_QueryRank(team);
+  size = gex_TM_QuerySize(team);
+  gex_AM_Entry_t handlers[] = {{silent, reinterpret_cast<gex_AM_Fn_t>(on_silent),
+                                GEX_FLAG_AM_SHORT | GEX_FLAG_AM_REQUEST, 0, nullptr, "silent"},
+                               {endless, reinterpret_cast<gex_AM_Fn_t>(on_endless),
+                                GEX_FLAG_AM_SHORT | GEX_FLAG_AM_REQUEST, 0, nullptr, "endless"}};
+  gex_EP_RegisterHandlers(endpoint, handlers, 2);
+  gex_Segment_t segment;
+  gex_Segment_Attach(&segment, team, 65536);
+  void* address = nullptr;
+  gex_Event_Wait(gex_EP_QueryBoundSegmentNB(team, peer(), &address, nullptr, nullptr, 0));
+  segment_of_peer = static_cast<std::byte*>(address);
+  gex_Event_Wait(gex_Coll_BarrierNB(team, 0));
+  std::puts("ready");
+  std::fflush(stdout);
+  way->second();
+  gasnet_exit(0);
+}

@@ -1,0 +1,186 @@
+#!/usr/bin/env python3
+"""Lets a program hang and reads what gexrun reports of it.
+
+  hang_test.py GEXRUN PROBE WAY [NETWORK]
+
+NETWORK: shared_memory (the default), emu, ofi, or hosts (two, of one rank each, reached by an rsh
+that runs on this one). Fails unless the report says which ranks wait, for what and for whom.
+"""
+
+import json
+import os
+import subprocess
+import sys
+import tempfile
+
+HANG_AFTER = 1.0
+
+
+def fail(text):
+    raise AssertionError(text)
+
+
+def expect(condition, text, report):
+    if not condition:
+        fail(text + "\n" + json.dumps(report, indent=1))
+
+
+def wait_of(report, rank):
+    waits = [wait for wait in report["waits"] if wait["rank"] == rank]
+    expect(waits, f"rank {rank} does not wait", report)
+    return waits[0]
+
+
+def culprit_of(report, rank):
+    found = [culprit for culprit in report["culprits"] if culprit["rank"] == rank]
+    expect(found, f"rank {rank} is not named", report)
+    return found[0]["what"]
+
+
+def expect_wait(report, rank, kind, waits_for, call=None, **fields):
+    wait = wait_of(report, rank)
+    expect(wait["kind"] == kind, f"rank {rank} waits for a {wait['kind']}, not a {kind}", report)
+    expect(wait["waits_for"] == waits_for, f"rank {rank} waits for {wait['waits_for']}", report)
+    if call is not None:
+        expect(call in (wait["call"] or ""), f"rank {rank} is in {wait['call']}", report)
+    for name, value in fields.items():
+        expect(wait[name] == value, f"{name} is {wait[name]}, not {value}", report)
+    expect(wait["age_s"] is None or wait["age_s"] >= 0, "an age below 0", report)
+    expect(wait["age_s"] is not None, f"the age of rank {rank}'s wait is not known", report)
+    return wait
+
+
+def expect_running(report, rank):
+    expect("computes, or is in a loop" in culprit_of(report, rank),
+           f"rank {rank} runs, and is not said to", report)
+
+
+def missing_barrier(report):
+    # Two barriers of the team were over before: one of the set-up of segments is none.
+    expect_wait(report, 0, "barrier", [1], "gex_Coll_BarrierNB", sequence=2)
+    expect_running(report, 1)
+
+
+def missing_barrier_sleeping(report):
+    expect_wait(report, 0, "barrier", [1])
+    expect("sleeps" in culprit_of(report, 1), "rank 1 sleeps", report)
+
+
+def mismatched_collective(report):
+    expect(len(report["mismatches"]) == 1, "no mismatch", report)
+    what = report["mismatches"][0]["what"]
+    expect("gex_Coll_BroadcastNB on rank 0" in what, what, report)
+    expect("gex_Coll_ReduceToOneNB on rank 1" in what, what, report)
+
+
+def endless_handler(report):
+    expect_wait(report, 0, "barrier", [1])
+    expect("is in a handler that has not returned" in culprit_of(report, 1), "no handler", report)
+
+
+def lost_reply(report):
+    wait = wait_of(report, 0)
+    expect(wait["kind"] == "condition", "another wait", report)
+    expect("for a message that has not come" in wait["why"], wait["why"], report)
+    expect(wait["waits_for"] == [], "it waits for somebody", report)
+
+
+def no_polls_while_messages_come(report):
+    expect_wait(report, 0, "message", [1], "gex_AM_RequestShort", peer=1)
+    expect_running(report, 1)
+
+
+def stopped(report):
+    expect_wait(report, 0, "barrier", [1])
+    expect("is stopped by a signal" in culprit_of(report, 1), "not stopped", report)
+    expect(report["ranks"][1]["state"] == "T", "not T", report)
+
+
+def crossed_teams(report):
+    expect_wait(report, 0, "barrier", [1])
+    expect_wait(report, 1, "barrier", [0])
+    expect(report["circles"] == [[0, 1]], "no circle", report)
+    expect(report["waits"][0]["team"] != report["waits"][1]["team"], "one team", report)
+
+
+def missing_split(report):
+    expect_wait(report, 0, "agreement", [1])
+    expect_running(report, 1)
+
+
+def missing_notify(report):
+    expect_wait(report, 0, "named_barrier", [1], "gasnet_barrier_wait")
+    expect_running(report, 1)
+
+
+def unanswered_get(report):
+    expect_wait(report, 0, "get", [1], "gex_RMA_GetBlocking", peer=1, bytes=8)
+    expect_running(report, 1)
+
+
+def unanswered_implicit_puts(report):
+    expect_wait(report, 0, "put", [1], "gex_RMA_PutNBI", peer=1, bytes=8)
+    operations = [op for op in report["ranks"][0]["operations"] if op["kind"] == "put"]
+    expect(len(operations) == 1, "one line for all of them", report)
+    expect(operations[0]["implicit_parts"] == 4, "four parts", report)
+
+
+def unanswered_put_that_is_tested(report):
+    operations = report["ranks"][0]["operations"]
+    expect(len(operations) == 1, "one operation", report)
+    operation = operations[0]
+    expect(operation["kind"] == "put" and operation["peer"] == 1, "another", report)
+    expect(operation["call"].startswith("gex_RMA_PutNB"), "another call", report)
+    expect(operation["age_s"] is not None, "its age is known from the first test", report)
+
+
+def forgotten_lock(report):
+    expect_wait(report, 0, "barrier", [1])
+    wait = wait_of(report, 1)
+    expect(wait["kind"] == "lock", "no lock", report)
+
+
+def run(gexrun, probe, way, network, folder):
+    report_file = os.path.join(folder, "report.json")
+    command = [gexrun, "-n", "2", "--hang-after", str(HANG_AFTER), "--hang-action", "end",
+               "--hang-report", report_file]
+    environment = dict(os.environ)
+    for name in ("GEX_CONDUIT", "GASNET_SUPERNODE_MAXSIZE"):
+        environment.pop(name, None)
+    if network in ("emu", "ofi"):
+        command += ["--conduit", network]
+        environment["GASNET_SUPERNODE_MAXSIZE"] = "1"
+    if network == "hosts":
+        rsh = os.path.join(os.path.dirname(__file__), "..", "launch", "rsh_here.sh")
+        command += ["--conduit", "ofi", "--hosts", "one,two", "--rsh", rsh]
+    command += [probe, way]
+    if way == "computes":
+        command.append(str(3 * HANG_AFTER))
+    done = subprocess.run(command, capture_output=True, text=True, timeout=240, check=False,
+                          env=environment)
+    if done.stdout.count("ready") != 2:
+        fail(f"the ranks did not come so far: {done}")
+    return done, report_file
+
+
+def main():
+    gexrun, probe, way = sys.argv[1:4]
+    network = sys.argv[4] if len(sys.argv) > 4 else "shared_memory"
+    with tempfile.TemporaryDirectory() as folder:
+        done, report_file = run(gexrun, probe, way, network, folder)
+        if way == "computes":
+            if done.returncode != 0 or os.path.exists(report_file):
+                fail(f"a job that computes was called hung: {done}")
+            return
+        if done.returncode != 1:
+            fail(f"the status is {done.returncode}: {done.stderr}")
+        if "no progress" not in done.stderr:
+            fail(f"no line tells of it: {done.stderr}")
+        with open(report_file, encoding="utf-8") as file:
+            report = json.load(file)
+        expect([rank["rank"] for rank in report["ranks"]] == [0, 1], "not both ranks", report)
+        globals()[way](report)
+
+
+if __name__ == "__main__":
+    main()
