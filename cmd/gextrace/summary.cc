@@ -1,0 +1,147 @@
+#include "summary.h"
+
+#include <algorithm>
+
+namespace gextrace {
+
+namespace {
+
+using gex::trace::Cause;
+using gex::trace::Collective;
+
+void add(Tally& tally, std::int64_t ns, std::uint64_t bytes) {
+  ++tally.count;
+  tally.ns += ns;
+  tally.bytes += bytes;
+}
+
+class Adder {
+ public:
+  Adder(const RankTrace& trace, const RankSpans& spans, const Filter& filter, Summary& summary)
+      : trace_(trace), spans_(spans), filter_(filter), summary_(summary) {}
+
+  void run() {
+    RankSummary rank;
+    rank.rank = trace_.rank;
+    rank.host = trace_.host;
+    rank.process = trace_.process;
+    rank.closed = trace_.closed;
+    rank.events = trace_.events.size();
+    rank.lost = trace_.lost;
+    for (const Event& event : trace_.events) {
+      if (rank.begin == 0 || event.at < rank.begin) rank.begin = event.at;
+      rank.end = std::max(rank.end, event.at);
+      add_event(event);
+    }
+    const std::vector<bool> keeps = kept(filter_, trace_, spans_);
+    for (std::uint32_t i = 0; i < keeps.size(); ++i)
+      if (keeps[i]) add_span(i, rank);
+    summary_.ranks.push_back(rank);
+  }
+
+ private:
+  void add_event(const Event& event) {
+    if (!filter_.overlaps(event.at, event.at)) return;
+    if (event.kind == Kind::collective) {
+      const bool barrier = event.detail == static_cast<std::uint8_t>(Collective::barrier);
+      ++(barrier ? summary_.barriers : summary_.collectives);
+    }
+    if (event.kind != Kind::message_sent) return;
+    PairSummary& pair = summary_.pairs[{trace_.rank, event.peer}];
+    const bool own = (event.what & 0xff) < gex::trace::first_client_handler;
+    add(own ? pair.own_messages : pair.messages, 0, event.bytes);
+  }
+
+  void add_span(std::uint32_t index, RankSummary& rank) {
+    const Span& span = spans_.spans[index];
+    const std::int64_t length = span.end - span.begin;
+    switch (span.kind) {
+      case SpanKind::call:
+        if (span.parent == Span::none) rank.calls += length;
+        add_call(span, length);
+        break;
+      case SpanKind::handler: {
+        rank.handlers += length;
+        const bool own = (span.what & 0xff) < gex::trace::first_client_handler;
+        add((own ? summary_.own_handlers : summary_.handlers)[name(span)], length, span.bytes);
+        break;
+      }
+      case SpanKind::wait:
+        rank.waiting += length - span.handlers;
+        add(summary_.waits[{name(span), waited_for(span)}], length - span.handlers, 0);
+        break;
+      case SpanKind::questions:
+        rank.questions.count += span.bytes;
+        rank.questions.ns += length;
+        break;
+    }
+  }
+
+  void add_call(const Span& span, std::int64_t length) {
+    CallSummary& call = summary_.calls[name(span)];
+    if (call.kind.empty()) call.kind = trace_.name_of(Names::classes, span.what);
+    const bool refused = (span.detail & gex::trace::refused) != 0;
+    if (refused) ++call.refused;
+    add(call.all, length, refused ? 0 : span.bytes);
+    call.waiting += span.waiting;
+    if (span.peer == gex::trace::no_peer) return;
+    add(call.peers[span.peer], length, refused ? 0 : span.bytes);
+    if (refused) return;
+    if (call.kind == "put")
+      add(summary_.pairs[{trace_.rank, span.peer}].puts, length, span.bytes);
+    else if (call.kind == "get")
+      add(summary_.pairs[{span.peer, trace_.rank}].gets, length, span.bytes);
+    else if (call.kind == "atomic")
+      add(summary_.pairs[{trace_.rank, span.peer}].atomics, length, span.bytes);
+  }
+
+  /// The call that made the operation of a wait, where that is known; else the one that waits.
+  std::string waited_for(const Span& wait) const {
+    if (wait.parent == Span::none) return "";
+    const std::uint32_t made = spans_.waited_for[wait.parent];
+    return name(spans_.spans[made != Span::none ? made : wait.parent]);
+  }
+
+  std::string name(const Span& span) const { return name_of(trace_, span); }
+
+  const RankTrace& trace_;
+  const RankSpans& spans_;
+  const Filter& filter_;
+  Summary& summary_;
+};
+
+}  // namespace
+
+Summary summarize(const Job& job, const std::vector<RankSpans>& spans, const Messages& messages,
+                  const Filter& filter) {
+  Summary summary;
+  const RankTrace& first = job.ranks.front();
+  summary.job_size = first.job_size;
+  summary.program = first.program;
+  summary.conduit =
+      first.name_of(Names::facts, static_cast<std::uint32_t>(gex::trace::Fact::conduit));
+  summary.remarks = job.remarks;
+  for (std::size_t i = 0; i < job.ranks.size(); ++i)
+    if (filter.has_rank(job.ranks[i].rank)) Adder(job.ranks[i], spans[i], filter, summary).run();
+  for (const RankTrace& trace : job.ranks) {
+    if (!filter.has_rank(trace.rank)) continue;
+    for (const Event& event : trace.events) {
+      if (!filter.overlaps(event.at, event.at)) continue;
+      if (event.kind == Kind::message_sent) ++summary.messages_sent;
+      if (event.kind == Kind::handler_begin) ++summary.messages_handled;
+    }
+  }
+  for (const Arrow& arrow : messages.arrows) {
+    const RankTrace& from = job.ranks[arrow.from.rank];
+    const RankTrace& to = job.ranks[arrow.to.rank];
+    if (!filter.has_rank(from.rank) || !filter.has_rank(to.rank)) continue;
+    const std::int64_t begin = from.events[arrow.from.event].at;
+    const std::int64_t end = to.events[arrow.to.event].at;
+    if (!filter.overlaps(begin, end)) continue;
+    ++summary.arrows;
+    if (end < begin) ++summary.backwards;
+  }
+  return summary;
+}
+
+}  // namespace gextrace

@@ -1,0 +1,177 @@
+#include <algorithm>
+#include <cstdarg>
+#include <cstdio>
+
+#include "summary.h"
+
+namespace gextrace {
+
+namespace {
+
+/// Lines that a table shows of what may have very many.
+constexpr std::size_t max_rows = 20;
+
+[[gnu::format(printf, 2, 3)]] void print(std::string& text, const char* format, ...) {
+  char line[512];
+  va_list arguments;
+  va_start(arguments, format);
+  std::vsnprintf(line, sizeof line, format, arguments);
+  va_end(arguments);
+  text += line;
+}
+
+std::string time_of(std::int64_t ns) {
+  char text[32];
+  const auto value = static_cast<double>(ns);
+  if (ns < 10'000)
+    std::snprintf(text, sizeof text, "%.0f ns", value);
+  else if (ns < 10'000'000)
+    std::snprintf(text, sizeof text, "%.1f us", value * 1e-3);
+  else if (ns < 10'000'000'000)
+    std::snprintf(text, sizeof text, "%.1f ms", value * 1e-6);
+  else
+    std::snprintf(text, sizeof text, "%.2f s", value * 1e-9);
+  return text;
+}
+
+std::string bytes_of(std::uint64_t bytes) {
+  char text[32];
+  const char* const units[] = {"B", "KiB", "MiB", "GiB", "TiB"};
+  auto value = static_cast<double>(bytes);
+  unsigned unit = 0;
+  while (value >= 10'000 && unit + 1 < std::size(units)) {
+    value /= 1024;
+    ++unit;
+  }
+  std::snprintf(text, sizeof text, unit == 0 ? "%.0f %s" : "%.1f %s", value, units[unit]);
+  return text;
+}
+
+/// Those with most of something first, and the rest in one line.
+template <class Map, class Weight>
+auto by_weight(const Map& map, Weight weight) {
+  std::vector<typename Map::const_iterator> rows;
+  for (auto i = map.begin(); i != map.end(); ++i) rows.push_back(i);
+  std::stable_sort(rows.begin(), rows.end(), [&](auto one, auto other) {
+    return weight(one->second) > weight(other->second);
+  });
+  return rows;
+}
+
+void more(std::string& text, std::size_t rows) {
+  if (rows > max_rows)
+    print(text, "  ... and %zu more (--summary=json has all)\n", rows - max_rows);
+}
+
+void print_ranks(std::string& text, const Summary& summary) {
+  print(text, "\n%6s  %-16s %10s %10s %10s %10s %10s  %s\n", "rank", "host", "events", "time",
+        "in calls", "waiting", "handlers", "idle polls");
+  std::size_t rows = 0;
+  for (const RankSummary& rank : summary.ranks) {
+    if (++rows > max_rows) continue;
+    print(text, "%6u  %-16.16s %10llu %10s %10s %10s %10s  %llu%s\n", rank.rank, rank.host.c_str(),
+          static_cast<unsigned long long>(rank.events), time_of(rank.end - rank.begin).c_str(),
+          time_of(rank.calls).c_str(), time_of(rank.waiting).c_str(),
+          time_of(rank.handlers).c_str(), static_cast<unsigned long long>(rank.questions.count),
+          rank.closed ? "" : "  (did not end orderly)");
+  }
+  more(text, rows);
+}
+
+void print_calls(std::string& text, const Summary& summary) {
+  const auto rows = by_weight(summary.calls, [](const CallSummary& call) { return call.all.ns; });
+  if (rows.empty()) return;
+  print(text, "\n%-46s %10s %10s %10s %10s\n", "call", "count", "time", "waiting", "bytes");
+  for (std::size_t i = 0; i < rows.size(); ++i) {
+    const auto& [name, call] = *rows[i];
+    print(text, "%-46s %10llu %10s %10s %10s", name.c_str(),
+          static_cast<unsigned long long>(call.all.count), time_of(call.all.ns).c_str(),
+          time_of(call.waiting).c_str(), bytes_of(call.all.bytes).c_str());
+    if (call.refused != 0)
+      print(text, "  (%llu found no room)", static_cast<unsigned long long>(call.refused));
+    text += "\n";
+    const auto peers = by_weight(call.peers, [](const Tally& tally) { return tally.ns; });
+    constexpr std::size_t max_peers = 4;
+    for (std::size_t p = 0; p < std::min(peers.size(), max_peers); ++p) {
+      const auto& [peer, tally] = *peers[p];
+      print(text, "    peer %-37u %10llu %10s %10s %10s\n", peer,
+            static_cast<unsigned long long>(tally.count), time_of(tally.ns).c_str(), "",
+            bytes_of(tally.bytes).c_str());
+    }
+    if (peers.size() > max_peers) print(text, "    ... %zu more peers\n", peers.size() - max_peers);
+  }
+}
+
+void print_waits(std::string& text, const Summary& summary) {
+  const auto rows = by_weight(summary.waits, [](const Tally& tally) { return tally.ns; });
+  if (rows.empty()) return;
+  print(text, "\n%-20s %-46s %10s %10s\n", "waiting for", "of", "count", "time");
+  for (std::size_t i = 0; i < std::min(rows.size(), max_rows); ++i) {
+    const auto& [key, tally] = *rows[i];
+    print(text, "%-20s %-46s %10llu %10s\n", key.first.c_str(), key.second.c_str(),
+          static_cast<unsigned long long>(tally.count), time_of(tally.ns).c_str());
+  }
+  more(text, rows.size());
+}
+
+void print_handlers(std::string& text, const char* title,
+                    const std::map<std::string, Tally>& handlers) {
+  const auto rows = by_weight(handlers, [](const Tally& tally) { return tally.ns; });
+  if (rows.empty()) return;
+  print(text, "\n%-46s %10s %10s %10s\n", title, "count", "time", "bytes");
+  for (std::size_t i = 0; i < std::min(rows.size(), max_rows); ++i) {
+    const auto& [name, tally] = *rows[i];
+    print(text, "%-46s %10llu %10s %10s\n", name.c_str(),
+          static_cast<unsigned long long>(tally.count), time_of(tally.ns).c_str(),
+          bytes_of(tally.bytes).c_str());
+  }
+  more(text, rows.size());
+}
+
+void print_pairs(std::string& text, const Summary& summary) {
+  const auto rows = by_weight(summary.pairs, [](const PairSummary& pair) {
+    return pair.puts.bytes + pair.gets.bytes + pair.messages.bytes + pair.own_messages.bytes;
+  });
+  if (rows.empty()) return;
+  print(text, "\n%6s %6s %12s %12s %10s %10s %12s %10s %12s\n", "from", "to", "put", "got",
+        "atomics", "messages", "payload", "library's", "payload");
+  for (std::size_t i = 0; i < std::min(rows.size(), max_rows); ++i) {
+    const auto& [ranks, pair] = *rows[i];
+    print(text, "%6u %6u %12s %12s %10llu %10llu %12s %10llu %12s\n", ranks.first, ranks.second,
+          bytes_of(pair.puts.bytes).c_str(), bytes_of(pair.gets.bytes).c_str(),
+          static_cast<unsigned long long>(pair.atomics.count),
+          static_cast<unsigned long long>(pair.messages.count),
+          bytes_of(pair.messages.bytes).c_str(),
+          static_cast<unsigned long long>(pair.own_messages.count),
+          bytes_of(pair.own_messages.bytes).c_str());
+  }
+  more(text, rows.size());
+}
+
+}  // namespace
+
+std::string as_text(const Summary& summary) {
+  std::string text = summary.program + "\n";
+  print(text, "%u ranks%s%s, %zu of them here\n", summary.job_size,
+        summary.conduit.empty() ? "" : ", network ", summary.conduit.c_str(), summary.ranks.size());
+  for (std::size_t i = 0; i < std::min(summary.remarks.size(), max_rows); ++i)
+    text += "note: " + summary.remarks[i] + "\n";
+  more(text, summary.remarks.size());
+  print_ranks(text, summary);
+  print_calls(text, summary);
+  print_waits(text, summary);
+  print_handlers(text, "handler", summary.handlers);
+  print_handlers(text, "handler of the library's own", summary.own_handlers);
+  print_pairs(text, summary);
+  print(text,
+        "\n%llu messages sent, %llu handled, %llu with both ends here; %llu arrivals at barriers, "
+        "%llu at other collective operations\n",
+        static_cast<unsigned long long>(summary.messages_sent),
+        static_cast<unsigned long long>(summary.messages_handled),
+        static_cast<unsigned long long>(summary.arrows),
+        static_cast<unsigned long long>(summary.barriers),
+        static_cast<unsigned long long>(summary.collectives));
+  return text;
+}
+
+}  // namespace gextrace

@@ -1,0 +1,99 @@
+#pragma once
+// What the records of a trace file mean (base/trace_format.h has the format). Read by gextrace too,
+// which links no room but base: constants only.
+
+#include <cstdint>
+
+namespace gex::trace {
+
+/// The kinds of records. Fields that are not named are 0.
+enum class Kind : std::uint8_t {
+  none = 0,
+  /// A call of the interface begins. `what`: its number; `peer`, `bytes`: where they were known by
+  /// the time it ended.
+  call_begin = 1,
+  /// It returns. `what`, `peer`, `bytes`; `id`: the operation that it leaves in flight, or the one
+  /// that it waited for; `detail`: CallDetail.
+  call_end = 2,
+  /// Calls that only ask (polls, tests), one after the other, in which nothing happened. `ticks`:
+  /// the first one's begin; `id`: the last one's end in ticks; `bytes`: how many; `what`: the first
+  /// one's number; `detail`: 1 if there were calls of several functions.
+  questions = 3,
+  /// The operation `id` is complete; its source may be written again.
+  operation_done = 4,
+  local_done = 5,
+  /// A message is sent. `id`: its number; `peer`: the target's jobrank; `bytes`: of payload;
+  /// `what` and `detail`: as handler_of and MessageDetail.
+  message_sent = 6,
+  /// A handler begins, and returns. `peer`: the source's jobrank, otherwise as message_sent; over a
+  /// network `id` has the lower `network_id_bits` of the number only.
+  handler_begin = 7,
+  handler_end = 8,
+  /// A call begins to wait, polling; `what`: Cause.
+  wait_begin = 9,
+  wait_end = 10,
+  /// The rank arrives at a collective operation. `id`: the team; `bytes`: the number of the
+  /// operation in that team; `peer`: members; `detail`: Collective.
+  collective = 11,
+  /// The event whose handle is `bytes` stands for operation `id`.
+  event_of_operation = 12,
+};
+inline constexpr auto last_kind = Kind::event_of_operation;
+
+/// Where there is no peer, or several.
+inline constexpr std::uint32_t no_peer = ~0U;
+
+enum CallDetail : std::uint8_t {
+  refused = 1,    ///< an immediate call found no room and did nothing
+  not_ready = 2,  ///< a test found the operation incomplete
+  has_peer = 4,   ///< peer and bytes are known
+};
+
+enum MessageDetail : std::uint8_t {
+  category_bits = 3,  ///< 0 short, 1 medium, 2 long
+  is_reply = 4,
+  by_network = 8,
+  to_itself = 16,
+  by_shared_ring = 32,
+  endpoint_shift = 6,  ///< above it, bits 8 and 9 of the target endpoint's address
+};
+inline constexpr unsigned network_id_bits = 12;
+
+/// A handler: its index, and the address of the endpoint that has it, of which `what` holds the
+/// lower 8 bits.
+constexpr std::uint32_t handler_number(std::uint8_t index, unsigned endpoint_address) noexcept {
+  return index | std::uint32_t{endpoint_address} << 8;
+}
+constexpr std::uint32_t handler_of(std::uint16_t what, std::uint8_t detail) noexcept {
+  return what | std::uint32_t{detail} >> endpoint_shift << 16;
+}
+/// Handlers below it are the library's own.
+inline constexpr unsigned first_client_handler = 128;
+
+/// What a thread waits for.
+enum class Cause : std::uint16_t {
+  completion = 0,        ///< of operations
+  local_completion = 1,  ///< until their sources may be written
+  room = 2,              ///< flow control: room for a message
+  barrier = 3,
+  collective = 4,
+  exchange = 5,  ///< members tell each other what a new team or segment needs
+  lock = 6,
+  condition = 7,  ///< of the client: GASNET_BLOCKUNTIL
+};
+inline constexpr unsigned causes = 8;
+
+enum class Collective : std::uint8_t { barrier = 0, operation = 1 };
+
+/// The spaces of names in the file.
+enum class Names : std::uint32_t {
+  calls = 1,
+  classes = 2,   ///< by call: what kind of call it is (Class)
+  handlers = 3,  ///< by handler_number
+  causes = 4,
+  facts = 5,  ///< by Fact
+};
+
+enum class Fact : std::uint32_t { conduit = 1, library_version = 2, threading_mode = 3 };
+
+}  // namespace gex::trace
