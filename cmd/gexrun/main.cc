@@ -72,6 +72,7 @@ int main(int count, char** arguments) {
     setenv(variable.c_str(), value.c_str(), 1);
   }
   setenv("GEX_PLUGIN_FOLDER", library_folder().c_str(), 1);
+  if (!options.trace.empty()) setenv("GEX_TRACE", options.trace.c_str(), 1);
   if (!options.conduit.empty()) setenv("GEX_CONDUIT", options.conduit.c_str(), 1);
 
   if (options.hosts.empty() && gexrun::find_program(options.command.front()).empty()) {

@@ -3,7 +3,9 @@
 #include <charconv>
 #include <cmath>
 #include <cstring>
+#include <filesystem>
 #include <string_view>
+#include <system_error>
 
 #include "boot/limits.h"
 
@@ -31,6 +33,8 @@ first rank that fails, or 0.
   -E NAME=VALUE          set a variable in the environment of the ranks; VALUE is all the rest of
                          the argument, commas too. Repeat -E for each variable. Names before it,
                          as in -E NAME,NAME, are ignored: the ranks get all variables of gexrun
+      --trace FILE       record calls, messages, handlers and waits of rank R in FILE.R (sets
+                         GEX_TRACE); gextrace makes a timeline and a summary of them
       --tag-output       begin each line that a rank prints with "[RANK] "
       --bind share|core|none
                          bind each rank to an equal share of its host's processors, or the r-th
@@ -58,6 +62,7 @@ enum LongOption {
   map,
   rsh,
   prefix,
+  trace,
   tag_output,
   bind,
   timeout,
@@ -73,6 +78,7 @@ constexpr option long_options[] = {
     {"map", required_argument, nullptr, map},
     {"rsh", required_argument, nullptr, rsh},
     {"prefix", required_argument, nullptr, prefix},
+    {"trace", required_argument, nullptr, trace},
     {"tag-output", no_argument, nullptr, tag_output},
     {"bind", required_argument, nullptr, bind},
     {"timeout", required_argument, nullptr, timeout},
@@ -186,6 +192,14 @@ Reading read_command_line(int count, char** arguments) {
       case prefix:
         options.prefix = value;
         break;
+      case trace: {
+        std::error_code error;
+        if (value.empty()) return reader.refuse<Options>("--trace needs the name of a file");
+        // Ranks may have another working directory.
+        options.trace = std::filesystem::absolute(value, error).string();
+        if (error) return reader.refuse<Options>("--trace '" + value + "': " + error.message());
+        break;
+      }
       case tag_output:
         options.tag_output = true;
         break;

@@ -25,6 +25,7 @@ struct Options {
   std::string prefix;   ///< of libgex on the other hosts; empty: as on this host
   std::string conduit;  ///< empty: not given
   std::vector<std::pair<std::string, std::string>> variables;  ///< to be set for the ranks
+  std::string trace;                                           ///< file, absolute; empty: none
   bool tag_output = false;
   std::optional<gex::boot::Bind> bind;  ///< empty: by GEX_BIND
   std::optional<double> time_limit;

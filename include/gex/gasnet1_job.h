@@ -113,10 +113,10 @@ GEX_EXPORT_ void gex_resume_interrupts_(void);
  * this library run in polls only, so these do nothing but see, in checked mode, that sections do
  * not nest and that nothing in them could poll. Ignored in handlers and while holding a lock. */
 GEX_INLINE_ void gasnet_hold_interrupts(void) {
-  if (GEX_UNLIKELY_(gex_proc_.checked)) gex_hold_interrupts_();
+  if (GEX_UNLIKELY_(gex_proc_.observed)) gex_hold_interrupts_();
 }
 GEX_INLINE_ void gasnet_resume_interrupts(void) {
-  if (GEX_UNLIKELY_(gex_proc_.checked)) gex_resume_interrupts_();
+  if (GEX_UNLIKELY_(gex_proc_.observed)) gex_resume_interrupts_();
 }
 
 #ifdef __cplusplus

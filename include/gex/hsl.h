@@ -33,19 +33,19 @@ GEX_EXPORT_ void gex_HSL_Init(gex_HSL_t* hsl);
 GEX_EXPORT_ void gex_HSL_Destroy(gex_HSL_t* hsl);
 
 GEX_INLINE_ void gex_HSL_Lock(gex_HSL_t* hsl) {
-  if (GEX_UNLIKELY_(gex_proc_.checked) ||
+  if (GEX_UNLIKELY_(gex_proc_.observed) ||
       GEX_UNLIKELY_(__atomic_exchange_n(&hsl->state_, 1u, __ATOMIC_ACQUIRE)))
     gex_hsl_lock_(hsl);
 }
 GEX_INLINE_ void gex_HSL_Unlock(gex_HSL_t* hsl) {
-  if (GEX_UNLIKELY_(gex_proc_.checked))
+  if (GEX_UNLIKELY_(gex_proc_.observed))
     gex_hsl_unlock_(hsl);
   else
     __atomic_store_n(&hsl->state_, 0u, __ATOMIC_RELEASE);
 }
 /** GASNET_OK with the lock held, or GASNET_ERR_NOT_READY. */
 GEX_INLINE_ int gex_HSL_Trylock(gex_HSL_t* hsl) {
-  if (GEX_LIKELY_(!gex_proc_.checked) && !__atomic_exchange_n(&hsl->state_, 1u, __ATOMIC_ACQUIRE))
+  if (GEX_LIKELY_(!gex_proc_.observed) && !__atomic_exchange_n(&hsl->state_, 1u, __ATOMIC_ACQUIRE))
     return 0;
   return gex_hsl_trylock_(hsl);
 }

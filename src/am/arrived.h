@@ -10,6 +10,10 @@
 
 namespace gex::am {
 
+/// What a transport counts a message as, over a network modulo 2^12: what traced jobs recognise it
+/// by. `not_counted`: it is part of another message.
+inline constexpr std::uint32_t not_counted = ~0U;
+
 /// An arrived message, its arguments and payload where the handler may read them.
 struct Arrived {
   MessageHeader header;

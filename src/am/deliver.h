@@ -11,11 +11,11 @@
 #include "am/arrived.h"
 #include "am/handlers.h"
 #include "am/internal.h"
+#include "am/observed.h"
 #include "am/set_aside.h"
 #include "am/token.h"
 #include "core/objects.h"
 #include "core/process.h"
-#include "core/thread.h"
 
 namespace gex::am {
 
@@ -79,9 +79,11 @@ enum class Sender { neighbor, anybody };
 /// Runs the handler, or sets the message aside. Returns whether a request was left without a reply,
 /// which one set aside is not. A message of anybody's is checked against the handler's
 /// registration, in every library: called as something else, the handler would take arguments for
-/// addresses, or read arguments that nobody sent.
+/// addresses, or read arguments that nobody sent. `number`: what the transport counts it as
+/// (arrived.h).
 template <Sender sender = Sender::neighbor>
-[[gnu::always_inline]] inline bool run_handler(const Arrived& message) noexcept {
+[[gnu::always_inline]] inline bool run_handler(const Arrived& message,
+                                               std::uint32_t number) noexcept {
   const MessageHeader& header = message.header;
   const std::uint8_t index = header.handler();
   _gex_Token token;
@@ -90,8 +92,8 @@ template <Sender sender = Sender::neighbor>
   token.endpoint = nullptr;
   token.ring = message.ring;
 
-  if (checked()) [[unlikely]]
-    ++this_thread().handler_depth;
+  if (observed()) [[unlikely]]
+    enter_handler(token, message.size, number);
   if (index >= GEX_AM_INDEX_BASE) [[likely]] {
     token.endpoint = endpoint_at(header.endpoints().target_address());
     if (token.endpoint == nullptr) [[unlikely]]
@@ -99,8 +101,8 @@ template <Sender sender = Sender::neighbor>
     const gex_AM_Entry_t& entry = token.endpoint->handlers[index];
     if (entry.gex_fnptr == nullptr || checked() ||
         (sender == Sender::anybody && !is_registered_for(entry, token.header))) [[unlikely]] {
-      if (entry.gex_fnptr == nullptr && set_aside(token.endpoint, message)) {
-        if (checked()) --this_thread().handler_depth;
+      if (entry.gex_fnptr == nullptr && set_aside(token.endpoint, message, number)) {
+        if (observed()) put_off_handler();
         return false;
       }
       check_delivery(entry, token.header);
@@ -109,11 +111,8 @@ template <Sender sender = Sender::neighbor>
   } else {
     internal_handler(index)(&token, message.payload, message.size, message.args);
   }
-  if (checked()) [[unlikely]] {
-    ThreadRecord& thread = this_thread();
-    --thread.handler_depth;
-    check_return(token, thread);
-  }
+  if (observed()) [[unlikely]]
+    leave_handler(token, message.size, number);
   return token.may_reply;
 }
 

@@ -6,6 +6,7 @@
 #include "base/error.h"
 #include "core/objects.h"
 #include "core/process.h"
+#include "core/trace.h"
 
 namespace gex::am {
 
@@ -103,6 +104,9 @@ int register_handlers(gex_EP_t endpoint, gex_AM_Entry_t* table, std::size_t coun
   for (std::size_t i = 0; i < count; ++i) {
     table[i].gex_index = indices[i];
     endpoint->handlers[indices[i]] = table[i];
+    if (traced() && table[i].gex_name != nullptr)
+      trace::name_handler(trace::handler_number(indices[i], endpoint->address()),
+                          table[i].gex_name);
   }
   return GASNET_OK;
 }

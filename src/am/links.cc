@@ -27,6 +27,7 @@ std::size_t used_of_slot(const MessageHeader& header) noexcept {
 /// A message copied out of its cell and slot.
 struct Copy {
   MessageHeader header;
+  std::uint32_t number;
   alignas(16) std::uint32_t words[shm::cell_words];
   alignas(16) std::byte slot[shm::slot_bytes];
   alignas(16) gex_AM_Arg_t args[max_args];
@@ -69,7 +70,7 @@ Arrived assemble(Copy& copy, Incoming& in) noexcept {
 /// without a reply.
 bool deliver_copy(Copy& copy, Incoming& in) noexcept {
   const MessageHeader& header = copy.header;
-  const bool unanswered = run_handler(assemble(copy, in));
+  const bool unanswered = run_handler(assemble(copy, in), copy.number);
   if (header.category() == Category::medium && header.slab() != no_slab) {
     const shm::Neighborhood& neighborhood = process().neighborhood;
     // Release: the handler's reads precede the owner's next write to the slab.
@@ -230,6 +231,7 @@ bool Links::take_large(Incoming& in, MessageHeader header) noexcept {
   Copy copy;
   header.size_buffer = cell.size_buffer;
   copy.header = header;
+  copy.number = in.consumer.next();
   std::memcpy(copy.words, cell.words, sizeof copy.words);
   const std::size_t used = used_of_slot(header);
   if (used != 0) copy_chunks(copy.slot, in.slots[place].bytes, used);
@@ -254,8 +256,9 @@ bool Links::take_large(Incoming& in, MessageHeader header) noexcept {
       [[likely]] {
     alignas(16) gex_AM_Arg_t args[shm::cell_words];
     copy_chunks(args, cell.words, header.arg_count() * sizeof *args);
+    const std::uint32_t number = in.consumer.next();
     let_go(in);
-    unanswered = run_handler({header, args, nullptr, 0, &in});
+    unanswered = run_handler({header, args, nullptr, 0, &in}, number);
   } else {
     unanswered = take_large(in, header);
   }

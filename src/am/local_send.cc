@@ -9,10 +9,12 @@
 #include "am/copy.h"
 #include "am/express.h"
 #include "am/kept_outbound.h"
+#include "am/observed.h"
 #include "am/slabs.h"
 #include "base/error.h"
 #include "core/progress.h"
 #include "core/published.h"
+#include "core/trace.h"
 
 namespace gex::am {
 
@@ -77,7 +79,11 @@ bool send_cell(Link& link, shm::Direction direction, const Outbound& message) no
   if (!all.claim(link, direction, claim)) return false;
   if (to_be_placed(message)) place(link, message);
   write(claim, message);
+  const Tick at = traced() ? ticks() : 0;
   all.publish(link.out[direction], claim, message.what());
+  if (traced()) [[unlikely]]
+    record_sent(process().neighborhood.members()[link.member], message, claim.sequence,
+                all.pairs() ? 0 : trace::by_shared_ring, at);
   return true;
 }
 
@@ -136,7 +142,7 @@ int send_request_local(Link& link, const Outbound& message, bool immediate) noex
   if (immediate) return try_send(link, message, true) ? 0 : 1;
   const Outbound placed = with_payload_placed(link, message);
   wait_until([&]() noexcept { return op_of(jobrank_of(link), placed); },
-             [&]() noexcept { return try_send(link, placed, false); });
+             [&]() noexcept { return try_send(link, placed, false); }, trace::Cause::room);
   return 0;
 }
 

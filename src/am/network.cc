@@ -11,6 +11,7 @@
 #include "am/deliver.h"
 #include "am/internal.h"
 #include "am/lender.h"
+#include "am/observed.h"
 #include "am/wire.h"
 #include "base/error.h"
 #include "base/immortal.h"
@@ -18,6 +19,7 @@
 #include "base/spin_lock.h"
 #include "core/objects.h"
 #include "core/process.h"
+#include "core/trace.h"
 
 namespace gex::am {
 
@@ -29,6 +31,12 @@ struct Duty {
   bool answers;  ///< the peer, which has asked for what this process does not use
 
   bool operator==(const Duty&) const = default;
+};
+
+/// Numbers for what is sent to a peer. One is used up by a message that was sent.
+struct Numbers {
+  SpinLock lock;
+  std::uint32_t next[2] = {0, 0};
 };
 
 struct Network {
@@ -45,6 +53,8 @@ struct Network {
   SpinLock duties_lock;
   /// Whether there are any; changes under the lock.
   std::atomic<bool> has_duties{false};
+  /// Of the messages to each peer, by channel; traced jobs only.
+  std::vector<Numbers> numbers;
 };
 Immortal<Network> the_network;
 Network& network() noexcept {
@@ -96,13 +106,40 @@ bool leave_to_poll(const Duty& duty) noexcept {
   return true;
 }
 
+bool is_bearer(const Outbound& message) noexcept {
+  return message.reply && message.handler == static_cast<std::uint8_t>(Internal::credits);
+}
+
+/// Sends a message that bears its number. One that runs no handler is not recorded.
+[[gnu::cold]] bool send_recorded(net::Channel channel, gex_Rank_t jobrank, const Outbound& message,
+                                 WireMessage& wire) noexcept {
+  Network& self = network();
+  const auto send = [&]() noexcept {
+    return self.conduit->send(channel, jobrank, wire.pieces, wire.count) == net::sent;
+  };
+  if (is_bearer(message)) return send();
+  Numbers& numbers = self.numbers[jobrank];
+  const std::lock_guard guard(numbers.lock);
+  const std::uint32_t number = numbers.next[channel];
+  wire.set_number(number);
+  const Tick at = ticks();
+  if (!send()) return false;
+  ++numbers.next[channel];
+  record_sent(jobrank, message, number, trace::by_network, at);
+  return true;
+}
+
 bool send_on(net::Channel channel, gex_Rank_t jobrank, const Outbound& message,
              const Terms& said = {}) noexcept {
   Network& self = network();
   Credits& peer = self.peers[jobrank];
-  const WireMessage wire(message, gex_proc_.jobrank, peer.take_owed(),
-                         take_terms(jobrank, channel, said));
-  if (self.conduit->send(channel, jobrank, wire.pieces, wire.count) == net::sent) return true;
+  WireMessage wire(message, gex_proc_.jobrank, peer.take_owed(),
+                   take_terms(jobrank, channel, said));
+  if (traced()) [[unlikely]] {
+    if (send_recorded(channel, jobrank, message, wire)) return true;
+  } else if (self.conduit->send(channel, jobrank, wire.pieces, wire.count) == net::sent) {
+    return true;
+  }
   if (wire.prefix.credits != 0 && peer.owe_again(wire.prefix.credits))
     leave_to_poll({.jobrank = jobrank, .answers = false});
   keep_terms(jobrank, wire.prefix.terms);
@@ -218,6 +255,7 @@ void set_up_network() {
       divide(process_state.network.reply_depth, process_state.network.total_depth, peers);
   for (Credits& peer : self.peers) peer.start(division.share, division.most);
   self.duties.reserve(2 * self.peers.size());
+  if (traced()) self.numbers = std::vector<Numbers>(self.peers.size());
   self.lender.start(division, process_state.job->size());
   self.borrowable.store(division.bank, std::memory_order_relaxed);
 }
@@ -299,7 +337,7 @@ void deliver_from_network(std::uint32_t source, net::Channel channel, const void
     if (arrival.to_place != nullptr) std::memcpy(arrived.payload, arrival.to_place, arrived.size);
   }
 
-  const bool unanswered = run_handler<Sender::anybody>(arrived);
+  const bool unanswered = run_handler<Sender::anybody>(arrived, arrival.number);
   // A reply answers one request. Its credit comes back only now, because until its handler has
   // returned it takes a place at this process.
   if (header.is_reply()) peer.restore();

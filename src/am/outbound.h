@@ -29,6 +29,7 @@ struct Outbound {
   bool payload_is_ours = false;
   std::uint8_t arg_count = 0;
   Endpoints endpoints{};
+  std::uint32_t number = 0;            ///< of a message to this process; traced jobs only
   const gex_AM_Arg_t* args = nullptr;  ///< padded to whole 16-byte chunks, aligned to 16
   const void* payload = nullptr;
   std::size_t size = 0;

@@ -111,7 +111,7 @@ gex_AM_SrcDesc_t prepare_request(gex_TM_t tm, gex_Rank_t rank,
     if ((arguments.flags & GEX_FLAG_IMMEDIATE) != 0) return GEX_AM_SRCDESC_NO_OP;
     const Call call = arguments.is_long ? Call::prepare_request_long : Call::prepare_request_medium;
     wait_until([&]() noexcept { return Op::with_peer(OpKind::message, call, jobrank, 0); },
-               [&]() noexcept { return attempt(); });
+               [&]() noexcept { return attempt(); }, trace::Cause::room);
   }
   open(descriptor, arguments);
   return &descriptor;

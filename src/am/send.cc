@@ -30,7 +30,7 @@ int send_request(gex_Rank_t jobrank, const Outbound& message, bool immediate) no
   const auto attempt = [&]() noexcept { return try_send_network(jobrank, message); };
   if (attempt()) return 0;
   if (immediate) return 1;
-  wait_until([&]() noexcept { return op_of(jobrank, message); }, attempt);
+  wait_until([&]() noexcept { return op_of(jobrank, message); }, attempt, trace::Cause::room);
   return 0;
 }
 

@@ -42,12 +42,13 @@ SetAside::~SetAside() {
   want_deliveries();
 }
 
-bool set_aside(gex_EP_t endpoint, const Arrived& message) noexcept {
+bool set_aside(gex_EP_t endpoint, const Arrived& message, std::uint32_t number) noexcept {
   Messages& all = messages();
   const OptionalGuard guard(all.lock, true);
   if (all.endpoint != endpoint) return false;
   auto kept = std::make_unique<SetAsideMessage>();
   kept->arrived = message;
+  kept->number = number;
   std::memcpy(kept->args, message.args, message.header.arg_count() * sizeof *message.args);
   kept->arrived.args = kept->args;
   if (message.header.category() == Category::medium) {

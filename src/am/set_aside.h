@@ -6,6 +6,7 @@
 
 #include <gasnetex.h>
 
+#include <cstdint>
 #include <memory>
 #include <vector>
 
@@ -16,6 +17,7 @@ namespace gex::am {
 /// A message that was set aside, with copies of all that it refers to.
 struct SetAsideMessage {
   Arrived arrived;
+  std::uint32_t number;
   alignas(16) gex_AM_Arg_t args[max_args];
   std::unique_ptr<std::byte[]> payload;
 };
@@ -33,7 +35,7 @@ class SetAside {
 
 /// Keeps a copy of a message that came for the endpoint; false if none is set aside there now. Any
 /// thread.
-bool set_aside(gex_EP_t endpoint, const Arrived& message) noexcept;
+bool set_aside(gex_EP_t endpoint, const Arrived& message, std::uint32_t number) noexcept;
 
 /// Whether `take_set_aside` has any messages. Any thread.
 bool any_set_aside_due() noexcept;

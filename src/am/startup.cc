@@ -3,6 +3,7 @@
 #include "am/deferred_send.h"
 #include "am/links.h"
 #include "am/network.h"
+#include "am/observed.h"
 #include "am/poll.h"
 #include "am/slabs.h"
 #include "core/process.h"
@@ -16,6 +17,7 @@ void start() {
   set_up_network();
   register_deliverer(deliver_messages);
   start_deferred_sends();
+  if (traced()) name_own_handlers();
   if (process().conduit != nullptr) want_deliveries();
 }
 

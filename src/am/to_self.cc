@@ -9,10 +9,12 @@
 
 #include "am/deliver.h"
 #include "am/kept_outbound.h"
+#include "am/observed.h"
 #include "base/error.h"
 #include "base/immortal.h"
 #include "base/spin_lock.h"
 #include "core/progress.h"
+#include "core/trace.h"
 
 namespace gex::am {
 
@@ -50,21 +52,21 @@ std::byte* kept_buffer(bool reply) noexcept {
   return buffer;
 }
 
-void run(const Arrived& message) noexcept {
+void run(const Arrived& message, std::uint32_t number) noexcept {
   const HandlersRun scope;
-  run_handler(message);
+  run_handler(message, number);
 }
 
 [[gnu::noinline]] void run_medium(const Outbound& message) noexcept {
   Arrived medium = arrived(message);
   if (message.payload_is_ours) {
     medium.payload = const_cast<void*>(message.payload);
-    return run(medium);
+    return run(medium, message.number);
   }
   alignas(16) std::byte few[small_payload_bytes];
   medium.payload = message.size <= sizeof few ? few : kept_buffer(message.reply);
   if (message.size != 0) std::memcpy(medium.payload, message.payload, message.size);
-  run(medium);
+  run(medium, message.number);
 }
 
 /// Messages of the library's own that wait for their delivery.
@@ -90,22 +92,36 @@ void leave_to_poll(const Outbound& message) noexcept {
   want_deliveries();
 }
 
-}  // namespace
-
-void send_to_self(const Outbound& message) noexcept {
+void deliver(const Outbound& message) noexcept {
   if (message.handler < GEX_AM_INDEX_BASE) return leave_to_poll(message);
   switch (message.category) {
     case Category::short_message:
-      return run(arrived(message));
+      return run(arrived(message), message.number);
     case Category::medium:
       return run_medium(message);
     case Category::long_message: {
       if (message.size != 0) place(message);
       Arrived placed = arrived(message);
       placed.payload = message.destination;
-      return run(placed);
+      return run(placed, message.number);
     }
   }
+}
+
+[[gnu::cold]] void deliver_recorded(const Outbound& message) noexcept {
+  static std::atomic<std::uint32_t> next{0};
+  Outbound numbered = message;
+  numbered.number = next.fetch_add(1, std::memory_order_relaxed);
+  record_sent(gex_proc_.jobrank, message, numbered.number, trace::to_itself, ticks());
+  deliver(numbered);
+}
+
+}  // namespace
+
+void send_to_self(const Outbound& message) noexcept {
+  if (traced()) [[unlikely]]
+    return deliver_recorded(message);
+  deliver(message);
 }
 
 bool deliver_own() noexcept {
@@ -121,7 +137,7 @@ bool deliver_own() noexcept {
     unwant_deliveries();
     Arrived message = arrived(own->message);
     message.payload = own->payload.get();
-    run_handler(message);
+    run_handler(message, own->message.number);
   }
   return !mine.empty();
 }

@@ -19,6 +19,7 @@
 #include "am/internal.h"
 #include "am/message.h"
 #include "am/outbound.h"
+#include "core/trace_records.h"
 #include "net/conduit.h"
 
 namespace gex::am {
@@ -57,6 +58,11 @@ constexpr std::size_t wire_args(std::size_t arg_count) noexcept {
 /// The most that lies before the payload of a short or medium message.
 inline constexpr std::size_t wire_overhead = sizeof(WirePrefix) + wire_args(max_args);
 
+/// In a traced job the lower bits of a message's number stand where no message over a network has
+/// anything, in the field for its slab.
+inline constexpr std::uint32_t number_mask = no_slab;
+static_assert(number_mask == (1U << trace::network_id_bits) - 1);
+
 /// A message in pieces, ready for `Conduit::send`. Refers to itself and to the message.
 struct WireMessage {
   WireMessage(const Outbound& message, gex_Rank_t source, std::uint16_t credits,
@@ -71,6 +77,10 @@ struct WireMessage {
     // An empty one says in which place of the network's the message is.
     if ((message.size != 0 && !message.placed) || message.built)
       pieces[count++] = {message.payload, message.size};
+  }
+  void set_number(std::uint32_t number) noexcept {
+    prefix.header.size_buffer =
+        MessageHeader::make_size_buffer(prefix.header.size(), number & number_mask);
   }
   WireMessage(const WireMessage&) = delete;
   WireMessage& operator=(const WireMessage&) = delete;
@@ -87,6 +97,7 @@ struct WireArrival {
   Arrived message;
   std::uint16_t credits;  ///< given back
   Terms terms;
+  std::uint32_t number;  ///< traced jobs: the lower bits of the message's number
   /// A long message's payload, for `message.payload`; null where it lies there already.
   const std::byte* to_place;
 
@@ -118,6 +129,7 @@ struct WireArrival {
   if (prefix.terms.spare) return "unknown flow-control bits";
   arrival.credits = prefix.credits;
   arrival.terms = prefix.terms;
+  arrival.number = header.slab();
   arrival.to_place = nullptr;
   Arrived& arrived = arrival.message;
   arrived.header = header;

@@ -15,6 +15,7 @@
 #include "core/in_call.h"
 #include "core/team.h"
 #include "core/thread.h"
+#include "core/trace.h"
 #include "rma/long_message.h"
 
 namespace {
@@ -132,7 +133,7 @@ struct ExpressTarget {
 
 /// The same for a reply; none if there is something to check that takes longer.
 gex::am::Link* express_reply_link(gex_Token_t token) {
-  if (token == nullptr || checked() || !token->may_reply) [[unlikely]]
+  if (token == nullptr || gex::observed() || !token->may_reply) [[unlikely]]
     return nullptr;
   return token->ring != nullptr ? token->ring->to_source : nullptr;
 }
@@ -170,19 +171,21 @@ constexpr bool immediate(gex_Flags_t flags) {
 /// A request that does not go the shortest way.
 [[gnu::noinline]] int request_short(gex_TM_t tm, gex_Rank_t rank, gex_AM_Index_t handler,
                                     gex_Flags_t flags, unsigned numargs, const gex_AM_Arg_t* args) {
-  const InCall call(Call::request_short);
+  InCall call(Call::request_short);
   if (checked()) check_request(call, tm, rank, handler, flags, short_flags);
   const gex::Peer peer = gex::resolve(tm, rank);
-  if (immediate(flags) && !gex::am::may_have_room(peer.jobrank)) return 1;
+  gex::trace::transfer(peer.jobrank, 0);
+  if (immediate(flags) && !gex::am::may_have_room(peer.jobrank)) return call.returns(1);
   Outbound out = message(handler, Category::short_message, numargs, args);
   out.endpoints = gex::am::endpoints_of(peer.local_endpoint, peer.endpoint);
-  return gex::am::send_request(peer.jobrank, out, immediate(flags));
+  return call.returns(gex::am::send_request(peer.jobrank, out, immediate(flags)));
 }
 
 [[gnu::noinline]] int reply_short(gex_Token_t token, gex_AM_Index_t handler, gex_Flags_t flags,
                                   unsigned numargs, const gex_AM_Arg_t* args) {
   const InCall call(Call::reply_short);
   check_reply(call, token, handler, flags, short_flags);
+  gex::trace::transfer(token->header.source, 0);
   Outbound out = message(handler, Category::short_message, numargs, args);
   gex::am::send_reply(token, out);
   return 0;
@@ -193,6 +196,7 @@ constexpr bool immediate(gex_Flags_t flags) {
                                    gex_Flags_t flags, unsigned numargs, const gex_AM_Arg_t* args) {
   const InCall call(Call::reply_medium);
   check_reply(call, token, handler, flags, medium_flags);
+  gex::trace::transfer(token->header.source, nbytes);
   check_payload(call, nbytes, gex::am::max_medium(token->header.source), lc_opt, true);
   if (checked()) check_source(call, source_addr, nbytes, flags);
   Outbound out = message(handler, Category::medium, numargs, args);
@@ -207,16 +211,17 @@ constexpr bool immediate(gex_Flags_t flags) {
                                      const void* source_addr, std::size_t nbytes,
                                      gex_Event_t* lc_opt, gex_Flags_t flags, unsigned numargs,
                                      const gex_AM_Arg_t* args) {
-  const InCall call(Call::request_medium);
+  InCall call(Call::request_medium);
   if (checked()) check_request(call, tm, rank, handler, flags, medium_flags);
   const gex::Peer peer = gex::resolve(tm, rank);
+  gex::trace::transfer(peer.jobrank, nbytes);
   check_payload(call, nbytes, gex::am::max_medium(peer.jobrank), lc_opt, false);
   if (checked()) check_source(call, source_addr, nbytes, flags);
   Outbound out = message(handler, Category::medium, numargs, args);
   out.endpoints = gex::am::endpoints_of(peer.local_endpoint, peer.endpoint);
   out.payload = local_address(source_addr, peer.local_endpoint, flags);
   out.size = nbytes;
-  if (gex::am::send_request(peer.jobrank, out, immediate(flags)) != 0) return 1;
+  if (call.returns(gex::am::send_request(peer.jobrank, out, immediate(flags))) != 0) return 1;
   complete_locally(lc_opt);
   return 0;
 }
@@ -249,6 +254,13 @@ void check_commit(Call call, gex_AM_SrcDesc_t sd, bool reply, bool is_long, std:
     fatal("%s: the destination %p is not the one given to Prepare, %p", name_of(call), dest_addr,
           sd->destination);
   check_handler(name_of(call), handler);
+}
+
+/// The peer and the payload of a negotiated message, for the trace.
+void record_commit(gex_AM_SrcDesc_t sd, std::size_t nbytes) {
+  if (!gex::traced()) return;
+  gex::trace::transfer(
+      sd->is_reply ? sd->token->header.source : gex::resolve(sd->tm, sd->rank).jobrank, nbytes);
 }
 
 gex::am::PrepareArguments prepare_arguments(Call call, const void* client_buf, std::size_t least,
@@ -384,10 +396,11 @@ int gex_am_request_long_(gex_TM_t tm, gex_Rank_t rank, gex_AM_Index_t handler,
                          const void* source_addr, size_t nbytes, void* dest_addr,
                          gex_Event_t* lc_opt, gex_Flags_t flags, unsigned int numargs,
                          const gex_AM_Arg_t* args) {
-  const InCall call(Call::request_long);
+  InCall call(Call::request_long);
   if (checked()) [[unlikely]]
     check_request(call, tm, rank, handler, flags, long_flags);
   const gex::Peer peer = gex::resolve(tm, rank);
+  gex::trace::transfer(peer.jobrank, nbytes);
   check_payload(call, nbytes, gex::am::max_long(peer.jobrank, /*is_reply=*/false, 0), lc_opt,
                 false);
   if (checked()) check_source(call, source_addr, nbytes, flags);
@@ -396,7 +409,7 @@ int gex_am_request_long_(gex_TM_t tm, gex_Rank_t rank, gex_AM_Index_t handler,
   out.payload = local_address(source_addr, peer.local_endpoint, flags);
   out.size = nbytes;
   out.destination = remote_address(dest_addr, peer.segment(), flags);
-  const int refused = gex::rma::send_long_request(peer, out, immediate(flags));
+  const int refused = call.returns(gex::rma::send_long_request(peer, out, immediate(flags)));
   if (refused == 0) complete_locally(lc_opt);
   return refused;
 }
@@ -434,6 +447,7 @@ int gex_am_reply_long_(gex_Token_t token, gex_AM_Index_t handler, const void* so
                        unsigned int numargs, const gex_AM_Arg_t* args) {
   const InCall call(Call::reply_long);
   check_reply(call, token, handler, flags, long_flags);
+  gex::trace::transfer(token->header.source, nbytes);
   check_payload(call, nbytes, gex::am::max_long(token->header.source, /*is_reply=*/true, 0), lc_opt,
                 true);
   if (checked()) check_source(call, source_addr, nbytes, flags);
@@ -510,16 +524,18 @@ gex_AM_SrcDesc_t gex_AM_PrepareReplyLong(gex_Token_t token, const void* client_b
 int gex_am_commit_request_medium_(gex_AM_SrcDesc_t sd, gex_AM_Index_t handler, size_t nbytes,
                                   gex_Flags_t flags, unsigned int numargs,
                                   const gex_AM_Arg_t* args) {
-  const InCall call(Call::commit_request_medium);
+  InCall call(Call::commit_request_medium);
   check_commit(call, sd, false, false, nbytes, nullptr, numargs, handler, flags);
+  record_commit(sd, nbytes);
   Outbound out = message(handler, Category::medium, numargs, args);
   out.size = nbytes;
-  return gex::am::commit(sd, out, flags);
+  return call.returns(gex::am::commit(sd, out, flags));
 }
 int gex_am_commit_reply_medium_(gex_AM_SrcDesc_t sd, gex_AM_Index_t handler, size_t nbytes,
                                 gex_Flags_t flags, unsigned int numargs, const gex_AM_Arg_t* args) {
   const InCall call(Call::commit_reply_medium);
   check_commit(call, sd, true, false, nbytes, nullptr, numargs, handler, flags);
+  record_commit(sd, nbytes);
   Outbound out = message(handler, Category::medium, numargs, args);
   out.size = nbytes;
   return gex::am::commit(sd, out, flags);
@@ -527,19 +543,21 @@ int gex_am_commit_reply_medium_(gex_AM_SrcDesc_t sd, gex_AM_Index_t handler, siz
 int gex_am_commit_request_long_(gex_AM_SrcDesc_t sd, gex_AM_Index_t handler, size_t nbytes,
                                 void* dest_addr, gex_Flags_t flags, unsigned int numargs,
                                 const gex_AM_Arg_t* args) {
-  const InCall call(Call::commit_request_long);
+  InCall call(Call::commit_request_long);
   check_commit(call, sd, false, true, nbytes, dest_addr, numargs, handler, flags);
+  record_commit(sd, nbytes);
   const gex::Peer peer = gex::resolve(sd->tm, sd->rank);
   Outbound out = message(handler, Category::long_message, numargs, args);
   out.size = nbytes;
   out.destination = remote_address(dest_addr, peer.segment(), sd->flags);
-  return gex::rma::commit_long_request(sd, peer, out, flags);
+  return call.returns(gex::rma::commit_long_request(sd, peer, out, flags));
 }
 int gex_am_commit_reply_long_(gex_AM_SrcDesc_t sd, gex_AM_Index_t handler, size_t nbytes,
                               void* dest_addr, gex_Flags_t flags, unsigned int numargs,
                               const gex_AM_Arg_t* args) {
   const InCall call(Call::commit_reply_long);
   check_commit(call, sd, true, true, nbytes, dest_addr, numargs, handler, flags);
+  record_commit(sd, nbytes);
   Outbound out = message(handler, Category::long_message, numargs, args);
   out.size = nbytes;
   out.destination = remote_address(dest_addr, gex::rma::segment_of_requester(sd->token), sd->flags);

@@ -169,18 +169,18 @@ void* gex_AD_QueryCData(gex_AD_t ad) {
 gex_Event_t gex_ad_nb_(gex_AD_t ad, gex_DT_t type, void* result_p, gex_Rank_t tgt_rank,
                        void* tgt_addr, gex_OP_t opcode, uint64_t operand1, uint64_t operand2,
                        gex_Flags_t flags) {
-  const InCall call(call_of(Call::ad_nb_i32, type));
-  return gex::atomic::operate_explicit(
+  InCall call(call_of(Call::ad_nb_i32, type));
+  return call.returns(gex::atomic::operate_explicit(
       begin(call, ad, type, result_p, tgt_rank, tgt_addr, opcode, operand1, operand2, flags),
-      flags);
+      flags));
 }
 
 int gex_ad_nbi_(gex_AD_t ad, gex_DT_t type, void* result_p, gex_Rank_t tgt_rank, void* tgt_addr,
                 gex_OP_t opcode, uint64_t operand1, uint64_t operand2, gex_Flags_t flags) {
-  const InCall call(call_of(Call::ad_nbi_i32, type));
-  return gex::atomic::operate_implicit(
+  InCall call(call_of(Call::ad_nbi_i32, type));
+  return call.returns(gex::atomic::operate_implicit(
       begin(call, ad, type, result_p, tgt_rank, tgt_addr, opcode, operand1, operand2, flags),
-      flags);
+      flags));
 }
 
 }  // extern "C"

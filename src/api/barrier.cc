@@ -34,8 +34,8 @@ void check_named(Call call, int flags) {
 extern "C" {
 
 gex_Event_t gex_Coll_BarrierNB(gex_TM_t tm, gex_Flags_t flags) {
-  const InCall call(Call::barrier);
-  return gex::team::start_barrier(begin(call, tm, flags));
+  InCall call(Call::barrier);
+  return call.returns(gex::team::start_barrier(begin(call, tm, flags)));
 }
 
 void gex_Coll_BarrierBlocking(gex_TM_t tm, gex_Flags_t flags) {
@@ -54,9 +54,9 @@ int gasnet_barrier_wait(int id, int flags) {
   return gex::team::barrier_finish(id, flags, true);
 }
 int gasnet_barrier_try(int id, int flags) {
-  const InCall call(Call::barrier_try);
+  InCall call(Call::barrier_try);
   check_named(call, flags);
-  return gex::team::barrier_finish(id, flags, false);
+  return call.answers(gex::team::barrier_finish(id, flags, false));
 }
 int gasnet_barrier(int id, int flags) {
   gasnet_barrier_notify(id, flags);

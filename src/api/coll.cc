@@ -97,7 +97,7 @@ extern "C" {
 
 gex_Event_t gex_Coll_BroadcastNB(gex_TM_t tm, gex_Rank_t root, void* dst, const void* src,
                                  size_t nbytes, gex_Flags_t flags) {
-  const InCall call(Call::broadcast);
+  InCall call(Call::broadcast);
   gex::Team& team = gex::begin_collective(call, tm, flags);
   require_root(team, root, call);
   if (checked()) {
@@ -110,28 +110,29 @@ gex_Event_t gex_Coll_BroadcastNB(gex_TM_t tm, gex_Rank_t root, void* dst, const 
   request.destination = static_cast<std::byte*>(dst);
   request.source = static_cast<const std::byte*>(src);
   request.bytes = nbytes;
-  return gex::coll::start(team, request, {.call = call, .root = root, .bytes = nbytes});
+  return call.returns(
+      gex::coll::start(team, request, {.call = call, .root = root, .bytes = nbytes}));
 }
 
 gex_Event_t gex_Coll_ReduceToOneNB(gex_TM_t tm, gex_Rank_t root, void* dst, const void* src,
                                    gex_DT_t dt, size_t dt_sz, size_t dt_cnt, gex_OP_t op,
                                    gex_Coll_ReduceFn_t user_op, void* user_cdata,
                                    gex_Flags_t flags) {
-  const InCall call(Call::reduce_to_one);
+  InCall call(Call::reduce_to_one);
   gex::Team& team = gex::begin_collective(call, tm, flags);
   require_root(team, root, call);
-  return reduce(call, Kind::reduce_to_one, team, root, dst, src, dt, dt_sz, dt_cnt, op, user_op,
-                user_cdata);
+  return call.returns(reduce(call, Kind::reduce_to_one, team, root, dst, src, dt, dt_sz, dt_cnt, op,
+                             user_op, user_cdata));
 }
 
 gex_Event_t gex_Coll_ReduceToAllNB(gex_TM_t tm, void* dst, const void* src, gex_DT_t dt,
                                    size_t dt_sz, size_t dt_cnt, gex_OP_t op,
                                    gex_Coll_ReduceFn_t user_op, void* user_cdata,
                                    gex_Flags_t flags) {
-  const InCall call(Call::reduce_to_all);
+  InCall call(Call::reduce_to_all);
   gex::Team& team = gex::begin_collective(call, tm, flags);
-  return reduce(call, Kind::reduce_to_all, team, 0, dst, src, dt, dt_sz, dt_cnt, op, user_op,
-                user_cdata);
+  return call.returns(reduce(call, Kind::reduce_to_all, team, 0, dst, src, dt, dt_sz, dt_cnt, op,
+                             user_op, user_cdata));
 }
 
 }  // extern "C"

@@ -36,10 +36,11 @@ void check_region(Call call, gex_Flags_t flags) {
   gex::require_flags(flags, 0, name_of(call));
 }
 
-/// Apart, so that it costs nothing where nothing is checked: loops test an event over and over.
-[[gnu::cold, gnu::noinline]] int test_checked(gex_Event_t event) {
-  const InCall call(Call::event_test);
-  return gex::test_event(event);
+/// Apart, so that it costs nothing where nothing is observed: loops test an event over and over.
+[[gnu::cold, gnu::noinline]] int test_observed(gex_Event_t event) {
+  InCall call(Call::event_test);
+  call.concerns(event);
+  return call.answers(gex::test_event(event));
 }
 
 }  // namespace
@@ -47,16 +48,17 @@ void check_region(Call call, gex_Flags_t flags) {
 extern "C" {
 
 int gex_event_test_(gex_Event_t event) {
-  return checked() ? test_checked(event) : gex::test_event(event);
+  return gex::observed() ? test_observed(event) : gex::test_event(event);
 }
 void gex_event_wait_(gex_Event_t event) {
-  const InCall call(Call::event_wait);
+  InCall call(Call::event_wait);
+  call.concerns(event);
   gex::wait_event(event);
 }
 int gex_Event_TestSome(gex_Event_t* pevent, size_t numevents, gex_Flags_t flags) {
-  const InCall call(Call::event_test_some);
+  InCall call(Call::event_test_some);
   check_array(call, pevent, numevents, flags);
-  return gex::test_some(pevent, numevents);
+  return call.answers(gex::test_some(pevent, numevents));
 }
 void gex_Event_WaitSome(gex_Event_t* pevent, size_t numevents, gex_Flags_t flags) {
   const InCall call(Call::event_wait_some);
@@ -64,9 +66,9 @@ void gex_Event_WaitSome(gex_Event_t* pevent, size_t numevents, gex_Flags_t flags
   gex::wait_some(pevent, numevents);
 }
 int gex_Event_TestAll(gex_Event_t* pevent, size_t numevents, gex_Flags_t flags) {
-  const InCall call(Call::event_test_all);
+  InCall call(Call::event_test_all);
   check_array(call, pevent, numevents, flags);
-  return gex::test_all(pevent, numevents);
+  return call.answers(gex::test_all(pevent, numevents));
 }
 void gex_Event_WaitAll(gex_Event_t* pevent, size_t numevents, gex_Flags_t flags) {
   const InCall call(Call::event_wait_all);
@@ -78,9 +80,9 @@ gex_Event_t gex_Event_QueryLeaf(gex_Event_t root, gex_EC_t event_category) {
   return gex::query_leaf(root, event_category);
 }
 int gex_NBI_Test(gex_EC_t event_mask, gex_Flags_t flags) {
-  const InCall call(Call::nbi_test);
+  InCall call(Call::nbi_test);
   check_implicit(call, event_mask, flags);
-  return gex::test_implicit(event_mask);
+  return call.answers(gex::test_implicit(event_mask));
 }
 void gex_NBI_Wait(gex_EC_t event_mask, gex_Flags_t flags) {
   const InCall call(Call::nbi_wait);
@@ -93,9 +95,9 @@ void gex_NBI_BeginAccessRegion(gex_Flags_t flags) {
   gex::begin_region();
 }
 gex_Event_t gex_NBI_EndAccessRegion(gex_Flags_t flags) {
-  const InCall call(Call::end_region);
+  InCall call(Call::end_region);
   check_region(call, flags);
-  return gex::end_region();
+  return call.returns(gex::end_region());
 }
 
 }  // extern "C"

@@ -118,8 +118,8 @@ void gex_memset_nbi_(gasnet_node_t node, void* dest, int val, size_t nbytes) {
   gex::legacy::memset_implicit(memset_target(call, node, dest, nbytes), val);
 }
 gasnet_handle_t gex_memset_nb_(gasnet_node_t node, void* dest, int val, size_t nbytes) {
-  const InCall call(Call::memset_nb);
-  return gex::legacy::memset_explicit(memset_target(call, node, dest, nbytes), val);
+  InCall call(Call::memset_nb);
+  return call.returns(gex::legacy::memset_explicit(memset_target(call, node, dest, nbytes), val));
 }
 
 gasnet_valget_handle_t gex_get_nb_val_(gasnet_node_t node, void* src, size_t nbytes) {
@@ -134,24 +134,25 @@ gasnet_register_value_t gex_wait_valget_(gasnet_valget_handle_t handle) {
 }
 
 int gex_try_syncnb_(gasnet_handle_t handle) {
-  const InCall call(Call::try_syncnb);
+  InCall call(Call::try_syncnb);
   before_try(call, &handle, 1);
-  return handle == GASNET_INVALID_HANDLE ? GASNET_OK : gex::test_event(handle);
+  call.concerns(handle);
+  return call.answers(handle == GASNET_INVALID_HANDLE ? GASNET_OK : gex::test_event(handle));
 }
 int gasnet_try_syncnb_all(gasnet_handle_t* handles, size_t numhandles) {
-  const InCall call(Call::try_syncnb_all);
+  InCall call(Call::try_syncnb_all);
   before_try(call, handles, numhandles);
-  return gex::test_all(handles, numhandles);
+  return call.answers(gex::test_all(handles, numhandles));
 }
 int gasnet_try_syncnb_some(gasnet_handle_t* handles, size_t numhandles) {
-  const InCall call(Call::try_syncnb_some);
+  InCall call(Call::try_syncnb_some);
   before_try(call, handles, numhandles);
-  return gex::test_some(handles, numhandles);
+  return call.answers(gex::test_some(handles, numhandles));
 }
 int gex_try_syncnbi_(gex_EC_t categories) {
-  const InCall call(Call::try_syncnbi);
+  InCall call(Call::try_syncnbi);
   before_try(call, nullptr, 0);
-  return gex::test_implicit(categories);
+  return call.answers(gex::test_implicit(categories));
 }
 
 }  // extern "C"

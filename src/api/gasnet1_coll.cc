@@ -91,8 +91,8 @@ gex_Event_t begin(Call call, Kind kind, gex_TM_t tm, gex_Rank_t root, void* dst,
 /// The form with _nb.
 gex_Event_t start(Call which, Kind kind, gex_TM_t tm, gex_Rank_t root, void* dst, void* src,
                   std::size_t nbytes, int flags) {
-  const InCall call(which);
-  return begin(call, kind, tm, root, dst, src, nbytes, flags, false);
+  InCall call(which);
+  return call.returns(begin(call, kind, tm, root, dst, src, nbytes, flags, false));
 }
 
 /// The blocking form. Waits not by gex_Event_Wait, in which the rank would be said to be.
@@ -177,8 +177,9 @@ int gasnet_coll_barrier_wait(gasnet_team_handle_t team, int id, int flags) {
   return gex::legacy::team_barrier_finish(team_of_barrier(call, team, flags), id, flags, true);
 }
 int gasnet_coll_barrier_try(gasnet_team_handle_t team, int id, int flags) {
-  const InCall call(Call::coll_barrier_try);
-  return gex::legacy::team_barrier_finish(team_of_barrier(call, team, flags), id, flags, false);
+  InCall call(Call::coll_barrier_try);
+  return call.answers(
+      gex::legacy::team_barrier_finish(team_of_barrier(call, team, flags), id, flags, false));
 }
 int gasnet_coll_barrier(gasnet_team_handle_t team, int id, int flags) {
   gasnet_coll_barrier_notify(team, id, flags);

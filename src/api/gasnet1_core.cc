@@ -9,8 +9,10 @@
 #include "base/spin.h"
 #include "core/in_call.h"
 #include "core/objects.h"
+#include "core/process.h"
 #include "core/progress.h"
 #include "core/published.h"
+#include "core/trace.h"
 
 namespace {
 
@@ -40,8 +42,8 @@ const ErrorText* find_error(int error) {
   return nullptr;
 }
 
-/// Apart, so that it costs nothing where nothing is checked: loops poll over and over.
-[[gnu::cold, gnu::noinline]] void poll_checked(std::uint32_t quiet) {
+/// Apart, so that it costs nothing where nothing is observed: loops poll over and over.
+[[gnu::cold, gnu::noinline]] void poll_observed(std::uint32_t quiet) {
   const gex::InCall call(gex::Call::am_poll);
   gex::detail::poll_busy(quiet);
 }
@@ -61,8 +63,8 @@ char* gasnet_ErrorDesc(int error) {
 }
 
 int gex_poll_(std::uint32_t quiet) {
-  if (gex::checked()) [[unlikely]] {
-    poll_checked(quiet);
+  if (gex::observed()) [[unlikely]] {
+    poll_observed(quiet);
   } else {
     gex::detail::poll_busy(quiet);
   }
@@ -83,6 +85,7 @@ void gex_wait_pause_(uint32_t* spins) {
 
 void gasnet_exit(int exitcode) {
   if (gex_proc_.jobsize == 0) std::_Exit(gex::os::exit_status(exitcode));
+  gex::trace::finish();
   gex::process().job->end(exitcode);
 }
 

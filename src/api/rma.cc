@@ -56,40 +56,46 @@ extern "C" {
 
 int gex_put_blocking_(gex_TM_t tm, gex_Rank_t rank, void* dest, const void* src, size_t nbytes,
                       gex_Flags_t flags) {
-  const InCall call(Call::put_blocking);
-  return gex::rma::put_blocking(begin(call, tm, rank, src, dest, nbytes, flags), flags);
+  InCall call(Call::put_blocking);
+  return call.returns(
+      gex::rma::put_blocking(begin(call, tm, rank, src, dest, nbytes, flags), flags));
 }
 
 int gex_put_nbi_(gex_TM_t tm, gex_Rank_t rank, void* dest, const void* src, size_t nbytes,
                  gex_Event_t* lc_opt, gex_Flags_t flags) {
-  const InCall call(Call::put_nbi);
+  InCall call(Call::put_nbi);
   check_completion(call, lc_opt, true);
-  return gex::rma::put_implicit(begin(call, tm, rank, src, dest, nbytes, flags), lc_opt, flags);
+  return call.returns(
+      gex::rma::put_implicit(begin(call, tm, rank, src, dest, nbytes, flags), lc_opt, flags));
 }
 
 gex_Event_t gex_put_nb_(gex_TM_t tm, gex_Rank_t rank, void* dest, const void* src, size_t nbytes,
                         gex_Event_t* lc_opt, gex_Flags_t flags) {
-  const InCall call(Call::put_nb);
+  InCall call(Call::put_nb);
   check_completion(call, lc_opt, false);
-  return gex::rma::put_explicit(begin(call, tm, rank, src, dest, nbytes, flags), lc_opt, flags);
+  return call.returns(
+      gex::rma::put_explicit(begin(call, tm, rank, src, dest, nbytes, flags), lc_opt, flags));
 }
 
 int gex_get_blocking_(gex_TM_t tm, void* dest, gex_Rank_t rank, void* src, size_t nbytes,
                       gex_Flags_t flags) {
-  const InCall call(Call::get_blocking);
-  return gex::rma::get_blocking(begin(call, tm, rank, dest, src, nbytes, flags), flags);
+  InCall call(Call::get_blocking);
+  return call.returns(
+      gex::rma::get_blocking(begin(call, tm, rank, dest, src, nbytes, flags), flags));
 }
 
 int gex_get_nbi_(gex_TM_t tm, void* dest, gex_Rank_t rank, void* src, size_t nbytes,
                  gex_Flags_t flags) {
-  const InCall call(Call::get_nbi);
-  return gex::rma::get_implicit(begin(call, tm, rank, dest, src, nbytes, flags), flags);
+  InCall call(Call::get_nbi);
+  return call.returns(
+      gex::rma::get_implicit(begin(call, tm, rank, dest, src, nbytes, flags), flags));
 }
 
 gex_Event_t gex_get_nb_(gex_TM_t tm, void* dest, gex_Rank_t rank, void* src, size_t nbytes,
                         gex_Flags_t flags) {
-  const InCall call(Call::get_nb);
-  return gex::rma::get_explicit(begin(call, tm, rank, dest, src, nbytes, flags), flags);
+  InCall call(Call::get_nb);
+  return call.returns(
+      gex::rma::get_explicit(begin(call, tm, rank, dest, src, nbytes, flags), flags));
 }
 
 gex_RMA_Value_t gex_get_value_(gex_TM_t tm, gex_Rank_t rank, void* src, size_t nbytes,
@@ -104,28 +110,29 @@ gex_RMA_Value_t gex_get_value_(gex_TM_t tm, gex_Rank_t rank, void* src, size_t n
 
 int gex_put_value_blocking_(gex_TM_t tm, gex_Rank_t rank, void* dest, gex_RMA_Value_t value,
                             size_t nbytes, gex_Flags_t flags) {
-  const InCall call(Call::put_value_blocking);
+  InCall call(Call::put_value_blocking);
   gex::require_value_size(nbytes, name_of(call));
   const void* bytes = gex_value_bytes_(&value, nbytes);
-  return gex::rma::put_blocking(begin(call, tm, rank, bytes, dest, nbytes, of_value(flags)), flags);
+  return call.returns(
+      gex::rma::put_blocking(begin(call, tm, rank, bytes, dest, nbytes, of_value(flags)), flags));
 }
 
 int gex_put_value_nbi_(gex_TM_t tm, gex_Rank_t rank, void* dest, gex_RMA_Value_t value,
                        size_t nbytes, gex_Flags_t flags) {
-  const InCall call(Call::put_value_nbi);
+  InCall call(Call::put_value_nbi);
   gex::require_value_size(nbytes, name_of(call));
   const void* bytes = gex_value_bytes_(&value, nbytes);
-  return gex::rma::put_implicit(begin(call, tm, rank, bytes, dest, nbytes, of_value(flags)),
-                                GEX_EVENT_NOW, flags);
+  return call.returns(gex::rma::put_implicit(
+      begin(call, tm, rank, bytes, dest, nbytes, of_value(flags)), GEX_EVENT_NOW, flags));
 }
 
 gex_Event_t gex_put_value_nb_(gex_TM_t tm, gex_Rank_t rank, void* dest, gex_RMA_Value_t value,
                               size_t nbytes, gex_Flags_t flags) {
-  const InCall call(Call::put_value_nb);
+  InCall call(Call::put_value_nb);
   gex::require_value_size(nbytes, name_of(call));
   const void* bytes = gex_value_bytes_(&value, nbytes);
-  return gex::rma::put_explicit(begin(call, tm, rank, bytes, dest, nbytes, of_value(flags)),
-                                GEX_EVENT_NOW, flags);
+  return call.returns(gex::rma::put_explicit(
+      begin(call, tm, rank, bytes, dest, nbytes, of_value(flags)), GEX_EVENT_NOW, flags));
 }
 
 }  // extern "C"

@@ -47,6 +47,11 @@ void require_array(const void* array, std::size_t entries, const char* name, Cal
     fatal("%s: %s is null, but has %zu entries", name_of(call), name, entries);
 }
 
+Initiated result_of(gex::InCall& call, const Initiated& outcome) {
+  call.returns(outcome.event_or_no_op());
+  return outcome;
+}
+
 template <class Entry>
 struct List {
   std::size_t count;
@@ -65,20 +70,20 @@ BlockList blocks(const List<void*>& list) {
 template <class Entry>
 Initiated lists(const Kind& kind, gex_TM_t tm, gex_Rank_t rank, const List<Entry>& destination,
                 const List<Entry>& source, gex_Flags_t flags) {
-  const gex::InCall call(kind.call);
+  gex::InCall call(kind.call);
   const Operation operation = begin(kind, tm, rank, flags, false);
   const BlockList to = blocks(destination);
   const BlockList from = blocks(source);
   require_array(destination.entries, to.count(), "dstlist", call);
   require_array(source.entries, from.count(), "srclist", call);
   const bool is_put = kind.direction == Direction::put;
-  return gex::vis::move_lists(operation, is_put ? to : from, is_put ? from : to);
+  return result_of(call, gex::vis::move_lists(operation, is_put ? to : from, is_put ? from : to));
 }
 
 Initiated strided(const Kind& kind, gex_TM_t tm, gex_Rank_t rank, const StridedEnd& destination,
                   const StridedEnd& source, std::size_t elemsz, const std::size_t* count,
                   std::size_t levels, gex_Flags_t flags) {
-  const gex::InCall call(kind.call);
+  gex::InCall call(kind.call);
   bool empty = elemsz == 0;
   if (!empty) require_array(count, levels, "count", call);
   for (std::size_t i = 0; !empty && i < levels; ++i) empty = count[i] == 0;
@@ -88,9 +93,9 @@ Initiated strided(const Kind& kind, gex_TM_t tm, gex_Rank_t rank, const StridedE
     require_array(source.strides, levels, "srcstrides", call);
   }
   const bool is_put = kind.direction == Direction::put;
-  return gex::vis::move_strided(operation, is_put ? destination : source,
-                                is_put ? source : destination, elemsz, count,
-                                empty && elemsz == 0 ? 0 : levels);
+  return result_of(call, gex::vis::move_strided(operation, is_put ? destination : source,
+                                                is_put ? source : destination, elemsz, count,
+                                                empty && elemsz == 0 ? 0 : levels));
 }
 
 int refused(const Initiated& outcome) {

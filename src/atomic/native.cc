@@ -25,7 +25,7 @@ int ask_network(const Operation& operation, CompletionTarget done, bool immediat
   };
   if (begun()) return 0;
   if (immediate) return 1;
-  wait_until([&]() noexcept { return target.as(OpKind::atomic); }, begun);
+  wait_until([&]() noexcept { return target.as(OpKind::atomic); }, begun, trace::Cause::room);
   return 0;
 }
 

@@ -4,6 +4,7 @@
 
 #include "coll/receive.h"
 #include "coll/team_collectives.h"
+#include "core/trace.h"
 #include "team/lifecycle.h"
 
 namespace gex::coll {
@@ -19,6 +20,7 @@ void copy_alone(const Request& request) noexcept {
 }  // namespace
 
 gex_Event_t start(Team& team, const Request& request, const Announcement& announcement) noexcept {
+  trace::transfer(trace::no_peer, request.bytes);
   if (team.size == 1) {
     copy_alone(request);
     return GEX_EVENT_INVALID;

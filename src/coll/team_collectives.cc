@@ -8,6 +8,7 @@
 #include "core/initiate.h"
 #include "core/process.h"
 #include "core/progress.h"
+#include "core/trace.h"
 #include "team/barrier.h"
 
 namespace gex::coll {
@@ -93,6 +94,7 @@ gex_Event_t TeamCollectives::start(const Request& request,
     const OptionalGuard guard(lock_, threaded_);
     operation = &take(request);
     sequence = team_->collectives_called.begin() + 1;
+    trace::collective(trace::Collective::operation, team_->id(), sequence, team_->size);
     if (request.completes_together) number_completion(*operation);
     if (checked()) {
       unagreed_.emplace_back(agreement_.announce(announcement), operation);
@@ -231,7 +233,8 @@ void TeamCollectives::settle() noexcept {
       [this]() noexcept {
         advance();
         return idle();
-      });
+      },
+      trace::Cause::collective);
 }
 
 TeamCollectives& collectives_of(TeamId team, gex_Rank_t member) {

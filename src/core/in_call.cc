@@ -5,7 +5,9 @@
 #include "boot/job.h"
 #include "boot/last_call.h"
 #include "core/op.h"
+#include "core/process.h"
 #include "core/thread.h"
+#include "core/trace.h"
 
 namespace gex {
 
@@ -31,8 +33,10 @@ boot::LastCall* last_call = nullptr;
 
 }  // namespace
 
-void InCall::begin(Call call) noexcept {
-  if (last_call == nullptr) return;
+void InCall::begin(Call call, Kind kind) noexcept {
+  if (checked()) judge_context(call);
+  if (traced()) trace::detail::call_begin(call);
+  if (last_call == nullptr || (kind != set_up && !checked())) return;
   std::uint32_t caller = unknown_thread;
   if (checked()) {
     ThreadRecord& thread = this_thread();
@@ -42,8 +46,16 @@ void InCall::begin(Call call) noexcept {
   last_call->begin(number_of(call), name_of(call), caller);
 }
 
-void InCall::finish(Call call) noexcept {
-  if (last_call == nullptr) return;
+void InCall::finish(Call call, Kind kind, Result result) noexcept {
+  if (traced()) {
+    const bool refused = result.refused || result.event == GEX_EVENT_NO_OP;
+    const auto id = reinterpret_cast<std::uint64_t>(result.event);
+    unsigned detail = 0;
+    if (refused) detail |= trace::refused;
+    if (result.not_ready) detail |= trace::not_ready;
+    trace::detail::call_end(call, refused ? 0 : id, static_cast<std::uint8_t>(detail));
+  }
+  if (last_call == nullptr || (kind != set_up && !checked())) return;
   if (checked()) {
     ThreadRecord& thread = this_thread();
     thread.calls >>= 8;
@@ -55,7 +67,7 @@ void InCall::finish(Call call) noexcept {
 
 void InCall::note_from_start() noexcept {
   last_call = process().job->last_call();
-  begin(Call::client_init);
+  begin(Call::client_init, set_up);
 }
 
 }  // namespace gex

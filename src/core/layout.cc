@@ -15,7 +15,7 @@ namespace {
 static_assert(sizeof(gex_Proc_) == 512);
 static_assert(offsetof(gex_Proc_, abi) == 0 && offsetof(gex_Proc_, mode) == 4 &&
               offsetof(gex_Proc_, jobrank) == 8 && offsetof(gex_Proc_, jobsize) == 12 &&
-              offsetof(gex_Proc_, checked) == 16 && offsetof(gex_Proc_, gasnet1_team) == 32 &&
+              offsetof(gex_Proc_, observed) == 16 && offsetof(gex_Proc_, gasnet1_team) == 32 &&
               offsetof(gex_Proc_, watched) == 40);
 static_assert(offsetof(gex_Inbox_, ready) == 0 && offsetof(gex_Inbox_, fetch) == 8 &&
               offsetof(gex_Inbox_, arrival) == 16 && sizeof(gex_Inbox_) == 24);

@@ -58,10 +58,10 @@ class TaggedHandle {
     return static_cast<Object&>(
         *reinterpret_cast<Prefix*>(reinterpret_cast<std::uintptr_t>(handle) & ~std::uintptr_t{1}));
   }
-  /// One that inline code does not look behind in checked mode, or unless it is `inlined`.
+  /// One that inline code does not look behind where calls are observed, or unless it is `inlined`.
   Handle handle(bool inlined = true) noexcept {
     Prefix* prefix = static_cast<Object*>(this);
-    const bool tagged = inlined && !checked();
+    const bool tagged = inlined && !observed();
     return reinterpret_cast<Handle>(reinterpret_cast<std::uintptr_t>(prefix) + (tagged ? 1 : 0));
   }
 };

@@ -13,6 +13,7 @@
 
 #include "base/immortal.h"
 #include "boot/job.h"
+#include "core/observed.h"
 #include "net/conduit.h"
 #include "shm/neighborhood.h"
 #include "shm/placement.h"
@@ -40,15 +41,6 @@ inline Process& process() noexcept {
 /// The ranks of this host.
 inline const boot::RankSet& own_host() noexcept {
   return process().placement.host_of(gex_proc_.jobrank);
-}
-
-/// True when every call checks its usage: always in the debug library, else with GEX_CHECK=1.
-inline bool checked() noexcept {
-#ifdef GEX_DEBUG
-  return true;
-#else
-  return gex_proc_.checked != 0;
-#endif
 }
 
 /// Whether errors that are only returned also print a line (gex_System_SetVerboseErrors). By the

@@ -102,8 +102,8 @@ void register_absence_watch(void (*watch)() noexcept) noexcept {
 void watch_inboxes(const gex_Inbox_* inboxes, std::uint32_t count) noexcept {
   detail::watched.inboxes = inboxes;
   __atomic_store_n(&detail::watched.inbox_count, count, __ATOMIC_RELAXED);
-  // In checked mode each poll is a call, because where it is made is checked.
-  if (!checked()) gex_proc_.watched = &detail::watched;
+  // Where calls are observed each poll is one, because where it is made is checked or recorded.
+  if (!observed()) gex_proc_.watched = &detail::watched;
 }
 
 void register_deliverer(Deliverer deliverer) noexcept {

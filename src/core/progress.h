@@ -15,6 +15,7 @@
 #include "base/cache_line.h"
 #include "base/spin.h"
 #include "core/op.h"
+#include "core/trace.h"
 
 namespace gex {
 
@@ -127,10 +128,12 @@ void note_condition_wait(bool first) noexcept;
 
 /// Polls until `done()`; the condition is read again after every poll. `describe()`: what is waited
 /// for, an Op; asked when the wait is a long one. `needs_core()`: whether what is waited for may
-/// need this thread's core; asked where there are more ranks than cores.
+/// need this thread's core; asked where there are more ranks than cores. `cause` is for the trace.
 template <class Describe, class Done, class NeedsCore>
-void wait_until(Describe describe, Done done, NeedsCore needs_core) noexcept {
+void wait_until(Describe describe, Done done, NeedsCore needs_core,
+                trace::Cause cause = trace::Cause::completion) noexcept {
   if (done()) return;
+  const trace::Wait recorded(cause);
   Waiter waiter;
   LongWait long_wait;
   for (;;) {
@@ -147,8 +150,10 @@ void wait_until(Describe describe, Done done, NeedsCore needs_core) noexcept {
   }
 }
 template <class Describe, class Done>
-void wait_until(Describe describe, Done done) noexcept {
-  wait_until(describe, done, []() noexcept { return true; });
+void wait_until(Describe describe, Done done,
+                trace::Cause cause = trace::Cause::completion) noexcept {
+  wait_until(
+      describe, done, []() noexcept { return true; }, cause);
 }
 
 }  // namespace gex

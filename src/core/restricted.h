@@ -1,7 +1,7 @@
 #pragma once
 // Restricted context: the table of calls with their verdicts, and the check.
 
-#include "core/process.h"
+#include "core/observed.h"
 
 namespace gex {
 
@@ -15,17 +15,12 @@ enum class Call : unsigned {
 /// The call's name in the interface; where the process uses GASNet-1, its name there besides.
 const char* name_of(Call call) noexcept;
 
-/// Applies the call's verdict if the calling thread is in restricted context.
+/// Applies the call's verdict if the calling thread is in restricted context; checked mode, at the
+/// start of every call in the table: InCall (in_call.h) does it.
 void judge_context(Call call) noexcept;
 
 /// Between gasnet_init and gasnet_attach no call of the table is allowed, except to other clients.
 bool awaiting_attach() noexcept;
 void set_awaiting_attach(bool awaiting) noexcept;
-
-/// At the start of every call in the table; InCall (in_call.h) does it.
-inline void check_context(Call call) noexcept {
-  if (checked()) [[unlikely]]
-    judge_context(call);
-}
 
 }  // namespace gex

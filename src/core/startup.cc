@@ -16,6 +16,7 @@
 #include "core/process.h"
 #include "core/progress.h"
 #include "core/thread.h"
+#include "core/trace.h"
 #include "net/registry.h"
 
 namespace gex {
@@ -104,10 +105,16 @@ void start_process(Deliver deliver) {
   gex_proc_.mode = notes.mode != 0 ? notes.mode : GEX_MODE_PAR_;
   gex_proc_.jobrank = job.rank();
   // Read by a library that checks in any case too, so that all refuse a malformed value.
-  gex_proc_.checked = env::boolean(env::Variable::check) ? 1 : 0;
+  gex_proc_.observed = env::boolean(env::Variable::check) ? GEX_OBSERVED_CHECKS_ : 0;
 #ifdef GEX_DEBUG
-  gex_proc_.checked = 1;
+  gex_proc_.observed = GEX_OBSERVED_CHECKS_;
 #endif
+  trace::start();
+  if (traced()) {
+    trace::name_fact(trace::Fact::conduit, self.conduit_name.c_str());
+    trace::name_fact(trace::Fact::threading_mode, mode_name(gex_proc_.mode));
+    trace::name_fact(trace::Fact::library_version, GEX_LIBRARY_VERSION);
+  }
   InCall::note_from_start();
   self.threaded = gex_proc_.mode == GEX_MODE_PAR_;
   // A limit of threads that is none is refused now, and not when the first comes too many.

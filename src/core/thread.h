@@ -30,6 +30,10 @@ using Counters = BasicCounters<StdCompletion>;
 
 struct Event;
 
+namespace trace {
+struct ThreadTrace;
+}
+
 /// The bytes a thread builds a small negotiated payload in.
 inline constexpr std::size_t small_payload_bytes = 256;
 
@@ -79,6 +83,7 @@ struct alignas(cache_line) ThreadRecord {
   std::atomic<bool> in_use{false};
   ThreadRecord* next = nullptr;  ///< all records, for reuse
   std::uint64_t calls = 0;       ///< that the thread is in, the innermost last: see in_call.cc
+  trace::ThreadTrace* trace = nullptr;  ///< its part of the trace, once it has recorded something
   _gex_AM_SrcDesc request_descriptor;
   _gex_AM_SrcDesc reply_descriptor;
   /// Payloads of messages to this process, a request's and a reply's; max_medium_payload bytes once

@@ -55,7 +55,8 @@ enum MessageDetail : std::uint8_t {
   by_network = 8,
   to_itself = 16,
   by_shared_ring = 32,
-  endpoint_shift = 6,  ///< above it, bits 8 and 9 of the target endpoint's address
+  in_another = by_network | to_itself,  ///< a handler whose message is part of another one
+  endpoint_shift = 6,                   ///< above it, bits 8 and 9 of the target endpoint's address
 };
 inline constexpr unsigned network_id_bits = 12;
 
@@ -79,9 +80,8 @@ enum class Cause : std::uint16_t {
   collective = 4,
   exchange = 5,  ///< members tell each other what a new team or segment needs
   lock = 6,
-  condition = 7,  ///< of the client: GASNET_BLOCKUNTIL
 };
-inline constexpr unsigned causes = 8;
+inline constexpr unsigned causes = 7;
 
 enum class Collective : std::uint8_t { barrier = 0, operation = 1 };
 

@@ -102,7 +102,8 @@ int inject(Injection injection, bool immediate) noexcept {
     if (injection.inject_next()) continue;
     if (!immediate) {
       const Op op = injection.transfer.as(injection.put ? OpKind::put : OpKind::get);
-      wait_until([&]() noexcept { return op; }, [&]() noexcept { return injection.inject_next(); });
+      wait_until([&]() noexcept { return op; }, [&]() noexcept { return injection.inject_next(); },
+                 trace::Cause::room);
     } else if (injection.injected == 0) {
       return 1;
     } else {

@@ -7,6 +7,7 @@
 #include "core/process.h"
 #include "core/restricted.h"
 #include "core/team.h"
+#include "core/trace.h"
 #include "rma/native.h"
 #include "rma/reference.h"
 
@@ -120,7 +121,10 @@ Transfer resolve_transfer(gex_TM_t tm, gex_Rank_t rank, const void* local, void*
     transfer.local =
         peer.local_endpoint->segment->address + reinterpret_cast<std::uintptr_t>(local);
   if ((flags & GEX_FLAG_PEER_SEG_OFFSET) != 0) transfer.remote += segment.owner_address;
-  if (checked()) check(transfer, segment, flags, call);
+  if (observed()) [[unlikely]] {
+    if (checked()) check(transfer, segment, flags, call);
+    trace::transfer(transfer.jobrank, size);
+  }
   const bool inside = segment.contains(transfer.remote, size);
   transfer.mapped = segment.mapped != nullptr && inside
                         ? segment.mapped + (transfer.remote - segment.owner_address)

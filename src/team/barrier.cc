@@ -280,6 +280,7 @@ Op op_of(const Team& team, Call call, std::uint32_t number) noexcept {
 
 gex_Event_t start_barrier(Team& team) noexcept {
   const std::uint32_t number = barrier_of(team).start();
+  trace::collective(trace::Collective::barrier, team.id(), number, team.size);
   static constexpr Probe probe{barrier_done, barrier_needs_core};
   static constexpr Probe counted_probe{counted_barrier_done, barrier_needs_core};
   if (checked()) barrier_of(team).count_event(1);
@@ -290,9 +291,10 @@ gex_Event_t start_barrier(Team& team) noexcept {
 void barrier_blocking(Team& team) noexcept {
   TeamBarrier& barrier = barrier_of(team);
   const std::uint32_t number = barrier.start();
+  trace::collective(trace::Collective::barrier, team.id(), number, team.size);
   wait_until([&]() noexcept { return op_of(team, Call::barrier_blocking, number); },
              [&]() noexcept { return barrier.done(number); },
-             [&]() noexcept { return barrier.needs_core(number); });
+             [&]() noexcept { return barrier.needs_core(number); }, trace::Cause::barrier);
 }
 
 std::uint32_t reserve_slot() noexcept {

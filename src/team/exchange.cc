@@ -191,7 +191,8 @@ Blocks gather(const Team& team, std::uint32_t number, std::span<const std::byte>
                return gathered.size() >= team.size - 1 &&
                       std::all_of(gathered.begin(), gathered.end(),
                                   [](const auto& entry) { return entry.second.whole(); });
-             });
+             },
+             trace::Cause::exchange);
   Blocks blocks(team.size);
   blocks[0].assign(mine.begin(), mine.end());
   const OptionalGuard guard(all.lock, true);
@@ -212,7 +213,8 @@ Blocks receive(const Team& team, std::uint32_t number) {
                const OptionalGuard guard(all.lock, true);
                const auto found = all.spreading.find(key);
                return found != all.spreading.end() && found->second.whole();
-             });
+             },
+             trace::Cause::exchange);
   std::vector<std::byte> packed;
   {
     const OptionalGuard guard(all.lock, true);

@@ -159,6 +159,8 @@ void barrier_notify(int id, int flags) noexcept {
   ++state.number;
   Team::from(gasnet1_client()->team)
       .status.named_barriers.store(state.number, std::memory_order_relaxed);
+  // Of no team: the job's own.
+  trace::collective(trace::Collective::barrier, 0, state.number, gex_proc_.jobsize);
   state.round = 0;
   state.sent = false;
   state.value = value_of({id, flags});
@@ -177,7 +179,7 @@ int barrier_finish(int id, int flags, bool wait) noexcept {
                                Team::from(gasnet1_client()->team).id(),
                                named_barrier_state().notified);
         },
-        [&]() noexcept { return try_finish(id, flags, mismatch); });
+        [&]() noexcept { return try_finish(id, flags, mismatch); }, trace::Cause::barrier);
   } else {
     poll();
     if (!try_finish(id, flags, mismatch)) return GASNET_ERR_NOT_READY;

@@ -42,7 +42,7 @@ void run(gex_Token_t token, std::uint8_t handler, const void* payload, std::size
   arrived.payload = aligned;
   arrived.size = size;
   arrived.ring = token->ring;
-  am::run_handler<am::Sender::anybody>(arrived);
+  am::run_handler<am::Sender::anybody>(arrived, am::not_counted);
 }
 
 struct Notice {

@@ -8,6 +8,7 @@
 #include "core/process.h"
 #include "core/restricted.h"
 #include "core/team.h"
+#include "core/trace.h"
 #include "rma/rma.h"
 #include "vis/messages.h"
 #include "vis/packers.h"
@@ -127,6 +128,7 @@ Initiated move_strided(const Operation& operation, const StridedEnd& peer, const
   std::byte* const own_first = static_cast<std::byte*>(own.address) + shape.offset[own_end];
   const rma::Transfer transfer = resolve_range(
       operation, own.address, first + static_cast<std::uintptr_t>(at_peer.start), at_peer.bytes);
+  trace::transfer(transfer.jobrank, shape.bytes());
   if (transfer.mapped == nullptr)
     return send(operation, notice, transfer.jobrank,
                 StridedRegion{&shape, peer_end, reinterpret_cast<std::byte*>(first)},
@@ -154,6 +156,7 @@ Initiated move_lists(const Operation& operation, const BlockList& peer,
   const Bounds bounds = bounds_of(peer);
   const rma::Transfer transfer =
       resolve_range(operation, &operation, bounds.low, bounds.high - bounds.low);
+  trace::transfer(transfer.jobrank, bytes);
   if (transfer.mapped == nullptr)
     return send(operation, notice, transfer.jobrank, peer, own, bytes);
   const auto shift =

@@ -1,0 +1,96 @@
+#include "am/observed.h"
+
+#include <iterator>
+
+#include "am/arrived.h"
+#include "am/handlers.h"
+#include "am/internal.h"
+#include "core/process.h"
+#include "core/thread.h"
+#include "core/trace.h"
+
+namespace gex::am {
+
+namespace {
+
+trace::Message message_of(const MessageHeader& header, gex_Rank_t peer, std::size_t size,
+                          std::uint32_t number, unsigned how) noexcept {
+  unsigned detail = static_cast<unsigned>(header.category()) | how;
+  if (header.is_reply()) detail |= trace::is_reply;
+  const unsigned endpoint = header.endpoints().target_address();
+  return {number, peer, size, trace::handler_number(header.handler(), endpoint),
+          static_cast<std::uint8_t>(detail)};
+}
+
+trace::Message arrived(const _gex_Token& token, std::size_t size, std::uint32_t number) noexcept {
+  const MessageHeader& header = token.header;
+  unsigned how = 0;
+  if (number == not_counted)
+    how = trace::in_another;
+  else if (header.source == gex_proc_.jobrank)
+    how = trace::to_itself;
+  else if (token.ring == nullptr)
+    how = trace::by_network;
+  else if (!process().neighborhood.has_pair_rings())
+    how = trace::by_shared_ring;
+  return message_of(header, header.source, size, number, how);
+}
+
+constexpr const char* own_names[] = {"credits",
+                                     "put",
+                                     "get",
+                                     "data of a get",
+                                     "put is done",
+                                     "team exchange: gather",
+                                     "team exchange: spread",
+                                     "barrier",
+                                     "barrier of completions",
+                                     "named barrier",
+                                     "atomic",
+                                     "result of an atomic",
+                                     "strided put",
+                                     "strided put with notice",
+                                     "strided get",
+                                     "data of a strided get",
+                                     "notice of a strided put",
+                                     "data of a collective",
+                                     "room for a collective",
+                                     "credit of a collective",
+                                     "announcement of a collective",
+                                     "agreement on a collective",
+                                     "memset",
+                                     "question about an absent rank",
+                                     "answer about an absent rank"};
+static_assert(std::size(own_names) == static_cast<unsigned>(Internal::count));
+
+}  // namespace
+
+void enter_handler(const _gex_Token& token, std::size_t size, std::uint32_t number) noexcept {
+  if (checked()) ++this_thread().handler_depth;
+  if (traced()) trace::handler_begin(arrived(token, size, number));
+}
+
+void put_off_handler() noexcept {
+  if (checked()) --this_thread().handler_depth;
+  if (traced()) trace::handler_put_off();
+}
+
+void leave_handler(const _gex_Token& token, std::size_t size, std::uint32_t number) noexcept {
+  if (traced()) trace::handler_end(arrived(token, size, number));
+  if (!checked()) return;
+  ThreadRecord& thread = this_thread();
+  --thread.handler_depth;
+  check_return(token, thread);
+}
+
+void record_sent(gex_Rank_t jobrank, const Outbound& message, std::uint32_t number,
+                 std::uint8_t how, Tick at) noexcept {
+  const MessageHeader header{message.what(), gex_proc_.jobrank, 0};
+  trace::message_sent(message_of(header, jobrank, message.size, number, how), at);
+}
+
+void name_own_handlers() noexcept {
+  for (unsigned i = 0; i < std::size(own_names); ++i) trace::name_handler(i, own_names[i]);
+}
+
+}  // namespace gex::am

@@ -1,0 +1,291 @@
+#include "core/trace.h"
+
+#include <algorithm>
+#include <cstdlib>
+#include <memory>
+#include <string>
+
+#include "base/env.h"
+#include "base/error.h"
+#include "base/os_memory_limits.h"
+#include "base/trace_file.h"
+#include "core/process.h"
+#include "core/thread.h"
+
+namespace gex::trace {
+
+namespace {
+
+/// Calls on a thread's stack, one within another: a call, a handler that it polls, a reply.
+constexpr unsigned max_depth = 16;
+/// How often the clocks are compared, for a process that is killed.
+constexpr std::uint64_t anchor_interval_ns = 10'000'000;
+
+Tick anchor_interval = 0;
+
+/// A call that has begun.
+struct Frame {
+  Record* begin;
+  std::uint32_t peer;
+  std::uint64_t bytes;
+  std::uint64_t operation;
+  bool has_peer;
+};
+
+}  // namespace
+
+/// A thread's part of the trace.
+struct ThreadTrace {
+  explicit ThreadTrace(std::uint32_t thread) noexcept
+      : cursor(TraceFile::instance(), thread), operations(std::uint64_t{thread} << 48 | 1U) {}
+
+  Record& add(Kind kind, std::uint8_t detail, std::uint16_t what, std::uint32_t peer,
+              std::uint64_t bytes, std::uint64_t id, Tick at) noexcept {
+    return cursor.add(static_cast<std::uint8_t>(kind), detail, what, peer, bytes, id, at);
+  }
+  Frame* innermost() noexcept {
+    return depth > 0 && depth <= max_depth ? &frames[depth - 1] : nullptr;
+  }
+
+  Cursor cursor;
+  unsigned depth = 0;
+  Frame frames[max_depth];
+  Tick next_anchor = 0;
+  std::uint64_t operations;  ///< the next one's number; odd, so that it is no event's handle
+};
+
+namespace {
+
+/// Kept for the life of the process, as the thread's record is.
+ThreadTrace& own_trace() noexcept {
+  ThreadRecord& thread = this_thread();
+  if (thread.trace == nullptr) [[unlikely]]
+    thread.trace = new ThreadTrace(thread.number);
+  return *thread.trace;
+}
+
+constexpr std::uint16_t number_of(Call call) noexcept {
+  return static_cast<std::uint16_t>(call);
+}
+
+bool is_between(Call call, Call first, Call last) noexcept {
+  return call >= first && call <= last;
+}
+
+/// A call that only asks, over and over perhaps: it is recorded for itself only when something has
+/// happened in it.
+bool is_question(Call call) noexcept {
+  switch (call) {
+    case Call::am_poll:
+    case Call::event_test:
+    case Call::event_test_some:
+    case Call::event_test_all:
+    case Call::nbi_test:
+    case Call::coll_barrier_try:
+    case Call::barrier_try:
+    case Call::try_syncnb:
+    case Call::try_syncnb_some:
+    case Call::try_syncnb_all:
+    case Call::try_syncnbi:
+      return true;
+    default:
+      return false;
+  }
+}
+
+/// What kind of call it is, for readers.
+const char* class_of(Call call) noexcept {
+  const std::string name = name_of(call);
+  const auto contains = [&](const char* part) { return name.find(part) != name.npos; };
+  if (call == Call::am_poll) return "poll";
+  if (is_between(call, Call::rank_to_jobrank, Call::query_bound_nb)) return "query";
+  if (is_between(call, Call::request_short, Call::cancel_reply_long)) return "message";
+  if (is_between(call, Call::put_blocking, Call::put_value_nb) ||
+      is_between(call, Call::vector_put_blocking, Call::strided_get_nb))
+    return contains("Put") ? "put" : "get";
+  if (is_between(call, Call::ad_nb_i32, Call::ad_nbi_dbl)) return "atomic";
+  if (is_between(call, Call::event_test, Call::end_region) ||
+      is_between(call, Call::wait_value, Call::try_syncnbi))
+    return "synchronize";
+  if (is_between(call, Call::barrier, Call::barrier_try)) return "collective";
+  if (is_between(call, Call::memset_blocking, Call::memset_nb)) return "put";
+  return call == Call::get_nb_value ? "get" : "set-up";
+}
+
+constexpr const char* cause_names[] = {"completion", "local completion", "room", "barrier",
+                                       "collective", "exchange",         "lock"};
+static_assert(std::size(cause_names) == causes);
+
+void name(Names space, std::uint32_t number, const char* text) noexcept {
+  TraceFile::instance().name(static_cast<std::uint32_t>(space), number, text);
+}
+
+/// Ranks on this host.
+std::uint32_t ranks_here() {
+  const boot::Job& job = *process().job;
+  std::uint32_t count = 0;
+  for (std::uint32_t rank = 0; rank < job.size(); ++rank)
+    if (job.host_of(rank) == job.host_of(job.rank())) ++count;
+  return count;
+}
+
+void name_calls() {
+  for (unsigned i = 0; i < static_cast<unsigned>(Call::count); ++i) {
+    name(Names::calls, i, name_of(static_cast<Call>(i)));
+    name(Names::classes, i, class_of(static_cast<Call>(i)));
+  }
+  for (unsigned i = 0; i < causes; ++i) name(Names::causes, i, cause_names[i]);
+}
+
+}  // namespace
+
+void start() {
+  const std::string file = env::text(env::Variable::trace);
+  const env::Memory wanted = env::memory(env::Variable::trace_bytes);
+  const Process& self = process();
+  // A program that a rank has started would replace the rank's own trace.
+  if (file.empty() || self.job->nested()) return;
+  const std::uint64_t bytes = wanted.bytes_per_process(os::physical_memory(), ranks_here());
+  const std::string path = file + "." + std::to_string(self.job->rank());
+  const std::string why = TraceFile::instance().open(
+      path, bytes, {.rank = self.job->rank(), .job_size = self.job->size()});
+  if (!why.empty()) fatal("GEX_TRACE: %s", why.c_str());
+  name_calls();
+  anchor_interval = ns_to_ticks(anchor_interval_ns);
+  gex_proc_.observed |= GEX_OBSERVED_TRACE_;
+  std::atexit([] { finish(); });
+  if (speaks_for_job())
+    inform("tracing to %s.RANK, at most %s each", file.c_str(), os::format_bytes(bytes).c_str());
+}
+
+void finish() noexcept {
+  if (traced()) TraceFile::instance().close();
+}
+
+void detail::call_begin(Call call) noexcept {
+  ThreadTrace& self = own_trace();
+  const Tick at = ticks();
+  if (at >= self.next_anchor) [[unlikely]] {
+    self.next_anchor = at + anchor_interval;
+    TraceFile::instance().anchor();
+  }
+  Record& record = self.add(Kind::call_begin, 0, number_of(call), no_peer, 0, 0, at);
+  if (self.depth++ < max_depth) self.frames[self.depth - 1] = {&record, no_peer, 0, 0, false};
+}
+
+namespace {
+
+/// Makes the begin of a call that has found nothing a record of its own, or part of the one before.
+void count_question(ThreadTrace& self, Call call, Tick at) noexcept {
+  Record& begin = *self.cursor.last();
+  const Tick begun = begin.ticks;
+  self.cursor.take_back();
+  Record* const before = self.cursor.last();
+  if (before != nullptr && before->kind == static_cast<std::uint8_t>(Kind::questions)) {
+    before->id = at;
+    ++before->bytes;
+    if (before->what != number_of(call)) before->detail = 1;
+    return;
+  }
+  self.add(Kind::questions, 0, number_of(call), no_peer, 1, at, begun);
+}
+
+}  // namespace
+
+void detail::call_end(Call call, std::uint64_t id, std::uint8_t call_detail) noexcept {
+  ThreadTrace& self = own_trace();
+  const Tick at = ticks();
+  Frame frame{nullptr, no_peer, 0, 0, false};
+  if (const Frame* innermost = self.innermost()) frame = *innermost;
+  if (self.depth > 0) --self.depth;
+  const bool found_nothing = call == Call::am_poll || (call_detail & not_ready) != 0;
+  if (found_nothing && is_question(call) && frame.begin != nullptr &&
+      self.cursor.last() == frame.begin)
+    return count_question(self, call, at);
+  if (frame.operation != 0) {
+    if (id != 0) self.add(Kind::event_of_operation, 0, 0, no_peer, id, frame.operation, at);
+    id = frame.operation;
+  }
+  if (frame.has_peer) call_detail |= has_peer;
+  self.add(Kind::call_end, call_detail, number_of(call), frame.peer, frame.bytes, id, at);
+}
+
+void detail::transfer(std::uint32_t peer, std::size_t bytes) noexcept {
+  ThreadTrace& self = own_trace();
+  Frame* const frame = self.innermost();
+  if (frame == nullptr) return;
+  frame->peer = peer;
+  frame->bytes = bytes;
+  frame->has_peer = true;
+  // For a call that never returns.
+  if (!self.cursor.holds(frame->begin)) return;
+  frame->begin->peer = peer;
+  frame->begin->bytes = bytes;
+}
+
+void detail::wait_begin(Cause cause) noexcept {
+  own_trace().add(Kind::wait_begin, 0, static_cast<std::uint16_t>(cause), no_peer, 0, 0, ticks());
+}
+
+void detail::wait_end(Cause cause) noexcept {
+  own_trace().add(Kind::wait_end, 0, static_cast<std::uint16_t>(cause), no_peer, 0, 0, ticks());
+}
+
+void detail::collective(Collective kind, std::uint64_t team, std::uint32_t number,
+                        std::uint32_t members) noexcept {
+  own_trace().add(Kind::collective, static_cast<std::uint8_t>(kind), 0, members, number, team,
+                  ticks());
+}
+
+std::uint64_t operation_begun() noexcept {
+  ThreadTrace& self = own_trace();
+  const std::uint64_t id = self.operations;
+  self.operations += 2;
+  if (Frame* const frame = self.innermost()) frame->operation = id;
+  return id;
+}
+
+void detail::operation_done(std::uint64_t id) noexcept {
+  own_trace().add(Kind::operation_done, 0, 0, no_peer, 0, id, ticks());
+}
+
+void detail::local_done(std::uint64_t id) noexcept {
+  own_trace().add(Kind::local_done, 0, 0, no_peer, 0, id, ticks());
+}
+
+namespace {
+
+Record& add_message(Kind kind, const Message& message, Tick at) noexcept {
+  const auto detail =
+      static_cast<std::uint8_t>(message.detail | message.handler >> 16 << endpoint_shift);
+  return own_trace().add(kind, detail, static_cast<std::uint16_t>(message.handler), message.peer,
+                         message.bytes, message.number, at);
+}
+
+}  // namespace
+
+void message_sent(const Message& message, Tick at) noexcept {
+  add_message(Kind::message_sent, message, at);
+}
+
+void handler_begin(const Message& message) noexcept {
+  add_message(Kind::handler_begin, message, ticks());
+}
+
+void handler_put_off() noexcept {
+  own_trace().cursor.take_back();
+}
+
+void handler_end(const Message& message) noexcept {
+  add_message(Kind::handler_end, message, ticks());
+}
+
+void name_handler(std::uint32_t handler, const char* name) noexcept {
+  trace::name(Names::handlers, handler, name);
+}
+
+void name_fact(Fact fact, const char* text) noexcept {
+  trace::name(Names::facts, static_cast<std::uint32_t>(fact), text);
+}
+
+}  // namespace gex::trace

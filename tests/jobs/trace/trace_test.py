@@ -1,0 +1,332 @@
+#!/usr/bin/env python3
+"""Runs jobs that are traced, and compares what gextrace finds with what the programs counted.
+
+    trace_test.py [TestClass...]
+
+The environment names the programs (GEXRUN, GEXTRACE, TRACE_CLIENT_SEQ, TRACE_CLIENT_PAR).
+"""
+
+import json
+import os
+import pathlib
+import subprocess
+import tempfile
+import unittest
+
+GEXRUN = os.environ["GEXRUN"]
+GEXTRACE = os.environ["GEXTRACE"]
+SEQ = os.environ["TRACE_CLIENT_SEQ"]
+PAR = os.environ["TRACE_CLIENT_PAR"]
+
+# What the tests themselves run under must not reach the programs.
+CLEAN = {k: v for k, v in os.environ.items() if not k.startswith(("GEX_", "GASNET_"))}
+
+
+class Traced(unittest.TestCase):
+    maxDiff = 4000
+
+    def setUp(self):
+        self.folder = tempfile.TemporaryDirectory()
+        self.addCleanup(self.folder.cleanup)
+        self.trace = os.path.join(self.folder.name, "trace")
+
+    def run_job(self, ranks, *command, variables=None, options=(), status=0, **others):
+        done = subprocess.run(
+            [GEXRUN, "-n", str(ranks), *options, *command], env={**CLEAN, **(variables or {})},
+            text=True, capture_output=True, check=False, **others)
+        self.assertEqual(done.returncode, status, done.stderr)
+        return done
+
+    def gextrace(self, *arguments, status=0):
+        done = subprocess.run([GEXTRACE, *arguments], text=True, capture_output=True, check=False)
+        self.assertEqual(done.returncode, status, done.stderr)
+        return done
+
+    def summary(self, *options):
+        return json.loads(self.gextrace("--summary=json", *options, self.trace).stdout)
+
+    def perfetto(self, *options):
+        path = os.path.join(self.folder.name, "timeline.json")
+        self.gextrace("-o", path, *options, self.trace)
+        with open(path, encoding="utf-8") as file:
+            return json.load(file)["traceEvents"]
+
+    def counted(self, rank):
+        with open(f"{self.folder.name}/counts.{rank}", encoding="utf-8") as file:
+            return json.load(file)
+
+    def compare_with_counts(self, ranks, client=SEQ, threads=1, variables=None):
+        """The test that counts: each rank's own numbers, and its trace."""
+        counts = os.path.join(self.folder.name, "counts")
+        self.run_job(ranks, client, "count", counts, str(threads), variables=variables,
+                     options=["--trace", self.trace])
+        every = self.summary()
+        self.assertEqual(every["remarks"], [])
+        self.assertEqual(every["job_size"], ranks)
+        for rank in range(ranks):
+            with self.subTest(rank=rank):
+                self.compare_rank(self.counted(rank), self.summary("--ranks", str(rank)))
+        # Every handler has an arrow, and every message of the client's a handler; a job may end before
+        # the library has handled its own last ones. None arrives before it was sent.
+        messages = every["messages"]
+        own_sent = sum(pair["library_messages"]["count"] for pair in every["pairs"])
+        own_handled = sum(handler["count"] for handler in every["library_handlers"])
+        handled = sum(handler["count"] for handler in every["handlers"])
+        self.assertGreater(handled, 0)
+        self.assertEqual(messages["sent"] - own_sent, handled)
+        self.assertEqual(messages["handled"] - own_handled, handled)
+        self.assertEqual(messages["arrows"], messages["handled"])
+        self.assertLessEqual(own_sent - own_handled, 2 * ranks)
+        self.assertEqual(messages["backwards"], 0)
+        # 3 barriers of the client's and the last one, by every rank; 10 other operations, which are
+        # none in a team of one.
+        self.assertEqual(every["barriers"], 4 * ranks)
+        self.assertEqual(every["collectives"], 10 * ranks if ranks > 1 else 0)
+        self.compare_pairs(ranks, every)
+        self.compare_timeline(ranks, every)
+
+    def compare_rank(self, counted, found):
+        calls = {call["name"]: call for call in found["calls"]}
+        names = {name for name, *_ in counted["calls"]}
+        for name in names:
+            with self.subTest(call=name):
+                rows = [row for row in counted["calls"] if row[0] == name]
+                peers = {peer: [count, size] for _, peer, count, size in rows if peer >= 0}
+                self.assertEqual({peer["peer"]: [peer["count"], peer["bytes"]]
+                                  for peer in calls[name]["peers"]}, peers)
+                if name != "gex_Event_Wait":
+                    self.assertEqual(calls[name]["count"], sum(row[2] for row in rows))
+                    if not name.startswith("gex_AM_Prepare"):
+                        self.assertEqual(calls[name]["bytes"], sum(row[3] for row in rows))
+        # The client also waits for the barriers, and did before it counted.
+        waits = sum(row[2] for row in counted["calls"] if row[0] == "gex_Event_Wait")
+        self.assertGreaterEqual(calls["gex_Event_Wait"]["count"], waits)
+        self.assertLessEqual(calls["gex_Event_Wait"]["count"], waits + 10)
+        self.assertEqual({handler["name"]: [handler["count"], handler["bytes"]]
+                          for handler in found["handlers"]},
+                         {name: row for name, row in counted["handlers"].items() if row[0]})
+
+    def compare_pairs(self, ranks, every):
+        pairs = {(pair["from"], pair["to"]): pair for pair in every["pairs"]}
+        for rank in range(ranks):
+            counted = self.counted(rank)
+            for _, peer, count, size in counted["messages"]:
+                self.assertEqual(pairs[rank, peer]["messages"], {"count": count, "bytes": size})
+            for peer in range(ranks):
+                self.assertEqual(
+                    pairs[rank, peer]["puts"]["bytes"],
+                    sum(row[3] for row in counted["calls"] if row[1] == peer and "Put" in row[0]))
+                self.assertEqual(
+                    pairs[peer, rank]["gets"]["bytes"],
+                    sum(row[3] for row in counted["calls"] if row[1] == peer and "Get" in row[0]))
+
+    def compare_timeline(self, ranks, every):
+        events = self.perfetto()
+        self.assertEqual({event["pid"] for event in events}, set(range(ranks)))
+        begins = {event["id"]: event for event in events if event["ph"] == "s"}
+        ends = {event["id"]: event for event in events if event["ph"] == "f"}
+        self.assertEqual(len(begins), every["messages"]["arrows"])
+        self.assertEqual(begins.keys(), ends.keys())
+        for number, begin in begins.items():
+            self.assertLessEqual(begin["ts"], ends[number]["ts"])
+        spans = [event for event in events if event["ph"] == "X"]
+        handled = [span for span in spans if span["cat"] == "handler"]
+        self.assertEqual(len(handled), every["messages"]["handled"])
+        # Flow arrows end where handlers begin.
+        places = {(span["pid"], span["tid"], span["ts"]) for span in handled}
+        for end in ends.values():
+            self.assertIn((end["pid"], end["tid"], end["ts"]), places)
+        for call in every["calls"]:
+            self.assertEqual(len([span for span in spans if span["name"] == call["name"] and
+                                  span["cat"] == "call"]), call["count"])
+        self.nests(spans)
+
+    def nests(self, spans):
+        """Of two spans of a thread one lies within the other, or they do not overlap."""
+        tracks = {}
+        for span in spans:
+            begin = round(span["ts"] * 1000)
+            tracks.setdefault((span["pid"], span["tid"]), []).append(
+                (begin, begin + round(span["dur"] * 1000)))
+        for track in tracks.values():
+            open_ends = []
+            for begin, end in sorted(track, key=lambda span: (span[0], -span[1])):
+                while open_ends and open_ends[-1] <= begin:
+                    open_ends.pop()
+                if open_ends:
+                    self.assertLessEqual(end, open_ends[-1])
+                open_ends.append(end)
+
+
+class SharedMemory(Traced):
+    def test_two_ranks(self):
+        self.compare_with_counts(2)
+
+    def test_four_ranks(self):
+        self.compare_with_counts(4)
+
+    def test_threads(self):
+        self.compare_with_counts(2, PAR, threads=3)
+
+    def test_one_rank(self):
+        self.compare_with_counts(1)
+
+    def test_checked(self):
+        self.compare_with_counts(2, variables={"GEX_CHECK": "1"})
+
+
+class Emu(Traced):
+    BY_NETWORK = {"GEX_CONDUIT": "emu", "GASNET_SUPERNODE_MAXSIZE": "1"}
+
+    def test_in_order(self):
+        self.compare_with_counts(2, variables=self.BY_NETWORK)
+
+    def test_reordered(self):
+        self.compare_with_counts(3, variables={**self.BY_NETWORK, "GEX_EMU_SEED": "7"})
+
+    def test_threads_reordered(self):
+        self.compare_with_counts(2, PAR, threads=3,
+                                 variables={**self.BY_NETWORK, "GEX_EMU_SEED": "11"})
+
+    def test_neighborhoods_of_two(self):
+        self.compare_with_counts(4, variables={**self.BY_NETWORK, "GEX_EMU_SEED": "3",
+                                               "GASNET_SUPERNODE_MAXSIZE": "2"})
+
+
+class Ofi(Traced):
+    def test_two_ranks(self):
+        self.compare_with_counts(2, variables={"GEX_CONDUIT": "ofi",
+                                               "GASNET_SUPERNODE_MAXSIZE": "1"})
+
+    def test_threads(self):
+        self.compare_with_counts(2, PAR, threads=2, variables={"GEX_CONDUIT": "ofi",
+                                                               "GASNET_SUPERNODE_MAXSIZE": "1"})
+
+
+class ManyRanks(Traced):
+    def test_shared_rings(self):
+        """More than 16 members share rings."""
+        self.compare_with_counts(18)
+
+    def test_a_thousand(self):
+        done = self.run_job(1024, SEQ, "fill", "3",
+                            variables={"GEX_TRACE": self.trace, "GEX_TRACE_BYTES": "1M",
+                                       "GASNET_MAX_SEGSIZE": "1M"})
+        self.assertEqual(done.stderr, "")
+        found = self.summary()
+        self.assertEqual(len(found["ranks"]), 1024)
+        self.assertEqual(found["remarks"], [])
+        calls = {call["name"]: call for call in found["calls"]}
+        self.assertEqual(calls["gex_RMA_PutBlocking"]["count"], 3 * 1024)
+        self.assertEqual(len(calls["gex_RMA_PutBlocking"]["peers"]), 1024)
+
+
+class Faults(Traced):
+    def test_a_rank_that_is_killed_leaves_its_trace(self):
+        done = self.run_job(2, SEQ, "die", "1", options=["--trace", self.trace], status=137)
+        self.assertIn("rank 1", done.stderr)
+        found = self.summary()
+        self.assertEqual([rank["ended_orderly"] for rank in found["ranks"]], [False, False])
+        for rank in (0, 1):
+            self.assertIn(f"rank {rank}: its process was ended, or is still running",
+                          found["remarks"])
+        calls = {call["name"]: call for call in
+                 self.summary("--ranks", "1")["calls"]}
+        # 20,001 of each, and the ring holds more.
+        self.assertEqual(calls["gex_RMA_PutBlocking"]["count"], 20001)
+        self.assertEqual(calls["gex_AM_RequestShort"]["count"], 20001)
+
+    def test_the_ring_keeps_the_latest(self):
+        self.run_job(1, SEQ, "fill", "100000",
+                     variables={"GEX_TRACE": self.trace, "GEX_TRACE_BYTES": "1M"})
+        self.assertLessEqual(os.path.getsize(self.trace + ".0"), 1 << 20)
+        found = self.summary()
+        self.assertRegex(found["remarks"][0], r"^rank 0: \d+ early events were overwritten")
+        calls = {call["name"]: call for call in found["calls"]}
+        self.assertGreater(calls["gex_RMA_PutBlocking"]["count"], 10000)
+        self.assertEqual(found["barriers"], 1)
+
+    def test_a_full_disk_is_one_line(self):
+        # A small file system of its own, which ends with the shell.
+        namespaces = ["unshare", "--mount", *([] if os.getuid() == 0 else ["--user", "--map-root-user"])]
+        mounts = [*namespaces, "mount", "-t", "tmpfs", "-o", "size=600k", "tmpfs", self.folder.name]
+        if subprocess.run(mounts, capture_output=True, check=False).returncode != 0:
+            self.skipTest("this machine allows no mount")
+        done = subprocess.run(
+            [*namespaces, "sh", "-c",
+             'mount -t tmpfs -o size=600k tmpfs "$1" && "$2" -n 1 --trace "$3" "$4" fill 100000 && '
+             '"$5" --summary=json "$3"', "sh", self.folder.name, GEXRUN, self.trace, SEQ, GEXTRACE],
+            env=CLEAN, text=True, capture_output=True, check=False)
+        self.assertEqual(done.returncode, 0, done.stderr)
+        lines = [line for line in done.stderr.splitlines() if "trace file" in line]
+        self.assertEqual(len(lines), 1, done.stderr)
+        self.assertRegex(lines[0], r"No space left on device after .*the latest events only")
+        found = json.loads(done.stdout)
+        self.assertIn("rank 0: the disk was full; the latest events are kept", found["remarks"])
+        calls = {call["name"]: call for call in found["calls"]}
+        self.assertGreater(calls["gex_RMA_PutBlocking"]["count"], 5000)
+
+    def test_a_folder_in_its_place_is_one_line(self):
+        os.mkdir(self.trace + ".0")
+        os.mkdir(self.trace + ".1")
+        done = self.run_job(2, SEQ, "fill", "1", options=["--trace", self.trace], status=1)
+        lines = [line for line in done.stderr.splitlines() if line.startswith("gex: rank")]
+        self.assertEqual(len(lines), 1, done.stderr)
+        self.assertRegex(lines[0], r"GEX_TRACE: trace file .*: it cannot be created: Is a directory")
+
+    def test_a_folder_that_is_missing_is_one_line(self):
+        done = self.run_job(2, SEQ, "fill", "1", options=["--trace", "/nowhere/trace"], status=1)
+        self.assertIn("trace file /nowhere/trace.", done.stderr)
+        self.assertIn("No such file or directory", done.stderr)
+
+    def test_what_is_no_trace(self):
+        path = pathlib.Path(self.trace + ".0")
+        path.write_text("something else")
+        done = self.gextrace(str(path), status=1)
+        self.assertEqual(done.stderr, f"gextrace: {path}: not a trace file of libgex: too short; "
+                         "left out\n")
+
+
+class Settings(Traced):
+    def test_without_a_trace_there_is_none(self):
+        self.run_job(1, SEQ, "fill", "10")
+        self.assertEqual(os.listdir(self.folder.name), [])
+
+    def test_a_relative_name_is_of_where_gexrun_was_started(self):
+        self.run_job(2, SEQ, "fill", "10", options=["--trace", "mine"], cwd=self.folder.name)
+        self.assertEqual(sorted(os.listdir(self.folder.name)), ["mine.0", "mine.1"])
+
+    def test_filters(self):
+        self.run_job(2, SEQ, "fill", "1000", options=["--trace", self.trace])
+        every = self.summary()
+        named = self.summary("--calls", "gex_RMA_*")
+        self.assertEqual([call["name"] for call in named["calls"]], ["gex_RMA_PutBlocking"])
+        end = max(rank["end"] for rank in every["ranks"])
+        self.assertEqual(self.summary("--from", str(end + 1))["calls"], [])
+        self.assertEqual(len(self.summary("--ranks", "1")["ranks"]), 1)
+
+    def test_a_picture(self):
+        self.run_job(2, SEQ, "fill", "20", options=["--trace", self.trace])
+        picture = self.gextrace("--svg", "-", self.trace).stdout
+        self.assertTrue(picture.startswith("<svg "))
+        self.assertIn("rank 1", picture)
+        self.assertIn("gex_Coll_BarrierNB", picture)
+
+    def test_text(self):
+        self.run_job(2, SEQ, "fill", "20", options=["--trace", self.trace])
+        text = self.gextrace(self.trace).stdout
+        self.assertRegex(text, r"gex_RMA_PutBlocking +40 ")
+
+    def test_mistakes(self):
+        for options, said in ((["--ranks", "x", "t"], "--ranks 'x' is not a list of ranks"),
+                              (["--from", "soon", "t"], "--from 'soon' is not a number"),
+                              (["--summary=xml", "t"], "--summary=xml is neither text nor json"),
+                              ([], "the trace to read is missing"),
+                              (["--what", "t"], "unknown option --what")):
+            self.assertIn(said, self.gextrace(*options, status=2).stderr)
+        done = self.gextrace(self.trace, status=1)
+        self.assertEqual(done.stderr, f"gextrace: {self.trace}.0: No such file or directory\n")
+
+
+if __name__ == "__main__":
+    unittest.main()
