@@ -18,6 +18,7 @@
 #include <cstdint>
 
 #include "core/event.h"
+#include "core/followed.h"
 #include "core/op.h"
 #include "core/progress.h"
 #include "core/thread.h"
@@ -62,13 +63,24 @@ inline void wait_for_parts(const Op& op, const StdCompletion::Word& completed,
   wait_until([&]() noexcept { return op; },
              [&]() noexcept { return StdCompletion::load_acquire(completed) == parts; });
 }
+/// Injects; in traced jobs the operation is followed until it is complete.
+template <class Inject>
+Injected inject_into(const Targets& targets, Inject& inject) noexcept {
+  FollowedTargets given{targets.done, targets.local};
+  if (traced()) [[unlikely]]
+    given = follow(targets.done, targets.local);
+  const Injected injected = inject(Targets{given.done, given.local});
+  if (traced()) [[unlikely]]
+    settle(given, injected.parts, injected.source_in_use ? injected.parts : 0);
+  return injected;
+}
 }  // namespace detail
 
 /// Initiates an operation and waits until it is complete.
 template <class Inject>
 Initiated initiate_blocking(const Op& op, Inject inject) noexcept {
   StdCompletion::Word done{0};
-  const Injected injected = inject(Targets{&done, nullptr});
+  const Injected injected = detail::inject_into(Targets{&done, nullptr}, inject);
   if (injected.parts == 0) return {.refused = true};
   detail::wait_for_parts(op, done, injected.parts);
   return {};
@@ -84,7 +96,8 @@ Initiated initiate_implicit(const Op& op, Category_index category, LocalCompleti
   CompletionTarget local = nullptr;
   if (wanted == LocalCompletion::now) local = &reusable;
   if (wanted == LocalCompletion::group) local = &counters.completed[ec_lc];
-  const Injected injected = inject(Targets{&counters.completed[category], local});
+  const Injected injected =
+      detail::inject_into(Targets{&counters.completed[category], local}, inject);
   if (injected.parts == 0) return {.refused = true};
   show(thread.implicit_op(category), op);
   counters.initiated[category] += injected.parts;
@@ -105,7 +118,8 @@ Initiated initiate_with_event(const Op& op, Category_index category, LocalComple
   CompletionTarget local = nullptr;
   if (wanted == LocalCompletion::now) local = &reusable;
   if (wanted == LocalCompletion::leaf) local = &event.counters.completed[ec_lc];
-  const Injected injected = inject(Targets{&event.counters.completed[category], local});
+  const Injected injected =
+      detail::inject_into(Targets{&event.counters.completed[category], local}, inject);
   if (injected.parts == 0) {
     free_event(thread, event);
     return {.refused = true};

@@ -18,11 +18,17 @@
 
 namespace gex {
 
-/// The one-word target of a completion.
+/// The one-word target of a completion; with `followed_tag` in its address what leads to one
+/// (core/followed.h).
 using CompletionTarget = StdCompletion::Word*;
+inline constexpr std::uintptr_t followed_tag = 1;
+
+void complete_followed(CompletionTarget target, std::uint32_t parts) noexcept;
 
 /// Completes `parts` parts. Any thread.
 inline void complete(CompletionTarget target, std::uint32_t parts = 1) noexcept {
+  if ((reinterpret_cast<std::uintptr_t>(target) & followed_tag) != 0) [[unlikely]]
+    return complete_followed(target, parts);
   complete_parts<StdCompletion>(*target, parts);
 }
 

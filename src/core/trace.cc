@@ -245,6 +245,10 @@ std::uint64_t operation_begun() noexcept {
   return id;
 }
 
+void operation_withdrawn() noexcept {
+  if (Frame* const frame = own_trace().innermost()) frame->operation = 0;
+}
+
 void detail::operation_done(std::uint64_t id) noexcept {
   own_trace().add(Kind::operation_done, 0, 0, no_peer, 0, id, ticks());
 }

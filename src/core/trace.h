@@ -51,6 +51,8 @@ inline void collective(Collective kind, std::uint64_t team, std::uint32_t number
 /// A number for an operation that the current call leaves in flight; in traced jobs only. It is
 /// recorded with the call.
 std::uint64_t operation_begun() noexcept;
+/// It found no room, and is not in flight.
+void operation_withdrawn() noexcept;
 /// Such an operation, or the one whose event has that handle, is complete; any thread.
 inline void operation_done(std::uint64_t id) noexcept {
   if (traced()) [[unlikely]]
