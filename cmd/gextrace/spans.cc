@@ -1,6 +1,7 @@
 #include "spans.h"
 
 #include <algorithm>
+#include <set>
 #include <unordered_map>
 
 namespace gextrace {
@@ -12,6 +13,9 @@ class Builder {
  public:
   explicit Builder(const RankTrace& trace) : trace_(trace) {
     result_.span_of_event.assign(trace.events.size(), Span::none);
+    for (const auto& [key, text] : trace.names)
+      if (key.first == static_cast<std::uint32_t>(Names::classes) && text == "synchronize")
+        synchronizes_.insert(key.second);
   }
 
   RankSpans build() {
@@ -97,6 +101,10 @@ class Builder {
       span.bytes = event.bytes;
       span.id = event.id;
       span.detail = event.detail;
+      if ((event.detail & gex::trace::has_number) != 0) {
+        span.operation = event.id;
+        span.id = event.id == named_operation_ ? event_of_named_ : 0;
+      }
     }
     close(event.at);
   }
@@ -132,17 +140,14 @@ class Builder {
         done_.emplace(event.id, event.at);
         break;
       case Kind::event_of_operation:
-        operation_of_event_[event.bytes] = event.id;
+        named_operation_ = event.id;
+        event_of_named_ = event.bytes;
         break;
       case Kind::local_done:
       case Kind::collective:
       case Kind::none:
         break;
     }
-  }
-
-  static bool leaves_operation(const Span& span) {
-    return span.kind == SpanKind::call && span.id != 0;
   }
 
   /// A call that returns an event and one that waits for it have the same id; so has a later
@@ -157,7 +162,8 @@ class Builder {
     std::unordered_map<std::uint64_t, std::uint32_t> made;
     for (const std::uint32_t index : order) {
       const Span& span = result_.spans[index];
-      if (!leaves_operation(span) || (span.detail & gex::trace::not_ready) != 0) continue;
+      if (span.kind != SpanKind::call || span.id == 0 || (span.detail & gex::trace::not_ready) != 0)
+        continue;
       const bool waits = waits_for_event(span);
       const auto found = made.find(span.id);
       if (waits && found != made.end()) {
@@ -170,9 +176,7 @@ class Builder {
     }
   }
 
-  bool waits_for_event(const Span& span) const {
-    return trace_.name_of(Names::classes, span.what) == "synchronize";
-  }
+  bool waits_for_event(const Span& span) const { return synchronizes_.contains(span.what); }
 
   /// Completion as it was recorded is more exact than the return of the call that waited for it.
   void connect_operations() {
@@ -182,10 +186,8 @@ class Builder {
       by_call[result_.operations[i].call] = i;
     for (std::uint32_t index = 0; index < result_.spans.size(); ++index) {
       const Span& span = result_.spans[index];
-      if (!leaves_operation(span) || waits_for_event(span)) continue;
-      const auto renamed = operation_of_event_.find(span.id);
-      const auto found =
-          done_.find(renamed == operation_of_event_.end() ? span.id : renamed->second);
+      if (span.operation == 0) continue;
+      const auto found = done_.find(span.operation);
       if (found == done_.end()) continue;
       const auto known = by_call.find(index);
       if (known != by_call.end())
@@ -202,7 +204,9 @@ class Builder {
   std::int64_t start_ = 0;
   std::int64_t latest_ = 0;
   std::unordered_map<std::uint64_t, std::int64_t> done_;
-  std::unordered_map<std::uint64_t, std::uint64_t> operation_of_event_;
+  std::set<std::uint32_t> synchronizes_;  ///< numbers of calls that wait or test
+  std::uint64_t named_operation_ = 0;     ///< whose event was recorded last
+  std::uint64_t event_of_named_ = 0;
 };
 
 }  // namespace

@@ -25,11 +25,12 @@ struct Span {
   std::int64_t begin = 0;
   std::int64_t end = 0;
   std::uint64_t bytes = 0;
-  std::uint64_t id = 0;
-  std::int64_t handlers = 0;  ///< ns of it in which handlers ran
-  std::int64_t waiting = 0;   ///< ns of it in which it waited, and no handler ran
-  bool begun_before = false;  ///< its begin was overwritten
-  bool unfinished = false;    ///< the rank's trace ends within it
+  std::uint64_t id = 0;         ///< of a call: the event that it returns, or waits for
+  std::uint64_t operation = 0;  ///< the number of what it leaves in flight
+  std::int64_t handlers = 0;    ///< ns of it in which handlers ran
+  std::int64_t waiting = 0;     ///< ns of it in which it waited, and no handler ran
+  bool begun_before = false;    ///< its begin was overwritten
+  bool unfinished = false;      ///< the rank's trace ends within it
 };
 
 /// An operation that its call has left in flight.

@@ -28,8 +28,9 @@ class Adder {
     rank.closed = trace_.closed;
     rank.events = trace_.events.size();
     rank.lost = trace_.lost;
+    if (!trace_.events.empty()) rank.begin = rank.end = trace_.events.front().at;
     for (const Event& event : trace_.events) {
-      if (rank.begin == 0 || event.at < rank.begin) rank.begin = event.at;
+      rank.begin = std::min(rank.begin, event.at);
       rank.end = std::max(rank.end, event.at);
       add_event(event);
     }

@@ -70,12 +70,23 @@ std::string command_line() {
   return line;
 }
 
-/// Allocates disk space. Returns 0 or the error number.
+/// Allocates disk space, by writing zeros: the pages that they leave in the page cache are then
+/// mapped for a quarter of what it costs after fallocate (ext4). Returns 0 or the error number.
 int allocate_space(int descriptor, std::uint64_t offset, std::uint64_t bytes) noexcept {
+  static constexpr char zeros[chunk_bytes] = {};
   // The kernel would send SIGXFSZ.
   const auto limit = os::file_size_limit();
   if (limit && offset + bytes > *limit) return EFBIG;
-  return os::commit(descriptor, offset, bytes);
+  while (bytes > 0) {
+    const ssize_t written =
+        ::pwrite(descriptor, zeros, std::min<std::uint64_t>(bytes, sizeof zeros),
+                 static_cast<off_t>(offset));
+    if (written < 0 && errno == EINTR) continue;
+    if (written <= 0) return written < 0 ? errno : ENOSPC;
+    offset += static_cast<std::uint64_t>(written);
+    bytes -= static_cast<std::uint64_t>(written);
+  }
+  return 0;
 }
 
 std::string failure(const std::string& path, const char* what, int error) {

@@ -51,7 +51,7 @@ struct ThreadTrace {
   unsigned depth = 0;
   Frame frames[max_depth];
   Tick next_anchor = 0;
-  std::uint64_t operations;  ///< the next one's number; odd, so that it is no event's handle
+  std::uint64_t operations;  ///< the next one's number
 };
 
 namespace {
@@ -104,7 +104,8 @@ const char* class_of(Call call) noexcept {
       is_between(call, Call::vector_put_blocking, Call::strided_get_nb))
     return contains("Put") ? "put" : "get";
   if (is_between(call, Call::ad_nb_i32, Call::ad_nbi_dbl)) return "atomic";
-  if (is_between(call, Call::event_test, Call::end_region) ||
+  if (is_between(call, Call::begin_region, Call::end_region)) return "region";
+  if (is_between(call, Call::event_test, Call::nbi_wait) ||
       is_between(call, Call::wait_value, Call::try_syncnbi))
     return "synchronize";
   if (is_between(call, Call::barrier, Call::barrier_try)) return "collective";
@@ -205,6 +206,7 @@ void detail::call_end(Call call, std::uint64_t id, std::uint8_t call_detail) noe
   if (frame.operation != 0) {
     if (id != 0) self.add(Kind::event_of_operation, 0, 0, no_peer, id, frame.operation, at);
     id = frame.operation;
+    call_detail |= has_number;
   }
   if (frame.has_peer) call_detail |= has_peer;
   self.add(Kind::call_end, call_detail, number_of(call), frame.peer, frame.bytes, id, at);
@@ -240,7 +242,7 @@ void detail::collective(Collective kind, std::uint64_t team, std::uint32_t numbe
 std::uint64_t operation_begun() noexcept {
   ThreadTrace& self = own_trace();
   const std::uint64_t id = self.operations;
-  self.operations += 2;
+  ++self.operations;
   if (Frame* const frame = self.innermost()) frame->operation = id;
   return id;
 }

@@ -53,7 +53,7 @@ inline void collective(Collective kind, std::uint64_t team, std::uint32_t number
 std::uint64_t operation_begun() noexcept;
 /// It found no room, and is not in flight.
 void operation_withdrawn() noexcept;
-/// Such an operation, or the one whose event has that handle, is complete; any thread.
+/// Such an operation is complete; any thread.
 inline void operation_done(std::uint64_t id) noexcept {
   if (traced()) [[unlikely]]
     detail::operation_done(id);

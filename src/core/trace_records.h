@@ -12,14 +12,15 @@ enum class Kind : std::uint8_t {
   /// A call of the interface begins. `what`: its number; `peer`, `bytes`: where they were known by
   /// the time it ended.
   call_begin = 1,
-  /// It returns. `what`, `peer`, `bytes`; `id`: the operation that it leaves in flight, or the one
-  /// that it waited for; `detail`: CallDetail.
+  /// It returns. `what`, `peer`, `bytes`; `detail`: CallDetail; `id`: the handle of the event that
+  /// it returns or has waited for, or (has_number) the number of the operation that it leaves in
+  /// flight.
   call_end = 2,
   /// Calls that only ask (polls, tests), one after the other, in which nothing happened. `ticks`:
   /// the first one's begin; `id`: the last one's end in ticks; `bytes`: how many; `what`: the first
   /// one's number; `detail`: 1 if there were calls of several functions.
   questions = 3,
-  /// The operation `id` is complete; its source may be written again.
+  /// The operation of number `id` is complete; or its source may be written again.
   operation_done = 4,
   local_done = 5,
   /// A message is sent. `id`: its number; `peer`: the target's jobrank; `bytes`: of payload;
@@ -35,7 +36,8 @@ enum class Kind : std::uint8_t {
   /// The rank arrives at a collective operation. `id`: the team; `bytes`: the number of the
   /// operation in that team; `peer`: members; `detail`: Collective.
   collective = 11,
-  /// The event whose handle is `bytes` stands for operation `id`.
+  /// The event whose handle is `bytes` stands for the operation of number `id`; just before the end
+  /// of the call that returns it.
   event_of_operation = 12,
 };
 inline constexpr auto last_kind = Kind::event_of_operation;
@@ -47,6 +49,7 @@ enum CallDetail : std::uint8_t {
   refused = 1,    ///< an immediate call found no room and did nothing
   not_ready = 2,  ///< a test found the operation incomplete
   has_peer = 4,   ///< peer and bytes are known
+  has_number = 8,
 };
 
 enum MessageDetail : std::uint8_t {

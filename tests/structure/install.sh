@@ -123,12 +123,12 @@ prefix=$work/first
 cmake --install "$build" --prefix "$prefix" >"$work/install.log" || { cat "$work/install.log"; exit 1; }
 for file in include/gasnetex.h include/gex/abi.h lib/libgex.so lib/libgex.a lib/libgex_tools.a \
   lib/debug/libgex.so lib/debug/libgex.a lib/debug/libgex_tools.a lib/pkgconfig/gex.pc lib/cmake/gex/gexConfig.cmake bin/gexrun bin/gexinfo \
-  bin/gexperf bin/ft share/doc/libgex/ft/LICENSE.binary; do
+  bin/gexperf bin/gextrace bin/ft share/doc/libgex/ft/LICENSE.binary; do
   [ -e "$prefix/$file" ] || fail "$file is not installed"
 done
 # What programs and manual pages name is found from share/doc/libgex, and so is what the documents show.
 documents=$prefix/share/doc/libgex
-for name in $({ for program in gexrun gexinfo gexperf gasnetrun amudprun; do
+for name in $({ for program in gexrun gexinfo gexperf gextrace gasnetrun amudprun; do
     "$prefix/bin/$program" --help
   done; grep -h . "$prefix"/share/man/man1/*.1; echo README.md; } | tr -d '\\' |
   grep -oE '(docs/[a-z0-9-]+|README)\.md' | sort -u); do
@@ -142,7 +142,7 @@ done < <(grep -rHoE '!\[[^]]*\]\([^)]*\)' "$documents/README.md" "$documents/doc
 if grep -rIl -e "$prefix" -e "$build" "$prefix/lib/pkgconfig/gex.pc" "$prefix/lib/cmake"; then
   fail "these files name the prefix or the build tree"
 fi
-for program in gexrun gexinfo gexperf; do
+for program in gexrun gexinfo gexperf gextrace; do
   "$prefix/bin/$program" --help >/dev/null || fail "$program does not start"
 done
 "$prefix/bin/gexrun" -n 2 "$prefix/bin/ft" --class S | grep -q "VERIFICATION SUCCESSFUL" ||

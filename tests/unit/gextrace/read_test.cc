@@ -2,6 +2,7 @@
 
 #include <gtest/gtest.h>
 
+#include <map>
 #include <string>
 #include <vector>
 
@@ -90,6 +91,36 @@ TEST_F(ReadTest, TakesHandlersOutOfWaiting) {
   const Tally& waited = sum.waits.at({"completion", "gex_RMA_PutNB"});
   EXPECT_EQ(waited.count, 1U);
   EXPECT_EQ(waited.ns, 240);
+}
+
+TEST_F(ReadTest, EndsOperationsWhereTheyWereComplete) {
+  WrittenTrace trace = trace_of(0, 2);
+  // One with an event, one without; of the first the event is waited for later.
+  trace.add(Kind::call_begin, 1'000'000, put);
+  trace.add(Kind::event_of_operation, 1'000'050, 0, ~0U, 4'096, 11);
+  trace.add(Kind::call_end, 1'000'050, put, 1, 8, 11,
+            gex::trace::has_peer | gex::trace::has_number);
+  trace.add(Kind::call_begin, 1'000'100, put);
+  trace.add(Kind::call_end, 1'000'150, put, 1, 8, 13,
+            gex::trace::has_peer | gex::trace::has_number);
+  trace.add(Kind::operation_done, 1'000'300, 0, ~0U, 0, 13);
+  trace.add(Kind::operation_done, 1'000'400, 0, ~0U, 0, 11);
+  trace.add(Kind::call_begin, 1'000'900, wait_event);
+  trace.add(Kind::wait_begin, 1'000'910, 0);
+  trace.add(Kind::wait_end, 1'000'920, 0);
+  trace.add(Kind::call_end, 1'000'950, wait_event, ~0U, 0, 4'096);
+  trace.write(file(0));
+  std::optional<Job> job = read();
+  ASSERT_TRUE(job);
+  convert_ticks(*job);
+  correct_clocks(*job, {});
+  const RankSpans spans = spans_of(*job).front();
+  ASSERT_EQ(spans.operations.size(), 2U);
+  std::map<std::uint32_t, std::int64_t> ends;
+  for (const Operation& operation : spans.operations) ends[operation.call] = operation.end;
+  EXPECT_EQ(ends, (std::map<std::uint32_t, std::int64_t>{{0, 400}, {1, 300}}));
+  const Filter all;
+  EXPECT_EQ(summary(all).waits.at({"completion", "gex_RMA_PutNB"}).count, 1U);
 }
 
 TEST_F(ReadTest, FiltersByTimeAndName) {
