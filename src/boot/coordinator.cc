@@ -214,7 +214,7 @@ void JobCoordinator::interrupted(int signal) {
   guardians_.signal(signal);
 }
 
-Deadline JobCoordinator::next_deadline() const noexcept {
+Deadline JobCoordinator::next_deadline() const {
   return earlier(earlier(exit_deadline_, grace_over_at_), earlier(time_limit_at_, progress_at_));
 }
 

@@ -18,6 +18,7 @@
 
 #include "boot/channel.h"
 #include "boot/deadline.h"
+#include "boot/event_loop.h"
 #include "boot/job_page.h"
 #include "boot/launch_spec.h"
 
@@ -77,7 +78,7 @@ class Guardians {
   virtual void signal(int number) = 0;
 };
 
-class JobCoordinator final : public Coordinator {
+class JobCoordinator final : public Coordinator, public Timed {
  public:
   JobCoordinator(const Launch& launch, Guardians& guardians);
 
@@ -99,8 +100,8 @@ class JobCoordinator final : public Coordinator {
   /// "rank 3 (host node7, pid 4711)".
   std::string name_of(std::uint32_t rank) const;
 
-  Deadline next_deadline() const noexcept;
-  void meet_deadlines();
+  Deadline next_deadline() const override;
+  void meet_deadlines() override;
 
   bool ending() const noexcept { return ending_; }
   bool all_gone() const noexcept { return gone_count_ == ranks_.size(); }

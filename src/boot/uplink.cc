@@ -4,6 +4,7 @@
 #include <signal.h>
 
 #include <new>
+#include <utility>
 
 namespace gex::boot {
 
@@ -13,6 +14,22 @@ Uplink::Uplink(os::FileDescriptor root, const HostParts& hosts, Guardians& guard
       page_(page),
       link_(std::move(root)),
       heartbeat_at_(after(heartbeat_interval)) {
+}
+
+void Uplink::serve(EventLoop& loop, Lost lost) {
+  lost_ = std::move(lost);
+  watch_ = loop.watch(
+      link_.socket(),
+      [this] {
+        if (!receive()) lost_("the connection to the root of the job has ended");
+      },
+      [this] { flush(); });
+  watch_.want_writable(blocked_);
+}
+
+void Uplink::flush() {
+  blocked_ = !link_.flush();
+  watch_.want_writable(blocked_);
 }
 
 void Uplink::send(FrameKind kind, std::uint32_t rank, int code) {
@@ -84,7 +101,8 @@ void Uplink::finished(bool lost_output) {
     do {
       frame = link_.receive();
     } while (frame.outcome == Received::Outcome::frame);
-    if (frame.outcome != Received::Outcome::would_block || meet_deadlines()) return;
+    send_heartbeat();
+    if (frame.outcome != Received::Outcome::would_block || link_.timed_out()) return;
   }
 }
 
@@ -164,9 +182,11 @@ void Uplink::send_heartbeat() {
   flush();
 }
 
-std::optional<int> Uplink::meet_deadlines() {
+void Uplink::meet_deadlines() {
   send_heartbeat();
-  return link_.timed_out();
+  if (const auto silence = link_.timed_out()) {
+    lost_("no heartbeat from the root of the job for " + std::to_string(*silence) + " s");
+  }
 }
 
 }  // namespace gex::boot

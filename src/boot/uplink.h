@@ -2,18 +2,23 @@
 // A guardian's connection to the root of a job of several hosts: forwards calls of Coordinator to
 // the root, and the root's calls of Guardians to the guardian.
 
+#include <functional>
 #include <optional>
 #include <string>
 
 #include "boot/coordinator.h"
+#include "boot/event_loop.h"
 #include "boot/link.h"
 #include "boot/rendezvous.h"
 
 namespace gex::boot {
 
 /// Thread rules: one thread.
-class Uplink final : public Coordinator {
+class Uplink final : public Coordinator, public Timed {
  public:
+  /// Called when the root is lost, with the reason for the user.
+  using Lost = std::function<void(const std::string& why)>;
+
   /// Forwards the root's calls to `guardian`, and its permission to report an error to `page`.
   Uplink(os::FileDescriptor root, const HostParts& hosts, Guardians& guardian, JobPage& page);
 
@@ -28,23 +33,21 @@ class Uplink final : public Coordinator {
   /// Also waits until the root has received all frames, or is lost.
   void finished(bool lost_output) override;
 
-  int socket() const noexcept { return link_.socket(); }
-  /// Whether frames wait for the socket to be writable.
-  bool blocked() const noexcept { return blocked_; }
-  void flush() { blocked_ = !link_.flush(); }
+  /// Handles the root's frames in the turns of this loop.
+  void serve(EventLoop& loop, Lost lost);
 
   /// Handles the frames that have arrived. Returns false if the connection is closed or a frame is
   /// malformed.
   bool receive();
 
-  Deadline next_deadline() const;
-  /// Sends a heartbeat if one is due, for callers that do not call `meet_deadlines` for long.
+  /// Sends a heartbeat if one is due, for callers that do not run the loop for long.
   void send_heartbeat();
-  /// Sends a heartbeat if one is due. Returns the seconds since the root's last data if it has
-  /// timed out.
-  std::optional<int> meet_deadlines();
+  Deadline next_deadline() const override;
+  /// Sends a heartbeat if one is due, and checks those of the root.
+  void meet_deadlines() override;
 
  private:
+  void flush();
   void send(FrameKind kind, std::uint32_t rank, int code);
   bool handle_frame(const Received& frame);
   bool handle_gathered(const Received& frame);
@@ -53,7 +56,9 @@ class Uplink final : public Coordinator {
   Guardians& guardian_;
   JobPage& page_;
   Link link_;
-  bool blocked_ = false;
+  EventLoop::Watch watch_;
+  Lost lost_;
+  bool blocked_ = false;  ///< frames wait for the socket to be writable
   Deadline heartbeat_at_;
   std::vector<std::byte> gathered_;  ///< pieces of an incomplete exchange
   FrameHeader gathering_;            ///< the header of its first piece
