@@ -1,21 +1,18 @@
 #pragma once
 // Points in time at which a guardian or a coordinator has something to do.
 
-#include <sys/epoll.h>
-
 #include <algorithm>
 #include <atomic>
 #include <chrono>
 #include <cstdint>
 #include <optional>
-#include <span>
 
 namespace gex::boot {
 
 /// A steady clock that excludes time in which this process was suspended (SIGSTOP, a frozen
-/// container), as far as `wait_for_events` can detect it. After a suspension, frames that arrived
-/// in time are therefore read before deadlines expire, and peers that were suspended too get their
-/// time.
+/// container), as far as an event loop (event_loop.h) can detect it. After a suspension, frames
+/// that arrived in time are therefore read before deadlines expire, and peers that were suspended
+/// too get their time.
 class Clock {
  public:
   using Steady = std::chrono::steady_clock;
@@ -53,14 +50,14 @@ class Clock {
 using Deadline = std::optional<Clock::time_point>;
 
 /// A point `seconds` from now; bounded, so that "a million years" does not overflow the clock.
-inline Clock::time_point after(double seconds) {
+inline Clock::time_point after(double seconds, Clock::time_point now = Clock::now()) {
   const auto bounded = std::chrono::duration<double>(std::min(seconds, 1e9));
-  return Clock::now() + std::chrono::duration_cast<Clock::duration>(bounded);
+  return now + std::chrono::duration_cast<Clock::duration>(bounded);
 }
 
 /// Whether the deadline has been reached; if so it is reset.
-inline bool met(Deadline& deadline) {
-  if (!deadline || Clock::now() < *deadline) return false;
+inline bool met(Deadline& deadline, Clock::time_point now = Clock::now()) {
+  if (!deadline || now < *deadline) return false;
   deadline.reset();
   return true;
 }
@@ -76,17 +73,6 @@ inline int milliseconds_until(const Deadline& deadline) {
   if (!deadline) return -1;
   const auto left = std::chrono::ceil<std::chrono::milliseconds>(*deadline - Clock::now()).count();
   return static_cast<int>(std::clamp<std::int64_t>(left, 0, 1'000'000'000));
-}
-
-/// Waits for events of `epoll` until the deadline; returns their number. Callers call
-/// Clock::end_turn before they check deadlines.
-inline int wait_for_events(int epoll, std::span<epoll_event> events, const Deadline& deadline) {
-  const auto begun = Clock::Steady::now();
-  const int wait = milliseconds_until(deadline);
-  const int count = epoll_wait(epoll, events.data(), static_cast<int>(events.size()), wait);
-  const auto late = Clock::Steady::now() - begun - std::chrono::milliseconds(wait);
-  Clock::begin_turn(wait < 0 ? Clock::duration::zero() : late);
-  return count;
 }
 
 }  // namespace gex::boot

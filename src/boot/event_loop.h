@@ -49,7 +49,7 @@ class EventLoop {
 
   /// Calls `readable` in each turn in which the descriptor can be read, is closed by its peer or
   /// has an error, and `writable` while it is wanted (`want_writable`), that one first. The
-  /// descriptor stays open until the result is destroyed or reset.
+  /// descriptor stays open until the result is destroyed or reset, and has no other watch.
   [[nodiscard]] Watch watch(int descriptor, Handler readable, Handler writable = nullptr);
 
   /// Adds a part, which lives as long as the loop. Parts meet their deadlines in order of addition.

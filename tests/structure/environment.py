@@ -30,7 +30,7 @@ ALLOWED = {
     "src/boot/pmi_wire.cc": (r"variable\)", MANAGER),
     "src/boot/process_manager.cc": (r'("PMI_\w+"|"PMIX_\w+"|sign\.variable)\)', MANAGER),
 }
-ALLOWED_WHOLE = {"src/boot/root_start.cc": "all of it goes to the ranks of other hosts"}
+ALLOWED_WHOLE = {"src/boot/launch_agents.cc": "all of it goes to the ranks of other hosts"}
 
 
 def reads(path, text):

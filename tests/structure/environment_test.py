@@ -17,7 +17,7 @@ GOOD = {
     "src/boot/pmi_wire.cc": "std::getenv(variable);\n",
     "src/boot/process_manager.cc": 'std::getenv("PMIX_NAMESPACE"); std::getenv("PMI_FD");\n'
                                    "std::getenv(sign.variable);\n",
-    "src/boot/root_start.cc": "for (char** at = environ; *at; ++at) {}\n",
+    "src/boot/launch_agents.cc": "for (char** at = environ; *at; ++at) {}\n",
 }
 
 
