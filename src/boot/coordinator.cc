@@ -36,10 +36,10 @@ std::string format_seconds(double seconds) {
 
 }  // namespace
 
-JobCoordinator::JobCoordinator(const Launch& launch, Guardians& guardians)
-    : launch_(launch), guardians_(guardians), ranks_(launch.hosts.ranks()) {
-  if (launch_.time_limit) time_limit_at_ = after(*launch_.time_limit);
-  if (isatty(STDERR_FILENO) != 0) progress_at_ = after(progress_after);
+JobCoordinator::JobCoordinator(const Launch& launch, Guardians& guardians, Now now)
+    : launch_(launch), guardians_(guardians), now_(now), ranks_(launch.hosts.ranks()) {
+  if (launch_.time_limit) time_limit_at_ = after(*launch_.time_limit, now_());
+  if (isatty(STDERR_FILENO) != 0) progress_at_ = after(progress_after, now_());
 }
 
 template <typename Condition>
@@ -82,7 +82,7 @@ void JobCoordinator::left(std::uint32_t rank, std::uint32_t sequence, const Depa
   if (self.ends) {
     begin_grace(rank, departure);
   } else if (!exit_deadline_ && launch_.exit_timeout > 0) {
-    exit_deadline_ = after(launch_.exit_timeout);
+    exit_deadline_ = after(launch_.exit_timeout, now_());
   }
   if (left_count_ == ranks_.size()) {
     all_left();
@@ -99,7 +99,7 @@ void JobCoordinator::begin_grace(std::uint32_t rank, const Departure& departure)
   if (grace_over_at_ && (!fails || ending_exit_.departure.code != 0)) return;
   ending_exit_ = {rank, departure};
   const double grace = fails ? launch_.exit_grace : std::max(launch_.exit_grace, success_grace);
-  grace_over_at_ = earlier(grace_over_at_, after(grace));
+  grace_over_at_ = earlier(grace_over_at_, after(grace, now_()));
 }
 
 void JobCoordinator::all_left() {
@@ -201,11 +201,11 @@ void JobCoordinator::end_for_lost_host(const std::string& text) {
 }
 
 void JobCoordinator::interrupted(int signal) {
-  if (signal == interrupted_by_ && Clock::now() - interrupted_at_ < interrupt_burst) return;
+  if (signal == interrupted_by_ && now_() - interrupted_at_ < interrupt_burst) return;
   urgent_ = true;
   if (interrupted_by_ == 0) {
     interrupted_by_ = signal;
-    interrupted_at_ = Clock::now();
+    interrupted_at_ = now_();
     report(launch_.program_name, "ended by %s", describe_signal(signal).c_str());
   } else {
     // A second interrupt does not wait for the ranks' handlers.
@@ -219,10 +219,11 @@ Deadline JobCoordinator::next_deadline() const {
 }
 
 void JobCoordinator::meet_deadlines() {
-  if (met(time_limit_at_)) handle_time_limit();
-  if (met(grace_over_at_)) end_grace();
-  if (met(exit_deadline_)) handle_exit_timeout();
-  if (met(progress_at_)) show_progress();
+  const auto now = now_();
+  if (met(time_limit_at_, now)) handle_time_limit();
+  if (met(grace_over_at_, now)) end_grace();
+  if (met(exit_deadline_, now)) handle_exit_timeout();
+  if (met(progress_at_, now)) show_progress();
 }
 
 void JobCoordinator::handle_time_limit() {
@@ -258,7 +259,7 @@ void JobCoordinator::show_progress() {
     progress_shown_ = false;
     return;
   }
-  progress_at_ = after(progress_interval);
+  progress_at_ = after(progress_interval, now_());
   // A program that does not use libgex never joins.
   if (joined_count_ == 0) return;
   progress_shown_ = true;

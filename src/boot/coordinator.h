@@ -80,7 +80,9 @@ class Guardians {
 
 class JobCoordinator final : public Coordinator, public Timed {
  public:
-  JobCoordinator(const Launch& launch, Guardians& guardians);
+  /// The source of the present time, which tests replace by one that they move.
+  using Now = Clock::time_point (*)() noexcept;
+  JobCoordinator(const Launch& launch, Guardians& guardians, Now now = Clock::now);
 
   void joined(std::uint32_t rank, pid_t process) override;
   /// Used with one host, whose ranks' contributions are those of all ranks.
@@ -137,6 +139,7 @@ class JobCoordinator final : public Coordinator, public Timed {
 
   const Launch& launch_;
   Guardians& guardians_;
+  Now now_;
   std::vector<Rank> ranks_;
   std::uint32_t joined_count_ = 0;
   std::uint32_t left_count_ = 0;
