@@ -11,8 +11,8 @@
 #include "base/error.h"
 #include "base/error_environment.h"
 #include "base/os_file.h"
+#include "boot/hook.h"
 #include "boot/job.h"
-#include "boot/launcher.h"
 #include "boot/protocol.h"
 #include "conduits.h"
 #include "core/startup.h"
@@ -47,6 +47,7 @@ void print(const Content& content, bool json) {
 int main(int count, char** arguments) {
   gex::os::fill_standard_descriptors();
   gex::follow_error_environment();
+  gex::boot::register_launch_hook();
   const gexinfo::Reading reading = gexinfo::read_command_line(count, arguments);
   const auto membership = place();
   const bool speaks = !membership || membership->rank == 0;

@@ -15,10 +15,11 @@
 #include "base/env.h"
 #include "base/error_environment.h"
 #include "base/os_file.h"
+#include "base/os_host.h"
 #include "boot/host_part_run.h"
 #include "boot/launch_agents.h"
 #include "boot/launcher.h"
-#include "boot/process_tree.h"
+#include "boot/report.h"
 #include "boot/spawn.h"
 #include "debugger.h"
 #include "options.h"
@@ -84,7 +85,7 @@ int main(int count, char** arguments) {
   gex::boot::Launch launch;
   launch.program_name = name;
   if (options.hosts.empty()) {
-    launch.hosts.add(gex::boot::host_name(), options.ranks);
+    launch.hosts.add(gex::os::hostname(), options.ranks);
   } else {
     launch.hosts = gexrun::place(options.ranks, options.hosts, options.map);
   }

@@ -11,6 +11,7 @@
 #include "api/require.h"
 #include "atomic/atomic.h"
 #include "base/error.h"
+#include "boot/hook.h"
 #include "coll/coll.h"
 #include "core/in_call.h"
 #include "core/objects.h"
@@ -60,6 +61,7 @@ void idle_poll(bool serve) noexcept {
 }
 
 void start_library() {
+  gex::boot::register_launch_hook();
   gex::start_process(gex::am::deliver_from_network);
   gex::am::start();
   gex::rma::start();

@@ -10,8 +10,8 @@
 #include <string>
 #include <utility>
 
-#include "boot/process_tree.h"
 #include "boot/rank_set.h"
+#include "boot/report.h"
 
 namespace gex::boot {
 

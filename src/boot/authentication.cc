@@ -8,7 +8,7 @@
 #include <string>
 #include <utility>
 
-#include "boot/process_tree.h"
+#include "boot/report.h"
 
 namespace gex::boot {
 

@@ -9,7 +9,7 @@
 #include <string>
 #include <utility>
 
-#include "boot/process_tree.h"
+#include "boot/report.h"
 #include "boot/spawn.h"
 
 namespace gex::boot {

@@ -6,8 +6,8 @@
 #include <chrono>
 #include <cstdio>
 
-#include "boot/process_tree.h"
 #include "boot/rank_set.h"
+#include "boot/report.h"
 
 namespace gex::boot {
 

@@ -16,8 +16,8 @@
 #include "base/os_signal_frame.h"
 #include "boot/deadline.h"
 #include "boot/job.h"
-#include "boot/link.h"
 #include "boot/mpi.h"
+#include "boot/protocol.h"
 #include "boot/rank_state.h"
 
 namespace gex::boot {

@@ -11,9 +11,10 @@
 #include <cstring>
 #include <utility>
 
+#include "base/os_proc.h"
 #include "base/os_task_limits.h"
 #include "boot/adopted_processes.h"
-#include "boot/process_tree.h"
+#include "boot/report.h"
 #include "boot/terminal.h"
 
 namespace gex::boot {
@@ -36,7 +37,7 @@ std::optional<Membership> Guardian::start() {
   Inheritance inherited;
   inherited.guardian = getpid();
   inherited.signals = signals_before_;
-  inherited.process_name = process_name(getpid());
+  inherited.process_name = os::process_name(getpid());
   prctl(PR_SET_NAME, guardian_name);
 
   getrlimit(RLIMIT_NOFILE, &inherited.descriptors);

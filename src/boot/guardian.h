@@ -42,9 +42,6 @@
 
 namespace gex::boot {
 
-/// Name of the guardian's process. A rank without GEX_JOB recognizes its guardian by it (job.cc).
-inline constexpr const char* guardian_name = "gex-guardian";
-
 class Guardian final : private Guardians {
  public:
   /// `launcher` is the pipe to the launcher, empty for a guardian that adopts; `signals` is the

@@ -9,7 +9,7 @@
 
 #include "boot/host_start.h"
 #include "boot/launcher.h"
-#include "boot/process_tree.h"
+#include "boot/report.h"
 
 namespace gex::boot {
 

@@ -12,13 +12,12 @@
 
 #include "base/env.h"
 #include "base/error.h"
+#include "base/os_proc.h"
 #include "boot/foreign.h"
-#include "boot/guardian.h"
-#include "boot/launcher.h"
+#include "boot/launch_hook.h"
 #include "boot/limits.h"
 #include "boot/mpi.h"
 #include "boot/place.h"
-#include "boot/process_tree.h"
 #include "boot/rank_state.h"
 
 namespace gex::boot {
@@ -180,7 +179,7 @@ void refuse_lost_rank() {
     const int descriptor = std::atoi(entry->d_name);
     if (descriptor <= STDERR_FILENO) continue;
     const int maker = maker_of_control_socket(descriptor);
-    if (maker != 0 && process_name(maker) == guardian_name) {
+    if (maker != 0 && os::process_name(maker) == guardian_name) {
       Membership unknown;
       unknown.control = descriptor;
       unknown.rank = Ending::by_guardian;
@@ -203,7 +202,7 @@ std::uint32_t ranks_to_fork(const std::string& text) {
 /// Turns this process into the launcher of a job whose ranks are its forks. Returns in the ranks.
 Membership fork_ranks(std::uint32_t ranks) {
   // Only a warning: libraries may start threads before main, and restart them in forks.
-  if (const int others = other_threads().value_or(0); others > 0) {
+  if (const int others = os::other_threads().value_or(0); others > 0) {
     warn(
         "GASNET_PSHM_NODES=%u forks inside gex_Client_Init, and %d other thread%s of this process "
         "%s not in the ranks; gexrun -n %u starts each rank as a whole",
@@ -211,12 +210,7 @@ Membership fork_ranks(std::uint32_t ranks) {
   }
   // Every rank would write what is buffered in the streams now.
   flush_streams();
-  Launch plan;
-  plan.hosts.add(host_name(), ranks);
-  plan.bind = bind_of_environment();
-  plan.exit_timeout = env::seconds(env::Variable::exit_timeout);
-  plan.exit_grace = env::seconds(env::Variable::exit_grace);
-  return launch(plan);
+  return launch_hook().fork_ranks(ranks);
 }
 
 /// Determines this process's rank by its environment. `join` removes the variables afterwards, so

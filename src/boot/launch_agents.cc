@@ -12,12 +12,13 @@
 #include <cstring>
 #include <utility>
 
+#include "base/os_host.h"
 #include "base/shell_word.h"
 #include "boot/host_part_run.h"
 #include "boot/host_start.h"
 #include "boot/input_feed.h"
 #include "boot/launcher_signals.h"
-#include "boot/process_tree.h"
+#include "boot/report.h"
 #include "boot/root.h"
 #include "boot/terminal.h"
 
@@ -33,7 +34,7 @@ constexpr double output_drain_limit = 1;
 
 /// Whether the name is this host's, where gexrun is started without the remote shell.
 bool is_here(const std::string& name) {
-  const std::string own = host_name();
+  const std::string own = os::hostname();
   return name == "localhost" || name == own || name == own.substr(0, own.find('.'));
 }
 

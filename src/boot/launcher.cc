@@ -12,11 +12,13 @@
 #include <cstring>
 
 #include "base/os_file.h"
+#include "base/os_proc.h"
 #include "base/os_task_limits.h"
 #include "boot/guardian.h"
 #include "boot/launcher_signals.h"
 #include "boot/memory_kills.h"
 #include "boot/process_tree.h"
+#include "boot/report.h"
 
 namespace gex::boot {
 
@@ -73,7 +75,7 @@ int open_signal_pipe(const sigset_t& handled) noexcept {
 class SignalSource {
  public:
   explicit SignalSource(const sigset_t& handled) noexcept
-      : alone_(other_threads() == 0),
+      : alone_(os::other_threads() == 0),
         source_(alone_ ? signalfd(-1, &handled, SFD_CLOEXEC) : open_signal_pipe(handled)) {}
 
   explicit operator bool() const noexcept { return static_cast<bool>(source_); }
@@ -134,7 +136,7 @@ Membership launch(const Launch& launch) {
   const SignalState signals = take_over_signals();
   // If the guardian is killed, processes that the ranks leave behind become this one's children.
   prctl(PR_SET_CHILD_SUBREAPER, 1);
-  const std::vector<pid_t> spared = children();
+  const std::vector<pid_t> spared = os::children();
 
   int ends[2];
   if (pipe2(ends, O_CLOEXEC) != 0) {

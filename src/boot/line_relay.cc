@@ -12,7 +12,7 @@
 #include <vector>
 
 #include "base/os_thread.h"
-#include "boot/process_tree.h"
+#include "boot/report.h"
 
 namespace gex::boot {
 

@@ -26,8 +26,6 @@
 
 namespace gex::boot {
 
-inline constexpr double heartbeat_interval = 0.5;
-inline constexpr double heartbeat_timeout = 4;
 inline constexpr double suspended_timeout = 20;
 
 /// Splits a stream of bytes into frames. Buffers at most one incomplete frame.

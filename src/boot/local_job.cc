@@ -3,6 +3,7 @@
 #include <unistd.h>
 
 #include "boot/process_tree.h"
+#include "boot/report.h"
 
 namespace gex::boot {
 

@@ -11,8 +11,10 @@
 #include <string>
 #include <utility>
 
+#include "base/os_proc.h"
 #include "boot/launcher_signals.h"
 #include "boot/process_tree.h"
+#include "boot/report.h"
 
 namespace gex::boot {
 
@@ -187,7 +189,7 @@ void LocalProcesses::signal_ranks(int number) {
 void LocalProcesses::quit_ranks() {
   for (const LocalRank& rank : job_.ranks) {
     if (!rank.joined || rank.end_begun || rank.gone) continue;
-    if (catches_signal(rank.joined_process, SIGQUIT)) kill(rank.joined_process, SIGQUIT);
+    if (os::catches_signal(rank.joined_process, SIGQUIT)) kill(rank.joined_process, SIGQUIT);
   }
 }
 

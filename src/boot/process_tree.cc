@@ -1,116 +1,21 @@
 #include "boot/process_tree.h"
 
-#include <dirent.h>
-#include <fcntl.h>
-#include <poll.h>
 #include <signal.h>
-#include <sys/prctl.h>
-#include <sys/socket.h>
-#include <sys/stat.h>
 #include <sys/wait.h>
-#include <unistd.h>
 
 #include <algorithm>
 #include <cerrno>
-#include <charconv>
-#include <cstdarg>
-#include <cstdio>
-#include <cstdlib>
-#include <cstring>
-#include <memory>
-#include <optional>
-#include <string_view>
 
-#include "base/os_file.h"
-#include "base/tsan.h"
+#include "base/os_proc.h"
 
 namespace gex::boot {
-
-namespace {
-
-/// How long `write_stderr` waits for a reader that does not read.
-constexpr int write_timeout_ms = 300;
-
-using Directory = std::unique_ptr<DIR, int (*)(DIR*)>;
-
-Directory open_directory(const char* path) {
-  return {opendir(path), closedir};
-}
-
-/// Parses the name of a directory entry as a number.
-std::optional<pid_t> number_of(const char* name) {
-  pid_t number = 0;
-  const char* const end = name + std::strlen(name);
-  const auto [rest, error] = std::from_chars(name, end, number);
-  if (error != std::errc() || rest != end) return std::nullopt;
-  return number;
-}
-
-std::optional<std::string> read_small_file(const char* path) {
-  const os::FileDescriptor file(open(path, O_RDONLY | O_CLOEXEC));
-  if (!file) return std::nullopt;
-  std::string text;
-  char piece[4096];
-  for (;;) {
-    const ssize_t got = read(file.get(), piece, sizeof piece);
-    if (got < 0 && errno == EINTR) continue;
-    if (got < 0) return std::nullopt;
-    if (got == 0) return text;
-    text.append(piece, static_cast<std::size_t>(got));
-  }
-}
-
-/// The parent of a process by /proc/PID/stat, whose second field may hold anything in parentheses.
-std::optional<pid_t> parent_of(pid_t process) {
-  const auto stat = read_small_file(("/proc/" + std::to_string(process) + "/stat").c_str());
-  if (!stat) return std::nullopt;
-  const std::size_t after_name = stat->rfind(')');
-  if (after_name == std::string::npos || after_name + 4 > stat->size()) return std::nullopt;
-  return static_cast<pid_t>(std::atol(stat->c_str() + after_name + 4));
-}
-
-/// `children` for kernels without /proc/PID/task/TID/children.
-std::vector<pid_t> children_by_parent() {
-  std::vector<pid_t> found;
-  const Directory proc = open_directory("/proc");
-  if (!proc) return found;
-  const pid_t self = getpid();
-  while (const dirent* const entry = readdir(proc.get())) {
-    const auto process = number_of(entry->d_name);
-    if (process && parent_of(*process) == self) found.push_back(*process);
-  }
-  return found;
-}
-
-}  // namespace
-
-std::vector<pid_t> children() {
-  std::vector<pid_t> found;
-  const Directory tasks = open_directory("/proc/self/task");
-  if (!tasks) return found;
-  while (const dirent* const entry = readdir(tasks.get())) {
-    if (!number_of(entry->d_name)) continue;
-    const auto list =
-        read_small_file((std::string("/proc/self/task/") + entry->d_name + "/children").c_str());
-    if (!list) return children_by_parent();
-    const char* at = list->c_str();
-    for (;;) {
-      char* end = nullptr;
-      const long process = std::strtol(at, &end, 10);
-      if (end == at) break;
-      found.push_back(static_cast<pid_t>(process));
-      at = end;
-    }
-  }
-  return found;
-}
 
 void kill_descendants(const std::vector<pid_t>& spared, const Reaped& reaped) {
   const auto is_spared = [&spared](pid_t process) {
     return std::find(spared.begin(), spared.end(), process) != spared.end();
   };
   for (;;) {
-    std::vector<pid_t> targets = children();
+    std::vector<pid_t> targets = os::children();
     std::erase_if(targets, is_spared);
     if (targets.empty()) return;
     for (const pid_t process : targets) kill(process, SIGKILL);
@@ -123,75 +28,6 @@ void kill_descendants(const std::vector<pid_t>& spared, const Reaped& reaped) {
       if (got == process) reaped(process, status);
     }
   }
-}
-
-bool catches_signal(pid_t process, int signal) {
-  const auto status = read_small_file(("/proc/" + std::to_string(process) + "/status").c_str());
-  if (!status) return false;
-  constexpr std::string_view key = "\nSigCgt:";
-  const std::size_t at = status->find(key);
-  if (at == std::string::npos) return false;
-  const auto caught = std::strtoull(status->c_str() + at + key.size(), nullptr, 16);
-  return ((caught >> (signal - 1)) & 1) != 0;
-}
-
-std::optional<int> other_threads() {
-  const Directory tasks = open_directory("/proc/self/task");
-  if (!tasks) return std::nullopt;
-  int count = under_tsan ? -2 : -1;
-  while (const dirent* const entry = readdir(tasks.get())) {
-    if (number_of(entry->d_name)) ++count;
-  }
-  return std::max(count, 0);
-}
-
-std::string process_name(pid_t process) {
-  char own[16] = "";
-  if (process == getpid() && prctl(PR_GET_NAME, own) == 0) return own;
-  auto name = read_small_file(("/proc/" + std::to_string(process) + "/comm").c_str());
-  if (!name) return {};
-  while (!name->empty() && name->back() == '\n') name->pop_back();
-  return *name;
-}
-
-std::string describe_signal(int signal) {
-  const char* const text = sigdescr_np(signal);
-  return "signal " + std::to_string(signal) + " (" + (text != nullptr ? text : "unknown") + ")";
-}
-
-std::string host_name() {
-  char name[256] = {};
-  if (gethostname(name, sizeof name - 1) != 0) return "unknown";
-  return name;
-}
-
-void write_stderr(std::string_view text) {
-  struct stat file {};
-  if (fstat(STDERR_FILENO, &file) != 0) return;
-  // A write to a pipe or a terminal can block for ever. Open it anew, to make it non-blocking for
-  // this process only. Not so a file, where a new descriptor would write at another offset.
-  os::FileDescriptor own;
-  if (S_ISFIFO(file.st_mode) || S_ISCHR(file.st_mode))
-    own.reset(open("/proc/self/fd/2", O_WRONLY | O_NONBLOCK | O_NOCTTY | O_CLOEXEC));
-  const int descriptor = own ? own.get() : STDERR_FILENO;
-  for (;;) {
-    // One write, so that lines of several processes do not mix. Ignore a closed standard error.
-    const ssize_t written = S_ISSOCK(file.st_mode)
-                                ? send(descriptor, text.data(), text.size(), MSG_DONTWAIT)
-                                : write(descriptor, text.data(), text.size());
-    if (written >= 0 || (errno != EINTR && errno != EAGAIN)) return;
-    pollfd writable{descriptor, POLLOUT, 0};
-    if (errno == EAGAIN && poll(&writable, 1, write_timeout_ms) == 0) return;
-  }
-}
-
-void report(const char* program, const char* format, ...) {
-  char text[2048];
-  va_list arguments;
-  va_start(arguments, format);
-  std::vsnprintf(text, sizeof text, format, arguments);
-  va_end(arguments);
-  write_stderr(std::string(program) + ": " + text + "\n");
 }
 
 }  // namespace gex::boot

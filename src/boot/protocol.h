@@ -26,6 +26,13 @@ namespace gex::boot {
 
 inline constexpr std::uint32_t protocol_version = 5;
 
+/// Name of the guardian's process. A rank without GEX_JOB recognizes its guardian by it (job.cc).
+inline constexpr const char* guardian_name = "gex-guardian";
+
+/// Seconds between heartbeats of guardians and root, and without any until one counts as lost.
+inline constexpr double heartbeat_interval = 0.5;
+inline constexpr double heartbeat_timeout = 4;
+
 enum class FrameKind : std::uint32_t {
   // From a rank.
   hello = 1,     ///< the process has joined

@@ -9,7 +9,7 @@
 
 #include "base/env.h"
 #include "base/os_task_limits.h"
-#include "boot/process_tree.h"
+#include "boot/report.h"
 
 namespace gex::boot {
 

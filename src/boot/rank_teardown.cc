@@ -4,7 +4,7 @@
 
 #include <chrono>
 
-#include "boot/process_tree.h"
+#include "boot/report.h"
 
 namespace gex::boot {
 

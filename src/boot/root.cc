@@ -11,8 +11,10 @@
 #include <cstring>
 #include <utility>
 
+#include "base/os_proc.h"
 #include "boot/launcher_signals.h"
 #include "boot/process_tree.h"
+#include "boot/report.h"
 
 namespace gex::boot {
 
@@ -98,7 +100,7 @@ bool Root::output_done() {
 
 int Root::run() {
   prctl(PR_SET_CHILD_SUBREAPER, 1);
-  spared_ = children();
+  spared_ = os::children();
   if (!prepare()) {
     kill_descendants(spared_, [](pid_t, int) {});
     return 1;

@@ -6,10 +6,6 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include <algorithm>
-#include <semaphore>
-#include <thread>
-
 namespace gex::boot {
 namespace {
 
@@ -22,18 +18,6 @@ pid_t start_child(Work work) {
     for (;;) pause();
   }
   return child;
-}
-
-TEST(ProcessTree, ChildrenAreSeenUntilReaped) {
-  const pid_t child = start_child([] {});
-  const auto is_seen = [child] {
-    const auto all = children();
-    return std::find(all.begin(), all.end(), child) != all.end();
-  };
-  EXPECT_TRUE(is_seen());
-  kill(child, SIGKILL);
-  waitpid(child, nullptr, 0);
-  EXPECT_FALSE(is_seen());
 }
 
 TEST(ProcessTree, DescendantsAreKilledHoweverDeepAndTheSparedAreNot) {
@@ -66,40 +50,6 @@ TEST(ProcessTree, DescendantsAreKilledHoweverDeepAndTheSparedAreNot) {
   kill(spared, SIGKILL);
   waitpid(spared, nullptr, 0);
   prctl(PR_SET_CHILD_SUBREAPER, 0);
-}
-
-TEST(ProcessTree, CaughtSignalsAreTold) {
-  const auto before = signal(SIGUSR2, [](int) {});
-  EXPECT_TRUE(catches_signal(getpid(), SIGUSR2));
-  signal(SIGUSR2, SIG_IGN);
-  EXPECT_FALSE(catches_signal(getpid(), SIGUSR2));
-  signal(SIGUSR2, SIG_DFL);
-  EXPECT_FALSE(catches_signal(getpid(), SIGUSR2));
-  signal(SIGUSR2, before);
-}
-
-TEST(ProcessTree, ThreadsAreCounted) {
-  std::counting_semaphore done(0);
-  // ThreadSanitizer starts a thread of its own when the program starts its first.
-  std::thread first([&done] { done.acquire(); });
-  const int before = other_threads().value();
-  std::thread second([&done] { done.acquire(); });
-  EXPECT_EQ(other_threads(), before + 1);
-  done.release(2);
-  first.join();
-  second.join();
-}
-
-TEST(ProcessTree, ProcessesHaveNames) {
-  char name[16] = {};
-  ASSERT_EQ(prctl(PR_GET_NAME, name), 0);
-  EXPECT_EQ(process_name(getpid()), name);
-  EXPECT_EQ(process_name(-1), "");
-}
-
-TEST(ProcessTree, SignalsHaveNames) {
-  EXPECT_EQ(describe_signal(SIGKILL), "signal 9 (Killed)");
-  EXPECT_EQ(describe_signal(SIGSEGV), "signal 11 (Segmentation fault)");
 }
 
 }  // namespace

@@ -32,6 +32,7 @@
 
 #include "base/error.h"
 #include "base/error_environment.h"
+#include "boot/hook.h"
 #include "boot/job.h"
 #include "boot/protocol.h"
 
@@ -748,6 +749,7 @@ const std::map<std::string, int (*)(const Arguments&)> scenarios = {
 
 int main(int count, char** arguments) {
   gex::follow_error_environment();
+  gex::boot::register_launch_hook();
   program = arguments[0];
   const auto scenario = scenarios.find(count > 1 ? arguments[1] : "");
   if (scenario == scenarios.end()) complain("no such scenario");

@@ -1,0 +1,27 @@
+#pragma once
+// What /proc contains about processes. Where it is not mounted, there are no answers.
+//
+// Not async-signal-safe (allocates). Thread rules: any thread.
+
+#include <sys/types.h>
+
+#include <optional>
+#include <string>
+#include <vector>
+
+namespace gex::os {
+
+/// Process ids of this process's children, zombies included. Empty when /proc is not mounted.
+std::vector<pid_t> children();
+
+/// Whether the process has installed a handler for the signal.
+bool catches_signal(pid_t process, int signal);
+
+/// Number of other threads of this process; empty if /proc is not mounted. Does not count the
+/// background thread of ThreadSanitizer, which handles forks itself.
+std::optional<int> other_threads();
+
+/// The short name of a process (/proc/PID/comm); empty when it cannot be read.
+std::string process_name(pid_t process);
+
+}  // namespace gex::os
