@@ -16,6 +16,7 @@
 #include "base/error_environment.h"
 #include "base/os_file.h"
 #include "base/os_host.h"
+#include "boot/binding.h"
 #include "boot/host_part_run.h"
 #include "boot/launch_agents.h"
 #include "boot/launcher.h"

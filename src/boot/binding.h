@@ -21,13 +21,10 @@
 #include <string_view>
 #include <vector>
 
+#include "boot/bind.h"
 #include "boot/core_claims.h"
 
 namespace gex::boot {
-
-/// The kind of binding: none, the r-th rank of a host to its r-th processor, or each rank to an
-/// equal share of the processors.
-enum class Bind : std::uint8_t { none, core, share };
 
 /// Parses a value of --bind or GEX_BIND; empty if it is invalid.
 std::optional<Bind> parse_bind(std::string_view word);

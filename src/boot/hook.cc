@@ -24,6 +24,7 @@
 #include "base/os_abstract_name.h"
 #include "base/os_host.h"
 #include "boot/auth_handshake.h"
+#include "boot/binding.h"
 #include "boot/guardian.h"
 #include "boot/launch_hook.h"
 #include "boot/launcher.h"

@@ -6,7 +6,7 @@
 #include <string>
 #include <vector>
 
-#include "boot/binding.h"
+#include "boot/bind.h"
 #include "boot/host_parts.h"
 
 namespace gex::boot {
