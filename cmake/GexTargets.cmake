@@ -1,14 +1,14 @@
 # How a program, a client and a test of libgex are declared.
 
 # The rooms of src/, in the order in which they may know one another: a room sees those before it.
-set(GEX_ROOMS base tools boot shm net core am rma team vis atomic coll legacy api)
+set(GEX_ROOMS base tools job launch shm net core am rma team vis atomic coll legacy api)
 # Of these, what stands aside: api alone sees it.
-set(GEX_ROOMS_ASIDE tools)
+set(GEX_ROOMS_ASIDE tools launch)
 # The rooms of the library that is for programs of gasnet_tools.h alone.
 set(GEX_ROOMS_OF_TOOLS base tools)
 # Those in which nothing depends on whether the library checks usage: both forms take the same
 # objects (structure.compiled_once).
-set(GEX_ROOMS_WITHOUT_CHECKS base boot shm)
+set(GEX_ROOMS_WITHOUT_CHECKS base job launch shm)
 
 # Flags for everything compiled here.
 add_library(gex_flags INTERFACE)

@@ -13,9 +13,9 @@
 #include "base/os_cpu.h"
 #include "base/os_host.h"
 #include "base/spin.h"
-#include "boot/limits.h"
 #include "core/process.h"
 #include "core/thread.h"
+#include "job/limits.h"
 
 namespace gexinfo {
 
@@ -41,15 +41,15 @@ VersionFacts version() {
           gex::checked()};
 }
 
-const char* name_of(gex::boot::Origin origin) {
+const char* name_of(gex::job::Origin origin) {
   switch (origin) {
-    case gex::boot::Origin::gexrun:
+    case gex::job::Origin::gexrun:
       return "gexrun";
-    case gex::boot::Origin::forked:
+    case gex::job::Origin::forked:
       return "GASNET_PSHM_NODES";
-    case gex::boot::Origin::foreign:
+    case gex::job::Origin::foreign:
       return "another launcher";
-    case gex::boot::Origin::singleton:
+    case gex::job::Origin::singleton:
       break;
   }
   return "itself";
@@ -79,7 +79,7 @@ LimitFacts limits() {
   return {gex::max_args,
           GEX_AM_INDEX_BASE,
           255,
-          gex::boot::max_ranks,
+          gex::job::max_ranks,
           GASNET_MAXEPS,
           gex::max_threads(),
           gex::am::max_medium(self),

@@ -11,14 +11,14 @@
 #include "base/error.h"
 #include "base/error_environment.h"
 #include "base/os_file.h"
-#include "boot/hook.h"
-#include "boot/job.h"
-#include "boot/protocol.h"
 #include "conduits.h"
 #include "core/startup.h"
 #include "environment.h"
 #include "facts.h"
+#include "job/job.h"
+#include "job/protocol.h"
 #include "json.h"
+#include "launch/client/hook.h"
 #include "options.h"
 #include "text.h"
 
@@ -28,10 +28,10 @@ constexpr const char* name = "gexinfo";
 
 /// This process's place in a job of gexrun; none when it is alone, or when GEX_JOB is no place,
 /// which joining the job says.
-std::optional<gex::boot::Membership> place() {
+std::optional<gex::job::Membership> place() {
   std::string why;
   const auto text = gex::env::value(gex::env::Variable::job);
-  return text ? gex::boot::parse_membership(*text, why) : std::nullopt;
+  return text ? gex::job::parse_membership(*text, why) : std::nullopt;
 }
 
 template <class Content>
@@ -47,7 +47,7 @@ void print(const Content& content, bool json) {
 int main(int count, char** arguments) {
   gex::os::fill_standard_descriptors();
   gex::follow_error_environment();
-  gex::boot::register_launch_hook();
+  gex::launch::register_launch_hook();
   const gexinfo::Reading reading = gexinfo::read_command_line(count, arguments);
   const auto membership = place();
   const bool speaks = !membership || membership->rank == 0;
@@ -65,10 +65,10 @@ int main(int count, char** arguments) {
       conduits = gexinfo::find_conduits(membership ? membership->control : -1);
   }
   // The table needs no job; but a mistake in it is said by one rank, before others come upon it.
-  if (membership || !reading.options.environment) gex::boot::Job::join();
+  if (membership || !reading.options.environment) gex::job::Job::join();
   const bool reports = gex::speaks_for_job();
   if (reports) gex::env::check_values();
-  if (gex::boot::Job::joined()) gex::boot::Job::current().barrier();
+  if (gex::job::Job::joined()) gex::job::Job::current().barrier();
   if (reading.options.environment) {
     if (reports) print(environment, reading.options.json);
     return gex::cmd::finish_output(name);

@@ -20,10 +20,10 @@
 #include "am/network.h"
 #include "base/os_file.h"
 #include "base/os_process.h"
-#include "boot/process_manager.h"
 #include "core/conduit_host.h"
 #include "core/process.h"
 #include "core/startup.h"
+#include "job/process_manager.h"
 
 namespace gexinfo {
 
@@ -85,7 +85,7 @@ Probe decode(const std::string& text) {
   if (control >= 0) close(control);
   unsetenv("GEX_JOB");
   unsetenv("GASNET_PSHM_NODES");
-  gex::boot::forget_process_manager();
+  gex::job::forget_process_manager();
   setenv("GEX_CONDUIT", conduit.c_str(), 1);
   // Its lines are the reasons; nothing else may stand among them.
   for (const char* const name :

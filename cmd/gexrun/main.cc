@@ -16,13 +16,13 @@
 #include "base/error_environment.h"
 #include "base/os_file.h"
 #include "base/os_host.h"
-#include "boot/binding.h"
-#include "boot/host_part_run.h"
-#include "boot/launch_agents.h"
-#include "boot/launcher.h"
-#include "boot/report.h"
-#include "boot/spawn.h"
 #include "debugger.h"
+#include "launch/agents/host_part_run.h"
+#include "launch/agents/launch_agents.h"
+#include "launch/local/binding.h"
+#include "launch/local/launcher.h"
+#include "launch/local/spawn.h"
+#include "launch/report.h"
 #include "options.h"
 
 namespace {
@@ -35,7 +35,7 @@ void leave_outer_job() {
   const char* const outer = std::getenv("GEX_JOB");
   if (outer == nullptr) return;
   std::string why;
-  if (const auto membership = gex::boot::parse_membership(outer, why)) {
+  if (const auto membership = gex::job::parse_membership(outer, why)) {
     fcntl(membership->control, F_SETFD, FD_CLOEXEC);
   }
   unsetenv("GEX_JOB");
@@ -51,10 +51,10 @@ std::string library_folder() {
   return error ? std::string() : folder.string();
 }
 
-gex::boot::RemoteStart remote_start(const gexrun::Options& options) {
-  gex::boot::RemoteStart remote;
+gex::launch::RemoteStart remote_start(const gexrun::Options& options) {
+  gex::launch::RemoteStart remote;
   remote.rsh = options.rsh;
-  remote.gexrun = options.prefix.empty() ? gex::boot::own_path() : options.prefix + "/bin/gexrun";
+  remote.gexrun = options.prefix.empty() ? gex::launch::own_path() : options.prefix + "/bin/gexrun";
   return remote;
 }
 
@@ -63,8 +63,8 @@ gex::boot::RemoteStart remote_start(const gexrun::Options& options) {
 int main(int count, char** arguments) {
   gex::os::fill_standard_descriptors();
   gex::follow_error_environment();
-  if (count == 2 && std::strcmp(arguments[1], gex::boot::host_part_argument) == 0) {
-    gex::boot::run_host_part(name, library_folder());
+  if (count == 2 && std::strcmp(arguments[1], gex::launch::host_part_argument) == 0) {
+    gex::launch::run_host_part(name, library_folder());
   }
   const gexrun::Reading reading = gexrun::read_command_line(count, arguments);
   if (!reading.message.empty()) return reading.print(name);
@@ -79,31 +79,31 @@ int main(int count, char** arguments) {
 
   if (options.hosts.empty() && gexrun::find_program(options.command.front()).empty()) {
     const int error = errno;
-    gex::boot::report(name, "cannot execute '%s': %s", options.command.front().c_str(),
-                      std::strerror(error));
-    return gex::boot::exec_failure_status(error);
+    gex::launch::report(name, "cannot execute '%s': %s", options.command.front().c_str(),
+                        std::strerror(error));
+    return gex::launch::exec_failure_status(error);
   }
-  gex::boot::Launch launch;
+  gex::launch::Launch launch;
   launch.program_name = name;
   if (options.hosts.empty()) {
     launch.hosts.add(gex::os::hostname(), options.ranks);
   } else {
-    launch.hosts = gexrun::place(options.ranks, options.hosts, options.map);
+    launch.hosts = gex::launch::place(options.ranks, options.hosts, options.map);
   }
   std::string why;
   launch.command = gexrun::under_debugger(options.debugger, options.command, why);
   if (launch.command.empty()) {
-    gex::boot::report(name, "%s", why.c_str());
+    gex::launch::report(name, "%s", why.c_str());
     return 1;
   }
   launch.tag_output = options.tag_output;
-  launch.bind = options.bind ? *options.bind : gex::boot::bind_of_environment();
+  launch.bind = options.bind ? *options.bind : gex::launch::bind_of_environment();
   launch.verbose = options.verbose;
   launch.time_limit = options.time_limit;
   launch.exit_timeout = gex::env::seconds(gex::env::Variable::exit_timeout);
   launch.exit_grace = gex::env::seconds(gex::env::Variable::exit_grace);
   if (!options.hosts.empty()) {
-    return gex::boot::run_root(launch, remote_start(options));
+    return gex::launch::run_root(launch, remote_start(options));
   }
-  gex::boot::launch(launch);
+  gex::launch::launch(launch);
 }

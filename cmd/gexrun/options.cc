@@ -7,7 +7,8 @@
 #include <string_view>
 #include <system_error>
 
-#include "boot/limits.h"
+#include "job/limits.h"
+#include "launch/local/binding.h"
 
 namespace gexrun {
 
@@ -93,7 +94,7 @@ std::optional<std::uint32_t> parse_ranks(std::string_view text) {
   std::uint32_t ranks = 0;
   const char* const end = text.data() + text.size();
   const auto [rest, error] = std::from_chars(text.data(), end, ranks);
-  if (error != std::errc() || rest != end || ranks < 1 || ranks > gex::boot::max_ranks) {
+  if (error != std::errc() || rest != end || ranks < 1 || ranks > gex::job::max_ranks) {
     return std::nullopt;
   }
   return ranks;
@@ -145,7 +146,7 @@ Reading read_command_line(int count, char** arguments) {
         const auto ranks = parse_ranks(value);
         if (!ranks) {
           return reader.refuse<Options>("-n '" + value + "' is not a number of ranks from 1 to " +
-                                        std::to_string(gex::boot::max_ranks));
+                                        std::to_string(gex::job::max_ranks));
         }
         options.ranks = *ranks;
         ranks_given = true;
@@ -166,12 +167,12 @@ Reading read_command_line(int count, char** arguments) {
         options.conduit = value;
         break;
       case hosts:
-        if (std::string why = add_hosts(value, options.hosts); !why.empty()) {
+        if (std::string why = gex::launch::add_hosts(value, options.hosts); !why.empty()) {
           return reader.refuse<Options>("--hosts: " + why);
         }
         break;
       case hostfile:
-        if (std::string why = add_hosts_of_file(value, options.hosts); !why.empty()) {
+        if (std::string why = gex::launch::add_hosts_of_file(value, options.hosts); !why.empty()) {
           return reader.refuse<Options>("--hostfile: " + why);
         }
         break;
@@ -179,7 +180,7 @@ Reading read_command_line(int count, char** arguments) {
         if (value != "block" && value != "cyclic") {
           return reader.refuse<Options>("--map '" + value + "' is neither block nor cyclic");
         }
-        options.map = value == "cyclic" ? Map::cyclic : Map::block;
+        options.map = value == "cyclic" ? gex::launch::Map::cyclic : gex::launch::Map::block;
         break;
       case rsh:
         if (auto words = gex::cmd::shell_words(value); words && !words->empty()) {
@@ -204,9 +205,9 @@ Reading read_command_line(int count, char** arguments) {
         options.tag_output = true;
         break;
       case bind:
-        options.bind = gex::boot::parse_bind(value);
+        options.bind = gex::launch::parse_bind(value);
         if (!options.bind) {
-          return reader.refuse<Options>("--bind '" + value + "' is " + gex::boot::bind_words);
+          return reader.refuse<Options>("--bind '" + value + "' is " + gex::launch::bind_words);
         }
         break;
       case timeout:
@@ -232,7 +233,7 @@ Reading read_command_line(int count, char** arguments) {
   if (!ranks_given) return reader.refuse<Options>("the number of ranks is missing: -n N");
   if (options.command.empty()) return reader.refuse<Options>("the program to run is missing");
   if (!options.hosts.empty()) {
-    if (const std::uint64_t slots = slots_of(options.hosts); slots < options.ranks) {
+    if (const std::uint64_t slots = gex::launch::slots_of(options.hosts); slots < options.ranks) {
       return reader.refuse<Options>(std::to_string(options.ranks) + " ranks do not fit into the " +
                                     std::to_string(slots) + " slot" + (slots == 1 ? "" : "s") +
                                     " of the hosts");

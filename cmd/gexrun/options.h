@@ -10,8 +10,8 @@
 #include "../command_line.h"
 #include "../default_rsh.h"
 #include "../shell_words.h"
-#include "boot/binding.h"
-#include "hosts.h"
+#include "launch/bind.h"
+#include "launch/map/host_slots.h"
 
 namespace gexrun {
 
@@ -19,15 +19,15 @@ enum class Debugger { none, gdb, valgrind };
 
 struct Options {
   std::uint32_t ranks = 0;
-  std::vector<HostSlots> hosts;  ///< empty: this host, with room for all ranks
-  Map map = Map::block;
+  std::vector<gex::launch::HostSlots> hosts;  ///< empty: this host, with room for all ranks
+  gex::launch::Map map = gex::launch::Map::block;
   std::vector<std::string> rsh = gex::cmd::shell_words(gex::cmd::default_rsh).value();
   std::string prefix;   ///< of libgex on the other hosts; empty: as on this host
   std::string conduit;  ///< empty: not given
   std::vector<std::pair<std::string, std::string>> variables;  ///< to be set for the ranks
   std::string trace;                                           ///< file, absolute; empty: none
   bool tag_output = false;
-  std::optional<gex::boot::Bind> bind;  ///< empty: by GEX_BIND
+  std::optional<gex::launch::Bind> bind;  ///< empty: by GEX_BIND
   std::optional<double> time_limit;
   Debugger debugger = Debugger::none;
   bool verbose = false;

@@ -11,7 +11,6 @@
 #include "api/require.h"
 #include "atomic/atomic.h"
 #include "base/error.h"
-#include "boot/hook.h"
 #include "coll/coll.h"
 #include "core/in_call.h"
 #include "core/objects.h"
@@ -19,6 +18,7 @@
 #include "core/refuse.h"
 #include "core/startup.h"
 #include "core/team.h"
+#include "launch/client/hook.h"
 #include "legacy/memset.h"
 #include "rma/rma.h"
 #include "team/absence.h"
@@ -61,7 +61,7 @@ void idle_poll(bool serve) noexcept {
 }
 
 void start_library() {
-  gex::boot::register_launch_hook();
+  gex::launch::register_launch_hook();
   gex::start_process(gex::am::deliver_from_network);
   gex::am::start();
   gex::rma::start();

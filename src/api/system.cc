@@ -14,7 +14,7 @@ namespace {
 using gex::process;
 
 /// Ranks as the queries hand them out.
-gex_RankInfo_t* rank_table(const gex::boot::RankSet& ranks) {
+gex_RankInfo_t* rank_table(const gex::job::RankSet& ranks) {
   using Entry = std::remove_const_t<gex_RankInfo_t>;
   auto* table = new Entry[ranks.size()];
   for (std::uint32_t i = 0; i < ranks.size(); ++i) table[i].gex_jobrank = ranks[i];
@@ -64,7 +64,7 @@ void gex_System_QueryNbrhdInfo(gex_RankInfo_t** info_p, gex_Rank_t* info_count_p
 void gex_System_QueryHostInfo(gex_RankInfo_t** info_p, gex_Rank_t* info_count_p,
                               gex_Rank_t* my_info_index_p) {
   require_started("gex_System_QueryHostInfo");
-  const gex::boot::RankSet& ranks = gex::own_host();
+  const gex::job::RankSet& ranks = gex::own_host();
   static gex_RankInfo_t* const table = rank_table(ranks);
   answer(table, ranks.size(), ranks.index_of(gex_proc_.jobrank), info_p, info_count_p,
          my_info_index_p);

@@ -12,7 +12,7 @@
 namespace gex {
 namespace {
 
-// Relaxed throughout: each word stands alone, and boot writes it before there are other threads.
+// Relaxed throughout: each word stands alone, and job writes it before there are other threads.
 std::atomic<AbortHook> abort_hook{nullptr};
 std::atomic<FirstErrorHook> first_error_hook{nullptr};
 std::atomic<std::int64_t> message_rank{-1};

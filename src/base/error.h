@@ -4,11 +4,11 @@
 // Every message is one line on standard error, written with one write(2) so that lines of many
 // ranks do not mix: "gex: rank 3: TEXT". Before the rank is known the "rank N: " part is absent.
 //
-// `fatal` ends the whole job, not just this process: base knows no job, so boot registers an
-// AbortHook that does. Without one, `fatal` flushes nothing and calls _exit(1).
+// `fatal` ends the whole job, not just this process: base knows no job, so the room job registers
+// an AbortHook that does. Without one, `fatal` flushes nothing and calls _exit(1).
 //
 // What is wrong is mostly wrong in every rank (a malformed variable, a collective call's argument),
-// and should be said once: boot registers a FirstErrorHook that tells the first rank to fail from
+// and should be said once: job registers a FirstErrorHook that tells the first rank to fail from
 // the others, whose line is dropped.
 //
 // A line is at most 2 KiB, the newline included; a longer one is cut and ends in "...". Line breaks
@@ -32,14 +32,14 @@ namespace gex {
 /// Ends the job with `code`; must not return. Called by `fatal` after its line is written.
 using AbortHook = void (*)(int code) noexcept;
 
-/// Registers what `fatal` calls; boot does this once.
+/// Registers what `fatal` calls; job does this once.
 void set_abort_hook(AbortHook hook) noexcept;
 
 /// Whether no other process of the job has told of an error before; only the first call in the job
 /// is answered with true. Called by `fatal` before it writes, so async-signal-safe.
 using FirstErrorHook = bool (*)() noexcept;
 
-/// Registers what decides whether an error is told; boot does this once. Without it all are.
+/// Registers what decides whether an error is told; job does this once. Without it all are.
 void set_first_error_hook(FirstErrorHook hook) noexcept;
 
 /// What the user has asked for. The functions are called at any time, from any thread.
@@ -55,7 +55,7 @@ struct MessagePolicy {
 /// `inform` writes nothing, and `fatal` does no more than its line and the end.
 void set_message_policy(const MessagePolicy& policy) noexcept;
 
-/// The rank named in every later message; boot calls this once the rank is known.
+/// The rank named in every later message; job calls this once the rank is known.
 void set_message_rank(std::uint32_t rank) noexcept;
 
 /// Whether a message that concerns the whole job should come from this process: it is rank 0, or

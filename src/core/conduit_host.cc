@@ -18,7 +18,7 @@ namespace gex {
 namespace {
 
 void host_exchange(const void* mine, std::size_t bytes, void* all) {
-  boot::Job& job = *process().job;
+  job::Job& job = *process().job;
   job.exchange(std::span(static_cast<const std::byte*>(mine), bytes),
                std::span(static_cast<std::byte*>(all), bytes * job.size()));
 }
@@ -28,7 +28,7 @@ int host_share_descriptor(int descriptor, std::uint32_t owner) {
 net::SegmentFile host_segment_file(std::uint32_t rank) {
   const Process& self = process();
   const shm::Neighborhood& own = self.neighborhood;
-  const boot::RankSet& ranks = self.placement.neighborhood_of(rank);
+  const job::RankSet& ranks = self.placement.neighborhood_of(rank);
   os::FileDescriptor given;
   if (self.job->rank() == ranks.front()) {
     given = own.duplicate_file();
@@ -91,7 +91,7 @@ net::Host host{.version = net::interface_version,
                .env_text = host_env_text};
 
 /// A number that tells this job from others, drawn by rank 0.
-std::uint64_t draw_cookie(boot::Job& job) {
+std::uint64_t draw_cookie(job::Job& job) {
   std::uint64_t mine = 0;
   if (job.rank() == 0 && getrandom(&mine, sizeof mine, 0) != sizeof mine)
     fatal_system("cannot draw the job's cookie", errno);
@@ -107,7 +107,7 @@ const net::Host& conduit_host() noexcept {
 }
 
 const net::Host& complete_conduit_host(Deliver deliver) {
-  boot::Job& job = *process().job;
+  job::Job& job = *process().job;
   host = {.version = net::interface_version,
           .rank = job.rank(),
           .size = job.size(),

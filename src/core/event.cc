@@ -41,7 +41,7 @@ struct CommonPool {
   /// A new one.
   Event* make() noexcept {
     if (unused_count == 0) {
-      unused = boot::RankStatus::own().claim_events(batch);
+      unused = job::RankStatus::own().claim_events(batch);
       unused_count = batch;
       if (unused == nullptr) {
         os::Mapping chunk = os::Mapping::anonymous(events_per_chunk * sizeof(Event));

@@ -23,7 +23,7 @@ struct Probe {
   Question* needs_core;  ///< whether it may need the asking thread's core; null: it may
 };
 
-/// The second line is for those who ask what is in flight; see boot::ShownEvent.
+/// The second line is for those who ask what is in flight; see job::ShownEvent.
 struct alignas(cache_line) Event : BasicEvent<StdCompletion> {
   bool is_region;
   std::uint32_t sequence;
@@ -42,12 +42,12 @@ struct alignas(cache_line) Event : BasicEvent<StdCompletion> {
   }
 };
 static_assert(sizeof(Event) == 2 * cache_line);
-static_assert(sizeof(Event) == boot::RankStatus::event_bytes);
+static_assert(sizeof(Event) == job::RankStatus::event_bytes);
 
 inline Counters& ThreadRecord::implicit_counters() noexcept {
   return region != nullptr ? region->counters : implicit;
 }
-inline boot::OpRecord& ThreadRecord::implicit_op(Category_index category) noexcept {
+inline job::OpRecord& ThreadRecord::implicit_op(Category_index category) noexcept {
   return region != nullptr ? region->op : status.implicit[category];
 }
 

@@ -2,12 +2,12 @@
 
 #include <limits>
 
-#include "boot/job.h"
-#include "boot/last_call.h"
 #include "core/op.h"
 #include "core/process.h"
 #include "core/thread.h"
 #include "core/trace.h"
+#include "job/job.h"
+#include "job/last_call.h"
 
 namespace gex {
 
@@ -15,7 +15,7 @@ namespace {
 
 // Calls as they are noted: from 1.
 constexpr auto calls = static_cast<unsigned>(Call::count);
-static_assert(calls < boot::LastCall::max_calls);
+static_assert(calls < job::LastCall::max_calls);
 static_assert(calls <= std::numeric_limits<std::uint8_t>::max());
 
 /// The innermost of a thread's calls; they take a byte each, so of more than eight the outermost
@@ -23,13 +23,13 @@ static_assert(calls <= std::numeric_limits<std::uint8_t>::max());
 std::uint32_t innermost(const ThreadRecord& thread) noexcept {
   return thread.calls & 0xff;
 }
-static_assert(boot::LastCall::none == 0);
+static_assert(job::LastCall::none == 0);
 
 /// Set-up calls of a library that does not check, which makes no record of a thread for them.
 constexpr std::uint32_t unknown_thread = 0;
 
 /// Null before `note_from_start`, and in a job of one.
-boot::LastCall* last_call = nullptr;
+job::LastCall* last_call = nullptr;
 
 }  // namespace
 

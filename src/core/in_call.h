@@ -7,7 +7,7 @@
 //
 // which in checked mode applies the call's verdict, and notes until the end of the scope that the
 // rank is in that call, and from then on that it has returned: the launcher says so of a rank that
-// dies (boot/last_call.h). In a traced job it records the call (trace.h), with what it returns if
+// dies (job/last_call.h). In a traced job it records the call (trace.h), with what it returns if
 // it says so:
 //
 //   return call.returns(start_put(...));

@@ -12,16 +12,16 @@
 #include <cstddef>
 #include <cstdint>
 
-#include "boot/rank_status.h"
+#include "job/rank_status.h"
 
 namespace gex {
 
 enum class Call : unsigned;  // core/restricted.h
 
-using OpKind = boot::OpKind;
-using OpRecord = boot::OpRecord;
+using OpKind = job::OpKind;
+using OpRecord = job::OpRecord;
 
-/// Calls as they are numbered in memory that others read (boot/last_call.h): from 1.
+/// Calls as they are numbered in memory that others read (job/last_call.h): from 1.
 constexpr std::uint16_t number_of(Call call) noexcept {
   return static_cast<std::uint16_t>(static_cast<unsigned>(call) + 1);
 }

@@ -12,8 +12,8 @@
 #include <vector>
 
 #include "base/immortal.h"
-#include "boot/job.h"
 #include "core/observed.h"
+#include "job/job.h"
 #include "net/conduit.h"
 #include "shm/neighborhood.h"
 #include "shm/placement.h"
@@ -21,7 +21,7 @@
 namespace gex {
 
 struct Process {
-  boot::Job* job = nullptr;
+  job::Job* job = nullptr;
   shm::Placement placement;
   shm::Neighborhood neighborhood;
   const net::Conduit* conduit = nullptr;  ///< null: no network (smp)
@@ -39,7 +39,7 @@ inline Process& process() noexcept {
 }
 
 /// The ranks of this host.
-inline const boot::RankSet& own_host() noexcept {
+inline const job::RankSet& own_host() noexcept {
   return process().placement.host_of(gex_proc_.jobrank);
 }
 

@@ -4,9 +4,9 @@
 
 #include "base/clock.h"
 #include "base/error.h"
-#include "boot/job.h"
 #include "core/process.h"
 #include "core/thread.h"
+#include "job/job.h"
 
 namespace gex {
 
@@ -64,7 +64,7 @@ void note_incomplete(OpRecord& record) noexcept {
 }
 
 void LongWait::begin(const Op& op) noexcept {
-  boot::ThreadStatus& status = this_thread().status;
+  job::ThreadStatus& status = this_thread().status;
   show(status.wait, op);
   note_incomplete(status.wait);
   status.waiting_since.store(status.wait.started.load(std::memory_order_relaxed),
@@ -78,13 +78,13 @@ void LongWait::note_progress() noexcept {
 
 void LongWait::end() noexcept {
   note_progress();
-  boot::ThreadStatus& status = this_thread().status;
+  job::ThreadStatus& status = this_thread().status;
   status.wait.kind.store(OpKind::none, std::memory_order_relaxed);
   status.waiting_since.store(0, std::memory_order_relaxed);
 }
 
 void note_condition_wait(bool first) noexcept {
-  boot::ThreadStatus& status = this_thread().status;
+  job::ThreadStatus& status = this_thread().status;
   const Tick now = ticks();
   if (first) status.condition_since.store(now, std::memory_order_relaxed);
   status.condition_seen.store(now, std::memory_order_relaxed);

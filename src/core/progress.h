@@ -90,7 +90,7 @@ inline void unwant_deliveries() noexcept {
   return false;
 }
 
-/// A wait of this thread, shown in its status (boot/rank_status.h) from when it has given up the
+/// A wait of this thread, shown in its status (job/rank_status.h) from when it has given up the
 /// core some times, which is after some ten microseconds.
 class LongWait {
  public:

@@ -43,7 +43,7 @@ void choose_conduit(const std::string& label) {
 
 void attach_conduit(Deliver deliver) {
   Process& self = process();
-  boot::Job& job = *self.job;
+  job::Job& job = *self.job;
   if (self.conduit == nullptr) {
     if (self.neighborhood.size() < job.size())
       fatal(
@@ -64,7 +64,7 @@ void attach_conduit(Deliver deliver) {
     fatal("conduit %s: put and get, but max_transfer is 0", self.conduit->name);
 }
 
-shm::Placement place_ranks(const boot::Job& job) {
+shm::Placement place_ranks(const job::Job& job) {
   const std::int64_t limit = env::integer(env::Variable::supernode_maxsize);
   if (limit < 0) fatal("GASNET_SUPERNODE_MAXSIZE=%ld: expected 0 (no limit) or more", long{limit});
   std::vector<std::uint32_t> hosts(job.size());
@@ -76,7 +76,7 @@ shm::Placement place_ranks(const boot::Job& job) {
 /// its own; ranks bound to different ones do not crowd each other.
 void count_cores() {
   Process& self = process();
-  boot::Job& job = *self.job;
+  job::Job& job = *self.job;
   const os::CoreShare mine = os::core_share();
   std::vector<os::CoreShare> everyones(job.size());
   job.exchange(std::as_bytes(std::span(&mine, 1)), std::as_writable_bytes(std::span(everyones)));
@@ -92,9 +92,9 @@ void count_cores() {
 void start_process(Deliver deliver) {
   Process& self = process();
   // First, so that what is wrong with all ranks is said by one of them, for the job.
-  self.job = &boot::Job::join();
+  self.job = &job::Job::join();
   watch_job();
-  boot::Job& job = *self.job;
+  job::Job& job = *self.job;
   env::check_values();
   env::warn_unknown();
   const ClientNotes notes = read_client_notes();
@@ -137,7 +137,7 @@ void start_process(Deliver deliver) {
         "the ranks of this job do not (network %s): code that assumes it may give wrong results; "
         "compile for another network, or run on one host without GASNET_SUPERNODE_MAXSIZE",
         notes.smp_object.c_str(), self.conduit_name.c_str());
-  if (job.origin() == boot::Origin::singleton && !suppress_singleton_warning)
+  if (job.origin() == job::Origin::singleton && !suppress_singleton_warning)
     warn("%s: this is a job of one rank (for N ranks: gexrun -n N, or GASNET_PSHM_NODES=N)",
          job.nested() ? "this program was started by a process of another job"
                       : "no launcher, and GASNET_PSHM_NODES is not set");

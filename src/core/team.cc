@@ -63,7 +63,7 @@ Team::Team(gex_Client_t owner, gex_EP_t local_endpoint,
 
 Team::~Team() {
   live_teams().remove(*this);
-  boot::RankStatus::own().release_team(status);
+  job::RankStatus::own().release_team(status);
 }
 
 gex_Rank_t Team::rank_of(gex_Rank_t jobrank) const noexcept {

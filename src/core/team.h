@@ -9,12 +9,12 @@
 #include <unordered_map>
 #include <vector>
 
-#include "boot/rank_status.h"
 #include "core/endpoint_address.h"
 #include "core/live_objects.h"
 #include "core/objects.h"
 #include "core/process.h"
 #include "core/published.h"
+#include "job/rank_status.h"
 
 namespace gex {
 
@@ -53,7 +53,7 @@ struct CollectiveCalls {
 /// distance that clients know, the displacements lie.
 class alignas(64) TeamRecord {
  public:
-  boot::TeamStatus& status;  ///< what others see of it
+  job::TeamStatus& status;  ///< what others see of it
   gex_Memvec_t scratch{nullptr, 0};
   CollectiveCalls exchanges{status.agreements};  ///< see team/exchange.h
   /// What coll/ does; over once its event is synchronised.
@@ -65,7 +65,7 @@ class alignas(64) TeamRecord {
  protected:
   TeamRecord(TeamId identity, Endpoints from_here,
              const std::vector<gex_EP_Location_t>& members) noexcept
-      : status(boot::RankStatus::own().claim_team()),
+      : status(job::RankStatus::own().claim_team()),
         id_(identity),
         from_here_(from_here),
         members_(members) {}

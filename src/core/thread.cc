@@ -12,10 +12,10 @@
 
 namespace gex {
 
-static_assert(sizeof(ThreadRecord) <= boot::RankStatus::thread_bytes);
-static_assert(std::is_standard_layout_v<Counters> && sizeof(Counters) == sizeof(boot::PartCounts));
-static_assert(ec_count == boot::count_categories);
-static_assert(offsetof(boot::ShownThread, status) == sizeof(Counters));
+static_assert(sizeof(ThreadRecord) <= job::RankStatus::thread_bytes);
+static_assert(std::is_standard_layout_v<Counters> && sizeof(Counters) == sizeof(job::PartCounts));
+static_assert(ec_count == job::count_categories);
+static_assert(offsetof(job::ShownThread, status) == sizeof(Counters));
 
 constinit thread_local ThreadRecord* current_thread_record
     __attribute__((tls_model("initial-exec"))) = nullptr;
@@ -77,7 +77,7 @@ ThreadRecord& enter_thread() noexcept {
     }
   }
   if (record == nullptr) {
-    std::byte* const shown = boot::RankStatus::own().claim_thread();
+    std::byte* const shown = job::RankStatus::own().claim_thread();
     record = shown != nullptr ? new (shown) ThreadRecord : new ThreadRecord;
     record->number = static_cast<std::uint32_t>(++self.count);
     record->next = self.all;

@@ -13,8 +13,8 @@
 #include <cstdint>
 
 #include "base/cache_line.h"
-#include "boot/rank_status.h"
 #include "core/completion.h"
+#include "job/rank_status.h"
 
 namespace gex {
 
@@ -76,9 +76,9 @@ struct PeerCompletion {
 };
 
 struct alignas(cache_line) ThreadRecord {
-  Counters implicit{};        ///< first, and its status behind it: boot::ShownThread
-  boot::ThreadStatus status;  ///< what others see of the thread
-  Event* region = nullptr;    ///< event of the open access region
+  Counters implicit{};       ///< first, and its status behind it: job::ShownThread
+  job::ThreadStatus status;  ///< what others see of the thread
+  Event* region = nullptr;   ///< event of the open access region
   Event* free_events = nullptr;
   std::uint32_t free_event_count = 0;
   std::uint32_t number = 0;          ///< from 1
@@ -100,7 +100,7 @@ struct alignas(cache_line) ThreadRecord {
 
   /// Where implicit operations are counted now, and where the last of a category is shown.
   inline Counters& implicit_counters() noexcept;
-  inline boot::OpRecord& implicit_op(Category_index category) noexcept;
+  inline job::OpRecord& implicit_op(Category_index category) noexcept;
 };
 
 extern constinit thread_local ThreadRecord* current_thread_record

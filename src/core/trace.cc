@@ -123,7 +123,7 @@ void name(Names space, std::uint32_t number, const char* text) noexcept {
 
 /// Ranks on this host.
 std::uint32_t ranks_here() {
-  const boot::Job& job = *process().job;
+  const job::Job& job = *process().job;
   std::uint32_t count = 0;
   for (std::uint32_t rank = 0; rank < job.size(); ++rank)
     if (job.host_of(rank) == job.host_of(job.rank())) ++count;

@@ -10,7 +10,7 @@
 #include "base/error.h"
 #include "base/os_memory_limits.h"
 #include "base/round_up.h"
-#include "boot/job.h"
+#include "job/job.h"
 
 namespace gex::shm {
 
@@ -63,7 +63,7 @@ struct AnnouncedLimit {
 /// Clients take gasnet_getMaxLocalSegmentSize() at its word: where a limit is a share of the host,
 /// it is no larger than a share of what is free there. One figure for a host, though each of its
 /// ranks saw another.
-void limit_to_available(std::vector<AnnouncedLimit>& limits, const boot::RankSet& host) {
+void limit_to_available(std::vector<AnnouncedLimit>& limits, const job::RankSet& host) {
   std::uint64_t available = UINT64_MAX;
   for (const std::uint32_t rank : host) available = std::min(available, limits[rank].available);
   const std::uint64_t page = os::page_size();
@@ -74,7 +74,7 @@ void limit_to_available(std::vector<AnnouncedLimit>& limits, const boot::RankSet
 }
 
 /// What the ranks of a host may have together, if each limit is a share of the host; or 0.
-std::uint64_t sum_of_shares(const std::vector<AnnouncedLimit>& limits, const boot::RankSet& host) {
+std::uint64_t sum_of_shares(const std::vector<AnnouncedLimit>& limits, const job::RankSet& host) {
   std::uint64_t sum = 0;
   for (const std::uint32_t rank : host) {
     if (limits[rank].available == UINT64_MAX) return 0;
@@ -147,11 +147,11 @@ ControlLayout Neighborhood::control_layout(std::uint32_t members) noexcept {
 }
 
 Neighborhood Neighborhood::form(const Placement& placement) {
-  boot::Job& job = boot::Job::current();
+  job::Job& job = job::Job::current();
   Neighborhood neighborhood;
-  const boot::RankSet& host = placement.host_of(job.rank());
+  const job::RankSet& host = placement.host_of(job.rank());
   const std::uint32_t host_ranks = host.size();
-  const boot::RankSet& members = placement.neighborhood_of(job.rank());
+  const job::RankSet& members = placement.neighborhood_of(job.rank());
   neighborhood.members_ = members;
   neighborhood.size_ = members.size();
   neighborhood.local_indices_.assign(job.size(), no_index);
@@ -170,7 +170,7 @@ Neighborhood Neighborhood::form(const Placement& placement) {
   std::vector<AnnouncedLimit> everyones(job.size());
   job.exchange(std::as_bytes(std::span(&announced, 1)),
                std::as_writable_bytes(std::span(everyones)));
-  for (const boot::RankSet& ranks : placement.hosts) limit_to_available(everyones, ranks);
+  for (const job::RankSet& ranks : placement.hosts) limit_to_available(everyones, ranks);
   if (everyones[job.rank()].bytes < mine.bytes) {
     mine.bytes = everyones[job.rank()].bytes;
     mine.reason = "the memory that is free on this host";

@@ -100,7 +100,7 @@ class Neighborhood {
 
   std::uint32_t size() const noexcept { return size_; }
   /// The members' jobranks; a member's place among them is its local index.
-  const boot::RankSet& members() const noexcept { return members_; }
+  const job::RankSet& members() const noexcept { return members_; }
   std::uint32_t local_index() const noexcept { return local_index_; }
   bool contains(std::uint32_t jobrank) const noexcept {
     return jobrank < local_indices_.size() && local_indices_[jobrank] != no_index;
@@ -202,7 +202,7 @@ class Neighborhood {
 
   std::uint32_t size_ = 1;
   std::uint32_t local_index_ = 0;
-  boot::RankSet members_;
+  job::RankSet members_;
   std::vector<std::uint32_t> local_indices_;  ///< by jobrank; `no_index` for those outside
   std::byte* base_ = nullptr;
   std::uint64_t control_bytes_ = 0;

@@ -8,7 +8,7 @@
 #include <cstdint>
 #include <vector>
 
-#include "boot/rank_set.h"
+#include "job/rank_set.h"
 
 namespace gex::shm {
 
@@ -17,16 +17,16 @@ struct Placement {
   std::vector<std::uint32_t> host;
   std::vector<std::uint32_t> neighborhood;
   /// The ranks of each.
-  std::vector<boot::RankSet> hosts;
-  std::vector<boot::RankSet> neighborhoods;
+  std::vector<job::RankSet> hosts;
+  std::vector<job::RankSet> neighborhoods;
 
   Placement() = default;
   /// `hosts_of_ranks`: for each rank, any number that is its host's alone. `limit`: most members of
   /// a neighborhood, 0 for no limit.
   Placement(const std::vector<std::uint32_t>& hosts_of_ranks, std::uint32_t limit);
 
-  const boot::RankSet& host_of(std::uint32_t rank) const noexcept { return hosts[host[rank]]; }
-  const boot::RankSet& neighborhood_of(std::uint32_t rank) const noexcept {
+  const job::RankSet& host_of(std::uint32_t rank) const noexcept { return hosts[host[rank]]; }
+  const job::RankSet& neighborhood_of(std::uint32_t rank) const noexcept {
     return neighborhoods[neighborhood[rank]];
   }
 };

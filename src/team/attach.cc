@@ -70,7 +70,7 @@ Announcement announcement_of(const _gex_EP& endpoint) {
 /// answer; the first of a host that has not says so.
 bool all_hosts_have_room(const std::vector<Announcement>& everyones) {
   bool room = true;
-  for (const boot::RankSet& ranks : process().placement.hosts) {
+  for (const job::RankSet& ranks : process().placement.hosts) {
     std::uint64_t asked = 0;
     std::uint64_t usable = UINT64_MAX;
     for (const gex_Rank_t rank : ranks) {

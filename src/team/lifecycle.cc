@@ -9,8 +9,8 @@
 #include <vector>
 
 #include "base/error.h"
-#include "boot/limits.h"
 #include "core/process.h"
+#include "job/limits.h"
 #include "team/barrier.h"
 #include "team/exchange.h"
 
@@ -23,7 +23,7 @@ namespace {
 std::atomic<std::uint32_t> next_number{max_clients};
 
 TeamId identity_of(const gex_EP_Location_t& leader, std::uint32_t number) {
-  static_assert(boot::max_ranks <= (1U << 31) / max_endpoints);
+  static_assert(job::max_ranks <= (1U << 31) / max_endpoints);
   return (TeamId{leader.gex_rank} * max_endpoints + leader.gex_ep_index) << 32 | number;
 }
 

@@ -13,7 +13,7 @@ ROOMS = """\
 +-------+--------+      |
 | net   networks |      |
 | shm   rings    |      |
-| boot  joining  | tools|
+| job   joining  | tools|
 +----------------+------+
 | base  errors          |
 | include/gex           |
@@ -25,7 +25,7 @@ def page(rooms=ROOMS, text="`base/error.cc` and `net/conduit.h`, and error.cc.")
     return f"# The house\n\n```\nanother drawing | of | something\n```\n\n```\n{rooms}```\n\n{text}\n"
 
 
-GOOD = {"docs/architecture.md": page(), "src/base/error.cc": "", "src/boot/job.cc": "",
+GOOD = {"docs/architecture.md": page(), "src/base/error.cc": "", "src/job/job.cc": "",
         "src/shm/ring.h": "", "src/net/conduit.h": "", "src/core/event.h": "",
         "src/tools/env.cc": "", "src/api/am.cc": ""}
 
@@ -44,19 +44,19 @@ class Architecture(SeededTree):
     def test_a_room_too_low(self):
         lower = self.drawn("| core  objects  |      |\n", "")
         lower["docs/architecture.md"] = lower["docs/architecture.md"].replace(
-            "| boot  ", "| core  objects |\n| boot  ")
-        self.assert_caught(lower, "draws core above base boot tools; "
-                           "it may know base boot net shm")
+            "| job   ", "| core  objects |\n| job   ")
+        self.assert_caught(lower, "draws core above base job tools; "
+                           "it may know base job net shm")
 
     def test_rooms_beside_one_another_of_which_one_may_know_the_other(self):
-        self.assert_caught(self.drawn("| shm   rings    |      |\n| boot  joining  |",
-                                      "| shm rings | boot joining |"), "draws shm above base;")
+        self.assert_caught(self.drawn("| shm   rings    |      |\n| job   joining  |",
+                                      "| shm rings | job joining |"), "draws shm above base;")
 
     def test_a_room_aside_above_what_it_may_not_know(self):
         higher = self.drawn("joining  | tools|", "joining  |      |")
         higher["docs/architecture.md"] = higher["docs/architecture.md"].replace(
             "rings    |      |", "rings    | tools|")
-        self.assert_caught(higher, "draws tools above base boot; it may know base")
+        self.assert_caught(higher, "draws tools above base job; it may know base")
 
     def test_a_room_that_is_not_drawn(self):
         self.assert_caught({"src/am/send.cc": ""}, "does not draw am")

@@ -25,12 +25,12 @@ MANAGER = "a process manager sets it for the processes it starts"
 ALLOWED = {
     "src/api/gasnet1_core.cc": (r"(const char\* )?name\)", CLIENT),
     "src/tools/env.cc": (r"(const char\* )?key[,)]", CLIENT),
-    "src/boot/place.cc": (r'("PMI_FD"|variable)\)', MANAGER),
-    "src/boot/pmi2.cc": (r'"PMI_\w+"\)', MANAGER),
-    "src/boot/pmi_wire.cc": (r"variable\)", MANAGER),
-    "src/boot/process_manager.cc": (r'("PMI_\w+"|"PMIX_\w+"|sign\.variable)\)', MANAGER),
+    "src/job/place.cc": (r'("PMI_FD"|variable)\)', MANAGER),
+    "src/job/pmi2.cc": (r'"PMI_\w+"\)', MANAGER),
+    "src/job/pmi_wire.cc": (r"variable\)", MANAGER),
+    "src/job/process_manager.cc": (r'("PMI_\w+"|"PMIX_\w+"|sign\.variable)\)', MANAGER),
 }
-ALLOWED_WHOLE = {"src/boot/launch_agents.cc": "all of it goes to the ranks of other hosts"}
+ALLOWED_WHOLE = {"src/launch/agents/launch_agents.cc": "all of it goes to the ranks of other hosts"}
 
 
 def reads(path, text):

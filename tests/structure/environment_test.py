@@ -12,12 +12,12 @@ GOOD = {
                                "  return std::getenv(name);\n}\n",
     "src/tools/env.cc": "char* gasnett_getenv_withdefault(const char* key, const char* other) {\n"
                             "  return std::getenv(key);\n}\n",
-    "src/boot/place.cc": 'std::getenv("PMI_FD"); std::getenv(variable);\n',
-    "src/boot/pmi2.cc": 'std::getenv("PMI_JOBID");\n',
-    "src/boot/pmi_wire.cc": "std::getenv(variable);\n",
-    "src/boot/process_manager.cc": 'std::getenv("PMIX_NAMESPACE"); std::getenv("PMI_FD");\n'
+    "src/job/place.cc": 'std::getenv("PMI_FD"); std::getenv(variable);\n',
+    "src/job/pmi2.cc": 'std::getenv("PMI_JOBID");\n',
+    "src/job/pmi_wire.cc": "std::getenv(variable);\n",
+    "src/job/process_manager.cc": 'std::getenv("PMIX_NAMESPACE"); std::getenv("PMI_FD");\n'
                                    "std::getenv(sign.variable);\n",
-    "src/boot/launch_agents.cc": "for (char** at = environ; *at; ++at) {}\n",
+    "src/launch/agents/launch_agents.cc": "for (char** at = environ; *at; ++at) {}\n",
 }
 
 
@@ -37,16 +37,16 @@ class Environment(SeededTree):
                            "src/net/ofi/ofi.h:1: getenv: ")
 
     def test_behind_another_in_the_same_statement(self):
-        self.assert_caught({"src/boot/pmi2.cc": 'f(std::getenv("PMI_ID"), std::getenv("HOME"));\n'},
-                           "src/boot/pmi2.cc:1: getenv: ")
+        self.assert_caught({"src/job/pmi2.cc": 'f(std::getenv("PMI_ID"), std::getenv("HOME"));\n'},
+                           "src/job/pmi2.cc:1: getenv: ")
 
     def test_behind_a_string_that_looks_like_a_comment(self):
-        self.assert_caught({"src/boot/a.cc": 'f("http://x"); getenv("HOME");\n'},
-                           "src/boot/a.cc:1: getenv: ")
+        self.assert_caught({"src/job/a.cc": 'f("http://x"); getenv("HOME");\n'},
+                           "src/job/a.cc:1: getenv: ")
 
     def test_all_of_the_environment_under_its_other_name(self):
-        self.assert_caught({"src/boot/a.cc": "for (char** at = __environ; *at; ++at) {}\n"},
-                           "src/boot/a.cc:1: environ: ")
+        self.assert_caught({"src/job/a.cc": "for (char** at = __environ; *at; ++at) {}\n"},
+                           "src/job/a.cc:1: environ: ")
 
     def test_by_another_way_of_the_c_library(self):
         self.assert_caught({"src/net/ofi/ofi.cc": 'secure_getenv("FI_PROVIDER")\n'},
@@ -60,14 +60,14 @@ class Environment(SeededTree):
             "src/tools/system.cc:1: gasnett_getenv_yesno_withdefault: ")
 
     def test_of_another_name_where_some_may_be_read(self):
-        self.assert_caught({"src/boot/pmi2.cc": 'std::getenv("PMI_JOBID");\ngetenv("HOME");\n'},
-                           "src/boot/pmi2.cc:2: getenv: ")
+        self.assert_caught({"src/job/pmi2.cc": 'std::getenv("PMI_JOBID");\ngetenv("HOME");\n'},
+                           "src/job/pmi2.cc:2: getenv: ")
         self.assert_caught({"src/tools/env.cc": 'std::getenv(key);\nstd::getenv("GASNET_X");\n'},
                            "src/tools/env.cc:2: getenv: ")
 
     def test_an_exception_that_is_not_needed(self):
-        self.assert_caught({"src/boot/pmi2.cc": ""},
-                           "src/boot/pmi2.cc: reads no environment any more")
+        self.assert_caught({"src/job/pmi2.cc": ""},
+                           "src/job/pmi2.cc: reads no environment any more")
 
     def test_a_comment_is_no_read(self):
         self.assert_accepted({"src/base/error.cc": '// getenv("X")\n/*\ngetenv("X") environ\n*/\n',

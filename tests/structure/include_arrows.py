@@ -5,10 +5,12 @@
 
 Rooms of src/ may know only what stands to their left (docs/architecture.md):
 
-    include <- base <- boot <- shm <- net <- core <- am <- rma <- team
+    include <- base <- job <- shm <- net <- core <- am <- rma <- team
             <- {vis, atomic, coll} <- {legacy, api}
 
-tools stands aside: it knows base, and api alone knows it. A folder of net/ is one conduit: nothing
+tools and launch stand aside: api alone knows them. tools knows base; launch knows base and, of job,
+the frames of the control protocol and what goes with them. A folder of launch/ may know what is in
+none, and those folders that FOLDERS_OF_LAUNCH names. A folder of net/ is one conduit: nothing
 outside net/ may name it, and conduits do not know one another. Clients (apps/, examples/) include
 only what is installed, the example of a conduit net/conduit.h besides. Forbidden includes are found
 through any number of headers, and the whole chain is printed.
@@ -22,7 +24,7 @@ import os
 import re
 import sys
 
-ORDER = ["base", "boot", "shm", "net", "core", "am", "rma", "team"]
+ORDER = ["base", "job", "shm", "net", "core", "am", "rma", "team"]
 ABOVE_TEAM = ["vis", "atomic", "coll"]
 
 MAY_INCLUDE = {room: set(ORDER[:i]) for i, room in enumerate(ORDER)}
@@ -30,9 +32,17 @@ for room in ABOVE_TEAM:
     MAY_INCLUDE[room] = set(ORDER)
 MAY_INCLUDE["legacy"] = set(ORDER + ABOVE_TEAM)
 # Rooms that api alone may know.
-ASIDE = {"tools"}
+ASIDE = {"tools", "launch"}
 MAY_INCLUDE["tools"] = {"base"}
+MAY_INCLUDE["launch"] = {"base", "job"}
 MAY_INCLUDE["api"] = set(ORDER + ABOVE_TEAM + ["legacy"]) | ASIDE
+
+# What launch may know of job: headers.
+FRAMES = {"host_parts", "job_page", "last_call", "launch_hook", "limits", "protocol", "rank_set",
+          "rank_status"}
+# What a folder of launch/ may know besides what is in none of them.
+FOLDERS_OF_LAUNCH = {"": set(), "map": set(), "hosts": set(), "local": {"hosts"},
+                     "client": {"hosts", "local"}, "agents": {"hosts", "local"}}
 
 CLIENTS = ["apps", "examples"]
 # A conduit outside the tree is written against this header and no other.
@@ -134,6 +144,20 @@ def place(path):
     return parts[1], parts[2] if parts[1] == "net" and len(parts) > 3 else None
 
 
+def forbidden_in_launch(source, target):
+    """Why a file of launch/ must not come to see one of launch/ or job/, or None."""
+    room, name = target.split(os.sep)[1], os.path.splitext(os.path.basename(target))[0]
+    if room == "job":
+        return None if name in FRAMES else f"launch may know of job only its frames, not {name}"
+    folders = [os.sep.join(path.split(os.sep)[2:-1]) for path in (source, target)]
+    for folder in folders:
+        if folder not in FOLDERS_OF_LAUNCH:
+            return f"launch/{folder} is no folder of the launcher"
+    if folders[1] in {"", folders[0]} | FOLDERS_OF_LAUNCH[folders[0]]:
+        return None
+    return f"launch/{folders[0]} may not know launch/{folders[1]}".replace("launch/ ", "launch ")
+
+
 def forbidden(source, target):
     """Why `source` must not come to see `target`, or None."""
     source_room, source_conduit = place(source)
@@ -151,6 +175,8 @@ def forbidden(source, target):
             return f"only net/ may know the conduit {target_conduit}"
         if source_conduit:
             return f"the conduits {source_conduit} and {target_conduit} may not know one another"
+    if source_room == "launch" and target_room in {"launch", "job"}:
+        return forbidden_in_launch(source, target)
     if source_room == target_room:
         return None
     if source_room not in MAY_INCLUDE:

@@ -56,8 +56,36 @@ class IncludeArrows(SeededTree):
                            "legacy may not know api")
 
     def test_tools_know_base_alone(self):
-        self.assert_caught({"src/boot/job.h": "", "src/tools/env.h": '#include "boot/job.h"\n'},
-                           "tools may not know boot")
+        self.assert_caught({"src/job/job.h": "", "src/tools/env.h": '#include "job/job.h"\n'},
+                           "tools may not know job")
+
+    def test_the_launcher_stands_aside(self):
+        launcher = {"src/job/protocol.h": "", "src/launch/local/guardian.h":
+                    '#include "job/protocol.h"\n#include "launch/hosts/uplink.h"\n',
+                    "src/launch/hosts/uplink.h": '#include "launch/coordinator.h"\n',
+                    "src/launch/coordinator.h": ""}
+        self.assert_accepted({**launcher, "src/api/put.cc": '#include "launch/local/guardian.h"\n'})
+        for path in ["src/job/job.cc", "src/core/endpoint.h"]:
+            self.assert_caught({**launcher, path: '#include "launch/coordinator.h"\n'},
+                               f"{path.split('/')[1]} may not know launch")
+        self.assert_caught({**launcher, "src/launch/coordinator.h": '#include "net/conduit.h"\n'},
+                           "launch may not know net")
+
+    def test_launch_knows_of_job_the_frames(self):
+        self.assert_caught({"src/job/job.h": "", "src/launch/local/guardian.cc":
+                            '#include "job/job.h"\n'},
+                           "launch may know of job only its frames, not job")
+
+    def test_folders_of_the_launcher(self):
+        self.assert_caught({"src/launch/local/guardian.h": "", "src/launch/hosts/root.cc":
+                            '#include "launch/local/guardian.h"\n'},
+                           "launch/hosts may not know launch/local")
+        self.assert_caught({"src/launch/local/guardian.h": "", "src/launch/coordinator.h":
+                            '#include "launch/local/guardian.h"\n'},
+                           "launch may not know launch/local")
+        self.assert_caught({"src/launch/remote/a.h": "", "src/launch/local/guardian.h":
+                            '#include "launch/remote/a.h"\n'},
+                           "launch/remote is no folder of the launcher")
 
     def test_api_alone_knows_tools(self):
         for path in ["src/base/error.cc", "src/core/endpoint.h", "src/legacy/gasnet1.h"]:

@@ -5,7 +5,7 @@ import unittest
 
 from seeded_tree import SeededTree
 
-PATH = "src/boot/peer.cc"
+PATH = "src/job/peer.cc"
 GOOD = {
     PATH: "// Reports an exited peer, if there is one; 0 if there is none.\n"
           "int report_exited_peer(int most, bool unknown, int almost_full);\n"

@@ -10,7 +10,7 @@ namespace gex::shm {
 namespace {
 
 using Numbers = std::vector<std::uint32_t>;
-using Ranks = boot::RankSet;
+using Ranks = job::RankSet;
 
 TEST(Placement, OneHostIsOneNeighborhoodWithoutALimit) {
   const Placement placement(Numbers(5, 0), 0);

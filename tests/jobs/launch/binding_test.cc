@@ -1,7 +1,7 @@
 // The binding of ranks: equal shares of the processors, unless the user binds.
 //
 // Other jobs bind ranks too and would interfere, so this program runs in a network namespace of its
-// own, which isolates claims (boot/core_claims.h).
+// own, which isolates claims (launch/local/core_claims.h).
 
 #include <fcntl.h>
 #include <net/if.h>

@@ -8,7 +8,7 @@
 #include <set>
 #include <sstream>
 
-#include "boot/protocol.h"
+#include "job/protocol.h"
 #include "modes.h"
 
 namespace launch_test {
@@ -271,7 +271,7 @@ TEST(OpenFiles, FewAreEnoughForFewRanks) {
 }
 
 /// A value of GEX_JOB, of this or another version of the protocol.
-std::string place(const std::string& rest, std::uint32_t version = gex::boot::protocol_version) {
+std::string place(const std::string& rest, std::uint32_t version = gex::job::protocol_version) {
   return std::to_string(version) + rest;
 }
 
@@ -293,7 +293,7 @@ TEST(Place, ADescriptorThatIsNotTheConnectionIsRefused) {
 }
 
 TEST(Place, AnotherVersionOfTheProtocolIsRefused) {
-  constexpr std::uint32_t own = gex::boot::protocol_version;
+  constexpr std::uint32_t own = gex::job::protocol_version;
   expect_failure(Command({probe, "who"}).variable("GEX_JOB", place(":100:0:2:5", own - 1)).run(), 1,
                  "it comes from a gexrun that speaks version " + std::to_string(own - 1) +
                      " of the control protocol, this program's libgex speaks version " +

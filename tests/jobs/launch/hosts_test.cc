@@ -216,7 +216,7 @@ void expect_to_end_when_asked(Running& job) {
   EXPECT_EQ(outcome.error, "gexrun: ended by signal 15 (Terminated)\n");
 }
 
-// The kernel schedules sessions as groups, and could starve one of several (boot/terminal.h).
+// The kernel schedules sessions as groups, and could starve one of several (launch/terminal.h).
 TEST(Hosts, OfOneMachineAddNoSessions) {
   const auto running = on_hosts("a:2,b:2", 4, {"stay"}).start();
   ASSERT_TRUE(running->wait_for("ready", 4));

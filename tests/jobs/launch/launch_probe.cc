@@ -1,4 +1,4 @@
-// A program that uses boot and nothing above it: what the launch tests run as ranks.
+// A program that uses job and launch and nothing above them: what the launch tests run as ranks.
 //
 //   launch_probe SCENARIO [ARGUMENT]...
 //
@@ -32,15 +32,15 @@
 
 #include "base/error.h"
 #include "base/error_environment.h"
-#include "boot/hook.h"
-#include "boot/job.h"
-#include "boot/protocol.h"
+#include "job/job.h"
+#include "job/protocol.h"
+#include "launch/client/hook.h"
 
 namespace {
 
-using gex::boot::Job;
-using gex::boot::Origin;
-using gex::boot::RankSet;
+using gex::job::Job;
+using gex::job::Origin;
+using gex::job::RankSet;
 using Arguments = std::vector<std::string>;
 
 constexpr int wrong = 99;
@@ -675,13 +675,13 @@ int babble(const Arguments& arguments) {
   }
   std::mt19937_64 random(number(arguments, 0));
   const auto small_or_any = [&random] { return random() % 2 != 0 ? random() % 4 : random(); };
-  gex::boot::FrameHeader header;
-  header.kind = gex::boot::FrameKind::hello;
+  gex::job::FrameHeader header;
+  header.kind = gex::job::FrameKind::hello;
   std::vector<std::byte> payload(100'000);
   // The first thing is mostly a hello, so that what follows is taken for a rank's.
   for (int i = random() % 4 == 0 ? 1 : 0; i < 1000; ++i) {
     if (i > 0) {
-      header.kind = static_cast<gex::boot::FrameKind>(1 + random() % 7);
+      header.kind = static_cast<gex::job::FrameKind>(1 + random() % 7);
       header.sequence = static_cast<std::uint32_t>(small_or_any());
       header.total = small_or_any();
       header.offset = small_or_any();
@@ -749,7 +749,7 @@ const std::map<std::string, int (*)(const Arguments&)> scenarios = {
 
 int main(int count, char** arguments) {
   gex::follow_error_environment();
-  gex::boot::register_launch_hook();
+  gex::launch::register_launch_hook();
   program = arguments[0];
   const auto scenario = scenarios.find(count > 1 ? arguments[1] : "");
   if (scenario == scenarios.end()) complain("no such scenario");

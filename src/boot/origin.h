@@ -1,8 +1,0 @@
-#pragma once
-
-namespace gex::boot {
-
-/// How this process was started as a rank.
-enum class Origin { singleton, forked, gexrun, foreign };
-
-}  // namespace gex::boot

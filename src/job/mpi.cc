@@ -1,0 +1,55 @@
+#include "job/mpi.h"
+
+#include <dlfcn.h>
+
+#include "base/os_process.h"
+#include "base/os_signal_frame.h"
+
+namespace gex::job {
+
+namespace {
+
+/// Functions that have the same types in every implementation of MPI.
+struct Mpi {
+  int (*initialized)(int* flag);
+  int (*finalized)(int* flag);
+  int (*is_thread_main)(int* flag);
+  int (*finalize)();
+  bool found;
+};
+constinit Mpi mpi{};
+
+template <typename Function>
+bool find(const char* name, Function& function) noexcept {
+  function = reinterpret_cast<Function>(dlsym(RTLD_DEFAULT, name));
+  return function != nullptr;
+}
+
+bool ask(int (*question)(int*)) noexcept {
+  int answer = 0;
+  return question(&answer) == 0 && answer != 0;
+}
+
+}  // namespace
+
+void find_mpi(bool forked) noexcept {
+  // Look them up now: at the end of the process the loader's lock may be held.
+  mpi.found = !os::is_linked_static() && find("MPI_Initialized", mpi.initialized) &&
+              find("MPI_Finalized", mpi.finalized) &&
+              find("MPI_Is_thread_main", mpi.is_thread_main) && find("MPI_Finalize", mpi.finalize);
+  if (forked && mpi_is_open()) mpi.found = false;
+}
+
+bool mpi_is_open() noexcept {
+  return mpi.found && ask(mpi.initialized) && !ask(mpi.finalized);
+}
+
+bool mpi_can_be_finalized() noexcept {
+  return mpi_is_open() && !os::inside_signal_handler() && ask(mpi.is_thread_main);
+}
+
+void finalize_mpi() noexcept {
+  mpi.finalize();
+}
+
+}  // namespace gex::job

@@ -1,0 +1,23 @@
+#pragma once
+// MPI in the same process as libgex, which neither needs nor links it, and the finalization of MPI
+// at the end. Open MPI's mpirun treats a process that has initialized MPI and ends without
+// finalizing it as failed, whatever its exit status.
+//
+// Thread rules: `find_mpi` before there are other threads; the other functions from any thread.
+
+namespace gex::job {
+
+/// Looks for MPI among the loaded libraries. `forked`: this process is a fork of one that may have
+/// initialized MPI; the fork does not finalize it then.
+void find_mpi(bool forked) noexcept;
+
+/// Whether MPI is initialized in this process and not finalized.
+bool mpi_is_open() noexcept;
+
+/// Whether the calling thread may finalize MPI, and is in no signal handler.
+bool mpi_can_be_finalized() noexcept;
+
+/// Finalizes MPI; collective over all processes that have initialized it together.
+void finalize_mpi() noexcept;
+
+}  // namespace gex::job

@@ -1,0 +1,169 @@
+#pragma once
+// The control protocol between the ranks of a host and their guardian.
+//
+// Each rank holds one end of an AF_UNIX SOCK_SEQPACKET pair, the guardian the other. A packet is
+// one frame: a fixed header, up to `max_payload` bytes, at most one descriptor. Packets are sent
+// whole, so a thread (or a signal handler) can send `end` while another is in the middle of an
+// exchange, and a process that shares the socket by mistake cannot corrupt the stream.
+//
+// Guardian and ranks may be of different builds (gexrun installed here, the program linked there):
+// the version is part of GEX_JOB and is checked before anything is sent. Received data is not
+// trusted: `receive_frame` checks the sizes of a frame, its receiver checks the content.
+//
+// With several hosts, guardians and gexrun exchange the same frames over streams
+// (launch/hosts/link.h).
+
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "base/os_file.h"
+
+namespace gex::job {
+
+inline constexpr std::uint32_t protocol_version = 5;
+
+/// Name of the guardian's process. A rank without GEX_JOB recognizes its guardian by it (job.cc).
+inline constexpr const char* guardian_name = "gex-guardian";
+
+/// Seconds between heartbeats of guardians and root, and without any until one counts as lost.
+inline constexpr double heartbeat_interval = 0.5;
+inline constexpr double heartbeat_timeout = 4;
+
+enum class FrameKind : std::uint32_t {
+  // From a rank.
+  hello = 1,     ///< the process has joined
+  gather,        ///< a piece of this rank's contribution to an exchange
+  share,         ///< share_descriptor among the ranks in the payload (32 bits each), by `owner`
+  leave,         ///< exit, return from main, gasnet_exit: a Departure; waits for release or ending
+  end,           ///< ends the job at once, as a fatal error does, or confirms that it ends
+  exec_failed,   ///< the program could not be executed; `code` is errno, `count` a StartStep
+  error_report,  ///< asks to report an error; the job page answers
+  wait_on_exited_rank,  ///< waits in a collective call for rank `first`, which has left
+  // From the guardian.
+  welcome = 64,  ///< the job page, and the number of each rank's host (32 bits each); lies in the
+                 ///< socket before the rank starts
+  gathered,      ///< a piece of all ranks' contributions
+  shared,        ///< the descriptor (to all but the rank that gave it)
+  release,       ///< every rank has left with 0 and may exit; `code` 1: finalize MPI
+  ending,        ///< the job is being ended
+  // From a guardian to the root of a job of several hosts; `first` is a rank. See Coordinator.
+  host_joined = 128,  ///< `code` is the process
+  host_gather,        ///< a piece of the host's contribution to an exchange
+  host_left,          ///< a Departure; `sequence` is that of the exchange left before
+  host_gone,          ///< `code` is the process
+  host_wait_on_exited_rank,
+  host_end,  ///< `code`, `first`, `death`; the payload is the text
+  host_error_report,
+  host_interrupted,  ///< `code` is the signal
+  host_finished,     ///< `code` 1: output was lost
+  // From the root to a guardian. See Guardians.
+  job_gathered = 192,  ///< a piece of all ranks' contributions
+  job_absent,          ///< `first`, `sequence`
+  job_release,         ///< `code` as of release
+  job_end,             ///< `code`, `first`, `death`; `count` is a Teardown
+  job_signal,          ///< `code`
+  job_error_report,    ///< `code` 1: report the error, 0: another rank reports one
+  // Both ways.
+  heartbeat = 255,
+};
+
+/// A step between the guardian's fork and the execution of a rank's program.
+enum class StartStep : std::uint32_t { execute, keep_connection, redirect_input, redirect_output };
+
+struct FrameHeader {
+  FrameKind kind{};
+  std::uint32_t sequence = 0;  ///< gather, gathered: number of the exchange, from 0
+  std::uint64_t total = 0;     ///< gather, gathered: bytes of the whole
+  std::uint64_t offset = 0;    ///< gather, gathered: where this piece belongs
+  std::uint32_t first = 0;     ///< hello, and between guardians and root: a rank
+  std::uint32_t count = 0;     ///< leave, host_left, job_end
+  std::int32_t code = 0;       ///< leave, end, exec_failed, release
+  std::uint32_t owner = 0;     ///< share
+  std::uint32_t bytes =
+      0;  ///< on a stream (launch/hosts/link.h): size of the payload behind the header
+  std::uint32_t death = 0;  ///< host_end, job_end: 1 if the rank died
+};
+static_assert(sizeof(FrameHeader) == 48);
+
+/// How a rank leaves the job.
+struct Departure {
+  int code = 0;          ///< the exit status
+  bool by_exit = false;  ///< it called exit or returned from main, not gasnet_exit
+  /// MPI is initialized in this process, which cannot finalize it.
+  bool keeps_mpi = false;
+
+  /// Whether the whole job ends: by any departure but exit(0) or a return from main with 0.
+  bool ends_job() const noexcept { return code != 0 || !by_exit; }
+};
+
+/// Encodes a departure in `code` and `count` of a frame, and decodes it.
+void put_departure(FrameHeader& header, const Departure& departure) noexcept;
+Departure departure_of(const FrameHeader& header) noexcept;
+
+/// Bytes of one frame's payload. Small enough for any sensible limit on socket buffers.
+inline constexpr std::size_t max_payload = 32 * 1024;
+
+/// Bytes that all ranks together may contribute to one exchange.
+inline constexpr std::uint64_t max_exchange = std::uint64_t{1} << 30;
+
+enum class Sent { whole, would_block, no_descriptors, closed };
+
+/// Sends one frame, with a copy of `descriptor` unless that is -1. Never blocks if `wait` is false.
+/// Async-signal-safe. Result `no_descriptors`: this user has too many descriptors in flight; retry
+/// later.
+Sent send_frame(int socket, const FrameHeader& header, std::span<const std::byte> payload,
+                int descriptor, bool wait) noexcept;
+
+/// One received frame; its payload is valid until the next frame is received into the same buffer.
+struct Received {
+  enum class Outcome { frame, would_block, closed, malformed } outcome = Outcome::closed;
+  FrameHeader header;
+  std::span<const std::byte> payload;
+  os::FileDescriptor descriptor;  ///< close-on-exec
+  int sender = 0;                 ///< process id by SCM_CREDENTIALS, if the receiver asked for it
+};
+
+/// A buffer for one received frame.
+class FrameBuffer {
+ public:
+  FrameBuffer() : bytes_(sizeof(FrameHeader) + max_payload + 1) {}
+  std::span<std::byte> bytes() noexcept { return bytes_; }
+
+ private:
+  std::vector<std::byte> bytes_;
+};
+
+Received receive_frame(int socket, FrameBuffer& buffer, bool wait) noexcept;
+
+/// Receives one frame without waiting and keeps only its header. Needs no buffer, which another
+/// thread or an interrupted call might be using. Async-signal-safe.
+Received::Outcome receive_header(int socket, FrameHeader& header) noexcept;
+
+/// The content of GEX_JOB: a process's control socket, its rank and the size of the job.
+struct Membership {
+  int control = -1;
+  std::uint32_t rank = 0;
+  std::uint32_t size = 1;
+};
+
+/// The value of GEX_JOB for a rank whose control socket is `control`: "VERSION:FD:RANK:SIZE:INODE".
+/// By the inode `parse_membership` distinguishes the socket from another descriptor of that number.
+std::string format_membership(const Membership& membership);
+
+/// Parses a GEX_JOB value and checks every part of it, the named descriptor included. On failure
+/// the result is empty and `why` is the reason.
+std::optional<Membership> parse_membership(std::string_view text, std::string& why);
+
+/// The process id of the creator of `descriptor` if that is a socket of the control socket's type,
+/// otherwise 0. The creator of a control socket is the guardian.
+int maker_of_control_socket(int descriptor) noexcept;
+
+/// The control socket's lowest descriptor number: shell scripts redirect low numbers.
+inline constexpr int lowest_control_descriptor = 100;
+
+}  // namespace gex::job

@@ -1,0 +1,73 @@
+#include "launch/agents/host_part_run.h"
+
+#include <unistd.h>
+
+#include <cerrno>
+#include <cstdlib>
+#include <cstring>
+#include <string>
+
+#include "launch/agents/host_start.h"
+#include "launch/local/launcher.h"
+#include "launch/report.h"
+
+namespace gex::launch {
+
+namespace {
+
+/// Reads exactly `size` bytes of standard input. What follows is rank 0's input.
+bool read_exactly(std::string& bytes, std::size_t size) {
+  bytes.resize(size);
+  for (std::size_t got = 0; got < size;) {
+    const ssize_t more = read(STDIN_FILENO, bytes.data() + got, size - got);
+    if (more < 0 && errno == EINTR) continue;
+    if (more <= 0) return false;
+    got += static_cast<std::size_t>(more);
+  }
+  return true;
+}
+
+std::optional<HostStart> read_start() {
+  std::string bytes;
+  if (!read_exactly(bytes, start_prefix)) return std::nullopt;
+  const auto size = packed_size(bytes);
+  if (!size || !read_exactly(bytes, *size)) return std::nullopt;
+  return unpack(bytes);
+}
+
+}  // namespace
+
+void run_host_part(const char* program_name, const std::string& plugin_folder) {
+  auto start = read_start();
+  if (!start) {
+    report(program_name, "%s is internal: gexrun uses it on other hosts", host_part_argument);
+    _exit(reported_status);
+  }
+  Launch& launch_here = start->launch;
+  launch_here.program_name = program_name;
+  const char* const host = launch_here.part().name.c_str();
+  if (chdir(start->directory.c_str()) != 0) {
+    report(program_name, "host %s: cannot change to the folder '%s': %s", host,
+           start->directory.c_str(), std::strerror(errno));
+    _exit(reported_status);
+  }
+  for (const std::string& variable : start->environment) {
+    const std::size_t equals = variable.find('=');
+    if (equals == variable.npos || equals == 0) continue;
+    setenv(variable.substr(0, equals).c_str(), variable.c_str() + equals + 1, 1);
+  }
+  // The folder may differ from the one on the root's host (--prefix).
+  setenv("GEX_PLUGIN_FOLDER", plugin_folder.c_str(), 1);
+  std::string why;
+  os::FileDescriptor root = connect_to_root(start->root, start->secret, launch_here.host, why);
+  if (!root) {
+    report(program_name, "host %s: cannot connect to the gexrun that started the job: %s", host,
+           why.c_str());
+    _exit(reported_status);
+  }
+  launch_here.root = root.release();
+  launch(launch_here);
+  _exit(reported_status);
+}
+
+}  // namespace gex::launch

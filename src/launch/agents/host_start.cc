@@ -1,0 +1,139 @@
+#include "launch/agents/host_start.h"
+
+#include <charconv>
+#include <cstdint>
+#include <cstdio>
+#include <cstring>
+
+#include "job/limits.h"
+
+namespace gex::launch {
+
+namespace {
+
+constexpr std::string_view name = "gexrun3 ";
+constexpr std::size_t max_size = 64U << 20;
+
+class Writer {
+ public:
+  void number(std::uint64_t value) { bytes_.append(reinterpret_cast<const char*>(&value), 8); }
+  void text(std::string_view value) {
+    number(value.size());
+    bytes_ += value;
+  }
+  void texts(const std::vector<std::string>& values) {
+    number(values.size());
+    for (const std::string& value : values) text(value);
+  }
+  const std::string& bytes() const noexcept { return bytes_; }
+
+ private:
+  std::string bytes_;
+};
+
+/// Parses the output of Writer. After an error all further results are empty.
+class Reader {
+ public:
+  explicit Reader(std::string_view bytes) : bytes_(bytes) {}
+
+  std::uint64_t number(std::uint64_t limit) {
+    std::uint64_t value = 0;
+    if (bytes_.size() < sizeof value) return fail();
+    std::memcpy(&value, bytes_.data(), sizeof value);
+    bytes_.remove_prefix(sizeof value);
+    return value <= limit ? value : fail();
+  }
+  std::string text() {
+    const std::uint64_t size = number(bytes_.size());
+    if (size > bytes_.size()) fail();
+    std::string value(bytes_.substr(0, failed_ ? 0 : size));
+    bytes_.remove_prefix(value.size());
+    return value;
+  }
+  std::vector<std::string> texts() {
+    std::vector<std::string> values;
+    // A text takes at least eight bytes, which bounds the count by the size of the message.
+    for (std::uint64_t left = number(bytes_.size() / 8); left > 0 && !failed_; --left) {
+      values.push_back(text());
+    }
+    return values;
+  }
+  bool complete() const noexcept { return !failed_ && bytes_.empty(); }
+
+ private:
+  std::uint64_t fail() {
+    failed_ = true;
+    bytes_ = {};
+    return 0;
+  }
+
+  std::string_view bytes_;
+  bool failed_ = false;
+};
+
+}  // namespace
+
+std::string pack(const HostStart& start) {
+  const Launch& launch = start.launch;
+  Writer body;
+  body.text({reinterpret_cast<const char*>(start.secret.bytes().data()), Secret::size});
+  body.number(start.root.port);
+  body.texts(start.root.hosts);
+  body.number(launch.hosts.size());
+  for (const job::HostPart& part : launch.hosts) body.text(part.name);
+  body.number(launch.hosts.ranks());
+  for (const std::uint32_t host : launch.hosts.host_of()) body.number(host);
+  body.number(launch.host);
+  body.number(launch.tag_output ? 1 : 0);
+  body.number(static_cast<std::uint64_t>(launch.bind));
+  body.number(launch.verbose ? 1 : 0);
+  body.text(start.directory);
+  body.texts(launch.command);
+  body.texts(start.environment);
+  char size[start_prefix - name.size() + 1];
+  std::snprintf(size, sizeof size, "%08zx", body.bytes().size());
+  return std::string(name) + size + body.bytes();
+}
+
+std::optional<std::size_t> packed_size(std::string_view prefix) {
+  if (prefix.size() != start_prefix || !prefix.starts_with(name)) return std::nullopt;
+  prefix.remove_prefix(name.size());
+  std::size_t size = 0;
+  const auto [rest, error] = std::from_chars(prefix.begin(), prefix.end(), size, 16);
+  if (error != std::errc() || rest != prefix.end() || size > max_size) return std::nullopt;
+  return size;
+}
+
+std::optional<HostStart> unpack(std::string_view bytes) {
+  Reader body(bytes);
+  HostStart start;
+  const std::string secret = body.text();
+  if (secret.size() != Secret::size) return std::nullopt;
+  Secret::Bytes key;
+  std::memcpy(key.data(), secret.data(), key.size());
+  start.secret = Secret(key);
+  start.root.port = static_cast<std::uint16_t>(body.number(0xffff));
+  start.root.hosts = body.texts();
+  job::HostParts& hosts = start.launch.hosts;
+  for (std::uint64_t left = body.number(job::max_ranks); left > 0; --left) hosts.add(body.text());
+  if (hosts.size() == 0) return std::nullopt;
+  for (std::uint64_t left = body.number(job::max_ranks); left > 0; --left) {
+    hosts.place_next(static_cast<std::uint32_t>(body.number(hosts.size() - 1)));
+  }
+  for (const job::HostPart& part : hosts) {
+    if (part.ranks.empty()) return std::nullopt;
+  }
+  start.launch.host = static_cast<std::uint32_t>(body.number(job::max_ranks));
+  start.launch.tag_output = body.number(1) != 0;
+  start.launch.bind = static_cast<Bind>(body.number(static_cast<std::uint64_t>(Bind::share)));
+  start.launch.verbose = body.number(1) != 0;
+  start.directory = body.text();
+  start.launch.command = body.texts();
+  start.environment = body.texts();
+  if (!body.complete() || start.launch.host >= hosts.size() || start.launch.command.empty()) {
+    return std::nullopt;
+  }
+  return start;
+}
+
+}  // namespace gex::launch

@@ -1,0 +1,37 @@
+#pragma once
+// The start message from the root to the gexrun that it starts on another host: the job's secret,
+// the root's address, and the command. It is sent over standard input; what follows there is the
+// job's input.
+
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "launch/hosts/auth_handshake.h"
+#include "launch/hosts/secret.h"
+#include "launch/launch_spec.h"
+
+namespace gex::launch {
+
+struct HostStart {
+  Launch launch;  ///< hosts, host, command and the switches
+  RootAddress root;
+  Secret secret{Secret::Bytes{}};
+  std::string directory;                 ///< the command's working directory
+  std::vector<std::string> environment;  ///< NAME=VALUE
+};
+
+/// The message as bytes, with a prefix that contains their number.
+std::string pack(const HostStart& start);
+
+/// Size of the prefix.
+inline constexpr std::size_t start_prefix = 16;
+
+/// The number of bytes that follow the prefix; empty if the prefix is invalid.
+std::optional<std::size_t> packed_size(std::string_view prefix);
+
+/// Parses the bytes that follow the prefix; empty if they are invalid.
+std::optional<HostStart> unpack(std::string_view body);
+
+}  // namespace gex::launch

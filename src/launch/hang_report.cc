@@ -1,0 +1,529 @@
+#include "launch/hang_report.h"
+
+#include <algorithm>
+#include <cstdarg>
+#include <cstdio>
+#include <functional>
+#include <map>
+#include <set>
+#include <tuple>
+
+namespace gex::launch {
+
+namespace {
+
+using Ranks = std::vector<std::uint32_t>;
+
+[[gnu::format(printf, 1, 2)]] std::string text_of(const char* format, ...) {
+  std::va_list arguments;
+  va_start(arguments, format);
+  char* made = nullptr;
+  const int size = vasprintf(&made, format, arguments);
+  va_end(arguments);
+  std::string text = size < 0 ? std::string() : std::string(made, static_cast<std::size_t>(size));
+  std::free(made);
+  return text;
+}
+
+const char* name_of(job::OpKind kind) noexcept {
+  switch (kind) {
+    case job::OpKind::none:
+      return "condition";
+    case job::OpKind::put:
+      return "put";
+    case job::OpKind::get:
+      return "get";
+    case job::OpKind::atomic:
+      return "atomic";
+    case job::OpKind::message:
+      return "message";
+    case job::OpKind::barrier:
+      return "barrier";
+    case job::OpKind::collective:
+      return "collective";
+    case job::OpKind::agreement:
+      return "agreement";
+    case job::OpKind::named_barrier:
+      return "named_barrier";
+    case job::OpKind::events:
+      return "events";
+    case job::OpKind::lock:
+      return "lock";
+    case job::OpKind::count:
+      break;
+  }
+  return "unknown";
+}
+
+bool is_of_team(job::OpKind kind) noexcept {
+  return kind == job::OpKind::barrier || kind == job::OpKind::collective ||
+         kind == job::OpKind::agreement || kind == job::OpKind::named_barrier;
+}
+
+const TeamReport* team_of(const RankReport& rank, std::uint64_t id) noexcept {
+  const auto found = std::find_if(rank.teams.begin(), rank.teams.end(),
+                                  [id](const TeamReport& team) { return team.id == id; });
+  return found == rank.teams.end() ? nullptr : &*found;
+}
+
+/// Whether a count of calls, which may wrap around, has reached a number.
+bool has_reached(std::uint32_t count, std::uint32_t number) noexcept {
+  return static_cast<std::int32_t>(count - number) >= 0;
+}
+
+/// The call as reports show it.
+std::string call_name(const OpReport& op) {
+  if (!op.call.empty()) return op.call;
+  switch (op.kind) {
+    case job::OpKind::none:
+      return "a loop of polls (GASNET_BLOCKUNTIL)";
+    case job::OpKind::agreement:
+      return "a set-up call of a team";
+    case job::OpKind::lock:
+      return "gex_HSL_Lock";
+    default:
+      return "a call of the library";
+  }
+}
+
+class Analysis {
+ public:
+  explicit Analysis(std::vector<RankReport> ranks) {
+    std::sort(ranks.begin(), ranks.end(),
+              [](const RankReport& a, const RankReport& b) { return a.rank < b.rank; });
+    report_.ranks = std::move(ranks);
+  }
+
+  HangReport run() {
+    for (const RankReport& rank : report_.ranks) find_waits(rank);
+    find_mismatches();
+    find_circles();
+    find_culprits();
+    return std::move(report_);
+  }
+
+ private:
+  void find_waits(const RankReport& rank) {
+    for (const ThreadReport& thread : rank.threads) {
+      if (thread.wait)
+        add_wait(rank, thread, *thread.wait);
+      else if (thread.condition_s)
+        add_condition(rank, thread);
+    }
+  }
+
+  void add_wait(const RankReport& rank, const ThreadReport& thread, const OpReport& op) {
+    RankWait wait{rank.rank, thread.number, op, {}, {}};
+    if (is_of_team(op.kind)) {
+      explain_team(wait);
+    } else if (op.peer) {
+      wait.waits_for = {*op.peer};
+      explain_peer(wait);
+    } else if (op.kind == job::OpKind::lock) {
+      wait.why = "waits in gex_HSL_Lock for a lock that another of its threads holds";
+    } else {
+      wait.why = "waits in " + call_name(op);
+    }
+    report_.waits.push_back(std::move(wait));
+  }
+
+  /// What completes the client's own condition is not known; operations in flight are likely.
+  void add_condition(const RankReport& rank, const ThreadReport& thread) {
+    RankWait wait{rank.rank, thread.number, {}, {}, {}};
+    wait.op.age_s = thread.condition_s;
+    std::set<std::uint32_t> peers;
+    for (const OpReport& op : rank.operations)
+      if (op.peer) peers.insert(*op.peer);
+    wait.waits_for.assign(peers.begin(), peers.end());
+    wait.why = "polls in a loop of its own (GASNET_BLOCKUNTIL)";
+    wait.why += rank.operations.empty()
+                    ? " with no operation in flight: for a message that has not come"
+                    : text_of(" with %zu operation%s in flight", rank.operations.size(),
+                              rank.operations.size() == 1 ? "" : "s");
+    report_.waits.push_back(std::move(wait));
+  }
+
+  /// The members of a team that have not made a call.
+  struct Missing {
+    std::uint32_t members = 0;  ///< that are known
+    std::uint32_t size = 0;
+    Ranks ranks;
+  };
+  const Missing& missing_in(const OpReport& op) {
+    const auto [at, made] = missing_.try_emplace({op.team, op.kind, op.sequence});
+    Missing& missing = at->second;
+    if (!made) return missing;
+    for (const RankReport& rank : report_.ranks) {
+      const TeamReport* team = team_of(rank, op.team);
+      if (team == nullptr) continue;
+      ++missing.members;
+      missing.size = team->size;
+      if (!has_reached(team->calls(op.kind), op.sequence)) missing.ranks.push_back(rank.rank);
+    }
+    return missing;
+  }
+
+  void explain_team(RankWait& wait) {
+    const OpReport& op = wait.op;
+    const auto& [members, size, ranks] = missing_in(op);
+    wait.waits_for = ranks;
+    const char* const what = op.kind == job::OpKind::named_barrier ? "barrier" : name_of(op.kind);
+    wait.why = text_of("waits in %s, %s %u of a team of %u", call_name(op).c_str(), what,
+                       op.sequence, size);
+    if (!wait.waits_for.empty())
+      wait.why += ", which rank" + std::string(wait.waits_for.size() == 1 ? " " : "s ") +
+                  list_of(wait.waits_for) + (wait.waits_for.size() == 1 ? " has" : " have") +
+                  " not called";
+    else if (members < size)
+      wait.why += text_of("; nothing is known of %u of its members", size - members);
+    else
+      wait.why += ", which all its members have called";
+  }
+
+  static void explain_peer(RankWait& wait) {
+    const OpReport& op = wait.op;
+    if (op.kind == job::OpKind::message)
+      wait.why = text_of("waits in %s: no room for a message to rank %u, which takes none in",
+                         call_name(op).c_str(), *op.peer);
+    else
+      wait.why = text_of("waits in %s for a %s of %llu bytes with rank %u", call_name(op).c_str(),
+                         name_of(op.kind), static_cast<unsigned long long>(op.bytes), *op.peer);
+    if (op.implicit_parts > 1)
+      wait.why += text_of(" (the last of %u parts in flight)", op.implicit_parts);
+  }
+
+  void find_mismatches() {
+    std::map<std::pair<std::uint64_t, std::uint32_t>, std::map<std::string, Ranks>> calls;
+    for (const RankWait& wait : report_.waits)
+      if (wait.op.kind == job::OpKind::collective && !wait.op.call.empty())
+        calls[{wait.op.team, wait.op.sequence}][wait.op.call].push_back(wait.rank);
+    for (const auto& [which, by_call] : calls) {
+      if (by_call.size() < 2) continue;
+      HangReport::Mismatch mismatch{which.first, which.second, {}, {}};
+      for (const auto& [call, ranks] : by_call) {
+        mismatch.ranks.insert(mismatch.ranks.end(), ranks.begin(), ranks.end());
+        if (!mismatch.what.empty()) mismatch.what += ", ";
+        mismatch.what += call + " on rank" + (ranks.size() == 1 ? " " : "s ") + list_of(ranks);
+      }
+      std::sort(mismatch.ranks.begin(), mismatch.ranks.end());
+      report_.mismatches.push_back(std::move(mismatch));
+    }
+  }
+
+  /// Strongly connected components of more than one rank, and ranks that wait for themselves.
+  void find_circles() {
+    std::map<std::uint32_t, std::set<std::uint32_t>> edges;
+    for (const RankWait& wait : report_.waits)
+      edges[wait.rank].insert(wait.waits_for.begin(), wait.waits_for.end());
+    struct Node {
+      std::uint32_t index;
+      std::uint32_t lowest;
+      bool on_stack;
+    };
+    std::map<std::uint32_t, Node> nodes;
+    Ranks stack;
+    // Without recursion: a chain may be as long as the job is large.
+    struct Frame {
+      std::uint32_t rank;
+      std::set<std::uint32_t>::const_iterator next;
+    };
+    std::vector<Frame> frames;
+    const auto enter = [&](std::uint32_t rank) {
+      const auto index = static_cast<std::uint32_t>(nodes.size());
+      nodes[rank] = {index, index, true};
+      stack.push_back(rank);
+      frames.push_back({rank, edges[rank].begin()});
+    };
+    const auto leave = [&] {
+      const std::uint32_t rank = frames.back().rank;
+      frames.pop_back();
+      const Node& node = nodes[rank];
+      if (!frames.empty()) {
+        Node& caller = nodes[frames.back().rank];
+        caller.lowest = std::min(caller.lowest, node.lowest);
+      }
+      if (node.lowest != node.index) return;
+      Ranks circle;
+      do {
+        circle.push_back(stack.back());
+        nodes[stack.back()].on_stack = false;
+        stack.pop_back();
+      } while (circle.back() != rank);
+      std::sort(circle.begin(), circle.end());
+      if (circle.size() > 1 || edges[rank].count(rank) != 0)
+        report_.circles.push_back(std::move(circle));
+    };
+    Ranks starts;
+    for (const auto& [rank, to] : edges) starts.push_back(rank);
+    for (const std::uint32_t start : starts) {
+      if (nodes.count(start) != 0) continue;
+      enter(start);
+      while (!frames.empty()) {
+        Frame& frame = frames.back();
+        if (frame.next == edges[frame.rank].end()) {
+          leave();
+          continue;
+        }
+        const std::uint32_t to = *frame.next++;
+        const auto found = nodes.find(to);
+        if (found == nodes.end())
+          enter(to);
+        else if (found->second.on_stack)
+          nodes[frame.rank].lowest = std::min(nodes[frame.rank].lowest, found->second.index);
+      }
+    }
+    std::sort(report_.circles.begin(), report_.circles.end());
+  }
+
+  void find_culprits() {
+    std::set<std::uint32_t> waiting;
+    std::set<std::uint32_t> wanted;
+    for (const RankWait& wait : report_.waits) {
+      if (!wait.waits_for.empty()) waiting.insert(wait.rank);
+      wanted.insert(wait.waits_for.begin(), wait.waits_for.end());
+    }
+    for (const std::uint32_t rank : wanted) {
+      const auto found = std::lower_bound(report_.ranks.begin(), report_.ranks.end(), rank,
+                                          [](const RankReport& report, std::uint32_t wanted_rank) {
+                                            return report.rank < wanted_rank;
+                                          });
+      const bool known = found != report_.ranks.end() && found->rank == rank;
+      const bool stopped = known && found->state == 'T';
+      if (waiting.count(rank) != 0 && !stopped) continue;
+      report_.culprits.push_back({rank, known ? what_it_does(*found) : "nothing is known of it"});
+    }
+  }
+
+  static std::string what_it_does(const RankReport& rank) {
+    const bool in_handler = std::any_of(rank.threads.begin(), rank.threads.end(),
+                                        [](const ThreadReport& t) { return t.in_handler; });
+    const bool in_loop = std::any_of(rank.threads.begin(), rank.threads.end(),
+                                     [](const ThreadReport& t) { return t.condition_s; });
+    std::string what;
+    switch (rank.state) {
+      case 'T':
+      case 't':
+        what = "is stopped by a signal";
+        break;
+      case 'Z':
+      case 'X':
+        what = "has ended";
+        break;
+      case 'D':
+        what = "sleeps in the kernel, uninterruptibly";
+        break;
+      default:
+        if (in_handler)
+          what = "is in a handler that has not returned";
+        else if (in_loop)
+          what = "polls in a loop of its own (GASNET_BLOCKUNTIL)";
+        else if (rank.state == 'R')
+          what = "runs, and is in no wait of the library: it computes, or is in a loop";
+        else
+          what = "sleeps outside the library";
+    }
+    return what + text_of(" (%.1f s of processor time%s)", rank.cpu_s,
+                          rank.last_call.empty() ? "" : (";" + rank.last_call).c_str());
+  }
+
+  HangReport report_;
+  std::map<std::tuple<std::uint64_t, job::OpKind, std::uint32_t>, Missing> missing_;
+};
+
+std::string quoted(const std::string& text) {
+  std::string out = "\"";
+  for (const char c : text) {
+    const auto byte = static_cast<unsigned char>(c);
+    if (c == '"' || c == '\\') {
+      out += '\\';
+      out += c;
+    } else if (c == '\n') {
+      out += "\\n";
+    } else if (byte < 0x20 || byte == 0x7f) {
+      out += text_of("\\u%04x", byte);
+    } else if (byte >= 0x80) {
+      // Whatever it was meant as: JSON is UTF-8, and this may not be.
+      out += '?';
+    } else {
+      out += c;
+    }
+  }
+  return out + '"';
+}
+
+/// Elements by commas.
+template <class T, class Show>
+std::string array_of(const std::vector<T>& list, const Show& show) {
+  std::string out = "[";
+  for (const T& one : list) {
+    if (out.size() > 1) out += ", ";
+    out += show(one);
+  }
+  return out + "]";
+}
+std::string array_of(const Ranks& ranks) {
+  return array_of(ranks, [](std::uint32_t rank) { return std::to_string(rank); });
+}
+
+std::string seconds_of(const std::optional<double>& seconds) {
+  return seconds ? text_of("%.3f", *seconds) : "null";
+}
+
+/// Without braces: what an operation's object holds.
+std::string fields_of(const OpReport& op) {
+  std::string out = text_of("\"kind\": \"%s\", \"call\": ", name_of(op.kind)) +
+                    (op.call.empty() ? "null" : quoted(op.call));
+  out += ", \"age_s\": " + seconds_of(op.age_s);
+  if (op.peer) out += ", \"peer\": " + std::to_string(*op.peer);
+  if (is_of_team(op.kind))
+    out += text_of(", \"team\": \"%016llx\", \"sequence\": %u",
+                   static_cast<unsigned long long>(op.team), op.sequence);
+  if (op.kind != job::OpKind::none && op.kind != job::OpKind::lock)
+    out += text_of(", \"bytes\": %llu", static_cast<unsigned long long>(op.bytes));
+  if (op.implicit_parts != 0) out += text_of(", \"implicit_parts\": %u", op.implicit_parts);
+  return out;
+}
+
+std::string json_of(const ThreadReport& thread) {
+  std::string out =
+      text_of("{\"thread\": %u, \"kernel_thread\": %d, \"in_handler\": %s", thread.number,
+              thread.kernel_thread, thread.in_handler ? "true" : "false");
+  if (thread.wait) out += ", \"wait\": {" + fields_of(*thread.wait) + "}";
+  if (thread.condition_s) out += ", \"condition_s\": " + seconds_of(thread.condition_s);
+  if (!thread.backtrace.empty()) out += ", \"backtrace\": " + quoted(thread.backtrace);
+  return out + "}";
+}
+
+std::string json_of(const TeamReport& team) {
+  return text_of(
+      "{\"team\": \"%016llx\", \"size\": %u, \"rank\": %u, \"barriers\": %u, \"collectives\": %u, "
+      "\"agreements\": %u, \"named_barriers\": %u}",
+      static_cast<unsigned long long>(team.id), team.size, team.rank, team.barriers,
+      team.collectives, team.agreements, team.named_barriers);
+}
+
+std::string json_of(const RankReport& rank) {
+  std::string out = text_of("{\"rank\": %u, \"host\": %s, \"process\": %d, \"state\": \"%s\", ",
+                            rank.rank, quoted(rank.host).c_str(), rank.process,
+                            rank.state != 0 ? std::string(1, rank.state).c_str() : "");
+  out += text_of("\"cpu_s\": %.3f, \"shown\": %s, \"last_call\": ", rank.cpu_s,
+                 rank.shown ? "true" : "false");
+  out += rank.last_call.empty() ? "null" : quoted(rank.last_call.substr(1));
+  out += ",\n   \"threads\": " +
+         array_of(rank.threads, [](const ThreadReport& one) { return json_of(one); });
+  out += ",\n   \"operations\": " +
+         array_of(rank.operations, [](const OpReport& one) { return "{" + fields_of(one) + "}"; });
+  out += ",\n   \"teams\": " +
+         array_of(rank.teams, [](const TeamReport& one) { return json_of(one); });
+  return out + text_of(", \"hidden\": %u}", rank.hidden);
+}
+
+std::string json_of(const RankWait& wait) {
+  return text_of("{\"rank\": %u, \"thread\": %u, ", wait.rank, wait.thread) + fields_of(wait.op) +
+         ", \"waits_for\": " + array_of(wait.waits_for) + ", \"why\": " + quoted(wait.why) + "}";
+}
+
+std::string age_text(const std::optional<double>& age_s) {
+  return age_s ? text_of(" for %.1f s", *age_s) : "";
+}
+
+/// Lines of one kind that are shown before the others are only counted.
+constexpr std::size_t max_lines = 16;
+
+}  // namespace
+
+HangReport analyse(std::vector<RankReport> ranks) {
+  return Analysis(std::move(ranks)).run();
+}
+
+bool is_waiting(const RankReport& rank, double seconds) noexcept {
+  const auto lasts = [seconds](const std::optional<double>& age_s) {
+    return age_s && *age_s >= seconds;
+  };
+  return std::any_of(rank.threads.begin(), rank.threads.end(),
+                     [&](const ThreadReport& thread) {
+                       return (thread.wait && lasts(thread.wait->age_s)) ||
+                              lasts(thread.condition_s);
+                     }) ||
+         std::any_of(rank.operations.begin(), rank.operations.end(),
+                     [&](const OpReport& op) { return lasts(op.age_s); });
+}
+
+std::string list_of(const Ranks& ranks) {
+  std::string out;
+  for (std::size_t i = 0; i < ranks.size();) {
+    std::size_t last = i;
+    while (last + 1 < ranks.size() && ranks[last + 1] == ranks[last] + 1) ++last;
+    if (!out.empty()) out += ", ";
+    out += std::to_string(ranks[i]);
+    if (last > i) out += "-" + std::to_string(ranks[last]);
+    i = last + 1;
+  }
+  return out;
+}
+
+std::string to_text(const HangReport& report) {
+  std::string out;
+  // Ranks that wait for the same in the same words share a line.
+  std::map<std::string, std::pair<Ranks, double>> waits;
+  std::vector<std::string> order;
+  for (const RankWait& wait : report.waits) {
+    auto [at, made] = waits.try_emplace(wait.why);
+    if (made) order.push_back(wait.why);
+    if (at->second.first.empty() || at->second.first.back() != wait.rank)
+      at->second.first.push_back(wait.rank);
+    at->second.second = std::max(at->second.second, wait.op.age_s.value_or(0));
+  }
+  std::size_t lines = 0;
+  for (const std::string& why : order) {
+    if (++lines > max_lines) {
+      out += text_of("... and %zu more waits\n", order.size() - max_lines);
+      break;
+    }
+    const auto& [ranks, longest] = waits[why];
+    out += "rank" + std::string(ranks.size() == 1 ? " " : "s ") + list_of(ranks) +
+           age_text(longest) + ": " + why + "\n";
+  }
+  for (const HangReport::Mismatch& mismatch : report.mismatches)
+    out +=
+        text_of("mismatch in collective %u of a team: ", mismatch.sequence) + mismatch.what + "\n";
+  for (const Ranks& circle : report.circles)
+    out += "circle: ranks " + list_of(circle) + " wait for each other\n";
+  lines = 0;
+  for (const HangReport::Culprit& culprit : report.culprits) {
+    if (++lines > max_lines) {
+      out += text_of("... and %zu more ranks that others wait for\n",
+                     report.culprits.size() - max_lines);
+      break;
+    }
+    out += text_of("rank %u, which others wait for, ", culprit.rank) + culprit.what + "\n";
+  }
+  if (report.waits.empty()) out += "no rank waits\n";
+  for (const RankReport& rank : report.ranks)
+    for (const ThreadReport& thread : rank.threads)
+      if (!thread.backtrace.empty())
+        out += text_of("rank %u, thread %u:\n", rank.rank, thread.number) + thread.backtrace;
+  return out;
+}
+
+std::string to_json(const HangReport& report) {
+  std::string out = "{\"ranks\": [";
+  for (std::size_t i = 0; i < report.ranks.size(); ++i)
+    out += (i == 0 ? "\n  " : ",\n  ") + json_of(report.ranks[i]);
+  out += "],\n \"waits\": " +
+         array_of(report.waits, [](const RankWait& wait) { return json_of(wait); });
+  out += ",\n \"circles\": " +
+         array_of(report.circles, [](const Ranks& circle) { return array_of(circle); });
+  out += ",\n \"culprits\": " + array_of(report.culprits, [](const HangReport::Culprit& culprit) {
+           return text_of("{\"rank\": %u, \"what\": ", culprit.rank) + quoted(culprit.what) + "}";
+         });
+  out += ",\n \"mismatches\": " +
+         array_of(report.mismatches, [](const HangReport::Mismatch& mismatch) {
+           return text_of("{\"team\": \"%016llx\", \"sequence\": %u, \"ranks\": ",
+                          static_cast<unsigned long long>(mismatch.team), mismatch.sequence) +
+                  array_of(mismatch.ranks) + ", \"what\": " + quoted(mismatch.what) + "}";
+         });
+  return out + "}\n";
+}
+
+}  // namespace gex::launch

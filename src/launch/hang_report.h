@@ -1,0 +1,66 @@
+#pragma once
+// The hang report: which ranks wait for which others and why, circles of ranks that wait for each
+// other, and the ranks that others wait for but that do not wait.
+//
+//   const HangReport report = analyse(collected);
+//   write_stderr(to_text(report));
+//
+// Pure functions of what was collected; no process, clock or memory of a rank is looked at.
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "launch/rank_report.h"
+
+namespace gex::launch {
+
+/// A rank that waits.
+struct RankWait {
+  std::uint32_t rank = 0;
+  std::uint32_t thread = 0;
+  OpReport op;                           ///< kind `none`: the client's own loop of polls
+  std::vector<std::uint32_t> waits_for;  ///< ranks; empty: not known
+  std::string why;                       ///< a sentence without its full stop
+
+  bool operator==(const RankWait&) const = default;
+};
+
+struct HangReport {
+  std::vector<RankReport> ranks;  ///< by rank
+  std::vector<RankWait> waits;
+  std::vector<std::vector<std::uint32_t>> circles;
+  /// Ranks that others wait for but that do not wait, with what they do.
+  struct Culprit {
+    std::uint32_t rank = 0;
+    std::string what;
+  };
+  std::vector<Culprit> culprits;
+  /// Members that wait in the same collective of a team, but in different calls.
+  struct Mismatch {
+    std::uint64_t team = 0;
+    std::uint32_t sequence = 0;
+    std::vector<std::uint32_t> ranks;
+    std::string what;
+  };
+  std::vector<Mismatch> mismatches;
+};
+
+HangReport analyse(std::vector<RankReport> ranks);
+
+/// Lines for a person, each with a newline. Of many ranks that wait for the same the first stand
+/// for all.
+std::string to_text(const HangReport& report);
+
+/// One JSON object: {"ranks": [...], "waits": [...], "circles": [...], "culprits": [...],
+/// "mismatches": [...]}. docs/hangs.md describes its fields.
+std::string to_json(const HangReport& report);
+
+/// Whether a rank waits, or has an operation in flight that has been found incomplete that long
+/// ago.
+bool is_waiting(const RankReport& rank, double seconds) noexcept;
+
+/// "0", "0-3", "0-3, 7".
+std::string list_of(const std::vector<std::uint32_t>& ranks);
+
+}  // namespace gex::launch

@@ -1,0 +1,80 @@
+#pragma once
+// Mutual authentication of a guardian and the root of its job, by a challenge and a response over
+// the job's secret.
+//
+//   root      -> guardian   challenge: a nonce
+//   guardian  -> root       response: its host's number, a nonce, and a proof of the secret
+//   root      -> guardian   the root's proof of the secret
+//
+// A proof covers both nonces and the direction, so that it cannot be replayed. The frames that
+// follow are not authenticated: an attacker who can alter packets can take the connection over.
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "base/deadline.h"
+#include "base/os_file.h"
+#include "launch/hosts/secret.h"
+
+namespace gex::launch {
+
+/// The root's end of a connection that is not authenticated yet.
+class AuthHandshake {
+ public:
+  /// Sends the nonce.
+  AuthHandshake(os::FileDescriptor socket, std::string address);
+
+  int socket() const noexcept { return socket_.get(); }
+  const std::string& address() const noexcept { return address_; }
+  /// The peer must be authenticated by then.
+  const Deadline& limit() const noexcept { return limit_; }
+  /// From then on the connection may be evicted for a newer one. A guardian answers sooner.
+  Clock::time_point evictable_at() const noexcept { return evictable_at_; }
+
+  enum class State { incomplete, authenticated, refused, disconnected };
+  /// Reads what has arrived. `authenticated`: the peer has proven that it has the secret, and the
+  /// root's proof is sent. `disconnected`: the peer closed the connection before it sent anything,
+  /// as guardians do once they have reached the root at another address, or after a valid response
+  /// that came too late for it.
+  State receive(const Secret& secret);
+
+  /// The number of the host that an authenticated peer has named.
+  std::uint32_t host() const noexcept { return host_; }
+  os::FileDescriptor release_socket() noexcept { return std::move(socket_); }
+
+ private:
+  os::FileDescriptor socket_;
+  std::string address_;
+  Deadline limit_;
+  Clock::time_point evictable_at_;
+  Secret::Bytes nonce_{};
+  std::vector<std::byte> received_;
+  std::uint32_t host_ = 0;
+};
+
+/// The network address of a job's root.
+struct RootAddress {
+  std::vector<std::string> hosts;  ///< numeric addresses; not all need be reachable
+  std::uint16_t port = 0;
+};
+
+/// The hosts whose guardians may connect.
+enum class Reach { this_host, all_hosts };
+
+/// Listens on a port that the kernel chooses, on all addresses of this host or on its loopback
+/// address only. Returns an empty descriptor and sets errno on failure.
+os::FileDescriptor listen_for_guardians(RootAddress& address, Reach reach);
+
+/// Seconds for which a guardian retries to connect to a root that is suspended, or that evicts its
+/// connection because too many are pending.
+inline constexpr double connect_timeout = 30;
+
+/// Connects to the root as the guardian of `host`. Returns an empty descriptor, and the reason in
+/// `why`, if the root cannot be reached at any of the addresses.
+os::FileDescriptor connect_to_root(const RootAddress& address, const Secret& secret,
+                                   std::uint32_t host, std::string& why,
+                                   double timeout = connect_timeout);
+
+}  // namespace gex::launch

@@ -1,0 +1,134 @@
+#include "launch/hosts/authentication.h"
+
+#include <arpa/inet.h>
+#include <sys/socket.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <string>
+#include <utility>
+
+#include "launch/report.h"
+
+namespace gex::launch {
+
+namespace {
+
+/// How many unauthenticated connections are kept at a time: a base number, and more for each host,
+/// whose guardian tries all addresses of this one at once.
+constexpr std::size_t max_unauthenticated = 64;
+constexpr std::size_t max_unauthenticated_per_host = 8;
+
+/// Seconds for which accepting is paused when no connection can be accepted.
+constexpr double listen_pause = 0.1;
+
+std::string address_of(const sockaddr_storage& from) {
+  char text[INET6_ADDRSTRLEN] = "?";
+  const void* const bytes =
+      from.ss_family == AF_INET6
+          ? static_cast<const void*>(&reinterpret_cast<const sockaddr_in6*>(&from)->sin6_addr)
+          : &reinterpret_cast<const sockaddr_in*>(&from)->sin_addr;
+  inet_ntop(from.ss_family, bytes, text, sizeof text);
+  return text;
+}
+
+}  // namespace
+
+Authentication::Authentication(const char* program, std::uint32_t hosts, EventLoop& loop,
+                               Authenticated authenticated)
+    : program_(program), hosts_(hosts), loop_(loop), authenticated_(std::move(authenticated)) {
+}
+
+void Authentication::serve(const Secret& secret, os::FileDescriptor listener) {
+  secret_ = secret;
+  listener_ = std::move(listener);
+  watch_listener();
+}
+
+void Authentication::watch_listener() {
+  listener_watch_ = loop_.watch(listener_.get(), [this] { accept_connections(); });
+}
+
+void Authentication::stop() {
+  listener_watch_.reset();
+  listener_.reset();
+}
+
+/// Whether another connection can be accepted. Evicts the oldest one if it has had its minimum
+/// time.
+bool Authentication::make_room() {
+  if (pending_connections_.size() < max_unauthenticated + max_unauthenticated_per_host * hosts_)
+    return true;
+  if (Clock::now() < pending_connections_.front().handshake->evictable_at()) return false;
+  pending_connections_.erase(pending_connections_.begin());
+  return true;
+}
+
+/// Pending connections stay in the listen backlog meanwhile.
+void Authentication::pause() {
+  listener_watch_.reset();
+  listen_at_ = after(listen_pause);
+}
+
+void Authentication::accept_connections() {
+  while (listener_) {
+    if (!make_room()) {
+      pause();
+      return;
+    }
+    sockaddr_storage from{};
+    socklen_t length = sizeof from;
+    os::FileDescriptor socket(accept4(listener_.get(), reinterpret_cast<sockaddr*>(&from), &length,
+                                      SOCK_CLOEXEC | SOCK_NONBLOCK));
+    if (!socket) {
+      if (errno == EMFILE || errno == ENFILE || errno == ENOBUFS || errno == ENOMEM) pause();
+      return;
+    }
+    const int number = socket.get();
+    EventLoop::Watch watch = loop_.watch(number, [this, number] { continue_handshake(number); });
+    pending_connections_.push_back(
+        {std::make_unique<AuthHandshake>(std::move(socket), address_of(from)), std::move(watch)});
+  }
+}
+
+void Authentication::continue_handshake(int socket) {
+  const auto at = std::find_if(
+      pending_connections_.begin(), pending_connections_.end(),
+      [socket](const auto& connection) { return connection.handshake->socket() == socket; });
+  if (at == pending_connections_.end()) return;
+  const AuthHandshake::State state = at->handshake->receive(secret_);
+  if (state == AuthHandshake::State::incomplete) return;
+  PendingConnection connection = std::move(*at);
+  pending_connections_.erase(at);
+  connection.watch.reset();
+  if (state == AuthHandshake::State::refused) {
+    report_refused(*connection.handshake);
+  } else if (state == AuthHandshake::State::authenticated) {
+    authenticated_(connection.handshake->host(), connection.handshake->release_socket());
+  }
+}
+
+void Authentication::report_refused(const AuthHandshake& connection) {
+  if (std::exchange(refusal_reported_, true)) return;
+  report(program_, "refused a connection from %s that did not authenticate (reported once)",
+         connection.address().c_str());
+}
+
+Deadline Authentication::next_deadline() const {
+  Deadline next = listen_at_;
+  for (const auto& connection : pending_connections_)
+    next = earlier(next, connection.handshake->limit());
+  return next;
+}
+
+void Authentication::meet_deadlines() {
+  if (met(listen_at_) && listener_) watch_listener();
+  const auto now = Clock::now();
+  std::erase_if(pending_connections_, [this, now](const auto& connection) {
+    if (now < *connection.handshake->limit()) return false;
+    report_refused(*connection.handshake);
+    return true;
+  });
+}
+
+}  // namespace gex::launch

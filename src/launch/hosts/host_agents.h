@@ -1,0 +1,48 @@
+#pragma once
+// How a root reaches the hosts of its job, if it is the one that starts their guardians.
+
+#include <sys/types.h>
+
+#include <cstdint>
+#include <optional>
+#include <string>
+
+#include "launch/event_loop.h"
+#include "launch/hosts/auth_handshake.h"
+#include "launch/hosts/root_hosts.h"
+#include "launch/hosts/root_place.h"
+
+namespace gex::launch {
+
+/// One agent for each host: a process of the root's, through which the output of the host's ranks
+/// comes, and whose failure is the loss of the host.
+class HostAgents : public Timed {
+ public:
+  virtual ~HostAgents() = default;
+
+  /// From where the hosts' guardians connect.
+  virtual Reach reach() const = 0;
+
+  /// Starts the agents of all hosts, whose guardians are to connect to `root`. Returns the message
+  /// to the user if that fails.
+  virtual std::optional<std::string> start(const RootHosts& hosts, HostEvents& events,
+                                           const RootPlace& root) = 0;
+
+  /// A child of the root has ended, with this wait status.
+  virtual void handle_exit(pid_t process, int status) = 0;
+  /// Kills the agent of a host.
+  virtual void kill(std::uint32_t host) = 0;
+  /// The host is done. If it has not `finished` properly, its agent is killed soon.
+  virtual void retire(std::uint32_t host, bool finished) = 0;
+
+  /// A descriptor that is readable once all output of the ranks is written.
+  virtual int output_event() const = 0;
+  /// Whether all output of the ranks is written.
+  virtual bool output_finished() const = 0;
+  /// Whether some of it could not be written.
+  virtual bool lost_output() const = 0;
+  /// Stops waiting for output.
+  virtual void abandon_output() = 0;
+};
+
+}  // namespace gex::launch

@@ -1,0 +1,164 @@
+#include "launch/hosts/link.h"
+
+#include <fcntl.h>
+#include <netinet/in.h>
+#include <netinet/tcp.h>
+#include <sys/socket.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <cstddef>
+#include <cstring>
+
+namespace gex::launch {
+
+namespace {
+
+/// A reachable kernel acknowledges at least one of the heartbeats of this many seconds.
+constexpr double acknowledged_within = 4 * job::heartbeat_interval;
+
+/// Whether the peer's kernel has acknowledged data recently.
+bool acknowledges(int socket) {
+  tcp_info info{};
+  socklen_t length = sizeof info;
+  if (getsockopt(socket, IPPROTO_TCP, TCP_INFO, &info, &length) != 0) return false;
+  constexpr std::size_t needed = offsetof(tcp_info, tcpi_last_ack_recv) + sizeof(std::uint32_t);
+  return length >= needed && info.tcpi_last_ack_recv < 1000 * acknowledged_within;
+}
+
+}  // namespace
+
+std::span<std::byte> FrameReader::free_space() {
+  if (begin_ > 0) {
+    std::memmove(bytes_.data(), bytes_.data() + begin_, filled_ - begin_);
+    filled_ -= begin_;
+    begin_ = 0;
+  }
+  return std::span(bytes_).subspan(filled_);
+}
+
+job::Received FrameReader::next() {
+  job::Received received;
+  received.outcome = job::Received::Outcome::would_block;
+  const std::span<const std::byte> whole(bytes_);
+  const std::size_t size = filled_ - begin_;
+  if (size < sizeof(job::FrameHeader)) return received;
+  std::memcpy(&received.header, whole.data() + begin_, sizeof(job::FrameHeader));
+  if (received.header.bytes > job::max_payload) {
+    received.outcome = job::Received::Outcome::malformed;
+    return received;
+  }
+  if (size < sizeof(job::FrameHeader) + received.header.bytes) return received;
+  received.payload = whole.subspan(begin_ + sizeof(job::FrameHeader), received.header.bytes);
+  begin_ += sizeof(job::FrameHeader) + received.header.bytes;
+  received.outcome = job::Received::Outcome::frame;
+  return received;
+}
+
+Link::Link(os::FileDescriptor socket) : socket_(std::move(socket)) {
+  fcntl(socket_.get(), F_SETFL, fcntl(socket_.get(), F_GETFL) | O_NONBLOCK);
+  const int on = 1;
+  setsockopt(socket_.get(), IPPROTO_TCP, TCP_NODELAY, &on, sizeof on);
+  // Retransmit at constant intervals at first. If they doubled from the start, a link that was down
+  // for 2 s would be silent for twice as long.
+  setsockopt(socket_.get(), IPPROTO_TCP, TCP_THIN_LINEAR_TIMEOUTS, &on, sizeof on);
+  allow_silence(job::heartbeat_timeout);
+}
+
+void Link::close() {
+  queue_.clear();
+  sending_.clear();
+  sent_ = 0;
+  socket_.reset();
+  timeout_at_.reset();
+}
+
+void Link::queue(const job::FrameHeader& header, std::string_view text) {
+  if (!open()) return;
+  const auto bytes = std::as_bytes(std::span(text.substr(0, job::max_payload)));
+  queue_.push_back(
+      {header, std::make_shared<const std::vector<std::byte>>(bytes.begin(), bytes.end())});
+  queue_.back().header.total = bytes.size();
+}
+
+void Link::queue(job::FrameHeader header, SharedBytes body) {
+  if (!open()) return;
+  header.total = body->size();
+  header.offset = 0;
+  queue_.push_back({header, std::move(body)});
+}
+
+void Link::queue_heartbeat() {
+  if (!queue_.empty() || !sending_.empty()) return;
+  job::FrameHeader header;
+  header.kind = job::FrameKind::heartbeat;
+  queue(header);
+}
+
+void Link::serialize_next() {
+  Outgoing& next = queue_.front();
+  auto payload = std::span(*next.body).subspan(next.header.offset);
+  payload = payload.first(std::min(payload.size(), job::max_payload));
+  next.header.bytes = static_cast<std::uint32_t>(payload.size());
+  sending_.resize(sizeof(job::FrameHeader) + payload.size());
+  std::memcpy(sending_.data(), &next.header, sizeof(job::FrameHeader));
+  std::copy(payload.begin(), payload.end(), sending_.begin() + sizeof(job::FrameHeader));
+  sent_ = 0;
+  next.header.offset += payload.size();
+  if (next.header.offset == next.body->size()) queue_.pop_front();
+}
+
+void Link::allow_silence(double seconds) {
+  last_received_at_ = Clock::now();
+  timeout_at_ = after(seconds);
+}
+
+std::optional<int> Link::timed_out() {
+  if (!timeout_at_ || Clock::now() < *timeout_at_) return std::nullopt;
+  const std::chrono::duration<double> silence = Clock::now() - last_received_at_;
+  if (silence.count() < suspended_timeout && acknowledges(socket_.get())) {
+    timeout_at_ = after(std::min(job::heartbeat_interval, suspended_timeout - silence.count()));
+    return std::nullopt;
+  }
+  return static_cast<int>(silence.count());
+}
+
+bool Link::flush() {
+  while (open() && (!sending_.empty() || !queue_.empty())) {
+    if (sending_.empty()) serialize_next();
+    const ssize_t sent = send(socket_.get(), sending_.data() + sent_, sending_.size() - sent_,
+                              MSG_NOSIGNAL | MSG_DONTWAIT);
+    if (sent < 0) {
+      if (errno == EINTR) continue;
+      if (errno == EAGAIN || errno == ENOBUFS || errno == ENOMEM) return false;
+      // Frames that the peer sent before are still to be read; its end is detected after them.
+      queue_.clear();
+      sending_.clear();
+      return true;
+    }
+    sent_ += static_cast<std::size_t>(sent);
+    if (sent_ == sending_.size()) sending_.clear();
+  }
+  return true;
+}
+
+job::Received Link::receive() {
+  for (;;) {
+    job::Received received = reader_.next();
+    if (received.outcome != job::Received::Outcome::would_block) return received;
+    const std::span<std::byte> room = reader_.free_space();
+    const ssize_t got = recv(socket_.get(), room.data(), room.size(), MSG_DONTWAIT);
+    if (got > 0) {
+      reader_.commit(static_cast<std::size_t>(got));
+      allow_silence(job::heartbeat_timeout);
+      continue;
+    }
+    if (got < 0 && errno == EINTR) continue;
+    if (got == 0 || (errno != EAGAIN && errno != EWOULDBLOCK)) {
+      received.outcome = job::Received::Outcome::closed;
+    }
+    return received;
+  }
+}
+
+}  // namespace gex::launch

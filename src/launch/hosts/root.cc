@@ -1,0 +1,307 @@
+#include "launch/hosts/root.h"
+
+#include <signal.h>
+#include <sys/prctl.h>
+#include <sys/resource.h>
+#include <sys/signalfd.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <cstring>
+#include <utility>
+
+#include "base/os_proc.h"
+#include "launch/launcher_signals.h"
+#include "launch/process_tree.h"
+#include "launch/report.h"
+
+namespace gex::launch {
+
+namespace {
+
+/// Seconds within which all hosts must have connected.
+constexpr double connect_limit_seconds = 60;
+
+/// Seconds for late guardians to connect to a job that has ended, and to learn that it has.
+constexpr double late_connect_seconds = 5;
+
+/// Seconds for the last output when the end is urgent.
+constexpr double output_grace = 1;
+
+}  // namespace
+
+int run_root_of_started(const Launch& launch, const Secret& secret, os::FileDescriptor listener) {
+  return Root(launch, secret, std::move(listener)).run();
+}
+
+Root::Root(const Launch& launch, const Secret& secret, os::FileDescriptor listener)
+    : launch_(launch),
+      listener_(std::move(listener)),
+      hosts_(launch),
+      job_(launch, *this),
+      gather_(launch.hosts),
+      authentication_(launch.program_name, hosts_.size(), loop_,
+                      [this](std::uint32_t host, os::FileDescriptor socket) {
+                        handle_connection(host, std::move(socket));
+                      }),
+      connections_(hosts_, loop_, *this) {
+  place_.secret = secret;
+}
+
+Root::Root(const Launch& launch, HostAgents& agents)
+    : Root(launch, Secret(Secret::Bytes{}), os::FileDescriptor()) {
+  agents_ = &agents;
+}
+
+bool Root::prepare() {
+  // A connection, two pipes and a handshake or two for each host.
+  rlimit raised{};
+  getrlimit(RLIMIT_NOFILE, &raised);
+  raised.rlim_cur = raised.rlim_max;
+  setrlimit(RLIMIT_NOFILE, &raised);
+  const auto fail = [this](const char* what) {
+    report(launch_.program_name, "%s: %s", what, std::strerror(errno));
+    return false;
+  };
+  if (agents_ != nullptr) {
+    const auto secret = Secret::generate();
+    if (!secret) return fail("cannot draw the job's secret");
+    place_.secret = *secret;
+    listener_ = listen_for_guardians(place_.address, agents_->reach());
+    if (!listener_) return fail("cannot listen for the other hosts");
+  }
+  const sigset_t handled = signals_to_handle(forwarded_signals);
+  errno = loop_.open();
+  if (errno == 0) signals_.reset(signalfd(-1, &handled, SFD_CLOEXEC | SFD_NONBLOCK));
+  if (!signals_) return fail("cannot wait for the hosts");
+  if (agents_ != nullptr) {
+    if (const auto why = agents_->start(hosts_, *this, place_)) {
+      report(launch_.program_name, "%s", why->c_str());
+      return false;
+    }
+    output_watch_ = loop_.watch(agents_->output_event(), [this] { output_watch_.reset(); });
+  }
+  signals_watch_ = loop_.watch(signals_.get(), [this] { receive_signals(); });
+  authentication_.serve(place_.secret, std::move(listener_));
+  connect_limit_ = after(connect_limit_seconds);
+  loop_.add(job_);
+  loop_.add(connections_);
+  if (agents_ != nullptr) loop_.add(*agents_);
+  loop_.add(*this);
+  loop_.add(authentication_);
+  return true;
+}
+
+bool Root::output_done() {
+  return agents_ == nullptr || agents_->output_finished() ||
+         (abandon_output_at_ && met(abandon_output_at_));
+}
+
+int Root::run() {
+  prctl(PR_SET_CHILD_SUBREAPER, 1);
+  spared_ = os::children();
+  if (!prepare()) {
+    kill_descendants(spared_, [](pid_t, int) {});
+    return 1;
+  }
+  while (!hosts_.all_done() || !output_done()) loop_.turn();
+  if (agents_ != nullptr) {
+    job_.finished(agents_->lost_output());
+    agents_->abandon_output();
+  }
+  kill_descendants(spared_, [](pid_t, int) {});
+  return job_.status();
+}
+
+void Root::handle_connection(std::uint32_t host, os::FileDescriptor socket) {
+  if (host >= hosts_.size() || hosts_[host].connected || hosts_[host].done) return;
+  hosts_.mark_connected(host);
+  connections_.connect(host, std::move(socket));
+  if (launch_.verbose)
+    report(launch_.program_name, "%s is connected", hosts_.name_of(host).c_str());
+  // Frames that the other hosts got before this one was connected.
+  if (absence_) connections_.send(host, *absence_);
+  if (job_.ending()) connections_.send(host, end_);
+  if (hosts_.all_connected()) {
+    authentication_.stop();
+    connect_limit_.reset();
+  }
+}
+
+bool Root::handle_frame(std::uint32_t host, const job::Received& frame) {
+  const job::FrameHeader& header = frame.header;
+  const bool its_own = launch_.hosts[host].ranks.contains(header.first);
+  switch (header.kind) {
+    case job::FrameKind::heartbeat:
+      return true;
+    case job::FrameKind::host_joined:
+      if (its_own) job_.joined(header.first, header.code);
+      return its_own;
+    case job::FrameKind::host_gather:
+      return handle_gather(host, frame);
+    case job::FrameKind::host_left:
+      if (its_own) job_.left(header.first, header.sequence, job::departure_of(header));
+      return its_own;
+    case job::FrameKind::host_gone:
+      if (its_own) job_.gone(header.first, header.code);
+      return its_own;
+    case job::FrameKind::host_wait_on_exited_rank:
+      if (header.first >= launch_.hosts.ranks()) return false;
+      job_.report_exited_peer(header.first);
+      return true;
+    case job::FrameKind::host_end:
+      job_.end({header.code, header.first, header.death != 0},
+               {reinterpret_cast<const char*>(frame.payload.data()), frame.payload.size()});
+      return true;
+    case job::FrameKind::host_error_report:
+      grant_error_report(host);
+      return true;
+    case job::FrameKind::host_interrupted:
+      if (!ends_job(header.code)) return false;
+      job_.interrupted(header.code);
+      return true;
+    case job::FrameKind::host_finished:
+      job_.finished(header.code != 0);
+      retire_host(host, /*finished=*/true);
+      return true;
+    default:
+      return false;
+  }
+}
+
+/// The first host that asks may report its error.
+void Root::grant_error_report(std::uint32_t host) {
+  job::FrameHeader answer;
+  answer.kind = job::FrameKind::job_error_report;
+  answer.code = std::exchange(error_report_granted_, true) ? 0 : 1;
+  connections_.send(host, answer);
+}
+
+bool Root::handle_gather(std::uint32_t host, const job::Received& frame) {
+  if (const Fault wrong = gather_.add(host, frame.header, frame.payload)) {
+    const std::uint32_t rank = launch_.hosts[host].ranks.front();
+    job_.end({1, rank}, job_.name_of(rank) + ' ' + *wrong);
+    return true;
+  }
+  if (gather_.complete()) {
+    Gather::Result result = gather_.take();
+    gathered(result.sequence, std::move(result.bytes));
+  }
+  return true;
+}
+
+void Root::gathered(std::uint32_t sequence, SharedBytes bytes) {
+  job::FrameHeader header;
+  header.kind = job::FrameKind::job_gathered;
+  header.sequence = sequence;
+  connections_.send_all(header, bytes);
+}
+
+void Root::absent(std::uint32_t rank, std::uint32_t sequence) {
+  absence_.emplace();
+  absence_->kind = job::FrameKind::job_absent;
+  absence_->first = rank;
+  absence_->sequence = sequence;
+  connections_.send_all(*absence_);
+}
+
+void Root::release(bool finalize_mpi) {
+  job::FrameHeader header;
+  header.kind = job::FrameKind::job_release;
+  header.code = finalize_mpi ? 1 : 0;
+  connections_.send_all(header);
+}
+
+void Root::end(const job::Ending& ending, Teardown teardown) {
+  end_.kind = job::FrameKind::job_end;
+  end_.code = ending.code;
+  end_.first = ending.rank;
+  end_.death = ending.death ? 1 : 0;
+  end_.count = static_cast<std::uint32_t>(teardown);
+  connections_.send_all(end_);
+  if (agents_ == nullptr) {
+    // Hosts that connect from now on are sent the end of the job too; they should do so soon.
+    if (connect_limit_) connect_limit_ = after(late_connect_seconds);
+    return;
+  }
+  // Hosts that are not connected yet must not start ranks, nor report that they cannot connect.
+  for (std::uint32_t host = 0; host < hosts_.size(); ++host) {
+    if (hosts_[host].connected) continue;
+    agents_->kill(host);
+    retire_host(host, /*finished=*/false);
+  }
+  authentication_.stop();
+  connect_limit_.reset();
+}
+
+void Root::signal(int number) {
+  job::FrameHeader header;
+  header.kind = job::FrameKind::job_signal;
+  header.code = number;
+  connections_.send_all(header);
+  if (!ends_job(number)) return;
+  for (std::uint32_t host = 0; host < hosts_.size(); ++host) {
+    if (!hosts_[host].connected) retire_host(host, /*finished=*/false);
+  }
+  // A second interrupt does not wait for unreachable hosts.
+  if (++interrupts_ == 2) abandon_output_at_ = after(output_grace);
+}
+
+void Root::receive_signals() {
+  signalfd_siginfo info;
+  while (read(signals_.get(), &info, sizeof info) == sizeof info) {
+    const int number = static_cast<int>(info.ssi_signo);
+    if (number == SIGCHLD) {
+      reap();
+    } else if (ends_job(number)) {
+      job_.interrupted(number);
+    } else {
+      signal(number);
+    }
+    if (number == SIGTSTP) {
+      raise(SIGSTOP);
+      Clock::end_turn();
+    }
+  }
+}
+
+void Root::reap() {
+  for (;;) {
+    int status = 0;
+    const pid_t process = waitpid(-1, &status, WNOHANG);
+    if (process < 0 && errno == EINTR) continue;
+    if (process <= 0) return;
+    if (agents_ != nullptr) agents_->handle_exit(process, status);
+  }
+}
+
+void Root::lose_host(std::uint32_t host, const std::string& why) {
+  if (hosts_[host].done) return;
+  retire_host(host, /*finished=*/false);
+  job_.end_for_lost_host(why.empty() ? why : hosts_.name_of(host) + " is lost: " + why);
+}
+
+/// Closes the connection to a host that has finished or is lost.
+void Root::retire_host(std::uint32_t host, bool finished) {
+  if (hosts_[host].done) return;
+  hosts_.mark_done(host);
+  connections_.close(host);
+  // The agent may have output left; but an agent that hangs would keep the job's output open.
+  if (agents_ != nullptr) agents_->retire(host, finished);
+  if (hosts_.all_done() && job_.urgent() && !abandon_output_at_)
+    abandon_output_at_ = after(output_grace);
+}
+
+Deadline Root::next_deadline() const {
+  return earlier(connect_limit_, abandon_output_at_);
+}
+
+void Root::meet_deadlines() {
+  if (!met(connect_limit_)) return;
+  for (std::uint32_t host = 0; host < hosts_.size(); ++host) {
+    if (!hosts_[host].connected) lose_host(host, "it has not connected within 60 s");
+  }
+}
+
+}  // namespace gex::launch

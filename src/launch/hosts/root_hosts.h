@@ -1,0 +1,70 @@
+#pragma once
+// What the parts of a root share: the hosts of the job, and what has become of each.
+//
+//   Authentication    connections of guardians until they have proven that they have the secret
+//   HostConnections   links to the hosts' guardians
+//   HostAgents        the processes by which the root reaches the hosts, if it starts them
+//   Root              all of these around one EventLoop
+//
+// Each of them uses those above it, and reports to the root by HostEvents.
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "job/protocol.h"
+#include "launch/launch_spec.h"
+
+namespace gex::launch {
+
+class RootHosts {
+ public:
+  struct Host {
+    bool connected = false;
+    bool done = false;  ///< has finished, or is lost
+  };
+
+  explicit RootHosts(const Launch& launch_here)
+      : launch(launch_here), hosts_(launch_here.hosts.size()) {}
+
+  const Launch& launch;
+
+  std::uint32_t size() const noexcept { return static_cast<std::uint32_t>(hosts_.size()); }
+  const Host& operator[](std::uint32_t host) const { return hosts_[host]; }
+  bool all_connected() const noexcept { return connected_count_ == hosts_.size(); }
+  bool all_done() const noexcept { return done_count_ == hosts_.size(); }
+
+  void mark_connected(std::uint32_t host) {
+    hosts_[host].connected = true;
+    ++connected_count_;
+  }
+  void mark_done(std::uint32_t host) {
+    hosts_[host].done = true;
+    ++done_count_;
+  }
+
+  /// "host node1 (ranks 0-3)".
+  std::string name_of(std::uint32_t host) const {
+    const job::HostPart& part = launch.hosts[host];
+    return "host " + part.name + " (" + job::describe_ranks(part.ranks) + ")";
+  }
+
+ private:
+  std::vector<Host> hosts_;
+  std::uint32_t connected_count_ = 0;
+  std::uint32_t done_count_ = 0;
+};
+
+/// What the parts report to the root.
+class HostEvents {
+ public:
+  /// A frame of the host's guardian. Returns false if it is malformed; the host is lost then.
+  virtual bool handle_frame(std::uint32_t host, const job::Received& frame) = 0;
+  /// The job ends because the host is lost, for this reason; empty: the reason is reported already.
+  virtual void lose_host(std::uint32_t host, const std::string& why) = 0;
+
+ protected:
+  ~HostEvents() = default;
+};
+
+}  // namespace gex::launch

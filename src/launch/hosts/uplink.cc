@@ -1,0 +1,193 @@
+#include "launch/hosts/uplink.h"
+
+#include <poll.h>
+#include <signal.h>
+
+#include <new>
+#include <utility>
+
+namespace gex::launch {
+
+Uplink::Uplink(os::FileDescriptor root, const job::HostParts& hosts, Guardians& guardian,
+               job::JobPage& page)
+    : hosts_(hosts),
+      guardian_(guardian),
+      page_(page),
+      link_(std::move(root)),
+      heartbeat_at_(after(job::heartbeat_interval)) {
+}
+
+void Uplink::serve(EventLoop& loop, Lost lost) {
+  lost_ = std::move(lost);
+  watch_ = loop.watch(
+      link_.socket(),
+      [this] {
+        if (!receive()) lost_("the connection to the root of the job has ended");
+      },
+      [this] { flush(); });
+  watch_.want_writable(blocked_);
+}
+
+void Uplink::flush() {
+  blocked_ = !link_.flush();
+  watch_.want_writable(blocked_);
+}
+
+void Uplink::send(job::FrameKind kind, std::uint32_t rank, int code) {
+  job::FrameHeader header;
+  header.kind = kind;
+  header.first = rank;
+  header.code = code;
+  link_.queue(header);
+  flush();
+}
+
+void Uplink::joined(std::uint32_t rank, pid_t process) {
+  send(job::FrameKind::host_joined, rank, process);
+}
+
+void Uplink::contribute(std::uint32_t sequence, SharedBytes bytes) {
+  job::FrameHeader header;
+  header.kind = job::FrameKind::host_gather;
+  header.sequence = sequence;
+  link_.queue(header, std::move(bytes));
+  flush();
+}
+
+void Uplink::left(std::uint32_t rank, std::uint32_t sequence, const job::Departure& departure) {
+  job::FrameHeader header;
+  header.kind = job::FrameKind::host_left;
+  header.first = rank;
+  header.sequence = sequence;
+  job::put_departure(header, departure);
+  link_.queue(header);
+  flush();
+}
+
+void Uplink::gone(std::uint32_t rank, pid_t process) {
+  send(job::FrameKind::host_gone, rank, process);
+}
+
+void Uplink::report_exited_peer(std::uint32_t peer) {
+  send(job::FrameKind::host_wait_on_exited_rank, peer, 0);
+}
+
+void Uplink::end(const job::Ending& ending, const std::string& text) {
+  job::FrameHeader header;
+  header.kind = job::FrameKind::host_end;
+  header.first = ending.rank;
+  header.code = ending.code;
+  header.death = ending.death ? 1 : 0;
+  link_.queue(header, text);
+  flush();
+}
+
+void Uplink::request_error_report() {
+  send(job::FrameKind::host_error_report, 0, 0);
+}
+
+void Uplink::interrupted(int signal) {
+  send(job::FrameKind::host_interrupted, 0, signal);
+}
+
+void Uplink::finished(bool lost_output) {
+  send(job::FrameKind::host_finished, 0, lost_output ? 1 : 0);
+  // If a socket is closed with unread data, the kernel discards data that it has not sent yet. So
+  // wait for the root to close the connection, which it does when it has received `host_finished`.
+  for (;;) {
+    pollfd end{link_.socket(), static_cast<short>(POLLIN | (blocked_ ? POLLOUT : 0)), 0};
+    poll(&end, 1, milliseconds_until(next_deadline()));
+    flush();
+    job::Received frame;
+    do {
+      frame = link_.receive();
+    } while (frame.outcome == job::Received::Outcome::frame);
+    send_heartbeat();
+    if (frame.outcome != job::Received::Outcome::would_block || link_.timed_out()) return;
+  }
+}
+
+bool Uplink::receive() {
+  for (;;) {
+    const job::Received frame = link_.receive();
+    if (frame.outcome == job::Received::Outcome::would_block) return true;
+    if (frame.outcome != job::Received::Outcome::frame || !handle_frame(frame)) return false;
+  }
+}
+
+bool Uplink::handle_frame(const job::Received& frame) {
+  const job::FrameHeader& header = frame.header;
+  switch (header.kind) {
+    case job::FrameKind::heartbeat:
+      return true;
+    case job::FrameKind::job_gathered:
+      return handle_gathered(frame);
+    case job::FrameKind::job_absent:
+      if (header.first >= hosts_.ranks()) return false;
+      guardian_.absent(header.first, header.sequence);
+      return true;
+    case job::FrameKind::job_release:
+      guardian_.release(header.code == 1);
+      return true;
+    case job::FrameKind::job_end:
+      if (header.count > static_cast<std::uint32_t>(Teardown::immediate)) return false;
+      guardian_.end({header.code, header.first, header.death != 0},
+                    static_cast<Teardown>(header.count));
+      return true;
+    case job::FrameKind::job_signal:
+      if (header.code <= 0 || header.code >= SIGRTMIN) return false;
+      guardian_.signal(header.code);
+      // A root that is suspended sends no heartbeats until it is continued.
+      if (header.code == SIGTSTP) link_.allow_silence();
+      return true;
+    case job::FrameKind::job_error_report:
+      page_.decide_error_report(header.code == 1 ? job::JobPage::ErrorReport::allowed
+                                                 : job::JobPage::ErrorReport::refused);
+      return true;
+    default:
+      return false;
+  }
+}
+
+bool Uplink::handle_gathered(const job::Received& frame) {
+  const job::FrameHeader& header = frame.header;
+  if (gathered_.empty()) gathering_ = header;
+  if (header.sequence != gathering_.sequence || header.total != gathering_.total ||
+      header.total > job::max_exchange || header.total % hosts_.ranks() != 0 ||
+      header.offset != gathered_.size() || frame.payload.size() > header.total - header.offset ||
+      (frame.payload.empty() && header.total != 0)) {
+    return false;
+  }
+  try {
+    gathered_.reserve(header.total);
+  } catch (const std::bad_alloc&) {
+    return false;
+  }
+  gathered_.insert(gathered_.end(), frame.payload.begin(), frame.payload.end());
+  if (gathered_.size() == header.total) {
+    guardian_.gathered(header.sequence,
+                       std::make_shared<const std::vector<std::byte>>(std::move(gathered_)));
+    gathered_ = {};
+  }
+  return true;
+}
+
+Deadline Uplink::next_deadline() const {
+  return earlier(heartbeat_at_, link_.timeout_at());
+}
+
+void Uplink::send_heartbeat() {
+  if (!met(heartbeat_at_)) return;
+  heartbeat_at_ = after(job::heartbeat_interval);
+  link_.queue_heartbeat();
+  flush();
+}
+
+void Uplink::meet_deadlines() {
+  send_heartbeat();
+  if (const auto silence = link_.timed_out()) {
+    lost_("no heartbeat from the root of the job for " + std::to_string(*silence) + " s");
+  }
+}
+
+}  // namespace gex::launch

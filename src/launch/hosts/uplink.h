@@ -1,0 +1,68 @@
+#pragma once
+// A guardian's connection to the root of a job of several hosts: forwards calls of Coordinator to
+// the root, and the root's calls of Guardians to the guardian.
+
+#include <functional>
+#include <optional>
+#include <string>
+
+#include "launch/coordinator.h"
+#include "launch/event_loop.h"
+#include "launch/hosts/link.h"
+#include "launch/rendezvous.h"
+
+namespace gex::launch {
+
+/// Thread rules: one thread.
+class Uplink final : public Coordinator, public Timed {
+ public:
+  /// Called when the root is lost, with the reason for the user.
+  using Lost = std::function<void(const std::string& why)>;
+
+  /// Forwards the root's calls to `guardian`, and its permission to report an error to `page`.
+  Uplink(os::FileDescriptor root, const job::HostParts& hosts, Guardians& guardian,
+         job::JobPage& page);
+
+  void joined(std::uint32_t rank, pid_t process) override;
+  void contribute(std::uint32_t sequence, SharedBytes bytes) override;
+  void left(std::uint32_t rank, std::uint32_t sequence, const job::Departure& departure) override;
+  void gone(std::uint32_t rank, pid_t process) override;
+  void report_exited_peer(std::uint32_t peer) override;
+  void end(const job::Ending& ending, const std::string& text) override;
+  void request_error_report() override;
+  void interrupted(int signal) override;
+  /// Also waits until the root has received all frames, or is lost.
+  void finished(bool lost_output) override;
+
+  /// Handles the root's frames in the turns of this loop.
+  void serve(EventLoop& loop, Lost lost);
+
+  /// Handles the frames that have arrived. Returns false if the connection is closed or a frame is
+  /// malformed.
+  bool receive();
+
+  /// Sends a heartbeat if one is due, for callers that do not run the loop for long.
+  void send_heartbeat();
+  Deadline next_deadline() const override;
+  /// Sends a heartbeat if one is due, and checks those of the root.
+  void meet_deadlines() override;
+
+ private:
+  void flush();
+  void send(job::FrameKind kind, std::uint32_t rank, int code);
+  bool handle_frame(const job::Received& frame);
+  bool handle_gathered(const job::Received& frame);
+
+  const job::HostParts& hosts_;
+  Guardians& guardian_;
+  job::JobPage& page_;
+  Link link_;
+  EventLoop::Watch watch_;
+  Lost lost_;
+  bool blocked_ = false;  ///< frames wait for the socket to be writable
+  Deadline heartbeat_at_;
+  std::vector<std::byte> gathered_;  ///< pieces of an incomplete exchange
+  job::FrameHeader gathering_;       ///< the header of its first piece
+};
+
+}  // namespace gex::launch

@@ -1,0 +1,35 @@
+#pragma once
+// Signals in the launcher, the guardian and the root, which block all of them before they start
+// ranks, and restore them in the ranks.
+
+#include <signal.h>
+
+#include <span>
+
+namespace gex::launch {
+
+/// The signal mask and the disposition of SIGCHLD that ranks restore.
+struct SignalState {
+  sigset_t mask{};
+  struct sigaction children {};  ///< for SIGCHLD
+};
+
+/// Blocks all signals, and resets SIGCHLD: if it is ignored, which programs inherit, the kernel
+/// reaps children itself and their status is lost.
+SignalState take_over_signals() noexcept;
+
+void restore_signals(const SignalState& before) noexcept;
+
+/// Whether a signal to the launcher ends the job.
+bool ends_job(int signal) noexcept;
+
+/// Signals that a launcher forwards to the ranks.
+inline constexpr int forwarded_signals[] = {SIGINT,  SIGTERM, SIGHUP,  SIGQUIT,
+                                            SIGUSR1, SIGUSR2, SIGTSTP, SIGCONT};
+
+/// SIGCHLD, and those of `wanted` that are not ignored (as under nohup). SIGINT is always included:
+/// shells ignore it for background commands of scripts, which is not meant to make a job
+/// uninterruptible.
+sigset_t signals_to_handle(std::span<const int> wanted) noexcept;
+
+}  // namespace gex::launch

@@ -1,0 +1,229 @@
+#include "launch/line_relay.h"
+
+#include <poll.h>
+#include <sys/epoll.h>
+#include <sys/eventfd.h>
+#include <unistd.h>
+
+#include <array>
+#include <atomic>
+#include <cerrno>
+#include <cstring>
+#include <vector>
+
+#include "base/os_thread.h"
+#include "launch/report.h"
+
+namespace gex::launch {
+
+void LineBuffer::emit(std::string_view text, std::string& ready) {
+  while (!text.empty()) {
+    if (at_line_start_) ready += prefix_;
+    const std::size_t newline = text.find('\n');
+    const std::size_t length = newline == text.npos ? text.size() : newline + 1;
+    ready += text.substr(0, length);
+    at_line_start_ = newline != text.npos;
+    text.remove_prefix(length);
+  }
+}
+
+void LineBuffer::add(std::string_view bytes, std::string& ready) {
+  const std::size_t newline = bytes.rfind('\n');
+  if (newline != bytes.npos) {
+    emit(kept_, ready);
+    kept_.clear();
+    emit(bytes.substr(0, newline + 1), ready);
+    bytes.remove_prefix(newline + 1);
+  }
+  kept_ += bytes;
+  if (kept_.size() > max_line) finish(ready);
+}
+
+void LineBuffer::finish(std::string& ready) {
+  emit(kept_, ready);
+  kept_.clear();
+}
+
+/// The state of the thread.
+class LineRelay::Work {
+ public:
+  explicit Work(const char* program)
+      : program_(program),
+        destinations_{Destination{STDOUT_FILENO, "standard output"},
+                      Destination{STDERR_FILENO, "standard error"}},
+        room_(LineBuffer::max_line) {}
+
+  void add(Stream stream, os::FileDescriptor pipe, std::string prefix) {
+    sources_.push_back({stream, std::move(pipe), LineBuffer(std::move(prefix))});
+  }
+  /// Returns 0 or errno.
+  int prepare();
+  /// Forwards output until every source has ended.
+  void run();
+
+  int finished_event() const noexcept { return finished_event_.get(); }
+  bool finished() const noexcept { return finished_.load(std::memory_order_acquire); }
+  bool lost_output() const noexcept { return lost_.load(std::memory_order_relaxed); }
+  bool reader_gone() const noexcept { return reader_gone_.load(std::memory_order_relaxed); }
+
+ private:
+  struct Source {
+    Stream stream;
+    os::FileDescriptor pipe;
+    LineBuffer lines;
+  };
+  struct Destination {
+    int descriptor;
+    const char* name;
+    bool failed = false;
+    /// The source of the unfinished line at the end of the destination, if any.
+    const Source* unfinished = nullptr;
+  };
+
+  /// Forwards the available output of a source. Returns false once the source has ended.
+  bool forward(Source& source);
+  void write(Source& source, std::string_view text);
+  void fail(Destination& destination, int error);
+
+  const char* program_;
+  std::vector<Source> sources_;
+  std::array<Destination, 2> destinations_;
+  os::FileDescriptor epoll_;
+  os::FileDescriptor finished_event_;
+  std::size_t open_ = 0;
+  std::vector<char> room_;
+  std::string ready_;
+  std::atomic<bool> finished_{false};
+  std::atomic<bool> lost_{false};
+  std::atomic<bool> reader_gone_{false};
+};
+
+int LineRelay::Work::prepare() {
+  epoll_.reset(epoll_create1(EPOLL_CLOEXEC));
+  finished_event_.reset(eventfd(0, EFD_CLOEXEC));
+  if (!epoll_ || !finished_event_) return errno;
+  for (Source& source : sources_) {
+    epoll_event event{};
+    event.events = EPOLLIN;
+    event.data.ptr = &source;
+    if (epoll_ctl(epoll_.get(), EPOLL_CTL_ADD, source.pipe.get(), &event) != 0) return errno;
+    ++open_;
+  }
+  return 0;
+}
+
+void LineRelay::Work::run() {
+  std::array<epoll_event, 64> events;
+  while (open_ > 0) {
+    const int count = epoll_wait(epoll_.get(), events.data(), events.size(), -1);
+    for (int i = 0; i < count; ++i) {
+      Source& source = *static_cast<Source*>(events[static_cast<std::size_t>(i)].data.ptr);
+      if (!source.pipe) continue;  // `fail` has closed it after its event occurred
+      if (!forward(source)) {
+        source.pipe.reset();
+        --open_;
+      }
+    }
+  }
+  finished_.store(true, std::memory_order_release);
+  const std::uint64_t one = 1;
+  while (::write(finished_event_.get(), &one, sizeof one) < 0 && errno == EINTR) {
+  }
+}
+
+bool LineRelay::Work::forward(Source& source) {
+  const ssize_t got = read(source.pipe.get(), room_.data(), room_.size());
+  if (got < 0 && errno == EINTR) return true;
+  ready_.clear();
+  if (got > 0) {
+    source.lines.add({room_.data(), static_cast<std::size_t>(got)}, ready_);
+  } else {
+    source.lines.finish(ready_);
+  }
+  // `write` closes this source if the reader of its destination is gone.
+  if (!ready_.empty()) write(source, ready_);
+  if (!source.pipe) return true;
+  return got > 0;
+}
+
+void LineRelay::Work::write(Source& source, std::string_view text) {
+  Destination& destination = destinations_[source.stream];
+  if (destination.failed) return;
+  std::string separated;
+  if (destination.unfinished != nullptr && destination.unfinished != &source) {
+    separated.reserve(text.size() + 1);
+    separated += '\n';
+    separated += text;
+    text = separated;
+  }
+  destination.unfinished = text.back() == '\n' ? nullptr : &source;
+  while (!text.empty()) {
+    const ssize_t written = ::write(destination.descriptor, text.data(), text.size());
+    if (written >= 0) {
+      text.remove_prefix(static_cast<std::size_t>(written));
+    } else if (errno == EAGAIN) {
+      // Another process has made the shared open file non-blocking.
+      pollfd writable{destination.descriptor, POLLOUT, 0};
+      poll(&writable, 1, -1);
+    } else if (errno != EINTR) {
+      fail(destination, errno);
+      return;
+    }
+  }
+}
+
+void LineRelay::Work::fail(Destination& destination, int error) {
+  destination.failed = true;
+  lost_.store(true, std::memory_order_relaxed);
+  if (error != EPIPE) {
+    // The ranks continue, and their further output is dropped.
+    report(program_, "cannot write %s: %s", destination.name, std::strerror(error));
+    return;
+  }
+  // As in a shell's pipeline: writers end once the reader has closed the pipe.
+  reader_gone_.store(true, std::memory_order_relaxed);
+  const auto stream = static_cast<Stream>(&destination - destinations_.data());
+  for (Source& source : sources_) {
+    if (source.stream == stream && source.pipe) {
+      source.pipe.reset();
+      --open_;
+    }
+  }
+}
+
+LineRelay::LineRelay(const char* program, bool tag)
+    : tag_(tag), work_(std::make_shared<Work>(program)) {
+}
+
+void LineRelay::add(std::uint32_t rank, Stream stream, os::FileDescriptor pipe) {
+  work_->add(stream, std::move(pipe), tag_ ? "[" + std::to_string(rank) + "] " : "");
+}
+
+int LineRelay::start() {
+  if (const int error = work_->prepare(); error != 0) return error;
+  return os::start_thread(thread_, [work = work_] { work->run(); });
+}
+
+void LineRelay::detach() {
+  if (!thread_.joinable()) return;
+  if (finished()) {
+    thread_.join();
+  } else {
+    thread_.detach();
+  }
+}
+
+int LineRelay::finished_event() const noexcept {
+  return work_->finished_event();
+}
+bool LineRelay::finished() const noexcept {
+  return work_->finished();
+}
+bool LineRelay::lost_output() const noexcept {
+  return work_->lost_output();
+}
+bool LineRelay::reader_gone() const noexcept {
+  return work_->reader_gone();
+}
+
+}  // namespace gex::launch

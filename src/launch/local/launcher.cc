@@ -1,0 +1,166 @@
+#include "launch/local/launcher.h"
+
+#include <fcntl.h>
+#include <signal.h>
+#include <sys/prctl.h>
+#include <sys/signalfd.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <atomic>
+#include <cerrno>
+#include <cstring>
+
+#include "base/os_file.h"
+#include "base/os_proc.h"
+#include "base/os_task_limits.h"
+#include "launch/launcher_signals.h"
+#include "launch/local/guardian.h"
+#include "launch/local/memory_kills.h"
+#include "launch/process_tree.h"
+#include "launch/report.h"
+
+namespace gex::launch {
+
+namespace {
+
+void forward(int link, int signal) {
+  const auto byte = static_cast<unsigned char>(signal);
+  while (write(link, &byte, 1) < 0 && errno == EINTR) {
+  }
+}
+
+/// Reaps all children that have ended. Returns the guardian's status if it is one of them.
+std::optional<int> reap(pid_t guardian) {
+  std::optional<int> found;
+  for (;;) {
+    int status = 0;
+    const pid_t process = waitpid(-1, &status, WNOHANG);
+    if (process < 0 && errno == EINTR) continue;
+    if (process <= 0) return found;
+    if (process == guardian) found = status;
+  }
+}
+
+/// The writing end of the pipe by which `supervise` gets signals.
+std::atomic<int> signal_pipe{-1};
+
+void note_signal(int number) noexcept {
+  const int saved = errno;
+  const auto byte = static_cast<unsigned char>(number);
+  // If the pipe is full, its reader wakes up anyway.
+  if (write(signal_pipe.load(std::memory_order_relaxed), &byte, 1) < 0) errno = saved;
+}
+
+/// Installs handlers that write the signals of the set, which the caller has blocked, to a pipe.
+/// Returns its reading end, or -1 and sets errno.
+int open_signal_pipe(const sigset_t& handled) noexcept {
+  int ends[2];
+  if (pipe2(ends, O_CLOEXEC) != 0) return -1;
+  fcntl(ends[1], F_SETFL, O_NONBLOCK);
+  signal_pipe.store(ends[1], std::memory_order_relaxed);
+  struct sigaction noted {};
+  noted.sa_handler = note_signal;
+  noted.sa_flags = SA_RESTART;
+  sigfillset(&noted.sa_mask);
+  for (int number = 1; number < SIGRTMIN; ++number)
+    if (sigismember(&handled, number) == 1) sigaction(number, &noted, nullptr);
+  pthread_sigmask(SIG_UNBLOCK, &handled, nullptr);
+  return ends[0];
+}
+
+/// The source of signals for `supervise`; the caller has blocked them. It is a signalfd unless the
+/// program has other threads, to which the kernel would deliver a signal that they do not block;
+/// the default action there would discard SIGCHLD. Handlers and a pipe serve in that case.
+class SignalSource {
+ public:
+  explicit SignalSource(const sigset_t& handled) noexcept
+      : alone_(os::other_threads() == 0),
+        source_(alone_ ? signalfd(-1, &handled, SFD_CLOEXEC) : open_signal_pipe(handled)) {}
+
+  explicit operator bool() const noexcept { return static_cast<bool>(source_); }
+
+  /// Waits for the next signal.
+  int next() const noexcept {
+    for (;;) {
+      signalfd_siginfo info;
+      unsigned char number = 0;
+      if (alone_ && read(source_.get(), &info, sizeof info) == sizeof info)
+        return static_cast<int>(info.ssi_signo);
+      if (!alone_ && read(source_.get(), &number, 1) == 1) return number;
+    }
+  }
+
+ private:
+  bool alone_;
+  os::FileDescriptor source_;
+};
+
+/// Forwards signals until the guardian has ended. Returns the job's exit status. All signals are
+/// blocked.
+int supervise(const Launch& launch, pid_t guardian, int link, const std::vector<pid_t>& spared) {
+  MemoryKills memory_kills;
+  const SignalSource signals(signals_to_handle(forwarded_signals));
+  std::optional<int> status;
+  if (!signals) {
+    report(launch.program_name, "cannot wait for signals: %s", std::strerror(errno));
+    int ended = 0;
+    kill(guardian, SIGTERM);
+    while (waitpid(guardian, &ended, 0) < 0 && errno == EINTR) {
+    }
+    status = ended;
+  }
+  // The guardian may have ended before `signals` was opened.
+  if (!status) status = reap(guardian);
+  while (!status) {
+    const int signal = signals.next();
+    if (signal == SIGCHLD) {
+      status = reap(guardian);
+      continue;
+    }
+    forward(link, signal);
+    if (signal == SIGTSTP) raise(SIGSTOP);
+  }
+  if (WIFEXITED(*status)) return WEXITSTATUS(*status);
+  const std::string cause = WTERMSIG(*status) == SIGKILL ? memory_kills.explain() : std::string();
+  report(launch.program_name, "the guardian (pid %d) was killed by %s%s; the job is ended",
+         guardian, describe_signal(WTERMSIG(*status)).c_str(), cause.c_str());
+  kill_descendants(spared, [](pid_t, int) {});
+  return 1;
+}
+
+}  // namespace
+
+job::Membership launch(const Launch& launch) {
+  os::fill_standard_descriptors();
+  const SignalState signals = take_over_signals();
+  // If the guardian is killed, processes that the ranks leave behind become this one's children.
+  prctl(PR_SET_CHILD_SUBREAPER, 1);
+  const std::vector<pid_t> spared = os::children();
+
+  int ends[2];
+  if (pipe2(ends, O_CLOEXEC) != 0) {
+    report(launch.program_name, "cannot make a pipe: %s", std::strerror(errno));
+    _exit(1);
+  }
+  os::FileDescriptor guardian_end(ends[0]);
+  os::FileDescriptor launcher_end(ends[1]);
+  const pid_t guardian = fork();
+  if (guardian < 0) {
+    report(launch.program_name, "cannot start the guardian process: %s",
+           os::describe_task_error(errno).c_str());
+    _exit(1);
+  }
+  if (guardian == 0) {
+    launcher_end.reset();
+    Guardian self(launch, std::move(guardian_end), signals);
+    if (const auto membership = self.start()) return *membership;
+    _exit(self.serve());
+  }
+  guardian_end.reset();
+  // Only the guardian keeps the connection, so that it is closed when the guardian ends.
+  if (launch.root >= 0) close(launch.root);
+  _exit(supervise(launch, guardian, launcher_end.get(), spared));
+}
+
+}  // namespace gex::launch

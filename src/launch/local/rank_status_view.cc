@@ -1,0 +1,220 @@
+#include "launch/local/rank_status_view.h"
+
+#include <fcntl.h>
+#include <sys/stat.h>
+
+#include <algorithm>
+#include <cstring>
+#include <type_traits>
+
+#include "base/clock.h"
+
+namespace gex::launch {
+
+namespace {
+
+constexpr std::size_t max_status = std::size_t{16} << 20;
+
+/// Part of the memory as an array whose entries may be longer than those known here.
+struct Table {
+  const std::byte* entries = nullptr;
+  std::size_t stride = 0;
+  std::size_t count = 0;
+
+  template <class T>
+  const T& at(std::size_t i) const noexcept {
+    return *reinterpret_cast<const T*>(entries + i * stride);
+  }
+};
+
+/// Empty if it does not lie in the memory, or its entries are too short.
+template <class T>
+Table table_in(std::span<const std::byte> memory, std::uint32_t at, std::uint32_t stride,
+               std::uint32_t count) noexcept {
+  const bool fits = at <= memory.size() && stride >= sizeof(T) && stride % alignof(T) == 0 &&
+                    at % alignof(T) == 0 && count <= (memory.size() - at) / stride;
+  return fits ? Table{memory.data() + at, stride, count} : Table{};
+}
+
+std::uint32_t load(const std::uint32_t& word) noexcept {
+  return __atomic_load_n(&word, __ATOMIC_RELAXED);
+}
+template <class T>
+T load(const std::atomic<T>& word) noexcept {
+  // Relaxed: the parts of a record are of different moments anyway.
+  return word.load(std::memory_order_relaxed);
+}
+
+std::optional<double> age(std::uint64_t started, Tick now) {
+  // A tick that is later than now is of this very moment, or no tick.
+  if (started == 0) return std::nullopt;
+  return started >= now ? 0.0 : static_cast<double>(ticks_to_ns(now - started)) * 1e-9;
+}
+
+class Names {
+ public:
+  explicit Names(const job::LastCall* calls) noexcept : calls_(calls) {}
+  std::string of(std::uint32_t call) const {
+    return calls_ != nullptr ? calls_->name_of(call) : std::string();
+  }
+
+ private:
+  const job::LastCall* calls_;
+};
+
+OpReport report_of(const job::OpRecord& record, const Names& names, Tick now) {
+  OpReport op;
+  const auto kind = static_cast<std::uint8_t>(load(record.kind));
+  if (kind >= static_cast<std::uint8_t>(job::OpKind::count)) return op;
+  op.kind = static_cast<job::OpKind>(kind);
+  op.call = names.of(load(record.call));
+  if (const std::uint32_t peer = load(record.peer); peer != job::OpRecord::no_peer) op.peer = peer;
+  op.bytes = load(record.bytes);
+  op.team = load(record.team);
+  op.sequence = load(record.sequence);
+  op.age_s = age(load(record.started), now);
+  return op;
+}
+
+bool is_of_team(job::OpKind kind) noexcept {
+  return kind == job::OpKind::barrier || kind == job::OpKind::collective ||
+         kind == job::OpKind::agreement || kind == job::OpKind::named_barrier;
+}
+
+std::uint32_t in_flight(const job::PartCounts& counts, unsigned category) noexcept {
+  return load(counts.initiated[category]) - load(counts.completed[category]);
+}
+std::uint32_t in_flight(const job::PartCounts& counts) noexcept {
+  std::uint32_t parts = 0;
+  for (unsigned c = 0; c < job::count_categories; ++c) parts += in_flight(counts, c);
+  return parts;
+}
+
+bool is_in_flight(const job::ShownEvent& event) noexcept {
+  const job::OpKind kind = load(event.op.kind);
+  // Of an event without parts it is not known whether its operation is over; a thread that waits
+  // for it shows that.
+  return kind != job::OpKind::none && !is_of_team(kind) && in_flight(event.counts) != 0;
+}
+
+/// Whether the thread is in a client's loop of polls: it gives up the core, and notes that, again
+/// and again.
+bool is_in_condition(const job::ThreadStatus& status, Tick now) noexcept {
+  constexpr double still_seen_s = 0.2;
+  const std::optional<double> seen = age(load(status.condition_seen), now);
+  return seen && *seen < still_seen_s;
+}
+
+}  // namespace
+
+RankStatusView::RankStatusView(const os::FileDescriptor& file) noexcept {
+  struct stat status {};
+  const int seals = fcntl(file.get(), F_GET_SEALS);
+  if (seals < 0 || (seals & F_SEAL_SHRINK) == 0 || fstat(file.get(), &status) != 0) return;
+  const auto size = static_cast<std::size_t>(status.st_size);
+  if (size < sizeof(job::RankStatus::Layout) || size > max_status) return;
+  memory_ = os::Mapping::shared(file.get(), 0, size);
+}
+
+struct RankStatusView::Tables {
+  Table teams;
+  Table threads;
+  Table events;
+  std::uint32_t hidden;
+};
+
+std::optional<RankStatusView::Tables> RankStatusView::tables() const noexcept {
+  if (!memory_) return std::nullopt;
+  // A copy: the rank might change it between two looks.
+  job::RankStatus::Layout layout;
+  std::memcpy(&layout, memory_.data(), sizeof layout);
+  if (layout.version != job::RankStatus::current_version) return std::nullopt;
+  const std::span<const std::byte> memory = memory_.bytes();
+  const auto beyond = [](std::uint32_t claimed, std::uint32_t count) {
+    return claimed > count ? claimed - count : 0;
+  };
+  // Entries that were never used are not looked at: that would allocate their memory.
+  return Tables{
+      table_in<job::TeamStatus>(memory, layout.teams_at, layout.team_bytes, layout.team_count),
+      table_in<job::ShownThread>(memory, layout.threads_at, layout.thread_bytes,
+                                 std::min(layout.threads_claimed, layout.thread_count)),
+      table_in<job::ShownEvent>(memory, layout.events_at, layout.event_bytes,
+                                std::min(layout.events_claimed, layout.event_count)),
+      beyond(layout.threads_claimed, layout.thread_count) +
+          beyond(layout.events_claimed, layout.event_count) + layout.hidden_teams};
+}
+
+RankStatusView::Glance RankStatusView::glance() const noexcept {
+  Glance glance;
+  const std::optional<Tables> found = tables();
+  if (!found) return glance;
+  const Tick now = ticks();
+  const auto waits = [&](std::uint64_t started) {
+    glance.longest_wait_s = std::max(glance.longest_wait_s, age(started, now).value_or(0));
+  };
+  for (std::size_t i = 0; i < found->teams.count; ++i) {
+    const auto& team = found->teams.at<job::TeamStatus>(i);
+    if (load(team.size) == 0) continue;
+    glance.activity += std::uint64_t{load(team.barriers)} + load(team.collectives) +
+                       load(team.agreements) + load(team.named_barriers);
+  }
+  for (std::size_t i = 0; i < found->threads.count; ++i) {
+    const auto& shown = found->threads.at<job::ShownThread>(i);
+    const job::ThreadStatus& status = shown.status;
+    glance.activity += load(status.progressed) + load(status.handlers_begun);
+    for (unsigned c = 0; c < job::count_categories; ++c) {
+      glance.activity += load(shown.implicit.completed[c]);
+      if (in_flight(shown.implicit, c) != 0) waits(load(status.implicit[c].started));
+    }
+    if (load(status.kernel_thread) == 0) continue;
+    waits(load(status.waiting_since));
+    if (is_in_condition(status, now)) waits(load(status.condition_since));
+  }
+  for (std::size_t i = 0; i < found->events.count; ++i) {
+    const auto& event = found->events.at<job::ShownEvent>(i);
+    if (is_in_flight(event)) waits(load(event.op.started));
+  }
+  return glance;
+}
+
+void RankStatusView::read(RankReport& report, const job::LastCall* calls) const {
+  const std::optional<Tables> found = tables();
+  if (!found) return;
+  const Names names(calls);
+  const Tick now = ticks();
+  report.shown = true;
+  report.hidden = found->hidden;
+  for (std::size_t i = 0; i < found->teams.count; ++i) {
+    const auto& team = found->teams.at<job::TeamStatus>(i);
+    const std::uint32_t size = load(team.size);
+    if (size == 0) continue;
+    report.teams.push_back({load(team.id), size, load(team.rank), load(team.barriers),
+                            load(team.collectives), load(team.agreements),
+                            load(team.named_barriers)});
+  }
+  for (std::size_t i = 0; i < found->threads.count; ++i) {
+    const auto& shown = found->threads.at<job::ShownThread>(i);
+    const job::ThreadStatus& status = shown.status;
+    for (unsigned c = 0; c < job::count_categories; ++c) {
+      const std::uint32_t parts = in_flight(shown.implicit, c);
+      if (parts == 0) continue;
+      OpReport op = report_of(status.implicit[c], names, now);
+      op.implicit_parts = parts;
+      report.operations.push_back(std::move(op));
+    }
+    if (load(status.kernel_thread) == 0) continue;
+    ThreadReport thread;
+    thread.number = load(status.number);
+    thread.kernel_thread = load(status.kernel_thread);
+    thread.in_handler = load(status.handlers_begun) != load(status.handlers_ended);
+    if (load(status.waiting_since) != 0) thread.wait = report_of(status.wait, names, now);
+    if (is_in_condition(status, now)) thread.condition_s = age(load(status.condition_since), now);
+    report.threads.push_back(std::move(thread));
+  }
+  for (std::size_t i = 0; i < found->events.count; ++i) {
+    const auto& event = found->events.at<job::ShownEvent>(i);
+    if (is_in_flight(event)) report.operations.push_back(report_of(event.op, names, now));
+  }
+}
+
+}  // namespace gex::launch

@@ -1,0 +1,42 @@
+#pragma once
+// The guardian's view of a rank's status (rank_status.h): memory that the rank writes and of which
+// nothing is trusted.
+
+#include <cstddef>
+#include <optional>
+#include <span>
+
+#include "base/os_file.h"
+#include "base/os_memory.h"
+#include "job/last_call.h"
+#include "launch/rank_report.h"
+
+namespace gex::launch {
+
+class RankStatusView {
+ public:
+  /// Nothing is shown.
+  RankStatusView() = default;
+  /// Maps the file that a rank has sent. Stays empty unless its size cannot change any more, and is
+  /// one that a status can have.
+  explicit RankStatusView(const os::FileDescriptor& file) noexcept;
+
+  /// Fills in threads, operations, teams and `hidden`; `calls` has the names of calls, and may be
+  /// null. `shown` stays false if there is no status, or none of a known layout.
+  void read(RankReport& report, const job::LastCall* calls) const;
+
+  /// What is looked at again and again.
+  struct Glance {
+    std::uint64_t activity = 0;  ///< moves whenever something arrives at the rank, or completes
+    double longest_wait_s = 0;   ///< of threads, or of operations that were found incomplete
+  };
+  Glance glance() const noexcept;
+
+ private:
+  struct Tables;
+  std::optional<Tables> tables() const noexcept;
+
+  os::Mapping memory_;
+};
+
+}  // namespace gex::launch

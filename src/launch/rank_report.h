@@ -1,0 +1,84 @@
+#pragma once
+// What a rank's status was at one moment, taken out of the memory that the rank writes and
+// checked: the input of a hang report. Between hosts it travels as bytes (`encode`, `decode`).
+
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "job/rank_status.h"
+
+namespace gex::launch {
+
+/// An operation in flight, or what a thread waits for.
+struct OpReport {
+  job::OpKind kind = job::OpKind::none;
+  std::string call;  ///< "" if it is the library's own
+  std::optional<std::uint32_t> peer;
+  std::uint64_t bytes = 0;
+  std::uint64_t team = 0;
+  std::uint32_t sequence = 0;
+  /// Of implicit operations: so many parts are in flight, and this is the operation made last.
+  std::uint32_t implicit_parts = 0;
+  std::optional<double> age_s;
+
+  bool operator==(const OpReport&) const = default;
+};
+
+struct ThreadReport {
+  std::uint32_t number = 0;
+  std::int32_t kernel_thread = 0;
+  /// What it waits for, if it waits and has done so for some microseconds.
+  std::optional<OpReport> wait;
+  /// It is in a loop of polls of the client's own (GASNET_BLOCKUNTIL), for so long.
+  std::optional<double> condition_s;
+  /// A handler runs; known where progress is watched.
+  bool in_handler = false;
+  std::string backtrace;
+
+  bool operator==(const ThreadReport&) const = default;
+};
+
+/// How far a member has come with its team's calls.
+struct TeamReport {
+  std::uint64_t id = 0;
+  std::uint32_t size = 0;
+  std::uint32_t rank = 0;
+  std::uint32_t barriers = 0;
+  std::uint32_t collectives = 0;
+  std::uint32_t agreements = 0;
+  std::uint32_t named_barriers = 0;
+
+  /// The number of calls of that kind which the member has made.
+  std::uint32_t calls(job::OpKind kind) const noexcept;
+
+  bool operator==(const TeamReport&) const = default;
+};
+
+struct RankReport {
+  std::uint32_t rank = 0;
+  std::int32_t process = 0;
+  std::string host;
+  /// As /proc has it: R running, S sleeping, D in the kernel, T stopped, Z dead; 0: not known.
+  char state = 0;
+  double cpu_s = 0;  ///< processor time that it has used
+  /// The rank has shown its status; otherwise what follows is empty.
+  bool shown = false;
+  std::string last_call;  ///< " while in ...", " after ...", or ""
+  std::vector<ThreadReport> threads;
+  std::vector<OpReport> operations;
+  std::vector<TeamReport> teams;
+  /// Threads, events and teams that found no place in what is shown.
+  std::uint32_t hidden = 0;
+
+  bool operator==(const RankReport&) const = default;
+};
+
+std::vector<std::byte> encode(const std::vector<RankReport>& reports);
+/// Empty if the bytes are no such thing.
+std::optional<std::vector<RankReport>> decode(std::span<const std::byte> bytes);
+
+}  // namespace gex::launch

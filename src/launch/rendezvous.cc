@@ -1,0 +1,130 @@
+#include "launch/rendezvous.h"
+
+#include <algorithm>
+#include <cstring>
+#include <functional>
+#include <new>
+
+namespace gex::launch {
+
+Gather::Gather(const job::HostParts& hosts) : ranks_(hosts.ranks()) {
+  for (const auto& [name, ranks] : hosts)
+    received_.push_back({{ranks.begin(), ranks.end()}, ranks.front()});
+}
+
+Gather::Gather(const job::HostPart& part) : ranks_(part.ranks.size()) {
+  for (std::uint32_t i = 0; i < ranks_; ++i) received_.push_back({{i}, part.ranks[i]});
+}
+
+Fault Gather::add(std::uint32_t contributor, const job::FrameHeader& header,
+                  std::span<const std::byte> payload) {
+  Contribution& mine = received_[contributor];
+  if (header.sequence != sequence_ || mine.finished) {
+    return "is at exchange " + std::to_string(header.sequence) + " while the job is at " +
+           std::to_string(sequence_);
+  }
+  if (header.total % mine.places.size() != 0) {
+    return "sent an exchange that does not fit its ranks";
+  }
+  const std::uint64_t each = header.total / mine.places.size();
+  if (begun_ == 0) {
+    if (each > job::max_exchange / ranks_) {
+      return "asks to exchange " + std::to_string(each) + " bytes among " + std::to_string(ranks_) +
+             " ranks, more than " + std::to_string(job::max_exchange) + " together";
+    }
+    each_ = each;
+    first_rank_ = mine.lowest_rank;
+    try {
+      bytes_.assign(each_ * ranks_, std::byte{});
+    } catch (const std::bad_alloc&) {
+      return "asks to exchange " + std::to_string(each) + " bytes, for which there is no memory";
+    }
+  }
+  if (each != each_) {
+    return "exchanges " + std::to_string(each) + " bytes while rank " +
+           std::to_string(first_rank_) + " exchanges " + std::to_string(each_);
+  }
+  if (header.offset != mine.bytes || payload.size() > header.total - mine.bytes ||
+      (payload.empty() && each_ != 0)) {
+    return "sent a malformed piece of an exchange";
+  }
+  if (!mine.begun) {
+    mine.begun = true;
+    ++begun_;
+  }
+  scatter(mine, payload);
+  mine.bytes += payload.size();
+  if (mine.bytes == header.total) {
+    mine.finished = true;
+    ++finished_;
+  }
+  return std::nullopt;
+}
+
+/// Copies the next piece of a contribution, which holds the bytes of its ranks one after the other,
+/// to their places in the result.
+void Gather::scatter(const Contribution& from, std::span<const std::byte> piece) {
+  for (std::uint64_t at = from.bytes; !piece.empty();) {
+    const std::uint64_t within = at % each_;
+    const std::size_t bytes = std::min<std::uint64_t>(each_ - within, piece.size());
+    std::memcpy(bytes_.data() + from.places[at / each_] * each_ + within, piece.data(), bytes);
+    at += bytes;
+    piece = piece.subspan(bytes);
+  }
+}
+
+Gather::Result Gather::take() {
+  Result result{sequence_, std::make_shared<const std::vector<std::byte>>(std::move(bytes_))};
+  bytes_ = {};
+  for (Contribution& contribution : received_) {
+    contribution.bytes = 0;
+    contribution.begun = contribution.finished = false;
+  }
+  begun_ = 0;
+  finished_ = 0;
+  ++sequence_;
+  return result;
+}
+
+Fault Sharing::add(std::uint32_t rank, const job::FrameHeader& header,
+                   std::span<const std::byte> payload, os::FileDescriptor descriptor,
+                   std::optional<Group>& complete) {
+  const std::uint32_t owner = header.owner;
+  std::vector<std::uint32_t> named(payload.size() / sizeof(std::uint32_t));
+  if (!named.empty()) std::memcpy(named.data(), payload.data(), named.size() * sizeof named[0]);
+  // Not `is_sorted`, which accepts a rank that is named twice.
+  const bool rising =
+      std::adjacent_find(named.begin(), named.end(), std::greater_equal<>()) == named.end();
+  if (!rising || !std::includes(part_.ranks.begin(), part_.ranks.end(), named.begin(), named.end()))
+    return "shares a descriptor among invalid ranks";
+  const job::RankSet ranks(std::move(named));
+  if (!ranks.contains(rank) || !ranks.contains(owner)) {
+    return "shares a descriptor among " + job::describe_ranks(ranks) +
+           ", which do not include it or the owner of the descriptor";
+  }
+  if (static_cast<bool>(descriptor) != (rank == owner)) {
+    return rank == owner ? "owns a shared descriptor and sent none"
+                         : "sent a shared descriptor that rank " + std::to_string(owner) + " owns";
+  }
+  const auto [at, made] = groups_.try_emplace({ranks, owner});
+  Group& group = at->second;
+  if (made) {
+    group.ranks = ranks;
+    group.owner = owner;
+    group.arrived.resize(ranks.size());
+    group.missing = ranks.size();
+  }
+  const std::uint32_t place = ranks.index_of(rank);
+  if (group.arrived[place]) return "shares a second descriptor before the first was received";
+  group.arrived[place] = true;
+  --group.missing;
+  if (descriptor)
+    group.descriptor = std::make_shared<const os::FileDescriptor>(std::move(descriptor));
+  if (group.missing == 0) {
+    complete = std::move(group);
+    groups_.erase(at);
+  }
+  return std::nullopt;
+}
+
+}  // namespace gex::launch

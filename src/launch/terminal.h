@@ -1,0 +1,19 @@
+#pragma once
+// Detaching a process from the terminal that a job was started from.
+
+namespace gex::launch {
+
+/// Detaches this process, and the processes that it will start, from the terminal: it gets a
+/// process group of its own, so that it gets no interrupts from the terminal, and no controlling
+/// terminal, so that reads do not stop it and /dev/tty does not exist.
+///
+/// It does not use a session of its own, which would do the same: Linux schedules sessions as
+/// groups (sched_autogroup_enabled), and with more ranks than processors one group can get none for
+/// seconds while the ranks of another wait for it (observed on 6.18). All processes of a job on a
+/// host therefore share a session, unless the terminal cannot be left otherwise.
+///
+/// Requires that this process leads no session: otherwise the whole session would lose the
+/// terminal.
+void leave_terminal() noexcept;
+
+}  // namespace gex::launch

@@ -1,0 +1,217 @@
+// The hang report: who waits for whom, circles, culprits and mismatches, as text and JSON, out of
+// what the ranks have shown.
+
+#include "launch/hang_report.h"
+
+#include <gtest/gtest.h>
+
+#include "launch/rank_report.h"
+
+namespace gex::launch {
+namespace {
+
+constexpr std::uint64_t everybody = 0x1234;
+
+OpReport op(job::OpKind kind, const char* call, std::optional<std::uint32_t> peer = {}) {
+  OpReport made;
+  made.kind = kind;
+  made.call = call;
+  made.peer = peer;
+  made.bytes = 8;
+  made.age_s = 12.0;
+  return made;
+}
+
+OpReport of_team(job::OpKind kind, const char* call, std::uint32_t sequence) {
+  OpReport made = op(kind, call);
+  made.team = everybody;
+  made.sequence = sequence;
+  return made;
+}
+
+/// A rank of a team of `size` that has made so many barriers and collectives.
+RankReport member(std::uint32_t rank, std::uint32_t size, std::uint32_t barriers,
+                  std::uint32_t collectives = 0) {
+  RankReport made;
+  made.rank = rank;
+  made.host = "host";
+  made.state = 'R';
+  made.shown = true;
+  TeamReport team;
+  team.id = everybody;
+  team.size = size;
+  team.rank = rank;
+  team.barriers = barriers;
+  team.collectives = collectives;
+  made.teams = {team};
+  return made;
+}
+
+RankReport waiting(RankReport rank, const OpReport& wait) {
+  ThreadReport thread;
+  thread.number = 1;
+  thread.kernel_thread = 1000;
+  thread.wait = wait;
+  rank.threads = {thread};
+  return rank;
+}
+
+RankReport running(RankReport rank) {
+  ThreadReport thread;
+  thread.number = 1;
+  thread.kernel_thread = 1000;
+  rank.threads = {thread};
+  return rank;
+}
+
+using Ranks = std::vector<std::uint32_t>;
+
+TEST(HangReport, NamesTheMembersThatHaveNotCalledTheBarrier) {
+  const OpReport barrier = of_team(job::OpKind::barrier, "gex_Coll_BarrierBlocking", 3);
+  const HangReport report = analyse({running(member(2, 4, 2)), waiting(member(0, 4, 3), barrier),
+                                     waiting(member(1, 4, 3), barrier), running(member(3, 4, 2))});
+  ASSERT_EQ(report.waits.size(), 2U);
+  EXPECT_EQ(report.waits[0].rank, 0U);
+  EXPECT_EQ(report.waits[0].waits_for, (Ranks{2, 3}));
+  EXPECT_EQ(report.waits[0].why,
+            "waits in gex_Coll_BarrierBlocking, barrier 3 of a team of 4, which ranks 2-3 have not "
+            "called");
+  ASSERT_EQ(report.culprits.size(), 2U);
+  EXPECT_EQ(report.culprits[0].rank, 2U);
+  EXPECT_NE(report.culprits[0].what.find("computes, or is in a loop"), std::string::npos);
+  EXPECT_TRUE(report.circles.empty());
+  EXPECT_NE(to_text(report).find("ranks 0-1 for 12.0 s: waits in gex_Coll_BarrierBlocking"),
+            std::string::npos);
+}
+
+TEST(HangReport, SaysWhenMembersAreNotKnown) {
+  const HangReport report = analyse(
+      {waiting(member(0, 3, 1), of_team(job::OpKind::barrier, "gex_Coll_BarrierBlocking", 1)),
+       running(member(1, 3, 1))});
+  EXPECT_TRUE(report.waits[0].waits_for.empty());
+  EXPECT_NE(report.waits[0].why.find("nothing is known of 1 of its members"), std::string::npos);
+}
+
+TEST(HangReport, FindsACircle) {
+  const HangReport report =
+      analyse({waiting(member(0, 4, 0), op(job::OpKind::get, "gex_RMA_GetBlocking", 1)),
+               waiting(member(1, 4, 0), op(job::OpKind::message, "gex_AM_RequestShort", 2)),
+               waiting(member(2, 4, 0), op(job::OpKind::put, "gex_RMA_PutBlocking", 0)),
+               waiting(member(3, 4, 0), op(job::OpKind::put, "gex_RMA_PutBlocking", 0))});
+  ASSERT_EQ(report.circles.size(), 1U);
+  EXPECT_EQ(report.circles[0], (Ranks{0, 1, 2}));
+  EXPECT_TRUE(report.culprits.empty());
+  EXPECT_NE(to_text(report).find("circle: ranks 0-2 wait for each other"), std::string::npos);
+}
+
+TEST(HangReport, FindsALongChainWithoutDeepRecursion) {
+  std::vector<RankReport> ranks;
+  constexpr std::uint32_t count = 50'000;
+  for (std::uint32_t r = 0; r < count; ++r)
+    ranks.push_back(
+        waiting(member(r, count, 0), op(job::OpKind::put, "gex_RMA_PutBlocking", r + 1)));
+  const HangReport report = analyse(std::move(ranks));
+  EXPECT_TRUE(report.circles.empty());
+  ASSERT_EQ(report.culprits.size(), 1U);
+  EXPECT_EQ(report.culprits[0].rank, count);
+  EXPECT_EQ(report.culprits[0].what, "nothing is known of it");
+}
+
+TEST(HangReport, TellsAStoppedRankThoughItWaits) {
+  RankReport stopped = waiting(member(1, 2, 0), op(job::OpKind::put, "gex_RMA_PutBlocking", 0));
+  stopped.state = 'T';
+  const HangReport report =
+      analyse({waiting(member(0, 2, 0), op(job::OpKind::get, "gex_RMA_GetBlocking", 1)), stopped});
+  ASSERT_EQ(report.culprits.size(), 1U);
+  EXPECT_EQ(report.culprits[0].rank, 1U);
+  EXPECT_EQ(report.culprits[0].what.rfind("is stopped by a signal", 0), 0U);
+}
+
+TEST(HangReport, TellsAHandlerThatHasNotReturned) {
+  RankReport in_handler = running(member(1, 2, 0));
+  in_handler.threads[0].in_handler = true;
+  const HangReport report = analyse(
+      {waiting(member(0, 2, 0), op(job::OpKind::get, "gex_RMA_GetBlocking", 1)), in_handler});
+  ASSERT_EQ(report.culprits.size(), 1U);
+  EXPECT_EQ(report.culprits[0].what.rfind("is in a handler that has not returned", 0), 0U);
+}
+
+TEST(HangReport, TellsMembersInDifferentCollectives) {
+  const HangReport report = analyse(
+      {waiting(member(0, 2, 0, 5), of_team(job::OpKind::collective, "gex_Coll_BroadcastNB", 5)),
+       waiting(member(1, 2, 0, 5), of_team(job::OpKind::collective, "gex_Coll_ReduceToAllNB", 5))});
+  ASSERT_EQ(report.mismatches.size(), 1U);
+  EXPECT_EQ(report.mismatches[0].ranks, (Ranks{0, 1}));
+  EXPECT_EQ(report.mismatches[0].what,
+            "gex_Coll_BroadcastNB on rank 0, gex_Coll_ReduceToAllNB on rank 1");
+}
+
+TEST(HangReport, ALoopOfPollsWaitsForTheOperationsInFlight) {
+  RankReport in_loop = running(member(0, 2, 0));
+  in_loop.threads[0].condition_s = 4.0;
+  HangReport report = analyse({in_loop, running(member(1, 2, 0))});
+  ASSERT_EQ(report.waits.size(), 1U);
+  EXPECT_TRUE(report.waits[0].waits_for.empty());
+  EXPECT_NE(report.waits[0].why.find("for a message that has not come"), std::string::npos);
+
+  in_loop.operations = {op(job::OpKind::get, "gex_RMA_GetNB", 1)};
+  report = analyse({in_loop, running(member(1, 2, 0))});
+  EXPECT_EQ(report.waits[0].waits_for, (Ranks{1}));
+  ASSERT_EQ(report.culprits.size(), 1U);
+  EXPECT_EQ(report.culprits[0].rank, 1U);
+}
+
+TEST(HangReport, JsonQuotesWhatTheRanksSay) {
+  RankReport rank = running(member(0, 1, 0));
+  rank.host = "a\"b\\c\n\x01";
+  rank.threads[0].backtrace = "one\ntwo\n";
+  const std::string json = to_json(analyse({rank}));
+  EXPECT_NE(json.find(R"("host": "a\"b\\c\n\u0001")"), std::string::npos) << json;
+  EXPECT_NE(json.find(R"("backtrace": "one\ntwo\n")"), std::string::npos);
+}
+
+TEST(HangReport, KnowsHowLongARankWaits) {
+  RankReport rank = running(member(0, 1, 0));
+  EXPECT_FALSE(is_waiting(rank, 0));
+  rank.operations = {op(job::OpKind::get, "gex_RMA_GetNB", 1)};
+  EXPECT_TRUE(is_waiting(rank, 12));
+  EXPECT_FALSE(is_waiting(rank, 12.5));
+  rank.operations[0].age_s.reset();
+  EXPECT_FALSE(is_waiting(rank, 0));
+}
+
+TEST(HangReport, ListsRanksAsRanges) {
+  EXPECT_EQ(list_of({}), "");
+  EXPECT_EQ(list_of({3}), "3");
+  EXPECT_EQ(list_of({0, 1, 2, 5, 7, 8}), "0-2, 5, 7-8");
+}
+
+TEST(RankReport, TravelsAsBytes) {
+  RankReport rank = waiting(member(3, 4, 2, 1), op(job::OpKind::put, "gex_RMA_PutBlocking", 0));
+  rank.operations = {of_team(job::OpKind::barrier, "", 7)};
+  rank.threads[0].condition_s = 1.5;
+  rank.threads[0].backtrace = "frames";
+  rank.last_call = " after gex_AM_RequestShort";
+  rank.hidden = 9;
+  const std::vector<RankReport> reports{rank, member(0, 4, 1)};
+  const std::vector<std::byte> bytes = encode(reports);
+  const auto back = decode(bytes);
+  ASSERT_TRUE(back);
+  EXPECT_EQ(*back, reports);
+}
+
+TEST(RankReport, RefusesBytesThatAreNoReport) {
+  const std::vector<std::byte> bytes =
+      encode({waiting(member(3, 4, 2), op(job::OpKind::put, "gex_RMA_PutBlocking", 0))});
+  for (std::size_t size = 0; size < bytes.size(); ++size)
+    EXPECT_FALSE(decode({bytes.data(), size})) << size;
+  std::vector<std::byte> longer = bytes;
+  longer.push_back(std::byte{0});
+  EXPECT_FALSE(decode(longer));
+  // A length that its bytes cannot hold must not be allocated.
+  const std::vector<std::byte> huge(4, std::byte{0xff});
+  EXPECT_FALSE(decode(huge));
+}
+
+}  // namespace
+}  // namespace gex::launch

@@ -1,0 +1,200 @@
+// A guardian's validation of frames from the root.
+
+#include "launch/hosts/uplink.h"
+
+#include <gtest/gtest.h>
+#include <signal.h>
+#include <sys/socket.h>
+
+#include <algorithm>
+#include <chrono>
+#include <cstring>
+#include <optional>
+#include <thread>
+#include <utility>
+#include <vector>
+
+#include "base/random.h"
+#include "launch_tcp_pair.h"
+
+namespace gex::launch {
+namespace {
+
+constexpr std::uint32_t ranks = 3;
+
+/// A guardian that checks the arguments of its calls.
+class CheckedGuardian final : public Guardians {
+ public:
+  void gathered(std::uint32_t, SharedBytes bytes) override {
+    EXPECT_EQ(bytes->size() % ranks, 0u);
+    EXPECT_LE(bytes->size(), job::max_exchange);
+    exchanges.push_back(*bytes);
+    ++asked;
+  }
+  void absent(std::uint32_t rank, std::uint32_t) override {
+    EXPECT_LT(rank, ranks);
+    ++asked;
+  }
+  void release(bool) override { ++asked; }
+  void end(const job::Ending&, Teardown teardown) override {
+    EXPECT_LE(teardown, Teardown::immediate);
+    ++asked;
+  }
+  void signal(int number) override {
+    EXPECT_GT(number, 0);
+    EXPECT_LT(number, SIGRTMIN);
+    ++asked;
+  }
+
+  std::vector<std::vector<std::byte>> exchanges;
+  std::size_t asked = 0;
+};
+
+class UplinkTest : public testing::Test {
+ protected:
+  UplinkTest() {
+    hosts_.add("one", 1);
+    hosts_.add("two", ranks - 1);
+    connect();
+  }
+  void connect() {
+    int ends[2];
+    EXPECT_EQ(socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, ends), 0);
+    root_.reset(ends[1]);
+    uplink_.emplace(os::FileDescriptor(ends[0]), hosts_, guardian_, page_);
+  }
+  void send_frame(job::FrameHeader header, const std::vector<std::byte>& payload) {
+    header.bytes = static_cast<std::uint32_t>(payload.size());
+    std::vector<std::byte> bytes(sizeof header + payload.size());
+    std::memcpy(bytes.data(), &header, sizeof header);
+    std::copy(payload.begin(), payload.end(), bytes.begin() + sizeof header);
+    EXPECT_EQ(send(root_.get(), bytes.data(), bytes.size(), MSG_NOSIGNAL),
+              static_cast<ssize_t>(bytes.size()));
+  }
+  void send_piece(std::uint64_t total, std::uint64_t offset, std::size_t bytes,
+                  std::uint32_t sequence = 0) {
+    job::FrameHeader header;
+    header.kind = job::FrameKind::job_gathered;
+    header.sequence = sequence;
+    header.total = total;
+    header.offset = offset;
+    send_frame(header, std::vector<std::byte>(bytes, static_cast<std::byte>(offset)));
+  }
+
+  job::HostParts hosts_;
+  CheckedGuardian guardian_;
+  job::JobPage page_;
+  os::FileDescriptor root_;
+  std::optional<Uplink> uplink_;
+};
+
+TEST_F(UplinkTest, JoinsThePiecesOfAnExchange) {
+  send_piece(6, 0, 4);
+  EXPECT_TRUE(uplink_->receive());
+  EXPECT_TRUE(guardian_.exchanges.empty());
+  send_piece(6, 4, 2);
+  send_piece(0, 0, 0, 1);
+  EXPECT_TRUE(uplink_->receive());
+  ASSERT_EQ(guardian_.exchanges.size(), 2u);
+  EXPECT_EQ(guardian_.exchanges[0].size(), 6u);
+  EXPECT_TRUE(guardian_.exchanges[1].empty());
+}
+
+TEST_F(UplinkTest, RefusesPiecesThatDoNotFit) {
+  struct Piece {
+    std::uint64_t total;
+    std::uint64_t offset;
+    std::size_t bytes;
+  };
+  const std::pair<Piece, const char*> wrong[] = {
+      {{6, 3, 1}, "a hole"},
+      {{6, 4, 3}, "beyond the end"},
+      {{6, 4, 0}, "nothing"},
+      {{3, 4, 2}, "of an exchange that is smaller than what is there already"},
+      {{0, 4, 2}, "of an exchange of nothing"},
+      {{9, 4, 2}, "of another size"},
+      {{7, 4, 2}, "of what cannot be divided among the ranks"},
+      {{(job::max_exchange / ranks + 1) * ranks, 4, 2}, "of more than there can be"},
+  };
+  for (const auto& [piece, why] : wrong) {
+    connect();
+    send_piece(6, 0, 4);
+    EXPECT_TRUE(uplink_->receive());
+    send_piece(piece.total, piece.offset, piece.bytes);
+    EXPECT_FALSE(uplink_->receive()) << why;
+  }
+  connect();
+  send_piece(6, 0, 4);
+  send_piece(6, 4, 2, 1);
+  EXPECT_FALSE(uplink_->receive()) << "of the next exchange";
+  EXPECT_TRUE(guardian_.exchanges.empty());
+}
+
+// The root is authenticated, but may send invalid frames, as another version might.
+TEST_F(UplinkTest, ForwardsOnlyValidRequests) {
+  constexpr job::FrameKind kinds[] = {
+      job::FrameKind::heartbeat,        job::FrameKind::job_gathered,
+      job::FrameKind::job_absent,       job::FrameKind::job_release,
+      job::FrameKind::job_end,          job::FrameKind::job_signal,
+      job::FrameKind::job_error_report, job::FrameKind::gather,
+      job::FrameKind::host_gather,      job::FrameKind{0},
+      job::FrameKind{0xffffffffu}};
+  std::size_t refused = 0;
+  for (std::uint64_t seed = 0; seed < 5000; ++seed) {
+    Random random(seed);
+    const auto number = [&random]() -> std::uint64_t {
+      return random.below(8) == 0 ? random() : random.below(10);
+    };
+    job::FrameHeader header;
+    header.kind = kinds[random.below(std::size(kinds))];
+    header.sequence = static_cast<std::uint32_t>(number());
+    header.total = number();
+    header.offset = random.below(3) == 0 ? number() : 0;
+    header.first = static_cast<std::uint32_t>(number());
+    header.count = static_cast<std::uint32_t>(number());
+    header.code = static_cast<std::int32_t>(number());
+    send_frame(header, std::vector<std::byte>(number() % 12));
+    if (!uplink_->receive()) {
+      ++refused;
+      connect();
+    }
+    if (HasFailure()) FAIL() << "seed " << seed;
+  }
+  EXPECT_GT(refused, 1000u);
+  EXPECT_GT(guardian_.asked, 500u);
+}
+
+// The uplink closes with an unread heartbeat, and with more data in flight than the root's kernel
+// buffers.
+TEST_F(UplinkTest, WaitsUntilTheRootHasReceivedTheEnd) {
+  auto [guardians, roots] = tcp_pair();
+  Link root(std::move(roots));
+  uplink_.emplace(std::move(guardians), hosts_, guardian_, page_);
+  root.queue_heartbeat();
+  root.flush();
+  constexpr std::uint32_t departures = 20000;
+  for (std::uint32_t i = 0; i < departures; ++i)
+    uplink_->left(1, i, job::Departure{.by_exit = true});
+  std::thread end([this] {
+    uplink_->finished(/*lost_output=*/false);
+    uplink_.reset();
+  });
+  // The root is busy with other hosts.
+  std::this_thread::sleep_for(std::chrono::milliseconds(100));
+  std::uint32_t received = 0;
+  bool finished = false;
+  while (!finished) {
+    const job::Received frame = root.receive();
+    if (frame.outcome == job::Received::Outcome::would_block) continue;
+    if (frame.outcome != job::Received::Outcome::frame) break;
+    received += frame.header.kind == job::FrameKind::host_left ? 1 : 0;
+    finished = frame.header.kind == job::FrameKind::host_finished;
+  }
+  root.close();
+  end.join();
+  EXPECT_EQ(received, departures);
+  EXPECT_TRUE(finished);
+}
+
+}  // namespace
+}  // namespace gex::launch

@@ -1,0 +1,278 @@
+#include "launch/rendezvous.h"
+
+#include <fcntl.h>
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <array>
+#include <random>
+
+namespace gex::launch {
+namespace {
+
+job::FrameHeader gather_header(std::uint32_t sequence, std::uint64_t total, std::uint64_t offset) {
+  job::FrameHeader header;
+  header.kind = job::FrameKind::gather;
+  header.sequence = sequence;
+  header.total = total;
+  header.offset = offset;
+  return header;
+}
+
+/// A host that has all ranks of a job.
+job::HostPart host_of(std::uint32_t ranks) {
+  job::HostParts hosts;
+  hosts.add("host", ranks);
+  return hosts[0];
+}
+
+std::vector<std::byte> bytes(std::size_t count, int value) {
+  return std::vector<std::byte>(count, static_cast<std::byte>(value));
+}
+
+TEST(Gather, JoinsContributionsInRankOrder) {
+  Gather gather(host_of(3));
+  EXPECT_FALSE(gather.pending());
+  for (const std::uint32_t rank : {2u, 0u, 1u}) {
+    EXPECT_FALSE(gather.complete());
+    EXPECT_EQ(gather.add(rank, gather_header(0, 2, 0), bytes(2, static_cast<int>(rank))),
+              std::nullopt);
+    EXPECT_TRUE(gather.pending());
+    EXPECT_TRUE(gather.has_finished(rank));
+  }
+  ASSERT_TRUE(gather.complete());
+  const Gather::Result result = gather.take();
+  EXPECT_EQ(result.sequence, 0u);
+  const std::array<int, 6> expected = {0, 0, 1, 1, 2, 2};
+  ASSERT_EQ(result.bytes->size(), expected.size());
+  for (std::size_t i = 0; i < expected.size(); ++i) {
+    EXPECT_EQ(static_cast<int>((*result.bytes)[i]), expected[i]);
+  }
+  EXPECT_FALSE(gather.pending());
+  EXPECT_FALSE(gather.has_finished(0));
+}
+
+TEST(Gather, TakesPiecesOfDifferentRanksInTurn) {
+  Gather gather(host_of(2));
+  EXPECT_EQ(gather.add(0, gather_header(0, 4, 0), bytes(3, 1)), std::nullopt);
+  EXPECT_EQ(gather.add(1, gather_header(0, 4, 0), bytes(1, 2)), std::nullopt);
+  EXPECT_FALSE(gather.has_finished(0));
+  EXPECT_EQ(gather.add(0, gather_header(0, 4, 3), bytes(1, 1)), std::nullopt);
+  EXPECT_EQ(gather.add(1, gather_header(0, 4, 1), bytes(3, 2)), std::nullopt);
+  ASSERT_TRUE(gather.complete());
+  auto expected = bytes(4, 1);
+  expected.insert(expected.end(), 4, std::byte{2});
+  EXPECT_EQ(*gather.take().bytes, expected);
+}
+
+TEST(Gather, OfHostsPutsEachWhereItsRanksBelong) {
+  job::HostParts hosts;
+  hosts.add("one", 1);
+  hosts.add("two", 3);
+  Gather gather(hosts);
+  EXPECT_EQ(gather.add(1, gather_header(0, 6, 0), bytes(4, 2)), std::nullopt);
+  // As many bytes in all, for fewer ranks.
+  ASSERT_TRUE(gather.add(0, gather_header(0, 6, 0), bytes(6, 1)));
+  ASSERT_TRUE(Gather(hosts).add(1, gather_header(0, 7, 0), bytes(7, 1)));
+  EXPECT_EQ(gather.add(0, gather_header(0, 2, 0), bytes(2, 1)), std::nullopt);
+  EXPECT_EQ(gather.add(1, gather_header(0, 6, 4), bytes(2, 3)), std::nullopt);
+  ASSERT_TRUE(gather.complete());
+  auto expected = bytes(2, 1);
+  expected.insert(expected.end(), 4, std::byte{2});
+  expected.insert(expected.end(), 2, std::byte{3});
+  EXPECT_EQ(*gather.take().bytes, expected);
+  EXPECT_EQ(gather.sequence(), 1u);
+}
+
+TEST(Gather, OfHostsWithRanksInTurnPutsPiecesWhereverTheyAreCut) {
+  job::HostParts hosts;
+  for (const char* const name : {"one", "two"}) hosts.add(name);
+  for (const std::uint32_t host : {0, 1, 0, 1, 1}) hosts.place_next(host);
+  for (std::size_t piece = 1; piece <= 9; ++piece) {
+    Gather gather(hosts);
+    for (const std::uint32_t host : {1u, 0u}) {
+      std::vector<std::byte> mine;
+      for (const std::uint32_t rank : hosts[host].ranks)
+        for (int i = 0; i < 3; ++i) mine.push_back(static_cast<std::byte>(10 * rank + i));
+      for (std::size_t at = 0; at < mine.size(); at += piece) {
+        const std::span rest = std::span(mine).subspan(at);
+        EXPECT_EQ(gather.add(host, gather_header(0, mine.size(), at),
+                             rest.first(std::min(piece, rest.size()))),
+                  std::nullopt);
+      }
+    }
+    ASSERT_TRUE(gather.complete());
+    std::vector<std::byte> expected;
+    for (int rank = 0; rank < 5; ++rank)
+      for (int i = 0; i < 3; ++i) expected.push_back(static_cast<std::byte>(10 * rank + i));
+    EXPECT_EQ(*gather.take().bytes, expected);
+  }
+}
+
+TEST(Gather, OfOneOfSeveralHostsCountsItsOwnRanks) {
+  Gather gather(job::HostPart{"two", {5, 8}});
+  EXPECT_EQ(gather.add(1, gather_header(0, 1, 0), bytes(1, 2)), std::nullopt);
+  EXPECT_EQ(gather.add(0, gather_header(0, 2, 0), bytes(1, 1)),
+            "exchanges 2 bytes while rank 8 exchanges 1");
+  EXPECT_EQ(gather.add(0, gather_header(0, 1, 0), bytes(1, 1)), std::nullopt);
+  EXPECT_EQ(gather.take().bytes->size(), 2u);
+}
+
+TEST(Gather, AnExchangeOfNothingIsABarrier) {
+  Gather gather(host_of(2));
+  for (std::uint32_t round = 0; round < 3; ++round) {
+    EXPECT_EQ(gather.add(0, gather_header(round, 0, 0), {}), std::nullopt);
+    EXPECT_FALSE(gather.complete());
+    EXPECT_EQ(gather.add(1, gather_header(round, 0, 0), {}), std::nullopt);
+    ASSERT_TRUE(gather.complete());
+    const Gather::Result result = gather.take();
+    EXPECT_EQ(result.sequence, round);
+    EXPECT_TRUE(result.bytes->empty());
+  }
+}
+
+TEST(Gather, RefusesWhatBreaksTheRules) {
+  const auto refused = [](Gather& gather, std::uint32_t rank, const job::FrameHeader& header,
+                          std::size_t count) {
+    return gather.add(rank, header, bytes(count, 0)).value_or("");
+  };
+  Gather gather(host_of(2));
+  EXPECT_EQ(gather.add(0, gather_header(0, 8, 0), bytes(4, 0)), std::nullopt);
+  EXPECT_NE(refused(gather, 1, gather_header(1, 8, 0), 8), "");      // another exchange
+  EXPECT_NE(refused(gather, 1, gather_header(0, 16, 0), 8), "");     // another size
+  EXPECT_NE(refused(gather, 1, gather_header(0, 8, 4), 4), "");      // a hole
+  EXPECT_NE(refused(gather, 0, gather_header(0, 8, 0), 4), "");      // the same piece again
+  EXPECT_NE(refused(gather, 0, gather_header(0, 8, 4), 5), "");      // beyond the end
+  EXPECT_NE(refused(gather, 0, gather_header(0, 8, 4), 0), "");      // nothing
+  EXPECT_NE(refused(gather, 1, gather_header(0, 8, ~0ULL), 8), "");  // an offset that wraps
+  EXPECT_EQ(gather.add(0, gather_header(0, 8, 4), bytes(4, 0)), std::nullopt);
+  EXPECT_NE(refused(gather, 0, gather_header(0, 8, 8), 1), "");  // after its last piece
+  EXPECT_FALSE(gather.complete());
+}
+
+TEST(Gather, RefusesMoreThanTheLimit) {
+  Gather gather(host_of(1024));
+  EXPECT_NE(gather.add(0, gather_header(0, job::max_exchange / 1024 + 1, 0), bytes(1, 0)),
+            std::nullopt);
+  EXPECT_NE(gather.add(0, gather_header(0, ~0ULL, 0), bytes(1, 0)), std::nullopt);
+  EXPECT_FALSE(gather.pending());
+}
+
+TEST(Gather, SurvivesFramesOfChance) {
+  std::mt19937 random(7);
+  for (int round = 0; round < 200; ++round) {
+    Gather gather(host_of(3));
+    for (int i = 0; i < 50; ++i) {
+      const std::uint32_t rank = random() % 3;
+      const auto header = gather_header(random() % 2, random() % 9, random() % 9);
+      gather.add(rank, header, bytes(random() % 9, 1));
+      if (gather.complete()) {
+        const auto result = gather.take();
+        ASSERT_EQ(result.bytes->size() % 3, 0u);
+        ASSERT_EQ(*result.bytes, bytes(result.bytes->size(), 1));
+      }
+    }
+  }
+}
+
+os::FileDescriptor open_something() {
+  return os::FileDescriptor(open("/dev/null", O_RDONLY | O_CLOEXEC));
+}
+
+/// A frame of `rank` that shares a descriptor, with a descriptor if the rank is the owner.
+struct Share {
+  std::uint32_t rank;
+  std::vector<std::uint32_t> ranks;
+  std::uint32_t owner;
+  os::FileDescriptor descriptor;
+};
+
+Fault add(Sharing& sharing, Share share, std::optional<Sharing::Group>& group) {
+  job::FrameHeader header;
+  header.kind = job::FrameKind::share;
+  header.owner = share.owner;
+  return sharing.add(share.rank, header, std::as_bytes(std::span(share.ranks)),
+                     std::move(share.descriptor), group);
+}
+
+TEST(Sharing, CompletesWithItsLastMember) {
+  Sharing sharing(host_of(8));
+  std::optional<Sharing::Group> group;
+  EXPECT_EQ(add(sharing, {3, {2, 3, 6}, 2, {}}, group), std::nullopt);
+  EXPECT_FALSE(group);
+  os::FileDescriptor given = open_something();
+  const int number = given.get();
+  EXPECT_EQ(add(sharing, {2, {2, 3, 6}, 2, std::move(given)}, group), std::nullopt);
+  EXPECT_FALSE(group);
+  EXPECT_EQ(add(sharing, {6, {2, 3, 6}, 2, {}}, group), std::nullopt);
+  ASSERT_TRUE(group);
+  EXPECT_EQ(group->ranks, (job::RankSet{2, 3, 6}));
+  EXPECT_EQ(group->descriptor->get(), number);
+}
+
+TEST(Sharing, GroupsDoNotDisturbEachOther) {
+  Sharing sharing(host_of(4));
+  std::optional<Sharing::Group> group;
+  EXPECT_EQ(add(sharing, {0, {0, 2}, 0, open_something()}, group), std::nullopt);
+  EXPECT_EQ(add(sharing, {1, {1, 3}, 1, open_something()}, group), std::nullopt);
+  EXPECT_FALSE(group);
+  EXPECT_EQ(add(sharing, {3, {1, 3}, 1, {}}, group), std::nullopt);
+  ASSERT_TRUE(group);
+  EXPECT_EQ(group->ranks, (job::RankSet{1, 3}));
+  group.reset();
+  EXPECT_EQ(add(sharing, {2, {0, 2}, 0, {}}, group), std::nullopt);
+  ASSERT_TRUE(group);
+  EXPECT_EQ(group->ranks, (job::RankSet{0, 2}));
+}
+
+TEST(Sharing, HasItsDescriptorFromTheOwnerWhoeverThatIs) {
+  Sharing sharing(host_of(3));
+  std::optional<Sharing::Group> group;
+  EXPECT_EQ(add(sharing, {0, {0, 1, 2}, 1, {}}, group), std::nullopt);
+  // The same ranks share the next descriptor while some have not received this one.
+  EXPECT_EQ(add(sharing, {0, {0, 1, 2}, 2, {}}, group), std::nullopt);
+  os::FileDescriptor given = open_something();
+  const int number = given.get();
+  EXPECT_EQ(add(sharing, {1, {0, 1, 2}, 1, std::move(given)}, group), std::nullopt);
+  EXPECT_FALSE(group);
+  EXPECT_EQ(add(sharing, {2, {0, 1, 2}, 1, {}}, group), std::nullopt);
+  ASSERT_TRUE(group);
+  EXPECT_EQ(group->owner, 1u);
+  EXPECT_EQ(group->descriptor->get(), number);
+}
+
+TEST(Sharing, KnowsWhoIsWaitedFor) {
+  Sharing sharing(host_of(6));
+  std::optional<Sharing::Group> group;
+  const auto all = [](std::uint32_t) { return true; };
+  EXPECT_EQ(sharing.waits_for(all), std::nullopt);
+  EXPECT_EQ(add(sharing, {3, {1, 3, 5}, 1, {}}, group), std::nullopt);
+  EXPECT_EQ(sharing.waits_for(all), 1u);
+  EXPECT_EQ(sharing.waits_for([](std::uint32_t rank) { return rank == 5; }), 5u);
+  EXPECT_EQ(sharing.waits_for([](std::uint32_t rank) { return rank == 3 || rank == 2; }),
+            std::nullopt);
+}
+
+TEST(Sharing, RefusesWhatBreaksTheRules) {
+  Sharing sharing(job::HostPart{"host", {0, 1, 4, 5}});
+  std::optional<Sharing::Group> group;
+  EXPECT_NE(add(sharing, {0, {}, 0, {}}, group), std::nullopt);
+  EXPECT_NE(add(sharing, {0, {1, 4}, 1, {}}, group), std::nullopt);      // without itself
+  EXPECT_NE(add(sharing, {0, {0, 2}, 2, {}}, group), std::nullopt);      // with another host's
+  EXPECT_NE(add(sharing, {5, {5, ~0u}, ~0u, {}}, group), std::nullopt);  // with an invalid rank
+  EXPECT_NE(add(sharing, {1, {4, 1}, 4, {}}, group), std::nullopt);      // in another order
+  EXPECT_NE(add(sharing, {1, {1, 1, 4}, 4, {}}, group), std::nullopt);   // with one twice
+  EXPECT_NE(add(sharing, {1, {1, 4}, 0, {}}, group),
+            std::nullopt);  // with a descriptor from another rank than the owner
+  EXPECT_NE(add(sharing, {0, {0, 1}, 0, {}}, group), std::nullopt);
+  EXPECT_NE(add(sharing, {1, {0, 1}, 0, open_something()}, group), std::nullopt);
+  EXPECT_EQ(add(sharing, {1, {0, 1}, 0, {}}, group), std::nullopt);
+  EXPECT_NE(add(sharing, {1, {0, 1}, 0, {}}, group), std::nullopt);
+  EXPECT_FALSE(group);
+  job::FrameHeader header;
+  const std::array<std::byte, 6> torn{};
+  EXPECT_NE(sharing.add(0, header, torn, {}, group), std::nullopt);
+}
+
+}  // namespace
+}  // namespace gex::launch
