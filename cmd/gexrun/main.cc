@@ -12,6 +12,7 @@
 #include <system_error>
 #include <vector>
 
+#include "../output.h"
 #include "base/env.h"
 #include "base/error_environment.h"
 #include "base/os_file.h"
@@ -19,6 +20,8 @@
 #include "debugger.h"
 #include "launch/agents/host_part_run.h"
 #include "launch/agents/launch_agents.h"
+#include "launch/hang/hang_options.h"
+#include "launch/hang/report_client.h"
 #include "launch/local/binding.h"
 #include "launch/local/launcher.h"
 #include "launch/local/spawn.h"
@@ -58,6 +61,34 @@ gex::launch::RemoteStart remote_start(const gexrun::Options& options) {
   return remote;
 }
 
+/// The command line before the environment. Ranks see whether they are watched.
+gex::launch::HangOptions hang_options(const gexrun::Options& options) {
+  gex::launch::HangOptions hang = gex::launch::hang_options_of_environment();
+  if (options.hang_after) {
+    hang.after_s = *options.hang_after;
+    setenv("GEX_HANG_AFTER", std::to_string(hang.after_s).c_str(), 1);
+  }
+  if (options.hang_action) hang.action = *options.hang_action;
+  if (options.hang_report) hang.report_file = *options.hang_report;
+  return hang;
+}
+
+int report_job(const gexrun::Options& options) {
+  if (!options.reported_job) {
+    const std::string jobs = gex::launch::list_jobs();
+    if (!jobs.empty()) return gex::cmd::print_output(name, jobs);
+    gex::launch::report(name, "no job of yours runs on this machine");
+    return 1;
+  }
+  const auto report =
+      gex::launch::report_of(*options.reported_job, options.json ? gex::launch::ReportFormat::json
+                                                                 : gex::launch::ReportFormat::text);
+  if (report) return gex::cmd::print_output(name, *report);
+  gex::launch::report(name, "no job of yours on this machine has the process %d (gexrun --report)",
+                      static_cast<int>(*options.reported_job));
+  return 1;
+}
+
 }  // namespace
 
 int main(int count, char** arguments) {
@@ -69,6 +100,7 @@ int main(int count, char** arguments) {
   const gexrun::Reading reading = gexrun::read_command_line(count, arguments);
   if (!reading.message.empty()) return reading.print(name);
   const gexrun::Options& options = reading.options;
+  if (options.report) return report_job(options);
   leave_outer_job();
   for (const auto& [variable, value] : options.variables) {
     setenv(variable.c_str(), value.c_str(), 1);
@@ -102,6 +134,7 @@ int main(int count, char** arguments) {
   launch.time_limit = options.time_limit;
   launch.exit_timeout = gex::env::seconds(gex::env::Variable::exit_timeout);
   launch.exit_grace = gex::env::seconds(gex::env::Variable::exit_grace);
+  launch.hang = hang_options(options);
   if (!options.hosts.empty()) {
     return gex::launch::run_root(launch, remote_start(options));
   }

@@ -16,6 +16,7 @@ namespace {
 
 constexpr const char* usage =
     R"(Usage: gexrun -n N [OPTION]... PROGRAM [ARGUMENT]...
+       gexrun --report [--json] [JOB]
 Runs PROGRAM as a job of N ranks, on this machine or on several, and exits with the status of the
 first rank that fails, or 0.
 
@@ -42,6 +43,15 @@ first rank that fails, or 0.
                          rank of a host to its r-th processor, or nothing (default: GEX_BIND,
                          or share, which does not change a binding by the user)
       --timeout S        end the job with status 124 if it has not ended after S seconds
+      --hang-after S         once nothing has completed and no message has arrived for S seconds while
+                         a rank waits, print which ranks wait for which others and why
+                         (default: GEX_HANG_AFTER, or never)
+      --hang-action report|end
+                         then go on (the default), or end the job with status 1
+      --hang-report FILE write that report as JSON to FILE as well
+      --report           report at once of a job that runs on this machine. JOB: the process id of
+                         its gexrun, or of one of its ranks; without it: list your jobs
+      --json             of --report: as JSON
       --debugger D       run each rank under gdb, which prints backtraces when one crashes, or
                          under valgrind
   -v, --verbose          print what is done
@@ -64,6 +74,11 @@ enum LongOption {
   rsh,
   prefix,
   trace,
+  hang_after,
+  hang_action,
+  hang_report,
+  report,
+  json,
   tag_output,
   bind,
   timeout,
@@ -80,6 +95,11 @@ constexpr option long_options[] = {
     {"rsh", required_argument, nullptr, rsh},
     {"prefix", required_argument, nullptr, prefix},
     {"trace", required_argument, nullptr, trace},
+    {"hang-after", required_argument, nullptr, hang_after},
+    {"hang-action", required_argument, nullptr, hang_action},
+    {"hang-report", required_argument, nullptr, hang_report},
+    {"report", no_argument, nullptr, report},
+    {"json", no_argument, nullptr, json},
     {"tag-output", no_argument, nullptr, tag_output},
     {"bind", required_argument, nullptr, bind},
     {"timeout", required_argument, nullptr, timeout},
@@ -108,6 +128,14 @@ std::optional<double> parse_seconds(std::string_view text) {
     return std::nullopt;
   }
   return seconds;
+}
+
+std::optional<pid_t> parse_process(std::string_view text) {
+  pid_t process = 0;
+  const char* const end = text.data() + text.size();
+  const auto [rest, error] = std::from_chars(text.data(), end, process);
+  if (error != std::errc() || rest != end || process <= 0) return std::nullopt;
+  return process;
 }
 
 /// Parses an argument of -E and adds the assignment at its end, if any. Names before it are
@@ -201,6 +229,29 @@ Reading read_command_line(int count, char** arguments) {
         if (error) return reader.refuse<Options>("--trace '" + value + "': " + error.message());
         break;
       }
+      case hang_after:
+        options.hang_after = parse_seconds(value);
+        if (!options.hang_after) {
+          return reader.refuse<Options>("--hang-after '" + value +
+                                        "' is not a number of seconds above 0");
+        }
+        break;
+      case hang_action:
+        options.hang_action = gex::launch::parse_hang_action(value);
+        if (!options.hang_action) {
+          return reader.refuse<Options>("--hang-action '" + value + "' is neither report nor end");
+        }
+        break;
+      case hang_report:
+        if (value.empty()) return reader.refuse<Options>("--hang-report needs the name of a file");
+        options.hang_report = value;
+        break;
+      case report:
+        options.report = true;
+        break;
+      case json:
+        options.json = true;
+        break;
       case tag_output:
         options.tag_output = true;
         break;
@@ -230,6 +281,18 @@ Reading read_command_line(int count, char** arguments) {
     }
   }
   options.command.assign(reader.rest().begin(), reader.rest().end());
+  if (options.report) {
+    if (options.command.size() > 1) return reader.refuse<Options>("--report takes one JOB");
+    if (!options.command.empty()) {
+      options.reported_job = parse_process(options.command.front());
+      if (!options.reported_job) {
+        return reader.refuse<Options>("--report '" + options.command.front() +
+                                      "' is not a process id");
+      }
+    }
+    return {std::move(options), {}, 0};
+  }
+  if (options.json) return reader.refuse<Options>("--json is for --report");
   if (!ranks_given) return reader.refuse<Options>("the number of ranks is missing: -n N");
   if (options.command.empty()) return reader.refuse<Options>("the program to run is missing");
   if (!options.hosts.empty()) {

@@ -1,6 +1,8 @@
 #pragma once
 // The command line of gexrun.
 
+#include <sys/types.h>
+
 #include <cstdint>
 #include <optional>
 #include <string>
@@ -11,6 +13,7 @@
 #include "../default_rsh.h"
 #include "../shell_words.h"
 #include "launch/bind.h"
+#include "launch/hang/hang_options.h"
 #include "launch/map/host_slots.h"
 
 namespace gexrun {
@@ -29,6 +32,12 @@ struct Options {
   bool tag_output = false;
   std::optional<gex::launch::Bind> bind;  ///< empty: by GEX_BIND
   std::optional<double> time_limit;
+  std::optional<double> hang_after;  ///< empty: by GEX_HANG_AFTER; the others likewise
+  std::optional<gex::launch::HangOptions::Action> hang_action;
+  std::optional<std::string> hang_report;
+  bool report = false;  ///< report of a running job: all other options but `json` are void
+  std::optional<pid_t> reported_job;  ///< empty: list the jobs
+  bool json = false;
   Debugger debugger = Debugger::none;
   bool verbose = false;
   std::vector<std::string> command;

@@ -19,7 +19,7 @@ struct gex_Proc_ {
   uint32_t mode;      /* GEX_MODE_..._ of the job's clients */
   gex_Rank_t jobrank; /* of this process */
   gex_Rank_t jobsize; /* 0 before the first gex_Client_Init */
-  uint32_t observed;  /* GEX_OBSERVED_...; not 0: every call takes its out-of-line form */
+  uint32_t observed;  /* GEX_OBSERVED_...; not 0: calls take their out-of-line forms */
   uint32_t reserved32[3];
   struct _gex_TM* gasnet1_team; /* primordial team of the client that uses GASNet-1, or null */
   const struct gex_Watched_* watched; /* null: every poll is a call */
@@ -30,6 +30,8 @@ extern GEX_EXPORT_ struct gex_Proc_ gex_proc_;
 /** Why calls are observed. */
 #define GEX_OBSERVED_CHECKS_ 1u /* each checks its arguments and where it is made */
 #define GEX_OBSERVED_TRACE_ 2u  /* each is recorded */
+/** Handlers are counted, for who watches the job's progress. Transfers stay inline. */
+#define GEX_OBSERVED_PROGRESS_ 4u
 
 /** Where messages of one kind arrive. Read by any thread, written by the one that takes them. */
 struct gex_Inbox_ {

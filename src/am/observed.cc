@@ -13,6 +13,11 @@ namespace gex::am {
 
 namespace {
 
+/// Others read it; the calling thread alone writes.
+void count(std::atomic<std::uint64_t>& handlers) noexcept {
+  handlers.store(handlers.load(std::memory_order_relaxed) + 1, std::memory_order_relaxed);
+}
+
 trace::Message message_of(const MessageHeader& header, gex_Rank_t peer, std::size_t size,
                           std::uint32_t number, unsigned how) noexcept {
   unsigned detail = static_cast<unsigned>(header.category()) | how;
@@ -67,16 +72,19 @@ static_assert(std::size(own_names) == static_cast<unsigned>(Internal::count));
 
 void enter_handler(const _gex_Token& token, std::size_t size, std::uint32_t number) noexcept {
   if (checked()) ++this_thread().handler_depth;
+  if (progress_watched()) count(this_thread().status.handlers_begun);
   if (traced()) trace::handler_begin(arrived(token, size, number));
 }
 
 void put_off_handler() noexcept {
   if (checked()) --this_thread().handler_depth;
+  if (progress_watched()) count(this_thread().status.handlers_ended);
   if (traced()) trace::handler_put_off();
 }
 
 void leave_handler(const _gex_Token& token, std::size_t size, std::uint32_t number) noexcept {
   if (traced()) trace::handler_end(arrived(token, size, number));
+  if (progress_watched()) count(this_thread().status.handlers_ended);
   if (!checked()) return;
   ThreadRecord& thread = this_thread();
   --thread.handler_depth;

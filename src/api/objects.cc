@@ -147,6 +147,7 @@ int gex_Client_Init(gex_Client_t* client_p, gex_EP_t* ep_p, gex_TM_t* tm_p, cons
   *ep_p = client->endpoint;
   *tm_p = gex::team::create_primordial(client).handle();
   if ((flags & GEX_FLAG_USES_GASNET1) != 0) gex_proc_.gasnet1_team = *tm_p;
+  InCall::name_calls();
   return GASNET_OK;
 }
 

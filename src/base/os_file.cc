@@ -5,6 +5,9 @@
 #include <unistd.h>
 
 #include <cerrno>
+#include <cstdio>
+
+#include "base/os_process.h"
 
 namespace gex::os {
 
@@ -42,6 +45,22 @@ void fill_standard_descriptors() noexcept {
 std::uint64_t file_size(int descriptor) noexcept {
   struct stat status {};
   return fstat(descriptor, &status) == 0 ? static_cast<std::uint64_t>(status.st_size) : 0;
+}
+
+int replace_file(const std::string& path, std::string_view content) {
+  const std::string unfinished = path + "." + std::to_string(::getpid());
+  int error = 0;
+  {
+    const FileDescriptor file(
+        ::open(unfinished.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0666));
+    error = file ? write_fully(file.get(), content.data(), content.size()) : errno;
+    // Some file systems report a full disk no earlier.
+    if (error == 0 && ::fsync(file.get()) != 0 && errno != EINVAL) error = errno;
+    if (!file) return error;
+  }
+  if (error == 0 && ::rename(unfinished.c_str(), path.c_str()) != 0) error = errno;
+  if (error != 0) ::unlink(unfinished.c_str());
+  return error;
 }
 
 }  // namespace gex::os

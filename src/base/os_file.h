@@ -1,7 +1,9 @@
 #pragma once
-// Ownership of a file descriptor.
+// Ownership of a file descriptor, and a few files.
 
 #include <cstdint>
+#include <string>
+#include <string_view>
 #include <utility>
 
 namespace gex::os {
@@ -47,5 +49,9 @@ void fill_standard_descriptors() noexcept;
 
 /// Bytes of an open file; 0 if the system does not tell.
 std::uint64_t file_size(int descriptor) noexcept;
+
+/// Writes a file with that content in place of the one that is there: readers see either the old
+/// one or the whole new one. Returns 0 or errno, and leaves the old one then.
+int replace_file(const std::string& path, std::string_view content);
 
 }  // namespace gex::os

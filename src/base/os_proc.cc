@@ -11,6 +11,7 @@
 #include <cstdlib>
 #include <cstring>
 #include <memory>
+#include <sstream>
 #include <string_view>
 
 #include "base/os_file.h"
@@ -49,13 +50,19 @@ std::optional<std::string> read_small_file(const char* path) {
   }
 }
 
-/// The parent of a process by /proc/PID/stat, whose second field may hold anything in parentheses.
-std::optional<pid_t> parent_of(pid_t process) {
+/// /proc/PID/stat from the state on; the field before it may hold anything in parentheses.
+std::optional<std::string> stat_of(pid_t process) {
   const auto stat = read_small_file(("/proc/" + std::to_string(process) + "/stat").c_str());
   if (!stat) return std::nullopt;
   const std::size_t after_name = stat->rfind(')');
   if (after_name == std::string::npos || after_name + 4 > stat->size()) return std::nullopt;
-  return static_cast<pid_t>(std::atol(stat->c_str() + after_name + 4));
+  return stat->substr(after_name + 2);
+}
+
+std::optional<pid_t> parent_of(pid_t process) {
+  const auto stat = stat_of(process);
+  if (!stat) return std::nullopt;
+  return static_cast<pid_t>(std::atol(stat->c_str() + 2));
 }
 
 /// `children` for kernels without /proc/PID/task/TID/children.
@@ -92,6 +99,22 @@ std::vector<pid_t> children() {
     }
   }
   return found;
+}
+
+std::optional<ProcessActivity> process_activity(pid_t process) {
+  const auto stat = stat_of(process);
+  if (!stat) return std::nullopt;
+  std::istringstream fields(*stat);
+  ProcessActivity activity;
+  fields >> activity.state;
+  // Those between the state, which is the third, and the times, which are 14 and 15.
+  std::string skipped;
+  for (int field = 4; field < 14; ++field) fields >> skipped;
+  std::uint64_t user = 0;
+  std::uint64_t system = 0;
+  fields >> user >> system;
+  activity.cpu_s = static_cast<double>(user + system) / static_cast<double>(sysconf(_SC_CLK_TCK));
+  return activity;
 }
 
 bool catches_signal(pid_t process, int signal) {

@@ -14,6 +14,14 @@ namespace gex::os {
 /// Process ids of this process's children, zombies included. Empty when /proc is not mounted.
 std::vector<pid_t> children();
 
+/// What a process does, as /proc/PID/stat has it.
+struct ProcessActivity {
+  char state = 0;    ///< R running, S sleeping, D in the kernel, T stopped, Z dead, ...
+  double cpu_s = 0;  ///< processor time that it has used
+};
+/// Empty if there is no such process.
+std::optional<ProcessActivity> process_activity(pid_t process);
+
 /// Whether the process has installed a handler for the signal.
 bool catches_signal(pid_t process, int signal);
 

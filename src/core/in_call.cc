@@ -28,6 +28,11 @@ static_assert(job::LastCall::none == 0);
 /// Set-up calls of a library that does not check, which makes no record of a thread for them.
 constexpr std::uint32_t unknown_thread = 0;
 
+/// Whether all calls are noted, not only those of set-up.
+bool are_noted() noexcept {
+  return checked() || progress_watched();
+}
+
 /// Null before `note_from_start`, and in a job of one.
 job::LastCall* last_call = nullptr;
 
@@ -36,9 +41,9 @@ job::LastCall* last_call = nullptr;
 void InCall::begin(Call call, Kind kind) noexcept {
   if (checked()) judge_context(call);
   if (traced()) trace::detail::call_begin(call);
-  if (last_call == nullptr || (kind != set_up && !checked())) return;
+  if (last_call == nullptr || (kind != set_up && !are_noted())) return;
   std::uint32_t caller = unknown_thread;
-  if (checked()) {
+  if (are_noted()) {
     ThreadRecord& thread = this_thread();
     thread.calls = (thread.calls << 8) | number_of(call);
     caller = thread.number;
@@ -55,8 +60,8 @@ void InCall::finish(Call call, Kind kind, Result result) noexcept {
     if (result.not_ready) detail |= trace::not_ready;
     trace::detail::call_end(call, refused ? 0 : id, static_cast<std::uint8_t>(detail));
   }
-  if (last_call == nullptr || (kind != set_up && !checked())) return;
-  if (checked()) {
+  if (last_call == nullptr || (kind != set_up && !are_noted())) return;
+  if (are_noted()) {
     ThreadRecord& thread = this_thread();
     thread.calls >>= 8;
     last_call->finish(number_of(call), thread.number, innermost(thread));
@@ -68,6 +73,13 @@ void InCall::finish(Call call, Kind kind, Result result) noexcept {
 void InCall::note_from_start() noexcept {
   last_call = process().job->last_call();
   begin(Call::client_init, set_up);
+}
+
+void InCall::name_calls() noexcept {
+  for (unsigned i = 0; last_call != nullptr && i < calls; ++i) {
+    const auto call = static_cast<Call>(i);
+    last_call->set_name(number_of(call), name_of(call));
+  }
 }
 
 }  // namespace gex

@@ -63,6 +63,9 @@ class InCall {
   /// From here on calls are noted, beginning with gex_Client_Init, which the caller is in. Once it
   /// is known whether calls are checked.
   static void note_from_start() noexcept;
+  /// Shows the names of all calls, for reports that know them by number; once it is known whether
+  /// the client uses GASNet-1.
+  static void name_calls() noexcept;
 
  private:
   struct Result {

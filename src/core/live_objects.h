@@ -61,7 +61,7 @@ class TaggedHandle {
   /// One that inline code does not look behind where calls are observed, or unless it is `inlined`.
   Handle handle(bool inlined = true) noexcept {
     Prefix* prefix = static_cast<Object*>(this);
-    const bool tagged = inlined && !observed();
+    const bool tagged = inlined && !is_inline_withdrawn();
     return reinterpret_cast<Handle>(reinterpret_cast<std::uintptr_t>(prefix) + (tagged ? 1 : 0));
   }
 };

@@ -1,8 +1,8 @@
 #pragma once
-// Whether, and for what, calls are observed: they are checked, or recorded in a trace. Then no
-// displacements are published, so that every operation takes its out-of-line form, whatever the
-// client was compiled with. One word, which never changes once the job has started, so that who
-// has nothing to do for either tests it once.
+// Whether, and for what, calls are observed: they are checked, recorded in a trace, or counted. In
+// the first two cases no displacements are published, so that every operation takes its out-of-line
+// form, whatever the client was compiled with. One word, which never changes once the job has
+// started, so that code which has nothing to do for any of them tests it once.
 
 #include <gasnetex.h>
 
@@ -22,7 +22,18 @@ inline bool traced() noexcept {
   return (gex_proc_.observed & GEX_OBSERVED_TRACE_) != 0;
 }
 
-/// Either of the two.
+/// True when handlers are counted and calls noted because the job's progress is watched
+/// (GEX_HANG_AFTER). Displacements are published all the same.
+inline bool progress_watched() noexcept {
+  return (gex_proc_.observed & GEX_OBSERVED_PROGRESS_) != 0;
+}
+
+/// True when no displacements are published.
+inline bool is_inline_withdrawn() noexcept {
+  return checked() || traced();
+}
+
+/// Any of these.
 inline bool observed() noexcept {
 #ifdef GEX_DEBUG
   return true;

@@ -103,7 +103,7 @@ void watch_inboxes(const gex_Inbox_* inboxes, std::uint32_t count) noexcept {
   detail::watched.inboxes = inboxes;
   __atomic_store_n(&detail::watched.inbox_count, count, __ATOMIC_RELAXED);
   // Where calls are observed each poll is one, because where it is made is checked or recorded.
-  if (!observed()) gex_proc_.watched = &detail::watched;
+  if (!is_inline_withdrawn()) gex_proc_.watched = &detail::watched;
 }
 
 void register_deliverer(Deliverer deliverer) noexcept {

@@ -109,6 +109,7 @@ void start_process(Deliver deliver) {
 #ifdef GEX_DEBUG
   gex_proc_.observed = GEX_OBSERVED_CHECKS_;
 #endif
+  if (env::seconds(env::Variable::hang_after) > 0) gex_proc_.observed |= GEX_OBSERVED_PROGRESS_;
   trace::start();
   if (traced()) {
     trace::name_fact(trace::Fact::conduit, self.conduit_name.c_str());

@@ -88,7 +88,7 @@ const std::intptr_t* Team::displacements_by_jobrank() {
 }
 
 void Team::refresh_displacements() noexcept {
-  if (observed()) return;
+  if (is_inline_withdrawn()) return;
   auto* const displacement = reinterpret_cast<std::intptr_t*>(this + 1);
   // Only what changes is written: transfers of other threads read the rest meanwhile.
   const auto set = [](std::intptr_t& at, std::intptr_t value) {

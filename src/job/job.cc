@@ -19,6 +19,7 @@
 #include "job/mpi.h"
 #include "job/place.h"
 #include "job/rank_state.h"
+#include "job/rank_status.h"
 
 namespace gex::job {
 
@@ -69,6 +70,15 @@ void send(RankState& self, const FrameHeader& header, std::span<const std::byte>
   }
 }
 
+/// Gives the guardian the rank's status to read.
+void share_status(RankState& self) {
+  const int file = RankStatus::own().share();
+  if (file < 0) return;
+  FrameHeader status;
+  status.kind = FrameKind::status;
+  send(self, status, {}, file);
+}
+
 /// Sends `hello` and receives the job page, which the guardian has sent before this process began.
 /// `hello` goes first: if this is the second process that joins as the rank, there is no welcome to
 /// receive, and the guardian must learn of it to end the job.
@@ -93,6 +103,7 @@ void join_guardian(RankState& self) {
     fatal_system("cannot map the job's page of memory", error);
   }
   self.last_call = self.page.last_call(neighbors.index_of(self.rank));
+  share_status(self);
 }
 
 /// Waits until `done`, but not longer than a second, so that an error is reported, and ends the

@@ -25,7 +25,7 @@
 
 namespace gex::job {
 
-inline constexpr std::uint32_t protocol_version = 5;
+inline constexpr std::uint32_t protocol_version = 6;
 
 /// Name of the guardian's process. A rank without GEX_JOB recognizes its guardian by it (job.cc).
 inline constexpr const char* guardian_name = "gex-guardian";
@@ -44,6 +44,7 @@ enum class FrameKind : std::uint32_t {
   exec_failed,   ///< the program could not be executed; `code` is errno, `count` a StartStep
   error_report,  ///< asks to report an error; the job page answers
   wait_on_exited_rank,  ///< waits in a collective call for rank `first`, which has left
+  status,               ///< the descriptor of its status (rank_status.h)
   // From the guardian.
   welcome = 64,  ///< the job page, and the number of each rank's host (32 bits each); lies in the
                  ///< socket before the rank starts
@@ -61,6 +62,8 @@ enum class FrameKind : std::uint32_t {
   host_error_report,
   host_interrupted,  ///< `code` is the signal
   host_finished,     ///< `code` 1: output was lost
+  host_observed,     ///< `code` 1: there was progress; `count`: the longest wait, in milliseconds
+  host_collected,    ///< a piece of the host's reports of its ranks, number `sequence`
   // From the root to a guardian. See Guardians.
   job_gathered = 192,  ///< a piece of all ranks' contributions
   job_absent,          ///< `first`, `sequence`
@@ -68,6 +71,8 @@ enum class FrameKind : std::uint32_t {
   job_end,             ///< `code`, `first`, `death`; `count` is a Teardown
   job_signal,          ///< `code`
   job_error_report,    ///< `code` 1: report the error, 0: another rank reports one
+  job_observe,         ///< `count`: the interval of host_observed, in milliseconds
+  job_collect,         ///< asks for reports number `sequence`
   // Both ways.
   heartbeat = 255,
 };

@@ -3,10 +3,10 @@
 // and how far it has come with each team's collective calls.
 //
 // The memory is written by the rank with plain stores, on paths that are slow anyway, and read by
-// the guardian of its host when a report is asked for (hang_report.h), so that a rank which never
-// polls is seen too. Before the rank has joined the memory is private; `share` makes a memory file
-// of it, at the same address, whose descriptor the rank gives the guardian. A process that the
-// client forks gets a private copy.
+// the guardian of its host when a report is asked for (launch/hang/hang_report.h), so that a rank
+// which never polls is seen too. Before the rank has joined the memory is private; `share` makes a
+// memory file of it, at the same address, whose descriptor the rank gives the guardian. A process
+// that the client forks gets a private copy.
 //
 // Guardian and rank may be of different builds: the layout has a version, the tables have strides,
 // and calls are named by the numbers of the last call's table (last_call.h). Nothing here is

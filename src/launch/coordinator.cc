@@ -5,7 +5,9 @@
 #include <algorithm>
 #include <chrono>
 #include <cstdio>
+#include <cstring>
 
+#include "base/os_file.h"
 #include "job/rank_set.h"
 #include "launch/report.h"
 
@@ -37,7 +39,15 @@ std::string format_seconds(double seconds) {
 }  // namespace
 
 JobCoordinator::JobCoordinator(const Launch& launch, Guardians& guardians, Now now)
-    : launch_(launch), guardians_(guardians), now_(now), ranks_(launch.hosts.ranks()) {
+    : launch_(launch),
+      guardians_(guardians),
+      now_(now),
+      ranks_(launch.hosts.ranks()),
+      hangs_(launch.hang.after_s, launch.hosts.size(),
+             {[this](std::uint32_t interval_ms) { guardians_.observe(interval_ms); },
+              [this](std::uint32_t number) { guardians_.collect(number); },
+              [this](double seconds, const HangReport& report) { handle_hang(seconds, report); }},
+             now) {
   if (launch_.time_limit) time_limit_at_ = after(*launch_.time_limit, now_());
   if (isatty(STDERR_FILENO) != 0) progress_at_ = after(progress_after, now_());
 }
@@ -216,7 +226,9 @@ void JobCoordinator::interrupted(int signal) {
 }
 
 Deadline JobCoordinator::next_deadline() const {
-  return earlier(earlier(exit_deadline_, grace_over_at_), earlier(time_limit_at_, progress_at_));
+  return earlier(
+      earlier(earlier(exit_deadline_, grace_over_at_), earlier(time_limit_at_, progress_at_)),
+      hangs_.next_deadline());
 }
 
 void JobCoordinator::meet_deadlines() {
@@ -225,6 +237,27 @@ void JobCoordinator::meet_deadlines() {
   if (met(grace_over_at_, now)) end_grace();
   if (met(exit_deadline_, now)) handle_exit_timeout();
   if (met(progress_at_, now)) show_progress();
+  hangs_.meet_deadlines();
+}
+
+void JobCoordinator::collected(std::uint32_t number, SharedBytes reports) {
+  hangs_.collected(0, number, *reports);
+}
+
+void JobCoordinator::handle_hang(double seconds, const HangReport& report) {
+  if (ending_) return;
+  const HangOptions& options = launch_.hang;
+  write_stderr(std::string(launch_.program_name) + ": no progress for " +
+               std::to_string(static_cast<long>(seconds)) + " s while ranks wait:\n" +
+               to_text(report));
+  if (!options.report_file.empty()) {
+    const int error = os::replace_file(options.report_file, to_json(report));
+    if (error != 0)
+      gex::launch::report(launch_.program_name, "cannot write the report to '%s': %s",
+                          options.report_file.c_str(), std::strerror(error));
+  }
+  if (options.action == HangOptions::Action::end)
+    end({.code = 1}, "the job makes no progress and is ended (--hang-action end)");
 }
 
 void JobCoordinator::handle_time_limit() {

@@ -21,6 +21,7 @@
 #include "job/job_page.h"
 #include "launch/channel.h"
 #include "launch/event_loop.h"
+#include "launch/hang/hang_watch.h"
 #include "launch/launch_spec.h"
 
 namespace gex::launch {
@@ -50,6 +51,10 @@ class Coordinator {
   virtual void request_error_report() = 0;
   /// The guardian itself received a signal that ends the job.
   virtual void interrupted(int signal) = 0;
+  /// What the guardian has seen of its ranks' progress, if it was asked to observe.
+  virtual void observed(const Observation& observation) = 0;
+  /// What its ranks show (hang/rank_report.h), as an answer to `collect`.
+  virtual void collected(std::uint32_t number, SharedBytes reports) = 0;
   /// No process of the job is left on the guardian's host. `lost_output`: some output of the ranks
   /// could not be written.
   virtual void finished(bool lost_output) = 0;
@@ -78,6 +83,10 @@ class Guardians {
   virtual void end(const job::Ending& ending, Teardown teardown) = 0;
   /// Forward this signal to the ranks. SIGINT, SIGTERM and SIGHUP end the job.
   virtual void signal(int number) = 0;
+  /// Report in this interval whether there was progress.
+  virtual void observe(std::uint32_t interval_ms) = 0;
+  /// Send what the ranks show, with this number.
+  virtual void collect(std::uint32_t number) = 0;
 };
 
 class JobCoordinator final : public Coordinator, public Timed {
@@ -97,7 +106,15 @@ class JobCoordinator final : public Coordinator, public Timed {
   /// (launch/hosts/root.cc).
   void request_error_report() override {}
   void interrupted(int signal) override;
+  /// Used with one host, as `contribute`.
+  void observed(const Observation& observation) override { hangs_.observed(0, observation); }
+  void collected(std::uint32_t number, SharedBytes reports) override;
   void finished(bool lost_output) override { lost_output_ = lost_output_ || lost_output; }
+
+  /// Watches for hangs from now on, if it is to.
+  void watch() { hangs_.start(); }
+  /// For reports on request, and for what hosts observe.
+  HangWatch& hangs() noexcept { return hangs_; }
 
   /// Ends the job because a host is lost; `text` is the message to the user.
   void end_for_lost_host(const std::string& text);
@@ -136,6 +153,7 @@ class JobCoordinator final : public Coordinator, public Timed {
   void fail_wait_on_exited_rank(std::uint32_t exited, const char* text, const std::string& waiters);
   void handle_time_limit();
   void handle_exit_timeout();
+  void handle_hang(double seconds, const HangReport& report);
   void show_progress();
   template <typename Condition>
   std::string ranks_where(Condition condition) const;
@@ -166,6 +184,7 @@ class JobCoordinator final : public Coordinator, public Timed {
   Deadline grace_over_at_;
   Deadline time_limit_at_;
   Deadline progress_at_;
+  HangWatch hangs_;
 };
 
 }  // namespace gex::launch

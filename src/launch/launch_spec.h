@@ -8,6 +8,7 @@
 
 #include "job/host_parts.h"
 #include "launch/bind.h"
+#include "launch/hang/hang_options.h"
 
 namespace gex::launch {
 
@@ -23,6 +24,7 @@ struct Launch {
   std::optional<double> time_limit;  ///< seconds until the job is ended with status 124
   double exit_timeout = 0;  ///< seconds that a rank at its end waits for others; 0: for ever
   double exit_grace = 0;    ///< seconds that other ranks have after a rank's gasnet_exit
+  HangOptions hang;         ///< of the host that decides: gexrun's, or rank 0's
   /// The connection to the root of a job of several hosts; -1 with one host.
   int root = -1;
   /// The socket to which this host's ranks connect if a foreign launcher has started them; -1: this
@@ -34,6 +36,11 @@ struct Launch {
   double join_limit = 30;
 
   const job::HostPart& part() const { return hosts[host]; }
+  /// "PROGRAM, 4 ranks", for lists of jobs.
+  std::string describe() const {
+    return (command.empty() ? std::string(program_name) : command.front()) + ", " +
+           std::to_string(hosts.ranks()) + " ranks";
+  }
 };
 
 }  // namespace gex::launch

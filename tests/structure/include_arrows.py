@@ -41,8 +41,9 @@ MAY_INCLUDE["api"] = set(ORDER + ABOVE_TEAM + ["legacy"]) | ASIDE
 FRAMES = {"host_parts", "job_page", "last_call", "launch_hook", "limits", "protocol", "rank_set",
           "rank_status"}
 # What a folder of launch/ may know besides what is in none of them.
-FOLDERS_OF_LAUNCH = {"": set(), "map": set(), "hosts": set(), "local": {"hosts"},
-                     "client": {"hosts", "local"}, "agents": {"hosts", "local"}}
+FOLDERS_OF_LAUNCH = {"": {"hang"}, "hang": set(), "map": {"hang"}, "hosts": {"hang"},
+                     "local": {"hang", "hosts"}, "client": {"hang", "hosts", "local"},
+                     "agents": {"hang", "hosts", "local"}}
 
 CLIENTS = ["apps", "examples"]
 # A conduit outside the tree is written against this header and no other.

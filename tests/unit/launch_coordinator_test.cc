@@ -36,6 +36,8 @@ class RecordedCalls final : public Guardians {
     teardown = how;
   }
   void signal(int number) override { signals.push_back(number); }
+  void observe(std::uint32_t interval_ms) override { intervals.push_back(interval_ms); }
+  void collect(std::uint32_t number) override { collections.push_back(number); }
 
   std::vector<std::pair<std::uint32_t, std::size_t>> exchanges;
   std::vector<std::pair<std::uint32_t, std::uint32_t>> absences;
@@ -43,6 +45,8 @@ class RecordedCalls final : public Guardians {
   std::vector<job::Ending> endings;
   std::optional<Teardown> teardown;
   std::vector<int> signals;
+  std::vector<std::uint32_t> intervals;
+  std::vector<std::uint32_t> collections;
 };
 
 constexpr job::Departure returned{.code = 0, .by_exit = true};

@@ -45,6 +45,11 @@ class CheckedGuardian final : public Guardians {
     EXPECT_LT(number, SIGRTMIN);
     ++asked;
   }
+  void observe(std::uint32_t interval_ms) override {
+    EXPECT_GT(interval_ms, 0u);
+    ++asked;
+  }
+  void collect(std::uint32_t) override { ++asked; }
 
   std::vector<std::vector<std::byte>> exchanges;
   std::size_t asked = 0;

@@ -43,6 +43,7 @@ Launch launch_on(const job::HostParts& hosts) {
   launch.hosts = hosts;
   launch.exit_timeout = env::seconds(env::Variable::exit_timeout);
   launch.exit_grace = env::seconds(env::Variable::exit_grace);
+  launch.hang = hang_options_of_environment();
   return launch;
 }
 

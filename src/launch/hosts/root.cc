@@ -45,7 +45,8 @@ Root::Root(const Launch& launch, const Secret& secret, os::FileDescriptor listen
                       [this](std::uint32_t host, os::FileDescriptor socket) {
                         handle_connection(host, std::move(socket));
                       }),
-      connections_(hosts_, loop_, *this) {
+      connections_(hosts_, loop_, *this),
+      collecting_(hosts_.size()) {
   place_.secret = secret;
 }
 
@@ -90,6 +91,8 @@ bool Root::prepare() {
   if (agents_ != nullptr) loop_.add(*agents_);
   loop_.add(*this);
   loop_.add(authentication_);
+  serve_reports();
+  job_.watch();
   return true;
 }
 
@@ -122,6 +125,7 @@ void Root::handle_connection(std::uint32_t host, os::FileDescriptor socket) {
     report(launch_.program_name, "%s is connected", hosts_.name_of(host).c_str());
   // Frames that the other hosts got before this one was connected.
   if (absence_) connections_.send(host, *absence_);
+  if (observe_) connections_.send(host, *observe_);
   if (job_.ending()) connections_.send(host, end_);
   if (hosts_.all_connected()) {
     authentication_.stop();
@@ -161,6 +165,11 @@ bool Root::handle_frame(std::uint32_t host, const job::Received& frame) {
       if (!ends_job(header.code)) return false;
       job_.interrupted(header.code);
       return true;
+    case job::FrameKind::host_observed:
+      job_.hangs().observed(host, {header.code != 0, header.count});
+      return true;
+    case job::FrameKind::host_collected:
+      return handle_collected(host, frame);
     case job::FrameKind::host_finished:
       job_.finished(header.code != 0);
       retire_host(host, /*finished=*/true);
@@ -189,6 +198,42 @@ bool Root::handle_gather(std::uint32_t host, const job::Received& frame) {
     gathered(result.sequence, std::move(result.bytes));
   }
   return true;
+}
+
+bool Root::handle_collected(std::uint32_t host, const job::Received& frame) {
+  const job::FrameHeader& header = frame.header;
+  std::vector<std::byte>& bytes = collecting_[host];
+  if (header.offset == 0) bytes.clear();
+  if (header.offset != bytes.size() || header.total > job::max_exchange ||
+      frame.payload.size() > header.total - header.offset) {
+    return false;
+  }
+  bytes.insert(bytes.end(), frame.payload.begin(), frame.payload.end());
+  if (bytes.size() < header.total) return true;
+  job_.hangs().collected(host, header.sequence, std::exchange(bytes, {}));
+  return true;
+}
+
+void Root::serve_reports() {
+  report_server_.emplace(ReportServer::Job{
+      agents_ != nullptr ? getpid() : getppid(), launch_.describe(),
+      [](pid_t process) { return process == getpid(); },
+      [this](HangWatch::Deliver deliver) { job_.hangs().request(std::move(deliver)); }});
+  report_server_->serve(loop_);
+}
+
+void Root::observe(std::uint32_t interval_ms) {
+  observe_.emplace();
+  observe_->kind = job::FrameKind::job_observe;
+  observe_->count = interval_ms;
+  connections_.send_all(*observe_);
+}
+
+void Root::collect(std::uint32_t number) {
+  job::FrameHeader header;
+  header.kind = job::FrameKind::job_collect;
+  header.sequence = number;
+  connections_.send_all(header);
 }
 
 void Root::gathered(std::uint32_t sequence, SharedBytes bytes) {

@@ -28,6 +28,7 @@
 #include "base/os_file.h"
 #include "launch/coordinator.h"
 #include "launch/event_loop.h"
+#include "launch/hang/report_server.h"
 #include "launch/hosts/authentication.h"
 #include "launch/hosts/host_agents.h"
 #include "launch/hosts/host_connections.h"
@@ -60,6 +61,8 @@ class Root final : private Guardians, private HostEvents, private Timed {
   void release(bool finalize_mpi) override;
   void end(const job::Ending& ending, Teardown teardown) override;
   void signal(int number) override;
+  void observe(std::uint32_t interval_ms) override;
+  void collect(std::uint32_t number) override;
   // Of the parts.
   bool handle_frame(std::uint32_t host, const job::Received& frame) override;
   void lose_host(std::uint32_t host, const std::string& why) override;
@@ -71,6 +74,8 @@ class Root final : private Guardians, private HostEvents, private Timed {
   bool output_done();
   void handle_connection(std::uint32_t host, os::FileDescriptor socket);
   bool handle_gather(std::uint32_t host, const job::Received& frame);
+  bool handle_collected(std::uint32_t host, const job::Received& frame);
+  void serve_reports();
   void grant_error_report(std::uint32_t host);
   void receive_signals();
   void reap();
@@ -93,6 +98,10 @@ class Root final : private Guardians, private HostEvents, private Timed {
 
   std::optional<job::FrameHeader> absence_;  ///< the frame about the first rank that has left
   job::FrameHeader end_;                     ///< the frame about the end of the job
+  std::optional<job::FrameHeader> observe_;  ///< the frame that makes hosts observe
+  /// Pieces of each host's reports, until they are whole.
+  std::vector<std::vector<std::byte>> collecting_;
+  std::optional<ReportServer> report_server_;
   bool error_report_granted_ = false;
   int interrupts_ = 0;
   Deadline connect_limit_;

@@ -3,6 +3,7 @@
 #include <poll.h>
 #include <signal.h>
 
+#include <algorithm>
 #include <new>
 #include <utility>
 
@@ -90,6 +91,24 @@ void Uplink::interrupted(int signal) {
   send(job::FrameKind::host_interrupted, 0, signal);
 }
 
+void Uplink::observed(const Observation& observation) {
+  job::FrameHeader header;
+  header.kind = job::FrameKind::host_observed;
+  header.code = observation.progressed ? 1 : 0;
+  constexpr std::uint64_t max_ms = 0xffffffff;
+  header.count = static_cast<std::uint32_t>(std::min(observation.waited_ms, max_ms));
+  link_.queue(header);
+  flush();
+}
+
+void Uplink::collected(std::uint32_t number, SharedBytes reports) {
+  job::FrameHeader header;
+  header.kind = job::FrameKind::host_collected;
+  header.sequence = number;
+  link_.queue(header, std::move(reports));
+  flush();
+}
+
 void Uplink::finished(bool lost_output) {
   send(job::FrameKind::host_finished, 0, lost_output ? 1 : 0);
   // If a socket is closed with unread data, the kernel discards data that it has not sent yet. So
@@ -143,6 +162,13 @@ bool Uplink::handle_frame(const job::Received& frame) {
     case job::FrameKind::job_error_report:
       page_.decide_error_report(header.code == 1 ? job::JobPage::ErrorReport::allowed
                                                  : job::JobPage::ErrorReport::refused);
+      return true;
+    case job::FrameKind::job_observe:
+      if (header.count == 0) return false;
+      guardian_.observe(header.count);
+      return true;
+    case job::FrameKind::job_collect:
+      guardian_.collect(header.sequence);
       return true;
     default:
       return false;

@@ -32,6 +32,8 @@ class Uplink final : public Coordinator, public Timed {
   void request_error_report() override;
   void interrupted(int signal) override;
   /// Also waits until the root has received all frames, or is lost.
+  void observed(const Observation& observation) override;
+  void collected(std::uint32_t number, SharedBytes reports) override;
   void finished(bool lost_output) override;
 
   /// Handles the root's frames in the turns of this loop.

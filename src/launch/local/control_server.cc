@@ -30,10 +30,12 @@ job::FrameHeader frame_of(job::FrameKind kind, int code = 0) {
 
 }  // namespace
 
-ControlServer::ControlServer(LocalJob& job, EventLoop& loop, LocalProcesses& processes)
+ControlServer::ControlServer(LocalJob& job, EventLoop& loop, LocalProcesses& processes,
+                             RankObserver& observer)
     : job_(job),
       loop_(loop),
       processes_(processes),
+      observer_(observer),
       lines_(job.ranks.size()),
       gather_(job.part),
       sharing_(job.part) {
@@ -153,6 +155,8 @@ void ControlServer::handle_frame(std::uint32_t rank, job::Received frame) {
                                : "sent a message before joining the job");
   } else if (header.kind == job::FrameKind::gather) {
     handle_gather(rank, frame);
+  } else if (header.kind == job::FrameKind::status) {
+    observer_.attach(rank, frame.descriptor);
   } else if (header.kind == job::FrameKind::share) {
     handle_share(rank, frame);
   } else if (header.kind == job::FrameKind::wait_on_exited_rank) {

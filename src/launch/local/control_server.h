@@ -15,6 +15,7 @@
 #include "launch/event_loop.h"
 #include "launch/local/local_job.h"
 #include "launch/local/local_processes.h"
+#include "launch/local/rank_observer.h"
 #include "launch/rendezvous.h"
 
 namespace gex::launch {
@@ -22,7 +23,7 @@ namespace gex::launch {
 /// Thread rules: one thread.
 class ControlServer final : public Timed {
  public:
-  ControlServer(LocalJob& job, EventLoop& loop, LocalProcesses& processes);
+  ControlServer(LocalJob& job, EventLoop& loop, LocalProcesses& processes, RankObserver& observer);
 
   /// What the welcome of each rank contains besides the list of hosts.
   void set_page_file(os::FileDescriptor file);
@@ -77,6 +78,7 @@ class ControlServer final : public Timed {
   LocalJob& job_;
   EventLoop& loop_;
   LocalProcesses& processes_;
+  RankObserver& observer_;
   std::vector<Line> lines_;  ///< as LocalJob::ranks
   SharedDescriptor page_file_;
   SharedBytes host_numbers_;  ///< the payload of FrameKind::welcome

@@ -6,9 +6,11 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <array>
 #include <cerrno>
 #include <cstring>
+#include <memory>
 #include <utility>
 
 #include "base/os_proc.h"
@@ -23,7 +25,8 @@ Guardian::Guardian(const Launch& launch, os::FileDescriptor launcher, const Sign
     : job_(launch),
       relay_(launch.program_name, launch.tag_output),
       processes_(job_, loop_, relay_, [this](std::uint32_t rank) { control_.receive_from(rank); }),
-      control_(job_, loop_, processes_),
+      observer_(job_),
+      control_(job_, loop_, processes_, observer_),
       teardown_(job_, processes_, control_, relay_),
       adoption_(job_, loop_, processes_, control_, teardown_),
       signals_before_(signals),
@@ -101,7 +104,10 @@ void Guardian::prepare_to_serve() {
     coordinator_.emplace(job_.launch, self);
     job_.coordinator = &*coordinator_;
     loop_.add(*coordinator_);
+    serve_reports();
+    coordinator_->watch();
   }
+  loop_.add(observer_);
   loop_.add(adoption_);
   loop_.add(teardown_);
   if (job_.adopting()) {
@@ -110,6 +116,21 @@ void Guardian::prepare_to_serve() {
     launcher_watch_ = loop_.watch(launcher_.get(), [this] { receive_from_launcher(); });
     control_.serve();
   }
+}
+
+void Guardian::serve_reports() {
+  const Launch& launch = job_.launch;
+  const pid_t launcher = job_.adopting() ? launch.launcher : getppid();
+  report_server_.emplace(ReportServer::Job{
+      launcher != 0 ? launcher : getpid(), launch.describe(),
+      [this](pid_t process) {
+        return process == getpid() ||
+               std::any_of(job_.ranks.begin(), job_.ranks.end(), [process](const LocalRank& rank) {
+                 return rank.process == process || rank.joined_process == process;
+               });
+      },
+      [this](HangWatch::Deliver deliver) { coordinator_->hangs().request(std::move(deliver)); }});
+  report_server_->serve(loop_);
 }
 
 bool Guardian::output_done() const {
@@ -192,6 +213,15 @@ void Guardian::signal(int number) {
     // SIGSTOP for SIGTSTP, which some ranks may ignore while the others stop.
     processes_.signal_ranks(number == SIGTSTP ? SIGSTOP : number);
   }
+}
+
+void Guardian::observe(std::uint32_t interval_ms) {
+  observer_.observe(interval_ms);
+}
+
+void Guardian::collect(std::uint32_t number) {
+  job_.coordinator->collected(
+      number, std::make_shared<const std::vector<std::byte>>(encode(observer_.report())));
 }
 
 }  // namespace gex::launch

@@ -29,6 +29,7 @@
 #include "base/os_file.h"
 #include "launch/coordinator.h"
 #include "launch/event_loop.h"
+#include "launch/hang/report_server.h"
 #include "launch/hosts/uplink.h"
 #include "launch/launch_spec.h"
 #include "launch/launcher_signals.h"
@@ -37,6 +38,7 @@
 #include "launch/local/control_server.h"
 #include "launch/local/local_job.h"
 #include "launch/local/local_processes.h"
+#include "launch/local/rank_observer.h"
 #include "launch/local/rank_start.h"
 #include "launch/local/rank_teardown.h"
 
@@ -64,8 +66,11 @@ class Guardian final : private Guardians {
   void release(bool finalize_mpi) override;
   void end(const job::Ending& ending, Teardown teardown) override;
   void signal(int number) override;
+  void observe(std::uint32_t interval_ms) override;
+  void collect(std::uint32_t number) override;
 
   void prepare_to_serve();
+  void serve_reports();
   void receive_from_launcher();
   bool output_done() const;
 
@@ -73,6 +78,7 @@ class Guardian final : private Guardians {
   EventLoop loop_;
   LineRelay relay_;
   LocalProcesses processes_;
+  RankObserver observer_;
   ControlServer control_;
   RankTeardown teardown_;
   Adoption adoption_;
@@ -82,6 +88,7 @@ class Guardian final : private Guardians {
   EventLoop::Watch relay_watch_;
   std::optional<RankStart> rank_start_;        ///< unless the ranks are adopted
   std::optional<JobCoordinator> coordinator_;  ///< with one host
+  std::optional<ReportServer> report_server_;  ///< with one host
   std::optional<Uplink> uplink_;               ///< with several hosts
 };
 

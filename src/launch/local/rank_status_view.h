@@ -9,7 +9,7 @@
 #include "base/os_file.h"
 #include "base/os_memory.h"
 #include "job/last_call.h"
-#include "launch/rank_report.h"
+#include "launch/hang/rank_report.h"
 
 namespace gex::launch {
 

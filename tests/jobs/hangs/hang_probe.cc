@@ -73,6 +73,13 @@ void mismatched_collective() {
     gex_Event_Wait(gex_Coll_ReduceToOneNB(team, 1, &result, &value, GEX_DT_U64, sizeof value, 1,
                                           GEX_OP_ADD, nullptr, nullptr, 0));
 }
+void barrier_against_collective() {
+  std::uint64_t value = self;
+  std::uint64_t result = 0;
+  if (self == 0) barrier();
+  gex_Event_Wait(gex_Coll_ReduceToAllNB(team, &result, &value, GEX_DT_U64, sizeof value, 1,
+                                        GEX_OP_ADD, nullptr, nullptr, 0));
+}
 void endless_handler() {
   if (self == 0) {
     gex_AM_RequestShort0(team, 1, endless, 0);
@@ -154,6 +161,7 @@ const std::map<std::string, std::function<void()>> ways = {
     {"missing_barrier", missing_barrier},
     {"missing_barrier_sleeping", missing_barrier_sleeping},
     {"mismatched_collective", mismatched_collective},
+    {"barrier_against_collective", barrier_against_collective},
     {"endless_handler", endless_handler},
     {"lost_reply", lost_reply},
     {"no_polls_while_messages_come", no_polls_while_messages_come},

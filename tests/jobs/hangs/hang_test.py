@@ -73,6 +73,12 @@ def mismatched_collective(report):
     expect("gex_Coll_ReduceToOneNB on rank 1" in what, what, report)
 
 
+def barrier_against_collective(report):
+    expect_wait(report, 0, "barrier", [1])
+    expect_wait(report, 1, "collective", [0], "gex_Coll_ReduceToAllNB", sequence=1)
+    expect(report["circles"] == [[0, 1]], "no circle", report)
+
+
 def endless_handler(report):
     expect_wait(report, 0, "barrier", [1])
     expect("is in a handler that has not returned" in culprit_of(report, 1), "no handler", report)
@@ -163,8 +169,44 @@ def run(gexrun, probe, way, network, folder):
     return done, report_file
 
 
+def report_on_demand(gexrun, probe):
+    """A job that was not started with --hang-after is asked for a report, and goes on."""
+    with subprocess.Popen([gexrun, "-n", "2", probe, "missing_barrier"], stdout=subprocess.PIPE,
+                          text=True) as job:
+        try:
+            for _ in range(2):
+                job.stdout.readline()
+            while True:
+                asked = subprocess.run([gexrun, "--report", "--json", str(job.pid)],
+                                       capture_output=True, text=True, timeout=60, check=True)
+                report = json.loads(asked.stdout)
+                if report["waits"]:
+                    break
+            missing_barrier(report)
+            # By the process of a rank too, and as text.
+            process = report["ranks"][1]["process"]
+            asked = subprocess.run([gexrun, "--report", str(process)], capture_output=True,
+                                   text=True, timeout=60, check=True)
+            expect("which rank 1 has not called" in asked.stdout, asked.stdout, report)
+            jobs = subprocess.run([gexrun, "--report"], capture_output=True, text=True, timeout=60,
+                                  check=True).stdout
+            expect(any(line.startswith(f"{job.pid} {probe}, 2 ranks") for line in
+                       jobs.splitlines()), jobs, report)
+            expect(job.poll() is None, "the job has ended", report)
+        finally:
+            job.terminate()
+            job.wait(timeout=60)
+    asked = subprocess.run([gexrun, "--report", str(os.getpid())], capture_output=True, text=True,
+                           timeout=60, check=False)
+    if asked.returncode != 1 or "no job of yours" not in asked.stderr:
+        fail(f"this process is no job: {asked}")
+
+
 def main():
     gexrun, probe, way = sys.argv[1:4]
+    if way == "report_on_demand":
+        report_on_demand(gexrun, probe)
+        return
     network = sys.argv[4] if len(sys.argv) > 4 else "shared_memory"
     with tempfile.TemporaryDirectory() as folder:
         done, report_file = run(gexrun, probe, way, network, folder)

@@ -1,11 +1,11 @@
 // The hang report: who waits for whom, circles, culprits and mismatches, as text and JSON, out of
 // what the ranks have shown.
 
-#include "launch/hang_report.h"
+#include "launch/hang/hang_report.h"
 
 #include <gtest/gtest.h>
 
-#include "launch/rank_report.h"
+#include "launch/hang/rank_report.h"
 
 namespace gex::launch {
 namespace {

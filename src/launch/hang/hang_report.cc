@@ -1,4 +1,4 @@
-#include "launch/hang_report.h"
+#include "launch/hang/hang_report.h"
 
 #include <algorithm>
 #include <cstdarg>
@@ -313,7 +313,9 @@ class Analysis {
         what = "sleeps in the kernel, uninterruptibly";
         break;
       default:
-        if (in_handler)
+        if (rank.left)
+          what = "has returned from main, or called exit or gasnet_exit";
+        else if (in_handler)
           what = "is in a handler that has not returned";
         else if (in_loop)
           what = "polls in a loop of its own (GASNET_BLOCKUNTIL)";
@@ -406,8 +408,8 @@ std::string json_of(const RankReport& rank) {
   std::string out = text_of("{\"rank\": %u, \"host\": %s, \"process\": %d, \"state\": \"%s\", ",
                             rank.rank, quoted(rank.host).c_str(), rank.process,
                             rank.state != 0 ? std::string(1, rank.state).c_str() : "");
-  out += text_of("\"cpu_s\": %.3f, \"shown\": %s, \"last_call\": ", rank.cpu_s,
-                 rank.shown ? "true" : "false");
+  out += text_of("\"cpu_s\": %.3f, \"left\": %s, \"shown\": %s, \"last_call\": ", rank.cpu_s,
+                 rank.left ? "true" : "false", rank.shown ? "true" : "false");
   out += rank.last_call.empty() ? "null" : quoted(rank.last_call.substr(1));
   out += ",\n   \"threads\": " +
          array_of(rank.threads, [](const ThreadReport& one) { return json_of(one); });

@@ -11,7 +11,7 @@
 #include <string>
 #include <vector>
 
-#include "launch/rank_report.h"
+#include "launch/hang/rank_report.h"
 
 namespace gex::launch {
 

@@ -1,4 +1,4 @@
-#include "launch/rank_report.h"
+#include "launch/hang/rank_report.h"
 
 #include <cstring>
 
@@ -160,6 +160,7 @@ void visit(Archive& archive, T& report) {
   archive.field(report.host);
   archive.field(report.state);
   archive.field(report.cpu_s);
+  archive.field(report.left);
   archive.field(report.shown);
   archive.field(report.last_call);
   archive.field(report.threads);

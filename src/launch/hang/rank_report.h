@@ -64,7 +64,8 @@ struct RankReport {
   std::string host;
   /// As /proc has it: R running, S sleeping, D in the kernel, T stopped, Z dead; 0: not known.
   char state = 0;
-  double cpu_s = 0;  ///< processor time that it has used
+  double cpu_s = 0;   ///< processor time that it has used
+  bool left = false;  ///< has returned from main, or called exit or gasnet_exit
   /// The rank has shown its status; otherwise what follows is empty.
   bool shown = false;
   std::string last_call;  ///< " while in ...", " after ...", or ""

@@ -1,0 +1,91 @@
+#include "launch/hang/hang_watch.h"
+
+#include <algorithm>
+#include <chrono>
+#include <utility>
+
+namespace gex::launch {
+
+namespace {
+
+/// How often guardians report what they have observed in the time after which a job hangs.
+constexpr double observations = 8;
+constexpr double min_interval_s = 0.05;
+constexpr double max_interval_s = 1;
+
+/// Seconds that a host has to answer.
+constexpr double answer_limit = 3;
+
+}  // namespace
+
+HangWatch::HangWatch(double after_s, std::size_t hosts, Actions actions, Now now)
+    : after_s_(after_s), actions_(std::move(actions)), now_(now), hosts_(hosts) {
+}
+
+void HangWatch::start() {
+  if (after_s_ <= 0) return;
+  last_progress_ = now_();
+  const double interval = std::clamp(after_s_ / observations, min_interval_s, max_interval_s);
+  actions_.observe(static_cast<std::uint32_t>(interval * 1e3));
+}
+
+void HangWatch::observed(std::size_t host, const Observation& observation) {
+  if (host >= hosts_.size() || after_s_ <= 0) return;
+  hosts_[host].waited_ms = observation.waited_ms;
+  if (observation.progressed) {
+    last_progress_ = now_();
+    reported_ = false;
+  }
+  detect();
+}
+
+void HangWatch::detect() {
+  if (reported_ || now_() < after(after_s_, last_progress_)) return;
+  const auto waits = [this](const Host& host) {
+    return static_cast<double>(host.waited_ms) * 1e-3 >= after_s_;
+  };
+  if (!std::any_of(hosts_.begin(), hosts_.end(), waits)) return;
+  reported_ = true;
+  request([this](const HangReport& report) {
+    const std::chrono::duration<double> idle = now_() - last_progress_;
+    actions_.hung(idle.count(), report);
+  });
+}
+
+void HangWatch::request(Deliver deliver) {
+  deliver_to_.push_back(std::move(deliver));
+  if (deliver_to_.size() > 1) return;
+  collected_.clear();
+  for (Host& host : hosts_) host.answered = false;
+  give_up_at_ = after(answer_limit, now_());
+  actions_.collect(++collection_);
+}
+
+void HangWatch::collected(std::size_t host, std::uint32_t number,
+                          std::span<const std::byte> reports) {
+  if (host >= hosts_.size() || number != collection_ || deliver_to_.empty() ||
+      std::exchange(hosts_[host].answered, true)) {
+    return;
+  }
+  if (auto decoded = decode(reports))
+    std::move(decoded->begin(), decoded->end(), std::back_inserter(collected_));
+  if (std::all_of(hosts_.begin(), hosts_.end(), [](const Host& one) { return one.answered; }))
+    deliver();
+}
+
+void HangWatch::deliver() {
+  give_up_at_.reset();
+  const HangReport report = analyse(std::exchange(collected_, {}));
+  // A receiver may ask again.
+  for (const Deliver& to : std::exchange(deliver_to_, {})) to(report);
+}
+
+Deadline HangWatch::next_deadline() const {
+  return give_up_at_;
+}
+
+void HangWatch::meet_deadlines() {
+  if (met(give_up_at_, now_())) deliver();
+}
+
+}  // namespace gex::launch

@@ -1,0 +1,77 @@
+#pragma once
+// The coordinator's part in hang reports: detects that a job makes no progress, collects what the
+// ranks of all hosts show, and delivers the report to each requester.
+//
+// A job hangs when no host has seen progress for a time while a rank has waited as long. It is
+// reported once; again only after progress.
+
+#include <cstddef>
+#include <cstdint>
+#include <functional>
+#include <span>
+#include <vector>
+
+#include "launch/event_loop.h"
+#include "launch/hang/hang_report.h"
+#include "launch/launch_spec.h"
+
+namespace gex::launch {
+
+/// What a guardian has observed since its last report.
+struct Observation {
+  bool progressed = false;      ///< something arrived at one of its ranks, or completed
+  std::uint64_t waited_ms = 0;  ///< the longest wait of one of its ranks
+};
+
+class HangWatch final : public Timed {
+ public:
+  using Now = Clock::time_point (*)() noexcept;
+  using Deliver = std::function<void(const HangReport&)>;
+
+  /// What the watch makes others do.
+  struct Actions {
+    /// Makes the guardians report in this interval what they have observed.
+    std::function<void(std::uint32_t interval_ms)> observe;
+    /// Makes them send what their ranks show, with this number.
+    std::function<void(std::uint32_t number)> collect;
+    /// The job hangs, for so many seconds, and this is its report.
+    std::function<void(double seconds, const HangReport&)> hung;
+  };
+
+  /// `after_s`: when a job hangs; 0: it is not watched.
+  HangWatch(double after_s, std::size_t hosts, Actions actions, Now now = Clock::now);
+
+  /// Begins to watch.
+  void start();
+
+  void observed(std::size_t host, const Observation& observation);
+  /// A host's answer, as `encode` made it; one that is not is taken for an empty one.
+  void collected(std::size_t host, std::uint32_t number, std::span<const std::byte> reports);
+  /// Collects a report. Hosts that do not answer in time are left out.
+  void request(Deliver deliver);
+
+  Deadline next_deadline() const override;
+  void meet_deadlines() override;
+
+ private:
+  void detect();
+  void deliver();
+
+  double after_s_;
+  Actions actions_;
+  Now now_;
+  struct Host {
+    std::uint64_t waited_ms = 0;
+    bool answered = false;
+  };
+  std::vector<Host> hosts_;
+  Clock::time_point last_progress_;
+  bool reported_ = false;
+
+  std::uint32_t collection_ = 0;     ///< number of the last one
+  std::vector<Deliver> deliver_to_;  ///< empty: nothing is being collected
+  std::vector<RankReport> collected_;
+  Deadline give_up_at_;
+};
+
+}  // namespace gex::launch

@@ -1,0 +1,41 @@
+#pragma once
+// What the ranks of this host show of themselves (job/rank_status.h): read for reports, and looked
+// at regularly if the coordinator watches for progress.
+
+#include <cstdint>
+#include <vector>
+
+#include "base/os_file.h"
+#include "launch/event_loop.h"
+#include "launch/hang/rank_report.h"
+#include "launch/local/local_job.h"
+#include "launch/local/rank_status_view.h"
+
+namespace gex::launch {
+
+/// Thread rules: one thread.
+class RankObserver final : public Timed {
+ public:
+  explicit RankObserver(LocalJob& job) : job_(job), views_(job.ranks.size()) {}
+
+  /// The rank has sent the file of its status.
+  void attach(std::uint32_t rank, const os::FileDescriptor& file);
+
+  /// From now on reports to the coordinator in this interval whether there was progress here.
+  void observe(std::uint32_t interval_ms);
+
+  /// What every rank of this host does now.
+  std::vector<RankReport> report() const;
+
+  Deadline next_deadline() const override { return look_at_; }
+  void meet_deadlines() override;
+
+ private:
+  LocalJob& job_;
+  std::vector<RankStatusView> views_;  ///< as LocalJob::ranks
+  std::uint32_t interval_ms_ = 0;
+  Deadline look_at_;
+  std::uint64_t last_activity_ = 0;
+};
+
+}  // namespace gex::launch

@@ -1,0 +1,138 @@
+// Detecting that a job makes no progress, with a clock that the test moves.
+
+#include "launch/hang/hang_watch.h"
+
+#include <gtest/gtest.h>
+
+#include <memory>
+
+namespace gex::launch {
+namespace {
+
+Clock::time_point present{};
+Clock::time_point now() noexcept {
+  return present;
+}
+void pass(double seconds) {
+  present = after(seconds, present);
+}
+
+constexpr double hang_after = 8;
+
+class Watch : public testing::Test {
+ protected:
+  Watch() { start(2); }
+
+  void start(std::size_t hosts) {
+    watch = std::make_unique<HangWatch>(
+        hang_after, hosts,
+        HangWatch::Actions{[this](std::uint32_t ms) { interval_ms = ms; },
+                           [this](std::uint32_t number) { asked.push_back(number); },
+                           [this](double seconds, const HangReport& report) {
+                             idle_s = seconds;
+                             ranks.push_back(report.ranks.size());
+                           }},
+        now);
+    watch->start();
+  }
+  void observe(bool progressed, double waited_s, std::size_t host = 0) {
+    watch->observed(host, {progressed, static_cast<std::uint64_t>(waited_s * 1e3)});
+  }
+  void answer(std::size_t host, std::uint32_t rank) {
+    RankReport report;
+    report.rank = rank;
+    watch->collected(host, asked.back(), encode({report}));
+  }
+
+  std::unique_ptr<HangWatch> watch;
+  std::uint32_t interval_ms = 0;
+  std::vector<std::uint32_t> asked;
+  std::vector<std::size_t> ranks;  ///< of each report
+  double idle_s = 0;
+};
+
+TEST_F(Watch, LooksSeveralTimesInTheTimeOfAHang) {
+  EXPECT_EQ(interval_ms, 1000U);
+}
+
+TEST_F(Watch, CallsAJobHungWhenNothingMovesAndARankWaits) {
+  pass(7);
+  observe(false, 7);
+  EXPECT_TRUE(asked.empty()) << "not yet";
+  pass(2);
+  observe(false, 9, 1);
+  ASSERT_EQ(asked.size(), 1U);
+  EXPECT_TRUE(ranks.empty());
+  answer(0, 0);
+  answer(0, 0);
+  EXPECT_TRUE(ranks.empty()) << "one host has answered, twice";
+  answer(1, 1);
+  EXPECT_EQ(ranks, std::vector<std::size_t>{2});
+  EXPECT_DOUBLE_EQ(idle_s, 9);
+}
+
+TEST_F(Watch, DoesNotCallAJobHungThatComputes) {
+  pass(100);
+  observe(false, 0);
+  observe(false, 0, 1);
+  EXPECT_TRUE(asked.empty());
+}
+
+TEST_F(Watch, DoesNotCallAJobHungWhoseOtherHostMoves) {
+  for (int i = 0; i < 20; ++i) {
+    pass(1);
+    observe(false, i, 0);
+    observe(true, 0, 1);
+  }
+  EXPECT_TRUE(asked.empty());
+}
+
+TEST_F(Watch, ReportsOnceUntilThereIsProgress) {
+  pass(9);
+  observe(false, 9);
+  answer(0, 0);
+  answer(1, 1);
+  pass(9);
+  observe(false, 18);
+  EXPECT_EQ(asked.size(), 1U);
+  observe(true, 0);
+  pass(9);
+  observe(false, 9);
+  EXPECT_EQ(asked.size(), 2U);
+}
+
+TEST_F(Watch, LeavesOutAHostThatDoesNotAnswer) {
+  pass(9);
+  observe(false, 9);
+  answer(1, 1);
+  ASSERT_TRUE(watch->next_deadline());
+  pass(60);
+  watch->meet_deadlines();
+  EXPECT_EQ(ranks, std::vector<std::size_t>{1});
+  answer(0, 0);
+  EXPECT_EQ(ranks.size(), 1U) << "too late";
+}
+
+TEST_F(Watch, TakesAnAnswerThatIsNoneForEmpty) {
+  pass(9);
+  observe(false, 9);
+  watch->collected(0, asked.back(), std::vector<std::byte>(3, std::byte{0xff}));
+  watch->collected(7, asked.back(), {});
+  answer(1, 1);
+  EXPECT_EQ(ranks, std::vector<std::size_t>{1});
+}
+
+TEST_F(Watch, GivesOneCollectionToAllWhoAsk) {
+  int delivered = 0;
+  watch->request([&](const HangReport&) { ++delivered; });
+  watch->request([&](const HangReport&) { ++delivered; });
+  EXPECT_EQ(asked.size(), 1U);
+  answer(0, 0);
+  answer(1, 1);
+  EXPECT_EQ(delivered, 2);
+  watch->request([&](const HangReport&) { ++delivered; });
+  EXPECT_EQ(asked.size(), 2U);
+}
+
+}  // namespace
+}  // namespace gex::launch
