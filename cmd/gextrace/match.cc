@@ -1,7 +1,10 @@
 #include "match.h"
 
 #include <algorithm>
+#include <array>
+#include <memory>
 #include <tuple>
+#include <vector>
 
 namespace gextrace {
 
@@ -31,45 +34,87 @@ constexpr std::uint32_t channel_of(std::uint8_t detail) {
   return detail & (is_reply | by_network | to_itself | by_shared_ring);
 }
 
-/// The ends of the messages of one channel of a network, with whole numbers: a handler knows the
-/// lower bits of its message's. Numbers count from 0 and arrive in nearly that order.
-void complete_numbers(std::vector<End>& ends, std::size_t begin, std::size_t end, const Job& job) {
-  constexpr std::uint64_t cycle = std::uint64_t{1} << network_id_bits;
-  std::vector<End*> handled;
-  std::vector<const End*> sent;
-  for (std::size_t i = begin; i < end; ++i) {
-    if (ends[i].handled)
-      handled.push_back(&ends[i]);
-    else
-      sent.push_back(&ends[i]);
+/// Gives the handlers of one channel of a network the whole numbers of their messages, of which
+/// they know the lower bits.
+class Channel {
+ public:
+  Channel(std::vector<End>& ends, std::size_t begin, std::size_t end, const Job& job) : job_(job) {
+    for (std::size_t i = begin; i < end; ++i) {
+      if (ends[i].handled)
+        handled_.push_back(&ends[i]);
+      else
+        sent_[ends[i].id % cycle].push_back(&ends[i]);
+    }
+    std::sort(handled_.begin(), handled_.end(),
+              [this](const End* one, const End* other) { return time_of(*one) < time_of(*other); });
+    for (std::vector<const End*>& alike : sent_)
+      std::sort(alike.begin(), alike.end(),
+                [](const End* one, const End* other) { return one->id < other->id; });
   }
-  if (handled.empty() || sent.empty()) return;
-  const auto time_of = [&](const End& one) {
-    return job.ranks[one.place.rank].events[one.place.event].at;
-  };
-  std::sort(handled.begin(), handled.end(),
-            [&](const End* one, const End* other) { return time_of(*one) < time_of(*other); });
-  std::sort(sent.begin(), sent.end(),
-            [](const End* one, const End* other) { return one->id < other->id; });
-  // Where the rings have dropped the beginning of either side, the first number is not the lowest:
-  // of those with its lower bits it is the latest that was sent before it arrived.
-  std::uint64_t expected = handled.front()->id;
-  for (const End* one : sent) {
-    if (one->id % cycle != handled.front()->id % cycle) continue;
-    if (one->id != sent.front()->id && time_of(*one) > time_of(*handled.front())) break;
-    expected = one->id;
+
+  void complete_numbers() {
+    // Of nothing that was sent: the sender's ring has dropped it.
+    std::uint64_t unknown = std::uint64_t{1} << 63;
+    std::uint64_t expected = none;
+    for (End* const one : handled_) {
+      const End* message = nearest(*one, expected);
+      if (message == nullptr) message = latest_before(*one);
+      // One that is far behind is of an earlier cycle: the ring has dropped the handler's own.
+      const bool behind =
+          message != nullptr && expected != none && message->id + cycle / 2 < expected;
+      if (message == nullptr || behind) {
+        one->id = unknown++;
+        continue;
+      }
+      one->id = message->id;
+      expected = expected == none ? message->id : std::max(expected, message->id);
+    }
   }
-  for (End* one : handled) {
-    const std::uint64_t lower = one->id % cycle;
-    std::uint64_t number = expected - expected % cycle + lower;
+
+ private:
+  static constexpr std::uint64_t cycle = std::uint64_t{1} << network_id_bits;
+  static constexpr std::uint64_t none = ~std::uint64_t{0};
+
+  std::int64_t time_of(const End& one) const {
+    return job_.ranks[one.place.rank].events[one.place.event].at;
+  }
+
+  /// Whether the message can have run the handler. Clocks of different hosts are not aligned yet.
+  bool can_be(const End& message, const End& handler) const {
+    constexpr std::int64_t between_hosts = 100'000'000;
+    const bool same =
+        job_.ranks[message.place.rank].boot_id == job_.ranks[handler.place.rank].boot_id;
+    return time_of(message) <= time_of(handler) + (same ? 0 : between_hosts);
+  }
+
+  /// The message whose number is nearest to those before: messages overtake few others.
+  const End* nearest(const End& handler, std::uint64_t expected) const {
+    if (expected == none) return nullptr;
+    std::uint64_t number = expected - expected % cycle + handler.id % cycle;
     if (number > expected + cycle / 2 && number >= cycle)
       number -= cycle;
     else if (number + cycle / 2 < expected)
       number += cycle;
-    one->id = number;
-    expected = std::max(expected, number);
+    const std::vector<const End*>& alike = sent_[number % cycle];
+    const auto found =
+        std::lower_bound(alike.begin(), alike.end(), number,
+                         [](const End* one, std::uint64_t other) { return one->id < other; });
+    const bool fits = found != alike.end() && (*found)->id == number && can_be(**found, handler);
+    return fits ? *found : nullptr;
   }
-}
+
+  /// The last one with its lower bits that was sent before. Numbers rise with time.
+  const End* latest_before(const End& handler) const {
+    const std::vector<const End*>& alike = sent_[handler.id % cycle];
+    const auto after = std::partition_point(alike.begin(), alike.end(),
+                                            [&](const End* one) { return can_be(*one, handler); });
+    return after == alike.begin() ? nullptr : *(after - 1);
+  }
+
+  const Job& job_;
+  std::vector<End*> handled_;
+  std::array<std::vector<const End*>, cycle> sent_;  ///< by the lower bits
+};
 
 }  // namespace
 
@@ -96,7 +141,7 @@ Messages match(const Job& job) {
            ends[end].channel == ends[begin].channel)
       ++end;
     if ((ends[begin].channel & by_network) == 0) continue;
-    complete_numbers(ends, begin, end, job);
+    std::make_unique<Channel>(ends, begin, end, job)->complete_numbers();
     std::sort(ends.begin() + static_cast<std::ptrdiff_t>(begin),
               ends.begin() + static_cast<std::ptrdiff_t>(end), in_order);
   }

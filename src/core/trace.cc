@@ -151,6 +151,8 @@ void start() {
   const std::string why = TraceFile::instance().open(
       path, bytes, {.rank = self.job->rank(), .job_size = self.job->size()});
   if (!why.empty()) fatal("GEX_TRACE: %s", why.c_str());
+  // A job that this rank starts would replace its file.
+  ::unsetenv(env::describe(env::Variable::trace).name);
   name_calls();
   anchor_interval = ns_to_ticks(anchor_interval_ns);
   gex_proc_.observed |= GEX_OBSERVED_TRACE_;

@@ -4,6 +4,7 @@
 //   trace_client count FILE [THREADS]   writes the counts of each rank to FILE.RANK
 //   trace_client die RANK               that rank kills itself in the middle of its work
 //   trace_client fill CALLS             makes so many calls
+//   trace_client start COMMAND          rank 0 runs a command of the shell's
 
 #include <gasnet_coll.h>
 #include <gasnet_ratomic.h>
@@ -371,6 +372,8 @@ int main(int count, char** arguments) {
   } else if (what == "fill" && count > 2) {
     for (long i = std::atol(arguments[2]); i > 0; --i)
       gex_RMA_PutBlocking(team, (rank + 1) % ranks, segments[(rank + 1) % ranks], &i, 8, 0);
+  } else if (what == "start" && count > 2) {
+    if (rank == 0 && std::system(arguments[2]) != 0) gasnet_exit(1);
   } else {
     return 2;
   }

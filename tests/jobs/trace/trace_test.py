@@ -296,6 +296,13 @@ class Settings(Traced):
         self.run_job(2, SEQ, "fill", "10", options=["--trace", "mine"], cwd=self.folder.name)
         self.assertEqual(sorted(os.listdir(self.folder.name)), ["mine.0", "mine.1"])
 
+    def test_a_job_that_a_rank_starts_is_not_traced(self):
+        for inner in (f"{GEXRUN} -n 2 {SEQ} fill 10", f"{SEQ} fill 10"):
+            self.run_job(1, SEQ, "start", inner, options=["--trace", self.trace])
+            self.assertEqual(os.listdir(self.folder.name), ["trace.0"])
+            self.assertNotIn("gex_RMA_PutBlocking",
+                             [call["name"] for call in self.summary()["calls"]])
+
     def test_filters(self):
         self.run_job(2, SEQ, "fill", "1000", options=["--trace", self.trace])
         every = self.summary()
