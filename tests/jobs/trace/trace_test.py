@@ -24,6 +24,7 @@ CLEAN = {k: v for k, v in os.environ.items() if not k.startswith(("GEX_", "GASNE
 
 class Traced(unittest.TestCase):
     maxDiff = 4000
+    neighborhood = 1 << 20  # ranks that share memory
 
     def setUp(self):
         self.folder = tempfile.TemporaryDirectory()
@@ -140,6 +141,28 @@ class Traced(unittest.TestCase):
             self.assertEqual(len([span for span in spans if span["name"] == call["name"] and
                                   span["cat"] == "call"]), call["count"])
         self.nests(spans)
+        self.compare_operations(ranks, events)
+
+    def compare_operations(self, ranks, events):
+        """What a call to another rank's memory leaves in flight has an end, where that is not shared."""
+        begins = [event for event in events if event["ph"] == "b"]
+        ends = {event["id"]: event for event in events if event["ph"] == "e"}
+        self.assertEqual({begin["id"] for begin in begins}, ends.keys())
+        for begin in begins:
+            self.assertLessEqual(begin["ts"], ends[begin["id"]]["ts"])
+        spans_neighborhoods = self.neighborhood < ranks
+        for rank in range(ranks):
+            calls = self.counted(rank)["calls"]
+            for name in ("gex_RMA_PutNB", "gex_RMA_PutNBI", "gex_RMA_GetNB", "gex_RMA_GetNBI",
+                         "gex_AD_OpNB_U64", "gex_AD_OpNBI_U64"):
+                # A network's atomics are used for memory that is shared as well.
+                near = spans_neighborhoods and "AD" in name
+                far = sum(count for call, peer, count, _ in calls if call == name and
+                          (near or peer // self.neighborhood != rank // self.neighborhood))
+                flights = [begin for begin in begins if begin["pid"] == rank and
+                           begin["name"] == name + " in flight"]
+                self.assertEqual(len(flights), far, name)
+                self.assertFalse([flight for flight in flights if "peer" not in flight["args"]])
 
     def nests(self, spans):
         """Of two spans of a thread one lies within the other, or they do not overlap."""
@@ -176,6 +199,8 @@ class SharedMemory(Traced):
 
 
 class Emu(Traced):
+    neighborhood = 1
+
     BY_NETWORK = {"GEX_CONDUIT": "emu", "GASNET_SUPERNODE_MAXSIZE": "1"}
 
     def test_in_order(self):
@@ -189,11 +214,14 @@ class Emu(Traced):
                                  variables={**self.BY_NETWORK, "GEX_EMU_SEED": "11"})
 
     def test_neighborhoods_of_two(self):
+        self.neighborhood = 2
         self.compare_with_counts(4, variables={**self.BY_NETWORK, "GEX_EMU_SEED": "3",
                                                "GASNET_SUPERNODE_MAXSIZE": "2"})
 
 
 class Ofi(Traced):
+    neighborhood = 1
+
     def test_two_ranks(self):
         self.compare_with_counts(2, variables={"GEX_CONDUIT": "ofi",
                                                "GASNET_SUPERNODE_MAXSIZE": "1"})
