@@ -188,21 +188,29 @@ void TraceFile::lose(std::uint64_t records) noexcept {
   __atomic_fetch_add(&header_->lost_records, records, __ATOMIC_RELAXED);
 }
 
-/// Makes a fresh chunk touchable.
+/// Makes a fresh chunk touchable, and in a long trace the next ones with it, which costs less than
+/// each by itself.
 bool TraceFile::allocate(std::uint32_t index) noexcept {
-  if (full_.load(std::memory_order_relaxed)) return false;
-  const std::uint64_t offset = first_chunk + std::uint64_t{index} * chunk_bytes;
-  const int error = allocate_space(file_.get(), offset, chunk_bytes);
-  if (error == 0) {
-    static_cast<void>(os::populate({chunk(index), chunk_bytes}));
-    return true;
-  }
-  if (!full_.exchange(true, std::memory_order_relaxed)) {
+  constexpr std::uint32_t one_by_one = 16, at_once = 4;
+  const OptionalGuard guard(allocating_, true);
+  while (index >= allocated_ && !full_) {
+    const std::uint64_t offset = first_chunk + std::uint64_t{allocated_} * chunk_bytes;
+    std::uint32_t count = allocated_ < one_by_one ? 1 : std::min(at_once, chunks_ - allocated_);
+    int error = allocate_space(file_.get(), offset, count * chunk_bytes);
+    if (error != 0 && count > 1) {
+      count = 1;
+      error = allocate_space(file_.get(), offset, chunk_bytes);
+    }
+    if (error == 0) {
+      allocated_ += count;
+      continue;
+    }
+    full_ = true;
     header_->disk_full = 1;
     warn("trace file %s: %s after %s; from here on it holds the latest events only", path_.c_str(),
          std::strerror(error), os::format_bytes(offset).c_str());
   }
-  return false;
+  return index < allocated_;
 }
 
 TraceFile::Chunk TraceFile::exchange(std::uint32_t full, std::uint32_t thread) noexcept {

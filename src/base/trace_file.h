@@ -25,6 +25,7 @@
 
 #include "base/clock.h"
 #include "base/os_file.h"
+#include "base/spin_lock.h"
 #include "base/trace_format.h"
 
 namespace gex::trace {
@@ -92,7 +93,9 @@ class TraceFile {
   std::unique_ptr<std::atomic<std::uint8_t>[]> states_;
   std::atomic<std::uint64_t> next_{0};
   std::atomic<std::uint64_t> sequence_{0};
-  std::atomic<bool> full_{false};
+  SpinLock allocating_;
+  std::uint32_t allocated_ = 0;  ///< chunks that have disk space
+  bool full_ = false;
   std::atomic<bool> anchoring_{false};
 };
 
