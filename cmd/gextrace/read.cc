@@ -225,7 +225,8 @@ std::optional<Job> read_job(const std::vector<std::string>& paths,
     if (!wanted.empty() && !std::binary_search(wanted.begin(), wanted.end(), trace->rank)) continue;
     if (!job.ranks.empty()) {
       if (const std::string other = other_run(*trace, job.ranks.front()); !other.empty()) {
-        job.remarks.push_back(file + ": " + other + "; left out");
+        job.remarks.push_back(file + ": ");
+        job.remarks.back().append(other).append("; left out");
         continue;
       }
     }

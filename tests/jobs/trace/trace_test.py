@@ -3,7 +3,8 @@
 
     trace_test.py [TestClass...]
 
-The environment names the programs (GEXRUN, GEXTRACE, TRACE_CLIENT_SEQ, TRACE_CLIENT_PAR).
+The environment names the programs (GEXRUN, GEXTRACE, TRACE_CLIENT_SEQ, TRACE_CLIENT_PAR)
+and what reaches hosts (RSH_HERE).
 """
 
 import json
@@ -17,6 +18,7 @@ GEXRUN = os.environ["GEXRUN"]
 GEXTRACE = os.environ["GEXTRACE"]
 SEQ = os.environ["TRACE_CLIENT_SEQ"]
 PAR = os.environ["TRACE_CLIENT_PAR"]
+RSH = os.environ["RSH_HERE"]
 
 # What the tests themselves run under must not reach the programs.
 CLEAN = {k: v for k, v in os.environ.items() if not k.startswith(("GEX_", "GASNET_"))}
@@ -56,11 +58,11 @@ class Traced(unittest.TestCase):
         with open(f"{self.folder.name}/counts.{rank}", encoding="utf-8") as file:
             return json.load(file)
 
-    def compare_with_counts(self, ranks, client=SEQ, threads=1, variables=None):
+    def compare_with_counts(self, ranks, client=SEQ, threads=1, variables=None, options=()):
         """The test that counts: each rank's own numbers, and its trace."""
         counts = os.path.join(self.folder.name, "counts")
         self.run_job(ranks, client, "count", counts, str(threads), variables=variables,
-                     options=["--trace", self.trace])
+                     options=["--trace", self.trace, *options])
         every = self.summary()
         self.assertEqual(every["remarks"], [])
         self.assertEqual(every["job_size"], ranks)
@@ -229,6 +231,15 @@ class Ofi(Traced):
     def test_threads(self):
         self.compare_with_counts(2, PAR, threads=2, variables={"GEX_CONDUIT": "ofi",
                                                                "GASNET_SUPERNODE_MAXSIZE": "1"})
+
+
+    def test_two_hosts(self):
+        """Reached by a stand-in for ssh: the same machine, so that the clock is one."""
+        self.compare_with_counts(2, variables={"GEX_CONDUIT": "ofi", "GEX_OFI_INTERFACE": "127.0.0.1"},
+                                 options=["--rsh", RSH, "--hosts", "a,b"])
+        # Each rank has its file from the host that it is on.
+        self.assertEqual(sorted(os.listdir(self.folder.name)),
+                         ["counts.0", "counts.1", "timeline.json", "trace.0", "trace.1"])
 
 
 class ManyRanks(Traced):
