@@ -1,6 +1,8 @@
 #include "summary.h"
 
 #include <algorithm>
+#include <limits>
+#include <tuple>
 
 namespace gextrace {
 
@@ -111,6 +113,44 @@ class Adder {
   Summary& summary_;
 };
 
+/// The arrivals of the members of a team at one operation.
+struct Arrivals {
+  std::uint32_t count = 0;
+  std::uint32_t last_rank = 0;
+  std::int64_t last = std::numeric_limits<std::int64_t>::min();
+  std::int64_t last_but_one = std::numeric_limits<std::int64_t>::min();
+
+  void add(std::uint32_t rank, std::int64_t at) {
+    ++count;
+    if (at > last) {
+      last_but_one = last;
+      last = at;
+      last_rank = rank;
+    } else {
+      last_but_one = std::max(last_but_one, at);
+    }
+  }
+};
+
+std::map<std::uint32_t, Tally> last_arrivals(const Job& job, const Filter& filter) {
+  // By team, kind and number.
+  std::map<std::tuple<std::uint64_t, std::uint8_t, std::uint64_t>, Arrivals> operations;
+  std::map<std::uint32_t, Tally> last;
+  for (const RankTrace& trace : job.ranks) {
+    for (const Event& event : trace.events) {
+      if (event.kind != Kind::collective || !filter.overlaps(event.at, event.at)) continue;
+      const std::tuple key(event.id, event.detail, event.bytes);
+      Arrivals& arrivals = operations[key];
+      arrivals.add(trace.rank, event.at);
+      if (arrivals.count != event.peer) continue;
+      if (arrivals.count > 1)
+        add(last[arrivals.last_rank], arrivals.last - arrivals.last_but_one, 0);
+      operations.erase(key);
+    }
+  }
+  return last;
+}
+
 }  // namespace
 
 Summary summarize(const Job& job, const std::vector<RankSpans>& spans, const Messages& messages,
@@ -132,6 +172,7 @@ Summary summarize(const Job& job, const std::vector<RankSpans>& spans, const Mes
       if (event.kind == Kind::handler_begin) ++summary.messages_handled;
     }
   }
+  summary.last_arrivals = last_arrivals(job, filter);
   for (const Arrow& arrow : messages.arrows) {
     const RankTrace& from = job.ranks[arrow.from.rank];
     const RankTrace& to = job.ranks[arrow.to.rank];

@@ -59,6 +59,9 @@ struct Summary {
   std::uint64_t messages_sent = 0, messages_handled = 0, arrows = 0;
   std::uint64_t backwards = 0;                  ///< arrows that end before they begin
   std::uint64_t barriers = 0, collectives = 0;  ///< arrivals at one
+  /// By rank: collective operations at which it was the last to arrive, and how long after the last
+  /// but one. Of those whose members' arrivals are all here.
+  std::map<std::uint32_t, Tally> last_arrivals;
 };
 
 Summary summarize(const Job& job, const std::vector<RankSpans>& spans, const Messages& messages,

@@ -91,6 +91,13 @@ ordered_json pairs_of(const Summary& summary) {
   return list;
 }
 
+ordered_json last_arrivals_of(const Summary& summary) {
+  ordered_json list = ordered_json::array();
+  for (const auto& [rank, tally] : summary.last_arrivals)
+    list.push_back({{"rank", rank}, {"count", tally.count}, {"seconds", seconds(tally.ns)}});
+  return list;
+}
+
 }  // namespace
 
 std::string as_json(const Summary& summary) {
@@ -110,6 +117,7 @@ std::string as_json(const Summary& summary) {
                             {"library_handlers", to_json(summary.own_handlers)},
                             {"barriers", summary.barriers},
                             {"collectives", summary.collectives},
+                            {"last_arrivals", last_arrivals_of(summary)},
                             {"pairs", pairs_of(summary)}};
   return all.dump(2, ' ', false, ordered_json::error_handler_t::replace) + "\n";
 }

@@ -128,6 +128,17 @@ void print_handlers(std::string& text, const char* title,
   more(text, rows.size());
 }
 
+void print_last_arrivals(std::string& text, const Summary& summary) {
+  const auto rows = by_weight(summary.last_arrivals, [](const Tally& tally) { return tally.ns; });
+  if (rows.empty()) return;
+  print(text, "\n%-46s %10s %10s\n", "last at barriers and other collectives", "times", "late by");
+  for (std::size_t i = 0; i < std::min(rows.size(), max_rows); ++i)
+    print(text, "rank %-41u %10llu %10s\n", rows[i]->first,
+          static_cast<unsigned long long>(rows[i]->second.count),
+          time_of(rows[i]->second.ns).c_str());
+  more(text, rows.size());
+}
+
 void print_pairs(std::string& text, const Summary& summary) {
   const auto rows = by_weight(summary.pairs, [](const PairSummary& pair) {
     return pair.puts.bytes + pair.gets.bytes + pair.messages.bytes + pair.own_messages.bytes;
@@ -160,6 +171,7 @@ std::string as_text(const Summary& summary) {
   print_ranks(text, summary);
   print_calls(text, summary);
   print_waits(text, summary);
+  print_last_arrivals(text, summary);
   print_handlers(text, "handler", summary.handlers);
   print_handlers(text, "handler of the library's own", summary.own_handlers);
   print_pairs(text, summary);

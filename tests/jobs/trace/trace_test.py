@@ -85,6 +85,8 @@ class Traced(unittest.TestCase):
         # none in a team of one.
         self.assertEqual(every["barriers"], 4 * ranks)
         self.assertEqual(every["collectives"], 10 * ranks if ranks > 1 else 0)
+        self.assertEqual(sum(rank["count"] for rank in every["last_arrivals"]),
+                         14 if ranks > 1 else 0)
         self.compare_pairs(ranks, every)
         self.compare_timeline(ranks, every)
 

@@ -123,6 +123,28 @@ TEST_F(ReadTest, EndsOperationsWhereTheyWereComplete) {
   EXPECT_EQ(summary(all).waits.at({"completion", "gex_RMA_PutNB"}).count, 1U);
 }
 
+TEST_F(ReadTest, NamesTheRankThatArrivesLast) {
+  constexpr std::uint64_t team = 5;
+  constexpr std::uint32_t size = 3;
+  // Rank 2 is late by 300 at two of three barriers, rank 0 at one; of another the last is missing.
+  const std::uint64_t arrivals[size][4] = {
+      {100, 1'000, 2'900, 4'000}, {200, 1'100, 2'200, 4'000}, {500, 1'400, 2'000, 0}};
+  for (std::uint32_t rank = 0; rank < size; ++rank) {
+    WrittenTrace trace = trace_of(rank, size);
+    for (std::uint64_t number = 0; number < 4; ++number)
+      if (arrivals[rank][number] != 0)
+        trace.add(Kind::collective, 1'000'000 + arrivals[rank][number], 0, size, number, team);
+    trace.write(file(rank));
+  }
+  const Summary sum = summary();
+  EXPECT_EQ(sum.barriers, 11U);
+  ASSERT_EQ(sum.last_arrivals.size(), 2U);
+  EXPECT_EQ(sum.last_arrivals.at(2).count, 2U);
+  EXPECT_EQ(sum.last_arrivals.at(2).ns, 600);
+  EXPECT_EQ(sum.last_arrivals.at(0).count, 1U);
+  EXPECT_EQ(sum.last_arrivals.at(0).ns, 700);
+}
+
 TEST_F(ReadTest, FiltersByTimeAndName) {
   WrittenTrace trace = trace_of(0, 1);
   for (std::uint64_t i = 0; i < 4; ++i) {
