@@ -11,6 +11,7 @@
 #include "base/os_cpu.h"
 #include "base/os_signal.h"
 #include "base/spin.h"
+#include "core/backtrace_signal.h"
 #include "core/client_notes.h"
 #include "core/in_call.h"
 #include "core/process.h"
@@ -109,7 +110,10 @@ void start_process(Deliver deliver) {
 #ifdef GEX_DEBUG
   gex_proc_.observed = GEX_OBSERVED_CHECKS_;
 #endif
-  if (env::seconds(env::Variable::hang_after) > 0) gex_proc_.observed |= GEX_OBSERVED_PROGRESS_;
+  if (env::seconds(env::Variable::hang_after) > 0) {
+    gex_proc_.observed |= GEX_OBSERVED_PROGRESS_;
+    accept_backtrace_signal();
+  }
   trace::start();
   if (traced()) {
     trace::name_fact(trace::Fact::conduit, self.conduit_name.c_str());

@@ -62,6 +62,16 @@ std::byte* RankStatus::claim_events(std::uint32_t count) noexcept {
   return place + count <= max_events ? events_[place] : nullptr;
 }
 
+RankStatus::Backtrace* RankStatus::backtrace_of(const ThreadStatus& thread) noexcept {
+  const auto* const at = reinterpret_cast<const std::byte*>(&thread);
+  if (at < threads_[0] || at >= threads_[0] + sizeof threads_) return nullptr;
+  return &backtraces_[static_cast<std::size_t>(at - threads_[0]) / thread_bytes];
+}
+
+void RankStatus::offer_backtraces(int signal) noexcept {
+  __atomic_store_n(&layout_.backtrace_signal, static_cast<std::uint32_t>(signal), __ATOMIC_RELAXED);
+}
+
 TeamStatus& RankStatus::claim_team() noexcept {
   for (TeamStatus& team : teams_) {
     std::uint32_t free = 0;

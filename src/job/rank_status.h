@@ -125,6 +125,16 @@ class RankStatus {
   /// Memory for `count` more events' records, which begin as a ShownEvent; null if the table has no
   /// room for them, which is counted. Any thread.
   std::byte* claim_events(std::uint32_t count) noexcept;
+  /// The stack of a thread, as it was when it was last asked for (core/backtrace_signal.h).
+  struct Backtrace {
+    std::atomic<std::uint32_t> bytes;
+    char text[2044];
+  };
+  /// Of a thread that is shown; null of others. Async-signal-safe.
+  Backtrace* backtrace_of(const ThreadStatus& thread) noexcept;
+  /// Threads show their stacks when they get this signal.
+  void offer_backtraces(int signal) noexcept;
+
   /// A team's record; of teams that find no place a common one that is not shown. Any thread.
   TeamStatus& claim_team() noexcept;
   void release_team(TeamStatus& team) noexcept;
@@ -152,6 +162,9 @@ class RankStatus {
     std::uint32_t threads_claimed = 0;
     std::uint32_t events_claimed = 0;
     std::uint32_t hidden_teams = 0;
+    std::uint32_t backtraces_at = offsetof(RankStatus, backtraces_);  ///< one for each thread
+    std::uint32_t backtrace_bytes = sizeof(Backtrace);
+    std::uint32_t backtrace_signal = 0;  ///< 0: no stacks are shown
   };
 
  private:
@@ -161,6 +174,7 @@ class RankStatus {
   alignas(cache_line) TeamStatus teams_[max_teams];
   alignas(cache_line) std::byte threads_[max_threads][thread_bytes];
   alignas(cache_line) std::byte events_[max_events][event_bytes];
+  alignas(cache_line) Backtrace backtraces_[max_threads];
 };
 
 }  // namespace gex::job

@@ -501,10 +501,14 @@ std::string to_text(const HangReport& report) {
     out += text_of("rank %u, which others wait for, ", culprit.rank) + culprit.what + "\n";
   }
   if (report.waits.empty()) out += "no rank waits\n";
-  for (const RankReport& rank : report.ranks)
-    for (const ThreadReport& thread : rank.threads)
-      if (!thread.backtrace.empty())
-        out += text_of("rank %u, thread %u:\n", rank.rank, thread.number) + thread.backtrace;
+  // The stacks of all ranks are in the JSON.
+  constexpr std::size_t max_ranks_with_stacks = 4;
+  for (std::size_t i = 0; i < std::min(report.culprits.size(), max_ranks_with_stacks); ++i)
+    for (const RankReport& rank : report.ranks)
+      for (const ThreadReport& thread : rank.threads)
+        if (rank.rank == report.culprits[i].rank && !thread.backtrace.empty())
+          out += text_of("stack of rank %u, thread %u:\n", rank.rank, thread.number) +
+                 thread.backtrace;
   return out;
 }
 

@@ -10,7 +10,6 @@
 #include <array>
 #include <cerrno>
 #include <cstring>
-#include <memory>
 #include <utility>
 
 #include "base/os_proc.h"
@@ -220,8 +219,7 @@ void Guardian::observe(std::uint32_t interval_ms) {
 }
 
 void Guardian::collect(std::uint32_t number) {
-  job_.coordinator->collected(
-      number, std::make_shared<const std::vector<std::byte>>(encode(observer_.report())));
+  observer_.collect(number);
 }
 
 }  // namespace gex::launch

@@ -1,11 +1,20 @@
 #include "launch/local/rank_observer.h"
 
 #include <algorithm>
-#include <cmath>
+#include <memory>
+#include <utility>
 
 #include "base/os_proc.h"
 
 namespace gex::launch {
+
+namespace {
+
+/// Seconds between looks for the stacks of threads, and until those that are missing are left out.
+constexpr double stacks_interval = 0.01;
+constexpr double stacks_limit = 0.5;
+
+}  // namespace
 
 void RankObserver::attach(std::uint32_t rank, const os::FileDescriptor& file) {
   views_[job_.index_of(rank)] = RankStatusView(file);
@@ -16,6 +25,31 @@ void RankObserver::observe(std::uint32_t interval_ms) {
   look_at_ = after(interval_ms * 1e-3);
 }
 
+pid_t RankObserver::process_of(std::size_t index) const noexcept {
+  const LocalRank& local = job_.ranks[index];
+  if (local.gone) return 0;
+  return local.joined_process != 0 ? local.joined_process : local.process;
+}
+
+void RankObserver::collect(std::uint32_t number) {
+  collection_ = number;
+  stacks_expected_ = 0;
+  for (std::size_t i = 0; i < views_.size(); ++i)
+    if (const pid_t process = process_of(i); process != 0)
+      stacks_expected_ += views_[i].request_backtraces(process);
+  if (stacks_expected_ == 0) {
+    send_report();
+    return;
+  }
+  stacks_at_ = after(stacks_interval);
+  stacks_limit_ = after(stacks_limit);
+}
+
+void RankObserver::send_report() {
+  job_.coordinator->collected(collection_,
+                              std::make_shared<const std::vector<std::byte>>(encode(report())));
+}
+
 std::vector<RankReport> RankObserver::report() const {
   std::vector<RankReport> reports;
   for (const std::uint32_t rank : job_.part.ranks) {
@@ -23,10 +57,10 @@ std::vector<RankReport> RankObserver::report() const {
     const LocalRank& local = job_.ranks[index];
     RankReport& report = reports.emplace_back();
     report.rank = rank;
-    report.process = local.joined_process != 0 ? local.joined_process : local.process;
+    report.process = process_of(index);
     report.host = job_.part.name;
     report.left = local.left;
-    if (local.gone || report.process == 0) continue;
+    if (report.process == 0) continue;
     if (const auto activity = os::process_activity(report.process)) {
       report.state = activity->state;
       report.cpu_s = activity->cpu_s;
@@ -39,6 +73,16 @@ std::vector<RankReport> RankObserver::report() const {
 }
 
 void RankObserver::meet_deadlines() {
+  if (met(stacks_at_)) {
+    std::uint32_t shown = 0;
+    for (const RankStatusView& view : views_) shown += view.backtraces();
+    // A thread that is stopped or blocks the signal shows none.
+    if (shown >= stacks_expected_ || met(stacks_limit_)) {
+      send_report();
+    } else {
+      stacks_at_ = after(stacks_interval);
+    }
+  }
   if (!met(look_at_)) return;
   look_at_ = after(interval_ms_ * 1e-3);
   std::uint64_t activity = 0;

@@ -24,18 +24,27 @@ class RankObserver final : public Timed {
   /// From now on reports to the coordinator in this interval whether there was progress here.
   void observe(std::uint32_t interval_ms);
 
-  /// What every rank of this host does now.
-  std::vector<RankReport> report() const;
+  /// Reads what every rank of this host does now, and gives it to the coordinator with that number:
+  /// at once, or when the threads have shown their stacks where they do, but soon.
+  void collect(std::uint32_t number);
 
-  Deadline next_deadline() const override { return look_at_; }
+  Deadline next_deadline() const override { return earlier(look_at_, stacks_at_); }
   void meet_deadlines() override;
 
  private:
+  pid_t process_of(std::size_t index) const noexcept;
+  std::vector<RankReport> report() const;
+  void send_report();
+
   LocalJob& job_;
   std::vector<RankStatusView> views_;  ///< as LocalJob::ranks
   std::uint32_t interval_ms_ = 0;
   Deadline look_at_;
   std::uint64_t last_activity_ = 0;
+  std::uint32_t collection_ = 0;
+  std::uint32_t stacks_expected_ = 0;
+  Deadline stacks_at_;  ///< when it is looked for them again
+  Deadline stacks_limit_;
 };
 
 }  // namespace gex::launch

@@ -1,13 +1,17 @@
 #include "launch/local/rank_status_view.h"
 
 #include <fcntl.h>
+#include <signal.h>
 #include <sys/stat.h>
+#include <sys/syscall.h>
+#include <unistd.h>
 
 #include <algorithm>
 #include <cstring>
 #include <type_traits>
 
 #include "base/clock.h"
+#include "base/os_proc.h"
 
 namespace gex::launch {
 
@@ -17,19 +21,19 @@ constexpr std::size_t max_status = std::size_t{16} << 20;
 
 /// Part of the memory as an array whose entries may be longer than those known here.
 struct Table {
-  const std::byte* entries = nullptr;
+  std::byte* entries = nullptr;
   std::size_t stride = 0;
   std::size_t count = 0;
 
   template <class T>
-  const T& at(std::size_t i) const noexcept {
-    return *reinterpret_cast<const T*>(entries + i * stride);
+  T& at(std::size_t i) const noexcept {
+    return *reinterpret_cast<T*>(entries + i * stride);
   }
 };
 
 /// Empty if it does not lie in the memory, or its entries are too short.
 template <class T>
-Table table_in(std::span<const std::byte> memory, std::uint32_t at, std::uint32_t stride,
+Table table_in(std::span<std::byte> memory, std::uint32_t at, std::uint32_t stride,
                std::uint32_t count) noexcept {
   const bool fits = at <= memory.size() && stride >= sizeof(T) && stride % alignof(T) == 0 &&
                     at % alignof(T) == 0 && count <= (memory.size() - at) / stride;
@@ -49,6 +53,12 @@ std::optional<double> age(std::uint64_t started, Tick now) {
   // A tick that is later than now is of this very moment, or no tick.
   if (started == 0) return std::nullopt;
   return started >= now ? 0.0 : static_cast<double>(ticks_to_ns(now - started)) * 1e-9;
+}
+
+std::string text_of(const job::RankStatus::Backtrace& backtrace) {
+  // Acquire: the text was there before its size.
+  const std::size_t bytes = backtrace.bytes.load(std::memory_order_acquire);
+  return {backtrace.text, std::min(bytes, sizeof backtrace.text)};
 }
 
 class Names {
@@ -120,7 +130,9 @@ struct RankStatusView::Tables {
   Table teams;
   Table threads;
   Table events;
+  Table backtraces;
   std::uint32_t hidden;
+  int backtrace_signal;
 };
 
 std::optional<RankStatusView::Tables> RankStatusView::tables() const noexcept {
@@ -129,7 +141,7 @@ std::optional<RankStatusView::Tables> RankStatusView::tables() const noexcept {
   job::RankStatus::Layout layout;
   std::memcpy(&layout, memory_.data(), sizeof layout);
   if (layout.version != job::RankStatus::current_version) return std::nullopt;
-  const std::span<const std::byte> memory = memory_.bytes();
+  const std::span<std::byte> memory = memory_.bytes();
   const auto beyond = [](std::uint32_t claimed, std::uint32_t count) {
     return claimed > count ? claimed - count : 0;
   };
@@ -140,8 +152,36 @@ std::optional<RankStatusView::Tables> RankStatusView::tables() const noexcept {
                                  std::min(layout.threads_claimed, layout.thread_count)),
       table_in<job::ShownEvent>(memory, layout.events_at, layout.event_bytes,
                                 std::min(layout.events_claimed, layout.event_count)),
+      table_in<job::RankStatus::Backtrace>(memory, layout.backtraces_at, layout.backtrace_bytes,
+                                           std::min(layout.threads_claimed, layout.thread_count)),
       beyond(layout.threads_claimed, layout.thread_count) +
-          beyond(layout.events_claimed, layout.event_count) + layout.hidden_teams};
+          beyond(layout.events_claimed, layout.event_count) + layout.hidden_teams,
+      static_cast<int>(layout.backtrace_signal)};
+}
+
+std::uint32_t RankStatusView::request_backtraces(pid_t process) const noexcept {
+  const std::optional<Tables> found = tables();
+  const int signal = found ? found->backtrace_signal : 0;
+  // A process that does not handle the signal would die of it.
+  if (signal < SIGRTMIN || signal > SIGRTMAX || !os::catches_signal(process, signal)) return 0;
+  std::uint32_t asked = 0;
+  const std::size_t count = std::min(found->threads.count, found->backtraces.count);
+  for (std::size_t i = 0; i < count; ++i) {
+    const pid_t thread = load(found->threads.at<job::ShownThread>(i).status.kernel_thread);
+    if (thread <= 0) continue;
+    found->backtraces.at<job::RankStatus::Backtrace>(i).bytes.store(0, std::memory_order_relaxed);
+    // The thread belongs to that process, or the kernel refuses.
+    if (syscall(SYS_tgkill, process, thread, signal) == 0) ++asked;
+  }
+  return asked;
+}
+
+std::uint32_t RankStatusView::backtraces() const noexcept {
+  const std::optional<Tables> found = tables();
+  std::uint32_t count = 0;
+  for (std::size_t i = 0; found && i < found->backtraces.count; ++i)
+    if (load(found->backtraces.at<job::RankStatus::Backtrace>(i).bytes) != 0) ++count;
+  return count;
 }
 
 RankStatusView::Glance RankStatusView::glance() const noexcept {
@@ -209,6 +249,8 @@ void RankStatusView::read(RankReport& report, const job::LastCall* calls) const 
     thread.in_handler = load(status.handlers_begun) != load(status.handlers_ended);
     if (load(status.waiting_since) != 0) thread.wait = report_of(status.wait, names, now);
     if (is_in_condition(status, now)) thread.condition_s = age(load(status.condition_since), now);
+    if (i < found->backtraces.count)
+      thread.backtrace = text_of(found->backtraces.at<job::RankStatus::Backtrace>(i));
     report.threads.push_back(std::move(thread));
   }
   for (std::size_t i = 0; i < found->events.count; ++i) {

@@ -2,7 +2,10 @@
 // The guardian's view of a rank's status (rank_status.h): memory that the rank writes and of which
 // nothing is trusted.
 
+#include <sys/types.h>
+
 #include <cstddef>
+#include <cstdint>
 #include <optional>
 #include <span>
 
@@ -24,6 +27,12 @@ class RankStatusView {
   /// Fills in threads, operations, teams and `hidden`; `calls` has the names of calls, and may be
   /// null. `shown` stays false if there is no status, or none of a known layout.
   void read(RankReport& report, const job::LastCall* calls) const;
+
+  /// Asks each thread that is shown for its stack, which `read` then has. Returns how many have
+  /// been asked; 0 if the rank, `process`, does not offer that.
+  std::uint32_t request_backtraces(pid_t process) const noexcept;
+  /// How many of them have answered.
+  std::uint32_t backtraces() const noexcept;
 
   /// What is looked at again and again.
   struct Glance {

@@ -61,7 +61,8 @@ void missing_barrier() {
   barrier();
 }
 void missing_barrier_sleeping() {
-  if (self == 1) pause();
+  // The signal by which its stack is asked for ends a pause.
+  while (self == 1) pause();
   gex_Event_Wait(gex_Coll_BarrierNB(team, 0));
 }
 void mismatched_collective() {

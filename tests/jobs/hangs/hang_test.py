@@ -61,9 +61,17 @@ def missing_barrier(report):
     expect_running(report, 1)
 
 
+def expect_stack(report, rank, function):
+    stacks = [thread.get("backtrace", "") for thread in report["ranks"][rank]["threads"]]
+    expect(any(function in stack for stack in stacks), f"no stack with {function}", report)
+
+
 def missing_barrier_sleeping(report):
     expect_wait(report, 0, "barrier", [1])
     expect("sleeps" in culprit_of(report, 1), "rank 1 sleeps", report)
+    # As the program shows it, which exports nothing: by its own name and a place in it.
+    expect_stack(report, 0, "libgex")
+    expect_stack(report, 1, "hang_probe")
 
 
 def mismatched_collective(report):
@@ -100,6 +108,7 @@ def stopped(report):
     expect_wait(report, 0, "barrier", [1])
     expect("is stopped by a signal" in culprit_of(report, 1), "not stopped", report)
     expect(report["ranks"][1]["state"] == "T", "not T", report)
+    expect("backtrace" not in report["ranks"][1]["threads"][0], "a stack of who is stopped", report)
 
 
 def crossed_teams(report):
