@@ -10,8 +10,6 @@ if(GEX_CHECKS OR GEX_SANITIZE)
 endif()
 
 install(DIRECTORY include/ DESTINATION ${CMAKE_INSTALL_INCLUDEDIR} FILES_MATCHING PATTERN "*.h")
-# What conduit plug-ins are written against (docs/writing-a-conduit.md); clients do not see it.
-install(FILES src/net/conduit.h DESTINATION ${CMAKE_INSTALL_INCLUDEDIR}/gex/plugin/net)
 gex_install(${CMAKE_INSTALL_LIBDIR} gex)
 # The archives, which cmake/clients/install.cmake installs.
 add_dependencies(installed gex_archive gex_tools_archive)

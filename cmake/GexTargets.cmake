@@ -21,6 +21,12 @@ target_link_libraries(gex_flags INTERFACE Threads::Threads)
 # linker does by default.
 target_link_options(gex_flags INTERFACE -Wl,-z,relro,-z,now -Wl,--enable-new-dtags)
 
+# What a conduit plug-in needs of libgex: headers, and nothing to link. An installed libgex has a target
+# of this name too.
+add_library(gex_plugin INTERFACE)
+target_include_directories(gex_plugin INTERFACE ${PROJECT_SOURCE_DIR}/include)
+add_library(gex::plugin ALIAS gex_plugin)
+
 if(GEX_SANITIZE)
   add_compile_options(-fsanitize=${GEX_SANITIZE} -fno-sanitize-recover=all -fno-omit-frame-pointer)
   add_link_options(-fsanitize=${GEX_SANITIZE})

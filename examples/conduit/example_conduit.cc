@@ -5,6 +5,8 @@
 //
 //   GEX_CONDUIT=example GEX_CONDUIT_PATH=<folder of libgex-example.so> GASNET_SUPERNODE_MAXSIZE=1
 
+#include <gex/plugin/conduit.h>
+
 #include <errno.h>
 #include <stdio.h>
 #include <string.h>
@@ -13,8 +15,6 @@
 
 #include <atomic>
 #include <vector>
-
-#include "net/conduit.h"
 
 namespace {
 
@@ -68,12 +68,9 @@ bool all_succeeded(bool mine) {
 
 int attach(const Host* given, Limits* limits) {
   host = given;
-  bool one_host = true;
-  for (uint32_t rank = 0; rank < host->size; ++rank)
-    one_host = one_host && host->host_of(rank) == host->host_of(0);
-  if (!one_host || host->size > max_ranks) {
+  if (host->size > max_ranks) {
     // All ranks see the same reason; one says it.
-    if (host->rank == 0) host->warn("example: for one machine and at most 64 ranks");
+    if (host->rank == 0) host->warn("example: for at most 64 ranks");
     return 1;
   }
 
@@ -158,6 +155,7 @@ constexpr Conduit conduit = {
     .version = interface_version,
     .name = "example",
     .description = "mailboxes in shared memory: the smallest complete conduit",
+    .capabilities = one_machine,
     .attach = attach,
     .send = send,
     .poll = poll,
@@ -168,6 +166,6 @@ constexpr Conduit conduit = {
 
 }  // namespace
 
-extern "C" __attribute__((visibility("default"))) const Conduit* gex_conduit_v1(void) {
+extern "C" __attribute__((visibility("default"))) const Conduit* gex_conduit_v4(void) {
   return &conduit;
 }

@@ -7,12 +7,12 @@
 // not room for as many from all peers at a time, some of them are lent (lender.h).
 
 #include <gasnetex.h>
+#include <gex/plugin/conduit.h>
 
 #include <cstddef>
 #include <cstdint>
 
 #include "am/outbound.h"
-#include "net/conduit.h"
 
 namespace gex::am {
 

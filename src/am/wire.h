@@ -10,6 +10,7 @@
 // because every message over a network passes through them.
 
 #include <gasnetex.h>
+#include <gex/plugin/conduit.h>
 
 #include <cstddef>
 #include <cstdint>
@@ -20,7 +21,6 @@
 #include "am/message.h"
 #include "am/outbound.h"
 #include "core/trace_records.h"
-#include "net/conduit.h"
 
 namespace gex::am {
 

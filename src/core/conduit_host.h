@@ -2,10 +2,10 @@
 // The net::Host that conduits are given: exchange among the ranks, the memory of neighborhoods,
 // variables, completion, and messages to the user.
 
+#include <gex/plugin/conduit.h>
+
 #include <cstddef>
 #include <cstdint>
-
-#include "net/conduit.h"
 
 namespace gex {
 

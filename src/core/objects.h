@@ -2,15 +2,16 @@
 // Clients, endpoints, segments: what the handles point to.
 
 #include <gasnetex.h>
+#include <gex/plugin/conduit.h>
 
 #include <cstddef>
 #include <cstdint>
 #include <memory>
 #include <string>
+#include <vector>
 
 #include "base/os_memory.h"
 #include "core/endpoint_address.h"
-#include "net/conduit.h"
 
 namespace gex {
 class Team;
@@ -34,12 +35,14 @@ struct _gex_Segment {
   const void* client_data = nullptr;
   std::byte* address = nullptr;
   std::uintptr_t size = 0;
-  bool shared = false;         ///< in this process's part of the neighborhood's memory
+  bool shared = false;  ///< in this process's part of the neighborhood's memory
+  gex::net::MemoryKind kind = gex::net::host_memory;
+  std::uint32_t device = 0;    ///< as of the kind's own interface
   gex::os::Mapping pages;      ///< memory of the library's that is not shared
   std::uint32_t bindings = 0;  ///< endpoints it is bound to
   /// What the network was asked (core/segment.h).
   enum class Registration : unsigned char { none, refused, done } registration{};
-  gex::net::SegmentKey key{};  ///< once that is done
+  std::vector<std::uint64_t> key;  ///< once that is done
 
   bool contains(const void* start, std::size_t bytes) const noexcept {
     const auto offset = static_cast<std::uintptr_t>(static_cast<const std::byte*>(start) - address);

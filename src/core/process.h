@@ -4,6 +4,7 @@
 // Set up once, by the first gex_Client_Init, and constant afterwards.
 
 #include <gasnetex.h>
+#include <gex/plugin/conduit.h>
 
 #include <atomic>
 #include <cstdint>
@@ -14,7 +15,6 @@
 #include "base/immortal.h"
 #include "core/observed.h"
 #include "job/job.h"
-#include "net/conduit.h"
 #include "shm/neighborhood.h"
 #include "shm/placement.h"
 

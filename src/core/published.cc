@@ -16,6 +16,9 @@ namespace {
 
 /// By endpoint address: the entries of all processes, once there is one, for good.
 constinit std::atomic<PublishedSegment*> tables[endpoint_addresses] = {};
+/// The same of their keys, once there is one: words, since keys are aligned to 8 bytes. By
+/// `making_tables`.
+constinit std::uint64_t* key_tables[endpoint_addresses] = {};
 constinit std::mutex making_tables;
 constinit std::mutex mapping_segments;
 
@@ -26,6 +29,15 @@ PublishedSegment* table_for_writing(unsigned endpoint_address) {
     // Release: whoever finds the table finds empty entries.
     table.store(new PublishedSegment[gex_proc_.jobsize], std::memory_order_release);
   return table.load(std::memory_order_relaxed);
+}
+
+/// Where a process's key is kept.
+std::uint64_t* key_place(unsigned endpoint_address, gex_Rank_t jobrank) {
+  const std::size_t words = process().network.key_bytes / sizeof(std::uint64_t);
+  const std::lock_guard lock(making_tables);
+  std::uint64_t*& table = key_tables[endpoint_address];
+  if (table == nullptr) table = new std::uint64_t[words * gex_proc_.jobsize];
+  return table + words * jobrank;
 }
 
 }  // namespace
@@ -69,10 +81,10 @@ void publish_segment(unsigned endpoint_address, gex_Rank_t jobrank, std::uintptr
 }
 
 void publish_key(unsigned endpoint_address, gex_Rank_t jobrank,
-                 const net::SegmentKey& key) noexcept {
-  PublishedSegment& segment = table_for_writing(endpoint_address)[jobrank];
-  segment.key = key;
-  segment.has_key = true;
+                 std::span<const std::byte> key) noexcept {
+  std::uint64_t* const place = key_place(endpoint_address, jobrank);
+  std::memcpy(place, key.data(), key.size());
+  table_for_writing(endpoint_address)[jobrank].key = place;
 }
 
 }  // namespace gex

@@ -9,8 +9,7 @@
 
 #include <cstddef>
 #include <cstdint>
-
-#include "net/conduit.h"
+#include <span>
 
 namespace gex {
 
@@ -18,8 +17,8 @@ struct PublishedSegment {
   std::uintptr_t owner_address = 0;
   std::uintptr_t size = 0;      ///< 0: none
   std::byte* mapped = nullptr;  ///< where this process has it mapped, or null
-  net::SegmentKey key{};        ///< the network's name of it
-  bool has_key = false;         ///< the network reaches it by one-sided operations
+  /// What the network calls it, or null: the network's one-sided operations do not reach it.
+  const void* key = nullptr;
 
   std::intptr_t displacement() const noexcept {
     return mapped == nullptr ? GEX_NOT_MAPPED_
@@ -48,9 +47,10 @@ void publish_segment(unsigned endpoint_address, gex_Rank_t jobrank, std::uintptr
 /// The same of an endpoint of this process.
 void publish_own_segment(unsigned endpoint_address, const PublishedSegment& segment) noexcept;
 
-/// Adds what the network calls a segment that was published before. Nobody uses that yet.
+/// Adds the key of a segment that was published before, as `Conduit::register_segment` wrote it in
+/// its owner. Nobody uses that yet.
 void publish_key(unsigned endpoint_address, gex_Rank_t jobrank,
-                 const net::SegmentKey& key) noexcept;
+                 std::span<const std::byte> key) noexcept;
 
 /// Rewrites the displacement array of every team. In checked mode nobody reads them.
 void refresh_displacements() noexcept;

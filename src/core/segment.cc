@@ -82,7 +82,7 @@ void destroy_segment(gex_Segment_t segment, bool untouched) {
   live_segments().remove(*segment);
   const std::lock_guard lock(segments_change);
   if (segment->registration == _gex_Segment::Registration::done)
-    process().conduit->deregister_segment(&segment->key);
+    process().conduit->deregister_segment(segment->key.data());
   if (segment->shared) process().neighborhood.give_segment_back(segment->address, untouched);
   delete segment;
 }
@@ -108,12 +108,16 @@ bool give_to_network(_gex_Segment& segment) {
   using Registration = _gex_Segment::Registration;
   const net::Conduit* conduit = process().conduit;
   if (conduit == nullptr || conduit->register_segment == nullptr) return false;
+  // A kind that came after the conduit is not in its capabilities, and is not shown to it.
+  if ((conduit->capabilities & std::uint64_t{1} << segment.kind) == 0) return false;
   const std::lock_guard lock(segments_change);
-  if (segment.registration == Registration::none)
-    segment.registration =
-        conduit->register_segment(segment.address, segment.size, &segment.key) == 0
-            ? Registration::done
-            : Registration::refused;
+  if (segment.registration == Registration::none) {
+    const net::SegmentMemory memory{segment.address, segment.size, segment.kind, segment.device};
+    segment.key.resize(process().network.key_bytes / sizeof(std::uint64_t));
+    segment.registration = conduit->register_segment(&memory, segment.key.data()) == 0
+                               ? Registration::done
+                               : Registration::refused;
+  }
   return segment.registration == Registration::done;
 }
 

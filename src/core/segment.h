@@ -36,8 +36,9 @@ void destroy_segment(gex_Segment_t segment, bool untouched = false);
 /// it. This process knows at once; others when it is published.
 void bind_segment(gex_EP_t endpoint, gex_Segment_t segment);
 
-/// Lets the network's one-sided operations reach the segment, if it has any and takes this memory;
-/// asked once, when the segment is first published. Returns whether it has a key. Any thread.
+/// Lets the network's one-sided operations reach the segment, if it has any and takes this kind of
+/// memory; asked once, when the segment is first published. Returns whether it has a key. Any
+/// thread.
 bool give_to_network(_gex_Segment& segment);
 
 /// Where the memory of a segment of this process lies in its part of shared memory, or

@@ -55,6 +55,9 @@ void attach_conduit(Deliver deliver) {
     return;
   }
   const net::Host& host = complete_conduit_host(deliver);
+  if ((self.conduit->capabilities & net::one_machine) != 0 && self.placement.hosts.size() > 1)
+    fatal("conduit %s joins the processes of one machine; this job has ranks on %zu hosts",
+          self.conduit->name, self.placement.hosts.size());
   const os::KeptSignalHandling kept;
   if (self.conduit->attach(&host, &self.network) != 0)
     fatal("conduit %s cannot be used here", self.conduit->name);
@@ -63,6 +66,13 @@ void attach_conduit(Deliver deliver) {
           self.conduit->name, self.network.max_message, self.network.reply_depth);
   if (self.conduit->put != nullptr && self.network.max_transfer < 1)
     fatal("conduit %s: put and get, but max_transfer is 0", self.conduit->name);
+  if (self.network.key_bytes % 8 != 0 || self.network.key_bytes > net::max_key_bytes)
+    fatal("conduit %s: keys of %u bytes; they have a multiple of 8, at most %zu",
+          self.conduit->name, self.network.key_bytes, net::max_key_bytes);
+  if (self.conduit->put_pieces != nullptr && self.network.max_pieces < 1)
+    fatal("conduit %s: put and get of pieces, but max_pieces is 0", self.conduit->name);
+  // The thread that starts the library came before the network.
+  enter_lane(this_thread());
 }
 
 shm::Placement place_ranks(const job::Job& job) {

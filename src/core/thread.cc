@@ -98,7 +98,14 @@ ThreadRecord& enter_thread() noexcept {
   record->status.kernel_thread.store(os::thread_id(), std::memory_order_relaxed);
   pthread_setspecific(self.key, record);
   current_thread_record = record;
+  // Before that there is no network.
+  if (gex_proc_.jobsize != 0) enter_lane(*record);
   return *record;
+}
+
+void enter_lane(const ThreadRecord& thread) noexcept {
+  const net::Conduit* const conduit = process().conduit;
+  if (conduit != nullptr && conduit->enter_lane != nullptr) conduit->enter_lane(thread.number - 1);
 }
 
 }  // namespace gex

@@ -109,6 +109,9 @@ extern constinit thread_local ThreadRecord* current_thread_record
 /// Makes (or takes over) a record for the calling thread.
 ThreadRecord& enter_thread() noexcept;
 
+/// Tells the network, if it wants to know, by which number the calling thread goes.
+void enter_lane(const ThreadRecord& thread) noexcept;
+
 /// The calling thread's record.
 inline ThreadRecord& this_thread() noexcept {
   ThreadRecord* record = current_thread_record;

@@ -1,12 +1,12 @@
 #pragma once
 // What a conduit's ranks find out together when it attaches.
 
+#include <gex/plugin/conduit.h>
+
 #include <algorithm>
 #include <cstdint>
 #include <string>
 #include <vector>
-
-#include "net/conduit.h"
 
 namespace gex::net {
 

@@ -1,5 +1,7 @@
 #include "net/operations.h"
 
+#include <cstdint>
+
 namespace gex::net {
 
 namespace {
@@ -10,9 +12,6 @@ Means native(const Conduit&) noexcept {
 Means reference(const Conduit&) noexcept {
   return Means::reference;
 }
-Means absent(const Conduit&) noexcept {
-  return Means::absent;
-}
 Means by_buffer(const Conduit& conduit) noexcept {
   return conduit.buffer != nullptr ? Means::native : Means::reference;
 }
@@ -21,6 +20,11 @@ Means by_put(const Conduit& conduit) noexcept {
 }
 Means by_atomic(const Conduit& conduit) noexcept {
   return conduit.atomic != nullptr ? Means::native : Means::reference;
+}
+Means by_device_memory(const Conduit& conduit) noexcept {
+  constexpr std::uint64_t kinds =
+      registers_cuda_memory | registers_hip_memory | registers_level_zero_memory;
+  return (conduit.capabilities & kinds) != 0 ? Means::native : Means::absent;
 }
 Means by_registration(const Conduit& conduit) noexcept {
   return conduit.register_segment != nullptr ? Means::native : Means::absent;
@@ -37,7 +41,7 @@ constexpr Operation table[] = {
     {"registered_memory", "registered memory", "messages are copied; neither needs registration",
      Means::absent, by_registration},
     {"device_memory", "device memory", "this version of libgex has host memory only", Means::absent,
-     absent},
+     by_device_memory},
     {"barrier", "barrier", "messages, dissemination", Means::native, reference},
 };
 

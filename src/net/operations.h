@@ -4,9 +4,9 @@
 // The one table of it, from which gexinfo prints. An operation that the `Conduit` interface comes
 // to offer gets its answer here.
 
-#include <span>
+#include <gex/plugin/conduit.h>
 
-#include "net/conduit.h"
+#include <span>
 
 namespace gex::net {
 

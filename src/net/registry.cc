@@ -105,6 +105,21 @@ const Conduit* whole(const Conduit& table) {
   return &place->second;
 }
 
+/// The entry point of plug-ins for interface versions up to 3.
+constexpr const char* former_entry_symbol = "gex_conduit_v1";
+
+/// Whether optional functions that belong together are there together.
+bool has_whole_pairs(const Conduit& conduit) {
+  const bool registers = conduit.register_segment != nullptr;
+  return (conduit.buffer == nullptr) == (conduit.release == nullptr) &&
+         registers == (conduit.deregister_segment != nullptr) &&
+         (conduit.put == nullptr) == (conduit.get == nullptr) &&
+         (conduit.atomic == nullptr) == (conduit.atomic_operations == nullptr) &&
+         (conduit.put_pieces == nullptr) == (conduit.get_pieces == nullptr) &&
+         (registers || (conduit.put == nullptr && conduit.atomic == nullptr)) &&
+         (conduit.put != nullptr || (conduit.put_pieces == nullptr && conduit.flush == nullptr));
+}
+
 /// Opens a plug-in that exists; ends the job when it is none.
 const Conduit* open(const fs::path& file) {
   if (os::is_linked_static())
@@ -114,23 +129,22 @@ const Conduit* open(const fs::path& file) {
   void* library = dlopen(file.c_str(), RTLD_NOW | RTLD_LOCAL);
   if (library == nullptr) fatal("conduit plug-in cannot be opened: %s", dlerror());
   void* symbol = dlsym(library, entry_symbol);
+  if (symbol == nullptr) symbol = dlsym(library, former_entry_symbol);
   if (symbol == nullptr)
     fatal("%s is not a conduit plug-in of interface version %u: it does not define %s",
           file.c_str(), interface_version, entry_symbol);
   const Conduit* const table = reinterpret_cast<Entry>(symbol)();
-  if (table == nullptr) fatal("%s: gex_conduit_v1() returned NULL", file.c_str());
-  if (table->version != interface_version)
-    fatal("%s is a conduit of interface version %u; this libgex has version %u", file.c_str(),
-          table->version, interface_version);
+  if (table == nullptr) fatal("%s: its entry point returned NULL", file.c_str());
+  // Of a table of another version no more is read than its version, which is first in all of them.
+  if (table->version != interface_version || dlsym(library, entry_symbol) == nullptr)
+    fatal(
+        "%s is a conduit of interface version %u; this libgex has version %u: compile it with "
+        "gex/plugin/conduit.h of this libgex and the entry point %s",
+        file.c_str(), table->version, interface_version, entry_symbol);
   const Conduit* const conduit = whole(*table);
   if (conduit->name == nullptr || conduit->description == nullptr || conduit->attach == nullptr ||
       conduit->send == nullptr || conduit->poll == nullptr || conduit->detach == nullptr ||
-      (conduit->buffer == nullptr) != (conduit->release == nullptr) ||
-      (conduit->register_segment == nullptr) != (conduit->deregister_segment == nullptr) ||
-      (conduit->put == nullptr) != (conduit->get == nullptr) ||
-      (conduit->atomic == nullptr) != (conduit->atomic_operations == nullptr) ||
-      ((conduit->put != nullptr || conduit->atomic != nullptr) &&
-       conduit->register_segment == nullptr))
+      !has_whole_pairs(*conduit))
     fatal("%s: incomplete conduit: a required function of its table is null", file.c_str());
   return conduit;
 }

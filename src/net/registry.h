@@ -1,12 +1,12 @@
 #pragma once
 // Finding the conduit a job asked for: built in, or a plug-in opened at start.
 
+#include <gex/plugin/conduit.h>
+
 #include <span>
 #include <string>
 #include <string_view>
 #include <vector>
-
-#include "net/conduit.h"
 
 namespace gex::net {
 

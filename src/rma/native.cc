@@ -18,7 +18,6 @@ namespace {
 /// A transfer that is given to the network part by part.
 struct Injection {
   Transfer transfer;
-  net::SegmentKey key;
   bool put;
   CompletionTarget done;
   CompletionTarget local;
@@ -30,7 +29,7 @@ struct Injection {
   bool inject_next() noexcept {
     const net::Conduit& conduit = *process().conduit;
     const std::size_t size = std::min(process().network.max_transfer, transfer.size - injected);
-    const net::Remote remote{transfer.jobrank, key, transfer.remote + injected};
+    const net::Remote remote{transfer.jobrank, transfer.key, transfer.remote + injected};
     std::byte* at = static_cast<std::byte*>(transfer.local) + injected;
     const net::SendResult result =
         put ? conduit.put(&remote, at, size, done, local) : conduit.get(&remote, at, size, done);
@@ -117,8 +116,8 @@ int inject(Injection injection, bool immediate) noexcept {
 }  // namespace
 
 void find_way(Transfer& transfer, const PublishedSegment& segment) noexcept {
-  if (!segment.has_key) return;
-  transfer.key = &segment.key;
+  if (segment.key == nullptr) return;
+  transfer.key = segment.key;
   transfer.native = process().conduit->put != nullptr;
 }
 
@@ -129,11 +128,11 @@ std::uint32_t native_parts_of(const Transfer& transfer) noexcept {
 
 int native_put(const Transfer& transfer, CompletionTarget done, CompletionTarget local,
                bool immediate) noexcept {
-  return inject({transfer, *transfer.key, true, done, local}, immediate);
+  return inject({transfer, true, done, local}, immediate);
 }
 
 int native_get(const Transfer& transfer, CompletionTarget done, bool immediate) noexcept {
-  return inject({transfer, *transfer.key, false, done, nullptr}, immediate);
+  return inject({transfer, false, done, nullptr}, immediate);
 }
 
 CopiedPut native_put_copied(const Transfer& transfer, CompletionTarget done, bool immediate,

@@ -8,7 +8,6 @@
 #include <cstdint>
 
 #include "core/op.h"
-#include "net/conduit.h"
 
 namespace gex::rma {
 
@@ -22,8 +21,8 @@ struct Transfer {
   std::uintptr_t remote;  ///< address in the owner
   std::byte* mapped;      ///< the same byte here, or null
   std::size_t size;
-  const net::SegmentKey* key = nullptr;  ///< the network's name of the peer's segment, or null
-  bool native = false;                   ///< the network itself carries it; then there is a key
+  const void* key = nullptr;  ///< what the network calls the peer's segment, or null
+  bool native = false;        ///< the network itself carries it; then there is a key
 
   Op as(OpKind kind) const noexcept { return Op::with_peer(kind, call, jobrank, size); }
 };

@@ -18,14 +18,13 @@ namespace gex::team {
 
 namespace {
 
-/// What the network calls a segment, if it has a name for it.
-struct Registration {
-  net::SegmentKey key;
-  std::uint64_t has_key;
-};
+/// A segment's key, or no bytes: the network does not reach the segment by itself.
+using Key = std::vector<std::byte>;
 
-Registration registration_of(_gex_Segment& segment) {
-  return give_to_network(segment) ? Registration{segment.key, 1} : Registration{};
+Key key_of(_gex_Segment& segment) {
+  if (!give_to_network(segment)) return {};
+  const std::span bytes = std::as_bytes(std::span(segment.key));
+  return {bytes.begin(), bytes.end()};
 }
 
 /// What each process says of a segment.
@@ -37,11 +36,56 @@ struct Announcement {
   std::uint64_t offset;  ///< as of publish_segment
   std::uint64_t usable;  ///< bytes of memory the host has for segments, as this process sees it
   std::int64_t flaw;  ///< GASNET_OK, or the error of arguments with which nothing can be attached
-  Registration network;
 };
 
+/// What became of the segment that a process allocated.
+struct Outcome {
+  std::int64_t error;
+};
+
+/// One of these, and the segment's key behind it.
+template <class Record>
+struct Keyed {
+  Record record;
+  Key key;
+};
+
+/// Exchanges records among a team's members: all that were given, those of one member together.
+template <class Record>
+std::vector<Keyed<Record>> exchange_keyed(Team& team, std::span<const Keyed<Record>> mine,
+                                          const char* call) {
+  // As sent: the record, whether there is a key, and room for it.
+  const std::size_t key_bytes = process().network.key_bytes;
+  constexpr std::size_t has_key_at = sizeof(Record);
+  constexpr std::size_t key_at = has_key_at + sizeof(std::uint64_t);
+  const std::size_t stride = key_at + key_bytes;
+  std::vector<std::byte> sent(mine.size() * stride);
+  std::byte* to = sent.data();
+  for (const Keyed<Record>& each : mine) {
+    const std::uint64_t has_key = each.key.empty() ? 0 : 1;
+    std::memcpy(to, &each.record, sizeof(Record));
+    std::memcpy(to + has_key_at, &has_key, sizeof has_key);
+    std::copy(each.key.begin(), each.key.end(), to + key_at);
+    to += stride;
+  }
+  std::vector<Keyed<Record>> everyones;
+  for (const auto& block : exchange(team, std::as_bytes(std::span(sent)))) {
+    if (block.size() % stride != 0) fatal("%s: a member is in another collective call", call);
+    for (std::size_t at = 0; at < block.size(); at += stride) {
+      Keyed<Record>& each = everyones.emplace_back();
+      std::uint64_t has_key = 0;
+      std::memcpy(&each.record, block.data() + at, sizeof(Record));
+      std::memcpy(&has_key, block.data() + at + has_key_at, sizeof has_key);
+      const auto key = block.begin() + static_cast<std::ptrdiff_t>(at + key_at);
+      if (has_key != 0) each.key.assign(key, key + static_cast<std::ptrdiff_t>(key_bytes));
+    }
+  }
+  return everyones;
+}
+
 /// Takes note of what a process says of an endpoint of that client.
-void record(gex_Client_t client, const Announcement& announced, const char* call) {
+void record(gex_Client_t client, const Keyed<Announcement>& keyed, const char* call) {
+  const Announcement& announced = keyed.record;
   const shm::Neighborhood& neighborhood = process().neighborhood;
   const std::uint64_t room = neighborhood.max_segment();
   const bool is_near = neighborhood.contains(announced.jobrank) && announced.offset != not_shared;
@@ -51,13 +95,12 @@ void record(gex_Client_t client, const Announcement& announced, const char* call
           announced.jobrank, announced.endpoint, static_cast<unsigned long>(announced.size));
   const unsigned endpoint = endpoint_address(client->index, announced.endpoint);
   publish_segment(endpoint, announced.jobrank, announced.address, announced.size, announced.offset);
-  if (announced.network.has_key != 0)
-    publish_key(endpoint, announced.jobrank, announced.network.key);
+  if (!keyed.key.empty()) publish_key(endpoint, announced.jobrank, keyed.key);
 }
 
 /// What this process says of that endpoint, which may have no segment.
 Announcement announcement_of(const _gex_EP& endpoint) {
-  Announcement mine{gex_proc_.jobrank, endpoint.index, 0, 0, not_shared, 0, GASNET_OK, {}};
+  Announcement mine{gex_proc_.jobrank, endpoint.index, 0, 0, not_shared, 0, GASNET_OK};
   if (const gex_Segment_t segment = endpoint.segment) {
     mine.address = reinterpret_cast<std::uint64_t>(segment->address);
     mine.size = segment->size;
@@ -68,14 +111,14 @@ Announcement announcement_of(const _gex_EP& endpoint) {
 
 /// Whether every host has the memory for what its processes ask. All processes come to the same
 /// answer; the first of a host that has not says so.
-bool all_hosts_have_room(const std::vector<Announcement>& everyones) {
+bool all_hosts_have_room(const std::vector<Keyed<Announcement>>& everyones) {
   bool room = true;
   for (const job::RankSet& ranks : process().placement.hosts) {
     std::uint64_t asked = 0;
     std::uint64_t usable = UINT64_MAX;
     for (const gex_Rank_t rank : ranks) {
-      asked += everyones[rank].size;
-      usable = std::min(usable, everyones[rank].usable);
+      asked += everyones[rank].record.size;
+      usable = std::min(usable, everyones[rank].record.usable);
     }
     if (asked <= usable) continue;
     room = false;
@@ -98,32 +141,6 @@ std::uint64_t memory_for_segments() {
   return std::max(usable, std::min(neighborhood.granted_on_host(), neighborhood.memory_space()));
 }
 
-/// Tells what all members announce to all of them.
-std::vector<Announcement> announce(Team& team, std::span<const Announcement> mine) {
-  std::vector<Announcement> everyones;
-  for (const auto& block : exchange(team, std::as_bytes(mine))) {
-    for (std::size_t at = 0; at + sizeof(Announcement) <= block.size(); at += sizeof(Announcement))
-      std::memcpy(&everyones.emplace_back(), block.data() + at, sizeof(Announcement));
-  }
-  return everyones;
-}
-
-/// What became of the segment that a process allocated.
-struct Outcome {
-  int error;
-  Registration network;
-};
-
-/// Tells all members what became of each one's; in rank order.
-std::vector<Outcome> tell(Team& team, const Outcome& mine, const char* call) {
-  std::vector<Outcome> everyones;
-  for (const auto& block : exchange(team, std::as_bytes(std::span(&mine, 1)))) {
-    if (block.size() != sizeof mine) fatal("%s: a member is in another collective call", call);
-    std::memcpy(&everyones.emplace_back(), block.data(), sizeof mine);
-  }
-  return everyones;
-}
-
 }  // namespace
 
 int attach(gex_Segment_t* segment_p, Team& team, std::uintptr_t size, int flaw) {
@@ -137,42 +154,46 @@ int attach(gex_Segment_t* segment_p, Team& team, std::uintptr_t size, int flaw) 
     bind_segment(team.endpoint, nullptr);
     destroy_segment(segment, /*untouched=*/true);
   };
-  const auto refuse = [&](const std::vector<Announcement>& everyones) {
+  const auto refuse = [&](const std::vector<Keyed<Announcement>>& everyones) {
     give_back();
-    for (const Announcement& announced : everyones)
-      publish_segment(team.endpoint->address(), announced.jobrank, 0, 0, not_shared);
+    for (const Keyed<Announcement>& announced : everyones)
+      publish_segment(team.endpoint->address(), announced.record.jobrank, 0, 0, not_shared);
     refresh_displacements();
     return GASNET_ERR_RESOURCE;
   };
 
   // First everybody learns what everybody asks for, before any memory is used.
-  Announcement mine = announcement_of(*team.endpoint);
-  mine.size = size;
-  mine.usable = usable;
-  mine.flaw = flaw;
-  const std::vector<Announcement> everyones = announce(team, {&mine, 1});
-  if (std::any_of(everyones.begin(), everyones.end(),
-                  [](const Announcement& announced) { return announced.flaw != GASNET_OK; })) {
+  Keyed<Announcement> mine{announcement_of(*team.endpoint), {}};
+  mine.record.size = size;
+  mine.record.usable = usable;
+  mine.record.flaw = flaw;
+  const std::vector<Keyed<Announcement>> everyones =
+      exchange_keyed<Announcement>(team, {&mine, 1}, call);
+  if (std::any_of(everyones.begin(), everyones.end(), [](const Keyed<Announcement>& announced) {
+        return announced.record.flaw != GASNET_OK;
+      })) {
     give_back();
     return flaw != GASNET_OK ? flaw : GASNET_ERR_RESOURCE;
   }
   if (!all_hosts_have_room(everyones)) return refuse(everyones);
   if (segment != nullptr && segment->shared && env::boolean(env::Variable::segment_commit))
     error = process().neighborhood.commit_segment(shared_offset(*segment), size);
-  for (const Announcement& announced : everyones) record(team.client, announced, call);
+  for (const Keyed<Announcement>& announced : everyones) record(team.client, announced, call);
   refresh_displacements();
 
   // Then whether everybody has its own, and what the network calls it. Nobody uses another's
   // segment before this is over, and by then that one knows everybody's.
-  Outcome outcome{error, {}};
-  if (segment != nullptr && error == 0) outcome.network = registration_of(*segment);
-  const std::vector<Outcome> outcomes = tell(team, outcome, call);
-  const auto failed = std::find_if(outcomes.begin(), outcomes.end(),
-                                   [](const Outcome& each) { return each.error != 0; });
+  Keyed<Outcome> outcome{{error}, {}};
+  if (segment != nullptr && error == 0) outcome.key = key_of(*segment);
+  const std::vector<Keyed<Outcome>> outcomes = exchange_keyed<Outcome>(team, {&outcome, 1}, call);
+  if (outcomes.size() != team.size) fatal("%s: a member is in another collective call", call);
+  const auto failed =
+      std::find_if(outcomes.begin(), outcomes.end(),
+                   [](const Keyed<Outcome>& each) { return each.record.error != 0; });
   if (failed == outcomes.end()) {
     for (gex_Rank_t rank = 0; rank < team.size; ++rank)
-      if (outcomes[rank].network.has_key != 0)
-        publish_key(team.endpoint->address(), team.jobrank_of(rank), outcomes[rank].network.key);
+      if (!outcomes[rank].key.empty())
+        publish_key(team.endpoint->address(), team.jobrank_of(rank), outcomes[rank].key);
     *segment_p = segment;
     return GASNET_OK;
   }
@@ -183,13 +204,15 @@ int attach(gex_Segment_t* segment_p, Team& team, std::uintptr_t size, int flaw) 
 }
 
 int publish(Team& team, const gex_EP_t* endpoints, std::size_t count) {
-  std::vector<Announcement> mine;
+  const char* call = "gex_EP_PublishBoundSegment";
+  std::vector<Keyed<Announcement>> mine;
   for (std::size_t i = 0; i < count; ++i) {
-    Announcement& own = mine.emplace_back(announcement_of(*endpoints[i]));
-    if (endpoints[i]->segment != nullptr) own.network = registration_of(*endpoints[i]->segment);
+    mine.push_back({announcement_of(*endpoints[i]), {}});
+    Keyed<Announcement>& own = mine.back();
+    if (endpoints[i]->segment != nullptr) own.key = key_of(*endpoints[i]->segment);
   }
-  for (const Announcement& announced : announce(team, mine))
-    record(team.client, announced, "gex_EP_PublishBoundSegment");
+  for (const Keyed<Announcement>& announced : exchange_keyed<Announcement>(team, mine, call))
+    record(team.client, announced, call);
   refresh_displacements();
   // Nobody uses another's segment before that one knows everybody's.
   exchange(team, {});

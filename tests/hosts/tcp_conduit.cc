@@ -1,6 +1,8 @@
 // libgex-tcp.so: a network between hosts for tests: two TCP connections for each pair of ranks, one
 // for each channel. It is written to be short, not fast.
 
+#include <gex/plugin/conduit.h>
+
 #include <arpa/inet.h>
 #include <errno.h>
 #include <fcntl.h>
@@ -18,8 +20,6 @@
 #include <memory>
 #include <mutex>
 #include <vector>
-
-#include "net/conduit.h"
 
 namespace {
 
@@ -225,6 +225,6 @@ constexpr Conduit conduit = {
 
 }  // namespace
 
-extern "C" __attribute__((visibility("default"))) const Conduit* gex_conduit_v1(void) {
+extern "C" __attribute__((visibility("default"))) const Conduit* gex_conduit_v4(void) {
   return &conduit;
 }

@@ -11,7 +11,8 @@ Every macro of theirs that is an integer constant can be used in #if, with the s
 headers that serve without a threading mode compile without one, gasnetex.h and gasnet.h
 refuse a client that defines none or two, and gasnet_fwd.h defines no macro outside its namespace.
 
-With --quick, headers alone with GCC in C11 and Clang in C++11 and the first mode only: what the
+What conduit plug-ins are written against, gex/plugin/, is for C++20 and compiles alone, included
+twice, without a threading mode. With --quick, headers alone with GCC in C11 and Clang in C++11 and the first mode only: what the
 others refuse, they refuse in all headers together, too.
 """
 
@@ -35,6 +36,7 @@ MODELESS = {"gasnet_fwd.h", "gasnet_portable_platform.h"}
 # The tools follow gasnetex.h or serve without it, in a mode of their own.
 TOOLS = ("gasnet_tools.h", "gex/tools_")
 TOOLS_MODES = ["GASNETT_THREAD_SAFE", "GASNETT_THREAD_SINGLE", "GASNETT_LITE_MODE"]
+PLUGINS = "gex/plugin/"
 # Extensions of gasnetex.h, defined to follow it.
 EXTENSIONS = {"gasnet_vis.h", "gasnet_coll.h", "gasnet_ratomic.h", "gasnet_mk.h"}
 
@@ -94,6 +96,16 @@ class Checker:
             for compiler in compilers:
                 for defines, source in variants:
                     future = self.pool.submit(self.compile, *compiler, defines, source)
+                    tasks.append((header, future, True, ""))
+        self.collect(tasks)
+
+    def of_plugins(self, headers):
+        tasks = []
+        for header in headers:
+            text = f"#include <{header}>\n" * 2 + "extern int gex_header_check_;\n"
+            for compiler in COMPILERS:
+                if compiler[2] == "c++20":
+                    future = self.pool.submit(self.compile, *compiler, [], text)
                     tasks.append((header, future, True, ""))
         self.collect(tasks)
 
@@ -195,9 +207,12 @@ def main():
     include = arguments[0]
     checker = Checker(include, arguments[1],
                       int(arguments[2]) if len(arguments) == 3 else os.cpu_count())
-    headers = public_headers(include)
-    if "gasnetex.h" not in headers:
+    found = public_headers(include)
+    if "gasnetex.h" not in found:
         sys.exit(f"{include}: no gasnetex.h")
+    plugins = [header for header in found if header.startswith(PLUGINS)]
+    headers = [header for header in found if header not in plugins]
+    checker.of_plugins(plugins)
     checker.alone(headers, quick="--quick" in sys.argv)
     checker.refused()
     checker.namespace()
@@ -205,7 +220,7 @@ def main():
     checker.together(headers)
     for failure in checker.failures:
         print(failure)
-    print(f"{len(headers)} headers, {checker.count} compilations, {len(checker.failures)} failures")
+    print(f"{len(found)} headers, {checker.count} compilations, {len(checker.failures)} failures")
     sys.exit(1 if checker.failures else 0)
 
 

@@ -10,9 +10,9 @@ Rooms of src/ may know only what stands to their left (docs/architecture.md):
 
 tools and launch stand aside: api alone knows them. tools knows base; launch knows base and, of job,
 the frames of the control protocol and what goes with them. A folder of launch/ may know what is in
-none, and those folders that FOLDERS_OF_LAUNCH names. A folder of net/ is one conduit: nothing
-outside net/ may name it, and conduits do not know one another. Clients (apps/, examples/) include
-only what is installed, the example of a conduit net/conduit.h besides. Forbidden includes are found
+none, and those folders that FOLDERS_OF_LAUNCH names. A folder of net/ is one conduit, but kit, which
+is there for all of them: nothing outside net/ may name one, and conduits do not know one another.
+Clients (apps/, examples/) include only what is installed. Forbidden includes are found
 through any number of headers, and the whole chain is printed.
 
 A concept is a header with the source of the same name. The concepts of a room, or of a conduit,
@@ -46,9 +46,8 @@ FOLDERS_OF_LAUNCH = {"": {"hang"}, "hang": set(), "map": {"hang"}, "hosts": {"ha
                      "agents": {"hang", "hosts", "local"}}
 
 CLIENTS = ["apps", "examples"]
-# A conduit outside the tree is written against this header and no other.
-CONDUIT_INTERFACE = os.path.join("src", "net", "conduit.h")
-EXAMPLE_CONDUIT = os.path.join("examples", "conduit", "")
+# The folder of net/ that conduits share.
+KIT = "kit"
 SOURCE = re.compile(r"\.(h|cc|c|def|inc)$")
 TRANSLATION_UNIT = re.compile(r"\.(c|cc|cpp|cxx|s|S)$")
 INCLUDE = re.compile(r'^[ \t]*#[ \t]*include[ \t]*(?:"([^"]+)"|<([^>]+)>)', re.MULTILINE)
@@ -166,15 +165,13 @@ def forbidden(source, target):
     if source_room == "include" or source_room in CLIENTS:
         if target_room in ("include", source_room):
             return None
-        if source.startswith(EXAMPLE_CONDUIT) and target == CONDUIT_INTERFACE:
-            return None
         return f"{source_room}/ may include only what is installed"
     if target_room == "include":
         return None
     if target_conduit and target_conduit != source_conduit:
         if source_room != "net":
             return f"only net/ may know the conduit {target_conduit}"
-        if source_conduit:
+        if source_conduit and target_conduit != KIT:
             return f"the conduits {source_conduit} and {target_conduit} may not know one another"
     if source_room == "launch" and target_room in {"launch", "job"}:
         return forbidden_in_launch(source, target)

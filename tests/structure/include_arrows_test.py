@@ -11,11 +11,12 @@ GOOD = {
     "src/base/error.h": "#include <gex/types.h>\n",
     "src/base/error.cc": '#include "base/error.h"\n',
     "src/tools/env.h": '#include "base/error.h"\n',
-    "src/net/conduit.h": "",
-    "src/net/registry.h": '#include "base/error.h"\n#include "net/conduit.h"\n',
-    "src/net/emu/emu.cc": '#include "net/conduit.h"\n#include "emu.h"\n',
+    "include/gex/plugin/conduit.h": "#include <stdint.h>\n",
+    "src/net/registry.h": '#include "base/error.h"\n#include <gex/plugin/conduit.h>\n',
+    "src/net/kit/pool.h": '#include "base/error.h"\n#include <gex/plugin/conduit.h>\n',
+    "src/net/emu/emu.cc": '#include "net/kit/pool.h"\n#include "emu.h"\n',
     "src/net/emu/emu.h": "",
-    "src/core/endpoint.h": '#include "net/conduit.h"\n',
+    "src/core/endpoint.h": '#include "net/registry.h"\n',
     "src/team/team.h": '#include "core/endpoint.h"\n',
     "src/vis/vis.h": '#include "team/team.h"\n',
     "src/coll/coll.h": '#include "team/team.h"\n',
@@ -24,7 +25,7 @@ GOOD = {
     "src/api/env.cc": '#include "tools/env.h"\n',
     "apps/ft/ft.cc": '#include <gasnetex.h>\n#include "grid.h"\n',
     "apps/ft/grid.h": "",
-    "examples/conduit/null.cc": '#include "net/conduit.h"\n',
+    "examples/conduit/null.cc": "#include <gex/plugin/conduit.h>\n",
 }
 
 
@@ -68,7 +69,7 @@ class IncludeArrows(SeededTree):
         for path in ["src/job/job.cc", "src/core/endpoint.h"]:
             self.assert_caught({**launcher, path: '#include "launch/coordinator.h"\n'},
                                f"{path.split('/')[1]} may not know launch")
-        self.assert_caught({**launcher, "src/launch/coordinator.h": '#include "net/conduit.h"\n'},
+        self.assert_caught({**launcher, "src/launch/coordinator.h": '#include "net/registry.h"\n'},
                            "launch may not know net")
 
     def test_launch_knows_of_job_the_frames(self):
@@ -97,12 +98,20 @@ class IncludeArrows(SeededTree):
                            "only net/ may know the conduit emu")
 
     def test_a_conduit_by_name_through_a_header(self):
-        self.assert_caught({"src/net/conduit.h": '#include "net/emu/emu.h"\n'},
+        self.assert_caught({"src/net/registry.h": '#include "net/emu/emu.h"\n'},
                            "only net/ may know the conduit emu")
 
     def test_conduits_may_not_know_one_another(self):
         self.assert_caught({"src/net/ofi/ofi.cc": '#include "net/emu/emu.h"\n'},
                            "the conduits ofi and emu may not know one another")
+
+    def test_the_kit_may_not_know_a_conduit(self):
+        self.assert_caught({"src/net/kit/pool.h": '#include "net/emu/emu.h"\n'},
+                           "the conduits kit and emu may not know one another")
+
+    def test_the_kit_is_for_conduits_alone(self):
+        self.assert_caught({"src/core/endpoint.h": '#include "net/kit/pool.h"\n'},
+                           "only net/ may know the conduit kit")
 
     def test_client_of_internals(self):
         self.assert_caught({"apps/ft/ft.cc": '#include "base/error.h"\n'},

@@ -13,13 +13,14 @@
 //
 // Thread rules: one thread at a time.
 
+#include <gex/plugin/conduit.h>
+
 #include <array>
 #include <cstddef>
 #include <cstdint>
 #include <memory>
 
 #include "base/os_file.h"
-#include "net/conduit.h"
 #include "net/memory_monitor.h"
 #include "net/registration_cache.h"
 

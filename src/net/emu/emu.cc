@@ -156,14 +156,6 @@ Settings configured(const Host& host) {
 
 int attach(const Host* host, Limits* limits) {
   if (host->version != interface_version) return 1;
-  for (std::uint32_t rank = 1; rank < host->size; ++rank) {
-    if (host->host_of(rank) != host->host_of(0)) {
-      if (host->rank == 0)
-        host->warn("emu joins the processes of one machine; this job has ranks on several");
-      return 1;
-    }
-  }
-
   Settings mine{};
   os::FileDescriptor file;
   if (host->rank == 0) {
@@ -193,7 +185,8 @@ int attach(const Host* host, Limits* limits) {
   *limits = {.max_message = max_message,
              .reply_depth = settings.depth,
              .max_transfer = max_transfer,
-             .total_depth = settings.total_depth};
+             .total_depth = settings.total_depth,
+             .key_bytes = sizeof(Segments::Key)};
   return 0;
 }
 
@@ -224,12 +217,12 @@ void release(void* buffer) {
   attached->network.release(buffer);
 }
 
-int register_segment(void* address, std::size_t size, SegmentKey* key) {
-  return attached->segments.enter(address, size, key);
+int register_segment(const SegmentMemory* memory, void* key) {
+  return attached->segments.enter(memory->address, memory->size, static_cast<Segments::Key*>(key));
 }
 
-void deregister_segment(const SegmentKey* key) {
-  attached->segments.leave(*key);
+void deregister_segment(const void* key) {
+  attached->segments.leave(*static_cast<const Segments::Key*>(key));
 }
 
 SendResult put(const Remote* remote, const void* local, std::size_t size, void* done,
@@ -264,6 +257,7 @@ constexpr Conduit table{
     .description =
         "shared-memory queues between the processes of one machine, reordered under a "
         "seed on request",
+    .capabilities = registers_host_memory | one_machine,
     .attach = attach,
     .send = send,
     .poll = poll,

@@ -6,8 +6,7 @@
 // that makes ordering bugs appear, and appear again under the same seed. With GEX_EMU it takes the
 // time that another network would (model.h).
 
-#include "net/conduit.h"
-
+#include <gex/plugin/conduit.h>
 namespace gex::net::emu {
 
 /// The conduit's table. `attach` takes GEX_EMU, GEX_EMU_QUEUE and GEX_EMU_SEED of rank 0 for

@@ -1,9 +1,9 @@
 #pragma once
 // Ends the job with one line, as printf would write it.
 
-#include <cstdio>
+#include <gex/plugin/conduit.h>
 
-#include "net/conduit.h"
+#include <cstdio>
 
 namespace gex::net::emu {
 

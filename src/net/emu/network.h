@@ -19,6 +19,8 @@
 //
 // Thread rules: as `Host::threaded` says, and `poll` may be called from within Host::deliver.
 
+#include <gex/plugin/conduit.h>
+
 #include <array>
 #include <atomic>
 #include <cstddef>
@@ -29,7 +31,6 @@
 
 #include "base/cache_line.h"
 #include "base/spin_lock.h"
-#include "net/conduit.h"
 #include "net/emu/layout.h"
 #include "net/emu/ports.h"
 #include "net/emu/reorder.h"

@@ -13,6 +13,8 @@
 //
 // Any thread, without a lock.
 
+#include <gex/plugin/conduit.h>
+
 #include <atomic>
 #include <cstddef>
 #include <cstdint>
@@ -21,7 +23,6 @@
 
 #include "base/cache_line.h"
 #include "base/clock.h"
-#include "net/conduit.h"
 #include "net/emu/layout.h"
 #include "net/emu/model.h"
 

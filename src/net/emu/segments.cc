@@ -14,7 +14,6 @@ namespace {
 /// Each is opened by everybody, and its descriptor sent to everybody.
 constexpr std::size_t max_neighborhoods = 64;
 
-/// A key's second word.
 constexpr std::uint64_t name_of(std::uint32_t place, std::uint64_t generation) noexcept {
   return generation << 32 | place;
 }
@@ -73,7 +72,7 @@ Registration& Segments::registration(std::uint32_t rank, std::uint32_t place) co
   return reinterpret_cast<Registration*>(memory_.data() + layout_.registrations(rank))[place];
 }
 
-int Segments::enter(void* address, std::size_t size, SegmentKey* key) {
+int Segments::enter(void* address, std::size_t size, Key* key) {
   std::uint64_t start = 0;
   if (parts_.empty() || host_.segment_place(address, &start) != 0 ||
       !is_within(start, size, parts_[part_of_[host_.rank]].size))
@@ -88,8 +87,7 @@ int Segments::enter(void* address, std::size_t size, SegmentKey* key) {
     // Release: whoever finds the generation of a key finds the range that it stands for.
     entry.generation.store(generation, std::memory_order_release);
     own_[place] = {static_cast<const std::byte*>(address), size};
-    key->words[0] = start - reinterpret_cast<std::uintptr_t>(address);
-    key->words[1] = name_of(place, generation);
+    *key = {start - reinterpret_cast<std::uintptr_t>(address), name_of(place, generation)};
     return 0;
   }
   return 1;
@@ -105,8 +103,8 @@ bool Segments::is_own(const void* address, std::size_t size) const noexcept {
   });
 }
 
-void Segments::leave(const SegmentKey& key) {
-  const auto place = static_cast<std::uint32_t>(key.words[1]);
+void Segments::leave(const Key& key) {
+  const auto place = static_cast<std::uint32_t>(key.name);
   const std::lock_guard lock(entering_);
   own_.erase(place);
   // Relaxed: an operation that is still under way is the client's mistake, found or not.
@@ -114,18 +112,19 @@ void Segments::leave(const SegmentKey& key) {
 }
 
 std::byte* Segments::find(const Remote& remote, std::size_t size) const {
-  const auto place = static_cast<std::uint32_t>(remote.key.words[1]);
+  const Key& key = *static_cast<const Key*>(remote.key);
+  const auto place = static_cast<std::uint32_t>(key.name);
   if (remote.peer >= host_.size || place >= registrations_each || parts_.empty()) [[unlikely]]
     fatal(host_, "emu: an operation of rank %u on rank %u with an invalid key", host_.rank,
           remote.peer);
   const Registration& entry = registration(remote.peer, place);
-  const std::uint64_t generation = remote.key.words[1] >> 32;
+  const std::uint64_t generation = key.name >> 32;
   if (entry.generation.load(std::memory_order_acquire) != generation) [[unlikely]]
     fatal(host_,
           "emu: an operation of rank %u on a segment of rank %u that is no longer registered",
           host_.rank, remote.peer);
   const Window& there = window(remote.peer, place, generation);
-  const std::uint64_t offset = remote.address + remote.key.words[0] - there.start;
+  const std::uint64_t offset = remote.address + key.shift - there.start;
   if (!is_within(offset, size, there.size)) [[unlikely]]
     fatal(host_, "emu: an operation of rank %u on %zu bytes outside the segment of rank %u",
           host_.rank, size, remote.peer);

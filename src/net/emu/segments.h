@@ -11,6 +11,8 @@
 //
 // Any thread, once `open_all` has returned.
 
+#include <gex/plugin/conduit.h>
+
 #include <array>
 #include <atomic>
 #include <cstddef>
@@ -23,7 +25,6 @@
 
 #include "base/os_file.h"
 #include "base/os_memory.h"
-#include "net/conduit.h"
 #include "net/emu/layout.h"
 
 namespace gex::net::emu {
@@ -40,9 +41,15 @@ class Segments {
   /// everything, every segment is refused.
   void open_all();
 
-  /// As `Conduit::register_segment`.
-  int enter(void* address, std::size_t size, SegmentKey* key);
-  void leave(const SegmentKey& key);
+  /// A segment's key.
+  struct Key {
+    std::uint64_t shift;  ///< from its owner's addresses to places in the owner's memory file
+    std::uint64_t name;   ///< generation and place of its registration
+  };
+
+  /// As `Conduit::register_segment`, of host memory.
+  int enter(void* address, std::size_t size, Key* key);
+  void leave(const Key& key);
 
   /// Whether local memory is in a segment that this process has registered.
   bool is_own(const void* address, std::size_t size) const noexcept;

@@ -11,6 +11,7 @@
 // `now` is the caller's reading of the clock, 0 without a model. Any thread.
 
 #include <gasnet_fwd.h>
+#include <gex/plugin/conduit.h>
 
 #include <atomic>
 #include <cstddef>
@@ -21,7 +22,6 @@
 #include "base/clock.h"
 #include "base/random.h"
 #include "base/spin_lock.h"
-#include "net/conduit.h"
 #include "net/emu/adapter.h"
 #include "net/emu/ports.h"
 #include "net/emu/segments.h"

@@ -1,8 +1,7 @@
 #pragma once
 // The end of the job in one line.
 
-#include "net/conduit.h"
-
+#include <gex/plugin/conduit.h>
 namespace gex::net::ofi {
 
 [[noreturn, gnu::cold, gnu::format(printf, 2, 3)]] void fatal(const Host& host, const char* format,

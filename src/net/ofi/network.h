@@ -16,6 +16,8 @@
 //
 // Thread rules: as `Host::threaded` says, and `poll` may be called from within Host::deliver.
 
+#include <gex/plugin/conduit.h>
+
 #include <array>
 #include <atomic>
 #include <cstddef>
@@ -26,7 +28,6 @@
 #include <string>
 #include <vector>
 
-#include "net/conduit.h"
 #include "net/ofi/arrivals.h"
 #include "net/ofi/endpoint.h"
 #include "net/ofi/loss_detector.h"

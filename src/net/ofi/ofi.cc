@@ -1,5 +1,7 @@
 // The conduit's table, and what happens when a job joins and leaves.
 
+#include <gex/plugin/conduit.h>
+
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>
@@ -13,7 +15,6 @@
 #include <vector>
 
 #include "net/all_ranks.h"
-#include "net/conduit.h"
 #include "net/ofi/endpoint.h"
 #include "net/ofi/network.h"
 #include "net/ofi/one_sided.h"
@@ -158,7 +159,8 @@ int attach(const Host* host, Limits* limits) {
   *limits = {.max_message = max_message,
              .reply_depth = depth,
              .max_transfer = attached->one_sided->extent().max_transfer,
-             .total_depth = total_depth};
+             .total_depth = total_depth,
+             .key_bytes = sizeof(OneSided::Key)};
   return 0;
 }
 
@@ -184,12 +186,12 @@ void release(void* payload) {
   attached->network->release(payload);
 }
 
-int register_segment(void* address, std::size_t size, SegmentKey* key) {
-  return attached->one_sided->register_segment(address, size, *key);
+int register_segment(const SegmentMemory* memory, void* key) {
+  return attached->one_sided->register_segment(*memory, *static_cast<OneSided::Key*>(key));
 }
 
-void deregister_segment(const SegmentKey* key) {
-  attached->one_sided->deregister_segment(*key);
+void deregister_segment(const void* key) {
+  attached->one_sided->deregister_segment(*static_cast<const OneSided::Key*>(key));
 }
 
 SendResult put(const Remote* remote, const void* local, std::size_t size, void* done,
@@ -281,6 +283,7 @@ constexpr Conduit table{
     .version = interface_version,
     .name = "ofi",
     .description = "libfabric: TCP, UDP and the networks that it has providers for",
+    .capabilities = registers_host_memory,
     .attach = attach,
     .send = send,
     .poll = poll,
@@ -304,6 +307,6 @@ const Conduit& conduit() noexcept {
 
 }  // namespace gex::net::ofi
 
-extern "C" __attribute__((visibility("default"))) const gex::net::Conduit* gex_conduit_v1(void) {
+extern "C" __attribute__((visibility("default"))) const gex::net::Conduit* gex_conduit_v4(void) {
   return &gex::net::ofi::conduit();
 }

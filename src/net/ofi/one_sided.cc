@@ -54,7 +54,9 @@ OneSided::OneSided(const Host& host, const Endpoint& endpoint, Registrar& regist
       under_way_(host.size) {
 }
 
-int OneSided::register_segment(void* address, std::size_t size, SegmentKey& key) {
+int OneSided::register_segment(const SegmentMemory& memory, Key& key) {
+  void* const address = memory.address;
+  const std::size_t size = memory.size;
   if (extent_.available == 0) return 1;
   std::string error;
   Region region = registrar_.add(
@@ -65,16 +67,16 @@ int OneSided::register_segment(void* address, std::size_t size, SegmentKey& key)
   }
   const std::uint64_t origin =
       registrar_.by_address() ? 0 : reinterpret_cast<std::uint64_t>(address);
-  key = {{fi_mr_key(region.get()), origin}};
+  key = {fi_mr_key(region.get()), origin};
   const std::unique_lock lock(segments_mutex_);
   segments_.push_back({static_cast<std::byte*>(address), size, std::move(region)});
   return 0;
 }
 
-void OneSided::deregister_segment(const SegmentKey& key) {
+void OneSided::deregister_segment(const Key& key) {
   const std::unique_lock lock(segments_mutex_);
   std::erase_if(segments_, [&](const Segment& segment) {
-    return fi_mr_key(segment.region.get()) == key.words[0];
+    return fi_mr_key(segment.region.get()) == key.of_provider;
   });
 }
 
@@ -106,8 +108,9 @@ Transfer* OneSided::take(const Remote& remote, void* local, std::size_t size, vo
   }
   transfer->purpose = Operation::Purpose::one_sided;
   transfer->peer = remote.peer;
-  transfer->target = remote.address - remote.key.words[1];
-  transfer->key = remote.key.words[0];
+  const Key& key = *static_cast<const Key*>(remote.key);
+  transfer->target = remote.address - key.origin;
+  transfer->key = key.of_provider;
   transfer->local = static_cast<std::byte*>(local);
   transfer->size = size;
   transfer->done = done;

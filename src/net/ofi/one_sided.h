@@ -12,6 +12,8 @@
 //
 // Thread rules: as `Host::threaded` says; `completed` and `failed` one thread at a time.
 
+#include <gex/plugin/conduit.h>
+
 #include <atomic>
 #include <cstddef>
 #include <cstdint>
@@ -20,7 +22,6 @@
 #include <shared_mutex>
 #include <vector>
 
-#include "net/conduit.h"
 #include "net/ofi/atomics.h"
 #include "net/ofi/endpoint.h"
 #include "net/ofi/operation.h"
@@ -80,8 +81,14 @@ class OneSided {
   const OneSidedExtent& extent() const noexcept { return extent_; }
   void agree_on(const OneSidedExtent& extent) noexcept { extent_ = extent; }
 
-  int register_segment(void* address, std::size_t size, SegmentKey& key);
-  void deregister_segment(const SegmentKey& key);
+  /// A segment's key: the provider's, and where the addresses by which it names places begin.
+  struct Key {
+    std::uint64_t of_provider;
+    std::uint64_t origin;
+  };
+
+  int register_segment(const SegmentMemory& memory, Key& key);
+  void deregister_segment(const Key& key);
 
   SendResult put(const Remote& remote, const void* local, std::size_t size, void* done,
                  void* local_done);

@@ -1,11 +1,12 @@
 #pragma once
 // Which provider of libfabric's carries a job, over which interface, and why.
 
+#include <gex/plugin/conduit.h>
+
 #include <cstdint>
 #include <string>
 #include <vector>
 
-#include "net/conduit.h"
 #include "net/ofi/fabric.h"
 
 namespace gex::net::ofi {

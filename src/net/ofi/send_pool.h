@@ -6,12 +6,13 @@
 // largest message; memory is used once a buffer is, and registered some buffers at a time where
 // that is needed.
 
+#include <gex/plugin/conduit.h>
+
 #include <cstddef>
 #include <cstdint>
 #include <mutex>
 #include <vector>
 
-#include "net/conduit.h"
 #include "net/ofi/operation.h"
 #include "net/ofi/registration.h"
 #include "net/ofi/wire.h"

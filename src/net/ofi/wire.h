@@ -6,12 +6,12 @@
 // bytes, so that those that a provider packs into one buffer all begin at the alignment that
 // `Host::deliver` promises.
 
+#include <gex/plugin/conduit.h>
+
 #include <cstddef>
 #include <cstdint>
 #include <cstring>
 #include <optional>
-
-#include "net/conduit.h"
 
 namespace gex::net::ofi {
 

@@ -11,6 +11,8 @@
 // Messages that have no such word pass as well. The file FUZZ_LOG then holds a line with what the
 // word was and has become.
 
+#include <gex/plugin/conduit.h>
+
 #include <dlfcn.h>
 #include <fcntl.h>
 #include <unistd.h>
@@ -31,7 +33,6 @@
 
 #include "am/internal.h"
 #include "am/wire.h"
-#include "net/conduit.h"
 
 namespace {
 
@@ -223,7 +224,7 @@ SendResult send(Channel channel, std::uint32_t peer, const Piece* pieces, std::s
 
 }  // namespace
 
-extern "C" __attribute__((visibility("default"))) const Conduit* gex_conduit_v1(void) {
+extern "C" __attribute__((visibility("default"))) const Conduit* gex_conduit_v4(void) {
   static const Conduit table = [] {
     void* const library = dlopen(variable("FUZZ_UNDER").c_str(), RTLD_NOW | RTLD_LOCAL);
     void* const entry = library != nullptr ? dlsym(library, entry_symbol) : nullptr;

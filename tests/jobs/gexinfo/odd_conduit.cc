@@ -1,11 +1,11 @@
 // Conduits that cannot be used, each for another reason, and one that prints: plug-ins that gexinfo
 // must describe and survive. Which one this is says ODD_CONDUIT_KIND.
 
+#include <gex/plugin/conduit.h>
+
 #include <stdio.h>
 #include <stdlib.h>
 #include <unistd.h>
-
-#include "net/conduit.h"
 
 namespace {
 
@@ -51,6 +51,6 @@ constexpr Conduit table{
 
 }  // namespace
 
-extern "C" __attribute__((visibility("default"))) const Conduit* gex_conduit_v1() {
+extern "C" __attribute__((visibility("default"))) const Conduit* gex_conduit_v4() {
   return &table;
 }

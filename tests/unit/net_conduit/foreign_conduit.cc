@@ -1,10 +1,10 @@
 // Plug-ins for the registry: of another interface version and incomplete ones, which it must
 // refuse, and one with a shorter table, as a plug-in that was compiled against an older header has.
 
+#include <gex/plugin/conduit.h>
+
 #include <cstddef>
 #include <cstring>
-
-#include "net/conduit.h"
 
 namespace {
 
@@ -24,10 +24,10 @@ void detach() {
 }
 #endif
 #ifdef GEX_TEST_HALF
-int register_segment(void*, size_t, SegmentKey*) {
+int register_segment(const SegmentMemory*, void*) {
   return 1;
 }
-void deregister_segment(const SegmentKey*) {
+void deregister_segment(const void*) {
 }
 SendResult put(const Remote*, const void*, size_t, void*, void*) {
   return would_block;
@@ -65,7 +65,7 @@ constexpr Conduit conduit = {
 
 }  // namespace
 
-extern "C" __attribute__((visibility("default"))) const Conduit* gex_conduit_v1(void) {
+extern "C" __attribute__((visibility("default"))) const Conduit* gex_conduit_v4(void) {
 #ifdef GEX_TEST_SHORT
   // What lies behind the table is not part of it.
   constexpr uint32_t bytes = offsetof(Conduit, register_segment);

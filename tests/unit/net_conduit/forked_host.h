@@ -11,6 +11,8 @@
 // A rank succeeds when its body returns without a failed assertion. When one does not, the others
 // are ended. Inside a body `current_handler` receives what the conduit delivers on this thread.
 
+#include <gex/plugin/conduit.h>
+
 #include <array>
 #include <atomic>
 #include <cstdint>
@@ -18,8 +20,6 @@
 #include <map>
 #include <string>
 #include <vector>
-
-#include "net/conduit.h"
 
 namespace gex::net::test {
 

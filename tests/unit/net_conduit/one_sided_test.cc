@@ -21,7 +21,7 @@ class OneSidedPromise : public ConduitPromise {
 
   /// Where a rank's segment can be reached.
   struct Published {
-    SegmentKey key;
+    std::uint64_t key[max_key_bytes / sizeof(std::uint64_t)];
     std::uint64_t address;
     std::uint32_t refused;
     Remote at(std::uint32_t peer, std::size_t offset) const {
@@ -40,8 +40,15 @@ class OneSidedPromise : public ConduitPromise {
       std::vector<unsigned char> segment(segment_size);
       Published mine{};
       mine.address = reinterpret_cast<std::uint64_t>(segment.data());
-      mine.refused =
-          conduit->register_segment(segment.data(), segment.size(), &mine.key) == 0 ? 0 : 1;
+      // Behind the bytes of the key nothing is the conduit's to write.
+      ASSERT_EQ(limits.key_bytes % sizeof(std::uint64_t), 0U);
+      ASSERT_LE(limits.key_bytes, sizeof mine.key);
+      std::memset(mine.key, 0x5a, sizeof mine.key);
+      const SegmentMemory memory{segment.data(), segment.size(), host_memory, 0};
+      EXPECT_NE(conduit->capabilities & registers_host_memory, 0U);
+      mine.refused = conduit->register_segment(&memory, mine.key) == 0 ? 0 : 1;
+      for (std::size_t i = limits.key_bytes; i < sizeof mine.key; ++i)
+        EXPECT_EQ(reinterpret_cast<const unsigned char*>(mine.key)[i], 0x5a);
       std::vector<Published> all(host.size);
       host.exchange(&mine, sizeof mine, all.data());
       for (const Published& one : all) {
@@ -50,7 +57,7 @@ class OneSidedPromise : public ConduitPromise {
       }
       body(host, limits, all, segment.data());
       barrier_with_progress();
-      conduit->deregister_segment(&mine.key);
+      conduit->deregister_segment(mine.key);
     });
   }
 

@@ -2,6 +2,8 @@
 // What tests of the conduits' promises share: the conduits, messages that can be recognised, and a
 // fixture.
 
+#include <gex/plugin/conduit.h>
+
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -15,7 +17,6 @@
 #include <vector>
 
 #include "forked_host.h"
-#include "net/conduit.h"
 #include "net/registry.h"
 
 namespace gex::net::test {

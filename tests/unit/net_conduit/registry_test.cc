@@ -118,7 +118,7 @@ TEST_F(RegistryDeathTest, ALibraryThatIsNoConduitIsRefused) {
   add("math", fs::canonical(info.dli_fname));
   EXPECT_EXIT(find("math"), testing::ExitedWithCode(1),
               "libgex-math.so is not a conduit plug-in of interface version " +
-                  std::to_string(interface_version) + ": it does not define gex_conduit_v1");
+                  std::to_string(interface_version) + ": it does not define gex_conduit_v4");
 }
 
 TEST_F(RegistryDeathTest, AnotherInterfaceVersionIsRefused) {
@@ -127,6 +127,19 @@ TEST_F(RegistryDeathTest, AnotherInterfaceVersionIsRefused) {
               "libgex-future.so is a conduit of interface version " +
                   std::to_string(interface_version + 1) + "; this libgex has version " +
                   std::to_string(interface_version));
+}
+
+TEST_F(RegistryDeathTest, AVersion3ConduitIsRefusedInOneLine) {
+  add("former", GEX_VERSION3_CONDUIT);
+  EXPECT_EXIT(find("former"), testing::ExitedWithCode(1),
+              "^gex: [^\n]*libgex-former.so is a conduit of interface version 3; this libgex has "
+              "version 4: compile it with gex/plugin/conduit.h of this libgex and the entry point "
+              "gex_conduit_v4\n$");
+}
+
+// As entry_symbol says, so that a plug-in of another version is not even asked for its table.
+TEST_F(Registry, TheEntryPointIsNamedForTheVersion) {
+  EXPECT_EQ(entry_symbol, "gex_conduit_v" + std::to_string(interface_version));
 }
 
 TEST_F(RegistryDeathTest, AnIncompleteConduitIsRefused) {
@@ -140,7 +153,7 @@ TEST_F(RegistryDeathTest, PutWithoutGetIsIncomplete) {
   EXPECT_EXIT(find("half"), testing::ExitedWithCode(1), "libgex-half.so: incomplete conduit");
 }
 
-TEST_F(RegistryDeathTest, AShorterTableLacksWhatIsNotInIt) {
+TEST_F(Registry, AShorterTableLacksWhatIsNotInIt) {
   add("short", GEX_SHORT_CONDUIT);
   const Conduit* conduit = find("short");
   ASSERT_NE(conduit, nullptr);
@@ -149,6 +162,9 @@ TEST_F(RegistryDeathTest, AShorterTableLacksWhatIsNotInIt) {
   EXPECT_EQ(conduit->register_segment, nullptr);
   EXPECT_EQ(conduit->put, nullptr);
   EXPECT_EQ(conduit->describe, nullptr);
+  EXPECT_EQ(conduit->flush, nullptr);
+  EXPECT_EQ(conduit->put_pieces, nullptr);
+  EXPECT_EQ(conduit->enter_lane, nullptr);
 }
 
 }  // namespace

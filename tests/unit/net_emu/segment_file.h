@@ -49,8 +49,8 @@ class WithSegmentFile : public testing::Test {
   }
   ~WithSegmentFile() override { close(own_file); }
 
-  static Remote at(const SegmentKey& key, const std::byte* address) {
-    return {0, key, reinterpret_cast<std::uintptr_t>(address)};
+  static Remote at(const Segments::Key& key, const std::byte* address) {
+    return {0, &key, reinterpret_cast<std::uintptr_t>(address)};
   }
 
   Layout layout;

@@ -18,7 +18,7 @@ using EmuSegmentsDeathTest = WithSegmentFile;
 TEST_F(EmuSegments, AreFoundByTheirOwnersAddresses) {
   Segments segments(host, layout, network.bytes());
   segments.open_all();
-  SegmentKey key{};
+  Segments::Key key{};
   ASSERT_EQ(segments.enter(own_part + 4096 + 48, 8192, &key), 0);
   std::byte* const start = segments.find(at(key, own_part + 4096 + 48), 8192);
   EXPECT_EQ(segments.find(at(key, own_part + 5000), 1), start + (5000 - 4096 - 48));
@@ -27,7 +27,7 @@ TEST_F(EmuSegments, AreFoundByTheirOwnersAddresses) {
 TEST_F(EmuSegments, AreTheSameMemoryForAPeer) {
   Segments owner(host, layout, network.bytes());
   owner.open_all();
-  SegmentKey key{};
+  Segments::Key key{};
   ASSERT_EQ(owner.enter(own_part, part_size, &key), 0);
   Segments other(host, layout, network.bytes());
   other.open_all();
@@ -54,7 +54,7 @@ TEST_F(EmuSegments, AreMappedFromTheirFirstUseUntilTheirPlaceIsUsedAgain) {
   const std::size_t before = mapped_bytes();
   Segments segments(host, layout, network.bytes());
   segments.open_all();
-  SegmentKey key{};
+  Segments::Key key{};
   ASSERT_EQ(segments.enter(own_part, 8192, &key), 0);
   EXPECT_EQ(mapped_bytes(), before);
   segments.find(at(key, own_part), 8);
@@ -69,7 +69,7 @@ TEST_F(EmuSegments, AreMappedFromTheirFirstUseUntilTheirPlaceIsUsedAgain) {
 TEST_F(EmuSegments, AreKnownAsOwnWhileTheyAreRegistered) {
   Segments segments(host, layout, network.bytes());
   segments.open_all();
-  SegmentKey key{};
+  Segments::Key key{};
   EXPECT_FALSE(segments.is_own(own_part, 64));
   ASSERT_EQ(segments.enter(own_part, 8192, &key), 0);
   EXPECT_TRUE(segments.is_own(own_part + 64, 8128));
@@ -82,7 +82,7 @@ TEST_F(EmuSegments, OfTheClientsMemoryAreRefused) {
   Segments segments(host, layout, network.bytes());
   segments.open_all();
   std::byte elsewhere[64];
-  SegmentKey key{};
+  Segments::Key key{};
   EXPECT_NE(segments.enter(elsewhere, sizeof elsewhere, &key), 0);
   EXPECT_NE(segments.enter(own_part + part_size - 8, 16, &key), 0);
 }
@@ -91,17 +91,17 @@ TEST_F(EmuSegments, WithoutAFileAreRefused) {
   host.segment_file = nullptr;
   Segments segments(host, layout, network.bytes());
   segments.open_all();
-  SegmentKey key{};
+  Segments::Key key{};
   EXPECT_NE(segments.enter(own_part, 64, &key), 0);
 }
 
 TEST_F(EmuSegments, GiveTheirPlaceBack) {
   Segments segments(host, layout, network.bytes());
   segments.open_all();
-  SegmentKey key{};
+  Segments::Key key{};
   for (std::uint32_t i = 0; i < registrations_each; ++i)
     ASSERT_EQ(segments.enter(own_part, 64, &key), 0);
-  SegmentKey more{};
+  Segments::Key more{};
   EXPECT_NE(segments.enter(own_part, 64, &more), 0);
   segments.leave(key);
   EXPECT_EQ(segments.enter(own_part, 64, &more), 0);
@@ -110,10 +110,10 @@ TEST_F(EmuSegments, GiveTheirPlaceBack) {
 TEST_F(EmuSegmentsDeathTest, ThatWereGivenBackEndTheJobWhenTheyAreUsed) {
   Segments segments(host, layout, network.bytes());
   segments.open_all();
-  SegmentKey key{};
+  Segments::Key key{};
   ASSERT_EQ(segments.enter(own_part, 64, &key), 0);
   segments.leave(key);
-  SegmentKey successor{};
+  Segments::Key successor{};
   ASSERT_EQ(segments.enter(own_part, 64, &successor), 0);
   EXPECT_EXIT(segments.find(at(key, own_part), 8), testing::ExitedWithCode(7),
               "a segment of rank 0 that is no longer registered");
@@ -122,7 +122,7 @@ TEST_F(EmuSegmentsDeathTest, ThatWereGivenBackEndTheJobWhenTheyAreUsed) {
 TEST_F(EmuSegmentsDeathTest, EndTheJobBeyondTheirEnd) {
   Segments segments(host, layout, network.bytes());
   segments.open_all();
-  SegmentKey key{};
+  Segments::Key key{};
   ASSERT_EQ(segments.enter(own_part + 64, 64, &key), 0);
   EXPECT_EXIT(segments.find(at(key, own_part + 121), 8), testing::ExitedWithCode(7),
               "8 bytes outside the segment of rank 0");

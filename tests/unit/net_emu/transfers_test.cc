@@ -37,7 +37,7 @@ class EmuTransfers : public WithSegmentFile {
   }
 
   Segments segments;
-  SegmentKey key{};
+  Segments::Key key{};
   int done = 0;
   int local_done = 0;
 };

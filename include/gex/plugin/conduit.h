@@ -2,7 +2,7 @@
 // `Conduit`: what a network must be to carry libgex, and nothing more.
 //
 // A conduit moves messages between the processes of a job. It knows no handlers, no endpoints, no
-// credits and no segments: am/ owns all of those once, for every conduit. It is given one versioned
+// credits and no teams: libgex owns all of those once, for every conduit. It is given one versioned
 // table of host functions (`Host`) and gives back one of its own (`Conduit`); it links nothing of
 // libgex, so the same plug-in serves the shared and the static library. docs/writing-a-conduit.md
 // is the guide, examples/conduit the smallest complete one.
@@ -29,7 +29,8 @@
 namespace gex::net {
 
 /// Version of both tables below; a plug-in of another version is refused in one line. Optional
-/// members may be added at the end of either table without a new version.
+/// members may be added at the end of either table without a new version: each begins with its
+/// size.
 inline constexpr uint32_t interface_version = 4;
 
 enum Channel : uint32_t { request_channel = 0, reply_channel = 1 };
@@ -40,17 +41,42 @@ struct Piece {
   size_t size;
 };
 
-/// By what name the network knows a registered segment: made by `Conduit::register_segment` in its
-/// owner, brought to the peers by libgex, which does not look into it.
-struct SegmentKey {
-  uint64_t words[2];
+/// What memory is made of. A conduit is shown the kinds that its `Conduit::capabilities` name.
+enum MemoryKind : uint32_t {
+  host_memory = 0,  ///< the processor's own
+  cuda_memory = 1,
+  hip_memory = 2,
+  level_zero_memory = 3,
 };
+
+/// A segment's memory. Members may be added at the end.
+struct SegmentMemory {
+  void* address;  ///< on the device, if it is a device's
+  size_t size;
+  MemoryKind kind;
+  uint32_t device;  ///< the number that the kind's own interface gives it; 0 of host memory
+};
+
+/// The most that `Limits::key_bytes` can be.
+inline constexpr size_t max_key_bytes = 256;
 
 /// The far end of a one-sided operation: memory inside a registered segment of a peer.
 struct Remote {
   uint32_t peer;
-  SegmentKey key;
+  /// The segment's key, aligned to 8 bytes: what `Conduit::register_segment` wrote in its owner.
+  /// libgex brings it to the peers and does not look into it. Valid until the call returns.
+  const void* key;
   uint64_t address;  ///< in the peer's own address space
+};
+
+/// One contiguous piece of either end of a one-sided operation.
+struct RemotePiece {
+  uint64_t address;  ///< in the peer's own address space
+  size_t size;
+};
+struct LocalPiece {
+  void* data;  ///< of a put only read
+  size_t size;
 };
 
 /// Where the segments lie that libgex allocates for the ranks of a neighborhood: a part of a memory
@@ -118,7 +144,8 @@ struct Host {
   void (*inform)(const char* text) = nullptr;
 };
 
-/// What a conduit can carry; filled by `attach`, constant and equal on all ranks afterwards.
+/// What a conduit can carry; filled by `attach`, constant and equal on all ranks afterwards. Has
+/// room for members to come, so that a conduit may assign all of it.
 struct Limits {
   size_t max_message;       ///< largest message in bytes, all pieces together; at least 1024
   uint32_t reply_depth;     ///< undelivered replies of any size held per pair of ranks; at least 1
@@ -126,11 +153,30 @@ struct Limits {
   /// Messages of a channel held for one rank in all, of `reply_depth` from each peer: am/ gives
   /// each peer a share and lends the rest to those that need more. 0: room for all peers at a time.
   uint32_t total_depth = 0;
+  /// Bytes of a segment's key: a multiple of 8, at most `max_key_bytes`.
+  uint32_t key_bytes = 16;
+  /// Pieces on either side of a `put_pieces` or `get_pieces`, where the conduit has them: at
+  /// least 1.
+  uint32_t max_pieces = 0;
+  uint32_t unused = 0;
+  uint64_t unused_words[11] = {};
 };
+static_assert(sizeof(Limits) == 128, "plug-ins assign all of it");
 
 enum SendResult : int {
   sent = 0,        ///< accepted; all pieces have been copied or lie in a buffer given back
   would_block = 1  ///< nothing was sent; try again after `poll`
+};
+
+/// Bits of `Conduit::capabilities`. libgex asks nothing of a conduit that it does not name.
+enum Capability : uint64_t {
+  /// `register_segment` takes memory of these kinds, and refuses what it does not reach.
+  registers_host_memory = 1U << host_memory,
+  registers_cuda_memory = 1U << cuda_memory,
+  registers_hip_memory = 1U << hip_memory,
+  registers_level_zero_memory = 1U << level_zero_memory,
+  /// It joins the processes of one machine: a job with ranks on several is refused before `attach`.
+  one_machine = 1U << 16,
 };
 
 /// What a conduit offers. Functions that are optional may be null.
@@ -139,8 +185,9 @@ struct Conduit {
   /// Of this table. A plug-in that was compiled against an older header of the same version has
   /// fewer members, and libgex takes those that it lacks as null.
   uint32_t bytes = sizeof(Conduit);
-  const char* name;         ///< "emu": what GEX_CONDUIT and gexrun --conduit name
-  const char* description;  ///< one line for gexinfo
+  const char* name;           ///< "emu": what GEX_CONDUIT and gexrun --conduit name
+  const char* description;    ///< one line for gexinfo
+  uint64_t capabilities = 0;  ///< Capability bits
 
   /// Joins the network; collective over the job. Returns 0, or non-zero after `host->warn` told
   /// why this network cannot be used here.
@@ -174,10 +221,11 @@ struct Conduit {
   // `would_block` when there is no room now, and has done nothing then.
 
   /// Lets peers reach memory of this process, which stays where it is until `deregister_segment`.
-  /// Returns 0 and the key, or non-zero: this memory is not reached by one-sided operations. With
-  /// `put`, `get` or `atomic` null this pair is too.
-  int (*register_segment)(void* address, size_t size, SegmentKey* key) = nullptr;
-  void (*deregister_segment)(const SegmentKey* key) = nullptr;
+  /// Returns 0 and writes the key, `Limits::key_bytes` bytes, or non-zero: this memory is not
+  /// reached by one-sided operations. `memory` is of a kind that `capabilities` names, and valid
+  /// until the call returns. Where `put` or `atomic` is not null this pair is not either.
+  int (*register_segment)(const SegmentMemory* memory, void* key) = nullptr;
+  void (*deregister_segment)(const void* key) = nullptr;
 
   /// `put` and `get`: both or neither. Writes 1 to `Limits::max_transfer` bytes. `done` is
   /// completed when a later operation of anybody finds them at the peer; `local_done`, if it is not
@@ -202,10 +250,35 @@ struct Conduit {
   void (*describe)(const Host* host,
                    void (*fact)(void* context, const char* name, const char* text),
                    void* context) = nullptr;
+
+  /// Optional. `put` may then be given a null `done` and a null `local_done`: nobody is told of
+  /// that put by itself. `done` of a flush is completed when all puts of this kind that were
+  /// accepted for the peer before are found there and their sources may be reused; at once if there
+  /// are none.
+  SendResult (*flush)(uint32_t peer, void* done) = nullptr;
+
+  /// Optional, both or neither, and only beside `put` and `get`: a transfer of several pieces, all
+  /// remote ones in the segment of `remote`, whose `address` does not count. Each list has 1 to
+  /// `Limits::max_pieces` pieces, none of them empty; both have the same number of bytes, at most
+  /// `Limits::max_transfer`, in the same order. Accepted whole or not at all; the lists may be
+  /// reused once the call has returned. `done` and `local_done` as of `put` and `get`.
+  SendResult (*put_pieces)(const Remote* remote, const RemotePiece* to, size_t to_count,
+                           const LocalPiece* from, size_t from_count, void* done,
+                           void* local_done) = nullptr;
+  SendResult (*get_pieces)(const Remote* remote, const RemotePiece* from, size_t from_count,
+                           const LocalPiece* to, size_t to_count, void* done) = nullptr;
+
+  /// Optional. A client's thread that enters libgex says by which number, from 0 and small, it
+  /// goes: no other thread that is inside goes by the same until it has ended. A conduit may keep
+  /// it in a thread-local variable and give each lane queues of its own. Threads that it was not
+  /// told of may call too.
+  void (*enter_lane)(uint32_t lane) = nullptr;
 };
 
-/// The one symbol a plug-in exports (extern "C"): `const gex::net::Conduit* gex_conduit_v1(void)`.
+/// The one symbol a plug-in exports, named for the version:
+///   extern "C" const gex::net::Conduit* gex_conduit_v4(void);
 using Entry = const Conduit* (*)();
-inline constexpr const char* entry_symbol = "gex_conduit_v1";
+inline constexpr const char* entry_symbol = "gex_conduit_v4";
+static_assert(interface_version == 4, "the symbol's name says the version");
 
 }  // namespace gex::net
