@@ -28,10 +28,11 @@ class SpinLock {
   std::atomic<bool> held_{false};
 };
 
-/// Holds a lock for a scope, if `needed`.
+/// Holds a lock, of this kind or the standard library's, for a scope, if `needed`.
+template <class Lock>
 class OptionalGuard {
  public:
-  OptionalGuard(SpinLock& lock, bool needed) noexcept : lock_(needed ? &lock : nullptr) {
+  OptionalGuard(Lock& lock, bool needed) noexcept : lock_(needed ? &lock : nullptr) {
     if (lock_ != nullptr) lock_->lock();
   }
   ~OptionalGuard() {
@@ -41,7 +42,7 @@ class OptionalGuard {
   OptionalGuard& operator=(const OptionalGuard&) = delete;
 
  private:
-  SpinLock* lock_;
+  Lock* lock_;
 };
 
 }  // namespace gex

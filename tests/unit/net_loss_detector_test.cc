@@ -1,10 +1,10 @@
-#include "net/ofi/loss_detector.h"
+#include "net/kit/loss_detector.h"
 
 #include <gtest/gtest.h>
 
 #include <optional>
 
-namespace gex::net::ofi {
+namespace gex::net {
 namespace {
 
 constexpr std::uint64_t second = LossDetector::shortest_interval_ns;
@@ -134,4 +134,4 @@ TEST_F(LossDetectorTest, AQuestionThatCannotBeSentIsAskedAgain) {
 }
 
 }  // namespace
-}  // namespace gex::net::ofi
+}  // namespace gex::net

@@ -16,8 +16,8 @@
 #include <utility>
 #include <vector>
 
-#include "net/memory_monitor.h"
-#include "net/registration_cache.h"
+#include "net/kit/memory_monitor.h"
+#include "net/kit/registration_cache.h"
 
 namespace gex::net {
 namespace {

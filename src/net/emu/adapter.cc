@@ -10,7 +10,7 @@
 #include <string>
 #include <vector>
 
-#include "net/emu/fatal.h"
+#include "net/kit/fatal.h"
 
 namespace gex::net::emu {
 

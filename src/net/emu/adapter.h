@@ -21,8 +21,8 @@
 #include <memory>
 
 #include "base/os_file.h"
-#include "net/memory_monitor.h"
-#include "net/registration_cache.h"
+#include "net/kit/memory_monitor.h"
+#include "net/kit/registration_cache.h"
 
 namespace gex::net::emu {
 

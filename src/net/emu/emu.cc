@@ -1,5 +1,8 @@
 #include "net/emu/emu.h"
 
+#include <gex/plugin/all_ranks.h>
+#include <gex/plugin/table.h>
+
 #include <algorithm>
 #include <cerrno>
 #include <cstdint>
@@ -16,15 +19,14 @@
 #include "base/clock.h"
 #include "base/os_file.h"
 #include "base/os_memory.h"
-#include "net/all_ranks.h"
 #include "net/emu/adapter.h"
-#include "net/emu/fatal.h"
 #include "net/emu/layout.h"
 #include "net/emu/model.h"
 #include "net/emu/network.h"
 #include "net/emu/ports.h"
 #include "net/emu/segments.h"
 #include "net/emu/transfers.h"
+#include "net/kit/fatal.h"
 
 namespace gex::net::emu {
 
@@ -47,43 +49,94 @@ struct Settings {
   Timing timing;
 };
 
-/// What `attach` made: the mapping is the last to go.
-struct Attached {
-  Attached(const Host& my_host, const Layout& layout, os::Mapping mapped, const Settings& settings)
-      : host(my_host),
-        mapping(std::move(mapped)),
-        ports(settings.timing, layout, mapping.bytes(), host.rank, settings.seed),
-        network(host, layout, mapping.bytes(), settings.seed, ports_of(settings)),
-        segments(host, layout, mapping.bytes()),
-        adapter(adapter_of(settings)),
-        transfers(host, segments, ports_of(settings), settings.seed, settings.transfer_depth,
-                  adapter.get()),
-        timed(settings.timed != 0),
-        atomics(settings.atomics != 0) {}
+/// This process's end of the network. The mapping is the last to go.
+class Emu {
+ public:
+  static std::unique_ptr<Emu> attach(const Host& host, Limits& limits);
+  static void describe(const Host& host,
+                       void (*fact)(void* context, const char* name, const char* text),
+                       void* context);
 
+  Emu(const Host& my_host, const Layout& layout, os::Mapping mapped, const Settings& settings)
+      : host_(my_host),
+        mapping_(std::move(mapped)),
+        ports_(settings.timing, layout, mapping_.bytes(), host_.rank, settings.seed),
+        network_(host_, layout, mapping_.bytes(), settings.seed, ports_of(settings)),
+        segments_(host_, layout, mapping_.bytes()),
+        adapter_(adapter_of(settings)),
+        transfers_(host_, segments_, ports_of(settings), settings.seed, settings.transfer_depth,
+                   adapter_.get()),
+        timed_(settings.timed != 0),
+        atomics_(settings.atomics != 0) {
+    if (settings.native != 0) segments_.open_all();
+  }
+
+  SendResult send(Channel channel, std::uint32_t peer, std::span<const Piece> pieces) {
+    return network_.send(channel, peer, pieces, now());
+  }
+  std::size_t poll(std::uint32_t channels, std::size_t most) {
+    const Tick at = now();
+    const std::size_t completed = transfers_.any() ? transfers_.poll(at) : 0;
+    return completed + network_.poll(channels, most, at);
+  }
+  /// The peers keep their mappings: what lies there for them stays.
+  void leave() {
+#ifdef GEX_DEBUG
+    network_.check_invariants();
+#endif
+    transfers_.finish();
+  }
+  void* buffer(Channel channel, std::uint32_t peer, std::size_t size) {
+    return network_.buffer(channel, peer, size);
+  }
+  void release(void* buffer) {
+    network_.release(buffer);
+  }
+
+  bool register_segment(const SegmentMemory& memory, void* key) {
+    return segments_.enter(memory.address, memory.size, static_cast<Segments::Key*>(key)) == 0;
+  }
+  void deregister_segment(const void* key) {
+    segments_.leave(*static_cast<const Segments::Key*>(key));
+  }
+  SendResult put(const Remote& remote, const void* local, std::size_t size, void* done,
+                 void* local_done) {
+    return transfers_.put(remote, local, size, done, local_done, now());
+  }
+  SendResult get(const Remote& remote, void* local, std::size_t size, void* done) {
+    return transfers_.get(remote, local, size, done, now());
+  }
+  std::uint32_t atomic_operations(std::uint32_t data_type) const {
+    return atomics_ ? atomic::operations_of(data_type) : 0;
+  }
+  SendResult atomic(const Remote& remote, std::uint32_t data_type, std::uint32_t operation,
+                    const void* operand1, const void* operand2, void* result, void* done) {
+    return transfers_.atomic(remote, data_type, operation, operand1, operand2, result, done, now());
+  }
+
+ private:
   Ports* ports_of(const Settings& settings) noexcept {
-    return settings.timed != 0 ? &ports : nullptr;
+    return settings.timed != 0 ? &ports_ : nullptr;
   }
   /// Its memory monitor is a thread, which is for clients that have some.
   std::unique_ptr<Adapter> adapter_of(const Settings& settings) const {
-    return settings.cache != 0 && host.threaded != 0 ? Adapter::start(host, settings.cache)
-                                                     : nullptr;
+    return settings.cache != 0 && host_.threaded != 0 ? Adapter::start(host_, settings.cache)
+                                                      : nullptr;
   }
-  Tick now() const noexcept { return timed ? ticks() : 0; }
+  Tick now() const noexcept {
+    return timed_ ? ticks() : 0;
+  }
 
-  const Host& host;
-  os::Mapping mapping;
-  Ports ports;
-  EmuNetwork network;
-  Segments segments;
-  std::unique_ptr<Adapter> adapter;
-  Transfers transfers;
-  bool timed;
-  bool atomics;
+  const Host& host_;
+  os::Mapping mapping_;
+  Ports ports_;
+  EmuNetwork network_;
+  Segments segments_;
+  std::unique_ptr<Adapter> adapter_;
+  Transfers transfers_;
+  bool timed_;
+  bool atomics_;
 };
-
-/// Owned by `attach` and `detach`, not by a static destructor: a rank polls until its very end.
-Attached* attached = nullptr;
 
 /// Rank 0's part: the file, or nothing and a warning.
 os::FileDescriptor create_file(const Host& host, const Layout& layout) {
@@ -154,124 +207,49 @@ Settings configured(const Host& host) {
   return settings;
 }
 
-int attach(const Host* host, Limits* limits) {
-  if (host->version != interface_version) return 1;
+std::unique_ptr<Emu> Emu::attach(const Host& host, Limits& limits) {
   Settings mine{};
   os::FileDescriptor file;
-  if (host->rank == 0) {
-    mine = configured(*host);
-    file = create_file(*host, Layout(host->size, mine.depth));
+  if (host.rank == 0) {
+    mine = configured(host);
+    file = create_file(host, Layout(host.size, mine.depth));
     mine.usable = file ? 1 : 0;
   }
-  std::vector<Settings> all(host->size);
-  host->exchange(&mine, sizeof mine, all.data());
+  std::vector<Settings> all(host.size);
+  host.exchange(&mine, sizeof mine, all.data());
   const Settings& settings = all[0];
-  if (settings.usable == 0) return 1;
+  if (settings.usable == 0) return nullptr;
   if (settings.depth < 1 || settings.depth > max_slots)
-    host->fatal("emu: rank 0 announced an impossible queue depth");
+    host.fatal("emu: rank 0 announced an impossible queue depth");
 
-  const Layout layout(host->size, settings.depth);
-  const int shared = host->share_descriptor(file.get(), 0);
-  if (host->rank != 0) file = os::FileDescriptor(shared);
+  const Layout layout(host.size, settings.depth);
+  const int shared = host.share_descriptor(file.get(), 0);
+  if (host.rank != 0) file = os::FileDescriptor(shared);
   os::Mapping mapping = os::Mapping::shared(file.get(), 0, layout.file_size());
   std::string error;
   if (!mapping)
     error =
         "emu: mapping " + std::to_string(layout.file_size()) + " bytes: " + std::strerror(errno);
-  if (!succeeded_on_all_ranks(*host, error)) return 1;
+  if (!succeeded_on_all_ranks(host, error)) return nullptr;
 
-  attached = new Attached(*host, layout, std::move(mapping), settings);
-  if (settings.native != 0) attached->segments.open_all();
-  *limits = {.max_message = max_message,
-             .reply_depth = settings.depth,
-             .max_transfer = max_transfer,
-             .total_depth = settings.total_depth,
-             .key_bytes = sizeof(Segments::Key)};
-  return 0;
+  limits = {.max_message = max_message,
+            .reply_depth = settings.depth,
+            .max_transfer = max_transfer,
+            .total_depth = settings.total_depth,
+            .key_bytes = sizeof(Segments::Key)};
+  return std::make_unique<Emu>(host, layout, std::move(mapping), settings);
 }
 
-SendResult send(Channel channel, std::uint32_t peer, const Piece* pieces, std::size_t count) {
-  return attached->network.send(channel, peer, std::span(pieces, count), attached->now());
-}
-
-std::size_t poll(std::uint32_t channels, std::size_t most) {
-  const Tick now = attached->now();
-  const std::size_t told = attached->transfers.any() ? attached->transfers.poll(now) : 0;
-  return told + attached->network.poll(channels, most, now);
-}
-
-/// The peers keep their mappings: what lies there for them stays.
-void detach() {
-#ifdef GEX_DEBUG
-  attached->network.check_invariants();
-#endif
-  attached->transfers.finish();
-  delete std::exchange(attached, nullptr);
-}
-
-void* buffer(Channel channel, std::uint32_t peer, std::size_t size) {
-  return attached->network.buffer(channel, peer, size);
-}
-
-void release(void* buffer) {
-  attached->network.release(buffer);
-}
-
-int register_segment(const SegmentMemory* memory, void* key) {
-  return attached->segments.enter(memory->address, memory->size, static_cast<Segments::Key*>(key));
-}
-
-void deregister_segment(const void* key) {
-  attached->segments.leave(*static_cast<const Segments::Key*>(key));
-}
-
-SendResult put(const Remote* remote, const void* local, std::size_t size, void* done,
-               void* local_done) {
-  return attached->transfers.put(*remote, local, size, done, local_done, attached->now());
-}
-
-SendResult get(const Remote* remote, void* local, std::size_t size, void* done) {
-  return attached->transfers.get(*remote, local, size, done, attached->now());
-}
-
-std::uint32_t atomic_operations(std::uint32_t data_type) {
-  return attached->atomics ? atomic::operations_of(data_type) : 0;
-}
-
-SendResult atomic(const Remote* remote, std::uint32_t data_type, std::uint32_t operation,
-                  const void* operand1, const void* operand2, void* result, void* done) {
-  return attached->transfers.atomic(*remote, data_type, operation, operand1, operand2, result, done,
-                                    attached->now());
-}
-
-void describe_choices(const Host* host,
-                      void (*fact)(void* context, const char* name, const char* text),
-                      void* context) {
-  fact(context, "model", describe(configured_model(*host)).c_str());
+void Emu::describe(const Host& host,
+                   void (*fact)(void* context, const char* name, const char* text), void* context) {
+  fact(context, "model", emu::describe(configured_model(host)).c_str());
   for (const Preset& preset : presets()) fact(context, preset.name, preset.what);
 }
 
-constexpr Conduit table{
-    .version = interface_version,
-    .name = "emu",
-    .description =
-        "shared-memory queues between the processes of one machine, reordered under a "
-        "seed on request",
-    .capabilities = registers_host_memory | one_machine,
-    .attach = attach,
-    .send = send,
-    .poll = poll,
-    .detach = detach,
-    .buffer = buffer,
-    .release = release,
-    .register_segment = register_segment,
-    .deregister_segment = deregister_segment,
-    .put = put,
-    .get = get,
-    .atomic_operations = atomic_operations,
-    .atomic = atomic,
-    .describe = describe_choices,
-};
+constexpr Conduit table = table_of<Emu>(
+    "emu",
+    "shared-memory queues between the processes of one machine, reordered under a seed on request",
+    registers_host_memory | one_machine);
 
 }  // namespace
 

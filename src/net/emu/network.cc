@@ -3,7 +3,7 @@
 #include <bit>
 #include <cstring>
 
-#include "net/emu/fatal.h"
+#include "net/kit/fatal.h"
 
 namespace gex::net::emu {
 

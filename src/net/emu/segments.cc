@@ -5,7 +5,7 @@
 #include <cstdio>
 #include <cstring>
 
-#include "net/emu/fatal.h"
+#include "net/kit/fatal.h"
 
 namespace gex::net::emu {
 

@@ -8,8 +8,8 @@
 #include <thread>
 #include <utility>
 
-#include "net/ofi/fatal.h"
-#include "net/ofi/lock.h"
+#include "base/spin_lock.h"
+#include "net/kit/fatal.h"
 
 namespace gex::net::ofi {
 
@@ -86,7 +86,7 @@ Network::Network(const Host& host, Endpoint& endpoint, Registrar& registrar, One
       inject_limit_(std::min(endpoint.info().tx_attr->inject_size, most_injected)),
       pool_(host, buffers_for(host.size), registrar, threaded_),
       receive_(endpoint, registrar, threaded_),
-      arrivals_{Arrivals(threaded_), Arrivals(threaded_)},
+      arrivals_{Arrivals<Arrival>(threaded_), Arrivals<Arrival>(threaded_)},
       peers_(host.size),
       losses_(host.size, threaded_) {
 }
@@ -222,7 +222,7 @@ void Network::greet() {
 
 void Network::post(SendBuffer& buffer) {
   if (try_post(buffer)) return;
-  const Guard guard(postponed_mutex_, threaded_);
+  const OptionalGuard guard(postponed_mutex_, threaded_);
   postponed_.push_back(&buffer);
   postponed_count_.store(postponed_.size(), std::memory_order_relaxed);
 }
@@ -251,7 +251,7 @@ bool Network::try_post(SendBuffer& buffer) {
 void Network::retry_postponed() {
   std::vector<SendBuffer*> waiting;
   {
-    const Guard guard(postponed_mutex_, threaded_);
+    const OptionalGuard guard(postponed_mutex_, threaded_);
     waiting.swap(postponed_);
   }
   ++round_;
@@ -264,7 +264,7 @@ void Network::retry_postponed() {
     waiting[left++] = buffer;
   }
   waiting.resize(left);
-  const Guard guard(postponed_mutex_, threaded_);
+  const OptionalGuard guard(postponed_mutex_, threaded_);
   // In front of what was put off meanwhile.
   waiting.insert(waiting.end(), postponed_.begin(), postponed_.end());
   postponed_.swap(waiting);

@@ -28,9 +28,9 @@
 #include <string>
 #include <vector>
 
-#include "net/ofi/arrivals.h"
+#include "net/kit/arrivals.h"
+#include "net/kit/loss_detector.h"
 #include "net/ofi/endpoint.h"
-#include "net/ofi/loss_detector.h"
 #include "net/ofi/one_sided.h"
 #include "net/ofi/receive_buffers.h"
 #include "net/ofi/registration.h"
@@ -42,6 +42,14 @@ namespace gex::net::ofi {
 /// Messages of one channel that one rank holds in buffers for another, and for all others.
 inline constexpr std::uint32_t depth = 32;
 inline constexpr std::uint32_t total_depth = 2048;
+
+/// A message that has arrived.
+struct Arrival {
+  const std::byte* message;
+  std::size_t size;
+  std::uint32_t source;
+  ReceiveBuffers::Buffer* buffer;  ///< in which it lies
+};
 
 class Network {
  public:
@@ -121,7 +129,7 @@ class Network {
   std::size_t inject_limit_;
   SendPool pool_;
   ReceiveBuffers receive_;
-  std::array<Arrivals, 2> arrivals_;
+  std::array<Arrivals<Arrival>, 2> arrivals_;
   std::vector<Peer> peers_;
 
   LossDetector losses_;

@@ -1,6 +1,7 @@
 // The conduit's table, and what happens when a job joins and leaves.
 
-#include <gex/plugin/conduit.h>
+#include <gex/plugin/all_ranks.h>
+#include <gex/plugin/table.h>
 
 #include <algorithm>
 #include <cstddef>
@@ -14,7 +15,6 @@
 #include <utility>
 #include <vector>
 
-#include "net/all_ranks.h"
 #include "net/ofi/endpoint.h"
 #include "net/ofi/network.h"
 #include "net/ofi/one_sided.h"
@@ -29,23 +29,68 @@ bool registers_local_always(const Host& host) {
   return host.env_integer("GEX_OFI_REGISTER_LOCAL") != 0;
 }
 
-/// What `attach` made, in the order in which it stands on one another.
-struct Attached {
-  Attached(Info info, const Host& host, std::string& error)
-      : endpoint(std::move(info), error),
-        registrar(endpoint, registers_local_always(host), host.threaded != 0) {
-    if (!error.empty()) return;
-    one_sided = std::make_unique<OneSided>(host, endpoint, registrar);
-    network = std::make_unique<Network>(host, endpoint, registrar, *one_sided);
-  }
-  Endpoint endpoint;
-  Registrar registrar;
-  std::unique_ptr<OneSided> one_sided;
-  std::unique_ptr<Network> network;
-};
+/// This process's end of the network, in the order in which its parts stand on one another.
+class Ofi {
+ public:
+  static std::unique_ptr<Ofi> attach(const Host& host, Limits& limits);
+  static void describe(const Host& host,
+                       void (*fact)(void* context, const char* name, const char* text),
+                       void* context);
 
-/// Owned by `attach` and `detach`, not by a static destructor: a rank polls until its very end.
-Attached* attached = nullptr;
+  Ofi(Info info, const Host& host, std::string& error)
+      : endpoint_(std::move(info), error),
+        registrar_(endpoint_, registers_local_always(host), host.threaded != 0) {
+    if (!error.empty()) return;
+    one_sided_ = std::make_unique<OneSided>(host, endpoint_, registrar_);
+    network_ = std::make_unique<Network>(host, endpoint_, registrar_, *one_sided_);
+  }
+
+  Endpoint& endpoint() noexcept { return endpoint_; }
+  OneSided& one_sided() noexcept { return *one_sided_; }
+  Network& network() noexcept { return *network_; }
+
+  SendResult send(Channel channel, std::uint32_t peer, std::span<const Piece> pieces) {
+    return network_->send(channel, peer, pieces);
+  }
+  std::size_t poll(std::uint32_t channels, std::size_t most) {
+    return network_->poll(channels, most);
+  }
+  void leave() {
+    network_->leave();
+    endpoint_.close();
+  }
+  void* buffer(Channel channel, std::uint32_t peer, std::size_t size) {
+    return network_->buffer(channel, peer, size);
+  }
+  void release(void* payload) { network_->release(payload); }
+
+  bool register_segment(const SegmentMemory& memory, void* key) {
+    return one_sided_->register_segment(memory, *static_cast<OneSided::Key*>(key)) == 0;
+  }
+  void deregister_segment(const void* key) {
+    one_sided_->deregister_segment(*static_cast<const OneSided::Key*>(key));
+  }
+  SendResult put(const Remote& remote, const void* local, std::size_t size, void* done,
+                 void* local_done) {
+    return one_sided_->put(remote, local, size, done, local_done);
+  }
+  SendResult get(const Remote& remote, void* local, std::size_t size, void* done) {
+    return one_sided_->get(remote, local, size, done);
+  }
+  std::uint32_t atomic_operations(std::uint32_t data_type) const {
+    return one_sided_->atomic_operations(data_type);
+  }
+  SendResult atomic(const Remote& remote, std::uint32_t data_type, std::uint32_t operation,
+                    const void* operand1, const void* operand2, void* result, void* done) {
+    return one_sided_->atomic(remote, data_type, operation, operand1, operand2, result, done);
+  }
+
+ private:
+  Endpoint endpoint_;
+  Registrar registrar_;
+  std::unique_ptr<OneSided> one_sided_;
+  std::unique_ptr<Network> network_;
+};
 
 /// What every rank tells the others: how it would join, or that it cannot.
 struct Introduction {
@@ -81,7 +126,7 @@ std::string danger_of(const fi_info& info) {
 }
 
 /// This rank's part: an endpoint, not yet connected with anybody.
-std::unique_ptr<Attached> open(const Host& host, Introduction& mine, std::string& error) {
+std::unique_ptr<Ofi> open(const Host& host, Introduction& mine, std::string& error) {
   Choice choice = choose(wish_of(host, is_one_host(host)));
   if (!choice.info) {
     error = choice.reason;
@@ -91,16 +136,16 @@ std::unique_ptr<Attached> open(const Host& host, Introduction& mine, std::string
   const std::string danger = host.rank == 0 ? danger_of(*choice.info) : std::string();
   if (!danger.empty()) warn(host, danger);
   std::snprintf(mine.provider, sizeof mine.provider, "%s", choice.info->fabric_attr->prov_name);
-  auto made = std::make_unique<Attached>(std::move(choice.info), host, error);
+  auto made = std::make_unique<Ofi>(std::move(choice.info), host, error);
   if (!error.empty()) return nullptr;
-  const std::vector<std::byte> name = made->endpoint.name(error);
-  const bool is_text = made->endpoint.has_text_for_name();
+  const std::vector<std::byte> name = made->endpoint().name(error);
+  const bool is_text = made->endpoint().has_text_for_name();
   if (name.size() + (is_text ? 1 : 0) > sizeof mine.name)
     error = "the endpoint's address is too long";
   if (!error.empty()) return nullptr;
   std::memcpy(mine.name, name.data(), name.size());
   mine.name_size = is_text ? 0 : static_cast<std::uint32_t>(name.size());
-  mine.one_sided = made->one_sided->extent();
+  mine.one_sided = made->one_sided().extent();
   mine.ready = 1;
   return made;
 }
@@ -127,90 +172,39 @@ OneSidedExtent common_extent(const std::vector<Introduction>& all) {
   return common;
 }
 
-int attach(const Host* host, Limits* limits) {
-  if (host->version != interface_version) return 1;
+std::unique_ptr<Ofi> Ofi::attach(const Host& host, Limits& limits) {
   std::string error;
   Introduction mine{};
-  std::unique_ptr<Attached> made = open(*host, mine, error);
-  std::vector<Introduction> all(host->size);
-  host->exchange(&mine, sizeof mine, all.data());
+  std::unique_ptr<Ofi> made = open(host, mine, error);
+  std::vector<Introduction> all(host.size);
+  host.exchange(&mine, sizeof mine, all.data());
   // The reason is mostly the same on all ranks: the lowest of them reports it.
   const auto unready =
       std::find_if(all.begin(), all.end(), [](const Introduction& one) { return one.ready == 0; });
   if (unready != all.end()) {
-    if (unready - all.begin() == host->rank) warn(*host, error);
-    return 1;
+    if (unready - all.begin() == host.rank) warn(host, error);
+    return nullptr;
   }
   error = disagreement(all);
   if (!error.empty()) {
-    if (host->rank == 0) warn(*host, error);
-    return 1;
+    if (host.rank == 0) warn(host, error);
+    return nullptr;
   }
-  made->one_sided->agree_on(common_extent(all));
+  made->one_sided_->agree_on(common_extent(all));
   std::vector<std::byte> names;
   for (const Introduction& one : all)
     names.insert(names.end(), std::begin(one.name), std::end(one.name));
-  if (made->endpoint.learn(names, sizeof mine.name, error)) made->network->start(error);
+  if (made->endpoint_.learn(names, sizeof mine.name, error)) made->network_->start(error);
   if (!error.empty()) error = "ofi: " + error;
-  if (!succeeded_on_all_ranks(*host, error)) return 1;
-  made->endpoint.forget_file();
-  made->network->greet();
-  attached = made.release();
-  *limits = {.max_message = max_message,
-             .reply_depth = depth,
-             .max_transfer = attached->one_sided->extent().max_transfer,
-             .total_depth = total_depth,
-             .key_bytes = sizeof(OneSided::Key)};
-  return 0;
-}
-
-SendResult send(Channel channel, std::uint32_t peer, const Piece* pieces, std::size_t count) {
-  return attached->network->send(channel, peer, std::span(pieces, count));
-}
-
-std::size_t poll(std::uint32_t channels, std::size_t most) {
-  return attached->network->poll(channels, most);
-}
-
-void detach() {
-  attached->network->leave();
-  attached->endpoint.close();
-  delete std::exchange(attached, nullptr);
-}
-
-void* buffer(Channel channel, std::uint32_t peer, std::size_t size) {
-  return attached->network->buffer(channel, peer, size);
-}
-
-void release(void* payload) {
-  attached->network->release(payload);
-}
-
-int register_segment(const SegmentMemory* memory, void* key) {
-  return attached->one_sided->register_segment(*memory, *static_cast<OneSided::Key*>(key));
-}
-
-void deregister_segment(const void* key) {
-  attached->one_sided->deregister_segment(*static_cast<const OneSided::Key*>(key));
-}
-
-SendResult put(const Remote* remote, const void* local, std::size_t size, void* done,
-               void* local_done) {
-  return attached->one_sided->put(*remote, local, size, done, local_done);
-}
-
-SendResult get(const Remote* remote, void* local, std::size_t size, void* done) {
-  return attached->one_sided->get(*remote, local, size, done);
-}
-
-std::uint32_t atomic_operations(std::uint32_t data_type) {
-  return attached->one_sided->atomic_operations(data_type);
-}
-
-SendResult atomic(const Remote* remote, std::uint32_t data_type, std::uint32_t operation,
-                  const void* operand1, const void* operand2, void* result, void* done) {
-  return attached->one_sided->atomic(*remote, data_type, operation, operand1, operand2, result,
-                                     done);
+  if (!succeeded_on_all_ranks(host, error)) return nullptr;
+  made->endpoint_.forget_file();
+  made->network_->greet();
+  limits = {.max_message = max_message,
+            .reply_depth = depth,
+            .max_transfer = made->one_sided_->extent().max_transfer,
+            .total_depth = total_depth,
+            .key_bytes = sizeof(OneSided::Key)};
+  return made;
 }
 
 std::string registration_text(const fi_info& info, bool always) {
@@ -249,12 +243,12 @@ std::string room_text(const fi_info& info) {
          " bytes each beside what the provider keeps of it";
 }
 
-void describe(const Host* host, void (*fact)(void* context, const char* name, const char* text),
-              void* context) {
+void Ofi::describe(const Host& host,
+                   void (*fact)(void* context, const char* name, const char* text), void* context) {
   const auto say = [&](const char* name, const std::string& text) {
     fact(context, name, text.c_str());
   };
-  Wish wish = wish_of(*host, false);
+  Wish wish = wish_of(host, false);
   const auto choice_text = [](const Choice& choice) {
     return choice.info ? name_of(*choice.info) + ": " + choice.reason : "none: " + choice.reason;
   };
@@ -272,41 +266,20 @@ void describe(const Host* host, void (*fact)(void* context, const char* name, co
     say("atomics", means.atomics ? "the provider's, for domains all of whose operations it has"
                                  : "by messages: the provider has none");
     say("under way", room_text(*choice.info));
-    const bool always = registers_local_always(*host);
+    const bool always = registers_local_always(host);
     say("registration", registration_text(*choice.info, always));
     say("kept registered", Registrar::describe_cache(*choice.info, always));
   }
   say("memory", memory_text());
 }
 
-constexpr Conduit table{
-    .version = interface_version,
-    .name = "ofi",
-    .description = "libfabric: TCP, UDP and the networks that it has providers for",
-    .capabilities = registers_host_memory,
-    .attach = attach,
-    .send = send,
-    .poll = poll,
-    .detach = detach,
-    .buffer = buffer,
-    .release = release,
-    .register_segment = register_segment,
-    .deregister_segment = deregister_segment,
-    .put = put,
-    .get = get,
-    .atomic_operations = atomic_operations,
-    .atomic = atomic,
-    .describe = describe,
-};
+constexpr Conduit table = table_of<Ofi>(
+    "ofi", "libfabric: TCP, UDP and the networks that it has providers for", registers_host_memory);
 
 }  // namespace
-
-const Conduit& conduit() noexcept {
-  return table;
-}
 
 }  // namespace gex::net::ofi
 
 extern "C" __attribute__((visibility("default"))) const gex::net::Conduit* gex_conduit_v4(void) {
-  return &gex::net::ofi::conduit();
+  return &gex::net::ofi::table;
 }

@@ -7,8 +7,8 @@
 #include <string>
 #include <utility>
 
-#include "net/ofi/fatal.h"
-#include "net/ofi/lock.h"
+#include "base/spin_lock.h"
+#include "net/kit/fatal.h"
 
 namespace gex::net::ofi {
 
@@ -95,7 +95,7 @@ Transfer* OneSided::take(const Remote& remote, void* local, std::size_t size, vo
   if (remote.peer >= host_.size) fatal(host_, "ofi: a transfer to rank %u", remote.peer);
   Transfer* transfer = nullptr;
   {
-    const Guard guard(mutex_, threaded_);
+    const OptionalGuard guard(mutex_, threaded_);
     if (under_way_[remote.peer] == room_.a_peer || all_under_way_ == room_.in_all) return nullptr;
     ++under_way_[remote.peer];
     ++all_under_way_;
@@ -124,7 +124,7 @@ void OneSided::give_back(Transfer& transfer) {
   if (transfer.bounce != nullptr) bounce_.give_back(transfer.bounce);
   transfer.bounce = nullptr;
   unregister(transfer);
-  const Guard guard(mutex_, threaded_);
+  const OptionalGuard guard(mutex_, threaded_);
   --under_way_[transfer.peer];
   --all_under_way_;
   free_.push_back(&transfer);
@@ -300,7 +300,7 @@ void OneSided::read_back(Transfer& transfer) {
   if (transfer.bounce != nullptr &&
       read(transfer, transfer.bounce->bytes(), 1, transfer.bounce->descriptor))
     return;
-  const Guard guard(mutex_, threaded_);
+  const OptionalGuard guard(mutex_, threaded_);
   postponed_.push_back(&transfer);
   any_postponed_.store(true, std::memory_order_relaxed);
 }
@@ -309,7 +309,7 @@ void OneSided::retry() {
   if (!any_postponed_.load(std::memory_order_relaxed)) return;
   std::vector<Transfer*> again;
   {
-    const Guard guard(mutex_, threaded_);
+    const OptionalGuard guard(mutex_, threaded_);
     again.swap(postponed_);
     any_postponed_.store(false, std::memory_order_relaxed);
   }

@@ -5,7 +5,7 @@
 #include <string_view>
 #include <utility>
 
-#include "net/ofi/lock.h"
+#include "base/spin_lock.h"
 #include "net/ofi/wire.h"
 
 namespace gex::net::ofi {
@@ -80,7 +80,7 @@ bool ReceiveBuffers::add(std::string& error) {
     if (!buffer.region) return false;
   }
   {
-    const Guard guard(mutex_, threaded_);
+    const OptionalGuard guard(mutex_, threaded_);
     buffers_.splice(buffers_.end(), made);
   }
   post(buffer);
@@ -104,7 +104,7 @@ void ReceiveBuffers::post(Buffer& buffer) {
   // standing still with nothing posted, which the tests of a new provider show at once.
   posted_.fetch_sub(1, std::memory_order_relaxed);
   buffer.uses.store(0, std::memory_order_relaxed);
-  const Guard guard(mutex_, threaded_);
+  const OptionalGuard guard(mutex_, threaded_);
   refused_.push_back(&buffer);
   any_refused_.store(true, std::memory_order_relaxed);
 }
@@ -125,7 +125,7 @@ void ReceiveBuffers::release(Buffer& buffer) {
 
 void ReceiveBuffers::give_up(Buffer& buffer) {
   std::list<Buffer> gone;
-  const Guard guard(mutex_, threaded_);
+  const OptionalGuard guard(mutex_, threaded_);
   gone.splice(gone.end(), buffers_, buffer.self);
 }
 
@@ -146,7 +146,7 @@ void ReceiveBuffers::replenish() {
   if (any_refused_.load(std::memory_order_relaxed)) {
     std::vector<Buffer*> again;
     {
-      const Guard guard(mutex_, threaded_);
+      const OptionalGuard guard(mutex_, threaded_);
       again.swap(refused_);
       any_refused_.store(false, std::memory_order_relaxed);
     }

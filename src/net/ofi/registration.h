@@ -8,9 +8,9 @@
 #include <memory>
 #include <string>
 
-#include "net/memory_monitor.h"
+#include "net/kit/memory_monitor.h"
+#include "net/kit/registration_cache.h"
 #include "net/ofi/endpoint.h"
-#include "net/registration_cache.h"
 
 namespace gex::net::ofi {
 

@@ -1,18 +1,14 @@
 #pragma once
-// The buffers that messages are sent from.
-//
-// A message that the provider does not take over inside the call is copied into one of these, or
-// was built in it, and stays there until the provider has let go of it. All have room for the
-// largest message; memory is used once a buffer is, and registered some buffers at a time where
+// The buffers that messages are sent from (net/kit/send_pool.h), registered some at a time where
 // that is needed.
 
 #include <gex/plugin/conduit.h>
 
 #include <cstddef>
 #include <cstdint>
-#include <mutex>
 #include <vector>
 
+#include "net/kit/send_pool.h"
 #include "net/ofi/operation.h"
 #include "net/ofi/registration.h"
 #include "net/ofi/wire.h"
@@ -32,37 +28,16 @@ struct alignas(64) SendBuffer : Operation {
   std::byte* payload() noexcept { return bytes() + sizeof(Stamp) + header_room; }
 };
 
-class SendPool {
+class SendPool final : public net::SendPool<SendBuffer> {
  public:
   /// Where memory must be registered, some is at once; ends the job if it cannot be.
   SendPool(const Host& host, std::size_t count, Registrar& registrar, bool threaded);
-  SendPool(const SendPool&) = delete;
-  SendPool& operator=(const SendPool&) = delete;
-  ~SendPool();
-
-  /// A free buffer, or null: all are in use, and no more memory can be had or registered.
-  SendBuffer* take();
-  void give_back(SendBuffer* buffer);
-
-  /// Buffers that are not free. Only while no other call is in progress.
-  std::size_t taken() const noexcept { return ready_ - free_.size(); }
-
-  /// The buffer whose payload begins there, or null.
-  SendBuffer* built_at(const void* payload) const noexcept;
 
  private:
-  SendBuffer* at(std::size_t index) const noexcept;
-  /// Makes the next buffers that were never used ready. The mutex is held.
-  void grow();
+  bool prepare(std::span<std::byte> memory, SendBuffer& prototype);
 
   const Host& host_;
-  std::size_t count_;
   Registrar& registrar_;
-  bool threaded_;
-  std::byte* memory_ = nullptr;
-  std::mutex mutex_;
-  std::size_t ready_ = 0;  ///< buffers that have been made ready
-  std::vector<SendBuffer*> free_;
   std::vector<Region> regions_;
 };
 

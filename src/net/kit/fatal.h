@@ -2,7 +2,7 @@
 // The end of the job in one line.
 
 #include <gex/plugin/conduit.h>
-namespace gex::net::ofi {
+namespace gex::net {
 
 [[noreturn, gnu::cold, gnu::format(printf, 2, 3)]] void fatal(const Host& host, const char* format,
                                                               ...);
@@ -11,4 +11,4 @@ namespace gex::net::ofi {
 [[noreturn, gnu::cold, gnu::format(printf, 2, 3)]] void lost_peer(const Host& host,
                                                                   const char* format, ...);
 
-}  // namespace gex::net::ofi
+}  // namespace gex::net

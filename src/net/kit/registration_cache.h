@@ -24,7 +24,7 @@
 #include <map>
 #include <mutex>
 
-#include "net/memory_monitor.h"
+#include "net/kit/memory_monitor.h"
 
 namespace gex::net {
 

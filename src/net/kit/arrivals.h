@@ -1,29 +1,25 @@
 #pragma once
 // Messages that have arrived and wait to be delivered: a queue that grows.
+//
+// Thread rules: any where the network is `threaded`.
 
+#include <atomic>
 #include <cstddef>
-#include <cstdint>
 #include <mutex>
 #include <vector>
 
-#include "net/ofi/lock.h"
-#include "net/ofi/receive_buffers.h"
+#include "base/spin_lock.h"
 
-namespace gex::net::ofi {
+namespace gex::net {
 
-struct Arrival {
-  const std::byte* message;
-  std::size_t size;
-  std::uint32_t source;
-  ReceiveBuffers::Buffer* buffer;  ///< in which it lies
-};
-
+/// `Arrival` says where a message lies and whose it is.
+template <class Arrival>
 class Arrivals {
  public:
   explicit Arrivals(bool threaded) : threaded_(threaded), ring_(64) {}
 
   void push(const Arrival& arrival) {
-    const Guard guard(mutex_, threaded_);
+    const OptionalGuard guard(mutex_, threaded_);
     const std::size_t count = count_.load(std::memory_order_relaxed);
     if (count == ring_.size()) grow();
     ring_[(first_ + count) % ring_.size()] = arrival;
@@ -34,7 +30,7 @@ class Arrivals {
   bool pop(Arrival& arrival) {
     // Relaxed: a hint; under the mutex it is looked at again.
     if (count_.load(std::memory_order_relaxed) == 0) return false;
-    const Guard guard(mutex_, threaded_);
+    const OptionalGuard guard(mutex_, threaded_);
     const std::size_t count = count_.load(std::memory_order_relaxed);
     if (count == 0) return false;
     arrival = ring_[first_];
@@ -61,4 +57,4 @@ class Arrivals {
   std::atomic<std::size_t> count_{0};
 };
 
-}  // namespace gex::net::ofi
+}  // namespace gex::net

@@ -1,4 +1,4 @@
-#include "net/memory_monitor.h"
+#include "net/kit/memory_monitor.h"
 
 #include <fcntl.h>
 #include <linux/userfaultfd.h>

@@ -18,9 +18,18 @@
 #include <vector>
 
 #include "base/cache_line.h"
-#include "net/ofi/wire.h"
+#include "net/kit/stamp.h"
 
-namespace gex::net::ofi {
+namespace gex::net {
+
+/// What a tally, a message of the conduit's own, says.
+struct Tally {
+  std::uint64_t round;     ///< of the question's sender
+  std::uint64_t received;  ///< answer: messages that have come from the question's sender
+  std::uint64_t answers;   ///< 0: a question, 1: an answer
+  std::uint64_t unused;
+};
+static_assert(sizeof(Tally) % message_alignment == 0);
 
 class LossDetector {
  public:
@@ -101,4 +110,4 @@ class LossDetector {
   std::uint64_t next_look_ns_ = 0;
 };
 
-}  // namespace gex::net::ofi
+}  // namespace gex::net

@@ -1,9 +1,9 @@
-#include "net/ofi/fatal.h"
+#include "net/kit/fatal.h"
 
 #include <cstdarg>
 #include <cstdio>
 
-namespace gex::net::ofi {
+namespace gex::net {
 
 namespace {
 
@@ -28,4 +28,4 @@ void lost_peer(const Host& host, const char* format, ...) {
   end_with(host.lost_peer, format, arguments);
 }
 
-}  // namespace gex::net::ofi
+}  // namespace gex::net

@@ -1,4 +1,4 @@
-#include "net/registration_cache.h"
+#include "net/kit/registration_cache.h"
 
 #include <unistd.h>
 
