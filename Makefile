@@ -54,7 +54,8 @@ faults: packages release ## try what can go wrong in a job of several hosts; pri
 	tests/hosts/faults.py --bin build/release --times 5 || test $$? = 77
 
 # What a part is for, and how long it takes: docs/testing.md.
-parts := cover product-smp product-emu product-ofi product-plugin jobs hosts tree
+networks := smp $(patsubst src/net/%/conduit.cmake,%,$(wildcard src/net/*/conduit.cmake)) plugin
+parts := cover $(networks:%=product-%) jobs hosts tree
 .PHONY: $(parts:%=check-%)
 $(parts:%=check-%): check-%: packages release ## one part of check-all
 	ctest --preset release --build-config $* --label-regex '^part-$*$$' --parallel $(TEST_JOBS)

@@ -10,7 +10,8 @@ else()
 endif()
 
 # The parts of `make check-all` beside `make check`; the Makefile has a target for each.
-set(GEX_TEST_PARTS cover product-smp product-emu product-ofi product-plugin jobs hosts tree)
+list(TRANSFORM GEX_DECLARED_CONDUITS PREPEND product- OUTPUT_VARIABLE products)
+set(GEX_TEST_PARTS cover product-smp ${products} product-plugin jobs hosts tree)
 
 set(GEX_TEST_BINARY_DIR ${PROJECT_BINARY_DIR}/tests/bin)
 

@@ -9,6 +9,7 @@
 #   gex_build, gex_templates      the build tree, the folder of this file
 #   gex_lib, gex_bin, gex_include, gex_share   folders below the prefix
 #   gex_conduits                  networks a client can be labelled with
+#   gex_one_machine               those of them that work on one machine only
 #   gex_cc, gex_cc_family, gex_cxx, gex_cxx_family
 #   gex_objcopy                   which writes the prefix into the archives
 #   gex_release                   the release whose interface this is
@@ -146,7 +147,7 @@ foreach(conduit IN LISTS gex_conduits)
     archive(gasnet-${conduit}-${mode} libgex.a)
     # Where its launcher starts ranks on other hosts.
     set(ssh 1)
-    if(conduit MATCHES "^(smp|emu)$")
+    if(conduit IN_LIST gex_one_machine)
       set(ssh 0)
     endif()
     settings(GASNET "${defines}" "-I<prefix>/${gex_include} -I<prefix>/${folder}"
@@ -181,9 +182,9 @@ foreach(conduit IN LISTS gex_conduits)
   list(APPEND upcxx_files ${gex_include}/${conduit}-conduit)
   configure_file(${gex_templates}/upcxx/conduit.mk.in ${facade}/${conduit}-conduit/Makefile @ONLY)
 endforeach()
-# UPC++ knows networks by name, and emu is none of them.
+# UPC++ knows networks by name, and these alone.
 set(upcxx_conduits ${gex_conduits})
-list(REMOVE_ITEM upcxx_conduits emu)
+list(FILTER upcxx_conduits INCLUDE REGEX "^(smp|udp|mpi|ibv|aries|ofi|ucx)$")
 list(JOIN upcxx_conduits " " upcxx_conduits)
 list(JOIN upcxx_files " " upcxx_files)
 configure_file(${gex_templates}/upcxx/Makefile.in ${facade}/Makefile @ONLY)

@@ -132,7 +132,14 @@ std::optional<Start> start_of_function(const std::string& function) {
 
 /// Whether the network works on one machine only. Other networks refuse several hosts themselves.
 bool is_of_one_machine(const std::string& network) {
-  return network == "smp" || network == "emu";
+  if (network == "smp") return true;
+#define GEX_BUILT_IN_CONDUIT(name, is_of_one_machine) \
+  if (network == #name) return is_of_one_machine;
+#define GEX_PLUGIN_CONDUIT GEX_BUILT_IN_CONDUIT
+#include <declared_conduits.def>
+#undef GEX_PLUGIN_CONDUIT
+#undef GEX_BUILT_IN_CONDUIT
+  return false;
 }
 
 std::string plural(std::size_t count, const char* noun) {

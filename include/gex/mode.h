@@ -70,13 +70,16 @@
 #elif defined(GASNET_CONDUIT_PORTALS4)
 #define GASNET_CONDUIT_NAME PORTALS4
 #define GEX_CONDUIT_NAME_ "portals4"
-#elif defined(GASNET_CONDUIT_EMU)
-#define GASNET_CONDUIT_NAME EMU
-#define GEX_CONDUIT_NAME_ "emu"
 #elif defined(GASNET_CONDUIT_SMP)
 #define GASNET_CONDUIT_NAME SMP
 #define GEX_CONDUIT_NAME_ "smp"
-#else
+#elif defined(__has_include)
+/* Networks whose names are libgex's own. */
+#if __has_include(<gex/declared_labels.h>)
+#include <gex/declared_labels.h>
+#endif
+#endif
+#ifndef GASNET_CONDUIT_NAME
 /* No label. Clients see that of shared memory, the record says that they have chosen none. */
 #define GASNET_CONDUIT_SMP 1
 #define GASNET_CONDUIT_NAME SMP
@@ -138,7 +141,7 @@ GEX_IDENT_("DefaultMaxSegsizeStr", "0.85/H")
 GEX_IDENT_("FORKSpawner", "1")
 GEX_IDENT_("MPISpawner", "0")
 /* What the launcher that is named for the label can do. */
-#if defined(GASNET_CONDUIT_SMP) || defined(GASNET_CONDUIT_EMU)
+#if defined(GASNET_CONDUIT_SMP) || defined(GEX_LABEL_OF_ONE_MACHINE_)
 GEX_IDENT_("SSHSpawner", "0")
 #else
 GEX_IDENT_("SSHSpawner", "1")

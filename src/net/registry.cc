@@ -16,9 +16,17 @@
 #include "base/error.h"
 #include "base/os_process.h"
 #include "base/os_signal.h"
-#include "net/emu/emu.h"
 
 namespace gex::net {
+
+// Where each defines its table.
+#define GEX_PLUGIN_CONDUIT(name, is_of_one_machine)
+#define GEX_BUILT_IN_CONDUIT(name, is_of_one_machine) \
+  namespace name {                                    \
+  const Conduit& conduit() noexcept;                  \
+  }
+#include <declared_conduits.def>
+#undef GEX_BUILT_IN_CONDUIT
 
 namespace {
 
@@ -152,7 +160,11 @@ const Conduit* open(const fs::path& file) {
 }  // namespace
 
 std::span<const Conduit* const> built_in() noexcept {
-  static const Conduit* const conduits[] = {&emu::conduit()};
+  static const Conduit* const conduits[] = {
+#define GEX_BUILT_IN_CONDUIT(name, is_of_one_machine) &name::conduit(),
+#include <declared_conduits.def>
+#undef GEX_BUILT_IN_CONDUIT
+  };
   return conduits;
 }
 

@@ -8,11 +8,18 @@ import sys
 
 HERE = os.path.dirname(os.path.abspath(__file__))
 MODES = ("seq", "parsync", "par")
+# Networks that src/net declares, and whether each is a plug-in.
+DECLARED = {"smp": False}
+for _folder in sorted(os.listdir(os.path.join(HERE, "..", "..", "src", "net"))):
+    _file = os.path.join(HERE, "..", "..", "src", "net", _folder, "conduit.cmake")
+    if os.path.exists(_file):
+        with open(_file, encoding="utf-8") as _text:
+            DECLARED[_folder] = re.search(r"gex_conduit\(\w+ PLUGIN", _text.read()) is not None
 
 # What a user's shell may hold and a client must do without.
 UNWANTED = ("LD_LIBRARY_PATH", "LIBRARY_PATH", "CPATH", "PKG_CONFIG_PATH", "CMAKE_PREFIX_PATH",
-            "GEX_CONDUIT", "GASNET_PSHM_NODES", "GASNET_SPAWNFN", "GASNET_SPAWNER", "GASNET_OFI_SPAWNER",
-            "GASNET_SMP_SPAWNER", "GASNET_EMU_SPAWNER", "SSH_CMD", "SSH_OPTIONS",
+            "GEX_CONDUIT", "GASNET_PSHM_NODES", "GASNET_SPAWNFN", "GASNET_SPAWNER",
+            *(f"GASNET_{name.upper()}_SPAWNER" for name in DECLARED), "SSH_CMD", "SSH_OPTIONS",
             "GASNET_SSH_NODEFILE", "GASNET_SSH_SERVERS", "SSH_SERVERS", "GASNET_NODEFILE",
             "GASNET_SSH_CMD", "GASNET_SSH_OPTIONS", "MAKEFLAGS", "MFLAGS")
 
@@ -69,9 +76,9 @@ class Tree:
 
     @property
     def conduits(self):
-        """The networks that clients can be labelled with; ofi where libfabric was there to build it."""
-        ofi = os.path.exists(self.path("lib", "libgex-ofi.so"))
-        return ("smp", "emu", "ofi") if ofi else ("smp", "emu")
+        """The networks that clients can be labelled with: a plug-in's where it could be built."""
+        return tuple(name for name, is_plugin in DECLARED.items()
+                     if not is_plugin or os.path.exists(self.path("lib", f"libgex-{name}.so")))
 
     def path(self, *parts):
         return os.path.join(self.prefix, *parts)

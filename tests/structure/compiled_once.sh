@@ -4,5 +4,5 @@
 found=$(grep -rnE '\b(GEX_DEBUG|NDEBUG|GASNET_DEBUG)\b|\bassert *\(' "$@")
 [ -z "$found" ] && exit 0
 echo "$found"
-echo "compiled_once: these are compiled once for both forms of the library: GEX_ROOMS_WITHOUT_CHECKS in cmake/GexTargets.cmake, src/net/ofi/CMakeLists.txt"
+echo "compiled_once: these are compiled once for both forms of the library: GEX_ROOMS_WITHOUT_CHECKS in cmake/GexTargets.cmake, CHECKING of conduits"
 exit 1

@@ -1,13 +1,21 @@
 #!/usr/bin/env python3
 """The configurations in which the conformance suite runs on one host.
 
-A configuration has a value in each of five dimensions. cover.txt is a written pairwise cover
-(tests/pairwise.py). Besides, several ranks with threads run on each network, and what most programs
-run, the release library over shared memory, with each number of ranks and in each mode.
+A configuration has a value in each of five dimensions. The networks and the lines of the cover stand
+in cover.txt here, for smp and a conduit outside the tree, and in src/net/<conduit>/cover.txt, for each
+conduit of the tree:
 
-cover_check.txt is what `make check` runs of them (`check` looks at it too): every value of each
-dimension but 16 ranks; on each kind of network each mode and each library; and each mode with each
-library.
+  network NAME [VARIABLE=VALUE...]                  what GEX_CONDUIT is for, and what else is set:
+                                                    emu-seed-1 is the conduit emu
+  check|cover NAME ranks mode library supernode     a configuration
+
+All of them together are a written pairwise cover (tests/pairwise.py). Besides, several ranks with
+threads run on each network, and what most programs run, the release library over shared memory, with
+each number of ranks and in each mode.
+
+The lines that begin with `check` are what `make check` runs of them (the command `check` looks at it
+too): every value of each dimension but 16 ranks; on each kind of network each mode and each library;
+and each mode with each library.
 
   cover.py check | product | generate
 """
@@ -16,12 +24,25 @@ import pathlib
 import sys
 
 HERE = pathlib.Path(__file__).resolve()
+ROOT = HERE.parents[3]
 sys.path.append(str(HERE.parents[2]))
 
 import pairwise  # noqa: E402  below the path
 
+FILES = [HERE.with_name("cover.txt"), *sorted((ROOT / "src" / "net").glob("*/cover.txt"))]
+
+
+def lines(word):
+    """What follows the word in the lines that begin with it."""
+    for file in FILES:
+        for line in file.read_text().splitlines():
+            words = line.split()
+            if words and words[0] == word:
+                yield words[1:]
+
+
 DIMENSIONS = {
-    "conduit": ["smp", "emu", "emu-seed-1", "emu-seed-2", "plugin", "ofi"],
+    "conduit": [words[0] for words in lines("network")],
     "ranks": ["1", "2", "3", "4", "7", "16"],
     "mode": ["seq", "parsync", "par"],
     "library": ["release", "debug", "check"],
@@ -56,11 +77,20 @@ def pairs_of_check(row):
                       (("mode", mode), ("library", library))}
 
 
+class Written(pairwise.Cover):
+    """The lines that begin with one of these words."""
+
+    words = ("check", "cover")
+
+    def read(self):
+        return [tuple(row) for word in self.words for row in lines(word)]
+
+
 if __name__ == "__main__":
     if sys.argv[1:] == ["check"]:
-        small = pairwise.Cover(DIMENSIONS, HERE.with_name("cover_check.txt"), possible)
+        small = Written(DIMENSIONS, None, possible)
+        small.words = ("check",)
         small.pairs_of = pairs_of_check
         if small.check() != 0:
             sys.exit(1)
-    pairwise.Cover(DIMENSIONS, HERE.with_name("cover.txt"), possible, more_pairs,
-                   price=lambda row: int(row[1])).main(__doc__)
+    Written(DIMENSIONS, None, possible, more_pairs, price=lambda row: int(row[1])).main(__doc__)

@@ -41,39 +41,17 @@ struct Subject {
   JobOptions options() const { return {.environment = environment, .texts = texts, .hosts = {}}; }
 };
 
-#ifdef GEX_OFI_CONDUIT
-Subject ofi(const char* label, const char* provider,
-            std::map<std::string, std::int64_t> environment = {}) {
-  return {.label = label,
-          .name = GEX_OFI_CONDUIT,
-          .environment = std::move(environment),
-          .texts = {{"GEX_OFI_PROVIDER", provider}},
-          .crosses_hosts = std::string_view(provider) != "shm",
-          .reaches_any_memory = true,
-          .frees_sources_early =
-              std::string_view(provider) != "tcp;ofi_rxm" && std::string_view(provider) != "shm",
-          .completes_in_order = std::string_view(provider) == "shm",
-          .manual_progress = true};
-}
-#endif
+// The subjects of each network of src/net: src/net/<name>/promises.inc, as a list
+// `<name>_subjects`.
+#define GEX_SUBJECTS(name) const std::vector<Subject> name##_subjects
+#include <declared_promises.inc>
 
-const Subject conduits[] = {
-    {"emu", "emu"},
-    {"emu_shallow", "emu", {{"GEX_EMU_QUEUE", 1}}},
-    {"emu_reordered", "emu", {{"GEX_EMU_SEED", 7}}},
-    {"emu_reordered_deep", "emu", {{"GEX_EMU_SEED", -3}, {"GEX_EMU_QUEUE", 64}}},
-    {"example", GEX_EXAMPLE_CONDUIT},
-#ifdef GEX_OFI_CONDUIT
-    ofi("ofi", "tcp;ofi_rxm"),
-    ofi("ofi_net", "net"),
-    ofi("ofi_sockets", "sockets"),
-    ofi("ofi_udp", "udp;ofi_rxd"),
-    ofi("ofi_shm", "shm"),
-    ofi("ofi_registered", "tcp;ofi_rxm", {{"GEX_OFI_REGISTER_LOCAL", 1}}),
-    ofi("ofi_basic", "tcp;ofi_rxm", {{"GEX_OFI_REGISTER_BASIC", 1}}),
-    ofi("ofi_basic_udp", "udp;ofi_rxd", {{"GEX_OFI_REGISTER_BASIC", 1}}),
-#endif
-};
+const std::vector<Subject> conduits = [] {
+  std::vector<Subject> all{{"example", GEX_EXAMPLE_CONDUIT}};
+  for (const std::vector<Subject>& some : declared_subjects())
+    all.insert(all.end(), some.begin(), some.end());
+  return all;
+}();
 
 /// A message that can be recognised: its first bytes say who and which, the others follow from it.
 std::vector<unsigned char> message_of(std::uint32_t sender, std::uint32_t number,

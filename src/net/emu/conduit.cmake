@@ -1,0 +1,1 @@
+gex_conduit(emu BUILT_IN ONE_MACHINE)
