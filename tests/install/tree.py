@@ -8,13 +8,17 @@ import sys
 
 HERE = os.path.dirname(os.path.abspath(__file__))
 MODES = ("seq", "parsync", "par")
-# Networks that src/net declares, and whether each is a plug-in.
+# Networks that src/net declares, and whether each is a plug-in; those of one machine.
 DECLARED = {"smp": False}
+ONE_MACHINE = {"smp"}
 for _folder in sorted(os.listdir(os.path.join(HERE, "..", "..", "src", "net"))):
     _file = os.path.join(HERE, "..", "..", "src", "net", _folder, "conduit.cmake")
     if os.path.exists(_file):
         with open(_file, encoding="utf-8") as _text:
-            DECLARED[_folder] = re.search(r"gex_conduit\(\w+ PLUGIN", _text.read()) is not None
+            _declaration = _text.read()
+        DECLARED[_folder] = re.search(r"gex_conduit\(\w+ PLUGIN", _declaration) is not None
+        if "ONE_MACHINE" in _declaration:
+            ONE_MACHINE.add(_folder)
 
 # What a user's shell may hold and a client must do without.
 UNWANTED = ("LD_LIBRARY_PATH", "LIBRARY_PATH", "CPATH", "PKG_CONFIG_PATH", "CMAKE_PREFIX_PATH",
@@ -113,7 +117,7 @@ class Tree:
 def ssh_spawner(label):
     """What a label's fragments and identification say of its launcher: whether it reaches other
     machines."""
-    return "0" if label in ("smp", "emu") else "1"
+    return "0" if label in ONE_MACHINE else "1"
 
 
 def expect_job(program, launch, label, mode, neighbors=None, **variables):

@@ -251,13 +251,15 @@ struct Conduit {
                    void (*fact)(void* context, const char* name, const char* text),
                    void* context) = nullptr;
 
-  /// Optional. `put` may then be given a null `done` and a null `local_done`: nobody is told of
+  // The next three are optional too. This version of libgex does not call them yet.
+
+  /// `put` may then be given a null `done` and a null `local_done`: nobody is told of
   /// that put by itself. `done` of a flush is completed when all puts of this kind that were
   /// accepted for the peer before are found there and their sources may be reused; at once if there
   /// are none.
   SendResult (*flush)(uint32_t peer, void* done) = nullptr;
 
-  /// Optional, both or neither, and only beside `put` and `get`: a transfer of several pieces, all
+  /// Both or neither, and only beside `put` and `get`: a transfer of several pieces, all
   /// remote ones in the segment of `remote`, whose `address` does not count. Each list has 1 to
   /// `Limits::max_pieces` pieces, none of them empty; both have the same number of bytes, at most
   /// `Limits::max_transfer`, in the same order. Accepted whole or not at all; the lists may be
@@ -268,10 +270,10 @@ struct Conduit {
   SendResult (*get_pieces)(const Remote* remote, const RemotePiece* from, size_t from_count,
                            const LocalPiece* to, size_t to_count, void* done) = nullptr;
 
-  /// Optional. A client's thread that enters libgex says by which number, from 0 and small, it
-  /// goes: no other thread that is inside goes by the same until it has ended. A conduit may keep
-  /// it in a thread-local variable and give each lane queues of its own. Threads that it was not
-  /// told of may call too.
+  /// Optional. Says by which number, from 0 and small, the calling thread goes, before its first
+  /// put, get or atomic operation: no other thread goes by the same until it has ended. A conduit
+  /// may keep it in a thread-local variable and give each lane queues of its own. A thread that no
+  /// more than sends and polls may not have been given one.
   void (*enter_lane)(uint32_t lane) = nullptr;
 };
 

@@ -215,6 +215,67 @@ TEST_P(OneSidedPromise, ThreadsMayPutAndGetAtTheSameTime) {
       });
 }
 
+// Of both ends in pieces that do not fit one another; nothing beside them is touched.
+TEST_P(OneSidedPromise, PiecesGoWhereTheyBelong) {
+  if (conduit->put_pieces == nullptr) GTEST_SKIP() << "no transfers of pieces";
+  on_ranks_with_segments(
+      2, false,
+      [&](const Host& host, const Limits& limits, const std::vector<Published>& all,
+          unsigned char* segment) {
+        ASSERT_GE(limits.max_pieces, 3U);
+        const std::uint32_t peer = 1 - host.rank;
+        auto source = message_of(host.rank, 3, 600);
+        const auto pattern = source;
+        const Remote remote = all[peer].at(peer, 0);
+        const RemotePiece there[] = {{all[peer].address + 1000, 7}, {all[peer].address + 10, 593}};
+        const LocalPiece here[] = {
+            {source.data(), 100}, {source.data() + 100, 1}, {source.data() + 101, 499}};
+        Completion done{0}, local_done{0}, got{0};
+        while (conduit->put_pieces(&remote, there, 2, here, 3, &done, &local_done) == would_block)
+          poll_or_yield(both);
+        wait_for(local_done);
+        std::fill(source.begin(), source.end(), 0xee);
+        wait_for(done);
+        while (conduit->get_pieces(&remote, there, 2, here, 3, &got) == would_block)
+          poll_or_yield(both);
+        wait_for(got);
+        EXPECT_EQ(source, pattern);
+        barrier_with_progress();
+        const auto others = message_of(peer, 3, 600);
+        EXPECT_EQ(std::memcmp(segment + 1000, others.data(), 7), 0);
+        EXPECT_EQ(std::memcmp(segment + 10, others.data() + 7, 593), 0);
+        for (const int beside : {9, 603, 999, 1007}) EXPECT_EQ(segment[beside], 0) << beside;
+      });
+}
+
+TEST_P(OneSidedPromise, AFlushTellsOfThePutsBeforeIt) {
+  if (conduit->flush == nullptr) GTEST_SKIP() << "no flush";
+  on_ranks_with_segments(
+      2, false,
+      [&](const Host& host, const Limits&, const std::vector<Published>& all,
+          unsigned char* segment) {
+        constexpr std::uint32_t puts = 50;
+        const std::uint32_t peer = 1 - host.rank;
+        std::vector<std::uint64_t> values(puts);
+        Completion flushed{0};
+        for (std::uint32_t i = 0; i < puts; ++i) {
+          values[i] = host.rank * 1000 + i + 1;
+          const Remote remote = all[peer].at(peer, 8 * std::size_t{i});
+          while (conduit->put(&remote, &values[i], 8, nullptr, nullptr) == would_block)
+            poll_or_yield(both);
+        }
+        while (conduit->flush(peer, &flushed) == would_block) poll_or_yield(both);
+        wait_for(flushed);
+        EXPECT_EQ(flushed, 1);
+        barrier_with_progress();
+        for (std::uint32_t i = 0; i < puts; ++i) {
+          std::uint64_t word = 0;
+          std::memcpy(&word, segment + 8 * std::size_t{i}, sizeof word);
+          ASSERT_EQ(word, peer * 1000 + i + 1);
+        }
+      });
+}
+
 // Operations are refused for lack of room, not lost, and never without bound.
 TEST_P(OneSidedPromise, ManyAtOnceAllComplete) {
   on_ranks_with_segments(

@@ -47,7 +47,11 @@ struct Subject {
 #include <declared_promises.inc>
 
 const std::vector<Subject> conduits = [] {
-  std::vector<Subject> all{{"example", GEX_EXAMPLE_CONDUIT}};
+  std::vector<Subject> all{{"example", GEX_EXAMPLE_CONDUIT},
+                           {.label = "vm",
+                            .name = GEX_VM_CONDUIT,
+                            .reaches_any_memory = true,
+                            .frees_sources_early = false}};
   for (const std::vector<Subject>& some : declared_subjects())
     all.insert(all.end(), some.begin(), some.end());
   return all;
