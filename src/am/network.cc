@@ -17,6 +17,7 @@
 #include "base/immortal.h"
 #include "base/spin.h"
 #include "base/spin_lock.h"
+#include "core/memory.h"
 #include "core/objects.h"
 #include "core/process.h"
 #include "core/trace.h"
@@ -334,7 +335,7 @@ void deliver_from_network(std::uint32_t source, net::Channel channel, const void
         !endpoint->segment->contains(arrived.payload, arrived.size))
       fatal("a long message of %zu bytes from rank %u to %p does not lie in the bound segment",
             arrived.size, source, arrived.payload);
-    if (arrival.to_place != nullptr) std::memcpy(arrived.payload, arrival.to_place, arrived.size);
+    if (arrival.to_place != nullptr) copy_memory(arrived.payload, arrival.to_place, arrived.size);
   }
 
   const bool unanswered = run_handler<Sender::anybody>(arrived, arrival.number);

@@ -13,6 +13,7 @@
 #include "base/error.h"
 #include "base/immortal.h"
 #include "base/spin_lock.h"
+#include "core/memory.h"
 #include "core/progress.h"
 #include "core/trace.h"
 
@@ -37,7 +38,10 @@ void place(const Outbound& message) noexcept {
         "a long message of %zu bytes to %p does not lie in the bound segment of rank %u, which "
         "is its sender",
         message.size, message.destination, gex_proc_.jobrank);
-  std::memmove(message.destination, message.payload, message.size);
+  if (kind_at(message.destination) != nullptr) [[unlikely]]
+    copy_memory(message.destination, message.payload, message.size);
+  else
+    std::memmove(message.destination, message.payload, message.size);
 }
 
 /// Where a thread keeps what a handler reads of a payload that does not fit on its stack.

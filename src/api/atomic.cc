@@ -120,7 +120,7 @@ Operation begin(Call call, gex_AD_t ad, gex_DT_t type, void* result_p, gex_Rank_
                                  gex::atomic::size_of(type), offsets, call);
   if (!fetching) target.local = nullptr;
   if (checked()) check_target(domain, rank, target, flags, name);
-  const bool by_network = domain.is_for_network() && target.key != nullptr;
+  const bool by_network = domain.is_for_network() && target.by_atomics;
   return {type, opcode, operand1, operand2, by_network, target};
 }
 

@@ -5,6 +5,7 @@
 #include "atomic/operation.h"
 #include "base/error.h"
 #include "base/tsan.h"
+#include "core/memory.h"
 #include "rma/reference.h"
 
 namespace gex::atomic {
@@ -50,6 +51,7 @@ void on_request(gex_Token_t token, const Request& request, void*, std::size_t) n
   if (request.address % size_of(type) != 0)
     fatal("rank %u: an atomic operation at %p, which is not aligned", source,
           static_cast<void*>(at));
+  require_host_memory(at, "the target", "an atomic operation");
   // The caller's flags, whichever: between its thread and whoever sees the result.
   const std::uint64_t old = apply(type, at, opcode, request.operand1, request.operand2,
                                   GEX_FLAG_AD_ACQ | GEX_FLAG_AD_REL);

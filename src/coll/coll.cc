@@ -4,6 +4,7 @@
 
 #include "coll/receive.h"
 #include "coll/team_collectives.h"
+#include "core/memory.h"
 #include "core/trace.h"
 #include "team/lifecycle.h"
 
@@ -21,6 +22,10 @@ void copy_alone(const Request& request) noexcept {
 
 gex_Event_t start(Team& team, const Request& request, const Announcement& announcement) noexcept {
   trace::transfer(trace::no_peer, request.bytes);
+  if (has_other_kinds()) [[unlikely]] {
+    require_host_memory(request.destination, "dst", name_of(announcement.call));
+    require_host_memory(request.source, "src", name_of(announcement.call));
+  }
   if (team.size == 1) {
     copy_alone(request);
     return GEX_EVENT_INVALID;

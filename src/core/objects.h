@@ -2,7 +2,6 @@
 // Clients, endpoints, segments: what the handles point to.
 
 #include <gasnetex.h>
-#include <gex/plugin/conduit.h>
 
 #include <cstddef>
 #include <cstdint>
@@ -12,6 +11,7 @@
 
 #include "base/os_memory.h"
 #include "core/endpoint_address.h"
+#include "core/memory.h"
 
 namespace gex {
 class Team;
@@ -35,11 +35,10 @@ struct _gex_Segment {
   const void* client_data = nullptr;
   std::byte* address = nullptr;
   std::uintptr_t size = 0;
-  bool shared = false;  ///< in this process's part of the neighborhood's memory
-  gex::net::MemoryKind kind = gex::net::host_memory;
-  std::uint32_t device = 0;    ///< as of the kind's own interface
-  gex::os::Mapping pages;      ///< memory of the library's that is not shared
-  std::uint32_t bindings = 0;  ///< endpoints it is bound to
+  bool shared = false;                    ///< in this process's part of the neighborhood's memory
+  const gex::MemoryKind* kind = nullptr;  ///< null: memory of the host
+  gex::os::Mapping pages;                 ///< memory of the library's that is not shared
+  std::uint32_t bindings = 0;             ///< endpoints it is bound to
   /// What the network was asked (core/segment.h).
   enum class Registration : unsigned char { none, refused, done } registration{};
   std::vector<std::uint64_t> key;  ///< once that is done

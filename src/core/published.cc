@@ -55,12 +55,13 @@ void publish_own_segment(unsigned endpoint_address, const PublishedSegment& segm
 }
 
 void publish_segment(unsigned endpoint_address, gex_Rank_t jobrank, std::uintptr_t owner_address,
-                     std::uintptr_t size, std::uint64_t offset) noexcept {
+                     std::uintptr_t size, std::uint64_t offset, net::MemoryKind kind) noexcept {
   PublishedSegment segment;
+  segment.kind = kind;
   segment.owner_address = owner_address;
   segment.size = size;
   if (jobrank == gex_proc_.jobrank) {
-    segment.mapped = reinterpret_cast<std::byte*>(owner_address);
+    if (kind == net::host_memory) segment.mapped = reinterpret_cast<std::byte*>(owner_address);
     publish_own_segment(endpoint_address, segment);
     return;
   }

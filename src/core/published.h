@@ -6,6 +6,7 @@
 // An endpoint's own entry is read by any thread; it is written while that endpoint is idle.
 
 #include <gasnetex.h>
+#include <gex/plugin/conduit.h>
 
 #include <cstddef>
 #include <cstdint>
@@ -16,9 +17,10 @@ namespace gex {
 struct PublishedSegment {
   std::uintptr_t owner_address = 0;
   std::uintptr_t size = 0;      ///< 0: none
-  std::byte* mapped = nullptr;  ///< where this process has it mapped, or null
+  std::byte* mapped = nullptr;  ///< where this process has it mapped, or null; of the host's memory
   /// What the network calls it, or null: the network's one-sided operations do not reach it.
   const void* key = nullptr;
+  net::MemoryKind kind = net::host_memory;
 
   std::intptr_t displacement() const noexcept {
     return mapped == nullptr ? GEX_NOT_MAPPED_
@@ -41,9 +43,11 @@ inline constexpr std::uint64_t not_shared = ~std::uint64_t{0};
 /// Records what a process bound, in the place of what was published before; the displacement arrays
 /// are rewritten by `refresh_displacements`. A neighbor's segment is mapped here as long as it is
 /// published: `offset` says where in its owner's part of shared memory it lies, or `not_shared`.
-/// Ends the job in one line if it cannot be mapped. Any thread, but one for each endpoint.
+/// Ends the job in one line if it cannot be mapped. Memory of another kind than the host's is
+/// mapped by nobody. Any thread, but one for each endpoint.
 void publish_segment(unsigned endpoint_address, gex_Rank_t jobrank, std::uintptr_t owner_address,
-                     std::uintptr_t size, std::uint64_t offset) noexcept;
+                     std::uintptr_t size, std::uint64_t offset,
+                     net::MemoryKind kind = net::host_memory) noexcept;
 /// The same of an endpoint of this process.
 void publish_own_segment(unsigned endpoint_address, const PublishedSegment& segment) noexcept;
 

@@ -70,8 +70,11 @@ gex_Segment_t allocate_segment(gex_Client_t client, std::uintptr_t bytes, gex_Fl
 }
 
 gex_Segment_t register_segment(gex_Client_t client, void* address, std::uintptr_t bytes,
-                               gex_Flags_t flags) {
-  return make(client, address, bytes, flags);
+                               gex_Flags_t flags, const MemoryKind* kind) {
+  gex_Segment_t segment = make(client, address, bytes, flags);
+  segment->kind = kind;
+  if (kind != nullptr) add_memory(address, bytes, *kind);
+  return segment;
 }
 
 void require_live_segment(gex_Segment_t segment, const char* call) noexcept {
@@ -83,6 +86,7 @@ void destroy_segment(gex_Segment_t segment, bool untouched) {
   const std::lock_guard lock(segments_change);
   if (segment->registration == _gex_Segment::Registration::done)
     process().conduit->deregister_segment(segment->key.data());
+  if (segment->kind != nullptr) remove_memory(segment->address);
   if (segment->shared) process().neighborhood.give_segment_back(segment->address, untouched);
   delete segment;
 }
@@ -97,11 +101,16 @@ void bind_segment(gex_EP_t endpoint, gex_Segment_t segment) {
       ++segment->bindings;
       own.owner_address = reinterpret_cast<std::uintptr_t>(segment->address);
       own.size = segment->size;
-      own.mapped = segment->address;
+      own.kind = net_kind_of(*segment);
+      if (segment->kind == nullptr) own.mapped = segment->address;
     }
   }
   publish_own_segment(endpoint->address(), own);
   refresh_displacements();
+}
+
+net::MemoryKind net_kind_of(const _gex_Segment& segment) noexcept {
+  return segment.kind != nullptr ? segment.kind->kind : net::host_memory;
 }
 
 bool give_to_network(_gex_Segment& segment) {
@@ -109,10 +118,12 @@ bool give_to_network(_gex_Segment& segment) {
   const net::Conduit* conduit = process().conduit;
   if (conduit == nullptr || conduit->register_segment == nullptr) return false;
   // A kind that came after the conduit is not in its capabilities, and is not shown to it.
-  if ((conduit->capabilities & std::uint64_t{1} << segment.kind) == 0) return false;
+  const net::MemoryKind kind = net_kind_of(segment);
+  if ((conduit->capabilities & std::uint64_t{1} << kind) == 0) return false;
   const std::lock_guard lock(segments_change);
   if (segment.registration == Registration::none) {
-    const net::SegmentMemory memory{segment.address, segment.size, segment.kind, segment.device};
+    const net::SegmentMemory memory{segment.address, segment.size, kind,
+                                    segment.kind != nullptr ? segment.kind->device : 0};
     segment.key.resize(process().network.key_bytes / sizeof(std::uint64_t));
     segment.registration = conduit->register_segment(&memory, segment.key.data()) == 0
                                ? Registration::done

@@ -21,9 +21,10 @@ std::uint64_t usable_memory();
 /// with the reason in errno, if there are no addresses for it. Any thread.
 gex_Segment_t allocate_segment(gex_Client_t client, std::uintptr_t bytes, gex_Flags_t flags = 0);
 
-/// Makes a segment of the client's memory. Any thread.
+/// Makes a segment of the client's memory, which is the host's (null) or of another kind, that
+/// outlives it. Any thread.
 gex_Segment_t register_segment(gex_Client_t client, void* address, std::uintptr_t bytes,
-                               gex_Flags_t flags = 0);
+                               gex_Flags_t flags = 0, const MemoryKind* kind = nullptr);
 
 /// Checked mode: ends the job if there is no such segment, or none any more.
 void require_live_segment(gex_Segment_t segment, const char* call) noexcept;
@@ -35,6 +36,9 @@ void destroy_segment(gex_Segment_t segment, bool untouched = false);
 /// Binds the segment, or none if it is null, to an idle endpoint in the place of what is bound to
 /// it. This process knows at once; others when it is published.
 void bind_segment(gex_EP_t endpoint, gex_Segment_t segment);
+
+/// The kind of a segment's memory, as networks are told of it.
+net::MemoryKind net_kind_of(const _gex_Segment& segment) noexcept;
 
 /// Lets the network's one-sided operations reach the segment, if it has any and takes this kind of
 /// memory; asked once, when the segment is first published. Returns whether it has a key. Any

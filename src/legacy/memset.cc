@@ -5,6 +5,7 @@
 #include "am/internal.h"
 #include "am/message.h"
 #include "core/initiate.h"
+#include "core/memory.h"
 #include "rma/reference.h"
 
 namespace gex::legacy {
@@ -24,7 +25,7 @@ struct Memset {
 
 void on_memset(gex_Token_t token, const Memset& request, void*, std::size_t) noexcept {
   const std::size_t size = request.size;
-  std::memset(rma::own_range(token, request.address, size, "a memset"), request.value, size);
+  fill_memory(rma::own_range(token, request.address, size, "a memset"), request.value, size);
   rma::reply_done(token, request.target);
 }
 

@@ -8,6 +8,7 @@
 #include <utility>
 
 #include "am/deferred_send.h"
+#include "core/memory.h"
 #include "core/process.h"
 #include "core/progress.h"
 
@@ -118,7 +119,9 @@ int inject(Injection injection, bool immediate) noexcept {
 void find_way(Transfer& transfer, const PublishedSegment& segment) noexcept {
   if (segment.key == nullptr) return;
   transfer.key = segment.key;
-  transfer.native = process().conduit->put != nullptr;
+  // Its own end it finds in the host's memory only.
+  transfer.native = process().conduit->put != nullptr && kind_at(transfer.local) == nullptr;
+  transfer.by_atomics = segment.kind == net::host_memory;
 }
 
 std::uint32_t native_parts_of(const Transfer& transfer) noexcept {

@@ -1,7 +1,6 @@
 #include "rma/reference.h"
 
 #include <algorithm>
-#include <cstring>
 #include <memory>
 #include <utility>
 #include <vector>
@@ -12,6 +11,7 @@
 #include "am/token.h"
 #include "base/error.h"
 #include "base/tsan.h"
+#include "core/memory.h"
 #include "core/objects.h"
 
 namespace gex::rma {
@@ -50,9 +50,16 @@ struct Done {
 /// them: the address that says so (base/tsan.h).
 char order_of_peers;
 
+/// A copy in the host's memory, which `buffer` holds.
+const std::byte* copied(std::vector<std::byte>& buffer, const std::byte* from, std::size_t size) {
+  buffer.resize(size);
+  copy_memory(buffer.data(), from, size);
+  return buffer.data();
+}
+
 void on_put(gex_Token_t token, const Put& put, void* payload, std::size_t size) noexcept {
   order_through_peer_ends(&order_of_peers);
-  if (size != 0) std::memcpy(own_range(token, put.address, size, "a put"), payload, size);
+  if (size != 0) copy_memory(own_range(token, put.address, size, "a put"), payload, size);
   order_through_peer_begins(&order_of_peers);
   reply_done(token, put.target);
 }
@@ -66,12 +73,10 @@ void on_get(gex_Token_t token, const Get& get, void*, std::size_t) noexcept {
   if (size > max_medium_payload) fatal("rank %u: a get of %zu bytes", token->header.source, size);
   const std::byte* from = size != 0 ? own_range(token, get.address, size, "a get") : nullptr;
   order_through_peer_ends(&order_of_peers);
-  // To be read before the reply can be seen to have left.
-  std::vector<std::byte> read_under_tsan;
-  if (under_tsan && size != 0) {
-    read_under_tsan.assign(from, from + size);
-    from = read_under_tsan.data();
-  }
+  // Where messages cannot be made of it, or it is to be read before the reply can be seen to have
+  // left.
+  std::vector<std::byte> on_host;
+  if (size != 0 && (under_tsan || kind_at(from) != nullptr)) from = copied(on_host, from, size);
   order_through_peer_begins(&order_of_peers);
   const Packed packed(Data{get.target, get.destination});
   Outbound reply = packed.message_for(Internal::rma_data);
@@ -84,7 +89,7 @@ void on_get(gex_Token_t token, const Get& get, void*, std::size_t) noexcept {
 void on_data(gex_Token_t, const Data& data, void* payload, std::size_t size) noexcept {
   auto* destination = data.destination.as<void*>();
   order_through_peer_ends(destination);
-  if (size != 0) std::memcpy(destination, payload, size);
+  if (size != 0) copy_memory(destination, payload, size);
   complete(data.target.as<CompletionTarget>());
 }
 
@@ -177,8 +182,12 @@ std::size_t put_part(const Transfer& transfer, std::size_t offset, CompletionTar
   Outbound message = packed.message_for(Internal::rma_put);
   message.category = Category::medium;
   message.endpoints = am::endpoints_of(transfer.local_endpoint, transfer.endpoint);
-  message.payload = static_cast<const std::byte*>(transfer.local) + offset;
   message.size = std::min(part_bytes(transfer), transfer.size - offset);
+  const std::byte* from = static_cast<const std::byte*>(transfer.local) + offset;
+  std::vector<std::byte> on_host;
+  if (kind_at(from) != nullptr) [[unlikely]]
+    from = copied(on_host, from, message.size);
+  message.payload = from;
   return am::send_request(transfer.jobrank, message, immediate) == 0 ? message.size : 0;
 }
 
@@ -188,7 +197,7 @@ int put_parts(const Transfer& transfer, CompletionTarget target, bool immediate)
   if (sent == 0) return 1;
   std::unique_ptr<Rest> rest = rest_of(transfer, sent, target, put_part);
   rest->payload = std::make_unique<std::byte[]>(rest->transfer.size);
-  std::memcpy(rest->payload.get(), rest->transfer.local, rest->transfer.size);
+  copy_memory(rest->payload.get(), rest->transfer.local, rest->transfer.size);
   rest->transfer.local = rest->payload.get();
   am::defer(std::move(rest));
   return 0;

@@ -4,6 +4,7 @@
 
 #include "base/error.h"
 #include "core/initiate.h"
+#include "core/memory.h"
 #include "core/process.h"
 #include "core/restricted.h"
 #include "core/team.h"
@@ -87,13 +88,13 @@ Injected inject_get(const Transfer& transfer, const Targets& targets, gex_Flags_
 bool put_by_copy(const Transfer& transfer) noexcept {
   if (transfer.size == 0) return true;
   if (transfer.mapped == nullptr) return false;
-  std::memcpy(transfer.mapped, transfer.local, transfer.size);
+  copy_memory(transfer.mapped, transfer.local, transfer.size);
   return true;
 }
 bool get_by_copy(const Transfer& transfer) noexcept {
   if (transfer.size == 0) return true;
   if (transfer.mapped == nullptr) return false;
-  std::memcpy(transfer.local, transfer.mapped, transfer.size);
+  copy_memory(transfer.local, transfer.mapped, transfer.size);
   return true;
 }
 

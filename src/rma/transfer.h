@@ -23,6 +23,7 @@ struct Transfer {
   std::size_t size;
   const void* key = nullptr;  ///< what the network calls the peer's segment, or null
   bool native = false;        ///< the network itself carries it; then there is a key
+  bool by_atomics = false;    ///< the network itself may operate on it; then there is a key
 
   Op as(OpKind kind) const noexcept { return Op::with_peer(kind, call, jobrank, size); }
 };

@@ -34,6 +34,7 @@ struct Announcement {
   std::uint64_t address;
   std::uint64_t size;    ///< 0: none
   std::uint64_t offset;  ///< as of publish_segment
+  std::uint64_t kind;    ///< of its memory
   std::uint64_t usable;  ///< bytes of memory the host has for segments, as this process sees it
   std::int64_t flaw;  ///< GASNET_OK, or the error of arguments with which nothing can be attached
 };
@@ -94,17 +95,20 @@ void record(gex_Client_t client, const Keyed<Announcement>& keyed, const char* c
     fatal("%s: rank %u announced endpoint %u with a segment of %lu bytes, which cannot be", call,
           announced.jobrank, announced.endpoint, static_cast<unsigned long>(announced.size));
   const unsigned endpoint = endpoint_address(client->index, announced.endpoint);
-  publish_segment(endpoint, announced.jobrank, announced.address, announced.size, announced.offset);
+  publish_segment(endpoint, announced.jobrank, announced.address, announced.size, announced.offset,
+                  static_cast<net::MemoryKind>(announced.kind));
   if (!keyed.key.empty()) publish_key(endpoint, announced.jobrank, keyed.key);
 }
 
 /// What this process says of that endpoint, which may have no segment.
 Announcement announcement_of(const _gex_EP& endpoint) {
-  Announcement mine{gex_proc_.jobrank, endpoint.index, 0, 0, not_shared, 0, GASNET_OK};
+  Announcement mine{gex_proc_.jobrank, endpoint.index,   0, 0,
+                    not_shared,        net::host_memory, 0, GASNET_OK};
   if (const gex_Segment_t segment = endpoint.segment) {
     mine.address = reinterpret_cast<std::uint64_t>(segment->address);
     mine.size = segment->size;
     mine.offset = shared_offset(*segment);
+    mine.kind = net_kind_of(*segment);
   }
   return mine;
 }

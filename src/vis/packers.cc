@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include "core/memory.h"
+
 namespace gex::vis {
 
 namespace {
@@ -64,10 +66,21 @@ void copy_in_tiles(std::byte* to, const std::byte* from, std::size_t element, Lo
   }
 }
 
+void copy_plane_by_kind(std::byte* to, const std::byte* from, std::size_t element,
+                        const Loop& inner, const Loop& outer) noexcept {
+  for (std::size_t i = 0; i < outer.count; ++i, to += outer.to, from += outer.from)
+    for (std::size_t n = 0; n < inner.count; ++n) {
+      const auto at = static_cast<std::ptrdiff_t>(n);
+      copy_memory(to + at * inner.to, from + at * inner.from, element);
+    }
+}
+
 }  // namespace
 
 void copy_plane(std::byte* to, const std::byte* from, std::size_t element, const Loop& inner,
                 const Loop& outer) noexcept {
+  if (has_other_kinds()) [[unlikely]]
+    return copy_plane_by_kind(to, from, element, inner, outer);
   with_size(element, [=](auto size) noexcept {
     std::byte* to_row = to;
     const std::byte* from_row = from;

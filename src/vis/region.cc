@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cstring>
 
+#include "core/memory.h"
 #include "vis/packers.h"
 
 namespace gex::vis {
@@ -10,6 +11,8 @@ namespace gex::vis {
 namespace {
 
 void copy_bytes(std::byte* to, const std::byte* from, std::size_t bytes) noexcept {
+  if (has_other_kinds()) [[unlikely]]
+    return copy_memory(to, from, bytes);
   with_size(bytes, [=](auto size) noexcept { std::memcpy(to, from, size); });
 }
 
@@ -99,7 +102,7 @@ void gather(const StridedRegion& region, Cursor& cursor, std::size_t bytes,
   walk(
       region, cursor, bytes,
       [&](const std::byte* from, std::size_t size) noexcept {
-        std::memcpy(to, from, size);
+        copy_memory(to, from, size);
         to += size;
       },
       [&](const std::byte* from, std::ptrdiff_t stride, std::size_t count) noexcept {
@@ -115,7 +118,7 @@ void scatter(const StridedRegion& region, Cursor& cursor, std::size_t bytes,
   walk(
       region, cursor, bytes,
       [&](std::byte* to, std::size_t size) noexcept {
-        std::memcpy(to, from, size);
+        copy_memory(to, from, size);
         from += size;
       },
       [&](std::byte* to, std::ptrdiff_t stride, std::size_t count) noexcept {
@@ -142,7 +145,7 @@ void scatter(const BlockList& region, Cursor& cursor, std::size_t bytes,
 
 void copy_lists(const BlockList& to, std::ptrdiff_t to_shift, const BlockList& from,
                 std::ptrdiff_t from_shift) noexcept {
-  if (to.is_indexed() && from.is_indexed() && to.length() == from.length()) {
+  if (to.is_indexed() && from.is_indexed() && to.length() == from.length() && !has_other_kinds()) {
     with_size(to.length(), [&](auto size) noexcept {
       for (std::size_t i = 0; i < to.count(); ++i)
         std::memcpy(to.address(i) + to_shift, from.address(i) + from_shift, size);

@@ -84,7 +84,14 @@ class Vm {
   void leave() { messages_.detach(); }
 
   bool register_segment(const SegmentMemory& memory, void* key) {
-    if (memory.kind != host_memory) host_.fatal("vm: it was shown memory of another kind");
+    if (memory.kind == cuda_memory) {
+      host_.warn(("vm: shown " + std::to_string(memory.size) + " bytes of kind " +
+                  std::to_string(memory.kind) + " of device " + std::to_string(memory.device))
+                     .c_str());
+      return false;
+    }
+    if (memory.kind != host_memory)
+      host_.fatal("vm: it was shown memory of a kind that it has not named");
     Key made{static_cast<uint64_t>(getpid()),
              reinterpret_cast<uint64_t>(memory.address),
              memory.size,
@@ -190,8 +197,8 @@ std::unique_ptr<Vm> Vm::attach(const Host& host, Limits& limits) {
   return std::make_unique<Vm>(host, messages);
 }
 
-constexpr Conduit table =
-    table_of<Vm>("vm", "mailboxes and process_vm_writev", registers_host_memory | one_machine);
+constexpr Conduit table = table_of<Vm>("vm", "mailboxes and process_vm_writev",
+                                       registers_host_memory | registers_cuda_memory | one_machine);
 
 }  // namespace
 
