@@ -104,6 +104,10 @@ other_examples() {
     { cat "$out.log"; fail "the example of a conduit does not build"; }
   ! readelf -d "$out/conduit/libgex-example.so" | grep NEEDED | grep -q 'libgex\.' ||
     fail "the example of a conduit links libgex"
+  # Where plug-ins looked for the interface before its version 4.
+  echo 'namespace { constexpr unsigned version = gex::net::interface_version; } static_assert(version >= 4);' |
+    c++ -std=c++20 -fsyntax-only -I "$prefix/include/gex/plugin" -include net/conduit.h -x c++ - ||
+    fail "there is no net/conduit.h for plug-ins any more"
   GEX_CONDUIT=example GEX_CONDUIT_PATH="$out/conduit" GASNET_SUPERNODE_MAXSIZE=1 \
     expect_ranks "$out/cmake/put_get"
 }
