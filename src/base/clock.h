@@ -32,6 +32,11 @@ std::uint64_t now_ns() noexcept;
 /// instructions the processor may read it early or late.
 Tick ticks() noexcept;
 
+/// The same, but not read before the loads that come before it have their values: a tick that
+/// follows what another thread has made visible is not before that thread's own tick. Some
+/// nanoseconds more.
+Tick ticks_after_loads() noexcept;
+
 std::uint64_t ticks_to_ns(Tick interval) noexcept;
 Tick ns_to_ticks(std::uint64_t nanoseconds) noexcept;
 
@@ -52,6 +57,15 @@ inline Tick ticks() noexcept {
     return __rdtsc();
 #endif
   return now_ns();
+}
+
+inline Tick ticks_after_loads() noexcept {
+#if defined(__x86_64__)
+  _mm_lfence();
+#else
+  __atomic_thread_fence(__ATOMIC_ACQUIRE);
+#endif
+  return ticks();
 }
 
 }  // namespace gex

@@ -277,7 +277,8 @@ void message_sent(const Message& message, Tick at) noexcept {
 }
 
 void handler_begin(const Message& message) noexcept {
-  add_message(Kind::handler_begin, message, ticks());
+  // The arrow from the send must not run backwards.
+  add_message(Kind::handler_begin, message, ticks_after_loads());
 }
 
 void handler_put_off() noexcept {

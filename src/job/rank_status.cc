@@ -24,8 +24,8 @@ void* shared_address = nullptr;
 /// In a process that the client has forked: what it does is not the rank's.
 void keep_private_copy() noexcept {
   // On failure the memory stays shared, which matters only if the child calls the library.
-  mmap(shared_address, sizeof(RankStatus), PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_FIXED,
-       shared_file, 0);
+  static_cast<void>(mmap(shared_address, sizeof(RankStatus), PROT_READ | PROT_WRITE,
+                         MAP_PRIVATE | MAP_FIXED, shared_file, 0));
 }
 
 /// Copies the pages that hold anything. Returns 0 or errno.

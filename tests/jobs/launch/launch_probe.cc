@@ -39,7 +39,6 @@
 namespace {
 
 using gex::job::Job;
-using gex::job::Origin;
 using gex::job::RankSet;
 using Arguments = std::vector<std::string>;
 
