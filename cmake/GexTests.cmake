@@ -17,8 +17,9 @@ set(GEX_TEST_BINARY_DIR ${PROJECT_BINARY_DIR}/tests/bin)
 
 # The programs whose tests bear the label `core`: unit tests, and conformance in PAR, whose ranks have
 # several threads inside the library, once on two ranks over each transport. Every change passes them
-# under both sanitizers (.ci/run).
+# under both sanitizers (.ci/run); under ThreadSanitizer only those that have threads.
 add_custom_target(core_tests)
+set(gex_has_threads "#include <(thread|barrier|pthread.h)>")
 
 # What tests precompile beside the standard headers, for each set of options: the build's own, and
 # those of tests that take longer to optimise than to run.
@@ -106,8 +107,21 @@ function(gex_unit_test name)
   if(room)
     gex_link_rooms(${name} ${room})
   endif()
-  gex_add_test(NAME unit.${name} COMMAND ${name} TIMEOUT "${arg_TIMEOUT}" LABELS unit core)
-  add_dependencies(core_tests ${name})
+  set(threads ON)
+  if(GEX_SANITIZE STREQUAL "thread")
+    set(threads "")
+    foreach(source IN LISTS sources)
+      get_filename_component(source ${source} ABSOLUTE)
+      file(STRINGS ${source} found REGEX "${gex_has_threads}")
+      list(APPEND threads ${found})
+    endforeach()
+  endif()
+  if(threads)
+    gex_add_test(NAME unit.${name} COMMAND ${name} TIMEOUT "${arg_TIMEOUT}" LABELS unit core)
+    add_dependencies(core_tests ${name})
+  else()
+    gex_add_test(NAME unit.${name} COMMAND ${name} TIMEOUT "${arg_TIMEOUT}" LABELS unit)
+  endif()
 endfunction()
 
 # gex_job_test(NAME <name> COMMAND <target or program> <args>... RANKS <n> [CONDUIT smp|emu]

@@ -72,6 +72,18 @@ std::vector<RankReport> RankObserver::report() const {
   return reports;
 }
 
+bool RankObserver::all_stopped() const {
+  bool any = false;
+  for (std::size_t i = 0; i < views_.size(); ++i) {
+    const pid_t process = process_of(i);
+    if (process == 0) continue;
+    const auto activity = os::process_activity(process);
+    if (!activity || activity->state != 'T') return false;
+    any = true;
+  }
+  return any;
+}
+
 void RankObserver::meet_deadlines() {
   if (met(stacks_at_)) {
     std::uint32_t shown = 0;
@@ -95,7 +107,9 @@ void RankObserver::meet_deadlines() {
   }
   constexpr double max_ms = 1e12;
   const auto waited_ms = static_cast<std::uint64_t>(std::min(longest_wait_s * 1e3, max_ms));
-  job_.coordinator->observed({std::exchange(last_activity_, activity) != activity, waited_ms});
+  const bool moved = std::exchange(last_activity_, activity) != activity;
+  // A job that its user has suspended is not one that hangs.
+  job_.coordinator->observed({moved || (waited_ms != 0 && all_stopped()), waited_ms});
 }
 
 }  // namespace gex::launch

@@ -35,6 +35,7 @@ class RankObserver final : public Timed {
   pid_t process_of(std::size_t index) const noexcept;
   std::vector<RankReport> report() const;
   void send_report();
+  bool all_stopped() const;
 
   LocalJob& job_;
   std::vector<RankStatusView> views_;  ///< as LocalJob::ranks

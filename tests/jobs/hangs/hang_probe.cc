@@ -158,6 +158,11 @@ void computes() {
   }
 }
 
+void computes_and_waits() {
+  if (self == 1) computes();
+  barrier();
+}
+
 const std::map<std::string, std::function<void()>> ways = {
     {"missing_barrier", missing_barrier},
     {"missing_barrier_sleeping", missing_barrier_sleeping},
@@ -175,6 +180,7 @@ const std::map<std::string, std::function<void()>> ways = {
     {"unanswered_put_that_is_tested", unanswered_put_that_is_tested},
     {"forgotten_lock", forgotten_lock},
     {"computes", computes},
+    {"computes_and_waits", computes_and_waits},
 };
 
 }  // namespace

@@ -9,9 +9,11 @@ that runs on this one). Fails unless the report says which ranks wait, for what 
 
 import json
 import os
+import signal
 import subprocess
 import sys
 import tempfile
+import time
 
 HANG_AFTER = 1.0
 
@@ -211,8 +213,29 @@ def report_on_demand(gexrun, probe):
         fail(f"this process is no job: {asked}")
 
 
+def suspended(gexrun, probe):
+    """A job that is suspended for longer than that is not called hung, and goes on."""
+    # In a process group of its own, as a shell would start it.
+    with subprocess.Popen([gexrun, "-n", "2", "--hang-after", str(HANG_AFTER), "--hang-action",
+                           "end", probe, "computes_and_waits", str(HANG_AFTER / 2)],
+                          stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
+                          process_group=0) as job:
+        for _ in range(2):
+            job.stdout.readline()
+        job.send_signal(signal.SIGTSTP)
+        os.waitid(os.P_PID, job.pid, os.WSTOPPED | os.WNOWAIT)
+        time.sleep(3 * HANG_AFTER)
+        job.send_signal(signal.SIGCONT)
+        _, errors = job.communicate(timeout=60)
+        if job.returncode != 0 or "no progress" in errors:
+            fail(f"a suspended job was called hung: {job.returncode}: {errors}")
+
+
 def main():
     gexrun, probe, way = sys.argv[1:4]
+    if way == "suspended":
+        suspended(gexrun, probe)
+        return
     if way == "report_on_demand":
         report_on_demand(gexrun, probe)
         return
