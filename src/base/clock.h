@@ -62,8 +62,8 @@ inline Tick ticks() noexcept {
 inline Tick ticks_after_loads() noexcept {
 #if defined(__x86_64__)
   _mm_lfence();
-#else
-  __atomic_thread_fence(__ATOMIC_ACQUIRE);
+#elif defined(__aarch64__)
+  asm volatile("isb" ::: "memory");
 #endif
   return ticks();
 }
