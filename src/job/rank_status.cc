@@ -15,6 +15,12 @@
 
 namespace gex::job {
 
+/// Of LeakSanitizer, null in programs without it: threads' records lie here, and what they point to
+/// is not lost.
+extern void register_root_region(const void* begin,
+                                 std::size_t size) __asm__("__lsan_register_root_region")
+    __attribute__((weak));
+
 namespace {
 
 /// Set by `share`.
@@ -47,6 +53,7 @@ RankStatus& RankStatus::own() noexcept {
   static RankStatus* const status = [] {
     os::Mapping memory = os::Mapping::anonymous(sizeof(RankStatus));
     if (!memory) fatal_system("memory for the rank's status", errno);
+    if (register_root_region != nullptr) register_root_region(memory.data(), memory.size());
     return new (memory.release().data()) RankStatus;
   }();
   return *status;
