@@ -39,6 +39,12 @@ enum class OpKind : std::uint8_t {
   count
 };
 
+/// Whether it is a call that the members of a team make together, and number.
+constexpr bool is_of_team(OpKind kind) noexcept {
+  return kind == OpKind::barrier || kind == OpKind::collective || kind == OpKind::agreement ||
+         kind == OpKind::named_barrier;
+}
+
 /// An operation in flight.
 struct OpRecord {
   static constexpr std::uint32_t no_peer = 0xffffffff;

@@ -270,9 +270,6 @@ bool counted_barrier_done(void* subject, std::uint32_t number) noexcept {
   barrier.count_event(-1);
   return true;
 }
-}  // namespace
-
-namespace {
 Op op_of(const Team& team, Call call, std::uint32_t number) noexcept {
   return Op::with_team(OpKind::barrier, number_of(call), team.id(), number);
 }

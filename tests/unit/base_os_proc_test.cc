@@ -10,19 +10,10 @@
 #include <semaphore>
 #include <thread>
 
+#include "waiting_child.h"
+
 namespace gex::os {
 namespace {
-
-/// A child that calls a function and then waits to be killed.
-template <typename Work>
-pid_t start_child(Work work) {
-  const pid_t child = fork();
-  if (child == 0) {
-    work();
-    for (;;) pause();
-  }
-  return child;
-}
 
 TEST(OsProc, ChildrenAreSeenUntilReaped) {
   const pid_t child = start_child([] {});

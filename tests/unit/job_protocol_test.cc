@@ -7,25 +7,14 @@
 
 #include <array>
 
+#include "job_frame_sockets.h"
+
 namespace gex::job {
 namespace {
 
 using Outcome = Received::Outcome;
 
-class Sockets : public testing::Test {
- protected:
-  void SetUp() override {
-    int ends[2];
-    ASSERT_EQ(socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, ends), 0);
-    ours_.reset(ends[0]);
-    theirs_.reset(ends[1]);
-  }
-
-  os::FileDescriptor ours_;
-  os::FileDescriptor theirs_;
-  FrameBuffer buffer_;
-};
-
+using Sockets = FrameSockets;
 using Frames = Sockets;
 
 TEST_F(Frames, ArriveAsTheyWereSent) {

@@ -7,24 +7,14 @@
 #include <utility>
 #include <vector>
 
+#include "job_frame_sockets.h"
+
 namespace gex::launch {
 namespace {
 
 using Outcome = job::Received::Outcome;
 
-class ChannelTest : public testing::Test {
- protected:
-  void SetUp() override {
-    int ends[2];
-    ASSERT_EQ(socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, ends), 0);
-    ours_.reset(ends[0]);
-    theirs_.reset(ends[1]);
-  }
-
-  os::FileDescriptor ours_;
-  os::FileDescriptor theirs_;
-  job::FrameBuffer buffer_;
-};
+using ChannelTest = job::FrameSockets;
 
 TEST_F(ChannelTest, KeepsWhatTheSocketDoesNotTake) {
   Channel channel(std::move(ours_));

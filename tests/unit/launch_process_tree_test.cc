@@ -6,19 +6,10 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "waiting_child.h"
+
 namespace gex::launch {
 namespace {
-
-/// A child that calls a function and then waits to be killed.
-template <typename Work>
-pid_t start_child(Work work) {
-  const pid_t child = fork();
-  if (child == 0) {
-    work();
-    for (;;) pause();
-  }
-  return child;
-}
 
 TEST(ProcessTree, DescendantsAreKilledHoweverDeepAndTheSparedAreNot) {
   ASSERT_EQ(prctl(PR_SET_CHILD_SUBREAPER, 1), 0);

@@ -55,11 +55,6 @@ const char* name_of(job::OpKind kind) noexcept {
   return "unknown";
 }
 
-bool is_of_team(job::OpKind kind) noexcept {
-  return kind == job::OpKind::barrier || kind == job::OpKind::collective ||
-         kind == job::OpKind::agreement || kind == job::OpKind::named_barrier;
-}
-
 const TeamReport* team_of(const RankReport& rank, std::uint64_t id) noexcept {
   const auto found = std::find_if(rank.teams.begin(), rank.teams.end(),
                                   [id](const TeamReport& team) { return team.id == id; });

@@ -86,11 +86,6 @@ OpReport report_of(const job::OpRecord& record, const Names& names, Tick now) {
   return op;
 }
 
-bool is_of_team(job::OpKind kind) noexcept {
-  return kind == job::OpKind::barrier || kind == job::OpKind::collective ||
-         kind == job::OpKind::agreement || kind == job::OpKind::named_barrier;
-}
-
 std::uint32_t in_flight(const job::PartCounts& counts, unsigned category) noexcept {
   return load(counts.initiated[category]) - load(counts.completed[category]);
 }
