@@ -97,7 +97,8 @@ std::vector<ControlMemory> control_memory() {
   std::vector<ControlMemory> result;
   result.reserve(sizes.size());
   for (const std::uint32_t size : sizes)
-    result.push_back({size, gex::shm::Neighborhood::control_layout(size)});
+    result.push_back({size, gex::shm::Neighborhood::control_layout(
+                                size, gex::process().neighborhood.job_lanes())});
   return result;
 }
 

@@ -14,6 +14,11 @@ namespace gex::am {
 /// by. `not_counted`: it is part of another message.
 inline constexpr std::uint32_t not_counted = ~0U;
 
+/// What a message of this host is counted as in a trace: lanes count their own.
+constexpr std::uint64_t number_in_lane(std::uint32_t lane, std::uint32_t number) noexcept {
+  return std::uint64_t{lane} << 32 | number;
+}
+
 /// An arrived message, its arguments and payload where the handler may read them.
 struct Arrived {
   MessageHeader header;

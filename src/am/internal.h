@@ -40,6 +40,7 @@ enum class Internal : std::uint8_t {
   memset,
   absence_question,
   absence_answer,
+  lane_opened,
   count
 };
 

@@ -1,93 +1,79 @@
 #include "am/links.h"
 
 #include <algorithm>
+#include <cerrno>
 #include <cstring>
 
-#include "am/cell_layout.h"
-#include "am/copy.h"
-#include "am/deliver.h"
 #include "base/error.h"
 #include "base/tsan.h"
+#include "core/thread.h"
 
 namespace gex::am {
 
-namespace {
-
-/// Messages taken from one ring before the others have their turn.
-constexpr unsigned drain_limit = 32;
-
-/// What a message uses of its slot, in bytes: surplus arguments, and a payload that is there.
-std::size_t used_of_slot(const MessageHeader& header) noexcept {
-  const std::size_t surplus = surplus_bytes(header.category(), header.arg_count());
-  const bool payload = header.category() == Category::medium && header.slab() == no_slab &&
-                       place_of(header.arg_count(), header.size()) == Place::slot;
-  return std::min(surplus + (payload ? header.size() : 0), shm::slot_bytes);
-}
-
-/// A message copied out of its cell and slot.
-struct Copy {
-  MessageHeader header;
-  std::uint32_t number;
-  alignas(16) std::uint32_t words[shm::cell_words];
-  alignas(16) std::byte slot[shm::slot_bytes];
-  alignas(16) gex_AM_Arg_t args[max_args];
-};
-
-/// Puts the parts of the message together where the handler expects them.
-Arrived assemble(Copy& copy, Incoming& in) noexcept {
-  const MessageHeader& header = copy.header;
-  const Category category = header.category();
-  const unsigned arg_count = header.arg_count();
-  const unsigned in_cell = args_in_cell(category);
-  const std::uint32_t* first =
-      category == Category::long_message ? copy.words + long_prefix_words : copy.words;
-  Arrived arrived{header, reinterpret_cast<const gex_AM_Arg_t*>(first), nullptr, 0, &in};
-  if (arg_count > in_cell) [[unlikely]] {
-    std::memcpy(copy.args, first, in_cell * sizeof(gex_AM_Arg_t));
-    std::memcpy(copy.args + in_cell, copy.slot, (arg_count - in_cell) * sizeof(gex_AM_Arg_t));
-    arrived.args = copy.args;
-  }
-  if (category == Category::medium) {
-    const shm::Neighborhood& neighborhood = process().neighborhood;
-    arrived.size = header.size();
-    if (header.slab() != no_slab)
-      arrived.payload =
-          neighborhood.slab(neighborhood.local_index_of(header.source), header.slab());
-    else if (place_of(arg_count, arrived.size) == Place::cell)
-      arrived.payload = reinterpret_cast<std::byte*>(copy.words) + round_up_16(arg_count * 4);
-    else
-      arrived.payload = copy.slot + surplus_bytes(category, arg_count);
-  } else if (category == Category::long_message) {
-    std::uint64_t prefix[2];
-    std::memcpy(prefix, copy.words, sizeof prefix);
-    arrived.payload = reinterpret_cast<void*>(prefix[0]);
-    arrived.size = prefix[1];
-  }
-  return arrived;
-}
-
-/// Delivers a message that is more than a short one in its cell. Returns whether a request was left
-/// without a reply.
-bool deliver_copy(Copy& copy, Incoming& in) noexcept {
-  const MessageHeader& header = copy.header;
-  const bool unanswered = run_handler(assemble(copy, in), copy.number);
-  if (header.category() == Category::medium && header.slab() != no_slab) {
-    const shm::Neighborhood& neighborhood = process().neighborhood;
-    // Release: the handler's reads precede the owner's next write to the slab.
-    neighborhood.slab_busy(neighborhood.local_index_of(header.source), header.slab())
-        .store(0, std::memory_order_release);
-  }
-  return unanswered;
-}
-
-}  // namespace
+namespace detail {
+constinit thread_local ThreadLanes this_thread_lanes __attribute__((tls_model("initial-exec"))){};
+}  // namespace detail
 
 Immortal<Links> the_links;
 
-Incoming& Links::incoming(shm::Direction direction, std::uint32_t member) noexcept {
-  if (!pairs()) return incoming_[direction];
+Incoming& Links::incoming(Lane& lane, shm::Direction direction, std::uint32_t member) noexcept {
+  if (!pairs()) return lane.incoming[direction];
   const std::uint32_t own = process().neighborhood.local_index();
-  return incoming_[2 * (member - (member > own ? 1 : 0)) + direction];
+  return lane.incoming[2 * (member - (member > own ? 1 : 0)) + direction];
+}
+
+void Links::set_up_incoming(Incoming& in, const shm::Ring& ring) noexcept {
+  in.cells = ring.cells;
+  in.slots = ring.slots;
+  in.consumer = {ring.control, ring.shape};
+  in.control = ring.control;
+  in.show_next();
+}
+
+/// The ring to a member.
+void Links::connect(Lane& lane, std::uint32_t number, shm::Direction direction,
+                    std::uint32_t member) {
+  const shm::Neighborhood& neighborhood = process().neighborhood;
+  const shm::Ring ring = neighborhood.ring(number, direction, neighborhood.local_index(), member);
+  Outgoing& out = lane.links[member].out[direction];
+  out.producer = {ring.control, ring.shape};
+  out.cells = ring.cells;
+  out.slots = ring.slots;
+  out.control = ring.control;
+}
+
+/// All of a mapped lane but what its rings hold: those of a further lane are touched once they are
+/// used.
+void Links::set_up_lane(Lane& lane, std::uint32_t number) {
+  const Process& self = process();
+  const shm::Neighborhood& neighborhood = self.neighborhood;
+  const std::uint32_t me = neighborhood.local_index();
+  lane.links = std::make_unique<Link[]>(count_);
+  lane.by_jobrank.resize(self.job->size());
+  lane.slabs.set_up(neighborhood, threaded_, number);
+  const std::uint32_t rings = 2 * (pairs() ? count_ - 1 : 1);
+  lane.incoming = std::make_unique<Incoming[]>(rings);
+  for (std::uint32_t i = 0; i < rings; ++i) {
+    lane.incoming[i].inbox = &lane.inboxes[i];
+    lane.incoming[i].lane = static_cast<std::uint16_t>(number);
+  }
+  for (std::uint32_t member = 0; member < count_; ++member) {
+    Link& link = lane.links[member];
+    link.member = member;
+    link.slabs = &lane.slabs;
+    link.lane = number;
+    link.open = number == 0;
+    if (member == me) continue;
+    lane.by_jobrank[neighborhood.members()[member]] = &link;
+    if (!pairs()) continue;
+    link.answers = &incoming(lane, shm::replies, member);
+    for (const shm::Direction direction : {shm::requests, shm::replies}) {
+      Incoming& in = incoming(lane, direction, member);
+      in.source = neighborhood.members()[member];
+      in.to_source = &link;
+    }
+  }
+  lanes_[number] = &lane;
 }
 
 void Links::set_up() {
@@ -97,50 +83,88 @@ void Links::set_up() {
   count_ = neighborhood.size();
   pairs_ = neighborhood.has_pair_rings();
   threaded_ = self.threaded;
-
-  links_ = std::make_unique<Link[]>(count_);
-  by_jobrank_.resize(self.job->size());
-  for (std::uint32_t member = 0; member < count_; ++member)
-    if (member != me) by_jobrank_[neighborhood.members()[member]] = &links_[member];
-  pair_by_jobrank_ = pairs() ? by_jobrank_ : std::vector<Link*>(by_jobrank_.size());
   owed_ = std::vector<std::atomic<std::uint32_t>>(count_);
-  const std::uint32_t inboxes = 2 * (pairs() ? count_ - 1 : 1);
-  incoming_ = std::make_unique<Incoming[]>(inboxes);
-  inboxes_ = std::make_unique<gex_Inbox_[]>(inboxes);
-  for (std::uint32_t i = 0; i < inboxes; ++i) incoming_[i].inbox = &inboxes_[i];
+  set_up_lane(first_, 0);
   for (const shm::Direction direction : {shm::requests, shm::replies}) {
-    for (std::uint32_t member = 0; member < (pairs() ? count_ : 1); ++member) {
-      if (pairs() && member == me) continue;
-      Incoming& in = incoming(direction, member);
-      const shm::Ring ring = neighborhood.ring(direction, member, me);
-      in.cells = ring.cells;
-      in.slots = ring.slots;
-      in.source = neighborhood.members()[member];
-      in.to_source = pairs() ? &links_[member] : nullptr;
-      in.consumer = {ring.control, ring.shape};
-      in.control = ring.control;
-      in.show_next();
-    }
     for (std::uint32_t member = 0; member < count_; ++member) {
-      if (member == me) continue;
-      const shm::Ring ring = neighborhood.ring(direction, me, member);
-      Outgoing& out = links_[member].out[direction];
-      out.producer = {ring.control, ring.shape};
-      out.cells = ring.cells;
-      out.slots = ring.slots;
-      out.control = ring.control;
+      if (member != me) connect(first_, 0, direction, member);
+      if (pairs() ? member == me : member != 0) continue;
+      Incoming& in = incoming(first_, direction, member);
+      set_up_incoming(in, neighborhood.ring(0, direction, member, me));
+      in.source = neighborhood.members()[member];
     }
   }
-  for (std::uint32_t member = 0; member < count_; ++member) {
-    links_[member].member = member;
-    if (pairs() && member != me) links_[member].answers = &incoming(shm::replies, member);
+  const std::uint32_t rings = 2 * (pairs() ? count_ - 1 : 1);
+  for (std::uint32_t i = 0; i < rings; ++i) first_.watch(first_.incoming[i]);
+  watch_inboxes(first_.inboxes, rings);
+}
+
+/// The lane, set up; null with errno if it cannot be mapped. Under the mutex.
+Lane* Links::find_lane(std::uint32_t number) noexcept {
+  if (lanes_[number] == nullptr) {
+    if (!process().neighborhood.map_lane(number)) return nullptr;
+    set_up_lane(*new Lane, number);
   }
-  watch_inboxes(inboxes_.get(), inboxes);
+  return lanes_[number];
+}
+
+void Links::enter(ThreadLanes& mine) noexcept {
+  const std::uint32_t lanes = process().neighborhood.lanes();
+  mine.number = threaded_ ? (this_thread().number - 1) % lanes : 0;
+  {
+    const OptionalGuard guard(mutex_, threaded_);
+    mine.own = find_lane(mine.number);
+  }
+  if (mine.own == nullptr) {
+    // It does without a lane of its own.
+    mine.number = 0;
+    mine.own = &first_;
+  }
+  if (pairs()) mine.pairs = mine.own->by_jobrank.data();
+}
+
+/// Has a ring of a further lane polled. Under the mutex.
+void Links::poll_further(Lane& lane, std::uint32_t number, Incoming& in) noexcept {
+  lane.watch(in);
+  if (polled_lanes() == 1) {
+    // Inline polls look at lane 0 for all threads. From now on each poll is a call, which begins
+    // with the thread's own lane.
+    leave_inboxes_to_deliverer();
+    want_deliveries();
+  }
+  // Release: who finds the lane's bit finds the lane.
+  polled_lanes_.fetch_or(1U << number, std::memory_order_release);
+}
+
+void Links::expect_replies(Link& link) noexcept {
+  const std::lock_guard guard(mutex_);
+  Incoming& in = *link.answers;
+  if (in.cells != nullptr) return;
+  const shm::Neighborhood& neighborhood = process().neighborhood;
+  set_up_incoming(
+      in, neighborhood.ring(link.lane, shm::replies, link.member, neighborhood.local_index()));
+  poll_further(lane(link.lane), link.lane, in);
+  connect(lane(link.lane), link.lane, shm::requests, link.member);
+}
+
+void Links::expect_requests(std::uint32_t number, gex_Rank_t source) noexcept {
+  const std::lock_guard guard(mutex_);
+  const shm::Neighborhood& neighborhood = process().neighborhood;
+  Lane* const lane = find_lane(number);
+  if (lane == nullptr)
+    fatal("cannot map the shared memory of a further thread of rank %u: %s", source,
+          std::strerror(errno));
+  const std::uint32_t member = neighborhood.local_index_of(source);
+  Incoming& in = incoming(*lane, shm::requests, member);
+  if (in.cells != nullptr) return;
+  connect(*lane, number, shm::replies, member);
+  set_up_incoming(in, neighborhood.ring(number, shm::requests, member, neighborhood.local_index()));
+  poll_further(*lane, number, in);
 }
 
 bool Links::claim_request_credit() noexcept {
   const std::uint32_t sent = requests_sent_.fetch_add(1, std::memory_order_relaxed);
-  const std::uint32_t answered = incoming_[shm::replies].taken();
+  const std::uint32_t answered = first_.incoming[shm::replies].taken();
   const Process& self = process();
   const std::uint32_t unanswered = self.neighborhood.unanswered_of(self.neighborhood.local_index())
                                        .load(std::memory_order_relaxed);
@@ -215,71 +239,6 @@ void Links::flush_unanswered() noexcept {
     const std::uint32_t count = owed_[member].exchange(0, std::memory_order_relaxed);
     process().neighborhood.unanswered_of(member).fetch_add(count, std::memory_order_relaxed);
   }
-}
-
-/// Once a message is copied out, its cell is given back and others may poll, while its handler
-/// runs.
-[[gnu::always_inline]] inline void Links::let_go(Incoming& in) noexcept {
-  in.consumer.advance();
-  in.show_next();
-  if (threaded_) in.lock.unlock();
-}
-
-bool Links::take_large(Incoming& in, MessageHeader header) noexcept {
-  const std::uint32_t place = in.place();
-  const shm::Cell& cell = in.cells[place];
-  Copy copy;
-  header.size_buffer = cell.size_buffer;
-  copy.header = header;
-  copy.number = in.consumer.next();
-  std::memcpy(copy.words, cell.words, sizeof copy.words);
-  const std::size_t used = used_of_slot(header);
-  if (used != 0) copy_chunks(copy.slot, in.slots[place].bytes, used);
-  in.fetches_slots = used != 0;
-  let_go(in);
-  return deliver_copy(copy, in);
-}
-
-/// Takes the next message, if there is one, and runs its handler.
-[[gnu::always_inline]] inline bool Links::take_one(Incoming& in) noexcept {
-  if (threaded_ && !in.lock.try_lock()) return false;
-  const shm::Cell& cell = in.cells[in.place()];
-  MessageHeader header;
-  if (!in.consumer.arrived(cell.ready, header.what)) {
-    if (threaded_) in.lock.unlock();
-    return false;
-  }
-  header.source = pairs() ? in.source : cell.source;
-  header.size_buffer = 0;
-  bool unanswered;
-  if (header.category() == Category::short_message && header.arg_count() <= shm::cell_words)
-      [[likely]] {
-    alignas(16) gex_AM_Arg_t args[shm::cell_words];
-    copy_chunks(args, cell.words, header.arg_count() * sizeof *args);
-    const std::uint32_t number = in.consumer.next();
-    let_go(in);
-    unanswered = run_handler({header, args, nullptr, 0, &in}, number);
-  } else {
-    unanswered = take_large(in, header);
-  }
-  if (unanswered) request_unanswered(in, header.source);
-  return true;
-}
-
-bool Links::drain(Incoming& in) noexcept {
-  unsigned taken = 0;
-  while (taken < drain_limit && take_one(in)) ++taken;
-  return taken != 0;
-}
-
-bool Links::poll(std::uint32_t quiet) noexcept {
-  bool any = false;
-  const std::uint32_t watched = watched_inboxes();
-  // The first one seemed to have a message just now.
-  for (std::uint32_t i = quiet; i < watched; ++i)
-    if (i == quiet || gex_inbox_seems_full_(&inboxes_[i]) != 0) any |= drain(incoming_[i]);
-  if (owes_.load(std::memory_order_relaxed)) flush_unanswered();
-  return any;
 }
 
 }  // namespace gex::am

@@ -1,94 +1,110 @@
 #pragma once
-// Links: the rings between this process and each member of its neighborhood.
+// Links: the rings between this process and each member of its neighborhood, in lanes.
+//
+// A lane is a set of rings and slabs that the threads of a process do not share as long as there
+// are lanes: a thread sends its requests in its own lane, and their replies come back in it. Polls
+// begin with the rings of the thread's own lane (poll.cc). All processes have lane 0 from the
+// start. A further lane is opened towards a member when a thread first sends a request in it, by an
+// internal message in lane 0 that asks the member to poll it (local_send.cc); one that no thread
+// uses is neither mapped nor polled. Neighborhoods with shared rings have lane 0 only.
 
 #include <atomic>
 #include <cstddef>
 #include <cstdint>
 #include <memory>
+#include <mutex>
 #include <vector>
 
 #include "am/message.h"
+#include "am/rings.h"
+#include "am/slabs.h"
+#include "am/token.h"
 #include "base/immortal.h"
-#include "base/spin_lock.h"
 #include "core/process.h"
 #include "core/progress.h"
 #include "shm/neighborhood.h"
 
 namespace gex::am {
 
-struct Link;
-
-/// The ring from which one kind of message arrives: from one member, or from all of them.
-struct alignas(cache_line) Incoming {
-  gex_Inbox_* inbox = nullptr;  ///< what polls read of it
-  shm::Consumer<shm::StdAtomics> consumer;
-  const shm::Cell* cells = nullptr;
-  Link* to_source = nullptr;   ///< pair rings: the way back
-  std::uint32_t source = 0;    ///< pair rings: jobrank of the sender
-  bool fetches_slots = false;  ///< the last message had something in its slot
-  SpinLock lock;               ///< one poller claims; held only until the message is copied out
-
-  alignas(cache_line) const shm::Slot* slots = nullptr;
-  shm::Control* control = nullptr;
-  /// Pair rings: requests that ended without a reply, published now and then.
-  std::atomic<std::uint32_t> unanswered{0};
-
-  std::uint32_t place() const noexcept { return consumer.next() & (consumer.shape().cells - 1); }
-  /// Messages taken so far; any thread.
-  std::uint32_t taken() const noexcept {
-    return __atomic_load_n(&inbox->arrival, __ATOMIC_RELAXED) - 1;
+/// The rings of one lane. Those of lane 0 are all polled from the start.
+struct Lane {
+  /// Adds a ring to those that are polled; under the mutex of Links.
+  void watch(Incoming& in) noexcept {
+    const std::uint32_t count = watched.load(std::memory_order_relaxed);
+    rings[count] = &in;
+    // Release: who finds it among them finds it whole.
+    watched.store(count + 1, std::memory_order_release);
   }
-  /// Shows polls where the next message will be.
-  void show_next() noexcept {
-    const shm::Cell& cell = cells[place()];
-    const void* fetch = fetches_slots ? static_cast<const void*>(&slots[place()]) : &cell;
-    __atomic_store_n(&inbox->fetch, fetch, __ATOMIC_RELAXED);
-    __atomic_store_n(&inbox->ready, reinterpret_cast<const std::uint64_t*>(&cell.ready),
-                     __ATOMIC_RELAXED);
-    __atomic_store_n(&inbox->arrival, consumer.next() + 1, __ATOMIC_RELAXED);
-  }
-};
-static_assert(sizeof(Incoming) == 2 * cache_line && offsetof(Incoming, slots) == cache_line);
 
-/// The ring by which one kind of message goes to a member.
-struct alignas(cache_line) Outgoing {
-  shm::PairProducer<shm::StdAtomics> producer;  ///< pair rings only
-  SpinLock lock;                                ///< pair rings in PAR: one producer at a time
-  shm::Cell* cells = nullptr;
-  shm::Slot* slots = nullptr;
-  shm::Control* control = nullptr;
-};
-static_assert(sizeof(Outgoing) == cache_line);
-
-/// The way to one member.
-struct Link {
-  Outgoing out[2];              ///< by shm::Direction
-  Incoming* answers = nullptr;  ///< pair rings: where that member's replies arrive
-  std::uint32_t member = 0;     ///< local index
+  std::unique_ptr<Link[]> links;  ///< by local index; there is none to this process
+  std::unique_ptr<Incoming[]> incoming;
+  std::vector<Link*> by_jobrank;  ///< null: not in the neighborhood, or this process
+  Slabs slabs;
+  Incoming* rings[2 * shm::max_pair_members] = {};  ///< those that are polled, `watched` of them
+  std::atomic<std::uint32_t> watched{0};
+  /// What polls read of the rings, in lines of the lane's own.
+  alignas(cache_line) gex_Inbox_ inboxes[2 * shm::max_pair_members] = {};
+  /// Polls of the threads whose lane it is: whether there is such a thread, and it polls.
+  alignas(cache_line) std::atomic<std::uint32_t> own_polls{0};
 };
 
-/// A cell that may be written, then published.
-struct Claim {
-  shm::Cell* cell;
-  shm::Slot* slot;
-  std::uint32_t sequence;
+/// What a thread has of the lanes.
+struct ThreadLanes {
+  Link* const* pairs = nullptr;  ///< by jobrank, in its own lane; null: the thread has not sent yet
+  Lane* own = nullptr;           ///< null: as above
+  std::uint32_t number = 0;      ///< of its lane
+  std::int32_t until_survey = 0;            ///< what is left until it looks at all lanes
+  std::uint32_t polled = ~0U;               ///< a bit for each lane that it polls beside its own
+  std::uint32_t seen[shm::max_lanes] = {};  ///< `own_polls` of each lane at its last survey
 };
+
+namespace detail {
+extern constinit thread_local ThreadLanes this_thread_lanes
+    __attribute__((tls_model("initial-exec")));
+}  // namespace detail
 
 class Links {
  public:
   /// Start-up only, after the neighborhood is formed.
   void set_up();
 
-  /// The link to another process, or null if that is not in the neighborhood. There is none to this
-  /// process (to_self.h).
+  /// The link of the calling thread's lane to another process, or null if that is not in the
+  /// neighborhood. There is none to this process (to_self.h).
   Link* to(gex_Rank_t jobrank) noexcept {
-    return jobrank < by_jobrank_.size() ? by_jobrank_[jobrank] : nullptr;
+    if (jobrank >= first_.by_jobrank.size()) return nullptr;
+    return pairs() ? own_lane().pairs[jobrank] : first_.by_jobrank[jobrank];
   }
-  /// The same for a rank of the job, and null when rings are shared.
-  Link* pair_to(gex_Rank_t jobrank) noexcept { return pair_by_jobrank_[jobrank]; }
+  /// The same for a rank of the job; null also when rings are shared, and when the thread has not
+  /// sent or polled yet.
+  static Link* pair_to(gex_Rank_t jobrank) noexcept {
+    Link* const* const pairs = detail::this_thread_lanes.pairs;
+    return pairs != nullptr ? pairs[jobrank] : nullptr;
+  }
 
   bool pairs() const noexcept { return pairs_; }
   bool threaded() const noexcept { return threaded_; }
+
+  /// The calling thread's; it gets a lane if it has none.
+  ThreadLanes& own_lane() noexcept {
+    ThreadLanes& mine = detail::this_thread_lanes;
+    if (mine.own == nullptr) [[unlikely]]
+      enter(mine);
+    return mine;
+  }
+  Lane& first() noexcept { return first_; }
+  /// A bit for each lane that has rings to be polled.
+  std::uint32_t polled_lanes() const noexcept {
+    // Acquire: who finds a lane's bit finds the lane.
+    return polled_lanes_.load(std::memory_order_acquire);
+  }
+  /// One of those.
+  Lane& lane(std::uint32_t number) noexcept { return *lanes_[number]; }
+
+  /// Polls the replies that will come in the lane of `link`, before its first request.
+  void expect_replies(Link& link) noexcept;
+  /// A member sends requests in a lane from now on. Ends the job in one line if the lane cannot be
+  /// mapped.
+  void expect_requests(std::uint32_t lane, gex_Rank_t source) noexcept;
 
   /// Asks the other side for room in a pair ring; false if there is none now.
   bool find_room(Link& link, shm::Direction direction) noexcept;
@@ -101,29 +117,29 @@ class Links {
 
   /// The request that arrived over `ring` from `source` has ended without a reply.
   void request_unanswered(Incoming& ring, gex_Rank_t source) noexcept;
-
-  /// Delivers arrived messages of both channels; see Deliverer.
-  bool poll(std::uint32_t quiet) noexcept;
+  /// Shared rings: passes on what `request_unanswered` has counted.
+  void report_unanswered() noexcept {
+    if (owes_.load(std::memory_order_relaxed)) flush_unanswered();
+  }
 
  private:
-  bool drain(Incoming& in) noexcept;
-  bool take_one(Incoming& in) noexcept;
-  bool take_large(Incoming& in, MessageHeader header) noexcept;
-  void let_go(Incoming& in) noexcept;
+  [[gnu::cold]] void enter(ThreadLanes& mine) noexcept;
+  Lane* find_lane(std::uint32_t number) noexcept;
+  void set_up_lane(Lane& lane, std::uint32_t number);
+  void connect(Lane& lane, std::uint32_t number, shm::Direction direction, std::uint32_t member);
+  void set_up_incoming(Incoming& in, const shm::Ring& ring) noexcept;
+  void poll_further(Lane& lane, std::uint32_t number, Incoming& in) noexcept;
   void flush_unanswered() noexcept;
   bool claim_request_credit() noexcept;
-  Incoming& incoming(shm::Direction direction, std::uint32_t member) noexcept;
+  Incoming& incoming(Lane& lane, shm::Direction direction, std::uint32_t member) noexcept;
 
-  std::vector<Link*> pair_by_jobrank_;  ///< what `pair_to` answers
-  std::vector<Link*> by_jobrank_;       ///< what `to` does
-  std::unique_ptr<Link[]> links_;       ///< by local index
-  std::uint32_t count_ = 0;
   bool pairs_ = false;
   bool threaded_ = false;
-  /// The rings of incoming messages and, in the same order, what polls read of them. A process has
-  /// no pair ring to itself.
-  std::unique_ptr<Incoming[]> incoming_;
-  std::unique_ptr<gex_Inbox_[]> inboxes_;
+  std::uint32_t count_ = 0;  ///< members
+  std::atomic<std::uint32_t> polled_lanes_{1};
+  Lane first_;
+  Lane* lanes_[shm::max_lanes] = {};  ///< null: not mapped here
+  std::mutex mutex_;                  ///< of lanes that are set up or polled from now on
   /// Shared rings: requests sent by this process, and the account of those that it must report as
   /// ended without a reply, by member.
   std::atomic<std::uint32_t> requests_sent_{0};
@@ -134,6 +150,14 @@ class Links {
 extern Immortal<Links> the_links;
 inline Links& links() noexcept {
   return the_links.get();
+}
+
+/// The way of the reply to a message of this host; null: it came over the network, or from this
+/// process.
+inline Link* reply_link(const _gex_Token& token) noexcept {
+  if (token.ring == nullptr) return nullptr;
+  Link* const link = token.ring->to_source;
+  return link != nullptr ? link : links().to(token.header.source);
 }
 
 }  // namespace gex::am

@@ -5,12 +5,13 @@
 #include <utility>
 #include <vector>
 
+#include "am/arrived.h"
 #include "am/cell_layout.h"
 #include "am/copy.h"
 #include "am/express.h"
+#include "am/internal.h"
 #include "am/kept_outbound.h"
 #include "am/observed.h"
-#include "am/slabs.h"
 #include "base/error.h"
 #include "core/progress.h"
 #include "core/published.h"
@@ -21,6 +22,10 @@ namespace gex::am {
 std::atomic<bool> any_kept{false};
 
 namespace {
+
+gex_Rank_t jobrank_of(const Link& link) noexcept {
+  return process().neighborhood.members()[link.member];
+}
 
 /// Writes the message to a claimed cell and its slot.
 void write(const Claim& claim, const Outbound& message) noexcept {
@@ -42,7 +47,6 @@ void write(const Claim& claim, const Outbound& message) noexcept {
     copy_chunks(claim.slot->bytes, message.args + in_cell,
                 (message.arg_count - in_cell) * sizeof *message.args);
   }
-  if (under_tsan && message.slab != no_slab) slabs().hand_over(message.slab);
   if (message.category != Category::medium || message.slab != no_slab || message.size == 0) return;
   std::byte* to =
       place_of(message.arg_count, message.size) == Place::cell
@@ -53,7 +57,7 @@ void write(const Claim& claim, const Outbound& message) noexcept {
 
 /// Copies a long message's payload to its destination, which is mapped here.
 void place(const Link& link, const Outbound& message) noexcept {
-  const gex_Rank_t jobrank = process().neighborhood.members()[link.member];
+  const gex_Rank_t jobrank = jobrank_of(link);
   const PublishedSegment& segment = published_segment(message.endpoints.target_address(), jobrank);
   const auto address = reinterpret_cast<std::uintptr_t>(message.destination);
   if (segment.mapped == nullptr || !segment.contains(address, message.size)) [[unlikely]]
@@ -79,12 +83,34 @@ bool send_cell(Link& link, shm::Direction direction, const Outbound& message) no
   if (!all.claim(link, direction, claim)) return false;
   if (to_be_placed(message)) place(link, message);
   write(claim, message);
+  if (under_tsan && message.slab != no_slab) link.slabs->hand_over(message.slab);
   const Tick at = traced() ? ticks() : 0;
   all.publish(link.out[direction], claim, message.what());
   if (traced()) [[unlikely]]
-    record_sent(process().neighborhood.members()[link.member], message, claim.sequence,
+    record_sent(jobrank_of(link), message, number_in_lane(link.lane, claim.sequence),
                 all.pairs() ? 0 : trace::by_shared_ring, at);
   return true;
+}
+
+bool try_send(Link& link, const Outbound& message, bool immediate) noexcept;
+
+/// What a member is told whose requests come in a further lane.
+struct LaneOpened {
+  std::uint32_t lane;
+};
+void on_lane_opened(gex_Token_t token, const LaneOpened& opened, void*, std::size_t) noexcept {
+  links().expect_requests(opened.lane, token->header.source);
+}
+
+/// Opens a link for requests; false if there is no room to say so to the member now. The caller
+/// holds the lock of the link's ring of requests.
+[[gnu::cold]] bool open_link(Link& link) noexcept {
+  Links& all = links();
+  all.expect_replies(link);
+  const Packed<LaneOpened> opened({link.lane});
+  link.open = try_send(all.first().links[link.member], opened.message_for(Internal::lane_opened),
+                       /*immediate=*/true);
+  return link.open;
 }
 
 /// Sends if there is room now; false if not, with nothing done.
@@ -102,13 +128,14 @@ bool try_send(Link& link, const Outbound& message, bool immediate) noexcept {
     }
   } const unlock{lock_needed ? &lock : nullptr};
 
+  if (direction == shm::requests && !link.open && !open_link(link)) return false;
   if (!needs_slab(message)) return send_cell(link, direction, message);
   Outbound in_slab = message;
-  in_slab.slab = slabs().acquire(direction, message.size, link.member);
+  in_slab.slab = link.slabs->acquire(direction, message.size, link.member);
   if (in_slab.slab == no_slab) return false;
-  std::memcpy(slabs().address(in_slab.slab), message.payload, message.size);
+  std::memcpy(link.slabs->address(in_slab.slab), message.payload, message.size);
   if (send_cell(link, direction, in_slab)) return true;
-  slabs().release(in_slab.slab);
+  link.slabs->release(in_slab.slab);
   return false;
 }
 
@@ -121,11 +148,11 @@ Outbound with_payload_placed(const Link& link, const Outbound& message) noexcept
   return placed;
 }
 
-gex_Rank_t jobrank_of(const Link& link) noexcept {
-  return process().neighborhood.members()[link.member];
-}
-
 }  // namespace
+
+void receive_lanes() noexcept {
+  register_request<on_lane_opened>(Internal::lane_opened);
+}
 
 bool may_have_room(gex_Rank_t jobrank) noexcept {
   Link* link = links().to(jobrank);
@@ -133,7 +160,8 @@ bool may_have_room(gex_Rank_t jobrank) noexcept {
   Outgoing& out = link->out[shm::requests];
   const bool threaded = links().threaded();
   if (threaded && !out.lock.try_lock()) return false;
-  const bool room = out.producer.has_room() || links().find_room(*link, shm::requests);
+  const bool room = out.producer.has_room() ||
+                    ((link->open || open_link(*link)) && links().find_room(*link, shm::requests));
   if (threaded) out.lock.unlock();
   return room;
 }

@@ -8,6 +8,9 @@
 
 namespace gex::am {
 
+/// Start-up only: members may open further lanes to this process.
+void receive_lanes() noexcept;
+
 /// send_request to a member of the neighborhood.
 int send_request_local(Link& link, const Outbound& message, bool immediate) noexcept;
 

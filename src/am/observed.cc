@@ -5,6 +5,7 @@
 #include "am/arrived.h"
 #include "am/handlers.h"
 #include "am/internal.h"
+#include "am/rings.h"
 #include "core/process.h"
 #include "core/thread.h"
 #include "core/trace.h"
@@ -19,7 +20,7 @@ void count(std::atomic<std::uint64_t>& handlers) noexcept {
 }
 
 trace::Message message_of(const MessageHeader& header, gex_Rank_t peer, std::size_t size,
-                          std::uint32_t number, unsigned how) noexcept {
+                          std::uint64_t number, unsigned how) noexcept {
   unsigned detail = static_cast<unsigned>(header.category()) | how;
   if (header.is_reply()) detail |= trace::is_reply;
   const unsigned endpoint = header.endpoints().target_address();
@@ -30,6 +31,7 @@ trace::Message message_of(const MessageHeader& header, gex_Rank_t peer, std::siz
 trace::Message arrived(const _gex_Token& token, std::size_t size, std::uint32_t number) noexcept {
   const MessageHeader& header = token.header;
   unsigned how = 0;
+  std::uint64_t id = number;
   if (number == not_counted)
     how = trace::in_another;
   else if (header.source == gex_proc_.jobrank)
@@ -38,7 +40,9 @@ trace::Message arrived(const _gex_Token& token, std::size_t size, std::uint32_t 
     how = trace::by_network;
   else if (!process().neighborhood.has_pair_rings())
     how = trace::by_shared_ring;
-  return message_of(header, header.source, size, number, how);
+  else
+    id = number_in_lane(token.ring->lane, number);
+  return message_of(header, header.source, size, id, how);
 }
 
 constexpr const char* own_names[] = {"credits",
@@ -65,7 +69,8 @@ constexpr const char* own_names[] = {"credits",
                                      "agreement on a collective",
                                      "memset",
                                      "question about an absent rank",
-                                     "answer about an absent rank"};
+                                     "answer about an absent rank",
+                                     "further lane"};
 static_assert(std::size(own_names) == static_cast<unsigned>(Internal::count));
 
 }  // namespace
@@ -91,7 +96,7 @@ void leave_handler(const _gex_Token& token, std::size_t size, std::uint32_t numb
   check_return(token, thread);
 }
 
-void record_sent(gex_Rank_t jobrank, const Outbound& message, std::uint32_t number,
+void record_sent(gex_Rank_t jobrank, const Outbound& message, std::uint64_t number,
                  std::uint8_t how, Tick at) noexcept {
   const MessageHeader header{message.what(), gex_proc_.jobrank, 0};
   trace::message_sent(message_of(header, jobrank, message.size, number, how), at);

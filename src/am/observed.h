@@ -24,7 +24,7 @@ namespace gex::am {
 
 /// A message was sent at `at`, by its transport as number `number`; traced jobs only. `how`: a
 /// MessageDetail.
-[[gnu::cold]] void record_sent(gex_Rank_t jobrank, const Outbound& message, std::uint32_t number,
+[[gnu::cold]] void record_sent(gex_Rank_t jobrank, const Outbound& message, std::uint64_t number,
                                std::uint8_t how, Tick at) noexcept;
 
 /// Names the library's own handlers in the trace; start-up, traced jobs only.

@@ -1,14 +1,18 @@
 #include "am/poll.h"
 
+#include <atomic>
+#include <bit>
 #include <memory>
 
 #include "am/deliver.h"
 #include "am/links.h"
 #include "am/local_send.h"
 #include "am/network.h"
+#include "am/receive.h"
 #include "am/set_aside.h"
 #include "am/to_self.h"
 #include "core/process.h"
+#include "core/progress.h"
 
 namespace gex::am {
 
@@ -28,10 +32,73 @@ bool deliver_set_aside() noexcept {
   return !due.empty();
 }
 
+/// A thread looks at all lanes again after so many polls, those that find nothing counted fourfold.
+constexpr std::int32_t survey_interval = 64;
+constexpr std::int32_t weight_of_idle_poll = 4;
+
+/// Delivers what has arrived in a lane.
+bool poll_lane(Lane& lane) noexcept {
+  bool any = false;
+  // Acquire: see Lane::watch.
+  const std::uint32_t rings = lane.watched.load(std::memory_order_acquire);
+  for (std::uint32_t i = 0; i < rings; ++i)
+    if (gex_inbox_seems_full_(lane.rings[i]->inbox) != 0) any |= take_messages(*lane.rings[i]);
+  return any;
+}
+
+/// Delivers what has arrived in the other lanes, and finds out which of them have nobody who polls
+/// them as their own: those the thread polls as well from now on. To look at the others often would
+/// take their lines from the threads that use them.
+[[gnu::noinline]] bool survey(ThreadLanes& mine, std::uint32_t open) noexcept {
+  mine.until_survey = survey_interval;
+  mine.polled = 0;
+  bool any = false;
+  for (std::uint32_t number = 0; open >> number != 0; ++number) {
+    if ((open >> number & 1) == 0 || number == mine.number) continue;
+    Lane& lane = links().lane(number);
+    const std::uint32_t polls = lane.own_polls.load(std::memory_order_relaxed);
+    if (polls == mine.seen[number]) mine.polled |= 1U << number;
+    mine.seen[number] = polls;
+    any |= poll_lane(lane);
+  }
+  return any;
+}
+
+/// The same as poll_rings where there are further lanes.
+bool poll_lanes(std::uint32_t open) noexcept {
+  ThreadLanes& mine = links().own_lane();
+  std::atomic<std::uint32_t>& polls = mine.own->own_polls;
+  // Not added to in one step: threads that share a lane may lose counts, and it moves all the same.
+  polls.store(polls.load(std::memory_order_relaxed) + 1, std::memory_order_relaxed);
+  bool any = poll_lane(*mine.own);
+  mine.until_survey -= any ? 1 : weight_of_idle_poll;
+  if (mine.until_survey <= 0) return any | survey(mine, open);
+  std::uint32_t others = mine.polled & open & ~(1U << mine.number);
+  for (; others != 0; others &= others - 1)
+    any |= poll_lane(links().lane(static_cast<std::uint32_t>(std::countr_zero(others))));
+  return any;
+}
+
+/// Delivers what has arrived in the rings of this process; the first `quiet` seem empty.
+bool poll_rings(std::uint32_t quiet) noexcept {
+  const std::uint32_t open = links().polled_lanes();
+  if (open != 1) [[unlikely]]
+    return poll_lanes(open);
+  Lane& lane = links().first();
+  bool any = false;
+  const std::uint32_t watched = watched_inboxes();
+  // The first one seemed to have a message just now.
+  for (std::uint32_t i = quiet; i < watched; ++i)
+    if (i == quiet || gex_inbox_seems_full_(&lane.inboxes[i]) != 0)
+      any |= take_messages(lane.incoming[i]);
+  links().report_unanswered();
+  return any;
+}
+
 }  // namespace
 
 bool deliver_messages(std::uint32_t quiet) noexcept {
-  bool progressed = links().poll(quiet);
+  bool progressed = poll_rings(quiet);
   if (process().conduit != nullptr) progressed |= poll_network();
   if (any_kept.load(std::memory_order_relaxed)) [[unlikely]]
     progressed |= flush_kept_replies();

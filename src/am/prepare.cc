@@ -7,7 +7,6 @@
 #include "am/limits.h"
 #include "am/links.h"
 #include "am/network.h"
-#include "am/slabs.h"
 #include "am/to_self.h"
 #include "am/token.h"
 #include "base/error.h"
@@ -28,6 +27,16 @@ std::byte* large_buffer(_gex_AM_SrcDesc& descriptor) noexcept {
       fatal("no memory for a payload of %u bytes", unsigned{max_medium_payload});
   }
   return descriptor.large_buffer;
+}
+
+/// The way of the message to a member of the neighborhood; null: it goes over the network.
+Link* link_of(const _gex_AM_SrcDesc& descriptor, gex_Rank_t jobrank) noexcept {
+  return descriptor.is_reply ? reply_link(*descriptor.token) : links().to(jobrank);
+}
+
+gex_Rank_t jobrank_of(const _gex_AM_SrcDesc& descriptor) noexcept {
+  return descriptor.is_reply ? descriptor.token->header.source
+                             : resolve(descriptor.tm, descriptor.rank).jobrank;
 }
 
 /// Finds the buffer; false if a slab is needed and none is free.
@@ -56,7 +65,7 @@ bool choose_buffer(_gex_AM_SrcDesc& descriptor, const PrepareArguments& argument
     descriptor.address = large_buffer(descriptor);
     return true;
   }
-  Link* const link = links().to(jobrank);
+  Link* const link = link_of(descriptor, jobrank);
   if (link == nullptr) {
     if (void* const place = begin_building(jobrank, descriptor.is_reply, size)) {
       descriptor.address = place;
@@ -65,9 +74,9 @@ bool choose_buffer(_gex_AM_SrcDesc& descriptor, const PrepareArguments& argument
     }
   } else if (!arguments.is_long) {
     const shm::Direction direction = descriptor.is_reply ? shm::replies : shm::requests;
-    descriptor.slab = slabs().acquire(direction, size, link->member);
+    descriptor.slab = link->slabs->acquire(direction, size, link->member);
     if (descriptor.slab != no_slab) {
-      descriptor.address = slabs().address(descriptor.slab);
+      descriptor.address = link->slabs->address(descriptor.slab);
       return true;
     }
     if (slab_required) return false;
@@ -77,9 +86,7 @@ bool choose_buffer(_gex_AM_SrcDesc& descriptor, const PrepareArguments& argument
 }
 
 void give_up_place(_gex_AM_SrcDesc& descriptor) noexcept {
-  const gex_Rank_t jobrank = descriptor.is_reply ? descriptor.token->header.source
-                                                 : resolve(descriptor.tm, descriptor.rank).jobrank;
-  end_building(jobrank, descriptor.is_reply, descriptor.address);
+  end_building(jobrank_of(descriptor), descriptor.is_reply, descriptor.address);
   descriptor.in_conduit = false;
 }
 
@@ -156,7 +163,8 @@ void require_unanswered(const _gex_AM_SrcDesc& descriptor) noexcept {
 }
 
 void cancel(gex_AM_SrcDesc_t descriptor) noexcept {
-  if (descriptor->slab != no_slab) slabs().release(descriptor->slab);
+  if (descriptor->slab != no_slab)
+    link_of(*descriptor, jobrank_of(*descriptor))->slabs->release(descriptor->slab);
   if (descriptor->in_conduit) give_up_place(*descriptor);
   descriptor->open = false;
 }

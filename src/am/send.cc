@@ -40,8 +40,8 @@ void send_reply(gex_Token_t token, Outbound& message) noexcept {
   message.endpoints = token->header.endpoints().reversed();
   if (is_to_self(token->header.source))
     send_to_self(message);
-  else if (token->ring != nullptr)
-    send_reply_local(*links().to(token->header.source), message);
+  else if (Link* const link = reply_link(*token))
+    send_reply_local(*link, message);
   else
     send_reply_network(token->header.source, message);
 }

@@ -8,10 +8,9 @@ namespace gex::am {
 
 static_assert(shm::max_slab_bytes == max_medium_payload);
 
-Immortal<Slabs> the_slabs;
-
-void Slabs::set_up(const shm::Neighborhood& neighborhood, bool threaded) {
+void Slabs::set_up(const shm::Neighborhood& neighborhood, bool threaded, std::uint32_t lane) {
   neighborhood_ = &neighborhood;
+  lane_ = lane;
   threaded_ = threaded;
   std::uint32_t next = 0;
   for (unsigned direction = 0; direction < 2; ++direction) {
@@ -68,11 +67,11 @@ void Slabs::release(std::uint32_t slab) noexcept {
 }
 
 std::atomic<std::uint32_t>& Slabs::busy_of(std::uint32_t slab) const noexcept {
-  return neighborhood_->slab_busy(neighborhood_->local_index(), slab);
+  return neighborhood_->slab_busy(lane_, neighborhood_->local_index(), slab);
 }
 
 std::byte* Slabs::address(std::uint32_t slab) const noexcept {
-  return neighborhood_->slab(neighborhood_->local_index(), slab);
+  return neighborhood_->slab(lane_, neighborhood_->local_index(), slab);
 }
 
 std::size_t Slabs::size(std::uint32_t slab) const noexcept {

@@ -1,5 +1,6 @@
 #pragma once
-// Slabs: where payload too large for a slot travels, owned by the sender, read in place.
+// Slabs: where payload too large for a slot travels, owned by the sender, read in place. Each lane
+// has its own.
 //
 // Requests and replies have pools of their own, so that requests to a rank that does not poll
 // cannot keep replies from their place. Of the request slabs one destination gets at most half
@@ -12,7 +13,6 @@
 #include <cstdint>
 #include <vector>
 
-#include "base/immortal.h"
 #include "base/spin_lock.h"
 #include "base/tsan.h"
 #include "shm/neighborhood.h"
@@ -22,7 +22,7 @@ namespace gex::am {
 class Slabs {
  public:
   /// Start-up only.
-  void set_up(const shm::Neighborhood& neighborhood, bool threaded);
+  void set_up(const shm::Neighborhood& neighborhood, bool threaded, std::uint32_t lane);
 
   /// A free slab of at least `bytes` for a message to `member` (local index), or no_slab.
   std::uint32_t acquire(shm::Direction direction, std::size_t bytes, std::uint32_t member) noexcept;
@@ -49,14 +49,10 @@ class Slabs {
 
   const shm::Neighborhood* neighborhood_ = nullptr;
   bool threaded_ = false;
+  std::uint32_t lane_ = 0;
   SpinLock lock_;
   Pool pools_[2][2];  ///< direction, class
   std::uint32_t member_of_[shm::slab_count]{};
 };
-
-extern Immortal<Slabs> the_slabs;
-inline Slabs& slabs() noexcept {
-  return the_slabs.get();
-}
 
 }  // namespace gex::am

@@ -2,10 +2,10 @@
 
 #include "am/deferred_send.h"
 #include "am/links.h"
+#include "am/local_send.h"
 #include "am/network.h"
 #include "am/observed.h"
 #include "am/poll.h"
-#include "am/slabs.h"
 #include "core/process.h"
 #include "core/progress.h"
 
@@ -13,7 +13,7 @@ namespace gex::am {
 
 void start() {
   links().set_up();
-  slabs().set_up(process().neighborhood, process().threaded);
+  receive_lanes();
   set_up_network();
   register_deliverer(deliver_messages);
   start_deferred_sends();

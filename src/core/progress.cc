@@ -106,6 +106,10 @@ void watch_inboxes(const gex_Inbox_* inboxes, std::uint32_t count) noexcept {
   if (!is_inline_withdrawn()) gex_proc_.watched = &detail::watched;
 }
 
+void leave_inboxes_to_deliverer() noexcept {
+  __atomic_store_n(&detail::watched.inbox_count, 0, __ATOMIC_RELAXED);
+}
+
 void register_deliverer(Deliverer deliverer) noexcept {
   the_deliverer = deliverer;
 }

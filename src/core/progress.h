@@ -62,6 +62,9 @@ bool poll_busy(std::uint32_t quiet) noexcept;
 /// The inboxes that polls look at; start-up only, when polls have all that they need.
 void watch_inboxes(const gex_Inbox_* inboxes, std::uint32_t count) noexcept;
 
+/// Polls look at none of them any more: `want_deliveries` makes all polls calls.
+void leave_inboxes_to_deliverer() noexcept;
+
 inline std::uint32_t watched_inboxes() noexcept {
   return __atomic_load_n(&detail::watched.inbox_count, __ATOMIC_RELAXED);
 }

@@ -9,6 +9,7 @@
 #include "base/env.h"
 #include "base/error.h"
 #include "base/os_cpu.h"
+#include "base/os_memory_limits.h"
 #include "base/os_signal.h"
 #include "base/spin.h"
 #include "core/backtrace_signal.h"
@@ -83,19 +84,45 @@ shm::Placement place_ranks(const job::Job& job) {
   return {hosts, static_cast<std::uint32_t>(std::min<std::int64_t>(limit, job.size()))};
 }
 
+/// How many lanes this rank has threads for: one of them for each processor that it may use, and in
+/// any case two. Of memory that is limited lanes may take a sixteenth.
+std::uint32_t wanted_lanes(const os::CoreShare& share) {
+  const std::int64_t wanted = env::integer(env::Variable::lanes);
+  if (wanted < 0 || wanted > std::int64_t{shm::max_lanes})
+    fatal("GEX_LANES=%ld: expected 0 (as many as are useful) to %u", long{wanted}, shm::max_lanes);
+  const Process& self = process();
+  if (!self.threaded) return 1;
+  std::uint32_t lanes = wanted != 0 ? static_cast<std::uint32_t>(wanted)
+                                    : std::clamp(share.count, 2U, shm::max_lanes);
+  const os::MemoryLimits limits = os::memory_limits();
+  const std::uint64_t limit =
+      std::min(limits.file_size.value_or(UINT64_MAX), limits.address_space.value_or(UINT64_MAX));
+  const std::uint32_t members = self.placement.neighborhood_of(gex_proc_.jobrank).size();
+  while (lanes > 1 && shm::Neighborhood::control_layout(members, lanes).control_bytes > limit / 16)
+    --lanes;
+  return lanes;
+}
+
 /// Counts the cores that the ranks of this host may use together. A rank that is bound sees only
-/// its own; ranks bound to different ones do not crowd each other.
-void count_cores() {
+/// its own; ranks bound to different ones do not crowd each other. Returns the number of lanes: the
+/// most that any rank wants, so that neighborhoods are laid out alike.
+std::uint32_t count_cores_and_lanes() {
+  struct Announced {
+    os::CoreShare share;
+    std::uint32_t lanes;
+  };
   Process& self = process();
   job::Job& job = *self.job;
-  const os::CoreShare mine = os::core_share();
-  std::vector<os::CoreShare> everyones(job.size());
+  Announced mine{os::core_share(), 1};
+  mine.lanes = wanted_lanes(mine.share);
+  std::vector<Announced> everyones(job.size());
   job.exchange(std::as_bytes(std::span(&mine, 1)), std::as_writable_bytes(std::span(everyones)));
   std::vector<os::CoreShare> here;
-  for (const std::uint32_t rank : own_host()) here.push_back(everyones[rank]);
+  for (const std::uint32_t rank : own_host()) here.push_back(everyones[rank].share);
   self.usable_cores = std::min(os::usable_cores(here), os::cpu_count());
   self.crowded = here.size() > self.usable_cores;
   set_oversubscribed(self.crowded);
+  return std::ranges::max(everyones, {}, &Announced::lanes).lanes;
 }
 
 }  // namespace
@@ -136,9 +163,9 @@ void start_process(Deliver deliver) {
   static_cast<void>(max_threads());
 
   self.placement = place_ranks(job);
-  count_cores();
+  const std::uint32_t lanes = count_cores_and_lanes();
 
-  self.neighborhood = shm::Neighborhood::form(self.placement);
+  self.neighborhood = shm::Neighborhood::form(self.placement, lanes);
   attach_conduit(deliver);
   gex_proc_.jobsize = job.size();
   if (speaks_for_job())

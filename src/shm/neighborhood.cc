@@ -125,16 +125,19 @@ void Neighborhood::lay_out() noexcept {
   slab_offset_ = rings_offset_ + ring_stride_ * rings_each;
   slab_state_offset_ = slab_offset_ + slab_bytes();
   barrier_offset_ = slab_state_offset_ + round_up_to_line(slab_count * sizeof(std::uint32_t));
+  lane_part_bytes_ = round_up(barrier_offset_, 4096);
   unanswered_offset_ = barrier_offset_ + 2 * barrier_kinds * barrier_slots * cache_line;
   member_bytes_ = round_up(unanswered_offset_ + 2 * cache_line, 4096);
   boards_offset_ = member_bytes_ * size_;
   boards_stride_ = round_up(sizeof(PostBoard) * size_, 4096);
-  control_bytes_ = round_up(boards_offset_ + boards_stride_ * barrier_slots, huge_page);
+  lanes_offset_ = boards_offset_ + boards_stride_ * barrier_slots;
+  control_bytes_ = round_up(lanes_offset_ + lane_part_bytes_ * size_ * (lanes() - 1), huge_page);
 }
 
-ControlLayout Neighborhood::control_layout(std::uint32_t members) noexcept {
+ControlLayout Neighborhood::control_layout(std::uint32_t members, std::uint32_t lanes) noexcept {
   Neighborhood planned;
   planned.size_ = members;
+  planned.job_lanes_ = lanes;
   planned.lay_out();
   const bool pair = planned.has_pair_rings();
   return {2 * (pair ? members - 1 : 1),
@@ -143,12 +146,15 @@ ControlLayout Neighborhood::control_layout(std::uint32_t members) noexcept {
           slab_bytes(),
           barrier_slots * sizeof(PostBoard),
           planned.member_bytes_ + barrier_slots * sizeof(PostBoard),
+          planned.lanes(),
+          planned.lane_part_bytes_,
           planned.control_bytes_};
 }
 
-Neighborhood Neighborhood::form(const Placement& placement) {
+Neighborhood Neighborhood::form(const Placement& placement, std::uint32_t lanes) {
   job::Job& job = job::Job::current();
   Neighborhood neighborhood;
+  neighborhood.job_lanes_ = lanes;
   const job::RankSet& host = placement.host_of(job.rank());
   const std::uint32_t host_ranks = host.size();
   const job::RankSet& members = placement.neighborhood_of(job.rank());
@@ -241,11 +247,26 @@ void Neighborhood::map_post_boards(std::uint32_t slot) {
   post_boards_[slot] = reinterpret_cast<PostBoard*>(mapping.release().data());
 }
 
-Ring Neighborhood::ring(Direction direction, std::uint32_t from, std::uint32_t to) const noexcept {
+bool Neighborhood::map_lane(std::uint32_t lane) noexcept {
+  if (lane == 0 || further_lanes_[lane] != nullptr) return true;
+  const std::uint64_t bytes = lane_part_bytes_ * size_;
+  os::Mapping mapping = os::Mapping::shared(file_.get(), lanes_offset_ + (lane - 1) * bytes, bytes);
+  if (!mapping) return false;
+  further_lanes_[lane] = mapping.release().data();
+  return true;
+}
+
+std::byte* Neighborhood::lane_part(std::uint32_t lane, std::uint32_t member) const noexcept {
+  return lane == 0 ? base_ + member * member_bytes_
+                   : further_lanes_[lane] + member * lane_part_bytes_;
+}
+
+Ring Neighborhood::ring(std::uint32_t lane, Direction direction, std::uint32_t from,
+                        std::uint32_t to) const noexcept {
   const bool pair = has_pair_rings();
   const std::uint32_t source = from - (from > to ? 1 : 0);
   const std::uint64_t index = pair ? direction * (size_ - 1) + source : std::uint64_t{direction};
-  std::byte* at = base_ + to * member_bytes_ + rings_offset_ + index * ring_stride_;
+  std::byte* at = lane_part(lane, to) + rings_offset_ + index * ring_stride_;
   const RingShape shape = pair ? pair_shape : shared_shape;
   Ring ring;
   ring.control = reinterpret_cast<Control*>(at);
@@ -260,13 +281,14 @@ std::atomic<std::uint32_t>& Neighborhood::unanswered_of(std::uint32_t member) co
                                                         unanswered_offset_);
 }
 
-std::byte* Neighborhood::slab(std::uint32_t owner, std::uint32_t index) const noexcept {
-  return base_ + owner * member_bytes_ + slab_offset_ + slab_start(index);
+std::byte* Neighborhood::slab(std::uint32_t lane, std::uint32_t owner,
+                              std::uint32_t index) const noexcept {
+  return lane_part(lane, owner) + slab_offset_ + slab_start(index);
 }
 
-std::atomic<std::uint32_t>& Neighborhood::slab_busy(std::uint32_t owner,
+std::atomic<std::uint32_t>& Neighborhood::slab_busy(std::uint32_t lane, std::uint32_t owner,
                                                     std::uint32_t index) const noexcept {
-  return reinterpret_cast<std::atomic<std::uint32_t>*>(base_ + owner * member_bytes_ +
+  return reinterpret_cast<std::atomic<std::uint32_t>*>(lane_part(lane, owner) +
                                                        slab_state_offset_)[index];
 }
 

@@ -2,18 +2,24 @@
 // The neighborhood: the processes that have mapped one another's memory.
 //
 // One sparse memory file per neighborhood, made by its lowest rank. It holds a control part (rings,
-// slabs, barrier flags, post boards; offsets computed alike by all members) and then, at a constant
-// stride, a part for each member's segments. Pages cost memory only once touched.
+// slabs, barrier flags, post boards, further lanes; offsets computed alike by all members) and
+// then, at a constant stride, a part for each member's segments. Pages cost memory only once
+// touched.
+//
+// Rings and slabs exist once for each lane: a lane is what the messages of one thread of each
+// process use, so that threads of a process do not wait for each other. All processes use lane 0.
 //
 // A process maps what it uses and nothing else, because whatever looks at all of its memory
-// (valgrind's search for leaks, a core dump) touches every page that is mapped: rings, slabs and
-// flags from the start, the post boards of a barrier slot once a team has it, its own segments
-// while it has them, and those of other members while they are published to it. A core dump has the
-// own segments, which their owner's alone should have, and what messages to this process lie in.
+// (valgrind's search for leaks, a core dump) touches every page that is mapped: rings and slabs of
+// lane 0 and flags from the start, the rings and slabs of another lane once a thread of this
+// process or of another member uses it, the post boards of a barrier slot once a team has it, its
+// own segments while it has them, and those of other members while they are published to it. A core
+// dump has the own segments, which their owner's alone should have, and what messages to this
+// process lie in.
 //
 // Requirements: `form` is called once, by all ranks of the job together; segments are taken, given
-// back and looked up by one thread at a time, and so are those of other members mapped and
-// unmapped.
+// back and looked up by one thread at a time, and so are those of other members and lanes mapped
+// and unmapped.
 
 #include <array>
 #include <cstddef>
@@ -46,6 +52,9 @@ inline constexpr SlabClass request_slabs[2] = {{4096, 16}, {max_slab_bytes, 8}};
 inline constexpr SlabClass reply_slabs[2] = {{4096, 8}, {max_slab_bytes, 4}};
 inline constexpr std::uint32_t slab_count =
     request_slabs[0].count + request_slabs[1].count + reply_slabs[0].count + reply_slabs[1].count;
+
+/// Most lanes of a neighborhood with pair rings; with shared rings there is one.
+inline constexpr std::uint32_t max_lanes = 16;
 
 /// Teams of one neighborhood whose barriers run over shared flags, and whose collectives over
 /// posts, at the same time; further ones use messages.
@@ -86,17 +95,19 @@ struct ControlLayout {
   std::uint64_t slab_bytes;     ///< of all slabs of a member
   std::uint64_t post_bytes;     ///< of its boards of posts, for all slots
   std::uint64_t member_bytes;   ///< all that
+  std::uint32_t lanes;          ///< with the first, to which all this belongs
+  std::uint64_t lane_bytes;     ///< of a member in each further lane: rings and slabs
   std::uint64_t control_bytes;  ///< of all members
 };
 
 class Neighborhood {
  public:
   /// Makes and maps the shared memory of the members that the placement gives this process. Ends
-  /// the job in one line if that cannot be had.
-  static Neighborhood form(const Placement& placement);
+  /// the job in one line if that cannot be had. `lanes`: alike in all ranks of the job.
+  static Neighborhood form(const Placement& placement, std::uint32_t lanes);
 
-  /// The layout that a neighborhood of `members` has or would have, for gexinfo.
-  static ControlLayout control_layout(std::uint32_t members) noexcept;
+  /// The layout that a neighborhood of `members` has, or would have, in a job with `lanes`.
+  static ControlLayout control_layout(std::uint32_t members, std::uint32_t lanes) noexcept;
 
   std::uint32_t size() const noexcept { return size_; }
   /// The members' jobranks; a member's place among them is its local index.
@@ -111,16 +122,26 @@ class Neighborhood {
   }
   bool has_pair_rings() const noexcept { return size_ <= max_pair_members; }
 
-  /// The ring by which `from` sends to another member `to` (local indices); with shared rings
-  /// `from` is ignored.
-  Ring ring(Direction direction, std::uint32_t from, std::uint32_t to) const noexcept;
+  /// How many lanes there are.
+  std::uint32_t lanes() const noexcept { return has_pair_rings() ? job_lanes_ : 1; }
+  /// How many there are in those neighborhoods of the job that have pair rings.
+  std::uint32_t job_lanes() const noexcept { return job_lanes_; }
+  /// Maps the rings and slabs of a lane, if they are not yet; false with errno on failure. Lane 0
+  /// is mapped from the start.
+  bool map_lane(std::uint32_t lane) noexcept;
+
+  /// The ring of a mapped lane by which `from` sends to another member `to` (local indices); with
+  /// shared rings `from` is ignored.
+  Ring ring(std::uint32_t lane, Direction direction, std::uint32_t from,
+            std::uint32_t to) const noexcept;
 
   /// Shared rings: requests of `member` finished without a reply, added to by their targets.
   std::atomic<std::uint32_t>& unanswered_of(std::uint32_t member) const noexcept;
 
-  /// Slab `index` of `owner`, and its state word: 1 while the payload is in use.
-  std::byte* slab(std::uint32_t owner, std::uint32_t index) const noexcept;
-  std::atomic<std::uint32_t>& slab_busy(std::uint32_t owner, std::uint32_t index) const noexcept;
+  /// Slab `index` of `owner` in a mapped lane, and its state word: 1 while the payload is in use.
+  std::byte* slab(std::uint32_t lane, std::uint32_t owner, std::uint32_t index) const noexcept;
+  std::atomic<std::uint32_t>& slab_busy(std::uint32_t lane, std::uint32_t owner,
+                                        std::uint32_t index) const noexcept;
 
   /// Flags of `member` in barrier slot `slot`, each alone in its cache line: its own, and the one
   /// it raises for a group that it leads. All flags of a slot that is not in use are 0.
@@ -198,6 +219,8 @@ class Neighborhood {
 
   void lay_out() noexcept;
   void map_control();
+  /// The part of a mapped lane that belongs to a member: rings, slabs, and the slabs' states.
+  std::byte* lane_part(std::uint32_t lane, std::uint32_t member) const noexcept;
   BarrierFlag& barrier_line(std::uint32_t line, std::uint32_t member) const noexcept;
 
   std::uint32_t size_ = 1;
@@ -205,6 +228,8 @@ class Neighborhood {
   job::RankSet members_;
   std::vector<std::uint32_t> local_indices_;  ///< by jobrank; `no_index` for those outside
   std::byte* base_ = nullptr;
+  std::uint32_t job_lanes_ = 1;
+  std::array<std::byte*, max_lanes> further_lanes_{};  ///< by lane, from 1; null: not mapped
   std::uint64_t control_bytes_ = 0;
   std::uint64_t member_bytes_ = 0;
   std::uint64_t rings_offset_ = 0;
@@ -216,6 +241,8 @@ class Neighborhood {
   std::uint64_t boards_offset_ = 0;  ///< behind all members' rings, slabs and flags
   std::uint64_t boards_stride_ = 0;  ///< of barrier slots
   std::array<PostBoard*, barrier_slots> post_boards_{};  ///< of member 0, by slot; null: not mapped
+  std::uint64_t lanes_offset_ = 0;                       ///< of lane 1; behind all post boards
+  std::uint64_t lane_part_bytes_ = 0;
   std::uint64_t segment_stride_ = 0;
   std::uint64_t job_max_segment_ = 0;
   std::uint64_t granted_on_host_ = 0;

@@ -1,0 +1,141 @@
+#include "am/receive.h"
+
+#include <algorithm>
+#include <cstring>
+
+#include "am/cell_layout.h"
+#include "am/copy.h"
+#include "am/deliver.h"
+#include "am/links.h"
+#include "core/process.h"
+
+namespace gex::am {
+
+namespace {
+
+/// Messages taken from one ring before the others have their turn.
+constexpr unsigned drain_limit = 32;
+
+/// What a message uses of its slot, in bytes: surplus arguments, and a payload that is there.
+std::size_t used_of_slot(const MessageHeader& header) noexcept {
+  const std::size_t surplus = surplus_bytes(header.category(), header.arg_count());
+  const bool payload = header.category() == Category::medium && header.slab() == no_slab &&
+                       place_of(header.arg_count(), header.size()) == Place::slot;
+  return std::min(surplus + (payload ? header.size() : 0), shm::slot_bytes);
+}
+
+/// A message copied out of its cell and slot.
+struct Copy {
+  MessageHeader header;
+  std::uint32_t number;
+  alignas(16) std::uint32_t words[shm::cell_words];
+  alignas(16) std::byte slot[shm::slot_bytes];
+  alignas(16) gex_AM_Arg_t args[max_args];
+};
+
+/// Puts the parts of the message together where the handler expects them.
+Arrived assemble(Copy& copy, Incoming& in) noexcept {
+  const MessageHeader& header = copy.header;
+  const Category category = header.category();
+  const unsigned arg_count = header.arg_count();
+  const unsigned in_cell = args_in_cell(category);
+  const std::uint32_t* first =
+      category == Category::long_message ? copy.words + long_prefix_words : copy.words;
+  Arrived arrived{header, reinterpret_cast<const gex_AM_Arg_t*>(first), nullptr, 0, &in};
+  if (arg_count > in_cell) [[unlikely]] {
+    std::memcpy(copy.args, first, in_cell * sizeof(gex_AM_Arg_t));
+    std::memcpy(copy.args + in_cell, copy.slot, (arg_count - in_cell) * sizeof(gex_AM_Arg_t));
+    arrived.args = copy.args;
+  }
+  if (category == Category::medium) {
+    const shm::Neighborhood& neighborhood = process().neighborhood;
+    arrived.size = header.size();
+    if (header.slab() != no_slab)
+      arrived.payload =
+          neighborhood.slab(in.lane, neighborhood.local_index_of(header.source), header.slab());
+    else if (place_of(arg_count, arrived.size) == Place::cell)
+      arrived.payload = reinterpret_cast<std::byte*>(copy.words) + round_up_16(arg_count * 4);
+    else
+      arrived.payload = copy.slot + surplus_bytes(category, arg_count);
+  } else if (category == Category::long_message) {
+    std::uint64_t prefix[2];
+    std::memcpy(prefix, copy.words, sizeof prefix);
+    arrived.payload = reinterpret_cast<void*>(prefix[0]);
+    arrived.size = prefix[1];
+  }
+  return arrived;
+}
+
+/// Delivers a message that is more than a short one in its cell. Returns whether a request was left
+/// without a reply.
+bool deliver_copy(Copy& copy, Incoming& in) noexcept {
+  const MessageHeader& header = copy.header;
+  const bool unanswered = run_handler(assemble(copy, in), copy.number);
+  if (header.category() == Category::medium && header.slab() != no_slab) {
+    const shm::Neighborhood& neighborhood = process().neighborhood;
+    // Release: the handler's reads precede the owner's next write to the slab.
+    neighborhood.slab_busy(in.lane, neighborhood.local_index_of(header.source), header.slab())
+        .store(0, std::memory_order_release);
+  }
+  return unanswered;
+}
+
+/// Once a message is copied out, its cell is given back and others may poll, while its handler
+/// runs.
+[[gnu::always_inline]] inline void give_cell_back(Incoming& in) noexcept {
+  in.consumer.advance();
+  in.show_next();
+  if (links().threaded()) in.lock.unlock();
+}
+
+bool take_large(Incoming& in, MessageHeader header) noexcept {
+  const std::uint32_t place = in.place();
+  const shm::Cell& cell = in.cells[place];
+  Copy copy;
+  header.size_buffer = cell.size_buffer;
+  copy.header = header;
+  copy.number = in.consumer.next();
+  std::memcpy(copy.words, cell.words, sizeof copy.words);
+  const std::size_t used = used_of_slot(header);
+  if (used != 0) copy_chunks(copy.slot, in.slots[place].bytes, used);
+  in.fetches_slots = used != 0;
+  give_cell_back(in);
+  return deliver_copy(copy, in);
+}
+
+/// Takes the next message, if there is one, and runs its handler.
+[[gnu::always_inline]] inline bool take_one(Incoming& in) noexcept {
+  const bool threaded = links().threaded();
+  if (threaded && !in.lock.try_lock()) return false;
+  const shm::Cell& cell = in.cells[in.place()];
+  MessageHeader header;
+  if (!in.consumer.arrived(cell.ready, header.what)) {
+    if (threaded) in.lock.unlock();
+    return false;
+  }
+  header.source = in.to_source != nullptr ? in.source : cell.source;
+  header.size_buffer = 0;
+  bool unanswered;
+  if (header.category() == Category::short_message && header.arg_count() <= shm::cell_words)
+      [[likely]] {
+    alignas(16) gex_AM_Arg_t args[shm::cell_words];
+    copy_chunks(args, cell.words, header.arg_count() * sizeof *args);
+    const std::uint32_t number = in.consumer.next();
+    give_cell_back(in);
+    unanswered = run_handler({header, args, nullptr, 0, &in}, number);
+  } else {
+    unanswered = take_large(in, header);
+  }
+  if (unanswered) links().request_unanswered(in, header.source);
+  return true;
+}
+
+}  // namespace
+
+bool take_messages(Incoming& in) noexcept {
+  unsigned taken = 0;
+  while (taken < drain_limit && take_one(in)) ++taken;
+  return taken != 0;
+}
+
+}  // namespace gex::am

@@ -1,0 +1,79 @@
+#pragma once
+// The rings between this process and a member of its neighborhood, as this process has them.
+
+#include <atomic>
+#include <cstddef>
+#include <cstdint>
+
+#include "am/slabs.h"
+#include "base/spin_lock.h"
+#include "core/progress.h"
+#include "shm/neighborhood.h"
+
+namespace gex::am {
+
+struct Link;
+
+/// The ring from which one kind of message arrives: from one member, or from all of them.
+struct alignas(cache_line) Incoming {
+  gex_Inbox_* inbox = nullptr;  ///< what polls read of it
+  shm::Consumer<shm::StdAtomics> consumer;
+  const shm::Cell* cells = nullptr;
+  Link* to_source = nullptr;   ///< pair rings: the way back
+  std::uint32_t source = 0;    ///< pair rings: jobrank of the sender
+  bool fetches_slots = false;  ///< the last message had something in its slot
+  SpinLock lock;               ///< one poller claims; held only until the message is copied out
+  std::uint16_t lane = 0;
+
+  alignas(cache_line) const shm::Slot* slots = nullptr;
+  shm::Control* control = nullptr;
+  /// Pair rings: requests that ended without a reply, published now and then.
+  std::atomic<std::uint32_t> unanswered{0};
+
+  std::uint32_t place() const noexcept { return consumer.next() & (consumer.shape().cells - 1); }
+  /// Messages taken so far; any thread.
+  std::uint32_t taken() const noexcept {
+    return __atomic_load_n(&inbox->arrival, __ATOMIC_RELAXED) - 1;
+  }
+  /// Shows polls where the next message will be.
+  void show_next() noexcept {
+    const shm::Cell& cell = cells[place()];
+    const void* fetch = fetches_slots ? static_cast<const void*>(&slots[place()]) : &cell;
+    __atomic_store_n(&inbox->fetch, fetch, __ATOMIC_RELAXED);
+    __atomic_store_n(&inbox->ready, reinterpret_cast<const std::uint64_t*>(&cell.ready),
+                     __ATOMIC_RELAXED);
+    __atomic_store_n(&inbox->arrival, consumer.next() + 1, __ATOMIC_RELAXED);
+  }
+};
+static_assert(sizeof(Incoming) == 2 * cache_line && offsetof(Incoming, slots) == cache_line);
+
+/// The ring by which one kind of message goes to a member.
+struct alignas(cache_line) Outgoing {
+  shm::PairProducer<shm::StdAtomics> producer;  ///< pair rings only
+  SpinLock lock;                                ///< pair rings in PAR: one producer at a time
+  shm::Cell* cells = nullptr;
+  shm::Slot* slots = nullptr;
+  shm::Control* control = nullptr;
+};
+static_assert(sizeof(Outgoing) == cache_line);
+
+/// The way to one member in one lane.
+struct Link {
+  Outgoing out[2];              ///< by shm::Direction
+  Incoming* answers = nullptr;  ///< pair rings: where that member's replies arrive
+  Slabs* slabs = nullptr;       ///< of this process in this lane
+  std::uint32_t member = 0;     ///< local index
+  std::uint32_t lane = 0;
+  /// Requests may be sent: the member looks for them, or will. Of a link of another lane than the
+  /// first it changes under the lock of its ring of requests.
+  bool open = false;
+};
+
+/// A cell that may be written, then published.
+struct Claim {
+  shm::Cell* cell;
+  shm::Slot* slot;
+  std::uint32_t sequence;
+};
+
+}  // namespace gex::am
