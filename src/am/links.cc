@@ -5,14 +5,12 @@
 #include <cstring>
 
 #include "base/error.h"
+#include "base/os_process_fence.h"
+#include "base/spin_lock.h"
 #include "base/tsan.h"
 #include "core/thread.h"
 
 namespace gex::am {
-
-namespace detail {
-constinit thread_local ThreadLanes this_thread_lanes __attribute__((tls_model("initial-exec"))){};
-}  // namespace detail
 
 Immortal<Links> the_links;
 
@@ -20,6 +18,12 @@ Incoming& Links::incoming(Lane& lane, shm::Direction direction, std::uint32_t me
   if (!pairs()) return lane.incoming[direction];
   const std::uint32_t own = process().neighborhood.local_index();
   return lane.incoming[2 * (member - (member > own ? 1 : 0)) + direction];
+}
+
+/// The thread that will use the rings of a further lane most: the one whose lane it is, or the only
+/// one.
+std::uint32_t Links::home_of(std::uint32_t lane) const noexcept {
+  return entered_.load(std::memory_order_relaxed) > 1 ? lane : first_entered_;
 }
 
 void Links::set_up_incoming(Incoming& in, const shm::Ring& ring) noexcept {
@@ -39,7 +43,6 @@ void Links::connect(Lane& lane, std::uint32_t number, shm::Direction direction,
   out.producer = {ring.control, ring.shape};
   out.cells = ring.cells;
   out.slots = ring.slots;
-  out.control = ring.control;
 }
 
 /// All of a mapped lane but what its rings hold: those of a further lane are touched once they are
@@ -55,7 +58,7 @@ void Links::set_up_lane(Lane& lane, std::uint32_t number) {
   lane.incoming = std::make_unique<Incoming[]>(rings);
   for (std::uint32_t i = 0; i < rings; ++i) {
     lane.incoming[i].inbox = &lane.inboxes[i];
-    lane.incoming[i].lane = static_cast<std::uint16_t>(number);
+    lane.incoming[i].lane = static_cast<std::uint8_t>(number);
   }
   for (std::uint32_t member = 0; member < count_; ++member) {
     Link& link = lane.links[member];
@@ -84,6 +87,7 @@ void Links::set_up() {
   pairs_ = neighborhood.has_pair_rings();
   threaded_ = self.threaded;
   owed_ = std::vector<std::atomic<std::uint32_t>>(count_);
+  if (threaded_) os::enable_process_fence();
   set_up_lane(first_, 0);
   for (const shm::Direction direction : {shm::requests, shm::replies}) {
     for (std::uint32_t member = 0; member < count_; ++member) {
@@ -108,23 +112,45 @@ Lane* Links::find_lane(std::uint32_t number) noexcept {
   return lanes_[number];
 }
 
-void Links::enter(ThreadLanes& mine) noexcept {
+/// Gives the thread a lane; false if it cannot be mapped.
+bool Links::take_lane(ThreadRecord& thread, ThreadLanes& mine, std::uint32_t number) noexcept {
+  const OptionalGuard guard(mutex_, threaded_);
+  Lane* const lane = find_lane(number);
+  if (lane == nullptr) return false;
+  mine.own = lane;
+  mine.number = number;
+  if (pairs()) thread.links = lane->by_jobrank.data();
+  return true;
+}
+
+namespace {
+/// The lane of its own that a thread has, or shares with those whose numbers are as many lanes
+/// away.
+std::uint32_t own_lane_of(const ThreadRecord& thread) noexcept {
   const std::uint32_t lanes = process().neighborhood.lanes();
-  mine.number = threaded_ ? (this_thread().number - 1) % lanes : 0;
-  {
-    const OptionalGuard guard(mutex_, threaded_);
-    mine.own = find_lane(mine.number);
-  }
-  if (mine.own == nullptr) {
-    // It does without a lane of its own.
-    mine.number = 0;
-    mine.own = &first_;
-  }
-  if (pairs()) mine.pairs = mine.own->by_jobrank.data();
+  return lanes > 1 ? 1 + (thread.number - 1) % (lanes - 1) : 0;
+}
+}  // namespace
+
+void Links::enter(ThreadRecord& thread) noexcept {
+  auto* const mine = new ThreadLanes;
+  // Relaxed: who comes second is another thread than who was first.
+  const bool is_first = entered_.fetch_add(1, std::memory_order_relaxed) == 0;
+  if (is_first) first_entered_ = thread.number;
+  if (is_first || !threaded_ || !take_lane(thread, *mine, own_lane_of(thread)))
+    take_lane(thread, *mine, 0);
+  thread.lane = mine;
+}
+
+void Links::leave_first_lane(ThreadRecord& thread, ThreadLanes& mine) noexcept {
+  const std::uint32_t number = own_lane_of(thread);
+  if (mine.number == 0 && number != 0 && entered_.load(std::memory_order_relaxed) > 1)
+    take_lane(thread, mine, number);
 }
 
 /// Has a ring of a further lane polled. Under the mutex.
 void Links::poll_further(Lane& lane, std::uint32_t number, Incoming& in) noexcept {
+  in.lock.set_home(home_of(number));
   lane.watch(in);
   if (polled_lanes() == 1) {
     // Inline polls look at lane 0 for all threads. From now on each poll is a call, which begins
@@ -158,6 +184,7 @@ void Links::expect_requests(std::uint32_t number, gex_Rank_t source) noexcept {
   Incoming& in = incoming(*lane, shm::requests, member);
   if (in.cells != nullptr) return;
   connect(*lane, number, shm::replies, member);
+  lane->links[member].out[shm::replies].lock.set_home(home_of(number));
   set_up_incoming(in, neighborhood.ring(number, shm::requests, member, neighborhood.local_index()));
   poll_further(*lane, number, in);
 }
@@ -186,7 +213,7 @@ bool Links::claim(Link& link, shm::Direction direction, Claim& claim) noexcept {
     claim.sequence = out.producer.next();
   } else {
     if (direction == shm::requests && !claim_request_credit()) return false;
-    if (!shm::claim_shared(*out.control, shm::shared_shape, claim.sequence)) {
+    if (!shm::claim_shared(*out.producer.control(), shm::shared_shape, claim.sequence)) {
       if (direction == shm::requests) requests_sent_.fetch_sub(1, std::memory_order_relaxed);
       return false;
     }
@@ -209,19 +236,18 @@ void Links::publish(Outgoing& out, const Claim& claim, std::uint32_t what) noexc
   shm::publish_shared<shm::StdAtomics>(claim.cell->ready, claim.sequence, what);
 }
 
-void Links::request_unanswered(Incoming& in, gex_Rank_t source) noexcept {
+void Links::request_unanswered(Incoming& in, BiasedLock::Hold hold, gex_Rank_t source) noexcept {
   if (pairs()) [[likely]] {
-    if (!threaded_) {
-      const std::uint32_t count = in.unanswered.load(std::memory_order_relaxed) + 1;
-      in.unanswered.store(count, std::memory_order_relaxed);
-      // Relaxed: the count carries no data; the requester only learns that no reply will come.
-      if (shm::pair_shape.is_published(count))
-        in.control->unanswered.store(count, std::memory_order_relaxed);
-      return;
-    }
-    const std::uint32_t count = in.unanswered.fetch_add(1, std::memory_order_relaxed) + 1;
-    if (shm::pair_shape.is_published(count))
+    // Relaxed, all of it: the count carries no data; the requester only learns that no reply will
+    // come.
+    const bool alone = !threaded_ || hold == BiasedLock::Hold::biased;
+    const std::uint32_t count =
+        alone ? ++in.unanswered_of_home : in.unanswered.fetch_add(1, std::memory_order_relaxed) + 1;
+    if (!shm::pair_shape.is_published(count)) return;
+    if (threaded_)
       in.control->unanswered.fetch_add(shm::pair_shape.release_lag, std::memory_order_relaxed);
+    else
+      in.control->unanswered.store(count, std::memory_order_relaxed);
     return;
   }
   const std::uint32_t member = process().neighborhood.local_index_of(source);

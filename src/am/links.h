@@ -22,6 +22,7 @@
 #include "base/immortal.h"
 #include "core/process.h"
 #include "core/progress.h"
+#include "core/thread.h"
 #include "shm/neighborhood.h"
 
 namespace gex::am {
@@ -38,7 +39,7 @@ struct Lane {
 
   std::unique_ptr<Link[]> links;  ///< by local index; there is none to this process
   std::unique_ptr<Incoming[]> incoming;
-  std::vector<Link*> by_jobrank;  ///< null: not in the neighborhood, or this process
+  std::vector<void*> by_jobrank;  ///< Link*; null: not in the neighborhood, or this process
   Slabs slabs;
   Incoming* rings[2 * shm::max_pair_members] = {};  ///< those that are polled, `watched` of them
   std::atomic<std::uint32_t> watched{0};
@@ -48,20 +49,21 @@ struct Lane {
   alignas(cache_line) std::atomic<std::uint32_t> own_polls{0};
 };
 
-/// What a thread has of the lanes.
+/// What a thread has of the lanes: `ThreadRecord::lane`.
 struct ThreadLanes {
-  Link* const* pairs = nullptr;  ///< by jobrank, in its own lane; null: the thread has not sent yet
-  Lane* own = nullptr;           ///< null: as above
-  std::uint32_t number = 0;      ///< of its lane
-  std::int32_t until_survey = 0;            ///< what is left until it looks at all lanes
-  std::uint32_t polled = ~0U;               ///< a bit for each lane that it polls beside its own
+  Lane* own = nullptr;
+  std::uint32_t number = 0;        ///< of its lane
+  std::uint32_t until_survey = 0;  ///< polls until it looks at all lanes
+  std::uint32_t survey_interval = 64;
+  std::uint32_t polled = 0;                 ///< a bit for each lane that it polls beside its own
   std::uint32_t seen[shm::max_lanes] = {};  ///< `own_polls` of each lane at its last survey
 };
 
-namespace detail {
-extern constinit thread_local ThreadLanes this_thread_lanes
-    __attribute__((tls_model("initial-exec")));
-}  // namespace detail
+/// A number of the calling thread, as a biased lock wants it. Who takes its record over takes the
+/// locks over whose home it is.
+inline std::uint32_t thread_number() noexcept {
+  return this_thread().number;
+}
 
 class Links {
  public:
@@ -72,13 +74,16 @@ class Links {
   /// neighborhood. There is none to this process (to_self.h).
   Link* to(gex_Rank_t jobrank) noexcept {
     if (jobrank >= first_.by_jobrank.size()) return nullptr;
-    return pairs() ? own_lane().pairs[jobrank] : first_.by_jobrank[jobrank];
+    if (!pairs()) return static_cast<Link*>(first_.by_jobrank[jobrank]);
+    return static_cast<Link*>(own_lane().own->by_jobrank[jobrank]);
   }
   /// The same for a rank of the job; null also when rings are shared, and when the thread has not
   /// sent or polled yet.
   static Link* pair_to(gex_Rank_t jobrank) noexcept {
-    Link* const* const pairs = detail::this_thread_lanes.pairs;
-    return pairs != nullptr ? pairs[jobrank] : nullptr;
+    const ThreadRecord* const record = current_thread_record;
+    if (record == nullptr || record->links == nullptr) [[unlikely]]
+      return nullptr;
+    return static_cast<Link*>(record->links[jobrank]);
   }
 
   bool pairs() const noexcept { return pairs_; }
@@ -86,12 +91,15 @@ class Links {
 
   /// The calling thread's; it gets a lane if it has none.
   ThreadLanes& own_lane() noexcept {
-    ThreadLanes& mine = detail::this_thread_lanes;
-    if (mine.own == nullptr) [[unlikely]]
-      enter(mine);
-    return mine;
+    ThreadRecord& thread = this_thread();
+    if (thread.lane == nullptr) [[unlikely]]
+      enter(thread);
+    return *static_cast<ThreadLanes*>(thread.lane);
   }
   Lane& first() noexcept { return first_; }
+  /// Moves the calling thread from lane 0 to a lane of its own, if it can be had and there are
+  /// other threads. Not between Prepare and Commit.
+  void leave_first_lane(ThreadRecord& thread, ThreadLanes& mine) noexcept;
   /// A bit for each lane that has rings to be polled.
   std::uint32_t polled_lanes() const noexcept {
     // Acquire: who finds a lane's bit finds the lane.
@@ -115,18 +123,22 @@ class Links {
   /// Publishes it; `what` as in MessageHeader.
   void publish(Outgoing& out, const Claim& claim, std::uint32_t what) noexcept;
 
-  /// The request that arrived over `ring` from `source` has ended without a reply.
-  void request_unanswered(Incoming& ring, gex_Rank_t source) noexcept;
+  /// The request that arrived over `ring` from `source` has ended without a reply. `hold`: how the
+  /// calling thread held the ring's lock when it took the message; none: it did not, or has no
+  /// lock.
+  void request_unanswered(Incoming& ring, BiasedLock::Hold hold, gex_Rank_t source) noexcept;
   /// Shared rings: passes on what `request_unanswered` has counted.
   void report_unanswered() noexcept {
     if (owes_.load(std::memory_order_relaxed)) flush_unanswered();
   }
 
  private:
-  [[gnu::cold]] void enter(ThreadLanes& mine) noexcept;
+  [[gnu::cold]] void enter(ThreadRecord& thread) noexcept;
+  bool take_lane(ThreadRecord& thread, ThreadLanes& mine, std::uint32_t number) noexcept;
   Lane* find_lane(std::uint32_t number) noexcept;
   void set_up_lane(Lane& lane, std::uint32_t number);
   void connect(Lane& lane, std::uint32_t number, shm::Direction direction, std::uint32_t member);
+  std::uint32_t home_of(std::uint32_t lane) const noexcept;
   void set_up_incoming(Incoming& in, const shm::Ring& ring) noexcept;
   void poll_further(Lane& lane, std::uint32_t number, Incoming& in) noexcept;
   void flush_unanswered() noexcept;
@@ -137,6 +149,8 @@ class Links {
   bool threaded_ = false;
   std::uint32_t count_ = 0;  ///< members
   std::atomic<std::uint32_t> polled_lanes_{1};
+  std::atomic<std::uint32_t> entered_{0};  ///< threads that have got a lane
+  std::uint32_t first_entered_ = 1;        ///< number of the first of them
   Lane first_;
   Lane* lanes_[shm::max_lanes] = {};  ///< null: not mapped here
   std::mutex mutex_;                  ///< of lanes that are set up or polled from now on

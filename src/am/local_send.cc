@@ -117,16 +117,20 @@ void on_lane_opened(gex_Token_t token, const LaneOpened& opened, void*, std::siz
 bool try_send(Link& link, const Outbound& message, bool immediate) noexcept {
   const shm::Direction direction = message.reply ? shm::replies : shm::requests;
   // In PAR the lock of a pair ring makes this thread its one producer.
-  SpinLock& lock = link.out[direction].lock;
-  const bool lock_needed = links().threaded() && links().pairs();
-  if (lock_needed && immediate && !lock.try_lock()) return false;
-  if (lock_needed && !immediate) lock.lock();
-  struct Unlock {
-    SpinLock* lock;
+  const bool is_locked = links().threaded() && links().pairs();
+  BiasedLock& lock = link.out[direction].lock;
+  BiasedLock::Hold hold{};
+  if (is_locked) {
+    hold = immediate ? lock.try_lock(thread_number()) : lock.lock(thread_number());
+    if (hold == BiasedLock::Hold::none) return false;
+  }
+  const struct Unlock {
+    BiasedLock* lock;
+    BiasedLock::Hold hold;
     ~Unlock() {
-      if (lock != nullptr) lock->unlock();
+      if (lock != nullptr) lock->unlock(hold);
     }
-  } const unlock{lock_needed ? &lock : nullptr};
+  } unlock{is_locked ? &lock : nullptr, hold};
 
   if (direction == shm::requests && !link.open && !open_link(link)) return false;
   if (!needs_slab(message)) return send_cell(link, direction, message);
@@ -154,15 +158,16 @@ void receive_lanes() noexcept {
   register_request<on_lane_opened>(Internal::lane_opened);
 }
 
-bool may_have_room(gex_Rank_t jobrank) noexcept {
-  Link* link = links().to(jobrank);
-  if (link == nullptr || !links().pairs()) return true;
-  Outgoing& out = link->out[shm::requests];
+bool may_have_room_local(Link& link) noexcept {
+  if (!links().pairs()) return true;
+  Outgoing& out = link.out[shm::requests];
   const bool threaded = links().threaded();
-  if (threaded && !out.lock.try_lock()) return false;
+  BiasedLock::Hold hold{};
+  if (threaded && (hold = out.lock.try_lock(thread_number())) == BiasedLock::Hold::none)
+    return false;
   const bool room = out.producer.has_room() ||
-                    ((link->open || open_link(*link)) && links().find_room(*link, shm::requests));
-  if (threaded) out.lock.unlock();
+                    ((link.open || open_link(link)) && links().find_room(link, shm::requests));
+  if (threaded) out.lock.unlock(hold);
   return room;
 }
 

@@ -11,6 +11,8 @@ namespace gex::am {
 /// Start-up only: members may open further lanes to this process.
 void receive_lanes() noexcept;
 
+/// may_have_room of a member of the neighborhood.
+bool may_have_room_local(Link& link) noexcept;
 /// send_request to a member of the neighborhood.
 int send_request_local(Link& link, const Outbound& message, bool immediate) noexcept;
 

@@ -45,9 +45,26 @@ struct Outbound {
   }
 };
 
+struct Link;
+
+/// How a message gets to a process.
+struct Route {
+  gex_Rank_t jobrank;
+  bool to_self = false;
+  Link* link = nullptr;  ///< null: the network, or to this process
+};
+Route route_to(gex_Rank_t jobrank) noexcept;
+
+/// Whether a request may find room now: what an immediate one asks first when the shortest way was
+/// not open.
+bool may_have_room(const Route& route) noexcept;
+
 /// Sends a request. Waits for room, polling, unless `immediate`; then returns non-zero if there was
 /// none and nothing was sent. Client context only.
-int send_request(gex_Rank_t jobrank, const Outbound& message, bool immediate) noexcept;
+int send_request(const Route& route, const Outbound& message, bool immediate) noexcept;
+inline int send_request(gex_Rank_t jobrank, const Outbound& message, bool immediate) noexcept {
+  return send_request(route_to(jobrank), message, immediate);
+}
 
 /// Sends the reply to the request that `token` names. Never waits for the requester.
 void send_reply(gex_Token_t token, Outbound& message) noexcept;

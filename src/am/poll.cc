@@ -1,5 +1,6 @@
 #include "am/poll.h"
 
+#include <algorithm>
 #include <atomic>
 #include <bit>
 #include <memory>
@@ -13,6 +14,7 @@
 #include "am/to_self.h"
 #include "core/process.h"
 #include "core/progress.h"
+#include "core/thread.h"
 
 namespace gex::am {
 
@@ -25,16 +27,16 @@ bool deliver_set_aside() noexcept {
     const Arrived& arrived = message->arrived;
     if (!run_handler<Sender::anybody>(arrived, message->number)) continue;
     if (arrived.ring != nullptr)
-      links().request_unanswered(*arrived.ring, arrived.header.source);
+      links().request_unanswered(*arrived.ring, BiasedLock::Hold::none, arrived.header.source);
     else
       network_request_unanswered(arrived.header.source);
   }
   return !due.empty();
 }
 
-/// A thread looks at all lanes again after so many polls, those that find nothing counted fourfold.
-constexpr std::int32_t survey_interval = 64;
-constexpr std::int32_t weight_of_idle_poll = 4;
+/// A thread looks at all lanes again after so many polls, some tens of microseconds; at first more
+/// often.
+constexpr std::uint32_t longest_survey_interval = 4096;
 
 /// Delivers what has arrived in a lane.
 bool poll_lane(Lane& lane) noexcept {
@@ -46,21 +48,26 @@ bool poll_lane(Lane& lane) noexcept {
   return any;
 }
 
-/// Delivers what has arrived in the other lanes, and finds out which of them have nobody who polls
-/// them as their own: those the thread polls as well from now on. To look at the others often would
-/// take their lines from the threads that use them.
+/// Finds out which of the other lanes have nobody who polls them as their own: those the thread
+/// polls as well from now on. To look at the others would take their lines from the threads that
+/// use them.
 [[gnu::noinline]] bool survey(ThreadLanes& mine, std::uint32_t open) noexcept {
-  mine.until_survey = survey_interval;
+  mine.until_survey = mine.survey_interval;
+  mine.survey_interval = std::min(2 * mine.survey_interval, longest_survey_interval);
   mine.polled = 0;
   bool any = false;
   for (std::uint32_t number = 0; open >> number != 0; ++number) {
     if ((open >> number & 1) == 0 || number == mine.number) continue;
     Lane& lane = links().lane(number);
     const std::uint32_t polls = lane.own_polls.load(std::memory_order_relaxed);
-    if (polls == mine.seen[number]) mine.polled |= 1U << number;
+    const bool is_polled = polls != mine.seen[number];
     mine.seen[number] = polls;
+    if (is_polled) continue;
+    mine.polled |= 1U << number;
     any |= poll_lane(lane);
   }
+  ThreadRecord& thread = this_thread();
+  if (!thread.request_descriptor.open) links().leave_first_lane(thread, mine);
   return any;
 }
 
@@ -71,8 +78,7 @@ bool poll_lanes(std::uint32_t open) noexcept {
   // Not added to in one step: threads that share a lane may lose counts, and it moves all the same.
   polls.store(polls.load(std::memory_order_relaxed) + 1, std::memory_order_relaxed);
   bool any = poll_lane(*mine.own);
-  mine.until_survey -= any ? 1 : weight_of_idle_poll;
-  if (mine.until_survey <= 0) return any | survey(mine, open);
+  if (mine.until_survey-- == 0) return any | survey(mine, open);
   std::uint32_t others = mine.polled & open & ~(1U << mine.number);
   for (; others != 0; others &= others - 1)
     any |= poll_lane(links().lane(static_cast<std::uint32_t>(std::countr_zero(others))));

@@ -6,7 +6,8 @@
 #include <cstdint>
 
 #include "am/slabs.h"
-#include "base/spin_lock.h"
+#include "base/biased_lock.h"
+#include "base/cache_line.h"
 #include "core/progress.h"
 #include "shm/neighborhood.h"
 
@@ -19,18 +20,24 @@ struct alignas(cache_line) Incoming {
   gex_Inbox_* inbox = nullptr;  ///< what polls read of it
   shm::Consumer<shm::StdAtomics> consumer;
   const shm::Cell* cells = nullptr;
-  Link* to_source = nullptr;   ///< pair rings: the way back
+  BiasedLock lock;             ///< one poller claims; held only until the message is copied out
   std::uint32_t source = 0;    ///< pair rings: jobrank of the sender
   bool fetches_slots = false;  ///< the last message had something in its slot
-  SpinLock lock;               ///< one poller claims; held only until the message is copied out
-  std::uint16_t lane = 0;
+  std::uint8_t lane = 0;
 
-  alignas(cache_line) const shm::Slot* slots = nullptr;
+  alignas(cache_line) Link* to_source = nullptr;  ///< pair rings: the way back
+  const shm::Slot* slots = nullptr;
   shm::Control* control = nullptr;
-  /// Pair rings: requests that ended without a reply, published now and then.
+  /// Pair rings: requests that ended without a reply, published now and then; those taken by the
+  /// lock's home thread, which alone writes the count, and by others.
+  std::uint32_t unanswered_of_home = 0;
   std::atomic<std::uint32_t> unanswered{0};
 
-  std::uint32_t place() const noexcept { return consumer.next() & (consumer.shape().cells - 1); }
+  std::uint32_t place() const noexcept { return place_ahead(0); }
+  /// The cell of a later message.
+  std::uint32_t place_ahead(std::uint32_t messages) const noexcept {
+    return (consumer.next() + messages) & (consumer.shape().cells - 1);
+  }
   /// Messages taken so far; any thread.
   std::uint32_t taken() const noexcept {
     return __atomic_load_n(&inbox->arrival, __ATOMIC_RELAXED) - 1;
@@ -45,15 +52,14 @@ struct alignas(cache_line) Incoming {
     __atomic_store_n(&inbox->arrival, consumer.next() + 1, __ATOMIC_RELAXED);
   }
 };
-static_assert(sizeof(Incoming) == 2 * cache_line && offsetof(Incoming, slots) == cache_line);
+static_assert(sizeof(Incoming) == 2 * cache_line && offsetof(Incoming, to_source) == cache_line);
 
 /// The ring by which one kind of message goes to a member.
 struct alignas(cache_line) Outgoing {
   shm::PairProducer<shm::StdAtomics> producer;  ///< pair rings only
-  SpinLock lock;                                ///< pair rings in PAR: one producer at a time
+  BiasedLock lock;                              ///< pair rings in PAR: one producer at a time
   shm::Cell* cells = nullptr;
   shm::Slot* slots = nullptr;
-  shm::Control* control = nullptr;
 };
 static_assert(sizeof(Outgoing) == cache_line);
 

@@ -21,12 +21,22 @@ Op op_of(gex_Rank_t jobrank, const Outbound& message) noexcept {
   return op;
 }
 
-int send_request(gex_Rank_t jobrank, const Outbound& message, bool immediate) noexcept {
-  if (is_to_self(jobrank)) {
+Route route_to(gex_Rank_t jobrank) noexcept {
+  if (is_to_self(jobrank)) return {jobrank, true};
+  return {jobrank, false, links().to(jobrank)};
+}
+
+bool may_have_room(const Route& route) noexcept {
+  return route.link == nullptr || may_have_room_local(*route.link);
+}
+
+int send_request(const Route& route, const Outbound& message, bool immediate) noexcept {
+  if (route.to_self) {
     send_to_self(message);
     return 0;
   }
-  if (Link* link = links().to(jobrank)) return send_request_local(*link, message, immediate);
+  if (route.link != nullptr) return send_request_local(*route.link, message, immediate);
+  const gex_Rank_t jobrank = route.jobrank;
   const auto attempt = [&]() noexcept { return try_send_network(jobrank, message); };
   if (attempt()) return 0;
   if (immediate) return 1;

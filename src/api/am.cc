@@ -4,11 +4,11 @@
 
 #include <atomic>
 
-#include "am/express.h"
 #include "am/limits.h"
 #include "am/outbound.h"
 #include "am/prepare.h"
 #include "am/token.h"
+#include "api/am_express.h"
 #include "api/require.h"
 #include "base/error.h"
 #include "core/event.h"
@@ -28,11 +28,7 @@ using gex::has_variable;
 using gex::InCall;
 using gex::warn;
 using gex::am::Outbound;
-
-/// Payload is copied before an injection returns: every form of local completion has happened.
-void complete_locally(gex_Event_t* lc_opt) {
-  if (has_variable(lc_opt)) *lc_opt = GEX_EVENT_INVALID;
-}
+using gex::api::complete_locally;
 
 // Flags of a call's category. Prepare ignores those of the limit queries.
 constexpr gex_Flags_t short_flags = GEX_FLAG_IMMEDIATE;
@@ -116,33 +112,6 @@ inline void check_reply(Call call, gex_Token_t token, gex_AM_Index_t handler, ge
   if (checked()) check_handler(name_of(call), handler);
 }
 
-/// The two ends of a request that takes the shortest way, if there is a link.
-struct ExpressTarget {
-  ExpressTarget(gex_TM_t tm, gex_Rank_t rank) {
-    const gex::Team& team = gex::Team::from(tm);
-    const gex_EP_Location_t& location = team.location_of(rank);
-    link = gex::am::links().pair_to(location.gex_rank);
-    endpoints = team.endpoints_to(location);
-  }
-  std::uint32_t what(gex_AM_Index_t handler, Category category, unsigned numargs) const {
-    return gex::MessageHeader::make_what(handler, category, false, numargs, endpoints);
-  }
-  gex::am::Link* link;
-  gex::Endpoints endpoints;
-};
-
-/// The same for a reply; none if there is something to check that takes longer.
-gex::am::Link* express_reply_link(gex_Token_t token) {
-  if (token == nullptr || gex::observed() || !token->may_reply) [[unlikely]]
-    return nullptr;
-  return token->ring != nullptr ? token->ring->to_source : nullptr;
-}
-std::uint32_t reply_what(gex_Token_t token, gex_AM_Index_t handler, Category category,
-                         unsigned numargs) {
-  return gex::MessageHeader::make_what(handler, category, true, numargs,
-                                       token->header.endpoints().reversed());
-}
-
 Outbound message(gex_AM_Index_t handler, Category category, unsigned numargs,
                  const gex_AM_Arg_t* args) {
   Outbound out;
@@ -166,64 +135,6 @@ const void* local_address(const void* address, gex_EP_t endpoint, gex_Flags_t fl
 
 constexpr bool immediate(gex_Flags_t flags) {
   return (flags & GEX_FLAG_IMMEDIATE) != 0;
-}
-
-/// A request that does not go the shortest way.
-[[gnu::noinline]] int request_short(gex_TM_t tm, gex_Rank_t rank, gex_AM_Index_t handler,
-                                    gex_Flags_t flags, unsigned numargs, const gex_AM_Arg_t* args) {
-  InCall call(Call::request_short);
-  if (checked()) check_request(call, tm, rank, handler, flags, short_flags);
-  const gex::Peer peer = gex::resolve(tm, rank);
-  gex::trace::transfer(peer.jobrank, 0);
-  if (immediate(flags) && !gex::am::may_have_room(peer.jobrank)) return call.returns(1);
-  Outbound out = message(handler, Category::short_message, numargs, args);
-  out.endpoints = gex::am::endpoints_of(peer.local_endpoint, peer.endpoint);
-  return call.returns(gex::am::send_request(peer.jobrank, out, immediate(flags)));
-}
-
-[[gnu::noinline]] int reply_short(gex_Token_t token, gex_AM_Index_t handler, gex_Flags_t flags,
-                                  unsigned numargs, const gex_AM_Arg_t* args) {
-  const InCall call(Call::reply_short);
-  check_reply(call, token, handler, flags, short_flags);
-  gex::trace::transfer(token->header.source, 0);
-  Outbound out = message(handler, Category::short_message, numargs, args);
-  gex::am::send_reply(token, out);
-  return 0;
-}
-
-[[gnu::noinline]] int reply_medium(gex_Token_t token, gex_AM_Index_t handler,
-                                   const void* source_addr, std::size_t nbytes, gex_Event_t* lc_opt,
-                                   gex_Flags_t flags, unsigned numargs, const gex_AM_Arg_t* args) {
-  const InCall call(Call::reply_medium);
-  check_reply(call, token, handler, flags, medium_flags);
-  gex::trace::transfer(token->header.source, nbytes);
-  check_payload(call, nbytes, gex::am::max_medium(token->header.source), lc_opt, true);
-  if (checked()) check_source(call, source_addr, nbytes, flags);
-  Outbound out = message(handler, Category::medium, numargs, args);
-  out.payload = local_address(source_addr, token->endpoint, flags);
-  out.size = nbytes;
-  gex::am::send_reply(token, out);
-  complete_locally(lc_opt);
-  return 0;
-}
-
-[[gnu::noinline]] int request_medium(gex_TM_t tm, gex_Rank_t rank, gex_AM_Index_t handler,
-                                     const void* source_addr, std::size_t nbytes,
-                                     gex_Event_t* lc_opt, gex_Flags_t flags, unsigned numargs,
-                                     const gex_AM_Arg_t* args) {
-  InCall call(Call::request_medium);
-  if (checked()) check_request(call, tm, rank, handler, flags, medium_flags);
-  const gex::Peer peer = gex::resolve(tm, rank);
-  gex::trace::transfer(peer.jobrank, nbytes);
-  check_payload(call, nbytes, gex::am::max_medium(peer.jobrank), lc_opt, false);
-  if (checked()) check_source(call, source_addr, nbytes, flags);
-  Outbound out = message(handler, Category::medium, numargs, args);
-  out.endpoints = gex::am::endpoints_of(peer.local_endpoint, peer.endpoint);
-  out.payload = local_address(source_addr, peer.local_endpoint, flags);
-  out.size = nbytes;
-  if (call.returns(gex::am::send_request(peer.jobrank, out, immediate(flags))) != 0) return 1;
-  complete_locally(lc_opt);
-  return 0;
 }
 
 /// The descriptor is open, the calling thread's, and of the call's kind.
@@ -308,6 +219,67 @@ void check_limit_query(const char* call, gex_TM_t tm, gex_Rank_t rank, gex_Flags
 
 }  // namespace
 
+namespace gex::api {
+
+int request_short(gex_TM_t tm, gex_Rank_t rank, gex_AM_Index_t handler, gex_Flags_t flags,
+                  unsigned numargs, const gex_AM_Arg_t* args) {
+  InCall call(Call::request_short);
+  if (checked()) check_request(call, tm, rank, handler, flags, short_flags);
+  const gex::Peer peer = gex::resolve(tm, rank);
+  gex::trace::transfer(peer.jobrank, 0);
+  const gex::am::Route route = gex::am::route_to(peer.jobrank);
+  if (immediate(flags) && !gex::am::may_have_room(route)) return call.returns(1);
+  Outbound out = message(handler, Category::short_message, numargs, args);
+  out.endpoints = gex::am::endpoints_of(peer.local_endpoint, peer.endpoint);
+  return call.returns(gex::am::send_request(route, out, immediate(flags)));
+}
+
+int reply_short(gex_Token_t token, gex_AM_Index_t handler, gex_Flags_t flags, unsigned numargs,
+                const gex_AM_Arg_t* args) {
+  const InCall call(Call::reply_short);
+  check_reply(call, token, handler, flags, short_flags);
+  gex::trace::transfer(token->header.source, 0);
+  Outbound out = message(handler, Category::short_message, numargs, args);
+  gex::am::send_reply(token, out);
+  return 0;
+}
+
+int reply_medium(gex_Token_t token, gex_AM_Index_t handler, const void* source_addr,
+                 std::size_t nbytes, gex_Event_t* lc_opt, gex_Flags_t flags, unsigned numargs,
+                 const gex_AM_Arg_t* args) {
+  const InCall call(Call::reply_medium);
+  check_reply(call, token, handler, flags, medium_flags);
+  gex::trace::transfer(token->header.source, nbytes);
+  check_payload(call, nbytes, gex::am::max_medium(token->header.source), lc_opt, true);
+  if (checked()) check_source(call, source_addr, nbytes, flags);
+  Outbound out = message(handler, Category::medium, numargs, args);
+  out.payload = local_address(source_addr, token->endpoint, flags);
+  out.size = nbytes;
+  gex::am::send_reply(token, out);
+  complete_locally(lc_opt);
+  return 0;
+}
+
+int request_medium(gex_TM_t tm, gex_Rank_t rank, gex_AM_Index_t handler, const void* source_addr,
+                   std::size_t nbytes, gex_Event_t* lc_opt, gex_Flags_t flags, unsigned numargs,
+                   const gex_AM_Arg_t* args) {
+  InCall call(Call::request_medium);
+  if (checked()) check_request(call, tm, rank, handler, flags, medium_flags);
+  const gex::Peer peer = gex::resolve(tm, rank);
+  gex::trace::transfer(peer.jobrank, nbytes);
+  check_payload(call, nbytes, gex::am::max_medium(peer.jobrank), lc_opt, false);
+  if (checked()) check_source(call, source_addr, nbytes, flags);
+  Outbound out = message(handler, Category::medium, numargs, args);
+  out.endpoints = gex::am::endpoints_of(peer.local_endpoint, peer.endpoint);
+  out.payload = local_address(source_addr, peer.local_endpoint, flags);
+  out.size = nbytes;
+  if (call.returns(gex::am::send_request(peer.jobrank, out, immediate(flags))) != 0) return 1;
+  complete_locally(lc_opt);
+  return 0;
+}
+
+}  // namespace gex::api
+
 extern "C" {
 
 unsigned int gex_AM_MaxArgs(void) {
@@ -365,33 +337,6 @@ gex_TI_t gex_Token_Info(gex_Token_t token, gex_Token_Info_t* info, gex_TI_t) {
   return GEX_TI_ALL;
 }
 
-int gex_am_request_short_(gex_TM_t tm, gex_Rank_t rank, gex_AM_Index_t handler, gex_Flags_t flags,
-                          unsigned int numargs, const gex_AM_Arg_t* args) {
-  if (GEX_IS_READABLE_TEAM_(tm)) [[likely]] {
-    const ExpressTarget to(tm, rank);
-    if (gex::am::send_short(to.link, gex::shm::requests,
-                            to.what(handler, Category::short_message, numargs), args, numargs))
-        [[likely]]
-      return 0;
-  }
-  return request_short(tm, rank, handler, flags, numargs, args);
-}
-
-int gex_am_request_medium_(gex_TM_t tm, gex_Rank_t rank, gex_AM_Index_t handler,
-                           const void* source_addr, size_t nbytes, gex_Event_t* lc_opt,
-                           gex_Flags_t flags, unsigned int numargs, const gex_AM_Arg_t* args) {
-  if (GEX_IS_READABLE_TEAM_(tm) && (flags & GEX_FLAG_SELF_SEG_OFFSET) == 0) [[likely]] {
-    const ExpressTarget to(tm, rank);
-    if (gex::am::send_medium(to.link, gex::shm::requests,
-                             to.what(handler, Category::medium, numargs), args, numargs,
-                             source_addr, nbytes)) [[likely]] {
-      complete_locally(lc_opt);
-      return 0;
-    }
-  }
-  return request_medium(tm, rank, handler, source_addr, nbytes, lc_opt, flags, numargs, args);
-}
-
 int gex_am_request_long_(gex_TM_t tm, gex_Rank_t rank, gex_AM_Index_t handler,
                          const void* source_addr, size_t nbytes, void* dest_addr,
                          gex_Event_t* lc_opt, gex_Flags_t flags, unsigned int numargs,
@@ -412,34 +357,6 @@ int gex_am_request_long_(gex_TM_t tm, gex_Rank_t rank, gex_AM_Index_t handler,
   const int refused = call.returns(gex::rma::send_long_request(peer, out, immediate(flags)));
   if (refused == 0) complete_locally(lc_opt);
   return refused;
-}
-
-int gex_am_reply_short_(gex_Token_t token, gex_AM_Index_t handler, gex_Flags_t flags,
-                        unsigned int numargs, const gex_AM_Arg_t* args) {
-  if (gex::am::Link* link = express_reply_link(token)) [[likely]] {
-    const std::uint32_t what = reply_what(token, handler, Category::short_message, numargs);
-    if (gex::am::send_short(link, gex::shm::replies, what, args, numargs)) [[likely]] {
-      token->may_reply = false;
-      return 0;
-    }
-  }
-  return reply_short(token, handler, flags, numargs, args);
-}
-
-int gex_am_reply_medium_(gex_Token_t token, gex_AM_Index_t handler, const void* source_addr,
-                         size_t nbytes, gex_Event_t* lc_opt, gex_Flags_t flags,
-                         unsigned int numargs, const gex_AM_Arg_t* args) {
-  gex::am::Link* link = express_reply_link(token);
-  if (link != nullptr && (flags & GEX_FLAG_SELF_SEG_OFFSET) == 0) [[likely]] {
-    const std::uint32_t what = reply_what(token, handler, Category::medium, numargs);
-    if (gex::am::send_medium(link, gex::shm::replies, what, args, numargs, source_addr, nbytes))
-        [[likely]] {
-      token->may_reply = false;
-      complete_locally(lc_opt);
-      return 0;
-    }
-  }
-  return reply_medium(token, handler, source_addr, nbytes, lc_opt, flags, numargs, args);
 }
 
 int gex_am_reply_long_(gex_Token_t token, gex_AM_Index_t handler, const void* source_addr,

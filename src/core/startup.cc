@@ -84,16 +84,21 @@ shm::Placement place_ranks(const job::Job& job) {
   return {hosts, static_cast<std::uint32_t>(std::min<std::int64_t>(limit, job.size()))};
 }
 
-/// How many lanes this rank has threads for: one of them for each processor that it may use, and in
-/// any case two. Of memory that is limited lanes may take a sixteenth.
+/// How many lanes this rank has threads for: the first, which is everybody's, and one for each
+/// processor that it may use and one more thread. Of memory that is limited lanes may take a
+/// sixteenth.
 std::uint32_t wanted_lanes(const os::CoreShare& share) {
-  const std::int64_t wanted = env::integer(env::Variable::lanes);
-  if (wanted < 0 || wanted > std::int64_t{shm::max_lanes})
-    fatal("GEX_LANES=%ld: expected 0 (as many as are useful) to %u", long{wanted}, shm::max_lanes);
+  constexpr std::uint32_t most = shm::max_lanes - 1;
+  std::uint32_t own = std::clamp(share.count + 1, 2U, most);
+  if (env::value(env::Variable::lanes)) {
+    const std::int64_t wanted = env::integer(env::Variable::lanes);
+    if (wanted < 0 || wanted > std::int64_t{most})
+      fatal("GEX_LANES=%ld: expected 0 to %u", long{wanted}, most);
+    own = static_cast<std::uint32_t>(wanted);
+  }
   const Process& self = process();
   if (!self.threaded) return 1;
-  std::uint32_t lanes = wanted != 0 ? static_cast<std::uint32_t>(wanted)
-                                    : std::clamp(share.count, 2U, shm::max_lanes);
+  std::uint32_t lanes = 1 + own;
   const os::MemoryLimits limits = os::memory_limits();
   const std::uint64_t limit =
       std::min(limits.file_size.value_or(UINT64_MAX), limits.address_space.value_or(UINT64_MAX));

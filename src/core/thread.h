@@ -97,6 +97,10 @@ struct alignas(cache_line) ThreadRecord {
   std::byte* payloads_to_self[2] = {nullptr, nullptr};
   PeerCompletion peer_completion;
   void* free_value_gets = nullptr;  ///< opaque here: a free list of legacy/value_get.cc
+  /// Opaque here: by jobrank, the links by which the thread sends, and what else it has of its lane
+  /// (am/links.h). Of the record, whichever thread has it.
+  void* const* links = nullptr;
+  void* lane = nullptr;
 
   /// Where implicit operations are counted now, and where the last of a category is shown.
   inline Counters& implicit_counters() noexcept;

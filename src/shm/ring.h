@@ -98,8 +98,10 @@ template <class Atomics>
 class PairProducer {
  public:
   PairProducer() = default;
-  PairProducer(const RingControl<Atomics>* control, RingShape shape) noexcept
+  PairProducer(RingControl<Atomics>* control, RingShape shape) noexcept
       : control_(control), shape_(shape) {}
+
+  RingControl<Atomics>* control() const noexcept { return control_; }
 
   /// True if a cell may be claimed without looking at the consumer.
   bool has_room() const noexcept { return tail_ != limit_; }
@@ -131,7 +133,7 @@ class PairProducer {
   }
 
  private:
-  const RingControl<Atomics>* control_ = nullptr;
+  RingControl<Atomics>* control_ = nullptr;
   RingShape shape_{};
   std::uint32_t tail_ = 0;
   std::uint32_t limit_ = 0;

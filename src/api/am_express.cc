@@ -1,0 +1,174 @@
+// Entry points: messages that go the shortest way if they can (am/express.h).
+
+#include "api/am_express.h"
+
+#include "am/express.h"
+#include "am/token.h"
+#include "core/observed.h"
+#include "core/team.h"
+
+namespace {
+
+using gex::Category;
+using gex::api::complete_locally;
+using gex::api::reply_medium;
+using gex::api::reply_short;
+using gex::api::request_medium;
+using gex::api::request_short;
+
+/// The two ends of a request that takes the shortest way, if there is a link.
+struct ExpressTarget {
+  ExpressTarget(gex_TM_t tm, gex_Rank_t rank) {
+    const gex::Team& team = gex::Team::from(tm);
+    const gex_EP_Location_t& location = team.location_of(rank);
+    link = gex::am::links().pair_to(location.gex_rank);
+    endpoints = team.endpoints_to(location);
+  }
+  std::uint32_t what(gex_AM_Index_t handler, Category category, unsigned numargs) const {
+    return gex::MessageHeader::make_what(handler, category, false, numargs, endpoints);
+  }
+  gex::am::Link* link;
+  gex::Endpoints endpoints;
+};
+
+/// The same for a reply; none if there is something to check that takes longer.
+gex::am::Link* express_reply_link(gex_Token_t token) {
+  if (token == nullptr || gex::observed() || !token->may_reply) [[unlikely]]
+    return nullptr;
+  return token->ring != nullptr ? token->ring->to_source : nullptr;
+}
+std::uint32_t reply_what(gex_Token_t token, gex_AM_Index_t handler, Category category,
+                         unsigned numargs) {
+  return gex::MessageHeader::make_what(handler, category, true, numargs,
+                                       token->header.endpoints().reversed());
+}
+
+// The shortest ways, and what takes them in jobs of mode PAR. There a lock may have to be waited
+// for: in functions of their own, so that those of the other modes stay leaves.
+
+[[gnu::always_inline]] inline int express_request_short(gex_TM_t tm, gex_Rank_t rank,
+                                                        gex_AM_Index_t handler, gex_Flags_t flags,
+                                                        unsigned int numargs,
+                                                        const gex_AM_Arg_t* args, bool threaded) {
+  if (GEX_IS_READABLE_TEAM_(tm)) [[likely]] {
+    const ExpressTarget to(tm, rank);
+    if (gex::am::send_short(to.link, gex::shm::requests,
+                            to.what(handler, Category::short_message, numargs), args, numargs,
+                            threaded)) [[likely]]
+      return 0;
+  }
+  return request_short(tm, rank, handler, flags, numargs, args);
+}
+[[gnu::noinline]] int request_short_in_par(gex_TM_t tm, gex_Rank_t rank, gex_AM_Index_t handler,
+                                           gex_Flags_t flags, unsigned int numargs,
+                                           const gex_AM_Arg_t* args) {
+  return express_request_short(tm, rank, handler, flags, numargs, args, /*threaded=*/true);
+}
+
+[[gnu::always_inline]] inline int express_request_medium(gex_TM_t tm, gex_Rank_t rank,
+                                                         gex_AM_Index_t handler,
+                                                         const void* source_addr, size_t nbytes,
+                                                         gex_Event_t* lc_opt, gex_Flags_t flags,
+                                                         unsigned int numargs,
+                                                         const gex_AM_Arg_t* args, bool threaded) {
+  if (GEX_IS_READABLE_TEAM_(tm) && (flags & GEX_FLAG_SELF_SEG_OFFSET) == 0) [[likely]] {
+    const ExpressTarget to(tm, rank);
+    if (gex::am::send_medium(to.link, gex::shm::requests,
+                             to.what(handler, Category::medium, numargs), args, numargs,
+                             source_addr, nbytes, threaded)) [[likely]] {
+      complete_locally(lc_opt);
+      return 0;
+    }
+  }
+  return request_medium(tm, rank, handler, source_addr, nbytes, lc_opt, flags, numargs, args);
+}
+[[gnu::noinline]] int request_medium_in_par(gex_TM_t tm, gex_Rank_t rank, gex_AM_Index_t handler,
+                                            const void* source_addr, size_t nbytes,
+                                            gex_Event_t* lc_opt, gex_Flags_t flags,
+                                            unsigned int numargs, const gex_AM_Arg_t* args) {
+  return express_request_medium(tm, rank, handler, source_addr, nbytes, lc_opt, flags, numargs,
+                                args,
+                                /*threaded=*/true);
+}
+
+[[gnu::always_inline]] inline int express_reply_short(gex_Token_t token, gex_AM_Index_t handler,
+                                                      gex_Flags_t flags, unsigned int numargs,
+                                                      const gex_AM_Arg_t* args, bool threaded) {
+  if (gex::am::Link* link = express_reply_link(token)) [[likely]] {
+    const std::uint32_t what = reply_what(token, handler, Category::short_message, numargs);
+    if (gex::am::send_short(link, gex::shm::replies, what, args, numargs, threaded)) [[likely]] {
+      token->may_reply = false;
+      return 0;
+    }
+  }
+  return reply_short(token, handler, flags, numargs, args);
+}
+[[gnu::noinline]] int reply_short_in_par(gex_Token_t token, gex_AM_Index_t handler,
+                                         gex_Flags_t flags, unsigned int numargs,
+                                         const gex_AM_Arg_t* args) {
+  return express_reply_short(token, handler, flags, numargs, args, /*threaded=*/true);
+}
+
+[[gnu::always_inline]] inline int express_reply_medium(gex_Token_t token, gex_AM_Index_t handler,
+                                                       const void* source_addr, size_t nbytes,
+                                                       gex_Event_t* lc_opt, gex_Flags_t flags,
+                                                       unsigned int numargs,
+                                                       const gex_AM_Arg_t* args, bool threaded) {
+  gex::am::Link* link = express_reply_link(token);
+  if (link != nullptr && (flags & GEX_FLAG_SELF_SEG_OFFSET) == 0) [[likely]] {
+    const std::uint32_t what = reply_what(token, handler, Category::medium, numargs);
+    if (gex::am::send_medium(link, gex::shm::replies, what, args, numargs, source_addr, nbytes,
+                             threaded)) [[likely]] {
+      token->may_reply = false;
+      complete_locally(lc_opt);
+      return 0;
+    }
+  }
+  return reply_medium(token, handler, source_addr, nbytes, lc_opt, flags, numargs, args);
+}
+[[gnu::noinline]] int reply_medium_in_par(gex_Token_t token, gex_AM_Index_t handler,
+                                          const void* source_addr, size_t nbytes,
+                                          gex_Event_t* lc_opt, gex_Flags_t flags,
+                                          unsigned int numargs, const gex_AM_Arg_t* args) {
+  return express_reply_medium(token, handler, source_addr, nbytes, lc_opt, flags, numargs, args,
+                              /*threaded=*/true);
+}
+
+}  // namespace
+
+extern "C" {
+
+int gex_am_request_short_(gex_TM_t tm, gex_Rank_t rank, gex_AM_Index_t handler, gex_Flags_t flags,
+                          unsigned int numargs, const gex_AM_Arg_t* args) {
+  if (gex::am::links().threaded())
+    return request_short_in_par(tm, rank, handler, flags, numargs, args);
+  return express_request_short(tm, rank, handler, flags, numargs, args, /*threaded=*/false);
+}
+
+int gex_am_request_medium_(gex_TM_t tm, gex_Rank_t rank, gex_AM_Index_t handler,
+                           const void* source_addr, size_t nbytes, gex_Event_t* lc_opt,
+                           gex_Flags_t flags, unsigned int numargs, const gex_AM_Arg_t* args) {
+  if (gex::am::links().threaded())
+    return request_medium_in_par(tm, rank, handler, source_addr, nbytes, lc_opt, flags, numargs,
+                                 args);
+  return express_request_medium(tm, rank, handler, source_addr, nbytes, lc_opt, flags, numargs,
+                                args,
+                                /*threaded=*/false);
+}
+
+int gex_am_reply_short_(gex_Token_t token, gex_AM_Index_t handler, gex_Flags_t flags,
+                        unsigned int numargs, const gex_AM_Arg_t* args) {
+  if (gex::am::links().threaded()) return reply_short_in_par(token, handler, flags, numargs, args);
+  return express_reply_short(token, handler, flags, numargs, args, /*threaded=*/false);
+}
+
+int gex_am_reply_medium_(gex_Token_t token, gex_AM_Index_t handler, const void* source_addr,
+                         size_t nbytes, gex_Event_t* lc_opt, gex_Flags_t flags,
+                         unsigned int numargs, const gex_AM_Arg_t* args) {
+  if (gex::am::links().threaded())
+    return reply_medium_in_par(token, handler, source_addr, nbytes, lc_opt, flags, numargs, args);
+  return express_reply_medium(token, handler, source_addr, nbytes, lc_opt, flags, numargs, args,
+                              /*threaded=*/false);
+}
+
+}  // extern "C"

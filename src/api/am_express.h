@@ -1,0 +1,29 @@
+#pragma once
+// The entry points of messages that have a shortest way (am_express.cc), for those messages that do
+// not go it.
+
+#include <gasnetex.h>
+
+#include <cstddef>
+
+#include "core/event.h"
+
+namespace gex::api {
+
+/// Payload is copied before an injection returns: every form of local completion has happened.
+inline void complete_locally(gex_Event_t* lc_opt) {
+  if (has_variable(lc_opt)) *lc_opt = GEX_EVENT_INVALID;
+}
+
+int request_short(gex_TM_t tm, gex_Rank_t rank, gex_AM_Index_t handler, gex_Flags_t flags,
+                  unsigned numargs, const gex_AM_Arg_t* args);
+int request_medium(gex_TM_t tm, gex_Rank_t rank, gex_AM_Index_t handler, const void* source_addr,
+                   std::size_t nbytes, gex_Event_t* lc_opt, gex_Flags_t flags, unsigned numargs,
+                   const gex_AM_Arg_t* args);
+int reply_short(gex_Token_t token, gex_AM_Index_t handler, gex_Flags_t flags, unsigned numargs,
+                const gex_AM_Arg_t* args);
+int reply_medium(gex_Token_t token, gex_AM_Index_t handler, const void* source_addr,
+                 std::size_t nbytes, gex_Event_t* lc_opt, gex_Flags_t flags, unsigned numargs,
+                 const gex_AM_Arg_t* args);
+
+}  // namespace gex::api

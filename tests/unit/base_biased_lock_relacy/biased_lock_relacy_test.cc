@@ -1,0 +1,127 @@
+// The biased lock under an interleaving explorer: the home thread and two others each add to a
+// number under the lock, through revocations and returns of the bias. The shipping algorithm must
+// survive; variants with one seeded bug each must not.
+
+#include "base/biased_lock.h"
+
+#include "../interleavings.h"
+
+namespace gex {
+namespace {
+
+using interleavings::explore;
+using interleavings::is_the_bug;
+
+struct RelacyBias {
+  using Word = rl::atomic<std::uint32_t>;
+  using Flag = rl::atomic<bool>;
+  template <class T>
+  using Plain = rl::var<T>;
+  static constexpr std::uint32_t turns_to_bias = 2;
+
+  static bool is_possible() { return true; }
+  template <class T>
+  static T load_relaxed(const rl::atomic<T>& word) {
+    return word(RL_INFO).load(rl::mo_relaxed);
+  }
+  template <class T>
+  static T load_acquire(const rl::atomic<T>& word) {
+    return word(RL_INFO).load(rl::mo_acquire);
+  }
+  template <class T>
+  static void store_relaxed(rl::atomic<T>& word, std::type_identity_t<T> value) {
+    word(RL_INFO).store(value, rl::mo_relaxed);
+  }
+  template <class T>
+  static void store_release(rl::atomic<T>& word, std::type_identity_t<T> value) {
+    word(RL_INFO).store(value, rl::mo_release);
+  }
+  template <class T>
+  static T exchange_acquire(rl::atomic<T>& word, std::type_identity_t<T> value) {
+    return word(RL_INFO).exchange(value, rl::mo_acquire);
+  }
+  template <class T>
+  static T read(const rl::var<T>& plain) {
+    return plain(RL_INFO);
+  }
+  template <class T>
+  static void write(rl::var<T>& plain, std::type_identity_t<T> value) {
+    plain(RL_INFO) = value;
+  }
+  /// The fence in all threads stands for one in each that it concerns.
+  static void home_fence() { rl::atomic_thread_fence(rl::mo_seq_cst, RL_INFO); }
+  static void revoker_fence() { rl::atomic_thread_fence(rl::mo_seq_cst, RL_INFO); }
+};
+
+/// Seeded bugs.
+struct NoFenceAtHome : RelacyBias {
+  static void home_fence() {}
+};
+struct NoFenceOfRevoker : RelacyBias {
+  static void revoker_fence() {}
+};
+struct NoRelease : RelacyBias {
+  template <class T>
+  static void store_release(rl::atomic<T>& word, std::type_identity_t<T> value) {
+    store_relaxed(word, value);
+  }
+};
+struct NoAcquire : RelacyBias {
+  template <class T>
+  static T load_acquire(const rl::atomic<T>& word) {
+    return load_relaxed(word);
+  }
+};
+
+/// `has_home`: the first thread is made the lock's home; else the first that comes is.
+template <class Policy, bool has_home>
+struct Increments : rl::test_suite<Increments<Policy, has_home>, 3> {
+  using Lock = BasicBiasedLock<Policy>;
+  static constexpr unsigned each = 4;
+  Lock lock;
+  rl::var<unsigned> sum;
+
+  void before() {
+    sum(RL_INFO) = 0;
+    if (has_home) lock.set_home(1);
+  }
+  void thread(unsigned index) {
+    rl::linear_backoff wait;
+    // The home thread has time to get the bias back.
+    const unsigned turns = index == 0 ? each : 1;
+    for (unsigned i = 0; i < turns;) {
+      const typename Lock::Hold hold = lock.try_lock(index + 1);
+      if (hold == Lock::Hold::none) {
+        wait.yield(RL_INFO);
+        continue;
+      }
+      sum(RL_INFO) = sum(RL_INFO) + 1;
+      lock.unlock(hold);
+      ++i;
+    }
+  }
+  void after() { RL_ASSERT(sum(RL_INFO) == each + 2); }
+};
+
+TEST(BiasedLockInterleavings, OneThreadAtATimeHoldsIt) {
+  EXPECT_EQ((explore<Increments<RelacyBias, true>>()), "");
+}
+TEST(BiasedLockInterleavings, OneThreadAtATimeHoldsItThatFindsItsHome) {
+  EXPECT_EQ((explore<Increments<RelacyBias, false>>()), "");
+}
+
+TEST(BiasedLockSeededBug, NoFenceAtHomeIsCaught) {
+  EXPECT_TRUE(is_the_bug(explore<Increments<NoFenceAtHome, true>>()));
+}
+TEST(BiasedLockSeededBug, NoFenceOfTheRevokerIsCaught) {
+  EXPECT_TRUE(is_the_bug(explore<Increments<NoFenceOfRevoker, true>>()));
+}
+TEST(BiasedLockSeededBug, NoReleaseIsCaught) {
+  EXPECT_TRUE(is_the_bug(explore<Increments<NoRelease, true>>()));
+}
+TEST(BiasedLockSeededBug, NoAcquireIsCaught) {
+  EXPECT_TRUE(is_the_bug(explore<Increments<NoAcquire, true>>()));
+}
+
+}  // namespace
+}  // namespace gex
