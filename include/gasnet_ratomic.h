@@ -4,9 +4,12 @@
  * What carries the operations out is chosen for the whole domain when it is made. It is the
  * network, also for targets near by, if it has every operation of the domain on its type, the team
  * reaches beyond one neighborhood, and the flags do not favor operations near by. Else it is the
- * processors' atomic instructions: the caller's own where it has the target's segment mapped,
- * inline when the opcode is a constant; else those of the target's process, asked by a message. The
- * processors' ways are coherent with one another, and not with a network's.
+ * processors' atomic instructions: the caller's own, inline, where it has the target's segment
+ * mapped; else those of the target's process, asked by a message. The processors' ways are coherent
+ * with one another, and not with a network's.
+ *
+ * Where the compiler does not know the opcode, an inline call jumps to the instructions of the
+ * operation, and its code has some 600 bytes; without optimisation the call goes out of line.
  */
 #ifndef _INCLUDED_GASNET_RATOMIC_H
 #define _INCLUDED_GASNET_RATOMIC_H
@@ -49,15 +52,35 @@ GEX_EXPORT_ int gex_ad_nbi_(gex_AD_t ad, gex_DT_t type, void* result_p, gex_Rank
                             void* tgt_addr, gex_OP_t opcode, uint64_t operand1, uint64_t operand2,
                             gex_Flags_t flags);
 
-/* Displacement of the target's segment, or GEX_NOT_MAPPED_ when the call must go out of line. */
-GEX_FOLDED_ intptr_t gex_ad_displacement_(gex_AD_t ad, gex_Rank_t tgt_rank, gex_OP_t opcode,
-                                          gex_Flags_t flags) {
-  if (!__builtin_constant_p(opcode)) return GEX_NOT_MAPPED_;
-  if (GEX_UNLIKELY_(!GEX_IS_READABLE_DOMAIN_(ad) ||
-                    (flags & (GEX_FLAG_SELF_SEG_OFFSET | GEX_FLAG_PEER_SEG_OFFSET))))
-    return GEX_NOT_MAPPED_;
-  if (__builtin_constant_p(flags) && (flags & GEX_FLAG_AD_MY_RANK)) return 0;
-  return GEX_DOMAIN_PREFIX_(ad)->displacement[(flags & GEX_FLAG_RANK_IS_JOBRANK) != 0][tgt_rank];
+/* Flags with which an address is not one in the target's bound segment, or the result's is not one
+ * of this process. */
+#define GEX_AD_OUT_OF_LINE_ (GEX_FLAG_SELF_SEG_OFFSET | GEX_FLAG_PEER_SEG_OFFSET)
+
+/* Performs the operation if its target is mapped here; else returns 0, and the call goes out of
+ * line. */
+GEX_FOLDED_ int gex_ad_direct_(gex_AD_t ad, gex_DT_t type, void* result_p, gex_Rank_t tgt_rank,
+                               void* tgt_addr, gex_OP_t opcode, uint64_t operand1,
+                               uint64_t operand2, gex_Flags_t flags) {
+  intptr_t displacement = 0;
+  if (GEX_UNLIKELY_(!GEX_IS_READABLE_DOMAIN_(ad))) return 0;
+  if (!(__builtin_constant_p(flags) && (flags & GEX_FLAG_AD_MY_RANK))) {
+    const size_t by_jobrank = (flags & GEX_FLAG_RANK_IS_JOBRANK) != 0;
+    displacement = GEX_DOMAIN_DISPLACEMENT_(ad)[2 * (size_t)tgt_rank + by_jobrank];
+  }
+  /* One test of the displacement and the flags together, as GEX_RMA_DIRECT_. */
+  if (GEX_UNLIKELY_((displacement | (intptr_t)flags) &
+                    (GEX_NOT_MAPPED_ | (intptr_t)GEX_AD_OUT_OF_LINE_)))
+    return 0;
+  tgt_addr = (char*)tgt_addr + displacement;
+  if (__builtin_constant_p(opcode)) {
+    gex_ad_perform_(type, result_p, tgt_addr, opcode, operand1, operand2, flags);
+    return 1;
+  }
+#ifdef __OPTIMIZE__
+  return gex_ad_perform_any_(type, result_p, tgt_addr, opcode, operand1, operand2, flags);
+#else
+  return 0; /* every call would contain all operations, unfolded */
+#endif
 }
 
 #ifdef GEX_TWINS_
@@ -92,26 +115,22 @@ GEX_FOLDED_ intptr_t gex_ad_displacement_(gex_AD_t ad, gex_Rank_t tgt_rank, gex_
                                                  type operand2, gex_Flags_t flags) {               \
     const uint64_t bits1 = gex_ad_bits_##SUFFIX##_(operand1);                                      \
     const uint64_t bits2 = gex_ad_bits_##SUFFIX##_(operand2);                                      \
-    const intptr_t displacement = gex_ad_displacement_(ad, tgt_rank, opcode, flags);               \
-    if (GEX_UNLIKELY_(displacement & GEX_NOT_MAPPED_))                                             \
-      return gex_ad_nb_(ad, GEX_DT_##SUFFIX, result_p, tgt_rank, tgt_addr, opcode, bits1, bits2,   \
-                        flags);                                                                    \
-    gex_ad_perform_(GEX_DT_##SUFFIX, result_p, (char*)tgt_addr + displacement, opcode, bits1,      \
-                    bits2, flags);                                                                 \
-    return GEX_EVENT_INVALID;                                                                      \
+    if (GEX_LIKELY_(gex_ad_direct_(ad, GEX_DT_##SUFFIX, result_p, tgt_rank, tgt_addr, opcode,      \
+                                   bits1, bits2, flags)))                                          \
+      return GEX_EVENT_INVALID;                                                                    \
+    return gex_ad_nb_(ad, GEX_DT_##SUFFIX, result_p, tgt_rank, tgt_addr, opcode, bits1, bits2,     \
+                      flags);                                                                      \
   }                                                                                                \
   GEX_AD_ENTRY_ int gex_AD_OpNBI_##SUFFIX(gex_AD_t ad, type* result_p, gex_Rank_t tgt_rank,        \
                                           void* tgt_addr, gex_OP_t opcode, type operand1,          \
                                           type operand2, gex_Flags_t flags) {                      \
     const uint64_t bits1 = gex_ad_bits_##SUFFIX##_(operand1);                                      \
     const uint64_t bits2 = gex_ad_bits_##SUFFIX##_(operand2);                                      \
-    const intptr_t displacement = gex_ad_displacement_(ad, tgt_rank, opcode, flags);               \
-    if (GEX_UNLIKELY_(displacement & GEX_NOT_MAPPED_))                                             \
-      return gex_ad_nbi_(ad, GEX_DT_##SUFFIX, result_p, tgt_rank, tgt_addr, opcode, bits1, bits2,  \
-                         flags);                                                                   \
-    gex_ad_perform_(GEX_DT_##SUFFIX, result_p, (char*)tgt_addr + displacement, opcode, bits1,      \
-                    bits2, flags);                                                                 \
-    return 0;                                                                                      \
+    if (GEX_LIKELY_(gex_ad_direct_(ad, GEX_DT_##SUFFIX, result_p, tgt_rank, tgt_addr, opcode,      \
+                                   bits1, bits2, flags)))                                          \
+      return 0;                                                                                    \
+    return gex_ad_nbi_(ad, GEX_DT_##SUFFIX, result_p, tgt_rank, tgt_addr, opcode, bits1, bits2,    \
+                       flags);                                                                     \
   }
 GEX_AD_DEFINE_(I32, int32_t, uint32_t)
 GEX_AD_DEFINE_(U32, uint32_t, uint32_t)

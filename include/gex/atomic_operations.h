@@ -222,4 +222,60 @@ GEX_FOLDED_ void gex_ad_perform_(gex_DT_t type, void* result, void* at, gex_OP_t
   if (opcode & GEX_AD_FETCHING_) gex_ad_write_(type, result, op0);
 }
 
+/* Cases of the switch below: an operation; one that only integers have; and one together with its
+ * fetching form, where the two differ only in what becomes of op0. */
+#define GEX_AD_CASE_(operation)                                              \
+  case __builtin_ctz(operation):                                             \
+    gex_ad_perform_(type, result, at, operation, operand1, operand2, flags); \
+    return 1
+#define GEX_AD_CASE_OF_INTEGERS_(operation)                                  \
+  case __builtin_ctz(operation):                                             \
+    if (type & GEX_AD_FLOATS_) return 0;                                     \
+    gex_ad_perform_(type, result, at, operation, operand1, operand2, flags); \
+    return 1
+#define GEX_AD_CASE_OF_BOTH_(operation)                                  \
+  case __builtin_ctz(operation):                                         \
+  case __builtin_ctz(GEX_OP_TO_FETCHING(operation)):                     \
+    op0 = gex_ad_apply_(type, at, operation, operand1, operand2, flags); \
+    if (opcode & GEX_AD_FETCHING_) gex_ad_write_(type, result, op0);     \
+    return 1
+
+/* `gex_ad_perform_` of an opcode that the compiler does not know: a jump to the instructions of
+ * that operation. 0, and nothing is done, if `type` has no operation that is the lowest bit of
+ * `opcode`.
+ */
+GEX_FOLDED_ int gex_ad_perform_any_(gex_DT_t type, void* result, void* at, gex_OP_t opcode,
+                                    uint64_t operand1, uint64_t operand2, gex_Flags_t flags) {
+  uint64_t op0;
+  /* The highest bit is no operation's. With it there is always a lowest bit to count to. */
+  switch (__builtin_ctz(opcode | 1u << 31)) {
+    GEX_AD_CASE_OF_INTEGERS_(GEX_OP_AND);
+    GEX_AD_CASE_OF_INTEGERS_(GEX_OP_FAND);
+    GEX_AD_CASE_OF_INTEGERS_(GEX_OP_OR);
+    GEX_AD_CASE_OF_INTEGERS_(GEX_OP_FOR);
+    GEX_AD_CASE_OF_INTEGERS_(GEX_OP_XOR);
+    GEX_AD_CASE_OF_INTEGERS_(GEX_OP_FXOR);
+    GEX_AD_CASE_(GEX_OP_ADD);
+    GEX_AD_CASE_(GEX_OP_FADD);
+    GEX_AD_CASE_(GEX_OP_SUB);
+    GEX_AD_CASE_(GEX_OP_FSUB);
+    GEX_AD_CASE_(GEX_OP_INC);
+    GEX_AD_CASE_(GEX_OP_FINC);
+    GEX_AD_CASE_(GEX_OP_DEC);
+    GEX_AD_CASE_(GEX_OP_FDEC);
+    GEX_AD_CASE_OF_BOTH_(GEX_OP_MULT);
+    GEX_AD_CASE_OF_BOTH_(GEX_OP_MIN);
+    GEX_AD_CASE_OF_BOTH_(GEX_OP_MAX);
+    GEX_AD_CASE_(GEX_OP_SET);
+    GEX_AD_CASE_(GEX_OP_SWAP);
+    GEX_AD_CASE_OF_BOTH_(GEX_OP_CAS);
+    GEX_AD_CASE_(GEX_OP_GET);
+    default:
+      return 0;
+  }
+}
+#undef GEX_AD_CASE_
+#undef GEX_AD_CASE_OF_INTEGERS_
+#undef GEX_AD_CASE_OF_BOTH_
+
 #endif

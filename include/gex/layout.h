@@ -78,17 +78,17 @@ struct gex_EndpointPrefix_ {
   uint16_t reserved;
 };
 
-/** Public prefix of an atomic domain. */
+/** Public prefix of an atomic domain. Its displacements follow it, see GEX_DOMAIN_DISPLACEMENT_. */
 struct gex_DomainPrefix_ {
-  /* By rank of the domain's team, and by jobrank: what to add to an address in that process's bound
-   * segment; see GEX_TEAM_DISPLACEMENT_. */
+  /* The displacements once more: by rank of the domain's team, and by jobrank. */
   const intptr_t* displacement[2];
   struct _gex_TM* team;
   const void* client_data;
   gex_DT_t data_type;
   gex_OP_t operations;
   gex_Flags_t flags;
-  uint32_t reserved;
+  uint32_t reserved32;
+  uint64_t reserved[2];
 };
 
 /** A gex_TM_t is a team member's address with bit 0 set, when inline code may read its prefix; the
@@ -111,6 +111,13 @@ struct gex_DomainPrefix_ {
  * has no bit set. */
 #define GEX_IS_READABLE_DOMAIN_(ad) (((uintptr_t)(ad)) & 1u)
 #define GEX_DOMAIN_PREFIX_(ad) ((const struct gex_DomainPrefix_*)(const void*)((const char*)(ad)-1))
+
+/** Two for each rank: the displacement of that rank of the domain's team, and that of the member
+ * with that jobrank. As in GEX_TEAM_DISPLACEMENT_, the target's address waits for one load: some
+ * processors load nothing while a locked instruction is under way, so that each load that waits for
+ * another would be added to the time of operations that follow one another. */
+#define GEX_DOMAIN_DISPLACEMENT_(ad) \
+  ((const intptr_t*)(const void*)((const char*)(ad)-1 + sizeof(struct gex_DomainPrefix_)))
 
 #ifdef __cplusplus
 }

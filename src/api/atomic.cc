@@ -70,16 +70,22 @@ gex_Rank_t rank_in_team(const Domain& domain, gex_Rank_t rank, gex_Flags_t flags
   return member;
 }
 
-/// What a client can get wrong beside the target, in checked mode.
+/// Always: inline code has no instructions for it, and nothing could be done here either.
+void require_operation(gex_DT_t type, gex_OP_t opcode, const char* call) {
+  if (gex::atomic::is_operation_of(type, opcode)) [[likely]]
+    return;
+  const char* name = name_of_operation(opcode);
+  if (name == nullptr) fatal("%s: the opcode 0x%x is not one operation", call, opcode);
+  fatal("%s: %s is not an operation of %s", call, name, name_of_type(type));
+}
+
+/// What a client can get wrong beside the opcode and the target, in checked mode.
 void check(const Domain& domain, gex_DT_t type, const void* result_p, gex_OP_t opcode,
            gex_Flags_t flags, const char* call) {
   gex::require_team(domain.team, call);
   if (type != domain.data_type)
     fatal("%s: the domain is of type %s", call, name_of_type(domain.data_type));
   const char* name = name_of_operation(opcode);
-  if (name == nullptr) fatal("%s: the opcode 0x%x is not one operation", call, opcode);
-  if (!gex::atomic::is_operation_of(type, opcode))
-    fatal("%s: %s is not an operation of %s", call, name, name_of_type(type));
   if ((opcode & domain.operations) == 0)
     fatal("%s: %s is not among the operations that the domain was created with", call, name);
   gex::require_flags(flags, operation_flags, call);
@@ -108,6 +114,7 @@ Operation begin(Call call, gex_AD_t ad, gex_DT_t type, void* result_p, gex_Rank_
                 gex_Flags_t flags) {
   const char* name = name_of(call);
   const Domain& domain = require_domain(ad, name);
+  require_operation(type, opcode, name);
   if (checked()) check(domain, type, result_p, opcode, flags, name);
   const gex_Rank_t rank = rank_in_team(domain, tgt_rank, flags, name);
   if (checked()) gex::require_peer(domain.team, rank, name);

@@ -19,14 +19,14 @@ bool is_one_neighborhood(const Team& team) {
   return true;
 }
 
-/// Who is to carry the operations out: see domain.h.
+/// Whether the network is to perform the operations, rather than the processors: see domain.h.
 bool is_best_by_network(const Team& team, gex_DT_t type, gex_OP_t operations, gex_Flags_t flags) {
   return (flags & (GEX_FLAG_AD_FAVOR_MY_RANK | GEX_FLAG_AD_FAVOR_MY_NBRHD)) == 0 &&
          !is_one_neighborhood(team) && network_has(type, operations);
 }
 
-/// Who is reached how: see atomic.h.
-void tell_ways(const Team& team, gex_DT_t type, gex_OP_t operations, bool by_network) {
+/// Reports which members are reached by the processor, by the network or by messages: see atomic.h.
+void report_routes(const Team& team, gex_DT_t type, gex_OP_t operations, bool by_network) {
   if (by_network) {
     inform(
         "gex_AD_Create: type 0x%x, operations 0x%x: the atomics of network %s for all %u members",
@@ -44,13 +44,29 @@ void tell_ways(const Team& team, gex_DT_t type, gex_OP_t operations, bool by_net
 
 }  // namespace
 
+Domain* Domain::create(Team& over, gex_DT_t type, gex_OP_t operation_set,
+                       gex_Flags_t creation_flags, bool for_network) {
+  const std::size_t count = for_network ? 0 : 2 * over.interleaved_count();
+  return new (count) Domain(over, type, operation_set, creation_flags, for_network);
+}
+
+void* Domain::operator new(std::size_t size, std::size_t displacement_count) {
+  return ::operator new (size + displacement_count * sizeof(std::intptr_t),
+                         std::align_val_t{alignof(Domain)});
+}
+
+void Domain::operator delete(void* domain) noexcept {
+  ::operator delete (domain, std::align_val_t{alignof(Domain)});
+}
+
 Domain::Domain(Team& over, gex_DT_t type, gex_OP_t operation_set, gex_Flags_t creation_flags,
                bool for_network)
-    : gex_DomainPrefix_{}, for_network_(for_network) {
+    : DomainRecord(for_network), DomainPrefix{} {
   // For inline code, which leaves a network's operations alone.
   if (!for_network) {
     displacement[0] = over.displacements();
     displacement[1] = over.displacements_by_jobrank();
+    over.keep_interleaved(displacements());
   }
   team = over.handle();
   data_type = type;
@@ -61,12 +77,14 @@ Domain::Domain(Team& over, gex_DT_t type, gex_OP_t operation_set, gex_Flags_t cr
 
 Domain::~Domain() {
   live_domains().remove(*this);
+  // By the array alone: the team may have ended before.
+  if (!for_network_) Team::drop_interleaved(displacements());
 }
 
 gex_AD_t create(Team& team, gex_DT_t type, gex_OP_t operations, gex_Flags_t flags) {
   const bool by_network = is_best_by_network(team, type, operations, flags);
-  if (team.rank == 0) tell_ways(team, type, operations, by_network);
-  return (new Domain(team, type, operations, flags, by_network))->handle();
+  if (team.rank == 0) report_routes(team, type, operations, by_network);
+  return Domain::create(team, type, operations, flags, by_network)->handle();
 }
 
 Domain& require_domain(gex_AD_t ad, const char* call) noexcept {

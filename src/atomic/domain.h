@@ -1,11 +1,11 @@
 #pragma once
 // Atomic domains: a team, a data type and a set of operations.
 //
-// What carries a domain's operations out is chosen when it is made, for all of them and by all
+// What performs a domain's operations is chosen when it is created, for all of them and by all
 // members alike: the network if it has every one on the type, the team reaches beyond one
 // neighborhood, and the flags do not ask for fast operations near by; else the processors. The two
-// are not coherent. Beyond that a domain has nothing but what it was made with, so a message about
-// one need not name it, and may arrive where the domain does not exist yet.
+// are not coherent. Beyond that a domain has nothing but what it was created with, so a message
+// about one need not name it, and may arrive where the domain does not exist yet.
 
 #include <gasnet_ratomic.h>
 
@@ -14,26 +14,49 @@
 
 namespace gex::atomic {
 
-class Domain : public gex_DomainPrefix_, public TaggedHandle<Domain, gex_DomainPrefix_, gex_AD_t> {
+/// What the library alone has of a domain. It lies before what clients read, behind which, at a
+/// fixed distance, the displacements lie.
+class alignas(64) DomainRecord {
  public:
-  Domain(Team& over, gex_DT_t type, gex_OP_t operation_set, gex_Flags_t creation_flags,
-         bool for_network);
+  bool is_for_network() const noexcept { return for_network_; }
+
+ protected:
+  explicit DomainRecord(bool for_network) noexcept : for_network_(for_network) {}
+
+  const bool for_network_;
+};
+
+/// What clients read, in a cache line of its own.
+struct alignas(64) DomainPrefix : gex_DomainPrefix_ {};
+
+class Domain : public DomainRecord,
+               public DomainPrefix,
+               public TaggedHandle<Domain, gex_DomainPrefix_, gex_AD_t> {
+ public:
+  static Domain* create(Team& over, gex_DT_t type, gex_OP_t operation_set,
+                        gex_Flags_t creation_flags, bool for_network);
   ~Domain();
   Domain(const Domain&) = delete;
   Domain& operator=(const Domain&) = delete;
+  static void operator delete(void* domain) noexcept;
 
-  /// Inline code, which uses the processor, leaves a network's operations alone.
+  /// Inline code, which uses the processor, is kept away from a network's operations.
   gex_AD_t handle() noexcept { return TaggedHandle::handle(!for_network_); }
 
-  bool is_for_network() const noexcept { return for_network_; }
-
  private:
-  bool for_network_;
-};
+  Domain(Team& over, gex_DT_t type, gex_OP_t operation_set, gex_Flags_t creation_flags,
+         bool for_network);
+  static void* operator new(std::size_t size, std::size_t displacement_count);
 
-/// Makes this member's part of a domain, from arguments that the caller has checked and that are
-/// those of all members. Waits for nobody: what carries the operations out follows from the
-/// arguments, the neighborhoods and the network, which are the same everywhere.
+  /// GEX_DOMAIN_DISPLACEMENT_ of the domain.
+  std::intptr_t* displacements() noexcept { return reinterpret_cast<std::intptr_t*>(this + 1); }
+};
+static_assert(sizeof(Domain) == sizeof(DomainRecord) + sizeof(gex_DomainPrefix_),
+              "the displacements follow the prefix");
+
+/// Makes this member's part of a domain, from arguments that the caller has validated and that are
+/// those of all members. Waits for no other member: what performs the operations follows from the
+/// arguments, the neighborhoods and the network, which are the same on all ranks.
 gex_AD_t create(Team& team, gex_DT_t type, gex_OP_t operations, gex_Flags_t flags);
 
 /// Ends the job unless `ad` is a domain: GEX_AD_INVALID always, one that was destroyed in checked

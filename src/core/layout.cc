@@ -1,7 +1,7 @@
 // The layouts that compiled clients rely on, asserted in one place. A change here is a new
 // GEX_ABI_VERSION_.
 
-#include <gasnetex.h>
+#include <gasnet_ratomic.h>
 
 #include <cstddef>
 #include <type_traits>
@@ -30,7 +30,8 @@ static_assert(offsetof(gex_TeamPrefix_, rank) == 0 && offsetof(gex_TeamPrefix_, 
               offsetof(gex_TeamPrefix_, flags) == 32 && sizeof(gex_TeamPrefix_) == 64);
 static_assert(GEX_NOT_MAPPED_ == GEX_FLAG_AM_PREPARE_LEAST_CLIENT,
               "the bit of a flag that is for messages only");
-static_assert((GEX_RMA_OUT_OF_LINE_ & GEX_NOT_MAPPED_) == 0 && GEX_RMA_OUT_OF_LINE_ < 4096,
+constexpr gex_Flags_t out_of_line = GEX_RMA_OUT_OF_LINE_ | GEX_AD_OUT_OF_LINE_;
+static_assert((out_of_line & GEX_NOT_MAPPED_) == 0 && out_of_line < 4096,
               "flags and a displacement, a multiple of a page, are tested together");
 static_assert(offsetof(gex_EndpointPrefix_, client) == 0 &&
               offsetof(gex_EndpointPrefix_, segment) == 8 && sizeof(gex_EndpointPrefix_) == 32);
@@ -39,7 +40,7 @@ static_assert(offsetof(gex_DomainPrefix_, displacement) == 0 &&
               offsetof(gex_DomainPrefix_, client_data) == 24 &&
               offsetof(gex_DomainPrefix_, data_type) == 32 &&
               offsetof(gex_DomainPrefix_, operations) == 36 &&
-              offsetof(gex_DomainPrefix_, flags) == 40 && sizeof(gex_DomainPrefix_) == 48 &&
+              offsetof(gex_DomainPrefix_, flags) == 40 && sizeof(gex_DomainPrefix_) == 64 &&
               alignof(gex_DomainPrefix_) >= 2);
 static_assert(alignof(Team) >= 4, "bits 0 and 1 of a handle tell what it is");
 

@@ -17,6 +17,11 @@ LiveObjects<Team>& live_teams() noexcept {
   return the_live_teams.get();
 }
 
+/// Only what changes is written: transfers of other threads read the rest meanwhile.
+void set_displacement(std::intptr_t& at, std::intptr_t value) noexcept {
+  if (at != value) at = value;
+}
+
 }  // namespace
 
 Team* Team::create(gex_Client_t owner, gex_EP_t local_endpoint,
@@ -87,22 +92,45 @@ const std::intptr_t* Team::displacements_by_jobrank() {
   return by_jobrank_.data();
 }
 
+void Team::keep_interleaved(std::intptr_t* pairs) {
+  std::uninitialized_fill_n(pairs, 2 * interleaved_count(), GEX_NOT_MAPPED_);
+  displacements_by_jobrank();
+  const auto lock = live_teams().lock();
+  interleaved_.push_back(pairs);
+  refresh_interleaved();
+}
+
+void Team::drop_interleaved(const std::intptr_t* pairs) noexcept {
+  const auto lock = live_teams().lock();
+  for (Team* team : live_teams().all()) std::erase(team->interleaved_, pairs);
+}
+
+void Team::refresh_interleaved() noexcept {
+  if (is_inline_withdrawn() || interleaved_.empty()) return;
+  const std::intptr_t* by_jobrank =
+      by_jobrank_.empty() ? Team::from(client->team).displacements() : by_jobrank_.data();
+  for (std::intptr_t* pairs : interleaved_) {
+    for (std::size_t r = 0; r < size; ++r) set_displacement(pairs[2 * r], displacements()[r]);
+    for (std::size_t r = 0; r < gex_proc_.jobsize; ++r)
+      set_displacement(pairs[2 * r + 1], by_jobrank[r]);
+  }
+}
+
 void Team::refresh_displacements() noexcept {
   if (is_inline_withdrawn()) return;
   auto* const displacement = reinterpret_cast<std::intptr_t*>(this + 1);
-  // Only what changes is written: transfers of other threads read the rest meanwhile.
-  const auto set = [](std::intptr_t& at, std::intptr_t value) {
-    if (at != value) at = value;
-  };
-  for (gex_Rank_t r = 0; r < size; ++r) set(displacement[r], segment_of(r).displacement());
+  for (gex_Rank_t r = 0; r < size; ++r)
+    set_displacement(displacement[r], segment_of(r).displacement());
   if (by_jobrank_.empty()) return;
   for (gex_Rank_t r = 0; r < size; ++r)
-    if (primordial_rank_of(jobrank_of(r)) == r) set(by_jobrank_[jobrank_of(r)], displacement[r]);
+    if (primordial_rank_of(jobrank_of(r)) == r)
+      set_displacement(by_jobrank_[jobrank_of(r)], displacement[r]);
 }
 
 void refresh_displacements() noexcept {
   const auto lock = live_teams().lock();
   for (Team* team : live_teams().all()) team->refresh_displacements();
+  for (Team* team : live_teams().all()) team->refresh_interleaved();
 }
 
 namespace {

@@ -4,6 +4,7 @@
 // A team knows its members' locations and their displacements. What needs messages between members
 // (creation, barriers) is in the room team/.
 
+#include <algorithm>
 #include <atomic>
 #include <cstdint>
 #include <unordered_map>
@@ -76,7 +77,8 @@ class alignas(64) TeamRecord {
   std::unordered_map<gex_Rank_t, gex_Rank_t> ranks_;  ///< empty for the primordial team
   /// Where the primordial endpoint of a process is a member, and not its lowest.
   std::unordered_map<gex_Rank_t, gex_Rank_t> primordial_ranks_;
-  std::vector<std::intptr_t> by_jobrank_;  ///< displacements, once somebody asks
+  std::vector<std::intptr_t> by_jobrank_;    ///< displacements, once somebody asks
+  std::vector<std::intptr_t*> interleaved_;  ///< kept by `keep_interleaved`
 };
 
 /// What clients read, in a cache line of its own: a plain base would begin in the padding of the
@@ -127,8 +129,17 @@ class Team : public TeamRecord,
   /// in the team, unless its endpoints are all primordial.
   const std::intptr_t* displacements_by_jobrank();
 
-  /// Follows published segments; see published.h.
+  /// Both in one array of the caller's, as in GEX_DOMAIN_DISPLACEMENT_, which from now on follows
+  /// published segments as the team's own do, until `drop_interleaved` or the end of the team.
+  void keep_interleaved(std::intptr_t* pairs);
+  static void drop_interleaved(const std::intptr_t* pairs) noexcept;
+  /// How many pairs: members, or processes of the job.
+  std::size_t interleaved_count() const noexcept { return std::max(size, gex_proc_.jobsize); }
+
+  /// Follows published segments; see published.h. Under the lock of live teams.
   void refresh_displacements() noexcept;
+  /// The arrays of `keep_interleaved`, once the displacements of all teams are right.
+  void refresh_interleaved() noexcept;
 
  private:
   Team(gex_Client_t owner, gex_EP_t local_endpoint, const std::vector<gex_EP_Location_t>& members,

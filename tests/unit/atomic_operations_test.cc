@@ -122,6 +122,45 @@ TYPED_TEST(AtomicOperations, DoTheSameWhereTheCompilerKnowsWhich) {
   expect_arithmetic_of_constants<TypeParam, GEX_FLAG_AD_REL>();
 }
 
+/// An operation whose opcode and flags the compiler does not know, inline.
+template <class T>
+bool perform_any(void* result, void* at, gex_OP_t operation, std::uint64_t operand1,
+                 std::uint64_t operand2, gex_Flags_t flags) {
+  const volatile gex_OP_t opcode = operation;
+  const volatile gex_Flags_t unknown_flags = flags;
+  return gex_ad_perform_any_(TypeOf<T>::value, result, at, opcode, operand1, operand2,
+                             unknown_flags) != 0;
+}
+
+TYPED_TEST(AtomicOperations, DoTheSameWhereTheCompilerDoesNotKnowWhich) {
+  constexpr gex_Flags_t choices[] = {0, GEX_FLAG_AD_ACQ, GEX_FLAG_AD_REL,
+                                     GEX_FLAG_AD_ACQ | GEX_FLAG_AD_REL};
+  for (const gex_Flags_t flags : choices)
+    expect_arithmetic<TypeParam>(
+        [flags](void* at, gex_OP_t operation, std::uint64_t operand1, std::uint64_t operand2) {
+          Bits<TypeParam> result[2] = {0x5a5a5a5a, 0x5a5a5a5a};
+          EXPECT_TRUE(perform_any<TypeParam>(result, at, operation, operand1, operand2, flags));
+          EXPECT_EQ(result[1], 0x5a5a5a5a);
+          if (!fetches(operation)) {
+            EXPECT_EQ(result[0], 0x5a5a5a5a);
+          }
+          return std::uint64_t{result[0]};
+        });
+}
+
+TYPED_TEST(AtomicOperations, ThatTheTypeLacksAreNotPerformed) {
+  for (unsigned number = 0; number <= 32; ++number) {
+    const gex_OP_t operation = number == 32 ? 0 : gex_OP_t{1} << number;
+    if (is_operation_of(TypeOf<TypeParam>::value, operation)) continue;
+    TypeParam target = 7;
+    TypeParam result = 9;
+    EXPECT_FALSE(perform_any<TypeParam>(&result, &target, operation, bits_of(TypeParam{3}), 0, 0))
+        << operation;
+    EXPECT_EQ(target, TypeParam{7});
+    EXPECT_EQ(result, TypeParam{9});
+  }
+}
+
 TYPED_TEST(AtomicOperations, AreThoseThatTheSpecificationGivesTheType) {
   constexpr gex_DT_t type = TypeOf<TypeParam>::value;
   EXPECT_EQ(operations_of(type), atomic_arithmetic::operations<TypeParam>());

@@ -1,5 +1,5 @@
-/* A client in two translation units, in plain C: start, put and get, a request and its reply. Each
- * unit is compiled as C11 and as C++11. */
+/* A client in two translation units, in plain C: start, put and get, atomics, a request and its
+ * reply. Each unit is compiled as C11 and as C++11. */
 #ifndef ABI_CLIENT_H_
 #define ABI_CLIENT_H_
 

@@ -1,11 +1,44 @@
 #include "abi_client.h"
 
+#include <gasnet_ratomic.h>
 #include <stdio.h>
 #include <string.h>
 
 static int fail(const char* what) {
   fprintf(stderr, "abi_client: rank %u: %s\n", (unsigned)gex_System_QueryJobRank(), what);
   return 1;
+}
+
+/* Operations from a table, so that the compiler does not know them, and one that it knows, on a
+ * word of the peer's; inline or not, as this unit is compiled. */
+static int exchange_atomics(gex_TM_t team, gex_Rank_t peer, void* at) {
+  static const struct {
+    gex_OP_t operation;
+    int64_t operand, old;
+  } steps[] = {{GEX_OP_SET, 40, -1}, {GEX_OP_FADD, 2, 40}, {GEX_OP_SUB, 12, -1},
+               {GEX_OP_FXOR, 5, 30}, {GEX_OP_MAX, 28, -1}, {GEX_OP_GET, 0, 28}};
+  gex_AD_t domain;
+  int64_t old = -1;
+  size_t i;
+  int wrong = 0;
+  gex_AD_Create(&domain, team, GEX_DT_I64,
+                GEX_OP_SET | GEX_OP_FADD | GEX_OP_SUB | GEX_OP_FXOR | GEX_OP_MAX | GEX_OP_GET, 0);
+  for (i = 0; i < sizeof steps / sizeof *steps; ++i) {
+    old = -1;
+    if (i % 2 == 0) {
+      gex_AD_OpNBI_I64(domain, &old, peer, at, steps[i].operation, steps[i].operand, 0, 0);
+      gex_NBI_Wait(GEX_EC_ALL, 0);
+    } else {
+      gex_Event_Wait(gex_AD_OpNB_I64(domain, &old, peer, at, steps[i].operation, steps[i].operand,
+                                     0, GEX_FLAG_RANK_IS_JOBRANK));
+    }
+    wrong += old != steps[i].old;
+  }
+  gex_Event_Wait(gex_AD_OpNB_I64(domain, &old, peer, at, GEX_OP_FADD, 1, 0, 0));
+  wrong += old != 28;
+  gex_Event_Wait(gex_Coll_BarrierNB(team, 0));
+  gex_AD_Destroy(domain);
+  return wrong;
 }
 
 int abi_client_run(int* argc, char*** argv) {
@@ -56,6 +89,7 @@ int abi_client_run(int* argc, char*** argv) {
   if (memcmp(back, source, sizeof back) != 0) return fail("a get's bytes");
   if (gex_RMA_GetBlockingVal(team, peer, address, 1, 0) != (unsigned char)source[0])
     return fail("a value");
+  if (exchange_atomics(team, peer, (char*)address + 8000) != 0) return fail("atomics");
   if (gasnet_barrier(5, 0) != GASNET_OK) return fail("gasnet_barrier");
   printf("abi ok %u of %u\n", (unsigned)rank, (unsigned)size);
   fflush(stdout);

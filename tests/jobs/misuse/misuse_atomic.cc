@@ -97,6 +97,13 @@ const Cases& cases() {
       {"two_operations_at_once", [] { operate(GEX_OP_FADD | GEX_OP_GET); }},
       {"no_operation", [] { operate(0); }},
       {"user_operation", [] { operate(GEX_OP_USER); }},
+      {"unknown_operation_bitwise_on_floats",
+       [] {
+         const gex_AD_t ad = create(GEX_DT_DBL, GEX_OP_ADD);
+         const volatile gex_OP_t unknown = GEX_OP_FXOR;
+         double old = 0;
+         gex_Event_Wait(gex_AD_OpNB_DBL(ad, &old, peer, peers, unknown, 1, 0, 0));
+       }},
       {"misaligned_target", [] { add(domain(), peer, peers + 4, 0); }},
       {"misaligned_offset",
        [] {
@@ -135,6 +142,11 @@ const Cases& cases() {
        [] {
          static const gex_AD_t ad = create(GEX_DT_FLT, GEX_OP_ADD);
          in_handler([] { gex_AD_OpNBI_FLT(ad, nullptr, peer, peers, GEX_OP_ADD, 0, 0, 0); });
+       }},
+      {"unknown_operation_in_a_handler",
+       [] {
+         domain();
+         in_handler([] { operate(GEX_OP_SET); });
        }},
       // Allowed everywhere.
       {"domain_queries_in_a_handler",
