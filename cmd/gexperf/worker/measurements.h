@@ -30,6 +30,12 @@ void atomic_fetch_add(const Context& context);
 void atomic_fetch_add_nbi(const Context& context);
 void atomic_add(const Context& context);
 void atomic_fetch_add_double(const Context& context);
+void atomic_fetch_add_variable(const Context& context);
+void atomic_fetch_add_variable_nbi(const Context& context);
+void atomic_fetch_add_variable_each_waited_for(const Context& context);
+void atomic_add_variable(const Context& context);
+void atomic_fetch_add_same_word(const Context& context);
+void atomic_fetch_add_hot_spot(const Context& context);
 
 // vis.cc
 void strided_put_3(const Context& context);
