@@ -19,7 +19,7 @@ bool is_here(const Operation& operation) noexcept {
   return operation.target.mapped != nullptr && !operation.by_network;
 }
 
-/// An operation that the network carries out, or the owner of the target by messages.
+/// Starts an operation that the network performs, or the owner of the target, which a message asks.
 Injected inject(const Operation& operation, const Targets& targets, gex_Flags_t flags) noexcept {
   const bool immediate = (flags & GEX_FLAG_IMMEDIATE) != 0;
   const int refused = operation.by_network ? ask_network(operation, targets.done, immediate)

@@ -1,13 +1,14 @@
 #pragma once
-// Atomic operations, out of line: for targets whose memory is not mapped, for opcodes and flags
-// that the inline form leaves to a call, and for checked mode.
+// Atomic operations, out of line: for targets whose memory is not mapped, for flags that the inline
+// form leaves to a call, for clients compiled without optimisation, and for checked mode.
 //
 // A domain is for the processors or for the network. In one for the processors, a mapped target is
-// operated on here, and any other by its owner, which a message asks (remote.h). Both execute the
-// processor's own atomic instructions, the same text (base/atomic_operations.h), so a word that
-// some ranks reach directly and others by messages is atomic for all of them. In one for the
-// network, that carries out every operation on a segment it has a key for (native.h), wherever it
-// is mapped; segments without one have none on any rank, and are left to the processors.
+// operated on by the calling process, and any other by its owner, which a message asks (remote.h).
+// Both execute the processor's own atomic instructions, the same text (base/atomic_operations.h),
+// so a word that some ranks reach directly and others by messages is atomic for all of them. In a
+// domain for the network, the network performs every operation on a segment that it has a key for
+// (native.h), wherever the segment is mapped; a segment without a key has none on any rank, and is
+// left to the processors.
 
 #include <gasnetex.h>
 

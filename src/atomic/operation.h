@@ -20,7 +20,7 @@ struct Operation {
   std::uint64_t operand1;
   std::uint64_t operand2;
   bool by_network;
-  rma::Transfer target;  ///< its local side is the result, of operations that fetch
+  rma::Transfer target;  ///< its local side is the result, if the operation fetches
 };
 
 inline bool is_type(gex_DT_t type) noexcept {

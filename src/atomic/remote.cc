@@ -52,7 +52,7 @@ void on_request(gex_Token_t token, const Request& request, void*, std::size_t) n
     fatal("rank %u: an atomic operation at %p, which is not aligned", source,
           static_cast<void*>(at));
   require_host_memory(at, "the target", "an atomic operation");
-  // The caller's flags, whichever: between its thread and whoever sees the result.
+  // Both, whatever the caller's flags are: between its thread and all that see the result.
   const std::uint64_t old = apply(type, at, opcode, request.operand1, request.operand2,
                                   GEX_FLAG_AD_ACQ | GEX_FLAG_AD_REL);
   if (fetches(opcode))
