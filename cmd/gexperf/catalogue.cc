@@ -544,7 +544,13 @@ std::string Row::budget_text() const {
 }
 
 std::span<const Row> rows() {
-  return table;
+  static const std::vector<Row> all = [] {
+    std::vector<Row> joined(std::begin(table), std::end(table));
+    for (const std::vector<Row>& more : {thread_rows(), core_rows()})
+      joined.insert(joined.end(), more.begin(), more.end());
+    return joined;
+  }();
+  return all;
 }
 
 }  // namespace gexperf

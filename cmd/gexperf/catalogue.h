@@ -5,6 +5,7 @@
 #include <span>
 #include <string>
 #include <string_view>
+#include <vector>
 
 namespace gexperf {
 
@@ -21,14 +22,21 @@ enum class Group {
   emu,
   ofi,
   launch,
-  scale
+  scale,
+  threads,
+  cores
 };
 
-/// The words of the command line, in the order of `Group`. `scale` takes minutes, and is measured
-/// when it is named.
-inline constexpr std::string_view group_names[] = {"limits", "put",     "get",  "atomic", "vis",
-                                                   "am",     "barrier", "coll", "poll",   "emu",
-                                                   "ofi",    "launch",  "scale"};
+/// The words of the command line, in the order of `Group`.
+inline constexpr std::string_view group_names[] = {
+    "limits", "put", "get", "atomic", "vis",   "am",      "barrier", "coll",
+    "poll",   "emu", "ofi", "launch", "scale", "threads", "cores"};
+
+/// Whether a group is measured when no group is named. `scale` takes minutes; the last two are for
+/// machines of many cores.
+constexpr bool is_usual(Group group) {
+  return group < Group::scale;
+}
 
 /// The threading mode that the measuring program is compiled for.
 enum class Mode { seq, par };
@@ -54,8 +62,8 @@ enum class Budget {
 /// message of a stream of them.
 enum class BareOfi { none, ping_pong, flood };
 
-/// What a row's value is.
-enum class Quantity { time, memory };
+/// What a row's value is. A rate is measured as the time of `Row::messages` messages.
+enum class Quantity { time, memory, rate };
 
 struct Row {
   std::string_view name;
@@ -80,19 +88,41 @@ struct Row {
   /// The limit is what emu's model says of this, of so many bytes.
   OverEmu over_emu = OverEmu::nothing;
   std::size_t emu_bytes = 0;
+  /// Of a rate: messages in one repetition.
+  unsigned messages = 0;
+  /// Threads of each of the two ranks; 0: the measurement has none.
+  unsigned threads = 0;
+  /// The limit is `threads` times what one thread does.
+  bool against_one_thread = false;
+  /// Bytes and place of a collective's data; empty: the measurement has none.
+  std::string_view bytes = "";
+  std::string_view place = "";
 
+  /// Cores without which the row says nothing.
+  unsigned cores() const {
+    if (threads != 0) return ranks * threads;
+    return group == Group::cores ? ranks : 2;
+  }
   bool is_launch() const { return measurement.empty(); }
   /// A limit has no other subject than itself.
   bool is_limit() const { return group == Group::limits; }
   std::string_view unit() const {
     if (quantity == Quantity::memory) return "KiB";
+    if (quantity == Quantity::rate) return "M/s";
     return is_launch() ? "ms" : "ns";
   }
-  /// Of what is measured: nanoseconds, or KiB.
-  double in_unit() const { return quantity == Quantity::time && is_launch() ? 1e6 : 1; }
+  /// What is measured, nanoseconds or KiB, in the row's unit.
+  double in_unit(double measured) const {
+    if (quantity == Quantity::rate) return measured == 0 ? 0 : 1e3 * messages / measured;
+    return quantity == Quantity::time && is_launch() ? measured / 1e6 : measured;
+  }
   std::string budget_text() const;
 };
 
 std::span<const Row> rows();
+
+/// The rows of `threads` and of `cores` (catalogue_cores.cc).
+std::vector<Row> thread_rows();
+std::vector<Row> core_rows();
 
 }  // namespace gexperf

@@ -2,7 +2,6 @@
 // it starts jobs of gexperf-seq and gexperf-par, which measure, and judges what they report.
 
 #include <gex/version.h>
-#include <sched.h>
 #include <unistd.h>
 
 #include <CLI/CLI.hpp>
@@ -21,6 +20,7 @@
 #include "child.h"
 #include "measure.h"
 #include "report.h"
+#include "selection.h"
 
 namespace gexperf {
 
@@ -28,12 +28,14 @@ namespace {
 
 constexpr int usage_error = 2;
 constexpr const char* provider_variable = "GEX_OFI_PROVIDER";
-constexpr unsigned most_rounds = 100000;
-constexpr unsigned most_runs = 1000;
+constexpr unsigned max_rounds = 100000;
+constexpr unsigned max_runs = 1000;
 
 struct Options {
   std::vector<std::string> groups;  ///< empty: all
   bool json = false;
+  bool list = false;
+  bool hardware_threads = false;
 };
 
 /// What --help prints, with the defaults of a plan that nobody has changed.
@@ -43,14 +45,21 @@ std::string usage() {
 Measures the limits of this machine, and libgex against them; docs/gexperf.md explains each row. Two
 ranks are bound to two processors. A run counts only if the machine was quiet.
 
-WHAT is limits, put, get, atomic, vis, am, barrier, coll, poll, emu, ofi, launch or scale; all but
-the last if none is named.
+WHAT is limits, put, get, atomic, vis, am, barrier, coll, poll, emu, ofi, launch, scale, threads,
+cores, or the name of a row; all but scale, threads and cores if none is named.
 
       --json         print an array of objects instead of a table
+      --list         print the rows and the cores that they need, and measure nothing
       --rounds R     pairs of samples of subject and limit in each run (default: )" +
          std::to_string(plan.rounds) + R"()
-      --runs N       quiet runs wanted; at most three times as many are tried (default: )" +
+      --runs N       quiet runs wanted (default: )" +
          std::to_string(plan.runs) + R"()
+      --tries N      runs made at most to get them (default: three times as many)
+      --hardware-threads
+                     count each hardware thread of a core as a core
+      --oversubscribe
+                     measure threads and cores even where there are too few cores: a trial of the
+                     programs, without figures
       --model MODEL  what emu pretends to be in the rows over it, as GEX_EMU has it (default:
                      )" +
          plan.emu_model + R"()
@@ -98,13 +107,6 @@ std::optional<Hosts> two_hosts(const std::string& text) {
   return hosts;
 }
 
-bool is_wanted(const Options& options, const Row& row) {
-  const auto& groups = options.groups;
-  if (groups.empty()) return row.group != Group::scale;
-  return std::find(groups.begin(), groups.end(), group_names[static_cast<int>(row.group)]) !=
-         groups.end();
-}
-
 /// Beside this program is gexrun; the workers, which nobody starts by hand, are in a folder that is
 /// in the same place of the build and of the installed tree.
 bool find_programs(Plan& plan, std::string& missing) {
@@ -122,35 +124,27 @@ bool find_programs(Plan& plan, std::string& missing) {
   return true;
 }
 
-std::vector<int> usable_processors() {
-  cpu_set_t set;
-  CPU_ZERO(&set);
-  std::vector<int> found;
-  if (sched_getaffinity(0, sizeof set, &set) != 0) return found;
-  for (int processor = 0; processor < CPU_SETSIZE; ++processor)
-    if (CPU_ISSET(processor, &set)) found.push_back(processor);
-  return found;
-}
-
 int measure_all(const Plan& plan, const Options& options) {
   // A table is printed line by line, and nothing is measured for one that cannot be written.
   if (!options.json && print(table_heading()) != 0) return 1;
   std::vector<Result> results;
   const std::string no_bare_ofi = why_no_bare_ofi(plan);
   bool without_ofi = false;
-  for (const Row& row : rows()) {
-    if (!is_wanted(options, row)) continue;
-    if (row.group == Group::ofi && !no_bare_ofi.empty()) {
+  const std::vector<const Row*> selected = select_rows(options.groups);
+  for (const Row* row : selected) {
+    if (!reason_to_leave_out(plan, *row).empty()) continue;
+    if (row->group == Group::ofi && !no_bare_ofi.empty()) {
       without_ofi = true;
       continue;
     }
-    Result result{.row = &row};
+    Result result{.row = row};
     std::string trouble;
-    if (!measure(plan, row, result, trouble))
-      return complain(std::string(row.name) + ": " + trouble, 1);
+    if (!measure(plan, *row, result, trouble))
+      return complain(std::string(row->name) + ": " + trouble, 1);
     results.push_back(result);
     if (!options.json && print(table_line(result)) != 0) return 1;
   }
+  for (const std::string& message : left_out_messages(plan, selected)) complain(message, 0);
   if (without_ofi) complain("what goes over libfabric was left out: " + no_bare_ofi, 0);
   return print(options.json ? to_json(results) : table_remarks(results));
 }
@@ -161,12 +155,14 @@ int run_command_line(int argc, char** argv) {
   std::string hosts;
   CLI::App app("", "gexperf");
   app.set_version_flag("--version", "gexperf (libgex) " GEX_LIBRARY_VERSION);
-  app.add_option("WHAT", options.groups)
-      ->check(
-          CLI::IsMember(std::vector<std::string>(std::begin(group_names), std::end(group_names))));
+  app.add_option("WHAT", options.groups)->check(check_word);
   app.add_flag("--json", options.json);
-  app.add_option("--rounds", plan.rounds)->check(CLI::Range(1U, most_rounds));
-  app.add_option("--runs", plan.runs)->check(CLI::Range(1U, most_runs));
+  app.add_flag("--list", options.list);
+  app.add_flag("--hardware-threads", options.hardware_threads);
+  app.add_flag("--oversubscribe", plan.oversubscribe);
+  app.add_option("--rounds", plan.rounds)->check(CLI::Range(1U, max_rounds));
+  app.add_option("--runs", plan.runs)->check(CLI::Range(1U, max_runs));
+  app.add_option("--tries", plan.tries)->check(CLI::Range(1U, max_runs));
   app.add_option("--model", plan.emu_model)->check([](const std::string& model) {
     return why_no_emu_time(model);
   });
@@ -191,7 +187,8 @@ int run_command_line(int argc, char** argv) {
 
   std::string missing;
   if (!find_programs(plan, missing)) return complain("'" + missing + "' is missing", 1);
-  plan.processors = usable_processors();
+  find_processors(plan, options.hardware_threads);
+  if (options.list) return print(list_rows(plan, select_rows(options.groups), options.json));
   if (plan.processors.size() < 2) {
     return complain("needs two processors, and may use " + std::to_string(plan.processors.size()),
                     1);

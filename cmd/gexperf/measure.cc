@@ -37,36 +37,68 @@ bool parse_samples(const std::string& text, std::vector<Sample>& samples) {
   return true;
 }
 
-/// What the worker is told of the network that emu pretends to be, and of the limit.
-std::vector<std::string> words_about_emu(const Plan& plan, const Row& row) {
+/// The network that emu pretends to be, and the times that follow from it.
+std::vector<std::string> emu_options(const Plan& plan, const Row& row) {
   if (row.over_emu == OverEmu::nothing) return {};
   const EmuTime time = emu_time(row, plan.emu_model, emu_queue());
   return {plan.emu_model, std::to_string(time.alone_ns), std::to_string(time.interval_ns),
           std::to_string(time.under_way), std::to_string(time.together)};
 }
 
-bool run_worker(const Plan& plan, const Row& row, Run& run_of_it, double& used_ns,
-                std::string& trouble) {
+/// The processors of all threads of a row, rank 0's first. Where there are too few, in turn.
+std::string processor_list(const Plan& plan, const Row& row) {
+  std::string list;
+  for (unsigned i = 0; i < row.ranks * row.threads; ++i)
+    list += (i == 0 ? "" : ",") + std::to_string(plan.processors[i % plan.processors.size()]);
+  return list;
+}
+
+/// What follows the number of rounds on a worker's command line.
+std::vector<std::string> worker_options(const Plan& plan, const Row& row) {
+  if (row.threads != 0) return {std::to_string(row.threads), processor_list(plan, row)};
+  if (!row.bytes.empty()) return {std::string(row.bytes), std::string(row.place)};
+  return emu_options(plan, row);
+}
+
+bool run_worker(const Plan& plan, const Row& row, const char* wanted, std::vector<Sample>& samples,
+                double& used_ns, std::string& trouble) {
+  // A rank of several threads binds them itself.
   std::vector<std::string> command = {plan.launcher, "-n", std::to_string(row.ranks), "--bind",
-                                      "core"};
+                                      row.threads != 0 ? "none" : "core"};
   if (row.group == Group::ofi && plan.hosts)
     command.insert(command.end(),
                    {"--rsh", plan.rsh, "--hosts", plan.hosts->first + ',' + plan.hosts->second});
   command.insert(command.end(), {"--conduit", std::string(row.conduit), "--timeout", run_limit,
-                                 plan.worker(row.mode), row.is_limit() ? "limit" : "measure",
-                                 std::string(row.measurement), std::to_string(plan.rounds)});
-  const std::vector<std::string> about_emu = words_about_emu(plan, row);
-  command.insert(command.end(), about_emu.begin(), about_emu.end());
+                                 plan.worker(row.mode), wanted, std::string(row.measurement),
+                                 std::to_string(plan.rounds)});
+  const std::vector<std::string> options = worker_options(plan, row);
+  command.insert(command.end(), options.begin(), options.end());
   const Finished job = run(command);
-  used_ns = job.processor_ns;
+  used_ns += job.processor_ns;
   if (!job.succeeded) {
     trouble = "the measuring job failed: " + job.trouble;
     return false;
   }
-  if (!parse_samples(job.output, run_of_it.samples) || run_of_it.samples.size() != plan.rounds) {
+  if (!parse_samples(job.output, samples) || samples.size() != plan.rounds) {
     trouble = "the measuring job did not print " + std::to_string(plan.rounds) + " samples";
     return false;
   }
+  return true;
+}
+
+/// A run of a row: the job that measures it and, where that is the limit, one of a single thread.
+bool run_jobs(const Plan& plan, const Row& row, Run& run, double& used_ns, std::string& trouble) {
+  const char* const wanted = row.against_one_thread ? "subject"
+                             : row.is_limit()       ? "limit"
+                                                    : "measure";
+  if (!run_worker(plan, row, wanted, run.samples, used_ns, trouble)) return false;
+  if (!row.against_one_thread) return true;
+  Row single = row;
+  single.threads = 1;
+  std::vector<Sample> samples;
+  if (!run_worker(plan, single, "subject", samples, used_ns, trouble)) return false;
+  // Both are times in which every thread does one operation.
+  for (std::size_t i = 0; i < samples.size(); ++i) run.samples[i].limit = samples[i].subject;
   return true;
 }
 
@@ -88,16 +120,16 @@ std::string Plan::worker(Mode mode) const {
 }
 
 bool Result::below_floor() const {
-  return accepted != 0 &&
-         (value * row->in_unit() < row->floor_ns || (ratio != 0 && ratio < row->floor));
+  return accepted != 0 && (measured < row->floor_ns || (ratio != 0 && ratio < row->floor));
 }
 
 double Result::allowed_ratio() const {
-  return limit == 0 ? 0 : row->allowance_ns / (limit * row->in_unit());
+  // Rows with an allowance are in nanoseconds.
+  return limit == 0 ? 0 : row->allowance_ns / limit;
 }
 
 bool Result::met() const {
-  if (accepted == 0 || below_floor()) return false;
+  if (accepted == 0 || oversubscribed || below_floor()) return false;
   switch (row->held) {
     case Budget::none:
       return false;
@@ -145,10 +177,11 @@ Result summarise(const Row& row, const std::vector<Run>& runs) {
     ratios.push_back(median(run_ratios));
   }
   const double value = median(values);
-  result.value = value / row.in_unit();
+  result.measured = value;
+  result.value = row.in_unit(value);
   result.spread = value == 0 ? 0 : (quantile(all, 0.75) - quantile(all, 0.25)) / value;
   if (!ratios.empty()) {
-    result.limit = median(limits) / row.in_unit();
+    result.limit = row.in_unit(median(limits));
     result.ratio = median(ratios);
   }
   return result;
@@ -157,18 +190,19 @@ Result summarise(const Row& row, const std::vector<Run>& runs) {
 bool measure(const Plan& plan, const Row& row, Result& result, std::string& trouble) {
   std::vector<Run> runs;
   unsigned quiet = 0;
-  while (quiet < plan.runs && runs.size() < plan.most_tries()) {
+  while (quiet < plan.runs && runs.size() < plan.max_tries()) {
     const QuietWatch watch;
     Run run;
     double used_ns = 0;
     const bool done = row.is_launch() ? run_launches(plan, row, run, used_ns, trouble)
-                                      : run_worker(plan, row, run, used_ns, trouble);
+                                      : run_jobs(plan, row, run, used_ns, trouble);
     if (!done || !add_bare_ofi(plan, row, run, used_ns, trouble)) return false;
     run.disturbance = watch.until_now(used_ns);
     if (run.disturbance.quiet()) ++quiet;
     runs.push_back(std::move(run));
   }
   result = summarise(row, runs);
+  result.oversubscribed = plan.cores < row.cores();
   return true;
 }
 

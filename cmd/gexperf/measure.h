@@ -1,6 +1,7 @@
 #pragma once
 // Measuring a row: runs, of which those on a quiet machine count.
 
+#include <cstdint>
 #include <optional>
 #include <string>
 #include <vector>
@@ -19,11 +20,16 @@ struct Hosts {
 
 /// Where the programs are, and how much is measured.
 struct Plan {
-  std::string launcher;         ///< gexrun
-  std::string worker_folder;    ///< of gexperf-seq, -par and -fi-flood
-  unsigned rounds = 25;         ///< pairs of samples in a run
-  unsigned runs = 3;            ///< quiet runs wanted
-  std::vector<int> processors;  ///< that may be used; gexrun binds ranks 0 and 1 to the first two
+  std::string launcher;       ///< gexrun
+  std::string worker_folder;  ///< of gexperf-seq, -par and -fi-flood
+  unsigned rounds = 25;       ///< pairs of samples in a run
+  unsigned runs = 3;          ///< quiet runs wanted
+  unsigned tries = 0;         ///< runs made at most; 0: three times `runs`
+  /// That may be used, first one of each core: gexrun binds rank r to processor r.
+  std::vector<std::uint32_t> processors;
+  unsigned cores = 0;  ///< that they belong to, as far as they may run at the same time
+  /// Measures what has too few cores, too, and bears no figures: threads and ranks share cores.
+  bool oversubscribe = false;
   /// What rows over libfabric are measured over, by both.
   std::string provider = "tcp;ofi_rxm";
   /// The two hosts between which those rows are measured, and how they are reached; nothing: on
@@ -34,7 +40,7 @@ struct Plan {
   std::string emu_model = usual_emu_model;
 
   /// How many runs are tried before gexperf makes do with what it has.
-  unsigned most_tries() const { return 3 * runs; }
+  unsigned max_tries() const { return tries != 0 ? tries : 3 * runs; }
   std::string worker(Mode mode) const;
 };
 
@@ -52,13 +58,16 @@ struct Run {
 
 struct Result {
   const Row* row = nullptr;
-  double value = 0;   ///< median, in the row's unit
-  double spread = 0;  ///< distance of the quartiles, as a fraction of the median
-  double limit = 0;   ///< median, in the row's unit; 0: there is none
-  double ratio = 0;   ///< median of the pairs' ratios; 0: there is none
+  double value = 0;     ///< median, in the row's unit
+  double spread = 0;    ///< distance of the quartiles, as a fraction of the median
+  double limit = 0;     ///< median, in the row's unit; 0: there is none
+  double ratio = 0;     ///< median of the pairs' ratios; 0: there is none
+  double measured = 0;  ///< the value before it is given its unit: nanoseconds, or KiB
   unsigned accepted = 0;
   unsigned tried = 0;
   Disturbance worst{};  ///< most that was seen in any run that was not accepted
+
+  bool oversubscribed = false;  ///< there were too few cores
 
   /// The value of quiet runs is less than can be: something is wrong with the measurement.
   bool below_floor() const;

@@ -9,7 +9,7 @@ namespace gexperf {
 
 namespace {
 
-constexpr const char* line_format = "%-21s %11s %12s %7s %12s %7s %8s %-9s %s\n";
+constexpr const char* line_format = "%-34s %11s %12s %7s %12s %7s %8s %-9s %s\n";
 
 std::string line(const std::string& name, const std::string& size, const std::string& median,
                  const std::string& spread, const std::string& limit, const std::string& ratio,
@@ -32,6 +32,7 @@ std::string measured(double value, std::string_view unit) {
 }
 
 std::string verdict(const Result& result) {
+  if (result.oversubscribed) return "few cores";
   if (result.below_floor()) return "mistake";
   if (result.accepted == 0) return "disturbed";
   if (!result.has_budget()) return "-";

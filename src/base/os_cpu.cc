@@ -113,6 +113,13 @@ std::vector<std::uint32_t> binding_order(const std::vector<std::uint32_t>& cores
   return ordered;
 }
 
+std::uint32_t physical_core_count(const std::vector<std::uint32_t>& processors,
+                                  const std::string& root) {
+  std::set<std::uint32_t> cores;
+  for (const std::uint32_t processor : processors) cores.insert(physical_core(processor, root));
+  return static_cast<std::uint32_t>(cores.size());
+}
+
 CoreShare core_share(const std::string& root) {
   CoreShare share;
   if (const std::vector<std::uint32_t> cores = affinity(); !cores.empty())

@@ -23,6 +23,10 @@ std::vector<std::uint32_t> allowed_cores();
 std::vector<std::uint32_t> binding_order(const std::vector<std::uint32_t>& cores,
                                          const std::string& root = "");
 
+/// How many physical cores these processors belong to.
+std::uint32_t physical_core_count(const std::vector<std::uint32_t>& processors,
+                                  const std::string& root = "");
+
 /// Numbers of the processors this thread may run on, rising.
 std::vector<std::uint32_t> affinity();
 

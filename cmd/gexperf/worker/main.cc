@@ -5,7 +5,12 @@
 //   gexperf-seq measure NAME ROUNDS MODEL ALONE INTERVAL UNDER_WAY TOGETHER
 //                                       the same over emu, which pretends to be MODEL and so takes
 //                                       as long as the rest says (emu_limit.h)
-//   gexperf-seq limit NAME ROUNDS       the limit alone
+//   gexperf-seq measure NAME ROUNDS OPTION...
+//                                       the same of a measurement that has options
+//   gexperf-seq subject NAME ROUNDS [OPTION...]
+//                                       the subject alone
+//   gexperf-seq limit NAME ROUNDS [OPTION...]
+//                                       the limit alone
 //   gexperf-seq attach                  says when the attach has ended, and what memory the rank
 //                                       has: "attached", nanoseconds of the monotonic clock, KiB
 
@@ -15,16 +20,27 @@
 #include <cstdio>
 #include <cstdlib>
 #include <fstream>
+#include <optional>
 #include <string>
 #include <string_view>
+#include <utility>
+#include <vector>
 
+#include "cores.h"
 #include "machine_limits.h"
 #include "measurements.h"
 #include "network.h"
+#include "threads.h"
 
 namespace gexperf {
 
 namespace {
+
+/// Memory that a measurement needs in every rank's segment, for as many ranks or threads as there
+/// can be.
+constexpr std::size_t thread_bytes = segment_bytes + (4U << 20);
+constexpr std::size_t core_bytes = segment_bytes + (2U << 20);
+constexpr std::size_t collective_bytes = core_bytes + 2 * (16U << 20);
 
 constexpr NamedMeasurement measurements[] = {
     {"put.8.blocking", put_blocking},
@@ -63,7 +79,24 @@ constexpr NamedMeasurement measurements[] = {
     {"coll.reduce_to_all.8", reduce_to_all_8},
     {"poll.idle", idle_poll},
     {"event.nb", event_allocate_and_test},
+    {"threads.flood", threads_flood, 2, thread_bytes},
+    {"threads.rtt", threads_round_trip, 2, thread_bytes},
+    {"threads.put", threads_put, 2, thread_bytes},
+    {"threads.fadd", threads_fetch_add, 2, thread_bytes},
+    {"threads.mixed", threads_mixed, 2, thread_bytes},
+    {"cores.barrier", cores_barrier, 0, core_bytes},
+    {"cores.to_one", cores_to_one, 0, core_bytes},
+    {"cores.to_all", cores_to_all, 0, core_bytes},
+    {"cores.hot_spot", cores_hot_spot, 0, core_bytes},
+    {"cores.broadcast", cores_broadcast, 2, collective_bytes},
+    {"cores.reduce_to_all", cores_reduce_to_all, 2, collective_bytes},
 };
+
+const NamedMeasurement* find_measurement(std::string_view name) {
+  for (const NamedMeasurement& measurement : measurements)
+    if (measurement.name == name) return &measurement;
+  return nullptr;
+}
 
 /// Of this process: its own pages, and its share of those that it has in common with others.
 long memory_kib() {
@@ -83,24 +116,28 @@ void say_attached(const Job& job) {
   std::fflush(stdout);
 }
 
-void measure(const Job& job, std::string_view name, unsigned rounds, bool limit_alone,
-             const EmuTime& by_model) {
-  if (!limit_alone && measure_network(job, name, rounds, by_model)) return;
-  for (const NamedMeasurement& measurement : measurements) {
-    if (measurement.name != name) continue;
-    if (job.size() < 2) job.fail("a measurement needs two ranks");
-    MachineLimits limits(job);
-    measurement.take({job, limits, rounds, limit_alone});
-    return;
-  }
-  job.fail("no measurement is called '" + std::string(name) + "'");
+void measure(const Job& job, std::string_view name, unsigned rounds, Wanted wanted,
+             std::vector<std::string_view> options, const EmuTime& by_model) {
+  if (wanted != Wanted::limit && measure_network(job, name, rounds, by_model)) return;
+  const NamedMeasurement* const measurement = find_measurement(name);
+  if (measurement == nullptr) job.fail("no measurement is called '" + std::string(name) + "'");
+  if (options.size() != measurement->options)
+    job.fail("'" + std::string(name) + "' has " + std::to_string(measurement->options) +
+             " options, not " + std::to_string(options.size()));
+  if (job.size() < 2) job.fail("a measurement needs two ranks");
+  MachineLimits limits(job);
+  measurement->take({job, limits, rounds, wanted, std::move(options)});
 }
 
-/// Where the words about emu are, MODEL and what follows it, and how many words there are without.
-constexpr int about_emu = 4;
+/// Where the options begin. Over emu: MODEL, and four more that are its times.
+constexpr int first_option = 4;
+constexpr int emu_options = 5;
 
-int words_to_measure(std::string_view name) {
-  return is_over_emu(name) ? about_emu + 5 : about_emu;
+std::optional<Wanted> parse_wanted(std::string_view word) {
+  if (word == "measure") return Wanted::subject_and_limit;
+  if (word == "subject") return Wanted::subject;
+  if (word == "limit") return Wanted::limit;
+  return std::nullopt;
 }
 
 EmuTime read_emu_time(char** words) {
@@ -115,21 +152,31 @@ EmuTime read_emu_time(char** words) {
 }  // namespace gexperf
 
 int main(int argc, char** argv) {
-  const bool measures = argc > 2 && argc == gexperf::words_to_measure(argv[2]);
-  const bool over_network = measures && gexperf::is_over_network(argv[2]);
-  const bool over_emu = measures && gexperf::is_over_emu(argv[2]);
-  if (over_network) gexperf::leave_neighborhood(over_emu ? argv[gexperf::about_emu] : nullptr);
-  gexperf::Job job(&argc, &argv);
+  using namespace gexperf;
   const std::string_view what = argc > 1 ? argv[1] : "";
-  gexperf::register_handlers(job);
-  gexperf::register_network_handlers(job);
-  job.attach(what == "attach" ? GASNET_PAGESIZE : gexperf::segment_bytes, !over_network);
+  const std::optional<Wanted> wanted = parse_wanted(what);
+  const bool measures = wanted && argc >= first_option &&
+                        (!is_over_emu(argv[2]) || argc == first_option + emu_options);
+  const std::string_view name = measures ? argv[2] : "";
+  const bool over_network = is_over_network(name);
+  const bool over_emu = is_over_emu(name);
+  if (over_network) leave_neighborhood(over_emu ? argv[first_option] : nullptr);
+  Job job(&argc, &argv);
+  register_handlers(job);
+  register_network_handlers(job);
+  register_thread_handlers(job);
+  register_core_handlers(job);
+  const NamedMeasurement* const measurement = find_measurement(name);
+  job.attach(what == "attach"         ? GASNET_PAGESIZE
+             : measurement != nullptr ? measurement->segment
+                                      : segment_bytes,
+             !over_network);
   if (what == "attach" && argc == 2) {
-    gexperf::say_attached(job);
-  } else if ((what == "measure" || what == "limit") && measures) {
-    gexperf::measure(
-        job, argv[2], static_cast<unsigned>(std::strtoul(argv[3], nullptr, 10)), what == "limit",
-        over_emu ? gexperf::read_emu_time(argv + gexperf::about_emu + 1) : gexperf::EmuTime{});
+    say_attached(job);
+  } else if (measures) {
+    measure(job, name, static_cast<unsigned>(std::strtoul(argv[3], nullptr, 10)), *wanted,
+            {argv + first_option, argv + (over_emu ? first_option : argc)},
+            over_emu ? read_emu_time(argv + first_option + 1) : EmuTime{});
   } else {
     job.fail("gexperf starts this program; it is of no use alone");
   }

@@ -2,6 +2,7 @@
 // The measurements that a worker can make. Each takes its samples with `compare`, and is
 // collective.
 
+#include <cstddef>
 #include <string_view>
 
 #include "machine_limits.h"
@@ -12,6 +13,8 @@ namespace gexperf {
 struct NamedMeasurement {
   std::string_view name;
   void (*take)(const Context& context);
+  unsigned options = 0;                 ///< how many it has
+  std::size_t segment = segment_bytes;  ///< bytes that it needs of every rank
 };
 
 /// Gives the job's endpoint the handlers of messages.cc. Before the attach.

@@ -71,11 +71,28 @@ void take_samples(const Job& job, unsigned rounds, const Repeated& subject, cons
 }  // namespace
 
 void compare(const Context& context, const Repeated& subject, const Repeated& limit) {
-  take_samples(context.job, context.rounds, context.limit_alone ? Repeated() : subject, limit);
+  take_samples(context.job, context.rounds, context.wanted == Wanted::limit ? Repeated() : subject,
+               context.wanted == Wanted::subject ? Repeated() : limit);
 }
 
 void compare(const Job& job, unsigned rounds, const Repeated& subject, const Repeated& limit) {
   take_samples(job, rounds, subject, limit);
+}
+
+std::size_t fastest_of(const Job& job, std::span<const Repeated> candidates) {
+  std::size_t fastest = 0;
+  double shortest = 0;
+  for (std::size_t i = 0; i < candidates.size(); ++i) {
+    const std::uint64_t repetitions = repetitions_for(job, candidates[i], trial_ns);
+    double time = time_of(job, candidates[i], repetitions);
+    for (unsigned trial = 1; trial < trials; ++trial)
+      time = std::min(time, time_of(job, candidates[i], repetitions));
+    time /= static_cast<double>(repetitions);
+    if (i != 0 && time >= shortest) continue;
+    shortest = time;
+    fastest = i;
+  }
+  return static_cast<std::size_t>(job.from_root(fastest));
 }
 
 }  // namespace gexperf

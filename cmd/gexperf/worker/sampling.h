@@ -4,6 +4,9 @@
 
 #include <cstdint>
 #include <functional>
+#include <span>
+#include <string_view>
+#include <vector>
 
 #include "job.h"
 
@@ -13,20 +16,27 @@ namespace gexperf {
 /// own part; rank 0's time counts.
 using Repeated = std::function<void(std::uint64_t repetitions)>;
 
+/// The part of a measurement that is made.
+enum class Wanted { subject_and_limit, subject, limit };
+
 /// What is asked of a measurement.
 struct Context {
   const Job& job;
   class MachineLimits& limits;
   unsigned rounds;
-  bool limit_alone;
+  Wanted wanted;
+  std::vector<std::string_view> options;  ///< of the command line, if the measurement has any
 };
 
 /// Takes `rounds` pairs of samples and has rank 0 print each as a line: "sample", nanoseconds for
 /// one repetition of the subject, and of the limit. One that was not measured is a 0: the limit
-/// where it is empty, the subject where the limit alone was asked for. Collective.
+/// where it is empty, and what was not wanted. Collective.
 void compare(const Context& context, const Repeated& subject, const Repeated& limit = {});
 /// The same of a measurement that needs no MachineLimits.
 void compare(const Job& job, unsigned rounds, const Repeated& subject, const Repeated& limit);
+
+/// The candidate with the shortest time of one repetition. Collective.
+std::size_t fastest_of(const Job& job, std::span<const Repeated> candidates);
 
 /// The same value, of which the compiler knows nothing. All memory is read and written anew behind
 /// it. The argument itself is not changed, so that no turn of a loop waits for the
