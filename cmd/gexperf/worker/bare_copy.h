@@ -1,7 +1,6 @@
 #pragma once
-// Copies of large buffers, by the C library and by a loop. Which is faster depends on the processor
-// and on where the buffers are: the string instructions of memcpy are many times slower on some
-// processors when both buffers begin at the same place of a page, as buffers in segments do.
+// Copies of large buffers, by the C library and by a loop. Which is faster depends on the
+// processor, on the size and on where the buffers lie.
 
 #include <cstdint>
 #include <cstring>

@@ -48,7 +48,24 @@ NAMES = {
     ],
     "launch": ["launch.2"],
     "scale": [f"scale.{ranks}.{what}" for ranks in (64, 256, 1024) for what in ("launch", "memory")],
+    "threads": [f"threads.{what}.{threads}" for what in
+                ("flood", "flood.scaling", "rtt", "put", "fadd", "mixed")
+                for threads in (1, 2, 4, 8) if (what, threads) != ("flood.scaling", 1)],
+    "cores": [f"cores.{what}.{ranks}" for what in
+              ("barrier", *(f"{collective}.{bytes}" for collective in ("broadcast", "reduce_to_all")
+                            for bytes in ("8", "65536", "1048576", "16777216", "1048576.private")),
+               "to_one", "to_all", "hot_spot")
+              for ranks in (2, 8, 16)],
 }
+RATES = ("threads.flood.", "cores.to_one.", "cores.to_all.")
+
+
+def cores_for(name):
+    """Without so many cores the row is left out."""
+    number = int(name.rsplit(".", 1)[-1]) if name.startswith(("threads.", "cores.")) else 0
+    return 2 * number if name.startswith("threads.") else number
+
+
 # DESIGN.md, section 6: what is held against the budget, and the budget.
 BUDGETS = {
     "put.8.blocking": ("ratio", 1.05), "put.8.nbi": ("ratio", 1.1), "put.8.nb": ("ratio", 1.1),
@@ -77,6 +94,12 @@ BUDGETS = {
     "vis.strided.3.65536": ("ratio", 1.1), "vis.strided.8.65536": ("ratio", 1.1),
     "vis.strided.32.65536": ("ratio", 1.1),
 }
+for budget, of in ((1.33333, ("threads.flood.scaling.",)), (1.25, ("threads.rtt.",)),
+                   (1.15, ("threads.fadd.",)), (1.5, ("cores.reduce_to_all.8.",)),
+                   (1.2, ("cores.barrier.", "cores.broadcast.", "cores.reduce_to_all."))):
+    for row in NAMES["threads"] + NAMES["cores"]:
+        if row.startswith(of):
+            BUDGETS.setdefault(row, ("ratio", budget))
 # 15 ns a dimension beside the ratio.
 ALLOWANCES = {"vis.strided.3.65536": 45, "vis.strided.8.65536": 120, "vis.strided.32.65536": 480}
 KEYS = [
@@ -114,6 +137,7 @@ def check_object(found, name):
     check(list(found) == KEYS, f"{name}: the keys are {list(found)}")
     check(found["value"] > 0, f"{name}: no value")
     unit = "ms" if name in ("launch.2", "limit.spawn.2") or name.endswith(".launch") else "ns"
+    unit = "M/s" if name.startswith(RATES) else unit
     check(found["unit"] == ("KiB" if name.endswith(".memory") else unit),
           f"{name}: unit {found['unit']}")
     check(found["spread"] >= 0, f"{name}: spread")
@@ -135,8 +159,17 @@ def check_object(found, name):
     if name in ALLOWANCES:
         held["ratio"] -= ALLOWANCES[name] / found["limit"]
     within = held[of] <= budget
-    shown = found["accepted"] > 0 and not found["below_floor"]
+    shown = found["accepted"] > 0 and not found["below_floor"] and cores_for(name) <= cores()
     check(found["met"] == (within and shown), f"{name}: met is {found['met']}")
+
+
+def cores():
+    """Physical cores that this process may run on."""
+    found = set()
+    for processor in os.sched_getaffinity(0):
+        path = f"/sys/devices/system/cpu/cpu{processor}/topology/thread_siblings_list"
+        found.add(pathlib.Path(path).read_text() if os.path.exists(path) else processor)
+    return len(found)
 
 
 def test_json(group, gexperf):
@@ -145,7 +178,8 @@ def test_json(group, gexperf):
     done = run(gexperf, group, "--json", *quick)
     check(done.returncode == 0, f"exit status {done.returncode}")
     array = json.loads(done.stdout)
-    check([found["name"] for found in array] == NAMES[group], "not the names of the group")
+    expected = [name for name in NAMES[group] if cores_for(name) <= cores()]
+    check([found["name"] for found in array] == expected, "not the names of the group")
     for found in array:
         check_object(found, found["name"])
 
@@ -167,8 +201,61 @@ def test_table(gexperf):
     check(disturbed == remarked, "what is said of disturbed rows does not fit the rows")
 
 
+def test_oversubscribed(gexperf):
+    """Threads and ranks that share cores do the same as on cores of their own, and what is measured
+    of them meets no budget."""
+    names = [name for name in NAMES["threads"] if name.endswith(".2")]
+    names += [f"cores.{what}.8" for what in ("barrier", "broadcast.65536", "reduce_to_all.65536",
+                                             "to_one", "to_all", "hot_spot")]
+    # Fewer than any of these rows needs, on every machine.
+    processors = sorted(os.sched_getaffinity(0))[:3]
+    os.sched_setaffinity(0, processors)
+    done = run(gexperf, *names, "--oversubscribe", "--json", "--rounds", "2", "--runs", "1",
+               "--tries", "1")
+    check(done.returncode == 0, f"exit status {done.returncode}")
+    array = json.loads(done.stdout)
+    check([found["name"] for found in array] == names, "not the rows that were named")
+    for found in array:
+        check(found["value"] > 0 and found["limit"] > 0, f"{found['name']}: no value or no limit")
+        check(not found["met"], f"{found['name']}: a budget is met by threads that share cores")
+        check(found["runs"] == 1, f"{found['name']}: {found['runs']} runs, one allowed")
+    done = run(gexperf, "threads.put.2", "--oversubscribe", "--rounds", "1", "--runs", "1",
+               "--tries", "1")
+    check(re.search(r"threads\.put\.2 .* few cores 0 of 1|threads\.put\.2 .* few cores 1 of 1",
+                    done.stdout), "the table does not say that there were too few cores")
+
+
+def test_left_out(gexperf):
+    """Rows that need more cores than there are: no rows, and one message that names them."""
+    os.sched_setaffinity(0, sorted(os.sched_getaffinity(0))[:2])
+    have = cores()
+    names = ["threads.put.2", "threads.rtt.2"]
+    done = run(gexperf, *names, "--json", *QUICK)
+    check(done.returncode == 0 and json.loads(done.stdout) == [], "rows of too few cores")
+    expected = f"gexperf: left out what needs 4 cores, and may use {have}: threads.rtt.2 threads.put.2\n"
+    check(done.stderr == expected, f"not: {expected}")
+    done = run(gexperf, "--list", "--json", "threads", "cores", "put")
+    check(done.returncode == 0, f"exit status {done.returncode}")
+    listed = json.loads(done.stdout)
+    check([row["name"] for row in listed] == [*NAMES["put"], *NAMES["threads"], *NAMES["cores"]],
+          "--list does not name the rows of the groups")
+    for row in listed:
+        needed = cores_for(row["name"])
+        check(row["cores"] == (needed or 2), f"{row['name']}: needs {row['cores']} cores")
+        reason = f"needs {needed} cores, and may use {have}" if needed > have else None
+        check(row["left_out"] == reason, f"{row['name']}: left out: {row['left_out']}")
+    done = run(gexperf, "--list", "threads.put.2")
+    check(re.fullmatch(rf"threads\.put\.2 +4 cores  left out: needs 4 cores, and may use {have}\n",
+                       done.stdout), "--list prints another line")
+    done = run(gexperf, "--list")
+    check([line.split()[0] for line in done.stdout.splitlines()] ==
+          [name for group, names in NAMES.items() for name in names
+           if group not in ("scale", "threads", "cores")], "--list names other rows than are usual")
+
+
 def test_usage(gexperf):
     tail = r" \(gexperf --help\)"
+    refused(2, "gexperf: --tries: .* 0 not in range .*" + tail, gexperf, "--tries", "0")
     refused(2, "gexperf: WHAT: bandwidth not in .*" + tail, gexperf, "bandwidth")
     refused(2, "gexperf: --rounds: .* 0 not in range 1 to .*" + tail, gexperf, "--rounds", "0")
     refused(2, "gexperf: --rounds: .* many .*" + tail, gexperf, "--rounds", "many")
@@ -184,7 +271,8 @@ def test_usage(gexperf):
     refused(2, "gexperf: --hosts: .*" + tail, gexperf, "put", "--hosts")
     done = run(gexperf, "--help")
     check(done.returncode == 0, "no help")
-    for option in ("--json", "--rounds", "--runs", "--model", "--hosts", "--rsh", *NAMES):
+    for option in ("--json", "--list", "--rounds", "--runs", "--tries", "--hardware-threads",
+                   "--oversubscribe", "--model", "--hosts", "--rsh", *NAMES):
         check(option in done.stdout, f"--help does not say {option}")
     done = run(gexperf, "--version")
     check(done.returncode == 0 and re.fullmatch(r"gexperf \(libgex\) [0-9.]+\n", done.stdout),
@@ -301,6 +389,26 @@ def test_figures(gexperf):
                        rf"-n 2 .*--conduit emu .*{workers[0]} measure am.short.flood 5",
                        rf"-n 2 .*--conduit smp .*{workers[1]} measure am.short.flood 5"):
         check(any(re.fullmatch(expression, call) for call in calls), f"no call is: {expression}")
+
+
+def test_one_thread(gexperf):
+    """The limit of a row of scaling is T times the rate of a job of one thread, which is run behind
+    the job of T threads."""
+    copy = Copy(gexperf, 'printf "%s\\n" "$*" >> "$0.calls"\n'
+                'case "$*" in *" threads.flood 3 1 "*) echo "sample 10 0\nsample 10 0\nsample 10 0";; '
+                '*) echo "sample 16 0\nsample 16 0\nsample 16 0";; esac')
+    done = run(copy.gexperf, "threads.flood.scaling.2", "--oversubscribe", "--json", *QUICK)
+    check(done.returncode == 0, f"exit status {done.returncode}")
+    found, = json.loads(done.stdout)
+    check((found["value"], found["limit"], found["unit"], found["ratio"]) == (125, 200, "M/s", 1.6),
+          f"two messages in 16 ns, against one in 10 ns by each of two: {found}")
+    calls = pathlib.Path(str(copy.launcher) + ".calls").read_text().splitlines()
+    worker = re.escape(str(copy.workers[1]))
+    for call, expression in zip(calls, (rf"-n 2 --bind none .*{worker} subject threads.flood 3 2 "
+                                        r"\d+,\d+,\d+,\d+",
+                                        rf"-n 2 --bind none .*{worker} subject threads.flood 3 1 "
+                                        r"\d+,\d+")):
+        check(re.fullmatch(expression, call), f"{call} is not: {expression}")
 
 
 def test_model(gexperf):
