@@ -17,10 +17,10 @@ namespace {
 
 constexpr const char* ping_pong = "fi_pingpong";
 
-/// Both ends, each on a processor or a host of its own, as $1 and $2 say: each runs a shell that is
-/// told what to do, $3 and $4, since what reaches another host may take words apart. The client
-/// asks until the server is there. A server that lost its client, or whose $1 has been killed, ends
-/// by itself.
+/// Both ends, each on a processor or a host of its own, as $1 and $2 have it: each runs a shell
+/// that gets its commands, $3 and $4, since what reaches another host may take words apart. The
+/// client asks until the server is there. A server that lost its client, or whose $1 has been
+/// killed, ends by itself.
 constexpr const char* script = R"(
 trap 'kill $server; exit 1' INT TERM HUP
 $1 sh >/dev/null 2>&1 <<END &
@@ -43,7 +43,7 @@ exit 1
 
 /// Bytes that one measurement moves at least, and the most exchanges it makes.
 constexpr std::size_t least_moved = std::size_t{256} << 20;
-constexpr std::size_t most_exchanges = 20000;
+constexpr std::size_t max_exchanges = 20000;
 
 constexpr int first_port = 20000;
 constexpr int ports = 10000;
@@ -89,7 +89,7 @@ bool find_ends(const Plan& plan, Ends& ends, std::string& trouble) {
   const Finished asked = run({"sh", "-c", "$1 hostname -I", "sh", ends.server});
   std::istringstream(asked.output) >> ends.address;
   if (asked.succeeded && !ends.address.empty()) return true;
-  trouble = "host " + plan.hosts->first + " does not tell its address";
+  trouble = "host " + plan.hosts->first + " does not print its address";
   return false;
 }
 
@@ -105,7 +105,7 @@ std::string flood_of(const Plan& plan) {
 }
 
 Tool tool_for(const Plan& plan, BareOfi what, std::size_t bytes, const std::string& address) {
-  const std::string exchanges = std::to_string(std::min(most_exchanges, least_moved / bytes));
+  const std::string exchanges = std::to_string(std::min(max_exchanges, least_moved / bytes));
   const std::string size = std::to_string(bytes);
   const std::string port = std::to_string(first_port + getpid() % ports);
   if (what == BareOfi::flood) {

@@ -41,7 +41,7 @@ constexpr bool is_usual(Group group) {
 /// The threading mode that the measuring program is compiled for.
 enum class Mode { seq, par };
 
-/// What goes over emu, whose model then says how long it takes (emu_limit.h).
+/// What goes over emu, whose model then gives the time it takes (emu_limit.h).
 enum class OverEmu {
   nothing,
   transfer,  ///< a put or a get
@@ -68,7 +68,7 @@ enum class Quantity { time, memory, rate };
 struct Row {
   std::string_view name;
   Group group;
-  std::string_view size;         ///< bytes, or what else says how large it is
+  std::string_view size;         ///< bytes, or another measure of how large it is
   std::string_view measurement;  ///< its name in the worker; empty: launch.h
   Quantity quantity = Quantity::time;
   Mode mode = Mode::seq;
@@ -83,9 +83,9 @@ struct Row {
   /// The least that the value can be of its limit, with some room for chance; less is a mistake in
   /// the measurement. 0: the limit is no floor.
   double floor = 0;
-  /// The same in nanoseconds.
+  /// The least that the value can be in nanoseconds.
   double floor_ns = 0.2;
-  /// The limit is what emu's model says of this, of so many bytes.
+  /// The limit is the time that emu's model gives this, of so many bytes.
   OverEmu over_emu = OverEmu::nothing;
   std::size_t emu_bytes = 0;
   /// Of a rate: messages in one repetition.
@@ -98,7 +98,7 @@ struct Row {
   std::string_view bytes = "";
   std::string_view place = "";
 
-  /// Cores without which the row says nothing.
+  /// Cores without which the figure means nothing.
   unsigned cores() const {
     if (threads != 0) return ranks * threads;
     return group == Group::cores ? ranks : 2;

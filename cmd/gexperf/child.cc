@@ -17,12 +17,12 @@ namespace gexperf {
 
 namespace {
 
-constexpr unsigned most_children = 1024;
+constexpr unsigned max_children = 1024;
 constexpr int interrupts[] = {SIGINT, SIGTERM, SIGHUP};
 constexpr int cannot_execute = 127;
 
 /// The children of now, for the signal handler; 0: none.
-std::atomic<pid_t> children[most_children];
+std::atomic<pid_t> children[max_children];
 std::atomic<int> interrupted_by{0};
 static_assert(std::atomic<pid_t>::is_always_lock_free);
 
@@ -70,11 +70,11 @@ void end_if_interrupted() {
 }
 
 /// Starts a child in slot `slot`; its standard output is `output`, or ours if that is negative. 0:
-/// there is no child, and errno says why.
+/// there is no child, and errno is the reason.
 pid_t start(const std::vector<std::string>& command, int output, unsigned slot) {
   const pid_t parent = getpid();
   const sigset_t set = interrupt_set();
-  // No interrupt between the fork and the moment the handler knows of the child.
+  // No interrupt between the fork and the moment the handler has the child.
   sigprocmask(SIG_BLOCK, &set, nullptr);
   const pid_t process = fork();
   if (process == 0) {
@@ -154,9 +154,9 @@ Finished run(const std::vector<std::string>& command) {
 }
 
 Finished run_together(const std::string& program, unsigned count) {
-  pid_t processes[most_children] = {};
+  pid_t processes[max_children] = {};
   Finished all;
-  all.succeeded = count <= most_children;
+  all.succeeded = count <= max_children;
   if (!all.succeeded) {
     all.trouble = "more processes than gexperf keeps track of";
     return all;

@@ -15,7 +15,7 @@ using gex::net::emu::Model;
 /// A message without arguments has so much before its payload.
 constexpr double header_bytes = 16;
 /// A put or get of more from memory of no segment costs a registration.
-constexpr double most_unregistered = 4096;
+constexpr double max_unregistered = 4096;
 
 double wire_ns(const Model& model, double bytes) {
   return model.bandwidth == 0 ? 0 : bytes * 1e9 / model.bandwidth;
@@ -31,14 +31,14 @@ double interval_ns(const Model& model, double bytes, double overhead_ns) {
 
 EmuTime time_of_transfers(const Model& model, double bytes, std::uint64_t under_way) {
   const double overhead_ns =
-      model.send_overhead + (bytes > most_unregistered ? model.registration : 0);
+      model.send_overhead + (bytes > max_unregistered ? model.registration : 0);
   return {.alone_ns = overhead_ns + wire_ns(model, bytes) + 2 * model.latency,
           .interval_ns = interval_ns(model, bytes, overhead_ns),
           .under_way = under_way,
           .together = 1};
 }
 
-/// Of messages, each of which has ended when its sender has heard of that.
+/// Of messages, each of which has ended when its sender has received word of that.
 EmuTime time_of_messages(const Model& model, double payload_bytes, std::uint64_t under_way,
                          std::uint64_t together) {
   const auto one_way_ns = [&](double bytes) {
@@ -65,7 +65,7 @@ EmuTime time_of(const Row& row, const Model& model, std::int64_t queue) {
     case OverEmu::round_trip:
       return time_of_messages(model, bytes, 1, 1);
     case OverEmu::message_flood:
-      // Requests that nobody answers: their credits come back once half of them are owed.
+      // Requests without an answer: their credits come back once half of them are owed.
       return time_of_messages(model, bytes, messages, std::max<std::uint64_t>(messages / 2, 1));
   }
   return {};

@@ -19,7 +19,7 @@ constexpr unsigned limits_per_round = 40;
 
 /// Of many ranks one launch is enough for that.
 constexpr unsigned many_ranks = 64;
-constexpr unsigned most_rounds_of_many = 3;
+constexpr unsigned max_rounds_of_many = 3;
 
 /// What a launch is measured by: from before the launcher is started to the moment when rank 0 has
 /// come out of the attach, which ends with a barrier; and the memory that rank 0 then has.
@@ -40,7 +40,7 @@ bool launch(const Plan& plan, const Row& row, Launched& launched, double& used_n
   }
   double attached = 0;
   if (std::sscanf(job.output.c_str(), "attached %lf %lf", &attached, &launched.kib) != 2) {
-    trouble = "the launched job did not say when it had attached";
+    trouble = "the launched job did not print when it had attached";
     return false;
   }
   launched.ns = attached - begin;
@@ -64,7 +64,7 @@ bool run_launches(const Plan& plan, const Row& row, Run& run, double& used_ns,
   const bool many = row.ranks >= many_ranks;
   const bool memory = row.quantity == Quantity::memory;
   const unsigned samples =
-      many ? std::min(plan.rounds, most_rounds_of_many)
+      many ? std::min(plan.rounds, max_rounds_of_many)
            : plan.rounds * (row.is_limit() ? limits_per_round : launches_per_round);
   // One more, but of many: the first is the one that reads the programs from the disk.
   for (unsigned i = many ? 1 : 0; i < samples + 1; ++i) {

@@ -1,5 +1,5 @@
 // gexperf: the limits of this machine, and libgex measured against them. This program is no rank:
-// it starts jobs of gexperf-seq and gexperf-par, which measure, and judges what they report.
+// it starts jobs of gexperf-seq and gexperf-par, which measure, and evaluates what they report.
 
 #include <gex/version.h>
 #include <unistd.h>
@@ -38,7 +38,7 @@ struct Options {
   bool hardware_threads = false;
 };
 
-/// What --help prints, with the defaults of a plan that nobody has changed.
+/// What --help prints, with the defaults of an unchanged plan.
 std::string usage() {
   const Plan plan;
   return R"(Usage: gexperf [OPTION]... [WHAT]...
@@ -71,7 +71,7 @@ cores, or the name of a row; all but scale, threads and cores if none is named.
   -h, --help         print this and exit
       --version      print the version and exit
 
-Exit status: 0 when everything was measured, whatever the budgets say; 1 when something could not be
+Exit status: 0 when everything was measured, whether budgets are met or not; 1 when something could not be
 run; 2 for a wrong command line.
 )";
 }
@@ -107,8 +107,8 @@ std::optional<Hosts> two_hosts(const std::string& text) {
   return hosts;
 }
 
-/// Beside this program is gexrun; the workers, which nobody starts by hand, are in a folder that is
-/// in the same place of the build and of the installed tree.
+/// Beside this program is gexrun; the workers, which are not started by hand, are in a folder that
+/// is in the same place of the build and of the installed tree.
 bool find_programs(Plan& plan, std::string& missing) {
   std::error_code error;
   const std::filesystem::path self = std::filesystem::read_symlink("/proc/self/exe", error);

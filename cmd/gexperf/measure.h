@@ -78,7 +78,7 @@ struct Result {
   bool met() const;
 };
 
-/// Measures a row. On failure `trouble` says what failed, and there is no result.
+/// Measures a row. On failure `trouble` is what failed, and there is no result.
 bool measure(const Plan& plan, const Row& row, Result& result, std::string& trouble);
 
 /// The result of runs: of the quiet ones, or of all if there is none. At least one run, with at

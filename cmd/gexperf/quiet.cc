@@ -59,7 +59,7 @@ Disturbance disturbance(const ProcessorTimes& before, const ProcessorTimes& afte
     return static_cast<double>(to) - static_cast<double>(from);
   };
   const double total = ticks(before.total, after.total);
-  // Too short to say anything: taken as disturbed.
+  // Too short for a statement: taken as disturbed.
   if (total <= 0) return {1, 1};
   const double others = ticks(before.busy, after.busy) - own_ns / ns_per_tick;
   return {std::max(others, 0.0) / total, ticks(before.stolen, after.stolen) / total};

@@ -7,8 +7,8 @@
 
 namespace gexperf {
 
-inline constexpr double most_used_by_others = 0.03;
-inline constexpr double most_stolen = 0.01;
+inline constexpr double max_used_by_others = 0.03;
+inline constexpr double max_stolen = 0.01;
 
 /// Processor time since the machine started, of all processors, in the kernel's ticks.
 struct ProcessorTimes {
@@ -25,7 +25,7 @@ struct Disturbance {
   double others = 0;
   double stolen = 0;
 
-  bool quiet() const { return others < most_used_by_others && stolen < most_stolen; }
+  bool quiet() const { return others < max_used_by_others && stolen < max_stolen; }
 };
 
 /// From two readings, with what the run itself used in between.

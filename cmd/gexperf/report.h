@@ -10,7 +10,7 @@ namespace gexperf {
 
 std::string table_heading();
 std::string table_line(const Result& result);
-/// What is to be said below the table; empty: nothing.
+/// Remarks to print below the table; empty: there are no remarks.
 std::string table_remarks(const std::vector<Result>& results);
 
 /// An array of objects.

@@ -11,7 +11,7 @@ import os
 import re
 import sys
 
-CLEAN = ["src/atomic", "src/job", "src/launch", "cmd/gexrun", "cmd/gasnetrun"]
+CLEAN = ["src/atomic", "src/job", "src/launch", "cmd/gexrun", "cmd/gasnetrun", "cmd/gexperf"]
 
 SOURCE = re.compile(r"\.(h|cc|c|def|inc)$")
 

@@ -5,7 +5,8 @@
 //   gexperf-fi-flood PROVIDER BYTES COUNT PORT ADDRESS      the end that writes, to the one there;
 //                                                           prints the microseconds a write took
 //
-// The ends know each other by a connection to PORT, at which the first waits for the second.
+// The ends exchange their addresses over a connection to PORT, at which the first waits for the
+// second.
 
 #include <netdb.h>
 #include <poll.h>
@@ -35,7 +36,7 @@ using gex::net::ofi::Info;
 /// Writes under way at once, as in fabtests.
 constexpr std::size_t window = 64;
 
-/// What the end that is written to says of itself.
+/// What the end that is written to sends of itself.
 struct Target {
   std::uint64_t key;
   std::uint64_t address;
@@ -58,7 +59,7 @@ void succeeded(long result, const char* what) {
   if (result != 0) fail(std::string(what) + ": " + error_text(result));
 }
 
-/// A connection of the two ends, at whose other end is ADDRESS, or whoever comes.
+/// A connection of the two ends, at whose other end is ADDRESS, or the process that connects.
 int meet(const char* address, const char* port) {
   addrinfo hints{};
   hints.ai_family = AF_INET;
@@ -71,8 +72,9 @@ int meet(const char* address, const char* port) {
   const int made = socket(found->ai_family, found->ai_socktype, 0);
   setsockopt(made, SOL_SOCKET, SO_REUSEADDR, &one, sizeof one);
   if (address != nullptr) {
-    // Whoever starts this end asks again until the other is there.
-    if (connect(made, found->ai_addr, found->ai_addrlen) != 0) fail("nobody is there");
+    // The process that starts this end does so again until the other end listens.
+    if (connect(made, found->ai_addr, found->ai_addrlen) != 0)
+      fail("no process listens at the other end's address and port");
     return made;
   }
   if (bind(made, found->ai_addr, found->ai_addrlen) != 0 || listen(made, 1) != 0)
@@ -243,7 +245,7 @@ int main(int argc, char** argv) {
   if (bytes == 0 || count == 0) fail("nothing to write");
   const bool writes = argc == 6;
   const int peer = meet(writes ? argv[5] : nullptr, argv[4]);
-  if (peer < 0) fail("nobody has come");
+  if (peer < 0) fail("the other end has not connected");
   Endpoint endpoint(argv[1], own_address(peer));
   endpoint.add_memory(bytes);
   if (writes)

@@ -42,7 +42,7 @@ auto fetch_add_through(const std::ptrdiff_t* table) {
   };
 }
 
-/// The same, of which nobody wants the old value.
+/// The processor's own locked add whose old value is not wanted.
 auto add_through(const std::ptrdiff_t* table) {
   return [table](const Place& place) {
     char* const at = reinterpret_cast<char*>(place.address) + unknown(table)[place.rank];
@@ -50,7 +50,7 @@ auto add_through(const std::ptrdiff_t* table) {
   };
 }
 
-/// A sum of doubles, exchanged when nobody else was faster.
+/// A sum of doubles, exchanged if the word has not changed meanwhile.
 auto fetch_add_double_through(const std::ptrdiff_t* table) {
   return [table](const Place& place) {
     auto* const at = reinterpret_cast<std::uint64_t*>(reinterpret_cast<char*>(place.address) +

@@ -50,14 +50,14 @@ class MachineLimits {
   /// A cache line goes from rank 0 to rank 1, and one comes back: each rank writes a word that the
   /// other waits for, in turn. What a request and its reply cannot do without.
   void bounce(std::uint64_t repetitions);
-  /// The same with 64 bytes of payload, written and read, in a second line each way.
+  /// A bounce with 64 bytes of payload, written and read, in a second line each way.
   void bounce_two_lines(std::uint64_t repetitions);
-  /// Both ranks in turn write the same word. Cheaper than `bounce`, because who has read the line
-  /// need not be told when it is written; but a message and its reply are not in one place.
+  /// Both ranks in turn write the same word. Cheaper than `bounce`, because the line
+  /// comes with the right to write it; but a message and its reply are not in one place.
   void bounce_word(std::uint64_t repetitions);
   /// Ranks 0 and 1 each write a word and wait for the other's, at the same time.
   void exchange(std::uint64_t repetitions);
-  /// Rank 0 writes 64 KiB, rank 1 reads it once, and each says so by a word.
+  /// Rank 0 writes 64 KiB, rank 1 reads it once, and each writes a word then.
   void write_and_read(std::uint64_t repetitions);
   /// Rank 0 and a rank on the same processor in turn give the processor to the other; one
   /// repetition is one such hand-over. All others sleep.

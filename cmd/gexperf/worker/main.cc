@@ -3,16 +3,16 @@
 //
 //   gexperf-seq measure NAME ROUNDS     subject and limit
 //   gexperf-seq measure NAME ROUNDS MODEL ALONE INTERVAL UNDER_WAY TOGETHER
-//                                       the same over emu, which pretends to be MODEL and so takes
-//                                       as long as the rest says (emu_limit.h)
+//                                       both over emu, which pretends to be MODEL and so takes
+//                                       as long as the rest gives (emu_limit.h)
 //   gexperf-seq measure NAME ROUNDS OPTION...
-//                                       the same of a measurement that has options
+//                                       subject and limit of a measurement that has options
 //   gexperf-seq subject NAME ROUNDS [OPTION...]
 //                                       the subject alone
 //   gexperf-seq limit NAME ROUNDS [OPTION...]
 //                                       the limit alone
-//   gexperf-seq attach                  says when the attach has ended, and what memory the rank
-//                                       has: "attached", nanoseconds of the monotonic clock, KiB
+//   gexperf-seq attach                  prints when the attach has ended, and the memory of the
+//                                       rank: "attached", nanoseconds of the monotonic clock, KiB
 
 #include <time.h>
 
@@ -107,7 +107,7 @@ long memory_kib() {
   return kib;
 }
 
-void say_attached(const Job& job) {
+void print_attached(const Job& job) {
   timespec now{};
   clock_gettime(CLOCK_MONOTONIC, &now);
   if (job.rank() != 0) return;
@@ -172,7 +172,7 @@ int main(int argc, char** argv) {
                                       : segment_bytes,
              !over_network);
   if (what == "attach" && argc == 2) {
-    say_attached(job);
+    print_attached(job);
   } else if (measures) {
     measure(job, name, static_cast<unsigned>(std::strtoul(argv[3], nullptr, 10)), *wanted,
             {argv + first_option, argv + (over_emu ? first_option : argc)},

@@ -121,7 +121,7 @@ void receive(std::uint64_t messages) {
   GASNET_BLOCKUNTIL(value(counters.counted) == received);
 }
 
-/// Rank 0 does `inject_all(n)`, which sends n messages to rank 1, until rank 1 says that all are
+/// Rank 0 does `inject_all(n)`, which sends n messages to rank 1, until rank 1 reports that all are
 /// there.
 template <class Inject>
 Repeated flood(const Job& job, Inject inject_all) {

@@ -16,8 +16,8 @@ namespace gexperf {
 bool is_over_network(std::string_view measurement);
 /// Whether it is over emu, which then pretends to be another network.
 bool is_over_emu(std::string_view measurement);
-/// Has this process be alone in its neighborhood, and emu pretend to be `model`; null: whatever it
-/// was told.
+/// Has this process be alone in its neighborhood, and emu pretend to be `model`; null: what the
+/// environment has.
 void leave_neighborhood(const char* model);
 
 /// Collective. False if there is no such measurement. `by_model`: of one over emu.

@@ -14,7 +14,7 @@ namespace {
 constexpr double round_ns = 30e6;
 constexpr double trial_ns = 1e6;
 constexpr unsigned trials = 4;
-constexpr std::uint64_t most_repetitions = 1U << 30;
+constexpr std::uint64_t max_repetitions = 1U << 30;
 
 double now_ns() {
   timespec now{};
@@ -37,7 +37,7 @@ std::uint64_t repetitions_for(const Job& job, const Repeated& what, double sampl
     for (unsigned trial = 1; trial < trials; ++trial)
       fastest = std::min(fastest, time_of(job, what, repetitions));
     std::uint64_t enough = 0;
-    if (fastest >= trial_ns || repetitions >= most_repetitions) {
+    if (fastest >= trial_ns || repetitions >= max_repetitions) {
       enough = std::max<std::uint64_t>(
           1, static_cast<std::uint64_t>(static_cast<double>(repetitions) * sample_ns / fastest));
     }

@@ -32,13 +32,13 @@ struct Context {
 /// one repetition of the subject, and of the limit. One that was not measured is a 0: the limit
 /// where it is empty, and what was not wanted. Collective.
 void compare(const Context& context, const Repeated& subject, const Repeated& limit = {});
-/// The same of a measurement that needs no MachineLimits.
+/// For a measurement that needs no MachineLimits.
 void compare(const Job& job, unsigned rounds, const Repeated& subject, const Repeated& limit);
 
 /// The candidate with the shortest time of one repetition. Collective.
 std::size_t fastest_of(const Job& job, std::span<const Repeated> candidates);
 
-/// The same value, of which the compiler knows nothing. All memory is read and written anew behind
+/// Returns `value`, hidden from the compiler. All memory is read and written anew behind
 /// it. The argument itself is not changed, so that no turn of a loop waits for the
 /// one before.
 template <class Value>
@@ -47,7 +47,7 @@ inline Value unknown(Value value) {
   return value;
 }
 
-/// Keeps the computation of a value that nobody else uses.
+/// Keeps the computation of a value that is not used.
 template <class Value>
 inline void keep(const Value& value) {
   asm volatile("" : : "r"(value) : "memory");

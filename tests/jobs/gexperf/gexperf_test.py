@@ -354,7 +354,7 @@ def test_broken_installation(gexperf):
     refused_with("put.8.blocking: the measuring job failed: signal 9", "kill -9 $$", "put")
     for output in ("echo sample 1 2", "echo nonsense", "for i in 1 2 3; do echo sample 1 x; done"):
         refused_with("put.8.blocking: the measuring job did not print 3 samples", output, "put")
-    refused_with("launch.2: the launched job did not say when it had attached", "echo hello",
+    refused_with("launch.2: the launched job did not print when it had attached", "echo hello",
                  "launch")
     incomplete = Copy(gexperf, "exit 0")
     for program in (incomplete.workers[1], incomplete.launcher):
