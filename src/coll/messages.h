@@ -24,11 +24,6 @@
 
 namespace gex::coll {
 
-/// Memory for operands, aligned for types of any kind.
-struct alignas(cache_line) Line {
-  std::byte bytes[cache_line];
-};
-
 struct MessageOperation : Operation {
   std::uint32_t number = 0;
   Blocks blocks;

@@ -8,6 +8,7 @@
 #include <cstdint>
 #include <optional>
 
+#include "base/cache_line.h"
 #include "coll/reduction.h"
 #include "core/restricted.h"
 #include "team/barrier.h"
@@ -54,6 +55,11 @@ constexpr Call call_of(Kind kind) noexcept {
   }
   return Call::coll_exchange;
 }
+
+/// Memory for operands, aligned for types of any kind.
+struct alignas(cache_line) Line {
+  std::byte bytes[cache_line];
+};
 
 /// Arguments, checked.
 struct Request {

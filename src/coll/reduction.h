@@ -11,9 +11,10 @@
 
 namespace gex::coll {
 
-/// right[i] = left[i] (+) right[i], for `bytes` of whole elements. Neither vector need be aligned;
-/// they do not overlap.
-using Builtin = void (*)(const void* left, void* right, std::size_t bytes) noexcept;
+/// result[i] = left[i] (+) right[i], for `bytes` of whole elements. No vector need be aligned. The
+/// result may be one of the operands, and does not overlap them otherwise.
+using Builtin = void (*)(const void* left, const void* right, void* result,
+                         std::size_t bytes) noexcept;
 
 /// The operation of a built-in type; null if there is none.
 Builtin builtin_of(gex_DT_t type, gex_OP_t operation) noexcept;
@@ -30,6 +31,9 @@ struct Reduction {
 
   /// right[i] = left[i] (+) right[i] for `bytes` of whole elements.
   void apply(const std::byte* left, std::byte* right, std::size_t bytes) const noexcept;
+  /// result[i] = left[i] (+) right[i]. The result may be an operand if this is a built-in one.
+  void apply(const std::byte* left, const std::byte* right, std::byte* result,
+             std::size_t bytes) const noexcept;
 };
 
 }  // namespace gex::coll

@@ -10,40 +10,33 @@ namespace gex::coll {
 
 namespace {
 
-/// Operands that are read directly by everybody who wants the result.
-constexpr gex_Rank_t most_flat_members = 16;
+/// Operands that are read by each member that wants the result.
+constexpr gex_Rank_t max_flat_members = 16;
 /// Above so many bytes members share the work of combining, if there are more than two.
-constexpr std::size_t most_flat_bytes = 1024;
+constexpr std::size_t max_flat_bytes = 1024;
 
-constexpr std::size_t most_piece_bytes = shm::post_buffer_bytes;
+constexpr std::size_t max_piece_bytes = shm::post_buffer_bytes;
+/// Reductions in which each member reaches the memory of each other.
+constexpr gex_Rank_t max_direct_members = 64;
 
-/// The elements of a piece that a member combines, in bytes of the piece.
-struct Slice {
-  std::size_t offset;
-  std::size_t bytes;
-};
-Slice slice_of(const SharedOperation& operation, std::size_t piece_bytes, gex_Rank_t member,
-               gex_Rank_t members) noexcept {
-  const std::size_t element = operation.request.reduction.element;
-  const std::size_t count = piece_bytes / element;
-  const std::size_t first = count * member / members;
-  const std::size_t end = count * (std::size_t{member} + 1) / members;
-  return {first * element, (end - first) * element};
-}
-
-void copy(std::byte* to, const std::byte* from, std::size_t bytes) noexcept {
-  if (to != from) std::memcpy(to, from, bytes);
+std::vector<shm::PostBoard*> boards_of(const Team& team, std::uint32_t slot) {
+  shm::Neighborhood& neighborhood = process().neighborhood;
+  neighborhood.map_post_boards(slot);
+  std::vector<shm::PostBoard*> boards;
+  for (gex_Rank_t rank = 0; rank < team.size; ++rank)
+    boards.push_back(
+        &neighborhood.post_board(slot, neighborhood.local_index_of(team.jobrank_of(rank))));
+  return boards;
 }
 
 }  // namespace
 
 Shared::Shared(Team& team, std::uint32_t slot)
-    : team_(team), window_(shm::post_shape), reader_(shm::post_shape) {
-  shm::Neighborhood& neighborhood = process().neighborhood;
-  neighborhood.map_post_boards(slot);
-  for (gex_Rank_t rank = 0; rank < team.size; ++rank)
-    boards_.push_back(
-        &neighborhood.post_board(slot, neighborhood.local_index_of(team.jobrank_of(rank))));
+    : team_(team),
+      boards_(boards_of(team, slot)),
+      access_(team, boards_),
+      window_(shm::post_shape),
+      reader_(shm::post_shape) {
 }
 
 Shared::~Shared() {
@@ -55,30 +48,28 @@ Shared::~Shared() {
 
 bool Shared::takes(const Request& request) noexcept {
   if (request.kind == Kind::broadcast) return true;
-  return is_reduction(request.kind) && request.reduction.element <= most_piece_bytes;
+  return is_reduction(request.kind) && request.reduction.element <= max_piece_bytes;
+}
+
+SharedOperation::Shape Shared::shape_of_pieces(const Request& request) const noexcept {
+  if (request.kind == Kind::broadcast) return Shape::copy;
+  if (team_.size > 2 && request.bytes > max_flat_bytes) return Shape::sliced;
+  return team_.size <= max_flat_members ? Shape::flat : Shape::grouped;
 }
 
 void Shared::shape(SharedOperation& operation) const noexcept {
   const Request& request = operation.request;
-  using Shape = SharedOperation::Shape;
   const bool broadcast = request.kind == Kind::broadcast;
   const bool root = request.root == team_.rank;
-  if (broadcast)
-    operation.shape = Shape::copy;
-  else if (team_.size > 2 && request.bytes > most_flat_bytes)
-    operation.shape = Shape::sliced;
-  else if (team_.size <= most_flat_members)
-    operation.shape = Shape::flat;
-  else
-    operation.shape = Shape::grouped;
+  operation.shape = shape_of_pieces(request);
   operation.posts = !broadcast || root;
   operation.reads = broadcast ? !root : request.kind == Kind::reduce_to_all || root;
-  if (request.bytes <= most_piece_bytes) {
+  if (request.bytes <= max_piece_bytes) {
     operation.piece_bytes = request.bytes;
     operation.pieces = 1;
   } else {
     const std::size_t element = request.reduction.element;
-    const std::size_t piece = most_piece_bytes / element * element;
+    const std::size_t piece = max_piece_bytes / element * element;
     operation.piece_bytes = piece;
     operation.pieces = static_cast<std::uint32_t>((request.bytes + piece - 1) / piece);
   }
@@ -86,12 +77,24 @@ void Shared::shape(SharedOperation& operation) const noexcept {
   operation.piece = 0;
   operation.second = false;
   operation.next = GEX_RANK_INVALID;
+  operation.end = operation.first + operation.pieces * operation.numbers_each();
+  operation.described = true;
+  if (operation.pieces == 1 || (!broadcast && team_.size > max_direct_members)) return;
+  operation.shape = Shape::direct;
+  operation.end += SharedOperation::numbers_before_pieces(request.kind);
+  operation.stage = Stage::describing;
+  operation.described = !operation.posts;
+  operation.refused = false;
+  operation.agrees = true;
+  operation.kernel_agrees = true;
+  operation.seen = 0;
+  operation.moved = 0;
 }
 
 void Shared::launch(SharedOperation& operation) {
-  shape(operation);
   operation.first = next_number_;
-  next_number_ += operation.pieces * operation.numbers_each();
+  shape(operation);
+  next_number_ = operation.end;
   operations_.push(operation);
   if (posting_ == nullptr) posting_ = &operation;
   advance();
@@ -105,8 +108,7 @@ bool Shared::advance() {
     // It is behind `posting_`, because the own operand was the last thing looked at.
     if (operation.piece != operation.pieces || operation.posted != operation.pieces) break;
     operations_.pop();
-    reader_.advance_to(operation.first + operation.pieces * operation.numbers_each(),
-                       boards_[team_.rank]->read);
+    reader_.advance_to(operation.end, boards_[team_.rank]->read);
     operation.finish();
     progressed = true;
     // The cells that were read may be what the own next operand waits for.
@@ -132,22 +134,47 @@ bool Shared::may_write(std::uint32_t number) noexcept {
                            });
 }
 
-const std::byte* Shared::posted(gex_Rank_t member, std::uint32_t number,
-                                std::size_t bytes) noexcept {
-  shm::PostBoard& board = *boards_[member];
+bool Shared::has_read(gex_Rank_t member, std::uint32_t number) const noexcept {
+  // Acquire: the member's reads precede what follows here.
+  const std::uint32_t read = boards_[member]->read.load(std::memory_order_acquire);
+  return static_cast<std::int32_t>(read - number) >= 0;
+}
+
+bool Shared::is_posted(gex_Rank_t member, std::uint32_t number) const noexcept {
+  std::uint32_t what = 0;
+  return shm::post_arrived<shm::StdAtomics>(boards_[member]->ready(number), number, what);
+}
+
+bool Shared::has_posted(gex_Rank_t member, std::uint32_t number, std::size_t bytes) noexcept {
   std::uint32_t there = 0;
-  const shm::StdAtomics::Ready& ready = board.ready(number);
+  const shm::StdAtomics::Ready& ready = boards_[member]->ready(number);
   if (!shm::post_arrived<shm::StdAtomics>(ready, number, there)) {
     missing_ = &ready;
     missing_number_ = number;
-    return nullptr;
+    return false;
   }
-  if (there != bytes) [[unlikely]]
-    fatal(
-        "a collective operation of %u bytes in rank %u of the team meets one of %zu bytes here: "
-        "the members' calls differ",
-        there, member, bytes);
-  return board.place(number, bytes);
+  if (there != static_cast<std::uint32_t>(bytes)) [[unlikely]]
+    refuse_size(member, there, bytes);
+  return true;
+}
+
+void Shared::refuse_size(gex_Rank_t member, std::uint64_t there, std::size_t bytes) const noexcept {
+  fatal(
+      "a collective operation of %lu bytes in rank %u of the team meets one of %zu bytes here: "
+      "the members' calls differ",
+      static_cast<unsigned long>(there), member, bytes);
+}
+
+void Shared::refuse_member(gex_Rank_t member) const noexcept {
+  fatal(
+      "a reduction does not reach the memory of rank %u of the team any more: its segment was "
+      "replaced meanwhile, or the kernel refuses to copy",
+      member);
+}
+
+const std::byte* Shared::posted(gex_Rank_t member, std::uint32_t number,
+                                std::size_t bytes) noexcept {
+  return has_posted(member, number, bytes) ? boards_[member]->place(number, bytes) : nullptr;
 }
 
 bool Shared::post_operands() {
@@ -156,6 +183,10 @@ bool Shared::post_operands() {
   for (; posting_ != nullptr; posting_ = static_cast<SharedOperation*>(posting_->behind)) {
     SharedOperation& operation = *posting_;
     if (operation.posts && !operation.enter(barrier_of(team_))) return progressed;
+    if (!operation.described && !describe(operation)) return progressed;
+    if (operation.is_direct()) continue;
+    const bool keeps =
+        operation.shape == Shape::copy && operation.request.destination != operation.request.source;
     for (; operation.posted != operation.pieces; ++operation.posted) {
       const std::uint32_t number = operation.first + operation.posted * operation.numbers_each();
       if (!may_write(number)) return progressed;
@@ -164,22 +195,29 @@ bool Shared::post_operands() {
                   operation.request.source + operation.offset(operation.posted), bytes);
       shm::publish_post<shm::StdAtomics>(own.ready(number), number,
                                          static_cast<std::uint32_t>(bytes));
+      // The root's own, while the source is in a near cache.
+      if (keeps)
+        std::memcpy(operation.request.destination + operation.offset(operation.posted),
+                    operation.request.source + operation.offset(operation.posted), bytes);
       progressed = true;
     }
-    if (operation.shape == SharedOperation::Shape::copy && operation.posts)
-      copy(operation.request.destination, operation.request.source, operation.request.bytes);
   }
   return progressed;
 }
 
 bool Shared::read(SharedOperation& operation) {
-  using Shape = SharedOperation::Shape;
   bool progressed = false;
   missing_ = nullptr;
+  if (operation.is_direct()) {
+    if (!move_directly(operation, progressed) || operation.is_direct()) return progressed;
+    if (posting_ != nullptr) post_operands();
+  }
   while (operation.piece != operation.pieces) {
     // What goes into the client's memory must not overtake what is still read from there.
     bool whole = false;
     switch (operation.shape) {
+      case Shape::direct:
+        break;
       case Shape::copy:
         whole = !operation.reads || read_copy(operation);
         break;
@@ -244,10 +282,10 @@ bool Shared::read_grouped(SharedOperation& operation) {
   const gex_Rank_t me = team_.rank;
   const std::size_t bytes = operation.size(operation.piece);
   const std::uint32_t number = operation.first + 2 * operation.piece;
-  if (!operation.second && me % most_flat_members == 0) {
+  if (!operation.second && me % max_flat_members == 0) {
     if (!may_write(number + 1)) return false;
     shm::PostBoard& own = *boards_[me];
-    if (!combine(operation, number, me, std::min(me + most_flat_members, team_.size) - 1, 1, 0,
+    if (!combine(operation, number, me, std::min(me + max_flat_members, team_.size) - 1, 1, 0,
                  bytes, bytes, own.place(number + 1, bytes)))
       return false;
     shm::publish_post<shm::StdAtomics>(own.ready(number + 1), number + 1,
@@ -259,8 +297,8 @@ bool Shared::read_grouped(SharedOperation& operation) {
   }
   if (!operation.reads) return true;
   if (operation.posted <= operation.piece) return false;
-  const gex_Rank_t last = (team_.size - 1) / most_flat_members * most_flat_members;
-  return combine(operation, number + 1, 0, last, most_flat_members, 0, bytes, bytes,
+  const gex_Rank_t last = (team_.size - 1) / max_flat_members * max_flat_members;
+  return combine(operation, number + 1, 0, last, max_flat_members, 0, bytes, bytes,
                  operation.request.destination + operation.offset(operation.piece));
 }
 
@@ -269,7 +307,7 @@ bool Shared::read_sliced(SharedOperation& operation) {
   const std::size_t bytes = operation.size(operation.piece);
   const std::uint32_t number = operation.first + 2 * operation.piece;
   if (!operation.second) {
-    const Slice slice = slice_of(operation, bytes, me, team_.size);
+    const SharedOperation::Slice slice = operation.slice(bytes, me, team_.size);
     if (slice.bytes != 0) {
       if (!may_write(number + 1)) return false;
       shm::PostBoard& own = *boards_[me];
@@ -286,7 +324,7 @@ bool Shared::read_sliced(SharedOperation& operation) {
   if (operation.posted <= operation.piece) return false;
   std::byte* to = operation.request.destination + operation.offset(operation.piece);
   for (; operation.next != 0; --operation.next) {
-    const Slice slice = slice_of(operation, bytes, operation.next - 1, team_.size);
+    const SharedOperation::Slice slice = operation.slice(bytes, operation.next - 1, team_.size);
     if (slice.bytes == 0) continue;
     const std::byte* from = posted(operation.next - 1, number + 1, bytes);
     if (from == nullptr) return false;

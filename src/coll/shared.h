@@ -2,6 +2,10 @@
 // Collective operations of a team in one neighborhood, by posts (shm/posts.h) instead of messages.
 //
 // An operation takes a run of post numbers, the same at all members:
+//  - direct: many bytes. Members post where their memory is, and copy straight from there
+//  (direct.h,
+//    shared_direct.cc). Where they cannot, the operation goes on as one of the others, whose
+//    numbers it has taken as well.
 //  - copy: a broadcast. The root posts the bytes, piece by piece, and the others read them.
 //  - flat: a reduction of few operands. All post theirs; who wants the result reads all.
 //  - grouped: the same among many members. The first of each group reads its group's operands and
@@ -22,6 +26,7 @@
 #include <memory>
 #include <vector>
 
+#include "coll/direct.h"
 #include "coll/operation.h"
 #include "core/team.h"
 #include "shm/posts.h"
@@ -29,7 +34,14 @@
 namespace gex::coll {
 
 struct SharedOperation : Operation {
-  enum class Shape : std::uint8_t { copy, flat, grouped, sliced };
+  enum class Shape : std::uint8_t { direct, copy, flat, grouped, sliced };
+  /// How far a direct operation has come here.
+  enum class Stage : std::uint8_t {
+    describing,  ///< the members' memory is not known yet
+    agreeing,    ///< on whether all of them reach it
+    moving,      ///< bytes
+    ending,      ///< other members are still to move theirs
+  };
   Shape shape = Shape::copy;
   bool posts = false;           ///< this member posts an operand, or is the root of a broadcast
   bool reads = false;           ///< this member makes a result
@@ -40,9 +52,37 @@ struct SharedOperation : Operation {
   std::uint32_t piece = 0;      ///< being read
   bool second = false;          ///< of that piece: reading the second number
   gex_Rank_t next = 0;          ///< of that number: members still to be read are below
+  std::uint32_t end = 0;        ///< the next operation's first number
+
+  // Of a direct one.
+  Stage stage = Stage::describing;
+  bool described = false;  ///< the own memory has been posted, if others need it
+  bool refused = false;    ///< a broadcast's source is not reached from here, or by a member
+  bool agrees = true;      ///< so far all members; false of a broadcast's root: by pieces
+  bool kernel_agrees = true;
+  bool all_shared = false;  ///< all memory that is used lies in segments
+  gex_Rank_t seen = 0;      ///< members whose posts of this stage have been read
+  std::size_t moved = 0;    ///< bytes
 
   std::uint32_t numbers_each() const noexcept {
     return shape == Shape::copy || shape == Shape::flat ? 1 : 2;
+  }
+  bool is_direct() const noexcept { return shape == Shape::direct; }
+  /// Numbers that a direct operation takes for itself: before those of the pieces.
+  static std::uint32_t numbers_before_pieces(Kind kind) noexcept {
+    return kind == Kind::broadcast ? 1 : 3;
+  }
+  /// The elements that a member combines of `whole` bytes.
+  struct Slice {
+    std::size_t offset;
+    std::size_t bytes;
+  };
+  Slice slice(std::size_t whole, gex_Rank_t member, gex_Rank_t members) const noexcept {
+    const std::size_t element = request.reduction.element;
+    const std::size_t count = whole / element;
+    const std::size_t begin = count * member / members;
+    const std::size_t behind_it = count * (std::size_t{member} + 1) / members;
+    return {begin * element, (behind_it - begin) * element};
   }
   std::size_t offset(std::uint32_t number) const noexcept { return number * piece_bytes; }
   std::size_t size(std::uint32_t number) const noexcept {
@@ -77,7 +117,12 @@ class Shared {
   bool wants_polls() const noexcept;
 
  private:
+  using Shape = SharedOperation::Shape;
+  using Stage = SharedOperation::Stage;
+
   void shape(SharedOperation& operation) const noexcept;
+  /// How it goes by pieces.
+  Shape shape_of_pieces(const Request& request) const noexcept;
   bool post_operands();
   bool read(SharedOperation& operation);
   bool read_copy(SharedOperation& operation);
@@ -85,7 +130,30 @@ class Shared {
   bool read_grouped(SharedOperation& operation);
   bool read_sliced(SharedOperation& operation);
 
+  // Direct operations: true once the operation is over here, or goes on by pieces.
+  bool describe(SharedOperation& operation);
+  bool move_directly(SharedOperation& operation, bool& progressed);
+  bool serve_copy(SharedOperation& operation, bool& progressed);
+  bool take_copy(SharedOperation& operation, bool& progressed);
+  bool reduce_directly(SharedOperation& operation, bool& progressed);
+  bool agree_on_reduction(SharedOperation& operation, bool& progressed);
+  bool post_verdict(SharedOperation& operation);
+  bool combine_slice(SharedOperation& operation, bool& progressed);
+  void combine_chunk(SharedOperation& operation, std::size_t offset, std::size_t bytes);
+  void go_on_by_pieces(SharedOperation& operation);
+  void finish_directly(SharedOperation& operation);
+  struct Description;
+  /// What a member has posted of a direct operation, or null if it has not yet.
+  const Description* description_of(gex_Rank_t member, const SharedOperation& operation) noexcept;
+
   bool may_write(std::uint32_t number) noexcept;
+  bool has_read(gex_Rank_t member, std::uint32_t number) const noexcept;
+  bool is_posted(gex_Rank_t member, std::uint32_t number) const noexcept;
+  /// Whether a member has posted, of an operation of so many bytes; ends the job if of another.
+  bool has_posted(gex_Rank_t member, std::uint32_t number, std::size_t bytes) noexcept;
+  [[noreturn]] void refuse_size(gex_Rank_t member, std::uint64_t there,
+                                std::size_t bytes) const noexcept;
+  [[noreturn]] void refuse_member(gex_Rank_t member) const noexcept;
   /// What a member has posted, or null if it has not yet.
   const std::byte* posted(gex_Rank_t member, std::uint32_t number, std::size_t bytes) noexcept;
   /// Combines members [first, operation.next) from the last down into `to`, as far as they are
@@ -96,11 +164,20 @@ class Shared {
 
   Team& team_;
   std::vector<shm::PostBoard*> boards_;  ///< by rank
+  DirectAccess access_;
   shm::PostWindow<shm::StdAtomics> window_;
   shm::PostReader<shm::StdAtomics> reader_;
   OperationQueue<SharedOperation> operations_;
   SharedOperation* posting_ = nullptr;  ///< the first whose operand is not all posted, or null
   std::uint32_t next_number_ = 0;
+
+  // What direct operations before have shown.
+  bool mapped_refused_ = false;  ///< a member does not map what this one has in segments
+  bool kernel_refused_ = false;  ///< for a member the kernel does not copy from this one
+  /// Whether it does between all members, once reductions have agreed on that; the same at all.
+  enum class Kernel : std::uint8_t { unknown, between_all, not_between_all };
+  Kernel kernel_ = Kernel::unknown;
+  std::vector<Line> chunk_;  ///< a part of a slice, and operands that the kernel has copied
 
   /// The post for want of which the last `read` stopped, or null.
   const shm::StdAtomics::Ready* missing_ = nullptr;

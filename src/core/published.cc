@@ -4,6 +4,7 @@
 #include <cerrno>
 #include <cstring>
 #include <mutex>
+#include <shared_mutex>
 
 #include "base/error.h"
 #include "base/os_memory_limits.h"
@@ -20,7 +21,8 @@ constinit std::atomic<PublishedSegment*> tables[endpoint_addresses] = {};
 /// `making_tables`.
 constinit std::uint64_t* key_tables[endpoint_addresses] = {};
 constinit std::mutex making_tables;
-constinit std::mutex mapping_segments;
+/// Shared: mappings stay.
+constinit std::shared_mutex mapping_segments;
 
 PublishedSegment* table_for_writing(unsigned endpoint_address) {
   const std::lock_guard lock(making_tables);
@@ -67,7 +69,7 @@ void publish_segment(unsigned endpoint_address, gex_Rank_t jobrank, std::uintptr
   }
   PublishedSegment& entry = table_for_writing(endpoint_address)[jobrank];
   shm::Neighborhood& neighborhood = process().neighborhood;
-  const std::lock_guard lock(mapping_segments);
+  const std::unique_lock lock(mapping_segments);
   if (size != 0 && offset != not_shared && neighborhood.contains(jobrank)) {
     segment.mapped = neighborhood.map_segment(neighborhood.local_index_of(jobrank), offset, size);
     if (segment.mapped == nullptr) {
@@ -79,6 +81,21 @@ void publish_segment(unsigned endpoint_address, gex_Rank_t jobrank, std::uintptr
   // Only now, so that what stays the same stays where it is.
   if (entry.mapped != nullptr) neighborhood.unmap_segment(entry.mapped);
   entry = segment;
+}
+
+MappedSegments::MappedSegments() noexcept {
+  mapping_segments.lock_shared();
+}
+
+MappedSegments::~MappedSegments() {
+  mapping_segments.unlock_shared();
+}
+
+std::byte* MappedSegments::find(gex_Rank_t jobrank, std::uint64_t offset,
+                                std::size_t bytes) const noexcept {
+  const shm::Neighborhood& neighborhood = process().neighborhood;
+  if (offset == not_shared || !neighborhood.contains(jobrank)) return nullptr;
+  return neighborhood.find_mapped(neighborhood.local_index_of(jobrank), offset, bytes);
 }
 
 void publish_key(unsigned endpoint_address, gex_Rank_t jobrank,

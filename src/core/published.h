@@ -51,6 +51,20 @@ void publish_segment(unsigned endpoint_address, gex_Rank_t jobrank, std::uintptr
 /// The same of an endpoint of this process.
 void publish_own_segment(unsigned endpoint_address, const PublishedSegment& segment) noexcept;
 
+/// While one exists, memory of neighbors that is mapped here stays mapped. Its owner publishes
+/// nothing meanwhile.
+class MappedSegments {
+ public:
+  MappedSegments() noexcept;
+  ~MappedSegments();
+  MappedSegments(const MappedSegments&) = delete;
+  MappedSegments& operator=(const MappedSegments&) = delete;
+
+  /// Where bytes of a neighbor's part of shared memory are mapped, or null if no segment that is
+  /// published to this process has them all.
+  std::byte* find(gex_Rank_t jobrank, std::uint64_t offset, std::size_t bytes) const noexcept;
+};
+
 /// Adds the key of a segment that was published before, as `Conduit::register_segment` wrote it in
 /// its owner. Nobody uses that yet.
 void publish_key(unsigned endpoint_address, gex_Rank_t jobrank,

@@ -138,4 +138,9 @@ std::uint64_t shared_offset(const _gex_Segment& segment) noexcept {
   return process().neighborhood.segment_offset(segment.address).value_or(not_shared);
 }
 
+std::uint64_t shared_offset(const void* address) noexcept {
+  const std::lock_guard lock(segments_change);
+  return process().neighborhood.segment_offset(address).value_or(not_shared);
+}
+
 }  // namespace gex

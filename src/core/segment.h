@@ -48,5 +48,7 @@ bool give_to_network(_gex_Segment& segment);
 /// Where the memory of a segment of this process lies in its part of shared memory, or
 /// `not_shared`. Any thread.
 std::uint64_t shared_offset(const _gex_Segment& segment) noexcept;
+/// Where memory that begins at `address` lies there, if that is in a segment. Any thread.
+std::uint64_t shared_offset(const void* address) noexcept;
 
 }  // namespace gex

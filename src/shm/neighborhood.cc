@@ -367,4 +367,19 @@ void Neighborhood::unmap_segment(const std::byte* segment) {
   if (--found->second.uses == 0) peer_segments_.erase(found);
 }
 
+std::byte* Neighborhood::find_mapped(std::uint32_t member, std::uint64_t offset,
+                                     std::uint64_t bytes) const noexcept {
+  const std::uint64_t part = file_offset_of(member);
+  const std::uint64_t start = part + offset;
+  // From the last that begins there or before, as long as they are the member's.
+  for (auto next = peer_segments_.upper_bound({start, UINT64_MAX});
+       next != peer_segments_.begin();) {
+    const auto& [range, segment] = *--next;
+    if (range[0] < part) return nullptr;
+    const std::uint64_t skipped = start - range[0];
+    if (skipped <= range[1] && bytes <= range[1] - skipped) return segment.mapping.data() + skipped;
+  }
+  return nullptr;
+}
+
 }  // namespace gex::shm

@@ -193,6 +193,10 @@ class Neighborhood {
   /// What is mapped already is at the same address again. Ends by as many calls of `unmap_segment`.
   std::byte* map_segment(std::uint32_t member, std::uint64_t offset, std::uint64_t bytes);
   void unmap_segment(const std::byte* segment);
+  /// Where bytes of another member's part are mapped by `map_segment`, or null. One thread at a
+  /// time, or none that maps or unmaps.
+  std::byte* find_mapped(std::uint32_t member, std::uint64_t offset,
+                         std::uint64_t bytes) const noexcept;
 
   /// A second descriptor of the file in which all this lies; empty with errno on failure.
   os::FileDescriptor duplicate_file() const noexcept { return file_.duplicate(); }

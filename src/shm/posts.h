@@ -40,9 +40,18 @@ struct alignas(cache_line) PostCell {
 };
 static_assert(sizeof(PostCell) == cache_line);
 
+/// By what other members recognize the process of a board's owner when the kernel copies for them.
+/// Written before the owner's first post.
+struct PostOwner {
+  std::int32_t process;  ///< as its owner calls it
+  std::uint64_t token_address;
+  std::uint64_t token;  ///< stands at that address in the owner's memory
+};
+
 /// A member's part of the shared memory of one team.
 struct PostBoard {
   alignas(cache_line) StdAtomics::Word read;  ///< numbers below this one are read by its owner
+  PostOwner owner;
   PostCell cells[post_shape.depth];
   alignas(cache_line) std::byte buffers[post_shape.depth][post_buffer_bytes];
 
@@ -51,6 +60,10 @@ struct PostBoard {
     const std::uint32_t index = number & (post_shape.depth - 1);
     const bool in_cell = bytes <= post_cell_bytes && bytes % (2 * post_cell_alignment) != 0;
     return in_cell ? cells[index].bytes : buffers[index];
+  }
+  /// Where a value of up to `post_cell_bytes` is that has no place by its size.
+  std::byte* cell(std::uint32_t number) noexcept {
+    return cells[number & (post_shape.depth - 1)].bytes;
   }
   StdAtomics::Ready& ready(std::uint32_t number) noexcept {
     return cells[number & (post_shape.depth - 1)].ready;
@@ -109,14 +122,24 @@ class PostReader {
 
   /// Everything below `number` is read; `word` is the member's own.
   void advance_to(std::uint32_t number, typename Atomics::Word& word) noexcept {
-    const std::uint32_t due = number & ~(shape_.lag - 1);
-    if (due == published_) return;
+    publish(number & ~(shape_.lag - 1), word);
+  }
+
+  /// Everything below `number` is read, and so is other memory that the posts below it name: the
+  /// other members find out at once.
+  void advance_now_to(std::uint32_t number, typename Atomics::Word& word) noexcept {
+    publish(number, word);
+  }
+
+ private:
+  void publish(std::uint32_t due, typename Atomics::Word& word) noexcept {
+    // Signed: what was published at once may be ahead.
+    if (static_cast<std::int32_t>(due - published_) <= 0) return;
     published_ = due;
     // Release: our reads of the cells precede their writers' next writes.
     Atomics::store_release(word, due);
   }
 
- private:
   PostShape shape_;
   std::uint32_t published_ = 0;
 };

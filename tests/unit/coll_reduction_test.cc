@@ -52,7 +52,7 @@ TYPED_TEST(BuiltinReduction, IsPlainArithmetic) {
           results[i] = atomic_arithmetic::after<T>(operation, a, b, T{});
         }
         const std::vector<std::byte> left_before = left;
-        builtin(left.data() + shift, right.data() + shift, count * sizeof(T));
+        builtin(left.data() + shift, right.data() + shift, right.data() + shift, count * sizeof(T));
         ASSERT_EQ(std::memcmp(right.data() + shift, results.data(), count * sizeof(T)), 0)
             << name_of_operation(operation) << " of " << count << " elements";
         ASSERT_EQ(left, left_before);

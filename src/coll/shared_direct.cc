@@ -1,0 +1,313 @@
+// Direct operations: members post where their memory is, and the bytes are copied once.
+//
+// A broadcast takes one number for itself, under which the root posts its Description. A member
+// that does not reach the root's memory posts so under the same number, and the root then posts
+// pieces; a member that has copied all publishes that it has read all numbers of the operation,
+// which is what the root waits for.
+//
+// A reduction takes three. Under the first all post Descriptions. Under the second they post
+// whether they reach all memory that they need, unless that is clear; if one does not, all go on by
+// pieces. Otherwise each member combines a slice of all operands and copies it to those that want
+// the result, then posts that under the third. A member that has seen all those posts has its
+// result, and its memory is used no more.
+//
+// The result may be in the place of the operand: only the member that combines a slice reads it of
+// the operands, and only that member writes it.
+
+#include <algorithm>
+#include <cstring>
+
+#include "base/error.h"
+#include "coll/shared.h"
+
+namespace gex::coll {
+
+namespace {
+
+/// Bytes that one call moves: then others may want the core, or handlers run.
+constexpr std::size_t max_copied_at_once = 1 << 20;
+constexpr std::size_t max_combined_at_once = 256 * 1024;
+
+/// What is combined before it is copied to where it belongs: for a near cache where all operands
+/// are mapped, else so much that the kernel's calls cost little beside its copies.
+constexpr std::size_t mapped_chunk = 16 * 1024;
+constexpr std::size_t copied_chunk = 64 * 1024;
+/// Below so many bytes of a slice the kernel's calls cost more than pieces.
+constexpr std::size_t min_slice_by_kernel = 4096;
+
+/// A member's answer in the second posts of a reduction.
+struct Verdict {
+  std::uint8_t reaches_all;            ///< that it needs of this operation
+  std::uint8_t kernel_copies_for_all;  ///< between it and each other member
+};
+
+bool by_kernel(const SharedOperation& operation, gex_Rank_t members) noexcept {
+  return operation.request.bytes / members >= min_slice_by_kernel;
+}
+
+}  // namespace
+
+/// Fits in a post's cell. The lower half of the number of bytes stands in the ready word.
+struct Shared::Description {
+  MemoryAt source;
+  MemoryAt destination;
+  std::uint32_t upper_bytes;
+  std::uint32_t direct;  ///< 0: the operation goes on by pieces
+};
+
+bool Shared::describe(SharedOperation& operation) {
+  static_assert(sizeof(Description) <= shm::post_cell_bytes);
+  if (!may_write(operation.first)) return false;
+  const Request& request = operation.request;
+  Description description{};
+  description.source = memory_at(request.source);
+  if (operation.reads && request.kind != Kind::broadcast)
+    description.destination = memory_at(request.destination);
+  description.upper_bytes = static_cast<std::uint32_t>(request.bytes >> 32);
+  description.direct = 1;
+  if (request.kind == Kind::broadcast && kernel_refused_ &&
+      (mapped_refused_ || !description.source.shared()))
+    description.direct = 0;
+  if (request.kind == Kind::broadcast) operation.agrees = description.direct != 0;
+  shm::PostBoard& own = *boards_[team_.rank];
+  std::memcpy(own.cell(operation.first), &description, sizeof description);
+  shm::publish_post<shm::StdAtomics>(own.ready(operation.first), operation.first,
+                                     static_cast<std::uint32_t>(request.bytes));
+  operation.described = true;
+  return true;
+}
+
+const Shared::Description* Shared::description_of(gex_Rank_t member,
+                                                  const SharedOperation& operation) noexcept {
+  if (!has_posted(member, operation.first, operation.request.bytes)) return nullptr;
+  const auto* const description =
+      reinterpret_cast<const Description*>(boards_[member]->cell(operation.first));
+  if (description->upper_bytes != operation.request.bytes >> 32) [[unlikely]]
+    refuse_size(member, std::uint64_t{description->upper_bytes} << 32, operation.request.bytes);
+  return description;
+}
+
+void Shared::go_on_by_pieces(SharedOperation& operation) {
+  operation.shape = shape_of_pieces(operation.request);
+  operation.first += SharedOperation::numbers_before_pieces(operation.request.kind);
+  // All operations that have posted since then are behind this one.
+  if (operation.posts) posting_ = &operation;
+}
+
+void Shared::finish_directly(SharedOperation& operation) {
+  operation.piece = operation.pieces;
+  operation.posted = operation.pieces;
+}
+
+bool Shared::move_directly(SharedOperation& operation, bool& progressed) {
+  if (!operation.described) return false;
+  if (operation.request.kind != Kind::broadcast) return reduce_directly(operation, progressed);
+  return operation.posts ? serve_copy(operation, progressed) : take_copy(operation, progressed);
+}
+
+bool Shared::serve_copy(SharedOperation& operation, bool& progressed) {
+  const Request& request = operation.request;
+  if (!operation.agrees) {
+    go_on_by_pieces(operation);
+    return true;
+  }
+  if (request.destination != request.source && operation.moved != request.bytes) {
+    const std::size_t bytes = std::min(request.bytes - operation.moved, max_copied_at_once);
+    std::memcpy(request.destination + operation.moved, request.source + operation.moved, bytes);
+    operation.moved += bytes;
+    progressed = true;
+    if (operation.moved != request.bytes) return false;
+  }
+  // There is nothing that the root reads.
+  reader_.advance_now_to(operation.end, boards_[team_.rank]->read);
+  // Pieces do not wait for those that copy: all have copied or refused before.
+  for (; operation.seen != team_.size; ++operation.seen) {
+    if (has_read(operation.seen, operation.end)) continue;
+    if (!is_posted(operation.seen, operation.first)) return false;
+    operation.refused = true;
+  }
+  if (!operation.refused) {
+    finish_directly(operation);
+    return true;
+  }
+  kernel_refused_ = true;
+  mapped_refused_ = mapped_refused_ || memory_at(request.source).shared();
+  go_on_by_pieces(operation);
+  return true;
+}
+
+bool Shared::take_copy(SharedOperation& operation, bool& progressed) {
+  const Request& request = operation.request;
+  const Description* const root = description_of(request.root, operation);
+  if (root == nullptr) return false;
+  if (root->direct == 0) {
+    go_on_by_pieces(operation);
+    return true;
+  }
+  if (!operation.refused) {
+    const std::size_t bytes = std::min(request.bytes - operation.moved, max_copied_at_once);
+    operation.refused = !access_.copy_from(request.root, root->source + operation.moved,
+                                           request.destination + operation.moved, bytes);
+    progressed = true;
+    if (!operation.refused) {
+      operation.moved += bytes;
+      if (operation.moved != request.bytes) return false;
+      reader_.advance_now_to(operation.end, boards_[team_.rank]->read);
+      finish_directly(operation);
+      return true;
+    }
+  }
+  if (!may_write(operation.first)) return false;
+  shm::publish_post<shm::StdAtomics>(boards_[team_.rank]->ready(operation.first), operation.first,
+                                     static_cast<std::uint32_t>(request.bytes));
+  go_on_by_pieces(operation);
+  return true;
+}
+
+bool Shared::reduce_directly(SharedOperation& operation, bool& progressed) {
+  if (operation.stage == Stage::describing || operation.stage == Stage::agreeing) {
+    if (!agree_on_reduction(operation, progressed)) return false;
+    if (!operation.is_direct()) return true;
+  }
+  if (operation.stage == Stage::moving && !combine_slice(operation, progressed)) return false;
+  for (; operation.seen != team_.size; ++operation.seen)
+    if (!has_posted(operation.seen, operation.first + 2, operation.request.bytes)) return false;
+  finish_directly(operation);
+  return true;
+}
+
+bool Shared::agree_on_reduction(SharedOperation& operation, bool& progressed) {
+  const auto next_stage = [&](Stage stage) {
+    operation.stage = stage;
+    operation.seen = 0;
+    progressed = true;
+  };
+  if (operation.stage == Stage::describing) {
+    // Here `agrees` is whether all memory is in segments.
+    for (; operation.seen != team_.size; ++operation.seen) {
+      const Description* const description = description_of(operation.seen, operation);
+      if (description == nullptr) return false;
+      const bool receives =
+          operation.request.kind == Kind::reduce_to_all || operation.request.root == operation.seen;
+      operation.agrees = operation.agrees && description->source.shared() &&
+                         (!receives || description->destination.shared());
+    }
+    operation.all_shared = operation.agrees;
+    const bool kernel_may = by_kernel(operation, team_.size);
+    if (kernel_may && kernel_ == Kernel::between_all) {
+      next_stage(Stage::moving);
+      return true;
+    }
+    if (!operation.all_shared && (!kernel_may || kernel_ == Kernel::not_between_all)) {
+      go_on_by_pieces(operation);
+      return true;
+    }
+    if (!post_verdict(operation)) return false;
+    operation.agrees = true;
+    next_stage(Stage::agreeing);
+  }
+  for (; operation.seen != team_.size; ++operation.seen) {
+    if (!has_posted(operation.seen, operation.first + 1, operation.request.bytes)) return false;
+    Verdict verdict{};
+    std::memcpy(&verdict, boards_[operation.seen]->cell(operation.first + 1), sizeof verdict);
+    operation.agrees = operation.agrees && verdict.reaches_all != 0;
+    operation.kernel_agrees = operation.kernel_agrees && verdict.kernel_copies_for_all != 0;
+  }
+  kernel_ = operation.kernel_agrees ? Kernel::between_all : Kernel::not_between_all;
+  if (operation.agrees)
+    next_stage(Stage::moving);
+  else
+    go_on_by_pieces(operation);
+  return true;
+}
+
+bool Shared::post_verdict(SharedOperation& operation) {
+  const Request& request = operation.request;
+  const std::uint32_t number = operation.first + 1;
+  if (!may_write(number)) return false;
+  Verdict verdict{1, 1};
+  for (gex_Rank_t member = 0; member < team_.size; ++member) {
+    if (member == team_.rank) continue;
+    const bool kernel = access_.kernel_reaches(member);
+    if (!kernel) verdict.kernel_copies_for_all = 0;
+    if (kernel && by_kernel(operation, team_.size)) continue;
+    const Description& description = *description_of(member, operation);
+    const bool receives = request.kind == Kind::reduce_to_all || request.root == member;
+    if (!access_.maps(member, description.source, request.bytes) ||
+        (receives && !access_.maps(member, description.destination, request.bytes)))
+      verdict.reaches_all = 0;
+  }
+  shm::PostBoard& own = *boards_[team_.rank];
+  std::memcpy(own.cell(number), &verdict, sizeof verdict);
+  shm::publish_post<shm::StdAtomics>(own.ready(number), number,
+                                     static_cast<std::uint32_t>(request.bytes));
+  return true;
+}
+
+bool Shared::combine_slice(SharedOperation& operation, bool& progressed) {
+  const Request& request = operation.request;
+  const SharedOperation::Slice slice = operation.slice(request.bytes, team_.rank, team_.size);
+  const std::size_t element = request.reduction.element;
+  const std::size_t chunk =
+      (operation.all_shared ? mapped_chunk : copied_chunk) / element * element;
+  for (std::size_t combined = 0; operation.moved != slice.bytes;) {
+    if (combined >= max_combined_at_once) return false;
+    const std::size_t bytes = std::min(chunk, slice.bytes - operation.moved);
+    combine_chunk(operation, slice.offset + operation.moved, bytes);
+    operation.moved += bytes;
+    combined += bytes;
+    progressed = true;
+  }
+  const std::uint32_t number = operation.first + 2;
+  if (!may_write(number)) return false;
+  shm::publish_post<shm::StdAtomics>(boards_[team_.rank]->ready(number), number,
+                                     static_cast<std::uint32_t>(request.bytes));
+  operation.stage = Stage::ending;
+  return true;
+}
+
+void Shared::combine_chunk(SharedOperation& operation, std::size_t offset, std::size_t bytes) {
+  const Request& request = operation.request;
+  if (chunk_.empty()) chunk_.resize(3 * copied_chunk / sizeof(Line));
+  std::byte* const partial = reinterpret_cast<std::byte*>(chunk_.data());
+  std::byte* const buffer = partial + copied_chunk;
+  const auto with_operand = [&](gex_Rank_t member, std::byte* place, auto act) {
+    if (member == team_.rank) {
+      act(request.source + offset);
+      return;
+    }
+    const MemoryAt source = description_of(member, operation)->source + offset;
+    if (!access_.read(member, source, place, bytes, act)) refuse_member(member);
+  };
+  // The last step makes the result in its place. A user's operator changes one of its operands, of
+  // which the other may be there.
+  const bool receives = request.kind == Kind::reduce_to_all || team_.rank == request.root;
+  std::byte* const result =
+      receives && request.reduction.builtin != nullptr ? request.destination + offset : partial;
+  // From the last operand down. The first two are combined without a copy of either.
+  with_operand(team_.size - 1, buffer + copied_chunk, [&](const std::byte* last) {
+    with_operand(team_.size - 2, buffer, [&](const std::byte* left) {
+      request.reduction.apply(left, last, team_.size == 2 ? result : partial, bytes);
+    });
+  });
+  for (gex_Rank_t member = team_.size - 2; member-- > 0;)
+    with_operand(member, buffer, [&](const std::byte* left) {
+      if (member == 0 && result != partial)
+        request.reduction.apply(left, partial, result, bytes);
+      else
+        request.reduction.apply(left, partial, bytes);
+    });
+  // Each begins with its own, so that not all write to the same one.
+  for (gex_Rank_t i = 0; i < team_.size; ++i) {
+    const gex_Rank_t member = (team_.rank + i) % team_.size;
+    if (request.kind != Kind::reduce_to_all && member != request.root) continue;
+    if (member == team_.rank) {
+      if (result == partial) std::memcpy(request.destination + offset, partial, bytes);
+      continue;
+    }
+    const MemoryAt destination = description_of(member, operation)->destination + offset;
+    if (!access_.copy_to(member, destination, result, bytes)) refuse_member(member);
+  }
+}
+
+}  // namespace gex::coll
