@@ -29,6 +29,8 @@ using team::reached;
 
 /// Members that watch each other's flags directly; larger teams are watched by group.
 constexpr std::uint32_t group_size = 32;
+/// Where each has a core of its own, so many members are as fast when each watches all.
+constexpr std::uint32_t max_watching_all = 8;
 /// Of a team of as many members as a rank can number.
 constexpr unsigned max_rounds = 32;
 
@@ -152,7 +154,10 @@ std::uint32_t TeamBarrier::start() noexcept {
   if (slot_ != no_slot) {
     started_.store(number, std::memory_order_relaxed);
     shm::BarrierFlag& mine = *flags_[team_.rank];
-    if (oversubscribed()) mine.core.store(os::current_core(), std::memory_order_relaxed);
+    if (oversubscribed())
+      mine.core.store(os::current_core(), std::memory_order_relaxed);
+    else if (team_.size > max_watching_all)
+      gathering_.arrive();
     // Release: what this thread did before the barrier is seen by whoever sees the flag.
     mine.number.store(number, std::memory_order_release);
     if (team_.size > group_size && team_.rank % group_size == 0) {
@@ -174,6 +179,9 @@ std::uint32_t TeamBarrier::start() noexcept {
 
 bool TeamBarrier::done(std::uint32_t number) noexcept {
   if (slot_ == no_slot) return reached(done_.load(std::memory_order_acquire), number);
+  // Members that share a core would wait for the first one's turn.
+  if (team_.size > max_watching_all && team_.size <= group_size && !oversubscribed())
+    return gathering_.done(flags_, group_flags_[0]->number, team_.rank == 0, number);
   if (team_.size <= group_size) return least_of(flags_, number) == number;
   return least_of(group_flags_, number) == number;
 }

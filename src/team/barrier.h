@@ -7,8 +7,10 @@
 //
 //  - Members of different processes of one neighborhood, and a slot of flags free: each has a flag
 //    that holds the number it has arrived at, and a barrier is done when every flag has reached it.
-//    Two members exchange one line each way at the same time. Above `group_size` members the
-//    lowest of each group watches its group and raises a group flag, which all watch.
+//    Two members exchange one line each way at the same time. Of more than `max_watching_all`
+//    members with a core each, the first one watches all and raises another flag for the others
+//    (Gathering). Above `group_size` members the lowest of each group watches its group and raises
+//    a group flag, which all watch.
 //  - Otherwise dissemination by messages: in round k a member tells the one 2^k further on how far
 //    it has come.
 //
@@ -21,6 +23,7 @@
 
 #include "core/team.h"
 #include "shm/neighborhood.h"
+#include "team/barrier_flags.h"
 
 namespace gex {
 
@@ -87,6 +90,7 @@ class TeamBarrier {
   /// Flags: the members' in rank order.
   std::vector<shm::BarrierFlag*> flags_;
   std::vector<shm::BarrierFlag*> group_flags_;  ///< of the groups' leaders
+  team::Gathering gathering_;
 
   struct Round {
     gex_Rank_t to;

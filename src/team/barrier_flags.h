@@ -1,10 +1,13 @@
 #pragma once
-// Questions about the flags of a barrier: how far members of a team have come, and where they ran.
+// Questions about the flags of a barrier: how far members of a team have come, where they ran, and
+// whether a barrier is done.
 
 #include <algorithm>
+#include <atomic>
 #include <cstdint>
 #include <span>
 
+#include "base/clock.h"
 #include "shm/neighborhood.h"
 
 namespace gex::team {
@@ -35,5 +38,42 @@ inline bool any_missing_on(std::uint32_t core, BarrierFlags flags, std::uint32_t
            flag->core.load(std::memory_order_relaxed) == core;
   });
 }
+
+/// A barrier of many members: the first of them looks at all flags and raises one of its own, at
+/// which the others look. That is a line for each of them on the way in and one on the way out; if
+/// all looked at all flags, it would be a line for each pair of members.
+///
+/// None waits for the first one's attention: a member that has looked for a while, or comes back
+/// after a while, looks at all flags itself. One for each member and barrier; any thread.
+class Gathering {
+ public:
+  /// The member has arrived at a barrier.
+  void arrive() noexcept { looked_.store(ticks(), std::memory_order_relaxed); }
+
+  /// Whether all have arrived at `number`; acquire on success. `raised`: the first one's flag;
+  /// `is_first`: the member is that one.
+  bool done(BarrierFlags flags, std::atomic<std::uint32_t>& raised, bool is_first,
+            std::uint32_t number) noexcept {
+    // Acquire: what the first one has seen happens before this.
+    if (reached(raised.load(std::memory_order_acquire), number)) return true;
+    if (!is_first) {
+      // Relaxed: of several threads any may look.
+      const Tick now = ticks();
+      if (now - looked_.load(std::memory_order_relaxed) < patience) return false;
+      looked_.store(now, std::memory_order_relaxed);
+    }
+    if (least_of(flags, number) != number) return false;
+    // Release: hands on what the members released. Another thread may have raised it further; the
+    // members for which this takes it back look at all flags.
+    if (is_first) raised.store(number, std::memory_order_release);
+    return true;
+  }
+
+ private:
+  /// A microsecond or two, whatever the clock: longer than a barrier takes.
+  static constexpr Tick patience = 4096;
+
+  std::atomic<Tick> looked_{0};
+};
 
 }  // namespace gex::team
