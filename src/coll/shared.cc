@@ -19,6 +19,14 @@ constexpr std::size_t max_piece_bytes = shm::post_buffer_bytes;
 /// Reductions in which each member reaches the memory of each other.
 constexpr gex_Rank_t max_direct_members = 64;
 
+/// For bytes that fit in a cell: mostly a word, whose copy is no call.
+void copy_few(std::byte* to, const std::byte* from, std::size_t bytes) noexcept {
+  if (bytes == sizeof(std::uint64_t))
+    std::memcpy(to, from, sizeof(std::uint64_t));
+  else
+    std::memcpy(to, from, bytes);
+}
+
 std::vector<shm::PostBoard*> boards_of(const Team& team, std::uint32_t slot) {
   shm::Neighborhood& neighborhood = process().neighborhood;
   neighborhood.map_post_boards(slot);
@@ -91,13 +99,82 @@ void Shared::shape(SharedOperation& operation) const noexcept {
   operation.moved = 0;
 }
 
-void Shared::launch(SharedOperation& operation) {
+Shared::AtOnce Shared::do_at_once(const Request& request) noexcept {
+  if (request.bytes > shm::post_cell_bytes || request.after_barrier || !operations_.empty() ||
+      team_.size > max_flat_members)
+    return AtOnce::nothing;
+  const std::uint32_t number = next_number_;
+  const bool broadcast = request.kind == Kind::broadcast;
+  const bool root = request.root == team_.rank;
+  if (!broadcast || root) {
+    if (!may_write(number)) return AtOnce::nothing;
+    post_few(number, request.source, request.bytes);
+    if (broadcast && request.destination != request.source)
+      copy_few(request.destination, request.source, request.bytes);
+  }
+  if (broadcast && !root) {
+    const std::byte* const from = posted(request.root, number, request.bytes);
+    if (from == nullptr) return AtOnce::nothing;
+    copy_few(request.destination, from, request.bytes);
+  } else if (request.kind == Kind::reduce_to_all || (!broadcast && root)) {
+    return AtOnce::posted;
+  }
+  next_number_ = number + 1;
+  reader_.advance_to(number + 1, boards_[team_.rank]->read);
+  return AtOnce::done;
+}
+
+void Shared::post_few(std::uint32_t number, const std::byte* from, std::size_t bytes) noexcept {
+  shm::PostBoard& own = *boards_[team_.rank];
+  copy_few(own.place(number, bytes), from, bytes);
+  shm::publish_post<shm::StdAtomics>(own.ready(number), number, static_cast<std::uint32_t>(bytes));
+}
+
+void Shared::launch(SharedOperation& operation, bool posted) {
   operation.first = next_number_;
   shape(operation);
   next_number_ = operation.end;
   operations_.push(operation);
-  if (posting_ == nullptr) posting_ = &operation;
-  advance();
+  if (posted) operation.posted = operation.pieces;
+  if (posting_ == nullptr && operation.posted != operation.pieces) posting_ = &operation;
+  operation.few = operation.request.bytes <= shm::post_cell_bytes &&
+                  operation.posted == operation.pieces &&
+                  (operation.shape == Shape::copy || operation.shape == Shape::flat);
+  advance_to(operation);
+}
+
+void Shared::advance_to(SharedOperation& operation) {
+  // In checked mode the operation may not have been launched yet.
+  if (operations_.front() != &operation || !operation.few || !operations_.has_one()) {
+    advance();
+    return;
+  }
+  missing_ = nullptr;
+  if (!read_few(operation)) {
+    show_awaited();
+    return;
+  }
+  operations_.pop();
+  reader_.advance_to(operation.end, boards_[team_.rank]->read);
+  operation.finish();
+}
+
+bool Shared::read_few(SharedOperation& operation) {
+  const Request& request = operation.request;
+  if (!operation.reads) return true;
+  if (operation.shape == Shape::flat)
+    return combine(operation, operation.first, 0, team_.size - 1, 1, 0, request.bytes,
+                   request.bytes, request.destination);
+  const std::byte* const from = posted(request.root, operation.first, request.bytes);
+  if (from == nullptr) return false;
+  copy_few(request.destination, from, request.bytes);
+  return true;
+}
+
+void Shared::show_awaited() noexcept {
+  const bool only_missing = posting_ == nullptr && !operations_.empty();
+  awaited_number_.store(missing_number_, std::memory_order_relaxed);
+  awaited_.store(only_missing ? missing_ : nullptr, std::memory_order_relaxed);
 }
 
 bool Shared::advance() {
@@ -114,9 +191,7 @@ bool Shared::advance() {
     // The cells that were read may be what the own next operand waits for.
     if (posting_ != nullptr) post_operands();
   }
-  const bool only_missing = posting_ == nullptr && !operations_.empty();
-  awaited_number_.store(missing_number_, std::memory_order_relaxed);
-  awaited_.store(only_missing ? missing_ : nullptr, std::memory_order_relaxed);
+  show_awaited();
   return progressed;
 }
 
@@ -257,7 +332,7 @@ bool Shared::combine(SharedOperation& operation, std::uint32_t number, gex_Rank_
   if (operation.next == GEX_RANK_INVALID) {
     const std::byte* from = posted(last, number, posted_bytes);
     if (from == nullptr) return false;
-    std::memcpy(to, from + offset, bytes);
+    copy_few(to, from + offset, bytes);
     operation.next = last;
   }
   while (operation.next != first) {

@@ -53,6 +53,7 @@ struct SharedOperation : Operation {
   bool second = false;          ///< of that piece: reading the second number
   gex_Rank_t next = 0;          ///< of that number: members still to be read are below
   std::uint32_t end = 0;        ///< the next operation's first number
+  bool few = false;             ///< bytes that fit in a cell, posted if this member posts
 
   // Of a direct one.
   Stage stage = Stage::describing;
@@ -103,9 +104,21 @@ class Shared {
   /// Whether this is the way for such an operation; the same answer at all members.
   static bool takes(const Request& request) noexcept;
 
+  /// What has come of an operation of few bytes in its call.
+  enum class AtOnce : std::uint8_t {
+    nothing,
+    posted,  ///< what this member posts: `launch` goes on from there
+    done,    ///< all there is to do here
+  };
+  /// Before anything else is kept of an operation, the next of the team's: posts and reads it, if
+  /// it is one of few bytes that depends on nothing, and nothing is under way.
+  AtOnce do_at_once(const Request& request) noexcept;
+
   /// The operation is the next of the team's.
-  void launch(SharedOperation& operation);
+  void launch(SharedOperation& operation, bool posted = false);
   bool advance();
+  /// What `advance` does, on behalf of an operation that is not done.
+  void advance_to(SharedOperation& operation);
   /// False: nothing that `advance` would do is possible yet. Without the lock, for who waits: one
   /// word read.
   bool may_advance() const noexcept {
@@ -145,6 +158,11 @@ class Shared {
   struct Description;
   /// What a member has posted of a direct operation, or null if it has not yet.
   const Description* description_of(gex_Rank_t member, const SharedOperation& operation) noexcept;
+
+  void post_few(std::uint32_t number, const std::byte* from, std::size_t bytes) noexcept;
+  /// True once a `few` is done here, which is the only one under way.
+  bool read_few(SharedOperation& operation);
+  void show_awaited() noexcept;
 
   bool may_write(std::uint32_t number) noexcept;
   bool has_read(gex_Rank_t member, std::uint32_t number) const noexcept;

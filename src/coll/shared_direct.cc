@@ -35,6 +35,8 @@ constexpr std::size_t copied_chunk = 64 * 1024;
 /// Below so many bytes of a slice the kernel's calls cost more than pieces.
 constexpr std::size_t min_slice_by_kernel = 4096;
 
+constexpr std::size_t page_bytes = 4096;
+
 /// A member's answer in the second posts of a reduction.
 struct Verdict {
   std::uint8_t reaches_all;            ///< that it needs of this operation
@@ -43,6 +45,15 @@ struct Verdict {
 
 bool by_kernel(const SharedOperation& operation, gex_Rank_t members) noexcept {
   return operation.request.bytes / members >= min_slice_by_kernel;
+}
+
+/// Where a member begins to copy a broadcast's bytes if the kernel does it, which counts the users
+/// of each page that it copies: members that are at the same page at the same time wait for each
+/// other.
+std::size_t start_of(const Request& request, const Team& team) noexcept {
+  const gex_Rank_t behind = (team.rank + team.size - request.root) % team.size - 1;
+  const std::size_t start = request.bytes / (team.size - 1) * behind;
+  return start / page_bytes * page_bytes;
 }
 
 }  // namespace
@@ -145,9 +156,12 @@ bool Shared::take_copy(SharedOperation& operation, bool& progressed) {
     return true;
   }
   if (!operation.refused) {
-    const std::size_t bytes = std::min(request.bytes - operation.moved, max_copied_at_once);
-    operation.refused = !access_.copy_from(request.root, root->source + operation.moved,
-                                           request.destination + operation.moved, bytes);
+    std::size_t at = operation.moved;
+    if (!root->source.shared()) at = (at + start_of(request, team_)) % request.bytes;
+    const std::size_t bytes =
+        std::min({request.bytes - operation.moved, request.bytes - at, max_copied_at_once});
+    operation.refused =
+        !access_.copy_from(request.root, root->source + at, request.destination + at, bytes);
     progressed = true;
     if (!operation.refused) {
       operation.moved += bytes;

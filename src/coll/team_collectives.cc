@@ -77,9 +77,9 @@ void TeamCollectives::give_back(Operation& operation) noexcept {
     free_messages_.push_back(static_cast<MessageOperation*>(&operation));
 }
 
-void TeamCollectives::launch(Operation& operation) {
+void TeamCollectives::launch(Operation& operation, bool posted) {
   if (operation.shared)
-    shared_->launch(static_cast<SharedOperation&>(operation));
+    shared_->launch(static_cast<SharedOperation&>(operation), posted);
   else
     messages_.launch(static_cast<MessageOperation&>(operation));
 }
@@ -92,15 +92,23 @@ gex_Event_t TeamCollectives::start(const Request& request,
   bool active = false;
   {
     const OptionalGuard guard(lock_, threaded_);
-    operation = &take(request);
+    // Others may be waiting for what this member posts: that comes first.
+    Shared::AtOnce at_once = Shared::AtOnce::nothing;
+    if (shared_ != nullptr && Shared::takes(request) && !request.completes_together && !checked())
+      at_once = shared_->do_at_once(request);
     sequence = team_->collectives_called.begin() + 1;
     trace::collective(trace::Collective::operation, team_->id(), sequence, team_->size);
+    if (at_once == Shared::AtOnce::done) {
+      team_->collectives_called.end();
+      return GEX_EVENT_INVALID;
+    }
+    operation = &take(request);
     if (request.completes_together) number_completion(*operation);
     if (checked()) {
       unagreed_.emplace_back(agreement_.announce(announcement), operation);
       advance_locked();
     } else {
-      launch(*operation);
+      launch(*operation, at_once == Shared::AtOnce::posted);
       tell_completions();
     }
     complete = operation->done.load(std::memory_order_relaxed) && is_complete(*operation);
@@ -176,7 +184,10 @@ bool TeamCollectives::conclude(Operation& operation) noexcept {
   if (threaded_ && !lock_.try_lock()) return false;
   // Relaxed: an operation is finished with the lock held.
   if (!operation.done.load(std::memory_order_relaxed)) {
-    shared_->advance();
+    if (operation.shared)
+      shared_->advance_to(static_cast<SharedOperation&>(operation));
+    else
+      shared_->advance();
     tell_completions();
   }
   const bool complete = operation.done.load(std::memory_order_relaxed) && is_complete(operation);

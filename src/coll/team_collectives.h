@@ -66,7 +66,8 @@ class TeamCollectives {
   void bind(Team& team);
   Operation& take(const Request& request);
   void give_back(Operation& operation) noexcept;
-  void launch(Operation& operation);
+  /// `posted`: as Shared::do_at_once has it.
+  void launch(Operation& operation, bool posted = false);
   bool advance_locked() noexcept;
   bool idle_locked() const noexcept;
   void number_completion(Operation& operation);
