@@ -65,10 +65,10 @@ bool Agreement::advance() {
     unsent_.pop_front();
     progressed = true;
   }
-  if (told_.empty()) return progressed;
+  if (notified_.empty()) return progressed;
   for (gex_Rank_t rank = 1; rank < team_->size; ++rank) {
-    if (told_[rank] == agreed_ || !send_agreement(*team_, rank, agreed_)) continue;
-    told_[rank] = agreed_;
+    if (notified_[rank] == agreed_ || !send_agreement(*team_, rank, agreed_)) continue;
+    notified_[rank] = agreed_;
     progressed = true;
   }
   return progressed;
@@ -76,8 +76,8 @@ bool Agreement::advance() {
 
 bool Agreement::idle() const noexcept {
   if (!unsent_.empty() || agreed_ != announced_) return false;
-  for (gex_Rank_t rank = 1; rank < told_.size(); ++rank)
-    if (told_[rank] != agreed_) return false;
+  for (gex_Rank_t rank = 1; rank < notified_.size(); ++rank)
+    if (notified_[rank] != agreed_) return false;
   return true;
 }
 
@@ -93,7 +93,7 @@ void Agreement::announced(std::uint32_t number, gex_Rank_t source,
          records_.begin()->second.members == team_->size) {
     records_.erase(records_.begin());
     ++agreed_;
-    told_.resize(team_->size);
+    notified_.resize(team_->size);
   }
 }
 

@@ -2,9 +2,10 @@
 // Whether the members of a team make the same collective calls; checked mode only.
 //
 // Collective calls of a team are numbered as each member makes them, barriers included. Each member
-// tells rank 0 of the team what it has called with which arguments, and rank 0 ends the job when
-// two differ. When all have announced a number, rank 0 tells everybody; only then does an operation
-// begin, so that what differs is found before it does harm. A barrier does not wait for that.
+// announces to rank 0 of the team what it has called with which arguments, and rank 0 ends the job
+// when two differ. When all have announced a number, rank 0 notifies all members; only then does an
+// operation begin, so that what differs is found before it does harm. A barrier does not wait for
+// that.
 //
 // All functions are called with the lock of the TeamCollectives held.
 
@@ -24,13 +25,13 @@ class Agreement {
 
   /// The next call of this member; returns its number.
   std::uint32_t announce(const Announcement& announcement);
-  /// Whether everybody has made the call `number` alike.
+  /// Whether all members have made the call `number` alike.
   bool reached(std::uint32_t number) const noexcept {
     return static_cast<std::int32_t>(agreed_ - number) > 0;
   }
 
   bool advance();
-  /// Nothing to send, and nothing that this member is to hear.
+  /// Nothing to send, and no message of rank 0 that this member still expects.
   bool idle() const noexcept;
 
   /// Rank 0's.
@@ -56,7 +57,7 @@ class Agreement {
   std::deque<Unsent> unsent_;
   // Rank 0's.
   std::map<std::uint32_t, Record> records_;
-  std::vector<std::uint32_t> told_;  ///< by rank: what it has been told
+  std::vector<std::uint32_t> notified_;  ///< by rank: what has been sent to it
 };
 
 }  // namespace gex::coll

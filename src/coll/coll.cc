@@ -31,7 +31,7 @@ gex_Event_t start(Team& team, const Request& request, const Announcement& announ
     return GEX_EVENT_INVALID;
   }
   if (request.bytes == 0) {
-    // Nothing moves, so nobody waits; but the members must still agree.
+    // Nothing moves, so no member waits; but they must still agree.
     announce(team, announcement);
     return GEX_EVENT_INVALID;
   }

@@ -12,10 +12,10 @@ namespace gex::coll {
 
 namespace {
 
-/// Eager flows that a member may have sent to another before it has heard that they were used, and
-/// how many the other uses before it says so.
-constexpr std::int32_t most_unused = 16;
-constexpr std::uint32_t credit_at = most_unused / 2;
+/// Eager flows that a member may have sent to another without an acknowledgement that they were
+/// used, and how many the other uses before it acknowledges them.
+constexpr std::int32_t max_unused = 16;
+constexpr std::uint32_t credit_at = max_unused / 2;
 
 [[noreturn, gnu::cold]] void refuse(gex_Rank_t source) noexcept {
   fatal(
@@ -80,7 +80,7 @@ void Messages::launch(MessageOperation& operation) {
 bool Messages::advance() {
   bool progressed = false;
   for (std::uint32_t number = oldest_; number != started_; ++number) {
-    MessageOperation*& slot = slots_[number % most_begun];
+    MessageOperation*& slot = slots_[number % max_begun];
     if (slot == nullptr) continue;
     progressed |= advance(*slot);
     if (!over(*slot)) continue;
@@ -89,14 +89,14 @@ bool Messages::advance() {
     finished->finish();
     progressed = true;
   }
-  while (oldest_ != started_ && slots_[oldest_ % most_begun] == nullptr) ++oldest_;
-  while (!waiting_.empty() && started_ - oldest_ < most_begun) {
+  while (oldest_ != started_ && slots_[oldest_ % max_begun] == nullptr) ++oldest_;
+  while (!waiting_.empty() && started_ - oldest_ < max_begun) {
     MessageOperation& next = *waiting_.front();
     waiting_.pop();
     begin(next);
     advance(next);
     if (over(next)) {
-      slots_[next.number % most_begun] = nullptr;
+      slots_[next.number % max_begun] = nullptr;
       if (oldest_ == next.number) ++oldest_;
       next.finish();
     }
@@ -109,7 +109,7 @@ bool Messages::advance() {
 MessageOperation* Messages::begun(std::uint32_t number) noexcept {
   // Below `oldest_` or past `started_`: none.
   if (number - oldest_ >= started_ - oldest_) return nullptr;
-  return slots_[number % most_begun];
+  return slots_[number % max_begun];
 }
 
 void Messages::begin(MessageOperation& operation) {
@@ -134,7 +134,7 @@ void Messages::begin(MessageOperation& operation) {
   if (eager)
     for (auto* flows : {&operation.round_sends, &operation.collector, &operation.receivers})
       for (Outflow& flow : *flows) flow.ticket = windows_[flow.peer].tickets++;
-  slots_[operation.number % most_begun] = &operation;
+  slots_[operation.number % max_begun] = &operation;
   started_ = operation.number + 1;
   use_early(operation);
 }
@@ -352,11 +352,11 @@ bool Messages::send_block(const MessageOperation& operation, Outflow& flow, cons
   if (!blocks.eager()) {
     if (flow.block >= flow.granted) return false;
   } else if (static_cast<std::int32_t>(flow.ticket - windows_[flow.peer].acknowledged) >=
-             most_unused) {
+             max_unused) {
     return false;
   }
   const std::size_t size = blocks.size(flow.block);
-  const std::size_t limit = most_bytes(*team_, flow.peer);
+  const std::size_t limit = max_bytes(*team_, flow.peer);
   while (flow.sent != size) {
     const std::size_t piece = std::min(limit, size - flow.sent);
     if (!send_data(*team_, flow.peer, operation.number, flow.phase,

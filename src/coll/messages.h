@@ -4,7 +4,7 @@
 // Operations of a team are numbered alike by all members. A message names the team, the number and
 // the flow (flow.h) and goes straight to its place if the receiver has begun that operation; if
 // not, it is few bytes, which are kept. Operations make progress independently of each other, up to
-// `most_begun` beyond the oldest that is not over. One that comes after a barrier is ready to
+// `max_begun` beyond the oldest that is not over. One that comes after a barrier is ready to
 // receive meanwhile, because others may find the barrier done first.
 //
 // Nothing here waits: what finds no room to be sent is sent by a later poll. All functions are
@@ -31,7 +31,7 @@ struct MessageOperation : Operation {
 
   std::vector<Inflow> operands;  ///< of the contributors
   std::vector<Inflow> rounds;
-  std::vector<Inflow> results;  ///< of the source, or everybody's blocks
+  std::vector<Inflow> results;  ///< of the source, or the blocks of all
   std::vector<Outflow> round_sends;
   std::vector<Outflow> collector;  ///< one or none
   std::vector<Outflow> receivers;
@@ -49,7 +49,7 @@ struct MessageOperation : Operation {
 class Messages {
  public:
   /// At most so many operations are under way; later ones wait for the oldest.
-  static constexpr std::uint32_t most_begun = 64;
+  static constexpr std::uint32_t max_begun = 64;
 
   void bind(Team& team);
 
@@ -115,7 +115,7 @@ class Messages {
   std::uint32_t launched_ = 0;
   std::uint32_t started_ = 0;  ///< begun
   std::uint32_t oldest_ = 0;   ///< everything below is over
-  MessageOperation* slots_[most_begun] = {};
+  MessageOperation* slots_[max_begun] = {};
   std::unordered_map<gex_Rank_t, Window> windows_;
   std::vector<gex_Rank_t> credits_due_;
   std::vector<Early> early_;

@@ -95,7 +95,7 @@ struct Operation {
   }
 
   void finish() noexcept {
-    // Release: what the operation wrote is seen by whoever finds it done.
+    // Release: what the operation wrote is seen by a thread that finds it done.
     done.store(true, std::memory_order_release);
   }
 };

@@ -1,5 +1,6 @@
 #pragma once
-// Who talks to whom: a member's part of a collective operation over messages.
+// A member's part of a collective operation over messages: from which members it receives what, and
+// to which it sends.
 //
 // Trees are grown twice: in each neighborhood of the team over its members, and over the
 // neighborhoods through one member of each, so that a value crosses the network once for each
@@ -48,7 +49,7 @@ class Groups {
 struct Plan {
   /// Members whose combined operands are combined with the own ones, in this order.
   std::vector<gex_Rank_t> contributors;
-  /// Who gets what has been combined here; GEX_RANK_INVALID: nobody.
+  /// The member that gets what has been combined here, or GEX_RANK_INVALID.
   gex_Rank_t collector = GEX_RANK_INVALID;
   /// What the collector gets is the result itself.
   bool collector_gets_result = false;
@@ -60,7 +61,7 @@ struct Plan {
   };
   std::vector<Round> rounds;
 
-  /// Who gives the result; GEX_RANK_INVALID: nobody, it is made here or not wanted.
+  /// The member that sends the result, or GEX_RANK_INVALID: it is made here or not wanted.
   gex_Rank_t source = GEX_RANK_INVALID;
   /// To whom it is passed on, in this order.
   std::vector<gex_Rank_t> receivers;
@@ -76,8 +77,8 @@ void plan_reduce_to_one(Plan& plan, const Groups& groups, gex_Rank_t root, gex_R
                         bool ordered);
 /// Up one tree and down again: each member sends and receives every byte a few times at most.
 void plan_reduce_to_all(Plan& plan, const Groups& groups, gex_Rank_t me, bool ordered);
-/// The same in fewer steps, with more traffic: neighborhoods exchange pairwise, at twice the
-/// distance in each round.
+/// A reduction to all in fewer steps, with more traffic: neighborhoods exchange pairwise, at twice
+/// the distance in each round.
 void plan_quick_reduce_to_all(Plan& plan, const Groups& groups, gex_Rank_t me, bool ordered);
 
 }  // namespace gex::coll

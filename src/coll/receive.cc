@@ -23,7 +23,7 @@ void on_grant(gex_Token_t token, const GrantMessage& grant, void*, std::size_t) 
 }
 
 void on_credit(gex_Token_t, const CreditMessage& credit, void*, std::size_t) noexcept {
-  // Nobody waits for the last credits of a team, which may have ended.
+  // No member waits for the last credits of a team, which may have ended.
   with_collectives(credit.to.team, credit.to.member, [&](TeamCollectives& collectives) {
     collectives.with_messages(
         [&](Messages& messages) { messages.credit_arrived(credit.source, credit.count); });

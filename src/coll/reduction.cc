@@ -75,7 +75,7 @@ void combine(const void* left, const void* right, void* result, std::size_t byte
   const auto* a = static_cast<const std::byte*>(left);
   const auto* b = static_cast<const std::byte*>(right);
   auto* to = static_cast<std::byte*>(result);
-  // By hand: for all that the compiler knows the result may overlap an operand otherwise.
+  // By hand: the compiler cannot exclude that the result overlaps an operand.
   const std::size_t in_vectors = bytes / vector_bytes * vector_bytes;
   std::size_t at = 0;
 #pragma GCC unroll 4

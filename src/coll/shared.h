@@ -123,8 +123,8 @@ class Shared {
   /// word read.
   bool may_advance() const noexcept {
     const shm::StdAtomics::Ready* ready = awaited_.load(std::memory_order_relaxed);
-    return ready == nullptr || shm::says_arrived(ready->load(std::memory_order_relaxed),
-                                                 awaited_number_.load(std::memory_order_relaxed));
+    return ready == nullptr || shm::seems_posted<shm::StdAtomics>(
+                                   *ready, awaited_number_.load(std::memory_order_relaxed));
   }
   /// Whether others may be waiting for something that this member would do in a poll.
   bool wants_polls() const noexcept;
@@ -200,8 +200,8 @@ class Shared {
   /// The post for want of which the last `read` stopped, or null.
   const shm::StdAtomics::Ready* missing_ = nullptr;
   std::uint32_t missing_number_ = 0;
-  /// The same where it is all that this member waits for: what `may_advance` reads. The two belong
-  /// together only while nobody advances, so it may be wrong, but not for long.
+  /// That post where it is all that this member waits for: what `may_advance` reads. The two belong
+  /// together only while no thread advances, so it may be wrong, but not for long.
   std::atomic<const shm::StdAtomics::Ready*> awaited_{nullptr};
   std::atomic<std::uint32_t> awaited_number_{0};
 };

@@ -64,7 +64,7 @@ Operation& TeamCollectives::take(const Request& request) {
   operation.owner = this;
   operation.shared = shared;
   operation.entered = false;
-  // Relaxed: nobody else knows of it.
+  // Relaxed: no other thread has it.
   operation.done.store(false, std::memory_order_relaxed);
   return operation;
 }
@@ -109,7 +109,7 @@ gex_Event_t TeamCollectives::start(const Request& request,
       advance_locked();
     } else {
       launch(*operation, at_once == Shared::AtOnce::posted);
-      tell_completions();
+      announce_completions();
     }
     complete = operation->done.load(std::memory_order_relaxed) && is_complete(*operation);
     if (complete) give_back(*operation);
@@ -141,7 +141,7 @@ void TeamCollectives::number_completion(Operation& operation) {
   completing_.push_back(&operation);
 }
 
-void TeamCollectives::tell_completions() noexcept {
+void TeamCollectives::announce_completions() noexcept {
   // Relaxed: an operation is finished with the lock held.
   while (!completing_.empty() && completing_.front()->done.load(std::memory_order_relaxed)) {
     completing_.pop_front();
@@ -180,7 +180,7 @@ bool TeamCollectives::needs_core(void* subject, std::uint32_t) noexcept {
 }
 
 bool TeamCollectives::conclude(Operation& operation) noexcept {
-  // Who holds the lock may be finishing the operation, and there is nothing to add to that.
+  // The thread that holds the lock may be finishing the operation: there is nothing to add to that.
   if (threaded_ && !lock_.try_lock()) return false;
   // Relaxed: an operation is finished with the lock held.
   if (!operation.done.load(std::memory_order_relaxed)) {
@@ -188,7 +188,7 @@ bool TeamCollectives::conclude(Operation& operation) noexcept {
       shared_->advance_to(static_cast<SharedOperation&>(operation));
     else
       shared_->advance();
-    tell_completions();
+    announce_completions();
   }
   const bool complete = operation.done.load(std::memory_order_relaxed) && is_complete(operation);
   if (complete) give_back(operation);
@@ -216,7 +216,7 @@ bool TeamCollectives::advance_locked() noexcept {
   }
   if (shared_ != nullptr) progressed |= shared_->advance();
   progressed |= messages_.advance();
-  tell_completions();
+  announce_completions();
   return progressed;
 }
 

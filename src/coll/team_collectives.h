@@ -44,10 +44,10 @@ class TeamCollectives {
   bool advance() noexcept;
   bool idle() noexcept;
 
-  /// Events of operations that nobody has synchronised yet.
+  /// Events of operations that have not been synchronised yet.
   std::size_t unsynchronised() noexcept;
 
-  /// Waits until nothing is left to do or to hear for calls that were made; no more will come.
+  /// Waits until nothing is left to do or to receive for calls that were made; no more will come.
   void settle() noexcept;
 
   /// Does something to a part with the lock held; from handlers.
@@ -72,7 +72,7 @@ class TeamCollectives {
   bool idle_locked() const noexcept;
   void number_completion(Operation& operation);
   /// Arrives at the barriers of operations that are done here.
-  void tell_completions() noexcept;
+  void announce_completions() noexcept;
   /// Whether one that is done here is complete. Acquire. Any thread.
   bool is_complete(const Operation& operation) const noexcept;
   static bool is_done(void* operation, std::uint32_t) noexcept;

@@ -35,7 +35,7 @@ FlowId flow_from(const Team& team, std::uint32_t number, Phase phase) noexcept {
 
 }  // namespace
 
-std::size_t most_bytes(Team& team, gex_Rank_t to) noexcept {
+std::size_t max_bytes(Team& team, gex_Rank_t to) noexcept {
   return am::max_medium(team.jobrank_of(to));
 }
 

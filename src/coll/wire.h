@@ -15,7 +15,7 @@
 namespace gex::coll {
 
 /// The largest piece of a block that one message carries.
-std::size_t most_bytes(Team& team, gex_Rank_t to) noexcept;
+std::size_t max_bytes(Team& team, gex_Rank_t to) noexcept;
 
 // Each returns whether the message was sent; nothing waits, nothing polls.
 bool send_data(Team& team, gex_Rank_t to, std::uint32_t number, Phase phase, std::uint64_t offset,
@@ -41,7 +41,7 @@ struct FlowId {
   std::uint32_t phase;  ///< a Phase, once `phase_of` has checked it
 };
 
-/// The phase that a message names; ends the job if it is none that a member can send.
+/// The phase that a message names; ends the job if it is invalid in a member's message.
 Phase phase_of(gex_Token_t token, const FlowId& flow) noexcept;
 
 struct DataMessage {

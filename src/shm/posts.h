@@ -88,6 +88,12 @@ bool post_arrived(const typename Atomics::Ready& ready, std::uint32_t number,
   return says_arrived(value, number);
 }
 
+/// A hint for a member that waits for the post: orders nothing.
+template <class Atomics>
+bool seems_posted(const typename Atomics::Ready& ready, std::uint32_t number) noexcept {
+  return says_arrived(Atomics::load_relaxed(ready), number);
+}
+
 /// Which cells of its own board a member may write. Used by one thread at a time.
 template <class Atomics>
 class PostWindow {

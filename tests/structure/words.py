@@ -11,7 +11,8 @@ import os
 import re
 import sys
 
-CLEAN = ["src/atomic", "src/job", "src/launch", "cmd/gexrun", "cmd/gasnetrun", "cmd/gexperf"]
+CLEAN = ["src/atomic", "src/coll", "src/job", "src/launch", "cmd/gexperf", "cmd/gexrun",
+         "cmd/gasnetrun"]
 
 SOURCE = re.compile(r"\.(h|cc|c|def|inc)$")
 

@@ -100,7 +100,7 @@ Repeated waited_for_together(Repeated operations) {
   };
 }
 
-/// Who operates on one word.
+/// The ranks that operate on one word.
 enum class By { rank_0, all_ranks };
 
 /// Does `one(place)` as many times as asked, each time on the same word. All ranks that do are
