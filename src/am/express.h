@@ -41,7 +41,7 @@ template <class Write>
                                                 Write write) noexcept {
   if (!threaded) return write_cell(out, what, write);
   const BiasedLock::Hold hold = out.lock.try_lock(thread_number());
-  if (hold == BiasedLock::Hold::none) [[unlikely]]
+  if (!hold) [[unlikely]]
     return false;
   const bool room = write_cell(out, what, write);
   out.lock.unlock(hold);

@@ -20,12 +20,6 @@ Incoming& Links::incoming(Lane& lane, shm::Direction direction, std::uint32_t me
   return lane.incoming[2 * (member - (member > own ? 1 : 0)) + direction];
 }
 
-/// The thread that will use the rings of a further lane most: the one whose lane it is, or the only
-/// one.
-std::uint32_t Links::home_of(std::uint32_t lane) const noexcept {
-  return entered_.load(std::memory_order_relaxed) > 1 ? lane : first_entered_;
-}
-
 void Links::set_up_incoming(Incoming& in, const shm::Ring& ring) noexcept {
   in.cells = ring.cells;
   in.slots = ring.slots;
@@ -136,7 +130,6 @@ void Links::enter(ThreadRecord& thread) noexcept {
   auto* const mine = new ThreadLanes;
   // Relaxed: who comes second is another thread than who was first.
   const bool is_first = entered_.fetch_add(1, std::memory_order_relaxed) == 0;
-  if (is_first) first_entered_ = thread.number;
   if (is_first || !threaded_ || !take_lane(thread, *mine, own_lane_of(thread)))
     take_lane(thread, *mine, 0);
   thread.lane = mine;
@@ -150,7 +143,6 @@ void Links::leave_first_lane(ThreadRecord& thread, ThreadLanes& mine) noexcept {
 
 /// Has a ring of a further lane polled. Under the mutex.
 void Links::poll_further(Lane& lane, std::uint32_t number, Incoming& in) noexcept {
-  in.lock.set_home(home_of(number));
   lane.watch(in);
   if (polled_lanes() == 1) {
     // Inline polls look at lane 0 for all threads. From now on each poll is a call, which begins
@@ -184,7 +176,6 @@ void Links::expect_requests(std::uint32_t number, gex_Rank_t source) noexcept {
   Incoming& in = incoming(*lane, shm::requests, member);
   if (in.cells != nullptr) return;
   connect(*lane, number, shm::replies, member);
-  lane->links[member].out[shm::replies].lock.set_home(home_of(number));
   set_up_incoming(in, neighborhood.ring(number, shm::requests, member, neighborhood.local_index()));
   poll_further(*lane, number, in);
 }
@@ -240,9 +231,10 @@ void Links::request_unanswered(Incoming& in, BiasedLock::Hold hold, gex_Rank_t s
   if (pairs()) [[likely]] {
     // Relaxed, all of it: the count carries no data; the requester only learns that no reply will
     // come.
-    const bool alone = !threaded_ || hold == BiasedLock::Hold::biased;
-    const std::uint32_t count =
-        alone ? ++in.unanswered_of_home : in.unanswered.fetch_add(1, std::memory_order_relaxed) + 1;
+    const std::uint32_t count = !threaded_ ? ++in.unanswered_of_home[0]
+                                : hold.is_biased()
+                                    ? ++in.unanswered_of_home[hold.place()]
+                                    : in.unanswered.fetch_add(1, std::memory_order_relaxed) + 1;
     if (!shm::pair_shape.is_published(count)) return;
     if (threaded_)
       in.control->unanswered.fetch_add(shm::pair_shape.release_lag, std::memory_order_relaxed);

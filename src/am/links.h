@@ -138,7 +138,6 @@ class Links {
   Lane* find_lane(std::uint32_t number) noexcept;
   void set_up_lane(Lane& lane, std::uint32_t number);
   void connect(Lane& lane, std::uint32_t number, shm::Direction direction, std::uint32_t member);
-  std::uint32_t home_of(std::uint32_t lane) const noexcept;
   void set_up_incoming(Incoming& in, const shm::Ring& ring) noexcept;
   void poll_further(Lane& lane, std::uint32_t number, Incoming& in) noexcept;
   void flush_unanswered() noexcept;
@@ -150,7 +149,6 @@ class Links {
   std::uint32_t count_ = 0;  ///< members
   std::atomic<std::uint32_t> polled_lanes_{1};
   std::atomic<std::uint32_t> entered_{0};  ///< threads that have got a lane
-  std::uint32_t first_entered_ = 1;        ///< number of the first of them
   Lane first_;
   Lane* lanes_[shm::max_lanes] = {};  ///< null: not mapped here
   std::mutex mutex_;                  ///< of lanes that are set up or polled from now on

@@ -119,10 +119,10 @@ bool try_send(Link& link, const Outbound& message, bool immediate) noexcept {
   // In PAR the lock of a pair ring makes this thread its one producer.
   const bool is_locked = links().threaded() && links().pairs();
   BiasedLock& lock = link.out[direction].lock;
-  BiasedLock::Hold hold{};
+  BiasedLock::Hold hold;
   if (is_locked) {
     hold = immediate ? lock.try_lock(thread_number()) : lock.lock(thread_number());
-    if (hold == BiasedLock::Hold::none) return false;
+    if (!hold) return false;
   }
   const struct Unlock {
     BiasedLock* lock;
@@ -162,9 +162,8 @@ bool may_have_room_local(Link& link) noexcept {
   if (!links().pairs()) return true;
   Outgoing& out = link.out[shm::requests];
   const bool threaded = links().threaded();
-  BiasedLock::Hold hold{};
-  if (threaded && (hold = out.lock.try_lock(thread_number())) == BiasedLock::Hold::none)
-    return false;
+  BiasedLock::Hold hold;
+  if (threaded && !(hold = out.lock.try_lock(thread_number()))) return false;
   const bool room = out.producer.has_room() ||
                     ((link.open || open_link(link)) && links().find_room(link, shm::requests));
   if (threaded) out.lock.unlock(hold);

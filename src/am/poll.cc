@@ -27,7 +27,7 @@ bool deliver_set_aside() noexcept {
     const Arrived& arrived = message->arrived;
     if (!run_handler<Sender::anybody>(arrived, message->number)) continue;
     if (arrived.ring != nullptr)
-      links().request_unanswered(*arrived.ring, BiasedLock::Hold::none, arrived.header.source);
+      links().request_unanswered(*arrived.ring, BiasedLock::Hold(), arrived.header.source);
     else
       network_request_unanswered(arrived.header.source);
   }

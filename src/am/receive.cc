@@ -111,9 +111,8 @@ bool take_large(Incoming& in, BiasedLock::Hold hold, MessageHeader header) noexc
 /// Takes the next message, if there is one, and runs its handler.
 [[gnu::always_inline]] inline bool take_one(Incoming& in) noexcept {
   const bool threaded = links().threaded();
-  BiasedLock::Hold hold{};
-  if (threaded && (hold = in.lock.try_lock(thread_number())) == BiasedLock::Hold::none)
-    return false;
+  BiasedLock::Hold hold;
+  if (threaded && !(hold = in.lock.try_lock(thread_number()))) return false;
   const shm::Cell& cell = in.cells[in.place()];
   MessageHeader header;
   if (!in.consumer.arrived(cell.ready, header.what)) {

@@ -20,17 +20,17 @@ struct alignas(cache_line) Incoming {
   gex_Inbox_* inbox = nullptr;  ///< what polls read of it
   shm::Consumer<shm::StdAtomics> consumer;
   const shm::Cell* cells = nullptr;
-  BiasedLock lock;             ///< one poller claims; held only until the message is copied out
-  std::uint32_t source = 0;    ///< pair rings: jobrank of the sender
-  bool fetches_slots = false;  ///< the last message had something in its slot
-  std::uint8_t lane = 0;
+  BiasedLock lock;  ///< one poller claims; held only until the message is copied out
 
   alignas(cache_line) Link* to_source = nullptr;  ///< pair rings: the way back
+  std::uint32_t source = 0;                       ///< pair rings: jobrank of the sender
+  bool fetches_slots = false;                     ///< the last message had something in its slot
+  std::uint8_t lane = 0;
   const shm::Slot* slots = nullptr;
   shm::Control* control = nullptr;
-  /// Pair rings: requests that ended without a reply, published now and then; those taken by the
-  /// lock's home thread, which alone writes the count, and by others.
-  std::uint32_t unanswered_of_home = 0;
+  /// Pair rings: requests that ended without a reply, published now and then: of those taken by
+  /// each home thread of the lock, which alone writes its count, and by others.
+  std::uint32_t unanswered_of_home[BiasedLock::places] = {};
   std::atomic<std::uint32_t> unanswered{0};
 
   std::uint32_t place() const noexcept { return place_ahead(0); }
@@ -52,6 +52,9 @@ struct alignas(cache_line) Incoming {
     __atomic_store_n(&inbox->arrival, consumer.next() + 1, __ATOMIC_RELAXED);
   }
 };
+/// What these counts keep back leaves room for requests.
+static_assert((BiasedLock::places + 1) * (shm::pair_shape.release_lag - 1) <
+              shm::pair_shape.reply_window);
 static_assert(sizeof(Incoming) == 2 * cache_line && offsetof(Incoming, to_source) == cache_line);
 
 /// The ring by which one kind of message goes to a member.

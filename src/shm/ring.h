@@ -99,7 +99,9 @@ class PairProducer {
  public:
   PairProducer() = default;
   PairProducer(RingControl<Atomics>* control, RingShape shape) noexcept
-      : control_(control), shape_(shape) {}
+      : control_(control),
+        cells_(static_cast<std::uint16_t>(shape.cells)),
+        reply_window_(static_cast<std::uint16_t>(shape.reply_window)) {}
 
   RingControl<Atomics>* control() const noexcept { return control_; }
 
@@ -109,15 +111,15 @@ class PairProducer {
   /// Asks the consumer for room in a ring of replies.
   bool find_reply_room() noexcept {
     // Acquire: the consumer's copy out of a cell precedes our next write to it.
-    limit_ = Atomics::load_acquire(control_->released) + shape_.cells;
+    limit_ = Atomics::load_acquire(control_->released) + cells_;
     return has_room();
   }
 
   /// Asks for room in a ring of requests; `answered`: replies consumed from that peer so far.
   bool find_request_room(std::uint32_t answered) noexcept {
-    const std::uint32_t room = Atomics::load_acquire(control_->released) + shape_.cells;
+    const std::uint32_t room = Atomics::load_acquire(control_->released) + cells_;
     const std::uint32_t finished = Atomics::load_acquire(control_->unanswered) + answered;
-    const std::uint32_t window = finished + shape_.reply_window;
+    const std::uint32_t window = finished + reply_window_;
     // Both bounds are ahead of the tail by less than half the number range: compare distances.
     limit_ = room - tail_ < window - tail_ ? room : window;
     return has_room();
@@ -134,9 +136,11 @@ class PairProducer {
 
  private:
   RingControl<Atomics>* control_ = nullptr;
-  RingShape shape_{};
   std::uint32_t tail_ = 0;
   std::uint32_t limit_ = 0;
+  // Of the shape; so narrow that what a sender needs is in one line.
+  std::uint16_t cells_ = 0;
+  std::uint16_t reply_window_ = 0;
 };
 
 /// Claims the next cell of a shared ring; false when there is none. Any number of threads and

@@ -13,6 +13,15 @@ namespace {
 
 using Hold = BiasedLock::Hold;
 
+/// Locks and unlocks so often that the thread has the bias.
+void become_home(BiasedLock& lock, std::uint32_t number) {
+  for (std::uint32_t turn = 0; turn < StdBias::turns_to_bias; ++turn) {
+    const Hold hold = lock.try_lock(number);
+    ASSERT_TRUE(hold && !hold.is_biased()) << turn;
+    lock.unlock(hold);
+  }
+}
+
 TEST(ProcessFence, IsHadHere) {
   // Linux has had it since 4.14; where it is refused no lock is biased, and this test says so.
   ASSERT_TRUE(os::enable_process_fence());
@@ -20,22 +29,32 @@ TEST(ProcessFence, IsHadHere) {
   os::process_fence();
 }
 
-TEST(BiasedLock, IsBiasedToItsHomeUntilAnotherLocks) {
+TEST(BiasedLock, IsBiasedToWhoTakesItOftenUntilAnotherDoes) {
+  os::enable_process_fence();
   if (!StdBias::is_possible()) GTEST_SKIP() << "no lock is biased under ThreadSanitizer";
   BiasedLock lock;
-  lock.set_home(1);
-  EXPECT_EQ(lock.try_lock(1), Hold::biased);
-  EXPECT_EQ(lock.try_lock(2), Hold::none);
-  lock.unlock(Hold::biased);
-  EXPECT_EQ(lock.try_lock(2), Hold::shared);
-  EXPECT_EQ(lock.try_lock(1), Hold::none);
-  lock.unlock(Hold::shared);
-  for (std::uint32_t turn = 0; turn < StdBias::turns_to_bias; ++turn) {
-    ASSERT_EQ(lock.try_lock(1), Hold::shared) << turn;
-    lock.unlock(Hold::shared);
+  // One after the other, more threads than can be its home.
+  for (std::uint32_t number = 1; number <= BiasedLock::places; ++number) {
+    become_home(lock, number);
+    Hold home = lock.try_lock(number);
+    ASSERT_TRUE(home.is_biased());
+    EXPECT_FALSE(lock.try_lock(9)) << "held by its home";
+    lock.unlock(home);
+    const Hold other = lock.try_lock(9);
+    ASSERT_TRUE(other && !other.is_biased());
+    EXPECT_FALSE(lock.try_lock(number)) << "held by another";
+    lock.unlock(other);
+    become_home(lock, number);
+    home = lock.try_lock(number);
+    EXPECT_TRUE(home.is_biased()) << "the bias comes back";
+    lock.unlock(home);
+    const Hold next = lock.try_lock(9);
+    lock.unlock(next);
   }
-  EXPECT_EQ(lock.try_lock(1), Hold::biased);
-  lock.unlock(Hold::biased);
+  become_home(lock, 8);
+  const Hold hold = lock.try_lock(8);
+  EXPECT_TRUE(hold && !hold.is_biased()) << "there are no more places";
+  lock.unlock(hold);
 }
 
 TEST(BiasedLock, HoldsThreadsApart) {
