@@ -74,23 +74,29 @@ def test_quick(script, tree):
     for build in report["builds"]:
         check(list(build) == BUILD_KEYS and build["programs"] == "own", f"a build: {build}")
     measured = [row["name"] for row in report["rows"]]
-    check({"threads.flood.1", "threads.mixed.1", "cores.barrier.2", "cores.hot_spot.2"} <= set(measured),
-          f"rows: {measured}")
+    expected = {"threads.flood.1", "threads.mixed.1", "cores.barrier.2", "cores.hot_spot.2"}
+    has_ft = (pathlib.Path(tree) / "bin/ft").exists()
+    if has_ft:
+        expected |= {name for name in measured if name.startswith("ft.S.pencils.")} or {"ft.S.pencils.2"}
+    check(expected <= set(measured), f"rows: {measured}")
     left_out = {row["name"]: row["reason"] for row in report["left_out"]}
     check(not set(measured) & set(left_out), "a row is measured and left out")
-    check(len(measured) + len(left_out) == 62, f"{len(measured)} rows and {len(left_out)} left out")
+    check(len(measured) + len(left_out) == 62 + 3, f"{len(measured)} rows and {len(left_out)} left out")
     for row in report["rows"]:
         check(row["cores"] <= report["machine"]["cores"], f"{row['name']}: too few cores for it")
         check(list(row["results"]) == ["this", "other"] and row["faster"] > 0, f"{row['name']}: {row}")
         for found in row["results"].values():
             check(list(found) == RESULT_KEYS, f"{row['name']}: {list(found)}")
-            check(found["value"] > 0 and found["limit"] > 0 and found["ratio"] > 0, f"{row['name']}: {found}")
+            limited = row["group"] != "ft"
+            check(found["value"] > 0 and (found["limit"] is not None) == limited and
+                  (found["ratio"] is not None) == limited, f"{row['name']}: {found}")
             check(found["runs"] == len(found["values"]) == 1, f"{row['name']}: {found['runs']} runs")
             one = found["times_one_thread"]
-            check(one is None if row["group"] == "cores" else one > 0, f"{row['name']}: {one} times one")
+            check(one > 0 if row["group"] == "threads" else one is None, f"{row['name']}: {one} times one")
         check(row["name"] in text, f"{row['name']} is not in the table")
     for name, reason in left_out.items():
-        check("cores" in reason and name in text, f"{name} left out: {reason}")
+        expected = "this: there is no bin/ft" if name.startswith("ft.") and not has_ft else " cores, and may use "
+        check(expected in reason and name in text, f"{name} left out: {reason}")
 
 
 def test_figures(script, tree):
@@ -144,6 +150,19 @@ def test_borrowed(script, tree):
         check("measured by the programs of this" in text, "the table does not say whose programs")
 
 
+def test_failing(script, tree):
+    """It ends, long before its time, when nothing is left to measure."""
+    with tempfile.TemporaryDirectory() as folder:
+        this = tree_of(folder, f"[ $1 = --list ] || {{ echo why >&2; exit 1; }}\n{fake_gexperf({'threads.put.1': 1})}")
+        report, _ = measure(script, this, "--rows", "threads", status=1)
+    check(report["rows"] == [] and report["left_out"] == [
+        {"name": "threads.put.1", "failed": True, "reason": "this: why"}], f"{report['left_out']}")
+    with tempfile.TemporaryDirectory() as folder:
+        this = tree_of(folder, fake_gexperf({"threads.put.64": 1}))
+        report, _ = measure(script, this)
+    check(report["rows"] == [] and report["alternations"] == 0, "something was measured")
+
+
 def test_refused(script, tree):
     with tempfile.TemporaryDirectory() as folder:
         refused(f"{folder} holds no libgex.so: name a build folder or an installation", script, "--tree",
@@ -164,10 +183,11 @@ def test_no_time(script, tree):
         this = tree_of(folder, fake_gexperf(dict.fromkeys(rows, 5)))
         report, text = measure(script, this, "--seconds", "0.05", "--alternations", "1")
     names = [row["name"] for row in report["rows"]]
-    late = [row["name"] for row in report["left_out"]]
+    late = [row["name"] for row in report["left_out"] if not row["name"].startswith("ft.")]
     check(names and late and names + late == rows, f"measured {len(names)}, left out {len(late)} of {len(rows)}")
     check(report["alternations"] == 0, f"{report['alternations']} alternations have ended")
-    check({row["reason"] for row in report["left_out"]} == {"this: no time was left"}, "another reason")
+    check({row["reason"] for row in report["left_out"]} ==
+          {"this: no time was left", "this: there is no bin/ft"}, "another reason")
     check("Left out (this: no time was left): " in text, "the table does not name them")
 
 
