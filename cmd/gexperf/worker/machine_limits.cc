@@ -8,6 +8,8 @@
 #include <climits>
 #include <numeric>
 
+#include "spin.h"
+
 namespace gexperf {
 
 namespace {
@@ -48,6 +50,10 @@ MachineLimits::MachineLimits(const Job& job)
              " ranks");
   board_.processor[job.rank()].word.store(static_cast<std::uint32_t>(sched_getcpu()) + 1);
   job.barrier();
+  for (gex_Rank_t rank = 0; rank < job.size(); ++rank)
+    for (gex_Rank_t other = 0; other < rank; ++other)
+      if (board_.processor[rank].word.load() == board_.processor[other].word.load())
+        shares_processors = true;
 }
 
 template <class Write, class Read>

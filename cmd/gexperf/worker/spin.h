@@ -8,13 +8,21 @@
 
 namespace gexperf {
 
-/// Spins until the condition holds. Yields the processor only after a wait that is long for any
-/// word written by a running thread: what is waited for may run on the same processor then.
+/// Whether threads that wait for one another share processors. Constant once the measurement's
+/// threads and ranks are bound.
+inline bool shares_processors = false;
+
+/// Gives the processor to the thread that is waited for, if that may need it. A thread with a
+/// processor of its own never does: other processes would get it for a whole time slice.
+inline void wait_pause(std::uint32_t spins) {
+  constexpr std::uint32_t long_wait = 1U << 10;
+  if (shares_processors && spins >= long_wait) sched_yield();
+}
+
+/// Spins until the condition holds.
 template <class Condition>
 inline void spin_until(Condition condition) {
-  constexpr std::uint32_t long_wait = 1U << 14;
-  for (std::uint32_t spins = 0; !condition(); ++spins)
-    if (spins >= long_wait) sched_yield();
+  for (std::uint32_t spins = 0; !condition(); ++spins) wait_pause(spins);
 }
 
 /// Calls `progress`, which returns how much of it has been done, until all of `work` is done.

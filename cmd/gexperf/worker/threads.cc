@@ -4,8 +4,8 @@
 #include "threads.h"
 
 #include <gasnet_ratomic.h>
-#include <sched.h>
 
+#include <algorithm>
 #include <cstdlib>
 #include <cstring>
 #include <string>
@@ -58,7 +58,6 @@ void receive_until(std::uint64_t goal, unsigned thread, unsigned threads) {
   // Others read what is published. So it changes rarely while messages arrive.
   constexpr std::uint64_t publish_after = 256;
   constexpr unsigned idle_polls = 16;
-  constexpr unsigned long_idle = 1U << 14;
   auto& mine = published[thread].value;
   // Not `received`: the barrier before may have received some of these messages.
   std::uint64_t last_published = mine.load(std::memory_order_relaxed);
@@ -83,7 +82,7 @@ void receive_until(std::uint64_t goal, unsigned thread, unsigned threads) {
         sum += published[other].value.load(std::memory_order_relaxed);
       if (sum == goal) all_received.value.store(goal, std::memory_order_release);
     }
-    if (idle >= long_idle) sched_yield();
+    wait_pause(idle);
   }
 }
 
@@ -186,6 +185,9 @@ class ThreadSides {
       job.fail("expected two ranks and a processor for each of their threads, not '" +
                std::string(context.options[0]) + "' threads on '" +
                std::string(context.options[1]) + "'");
+    std::vector<unsigned> sorted = all;
+    std::sort(sorted.begin(), sorted.end());
+    shares_processors = std::adjacent_find(sorted.begin(), sorted.end()) != sorted.end();
     const auto first = all.begin() + static_cast<std::ptrdiff_t>(job.rank() * threads);
     return {first, first + static_cast<std::ptrdiff_t>(threads)};
   }
