@@ -63,6 +63,9 @@ TEST(BindingOrder, PhysicalCoresComeBeforeTheirSecondThreads) {
   EXPECT_EQ(binding_order({1, 2, 3}, root.path()), (Cores{1, 2, 3}));
   EXPECT_EQ(binding_order({2, 3, 7}, root.path()), (Cores{2, 7, 3})) << "7 has no topology";
   EXPECT_EQ(binding_order({}, root.path()), Cores{});
+  EXPECT_EQ(physical_core_count({0, 1, 2, 3}, root.path()), 2u);
+  EXPECT_EQ(physical_core_count({1, 2, 7}, root.path()), 3u);
+  EXPECT_EQ(physical_core_count({}, root.path()), 0u);
 }
 
 TEST(PinToCore, LeavesOneAllowedCoreAndOneUsable) {
