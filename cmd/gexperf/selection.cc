@@ -52,8 +52,11 @@ std::vector<std::string> left_out_messages(const Plan& plan, const std::vector<c
     if (!reason.empty()) by_reason[reason] += " " + std::string(row->name);
   }
   std::vector<std::string> messages;
-  for (const auto& [reason, names] : by_reason)
-    messages.push_back("left out what " + reason + ":" + names);
+  messages.reserve(by_reason.size());
+  for (const auto& [reason, names] : by_reason) {
+    std::string& message = messages.emplace_back("left out what ");
+    message.append(reason).append(":").append(names);
+  }
   return messages;
 }
 

@@ -158,7 +158,7 @@ class ThreadSides {
   template <class One>
   Repeated flood(One one) {
     return repeat(
-        [this, one](unsigned thread, std::uint64_t repetitions) {
+        [one](unsigned thread, std::uint64_t repetitions) {
           const std::uint64_t expected = samples_finished.value.load(std::memory_order_relaxed) + 1;
           for (std::uint64_t i = 0; i < repetitions; ++i) one(thread, i);
           if (thread == 0)
