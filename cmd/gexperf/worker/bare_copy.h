@@ -30,12 +30,14 @@ inline void copy_by_loop(std::uint64_t* to, const std::uint64_t* from, std::size
 
 inline constexpr CopyWords all_copies[] = {copy_by_memcpy, copy_by_loop};
 
-/// to[i] += from[i]
-inline void add_words(std::uint64_t* to, const std::uint64_t* from, std::size_t words) {
+/// to[i] = a[i] + b[i]
+inline void sum_words(std::uint64_t* to, const std::uint64_t* a, const std::uint64_t* b,
+                      std::size_t words) {
   std::size_t i = 0;
   for (; i + 2 <= words; i += 2)
-    *reinterpret_cast<WordPair*>(to + i) += *reinterpret_cast<const WordPair*>(from + i);
-  for (; i < words; ++i) to[i] += from[i];
+    *reinterpret_cast<WordPair*>(to + i) =
+        *reinterpret_cast<const WordPair*>(a + i) + *reinterpret_cast<const WordPair*>(b + i);
+  for (; i < words; ++i) to[i] = a[i] + b[i];
 }
 
 }  // namespace gexperf

@@ -6,6 +6,7 @@
 
 #include <algorithm>
 #include <cstdlib>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -64,7 +65,9 @@ class BareBroadcast {
   BareBroadcast(const Job& job, Arena& arena, const Buffers& buffers)
       : job_(job), lines_(arena.take<Lines>(1)), buffers_(buffers) {}
 
-  void copy_by(CopyWords copy) { copy_ = copy; }
+  using Way = CopyWords;
+  static constexpr std::span<const Way> ways() { return all_copies; }
+  void use(Way copy) { copy_ = copy; }
 
   void take(std::uint64_t repetitions) {
     for (std::uint64_t i = 0; i < repetitions; ++i) from(root_of(job_, buffers_, i));
@@ -100,13 +103,23 @@ class BareBroadcast {
   CopyWords copy_ = copy_by_memcpy;
 };
 
-/// A reduction of which every rank combines a slice; each reads the other slices of the result.
+/// A reduction of which every rank combines a slice, and copies the other slices of the result; or
+/// all of it by itself, which is faster while the operands stay in its cache.
 class BareReduction {
  public:
   BareReduction(const Job& job, const Buffers& buffers, BareBarriers& barriers)
       : job_(job), buffers_(buffers), barriers_(barriers) {}
 
-  void copy_by(CopyWords copy) { copy_ = copy; }
+  struct Way {
+    bool sliced;
+    CopyWords copy;
+  };
+  static std::span<const Way> ways() {
+    static constexpr Way all[] = {
+        {true, copy_by_memcpy}, {true, copy_by_loop}, {false, copy_by_memcpy}};
+    return all;
+  }
+  void use(const Way& way) { way_ = way; }
 
   void take(std::uint64_t repetitions) {
     for (std::uint64_t i = 0; i < repetitions; ++i) once();
@@ -117,13 +130,14 @@ class BareReduction {
   /// From buffer 0 of all ranks into buffer 1.
   void once() {
     barriers_.wait();
-    combine(begin(job_.rank()), begin(job_.rank() + 1), buffers_.shared(job_.rank(), 1));
+    std::uint64_t* const result = buffers_.shared(job_.rank(), 1);
+    if (!way_.sliced) return combine(0, buffers_.words(), result);
+    combine(begin(job_.rank()), begin(job_.rank() + 1), result);
     barriers_.wait();
     for (gex_Rank_t distance = 1; distance < job_.size(); ++distance) {
       const gex_Rank_t owner = (job_.rank() + distance) % job_.size();
       const std::size_t first = begin(owner);
-      copy_(buffers_.shared(job_.rank(), 1) + first, buffers_.shared(owner, 1) + first,
-            begin(owner + 1) - first);
+      way_.copy(result + first, buffers_.shared(owner, 1) + first, begin(owner + 1) - first);
     }
   }
 
@@ -134,30 +148,32 @@ class BareReduction {
     constexpr std::size_t block = 1024;
     for (std::size_t at = first; at < last; at += block) {
       const std::size_t count = std::min(block, last - at);
-      copy_(result + at, buffers_.shared(job_.rank(), 0) + at, count);
-      for (gex_Rank_t distance = 1; distance < job_.size(); ++distance)
-        add_words(result + at, buffers_.shared((job_.rank() + distance) % job_.size(), 0) + at,
-                  count);
+      const auto operand = [&](gex_Rank_t distance) {
+        return buffers_.shared((job_.rank() + distance) % job_.size(), 0) + at;
+      };
+      sum_words(result + at, operand(0), operand(1), count);
+      for (gex_Rank_t distance = 2; distance < job_.size(); ++distance)
+        sum_words(result + at, result + at, operand(distance), count);
     }
   }
 
   const Job& job_;
   const Buffers& buffers_;
   BareBarriers& barriers_;
-  CopyWords copy_ = copy_by_memcpy;
+  Way way_ = ways()[0];
 };
 
-/// Has `bare` copy in the way that makes it the fastest.
+/// Has `bare` go the way that makes it the fastest.
 template <class Bare>
-void choose_copy(const Job& job, Bare& bare) {
+void choose_way(const Job& job, Bare& bare) {
   std::vector<Repeated> candidates;
-  for (const CopyWords copy : all_copies) {
-    candidates.emplace_back([&bare, copy](std::uint64_t repetitions) {
-      bare.copy_by(copy);
+  for (const auto& way : Bare::ways()) {
+    candidates.emplace_back([&bare, &way](std::uint64_t repetitions) {
+      bare.use(way);
       bare.take(repetitions);
     });
   }
-  bare.copy_by(all_copies[fastest_of(job, candidates)]);
+  bare.use(Bare::ways()[fastest_of(job, candidates)]);
 }
 
 }  // namespace
@@ -167,7 +183,7 @@ void cores_broadcast(const Context& context) {
   Arena arena(job);
   Buffers buffers(context, arena);
   BareBroadcast bare(job, arena, buffers);
-  choose_copy(job, bare);
+  choose_way(job, bare);
   compare(
       context,
       [&](std::uint64_t repetitions) {
@@ -187,7 +203,7 @@ void cores_reduce_to_all(const Context& context) {
   BareBarriers barriers(job, arena);
   barriers.choose_fastest();
   BareReduction bare(job, buffers, barriers);
-  choose_copy(job, bare);
+  choose_way(job, bare);
   compare(
       context,
       [&](std::uint64_t repetitions) {
