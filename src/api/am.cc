@@ -9,6 +9,7 @@
 #include "am/prepare.h"
 #include "am/token.h"
 #include "api/am_express.h"
+#include "api/am_flags.h"
 #include "api/require.h"
 #include "base/error.h"
 #include "core/event.h"
@@ -26,20 +27,14 @@ using gex::checked;
 using gex::fatal;
 using gex::has_variable;
 using gex::InCall;
+using gex::limit_flags;
+using gex::long_flags;
+using gex::medium_flags;
+using gex::short_flags;
+using gex::UnobservedCall;
 using gex::warn;
 using gex::am::Outbound;
 using gex::api::complete_locally;
-
-// Flags of a call's category. Prepare ignores those of the limit queries.
-constexpr gex_Flags_t short_flags = GEX_FLAG_IMMEDIATE;
-constexpr gex_Flags_t medium_flags = short_flags | GEX_FLAG_LC_COPY_YES | GEX_FLAG_LC_COPY_NO |
-                                     GEX_FLAG_SELF_SEG_UNKNOWN | GEX_FLAG_SELF_SEG_SOME |
-                                     GEX_FLAG_SELF_SEG_BOUND | GEX_FLAG_SELF_SEG_OFFSET;
-constexpr gex_Flags_t long_flags = medium_flags | GEX_FLAG_PEER_SEG_UNKNOWN |
-                                   GEX_FLAG_PEER_SEG_SOME | GEX_FLAG_PEER_SEG_BOUND |
-                                   GEX_FLAG_PEER_SEG_OFFSET;
-constexpr gex_Flags_t limit_flags =
-    GEX_FLAG_AM_PREPARE_LEAST_CLIENT | GEX_FLAG_AM_PREPARE_LEAST_ALLOC;
 
 /// What every request starts with; checked mode.
 void check_start(Call call, gex_TM_t tm, gex_Rank_t rank, gex_Flags_t flags, gex_Flags_t known) {
@@ -66,16 +61,21 @@ void check_request(Call call, gex_TM_t tm, gex_Rank_t rank, gex_AM_Index_t handl
   check_handler(name_of(call), handler);
 }
 
-void check_payload(Call call, std::size_t size, std::size_t limit, gex_Event_t* lc_opt,
-                   bool reply) {
-  if (size > limit) [[unlikely]]
-    fatal("%s: a payload of %zu bytes is above the limit of %zu", name_of(call), size, limit);
-  if (!checked()) return;
+/// Checked mode.
+void check_local_completion(Call call, gex_Event_t* lc_opt, bool reply) {
   if (lc_opt == nullptr) fatal("%s: lc_opt is null", name_of(call));
   if (lc_opt == GEX_EVENT_DEFER)
     fatal("%s: GEX_EVENT_DEFER is not for active messages", name_of(call));
   if (reply && lc_opt == GEX_EVENT_GROUP)
     fatal("%s: GEX_EVENT_GROUP is not for replies", name_of(call));
+}
+
+template <class AnyCall>
+void check_payload(const AnyCall& call, std::size_t size, std::size_t limit, gex_Event_t* lc_opt,
+                   bool reply) {
+  if (size > limit) [[unlikely]]
+    fatal("%s: a payload of %zu bytes is above the limit of %zu", name_of(call), size, limit);
+  if (call.is_checked()) check_local_completion(call, lc_opt, reply);
 }
 
 /// Says what is wrong with a reply to that token; returns if nothing is.
@@ -101,15 +101,17 @@ void check_payload(Call call, std::size_t size, std::size_t limit, gex_Event_t* 
 
 /// The state a reply needs; cheap, and always checked, because a second reply would take the place
 /// of another request's.
-inline void check_reply(Call call, gex_Token_t token, gex_Flags_t flags, gex_Flags_t known) {
-  if (token == nullptr || checked() || !token->may_reply) [[unlikely]]
+template <class AnyCall>
+void check_reply(const AnyCall& call, gex_Token_t token, gex_Flags_t flags, gex_Flags_t known) {
+  if (token == nullptr || call.is_checked() || !token->may_reply) [[unlikely]]
     judge_reply(call, token, flags, known);
 }
 /// The same for one that names its handler.
-inline void check_reply(Call call, gex_Token_t token, gex_AM_Index_t handler, gex_Flags_t flags,
-                        gex_Flags_t known) {
+template <class AnyCall>
+void check_reply(const AnyCall& call, gex_Token_t token, gex_AM_Index_t handler, gex_Flags_t flags,
+                 gex_Flags_t known) {
   check_reply(call, token, flags, known);
-  if (checked()) check_handler(name_of(call), handler);
+  if (call.is_checked()) check_handler(name_of(call), handler);
 }
 
 Outbound message(gex_AM_Index_t handler, Category category, unsigned numargs,
@@ -195,7 +197,7 @@ gex::am::PrepareArguments prepare_arguments(Call call, const void* client_buf, s
           name_of(call));
     if ((flags & GEX_FLAG_SELF_SEG_OFFSET) != 0)
       fatal("%s: GEX_FLAG_SELF_SEG_OFFSET is not for negotiated payload", name_of(call));
-    if (client_buf != nullptr) check_payload(call, 0, 0, lc_opt, reply);
+    if (client_buf != nullptr) check_local_completion(call, lc_opt, reply);
   }
   complete_locally(lc_opt);
   return {client_buf, least, most, dest_addr, is_long, flags, numargs};
@@ -208,25 +210,17 @@ std::size_t prepare_limit(gex_Rank_t jobrank, bool is_reply, bool is_long, const
                            client_buf == nullptr ? GEX_FLAG_AM_PREPARE_LEAST_ALLOC : 0);
 }
 
-void check_limit_query(const char* call, gex_TM_t tm, gex_Rank_t rank, gex_Flags_t flags,
-                       unsigned numargs) {
-  if (!checked()) return;
-  gex::require_flags(flags, long_flags | limit_flags, call);
-  gex::require_peer(tm, rank == GEX_RANK_INVALID ? 0 : rank, call);
-  if (numargs > gex_AM_MaxArgs())
-    fatal("%s: %u arguments are more than gex_AM_MaxArgs()", call, numargs);
-}
-
 }  // namespace
 
 namespace gex::api {
 
+template <class AnyCall>
 int request_short(gex_TM_t tm, gex_Rank_t rank, gex_AM_Index_t handler, gex_Flags_t flags,
                   unsigned numargs, const gex_AM_Arg_t* args) {
-  InCall call(Call::request_short);
-  if (checked()) check_request(call, tm, rank, handler, flags, short_flags);
+  AnyCall call(Call::request_short);
+  if (call.is_checked()) check_request(call, tm, rank, handler, flags, short_flags);
   const gex::Peer peer = gex::resolve(tm, rank);
-  gex::trace::transfer(peer.jobrank, 0);
+  call.transfers(peer.jobrank, 0);
   const gex::am::Route route = gex::am::route_to(peer.jobrank);
   if (immediate(flags) && !gex::am::may_have_room(route)) return call.returns(1);
   Outbound out = message(handler, Category::short_message, numargs, args);
@@ -234,24 +228,26 @@ int request_short(gex_TM_t tm, gex_Rank_t rank, gex_AM_Index_t handler, gex_Flag
   return call.returns(gex::am::send_request(route, out, immediate(flags)));
 }
 
+template <class AnyCall>
 int reply_short(gex_Token_t token, gex_AM_Index_t handler, gex_Flags_t flags, unsigned numargs,
                 const gex_AM_Arg_t* args) {
-  const InCall call(Call::reply_short);
+  const AnyCall call(Call::reply_short);
   check_reply(call, token, handler, flags, short_flags);
-  gex::trace::transfer(token->header.source, 0);
+  call.transfers(token->header.source, 0);
   Outbound out = message(handler, Category::short_message, numargs, args);
   gex::am::send_reply(token, out);
   return 0;
 }
 
+template <class AnyCall>
 int reply_medium(gex_Token_t token, gex_AM_Index_t handler, const void* source_addr,
                  std::size_t nbytes, gex_Event_t* lc_opt, gex_Flags_t flags, unsigned numargs,
                  const gex_AM_Arg_t* args) {
-  const InCall call(Call::reply_medium);
+  const AnyCall call(Call::reply_medium);
   check_reply(call, token, handler, flags, medium_flags);
-  gex::trace::transfer(token->header.source, nbytes);
+  call.transfers(token->header.source, nbytes);
   check_payload(call, nbytes, gex::am::max_medium(token->header.source), lc_opt, true);
-  if (checked()) check_source(call, source_addr, nbytes, flags);
+  if (call.is_checked()) check_source(call, source_addr, nbytes, flags);
   Outbound out = message(handler, Category::medium, numargs, args);
   out.payload = local_address(source_addr, token->endpoint, flags);
   out.size = nbytes;
@@ -260,15 +256,16 @@ int reply_medium(gex_Token_t token, gex_AM_Index_t handler, const void* source_a
   return 0;
 }
 
+template <class AnyCall>
 int request_medium(gex_TM_t tm, gex_Rank_t rank, gex_AM_Index_t handler, const void* source_addr,
                    std::size_t nbytes, gex_Event_t* lc_opt, gex_Flags_t flags, unsigned numargs,
                    const gex_AM_Arg_t* args) {
-  InCall call(Call::request_medium);
-  if (checked()) check_request(call, tm, rank, handler, flags, medium_flags);
+  AnyCall call(Call::request_medium);
+  if (call.is_checked()) check_request(call, tm, rank, handler, flags, medium_flags);
   const gex::Peer peer = gex::resolve(tm, rank);
-  gex::trace::transfer(peer.jobrank, nbytes);
+  call.transfers(peer.jobrank, nbytes);
   check_payload(call, nbytes, gex::am::max_medium(peer.jobrank), lc_opt, false);
-  if (checked()) check_source(call, source_addr, nbytes, flags);
+  if (call.is_checked()) check_source(call, source_addr, nbytes, flags);
   Outbound out = message(handler, Category::medium, numargs, args);
   out.endpoints = gex::am::endpoints_of(peer.local_endpoint, peer.endpoint);
   out.payload = local_address(source_addr, peer.local_endpoint, flags);
@@ -278,53 +275,27 @@ int request_medium(gex_TM_t tm, gex_Rank_t rank, gex_AM_Index_t handler, const v
   return 0;
 }
 
+template int request_short<InCall>(gex_TM_t, gex_Rank_t, gex_AM_Index_t, gex_Flags_t, unsigned,
+                                   const gex_AM_Arg_t*);
+template int request_short<UnobservedCall>(gex_TM_t, gex_Rank_t, gex_AM_Index_t, gex_Flags_t,
+                                           unsigned, const gex_AM_Arg_t*);
+template int request_medium<InCall>(gex_TM_t, gex_Rank_t, gex_AM_Index_t, const void*, std::size_t,
+                                    gex_Event_t*, gex_Flags_t, unsigned, const gex_AM_Arg_t*);
+template int request_medium<UnobservedCall>(gex_TM_t, gex_Rank_t, gex_AM_Index_t, const void*,
+                                            std::size_t, gex_Event_t*, gex_Flags_t, unsigned,
+                                            const gex_AM_Arg_t*);
+template int reply_short<InCall>(gex_Token_t, gex_AM_Index_t, gex_Flags_t, unsigned,
+                                 const gex_AM_Arg_t*);
+template int reply_short<UnobservedCall>(gex_Token_t, gex_AM_Index_t, gex_Flags_t, unsigned,
+                                         const gex_AM_Arg_t*);
+template int reply_medium<InCall>(gex_Token_t, gex_AM_Index_t, const void*, std::size_t,
+                                  gex_Event_t*, gex_Flags_t, unsigned, const gex_AM_Arg_t*);
+template int reply_medium<UnobservedCall>(gex_Token_t, gex_AM_Index_t, const void*, std::size_t,
+                                          gex_Event_t*, gex_Flags_t, unsigned, const gex_AM_Arg_t*);
+
 }  // namespace gex::api
 
 extern "C" {
-
-unsigned int gex_AM_MaxArgs(void) {
-  return gex::max_args;
-}
-
-size_t gex_AM_MaxRequestLong(gex_TM_t tm, gex_Rank_t other_rank, const gex_Event_t*,
-                             gex_Flags_t flags, unsigned int numargs) {
-  check_limit_query("gex_AM_MaxRequestLong", tm, other_rank, flags, numargs);
-  return gex::am::max_long(tm, other_rank, /*is_reply=*/false, flags);
-}
-size_t gex_AM_MaxReplyLong(gex_TM_t tm, gex_Rank_t other_rank, const gex_Event_t*,
-                           gex_Flags_t flags, unsigned int numargs) {
-  check_limit_query("gex_AM_MaxReplyLong", tm, other_rank, flags, numargs);
-  return gex::am::max_long(tm, other_rank, /*is_reply=*/true, flags);
-}
-size_t gex_AM_MaxRequestMedium(gex_TM_t tm, gex_Rank_t other_rank, const gex_Event_t*,
-                               gex_Flags_t flags, unsigned int numargs) {
-  check_limit_query("gex_AM_MaxRequestMedium", tm, other_rank, flags, numargs);
-  return gex::am::max_medium(tm, other_rank);
-}
-size_t gex_AM_MaxReplyMedium(gex_TM_t tm, gex_Rank_t other_rank, const gex_Event_t*,
-                             gex_Flags_t flags, unsigned int numargs) {
-  check_limit_query("gex_AM_MaxReplyMedium", tm, other_rank, flags, numargs);
-  return gex::am::max_medium(tm, other_rank);
-}
-size_t gex_Token_MaxReplyLong(gex_Token_t token, const gex_Event_t*, gex_Flags_t flags,
-                              unsigned int) {
-  return gex::am::max_long(gex::require(token, __func__)->header.source, /*is_reply=*/true, flags);
-}
-size_t gex_Token_MaxReplyMedium(gex_Token_t token, const gex_Event_t*, gex_Flags_t, unsigned int) {
-  return gex::am::max_medium(gex::require(token, __func__)->header.source);
-}
-size_t gex_AM_LUBRequestLong(void) {
-  return gex::am::least_max_long(/*is_reply=*/false);
-}
-size_t gex_AM_LUBReplyLong(void) {
-  return gex::am::least_max_long(/*is_reply=*/true);
-}
-size_t gex_AM_LUBRequestMedium(void) {
-  return gex::am::least_max_medium();
-}
-size_t gex_AM_LUBReplyMedium(void) {
-  return gex::am::least_max_medium();
-}
 
 gex_TI_t gex_Token_Info(gex_Token_t token, gex_Token_Info_t* info, gex_TI_t) {
   gex::require(token, __func__);

@@ -4,6 +4,7 @@
 
 #include "am/express.h"
 #include "am/token.h"
+#include "core/in_call.h"
 #include "core/observed.h"
 #include "core/team.h"
 
@@ -57,7 +58,9 @@ std::uint32_t reply_what(gex_Token_t token, gex_AM_Index_t handler, Category cat
                             threaded)) [[likely]]
       return 0;
   }
-  return request_short(tm, rank, handler, flags, numargs, args);
+  return gex::observed()
+             ? request_short<gex::InCall>(tm, rank, handler, flags, numargs, args)
+             : request_short<gex::UnobservedCall>(tm, rank, handler, flags, numargs, args);
 }
 [[gnu::noinline]] int request_short_in_par(gex_TM_t tm, gex_Rank_t rank, gex_AM_Index_t handler,
                                            gex_Flags_t flags, unsigned int numargs,
@@ -80,7 +83,11 @@ std::uint32_t reply_what(gex_Token_t token, gex_AM_Index_t handler, Category cat
       return 0;
     }
   }
-  return request_medium(tm, rank, handler, source_addr, nbytes, lc_opt, flags, numargs, args);
+  return gex::observed()
+             ? request_medium<gex::InCall>(tm, rank, handler, source_addr, nbytes, lc_opt, flags,
+                                           numargs, args)
+             : request_medium<gex::UnobservedCall>(tm, rank, handler, source_addr, nbytes, lc_opt,
+                                                   flags, numargs, args);
 }
 [[gnu::noinline]] int request_medium_in_par(gex_TM_t tm, gex_Rank_t rank, gex_AM_Index_t handler,
                                             const void* source_addr, size_t nbytes,
@@ -101,7 +108,8 @@ std::uint32_t reply_what(gex_Token_t token, gex_AM_Index_t handler, Category cat
       return 0;
     }
   }
-  return reply_short(token, handler, flags, numargs, args);
+  return gex::observed() ? reply_short<gex::InCall>(token, handler, flags, numargs, args)
+                         : reply_short<gex::UnobservedCall>(token, handler, flags, numargs, args);
 }
 [[gnu::noinline]] int reply_short_in_par(gex_Token_t token, gex_AM_Index_t handler,
                                          gex_Flags_t flags, unsigned int numargs,
@@ -124,7 +132,10 @@ std::uint32_t reply_what(gex_Token_t token, gex_AM_Index_t handler, Category cat
       return 0;
     }
   }
-  return reply_medium(token, handler, source_addr, nbytes, lc_opt, flags, numargs, args);
+  return gex::observed() ? reply_medium<gex::InCall>(token, handler, source_addr, nbytes, lc_opt,
+                                                     flags, numargs, args)
+                         : reply_medium<gex::UnobservedCall>(token, handler, source_addr, nbytes,
+                                                             lc_opt, flags, numargs, args);
 }
 [[gnu::noinline]] int reply_medium_in_par(gex_Token_t token, gex_AM_Index_t handler,
                                           const void* source_addr, size_t nbytes,

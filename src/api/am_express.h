@@ -15,13 +15,18 @@ inline void complete_locally(gex_Event_t* lc_opt) {
   if (has_variable(lc_opt)) *lc_opt = GEX_EVENT_INVALID;
 }
 
+// `AnyCall`: InCall, or UnobservedCall where calls are not observed.
+template <class AnyCall>
 int request_short(gex_TM_t tm, gex_Rank_t rank, gex_AM_Index_t handler, gex_Flags_t flags,
                   unsigned numargs, const gex_AM_Arg_t* args);
+template <class AnyCall>
 int request_medium(gex_TM_t tm, gex_Rank_t rank, gex_AM_Index_t handler, const void* source_addr,
                    std::size_t nbytes, gex_Event_t* lc_opt, gex_Flags_t flags, unsigned numargs,
                    const gex_AM_Arg_t* args);
+template <class AnyCall>
 int reply_short(gex_Token_t token, gex_AM_Index_t handler, gex_Flags_t flags, unsigned numargs,
                 const gex_AM_Arg_t* args);
+template <class AnyCall>
 int reply_medium(gex_Token_t token, gex_AM_Index_t handler, const void* source_addr,
                  std::size_t nbytes, gex_Event_t* lc_opt, gex_Flags_t flags, unsigned numargs,
                  const gex_AM_Arg_t* args);

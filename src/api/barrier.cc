@@ -11,14 +11,16 @@
 #include "team/named_barrier.h"
 
 using gex::Call;
+using gex::in_call;
 using gex::InCall;
 
 namespace {
 
 /// The team of a barrier that is about to start, of which the checks of all collective calls know.
-gex::Team& begin(Call call, gex_TM_t tm, gex_Flags_t flags) {
+template <class AnyCall>
+gex::Team& begin(const AnyCall& call, gex_TM_t tm, gex_Flags_t flags) {
   gex::Team& team = gex::begin_collective(call, tm, flags);
-  if (gex::checked()) gex::coll::announce(team, {.call = Call::barrier});
+  if (call.is_checked()) gex::coll::announce(team, {.call = Call::barrier});
   return team;
 }
 
@@ -34,13 +36,14 @@ void check_named(Call call, int flags) {
 extern "C" {
 
 gex_Event_t gex_Coll_BarrierNB(gex_TM_t tm, gex_Flags_t flags) {
-  InCall call(Call::barrier);
-  return call.returns(gex::team::start_barrier(begin(call, tm, flags)));
+  return in_call(Call::barrier, [=](auto& call) noexcept {
+    return call.returns(gex::team::start_barrier(begin(call, tm, flags)));
+  });
 }
 
 void gex_Coll_BarrierBlocking(gex_TM_t tm, gex_Flags_t flags) {
-  const InCall call(Call::barrier_blocking);
-  gex::team::barrier_blocking(begin(call, tm, flags));
+  in_call(Call::barrier_blocking,
+          [=](auto& call) noexcept { gex::team::barrier_blocking(begin(call, tm, flags)); });
 }
 
 void gasnet_barrier_notify(int id, int flags) {

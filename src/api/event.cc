@@ -9,14 +9,15 @@
 #include "core/in_call.h"
 
 using gex::Call;
-using gex::checked;
 using gex::fatal;
-using gex::InCall;
+using gex::in_call;
 
 namespace {
 
-void check_array(Call call, const gex_Event_t* events, std::size_t count, gex_Flags_t flags) {
-  if (!checked()) return;
+template <class AnyCall>
+void check_array(const AnyCall& call, const gex_Event_t* events, std::size_t count,
+                 gex_Flags_t flags) {
+  if (!call.is_checked()) return;
   gex::require_flags(flags, 0, name_of(call));
   if (events == nullptr && count != 0) fatal("%s: the array of events is null", name_of(call));
   for (std::size_t i = 0; i < count; ++i)
@@ -25,22 +26,17 @@ void check_array(Call call, const gex_Event_t* events, std::size_t count, gex_Fl
             i);
 }
 
-void check_implicit(Call call, gex_EC_t mask, gex_Flags_t flags) {
-  if (!checked()) return;
+template <class AnyCall>
+void check_implicit(const AnyCall& call, gex_EC_t mask, gex_Flags_t flags) {
+  if (!call.is_checked()) return;
   gex::require_flags(flags, 0, name_of(call));
   if ((mask & ~GEX_EC_ALL) != 0)
     fatal("%s: 0x%x holds bits that are not event categories", name_of(call), mask & ~GEX_EC_ALL);
 }
 
-void check_region(Call call, gex_Flags_t flags) {
-  gex::require_flags(flags, 0, name_of(call));
-}
-
-/// Apart, so that it costs nothing where nothing is observed: loops test an event over and over.
-[[gnu::cold, gnu::noinline]] int test_observed(gex_Event_t event) {
-  InCall call(Call::event_test);
-  call.concerns(event);
-  return call.answers(gex::test_event(event));
+template <class AnyCall>
+void check_region(const AnyCall& call, gex_Flags_t flags) {
+  if (call.is_checked()) gex::require_flags(flags, 0, name_of(call));
 }
 
 }  // namespace
@@ -48,56 +44,68 @@ void check_region(Call call, gex_Flags_t flags) {
 extern "C" {
 
 int gex_event_test_(gex_Event_t event) {
-  return gex::observed() ? test_observed(event) : gex::test_event(event);
+  return in_call(Call::event_test, [=](auto& call) noexcept {
+    call.concerns(event);
+    return call.answers(gex::test_event(event));
+  });
 }
 void gex_event_wait_(gex_Event_t event) {
-  InCall call(Call::event_wait);
-  call.concerns(event);
-  gex::wait_event(event);
+  in_call(Call::event_wait, [=](auto& call) noexcept {
+    call.concerns(event);
+    gex::wait_event(event);
+  });
 }
 int gex_Event_TestSome(gex_Event_t* pevent, size_t numevents, gex_Flags_t flags) {
-  InCall call(Call::event_test_some);
-  check_array(call, pevent, numevents, flags);
-  return call.answers(gex::test_some(pevent, numevents));
+  return in_call(Call::event_test_some, [=](auto& call) noexcept {
+    check_array(call, pevent, numevents, flags);
+    return call.answers(gex::test_some(pevent, numevents));
+  });
 }
 void gex_Event_WaitSome(gex_Event_t* pevent, size_t numevents, gex_Flags_t flags) {
-  const InCall call(Call::event_wait_some);
-  check_array(call, pevent, numevents, flags);
-  gex::wait_some(pevent, numevents);
+  in_call(Call::event_wait_some, [=](auto& call) noexcept {
+    check_array(call, pevent, numevents, flags);
+    gex::wait_some(pevent, numevents);
+  });
 }
 int gex_Event_TestAll(gex_Event_t* pevent, size_t numevents, gex_Flags_t flags) {
-  InCall call(Call::event_test_all);
-  check_array(call, pevent, numevents, flags);
-  return call.answers(gex::test_all(pevent, numevents));
+  return in_call(Call::event_test_all, [=](auto& call) noexcept {
+    check_array(call, pevent, numevents, flags);
+    return call.answers(gex::test_all(pevent, numevents));
+  });
 }
 void gex_Event_WaitAll(gex_Event_t* pevent, size_t numevents, gex_Flags_t flags) {
-  const InCall call(Call::event_wait_all);
-  check_array(call, pevent, numevents, flags);
-  gex::wait_all(pevent, numevents);
+  in_call(Call::event_wait_all, [=](auto& call) noexcept {
+    check_array(call, pevent, numevents, flags);
+    gex::wait_all(pevent, numevents);
+  });
 }
 gex_Event_t gex_Event_QueryLeaf(gex_Event_t root, gex_EC_t event_category) {
-  const InCall call(Call::query_leaf);
-  return gex::query_leaf(root, event_category);
+  return in_call(Call::query_leaf,
+                 [=](auto&) noexcept { return gex::query_leaf(root, event_category); });
 }
 int gex_NBI_Test(gex_EC_t event_mask, gex_Flags_t flags) {
-  InCall call(Call::nbi_test);
-  check_implicit(call, event_mask, flags);
-  return call.answers(gex::test_implicit(event_mask));
+  return in_call(Call::nbi_test, [=](auto& call) noexcept {
+    check_implicit(call, event_mask, flags);
+    return call.answers(gex::test_implicit(event_mask));
+  });
 }
 void gex_NBI_Wait(gex_EC_t event_mask, gex_Flags_t flags) {
-  const InCall call(Call::nbi_wait);
-  check_implicit(call, event_mask, flags);
-  gex::wait_implicit(event_mask);
+  in_call(Call::nbi_wait, [=](auto& call) noexcept {
+    check_implicit(call, event_mask, flags);
+    gex::wait_implicit(event_mask);
+  });
 }
 void gex_NBI_BeginAccessRegion(gex_Flags_t flags) {
-  const InCall call(Call::begin_region);
-  check_region(call, flags);
-  gex::begin_region();
+  in_call(Call::begin_region, [=](auto& call) noexcept {
+    check_region(call, flags);
+    gex::begin_region();
+  });
 }
 gex_Event_t gex_NBI_EndAccessRegion(gex_Flags_t flags) {
-  InCall call(Call::end_region);
-  check_region(call, flags);
-  return call.returns(gex::end_region());
+  return in_call(Call::end_region, [=](auto& call) noexcept {
+    check_region(call, flags);
+    return call.returns(gex::end_region());
+  });
 }
 
 }  // extern "C"

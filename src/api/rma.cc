@@ -14,7 +14,7 @@ namespace {
 
 using gex::Call;
 using gex::fatal;
-using gex::InCall;
+using gex::in_call;
 using gex::rma::Transfer;
 
 constexpr gex_Flags_t known_flags =
@@ -23,9 +23,10 @@ constexpr gex_Flags_t known_flags =
     GEX_FLAG_SELF_SEG_BOUND | GEX_FLAG_SELF_SEG_OFFSET | GEX_FLAG_PEER_SEG_UNKNOWN |
     GEX_FLAG_PEER_SEG_SOME | GEX_FLAG_PEER_SEG_BOUND | GEX_FLAG_PEER_SEG_OFFSET;
 
-Transfer begin(Call call, gex_TM_t tm, gex_Rank_t rank, const void* local, void* remote,
+template <class AnyCall>
+Transfer begin(const AnyCall& call, gex_TM_t tm, gex_Rank_t rank, const void* local, void* remote,
                std::size_t size, gex_Flags_t flags) {
-  if (gex::checked()) {
+  if (call.is_checked()) {
     gex::require_peer(tm, rank, name_of(call));
     gex::require_capability(gex::resolve(tm, rank).local_endpoint, GEX_EP_CAPABILITY_RMA,
                             name_of(call));
@@ -34,8 +35,9 @@ Transfer begin(Call call, gex_TM_t tm, gex_Rank_t rank, const void* local, void*
   return gex::rma::resolve_transfer(tm, rank, local, remote, size, flags, call);
 }
 
-void check_completion(Call call, const gex_Event_t* lc_opt, bool implicit) {
-  if (!gex::checked()) return;
+template <class AnyCall>
+void check_completion(const AnyCall& call, const gex_Event_t* lc_opt, bool implicit) {
+  if (!call.is_checked()) return;
   const bool variable = gex::has_variable(lc_opt);
   if (lc_opt == nullptr) fatal("%s: lc_opt is null", name_of(call));
   if (implicit && variable)
@@ -56,83 +58,93 @@ extern "C" {
 
 int gex_put_blocking_(gex_TM_t tm, gex_Rank_t rank, void* dest, const void* src, size_t nbytes,
                       gex_Flags_t flags) {
-  InCall call(Call::put_blocking);
-  return call.returns(
-      gex::rma::put_blocking(begin(call, tm, rank, src, dest, nbytes, flags), flags));
+  return in_call(Call::put_blocking, [=](auto& call) noexcept {
+    return call.returns(
+        gex::rma::put_blocking(begin(call, tm, rank, src, dest, nbytes, flags), flags));
+  });
 }
 
 int gex_put_nbi_(gex_TM_t tm, gex_Rank_t rank, void* dest, const void* src, size_t nbytes,
                  gex_Event_t* lc_opt, gex_Flags_t flags) {
-  InCall call(Call::put_nbi);
-  check_completion(call, lc_opt, true);
-  return call.returns(
-      gex::rma::put_implicit(begin(call, tm, rank, src, dest, nbytes, flags), lc_opt, flags));
+  return in_call(Call::put_nbi, [=](auto& call) noexcept {
+    check_completion(call, lc_opt, true);
+    return call.returns(
+        gex::rma::put_implicit(begin(call, tm, rank, src, dest, nbytes, flags), lc_opt, flags));
+  });
 }
 
 gex_Event_t gex_put_nb_(gex_TM_t tm, gex_Rank_t rank, void* dest, const void* src, size_t nbytes,
                         gex_Event_t* lc_opt, gex_Flags_t flags) {
-  InCall call(Call::put_nb);
-  check_completion(call, lc_opt, false);
-  return call.returns(
-      gex::rma::put_explicit(begin(call, tm, rank, src, dest, nbytes, flags), lc_opt, flags));
+  return in_call(Call::put_nb, [=](auto& call) noexcept {
+    check_completion(call, lc_opt, false);
+    return call.returns(
+        gex::rma::put_explicit(begin(call, tm, rank, src, dest, nbytes, flags), lc_opt, flags));
+  });
 }
 
 int gex_get_blocking_(gex_TM_t tm, void* dest, gex_Rank_t rank, void* src, size_t nbytes,
                       gex_Flags_t flags) {
-  InCall call(Call::get_blocking);
-  return call.returns(
-      gex::rma::get_blocking(begin(call, tm, rank, dest, src, nbytes, flags), flags));
+  return in_call(Call::get_blocking, [=](auto& call) noexcept {
+    return call.returns(
+        gex::rma::get_blocking(begin(call, tm, rank, dest, src, nbytes, flags), flags));
+  });
 }
 
 int gex_get_nbi_(gex_TM_t tm, void* dest, gex_Rank_t rank, void* src, size_t nbytes,
                  gex_Flags_t flags) {
-  InCall call(Call::get_nbi);
-  return call.returns(
-      gex::rma::get_implicit(begin(call, tm, rank, dest, src, nbytes, flags), flags));
+  return in_call(Call::get_nbi, [=](auto& call) noexcept {
+    return call.returns(
+        gex::rma::get_implicit(begin(call, tm, rank, dest, src, nbytes, flags), flags));
+  });
 }
 
 gex_Event_t gex_get_nb_(gex_TM_t tm, void* dest, gex_Rank_t rank, void* src, size_t nbytes,
                         gex_Flags_t flags) {
-  InCall call(Call::get_nb);
-  return call.returns(
-      gex::rma::get_explicit(begin(call, tm, rank, dest, src, nbytes, flags), flags));
+  return in_call(Call::get_nb, [=](auto& call) noexcept {
+    return call.returns(
+        gex::rma::get_explicit(begin(call, tm, rank, dest, src, nbytes, flags), flags));
+  });
 }
 
 gex_RMA_Value_t gex_get_value_(gex_TM_t tm, gex_Rank_t rank, void* src, size_t nbytes,
                                gex_Flags_t flags) {
-  const InCall call(Call::get_value);
-  gex::require_value_size(nbytes, name_of(call));
-  gex_RMA_Value_t value = 0;
-  void* bytes = const_cast<void*>(gex_value_bytes_(&value, nbytes));
-  gex::rma::get_blocking(begin(call, tm, rank, bytes, src, nbytes, of_value(flags)), 0);
-  return value;
+  return in_call(Call::get_value, [=](auto& call) noexcept {
+    gex::require_value_size(nbytes, name_of(call));
+    gex_RMA_Value_t value = 0;
+    void* bytes = const_cast<void*>(gex_value_bytes_(&value, nbytes));
+    gex::rma::get_blocking(begin(call, tm, rank, bytes, src, nbytes, of_value(flags)), 0);
+    return value;
+  });
 }
 
 int gex_put_value_blocking_(gex_TM_t tm, gex_Rank_t rank, void* dest, gex_RMA_Value_t value,
                             size_t nbytes, gex_Flags_t flags) {
-  InCall call(Call::put_value_blocking);
-  gex::require_value_size(nbytes, name_of(call));
-  const void* bytes = gex_value_bytes_(&value, nbytes);
-  return call.returns(
-      gex::rma::put_blocking(begin(call, tm, rank, bytes, dest, nbytes, of_value(flags)), flags));
+  return in_call(Call::put_value_blocking, [=](auto& call) noexcept {
+    gex::require_value_size(nbytes, name_of(call));
+    const void* bytes = gex_value_bytes_(&value, nbytes);
+    return call.returns(
+        gex::rma::put_blocking(begin(call, tm, rank, bytes, dest, nbytes, of_value(flags)), flags));
+  });
 }
 
 int gex_put_value_nbi_(gex_TM_t tm, gex_Rank_t rank, void* dest, gex_RMA_Value_t value,
                        size_t nbytes, gex_Flags_t flags) {
-  InCall call(Call::put_value_nbi);
-  gex::require_value_size(nbytes, name_of(call));
-  const void* bytes = gex_value_bytes_(&value, nbytes);
-  return call.returns(gex::rma::put_implicit(
-      begin(call, tm, rank, bytes, dest, nbytes, of_value(flags)), GEX_EVENT_NOW, flags));
+  return in_call(Call::put_value_nbi, [=](auto& call) noexcept {
+    gex::require_value_size(nbytes, name_of(call));
+    const void* bytes = gex_value_bytes_(&value, nbytes);
+    return call.returns(gex::rma::put_implicit(
+        begin(call, tm, rank, bytes, dest, nbytes, of_value(flags)), GEX_EVENT_NOW, flags));
+  });
 }
 
 gex_Event_t gex_put_value_nb_(gex_TM_t tm, gex_Rank_t rank, void* dest, gex_RMA_Value_t value,
                               size_t nbytes, gex_Flags_t flags) {
-  InCall call(Call::put_value_nb);
-  gex::require_value_size(nbytes, name_of(call));
-  const void* bytes = gex_value_bytes_(&value, nbytes);
-  return call.returns(gex::rma::put_explicit(
-      begin(call, tm, rank, bytes, dest, nbytes, of_value(flags)), GEX_EVENT_NOW, flags));
+  return in_call(Call::put_value_nb, [=](auto& call) noexcept {
+    gex::require_value_size(nbytes, name_of(call));
+    const void* bytes = gex_value_bytes_(&value, nbytes);
+    return call.returns(gex::rma::put_explicit(
+        begin(call, tm, rank, bytes, dest, nbytes, of_value(flags)), GEX_EVENT_NOW, flags));
+  });
 }
 
 }  // extern "C"

@@ -63,16 +63,19 @@ inline void wait_for_parts(const Op& op, const StdCompletion::Word& completed,
   wait_until([&]() noexcept { return op; },
              [&]() noexcept { return StdCompletion::load_acquire(completed) == parts; });
 }
-/// Injects; in traced jobs the operation is followed until it is complete.
+/// Injects, and follows the operation until it is complete; traced jobs only.
+template <class Inject>
+[[gnu::noinline]] Injected inject_followed(const Targets& targets, Inject& inject) noexcept {
+  const FollowedTargets given = follow(targets.done, targets.local);
+  const Injected injected = inject(Targets{given.done, given.local});
+  settle(given, injected.parts, injected.source_in_use ? injected.parts : 0);
+  return injected;
+}
 template <class Inject>
 Injected inject_into(const Targets& targets, Inject& inject) noexcept {
-  FollowedTargets given{targets.done, targets.local};
   if (traced()) [[unlikely]]
-    given = follow(targets.done, targets.local);
-  const Injected injected = inject(Targets{given.done, given.local});
-  if (traced()) [[unlikely]]
-    settle(given, injected.parts, injected.source_in_use ? injected.parts : 0);
-  return injected;
+    return inject_followed(targets, inject);
+  return inject(targets);
 }
 }  // namespace detail
 

@@ -85,13 +85,13 @@ Injected inject_get(const Transfer& transfer, const Targets& targets, gex_Flags_
 }
 
 /// Whether a put was no more than a copy, or nothing at all.
-bool put_by_copy(const Transfer& transfer) noexcept {
+[[gnu::always_inline]] inline bool put_by_copy(const Transfer& transfer) noexcept {
   if (transfer.size == 0) return true;
   if (transfer.mapped == nullptr) return false;
   copy_memory(transfer.mapped, transfer.local, transfer.size);
   return true;
 }
-bool get_by_copy(const Transfer& transfer) noexcept {
+[[gnu::always_inline]] inline bool get_by_copy(const Transfer& transfer) noexcept {
   if (transfer.size == 0) return true;
   if (transfer.mapped == nullptr) return false;
   copy_memory(transfer.local, transfer.mapped, transfer.size);
