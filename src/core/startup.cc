@@ -70,8 +70,6 @@ void attach_conduit(Deliver deliver) {
   if (self.network.key_bytes % 8 != 0 || self.network.key_bytes > net::max_key_bytes)
     fatal("conduit %s: keys of %u bytes; they have a multiple of 8, at most %zu",
           self.conduit->name, self.network.key_bytes, net::max_key_bytes);
-  if (self.conduit->put_pieces != nullptr && self.network.max_pieces < 1)
-    fatal("conduit %s: put and get of pieces, but max_pieces is 0", self.conduit->name);
   // The thread that starts the library came before the network.
   enter_lane(this_thread());
 }

@@ -18,6 +18,12 @@ Means by_buffer(const Conduit& conduit) noexcept {
 Means by_put(const Conduit& conduit) noexcept {
   return conduit.put != nullptr ? Means::native : Means::reference;
 }
+Means by_pieces(const Conduit& conduit) noexcept {
+  return conduit.put_pieces != nullptr ? Means::native : Means::reference;
+}
+Means by_flush(const Conduit& conduit) noexcept {
+  return conduit.flush != nullptr ? Means::native : Means::reference;
+}
 Means by_atomic(const Conduit& conduit) noexcept {
   return conduit.atomic != nullptr ? Means::native : Means::reference;
 }
@@ -36,6 +42,9 @@ constexpr Operation table[] = {
      Means::native, by_buffer},
     {"put", "put", "messages that carry the bytes, and an acknowledgement", Means::native, by_put},
     {"get", "get", "a request message, and replies that carry the bytes", Means::native, by_put},
+    {"pieces", "put, get of pieces", "a put or get of each, or messages that pack them",
+     Means::native, by_pieces},
+    {"flush", "flush of puts", "each put is complete by itself", Means::absent, by_flush},
     {"atomics", "atomics", "messages to the owner, whose processor performs them", Means::native,
      by_atomic},
     {"registered_memory", "registered memory", "messages are copied; neither needs registration",

@@ -155,10 +155,11 @@ struct Limits {
   uint32_t total_depth = 0;
   /// Bytes of a segment's key: a multiple of 8, at most `max_key_bytes`.
   uint32_t key_bytes = 16;
-  /// Pieces on either side of a `put_pieces` or `get_pieces`, where the conduit has them: at
-  /// least 1.
+  /// Pieces on the local side of a `put_pieces` or `get_pieces`. 0: the network has none in this
+  /// job, and neither is called.
   uint32_t max_pieces = 0;
-  uint32_t unused = 0;
+  /// The same on the peer's side; 0: as many as on the local side.
+  uint32_t max_remote_pieces = 0;
   uint64_t unused_words[11] = {};
 };
 static_assert(sizeof(Limits) == 128, "plug-ins assign all of it");
@@ -251,19 +252,31 @@ struct Conduit {
                    void (*fact)(void* context, const char* name, const char* text),
                    void* context) = nullptr;
 
-  // The next three are optional too. This version of libgex does not call them yet.
-
-  /// `put` may then be given a null `done` and a null `local_done`: nobody is told of
-  /// that put by itself. `done` of a flush is completed when all puts of this kind that were
-  /// accepted for the peer before are found there and their sources may be reused; at once if there
-  /// are none.
+  /// Optional, and only beside `put`. `put` and `put_pieces` may then be given a null `done` and a
+  /// null `local_done`, both or neither: nothing is completed for that put by itself. `done` of a
+  /// flush is completed once, when all puts of this kind that were accepted for the peer before the
+  /// call, of whatever thread, are found there and their sources may be reused; inside the call if
+  /// there are none. Puts that are accepted later do not hold it up for ever. Without a flush
+  /// behind it, nobody relies on such a put, but it arrives all the same.
   SendResult (*flush)(uint32_t peer, void* done) = nullptr;
 
-  /// Both or neither, and only beside `put` and `get`: a transfer of several pieces, all
-  /// remote ones in the segment of `remote`, whose `address` does not count. Each list has 1 to
-  /// `Limits::max_pieces` pieces, none of them empty; both have the same number of bytes, at most
-  /// `Limits::max_transfer`, in the same order. Accepted whole or not at all; the lists may be
-  /// reused once the call has returned. `done` and `local_done` as of `put` and `get`.
+  /// Both or neither, and only beside `put` and `get`: one operation that moves several pieces, so
+  /// that a transfer which is contiguous at one end only, or at none, is not as many operations as
+  /// it has pieces.
+  ///
+  /// All remote pieces lie in the segment of `remote`, whose `address` says nothing. A list has at
+  /// least 1 piece and at most as many as `Limits` says of its side, none of them empty. The bytes
+  /// of the one list, in the order of its pieces, are those of the other, however differently both
+  /// are cut: the same number, 1 to `Limits::max_transfer`. libgex keeps these bounds, so a conduit
+  /// need not refuse more; it cuts what has more. Pieces that are read may overlap; where some that
+  /// are written do, which is a client's mistake, any of their bytes may be what stays.
+  ///
+  /// An operation is accepted whole or answered with `would_block`, having done nothing. Either way
+  /// both lists, and `remote` with its key, are the caller's again when the call has returned: a
+  /// conduit that needs them longer copies them. The memory that they describe is in use until
+  /// `done` is completed, of a put until `local_done` is: as of `put` and `get`, once each for the
+  /// whole operation. Order is promised neither between the pieces nor between operations, and a
+  /// peer may see some of the bytes before others.
   SendResult (*put_pieces)(const Remote* remote, const RemotePiece* to, size_t to_count,
                            const LocalPiece* from, size_t from_count, void* done,
                            void* local_done) = nullptr;

@@ -44,6 +44,7 @@ struct Settings {
   std::uint32_t native;
   std::uint32_t atomics;
   std::uint32_t transfer_depth;
+  std::uint32_t pieces;
   std::uint32_t total_depth;
   std::uint64_t cache;
   Timing timing;
@@ -105,6 +106,17 @@ class Emu {
   }
   SendResult get(const Remote& remote, void* local, std::size_t size, void* done) {
     return transfers_.get(remote, local, size, done, now());
+  }
+  SendResult put_pieces(const Remote& remote, std::span<const RemotePiece> to,
+                        std::span<const LocalPiece> from, void* done, void* local_done) {
+    return transfers_.put_pieces(remote, to, from, done, local_done, now());
+  }
+  SendResult get_pieces(const Remote& remote, std::span<const RemotePiece> from,
+                        std::span<const LocalPiece> to, void* done) {
+    return transfers_.get_pieces(remote, from, to, done, now());
+  }
+  SendResult flush(std::uint32_t peer, void* done) {
+    return transfers_.flush(peer, done);
   }
   std::uint32_t atomic_operations(std::uint32_t data_type) const {
     return atomics_ ? atomic::operations_of(data_type) : 0;
@@ -200,6 +212,7 @@ Settings configured(const Host& host) {
   settings.native = model.native ? 1 : 0;
   settings.atomics = model.native && model.atomics ? 1 : 0;
   settings.transfer_depth = model.depth;
+  settings.pieces = model.native ? model.pieces : 0;
   settings.total_depth = model.total;
   settings.cache = static_cast<std::uint64_t>(model.cache);
   settings.timing =
@@ -236,7 +249,8 @@ std::unique_ptr<Emu> Emu::attach(const Host& host, Limits& limits) {
             .reply_depth = settings.depth,
             .max_transfer = max_transfer,
             .total_depth = settings.total_depth,
-            .key_bytes = sizeof(Segments::Key)};
+            .key_bytes = sizeof(Segments::Key),
+            .max_pieces = settings.pieces};
   return std::make_unique<Emu>(host, layout, std::move(mapping), settings);
 }
 

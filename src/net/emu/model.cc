@@ -72,9 +72,11 @@ struct Count {
   std::uint32_t least, most;
 };
 constexpr Count counts[] = {{"depth", &Model::depth, 1, 4096},
+                            {"pieces", &Model::pieces, 0, 256},
                             {"total", &Model::total, 0, 1 << 20}};
 
 constexpr std::uint32_t default_depth = 64;
+constexpr std::uint32_t default_pieces = 64;
 /// Beyond that a mistake is likelier than a network: 1000 s, a petabyte, and 1 byte each.
 constexpr double longest_time = 1e12;
 constexpr double most_memory = 1e15;
@@ -200,6 +202,7 @@ std::span<const Preset> presets() noexcept {
 std::optional<Model> parse_model(std::string_view text, std::string& why) {
   Model model;
   model.depth = default_depth;
+  model.pieces = default_pieces;
   if (!apply(model, text, why)) return std::nullopt;
   return model;
 }

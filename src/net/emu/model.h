@@ -7,6 +7,8 @@
 // two of them are at least the gap apart), arrives a latency later, and a message is then handled
 // after the receive overhead. All of that is time that passes, not time that a processor spends.
 //
+// A put or get of several pieces is one of all their bytes.
+//
 //   put    reusable after overhead + s / bandwidth; complete two latencies after that
 //   get    complete after overhead + two latencies + s / bandwidth
 //   AM     one way: send overhead + s / bandwidth + latency + receive overhead
@@ -34,6 +36,8 @@ struct Model {
   double cache = 0;         ///< bytes of such memory that stay registered
   double jitter = 0;        ///< the latency of each message is longer by up to so much
   std::uint32_t depth = 0;  ///< puts and gets under way to one rank
+  /// Pieces at either end of one put or get; 0: it has none of several.
+  std::uint32_t pieces = 0;
   std::uint32_t total = 0;  ///< messages of a kind under way to one rank; 0: all that queues hold
   bool native = true;       ///< put and get by the network; otherwise by messages
   bool atomics = true;      ///< the same for atomic operations

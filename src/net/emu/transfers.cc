@@ -1,5 +1,6 @@
 #include "net/emu/transfers.h"
 
+#include <algorithm>
 #include <bit>
 #include <cstring>
 #include <utility>
@@ -28,37 +29,85 @@ std::uint32_t Transfers::draw_delay() noexcept {
   return std::uint32_t{1} << (bits >> 1) % std::bit_width(longest_delay);
 }
 
-Adapter::Use Transfers::reach(const void* local, std::size_t size) const {
-  if (size <= bounced || segments_.is_own(local, size)) return {nullptr, true};
-  return adapter_ != nullptr ? adapter_->use(local, size) : Adapter::Use{nullptr, false};
+bool Transfers::reach(Transfer& transfer, const LocalPiece& local) const {
+  if (local.size <= bounced || segments_.is_own(local.data, local.size)) return true;
+  if (adapter_ == nullptr) return false;
+  const Adapter::Use use = adapter_->use(local.data, local.size);
+  if (use.piece != nullptr) transfer.held.push_back(use.piece);
+  return use.was_registered;
 }
 
-Transfers::Transfer Transfers::copy(std::uint32_t peer, std::byte* to, const std::byte* from,
-                                    std::size_t size, void* done) noexcept {
+bool Transfers::reach(Transfer& transfer, std::span<const LocalPiece> local) const {
+  bool all = true;
+  for (const LocalPiece& piece : local) all = reach(transfer, piece) && all;
+  return all;
+}
+
+void Transfers::let_go(Transfer& transfer) const {
+  for (RegistrationCache::Piece* piece : transfer.held) adapter_->let_go(*piece);
+  transfer.held.clear();
+}
+
+Transfers::Transfer Transfers::contiguous(std::uint32_t peer, const Copy& copy,
+                                          void* done) noexcept {
   Transfer transfer{};
   transfer.peer = peer;
-  transfer.to = to;
-  transfer.from = from;
-  transfer.size = size;
+  transfer.copy = copy;
   transfer.done = done;
+  return transfer;
+}
+
+template <class Pair>
+void Transfers::for_pairs(const Remote& remote, std::span<const RemotePiece> there,
+                          std::span<const LocalPiece> here, Pair pair) const {
+  const LocalPiece* local = here.data();
+  std::size_t used = 0;  // of it
+  for (const RemotePiece& piece : there) {
+    std::byte* at = segments_.find({remote.peer, remote.key, piece.address}, piece.size);
+    for (std::size_t left = piece.size; left != 0;) {
+      const std::size_t size = std::min(left, local->size - used);
+      pair(at, static_cast<std::byte*>(local->data) + used, size);
+      at += size;
+      left -= size;
+      used += size;
+      if (used != local->size) continue;
+      ++local;
+      used = 0;
+    }
+  }
+}
+
+template <class Copies>
+Transfers::Transfer Transfers::of_pieces(const Remote& remote, std::span<const RemotePiece> there,
+                                         std::span<const LocalPiece> here, void* done,
+                                         Copies copy_of) const {
+  Transfer transfer = contiguous(remote.peer, {nullptr, nullptr, 0}, done);
+  transfer.pieces.reserve(there.size() + here.size());
+  for_pairs(remote, there, here, [&](std::byte* at, std::byte* local, std::size_t size) {
+    transfer.pieces.push_back(copy_of(at, local, size));
+    transfer.copy.size += size;
+  });
   return transfer;
 }
 
 void Transfers::move(Transfer& transfer) noexcept {
   const Atomic& atomic = transfer.atomic;
-  if (atomic.operation == 0) {
-    std::memcpy(transfer.to, transfer.from, transfer.size);
-  } else {
+  if (atomic.operation != 0) {
     // The caller's order, whichever it asked for: between it and whoever sees the result.
     const std::uint64_t old =
-        atomic::apply(atomic.type, transfer.to, atomic.operation, atomic.operand1, atomic.operand2,
-                      GEX_FLAG_AD_ACQ | GEX_FLAG_AD_REL);
+        atomic::apply(atomic.type, transfer.copy.to, atomic.operation, atomic.operand1,
+                      atomic.operand2, GEX_FLAG_AD_ACQ | GEX_FLAG_AD_REL);
     if (transfer.result != nullptr) gex_ad_write_(atomic.type, transfer.result, old);
+  } else if (transfer.pieces.empty()) {
+    std::memcpy(transfer.copy.to, transfer.copy.from, transfer.copy.size);
+  } else {
+    for (const Copy& piece : transfer.pieces) std::memcpy(piece.to, piece.from, piece.size);
   }
   transfer.moved = true;
 }
 
 void Transfers::begin(Transfer&& transfer) {
+  transfer.number = begun_++;
   transfer.moves.look = looks_ + draw_delay();
   transfer.is_local.look = looks_ + draw_delay();
   transfer.is_done.look = looks_ + draw_delay();
@@ -68,24 +117,15 @@ void Transfers::begin(Transfer&& transfer) {
   under_way_.store(transfers_.size(), std::memory_order_relaxed);
 }
 
-SendResult Transfers::put(const Remote& remote, const void* local, std::size_t size, void* done,
-                          void* local_done, Tick now) {
-  std::byte* to = segments_.find(remote, size);
-  const auto* from = static_cast<const std::byte*>(local);
-  if (ports_ == nullptr && !seeded_) {
-    std::memcpy(to, from, size);
-    if (local_done != nullptr) host_.complete(local_done);
-    host_.complete(done);
-    return sent;
-  }
-  const OptionalGuard guard(lock_, threaded_);
-  if (!has_room(remote.peer)) return would_block;
-  Transfer transfer = copy(remote.peer, to, from, size, done);
-  transfer.local_done = local_done;
+void Transfers::complete_now(void* done, void* local_done) const {
+  if (local_done != nullptr) host_.complete(local_done);
+  if (done != nullptr) host_.complete(done);
+}
+
+SendResult Transfers::begin_put(Transfer&& transfer, std::span<const LocalPiece> from, Tick now) {
   if (ports_ != nullptr) {
-    const Adapter::Use use = reach(from, size);
-    transfer.piece = use.piece;
-    const Ports::Put times = ports_->put(remote.peer, size, use.was_registered, now);
+    const Ports::Put times =
+        ports_->put(transfer.peer, transfer.copy.size, reach(transfer, from), now);
     transfer.is_local.time = times.left;
     transfer.is_done.time = times.done;
   }
@@ -93,24 +133,98 @@ SendResult Transfers::put(const Remote& remote, const void* local, std::size_t s
   return sent;
 }
 
-SendResult Transfers::get(const Remote& remote, void* local, std::size_t size, void* done,
-                          Tick now) {
-  const std::byte* from = segments_.find(remote, size);
-  auto* to = static_cast<std::byte*>(local);
-  if (ports_ == nullptr && !seeded_) {
+SendResult Transfers::begin_get(Transfer&& transfer, std::span<const LocalPiece> to, Tick now) {
+  if (ports_ != nullptr)
+    transfer.is_done.time =
+        ports_->get(transfer.peer, transfer.copy.size, reach(transfer, to), now);
+  begin(std::move(transfer));
+  return sent;
+}
+
+SendResult Transfers::put(const Remote& remote, const void* local, std::size_t size, void* done,
+                          void* local_done, Tick now) {
+  std::byte* to = segments_.find(remote, size);
+  const auto* from = static_cast<const std::byte*>(local);
+  if (is_immediate()) {
     std::memcpy(to, from, size);
-    host_.complete(done);
+    complete_now(done, local_done);
     return sent;
   }
   const OptionalGuard guard(lock_, threaded_);
   if (!has_room(remote.peer)) return would_block;
-  Transfer transfer = copy(remote.peer, to, from, size, done);
-  if (ports_ != nullptr) {
-    const Adapter::Use use = reach(to, size);
-    transfer.piece = use.piece;
-    transfer.is_done.time = ports_->get(remote.peer, size, use.was_registered, now);
+  Transfer transfer = contiguous(remote.peer, {to, from, size}, done);
+  transfer.local_done = local_done;
+  const LocalPiece piece{const_cast<void*>(local), size};
+  return begin_put(std::move(transfer), {&piece, 1}, now);
+}
+
+SendResult Transfers::get(const Remote& remote, void* local, std::size_t size, void* done,
+                          Tick now) {
+  const std::byte* from = segments_.find(remote, size);
+  auto* to = static_cast<std::byte*>(local);
+  if (is_immediate()) {
+    std::memcpy(to, from, size);
+    complete_now(done, nullptr);
+    return sent;
   }
-  begin(std::move(transfer));
+  const OptionalGuard guard(lock_, threaded_);
+  if (!has_room(remote.peer)) return would_block;
+  const LocalPiece piece{local, size};
+  return begin_get(contiguous(remote.peer, {to, from, size}, done), {&piece, 1}, now);
+}
+
+SendResult Transfers::put_pieces(const Remote& remote, std::span<const RemotePiece> to,
+                                 std::span<const LocalPiece> from, void* done, void* local_done,
+                                 Tick now) {
+  if (is_immediate()) {
+    for_pairs(remote, to, from, [](std::byte* there, const std::byte* here, std::size_t size) {
+      std::memcpy(there, here, size);
+    });
+    complete_now(done, local_done);
+    return sent;
+  }
+  const OptionalGuard guard(lock_, threaded_);
+  if (!has_room(remote.peer)) return would_block;
+  Transfer transfer = of_pieces(remote, to, from, done,
+                                [](std::byte* there, const std::byte* here, std::size_t size) {
+                                  return Copy{there, here, size};
+                                });
+  transfer.local_done = local_done;
+  return begin_put(std::move(transfer), from, now);
+}
+
+SendResult Transfers::get_pieces(const Remote& remote, std::span<const RemotePiece> from,
+                                 std::span<const LocalPiece> to, void* done, Tick now) {
+  if (is_immediate()) {
+    for_pairs(remote, from, to, [](const std::byte* there, std::byte* here, std::size_t size) {
+      std::memcpy(here, there, size);
+    });
+    complete_now(done, nullptr);
+    return sent;
+  }
+  const OptionalGuard guard(lock_, threaded_);
+  if (!has_room(remote.peer)) return would_block;
+  Transfer transfer = of_pieces(remote, from, to, done,
+                                [](const std::byte* there, std::byte* here, std::size_t size) {
+                                  return Copy{here, there, size};
+                                });
+  return begin_get(std::move(transfer), to, now);
+}
+
+bool Transfers::waits(const Flush& flush) const noexcept {
+  return std::any_of(transfers_.begin(), transfers_.end(), [&](const Transfer& transfer) {
+    return transfer.done == nullptr && transfer.peer == flush.peer &&
+           transfer.number < flush.before;
+  });
+}
+
+SendResult Transfers::flush(std::uint32_t peer, void* done) {
+  const OptionalGuard guard(lock_, threaded_);
+  const Flush flush{peer, begun_, done};
+  if (waits(flush))
+    flushes_.push_back(flush);
+  else
+    host_.complete(done);
   return sent;
 }
 
@@ -120,14 +234,14 @@ SendResult Transfers::atomic(const Remote& remote, gex_DT_t type, gex_OP_t opera
   const std::size_t size = atomic::size_of(type);
   Transfer transfer{};
   transfer.peer = remote.peer;
-  transfer.to = segments_.find(remote, size);
+  transfer.copy.to = segments_.find(remote, size);
   transfer.atomic = {type, operation, 0, 0};
   // In the low half of a word, as `apply` takes them.
   std::memcpy(&transfer.atomic.operand1, operand1, size);
   std::memcpy(&transfer.atomic.operand2, operand2, size);
   transfer.result = atomic::fetches(operation) ? result : nullptr;
   transfer.done = done;
-  if (ports_ == nullptr && !seeded_) {
+  if (is_immediate()) {
     move(transfer);
     host_.complete(done);
     return sent;
@@ -140,9 +254,15 @@ SendResult Transfers::atomic(const Remote& remote, gex_DT_t type, gex_OP_t opera
 }
 
 void Transfers::keep_source(Transfer& transfer) {
-  transfer.kept = std::make_unique_for_overwrite<std::byte[]>(transfer.size);
-  std::memcpy(transfer.kept.get(), transfer.from, transfer.size);
-  transfer.from = transfer.kept.get();
+  transfer.kept = std::make_unique_for_overwrite<std::byte[]>(transfer.copy.size);
+  std::byte* at = transfer.kept.get();
+  const auto keep = [&at](Copy& copy) {
+    std::memcpy(at, copy.from, copy.size);
+    copy.from = at;
+    at += copy.size;
+  };
+  if (transfer.pieces.empty()) keep(transfer.copy);
+  for (Copy& piece : transfer.pieces) keep(piece);
 }
 
 bool Transfers::advance(Transfer& transfer, Tick now, std::size_t& told) {
@@ -155,9 +275,11 @@ bool Transfers::advance(Transfer& transfer, Tick now, std::size_t& told) {
   }
   if (!transfer.moved || transfer.local_done != nullptr || !has_come(transfer.is_done, now))
     return false;
-  if (transfer.piece != nullptr) adapter_->let_go(*transfer.piece);
-  host_.complete(transfer.done);
-  ++told;
+  let_go(transfer);
+  if (transfer.done != nullptr) {
+    host_.complete(transfer.done);
+    ++told;
+  }
   return true;
 }
 
@@ -176,6 +298,11 @@ std::size_t Transfers::poll(Tick now) {
     transfers_.pop_back();
   }
   under_way_.store(transfers_.size(), std::memory_order_relaxed);
+  told += std::erase_if(flushes_, [this](const Flush& flush) {
+    if (waits(flush)) return false;
+    host_.complete(flush.done);
+    return true;
+  });
   if (threaded_) lock_.unlock();
   return told;
 }
@@ -183,7 +310,7 @@ std::size_t Transfers::poll(Tick now) {
 void Transfers::finish() {
   for (Transfer& transfer : transfers_) {
     if (!transfer.moved) move(transfer);
-    if (transfer.piece != nullptr) adapter_->let_go(*std::exchange(transfer.piece, nullptr));
+    let_go(transfer);
   }
 }
 

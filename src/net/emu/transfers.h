@@ -8,6 +8,9 @@
 // any order, as many looks (polls) after they began as the seed says: choices that depend on the
 // seed, the rank and the order in which operations were begun, on nothing else.
 //
+// A put or get of several pieces is one operation: one latency, and the bytes of all. A put without
+// completion of its own is known to be complete by a flush behind it.
+//
 // `now` is the caller's reading of the clock, 0 without a model. Any thread.
 
 #include <gasnet_fwd.h>
@@ -17,6 +20,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <memory>
+#include <span>
 #include <vector>
 
 #include "base/clock.h"
@@ -39,6 +43,12 @@ class Transfers {
   SendResult put(const Remote& remote, const void* local, std::size_t size, void* done,
                  void* local_done, Tick now);
   SendResult get(const Remote& remote, void* local, std::size_t size, void* done, Tick now);
+  SendResult put_pieces(const Remote& remote, std::span<const RemotePiece> to,
+                        std::span<const LocalPiece> from, void* done, void* local_done, Tick now);
+  SendResult get_pieces(const Remote& remote, std::span<const RemotePiece> from,
+                        std::span<const LocalPiece> to, void* done, Tick now);
+  /// As Conduit::flush.
+  SendResult flush(std::uint32_t peer, void* done);
   /// As Conduit::atomic. The processor's own operations, on memory that it shares with the peer.
   SendResult atomic(const Remote& remote, gex_DT_t type, gex_OP_t operation, const void* operand1,
                     const void* operand2, void* result, void* done, Tick now);
@@ -73,19 +83,33 @@ class Transfers {
     std::uint64_t operand2;
   };
 
+  /// Contiguous at both ends.
+  struct Copy {
+    std::byte* to;
+    const std::byte* from;
+    std::size_t size;
+  };
+
   struct Transfer {
     std::uint32_t peer;
-    std::byte* to;          ///< of an atomic operation: its target
-    const std::byte* from;  ///< not of an atomic operation
-    std::size_t size;
+    std::uint64_t number;  ///< in the order in which they began
+    Copy copy;             ///< of an atomic operation: only its target; of pieces: only the size
+    std::vector<Copy> pieces;  ///< of a transfer of several, which these copies are
     Atomic atomic;
-    void* result;                       ///< of an atomic operation that fetches
-    std::unique_ptr<std::byte[]> kept;  ///< copy of a source that is told to be reusable
-    RegistrationCache::Piece* piece;    ///< of registered memory that it holds, or null
-    void* done;
-    void* local_done;  ///< null once told
+    void* result;                                 ///< of an atomic operation that fetches
+    std::unique_ptr<std::byte[]> kept;            ///< copy of a source that is told to be reusable
+    std::vector<RegistrationCache::Piece*> held;  ///< of registered memory
+    void* done;                                   ///< null: completed by a flush alone
+    void* local_done;                             ///< null once told
     bool moved;
     Moment moves, is_local, is_done;
+  };
+
+  /// A flush under way.
+  struct Flush {
+    std::uint32_t peer;
+    std::uint64_t before;  ///< the number of the first transfer that it does not wait for
+    void* done;
   };
 
   bool has_come(const Moment& moment, Tick now) const noexcept {
@@ -95,16 +119,31 @@ class Transfers {
   /// Notes an operation; false if there are as many as there can be. The lock is held.
   bool has_room(std::uint32_t peer) const noexcept { return to_peer_[peer] < depth_; }
   void begin(Transfer&& transfer);
-  static Transfer copy(std::uint32_t peer, std::byte* to, const std::byte* from, std::size_t size,
-                       void* done) noexcept;
-  /// Has the network reach local memory, which is reached by then or costs the model's
+  bool is_immediate() const noexcept { return ports_ == nullptr && !seeded_; }
+  /// Under way from here on, if there is room. The lock is held.
+  SendResult begin_put(Transfer&& transfer, std::span<const LocalPiece> from, Tick now);
+  SendResult begin_get(Transfer&& transfer, std::span<const LocalPiece> to, Tick now);
+  /// The transfer, with the copies that it consists of.
+  template <class Copies>
+  Transfer of_pieces(const Remote& remote, std::span<const RemotePiece> there,
+                     std::span<const LocalPiece> here, void* done, Copies copy_of) const;
+  /// Calls `pair(there, here, size)` for what is contiguous at both ends.
+  template <class Pair>
+  void for_pairs(const Remote& remote, std::span<const RemotePiece> there,
+                 std::span<const LocalPiece> here, Pair pair) const;
+  static Transfer contiguous(std::uint32_t peer, const Copy& copy, void* done) noexcept;
+  void complete_now(void* done, void* local_done) const;
+  /// Has the network reach local memory; whether it was reached before, or costs the model's
   /// registration.
-  Adapter::Use reach(const void* local, std::size_t size) const;
+  bool reach(Transfer& transfer, const LocalPiece& local) const;
+  bool reach(Transfer& transfer, std::span<const LocalPiece> local) const;
+  void let_go(Transfer& transfer) const;
   static void move(Transfer& transfer) noexcept;
   /// Lets the source be reused before it is moved.
   static void keep_source(Transfer& transfer);
   /// Makes what progress there is; true when it is complete.
   bool advance(Transfer& transfer, Tick now, std::size_t& told);
+  bool waits(const Flush& flush) const noexcept;
 
   const Host& host_;
   const Segments& segments_;
@@ -117,6 +156,8 @@ class Transfers {
   std::uint32_t looks_ = 0;
   std::vector<std::uint32_t> to_peer_;
   std::vector<Transfer> transfers_;
+  std::vector<Flush> flushes_;
+  std::uint64_t begun_ = 0;
   std::atomic<std::size_t> under_way_{0};
   SpinLock lock_;
 };

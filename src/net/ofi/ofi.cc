@@ -77,6 +77,14 @@ class Ofi {
   SendResult get(const Remote& remote, void* local, std::size_t size, void* done) {
     return one_sided_->get(remote, local, size, done);
   }
+  SendResult put_pieces(const Remote& remote, std::span<const RemotePiece> to,
+                        std::span<const LocalPiece> from, void* done, void* local_done) {
+    return one_sided_->put_pieces(remote, to, from, done, local_done);
+  }
+  SendResult get_pieces(const Remote& remote, std::span<const RemotePiece> from,
+                        std::span<const LocalPiece> to, void* done) {
+    return one_sided_->get_pieces(remote, from, to, done);
+  }
   std::uint32_t atomic_operations(std::uint32_t data_type) const {
     return one_sided_->atomic_operations(data_type);
   }
@@ -167,6 +175,8 @@ OneSidedExtent common_extent(const std::vector<Introduction>& all) {
   for (const Introduction& one : all) {
     common.available &= one.one_sided.available;
     common.max_transfer = std::min(common.max_transfer, one.one_sided.max_transfer);
+    common.pieces.own = std::min(common.pieces.own, one.one_sided.pieces.own);
+    common.pieces.peer = std::min(common.pieces.peer, one.one_sided.pieces.peer);
     common.atomics.intersect(one.one_sided.atomics);
   }
   return common;
@@ -203,7 +213,9 @@ std::unique_ptr<Ofi> Ofi::attach(const Host& host, Limits& limits) {
             .reply_depth = depth,
             .max_transfer = made->one_sided_->extent().max_transfer,
             .total_depth = total_depth,
-            .key_bytes = sizeof(OneSided::Key)};
+            .key_bytes = sizeof(OneSided::Key),
+            .max_pieces = made->one_sided_->extent().pieces.own,
+            .max_remote_pieces = made->one_sided_->extent().pieces.peer};
   return made;
 }
 
@@ -243,6 +255,12 @@ std::string room_text(const fi_info& info) {
          " bytes each beside what the provider keeps of it";
 }
 
+std::string pieces_text(const PieceExtent& pieces) {
+  if (pieces.own == 0) return "one a put or get: local memory must be registered";
+  return std::to_string(pieces.own) + " of local memory and " + std::to_string(pieces.peer) +
+         " of the peer's a put or get, at most";
+}
+
 void Ofi::describe(const Host& host,
                    void (*fact)(void* context, const char* name, const char* text), void* context) {
   const auto say = [&](const char* name, const std::string& text) {
@@ -262,11 +280,14 @@ void Ofi::describe(const Host& host,
   say("providers", providers);
   if (choice.info) {
     const RmaMeans means = rma_means(*choice.info);
+    const bool always = registers_local_always(host);
     say("put and get", puts_text(means));
+    if (means.available)
+      say("pieces",
+          pieces_text(piece_extent(*choice.info, Registrar::needs_local(*choice.info, always))));
     say("atomics", means.atomics ? "the provider's, for domains all of whose operations it has"
                                  : "by messages: the provider has none");
     say("under way", room_text(*choice.info));
-    const bool always = registers_local_always(host);
     say("registration", registration_text(*choice.info, always));
     say("kept registered", Registrar::describe_cache(*choice.info, always));
   }

@@ -21,12 +21,12 @@ constexpr std::size_t bounce_limit = max_wire;
 /// Records of transfers made at once.
 constexpr std::size_t batch = 64;
 
-OneSidedExtent extent_of(const Endpoint& endpoint) noexcept {
+OneSidedExtent extent_of(const Endpoint& endpoint, bool needs_local) noexcept {
   const RmaMeans means = endpoint.rma();
   std::size_t most = std::min(endpoint.info().ep_attr->max_msg_size, std::size_t{1} << 30);
   // A put whose end only a read can tell must not be overtaken by it.
   if (means.available && !means.delivery_complete) most = std::min(most, means.most_ordered);
-  return {means.available ? 1U : 0U, most,
+  return {means.available ? 1U : 0U, most, piece_extent(endpoint.info(), needs_local),
           means.atomics ? AtomicOperations::of(endpoint.endpoint()) : AtomicOperations{}};
 }
 
@@ -48,7 +48,7 @@ OneSided::OneSided(const Host& host, const Endpoint& endpoint, Registrar& regist
       threaded_(host.threaded != 0),
       room_(one_sided_room(endpoint.info())),
       means_(endpoint.rma()),
-      extent_(extent_of(endpoint)),
+      extent_(extent_of(endpoint, registrar.needs_local())),
       inject_limit_(endpoint.info().tx_attr->inject_size),
       bounce_(host, bounce_buffers, registrar, threaded_),
       under_way_(host.size) {

@@ -20,6 +20,7 @@
 #include <memory>
 #include <mutex>
 #include <shared_mutex>
+#include <span>
 #include <vector>
 
 #include "net/ofi/atomics.h"
@@ -53,10 +54,19 @@ struct Transfer : Operation {
   AtomicWords words;  ///< of an atomic operation; in `bounce` if that must be registered
 };
 
+/// Pieces that one operation may have at either end; 0: there are no operations of several.
+struct PieceExtent {
+  std::uint32_t own = 0;
+  std::uint32_t peer = 0;
+};
+/// Of a provider; `needs_local`: local memory must be registered with it.
+PieceExtent piece_extent(const fi_info& info, bool needs_local) noexcept;
+
 /// What a rank's provider does of all this, or the providers of all ranks.
 struct OneSidedExtent {
   std::uint64_t available;     ///< 0: segments are reached by messages
   std::uint64_t max_transfer;  ///< the most that one operation may move
+  PieceExtent pieces;
   AtomicOperations atomics;
 };
 
@@ -93,6 +103,12 @@ class OneSided {
   SendResult put(const Remote& remote, const void* local, std::size_t size, void* done,
                  void* local_done);
   SendResult get(const Remote& remote, void* local, std::size_t size, void* done);
+
+  // one_sided_pieces.cc
+  SendResult put_pieces(const Remote& remote, std::span<const RemotePiece> to,
+                        std::span<const LocalPiece> from, void* done, void* local_done);
+  SendResult get_pieces(const Remote& remote, std::span<const RemotePiece> from,
+                        std::span<const LocalPiece> to, void* done);
 
   std::uint32_t atomic_operations(std::uint32_t data_type) const noexcept {
     return extent_.atomics.on(data_type);

@@ -106,6 +106,8 @@ class Text(Case):
             r"  active messages +native +native.*",
             r"  put +native +native.*",
             r"  get +native +native.*",
+            r"  put, get of pieces +native +native.*",
+            r"  flush of puts +absent +native.*",
             r"  atomics +native +native.*",
             r"  registered memory +absent +native.*",
             r"  device memory +absent +absent.*",
@@ -354,10 +356,13 @@ class Ofi(Case):
                          r"at most \d+ KiB a peer and \d+ KiB in all, .*; to receive, \d+ KiB")
         self.assertRegex(choices["registration"], "^segments; ")
         self.assertEqual(choices["kept registered"], "nothing: local memory needs no registration")
+        self.assertRegex(choices["pieces"],
+                         r"^\d+ of local memory and \d+ of the peer's a put or get, at most$")
 
     def test_says_what_is_kept_registered(self):
         choices = self.choices(GEX_OFI_REGISTER_LOCAL="1")
         self.assertRegex(choices["registration"], "^segments and local memory; ")
+        self.assertEqual(choices["pieces"], "one a put or get: local memory must be registered")
         self.assertRegex(choices["kept registered"],
                          "^(local memory of GASNET_PAR programs, at most 1024 MiB in |nothing: userfaultfd)")
 

@@ -222,7 +222,9 @@ TEST_P(OneSidedPromise, PiecesGoWhereTheyBelong) {
       2, false,
       [&](const Host& host, const Limits& limits, const std::vector<Published>& all,
           unsigned char* segment) {
+        if (limits.max_pieces == 0) return;
         ASSERT_GE(limits.max_pieces, 3U);
+        ASSERT_NE(limits.max_remote_pieces, 1U);
         const std::uint32_t peer = 1 - host.rank;
         auto source = message_of(host.rank, 3, 600);
         const auto pattern = source;
@@ -248,11 +250,81 @@ TEST_P(OneSidedPromise, PiecesGoWhereTheyBelong) {
       });
 }
 
+// As many at either end as there may be, and their lists are the caller's when the call returns.
+TEST_P(OneSidedPromise, AsManyPiecesAsTheLimitsSay) {
+  if (conduit->put_pieces == nullptr) GTEST_SKIP() << "no transfers of pieces";
+  on_ranks_with_segments(
+      2, false,
+      [&](const Host& host, const Limits& limits, const std::vector<Published>& all,
+          unsigned char* segment) {
+        if (limits.max_pieces == 0) return;
+        const std::uint32_t peer = 1 - host.rank;
+        const std::size_t own = limits.max_pieces;
+        const std::size_t remotes =
+            limits.max_remote_pieces != 0 ? limits.max_remote_pieces : limits.max_pieces;
+        constexpr std::size_t each = 24;  // bytes, of a piece of the end that has more of them
+        const std::size_t bytes = each * std::max(own, remotes);
+        const Remote remote = all[peer].at(peer, 0);
+        for (std::uint32_t round = 0; round < 20; ++round) {
+          auto source = message_of(host.rank, round, 2 * bytes);
+          std::vector<unsigned char> got(2 * bytes);
+          std::vector<RemotePiece> there(remotes);
+          std::vector<LocalPiece> here(own), back(own);
+          // With a gap behind each; the last has what does not divide.
+          const auto cut = [&](auto& pieces, auto place) {
+            const std::size_t part = bytes / pieces.size();
+            for (std::size_t i = 0; i < pieces.size(); ++i)
+              pieces[i] = {place(2 * part * i),
+                           i + 1 != pieces.size() ? part : bytes - part * (pieces.size() - 1)};
+          };
+          cut(there, [&](std::size_t at) { return all[peer].address + at; });
+          cut(here, [&](std::size_t at) -> void* { return source.data() + at; });
+          cut(back, [&](std::size_t at) -> void* { return got.data() + at; });
+          Completion done{0}, got_done{0};
+          auto lists_there = there;
+          auto lists_here = here;
+          while (conduit->put_pieces(&remote, lists_there.data(), remotes, lists_here.data(), own,
+                                     &done, nullptr) == would_block)
+            poll_or_yield(both);
+          std::fill(lists_there.begin(), lists_there.end(), RemotePiece{0, 0});
+          std::fill(lists_here.begin(), lists_here.end(), LocalPiece{nullptr, 0});
+          wait_for(done);
+          lists_there = there;
+          lists_here = back;
+          while (conduit->get_pieces(&remote, lists_there.data(), remotes, lists_here.data(), own,
+                                     &got_done) == would_block)
+            poll_or_yield(both);
+          std::fill(lists_there.begin(), lists_there.end(), RemotePiece{0, 0});
+          std::fill(lists_here.begin(), lists_here.end(), LocalPiece{nullptr, 0});
+          wait_for(got_done);
+          EXPECT_EQ(done, 1);
+          EXPECT_EQ(got_done, 1);
+          for (std::size_t i = 0; i < own; ++i)
+            ASSERT_EQ(std::memcmp(back[i].data, here[i].data, here[i].size), 0) << "piece " << i;
+        }
+        barrier_with_progress();
+        // The last round is there, whole.
+        const auto others = message_of(peer, 19, 2 * bytes);
+        std::vector<unsigned char> sent_bytes, found;
+        const auto take = [](std::vector<unsigned char>& to, const unsigned char* from,
+                             std::size_t pieces, std::size_t all_bytes) {
+          const std::size_t part = all_bytes / pieces;
+          for (std::size_t i = 0; i < pieces; ++i) {
+            const std::size_t size = i + 1 != pieces ? part : all_bytes - part * (pieces - 1);
+            to.insert(to.end(), from + 2 * part * i, from + 2 * part * i + size);
+          }
+        };
+        take(sent_bytes, others.data(), own, bytes);
+        take(found, segment, remotes, bytes);
+        EXPECT_EQ(found, sent_bytes);
+      });
+}
+
 TEST_P(OneSidedPromise, AFlushTellsOfThePutsBeforeIt) {
   if (conduit->flush == nullptr) GTEST_SKIP() << "no flush";
   on_ranks_with_segments(
       2, false,
-      [&](const Host& host, const Limits&, const std::vector<Published>& all,
+      [&](const Host& host, const Limits& limits, const std::vector<Published>& all,
           unsigned char* segment) {
         constexpr std::uint32_t puts = 50;
         const std::uint32_t peer = 1 - host.rank;
@@ -261,7 +333,13 @@ TEST_P(OneSidedPromise, AFlushTellsOfThePutsBeforeIt) {
         for (std::uint32_t i = 0; i < puts; ++i) {
           values[i] = host.rank * 1000 + i + 1;
           const Remote remote = all[peer].at(peer, 8 * std::size_t{i});
-          while (conduit->put(&remote, &values[i], 8, nullptr, nullptr) == would_block)
+          const bool in_pieces = i % 2 != 0 && limits.max_pieces > 1;
+          const auto* half = reinterpret_cast<unsigned char*>(&values[i]) + 4;
+          const LocalPiece halves[] = {{&values[i], 4}, {const_cast<unsigned char*>(half), 4}};
+          const RemotePiece whole{remote.address, 8};
+          while ((in_pieces
+                      ? conduit->put_pieces(&remote, &whole, 1, halves, 2, nullptr, nullptr)
+                      : conduit->put(&remote, &values[i], 8, nullptr, nullptr)) == would_block)
             poll_or_yield(both);
         }
         while (conduit->flush(peer, &flushed) == would_block) poll_or_yield(both);

@@ -33,7 +33,7 @@ TEST(EmuModel, ReadsEveryUnit) {
   const Model model = parsed(
       "latency=1.5us,send_overhead=200ns,receive_overhead=0.001ms,gap=0.5us,bandwidth=2GB/s,"
       "rate=3M/s,bisection=1GiB/"
-      "s,registration=1s,cache=3MiB,jitter=4ns,depth=7,total=9,native=0,atomics=0");
+      "s,registration=1s,cache=3MiB,jitter=4ns,depth=7,pieces=5,total=9,native=0,atomics=0");
   EXPECT_DOUBLE_EQ(model.latency, 1500);
   EXPECT_DOUBLE_EQ(model.send_overhead, 200);
   EXPECT_DOUBLE_EQ(model.receive_overhead, 1000);
@@ -45,6 +45,7 @@ TEST(EmuModel, ReadsEveryUnit) {
   EXPECT_DOUBLE_EQ(model.cache, 3 << 20);
   EXPECT_DOUBLE_EQ(model.jitter, 4);
   EXPECT_EQ(model.depth, 7u);
+  EXPECT_EQ(model.pieces, 5u);
   EXPECT_EQ(model.total, 9u);
   EXPECT_FALSE(model.native);
   EXPECT_FALSE(model.atomics);
@@ -83,6 +84,7 @@ TEST(EmuModel, SaysWhatIsWrong) {
             "cache=9999999GB: expected an amount of memory such as 64MB");
   EXPECT_EQ(mistake("rate=2us"), "rate=2us: expected a rate such as 2.5M/s");
   EXPECT_EQ(mistake("depth=0"), "depth=0: expected 1 to 4096");
+  EXPECT_EQ(mistake("pieces=257"), "pieces=257: expected 0 to 256");
   EXPECT_EQ(mistake("total=-1"), "total=-1: expected 0 to 1048576");
   EXPECT_EQ(mistake("native=yes"), "native=yes: expected 0 or 1");
   EXPECT_EQ(mistake("xt,,gap=1us").substr(0, 26), "'' is not a known network;");

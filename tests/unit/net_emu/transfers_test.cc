@@ -54,6 +54,31 @@ TEST_F(EmuTransfers, WithoutAModelAreCompleteAtOnce) {
   EXPECT_FALSE(transfers.any());
 }
 
+/// Pieces of both ends that do not fit one another: 7 bytes behind 100, 5 behind 20.
+struct TwoByThree {
+  const std::byte* first;
+  RemotePiece there[2] = {{reinterpret_cast<std::uintptr_t>(first) + 100, 7},
+                          {reinterpret_cast<std::uintptr_t>(first) + 20, 5}};
+  char source[3][8] = {"ab", "cdefghi", "jkl"};
+  LocalPiece here[3] = {{source[0], 2}, {source[1], 7}, {source[2], 3}};
+};
+
+TEST_F(EmuTransfers, OfSeveralPiecesGoWhereTheyBelong) {
+  Transfers transfers(host, segments, nullptr, 0, 1);
+  TwoByThree pieces{own_part};
+  ASSERT_EQ(transfers.put_pieces(here(), pieces.there, pieces.here, &done, &local_done, 0), sent);
+  EXPECT_EQ(told, (std::vector<const void*>{&local_done, &done}));
+  EXPECT_TRUE(is_written("abcdefg", 100));
+  EXPECT_TRUE(is_written("hijkl", 20));
+  for (const std::size_t beside : {19, 25, 99, 107}) EXPECT_EQ(own_part[beside], std::byte{0});
+  std::memset(pieces.source, 0, sizeof pieces.source);
+  ASSERT_EQ(transfers.get_pieces(here(), pieces.there, pieces.here, &done, 0), sent);
+  EXPECT_STREQ(pieces.source[0], "ab");
+  EXPECT_STREQ(pieces.source[1], "cdefghi");
+  EXPECT_STREQ(pieces.source[2], "jkl");
+  EXPECT_EQ(told.size(), 3u);
+}
+
 class EmuTimedTransfers : public EmuTransfers {
  protected:
   EmuTimedTransfers()
@@ -73,6 +98,41 @@ TEST_F(EmuTimedTransfers, AreToldWhenTheModelSays) {
   EXPECT_EQ(transfers.poll(2105), 1u);
   EXPECT_EQ(told.back(), &done);
   EXPECT_TRUE(is_written("bytes"));
+  EXPECT_FALSE(transfers.any());
+}
+
+TEST_F(EmuTimedTransfers, OfSeveralPiecesTakeOneLatencyAndTheBytesOfAll) {
+  Transfers transfers(host, segments, &ports, 0, 8);
+  TwoByThree pieces{own_part};
+  ASSERT_EQ(transfers.put_pieces(here(), pieces.there, pieces.here, &done, &local_done, 100), sent);
+  EXPECT_EQ(transfers.poll(111), 0u);
+  EXPECT_EQ(transfers.poll(112), 1u);
+  EXPECT_EQ(transfers.poll(2111), 0u);
+  EXPECT_EQ(transfers.poll(2112), 1u);
+  ASSERT_EQ(transfers.get_pieces(here(), pieces.there, pieces.here, &done, 3000), sent);
+  EXPECT_EQ(transfers.poll(5011), 0u);
+  EXPECT_EQ(transfers.poll(5012), 1u);
+  EXPECT_FALSE(transfers.any());
+}
+
+TEST_F(EmuTimedTransfers, AFlushIsCompleteAfterThePutsBeforeItAndNoOthers) {
+  Transfers transfers(host, segments, &ports, 0, 8);
+  int flushed = 0;
+  ASSERT_EQ(transfers.flush(0, &flushed), sent);
+  EXPECT_EQ(told, std::vector<const void*>{&flushed}) << "nothing is under way";
+  ASSERT_EQ(transfers.put(here(), "late", 4, &done, nullptr, 0), sent);
+  ASSERT_EQ(transfers.flush(0, &flushed), sent);
+  EXPECT_EQ(told.size(), 2u) << "that put is told of by itself";
+  ASSERT_EQ(transfers.put(here(), "bytes", 5, nullptr, nullptr, 100), sent);
+  ASSERT_EQ(transfers.flush(0, &flushed), sent);
+  ASSERT_EQ(transfers.put(here(), "more bytes", 10, nullptr, nullptr, 2000), sent);
+  told.clear();
+  EXPECT_EQ(transfers.poll(2104), 1u);
+  EXPECT_EQ(told, std::vector<const void*>{&done});
+  EXPECT_EQ(transfers.poll(2105), 1u);
+  EXPECT_EQ(told.back(), &flushed);
+  EXPECT_TRUE(transfers.any());
+  EXPECT_EQ(transfers.poll(5000), 0u) << "nobody is told of the last one";
   EXPECT_FALSE(transfers.any());
 }
 
@@ -192,6 +252,41 @@ TEST_F(EmuSeededTransfers, AreWrittenLateAndTheSourceIsReadBeforeItIsToldReusabl
     EXPECT_TRUE(is_written("source"));
   }
   EXPECT_TRUE(late);
+}
+
+TEST_F(EmuSeededTransfers, OfPiecesReadTheirSourcesBeforeTheyAreToldReusable) {
+  for (std::uint64_t seed = 1; seed < 20; ++seed) {
+    Transfers transfers(host, segments, nullptr, seed, 1);
+    std::memset(own_part, 0, 128);
+    told.clear();
+    TwoByThree pieces{own_part};
+    ASSERT_EQ(transfers.put_pieces(here(), pieces.there, pieces.here, &done, &local_done, 0), sent);
+    // The lists are the caller's again.
+    std::memset(pieces.there, 0, sizeof pieces.there);
+    std::memset(pieces.here, 0, sizeof pieces.here);
+    while (told.empty()) transfers.poll(0);
+    ASSERT_EQ(told.front(), &local_done);
+    std::memset(pieces.source, 'x', sizeof pieces.source);
+    while (transfers.any()) transfers.poll(0);
+    EXPECT_EQ(told.back(), &done);
+    EXPECT_TRUE(is_written("abcdefg", 100));
+    EXPECT_TRUE(is_written("hijkl", 20));
+  }
+}
+
+TEST_F(EmuSeededTransfers, AFlushComesWhenThePutsBeforeItAreWritten) {
+  for (std::uint64_t seed = 1; seed < 20; ++seed) {
+    Transfers transfers(host, segments, nullptr, seed, 20);
+    std::memset(own_part, 0, 256);
+    told.clear();
+    for (std::size_t i = 0; i < 20; ++i)
+      ASSERT_EQ(transfers.put(here(i * 8), "flushed", 8, nullptr, nullptr, 0), sent);
+    ASSERT_EQ(transfers.flush(0, &done), sent);
+    while (told.empty()) transfers.poll(0);
+    for (std::size_t i = 0; i < 20; ++i) EXPECT_TRUE(is_written("flushed", i * 8)) << i;
+    while (transfers.any()) transfers.poll(0);
+    EXPECT_EQ(told, std::vector<const void*>{&done});
+  }
 }
 
 TEST_F(EmuSeededTransfers, OfASourceThatStaysAreReadAndWrittenLate) {
