@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <atomic>
 
+#include "am/limits.h"
 #include "base/error.h"
 #include "core/initiate.h"
 #include "core/process.h"
@@ -11,6 +12,7 @@
 #include "core/trace.h"
 #include "rma/rma.h"
 #include "vis/messages.h"
+#include "vis/native.h"
 #include "vis/packers.h"
 #include "vis/peer_completion.h"
 #include "vis/shape.h"
@@ -51,23 +53,36 @@ Initiated nothing_to_do(const Operation& operation, const PeerCompletion& notice
   return operation.rank < ranks ? done_at_once(operation, notice) : Initiated{};
 }
 
+/// Local completion, as the flags ask for it.
+LocalCompletion local_completion_of(const Operation& operation) noexcept {
+  if ((operation.flags & GEX_FLAG_ENABLE_LEAF_LC) == 0) return LocalCompletion::with_done;
+  return operation.form == Form::implicit ? LocalCompletion::group : LocalCompletion::leaf;
+}
+
+/// To or from memory that is not mapped: `target`, as it was resolved.
 template <class Region>
-Initiated send(const Operation& operation, const PeerCompletion& notice, gex_Rank_t jobrank,
-               const Region& peer, const Region& own, std::size_t bytes) noexcept {
+Initiated send(const Operation& operation, const PeerCompletion& notice,
+               const rma::Transfer& target, const Region& peer, const Region& own,
+               std::size_t bytes) noexcept {
   // A notice is for the next operation whatever its flags, so that one is not refused.
   const bool immediate = (operation.flags & GEX_FLAG_IMMEDIATE) != 0 && notice.handler == 0;
-  const Route route{operation.tm, operation.rank, immediate};
-  // The payload has been copied when the call returns; a leaf is there if it was asked for.
-  const bool leaf = (operation.flags & GEX_FLAG_ENABLE_LEAF_LC) != 0;
-  const Op op =
-      Op::with_peer(is_put(operation) ? OpKind::put : OpKind::get, operation.call, jobrank, bytes);
-  return initiate(operation.form, op, is_put(operation) ? ec_put : ec_get,
-                  leaf ? LocalCompletion::leaf : LocalCompletion::with_done,
-                  [&](const Targets& targets) noexcept -> Injected {
-                    return {is_put(operation)
-                                ? put_parts(route, peer, own, bytes, notice, targets.done)
-                                : get_parts(route, peer, own, bytes, targets.done)};
-                  });
+  const OpKind kind = is_put(operation) ? OpKind::put : OpKind::get;
+  const Op op = Op::with_peer(kind, operation.call, target.jobrank, bytes);
+  // A notice travels with the messages that it waits for.
+  const bool native =
+      notice.handler == 0 &&
+      is_native(target, peer, own, bytes, am::max_medium(operation.tm, operation.rank));
+  return initiate(
+      operation.form, op, is_put(operation) ? ec_put : ec_get, local_completion_of(operation),
+      [&](const Targets& targets) noexcept -> Injected {
+        if (native)
+          return inject_native({kind, operation.call, target.jobrank, target.key, bytes}, peer, own,
+                               targets, immediate);
+        // The payload of a put has been copied when this returns.
+        const Route route{operation.tm, operation.rank, immediate};
+        return {is_put(operation) ? put_parts(route, peer, own, bytes, notice, targets.done)
+                                  : get_parts(route, peer, own, bytes, targets.done)};
+      });
 }
 
 /// The addresses that a list touches.
@@ -130,7 +145,7 @@ Initiated move_strided(const Operation& operation, const StridedEnd& peer, const
       operation, own.address, first + static_cast<std::uintptr_t>(at_peer.start), at_peer.bytes);
   trace::transfer(transfer.jobrank, shape.bytes());
   if (transfer.mapped == nullptr)
-    return send(operation, notice, transfer.jobrank,
+    return send(operation, notice, transfer,
                 StridedRegion{&shape, peer_end, reinterpret_cast<std::byte*>(first)},
                 StridedRegion{&shape, own_end, own_first}, shape.bytes());
   std::byte* const mapped = transfer.mapped - at_peer.start;
@@ -157,8 +172,7 @@ Initiated move_lists(const Operation& operation, const BlockList& peer,
   const rma::Transfer transfer =
       resolve_range(operation, &operation, bounds.low, bounds.high - bounds.low);
   trace::transfer(transfer.jobrank, bytes);
-  if (transfer.mapped == nullptr)
-    return send(operation, notice, transfer.jobrank, peer, own, bytes);
+  if (transfer.mapped == nullptr) return send(operation, notice, transfer, peer, own, bytes);
   const auto shift =
       static_cast<std::ptrdiff_t>(reinterpret_cast<std::uintptr_t>(transfer.mapped) - bounds.low);
   if (is_put(operation))
@@ -169,6 +183,7 @@ Initiated move_lists(const Operation& operation, const BlockList& peer,
 }
 
 void start() {
+  start_native();
   start_messages();
   start_peer_completion();
 }

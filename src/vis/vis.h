@@ -1,9 +1,9 @@
 #pragma once
 // Non-contiguous put and get: vector, indexed and strided.
 //
-// A mapped peer is a copy by packers, done within the call. Any other is reached by messages of the
-// library. A put's payload has been copied when its call returns, so its local completion, asked
-// for or not, never waits.
+// A mapped peer is a copy by packers, done within the call. Any other is reached by the network's
+// own puts and gets (native.h) or by messages of the library (messages.h), in which the payload of
+// a put has been copied when its call returns.
 
 #include <gasnetex.h>
 

@@ -1,0 +1,190 @@
+#include "vis/native.h"
+
+#include <algorithm>
+#include <cstdint>
+#include <memory>
+#include <string>
+
+#include "am/deferred_send.h"
+#include "base/env.h"
+#include "base/error.h"
+#include "core/memory.h"
+#include "core/process.h"
+#include "core/progress.h"
+#include "vis/pieces.h"
+
+namespace gex::vis {
+
+namespace {
+
+enum class Policy { automatic, always, never };
+constinit Policy policy = Policy::automatic;
+
+PieceLimits limits() noexcept {
+  const net::Limits& network = process().network;
+  if (process().conduit->put_pieces == nullptr || network.max_pieces == 0)
+    return {1, 1, network.max_transfer};
+  const auto most = [](std::uint32_t pieces) {
+    return std::min<std::size_t>(pieces, Pieces::max_pieces);
+  };
+  const std::uint32_t there = network.max_remote_pieces;
+  return {most(there != 0 ? there : network.max_pieces), most(network.max_pieces),
+          network.max_transfer};
+}
+
+template <class Region>
+bool decide(const rma::Transfer& target, const Region& peer, const Region& own, std::size_t bytes,
+            std::size_t message) noexcept {
+  // The network finds its own end in the host's memory only, and a region may lie in several kinds.
+  if (!target.native || policy == Policy::never || has_other_kinds()) return false;
+  if (policy == Policy::always) return true;
+  const std::size_t messages = (bytes + message - 1) / message;
+  return count_operations(peer, own, {limits(), bytes}) <= 2 * messages;
+}
+
+/// A transfer that is given to the network operation by operation.
+template <class Region>
+struct Injection {
+  NativeTransfer transfer;
+  Targets targets;
+  Region peer;
+  Region own;
+  Cut cut;
+  /// Nobody is told of the single operations, of which there are several: `done` is completed once,
+  /// by the flush behind them.
+  bool flushes;
+  bool flushed = false;
+  std::uint32_t operations = 0;  ///< injected
+
+  Injection(const NativeTransfer& what, const Region& at_peer, const Region& here,
+            const Targets& completed) noexcept
+      : transfer(what),
+        targets(completed),
+        peer(at_peer),
+        own(here),
+        cut{limits(), what.bytes},
+        flushes(what.kind == OpKind::put && completed.local == nullptr &&
+                process().conduit->flush != nullptr && count_operations(peer, own, cut) > 1) {}
+
+  bool is_put() const noexcept { return transfer.kind == OpKind::put; }
+  bool whole() const noexcept { return cut.left == 0 && (flushed || !flushes); }
+
+  /// Injects the next operation; false if there is no room for it now.
+  bool inject_next() noexcept {
+    const net::Conduit& conduit = *process().conduit;
+    if (cut.left == 0) {
+      flushed = conduit.flush(transfer.jobrank, targets.done) == net::sent;
+      return flushed;
+    }
+    Pieces pieces;
+    const Cut next = take_pieces(peer, own, cut, pieces);
+    if (!inject(conduit, pieces)) return false;
+    cut = next;
+    ++operations;
+    return true;
+  }
+
+  bool inject(const net::Conduit& conduit, const Pieces& pieces) const noexcept {
+    const net::Remote remote{transfer.jobrank, transfer.key, pieces.peer[0].address};
+    void* const done = flushes ? nullptr : targets.done;
+    if (pieces.peer_count == 1 && pieces.own_count == 1) {
+      void* const local = pieces.own[0].data;
+      return (is_put() ? conduit.put(&remote, local, pieces.bytes, done, targets.local)
+                       : conduit.get(&remote, local, pieces.bytes, done)) == net::sent;
+    }
+    return (is_put() ? conduit.put_pieces(&remote, pieces.peer, pieces.peer_count, pieces.own,
+                                          pieces.own_count, done, targets.local)
+                     : conduit.get_pieces(&remote, pieces.peer, pieces.peer_count, pieces.own,
+                                          pieces.own_count, done)) == net::sent;
+  }
+
+  /// How many parts of the transfer complete targets.
+  std::uint32_t parts() const noexcept {
+    if (flushes) return 1;
+    std::uint32_t all = operations;
+    for (Cut ahead = cut; ahead.left != 0; ++all) {
+      Pieces pieces;
+      ahead = take_pieces(peer, own, ahead, pieces);
+    }
+    return all;
+  }
+};
+
+/// What an immediate transfer leaves to polls, once its first operation is under way.
+template <class Region>
+struct Rest final : am::DeferredSend {
+  explicit Rest(const Injection<Region>& begun) noexcept : injection(begun) { own_shape(); }
+
+  Injection<Region> injection;
+  Shape shape;  ///< of a strided transfer
+
+  bool advance() noexcept override {
+    while (!injection.whole())
+      if (!injection.inject_next()) return false;
+    return true;
+  }
+
+ private:
+  void own_shape() noexcept {
+    if constexpr (requires { injection.peer.shape; }) {
+      copy_shape(shape, *injection.peer.shape);
+      injection.peer.shape = injection.own.shape = &shape;
+    }
+  }
+};
+
+template <class Region>
+Injected inject_all(const NativeTransfer& transfer, const Region& peer, const Region& own,
+                    const Targets& targets, bool immediate) noexcept {
+  Injection<Region> injection(transfer, peer, own, targets);
+  const auto injected = [&]() noexcept {
+    return Injected{injection.parts(), /*source_in_use=*/injection.is_put()};
+  };
+  while (!injection.whole()) {
+    if (injection.inject_next()) continue;
+    if (!immediate) {
+      const Op op = Op::with_peer(transfer.kind, transfer.call, transfer.jobrank, transfer.bytes);
+      wait_until([&]() noexcept { return op; }, [&]() noexcept { return injection.inject_next(); },
+                 trace::Cause::room);
+    } else if (injection.operations == 0) {
+      return not_injected;
+    } else {
+      const Injected all = injected();
+      am::defer(std::make_unique<Rest<Region>>(injection));
+      return all;
+    }
+  }
+  return injected();
+}
+
+}  // namespace
+
+bool is_native(const rma::Transfer& target, const StridedRegion& peer, const StridedRegion& own,
+               std::size_t bytes, std::size_t message) noexcept {
+  return decide(target, peer, own, bytes, message);
+}
+bool is_native(const rma::Transfer& target, const BlockList& peer, const BlockList& own,
+               std::size_t bytes, std::size_t message) noexcept {
+  return decide(target, peer, own, bytes, message);
+}
+
+Injected inject_native(const NativeTransfer& transfer, const StridedRegion& peer,
+                       const StridedRegion& own, const Targets& targets, bool immediate) noexcept {
+  return inject_all(transfer, peer, own, targets, immediate);
+}
+Injected inject_native(const NativeTransfer& transfer, const BlockList& peer, const BlockList& own,
+                       const Targets& targets, bool immediate) noexcept {
+  return inject_all(transfer, peer, own, targets, immediate);
+}
+
+void start_native() {
+  const std::string text = env::text(env::Variable::vis_pieces);
+  if (text == "always")
+    policy = Policy::always;
+  else if (text == "never")
+    policy = Policy::never;
+  else if (text != "auto")
+    fatal("GEX_VIS_PIECES is '%s'; it must be auto, always or never", text.c_str());
+}
+
+}  // namespace gex::vis

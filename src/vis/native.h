@@ -1,0 +1,46 @@
+#pragma once
+// Non-contiguous put and get by the network itself: as transfers of several pieces where it has
+// them, else as a put or get of each piece.
+//
+// The peer takes no part, and nothing is packed; but an operation moves no more than a network's
+// bound of pieces, while a message packs as many as it has bytes for. So a transfer goes this way
+// if that takes no more operations than there would be messages, answers included; GEX_VIS_PIECES
+// decides otherwise.
+
+#include <cstddef>
+
+#include "core/initiate.h"
+#include "rma/transfer.h"
+#include "vis/region.h"
+
+namespace gex::vis {
+
+/// A put or a get, as the network sees it.
+struct NativeTransfer {
+  OpKind kind;  ///< put or get
+  Call call;
+  gex_Rank_t jobrank;
+  const void* key;
+  std::size_t bytes;  ///< more than 0
+};
+
+/// Whether the network is to carry a transfer of `bytes` between these regions. `target`: the
+/// peer's memory as it was resolved, from the lowest to the highest address. `message`: how many
+/// bytes one message would carry.
+bool is_native(const rma::Transfer& target, const StridedRegion& peer, const StridedRegion& own,
+               std::size_t bytes, std::size_t message) noexcept;
+bool is_native(const rma::Transfer& target, const BlockList& peer, const BlockList& own,
+               std::size_t bytes, std::size_t message) noexcept;
+
+/// Injects a whole transfer, waiting for room, polling; or, if `immediate`, nothing of it, or all,
+/// of which polls then bring on their way what finds no room behind the first operation. The source
+/// of a put is in use after this. A shape is copied, lists are read until the transfer is complete.
+Injected inject_native(const NativeTransfer& transfer, const StridedRegion& peer,
+                       const StridedRegion& own, const Targets& targets, bool immediate) noexcept;
+Injected inject_native(const NativeTransfer& transfer, const BlockList& peer, const BlockList& own,
+                       const Targets& targets, bool immediate) noexcept;
+
+/// Reads GEX_VIS_PIECES; start-up only.
+void start_native();
+
+}  // namespace gex::vis
