@@ -18,6 +18,7 @@ namespace {
 using gex::Call;
 using gex::checked;
 using gex::fatal;
+using gex::in_call;
 using gex::InCall;
 using gex::name_of_operation;
 using gex::name_of_type;
@@ -109,15 +110,16 @@ void check_target(const Domain& domain, gex_Rank_t rank, const gex::rma::Transfe
 }
 
 /// The operation as the room performs it.
-Operation begin(Call call, gex_AD_t ad, gex_DT_t type, void* result_p, gex_Rank_t tgt_rank,
-                void* tgt_addr, gex_OP_t opcode, std::uint64_t operand1, std::uint64_t operand2,
-                gex_Flags_t flags) {
+template <class AnyCall>
+Operation begin(const AnyCall& call, gex_AD_t ad, gex_DT_t type, void* result_p,
+                gex_Rank_t tgt_rank, void* tgt_addr, gex_OP_t opcode, std::uint64_t operand1,
+                std::uint64_t operand2, gex_Flags_t flags) {
   const char* name = name_of(call);
   const Domain& domain = require_domain(ad, name);
   require_operation(type, opcode, name);
-  if (checked()) check(domain, type, result_p, opcode, flags, name);
+  if (call.is_checked()) check(domain, type, result_p, opcode, flags, name);
   const gex_Rank_t rank = rank_in_team(domain, tgt_rank, flags, name);
-  if (checked()) gex::require_peer(domain.team, rank, name);
+  if (call.is_checked()) gex::require_peer(domain.team, rank, name);
   const bool fetching = fetches(opcode);
   const gex_Flags_t offsets =
       flags & (fetching ? offset_flags : gex_Flags_t{GEX_FLAG_PEER_SEG_OFFSET});
@@ -126,7 +128,7 @@ Operation begin(Call call, gex_AD_t ad, gex_DT_t type, void* result_p, gex_Rank_
       gex::rma::resolve_transfer(domain.team, rank, fetching ? result_p : &operand1, tgt_addr,
                                  gex::atomic::size_of(type), offsets, call);
   if (!fetching) target.local = nullptr;
-  if (checked()) check_target(domain, rank, target, flags, name);
+  if (call.is_checked()) check_target(domain, rank, target, flags, name);
   const bool by_network = domain.is_for_network() && target.by_atomics;
   return {type, opcode, operand1, operand2, by_network, target};
 }
@@ -176,18 +178,20 @@ void* gex_AD_QueryCData(gex_AD_t ad) {
 gex_Event_t gex_ad_nb_(gex_AD_t ad, gex_DT_t type, void* result_p, gex_Rank_t tgt_rank,
                        void* tgt_addr, gex_OP_t opcode, uint64_t operand1, uint64_t operand2,
                        gex_Flags_t flags) {
-  InCall call(call_of(Call::ad_nb_i32, type));
-  return call.returns(gex::atomic::operate_explicit(
-      begin(call, ad, type, result_p, tgt_rank, tgt_addr, opcode, operand1, operand2, flags),
-      flags));
+  return in_call(call_of(Call::ad_nb_i32, type), [=](auto& call) noexcept {
+    return call.returns(gex::atomic::operate_explicit(
+        begin(call, ad, type, result_p, tgt_rank, tgt_addr, opcode, operand1, operand2, flags),
+        flags));
+  });
 }
 
 int gex_ad_nbi_(gex_AD_t ad, gex_DT_t type, void* result_p, gex_Rank_t tgt_rank, void* tgt_addr,
                 gex_OP_t opcode, uint64_t operand1, uint64_t operand2, gex_Flags_t flags) {
-  InCall call(call_of(Call::ad_nbi_i32, type));
-  return call.returns(gex::atomic::operate_implicit(
-      begin(call, ad, type, result_p, tgt_rank, tgt_addr, opcode, operand1, operand2, flags),
-      flags));
+  return in_call(call_of(Call::ad_nbi_i32, type), [=](auto& call) noexcept {
+    return call.returns(gex::atomic::operate_implicit(
+        begin(call, ad, type, result_p, tgt_rank, tgt_addr, opcode, operand1, operand2, flags),
+        flags));
+  });
 }
 
 }  // extern "C"

@@ -20,6 +20,7 @@ namespace {
 using gex::Call;
 using gex::checked;
 using gex::fatal;
+using gex::in_call;
 using gex::InCall;
 
 /// Where holding and resuming interrupts means nothing.
@@ -39,8 +40,9 @@ gex::rma::Transfer memset_target(Call call, gasnet_node_t node, void* dest, std:
 }
 
 /// Polls, unlike what precedes gex_Event_Test and its like.
-void before_try(Call call, const gasnet_handle_t* handles, std::size_t count) {
-  if (checked() && handles == nullptr && count != 0)
+template <class AnyCall>
+void before_try(const AnyCall& call, const gasnet_handle_t* handles, std::size_t count) {
+  if (call.is_checked() && handles == nullptr && count != 0)
     fatal("%s: the array of handles is null", name_of(call));
   gex::poll();
 }
@@ -134,25 +136,29 @@ gasnet_register_value_t gex_wait_valget_(gasnet_valget_handle_t handle) {
 }
 
 int gex_try_syncnb_(gasnet_handle_t handle) {
-  InCall call(Call::try_syncnb);
-  before_try(call, &handle, 1);
-  call.concerns(handle);
-  return call.answers(handle == GASNET_INVALID_HANDLE ? GASNET_OK : gex::test_event(handle));
+  return in_call(Call::try_syncnb, [=](auto& call) noexcept {
+    before_try(call, nullptr, 0);
+    call.concerns(handle);
+    return call.answers(handle == GASNET_INVALID_HANDLE ? GASNET_OK : gex::test_event(handle));
+  });
 }
 int gasnet_try_syncnb_all(gasnet_handle_t* handles, size_t numhandles) {
-  InCall call(Call::try_syncnb_all);
-  before_try(call, handles, numhandles);
-  return call.answers(gex::test_all(handles, numhandles));
+  return in_call(Call::try_syncnb_all, [=](auto& call) noexcept {
+    before_try(call, handles, numhandles);
+    return call.answers(gex::test_all(handles, numhandles));
+  });
 }
 int gasnet_try_syncnb_some(gasnet_handle_t* handles, size_t numhandles) {
-  InCall call(Call::try_syncnb_some);
-  before_try(call, handles, numhandles);
-  return call.answers(gex::test_some(handles, numhandles));
+  return in_call(Call::try_syncnb_some, [=](auto& call) noexcept {
+    before_try(call, handles, numhandles);
+    return call.answers(gex::test_some(handles, numhandles));
+  });
 }
 int gex_try_syncnbi_(gex_EC_t categories) {
-  InCall call(Call::try_syncnbi);
-  before_try(call, nullptr, 0);
-  return call.answers(gex::test_implicit(categories));
+  return in_call(Call::try_syncnbi, [=](auto& call) noexcept {
+    before_try(call, nullptr, 0);
+    return call.answers(gex::test_implicit(categories));
+  });
 }
 
 }  // extern "C"
