@@ -14,7 +14,6 @@ namespace {
 
 constexpr std::string_view emulated = "emu.";
 constexpr std::string_view real = "net.";
-constexpr std::size_t medium_bytes = 8192;
 
 enum Handler : gex_AM_Index_t { ask = 220, answer, take, taken };
 
@@ -22,6 +21,7 @@ std::atomic<std::uint64_t> asked{0};
 std::atomic<std::uint64_t> answered{0};
 std::atomic<std::uint64_t> received{0};
 std::atomic<std::uint64_t> floods{0};
+std::uint64_t expected_in_floods = 0;
 
 void on_ask(gex_Token_t token) {
   asked.fetch_add(1, std::memory_order_relaxed);
@@ -117,18 +117,18 @@ Repeated round_trip(const Job& job) {
   };
 }
 
+template <std::size_t bytes>
 Repeated message_flood(const Job& job) {
-  const std::vector<std::byte> payload(medium_bytes, std::byte{1});
+  const std::vector<std::byte> payload(bytes, std::byte{1});
   return [&job, payload](std::uint64_t repetitions) {
     if (job.rank() == 0) {
       const std::uint64_t expected = floods.load() + 1;
       for (std::uint64_t i = 0; i < repetitions; ++i)
-        gex_AM_RequestMedium0(job.team(), 1, take, payload.data(), medium_bytes, GEX_EVENT_NOW, 0);
+        gex_AM_RequestMedium0(job.team(), 1, take, payload.data(), bytes, GEX_EVENT_NOW, 0);
       GASNET_BLOCKUNTIL(floods.load(std::memory_order_relaxed) == expected);
     } else if (job.rank() == 1) {
-      static std::uint64_t expected = 0;
-      expected += repetitions;
-      GASNET_BLOCKUNTIL(received.load(std::memory_order_relaxed) == expected);
+      expected_in_floods += repetitions;
+      GASNET_BLOCKUNTIL(received.load(std::memory_order_relaxed) == expected_in_floods);
       gex_AM_RequestShort0(job.team(), 0, taken, 0);
     }
   };
@@ -147,7 +147,8 @@ constexpr OverNetwork measurements[] = {
     {"put.65536.flood", put_flood<part>},
     {"get.65536.flood", get_flood<part>},
     {"put.1048576.flood", put_flood<large_part>},
-    {"am.8192.flood", message_flood},
+    {"am.8192.flood", message_flood<8192>},
+    {"am.16384.flood", message_flood<16384>},
 };
 
 }  // namespace

@@ -39,6 +39,24 @@ bool succeeded(int result, const char* what, std::string& error) {
   return false;
 }
 
+/// A variable of the environment that is set while this object lives, unless the user has set it.
+class DefaultVariable {
+ public:
+  DefaultVariable(const char* name, std::size_t value)
+      : name_(name), sets_(std::getenv(name) == nullptr) {
+    if (sets_) setenv(name, std::to_string(value).c_str(), 0);
+  }
+  DefaultVariable(const DefaultVariable&) = delete;
+  DefaultVariable& operator=(const DefaultVariable&) = delete;
+  ~DefaultVariable() {
+    if (sets_) unsetenv(name_);
+  }
+
+ private:
+  const char* const name_;
+  const bool sets_;
+};
+
 /// A rank over libfabric 1.17's rxd jumps into nowhere when it is asked for an atomic operation.
 bool fails_at_atomics(const fi_info& info) noexcept {
   return std::string_view(info.fabric_attr->prov_name).ends_with(";ofi_rxd");
@@ -112,6 +130,10 @@ Endpoint::Endpoint(Info info, std::string& error)
   if (!took(fi_cq_open(domain, &queue_attributes, &queue, nullptr), queue, completions_,
             "fi_cq_open", error))
     return;
+  // rxm sends a message of up to 16 KiB at once, and has its receiver fetch a longer one, in three
+  // packets instead of one. Over TCP it takes another limit from the environment, whenever it opens
+  // an endpoint: the largest message of this conduit is a little longer than that.
+  const DefaultVariable eager_limit("FI_OFI_RXM_EAGER_LIMIT", max_wire);
   fid_ep* endpoint = nullptr;
   if (!took(fi_endpoint(domain, info_.get(), &endpoint, nullptr), endpoint, endpoint_,
             "fi_endpoint", error))

@@ -22,7 +22,10 @@ constexpr std::size_t batch = 16;
 constexpr std::size_t most_injected = 1024;
 
 /// Readings in a row that found nothing, from which on a rank is taken to wait for a message.
-constexpr std::uint32_t readings_of_who_waits = 3;
+constexpr std::uint32_t readings_of_a_wait = 3;
+
+/// So long after the last of them it does not wait any more, but has done something else.
+constexpr std::chrono::microseconds end_of_wait{10};
 
 /// Polls between two looks at the clock.
 constexpr std::uint32_t polls_per_look = 256;
@@ -288,8 +291,9 @@ void Network::release(void* payload) {
 std::size_t Network::poll(std::uint32_t channels, std::size_t most) {
   std::size_t delivered = 0;
   // Each reading is one step of the provider's, which over TCP takes in a message or two of some
-  // KiB. Whoever polls now and then finds more than that. Whoever has polled in vain just before
-  // waits for the message that has come now, and not for what a further reading finds.
+  // KiB. A rank that polls now and then finds more than that. One whose last polls, just before,
+  // found nothing waits for the message that has come now, and not for what a further reading
+  // finds.
   std::size_t readings = 0;
   Progress found = Progress::nothing;
   // Once at least: a poll that delivers nothing moves on what is under way all the same.
@@ -318,7 +322,7 @@ Network::Progress Network::progress() {
   if (threaded_ && !progress_mutex_.try_lock()) return Progress::nothing;
   const std::unique_lock lock = threaded_ ? std::unique_lock(progress_mutex_, std::adopt_lock)
                                           : std::unique_lock<std::mutex>();
-  const std::uint64_t before = received_;
+  const std::uint64_t received_before = received_;
   fi_cq_data_entry entries[batch];
   const ssize_t read = fi_cq_read(endpoint_.completions(), entries, batch);
   for (ssize_t i = 0; i < read; ++i) completed(entries[i]);
@@ -332,12 +336,14 @@ Network::Progress Network::progress() {
   one_sided_.retry();
   if (++looks_ % polls_per_look == 0) look_for_losses();
   if (read <= 0) {
-    ++vain_readings_;
+    ++empty_readings_;
+    last_empty_reading_ = std::chrono::steady_clock::now();
     return Progress::nothing;
   }
-  const bool waited = std::exchange(vain_readings_, 0) >= readings_of_who_waits;
+  const bool waited = std::exchange(empty_readings_, 0) >= readings_of_a_wait &&
+                      std::chrono::steady_clock::now() - last_empty_reading_ < end_of_wait;
   // What was sent, put or got is done when it is done: only messages come in crowds.
-  return received_ == before || waited ? Progress::something : Progress::more_likely;
+  return received_ == received_before || waited ? Progress::something : Progress::more_likely;
 }
 
 void Network::look_for_losses() {

@@ -20,6 +20,7 @@
 
 #include <array>
 #include <atomic>
+#include <chrono>
 #include <cstddef>
 #include <cstdint>
 #include <memory>
@@ -136,8 +137,9 @@ class Network {
   std::uint32_t looks_ = 0;
 
   std::mutex progress_mutex_;
-  std::uint32_t vain_readings_ = 0;  ///< in a row
-  std::uint64_t received_ = 0;       ///< completions of receives
+  std::uint32_t empty_readings_ = 0;  ///< in a row
+  std::uint64_t received_ = 0;        ///< completions of receives
+  std::chrono::steady_clock::time_point last_empty_reading_;
   std::uint64_t round_ = 0;
 
   std::mutex postponed_mutex_;
