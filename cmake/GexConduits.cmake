@@ -2,7 +2,7 @@
 # outside the folder names it. Beside its sources a folder has
 #
 #   conduit.cmake      gex_conduit(...), below
-#   environment.def    its rows of the environment table (src/base/env_table.def), if it has any
+#   environment.def    its rows of the environment table, if it has any (cmake/GexEnvironment.cmake)
 #   cover.txt          its lines of the conformance suite's cover (tests/jobs/conformance/cover.py)
 #   promises.inc       its subjects of the tests of conduits' promises (tests/unit/net_conduit/promise.h)
 #   <name>.md          its page of documentation, or there is docs/<name>.md
@@ -46,12 +46,11 @@ endfunction()
 file(GLOB declarations CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/src/net/*/conduit.cmake)
 file(STRINGS ${PROJECT_SOURCE_DIR}/include/gex/mode.h labels
   REGEX "^#(el)?if defined\\(GASNET_CONDUIT_[A-Z0-9]+\\)$")
-file(READ ${PROJECT_SOURCE_DIR}/src/net/spawner.def.in spawner_row)
+file(READ ${PROJECT_SOURCE_DIR}/cmd/gasnetrun/spawner.def.in spawner_row)
 set_property(DIRECTORY APPEND PROPERTY CMAKE_CONFIGURE_DEPENDS include/gex/mode.h
-  src/net/spawner.def.in)
+  cmd/gasnetrun/spawner.def.in)
 set(header "// Written when the build is configured: cmake/GexConduits.cmake.\n")
 set(conduit_table "${header}")
-set(environment_table "${header}")
 set(spawner_table "${header}")
 set(promises "${header}")
 set(subjects "")
@@ -68,28 +67,24 @@ foreach(declaration IN LISTS declarations)
   endif()
   string(TOUPPER ${name} NAME)
   # What is there when it is looked for counts.
-  file(GLOB parts CONFIGURE_DEPENDS ${folder}/environment.def ${folder}/promises.inc
-    ${folder}/${name}.md ${folder}/CMakeLists.txt ${folder}/cover.txt)
-  foreach(part environment.def promises.inc)
-    string(MAKE_C_IDENTIFIER ${part} kind)
-    set(include_${kind} "")
-    if(EXISTS ${folder}/${part})
-      set(include_${kind} "#include \"${folder}/${part}\"\n")
-    endif()
-  endforeach()
-  string(APPEND environment_table "${include_environment_def}")
+  file(GLOB parts CONFIGURE_DEPENDS ${folder}/promises.inc ${folder}/${name}.md
+    ${folder}/CMakeLists.txt ${folder}/cover.txt)
+  set(include_promises "")
+  if(EXISTS ${folder}/promises.inc)
+    set(include_promises "#include \"${folder}/promises.inc\"\n")
+  endif()
   string(CONFIGURE "${spawner_row}" row @ONLY)
   string(APPEND spawner_table "${row}")
   if(GEX_CONDUIT_${name}_BUILT_IN)
     set(form GEX_BUILT_IN_CONDUIT)
-    if(include_promises_inc)
-      string(APPEND promises "${include_promises_inc}")
+    if(include_promises)
+      string(APPEND promises "${include_promises}")
       string(APPEND subjects "      ${name}_subjects,\n")
     endif()
   else()
     set(form GEX_PLUGIN_CONDUIT)
-    if(include_promises_inc)
-      string(APPEND promises "#ifdef GEX_${NAME}_CONDUIT\n${include_promises_inc}#endif\n")
+    if(include_promises)
+      string(APPEND promises "#ifdef GEX_${NAME}_CONDUIT\n${include_promises}#endif\n")
       string(APPEND subjects
         "#ifdef GEX_${NAME}_CONDUIT\n      ${name}_subjects,\n#endif\n")
     endif()
@@ -113,7 +108,6 @@ if(if STREQUAL "#elif")
   string(APPEND label_list "#endif\n")
 endif()
 gex_write(${GEX_GENERATED}/declared_conduits.def "${conduit_table}")
-gex_write(${GEX_GENERATED}/declared_environment.def "${environment_table}")
 gex_write(${GEX_GENERATED}/declared_spawners.def "${spawner_table}")
 string(APPEND promises "
 std::vector<std::vector<Subject>> declared_subjects() {

@@ -1,5 +1,6 @@
 #include "environment.h"
 
+#include <algorithm>
 #include <utility>
 
 namespace gexinfo {
@@ -18,6 +19,9 @@ std::vector<EnvironmentRow> environment() {
       rows.push_back({std::move(member.name), &description, true, std::move(member.value)});
     }
   }
+  std::ranges::stable_sort(rows, {}, [](const EnvironmentRow& row) {
+    return std::ranges::find(env::categories, row.description->category);
+  });
   return rows;
 }
 

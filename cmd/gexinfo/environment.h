@@ -15,7 +15,7 @@ struct EnvironmentRow {
   std::string value;  ///< in force; "" when unset and without a default
 };
 
-/// In the table's order; a family's members that are set follow it.
+/// By category, otherwise in the table's order; a family's members that are set follow it.
 std::vector<EnvironmentRow> environment();
 
 }  // namespace gexinfo

@@ -19,10 +19,16 @@ namespace {
 constexpr Description rows[] = {
 #define GEX_ENV(identifier, name, type, default_text, category, help) \
   {name, Type::type, default_text, category, help},
-#include "base/env_table.def"
+#include <environment_table.def>
 #undef GEX_ENV
 };
 static_assert(std::size(rows) == static_cast<std::size_t>(Variable::count));
+static_assert(std::ranges::all_of(rows,
+                                  [](const Description& row) {
+                                    return std::ranges::find(categories, row.category) !=
+                                           categories.end();
+                                  }),
+              "a row of the environment table has a category that is not listed in env.h");
 
 std::size_t index_of(Variable variable) noexcept {
   return static_cast<std::size_t>(variable);

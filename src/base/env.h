@@ -1,15 +1,22 @@
 #pragma once
-// The environment table: every variable libgex reads, in one place (`env_table.def`).
+// The environment table: every variable that libgex and its launchers read.
 //
-// The table is the single source of parsing, of `gexinfo --env` and of docs/environment.md. Each
-// variable has a type; a value that does not parse ends the job with one line naming the variable,
-// the value and what was expected: at start (`check_values`), whether or not the value is used. A
-// variable beginning GEX_ that is not in the table is warned about once (`warn_unknown`); unknown
-// GASNET_ ones are ignored. A variable that is set but empty, or holds only blanks, counts as
-// unset; blanks around a value are ignored.
+// The table is the single source of parsing, of `gexinfo --env` and of docs/environment.md. Its
+// rows stand in the file environment.def of the room, conduit or program that reads the variable:
 //
-// With GASNET_VERBOSEENV=1 the process that speaks for the job says on standard error which value
-// each variable has, when it is first asked for.
+//     GEX_ENV(identifier, "NAME", type, "default", "category", "help")
+//
+// The build finds these files by itself; after a change run tools/generate-env-docs. GASNET_ names
+// keep the meaning that existing programs and scripts give them; names of our own begin with GEX_.
+//
+// Each variable has a type; a value that does not parse ends the job with one line naming the
+// variable, the value and what was expected: at start (`check_values`), whether or not the value is
+// used. A variable beginning GEX_ that is not in the table is warned about once (`warn_unknown`);
+// unknown GASNET_ ones are ignored. A variable that is set but empty, or holds only blanks, counts
+// as unset; blanks around a value are ignored.
+//
+// With GASNET_VERBOSEENV=1 the process that speaks for the job prints each variable's value on
+// standard error, when it is first asked for.
 //
 // Requirements: `Variable` values come from the table, and are asked for by the function of their
 // type. Values are read from the environment at each call (start-up only, never on a fast path).
@@ -18,6 +25,7 @@
 // A row whose name ends in `*` is a family: every variable of the environment that begins as it
 // does has its type, default and help. `members` lists those that are set.
 
+#include <array>
 #include <cstdint>
 #include <optional>
 #include <span>
@@ -39,9 +47,13 @@ enum class Type {
            ///< or /H
 };
 
+/// The categories of variables, which are sections of documents, in that order.
+inline constexpr std::array<std::string_view, 5> categories{"network", "launch", "memory",
+                                                            "threads", "diagnosis"};
+
 enum class Variable : std::uint16_t {
 #define GEX_ENV(identifier, name, type, default_text, category, help) identifier,
-#include "base/env_table.def"
+#include <environment_table.def>
 #undef GEX_ENV
   count
 };
@@ -50,7 +62,7 @@ enum class Variable : std::uint16_t {
 struct Description {
   const char* name;
   Type type;
-  const char* default_text;  ///< "" when unset has a meaning of its own, told in `help`
+  const char* default_text;  ///< "" when unset has a meaning of its own, which `help` explains
   const char* category;
   const char* help;
 };
@@ -58,7 +70,7 @@ struct Description {
 std::span<const Description> table() noexcept;
 const Description& describe(Variable variable) noexcept;
 
-/// The row of that name, if the table has it: for a conduit, which knows names only.
+/// The row of that name, if the table has it: for conduits, which ask by name.
 std::optional<Variable> find(std::string_view name) noexcept;
 
 /// A variable of a family that the user has set.
@@ -80,7 +92,7 @@ const char* type_name(Type type) noexcept;
 std::optional<std::string> value(Variable variable);
 std::optional<std::string> value(const char* name);
 
-/// The same as the environment holds it, with its blanks, or null; no memory is allocated. For
+/// The value as the environment holds it, with its blanks, or null; no memory is allocated. For
 /// conduits, and for where an error is being reported already.
 const char* raw(Variable variable) noexcept;
 
@@ -92,22 +104,22 @@ std::int64_t integer(Variable variable);
 double seconds(Variable variable);
 Memory memory(Variable variable);
 
-/// The same of a family's member, of which `rest` is the name behind what the family shares.
+/// Typed access to a family's member, whose name is the family's stem and `rest`.
 bool boolean(Variable family, std::string_view rest);
 
 /// Ends the job if a variable of the table has a malformed value.
 void check_values();
 
-/// Says "NAME = VALUE", with "(default)" where it is that, under GASNET_VERBOSEENV=1 and in the
+/// Prints "NAME = VALUE", with "(default)" where it is that, under GASNET_VERBOSEENV=1 and in the
 /// process that speaks for the job, once for each name; for variables of clients. Typed access does
 /// it by itself.
 void display(std::string_view name, std::string_view value, bool is_default);
 
-/// Whether `display` says anything in this process.
+/// Whether `display` prints in this process.
 bool verbose();
 
-/// Warns once about each GEX_ variable in the environment that the table does not know, naming the
-/// known one most like it. Only the process that speaks for the job does, and only the first call.
+/// Warns once about each GEX_ variable in the environment that is not in the table, naming the one
+/// that is most like it. Only the process that speaks for the job does, and only the first call.
 void warn_unknown();
 
 }  // namespace gex::env

@@ -1,11 +1,12 @@
 #!/usr/bin/env python3
-"""Reads the sources of the library and fails on one that reads the environment by itself.
+"""Reads the sources of the library and fails on one that reads the environment by itself, and on a row of
+the environment table in a folder that does not read the variable.
 
     environment.py ROOT
 
-What libgex reads is in src/base/env_table.def, or `gexinfo --env` and docs/environment.md do not
-tell of it, and is read by src/base/env*.cc. What else may be read is listed below, with the reason;
-an entry that nothing needs any more is a violation too.
+What libgex reads is a row of an environment.def, or `gexinfo --env` and docs/environment.md do not
+show it, and is read by src/base/env*.cc. What else may be read is listed below, with the reason; an
+entry that nothing needs any more is a violation too.
 """
 
 import os
@@ -31,6 +32,10 @@ ALLOWED = {
     "src/job/process_manager.cc": (r'("PMI_\w+"|"PMIX_\w+"|sign\.variable)\)', MANAGER),
 }
 ALLOWED_WHOLE = {"src/launch/agents/launch_agents.cc": "all of it goes to the ranks of other hosts"}
+
+ROW = re.compile(r'^GEX_ENV\((\w+),\s*"([^"]+)"', re.MULTILINE)
+# Variables that are read under a name that is put together from parts.
+COMPOSED = {"GASNET_SMP_SPAWNER"}
 
 
 def reads(path, text):
@@ -61,17 +66,39 @@ def violations(root):
                     unused.discard(path)
                 else:
                     yield (f"{path}:{line}: {what}: the library reads its environment by base/env.h, "
-                           "from src/base/env_table.def")
+                           "and its folder has a row for the variable in environment.def")
     for path in sorted(unused):
         yield f"{path}: reads no environment any more, and needs no exception"
     if count == 0:
         sys.exit(f"{root}: no sources below src/")
 
 
+def misplaced(root):
+    """Rows whose folder reads the variable neither by its identifier nor by its name."""
+    for directory, folders, names in sorted(os.walk(root)):
+        folders[:] = [name for name in folders if directory != root or name in {"src", "cmd"}]
+        if "environment.def" not in names:
+            continue
+        text = ""
+        for below, _, names in os.walk(directory):
+            for name in names:
+                if name.endswith((".h", ".cc", ".c")):
+                    with open(os.path.join(below, name), encoding="utf-8") as file:
+                        text += TEXT.sub(lambda found: found.group(1) or " ", file.read())
+        path = os.path.join(directory, "environment.def")
+        with open(path, encoding="utf-8") as file:
+            rows = ROW.findall(file.read())
+        for identifier, name in rows:
+            if name not in COMPOSED and f'"{name}"' not in text and not re.search(
+                    rf"\bVariable::{identifier}\b", text):
+                yield (f"{os.path.relpath(path, root)}: {name} is not read in this folder: its row belongs "
+                       "to the one that reads it")
+
+
 def main():
     if len(sys.argv) != 2:
         sys.exit("usage: environment.py ROOT")
-    found = list(violations(sys.argv[1]))
+    found = [*violations(sys.argv[1]), *misplaced(sys.argv[1])]
     for line in found:
         print(line)
     print(f"{len(found)} violations")

@@ -8,6 +8,12 @@ from seeded_tree import SeededTree
 GOOD = {
     "src/base/env.cc": "const char* set = std::getenv(name); char** entry = environ;\n",
     "src/base/env_grammar.cc": "",
+    "src/base/environment.def": '// GEX_ENV(identifier, "NAME")\nGEX_ENV(quiet, "GASNET_QUIET", boolean)\n',
+    "src/base/quiet.cc": "return env::boolean(env::Variable::quiet);\n",
+    "src/net/emu/environment.def": 'GEX_ENV(emu_queue,\n        "GEX_EMU_QUEUE", integer)\n',
+    "src/net/emu/emu.cc": 'host.env_integer("GEX_EMU_QUEUE");\n',
+    "src/launch/environment.def": 'GEX_ENV(bind, "GEX_BIND", text)\n',
+    "src/launch/local/binding.cc": "env::text(env::Variable::bind);\n",
     "src/api/gasnet1_core.cc": "char* gasnet_getenv(const char* name) {\n"
                                "  return std::getenv(name);\n}\n",
     "src/tools/env.cc": "char* gasnett_getenv_withdefault(const char* key, const char* other) {\n"
@@ -72,6 +78,18 @@ class Environment(SeededTree):
     def test_a_comment_is_no_read(self):
         self.assert_accepted({"src/base/error.cc": '// getenv("X")\n/*\ngetenv("X") environ\n*/\n',
                               "src/base/os_file.cc": "setenv(name, value, 1); environment();\n"})
+
+    def test_a_row_of_a_variable_that_is_read_elsewhere(self):
+        self.assert_caught({"src/launch/environment.def": 'GEX_ENV(quiet, "GASNET_QUIET", boolean)\n'},
+                           "src/launch/environment.def: GASNET_QUIET is not read in this folder")
+        self.assert_caught({"cmd/gexrun/environment.def": 'GEX_ENV(bind, "GEX_BIND", text)\n'},
+                           "cmd/gexrun/environment.def: GEX_BIND is not read in this folder")
+
+    def test_a_row_of_a_variable_that_is_read_no_more(self):
+        self.assert_caught({"src/launch/local/binding.cc": "env::text(env::Variable::binding);\n"},
+                           "src/launch/environment.def: GEX_BIND is not read in this folder")
+        self.assert_caught({"src/net/emu/emu.cc": '// "GEX_EMU_QUEUE"\n'},
+                           "src/net/emu/environment.def: GEX_EMU_QUEUE is not read in this folder")
 
     def test_an_empty_tree_is_refused(self):
         result = self.check_tree({})

@@ -23,7 +23,7 @@ import sys
 NAME = "trial"
 
 ENVIRONMENT = """\
-// Variables of trial; see src/base/env_table.def.
+// Variables that trial reads; see src/base/env.h.
 
 GEX_ENV(trial_word, "GEX_TRIAL_WORD", text, "", "network", "trial: a word that rank 0 says.")
 """

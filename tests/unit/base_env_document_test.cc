@@ -3,11 +3,13 @@
 #include <gtest/gtest.h>
 
 #include <sys/wait.h>
+#include <cctype>
 #include <cstdlib>
 #include <filesystem>
 #include <fstream>
 #include <iterator>
 #include <string>
+#include <string_view>
 
 #include "base/env.h"
 #include "temporary_folder.h"
@@ -41,6 +43,19 @@ TEST(EnvironmentDocument, HasEveryRowOfTheCompiledTable) {
   }
 }
 
+TEST(EnvironmentDocument, HasTheCategoriesInOrder) {
+  const std::string document = read(project / "docs/environment.md");
+  std::size_t place = 0;
+  for (const std::string_view category : gex::env::categories) {
+    std::string section(category);
+    section.front() = static_cast<char>(std::toupper(section.front()));
+    const std::size_t found = document.find("\n## " + section + "\n");
+    ASSERT_NE(found, std::string::npos) << section;
+    EXPECT_GT(found, place) << section;
+    place = found;
+  }
+}
+
 TEST(EnvironmentDocument, TheCheckNoticesAChange) {
   const TemporaryFolder folder;
   folder.write("environment.md", read(project / "docs/environment.md") + "stale\n");
@@ -53,11 +68,15 @@ TEST(EnvironmentDocument, TheCheckNoticesAChange) {
 
 TEST(EnvironmentDocument, ATableThatIsNotUnderstoodIsRefused) {
   const TemporaryFolder folder;
-  folder.write("table.def", "GEX_ENV(a, \"GEX_A\", colour, \"\", \"c\", \"h\")\n");
+  folder.write("table.def", "GEX_ENV(a, \"GEX_A\", colour, \"\", \"network\", \"h\")\n");
   EXPECT_EQ(generate("--table " + folder.path() + "/table.def --document " + folder.path() +
                      "/out.md 2>/dev/null"),
             1);
-  folder.write("table.def", "GEX_ENV(a, \"GEX_A\", text, \"\", \"c\" \"h\")\n");
+  folder.write("table.def", "GEX_ENV(a, \"GEX_A\", text, \"\", \"no category\", \"h\")\n");
+  EXPECT_EQ(generate("--table " + folder.path() + "/table.def --document " + folder.path() +
+                     "/out.md 2>/dev/null"),
+            1);
+  folder.write("table.def", "GEX_ENV(a, \"GEX_A\", text, \"\", \"network\" \"h\")\n");
   EXPECT_EQ(generate("--table " + folder.path() + "/table.def --document " + folder.path() +
                      "/out.md 2>/dev/null"),
             1);
