@@ -5,7 +5,7 @@
 //   list.activate(barrier);              // it has work
 //   register_poller([]() noexcept { return the_list.get().advance(); });
 //
-// `T::advance` does what can be done now and says whether that was anything, and `T::idle` whether
+// `T::advance` does what can be done now and returns whether that was anything, `T::idle` whether
 // the object has no work until it is activated again. Any thread may call anything; an object is
 // taken out (`deactivate`) before it ends.
 

@@ -26,7 +26,7 @@ void show_backtrace(int) noexcept {
   if (pipe2(ends, O_CLOEXEC | O_NONBLOCK) == 0) {
     os::print_backtrace(ends[1]);
     const ssize_t got = read(ends[0], shown->text, sizeof shown->text);
-    // Release: whoever sees the size sees the text.
+    // Release: a reader that sees the size sees the text.
     shown->bytes.store(got > 0 ? static_cast<std::uint32_t>(got) : 0, std::memory_order_release);
     close(ends[0]);
     close(ends[1]);

@@ -1,15 +1,15 @@
 #pragma once
 // Completion: the counting and the generations at the bottom of every event and implicit operation.
 //
-// Whoever finishes part of an operation adds one to a word, its target; everything is complete when
-// as many parts are completed as were initiated. An event's object is used for one operation after
-// the other, each a *generation*, whose number is part of the handles that are given out: a handle
-// of an earlier generation is recognised.
+// Each part of an operation, once it is done, adds one to a word, its target; the operation is
+// complete when as many parts are completed as were initiated. An event's object is used for one
+// operation after the other, each a *generation*, whose number is part of the handles that are
+// given out: a handle of an earlier generation is recognised.
 //
-// Who may do what: one thread initiates, and is done with that before it lets another see the
-// target or the handle. Any thread completes. Any thread looks; the one that finds everything
-// complete ends the generation, and hands the object on through something that orders memory (a
-// free list of its own, the pool's lock).
+// Thread rules: one thread initiates, and is done with that before another can see the target or
+// the handle. Any thread completes. Any thread tests; the one that finds everything complete ends
+// the generation, and hands the object on through something that orders memory (a free list of its
+// own, the pool's lock).
 //
 // Templates over an atomics policy, so that an interleaving explorer runs the same text
 // (tests/unit/core_event_relacy).
@@ -47,8 +47,8 @@ struct StdCompletion {
   }
 };
 
-/// Completes `parts` parts. Any thread. Release: what the operation wrote is seen by whoever finds
-/// the target complete.
+/// Completes `parts` parts. Any thread. Release: what the operation wrote is seen by the thread
+/// that finds the target complete.
 template <class Atomics>
 void complete_parts(typename Atomics::Word& target, std::uint32_t parts) noexcept {
   Atomics::add_release(target, parts);
@@ -71,7 +71,7 @@ struct BasicCounters {
   void clear() noexcept {
     for (unsigned c = 0; c < ec_count; ++c) {
       Atomics::write(initiated[c], std::uint32_t{0});
-      // Relaxed: nobody else has the target yet, and who gets it gets it in order.
+      // Relaxed: no other thread has the target yet, and what hands it to one orders memory.
       Atomics::store_relaxed(completed[c], 0);
     }
   }

@@ -90,7 +90,7 @@ net::Host host{.version = net::interface_version,
                .env_integer = host_env_integer,
                .env_text = host_env_text};
 
-/// A number that tells this job from others, drawn by rank 0.
+/// A number that distinguishes this job from others, drawn by rank 0.
 std::uint64_t draw_cookie(job::Job& job) {
   std::uint64_t mine = 0;
   if (job.rank() == 0 && getrandom(&mine, sizeof mine, 0) != sizeof mine)

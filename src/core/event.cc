@@ -120,7 +120,8 @@ Op op_of(const Decoded& handle) noexcept {
   return shown(handle.event->op);
 }
 
-/// The same of an array: its first that is pending. All that are count as incomplete from now on.
+/// What a wait for these events waits for: the first of them that is pending. All that are pending
+/// count as incomplete from now on.
 Op op_of(const gex_Event_t* events, std::size_t count) noexcept {
   Op first;
   for (std::size_t i = count; i-- != 0;)

@@ -7,7 +7,7 @@
 // (one thread makes events, another consumes them) gives a batch to a common pool.
 //
 // An event counts parts of operations by category (Counters). A non-blocking put has one category,
-// an access region all five. Or it has a probe: a function that says whether something that no
+// an access region all five. Or it has a probe: a function that returns whether something that no
 // message completes (a barrier over shared flags) is done.
 
 #include "core/op.h"
@@ -23,7 +23,7 @@ struct Probe {
   Question* needs_core;  ///< whether it may need the asking thread's core; null: it may
 };
 
-/// The second line is for those who ask what is in flight; see job::ShownEvent.
+/// The second line is for reports of what is in flight; see job::ShownEvent.
 struct alignas(cache_line) Event : BasicEvent<StdCompletion> {
   bool is_region;
   std::uint32_t sequence;

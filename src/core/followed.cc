@@ -27,7 +27,7 @@ struct Followed {
 
   /// Returns whether it was the last of it.
   bool take(std::int64_t parts) noexcept {
-    // Acquire and release: who ends the record has seen what the others did with it.
+    // Acquire and release: the thread that ends the record has seen what the others did with it.
     return left.fetch_sub(parts, std::memory_order_acq_rel) == parts;
   }
   void record() const noexcept {

@@ -39,7 +39,7 @@ job::LastCall* last_call = nullptr;
 }  // namespace
 
 void InCall::begin(Call call, Kind kind) noexcept {
-  if (checked()) judge_context(call);
+  if (checked()) check_context(call);
   if (traced()) trace::detail::call_begin(call);
   if (last_call == nullptr || (kind != set_up && !are_noted())) return;
   std::uint32_t caller = unknown_thread;

@@ -1,6 +1,6 @@
 #pragma once
 // How an operation is initiated in each of its forms: blocking, implicit (NBI), with an event (NB).
-// The only place that knows them apart.
+// No other file distinguishes the forms.
 //
 // An operation has one or more parts. Its `inject` function gives them to whatever carries them:
 // each part adds one to `Targets::done` when it is complete and, if the source of a put is in use
@@ -9,8 +9,8 @@
 // an immediate operation may.
 //
 // What completes inside its call, as a copy to mapped memory does, is not initiated: it touches no
-// counter and has no event. What is initiated is described by an Op (core/op.h), which is shown to
-// those who ask what is in flight.
+// counter and has no event. What is initiated is described by an Op (core/op.h), for reports of
+// what is in flight.
 //
 // Thread rules: client context. The targets belong to the calling thread's operation; any thread
 // completes them.
@@ -53,7 +53,7 @@ struct Initiated {
   gex_Event_t event = GEX_EVENT_INVALID;  ///< with_event: until it is complete
   bool source_in_use = false;             ///< leaf: the leaf is not complete yet
 
-  /// As calls that return an event tell it.
+  /// What calls that return an event return.
   gex_Event_t event_or_no_op() const noexcept { return refused ? GEX_EVENT_NO_OP : event; }
 };
 
@@ -138,8 +138,8 @@ Initiated initiate_with_event(const Op& op, Category_index category, LocalComple
   return {.event = handle_of(event), .source_in_use = injected.source_in_use};
 }
 
-/// The same in a form that is known when it runs. A blocking operation has no local completion of
-/// its own, an implicit one no leaf.
+/// Initiates an operation in a form that is known at run time only. A blocking operation has no
+/// local completion of its own, an implicit one no leaf.
 template <class Inject>
 Initiated initiate(Form form, const Op& op, Category_index category, LocalCompletion wanted,
                    Inject inject) noexcept {

@@ -42,7 +42,7 @@ static_assert(offsetof(gex_DomainPrefix_, displacement) == 0 &&
               offsetof(gex_DomainPrefix_, operations) == 36 &&
               offsetof(gex_DomainPrefix_, flags) == 40 && sizeof(gex_DomainPrefix_) == 64 &&
               alignof(gex_DomainPrefix_) >= 2);
-static_assert(alignof(Team) >= 4, "bits 0 and 1 of a handle tell what it is");
+static_assert(alignof(Team) >= 4, "bits 0 and 1 of a handle are its kind");
 
 static_assert(sizeof(gex_HSL_t) == 64);
 static_assert(sizeof(gex_Rank_t) == 4 && sizeof(gex_Flags_t) == 4 && sizeof(gex_DT_t) == 4 &&

@@ -24,7 +24,7 @@ class LiveObjects {
     const std::lock_guard lock(mutex_);
     objects_.push_back(&object);
   }
-  /// The same under the lock that the caller holds.
+  /// For a caller that holds the lock.
   void add(Object& object, const std::unique_lock<std::mutex>&) { objects_.push_back(&object); }
   void remove(Object& object) noexcept {
     const std::lock_guard lock(mutex_);

@@ -2,11 +2,11 @@
 // Kinds of memory that segments are made of, and the one way by which the library's own code moves
 // bytes in and out of them.
 //
-// A segment of another kind than the host's, a device's for example, is mapped by nobody, not even
-// its owner: `PublishedSegment::mapped` stays null, so that inlined puts, gets and atomic
+// A segment of another kind than the host's, a device's for example, is mapped by no process, not
+// even by its owner: `PublishedSegment::mapped` stays null, so that inlined puts, gets and atomic
 // operations of clients, and every copy between neighbors, leave it to messages, or to the network
-// where that has a key for it. What such messages carry is copied by `copy_memory` at both ends,
-// and by nothing else; memory of the host is all that anything else touches.
+// where that has a key for it. What such messages carry is copied by `copy_memory` alone, at both
+// ends; all other code touches only memory of the host.
 //
 // As long as no segment is of another kind, `copy_memory` is memcpy behind a branch that is always
 // predicted.
@@ -31,7 +31,7 @@ struct MemoryKind {
 };
 
 namespace detail {
-/// Relaxed: whoever has an address of a segment has been told of it after this was set.
+/// Relaxed: this is set before any address in such a segment is given to another thread.
 extern constinit std::atomic<bool> has_other_kinds;
 void copy_by_kind(void* to, const void* from, std::size_t bytes) noexcept;
 void fill_by_kind(void* to, int value, std::size_t bytes) noexcept;
@@ -70,7 +70,7 @@ void add_memory(const void* address, std::size_t bytes, const MemoryKind& kind);
 void remove_memory(const void* address) noexcept;
 
 /// Ends the job if the address lies in memory of another kind than the host's, which `call` cannot
-/// work on: `what` says whose it is ("the source").
+/// work on: `what` names the memory for the message ("the source").
 void require_host_memory(const void* address, const char* what, const char* call) noexcept;
 
 }  // namespace gex

@@ -39,9 +39,9 @@ struct _gex_Segment {
   const gex::MemoryKind* kind = nullptr;  ///< null: memory of the host
   gex::os::Mapping pages;                 ///< memory of the library's that is not shared
   std::uint32_t bindings = 0;             ///< endpoints it is bound to
-  /// What the network was asked (core/segment.h).
+  /// With the network (give_to_network, core/segment.h).
   enum class Registration : unsigned char { none, refused, done } registration{};
-  std::vector<std::uint64_t> key;  ///< once that is done
+  std::vector<std::uint64_t> key;  ///< the network's, once registered
 
   bool contains(const void* start, std::size_t bytes) const noexcept {
     const auto offset = static_cast<std::uintptr_t>(static_cast<const std::byte*>(start) - address);

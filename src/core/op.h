@@ -1,5 +1,5 @@
 #pragma once
-// An operation in flight, as those who ask see it: the hang report, the timeline.
+// An operation in flight, as the hang report and the timeline describe it.
 //
 // It is described where it is initiated (core/initiate.h) or waited for (wait_until), and only if
 // it does not complete within its call. Operations with an event are shown in the event, the
@@ -48,7 +48,7 @@ struct Op {
   }
 };
 
-/// Shows it; `started` is not known yet.
+/// Shows the operation in a record; the time when it started is not known yet.
 inline void show(OpRecord& record, const Op& op) noexcept {
   // Relaxed: readers check what they read, and see an operation that lasts as it was written.
   constexpr auto relaxed = std::memory_order_relaxed;
@@ -61,14 +61,14 @@ inline void show(OpRecord& record, const Op& op) noexcept {
   record.kind.store(op.kind, relaxed);
 }
 
-/// As it was shown last.
+/// The operation that a record shows.
 inline Op shown(const OpRecord& record) noexcept {
   constexpr auto relaxed = std::memory_order_relaxed;
   return {record.kind.load(relaxed),  record.call.load(relaxed), record.peer.load(relaxed),
           record.bytes.load(relaxed), record.team.load(relaxed), record.sequence.load(relaxed)};
 }
 
-/// It has been found incomplete: it has begun by now at the latest.
+/// Notes that the operation has been found incomplete: it has begun by now at the latest.
 void note_incomplete(OpRecord& record) noexcept;
 
 }  // namespace gex

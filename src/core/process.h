@@ -44,7 +44,7 @@ inline const job::RankSet& own_host() noexcept {
 }
 
 /// Whether errors that are only returned also print a line (gex_System_SetVerboseErrors). By the
-/// specification they do unless the client says otherwise.
+/// specification they do unless the client has switched that off.
 extern std::atomic<bool> verbose_errors;
 
 /// Name of a threading mode, for messages.

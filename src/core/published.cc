@@ -17,8 +17,8 @@ namespace {
 
 /// By endpoint address: the entries of all processes, once there is one, for good.
 constinit std::atomic<PublishedSegment*> tables[endpoint_addresses] = {};
-/// The same of their keys, once there is one: words, since keys are aligned to 8 bytes. By
-/// `making_tables`.
+/// By endpoint address: the keys of all processes, once there is one: words, since keys are aligned
+/// to 8 bytes. Guarded by `making_tables`.
 constinit std::uint64_t* key_tables[endpoint_addresses] = {};
 constinit std::mutex making_tables;
 /// Shared: mappings stay.
@@ -28,7 +28,7 @@ PublishedSegment* table_for_writing(unsigned endpoint_address) {
   const std::lock_guard lock(making_tables);
   std::atomic<PublishedSegment*>& table = tables[endpoint_address];
   if (table.load(std::memory_order_relaxed) == nullptr)
-    // Release: whoever finds the table finds empty entries.
+    // Release: a thread that finds the table finds empty entries.
     table.store(new PublishedSegment[gex_proc_.jobsize], std::memory_order_release);
   return table.load(std::memory_order_relaxed);
 }
@@ -46,7 +46,7 @@ std::uint64_t* key_place(unsigned endpoint_address, gex_Rank_t jobrank) {
 
 const PublishedSegment& published_segment(unsigned endpoint_address, gex_Rank_t jobrank) noexcept {
   static constinit const PublishedSegment none;
-  // A TM-pair is a value, and may name what there is not.
+  // A TM-pair is a value, and may name an endpoint that does not exist.
   if (endpoint_address >= endpoint_addresses) return none;
   const PublishedSegment* table = tables[endpoint_address].load(std::memory_order_acquire);
   return table != nullptr && jobrank < gex_proc_.jobsize ? table[jobrank] : none;
@@ -78,7 +78,7 @@ void publish_segment(unsigned endpoint_address, gex_Rank_t jobrank, std::uintptr
             os::format_bytes(size).c_str(), std::strerror(error));
     }
   }
-  // Only now, so that what stays the same stays where it is.
+  // Only now, so that a segment which has not changed keeps its mapping.
   if (entry.mapped != nullptr) neighborhood.unmap_segment(entry.mapped);
   entry = segment;
 }

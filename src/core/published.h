@@ -18,7 +18,7 @@ struct PublishedSegment {
   std::uintptr_t owner_address = 0;
   std::uintptr_t size = 0;      ///< 0: none
   std::byte* mapped = nullptr;  ///< where this process has it mapped, or null; of the host's memory
-  /// What the network calls it, or null: the network's one-sided operations do not reach it.
+  /// The network's key for it, or null: the network's one-sided operations do not reach it.
   const void* key = nullptr;
   net::MemoryKind kind = net::host_memory;
 
@@ -37,18 +37,18 @@ struct PublishedSegment {
 /// that process; size 0 before it was published here.
 const PublishedSegment& published_segment(unsigned endpoint_address, gex_Rank_t jobrank) noexcept;
 
-/// An offset of memory that lies in nobody's part of shared memory.
+/// The offset of memory that is not in shared memory.
 inline constexpr std::uint64_t not_shared = ~std::uint64_t{0};
 
 /// Records what a process bound, in the place of what was published before; the displacement arrays
 /// are rewritten by `refresh_displacements`. A neighbor's segment is mapped here as long as it is
-/// published: `offset` says where in its owner's part of shared memory it lies, or `not_shared`.
-/// Ends the job in one line if it cannot be mapped. Memory of another kind than the host's is
-/// mapped by nobody. Any thread, but one for each endpoint.
+/// published: `offset` is its place in its owner's part of shared memory, or `not_shared`. Ends the
+/// job in one line if it cannot be mapped. Memory of another kind than the host's is not mapped.
+/// Any thread, but one for each endpoint.
 void publish_segment(unsigned endpoint_address, gex_Rank_t jobrank, std::uintptr_t owner_address,
                      std::uintptr_t size, std::uint64_t offset,
                      net::MemoryKind kind = net::host_memory) noexcept;
-/// The same of an endpoint of this process.
+/// Records what this process bound to an endpoint of its own.
 void publish_own_segment(unsigned endpoint_address, const PublishedSegment& segment) noexcept;
 
 /// While one exists, memory of neighbors that is mapped here stays mapped. Its owner publishes
@@ -66,11 +66,11 @@ class MappedSegments {
 };
 
 /// Adds the key of a segment that was published before, as `Conduit::register_segment` wrote it in
-/// its owner. Nobody uses that yet.
+/// its owner. No operation uses that segment yet.
 void publish_key(unsigned endpoint_address, gex_Rank_t jobrank,
                  std::span<const std::byte> key) noexcept;
 
-/// Rewrites the displacement array of every team. In checked mode nobody reads them.
+/// Rewrites the displacement array of every team. In checked mode they are not read.
 void refresh_displacements() noexcept;
 
 }  // namespace gex

@@ -60,7 +60,7 @@ void set_awaiting_attach(bool awaiting) noexcept {
   is_awaiting_attach = awaiting;
 }
 
-void judge_context(Call call) noexcept {
+void check_context(Call call) noexcept {
   if (gex_proc_.jobsize == 0 && call != Call::client_init)
     fatal("%s: called before gex_Client_Init", name_of(call));
   if (is_awaiting_attach && call != Call::attach && !has_several_clients())

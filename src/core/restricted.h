@@ -17,7 +17,7 @@ const char* name_of(Call call) noexcept;
 
 /// Applies the call's verdict if the calling thread is in restricted context; checked mode, at the
 /// start of every call in the table: InCall (in_call.h) does it.
-void judge_context(Call call) noexcept;
+void check_context(Call call) noexcept;
 
 /// Between gasnet_init and gasnet_attach no call of the table is allowed, except to other clients.
 bool awaiting_attach() noexcept;

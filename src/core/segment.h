@@ -30,14 +30,14 @@ gex_Segment_t register_segment(gex_Client_t client, void* address, std::uintptr_
 void require_live_segment(gex_Segment_t segment, const char* call) noexcept;
 
 /// Ends a segment that is bound to no endpoint, its memory with it unless that is the client's.
-/// `untouched`: nobody has been given the segment yet.
+/// `untouched`: no client has been given the segment yet.
 void destroy_segment(gex_Segment_t segment, bool untouched = false);
 
 /// Binds the segment, or none if it is null, to an idle endpoint in the place of what is bound to
-/// it. This process knows at once; others when it is published.
+/// it. It is valid in this process at once, in others when it is published.
 void bind_segment(gex_EP_t endpoint, gex_Segment_t segment);
 
-/// The kind of a segment's memory, as networks are told of it.
+/// The kind of a segment's memory, in the terms of the conduit interface.
 net::MemoryKind net_kind_of(const _gex_Segment& segment) noexcept;
 
 /// Lets the network's one-sided operations reach the segment, if it has any and takes this kind of

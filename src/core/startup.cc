@@ -66,10 +66,10 @@ void attach_conduit(Deliver deliver) {
     fatal("conduit %s: messages of %zu bytes and %u replies a peer are below the minimum",
           self.conduit->name, self.network.max_message, self.network.reply_depth);
   if (self.conduit->put != nullptr && self.network.max_transfer < 1)
-    fatal("conduit %s: put and get, but max_transfer is 0", self.conduit->name);
+    fatal("conduit %s has put and get, but its max_transfer is 0", self.conduit->name);
   if (self.network.key_bytes % 8 != 0 || self.network.key_bytes > net::max_key_bytes)
-    fatal("conduit %s: keys of %u bytes; they have a multiple of 8, at most %zu",
-          self.conduit->name, self.network.key_bytes, net::max_key_bytes);
+    fatal("conduit %s: key_bytes is %u; expected a multiple of 8, at most %zu", self.conduit->name,
+          self.network.key_bytes, net::max_key_bytes);
   // The thread that starts the library came before the network.
   enter_lane(this_thread());
 }
@@ -82,7 +82,7 @@ shm::Placement place_ranks(const job::Job& job) {
   return {hosts, static_cast<std::uint32_t>(std::min<std::int64_t>(limit, job.size()))};
 }
 
-/// How many lanes this rank has threads for: the first, which is everybody's, and one for each
+/// How many lanes this rank has threads for: the first, which all threads share, and one for each
 /// processor that it may use and one more thread. Of memory that is limited lanes may take a
 /// sixteenth.
 std::uint32_t wanted_lanes(const os::CoreShare& share) {
@@ -132,7 +132,7 @@ std::uint32_t count_cores_and_lanes() {
 
 void start_process(Deliver deliver) {
   Process& self = process();
-  // First, so that what is wrong with all ranks is said by one of them, for the job.
+  // First, so that an error of all ranks is reported by one of them, for the job.
   self.job = &job::Job::join();
   watch_job();
   job::Job& job = *self.job;
@@ -162,7 +162,7 @@ void start_process(Deliver deliver) {
   }
   InCall::note_from_start();
   self.threaded = gex_proc_.mode == GEX_MODE_PAR_;
-  // A limit of threads that is none is refused now, and not when the first comes too many.
+  // An invalid limit of threads is refused now, not when a thread reaches it.
   static_cast<void>(max_threads());
 
   self.placement = place_ranks(job);

@@ -57,7 +57,7 @@ Team::Team(gex_Client_t owner, gex_EP_t local_endpoint,
       primordial_ranks_.emplace(jobrank_of(r), r);
   status.id.store(id_, std::memory_order_relaxed);
   status.rank.store(rank, std::memory_order_relaxed);
-  // Release: whoever sees the size sees the rest.
+  // Release: a reader that sees the size sees the rest.
   status.size.store(size, std::memory_order_release);
   std::uninitialized_fill_n(reinterpret_cast<std::intptr_t*>(this + 1), size, GEX_NOT_MAPPED_);
   // Under one lock: what is published from now on finds the team.

@@ -1,7 +1,7 @@
 #pragma once
 // Teams: ordered sets of endpoints with one local representative, and TM-pairs, which are values.
 //
-// A team knows its members' locations and their displacements. What needs messages between members
+// A team has its members' locations and their displacements. What needs messages between members
 // (creation, barriers) is in the room team/.
 
 #include <algorithm>
@@ -24,9 +24,10 @@ namespace gex {
 using TeamId = std::uint64_t;
 
 /// Calls of one kind that a member has made over a team, and those of them that are over for it.
-/// Every member makes the same calls, so who has left with fewer than another keeps it waiting.
+/// Every member makes the same calls, so one that has left with fewer than another keeps it
+/// waiting.
 struct CollectiveCalls {
-  /// `shown_count`: where others read how many have begun.
+  /// `shown_count`: where the guardian reads how many have begun.
   explicit CollectiveCalls(std::atomic<std::uint32_t>& shown_count) noexcept : shown(shown_count) {}
 
   // Relaxed: counts, which order nothing. One thread at a time changes either.
@@ -50,11 +51,11 @@ struct CollectiveCalls {
   }
 };
 
-/// What the library alone knows of a team. It lies before what clients read, behind which, at a
-/// distance that clients know, the displacements lie.
+/// The part of a team that only the library reads. It lies before the prefix that clients read,
+/// behind which, at a distance that is part of the ABI, the displacements lie.
 class alignas(64) TeamRecord {
  public:
-  job::TeamStatus& status;  ///< what others see of it
+  job::TeamStatus& status;  ///< what the guardian reads of it
   gex_Memvec_t scratch{nullptr, 0};
   CollectiveCalls exchanges{status.agreements};  ///< see team/exchange.h
   /// What coll/ does; over once its event is synchronised.
@@ -77,7 +78,7 @@ class alignas(64) TeamRecord {
   std::unordered_map<gex_Rank_t, gex_Rank_t> ranks_;  ///< empty for the primordial team
   /// Where the primordial endpoint of a process is a member, and not its lowest.
   std::unordered_map<gex_Rank_t, gex_Rank_t> primordial_ranks_;
-  std::vector<std::intptr_t> by_jobrank_;    ///< displacements, once somebody asks
+  std::vector<std::intptr_t> by_jobrank_;    ///< displacements, once they are asked for
   std::vector<std::intptr_t*> interleaved_;  ///< kept by `keep_interleaved`
 };
 
@@ -113,10 +114,11 @@ class Team : public TeamRecord,
   }
   /// The lowest if that process has several endpoints in the team, GEX_RANK_INVALID if it has none.
   gex_Rank_t rank_of(gex_Rank_t jobrank) const noexcept;
-  /// The same, but of several the primordial one.
+  /// The primordial one if that process has several endpoints in the team, GEX_RANK_INVALID if it
+  /// has none.
   gex_Rank_t primordial_rank_of(gex_Rank_t jobrank) const noexcept;
 
-  /// The segment that a member has published, as this process knows it.
+  /// The segment that a member has published, as it was received here.
   const PublishedSegment& segment_of(gex_Rank_t member) const noexcept {
     return published_segment(endpoint_address(client->index, endpoint_of(member)),
                              jobrank_of(member));
@@ -125,8 +127,8 @@ class Team : public TeamRecord,
   const std::intptr_t* displacements() const noexcept {
     return reinterpret_cast<const std::intptr_t*>(this + 1);
   }
-  /// The same by jobrank, of `primordial_rank_of`; "not mapped" for processes that have no endpoint
-  /// in the team, unless its endpoints are all primordial.
+  /// One for each jobrank, that of its `primordial_rank_of`; "not mapped" for processes that have
+  /// no endpoint in the team, unless its endpoints are all primordial.
   const std::intptr_t* displacements_by_jobrank();
 
   /// Both in one array of the caller's, as in GEX_DOMAIN_DISPLACEMENT_, which from now on follows
@@ -191,7 +193,7 @@ inline Peer resolve(gex_TM_t tm, gex_Rank_t rank) noexcept {
 
 /// Ends the job unless `tm` is a team or pair. Checked mode.
 void require_team_or_pair(gex_TM_t tm, const char* call) noexcept;
-/// The same, and `rank` is in its range.
+/// Ends the job unless `tm` is a team or pair and `rank` is in its range. Checked mode.
 void require_peer(gex_TM_t tm, gex_Rank_t rank, const char* call) noexcept;
 /// Ends the job unless `tm` is a team (no pair). Checked mode and collectives.
 Team& require_team(gex_TM_t tm, const char* call) noexcept;

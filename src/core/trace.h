@@ -1,6 +1,6 @@
 #pragma once
 // What this process records in its trace (GEX_TRACE): calls, messages, handlers, waits, collective
-// operations. trace_records.h says what is in a record, base/trace_file.h where it goes.
+// operations. trace_records.h describes a record, base/trace_file.h where it goes.
 //
 // Each function does nothing but a test of a word that never changes unless the job is traced.
 // Functions in `detail` are called in traced jobs only.
@@ -18,7 +18,7 @@
 namespace gex::trace {
 
 /// Opens the trace if GEX_TRACE asks for one; start-up, before the first call is recorded. Ends the
-/// job if it cannot be had.
+/// job if it cannot be opened.
 void start();
 /// The process leaves its job; recording may go on. Async-signal-safe.
 void finish() noexcept;
@@ -35,7 +35,7 @@ void operation_done(std::uint64_t id) noexcept;
 void local_done(std::uint64_t id) noexcept;
 }  // namespace detail
 
-/// The peer and the payload of the call that the thread is in. May be said again.
+/// Notes the peer and the payload of the call that the thread is in. A later note replaces it.
 inline void transfer(std::uint32_t peer, std::size_t bytes) noexcept {
   if (traced()) [[unlikely]]
     detail::transfer(peer, bytes);
@@ -51,7 +51,7 @@ inline void collective(Collective kind, std::uint64_t team, std::uint32_t number
 /// A number for an operation that the current call leaves in flight; in traced jobs only. It is
 /// recorded with the call.
 std::uint64_t operation_begun() noexcept;
-/// It found no room, and is not in flight.
+/// That operation found no room, and is not in flight.
 void operation_withdrawn() noexcept;
 /// Such an operation is complete; any thread.
 inline void operation_done(std::uint64_t id) noexcept {
@@ -90,7 +90,7 @@ struct Message {
   std::uint32_t handler;  ///< as handler_number
   std::uint8_t detail;    ///< MessageDetail without the endpoint
 };
-/// It was sent, at `at` or a little later.
+/// Records that it was sent, at `at` or a little later.
 void message_sent(const Message& message, Tick at) noexcept;
 void handler_begin(const Message& message) noexcept;
 /// The last record was a handler's begin, and the handler does not run now.

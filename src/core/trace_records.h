@@ -81,7 +81,7 @@ enum class Cause : std::uint16_t {
   room = 2,              ///< flow control: room for a message
   barrier = 3,
   collective = 4,
-  exchange = 5,  ///< members tell each other what a new team or segment needs
+  exchange = 5,  ///< members exchange what a new team or segment needs
   lock = 6,
 };
 inline constexpr unsigned causes = 7;

@@ -3,16 +3,27 @@
 
     words.py ROOT
 
-Identifiers, comments and string literals of the folders in CLEAN are checked; other folders are
-not checked yet. For each word the field's own is printed; docs/glossary.md lists those.
+Identifiers, comments and string literals of the folders in CLEAN are checked, without the files in
+NOT_YET; other folders are not checked yet. An exception that no file needs any more is a failure.
+For each word the field's own is printed; docs/glossary.md lists those.
 """
 
 import os
 import re
 import sys
 
-CLEAN = ["src/atomic", "src/coll", "src/job", "src/launch", "cmd/gexperf", "cmd/gexrun",
-         "cmd/gasnetrun"]
+CLEAN = [
+    "cmd/gasnetrun",
+    "cmd/gexperf",
+    "cmd/gexrun",
+    "src/atomic",
+    "src/coll",
+    "src/core",
+    "src/job",
+    "src/launch",
+]
+# Beginnings of paths.
+NOT_YET = ["src/core/in_call.", "src/core/progress.", "src/core/thread."]
 
 SOURCE = re.compile(r"\.(h|cc|c|def|inc)$")
 
@@ -92,11 +103,18 @@ def main():
     root = sys.argv[1]
     failures = []
     paths = sorted(sources(root))
+    needed = dict.fromkeys(NOT_YET)  # None: there is no such file
     for path in paths:
         with open(os.path.join(root, path), encoding="utf-8") as file:
-            text = file.read()
-        for line, found, replacement in sorted(findings(text)):
+            found_there = sorted(findings(file.read()))
+        exception = next((start for start in NOT_YET if path.startswith(start)), None)
+        if exception:
+            needed[exception] = needed[exception] or bool(found_there)
+            continue
+        for line, found, replacement in found_there:
             failures.append(f"{path}:{line}: '{found}': {replacement}")
+    failures += [f"{start}*: its words are plain, and it needs no exception (NOT_YET)"
+                 for start, is_needed in needed.items() if is_needed is False]
     for failure in failures:
         print(failure)
     print(f"{len(paths)} files, {len(failures)} failures")
