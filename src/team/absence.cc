@@ -28,7 +28,7 @@ using am::Internal;
 constexpr std::uint64_t question_interval_ns = 500'000'000;
 
 /// Members asked in one round; the next round goes on behind them.
-constexpr gex_Rank_t most_questions = 256;
+constexpr gex_Rank_t max_questions = 256;
 
 /// Calls of each kind that a member has made over a team: each kind counts for itself, as its
 /// messages or flags do.
@@ -98,9 +98,9 @@ void note_questions(void* context, TeamBarrier& barrier) {
   auto& questions = *static_cast<std::vector<Question>*>(context);
   const Team& team = barrier.team();
   const gex_Rank_t begin = next_distance.load(std::memory_order_relaxed);
-  const gex_Rank_t count = std::min(most_questions, team.size - 1);
+  const gex_Rank_t count = std::min(max_questions, team.size - 1);
   for (gex_Rank_t i = 0; i < count; ++i) {
-    // From 1 to size - 1: everybody else.
+    // From 1 to size - 1: all other members.
     const std::uint64_t distance = 1 + (std::uint64_t{begin} + i) % (team.size - 1);
     const auto member = static_cast<gex_Rank_t>((team.rank + distance) % team.size);
     if (team.jobrank_of(member) == gex_proc_.jobrank) continue;
@@ -122,7 +122,7 @@ void watch() noexcept {
   if (due == 0) return;
   std::vector<Question> questions;
   for_each_barrier(note_questions, &questions);
-  next_distance.fetch_add(most_questions, std::memory_order_relaxed);
+  next_distance.fetch_add(max_questions, std::memory_order_relaxed);
   for (const Question& question : questions) ask(question);
 }
 
@@ -146,7 +146,7 @@ void on_question(gex_Token_t token, const QuestionFields& question, void*, std::
 void on_answer(gex_Token_t token, const AnswerFields& fields, void*, std::size_t) noexcept {
   struct Answer {
     const AnswerFields& fields;
-    bool in_vain = false;
+    bool never_made = false;
   } answer{fields};
   with_barrier(
       fields.team, token->header.endpoints().target_address(),
@@ -154,12 +154,12 @@ void on_answer(gex_Token_t token, const AnswerFields& fields, void*, std::size_t
         auto& theirs = *static_cast<Answer*>(context);
         const Calls mine = calls_of(barrier);
         for (std::size_t kind = 0; kind < Calls::kinds; ++kind) {
-          theirs.in_vain |=
+          theirs.never_made |=
               mine.under_way[kind] && !reached(theirs.fields.begun[kind], mine.begun[kind]);
         }
       },
       &answer);
-  if (answer.in_vain) process().job->report_exited_peer(token->header.source);
+  if (answer.never_made) process().job->report_exited_peer(token->header.source);
 }
 
 }  // namespace

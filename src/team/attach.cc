@@ -27,7 +27,7 @@ Key key_of(_gex_Segment& segment) {
   return {bytes.begin(), bytes.end()};
 }
 
-/// What each process says of a segment.
+/// What each process announces of a segment.
 struct Announcement {
   gex_Rank_t jobrank;
   std::uint32_t endpoint;
@@ -84,7 +84,7 @@ std::vector<Keyed<Record>> exchange_keyed(Team& team, std::span<const Keyed<Reco
   return everyones;
 }
 
-/// Takes note of what a process says of an endpoint of that client.
+/// Records what a process has announced of an endpoint of that client.
 void record(gex_Client_t client, const Keyed<Announcement>& keyed, const char* call) {
   const Announcement& announced = keyed.record;
   const shm::Neighborhood& neighborhood = process().neighborhood;
@@ -92,7 +92,7 @@ void record(gex_Client_t client, const Keyed<Announcement>& keyed, const char* c
   const bool is_near = neighborhood.contains(announced.jobrank) && announced.offset != not_shared;
   if (announced.jobrank >= gex_proc_.jobsize || announced.endpoint >= GASNET_MAXEPS ||
       (is_near && (announced.size > room || announced.offset > room - announced.size)))
-    fatal("%s: rank %u announced endpoint %u with a segment of %lu bytes, which cannot be", call,
+    fatal("%s: rank %u announced an invalid segment: of endpoint %u, %lu bytes", call,
           announced.jobrank, announced.endpoint, static_cast<unsigned long>(announced.size));
   const unsigned endpoint = endpoint_address(client->index, announced.endpoint);
   publish_segment(endpoint, announced.jobrank, announced.address, announced.size, announced.offset,
@@ -100,7 +100,7 @@ void record(gex_Client_t client, const Keyed<Announcement>& keyed, const char* c
   if (!keyed.key.empty()) publish_key(endpoint, announced.jobrank, keyed.key);
 }
 
-/// What this process says of that endpoint, which may have no segment.
+/// What this process announces of that endpoint, which may have no segment.
 Announcement announcement_of(const _gex_EP& endpoint) {
   Announcement mine{gex_proc_.jobrank, endpoint.index,   0, 0,
                     not_shared,        net::host_memory, 0, GASNET_OK};
@@ -114,7 +114,7 @@ Announcement announcement_of(const _gex_EP& endpoint) {
 }
 
 /// Whether every host has the memory for what its processes ask. All processes come to the same
-/// answer; the first of a host that has not says so.
+/// answer; of a host that has not, the first process warns.
 bool all_hosts_have_room(const std::vector<Keyed<Announcement>>& everyones) {
   bool room = true;
   for (const job::RankSet& ranks : process().placement.hosts) {
@@ -136,8 +136,8 @@ bool all_hosts_have_room(const std::vector<Keyed<Announcement>>& everyones) {
   return room;
 }
 
-/// Memory that this process knows of for segments. Before it has any, what
-/// gasnet_getMaxLocalSegmentSize() said counts, whatever others have taken since.
+/// The host's memory for segments, as this process sees it. Before it has any, at least what
+/// gasnet_getMaxLocalSegmentSize() returned, whatever others have taken since.
 std::uint64_t memory_for_segments() {
   const shm::Neighborhood& neighborhood = process().neighborhood;
   const std::uint64_t usable = usable_memory();
@@ -166,7 +166,7 @@ int attach(gex_Segment_t* segment_p, Team& team, std::uintptr_t size, int flaw) 
     return GASNET_ERR_RESOURCE;
   };
 
-  // First everybody learns what everybody asks for, before any memory is used.
+  // First each member receives what all ask for, before any memory is used.
   Keyed<Announcement> mine{announcement_of(*team.endpoint), {}};
   mine.record.size = size;
   mine.record.usable = usable;
@@ -185,8 +185,8 @@ int attach(gex_Segment_t* segment_p, Team& team, std::uintptr_t size, int flaw) 
   for (const Keyed<Announcement>& announced : everyones) record(team.client, announced, call);
   refresh_displacements();
 
-  // Then whether everybody has its own, and what the network calls it. Nobody uses another's
-  // segment before this is over, and by then that one knows everybody's.
+  // Then whether each has allocated its own, with its key. No member uses another's segment before
+  // this is over, and by then that other has received all keys.
   Keyed<Outcome> outcome{{error}, {}};
   if (segment != nullptr && error == 0) outcome.key = key_of(*segment);
   const std::vector<Keyed<Outcome>> outcomes = exchange_keyed<Outcome>(team, {&outcome, 1}, call);
@@ -218,7 +218,7 @@ int publish(Team& team, const gex_EP_t* endpoints, std::size_t count) {
   for (const Keyed<Announcement>& announced : exchange_keyed<Announcement>(team, mine, call))
     record(team.client, announced, call);
   refresh_displacements();
-  // Nobody uses another's segment before that one knows everybody's.
+  // No member uses another's segment before that other has received what all announced.
   exchange(team, {});
   return GASNET_OK;
 }

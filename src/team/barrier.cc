@@ -158,7 +158,7 @@ std::uint32_t TeamBarrier::start() noexcept {
       mine.core.store(os::current_core(), std::memory_order_relaxed);
     else if (team_.size > max_watching_all)
       gathering_.arrive();
-    // Release: what this thread did before the barrier is seen by whoever sees the flag.
+    // Release: what this thread did before the barrier is seen by a thread that sees the flag.
     mine.number.store(number, std::memory_order_release);
     if (team_.size > group_size && team_.rank % group_size == 0) {
       advance();
@@ -166,7 +166,7 @@ std::uint32_t TeamBarrier::start() noexcept {
     }
     return number;
   }
-  // Release: pairs with the acquire in `advance`, whose message tells the next member.
+  // Release: pairs with the acquire in `advance`, which sends it to the next member.
   started_.store(number, std::memory_order_release);
   if (team_.size == 1) {
     done_.store(number, std::memory_order_release);

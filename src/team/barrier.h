@@ -2,7 +2,7 @@
 // Barriers over a team: any number in flight, none of which blocks.
 //
 // Barriers of a team are numbered from 1 by every member alike. `start` arrives at the next one and
-// `done(n)` says whether all have arrived at n. Both kinds work on monotone counts, so several
+// `done(n)` returns whether all have arrived at n. Both kinds work on monotone counts, so several
 // barriers in flight need no more state than one.
 //
 //  - Members of different processes of one neighborhood, and a slot of flags free: each has a flag
@@ -11,8 +11,8 @@
 //    members with a core each, the first one watches all and raises another flag for the others
 //    (Gathering). Above `group_size` members the lowest of each group watches its group and raises
 //    a group flag, which all watch.
-//  - Otherwise dissemination by messages: in round k a member tells the one 2^k further on how far
-//    it has come.
+//  - Otherwise dissemination by messages: in round k a member sends the number it has reached to
+//    the one 2^k further on.
 //
 // To arrive at a number is to have arrived at all before it, so what is not arrived at in calls, as
 // Team::barrier is, has a TeamBarrier of another kind, with numbers, flags and messages of its own.
@@ -29,7 +29,7 @@ namespace gex {
 
 class TeamBarrier {
  public:
-  /// What a message says, and which process sent it.
+  /// A message's content, and the process that sent it.
   struct Arrival {
     gex_Rank_t source;
     unsigned round;
@@ -49,13 +49,13 @@ class TeamBarrier {
   static constexpr std::uint32_t no_slot = ~0U;
 
   /// Arrives; returns the barrier's number. One thread at a time. Release: what this thread did
-  /// before is seen by whoever finds the barrier done.
+  /// before is seen by every thread that finds the barrier done.
   std::uint32_t start() noexcept;
 
   /// Acquire on success. Any thread.
   bool done(std::uint32_t number) noexcept;
 
-  /// Whether somebody who has not arrived at it may be waiting for this thread's core. False: all
+  /// Whether a member that has not arrived at it may be waiting for this thread's core. False: all
   /// of them were last seen on others.
   bool needs_core(std::uint32_t number) const noexcept;
 
@@ -117,15 +117,15 @@ void barrier_blocking(Team& team) noexcept;
 void give_barrier(Team& team, std::uint32_t slot);
 void take_barrier(Team& team) noexcept;
 
-/// A slot of flags that is free in this process's neighborhood as far as this process knows, for
-/// teams it leads; or no_slot.
+/// A slot of flags that this process has not used or seen used in its neighborhood, for teams it
+/// leads; or no_slot.
 std::uint32_t reserve_slot() noexcept;
 void free_slot(std::uint32_t slot) noexcept;
 
 /// Calls `act` with the barrier of calls of each local member of a team, which does not end
 /// meanwhile; `act` sends nothing. Any thread.
 void for_each_barrier(void (*act)(void* context, TeamBarrier& barrier), void* context);
-/// The same for one member, by its endpoint, if the team is there.
+/// Calls `act` for the barrier of one member, by its endpoint, if the team is there.
 void with_barrier(TeamId team, unsigned endpoint_address,
                   void (*act)(void* context, TeamBarrier& barrier), void* context);
 

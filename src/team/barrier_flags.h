@@ -30,7 +30,7 @@ inline std::uint32_t least_of(BarrierFlags flags, std::uint32_t wanted) noexcept
   return least;
 }
 
-/// Whether somebody who has not reached `wanted` ran on that core when they arrived at the barrier
+/// Whether a member that has not reached `wanted` ran on that core when it arrived at the barrier
 /// before. Relaxed: a hint.
 inline bool any_missing_on(std::uint32_t core, BarrierFlags flags, std::uint32_t wanted) noexcept {
   return std::any_of(flags.begin(), flags.end(), [&](const shm::BarrierFlag* flag) {

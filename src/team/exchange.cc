@@ -22,12 +22,11 @@ namespace {
 
 using am::Internal;
 
-/// The most that a member has to say: what it publishes of all its endpoints takes some kilobytes.
-constexpr std::size_t most_of_a_member = std::size_t{64} << 10;
-/// And all members of the largest team together.
-std::size_t most_of_all() noexcept {
-  return std::size_t{gex_proc_.jobsize} * max_endpoints *
-         (most_of_a_member + sizeof(std::uint32_t));
+/// Limit of a member's block: what it publishes of all its endpoints takes some kilobytes.
+constexpr std::size_t max_block = std::size_t{64} << 10;
+/// Limit of the blocks of all members of the largest team together.
+std::size_t max_blocks() noexcept {
+  return std::size_t{gex_proc_.jobsize} * max_endpoints * (max_block + sizeof(std::uint32_t));
 }
 
 /// One stream of bytes that arrives in parts, in any order.
@@ -38,9 +37,9 @@ struct Assembly {
   bool sized = false;
 
   void add(gex_Rank_t from, std::size_t total, std::size_t offset, const void* part,
-           std::size_t size, std::size_t most) {
-    if (total > most)
-      fatal("rank %u: a team exchange of %zu bytes; the limit is %zu", from, total, most);
+           std::size_t size, std::size_t limit) {
+    if (total > limit)
+      fatal("rank %u: a team exchange of %zu bytes; the limit is %zu", from, total, limit);
     if (offset > total || size > total - offset || (sized && total != bytes.size()))
       fatal("rank %u: a part of a team exchange does not fit: %zu bytes at %zu of %zu", from, size,
             offset, total);
@@ -130,7 +129,7 @@ void on_gather(gex_Token_t token, const PartFields& part, void* payload,
     fatal("rank %u: a part of a team exchange from rank 0 to itself", source_of(token));
   const OptionalGuard guard(all.lock, true);
   all.gathering[key_of(token, part)][part.rank].add(source_of(token), part.total, part.offset,
-                                                    payload, size, most_of_a_member);
+                                                    payload, size, max_block);
 }
 
 void on_spread(gex_Token_t token, const PartFields& part, void* payload,
@@ -138,7 +137,7 @@ void on_spread(gex_Token_t token, const PartFields& part, void* payload,
   Pending& all = pending();
   const OptionalGuard guard(all.lock, true);
   all.spreading[key_of(token, part)].add(source_of(token), part.total, part.offset, payload, size,
-                                         most_of_all());
+                                         max_blocks());
 }
 
 /// Sizes of all blocks, then the blocks.
@@ -179,7 +178,7 @@ Op op_of(const Team& team, std::uint32_t number) noexcept {
   return Op::with_team(OpKind::agreement, 0, team.id(), number + 1);
 }
 
-/// Rank 0's part: everybody's block, the own one included.
+/// Rank 0's part: the blocks of all members, the own one included.
 Blocks gather(const Team& team, std::uint32_t number, std::span<const std::byte> mine) {
   const Key key{team.id(), team.endpoint->address(), number};
   Pending& all = pending();
@@ -187,7 +186,7 @@ Blocks gather(const Team& team, std::uint32_t number, std::span<const std::byte>
              [&]() noexcept {
                const OptionalGuard guard(all.lock, true);
                const auto& gathered = all.gathering[key];
-               // More are told apart below.
+               // Blocks of ranks that are no members are refused below.
                return gathered.size() >= team.size - 1 &&
                       std::all_of(gathered.begin(), gathered.end(),
                                   [](const auto& entry) { return entry.second.whole(); });
@@ -204,7 +203,7 @@ Blocks gather(const Team& team, std::uint32_t number, std::span<const std::byte>
   return blocks;
 }
 
-/// Everybody else's.
+/// The part of the other ranks.
 Blocks receive(const Team& team, std::uint32_t number) {
   const Key key{team.id(), team.endpoint->address(), number};
   Pending& all = pending();

@@ -19,8 +19,8 @@ using Blocks = std::vector<std::vector<std::byte>>;
 /// Collective over `team`, from client context; also a barrier.
 Blocks exchange(Team& team, std::span<const std::byte> mine);
 
-/// The same for all local members of one team, of which there is at least one, at once and by one
-/// thread: each gives `mine`.
+/// An exchange in which one thread acts for all local members of a team, of which there is at least
+/// one: each gives `mine`.
 Blocks exchange(std::span<Team* const> local_members, std::span<const std::byte> mine);
 
 /// Start-up only.

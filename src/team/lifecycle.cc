@@ -63,8 +63,8 @@ T value_of(const std::vector<std::byte>& block) {
   return value;
 }
 
-/// Whether all members share memory, and no two are of one process: each can have a flag. One alone
-/// needs none, and there are not many.
+/// Whether all members share memory, and no two are of one process: each can have a flag. A single
+/// member needs none, and flags are few.
 bool may_have_flags(const Team& team) {
   if (team.size == 1) return false;
   const shm::Neighborhood& neighborhood = process().neighborhood;
@@ -77,14 +77,14 @@ bool may_have_flags(const Team& team) {
   return true;
 }
 
-/// What the members of a new team tell one another.
+/// What the members of a new team exchange.
 struct Completion {
   std::uint32_t slot;    ///< of the team's flags; rank 0's counts
   std::uint32_t client;  ///< fingerprint of its name and flags
 };
 
 /// Gives a team its barrier: flags if they are possible and its rank 0 finds a free slot. Returns
-/// what the members told, by rank.
+/// the members' blocks, by rank.
 std::vector<std::vector<std::byte>> complete_team(std::span<Team* const> local_members) {
   const Team& first = *local_members.front();
   Fingerprint client;
@@ -98,11 +98,11 @@ std::vector<std::vector<std::byte>> complete_team(std::span<Team* const> local_m
 }
 
 /// Checked mode: the client has one name and one set of flags.
-void require_same_client(const Team& team, const std::vector<std::vector<std::byte>>& told) {
+void require_same_client(const Team& team, const std::vector<std::vector<std::byte>>& blocks) {
   if (!checked()) return;
-  const std::uint32_t mine = value_of<Completion>(told[team.rank]).client;
+  const std::uint32_t mine = value_of<Completion>(blocks[team.rank]).client;
   for (gex_Rank_t r = 0; r < team.size; ++r)
-    if (value_of<Completion>(told[r]).client != mine)
+    if (value_of<Completion>(blocks[r]).client != mine)
       fatal("gex_Client_Init: rank %u gave another name than \"%s\", or other flags", r,
             team.client->name.c_str());
 }
@@ -173,7 +173,7 @@ std::size_t split(gex_TM_t* new_team, Team& parent, int color, int key, void* sc
 
 namespace {
 
-/// What a member of the parent says when teams are created.
+/// What a member of the parent gives when teams are created.
 struct Proposal {
   std::uint32_t number;
   std::uint32_t arguments;  ///< fingerprint of those that the new team's members must share

@@ -14,7 +14,7 @@ namespace gex::team {
 /// The team of all primordial endpoints; start-up, after messages work.
 Team& create_primordial(gex_Client_t client);
 
-/// The flags with which gex_TM_Split and gex_TM_Create only tell the size of scratch.
+/// The flags with which gex_TM_Split and gex_TM_Create only return the size of scratch.
 inline constexpr gex_Flags_t size_queries =
     GEX_FLAG_TM_SCRATCH_SIZE_RECOMMENDED | GEX_FLAG_TM_SCRATCH_SIZE_MIN;
 

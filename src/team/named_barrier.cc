@@ -115,7 +115,7 @@ bool poll_named_barrier() noexcept {
   return progressed;
 }
 
-/// Tries to complete; on success `mismatch` tells the outcome for this caller.
+/// Tries to complete; on success `mismatch` is the outcome for this caller.
 bool try_finish(int id, int flags, bool& mismatch) noexcept {
   State& state = the_state.get();
   const OptionalGuard guard(state.lock, true);

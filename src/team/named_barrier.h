@@ -1,8 +1,8 @@
 #pragma once
 // The GASNet-1 barrier: over the primordial team, split in two, with identifiers that must agree.
 //
-// Dissemination of what each rank knows: "nothing named yet", "id N", or "mismatch". Combining two
-// of these is idempotent, so a value that reaches a rank twice does no harm.
+// Dissemination of values: "nothing named yet", "id N", or "mismatch". Combining two of these is
+// idempotent, so a value that reaches a rank twice does no harm.
 
 #include <gasnetex.h>
 
@@ -22,12 +22,12 @@ struct BarrierArguments {
   int flags = 0;
 };
 
-/// What a rank knows that calls with these arguments.
+/// The value of a rank that calls with these arguments.
 BarrierValue value_of(const BarrierArguments& arguments) noexcept;
 BarrierValue combine(const BarrierValue& a, const BarrierValue& b) noexcept;
-/// Whether a wait or try with these arguments meets a barrier of which the job knows `value`. The
-/// flags of notify and wait may differ: one without an id fits any, and an id must be the one that
-/// the job knows, if it knows one.
+/// Whether a wait or try with these arguments does not fit a barrier whose combined value is
+/// `value`. The flags of notify and wait may differ: one without an id fits any, and an id must be
+/// the one in `value`, if that has one.
 bool mismatches(const BarrierValue& value, const BarrierArguments& waited) noexcept;
 
 void barrier_notify(int id, int flags) noexcept;
