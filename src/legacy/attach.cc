@@ -19,7 +19,7 @@ namespace {
 
 constexpr const char* call = "gasnet_attach";
 
-/// What the ranks must know of one another before anything is attached.
+/// What the ranks exchange before anything is attached.
 struct Proposal {
   std::uint64_t heap_offset;
   std::int32_t error;  ///< of the rank's own arguments
@@ -34,7 +34,7 @@ std::vector<Proposal> exchange_proposals(Team& team, const Proposal& mine) {
   return everyones;
 }
 
-int judge_arguments(const gasnet_handlerentry_t* table, int count, std::uintptr_t segment_size) {
+int check_arguments(const gasnet_handlerentry_t* table, int count, std::uintptr_t segment_size) {
   if (count < 0) return refuse(GASNET_ERR_BAD_ARG, call, "numentries is negative");
   if (count != 0 && table == nullptr)
     return refuse(GASNET_ERR_BAD_ARG, call, "the table is null, but has entries");
@@ -46,9 +46,9 @@ int judge_arguments(const gasnet_handlerentry_t* table, int count, std::uintptr_
   return GASNET_OK;
 }
 
-/// The handlers of a table as the endpoint knows them, their indices written to the table. They
-/// have no functions, and what arrives for them is set aside, until they are kept; all is taken
-/// back if they are not.
+/// Registers the handlers of a table with the endpoint and writes their indices to the table. They
+/// have no functions, and what arrives for them is set aside, until they are kept; all is undone if
+/// they are not.
 class Registration {
  public:
   Registration(gex_EP_t endpoint, std::span<gasnet_handlerentry_t> table)
@@ -58,7 +58,7 @@ class Registration {
           {entry.index, entry.fnptr, GEX_FLAG_AM_SHORT | GEX_FLAG_AM_REQREP, 0, nullptr, nullptr});
     error_ = am::register_handlers(endpoint_, entries_.data(), entries_.size(), call);
     if (error_ != GASNET_OK) return;
-    // No registration of GASNet-EX's can say this much.
+    // Any category, any number of arguments: gex_EP_RegisterHandlers does not allow that.
     for (std::size_t i = 0; i < entries_.size(); ++i) {
       table_[i].index = entries_[i].gex_index;
       gex_AM_Entry_t& registered = endpoint_->handlers[entries_[i].gex_index];
@@ -98,12 +98,12 @@ class Registration {
 int attach(gasnet_handlerentry_t* table, int count, std::uintptr_t segment_size,
            std::uintptr_t heap_offset, void (*attached)(gex_Segment_t segment)) {
   Team& team = Team::from(gex_proc_.gasnet1_team);
-  const int flaw = judge_arguments(table, count, segment_size);
+  const int flaw = check_arguments(table, count, segment_size);
   Registration handlers(team.endpoint,
                         {table, flaw == GASNET_OK ? static_cast<std::size_t>(count) : 0});
 
-  // A rank whose arguments are wrong must not leave the others waiting. Besides, nobody leaves the
-  // exchange before everybody has its handlers.
+  // A rank whose arguments are wrong must not leave the others waiting. Besides, no rank leaves the
+  // exchange before all have their handlers.
   const int own_error = flaw != GASNET_OK ? flaw : handlers.error();
   const std::vector<Proposal> everyones = exchange_proposals(team, {heap_offset, own_error, 0});
   if (own_error != GASNET_OK) return own_error;

@@ -20,7 +20,7 @@ gex_Event_t start_collective(Team& team, coll::Request request, int flags, Call 
     return team::start_barrier(team);
   }
   if (enters_together) {
-    // Alone, the barrier is waited for quickest. Checked mode first tells what is called.
+    // Waiting for the barrier alone is quickest. Checked mode first announces the call.
     if (may_wait && !checked())
       team::barrier_blocking(team);
     else

@@ -37,7 +37,7 @@ Injected inject(const rma::Transfer& transfer, int value, const Targets& targets
   return {1};
 }
 
-/// What needs no message.
+/// Fills memory that needs no message; false if it does.
 bool done_here(const rma::Transfer& transfer, int value) noexcept {
   if (transfer.size == 0) return true;
   if (transfer.mapped == nullptr) return false;

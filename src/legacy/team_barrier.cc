@@ -1,4 +1,4 @@
-// The barrier of GASNet-1 over any team: what each member knows is reduced to all.
+// The barrier of GASNet-1 over any team: the members' values are reduced to all.
 
 #include <map>
 #include <memory>

@@ -53,8 +53,8 @@ Transfer transfer_to(gex_EP_t local_endpoint, gex_Rank_t jobrank, gex_EP_Index_t
   return transfer;
 }
 
-/// A neighbor's end of a put is judged here; what lies outside the segment of a process further
-/// away, that one judges.
+/// Ends the job if a neighbor's end of a put is not in its segment. That of another process is
+/// checked there.
 void require_inside(const PublishedSegment& segment, gex_Rank_t jobrank, const void* destination,
                     std::size_t size) noexcept {
   if (process().neighborhood.contains(jobrank) &&

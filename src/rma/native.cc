@@ -55,12 +55,12 @@ struct Rest final : am::DeferredSend {
 
 /// The bytes of all copies of sources together.
 std::atomic<std::size_t> copied{0};
-constexpr std::size_t most_copied = std::size_t{16} << 20;
+constexpr std::size_t max_copied = std::size_t{16} << 20;
 
 bool take_copied(std::size_t size, bool any_size) noexcept {
   std::size_t before = copied.load(std::memory_order_relaxed);
   do {
-    const bool fits = size <= most_copied && before <= most_copied - size;
+    const bool fits = size <= max_copied && before <= max_copied - size;
     if (!fits && (!any_size || before != 0)) return false;
   } while (!copied.compare_exchange_weak(before, before + size, std::memory_order_relaxed));
   return true;
@@ -119,7 +119,7 @@ int inject(Injection injection, bool immediate) noexcept {
 void find_way(Transfer& transfer, const PublishedSegment& segment) noexcept {
   if (segment.key == nullptr) return;
   transfer.key = segment.key;
-  // Its own end it finds in the host's memory only.
+  // The network reaches local memory of the host only.
   transfer.native = process().conduit->put != nullptr && kind_at(transfer.local) == nullptr;
   transfer.by_atomics = segment.kind == net::host_memory;
 }

@@ -46,8 +46,8 @@ struct Done {
   Wide target;
 };
 
-/// Puts and gets of the same memory come one after the other through the processes that ask for
-/// them: the address that says so (base/tsan.h).
+/// Puts and gets of the same memory are ordered by the processes that ask for them: the address by
+/// which ThreadSanitizer is shown that order (base/tsan.h).
 char order_of_peers;
 
 /// A copy in the host's memory, which `buffer` holds.
@@ -73,8 +73,8 @@ void on_get(gex_Token_t token, const Get& get, void*, std::size_t) noexcept {
   if (size > max_medium_payload) fatal("rank %u: a get of %zu bytes", token->header.source, size);
   const std::byte* from = size != 0 ? own_range(token, get.address, size, "a get") : nullptr;
   order_through_peer_ends(&order_of_peers);
-  // Where messages cannot be made of it, or it is to be read before the reply can be seen to have
-  // left.
+  // A copy where messages cannot be made of the memory, and for ThreadSanitizer, which is to see it
+  // read before the reply leaves.
   std::vector<std::byte> on_host;
   if (size != 0 && (under_tsan || kind_at(from) != nullptr)) from = copied(on_host, from, size);
   order_through_peer_begins(&order_of_peers);

@@ -28,7 +28,7 @@ std::size_t put_part(const Transfer& transfer, std::size_t offset, CompletionTar
                      bool immediate) noexcept;
 
 /// The range in this process's segment that a peer's message names; ends the job if it is not
-/// there. `what` says of whom it is the range: "a put".
+/// there. `what` names the operation for the message: "a put".
 std::byte* own_range(gex_Token_t token, std::uint64_t address, std::size_t size,
                      const char* what) noexcept;
 

@@ -41,7 +41,7 @@ void check(const Transfer& transfer, const PublishedSegment& segment, gex_Flags_
           transfer.size, reinterpret_cast<void*>(transfer.remote), transfer.jobrank,
           static_cast<std::size_t>(segment.size), reinterpret_cast<void*>(segment.owner_address));
   if (transfer.local == nullptr && transfer.size != 0) fatal("%s: the local address is null", call);
-  // SELF_SEG_SOME speaks of all segments of this process, which may adjoin one another.
+  // SELF_SEG_SOME is about all segments of this process, which may adjoin one another.
   const bool in_own_segment = (flags & (GEX_FLAG_SELF_SEG_BOUND | GEX_FLAG_SELF_SEG_OFFSET)) != 0;
   const gex_Segment_t own = transfer.local_endpoint->segment;
   if (in_own_segment &&
@@ -131,7 +131,7 @@ Transfer resolve_transfer(gex_TM_t tm, gex_Rank_t rank, const void* local, void*
                         ? segment.mapped + (transfer.remote - segment.owner_address)
                         : nullptr;
   if (inside) find_way(transfer, segment);
-  // What lies outside the segment of a process further away, that one judges.
+  // Outside the neighborhood the owner checks.
   if (!inside && process().neighborhood.contains(peer.jobrank) && size != 0)
     fatal("%s: %zu bytes at %p are not in the bound segment of rank %u", name_of(call), size,
           reinterpret_cast<void*>(transfer.remote), peer.jobrank);

@@ -21,7 +21,7 @@ struct Transfer {
   std::uintptr_t remote;  ///< address in the owner
   std::byte* mapped;      ///< the same byte here, or null
   std::size_t size;
-  const void* key = nullptr;  ///< what the network calls the peer's segment, or null
+  const void* key = nullptr;  ///< the network's key of the peer's segment, or null
   bool native = false;        ///< the network itself carries it; then there is a key
   bool by_atomics = false;    ///< the network itself may operate on it; then there is a key
 
