@@ -9,7 +9,7 @@
 
 namespace gex::atomic {
 
-/// All operations of that type; 0 if it is none of the six types of atomic domains.
+/// All operations of that type; 0 if it is not one of the six types of atomic domains.
 gex_OP_t operations_of(gex_DT_t type) noexcept;
 
 /// Bytes of an object of that type, also its alignment.

@@ -30,9 +30,9 @@ ClockSource kernel_clock_source() noexcept {
   return source;
 }
 
-/// The kernel watches the counters of all cores and stops using them when they disagree; a host
-/// whose clock source is none of these has found its counters wanting. Where it does not tell, the
-/// processor's word must do.
+/// The kernel watches the counters of all cores and stops using them when they disagree: on a host
+/// with another clock source than these its counters are unreliable. Where the source cannot be
+/// read, the processor's own statement must do.
 bool kernel_trusts_tsc(const ClockSource& source) noexcept {
   for (const char* trusted : {"", "tsc", "kvm-clock", "hyperv_clocksource_tsc_page"}) {
     if (std::strcmp(source.name, trusted) == 0) return true;

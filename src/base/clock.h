@@ -1,8 +1,8 @@
 #pragma once
 // Time, at two prices.
 //
-// `now_ns` reads the host's monotonic clock: nanoseconds, the same for every process of the host,
-// some 40 ns a call. `ticks` is for measuring short intervals inside one process: the processor's
+// `now_ns` reads the host's monotonic clock: nanoseconds, equal in every process of the host, some
+// 40 ns a call. `ticks` is for measuring short intervals inside one process: the processor's
 // time stamp counter where it is constant and the kernel trusts it, about half the price; else
 // `now_ns`. Ticks of different processes must not be compared after conversion: each process
 // calibrates for itself, to about 20 parts in a million.
@@ -32,7 +32,7 @@ std::uint64_t now_ns() noexcept;
 /// instructions the processor may read it early or late.
 Tick ticks() noexcept;
 
-/// The same, but not read before the loads that come before it have their values: a tick that
+/// The present tick, not read before the loads that come before it have their values: a tick that
 /// follows what another thread has made visible is not before that thread's own tick. Some
 /// nanoseconds more.
 Tick ticks_after_loads() noexcept;

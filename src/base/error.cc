@@ -67,7 +67,7 @@ class Line {
 
   void write() noexcept {
     text_[length_] = '\n';
-    // Where standard error cannot be written there is nobody left to tell.
+    // Where standard error cannot be written, the failure cannot be reported either.
     static_cast<void>(os::write_fully(STDERR_FILENO, text_, length_ + 1));
   }
 
@@ -103,12 +103,12 @@ bool is_first_error() noexcept {
   return hook == nullptr || hook();
 }
 
-/// `told`: the line is written, and whoever debugs is served.
-[[noreturn]] void end(Line& line, bool told, int code = 1) noexcept {
-  if (told) line.write();
+/// `reported`: the line is written, and help for debugging is given.
+[[noreturn]] void end(Line& line, bool reported, int code = 1) noexcept {
+  if (reported) line.write();
   const int self = os::thread_id();
   if (ending_thread.exchange(self, std::memory_order_relaxed) == self) os::exit_at_once(code);
-  if (told) registered_policy().on_fatal();
+  if (reported) registered_policy().on_fatal();
   if (const AbortHook hook = abort_hook.load(std::memory_order_relaxed)) hook(code);
   os::exit_at_once(code);
 }

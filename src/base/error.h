@@ -1,15 +1,15 @@
 #pragma once
-// How libgex speaks when something is wrong.
+// Error messages, warnings, and the end of the job by an error.
 //
 // Every message is one line on standard error, written with one write(2) so that lines of many
 // ranks do not mix: "gex: rank 3: TEXT". Before the rank is known the "rank N: " part is absent.
 //
-// `fatal` ends the whole job, not just this process: base knows no job, so the room job registers
-// an AbortHook that does. Without one, `fatal` flushes nothing and calls _exit(1).
+// `fatal` ends the whole job, not just this process: base has no notion of a job, so the room job
+// registers an AbortHook that ends it. Without one, `fatal` flushes nothing and calls _exit(1).
 //
-// What is wrong is mostly wrong in every rank (a malformed variable, a collective call's argument),
-// and should be said once: job registers a FirstErrorHook that tells the first rank to fail from
-// the others, whose line is dropped.
+// Most errors occur in every rank (a malformed variable, a collective call's argument) and should
+// be reported once: job registers a FirstErrorHook that is true in the first rank to fail; the line
+// of the others is dropped.
 //
 // A line is at most 2 KiB, the newline included; a longer one is cut and ends in "...". Line breaks
 // and other control characters, which come in with a user's value, show as '?': one message stays
@@ -35,11 +35,11 @@ using AbortHook = void (*)(int code) noexcept;
 /// Registers what `fatal` calls; job does this once.
 void set_abort_hook(AbortHook hook) noexcept;
 
-/// Whether no other process of the job has told of an error before; only the first call in the job
-/// is answered with true. Called by `fatal` before it writes, so async-signal-safe.
+/// Whether no process of the job has reported an error before; only the first call in the job
+/// returns true. Called by `fatal` before it writes, so async-signal-safe.
 using FirstErrorHook = bool (*)() noexcept;
 
-/// Registers what decides whether an error is told; job does this once. Without it all are.
+/// Registers what decides whether an error is reported; job does this once. Without it all are.
 void set_first_error_hook(FirstErrorHook hook) noexcept;
 
 /// What the user has asked for. The functions are called at any time, from any thread.
@@ -59,7 +59,7 @@ void set_message_policy(const MessagePolicy& policy) noexcept;
 void set_message_rank(std::uint32_t rank) noexcept;
 
 /// Whether a message that concerns the whole job should come from this process: it is rank 0, or
-/// does not know its rank yet.
+/// has no rank yet.
 bool speaks_for_job() noexcept;
 
 /// Writes one line that names the cause, if it is the job's first error, and ends the job with exit

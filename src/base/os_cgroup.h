@@ -1,8 +1,8 @@
 #pragma once
 // What the control groups of this process (cgroup version 1 or 2, or both) allow it.
 //
-// A container's limits stand here and nowhere else: memory and processor counts of the host say
-// nothing about them. A limit counts if it is set on the process's own group or on any group above
+// A container's limits stand here and nowhere else: memory and processor counts of the host do not
+// show them. A limit counts if it is set on the process's own group or on any group above
 // it that is visible; the smallest one holds.
 
 #include <cstdint>

@@ -40,7 +40,7 @@ struct Mask {
   }
 };
 
-/// The calling thread's; none if the system does not tell. cpu_set_t ends at 1024 processors and
+/// The calling thread's; none if it cannot be read. cpu_set_t ends at 1024 processors and
 /// the kernel refuses a mask shorter than its own, so the mask grows until it fits.
 std::optional<Mask> own_mask() {
   for (std::uint32_t processors = 1024; processors <= 1u << 20; processors *= 2) {
@@ -54,7 +54,7 @@ std::optional<Mask> own_mask() {
 }
 
 /// The lowest-numbered hardware thread of the core's physical core: its own number when the
-/// topology is not told. The file holds a list such as "0,4" or "0-1".
+/// topology is unknown. The file holds a list such as "0,4" or "0-1".
 std::uint32_t physical_core(std::uint32_t core, const std::string& root) {
   std::ifstream file(root + "/sys/devices/system/cpu/cpu" + std::to_string(core) +
                      "/topology/thread_siblings_list");

@@ -31,9 +31,9 @@ std::uint32_t physical_core_count(const std::vector<std::uint32_t>& processors,
 std::vector<std::uint32_t> affinity();
 
 /// Numbers of the processors that the system would let this thread run on if it asked for all:
-/// those of `affinity`, and those that somebody has excluded there who could only bind processes (a
-/// user, another launcher), not those that a control group excludes. Binds the thread to all of
-/// them for a moment. Empty, with errno, if the system lets nothing be bound.
+/// those of `affinity`, and those that were excluded there by binding (by a user, by another
+/// launcher), not those that a control group excludes. Binds the thread to all of them for a
+/// moment. Empty, with errno, if the system lets nothing be bound.
 std::vector<std::uint32_t> bindable_cores();
 
 /// What a process may use of its host.

@@ -1,5 +1,5 @@
 #pragma once
-// Help for whoever looks at a process that failed: a backtrace, and waiting for a debugger.
+// Help for debugging a process that failed: a backtrace, and waiting for a debugger.
 
 namespace gex::os {
 
@@ -11,8 +11,8 @@ int print_backtrace(int descriptor) noexcept;
 /// Loads what the first backtrace would load, so that a later one allocates nothing.
 void prepare_backtrace() noexcept;
 
-/// Says on standard error how to attach a debugger and set `*flag`, which the user knows as
-/// `flag_name`, to 0; returns when it is. Never spins: the process sleeps meanwhile.
+/// Prints on standard error how to attach a debugger and set `*flag`, whose symbol is `flag_name`,
+/// to 0; returns when it is. Never spins: the process sleeps meanwhile.
 void freeze(volatile int* flag, const char* flag_name) noexcept;
 
 }  // namespace gex::os

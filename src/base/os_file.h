@@ -39,15 +39,15 @@ class FileDescriptor {
 };
 
 /// Something to read that is empty, close-on-exec, at the lowest number that is free: /dev/null, or
-/// where that cannot be opened (a bare root) a pipe that nobody writes to. What is written to it
-/// fails. Empty with errno when neither can be had.
+/// where that cannot be opened (a bare root) a pipe without a writer. What is written to it fails.
+/// Empty with errno when neither can be had.
 FileDescriptor open_empty_input() noexcept;
 
 /// Makes sure that descriptors 0, 1 and 2 are open, so that no socket of ours takes their place
 /// and is then written to as standard output. Writing to one that was closed fails as before.
 void fill_standard_descriptors() noexcept;
 
-/// Bytes of an open file; 0 if the system does not tell.
+/// Bytes of an open file; 0 if that cannot be determined.
 std::uint64_t file_size(int descriptor) noexcept;
 
 /// Writes a file with that content in place of the one that is there: readers see either the old

@@ -43,13 +43,13 @@ struct MemoryFile {
 /// kernel itself would send SIGXFSZ). memfd_create may be missing, or be denied to a container.
 MemoryFile create_memory_file(const char* name, std::uint64_t bytes);
 
-/// A small file of this kind whose bytes stay there, whoever else has it open: nobody can change
-/// the size of a memory file, and an unlinked file has its pages from the beginning (but who has it
-/// open can shorten it).
+/// A small file of this kind whose bytes stay there while other processes have it open: the size of
+/// a memory file cannot be changed, and an unlinked file has its pages from the beginning (but a
+/// process that has it open can shorten it).
 MemoryFile create_fixed_file(const char* name, std::uint64_t bytes);
 
-/// The same as an unlinked file in the first folder that takes it. Touching more of it than `space`
-/// is SIGBUS: whoever relies on such a file compares first, or commits.
+/// A memory file that is an unlinked file in the first folder that takes it. Touching more of it
+/// than `space` is SIGBUS: a caller that relies on such a file compares first, or commits.
 MemoryFile create_unlinked_file(std::span<const std::string> folders, std::uint64_t bytes);
 
 /// Allocates the pages of a part of a memory file now, so that touching them later cannot fail.
@@ -118,7 +118,7 @@ int exclude_from_core_dumps(std::span<std::byte> range) noexcept;
 /// `huge_pages`). Returns 0 or the error number, EINVAL if the kernel has none.
 int advise_huge_pages(std::span<std::byte> range) noexcept;
 
-/// What the system says about transparent huge pages, for gexinfo: the chosen word of each file of
+/// The system's settings of transparent huge pages, for gexinfo: the chosen word of each file of
 /// /sys/kernel/mm/transparent_hugepage ("never", "advise", ...), "" if there is none.
 struct HugePages {
   std::string anonymous;    ///< `enabled`

@@ -35,7 +35,7 @@ std::optional<std::uint64_t> limit(__rlimit_resource resource) noexcept {
 
 std::uint64_t physical_memory(const std::string& root) {
   if (const auto bytes = meminfo(root, "MemTotal")) return *bytes;
-  // Without /proc the kernel still tells its own host.
+  // Without /proc the kernel can still be asked for the whole host.
   struct sysinfo host {};
   if (!root.empty() || ::sysinfo(&host) != 0) return 0;
   return std::uint64_t{host.totalram} * host.mem_unit;

@@ -11,7 +11,7 @@
 
 namespace gex::os {
 
-/// Bytes of memory in this host; 0 if it cannot be told.
+/// Bytes of memory in this host; 0 if that cannot be determined.
 std::uint64_t physical_memory(const std::string& root = "");
 
 /// Bytes that could be used now without swapping (MemAvailable); `physical_memory` if untold.

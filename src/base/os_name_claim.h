@@ -1,7 +1,7 @@
 #pragma once
 // Names that one process of a host has at a time: abstract names of Unix sockets. The kernel gives
-// a name to who binds it first, whichever user that is; it leaves no file, and ends with the
-// descriptor, however its process ends. It is not seen in another network namespace.
+// a name to the process that binds it first, of whichever user; it leaves no file, and ends with
+// the descriptor, however its process ends. It is not seen in another network namespace.
 
 #include <string>
 
@@ -10,7 +10,7 @@
 namespace gex::os {
 
 /// Takes the name, as long as the descriptor is open; empty with errno on failure, EADDRINUSE if
-/// somebody has it, ENAMETOOLONG above 107 bytes.
+/// it is taken, ENAMETOOLONG above 107 bytes.
 FileDescriptor claim_name(const std::string& name) noexcept;
 
 }  // namespace gex::os

@@ -1,7 +1,7 @@
 #pragma once
 // The few calls about this process and its output that the rest of base needs.
 //
-// Unless said otherwise everything here is async-signal-safe, and may be called from any thread.
+// Unless noted otherwise everything here is async-signal-safe, and may be called from any thread.
 
 #include <cstddef>
 #include <cstdint>
@@ -14,15 +14,16 @@ int write_fully(int descriptor, const char* bytes, std::size_t count) noexcept;
 
 int process_id() noexcept;
 
-/// When this process began, in the kernel's ticks since it was started: with `process_id` it tells
-/// the process from others, before and after. 0 when /proc is not mounted. Not async-signal-safe.
+/// When this process began, in the kernel's ticks since it was started: with `process_id` it
+/// identifies the process among all, before and after. 0 when /proc is not mounted. Not
+/// async-signal-safe.
 std::uint64_t process_start();
 
 /// The kernel's number of the calling thread.
 int thread_id() noexcept;
 
 /// Whether the program was linked with -static. It has no loader then: a library that it opens
-/// brings a second C library, which does not know what the first has set up. Not async-signal-safe.
+/// brings a second C library, without what the first has set up. Not async-signal-safe.
 bool is_linked_static() noexcept;
 
 /// The exit status, of eight bits, of a process that ends with `code`: one that is not 0 never

@@ -11,8 +11,8 @@ bool enable_process_fence() noexcept;
 bool has_process_fence() noexcept;
 
 /// Every other thread of the process has gone through a full fence between the begin and the end of
-/// this call. Ends the process if the system does not do it though it said that it would. A few
-/// microseconds.
+/// this call. Ends the process if the system does not do it although it is registered for that. A
+/// few microseconds.
 void process_fence() noexcept;
 
 }  // namespace gex::os

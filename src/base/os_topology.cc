@@ -13,7 +13,7 @@ namespace {
 
 using Numbers = std::vector<std::uint32_t>;
 
-/// A group that the system does not tell: one for all.
+/// The group of processors whose group cannot be read: one for all of them.
 constexpr std::uint32_t unknown = UINT32_MAX;
 
 Numbers read_list(const std::string& path) {
@@ -26,7 +26,7 @@ Numbers read_list(const std::string& path) {
 /// The group of each processor: the first that the file of one of its members lists.
 class Groups {
  public:
-  /// One file for each processor, of which those of the same group say the same: one is read.
+  /// One file for each processor; those of a group have equal contents, so one of them is read.
   Groups(const Numbers& processors, const std::string& root, const char* file) {
     for (const std::uint32_t processor : processors) {
       if (first_.contains(processor)) continue;

@@ -11,7 +11,7 @@ constexpr std::uint64_t round_up(std::uint64_t value, std::uint64_t unit) noexce
   return (value + unit - 1) / unit * unit;
 }
 
-/// The same for the unit in which payload is aligned.
+/// Rounds up to the unit in which payload is aligned.
 constexpr std::size_t round_up_16(std::size_t bytes) noexcept {
   return (bytes + 15) & ~std::size_t{15};
 }

@@ -4,10 +4,10 @@
 // A waiting rank never blocks in the kernel for a message: the wake-up would cost every sender a
 // fence and a system call. It spins, and when its turn seems long it offers the core to others.
 // How long it spins is one decision for the whole process, made at start from the number of ranks
-// per usable core (`set_oversubscribed`): with a core for everybody a yield only delays the moment
+// per usable core (`set_oversubscribed`): with a core for each rank a yield only delays the moment
 // the message is seen, with more ranks than cores every moment of spinning is taken from the rank
-// that is waited for; unless the waiter knows that those it waits for run on other cores, where a
-// yield would not help them.
+// that is waited for; unless that one is known to run on another core, where a yield would not help
+// it.
 //
 //   Waiter waiter;
 //   while (!done()) {
@@ -24,8 +24,8 @@
 
 namespace gex {
 
-/// Tells the processor that this is a spin loop: about 10 to 150 cycles, less power, and a sibling
-/// hardware thread runs faster. Orders no memory.
+/// Hints to the processor that this is a spin loop: about 10 to 150 cycles, less power, and a
+/// sibling hardware thread runs faster. Orders no memory.
 inline void spin_pause() noexcept {
 #if defined(__x86_64__) || defined(__i386__)
   __builtin_ia32_pause();
@@ -47,12 +47,12 @@ inline constexpr SpinLimits crowded{0, 2, 0};
 /// A few microseconds: as others' turns on their core take, or they have moved to this one.
 inline constexpr SpinLimits patient{0, 256, 32};
 
-/// What `set_oversubscribed` said last.
+/// The last argument of `set_oversubscribed`.
 inline std::atomic<bool> oversubscribed{false};
 }  // namespace detail
 
-/// Says whether more ranks wait on this host than it has usable cores. Called once at start, before
-/// anybody waits; later calls are seen by each waiter at some later turn.
+/// Sets whether more ranks wait on this host than it has usable cores. Called once at start, before
+/// any wait; later calls are seen by each waiter at some later turn.
 inline void set_oversubscribed(bool oversubscribed) noexcept {
   // Relaxed: the flag carries no other data with it.
   detail::oversubscribed.store(oversubscribed, std::memory_order_relaxed);
@@ -80,7 +80,7 @@ class BasicWaiter {
   /// One turn: a pause, or a yield of the core when this wait has lasted. Orders no memory. True if
   /// the core was given up.
   bool wait() noexcept { return turn(oversubscribed() ? detail::crowded : detail::roomy); }
-  /// The same for what comes from other cores only.
+  /// One turn of a wait for something that comes from other cores only.
   bool wait_for_other_cores() noexcept {
     return turn(oversubscribed() ? detail::patient : detail::roomy);
   }

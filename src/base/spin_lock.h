@@ -2,7 +2,7 @@
 // A lock for a few instructions between threads of one process.
 //
 // When the process is single-threaded by contract (SEQ, PARSYNC) nothing can contend, and the lock
-// does nothing: the owner says so at each call, because it knows the mode.
+// does nothing: its owner passes at each call whether there are other threads.
 
 #include <atomic>
 

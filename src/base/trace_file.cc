@@ -171,7 +171,7 @@ void TraceFile::name(std::uint32_t space, std::uint32_t number, const char* text
 }
 
 void TraceFile::anchor() noexcept {
-  // Whoever finds another at it has nothing to add.
+  // While another thread writes one, this thread has nothing to add.
   if (anchoring_.exchange(true, std::memory_order_acquire)) return;
   const std::uint32_t next = header_->latest_index + 1;
   header_->latest[next & 1] = present();
@@ -234,7 +234,7 @@ TraceFile::Chunk TraceFile::exchange(std::uint32_t full, std::uint32_t thread) n
     if (state == used) {
       lose(records_per_chunk);
       // Acquire and release: what is cleared behind it is in no chunk that counts. An exchange, as
-      // ThreadSanitizer does not know fences.
+      // ThreadSanitizer does not support fences.
       __atomic_exchange_n(&header->sequence, std::uint64_t{0}, __ATOMIC_ACQ_REL);
       std::memset(begin, 0, chunk_bytes);
     }

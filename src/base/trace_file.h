@@ -30,7 +30,7 @@
 
 namespace gex::trace {
 
-/// What a file says of its process.
+/// How a file identifies its process.
 struct Identity {
   std::uint32_t rank = 0;
   std::uint32_t job_size = 1;
@@ -54,10 +54,10 @@ class TraceFile {
 
   bool is_open() const noexcept { return header_ != nullptr; }
 
-  /// Says what a number of a space (not 0) means. A number may be named again.
+  /// Names a number of a space (not 0). A number may be named again.
   void name(std::uint32_t space, std::uint32_t number, const char* text) noexcept;
 
-  /// Notes the present moment on all clocks, for who converts ticks.
+  /// Notes the present moment on all clocks, for readers that convert ticks.
   void anchor() noexcept;
 
   /// The process leaves its job in an orderly way. Recording may go on.

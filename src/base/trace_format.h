@@ -63,7 +63,7 @@ inline constexpr std::uint32_t max_names = 1020;
 
 /// What `ticks` are.
 enum class TickSource : std::uint32_t {
-  counter = 1,    ///< the processors' time stamp counter, the same for all processes of a host
+  counter = 1,    ///< the processors' time stamp counter, equal in all processes of a host
   monotonic = 2,  ///< nanoseconds of CLOCK_MONOTONIC
 };
 

@@ -1,12 +1,12 @@
 #pragma once
-// ThreadSanitizer, where the code must know of it.
+// Annotations for ThreadSanitizer.
 //
 // It watches one process. An order between two of its threads that comes about through another
 // process (what one wrote, a peer read and gave back, and the other writes next) it cannot see, and
-// reports as a race. Such a place says so by `order_through_peer_begins` where the first thread
-// hands over and `order_through_peer_ends` where the second has found what the peer gave back, both
-// with an address that both know: of the word by which the peer gives back, or of what its answer
-// is for. In other builds they are nothing.
+// reports as a race. Such an order is annotated by `order_through_peer_begins` where the first
+// thread hands over and `order_through_peer_ends` where the second has found what the peer gave
+// back, both with one address: of the word by which the peer gives back, or of what its answer is
+// for. In other builds they are nothing.
 
 #if defined(__SANITIZE_THREAD__)
 #define GEX_UNDER_TSAN 1

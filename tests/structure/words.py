@@ -17,6 +17,7 @@ CLEAN = [
     "cmd/gexperf",
     "cmd/gexrun",
     "src/atomic",
+    "src/base",
     "src/coll",
     "src/core",
     "src/job",
