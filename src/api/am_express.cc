@@ -32,7 +32,8 @@ struct ExpressTarget {
   gex::Endpoints endpoints;
 };
 
-/// The same for a reply; none if there is something to check that takes longer.
+/// The link of a reply that takes the shortest way; null if there is something to check that takes
+/// longer.
 gex::am::Link* express_reply_link(gex_Token_t token) {
   if (token == nullptr || gex::observed() || !token->may_reply) [[unlikely]]
     return nullptr;

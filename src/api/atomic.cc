@@ -43,8 +43,8 @@ static_assert(static_cast<unsigned>(Call::ad_nb_dbl) == static_cast<unsigned>(Ca
 static_assert(static_cast<unsigned>(Call::ad_nbi_dbl) ==
               static_cast<unsigned>(Call::ad_nbi_i32) + 5);
 
-/// Always: one domain is made once, and used often. What nothing could be done with is refused,
-/// what is only pointless or meant as a hint in checked mode.
+/// Arguments that no domain can be made of are always refused, because a domain is made once and
+/// used often; those that are only pointless, and wrong hints, in checked mode.
 void require_arguments(gex_DT_t dt, gex_OP_t ops, gex_Flags_t flags, const char* call) {
   if (!gex::atomic::is_type(dt)) fatal("%s: 0x%x is not a data type of atomics", call, dt);
   const gex_OP_t foreign = ops & ~gex::atomic::operations_of(dt);
@@ -144,7 +144,7 @@ void gex_AD_Create(gex_AD_t* ad_p, gex_TM_t tm, gex_DT_t dt, gex_OP_t ops, gex_F
   if (ad_p == nullptr) fatal("%s: ad_p is null", call);
   require_arguments(dt, ops, flags, call);
   gex::require_capability(team.endpoint, GEX_EP_CAPABILITY_AD, call);
-  // Nobody is waited for: whoever differs is found when the announcements of all have arrived.
+  // Does not wait: a member that differs is found when the announcements of all have arrived.
   if (checked())
     gex::coll::announce(team,
                         {.call = Call::ad_create, .type = dt, .operation = ops, .flags = flags});

@@ -22,7 +22,7 @@ using gex::coll::Kind;
 using gex::coll::Reduction;
 using gex::coll::Request;
 
-/// Costs little, and the release library would write somewhere.
+/// Always checked: it costs little, and with a wrong root the library would write to a wrong place.
 void require_root(const gex::Team& team, gex_Rank_t root, Call call) {
   if (root >= team.size) [[unlikely]]
     fatal("%s: root %u is not below the team's size %u", name_of(call), root, team.size);
@@ -32,7 +32,7 @@ void require_buffer(const void* buffer, const char* which, std::size_t bytes, co
   if (buffer == nullptr && bytes != 0) fatal("%s: %s is null", call, which);
 }
 
-/// Says what is wrong with a reduction that there is no way to carry out.
+/// Ends the job with what is wrong with a reduction that cannot be carried out.
 [[noreturn, gnu::cold]] void refuse_reduction(Call called, gex_DT_t dt, std::size_t dt_sz,
                                               gex_OP_t op) {
   const char* call = name_of(called);

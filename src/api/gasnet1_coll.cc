@@ -95,7 +95,7 @@ gex_Event_t start(Call which, Kind kind, gex_TM_t tm, gex_Rank_t root, void* dst
   return call.returns(begin(call, kind, tm, root, dst, src, nbytes, flags, false));
 }
 
-/// The blocking form. Waits not by gex_Event_Wait, in which the rank would be said to be.
+/// The blocking form. Does not wait by gex_Event_Wait, which would be reported as the rank's call.
 void complete(Call which, Kind kind, gex_TM_t tm, gex_Rank_t root, void* dst, void* src,
               std::size_t nbytes, int flags) {
   const InCall call(which);

@@ -55,11 +55,11 @@ void gex_HSL_Destroy(gex_HSL_t* hsl) {
 void gex_hsl_lock_(gex_HSL_t* hsl) {
   check_not_held(hsl, "gex_HSL_Lock");
   if (!take(hsl)) {
-    // Nobody else could release it. There is no other thread to be kept out either, so that a
-    // client which takes a lock again goes on, as where locks of SEQ are nothing at all.
+    // No other thread exists that could release it, or that it could keep out: so a client which
+    // takes a lock again goes on, as where locks of SEQ are nothing at all.
     if (gex_proc_.mode == GEX_MODE_SEQ_) {
       if (gex::checked())
-        fatal("gex_HSL_Lock: the lock is held, and in SEQ mode nobody else can release it");
+        fatal("gex_HSL_Lock: the lock is held, and in SEQ mode no other thread can release it");
       return;
     }
     const gex::trace::Wait recorded(gex::trace::Cause::lock);

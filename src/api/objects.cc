@@ -74,7 +74,7 @@ void start_library() {
   gex::coll::start();
   gex::legacy::start_memset();
   gex::process().job->set_idle_poll(idle_poll);
-  // Nobody sends before everybody can receive.
+  // No rank sends before all can receive.
   gex::process().job->barrier();
 }
 

@@ -46,7 +46,7 @@ void check_completion(const AnyCall& call, const gex_Event_t* lc_opt, bool impli
     fatal("%s: lc_opt must be GEX_EVENT_NOW, DEFER or a variable", name_of(call));
 }
 
-/// A value is in no buffer, so what the flags say of a local one is void.
+/// A value is in no buffer, so flags about a local buffer do not apply.
 constexpr gex_Flags_t of_value(gex_Flags_t flags) {
   return flags & ~(GEX_FLAG_SELF_SEG_UNKNOWN | GEX_FLAG_SELF_SEG_SOME | GEX_FLAG_SELF_SEG_BOUND |
                    GEX_FLAG_SELF_SEG_OFFSET);

@@ -63,7 +63,7 @@ BlockList blocks(const List<gex_Memvec_t>& list) {
   return {list.entries, list.count};
 }
 BlockList blocks(const List<void*>& list) {
-  // Blocks of no bytes are none: their addresses need not be there.
+  // Blocks of no bytes count as no blocks: their addresses need not be there.
   return {list.entries, list.length != 0 ? list.count : 0, list.length};
 }
 
@@ -268,7 +268,7 @@ void gex_VIS_SetPeerCompletionHandler(gex_AM_Index_t handler, const void* source
     gex::vis::arm(0, nullptr, 0);
     return;
   }
-  // Always: the peer would be told to run something else, or more would be sent than it takes.
+  // Always checked: the peer would run another handler, or get more bytes than it takes.
   if (handler < GEX_AM_INDEX_BASE)
     fatal("%s: the handler index %u is below GEX_AM_INDEX_BASE", call, unsigned{handler});
   if (nbytes > GEX_VIS_MAX_PEERCOMPLETION)

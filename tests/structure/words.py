@@ -16,6 +16,7 @@ CLEAN = [
     "cmd/gasnetrun",
     "cmd/gexperf",
     "cmd/gexrun",
+    "src/api",
     "src/atomic",
     "src/base",
     "src/coll",
