@@ -8,8 +8,8 @@
  *
  * A call never waits for other members. Any number of operations may be in flight on one team and
  * on teams that overlap; they progress while the process polls, and any thread may test or wait for
- * the event. Completion says that the caller's source may be written and its destination read, and
- * nothing of other members. The calls return GEX_EVENT_INVALID when the caller's part is over
+ * the event. Completion means that the caller's source may be written and its destination read, and
+ * nothing about other members. The calls return GEX_EVENT_INVALID when the caller's part is over
  * already. None is legal in handlers, while holding an HSL or in a reduction operator. Flags: 0.
  *
  * Errors end the job with one line: a root that is no rank of the team, a type and operation that
@@ -32,7 +32,7 @@ extern "C" {
 
 /** Copies `nbytes` bytes from `src` of rank `root` to `dst` of every rank. `src` is ignored
  * elsewhere; on the root it may be `dst`, and does not overlap it otherwise. Single-valued: `root`,
- * `nbytes`. Of 0 bytes: nothing, and nobody waits. */
+ * `nbytes`. Of 0 bytes: nothing, and no member waits. */
 GEX_EXPORT_ gex_Event_t gex_Coll_BroadcastNB(gex_TM_t tm, gex_Rank_t root, void* dst,
                                              const void* src, size_t nbytes, gex_Flags_t flags);
 
@@ -59,7 +59,7 @@ typedef void (*gex_Coll_ReduceFn_t)(const void* arg1, void* arg2_and_out, size_t
  *
  * Single-valued: `root`, `dt`, `dt_sz`, `dt_cnt`, `op`. The operands are combined in an order that
  * depends on the team, the ranks and these arguments only: the same call gives the same result, to
- * the last bit, and on all ranks. Of 0 elements: nothing, and nobody waits. */
+ * the last bit, and on all ranks. Of 0 elements: nothing, and no member waits. */
 
 /** The result goes to rank `root`; elsewhere `dst` is ignored. `src` may be `dst`, and does not
  * overlap it otherwise. */

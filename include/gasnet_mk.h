@@ -1,7 +1,7 @@
 /* gasnet_mk.h: memory kinds. Spec: docs/memory_kinds.md of the GASNet-EX documents.
  *
  * This release of libgex has host memory only, which GEX_MK_HOST names without any of this: none of
- * GASNET_HAVE_MK_CLASS_CUDA_UVA, _HIP and _ZE is defined, and gex_MK_Create says so of the others.
+ * GASNET_HAVE_MK_CLASS_CUDA_UVA, _HIP and _ZE is defined, and gex_MK_Create refuses those kinds.
  */
 #ifndef _INCLUDED_GASNET_MK_H
 #define _INCLUDED_GASNET_MK_H

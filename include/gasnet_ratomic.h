@@ -8,7 +8,7 @@
  * mapped; else those of the target's process, asked by a message. The processors' ways are coherent
  * with one another, and not with a network's.
  *
- * Where the compiler does not know the opcode, an inline call jumps to the instructions of the
+ * Where the opcode is not constant, an inline call jumps to the instructions of the
  * operation, and its code has some 600 bytes; without optimisation the call goes out of line.
  */
 #ifndef _INCLUDED_GASNET_RATOMIC_H

@@ -17,7 +17,7 @@
  *   standard.h     the standard headers that existing clients take from this one
  *
  * Restricted context: in a handler, between Prepare and Commit, and while holding an HSL, only the
- * calls that say so may be made.
+ * calls that are documented so may be made.
  */
 #ifndef _INCLUDED_GASNETEX_H
 #define _INCLUDED_GASNETEX_H

@@ -68,7 +68,7 @@ GEX_EXPORT_ size_t gex_AM_MaxRequestMedium(gex_TM_t tm, gex_Rank_t other_rank,
 GEX_EXPORT_ size_t gex_AM_MaxReplyMedium(gex_TM_t tm, gex_Rank_t other_rank,
                                          const gex_Event_t* lc_opt, gex_Flags_t flags,
                                          unsigned int numargs);
-/* The same for the reply to a token; request handlers only. */
+/* Those of the reply to a token; request handlers only. */
 GEX_EXPORT_ size_t gex_Token_MaxReplyLong(gex_Token_t token, const gex_Event_t* lc_opt,
                                           gex_Flags_t flags, unsigned int numargs);
 GEX_EXPORT_ size_t gex_Token_MaxReplyMedium(gex_Token_t token, const gex_Event_t* lc_opt,
@@ -79,7 +79,7 @@ GEX_EXPORT_ size_t gex_AM_LUBReplyLong(void);
 GEX_EXPORT_ size_t gex_AM_LUBRequestMedium(void);
 GEX_EXPORT_ size_t gex_AM_LUBReplyMedium(void);
 
-/** What gex_Token_Info can tell. */
+/** What gex_Token_Info can return. */
 typedef uint32_t gex_TI_t;
 #define GEX_TI_SRCRANK (1u << 0)
 #define GEX_TI_EP (1u << 1)

@@ -80,8 +80,7 @@ GEX_FOLDED_ uint64_t gex_ad_xor_(void* at, int wide, uint64_t operand, int order
               : __atomic_fetch_xor((gex_any32_*)at, (uint32_t)operand, order);
 }
 
-/* Exchanges if the value is `*expected`, else says in it what the value is. Does not fail
- * spuriously.
+/* Exchanges if the value is `*expected`, else writes the value there. Does not fail spuriously.
  */
 GEX_FOLDED_ int gex_ad_compare_exchange_(void* at, int wide, uint64_t* expected, uint64_t desired,
                                          int order) {
@@ -240,7 +239,7 @@ GEX_FOLDED_ void gex_ad_perform_(gex_DT_t type, void* result, void* at, gex_OP_t
     if (opcode & GEX_AD_FETCHING_) gex_ad_write_(type, result, op0);     \
     return 1
 
-/* `gex_ad_perform_` of an opcode that the compiler does not know: a jump to the instructions of
+/* `gex_ad_perform_` of an opcode that is not constant: a jump to the instructions of
  * that operation. 0, and nothing is done, if `type` has no operation that is the lowest bit of
  * `opcode`.
  */

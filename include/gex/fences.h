@@ -4,8 +4,8 @@
 #ifndef GEX_FENCES_H_
 #define GEX_FENCES_H_
 
-/* ThreadSanitizer knows no fences, and GCC warns of them. It sees the ordering that the operations
- * themselves carry; for the processor the instruction is enough. */
+/* ThreadSanitizer does not support fences, and GCC warns of them. It sees the ordering that the
+ * operations themselves carry; for the processor the instruction is enough. */
 #if defined(__SANITIZE_THREAD__)
 #define GEX_TSAN_ 1
 #elif defined(__has_feature)

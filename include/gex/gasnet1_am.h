@@ -23,7 +23,7 @@ GEX_INLINE_ size_t gasnet_AMMaxArgs(void) {
 GEX_INLINE_ size_t gasnet_AMMaxMedium(void) {
   return gex_AM_LUBRequestMedium();
 }
-/** The same for long requests and long replies. */
+/** Bytes of payload of long requests and long replies. */
 GEX_INLINE_ size_t gasnet_AMMaxLongRequest(void) {
   return gex_AM_LUBRequestLong();
 }
@@ -31,7 +31,7 @@ GEX_INLINE_ size_t gasnet_AMMaxLongReply(void) {
   return gex_AM_LUBReplyLong();
 }
 
-/** Who sent the message that is being handled. Handlers only. */
+/** The rank that sent the message that is being handled. Handlers only. */
 GEX_INLINE_ int gasnet_AMGetMsgSource(gasnet_token_t token, gasnet_node_t* srcindex) {
   gex_Token_Info_t info;
   gex_Token_Info(token, &info, GEX_TI_SRCRANK);

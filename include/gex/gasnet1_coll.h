@@ -8,8 +8,8 @@
  *   GASNET_COLL_IN_NOSYNC, IN_MYSYNC     data may move once the ranks between which it moves have
  *                                        made the call
  *   GASNET_COLL_IN_ALLSYNC               once all have
- *   GASNET_COLL_OUT_NOSYNC, OUT_MYSYNC   completion says that the caller's memory may be used
- *   GASNET_COLL_OUT_ALLSYNC              and everybody's: all have made the call, and the
+ *   GASNET_COLL_OUT_NOSYNC, OUT_MYSYNC   completion means that the caller's memory may be used
+ *   GASNET_COLL_OUT_ALLSYNC              and that of all: all have made the call, and the
  *                                        operation is complete at all of them
  *   GASNET_COLL_LOCAL, GASNET_COLL_SINGLE
  *
@@ -90,8 +90,8 @@ GEX_INLINE_ int gasnet_coll_try_sync(gasnet_coll_handle_t handle) {
   if (handle != GASNET_COLL_INVALID_HANDLE) gasnet_AMPoll();
   return gex_Event_Test(handle);
 }
-/* The same for arrays, in which GASNET_COLL_INVALID_HANDLE is ignored and overwrites what has
- * completed. some: at least one of the others, if any. */
+/* For arrays, in which GASNET_COLL_INVALID_HANDLE is ignored and overwrites what has completed.
+ * some: at least one of the others, if any. */
 GEX_INLINE_ void gasnet_coll_wait_sync_all(gasnet_coll_handle_t* handles, size_t count) {
   gex_Event_WaitAll(handles, count, 0);
 }

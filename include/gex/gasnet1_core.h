@@ -48,8 +48,8 @@ GEX_EXPORT_ void gasnet_exit(int exitcode) __attribute__((noreturn));
  * mismatch gives GASNET_ERR_BARRIER_MISMATCH on all ranks. Not concurrent with collectives on the
  * primordial team. */
 #define GASNET_BARRIERFLAG_ANONYMOUS 1 /* matches any id */
-#define GASNET_BARRIERFLAG_MISMATCH 2  /* reports a mismatch that the caller knows of */
-#define GASNET_BARRIERFLAG_UNNAMED 4   /* as ANONYMOUS; notify and wait both say so */
+#define GASNET_BARRIERFLAG_MISMATCH 2  /* reports a mismatch that the caller found */
+#define GASNET_BARRIERFLAG_UNNAMED 4   /* as ANONYMOUS; for notify and wait both */
 GEX_EXPORT_ void gasnet_barrier_notify(int id, int flags);
 GEX_EXPORT_ int gasnet_barrier_wait(int id, int flags);
 /** Polls once; GASNET_ERR_NOT_READY while the barrier is not complete. */

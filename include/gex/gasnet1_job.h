@@ -58,8 +58,8 @@ GEX_EXPORT_ int gasnet_init(int* argc, char*** argv);
  *
  * `table` (NULL if there are none) is as for gex_EP_RegisterHandlers, which may add more: fixed
  * indices first, then those of 0 from 255 down in table order, written back. A handler serves
- * requests and replies of every category and number of arguments; gex_Token_Info says of it that it
- * takes UINT_MAX.
+ * requests and replies of every category and number of arguments; the number that gex_Token_Info
+ * returns of it is UINT_MAX.
  * Handlers may run before the call returns, for ranks in which it has; their indices are in the
  * table by then.
  * `segsize` is in bytes, a multiple of GASNET_PAGESIZE, at most gasnet_getMaxLocalSegmentSize(); it

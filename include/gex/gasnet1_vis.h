@@ -26,7 +26,7 @@ typedef struct {
 } gasnet_memvec_t;
 
 /* form: the infix of the name (nothing, _nb, _nbi); Form: that of the EX call; type: what it
- * returns; Return: `return`, or a cast that drops what only IMMEDIATE calls tell. */
+ * returns; Return: `return`, or a cast that drops what only IMMEDIATE calls return. */
 #define GEX_GASNET1_VIS_(form, Form, type, Return)                                                 \
   GEX_INLINE_ type gasnet_putv##form##_bulk(gasnet_node_t dstnode, size_t dstcount,                \
                                             gasnet_memvec_t const dstlist[], size_t srccount,      \

@@ -30,7 +30,7 @@ extern GEX_EXPORT_ struct gex_Proc_ gex_proc_;
 /** Why calls are observed. */
 #define GEX_OBSERVED_CHECKS_ 1u /* each checks its arguments and where it is made */
 #define GEX_OBSERVED_TRACE_ 2u  /* each is recorded */
-/** Handlers are counted, for who watches the job's progress. Transfers stay inline. */
+/** Handlers are counted, because the job's progress is watched. Transfers stay inline. */
 #define GEX_OBSERVED_PROGRESS_ 4u
 
 /** Where messages of one kind arrive. Read by any thread, written by the one that takes them. */
@@ -51,8 +51,8 @@ struct gex_Watched_ {
   const uint64_t* ending; /* not 0 once some rank has ended the job */
 };
 
-/** A displacement that says "not mapped here"; real ones are multiples of a page, so a low bit
- * tells them apart. gex/rma.h tests it together with flags, so it is one that no flag of a put or
+/** The displacement of what is not mapped here; real ones are multiples of a page, so a low bit
+ * distinguishes them. gex/rma.h tests it together with flags, so it is one that no flag of a put or
  * get has. */
 #define GEX_NOT_MAPPED_ ((intptr_t)1 << 11)
 
@@ -101,8 +101,8 @@ struct gex_DomainPrefix_ {
 
 /** For each rank of the team: what to add to an address in its bound segment to reach the same byte
  * in this process, or GEX_NOT_MAPPED_. Rewritten by Attach and Publish. The array lies behind the
- * prefix, not behind a pointer: the address of a put's store waits for one load, as it does for
- * who keeps a table of pointers. */
+ * prefix, not behind a pointer: the address of a put's store waits for one load, as in a client
+ * that keeps a table of pointers. */
 #define GEX_TEAM_DISPLACEMENT_(tm) \
   ((const intptr_t*)(const void*)((const char*)(tm)-1 + sizeof(struct gex_TeamPrefix_)))
 

@@ -80,7 +80,7 @@
 #endif
 #endif
 #ifndef GASNET_CONDUIT_NAME
-/* No label. Clients see that of shared memory, the record says that they have chosen none. */
+/* No label. Clients see that of shared memory; in the record it is empty. */
 #define GASNET_CONDUIT_SMP 1
 #define GASNET_CONDUIT_NAME SMP
 #define GEX_CONDUIT_NAME_ ""

@@ -1,9 +1,9 @@
 /* Clients, endpoints, segments, teams: the objects of the interface. Spec: "Operations on
  * gex_Client_t / gex_Segment_t / gex_TM_t / gex_EP_t", "Client-Data". Part of gasnetex.h.
  *
- * Query and CData calls may be made in handlers and while holding an HSL, unless a comment says
- * otherwise. Collective calls are made by all members of the team in the same order, by one thread
- * at a time, outside handlers. Calls that return int return GASNET_OK or a GASNET_ERR_ code.
+ * Query and CData calls may be made in handlers and while holding an HSL, unless noted otherwise.
+ * Collective calls are made by all members of the team in the same order, by one thread at a time,
+ * outside handlers. Calls that return int return GASNET_OK or a GASNET_ERR_ code.
  */
 #ifndef GEX_OBJECTS_H_
 #define GEX_OBJECTS_H_
@@ -52,11 +52,11 @@ GEX_EXPORT_ void* gex_EP_QueryCData(gex_EP_t ep);
 
 /** Creates a client with its primordial endpoint and team; the first call joins the job. Collective
  * over the job, with a barrier before it returns. `client_name` matches [A-Z][A-Z0-9_]+, is unique
- * in the process and, as `flags`, the same on all ranks. A process has up to 16 clients, which know
- * nothing of each other: each has endpoints, handlers, teams and segments of its own. `argc`/`argv`
- * may be NULL. Flags: GEX_FLAG_USES_GASNET1 (one client only), GEX_FLAG_DEFER_THREADS. Errors:
- * GASNET_ERR_BAD_ARG, GASNET_ERR_RESOURCE. In a job started with GASNET_PSHM_NODES the processes
- * are forked here. */
+ * in the process and, as `flags`, the same on all ranks. A process has up to 16 clients,
+ * independent of each other: each has endpoints, handlers, teams and segments of its own.
+ * `argc`/`argv` may be NULL. Flags: GEX_FLAG_USES_GASNET1 (one client only),
+ * GEX_FLAG_DEFER_THREADS. Errors: GASNET_ERR_BAD_ARG, GASNET_ERR_RESOURCE. In a job started with
+ * GASNET_PSHM_NODES the processes are forked here. */
 GEX_EXPORT_ int gex_Client_Init(gex_Client_t* client_p, gex_EP_t* ep_p, gex_TM_t* tm_p,
                                 const char* client_name, int* argc, char*** argv,
                                 gex_Flags_t flags);
@@ -95,7 +95,7 @@ GEX_EXPORT_ int gex_Segment_Create(gex_Segment_t* segment_p, gex_Client_t client
                                    gex_Addr_t address, uintptr_t length, gex_MK_t kind,
                                    gex_Flags_t flags);
 
-/** Ends a segment that is bound to no endpoint and that nobody communicates with any more, its
+/** Ends a segment that is bound to no endpoint and that no rank communicates with any more, its
  * memory with it unless that is the client's. Not collective. Flags: 0. */
 GEX_EXPORT_ void gex_Segment_Destroy(gex_Segment_t segment, gex_Flags_t flags);
 
@@ -141,8 +141,8 @@ GEX_EXPORT_ size_t gex_TM_Split(gex_TM_t* new_tm_p, gex_TM_t parent_tm, int colo
  * of the new team in rank order by (rank in parent, or jobrank with GEX_FLAG_RANK_IS_JOBRANK;
  * endpoint index), the same on all of its members; `new_tms` receives one handle for each endpoint
  * of the caller in the list, in list order. numargs 0 takes part without becoming a member.
- * Exactly one of GEX_FLAG_TM_{SYMMETRIC,LOCAL,GLOBAL,NO}_SCRATCH says what `scratch_addrs` holds:
- * one address for all members, one for each local member, one for each member, nothing.
+ * Exactly one of GEX_FLAG_TM_{SYMMETRIC,LOCAL,GLOBAL,NO}_SCRATCH selects what `scratch_addrs`
+ * holds: one address for all members, one for each local member, one for each member, nothing.
  * GEX_FLAG_SCRATCH_SEG_OFFSET: they are offsets into the bound segment. Size queries as in Split.
  */
 GEX_EXPORT_ size_t gex_TM_Create(gex_TM_t* new_tms, size_t num_new_tms, gex_TM_t parent_tm,

@@ -1,5 +1,5 @@
-/* The idle poll, inline: what it reads is enough to know that a call would find nothing to do. Part
- * of gasnetex.h.
+/* The idle poll, inline: what it reads shows whether a call would find anything to do. Part of
+ * gasnetex.h.
  */
 #ifndef GEX_POLL_H_
 #define GEX_POLL_H_

@@ -21,7 +21,7 @@
  * ordinary memory access in sources compiled for one thread (gex/tools_mode.h). A pointer to any
  * 4- or 8-byte integer or floating-point object may be cast to a pointer to the type of that width.
  *
- * `flags` says which fences the operation needs, GASNETT_ATOMIC_...; 0 is none. Fences are those
+ * `flags` are the fences that the operation needs, GASNETT_ATOMIC_..., or 0. Fences are those
  * of gasnett_local_mb and its kind, before or after the operation. All of this may be called from
  * any thread, in AM handlers and in signal handlers. */
 #ifndef GEX_TOOLS_ATOMICS_H_

@@ -56,7 +56,7 @@
 #define GASNETT_FORMAT_PRINTF(name, format_argument, first_argument, declarator)       \
   declarator __attribute__((__format__(__printf__, format_argument, first_argument))); \
   declarator
-/** The same for a pointer to a function: a variable, a parameter or a member. */
+/** For a pointer to such a function: a variable, a parameter or a member. */
 #define GASNETT_FORMAT_PRINTF_FUNCPTR(name, format_argument, first_argument, declarator) \
   declarator __attribute__((__format__(__printf__, format_argument, first_argument)))
 
@@ -66,11 +66,11 @@
 /** 1: `#pragma GCC diagnostic push`, `pop` and `ignored` are understood. */
 #define GASNETT_USE_PRAGMA_GCC_DIAGNOSTIC 1
 
-/** Non-zero exactly if the expression is; tells the compiler which to expect. */
+/** Non-zero exactly if the expression is; the compiler expects that it is, or is not. */
 #define GASNETT_PREDICT_TRUE(expression) __builtin_expect(!!(expression), 1)
 #define GASNETT_PREDICT_FALSE(expression) __builtin_expect(!!(expression), 0)
 
-/** 1 if the compiler knows the value here. */
+/** 1 if the value is a constant to the compiler here. */
 #define gasnett_constant_p(expression) __builtin_constant_p(expression)
 
 /** Name of the enclosing function, a const char *. */

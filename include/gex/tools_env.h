@@ -2,8 +2,8 @@
  *
  * The environment is that of this rank. A variable that is set to nothing but blanks counts as
  * unset. A value that cannot be understood ends the job with one line naming the variable, the
- * value and what was expected. With GASNET_VERBOSEENV=1, rank 0 says for each variable once, on
- * standard error, which value it has and whether that is the default.
+ * value and what was expected. With GASNET_VERBOSEENV=1, rank 0 prints each variable once, on
+ * standard error, with its value and whether that is the default.
  *
  * From any thread, as long as none changes the environment meanwhile. Not in AM handlers. */
 #ifndef GEX_TOOLS_ENV_H_

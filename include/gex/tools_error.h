@@ -52,10 +52,10 @@ GEX_EXPORT_ int gasnett_print_backtrace(int fd);
  */
 extern GEX_EXPORT_ int (*gasnett_print_backtrace_ifenabled)(int fd);
 
-/** Says on standard error how to attach a debugger, and sleeps until *flag is 0. `flag_name` is the
- * name by which a debugger finds the flag. */
+/** Prints on standard error how to attach a debugger, and sleeps until *flag is 0. `flag_name` is
+ * the name by which a debugger finds the flag. */
 GEX_EXPORT_ void gasnett_freezeForDebuggerNow(volatile int* flag, const char* flag_name);
-/** The same, with a flag of the library's, if GASNET_FREEZE_ON_ERROR=1. */
+/** Freezes in that way, with a flag of the library's, if GASNET_FREEZE_ON_ERROR=1. */
 GEX_EXPORT_ void gasnett_freezeForDebuggerErr(void);
 
 /** Ends this process at once with `exit_code`: no exit handler, no flush. */

@@ -43,7 +43,7 @@ typedef struct {
   uint64_t freed_bytes;       /* ever */
   uint64_t live_bytes;        /* now */
   uint64_t live_bytes_max;    /* at most, so far */
-  uint64_t allocated_objects; /* the same for objects */
+  uint64_t allocated_objects; /* of objects, as above */
   uint64_t freed_objects;
   uint64_t live_objects;
   uint64_t live_objects_max;

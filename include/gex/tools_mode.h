@@ -1,13 +1,13 @@
 /* Which threads a source that includes gasnet_tools.h has to expect. Part of gasnet_tools.h.
  *
  * After gasnetex.h the threading mode of that header decides: GASNET_PAR and GASNET_PARSYNC have
- * threads, GASNET_SEQ has none. Without it the source says which:
+ * threads, GASNET_SEQ has none. Without it the source chooses:
  *   GASNETT_THREAD_SAFE     several threads
  *   GASNETT_THREAD_SINGLE   one thread: the atomics that are not "strong" are plain memory
  *                           accesses, and locks are no-ops
  *   GASNETT_LITE_MODE       a source that must not depend on the mode of the rest of the program.
  *                           It gets the safe form of everything.
- * A source that says nothing gets the safe form too. No type and no exported function depends on
+ * A source that chooses none gets the safe form too. No type and no exported function depends on
  * the choice.
  *
  *   GEX_TOOLS_THREADS_   1 or 0: are there threads

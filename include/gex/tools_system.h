@@ -1,6 +1,6 @@
 /* The machine, the process and the library. Part of gasnet_tools.h.
  *
- * May be called from any thread unless said otherwise. Not in AM handlers, except for the
+ * May be called from any thread unless noted otherwise. Not in AM handlers, except for the
  * constants and the version. */
 #ifndef GEX_TOOLS_SYSTEM_H_
 #define GEX_TOOLS_SYSTEM_H_
@@ -89,30 +89,30 @@ GEX_EXPORT_ const char* gasnett_performance_warning_str(void);
 GEX_EXPORT_ const char* gasnett_gethostname(void);
 /** Processors online in this host, hardware threads counted each. */
 GEX_EXPORT_ int gasnett_cpu_count(void);
-/** Bytes of memory in this host. If that cannot be told: ends the job if `failure_is_fatal`, else
- * 0. */
+/** Bytes of memory in this host. If that cannot be determined: ends the job if `failure_is_fatal`,
+ * else 0. */
 GEX_EXPORT_ uint64_t gasnett_getPhysMemSz(int failure_is_fatal);
 /** Whether the least significant byte of a number comes first. */
 GEX_EXPORT_ int gasnett_isLittleEndian(void);
-/** Path of the running program, as the kernel knows it. */
+/** Path of the running program, as the kernel has it. */
 GEX_EXPORT_ const char* gasnett_exe_name(void);
 
 /** 1: gasnett_set_affinity does something. */
 #define GASNETT_SET_AFFINITY_SUPPORT 1
 /** Binds the calling thread to processor `rank` modulo gasnett_cpu_count(). 0, or non-zero if that
- * processor is not allowed. Deprecated: hwloc knows the machine better. */
+ * processor is not allowed. Deprecated: hwloc has a better model of the machine. */
 GEX_EXPORT_ int gasnett_set_affinity(int rank);
 
 /** Raises a limit of this process, RLIMIT_..., as far as it goes. `name` is its name, for messages
  * and for the variable GASNET_MAXIMIZE_<name>, which set to 0 leaves the limit alone. Returns
  * non-zero on success, also when left alone. */
 GEX_EXPORT_ int gasnett_maximize_rlimit(int resource, const char* name);
-/** The same for processor time and every limit of memory; non-zero if all succeeded. */
+/** Raises in that way processor time and every limit of memory; non-zero if all succeeded. */
 GEX_EXPORT_ int gasnett_maximize_rlimits(void);
 
 /** Writes out what standard output and error still hold. Errors are ignored. */
 GEX_EXPORT_ void gasnett_flush_streams(void);
-/** Lets go of standard input, output and error; what is written later is lost. */
+/** Closes standard input, output and error; what is written later is lost. */
 GEX_EXPORT_ void gasnett_close_streams(void);
 
 /** Maps `size` bytes of fresh zeroed memory. Returns MAP_FAILED, (void *)-1, with errno if it

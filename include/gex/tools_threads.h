@@ -3,7 +3,7 @@
  * Where there are threads, locks are POSIX threads' own, and misuse ends the job with one line that
  * names it: locking what the thread has locked, unlocking what it has not, waiting without the
  * mutex. Where there is one thread (gex/tools_mode.h) they are no-ops, and waiting on a condition
- * is an error, for nobody could signal it. The ..._assert... calls check with GASNET_DEBUG only.
+ * is an error, for no thread could signal it. The ..._assert... calls check with GASNET_DEBUG only.
  *
  * None of this may be used between processes, and nothing that blocks in AM handlers. */
 #ifndef GEX_TOOLS_THREADS_H_
@@ -86,7 +86,7 @@ static inline void gex_no_wait_(const void* condition, const void* mutex) {
 #define gasnett_mutex_destroy_ignoreerr(mutex) gex_mutex_destroy_ignoring_errors_(mutex)
 #define gasnett_mutex_lock(mutex) gex_mutex_lock_(mutex)
 #define gasnett_mutex_unlock(mutex) gex_mutex_unlock_(mutex)
-/** 0, or EBUSY if somebody holds it. */
+/** 0, or EBUSY if it is held. */
 #define gasnett_mutex_trylock(mutex) gex_mutex_trylock_(mutex)
 
 #define gasnett_cond_init(condition) gex_cond_init_(condition)
@@ -160,8 +160,7 @@ static inline void _gasneti_threadkey_init(void* const* key) {
 #define gasnett_threadkey_get_noinit(key) gasnett_threadkey_get(key)
 #define gasnett_threadkey_set_noinit(key, value) gasnett_threadkey_set(key, value)
 
-/** The most threads that may be inside the library at once, unless GASNET_MAX_THREADS says
- * otherwise. */
+/** The most threads that may be inside the library at once, unless GASNET_MAX_THREADS is set. */
 #if defined(GASNETI_MAX_THREADS)
 #define GASNETT_MAX_THREADS GASNETI_MAX_THREADS
 #elif GEX_TOOLS_THREADS_

@@ -19,7 +19,7 @@ typedef uint64_t gasnett_tick_t;
 #define GASNETT_TICK_MIN UINT64_C(0)
 #define GASNETT_TICK_MAX UINT64_MAX
 
-/** Whether inline code may read the counter itself; 0 until the library knows. */
+/** Whether inline code may read the counter itself; 0 until that is determined. */
 extern GEX_EXPORT_ int gex_ticks_are_tsc_;
 GEX_EXPORT_ gasnett_tick_t gex_ticks_now_(void);
 

@@ -16,6 +16,7 @@ CLEAN = [
     "cmd/gasnetrun",
     "cmd/gexperf",
     "cmd/gexrun",
+    "include",
     "src/api",
     "src/atomic",
     "src/base",

@@ -1,8 +1,8 @@
 #pragma once
 // `Conduit`: what a network must be to carry libgex, and nothing more.
 //
-// A conduit moves messages between the processes of a job. It knows no handlers, no endpoints, no
-// credits and no teams: libgex owns all of those once, for every conduit. It is given one versioned
+// A conduit moves messages between the processes of a job. Handlers, endpoints, credits and teams
+// are not its concern: libgex has all of those once, for every conduit. It is given one versioned
 // table of host functions (`Host`) and gives back one of its own (`Conduit`); it links nothing of
 // libgex, so the same plug-in serves the shared and the static library. docs/writing-a-conduit.md
 // is the guide, examples/conduit the smallest complete one.
@@ -17,8 +17,8 @@
 //    each peer: am/ keeps no more requests outstanding, so a reply is never refused for lack of
 //    room at a peer that does not poll. A message counts as undelivered until the `Host::deliver`
 //    it was given to has returned.
-//  - `poll` lets go of every lock before it calls `Host::deliver`, because the delivered handler
-//    may `send`, and may `poll` the reply channel again.
+//  - `poll` releases every lock before it calls `Host::deliver`, because the delivered handler may
+//    `send`, and may `poll` the reply channel again.
 //  - When `Host::threaded` is set, every function but `attach` and `detach` may run concurrently
 //    with every other.
 //  - Nothing is left behind after `detach` or after the death of the process.
@@ -136,8 +136,8 @@ struct Host {
 
   /// Ends the job with one line; does not return.
   void (*fatal)(const char* text) = nullptr;
-  /// The same, because a peer cannot be reached any more. Waits some seconds, without polling, for
-  /// whoever knows how that peer ended to say so; `text` is said only if nobody does.
+  /// Ends the job because a peer cannot be reached any more. Waits some seconds, without polling,
+  /// for the launcher to report how that peer ended; `text` is printed only if it does not.
   void (*lost_peer)(const char* text) = nullptr;
   void (*warn)(const char* text) = nullptr;
   /// One line that is printed with GEX_VERBOSE=1: what was chosen, and why.
@@ -190,8 +190,8 @@ struct Conduit {
   const char* description;    ///< one line for gexinfo
   uint64_t capabilities = 0;  ///< Capability bits
 
-  /// Joins the network; collective over the job. Returns 0, or non-zero after `host->warn` told
-  /// why this network cannot be used here.
+  /// Joins the network; collective over the job. Returns 0, or non-zero after a `host->warn` with
+  /// the reason why this network cannot be used here.
   int (*attach)(const Host* host, Limits* limits);
 
   /// Sends one message made of `count` pieces (at most 4) to `peer` (never this process's own
@@ -229,9 +229,9 @@ struct Conduit {
   void (*deregister_segment)(const void* key) = nullptr;
 
   /// `put` and `get`: both or neither. Writes 1 to `Limits::max_transfer` bytes. `done` is
-  /// completed when a later operation of anybody finds them at the peer; `local_done`, if it is not
-  /// null, when the source may be reused, which is not after that and may be inside the call. With
-  /// `local_done` null the source stays as it is until `done`.
+  /// completed when a later operation of any rank finds them at the peer; `local_done`, if it is
+  /// not null, when the source may be reused, which is not after that and may be inside the call.
+  /// With `local_done` null the source stays as it is until `done`.
   SendResult (*put)(const Remote* remote, const void* local, size_t size, void* done,
                     void* local_done) = nullptr;
   /// Reads as many; `done` is completed when they are in `local`.
@@ -283,10 +283,10 @@ struct Conduit {
   SendResult (*get_pieces)(const Remote* remote, const RemotePiece* from, size_t from_count,
                            const LocalPiece* to, size_t to_count, void* done) = nullptr;
 
-  /// Optional. Says by which number, from 0 and small, the calling thread goes, before its first
-  /// put, get or atomic operation: no other thread goes by the same until it has ended. A conduit
-  /// may keep it in a thread-local variable and give each lane queues of its own. A thread that no
-  /// more than sends and polls may not have been given one.
+  /// Optional. Gives the calling thread a lane, a small number from 0, before its first put, get or
+  /// atomic operation: no other thread gets the same until it has ended. A conduit may keep it in a
+  /// thread-local variable and give each lane queues of its own. A thread that only sends and polls
+  /// may have none.
   void (*enter_lane)(uint32_t lane) = nullptr;
 };
 
@@ -294,6 +294,6 @@ struct Conduit {
 ///   extern "C" const gex::net::Conduit* gex_conduit_v4(void);
 using Entry = const Conduit* (*)();
 inline constexpr const char* entry_symbol = "gex_conduit_v4";
-static_assert(interface_version == 4, "the symbol's name says the version");
+static_assert(interface_version == 4, "the symbol's name contains the version");
 
 }  // namespace gex::net

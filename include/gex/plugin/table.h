@@ -8,11 +8,11 @@
 //   };
 //   constexpr Conduit table = table_of<Mine>("mine", "what it is", one_machine);
 //
-// `attach` returns null after `host.warn` told why this network cannot be used here. It may give
-// the object to nobody else: it exists until `detach`, whatever static destructors run before,
-// since a rank polls until its very end. `void leave()`, if there is one, is called before it is
-// destroyed. Every other function of `Conduit` is in the table if the object has a member function
-// of its name; lists are spans, and what is never null is a reference:
+// `attach` returns null after a `host.warn` with the reason why this network cannot be used here.
+// No other code may own the object: it exists until `detach`, whatever static destructors run
+// before, since a rank polls until its very end. `void leave()`, if there is one, is called before
+// it is destroyed. Every other function of `Conduit` is in the table if the object has a member
+// function of its name; lists are spans, and what is never null is a reference:
 //
 //   void* buffer(Channel, uint32_t peer, size_t size);  void release(void* buffer);
 //   bool register_segment(const SegmentMemory&, void* key);  void deregister_segment(const void*
