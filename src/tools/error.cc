@@ -20,7 +20,7 @@
 // Weak, so that a program's own definition takes its place in a static link too.
 [[gnu::weak]] gasnett_backtrace_type_t gasnett_backtrace_user = {nullptr, nullptr, 0};
 
-/// Set to 0 by whoever attaches a debugger, who must find it by name.
+/// Set to 0 in a debugger, which must find it by name.
 [[gnu::used]] volatile int gex_tools_frozen = 1;
 
 namespace {
@@ -90,7 +90,7 @@ char* gex_current_loc_(const char* file, int line, const char* function) {
 }
 
 void gasnett_backtrace_init(const char* exename) {
-  static_cast<void>(exename);  // the kernel knows it
+  static_cast<void>(exename);  // the kernel has the path
   gex::os::prepare_backtrace();
 }
 

@@ -83,7 +83,7 @@ int gasnett_cpu_count() {
 std::uint64_t gasnett_getPhysMemSz(int failure_is_fatal) {
   const std::uint64_t bytes = gex::os::physical_memory();
   if (bytes == 0 && failure_is_fatal) {
-    gex::fatal("gasnett_getPhysMemSz: the system does not tell how much memory there is");
+    gex::fatal("gasnett_getPhysMemSz: the amount of this host's memory cannot be determined");
   }
   return bytes;
 }

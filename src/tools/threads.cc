@@ -1,4 +1,4 @@
-// Locks of gasnet_tools.h: POSIX threads' own, and who holds them.
+// Locks of gasnet_tools.h: POSIX threads' own, and which thread holds them.
 //
 // The holder is kept beside every lock, in release builds too, so that sources compiled with and
 // without GASNET_DEBUG can share one. It costs a thread-local read and two plain stores.
@@ -46,8 +46,8 @@ pthread_rwlock_t* native(gasnett_rwlock_t* lock) noexcept {
   return reinterpret_cast<pthread_rwlock_t*>(lock->gex_native);
 }
 
-/// The reader/writer locks this thread holds for reading. POSIX does not say, and a recursive
-/// read lock deadlocks only when a writer happens to wait in between.
+/// The reader/writer locks that this thread holds for reading. POSIX offers no query, and a
+/// recursive read lock deadlocks only when a writer happens to wait in between.
 struct ReadLocks {
   static constexpr std::size_t capacity = 64;
   const gasnett_rwlock_t* held[capacity];
@@ -160,7 +160,7 @@ void gex_cond_wait_(gasnett_cond_t* condition, gasnett_mutex_t* mutex) {
 }
 
 void gex_cond_wait_alone_() {
-  gex::fatal("gasnett_cond_wait in a program compiled for one thread: nobody could signal it");
+  gex::fatal("gasnett_cond_wait in a program compiled for one thread: no other could signal it");
 }
 
 void gex_rwlock_init_(gasnett_rwlock_t* lock) {
