@@ -131,7 +131,8 @@ MemoryFacts memory() {
           .bytes_per_process(facts.limits.usable_physical(), gex::own_host().size());
   facts.segment_commit = gex::env::boolean(Variable::segment_commit);
   facts.huge_pages = gex::os::huge_pages();
-  // The library advises them for segments: under "never", "deny" and no word at all, in vain.
+  // The library advises them for segments; under "never", "deny" and no setting at all the system
+  // ignores that.
   const std::string& word = facts.huge_pages.shared;
   if (facts.file == "memfd")
     facts.huge_pages_used = !word.empty() && word != "never" && word != "deny";

@@ -1,5 +1,5 @@
 #pragma once
-// What gexinfo tells, gathered from the library's own state, apart from how it is printed.
+// What gexinfo reports, gathered from the library's own state, apart from how it is printed.
 
 #include <cstdint>
 #include <optional>

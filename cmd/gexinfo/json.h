@@ -1,5 +1,5 @@
 #pragma once
-// What gexinfo tells, for programs: one JSON value on standard output. README.md names the keys.
+// gexinfo's report for programs: one JSON value on standard output. README.md names the keys.
 
 #include <vector>
 

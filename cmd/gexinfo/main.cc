@@ -27,7 +27,7 @@ namespace {
 constexpr const char* name = "gexinfo";
 
 /// This process's place in a job of gexrun; none when it is alone, or when GEX_JOB is no place,
-/// which joining the job says.
+/// which joining the job reports.
 std::optional<gex::job::Membership> place() {
   std::string why;
   const auto text = gex::env::value(gex::env::Variable::job);
@@ -64,7 +64,7 @@ int main(int count, char** arguments) {
     if (!reading.options.environment)
       conduits = gexinfo::find_conduits(membership ? membership->control : -1);
   }
-  // The table needs no job; but a mistake in it is said by one rank, before others come upon it.
+  // The table needs no job; but an error in it is reported by one rank, before others find it.
   if (membership || !reading.options.environment) gex::job::Job::join();
   const bool reports = gex::speaks_for_job();
   if (reports) gex::env::check_values();

@@ -6,7 +6,7 @@ namespace {
 
 constexpr const char* usage =
     R"(Usage: gexinfo [OPTION]...
-Says what this libgex and this machine can do: version, networks, limits, memory, and what was
+Prints what this libgex and this machine can do: version, networks, limits, memory, and what was
 probed and chosen here and why. Started by gexrun it describes that job (rank 0 prints); alone, a
 job of one rank.
 

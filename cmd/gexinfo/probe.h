@@ -3,7 +3,7 @@
 //
 // The process does what any program does that is started with GEX_CONDUIT set so, hence finds what
 // such a program would find. A plug-in that cannot be opened, refuses this machine, crashes or
-// hangs ends that process and nothing else, and the answer says why.
+// hangs ends that process and nothing else, and the answer has the reason.
 
 #include <cstdint>
 #include <string>
@@ -41,7 +41,7 @@ struct Probe {
 /// one thread. `control`: this process's connection to its guardian, -1 if there is none.
 Probe probe(const std::string& conduit, int control);
 
-/// What the chosen conduit of this process says, once it has joined its job.
+/// The answer of this process's own conduit, once it has joined its job.
 Probe probe_own();
 
 }  // namespace gexinfo

@@ -101,7 +101,7 @@ void in_columns(const std::vector<const ConduitFacts*>& conduits, PrintSome prin
 }
 
 void print_operations(const std::vector<const ConduitFacts*>& conduits) {
-  print_heading("who carries out what");
+  print_heading("how operations are carried out");
   in_columns(conduits, [](const std::vector<const ConduitFacts*>& some) {
     Table table;
     std::vector<std::string> names{""};
@@ -195,8 +195,8 @@ std::string describe_huge_pages(const MemoryFacts& memory) {
     text += "as " + memory.file + " is mounted";
   else
     text += *memory.huge_pages_used ? "yes" : "no";
-  const auto word = [](const std::string& chosen) { return chosen.empty() ? "untold" : chosen; };
-  return text + " (the system says " + word(pages.shared) + " for shared memory, " +
+  const auto word = [](const std::string& chosen) { return chosen.empty() ? "unknown" : chosen; };
+  return text + " (the system's setting: " + word(pages.shared) + " for shared memory, " +
          word(pages.anonymous) + " for private)";
 }
 
@@ -271,7 +271,7 @@ void print_text(const std::vector<EnvironmentRow>& rows) {
   std::size_t value_width = 5;
   for (const EnvironmentRow& row : rows) {
     name_width = std::max(name_width, row.name.size());
-    // A long value pushes its own line out, not everybody's.
+    // A long value widens its own line only.
     value_width = std::max(value_width, std::min<std::size_t>(24, shown(row.value).size()));
   }
   const auto print_row = [&](const std::string& name, const std::string& value,

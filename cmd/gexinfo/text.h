@@ -1,5 +1,5 @@
 #pragma once
-// What gexinfo tells, for people: on standard output.
+// gexinfo's report for people, on standard output.
 
 #include <vector>
 

@@ -44,7 +44,7 @@ std::vector<Host> hosts_of(const Job& job) {
       if (trace.latest.ticks > last.ticks) last = trace.latest;
     }
     host.ns_per_tick = 1e9 / static_cast<double>(any.ticks_per_second);
-    // Over a longer time the anchors tell it better than the rank's own start did.
+    // Over a longer time the anchors give it more exactly than the rank's own start did.
     constexpr std::uint64_t long_enough = 20'000'000;
     if (any.tick_source == TickSource::counter &&
         last.monotonic_ns > host.first.monotonic_ns + long_enough)

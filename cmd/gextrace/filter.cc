@@ -49,7 +49,7 @@ bool parse_ranks(const std::string& text, std::vector<std::uint32_t>& ranks) {
 std::string handler_name(const RankTrace& trace, std::uint16_t what, std::uint8_t detail) {
   const std::uint32_t number = gex::trace::handler_of(what, detail);
   std::string name = trace.name_of(Names::handlers, number);
-  // The library's own handlers are the same for every endpoint.
+  // The library's own handlers are those of every endpoint.
   const std::uint32_t index = number & 0xff;
   if (name.empty() && index < gex::trace::first_client_handler)
     name = trace.name_of(Names::handlers, index);

@@ -21,7 +21,7 @@ struct Filter {
   bool overlaps(std::int64_t begin, std::int64_t end) const { return begin <= to && end >= from; }
 };
 
-/// A list of ranks and ranges of them, "0-3,7"; false if it is none.
+/// Reads a list of ranks and ranges of them, "0-3,7"; false if it is not one.
 bool parse_ranks(const std::string& text, std::vector<std::uint32_t>& ranks);
 
 /// What a span shows: the name of its call or handler, or what is waited for.

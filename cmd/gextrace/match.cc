@@ -35,7 +35,7 @@ constexpr std::uint32_t channel_of(std::uint8_t detail) {
 }
 
 /// Gives the handlers of one channel of a network the whole numbers of their messages, of which
-/// they know the lower bits.
+/// they have the lower bits.
 class Channel {
  public:
   Channel(std::vector<End>& ends, std::size_t begin, std::size_t end, const Job& job) : job_(job) {

@@ -196,7 +196,7 @@ std::optional<Job> read_job(const std::vector<std::string>& paths,
       files.push_back(path);
       continue;
     }
-    // The lowest rank's file says how many there are; gaps are told below.
+    // The lowest rank's file has the number of ranks; gaps are reported below.
     std::optional<RankTrace> any;
     std::string last_why = path + ".0: " + std::strerror(ENOENT);
     for (std::uint32_t rank = 0; !any && rank < (wanted.empty() ? 1024 : wanted.back() + 1);

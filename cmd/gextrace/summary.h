@@ -28,7 +28,7 @@ struct CallSummary {
   std::map<std::uint32_t, Tally> peers;
 };
 
-/// What went from one rank to another, by who caused it: a get's bytes go to the rank that asks.
+/// What went from one rank to another, by its initiator: a get's bytes go to the rank that asks.
 struct PairSummary {
   Tally puts, gets, atomics, messages, own_messages;
 };

@@ -14,8 +14,10 @@ import sys
 
 CLEAN = [
     "cmd/gasnetrun",
+    "cmd/gexinfo",
     "cmd/gexperf",
     "cmd/gexrun",
+    "cmd/gextrace",
     "include",
     "src/api",
     "src/atomic",
