@@ -95,9 +95,9 @@ std::uint64_t draw_cookie(job::Job& job) {
   std::uint64_t mine = 0;
   if (job.rank() == 0 && getrandom(&mine, sizeof mine, 0) != sizeof mine)
     fatal_system("cannot draw the job's cookie", errno);
-  std::vector<std::uint64_t> everyones(job.size());
-  job.exchange(std::as_bytes(std::span(&mine, 1)), std::as_writable_bytes(std::span(everyones)));
-  return everyones[0];
+  std::vector<std::uint64_t> cookies(job.size());
+  job.exchange(std::as_bytes(std::span(&mine, 1)), std::as_writable_bytes(std::span(cookies)));
+  return cookies[0];
 }
 
 }  // namespace

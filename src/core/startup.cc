@@ -118,14 +118,15 @@ std::uint32_t count_cores_and_lanes() {
   job::Job& job = *self.job;
   Announced mine{os::core_share(), 1};
   mine.lanes = wanted_lanes(mine.share);
-  std::vector<Announced> everyones(job.size());
-  job.exchange(std::as_bytes(std::span(&mine, 1)), std::as_writable_bytes(std::span(everyones)));
+  std::vector<Announced> announcements(job.size());
+  job.exchange(std::as_bytes(std::span(&mine, 1)),
+               std::as_writable_bytes(std::span(announcements)));
   std::vector<os::CoreShare> here;
-  for (const std::uint32_t rank : own_host()) here.push_back(everyones[rank].share);
+  for (const std::uint32_t rank : own_host()) here.push_back(announcements[rank].share);
   self.usable_cores = std::min(os::usable_cores(here), os::cpu_count());
   self.crowded = here.size() > self.usable_cores;
   set_oversubscribed(self.crowded);
-  return std::ranges::max(everyones, {}, &Announced::lanes).lanes;
+  return std::ranges::max(announcements, {}, &Announced::lanes).lanes;
 }
 
 }  // namespace

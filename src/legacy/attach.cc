@@ -28,10 +28,10 @@ struct Proposal {
 
 std::vector<Proposal> exchange_proposals(Team& team, const Proposal& mine) {
   const auto blocks = team::exchange(team, std::as_bytes(std::span(&mine, 1)));
-  std::vector<Proposal> everyones(blocks.size());
+  std::vector<Proposal> proposals(blocks.size());
   for (std::size_t r = 0; r < blocks.size(); ++r)
-    std::memcpy(&everyones[r], blocks[r].data(), sizeof everyones[r]);
-  return everyones;
+    std::memcpy(&proposals[r], blocks[r].data(), sizeof proposals[r]);
+  return proposals;
 }
 
 int check_arguments(const gasnet_handlerentry_t* table, int count, std::uintptr_t segment_size) {
@@ -105,12 +105,12 @@ int attach(gasnet_handlerentry_t* table, int count, std::uintptr_t segment_size,
   // A rank whose arguments are wrong must not leave the others waiting. Besides, no rank leaves the
   // exchange before all have their handlers.
   const int own_error = flaw != GASNET_OK ? flaw : handlers.error();
-  const std::vector<Proposal> everyones = exchange_proposals(team, {heap_offset, own_error, 0});
+  const std::vector<Proposal> proposals = exchange_proposals(team, {heap_offset, own_error, 0});
   if (own_error != GASNET_OK) return own_error;
-  for (const Proposal& proposal : everyones)
+  for (const Proposal& proposal : proposals)
     if (proposal.error != GASNET_OK) return GASNET_ERR_RESOURCE;
-  for (const Proposal& proposal : everyones)
-    if (proposal.heap_offset != everyones.front().heap_offset)
+  for (const Proposal& proposal : proposals)
+    if (proposal.heap_offset != proposals.front().heap_offset)
       return refuse(GASNET_ERR_BAD_ARG, call, "minheapoffset is not the same on all ranks");
 
   gex_Segment_t segment = GEX_SEGMENT_INVALID;

@@ -69,11 +69,11 @@ std::vector<Keyed<Record>> exchange_keyed(Team& team, std::span<const Keyed<Reco
     std::copy(each.key.begin(), each.key.end(), to + key_at);
     to += stride;
   }
-  std::vector<Keyed<Record>> everyones;
+  std::vector<Keyed<Record>> all;
   for (const auto& block : exchange(team, std::as_bytes(std::span(sent)))) {
     if (block.size() % stride != 0) fatal("%s: a member is in another collective call", call);
     for (std::size_t at = 0; at < block.size(); at += stride) {
-      Keyed<Record>& each = everyones.emplace_back();
+      Keyed<Record>& each = all.emplace_back();
       std::uint64_t has_key = 0;
       std::memcpy(&each.record, block.data() + at, sizeof(Record));
       std::memcpy(&has_key, block.data() + at + has_key_at, sizeof has_key);
@@ -81,7 +81,7 @@ std::vector<Keyed<Record>> exchange_keyed(Team& team, std::span<const Keyed<Reco
       if (has_key != 0) each.key.assign(key, key + static_cast<std::ptrdiff_t>(key_bytes));
     }
   }
-  return everyones;
+  return all;
 }
 
 /// Records what a process has announced of an endpoint of that client.
@@ -115,14 +115,14 @@ Announcement announcement_of(const _gex_EP& endpoint) {
 
 /// Whether every host has the memory for what its processes ask. All processes come to the same
 /// answer; of a host that has not, the first process warns.
-bool all_hosts_have_room(const std::vector<Keyed<Announcement>>& everyones) {
+bool all_hosts_have_room(const std::vector<Keyed<Announcement>>& announcements) {
   bool room = true;
   for (const job::RankSet& ranks : process().placement.hosts) {
     std::uint64_t asked = 0;
     std::uint64_t usable = UINT64_MAX;
     for (const gex_Rank_t rank : ranks) {
-      asked += everyones[rank].record.size;
-      usable = std::min(usable, everyones[rank].record.usable);
+      asked += announcements[rank].record.size;
+      usable = std::min(usable, announcements[rank].record.usable);
     }
     if (asked <= usable) continue;
     room = false;
@@ -158,9 +158,9 @@ int attach(gex_Segment_t* segment_p, Team& team, std::uintptr_t size, int flaw) 
     bind_segment(team.endpoint, nullptr);
     destroy_segment(segment, /*untouched=*/true);
   };
-  const auto refuse = [&](const std::vector<Keyed<Announcement>>& everyones) {
+  const auto refuse = [&](const std::vector<Keyed<Announcement>>& announcements) {
     give_back();
-    for (const Keyed<Announcement>& announced : everyones)
+    for (const Keyed<Announcement>& announced : announcements)
       publish_segment(team.endpoint->address(), announced.record.jobrank, 0, 0, not_shared);
     refresh_displacements();
     return GASNET_ERR_RESOURCE;
@@ -171,18 +171,19 @@ int attach(gex_Segment_t* segment_p, Team& team, std::uintptr_t size, int flaw) 
   mine.record.size = size;
   mine.record.usable = usable;
   mine.record.flaw = flaw;
-  const std::vector<Keyed<Announcement>> everyones =
+  const std::vector<Keyed<Announcement>> announcements =
       exchange_keyed<Announcement>(team, {&mine, 1}, call);
-  if (std::any_of(everyones.begin(), everyones.end(), [](const Keyed<Announcement>& announced) {
-        return announced.record.flaw != GASNET_OK;
-      })) {
+  if (std::any_of(announcements.begin(), announcements.end(),
+                  [](const Keyed<Announcement>& announced) {
+                    return announced.record.flaw != GASNET_OK;
+                  })) {
     give_back();
     return flaw != GASNET_OK ? flaw : GASNET_ERR_RESOURCE;
   }
-  if (!all_hosts_have_room(everyones)) return refuse(everyones);
+  if (!all_hosts_have_room(announcements)) return refuse(announcements);
   if (segment != nullptr && segment->shared && env::boolean(env::Variable::segment_commit))
     error = process().neighborhood.commit_segment(shared_offset(*segment), size);
-  for (const Keyed<Announcement>& announced : everyones) record(team.client, announced, call);
+  for (const Keyed<Announcement>& announced : announcements) record(team.client, announced, call);
   refresh_displacements();
 
   // Then whether each has allocated its own, with its key. No member uses another's segment before
@@ -204,7 +205,7 @@ int attach(gex_Segment_t* segment_p, Team& team, std::uintptr_t size, int flaw) 
   if (static_cast<gex_Rank_t>(failed - outcomes.begin()) == team.rank)
     warn("%s: cannot allocate %s for the segment: %s", call, os::format_bytes(size).c_str(),
          std::strerror(error));
-  return refuse(everyones);
+  return refuse(announcements);
 }
 
 int publish(Team& team, const gex_EP_t* endpoints, std::size_t count) {

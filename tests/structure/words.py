@@ -61,7 +61,8 @@ WORDS = [
     (r"says?|said", "send, print, state, report"),
     (r"knows?|knew", "have, hold, detect"),
     (r"whoever|whomever|whosoever", "name it: the caller, the process that ..."),
-    (r"somebody|anybody|nobody|everybody", "name it: another process, no rank, all ranks"),
+    (r"(?:some|any|no|every)body|(?:some|any|every)ones?",
+     "name it: another process, no rank, all ranks"),
 ]
 
 # Spelling that matters: prefixes of identifiers, and the beginning of a comment or a sentence.

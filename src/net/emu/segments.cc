@@ -42,9 +42,9 @@ Segments::~Segments() {
 void Segments::open_all() {
   if (host_.segment_file == nullptr) return;
   const std::uint32_t failed = open_files() ? 0 : 1;
-  std::vector<std::uint32_t> everyones(host_.size);
-  host_.exchange(&failed, sizeof failed, everyones.data());
-  if (std::find(everyones.begin(), everyones.end(), 1U) != everyones.end()) parts_.clear();
+  std::vector<std::uint32_t> failures(host_.size);
+  host_.exchange(&failed, sizeof failed, failures.data());
+  if (std::find(failures.begin(), failures.end(), 1U) != failures.end()) parts_.clear();
 }
 
 bool Segments::open_files() {
