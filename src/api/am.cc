@@ -78,9 +78,9 @@ void check_payload(const AnyCall& call, std::size_t size, std::size_t limit, gex
   if (call.is_checked()) check_local_completion(call, lc_opt, reply);
 }
 
-/// Says what is wrong with a reply to that token; returns if nothing is.
-[[gnu::cold]] void judge_reply(Call which, gex_Token_t token, gex_Flags_t flags,
-                               gex_Flags_t known) {
+/// Ends the job with what is wrong with a reply to that token; returns if nothing is.
+[[gnu::cold]] void require_reply(Call which, gex_Token_t token, gex_Flags_t flags,
+                                 gex_Flags_t known) {
   const char* call = name_of(which);
   if (token == nullptr) fatal("%s: the token is null", call);
   if (checked()) {
@@ -104,9 +104,9 @@ void check_payload(const AnyCall& call, std::size_t size, std::size_t limit, gex
 template <class AnyCall>
 void check_reply(const AnyCall& call, gex_Token_t token, gex_Flags_t flags, gex_Flags_t known) {
   if (token == nullptr || call.is_checked() || !token->may_reply) [[unlikely]]
-    judge_reply(call, token, flags, known);
+    require_reply(call, token, flags, known);
 }
-/// The same for one that names its handler.
+/// The state that a reply with a handler needs; the handler is checked in checked mode.
 template <class AnyCall>
 void check_reply(const AnyCall& call, gex_Token_t token, gex_AM_Index_t handler, gex_Flags_t flags,
                  gex_Flags_t known) {

@@ -16,7 +16,7 @@ using gex::InCall;
 
 namespace {
 
-/// The team of a barrier that is about to start, of which the checks of all collective calls know.
+/// The team of a barrier that is about to start, announced to the checks of all collective calls.
 template <class AnyCall>
 gex::Team& begin(const AnyCall& call, gex_TM_t tm, gex_Flags_t flags) {
   gex::Team& team = gex::begin_collective(call, tm, flags);

@@ -36,7 +36,7 @@ struct StdBias {
   /// A thread has the bias after so many turns that it held the lock in a row.
   static constexpr std::uint32_t turns_to_bias = 256;
 
-  /// ThreadSanitizer does not know fences.
+  /// ThreadSanitizer does not support fences.
   static bool is_possible() noexcept { return !under_tsan && os::has_process_fence(); }
   template <class T>
   static T load_relaxed(const std::atomic<T>& word) noexcept {
@@ -118,7 +118,7 @@ class BasicBiasedLock {
   }
 
  private:
-  static constexpr std::uint32_t nobody = 0;
+  static constexpr std::uint32_t no_thread = 0;
   static constexpr unsigned place_shift = 24;
   static constexpr std::uint32_t number_mask = (1U << place_shift) - 1;
 
@@ -137,8 +137,8 @@ class BasicBiasedLock {
     // Acquire: what the last holder wrote is seen.
     if (Policy::load_relaxed(held_) || Policy::exchange_acquire(held_, true)) return Hold();
     const std::uint32_t home = Policy::read(home_);
-    if (Policy::load_relaxed(biased_to_) != nobody) {
-      Policy::store_relaxed(biased_to_, nobody);
+    if (Policy::load_relaxed(biased_to_) != no_thread) {
+      Policy::store_relaxed(biased_to_, no_thread);
       Policy::revoker_fence();
     }
     // The home thread may still be inside since before; acquire: as above. Or it is about to find
@@ -160,7 +160,7 @@ class BasicBiasedLock {
     if (!enough || !Policy::is_possible()) return;
     std::uint32_t home = Policy::read(home_);
     if ((home & number_mask) != self) {
-      const std::uint32_t place = home == nobody ? 0 : (home >> place_shift) + 1;
+      const std::uint32_t place = home == no_thread ? 0 : (home >> place_shift) + 1;
       if (place == places) return;
       home = place << place_shift | self;
       Policy::write(home_, home);
@@ -169,11 +169,11 @@ class BasicBiasedLock {
     Policy::store_relaxed(biased_to_, home);
   }
 
-  typename Policy::Word biased_to_{nobody};  ///< `home_` or nobody; changes under `held_`
+  typename Policy::Word biased_to_{no_thread};  ///< `home_` or no_thread; changes under `held_`
   /// Under `held_`: the last home, its place among all above its number; the last thread that has
   /// held the lock shared, and how often in a row.
-  typename Policy::template Plain<std::uint32_t> home_{nobody};
-  typename Policy::template Plain<std::uint32_t> last_{nobody};
+  typename Policy::template Plain<std::uint32_t> home_{no_thread};
+  typename Policy::template Plain<std::uint32_t> last_{no_thread};
   typename Policy::template Plain<std::uint16_t> turns_{0};
   /// By place: the home thread holds the lock, or is about to find that it has lost the bias. It
   /// alone writes it.

@@ -158,7 +158,7 @@ struct Limits {
   /// Pieces on the local side of a `put_pieces` or `get_pieces`. 0: the network has none in this
   /// job, and neither is called.
   uint32_t max_pieces = 0;
-  /// The same on the peer's side; 0: as many as on the local side.
+  /// Pieces on the peer's side of one; 0: as many as on the local side.
   uint32_t max_remote_pieces = 0;
   uint64_t unused_words[11] = {};
 };
@@ -257,19 +257,19 @@ struct Conduit {
   /// flush is completed once, when all puts of this kind that were accepted for the peer before the
   /// call, of whatever thread, are found there and their sources may be reused; inside the call if
   /// there are none. Puts that are accepted later do not hold it up for ever. Without a flush
-  /// behind it, nobody relies on such a put, but it arrives all the same.
+  /// behind it libgex does not rely on such a put, but it arrives all the same.
   SendResult (*flush)(uint32_t peer, void* done) = nullptr;
 
   /// Both or neither, and only beside `put` and `get`: one operation that moves several pieces, so
   /// that a transfer which is contiguous at one end only, or at none, is not as many operations as
   /// it has pieces.
   ///
-  /// All remote pieces lie in the segment of `remote`, whose `address` says nothing. A list has at
-  /// least 1 piece and at most as many as `Limits` says of its side, none of them empty. The bytes
-  /// of the one list, in the order of its pieces, are those of the other, however differently both
-  /// are cut: the same number, 1 to `Limits::max_transfer`. libgex keeps these bounds, so a conduit
-  /// need not refuse more; it cuts what has more. Pieces that are read may overlap; where some that
-  /// are written do, which is a client's mistake, any of their bytes may be what stays.
+  /// All remote pieces lie in the segment of `remote`, whose `address` has no meaning. A list has
+  /// at least 1 piece and at most as many as `Limits` has for its side, none of them empty. The
+  /// bytes of the one list, in the order of its pieces, are those of the other, however differently
+  /// both are cut: the same number, 1 to `Limits::max_transfer`. libgex keeps these bounds, so a
+  /// conduit need not refuse more; it cuts what has more. Pieces that are read may overlap; where
+  /// some that are written do, which is a client's mistake, any of their bytes may be what stays.
   ///
   /// An operation is accepted whole or answered with `would_block`, having done nothing. Either way
   /// both lists, and `remote` with its key, are the caller's again when the call has returned: a
