@@ -97,6 +97,8 @@ void Shared::shape(SharedOperation& operation) const noexcept {
   operation.kernel_agrees = true;
   operation.seen = 0;
   operation.moved = 0;
+  operation.offered = false;
+  operation.claimed = 0;
 }
 
 Shared::AtOnce Shared::do_at_once(const Request& request) noexcept {

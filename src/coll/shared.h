@@ -61,9 +61,11 @@ struct SharedOperation : Operation {
   bool refused = false;    ///< a broadcast's source is not reached from here, or by a member
   bool agrees = true;      ///< so far all members; false of a broadcast's root: by pieces
   bool kernel_agrees = true;
-  bool all_shared = false;  ///< all memory that is used lies in segments
-  gex_Rank_t seen = 0;      ///< members whose posts of this stage have been read
-  std::size_t moved = 0;    ///< bytes
+  bool all_shared = false;    ///< all memory that is used lies in segments
+  gex_Rank_t seen = 0;        ///< members whose posts of this stage have been read
+  std::size_t moved = 0;      ///< bytes
+  bool offered = false;       ///< the root may help
+  std::uint32_t claimed = 0;  ///< chunks that this member has copied then
 
   std::uint32_t numbers_each() const noexcept {
     return shape == Shape::copy || shape == Shape::flat ? 1 : 2;
@@ -157,7 +159,17 @@ class Shared {
   void finish_directly(SharedOperation& operation);
   struct Description;
   /// What a member has posted of a direct operation, or null if it has not yet.
-  const Description* description_of(gex_Rank_t member, const SharedOperation& operation) noexcept;
+  Description* description_of(gex_Rank_t member, const SharedOperation& operation) noexcept;
+  void post_description(const SharedOperation& operation, const Description& description) noexcept;
+  /// Whether the root of a broadcast copies to the other member.
+  bool may_help(const SharedOperation& operation) const noexcept;
+  /// True once there is nothing to help with.
+  bool help(SharedOperation& operation, bool& progressed);
+  /// Copy from the root, which is not reached if the operation is `refused` then. True: all of it,
+  /// or all that the root has not claimed.
+  bool copy_all(SharedOperation& operation, const Description& root);
+  bool copy_claimed(SharedOperation& operation, Description& root);
+  bool refuse_copy(SharedOperation& operation);
 
   void post_few(std::uint32_t number, const std::byte* from, std::size_t bytes) noexcept;
   /// True once a `few` is done here, which is the only one under way.

@@ -5,6 +5,11 @@
 // pieces; a member that has copied all publishes that it has read all numbers of the operation,
 // which is what the root waits for.
 //
+// In a team of two with a core each the root helps. The other member posts where its memory is.
+// Both claim chunks, by a count in the root's post, and copy them: the one from the first on, the
+// root from the last on. The root marks the count once no chunk is left and its own are copied, and
+// the other member waits for that if the root has claimed any.
+//
 // A reduction takes three. Under the first all post Descriptions. Under the second they post
 // whether they reach all memory that they need, unless that is clear; if one does not, all go on by
 // pieces. Otherwise each member combines a slice of all operands and copies it to those that want
@@ -15,9 +20,11 @@
 // the operands, and only that member writes it.
 
 #include <algorithm>
+#include <atomic>
 #include <cstring>
 
 #include "base/error.h"
+#include "base/spin.h"
 #include "coll/shared.h"
 
 namespace gex::coll {
@@ -36,6 +43,21 @@ constexpr std::size_t copied_chunk = 64 * 1024;
 constexpr std::size_t min_slice_by_kernel = 4096;
 
 constexpr std::size_t page_bytes = 4096;
+
+/// Fewer bytes are copied before a root could help.
+constexpr std::size_t min_helped_bytes = 48 * 1024;
+/// What root and other member claim at a time: few enough claims, and small enough for an even end.
+constexpr std::size_t chunk_to_claim(std::size_t bytes) noexcept {
+  const std::size_t chunk = std::clamp<std::size_t>(bytes / 8, 32 * 1024, 256 * 1024);
+  return chunk / page_bytes * page_bytes;
+}
+constexpr std::uint32_t chunks_to_claim(std::size_t bytes) noexcept {
+  const std::size_t chunk = chunk_to_claim(bytes);
+  return static_cast<std::uint32_t>((bytes + chunk - 1) / chunk);
+}
+
+/// In the count of claims: the root has copied all that it has claimed, and claims no more.
+constexpr std::uint32_t all_copied = 1U << 31;
 
 /// A member's answer in the second posts of a reduction.
 struct Verdict {
@@ -63,7 +85,14 @@ struct Shared::Description {
   MemoryAt source;
   MemoryAt destination;
   std::uint32_t upper_bytes;
-  std::uint32_t direct;  ///< 0: the operation goes on by pieces
+  std::uint32_t direct;  ///< of a broadcast's root; 0: the operation goes on by pieces
+  /// Of a broadcast's root: how many chunks have been claimed; of another member: not 0 if it does
+  /// not reach the root's memory. Changes after it has been posted.
+  std::uint32_t shared_word;
+
+  std::atomic_ref<std::uint32_t> word() noexcept {
+    return std::atomic_ref<std::uint32_t>(shared_word);
+  }
 };
 
 bool Shared::describe(SharedOperation& operation) {
@@ -80,19 +109,23 @@ bool Shared::describe(SharedOperation& operation) {
       (mapped_refused_ || !description.source.shared()))
     description.direct = 0;
   if (request.kind == Kind::broadcast) operation.agrees = description.direct != 0;
-  shm::PostBoard& own = *boards_[team_.rank];
-  std::memcpy(own.cell(operation.first), &description, sizeof description);
-  shm::publish_post<shm::StdAtomics>(own.ready(operation.first), operation.first,
-                                     static_cast<std::uint32_t>(request.bytes));
+  post_description(operation, description);
   operation.described = true;
   return true;
 }
 
-const Shared::Description* Shared::description_of(gex_Rank_t member,
-                                                  const SharedOperation& operation) noexcept {
+void Shared::post_description(const SharedOperation& operation,
+                              const Description& description) noexcept {
+  shm::PostBoard& own = *boards_[team_.rank];
+  std::memcpy(own.cell(operation.first), &description, sizeof description);
+  shm::publish_post<shm::StdAtomics>(own.ready(operation.first), operation.first,
+                                     static_cast<std::uint32_t>(operation.request.bytes));
+}
+
+Shared::Description* Shared::description_of(gex_Rank_t member,
+                                            const SharedOperation& operation) noexcept {
   if (!has_posted(member, operation.first, operation.request.bytes)) return nullptr;
-  const auto* const description =
-      reinterpret_cast<const Description*>(boards_[member]->cell(operation.first));
+  auto* const description = reinterpret_cast<Description*>(boards_[member]->cell(operation.first));
   if (description->upper_bytes != operation.request.bytes >> 32) [[unlikely]]
     refuse_size(member, std::uint64_t{description->upper_bytes} << 32, operation.request.bytes);
   return description;
@@ -116,6 +149,41 @@ bool Shared::move_directly(SharedOperation& operation, bool& progressed) {
   return operation.posts ? serve_copy(operation, progressed) : take_copy(operation, progressed);
 }
 
+bool Shared::may_help(const SharedOperation& operation) const noexcept {
+  return team_.size == 2 && operation.request.bytes >= min_helped_bytes && !oversubscribed();
+}
+
+bool Shared::help(SharedOperation& operation, bool& progressed) {
+  const Request& request = operation.request;
+  const gex_Rank_t other = 1 - team_.rank;
+  if (has_read(other, operation.end)) return true;
+  // It may read without a post of its own: that is not all that is waited for.
+  if (!is_posted(other, operation.first)) return false;
+  Description* const there = description_of(other, operation);
+  // Acquire: pairs with the member's refusal.
+  if (there->word().load(std::memory_order_acquire) != 0) return true;
+  if (!access_.kernel_reaches(other) && !access_.maps(other, there->destination, request.bytes))
+    return true;
+  Description& own = *description_of(team_.rank, operation);
+  const std::size_t chunk = chunk_to_claim(request.bytes);
+  const std::uint32_t chunks = chunks_to_claim(request.bytes);
+  for (std::size_t copied = 0; copied < max_copied_at_once; copied += chunk) {
+    // Relaxed: a claim orders nothing.
+    if (own.word().fetch_add(1, std::memory_order_relaxed) >= chunks) {
+      // Release: the copies come before.
+      own.word().fetch_or(all_copied, std::memory_order_release);
+      return true;
+    }
+    const std::size_t at = (chunks - 1 - operation.claimed) * chunk;
+    const std::size_t bytes = std::min(chunk, request.bytes - at);
+    if (!access_.copy_to(other, there->destination + at, request.source + at, bytes))
+      refuse_member(other);
+    ++operation.claimed;
+    progressed = true;
+  }
+  return false;
+}
+
 bool Shared::serve_copy(SharedOperation& operation, bool& progressed) {
   const Request& request = operation.request;
   if (!operation.agrees) {
@@ -129,12 +197,17 @@ bool Shared::serve_copy(SharedOperation& operation, bool& progressed) {
     progressed = true;
     if (operation.moved != request.bytes) return false;
   }
-  // There is nothing that the root reads.
-  reader_.advance_now_to(operation.end, boards_[team_.rank]->read);
+  if (operation.stage != Stage::ending) {
+    if (may_help(operation) && !help(operation, progressed)) return false;
+    operation.stage = Stage::ending;
+  }
   // Pieces do not wait for those that copy: all have copied or refused before.
   for (; operation.seen != team_.size; ++operation.seen) {
-    if (has_read(operation.seen, operation.end)) continue;
-    if (!is_posted(operation.seen, operation.first)) return false;
+    if (operation.seen == team_.rank || has_read(operation.seen, operation.end)) continue;
+    // Acquire: the member's copies precede what follows here.
+    if (!is_posted(operation.seen, operation.first) ||
+        description_of(operation.seen, operation)->word().load(std::memory_order_acquire) == 0)
+      return false;
     operation.refused = true;
   }
   if (!operation.refused) {
@@ -149,31 +222,82 @@ bool Shared::serve_copy(SharedOperation& operation, bool& progressed) {
 
 bool Shared::take_copy(SharedOperation& operation, bool& progressed) {
   const Request& request = operation.request;
-  const Description* const root = description_of(request.root, operation);
-  if (root == nullptr) return false;
-  if (root->direct == 0) {
-    go_on_by_pieces(operation);
-    return true;
-  }
-  if (!operation.refused) {
-    std::size_t at = operation.moved;
-    if (!root->source.shared()) at = (at + start_of(request, team_)) % request.bytes;
-    const std::size_t bytes =
-        std::min({request.bytes - operation.moved, request.bytes - at, max_copied_at_once});
-    operation.refused =
-        !access_.copy_from(request.root, root->source + at, request.destination + at, bytes);
-    progressed = true;
-    if (!operation.refused) {
-      operation.moved += bytes;
-      if (operation.moved != request.bytes) return false;
-      reader_.advance_now_to(operation.end, boards_[team_.rank]->read);
-      finish_directly(operation);
-      return true;
+  if (operation.stage != Stage::ending) {
+    // Before the root's post is there: the root may be waiting for this one.
+    if (!operation.offered && operation.moved == 0 && may_help(operation) &&
+        may_write(operation.first)) {
+      Description description{};
+      description.destination = memory_at(request.destination);
+      description.upper_bytes = static_cast<std::uint32_t>(request.bytes >> 32);
+      post_description(operation, description);
+      operation.offered = true;
     }
+    if (!operation.refused) {
+      Description* const root = description_of(request.root, operation);
+      if (root == nullptr) return false;
+      if (root->direct == 0) {
+        go_on_by_pieces(operation);
+        return true;
+      }
+      const bool all =
+          operation.offered ? copy_claimed(operation, *root) : copy_all(operation, *root);
+      progressed = true;
+      if (!operation.refused && !all) return false;
+    }
+    if (operation.refused) return refuse_copy(operation);
+    operation.stage = Stage::ending;
   }
-  if (!may_write(operation.first)) return false;
-  shm::publish_post<shm::StdAtomics>(boards_[team_.rank]->ready(operation.first), operation.first,
-                                     static_cast<std::uint32_t>(request.bytes));
+  // Acquire: pairs with the root's mark.
+  if (operation.offered && operation.claimed != chunks_to_claim(request.bytes) &&
+      (description_of(request.root, operation)->word().load(std::memory_order_acquire) &
+       all_copied) == 0)
+    return false;
+  reader_.advance_now_to(operation.end, boards_[team_.rank]->read);
+  finish_directly(operation);
+  return true;
+}
+
+bool Shared::copy_all(SharedOperation& operation, const Description& root) {
+  const Request& request = operation.request;
+  std::size_t at = operation.moved;
+  if (!root.source.shared()) at = (at + start_of(request, team_)) % request.bytes;
+  const std::size_t bytes =
+      std::min({request.bytes - operation.moved, request.bytes - at, max_copied_at_once});
+  operation.refused =
+      !access_.copy_from(request.root, root.source + at, request.destination + at, bytes);
+  operation.moved += bytes;
+  return operation.moved == request.bytes;
+}
+
+bool Shared::copy_claimed(SharedOperation& operation, Description& root) {
+  const Request& request = operation.request;
+  const std::size_t chunk = chunk_to_claim(request.bytes);
+  for (std::size_t copied = 0; copied < max_copied_at_once; copied += chunk) {
+    // Relaxed: a claim orders nothing.
+    if ((root.word().fetch_add(1, std::memory_order_relaxed) & ~all_copied) >=
+        chunks_to_claim(request.bytes))
+      return true;
+    const std::size_t at = operation.claimed * chunk;
+    const std::size_t bytes = std::min(chunk, request.bytes - at);
+    operation.refused =
+        !access_.copy_from(request.root, root.source + at, request.destination + at, bytes);
+    if (operation.refused) return false;
+    ++operation.claimed;
+  }
+  return false;
+}
+
+bool Shared::refuse_copy(SharedOperation& operation) {
+  if (operation.offered) {
+    // Release: the root posts pieces after this member's last copy.
+    description_of(team_.rank, operation)->word().store(1, std::memory_order_release);
+  } else {
+    if (!may_write(operation.first)) return false;
+    Description description{};
+    description.upper_bytes = static_cast<std::uint32_t>(operation.request.bytes >> 32);
+    description.shared_word = 1;
+    post_description(operation, description);
+  }
   go_on_by_pieces(operation);
   return true;
 }
