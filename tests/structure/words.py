@@ -32,8 +32,6 @@ NOT_YET = [
     "src/core/in_call.",
     "src/core/progress.",
     "src/core/thread.",
-    "src/net/kit/loss_detector.",
-    "src/net/ofi/",
 ]
 
 SOURCE = re.compile(r"\.(h|cc|c|def|inc)$")

@@ -30,7 +30,7 @@ class LossDetectorTest : public testing::Test {
     return question;
   }
   std::uint64_t answered(const Tally& question) {
-    return asker_.heard(1, answerer_.answer_to(0, question));
+    return asker_.take_answer(1, answerer_.answer_to(0, question));
   }
   /// A question and its answer; how many are lost.
   std::uint64_t round() {

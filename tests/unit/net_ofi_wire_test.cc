@@ -55,6 +55,9 @@ TEST_F(Wire, WhatNoPeerCanHaveSentIsNot) {
   EXPECT_TRUE(is_taken(message(host.cookie, 3, Kind::tally, sizeof(Tally))));
   EXPECT_FALSE(is_taken(message(host.cookie, 3, Kind::tally, sizeof(Tally) - 1))) << "no tally";
   EXPECT_FALSE(is_taken(message(host.cookie, 3, Kind::tally, sizeof(Tally) + 16))) << "no tally";
+  EXPECT_TRUE(is_taken(message(host.cookie, 3, Kind::lane_offer, sizeof(LaneOffer))));
+  EXPECT_FALSE(is_taken(message(host.cookie, 3, Kind::lane_offer, sizeof(LaneOffer) - 16)))
+      << "no offer";
   EXPECT_FALSE(is_taken(message(host.cookie, 3, Kind::request, max_message + 1))) << "too long";
   auto longer = message(host.cookie, 3, Kind::request, 8);
   longer.resize(longer.size() + 16);
@@ -102,7 +105,7 @@ TEST_F(Wire, NothingTakenOfChangedMessagesReachesBeyondItsEnd) {
     ASSERT_LE(sizeof *stamp + stamp->size(), size) << "seed " << seed;
     ASSERT_LT(stamp->source, host.size) << "seed " << seed;
     ASSERT_NE(stamp->source, host.rank) << "seed " << seed;
-    ASSERT_LE(stamp->kind(), Kind::greeting) << "seed " << seed;
+    ASSERT_LE(stamp->kind(), Kind::lane_offer) << "seed " << seed;
     ASSERT_TRUE(stamp->kind() != Kind::tally || stamp->size() == sizeof(Tally)) << "seed " << seed;
   }
   EXPECT_GT(taken, 1000);

@@ -90,7 +90,7 @@ class RegistrationCacheTest : public testing::Test {
     EXPECT_GE(piece->pages.end, reinterpret_cast<std::uintptr_t>(address) + size);
     const auto number = reinterpret_cast<std::uintptr_t>(piece->handle);
     EXPECT_TRUE(ledger.registered.contains(number));
-    cache->let_go(*piece);
+    cache->release(*piece);
     return number;
   }
 
@@ -131,7 +131,7 @@ TEST_F(RegistrationCacheTest, APieceInUseStaysUntilItIsLetGoOf) {
   const std::uintptr_t merged = use(pages.at(1), 3 * page);
   EXPECT_EQ(ledger.registered.size(), 2U);
   EXPECT_EQ(use(pages.at(0), 1), merged);
-  cache->let_go(*held);
+  cache->release(*held);
   EXPECT_EQ(ledger.registered.size(), 1U);
 }
 
@@ -157,7 +157,7 @@ TEST_F(RegistrationCacheTest, WhatIsTooMuchIsRefused) {
   RegistrationCache::Piece* most = cache->hold(pages.at(0), 60 * page);
   ASSERT_NE(most, nullptr);
   EXPECT_EQ(cache->hold(pages.at(70), 10 * page), nullptr);
-  cache->let_go(*most);
+  cache->release(*most);
   EXPECT_NE(use(pages.at(70), 10 * page), 0U);
 }
 
@@ -214,7 +214,7 @@ TEST_F(RegistrationCacheTest, WhatIsUnmappedInUseIsNotFoundAgain) {
             pages.at(1));
   EXPECT_NE(use(pages.at(0), 2 * page), number);
   EXPECT_TRUE(ledger.registered.contains(number));
-  cache->let_go(*held);
+  cache->release(*held);
   EXPECT_FALSE(ledger.registered.contains(number));
 }
 
@@ -317,7 +317,7 @@ TEST_F(RegistrationCacheTest, WhatNobodyUsesIsGivenUpWhenAsked) {
   EXPECT_TRUE(cache->give_up_one());
   EXPECT_FALSE(cache->give_up_one());
   EXPECT_EQ(ledger.registered.size(), 1U);
-  cache->let_go(*held);
+  cache->release(*held);
 }
 
 TEST_F(RegistrationCacheTest, ThreadsMayUnmapWhileOthersTransfer) {
@@ -333,7 +333,7 @@ TEST_F(RegistrationCacheTest, ThreadsMayUnmapWhileOthersTransfer) {
       if (piece == nullptr) continue;
       ++held;
       if (piece->pages.end - piece->pages.begin < size * page) ++mistakes;
-      cache->let_go(*piece);
+      cache->release(*piece);
     }
   };
   std::vector<std::thread> threads;
@@ -345,7 +345,7 @@ TEST_F(RegistrationCacheTest, ThreadsMayUnmapWhileOthersTransfer) {
   const Pages pages(size);
   RegistrationCache::Piece* const piece = cache->hold(pages.at(0), size * page);
   ASSERT_NE(piece, nullptr);
-  cache->let_go(*piece);
+  cache->release(*piece);
 }
 
 }  // namespace

@@ -60,7 +60,7 @@ class Adapter final : private MemoryRegistry {
     bool was_registered;              ///< before
   };
   Use use(const void* local, std::size_t size);
-  void let_go(RegistrationCache::Piece& piece) { cache_.let_go(piece); }
+  void let_go(RegistrationCache::Piece& piece) { cache_.release(piece); }
 
  private:
   Adapter(const Host& host, std::unique_ptr<MemoryMonitor> monitor, std::size_t bytes);

@@ -73,7 +73,7 @@ class LossDetector {
   }
 
   /// An answer; returns how many messages are lost for sure.
-  std::uint64_t heard(std::uint32_t rank, const Tally& answer) noexcept {
+  std::uint64_t take_answer(std::uint32_t rank, const Tally& answer) noexcept {
     Peer& peer = peers_[rank];
     // Of a question that was given up: its snapshot is forgotten.
     if (answer.round != peer.round) return 0;

@@ -65,7 +65,7 @@ RegistrationCache::Piece* RegistrationCache::hold(const void* address, std::size
   return made;
 }
 
-void RegistrationCache::let_go(Piece& piece) {
+void RegistrationCache::release(Piece& piece) {
   Pieces gone;
   {
     const std::lock_guard lock(mutex_);

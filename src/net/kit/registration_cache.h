@@ -14,7 +14,7 @@
 //   RegistrationCache cache(registry, *monitor, {.bytes = 1 << 30, .pieces = 1024});
 //   RegistrationCache::Piece* piece = cache.hold(address, size);
 //   ... transfer with piece->handle ...
-//   cache.let_go(*piece);
+//   cache.release(*piece);
 //
 // Thread rules: any.
 
@@ -70,7 +70,7 @@ class RegistrationCache {
   /// A piece that holds these bytes, until it is let go of. Null: they are more than the bounds,
   /// or of memory that cannot be registered or watched, or is just being registered.
   Piece* hold(const void* address, std::size_t size);
-  void let_go(Piece& piece);
+  void release(Piece& piece);
 
   /// Gives up the piece that was not used for longest; false: all are in use.
   bool give_up_one();

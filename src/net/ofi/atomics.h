@@ -1,8 +1,8 @@
 #pragma once
 // Which of libgex's atomic operations a provider carries out, and as which of its own.
 //
-// All go as fetching operations, whose completion says that the operation has been carried out,
-// whatever else the provider knows of completions.
+// All go as fetching operations, whose completion means that the operation has been carried out,
+// whatever other completions the provider has.
 
 #include <rdma/fi_atomic.h>
 

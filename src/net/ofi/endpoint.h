@@ -1,64 +1,76 @@
 #pragma once
-// One endpoint of libfabric's with all that it stands on: fabric, domain, peers' addresses and one
-// completion queue. One serves both channels; how they are kept apart says network.h.
+// An endpoint of libfabric's with its completion queue, and by which addresses it reaches peers.
+// One serves both channels; network.h describes how they are kept apart.
+//
+// The first endpoint of a process sends to the peers' first ones. A further one, of a lane
+// (lanes.h), has no route to a peer until it is connected with one of the peer's endpoints.
 
+#include <atomic>
 #include <cstddef>
-#include <span>
+#include <cstdint>
+#include <memory>
 #include <string>
 #include <vector>
 
-#include "net/ofi/fabric.h"
+#include "net/ofi/domain.h"
 
 namespace gex::net::ofi {
 
-/// What a provider has of one-sided operations, and how it completes puts.
-struct RmaMeans {
-  bool available = false;
-  bool atomics = false;
-  bool delivery_complete = false;  ///< it says when the bytes are at the peer
-  /// The largest put that a read which follows it does not overtake; 0: reads overtake.
-  std::size_t most_ordered = 0;
-};
-RmaMeans rma_means(const fi_info& info) noexcept;
-
-/// Whether it carries messages over connections that it makes itself, at the first message between
-/// two ranks.
-bool makes_connections(const fi_info& info) noexcept;
-
 class Endpoint {
  public:
-  /// Opens everything; `error` is set and the object of no use when something could not be had.
-  Endpoint(Info info, std::string& error);
+  /// Makes the object, which does nothing before `enable`. Reads the environment: only while no
+  /// other thread runs.
+  Endpoint(const Domain& domain, std::string& error);
 
-  const fi_info& info() const noexcept { return *info_; }
-  RmaMeans rma() const noexcept { return rma_; }
-  fid_domain* domain() const noexcept { return domain_.get(); }
+  /// Opens everything; after false `error` is set.
+  bool enable(std::string& error);
+  bool is_enabled() const noexcept { return completions_ != nullptr; }
+
+  const fi_info& info() const noexcept { return domain_.info(); }
+  RmaMeans rma() const noexcept { return domain_.rma(); }
+  fid_domain* domain() const noexcept { return domain_.domain(); }
   fid_ep* endpoint() const noexcept { return endpoint_.get(); }
   fid_cq* completions() const noexcept { return completions_.get(); }
 
   /// By what name peers reach it. Providers whose names are texts may have longer and shorter ones.
   std::vector<std::byte> name(std::string& error) const;
-  bool has_text_for_name() const noexcept { return info_->addr_format == FI_ADDR_STR; }
-  /// Learns the names of all ranks, each `stride` bytes after the one before.
-  bool learn(std::span<const std::byte> names, std::size_t stride, std::string& error);
-  /// Once all peers have learned the names: what stands under it in a file system, which outlives a
-  /// process that ends without `close`, goes.
-  void forget_file() const;
+  /// Once all peers have inserted the name: its entry in a file system, which would outlive a
+  /// process that ends without `close`, is removed.
+  void unlink_file() const;
   /// Ends all transfers. The buffers that the endpoint was given may go afterwards, not before.
   void close() noexcept { endpoint_.reset(); }
 
-  fi_addr_t address_of(std::uint32_t rank) const noexcept { return addresses_[rank]; }
+  // Where messages, and one-sided operations, to a rank go; FI_ADDR_NOTAVAIL: not over this
+  // endpoint. Any thread.
+  fi_addr_t message_route(std::uint32_t rank) const noexcept {
+    return routes_[rank].messages.load(std::memory_order_acquire);
+  }
+  fi_addr_t transfer_route(std::uint32_t rank) const noexcept {
+    return routes_[rank].transfers.load(std::memory_order_acquire);
+  }
+  /// Acquire and release: the address has been inserted before.
+  void set_message_route(std::uint32_t rank, fi_addr_t address) noexcept {
+    routes_[rank].messages.store(address, std::memory_order_release);
+  }
+  void set_transfer_route(std::uint32_t rank, fi_addr_t address) noexcept {
+    routes_[rank].transfers.store(address, std::memory_order_release);
+  }
+  /// The peer's first endpoint.
+  fi_addr_t first_address_of(std::uint32_t rank) const noexcept { return domain_.address_of(rank); }
+  /// Of the first endpoint: all to the peers' first ones.
+  void use_first_addresses() noexcept;
 
  private:
-  // In the order in which they stand on one another: the endpoint goes first.
-  Info info_;
-  RmaMeans rma_;
-  Fid<fid_fabric> fabric_;
-  Fid<fid_domain> domain_;
-  Fid<fid_av> peers_;
+  struct Route {
+    std::atomic<fi_addr_t> messages{FI_ADDR_NOTAVAIL};
+    std::atomic<fi_addr_t> transfers{FI_ADDR_NOTAVAIL};
+  };
+
+  const Domain& domain_;
+  std::unique_ptr<Route[]> routes_;
+  // The endpoint goes first.
   Fid<fid_cq> completions_;
   Fid<fid_ep> endpoint_;
-  std::vector<fi_addr_t> addresses_;
 };
 
 }  // namespace gex::net::ofi

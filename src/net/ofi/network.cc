@@ -19,7 +19,7 @@ namespace {
 constexpr std::size_t batch = 16;
 
 /// The largest that is gathered on the stack to be injected.
-constexpr std::size_t most_injected = 1024;
+constexpr std::size_t max_injected = 1024;
 
 /// Readings in a row that found nothing, from which on a rank is taken to wait for a message.
 constexpr std::uint32_t readings_of_a_wait = 3;
@@ -30,11 +30,8 @@ constexpr std::chrono::microseconds end_of_wait{10};
 /// Polls between two looks at the clock.
 constexpr std::uint32_t polls_per_look = 256;
 
-/// How long ranks take to connect before one says that it waits.
-constexpr std::chrono::seconds greeting_patience{10};
-
-/// How long a rank that leaves waits for peers that take nothing.
-constexpr std::chrono::seconds farewell_limit{5};
+/// How long ranks take to connect before one warns that it waits.
+constexpr std::chrono::seconds connection_patience{10};
 
 std::size_t size_of(std::span<const Piece> pieces) noexcept {
   std::size_t size = 0;
@@ -54,12 +51,16 @@ std::byte* gather(std::byte* out, const Stamp& stamp, std::span<const Piece> pie
 }
 
 /// Tallies that wait for one peer to take them: a question and an answer.
-constexpr std::uint32_t most_tallies = 2;
+constexpr std::uint32_t max_tallies = 2;
 
-/// For messages to all peers, twice for replies (`most_held`), and a farewell and the tallies for
-/// each peer.
-std::size_t buffers_for(std::size_t ranks) noexcept {
-  return std::min<std::size_t>(ranks * 3 * depth, 3 * total_depth) + (1 + most_tallies) * ranks;
+/// Handshakes with one peer: with its first endpoint and with that of the same lane.
+constexpr std::uint32_t max_handshakes = 2;
+
+/// For messages to all peers, twice for replies (`max_held`), and a farewell, the tallies, the
+/// handshakes and the offers for each peer.
+std::size_t buffers_for(std::size_t ranks, std::size_t offers_per_peer) noexcept {
+  return std::min<std::size_t>(ranks * 3 * depth, 3 * total_depth) +
+         (1 + max_tallies + max_handshakes + offers_per_peer) * ranks;
 }
 
 std::byte* fill_up(std::byte* end, std::size_t size) noexcept {
@@ -72,8 +73,8 @@ bool is_too_long(int error) noexcept {
   return error == FI_ETRUNC || error == FI_EMSGSIZE;
 }
 
-/// Whether a message broke off because its sender's connection did: a stranger's, or that of a peer
-/// whose death its guardian tells of.
+/// Whether a message broke off because its sender's connection did: that of another job's
+/// process, or of a peer whose death its guardian reports.
 bool lost_its_sender(int error) noexcept {
   return error == FI_ECANCELED || error == FI_ECONNRESET || error == FI_ECONNABORTED ||
          error == FI_ENOTCONN;
@@ -81,13 +82,15 @@ bool lost_its_sender(int error) noexcept {
 
 }  // namespace
 
-Network::Network(const Host& host, Endpoint& endpoint, Registrar& registrar, OneSided& one_sided)
+Network::Network(const Host& host, Endpoint& endpoint, Registrar& registrar, OneSided& one_sided,
+                 OfferSink* offers, std::size_t offers_per_peer)
     : host_(host),
       endpoint_(endpoint),
       one_sided_(one_sided),
+      offers_(offers),
       threaded_(host.threaded != 0),
-      inject_limit_(std::min(endpoint.info().tx_attr->inject_size, most_injected)),
-      pool_(host, buffers_for(host.size), registrar, threaded_),
+      inject_limit_(std::min(endpoint.info().tx_attr->inject_size, max_injected)),
+      pool_(host, buffers_for(host.size, offers_per_peer), registrar, threaded_),
       receive_(endpoint, registrar, threaded_),
       arrivals_{Arrivals<Arrival>(threaded_), Arrivals<Arrival>(threaded_)},
       peers_(host.size),
@@ -103,10 +106,11 @@ void Network::check_peer(std::uint32_t peer) const {
 SendBuffer* Network::take_buffer(Channel channel, std::uint32_t peer) {
   // Relaxed: a count and no more.
   std::atomic<std::uint32_t>& held = peers_[peer].held[channel];
-  if (held.fetch_add(1, std::memory_order_relaxed) < most_held(channel)) {
+  if (held.fetch_add(1, std::memory_order_relaxed) < max_held(channel)) {
     if (SendBuffer* buffer = pool_.take()) {
       buffer->kind = static_cast<Kind>(channel);
       buffer->peer = peer;
+      buffer->route = endpoint_.message_route(peer);
       return buffer;
     }
   }
@@ -151,10 +155,10 @@ SendResult Network::send(Channel channel, std::uint32_t peer, std::span<const Pi
 
   const std::size_t on_wire = sizeof stamp + filled_up(size);
   if (on_wire <= inject_limit_) {
-    alignas(message_alignment) std::byte small[most_injected];
+    alignas(message_alignment) std::byte small[max_injected];
     fill_up(gather(small, stamp, pieces), size);
     const ssize_t result =
-        fi_inject(endpoint_.endpoint(), small, on_wire, endpoint_.address_of(peer));
+        fi_inject(endpoint_.endpoint(), small, on_wire, endpoint_.message_route(peer));
     if (result == 0) {
       losses_.sent(peer);
       return sent;
@@ -171,12 +175,28 @@ SendResult Network::send(Channel channel, std::uint32_t peer, std::span<const Pi
   return sent;
 }
 
-bool Network::send_own(Kind kind, std::uint32_t peer, std::span<const std::byte> content) {
+bool Network::is_optional(Kind kind) const noexcept {
+  return kind == Kind::tally || kind == Kind::lane_offer ||
+         (kind == Kind::handshake && offers_ == nullptr);
+}
+
+void Network::connect(std::uint32_t peer, fi_addr_t address) {
+  send_own(Kind::handshake, peer, address);
+}
+
+bool Network::send_offer(std::uint32_t peer, const LaneOffer& offer) {
+  return send_own(Kind::lane_offer, peer, endpoint_.message_route(peer),
+                  std::as_bytes(std::span(&offer, 1)));
+}
+
+bool Network::send_own(Kind kind, std::uint32_t peer, fi_addr_t route,
+                       std::span<const std::byte> content) {
   SendBuffer* const buffer = pool_.take();
   if (buffer == nullptr) return false;
   if (kind == Kind::tally) ++peers_[peer].tallies;
   buffer->kind = kind;
   buffer->peer = peer;
+  buffer->route = route;
   buffer->start = buffer->bytes();
   buffer->size = sizeof(Stamp) + content.size();
   const Stamp stamp = Stamp::of(host_.cookie, host_.rank, kind, content.size());
@@ -191,28 +211,29 @@ std::size_t Network::under_way() const noexcept {
          postponed_count_.load(std::memory_order_relaxed);
 }
 
-void Network::greet() {
+void Network::connect_neighbors() {
   if (!makes_connections(endpoint_.info())) return;
-  std::vector<std::uint32_t> greeting;  // those that greet this rank
+  std::vector<std::uint32_t> missing;  // those that send this rank a handshake
   for (std::uint64_t distance = 1; distance < host_.size; distance *= 2) {
     const auto behind = static_cast<std::uint32_t>((host_.rank + distance) % host_.size);
     const auto before =
         static_cast<std::uint32_t>((host_.rank + host_.size - distance) % host_.size);
-    if (host_.shares_memory(behind) == 0 && !send_own(Kind::greeting, behind))
-      fatal(host_, "ofi: rank %u has no buffer for a greeting", host_.rank);
-    if (host_.shares_memory(before) == 0) greeting.push_back(before);
+    if (host_.shares_memory(behind) == 0 &&
+        !send_own(Kind::handshake, behind, endpoint_.message_route(behind)))
+      fatal(host_, "ofi: rank %u has no buffer for a handshake", host_.rank);
+    if (host_.shares_memory(before) == 0) missing.push_back(before);
   }
   using Clock = std::chrono::steady_clock;
-  const auto wondering = Clock::now() + greeting_patience;
-  bool told = false;
+  const auto until = Clock::now() + connection_patience;
+  bool warned = false;
   for (;;) {
     progress();
-    std::erase_if(greeting, [this](std::uint32_t peer) { return peers_[peer].has_greeted; });
-    if (greeting.empty() && under_way() == 0) return;
+    std::erase_if(missing, [this](std::uint32_t peer) { return peers_[peer].is_connected; });
+    if (missing.empty() && under_way() == 0) return;
     // No other thread is here yet, which postponed_ would have to be kept from.
-    if (!told && Clock::now() > wondering && !(greeting.empty() && postponed_.empty())) {
-      told = true;
-      const std::uint32_t peer = postponed_.empty() ? greeting.front() : postponed_.front()->peer;
+    if (!warned && Clock::now() > until && !(missing.empty() && postponed_.empty())) {
+      warned = true;
+      const std::uint32_t peer = postponed_.empty() ? missing.front() : postponed_.front()->peer;
       const std::string text =
           "ofi: still no connection with rank " + std::to_string(peer) +
           " after 10 s; if a firewall is in the way, GEX_OFI_INTERFACE chooses "
@@ -236,15 +257,15 @@ bool Network::try_post(SendBuffer& buffer) {
   const Kind kind = buffer.kind;
   const std::uint32_t peer = buffer.peer;
   const ssize_t result = fi_send(endpoint_.endpoint(), buffer.start, buffer.size, buffer.descriptor,
-                                 endpoint_.address_of(peer), &buffer.for_provider);
+                                 buffer.route, &buffer.for_provider);
   if (result == 0) {
     if (is_for_am(kind)) losses_.sent(peer);
     return true;
   }
   in_flight_.fetch_sub(1, std::memory_order_relaxed);
-  if (result == -FI_EAGAIN) return false;
-  // A question to one that has just left is none.
-  if (leaving_ || kind == Kind::tally) {
+  const bool is_unneeded = is_optional(kind);
+  if (result == -FI_EAGAIN && !(leaving_ && is_unneeded)) return false;
+  if (leaving_ || is_unneeded) {
     give_back(buffer);
     return true;
   }
@@ -355,8 +376,10 @@ void Network::look_for_losses() {
 }
 
 bool Network::send_tally(std::uint32_t peer, const Tally& tally) {
-  if (peers_[peer].tallies == most_tallies) return false;
-  return send_own(Kind::tally, peer, std::as_bytes(std::span(&tally, 1)));
+  const fi_addr_t route = endpoint_.message_route(peer);
+  // No route yet: a peer that is connected asks before this process is.
+  if (peers_[peer].tallies == max_tallies || route == FI_ADDR_NOTAVAIL) return false;
+  return send_own(Kind::tally, peer, route, std::as_bytes(std::span(&tally, 1)));
 }
 
 void Network::take_tally(std::uint32_t peer, const Tally& tally) {
@@ -366,7 +389,7 @@ void Network::take_tally(std::uint32_t peer, const Tally& tally) {
     return;
   }
   if (leaving_) return;
-  if (const std::uint64_t lost = losses_.heard(peer, tally); lost != 0)
+  if (const std::uint64_t lost = losses_.take_answer(peer, tally); lost != 0)
     fatal(host_, "ofi: %llu of rank %u's messages to rank %u were lost with a connection",
           static_cast<unsigned long long>(lost), host_.rank, peer);
 }
@@ -375,8 +398,7 @@ void Network::completed(const fi_cq_data_entry& entry) {
   auto* operation = static_cast<Operation*>(entry.op_context);
   switch (operation->purpose) {
     case Operation::Purpose::send:
-      give_back(*static_cast<SendBuffer*>(operation));
-      in_flight_.fetch_sub(1, std::memory_order_relaxed);
+      sent_off(*static_cast<SendBuffer*>(operation));
       break;
     case Operation::Purpose::receive:
       arrived(entry, *static_cast<ReceiveBuffers::Buffer*>(operation));
@@ -387,12 +409,22 @@ void Network::completed(const fi_cq_data_entry& entry) {
   }
 }
 
+void Network::sent_off(SendBuffer& buffer) {
+  if (buffer.kind == Kind::handshake) {
+    endpoint_.set_transfer_route(buffer.peer, buffer.route);
+    if (buffer.route != endpoint_.first_address_of(buffer.peer))
+      endpoint_.set_message_route(buffer.peer, buffer.route);
+  }
+  give_back(buffer);
+  in_flight_.fetch_sub(1, std::memory_order_relaxed);
+}
+
 void Network::failed() {
   fi_cq_err_entry error{};
   if (fi_cq_readerr(endpoint_.completions(), &error, 0) != 1) return;
   auto* operation = static_cast<Operation*>(error.op_context);
   if (operation == nullptr) {
-    // Of an injected message: providers differ in whether they tell of it at all.
+    // Of an injected message: some providers report none of these.
     if (!leaving_)
       lost_peer(host_, "ofi: a rank cannot be reached: %s", error_text(error.err).c_str());
     return;
@@ -400,7 +432,7 @@ void Network::failed() {
   switch (operation->purpose) {
     case Operation::Purpose::send: {
       auto& buffer = *static_cast<SendBuffer*>(operation);
-      if (!leaving_ && buffer.kind != Kind::tally)
+      if (!leaving_ && !is_optional(buffer.kind))
         lost_peer(host_, "ofi: rank %u cannot be reached: %s", buffer.peer,
                   error_text(error.err).c_str());
       give_back(buffer);
@@ -410,7 +442,7 @@ void Network::failed() {
     case Operation::Purpose::receive: {
       auto& buffer = *static_cast<ReceiveBuffers::Buffer*>(operation);
       if (is_too_long(error.err))
-        warn_of_stray();  // longer than any message of ours: nobody of this job sent it
+        warn_of_stray();  // longer than any message of ours: no rank of this job sent it
       else if (!lost_its_sender(error.err) && !leaving_)
         fatal(host_, "ofi: rank %u cannot receive: %s", host_.rank, error_text(error.err).c_str());
       receive_.completed(buffer, (error.flags & FI_MULTI_RECV) != 0);
@@ -432,8 +464,12 @@ void Network::arrived(const fi_cq_data_entry& entry, ReceiveBuffers::Buffer& buf
       Tally tally;
       std::memcpy(&tally, data + sizeof *stamp, sizeof tally);
       take_tally(stamp->source, tally);
-    } else if (stamp->kind() == Kind::greeting) {
-      peers_[stamp->source].has_greeted = true;
+    } else if (stamp->kind() == Kind::handshake) {
+      peers_[stamp->source].is_connected = true;
+    } else if (stamp->kind() == Kind::lane_offer) {
+      LaneOffer offer;
+      std::memcpy(&offer, data + sizeof *stamp, sizeof offer);
+      if (offers_ != nullptr && !leaving_) offers_->take_offer(stamp->source, offer);
     } else if (stamp->kind() != Kind::farewell) {
       losses_.received(stamp->source);
       ReceiveBuffers::hold(buffer);
@@ -465,30 +501,19 @@ void Network::warn_of_stray() {
   host_.warn(text);
 }
 
-void Network::leave() {
+void Network::begin_to_leave() {
   leaving_ = true;
   // What was injected has no completion; it precedes the farewell on its way.
   for (std::uint32_t peer = 0; peer < host_.size; ++peer) {
     if (!peers_[peer].spoken_to.load(std::memory_order_relaxed)) continue;
-    send_own(Kind::farewell, peer);
+    send_own(Kind::farewell, peer, endpoint_.message_route(peer));
   }
-  using Clock = std::chrono::steady_clock;
-  auto until = Clock::now() + farewell_limit;
-  std::size_t before = 0;
-  for (;;) {
-    const std::size_t left = under_way();
-    if (left == 0) {
+}
+
+void Network::finish_leaving() const {
 #ifdef GEX_DEBUG
-      check_invariants();
+  if (under_way() == 0) check_invariants();
 #endif
-      return;
-    }
-    if (Clock::now() > until) return;
-    if (left != before) until = Clock::now() + farewell_limit;
-    before = left;
-    progress();
-    std::this_thread::yield();
-  }
 }
 
 void Network::check_invariants() const {

@@ -1,5 +1,6 @@
 #pragma once
-// One process's end of a job's network over libfabric: messages.
+// One process's end of a job's network over libfabric: the messages of one of its endpoints. A
+// process has one for each lane that it has opened (lanes.h), independent of each other.
 //
 // Both channels share one endpoint and one completion queue, so that a poll looks at one place and
 // a pair of ranks has one connection. They do not block one another all the same:
@@ -10,11 +11,12 @@
 //  - A receiver takes in everything that arrives, whichever channel it polls; what it does not want
 //    yet waits in the memory into which it came (receive_buffers.h).
 //
-// Progress is manual: nothing moves unless somebody polls, at both ends.
+// Progress is manual: nothing moves unless both ends poll.
 //
-// Requires: the endpoint knows the addresses of all ranks; `host` outlives this object.
+// Requires: `send` and `buffer` only to peers to which the endpoint has a message route; `host`
+// outlives this object.
 //
-// Thread rules: as `Host::threaded` says, and `poll` may be called from within Host::deliver.
+// Thread rules: as `Host::threaded` allows, and `poll` may be called from within Host::deliver.
 
 #include <gex/plugin/conduit.h>
 
@@ -52,10 +54,21 @@ struct Arrival {
   ReceiveBuffers::Buffer* buffer;  ///< in which it lies
 };
 
+/// Takes offers of peers' lanes. Called with the lock of the reading of completions held.
+class OfferSink {
+ public:
+  virtual void take_offer(std::uint32_t source, const LaneOffer& offer) = 0;
+
+ protected:
+  ~OfferSink() = default;
+};
+
 class Network {
  public:
-  /// `one_sided` gets the completions of its operations.
-  Network(const Host& host, Endpoint& endpoint, Registrar& registrar, OneSided& one_sided);
+  /// `one_sided` gets the completions of its operations. `offers` is null for the endpoint of a
+  /// further lane; the first lane's gets `offers_per_peer` messages for each peer more to send.
+  Network(const Host& host, Endpoint& endpoint, Registrar& registrar, OneSided& one_sided,
+          OfferSink* offers, std::size_t offers_per_peer);
   Network(const Network&) = delete;
   Network& operator=(const Network&) = delete;
 
@@ -66,15 +79,32 @@ class Network {
   /// and trees over all ranks send: from then on a first message to them does not wait for its
   /// sender's polls. Collective. Ranks that share memory need no connection, nor do those of a
   /// provider without connections. Waits for these ranks, and after some seconds warns for which.
-  void greet();
+  void connect_neighbors();
+
+  /// Makes a connection with an endpoint of the peer's, and routes one-sided operations to it once
+  /// it is there; messages as well, unless it is the endpoint of the peer's first lane. A peer that
+  /// cannot be reached that way keeps the routes that it has.
+  void connect(std::uint32_t peer, fi_addr_t address);
+  /// False: no room now.
+  bool send_offer(std::uint32_t peer, const LaneOffer& offer);
 
   SendResult send(Channel channel, std::uint32_t peer, std::span<const Piece> pieces);
   std::size_t poll(std::uint32_t channels, std::size_t most);
   void* buffer(Channel channel, std::uint32_t peer, std::size_t size);
   void release(void* buffer);
+  /// Whether this is a place that `buffer` has given.
+  bool has_built(const void* payload) const noexcept { return pool_.built_at(payload) != nullptr; }
 
-  /// Returns when peers have everything that they were sent, or after some seconds of silence.
-  void leave();
+  // The process leaves: no other thread runs.
+
+  /// Sends a farewell to all peers to which something was sent.
+  void begin_to_leave();
+  /// Messages that peers have not taken yet.
+  std::size_t under_way() const noexcept;
+  /// Checks in the checking form that no buffer was lost, if nothing is under way.
+  void finish_leaving() const;
+  /// Moves on what is under way.
+  void advance() { progress(); }
 
   /// Ends the job when buffers are lost or counted twice. Only while no other call is in progress,
   /// and when nothing is under way.
@@ -84,7 +114,7 @@ class Network {
   struct alignas(64) Peer {
     std::array<std::atomic<std::uint32_t>, 2> held{};  ///< buffers, per channel
     std::atomic<bool> spoken_to{false};
-    bool has_greeted = false;
+    bool is_connected = false;
     std::uint64_t refused_in_round = 0;  ///< round of retries in which it took no more
     std::uint32_t tallies = 0;           ///< that have not gone yet; as `progress`, one thread's
   };
@@ -92,16 +122,17 @@ class Network {
   void check_peer(std::uint32_t peer) const;
   /// A reply may have been handled, and the next request it made room for have arrived, before this
   /// process has read that its buffer is free again: replies have twice the buffers.
-  static constexpr std::uint32_t most_held(Channel channel) noexcept {
+  static constexpr std::uint32_t max_held(Channel channel) noexcept {
     return channel == reply_channel ? 2 * depth : depth;
   }
   SendBuffer* take_buffer(Channel channel, std::uint32_t peer);
   void give_back(SendBuffer& buffer);
   /// Sends a message of the conduit's own; false: no buffer is free. `content` is a multiple of
   /// `message_alignment` long.
-  bool send_own(Kind kind, std::uint32_t peer, std::span<const std::byte> content = {});
-  /// What is not yet sent.
-  std::size_t under_way() const noexcept;
+  bool send_own(Kind kind, std::uint32_t peer, fi_addr_t route,
+                std::span<const std::byte> content = {});
+  /// Whether the job goes on without this message: its peer may have left.
+  bool is_optional(Kind kind) const noexcept;
   /// Gives a filled buffer to the provider, now or in a later poll.
   void post(SendBuffer& buffer);
   bool try_post(SendBuffer& buffer);
@@ -117,6 +148,7 @@ class Network {
   /// Delivers up to `most` messages that have arrived on these channels; returns how many.
   std::size_t deliver_arrived(std::uint32_t channels, std::size_t most);
   void deliver(Channel channel, const Arrival& arrival);
+  void sent_off(SendBuffer& buffer);
   void warn_of_stray();
   /// Asks peers what has come of all that was sent to them; now and then.
   void look_for_losses();
@@ -126,6 +158,7 @@ class Network {
   const Host& host_;
   Endpoint& endpoint_;
   OneSided& one_sided_;
+  OfferSink* const offers_;
   bool threaded_;
   std::size_t inject_limit_;
   SendPool pool_;

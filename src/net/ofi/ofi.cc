@@ -11,15 +11,20 @@
 #include <fstream>
 #include <iterator>
 #include <memory>
+#include <optional>
+#include <span>
 #include <string>
 #include <utility>
 #include <vector>
 
+#include "net/ofi/domain.h"
 #include "net/ofi/endpoint.h"
+#include "net/ofi/lanes.h"
 #include "net/ofi/network.h"
 #include "net/ofi/one_sided.h"
 #include "net/ofi/provider.h"
 #include "net/ofi/registration.h"
+#include "net/ofi/segments.h"
 
 namespace gex::net::ofi {
 
@@ -37,75 +42,93 @@ class Ofi {
                        void (*fact)(void* context, const char* name, const char* text),
                        void* context);
 
-  Ofi(Info info, const Host& host, std::string& error)
-      : endpoint_(std::move(info), error),
-        registrar_(endpoint_, registers_local_always(host), host.threaded != 0) {
-    if (!error.empty()) return;
-    one_sided_ = std::make_unique<OneSided>(host, endpoint_, registrar_);
-    network_ = std::make_unique<Network>(host, endpoint_, registrar_, *one_sided_);
-  }
+  Ofi(Info info, const Host& host, std::string& error);
 
-  Endpoint& endpoint() noexcept { return endpoint_; }
-  OneSided& one_sided() noexcept { return *one_sided_; }
-  Network& network() noexcept { return *network_; }
+  const Domain& domain() const noexcept { return *domain_; }
+  const Endpoint& first_endpoint() noexcept { return *lanes_->first().endpoint; }
+  const OneSidedExtent& extent() const noexcept { return extent_; }
 
   SendResult send(Channel channel, std::uint32_t peer, std::span<const Piece> pieces) {
-    return network_->send(channel, peer, pieces);
+    // What was built in place goes over the lane whose place that is.
+    Lane* const holder = pieces.empty() ? nullptr : lanes_->holder_of(pieces.back().data);
+    Lane& lane = holder != nullptr ? *holder : lanes_->for_messages(peer);
+    return lane.network.send(channel, peer, pieces);
   }
   std::size_t poll(std::uint32_t channels, std::size_t most) {
-    return network_->poll(channels, most);
+    return lanes_->poll(channels, most);
   }
-  void leave() {
-    network_->leave();
-    endpoint_.close();
-  }
+  void leave() { lanes_->leave(); }
   void* buffer(Channel channel, std::uint32_t peer, std::size_t size) {
-    return network_->buffer(channel, peer, size);
+    return lanes_->for_messages(peer).network.buffer(channel, peer, size);
   }
-  void release(void* payload) { network_->release(payload); }
+  void release(void* payload) {
+    Lane* const holder = lanes_->holder_of(payload);
+    (holder != nullptr ? *holder : lanes_->first()).network.release(payload);
+  }
+  void enter_lane(std::uint32_t number) { lanes_->enter(number); }
 
   bool register_segment(const SegmentMemory& memory, void* key) {
-    return one_sided_->register_segment(memory, *static_cast<OneSided::Key*>(key)) == 0;
+    return extent_.available != 0 && segments_->add(memory, *static_cast<Segments::Key*>(key));
   }
   void deregister_segment(const void* key) {
-    one_sided_->deregister_segment(*static_cast<const OneSided::Key*>(key));
+    segments_->remove(*static_cast<const Segments::Key*>(key));
   }
   SendResult put(const Remote& remote, const void* local, std::size_t size, void* done,
                  void* local_done) {
-    return one_sided_->put(remote, local, size, done, local_done);
+    return lanes_->for_transfers(remote.peer).one_sided.put(remote, local, size, done, local_done);
   }
   SendResult get(const Remote& remote, void* local, std::size_t size, void* done) {
-    return one_sided_->get(remote, local, size, done);
+    return lanes_->for_transfers(remote.peer).one_sided.get(remote, local, size, done);
   }
   SendResult put_pieces(const Remote& remote, std::span<const RemotePiece> to,
                         std::span<const LocalPiece> from, void* done, void* local_done) {
-    return one_sided_->put_pieces(remote, to, from, done, local_done);
+    return lanes_->for_transfers(remote.peer)
+        .one_sided.put_pieces(remote, to, from, done, local_done);
   }
   SendResult get_pieces(const Remote& remote, std::span<const RemotePiece> from,
                         std::span<const LocalPiece> to, void* done) {
-    return one_sided_->get_pieces(remote, from, to, done);
+    return lanes_->for_transfers(remote.peer).one_sided.get_pieces(remote, from, to, done);
   }
   std::uint32_t atomic_operations(std::uint32_t data_type) const {
-    return one_sided_->atomic_operations(data_type);
+    return extent_.atomics.on(data_type);
   }
   SendResult atomic(const Remote& remote, std::uint32_t data_type, std::uint32_t operation,
                     const void* operand1, const void* operand2, void* result, void* done) {
-    return one_sided_->atomic(remote, data_type, operation, operand1, operand2, result, done);
+    return lanes_->for_transfers(remote.peer)
+        .one_sided.atomic(remote, data_type, operation, operand1, operand2, result, done);
   }
 
  private:
-  Endpoint endpoint_;
-  Registrar registrar_;
-  std::unique_ptr<OneSided> one_sided_;
-  std::unique_ptr<Network> network_;
+  std::unique_ptr<Domain> domain_;
+  OneSidedExtent extent_{};  ///< what all ranks have agreed on
+  std::optional<Registrar> registrar_;
+  std::optional<Segments> segments_;
+  std::optional<Lanes> lanes_;
 };
 
-/// What every rank tells the others: how it would join, or that it cannot.
+Ofi::Ofi(Info info, const Host& host, std::string& error) {
+  const std::uint32_t lanes = Lanes::count_for(host, *info);
+  domain_ = std::make_unique<Domain>(std::move(info), host.size, lanes, error);
+  if (!error.empty()) return;
+  std::vector<std::unique_ptr<Endpoint>> endpoints;
+  for (std::uint32_t i = 0; i < lanes; ++i) {
+    endpoints.push_back(std::make_unique<Endpoint>(*domain_, error));
+    if (!error.empty()) return;
+  }
+  const Endpoint& first = *endpoints.front();
+  if (!endpoints.front()->enable(error)) return;
+  registrar_.emplace(first, registers_local_always(host), host.threaded != 0);
+  extent_ = extent_of(first, registrar_->needs_local());
+  segments_.emplace(host, *registrar_);
+  lanes_.emplace(host, *domain_, *registrar_, *segments_, std::move(endpoints));
+}
+
+/// What every rank shows the others: how it would join, or that it cannot.
 struct Introduction {
   char provider[48];
   std::uint32_t name_size;  ///< 0: a text, which ends itself
   std::uint32_t ready;
-  std::byte name[128];
+  std::byte name[max_name];
   OneSidedExtent one_sided;
 };
 
@@ -133,7 +156,7 @@ std::string danger_of(const fi_info& info) {
          " bytes; sysctl net.ipv4.tcp_rmem=\"4096 1048576 33554432\" helps";
 }
 
-/// This rank's part: an endpoint, not yet connected with anybody.
+/// This rank's part: an endpoint, not yet connected with any peer.
 std::unique_ptr<Ofi> open(const Host& host, Introduction& mine, std::string& error) {
   Choice choice = choose(wish_of(host, is_one_host(host)));
   if (!choice.info) {
@@ -146,14 +169,14 @@ std::unique_ptr<Ofi> open(const Host& host, Introduction& mine, std::string& err
   std::snprintf(mine.provider, sizeof mine.provider, "%s", choice.info->fabric_attr->prov_name);
   auto made = std::make_unique<Ofi>(std::move(choice.info), host, error);
   if (!error.empty()) return nullptr;
-  const std::vector<std::byte> name = made->endpoint().name(error);
-  const bool is_text = made->endpoint().has_text_for_name();
+  const std::vector<std::byte> name = made->first_endpoint().name(error);
+  const bool is_text = made->domain().has_text_for_name();
   if (name.size() + (is_text ? 1 : 0) > sizeof mine.name)
     error = "the endpoint's address is too long";
   if (!error.empty()) return nullptr;
   std::memcpy(mine.name, name.data(), name.size());
   mine.name_size = is_text ? 0 : static_cast<std::uint32_t>(name.size());
-  mine.one_sided = made->one_sided().extent();
+  mine.one_sided = made->extent();
   mine.ready = 1;
   return made;
 }
@@ -200,22 +223,26 @@ std::unique_ptr<Ofi> Ofi::attach(const Host& host, Limits& limits) {
     if (host.rank == 0) warn(host, error);
     return nullptr;
   }
-  made->one_sided_->agree_on(common_extent(all));
+  made->extent_ = common_extent(all);
   std::vector<std::byte> names;
   for (const Introduction& one : all)
     names.insert(names.end(), std::begin(one.name), std::end(one.name));
-  if (made->endpoint_.learn(names, sizeof mine.name, error)) made->network_->start(error);
+  Lane& first = made->lanes_->first();
+  if (made->domain_->insert_all(names, sizeof mine.name, error)) {
+    first.endpoint->use_first_addresses();
+    first.network.start(error);
+  }
   if (!error.empty()) error = "ofi: " + error;
   if (!succeeded_on_all_ranks(host, error)) return nullptr;
-  made->endpoint_.forget_file();
-  made->network_->greet();
+  first.endpoint->unlink_file();
+  first.network.connect_neighbors();
   limits = {.max_message = max_message,
             .reply_depth = depth,
-            .max_transfer = made->one_sided_->extent().max_transfer,
+            .max_transfer = made->extent_.max_transfer,
             .total_depth = total_depth,
-            .key_bytes = sizeof(OneSided::Key),
-            .max_pieces = made->one_sided_->extent().pieces.own,
-            .max_remote_pieces = made->one_sided_->extent().pieces.peer};
+            .key_bytes = sizeof(Segments::Key),
+            .max_pieces = made->extent_.pieces.own,
+            .max_remote_pieces = made->extent_.pieces.peer};
   return made;
 }
 
@@ -230,9 +257,10 @@ std::string registration_text(const fi_info& info, bool always) {
 }
 
 std::string puts_text(const RmaMeans& means) {
-  if (!means.available) return "by messages: the provider has none that say when they are done";
-  if (means.delivery_complete) return "by the provider, which says when the bytes are at the peer";
-  return "by the provider; a byte is read back to know that the bytes are at the peer";
+  if (!means.available) return "by messages: the provider has none that report when they are done";
+  if (means.delivery_complete)
+    return "by the provider, which reports when the bytes are at the peer";
+  return "by the provider; a byte is read back to show that the bytes are at the peer";
 }
 
 std::string memory_text() {
@@ -241,7 +269,7 @@ std::string memory_text() {
   };
   return "to send, at most " + room_for(depth) + " a peer and " + room_for(total_depth) +
          " in all, in use only while messages wait; to receive, " +
-         std::to_string(ReceiveBuffers::most_at_first / 1024) +
+         std::to_string(ReceiveBuffers::max_at_first / 1024) +
          " KiB, and more while messages wait to be handled, of which each peer can have " +
          std::to_string(2 * depth) + "; to copy through where local memory must be registered, " +
          std::to_string(OneSided::bounce_memory / 1024) + " KiB";
@@ -263,35 +291,36 @@ std::string pieces_text(const PieceExtent& pieces) {
 
 void Ofi::describe(const Host& host,
                    void (*fact)(void* context, const char* name, const char* text), void* context) {
-  const auto say = [&](const char* name, const std::string& text) {
+  const auto print = [&](const char* name, const std::string& text) {
     fact(context, name, text.c_str());
   };
   Wish wish = wish_of(host, false);
   const auto choice_text = [](const Choice& choice) {
     return choice.info ? name_of(*choice.info) + ": " + choice.reason : "none: " + choice.reason;
   };
-  say("on several hosts", choice_text(choose(wish)));
+  print("on several hosts", choice_text(choose(wish)));
   wish.one_host = true;
   const Choice choice = choose(wish);
-  say("on one host", choice_text(choice));
+  print("on one host", choice_text(choice));
   std::string providers;
   for (const std::string& name : usable_providers(wish))
     providers.append(providers.empty() ? "" : ", ").append(name);
-  say("providers", providers);
+  print("providers", providers);
   if (choice.info) {
     const RmaMeans means = rma_means(*choice.info);
     const bool always = registers_local_always(host);
-    say("put and get", puts_text(means));
+    print("put and get", puts_text(means));
     if (means.available)
-      say("pieces",
-          pieces_text(piece_extent(*choice.info, Registrar::needs_local(*choice.info, always))));
-    say("atomics", means.atomics ? "the provider's, for domains all of whose operations it has"
-                                 : "by messages: the provider has none");
-    say("under way", room_text(*choice.info));
-    say("registration", registration_text(*choice.info, always));
-    say("kept registered", Registrar::describe_cache(*choice.info, always));
+      print("pieces",
+            pieces_text(piece_extent(*choice.info, Registrar::needs_local(*choice.info, always))));
+    print("atomics", means.atomics ? "the provider's, for domains all of whose operations it has"
+                                   : "by messages: the provider has none");
+    print("under way", room_text(*choice.info));
+    print("lanes", Lanes::describe(host, *choice.info));
+    print("registration", registration_text(*choice.info, always));
+    print("kept registered", Registrar::describe_cache(*choice.info, always));
   }
-  say("memory", memory_text());
+  print("memory", memory_text());
 }
 
 constexpr Conduit table = table_of<Ofi>(

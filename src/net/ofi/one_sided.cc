@@ -21,74 +21,39 @@ constexpr std::size_t bounce_limit = max_wire;
 /// Records of transfers made at once.
 constexpr std::size_t batch = 64;
 
+}  // namespace
+
 OneSidedExtent extent_of(const Endpoint& endpoint, bool needs_local) noexcept {
   const RmaMeans means = endpoint.rma();
-  std::size_t most = std::min(endpoint.info().ep_attr->max_msg_size, std::size_t{1} << 30);
-  // A put whose end only a read can tell must not be overtaken by it.
-  if (means.available && !means.delivery_complete) most = std::min(most, means.most_ordered);
-  return {means.available ? 1U : 0U, most, piece_extent(endpoint.info(), needs_local),
+  std::size_t max_transfer = std::min(endpoint.info().ep_attr->max_msg_size, std::size_t{1} << 30);
+  // A put whose end only a read can show must not be overtaken by it.
+  if (means.available && !means.delivery_complete)
+    max_transfer = std::min(max_transfer, means.max_ordered);
+  return {means.available ? 1U : 0U, max_transfer, piece_extent(endpoint.info(), needs_local),
           means.atomics ? AtomicOperations::of(endpoint.endpoint()) : AtomicOperations{}};
 }
-
-}  // namespace
 
 OneSidedRoom one_sided_room(const fi_info& info) noexcept {
   constexpr std::size_t least = 16;
   constexpr std::size_t most = 1024;
-  // Of what the provider says that it holds for an endpoint, which may be no more than a word.
+  // Of what the provider claims to hold for an endpoint; some claim what they do not keep.
   const std::size_t a_peer = std::clamp(info.tx_attr->size / 4, least, most);
   const std::size_t in_all = std::max(info.tx_attr->size / 4 * 3, a_peer);
   return {static_cast<std::uint32_t>(a_peer), static_cast<std::uint32_t>(in_all)};
 }
 
-OneSided::OneSided(const Host& host, const Endpoint& endpoint, Registrar& registrar)
+OneSided::OneSided(const Host& host, const Endpoint& endpoint, Registrar& registrar,
+                   const Segments& segments)
     : host_(host),
       endpoint_(endpoint),
       registrar_(registrar),
+      segments_(segments),
       threaded_(host.threaded != 0),
       room_(one_sided_room(endpoint.info())),
       means_(endpoint.rma()),
-      extent_(extent_of(endpoint, registrar.needs_local())),
       inject_limit_(endpoint.info().tx_attr->inject_size),
       bounce_(host, bounce_buffers, registrar, threaded_),
       under_way_(host.size) {
-}
-
-int OneSided::register_segment(const SegmentMemory& memory, Key& key) {
-  void* const address = memory.address;
-  const std::size_t size = memory.size;
-  if (extent_.available == 0) return 1;
-  std::string error;
-  Region region = registrar_.add(
-      address, size, FI_REMOTE_READ | FI_REMOTE_WRITE | FI_READ | FI_WRITE | FI_SEND, error);
-  if (!region) {
-    host_.warn(("ofi: a segment is not registered, and accessed by messages: " + error).c_str());
-    return 1;
-  }
-  const std::uint64_t origin =
-      registrar_.by_address() ? 0 : reinterpret_cast<std::uint64_t>(address);
-  key = {fi_mr_key(region.get()), origin};
-  const std::unique_lock lock(segments_mutex_);
-  segments_.push_back({static_cast<std::byte*>(address), size, std::move(region)});
-  return 0;
-}
-
-void OneSided::deregister_segment(const Key& key) {
-  const std::unique_lock lock(segments_mutex_);
-  std::erase_if(segments_, [&](const Segment& segment) {
-    return fi_mr_key(segment.region.get()) == key.of_provider;
-  });
-}
-
-void* OneSided::descriptor_of(const void* local, std::size_t size) const {
-  const std::shared_lock lock(segments_mutex_);
-  for (const Segment& segment : segments_) {
-    const auto offset =
-        static_cast<std::size_t>(static_cast<const std::byte*>(local) - segment.address);
-    if (offset < segment.size && size <= segment.size - offset)
-      return fi_mr_desc(segment.region.get());
-  }
-  return nullptr;
 }
 
 Transfer* OneSided::take(const Remote& remote, void* local, std::size_t size, void* done) {
@@ -108,7 +73,8 @@ Transfer* OneSided::take(const Remote& remote, void* local, std::size_t size, vo
   }
   transfer->purpose = Operation::Purpose::one_sided;
   transfer->peer = remote.peer;
-  const Key& key = *static_cast<const Key*>(remote.key);
+  transfer->route = endpoint_.transfer_route(remote.peer);
+  const auto& key = *static_cast<const Segments::Key*>(remote.key);
   transfer->target = remote.address - key.origin;
   transfer->key = key.of_provider;
   transfer->local = static_cast<std::byte*>(local);
@@ -133,7 +99,7 @@ void OneSided::give_back(Transfer& transfer) {
 void OneSided::unregister(Transfer& transfer) {
   if (transfer.piece == nullptr && !transfer.region) return;
   if (transfer.piece != nullptr)
-    registrar_.cache()->let_go(*std::exchange(transfer.piece, nullptr));
+    registrar_.cache()->release(*std::exchange(transfer.piece, nullptr));
   transfer.region.reset();
   registered_.fetch_sub(1, std::memory_order_relaxed);
 }
@@ -141,7 +107,7 @@ void OneSided::unregister(Transfer& transfer) {
 bool OneSided::reach(Transfer& transfer, std::uint64_t access, void*& descriptor) {
   descriptor = nullptr;
   if (!registrar_.needs_local()) return true;
-  descriptor = descriptor_of(transfer.local, transfer.size);
+  descriptor = segments_.descriptor_of(transfer.local, transfer.size);
   if (descriptor != nullptr) return true;
   if (transfer.size <= bounce_limit) {
     transfer.bounce = bounce_.take();
@@ -183,7 +149,7 @@ ssize_t OneSided::write(Transfer& transfer, void* descriptor, std::uint64_t flag
   message.msg_iov = &from;
   message.desc = &descriptor;
   message.iov_count = 1;
-  message.addr = endpoint_.address_of(transfer.peer);
+  message.addr = transfer.route;
   message.rma_iov = &to;
   message.rma_iov_count = 1;
   message.context = &transfer.for_provider;
@@ -223,7 +189,7 @@ SendResult OneSided::put(const Remote& remote, const void* local, std::size_t si
     if (transfer.bounce != nullptr) {
       std::memcpy(transfer.bounce->bytes(), local, size);
       source_is_free = true;
-    } else if (local_done != nullptr && size <= means_.most_ordered) {
+    } else if (local_done != nullptr && size <= means_.max_ordered) {
       transfer.stage = Transfer::Stage::transmit;
       flags = FI_TRANSMIT_COMPLETE;
     }
@@ -235,9 +201,8 @@ SendResult OneSided::put(const Remote& remote, const void* local, std::size_t si
 }
 
 bool OneSided::read(Transfer& transfer, void* local, std::size_t size, void* descriptor) {
-  const ssize_t result =
-      fi_read(endpoint_.endpoint(), local, size, descriptor, endpoint_.address_of(transfer.peer),
-              transfer.target, transfer.key, &transfer.for_provider);
+  const ssize_t result = fi_read(endpoint_.endpoint(), local, size, descriptor, transfer.route,
+                                 transfer.target, transfer.key, &transfer.for_provider);
   if (result != 0 && result != -FI_EAGAIN)
     lost_peer(host_, "ofi: a get from rank %u of %zu bytes: %s", transfer.peer, size,
               error_text(result).c_str());
@@ -277,18 +242,18 @@ SendResult OneSided::atomic(const Remote& remote, std::uint32_t data_type, std::
   }
   void* descriptor = transfer.bounce != nullptr ? transfer.bounce->descriptor : nullptr;
   AtomicWords& words = words_of(transfer);
-  const fi_addr_t peer = endpoint_.address_of(transfer.peer);
   ssize_t begun = 0;
   if (plan->compares) {
     std::memcpy(&words.expected, operand1, plan->width);
     std::memcpy(&words.operand, operand2, plan->width);
-    begun = fi_compare_atomic(endpoint_.endpoint(), &words.operand, 1, descriptor, &words.expected,
-                              descriptor, &words.former, descriptor, peer, transfer.target,
-                              transfer.key, plan->type, plan->operation, &transfer.for_provider);
+    begun =
+        fi_compare_atomic(endpoint_.endpoint(), &words.operand, 1, descriptor, &words.expected,
+                          descriptor, &words.former, descriptor, transfer.route, transfer.target,
+                          transfer.key, plan->type, plan->operation, &transfer.for_provider);
   } else {
     write_operand(*plan, operand1, &words.operand);
     begun = fi_fetch_atomic(endpoint_.endpoint(), &words.operand, 1, descriptor, &words.former,
-                            descriptor, peer, transfer.target, transfer.key, plan->type,
+                            descriptor, transfer.route, transfer.target, transfer.key, plan->type,
                             plan->operation, &transfer.for_provider);
   }
   return accepted(transfer, begun, "an atomic operation on");

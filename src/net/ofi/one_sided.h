@@ -1,16 +1,16 @@
 #pragma once
 // Put, get and atomic operations, carried out by the provider.
 //
-// A put is complete when the provider says that the bytes are at the peer (FI_DELIVERY_COMPLETE).
-// Where it cannot say so, or when the source is wanted back sooner than that, the put is written
-// with the weaker completion, at which the source is free, and then a byte is read back from the
-// same place, which the provider keeps behind the write (FI_ORDER_RAW).
+// A put is complete when the provider reports that the bytes are at the peer
+// (FI_DELIVERY_COMPLETE). Where it cannot, or when the source is wanted back sooner than that, the
+// put is written with the weaker completion, at which the source is free, and then a byte is read
+// back from the same place, which the provider keeps behind the write (FI_ORDER_RAW).
 //
 // Local memory that the provider wants registered (FI_MR_LOCAL) is so already if it lies in a
 // segment; else small transfers go through a buffer that is, and larger ones register what they
-// need, which stays so where the cache can know when it is unmapped.
+// need, which stays so where the cache can detect that it is unmapped.
 //
-// Thread rules: as `Host::threaded` says; `completed` and `failed` one thread at a time.
+// Thread rules: as `Host::threaded` allows; `completed` and `failed` one thread at a time.
 
 #include <gex/plugin/conduit.h>
 
@@ -19,7 +19,6 @@
 #include <cstdint>
 #include <memory>
 #include <mutex>
-#include <shared_mutex>
 #include <span>
 #include <vector>
 
@@ -27,6 +26,7 @@
 #include "net/ofi/endpoint.h"
 #include "net/ofi/operation.h"
 #include "net/ofi/registration.h"
+#include "net/ofi/segments.h"
 #include "net/ofi/send_pool.h"
 
 namespace gex::net::ofi {
@@ -42,6 +42,7 @@ struct Transfer : Operation {
   };
   Stage stage;
   std::uint32_t peer;
+  fi_addr_t route;
   std::uint64_t target;  ///< as the provider names the place
   std::uint64_t key;
   std::byte* local;  ///< of an atomic operation: where the former value goes, or null
@@ -69,6 +70,7 @@ struct OneSidedExtent {
   PieceExtent pieces;
   AtomicOperations atomics;
 };
+OneSidedExtent extent_of(const Endpoint& endpoint, bool needs_local) noexcept;
 
 /// Operations that may be under way: so few to a peer that does nothing that others have room, and
 /// so few in all that the provider has some for messages.
@@ -83,22 +85,10 @@ class OneSided {
   /// Of all registered buffers that transfers are copied through.
   static constexpr std::size_t bounce_memory = 64 * max_wire;
 
-  OneSided(const Host& host, const Endpoint& endpoint, Registrar& registrar);
+  OneSided(const Host& host, const Endpoint& endpoint, Registrar& registrar,
+           const Segments& segments);
   OneSided(const OneSided&) = delete;
   OneSided& operator=(const OneSided&) = delete;
-
-  /// Of this rank; then, what all ranks have agreed on, which they use.
-  const OneSidedExtent& extent() const noexcept { return extent_; }
-  void agree_on(const OneSidedExtent& extent) noexcept { extent_ = extent; }
-
-  /// A segment's key: the provider's, and where the addresses by which it names places begin.
-  struct Key {
-    std::uint64_t of_provider;
-    std::uint64_t origin;
-  };
-
-  int register_segment(const SegmentMemory& memory, Key& key);
-  void deregister_segment(const Key& key);
 
   SendResult put(const Remote& remote, const void* local, std::size_t size, void* done,
                  void* local_done);
@@ -110,9 +100,6 @@ class OneSided {
   SendResult get_pieces(const Remote& remote, std::span<const RemotePiece> from,
                         std::span<const LocalPiece> to, void* done);
 
-  std::uint32_t atomic_operations(std::uint32_t data_type) const noexcept {
-    return extent_.atomics.on(data_type);
-  }
   SendResult atomic(const Remote& remote, std::uint32_t data_type, std::uint32_t operation,
                     const void* operand1, const void* operand2, void* result, void* done);
 
@@ -124,19 +111,11 @@ class OneSided {
   void retry();
 
  private:
-  struct Segment {
-    std::byte* address;
-    std::size_t size;
-    Region region;
-  };
-
   /// Null: as many are under way as may be.
   Transfer* take(const Remote& remote, void* local, std::size_t size, void* done);
   void give_back(Transfer& transfer);
   /// The source is the client's again.
   void unregister(Transfer& transfer);
-  /// The descriptor of local memory, if it is registered; else null.
-  void* descriptor_of(const void* local, std::size_t size) const;
   /// Sees to it that the provider can reach the transfer's local memory; false: not now.
   bool reach(Transfer& transfer, std::uint64_t access, void*& descriptor);
   /// Registers the transfer's local memory; false: not now, since others hold what can be.
@@ -150,16 +129,13 @@ class OneSided {
   const Host& host_;
   const Endpoint& endpoint_;
   Registrar& registrar_;
+  const Segments& segments_;
   bool threaded_;
   const OneSidedRoom room_;
   RmaMeans means_;
-  OneSidedExtent extent_;
   std::size_t inject_limit_;
   SendPool bounce_;
   std::atomic<std::uint32_t> registered_{0};  ///< transfers that hold memory registered for them
-
-  mutable std::shared_mutex segments_mutex_;
-  std::vector<Segment> segments_;
 
   std::mutex mutex_;  ///< of what follows
   std::vector<std::unique_ptr<Transfer[]>> transfers_;

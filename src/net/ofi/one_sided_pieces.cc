@@ -19,7 +19,7 @@ constexpr std::size_t max_pieces = 16;
 /// A message of libfabric's that names all pieces of both ends. Refers to itself.
 struct PiecesMessage {
   PiecesMessage(std::span<const LocalPiece> here, std::span<const RemotePiece> there,
-                const OneSided::Key& key, fi_addr_t peer, void* context) noexcept {
+                const Segments::Key& key, fi_addr_t peer, void* context) noexcept {
     for (std::size_t i = 0; i < here.size(); ++i) local[i] = {here[i].data, here[i].size};
     for (std::size_t i = 0; i < there.size(); ++i)
       remote[i] = {there[i].address - key.origin, there[i].size, key.of_provider};
@@ -63,12 +63,12 @@ SendResult OneSided::put_pieces(const Remote& remote, std::span<const RemotePiec
   Transfer* const taken = take(first, from[0].data, size, done);
   if (taken == nullptr) return would_block;
   Transfer& transfer = *taken;
-  const bool frees_early = local_done != nullptr && size <= means_.most_ordered;
+  const bool frees_early = local_done != nullptr && size <= means_.max_ordered;
   const bool delivers = means_.delivery_complete && !frees_early;
   transfer.stage = delivers ? Transfer::Stage::deliver : Transfer::Stage::transmit;
   transfer.local_done = local_done;
-  const PiecesMessage pieces(from, to, *static_cast<const Key*>(remote.key),
-                             endpoint_.address_of(remote.peer), &transfer.for_provider);
+  const PiecesMessage pieces(from, to, *static_cast<const Segments::Key*>(remote.key),
+                             transfer.route, &transfer.for_provider);
   const std::uint64_t flags = delivers ? FI_DELIVERY_COMPLETE : FI_TRANSMIT_COMPLETE;
   return accepted(transfer,
                   fi_writemsg(endpoint_.endpoint(), &pieces.message, flags | FI_COMPLETION),
@@ -82,8 +82,8 @@ SendResult OneSided::get_pieces(const Remote& remote, std::span<const RemotePiec
   if (taken == nullptr) return would_block;
   Transfer& transfer = *taken;
   transfer.stage = Transfer::Stage::get;
-  const PiecesMessage pieces(to, from, *static_cast<const Key*>(remote.key),
-                             endpoint_.address_of(remote.peer), &transfer.for_provider);
+  const PiecesMessage pieces(to, from, *static_cast<const Segments::Key*>(remote.key),
+                             transfer.route, &transfer.for_provider);
   return accepted(transfer, fi_readmsg(endpoint_.endpoint(), &pieces.message, FI_COMPLETION),
                   "a get from");
 }

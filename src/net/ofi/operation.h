@@ -1,5 +1,5 @@
 #pragma once
-// What an operation of libfabric's is told apart by when it completes.
+// By what the completion of an operation of libfabric's is distinguished.
 
 #include <rdma/fabric.h>
 

@@ -16,7 +16,7 @@ namespace {
 /// Whom a provider reaches.
 enum class Reach : std::uint8_t {
   network,  ///< hosts that have it
-  sockets,  ///< every host; on one host it is told to stay on the loopback
+  sockets,  ///< every host; on one host it is made to stay on the loopback
   memory,   ///< this host
 };
 
@@ -141,7 +141,7 @@ Info make_hints(const std::string& provider, const Wish& wish, const Extent& ext
   hints->ep_attr->type = FI_EP_RDM;
   hints->fabric_attr->prov_name = strdup(provider.c_str());
   fi_domain_attr& domain = *hints->domain_attr;
-  // What this conduit can live with; the provider says which of them it needs. FI_MR_BASIC goes
+  // What this conduit can live with; the provider answers which of them it needs. FI_MR_BASIC goes
   // with none of them, and is asked for alone.
   domain.mr_mode = wish.basic_registration ? FI_MR_BASIC
                                            : FI_MR_LOCAL | FI_MR_VIRT_ADDR | FI_MR_ALLOCATED |
@@ -242,7 +242,7 @@ Choice choose(const Wish& wish) {
     return {std::move(info), "GEX_OFI_PROVIDER"};
   }
   for (const Candidate& candidate : candidates) {
-    // A job on one host keeps off networks that others can reach, unless it is told otherwise.
+    // A job on one host keeps off networks that others can reach, unless an interface is asked for.
     if (wish.one_host && candidate.reach == Reach::network && wish.interface.empty()) continue;
     Info info = first_of(candidate.name, wish, true);
     if (!info) continue;

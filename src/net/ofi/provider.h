@@ -35,7 +35,8 @@ Choice choose(const Wish& wish);
 /// "tcp;ofi_rxm, interface lo (127.0.0.1)"
 std::string name_of(const fi_info& info);
 
-/// What the provider asks of registered memory: FI_MR_... of today, also where it says FI_MR_BASIC.
+/// What the provider asks of registered memory: FI_MR_... of today, also where it names
+/// FI_MR_BASIC.
 std::uint64_t registration_mode(const fi_info& info);
 
 /// The names of all providers that could carry a job of this kind here, best first.

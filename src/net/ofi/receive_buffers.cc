@@ -26,12 +26,12 @@ struct Supply {
 };
 constexpr Supply large_supply{8, 3, 12};
 constexpr Supply small_supply{64, 32, 96};
-static_assert(large_supply.first * large_size <= ReceiveBuffers::most_at_first);
-static_assert(small_supply.first * small_size <= ReceiveBuffers::most_at_first);
+static_assert(large_supply.first * large_size <= ReceiveBuffers::max_at_first);
+static_assert(small_supply.first * small_size <= ReceiveBuffers::max_at_first);
 
-/// Whether a provider tells when it has written all of a buffer for many messages. Those do not
+/// Whether a provider reports when it has written all of a buffer for many messages. Those do not
 /// that make connections, or are layered on another ("udp;ofi_rxd").
-bool tells_when_full(const fi_info& info) noexcept {
+bool reports_full_buffers(const fi_info& info) noexcept {
   return !makes_connections(info) &&
          std::string_view(info.fabric_attr->prov_name).find(';') == std::string_view::npos;
 }
@@ -51,7 +51,7 @@ ReceiveBuffers::Buffer::~Buffer() {
 ReceiveBuffers::ReceiveBuffers(const Endpoint& endpoint, Registrar& registrar, bool threaded)
     : endpoint_(endpoint),
       registrar_(registrar),
-      large_(tells_when_full(endpoint.info())),
+      large_(reports_full_buffers(endpoint.info())),
       buffer_size_(large_ ? large_size : small_size),
       threaded_(threaded) {
 }
@@ -100,7 +100,7 @@ void ReceiveBuffers::post(Buffer& buffer) {
   buffer.uses.store(1, std::memory_order_relaxed);
   posted_.fetch_add(1, std::memory_order_relaxed);
   if (fi_recvmsg(endpoint_.endpoint(), &message, large_ ? FI_MULTI_RECV : 0) == 0) return;
-  // No room now, or so it says; a provider that can never take it is found out by the job's
+  // No room now, it claims; a provider that can never take it is found out by the job's
   // standing still with nothing posted, which the tests of a new provider show at once.
   posted_.fetch_sub(1, std::memory_order_relaxed);
   buffer.uses.store(0, std::memory_order_relaxed);
@@ -131,7 +131,8 @@ void ReceiveBuffers::give_up(Buffer& buffer) {
 
 const std::byte* ReceiveBuffers::message_in(const Buffer& buffer,
                                             const fi_cq_data_entry& entry) const noexcept {
-  // Only of a buffer for many does a provider say where, or that it is ours again and nothing more.
+  // Only of a buffer for many does a provider report where, or that it is ours again and nothing
+  // more.
   if (!large_) return buffer.memory;
   return (entry.flags & FI_RECV) != 0 ? static_cast<const std::byte*>(entry.buf) : nullptr;
 }

@@ -2,10 +2,10 @@
 // The memory into which messages arrive: large buffers that each take many messages
 // (FI_MULTI_RECV), or, over connections of the provider's own making, one for each message. Such a
 // provider puts together messages of many peers in the same buffer at the same time, and that it
-// lets go of the buffer (FI_MULTI_RECV in a completion) does not say that its last byte is written.
+// releases the buffer (FI_MULTI_RECV in a completion) does not mean that its last byte is written.
 //
-// A buffer is posted again when the provider has let go of it and the last of its messages has been
-// handled. Messages that nobody wants yet, requests while only replies are polled, keep their
+// A buffer is posted again when the provider has released it and the last of its messages has been
+// handled. Messages that are not wanted yet, requests while only replies are polled, keep their
 // buffer. Then more buffers are made, so that something is always posted and a request never keeps
 // a reply out; when they come back they are given up. How many there can be follows from the
 // requests that am/ lets peers have outstanding.
@@ -39,7 +39,7 @@ class ReceiveBuffers {
   };
 
   /// Memory that is posted to begin with, whatever the provider.
-  static constexpr std::size_t most_at_first = std::size_t{2} << 20;
+  static constexpr std::size_t max_at_first = std::size_t{2} << 20;
 
   ReceiveBuffers(const Endpoint& endpoint, Registrar& registrar, bool threaded);
 
@@ -55,7 +55,7 @@ class ReceiveBuffers {
 
   /// Where the message of a completion lies; null if it is not about a message.
   const std::byte* message_in(const Buffer& buffer, const fi_cq_data_entry& entry) const noexcept;
-  /// A receive has completed, or failed; `last`: the provider says that it lets go of a buffer for
+  /// A receive has completed, or failed; `last`: the provider releases a buffer for
   /// many. Messages that are wanted have been held before.
   void completed(Buffer& buffer, bool last);
   /// Posts what could not be posted before, and makes more buffers when too few are posted.

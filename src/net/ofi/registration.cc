@@ -18,9 +18,9 @@ bool is_shortage(int result) noexcept {
   return result == -FI_ENOMEM || result == -FI_ENOSPC || result == -FI_EAGAIN;
 }
 
-/// Whether who reaches a rank's port needs a key of ours, and nothing else, to reach its segment.
-/// What networks of other kinds let reach one another is theirs to say, and some are faster with
-/// small keys.
+/// Whether a process that reaches a rank's port needs a key of ours, and nothing else, to reach its
+/// segment. Networks of other kinds decide themselves what reaches one another, and some are faster
+/// with small keys.
 bool keys_are_secrets(const fi_info& info) noexcept {
   const bool is_ip = info.addr_format == FI_SOCKADDR || info.addr_format == FI_SOCKADDR_IN ||
                      info.addr_format == FI_SOCKADDR_IN6;

@@ -29,14 +29,14 @@ class Registrar final : private MemoryRegistry {
   /// Whether peers name places by address, and not by the distance from the region's start.
   bool by_address() const noexcept { return (mode_ & FI_MR_VIRT_ADDR) != 0; }
 
-  /// Registers memory for what `access` (FI_SEND, FI_REMOTE_WRITE, ...) says, if need be in place
-  /// of what the cache keeps and nobody uses. Null, and `error` says why, when that cannot be done;
+  /// Registers memory for `access` (FI_SEND, FI_REMOTE_WRITE, ...), if need be in place of what the
+  /// cache keeps and no transfer uses. Null, and `error` has the reason, when that cannot be done;
   /// `lacks_room`: it may be done when what others hold has gone.
   Region add(void* address, std::size_t size, std::uint64_t access, std::string& error,
              bool* lacks_room = nullptr);
 
-  /// Local memory that is kept registered; null where none needs to be, or nobody tells of memory
-  /// that is unmapped, which takes a thread.
+  /// Local memory that is kept registered; null where none needs to be, or unmapped memory is
+  /// not reported, which takes a thread.
   RegistrationCache* cache() noexcept { return cache_.get(); }
 
   /// What is kept registered on a machine with this provider, or why nothing is, for people.

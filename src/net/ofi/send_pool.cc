@@ -15,7 +15,7 @@ SendPool::SendPool(const Host& host, std::size_t count, Registrar& registrar, bo
       host_(host),
       registrar_(registrar) {
   if (!has_memory()) fatal(host_, "ofi: no address space for %zu messages to send", count);
-  // With some there from the start, whoever finds none waits for one to come back.
+  // With some there from the start, a caller that finds none waits for one to come back.
   if (registrar.needs_local()) give_back(take());
 }
 

@@ -19,6 +19,7 @@ namespace gex::net::ofi {
 struct alignas(64) SendBuffer : Operation {
   Kind kind;
   std::uint32_t peer;
+  fi_addr_t route;   ///< the endpoint of the peer's that it goes to
   std::byte* start;  ///< where the message begins on the wire
   std::size_t size;  ///< on the wire
   void* descriptor;  ///< of its registration, for libfabric

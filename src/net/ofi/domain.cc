@@ -1,0 +1,73 @@
+#include "net/ofi/domain.h"
+
+#include <string_view>
+#include <utility>
+
+namespace gex::net::ofi {
+
+namespace {
+
+/// A rank over libfabric 1.17's rxd jumps into nowhere when it is asked for an atomic operation.
+bool fails_at_atomics(const fi_info& info) noexcept {
+  return std::string_view(info.fabric_attr->prov_name).ends_with(";ofi_rxd");
+}
+
+}  // namespace
+
+RmaMeans rma_means(const fi_info& info) noexcept {
+  RmaMeans means;
+  means.delivery_complete = (info.tx_attr->op_flags & FI_DELIVERY_COMPLETE) != 0;
+  if ((info.tx_attr->msg_order & (FI_ORDER_RAW | FI_ORDER_RMA_RAW)) != 0)
+    means.max_ordered = info.ep_attr->max_order_raw_size;
+  means.available =
+      (info.caps & FI_RMA) != 0 && (means.delivery_complete || means.max_ordered != 0);
+  means.atomics = means.available && (info.caps & FI_ATOMIC) != 0 && !fails_at_atomics(info);
+  return means;
+}
+
+bool makes_connections(const fi_info& info) noexcept {
+  const std::string_view name = info.fabric_attr->prov_name;
+  return name.ends_with(";ofi_rxm") || name == "tcp" || name == "net" || name == "sockets";
+}
+
+bool is_shm(const fi_info& info) noexcept {
+  return std::string_view(info.fabric_attr->prov_name) == "shm";
+}
+
+Domain::Domain(Info info, std::size_t ranks, std::size_t endpoints, std::string& error)
+    : info_(std::move(info)), rma_(rma_means(*info_)), ranks_(ranks) {
+  // What the choice asked for as a default is set for each operation instead.
+  info_->tx_attr->op_flags = 0;
+  fid_fabric* fabric = nullptr;
+  if (!took(fi_fabric(info_->fabric_attr, &fabric, nullptr), fabric, fabric_, "fi_fabric", error))
+    return;
+  fid_domain* domain = nullptr;
+  if (!took(fi_domain(fabric, info_.get(), &domain, nullptr), domain, domain_, "fi_domain", error))
+    return;
+  fi_av_attr attributes{};
+  attributes.type = info_->domain_attr->av_type;
+  attributes.count = ranks * endpoints;
+  fid_av* peers = nullptr;
+  took(fi_av_open(domain, &attributes, &peers, nullptr), peers, peers_, "fi_av_open", error);
+}
+
+bool Domain::insert_all(std::span<const std::byte> names, std::size_t stride, std::string& error) {
+  first_addresses_.resize(ranks_);
+  for (std::size_t rank = 0; rank < first_addresses_.size(); ++rank) {
+    const int inserted = fi_av_insert(peers_.get(), names.data() + rank * stride, 1,
+                                      &first_addresses_[rank], 0, nullptr);
+    if (inserted == 1) continue;
+    error = "fi_av_insert of rank " + std::to_string(rank) + ": " +
+            (inserted < 0 ? error_text(inserted) : "refused");
+    return false;
+  }
+  return true;
+}
+
+fi_addr_t Domain::insert(const std::byte* name) const {
+  fi_addr_t address = FI_ADDR_NOTAVAIL;
+  return fi_av_insert(peers_.get(), name, 1, &address, 0, nullptr) == 1 ? address
+                                                                        : FI_ADDR_NOTAVAIL;
+}
+
+}  // namespace gex::net::ofi

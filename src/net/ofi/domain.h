@@ -1,0 +1,77 @@
+#pragma once
+// What the endpoints of a process share: libfabric's fabric and domain, and the addresses of peers'
+// endpoints.
+//
+// Thread rules: `insert` any where the provider is threaded; the rest before other threads come.
+
+#include <cstddef>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "net/ofi/fabric.h"
+
+namespace gex::net::ofi {
+
+/// What a provider has of one-sided operations, and how it completes puts.
+struct RmaMeans {
+  bool available = false;
+  bool atomics = false;
+  bool delivery_complete = false;  ///< it reports when the bytes are at the peer
+  /// The largest put that a read which follows it does not overtake; 0: reads overtake.
+  std::size_t max_ordered = 0;
+};
+RmaMeans rma_means(const fi_info& info) noexcept;
+
+/// Whether it carries messages over connections that it makes itself, at the first message between
+/// two endpoints.
+bool makes_connections(const fi_info& info) noexcept;
+
+/// Whether endpoints have files with names (/dev/shm).
+bool is_shm(const fi_info& info) noexcept;
+
+class Domain {
+ public:
+  /// Opens everything; `error` is set and the object of no use when something could not be had.
+  /// The provider is asked for room for the addresses of `endpoints` of each rank at once: one
+  /// whose table grows may move it while other threads read it.
+  Domain(Info info, std::size_t ranks, std::size_t endpoints, std::string& error);
+
+  const fi_info& info() const noexcept { return *info_; }
+  RmaMeans rma() const noexcept { return rma_; }
+  fid_domain* domain() const noexcept { return domain_.get(); }
+  fid_av* addresses() const noexcept { return peers_.get(); }
+  bool has_text_for_name() const noexcept { return info_->addr_format == FI_ADDR_STR; }
+
+  /// Inserts the names of all ranks' first endpoints, each `stride` bytes after the one before.
+  bool insert_all(std::span<const std::byte> names, std::size_t stride, std::string& error);
+  /// The address of a further endpoint; FI_ADDR_NOTAVAIL if the provider refuses its name.
+  fi_addr_t insert(const std::byte* name) const;
+
+  /// Of the peer's first endpoint.
+  fi_addr_t address_of(std::uint32_t rank) const noexcept { return first_addresses_[rank]; }
+  std::size_t ranks() const noexcept { return ranks_; }
+
+ private:
+  // In the order in which they stand on one another.
+  Info info_;
+  RmaMeans rma_;
+  std::size_t ranks_;
+  Fid<fid_fabric> fabric_;
+  Fid<fid_domain> domain_;
+  Fid<fid_av> peers_;
+  std::vector<fi_addr_t> first_addresses_;
+};
+
+/// After an open function of libfabric's, which wrote to `object`; false after setting `error`.
+template <class T>
+bool took(int result, T* const& object, Fid<T>& into, const char* what, std::string& error) {
+  if (result != 0) {
+    error = std::string(what) + ": " + error_text(result);
+    return false;
+  }
+  into.reset(object);
+  return true;
+}
+
+}  // namespace gex::net::ofi
