@@ -21,11 +21,12 @@ constexpr std::size_t batch = 16;
 /// The largest that is gathered on the stack to be injected.
 constexpr std::size_t max_injected = 1024;
 
-/// Readings in a row that found nothing, from which on a rank is taken to wait for a message.
-constexpr std::uint32_t readings_of_a_wait = 3;
+/// Readings in a row that found nothing, from which on a rank is taken to wait for a message. Every
+/// so many of them the clock is read.
+constexpr std::uint32_t readings_of_a_wait = 4;
 
-/// So long after the last of them it does not wait any more, but has done something else.
-constexpr std::chrono::microseconds end_of_wait{10};
+/// So long after that it does not wait any more, but has done something else.
+constexpr std::chrono::microseconds end_of_wait{20};
 
 /// Polls between two looks at the clock.
 constexpr std::uint32_t polls_per_look = 256;
@@ -357,12 +358,12 @@ Network::Progress Network::progress() {
   one_sided_.retry();
   if (++looks_ % polls_per_look == 0) look_for_losses();
   if (read <= 0) {
-    ++empty_readings_;
-    last_empty_reading_ = std::chrono::steady_clock::now();
+    if (++empty_readings_ % readings_of_a_wait == 0)
+      last_seen_waiting_ = std::chrono::steady_clock::now();
     return Progress::nothing;
   }
   const bool waited = std::exchange(empty_readings_, 0) >= readings_of_a_wait &&
-                      std::chrono::steady_clock::now() - last_empty_reading_ < end_of_wait;
+                      std::chrono::steady_clock::now() - last_seen_waiting_ < end_of_wait;
   // What was sent, put or got is done when it is done: only messages come in crowds.
   return received_ == received_before || waited ? Progress::something : Progress::more_likely;
 }

@@ -172,7 +172,7 @@ class Network {
   std::mutex progress_mutex_;
   std::uint32_t empty_readings_ = 0;  ///< in a row
   std::uint64_t received_ = 0;        ///< completions of receives
-  std::chrono::steady_clock::time_point last_empty_reading_;
+  std::chrono::steady_clock::time_point last_seen_waiting_;
   std::uint64_t round_ = 0;
 
   std::mutex postponed_mutex_;
