@@ -74,7 +74,7 @@ Transfer* OneSided::take(const Remote& remote, void* local, std::size_t size, vo
   transfer->purpose = Operation::Purpose::one_sided;
   transfer->peer = remote.peer;
   transfer->route = endpoint_.transfer_route(remote.peer);
-  const auto& key = *static_cast<const Segments::Key*>(remote.key);
+  const Key& key = *static_cast<const Key*>(remote.key);
   transfer->target = remote.address - key.origin;
   transfer->key = key.of_provider;
   transfer->local = static_cast<std::byte*>(local);

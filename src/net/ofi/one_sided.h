@@ -82,6 +82,8 @@ OneSidedRoom one_sided_room(const fi_info& info) noexcept;
 
 class OneSided {
  public:
+  using Key = Segments::Key;
+
   /// Of all registered buffers that transfers are copied through.
   static constexpr std::size_t bounce_memory = 64 * max_wire;
 
