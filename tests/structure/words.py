@@ -26,6 +26,7 @@ CLEAN = [
     "src/core",
     "src/job",
     "src/launch",
+    "src/net/ofi",
 ]
 # Beginnings of paths.
 NOT_YET = [
