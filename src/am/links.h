@@ -52,10 +52,10 @@ struct Lane {
 /// What a thread has of the lanes: `ThreadRecord::lane`.
 struct ThreadLanes {
   Lane* own = nullptr;
-  std::uint32_t number = 0;        ///< of its lane
-  std::uint32_t until_survey = 0;  ///< polls until it looks at all lanes
-  std::uint32_t survey_interval = 64;
-  std::uint32_t polled = 0;                 ///< a bit for each lane that it polls beside its own
+  std::uint32_t number = 0;  ///< of its lane
+  std::uint32_t polls = 0;
+  std::uint64_t surveyed = 0;               ///< tick of its last survey (poll.cc)
+  std::uint32_t polled = ~0U;               ///< a bit for each lane that it polls beside its own
   std::uint32_t seen[shm::max_lanes] = {};  ///< `own_polls` of each lane at its last survey
 };
 
@@ -88,6 +88,8 @@ class Links {
 
   bool pairs() const noexcept { return pairs_; }
   bool threaded() const noexcept { return threaded_; }
+  /// Whether messages of a ring are fetched ahead of being taken.
+  bool fetches_ahead() const noexcept { return fetches_ahead_; }
 
   /// The calling thread's; it gets a lane if it has none.
   ThreadLanes& own_lane() noexcept {
@@ -146,6 +148,7 @@ class Links {
 
   bool pairs_ = false;
   bool threaded_ = false;
+  bool fetches_ahead_ = false;
   std::uint32_t count_ = 0;  ///< members
   std::atomic<std::uint32_t> polled_lanes_{1};
   std::atomic<std::uint32_t> entered_{0};  ///< threads that have got a lane

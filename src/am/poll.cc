@@ -1,6 +1,5 @@
 #include "am/poll.h"
 
-#include <algorithm>
 #include <atomic>
 #include <bit>
 #include <memory>
@@ -12,6 +11,7 @@
 #include "am/receive.h"
 #include "am/set_aside.h"
 #include "am/to_self.h"
+#include "base/clock.h"
 #include "core/process.h"
 #include "core/progress.h"
 #include "core/thread.h"
@@ -34,9 +34,11 @@ bool deliver_set_aside() noexcept {
   return !due.empty();
 }
 
-/// A thread looks at all lanes again after so many polls, some tens of microseconds; at first more
-/// often.
-constexpr std::uint32_t longest_survey_interval = 4096;
+/// A thread finds out again which lanes it has to poll after that time, which it looks at in every
+/// so many polls. Time and not polls: a poll may take a few nanoseconds, or a turn of the processor
+/// where there are more threads than processors.
+constexpr std::uint64_t survey_interval_ns = 64'000;
+constexpr std::uint32_t polls_per_look = 16;
 
 /// Delivers what has arrived in a lane.
 bool poll_lane(Lane& lane) noexcept {
@@ -48,37 +50,35 @@ bool poll_lane(Lane& lane) noexcept {
   return any;
 }
 
-/// Finds out which of the other lanes have nobody who polls them as their own: those the thread
-/// polls as well from now on. To look at the others would take their lines from the threads that
-/// use them.
-[[gnu::noinline]] bool survey(ThreadLanes& mine, std::uint32_t open) noexcept {
-  mine.until_survey = mine.survey_interval;
-  mine.survey_interval = std::min(2 * mine.survey_interval, longest_survey_interval);
-  mine.polled = 0;
-  bool any = false;
+/// Finds out which of the other lanes are polled by threads as their own: these the thread does not
+/// poll any more, which would take their lines from the threads that use them.
+[[gnu::noinline]] void survey(ThreadLanes& mine, std::uint32_t open) noexcept {
+  mine.polled = ~0U;
   for (std::uint32_t number = 0; open >> number != 0; ++number) {
     if ((open >> number & 1) == 0 || number == mine.number) continue;
-    Lane& lane = links().lane(number);
-    const std::uint32_t polls = lane.own_polls.load(std::memory_order_relaxed);
-    const bool is_polled = polls != mine.seen[number];
+    const std::uint32_t polls = links().lane(number).own_polls.load(std::memory_order_relaxed);
+    if (polls != mine.seen[number]) mine.polled &= ~(1U << number);
     mine.seen[number] = polls;
-    if (is_polled) continue;
-    mine.polled |= 1U << number;
-    any |= poll_lane(lane);
   }
   ThreadRecord& thread = this_thread();
   if (!thread.request_descriptor.open) links().leave_first_lane(thread, mine);
-  return any;
 }
 
-/// The same as poll_rings where there are further lanes.
+[[gnu::noinline]] void survey_if_due(ThreadLanes& mine, std::uint32_t open) noexcept {
+  const Tick now = ticks();
+  if (now - mine.surveyed < ns_to_ticks(survey_interval_ns)) return;
+  mine.surveyed = now;
+  survey(mine, open);
+}
+
+/// poll_rings where there are further lanes.
 bool poll_lanes(std::uint32_t open) noexcept {
   ThreadLanes& mine = links().own_lane();
   std::atomic<std::uint32_t>& polls = mine.own->own_polls;
   // Not added to in one step: threads that share a lane may lose counts, and it moves all the same.
   polls.store(polls.load(std::memory_order_relaxed) + 1, std::memory_order_relaxed);
+  if (++mine.polls % polls_per_look == 0) survey_if_due(mine, open);
   bool any = poll_lane(*mine.own);
-  if (mine.until_survey-- == 0) return any | survey(mine, open);
   std::uint32_t others = mine.polled & open & ~(1U << mine.number);
   for (; others != 0; others &= others - 1)
     any |= poll_lane(links().lane(static_cast<std::uint32_t>(std::countr_zero(others))));

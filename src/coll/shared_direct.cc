@@ -59,6 +59,11 @@ constexpr std::uint32_t chunks_to_claim(std::size_t bytes) noexcept {
 /// In the count of claims: the root has copied all that it has claimed, and claims no more.
 constexpr std::uint32_t all_copied = 1U << 31;
 
+/// Members of a broadcast whose data the kernel copies out of memory that is not shared. It counts
+/// the users of a page, and a huge page is one: with more members they wait for each other (1 MiB
+/// to 7 members took four times as long as by pieces, to 15 eight times).
+constexpr gex_Rank_t max_members_by_kernel = 3;
+
 /// A member's answer in the second posts of a reduction.
 struct Verdict {
   std::uint8_t reaches_all;            ///< that it needs of this operation
@@ -105,7 +110,8 @@ bool Shared::describe(SharedOperation& operation) {
     description.destination = memory_at(request.destination);
   description.upper_bytes = static_cast<std::uint32_t>(request.bytes >> 32);
   description.direct = 1;
-  if (request.kind == Kind::broadcast && kernel_refused_ &&
+  const bool kernel_copies = !kernel_refused_ && team_.size <= max_members_by_kernel;
+  if (request.kind == Kind::broadcast && !kernel_copies &&
       (mapped_refused_ || !description.source.shared()))
     description.direct = 0;
   if (request.kind == Kind::broadcast) operation.agrees = description.direct != 0;

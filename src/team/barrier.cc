@@ -30,7 +30,7 @@ using team::reached;
 /// Members that watch each other's flags directly; larger teams are watched by group.
 constexpr std::uint32_t group_size = 32;
 /// Where each has a core of its own, so many members are as fast when each watches all.
-constexpr std::uint32_t max_watching_all = 8;
+constexpr std::uint32_t max_watching_all = 6;
 /// Of a team of as many members as a rank can number.
 constexpr unsigned max_rounds = 32;
 
