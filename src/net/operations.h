@@ -1,5 +1,6 @@
 #pragma once
-// Who carries out what on a conduit: the network itself, or libgex with the conduit's messages.
+// How each operation is carried out on a conduit: by the network itself, or by libgex with the
+// conduit's messages.
 //
 // The one table of it, from which gexinfo prints. An operation that the `Conduit` interface comes
 // to offer gets its answer here.

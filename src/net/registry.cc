@@ -70,7 +70,7 @@ fs::path own_folder() {
 
 std::string_view archive_folder() {
   const char* text = installed_folder;
-  // The compiler cannot know what was written after it.
+  // Hides the value from the compiler: the array may be rewritten in the linked file.
   __asm__("" : "+r"(text));
   const std::string_view all(text, sizeof installed_folder);
   return all.substr(0, std::min(all.find('\0'), all.find('\n')));
@@ -128,7 +128,7 @@ bool has_whole_pairs(const Conduit& conduit) {
          (conduit.put != nullptr || (conduit.put_pieces == nullptr && conduit.flush == nullptr));
 }
 
-/// Opens a plug-in that exists; ends the job when it is none.
+/// Opens the plug-in in a file that exists; ends the job when that is no plug-in.
 const Conduit* open(const fs::path& file) {
   if (os::is_linked_static())
     fatal("%s cannot be loaded: the program is linked with -static; link it with libgex.a alone",
@@ -198,7 +198,7 @@ const Conduit* find(std::string_view name) {
 
 Survey survey() {
   Survey result;
-  // Who has a name already: the first file of it, and before any the library itself.
+  // What has a name already: the library's own conduits, then the first file of each name.
   std::map<std::string, std::string> taken{{"smp", "the job without a network"}};
   for (const Conduit* conduit : built_in()) taken.emplace(conduit->name, "the built-in conduit");
   for (const fs::path& folder : folders()) {

@@ -17,7 +17,7 @@ namespace gex::net::emu {
 namespace {
 
 /// Each has two descriptors.
-constexpr std::size_t most_pieces = 64;
+constexpr std::size_t max_pieces = 64;
 
 struct Pipe {
   os::FileDescriptor out;
@@ -67,7 +67,7 @@ std::unique_ptr<KeptPages> KeptPages::of(const Range& pages) noexcept {
   // The pipe refers to the pages; nothing is copied.
   const ssize_t taken = vmsplice(pipe.in.get(), each.data(), made->count_, 0);
   if (taken < static_cast<ssize_t>(page_size())) return nullptr;
-  // A user who has many pipes gets shorter ones.
+  // The kernel makes pipes shorter for a user that has many.
   made->count_ = static_cast<std::size_t>(taken) / page_size();
   made->kept_ = std::move(pipe.out);
   made->filled_ = std::move(pipe.in);
@@ -96,7 +96,8 @@ std::unique_ptr<Adapter> Adapter::start(const Host& host, std::size_t bytes) {
   std::string why;
   std::unique_ptr<MemoryMonitor> monitor = MemoryMonitor::start(why);
   if (monitor) return std::unique_ptr<Adapter>(new Adapter(host, std::move(monitor), bytes));
-  if (host.rank == 0) host.warn(("emu: nothing stays registered: " + why).c_str());
+  if (host.rank == 0)
+    host.warn(("emu: local memory is registered anew for each transfer: " + why).c_str());
   return nullptr;
 }
 
@@ -104,7 +105,7 @@ Adapter::Adapter(const Host& host, std::unique_ptr<MemoryMonitor> monitor, std::
     : host_(host),
       monitor_(std::move(monitor)),
       cache_(static_cast<MemoryRegistry&>(*this), *monitor_,
-             {.bytes = bytes, .pieces = most_pieces}) {
+             {.bytes = bytes, .pieces = max_pieces}) {
 }
 
 Adapter::Use Adapter::use(const void* local, std::size_t size) {

@@ -1,5 +1,5 @@
 #pragma once
-// What stands for a network adapter that must be told of memory before it reads or writes it.
+// Stands for a network adapter with which memory is registered before it reads or writes it.
 //
 // Local memory stays registered in the cache that real networks have (net/registration_cache.h). As
 // an adapter does, a registration holds on to the pages themselves, some of them: so each use can
@@ -9,7 +9,7 @@
 //   std::unique_ptr<Adapter> adapter = Adapter::start(host, 1 << 20);
 //   Adapter::Use use = adapter->use(local, size);
 //   ... transfer; use.piece null: the memory was registered for this transfer alone
-//   if (use.piece != nullptr) adapter->let_go(*use.piece);
+//   if (use.piece != nullptr) adapter->release(*use.piece);
 //
 // Thread rules: one thread at a time.
 
@@ -51,16 +51,16 @@ class KeptPages {
 
 class Adapter final : private MemoryRegistry {
  public:
-  /// Keeps up to `bytes` registered. Null, after a warning: nobody tells of memory that is
-  /// unmapped.
+  /// Keeps up to `bytes` registered. Null, after a warning: unmapping of memory cannot be monitored
+  /// here.
   static std::unique_ptr<Adapter> start(const Host& host, std::size_t bytes);
 
   struct Use {
-    RegistrationCache::Piece* piece;  ///< to be let go of, or null
+    RegistrationCache::Piece* piece;  ///< to be released, or null
     bool was_registered;              ///< before
   };
   Use use(const void* local, std::size_t size);
-  void let_go(RegistrationCache::Piece& piece) { cache_.release(piece); }
+  void release(RegistrationCache::Piece& piece) { cache_.release(piece); }
 
  private:
   Adapter(const Host& host, std::unique_ptr<MemoryMonitor> monitor, std::size_t bytes);

@@ -35,7 +35,7 @@ namespace {
 /// Bytes that one put or get moves.
 constexpr std::size_t max_transfer = std::size_t{1} << 20;
 
-/// What the ranks tell each other in `attach`. Rank 0's settings hold for all.
+/// What the ranks exchange in `attach`. Rank 0's settings hold for all.
 struct Settings {
   std::uint64_t seed;
   std::uint32_t depth;
@@ -155,7 +155,7 @@ os::FileDescriptor create_file(const Host& host, const Layout& layout) {
   char text[300];
   os::MemoryFile file = os::create_memory_file("gex-emu", layout.file_size());
   if (!file.descriptor) {
-    std::snprintf(text, sizeof text, "emu: creating a memory file of %zu bytes: %s",
+    std::snprintf(text, sizeof text, "emu: cannot create a memory file of %zu bytes: %s",
                   layout.file_size(), file.why.c_str());
     host.warn(text);
   } else if (file.space < layout.file_size()) {
@@ -233,7 +233,7 @@ std::unique_ptr<Emu> Emu::attach(const Host& host, Limits& limits) {
   const Settings& settings = all[0];
   if (settings.usable == 0) return nullptr;
   if (settings.depth < 1 || settings.depth > max_slots)
-    host.fatal("emu: rank 0 announced an impossible queue depth");
+    host.fatal("emu: rank 0 announced an invalid queue depth");
 
   const Layout layout(host.size, settings.depth);
   const int shared = host.share_descriptor(file.get(), 0);
@@ -242,7 +242,7 @@ std::unique_ptr<Emu> Emu::attach(const Host& host, Limits& limits) {
   std::string error;
   if (!mapping)
     error =
-        "emu: mapping " + std::to_string(layout.file_size()) + " bytes: " + std::strerror(errno);
+        "emu: cannot map " + std::to_string(layout.file_size()) + " bytes: " + std::strerror(errno);
   if (!succeeded_on_all_ranks(host, error)) return nullptr;
 
   limits = {.max_message = max_message,

@@ -9,8 +9,8 @@
 #include <gex/plugin/conduit.h>
 namespace gex::net::emu {
 
-/// The conduit's table. `attach` takes GEX_EMU, GEX_EMU_QUEUE and GEX_EMU_SEED of rank 0 for
-/// everybody. One network per process at a time (network.h has the object of which there can be
+/// The conduit's table. `attach` takes GEX_EMU, GEX_EMU_QUEUE and GEX_EMU_SEED of rank 0 for all
+/// ranks. One network per process at a time (network.h has the object of which there can be
 /// several).
 const Conduit& conduit() noexcept;
 

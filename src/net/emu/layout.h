@@ -6,7 +6,7 @@
 //   for each rank: what it lets peers reach (segments.h)
 //   until when each rank's port is taken, in each direction, and the bisection (ports.h)
 //
-// All parts are sparse: a page exists once somebody used it. The words an idle poll reads stand
+// All parts are sparse: a page exists once it has been used. The words an idle poll reads stand
 // together (eight sources to a cache line); the words and records of one queue are on pages of
 // their own. A fresh file of zeroes is a network without messages.
 

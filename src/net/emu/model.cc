@@ -79,7 +79,7 @@ constexpr std::uint32_t default_depth = 64;
 constexpr std::uint32_t default_pieces = 64;
 /// Beyond that a mistake is likelier than a network: 1000 s, a petabyte, and 1 byte each.
 constexpr double longest_time = 1e12;
-constexpr double most_memory = 1e15;
+constexpr double max_memory = 1e15;
 
 // Latencies are half of a round trip of a small message and bandwidths those of large transfers, as
 // the makers and users of these networks gave them at the time, rounded; the papers draw them.
@@ -116,7 +116,7 @@ bool parse_quantity(std::string_view text, Unit unit, double& value) {
     if (suffix != each.text) continue;
     value *= each.factor;
     if (unit == Unit::time) return value <= longest_time;
-    return value == 0 || (value >= 1 && (unit != Unit::memory || value <= most_memory));
+    return value == 0 || (value >= 1 && (unit != Unit::memory || value <= max_memory));
   }
   return false;
 }

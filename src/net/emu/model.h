@@ -40,7 +40,7 @@ struct Model {
   std::uint32_t pieces = 0;
   std::uint32_t total = 0;  ///< messages of a kind under way to one rank; 0: all that queues hold
   bool native = true;       ///< put and get by the network; otherwise by messages
-  bool atomics = true;      ///< the same for atomic operations
+  bool atomics = true;      ///< atomic operations by the network; otherwise by messages
 
   /// Whether operations take time.
   bool has_time() const noexcept;
@@ -49,7 +49,7 @@ struct Model {
 /// A network with a name.
 struct Preset {
   const char* name;
-  const char* what;  ///< one line: the network, and of whom the figures are
+  const char* what;  ///< one line: the network, and the source of the figures
   const char* settings;
 };
 std::span<const Preset> presets() noexcept;

@@ -6,7 +6,7 @@
 // place in the file (layout.h). A sender copies a message into a free slot of the queue towards its
 // peer; the receiver hands it up where it lies and gives the slot back when the handler has
 // returned. A request thus never takes room from a reply, no pair takes room from another, and a
-// slot whose handler still runs holds up nobody.
+// slot whose handler still runs blocks no other.
 //
 // Requires: `memory` is the file, mapped shared and writable, `layout.file_size()` bytes, aligned
 // to a page, zero before the first process used it, and outlives this object; every rank uses the
@@ -15,9 +15,10 @@
 // Guarantees what conduit.h asks of a conduit. Without a seed and without a model, messages of one
 // sending thread on one channel to one peer arrive in the order sent; with one, see reorder.h.
 // Nothing in the file is trusted: a peer that writes nonsense there can confuse messages, and ends
-// the job with one line when sizes cannot be true, but makes nobody read or write outside the file.
+// the job with one line when sizes are impossible, but makes no process read or write outside the
+// file.
 //
-// Thread rules: as `Host::threaded` says, and `poll` may be called from within Host::deliver.
+// Thread rules: those of `Host::threaded`, and `poll` may be called from within Host::deliver.
 
 #include <gex/plugin/conduit.h>
 
@@ -40,8 +41,8 @@ namespace gex::net::emu {
 
 class EmuNetwork {
  public:
-  /// `seed` 0: no reordering. `ports`, which outlive this object, say when messages arrive; null:
-  /// at once.
+  /// `seed` 0: no reordering. `ports`, which outlive this object, determine when messages arrive;
+  /// null: at once.
   EmuNetwork(const Host& host, const Layout& layout, std::span<std::byte> memory,
              std::uint64_t seed, Ports* ports = nullptr);
   EmuNetwork(const EmuNetwork&) = delete;

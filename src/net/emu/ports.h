@@ -1,15 +1,15 @@
 #pragma once
-// When things leave and arrive under a model (model.h): the ports of all ranks as words in memory
-// that they share, each of which says until when it is taken.
+// When messages and transfers leave and arrive under a model (model.h): the ports of all ranks as
+// words in memory that they share, each the time until which that port is taken.
 //
-// One thread after the other reserves its time; who comes first is served first. What two ranks
-// send to a third one passes its port one after the other, as does all that crosses the bisection.
+// One thread after the other reserves its time, first come, first served. What two ranks send to a
+// third one passes its port one after the other, as does all that crosses the bisection.
 // `now` is the caller's reading of `ticks`, which the processes of one machine may compare as long
 // as they do not convert it; rank 0 converts the model for all.
 //
 // The jitter of a transfer or message depends on the seed, the rank, the peer, whether it is a put
-// (as which an atomic operation goes), a get, a request or a reply, and its number among those: two
-// runs draw the same for the same number.
+// (as which an atomic operation goes), a get, a request or a reply, and its number among those: it
+// is equal in every run.
 //
 // Any thread, without a lock.
 

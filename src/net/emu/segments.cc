@@ -11,7 +11,7 @@ namespace gex::net::emu {
 
 namespace {
 
-/// Each is opened by everybody, and its descriptor sent to everybody.
+/// The descriptor of each neighborhood's file is sent to, and open in, every process.
 constexpr std::size_t max_neighborhoods = 64;
 
 constexpr std::uint64_t name_of(std::uint32_t place, std::uint64_t generation) noexcept {
@@ -84,7 +84,7 @@ int Segments::enter(void* address, std::size_t size, Key* key) {
     const std::uint32_t generation = next_generation_++;
     entry.start.store(start, std::memory_order_relaxed);
     entry.size.store(size, std::memory_order_relaxed);
-    // Release: whoever finds the generation of a key finds the range that it stands for.
+    // Release: a peer that finds the generation of a key finds the range that it stands for.
     entry.generation.store(generation, std::memory_order_release);
     own_[place] = {static_cast<const std::byte*>(address), size};
     *key = {start - reinterpret_cast<std::uintptr_t>(address), name_of(place, generation)};
@@ -160,7 +160,7 @@ const Segments::Window& Segments::map_window(std::uint32_t rank, std::uint32_t p
   made->start = registered.start.load(std::memory_order_relaxed);
   made->size = registered.size.load(std::memory_order_relaxed);
   const Part& part = parts_[part_of_[rank]];
-  // What stands in the entry is the peer's word.
+  // The peer writes the entry.
   if (!is_within(made->start, made->size, part.size))
     fatal(host_, "emu: rank %u has registered a segment that is outside of its memory", rank);
   const std::uint64_t at = part.offset + made->start;

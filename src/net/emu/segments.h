@@ -2,12 +2,12 @@
 // Memory of peers that one process's puts, gets and atomic operations reach.
 //
 // Segments that libgex allocates lie in memory files, one for each neighborhood, all of which every
-// process of an emu network has open. A segment is registered by a word of its owner's in the
-// network's memory, which says that it is there, and from where to where; its key names the word.
-// Each use of a key looks at it, so that an operation on a segment that is no longer registered, or
-// beyond its end, ends the job with one line instead of writing to what took its place. A process
-// maps a peer's segment when it first uses the key, and until it uses another that has the same
-// place. Memory that a client gave is in no such file and is refused.
+// process of an emu network has open. A segment is registered by an entry of its owner's in the
+// network's memory, with its range; its key names the entry. Each use of a key reads that, so that
+// an operation on a segment that is no longer registered, or beyond its end, ends the job with one
+// line instead of writing to what took its place. A process maps a peer's segment when it first
+// uses the key, and until it uses another that has the same place. Memory that a client gave is in
+// no such file and is refused.
 //
 // Any thread, once `open_all` has returned.
 
@@ -37,8 +37,8 @@ class Segments {
   Segments(const Segments&) = delete;
   Segments& operator=(const Segments&) = delete;
 
-  /// Collective over the job, inside `attach`. Without it, and where not everybody could open
-  /// everything, every segment is refused.
+  /// Collective over the job, inside `attach`. Without it, and where some process could not open
+  /// every file, every segment is refused.
   void open_all();
 
   /// A segment's key.

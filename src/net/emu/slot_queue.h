@@ -16,7 +16,7 @@
 //
 // What a thread finds in the shared words may be stale, and between looking and claiming another
 // thread may have carried the slot through a whole round. So a claim (or take) counts only after a
-// second look: while a thread holds the bit in `claimed`, nobody else of its process moves the bit
+// second look: while a thread holds the bit in `claimed`, no other of its process moves the bit
 // in `sent`, and its previous holder's reads happened before ours, so that the second look cannot
 // be older than what that holder saw. The other side's word then can differ from what we see in
 // only one direction, towards the slot becoming free (or ready), which is harmless.
@@ -94,7 +94,7 @@ bool hold(typename Atomics::Word& word, std::uint64_t bit, bool threaded) noexce
 }
 
 template <class Atomics>
-void let_go(typename Atomics::Word& word, std::uint64_t bit, bool threaded) noexcept {
+void release(typename Atomics::Word& word, std::uint64_t bit, bool threaded) noexcept {
   if (threaded)
     Atomics::fetch_and(word, ~bit, Order::release);
   else
@@ -121,20 +121,20 @@ class SlotSender {
       const std::uint64_t bit = free & (~free + 1);
       if (!detail::hold<Atomics>(claimed_, bit, threaded_)) continue;
       if ((owned_by_receiver() & bit) == 0) return std::countr_zero(bit);
-      detail::let_go<Atomics>(claimed_, bit, threaded_);
+      detail::release<Atomics>(claimed_, bit, threaded_);
     }
   }
 
-  /// Hands a claimed slot to the receiver, who sees everything this thread wrote before.
+  /// Hands a claimed slot to the receiver, which sees everything this thread wrote before.
   void publish(int slot) const noexcept {
     const std::uint64_t bit = std::uint64_t{1} << slot;
     detail::toggle<Atomics>(sent_, bit, Order::release, threaded_);
-    detail::let_go<Atomics>(claimed_, bit, threaded_);
+    detail::release<Atomics>(claimed_, bit, threaded_);
   }
 
   /// Gives a claimed slot back unpublished.
   void abandon(int slot) const noexcept {
-    detail::let_go<Atomics>(claimed_, std::uint64_t{1} << slot, threaded_);
+    detail::release<Atomics>(claimed_, std::uint64_t{1} << slot, threaded_);
   }
 
  private:
@@ -178,7 +178,7 @@ class SlotReceiver {
     const std::uint64_t bit = std::uint64_t{1} << slot;
     if (!detail::hold<Atomics>(taken_, bit, threaded_)) return false;
     if ((owned_by_receiver() & bit) != 0) return true;
-    detail::let_go<Atomics>(taken_, bit, threaded_);
+    detail::release<Atomics>(taken_, bit, threaded_);
     return false;
   }
 
@@ -187,7 +187,7 @@ class SlotReceiver {
     const std::uint64_t bit = std::uint64_t{1} << slot;
     detail::toggle<Atomics>(finished_, bit, Order::relaxed, threaded_);
     detail::toggle<Atomics>(done_, bit, Order::release, threaded_);
-    detail::let_go<Atomics>(taken_, bit, threaded_);
+    detail::release<Atomics>(taken_, bit, threaded_);
   }
 
  private:

@@ -43,8 +43,8 @@ bool Transfers::reach(Transfer& transfer, std::span<const LocalPiece> local) con
   return all;
 }
 
-void Transfers::let_go(Transfer& transfer) const {
-  for (RegistrationCache::Piece* piece : transfer.held) adapter_->let_go(*piece);
+void Transfers::release_memory(Transfer& transfer) const {
+  for (RegistrationCache::Piece* piece : transfer.held) adapter_->release(*piece);
   transfer.held.clear();
 }
 
@@ -93,7 +93,7 @@ Transfers::Transfer Transfers::of_pieces(const Remote& remote, std::span<const R
 void Transfers::move(Transfer& transfer) noexcept {
   const Atomic& atomic = transfer.atomic;
   if (atomic.operation != 0) {
-    // The caller's order, whichever it asked for: between it and whoever sees the result.
+    // Any memory order that the caller may have asked for, towards threads that see the result.
     const std::uint64_t old =
         atomic::apply(atomic.type, transfer.copy.to, atomic.operation, atomic.operand1,
                       atomic.operand2, GEX_FLAG_AD_ACQ | GEX_FLAG_AD_REL);
@@ -265,20 +265,20 @@ void Transfers::keep_source(Transfer& transfer) {
   for (Copy& piece : transfer.pieces) keep(piece);
 }
 
-bool Transfers::advance(Transfer& transfer, Tick now, std::size_t& told) {
+bool Transfers::advance(Transfer& transfer, Tick now, std::size_t& completed) {
   if (!transfer.moved && has_come(transfer.moves, now)) move(transfer);
   if (transfer.local_done != nullptr && has_come(transfer.is_local, now)) {
     // Read at the last moment, so that what reuses it too early is seen at the target.
     if (!transfer.moved) keep_source(transfer);
     host_.complete(std::exchange(transfer.local_done, nullptr));
-    ++told;
+    ++completed;
   }
   if (!transfer.moved || transfer.local_done != nullptr || !has_come(transfer.is_done, now))
     return false;
-  let_go(transfer);
+  release_memory(transfer);
   if (transfer.done != nullptr) {
     host_.complete(transfer.done);
-    ++told;
+    ++completed;
   }
   return true;
 }
@@ -286,10 +286,10 @@ bool Transfers::advance(Transfer& transfer, Tick now, std::size_t& told) {
 std::size_t Transfers::poll(Tick now) {
   // One thread at a time: the others' polls would see the same.
   if (threaded_ && !lock_.try_lock()) return 0;
-  std::size_t told = 0;
+  std::size_t completed = 0;
   looks_ += looks_per_poll;
   for (std::size_t i = 0; i < transfers_.size();) {
-    if (!advance(transfers_[i], now, told)) {
+    if (!advance(transfers_[i], now, completed)) {
       ++i;
       continue;
     }
@@ -298,19 +298,19 @@ std::size_t Transfers::poll(Tick now) {
     transfers_.pop_back();
   }
   under_way_.store(transfers_.size(), std::memory_order_relaxed);
-  told += std::erase_if(flushes_, [this](const Flush& flush) {
+  completed += std::erase_if(flushes_, [this](const Flush& flush) {
     if (waits(flush)) return false;
     host_.complete(flush.done);
     return true;
   });
   if (threaded_) lock_.unlock();
-  return told;
+  return completed;
 }
 
 void Transfers::finish() {
   for (Transfer& transfer : transfers_) {
     if (!transfer.moved) move(transfer);
-    let_go(transfer);
+    release_memory(transfer);
   }
 }
 

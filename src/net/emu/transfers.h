@@ -3,9 +3,9 @@
 //
 // Without a model and without a seed there are none: an operation is a copy, complete at once.
 // Under a model the copy is made at once as well, while the network's time for it runs, and
-// completion is told when that is over: local completion when the last byte has left, completion
-// when the acknowledgement is back. With a seed, operations are carried out late, and complete in
-// any order, as many looks (polls) after they began as the seed says: choices that depend on the
+// completion is reported when that is over: local completion when the last byte has left,
+// completion when the acknowledgement is back. With a seed, operations are carried out late, and
+// complete in any order, after numbers of looks (polls) that are drawn from it: they depend on the
 // seed, the rank and the order in which operations were begun, on nothing else.
 //
 // A put or get of several pieces is one operation: one latency, and the bytes of all. A put without
@@ -55,10 +55,10 @@ class Transfers {
 
   /// Whether a poll has anything to do.
   bool any() const noexcept { return under_way_.load(std::memory_order_relaxed) != 0; }
-  /// Tells what has become complete; returns how much.
+  /// Reports what has become complete; returns how many completions.
   std::size_t poll(Tick now);
 
-  /// Carries out what is not yet, and tells nobody: the end of the network.
+  /// Carries out what is not yet, and reports no completion: the end of the network.
   void finish();
 
  private:
@@ -69,13 +69,13 @@ class Transfers {
   static constexpr std::size_t bounced = 4096;
   static constexpr std::uint32_t longest_delay = 64;
 
-  /// A moment that comes when the clock says so and as many looks were made.
+  /// A moment that comes when the time is reached and as many looks were made.
   struct Moment {
     Tick time = 0;
     std::uint32_t look = 0;
   };
 
-  /// What an atomic operation is; `operation` 0: the transfer is none.
+  /// The parameters of an atomic operation; `operation` 0: the transfer is a put or get.
   struct Atomic {
     gex_DT_t type;
     gex_OP_t operation;
@@ -97,10 +97,10 @@ class Transfers {
     std::vector<Copy> pieces;  ///< of a transfer of several, which these copies are
     Atomic atomic;
     void* result;                                 ///< of an atomic operation that fetches
-    std::unique_ptr<std::byte[]> kept;            ///< copy of a source that is told to be reusable
+    std::unique_ptr<std::byte[]> kept;            ///< copy of a source that is reported reusable
     std::vector<RegistrationCache::Piece*> held;  ///< of registered memory
     void* done;                                   ///< null: completed by a flush alone
-    void* local_done;                             ///< null once told
+    void* local_done;                             ///< null once reported
     bool moved;
     Moment moves, is_local, is_done;
   };
@@ -137,12 +137,12 @@ class Transfers {
   /// registration.
   bool reach(Transfer& transfer, const LocalPiece& local) const;
   bool reach(Transfer& transfer, std::span<const LocalPiece> local) const;
-  void let_go(Transfer& transfer) const;
+  void release_memory(Transfer& transfer) const;
   static void move(Transfer& transfer) noexcept;
   /// Lets the source be reused before it is moved.
   static void keep_source(Transfer& transfer);
   /// Makes what progress there is; true when it is complete.
-  bool advance(Transfer& transfer, Tick now, std::size_t& told);
+  bool advance(Transfer& transfer, Tick now, std::size_t& completed);
   bool waits(const Flush& flush) const noexcept;
 
   const Host& host_;

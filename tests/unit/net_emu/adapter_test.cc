@@ -122,7 +122,7 @@ class EmuAdapter : public testing::Test {
   bool use(const void* local, std::size_t size) const {
     const Adapter::Use use = adapter->use(local, size);
     EXPECT_NE(use.piece, nullptr);
-    if (use.piece != nullptr) adapter->let_go(*use.piece);
+    if (use.piece != nullptr) adapter->release(*use.piece);
     return use.was_registered;
   }
 
