@@ -12,7 +12,7 @@
 
 namespace gex::net {
 
-/// `Arrival` says where a message lies and whose it is.
+/// `Arrival` is a message's place and sender.
 template <class Arrival>
 class Arrivals {
  public:

@@ -7,7 +7,7 @@ namespace gex::net {
 [[noreturn, gnu::cold, gnu::format(printf, 2, 3)]] void fatal(const Host& host, const char* format,
                                                               ...);
 
-/// The same for a peer that cannot be reached: see Host::lost_peer.
+/// Ends the job because a peer cannot be reached: see Host::lost_peer.
 [[noreturn, gnu::cold, gnu::format(printf, 2, 3)]] void lost_peer(const Host& host,
                                                                   const char* format, ...);
 

@@ -1,14 +1,14 @@
 #pragma once
 // Finds out when messages to a peer are lost.
 //
-// A provider that makes its endpoints out of connections tells the sender nothing of a message that
-// it has let go of and that then ends with the connection; the receiver is told no more than that
-// something broke off. So both ends count. About once a second a rank asks each peer to which it
-// has sent since the last answer how many messages have come from it. What had been sent before one
-// question and has not come by the answer to the second question after it, a second or more each,
-// never comes: a connection keeps its order, and what is fetched by the receiver instead takes no
-// longer than the polls between two questions. A peer that does not poll gives no answer and is
-// under no suspicion, and questions to it become rare.
+// A provider that makes its endpoints out of connections does not report to the sender that a
+// message which it had completed was lost with the connection; the receiver gets no more than the
+// error that something broke off. So both ends count. About once a second a rank asks each peer to
+// which it has sent since the last answer how many messages have come from it. What had been sent
+// before one question and has not come by the answer to the second question after it, a second or
+// more each, never comes: a connection keeps its order, and what is fetched by the receiver instead
+// takes no longer than the polls between two questions. A peer that does not poll gives no answer:
+// no loss is concluded, and questions to it become rare.
 //
 // Thread rules: `sent` any where the network is `threaded`; everything else one thread at a time.
 
@@ -22,7 +22,7 @@
 
 namespace gex::net {
 
-/// What a tally, a message of the conduit's own, says.
+/// A question or an answer, as a message of the conduit's own carries it.
 struct Tally {
   std::uint64_t round;     ///< of the question's sender
   std::uint64_t received;  ///< answer: messages that have come from the question's sender
@@ -38,7 +38,7 @@ class LossDetector {
 
   LossDetector(std::size_t ranks, bool threaded) : peers_(ranks), threaded_(threaded) {}
 
-  /// A message to that rank was handed to the provider: said behind that.
+  /// Counts a message to that rank; called after it was handed to the provider.
   void sent(std::uint32_t peer) noexcept {
     // Relaxed: a count.
     std::atomic<std::uint64_t>& count = peers_[peer].sent;

@@ -24,9 +24,9 @@ namespace {
 constexpr std::uint64_t wanted =
     UFFD_FEATURE_EVENT_UNMAP | UFFD_FEATURE_EVENT_REMAP | UFFD_FEATURE_EVENT_REMOVE;
 
-/// From 5.15 the kernel counts the threads that are unmapping; before, the first to be done let
-/// `catch_up` believe that all were.
-bool counts_who_unmaps() noexcept {
+/// From 5.15 the kernel counts the threads that are unmapping; before, `catch_up` returned when the
+/// first of them was done.
+bool counts_unmapping_threads() noexcept {
   utsname system{};
   int major = 0;
   int minor = 0;
@@ -42,7 +42,7 @@ int open_events() noexcept {
 }  // namespace
 
 std::unique_ptr<MemoryMonitor> MemoryMonitor::start(std::string& why) {
-  if (!counts_who_unmaps()) {
+  if (!counts_unmapping_threads()) {
     why = "userfaultfd before Linux 5.15 does not wait for every thread that unmaps";
     return nullptr;
   }
@@ -84,7 +84,7 @@ MemoryMonitor::~MemoryMonitor() {
   while (write(end_, &one, sizeof one) < 0 && errno == EINTR) {
   }
   if (thread_.joinable()) thread_.join();
-  // Lets go of who waits meanwhile, and of all watched memory.
+  // Releases threads that wait meanwhile, and all watched memory.
   close(events_);
   close(end_);
 }
@@ -99,8 +99,8 @@ bool MemoryMonitor::watch(const Range& pages) noexcept {
 
 bool MemoryMonitor::catch_up() noexcept {
   // Copies nothing to nowhere, which is refused (EINVAL). But from the moment at which a thread
-  // begins to unmap watched memory until its news has been read, the kernel puts everything off
-  // (EAGAIN).
+  // begins to unmap watched memory until the event of that has been read, the kernel defers
+  // everything (EAGAIN).
   constexpr int patience = 100'000;
   for (int tries = 0; tries < patience; ++tries) {
     uffdio_copy nothing{};
@@ -123,24 +123,24 @@ void MemoryMonitor::listen() noexcept {
     pollfd sources[] = {{events_, POLLIN, 0}, {end_, POLLIN, 0}};
     if (poll(sources, 2, -1) < 0 && errno != EINTR) return;
     if (sources[1].revents != 0) return;
-    if (sources[0].revents != 0) take_news();
+    if (sources[0].revents != 0) read_events();
   }
 }
 
-// No memory is allocated or freed here: that could unmap, and nobody would take in the news of it.
-void MemoryMonitor::take_news() noexcept {
-  // Reading lets the thread go that unmaps. What it then asks must wait until this is written down.
+// No memory is allocated or freed here: that could unmap, and no thread would read the event of it.
+void MemoryMonitor::read_events() noexcept {
+  // Reading releases the thread that unmaps. What it then asks must wait until this is recorded.
   const std::lock_guard lock(mutex_);
-  uffd_msg news{};
-  while (read(events_, &news, sizeof news) == sizeof news) {
+  uffd_msg event{};
+  while (read(events_, &event, sizeof event) == sizeof event) {
     Range range{};
-    switch (news.event) {
+    switch (event.event) {
       case UFFD_EVENT_UNMAP:
       case UFFD_EVENT_REMOVE:
-        range = {news.arg.remove.start, news.arg.remove.end};
+        range = {event.arg.remove.start, event.arg.remove.end};
         break;
       case UFFD_EVENT_REMAP:
-        range = {news.arg.remap.from, news.arg.remap.from + news.arg.remap.len};
+        range = {event.arg.remap.from, event.arg.remap.from + event.arg.remap.len};
         break;
       default:
         continue;

@@ -1,12 +1,12 @@
 #pragma once
-// Tells of memory that has been unmapped, moved elsewhere, mapped anew or emptied (munmap, mremap,
-// mmap with MAP_FIXED, madvise, brk), so that what is remembered of it can be forgotten in time.
+// Reports memory that has been unmapped, moved elsewhere, mapped anew or emptied (munmap, mremap,
+// mmap with MAP_FIXED, madvise, brk), so that what is cached of it can be invalidated in time.
 //
 // By Linux's userfaultfd: a thread that unmaps watched memory waits inside its system call until
-// the monitor's own thread has taken the news in. So when munmap has returned, a call of `changes`
+// the monitor's own thread has read the event. So when munmap has returned, a call of `changes`
 // that begins afterwards reports it. While that thread waits, though, its addresses are free, and
-// another may have mapped memory there and use it: who has found something that is remembered of an
-// address calls `catch_up` before he asks for the changes. Memory is watched until it is unmapped;
+// another may have mapped memory there and use it: a caller that has found something cached of an
+// address calls `catch_up` before it asks for the changes. Memory is watched until it is unmapped;
 // reading and writing it costs nothing more than before.
 //
 //   auto monitor = MemoryMonitor::start(why);
@@ -48,11 +48,11 @@ class MemoryMonitor {
   MemoryMonitor(const MemoryMonitor&) = delete;
   MemoryMonitor& operator=(const MemoryMonitor&) = delete;
 
-  /// Watches whole pages. False: this memory is of a kind that cannot be watched, or somebody else
-  /// watches it.
+  /// Watches whole pages. False: this memory is of a kind that cannot be watched, or another
+  /// userfaultfd watches it.
   bool watch(const Range& pages) noexcept;
 
-  /// Waits until `changes` tells of all that was unmapped before this call, also by threads that
+  /// Waits until `changes` reports all that was unmapped before this call, also by threads that
   /// are still inside their system calls. False: it does not yet, after a long while.
   bool catch_up() noexcept;
 
@@ -63,7 +63,7 @@ class MemoryMonitor {
   MemoryMonitor(int events, int end) : events_(events), end_(end) {}
   int start_listening() noexcept;
   void listen() noexcept;
-  void take_news() noexcept;
+  void read_events() noexcept;
 
   int events_;  ///< userfaultfd
   int end_;     ///< eventfd: the thread ends

@@ -199,7 +199,7 @@ RegistrationCache::Piece* RegistrationCache::reserve(const Range& pages, Pieces&
   }
   absorb(pages, gone);
   if (!make_room(size_of(pages), gone)) return nullptr;
-  // Watched before it is registered: what is unmapped in between is told of.
+  // Watched before it is registered: what is unmapped in between is reported.
   if (!monitor_.watch(pages)) return nullptr;
   pieces_.push_front({pages, nullptr, 1, false, {}});
   Piece& piece = pieces_.front();

@@ -3,13 +3,12 @@
 // next is likely to want it again.
 //
 // Pieces are whole pages and do not overlap. A transfer that touches some registers one that holds
-// them and their neighbors too. When so much is registered that the next would be too much, those
-// go first that were not used for longest. Memory that was unmapped is forgotten before it is
-// looked for again, as the monitor tells; a piece in use stays registered until it is let go of,
-// whatever becomes of it.
+// them and their neighbors too. When the next would exceed the bounds, the least recently used are
+// evicted. Memory that the monitor reports as unmapped is forgotten before it is looked for again;
+// a piece in use stays registered until it is released, whatever becomes of its memory.
 //
-// Registering may take long. Nobody waits for it but who wants it: meanwhile the others find what
-// is there, and null for memory of which a part is just being registered.
+// Registering may take long. Only the caller that needs it waits for it: meanwhile the others find
+// what is there, and null for memory of which a part is just being registered.
 //
 //   RegistrationCache cache(registry, *monitor, {.bytes = 1 << 30, .pieces = 1024});
 //   RegistrationCache::Piece* piece = cache.hold(address, size);
@@ -49,7 +48,7 @@ class RegistrationCache {
   struct Piece {
     Range pages;
     void* handle;         ///< the registry's; null while it is being registered
-    std::uint32_t users;  ///< who holds it
+    std::uint32_t users;  ///< transfers that hold it
     bool forgotten;       ///< not found any more; goes with its last user
     std::list<Piece>::iterator self;
   };
@@ -67,7 +66,7 @@ class RegistrationCache {
   RegistrationCache(const RegistrationCache&) = delete;
   RegistrationCache& operator=(const RegistrationCache&) = delete;
 
-  /// A piece that holds these bytes, until it is let go of. Null: they are more than the bounds,
+  /// A piece that holds these bytes, until it is released. Null: they are more than the bounds,
   /// or of memory that cannot be registered or watched, or is just being registered.
   Piece* hold(const void* address, std::size_t size);
   void release(Piece& piece);

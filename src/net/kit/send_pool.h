@@ -2,7 +2,7 @@
 // The buffers that messages are sent from.
 //
 // A message that the network does not take over inside the call is copied into one of these, or was
-// built in it, and stays there until the network has let go of it. All have room for the largest
+// built in it, and stays there until the network has released it. All have room for the largest
 // message; memory is used once a buffer is, and made ready for the network, registered for example,
 // some buffers at a time.
 //

@@ -1,9 +1,9 @@
 #pragma once
 // What lies in front of every message on the wire where ports are open to others.
 //
-// Anybody can send to such a port. The stamp's cookie, a random number of the job's, tells a
-// message of a peer from anything else. Messages are filled up to a multiple of 16 bytes, so that
-// those that are packed into one buffer all begin at the alignment that `Host::deliver` promises.
+// Any process can send to such a port. The stamp's cookie, a random number of the job's, identifies
+// messages of peers. Messages are filled up to a multiple of 16 bytes, so that those that are
+// packed into one buffer all begin at the alignment that `Host::deliver` promises.
 //
 // `Kind` is the conduit's: an enumeration that begins with the two channels and goes on with
 // messages of its own, of which there is room for six.
