@@ -26,7 +26,11 @@ CLEAN = [
     "src/core",
     "src/job",
     "src/launch",
-    "src/net/ofi",
+    "src/legacy",
+    "src/net",
+    "src/rma",
+    "src/team",
+    "src/tools",
 ]
 # Beginnings of paths.
 NOT_YET = [
