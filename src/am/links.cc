@@ -14,13 +14,6 @@ namespace gex::am {
 
 Immortal<Links> the_links;
 
-namespace {
-/// With a few members a quarter more messages arrive when those to come are fetched. Where sixteen
-/// send to each other all at once, so many lines are under way to each core that it is a quarter of
-/// the messages.
-constexpr std::uint32_t most_to_fetch_ahead = 8;
-}  // namespace
-
 Incoming& Links::incoming(Lane& lane, shm::Direction direction, std::uint32_t member) noexcept {
   if (!pairs()) return lane.incoming[direction];
   const std::uint32_t own = process().neighborhood.local_index();
@@ -87,7 +80,6 @@ void Links::set_up() {
   count_ = neighborhood.size();
   pairs_ = neighborhood.has_pair_rings();
   threaded_ = self.threaded;
-  fetches_ahead_ = count_ <= most_to_fetch_ahead;
   owed_ = std::vector<std::atomic<std::uint32_t>>(count_);
   if (threaded_) os::enable_process_fence();
   set_up_lane(first_, 0);

@@ -88,8 +88,6 @@ class Links {
 
   bool pairs() const noexcept { return pairs_; }
   bool threaded() const noexcept { return threaded_; }
-  /// Whether messages of a ring are fetched ahead of being taken.
-  bool fetches_ahead() const noexcept { return fetches_ahead_; }
 
   /// The calling thread's; it gets a lane if it has none.
   ThreadLanes& own_lane() noexcept {
@@ -148,7 +146,6 @@ class Links {
 
   bool pairs_ = false;
   bool threaded_ = false;
-  bool fetches_ahead_ = false;
   std::uint32_t count_ = 0;  ///< members
   std::atomic<std::uint32_t> polled_lanes_{1};
   std::atomic<std::uint32_t> entered_{0};  ///< threads that have got a lane

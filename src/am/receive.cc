@@ -140,10 +140,9 @@ bool take_large(Incoming& in, BiasedLock::Hold hold, MessageHeader header) noexc
 
 bool take_messages(Incoming& in) noexcept {
   unsigned taken = 0;
-  const unsigned from = links().fetches_ahead() ? fetch_from : drain_limit + 1;
   while (taken < drain_limit && take_one(in)) {
     // Many have arrived: those to come are under way to this core before they are looked at.
-    if (++taken >= from) __builtin_prefetch(&in.cells[in.place_ahead(fetch_ahead)]);
+    if (++taken >= fetch_from) in.fetch_ahead(fetch_ahead);
   }
   return taken != 0;
 }

@@ -33,14 +33,14 @@ struct alignas(cache_line) Incoming {
   std::uint32_t unanswered_of_home[BiasedLock::places] = {};
   std::atomic<std::uint32_t> unanswered{0};
 
-  std::uint32_t place() const noexcept { return place_ahead(0); }
-  /// The cell of a later message.
-  std::uint32_t place_ahead(std::uint32_t messages) const noexcept {
-    return (consumer.next() + messages) & (consumer.shape().cells - 1);
-  }
+  std::uint32_t place() const noexcept { return consumer.next() & (consumer.shape().cells - 1); }
   /// Messages taken so far; any thread.
   std::uint32_t taken() const noexcept {
     return __atomic_load_n(&inbox->arrival, __ATOMIC_RELAXED) - 1;
+  }
+  /// Has the cell fetched in which a later message will be; any thread.
+  void fetch_ahead(std::uint32_t messages) const noexcept {
+    __builtin_prefetch(&cells[(taken() + messages) & (consumer.shape().cells - 1)]);
   }
   /// Shows polls where the next message will be.
   void show_next() noexcept {
