@@ -51,6 +51,7 @@ TEST_IN_PAR(Lanes, AnotherThreadPollsForOneThatDoesNot) {
   reset_counts();
   constexpr long each = 50;
   std::vector<std::thread> senders;
+  senders.reserve(3);
   for (gex_AM_Arg_t t = 0; t < 3; ++t) {
     senders.emplace_back([t] {
       for (long i = 0; i < each; ++i) {
@@ -114,6 +115,7 @@ TEST_IN_PAR(Lanes, OneThreadReceivesFromMany) {
 TEST_IN_PAR(Lanes, FirstRequestOfAThreadMayBeImmediate) {
   reset_counts();
   std::vector<std::thread> workers;
+  workers.reserve(8);
   for (gex_AM_Arg_t t = 0; t < 8; ++t) {
     workers.emplace_back([t] {
       bool sent = false;
