@@ -13,19 +13,19 @@ namespace gex {
 
 namespace {
 
-// Calls as they are noted: from 1.
+// Calls are noted by numbers from 1.
 constexpr auto calls = static_cast<unsigned>(Call::count);
 static_assert(calls < job::LastCall::max_calls);
 static_assert(calls <= std::numeric_limits<std::uint8_t>::max());
 
-/// The innermost of a thread's calls; they take a byte each, so of more than eight the outermost
-/// are not known any more.
+/// The innermost of a thread's calls. Each takes a byte of the word, which holds the innermost
+/// eight.
 std::uint32_t innermost(const ThreadRecord& thread) noexcept {
   return thread.calls & 0xff;
 }
 static_assert(job::LastCall::none == 0);
 
-/// Set-up calls of a library that does not check, which makes no record of a thread for them.
+/// The caller of a set-up call where only those are noted: no thread record is made for them.
 constexpr std::uint32_t unknown_thread = 0;
 
 /// Whether all calls are noted, not only those of set-up.

@@ -5,24 +5,24 @@
 //
 //   const InCall call(Call::put_blocking);
 //
-// which in checked mode applies the call's verdict, and notes until the end of the scope that the
-// rank is in that call, and from then on that it has returned: the launcher says so of a rank that
-// dies (job/last_call.h). In a traced job it records the call (trace.h), with what it returns if
-// it says so:
+// which in checked mode checks that the call is legal there (restricted.h), and notes until the end
+// of the scope that the rank is in that call, and from then on that it has returned: the launcher
+// reports that of a rank that dies (job/last_call.h). In a traced job it records the call
+// (trace.h), with its result if that is passed to it:
 //
 //   return call.returns(start_put(...));
 //
-// Elsewhere it costs two looks at a word that is never written. A call whose own work takes a few
+// Elsewhere it costs two reads of a word that is never written. A call whose own work takes a few
 // nanoseconds is compiled twice, with an InCall where calls are observed and with an
-// UnobservedCall, which is nothing, where they are not, so that it looks at that word once:
+// UnobservedCall, which does nothing, where they are not, so that it reads that word once:
 //
 //   return in_call(Call::put_nb, [=](auto& call) noexcept {
 //     if (call.is_checked()) check(...);
 //     return call.returns(start_put(...));
 //   });
 //
-// A set-up call is noted in every library. Where nothing else is, it is forgotten when it has
-// returned, because what the rank called since then is not known.
+// A set-up call is noted in every library. Where no other calls are noted, it is forgotten when it
+// has returned, because what the rank called since then is not known.
 
 #include <gasnetex.h>
 
@@ -52,34 +52,34 @@ class InCall {
   operator Call() const noexcept { return call_; }
   static bool is_checked() noexcept { return checked(); }
 
-  /// The peer and the payload of the call. May be said again.
+  /// The peer and the payload of the call. May be called again.
   static void transfers(gex_Rank_t jobrank, std::size_t bytes) noexcept {
     trace::transfer(jobrank, bytes);
   }
-  /// What comes of the call: the event of an operation in flight, or GEX_EVENT_NO_OP of an
-  /// immediate one that found no room.
+  /// The call's result: the event of an operation in flight, or GEX_EVENT_NO_OP of an immediate
+  /// operation that found no room.
   gex_Event_t returns(gex_Event_t event) noexcept {
     result_.event = event;
     return event;
   }
-  /// The same of one without an event: not 0 if it found no room.
+  /// The result of a call without an event: not 0 if its operation found no room.
   int returns(int refused) noexcept {
     result_.refused = refused != 0;
     return refused;
   }
   /// The event that the call waits for, or tests.
   void concerns(gex_Event_t event) noexcept { result_.event = event; }
-  /// Whether what the call asks for has happened.
+  /// The result of a test: GASNET_ERR_NOT_READY if what it tests is incomplete.
   int answers(int error) noexcept {
     result_.not_ready = error == GASNET_ERR_NOT_READY;
     return error;
   }
 
-  /// From here on calls are noted, beginning with gex_Client_Init, which the caller is in. Once it
-  /// is known whether calls are checked.
+  /// From here on calls are noted, beginning with gex_Client_Init, which the caller is in. Called
+  /// once it is known whether calls are checked.
   static void note_from_start() noexcept;
-  /// Shows the names of all calls, for reports that know them by number; once it is known whether
-  /// the client uses GASNet-1.
+  /// Publishes the names of all calls, for reports that have their numbers; called once it is known
+  /// whether the client uses GASNet-1.
   static void name_calls() noexcept;
 
  private:
@@ -91,7 +91,7 @@ class InCall {
 
   bool is_noted() const noexcept { return kind_ == set_up || observed(); }
 
-  /// Not of the object, which therefore need not lie in memory.
+  /// Static: the object need not lie in memory.
   static void begin(Call call, Kind kind) noexcept;
   static void finish(Call call, Kind kind, Result result) noexcept;
 
@@ -100,7 +100,7 @@ class InCall {
   Result result_;
 };
 
-/// What stands for the InCall of an operation where calls are not observed.
+/// Replaces the InCall of an operation where calls are not observed.
 class UnobservedCall {
  public:
   explicit constexpr UnobservedCall(Call call) noexcept : call_(call) {}

@@ -22,11 +22,11 @@ void watch_nothing() noexcept {
 constexpr std::uint64_t no_job = 0;
 
 Deliverer the_deliverer = deliver_nothing;
-constexpr unsigned most_pollers = 4;
-Poller pollers[most_pollers];
-constinit thread_local unsigned polls_since_somebody_left
-    __attribute__((tls_model("initial-exec"))) = 0;
-/// The watch looks at the clock.
+constexpr unsigned max_pollers = 4;
+Poller pollers[max_pollers];
+constinit thread_local unsigned polls_since_departure __attribute__((tls_model("initial-exec"))) =
+    0;
+/// Not after each poll: the watch reads the clock.
 constexpr unsigned polls_per_watch = 64;
 unsigned poller_count = 0;
 void (*the_absence_watch)() noexcept = watch_nothing;
@@ -47,10 +47,10 @@ bool poll_busy(std::uint32_t quiet) noexcept {
       for (unsigned i = 0; i < poller_count; ++i) progressed |= pollers[i]();
   }
   if (__atomic_load_n(watched.ending, __ATOMIC_RELAXED) != 0) [[unlikely]] {
-    // Another rank has ended the job: this one goes too, with its streams flushed.
+    // Another rank has ended the job: this one exits too, with its streams flushed.
     if (process().job->ending()) process().job->follow();
-    // Polls from here on to the end of the job come by here.
-    if (polls_since_somebody_left++ % polls_per_watch == 0) the_absence_watch();
+    // From then on every poll comes here until the end of the job.
+    if (polls_since_departure++ % polls_per_watch == 0) the_absence_watch();
   }
   return progressed;
 }
@@ -115,7 +115,7 @@ void register_deliverer(Deliverer deliverer) noexcept {
 }
 
 void register_poller(Poller poller) noexcept {
-  if (poller_count == most_pollers) fatal("more than %u pollers registered", most_pollers);
+  if (poller_count == max_pollers) fatal("more than %u pollers registered", max_pollers);
   pollers[poller_count++] = poller;
 }
 

@@ -1,12 +1,12 @@
 #pragma once
-// Progress: who polls, and how one waits.
+// Progress: what a poll runs, and how a thread waits.
 //
 // core delivers no messages. Rooms above register a `Poller` at start, each a function that makes
 // what progress it can and returns whether it did anything. An idle poll calls none of them: it
-// looks at the inboxes, where messages of this host arrive, and at one word that says whether
+// looks at the inboxes, where messages of this host arrive, and at one word that shows whether
 // anything else may have work. One of them delivers messages; the others are called only while
-// somebody has work for them (`want_polls`). A wait is: read the condition, poll, read it again,
-// let others run; it never sleeps in the kernel.
+// they have work (`want_polls`). A wait is: read the condition, poll, read it again, let other
+// threads run; it never sleeps in the kernel.
 
 #include <gasnetex.h>
 
@@ -21,8 +21,8 @@ namespace gex {
 
 /// Makes progress; returns true if anything happened. Called from client context only.
 using Poller = bool (*)() noexcept;
-/// The same, for what delivers messages: the first `quiet` inboxes have just been looked at and
-/// seemed empty.
+/// Delivers messages; returns true if anything happened. The first `quiet` inboxes have just been
+/// read and seemed empty. Called from client context only.
 using Deliverer = bool (*)(std::uint32_t quiet) noexcept;
 
 namespace detail {
@@ -37,14 +37,14 @@ struct HandlersRun {
   HandlersRun(const HandlersRun&) = delete;
   HandlersRun& operator=(const HandlersRun&) = delete;
 };
-/// Whether the calling thread is where handlers run.
+/// Whether the calling thread is in a poll or send that runs handlers.
 inline bool handlers_run() noexcept {
   return detail::handler_runs != 0;
 }
 
 /// Lets polls notice the end of the job; start-up, once the job is joined.
 void watch_job() noexcept;
-/// What polls call, over and over, from when a rank has left the job; start-up only.
+/// What polls call repeatedly once a rank has left the job; start-up only.
 void register_absence_watch(void (*watch)() noexcept) noexcept;
 
 /// Start-up only.
@@ -55,28 +55,28 @@ namespace detail {
 /// What an idle poll reads, in one cache line; clients' inline polls read it too.
 struct alignas(cache_line) Watched : gex_Watched_ {};
 extern Watched watched;
-/// A poll that found something to do behind the first `quiet` inboxes.
+/// A poll that found work behind the first `quiet` inboxes.
 bool poll_busy(std::uint32_t quiet) noexcept;
 }  // namespace detail
 
 /// The inboxes that polls look at; start-up only, when polls have all that they need.
 void watch_inboxes(const gex_Inbox_* inboxes, std::uint32_t count) noexcept;
 
-/// Polls look at none of them any more: `want_deliveries` makes all polls calls.
+/// Polls no longer look at inboxes: `want_deliveries` makes all polls calls.
 void leave_inboxes_to_deliverer() noexcept;
 
 inline std::uint32_t watched_inboxes() noexcept {
   return __atomic_load_n(&detail::watched.inbox_count, __ATOMIC_RELAXED);
 }
 
-/// Says that pollers have work from now on, and that they have none any more. Counted.
+/// Pollers have work from `want_polls` to `unwant_polls`. Calls are counted.
 inline void want_polls() noexcept {
   __atomic_fetch_add(&detail::watched.polls_wanted, 1, __ATOMIC_RELAXED);
 }
 inline void unwant_polls() noexcept {
   __atomic_fetch_sub(&detail::watched.polls_wanted, 1, __ATOMIC_RELAXED);
 }
-/// The same for the deliverer: work that no inbox shows.
+/// The deliverer has work that no inbox shows, until `unwant_deliveries`. Calls are counted.
 inline void want_deliveries() noexcept {
   __atomic_fetch_add(&detail::watched.deliveries_wanted, 1, __ATOMIC_RELAXED);
 }
@@ -93,8 +93,8 @@ inline void unwant_deliveries() noexcept {
   return false;
 }
 
-/// A wait of this thread, shown in its status (job/rank_status.h) from when it has given up the
-/// core some times, which is after some ten microseconds.
+/// A wait of this thread, shown in its status (job/rank_status.h) once it has yielded the core a
+/// few times, which is after about ten microseconds.
 class LongWait {
  public:
   LongWait() = default;
@@ -105,7 +105,7 @@ class LongWait {
       end();
   }
 
-  /// The core has been given up; `describe()`: what is waited for, an Op.
+  /// The core has been yielded; `describe()`: what is waited for, an Op.
   template <class Describe>
   void yielded(const Describe& describe) noexcept {
     if (!is_shown() && ++yields_ == yields_unshown) begin(describe());
@@ -126,7 +126,7 @@ class LongWait {
   std::uint32_t yields_ = 0;
 };
 
-/// A client's own loop of polls has given up the core, for the first time or again.
+/// A client's own loop of polls has yielded the core, for the first time or again.
 void note_condition_wait(bool first) noexcept;
 
 /// Polls until `done()`; the condition is read again after every poll. `describe()`: what is waited

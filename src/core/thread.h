@@ -2,7 +2,7 @@
 // The thread record: what the library keeps for each thread that calls it.
 //
 // Implicit operations are counted here, the descriptors of negotiated messages live here, and the
-// record knows whether the thread is in handler context. It is found through one initial-exec
+// record shows whether the thread is in handler context. It is found through one initial-exec
 // thread-local pointer. A record outlives its thread until its implicit operations have drained;
 // then another thread takes it over.
 
@@ -18,7 +18,7 @@
 
 namespace gex {
 
-/// The one-word target of a completion; with `followed_tag` in its address what leads to one
+/// The one-word target of a completion; with `followed_tag` in its address, a record that has one
 /// (core/followed.h).
 using CompletionTarget = StdCompletion::Word*;
 inline constexpr std::uintptr_t followed_tag = 1;
@@ -77,7 +77,7 @@ struct PeerCompletion {
 
 struct alignas(cache_line) ThreadRecord {
   Counters implicit{};       ///< first, and its status behind it: job::ShownThread
-  job::ThreadStatus status;  ///< what others see of the thread
+  job::ThreadStatus status;  ///< what other processes see of it
   Event* region = nullptr;   ///< event of the open access region
   Event* free_events = nullptr;
   std::uint32_t free_event_count = 0;
@@ -85,7 +85,7 @@ struct alignas(cache_line) ThreadRecord {
   std::uint32_t handler_depth = 0;   ///< handlers on this thread's stack
   std::uint32_t held_locks = 0;      ///< HSLs held; counted in checked mode only
   std::uint32_t operator_depth = 0;  ///< in a client's reduction operator; checked mode only
-  bool interrupts_held = false;      ///< in a no-interrupt section; known in checked mode only
+  bool interrupts_held = false;      ///< in a no-interrupt section; set in checked mode only
   std::atomic<bool> in_use{false};
   ThreadRecord* next = nullptr;  ///< all records, for reuse
   std::uint64_t calls = 0;       ///< that the thread is in, the innermost last: see in_call.cc
@@ -98,7 +98,7 @@ struct alignas(cache_line) ThreadRecord {
   PeerCompletion peer_completion;
   void* free_value_gets = nullptr;  ///< opaque here: a free list of legacy/value_get.cc
   /// Opaque here: by jobrank, the links by which the thread sends, and what else it has of its lane
-  /// (am/links.h). Of the record, whichever thread has it.
+  /// (am/links.h). They stay with the record when another thread takes it over.
   void* const* links = nullptr;
   void* lane = nullptr;
 
@@ -113,7 +113,7 @@ extern constinit thread_local ThreadRecord* current_thread_record
 /// Makes (or takes over) a record for the calling thread.
 ThreadRecord& enter_thread() noexcept;
 
-/// Tells the network, if it wants to know, by which number the calling thread goes.
+/// Passes the calling thread's number to the conduit, if that has lanes.
 void enter_lane(const ThreadRecord& thread) noexcept;
 
 /// The calling thread's record.
@@ -124,7 +124,7 @@ inline ThreadRecord& this_thread() noexcept {
   return *record;
 }
 
-/// Most client threads at once, as gex_System_QueryMaxThreads tells.
+/// Maximum number of client threads at once, which gex_System_QueryMaxThreads returns.
 std::uint64_t max_threads() noexcept;
 
 }  // namespace gex
