@@ -74,7 +74,7 @@ inline void call(gex_AM_Fn_t function, gex_Token_t token, const Arrived& message
 
 /// Who may have sent a message. A neighbor's was built by its library, in memory that only the
 /// job's processes have; what comes over a network may be called anything.
-enum class Sender { neighbor, anybody };
+enum class Sender { neighbor, any };
 
 /// Runs the handler, or sets the message aside. Returns whether a request was left without a reply,
 /// which one set aside is not. A message of anybody's is checked against the handler's
@@ -100,7 +100,7 @@ template <Sender sender = Sender::neighbor>
       refuse_endpoint(token.header);
     const gex_AM_Entry_t& entry = token.endpoint->handlers[index];
     if (entry.gex_fnptr == nullptr || checked() ||
-        (sender == Sender::anybody && !is_registered_for(entry, token.header))) [[unlikely]] {
+        (sender == Sender::any && !is_registered_for(entry, token.header))) [[unlikely]] {
       if (entry.gex_fnptr == nullptr && set_aside(token.endpoint, message, number)) {
         if (observed()) put_off_handler();
         return false;

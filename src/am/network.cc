@@ -338,7 +338,7 @@ void deliver_from_network(std::uint32_t source, net::Channel channel, const void
     if (arrival.to_place != nullptr) copy_memory(arrived.payload, arrival.to_place, arrived.size);
   }
 
-  const bool unanswered = run_handler<Sender::anybody>(arrived, arrival.number);
+  const bool unanswered = run_handler<Sender::any>(arrived, arrival.number);
   // A reply answers one request. Its credit comes back only now, because until its handler has
   // returned it takes a place at this process.
   if (header.is_reply()) peer.restore();

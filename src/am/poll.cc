@@ -25,7 +25,7 @@ bool deliver_set_aside() noexcept {
   const auto due = take_set_aside();
   for (const std::unique_ptr<SetAsideMessage>& message : due) {
     const Arrived& arrived = message->arrived;
-    if (!run_handler<Sender::anybody>(arrived, message->number)) continue;
+    if (!run_handler<Sender::any>(arrived, message->number)) continue;
     if (arrived.ring != nullptr)
       links().request_unanswered(*arrived.ring, BiasedLock::Hold(), arrived.header.source);
     else

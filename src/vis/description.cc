@@ -28,8 +28,8 @@ struct IndexedHead {
   std::uint64_t offset;
 };
 
-/// A part of more dimensions would hold more elements than a message can.
-constexpr unsigned most_described_dims = 16;
+/// A part with more dimensions would have more elements than fit in a message.
+constexpr unsigned max_described_dims = 16;
 
 template <class Value>
 void write(std::byte* out, const Value& value) noexcept {
@@ -99,12 +99,12 @@ Part describe_vector(const BlockList& region, Cursor& cursor, std::size_t bytes,
 
 }  // namespace
 
-std::size_t most_description_bytes(const StridedRegion& region) noexcept {
+std::size_t max_description_bytes(const StridedRegion& region) noexcept {
   return sizeof(StridedHead) +
-         std::min(region.shape->dims, most_described_dims) * sizeof(StridedEntry);
+         std::min(region.shape->dims, max_described_dims) * sizeof(StridedEntry);
 }
 
-std::size_t most_description_bytes(const BlockList& region) noexcept {
+std::size_t max_description_bytes(const BlockList& region) noexcept {
   const std::size_t entry = region.is_indexed() ? sizeof(void*) : sizeof(gex_Memvec_t);
   std::size_t bytes = 0;
   if (__builtin_mul_overflow(region.count(), entry, &bytes)) return ~std::size_t{0} / 2;
@@ -115,12 +115,12 @@ Part describe(const StridedRegion& region, Cursor& cursor, std::size_t bytes, co
               std::byte* out) noexcept {
   const Shape& shape = *region.shape;
   std::size_t reach = 1;
-  for (unsigned i = 0; i < std::min(shape.dims, most_described_dims); ++i)
+  for (unsigned i = 0; i < std::min(shape.dims, max_described_dims); ++i)
     reach *= shape.dim[i].count;
   const std::size_t data =
-      part_bytes(shape, cursor, reach, bytes, room, most_description_bytes(region));
+      part_bytes(shape, cursor, reach, bytes, room, max_description_bytes(region));
 
-  // The dimensions that the part spans; for the others it is at one place.
+  // The dimensions that the part spans; its index in the others is constant.
   const std::size_t last = cursor.block + (cursor.offset + data - 1) / shape.element;
   unsigned dims = 0;
   std::size_t spanned = 1;
@@ -148,7 +148,7 @@ Part describe(const BlockList& region, Cursor& cursor, std::size_t bytes, const 
 
 bool Described::read_strided(std::uint32_t dims, const std::byte* message, std::size_t size,
                              std::size_t& description_bytes) noexcept {
-  if (dims > most_described_dims) return false;
+  if (dims > max_described_dims) return false;
   description_bytes = sizeof(StridedHead) + dims * sizeof(StridedEntry);
   if (description_bytes > size) return false;
   StridedHead head;
@@ -161,7 +161,7 @@ bool Described::read_strided(std::uint32_t dims, const std::byte* message, std::
     std::memcpy(&entry, message + sizeof head + i * sizeof entry, sizeof entry);
     if (entry.count == 0) return false;
     if (__builtin_mul_overflow(shape_.elements, entry.count, &shape_.elements)) return false;
-    // Of a loop of one turn the extent does not bound the stride.
+    // The extent does not bound the stride of a loop of one turn.
     if (entry.count != 1) shape_.dim[shape_.dims++] = {entry.count, {entry.stride, entry.stride}};
   }
   first_ = reinterpret_cast<std::byte*>(head.first);

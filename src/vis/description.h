@@ -1,5 +1,5 @@
 #pragma once
-// How a part of a peer's region stands in a message, and the bounds within which it is believed.
+// How a part of a peer's region is described in a message, and how that is validated.
 //
 // A part of a strided region is a shape of as few dimensions as the part spans, a part of a list is
 // that piece of the list, neighbours joined. A message has room for its description and, where it
@@ -29,23 +29,23 @@ struct Part {
   std::size_t data_bytes;         ///< never 0
 };
 
-/// No message needs more room for the description of the whole.
-std::size_t most_description_bytes(const StridedRegion& region) noexcept;
-std::size_t most_description_bytes(const BlockList& region) noexcept;
+/// Upper bound of a description of the whole region, in bytes.
+std::size_t max_description_bytes(const StridedRegion& region) noexcept;
+std::size_t max_description_bytes(const BlockList& region) noexcept;
 
 /// Describes as much from the cursor on as there is room for, at most `bytes`, and moves the cursor
-/// behind it. `out` is aligned to 8. There is room for 512 bytes at least, or for the description
-/// of the whole beside `bytes`.
+/// behind it. `out` is aligned to 8. There is room for 512 bytes at least, or for `bytes` and the
+/// description of the whole.
 Part describe(const StridedRegion& region, Cursor& cursor, std::size_t bytes, const Room& room,
               std::byte* out) noexcept;
 Part describe(const BlockList& region, Cursor& cursor, std::size_t bytes, const Room& room,
               std::byte* out) noexcept;
 
-/// A part as its owner finds it in a message. Refers to the message and to itself.
+/// A part that its owner reads from a message. Refers to the message and to itself.
 class Described {
  public:
-  /// Reads the description at the beginning of `message`; `description_bytes` says how long it is.
-  /// False if it is malformed.
+  /// Reads the description at the beginning of `message`; `description_bytes` receives its
+  /// length. False if it is malformed.
   bool read(std::uint32_t kind, std::uint32_t entries, std::byte* message, std::size_t size,
             std::size_t& description_bytes) noexcept;
   Described() = default;
@@ -53,7 +53,7 @@ class Described {
   Described& operator=(const Described&) = delete;
 
   /// Calls `inside(address, bytes)` for ranges that cover the first `bytes` of the part; false if
-  /// it is false for one, or if the part has not that many.
+  /// it is false for one, or if the part has fewer bytes.
   template <class Inside>
   bool lies_within(std::size_t bytes, Inside inside) const noexcept;
 
@@ -64,7 +64,7 @@ class Described {
   bool read_strided(std::uint32_t dims, const std::byte* message, std::size_t size,
                     std::size_t& description_bytes) noexcept;
   bool strided_holds(std::size_t bytes) const noexcept;
-  /// False if that is beyond the last address: a message may name any.
+  /// False if that is beyond the last address: a message may have any number there.
   template <class Distance>
   static bool move(const std::byte*& address, Distance by) noexcept {
     auto number = reinterpret_cast<std::uintptr_t>(address);

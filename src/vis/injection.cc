@@ -15,8 +15,8 @@ namespace gex::vis {
 
 namespace {
 
-/// Arguments of any message of a transfer, padded.
-constexpr unsigned most_args = 12;
+/// Upper bound of the padded arguments of a message.
+constexpr unsigned max_args = 12;
 
 am::Outbound medium(am::Internal handler, std::size_t bytes, unsigned arg_count,
                     const gex_AM_Arg_t* args) noexcept {
@@ -35,7 +35,7 @@ struct Injection::DeferredMessages final : am::DeferredSend {
   struct Message {
     std::unique_ptr<std::byte[]> payload;
     std::size_t bytes = 0;
-    alignas(16) gex_AM_Arg_t args[most_args] = {};
+    alignas(16) gex_AM_Arg_t args[max_args] = {};
   };
   gex_Rank_t jobrank = 0;
   Endpoints endpoints{};
@@ -65,7 +65,7 @@ Injection::~Injection() {
   if (deferred_ != nullptr) am::defer(std::move(deferred_));
 }
 
-std::byte* Injection::begin_deferred(std::size_t most_bytes) noexcept {
+std::byte* Injection::begin_deferred(std::size_t max_bytes) noexcept {
   if (deferred_ == nullptr) {
     const Peer peer = resolve(route_.tm, route_.rank);
     deferred_ = std::make_unique<DeferredMessages>();
@@ -75,22 +75,22 @@ std::byte* Injection::begin_deferred(std::size_t most_bytes) noexcept {
     deferred_->arg_count = arg_count_;
   }
   DeferredMessages::Message& message = deferred_->messages.emplace_back();
-  message.payload = std::make_unique<std::byte[]>(most_bytes);
+  message.payload = std::make_unique<std::byte[]>(max_bytes);
   return message.payload.get();
 }
 
-std::byte* Injection::begin(std::size_t most_bytes) noexcept {
-  if (deferred_ != nullptr) return begin_deferred(most_bytes);
+std::byte* Injection::begin(std::size_t max_bytes) noexcept {
+  if (deferred_ != nullptr) return begin_deferred(max_bytes);
   message_ = am::prepare_request(route_.tm, route_.rank,
                                  {.client_buffer = nullptr,
                                   .least = 0,
-                                  .most = most_bytes,
+                                  .most = max_bytes,
                                   .destination = nullptr,
                                   .is_long = false,
                                   .flags = route_.immediate ? GEX_FLAG_IMMEDIATE : gex_Flags_t{0},
                                   .arg_count = arg_count_});
   if (message_ != GEX_AM_SRCDESC_NO_OP) return static_cast<std::byte*>(message_->address);
-  return is_first_ ? nullptr : begin_deferred(most_bytes);
+  return is_first_ ? nullptr : begin_deferred(max_bytes);
 }
 
 bool Injection::send(std::size_t bytes, const gex_AM_Arg_t* args) noexcept {

@@ -1,9 +1,9 @@
 #pragma once
-// The messages of one transfer, one after the other on their way.
+// Injects the messages of one transfer, one after the other.
 //
-// They are built in place and wait for room, polling. Those of an immediate transfer do neither
-// wait nor poll: the first may be refused, and the transfer with it; of the others, what finds no
-// room is deferred: copied, and sent by polls.
+// They are built in place and wait for room, polling. Those of an immediate transfer neither wait
+// nor poll: the first may be refused, and the transfer with it; of the others, those that find no
+// room are deferred: copied, and sent by polls.
 
 #include <gasnetex.h>
 
@@ -20,13 +20,13 @@ class Injection {
  public:
   /// All messages are for one handler and have that many arguments.
   Injection(const Route& route, am::Internal handler, unsigned arg_count) noexcept;
-  /// What was deferred is left to the polls.
+  /// Queues the deferred messages for polls.
   ~Injection();
   Injection(const Injection&) = delete;
   Injection& operator=(const Injection&) = delete;
 
   /// Memory for the next message's payload, aligned to 16; null if it was refused.
-  std::byte* begin(std::size_t most_bytes) noexcept;
+  std::byte* begin(std::size_t max_bytes) noexcept;
   /// Sends it; false if it was refused. `args` is padded to whole chunks of 16 bytes, aligned
   /// to 16.
   bool send(std::size_t bytes, const gex_AM_Arg_t* args) noexcept;
@@ -34,7 +34,7 @@ class Injection {
  private:
   struct DeferredMessages;
 
-  std::byte* begin_deferred(std::size_t most_bytes) noexcept;
+  std::byte* begin_deferred(std::size_t max_bytes) noexcept;
 
   Route route_;
   am::Internal handler_;

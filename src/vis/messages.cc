@@ -46,7 +46,7 @@ std::uint32_t put_region(const Route& route, const Region& peer, const Region& o
   const std::size_t notice_bytes = notifies ? round_up_16(notice.size) : 0;
   const std::uint64_t number = notifies ? next_put_number() : 0;
   const std::size_t limit = am::max_medium(route.tm, route.rank) - notice_bytes;
-  const std::size_t most_description = most_description_bytes(peer);
+  const std::size_t max_description = max_description_bytes(peer);
   Injection messages =
       notifies ? Injection(route, Internal::vis_put_with_notice, am::arguments_of<PutWithNotice>)
                : Injection(route, Internal::vis_put, am::arguments_of<Put>);
@@ -54,9 +54,8 @@ std::uint32_t put_region(const Route& route, const Region& peer, const Region& o
   Cursor here;
   std::uint32_t parts = 0;
   for (std::size_t left = bytes; left != 0; ++parts) {
-    const std::size_t room = most_description < limit
-                                 ? std::min(limit - most_description, left) + most_description
-                                 : limit;
+    const std::size_t room =
+        max_description < limit ? std::min(limit - max_description, left) + max_description : limit;
     std::byte* out = messages.begin(notice_bytes + room);
     if (out == nullptr) return 0;
     if (notice_bytes != 0) std::memcpy(out, notice.payload, notice.size);
@@ -77,10 +76,10 @@ std::uint32_t put_region(const Route& route, const Region& peer, const Region& o
   return parts;
 }
 
-/// What a get keeps until its last answer: its own end, the shape copied.
+/// The record of a get until its last reply: its own end, with a copy of the shape.
 struct PendingGet {
   CompletionTarget target;
-  /// The injector's, and one for each part under way.
+  /// One of the injector, and one for each pending part.
   std::atomic<std::uint32_t> references{1};
   std::byte* first = nullptr;  ///< of a shape; null: a list
   BlockList list{nullptr, 0};
@@ -100,7 +99,7 @@ struct PendingGet {
       scatter(list, cursor, bytes, from);
   }
   void release() noexcept {
-    // Acquire and release: every other holder is done with the record before it is destroyed.
+    // Acquire and release: other holders' accesses to the record precede its destruction.
     if (references.fetch_sub(1, std::memory_order_acq_rel) == 1) delete this;
   }
 };
@@ -134,7 +133,7 @@ template <class Region>
 std::uint32_t get_region(const Route& route, const Region& peer, const Region& own,
                          std::size_t bytes, CompletionTarget target) noexcept {
   const std::size_t limit = am::max_medium(route.tm, route.rank);
-  const std::size_t room = std::min(limit, most_description_bytes(peer));
+  const std::size_t room = std::min(limit, max_description_bytes(peer));
   auto* pending = new (std::nothrow) PendingGet(own, target);
   if (pending == nullptr) fatal("no memory for the record of a non-contiguous get");
   Injection messages(route, Internal::vis_get, am::arguments_of<Get>);
@@ -148,7 +147,7 @@ std::uint32_t get_region(const Route& route, const Region& peer, const Region& o
     const Packed packed(
         Get{Wide(pending), here.block, here.offset, static_cast<std::uint32_t>(part.data_bytes),
             static_cast<std::uint32_t>(part.kind), static_cast<std::uint32_t>(part.entries)});
-    // Relaxed: the part that this reference is for goes out behind it.
+    // Relaxed: the part that this reference is for is sent after it.
     pending->references.fetch_add(1, std::memory_order_relaxed);
     order_through_peer_begins(pending);
     if (!messages.send(part.description_bytes, packed.args())) {
@@ -162,7 +161,8 @@ std::uint32_t get_region(const Route& route, const Region& peer, const Region& o
   return parts;
 }
 
-/// Reads the part that a message describes and ends the job if this process does not have it.
+/// Reads the part that a message describes; ends the job if it is malformed, or (`require_own`) not
+/// in this process's segment.
 void read_own(Described& part, gex_Token_t token, std::uint32_t kind, std::uint32_t entries,
               std::byte* message, std::size_t size, std::size_t& description_bytes,
               const char* what) noexcept {
@@ -181,7 +181,7 @@ void require_own(const Described& part, gex_Token_t token, std::size_t bytes,
           token->header.source, what, bytes);
 }
 
-/// Scatters what a message describes and holds; the number of bytes of data.
+/// Scatters the data of a message to where it describes; returns the bytes of data.
 std::size_t take_put(gex_Token_t token, const Put& put, std::byte* message,
                      std::size_t size) noexcept {
   static constexpr const char* what = "a part of a non-contiguous put";

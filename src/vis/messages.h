@@ -2,9 +2,9 @@
 // Non-contiguous put and get made of messages, for peers whose memory is not mapped.
 //
 // A put is packed into negotiated-payload messages, each the description of a part of the peer's
-// region and that part's data, and each answered when the data is written. A get asks for parts by
-// their descriptions; the answers are unpacked as they come, so a get keeps a record of its own end
-// until the last has.
+// region and that part's data, and each replied to when the data is written. A get requests parts
+// by their descriptions; the replies are unpacked as they arrive, so a get keeps a record of its
+// own end until the last one.
 
 #include <gasnetex.h>
 
@@ -18,9 +18,9 @@
 namespace gex::vis {
 
 /// Injects a whole transfer of `bytes`, more than 0. Returns the number of its parts, each of which
-/// adds one to the target when it is done; 0 if the route is immediate and the first part found no
-/// room, and nothing was sent then (injection.h). A put's payload has been copied when this
-/// returns; so has a shape, but the lists of a get are read until it is done.
+/// adds one to the target when it is done; 0, with nothing sent, if the route is immediate and the
+/// first part found no room (injection.h). A put's payload has been copied when this returns, and
+/// so has a shape; the lists of a get are read until it is done.
 std::uint32_t put_parts(const Route& route, const StridedRegion& peer, const StridedRegion& own,
                         std::size_t bytes, const PeerCompletion& notice,
                         CompletionTarget target) noexcept;

@@ -24,25 +24,25 @@ PieceLimits limits() noexcept {
   const net::Limits& network = process().network;
   if (process().conduit->put_pieces == nullptr || network.max_pieces == 0)
     return {1, 1, network.max_transfer};
-  const auto most = [](std::uint32_t pieces) {
+  const auto capped = [](std::uint32_t pieces) {
     return std::min<std::size_t>(pieces, Pieces::max_pieces);
   };
   const std::uint32_t there = network.max_remote_pieces;
-  return {most(there != 0 ? there : network.max_pieces), most(network.max_pieces),
+  return {capped(there != 0 ? there : network.max_pieces), capped(network.max_pieces),
           network.max_transfer};
 }
 
 template <class Region>
 bool decide(const rma::Transfer& target, const Region& peer, const Region& own, std::size_t bytes,
             std::size_t message) noexcept {
-  // The network finds its own end in the host's memory only, and a region may lie in several kinds.
+  // The network reaches a local region in host memory only, and a region may be in several kinds.
   if (!target.native || policy == Policy::never || has_other_kinds()) return false;
   if (policy == Policy::always) return true;
   const std::size_t messages = (bytes + message - 1) / message;
   return count_operations(peer, own, {limits(), bytes}) <= 2 * messages;
 }
 
-/// A transfer that is given to the network operation by operation.
+/// A transfer that is injected operation by operation.
 template <class Region>
 struct Injection {
   NativeTransfer transfer;
@@ -50,8 +50,8 @@ struct Injection {
   Region peer;
   Region own;
   Cut cut;
-  /// Nobody is told of the single operations, of which there are several: `done` is completed once,
-  /// by the flush behind them.
+  /// Whether the single operations, of which there are several, complete nothing: `done` is
+  /// completed once, by the flush behind them.
   bool flushes;
   bool flushed = false;
   std::uint32_t operations = 0;  ///< injected
@@ -110,10 +110,12 @@ struct Injection {
   }
 };
 
-/// What an immediate transfer leaves to polls, once its first operation is under way.
+/// The remainder of an immediate transfer after its first operations, progressed by polls.
 template <class Region>
-struct Rest final : am::DeferredSend {
-  explicit Rest(const Injection<Region>& begun) noexcept : injection(begun) { own_shape(); }
+struct DeferredInjection final : am::DeferredSend {
+  explicit DeferredInjection(const Injection<Region>& begun) noexcept : injection(begun) {
+    own_shape();
+  }
 
   Injection<Region> injection;
   Shape shape;  ///< of a strided transfer
@@ -150,7 +152,7 @@ Injected inject_all(const NativeTransfer& transfer, const Region& peer, const Re
       return not_injected;
     } else {
       const Injected all = injected();
-      am::defer(std::make_unique<Rest<Region>>(injection));
+      am::defer(std::make_unique<DeferredInjection<Region>>(injection));
       return all;
     }
   }

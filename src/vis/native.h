@@ -2,10 +2,10 @@
 // Non-contiguous put and get by the network itself: as transfers of several pieces where it has
 // them, else as a put or get of each piece.
 //
-// The peer takes no part, and nothing is packed; but an operation moves no more than a network's
-// bound of pieces, while a message packs as many as it has bytes for. So a transfer goes this way
-// if that takes no more operations than there would be messages, answers included; GEX_VIS_PIECES
-// decides otherwise.
+// The peer takes no part, and nothing is packed; but an operation moves no more pieces than the
+// network's limit, while a message packs as many as fit in its bytes. So a transfer goes this way
+// if that takes no more operations than there would be messages, replies included; GEX_VIS_PIECES
+// overrides that.
 
 #include <cstddef>
 
@@ -32,8 +32,8 @@ bool is_native(const rma::Transfer& target, const StridedRegion& peer, const Str
 bool is_native(const rma::Transfer& target, const BlockList& peer, const BlockList& own,
                std::size_t bytes, std::size_t message) noexcept;
 
-/// Injects a whole transfer, waiting for room, polling; or, if `immediate`, nothing of it, or all,
-/// of which polls then bring on their way what finds no room behind the first operation. The source
+/// Injects a whole transfer, waiting for room, polling. If `immediate`, injects nothing if the
+/// first operation finds no room; later operations that find none are deferred to polls. The source
 /// of a put is in use after this. A shape is copied, lists are read until the transfer is complete.
 Injected inject_native(const NativeTransfer& transfer, const StridedRegion& peer,
                        const StridedRegion& own, const Targets& targets, bool immediate) noexcept;

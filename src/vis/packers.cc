@@ -9,7 +9,7 @@ namespace gex::vis {
 namespace {
 
 /// Edge of a tile in bytes: what a transpose reads along one end and writes along the other. A few
-/// lines of each of as many rows stay in the first-level cache, whatever the distance of the rows.
+/// lines of each of as many rows stay in the first-level cache, however far apart the rows are.
 constexpr std::size_t tile_bytes = 128;
 
 std::size_t distance(std::ptrdiff_t stride) noexcept {
@@ -19,7 +19,7 @@ std::size_t distance(std::ptrdiff_t stride) noexcept {
 /// The loops of one copy: `loops[0]` and `loops[1]` make a plane, the others go round it.
 void copy_planes(std::byte* to, const std::byte* from, std::size_t element, const Loop* loops,
                  unsigned count) noexcept {
-  std::size_t turn[most_dims];
+  std::size_t turn[max_dims];
   std::fill(turn, turn + count, 0);
   for (;;) {
     copy_plane(to, from, element, loops[0], loops[1]);
@@ -101,7 +101,7 @@ void copy_plane(std::byte* to, const std::byte* from, std::size_t element, const
 
 void copy_strided(const Shape& shape, End to_end, std::byte* to, const std::byte* from) noexcept {
   const End from_end = to_end == peer_end ? own_end : peer_end;
-  Loop loops[most_dims];
+  Loop loops[max_dims];
   unsigned count = 0;
   for (; count < shape.dims; ++count) {
     const Dimension& dimension = shape.dim[count];

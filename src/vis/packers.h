@@ -9,8 +9,8 @@
 
 namespace gex::vis {
 
-/// Calls `f` with the size: as a constant if it is one of those that a few loads and stores move,
-/// so that memcpy inside `f` becomes them.
+/// Calls `f` with the size: as a constant if it is one that a few loads and stores move, so that
+/// memcpy inside `f` is compiled to them.
 template <class F>
 inline decltype(auto) with_size(std::size_t size, F f) {
   switch (size) {
@@ -45,8 +45,8 @@ void copy_plane(std::byte* to, const std::byte* from, std::size_t element, const
                 const Loop& outer) noexcept;
 
 /// Copies a whole shape between two places of this process; `to` and `from` are the first elements.
-/// The order of the loops is the shape's, whose lead should be the end written to; a transpose goes
-/// in tiles, so that neither end uses a cache line less than whole.
+/// The order of the loops is the shape's, whose lead should be the end written to; a transpose is
+/// done in tiles, so that both ends use whole cache lines.
 void copy_strided(const Shape& shape, End to_end, std::byte* to, const std::byte* from) noexcept;
 
 }  // namespace gex::vis

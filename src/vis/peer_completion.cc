@@ -19,7 +19,7 @@ namespace gex::vis {
 
 namespace {
 
-/// Bytes that have arrived of puts that are not whole yet, by source and number.
+/// Bytes that have arrived of incomplete puts, by source and number.
 struct Arrivals {
   SpinLock lock;
   std::map<std::pair<gex_Rank_t, std::uint64_t>, std::uint64_t> bytes;
@@ -31,8 +31,8 @@ void run(gex_Token_t token, std::uint8_t handler, const void* payload, std::size
   const gex_Rank_t source = token->header.source;
   if (handler < GEX_AM_INDEX_BASE)
     fatal("rank %u: a peer completion names the handler index %u", source, unsigned{handler});
-  if (size > most_notice_payload) fatal("rank %u: a peer completion of %zu bytes", source, size);
-  alignas(16) std::byte aligned[most_notice_payload + 1];
+  if (size > max_notice_payload) fatal("rank %u: a peer completion of %zu bytes", source, size);
+  alignas(16) std::byte aligned[max_notice_payload + 1];
   if (size != 0) std::memcpy(aligned, payload, size);
   am::Arrived arrived;
   arrived.header = {
@@ -42,7 +42,7 @@ void run(gex_Token_t token, std::uint8_t handler, const void* payload, std::size
   arrived.payload = aligned;
   arrived.size = size;
   arrived.ring = token->ring;
-  am::run_handler<am::Sender::anybody>(arrived, am::not_counted);
+  am::run_handler<am::Sender::any>(arrived, am::not_counted);
 }
 
 struct Notice {
@@ -80,7 +80,7 @@ void send_notice(gex_TM_t tm, gex_Rank_t rank, const PeerCompletion& notice) noe
 
 std::uint64_t next_put_number() noexcept {
   static std::atomic<std::uint64_t> last{0};
-  // Relaxed: only distinct.
+  // Relaxed: the numbers need only be distinct.
   return last.fetch_add(1, std::memory_order_relaxed);
 }
 

@@ -2,8 +2,8 @@
 // Peer completion: a handler that runs at the peer when a put is complete there.
 //
 // A thread arms it for its next put (PeerCompletion in core/thread.h). Where the put is a copy, a
-// message behind the copy tells the peer. Where it is made of messages, each carries the notice,
-// and the peer runs the handler when the put's bytes have all arrived, in whatever order they came.
+// message after the copy carries the notice. Where it is made of messages, each carries the notice,
+// and the peer runs the handler when all bytes of the put have arrived, in any order.
 
 #include <gasnetex.h>
 
@@ -14,7 +14,7 @@
 
 namespace gex::vis {
 
-inline constexpr std::size_t most_notice_payload = 127;
+inline constexpr std::size_t max_notice_payload = 127;
 
 /// Arms the calling thread; handler 0 disarms it.
 void arm(gex_AM_Index_t handler, const void* payload, std::size_t size) noexcept;

@@ -13,7 +13,7 @@ struct Run {
   std::size_t bytes;
 };
 
-/// What of a block lies behind the cursor, at which there is something left.
+/// The rest of the block at the cursor, which is not at the end of the region.
 Run run_at(const StridedRegion& region, const Cursor& cursor) noexcept {
   return {region.first + region.shape->place(region.end, cursor.block) + cursor.offset,
           region.shape->element - cursor.offset};

@@ -21,16 +21,16 @@
 
 namespace gex::vis {
 
-/// The most that one operation may have, at least 1 each: pieces up to `Pieces::max_pieces`.
+/// Limits of one operation, at least 1 each: pieces up to `Pieces::max_pieces`.
 struct PieceLimits {
   std::size_t peer_pieces;
   std::size_t own_pieces;
   std::size_t bytes;
 };
 
-/// What the pieces of one operation are.
+/// The pieces of one operation.
 struct Pieces {
-  static constexpr std::size_t max_pieces = 256;  ///< whatever more the network takes
+  static constexpr std::size_t max_pieces = 256;  ///< even if the network takes more
 
   std::size_t bytes = 0;
   std::size_t peer_count = 0;
@@ -47,18 +47,18 @@ struct Cut {
   Cursor here{};
 };
 
-/// Fills `pieces`, which are empty, with as much as one operation may have; where that ends. There
-/// is something left.
+/// Fills `pieces`, which are empty, with as much as one operation may have; returns the cut behind
+/// it. Requires `from.left` > 0.
 Cut take_pieces(const StridedRegion& peer, const StridedRegion& own, const Cut& from,
                 Pieces& pieces) noexcept;
 Cut take_pieces(const BlockList& peer, const BlockList& own, const Cut& from,
                 Pieces& pieces) noexcept;
 
-/// The pieces of an end if it were not cut.
+/// Number of pieces of an end if it were not cut.
 std::size_t count_pieces(const StridedRegion& region) noexcept;
 std::size_t count_pieces(const BlockList& region) noexcept;
 
-/// About how many operations a transfer takes: fewer are not enough.
+/// Lower bound of the operations that a transfer takes.
 template <class Region>
 std::size_t count_operations(const Region& peer, const Region& own, const Cut& whole) noexcept {
   const auto parts = [](std::size_t all, std::size_t each) noexcept {

@@ -17,7 +17,7 @@ void copy_bytes(std::byte* to, const std::byte* from, std::size_t bytes) noexcep
 }
 
 /// Calls `rows(address, stride, count)` for whole elements in the loops' order, `count` of them
-/// beginning with element `index`.
+/// starting at element `index`.
 template <class Rows>
 void for_rows(const StridedRegion& region, std::size_t index, std::size_t count,
               Rows rows) noexcept {
@@ -27,7 +27,7 @@ void for_rows(const StridedRegion& region, std::size_t index, std::size_t count,
     rows(region.first, 0, count);
     return;
   }
-  std::size_t turn[most_dims];
+  std::size_t turn[max_dims];
   std::byte* row = region.first;
   for (unsigned i = 0; i < shape.dims; ++i) {
     turn[i] = index % shape.dim[i].count;

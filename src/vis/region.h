@@ -19,7 +19,7 @@ struct Cursor {
   std::uint64_t offset = 0;  ///< in that block
 };
 
-/// Blocks at the places of a shape. `first` is the first element's address.
+/// Blocks at the offsets of a shape. `first` is the first element's address.
 struct StridedRegion {
   const Shape* shape;
   End end;
@@ -36,7 +36,7 @@ class BlockList {
       : blocks_(blocks), count_(count) {}
 
   std::size_t count() const noexcept { return count_; }
-  /// Whether all blocks have one length, and which.
+  /// Whether all blocks have one length, and that length.
   bool is_indexed() const noexcept { return blocks_ == nullptr; }
   std::size_t length() const noexcept { return length_; }
 
@@ -57,19 +57,19 @@ class BlockList {
   std::size_t length_ = 0;
 };
 
-/// Copies the next `bytes` of the region from the cursor on to `to`, which they fill, and moves the
-/// cursor behind them.
+/// Copies the next `bytes` of the region, from the cursor on, to `to`, and moves the cursor behind
+/// them.
 void gather(const StridedRegion& region, Cursor& cursor, std::size_t bytes, std::byte* to) noexcept;
 void gather(const BlockList& region, Cursor& cursor, std::size_t bytes, std::byte* to) noexcept;
 
-/// The same in the other direction.
+/// Copies `bytes` at `from` to the region, from the cursor on, and moves the cursor behind them.
 void scatter(const StridedRegion& region, Cursor& cursor, std::size_t bytes,
              const std::byte* from) noexcept;
 void scatter(const BlockList& region, Cursor& cursor, std::size_t bytes,
              const std::byte* from) noexcept;
 
-/// Copies one list to another of as many bytes, however differently they are cut. The shifts are
-/// added to the addresses.
+/// Copies one list to another with the same number of bytes, in blocks of any lengths. The shifts
+/// are added to the addresses.
 void copy_lists(const BlockList& to, std::ptrdiff_t to_shift, const BlockList& from,
                 std::ptrdiff_t from_shift) noexcept;
 

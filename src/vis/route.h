@@ -1,5 +1,5 @@
 #pragma once
-// Where a non-contiguous transfer goes, and whether it may wait for room on the way.
+// The peer of a non-contiguous transfer, and whether the transfer may wait for room.
 
 #include <gasnetex.h>
 

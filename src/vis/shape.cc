@@ -6,7 +6,7 @@ namespace gex::vis {
 
 namespace {
 
-/// Addresses count modulo 2^64; so do these.
+/// Arithmetic modulo 2^64, as of addresses.
 std::ptrdiff_t times(std::ptrdiff_t stride, std::size_t count) noexcept {
   return static_cast<std::ptrdiff_t>(static_cast<std::size_t>(stride) * count);
 }
@@ -18,7 +18,7 @@ std::size_t magnitude(std::ptrdiff_t stride) noexcept {
   return stride < 0 ? std::size_t{0} - bits : bits;
 }
 
-/// Adds an outer loop; merges it with what is there if it continues that on both ends.
+/// Adds an outer loop; merges it with the outermost one if it continues that on both ends.
 void add_outer(Shape& shape, const Dimension& added) noexcept {
   if (shape.dims == 0) {
     const auto element = static_cast<std::ptrdiff_t>(shape.element);
@@ -109,7 +109,7 @@ bool make_shape(Shape& shape, std::size_t element, const std::size_t* count,
       return true;
     }
     if (count[i] == 1) continue;
-    // A later count may be 0, so this is no verdict yet; but no more loops are taken.
+    // A later count may be 0, so this does not fail yet; but no more loops are added.
     too_large = too_large || __builtin_mul_overflow(bytes, count[i], &bytes);
     if (too_large) continue;
     Dimension dimension{count[i], {peer_strides[i], own_strides[i]}};

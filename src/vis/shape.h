@@ -1,17 +1,17 @@
 #pragma once
 // The shape of a strided transfer, and the optimizer that rewrites it.
 //
-// A shape says where the elements of both ends lie, as a nest of loops. Clients describe the same
-// transfer in many ways; `make_shape` rewrites theirs into the one with the fewest and longest
+// A shape describes where the elements of both ends lie, as a nest of loops. Clients describe the
+// same transfer in many ways; `make_shape` rewrites theirs into the one with the fewest and longest
 // loops. It takes the four steps of the GASNet-EX stride optimizer, on both ends' strides together:
 //
 //   null dimensions  a loop of one turn is left out
-//   inversion        a loop in which one end (the lead) goes down is turned round
+//   inversion        a loop in which one end (the lead) descends is reversed
 //   sort             loops are ordered so that the lead's strides grow outwards
 //   folding          a loop that continues the one inside it on both ends is merged with it, or
 //                    with the element
 //
-// A pure function: it neither reads nor writes the memory that the shape is about.
+// A pure function: it does not access the memory that the shape describes.
 //
 //   Shape shape;
 //   if (!make_shape(shape, 8, count, peer_strides, own_strides, 3, peer_end)) ...too large...
@@ -30,16 +30,16 @@ struct Dimension {
   std::ptrdiff_t stride[2];  ///< bytes, by End
 };
 
-/// So many loops of at least two turns cannot all be counted in 64 bits, so a shape with more
-/// dimensions than this is refused whatever its strides.
-inline constexpr unsigned most_dims = 64;
+/// The elements of more loops, of at least two turns each, cannot be counted in 64 bits, so a shape
+/// with more dimensions is refused whatever its strides.
+inline constexpr unsigned max_dims = 64;
 
 struct Shape {
   std::size_t element;       ///< contiguous bytes; 0: the transfer is empty
   std::size_t elements;      ///< product of all counts
   unsigned dims;             ///< valid entries of dim
-  std::ptrdiff_t offset[2];  ///< of the first element, from the address that the client gave
-  Dimension dim[most_dims];  ///< innermost first
+  std::ptrdiff_t offset[2];  ///< of the first element, from the address that the client passed
+  Dimension dim[max_dims];   ///< innermost first
 
   std::size_t bytes() const noexcept { return element * elements; }
 
@@ -47,12 +47,12 @@ struct Shape {
   std::ptrdiff_t place(End end, std::size_t index) const noexcept;
 };
 
-/// Copies what is valid.
+/// Copies the valid entries.
 void copy_shape(Shape& to, const Shape& from) noexcept;
 
 /// Makes the optimized shape of the transfer whose element `i0, i1, ...` is at the sum of
 /// `i_k * strides[k]` of each end; `levels` entries in each array. `lead` is the end whose strides
-/// come out non-negative and sorted. False if the bytes are more than can be counted.
+/// come out non-negative and sorted. False if the number of bytes overflows.
 bool make_shape(Shape& shape, std::size_t element, const std::size_t* count,
                 const std::ptrdiff_t* peer_strides, const std::ptrdiff_t* own_strides,
                 std::size_t levels, End lead) noexcept;
@@ -62,7 +62,7 @@ struct Extent {
   std::ptrdiff_t start;  ///< from the first element
   std::size_t bytes;
 };
-/// False if they do not fit in an address space.
+/// False if that does not fit in an address space.
 bool extent_of(const Shape& shape, End end, Extent& extent) noexcept;
 
 }  // namespace gex::vis

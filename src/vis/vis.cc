@@ -25,7 +25,7 @@ bool is_put(const Operation& operation) noexcept {
   return operation.direction == Direction::put;
 }
 
-/// What is armed for the operation, which disarms it.
+/// Takes and disarms the notice that is armed for the operation.
 PeerCompletion take_notice(const Operation& operation) noexcept {
   if (!is_armed()) [[likely]]
     return {};
@@ -39,13 +39,13 @@ PeerCompletion take_notice(const Operation& operation) noexcept {
   return is_put(operation) ? notice : PeerCompletion{};
 }
 
-/// The end of an operation that was done within its call.
+/// Ends an operation that was completed within its call.
 Initiated done_at_once(const Operation& operation, const PeerCompletion& notice) noexcept {
   if (notice.handler != 0) send_notice(operation.tm, operation.rank, notice);
   return {};
 }
 
-/// The end of a strided operation that moves nothing, whose team and rank need not be any.
+/// Ends a strided operation that moves nothing, whose team and rank may be invalid.
 Initiated nothing_to_do(const Operation& operation, const PeerCompletion& notice) noexcept {
   if (notice.handler == 0 || operation.tm == GEX_TM_INVALID) return {};
   const gex_Rank_t ranks =
@@ -53,18 +53,18 @@ Initiated nothing_to_do(const Operation& operation, const PeerCompletion& notice
   return operation.rank < ranks ? done_at_once(operation, notice) : Initiated{};
 }
 
-/// Local completion, as the flags ask for it.
+/// Local completion, as the flags request it.
 LocalCompletion local_completion_of(const Operation& operation) noexcept {
   if ((operation.flags & GEX_FLAG_ENABLE_LEAF_LC) == 0) return LocalCompletion::with_done;
   return operation.form == Form::implicit ? LocalCompletion::group : LocalCompletion::leaf;
 }
 
-/// To or from memory that is not mapped: `target`, as it was resolved.
+/// Starts a transfer to or from memory that is not mapped; `target` as it was resolved.
 template <class Region>
 Initiated send(const Operation& operation, const PeerCompletion& notice,
                const rma::Transfer& target, const Region& peer, const Region& own,
                std::size_t bytes) noexcept {
-  // A notice is for the next operation whatever its flags, so that one is not refused.
+  // A notice is for the next operation whatever its flags, so that operation is not refused.
   const bool immediate = (operation.flags & GEX_FLAG_IMMEDIATE) != 0 && notice.handler == 0;
   const OpKind kind = is_put(operation) ? OpKind::put : OpKind::get;
   const Op op = Op::with_peer(kind, operation.call, target.jobrank, bytes);
@@ -107,7 +107,7 @@ rma::Transfer resolve_range(const Operation& operation, const void* own, std::ui
                                bytes, 0, operation.call);
 }
 
-/// Checked mode: names the entry that is wrong, not the range of all.
+/// Checked mode: reports the invalid entry, not the range of all.
 void check_lists(const Operation& operation, const BlockList& peer, const BlockList& own) noexcept {
   for (std::size_t i = 0; i < own.count(); ++i)
     if (own.length(i) != 0 && own.address(i) == nullptr)

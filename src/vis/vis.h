@@ -1,9 +1,9 @@
 #pragma once
 // Non-contiguous put and get: vector, indexed and strided.
 //
-// A mapped peer is a copy by packers, done within the call. Any other is reached by the network's
-// own puts and gets (native.h) or by messages of the library (messages.h), in which the payload of
-// a put has been copied when its call returns.
+// With a mapped peer it is a copy by packers, done within the call. Any other peer is reached by
+// the network's own puts and gets (native.h) or by messages of the library (messages.h), in which
+// the payload of a put has been copied when its call returns.
 
 #include <gasnetex.h>
 
@@ -16,7 +16,7 @@ namespace gex::vis {
 
 enum class Direction { put, get };
 
-/// What a call asks for, besides the data.
+/// What a call requests, besides the data.
 struct Operation {
   gex_TM_t tm;
   gex_Rank_t rank;

@@ -31,6 +31,7 @@ CLEAN = [
     "src/rma",
     "src/team",
     "src/tools",
+    "src/vis",
 ]
 # Beginnings of paths.
 NOT_YET = []
