@@ -62,11 +62,6 @@ class Words(SeededTree):
     def test_replacement_is_printed(self):
         self.assert_caught({PATH: "int most_guests;\n"}, f"{PATH}:1: 'most_guests': max_...")
 
-    def test_exception(self):
-        self.assert_accepted({"src/core/thread.cc": "// nobody\n", "src/core/thread.h": ""})
-        self.assert_caught({"src/core/thread.h": ""},
-                           "src/core/thread.*: its words are plain, and it needs no exception")
-
     def test_other_clean_folders(self):
         self.catches("// nobody\n", "nobody", path="cmd/gexrun/main.cc")
         self.catches("// nobody\n", "nobody", path="cmd/gasnetrun/options.h")
