@@ -54,15 +54,15 @@ struct SegmentLimit {
   std::string reason;
 };
 
-/// What a process says of its limit to all others.
+/// What a process sends to all others about its limit.
 struct AnnouncedLimit {
   std::uint64_t bytes;
   std::uint64_t available;
 };
 
-/// Clients take gasnet_getMaxLocalSegmentSize() at its word: where a limit is a share of the host,
-/// it is no larger than a share of what is free there. One figure for a host, though each of its
-/// ranks saw another.
+/// Clients rely on gasnet_getMaxLocalSegmentSize(): where a limit is a share of the host, it is no
+/// larger than a share of what is free there. All ranks of a host use one figure, though each of
+/// them has read another.
 void limit_to_available(std::vector<AnnouncedLimit>& limits, const job::RankSet& host) {
   std::uint64_t available = UINT64_MAX;
   for (const std::uint32_t rank : host) available = std::min(available, limits[rank].available);
@@ -73,7 +73,7 @@ void limit_to_available(std::vector<AnnouncedLimit>& limits, const job::RankSet&
       limits[rank].bytes = std::min(limits[rank].bytes, share);
 }
 
-/// What the ranks of a host may have together, if each limit is a share of the host; or 0.
+/// Sum of the limits of a host's ranks, if each is a share of the host; or 0.
 std::uint64_t sum_of_shares(const std::vector<AnnouncedLimit>& limits, const job::RankSet& host) {
   std::uint64_t sum = 0;
   for (const std::uint32_t rank : host) {
@@ -83,8 +83,8 @@ std::uint64_t sum_of_shares(const std::vector<AnnouncedLimit>& limits, const job
   return sum;
 }
 
-/// Largest segment of a process: what the variable says, within what the limits of this process
-/// let it map at all.
+/// Largest segment of a process: the value of the variable, within what the limits of this process
+/// let it map.
 SegmentLimit segment_limit(std::uint32_t host_ranks, std::uint64_t control, std::uint32_t members) {
   const os::MemoryLimits limits = os::memory_limits();
   const env::Memory wanted = env::memory(env::Variable::max_segsize);
@@ -173,19 +173,19 @@ Neighborhood Neighborhood::form(const Placement& placement, std::uint32_t lanes)
   // Members must agree on the stride, whatever limits each of them was started with.
   SegmentLimit mine = segment_limit(host_ranks, neighborhood.control_bytes_, neighborhood.size_);
   const AnnouncedLimit announced{mine.bytes, mine.available};
-  std::vector<AnnouncedLimit> everyones(job.size());
+  std::vector<AnnouncedLimit> all_limits(job.size());
   job.exchange(std::as_bytes(std::span(&announced, 1)),
-               std::as_writable_bytes(std::span(everyones)));
-  for (const job::RankSet& ranks : placement.hosts) limit_to_available(everyones, ranks);
-  if (everyones[job.rank()].bytes < mine.bytes) {
-    mine.bytes = everyones[job.rank()].bytes;
+               std::as_writable_bytes(std::span(all_limits)));
+  for (const job::RankSet& ranks : placement.hosts) limit_to_available(all_limits, ranks);
+  if (all_limits[job.rank()].bytes < mine.bytes) {
+    mine.bytes = all_limits[job.rank()].bytes;
     mine.reason = "the memory that is free on this host";
   }
-  neighborhood.granted_on_host_ = sum_of_shares(everyones, host);
+  neighborhood.granted_on_host_ = sum_of_shares(all_limits, host);
   const std::uint32_t strictest = *std::min_element(
       members.begin(), members.end(),
-      [&](std::uint32_t a, std::uint32_t b) { return everyones[a].bytes < everyones[b].bytes; });
-  const std::uint64_t agreed = everyones[strictest].bytes;
+      [&](std::uint32_t a, std::uint32_t b) { return all_limits[a].bytes < all_limits[b].bytes; });
+  const std::uint64_t agreed = all_limits[strictest].bytes;
   neighborhood.segment_reason_ = agreed == mine.bytes
                                      ? std::move(mine.reason)
                                      : "the limits of rank " + std::to_string(strictest);
@@ -195,7 +195,7 @@ Neighborhood Neighborhood::form(const Placement& placement, std::uint32_t lanes)
   };
   neighborhood.segment_stride_ = stride_for(agreed);
   neighborhood.job_max_segment_ =
-      stride_for(std::ranges::min(everyones, {}, [](const AnnouncedLimit& limit) {
+      stride_for(std::ranges::min(all_limits, {}, [](const AnnouncedLimit& limit) {
                    return limit.bytes;
                  }).bytes);
 
@@ -227,14 +227,14 @@ Neighborhood Neighborhood::form(const Placement& placement, std::uint32_t lanes)
 void Neighborhood::map_control() {
   os::Mapping mapping = os::Mapping::shared(file_.get(), 0, boards_offset_);
   if (!mapping) fatal_unmapped(boards_offset_, size_);
-  // A handler's payload may lie in any member's slabs. Where there are so many members that all
-  // that would be gigabytes, a core dump has the own part only.
+  // A handler's payload may lie in any member's slabs. With so many members that those would be
+  // gigabytes, a core dump has only this process's part.
   if (!has_pair_rings()) {
     const std::size_t own = local_index_ * member_bytes_;
     static_cast<void>(os::exclude_from_core_dumps(mapping.bytes().first(own)));
     static_cast<void>(os::exclude_from_core_dumps(mapping.bytes().subspan(own + member_bytes_)));
   }
-  // For the life of the process: ranks poll until their very end.
+  // For the life of the process: ranks poll until they exit.
   base_ = mapping.release().data();
 }
 
@@ -328,8 +328,8 @@ void Neighborhood::give_segment_back(std::byte* segment, bool untouched) {
   if (!start) fatal("a segment is released that was not allocated");
   const auto own = own_segments_.find(*start);
   const std::span<std::byte> range = own->second.bytes();
-  // Memory that the system does not take back (locked, or a file's without holes) is the next
-  // segment's, which is zero at first.
+  // Memory that the system does not take back (locked, or a file's without holes) is reused for the
+  // next segment, which must be zero at first.
   if (os::discard(range) != 0 && !untouched) std::memset(range.data(), 0, range.size());
   own_segments_.erase(own);
   own_part_.give_back(*start);
@@ -344,14 +344,14 @@ std::byte* Neighborhood::map_segment(std::uint32_t member, std::uint64_t offset,
   const std::uint64_t start = file_offset_of(member) + offset;
   PeerSegment& segment = peer_segments_[{start, bytes}];
   if (segment.uses == 0) {
-    // Of many members a guard behind each would be half of the time that this takes.
+    // With many members the guards would take half of the time.
     segment.mapping = has_pair_rings() ? os::Mapping::guarded(file_.get(), start, bytes)
                                        : os::Mapping::shared(file_.get(), start, bytes);
     if (!segment.mapping) {
       peer_segments_.erase({start, bytes});
       return nullptr;
     }
-    // Of its owner's core dump, if of any.
+    // It belongs in its owner's core dump, if in any.
     static_cast<void>(os::exclude_from_core_dumps(segment.mapping.bytes()));
   }
   ++segment.uses;
@@ -371,7 +371,7 @@ std::byte* Neighborhood::find_mapped(std::uint32_t member, std::uint64_t offset,
                                      std::uint64_t bytes) const noexcept {
   const std::uint64_t part = file_offset_of(member);
   const std::uint64_t start = part + offset;
-  // From the last that begins there or before, as long as they are the member's.
+  // Back from the last that begins there or before, within the member's part.
   for (auto next = peer_segments_.upper_bound({start, UINT64_MAX});
        next != peer_segments_.begin();) {
     const auto& [range, segment] = *--next;

@@ -9,13 +9,13 @@
 // Rings and slabs exist once for each lane: a lane is what the messages of one thread of each
 // process use, so that threads of a process do not wait for each other. All processes use lane 0.
 //
-// A process maps what it uses and nothing else, because whatever looks at all of its memory
+// A process maps what it uses and nothing else, because a tool that reads all of its memory
 // (valgrind's search for leaks, a core dump) touches every page that is mapped: rings and slabs of
 // lane 0 and flags from the start, the rings and slabs of another lane once a thread of this
 // process or of another member uses it, the post boards of a barrier slot once a team has it, its
 // own segments while it has them, and those of other members while they are published to it. A core
-// dump has the own segments, which their owner's alone should have, and what messages to this
-// process lie in.
+// dump has the process's own segments, which no other process's has, and the memory that holds
+// messages to it.
 //
 // Requirements: `form` is called once, by all ranks of the job together; segments are taken, given
 // back and looked up by one thread at a time, and so are those of other members and lanes mapped
@@ -53,7 +53,7 @@ inline constexpr SlabClass reply_slabs[2] = {{4096, 8}, {max_slab_bytes, 4}};
 inline constexpr std::uint32_t slab_count =
     request_slabs[0].count + request_slabs[1].count + reply_slabs[0].count + reply_slabs[1].count;
 
-/// Most lanes of a neighborhood with pair rings; with shared rings there is one.
+/// Maximum lanes of a neighborhood with pair rings; with shared rings there is one.
 inline constexpr std::uint32_t max_lanes = 16;
 
 /// Teams of one neighborhood whose barriers run over shared flags, and whose collectives over
@@ -94,8 +94,8 @@ struct ControlLayout {
   std::uint64_t ring_bytes;     ///< of all rings of a member
   std::uint64_t slab_bytes;     ///< of all slabs of a member
   std::uint64_t post_bytes;     ///< of its boards of posts, for all slots
-  std::uint64_t member_bytes;   ///< all that
-  std::uint32_t lanes;          ///< with the first, to which all this belongs
+  std::uint64_t member_bytes;   ///< sum of these, with flags
+  std::uint32_t lanes;          ///< including the first, to which these belong
   std::uint64_t lane_bytes;     ///< of a member in each further lane: rings and slabs
   std::uint64_t control_bytes;  ///< of all members
 };
@@ -103,7 +103,7 @@ struct ControlLayout {
 class Neighborhood {
  public:
   /// Makes and maps the shared memory of the members that the placement gives this process. Ends
-  /// the job in one line if that cannot be had. `lanes`: alike in all ranks of the job.
+  /// the job in one line if that fails. `lanes`: alike in all ranks of the job.
   static Neighborhood form(const Placement& placement, std::uint32_t lanes);
 
   /// The layout that a neighborhood of `members` has, or would have, in a job with `lanes`.
@@ -116,7 +116,7 @@ class Neighborhood {
   bool contains(std::uint32_t jobrank) const noexcept {
     return jobrank < local_indices_.size() && local_indices_[jobrank] != no_index;
   }
-  /// Of a member.
+  /// Requires a member.
   std::uint32_t local_index_of(std::uint32_t jobrank) const noexcept {
     return local_indices_[jobrank];
   }
@@ -124,7 +124,7 @@ class Neighborhood {
 
   /// How many lanes there are.
   std::uint32_t lanes() const noexcept { return has_pair_rings() ? job_lanes_ : 1; }
-  /// How many there are in those neighborhoods of the job that have pair rings.
+  /// How many lanes there are in those neighborhoods of the job that have pair rings.
   std::uint32_t job_lanes() const noexcept { return job_lanes_; }
   /// Maps the rings and slabs of a lane, if they are not yet; false with errno on failure. Lane 0
   /// is mapped from the start.
@@ -164,12 +164,12 @@ class Neighborhood {
   /// One bit for each barrier slot in use.
   std::atomic<std::uint32_t>& used_barrier_slots() const noexcept;
 
-  /// Bytes each member's segment may take at most.
+  /// Maximum bytes of each member's segment.
   std::uint64_t max_segment() const noexcept { return segment_stride_; }
-  /// The least of that over the job: what every process can attach.
+  /// The minimum of that over the job: what every process can attach.
   std::uint64_t job_max_segment() const noexcept { return job_max_segment_; }
-  /// What all processes of the host may take together by that, where it is a share of the host's
-  /// memory that was free then; 0 where it is not.
+  /// Sum of the limits of the host's processes, where they are shares of its memory that was free
+  /// at start-up; otherwise 0.
   std::uint64_t granted_on_host() const noexcept { return granted_on_host_; }
   /// Whether this process has no segment in its part.
   bool has_no_segment() const noexcept { return own_part_.is_empty(); }
@@ -179,34 +179,34 @@ class Neighborhood {
   /// Room for a segment in this process's own part of `max_segment()` bytes, or null if there is
   /// none or it cannot be mapped.
   std::byte* take_segment(std::uint64_t bytes);
-  /// Gives it back, and its memory to the system. `untouched`: nobody has written to it. Memory
-  /// that the system does not take is cleared otherwise, which where there is too little ends in a
-  /// signal.
+  /// Gives it back, and its memory to the system. `untouched`: it has not been written to.
+  /// Otherwise memory that the system does not take is cleared, which ends in a signal where there
+  /// is too little.
   void give_segment_back(std::byte* segment, bool untouched);
-  /// Where in its member's part the own segment begins that an address is in; empty: it is in none.
+  /// Offset of an address in the own part, if it is in one of this process's segments.
   std::optional<std::uint64_t> segment_offset(const void* address) const noexcept;
-  /// Bytes of file backing that a segment of this process takes are allocated now; `offset`: as of
+  /// Allocates the file's memory of a segment of this process now; `offset`: as of
   /// `segment_offset`. 0 or an error. Any thread.
   int commit_segment(std::uint64_t offset, std::uint64_t bytes) const noexcept;
 
   /// Maps `bytes` bytes of another member's part, from `offset` on; null with errno on failure.
-  /// What is mapped already is at the same address again. Ends by as many calls of `unmap_segment`.
+  /// A range that is mapped already keeps its address. Each call needs one of `unmap_segment`.
   std::byte* map_segment(std::uint32_t member, std::uint64_t offset, std::uint64_t bytes);
   void unmap_segment(const std::byte* segment);
-  /// Where bytes of another member's part are mapped by `map_segment`, or null. One thread at a
-  /// time, or none that maps or unmaps.
+  /// Where bytes of another member's part are mapped by `map_segment`, or null. Not while
+  /// another thread maps or unmaps.
   std::byte* find_mapped(std::uint32_t member, std::uint64_t offset,
                          std::uint64_t bytes) const noexcept;
 
   /// A second descriptor of the file in which all this lies; empty with errno on failure.
   os::FileDescriptor duplicate_file() const noexcept { return file_.duplicate(); }
-  /// Where the part of the file begins that has the segments of a member.
+  /// Where the part of the file with a member's segments begins.
   std::uint64_t file_offset_of(std::uint32_t member) const noexcept {
     return control_bytes_ + member * segment_stride_;
   }
 
   std::uint64_t control_bytes() const noexcept { return control_bytes_; }
-  /// Bytes the file system behind the memory holds, as far as this process knows.
+  /// Bytes that the file system of the memory can hold; UINT64_MAX: not determined here.
   std::uint64_t memory_space() const noexcept { return space_; }
   const std::string& memory_origin() const noexcept { return origin_; }
   const std::string& size_reason() const noexcept { return size_reason_; }

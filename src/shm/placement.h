@@ -1,7 +1,7 @@
 #pragma once
 // Where the ranks of a job are: on which host, in which neighborhood.
 //
-// The ranks of a host are any, as its launcher placed them. In rising order, groups of them of the
+// A host may have any ranks, as the launcher placed them. In rising order, groups of them of the
 // size that GASNET_SUPERNODE_MAXSIZE allows form its neighborhoods; the last may be smaller. Every
 // process computes the same placement.
 
@@ -13,7 +13,7 @@
 namespace gex::shm {
 
 struct Placement {
-  /// Numbers of each rank's host and neighborhood, which count in the order of their lowest ranks.
+  /// Numbers of each rank's host and neighborhood, numbered in the order of their lowest ranks.
   std::vector<std::uint32_t> host;
   std::vector<std::uint32_t> neighborhood;
   /// The ranks of each.
@@ -21,8 +21,8 @@ struct Placement {
   std::vector<job::RankSet> neighborhoods;
 
   Placement() = default;
-  /// `hosts_of_ranks`: for each rank, any number that is its host's alone. `limit`: most members of
-  /// a neighborhood, 0 for no limit.
+  /// `hosts_of_ranks`: for each rank, any number that identifies its host. `limit`: maximum members
+  /// of a neighborhood, 0 for no limit.
   Placement(const std::vector<std::uint32_t>& hosts_of_ranks, std::uint32_t limit);
 
   const job::RankSet& host_of(std::uint32_t rank) const noexcept { return hosts[host[rank]]; }

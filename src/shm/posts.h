@@ -2,15 +2,15 @@
 // Posts: how the members of a team in one neighborhood show values to each other without messages.
 //
 // Each member has a board of cells. Posts are numbered alike by all members, from 0 for each team.
-// Whoever has something to show under a number writes it to that cell of its own board, once, and
-// all the others may read it there. A value of up to 48 bytes is in the cell, one cache line with
+// A member that shows a value under a number writes it to that cell of its own board, once, and
+// all others may read it there. A value of up to 48 bytes is in the cell, one cache line with
 // its ready word, so that seeing it is one line transfer; a larger one is in the cell's companion
 // buffer.
 //
-// A cell comes again after `depth` numbers. A member may write it only when every member has read
-// what it wanted of the number before: each says in a word of its own how far it has come, every
-// `lag` numbers. That is enough: a member that has read everything below a number p has said so for
-// p - lag or more, and lag < depth.
+// A cell is reused after `depth` numbers. A member may write it only when every member has read
+// what it needs of its previous number: each publishes in a word of its own how far it has read,
+// every `lag` numbers. That is enough: a member that has read everything below a number p has
+// published p - lag or more, and lag < depth.
 //
 // Templates over an atomics policy, so that an interleaving explorer runs the same text
 // (tests/unit/shm_posts_relacy).
@@ -40,10 +40,10 @@ struct alignas(cache_line) PostCell {
 };
 static_assert(sizeof(PostCell) == cache_line);
 
-/// By what other members recognize the process of a board's owner when the kernel copies for them.
+/// Identifies the process of a board's owner to members for which the kernel copies.
 /// Written before the owner's first post.
 struct PostOwner {
-  std::int32_t process;  ///< as its owner calls it
+  std::int32_t process;  ///< its id, as its owner sees it
   std::uint64_t token_address;
   std::uint64_t token;  ///< stands at that address in the owner's memory
 };
@@ -61,7 +61,7 @@ struct PostBoard {
     const bool in_cell = bytes <= post_cell_bytes && bytes % (2 * post_cell_alignment) != 0;
     return in_cell ? cells[index].bytes : buffers[index];
   }
-  /// Where a value of up to `post_cell_bytes` is that has no place by its size.
+  /// Where a value of up to `post_cell_bytes` is whose place does not depend on its size.
   std::byte* cell(std::uint32_t number) noexcept {
     return cells[number & (post_shape.depth - 1)].bytes;
   }
@@ -78,20 +78,20 @@ void publish_post(typename Atomics::Ready& ready, std::uint32_t number,
   Atomics::store_release(ready, ready_value(number, what));
 }
 
-/// Whether the post is there; then `what` is what its writer gave with it.
+/// Whether the post is there; then `what` receives what its writer passed with it.
 template <class Atomics>
 bool post_arrived(const typename Atomics::Ready& ready, std::uint32_t number,
                   std::uint32_t& what) noexcept {
   // Acquire: the value is read after this.
   const std::uint64_t value = Atomics::load_acquire(ready);
   what = static_cast<std::uint32_t>(value >> 32);
-  return says_arrived(value, number);
+  return has_arrived(value, number);
 }
 
 /// A hint for a member that waits for the post: orders nothing.
 template <class Atomics>
 bool seems_posted(const typename Atomics::Ready& ready, std::uint32_t number) noexcept {
-  return says_arrived(Atomics::load_relaxed(ready), number);
+  return has_arrived(Atomics::load_relaxed(ready), number);
 }
 
 /// Which cells of its own board a member may write. Used by one thread at a time.
@@ -108,7 +108,7 @@ class PostWindow {
     for (std::uint32_t i = 0; i < members; ++i) {
       // Acquire: the member's reads of the cell precede our next write to it.
       const std::uint32_t read = Atomics::load_acquire(read_by(i));
-      // Signed: a member that wants nothing of what is missing here may be ahead.
+      // Signed: a member that needs none of the missing posts may be ahead.
       if (static_cast<std::int32_t>(read - least) < 0) least = read;
     }
     all_read_ = least;
@@ -131,8 +131,8 @@ class PostReader {
     publish(number & ~(shape_.lag - 1), word);
   }
 
-  /// Everything below `number` is read, and so is other memory that the posts below it name: the
-  /// other members find out at once.
+  /// Everything below `number` is read, and so is other memory that the posts below it name.
+  /// Publishes that at once.
   void advance_now_to(std::uint32_t number, typename Atomics::Word& word) noexcept {
     publish(number, word);
   }

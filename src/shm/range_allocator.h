@@ -16,7 +16,7 @@ class RangeAllocator {
   explicit RangeAllocator(std::uint64_t bytes = 0) noexcept : bytes_(bytes) {}
 
   /// Takes `bytes`, which is not 0, at the lowest multiple of `alignment` where there is room;
-  /// nothing if there is none.
+  /// empty if there is none.
   std::optional<std::uint64_t> take(std::uint64_t bytes, std::uint64_t alignment);
 
   bool is_empty() const noexcept { return taken_.empty(); }

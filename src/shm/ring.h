@@ -6,13 +6,13 @@
 //
 // A cell is claimed only when room is known, and only the copy into it stands between claim and
 // publish. The consumer copies a message out and gives its cell back before the handler runs, so
-// cells come back in order and no handler, however long, holds one. `released` is published every
-// `release_lag` cells: by then the producer still has room, so the lag delays nobody.
+// cells are returned in order and no handler, however long, holds one. `released` is published
+// every `release_lag` cells: by then the producer still has room, so the lag delays no sender.
 //
 // Reservation of replies: every request has room reserved in the requester's reply ring until its
-// reply has been consumed, or until the target says that there will be none (`unanswered`, counted
-// like `released`). A requester therefore keeps at most `reply_window` requests open, and a reply
-// always finds room, whether the requester polls or not.
+// reply has been consumed, or until the target reports that there will be none (`unanswered`,
+// counted like `released`). A requester therefore keeps at most `reply_window` requests open, and a
+// reply always finds room, whether the requester polls or not.
 //
 // The algorithms are templates over an atomics policy and over what a cell holds, so that an
 // interleaving explorer runs the same text (tests/unit/shm_ring_relacy/ring_relacy_test.cc).
@@ -29,7 +29,7 @@ namespace gex::shm {
 /// The policy for real use. Each operation names the one ordering it has.
 struct StdAtomics {
   using Word = std::atomic<std::uint32_t>;
-  /// Says that a cell's message is there: sequence number + 1 in the lower half, and in the upper
+  /// Shows that a cell's message is there: sequence number + 1 in the lower half, and in the upper
   /// 32 bits of the message itself.
   using Ready = std::atomic<std::uint64_t>;
   template <class T>
@@ -88,8 +88,8 @@ struct RingControl {
 constexpr std::uint64_t ready_value(std::uint32_t sequence, std::uint32_t what) noexcept {
   return std::uint64_t{what} << 32 | (sequence + 1);
 }
-/// Whether a ready word that holds `value` says that message `sequence` is there.
-constexpr bool says_arrived(std::uint64_t value, std::uint32_t sequence) noexcept {
+/// Whether a ready word that holds `value` shows that message `sequence` is there.
+constexpr bool has_arrived(std::uint64_t value, std::uint32_t sequence) noexcept {
   return static_cast<std::uint32_t>(value) == sequence + 1;
 }
 
@@ -105,17 +105,18 @@ class PairProducer {
 
   RingControl<Atomics>* control() const noexcept { return control_; }
 
-  /// True if a cell may be claimed without looking at the consumer.
+  /// True if a cell may be claimed without reading the consumer's words.
   bool has_room() const noexcept { return tail_ != limit_; }
 
-  /// Asks the consumer for room in a ring of replies.
+  /// Reads how much room there is in a ring of replies; false if there is none.
   bool find_reply_room() noexcept {
     // Acquire: the consumer's copy out of a cell precedes our next write to it.
     limit_ = Atomics::load_acquire(control_->released) + cells_;
     return has_room();
   }
 
-  /// Asks for room in a ring of requests; `answered`: replies consumed from that peer so far.
+  /// Reads how much room there is in a ring of requests; `answered`: replies consumed from that
+  /// peer so far.
   bool find_request_room(std::uint32_t answered) noexcept {
     const std::uint32_t room = Atomics::load_acquire(control_->released) + cells_;
     const std::uint32_t finished = Atomics::load_acquire(control_->unanswered) + answered;
@@ -138,7 +139,7 @@ class PairProducer {
   RingControl<Atomics>* control_ = nullptr;
   std::uint32_t tail_ = 0;
   std::uint32_t limit_ = 0;
-  // Of the shape; so narrow that what a sender needs is in one line.
+  // From the shape; narrow, so that what a sender needs is in one line.
   std::uint16_t cells_ = 0;
   std::uint16_t reply_window_ = 0;
 };
@@ -184,13 +185,13 @@ class Consumer {
   std::uint32_t next() const noexcept { return head_; }
   RingShape shape() const noexcept { return shape_; }
 
-  /// True if `ready`, the ready word of the next message's cell, says that it has arrived; then
+  /// True if `ready`, the ready word of the next message's cell, shows that it has arrived; then
   /// `what` receives its first 32 bits.
   bool arrived(const typename Atomics::Ready& ready, std::uint32_t& what) const noexcept {
     // Acquire: what the producer wrote before publishing is seen after this.
     const std::uint64_t value = Atomics::load_acquire(ready);
     what = static_cast<std::uint32_t>(value >> 32);
-    return says_arrived(value, head_);
+    return has_arrived(value, head_);
   }
 
   /// Gives the cell of the next message back; call it after copying the message out.

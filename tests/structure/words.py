@@ -29,6 +29,7 @@ CLEAN = [
     "src/legacy",
     "src/net",
     "src/rma",
+    "src/shm",
     "src/team",
     "src/tools",
     "src/vis",
