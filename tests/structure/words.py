@@ -3,9 +3,8 @@
 
     words.py ROOT
 
-Identifiers, comments and string literals of the folders in CLEAN are checked, without the files in
-NOT_YET; other folders are not checked yet. An exception that no file needs any more is a failure.
-For each word the field's own is printed; docs/glossary.md lists those.
+Identifiers, comments and string literals of the folders in CLEAN are checked; other folders are not
+checked yet. For each word the field's own is printed; docs/glossary.md lists those.
 """
 
 import os
