@@ -1,5 +1,5 @@
 #pragma once
-// An arrived message, whichever way it came: what delivery reads of it.
+// An arrived message, over whatever transport: what delivery reads of it.
 
 #include <gasnetex.h>
 
@@ -10,11 +10,11 @@
 
 namespace gex::am {
 
-/// What a transport counts a message as, over a network modulo 2^12: what traced jobs recognise it
-/// by. `not_counted`: it is part of another message.
+/// The number that a transport gives a message, over a network modulo 2^12, for traces.
+/// `not_counted`: it is part of another message.
 inline constexpr std::uint32_t not_counted = ~0U;
 
-/// What a message of this host is counted as in a trace: lanes count their own.
+/// The number of a message of this host in a trace: each lane counts its own.
 constexpr std::uint64_t number_in_lane(std::uint32_t lane, std::uint32_t number) noexcept {
   return std::uint64_t{lane} << 32 | number;
 }

@@ -1,5 +1,5 @@
 #pragma once
-// Where the parts of a message lie in a cell and in what belongs to it.
+// Where the parts of a message lie in a cell and its slot.
 //
 // A short message of up to 12 arguments is the whole cell. What the 12 words hold:
 //   short   arguments

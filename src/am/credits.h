@@ -3,13 +3,12 @@
 // send there, and how many of the peer's it has to give back.
 //
 // A request takes a credit; its reply, or what the peer gives back for those that ended without
-// one, returns it. There are never more than the allowance, so a peer that returns more than are
-// out is not believed: the room at the peer, which the credits stand for, would be promised twice.
-// A peer may lend some beyond the allowance of the start (lender.h), and ask for those that are not
-// in use.
+// one, returns it. There are never more than the allowance, so it is refused if a peer returns more
+// than are out: the room at the peer, which the credits stand for, would be promised twice. A peer
+// may lend some beyond the initial allowance (lender.h), and ask for those that are not in use.
 //
-// Thread rules: any. All orders are relaxed: what a credit is about comes and goes with messages,
-// and whoever sends or receives one of those has synchronized with the conduit.
+// Thread rules: any. All orders are relaxed: what a credit stands for is used by messages, and a
+// thread that sends or receives one has synchronized with the conduit.
 
 #include <algorithm>
 #include <atomic>
@@ -18,27 +17,27 @@
 
 namespace gex::am {
 
-/// Takes what is counted there, up to `most`.
-inline std::uint32_t take_counted(std::atomic<std::uint32_t>& count, std::uint32_t most) noexcept {
+/// Takes from the count all there is, up to `max`.
+inline std::uint32_t take_counted(std::atomic<std::uint32_t>& count, std::uint32_t max) noexcept {
   if (count.load(std::memory_order_relaxed) == 0) return 0;
   const std::uint32_t taken = count.exchange(0, std::memory_order_relaxed);
-  if (taken <= most) [[likely]]
+  if (taken <= max) [[likely]]
     return taken;
-  count.fetch_add(taken - most, std::memory_order_relaxed);
-  return most;
+  count.fetch_add(taken - max, std::memory_order_relaxed);
+  return max;
 }
 
 class Credits {
  public:
-  /// What one message can give back.
-  static constexpr std::uint32_t most_in_a_message = std::numeric_limits<std::uint16_t>::max();
+  /// Maximum that one message can give back.
+  static constexpr std::uint32_t max_per_message = std::numeric_limits<std::uint16_t>::max();
 
-  /// Start-up only. `share`: how many there are to begin with; `most`: with all that can be lent.
-  void start(std::uint32_t share, std::uint32_t most) noexcept {
+  /// Start-up only. `share`: how many there are at first; `max`: with all that can be lent.
+  void start(std::uint32_t share, std::uint32_t max) noexcept {
     share_ = std::min(share, limit);
-    most_ = std::min(most, limit);
+    max_ = std::min(max, limit);
     state_.store(both(share_), std::memory_order_relaxed);
-    give_back_at_ = std::clamp(share_ / 2, 1U, most_in_a_message);
+    give_back_at_ = std::clamp(share_ / 2, 1U, max_per_message);
   }
 
   /// Takes the credit of a request; false if there is none.
@@ -46,7 +45,7 @@ class Credits {
     std::uint64_t state = state_.load(std::memory_order_relaxed);
     do {
       if (left_in(state) == 0) {
-        if (allowance_in(state) < most_) starved_.store(true, std::memory_order_relaxed);
+        if (allowance_in(state) < max_) starved_.store(true, std::memory_order_relaxed);
         return false;
       }
     } while (!state_.compare_exchange_weak(state, state - 1, std::memory_order_relaxed));
@@ -71,11 +70,11 @@ class Credits {
     return starved_.load(std::memory_order_relaxed) &&
            starved_.exchange(false, std::memory_order_relaxed);
   }
-  void starved_again() noexcept { starved_.store(true, std::memory_order_relaxed); }
+  void mark_starved() noexcept { starved_.store(true, std::memory_order_relaxed); }
   /// The peer lends so many; false if that makes more than it can lend.
   bool borrow(std::uint32_t count) noexcept {
     const std::uint64_t before = state_.fetch_add(both(count), std::memory_order_relaxed);
-    return std::uint64_t{allowance_in(before)} + count <= most_;
+    return std::uint64_t{allowance_in(before)} + count <= max_;
   }
   /// Takes borrowed credits out of use, all that are left; returns how many.
   std::uint32_t give_up_borrowed() noexcept {
@@ -86,33 +85,31 @@ class Credits {
     } while (!state_.compare_exchange_weak(state, state - both(count), std::memory_order_relaxed));
     return count;
   }
-  /// As many borrowed ones are to go back with what is sent next, which takes up to `most`.
+  /// `count` borrowed credits are to go back with the next messages, each with up to `max`.
   void return_later(std::uint32_t count) noexcept {
     to_return_.fetch_add(count, std::memory_order_relaxed);
   }
-  std::uint32_t take_returned(std::uint32_t most) noexcept {
-    return take_counted(to_return_, most);
-  }
+  std::uint32_t take_returned(std::uint32_t max) noexcept { return take_counted(to_return_, max); }
 
-  /// One request of the peer's has ended without a reply. Returns whether so many have, half of its
-  /// share, that they deserve a message of their own.
+  /// One request of the peer's has ended without a reply. Returns whether enough have for a message
+  /// of their own: half of its share.
   bool owe() noexcept { return owed_.fetch_add(1, std::memory_order_relaxed) + 1 >= give_back_at_; }
-  /// The same, of what is owed already.
+  /// Whether that many are owed already.
   bool owes_enough() const noexcept {
     return owed_.load(std::memory_order_relaxed) >= give_back_at_;
   }
   /// Takes what is owed into a message, as many as one can give back.
   std::uint16_t take_owed() noexcept {
-    return static_cast<std::uint16_t>(take_counted(owed_, most_in_a_message));
+    return static_cast<std::uint16_t>(take_counted(owed_, max_per_message));
   }
-  /// Those that were taken into a message which was not sent. The answer is that of `owe`: other
-  /// threads have left it to that message.
+  /// Restores those taken into a message that was not sent. Returns what `owe` does: other threads
+  /// have relied on that message.
   [[nodiscard]] bool owe_again(std::uint32_t count) noexcept {
     return owed_.fetch_add(count, std::memory_order_relaxed) + count >= give_back_at_;
   }
 
  private:
-  /// Far from where what a hostile peer adds could wrap.
+  /// So low that what a hostile peer adds cannot wrap.
   static constexpr std::uint32_t limit = 1U << 30;
 
   // Both in one word, so that they are seen together.
@@ -131,7 +128,7 @@ class Credits {
   std::atomic<std::uint32_t> to_return_{0};
   std::atomic<bool> starved_{false};
   std::uint32_t share_ = 0;
-  std::uint32_t most_ = 0;
+  std::uint32_t max_ = 0;
   std::uint32_t give_back_at_ = 1;
 };
 

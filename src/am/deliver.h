@@ -72,15 +72,14 @@ inline void call(gex_AM_Fn_t function, gex_Token_t token, const Arrived& message
 
 }  // namespace detail
 
-/// Who may have sent a message. A neighbor's was built by its library, in memory that only the
-/// job's processes have; what comes over a network may be called anything.
+/// The possible senders of a message. A neighbor's was built by its library, in memory that only
+/// the job's processes have; one from a network may have any header.
 enum class Sender { neighbor, any };
 
 /// Runs the handler, or sets the message aside. Returns whether a request was left without a reply,
-/// which one set aside is not. A message of anybody's is checked against the handler's
+/// which one set aside is not. A message of any sender is checked against the handler's
 /// registration, in every library: called as something else, the handler would take arguments for
-/// addresses, or read arguments that nobody sent. `number`: what the transport counts it as
-/// (arrived.h).
+/// addresses, or read arguments that were not sent. `number`: as in arrived.h.
 template <Sender sender = Sender::neighbor>
 [[gnu::always_inline]] inline bool run_handler(const Arrived& message,
                                                std::uint32_t number) noexcept {

@@ -1,13 +1,13 @@
 #pragma once
-// The shortest way for a message: a few stores into a cell of a pair ring, inline, when the message
+// The fast path of a message: a few stores into a cell of a pair ring, inline, when the message
 // fits in a cell and its slot, there is room for it and no other thread is sending to that process.
-// The functions return false, with nothing done, when the message must go the way of outbound.h.
+// The functions return false, with nothing done, when the message must be sent by outbound.h.
 //
 // `threaded`: whether this is a job of mode PAR. Elsewhere nothing is called out of line, so that
 // callers which test it first keep no register and store nothing.
 //
 // What a sender stores decides how fast it can send: each cell is a line that the other core holds,
-// and the processor's store buffer is what keeps several of them under way at once.
+// and the processor's store buffer is what keeps several of them in flight at once.
 
 #include <gasnetex.h>
 

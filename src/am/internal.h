@@ -73,7 +73,7 @@ concept Fields = std::is_trivially_copyable_v<T> && alignof(T) == sizeof(gex_AM_
 template <Fields T>
 inline constexpr std::uint8_t arguments_of = sizeof(T) / sizeof(gex_AM_Arg_t);
 
-/// Such a structure as `Outbound::args` wants it. To be kept until the message is sent.
+/// Such a structure as `Outbound::args` needs it. To be kept until the message is sent.
 template <Fields T>
 class Packed {
  public:
@@ -108,11 +108,11 @@ void reply_with(gex_Token_t token, Internal handler, const T& fields) noexcept {
   send_reply(token, reply);
 }
 
-/// What is registered for an index. `args` has as many valid entries as the message is to have.
+/// The function registered for an index. `args` has as many valid entries as are registered.
 using InternalHandler = void (*)(gex_Token_t token, void* payload, std::size_t size,
                                  const gex_AM_Arg_t* args) noexcept;
 
-/// What a handler is sent; its payload is a medium's, or absent.
+/// The messages that a handler takes; their payload is a medium's, or absent.
 struct InternalMessage {
   bool is_reply;
   unsigned arg_count;

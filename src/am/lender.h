@@ -1,14 +1,14 @@
 #pragma once
 // The credits that this process lends to the peers that need them.
 //
-// The network holds a number of messages for this process, less than all its peers could fill at a
-// time. Each peer has a small share of them; the rest is lent. A peer that has run out says so with
-// its next request, and its allowance is doubled, as far as there are credits left. When there are
-// none, a peer that has borrowed some is asked for those that it does not use, one after the other
-// for each request of a starved one. Nobody waits for a loan: the share alone is enough to go on.
+// The network holds a number of messages for this process, fewer than all its peers could send at a
+// time. Each peer has a small share of them; the rest is lent. A peer that has run out reports that
+// with its next request, and its allowance is doubled, as far as there are credits left. When no
+// credits are left, each request of a starved peer makes the lender ask one peer that has borrowed
+// some, in turn, for those that it does not use. No peer waits for a loan: its share is enough to
+// go on.
 //
-// The borrowers' side is credits.h; both sides tell each other in the prefix of messages (`Terms`,
-// wire.h).
+// The borrowers' side is credits.h; both sides report in the prefix of messages (`Terms`, wire.h).
 //
 // Thread rules: any.
 
@@ -26,15 +26,15 @@ namespace gex::am {
 
 /// How the credits of a process are divided.
 struct Division {
-  std::uint32_t share;  ///< each peer's from the start
-  std::uint32_t most;   ///< that one peer can have, with what it borrows
-  std::uint32_t bank;   ///< what is lent, in all
+  std::uint32_t share;  ///< of each peer from the start
+  std::uint32_t most;   ///< maximum of one peer, with what it borrows
+  std::uint32_t bank;   ///< total that can be lent
 };
 
-/// Of a network that holds `depth` messages for each of so many peers, but no more than `total`
-/// together (0: as many as for each).
+/// Divides the credits of a network that holds `depth` messages for each peer, but no more than
+/// `total` together (0: as many as for each).
 constexpr Division divide(std::uint32_t depth, std::uint32_t total, std::uint32_t peers) noexcept {
-  // Asking for credits back, and answering that, take a message's place beside the requests.
+  // Asking for credits, and answering that, each take a message's place beside the requests.
   constexpr std::uint32_t places = 2;
   if (total == 0 || depth <= places || std::uint64_t{depth} * peers <= total)
     return {depth, depth, 0};
@@ -46,9 +46,9 @@ constexpr Division divide(std::uint32_t depth, std::uint32_t total, std::uint32_
 
 class Lender {
  public:
-  /// What one message can tell of.
-  static constexpr std::uint32_t most_in_a_message = 63;
-  static constexpr std::uint32_t nobody = ~0U;
+  /// Maximum of credits that one message can report.
+  static constexpr std::uint32_t max_per_message = 63;
+  static constexpr std::uint32_t no_peer = ~0U;
 
   /// Start-up only. Peers are 0 to `peers` - 1.
   void start(const Division& division, std::uint32_t peers) {
@@ -58,7 +58,7 @@ class Lender {
     queue_.resize(loans_.size());
   }
 
-  /// Whether anything is lent at all; otherwise nothing else is called.
+  /// Whether credits are lent at all; otherwise no other function is called.
   bool lends() const noexcept { return !loans_.empty(); }
 
   /// The peer has run out of credits. False: nothing is left to be lent to it.
@@ -69,25 +69,25 @@ class Lender {
     const std::uint32_t count = std::min({allowance, division_.most - allowance, bank_});
     bank_ -= count;
     loan.lent += count;
-    loan.untold.fetch_add(count, std::memory_order_relaxed);
+    loan.unreported.fetch_add(count, std::memory_order_relaxed);
     queue(peer);
     return count != 0 || allowance == division_.most;
   }
-  /// What a message to the peer can tell of what was lent to it.
-  std::uint32_t take_untold(std::uint32_t peer) noexcept {
-    return take_counted(loans_[peer].untold, most_in_a_message);
+  /// Takes what a message to the peer can report of what was lent to it.
+  std::uint32_t take_unreported(std::uint32_t peer) noexcept {
+    return take_counted(loans_[peer].unreported, max_per_message);
   }
-  bool has_untold(std::uint32_t peer) const noexcept {
-    return loans_[peer].untold.load(std::memory_order_relaxed) != 0;
+  bool has_unreported(std::uint32_t peer) const noexcept {
+    return loans_[peer].unreported.load(std::memory_order_relaxed) != 0;
   }
-  /// What was taken into a message which was not sent.
-  void untold_again(std::uint32_t peer, std::uint32_t count) noexcept {
-    loans_[peer].untold.fetch_add(count, std::memory_order_relaxed);
+  /// Restores what was taken into a message that was not sent.
+  void restore_unreported(std::uint32_t peer, std::uint32_t count) noexcept {
+    loans_[peer].unreported.fetch_add(count, std::memory_order_relaxed);
   }
 
-  /// A peer to be asked for credits, another than the starved one, or nobody. It is not asked again
-  /// before `answered`, which is also for one that could not be asked.
-  std::uint32_t whom_to_ask(std::uint32_t starved) noexcept {
+  /// A peer to be asked for credits, other than the starved one, or `no_peer`. It is not asked
+  /// again before `answered`, which is also called if it could not be asked.
+  std::uint32_t pick_reclaim_peer(std::uint32_t starved) noexcept {
     const std::lock_guard guard(lock_);
     bool starved_was_next = false;
     while (queued_ != 0) {
@@ -104,7 +104,7 @@ class Lender {
       loan.asked = true;
       return peer;
     }
-    return nobody;
+    return no_peer;
   }
   void answered(std::uint32_t peer) noexcept {
     const std::lock_guard guard(lock_);
@@ -127,13 +127,13 @@ class Lender {
 
  private:
   struct Loan {
-    std::atomic<std::uint32_t> untold{0};
+    std::atomic<std::uint32_t> unreported{0};
     std::uint32_t lent = 0;
     bool asked = false;
     bool queued = false;
   };
 
-  /// Who has borrowed and is not asked is in the queue.
+  /// The queue has all peers that have borrowed and are not asked.
   void queue(std::uint32_t peer) noexcept {
     Loan& loan = loans_[peer];
     if (loan.queued || loan.asked || loan.lent == 0) return;

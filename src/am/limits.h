@@ -1,6 +1,6 @@
 #pragma once
-// Payload limits. They follow from constants and from what the conduit said at start (equal on all
-// ranks), never from local settings or credits: the symmetry rules of the spec depend on it.
+// Payload limits. They follow from constants and from what the conduit reported at start (equal on
+// all ranks), never from local settings or credits: the symmetry rules of the spec depend on it.
 
 #include <gasnetex.h>
 

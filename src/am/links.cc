@@ -28,7 +28,7 @@ void Links::set_up_incoming(Incoming& in, const shm::Ring& ring) noexcept {
   in.show_next();
 }
 
-/// The ring to a member.
+/// Sets up the ring to a member.
 void Links::connect(Lane& lane, std::uint32_t number, shm::Direction direction,
                     std::uint32_t member) {
   const shm::Neighborhood& neighborhood = process().neighborhood;
@@ -39,8 +39,8 @@ void Links::connect(Lane& lane, std::uint32_t number, shm::Direction direction,
   out.slots = ring.slots;
 }
 
-/// All of a mapped lane but what its rings hold: those of a further lane are touched once they are
-/// used.
+/// Sets up a mapped lane without the contents of its rings: those of a further lane are touched
+/// once they are used.
 void Links::set_up_lane(Lane& lane, std::uint32_t number) {
   const Process& self = process();
   const shm::Neighborhood& neighborhood = self.neighborhood;
@@ -118,8 +118,7 @@ bool Links::take_lane(ThreadRecord& thread, ThreadLanes& mine, std::uint32_t num
 }
 
 namespace {
-/// The lane of its own that a thread has, or shares with those whose numbers are as many lanes
-/// away.
+/// The lane of a thread's own, which it shares if there are more threads than lanes.
 std::uint32_t own_lane_of(const ThreadRecord& thread) noexcept {
   const std::uint32_t lanes = process().neighborhood.lanes();
   return lanes > 1 ? 1 + (thread.number - 1) % (lanes - 1) : 0;
@@ -128,7 +127,7 @@ std::uint32_t own_lane_of(const ThreadRecord& thread) noexcept {
 
 void Links::enter(ThreadRecord& thread) noexcept {
   auto* const mine = new ThreadLanes;
-  // Relaxed: who comes second is another thread than who was first.
+  // Relaxed: exactly one thread is first; nothing else depends on it.
   const bool is_first = entered_.fetch_add(1, std::memory_order_relaxed) == 0;
   if (is_first || !threaded_ || !take_lane(thread, *mine, own_lane_of(thread)))
     take_lane(thread, *mine, 0);
@@ -141,7 +140,7 @@ void Links::leave_first_lane(ThreadRecord& thread, ThreadLanes& mine) noexcept {
     take_lane(thread, mine, number);
 }
 
-/// Has a ring of a further lane polled. Under the mutex.
+/// Adds a ring of a further lane to those that are polled. Under the mutex.
 void Links::poll_further(Lane& lane, std::uint32_t number, Incoming& in) noexcept {
   lane.watch(in);
   if (polled_lanes() == 1) {
@@ -150,7 +149,7 @@ void Links::poll_further(Lane& lane, std::uint32_t number, Incoming& in) noexcep
     leave_inboxes_to_deliverer();
     want_deliveries();
   }
-  // Release: who finds the lane's bit finds the lane.
+  // Release: a thread that finds the lane's bit finds the lane.
   polled_lanes_.fetch_or(1U << number, std::memory_order_release);
 }
 
@@ -244,9 +243,9 @@ void Links::request_unanswered(Incoming& in, BiasedLock::Hold hold, gex_Rank_t s
   }
   const std::uint32_t member = process().neighborhood.local_index_of(source);
   owed_[member].fetch_add(1, std::memory_order_relaxed);
-  // Release: whoever sees it sees the count; else that would be left behind with nobody to ask. An
-  // exchange, not a store: it goes on with the release sequence of a thread that set it before,
-  // whose count is seen as well.
+  // Release: the thread that takes it sees the count, which would otherwise stay unreported. An
+  // exchange, not a store: it continues the release sequence of a thread that set it before, whose
+  // count is seen as well.
   owes_.exchange(true, std::memory_order_release);
 }
 

@@ -33,7 +33,7 @@ struct Lane {
   void watch(Incoming& in) noexcept {
     const std::uint32_t count = watched.load(std::memory_order_relaxed);
     rings[count] = &in;
-    // Release: who finds it among them finds it whole.
+    // Release: a thread that finds the ring among them finds it whole.
     watched.store(count + 1, std::memory_order_release);
   }
 
@@ -45,11 +45,11 @@ struct Lane {
   std::atomic<std::uint32_t> watched{0};
   /// What polls read of the rings, in lines of the lane's own.
   alignas(cache_line) gex_Inbox_ inboxes[2 * shm::max_pair_members] = {};
-  /// Polls of the threads whose lane it is: whether there is such a thread, and it polls.
+  /// Polls of the threads that own the lane: shows whether there is such a thread and it polls.
   alignas(cache_line) std::atomic<std::uint32_t> own_polls{0};
 };
 
-/// What a thread has of the lanes: `ThreadRecord::lane`.
+/// A thread's state of the lanes: `ThreadRecord::lane`.
 struct ThreadLanes {
   Lane* own = nullptr;
   std::uint32_t number = 0;  ///< of its lane
@@ -59,8 +59,8 @@ struct ThreadLanes {
   std::uint32_t seen[shm::max_lanes] = {};  ///< `own_polls` of each lane at its last survey
 };
 
-/// A number of the calling thread, as a biased lock wants it. Who takes its record over takes the
-/// locks over whose home it is.
+/// The number of the calling thread for biased locks. A thread that takes its record over takes
+/// over the locks whose home it is.
 inline std::uint32_t thread_number() noexcept {
   return this_thread().number;
 }
@@ -77,7 +77,7 @@ class Links {
     if (!pairs()) return static_cast<Link*>(first_.by_jobrank[jobrank]);
     return static_cast<Link*>(own_lane().own->by_jobrank[jobrank]);
   }
-  /// The same for a rank of the job; null also when rings are shared, and when the thread has not
+  /// As `to`, for a rank of the job; null also when rings are shared, and when the thread has not
   /// sent or polled yet.
   static Link* pair_to(gex_Rank_t jobrank) noexcept {
     const ThreadRecord* const record = current_thread_record;
@@ -89,7 +89,7 @@ class Links {
   bool pairs() const noexcept { return pairs_; }
   bool threaded() const noexcept { return threaded_; }
 
-  /// The calling thread's; it gets a lane if it has none.
+  /// The calling thread's lane; assigns one if it has none.
   ThreadLanes& own_lane() noexcept {
     ThreadRecord& thread = this_thread();
     if (thread.lane == nullptr) [[unlikely]]
@@ -97,15 +97,15 @@ class Links {
     return *static_cast<ThreadLanes*>(thread.lane);
   }
   Lane& first() noexcept { return first_; }
-  /// Moves the calling thread from lane 0 to a lane of its own, if it can be had and there are
+  /// Moves the calling thread from lane 0 to a lane of its own, if there is one and there are
   /// other threads. Not between Prepare and Commit.
   void leave_first_lane(ThreadRecord& thread, ThreadLanes& mine) noexcept;
   /// A bit for each lane that has rings to be polled.
   std::uint32_t polled_lanes() const noexcept {
-    // Acquire: who finds a lane's bit finds the lane.
+    // Acquire: a thread that finds a lane's bit finds the lane.
     return polled_lanes_.load(std::memory_order_acquire);
   }
-  /// One of those.
+  /// A lane that has its bit in `polled_lanes`.
   Lane& lane(std::uint32_t number) noexcept { return *lanes_[number]; }
 
   /// Polls the replies that will come in the lane of `link`, before its first request.
@@ -114,7 +114,7 @@ class Links {
   /// mapped.
   void expect_requests(std::uint32_t lane, gex_Rank_t source) noexcept;
 
-  /// Asks the other side for room in a pair ring; false if there is none now.
+  /// Reads how much room there is in a pair ring; false if there is none now.
   bool find_room(Link& link, shm::Direction direction) noexcept;
 
   /// Claims a cell for a request or a reply; false if there is no room now. With pair rings in PAR
@@ -164,7 +164,7 @@ inline Links& links() noexcept {
   return the_links.get();
 }
 
-/// The way of the reply to a message of this host; null: it came over the network, or from this
+/// The link for the reply to a message of this host; null: it came over the network, or from this
 /// process.
 inline Link* reply_link(const _gex_Token& token) noexcept {
   if (token.ring == nullptr) return nullptr;

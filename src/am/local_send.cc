@@ -75,8 +75,8 @@ bool needs_slab(const Outbound& message) noexcept {
 }
 
 /// Claims a cell for a message that needs no slab, writes and publishes it. The payload of an
-/// immediate long message is placed once a cell is certain: nothing may be touched if there is
-/// none.
+/// immediate long message is placed once a cell is certain: nothing may be touched without
+/// one.
 bool send_cell(Link& link, shm::Direction direction, const Outbound& message) noexcept {
   Links& all = links();
   Claim claim;
@@ -94,7 +94,7 @@ bool send_cell(Link& link, shm::Direction direction, const Outbound& message) no
 
 bool try_send(Link& link, const Outbound& message, bool immediate) noexcept;
 
-/// What a member is told whose requests come in a further lane.
+/// Informs a member that requests to it come in a further lane.
 struct LaneOpened {
   std::uint32_t lane;
 };
@@ -102,8 +102,8 @@ void on_lane_opened(gex_Token_t token, const LaneOpened& opened, void*, std::siz
   links().expect_requests(opened.lane, token->header.source);
 }
 
-/// Opens a link for requests; false if there is no room to say so to the member now. The caller
-/// holds the lock of the link's ring of requests.
+/// Opens a link for requests; false if there is no room now to inform the member. The caller holds
+/// the lock of the link's ring of requests.
 [[gnu::cold]] bool open_link(Link& link) noexcept {
   Links& all = links();
   all.expect_replies(link);
@@ -143,8 +143,7 @@ bool try_send(Link& link, const Outbound& message, bool immediate) noexcept {
   return false;
 }
 
-/// The message, its long payload placed. Before a cell is claimed, so that no other message waits
-/// behind the copy.
+/// Places a long payload before a cell is claimed, so that no other message waits behind the copy.
 Outbound with_payload_placed(const Link& link, const Outbound& message) noexcept {
   Outbound placed = message;
   if (to_be_placed(message)) place(link, message);
@@ -232,10 +231,10 @@ bool flush_kept_replies() noexcept {
   }
   bool sent = false;
   std::erase_if(mine, [&](const std::unique_ptr<KeptReply>& kept) {
-    const bool went = try_send(kept->link, kept->reply.message, false);
-    sent = sent || went;
-    if (went) unwant_deliveries();
-    return went;
+    const bool is_sent = try_send(kept->link, kept->reply.message, false);
+    sent = sent || is_sent;
+    if (is_sent) unwant_deliveries();
+    return is_sent;
   });
   if (!mine.empty()) {
     const OptionalGuard guard(all.lock, true);

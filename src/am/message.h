@@ -1,7 +1,7 @@
 #pragma once
 // The header every active message carries, in shared memory and on networks.
 //
-// It is fixed for what is planned: several clients and endpoints a process, 32-bit ranks. Handler
+// It has room for what is planned: several clients and endpoints a process, 32-bit ranks. Handler
 // indices below GEX_AM_INDEX_BASE are the library's own (am/internal.h).
 
 #include <cstdint>
@@ -12,14 +12,14 @@ namespace gex {
 
 enum class Category : std::uint8_t { short_message = 0, medium = 1, long_message = 2 };
 
-/// What the buffer field says when the payload is not in a slab.
+/// The buffer field when the payload is not in a slab.
 inline constexpr std::uint32_t no_slab = 0xfff;
 inline constexpr std::uint32_t max_medium_payload = 64 * 1024;
 inline constexpr unsigned max_args = 16;
 
 struct MessageHeader {
   std::uint32_t what;         ///< handler: 8 bits, category: 2, reply: 1, argument count: 5,
-                              ///< endpoints: 16. All that a short message has to say
+                              ///< endpoints: 16. The whole header of a short message
   std::uint32_t source;       ///< jobrank of the sender
   std::uint32_t size_buffer;  ///< payload bytes of a medium: 20 bits, its slab: 12
 

@@ -26,15 +26,15 @@ namespace gex::am {
 
 namespace {
 
-/// A message that bears credits and terms, left to the poll because it may wait for its place.
-struct Duty {
+/// A message that carries credits and terms, deferred to a poll because it may wait for room.
+struct DeferredCreditUpdate {
   gex_Rank_t jobrank;
-  bool answers;  ///< the peer, which has asked for what this process does not use
+  bool answers;  ///< the peer's request for unused credits
 
-  bool operator==(const Duty&) const = default;
+  bool operator==(const DeferredCreditUpdate&) const = default;
 };
 
-/// Numbers for what is sent to a peer. One is used up by a message that was sent.
+/// Numbers for the messages to a peer. Only a message that was sent uses one.
 struct Numbers {
   SpinLock lock;
   std::uint32_t next[2] = {0, 0};
@@ -50,11 +50,11 @@ struct Network {
   std::atomic<std::uint32_t> borrowable{0};
   std::atomic<std::uint32_t> give_up_next{0};
   /// Messages that the next poll sends, each once at most.
-  std::vector<Duty> duties;
-  SpinLock duties_lock;
+  std::vector<DeferredCreditUpdate> deferred;
+  SpinLock deferred_lock;
   /// Whether there are any; changes under the lock.
-  std::atomic<bool> has_duties{false};
-  /// Of the messages to each peer, by channel; traced jobs only.
+  std::atomic<bool> has_deferred{false};
+  /// By peer; traced jobs only.
   std::vector<Numbers> numbers;
 };
 Immortal<Network> the_network;
@@ -62,8 +62,8 @@ Network& network() noexcept {
   return the_network.get();
 }
 
-/// Whether this process may borrow anything of a peer: if it has borrowed all that it may, it gives
-/// up what it does not use of another one's.
+/// Whether this process may borrow from a peer: if it has borrowed all that it may, it gives up
+/// unused credits of another one.
 bool may_borrow(gex_Rank_t jobrank) noexcept {
   Network& self = network();
   if (self.borrowable.load(std::memory_order_relaxed) != 0) return true;
@@ -79,46 +79,47 @@ bool may_borrow(gex_Rank_t jobrank) noexcept {
   return false;
 }
 
-/// What the next message to a peer says about loans, beside `said`.
-Terms take_terms(gex_Rank_t jobrank, net::Channel channel, Terms said) noexcept {
+/// Adds to `terms` what the next message to a peer reports about loans.
+Terms take_terms(gex_Rank_t jobrank, net::Channel channel, Terms terms) noexcept {
   Network& self = network();
-  if (!self.lender.lends()) return said;
+  if (!self.lender.lends()) return terms;
   Credits& peer = self.peers[jobrank];
-  said.lent = self.lender.take_untold(jobrank) & Lender::most_in_a_message;
-  said.returned = peer.take_returned(Lender::most_in_a_message) & Lender::most_in_a_message;
-  said.starved = channel == net::request_channel && peer.take_starved() && may_borrow(jobrank);
-  return said;
+  terms.lent = self.lender.take_unreported(jobrank) & Lender::max_per_message;
+  terms.returned = peer.take_returned(Lender::max_per_message) & Lender::max_per_message;
+  terms.starved = channel == net::request_channel && peer.take_starved() && may_borrow(jobrank);
+  return terms;
 }
-/// They were not sent.
-void keep_terms(gex_Rank_t jobrank, const Terms& terms) noexcept {
+/// Restores terms that were not sent.
+void restore_terms(gex_Rank_t jobrank, const Terms& terms) noexcept {
   Network& self = network();
-  if (terms.lent != 0) self.lender.untold_again(jobrank, terms.lent);
+  if (terms.lent != 0) self.lender.restore_unreported(jobrank, terms.lent);
   if (terms.returned != 0) self.peers[jobrank].return_later(terms.returned);
-  if (terms.starved) self.peers[jobrank].starved_again();
+  if (terms.starved) self.peers[jobrank].mark_starved();
 }
 
-/// False if it is left to the poll already.
-bool leave_to_poll(const Duty& duty) noexcept {
+/// Defers it to the next poll; false if it is deferred already.
+bool defer_update(const DeferredCreditUpdate& update) noexcept {
   Network& self = network();
-  const std::lock_guard guard(self.duties_lock);
-  if (std::find(self.duties.begin(), self.duties.end(), duty) != self.duties.end()) return false;
-  self.duties.push_back(duty);
-  self.has_duties.store(true, std::memory_order_relaxed);
+  const std::lock_guard guard(self.deferred_lock);
+  if (std::find(self.deferred.begin(), self.deferred.end(), update) != self.deferred.end())
+    return false;
+  self.deferred.push_back(update);
+  self.has_deferred.store(true, std::memory_order_relaxed);
   return true;
 }
 
-bool is_bearer(const Outbound& message) noexcept {
+bool is_credit_message(const Outbound& message) noexcept {
   return message.reply && message.handler == static_cast<std::uint8_t>(Internal::credits);
 }
 
-/// Sends a message that bears its number. One that runs no handler is not recorded.
+/// Sends a message that carries its number. One that runs no handler is not recorded.
 [[gnu::cold]] bool send_recorded(net::Channel channel, gex_Rank_t jobrank, const Outbound& message,
                                  WireMessage& wire) noexcept {
   Network& self = network();
   const auto send = [&]() noexcept {
     return self.conduit->send(channel, jobrank, wire.pieces, wire.count) == net::sent;
   };
-  if (is_bearer(message)) return send();
+  if (is_credit_message(message)) return send();
   Numbers& numbers = self.numbers[jobrank];
   const std::lock_guard guard(numbers.lock);
   const std::uint32_t number = numbers.next[channel];
@@ -131,33 +132,33 @@ bool is_bearer(const Outbound& message) noexcept {
 }
 
 bool send_on(net::Channel channel, gex_Rank_t jobrank, const Outbound& message,
-             const Terms& said = {}) noexcept {
+             const Terms& terms = {}) noexcept {
   Network& self = network();
   Credits& peer = self.peers[jobrank];
   WireMessage wire(message, gex_proc_.jobrank, peer.take_owed(),
-                   take_terms(jobrank, channel, said));
+                   take_terms(jobrank, channel, terms));
   if (traced()) [[unlikely]] {
     if (send_recorded(channel, jobrank, message, wire)) return true;
   } else if (self.conduit->send(channel, jobrank, wire.pieces, wire.count) == net::sent) {
     return true;
   }
   if (wire.prefix.credits != 0 && peer.owe_again(wire.prefix.credits))
-    leave_to_poll({.jobrank = jobrank, .answers = false});
-  keep_terms(jobrank, wire.prefix.terms);
+    defer_update({.jobrank = jobrank, .answers = false});
+  restore_terms(jobrank, wire.prefix.terms);
   return false;
 }
 
-/// A message that bears credits and terms, and nothing else.
-Outbound bearer() noexcept {
+/// A message that carries credits and terms, and nothing else.
+Outbound make_credit_message() noexcept {
   Outbound message;
   message.handler = static_cast<std::uint8_t>(Internal::credits);
   message.reply = true;
   return message;
 }
 
-void send_reply_with(gex_Rank_t jobrank, const Outbound& message, const Terms& said) noexcept {
+void send_reply_with(gex_Rank_t jobrank, const Outbound& message, const Terms& terms) noexcept {
   Waiter waiter;
-  while (!send_on(net::reply_channel, jobrank, message, said)) {
+  while (!send_on(net::reply_channel, jobrank, message, terms)) {
     network().conduit->poll(1U << net::reply_channel, 16);
     waiter.wait();
   }
@@ -167,20 +168,21 @@ void send_reply_with(gex_Rank_t jobrank, const Outbound& message, const Terms& s
 /// takes the reply place of one of the requests it stands for, so there is room for it.
 void give_back(gex_Rank_t jobrank) noexcept {
   const Network& self = network();
-  if (self.peers[jobrank].owes_enough() || (self.lender.lends() && self.lender.has_untold(jobrank)))
-    send_reply_with(jobrank, bearer(), {});
+  if (self.peers[jobrank].owes_enough() ||
+      (self.lender.lends() && self.lender.has_unreported(jobrank)))
+    send_reply_with(jobrank, make_credit_message(), {});
 }
 
-/// The one that was left longest ago.
-std::optional<Duty> take_duty() noexcept {
+/// The oldest one.
+std::optional<DeferredCreditUpdate> take_deferred_update() noexcept {
   Network& self = network();
-  const std::lock_guard guard(self.duties_lock);
-  std::optional<Duty> first;
-  if (!self.duties.empty()) {
-    first = self.duties.front();
-    self.duties.erase(self.duties.begin());
+  const std::lock_guard guard(self.deferred_lock);
+  std::optional<DeferredCreditUpdate> first;
+  if (!self.deferred.empty()) {
+    first = self.deferred.front();
+    self.deferred.erase(self.deferred.begin());
   }
-  self.has_duties.store(!self.duties.empty(), std::memory_order_relaxed);
+  self.has_deferred.store(!self.deferred.empty(), std::memory_order_relaxed);
   return first;
 }
 
@@ -194,14 +196,14 @@ std::uint32_t take_borrowable(std::uint32_t count) noexcept {
   return std::min(before, count);
 }
 
-/// Asks somebody else for credits that it does not use, since the peer is starved. The place of the
-/// question, and of its answer, is kept free (lender.h); where there is none in spite of that, the
-/// next starved request tries again.
+/// Asks another peer for credits that it does not use, since this one is starved. Room for the
+/// question and its answer is reserved (lender.h); where there is none in spite of that, the next
+/// starved request tries again.
 void ask_for_credits(gex_Rank_t starved) noexcept {
   Lender& lender = network().lender;
-  const std::uint32_t peer = lender.whom_to_ask(starved);
-  if (peer == Lender::nobody) return;
-  if (send_on(net::reply_channel, peer, bearer(), {.asks = true})) return;
+  const std::uint32_t peer = lender.pick_reclaim_peer(starved);
+  if (peer == Lender::no_peer) return;
+  if (send_on(net::reply_channel, peer, make_credit_message(), {.asks = true})) return;
   lender.answered(peer);
 }
 
@@ -209,7 +211,7 @@ void ask_for_credits(gex_Rank_t starved) noexcept {
   fatal("a message from rank %u over the network is malformed: %s", source, why);
 }
 
-/// What a peer says about loans.
+/// Validates and applies what a peer reports about loans.
 void accept_terms(gex_Rank_t source, const Terms& terms) noexcept {
   Network& self = network();
   Credits& peer = self.peers[source];
@@ -222,23 +224,23 @@ void accept_terms(gex_Rank_t source, const Terms& terms) noexcept {
   if (terms.returned != 0 && !self.lender.accept(source, terms.returned))
     refuse(source, "it returns more credits than it has borrowed");
   if (terms.answers) self.lender.answered(source);
-  if (terms.asks && !leave_to_poll({.jobrank = source, .answers = true}))
+  if (terms.asks && !defer_update({.jobrank = source, .answers = true}))
     refuse(source, "it asks for credits again before it was answered");
   if (terms.starved && !self.lender.lend(source)) ask_for_credits(source);
 }
 
-[[gnu::cold]] void do_duties() noexcept {
+[[gnu::cold]] void send_deferred_updates() noexcept {
   Network& self = network();
-  while (const std::optional<Duty> duty = take_duty()) {
-    if (!duty->answers) {
-      give_back(duty->jobrank);
+  while (const std::optional<DeferredCreditUpdate> update = take_deferred_update()) {
+    if (!update->answers) {
+      give_back(update->jobrank);
       continue;
     }
-    Credits& peer = self.peers[duty->jobrank];
+    Credits& peer = self.peers[update->jobrank];
     const std::uint32_t given_up = peer.give_up_borrowed();
     self.borrowable.fetch_add(given_up, std::memory_order_relaxed);
     peer.return_later(given_up);
-    send_reply_with(duty->jobrank, bearer(), {.answers = true});
+    send_reply_with(update->jobrank, make_credit_message(), {.answers = true});
   }
 }
 
@@ -255,7 +257,7 @@ void set_up_network() {
   const Division division =
       divide(process_state.network.reply_depth, process_state.network.total_depth, peers);
   for (Credits& peer : self.peers) peer.start(division.share, division.most);
-  self.duties.reserve(2 * self.peers.size());
+  self.deferred.reserve(2 * self.peers.size());
   if (traced()) self.numbers = std::vector<Numbers>(self.peers.size());
   self.lender.start(division, process_state.job->size());
   self.borrowable.store(division.bank, std::memory_order_relaxed);
@@ -347,18 +349,18 @@ void deliver_from_network(std::uint32_t source, net::Channel channel, const void
 
 void network_request_unanswered(gex_Rank_t jobrank) noexcept {
   Network& self = network();
-  if (self.peers[jobrank].owe() || (self.lender.lends() && self.lender.has_untold(jobrank)))
+  if (self.peers[jobrank].owe() || (self.lender.lends() && self.lender.has_unreported(jobrank)))
     give_back(jobrank);
 }
 
 bool poll_network() noexcept {
-  constexpr std::size_t most = 32;
+  constexpr std::size_t max_messages = 32;
   const Network& self = network();
   if (self.conduit == nullptr) return false;
   const bool progressed =
-      self.conduit->poll(1U << net::request_channel | 1U << net::reply_channel, most) != 0;
-  if (self.has_duties.load(std::memory_order_relaxed)) [[unlikely]]
-    do_duties();
+      self.conduit->poll(1U << net::request_channel | 1U << net::reply_channel, max_messages) != 0;
+  if (self.has_deferred.load(std::memory_order_relaxed)) [[unlikely]]
+    send_deferred_updates();
   return progressed;
 }
 

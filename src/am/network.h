@@ -4,7 +4,7 @@
 // A process keeps at most `reply_depth` requests to one peer unanswered (credits.h); a reply gives
 // one credit back, and requests that end without one give theirs back on whatever goes to the
 // requester next, or in a message of their own once half of its share is owed. Where a network has
-// not room for as many from all peers at a time, some of them are lent (lender.h).
+// no room for as many from all peers at a time, some of them are lent (lender.h).
 
 #include <gasnetex.h>
 #include <gex/plugin/conduit.h>
@@ -29,7 +29,7 @@ bool try_send_network(gex_Rank_t jobrank, const Outbound& message) noexcept;
 
 /// A place of the network's own for a payload of `size` bytes to a process that is no neighbor,
 /// from where sending it takes no copy; or null, and the payload is built elsewhere. A request's
-/// takes the request's credit. It is ended by a message that says it was `built` there, or by
+/// takes the request's credit. It is ended by a message with `built` set, or by
 /// `end_building`. Never waits.
 void* begin_building(gex_Rank_t jobrank, bool is_reply, std::size_t size) noexcept;
 /// Gives the place back, and the credit.
@@ -46,8 +46,8 @@ void deliver_from_network(std::uint32_t source, net::Channel channel, const void
 /// A request of that process has ended without a reply, other than in its delivery. Client context.
 void network_request_unanswered(gex_Rank_t jobrank) noexcept;
 
-/// Polls both channels, and sends what was left to it of credits; for that it may wait for the
-/// conduit, polling replies only. Client context.
+/// Polls both channels, and sends deferred credit updates; for that it may wait for the conduit,
+/// polling replies only. Client context.
 bool poll_network() noexcept;
 
 }  // namespace gex::am

@@ -14,7 +14,7 @@ namespace gex::am {
 
 namespace {
 
-/// Others read it; the calling thread alone writes.
+/// Other processes read it; the calling thread alone writes.
 void count(std::atomic<std::uint64_t>& handlers) noexcept {
   handlers.store(handlers.load(std::memory_order_relaxed) + 1, std::memory_order_relaxed);
 }

@@ -3,7 +3,7 @@
 //
 // Routing is decided here once: this process itself is reached by a call (to_self.h), another of
 // the neighborhood through its ring, any other through the conduit. What fits in a cell has a
-// shorter way, express.h.
+// fast path, express.h.
 
 #include <gasnetex.h>
 
@@ -25,7 +25,7 @@ struct Outbound {
   /// The payload, be it empty, lies in a place of the network's (begin_building); a request has its
   /// credit with that.
   bool built = false;
-  /// The payload lies in memory of the library's that nobody writes until the message is sent.
+  /// The payload lies in memory of the library's that is not written until the message is sent.
   bool payload_is_ours = false;
   std::uint8_t arg_count = 0;
   Endpoints endpoints{};
@@ -47,7 +47,7 @@ struct Outbound {
 
 struct Link;
 
-/// How a message gets to a process.
+/// The route of a message to a process.
 struct Route {
   gex_Rank_t jobrank;
   bool to_self = false;
@@ -55,8 +55,8 @@ struct Route {
 };
 Route route_to(gex_Rank_t jobrank) noexcept;
 
-/// Whether a request may find room now: what an immediate one asks first when the shortest way was
-/// not open.
+/// Whether a request may find room now: what an immediate one checks first when the fast path
+/// failed.
 bool may_have_room(const Route& route) noexcept;
 
 /// Sends a request. Waits for room, polling, unless `immediate`; then returns non-zero if there was
@@ -69,7 +69,7 @@ inline int send_request(gex_Rank_t jobrank, const Outbound& message, bool immedi
 /// Sends the reply to the request that `token` names. Never waits for the requester.
 void send_reply(gex_Token_t token, Outbound& message) noexcept;
 
-/// What a message that finds no room is waiting for.
+/// What a message that finds no room waits for.
 Op op_of(gex_Rank_t jobrank, const Outbound& message) noexcept;
 
 /// The two addresses of a message between endpoints of one client.

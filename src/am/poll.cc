@@ -34,9 +34,9 @@ bool deliver_set_aside() noexcept {
   return !due.empty();
 }
 
-/// A thread finds out again which lanes it has to poll after that time, which it looks at in every
-/// so many polls. Time and not polls: a poll may take a few nanoseconds, or a turn of the processor
-/// where there are more threads than processors.
+/// A thread determines again which lanes it has to poll after that time, which it checks once in so
+/// many polls. Time and not polls: a poll may take a few nanoseconds, or a time slice where there
+/// are more threads than processors.
 constexpr std::uint64_t survey_interval_ns = 64'000;
 constexpr std::uint32_t polls_per_look = 16;
 
@@ -50,8 +50,8 @@ bool poll_lane(Lane& lane) noexcept {
   return any;
 }
 
-/// Finds out which of the other lanes are polled by threads as their own: these the thread does not
-/// poll any more, which would take their lines from the threads that use them.
+/// Determines which other lanes are polled by threads that own them: the thread no longer polls
+/// those, which would take their lines from the threads that use them.
 [[gnu::noinline]] void survey(ThreadLanes& mine, std::uint32_t open) noexcept {
   mine.polled = ~0U;
   for (std::uint32_t number = 0; open >> number != 0; ++number) {
@@ -75,7 +75,7 @@ bool poll_lane(Lane& lane) noexcept {
 bool poll_lanes(std::uint32_t open) noexcept {
   ThreadLanes& mine = links().own_lane();
   std::atomic<std::uint32_t>& polls = mine.own->own_polls;
-  // Not added to in one step: threads that share a lane may lose counts, and it moves all the same.
+  // Not an atomic addition: threads that share a lane may lose counts, but it still changes.
   polls.store(polls.load(std::memory_order_relaxed) + 1, std::memory_order_relaxed);
   if (++mine.polls % polls_per_look == 0) survey_if_due(mine, open);
   bool any = poll_lane(*mine.own);

@@ -29,7 +29,7 @@ std::byte* large_buffer(_gex_AM_SrcDesc& descriptor) noexcept {
   return descriptor.large_buffer;
 }
 
-/// The way of the message to a member of the neighborhood; null: it goes over the network.
+/// The link for the message to a member of the neighborhood; null: it goes over the network.
 Link* link_of(const _gex_AM_SrcDesc& descriptor, gex_Rank_t jobrank) noexcept {
   return descriptor.is_reply ? reply_link(*descriptor.token) : links().to(jobrank);
 }

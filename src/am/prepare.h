@@ -29,7 +29,7 @@ gex_AM_SrcDesc_t prepare_request(gex_TM_t tm, gex_Rank_t rank,
                                  const PrepareArguments& arguments) noexcept;
 gex_AM_SrcDesc_t prepare_reply(gex_Token_t token, const PrepareArguments& arguments) noexcept;
 
-/// Sends `message`, which says all but where it goes and where its payload is. Non-zero only with
+/// Sends `message`, which has everything but its peer and payload. Non-zero only with
 /// GEX_FLAG_IMMEDIATE; the descriptor then stays open.
 int commit(gex_AM_SrcDesc_t descriptor, Outbound& message, gex_Flags_t flags) noexcept;
 

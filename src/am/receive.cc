@@ -85,8 +85,8 @@ bool deliver_copy(Copy& copy, Incoming& in) noexcept {
   return unanswered;
 }
 
-/// Once a message is copied out, its cell is given back and others may poll, while its handler
-/// runs.
+/// Once a message is copied out, its cell is given back and other threads may poll, while its
+/// handler runs.
 [[gnu::always_inline]] inline void give_cell_back(Incoming& in, BiasedLock::Hold hold) noexcept {
   in.consumer.advance();
   in.show_next();

@@ -22,7 +22,7 @@ struct alignas(cache_line) Incoming {
   const shm::Cell* cells = nullptr;
   BiasedLock lock;  ///< one poller claims; held only until the message is copied out
 
-  alignas(cache_line) Link* to_source = nullptr;  ///< pair rings: the way back
+  alignas(cache_line) Link* to_source = nullptr;  ///< pair rings: for replies
   std::uint32_t source = 0;                       ///< pair rings: jobrank of the sender
   bool fetches_slots = false;                     ///< the last message had something in its slot
   std::uint8_t lane = 0;
@@ -52,7 +52,7 @@ struct alignas(cache_line) Incoming {
     __atomic_store_n(&inbox->arrival, consumer.next() + 1, __ATOMIC_RELAXED);
   }
 };
-/// What these counts keep back leaves room for requests.
+/// What these counts have not published leaves room for requests.
 static_assert((BiasedLock::places + 1) * (shm::pair_shape.release_lag - 1) <
               shm::pair_shape.reply_window);
 static_assert(sizeof(Incoming) == 2 * cache_line && offsetof(Incoming, to_source) == cache_line);
@@ -66,15 +66,15 @@ struct alignas(cache_line) Outgoing {
 };
 static_assert(sizeof(Outgoing) == cache_line);
 
-/// The way to one member in one lane.
+/// The rings to one member in one lane.
 struct Link {
   Outgoing out[2];              ///< by shm::Direction
   Incoming* answers = nullptr;  ///< pair rings: where that member's replies arrive
   Slabs* slabs = nullptr;       ///< of this process in this lane
   std::uint32_t member = 0;     ///< local index
   std::uint32_t lane = 0;
-  /// Requests may be sent: the member looks for them, or will. Of a link of another lane than the
-  /// first it changes under the lock of its ring of requests.
+  /// Requests may be sent: the member polls for them, or will. In a lane other than the first it
+  /// changes under the lock of the ring of requests.
   bool open = false;
 };
 

@@ -2,7 +2,7 @@
 // Requests of clients that arrive while their endpoint's handlers may not run yet: gasnet_attach is
 // still in its exchanges, and what its handlers use the client makes only after it. They are copied
 // and keep their credits, which bounds them; the first poll after the attach delivers them
-// (poll.h). The library's own messages pass.
+// (poll.h). The library's own messages are delivered.
 
 #include <gasnetex.h>
 

@@ -3,8 +3,8 @@
 // has its own.
 //
 // Requests and replies have pools of their own, so that requests to a rank that does not poll
-// cannot keep replies from their place. Of the request slabs one destination gets at most half
-// (when there are several), so it cannot keep requests to others waiting either. The receiver
+// cannot block replies. Of the request slabs one destination gets at most half (when there are
+// several), so it cannot block requests to others either. The receiver
 // clears the slab's busy word when its handler has returned; the owner collects them when it needs
 // one.
 
@@ -27,7 +27,7 @@ class Slabs {
   /// A free slab of at least `bytes` for a message to `member` (local index), or no_slab.
   std::uint32_t acquire(shm::Direction direction, std::size_t bytes, std::uint32_t member) noexcept;
 
-  /// Says that the payload is written; its message goes next.
+  /// Marks the payload as written; its message is sent next.
   void hand_over(std::uint32_t slab) const noexcept { order_through_peer_begins(&busy_of(slab)); }
 
   /// Gives back one whose message was not sent.

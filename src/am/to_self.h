@@ -3,8 +3,8 @@
 //
 // A client's request runs its handler in the calling thread before it returns, a reply within its
 // handler; nothing else is delivered meanwhile. So a handler that replies has its reply's handler
-// above it, and no third one. The library's own messages, whose senders may hold its locks, wait
-// for the next poll.
+// above it on the stack, and no third one. The library's own messages, whose senders may hold its
+// locks, wait for the next poll.
 
 #include "am/outbound.h"
 #include "am/slabs.h"

@@ -1,5 +1,5 @@
 #pragma once
-// The token: what a running handler knows of its message, and how the reply finds its way.
+// The token: the message of a running handler, and the route of its reply.
 
 #include <gasnetex.h>
 

@@ -1,12 +1,12 @@
 #pragma once
-// How an active message lies on a network: what is sent, and what is believed of what arrives.
+// The wire format of active messages: encoding, and validation on receipt.
 //
 //   prefix       16 bytes: credits given back, terms of loans, header
 //   arguments    padded to 16 bytes
 //   long prefix  16 bytes, of a long message: destination and size
 //   payload      unless it has gone ahead
 //
-// Pure functions: they read and write nothing but what they are given, and end no job. Inline,
+// Pure functions: they read and write nothing but what they are passed, and end no job. Inline,
 // because every message over a network passes through them.
 
 #include <gasnetex.h>
@@ -24,13 +24,13 @@
 
 namespace gex::am {
 
-/// What the two ends tell each other about credits that one lends the other (lender.h).
+/// What the two ends report to each other about credits that one lends the other (lender.h).
 struct Terms {
   std::uint16_t lent : 6 = 0;      ///< so many more for the receiver
   std::uint16_t returned : 6 = 0;  ///< so many less for the sender
   bool starved : 1 = false;        ///< a request of the sender's has found no credit
   bool asks : 1 = false;           ///< the receiver shall return what it does not use
-  bool answers : 1 = false;        ///< to that
+  bool answers : 1 = false;        ///< a request for that
   bool spare : 1 = false;
   bool operator==(const Terms&) const = default;
 };
@@ -55,7 +55,7 @@ static_assert(sizeof(LongPrefix) == 16);
 constexpr std::size_t wire_args(std::size_t arg_count) noexcept {
   return (arg_count * sizeof(gex_AM_Arg_t) + 15) & ~std::size_t{15};
 }
-/// The most that lies before the payload of a short or medium message.
+/// Maximum bytes before the payload of a short or medium message.
 inline constexpr std::size_t wire_overhead = sizeof(WirePrefix) + wire_args(max_args);
 
 /// In a traced job the lower bits of a message's number stand where no message over a network has
@@ -74,7 +74,7 @@ struct WireMessage {
     if (message.arg_count != 0) pieces[count++] = {message.args, wire_args(message.arg_count)};
     if (message.category == Category::long_message)
       pieces[count++] = {&long_prefix, sizeof long_prefix};
-    // An empty one says in which place of the network's the message is.
+    // An empty one shows in which place of the network's the message is.
     if ((message.size != 0 && !message.placed) || message.built)
       pieces[count++] = {message.payload, message.size};
   }
@@ -91,8 +91,8 @@ struct WireMessage {
   net::Piece pieces[4];
 };
 
-/// What the bytes of a message say. All that it points to lies in them, but for the destination of
-/// a long message, which nobody has looked at yet.
+/// The contents of a message's bytes. All that it points to lies in them, but for the destination
+/// of a long message, which is not validated yet.
 struct WireArrival {
   Arrived message;
   std::uint16_t credits;  ///< given back
@@ -101,7 +101,7 @@ struct WireArrival {
   /// A long message's payload, for `message.payload`; null where it lies there already.
   const std::byte* to_place;
 
-  /// Nothing but the bearer of its credits and terms.
+  /// Whether it carries credits and terms, and nothing else.
   bool is_credits() const noexcept {
     return message.header.is_reply() &&
            message.header.handler() == static_cast<std::uint8_t>(Internal::credits);
@@ -109,8 +109,8 @@ struct WireArrival {
 };
 
 /// Reads the `size` bytes at `message`, which is aligned to 16, as they came from `source` on
-/// `channel`. Returns null, or why no process of this job can have sent them; `arrival` is of no
-/// use then.
+/// `channel`. Returns null, or why no process of this job can have sent them; `arrival` is
+/// invalid then.
 [[nodiscard]] inline const char* read_message(std::uint32_t source, net::Channel channel,
                                               const void* message, std::size_t size,
                                               WireArrival& arrival) noexcept {

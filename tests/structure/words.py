@@ -18,6 +18,7 @@ CLEAN = [
     "cmd/gexrun",
     "cmd/gextrace",
     "include",
+    "src/am",
     "src/api",
     "src/atomic",
     "src/base",

@@ -32,10 +32,10 @@ TEST(Credits, OfAPeerAreNotMoreThanItHasRequests) {
   EXPECT_FALSE(credits.accept(2)) << "one was out";
   credits.start(4, 4);
   EXPECT_TRUE(credits.take());
-  EXPECT_FALSE(credits.accept(Credits::most_in_a_message));
+  EXPECT_FALSE(credits.accept(Credits::max_per_message));
   credits.start(~0U, ~0U);
   EXPECT_TRUE(credits.take()) << "a depth beyond what can be counted";
-  EXPECT_FALSE(credits.accept(Credits::most_in_a_message));
+  EXPECT_FALSE(credits.accept(Credits::max_per_message));
 }
 
 TEST(Credits, ThatAreOwedAllGoBack) {
@@ -52,11 +52,11 @@ TEST(Credits, ThatAreOwedAllGoBack) {
 TEST(Credits, BeyondWhatOneMessageTellsGoWithTheNext) {
   Credits credits;
   credits.start(1U << 20, 1U << 20);
-  constexpr std::uint32_t owed = Credits::most_in_a_message + 5;
+  constexpr std::uint32_t owed = Credits::max_per_message + 5;
   std::uint32_t due = 0;
   for (std::uint32_t i = 0; i < owed; ++i) due += credits.owe() ? 1 : 0;
   EXPECT_GT(due, 0u);
-  EXPECT_EQ(credits.take_owed(), Credits::most_in_a_message);
+  EXPECT_EQ(credits.take_owed(), Credits::max_per_message);
   EXPECT_EQ(credits.take_owed(), 5u);
 }
 

@@ -47,40 +47,40 @@ class LenderTest : public testing::Test {
 
 TEST_F(LenderTest, DoublesAsFarAsThereAreSome) {
   EXPECT_TRUE(lender.lend(1));
-  EXPECT_TRUE(lender.has_untold(1));
-  EXPECT_FALSE(lender.has_untold(2));
-  EXPECT_EQ(lender.take_untold(1), 2u);
+  EXPECT_TRUE(lender.has_unreported(1));
+  EXPECT_FALSE(lender.has_unreported(2));
+  EXPECT_EQ(lender.take_unreported(1), 2u);
   EXPECT_TRUE(lender.lend(1));
-  EXPECT_EQ(lender.take_untold(1), 4u);
+  EXPECT_EQ(lender.take_unreported(1), 4u);
   EXPECT_TRUE(lender.lend(1));
-  EXPECT_EQ(lender.take_untold(1), 2u) << "up to ten";
+  EXPECT_EQ(lender.take_unreported(1), 2u) << "up to ten";
   EXPECT_TRUE(lender.lend(1)) << "it has all that it can have";
-  EXPECT_EQ(lender.take_untold(1), 0u);
+  EXPECT_EQ(lender.take_unreported(1), 0u);
   EXPECT_TRUE(lender.lend(2));
   EXPECT_FALSE(lender.lend(3)) << "nothing is left";
   EXPECT_EQ(lender.bank(), 0u);
 }
 
 TEST_F(LenderTest, AsksEachBorrowerInItsTurn) {
-  EXPECT_EQ(lender.whom_to_ask(0), Lender::nobody);
+  EXPECT_EQ(lender.pick_reclaim_peer(0), Lender::no_peer);
   lender.lend(1);
   lender.lend(3);
-  EXPECT_EQ(lender.whom_to_ask(1), 3u);
-  EXPECT_EQ(lender.whom_to_ask(3), 1u);
-  EXPECT_EQ(lender.whom_to_ask(0), Lender::nobody) << "both have been asked";
+  EXPECT_EQ(lender.pick_reclaim_peer(1), 3u);
+  EXPECT_EQ(lender.pick_reclaim_peer(3), 1u);
+  EXPECT_EQ(lender.pick_reclaim_peer(0), Lender::no_peer) << "both have been asked";
   lender.answered(3);
-  EXPECT_EQ(lender.whom_to_ask(0), 3u);
+  EXPECT_EQ(lender.pick_reclaim_peer(0), 3u);
 }
 
 TEST_F(LenderTest, DoesNotAskWhoHasGivenAllBackOrWhoIsStarved) {
   lender.lend(1);
   lender.lend(2);
   EXPECT_TRUE(lender.accept(1, 2));
-  EXPECT_EQ(lender.whom_to_ask(2), Lender::nobody);
+  EXPECT_EQ(lender.pick_reclaim_peer(2), Lender::no_peer);
   lender.lend(1);
-  EXPECT_EQ(lender.whom_to_ask(2), 1u);
+  EXPECT_EQ(lender.pick_reclaim_peer(2), 1u);
   lender.answered(1);
-  EXPECT_EQ(lender.whom_to_ask(1), 2u);
+  EXPECT_EQ(lender.pick_reclaim_peer(1), 2u);
 }
 
 TEST_F(LenderTest, GetsBackNoMoreThanItHasLent) {
@@ -94,12 +94,12 @@ TEST_F(LenderTest, GetsBackNoMoreThanItHasLent) {
 
 TEST_F(LenderTest, TellsAgainWhatWasNotTold) {
   lender.lend(1);
-  EXPECT_EQ(lender.take_untold(1), 2u);
-  lender.untold_again(1, 2);
-  EXPECT_EQ(lender.take_untold(1), 2u);
-  lender.untold_again(1, Lender::most_in_a_message + 5);
-  EXPECT_EQ(lender.take_untold(1), Lender::most_in_a_message);
-  EXPECT_EQ(lender.take_untold(1), 5u);
+  EXPECT_EQ(lender.take_unreported(1), 2u);
+  lender.restore_unreported(1, 2);
+  EXPECT_EQ(lender.take_unreported(1), 2u);
+  lender.restore_unreported(1, Lender::max_per_message + 5);
+  EXPECT_EQ(lender.take_unreported(1), Lender::max_per_message);
+  EXPECT_EQ(lender.take_unreported(1), 5u);
 }
 
 // Both sides, with peers that come and go as chance has it: never are more under way than there are
@@ -117,7 +117,7 @@ TEST(Loans, OfManyPeersStayWithinTheTotal) {
   Random random(7, 1);
   const auto answer = [&](std::uint32_t peer) {
     ASSERT_NE(out[peer], 0u);
-    ASSERT_TRUE(credits[peer].borrow(lender.take_untold(peer)));
+    ASSERT_TRUE(credits[peer].borrow(lender.take_unreported(peer)));
     credits[peer].restore();
     --out[peer];
     --all_out;
@@ -140,8 +140,8 @@ TEST(Loans, OfManyPeersStayWithinTheTotal) {
       ASSERT_LE(out[peer], division.most);
       most_of_one = std::max(most_of_one, out[peer]);
       if (!credits[peer].take_starved() || lender.lend(peer)) continue;
-      const std::uint32_t asked = lender.whom_to_ask(peer);
-      if (asked == Lender::nobody) continue;
+      const std::uint32_t asked = lender.pick_reclaim_peer(peer);
+      if (asked == Lender::no_peer) continue;
       ASSERT_TRUE(lender.accept(asked, credits[asked].give_up_borrowed()));
       lender.answered(asked);
     } else if (out[peer] != 0) {

@@ -68,8 +68,8 @@ struct Sent {
     message.size = size;
     if (category == Category::long_message) message.destination = reinterpret_cast<void*>(random());
     credits = static_cast<std::uint16_t>(random());
-    terms.lent = random() & Lender::most_in_a_message;
-    terms.returned = random() & Lender::most_in_a_message;
+    terms.lent = random() & Lender::max_per_message;
+    terms.returned = random() & Lender::max_per_message;
     terms.starved = random.below(2) != 0;
     terms.asks = random.below(2) != 0;
     terms.answers = random.below(2) != 0;
