@@ -74,6 +74,7 @@ class Links {
   /// neighborhood. There is none to this process (to_self.h).
   Link* to(gex_Rank_t jobrank) noexcept {
     if (jobrank >= first_.by_jobrank.size()) return nullptr;
+    if (Link* const link = pair_to(jobrank)) return link;
     if (!pairs()) return static_cast<Link*>(first_.by_jobrank[jobrank]);
     return static_cast<Link*>(own_lane().own->by_jobrank[jobrank]);
   }

@@ -62,9 +62,7 @@ bool may_have_room(const Route& route) noexcept;
 /// Sends a request. Waits for room, polling, unless `immediate`; then returns non-zero if there was
 /// none and nothing was sent. Client context only.
 int send_request(const Route& route, const Outbound& message, bool immediate) noexcept;
-inline int send_request(gex_Rank_t jobrank, const Outbound& message, bool immediate) noexcept {
-  return send_request(route_to(jobrank), message, immediate);
-}
+int send_request(gex_Rank_t jobrank, const Outbound& message, bool immediate) noexcept;
 
 /// Sends the reply to the request that `token` names. Never waits for the requester.
 void send_reply(gex_Token_t token, Outbound& message) noexcept;

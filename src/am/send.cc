@@ -44,6 +44,14 @@ int send_request(const Route& route, const Outbound& message, bool immediate) no
   return 0;
 }
 
+int send_request(gex_Rank_t jobrank, const Outbound& message, bool immediate) noexcept {
+  if (is_to_self(jobrank)) {
+    send_to_self(message);
+    return 0;
+  }
+  return send_request(route_to(jobrank), message, immediate);
+}
+
 void send_reply(gex_Token_t token, Outbound& message) noexcept {
   token->may_reply = false;
   message.reply = true;

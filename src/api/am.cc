@@ -221,11 +221,15 @@ int request_short(gex_TM_t tm, gex_Rank_t rank, gex_AM_Index_t handler, gex_Flag
   if (call.is_checked()) check_request(call, tm, rank, handler, flags, short_flags);
   const gex::Peer peer = gex::resolve(tm, rank);
   call.transfers(peer.jobrank, 0);
-  const gex::am::Route route = gex::am::route_to(peer.jobrank);
-  if (immediate(flags) && !gex::am::may_have_room(route)) return call.returns(1);
+  gex::am::Route route{peer.jobrank};
+  if (immediate(flags)) {
+    route = gex::am::route_to(peer.jobrank);
+    if (!gex::am::may_have_room(route)) return call.returns(1);
+  }
   Outbound out = message(handler, Category::short_message, numargs, args);
   out.endpoints = gex::am::endpoints_of(peer.local_endpoint, peer.endpoint);
-  return call.returns(gex::am::send_request(route, out, immediate(flags)));
+  if (!immediate(flags)) return call.returns(gex::am::send_request(peer.jobrank, out, false));
+  return call.returns(gex::am::send_request(route, out, /*immediate=*/true));
 }
 
 template <class AnyCall>
