@@ -9,22 +9,14 @@
 #include <array>
 #include <atomic>
 #include <cstdint>
-#include <cstdio>
 #include <cstring>
 #include <string>
 #include <thread>
 #include <vector>
 
-namespace {
+#include "require.h"
 
-#define REQUIRE(condition)                                                                        \
-  do {                                                                                            \
-    if (!(condition)) {                                                                           \
-      std::fprintf(stderr, "rank %u: line %d: not so: %s\n", gex_System_QueryJobRank(), __LINE__, \
-                   #condition);                                                                   \
-      gasnet_exit(1);                                                                             \
-    }                                                                                             \
-  } while (0)
+namespace {
 
 constexpr int threads_each = 4;
 constexpr int rounds = 300;

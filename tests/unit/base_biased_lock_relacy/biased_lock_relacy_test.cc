@@ -5,6 +5,7 @@
 #include "base/biased_lock.h"
 
 #include "../interleavings.h"
+#include "../relacy_atomics.h"
 
 namespace gex {
 namespace {
@@ -12,30 +13,13 @@ namespace {
 using interleavings::explore;
 using interleavings::is_the_bug;
 
-struct RelacyBias {
-  using Word = rl::atomic<std::uint32_t>;
+struct RelacyBias : interleavings::RelacyAtomics {
   using Flag = rl::atomic<bool>;
   template <class T>
   using Plain = rl::var<T>;
   static constexpr std::uint32_t turns_to_bias = 2;
 
   static bool is_possible() { return true; }
-  template <class T>
-  static T load_relaxed(const rl::atomic<T>& word) {
-    return word(RL_INFO).load(rl::mo_relaxed);
-  }
-  template <class T>
-  static T load_acquire(const rl::atomic<T>& word) {
-    return word(RL_INFO).load(rl::mo_acquire);
-  }
-  template <class T>
-  static void store_relaxed(rl::atomic<T>& word, std::type_identity_t<T> value) {
-    word(RL_INFO).store(value, rl::mo_relaxed);
-  }
-  template <class T>
-  static void store_release(rl::atomic<T>& word, std::type_identity_t<T> value) {
-    word(RL_INFO).store(value, rl::mo_release);
-  }
   template <class T>
   static T exchange_acquire(rl::atomic<T>& word, std::type_identity_t<T> value) {
     return word(RL_INFO).exchange(value, rl::mo_acquire);
