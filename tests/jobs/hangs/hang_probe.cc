@@ -1,9 +1,9 @@
 // A program that hangs in the way that its argument names, for as long as nobody ends it:
 //
-//   hang_probe WAY [SECONDS]
+//   hang_probe WAY FOLDER [SECONDS]
 //
-// Ranks say "ready" before they do, once everything that they do together before is over.
-// `computes` goes on for SECONDS and then ends with success.
+// Ranks say "ready" before they do, once everything that they do together before is over. FOLDER is
+// one that all ranks see, and empty. `computes` goes on for SECONDS and then ends with success.
 
 #include <gasnet.h>
 #include <gasnet_coll.h>
@@ -41,9 +41,19 @@ void on_endless(gex_Token_t) {
   }
 }
 
+/// By which rank 1 shows that it has left the library for good.
+std::string away_file;
+
 void run_without_polls() {
+  if (std::FILE* const file = std::fopen(away_file.c_str(), "w")) std::fclose(file);
   while (never == 0) {
   }
+}
+
+/// Before rank 0 asks it for what nobody is to answer: of the barrier before, rank 0 may be out while
+/// rank 1 still polls for it, which may need polls of rank 0.
+void wait_until_the_peer_is_away() {
+  while (access(away_file.c_str(), F_OK) != 0) gasnet_AMPoll();
 }
 
 void barrier() {
@@ -126,11 +136,13 @@ void missing_notify() {
 /// Over a network that needs the peer's polls a get is not answered.
 void unanswered_get() {
   if (self == 1) run_without_polls();
+  wait_until_the_peer_is_away();
   std::uint64_t value = 0;
   gex_RMA_GetBlocking(team, &value, 1, segment_of_peer, sizeof value, 0);
 }
 void unanswered_implicit_puts() {
   if (self == 1) run_without_polls();
+  wait_until_the_peer_is_away();
   std::uint64_t values[4] = {};
   for (std::uint64_t& value : values)
     gex_RMA_PutNBI(team, 1, segment_of_peer, &value, sizeof value, GEX_EVENT_DEFER, 0);
@@ -138,6 +150,7 @@ void unanswered_implicit_puts() {
 }
 void unanswered_put_that_is_tested() {
   if (self == 1) run_without_polls();
+  wait_until_the_peer_is_away();
   std::uint64_t value = 0;
   const gex_Event_t event =
       gex_RMA_PutNB(team, 1, segment_of_peer, &value, sizeof value, GEX_EVENT_DEFER, 0);
@@ -186,12 +199,13 @@ const std::map<std::string, std::function<void()>> ways = {
 }  // namespace
 
 int main(int count, char** arguments) {
-  const auto way = count >= 2 ? ways.find(arguments[1]) : ways.end();
+  const auto way = count >= 3 ? ways.find(arguments[1]) : ways.end();
   if (way == ways.end()) {
-    std::fprintf(stderr, "usage: hang_probe WAY [SECONDS]\n");
+    std::fprintf(stderr, "usage: hang_probe WAY FOLDER [SECONDS]\n");
     return 2;
   }
-  if (count >= 3) seconds = std::atof(arguments[2]);
+  away_file = std::string(arguments[2]) + "/away";
+  if (count >= 4) seconds = std::atof(arguments[3]);
   gex_Client_t client;
   gex_Client_Init(&client, &endpoint, &team, "HANG_PROBE", &count, &arguments,
                   GEX_FLAG_USES_GASNET1);

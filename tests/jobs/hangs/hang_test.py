@@ -170,7 +170,7 @@ def run(gexrun, probe, way, network, folder):
     if network == "hosts":
         rsh = os.path.join(os.path.dirname(__file__), "..", "launch", "rsh_here.sh")
         command += ["--conduit", "ofi", "--hosts", "one,two", "--rsh", rsh]
-    command += [probe, way]
+    command += [probe, way, folder]
     if way == "computes":
         command.append(str(3 * HANG_AFTER))
     done = subprocess.run(command, capture_output=True, text=True, timeout=240, check=False,
@@ -180,10 +180,10 @@ def run(gexrun, probe, way, network, folder):
     return done, report_file
 
 
-def report_on_demand(gexrun, probe):
+def report_on_demand(gexrun, probe, folder):
     """A job that was not started with --hang-after is asked for a report, and goes on."""
-    with subprocess.Popen([gexrun, "-n", "2", probe, "missing_barrier"], stdout=subprocess.PIPE,
-                          text=True) as job:
+    with subprocess.Popen([gexrun, "-n", "2", probe, "missing_barrier", folder],
+                          stdout=subprocess.PIPE, text=True) as job:
         try:
             for _ in range(2):
                 job.stdout.readline()
@@ -213,11 +213,11 @@ def report_on_demand(gexrun, probe):
         fail(f"this process is no job: {asked}")
 
 
-def suspended(gexrun, probe):
+def suspended(gexrun, probe, folder):
     """A job that is suspended for longer than that is not called hung, and goes on."""
     # In a process group of its own, as a shell would start it.
     with subprocess.Popen([gexrun, "-n", "2", "--hang-after", str(HANG_AFTER), "--hang-action",
-                           "end", probe, "computes_and_waits", str(HANG_AFTER / 2)],
+                           "end", probe, "computes_and_waits", folder, str(HANG_AFTER / 2)],
                           stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
                           process_group=0) as job:
         for _ in range(2):
@@ -233,14 +233,11 @@ def suspended(gexrun, probe):
 
 def main():
     gexrun, probe, way = sys.argv[1:4]
-    if way == "suspended":
-        suspended(gexrun, probe)
-        return
-    if way == "report_on_demand":
-        report_on_demand(gexrun, probe)
-        return
     network = sys.argv[4] if len(sys.argv) > 4 else "shared_memory"
     with tempfile.TemporaryDirectory() as folder:
+        if way in ("suspended", "report_on_demand"):
+            globals()[way](gexrun, probe, folder)
+            return
         done, report_file = run(gexrun, probe, way, network, folder)
         if way == "computes":
             if done.returncode != 0 or os.path.exists(report_file):
