@@ -30,6 +30,10 @@ add_library(gex::plugin ALIAS gex_plugin)
 if(GEX_SANITIZE)
   add_compile_options(-fsanitize=${GEX_SANITIZE} -fno-sanitize-recover=all -fno-omit-frame-pointer)
   add_link_options(-fsanitize=${GEX_SANITIZE})
+  # What AddressSanitizer sees as well, without a check of each access beside its own.
+  if(GEX_SANITIZE MATCHES "address" AND GEX_SANITIZE MATCHES "undefined")
+    add_compile_options(-fno-sanitize=null,object-size,vptr)
+  endif()
 endif()
 
 # Standard headers that many sources include. They are most of what a source compiles, so a set of
@@ -46,6 +50,18 @@ function(gex_precompile target)
   list(APPEND headers ${ARGN})
   list(TRANSFORM headers REPLACE "(.+)" "$<$<COMPILE_LANGUAGE:CXX>:\\1>")
   target_precompile_headers(${target} PRIVATE ${headers})
+endfunction()
+
+# gex_join_sources(<target>): several sources of the target are compiled as one, where the build allows
+# it. Its sources need names of their own then, even for what is theirs alone.
+option(GEX_JOIN_SOURCES "Compile several sources as one where speed is not judged" ON)
+function(gex_join_sources target)
+  if(GEX_JOIN_SOURCES)
+    set_target_properties(${target} PROPERTIES UNITY_BUILD ON UNITY_BUILD_BATCH_SIZE 12)
+    # What a source defines seems to be a header's, whose unnamed namespace differs from place to place.
+    target_compile_options(${target} PRIVATE
+      $<$<COMPILE_LANG_AND_ID:CXX,GNU>:-Wno-subobject-linkage>)
+  endif()
 endfunction()
 
 # gex_compile_lightly(<sources>...): of the calling folder, which read command lines or write reports:

@@ -66,13 +66,14 @@ def built_everywhere(tree, everything):
 
 
 def after_the_move(tree, everything):
-    steps = [(probes.every_setting, tree), (probes.plug_ins, tree), (probes.cmake, tree),
-             (probes.gasnet_tests, tree, "emu", "parsync"), (probes.caffeine, tree),
-             (probes.pkg_config, tree, "smp", "par", "c11"), (probes.launchers, tree),
-             (probes.upcxx, tree, "upcxx-installed", everything)]
+    steps = [(probes.every_setting, tree), (probes.plug_ins, tree),
+             (probes.gasnet_tests, tree, "emu", "parsync"),
+             (probes.pkg_config, tree, "smp", "par", "c11"), (probes.launchers, tree)]
     if everything:
-        steps += [(probes.compilers, tree), (probes.links, tree), (probes.tools_tests, tree),
-                  (probes.osss, tree), (probes.pkg_config, tree, "emu", "seq", "c++20")]
+        steps += [(probes.cmake, tree), (probes.caffeine, tree),
+                  (probes.upcxx, tree, "upcxx-installed", everything), (probes.compilers, tree),
+                  (probes.links, tree), (probes.tools_tests, tree), (probes.osss, tree),
+                  (probes.pkg_config, tree, "emu", "seq", "c++20")]
     return steps
 
 

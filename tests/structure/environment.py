@@ -77,8 +77,9 @@ def violations(root):
 
 def misplaced(root):
     """Rows whose folder reads the variable neither by its identifier nor by its name."""
-    for directory, folders, names in sorted(os.walk(root)):
-        folders[:] = [name for name in folders if directory != root or name in {"src", "cmd"}]
+    for directory, folders, names in os.walk(root):
+        # Not what is built: it may hold copies of the tree.
+        folders[:] = sorted(name for name in folders if directory != root or name in {"src", "cmd"})
         if "environment.def" not in names:
             continue
         text = ""

@@ -50,8 +50,8 @@ void run_without_polls() {
   }
 }
 
-/// Before rank 0 asks it for what nobody is to answer: of the barrier before, rank 0 may be out while
-/// rank 1 still polls for it, which may need polls of rank 0.
+/// Before rank 0 asks it for what nobody is to answer: of the barrier before, rank 0 may be out
+/// while rank 1 still polls for it, which may need polls of rank 0.
 void wait_until_the_peer_is_away() {
   while (access(away_file.c_str(), F_OK) != 0) gasnet_AMPoll();
 }
