@@ -18,7 +18,8 @@ void start() {
   register_deliverer(deliver_messages);
   start_deferred_sends();
   if (traced()) name_own_handlers();
-  if (process().conduit != nullptr) want_deliveries();
+  // With more ranks than cores an idle poll is a call, too, which counts them (gex_poll_).
+  if (process().conduit != nullptr || process().crowded) want_deliveries();
 }
 
 }  // namespace gex::am

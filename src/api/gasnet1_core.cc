@@ -43,10 +43,13 @@ const ErrorText* find_error(int error) {
 }
 
 /// Apart, so that it costs nothing where nothing is observed: loops poll over and over.
-[[gnu::cold, gnu::noinline]] void poll_observed(std::uint32_t quiet) {
+[[gnu::cold, gnu::noinline]] bool poll_observed(std::uint32_t quiet) {
   const gex::InCall call(gex::Call::am_poll);
-  gex::detail::poll_busy(quiet);
+  return gex::detail::poll_busy(quiet);
 }
+
+/// Polls of the calling thread's in a row that have found nothing, and are calls.
+constinit thread_local gex::Waiter empty_polls __attribute__((tls_model("initial-exec")));
 
 }  // namespace
 
@@ -63,11 +66,16 @@ char* gasnet_ErrorDesc(int error) {
 }
 
 int gex_poll_(std::uint32_t quiet) {
-  if (gex::observed()) [[unlikely]] {
-    poll_observed(quiet);
-  } else {
-    gex::detail::poll_busy(quiet);
-  }
+  bool progressed;
+  if (gex::observed()) [[unlikely]]
+    progressed = poll_observed(quiet);
+  else
+    progressed = gex::detail::poll_busy(quiet);
+  // A client that waits in a loop of its own keeps the core from those that it waits for.
+  if (progressed)
+    empty_polls.reset();
+  else
+    empty_polls.wait_for_client();
   return GASNET_OK;
 }
 

@@ -46,6 +46,10 @@ inline constexpr SpinLimits roomy{1024, 5120, 256};
 inline constexpr SpinLimits crowded{0, 2, 0};
 /// A few microseconds: as others' turns on their core take, or they have moved to this one.
 inline constexpr SpinLimits patient{0, 256, 32};
+/// About a microsecond of nothing but polls; seldom between those of a client that computes.
+inline constexpr SpinLimits crowded_client{64, 64, 64};
+/// Some ten microseconds: there is a core for each rank, but perhaps not for each of its threads.
+inline constexpr SpinLimits roomy_client{1024, 1024, 1024};
 
 /// The last argument of `set_oversubscribed`.
 inline std::atomic<bool> oversubscribed{false};
@@ -72,7 +76,7 @@ struct WaitActions {
 template <class Actions>
 class BasicWaiter {
  public:
-  BasicWaiter() = default;
+  constexpr BasicWaiter() = default;
   /// Goes on with a wait whose state was kept outside.
   explicit BasicWaiter(std::uint32_t turns) noexcept : turns_(turns) {}
   std::uint32_t turns() const noexcept { return turns_; }
@@ -83,6 +87,10 @@ class BasicWaiter {
   /// One turn of a wait for something that comes from other cores only.
   bool wait_for_other_cores() noexcept {
     return turn(oversubscribed() ? detail::patient : detail::roomy);
+  }
+  /// One turn of a loop of the client's, which may wait for something and may do other work.
+  bool wait_for_client() noexcept {
+    return turn(oversubscribed() ? detail::crowded_client : detail::roomy_client);
   }
 
   /// Something arrived: the next turns spin again.

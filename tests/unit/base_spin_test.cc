@@ -65,6 +65,20 @@ TEST_F(Waiting, ForOtherCoresSpinsForAWhileEvenThen) {
   EXPECT_EQ(Recorder::done, "pyy");
 }
 
+TEST_F(Waiting, ForAClientYieldsNowAndThenMoreOftenWhereThereAreMoreRanksThanCores) {
+  const auto yields_of = [&](int turns) {
+    Recorder::done.clear();
+    for (int i = 0; i < turns; ++i) waiter.wait_for_client();
+    return Recorder::done;
+  };
+  EXPECT_EQ(yields_of(1024), "");
+  EXPECT_EQ(yields_of(1 + 1024 + 1), "yy");
+  waiter.reset();
+  set_oversubscribed(true);
+  EXPECT_EQ(yields_of(64), "");
+  EXPECT_EQ(yields_of(1 + 64 + 1), "yy");
+}
+
 TEST_F(Waiting, ResetSpinsAnew) {
   set_oversubscribed(true);
   wait(4);
