@@ -18,6 +18,7 @@ long membarrier(int command) noexcept {
 }
 
 std::atomic<bool> enabled{false};
+std::atomic<bool> shared_enabled{false};
 
 }  // namespace
 
@@ -34,6 +35,21 @@ bool has_process_fence() noexcept {
 void process_fence() noexcept {
   if (membarrier(MEMBARRIER_CMD_PRIVATE_EXPEDITED) != 0)
     fatal_system("a memory fence in all threads (membarrier)", errno);
+}
+
+bool enable_shared_fence() noexcept {
+  const bool is_registered = membarrier(MEMBARRIER_CMD_REGISTER_GLOBAL_EXPEDITED) == 0;
+  shared_enabled.store(is_registered, std::memory_order_relaxed);
+  return is_registered;
+}
+
+bool has_shared_fence() noexcept {
+  return shared_enabled.load(std::memory_order_relaxed);
+}
+
+void shared_fence() noexcept {
+  if (membarrier(MEMBARRIER_CMD_GLOBAL_EXPEDITED) != 0)
+    fatal_system("a memory fence in all ranks of this host (membarrier)", errno);
 }
 
 }  // namespace gex::os

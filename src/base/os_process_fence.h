@@ -1,6 +1,6 @@
 #pragma once
-// A memory fence in all threads of the process at once (membarrier), so that one side of a
-// synchronisation that is seldom used pays for both.
+// Memory fences in other threads (membarrier), so that one side of a synchronisation that is seldom
+// used pays for both: in all threads of the process, or in those of other processes as well.
 
 namespace gex::os {
 
@@ -14,5 +14,15 @@ bool has_process_fence() noexcept;
 /// this call. Ends the process if the system does not do it although it is registered for that. A
 /// few microseconds.
 void process_fence() noexcept;
+
+/// Lets `shared_fence` of any process include the threads of this one; once. Whether it does.
+bool enable_shared_fence() noexcept;
+
+/// What `enable_shared_fence` returned last.
+bool has_shared_fence() noexcept;
+
+/// As `process_fence`, in the threads of all processes that have enabled it. Only where this
+/// process has.
+void shared_fence() noexcept;
 
 }  // namespace gex::os

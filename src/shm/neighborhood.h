@@ -32,6 +32,7 @@
 
 #include "base/os_memory.h"
 #include "shm/cell.h"
+#include "shm/doorbell.h"
 #include "shm/placement.h"
 #include "shm/posts.h"
 #include "shm/range_allocator.h"
@@ -137,6 +138,9 @@ class Neighborhood {
 
   /// Shared rings: requests of `member` finished without a reply, added to by their targets.
   std::atomic<std::uint32_t>& unanswered_of(std::uint32_t member) const noexcept;
+
+  /// The bell of a member's progress thread.
+  Doorbell& doorbell(std::uint32_t member) const noexcept;
 
   /// Slab `index` of `owner` in a mapped lane, and its state word: 1 while the payload is in use.
   std::byte* slab(std::uint32_t lane, std::uint32_t owner, std::uint32_t index) const noexcept;

@@ -1,0 +1,82 @@
+// The doorbell between real processes, with the fences of the system: a ring that is missed leaves
+// both asleep for ever.
+
+#include "shm/doorbell.h"
+
+#include <gtest/gtest.h>
+#include <sys/mman.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <atomic>
+#include <cstdint>
+#include <new>
+
+#include "base/os_process_fence.h"
+
+namespace gex::shm {
+namespace {
+
+constexpr std::uint32_t rounds = 3000;
+
+/// Two that take turns, each with its bell and what the other has brought it.
+struct Table {
+  struct Side {
+    Doorbell bell;
+    alignas(cache_line) std::atomic<std::uint32_t> brought{0};
+  };
+  Side sides[2];
+};
+
+/// Waits for each number, asleep, and brings the next one to the other side.
+void take_turns(Table& table, int own, bool begins) {
+  Table::Side& mine = table.sides[own];
+  Table::Side& theirs = table.sides[1 - own];
+  const auto bring = [&](std::uint32_t number) {
+    // Relaxed: what is shown is that the bell orders it before its own word.
+    theirs.brought.store(number, std::memory_order_relaxed);
+    theirs.bell.ring();
+  };
+  if (begins) bring(1);
+  for (std::uint32_t number = 1; number <= rounds; ++number) {
+    const auto is_there = [&] { return mine.brought.load(std::memory_order_relaxed) >= number; };
+    while (!is_there()) mine.bell.sleep(0, is_there);
+    if (!begins || number != rounds) bring(begins ? number + 1 : number);
+  }
+}
+
+TEST(Doorbell, IsExactHere) {
+  // Linux has had these fences since 4.16; where they are refused the progress thread naps.
+  ASSERT_TRUE(os::enable_shared_fence());
+  EXPECT_TRUE(Doorbell::is_exact());
+}
+
+TEST(Doorbell, MissesNoRingOfAnotherProcess) {
+  void* const memory =
+      mmap(nullptr, sizeof(Table), PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+  ASSERT_NE(memory, MAP_FAILED);
+  auto& table = *new (memory) Table{};
+  const pid_t child = fork();
+  ASSERT_GE(child, 0);
+  if (child == 0) {
+    os::enable_shared_fence();
+    take_turns(table, 1, false);
+    _exit(0);
+  }
+  ASSERT_TRUE(os::enable_shared_fence());
+  take_turns(table, 0, true);
+  int status = 0;
+  ASSERT_EQ(waitpid(child, &status, 0), child);
+  EXPECT_EQ(status, 0);
+  munmap(memory, sizeof(Table));
+}
+
+TEST(Doorbell, SleepsNoLongerThanItsLimit) {
+  Table table{};
+  table.sides[0].bell.sleep(1'000'000, [] { return false; });
+  // Nor at all if there is something.
+  table.sides[0].bell.sleep(0, [] { return true; });
+}
+
+}  // namespace
+}  // namespace gex::shm
