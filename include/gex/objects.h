@@ -64,8 +64,10 @@ GEX_EXPORT_ gex_Flags_t gex_Client_QueryFlags(gex_Client_t client);
 GEX_EXPORT_ const char* gex_Client_QueryName(gex_Client_t client);
 
 /** For clients that passed GEX_FLAG_DEFER_THREADS, exactly once: the progress threads to start.
- * This library has none: *count_p becomes 0. GASNET_ERR_RESOURCE without that flag or on a second
- * call, GASNET_ERR_BAD_ARG for NULL outputs or non-zero flags. */
+ * *count_p becomes 1 with GEX_PROGRESS_THREAD=1 in GASNET_PAR, unless the job has one rank or
+ * another client has the thread; otherwise 0. The client starts a joinable thread that runs
+ * gex_progress_fn(gex_progress_arg), which does not return. GASNET_ERR_RESOURCE without that flag
+ * or on a second call, GASNET_ERR_BAD_ARG for NULL outputs or non-zero flags. */
 GEX_EXPORT_ int gex_System_QueryProgressThreads(gex_Client_t client, unsigned int* count_p,
                                                 const gex_ProgressThreadInfo_t** info_p,
                                                 gex_Flags_t flags);

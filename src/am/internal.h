@@ -44,6 +44,14 @@ enum class Internal : std::uint8_t {
   count
 };
 
+/// Whether the handler is the client's, or calls one of the client's: the progress thread runs none
+/// of those.
+constexpr bool runs_client_code(std::uint8_t handler) noexcept {
+  return handler >= GEX_AM_INDEX_BASE ||
+         handler == static_cast<std::uint8_t>(Internal::vis_put_with_notice) ||
+         handler == static_cast<std::uint8_t>(Internal::vis_notice);
+}
+
 /// A pointer or a 64-bit number among the arguments of a message: two of them, the upper half
 /// first.
 class Wide {

@@ -61,6 +61,8 @@ void Links::set_up_lane(Lane& lane, std::uint32_t number) {
     link.lane = number;
     link.open = number == 0;
     if (member == me) continue;
+    if (!self.progress_threads.empty() && self.progress_threads[neighborhood.members()[member]])
+      link.bell = &neighborhood.doorbell(member);
     lane.by_jobrank[neighborhood.members()[member]] = &link;
     if (!pairs()) continue;
     link.answers = &incoming(lane, shm::replies, member);
@@ -131,6 +133,13 @@ void Links::enter(ThreadRecord& thread) noexcept {
   const bool is_first = entered_.fetch_add(1, std::memory_order_relaxed) == 0;
   if (is_first || !threaded_ || !take_lane(thread, *mine, own_lane_of(thread)))
     take_lane(thread, *mine, 0);
+  thread.lane = mine;
+}
+
+void Links::enter_progress_thread() noexcept {
+  ThreadRecord& thread = this_thread();
+  auto* const mine = new ThreadLanes;
+  take_lane(thread, *mine, 0);
   thread.lane = mine;
 }
 

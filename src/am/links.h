@@ -98,6 +98,9 @@ class Links {
     return *static_cast<ThreadLanes*>(thread.lane);
   }
   Lane& first() noexcept { return first_; }
+  /// Gives the calling thread, which is the progress thread, lane 0. It does not count as one for
+  /// which others leave that lane.
+  void enter_progress_thread() noexcept;
   /// Moves the calling thread from lane 0 to a lane of its own, if there is one and there are
   /// other threads. Not between Prepare and Commit.
   void leave_first_lane(ThreadRecord& thread, ThreadLanes& mine) noexcept;

@@ -5,6 +5,7 @@
 #include <cstring>
 #include <mutex>
 #include <optional>
+#include <utility>
 #include <vector>
 
 #include "am/credits.h"
@@ -12,6 +13,7 @@
 #include "am/internal.h"
 #include "am/lender.h"
 #include "am/observed.h"
+#include "am/set_aside.h"
 #include "am/wire.h"
 #include "base/error.h"
 #include "base/immortal.h"
@@ -20,6 +22,7 @@
 #include "core/memory.h"
 #include "core/objects.h"
 #include "core/process.h"
+#include "core/progress_thread.h"
 #include "core/trace.h"
 
 namespace gex::am {
@@ -56,6 +59,9 @@ struct Network {
   std::atomic<bool> has_deferred{false};
   /// By peer; traced jobs only.
   std::vector<Numbers> numbers;
+  /// By threads of the client, where there is a progress thread, and as that has seen them last.
+  std::atomic<std::uint32_t> client_polls{0};
+  std::uint32_t seen_polls = 0;
 };
 Immortal<Network> the_network;
 Network& network() noexcept {
@@ -340,28 +346,63 @@ void deliver_from_network(std::uint32_t source, net::Channel channel, const void
     if (arrival.to_place != nullptr) copy_memory(arrived.payload, arrival.to_place, arrived.size);
   }
 
-  const bool unanswered = run_handler<Sender::any>(arrived, arrival.number);
+  if (in_progress_thread() && runs_client_code(header.handler())) [[unlikely]]
+    return leave_to_client(arrived, arrival.number);
+  network_message_handled(header, run_handler<Sender::any>(arrived, arrival.number));
+}
+
+void network_message_handled(const MessageHeader& header, bool unanswered) noexcept {
+  Network& self = network();
+  const gex_Rank_t source = header.source;
   // A reply answers one request. Its credit comes back only now, because until its handler has
   // returned it takes a place at this process.
-  if (header.is_reply()) peer.restore();
-  if (unanswered) network_request_unanswered(source);
+  if (header.is_reply()) self.peers[source].restore();
+  if (!unanswered) return;
+  if (self.peers[source].owe() || (self.lender.lends() && self.lender.has_unreported(source)))
+    give_back(source);
 }
 
-void network_request_unanswered(gex_Rank_t jobrank) noexcept {
-  Network& self = network();
-  if (self.peers[jobrank].owe() || (self.lender.lends() && self.lender.has_unreported(jobrank)))
-    give_back(jobrank);
-}
+namespace {
 
-bool poll_network() noexcept {
-  constexpr std::size_t max_messages = 32;
+/// Messages that a poll delivers.
+constexpr std::size_t max_messages = 32;
+
+bool poll_conduit(std::size_t most) noexcept {
   const Network& self = network();
-  if (self.conduit == nullptr) return false;
   const bool progressed =
-      self.conduit->poll(1U << net::request_channel | 1U << net::reply_channel, max_messages) != 0;
+      self.conduit->poll(1U << net::request_channel | 1U << net::reply_channel, most) != 0;
   if (self.has_deferred.load(std::memory_order_relaxed)) [[unlikely]]
     send_deferred_updates();
   return progressed;
+}
+
+}  // namespace
+
+bool poll_network() noexcept {
+  Network& self = network();
+  if (self.conduit == nullptr) return false;
+  if (has_progress_thread()) [[unlikely]]
+    // Not an atomic addition: threads may lose counts, but it still changes.
+    self.client_polls.store(self.client_polls.load(std::memory_order_relaxed) + 1,
+                            std::memory_order_relaxed);
+  return poll_conduit(max_messages);
+}
+
+Served serve_network() noexcept {
+  Network& self = network();
+  Served served;
+  if (self.conduit == nullptr) return served;
+  const std::uint32_t polls = self.client_polls.load(std::memory_order_relaxed);
+  if (std::exchange(self.seen_polls, polls) != polls) {
+    served.attended = true;
+    return served;
+  }
+  const std::size_t most = std::min(max_messages, room_to_leave());
+  if (most == 0)
+    served.blocked = true;
+  else
+    served.progressed = poll_conduit(most);
+  return served;
 }
 
 }  // namespace gex::am

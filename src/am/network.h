@@ -13,6 +13,7 @@
 #include <cstdint>
 
 #include "am/outbound.h"
+#include "core/progress.h"
 
 namespace gex::am {
 
@@ -43,11 +44,16 @@ void send_reply_network(gex_Rank_t jobrank, const Outbound& message) noexcept;
 void deliver_from_network(std::uint32_t source, net::Channel channel, const void* message,
                           std::size_t size);
 
-/// A request of that process has ended without a reply, other than in its delivery. Client context.
-void network_request_unanswered(gex_Rank_t jobrank) noexcept;
+/// The handler of a message that was set aside has returned. `unanswered`: it was a request, and
+/// has ended without a reply. Client context.
+void network_message_handled(const MessageHeader& header, bool unanswered) noexcept;
 
 /// Polls both channels, and sends deferred credit updates; for that it may wait for the conduit,
 /// polling replies only. Client context.
 bool poll_network() noexcept;
+
+/// As `poll_network`, of the progress thread, which leaves messages of the client's to its threads.
+/// Does nothing if those have polled since its last call.
+Served serve_network() noexcept;
 
 }  // namespace gex::am

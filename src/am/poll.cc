@@ -25,11 +25,14 @@ bool deliver_set_aside() noexcept {
   const auto due = take_set_aside();
   for (const std::unique_ptr<SetAsideMessage>& message : due) {
     const Arrived& arrived = message->arrived;
-    if (!run_handler<Sender::any>(arrived, message->number)) continue;
-    if (arrived.ring != nullptr)
-      links().request_unanswered(*arrived.ring, BiasedLock::Hold(), arrived.header.source);
-    else
-      network_request_unanswered(arrived.header.source);
+    const MessageHeader& header = arrived.header;
+    const bool unanswered = run_handler<Sender::any>(arrived, message->number);
+    if (arrived.ring == nullptr) {
+      network_message_handled(header, unanswered);
+      continue;
+    }
+    if (message->keeps_slab) release_slab(header, *arrived.ring);
+    if (unanswered) links().request_unanswered(*arrived.ring, BiasedLock::Hold(), header.source);
   }
   return !due.empty();
 }

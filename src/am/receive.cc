@@ -6,7 +6,9 @@
 #include "am/cell_layout.h"
 #include "am/copy.h"
 #include "am/deliver.h"
+#include "am/internal.h"
 #include "am/links.h"
+#include "am/set_aside.h"
 #include "core/process.h"
 
 namespace gex::am {
@@ -76,12 +78,7 @@ Arrived assemble(Copy& copy, Incoming& in) noexcept {
 bool deliver_copy(Copy& copy, Incoming& in) noexcept {
   const MessageHeader& header = copy.header;
   const bool unanswered = run_handler(assemble(copy, in), copy.number);
-  if (header.category() == Category::medium && header.slab() != no_slab) {
-    const shm::Neighborhood& neighborhood = process().neighborhood;
-    // Release: the handler's reads precede the owner's next write to the slab.
-    neighborhood.slab_busy(in.lane, neighborhood.local_index_of(header.source), header.slab())
-        .store(0, std::memory_order_release);
-  }
+  if (header.category() == Category::medium && header.slab() != no_slab) release_slab(header, in);
   return unanswered;
 }
 
@@ -93,18 +90,24 @@ bool deliver_copy(Copy& copy, Incoming& in) noexcept {
   if (links().threaded()) in.lock.unlock(hold);
 }
 
-bool take_large(Incoming& in, BiasedLock::Hold hold, MessageHeader header) noexcept {
+/// Copies the next message, which is there, and gives its cell back.
+[[gnu::always_inline]] inline void copy_out(Copy& copy, Incoming& in, BiasedLock::Hold hold,
+                                            const MessageHeader& header) noexcept {
   const std::uint32_t place = in.place();
   const shm::Cell& cell = in.cells[place];
-  Copy copy;
-  header.size_buffer = cell.size_buffer;
   copy.header = header;
+  copy.header.size_buffer = cell.size_buffer;
   copy.number = in.consumer.next();
   std::memcpy(copy.words, cell.words, sizeof copy.words);
-  const std::size_t used = used_of_slot(header);
+  const std::size_t used = used_of_slot(copy.header);
   if (used != 0) copy_chunks(copy.slot, in.slots[place].bytes, used);
   in.fetches_slots = used != 0;
   give_cell_back(in, hold);
+}
+
+bool take_large(Incoming& in, BiasedLock::Hold hold, MessageHeader header) noexcept {
+  Copy copy;
+  copy_out(copy, in, hold, header);
   return deliver_copy(copy, in);
 }
 
@@ -137,6 +140,39 @@ bool take_large(Incoming& in, BiasedLock::Hold hold, MessageHeader header) noexc
 }
 
 }  // namespace
+
+void release_slab(const MessageHeader& header, const Incoming& in) noexcept {
+  const shm::Neighborhood& neighborhood = process().neighborhood;
+  // Release: the handler's reads precede the owner's next write to the slab.
+  neighborhood.slab_busy(in.lane, neighborhood.local_index_of(header.source), header.slab())
+      .store(0, std::memory_order_release);
+}
+
+Found serve_message(Incoming& in) noexcept {
+  const BiasedLock::Hold hold = in.lock.try_lock(thread_number());
+  if (!hold) return Found::nothing;
+  const shm::Cell& cell = in.cells[in.place()];
+  MessageHeader header;
+  if (!in.consumer.arrived(cell.ready, header.what)) {
+    in.lock.unlock(hold);
+    return Found::nothing;
+  }
+  const bool is_left = runs_client_code(header.handler());
+  if (is_left && room_to_leave() == 0) {
+    in.lock.unlock(hold);
+    return Found::blocked;
+  }
+  header.source = in.to_source != nullptr ? in.source : cell.source;
+  Copy copy;
+  copy_out(copy, in, hold, header);
+  // The shortest way to send a short message (express.h) writes no size.
+  if (header.category() == Category::short_message) copy.header.size_buffer = 0;
+  if (is_left)
+    leave_to_client(assemble(copy, in), copy.number);
+  else if (deliver_copy(copy, in))
+    links().request_unanswered(in, hold, header.source);
+  return Found::delivered;
+}
 
 bool take_messages(Incoming& in) noexcept {
   unsigned taken = 0;

@@ -1,7 +1,9 @@
 #include "am/set_aside.h"
 
+#include <algorithm>
 #include <atomic>
 #include <cstring>
+#include <iterator>
 #include <memory>
 #include <utility>
 #include <vector>
@@ -14,19 +16,47 @@ namespace gex::am {
 
 namespace {
 
+/// Of messages left to the client's threads: so many, and so many bytes of their payloads.
+constexpr std::size_t max_left = 1024;
+constexpr std::size_t max_left_bytes = std::size_t{4} << 20;
+
 struct Messages {
   SpinLock lock;
-  std::vector<std::unique_ptr<SetAsideMessage>> list;
+  std::vector<std::unique_ptr<SetAsideMessage>> list;  ///< for an endpoint
   gex_EP_t endpoint = GEX_EP_INVALID;
+  std::vector<std::unique_ptr<SetAsideMessage>> due;
+  std::size_t due_bytes = 0;
 };
-/// Whether the list is to be delivered; changes under its lock.
-std::atomic<bool> to_deliver{false};
+/// Whether there are any due; changes under the lock.
+std::atomic<bool> any_due{false};
 Immortal<Messages> the_messages;
 Messages& messages() noexcept {
   return the_messages.get();
 }
 
+/// With the lock held.
+void note_due() noexcept {
+  if (any_due.exchange(true, std::memory_order_relaxed)) return;
+  want_deliveries();
+}
+
+bool is_in_slab(const Arrived& message) noexcept {
+  return message.ring != nullptr && message.header.category() == Category::medium &&
+         message.header.slab() != no_slab;
+}
+
 }  // namespace
+
+SetAsideMessage::SetAsideMessage(const Arrived& message, std::uint32_t message_number,
+                                 bool keeps_slab_in_use)
+    : arrived(message), number(message_number), keeps_slab(keeps_slab_in_use) {
+  std::memcpy(args, message.args, message.header.arg_count() * sizeof *message.args);
+  arrived.args = args;
+  if (message.header.category() != Category::medium || keeps_slab) return;
+  payload = std::make_unique_for_overwrite<std::byte[]>(message.size);
+  if (message.size != 0) std::memcpy(payload.get(), message.payload, message.size);
+  arrived.payload = payload.get();
+}
 
 SetAside::SetAside(gex_EP_t endpoint) noexcept {
   const OptionalGuard guard(messages().lock, true);
@@ -38,39 +68,48 @@ SetAside::~SetAside() {
   const OptionalGuard guard(all.lock, true);
   all.endpoint = GEX_EP_INVALID;
   if (all.list.empty()) return;
-  to_deliver.store(true, std::memory_order_relaxed);
-  want_deliveries();
+  std::move(all.list.begin(), all.list.end(), std::back_inserter(all.due));
+  all.list.clear();
+  note_due();
 }
 
 bool set_aside(gex_EP_t endpoint, const Arrived& message, std::uint32_t number) noexcept {
   Messages& all = messages();
   const OptionalGuard guard(all.lock, true);
   if (all.endpoint != endpoint) return false;
-  auto kept = std::make_unique<SetAsideMessage>();
-  kept->arrived = message;
-  kept->number = number;
-  std::memcpy(kept->args, message.args, message.header.arg_count() * sizeof *message.args);
-  kept->arrived.args = kept->args;
-  if (message.header.category() == Category::medium) {
-    kept->payload = std::make_unique_for_overwrite<std::byte[]>(message.size);
-    if (message.size != 0) std::memcpy(kept->payload.get(), message.payload, message.size);
-    kept->arrived.payload = kept->payload.get();
-  }
-  all.list.push_back(std::move(kept));
+  all.list.push_back(
+      std::make_unique<SetAsideMessage>(message, number, /*keeps_slab_in_use=*/false));
   return true;
 }
 
+std::size_t room_to_leave() noexcept {
+  Messages& all = messages();
+  const OptionalGuard guard(all.lock, true);
+  if (all.due.size() >= max_left || all.due_bytes >= max_left_bytes) return 0;
+  return max_left - all.due.size();
+}
+
+void leave_to_client(const Arrived& message, std::uint32_t number) noexcept {
+  auto left = std::make_unique<SetAsideMessage>(message, number, is_in_slab(message));
+  Messages& all = messages();
+  const OptionalGuard guard(all.lock, true);
+  if (left->payload != nullptr) all.due_bytes += message.size;
+  all.due.push_back(std::move(left));
+  note_due();
+}
+
 bool any_set_aside_due() noexcept {
-  return to_deliver.load(std::memory_order_relaxed);
+  return any_due.load(std::memory_order_relaxed);
 }
 
 std::vector<std::unique_ptr<SetAsideMessage>> take_set_aside() noexcept {
   Messages& all = messages();
   std::vector<std::unique_ptr<SetAsideMessage>> due;
   const OptionalGuard guard(all.lock, true);
-  if (!to_deliver.load(std::memory_order_relaxed)) return due;
-  due.swap(all.list);
-  to_deliver.store(false, std::memory_order_relaxed);
+  if (!any_due.load(std::memory_order_relaxed)) return due;
+  due.swap(all.due);
+  all.due_bytes = 0;
+  any_due.store(false, std::memory_order_relaxed);
   unwant_deliveries();
   return due;
 }

@@ -6,6 +6,7 @@
 #include "am/network.h"
 #include "am/observed.h"
 #include "am/poll.h"
+#include "am/serve.h"
 #include "core/process.h"
 #include "core/progress.h"
 
@@ -16,6 +17,7 @@ void start() {
   receive_lanes();
   set_up_network();
   register_deliverer(deliver_messages);
+  register_server(server);
   start_deferred_sends();
   if (traced()) name_own_handlers();
   // With more ranks than cores an idle poll is a call, too, which counts them (gex_poll_).

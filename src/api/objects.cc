@@ -15,6 +15,7 @@
 #include "core/in_call.h"
 #include "core/objects.h"
 #include "core/progress.h"
+#include "core/progress_thread.h"
 #include "core/refuse.h"
 #include "core/startup.h"
 #include "core/team.h"
@@ -148,6 +149,7 @@ int gex_Client_Init(gex_Client_t* client_p, gex_EP_t* ep_p, gex_TM_t* tm_p, cons
   *tm_p = gex::team::create_primordial(client).handle();
   if ((flags & GEX_FLAG_USES_GASNET1) != 0) gex_proc_.gasnet1_team = *tm_p;
   InCall::name_calls();
+  if ((flags & GEX_FLAG_DEFER_THREADS) == 0) gex::start_progress_thread();
   return GASNET_OK;
 }
 

@@ -7,6 +7,7 @@
 #include "core/in_call.h"
 #include "core/objects.h"
 #include "core/process.h"
+#include "core/progress_thread.h"
 #include "core/thread.h"
 
 namespace {
@@ -92,8 +93,8 @@ int gex_System_QueryProgressThreads(gex_Client_t client, unsigned int* count_p,
   if ((client->flags & GEX_FLAG_DEFER_THREADS) == 0 || client->progress_threads_queried)
     return GASNET_ERR_RESOURCE;
   client->progress_threads_queried = true;
-  *count_p = 0;
-  *info_p = nullptr;
+  *info_p = gex::give_progress_thread();
+  *count_p = *info_p != nullptr ? 1 : 0;
   return GASNET_OK;
 }
 

@@ -29,6 +29,9 @@ struct Reduction {
   const void* user_data = nullptr;
   bool ordered = false;  ///< not commutative: operands keep the order of their ranks
 
+  /// Whether it calls a function of the client's.
+  bool is_of_client() const noexcept { return builtin == nullptr && user != nullptr; }
+
   /// right[i] = left[i] (+) right[i] for `bytes` of whole elements.
   void apply(const std::byte* left, std::byte* right, std::size_t bytes) const noexcept;
   /// result[i] = left[i] (+) right[i]. The result may be an operand if this is a built-in one.

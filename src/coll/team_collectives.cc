@@ -64,6 +64,7 @@ Operation& TeamCollectives::take(const Request& request) {
   operation.owner = this;
   operation.shared = shared;
   operation.entered = false;
+  if (request.reduction.is_of_client()) ++with_client_operator_;
   // Relaxed: no other thread has it.
   operation.done.store(false, std::memory_order_relaxed);
   return operation;
@@ -71,6 +72,7 @@ Operation& TeamCollectives::take(const Request& request) {
 
 void TeamCollectives::give_back(Operation& operation) noexcept {
   team_->collectives_called.end();
+  if (operation.request.reduction.is_of_client()) --with_client_operator_;
   if (operation.shared)
     free_shared_.push_back(static_cast<SharedOperation*>(&operation));
   else
@@ -199,7 +201,8 @@ bool TeamCollectives::conclude(Operation& operation) noexcept {
 bool TeamCollectives::advance() noexcept {
   // One thread at a time: the others' polls have nothing to add.
   if (threaded_ && !lock_.try_lock()) return false;
-  const bool progressed = advance_locked();
+  const bool is_left_to_client = with_client_operator_ != 0 && in_progress_thread();
+  const bool progressed = !is_left_to_client && advance_locked();
   if (threaded_) lock_.unlock();
   return progressed;
 }

@@ -94,6 +94,9 @@ class TeamCollectives {
   /// Checked mode: operations that are not agreed on yet, with their numbers.
   std::deque<std::pair<std::uint32_t, Operation*>> unagreed_;
 
+  /// Operations under way that call an operator of the client's.
+  std::uint32_t with_client_operator_ = 0;
+
   std::vector<std::unique_ptr<SharedOperation>> all_shared_;
   std::vector<std::unique_ptr<MessageOperation>> all_messages_;
   std::vector<SharedOperation*> free_shared_;

@@ -31,6 +31,8 @@ struct Process {
   std::uint32_t usable_cores = 1;  ///< that the ranks of this host have together
   bool crowded = false;            ///< more ranks on this host than usable cores
   bool threaded = false;           ///< PAR: calls may come from several threads at once
+  /// By jobrank: the rank has a progress thread, or will (core/progress_thread.h). Empty: none has.
+  std::vector<bool> progress_threads;
 };
 
 extern Immortal<Process> the_process;

@@ -19,6 +19,13 @@ bool deliver_nothing(std::uint32_t) noexcept {
 void watch_nothing() noexcept {
 }
 
+Served serve_nothing() noexcept {
+  return {};
+}
+bool has_nothing() noexcept {
+  return false;
+}
+
 constexpr std::uint64_t no_job = 0;
 
 Deliverer the_deliverer = deliver_nothing;
@@ -36,6 +43,9 @@ void (*the_absence_watch)() noexcept = watch_nothing;
 namespace detail {
 
 constinit thread_local unsigned handler_runs __attribute__((tls_model("initial-exec"))) = 0;
+constinit thread_local bool is_progress_thread __attribute__((tls_model("initial-exec"))) = false;
+constinit std::atomic<shm::Doorbell*> own_bell{nullptr};
+constinit Server the_server{serve_nothing, has_nothing};
 constinit Watched watched{{nullptr, 0, 0, 0, 0, &no_job}};
 
 bool poll_busy(std::uint32_t quiet) noexcept {
@@ -56,6 +66,14 @@ bool poll_busy(std::uint32_t quiet) noexcept {
 }
 
 }  // namespace detail
+
+bool advance_pollers() noexcept {
+  if (!are_polls_wanted()) return false;
+  const HandlersRun scope;
+  bool progressed = false;
+  for (unsigned i = 0; i < poller_count; ++i) progressed |= pollers[i]();
+  return progressed;
+}
 
 void note_incomplete(OpRecord& record) noexcept {
   // Relaxed, here and below: see show.
@@ -112,6 +130,10 @@ void leave_inboxes_to_deliverer() noexcept {
 
 void register_deliverer(Deliverer deliverer) noexcept {
   the_deliverer = deliverer;
+}
+
+void register_server(const Server& server) noexcept {
+  detail::the_server = server;
 }
 
 void register_poller(Poller poller) noexcept {

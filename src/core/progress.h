@@ -7,15 +7,20 @@
 // anything else may have work. One of them delivers messages; the others are called only while
 // they have work (`want_polls`). A wait is: read the condition, poll, read it again, let other
 // threads run; it never sleeps in the kernel.
+//
+// Where there is a progress thread (progress_thread.h) that delivers the library's own messages as
+// well: by a `Server`, which leaves those whose handlers are the client's to the client's threads.
 
 #include <gasnetex.h>
 
+#include <atomic>
 #include <cstdint>
 
 #include "base/cache_line.h"
 #include "base/spin.h"
 #include "core/op.h"
 #include "core/trace.h"
+#include "shm/doorbell.h"
 
 namespace gex {
 
@@ -24,6 +29,21 @@ using Poller = bool (*)() noexcept;
 /// Delivers messages; returns true if anything happened. The first `quiet` inboxes have just been
 /// read and seemed empty. Called from client context only.
 using Deliverer = bool (*)(std::uint32_t quiet) noexcept;
+
+/// What a look of the progress thread has found.
+struct Served {
+  bool progressed = false;  ///< something was delivered, or sent
+  bool attended = false;    ///< threads of the client have polled since the last look
+  bool blocked = false;     ///< what is there must wait for a thread of the client
+  bool soon = false;        ///< what is there may be delivered in some microseconds
+  bool pending = false;     ///< something may become possible without a ring of the bell
+};
+/// What the progress thread calls instead of a deliverer.
+struct Server {
+  Served (*serve)() noexcept = nullptr;
+  /// Whether something has come that `serve` may deliver.
+  bool (*has_work)() noexcept = nullptr;
+};
 
 namespace detail {
 /// Polls and sends on this thread's stack that run handlers.
@@ -50,6 +70,30 @@ void register_absence_watch(void (*watch)() noexcept) noexcept;
 /// Start-up only.
 void register_deliverer(Deliverer deliverer) noexcept;
 void register_poller(Poller poller) noexcept;
+void register_server(const Server& server) noexcept;
+
+namespace detail {
+/// The registered server.
+extern Server the_server;
+/// The calling thread is the progress thread.
+extern constinit thread_local bool is_progress_thread __attribute__((tls_model("initial-exec")));
+/// What wakes the progress thread of this process; null: it has none.
+extern constinit std::atomic<shm::Doorbell*> own_bell;
+
+inline void ring_own_bell() noexcept {
+  // Acquire: a thread that finds the bell finds the memory in which it lies.
+  if (shm::Doorbell* const bell = own_bell.load(std::memory_order_acquire)) bell->ring();
+}
+}  // namespace detail
+
+/// Whether the calling thread is the progress thread: no function of the client's may be called.
+inline bool in_progress_thread() noexcept {
+  return detail::is_progress_thread;
+}
+
+/// Lets the registered pollers make progress, if they have work; for the progress thread. Whether
+/// anything happened.
+bool advance_pollers() noexcept;
 
 namespace detail {
 /// What an idle poll reads, in one cache line; clients' inline polls read it too.
@@ -72,6 +116,10 @@ inline std::uint32_t watched_inboxes() noexcept {
 /// Pollers have work from `want_polls` to `unwant_polls`. Calls are counted.
 inline void want_polls() noexcept {
   __atomic_fetch_add(&detail::watched.polls_wanted, 1, __ATOMIC_RELAXED);
+  detail::ring_own_bell();
+}
+inline bool are_polls_wanted() noexcept {
+  return __atomic_load_n(&detail::watched.polls_wanted, __ATOMIC_RELAXED) != 0;
 }
 inline void unwant_polls() noexcept {
   __atomic_fetch_sub(&detail::watched.polls_wanted, 1, __ATOMIC_RELAXED);
@@ -79,6 +127,7 @@ inline void unwant_polls() noexcept {
 /// The deliverer has work that no inbox shows, until `unwant_deliveries`. Calls are counted.
 inline void want_deliveries() noexcept {
   __atomic_fetch_add(&detail::watched.deliveries_wanted, 1, __ATOMIC_RELAXED);
+  detail::ring_own_bell();
 }
 inline void unwant_deliveries() noexcept {
   __atomic_fetch_sub(&detail::watched.deliveries_wanted, 1, __ATOMIC_RELAXED);

@@ -10,6 +10,7 @@
 #include "base/error.h"
 #include "base/os_cpu.h"
 #include "base/os_memory_limits.h"
+#include "base/os_process_fence.h"
 #include "base/os_signal.h"
 #include "base/spin.h"
 #include "core/backtrace_signal.h"
@@ -106,17 +107,32 @@ std::uint32_t wanted_lanes(const os::CoreShare& share) {
   return lanes;
 }
 
+/// Whether this rank has a progress thread: a job of one has no other rank to serve, and in the
+/// other modes no thread but the client's may be inside the library.
+bool has_progress_thread() {
+  if (!env::boolean(env::Variable::progress_thread)) return false;
+  const Process& self = process();
+  if (!self.threaded && speaks_for_job())
+    warn(
+        "GEX_PROGRESS_THREAD=1: there is no progress thread, because this client was compiled for "
+        "GASNET_%s; compile it for GASNET_PAR",
+        mode_name(gex_proc_.mode));
+  return self.threaded && self.job->size() > 1;
+}
+
 /// Counts the cores that the ranks of this host may use together. A rank that is bound sees only
-/// its own; ranks bound to different ones do not crowd each other. Returns the number of lanes: the
-/// most that any rank wants, so that neighborhoods are laid out alike.
+/// its own; ranks bound to different ones do not crowd each other. Determines which ranks have
+/// progress threads. Returns the number of lanes: the most that any rank wants, so that
+/// neighborhoods are laid out alike.
 std::uint32_t count_cores_and_lanes() {
   struct Announced {
     os::CoreShare share;
     std::uint32_t lanes;
+    bool progress_thread;
   };
   Process& self = process();
   job::Job& job = *self.job;
-  Announced mine{os::core_share(), 1};
+  Announced mine{os::core_share(), 1, has_progress_thread()};
   mine.lanes = wanted_lanes(mine.share);
   std::vector<Announced> announcements(job.size());
   job.exchange(std::as_bytes(std::span(&mine, 1)),
@@ -126,6 +142,11 @@ std::uint32_t count_cores_and_lanes() {
   self.usable_cores = std::min(os::usable_cores(here), os::cpu_count());
   self.crowded = here.size() > self.usable_cores;
   set_oversubscribed(self.crowded);
+  if (std::ranges::any_of(announcements, &Announced::progress_thread)) {
+    for (const Announced& one : announcements) self.progress_threads.push_back(one.progress_thread);
+    // A rank that has none rings those of others.
+    os::enable_shared_fence();
+  }
   return std::ranges::max(announcements, {}, &Announced::lanes).lanes;
 }
 

@@ -103,6 +103,14 @@ ThreadRecord& enter_thread() noexcept {
   return *record;
 }
 
+ThreadRecord& enter_progress_thread() noexcept {
+  // For the life of the process, as all records.
+  auto* const record = new ThreadRecord;
+  record->number = progress_thread_number;
+  current_thread_record = record;
+  return *record;
+}
+
 void enter_lane(const ThreadRecord& thread) noexcept {
   const net::Conduit* const conduit = process().conduit;
   if (conduit != nullptr && conduit->enter_lane != nullptr) conduit->enter_lane(thread.number - 1);

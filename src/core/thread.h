@@ -113,6 +113,14 @@ extern constinit thread_local ThreadRecord* current_thread_record
 /// Makes (or takes over) a record for the calling thread.
 ThreadRecord& enter_thread() noexcept;
 
+/// The number of the progress thread, which no thread of the client has.
+inline constexpr std::uint32_t progress_thread_number = 0xffff;
+
+/// Makes the record of the calling thread, which is the progress thread. It is not counted among
+/// the client's, and not shown to other processes: a rank whose threads all wait may be stuck
+/// although this one waits for nothing.
+ThreadRecord& enter_progress_thread() noexcept;
+
 /// Passes the calling thread's number to the conduit, if that has lanes.
 void enter_lane(const ThreadRecord& thread) noexcept;
 
