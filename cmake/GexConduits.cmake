@@ -13,21 +13,28 @@
 
 set(GEX_GENERATED ${PROJECT_BINARY_DIR}/generated)
 
-# gex_conduit(<name> BUILT_IN|PLUGIN [ONE_MACHINE] [CHECKING <sources>...] [NEEDS <libraries>...])
+# gex_conduit(<name> BUILT_IN|PLUGIN [ONE_MACHINE] [PREFERENCE <n>] [CHECKING <sources>...]
+#             [NEEDS <libraries>...])
 # A network of the library itself, whose gex::net::<name>::conduit() returns its table, or the plug-in
-# libgex-<name>.so. ONE_MACHINE: it joins the processes of one machine. CHECKING: sources of a plug-in
-# that check their own state in the checking form. NEEDS: libraries that the plug-in may need at run
-# time, as the loader names them.
+# libgex-<name>.so. ONE_MACHINE: it joins the processes of one machine. PREFERENCE: it may be chosen where
+# no network is named, of those that are equally good here the one with the highest number; 1 to 9 are
+# last resorts, 50 is usual (docs/which-way.md). Without it only its name chooses it. CHECKING: sources of
+# a plug-in that check their own state in the checking form. NEEDS: libraries that the plug-in may need at
+# run time, as the loader names them.
 set(GEX_DECLARED_CONDUITS "")
 macro(gex_conduit name)
-  cmake_parse_arguments(conduit "BUILT_IN;PLUGIN;ONE_MACHINE" "" "CHECKING;NEEDS" ${ARGN})
+  cmake_parse_arguments(conduit "BUILT_IN;PLUGIN;ONE_MACHINE" "PREFERENCE" "CHECKING;NEEDS"
+    ${ARGN})
   if(NOT "${name}" MATCHES "^[a-z][a-z0-9]*$" OR conduit_UNPARSED_ARGUMENTS
       OR (conduit_BUILT_IN AND conduit_PLUGIN) OR NOT (conduit_BUILT_IN OR conduit_PLUGIN))
     message(FATAL_ERROR "gex_conduit(${name}): BUILT_IN or PLUGIN is needed, and a name of small "
       "letters and digits; not understood: '${conduit_UNPARSED_ARGUMENTS}'")
   endif()
+  if(NOT "${conduit_PREFERENCE}" MATCHES "^([1-9][0-9]?)?$")
+    message(FATAL_ERROR "gex_conduit(${name}): PREFERENCE ${conduit_PREFERENCE}: expected 1 to 99")
+  endif()
   list(APPEND GEX_DECLARED_CONDUITS ${name})
-  foreach(property BUILT_IN ONE_MACHINE CHECKING NEEDS)
+  foreach(property BUILT_IN ONE_MACHINE PREFERENCE CHECKING NEEDS)
     set(GEX_CONDUIT_${name}_${property} "${conduit_${property}}")
   endforeach()
 endmacro()
@@ -90,7 +97,11 @@ foreach(declaration IN LISTS declarations)
     endif()
   endif()
   string(TOLOWER "${GEX_CONDUIT_${name}_ONE_MACHINE}" one_machine)
-  string(APPEND conduit_table "${form}(${name}, ${one_machine})\n")
+  set(preference 0)
+  if(GEX_CONDUIT_${name}_PREFERENCE)
+    set(preference ${GEX_CONDUIT_${name}_PREFERENCE})
+  endif()
+  string(APPEND conduit_table "${form}(${name}, ${one_machine}, ${preference})\n")
   if(NOT labels MATCHES "defined\\(GASNET_CONDUIT_${NAME}\\)")
     string(APPEND label_list "${if} defined(GASNET_CONDUIT_${NAME})
 #define GASNET_CONDUIT_NAME ${NAME}

@@ -133,7 +133,7 @@ std::optional<Start> start_of_function(const std::string& function) {
 /// Whether the network works on one machine only. Other networks refuse several hosts themselves.
 bool is_of_one_machine(const std::string& network) {
   if (network == "smp") return true;
-#define GEX_BUILT_IN_CONDUIT(name, is_of_one_machine) \
+#define GEX_BUILT_IN_CONDUIT(name, is_of_one_machine, preference) \
   if (network == #name) return is_of_one_machine;
 #define GEX_PLUGIN_CONDUIT GEX_BUILT_IN_CONDUIT
 #include <declared_conduits.def>

@@ -22,7 +22,8 @@ Probe describe_smp() {
   return smp;
 }
 
-/// A program of ours finds the plug-ins that libgex finds, wherever the tree was moved.
+}  // namespace
+
 void look_beside_libgex() {
   namespace fs = std::filesystem;
   std::error_code error;
@@ -32,10 +33,7 @@ void look_beside_libgex() {
   if (!error) gex::net::set_library_folder(folder.string());
 }
 
-}  // namespace
-
 Conduits find_conduits(int control) {
-  look_beside_libgex();
   Conduits found;
   found.list.push_back({"smp", "shared memory", {}, false, describe_smp()});
   for (const gex::net::Conduit* conduit : gex::net::built_in())

@@ -26,6 +26,9 @@ struct Conduits {
   std::vector<PlugInFolder> folders;
 };
 
+/// A program of ours finds the plug-ins that libgex finds, wherever the tree was moved.
+void look_beside_libgex();
+
 /// Finds and tries them; see `probe` for when that may be done.
 Conduits find_conduits(int control);
 

@@ -55,6 +55,8 @@ const char* name_of(gex::job::Origin origin) {
   return "itself";
 }
 
+}  // namespace
+
 JobFacts job() {
   const gex::Process& process = gex::process();
   gex_Rank_t neighborhoods = 0;
@@ -88,6 +90,8 @@ LimitFacts limits() {
           ring.reply_window,
           !pair_rings};
 }
+
+namespace {
 
 std::vector<ControlMemory> control_memory() {
   std::vector<std::uint32_t> sizes{2, 16, 64, 1024};

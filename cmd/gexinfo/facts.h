@@ -94,6 +94,10 @@ struct Facts {
   MachineFacts machine;
 };
 
+/// Parts of it.
+JobFacts job();
+LimitFacts limits();
+
 /// Once this process has joined its job. `conduits`: as found before.
 Facts gather(Conduits conduits);
 

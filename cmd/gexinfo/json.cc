@@ -139,6 +139,39 @@ ordered_json to_json(const MachineFacts& machine) {
           {"clock", {{"source", machine.clock}, {"reason", machine.clock_reason}}}};
 }
 
+ordered_json to_json(const std::vector<RulePlace>& rule) {
+  ordered_json list = ordered_json::array();
+  for (const RulePlace& one : rule)
+    list.push_back({{"name", one.name},
+                    {"place", one.place == 0 ? ordered_json(nullptr) : ordered_json(one.place)},
+                    {"reason", or_null(one.reason)}});
+  return list;
+}
+
+ordered_json to_json(const PairFacts& pairs) {
+  ordered_json operations = ordered_json::object();
+  for (std::size_t i = 0; i < pairs.means.size(); ++i)
+    operations[gex::net::operations()[i].key] = means_name(pairs.means[i]);
+  ordered_json instead = ordered_json::array();
+  for (const RulePlace& one : pairs.instead)
+    instead.push_back({{"name", one.name}, {"reason", one.reason}});
+  return {{"ranks", pairs.ranks},
+          {"kind", pairs.kind},
+          {"groups", pairs.groups},
+          {"from", pairs.from.empty() ? ordered_json(nullptr) : ordered_json(pairs.from)},
+          {"network", pairs.network},
+          {"way", or_null(pairs.way)},
+          {"limits",
+           {{"medium", pairs.limits.medium},
+            {"long", pairs.limits.long_request},
+            {"long_reply", pairs.limits.long_reply},
+            {"outstanding", pairs.limits.outstanding}}},
+          {"operations", std::move(operations)},
+          {"why_no_memory", or_null(pairs.why_no_memory)},
+          {"why_way", or_null(pairs.why_way)},
+          {"instead", std::move(instead)}};
+}
+
 }  // namespace
 
 void print_json(const Facts& facts) {
@@ -151,9 +184,20 @@ void print_json(const Facts& facts) {
          {"job", to_json(facts.job)},
          {"conduits", std::move(conduits)},
          {"plug_in_folders", std::move(folders)},
+         {"rule", to_json(places(facts.conduits))},
          {"limits", to_json(facts.limits)},
          {"memory", to_json(facts.memory)},
          {"machine", to_json(facts.machine)}});
+}
+
+void print_json(const PairsFacts& facts) {
+  ordered_json classes = ordered_json::array();
+  for (const PairFacts& pairs : facts.classes) classes.push_back(to_json(pairs));
+  print({{"job", to_json(facts.job)},
+         {"is_job", facts.is_job},
+         {"pairs", std::move(classes)},
+         {"rule", to_json(facts.rule)},
+         {"matrix", facts.matrix.empty() ? ordered_json(nullptr) : ordered_json(facts.matrix)}});
 }
 
 void print_json(const std::vector<EnvironmentRow>& rows) {

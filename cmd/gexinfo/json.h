@@ -5,10 +5,12 @@
 
 #include "environment.h"
 #include "facts.h"
+#include "pairs.h"
 
 namespace gexinfo {
 
 void print_json(const Facts& facts);
+void print_json(const PairsFacts& facts);
 void print_json(const std::vector<EnvironmentRow>& rows);
 
 }  // namespace gexinfo

@@ -20,6 +20,7 @@
 #include "json.h"
 #include "launch/client/hook.h"
 #include "options.h"
+#include "pairs.h"
 #include "text.h"
 
 namespace {
@@ -55,13 +56,15 @@ int main(int count, char** arguments) {
     return speaks ? reading.print(name) : reading.status;
   }
 
+  gexinfo::look_beside_libgex();
   // Before the job is joined: that removes variables, and conduits are tried out by no rank.
   std::vector<gexinfo::EnvironmentRow> environment;
   gexinfo::Conduits conduits;
   if (speaks) {
     gex::env::warn_unknown();
     environment = gexinfo::environment();
-    if (!reading.options.environment)
+    // A job of gexrun has its network; what others there are is not asked for.
+    if (!reading.options.environment && !(reading.options.pairs && membership))
       conduits = gexinfo::find_conduits(membership ? membership->control : -1);
   }
   // The table needs no job; but an error in it is reported by one rank, before others find it.
@@ -80,6 +83,11 @@ int main(int count, char** arguments) {
   gex_TM_t team{};
   if (gex_Client_Init(&client, &endpoint, &team, "GEXINFO", &count, &arguments, 0) != GASNET_OK)
     gex::fatal("gexinfo: gex_Client_Init failed");
-  if (reports) print(gexinfo::gather(std::move(conduits)), reading.options.json);
+  if (reading.options.pairs) {
+    const gexinfo::PairsFacts pairs = gexinfo::gather_pairs(conduits, reading.options.matrix);
+    if (reports) print(pairs, reading.options.json);
+  } else if (reports) {
+    print(gexinfo::gather(std::move(conduits)), reading.options.json);
+  }
   return gex::cmd::finish_output(name);
 }

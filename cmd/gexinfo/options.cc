@@ -12,6 +12,10 @@ job of one rank.
 
       --env      print every environment variable that libgex reads instead: its value and where
                  that comes from, its default, its meaning
+      --pairs    print instead which way messages go between the ranks of this job, with the limits
+                 of that way and why there is no better one, for each class of pairs; alone, what
+                 jobs that are started here would have
+      --matrix   the same, and the class of every pair
       --json     print one JSON value, of the same content
   -h, --help     print this and exit
       --version  print the version and exit
@@ -20,11 +24,13 @@ Exit status: 2 for a wrong command line; 1 when the environment asks for what ca
 would be for any program of libgex.
 )";
 
-enum LongOption { environment = 256, json, version };
+enum LongOption { environment = 256, json, pairs, matrix, version };
 
 constexpr option long_options[] = {
     {"env", no_argument, nullptr, environment},
     {"json", no_argument, nullptr, json},
+    {"pairs", no_argument, nullptr, pairs},
+    {"matrix", no_argument, nullptr, matrix},
     {"help", no_argument, nullptr, 'h'},
     {"version", no_argument, nullptr, version},
     {nullptr, 0, nullptr, 0},
@@ -43,6 +49,12 @@ Reading read_command_line(int count, char** arguments) {
       case json:
         options.json = true;
         break;
+      case matrix:
+        options.matrix = true;
+        [[fallthrough]];
+      case pairs:
+        options.pairs = true;
+        break;
       case 'h':
         return {{}, usage, 0};
       case version:
@@ -54,6 +66,8 @@ Reading read_command_line(int count, char** arguments) {
   if (!reader.rest().empty())
     return reader.refuse<Options>(std::string("unexpected argument '") + reader.rest().front() +
                                   "'");
+  if (options.environment && options.pairs)
+    return reader.refuse<Options>("--env and --pairs print different things");
   return {options, {}, 0};
 }
 

@@ -10,6 +10,8 @@ namespace gexinfo {
 struct Options {
   bool environment = false;
   bool json = false;
+  bool pairs = false;
+  bool matrix = false;  ///< of each pair; `pairs` is set then, too
 };
 
 using Reading = gex::cmd::Reading<Options>;

@@ -45,6 +45,16 @@ void note_choice(void* choices, const char* name, const char* text) {
   static_cast<std::vector<Choice>*>(choices)->push_back({name, text});
 }
 
+void note_standing(const gex::net::Conduit& conduit, Probe& probe) {
+  probe.standing = gex::net::by_processor;
+  if (conduit.standing == nullptr) return;
+  const auto keep = [](void* note, const char* text) {
+    static_cast<std::string*>(note)->assign(text);
+  };
+  probe.standing =
+      conduit.standing(&gex::conduit_host(), /*several_hosts=*/1, keep, &probe.standing_note);
+}
+
 /// The answer as it passes from the trying process to this one.
 std::string encode(const Probe& probe) {
   std::vector<int> means;
@@ -59,7 +69,9 @@ std::string encode(const Probe& probe) {
                        {"long_reply", probe.limits.long_reply},
                        {"packet", probe.limits.packet},
                        {"outstanding", probe.limits.outstanding},
-                       {"choices", choices}};
+                       {"choices", choices},
+                       {"standing", probe.standing},
+                       {"standing_note", probe.standing_note}};
   return answer.dump(-1, ' ', false, json::error_handler_t::replace);
 }
 
@@ -72,6 +84,8 @@ Probe decode(const std::string& text) {
   for (const int one : answer["means"]) probe.means.push_back(static_cast<Means>(one));
   probe.limits = {answer["medium"], answer["long_request"], answer["long_reply"], answer["packet"],
                   answer["outstanding"]};
+  probe.standing = answer["standing"];
+  probe.standing_note = answer["standing_note"];
   for (const json& choice : answer["choices"]) probe.choices.push_back({choice[0], choice[1]});
   return probe;
 }
@@ -211,9 +225,10 @@ Probe probe_own() {
                   process.network.reply_depth};
     if (process.conduit->describe != nullptr)
       process.conduit->describe(&gex::conduit_host(), note_choice, &own.choices);
+    note_standing(*process.conduit, own);
   }
   for (const gex::net::Operation& operation : gex::net::operations())
-    own.means.push_back(means_of(operation, process.conduit));
+    own.means.push_back(means_of(operation, process.conduit, &process.network));
   return own;
 }
 

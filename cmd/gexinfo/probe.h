@@ -35,6 +35,8 @@ struct Probe {
   std::vector<gex::net::Means> means;  ///< one for each of gex::net::operations()
   MessageLimits limits{};
   std::vector<Choice> choices;  ///< by the conduit itself
+  std::uint32_t standing = 0;   ///< gex::net::Standing in a job on several hosts
+  std::string standing_note;    ///< what it would use there, or why it cannot be used
 };
 
 /// Tries `conduit`, a value of GEX_CONDUIT. Before this process has joined a job and while it has

@@ -255,6 +255,7 @@ void print_text(const Facts& facts) {
   print(facts.version);
   print(facts.job);
   print(facts.conduits);
+  print_rule(places(facts.conduits));
   const auto conduits = usable(facts.conduits);
   print_operations(conduits);
   print_choices(conduits);

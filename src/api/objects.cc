@@ -9,6 +9,7 @@
 #include "am/network.h"
 #include "am/startup.h"
 #include "api/require.h"
+#include "api/verbose_pairs.h"
 #include "atomic/atomic.h"
 #include "base/error.h"
 #include "coll/coll.h"
@@ -65,6 +66,7 @@ void start_library() {
   gex::launch::register_launch_hook();
   gex::start_process(gex::am::deliver_from_network);
   gex::am::start();
+  gex::report_pairs();
   gex::rma::start();
   gex::atomic::start();
   gex::team::start_exchange();

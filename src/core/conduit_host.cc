@@ -76,8 +76,12 @@ void host_lost_peer(const char* text) {
   process().job->follow_loss();
   fatal("%s", text);
 }
+std::vector<std::string>* kept_warnings = nullptr;
 void host_warn(const char* text) {
-  warn("%s", text);
+  if (kept_warnings != nullptr)
+    kept_warnings->emplace_back(text);
+  else
+    warn("%s", text);
 }
 void host_inform(const char* text) {
   inform("%s", text);
@@ -104,6 +108,10 @@ std::uint64_t draw_cookie(job::Job& job) {
 
 const net::Host& conduit_host() noexcept {
   return host;
+}
+
+void keep_conduit_warnings(std::vector<std::string>* kept) noexcept {
+  kept_warnings = kept;
 }
 
 const net::Host& complete_conduit_host(Deliver deliver) {

@@ -6,6 +6,8 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <string>
+#include <vector>
 
 namespace gex {
 
@@ -18,5 +20,8 @@ const net::Host& conduit_host() noexcept;
 
 /// Start-up only, once the neighborhood is formed. Collective over the job.
 const net::Host& complete_conduit_host(Deliver deliver);
+
+/// Start-up only. What a conduit warns of is added to `kept` instead of printed; null: printed.
+void keep_conduit_warnings(std::vector<std::string>* kept) noexcept;
 
 }  // namespace gex

@@ -15,6 +15,7 @@
 #include "base/immortal.h"
 #include "core/observed.h"
 #include "job/job.h"
+#include "net/choice.h"
 #include "shm/neighborhood.h"
 #include "shm/placement.h"
 
@@ -26,8 +27,11 @@ struct Process {
   shm::Neighborhood neighborhood;
   const net::Conduit* conduit = nullptr;  ///< null: no network (smp)
   net::Limits network{};
-  std::string conduit_name;        ///< "smp", "emu", ...
-  std::string conduit_reason;      ///< why that one
+  std::string conduit_name;    ///< "smp", "emu", ...
+  std::string conduit_reason;  ///< why that one
+  /// Where the rule has chosen it (net/choice.h): the networks that it has not chosen.
+  std::vector<net::PassedOver> passed_over;
+  bool reports_pairs = false;      ///< all ranks gather which way messages go: one has GEX_VERBOSE
   std::uint32_t usable_cores = 1;  ///< that the ranks of this host have together
   bool crowded = false;            ///< more ranks on this host than usable cores
   bool threaded = false;           ///< PAR: calls may come from several threads at once

@@ -16,64 +16,18 @@
 #include "core/backtrace_signal.h"
 #include "core/client_notes.h"
 #include "core/in_call.h"
+#include "core/network_choice.h"
+#include "core/pairs.h"
 #include "core/process.h"
 #include "core/progress.h"
 #include "core/thread.h"
 #include "core/trace.h"
-#include "net/registry.h"
 
 namespace gex {
 
 bool suppress_singleton_warning = false;
 
 namespace {
-
-void choose_conduit(const std::string& label) {
-  Process& self = process();
-  const std::string wanted = env::text(env::Variable::conduit);
-  if (!wanted.empty()) {
-    self.conduit_name = wanted;
-    self.conduit_reason = "GEX_CONDUIT";
-  } else if (!label.empty() && label != "smp") {
-    self.conduit_name = label;
-    self.conduit_reason = "what the client was compiled for";
-  } else {
-    self.conduit_name = "smp";
-    self.conduit_reason = label.empty() ? "default" : "what the client was compiled for";
-  }
-  if (self.conduit_name != "smp") self.conduit = net::find(self.conduit_name);
-}
-
-void attach_conduit(Deliver deliver) {
-  Process& self = process();
-  job::Job& job = *self.job;
-  if (self.conduit == nullptr) {
-    if (self.neighborhood.size() < job.size())
-      fatal(
-          "conduit smp has no network, but %u of %u processes are outside this one's memory (%s); "
-          "choose a network with GEX_CONDUIT",
-          job.size() - self.neighborhood.size(), job.size(),
-          self.neighborhood.size_reason().c_str());
-    return;
-  }
-  const net::Host& host = complete_conduit_host(deliver);
-  if ((self.conduit->capabilities & net::one_machine) != 0 && self.placement.hosts.size() > 1)
-    fatal("conduit %s joins the processes of one machine; this job has ranks on %zu hosts",
-          self.conduit->name, self.placement.hosts.size());
-  const os::KeptSignalHandling kept;
-  if (self.conduit->attach(&host, &self.network) != 0)
-    fatal("conduit %s cannot be used here", self.conduit->name);
-  if (self.network.max_message < 1024 || self.network.reply_depth < 1)
-    fatal("conduit %s: messages of %zu bytes and %u replies a peer are below the minimum",
-          self.conduit->name, self.network.max_message, self.network.reply_depth);
-  if (self.conduit->put != nullptr && self.network.max_transfer < 1)
-    fatal("conduit %s has put and get, but its max_transfer is 0", self.conduit->name);
-  if (self.network.key_bytes % 8 != 0 || self.network.key_bytes > net::max_key_bytes)
-    fatal("conduit %s: key_bytes is %u; expected a multiple of 8, at most %zu", self.conduit->name,
-          self.network.key_bytes, net::max_key_bytes);
-  // The thread that starts the library came before the network.
-  enter_lane(this_thread());
-}
 
 shm::Placement place_ranks(const job::Job& job) {
   const std::int64_t limit = env::integer(env::Variable::supernode_maxsize);
@@ -120,19 +74,29 @@ bool has_progress_thread() {
   return self.threaded && self.job->size() > 1;
 }
 
+/// What the ranks have found out together, whatever the environment of each.
+struct Agreed {
+  std::uint32_t lanes;
+  bool requires_ways;  ///< a rank has GEX_REQUIRE
+};
+
 /// Counts the cores that the ranks of this host may use together. A rank that is bound sees only
 /// its own; ranks bound to different ones do not crowd each other. Determines which ranks have
-/// progress threads. Returns the number of lanes: the most that any rank wants, so that
-/// neighborhoods are laid out alike.
-std::uint32_t count_cores_and_lanes() {
+/// progress threads. Lanes are the most that any rank wants, so that neighborhoods are laid out
+/// alike.
+Agreed count_cores_and_lanes() {
   struct Announced {
     os::CoreShare share;
     std::uint32_t lanes;
-    bool progress_thread;
+    std::uint32_t progress_thread;
+    std::uint32_t reports_pairs;
+    std::uint32_t requires_ways;
   };
   Process& self = process();
   job::Job& job = *self.job;
-  Announced mine{os::core_share(), 1, has_progress_thread()};
+  Announced mine{os::core_share(), 1, has_progress_thread() ? 1U : 0U,
+                 env::boolean(env::Variable::verbose) ? 1U : 0U,
+                 env::value(env::Variable::require) ? 1U : 0U};
   mine.lanes = wanted_lanes(mine.share);
   std::vector<Announced> announcements(job.size());
   job.exchange(std::as_bytes(std::span(&mine, 1)),
@@ -142,12 +106,18 @@ std::uint32_t count_cores_and_lanes() {
   self.usable_cores = std::min(os::usable_cores(here), os::cpu_count());
   self.crowded = here.size() > self.usable_cores;
   set_oversubscribed(self.crowded);
-  if (std::ranges::any_of(announcements, &Announced::progress_thread)) {
-    for (const Announced& one : announcements) self.progress_threads.push_back(one.progress_thread);
+  const auto any = [&](std::uint32_t Announced::*wish) {
+    return std::ranges::any_of(announcements, [&](const Announced& one) { return one.*wish != 0; });
+  };
+  if (any(&Announced::progress_thread)) {
+    for (const Announced& one : announcements)
+      self.progress_threads.push_back(one.progress_thread != 0);
     // A rank that has none rings those of others.
     os::enable_shared_fence();
   }
-  return std::ranges::max(announcements, {}, &Announced::lanes).lanes;
+  self.reports_pairs = any(&Announced::reports_pairs);
+  return {std::ranges::max(announcements, {}, &Announced::lanes).lanes,
+          any(&Announced::requires_ways)};
 }
 
 }  // namespace
@@ -161,7 +131,8 @@ void start_process(Deliver deliver) {
   env::check_values();
   env::warn_unknown();
   const ClientNotes notes = read_client_notes();
-  choose_conduit(notes.conduit);
+  name_network(notes.conduit);
+  require_known_networks();
 
   gex_proc_.abi = GEX_ABI_VERSION_;
   // Callers that leave no record (Python, Fortran) may have any number of threads.
@@ -178,7 +149,6 @@ void start_process(Deliver deliver) {
   }
   trace::start();
   if (traced()) {
-    trace::name_fact(trace::Fact::conduit, self.conduit_name.c_str());
     trace::name_fact(trace::Fact::threading_mode, mode_name(gex_proc_.mode));
     trace::name_fact(trace::Fact::library_version, GEX_LIBRARY_VERSION);
   }
@@ -188,11 +158,13 @@ void start_process(Deliver deliver) {
   static_cast<void>(max_threads());
 
   self.placement = place_ranks(job);
-  const std::uint32_t lanes = count_cores_and_lanes();
+  const Agreed agreed = count_cores_and_lanes();
 
-  self.neighborhood = shm::Neighborhood::form(self.placement, lanes);
-  attach_conduit(deliver);
+  self.neighborhood = shm::Neighborhood::form(self.placement, agreed.lanes);
+  attach_network(deliver);
+  if (traced()) trace::name_fact(trace::Fact::conduit, self.conduit_name.c_str());
   gex_proc_.jobsize = job.size();
+  if (agreed.requires_ways) require_ways();
   if (speaks_for_job())
     inform("%u ranks, %u of them in rank 0's neighborhood (%s), network %s (%s)", job.size(),
            self.neighborhood.size(), self.neighborhood.size_reason().c_str(),

@@ -1,39 +1,54 @@
 #include "net/operations.h"
 
+#include <gasnetex.h>
+
+#include <algorithm>
 #include <cstdint>
 
 namespace gex::net {
 
 namespace {
 
-Means native(const Conduit&) noexcept {
+Means native(const Conduit&, const Limits*) noexcept {
   return Means::native;
 }
-Means reference(const Conduit&) noexcept {
+Means reference(const Conduit&, const Limits*) noexcept {
   return Means::reference;
 }
-Means by_buffer(const Conduit& conduit) noexcept {
+Means by_buffer(const Conduit& conduit, const Limits*) noexcept {
   return conduit.buffer != nullptr ? Means::native : Means::reference;
 }
-Means by_put(const Conduit& conduit) noexcept {
-  return conduit.put != nullptr ? Means::native : Means::reference;
+bool has_put(const Conduit& conduit, const Limits* limits) noexcept {
+  return conduit.put != nullptr && (limits == nullptr || limits->without_put == 0);
 }
-Means by_pieces(const Conduit& conduit) noexcept {
-  return conduit.put_pieces != nullptr ? Means::native : Means::reference;
+Means by_put(const Conduit& conduit, const Limits* limits) noexcept {
+  return has_put(conduit, limits) ? Means::native : Means::reference;
 }
-Means by_flush(const Conduit& conduit) noexcept {
-  return conduit.flush != nullptr ? Means::native : Means::reference;
+Means by_pieces(const Conduit& conduit, const Limits* limits) noexcept {
+  const bool has_pieces = conduit.put_pieces != nullptr && has_put(conduit, limits) &&
+                          (limits == nullptr || limits->max_pieces != 0);
+  return has_pieces ? Means::native : Means::reference;
 }
-Means by_atomic(const Conduit& conduit) noexcept {
-  return conduit.atomic != nullptr ? Means::native : Means::reference;
+Means by_flush(const Conduit& conduit, const Limits* limits) noexcept {
+  return conduit.flush != nullptr && has_put(conduit, limits) ? Means::native : Means::reference;
 }
-Means by_device_memory(const Conduit& conduit) noexcept {
+Means by_atomic(const Conduit& conduit, const Limits* limits) noexcept {
+  if (conduit.atomic == nullptr) return Means::reference;
+  if (limits == nullptr) return Means::native;
+  for (const gex_DT_t type :
+       {GEX_DT_I32, GEX_DT_U32, GEX_DT_I64, GEX_DT_U64, GEX_DT_FLT, GEX_DT_DBL})
+    if (conduit.atomic_operations(static_cast<std::uint32_t>(type)) != 0) return Means::native;
+  return Means::reference;
+}
+Means by_device_memory(const Conduit& conduit, const Limits*) noexcept {
   constexpr std::uint64_t kinds =
       registers_cuda_memory | registers_hip_memory | registers_level_zero_memory;
   return (conduit.capabilities & kinds) != 0 ? Means::native : Means::absent;
 }
-Means by_registration(const Conduit& conduit) noexcept {
-  return conduit.register_segment != nullptr ? Means::native : Means::absent;
+Means by_registration(const Conduit& conduit, const Limits* limits) noexcept {
+  const bool registers =
+      conduit.register_segment != nullptr && (limits == nullptr || limits->without_put == 0);
+  return registers ? Means::native : Means::absent;
 }
 
 constexpr Operation table[] = {
@@ -72,8 +87,20 @@ std::span<const Operation> operations() noexcept {
   return table;
 }
 
-Means means_of(const Operation& operation, const Conduit* conduit) noexcept {
-  return conduit == nullptr ? operation.shared_memory : operation.over(*conduit);
+Means means_of(const Operation& operation, const Conduit* conduit, const Limits* limits) noexcept {
+  return conduit == nullptr ? operation.shared_memory : operation.over(*conduit, limits);
+}
+
+std::string list_operations(Means means, const Conduit* conduit, const Limits* limits) {
+  std::string list;
+  for (const Operation& operation : operations()) {
+    if (means_of(operation, conduit, limits) != means) continue;
+    // The names for people have commas.
+    std::string name = operation.key;
+    std::replace(name.begin(), name.end(), '_', ' ');
+    list.append(list.empty() ? "" : ", ").append(name);
+  }
+  return list;
 }
 
 }  // namespace gex::net

@@ -8,6 +8,7 @@
 #include <gex/plugin/conduit.h>
 
 #include <span>
+#include <string>
 
 namespace gex::net {
 
@@ -26,12 +27,18 @@ struct Operation {
   const char* name;       ///< "put": for people
   const char* reference;  ///< what libgex does where the network does not, or why that is nothing
   Means shared_memory;    ///< between the processes of a neighborhood, whatever the conduit
-  Means (*over)(const Conduit&) noexcept;
+  /// `limits`: of a conduit that is attached; null: by its table alone.
+  Means (*over)(const Conduit&, const Limits* limits) noexcept;
 };
 
 std::span<const Operation> operations() noexcept;
 
-/// `conduit` null: smp.
-Means means_of(const Operation& operation, const Conduit* conduit) noexcept;
+/// `conduit` null: smp. `limits`: of a conduit that is attached, which may lack in this job what
+/// its table has.
+Means means_of(const Operation& operation, const Conduit* conduit,
+               const Limits* limits = nullptr) noexcept;
+
+/// "put, get, atomics": those that are carried out in that way.
+std::string list_operations(Means means, const Conduit* conduit, const Limits* limits);
 
 }  // namespace gex::net

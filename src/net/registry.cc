@@ -5,6 +5,8 @@
 #include <sys/auxv.h>
 
 #include <algorithm>
+#include <cstdarg>
+#include <cstdio>
 #include <cstring>
 #include <filesystem>
 #include <map>
@@ -20,10 +22,10 @@
 namespace gex::net {
 
 // Where each defines its table.
-#define GEX_PLUGIN_CONDUIT(name, is_of_one_machine)
-#define GEX_BUILT_IN_CONDUIT(name, is_of_one_machine) \
-  namespace name {                                    \
-  const Conduit& conduit() noexcept;                  \
+#define GEX_PLUGIN_CONDUIT(name, is_of_one_machine, preference)
+#define GEX_BUILT_IN_CONDUIT(name, is_of_one_machine, preference) \
+  namespace name {                                                \
+  const Conduit& conduit() noexcept;                              \
   }
 #include <declared_conduits.def>
 #undef GEX_BUILT_IN_CONDUIT
@@ -128,24 +130,34 @@ bool has_whole_pairs(const Conduit& conduit) {
          (conduit.put != nullptr || (conduit.put_pieces == nullptr && conduit.flush == nullptr));
 }
 
-/// Opens the plug-in in a file that exists; ends the job when that is no plug-in.
-const Conduit* open(const fs::path& file) {
+[[gnu::format(printf, 1, 2)]] Found nothing(const char* format, ...) {
+  char text[4096];
+  va_list arguments;
+  va_start(arguments, format);
+  std::vsnprintf(text, sizeof text, format, arguments);
+  va_end(arguments);
+  return {nullptr, text};
+}
+
+/// Opens the plug-in in a file that exists.
+Found open(const fs::path& file) {
   if (os::is_linked_static())
-    fatal("%s cannot be loaded: the program is linked with -static; link it with libgex.a alone",
-          file.c_str());
+    return nothing(
+        "%s cannot be loaded: the program is linked with -static; link it with libgex.a alone",
+        file.c_str());
   const os::KeptSignalHandling kept;
   void* library = dlopen(file.c_str(), RTLD_NOW | RTLD_LOCAL);
-  if (library == nullptr) fatal("conduit plug-in cannot be opened: %s", dlerror());
+  if (library == nullptr) return nothing("conduit plug-in cannot be opened: %s", dlerror());
   void* symbol = dlsym(library, entry_symbol);
   if (symbol == nullptr) symbol = dlsym(library, former_entry_symbol);
   if (symbol == nullptr)
-    fatal("%s is not a conduit plug-in of interface version %u: it does not define %s",
-          file.c_str(), interface_version, entry_symbol);
+    return nothing("%s is not a conduit plug-in of interface version %u: it does not define %s",
+                   file.c_str(), interface_version, entry_symbol);
   const Conduit* const table = reinterpret_cast<Entry>(symbol)();
-  if (table == nullptr) fatal("%s: its entry point returned NULL", file.c_str());
+  if (table == nullptr) return nothing("%s: its entry point returned NULL", file.c_str());
   // Of a table of another version no more is read than its version, which is first in all of them.
   if (table->version != interface_version || dlsym(library, entry_symbol) == nullptr)
-    fatal(
+    return nothing(
         "%s is a conduit of interface version %u; this libgex has version %u: compile it with "
         "gex/plugin/conduit.h of this libgex and the entry point %s",
         file.c_str(), table->version, interface_version, entry_symbol);
@@ -153,29 +165,50 @@ const Conduit* open(const fs::path& file) {
   if (conduit->name == nullptr || conduit->description == nullptr || conduit->attach == nullptr ||
       conduit->send == nullptr || conduit->poll == nullptr || conduit->detach == nullptr ||
       !has_whole_pairs(*conduit))
-    fatal("%s: incomplete conduit: a required function of its table is null", file.c_str());
-  return conduit;
+    return nothing("%s: incomplete conduit: a required function of its table is null",
+                   file.c_str());
+  return {conduit, {}};
 }
 
 }  // namespace
 
 std::span<const Conduit* const> built_in() noexcept {
   static const Conduit* const conduits[] = {
-#define GEX_BUILT_IN_CONDUIT(name, is_of_one_machine) &name::conduit(),
+#define GEX_BUILT_IN_CONDUIT(name, is_of_one_machine, preference) &name::conduit(),
 #include <declared_conduits.def>
 #undef GEX_BUILT_IN_CONDUIT
+#undef GEX_PLUGIN_CONDUIT
   };
   return conduits;
 }
 
+std::span<const Declared> declared() noexcept {
+  static constexpr Declared all[] = {
+#define GEX_BUILT_IN_CONDUIT(name, is_of_one_machine, preference) \
+  {#name, true, is_of_one_machine, preference},
+#define GEX_PLUGIN_CONDUIT(name, is_of_one_machine, preference) \
+  {#name, false, is_of_one_machine, preference},
+#include <declared_conduits.def>
+#undef GEX_BUILT_IN_CONDUIT
+#undef GEX_PLUGIN_CONDUIT
+  };
+  return all;
+}
+
 const Conduit* find(std::string_view name) {
   if (name == "smp") return nullptr;
+  const Found found = look_for(name);
+  if (found.conduit == nullptr) fatal("%s", found.reason.c_str());
+  return found.conduit;
+}
+
+Found look_for(std::string_view name) {
   for (const Conduit* conduit : built_in())
-    if (name == conduit->name) return conduit;
+    if (name == conduit->name) return {conduit, {}};
   std::error_code error;
   if (name.find('/') != std::string_view::npos) {
     const fs::path file(name);
-    if (!fs::exists(file, error)) fatal("no conduit plug-in %s", file.c_str());
+    if (!fs::exists(file, error)) return nothing("no conduit plug-in %s", file.c_str());
     return open(file);
   }
   std::string file_name(file_prefix);
@@ -189,11 +222,13 @@ const Conduit* find(std::string_view name) {
   std::string searched;
   for (const fs::path& folder : folders())
     searched.append(searched.empty() ? "" : ", ").append(folder.string());
-  fatal(
+  Found result = nothing(
       "conduit '%s' not found; available: %s (looked for %s in: %s; GEX_CONDUIT_PATH names more "
       "folders)",
       std::string(name).c_str(), available().c_str(), file_name.c_str(),
       searched.empty() ? "no folder" : searched.c_str());
+  result.missing = true;
+  return result;
 }
 
 Survey survey() {

@@ -3,6 +3,7 @@
 
 #include <gex/plugin/conduit.h>
 
+#include <cstdint>
 #include <span>
 #include <string>
 #include <string_view>
@@ -13,6 +14,15 @@ namespace gex::net {
 /// Conduits that are part of the library itself (today: emu).
 std::span<const Conduit* const> built_in() noexcept;
 
+/// A network that this libgex was made with (`gex_conduit`, cmake/GexConduits.cmake).
+struct Declared {
+  const char* name;
+  bool built_in;             ///< else a plug-in, which need not be there
+  bool one_machine;          ///< it joins the processes of one machine
+  std::uint32_t preference;  ///< among equally good ones; 0: only its name chooses it
+};
+std::span<const Declared> declared() noexcept;
+
 /// The conduit of that name. Built-in ones first, then `libgex-NAME.so` in the folders of
 /// GEX_CONDUIT_PATH, beside the file that holds this code (libgex.so, or the program that is linked
 /// with libgex.a), in `gex/` below that, beside the libgex of the gexrun that started the program,
@@ -21,6 +31,15 @@ std::span<const Conduit* const> built_in() noexcept;
 /// the plug-in is of another interface version. "smp" is no conduit but the job without a network:
 /// null. A plug-in once found stays loaded.
 const Conduit* find(std::string_view name);
+
+/// Looks for the conduit of that name, other than smp, as `find` does, and returns the reason where
+/// that ends the job.
+struct Found {
+  const Conduit* conduit = nullptr;
+  std::string reason;    ///< one line: why there is none
+  bool missing = false;  ///< there is no such plug-in, rather than one that cannot be used
+};
+Found look_for(std::string_view name);
 
 /// A folder that is looked through for plug-ins.
 struct Folder {

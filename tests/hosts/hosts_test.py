@@ -236,6 +236,27 @@ def without_a_network_the_job_says_so(job):
            "conduit smp has no network, but " in done.stderr, "another message", done)
 
 
+def gexinfo_says_which_way_messages_go(job):
+    done = job.run(2, job.tool("gexinfo"), "--matrix", environment={"GEX_CONDUIT": conduit(job)})
+    expect(done.returncode == 0 and done.stderr == "", "gexinfo fails", done)
+    for line in (r"A  ranks of one neighborhood \(0,1 \| 2,3\)",
+                 r"B  ranks of different hosts \(0,1 \| 2,3\)",
+                 r"  not shared memory +the ranks are on different hosts", r" +3  BBA\."):
+        expect(re.search(f"(?m)^{line}$", done.stdout), f"no line {line}", done)
+    # Without a name the best network is chosen, if there is one.
+    done = job.run(2, job.tool("hosts_probe"))
+    expect(done.returncode == 0 or "and no network reaches them (" in done.stderr, "no choice", done)
+
+
+def what_is_required_is_not_less(job):
+    done = job.run(1, job.tool("hosts_probe"),
+                   environment={"GEX_CONDUIT": conduit(job), "GEX_REQUIRE": "shm"})
+    expect(done.returncode == 1 and len(done.stderr.splitlines()) == 1 and
+           "GEX_REQUIRE=shm: ranks 0 and 1 are connected by " in done.stderr and
+           "(no shared memory: the ranks are on different hosts; " in done.stderr,
+           "another message", done)
+
+
 def conduit(job):
     return os.environ.get("GEX_CONDUIT") or os.path.join(job.build, "tests/bin/libgex-tcp.so")
 
@@ -294,7 +315,8 @@ GROUPS = {
     "ssh": (3, [*LAUNCH, a_login_that_ends_early_is_told_of, a_killed_launcher_leaves_nothing,
                 an_interrupt_ends_all]),
     "neighborhoods": (2, [neighborhoods_are_of_ranks_on_one_host,
-                          without_a_network_the_job_says_so]),
+                          without_a_network_the_job_says_so,
+                          gexinfo_says_which_way_messages_go, what_is_required_is_not_less]),
     "launchers": (2, [started_by(one) for one in launchers.OF_OTHERS if one.installed()]),
     "neighborhoods-4": (4, [neighborhoods_are_of_ranks_on_one_host]),
 }

@@ -160,7 +160,11 @@ struct Limits {
   uint32_t max_pieces = 0;
   /// Pieces on the peer's side of one; 0: as many as on the local side.
   uint32_t max_remote_pieces = 0;
-  uint64_t unused_words[11] = {};
+  /// Non-zero: the network that was chosen in `attach` has no put and get, and `register_segment`
+  /// refuses every segment. For reports only.
+  uint32_t without_put = 0;
+  uint32_t unused_half_word = 0;
+  uint64_t unused_words[10] = {};
 };
 static_assert(sizeof(Limits) == 128, "plug-ins assign all of it");
 
@@ -178,6 +182,13 @@ enum Capability : uint64_t {
   registers_level_zero_memory = 1U << level_zero_memory,
   /// It joins the processes of one machine: a job with ranks on several is refused before `attach`.
   one_machine = 1U << 16,
+};
+
+/// How good a network would be in a job, for the choice of one where none is named.
+enum Standing : uint32_t {
+  unusable = 0,      ///< `attach` would refuse
+  by_processor = 1,  ///< processors or the kernel move the bytes, as sockets do
+  by_hardware = 2,   ///< a network interface does, by itself
 };
 
 /// What a conduit offers. Functions that are optional may be null.
@@ -288,6 +299,20 @@ struct Conduit {
   /// thread-local variable and give each lane queues of its own. A thread that only sends and polls
   /// may have none.
   void (*enter_lane)(uint32_t lane) = nullptr;
+
+  /// Optional: how good this network would be between ranks that do not share memory, on one host
+  /// or on several. Calls `reason` once, with what it would use, or why it cannot be used here.
+  /// Null: `by_processor`. Called by one rank of each host before `attach`, which may not follow,
+  /// and by gexinfo. Of `host` only the `env_` functions and `threaded` are there; nothing is left
+  /// open.
+  Standing (*standing)(const Host* host, uint32_t several_hosts,
+                       void (*reason)(void* context, const char* text), void* context) = nullptr;
+
+  /// Optional, while attached: which of its ways this network takes to `peer`, as its users name
+  /// it ("verbs;ofi_rxm"), and why that one; either may be left null. Both texts stay valid. Users
+  /// ask for one with GEX_REQUIRE=NAME:WAY, which is all of the name or a word of it; words end at
+  /// any of " ,;:/+".
+  void (*transport)(uint32_t peer, const char** name, const char** reason) = nullptr;
 };
 
 /// The one symbol a plug-in exports, named for the version:

@@ -29,6 +29,9 @@
 //   void enter_lane(uint32_t lane);
 //   static void describe(const Host&, void (*fact)(void*, const char*, const char*), void*
 //   context);
+//   static Standing standing(const Host&, bool several_hosts,
+//                            void (*reason)(void*, const char*), void* context);
+//   void transport(uint32_t peer, const char** name, const char** reason) const;
 
 #include <gex/plugin/conduit.h>
 
@@ -113,6 +116,15 @@ constexpr Conduit table_of(const char* name, const char* description, uint64_t c
   if constexpr (requires { &Network::describe; })
     table.describe = [](const Host* host, void (*fact)(void*, const char*, const char*),
                         void* context) { Network::describe(*host, fact, context); };
+  if constexpr (requires { &Network::standing; })
+    table.standing = [](const Host* host, uint32_t several_hosts,
+                        void (*reason)(void*, const char*), void* context) {
+      return Network::standing(*host, several_hosts != 0, reason, context);
+    };
+  if constexpr (requires { &Network::transport; })
+    table.transport = [](uint32_t peer, const char** name, const char** reason) {
+      attached<Network>->transport(peer, name, reason);
+    };
   return table;
 }
 

@@ -1,2 +1,2 @@
 # network.cc alone can check its own state.
-gex_conduit(ofi PLUGIN CHECKING network.cc NEEDS libfabric.so)
+gex_conduit(ofi PLUGIN PREFERENCE 50 CHECKING network.cc NEEDS libfabric.so)

@@ -41,8 +41,10 @@ class Ofi {
   static void describe(const Host& host,
                        void (*fact)(void* context, const char* name, const char* text),
                        void* context);
+  static Standing standing(const Host& host, bool several_hosts,
+                           void (*reason)(void* context, const char* text), void* context);
 
-  Ofi(Info info, const Host& host, std::string& error);
+  Ofi(Choice choice, const Host& host, std::string& error);
 
   const Domain& domain() const noexcept { return *domain_; }
   const Endpoint& first_endpoint() noexcept { return *lanes_->first().endpoint; }
@@ -66,6 +68,10 @@ class Ofi {
     (holder != nullptr ? *holder : lanes_->first()).network.release(payload);
   }
   void enter_lane(std::uint32_t number) { lanes_->enter(number); }
+  void transport(std::uint32_t /*peer*/, const char** name, const char** reason) const {
+    *name = provider_.c_str();
+    *reason = choice_reason_.c_str();
+  }
 
   bool register_segment(const SegmentMemory& memory, void* key) {
     return extent_.available != 0 && segments_->add(memory, *static_cast<Segments::Key*>(key));
@@ -99,6 +105,8 @@ class Ofi {
   }
 
  private:
+  std::string provider_;       ///< "verbs;ofi_rxm"
+  std::string choice_reason_;  ///< why that one
   std::unique_ptr<Domain> domain_;
   OneSidedExtent extent_{};  ///< what all ranks have agreed on
   std::optional<Registrar> registrar_;
@@ -106,9 +114,10 @@ class Ofi {
   std::optional<Lanes> lanes_;
 };
 
-Ofi::Ofi(Info info, const Host& host, std::string& error) {
-  const std::uint32_t lanes = Lanes::count_for(host, *info);
-  domain_ = std::make_unique<Domain>(std::move(info), host.size, lanes, error);
+Ofi::Ofi(Choice choice, const Host& host, std::string& error)
+    : provider_(choice.info->fabric_attr->prov_name), choice_reason_(std::move(choice.reason)) {
+  const std::uint32_t lanes = Lanes::count_for(host, *choice.info);
+  domain_ = std::make_unique<Domain>(std::move(choice.info), host.size, lanes, error);
   if (!error.empty()) return;
   std::vector<std::unique_ptr<Endpoint>> endpoints;
   for (std::uint32_t i = 0; i < lanes; ++i) {
@@ -167,7 +176,7 @@ std::unique_ptr<Ofi> open(const Host& host, Introduction& mine, std::string& err
   const std::string danger = host.rank == 0 ? danger_of(*choice.info) : std::string();
   if (!danger.empty()) warn(host, danger);
   std::snprintf(mine.provider, sizeof mine.provider, "%s", choice.info->fabric_attr->prov_name);
-  auto made = std::make_unique<Ofi>(std::move(choice.info), host, error);
+  auto made = std::make_unique<Ofi>(std::move(choice), host, error);
   if (!error.empty()) return nullptr;
   const std::vector<std::byte> name = made->first_endpoint().name(error);
   const bool is_text = made->domain().has_text_for_name();
@@ -242,7 +251,8 @@ std::unique_ptr<Ofi> Ofi::attach(const Host& host, Limits& limits) {
             .total_depth = total_depth,
             .key_bytes = sizeof(Segments::Key),
             .max_pieces = made->extent_.pieces.own,
-            .max_remote_pieces = made->extent_.pieces.peer};
+            .max_remote_pieces = made->extent_.pieces.peer,
+            .without_put = made->extent_.available != 0 ? 0U : 1U};
   return made;
 }
 
@@ -321,6 +331,15 @@ void Ofi::describe(const Host& host,
     print("kept registered", Registrar::describe_cache(*choice.info, always));
   }
   print("memory", memory_text());
+}
+
+Standing Ofi::standing(const Host& host, bool several_hosts,
+                       void (*reason)(void* context, const char* text), void* context) {
+  const Choice choice = choose(wish_of(host, !several_hosts));
+  reason(context, choice.info ? (name_of(*choice.info) + ": " + choice.reason).c_str()
+                              : choice.reason.c_str());
+  if (!choice.info) return unusable;
+  return has_own_interface(*choice.info) ? by_hardware : by_processor;
 }
 
 constexpr Conduit table = table_of<Ofi>(

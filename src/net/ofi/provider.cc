@@ -227,6 +227,10 @@ std::string name_of(const fi_info& info) {
   return name;
 }
 
+bool has_own_interface(const fi_info& info) {
+  return reach_of(info.fabric_attr->prov_name) == Reach::network;
+}
+
 Choice choose(const Wish& wish) {
   if (!wish.one_host && reach_of(wish.provider) == Reach::memory)
     return {nullptr,

@@ -35,6 +35,9 @@ Choice choose(const Wish& wish);
 /// "tcp;ofi_rxm, interface lo (127.0.0.1)"
 std::string name_of(const fi_info& info);
 
+/// Whether the provider drives a network interface by itself, beside the kernel's sockets.
+bool has_own_interface(const fi_info& info);
+
 /// What the provider asks of registered memory: FI_MR_... of today, also where it names
 /// FI_MR_BASIC.
 std::uint64_t registration_mode(const fi_info& info);

@@ -4,9 +4,10 @@
     gexinfo_test.py [TestClass...]
 
 The environment names the programs (GEXINFO, GEXRUN), the folder of the conduits that cannot be used
-(ODD_CONDUITS) and the source tree (SOURCE_TREE).
+(ODD_CONDUITS), the source tree (SOURCE_TREE) and what reaches any host by this one (RSH).
 """
 
+import functools
 import json
 import os
 import pathlib
@@ -21,6 +22,7 @@ GEXINFO = os.environ["GEXINFO"]
 GEXRUN = os.environ["GEXRUN"]
 ODD_CONDUITS = os.environ["ODD_CONDUITS"]
 SOURCE_TREE = pathlib.Path(os.environ["SOURCE_TREE"])
+RSH = os.environ["RSH"]
 
 # What the tests themselves run under must not reach the program.
 CLEAN = {k: v for k, v in os.environ.items()
@@ -100,7 +102,8 @@ class Text(Case):
             r"  release +2025\.8\.0 .*",
             r"  ranks +1 on 1 host \(.+\), started by itself",
             r"  neighborhoods +1; rank 0's has 1 rank: all processes of the host",
-            r"  conduit +smp: default",
+            r"  conduit +smp: all ranks share memory",
+            r"  - +emu +chosen by its name only",
             r"  smp +shared memory +chosen +.+",
             r"  emu +built in +shared-memory queues .*",
             r"  active messages +native +native.*",
@@ -144,7 +147,7 @@ class Text(Case):
             self.assertRegex(text, f"(?m)^{line}$")
 
     def test_stays_within_the_width_of_a_page(self):
-        for arguments in ((), ("--env",), ("--help",)):
+        for arguments in ((), ("--env",), ("--pairs",), ("--help",)):
             # Only a single long word, the path of a folder, may go beyond it.
             for line in self.succeed(*arguments).splitlines():
                 if "/" not in line:
@@ -158,7 +161,7 @@ class Text(Case):
     def test_help_and_version(self):
         usage = self.succeed("--help")
         self.assertEqual(usage, self.succeed("-h"))
-        for option in ("--env", "--json", "--help", "--version"):
+        for option in ("--env", "--json", "--pairs", "--matrix", "--help", "--version"):
             self.assertIn(option, usage)
         version = self.facts()["version"]["libgex"]
         self.assertEqual(self.succeed("--version"), f"gexinfo (libgex) {version}\n")
@@ -170,6 +173,17 @@ class Json(Case):
         self.assertEqual(keys_of(self.facts(variables=folder)) -
                          {"conduits[].operations", "conduits[].limits", "conduits[].choices"},
                          documented_keys("--json"))
+
+    def test_pairs_have_the_documented_keys(self):
+        text = self.succeed("--matrix", "--json", launch=gexrun(2, "--conduit", "emu"),
+                            variables={"GASNET_SUPERNODE_MAXSIZE": "1"})
+        keys = {re.sub(r"^(job|.*\.operations)\..*|\[\]$",
+                       lambda match: match[1] + ".*" if match[1] else "", key)
+                for key in keys_of(json.loads(text))}
+        # No network was passed over, and the rule was not used.
+        self.assertEqual(keys - {"pairs[].instead", "rule"},
+                         {key for key in documented_keys("--pairs --json")
+                          if not key.startswith(("pairs[].instead", "rule"))})
 
     def test_environment_has_the_documented_keys(self):
         self.assertEqual(keys_of(self.facts("--env")), documented_keys("--env --json"))
@@ -451,11 +465,110 @@ class Jobs(Case):
         self.assertLess(segment["largest"], 65536 * 1024)
 
 
+class Pairs(Case):
+    """Which way messages go."""
+
+    APART = {"GASNET_SUPERNODE_MAXSIZE": "1"}
+
+    @staticmethod
+    @functools.cache
+    def everything():
+        """What gexinfo says alone, which takes a second."""
+        return json.loads(run("--json").stdout)
+
+    def pairs(self, *arguments, **others):
+        return self.facts("--pairs", *arguments, **others)
+
+    def test_of_one_host(self):
+        facts = self.pairs("--matrix", launch=gexrun(2))
+        self.assertTrue(facts["is_job"])
+        self.assertEqual(facts["job"]["conduit"],
+                         {"name": "smp", "reason": "all ranks share memory"})
+        only, = facts["pairs"]
+        self.assertEqual((only["ranks"], only["network"], only["groups"], only["why_no_memory"]),
+                         ("ranks 0,1 among themselves", "shm", [[0, 1]], None))
+        self.assertEqual(only["operations"]["put"], "native")
+        self.assertEqual(only["limits"]["medium"], 65536)
+        self.assertEqual(facts["matrix"], [[-1, 0], [0, -1]])
+        text = self.succeed("--pairs", launch=gexrun(2))
+        self.assertRegex(text, r"(?m)^A  ranks 0,1 among themselves$\n  transport +shared memory$")
+        self.assertNotIn("from each rank", text)
+
+    def test_over_emu_without_shared_memory(self):
+        launch = gexrun(3, "--conduit", "emu")
+        only, = self.pairs(launch=launch, variables=self.APART)["pairs"]
+        self.assertEqual((only["kind"], only["network"], only["way"]), ("one_host", "emu", None))
+        self.assertEqual(only["why_no_memory"], "GASNET_SUPERNODE_MAXSIZE=1")
+        self.assertEqual(only["operations"]["atomics"], "native")
+        self.assertEqual(only["operations"]["barrier"], "reference")
+        # What the network's settings take away is made of messages.
+        only, = self.pairs(launch=launch, variables={**self.APART, "GEX_EMU": "atomics=0"})["pairs"]
+        self.assertEqual(only["operations"]["atomics"], "reference")
+
+    def test_of_two_hosts_by_classes(self):
+        two_hosts = gexrun(4, "--rsh", RSH, "--hosts", "a:2,b:2")
+        done = run("--matrix", launch=two_hosts)
+        if done.returncode != 0:
+            # A build in which no network joins hosts.
+            self.assertIn("and no network reaches them (", done.stderr)
+            return
+        within, between = self.facts("--pairs", launch=two_hosts)["pairs"]
+        self.assertEqual((within["ranks"], within["groups"]),
+                         ("ranks of one neighborhood (0,1 | 2,3)", [[0, 1], [2, 3]]))
+        self.assertEqual(between["ranks"], "ranks of different hosts (0,1 | 2,3)")
+        self.assertEqual(between["why_no_memory"], "the ranks are on different hosts")
+        rows = re.findall(r"(?m)^ +\d  ([.AB]+)$", done.stdout)
+        self.assertEqual(rows, [".ABB", "A.BB", "BB.A", "BBA."])
+
+    def test_alone(self):
+        facts = self.pairs()
+        self.assertFalse(facts["is_job"])
+        self.assertEqual(facts["pairs"][0]["ranks"], "ranks of one host")
+        rule = {one["name"]: one for one in facts["rule"]}
+        self.assertEqual(rule["emu"], {"name": "emu", "place": None,
+                                       "reason": "chosen by its name only"})
+        best = [one["name"] for one in facts["rule"] if one["place"] == 1]
+        between = [one["network"] for one in facts["pairs"] if one["kind"] == "hosts"]
+        self.assertEqual(between, best)
+        self.assertEqual(self.everything()["rule"], facts["rule"])
+        # emu joins the processes of one machine only.
+        named = self.pairs(variables={"GEX_CONDUIT": "emu"})
+        self.assertEqual([one["kind"] for one in named["pairs"]], ["memory"])
+
+    def test_a_network_that_refuses_is_passed_over(self):
+        """One that would be chosen, and turns out to be of no use when it is attached to."""
+        rule = self.everything()["rule"]
+        kinds = {one["name"]: one["kind"] for one in self.everything()["conduits"]}
+        plug_ins = [one["name"] for one in rule if one["place"] and kinds[one["name"]] == "plug-in"]
+        if not plug_ins:
+            return
+        with tempfile.TemporaryDirectory() as folder:
+            for name in plug_ins:
+                os.symlink(f"{ODD_CONDUITS}/libgex-refuses.so", f"{folder}/libgex-{name}.so")
+            variables = {**self.APART, "GEX_CONDUIT_PATH": folder, "GEX_VERBOSE": "1"}
+            done = run("--pairs", "--json", launch=gexrun(2), variables=variables)
+        for name in plug_ins:
+            self.assertEqual(done.stderr.count(f"gex: rank 0: network {name} is not used: odd: there "
+                                               "is no such network card here\n"), 1, done.stderr)
+        others = [one["name"] for one in rule if one["place"] and one["name"] not in plug_ins]
+        if others:
+            self.assertEqual(done.returncode, 0, done.stderr)
+            only, = json.loads(done.stdout)["pairs"]
+            self.assertEqual(only["network"], others[0])
+            self.assertEqual([one["name"] for one in only["instead"]][:len(plug_ins)], plug_ins)
+        else:
+            self.assertEqual(done.returncode, 1)
+            self.assertRegex(done.stderr, r"(?m)^gex: rank 0: 1 of 2 processes are outside this one's "
+                             r"memory \(GASNET_SUPERNODE_MAXSIZE=1\), and no network reaches them \(")
+
+
 class Mistakes(Case):
     def test_command_line(self):
         self.refuse(2, r"gexinfo: unknown option --all \(gexinfo --help\)", "--all")
         self.refuse(2, r"gexinfo: unknown option -x \(gexinfo --help\)", "-x")
         self.refuse(2, r"gexinfo: unknown option --env=1 \(gexinfo --help\)", "--env=1")
+        self.refuse(2, r"gexinfo: --env and --pairs print different things \(gexinfo --help\)",
+                    "--env", "--matrix")
         self.refuse(2, r"gexinfo: unexpected argument 'emu' \(gexinfo --help\)", "--json", "emu")
 
     def test_a_malformed_value(self):

@@ -42,6 +42,60 @@ TEST(Environment, WithoutANetworkAllMustShareMemory) {
   expect_refusal(outcome, 1, "conduit smp has no network");
 }
 
+TEST(Environment, WhatConnectsRanksIsToldWhenAskedFor) {
+  const Outcome outcome = job(4, {"ring"})
+                              .variable("GEX_VERBOSE", "1")
+                              .variable("GEX_CONDUIT", "emu")
+                              .variable("GASNET_SUPERNODE_MAXSIZE", "2")
+                              .run();
+  EXPECT_EQ(outcome.status, 0) << outcome.error;
+  EXPECT_EQ(lines_with(outcome.error,
+                       "rank 0: ranks of one neighborhood (0,1 | 2,3): shared memory; medium "),
+            1)
+      << outcome.error;
+  EXPECT_EQ(lines_with(outcome.error,
+                       "rank 0: ranks of one host in different neighborhoods (0-3): emu; medium "),
+            1)
+      << outcome.error;
+  EXPECT_EQ(lines_with(outcome.error,
+                       "; made of messages: barrier; no shared memory: GASNET_SUPERNODE_MAXSIZE=2"),
+            1)
+      << outcome.error;
+}
+
+TEST(Environment, WhatARankAloneIsVerboseAboutHangsNobody) {
+  const Outcome outcome =
+      Command({gexrun, "-n", "2", "sh", "-c",
+               "case $GEX_JOB in *:1:2:*) export GEX_VERBOSE=1 GEX_REQUIRE=shm;; esac; exec " +
+                   probe + " ring"})
+          .run();
+  expect_nothing_left(outcome);
+  EXPECT_EQ(outcome.status, 0) << outcome.error;
+}
+
+TEST(Environment, RequiredWaysAreTaken) {
+  const auto run = [](const char* required, const char* most) {
+    return job(4, {"ring"})
+        .variable("GEX_CONDUIT", "emu")
+        .variable("GASNET_SUPERNODE_MAXSIZE", most)
+        .variable("GEX_REQUIRE", required)
+        .run();
+  };
+  expect_success(run("shm", "0"), "rank ", 4);
+  expect_success(run(" emu , shm", "2"), "rank ", 4);
+  expect_refusal(
+      run("shm", "2"), 1,
+      "GEX_REQUIRE=shm: ranks 0 and 2 are connected by emu, which is not in the list (no "
+      "shared memory: GASNET_SUPERNODE_MAXSIZE=2; emu: GEX_CONDUIT)");
+  expect_refusal(run("emu", "2"), 1,
+                 "GEX_REQUIRE=emu: ranks 0 and 1 are connected by shared memory, which is not in "
+                 "the list (GEX_CONDUIT)");
+  expect_refusal(run("shm,emu:fast", "2"), 1,
+                 "GEX_REQUIRE=shm,emu:fast: ranks 0 and 2 are connected by emu, which is not");
+  expect_refusal(run("shm,ofx:verbs", "0"), 1,
+                 "GEX_REQUIRE=shm,ofx:verbs: there is no network 'ofx'; known: shm, emu");
+}
+
 TEST(Environment, UnknownGexVariablesAreWarnedAboutAndUnknownGasnetOnesAreNot) {
   const Outcome outcome = job(2, {"ring"}).variable("GEX_CONDIUT", "emu").run();
   expect_nothing_left(outcome);
@@ -66,6 +120,8 @@ TEST(Environment, ChoicesAreToldWhenAskedFor) {
     EXPECT_EQ(outcome.error.substr(outcome.error.find('\n') + 1),
               "gex: rank 0: 3 ranks, 3 of them in rank 0's neighborhood (all processes of the "
               "host), network emu (GEX_CONDUIT)\n"
+              "gex: rank 0: ranks 0-2 among themselves: shared memory; medium 65536, long "
+              "1073741824 bytes; every operation native\n"
               "gex: rank 0: gex_AD_Create: type 0x8, operations 0x8: the processor's atomics for 3 "
               "of 3 members, messages to the owning rank for the others\n");
   }
@@ -103,6 +159,48 @@ TEST(Environment, ANetworkServesADomainOnlyIfItHasAllItsOperations) {
   EXPECT_EQ(lines_with(whole, "the atomics of network ofi for all 2 members"), 1) << whole;
   const std::string part = choice({"atomic_domain", "doubles"});
   EXPECT_EQ(lines_with(part, "the processor's atomics for 1 of 2 members"), 1) << part;
+}
+#endif
+
+#ifdef LIFECYCLE_TEST_OFI
+TEST(Environment, WithoutANameTheBestNetworkIsChosen) {
+  Command command = job(2, {"ring"});
+  const Outcome outcome =
+      command.variable("GEX_VERBOSE", "1").variable("GASNET_SUPERNODE_MAXSIZE", "1").run();
+  EXPECT_EQ(outcome.status, 0) << outcome.error;
+  EXPECT_EQ(lines_with(outcome.error, "network ofi (the best network here"), 1) << outcome.error;
+  const auto require = [](const char* required) {
+    return job(2, {"ring"})
+        .variable("GASNET_SUPERNODE_MAXSIZE", "1")
+        .variable("GEX_OFI_PROVIDER", "tcp;ofi_rxm")
+        .variable("GEX_REQUIRE", required)
+        .run();
+  };
+  expect_success(require("ofi:tcp"), "rank ", 2);
+  expect_refusal(require("shm,ofi:verbs"), 1,
+                 "ranks 0 and 1 are connected by ofi:tcp;ofi_rxm, which is not in the list");
+}
+
+// A last resort takes its place in a build that has one.
+TEST(Environment, ANetworkThatCannotBeUsedLetsTheNextBeTried) {
+  Command command = job(2, {"ring"});
+  const Outcome outcome = command.variable("GEX_VERBOSE", "1")
+                              .variable("GASNET_SUPERNODE_MAXSIZE", "1")
+                              .variable("GEX_OFI_PROVIDER", "nosuch")
+                              .run();
+  expect_nothing_left(outcome);
+  EXPECT_EQ(lines_with(outcome.error, "network ofi is not used: libfabric has no provider nosuch"),
+            1)
+      << outcome.error;
+  EXPECT_EQ(outcome.status, LIFECYCLE_TEST_HAS_LAST_RESORT ? 0 : 1) << outcome.error;
+  if (outcome.status == 1) {
+    EXPECT_EQ(lines_with(outcome.error,
+                         "rank 0: 1 of 2 processes are outside this one's memory "
+                         "(GASNET_SUPERNODE_MAXSIZE=1), and no network reaches them "
+                         "(ofi: libfabric has no provider nosuch"),
+              1)
+        << outcome.error;
+  }
 }
 #endif
 

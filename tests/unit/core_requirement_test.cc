@@ -1,0 +1,58 @@
+// GEX_REQUIRE: what its entries accept.
+
+#include "core/requirement.h"
+
+#include <gtest/gtest.h>
+
+namespace gex {
+namespace {
+
+TEST(Requirement, NothingIsRequiredByNothing) {
+  EXPECT_TRUE(Requirement().empty());
+  EXPECT_TRUE(Requirement(" , ,").empty());
+  EXPECT_FALSE(Requirement("shm").empty());
+}
+
+TEST(Requirement, SharedMemoryHasTwoNames) {
+  EXPECT_TRUE(Requirement("shm").accepts_shared_memory());
+  EXPECT_TRUE(Requirement("ofi, smp").accepts_shared_memory());
+  EXPECT_FALSE(Requirement("ofi:shm").accepts_shared_memory());
+}
+
+TEST(Requirement, ANetworkWithoutAWayIsAcceptedWithAny) {
+  const Requirement required("shm, ofi");
+  EXPECT_TRUE(required.accepts("ofi", ""));
+  EXPECT_TRUE(required.accepts("ofi", "tcp;ofi_rxm"));
+  EXPECT_FALSE(required.accepts("of", ""));
+  EXPECT_FALSE(required.accepts("emu", ""));
+}
+
+TEST(Requirement, AWayIsAllOfTheNameOrAWordOfIt) {
+  const Requirement required("ofi:verbs");
+  EXPECT_TRUE(required.accepts("ofi", "verbs"));
+  EXPECT_TRUE(required.accepts("ofi", "verbs;ofi_rxm"));
+  EXPECT_TRUE(required.accepts("ofi", "tcp or verbs"));
+  EXPECT_FALSE(required.accepts("ofi", "tcp;ofi_rxm"));
+  EXPECT_FALSE(required.accepts("ofi", "verbs2"));
+  EXPECT_FALSE(required.accepts("ofi", ""));
+  EXPECT_FALSE(required.accepts("ucx", "verbs"));
+  EXPECT_TRUE(Requirement("ofi:tcp;ofi_rxm").accepts("ofi", "tcp;ofi_rxm"));
+  EXPECT_TRUE(Requirement("ucx:rc_mlx5/mlx5_0:1").accepts("ucx", "rc_mlx5/mlx5_0:1"));
+}
+
+TEST(Requirement, OneOfTheEntriesIsEnough) {
+  const Requirement required("ofi:cxi,ofi:verbs");
+  EXPECT_TRUE(required.accepts("ofi", "cxi"));
+  EXPECT_TRUE(required.accepts("ofi", "verbs;ofi_rxm"));
+  EXPECT_FALSE(required.accepts("ofi", "tcp"));
+}
+
+TEST(Requirement, TheFirstUnknownNetworkIsNamed) {
+  const Requirement required("shm,ofi:verbs,ofx:verbs,nosuch");
+  EXPECT_EQ(required.first_unknown({"emu", "ofi"}), "ofx");
+  EXPECT_EQ(required.first_unknown({"emu", "ofi", "ofx", "nosuch"}), "");
+  EXPECT_EQ(Requirement("shm,smp").first_unknown({}), "");
+}
+
+}  // namespace
+}  // namespace gex
