@@ -6,22 +6,21 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <span>
 #include <string>
 #include <string_view>
 #include <type_traits>
 
 namespace gex::net::udp {
 
-/// An IPv4 or IPv6 address and port, as the kernel takes it. Its bytes may be carried to other
-/// processes of the same host and of others: an address that is only valid on one interface
-/// (fe80::) bears the number of that interface on the host that made it, which `without_scope`
-/// takes off.
+/// An IPv4 or IPv6 address and port, as the kernel takes it. Its bytes may be given to other
+/// processes of any host; addresses that are only valid on one interface (fe80::) are not used.
 class Address {
  public:
   Address() = default;
   /// Of what the kernel filled in; empty for another family than AF_INET and AF_INET6.
   explicit Address(const sockaddr* address) noexcept;
-  /// "10.0.0.1", "fd00::1", "fe80::1%eth0"; nothing else is looked up. Empty if it is neither.
+  /// "10.0.0.1", "fd00::1": numbers only, no name is looked up. Empty if it is neither.
   static Address parse(std::string_view text, std::uint16_t port) noexcept;
 
   bool is_empty() const noexcept { return length_ == 0; }
@@ -31,7 +30,7 @@ class Address {
   Address with_port(std::uint16_t port) const noexcept;
   /// "10.0.0.1:4711", "[fd00::1]:4711".
   std::string text() const;
-  /// The same without the port: "10.0.0.1", "fd00::1".
+  /// The host alone: "10.0.0.1", "fd00::1".
   std::string host_text() const;
 
   const sockaddr* data() const noexcept { return reinterpret_cast<const sockaddr*>(&storage_); }
@@ -42,7 +41,10 @@ class Address {
   void set_length(socklen_t length) noexcept { length_ = length; }
   static constexpr socklen_t max_length = sizeof(sockaddr_in6);
 
-  /// The same host and port; what else an IPv6 address has (flow, scope) does not count.
+  /// The host's number without the port: 4 or 16 bytes, none of an empty address.
+  std::span<const std::byte> host_bytes() const noexcept;
+
+  /// Equal host and port; what else an IPv6 address has (flow, scope) does not count.
   bool operator==(const Address& other) const noexcept;
 
  private:

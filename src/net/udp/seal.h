@@ -11,8 +11,9 @@
 //
 // The tag is SipHash-2-4 of the header, the number of bytes of the payload, and a digest of the
 // payload, which the sender's and the receiver's `Cover` chooses:
-//  - `checksum`: CRC32C. Who does not have the key can make no header; who can change a datagram on
-//    its way, as nobody can on a host's loopback, can exchange the payload.
+//  - `checksum`: CRC32C. A process without the key can make no header. One that can change
+//  datagrams on
+//    their way, which is not possible on a loopback, can exchange the payload.
 //  - `payload`: NH of UMAC and VMAC over words of 64 bits: for blocks of 4 KiB the sum of products
 //    (m[2i] + k[2i]) * (m[2i+1] + k[2i+1]) modulo 2^128, with k a secret expansion of the key. Two
 //    different payloads of one length have the same digest with a probability of at most 2^-63

@@ -1,0 +1,83 @@
+#pragma once
+// `KernelSocket`: a UDP socket of the kernel's, with what Linux has for many datagrams a call:
+// sendmmsg and recvmmsg, cutting in the kernel or the card (GSO), joining there (GRO), marks of
+// congestion (ECN). Each is probed; what a kernel lacks is done without, or here.
+
+#include <memory>
+#include <string>
+
+#include "net/udp/socket.h"
+
+namespace gex::net::udp {
+
+struct SocketOptions {
+  Address bind;                 ///< where from and to; port 0: the kernel chooses one
+  std::uint16_t last_port = 0;  ///< not 0: the first free one from the port of `bind` to this
+  std::size_t receive_buffer = std::size_t{8} << 20;  ///< wanted, in bytes as the kernel counts
+  std::size_t send_buffer = std::size_t{4} << 20;
+  bool cut_in_kernel = true;  ///< GSO
+  bool join = true;           ///< GRO
+  bool marks = true;          ///< ECN; never on the loopback
+  std::size_t mtu = 0;        ///< not 0: of every path, in bytes of an IP packet
+};
+
+class KernelSocket final : public Socket {
+ public:
+  /// Null after setting `error` to one line that names the cause.
+  static std::unique_ptr<KernelSocket> open(const SocketOptions& options, std::string& error);
+  ~KernelSocket() override;
+  KernelSocket(const KernelSocket&) = delete;
+  KernelSocket& operator=(const KernelSocket&) = delete;
+
+  std::size_t send(std::span<const Outgoing> all) override;
+  std::size_t receive(std::span<Incoming> all) override;
+  const SocketLimits& limits() const noexcept override { return limits_; }
+  std::size_t max_datagram(const Address& to) const override;
+  std::size_t charge(std::size_t bytes) const noexcept override;
+
+  /// Where it is bound, with the port.
+  const Address& address() const noexcept { return address_; }
+  int descriptor() const noexcept { return descriptor_; }
+
+  /// What the system has granted, for the user: "receive buffer 8 MiB", and what to do about less.
+  struct Buffers {
+    std::size_t wanted_receive;
+    std::size_t receive;  ///< in the kernel's bytes
+    std::size_t send;
+  };
+  const Buffers& buffers() const noexcept { return buffers_; }
+
+  /// Counts since the start.
+  struct Counts {
+    std::uint64_t refused = 0;     ///< datagrams that the kernel could not send: as good as lost
+    std::uint64_t overflowed = 0;  ///< that the kernel dropped because the receive buffer was full
+  };
+  Counts counts() const noexcept;
+
+ private:
+  explicit KernelSocket(int descriptor) noexcept;
+  bool bind(const SocketOptions& options, std::string& error);
+  void set_buffers(const SocketOptions& options);
+  void probe(const SocketOptions& options);
+  std::size_t send_some(std::span<const Outgoing> all);
+  bool send_in_parts(const Outgoing& message);
+  void read_control(msghdr& header, Incoming& place) noexcept;
+
+  struct Vectors;  ///< what the kernel reads of a call of sendmmsg or recvmmsg
+  int descriptor_;
+  Address address_;
+  SocketLimits limits_;
+  Buffers buffers_{};
+  bool marks_ = false;
+  bool cuts_ = false;  ///< GSO works, as far as is known
+  std::size_t mtu_ = 0;
+  Counts counts_;
+  std::unique_ptr<Vectors> outgoing_;
+  std::unique_ptr<Vectors> incoming_;
+};
+
+/// What a kernel charges for a waiting datagram of `bytes` bytes; see Socket::charge. `local`: it
+/// has not passed a network interface's driver, which has buffers of its own making.
+std::size_t charge_of(std::size_t bytes, int family, bool local) noexcept;
+
+}  // namespace gex::net::udp
