@@ -1,0 +1,118 @@
+#include "net/udp/seal.h"
+
+#include <algorithm>
+#include <cstring>
+
+namespace gex::net::udp {
+
+namespace {
+
+__extension__ using Wide = unsigned __int128;
+
+constexpr std::size_t unit = 16;  // bytes of one product
+
+/// The sum of the products of `size` bytes, a multiple of 16.
+Wide sum_of_products(const std::byte* bytes, std::size_t size, const std::uint64_t* key) noexcept {
+  Wide sum = 0;
+  for (const std::byte* const end = bytes + size; bytes != end; bytes += unit, key += 2)
+    sum += static_cast<Wide>(word_at(bytes) + key[0]) * (word_at(bytes + 8) + key[1]);
+  return sum;
+}
+
+std::size_t size_of(std::span<const iovec> pieces) noexcept {
+  std::size_t size = 0;
+  for (const iovec& piece : pieces) size += piece.iov_len;
+  return size;
+}
+
+}  // namespace
+
+/// The digest of what is added, block for block, of which each goes to SipHash when it is whole.
+class Seal::Digest {
+ public:
+  Digest(const Words& words, SipHash& into) noexcept : words_(words), into_(into) {}
+
+  void add(const std::byte* bytes, std::size_t size) noexcept {
+    if (held_ > 0) {
+      const std::size_t more = std::min(unit - held_, size);
+      hold(bytes, more);
+      bytes += more;
+      size -= more;
+      if (held_ < unit) return;
+      held_ = 0;
+      add_units(unit_, unit);
+    }
+    const std::size_t whole = size / unit * unit;
+    add_units(bytes, whole);
+    hold(bytes + whole, size - whole);
+  }
+
+  /// Zeroes fill the last product; how many they are follows from the payload's size.
+  void finish() noexcept {
+    if (held_ > 0) {
+      std::memset(unit_ + held_, 0, unit - held_);
+      add_units(unit_, unit);
+    }
+    if (at_ > 0) pass_on();
+  }
+
+ private:
+  void hold(const std::byte* bytes, std::size_t size) noexcept {
+    if (size == 0) return;
+    std::memcpy(unit_ + held_, bytes, size);
+    held_ += size;
+  }
+  void add_units(const std::byte* bytes, std::size_t size) noexcept {
+    while (size > 0) {
+      const std::size_t part = std::min(size, block - at_);
+      sum_ += sum_of_products(bytes, part, words_.data() + at_ / sizeof(std::uint64_t));
+      at_ += part;
+      bytes += part;
+      size -= part;
+      if (at_ == block) pass_on();
+    }
+  }
+  void pass_on() noexcept {
+    into_.add(static_cast<std::uint64_t>(sum_));
+    into_.add(static_cast<std::uint64_t>(sum_ >> 64));
+    sum_ = 0;
+    at_ = 0;
+  }
+
+  const Words& words_;
+  SipHash& into_;
+  Wide sum_ = 0;
+  std::size_t at_ = 0;    ///< bytes of the block that are in the sum
+  std::size_t held_ = 0;  ///< bytes of a product that is not whole yet
+  std::byte unit_[unit]{};
+};
+
+Seal::Seal(const SipKey& key) : key_(key) {
+  auto words = std::make_unique<Words>();
+  for (std::uint64_t i = 0; i < words->size(); ++i) {
+    // Shorter than anything that a tag is made of: the two never meet.
+    SipHash hash(key);
+    hash.add(i);
+    (*words)[i] = hash.finish();
+  }
+  words_ = std::move(words);
+}
+
+std::uint64_t Seal::tag(Cover cover, const void* header, std::size_t header_size,
+                        std::span<const iovec> payload) const noexcept {
+  SipHash hash(key_);
+  // The sizes come first: what is hashed then can be read in one way only.
+  hash.add(size_of(payload) << 16 | header_size << 8 | static_cast<std::uint64_t>(cover));
+  std::span<const std::byte> rest(static_cast<const std::byte*>(header), header_size);
+  for (; rest.size() >= 8; rest = rest.subspan(8)) hash.add(word_at(rest.data()));
+  hash.add(part_of_word(rest));
+  if (cover == Cover::payload) {
+    Digest digest(*words_, hash);
+    for (const iovec& piece : payload)
+      digest.add(static_cast<const std::byte*>(piece.iov_base), piece.iov_len);
+    digest.finish();
+  }
+  return hash.finish();
+}
+
+}  // namespace gex::net::udp
