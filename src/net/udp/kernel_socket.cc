@@ -76,8 +76,13 @@ struct KernelSocket::Vectors {
 };
 
 std::unique_ptr<KernelSocket> KernelSocket::open(const SocketOptions& options, std::string& error) {
-  const int descriptor =
-      ::socket(options.bind.family(), SOCK_DGRAM | SOCK_CLOEXEC | SOCK_NONBLOCK, IPPROTO_UDP);
+  const int family = options.bind.family();
+  if (options.mtu != 0 && options.mtu < least_mtu(family)) {
+    error = "packets of " + std::to_string(options.mtu) + " bytes are too small for IPv" +
+            (family == AF_INET ? "4" : "6") + ", which needs " + std::to_string(least_mtu(family));
+    return nullptr;
+  }
+  const int descriptor = ::socket(family, SOCK_DGRAM | SOCK_CLOEXEC | SOCK_NONBLOCK, IPPROTO_UDP);
   if (descriptor < 0) {
     error = std::string("cannot open a UDP socket: ") + strerror(errno);
     return nullptr;
@@ -328,8 +333,7 @@ KernelSocket::Counts KernelSocket::counts() const noexcept {
 std::size_t KernelSocket::max_datagram(const Address& to) const {
   const std::size_t headers = headers_of(to.family());
   std::size_t mtu = mtu_ != 0 ? mtu_ : path_mtu(address_, to);
-  mtu = std::clamp(mtu, least_mtu(to.family()), max_ip_packet);
-  return std::min<std::size_t>(mtu, max_ip_packet) - headers;
+  return std::clamp(mtu, least_mtu(to.family()), max_ip_packet) - headers;
 }
 
 std::size_t KernelSocket::charge(std::size_t bytes) const noexcept {

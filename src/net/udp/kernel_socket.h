@@ -13,7 +13,7 @@ namespace gex::net::udp {
 struct SocketOptions {
   Address bind;                 ///< where from and to; port 0: the kernel chooses one
   std::uint16_t last_port = 0;  ///< not 0: the first free one from the port of `bind` to this
-  std::size_t receive_buffer = std::size_t{8} << 20;  ///< wanted, in bytes as the kernel counts
+  std::size_t receive_buffer = std::size_t{16} << 20;  ///< wanted, in bytes as the kernel counts
   std::size_t send_buffer = std::size_t{4} << 20;
   bool cut_in_kernel = true;  ///< GSO
   bool join = true;           ///< GRO

@@ -13,10 +13,10 @@
 // Cover::payload, of a digest of these. The digest is NH (Black, Halevi, Krawczyk, Krovetz and
 // Rogaway, "UMAC", 1999) over words of 64 bits: of each block of 4 KiB the sum of the products
 // (m[2i] + k[2i]) * (m[2i+1] + k[2i+1]) modulo 2^128, where k are secret words made of the key.
-// Two different payloads of one size have one digest with a probability of at most 2^-64, whoever
-// chose them, and as the digest never leaves SipHash it gives nothing away about k. It needs one
-// multiplication for 16 bytes and nothing of a processor but that, so that it takes the place of a
-// checksum also where all senders are trusted.
+// Two different payloads of one size have one digest with a probability of at most 2^-64, however
+// they were chosen, and as the digest never leaves SipHash it gives nothing away about k. It needs
+// one multiplication for 16 bytes and nothing of a processor but that, so that it takes the place
+// of a checksum also where all senders are trusted.
 //
 // How a payload is cut into pieces does not matter: sender and receiver may have it in others.
 //

@@ -320,6 +320,12 @@ TEST(Open, AnMtuOfTheUsersIsThatOfEveryPath) {
   EXPECT_EQ(socket->max_datagram(socket->address()), 1472U);
 }
 
+TEST(Open, AnMtuThatIsTooSmallIsRefused) {
+  std::string error;
+  EXPECT_EQ(KernelSocket::open({.bind = Address::parse("::1", 0), .mtu = 1279}, error), nullptr);
+  EXPECT_EQ(error, "packets of 1279 bytes are too small for IPv6, which needs 1280");
+}
+
 TEST(Open, ASmallBufferIsWhatTheKernelSays) {
   const auto socket =
       open_at({.bind = Address::parse("127.0.0.1", 0), .receive_buffer = std::size_t{1} << 20});

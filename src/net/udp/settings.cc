@@ -1,0 +1,103 @@
+#include "net/udp/settings.h"
+
+#include <charconv>
+#include <optional>
+#include <string_view>
+
+#include "base/env_grammar.h"
+
+namespace gex::net::udp {
+
+namespace {
+
+constexpr std::int64_t max_mtu = 65535;
+constexpr std::int64_t max_depth = 1024;
+constexpr std::uint64_t least_receive_buffer = 64 * 1024;
+
+/// The value without blanks; empty: not set.
+std::string_view text_of(const Host& host, const char* name) {
+  const char* const text = host.env_text(name);
+  return text == nullptr ? std::string_view() : env::trimmed(text);
+}
+
+bool is_on(const Host& host, const char* name) {
+  const std::string_view text = text_of(host, name);
+  return text.empty() || env::parse_boolean(text).value_or(true);
+}
+
+std::optional<std::uint16_t> port_of(std::string_view text) {
+  std::uint16_t port = 0;
+  const auto [stop, error] = std::from_chars(text.data(), text.data() + text.size(), port);
+  if (error != std::errc() || stop != text.data() + text.size() || port == 0) return std::nullopt;
+  return port;
+}
+
+bool read_ports(std::string_view text, Settings& settings) {
+  if (text.empty()) return true;
+  const std::size_t dash = text.find('-');
+  const auto first = port_of(text.substr(0, dash));
+  const auto last = dash == std::string_view::npos ? first : port_of(text.substr(dash + 1));
+  if (!first || !last || *first > *last) return false;
+  settings.first_port = *first;
+  settings.socket.last_port = *last;
+  return true;
+}
+
+std::string refusal(const char* name, std::string_view value, const char* expected) {
+  return std::string(name) + "='" + std::string(value) + "' is not " + expected;
+}
+
+bool refuse(std::string& error, const char* name, std::int64_t value, const char* expected) {
+  error = refusal(name, std::to_string(value), expected);
+  return false;
+}
+
+}  // namespace
+
+bool read_settings(const Host& host, Settings& settings, std::string& error) {
+  const std::string_view interface = text_of(host, "GEX_UDP_INTERFACE");
+  settings.wish.interface = interface.empty() ? text_of(host, "GASNET_WORKERIP") : interface;
+
+  const std::string_view ports = text_of(host, "GEX_UDP_PORTS");
+  if (!read_ports(ports, settings)) {
+    error = refusal("GEX_UDP_PORTS", ports,
+                    "a port from 1 to 65535, or a first and a last one (40000-40999)");
+    return false;
+  }
+
+  const std::int64_t mtu = host.env_integer("GEX_UDP_MTU");
+  if (mtu != 0 && (mtu < static_cast<std::int64_t>(least_mtu(AF_INET)) || mtu > max_mtu))
+    return refuse(error, "GEX_UDP_MTU", mtu, "a number of bytes from 576 to 65535, or 0");
+  settings.socket.mtu = static_cast<std::size_t>(mtu);
+
+  for (const char* const name : {"GEX_UDP_RECEIVE_BUFFER", "GASNET_SOCKETBUFFER_MAX"}) {
+    const std::string_view text = text_of(host, name);
+    if (text.empty()) continue;
+    const auto size = env::parse_size(text);
+    if (!size || *size < least_receive_buffer) {
+      error = refusal(name, text, "a number of bytes of at least 64K");
+      return false;
+    }
+    settings.socket.receive_buffer = *size;
+    break;
+  }
+
+  settings.socket.cut_in_kernel = is_on(host, "GEX_UDP_GSO");
+  settings.socket.join = is_on(host, "GEX_UDP_GRO");
+  settings.socket.marks = is_on(host, "GEX_UDP_ECN");
+
+  const std::string_view cover = text_of(host, "GEX_UDP_AUTHENTICATE");
+  if (!cover.empty() && cover != "payload" && cover != "header") {
+    error = refusal("GEX_UDP_AUTHENTICATE", cover, "payload or header");
+    return false;
+  }
+  settings.cover = cover == "header" ? Cover::header : Cover::payload;
+
+  const std::int64_t depth = host.env_integer("GASNET_NETWORKDEPTH");
+  if (depth < 0 || depth > max_depth)
+    return refuse(error, "GASNET_NETWORKDEPTH", depth, "a number of requests from 1 to 1024, or 0");
+  settings.depth = static_cast<std::uint32_t>(depth);
+  return true;
+}
+
+}  // namespace gex::net::udp

@@ -1,0 +1,28 @@
+#pragma once
+// What the user has asked for in the environment: environment.def.
+
+#include <gex/plugin/conduit.h>
+
+#include <cstdint>
+#include <string>
+
+#include "net/udp/kernel_socket.h"
+#include "net/udp/path.h"
+#include "net/udp/seal.h"
+
+namespace gex::net::udp {
+
+struct Settings {
+  Wish wish;             ///< for `candidates`
+  SocketOptions socket;  ///< all but `bind`
+  Cover cover = Cover::payload;
+  std::uint32_t depth = 0;       ///< requests unanswered at a peer; 0: the conduit chooses
+  std::uint16_t first_port = 0;  ///< of `socket.bind`; 0: the system chooses
+};
+
+/// What is set, with the defaults of what is not. False after setting `error` to one line that
+/// names the variable, its value and what was expected. Of `host` only the `env_` functions are
+/// used.
+bool read_settings(const Host& host, Settings& settings, std::string& error);
+
+}  // namespace gex::net::udp
