@@ -1,0 +1,1 @@
+gex_conduit(udp BUILT_IN)

@@ -1,0 +1,145 @@
+#include "net/udp/endpoint.h"
+
+#include <algorithm>
+#include <numeric>
+
+#include "net/kit/fatal.h"
+
+namespace gex::net::udp {
+
+namespace {
+
+/// Bytes of the largest datagram of messages to any peer.
+std::size_t slab_room(std::span<const PeerSettings> peers, const EndpointSettings& settings) {
+  std::size_t largest = front_size + 64;
+  for (const PeerSettings& peer : peers)
+    largest = std::max(largest, peer.datagram & ~std::size_t{15});
+  return std::min(largest, sizeof(Header) + record_size(settings.max_message));
+}
+
+/// Packets that the largest message takes to any peer.
+std::size_t packets_of_message(std::span<const PeerSettings> peers, std::uint32_t own,
+                               const EndpointSettings& settings) {
+  std::size_t most = 1;
+  for (std::uint32_t rank = 0; rank < peers.size(); ++rank) {
+    if (rank == own || peers[rank].datagram <= front_size) continue;
+    const std::size_t room = (peers[rank].datagram & ~std::size_t{15}) - front_size;
+    most = std::max(most, (settings.max_message + room - 1) / room);
+  }
+  return most;
+}
+
+/// So many messages of a channel are held for all peers together.
+std::size_t total_depth_of(const EndpointSettings& settings, std::size_t peers) {
+  const std::size_t all = std::size_t{settings.depth} * std::max<std::size_t>(1, peers - 1);
+  return settings.total_depth != 0 ? std::min<std::size_t>(all, settings.total_depth) : all;
+}
+
+constexpr std::uint32_t one_sided_packets = 512;
+constexpr std::uint32_t max_stream_packets = 4096;
+
+std::size_t receive_room(const Socket& socket, const EndpointSettings& settings,
+                         std::span<const PeerSettings> peers) {
+  const SocketLimits& limits = socket.limits();
+  std::size_t room = limits.joins ? limits.max_joined : 0;
+  for (const PeerSettings& peer : peers) room = std::max(room, peer.datagram);
+  return std::max(room, settings.max_message) + 64;
+}
+
+std::size_t receive_count(std::size_t room, std::size_t memory, std::size_t reserve) {
+  return std::max(memory / room, 2 * reserve + 8);
+}
+
+/// A window that lets a few small datagrams through.
+std::size_t least_window(const Socket& socket) {
+  return 2 * socket.charge(1472);
+}
+
+}  // namespace
+
+Endpoint::Endpoint(const Host& host, Socket& socket, const Seal& seal, Segments& segments,
+                   const EndpointSettings& settings, std::span<const PeerSettings> peers)
+    : host_(host),
+      socket_(socket),
+      segments_(segments),
+      settings_(settings),
+      seal_(seal),
+      threaded_(host.threaded != 0),
+      peers_(peers.size()),
+      slabs_(packets_of_message(peers, host.rank, settings) *
+                     (3 * total_depth_of(settings, peers.size())) +
+                 peers.size() + one_sided_packets,
+             slab_room(peers, settings), true),
+      stream_packets_(max_stream_packets, front_size, false),
+      gets_(max_transfers),
+      free_gets_(max_transfers),
+      burst_(socket, seal),
+      buffers_(
+          receive_count(receive_room(socket, settings, peers), settings.receive_memory, reserve),
+          receive_room(socket, settings, peers), reserve),
+      room_(socket.limits().receive_buffer / 4 * 3, least_window(socket)) {
+  const std::size_t room = slab_room(peers, settings);
+  for (std::uint32_t rank = 0; rank < peers.size(); ++rank) {
+    Peer& peer = peers_[rank];
+    const PeerSettings& from = peers[rank];
+    peer.address = from.address;
+    peer.session = from.session;
+    peer.cover = from.cover;
+    peer.datagram = static_cast<std::uint32_t>(std::min(room, from.datagram & ~std::size_t{15}));
+    // Of large ones whole cache lines, so that copies are aligned alike.
+    const std::size_t payload = from.datagram > front_size ? from.datagram - front_size : 0;
+    peer.stream_payload =
+        static_cast<std::uint32_t>(payload > 8192 ? payload & ~std::size_t{63} : payload);
+    peer.window = from.first_window;
+    peer.congestion = Congestion(from.congestion);
+    peer.round_trip = RoundTrip(settings.shortest_timeout);
+  }
+  const auto parts = static_cast<std::uint32_t>(packets_of_message(peers, host.rank, settings));
+  const auto total = static_cast<std::uint32_t>(total_depth_of(settings, peers.size()));
+  constexpr auto requests = static_cast<std::size_t>(Traffic::requests);
+  constexpr auto replies = static_cast<std::size_t>(Traffic::replies);
+  constexpr auto one_sided = static_cast<std::size_t>(Traffic::one_sided);
+  slab_limit_[requests] = settings.depth * parts;
+  slab_total_[requests] = total * parts;
+  // A reply may have been handled, and the next request it made room for have arrived, before its
+  // acknowledgement: replies have twice the packets.
+  slab_limit_[replies] = 2 * settings.depth * parts;
+  slab_total_[replies] = 2 * total * parts;
+  slab_limit_[one_sided] = 64;
+  slab_total_[one_sided] = one_sided_packets;
+  std::iota(free_gets_.rbegin(), free_gets_.rend(), 0U);
+}
+
+bool Endpoint::has_memory() const noexcept {
+  return slabs_.has_memory() && stream_packets_.has_memory() && buffers_.has_memory();
+}
+
+bool Endpoint::is_quiet() const noexcept {
+  return std::all_of(peers_.begin(), peers_.end(), [](const Peer& peer) {
+    return peer.is_gone || (peer.unacknowledged.empty() && !peer.has_queued());
+  });
+}
+
+void Endpoint::send_farewells(Time now) {
+  static_cast<void>(now);
+  for (Peer& peer : peers_) {
+    if (rank_of(peer) == host_.rank || peer.is_gone) continue;
+    const bool spoke = peer.unacknowledged.next_sequence() != 0 ||
+                       peer.received.next_expected() != 0 || peer.received.ahead() != 0;
+    if (!spoke) continue;
+    burst_.add(peer, header_for(peer, leaving), nullptr, 0);
+  }
+  burst_.send();
+}
+
+void Endpoint::check_invariants() const {
+  if (!is_quiet()) return;
+  if (puts_.taken() != 0 || answers_.taken() != 0)
+    fatal(host_, "udp: %zu puts and %zu answers to gets are left on rank %u", puts_.taken(),
+          answers_.taken(), host_.rank);
+  if (slabs_.taken() != 0 || stream_packets_.taken() != 0)
+    fatal(host_, "udp: %zu packets are left on rank %u", slabs_.taken() + stream_packets_.taken(),
+          host_.rank);
+}
+
+}  // namespace gex::net::udp

@@ -1,0 +1,235 @@
+#pragma once
+// One socket and everything that goes over it: messages, puts and gets to all peers, each delivered
+// once however the network treats its datagrams.
+//
+// A state machine: it makes no system call but through its Socket, and the time is an argument.
+//
+// To a peer: messages are added to the peer's open packet of their channel. It leaves at once when
+// nothing to that peer is unacknowledged, else when it is full enough, at the next poll, or with an
+// acknowledgement. What may be in flight is bounded by the receiver's window, by Congestion, and by
+// the sequence numbers that a receiver keeps apart. Long puts and answers to gets are cut into
+// packets as the window allows, straight from memory.
+//
+// From a peer: a datagram is accepted once, whole, in any order, if there is room for what it
+// holds; otherwise its sender repeats it. Messages are delivered where they lie. An acknowledgement
+// rides on whatever goes to the peer next; one of its own leaves at the end of a poll that found
+// nothing to do, or at once if the sender waits for it.
+//
+// The channels do not block one another: each has packets of its own at the sender, its share of
+// receive buffers at the receiver, and a receiver that has no room for requests reports that, while
+// replies go on.
+//
+// Thread rules: as `Host::threaded` allows. `Host::deliver` is called without the lock, and
+// `Host::complete` with it.
+
+#include <gex/plugin/conduit.h>
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <deque>
+#include <span>
+#include <vector>
+
+#include "base/spin_lock.h"
+#include "net/udp/burst.h"
+#include "net/udp/object_pool.h"
+#include "net/udp/packet.h"
+#include "net/udp/peer.h"
+#include "net/udp/receive_buffers.h"
+#include "net/udp/receive_room.h"
+#include "net/udp/seal.h"
+#include "net/udp/segments.h"
+#include "net/udp/socket.h"
+#include "net/udp/transfers.h"
+#include "net/udp/wire.h"
+
+namespace gex::net::udp {
+
+/// What holds for all peers.
+struct EndpointSettings {
+  std::uint32_t session = 0;      ///< this process's
+  std::size_t max_message = 0;    ///< bytes
+  std::uint32_t depth = 0;        ///< messages of a channel held for a peer: `Limits::reply_depth`
+  std::uint32_t total_depth = 0;  ///< for all peers, or 0
+  std::size_t receive_memory = std::size_t{64} << 20;
+  std::size_t bundle = 2048;  ///< bytes at which a packet leaves while others are in flight
+  Time shortest_timeout = 1'000'000;
+};
+
+/// What the ranks exchange of a peer.
+struct PeerSettings {
+  Address address;
+  std::uint32_t session = 0;
+  Cover cover = Cover::payload;
+  std::size_t datagram = 0;      ///< bytes of the largest to there
+  std::size_t first_window = 0;  ///< until it has reported its own
+  Congestion::Settings congestion{};
+};
+
+/// What happened, for people.
+struct EndpointCounts {
+  std::uint64_t received = 0;  ///< datagrams
+  std::uint64_t sent_again = 0;
+  std::uint64_t timeouts = 0;
+  std::uint64_t duplicates = 0;       ///< and replays
+  std::uint64_t unauthenticated = 0;  ///< not of this job, or changed on their way
+  std::uint64_t malformed = 0;        ///< of a peer, but not what it may send
+  std::uint64_t refused = 0;          ///< for lack of room
+  std::uint64_t moved = 0;            ///< peers whose address has changed
+};
+
+class Endpoint {
+ public:
+  Endpoint(const Host& host, Socket& socket, const Seal& seal, Segments& segments,
+           const EndpointSettings& settings, std::span<const PeerSettings> peers);
+  Endpoint(const Endpoint&) = delete;
+  Endpoint& operator=(const Endpoint&) = delete;
+
+  /// False: there was no memory; the object must not be used.
+  bool has_memory() const noexcept;
+
+  SendResult send(Channel channel, std::uint32_t peer, std::span<const Piece> pieces, Time now);
+  std::size_t poll(std::uint32_t channels, std::size_t most, Time now);
+
+  SendResult put(const Remote& remote, const void* local, std::size_t size, void* done,
+                 void* local_done, Time now);
+  SendResult get(const Remote& remote, void* local, std::size_t size, void* done, Time now);
+  SendResult flush(std::uint32_t peer, void* done);
+
+  /// This memory is about to go; nothing is read there any more. Gets of it have been completed, if
+  /// perhaps their last acknowledgements have not arrived.
+  void forget(const Segments::Range& memory);
+
+  // The process leaves: no other call is in progress.
+
+  /// Whether everything that was accepted has been acknowledged by peers that have not left.
+  bool is_quiet() const noexcept;
+  /// Informs the peers with which messages were exchanged that nothing more comes.
+  void send_farewells(Time now);
+  /// Ends the job when packets are lost or counted twice, if nothing is under way.
+  void check_invariants() const;
+
+  EndpointCounts counts() const noexcept { return counts_; }
+  const Burst& burst() const noexcept { return burst_; }
+
+ private:
+  /// Places for one call of Socket::receive.
+  static constexpr std::size_t max_places = 16;
+  static constexpr std::size_t reserve = max_places + 8;
+  static constexpr std::uint32_t max_transfers = 4096;
+  /// Puts of so many bytes are copied into packets with others.
+  static constexpr std::size_t copy_limit = 4096;
+
+  void lock() noexcept {
+    if (threaded_) lock_.lock();
+  }
+  void unlock() noexcept {
+    if (threaded_) lock_.unlock();
+  }
+
+  // endpoint_send.cc: all with the lock held.
+
+  SendResult send_whole(Channel channel, Peer& peer, std::span<const Piece> pieces,
+                        std::size_t size, Time now);
+  SendResult send_parts(Channel channel, Peer& peer, std::span<const Piece> pieces,
+                        std::size_t size, Time now);
+  /// The open packet, with room for a record of `size` bytes in all; null: there is no room now.
+  Packet* room_for_record(Peer& peer, Traffic traffic, std::size_t size);
+  Packet* take_slab(Peer& peer, Traffic traffic);
+  std::uint32_t slabs_left(const Peer& peer, Traffic traffic) const noexcept;
+  void close(Peer& peer, Traffic traffic);
+  /// Something was added to the open packet.
+  void added(Peer& peer, Packet& packet, Time now);
+  /// Sends what the windows allow.
+  void transmit(Peer& peer, Time now);
+  Packet* next_packet(Peer& peer, Time now);
+  Packet* cut_next(Peer& peer);
+  static bool may_request(Peer& peer, Time now) noexcept;
+  bool may_send(const Peer& peer, std::size_t charge) const noexcept;
+  void put_on_wire(Peer& peer, Packet& packet, Time now);
+  void acknowledge(Peer& peer);
+  Header header_for(Peer& peer, std::uint8_t flags) noexcept;
+  void mark_busy(Peer& peer);
+  void mark_timed(Peer& peer, Time now);
+  /// What a poll does after it has received and delivered.
+  void end_poll(bool idle, Time now);
+  void look_at_timers(Time now);
+  void done_with(Peer& peer, Packet& packet);
+
+  // endpoint_receive.cc: all with the lock held.
+
+  /// Returns how many datagrams have come.
+  std::size_t receive(Time now);
+  void take_place(Incoming& place, ReceiveBuffers::Buffer& buffer, Time now);
+  void take_datagram(std::byte* bytes, std::size_t size, ReceiveBuffers::Buffer& buffer,
+                     const Incoming& place, Time now);
+  Peer* sender_of(const Header& header, const std::byte* rest, std::size_t rest_size);
+  void take_acknowledgements(Peer& peer, const Header& header, const std::byte* rest,
+                             std::size_t rest_size, Time now);
+  void acknowledged(Peer& peer, std::uint32_t next_expected, std::uint32_t bits,
+                    std::uint32_t skipped, Time now);
+  void take_records(Peer& peer, const Header& header, const std::byte* rest, std::size_t rest_size,
+                    ReceiveBuffers::Buffer& buffer, Time now);
+  enum class Verdict : std::uint8_t { acceptable, no_room, malformed };
+  Verdict inspect(const Peer& peer, const std::byte* rest, std::size_t rest_size,
+                  const ReceiveBuffers::Buffer& buffer);
+  void consume(Peer& peer, const std::byte* rest, std::size_t rest_size,
+               ReceiveBuffers::Buffer& buffer, Time now);
+  void take_part(Peer& peer, Channel channel, const PartDetails& part, const std::byte* data,
+                 std::size_t size);
+  bool is_valid(const PartDetails& part, std::size_t size) const noexcept;
+  std::size_t deliver(std::uint32_t channels, std::size_t most);
+  std::uint32_t rank_of(const Peer& peer) const noexcept {
+    return static_cast<std::uint32_t>(&peer - peers_.data());
+  }
+
+  // endpoint_transfers.cc: all with the lock held.
+
+  SendResult put_small(Peer& peer, Transfer& transfer, Time now);
+  void begin_answer(Peer& peer, const GetDetails& details);
+  void take_get_data(const Peer& peer, const GetDataDetails& details, const std::byte* data,
+                     std::size_t size);
+  bool is_valid(const Peer& peer, const GetDataDetails& details, std::size_t size) const noexcept;
+  void packet_arrived(Transfer& transfer);
+  void finish(Transfer& transfer);
+  FlushGroup* group_of(Peer& peer);
+  void settle_groups(Peer& peer);
+
+  const Host& host_;
+  Socket& socket_;
+  Segments& segments_;
+  const EndpointSettings settings_;
+  const Seal& seal_;
+  const bool threaded_;
+  SpinLock lock_;
+
+  std::vector<Peer> peers_;
+  PacketPool slabs_;
+  PacketPool stream_packets_;
+  std::array<std::uint32_t, traffic_kinds> slab_limit_{};  ///< for a peer
+  std::array<std::uint32_t, traffic_kinds> slab_total_{};  ///< for all
+  std::array<std::uint32_t, traffic_kinds> slabs_taken_{};
+  ObjectPool<Transfer> puts_{max_transfers};
+  ObjectPool<Transfer> answers_{max_transfers};
+  ObjectPool<FlushGroup> groups_{max_transfers};
+  std::vector<Get> gets_;
+  std::vector<std::uint32_t> free_gets_;
+  Burst burst_;
+  std::vector<Peer*> busy_;   ///< with something to be sent
+  std::vector<Peer*> owed_;   ///< to be sent an acknowledgement
+  std::vector<Peer*> timed_;  ///< with something unacknowledged
+  Time next_timer_ = ~Time{0};
+
+  ReceiveBuffers buffers_;
+  ReceiveRoom room_;
+  std::array<ArrivalQueue, 2> arrivals_;
+  std::array<Incoming, max_places> places_{};
+  std::array<ReceiveBuffers::Buffer*, max_places> place_buffers_{};
+  std::size_t places_wanted_ = 1;
+  bool requests_refused_ = false;  ///< of some peer, since there was room last
+
+  EndpointCounts counts_;
+};
+
+}  // namespace gex::net::udp

@@ -1,0 +1,355 @@
+// Endpoint: what comes from peers, and how it is handed up.
+
+#include <algorithm>
+#include <cstring>
+
+#include "net/udp/endpoint.h"
+
+namespace gex::net::udp {
+
+namespace {
+
+constexpr Channel channel_of(RecordKind kind) noexcept {
+  return kind == RecordKind::request || kind == RecordKind::request_part ? request_channel
+                                                                         : reply_channel;
+}
+
+}  // namespace
+
+std::size_t Endpoint::receive(Time now) {
+  const std::size_t room = buffers_.room();
+  std::size_t ready = 0;
+  for (; ready < places_wanted_; ++ready) {
+    if (place_buffers_[ready] == nullptr) place_buffers_[ready] = buffers_.take();
+    if (place_buffers_[ready] == nullptr) break;
+    Incoming& place = places_[ready];
+    place.pieces[0] = {place_buffers_[ready]->bytes(), room};
+    place.count = 1;
+  }
+  const std::size_t came = socket_.receive(std::span(places_.data(), ready));
+  std::size_t datagrams = 0;
+  for (std::size_t i = 0; i < came; ++i) {
+    ReceiveBuffers::Buffer& buffer = *place_buffers_[i];
+    const std::uint64_t before = counts_.received;
+    take_place(places_[i], buffer, now);
+    datagrams += counts_.received - before;
+    // One that holds messages is theirs now.
+    if (buffer.messages != 0) place_buffers_[i] = nullptr;
+  }
+  places_wanted_ = came == ready ? std::min(2 * ready, max_places) : std::max<std::size_t>(1, came);
+  if (places_wanted_ == 0) places_wanted_ = 1;
+  return datagrams;
+}
+
+void Endpoint::take_place(Incoming& place, ReceiveBuffers::Buffer& buffer, Time now) {
+  const std::size_t segment = place.segment != 0 ? place.segment : place.bytes;
+  std::size_t left = place.bytes;
+  for (std::byte* bytes = buffer.bytes(); left != 0; bytes += segment) {
+    const std::size_t size = std::min(segment, left);
+    left -= size;
+    ++counts_.received;
+    if (left == 0 && place.cut) {
+      ++counts_.unauthenticated;
+      return;
+    }
+    take_datagram(bytes, size, buffer, place, now);
+  }
+}
+
+Peer* Endpoint::sender_of(const Header& header, const std::byte* rest, std::size_t rest_size) {
+  if (header.version != wire_version || header.source >= peers_.size() ||
+      header.source == host_.rank)
+    return nullptr;
+  Peer& peer = peers_[header.source];
+  const std::uint32_t wraps =
+      (header.flags & sequenced) != 0 ? peer.received.wraps_at(header.sequence) : 0;
+  if (header.session != peer.session + wraps) return nullptr;
+  Header sealed = header;
+  sealed.tag = 0;
+  const iovec piece{const_cast<std::byte*>(rest), rest_size};
+  return seal_.check(header.tag, peer.cover, &sealed, sizeof sealed, std::span(&piece, 1))
+             ? &peer
+             : nullptr;
+}
+
+void Endpoint::take_datagram(std::byte* bytes, std::size_t size, ReceiveBuffers::Buffer& buffer,
+                             const Incoming& place, Time now) {
+  Header header;
+  if (size < sizeof header) {
+    ++counts_.unauthenticated;
+    return;
+  }
+  std::memcpy(&header, bytes, sizeof header);
+  const std::byte* rest = bytes + sizeof header;
+  const std::size_t rest_size = size - sizeof header;
+  Peer* const peer = sender_of(header, rest, rest_size);
+  if (peer == nullptr) {
+    ++counts_.unauthenticated;
+    return;
+  }
+  room_.received_from(peer->active_in);
+  if (place.congested) peer->congestion.marked();
+  take_acknowledgements(*peer, header, rest, rest_size, now);
+  if ((header.flags & leaving) != 0) {
+    peer->is_gone = true;
+    peer->unacknowledged.clear([&](Packet& packet) { done_with(*peer, packet); });
+  }
+  if ((header.flags & sequenced) == 0) return;
+
+  if (!peer->is_owed) {
+    peer->is_owed = true;
+    owed_.push_back(peer);
+  }
+  switch (peer->received.look(header.sequence)) {
+    case ReceivedSequence::is_duplicate:
+      // Its sender has not seen the acknowledgement.
+      ++counts_.duplicates;
+      ++peer->unanswered;
+      peer->answer_now = true;
+      return;
+    case ReceivedSequence::is_beyond:
+      ++counts_.malformed;
+      return;
+    case ReceivedSequence::is_new:
+      break;
+  }
+  // Of datagrams that were joined and are no multiple of 16 long, messages do not lie where they
+  // may.
+  ReceiveBuffers::Buffer* moved = nullptr;
+  if (reinterpret_cast<std::uintptr_t>(rest) % 16 != 8) [[unlikely]] {
+    moved = buffers_.take();
+    if (moved != nullptr)
+      rest = static_cast<std::byte*>(std::memcpy(moved->bytes(), rest, rest_size));
+  }
+  take_records(*peer, header, rest, rest_size, moved != nullptr ? *moved : buffer, now);
+  if (moved != nullptr && moved->messages == 0) buffers_.give_back(*moved);
+  if (!(place.from == peer->address)) {
+    peer->address = place.from;
+    ++counts_.moved;
+  }
+}
+
+void Endpoint::take_records(Peer& peer, const Header& header, const std::byte* rest,
+                            std::size_t rest_size, ReceiveBuffers::Buffer& buffer, Time now) {
+  const bool is_placed = reinterpret_cast<std::uintptr_t>(rest) % 16 == 8;
+  switch (is_placed ? inspect(peer, rest, rest_size, buffer) : Verdict::no_room) {
+    case Verdict::malformed:
+      ++counts_.malformed;
+      return;
+    case Verdict::no_room:
+      ++counts_.refused;
+      ++peer.unanswered;
+      peer.answer_now = true;
+      return;
+    case Verdict::acceptable:
+      break;
+  }
+  peer.received.accept(header.sequence);
+  ++peer.unanswered;
+  peer.unanswered_charge += socket_.charge(sizeof header + rest_size);
+  if ((header.flags & acknowledge_now) != 0) peer.answer_now = true;
+  consume(peer, rest, rest_size, buffer, now);
+}
+
+void Endpoint::take_acknowledgements(Peer& peer, const Header& header, const std::byte* rest,
+                                     std::size_t rest_size, Time now) {
+  acknowledged(peer, header.next_expected, header.received, 0, now);
+  // Of two that have overtaken one another the later one holds.
+  if (static_cast<std::int32_t>(header.next_expected - peer.highest_ack) >= 0) {
+    peer.highest_ack = header.next_expected;
+    peer.window = std::size_t{header.window} * window_unit;
+    const bool refuses = (header.flags & no_requests) != 0;
+    if (refuses && !peer.refuses_requests) peer.probe_at = now + 4 * peer.round_trip.timeout();
+    peer.refuses_requests = refuses;
+    // They were not accepted, or will be acknowledged; what else is sent must not wait for them.
+    if (refuses)
+      peer.unacknowledged.for_all([&](Packet& packet) {
+        if (packet.traffic == Traffic::requests) peer.unacknowledged.mark_lost(packet);
+      });
+  }
+  if ((header.flags & sequenced) == 0) {
+    Records records(rest, rest_size);
+    while (records.next()) {
+      if (records.kind() != RecordKind::received || records.size() > max_unacknowledged / 8) break;
+      for (std::size_t i = 0; i + sizeof(std::uint32_t) <= records.size();
+           i += sizeof(std::uint32_t)) {
+        std::uint32_t bits;
+        std::memcpy(&bits, records.data() + i, sizeof bits);
+        acknowledged(peer, header.next_expected, bits, static_cast<std::uint32_t>(32 + 8 * i), now);
+      }
+    }
+  }
+  if (!peer.unacknowledged.has_gap()) return;
+  peer.unacknowledged.find_lost([&](Packet& packet) { peer.congestion.lost(packet.charge); });
+  if (peer.unacknowledged.lost() != 0) mark_busy(peer);
+}
+
+void Endpoint::acknowledged(Peer& peer, std::uint32_t next_expected, std::uint32_t bits,
+                            std::uint32_t skipped, Time now) {
+  peer.unacknowledged.acknowledge(next_expected, bits, skipped, [&](Packet& packet) {
+    const Time taken = packet.transmissions == 1 ? now - packet.sent_at : 0;
+    if (packet.transmissions == 1) peer.round_trip.sample(taken);
+    peer.round_trip.progressed();
+    peer.congestion.acknowledged(packet.charge, taken, peer.round_trip.least(),
+                                 peer.round_trip.mean(), now);
+    done_with(peer, packet);
+  });
+}
+
+bool Endpoint::is_valid(const PartDetails& part, std::size_t size) const noexcept {
+  return part.total <= settings_.max_message && size != 0 && part.offset <= part.total &&
+         size <= part.total - part.offset;
+}
+
+Endpoint::Verdict Endpoint::inspect(const Peer& peer, const std::byte* rest, std::size_t rest_size,
+                                    const ReceiveBuffers::Buffer& buffer) {
+  Records records(rest, rest_size);
+  std::size_t gets = 0;
+  std::size_t parts = 0;
+  bool fits = true;
+  while (records.next()) {
+    switch (records.kind()) {
+      case RecordKind::request:
+      case RecordKind::reply:
+        if (records.size() > settings_.max_message) return Verdict::malformed;
+        fits &= buffers_.may_hold(channel_of(records.kind()), buffer);
+        break;
+      case RecordKind::request_part:
+      case RecordKind::reply_part: {
+        const auto part = records.details<PartDetails>();
+        if (++parts != 1 || !is_valid(part, records.size())) return Verdict::malformed;
+        const Channel channel = channel_of(records.kind());
+        const bool is_known =
+            std::any_of(peer.partials.begin(), peer.partials.end(), [&](const Partial& partial) {
+              return partial.number == part.number && partial.channel == channel;
+            });
+        fits &= is_known || buffers_.may_hold(channel);
+        break;
+      }
+      case RecordKind::put: {
+        const auto details = records.details<PutDetails>();
+        if (segments_.at(details.segment, details.address, records.size()) == nullptr)
+          return Verdict::malformed;
+        break;
+      }
+      case RecordKind::get: {
+        const auto details = records.details<GetDetails>();
+        if (records.size() != 0 || details.size == 0 ||
+            segments_.at(details.segment, details.address, details.size) == nullptr)
+          return Verdict::malformed;
+        fits &= ++gets <= answers_.left();
+        break;
+      }
+      case RecordKind::get_data:
+        if (!is_valid(peer, records.details<GetDataDetails>(), records.size()))
+          return Verdict::malformed;
+        break;
+      case RecordKind::received:
+        return Verdict::malformed;
+    }
+  }
+  if (records.malformed()) return Verdict::malformed;
+  return fits ? Verdict::acceptable : Verdict::no_room;
+}
+
+void Endpoint::consume(Peer& peer, const std::byte* rest, std::size_t rest_size,
+                       ReceiveBuffers::Buffer& buffer, Time now) {
+  const std::uint32_t source = rank_of(peer);
+  Records records(rest, rest_size);
+  while (records.next()) {
+    switch (records.kind()) {
+      case RecordKind::request:
+      case RecordKind::reply: {
+        const Channel channel = channel_of(records.kind());
+        buffers_.hold(channel, buffer);
+        arrivals_[channel].push(
+            {records.data(), static_cast<std::uint32_t>(records.size()), source, &buffer});
+        break;
+      }
+      case RecordKind::request_part:
+      case RecordKind::reply_part:
+        take_part(peer, channel_of(records.kind()), records.details<PartDetails>(), records.data(),
+                  records.size());
+        break;
+      case RecordKind::put: {
+        const auto details = records.details<PutDetails>();
+        std::byte* to = segments_.at(details.segment, details.address, records.size());
+        if (to != nullptr && records.size() != 0) std::memcpy(to, records.data(), records.size());
+        break;
+      }
+      case RecordKind::get:
+        begin_answer(peer, records.details<GetDetails>());
+        break;
+      case RecordKind::get_data:
+        take_get_data(peer, records.details<GetDataDetails>(), records.data(), records.size());
+        break;
+      case RecordKind::received:
+        break;
+    }
+  }
+  if (!peer.transfers.empty()) transmit(peer, now);
+}
+
+void Endpoint::take_part(Peer& peer, Channel channel, const PartDetails& part,
+                         const std::byte* data, std::size_t size) {
+  auto partial =
+      std::find_if(peer.partials.begin(), peer.partials.end(), [&](const Partial& known) {
+        return known.number == part.number && known.channel == channel;
+      });
+  if (partial == peer.partials.end()) {
+    ReceiveBuffers::Buffer* buffer = buffers_.take();
+    // Of a channel's share there is always one.
+    if (buffer == nullptr) host_.fatal("udp: no receive buffer is left for a message in parts");
+    buffers_.hold(channel, *buffer);
+    peer.partials.push_back({part.number, channel, part.total, 0, buffer});
+    partial = peer.partials.end() - 1;
+  }
+  if (partial->total != part.total) {
+    ++counts_.malformed;
+    return;
+  }
+  std::memcpy(partial->buffer->message() + part.offset, data, size);
+  partial->received += static_cast<std::uint32_t>(size);
+  if (partial->received < partial->total) return;
+  arrivals_[channel].push(
+      {partial->buffer->message(), partial->total, rank_of(peer), partial->buffer});
+  *partial = peer.partials.back();
+  peer.partials.pop_back();
+}
+
+std::size_t Endpoint::deliver(std::uint32_t channels, std::size_t most) {
+  std::size_t delivered = 0;
+  // What arrives while messages are delivered is for the next poll.
+  std::size_t waiting[2] = {arrivals_[request_channel].count(), arrivals_[reply_channel].count()};
+  // Replies first: they give room and credits back, and their handlers are short.
+  for (const Channel channel : {reply_channel, request_channel}) {
+    if ((channels >> channel & 1) == 0) continue;
+    // A nested poll may have taken some of them.
+    for (; waiting[channel] != 0 && delivered < most && arrivals_[channel].count() != 0;
+         --waiting[channel]) {
+      const Arrival arrival = arrivals_[channel].pop();
+      unlock();
+      host_.deliver(arrival.source, channel, arrival.message, arrival.size);
+      lock();
+      buffers_.release(*arrival.buffer);
+      ++delivered;
+    }
+  }
+  return delivered;
+}
+
+std::size_t Endpoint::poll(std::uint32_t channels, std::size_t most, Time now) {
+  if (threaded_ && !lock_.try_lock()) return 0;
+  room_.look(now);
+  std::size_t waiting = 0;
+  for (const Channel channel : {request_channel, reply_channel})
+    waiting += (channels >> channel & 1) != 0 ? arrivals_[channel].count() : 0;
+  std::size_t came = 0;
+  if (waiting == 0 || waiting < most / 2) came = receive(now);
+  const std::size_t delivered = deliver(channels, most);
+  end_poll(came == 0 && delivered == 0, now);
+  unlock();
+  return delivered;
+}
+
+}  // namespace gex::net::udp

@@ -1,0 +1,358 @@
+// Endpoint: what goes to peers, and when.
+
+#include <algorithm>
+#include <cstring>
+
+#include "net/kit/fatal.h"
+#include "net/udp/endpoint.h"
+
+namespace gex::net::udp {
+
+namespace {
+
+constexpr std::size_t at(Traffic traffic) noexcept {
+  return static_cast<std::size_t>(traffic);
+}
+
+std::size_t total_of(std::span<const Piece> pieces) noexcept {
+  std::size_t total = 0;
+  for (const Piece& piece : pieces) total += piece.size;
+  return total;
+}
+
+/// Adds a record's beginning to a packet that has room for it; returns where its details belong.
+std::byte* begin_record(Packet& packet, RecordKind kind, std::size_t size) noexcept {
+  std::byte* to = packet.bytes() + packet.size;
+  const Record record{static_cast<std::uint32_t>(size), kind, {}};
+  std::memcpy(to, &record, sizeof record);
+  packet.size += static_cast<std::uint32_t>(record_size(details_of(kind) + size));
+  return to + sizeof record;
+}
+
+std::byte* copy_to(std::byte* to, const void* from, std::size_t size) noexcept {
+  if (size != 0) std::memcpy(to, from, size);
+  return to + size;
+}
+
+}  // namespace
+
+SendResult Endpoint::send(Channel channel, std::uint32_t rank, std::span<const Piece> pieces,
+                          Time now) {
+  const std::size_t size = total_of(pieces);
+  if (size > settings_.max_message || rank >= peers_.size() || rank == host_.rank) [[unlikely]]
+    fatal(host_, "udp: a message of %zu bytes to rank %u; the limit is %zu", size, rank,
+          settings_.max_message);
+  const OptionalGuard guard(lock_, threaded_);
+  Peer& peer = peers_[rank];
+  if (peer.is_gone) return sent;
+  const SendResult result = sizeof(Header) + record_size(size) <= peer.datagram
+                                ? send_whole(channel, peer, pieces, size, now)
+                                : send_parts(channel, peer, pieces, size, now);
+  burst_.send();
+  return result;
+}
+
+SendResult Endpoint::send_whole(Channel channel, Peer& peer, std::span<const Piece> pieces,
+                                std::size_t size, Time now) {
+  Packet* packet = room_for_record(peer, static_cast<Traffic>(channel), record_size(size));
+  if (packet == nullptr) return would_block;
+  std::byte* to = begin_record(*packet, static_cast<RecordKind>(channel), size);
+  for (const Piece& piece : pieces) to = copy_to(to, piece.data, piece.size);
+  added(peer, *packet, now);
+  return sent;
+}
+
+SendResult Endpoint::send_parts(Channel channel, Peer& peer, std::span<const Piece> pieces,
+                                std::size_t size, Time now) {
+  const auto traffic = static_cast<Traffic>(channel);
+  const std::size_t room = peer.datagram - front_size;
+  const std::size_t parts = (size + room - 1) / room;
+  if (slabs_left(peer, traffic) < parts) return would_block;
+  close(peer, traffic);
+  PartDetails details{peer.next_number[channel]++, static_cast<std::uint32_t>(size), 0, 0};
+  const Piece* piece = pieces.data();
+  std::size_t taken = 0;  // of that piece
+  while (details.offset < size) {
+    Packet* packet = take_slab(peer, traffic);
+    const std::size_t bytes = std::min(room, size - details.offset);
+    std::byte* to = begin_record(
+        *packet, channel == request_channel ? RecordKind::request_part : RecordKind::reply_part,
+        bytes);
+    to = copy_to(to, &details, sizeof details);
+    for (std::size_t left = bytes; left != 0;) {
+      const std::size_t some = std::min(left, piece->size - taken);
+      to = copy_to(to, static_cast<const std::byte*>(piece->data) + taken, some);
+      left -= some;
+      taken += some;
+      if (taken != piece->size) continue;
+      ++piece;
+      taken = 0;
+    }
+    details.offset += static_cast<std::uint32_t>(bytes);
+    peer.ready[at(traffic)].push(packet);
+  }
+  mark_busy(peer);
+  transmit(peer, now);
+  return sent;
+}
+
+std::uint32_t Endpoint::slabs_left(const Peer& peer, Traffic traffic) const noexcept {
+  const std::size_t kind = at(traffic);
+  return std::min(slab_limit_[kind] - peer.held[kind], slab_total_[kind] - slabs_taken_[kind]);
+}
+
+Packet* Endpoint::take_slab(Peer& peer, Traffic traffic) {
+  const std::size_t kind = at(traffic);
+  if (slabs_left(peer, traffic) == 0) return nullptr;
+  Packet* packet = slabs_.take();
+  if (packet == nullptr) return nullptr;
+  ++peer.held[kind];
+  ++slabs_taken_[kind];
+  packet->traffic = traffic;
+  packet->size = sizeof(Header);
+  return packet;
+}
+
+Packet* Endpoint::room_for_record(Peer& peer, Traffic traffic, std::size_t size) {
+  Packet*& open = peer.open[at(traffic)];
+  if (open != nullptr && open->size + size > peer.datagram) close(peer, traffic);
+  if (open == nullptr) open = take_slab(peer, traffic);
+  return open;
+}
+
+void Endpoint::close(Peer& peer, Traffic traffic) {
+  Packet*& open = peer.open[at(traffic)];
+  if (open == nullptr) return;
+  peer.ready[at(traffic)].push(open);
+  open = nullptr;
+}
+
+void Endpoint::added(Peer& peer, Packet& packet, Time now) {
+  mark_busy(peer);
+  if (peer.unacknowledged.empty() || packet.size >= settings_.bundle) transmit(peer, now);
+}
+
+void Endpoint::mark_busy(Peer& peer) {
+  if (peer.is_busy) return;
+  peer.is_busy = true;
+  busy_.push_back(&peer);
+}
+
+bool Endpoint::may_send(const Peer& peer, std::size_t charge) const noexcept {
+  const std::size_t in_flight = peer.unacknowledged.in_flight();
+  return in_flight == 0 || in_flight + charge <= std::min(peer.window, peer.congestion.window());
+}
+
+bool Endpoint::may_request(Peer& peer, Time now) noexcept {
+  if (!peer.refuses_requests) return true;
+  if (now < peer.probe_at) return false;
+  // One of them asks whether there is room again.
+  peer.probe_at = now + 4 * peer.round_trip.timeout();
+  return true;
+}
+
+void Endpoint::transmit(Peer& peer, Time now) {
+  if (peer.is_gone) return;
+  for (Packet* packet = peer.unacknowledged.lost() != 0
+                            ? peer.unacknowledged.lost_from(peer.unacknowledged.first_sequence())
+                            : nullptr;
+       packet != nullptr; packet = peer.unacknowledged.lost_from(packet->sequence + 1)) {
+    if (packet->traffic == Traffic::requests && !may_request(peer, now)) continue;
+    if (!may_send(peer, packet->charge)) return;
+    put_on_wire(peer, *packet, now);
+  }
+  while (peer.unacknowledged.has_room()) {
+    Packet* packet = next_packet(peer, now);
+    if (packet == nullptr) return;
+    peer.unacknowledged.add(*packet);
+    put_on_wire(peer, *packet, now);
+  }
+}
+
+Packet* Endpoint::next_packet(Peer& peer, Time now) {
+  // Replies first: they give room and credits back.
+  for (const Traffic traffic : {Traffic::replies, Traffic::one_sided, Traffic::requests}) {
+    if (traffic == Traffic::requests && peer.refuses_requests && !peer.unacknowledged.empty())
+      continue;
+    PacketQueue& ready = peer.ready[at(traffic)];
+    Packet* packet = ready.empty() ? peer.open[at(traffic)] : ready.first();
+    if (packet == nullptr || (traffic == Traffic::requests && !may_request(peer, now))) continue;
+    packet->charge = static_cast<std::uint32_t>(socket_.charge(packet->size));
+    if (!may_send(peer, packet->charge)) return nullptr;
+    if (ready.empty())
+      peer.open[at(traffic)] = nullptr;
+    else
+      ready.pop();
+    return packet;
+  }
+  return peer.transfers.empty() ? nullptr : cut_next(peer);
+}
+
+Packet* Endpoint::cut_next(Peer& peer) {
+  Transfer& transfer = *peer.transfers.first();
+  const std::size_t bytes =
+      std::min<std::size_t>(peer.stream_payload, transfer.size - transfer.cut);
+  const std::size_t charge = socket_.charge(front_size + bytes);
+  if (!may_send(peer, charge)) return nullptr;
+  Packet* packet = stream_packets_.take();
+  if (packet == nullptr) return nullptr;
+  packet->traffic = Traffic::one_sided;
+  packet->size = sizeof(Header);
+  packet->charge = static_cast<std::uint32_t>(charge);
+  const std::size_t left = transfer.size - transfer.cut - bytes;
+  const auto follows = static_cast<std::uint32_t>(std::min<std::size_t>(left, UINT32_MAX));
+  if (transfer.kind == Transfer::put) {
+    const PutDetails details{transfer.remote + transfer.cut, transfer.number, follows};
+    copy_to(begin_record(*packet, RecordKind::put, bytes), &details, sizeof details);
+  } else {
+    const GetDataDetails details{transfer.cut, transfer.number, follows};
+    copy_to(begin_record(*packet, RecordKind::get_data, bytes), &details, sizeof details);
+  }
+  // The data follow from where they are.
+  packet->size = front_size;
+  packet->payload = transfer.local + transfer.cut;
+  packet->payload_size = static_cast<std::uint32_t>(bytes);
+  packet->transfer = &transfer;
+  packet->urgent = left == 0 && transfer.kind == Transfer::put;
+  transfer.cut += bytes;
+  ++transfer.packets;
+  if (left == 0) peer.transfers.pop();
+  return packet;
+}
+
+Header Endpoint::header_for(Peer& peer, std::uint8_t flags) noexcept {
+  const bool refuses = !buffers_.may_hold(request_channel);
+  requests_refused_ |= refuses;
+  peer.was_stopped = refuses;
+  peer.unanswered = 0;
+  peer.unanswered_charge = 0;
+  peer.answer_now = false;
+  Header header{};
+  header.session = settings_.session;
+  header.source = host_.rank;
+  header.next_expected = peer.received.next_expected();
+  header.received = peer.received.received_behind(0);
+  header.window =
+      static_cast<std::uint16_t>(std::min<std::size_t>(room_.window() / window_unit, UINT16_MAX));
+  header.flags = static_cast<std::uint8_t>(flags | (refuses ? no_requests : 0));
+  header.version = wire_version;
+  return header;
+}
+
+void Endpoint::put_on_wire(Peer& peer, Packet& packet, Time now) {
+  if (packet.transmissions != 0) ++counts_.sent_again;
+  const bool more = !peer.transfers.empty() || peer.open[at(packet.traffic)] != nullptr;
+  Header header =
+      header_for(peer, static_cast<std::uint8_t>(sequenced | (packet.urgent ? acknowledge_now : 0) |
+                                                 (more ? has_more : 0)));
+  header.sequence = packet.sequence;
+  header.session += peer.unacknowledged.wraps_at(packet.sequence);
+  burst_.add(peer, packet, header, now);
+  mark_timed(peer, now);
+}
+
+void Endpoint::acknowledge(Peer& peer) {
+  Header header = header_for(peer, 0);
+  header.sequence = peer.received.next_expected();
+  struct {
+    Record record;
+    std::uint32_t bits[max_unacknowledged / 32 - 1];
+  } longer{};
+  std::size_t words = 0;
+  for (std::uint32_t i = 0; peer.received.ahead() != 0 && i < std::size(longer.bits); ++i) {
+    longer.bits[i] = peer.received.received_behind(32 * (i + 1));
+    if (longer.bits[i] != 0) words = i + 1;
+  }
+  longer.record = {
+      static_cast<std::uint32_t>(words * sizeof(std::uint32_t)), RecordKind::received, {}};
+  burst_.add(peer, header, &longer, words != 0 ? sizeof longer.record + longer.record.size : 0);
+}
+
+void Endpoint::mark_timed(Peer& peer, Time now) {
+  next_timer_ = std::min(next_timer_, now + peer.round_trip.timeout());
+  if (peer.is_timed) return;
+  peer.is_timed = true;
+  timed_.push_back(&peer);
+}
+
+void Endpoint::look_at_timers(Time now) {
+  next_timer_ = ~Time{0};
+  for (std::size_t i = 0; i < timed_.size();) {
+    Peer& peer = *timed_[i];
+    Packet* first = nullptr;
+    peer.unacknowledged.for_all([&](Packet& packet) {
+      if (first == nullptr && !packet.lost) first = &packet;
+    });
+    if (first != nullptr && now >= first->sent_at + peer.round_trip.timeout()) {
+      // The oldest goes again, whatever the windows are: its acknowledgement reports what of the
+      // rest has arrived.
+      ++counts_.timeouts;
+      peer.round_trip.timed_out();
+      peer.congestion.timed_out(peer.round_trip.timeouts_in_a_row());
+      peer.unacknowledged.mark_lost(*first);
+      put_on_wire(peer, *first, now);
+    }
+    if (peer.unacknowledged.empty()) {
+      peer.is_timed = false;
+      timed_[i] = timed_.back();
+      timed_.pop_back();
+      continue;
+    }
+    if (first != nullptr)
+      next_timer_ = std::min(next_timer_, first->sent_at + peer.round_trip.timeout());
+    else
+      next_timer_ = std::min(next_timer_, now + peer.round_trip.timeout());
+    ++i;
+  }
+}
+
+void Endpoint::end_poll(bool idle, Time now) {
+  if (requests_refused_ && buffers_.has_recovered(request_channel)) [[unlikely]] {
+    requests_refused_ = false;
+    for (Peer& peer : peers_)
+      if (peer.was_stopped) acknowledge(peer);
+  }
+  for (std::size_t i = 0; i < busy_.size();) {
+    Peer& peer = *busy_[i];
+    transmit(peer, now);
+    if (peer.has_queued() && !peer.is_gone) {
+      ++i;
+      continue;
+    }
+    peer.is_busy = false;
+    busy_[i] = busy_.back();
+    busy_.pop_back();
+  }
+  for (std::size_t i = 0; i < owed_.size();) {
+    Peer& peer = *owed_[i];
+    const bool now_or_never = peer.answer_now || idle || peer.unanswered >= 16 ||
+                              peer.unanswered_charge >= room_.window() / 8;
+    if (peer.unanswered != 0 && !now_or_never) {
+      ++i;
+      continue;
+    }
+    if (peer.unanswered != 0 || peer.answer_now) acknowledge(peer);
+    peer.is_owed = false;
+    owed_[i] = owed_.back();
+    owed_.pop_back();
+  }
+  if (now >= next_timer_) look_at_timers(now);
+  burst_.send();
+}
+
+void Endpoint::done_with(Peer& peer, Packet& packet) {
+  for (Transfer* transfer = packet.transfer; transfer != nullptr;) {
+    Transfer* const next = transfer->in_packet;
+    packet_arrived(*transfer);
+    transfer = next;
+  }
+  if (!packet.is_slab) {
+    stream_packets_.give_back(&packet);
+    return;
+  }
+  --peer.held[at(packet.traffic)];
+  --slabs_taken_[at(packet.traffic)];
+  slabs_.give_back(&packet);
+}
+
+}  // namespace gex::net::udp

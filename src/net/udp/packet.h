@@ -1,0 +1,144 @@
+#pragma once
+// A datagram that was built here, and the memory of all of them.
+//
+// A packet of messages holds copies of them, and so do small puts; a packet of a stream holds
+// header and record, and its payload stays in the memory that the operation named. Either is kept
+// until it has been acknowledged.
+//
+// A pool's memory is taken once, as addresses; a page of it is used once a packet is.
+//
+// Thread rules: one thread at a time.
+
+#include <sys/mman.h>
+
+#include <cstddef>
+#include <cstdint>
+#include <new>
+
+#include "base/cache_line.h"
+#include "net/udp/wire.h"
+
+namespace gex::net::udp {
+
+/// Nanoseconds of a clock that only goes on; the caller's.
+using Time = std::uint64_t;
+
+struct Transfer;
+
+/// What a packet's records are, which decides when it may be sent and of whose memory it is.
+enum class Traffic : std::uint8_t {
+  requests = request_channel,
+  replies = reply_channel,
+  one_sided = 2
+};
+inline constexpr std::size_t traffic_kinds = 3;
+
+struct alignas(cache_line) Packet {
+  Packet* next = nullptr;  ///< in the list that it is in
+  std::uint32_t size = 0;  ///< of `bytes()`
+  std::uint32_t payload_size = 0;
+  const std::byte* payload = nullptr;  ///< behind `bytes()`: of a stream
+  /// Completed in part when this one is acknowledged; of small ones several, a list.
+  Transfer* transfer = nullptr;
+  Time sent_at = 0;
+  std::uint64_t transmission = 0;  ///< its number among those to the peer
+  std::uint32_t sequence = 0;
+  std::uint32_t charge = 0;  ///< what the receiver's kernel takes for it
+  Traffic traffic = Traffic::requests;
+  std::uint8_t transmissions = 0;  ///< how often; stops at 255
+  bool acknowledged = false;
+  bool lost = false;     ///< to be sent again
+  bool urgent = false;   ///< `acknowledge_now`
+  bool is_slab = false;  ///< of the pool of large ones
+
+  /// Where the header begins; the first record's data is aligned to 16 there as in a receive
+  /// buffer.
+  std::byte* bytes() noexcept { return reinterpret_cast<std::byte*>(this + 1) + 8; }
+  const std::byte* bytes() const noexcept {
+    return reinterpret_cast<const std::byte*>(this + 1) + 8;
+  }
+  std::size_t datagram_size() const noexcept { return std::size_t{size} + payload_size; }
+};
+
+/// A list of packets in the order in which they were put in.
+class PacketQueue {
+ public:
+  bool empty() const noexcept { return first_ == nullptr; }
+  Packet* first() const noexcept { return first_; }
+  void push(Packet* packet) noexcept {
+    packet->next = nullptr;
+    (first_ == nullptr ? first_ : last_->next) = packet;
+    last_ = packet;
+    ++count_;
+  }
+  Packet* pop() noexcept {
+    Packet* packet = first_;
+    first_ = packet->next;
+    --count_;
+    return packet;
+  }
+  std::uint32_t count() const noexcept { return count_; }
+
+ private:
+  Packet* first_ = nullptr;
+  Packet* last_ = nullptr;
+  std::uint32_t count_ = 0;
+};
+
+class PacketPool {
+ public:
+  /// `count` packets with room for `room` bytes of a datagram each.
+  PacketPool(std::size_t count, std::size_t room, bool slabs)
+      : count_(count),
+        stride_((sizeof(Packet) + 8 + room + cache_line - 1) / cache_line * cache_line),
+        slabs_(slabs) {
+    void* const memory = mmap(nullptr, count_ * stride_, PROT_READ | PROT_WRITE,
+                              MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+    if (memory != MAP_FAILED) memory_ = static_cast<std::byte*>(memory);
+  }
+  PacketPool(const PacketPool&) = delete;
+  PacketPool& operator=(const PacketPool&) = delete;
+  ~PacketPool() {
+    if (memory_ != nullptr) munmap(memory_, count_ * stride_);
+  }
+
+  /// False: there were no addresses for so many, and the pool must not be used.
+  bool has_memory() const noexcept { return memory_ != nullptr; }
+  std::size_t taken() const noexcept { return taken_; }
+  std::size_t left() const noexcept { return count_ - taken_; }
+
+  /// Null when all are in use.
+  Packet* take() noexcept {
+    Packet* packet = free_;
+    if (packet != nullptr)
+      free_ = packet->next;
+    else if (fresh_ < count_)
+      packet = reinterpret_cast<Packet*>(memory_ + stride_ * fresh_++);
+    else
+      return nullptr;
+    ++taken_;
+    packet = new (packet) Packet;
+    packet->is_slab = slabs_;
+    return packet;
+  }
+  void give_back(Packet* packet) noexcept {
+    packet->next = free_;
+    free_ = packet;
+    --taken_;
+  }
+  bool holds(const void* address) const noexcept {
+    return reinterpret_cast<std::uintptr_t>(address) - reinterpret_cast<std::uintptr_t>(memory_) <
+           count_ * stride_;
+  }
+
+ private:
+  const std::size_t count_;
+  const std::size_t stride_;
+  const bool slabs_;
+  std::byte* memory_ = nullptr;
+  Packet* free_ = nullptr;
+  std::size_t fresh_ = 0;  ///< packets that were in use at some time
+  std::size_t taken_ = 0;
+};
+
+}  // namespace gex::net::udp

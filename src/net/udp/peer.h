@@ -1,0 +1,76 @@
+#pragma once
+// What one process keeps of another: both directions of what they send each other.
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <vector>
+
+#include "net/udp/address.h"
+#include "net/udp/congestion.h"
+#include "net/udp/packet.h"
+#include "net/udp/receive_buffers.h"
+#include "net/udp/round_trip.h"
+#include "net/udp/seal.h"
+#include "net/udp/sequence.h"
+#include "net/udp/transfers.h"
+#include "net/udp/unacknowledged.h"
+
+namespace gex::net::udp {
+
+/// A message of which parts have arrived.
+struct Partial {
+  std::uint32_t number;
+  Channel channel;
+  std::uint32_t total;
+  std::uint32_t received;
+  ReceiveBuffers::Buffer* buffer;
+};
+
+struct Peer {
+  Address address;
+  std::uint32_t session = 0;  ///< its process's
+  Cover cover = Cover::payload;
+  std::uint32_t datagram = 0;        ///< bytes of the largest one with messages
+  std::uint32_t stream_payload = 0;  ///< bytes of payload in a datagram of a stream
+
+  // What goes there.
+  Unacknowledged unacknowledged;
+  std::array<PacketQueue, traffic_kinds> ready;     ///< whole, to be sent
+  std::array<Packet*, traffic_kinds> open{};        ///< to which the next message is added
+  std::array<std::uint32_t, traffic_kinds> held{};  ///< packets of messages, until acknowledged
+  TransferQueue transfers;                          ///< to be cut into packets
+  FlushGroup* first_group = nullptr;                ///< oldest; each continues in `next`
+  FlushGroup* last_group = nullptr;
+  RoundTrip round_trip;
+  Congestion congestion;
+  std::size_t window = 0;         ///< what may be in flight, as its charge is counted there
+  std::uint32_t highest_ack = 0;  ///< of what it has acknowledged: older news are not its last
+  bool refuses_requests = false;
+  Time probe_at = 0;                  ///< when to try a request in spite of that
+  std::uint32_t next_number[2] = {};  ///< of messages that are sent in parts
+
+  // What comes from there.
+  ReceivedSequence received;
+  std::vector<Partial> partials;
+  std::uint32_t unanswered = 0;  ///< sequenced datagrams since the last one that went there
+  std::size_t unanswered_charge = 0;
+  bool answer_now = false;
+  bool was_stopped = false;     ///< the last datagram that went there refused requests
+  bool is_gone = false;         ///< it has left
+  std::uint64_t active_in = 0;  ///< see ReceiveRoom
+
+  // Lists of the endpoint that it is in.
+  bool is_busy = false;
+  bool is_owed = false;
+  bool is_timed = false;
+
+  bool has_queued() const noexcept {
+    if (!transfers.empty() || unacknowledged.lost() != 0) return true;
+    for (std::size_t kind = 0; kind < traffic_kinds; ++kind)
+      if (!ready[kind].empty() || open[kind] != nullptr) return true;
+    return false;
+  }
+};
+
+}  // namespace gex::net::udp

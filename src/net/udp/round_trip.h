@@ -1,0 +1,54 @@
+#pragma once
+// How long a peer takes to acknowledge, and how long to wait before a datagram is sent again.
+//
+// Peers acknowledge in their polls, so a peer that computes takes long: the estimate follows, and
+// every repetition without an answer doubles the wait up to a bound. Nothing is ever given up.
+
+#include <algorithm>
+#include <cstdint>
+
+#include "net/udp/packet.h"
+
+namespace gex::net::udp {
+
+class RoundTrip {
+ public:
+  static constexpr Time longest = 100'000'000;
+
+  explicit RoundTrip(Time shortest = 500'000) noexcept : shortest_(shortest) {}
+
+  /// Of a datagram that was sent once.
+  void sample(Time taken) noexcept {
+    least_ = std::min(least_, taken);
+    if (mean_ == 0) {
+      mean_ = std::max<Time>(taken, 1);
+      deviation_ = taken / 2;
+      return;
+    }
+    const Time error = taken > mean_ ? taken - mean_ : mean_ - taken;
+    deviation_ += (error - std::min(error, deviation_)) / 4;
+    deviation_ -= (deviation_ - std::min(error, deviation_)) / 4;
+    mean_ = mean_ - mean_ / 8 + taken / 8;
+  }
+  void progressed() noexcept { doublings_ = 0; }
+  void timed_out() noexcept { doublings_ = std::min(doublings_ + 1, 20U); }
+
+  Time mean() const noexcept { return mean_; }
+  Time least() const noexcept { return least_; }
+  std::uint32_t timeouts_in_a_row() const noexcept { return doublings_; }
+  /// After how long without an acknowledgement a datagram is sent again.
+  Time timeout() const noexcept {
+    const Time once = std::max(shortest_, mean_ + 4 * deviation_);
+    return std::min(once, longest) << doublings_ > longest ? longest
+                                                           : std::min(once, longest) << doublings_;
+  }
+
+ private:
+  Time shortest_;
+  Time mean_ = 0;
+  Time deviation_ = 0;
+  Time least_ = ~Time{0};
+  std::uint32_t doublings_ = 0;
+};
+
+}  // namespace gex::net::udp

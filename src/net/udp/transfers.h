@@ -1,0 +1,64 @@
+#pragma once
+// Puts, gets, and what they complete.
+
+#include <cstddef>
+#include <cstdint>
+
+#include "net/udp/packet.h"
+
+namespace gex::net::udp {
+
+/// Puts to a peer that complete nothing by themselves, between two flushes.
+struct FlushGroup {
+  FlushGroup* next = nullptr;
+  std::uint32_t puts = 0;  ///< not acknowledged
+  bool closed = false;     ///< by a flush
+  void* done = nullptr;
+};
+
+/// Bytes on their way to a peer: a put, or the answer to its get.
+struct Transfer {
+  enum Kind : std::uint8_t { put, answer };
+
+  Transfer* next = nullptr;       ///< in the queue of those that are to be cut
+  Transfer* in_packet = nullptr;  ///< the next small put of its packet
+  const std::byte* local = nullptr;
+  std::uint64_t remote = 0;  ///< an address, of an answer 0
+  std::size_t size = 0;
+  std::size_t cut = 0;        ///< bytes for which packets have been made
+  std::uint32_t packets = 0;  ///< not acknowledged
+  std::uint32_t number = 0;   ///< the segment's, of an answer the get's
+  std::uint32_t peer = 0;
+  Kind kind = put;
+  void* done = nullptr;
+  void* local_done = nullptr;
+  FlushGroup* group = nullptr;  ///< in which it is counted
+};
+
+/// A get of this process's.
+struct Get {
+  std::byte* local = nullptr;
+  std::size_t size = 0;
+  std::size_t received = 0;
+  void* done = nullptr;
+  std::uint32_t peer = 0;
+};
+
+/// The first in, first out queue of them.
+class TransferQueue {
+ public:
+  bool empty() const noexcept { return first_ == nullptr; }
+  Transfer* first() const noexcept { return first_; }
+  void push(Transfer* transfer) noexcept {
+    transfer->next = nullptr;
+    (first_ == nullptr ? first_ : last_->next) = transfer;
+    last_ = transfer;
+  }
+  void pop() noexcept { first_ = first_->next; }
+
+ private:
+  Transfer* first_ = nullptr;
+  Transfer* last_ = nullptr;
+};
+
+}  // namespace gex::net::udp

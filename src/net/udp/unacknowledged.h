@@ -1,0 +1,151 @@
+#pragma once
+// The sequenced packets to a peer that it has not acknowledged, and which of them are lost.
+//
+// Every transmission has a number. A packet is lost when one that was sent three transmissions
+// after it, or more, has been acknowledged: also a repeated one. A packet that is lost without that
+// is found by time, and sent again as a probe, whose acknowledgement reports the others.
+//
+// Thread rules: one thread at a time.
+
+#include <cstddef>
+#include <cstdint>
+#include <vector>
+
+#include "net/udp/packet.h"
+#include "net/udp/sequence.h"
+
+namespace gex::net::udp {
+
+class Unacknowledged {
+ public:
+  /// Transmissions by which one may be overtaken.
+  static constexpr std::uint64_t reordering = 3;
+
+  bool empty() const noexcept { return first_ == next_; }
+  /// Whether the sequence has room for another.
+  bool has_room() const noexcept { return next_ - first_ < max_unacknowledged; }
+  std::size_t in_flight() const noexcept { return in_flight_; }
+  std::uint32_t lost() const noexcept { return lost_; }
+  std::uint32_t next_sequence() const noexcept { return next_; }
+  std::uint32_t wraps_at(std::uint32_t sequence) const noexcept {
+    return wraps_ - (sequence >= next_ && next_ - sequence < 1U << 31 ? 1 : 0);
+  }
+
+  /// Gives it the next sequence number. Requires `has_room()`.
+  void add(Packet& packet) {
+    if (ring_.size() <= next_ - first_) grow();
+    packet.sequence = next_;
+    slot(next_) = &packet;
+    ++next_;
+    wraps_ += next_ == 0 ? 1 : 0;
+  }
+  /// It is being sent, for the first time or again.
+  void transmitted(Packet& packet, Time now) noexcept {
+    if (packet.lost) --lost_;
+    packet.lost = false;
+    packet.sent_at = now;
+    packet.transmission = ++transmissions_;
+    if (packet.transmissions != 255) ++packet.transmissions;
+    in_flight_ += packet.charge;
+  }
+  void mark_lost(Packet& packet) noexcept {
+    if (packet.lost) return;
+    packet.lost = true;
+    ++lost_;
+    in_flight_ -= packet.charge;
+  }
+
+  /// The oldest, or null.
+  Packet* oldest() const noexcept { return empty() ? nullptr : ring_[first_ & mask()]; }
+  /// The first that is to be sent again at or behind `sequence`, or null.
+  Packet* lost_from(std::uint32_t sequence) const noexcept {
+    for (; sequence != next_; ++sequence) {
+      Packet* packet = ring_[sequence & mask()];
+      if (packet != nullptr && packet->lost) return packet;
+    }
+    return nullptr;
+  }
+  std::uint32_t first_sequence() const noexcept { return first_; }
+
+  /// What a header acknowledges: `next_expected`, and bits of what was received behind that and
+  /// `skipped` more. Calls `done(packet)` for each that has arrived, which takes it over. False: it
+  /// cannot be.
+  template <class Done>
+  bool acknowledge(std::uint32_t next_expected, std::uint32_t bits, std::uint32_t skipped,
+                   Done done) {
+    if (next_expected - first_ > next_ - first_) return false;
+    for (std::uint32_t sequence = first_; sequence != next_expected; ++sequence)
+      take(sequence, done);
+    first_ = next_expected;
+    for (std::uint32_t sequence = next_expected + 1 + skipped; bits != 0; bits >>= 1, ++sequence)
+      if ((bits & 1) != 0 && sequence - first_ < next_ - first_) take(sequence, done);
+    return true;
+  }
+
+  /// Marks what must be lost by now; calls `lost(packet)` for each.
+  template <class Lost>
+  void find_lost(Lost found) {
+    const Packet* first = oldest();
+    if (first == nullptr || latest_acknowledged_ < reordering) return;
+    for (std::uint32_t sequence = first_; sequence != next_; ++sequence) {
+      Packet* packet = slot(sequence);
+      if (packet == nullptr || packet->lost ||
+          packet->transmission + reordering > latest_acknowledged_)
+        continue;
+      mark_lost(*packet);
+      found(*packet);
+    }
+  }
+  /// Whether anything may have been overtaken.
+  bool has_gap() const noexcept {
+    const Packet* first = oldest();
+    return first != nullptr && first->transmission + reordering <= latest_acknowledged_;
+  }
+
+  /// Calls `use(packet)` for all.
+  template <class Use>
+  void for_all(Use use) {
+    for (std::uint32_t sequence = first_; sequence != next_; ++sequence)
+      if (Packet* packet = slot(sequence)) use(*packet);
+  }
+  /// Forgets all; calls `done(packet)` for each.
+  template <class Done>
+  void clear(Done done) {
+    for (; first_ != next_; ++first_) take(first_, done);
+  }
+
+ private:
+  std::uint32_t mask() const noexcept { return static_cast<std::uint32_t>(ring_.size()) - 1; }
+  Packet*& slot(std::uint32_t sequence) noexcept { return ring_[sequence & mask()]; }
+
+  template <class Done>
+  void take(std::uint32_t sequence, Done& done) {
+    Packet*& at = slot(sequence);
+    Packet* packet = at;
+    if (packet == nullptr) return;
+    at = nullptr;
+    if (packet->lost)
+      --lost_;
+    else
+      in_flight_ -= packet->charge;
+    if (packet->transmission > latest_acknowledged_) latest_acknowledged_ = packet->transmission;
+    done(*packet);
+  }
+  void grow() {
+    std::vector<Packet*> larger(ring_.empty() ? 8 : 2 * ring_.size());
+    for (std::uint32_t sequence = first_; sequence != next_; ++sequence)
+      larger[sequence & (larger.size() - 1)] = slot(sequence);
+    ring_ = std::move(larger);
+  }
+
+  std::vector<Packet*> ring_;  ///< by sequence number; null: acknowledged
+  std::uint32_t first_ = 0;
+  std::uint32_t next_ = 0;
+  std::uint32_t wraps_ = 0;
+  std::uint32_t lost_ = 0;
+  std::size_t in_flight_ = 0;
+  std::uint64_t transmissions_ = 0;
+  std::uint64_t latest_acknowledged_ = 0;
+};
+
+}  // namespace gex::net::udp

@@ -1,0 +1,252 @@
+// Everything arrives once and whole over a network that loses, repeats, reorders, changes and
+// delays datagrams.
+
+#include <gtest/gtest.h>
+
+#include <string>
+#include <vector>
+
+#include "ranks.h"
+
+namespace gex::net::udp::test {
+namespace {
+
+struct Bad {
+  const char* label;
+  Faults faults;
+};
+
+class OverABadNetwork : public testing::TestWithParam<Bad> {};
+
+INSTANTIATE_TEST_SUITE_P(
+    Networks, OverABadNetwork,
+    testing::Values(Bad{"perfect", {.seed = 1}},
+                    Bad{"joined", {.seed = 1, .max_datagram = 1472, .joins = true}},
+                    Bad{"odd_mtu", {.seed = 1, .max_datagram = 1405, .joins = true}},
+                    Bad{"loss_5", {.seed = 2, .loss = 0.05}},
+                    Bad{"loss_20", {.seed = 3, .loss = 0.2, .max_datagram = 1472}},
+                    Bad{"duplication", {.seed = 4, .duplication = 0.3, .max_datagram = 1472}},
+                    Bad{"reordering",
+                        {.seed = 5, .reordering = 0.5, .max_datagram = 1472, .joins = true}},
+                    Bad{"corruption", {.seed = 6, .corruption = 0.1, .max_datagram = 1472}},
+                    Bad{"delay", {.seed = 7, .delay = 3'000'000, .max_datagram = 1472}},
+                    Bad{"small_buffer", {.seed = 8, .receive_buffer = 65536 + 1536}},
+                    Bad{"everything",
+                        {.seed = 9,
+                         .loss = 0.1,
+                         .duplication = 0.1,
+                         .reordering = 0.3,
+                         .corruption = 0.05,
+                         .delay = 100'000,
+                         .receive_buffer = 100'000,
+                         .max_datagram = 1472,
+                         .joins = true}}),
+    [](const auto& bad) { return bad.param.label; });
+
+TEST_P(OverABadNetwork, MessagesArriveOnceAndWholeBetweenAllPairs) {
+  constexpr std::uint32_t count = 3, per_peer = 200;
+  Ranks ranks(count, GetParam().faults);
+  std::vector<std::vector<int>> asked(count * count, std::vector<int>(per_peer)), answered = asked;
+  std::vector<std::uint32_t> out(count * count), next(count * count);
+  std::uint32_t asked_count = 0, answered_count = 0;
+  handler = [&](std::uint32_t me, std::uint32_t source, Channel channel,
+                std::span<const std::byte> message) {
+    const std::uint32_t number = number_of(message);
+    ASSERT_LT(number, per_peer);
+    if (channel == reply_channel) {
+      ++answered[me * count + source][number];
+      ++answered_count;
+      --out[me * count + source];
+      return;
+    }
+    ++asked[source * count + me][number];
+    ++asked_count;
+    EXPECT_EQ(ranks.send(me, reply_channel, source, message_of(source, number, message.size())),
+              sent);
+  };
+  Random random(17);
+  const std::uint32_t expected = count * (count - 1) * per_peer;
+  ASSERT_TRUE(ranks.run_until([&] {
+    for (std::uint32_t from = 0; from < count; ++from)
+      for (std::uint32_t to = 0; to < count; ++to) {
+        const std::uint32_t pair = from * count + to;
+        while (from != to && next[pair] < per_peer && out[pair] < 16) {
+          const std::size_t size = random.below(4) == 0 ? Ranks::max_message : random.below(600);
+          if (ranks.send(from, request_channel, to, message_of(from, next[pair], size)) != sent)
+            break;
+          ++out[pair];
+          ++next[pair];
+        }
+      }
+    return asked_count == expected && answered_count == expected;
+  }));
+  ASSERT_TRUE(ranks.settle());
+  for (std::uint32_t pair = 0; pair < count * count; ++pair) {
+    const std::vector<int> once(per_peer, pair % (count + 1) == 0 ? 0 : 1);
+    EXPECT_EQ(asked[pair], once);
+    EXPECT_EQ(answered[pair], once);
+  }
+  for (auto& endpoint : ranks.endpoints) EXPECT_EQ(endpoint->counts().malformed, 0U);
+}
+
+TEST_P(OverABadNetwork, PutsAndGetsMoveEveryByte) {
+  Ranks ranks(2, GetParam().faults);
+  handler = [](std::uint32_t, std::uint32_t, Channel, std::span<const std::byte>) {};
+  std::vector<std::byte> segment(1 << 20);
+  SegmentKey key{};
+  ASSERT_TRUE(ranks.segments[1]->add(segment.data(), segment.size(), key));
+  std::size_t offset = 3;
+  for (const std::size_t size : {1, 8, 1000, 4096, 4097, 70000, 300001}) {
+    const Remote remote{1, &key, reinterpret_cast<std::uint64_t>(segment.data() + offset)};
+    auto source = message_of(0, static_cast<std::uint32_t>(size), size);
+    source.resize(size);
+    int done = 0, local_done = 0, got = 0;
+    ASSERT_EQ(
+        ranks.endpoints[0]->put(remote, source.data(), size, &done, &local_done, ranks.network.now),
+        sent);
+    ASSERT_TRUE(ranks.run_until([&] { return local_done == 1 && done == 1; }));
+    EXPECT_EQ(std::memcmp(segment.data() + offset, source.data(), size), 0);
+    EXPECT_EQ(segment[offset - 1], std::byte{0});
+    EXPECT_EQ(segment[offset + size], std::byte{0});
+    std::vector<std::byte> back(size);
+    ASSERT_EQ(ranks.endpoints[0]->get(remote, back.data(), size, &got, ranks.network.now), sent);
+    ASSERT_TRUE(ranks.run_until([&] { return got == 1; }));
+    EXPECT_EQ(back, source);
+    offset += size + 5;
+  }
+  ASSERT_TRUE(ranks.settle());
+}
+
+TEST(Recovery, APeerThatVanishesAndComesBackGetsEverything) {
+  Ranks ranks(2, {.seed = 3});
+  std::vector<int> seen(1000);
+  int count = 0;
+  handler = [&](std::uint32_t, std::uint32_t, Channel, std::span<const std::byte> message) {
+    ++seen[number_of(message)];
+    ++count;
+  };
+  std::uint32_t next = 0;
+  const auto send_some = [&](std::uint32_t up_to) {
+    while (next < up_to && ranks.send(0, request_channel, 1, message_of(0, next, 100)) == sent)
+      ++next;
+  };
+  ASSERT_TRUE(ranks.run_until([&] {
+    send_some(300);
+    return count == 300;
+  }));
+  ranks.network.cut_off(1, true);
+  for (int i = 0; i < 10'000; ++i) {
+    send_some(600);
+    ranks.step(1'000'000);
+  }
+  EXPECT_EQ(count, 300);
+  // What was sent meanwhile are a few probes.
+  EXPECT_LT(ranks.endpoints[0]->counts().sent_again, 300U);
+  ranks.network.cut_off(1, false);
+  ASSERT_TRUE(ranks.run_until([&] {
+    send_some(1000);
+    return count == 1000;
+  }));
+  EXPECT_EQ(seen, std::vector<int>(1000, 1));
+  ASSERT_TRUE(ranks.settle());
+}
+
+TEST(Recovery, APeerWhoseAddressChangesIsFollowed) {
+  Ranks ranks(2, {.seed = 3});
+  int count = 0;
+  handler = [&](std::uint32_t me, std::uint32_t source, Channel channel,
+                std::span<const std::byte> message) {
+    ++count;
+    if (channel == reply_channel) return;
+    EXPECT_EQ(ranks.send(me, reply_channel, source, message_of(source, number_of(message), 50)),
+              sent);
+  };
+  for (int round = 0; round < 20; ++round) {
+    if (round % 5 == 4) ranks.network.move(0);
+    ASSERT_EQ(ranks.send(0, request_channel, 1, message_of(0, round, 50)), sent);
+    ASSERT_TRUE(ranks.run_until([&] { return count == 2 * (round + 1); }));
+  }
+  EXPECT_EQ(ranks.endpoints[1]->counts().moved, 4U);
+  ASSERT_TRUE(ranks.settle());
+}
+
+TEST(Channels, RepliesGoOnWhereRequestsHaveNoRoom) {
+  EndpointSettings settings;
+  settings.depth = 64;
+  settings.receive_memory = 1 << 20;
+  Ranks ranks(2, {.seed = 3, .receive_buffer = 4 << 20}, settings);
+  int requests = 0, replies = 0;
+  handler = [&](std::uint32_t, std::uint32_t, Channel channel, std::span<const std::byte>) {
+    ++(channel == request_channel ? requests : replies);
+  };
+  int accepted = 0;
+  for (int i = 0; i < 5000; ++i) {
+    while (ranks.send(0, request_channel, 1, message_of(0, accepted, 16000)) == sent) ++accepted;
+    ranks.poll(0);
+    ranks.poll(1, 1U << reply_channel);
+    ranks.network.now += 1000;
+    ASSERT_LT(accepted, 1000);
+  }
+  for (int i = 0; i < 100; ++i) {
+    ASSERT_EQ(ranks.send(0, reply_channel, 1, message_of(0, i, 16000)), sent);
+    for (int tries = 0; replies <= i && tries < 100'000; ++tries) {
+      ranks.poll(0);
+      ranks.poll(1, 1U << reply_channel);
+      ranks.network.now += 1000;
+    }
+    ASSERT_EQ(replies, i + 1);
+  }
+  EXPECT_EQ(requests, 0);
+  ASSERT_TRUE(ranks.run_until([&] { return requests == accepted; }));
+  ASSERT_TRUE(ranks.settle());
+}
+
+TEST(Strangers, ReplaysAndForgeriesAreRefusedAndCounted) {
+  Ranks ranks(2, {.seed = 3});
+  int count = 0;
+  handler = [&](std::uint32_t, std::uint32_t, Channel, std::span<const std::byte>) { ++count; };
+  ranks.network.records = true;
+  for (int i = 0; i < 100; ++i) {
+    ASSERT_EQ(ranks.send(0, request_channel, 1, message_of(0, i, 40)), sent);
+    ASSERT_TRUE(ranks.run_until([&] { return count == i + 1; }));
+  }
+  ASSERT_TRUE(ranks.settle());
+  ranks.network.records = false;
+  const auto recorded = std::move(ranks.network.recorded);
+  for (const auto& old : recorded) {
+    ranks.network.inject(old.to == 1001 ? 1 : 0, old.bytes, old.from);
+    auto changed = old.bytes;
+    changed[changed.size() - 1] ^= std::byte{1};
+    ranks.network.inject(1, changed, old.from);
+    ranks.step(10'000);
+  }
+  ASSERT_TRUE(ranks.settle());
+  EXPECT_EQ(count, 100);
+  EXPECT_GE(ranks.endpoints[1]->counts().duplicates, 100U);
+  EXPECT_GE(ranks.endpoints[1]->counts().unauthenticated, 100U);
+}
+
+// 5% of random loss must not be taken for congestion.
+TEST(Recovery, RandomLossCostsLessThanHalfOfTheRate) {
+  Time taken[2];
+  for (int lossy = 0; lossy < 2; ++lossy) {
+    Ranks ranks(2, {.seed = 3, .loss = lossy != 0 ? 0.05 : 0.0, .delay = 50'000});
+    handler = [](std::uint32_t, std::uint32_t, Channel, std::span<const std::byte>) {};
+    constexpr std::size_t size = 64 << 20;
+    static std::vector<std::byte> segment(size), source(size);
+    SegmentKey key{};
+    ASSERT_TRUE(ranks.segments[1]->add(segment.data(), segment.size(), key));
+    const Remote remote{1, &key, reinterpret_cast<std::uint64_t>(segment.data())};
+    int done = 0;
+    const Time begin = ranks.network.now;
+    ASSERT_EQ(
+        ranks.endpoints[0]->put(remote, source.data(), size, &done, nullptr, ranks.network.now),
+        sent);
+    ASSERT_TRUE(ranks.run_until([&] { return done == 1; }));
+    taken[lossy] = ranks.network.now - begin;
+  }
+  EXPECT_LT(taken[1], 2 * taken[0]);
+}
+
+}  // namespace
+}  // namespace gex::net::udp::test

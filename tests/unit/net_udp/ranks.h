@@ -1,0 +1,147 @@
+#pragma once
+// The ranks of a job over a simulated network, as objects of one process.
+
+#include <gtest/gtest.h>
+
+#include <cstdio>
+#include <cstdlib>
+#include <deque>
+#include <functional>
+#include <memory>
+#include <span>
+#include <vector>
+
+#include "net/udp/endpoint.h"
+#include "simulated_network.h"
+
+namespace gex::net::udp::test {
+
+inline constexpr std::size_t everything = SIZE_MAX;
+inline constexpr std::uint32_t both = 3;
+
+/// (this rank, source, channel, message).
+using Handler =
+    std::function<void(std::uint32_t, std::uint32_t, Channel, std::span<const std::byte>)>;
+inline Handler handler;
+inline std::uint32_t current_rank;
+
+inline void deliver(std::uint32_t source, Channel channel, const void* message, std::size_t size) {
+  EXPECT_EQ(reinterpret_cast<std::uintptr_t>(message) % 16, 0U);
+  const std::uint32_t me = current_rank;
+  handler(me, source, channel, {static_cast<const std::byte*>(message), size});
+  current_rank = me;
+}
+inline void complete(void* target) {
+  ++*static_cast<int*>(target);
+}
+inline void die(const char* text) {
+  std::fprintf(stderr, "%s\n", text);
+  std::_Exit(7);
+}
+
+/// A message that can be recognised.
+inline std::vector<std::byte> message_of(std::uint32_t sender, std::uint32_t number,
+                                         std::size_t size) {
+  std::vector<std::byte> bytes(std::max<std::size_t>(size, 8));
+  std::memcpy(bytes.data(), &sender, 4);
+  std::memcpy(bytes.data() + 4, &number, 4);
+  for (std::size_t i = 8; i < bytes.size(); ++i)
+    bytes[i] = static_cast<std::byte>(sender * 7 + number * 13 + i + i / 253);
+  return bytes;
+}
+inline std::uint32_t number_of(std::span<const std::byte> message) {
+  std::uint32_t sender, number;
+  EXPECT_GE(message.size(), 8U);
+  std::memcpy(&sender, message.data(), 4);
+  std::memcpy(&number, message.data() + 4, 4);
+  const auto expected = message_of(sender, number, message.size());
+  EXPECT_EQ(std::memcmp(expected.data(), message.data(), message.size()), 0);
+  return number;
+}
+
+class Ranks {
+ public:
+  static constexpr std::size_t max_message = 16640;
+
+  explicit Ranks(std::uint32_t count, const Faults& faults, EndpointSettings settings = {})
+      : network(faults) {
+    settings.max_message = max_message;
+    if (settings.depth == 0) settings.depth = 16;
+    std::vector<PeerSettings> peers(count);
+    for (std::uint32_t rank = 0; rank < count; ++rank) {
+      PeerSettings& peer = peers[rank];
+      peer.address = SimulatedNetwork::address_of(rank);
+      peer.session = 0x1000 + rank;
+      peer.cover = Cover::payload;
+      peer.datagram = std::min<std::size_t>(faults.max_datagram, 65504);
+      peer.first_window =
+          std::max<std::size_t>(faults.receive_buffer / 2 / std::max(1U, count - 1), 4096);
+      peer.congestion = {faults.receive_buffer, 8192, faults.receive_buffer, false};
+    }
+    for (std::uint32_t rank = 0; rank < count; ++rank) {
+      hosts.push_back(Host{.version = interface_version,
+                           .rank = rank,
+                           .size = count,
+                           .threaded = 0,
+                           .deliver = deliver,
+                           .complete = complete,
+                           .fatal = die});
+      sockets.push_back(network.open(rank));
+      segments.push_back(std::make_unique<Segments>(false));
+      settings.session = peers[rank].session;
+      endpoints.push_back(std::make_unique<Endpoint>(hosts.back(), *sockets.back(), seal,
+                                                     *segments.back(), settings, peers));
+      EXPECT_TRUE(endpoints.back()->has_memory());
+    }
+  }
+  ~Ranks() {
+    for (auto& endpoint : endpoints) endpoint->check_invariants();
+  }
+
+  std::uint32_t size() const { return static_cast<std::uint32_t>(endpoints.size()); }
+  SendResult send(std::uint32_t from, Channel channel, std::uint32_t to,
+                  const std::vector<std::byte>& bytes) {
+    const std::size_t cut = bytes.size() / 3;
+    const Piece pieces[] = {{bytes.data(), cut},
+                            {nullptr, 0},
+                            {bytes.data() + cut, 1},
+                            {bytes.data() + cut + 1, bytes.size() - cut - 1}};
+    return endpoints[from]->send(channel, to, pieces, network.now);
+  }
+  std::size_t poll(std::uint32_t rank, std::uint32_t channels = both,
+                   std::size_t most = everything) {
+    current_rank = rank;
+    return endpoints[rank]->poll(channels, most, network.now);
+  }
+  /// All ranks poll once, and some time passes.
+  void step(Time by = 1000) {
+    for (std::uint32_t rank = 0; rank < size(); ++rank) poll(rank);
+    network.now += by;
+  }
+  /// Until `is_done`, within some seconds of the network's time.
+  template <class Done>
+  bool run_until(Done is_done, Time limit = 20'000'000'000) {
+    const Time end = network.now + limit;
+    while (!is_done()) {
+      if (network.now > end) return false;
+      step();
+    }
+    return true;
+  }
+  bool settle() {
+    return run_until([&] {
+      for (auto& endpoint : endpoints)
+        if (!endpoint->is_quiet()) return false;
+      return true;
+    });
+  }
+
+  SimulatedNetwork network;
+  Seal seal{SipKey{1, 2}};
+  std::deque<Host> hosts;
+  std::vector<std::unique_ptr<Socket>> sockets;
+  std::vector<std::unique_ptr<Segments>> segments;
+  std::vector<std::unique_ptr<Endpoint>> endpoints;
+};
+
+}  // namespace gex::net::udp::test
