@@ -53,8 +53,11 @@ struct EndpointSettings {
   std::uint32_t depth = 0;        ///< messages of a channel held for a peer: `Limits::reply_depth`
   std::uint32_t total_depth = 0;  ///< for all peers, or 0
   std::size_t receive_memory = std::size_t{64} << 20;
-  std::size_t bundle = 2048;  ///< bytes at which a packet leaves while others are in flight
-  Time shortest_timeout = 1'000'000;
+  /// While others are in flight, packets leave when there are as many bytes as are in flight, but
+  /// with no fewer than the first of these, and at the latest with the second.
+  std::size_t bundle = 2048;
+  std::size_t batch = 48000;
+  Time shortest_timeout = 200'000;
 };
 
 /// What the ranks exchange of a peer.
@@ -139,8 +142,8 @@ class Endpoint {
   Packet* take_slab(Peer& peer, Traffic traffic);
   std::uint32_t slabs_left(const Peer& peer, Traffic traffic) const noexcept;
   void close(Peer& peer, Traffic traffic);
-  /// Something was added to the open packet.
-  void added(Peer& peer, Packet& packet, Time now);
+  /// So many bytes were added to what is to be sent.
+  void added(Peer& peer, std::size_t bytes, Time now);
   /// Sends what the windows allow.
   void transmit(Peer& peer, Time now);
   Packet* next_packet(Peer& peer, Time now);

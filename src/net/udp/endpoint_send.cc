@@ -58,7 +58,7 @@ SendResult Endpoint::send_whole(Channel channel, Peer& peer, std::span<const Pie
   if (packet == nullptr) return would_block;
   std::byte* to = begin_record(*packet, static_cast<RecordKind>(channel), size);
   for (const Piece& piece : pieces) to = copy_to(to, piece.data, piece.size);
-  added(peer, *packet, now);
+  added(peer, record_size(size), now);
   return sent;
 }
 
@@ -69,7 +69,7 @@ SendResult Endpoint::send_parts(Channel channel, Peer& peer, std::span<const Pie
   const std::size_t parts = (size + room - 1) / room;
   if (slabs_left(peer, traffic) < parts) return would_block;
   close(peer, traffic);
-  PartDetails details{peer.next_number[channel]++, static_cast<std::uint32_t>(size), 0, 0};
+  PartDetails details{peer.next_number[channel]++, static_cast<std::uint32_t>(size), 0, 0, 0};
   const Piece* piece = pieces.data();
   std::size_t taken = 0;  // of that piece
   while (details.offset < size) {
@@ -91,8 +91,7 @@ SendResult Endpoint::send_parts(Channel channel, Peer& peer, std::span<const Pie
     details.offset += static_cast<std::uint32_t>(bytes);
     peer.ready[at(traffic)].push(packet);
   }
-  mark_busy(peer);
-  transmit(peer, now);
+  added(peer, parts * front_size + size, now);
   return sent;
 }
 
@@ -127,9 +126,13 @@ void Endpoint::close(Peer& peer, Traffic traffic) {
   open = nullptr;
 }
 
-void Endpoint::added(Peer& peer, Packet& packet, Time now) {
+void Endpoint::added(Peer& peer, std::size_t bytes, Time now) {
   mark_busy(peer);
-  if (peer.unacknowledged.empty() || packet.size >= settings_.bundle) transmit(peer, now);
+  peer.queued += bytes;
+  // The more is on its way, the more may be gathered before the next call of the system.
+  const std::size_t enough =
+      std::clamp(peer.unacknowledged.in_flight(), settings_.bundle, settings_.batch);
+  if (peer.unacknowledged.empty() || peer.queued >= enough) transmit(peer, now);
 }
 
 void Endpoint::mark_busy(Peer& peer) {
@@ -163,7 +166,7 @@ void Endpoint::transmit(Peer& peer, Time now) {
   }
   while (peer.unacknowledged.has_room()) {
     Packet* packet = next_packet(peer, now);
-    if (packet == nullptr) return;
+    if (packet == nullptr) break;
     peer.unacknowledged.add(*packet);
     put_on_wire(peer, *packet, now);
   }
@@ -179,6 +182,7 @@ Packet* Endpoint::next_packet(Peer& peer, Time now) {
     if (packet == nullptr || (traffic == Traffic::requests && !may_request(peer, now))) continue;
     packet->charge = static_cast<std::uint32_t>(socket_.charge(packet->size));
     if (!may_send(peer, packet->charge)) return nullptr;
+    peer.queued -= std::min<std::size_t>(peer.queued, packet->size);
     if (ready.empty())
       peer.open[at(traffic)] = nullptr;
     else
@@ -202,10 +206,10 @@ Packet* Endpoint::cut_next(Peer& peer) {
   const std::size_t left = transfer.size - transfer.cut - bytes;
   const auto follows = static_cast<std::uint32_t>(std::min<std::size_t>(left, UINT32_MAX));
   if (transfer.kind == Transfer::put) {
-    const PutDetails details{transfer.remote + transfer.cut, transfer.number, follows};
+    const PutDetails details{transfer.remote + transfer.cut, transfer.number, follows, 0};
     copy_to(begin_record(*packet, RecordKind::put, bytes), &details, sizeof details);
   } else {
-    const GetDataDetails details{transfer.cut, transfer.number, follows};
+    const GetDataDetails details{transfer.cut, transfer.number, follows, 0};
     copy_to(begin_record(*packet, RecordKind::get_data, bytes), &details, sizeof details);
   }
   // The data follow from where they are.

@@ -66,7 +66,7 @@ SendResult Endpoint::put_small(Peer& peer, Transfer& transfer, Time now) {
       room_for_record(peer, Traffic::one_sided, record_size(details_size + transfer.size));
   if (packet == nullptr) return would_block;
   const Record record{static_cast<std::uint32_t>(transfer.size), RecordKind::put, {}};
-  const PutDetails details{transfer.remote, transfer.number, 0};
+  const PutDetails details{transfer.remote, transfer.number, 0, 0};
   std::byte* const to = packet->bytes() + packet->size;
   std::memcpy(to, &record, sizeof record);
   std::memcpy(to + sizeof record, &details, sizeof details);
@@ -78,7 +78,7 @@ SendResult Endpoint::put_small(Peer& peer, Transfer& transfer, Time now) {
   transfer.in_packet = packet->transfer;
   packet->transfer = &transfer;
   if (transfer.local_done != nullptr) host_.complete(std::exchange(transfer.local_done, nullptr));
-  added(peer, *packet, now);
+  added(peer, record_size(details_size + transfer.size), now);
   return sent;
 }
 
@@ -98,7 +98,7 @@ SendResult Endpoint::get(const Remote& remote, void* local, std::size_t size, vo
   std::memcpy(to, &record, sizeof record);
   std::memcpy(to + sizeof record, &details, sizeof details);
   packet->size += static_cast<std::uint32_t>(record_size(sizeof details));
-  added(peer, *packet, now);
+  added(peer, record_size(sizeof details), now);
   burst_.send();
   return sent;
 }

@@ -38,6 +38,9 @@ constexpr std::uint32_t depth = 128;
 constexpr std::uint32_t total_depth = 2048;
 constexpr std::size_t max_transfer = std::size_t{1} << 30;
 
+/// What may be in flight to a peer of the same host: more would only displace what is in the caches.
+constexpr std::size_t near_window = std::size_t{1} << 20;
+
 Time now() noexcept {
   return ticks_to_ns(ticks());
 }
@@ -194,9 +197,10 @@ std::unique_ptr<Udp> Udp::attach(const Host& host, Limits& limits) {
     const std::size_t least = socket->charge(std::min<std::size_t>(peer.datagram, 1472));
     const std::size_t room = opened[rank].receive_buffer / 4 * 3;
     peer.first_window = std::max(2 * least, room / std::max(1U, host.size - 1));
-    peer.congestion = {.initial = is_near ? room : 16 * least,
+    const std::size_t most = is_near ? std::min(room, near_window) : room;
+    peer.congestion = {.initial = is_near ? most : 16 * least,
                        .least = 2 * least,
-                       .most = room,
+                       .most = most,
                        .delay_counts = !is_near};
   }
   EndpointSettings settings;

@@ -72,16 +72,19 @@ struct PartDetails {
   std::uint32_t total;   ///< bytes of the message
   std::uint32_t offset;
   std::uint32_t unused;
+  std::uint64_t unused_too;
 };
 struct PutDetails {
   std::uint64_t address;
   std::uint32_t segment;     ///< a `SegmentKey`'s
   std::uint32_t follows_of;  ///< of a long put: bytes that follow this record's, for prediction
+  std::uint64_t unused;
 };
 struct GetDataDetails {
   std::uint64_t offset;
   std::uint32_t get;         ///< the number that the request gave it
   std::uint32_t follows_of;  ///< as of a put
+  std::uint64_t unused;
 };
 /// Details of a get, which has no data.
 struct GetDetails {
@@ -91,13 +94,16 @@ struct GetDetails {
   std::uint32_t get;
   std::uint64_t unused;
 };
-inline constexpr std::size_t details_size = 16;
+/// With header and record whole cache lines: some processors copy slowly, as the kernel does, what is
+/// to lie 8 bytes further in its page than it did.
+inline constexpr std::size_t details_size = 24;
 static_assert(sizeof(PartDetails) == details_size && sizeof(PutDetails) == details_size &&
               sizeof(GetDataDetails) == details_size);
 static_assert(sizeof(GetDetails) % 16 == 0);
 
 /// Bytes before the data of a record that begins a datagram and has details.
 inline constexpr std::size_t front_size = sizeof(Header) + sizeof(Record) + details_size;
+static_assert(front_size == 64);
 
 constexpr std::size_t padded(std::size_t size) noexcept {
   return (size + 15) & ~std::size_t{15};
