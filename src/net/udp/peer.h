@@ -39,7 +39,7 @@ struct Peer {
   std::array<PacketQueue, traffic_kinds> ready;     ///< whole, to be sent
   std::array<Packet*, traffic_kinds> open{};        ///< to which the next message is added
   std::array<std::uint32_t, traffic_kinds> held{};  ///< packets of messages, until acknowledged
-  std::size_t queued = 0;  ///< bytes in packets that are ready or open
+  std::size_t queued = 0;                           ///< bytes in packets that are ready or open
   TransferQueue transfers;                          ///< to be cut into packets
   FlushGroup* first_group = nullptr;                ///< oldest; each continues in `next`
   FlushGroup* last_group = nullptr;

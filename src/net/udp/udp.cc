@@ -5,25 +5,24 @@
 #include <sys/random.h>
 
 #include <algorithm>
-#include <array>
-#include <chrono>
 #include <cstdint>
-#include <cstring>
 #include <memory>
 #include <optional>
+#include <span>
 #include <string>
 #include <thread>
 #include <utility>
 #include <vector>
 
 #include "base/clock.h"
-#include "net/kit/fatal.h"
+#include "base/env_grammar.h"
 #include "net/udp/endpoint.h"
 #include "net/udp/kernel_socket.h"
 #include "net/udp/lossy_socket.h"
 #include "net/udp/path.h"
 #include "net/udp/seal.h"
 #include "net/udp/segments.h"
+#include "net/udp/settings.h"
 
 namespace gex::net::udp {
 
@@ -36,19 +35,24 @@ constexpr std::size_t max_message = payload_room + header_room;
 /// Messages of a channel that one rank holds for another, and for all.
 constexpr std::uint32_t depth = 128;
 constexpr std::uint32_t total_depth = 2048;
+/// The least memory for what has arrived.
+constexpr std::size_t least_memory = std::size_t{8} << 20;
 constexpr std::size_t max_transfer = std::size_t{1} << 30;
 
-/// What may be in flight to a peer of the same host: more would only displace what is in the caches.
+/// What may be in flight to a peer of the same host: more would only displace what is in the
+/// caches.
 constexpr std::size_t near_window = std::size_t{1} << 20;
 
 Time now() noexcept {
   return ticks_to_ns(ticks());
 }
 
-/// What the ranks exchange to find their addresses.
+/// What the ranks exchange to find their addresses. Rank 0's key and settings hold for all.
 struct Offer {
   Candidates candidates;
-  SipKey key;  ///< rank 0's holds for all
+  SipKey key;
+  std::uint32_t depth;
+  Cover cover;
 };
 
 /// What they exchange of their sockets.
@@ -141,81 +145,100 @@ std::string text_of(const Host& host, const char* name) {
   return text != nullptr ? text : "";
 }
 
-std::size_t number_of(const Host& host, const char* name, std::size_t unset) {
-  const std::int64_t value = host.env_integer != nullptr ? host.env_integer(name) : 0;
-  return value > 0 ? static_cast<std::size_t>(value) : unset;
+/// What concerns the protocol alone.
+bool read_memory(const Host& host, std::size_t& memory, std::string& error) {
+  const std::string text = text_of(host, "GEX_UDP_MEMORY");
+  if (text.empty()) return true;
+  const auto size = env::parse_size(text);
+  if (!size || *size < least_memory) {
+    error = "GEX_UDP_MEMORY is '" + text + "'; it must be a number of bytes of at least 8MB";
+    return false;
+  }
+  memory = *size;
+  return true;
+}
+
+std::unique_ptr<Socket> open_socket(const Host& host, const SocketOptions& options, Opened& own,
+                                    std::string& error) {
+  std::unique_ptr<KernelSocket> kernel_socket = KernelSocket::open(options, error);
+  if (kernel_socket == nullptr) return nullptr;
+  own.address = kernel_socket->address();
+  own.receive_buffer = kernel_socket->limits().receive_buffer;
+  const std::string text = text_of(host, "GEX_UDP_FAULTS");
+  if (text.empty()) return kernel_socket;
+  const std::optional<SocketFaults> faults = parse_faults(text, error);
+  if (!faults) {
+    error = "GEX_UDP_FAULTS: " + error;
+    return nullptr;
+  }
+  return std::make_unique<LossySocket>(std::move(kernel_socket), *faults, host.rank);
+}
+
+PeerSettings settings_of(const Opened& opened, const Socket& socket, Cover cover, bool is_near,
+                         std::uint32_t ranks) {
+  PeerSettings peer;
+  peer.address = opened.address;
+  peer.session = opened.session;
+  peer.cover = cover;
+  peer.datagram = socket.max_datagram(peer.address);
+  const std::size_t least = socket.charge(std::min<std::size_t>(peer.datagram, 1472));
+  const std::size_t room = opened.receive_buffer / 4 * 3;
+  peer.first_window = std::max(2 * least, room / std::max(1U, ranks - 1));
+  const std::size_t most = is_near ? std::min(room, near_window) : room;
+  peer.congestion = {.initial = is_near ? most : 16 * least,
+                     .least = 2 * least,
+                     .most = most,
+                     .delay_counts = !is_near};
+  return peer;
 }
 
 std::unique_ptr<Udp> Udp::attach(const Host& host, Limits& limits) {
   const std::vector<std::uint32_t> hosts = hosts_of(host);
-  const bool one_host =
-      std::all_of(hosts.begin(), hosts.end(), [&](std::uint32_t one) { return one == hosts[0]; });
   std::string error;
-  if (host.size > max_ranks) error = "udp: " + std::to_string(host.size) + " ranks are too many";
+  Settings wanted;
+  EndpointSettings settings;
   Offer mine{};
-  if (error.empty()) mine.candidates = candidates({"", one_host}, host_addresses(), error);
-  std::uint32_t session = 0;
-  if (error.empty() && (!draw(mine.key) || !draw(session)))
-    error = "udp: the system gives no random numbers";
+  Opened own{};
+  wanted.wish.one_host =
+      std::all_of(hosts.begin(), hosts.end(), [&](std::uint32_t one) { return one == hosts[0]; });
+  if (host.size > max_ranks) error = "udp: " + std::to_string(host.size) + " ranks are too many";
+  if (error.empty() && read_settings(host, wanted, error) &&
+      read_memory(host, settings.receive_memory, error))
+    mine.candidates = candidates(wanted.wish, host_addresses(), error);
+  mine.depth = wanted.depth != 0 ? wanted.depth : depth;
+  mine.cover = wanted.cover;
+  if (error.empty() && (!draw(mine.key) || !draw(own.session)))
+    error = "udp: the system has no random numbers";
   if (!succeeded_on_all_ranks(host, error)) return nullptr;
   std::vector<Offer> offers(host.size);
   host.exchange(&mine, sizeof mine, offers.data());
   std::vector<Candidates> all_candidates(host.size);
   for (std::uint32_t rank = 0; rank < host.size; ++rank)
     all_candidates[rank] = offers[rank].candidates;
+  const Offer& common = offers[0];
 
-  SocketOptions options;
-  options.bind = choose(host.rank, all_candidates, hosts, error);
+  wanted.socket.bind = choose(host.rank, all_candidates, hosts, error).with_port(wanted.first_port);
   std::unique_ptr<Socket> socket;
-  Opened own{};
-  if (error.empty()) {
-    std::unique_ptr<KernelSocket> opened = KernelSocket::open(options, error);
-    if (opened != nullptr) {
-      own = {opened->address(), session, 0, opened->limits().receive_buffer};
-      socket = std::move(opened);
-    }
-  }
-  if (const std::string text = text_of(host, "GEX_UDP_FAULTS"); error.empty() && !text.empty()) {
-    const std::optional<SocketFaults> faults = parse_faults(text, error);
-    if (faults)
-      socket = std::make_unique<LossySocket>(std::move(socket), *faults, host.rank);
-    else
-      error = "GEX_UDP_FAULTS: " + error;
-  }
+  if (error.empty()) socket = open_socket(host, wanted.socket, own, error);
   if (!succeeded_on_all_ranks(host, error)) return nullptr;
   std::vector<Opened> opened(host.size);
   host.exchange(&own, sizeof own, opened.data());
 
-  std::vector<PeerSettings> peers(host.size);
-  for (std::uint32_t rank = 0; rank < host.size; ++rank) {
-    PeerSettings& peer = peers[rank];
-    peer.address = opened[rank].address;
-    peer.session = opened[rank].session;
-    const bool is_near = hosts[rank] == hosts[host.rank];
-    peer.cover = Cover::payload;
-    peer.datagram = socket->max_datagram(peer.address);
-    const std::size_t least = socket->charge(std::min<std::size_t>(peer.datagram, 1472));
-    const std::size_t room = opened[rank].receive_buffer / 4 * 3;
-    peer.first_window = std::max(2 * least, room / std::max(1U, host.size - 1));
-    const std::size_t most = is_near ? std::min(room, near_window) : room;
-    peer.congestion = {.initial = is_near ? most : 16 * least,
-                       .least = 2 * least,
-                       .most = most,
-                       .delay_counts = !is_near};
-  }
-  EndpointSettings settings;
-  settings.session = session;
+  std::vector<PeerSettings> peers;
+  for (std::uint32_t rank = 0; rank < host.size; ++rank)
+    peers.push_back(settings_of(opened[rank], *socket, common.cover,
+                                hosts[rank] == hosts[host.rank], host.size));
+  settings.session = own.session;
   settings.max_message = max_message;
-  settings.depth = depth;
-  settings.total_depth = total_depth;
-  settings.receive_memory = number_of(host, "GEX_UDP_MEMORY", settings.receive_memory);
-  auto udp = std::make_unique<Udp>(host, std::move(socket), offers[0].key, settings, peers);
-  if (!udp->has_memory()) error = "udp: there are no addresses for its buffers";
+  settings.depth = common.depth;
+  settings.total_depth = std::max(total_depth, common.depth);
+  auto udp = std::make_unique<Udp>(host, std::move(socket), common.key, settings, peers);
+  if (!udp->has_memory()) error = "udp: no addresses are left for its buffers";
   if (!succeeded_on_all_ranks(host, error)) return nullptr;
   limits = {.max_message = max_message,
-            .reply_depth = depth,
+            .reply_depth = settings.depth,
             .max_transfer = max_transfer,
-            .total_depth = total_depth,
+            .total_depth = settings.total_depth,
             .key_bytes = sizeof(SegmentKey)};
   return udp;
 }

@@ -94,8 +94,8 @@ struct GetDetails {
   std::uint32_t get;
   std::uint64_t unused;
 };
-/// With header and record whole cache lines: some processors copy slowly, as the kernel does, what is
-/// to lie 8 bytes further in its page than it did.
+/// With header and record whole cache lines: some processors copy slowly, as the kernel does, what
+/// is to lie 8 bytes further in its page than it did.
 inline constexpr std::size_t details_size = 24;
 static_assert(sizeof(PartDetails) == details_size && sizeof(PutDetails) == details_size &&
               sizeof(GetDataDetails) == details_size);
