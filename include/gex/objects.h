@@ -54,7 +54,8 @@ GEX_EXPORT_ void* gex_EP_QueryCData(gex_EP_t ep);
  * over the job, with a barrier before it returns. `client_name` matches [A-Z][A-Z0-9_]+, is unique
  * in the process and, as `flags`, the same on all ranks. A process has up to 16 clients,
  * independent of each other: each has endpoints, handlers, teams and segments of its own.
- * `argc`/`argv` may be NULL. Flags: GEX_FLAG_USES_GASNET1 (one client only),
+ * `argc`/`argv` are main's, or NULL; where a program with the label udp starts its job itself, the
+ * number of ranks is taken out of them. Flags: GEX_FLAG_USES_GASNET1 (one client only),
  * GEX_FLAG_DEFER_THREADS. Errors: GASNET_ERR_BAD_ARG, GASNET_ERR_RESOURCE. In a job started with
  * GASNET_PSHM_NODES the processes are forked here. */
 GEX_EXPORT_ int gex_Client_Init(gex_Client_t* client_p, gex_EP_t* ep_p, gex_TM_t* tm_p,

@@ -62,9 +62,9 @@ void idle_poll(bool serve) noexcept {
     gex::process().conduit->poll(0, 0);
 }
 
-void start_library() {
+void start_library(const gex::CommandLine& line) {
   gex::launch::register_launch_hook();
-  gex::start_process(gex::am::deliver_from_network);
+  gex::start_process(gex::am::deliver_from_network, line);
   gex::am::start();
   gex::report_pairs();
   gex::rma::start();
@@ -129,10 +129,10 @@ void check_create(const Team& parent, const gex_EP_Location_t* args, std::size_t
 extern "C" {
 
 int gex_Client_Init(gex_Client_t* client_p, gex_EP_t* ep_p, gex_TM_t* tm_p, const char* client_name,
-                    int*, char***, gex_Flags_t flags) {
+                    int* argc, char*** argv, gex_Flags_t flags) {
   const InCall in_call(Call::client_init, InCall::set_up);
   const char* call = name_of(in_call);
-  if (gex_proc_.jobsize == 0) start_library();
+  if (gex_proc_.jobsize == 0) start_library({.count = argc, .arguments = argv});
   if (client_p == nullptr || ep_p == nullptr || tm_p == nullptr)
     return refuse(GASNET_ERR_BAD_ARG, call, "an output pointer is null");
   if (client_name == nullptr) return refuse(GASNET_ERR_BAD_ARG, call, "the client name is null");

@@ -122,10 +122,10 @@ Agreed count_cores_and_lanes() {
 
 }  // namespace
 
-void start_process(Deliver deliver) {
+void start_process(Deliver deliver, const CommandLine& line) {
   Process& self = process();
   // First, so that an error of all ranks is reported by one of them, for the job.
-  self.job = &job::Job::join();
+  self.job = &job::Job::join([&line] { return take_ranks(line); });
   watch_job();
   job::Job& job = *self.job;
   env::check_values();

@@ -211,13 +211,13 @@ std::uint32_t ranks_to_fork(const std::string& text) {
 }
 
 /// Turns this process into the launcher of a job whose ranks are its forks. Returns in the ranks.
-Membership fork_ranks(std::uint32_t ranks) {
+Membership fork_ranks(std::uint32_t ranks, const char* asked_by) {
   // Only a warning: libraries may start threads before main, and restart them in forks.
   if (const int others = os::other_threads().value_or(0); others > 0) {
     warn(
-        "GASNET_PSHM_NODES=%u forks inside gex_Client_Init, and %d other thread%s of this process "
+        "%s=%u forks inside gex_Client_Init, and %d other thread%s of this process "
         "%s not in the ranks; gexrun -n %u starts each rank as a whole",
-        ranks, others, others == 1 ? "" : "s", others == 1 ? "is" : "are", ranks);
+        asked_by, ranks, others, others == 1 ? "" : "s", others == 1 ? "is" : "are", ranks);
   }
   // Every rank would write what is buffered in the streams now.
   flush_streams();
@@ -226,7 +226,8 @@ Membership fork_ranks(std::uint32_t ranks) {
 
 /// Determines this process's rank by its environment. `join` removes the variables afterwards, so
 /// that a program that this process executes does not act as the rank.
-Membership find_membership(bool nested, Origin& origin, std::unique_ptr<ProcessManager>& manager) {
+Membership find_membership(bool nested, Origin& origin, std::unique_ptr<ProcessManager>& manager,
+                           const RanksWanted& wanted) {
   if (const auto text = env::value(env::Variable::job)) {
     std::string why;
     const auto membership = parse_membership(*text, why);
@@ -236,13 +237,12 @@ Membership find_membership(bool nested, Origin& origin, std::unique_ptr<ProcessM
   }
   if (const auto text = env::value(env::Variable::pshm_nodes)) {
     origin = Origin::forked;
-    return fork_ranks(ranks_to_fork(*text));
+    return fork_ranks(ranks_to_fork(*text), "GASNET_PSHM_NODES");
   }
   refuse_lost_rank();
   origin = Origin::singleton;
-  if (nested) return {};
   std::string why;
-  manager = find_process_manager(why);
+  if (!nested) manager = find_process_manager(why);
   if (manager) {
     origin = Origin::foreign;
     return join_foreign(*manager);
@@ -251,7 +251,10 @@ Membership find_membership(bool nested, Origin& origin, std::unique_ptr<ProcessM
     fatal("this process is one of several of a launcher, and would run as a job of one rank: %s",
           why.c_str());
   }
-  return {};
+  const std::uint32_t ranks = wanted ? wanted() : 0;
+  if (ranks == 0) return {};
+  origin = Origin::forked;
+  return fork_ranks(ranks, "the number of ranks");
 }
 
 }  // namespace
@@ -262,12 +265,12 @@ Job& Job::current() noexcept {
   return job;
 }
 
-Job& Job::join() {
+Job& Job::join(const RanksWanted& wanted) {
   if (joined()) return current();
   Origin origin = Origin::singleton;
   std::unique_ptr<ProcessManager> manager;
   const bool nested = is_place_of_ancestor();
-  const Membership membership = find_membership(nested, origin, manager);
+  const Membership membership = find_membership(nested, origin, manager, wanted);
   find_mpi(/*forked=*/origin == Origin::forked);
   unsetenv("GEX_JOB");
   unsetenv("GASNET_PSHM_NODES");

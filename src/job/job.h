@@ -12,6 +12,8 @@
 //    itself; it exits with the job's status;
 //  - by another launcher that speaks PMIx or PMI (foreign.h): this process is a rank of that
 //    launcher's job, unless an ancestor of it is that rank already (place.h);
+//  - otherwise, where the program asks for ranks by itself (`RanksWanted`): as with
+//    GASNET_PSHM_NODES;
 //  - otherwise: a job of one rank, without a guardian.
 //
 // How a rank ends. After `join` a rank can end by
@@ -35,6 +37,7 @@
 #include <atomic>
 #include <cstddef>
 #include <cstdint>
+#include <functional>
 #include <span>
 
 #include "job/last_call.h"
@@ -43,12 +46,15 @@
 
 namespace gex::job {
 
+/// How many ranks a process is to start that no launcher has; 0: it is a job of one rank.
+using RanksWanted = std::function<std::uint32_t()>;
+
 class Job {
  public:
   /// Joins the job that this process belongs to; called once, by the first gex_Client_Init. Ends
   /// the process with a message of one line if the environment is invalid. Registers the AbortHook
   /// and the message rank, and an exit handler: see "How a rank ends".
-  static Job& join();
+  static Job& join(const RanksWanted& wanted = nullptr);
 
   /// The joined job. Requires that `join` has returned.
   static Job& current() noexcept;
