@@ -48,10 +48,10 @@ typedef struct {
 } gasnet_handlerentry_t;
 
 /** Joins the job and makes its client. The first call of a program, in one thread; argc and argv
- * are main's, or NULL, as of gex_Client_Init. Until gasnet_attach only gasnet_mynode, gasnet_nodes, gasnet_getMax...
- * SegmentSize, gasnet_getenv and gasnet_exit may be called. A job that cannot start ends in one
- * line; GASNET_ERR_RESOURCE if the process has its client already. In a job started with
- * GASNET_PSHM_NODES the processes are forked here. */
+ * are main's, or NULL, as of gex_Client_Init. Until gasnet_attach only gasnet_mynode, gasnet_nodes,
+ * gasnet_getMax... SegmentSize, gasnet_getenv and gasnet_exit may be called. A job that cannot
+ * start ends in one line; GASNET_ERR_RESOURCE if the process has its client already. In a job
+ * started with GASNET_PSHM_NODES the processes are forked here. */
 GEX_EXPORT_ int gasnet_init(int* argc, char*** argv);
 
 /** Registers handlers and attaches the segment. Collective, with a barrier; once.

@@ -17,6 +17,7 @@
 #include "base/clock.h"
 #include "base/env_grammar.h"
 #include "net/udp/endpoint.h"
+#include "net/udp/facts.h"
 #include "net/udp/kernel_socket.h"
 #include "net/udp/lossy_socket.h"
 #include "net/udp/path.h"
@@ -66,6 +67,11 @@ struct Opened {
 class Udp {
  public:
   static std::unique_ptr<Udp> attach(const Host& host, Limits& limits);
+  static void describe(const Host& host,
+                       void (*fact)(void* context, const char* name, const char* text),
+                       void* context) {
+    udp::describe(host, fact, context);
+  }
 
   Udp(const Host& host, std::unique_ptr<Socket> socket, const SipKey& key,
       const EndpointSettings& settings, std::span<const PeerSettings> peers)
