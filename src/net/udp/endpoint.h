@@ -114,6 +114,10 @@ class Endpoint {
   void check_invariants() const;
 
   EndpointCounts counts() const noexcept { return counts_; }
+  /// The first sequence number of a peer's that has not arrived.
+  std::uint32_t next_expected(std::uint32_t peer) const noexcept {
+    return peers_[peer].received.next_expected();
+  }
   const Burst& burst() const noexcept { return burst_; }
 
  private:
