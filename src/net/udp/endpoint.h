@@ -25,6 +25,7 @@
 #include <gex/plugin/conduit.h>
 
 #include <array>
+#include <atomic>
 #include <cstddef>
 #include <cstdint>
 #include <deque>
@@ -114,6 +115,12 @@ class Endpoint {
   void check_invariants() const;
 
   EndpointCounts counts() const noexcept { return counts_; }
+  /// Datagrams that have come, and whether peers have something that they have not acknowledged.
+  /// Hints, which any thread may ask for.
+  std::uint64_t received() const noexcept { return received_.load(std::memory_order_relaxed); }
+  bool has_unacknowledged() const noexcept {
+    return has_unacknowledged_.load(std::memory_order_relaxed);
+  }
   /// The first sequence number of a peer's that has not arrived.
   std::uint32_t next_expected(std::uint32_t peer) const noexcept {
     return peers_[peer].received.next_expected();
@@ -237,6 +244,9 @@ class Endpoint {
   bool requests_refused_ = false;  ///< of some peer, since there was room last
 
   EndpointCounts counts_;
+  // What other threads may look at.
+  std::atomic<std::uint64_t> received_{0};
+  std::atomic<bool> has_unacknowledged_{false};
 };
 
 }  // namespace gex::net::udp

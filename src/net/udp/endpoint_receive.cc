@@ -348,6 +348,9 @@ std::size_t Endpoint::poll(std::uint32_t channels, std::size_t most, Time now) {
   if (waiting == 0 || waiting < most / 2) came = receive(now);
   const std::size_t delivered = deliver(channels, most);
   end_poll(came == 0 && delivered == 0, now);
+  // Relaxed: hints.
+  if (came != 0) received_.store(counts_.received, std::memory_order_relaxed);
+  has_unacknowledged_.store(!timed_.empty() || !busy_.empty(), std::memory_order_relaxed);
   unlock();
   return delivered;
 }

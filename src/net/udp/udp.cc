@@ -10,7 +10,6 @@
 #include <optional>
 #include <span>
 #include <string>
-#include <thread>
 #include <utility>
 #include <vector>
 
@@ -19,6 +18,7 @@
 #include "net/udp/endpoint.h"
 #include "net/udp/facts.h"
 #include "net/udp/kernel_socket.h"
+#include "net/udp/lanes.h"
 #include "net/udp/lossy_socket.h"
 #include "net/udp/path.h"
 #include "net/udp/seal.h"
@@ -48,20 +48,27 @@ Time now() noexcept {
   return ticks_to_ns(ticks());
 }
 
-/// What the ranks exchange to find their addresses. Rank 0's key and settings hold for all.
+/// What the ranks exchange to find their addresses. Rank 0's key and settings hold for all, but for
+/// the number of lanes, of which the least does.
 struct Offer {
   Candidates candidates;
   SipKey key;
   std::uint32_t depth;
+  std::uint32_t lanes;
   Cover cover;
 };
 
 /// What they exchange of their sockets.
 struct Opened {
-  Address address;
+  Address addresses[Lanes::max_lanes];
   std::uint32_t session;
   std::uint32_t unused;
   std::uint64_t receive_buffer;
+
+  /// Lanes are processes of their own to each other.
+  std::uint32_t session_of(std::uint32_t lane) const noexcept {
+    return session + lane * 0x9e3779b9U;
+  }
 };
 
 class Udp {
@@ -73,67 +80,42 @@ class Udp {
     udp::describe(host, fact, context);
   }
 
-  Udp(const Host& host, std::unique_ptr<Socket> socket, const SipKey& key,
-      const EndpointSettings& settings, std::span<const PeerSettings> peers)
-      : socket_(std::move(socket)),
-        seal_(key),
-        segments_(host.threaded != 0),
-        endpoint_(host, *socket_, seal_, segments_, settings, peers) {}
+  Udp(const Host& host, const SipKey& key, const EndpointSettings& settings,
+      std::vector<Lanes::Parts> parts)
+      : lanes_(host, key, settings, std::move(parts)) {}
 
-  bool has_memory() const noexcept { return endpoint_.has_memory(); }
+  bool has_memory() const noexcept { return lanes_.has_memory(); }
 
   SendResult send(Channel channel, std::uint32_t peer, std::span<const Piece> pieces) {
-    return endpoint_.send(channel, peer, pieces, now());
+    return lanes_.own().send(channel, peer, pieces, now());
   }
   std::size_t poll(std::uint32_t channels, std::size_t most) {
-    return endpoint_.poll(channels, most, now());
+    return lanes_.poll(channels, most, now());
   }
-  void leave();
+  void leave() { lanes_.leave(now); }
+  void enter_lane(std::uint32_t lane) { Lanes::enter(lane); }
 
   bool register_segment(const SegmentMemory& memory, void* key) {
     return memory.kind == host_memory &&
-           segments_.add(memory.address, memory.size, *static_cast<SegmentKey*>(key));
+           lanes_.segments().add(memory.address, memory.size, *static_cast<SegmentKey*>(key));
   }
   void deregister_segment(const void* key) {
-    endpoint_.forget(segments_.remove(*static_cast<const SegmentKey*>(key)));
+    lanes_.forget(lanes_.segments().remove(*static_cast<const SegmentKey*>(key)));
   }
   SendResult put(const Remote& remote, const void* local, std::size_t size, void* done,
                  void* local_done) {
-    return endpoint_.put(remote, local, size, done, local_done, now());
+    // Those of which a flush reports go over one lane, whatever thread they are of.
+    Endpoint& endpoint = done == nullptr && local_done == nullptr ? lanes_.first() : lanes_.own();
+    return endpoint.put(remote, local, size, done, local_done, now());
   }
   SendResult get(const Remote& remote, void* local, std::size_t size, void* done) {
-    return endpoint_.get(remote, local, size, done, now());
+    return lanes_.own().get(remote, local, size, done, now());
   }
-  SendResult flush(std::uint32_t peer, void* done) { return endpoint_.flush(peer, done); }
+  SendResult flush(std::uint32_t peer, void* done) { return lanes_.first().flush(peer, done); }
 
  private:
-  std::unique_ptr<Socket> socket_;
-  Seal seal_;
-  Segments segments_;
-  Endpoint endpoint_;
+  Lanes lanes_;
 };
-
-/// Peers that are silent for so long do not keep this process from leaving.
-constexpr Time patience = 2'000'000'000;
-
-void Udp::leave() {
-  Time last_received = now();
-  std::uint64_t received = endpoint_.counts().received;
-  while (!endpoint_.is_quiet() && now() - last_received < patience) {
-    endpoint_.poll(0, 0, now());
-    if (endpoint_.counts().received != received) {
-      received = endpoint_.counts().received;
-      last_received = now();
-    } else {
-      std::this_thread::yield();
-    }
-  }
-  endpoint_.poll(0, 0, now());
-#ifdef GEX_DEBUG
-  endpoint_.check_invariants();
-#endif
-  endpoint_.send_farewells(now());
-}
 
 template <class Value>
 bool draw(Value& value) {
@@ -164,11 +146,23 @@ bool read_memory(const Host& host, std::size_t& memory, std::string& error) {
   return true;
 }
 
-std::unique_ptr<Socket> open_socket(const Host& host, const SocketOptions& options, Opened& own,
-                                    std::string& error) {
+/// How many lanes this rank may have.
+bool read_lanes(const Host& host, std::uint32_t& lanes, std::string& error) {
+  const std::int64_t wanted = host.env_integer("GEX_UDP_LANES");
+  if (wanted < 0 || wanted > Lanes::max_lanes) {
+    error = "GEX_UDP_LANES is " + std::to_string(wanted) + "; it must be from 0 to " +
+            std::to_string(Lanes::max_lanes);
+    return false;
+  }
+  lanes = Lanes::count_for(host, static_cast<std::uint32_t>(wanted));
+  return true;
+}
+
+std::unique_ptr<Socket> open_socket(const Host& host, const SocketOptions& options,
+                                    std::uint32_t lane, Opened& own, std::string& error) {
   std::unique_ptr<KernelSocket> kernel_socket = KernelSocket::open(options, error);
   if (kernel_socket == nullptr) return nullptr;
-  own.address = kernel_socket->address();
+  own.addresses[lane] = kernel_socket->address();
   own.receive_buffer = kernel_socket->limits().receive_buffer;
   const std::string text = text_of(host, "GEX_UDP_FAULTS");
   if (text.empty()) return kernel_socket;
@@ -177,14 +171,15 @@ std::unique_ptr<Socket> open_socket(const Host& host, const SocketOptions& optio
     error = "GEX_UDP_FAULTS: " + error;
     return nullptr;
   }
-  return std::make_unique<LossySocket>(std::move(kernel_socket), *faults, host.rank);
+  return std::make_unique<LossySocket>(std::move(kernel_socket), *faults,
+                                       host.rank + lane * host.size);
 }
 
-PeerSettings settings_of(const Opened& opened, const Socket& socket, Cover cover, bool is_near,
-                         std::uint32_t ranks) {
+PeerSettings settings_of(const Opened& opened, std::uint32_t lane, const Socket& socket,
+                         Cover cover, bool is_near, std::uint32_t ranks) {
   PeerSettings peer;
-  peer.address = opened.address;
-  peer.session = opened.session;
+  peer.address = opened.addresses[lane];
+  peer.session = opened.session_of(lane);
   peer.cover = cover;
   peer.datagram = socket.max_datagram(peer.address);
   const std::size_t least = socket.charge(std::min<std::size_t>(peer.datagram, 1472));
@@ -207,9 +202,8 @@ std::unique_ptr<Udp> Udp::attach(const Host& host, Limits& limits) {
   Opened own{};
   wanted.wish.one_host =
       std::all_of(hosts.begin(), hosts.end(), [&](std::uint32_t one) { return one == hosts[0]; });
-  if (host.size > max_ranks) error = "udp: " + std::to_string(host.size) + " ranks are too many";
-  if (error.empty() && read_settings(host, wanted, error) &&
-      read_memory(host, settings.receive_memory, error))
+  if (read_settings(host, wanted, error) && read_memory(host, settings.receive_memory, error) &&
+      read_lanes(host, mine.lanes, error))
     mine.candidates = candidates(wanted.wish, host_addresses(), error);
   mine.depth = wanted.depth != 0 ? wanted.depth : depth;
   mine.cover = wanted.cover;
@@ -218,27 +212,33 @@ std::unique_ptr<Udp> Udp::attach(const Host& host, Limits& limits) {
   if (!succeeded_on_all_ranks(host, error)) return nullptr;
   std::vector<Offer> offers(host.size);
   host.exchange(&mine, sizeof mine, offers.data());
-  std::vector<Candidates> all_candidates(host.size);
-  for (std::uint32_t rank = 0; rank < host.size; ++rank)
-    all_candidates[rank] = offers[rank].candidates;
+  std::vector<Candidates> all_candidates;
+  std::uint32_t lanes = Lanes::max_lanes;
+  for (const Offer& offer : offers) {
+    all_candidates.push_back(offer.candidates);
+    lanes = std::min(lanes, offer.lanes);
+  }
   const Offer& common = offers[0];
 
-  wanted.socket.bind = choose(host.rank, all_candidates, hosts, error).with_port(wanted.first_port);
-  std::unique_ptr<Socket> socket;
-  if (error.empty()) socket = open_socket(host, wanted.socket, own, error);
+  const Address address = choose(host.rank, all_candidates, hosts, error);
+  wanted.socket.bind = address.with_port(wanted.first_port);
+  std::vector<Lanes::Parts> parts(lanes);
+  for (std::uint32_t lane = 0; lane < lanes && error.empty(); ++lane)
+    parts[lane].socket = open_socket(host, wanted.socket, lane, own, error);
   if (!succeeded_on_all_ranks(host, error)) return nullptr;
   std::vector<Opened> opened(host.size);
   host.exchange(&own, sizeof own, opened.data());
 
-  std::vector<PeerSettings> peers;
-  for (std::uint32_t rank = 0; rank < host.size; ++rank)
-    peers.push_back(settings_of(opened[rank], *socket, common.cover,
-                                hosts[rank] == hosts[host.rank], host.size));
-  settings.session = own.session;
+  for (std::uint32_t lane = 0; lane < lanes; ++lane) {
+    parts[lane].session = own.session_of(lane);
+    for (std::uint32_t rank = 0; rank < host.size; ++rank)
+      parts[lane].peers.push_back(settings_of(opened[rank], lane, *parts[lane].socket, common.cover,
+                                              hosts[rank] == hosts[host.rank], host.size));
+  }
   settings.max_message = max_message;
   settings.depth = common.depth;
   settings.total_depth = std::max(total_depth, common.depth);
-  auto udp = std::make_unique<Udp>(host, std::move(socket), common.key, settings, peers);
+  auto udp = std::make_unique<Udp>(host, common.key, settings, std::move(parts));
   if (!udp->has_memory()) error = "udp: no addresses are left for its buffers";
   if (!succeeded_on_all_ranks(host, error)) return nullptr;
   limits = {.max_message = max_message,

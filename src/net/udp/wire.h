@@ -32,8 +32,8 @@ enum HeaderFlag : std::uint8_t {
 
 struct Header {
   std::uint64_t tag;            ///< of everything else, see seal.h
-  std::uint32_t session;        ///< of the sending process, plus how often its sequence has wrapped
-  std::uint32_t source;         ///< jobrank, 24 bits, and lane
+  std::uint32_t session;        ///< of the sender's lane, plus how often its sequence has wrapped
+  std::uint32_t source;         ///< jobrank
   std::uint32_t sequence;       ///< of a sequenced datagram
   std::uint32_t next_expected;  ///< all sequence numbers before this one have been received
   std::uint32_t received;       ///< bit i: so has next_expected + 1 + i
@@ -45,8 +45,6 @@ static_assert(sizeof(Header) == 32);
 
 /// Bytes of kernel memory that a unit of `Header::window` stands for.
 inline constexpr std::size_t window_unit = 512;
-
-inline constexpr std::uint32_t max_ranks = 1U << 24;
 
 enum class RecordKind : std::uint8_t {
   request = request_channel,

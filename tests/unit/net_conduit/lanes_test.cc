@@ -66,6 +66,7 @@ class LanesPromise : public ConduitPromise {
     JobOptions options = GetParam().options();
     options.threaded = true;
     options.environment["GEX_OFI_LANES"] = threads_each;
+    options.environment["GEX_UDP_LANES"] = threads_each;
     const Outcome outcome = run_ranks(ranks, options, [&](const Host& host) {
       Limits limits{};
       ASSERT_EQ(conduit->attach(&host, &limits), 0);

@@ -1,0 +1,160 @@
+#include "net/udp/lanes.h"
+
+#include <sched.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <thread>
+#include <utility>
+
+#include "net/kit/fatal.h"
+
+namespace gex::net::udp {
+
+namespace {
+
+thread_local std::uint32_t own_number = 0;
+
+/// Processors on which the threads of this rank may run at once.
+std::uint32_t processors_of_rank(const Host& host) {
+  std::uint32_t ranks_here = 0;
+  for (std::uint32_t rank = 0; rank < host.size; ++rank)
+    if (host.host_of(rank) == host.host_of(host.rank)) ++ranks_here;
+  const long all = std::max(sysconf(_SC_NPROCESSORS_ONLN), 1L);
+  const auto share = static_cast<std::uint32_t>(all) / std::max(ranks_here, 1U);
+  cpu_set_t own;
+  const bool is_bound = sched_getaffinity(0, sizeof own, &own) == 0;
+  const auto bound = is_bound ? static_cast<std::uint32_t>(CPU_COUNT(&own)) : share;
+  return std::max(std::min(share, bound), 1U);
+}
+
+/// Peers that are silent for so long do not keep this process from leaving.
+constexpr Time patience = 2'000'000'000;
+
+}  // namespace
+
+std::uint32_t Lanes::count_for(const Host& host, std::uint32_t wanted) {
+  if (host.threaded == 0) return 1;
+  constexpr std::uint32_t default_lanes = 4;
+  // Each lane keeps about a kilobyte of each peer.
+  const std::uint32_t affordable = std::max(1U, 2048 / std::max(host.size, 1U));
+  return std::min(affordable, wanted != 0 ? std::min(wanted, max_lanes)
+                                          : std::min(default_lanes, processors_of_rank(host)));
+}
+
+Lanes::Lanes(const Host& host, const SipKey& key, const EndpointSettings& settings,
+             std::vector<Parts> parts)
+    : host_(host),
+      seal_(key),
+      segments_(host.threaded != 0),
+      settings_(settings),
+      count_(static_cast<std::uint32_t>(parts.size())) {
+  for (std::uint32_t number = 0; number < count_; ++number)
+    lanes_[number].parts = std::move(parts[number]);
+  first_ = &open(0);
+}
+
+void Lanes::enter(std::uint32_t number) noexcept {
+  own_number = number;
+}
+
+Endpoint& Lanes::open(std::uint32_t number) {
+  Lane& lane = lanes_[number];
+  // Acquire: what the thread that made it has written is seen.
+  Endpoint* endpoint = lane.endpoint.load(std::memory_order_acquire);
+  if (endpoint != nullptr) [[likely]]
+    return *endpoint;
+  const std::lock_guard guard(mutex_);
+  if (lane.made == nullptr) {
+    EndpointSettings settings = settings_;
+    settings.session = lane.parts.session;
+    lane.made = std::make_unique<Endpoint>(host_, *lane.parts.socket, seal_, segments_, settings,
+                                           lane.parts.peers);
+    if (!lane.made->has_memory() && number != 0)
+      fatal(host_, "udp: no addresses are left for the buffers of lane %u", number);
+    lane.parts.peers.clear();
+    lane.endpoint.store(lane.made.get(), std::memory_order_release);
+  }
+  return *lane.made;
+}
+
+Endpoint& Lanes::own() {
+  return count_ == 1 ? *first_ : open(own_number % count_);
+}
+
+void Lanes::forget(const Segments::Range& memory) {
+  for (std::uint32_t number = 0; number < count_; ++number)
+    if (Endpoint* endpoint = lanes_[number].endpoint.load(std::memory_order_acquire))
+      endpoint->forget(memory);
+}
+
+std::size_t Lanes::poll(std::uint32_t channels, std::size_t most, Time now) {
+  if (count_ == 1) return first_->poll(channels, most, now);
+  const std::uint32_t number = own_number % count_;
+  Lane& lane = lanes_[number];
+  // Relaxed: hints to other threads, here and below.
+  lane.own_polls.fetch_add(1, std::memory_order_relaxed);
+  const std::size_t delivered = open(number).poll(channels, most, now);
+  if (delivered != 0) return delivered;
+  const std::uint32_t turn = turn_.fetch_add(1, std::memory_order_relaxed);
+  if (turn % rarely == 0) {
+    const std::uint32_t other = turn / rarely % count_;
+    return other != number ? visit(other, channels, most, now) : 0;
+  }
+  for (std::uint32_t i = 0; i < count_; ++i) {
+    const std::uint32_t other = (turn + i) % count_;
+    if (other == number || lanes_[other].idle_visits.load(std::memory_order_relaxed) >= idle_limit)
+      continue;
+    return visit(other, channels, most, now);
+  }
+  return 0;
+}
+
+std::size_t Lanes::visit(std::uint32_t number, std::uint32_t channels, std::size_t most, Time now) {
+  Lane& lane = lanes_[number];
+  const std::uint32_t own_polls = lane.own_polls.load(std::memory_order_relaxed);
+  if (lane.polls_at_visit.exchange(own_polls, std::memory_order_relaxed) != own_polls) return 0;
+  Endpoint& endpoint = open(number);
+  const std::size_t delivered = endpoint.poll(channels, most, now);
+  const std::uint64_t received = endpoint.received();
+  const bool is_idle =
+      lane.received_at_visit.exchange(received, std::memory_order_relaxed) == received &&
+      delivered == 0 && !endpoint.has_unacknowledged();
+  if (!is_idle)
+    lane.idle_visits.store(0, std::memory_order_relaxed);
+  else
+    lane.idle_visits.fetch_add(1, std::memory_order_relaxed);
+  return delivered;
+}
+
+void Lanes::leave(Time (*clock)() noexcept) {
+  // What peers still send to a lane that is not open here must be acknowledged.
+  std::uint64_t received = 0;
+  Time last_received = clock();
+  for (bool is_quiet = false; !is_quiet && clock() - last_received < patience;) {
+    std::uint64_t received_now = 0;
+    is_quiet = true;
+    for (std::uint32_t number = 0; number < count_; ++number) {
+      Endpoint& endpoint = open(number);
+      endpoint.poll(0, 0, clock());
+      received_now += endpoint.received();
+      is_quiet &= endpoint.is_quiet();
+    }
+    if (received_now != received) {
+      received = received_now;
+      last_received = clock();
+    } else if (!is_quiet) {
+      std::this_thread::yield();
+    }
+  }
+  for (std::uint32_t number = 0; number < count_; ++number) {
+    Endpoint& endpoint = open(number);
+    endpoint.poll(0, 0, clock());
+#ifdef GEX_DEBUG
+    endpoint.check_invariants();
+#endif
+    endpoint.send_farewells(clock());
+  }
+}
+
+}  // namespace gex::net::udp
