@@ -93,7 +93,7 @@ std::vector<const ConduitFacts*> usable(const Conduits& conduits) {
 /// Calls `print_some` with as many conduits at a time as fit beside one another.
 template <class PrintSome>
 void in_columns(const std::vector<const ConduitFacts*>& conduits, PrintSome print_some) {
-  constexpr std::size_t most = 5;
+  constexpr std::size_t most = 4;
   for (std::size_t first = 0; first < conduits.size(); first += most) {
     print_some(std::vector(conduits.begin() + first,
                            conduits.begin() + std::min(first + most, conduits.size())));

@@ -1,1 +1,1 @@
-gex_conduit(udp BUILT_IN)
+gex_conduit(udp BUILT_IN PREFERENCE 5)

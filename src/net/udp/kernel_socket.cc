@@ -13,6 +13,7 @@
 #include <utility>
 
 #include "net/udp/path.h"
+#include "net/udp/pieces.h"
 
 namespace gex::net::udp {
 
@@ -52,12 +53,6 @@ void set_buffer(int descriptor, int forced, int limited, std::size_t wanted) noe
   if (option_of(descriptor, SOL_SOCKET, limited) / 2 >= value) return;
   if (!set_option(descriptor, SOL_SOCKET, forced, value))
     set_option(descriptor, SOL_SOCKET, limited, value);
-}
-
-std::size_t size_of(std::span<const iovec> pieces) noexcept {
-  std::size_t size = 0;
-  for (const iovec& piece : pieces) size += piece.iov_len;
-  return size;
 }
 
 /// Room now, or never: all others are as good as a loss.

@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <cstring>
 
+#include "net/udp/pieces.h"
+
 namespace gex::net::udp {
 
 namespace {
@@ -17,12 +19,6 @@ Wide sum_of_products(const std::byte* bytes, std::size_t size, const std::uint64
   for (const std::byte* const end = bytes + size; bytes != end; bytes += unit, key += 2)
     sum += static_cast<Wide>(word_at(bytes) + key[0]) * (word_at(bytes + 8) + key[1]);
   return sum;
-}
-
-std::size_t size_of(std::span<const iovec> pieces) noexcept {
-  std::size_t size = 0;
-  for (const iovec& piece : pieces) size += piece.iov_len;
-  return size;
 }
 
 }  // namespace
