@@ -1,0 +1,90 @@
+#include "net/ucx/context.h"
+
+#include <cstdio>
+#include <cstdlib>
+#include <sstream>
+
+namespace gex::net::ucx {
+
+namespace {
+
+/// Sets one of UCX's variables from ours, if that is set.
+bool set_from(const Host& host, const char* variable, ucp_config_t* config, const char* name,
+              std::string& error) {
+  const char* const value = host.env_text(variable);
+  if (value == nullptr || value[0] == '\0') return true;
+  const ucs_status_t status = ucp_config_modify(config, name, value);
+  if (status == UCS_OK) return true;
+  error = std::string(variable) + "='" + value + "' is not what UCX takes for UCX_" + name + ": " +
+          text_of(status);
+  return false;
+}
+
+}  // namespace
+
+std::string version() {
+  unsigned major = 0, minor = 0, release = 0;
+  ucp_get_version(&major, &minor, &release);
+  return std::to_string(major) + "." + std::to_string(minor) + "." + std::to_string(release);
+}
+
+const char* text_of(ucs_status_t status) noexcept {
+  return ucs_status_string(status);
+}
+
+Context::Context(const Host& host, std::size_t ranks, std::size_t ranks_here, bool threaded,
+                 std::string& error) {
+  ucp_config_t* config = nullptr;
+  // No prefix: with one, UCX would warn of libgex's variables, which it does not have.
+  ucs_status_t status = ucp_config_read(nullptr, nullptr, &config);
+  if (status != UCS_OK) {
+    error = std::string("UCX's configuration cannot be read: ") + text_of(status);
+    return;
+  }
+  if (set_from(host, "GEX_UCX_TRANSPORTS", config, "TLS", error) &&
+      set_from(host, "GEX_UCX_DEVICES", config, "NET_DEVICES", error)) {
+    ucp_params_t parameters{};
+    parameters.field_mask = UCP_PARAM_FIELD_FEATURES | UCP_PARAM_FIELD_MT_WORKERS_SHARED |
+                            UCP_PARAM_FIELD_ESTIMATED_NUM_EPS | UCP_PARAM_FIELD_ESTIMATED_NUM_PPN;
+    parameters.features = UCP_FEATURE_AM | UCP_FEATURE_RMA | UCP_FEATURE_AMO32 | UCP_FEATURE_AMO64;
+    // Segments are registered beside the worker's lock.
+    parameters.mt_workers_shared = threaded ? 1 : 0;
+    parameters.estimated_num_eps = ranks;
+    parameters.estimated_num_ppn = ranks_here;
+    status = ucp_init(&parameters, config, &context_);
+    if (status != UCS_OK) {
+      context_ = nullptr;
+      error = std::string("UCX finds no transport that it can use: ") + text_of(status) +
+              "; UCX_LOG_LEVEL=info shows what it tried, UCX_TLS what it may use";
+    }
+  }
+  ucp_config_release(config);
+}
+
+Context::~Context() {
+  if (context_ != nullptr) ucp_cleanup(context_);
+}
+
+std::vector<std::string> Context::transports() const {
+  // UCX has no other way to ask before there are endpoints: lines "# resource 3 : ... tcp/eth0".
+  std::vector<std::string> found;
+  char* text = nullptr;
+  std::size_t size = 0;
+  std::FILE* const stream = open_memstream(&text, &size);
+  if (stream == nullptr) return found;
+  ucp_context_print_info(context_, stream);
+  std::fclose(stream);
+  std::istringstream lines(std::string(text, size));
+  std::free(text);
+  for (std::string line; std::getline(lines, line);) {
+    if (line.find(" resource ") == std::string::npos) continue;
+    std::istringstream words(line);
+    std::string last;
+    while (words >> last) {
+    }
+    if (last.find('/') != std::string::npos) found.push_back(last);
+  }
+  return found;
+}
+
+}  // namespace gex::net::ucx

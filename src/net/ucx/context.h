@@ -1,0 +1,39 @@
+#pragma once
+// What of UCX a process opens once: its transports and memory.
+//
+// Thread rules: any, if it was opened for threads.
+
+#include <gex/plugin/conduit.h>
+#include <ucp/api/ucp.h>
+
+#include <string>
+#include <vector>
+
+namespace gex::net::ucx {
+
+/// The version of the library in this process, "1.13.1".
+std::string version();
+
+/// "Input/output error", in UCX's words.
+const char* text_of(ucs_status_t status) noexcept;
+
+class Context {
+ public:
+  /// `ranks` and `ranks_here`, those of this host, are what UCX chooses transports by. `error`: why
+  /// it cannot be opened.
+  Context(const Host& host, std::size_t ranks, std::size_t ranks_here, bool threaded,
+          std::string& error);
+  Context(const Context&) = delete;
+  Context& operator=(const Context&) = delete;
+  ~Context();
+
+  ucp_context_h get() const noexcept { return context_; }
+
+  /// Transports with their devices, "tcp/eth0": those that UCX may choose from.
+  std::vector<std::string> transports() const;
+
+ private:
+  ucp_context_h context_ = nullptr;
+};
+
+}  // namespace gex::net::ucx

@@ -1,0 +1,104 @@
+#include "net/ucx/endpoints.h"
+
+#include <chrono>
+#include <cstdio>
+#include <cstdlib>
+#include <sstream>
+#include <thread>
+
+#include "net/kit/fatal.h"
+
+namespace gex::net::ucx {
+
+namespace {
+
+/// How long peers that answer nothing hold up a rank that leaves.
+constexpr std::chrono::seconds close_limit{1};
+
+}  // namespace
+
+void Endpoints::failed(void* peer, ucp_ep_h, ucs_status_t status) {
+  // Only noted: the peer may just have left. What needs it finds that out.
+  static_cast<Peer*>(peer)->failure = status;
+}
+
+ucp_ep_h Endpoints::connect(std::uint32_t peer) {
+  ucp_ep_params_t parameters{};
+  parameters.field_mask = UCP_EP_PARAM_FIELD_REMOTE_ADDRESS | UCP_EP_PARAM_FIELD_ERR_HANDLING_MODE |
+                          UCP_EP_PARAM_FIELD_ERR_HANDLER;
+  parameters.address = reinterpret_cast<const ucp_address_t*>(addresses_.data() + peer * stride_);
+  // Shared memory does not report failures, so UCX leaves it out where they are asked for. Between
+  // the ranks of one host guardians see deaths at once.
+  parameters.err_mode = host_.host_of(peer) == host_.host_of(host_.rank)
+                            ? UCP_ERR_HANDLING_MODE_NONE
+                            : UCP_ERR_HANDLING_MODE_PEER;
+  parameters.err_handler = {failed, &peers_[peer]};
+  const ucs_status_t status = ucp_ep_create(worker_.get(), &parameters, &peers_[peer].endpoint);
+  if (status != UCS_OK)
+    fatal(host_,
+          "ucx: no transport leads from rank %u to rank %u: %s; UCX_TLS and UCX_NET_DEVICES "
+          "limit what UCX may use",
+          host_.rank, peer, text_of(status));
+  return peers_[peer].endpoint;
+}
+
+void Endpoints::lost(std::uint32_t peer, const char* what, ucs_status_t status) const {
+  const ucs_status_t first = peers_[peer].failure;
+  lost_peer(host_, "ucx: rank %u cannot be reached, %s failed: %s", peer, what,
+            text_of(first != UCS_OK ? first : status));
+}
+
+void Endpoints::close() {
+  std::vector<void*> closing;
+  ucp_request_param_t parameters{};
+  for (Peer& peer : peers_) {
+    if (peer.endpoint == nullptr) continue;
+    if (peer.failure != UCS_OK) {
+      parameters.op_attr_mask = UCP_OP_ATTR_FIELD_FLAGS;
+      parameters.flags = UCP_EP_CLOSE_FLAG_FORCE;
+    } else {
+      parameters.op_attr_mask = 0;
+    }
+    void* const request = ucp_ep_close_nbx(peer.endpoint, &parameters);
+    if (UCS_PTR_IS_PTR(request)) closing.push_back(request);
+    peer.endpoint = nullptr;
+  }
+  const auto until = std::chrono::steady_clock::now() + close_limit;
+  while (!closing.empty() && std::chrono::steady_clock::now() < until) {
+    if (ucp_worker_progress(worker_.get()) == 0) std::this_thread::yield();
+    std::erase_if(closing, [](void* request) {
+      if (ucp_request_check_status(request) == UCS_INPROGRESS) return false;
+      ucp_request_free(request);
+      return true;
+    });
+  }
+  for (void* const request : closing) ucp_request_free(request);
+}
+
+std::string Endpoints::lanes_of(std::uint32_t peer) {
+  // Lines "#  lane[0]:  3:tcp/lo.0 md[1]  -> ...".
+  char* text = nullptr;
+  std::size_t size = 0;
+  std::FILE* const stream = open_memstream(&text, &size);
+  if (stream == nullptr) return {};
+  ucp_ep_print_info(to(peer), stream);
+  std::fclose(stream);
+  std::istringstream lines(std::string(text, size));
+  std::free(text);
+  std::string found;
+  for (std::string line; std::getline(lines, line);) {
+    const std::size_t lane = line.find("lane[");
+    if (lane == std::string::npos) continue;
+    std::istringstream words(line.substr(lane));
+    std::string label, transport;
+    words >> label >> transport;
+    const std::size_t colon = transport.find(':');
+    if (colon == std::string::npos) continue;
+    transport.erase(0, colon + 1);
+    if (found.find(transport) != std::string::npos) continue;
+    found.append(found.empty() ? "" : ", ").append(transport);
+  }
+  return found;
+}
+
+}  // namespace gex::net::ucx

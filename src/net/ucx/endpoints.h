@@ -1,0 +1,64 @@
+#pragma once
+// A worker's endpoints: the connections with its peers, and with itself, made when they are first
+// used.
+//
+// Thread rules: with the worker in use, but for `add_addresses`.
+
+#include <gex/plugin/conduit.h>
+#include <ucp/api/ucp.h>
+
+#include <cstddef>
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "net/ucx/worker.h"
+
+namespace gex::net::ucx {
+
+class Endpoints {
+ public:
+  Endpoints(const Host& host, Worker& worker) : host_(host), worker_(worker), peers_(host.size) {}
+  Endpoints(const Endpoints&) = delete;
+  Endpoints& operator=(const Endpoints&) = delete;
+
+  /// The workers' addresses of all ranks, `stride` bytes apart.
+  void set_addresses(std::vector<std::byte> addresses, std::size_t stride) {
+    addresses_ = std::move(addresses);
+    stride_ = stride;
+  }
+
+  /// Ends the job if no transport leads there.
+  ucp_ep_h to(std::uint32_t peer) {
+    ucp_ep_h const endpoint = peers_[peer].endpoint;
+    return endpoint != nullptr ? endpoint : connect(peer);
+  }
+  /// Null if this process has not communicated with it.
+  ucp_ep_h existing(std::uint32_t peer) const noexcept { return peers_[peer].endpoint; }
+
+  /// Ends the job because an operation with the peer failed.
+  [[noreturn]] void lost(std::uint32_t peer, const char* what, ucs_status_t status) const;
+
+  /// Closes all, after what is under way on them, or soon.
+  void close();
+
+  /// The endpoint's transports as UCX prints them, for one line.
+  std::string lanes_of(std::uint32_t peer);
+
+ private:
+  struct Peer {
+    ucp_ep_h endpoint = nullptr;
+    ucs_status_t failure = UCS_OK;  ///< what UCX has reported of the connection
+  };
+
+  ucp_ep_h connect(std::uint32_t peer);
+  static void failed(void* peer, ucp_ep_h endpoint, ucs_status_t status);
+
+  const Host& host_;
+  Worker& worker_;
+  std::vector<std::byte> addresses_;
+  std::size_t stride_ = 0;
+  std::vector<Peer> peers_;
+};
+
+}  // namespace gex::net::ucx

@@ -1,0 +1,338 @@
+#include "net/ucx/network.h"
+
+#include <algorithm>
+#include <chrono>
+#include <cstdio>
+#include <cstring>
+#include <thread>
+#include <utility>
+
+#include "base/spin_lock.h"
+#include "net/kit/fatal.h"
+
+namespace gex::net::ucx {
+
+namespace {
+
+/// How long ranks take to connect before one warns that it waits.
+constexpr std::chrono::seconds connection_patience{10};
+
+/// How long a rank that leaves waits for peers that take nothing.
+constexpr std::chrono::seconds farewell_limit{5};
+
+std::size_t size_of(std::span<const Piece> pieces) noexcept {
+  std::size_t size = 0;
+  for (const Piece& piece : pieces) size += piece.size;
+  return size;
+}
+
+void gather(std::byte* out, std::span<const Piece> pieces) noexcept {
+  for (const Piece& piece : pieces) {
+    if (piece.size != 0) std::memcpy(out, piece.data, piece.size);
+    out += piece.size;
+  }
+}
+
+/// For messages to all peers, twice for replies (`max_held`), and handshakes.
+std::size_t buffers_for(std::size_t ranks) noexcept {
+  return std::min<std::size_t>(ranks * 3 * depth, 3 * total_depth) + ranks;
+}
+
+}  // namespace
+
+Network::Network(const Host& host, Worker& worker, Endpoints& endpoints, OneSided& one_sided)
+    : host_(host),
+      worker_(worker),
+      endpoints_(endpoints),
+      one_sided_(one_sided),
+      threaded_(host.threaded != 0),
+      pool_(buffers_for(host.size), buffer_room, threaded_,
+            [this](std::span<std::byte>, SendBuffer& prototype) {
+              prototype.network = this;
+              return true;
+            }),
+      arrivals_{Arrivals<Arrival>(threaded_), Arrivals<Arrival>(threaded_)},
+      peers_(host.size) {
+}
+
+bool Network::start(std::string& error) {
+  if (!pool_.has_memory()) {
+    error = "no address space for the messages to send";
+    return false;
+  }
+  ucp_am_handler_param_t parameters{};
+  parameters.field_mask = UCP_AM_HANDLER_PARAM_FIELD_ID | UCP_AM_HANDLER_PARAM_FIELD_FLAGS |
+                          UCP_AM_HANDLER_PARAM_FIELD_CB | UCP_AM_HANDLER_PARAM_FIELD_ARG;
+  parameters.id = am_id;
+  parameters.flags = UCP_AM_FLAG_WHOLE_MSG | UCP_AM_FLAG_PERSISTENT_DATA;
+  parameters.cb = arrived;
+  parameters.arg = this;
+  const ucs_status_t status = ucp_worker_set_am_recv_handler(worker_.get(), &parameters);
+  if (status == UCS_OK) return true;
+  error = std::string("messages cannot be received: ") + text_of(status);
+  return false;
+}
+
+void Network::check_peer(std::uint32_t peer) const {
+  if (peer >= host_.size || peer == host_.rank) [[unlikely]]
+    fatal(host_, "ucx: a message to rank %u, which is not a peer of rank %u among %u", peer,
+          host_.rank, host_.size);
+}
+
+SendBuffer* Network::take_buffer(Channel channel, std::uint32_t peer) {
+  // Relaxed: a count and no more.
+  std::atomic<std::uint32_t>& held = peers_[peer].held[channel];
+  if (held.fetch_add(1, std::memory_order_relaxed) < max_held(channel)) {
+    if (SendBuffer* buffer = pool_.take()) {
+      buffer->kind = static_cast<Kind>(channel);
+      buffer->peer = peer;
+      return buffer;
+    }
+  }
+  held.fetch_sub(1, std::memory_order_relaxed);
+  return nullptr;
+}
+
+void Network::give_back(SendBuffer& buffer) {
+  if (is_for_am(buffer.kind))
+    peers_[buffer.peer].held[static_cast<Channel>(buffer.kind)].fetch_sub(
+        1, std::memory_order_relaxed);
+  pool_.give_back(&buffer);
+}
+
+SendResult Network::send(Channel channel, std::uint32_t peer, std::span<const Piece> pieces) {
+  check_peer(peer);
+  const std::size_t size = size_of(pieces);
+  if (size > max_message) [[unlikely]]
+    fatal(host_, "ucx: a message of %zu bytes to rank %u; the limit is %zu", size, peer,
+          max_message);
+  SendBuffer* buffer = pieces.empty() ? nullptr : pool_.built_at(pieces.back().data);
+  if (buffer != nullptr) {
+    const std::size_t payload = pieces.back().size;
+    const std::size_t header = size - payload;
+    if (header <= header_room) {
+      buffer->start = buffer->payload() - header;
+    } else {
+      buffer->start = buffer->bytes();
+      std::memmove(buffer->start + header, buffer->payload(), payload);
+    }
+    pieces = pieces.first(pieces.size() - 1);
+  } else {
+    buffer = take_buffer(channel, peer);
+    if (buffer == nullptr) return would_block;
+    buffer->start = buffer->bytes();
+  }
+  gather(buffer->start, pieces);
+  post(*buffer, size);
+  return sent;
+}
+
+void Network::post(SendBuffer& buffer, std::size_t size) {
+  buffer.stamp = Stamp::of(host_.cookie, host_.rank, buffer.kind, size);
+  ucp_request_param_t parameters;
+  parameters.op_attr_mask = UCP_OP_ATTR_FIELD_CALLBACK | UCP_OP_ATTR_FIELD_USER_DATA |
+                            UCP_OP_ATTR_FIELD_FLAGS | UCP_OP_ATTR_FIELD_MEMORY_TYPE;
+  // A receiver takes in every message whole: none waits for the receiver to ask for it.
+  parameters.flags = UCP_AM_SEND_FLAG_EAGER;
+  parameters.cb.send = sent_off;
+  parameters.user_data = &buffer;
+  parameters.memory_type = UCS_MEMORY_TYPE_HOST;
+  const Worker::Use use(worker_);
+  void* const request = ucp_am_send_nbx(endpoints_.to(buffer.peer), am_id, &buffer.stamp,
+                                        sizeof buffer.stamp, buffer.start, size, &parameters);
+  if (request == nullptr) {
+    give_back(buffer);
+  } else if (UCS_PTR_IS_ERR(request)) [[unlikely]] {
+    if (!leaving_) endpoints_.lost(buffer.peer, "a message", UCS_PTR_STATUS(request));
+    give_back(buffer);
+  } else {
+    in_flight_.fetch_add(1, std::memory_order_relaxed);
+  }
+}
+
+void Network::sent_off(void* request, ucs_status_t status, void* data) {
+  auto& buffer = *static_cast<SendBuffer*>(data);
+  Network& network = *buffer.network;
+  ucp_request_free(request);
+  if (status != UCS_OK && !network.leaving_) [[unlikely]]
+    network.endpoints_.lost(buffer.peer, "a message", status);
+  network.give_back(buffer);
+  network.in_flight_.fetch_sub(1, std::memory_order_relaxed);
+}
+
+void Network::connect_neighbors() {
+  std::vector<std::uint32_t> missing;  // those that send this rank a handshake
+  for (std::uint64_t distance = 1; distance < host_.size; distance *= 2) {
+    const auto behind = static_cast<std::uint32_t>((host_.rank + distance) % host_.size);
+    const auto before =
+        static_cast<std::uint32_t>((host_.rank + host_.size - distance) % host_.size);
+    if (host_.shares_memory(behind) == 0) {
+      SendBuffer* const buffer = pool_.take();
+      if (buffer == nullptr) fatal(host_, "ucx: rank %u has no buffer for a handshake", host_.rank);
+      buffer->kind = Kind::handshake;
+      buffer->peer = behind;
+      buffer->start = buffer->bytes();
+      post(*buffer, 0);
+    }
+    if (host_.shares_memory(before) == 0) missing.push_back(before);
+  }
+  using Clock = std::chrono::steady_clock;
+  const auto until = Clock::now() + connection_patience;
+  bool warned = false;
+  for (;;) {
+    progress();
+    std::erase_if(missing, [this](std::uint32_t peer) { return peers_[peer].is_connected; });
+    if (missing.empty() && in_flight_.load(std::memory_order_relaxed) == 0) return;
+    if (!warned && !missing.empty() && Clock::now() > until) {
+      warned = true;
+      const std::string text = "ucx: still no connection with rank " +
+                               std::to_string(missing.front()) +
+                               " after 10 s; if a firewall is in the way, or UCX takes a network "
+                               "that does not lead there, GEX_UCX_DEVICES chooses another";
+      host_.warn(text.c_str());
+    }
+    std::this_thread::yield();
+  }
+}
+
+void* Network::buffer(Channel channel, std::uint32_t peer, std::size_t size) {
+  check_peer(peer);
+  if (size > payload_room) return nullptr;
+  SendBuffer* buffer = take_buffer(channel, peer);
+  return buffer == nullptr ? nullptr : buffer->payload();
+}
+
+void Network::release(void* payload) {
+  SendBuffer* buffer = pool_.built_at(payload);
+  if (buffer == nullptr)
+    fatal(host_, "ucx: release of %p, which is not a buffer of rank %u", payload, host_.rank);
+  give_back(*buffer);
+}
+
+std::size_t Network::poll(std::uint32_t channels, std::size_t most) {
+  progress();
+  return deliver_arrived(channels, most);
+}
+
+void Network::progress() {
+  if (!worker_.try_lock()) return;
+  if (any_handled_.load(std::memory_order_relaxed)) {
+    {
+      const std::lock_guard guard(handled_mutex_);
+      given_back_now_.swap(handled_);
+      any_handled_.store(false, std::memory_order_relaxed);
+    }
+    for (std::byte* message : given_back_now_) ucp_am_data_release(worker_.get(), message);
+    given_back_now_.clear();
+  }
+  one_sided_.start_flushes();
+  ucp_worker_progress(worker_.get());
+  worker_.unlock();
+}
+
+std::size_t Network::deliver_arrived(std::uint32_t channels, std::size_t most) {
+  std::size_t delivered = 0;
+  // Replies first: they give room and credits back, and their handlers are short.
+  for (const Channel channel : {reply_channel, request_channel}) {
+    if ((channels >> channel & 1) == 0) continue;
+    Arrival arrival;
+    while (delivered < most && arrivals_[channel].pop(arrival)) {
+      if (reinterpret_cast<std::uintptr_t>(arrival.message) % message_alignment == 0) [[likely]] {
+        host_.deliver(arrival.source, channel, arrival.message, arrival.size);
+      } else {
+        // A UCX that aligns messages in its own way.
+        alignas(message_alignment) std::byte aligned[max_message];
+        std::memcpy(aligned, arrival.message, arrival.size);
+        host_.deliver(arrival.source, channel, aligned, arrival.size);
+      }
+      give_up(arrival.message);
+      ++delivered;
+    }
+  }
+  return delivered;
+}
+
+void Network::give_up(std::byte* message) {
+  if (worker_.try_lock()) {
+    ucp_am_data_release(worker_.get(), message);
+    worker_.unlock();
+    return;
+  }
+  const std::lock_guard guard(handled_mutex_);
+  handled_.push_back(message);
+  any_handled_.store(true, std::memory_order_relaxed);
+}
+
+ucs_status_t Network::arrived(void* network, const void* header, std::size_t header_size,
+                              void* data, std::size_t size, const ucp_am_recv_param_t* parameters) {
+  return static_cast<Network*>(network)->take_in(
+      header, header_size, data, size, (parameters->recv_attr & UCP_AM_RECV_ATTR_FLAG_DATA) != 0);
+}
+
+ucs_status_t Network::take_in(const void* header, std::size_t header_size, void* data,
+                              std::size_t size, bool may_stay) {
+  const std::optional<Stamp> stamp = read_stamp(host_, header, header_size, size);
+  if (!stamp) {
+    warn_of_stray();
+    return UCS_OK;
+  }
+  if (stamp->kind() == Kind::handshake) {
+    peers_[stamp->source].is_connected = true;
+    return UCS_OK;
+  }
+  if (drops_arrivals_) return UCS_OK;
+  // Whole messages that may stay are what was asked for, and what peers of this job send.
+  if (!may_stay || size == 0) {
+    warn_of_stray();
+    return UCS_OK;
+  }
+  arrivals_[static_cast<Channel>(stamp->kind())].push(
+      {static_cast<std::byte*>(data), size, stamp->source});
+  return UCS_INPROGRESS;
+}
+
+void Network::warn_of_stray() {
+  if (std::exchange(warned_of_stray_, true)) return;
+  char text[120];
+  std::snprintf(text, sizeof text,
+                "ucx: rank %u drops messages that do not belong to this job (reported once)",
+                host_.rank);
+  host_.warn(text);
+}
+
+void Network::leave() {
+  leaving_ = true;
+  one_sided_.begin_to_leave();
+  using Clock = std::chrono::steady_clock;
+  auto until = Clock::now() + farewell_limit;
+  std::size_t before = 0;
+  for (;;) {
+    const std::size_t left = in_flight_.load(std::memory_order_relaxed) + one_sided_.under_way();
+    if (left == 0 || Clock::now() > until) break;
+    if (left != before) until = Clock::now() + farewell_limit;
+    before = left;
+    progress();
+    std::this_thread::yield();
+  }
+#ifdef GEX_DEBUG
+  if (in_flight_.load(std::memory_order_relaxed) == 0) check_invariants();
+#endif
+  // What has arrived and was not polled for, and what still comes.
+  drops_arrivals_ = true;
+  for (Arrivals<Arrival>& arrivals : arrivals_)
+    for (Arrival arrival; arrivals.pop(arrival);) give_up(arrival.message);
+  one_sided_.finish_leaving();
+  endpoints_.close();
+}
+
+void Network::check_invariants() const {
+  std::size_t held = 0;
+  for (const Peer& peer : peers_)
+    for (const std::atomic<std::uint32_t>& count : peer.held)
+      held += count.load(std::memory_order_relaxed);
+  if (held != pool_.taken())
+    fatal(host_, "ucx: rank %u holds %zu buffers for its peers, and %zu are in use", host_.rank,
+          held, pool_.taken());
+}
+
+}  // namespace gex::net::ucx

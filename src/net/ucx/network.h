@@ -1,0 +1,129 @@
+#pragma once
+// One process's end of a job's network over UCX: the messages of one worker.
+//
+// Both channels share the worker and one endpoint for each peer. They do not block one another all
+// the same:
+//  - UCX takes any number of messages and keeps what it cannot send yet, without a bound. So each
+//    message leaves from a buffer of the conduit's, of which each channel to each peer has `depth`,
+//    replies their own, out of a pool that is large enough for what may be under way to all
+//    (`total_depth`): that is the bound, and a reply is accepted even if its receiver never polls.
+//  - A receiver takes in everything that arrives, whichever channel it polls. UCX's callback, out
+//  of
+//    which nothing of UCX may be called, only puts the message's place in a queue; it stays where
+//    UCX has it until its handler has run.
+//
+// Nothing moves unless both ends poll.
+//
+// Requires: `host` outlives this object.
+//
+// Thread rules: as `Host::threaded` allows, and `poll` may be called from within Host::deliver.
+
+#include <gex/plugin/conduit.h>
+#include <ucp/api/ucp.h>
+
+#include <array>
+#include <atomic>
+#include <cstddef>
+#include <cstdint>
+#include <mutex>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "net/kit/arrivals.h"
+#include "net/ucx/endpoints.h"
+#include "net/ucx/one_sided.h"
+#include "net/ucx/send_buffer.h"
+#include "net/ucx/wire.h"
+#include "net/ucx/worker.h"
+
+namespace gex::net::ucx {
+
+/// Messages of one channel that one rank holds in buffers for another, and for all others.
+inline constexpr std::uint32_t depth = 32;
+inline constexpr std::uint32_t total_depth = 2048;
+
+/// A message that has arrived. UCX keeps it.
+struct Arrival {
+  std::byte* message;
+  std::size_t size;
+  std::uint32_t source;
+};
+
+class Network {
+ public:
+  Network(const Host& host, Worker& worker, Endpoints& endpoints, OneSided& one_sided);
+  Network(const Network&) = delete;
+  Network& operator=(const Network&) = delete;
+
+  /// Ready to receive.
+  bool start(std::string& error);
+
+  /// Connects this rank with those that lie a power of two before and behind it, to which barriers
+  /// and trees over all ranks send: from then on a first message to them does not wait for its
+  /// sender's polls. Collective. Waits for these ranks, and after some seconds warns for which.
+  void connect_neighbors();
+
+  SendResult send(Channel channel, std::uint32_t peer, std::span<const Piece> pieces);
+  std::size_t poll(std::uint32_t channels, std::size_t most);
+  void* buffer(Channel channel, std::uint32_t peer, std::size_t size);
+  void release(void* payload);
+
+  /// Returns when what was sent is on its way and what was put is there, or after some seconds in
+  /// which nothing moves; closes the connections. No other thread runs.
+  void leave();
+
+  /// Ends the job when buffers are lost or counted twice. Only while no other call is in progress,
+  /// and when nothing is under way.
+  void check_invariants() const;
+
+ private:
+  struct alignas(64) Peer {
+    std::array<std::atomic<std::uint32_t>, 2> held{};  ///< buffers, per channel
+    bool is_connected = false;                         ///< its handshake has come
+  };
+
+  void check_peer(std::uint32_t peer) const;
+  /// A reply may have been handled, and the next request it made room for have arrived, before this
+  /// process has seen that its buffer is free again: replies have twice the buffers.
+  static constexpr std::uint32_t max_held(Channel channel) noexcept {
+    return channel == reply_channel ? 2 * depth : depth;
+  }
+  SendBuffer* take_buffer(Channel channel, std::uint32_t peer);
+  void give_back(SendBuffer& buffer);
+  /// Gives UCX a filled buffer.
+  void post(SendBuffer& buffer, std::size_t size);
+  static void sent_off(void* request, ucs_status_t status, void* buffer);
+  static ucs_status_t arrived(void* network, const void* header, std::size_t header_size,
+                              void* data, std::size_t size, const ucp_am_recv_param_t* parameters);
+  ucs_status_t take_in(const void* header, std::size_t header_size, void* data, std::size_t size,
+                       bool may_stay);
+
+  /// Lets UCX make progress. Only one thread does at a time; others find nothing to do.
+  void progress();
+  std::size_t deliver_arrived(std::uint32_t channels, std::size_t most);
+  /// Gives UCX back what a message lay in.
+  void give_up(std::byte* message);
+  void warn_of_stray();
+
+  const Host& host_;
+  Worker& worker_;
+  Endpoints& endpoints_;
+  OneSided& one_sided_;
+  const bool threaded_;
+  SendPool pool_;
+  std::array<Arrivals<Arrival>, 2> arrivals_;
+  std::vector<Peer> peers_;
+
+  std::mutex handled_mutex_;
+  std::vector<std::byte*> handled_;         ///< messages that UCX is to be given back
+  std::vector<std::byte*> given_back_now_;  ///< those that are being given back
+  std::atomic<bool> any_handled_{false};
+
+  std::atomic<std::size_t> in_flight_{0};  ///< buffers that UCX has
+  bool leaving_ = false;
+  bool drops_arrivals_ = false;
+  bool warned_of_stray_ = false;
+};
+
+}  // namespace gex::net::ucx

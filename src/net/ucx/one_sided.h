@@ -1,0 +1,121 @@
+#pragma once
+// Put, get and atomic operations over one worker.
+//
+// What completes is not the same thing for all of them. A get and an atomic operation are over when
+// UCX completes them. UCX completes a put when its source is free; that the bytes are at the peer a
+// flush of the endpoint shows. Each poll flushes an endpoint once for all puts since the flush
+// before, with a few flushes under way at most: many puts share one then.
+//
+// UCX takes any number of operations. A peer and a process have room for so many records of them;
+// that is the bound.
+//
+// Thread rules: as `Host::threaded` allows, but for those that need the worker in use.
+
+#include <gex/plugin/conduit.h>
+#include <ucp/api/ucp.h>
+
+#include <atomic>
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <vector>
+
+#include "net/ucx/endpoints.h"
+#include "net/ucx/remote_keys.h"
+#include "net/ucx/worker.h"
+
+namespace gex::net::ucx {
+
+class OneSided;
+
+/// An operation under way.
+struct Transfer {
+  enum class Purpose : std::uint8_t { put, get, atomic, flush };
+
+  OneSided* owner;
+  Transfer* next;  ///< of those that one flush is to cover
+  std::uint32_t peer;
+  Purpose purpose;
+  std::uint8_t parts;  ///< completions that are awaited
+  std::uint32_t size;  ///< atomic: bytes
+  void* done;          ///< null: a put without a completion
+  void* local_done;
+  void* result;           ///< atomic: where the former value goes, or null
+  std::uint64_t operand;  ///< atomic
+  std::uint64_t former;   ///< atomic: until then, of a comparison, what it writes
+};
+
+class OneSided {
+ public:
+  static constexpr std::size_t max_transfer = std::size_t{1} << 30;
+  /// Operations under way to one peer, and in all.
+  static constexpr std::uint32_t max_to_peer = 256;
+  static constexpr std::uint32_t max_in_all = 2048;
+
+  OneSided(const Host& host, Worker& worker, Endpoints& endpoints, std::size_t key_bytes);
+  OneSided(const OneSided&) = delete;
+  OneSided& operator=(const OneSided&) = delete;
+
+  SendResult put(const Remote& remote, const void* local, std::size_t size, void* done,
+                 void* local_done);
+  SendResult get(const Remote& remote, void* local, std::size_t size, void* done);
+  SendResult flush(std::uint32_t peer, void* done);
+  SendResult atomic(const Remote& remote, std::uint32_t data_type, std::uint32_t operation,
+                    const void* operand1, const void* operand2, void* result, void* done);
+
+  /// Flushes what was put since the last time. Cheap when that is nothing. With the worker in use.
+  void start_flushes() {
+    if (!to_flush_.empty()) flush_all();
+  }
+
+  /// Operations that are not complete.
+  std::size_t under_way() const noexcept { return under_way_.load(std::memory_order_relaxed); }
+
+  // The process leaves: no other thread runs.
+  void begin_to_leave() noexcept { leaving_ = true; }
+  void finish_leaving() { keys_.forget_all(); }
+
+ private:
+  struct Peer {
+    Transfer* first = nullptr;  ///< of those that wait for a flush to begin
+    Transfer* last = nullptr;
+    std::uint32_t under_way = 0;
+    std::uint32_t flushes = 0;  ///< under way
+    bool is_listed = false;     ///< in to_flush_
+  };
+
+  // With the worker in use.
+
+  /// Null: as many are under way as may be.
+  Transfer* take(std::uint32_t peer, Transfer::Purpose purpose, void* done);
+  void give_back(Transfer& transfer);
+  ucp_rkey_h key_of(const Remote& remote) {
+    return keys_.find(remote, peers_[remote.peer].under_way <= 1);
+  }
+  /// What UCX answered to an operation; false: it has no room now, and the operation is undone.
+  bool accepted(Transfer& transfer, void* answer);
+  /// One of the completions that a transfer awaits has come.
+  void part_is_done(Transfer& transfer);
+  void await_flush(Transfer& transfer);
+  void flush_all();
+  void flush_peer(std::uint32_t peer);
+  void flushed(Transfer* first);
+  const char* name_of(const Transfer& transfer) const noexcept;
+
+  static void completed(void* request, ucs_status_t status, void* transfer);
+  static void flush_completed(void* request, ucs_status_t status, void* first);
+
+  const Host& host_;
+  Worker& worker_;
+  Endpoints& endpoints_;
+  RemoteKeys keys_;
+  std::vector<Peer> peers_;
+  std::vector<std::uint32_t> to_flush_;  ///< peers with puts that wait for a flush
+  std::vector<std::uint32_t> flushing_;  ///< the same, while they are gone through
+  std::vector<std::unique_ptr<Transfer[]>> transfers_;
+  std::vector<Transfer*> free_;
+  std::atomic<std::uint32_t> under_way_{0};
+  bool leaving_ = false;
+};
+
+}  // namespace gex::net::ucx

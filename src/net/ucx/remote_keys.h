@@ -1,0 +1,46 @@
+#pragma once
+// Peers' segments as UCX names them on a worker's endpoints: each key is unpacked when the first
+// operation needs it, and kept.
+//
+// Thread rules: with the worker in use.
+
+#include <gex/plugin/conduit.h>
+#include <ucp/api/ucp.h>
+
+#include <cstddef>
+#include <cstdint>
+#include <vector>
+
+#include "net/ucx/endpoints.h"
+
+namespace gex::net::ucx {
+
+class RemoteKeys {
+ public:
+  RemoteKeys(const Host& host, Endpoints& endpoints, std::size_t key_bytes)
+      : host_(host), endpoints_(endpoints), key_bytes_(key_bytes), peers_(host.size) {}
+  RemoteKeys(const RemoteKeys&) = delete;
+  RemoteKeys& operator=(const RemoteKeys&) = delete;
+
+  /// The key of `remote`, whose peer is in this job. `is_idle`: no operation to that peer is under
+  /// way, so that keys of which it has had too many may be forgotten.
+  ucp_rkey_h find(const Remote& remote, bool is_idle);
+  void forget_all();
+
+ private:
+  struct Known {
+    std::uint64_t number;
+    ucp_rkey_h key;
+  };
+  using OfPeer = std::vector<Known>;  ///< the last one used first
+
+  ucp_rkey_h unpack(const Remote& remote, std::uint64_t number);
+  static void forget(OfPeer& known);
+
+  const Host& host_;
+  Endpoints& endpoints_;
+  const std::size_t key_bytes_;
+  std::vector<OfPeer> peers_;
+};
+
+}  // namespace gex::net::ucx

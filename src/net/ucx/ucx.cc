@@ -1,0 +1,201 @@
+// The conduit's table, and what happens when a job joins and leaves.
+
+#include <gex/plugin/all_ranks.h>
+#include <gex/plugin/table.h>
+
+#include <algorithm>
+#include <cstddef>
+#include <cstdint>
+#include <cstring>
+#include <memory>
+#include <optional>
+#include <span>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "net/ucx/atomics.h"
+#include "net/ucx/context.h"
+#include "net/ucx/endpoints.h"
+#include "net/ucx/network.h"
+#include "net/ucx/one_sided.h"
+#include "net/ucx/segments.h"
+#include "net/ucx/worker.h"
+
+namespace gex::net::ucx {
+
+namespace {
+
+/// This process's end of the network, in the order in which its parts stand on one another.
+class Ucx {
+ public:
+  static std::unique_ptr<Ucx> attach(const Host& host, Limits& limits);
+  static void describe(const Host& host,
+                       void (*fact)(void* context, const char* name, const char* text),
+                       void* context);
+
+  Ucx(const Host& host, std::string& error);
+
+  SendResult send(Channel channel, std::uint32_t peer, std::span<const Piece> pieces) {
+    return network_->send(channel, peer, pieces);
+  }
+  std::size_t poll(std::uint32_t channels, std::size_t most) {
+    return network_->poll(channels, most);
+  }
+  void leave() { network_->leave(); }
+  void* buffer(Channel channel, std::uint32_t peer, std::size_t size) {
+    return network_->buffer(channel, peer, size);
+  }
+  void release(void* payload) { network_->release(payload); }
+
+  bool register_segment(const SegmentMemory& memory, void* key) {
+    return key_bytes_ != 0 && segments_->add(memory, key, key_bytes_);
+  }
+  void deregister_segment(const void* key) { segments_->remove(key); }
+  SendResult put(const Remote& remote, const void* local, std::size_t size, void* done,
+                 void* local_done) {
+    return one_sided_->put(remote, local, size, done, local_done);
+  }
+  SendResult get(const Remote& remote, void* local, std::size_t size, void* done) {
+    return one_sided_->get(remote, local, size, done);
+  }
+  SendResult flush(std::uint32_t peer, void* done) { return one_sided_->flush(peer, done); }
+  std::uint32_t atomic_operations(std::uint32_t data_type) const {
+    return key_bytes_ != 0 ? ucx::atomic_operations(data_type) : 0;
+  }
+  SendResult atomic(const Remote& remote, std::uint32_t data_type, std::uint32_t operation,
+                    const void* operand1, const void* operand2, void* result, void* done) {
+    return one_sided_->atomic(remote, data_type, operation, operand1, operand2, result, done);
+  }
+
+ private:
+  /// Collective: brings the workers' addresses to all ranks.
+  bool exchange_addresses(const Host& host, std::string error);
+
+  std::optional<Context> context_;
+  std::optional<Segments> segments_;
+  std::optional<Worker> worker_;
+  std::optional<Endpoints> endpoints_;
+  std::optional<OneSided> one_sided_;
+  std::optional<Network> network_;
+  std::size_t key_bytes_ = 0;  ///< of segments; 0: there are no one-sided operations
+};
+
+std::size_t ranks_here(const Host& host) {
+  std::size_t count = 0;
+  for (std::uint32_t rank = 0; rank < host.size; ++rank)
+    if (host.host_of(rank) == host.host_of(host.rank)) ++count;
+  return count;
+}
+
+std::string list_of(const std::vector<std::string>& names) {
+  std::string list;
+  for (const std::string& name : names) list.append(list.empty() ? "" : ", ").append(name);
+  return list;
+}
+
+Ucx::Ucx(const Host& host, std::string& error) {
+  const bool threaded = host.threaded != 0;
+  context_.emplace(host, host.size, ranks_here(host), threaded, error);
+  if (!error.empty()) return;
+  worker_.emplace(*context_, threaded, error);
+  if (!error.empty()) return;
+  segments_.emplace(host, *context_);
+  endpoints_.emplace(host, *worker_);
+  key_bytes_ = Segments::key_bytes(*context_);
+}
+
+bool Ucx::exchange_addresses(const Host& host, std::string error) {
+  std::vector<std::byte> address;
+  if (error.empty()) address = worker_->address(error);
+  struct Extent {
+    std::uint64_t address, key;
+  };
+  const Extent mine{address.size(), key_bytes_};
+  std::vector<Extent> all(host.size);
+  host.exchange(&mine, sizeof mine, all.data());
+  if (!error.empty()) error = "ucx: " + error;
+  if (!succeeded_on_all_ranks(host, error)) return false;
+  Extent largest = mine;
+  bool have_keys = true;
+  for (const Extent& one : all) {
+    largest.address = std::max(largest.address, one.address);
+    largest.key = std::max(largest.key, one.key);
+    have_keys = have_keys && one.key != 0;
+  }
+  key_bytes_ = have_keys ? static_cast<std::size_t>(largest.key) : 0;
+  const std::size_t stride = (static_cast<std::size_t>(largest.address) + 7) / 8 * 8;
+  address.resize(stride);
+  std::vector<std::byte> addresses(stride * host.size);
+  host.exchange(address.data(), stride, addresses.data());
+  endpoints_->set_addresses(std::move(addresses), stride);
+  return true;
+}
+
+std::unique_ptr<Ucx> Ucx::attach(const Host& host, Limits& limits) {
+  std::string error;
+  auto made = std::make_unique<Ucx>(host, error);
+  if (!made->exchange_addresses(host, error)) return nullptr;
+  made->one_sided_.emplace(host, *made->worker_, *made->endpoints_, made->key_bytes_);
+  made->network_.emplace(host, *made->worker_, *made->endpoints_, *made->one_sided_);
+  if (!made->network_->start(error)) error = "ucx: " + error;
+  if (!succeeded_on_all_ranks(host, error)) return nullptr;
+  if (host.rank == 0)
+    host.inform(("ucx: UCX " + version() + ": " + list_of(made->context_->transports())).c_str());
+  made->network_->connect_neighbors();
+  limits = {.max_message = max_message,
+            .reply_depth = depth,
+            .max_transfer = OneSided::max_transfer,
+            .total_depth = total_depth,
+            // Without one-sided operations no rank gets a key, but keys have a size all the same.
+            .key_bytes = static_cast<std::uint32_t>(std::max<std::size_t>(made->key_bytes_, 16))};
+  return made;
+}
+
+void Ucx::describe(const Host& host,
+                   void (*fact)(void* context, const char* name, const char* text), void* context) {
+  const auto print = [&](const char* name, const std::string& text) {
+    fact(context, name, text.c_str());
+  };
+  print("library", "UCX " + version() + "; compiled with " + std::to_string(UCP_API_MAJOR) + "." +
+                       std::to_string(UCP_API_MINOR));
+  std::string error;
+  const Context opened(host, 2, 1, false, error);
+  if (!error.empty()) {
+    print("transports", "none: " + error);
+    return;
+  }
+  print("transports",
+        list_of(opened.transports()) + "; UCX chooses among those that lead to the peer");
+  const std::size_t key = Segments::key_bytes(opened);
+  print("put and get", key == 0 ? "by messages: segments cannot be registered"
+                                : "by UCX; a flush in the next poll shows that the bytes of all "
+                                  "puts before it are at the peer");
+  print("atomics", key == 0 ? "by messages"
+                            : "by UCX, for domains all of whose operations it has: ADD, SUB, INC, "
+                              "DEC, AND, OR, XOR, SET, CAS and GET of integers, also fetching; "
+                              "SET, SWAP, CAS and GET of floating point");
+  print("under way", "at most " + std::to_string(OneSided::max_to_peer) +
+                         " puts, gets and atomic operations to a peer and " +
+                         std::to_string(OneSided::max_in_all) + " in all, of " +
+                         std::to_string(sizeof(Transfer)) + " bytes each beside what UCX keeps");
+  print("lanes", "one worker for all threads of a process");
+  const auto room_for = [](std::uint32_t messages) {
+    return std::to_string(3 * messages * (sizeof(SendBuffer) + buffer_room) / 1024) + " KiB";
+  };
+  print("memory", "to send, at most " + room_for(depth) + " a peer and " + room_for(total_depth) +
+                      " in all, in use only while messages wait; what has arrived waits in UCX's "
+                      "memory, of which each peer can have " +
+                      std::to_string(2 * depth) + " messages");
+}
+
+constexpr Conduit table = table_of<Ucx>(
+    "ucx", "UCX: InfiniBand, RoCE and TCP, whatever UCX has transports for", registers_host_memory);
+
+}  // namespace
+
+}  // namespace gex::net::ucx
+
+extern "C" __attribute__((visibility("default"))) const gex::net::Conduit* gex_conduit_v4(void) {
+  return &gex::net::ucx::table;
+}

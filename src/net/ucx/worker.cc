@@ -1,0 +1,41 @@
+#include "net/ucx/worker.h"
+
+#include <cstring>
+
+#include "net/kit/stamp.h"
+
+namespace gex::net::ucx {
+
+Worker::Worker(const Context& context, bool threaded, std::string& error) : threaded_(threaded) {
+  ucp_worker_params_t parameters{};
+  parameters.field_mask = UCP_WORKER_PARAM_FIELD_THREAD_MODE | UCP_WORKER_PARAM_FIELD_FLAGS |
+                          UCP_WORKER_PARAM_FIELD_AM_ALIGNMENT;
+  parameters.thread_mode = UCS_THREAD_MODE_SERIALIZED;
+  // What a dead peer never answered is left when a job ends.
+  parameters.flags = UCP_WORKER_FLAG_IGNORE_REQUEST_LEAK;
+  parameters.am_alignment = message_alignment;
+  const ucs_status_t status = ucp_worker_create(context.get(), &parameters, &worker_);
+  if (status == UCS_OK) return;
+  worker_ = nullptr;
+  error = std::string("a UCX worker cannot be made: ") + text_of(status);
+}
+
+Worker::~Worker() {
+  if (worker_ != nullptr) ucp_worker_destroy(worker_);
+}
+
+std::vector<std::byte> Worker::address(std::string& error) const {
+  ucp_address_t* address = nullptr;
+  std::size_t size = 0;
+  const ucs_status_t status = ucp_worker_get_address(worker_, &address, &size);
+  if (status != UCS_OK) {
+    error = std::string("a UCX worker has no address: ") + text_of(status);
+    return {};
+  }
+  std::vector<std::byte> bytes(size);
+  std::memcpy(bytes.data(), address, size);
+  ucp_worker_release_address(worker_, address);
+  return bytes;
+}
+
+}  // namespace gex::net::ucx

@@ -1,0 +1,49 @@
+#pragma once
+// A worker of UCX's, which only one thread may use at a time, and the lock for that.
+//
+// UCX calls back from inside its functions, hence with the lock held: nothing that is called back
+// takes it, and messages are delivered to handlers after it was released.
+
+#include <ucp/api/ucp.h>
+
+#include <cstddef>
+#include <mutex>
+#include <string>
+#include <vector>
+
+#include "base/spin_lock.h"
+#include "net/ucx/context.h"
+
+namespace gex::net::ucx {
+
+class Worker {
+ public:
+  Worker(const Context& context, bool threaded, std::string& error);
+  Worker(const Worker&) = delete;
+  Worker& operator=(const Worker&) = delete;
+  ~Worker();
+
+  ucp_worker_h get() const noexcept { return worker_; }
+  bool is_threaded() const noexcept { return threaded_; }
+  /// By which peers reach it.
+  std::vector<std::byte> address(std::string& error) const;
+
+  /// Held for a scope around every function of UCX's about this worker or its endpoints.
+  class Use : OptionalGuard<std::mutex> {
+   public:
+    explicit Use(Worker& worker) noexcept
+        : OptionalGuard<std::mutex>(worker.mutex_, worker.threaded_) {}
+  };
+  /// Takes the worker into use unless another thread has it in use. The caller unlocks.
+  bool try_lock() { return !threaded_ || mutex_.try_lock(); }
+  void unlock() {
+    if (threaded_) mutex_.unlock();
+  }
+
+ private:
+  ucp_worker_h worker_ = nullptr;
+  const bool threaded_;
+  std::mutex mutex_;
+};
+
+}  // namespace gex::net::ucx
