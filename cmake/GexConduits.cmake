@@ -14,16 +14,17 @@
 set(GEX_GENERATED ${PROJECT_BINARY_DIR}/generated)
 
 # gex_conduit(<name> BUILT_IN|PLUGIN [ONE_MACHINE] [PREFERENCE <n>] [CHECKING <sources>...]
-#             [NEEDS <libraries>...])
+#             [NEEDS <libraries>...] [PARTS <parts>...])
 # A network of the library itself, whose gex::net::<name>::conduit() returns its table, or the plug-in
 # libgex-<name>.so. ONE_MACHINE: it joins the processes of one machine. PREFERENCE: it may be chosen where
 # no network is named, of those that are equally good here the one with the highest number; 1 to 9 are
 # last resorts, 50 is usual (docs/which-way.md). Without it only its name chooses it. CHECKING: sources of
 # a plug-in that check their own state in the checking form. NEEDS: libraries that the plug-in may need at
-# run time, as the loader names them.
+# run time, as the loader names them. PARTS: what the plug-in may load of further files beside it
+# (gex_conduit_part).
 set(GEX_DECLARED_CONDUITS "")
 macro(gex_conduit name)
-  cmake_parse_arguments(conduit "BUILT_IN;PLUGIN;ONE_MACHINE" "PREFERENCE" "CHECKING;NEEDS"
+  cmake_parse_arguments(conduit "BUILT_IN;PLUGIN;ONE_MACHINE" "PREFERENCE" "CHECKING;NEEDS;PARTS"
     ${ARGN})
   if(NOT "${name}" MATCHES "^[a-z][a-z0-9]*$" OR conduit_UNPARSED_ARGUMENTS
       OR (conduit_BUILT_IN AND conduit_PLUGIN) OR NOT (conduit_BUILT_IN OR conduit_PLUGIN))
@@ -34,7 +35,7 @@ macro(gex_conduit name)
     message(FATAL_ERROR "gex_conduit(${name}): PREFERENCE ${conduit_PREFERENCE}: expected 1 to 99")
   endif()
   list(APPEND GEX_DECLARED_CONDUITS ${name})
-  foreach(property BUILT_IN ONE_MACHINE PREFERENCE CHECKING NEEDS)
+  foreach(property BUILT_IN ONE_MACHINE PREFERENCE CHECKING NEEDS PARTS)
     set(GEX_CONDUIT_${name}_${property} "${conduit_${property}}")
   endforeach()
 endmacro()
@@ -129,6 +130,40 @@ ${subjects}  };
 gex_write(${GEX_GENERATED}/declared_promises.inc "${promises}")
 gex_write(${GEX_GENERATED}/include/gex/declared_labels.h "${label_list}")
 
+# gex_conduit_objects(<target> <output> SOURCES <sources>... CHECKING <sources>... LINK <targets>...):
+# the module <output> of these sources beside each library that it serves, <target> and <target>_debug.
+function(gex_conduit_objects target output)
+  cmake_parse_arguments(PARSE_ARGV 2 arg "" "" "SOURCES;CHECKING;LINK")
+  set(targets ${target})
+  if(GEX_DEBUG_LIBRARY)
+    list(APPEND targets ${target}_debug)
+  endif()
+  # What does not depend on the form is compiled once.
+  add_library(${target}_objects OBJECT ${arg_SOURCES})
+  foreach(one IN LISTS targets)
+    add_library(${one} MODULE ${arg_CHECKING} $<TARGET_OBJECTS:${target}_objects>)
+    set(folder ${PROJECT_BINARY_DIR}/lib)
+    set(checks ${GEX_CHECKS})
+    if(one MATCHES "_debug$")
+      string(APPEND folder /debug)
+      set(checks ON)
+    endif()
+    target_compile_definitions(${one} PRIVATE $<$<BOOL:${checks}>:GEX_DEBUG=1>)
+    set_target_properties(${one} PROPERTIES OUTPUT_NAME ${output} LINKER_LANGUAGE CXX
+      LIBRARY_OUTPUT_DIRECTORY ${folder})
+    if(NOT GEX_SANITIZE)
+      target_link_options(${one} PRIVATE -Wl,--no-undefined)
+    endif()
+  endforeach()
+  foreach(one ${target}_objects ${targets})
+    target_link_libraries(${one} PRIVATE gex_flags ${arg_LINK})
+    target_include_directories(${one} PRIVATE ${PROJECT_SOURCE_DIR}/include
+      ${PROJECT_SOURCE_DIR}/src)
+    set_target_properties(${one} PROPERTIES POSITION_INDEPENDENT_CODE ON
+      CXX_VISIBILITY_PRESET hidden VISIBILITY_INLINES_HIDDEN ON)
+  endforeach()
+endfunction()
+
 # gex_conduit_plugin(<name> [LINK <targets>...]): builds libgex-<name>.so of the sources of the calling
 # folder and of src/net/kit, beside each library that it serves: the target gex_<name>, and
 # gex_<name>_debug. It links nothing of libgex.
@@ -142,37 +177,21 @@ function(gex_conduit_plugin name)
   if(checking)
     list(REMOVE_ITEM sources ${checking})
   endif()
-  set(targets gex_${name})
-  if(GEX_DEBUG_LIBRARY)
-    list(APPEND targets gex_${name}_debug)
+  gex_conduit_objects(gex_${name} gex-${name} SOURCES ${sources} CHECKING ${checking}
+    LINK ${arg_LINK})
+endfunction()
+
+# gex_conduit_part(<name> <part> FOLDER <folder> [LINK <targets>...]): libgex-<name>-<part>.so, which
+# the plug-in loads, of the sources of a folder of the network's and of src/net/kit: gex_<name>_<part>.
+function(gex_conduit_part name part)
+  cmake_parse_arguments(PARSE_ARGV 2 arg "" "FOLDER" "LINK")
+  set(net ${PROJECT_SOURCE_DIR}/src/net)
+  file(GLOB sources CONFIGURE_DEPENDS ${net}/${name}/${arg_FOLDER}/*.cc ${net}/kit/*.cc)
+  gex_conduit_objects(gex_${name}_${part} gex-${name}-${part} SOURCES ${sources} LINK ${arg_LINK})
+  add_dependencies(gex_${name} gex_${name}_${part})
+  if(TARGET gex_${name}_debug)
+    add_dependencies(gex_${name}_debug gex_${name}_${part}_debug)
   endif()
-  # What does not depend on the form is compiled once.
-  add_library(gex_${name}_objects OBJECT ${sources})
-  if(GEX_SANITIZE)
-    gex_join_sources(gex_${name}_objects)
-  endif()
-  foreach(target IN LISTS targets)
-    add_library(${target} MODULE ${checking} $<TARGET_OBJECTS:gex_${name}_objects>)
-    set(folder ${PROJECT_BINARY_DIR}/lib)
-    set(checks ${GEX_CHECKS})
-    if(target MATCHES "_debug$")
-      string(APPEND folder /debug)
-      set(checks ON)
-    endif()
-    target_compile_definitions(${target} PRIVATE $<$<BOOL:${checks}>:GEX_DEBUG=1>)
-    set_target_properties(${target} PROPERTIES OUTPUT_NAME gex-${name} LINKER_LANGUAGE CXX
-      LIBRARY_OUTPUT_DIRECTORY ${folder})
-    if(NOT GEX_SANITIZE)
-      target_link_options(${target} PRIVATE -Wl,--no-undefined)
-    endif()
-  endforeach()
-  foreach(target gex_${name}_objects ${targets})
-    target_link_libraries(${target} PRIVATE gex_flags ${arg_LINK})
-    target_include_directories(${target} PRIVATE ${PROJECT_SOURCE_DIR}/include
-      ${PROJECT_SOURCE_DIR}/src)
-    set_target_properties(${target} PROPERTIES POSITION_INDEPENDENT_CODE ON
-      CXX_VISIBILITY_PRESET hidden VISIBILITY_INLINES_HIDDEN ON)
-  endforeach()
 endfunction()
 
 # gex_add_conduit_plugins(): the plug-ins of src/net that can be built here. Afterwards GEX_CONDUITS has

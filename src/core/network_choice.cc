@@ -13,6 +13,7 @@
 #include "base/os_signal.h"
 #include "core/process.h"
 #include "core/thread.h"
+#include "job/mpi.h"
 #include "net/choice.h"
 #include "net/registry.h"
 
@@ -191,6 +192,7 @@ void attach_network(Deliver deliver) {
     attach_named(host);
   else
     attach_best(host);
+  job::find_mpi_of_network();
   check_limits();
   // The thread that starts the library came before the network.
   enter_lane(this_thread());

@@ -189,8 +189,12 @@ void at_exit(int status, void*) noexcept {
     ignore_termination();
     flush_watched(code, /*leaves=*/true);
   }
-  if (!leave(self, {code, /*by_exit=*/true, /*keeps_mpi=*/mpi_is_open()})) return;
-  wait_for_others(self, /*serve=*/true);
+  const bool finalizes_mpi = code == 0 && mpi_is_to_be_finalized();
+  if (!leave(self, {code, /*by_exit=*/true, /*keeps_mpi=*/!finalizes_mpi && mpi_is_open()})) return;
+  if (wait_for_others(self, /*serve=*/true) == Release::finalize_mpi && finalizes_mpi) {
+    const Watchdog watchdog(code, /*leaves=*/false, finalize_seconds);
+    finalize_mpi();
+  }
   leave_launcher(self);
 }
 

@@ -16,6 +16,8 @@ struct Mpi {
   int (*is_thread_main)(int* flag);
   int (*finalize)();
   bool found;
+  bool is_inherited;  ///< by a fork, whose parent has initialized it
+  bool is_ours;  ///< a network of this library has initialized it
 };
 constinit Mpi mpi{};
 
@@ -37,7 +39,19 @@ void find_mpi(bool forked) noexcept {
   mpi.found = !os::is_linked_static() && find("MPI_Initialized", mpi.initialized) &&
               find("MPI_Finalized", mpi.finalized) &&
               find("MPI_Is_thread_main", mpi.is_thread_main) && find("MPI_Finalize", mpi.finalize);
-  if (forked && mpi_is_open()) mpi.found = false;
+  mpi.is_inherited = forked && mpi_is_open();
+  if (mpi.is_inherited) mpi.found = false;
+}
+
+void find_mpi_of_network() noexcept {
+  const bool was_open = mpi_is_open();
+  if (mpi.is_inherited) return;
+  find_mpi(/*forked=*/false);
+  mpi.is_ours = !was_open && mpi_is_open();
+}
+
+bool mpi_is_to_be_finalized() noexcept {
+  return mpi.is_ours && mpi_can_be_finalized();
 }
 
 bool mpi_is_open() noexcept {

@@ -31,6 +31,8 @@ ALLOWED = {
     "src/job/pmi2.cc": (r'"PMI_\w+"\)', MANAGER),
     "src/job/pmi_wire.cc": (r"variable\)", MANAGER),
     "src/job/process_manager.cc": (r'("PMI_\w+"|"PMIX_\w+"|sign\.variable)\)', MANAGER),
+    "src/net/mpi/mpi.cc": (r"sign\.variable\)", MANAGER),
+    "src/net/mpi/library/session.cc": (r'(size_variable|"PMIX_NAMESPACE")\)', MANAGER),
     "src/net/ofi/endpoint.cc": (r"name\)", LIBFABRIC),
 }
 ALLOWED_WHOLE = {"src/launch/agents/launch_agents.cc": "all of it goes to the ranks of other hosts"}

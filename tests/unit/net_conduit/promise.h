@@ -37,6 +37,8 @@ struct Subject {
   bool completes_in_order = false;  ///< behind an operation to a peer that does nothing, none
   /// A sender that does not poll, nor leaves, may keep back what it was told is sent.
   bool manual_progress = false;
+  /// What it is made of stays in the process that has joined once.
+  bool stays_initialized = false;
 
   JobOptions options() const { return {.environment = environment, .texts = texts, .hosts = {}}; }
 };

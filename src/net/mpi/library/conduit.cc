@@ -1,0 +1,68 @@
+// The conduit's table, of the part that is linked with one MPI.
+
+#include <gex/plugin/all_ranks.h>
+#include <gex/plugin/table.h>
+
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <span>
+#include <string>
+
+#include "net/mpi/library/network.h"
+#include "net/mpi/library/session.h"
+
+namespace gex::net::mpi {
+
+namespace {
+
+/// This process's end of the network. A job of one rank sends nothing, and needs no MPI.
+class Mpi {
+ public:
+  static std::unique_ptr<Mpi> attach(const Host& host, Limits& limits);
+
+  SendResult send(Channel channel, std::uint32_t peer, std::span<const Piece> pieces) {
+    return network_ ? network_->send(channel, peer, pieces) : would_block;
+  }
+  std::size_t poll(std::uint32_t channels, std::size_t most) {
+    return network_ ? network_->poll(channels, most) : 0;
+  }
+  void* buffer(Channel channel, std::uint32_t peer, std::size_t size) {
+    return network_ ? network_->buffer(channel, peer, size) : nullptr;
+  }
+  void release(void* payload) {
+    if (network_) network_->release(payload);
+  }
+  void leave() {
+    if (network_) network_->leave();
+  }
+
+ private:
+  std::optional<Session> session_;
+  std::optional<Network> network_;
+};
+
+std::unique_ptr<Mpi> Mpi::attach(const Host& host, Limits& limits) {
+  auto made = std::make_unique<Mpi>();
+  limits = {.max_message = max_message, .reply_depth = depth, .total_depth = total_depth};
+  if (host.size == 1) return made;
+  std::string error;
+  // It has reported its failure.
+  made->session_.emplace(host, error);
+  if (!error.empty()) return nullptr;
+  made->network_.emplace(host, *made->session_);
+  made->network_->start(error);
+  if (!succeeded_on_all_ranks(host, error)) return nullptr;
+  return made;
+}
+
+constexpr Conduit table = table_of<Mpi>("mpi", "messages by MPI (" GEX_MPI_LIBRARY ")", 0);
+
+}  // namespace
+
+}  // namespace gex::net::mpi
+
+extern "C" [[gnu::visibility("default")]] const gex::net::Conduit* gex_conduit_v4() {
+  return &gex::net::mpi::table;
+}

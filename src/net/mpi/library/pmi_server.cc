@@ -1,0 +1,158 @@
+#include "net/mpi/library/pmi_server.h"
+
+#include <sys/socket.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <cstdlib>
+#include <vector>
+
+namespace gex::net::mpi {
+
+namespace {
+
+constexpr const char* variables[] = {"PMI_FD", "PMI_RANK", "PMI_SIZE"};
+
+/// The value of a word "key=value" of a line; empty if there is none.
+std::string_view value_of(std::string_view line, std::string_view key) {
+  for (std::size_t at = 0; at < line.size();) {
+    const std::size_t end = std::min(line.find(' ', at), line.size());
+    const std::string_view word = line.substr(at, end - at);
+    if (word.starts_with(key) && word.substr(key.size()).starts_with('='))
+      return word.substr(key.size() + 1);
+    at = end + 1;
+  }
+  return {};
+}
+
+bool write_all(int descriptor, std::string_view bytes) {
+  while (!bytes.empty()) {
+    const ssize_t written = ::send(descriptor, bytes.data(), bytes.size(), MSG_NOSIGNAL);
+    if (written < 0 && errno == EINTR) continue;
+    if (written < 0) return false;
+    bytes.remove_prefix(static_cast<std::size_t>(written));
+  }
+  return true;
+}
+
+}  // namespace
+
+PmiServer::PmiServer(const Host& host)
+    : host_(host), rank_(host.rank), size_(host.size), mapping_(process_mapping()) {
+  int pair[2];
+  if (socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, pair) != 0) return;
+  own_ = pair[0];
+  library_ = pair[1];
+}
+
+PmiServer::~PmiServer() {
+  if (own_ >= 0) shutdown(own_, SHUT_RDWR);
+  if (thread_.joinable()) thread_.join();
+  if (own_ >= 0) close(own_);
+}
+
+std::string PmiServer::process_mapping() const {
+  // Runs of ranks on one host: (first host, hosts, ranks on each).
+  std::string text = "(vector";
+  for (std::uint32_t rank = 0; rank < size_;) {
+    const std::uint32_t host = host_.host_of(rank);
+    std::uint32_t end = rank + 1;
+    while (end < size_ && host_.host_of(end) == host) ++end;
+    text += ",(" + std::to_string(host) + ",1," + std::to_string(end - rank) + ")";
+    rank = end;
+  }
+  return text + ")";
+}
+
+void PmiServer::begin() {
+  setenv("PMI_FD", std::to_string(library_).c_str(), 1);
+  setenv("PMI_RANK", std::to_string(rank_).c_str(), 1);
+  setenv("PMI_SIZE", std::to_string(size_).c_str(), 1);
+  thread_ = std::thread([this] { serve(); });
+}
+
+void PmiServer::end_of_init() {
+  for (const char* const variable : variables) unsetenv(variable);
+  // Ends the thread's reading; what MPI writes later stays in the socket until there is a thread
+  // again.
+  write_all(library_, "cmd=gex_pause\n");
+  thread_.join();
+}
+
+void PmiServer::begin_finalize() {
+  finalizing_ = true;
+  thread_ = std::thread([this] { serve(); });
+}
+
+void PmiServer::serve() {
+  std::string received;
+  for (;;) {
+    const std::size_t end = received.find('\n');
+    if (end == received.npos) {
+      char bytes[2048];
+      const ssize_t got = read(own_, bytes, sizeof bytes);
+      if (got < 0 && errno == EINTR) continue;
+      if (got <= 0) return;
+      received.append(bytes, static_cast<std::size_t>(got));
+      continue;
+    }
+    const std::string line = received.substr(0, end);
+    received.erase(0, end + 1);
+    if (value_of(line, "cmd") == "gex_pause") return;
+    const std::string said = answer(line);
+    if (!said.empty() && !write_all(own_, said + '\n')) return;
+    if (value_of(line, "cmd") == "finalize") return;
+  }
+}
+
+std::string PmiServer::answer(std::string_view line) {
+  const std::string_view command = value_of(line, "cmd");
+  if (command == "init") return "cmd=response_to_init pmi_version=1 pmi_subversion=1 rc=0";
+  if (command == "get_maxes") return "cmd=maxes kvsname_max=256 keylen_max=64 vallen_max=1024 rc=0";
+  if (command == "get_appnum") return "cmd=appnum appnum=0 rc=0";
+  if (command == "get_universe_size")
+    return "cmd=universe_size size=" + std::to_string(size_) + " rc=0";
+  if (command == "get_my_kvsname") return "cmd=my_kvsname kvsname=gex rc=0";
+  if (command == "put") {
+    unpublished_.append(value_of(line, "key")).append("=").append(value_of(line, "value")) += '\n';
+    return "cmd=put_result rc=0 msg=success";
+  }
+  if (command == "barrier_in") {
+    if (!finalizing_) fence();
+    return "cmd=barrier_out rc=0 msg=success";
+  }
+  if (command == "get") {
+    const std::string_view key = value_of(line, "key");
+    if (key == "PMI_process_mapping") return "cmd=get_result rc=0 msg=success value=" + mapping_;
+    const auto found = values_.find(key);
+    if (found == values_.end()) return "cmd=get_result rc=-1 msg=key_not_found value=unknown";
+    return "cmd=get_result rc=0 msg=success value=" + found->second;
+  }
+  if (command == "finalize") return "cmd=finalize_ack rc=0";
+  if (command == "abort") return {};
+  return "cmd=" + std::string(command) + " rc=-1 msg=not_supported";
+}
+
+void PmiServer::fence() {
+  const auto bytes = static_cast<std::uint64_t>(unpublished_.size());
+  std::vector<std::uint64_t> sizes(size_);
+  host_.exchange(&bytes, sizeof bytes, sizes.data());
+  const std::size_t room = *std::max_element(sizes.begin(), sizes.end());
+  if (room == 0) return;
+  unpublished_.resize(room, '\n');
+  std::string all(room * size_, '\0');
+  host_.exchange(unpublished_.data(), room, all.data());
+  unpublished_.clear();
+  for (std::size_t at = 0; at < all.size();) {
+    const std::size_t end = std::min(all.find('\n', at), all.size());
+    const std::string_view pair = std::string_view(all).substr(at, end - at);
+    const std::size_t equals = pair.find('=');
+    if (equals != pair.npos)
+      values_.insert_or_assign(std::string(pair.substr(0, equals)),
+                               std::string(pair.substr(equals + 1)));
+    at = end + 1;
+  }
+}
+
+}  // namespace gex::net::mpi

@@ -1,0 +1,181 @@
+#include "net/mpi/library/session.h"
+
+#include <gex/plugin/all_ranks.h>
+
+#include <algorithm>
+#include <cstdint>
+#include <cstdlib>
+#include <memory>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "net/mpi/library/pmi_server.h"
+
+namespace gex::net::mpi {
+
+namespace {
+
+#ifdef OPEN_MPI
+constexpr const char* title = "Open MPI";
+constexpr const char* size_variable = "OMPI_COMM_WORLD_SIZE";
+#else
+constexpr const char* title = "MPICH";
+constexpr const char* size_variable = "PMI_SIZE";
+#endif
+
+/// Answers MPI for as long as it is initialized. Stays: MPI may be finalized by the last destructor.
+std::unique_ptr<PmiServer>& pmi_server() {
+  static auto& server = *new std::unique_ptr<PmiServer>;
+  return server;
+}
+
+struct Level {
+  const char* name;
+  int level;
+};
+constexpr Level levels[] = {{"SINGLE", MPI_THREAD_SINGLE},
+                            {"FUNNELED", MPI_THREAD_FUNNELED},
+                            {"SERIALIZED", MPI_THREAD_SERIALIZED},
+                            {"MULTIPLE", MPI_THREAD_MULTIPLE}};
+
+const char* name_of(int level) {
+  for (const Level& one : levels)
+    if (one.level == level) return one.name;
+  return "?";
+}
+
+/// The level that GASNET_MPI_THREAD asks for.
+int wanted_level(const Host& host, std::string& error) {
+  const char* const text = host.env_text("GASNET_MPI_THREAD");
+  if (text == nullptr || *text == '\0') return MPI_THREAD_SERIALIZED;
+  std::string_view name(text);
+  if (name.starts_with("MPI_THREAD_")) name.remove_prefix(std::string_view("MPI_THREAD_").size());
+  for (const Level& one : levels)
+    if (name == one.name) return one.level;
+  error = "mpi: GASNET_MPI_THREAD=" + std::string(text) +
+          ": expected SINGLE, FUNNELED, SERIALIZED or MULTIPLE";
+  return MPI_THREAD_SERIALIZED;
+}
+
+/// Whether a launcher of this MPI has started the processes of this job.
+bool has_launcher(const Host& host) {
+  const char* const size = std::getenv(size_variable);
+  if (size != nullptr) return std::atol(size) == static_cast<long>(host.size);
+  return std::getenv("PMIX_NAMESPACE") != nullptr;
+}
+
+bool is_true(int (*question)(int*)) {
+  int answer = 0;
+  return question(&answer) == MPI_SUCCESS && answer != 0;
+}
+
+/// Initializes MPI unless the program has done that. Collective.
+void initialize(const Host& host, std::string& error) {
+  const int level = wanted_level(host, error);
+  const bool was_initialized = is_true(MPI_Initialized);
+  if (was_initialized && is_true(MPI_Finalized))
+    error = "mpi: the program has finalized MPI, which cannot be initialized again";
+  // All ranks begin MPI in the same way.
+  const std::uint32_t mine = (was_initialized ? 1U : 0U) | (has_launcher(host) ? 2U : 0U);
+  std::vector<std::uint32_t> all(host.size);
+  host.exchange(&mine, sizeof mine, all.data());
+  for (std::uint32_t rank = 0; rank < host.size && error.empty(); ++rank)
+    if ((all[rank] & 1U) != (all[0] & 1U))
+      error = "mpi: MPI is initialized on rank " + std::to_string((all[0] & 1U) != 0 ? 0 : rank) +
+              " and not on rank " + std::to_string((all[0] & 1U) != 0 ? rank : 0);
+  const bool all_launched =
+      std::all_of(all.begin(), all.end(), [](std::uint32_t one) { return (one & 2U) != 0; });
+#ifdef OPEN_MPI
+  if (!was_initialized && !all_launched && error.empty())
+    error =
+        "mpi: processes of Open MPI find one another by its launcher only: start the program with "
+        "mpirun, or choose an MPICH with GEX_MPI=mpich";
+#else
+  if (!was_initialized && !all_launched && error.empty()) {
+    pmi_server() = std::make_unique<PmiServer>(host);
+    if (!pmi_server()->is_ready()) error = "mpi: no sockets for MPI's start";
+  }
+#endif
+  if (!succeeded_on_all_ranks(host, error)) {
+    if (error.empty()) error = "mpi: another rank has failed";
+    return;
+  }
+  int provided = MPI_THREAD_SINGLE;
+  if (was_initialized) {
+    MPI_Query_thread(&provided);
+    if (host.threaded != 0 && provided < MPI_THREAD_SERIALIZED && host.rank == 0)
+      host.warn((std::string("mpi: the program has initialized MPI with MPI_THREAD_") +
+                 name_of(provided) +
+                 ", but any of its threads may communicate; ask MPI_Init_thread for "
+                 "MPI_THREAD_SERIALIZED")
+                    .c_str());
+    return;
+  }
+  if (pmi_server()) pmi_server()->begin();
+  const int code = MPI_Init_thread(nullptr, nullptr, level, &provided);
+  if (pmi_server()) pmi_server()->end_of_init();
+  if (code != MPI_SUCCESS) error = "mpi: MPI_Init_thread: " + error_text(code);
+}
+
+}  // namespace
+
+std::string error_text(int code) {
+  char text[MPI_MAX_ERROR_STRING] = "";
+  int length = 0;
+  MPI_Error_string(code, text, &length);
+  return {text, static_cast<std::size_t>(length)};
+}
+
+Session::Session(const Host& host, std::string& error) {
+  initialize(host, error);
+  if (!error.empty()) return;
+  int size = 0, rank = 0;
+  MPI_Comm_size(MPI_COMM_WORLD, &size);
+  MPI_Comm_rank(MPI_COMM_WORLD, &rank);
+  // The job's ranks must be MPI's, in whatever order.
+  std::vector<int> all(host.size);
+  const int mine = size == static_cast<int>(host.size) ? rank : -size;
+  host.exchange(&mine, sizeof mine, all.data());
+  std::vector<int> sorted = all;
+  std::sort(sorted.begin(), sorted.end());
+  for (std::uint32_t i = 0; i < host.size; ++i) {
+    if (sorted[i] == static_cast<int>(i)) continue;
+    error = std::string("mpi: ") + title + " has a world of " + std::to_string(size) +
+            " processes, the job one of " + std::to_string(host.size) +
+            ": start the program with the mpirun of " + title;
+    if (host.rank == 0) host.warn(error.c_str());
+    return;
+  }
+  for (MPI_Comm& one : communicators_) {
+    const int code = MPI_Comm_split(MPI_COMM_WORLD, 0, static_cast<int>(host.rank), &one);
+    if (code == MPI_SUCCESS)
+      MPI_Comm_set_errhandler(one, MPI_ERRORS_RETURN);
+    else if (error.empty())
+      error = "mpi: MPI_Comm_split: " + error_text(code);
+  }
+  // MPI_Finalize deletes the attributes of this communicator before it does anything else.
+  MPI_Comm_create_keyval(MPI_COMM_NULL_COPY_FN, finalizing, &keyval_, nullptr);
+  MPI_Comm_set_attr(MPI_COMM_SELF, keyval_, this);
+  is_open_ = true;
+  if (!succeeded_on_all_ranks(host, error) && error.empty()) error = "mpi: another rank has failed";
+}
+
+int Session::finalizing(MPI_Comm /*communicator*/, int /*keyval*/, void* session, void* /*extra*/) {
+  auto& self = *static_cast<Session*>(session);
+  if (!self.is_open_) return MPI_SUCCESS;
+  self.is_open_ = false;
+  if (self.on_finalize_) self.on_finalize_();
+  return MPI_SUCCESS;
+}
+
+Session::~Session() {
+  if (!is_open_) return;
+  is_open_ = false;
+  MPI_Comm_delete_attr(MPI_COMM_SELF, keyval_);
+  MPI_Comm_free_keyval(&keyval_);
+  for (MPI_Comm& one : communicators_)
+    if (one != MPI_COMM_NULL) MPI_Comm_free(&one);
+}
+
+}  // namespace gex::net::mpi

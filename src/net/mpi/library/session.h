@@ -1,0 +1,45 @@
+#pragma once
+// MPI in this process: initialized by the program or by this conduit, and the two communicators of a
+// job, whose ranks are the job's.
+//
+// Requests and replies have a communicator each, so that they are matched apart. MPI stays
+// initialized when the job is left, because it cannot be initialized again; what has initialized it
+// here is finalized by libgex at the end of the process (job/mpi.h).
+
+#include <gex/plugin/conduit.h>
+#include <mpi.h>
+
+#include <array>
+#include <functional>
+#include <string>
+
+namespace gex::net::mpi {
+
+class Session {
+ public:
+  /// Joins; collective over all ranks, also where it fails on some. On failure `error` is the reason,
+  /// on all ranks, and nothing else of the session may be used.
+  Session(const Host& host, std::string& error);
+  Session(const Session&) = delete;
+  Session& operator=(const Session&) = delete;
+  /// Collective, unless MPI has been finalized.
+  ~Session();
+
+  MPI_Comm communicator(Channel channel) const noexcept { return communicators_[channel]; }
+
+  /// Called when MPI is being finalized, by whomever: the last time that MPI may be used.
+  void on_finalize(std::function<void()> action) { on_finalize_ = std::move(action); }
+
+ private:
+  static int finalizing(MPI_Comm communicator, int keyval, void* session, void* extra);
+
+  std::array<MPI_Comm, 2> communicators_{MPI_COMM_NULL, MPI_COMM_NULL};
+  int keyval_ = MPI_KEYVAL_INVALID;
+  bool is_open_ = false;
+  std::function<void()> on_finalize_;
+};
+
+/// MPI's text for an error.
+std::string error_text(int code);
+
+}  // namespace gex::net::mpi
