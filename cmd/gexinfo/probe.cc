@@ -47,6 +47,8 @@ void note_choice(void* choices, const char* name, const char* text) {
 
 void note_standing(const gex::net::Conduit& conduit, Probe& probe) {
   probe.standing = gex::net::by_processor;
+  // As in the rule, for such a network (net/choice.cc).
+  probe.standing_note = conduit.description;
   if (conduit.standing == nullptr) return;
   const auto keep = [](void* note, const char* text) {
     static_cast<std::string*>(note)->assign(text);
