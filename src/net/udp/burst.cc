@@ -25,13 +25,14 @@ void Burst::add(Peer& peer, Packet& packet, Header header, Time now) {
   std::byte* const bytes = packet.bytes();
   const iovec rest[] = {{bytes + sizeof header, packet.size - sizeof header},
                         {const_cast<std::byte*>(packet.payload), packet.payload_size}};
+  const std::size_t size = packet.datagram_size();
+  header.size = static_cast<std::uint16_t>(size);
   header.tag = 0;
   header.tag = seal_.tag(peer.cover, &header, sizeof header,
                          std::span(rest, packet.payload_size != 0 ? 2 : 1));
   std::memcpy(bytes, &header, sizeof header);
   peer.unacknowledged.transmitted(packet, now);
 
-  const std::size_t size = packet.datagram_size();
   const bool joins = can_join(peer, size);
   if (!joins) {
     outgoing_[count_] = {&peer.address, &pieces_[piece_count_], 0, 0};
@@ -60,6 +61,7 @@ void Burst::add(Peer& peer, Header header, const void* rest, std::size_t rest_si
   std::byte* const bytes = bare_[bare_count_++].bytes;
   const iovec piece{bytes + sizeof header, rest_size};
   if (rest_size != 0) std::memcpy(bytes + sizeof header, rest, rest_size);
+  header.size = static_cast<std::uint16_t>(sizeof header + rest_size);
   header.tag = 0;
   header.tag = seal_.tag(peer.cover, &header, sizeof header, std::span(&piece, 1));
   std::memcpy(bytes, &header, sizeof header);

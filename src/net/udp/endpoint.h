@@ -176,7 +176,7 @@ class Endpoint {
   /// Returns how many datagrams have come.
   std::size_t receive(Time now);
   void take_place(Incoming& place, ReceiveBuffers::Buffer& buffer, Time now);
-  void take_datagram(std::byte* bytes, std::size_t size, ReceiveBuffers::Buffer& buffer,
+  void take_datagram(const Header& header, const std::byte* rest, ReceiveBuffers::Buffer& buffer,
                      const Incoming& place, Time now);
   Peer* sender_of(const Header& header, const std::byte* rest, std::size_t rest_size);
   void take_acknowledgements(Peer& peer, const Header& header, const std::byte* rest,
@@ -241,6 +241,7 @@ class Endpoint {
   std::array<Incoming, max_places> places_{};
   std::array<ReceiveBuffers::Buffer*, max_places> place_buffers_{};
   std::size_t places_wanted_ = 1;
+  bool was_full_ = false;          ///< all places, in the last call
   bool requests_refused_ = false;  ///< of some peer, since there was room last
 
   EndpointCounts counts_;

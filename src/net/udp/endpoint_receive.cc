@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cstring>
+#include <utility>
 
 #include "net/udp/endpoint.h"
 
@@ -36,30 +37,33 @@ std::size_t Endpoint::receive(Time now) {
     // One that holds messages is theirs now.
     if (buffer.messages != 0) place_buffers_[i] = nullptr;
   }
-  places_wanted_ = came == ready ? std::min(2 * ready, max_places) : std::max<std::size_t>(1, came);
-  if (places_wanted_ == 0) places_wanted_ = 1;
+  // One datagram is often all that comes; where two follow one another, more are likely.
+  const bool was_full = std::exchange(was_full_, came == ready);
+  if (came < ready)
+    places_wanted_ = std::max<std::size_t>(1, came);
+  else if (was_full)
+    places_wanted_ = std::clamp<std::size_t>(2 * ready, 1, max_places);
   return datagrams;
 }
 
 void Endpoint::take_place(Incoming& place, ReceiveBuffers::Buffer& buffer, Time now) {
-  const std::size_t segment = place.segment != 0 ? place.segment : place.bytes;
-  std::size_t left = place.bytes;
-  for (std::byte* bytes = buffer.bytes(); left != 0; bytes += segment) {
-    const std::size_t size = std::min(segment, left);
-    left -= size;
+  std::byte* bytes = buffer.bytes();
+  for (std::size_t left = place.bytes; left != 0;) {
     ++counts_.received;
-    if (left == 0 && place.cut) {
+    Header header{};
+    if (left >= sizeof header) std::memcpy(&header, bytes, sizeof header);
+    if (header.size < sizeof header || header.size > left) {
       ++counts_.unauthenticated;
       return;
     }
-    take_datagram(bytes, size, buffer, place, now);
+    take_datagram(header, bytes + sizeof header, buffer, place, now);
+    bytes += header.size;
+    left -= header.size;
   }
 }
 
 Peer* Endpoint::sender_of(const Header& header, const std::byte* rest, std::size_t rest_size) {
-  if (header.version != wire_version || header.source >= peers_.size() ||
-      header.source == host_.rank)
-    return nullptr;
+  if (header.source >= peers_.size() || header.source == host_.rank) return nullptr;
   Peer& peer = peers_[header.source];
   const std::uint32_t wraps =
       (header.flags & sequenced) != 0 ? peer.received.wraps_at(header.sequence) : 0;
@@ -72,16 +76,9 @@ Peer* Endpoint::sender_of(const Header& header, const std::byte* rest, std::size
              : nullptr;
 }
 
-void Endpoint::take_datagram(std::byte* bytes, std::size_t size, ReceiveBuffers::Buffer& buffer,
-                             const Incoming& place, Time now) {
-  Header header;
-  if (size < sizeof header) {
-    ++counts_.unauthenticated;
-    return;
-  }
-  std::memcpy(&header, bytes, sizeof header);
-  const std::byte* rest = bytes + sizeof header;
-  const std::size_t rest_size = size - sizeof header;
+void Endpoint::take_datagram(const Header& header, const std::byte* rest,
+                             ReceiveBuffers::Buffer& buffer, const Incoming& place, Time now) {
+  const std::size_t rest_size = header.size - sizeof header;
   Peer* const peer = sender_of(header, rest, rest_size);
   if (peer == nullptr) {
     ++counts_.unauthenticated;

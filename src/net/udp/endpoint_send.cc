@@ -233,13 +233,12 @@ Header Endpoint::header_for(Peer& peer, std::uint8_t flags) noexcept {
   peer.answer_now = false;
   Header header{};
   header.session = settings_.session;
-  header.source = host_.rank;
+  header.source = host_.rank & (max_ranks - 1);
   header.next_expected = peer.received.next_expected();
   header.received = peer.received.received_behind(0);
   header.window =
       static_cast<std::uint16_t>(std::min<std::size_t>(room_.window() / window_unit, UINT16_MAX));
   header.flags = static_cast<std::uint8_t>(flags | (refuses ? no_requests : 0));
-  header.version = wire_version;
   return header;
 }
 

@@ -59,6 +59,7 @@ class KernelSocket final : public Socket {
   bool bind(const SocketOptions& options, std::string& error);
   void set_buffers(const SocketOptions& options);
   void probe(const SocketOptions& options);
+  std::size_t receive_one(Incoming& place);
   std::size_t send_some(std::span<const Outgoing> all);
   bool send_in_parts(const Outgoing& message);
   void read_control(msghdr& header, Incoming& place) noexcept;

@@ -38,7 +38,7 @@ struct Incoming {
   // What arrived.
   Address from;
   std::size_t bytes;      ///< in all
-  std::uint16_t segment;  ///< 0: one datagram
+  std::uint16_t segment;  ///< 0: one datagram, or, in a call with one place, not known
   bool congested;         ///< a router has marked one of them (ECN CE)
   bool cut;               ///< there was more than the place holds: the last segment is not whole
 };

