@@ -17,7 +17,7 @@ struct Mpi {
   int (*finalize)();
   bool found;
   bool is_inherited;  ///< by a fork, whose parent has initialized it
-  bool is_ours;  ///< a network of this library has initialized it
+  bool is_ours;       ///< a network of this library has initialized it
 };
 constinit Mpi mpi{};
 

@@ -3,7 +3,8 @@
 // at the end. Open MPI's mpirun treats a process that has initialized MPI and ends without
 // finalizing it as failed, whatever its exit status.
 //
-// Thread rules: `find_mpi` and `find_mpi_of_network` before there are other threads; the other functions from any thread.
+// Thread rules: `find_mpi` and `find_mpi_of_network` before there are other threads; the other
+// functions from any thread.
 
 namespace gex::job {
 

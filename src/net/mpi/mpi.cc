@@ -1,6 +1,6 @@
-// libgex-mpi.so: chooses the MPI that a job's messages go by, and loads the part of this conduit that
-// is linked with it, libgex-mpi-NAME.so beside this file. All MPIs define the same functions with
-// different types, so a part serves one of them, and a process can have but one.
+// libgex-mpi.so: chooses the MPI that a job's messages go by, and loads the part of this conduit
+// that is linked with it, libgex-mpi-NAME.so beside this file. All MPIs define the same functions
+// with different types, so a part serves one of them, and a process can have but one.
 
 #include <dlfcn.h>
 #include <gex/plugin/all_ranks.h>
@@ -23,8 +23,8 @@ namespace fs = std::filesystem;
 
 /// An MPI that there is a part for.
 struct Library {
-  const char* name;    ///< as GEX_MPI has it
-  const char* title;   ///< for messages
+  const char* name;      ///< as GEX_MPI has it
+  const char* title;     ///< for messages
   const char* files[2];  ///< how the names of its library begin
 };
 // MPICH's other builds and its descendants have the second name.
@@ -164,15 +164,13 @@ int attach(const Host* host, Limits* limits) {
   for (std::uint32_t rank = 0; rank < host->size; ++rank) {
     if (all[rank] == all[0]) continue;
     if (host->rank == rank)
-      host->warn(("mpi: rank 0 would use " + std::string(libraries[all[0]].title) +
-                  ", this rank " + choice.library->title + ", as " + choice.reason +
-                  "; GEX_MPI chooses for all")
+      host->warn(("mpi: rank 0 would use " + std::string(libraries[all[0]].title) + ", this rank " +
+                  choice.library->title + ", as " + choice.reason + "; GEX_MPI chooses for all")
                      .c_str());
     return 1;
   }
   if (host->rank == 0)
-    host->inform(
-        ("mpi: " + std::string(choice.library->title) + ": " + choice.reason).c_str());
+    host->inform(("mpi: " + std::string(choice.library->title) + ": " + choice.reason).c_str());
   part = loaded;
   return part->attach(host, limits);
 }
@@ -180,7 +178,8 @@ int attach(const Host* host, Limits* limits) {
 void describe(const Host* host, void (*fact)(void*, const char*, const char*), void* context) {
   std::string installed;
   for (const Library& library : libraries)
-    if (is_installed(library)) installed.append(installed.empty() ? "" : ", ").append(library.title);
+    if (is_installed(library))
+      installed.append(installed.empty() ? "" : ", ").append(library.title);
   fact(context, "built for", installed.empty() ? "no MPI" : installed.c_str());
   const Choice choice = choose(*host);
   const std::string text = choice.error.empty()

@@ -2,8 +2,9 @@
 // One process's end of a job's network over MPI: messages only.
 //
 //  - A message is copied into a buffer of its sender's, or was built in it, and goes by MPI_Isend.
-//    Small ones are complete at once; the others keep the buffer until a later poll. Each channel to
-//    each peer has `depth` of them, out of a pool that has enough for what may be under way to all
+//    Small ones are complete at once; the others keep the buffer until a later poll. Each channel
+//    to each peer has `depth` of them, out of a pool that has enough for what may be under way to
+//    all
 //    (`total_depth`). So a reply is accepted even if its receiver never polls.
 //  - To receive, each channel has persistent receives from any source posted on its communicator.
 //    The oldest completes first, but where a large message waits for its sender: now and then all
@@ -81,8 +82,8 @@ class Network {
   };
   struct Incoming {
     std::array<Slot, slots> all;
-    std::vector<Slot*> posted;     ///< oldest first
-    std::deque<Slot*> arrived;     ///< to be delivered
+    std::vector<Slot*> posted;  ///< oldest first
+    std::deque<Slot*> arrived;  ///< to be delivered
   };
   using Held = std::array<std::uint32_t, 2>;  ///< buffers, by channel
 

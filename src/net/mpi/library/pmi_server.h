@@ -4,9 +4,9 @@
 //
 // gexrun is no launcher of MPI's. But the ranks have Host::exchange, of which a process manager's
 // put, fence and get are made: while `MPI_Init_thread` runs, a thread of this process answers it.
-// PMI's variables are set during that time only, so that programs that the rank executes do not take
-// themselves for ranks. At the end `MPI_Finalize` asks again; by then all ranks are there, and a
-// fence is answered at once.
+// PMI's variables are set during that time only, so that programs that the rank executes do not
+// take themselves for ranks. At the end `MPI_Finalize` asks again; by then all ranks are there, and
+// a fence is answered at once.
 //
 // Thread rules: one thread, and none of the rank's is in Host::exchange while a server runs.
 

@@ -24,7 +24,8 @@ constexpr const char* title = "MPICH";
 constexpr const char* size_variable = "PMI_SIZE";
 #endif
 
-/// Answers MPI for as long as it is initialized. Stays: MPI may be finalized by the last destructor.
+/// Answers MPI for as long as it is initialized. Stays: MPI may be finalized by the last
+/// destructor.
 std::unique_ptr<PmiServer>& pmi_server() {
   static auto& server = *new std::unique_ptr<PmiServer>;
   return server;

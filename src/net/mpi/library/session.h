@@ -1,6 +1,6 @@
 #pragma once
-// MPI in this process: initialized by the program or by this conduit, and the two communicators of a
-// job, whose ranks are the job's.
+// MPI in this process: initialized by the program or by this conduit, and the two communicators of
+// a job, whose ranks are the job's.
 //
 // Requests and replies have a communicator each, so that they are matched apart. MPI stays
 // initialized when the job is left, because it cannot be initialized again; what has initialized it
@@ -17,8 +17,8 @@ namespace gex::net::mpi {
 
 class Session {
  public:
-  /// Joins; collective over all ranks, also where it fails on some. On failure `error` is the reason,
-  /// on all ranks, and nothing else of the session may be used.
+  /// Joins; collective over all ranks, also where it fails on some. On failure `error` is the
+  /// reason, on all ranks, and nothing else of the session may be used.
   Session(const Host& host, std::string& error);
   Session(const Session&) = delete;
   Session& operator=(const Session&) = delete;
