@@ -16,7 +16,7 @@ sys.path.append(str(HERE.parents[1]))
 import pairwise  # noqa: E402  below the path
 
 DIMENSIONS = {
-    "network": ["tcp", "ofi"],
+    "network": ["tcp", "ofi", "udp"],
     "ranks a host": ["1", "2"],
     "layout": ["block", "cyclic"],
     "mode": ["seq", "parsync", "par"],

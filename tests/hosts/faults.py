@@ -213,13 +213,13 @@ def wait_for_silence(trial):
     trial.wait_for_line("awake")
 
 
-def flood(name, conduit, kib_a_peer, scenario="flood"):
+def flood(name, conduit, kib_a_peer, scenario="flood", repeats=False):
     """Each rank has three peers and 2 MiB to receive into. What it keeps for a neighbor is less than for
     one over a network; puts and gets between neighbors are copies, which nothing holds back."""
     return Fault(f"peer does not poll for 10 s, {name}", wait_for_silence, 0, None,
                  (scenario, "10", str(3 * kib_a_peer + 2048)), waits=False, program="fault_probe",
                  hosts=2, conduit=conduit, counted=r"of the flood",
-                 neighbors=scenario == "flood")
+                 neighbors=scenario == "flood", repeats=repeats)
 
 
 def ends_amid_talk(name, conduit, checks, repeats=False):
@@ -248,6 +248,18 @@ def ends_amid_talk(name, conduit, checks, repeats=False):
                     said, **{**talking, "scenario": ("serve", how)})
     yield Fault(f"rank killed beside a frozen one, {name}", amid_talk(kill_rank_beside_frozen), 137,
                 KILLED, repeats=repeats, **talking)
+
+
+def udp_faults(checks):
+    """With a test of their own: hosts.udp.faults."""
+    yield from ends_amid_talk("udp", "udp", checks, repeats=True)
+    yield from goes_on_amid_talk("udp", "udp", repeats=True)
+    # GEX_UDP_MEMORY is the bound of what a rank keeps for all peers together.
+    kib_a_peer = UDP_MEMORY_KIB // 3
+    yield flood("udp", "udp", kib_a_peer, repeats=True)
+    yield flood("puts and gets over udp", "udp", kib_a_peer, "flood-rma", repeats=True)
+    yield Fault("garbage at the ports of udp", garbage_at_ports, 0, None, ("serve",), repeats=True,
+                program="fault_probe", hosts=2, conduit="udp", counted="rounds of all ranks")
 
 
 def goes_on_amid_talk(name, conduit, repeats=False):
@@ -281,6 +293,7 @@ def network_faults(build, checks):
     has_ofi = os.path.exists(os.path.join(build, "lib/libgex-ofi.so"))
     yield from ends_amid_talk("tcp", tcp, checks, repeats=has_ofi)
     yield from goes_on_amid_talk("tcp", tcp, repeats=has_ofi)
+    yield from udp_faults(checks)
     if not has_ofi:
         return
     yield from ends_amid_talk("ofi", "ofi", checks)
@@ -351,6 +364,8 @@ def of_rank_0(said):
     return said.replace("gexrun", "gex")
 
 
+# The default of GEX_UDP_MEMORY.
+UDP_MEMORY_KIB = 64 * 1024
 GARBAGE = b"GET / HTTP/1.0\r\n\r\n" * 500
 HEADER = b"gexhost1" + bytes(40)
 LOST = r"^gexrun: host host2 \(ranks 2,3\) is lost: "

@@ -284,6 +284,14 @@ MANY_TIMES = ["*Thousand*", "Gasnet1Rma.ValueGetsAreSynchronisedEachByItself",
               *(f"Atomic/{kind}.*" for kind in range(1, 6))]
 
 
+def ft_verifies(job):
+    """The FFT of the NAS benchmarks, class A: every checksum is compared with the published one."""
+    done = job.run(1, *ON_OWN_CORES, os.path.join(job.build, "bin/ft"), "--class", "A",
+                   environment=network_of(job), limit=250)
+    expect(done.returncode == 0, "FT fails", done)
+    print(done.stdout)
+
+
 def conformance(quick, ranks, layout, mode, library):
     def conforms(job):
         chosen = [f"--gtest_filter=-{':'.join(MANY_TIMES)}"] if quick else []
@@ -318,6 +326,7 @@ GROUPS = {
                           without_a_network_the_job_says_so,
                           gexinfo_says_which_way_messages_go, what_is_required_is_not_less]),
     "launchers": (2, [started_by(one) for one in launchers.OF_OTHERS if one.installed()]),
+    "ft": (2, [ft_verifies]),
     "neighborhoods-4": (4, [neighborhoods_are_of_ranks_on_one_host]),
 }
 
