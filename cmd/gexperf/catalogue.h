@@ -21,6 +21,7 @@ enum class Group {
   poll,
   emu,
   ofi,
+  udp,
   launch,
   scale,
   threads,
@@ -29,8 +30,8 @@ enum class Group {
 
 /// The words of the command line, in the order of `Group`.
 inline constexpr std::string_view group_names[] = {
-    "limits", "put", "get", "atomic", "vis",   "am",      "barrier", "coll",
-    "poll",   "emu", "ofi", "launch", "scale", "threads", "cores"};
+    "limits", "put", "get", "atomic", "vis",    "am",    "barrier", "coll",
+    "poll",   "emu", "ofi", "udp",    "launch", "scale", "threads", "cores"};
 
 /// Whether a group is measured when no group is named. `scale` takes minutes; the last two are for
 /// machines of many cores.
@@ -62,6 +63,9 @@ enum class Budget {
 /// message of a stream of them.
 enum class BareOfi { none, ping_pong, flood };
 
+/// What of the system's own datagrams is the limit of a row over udp, likewise.
+enum class BareUdp { none, ping_pong, flood };
+
 /// What a row's value is. A rate is measured as the time of `Row::messages` messages.
 enum class Quantity { time, memory, rate };
 
@@ -79,6 +83,7 @@ struct Row {
   /// Budget::ratio: what the value may take besides.
   double allowance_ns = 0;
   BareOfi bare = BareOfi::none;
+  BareUdp bare_udp = BareUdp::none;
   std::size_t bare_bytes = 0;
   /// The least that the value can be of its limit, with some room for chance; less is a mistake in
   /// the measurement. 0: the limit is no floor.

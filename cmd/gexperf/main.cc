@@ -45,8 +45,8 @@ std::string usage() {
 Measures the limits of this machine, and libgex against them; docs/gexperf.md explains each row. Two
 ranks are bound to two processors. A run counts only if the machine was quiet.
 
-WHAT is limits, put, get, atomic, vis, am, barrier, coll, poll, emu, ofi, launch, scale, threads,
-cores, or the name of a row; all but scale, threads and cores if none is named.
+WHAT is limits, put, get, atomic, vis, am, barrier, coll, poll, emu, ofi, udp, launch, scale,
+threads, cores, or the name of a row; all but scale, threads and cores if none is named.
 
       --json         print an array of objects instead of a table
       --list         print the rows and the cores that they need, and measure nothing

@@ -5,6 +5,7 @@
 #include <sstream>
 
 #include "bare_ofi.h"
+#include "bare_udp.h"
 #include "child.h"
 #include "launch.h"
 
@@ -102,14 +103,20 @@ bool run_jobs(const Plan& plan, const Row& row, Run& run, double& used_ns, std::
   return true;
 }
 
-/// Gives the samples of a row over libfabric their limit.
-bool add_bare_ofi(const Plan& plan, const Row& row, Run& run, double& used_ns,
-                  std::string& trouble) {
-  if (row.bare == BareOfi::none) return true;
+/// Gives the samples of a row over libfabric or over udp their limit.
+bool add_bare(const Plan& plan, const Row& row, Run& run, double& used_ns, std::string& trouble) {
   double one_way_ns = 0;
-  if (!time_bare_ofi(plan, row.bare, row.bare_bytes, one_way_ns, used_ns, trouble)) return false;
-  for (Sample& sample : run.samples)
-    sample.limit = row.bare == BareOfi::ping_pong ? 2 * one_way_ns : one_way_ns;
+  if (row.bare != BareOfi::none) {
+    if (!time_bare_ofi(plan, row.bare, row.bare_bytes, one_way_ns, used_ns, trouble)) return false;
+  } else if (row.bare_udp != BareUdp::none) {
+    if (!time_bare_udp(plan, row.bare_udp, row.bare_bytes, one_way_ns, used_ns, trouble))
+      return false;
+  } else {
+    return true;
+  }
+  const bool is_there_and_back =
+      row.bare == BareOfi::ping_pong || row.bare_udp == BareUdp::ping_pong;
+  for (Sample& sample : run.samples) sample.limit = is_there_and_back ? 2 * one_way_ns : one_way_ns;
   return true;
 }
 
@@ -196,7 +203,7 @@ bool measure(const Plan& plan, const Row& row, Result& result, std::string& trou
     double used_ns = 0;
     const bool done = row.is_launch() ? run_launches(plan, row, run, used_ns, trouble)
                                       : run_jobs(plan, row, run, used_ns, trouble);
-    if (!done || !add_bare_ofi(plan, row, run, used_ns, trouble)) return false;
+    if (!done || !add_bare(plan, row, run, used_ns, trouble)) return false;
     run.disturbance = watch.until_now(used_ns);
     if (run.disturbance.quiet()) ++quiet;
     runs.push_back(std::move(run));

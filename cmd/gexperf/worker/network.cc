@@ -147,6 +147,7 @@ constexpr OverNetwork measurements[] = {
     {"put.65536.flood", put_flood<part>},
     {"get.65536.flood", get_flood<part>},
     {"put.1048576.flood", put_flood<large_part>},
+    {"am.8.flood", message_flood<8>},
     {"am.8192.flood", message_flood<8192>},
     {"am.16384.flood", message_flood<16384>},
 };

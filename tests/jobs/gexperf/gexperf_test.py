@@ -47,6 +47,10 @@ NAMES = {
         "ofi.put.8", "ofi.get.8", "ofi.am.short.rtt", "ofi.am.16384.flood", "ofi.put.65536.flood",
         "ofi.put.1048576.flood",
     ],
+    "udp": [
+        "udp.put.8", "udp.am.short.rtt", "udp.am.8.flood", "udp.am.16384.flood", "udp.put.65536.flood",
+        "udp.put.1048576.flood",
+    ],
     "launch": ["launch.2"],
     "scale": [f"scale.{ranks}.{what}" for ranks in (64, 256, 1024) for what in ("launch", "memory")],
     "threads": [f"threads.{what}.{threads}" for what in
@@ -92,6 +96,9 @@ BUDGETS = {
     "ofi.put.8": ("ratio", 1.15), "ofi.get.8": ("ratio", 1.15), "ofi.am.short.rtt": ("ratio", 1.15),
     "ofi.am.16384.flood": ("ratio", 1.05263), "ofi.put.65536.flood": ("ratio", 1.05263),
     "ofi.put.1048576.flood": ("ratio", 1.05263),
+    "udp.put.8": ("ratio", 1.15), "udp.am.short.rtt": ("ratio", 1.15), "udp.am.8.flood": ("value", 333),
+    "udp.am.16384.flood": ("value", 4900), "udp.put.65536.flood": ("ratio", 1.42857),
+    "udp.put.1048576.flood": ("ratio", 1.42857),
     "coll.broadcast.8": ("ratio", 1.2), "coll.reduce_to_all.8": ("ratio", 1.5),
     "vis.strided.3.65536": ("ratio", 1.1), "vis.strided.8.65536": ("ratio", 1.1),
     "vis.strided.32.65536": ("ratio", 1.1),
