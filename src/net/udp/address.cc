@@ -73,7 +73,7 @@ std::string Address::host_text() const {
 }
 
 std::string Address::text() const {
-  const std::string host = host_text();
+  std::string host = host_text();
   if (length_ == 0) return host;
   return (family() == AF_INET ? host : "[" + host + "]") + ":" + std::to_string(port());
 }

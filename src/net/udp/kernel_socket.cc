@@ -126,6 +126,7 @@ bool KernelSocket::bind(const SocketOptions& options, std::string& error) {
     if (first != last) error += " to " + std::to_string(last);
   }
   error += std::string(": ") + strerror(errno);
+  if (first != 0) error += "; GEX_UDP_PORTS names them, one for each rank of a host";
   return false;
 }
 

@@ -34,6 +34,34 @@ TEST(Environment, TheConduitOfTheCommandLineWins) {
   expect_success(command.run(), "rank ", 2);
 }
 
+TEST(Environment, WhatUdpCannotUseIsNamedWithTheVariable) {
+  struct Wrong {
+    const char* variable;
+    const char* value;
+    const char* line;
+  };
+  for (const Wrong& wrong :
+       {Wrong{"GEX_UDP_INTERFACE", "eth77",
+              "this host has no interface, address or subnet eth77; there are "},
+        Wrong{"GEX_UDP_MTU", "500", "GEX_UDP_MTU='500' is not a number of bytes from 576"},
+        Wrong{"GEX_UDP_PORTS", "2-1", "GEX_UDP_PORTS='2-1' is not a port from 1 to 65535"},
+        // One port is not enough for two ranks.
+        Wrong{"GEX_UDP_PORTS", "45671", ", port 45671: Address already in use; GEX_UDP_PORTS "},
+        Wrong{"GEX_UDP_AUTHENTICATE", "all", "GEX_UDP_AUTHENTICATE='all' is not payload or header"},
+        Wrong{"GASNET_NETWORKDEPTH", "-1",
+              "GASNET_NETWORKDEPTH='-1' is not a number of requests"}}) {
+    const Outcome outcome = job(2, {"ring"})
+                                .variable("GEX_CONDUIT", "udp")
+                                .variable("GASNET_SUPERNODE_MAXSIZE", "1")
+                                .variable(wrong.variable, wrong.value)
+                                .run();
+    expect_nothing_left(outcome);
+    EXPECT_EQ(outcome.status, 1);
+    EXPECT_EQ(lines_with(outcome.error, wrong.line), 1) << outcome.error;
+    EXPECT_EQ(lines_with(outcome.error, "conduit udp cannot be used here"), 1) << outcome.error;
+  }
+}
+
 TEST(Environment, WithoutANetworkAllMustShareMemory) {
   const Outcome outcome = job(2, {"ring"})
                               .variable("GEX_CONDUIT", "smp")

@@ -296,7 +296,9 @@ TEST(Open, ATakenPortIsNamed) {
   const std::string port = std::to_string(first->address().port());
   std::string error;
   EXPECT_EQ(KernelSocket::open({.bind = first->address()}, error), nullptr);
-  EXPECT_EQ(error, "cannot bind to 127.0.0.1, port " + port + ": Address already in use");
+  EXPECT_EQ(error,
+            "cannot bind to 127.0.0.1, port " + port +
+                ": Address already in use; GEX_UDP_PORTS names them, one for each rank of a host");
 }
 
 TEST(Open, TheFirstFreePortOfARangeIsTaken) {
