@@ -17,6 +17,7 @@
 
 #include <cstdint>
 
+#include "base/tsan.h"
 #include "core/event.h"
 #include "core/followed.h"
 #include "core/op.h"
@@ -63,11 +64,18 @@ inline void wait_for_parts(const Op& op, const StdCompletion::Word& completed,
   wait_until([&]() noexcept { return op; },
              [&]() noexcept { return StdCompletion::load_acquire(completed) == parts; });
 }
+/// A peer's answer completes the targets, in whatever thread takes it.
+inline void hand_over(const Targets& targets) noexcept {
+  order_through_peer_begins(targets.done);
+  if (targets.local != nullptr) order_through_peer_begins(targets.local);
+}
 /// Injects, and follows the operation until it is complete; traced jobs only.
 template <class Inject>
 [[gnu::noinline]] Injected inject_followed(const Targets& targets, Inject& inject) noexcept {
   const FollowedTargets given = follow(targets.done, targets.local);
-  const Injected injected = inject(Targets{given.done, given.local});
+  const Targets followed{given.done, given.local};
+  hand_over(followed);
+  const Injected injected = inject(followed);
   settle(given, injected.parts, injected.source_in_use ? injected.parts : 0);
   return injected;
 }
@@ -75,6 +83,7 @@ template <class Inject>
 Injected inject_into(const Targets& targets, Inject& inject) noexcept {
   if (traced()) [[unlikely]]
     return inject_followed(targets, inject);
+  hand_over(targets);
   return inject(targets);
 }
 }  // namespace detail

@@ -13,6 +13,7 @@
 #include <cstdint>
 
 #include "base/cache_line.h"
+#include "base/tsan.h"
 #include "core/completion.h"
 #include "job/rank_status.h"
 
@@ -27,6 +28,7 @@ void complete_followed(CompletionTarget target, std::uint32_t parts) noexcept;
 
 /// Completes `parts` parts. Any thread.
 inline void complete(CompletionTarget target, std::uint32_t parts = 1) noexcept {
+  order_through_peer_ends(target);
   if ((reinterpret_cast<std::uintptr_t>(target) & followed_tag) != 0) [[unlikely]]
     return complete_followed(target, parts);
   complete_parts<StdCompletion>(*target, parts);
