@@ -16,8 +16,9 @@ struct Mpi {
   int (*is_thread_main)(int* flag);
   int (*finalize)();
   bool found;
-  bool is_inherited;  ///< by a fork, whose parent has initialized it
-  bool is_ours;       ///< a network of this library has initialized it
+  bool is_inherited;  ///< this process is a fork of one that has initialized it
+  bool is_clients;    ///< who has initialized it before it joined the job
+  bool is_ours;       ///< a network has initialized it
 };
 constinit Mpi mpi{};
 
@@ -32,22 +33,26 @@ bool ask(int (*question)(int*)) noexcept {
   return question(&answer) == 0 && answer != 0;
 }
 
-}  // namespace
-
-void find_mpi(bool forked) noexcept {
-  // Look them up now: at the end of the process the loader's lock may be held.
+/// Look them up now: at the end of the process the loader's lock may be held.
+void find() noexcept {
   mpi.found = !os::is_linked_static() && find("MPI_Initialized", mpi.initialized) &&
               find("MPI_Finalized", mpi.finalized) &&
               find("MPI_Is_thread_main", mpi.is_thread_main) && find("MPI_Finalize", mpi.finalize);
-  mpi.is_inherited = forked && mpi_is_open();
+}
+
+}  // namespace
+
+void find_mpi(bool forked) noexcept {
+  find();
+  mpi.is_clients = mpi_is_open();
+  mpi.is_inherited = forked && mpi.is_clients;
   if (mpi.is_inherited) mpi.found = false;
 }
 
 void find_mpi_of_network() noexcept {
-  const bool was_open = mpi_is_open();
   if (mpi.is_inherited) return;
-  find_mpi(/*forked=*/false);
-  mpi.is_ours = !was_open && mpi_is_open();
+  find();
+  mpi.is_ours = !mpi.is_clients && mpi_is_open();
 }
 
 bool mpi_is_to_be_finalized() noexcept {

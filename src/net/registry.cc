@@ -242,6 +242,8 @@ Survey survey() {
     for (fs::directory_iterator entry(folder, error), end; !error && entry != end;
          entry.increment(error)) {
       const std::string file = entry->path().filename().string();
+      // A second hyphen: libgex-NAME-PART.so is a part that the plug-in NAME loads.
+      if (file.find('-', file_prefix.size()) != std::string::npos) continue;
       if (file.size() > file_prefix.size() + file_suffix.size() && file.starts_with(file_prefix) &&
           file.ends_with(file_suffix))
         found.push_back(

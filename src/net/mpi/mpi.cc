@@ -33,13 +33,14 @@ constexpr Library libraries[] = {
     {"mpich", "MPICH", {"libmpich.so", "libmpi.so.12"}},
 };
 
-const Conduit* part = nullptr;
-
 struct Choice {
   const Library* library = nullptr;
   std::string reason;
   std::string error;
 };
+
+const Conduit* part = nullptr;
+Choice chosen;  ///< with `part`
 
 /// The MPI that is loaded in this process, and the file that it was found in.
 const Library* loaded_library(std::string& file) {
@@ -98,6 +99,8 @@ std::string names() {
 }
 
 Choice choose(const Host& host) {
+  // What has been chosen once has been loaded.
+  if (part != nullptr) return chosen;
   Choice choice;
   std::string file;
   const Library* const loaded = loaded_library(file);
@@ -172,6 +175,7 @@ int attach(const Host* host, Limits* limits) {
   if (host->rank == 0)
     host->inform(("mpi: " + std::string(choice.library->title) + ": " + choice.reason).c_str());
   part = loaded;
+  chosen = choice;
   return part->attach(host, limits);
 }
 

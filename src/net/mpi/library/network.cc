@@ -270,7 +270,7 @@ void Network::leave() {
   MPI_Request barrier = MPI_REQUEST_NULL;
   bool entered = false;
   for (int done = 0; done == 0;) {
-    // What still arrives is for nobody.
+    // What still arrives is dropped.
     empty_polls_ = polls_per_full_look;
     advance();
     for (Incoming& incoming : incoming_) {

@@ -13,7 +13,7 @@
 // MPI is called by one thread at a time, under one lock, which no handler ever sees held. A thread
 // that polls and finds it taken has nothing to do.
 //
-// Once MPI is finalized, by whomever, nothing arrives any more.
+// Once MPI is finalized, by any caller, nothing arrives any more.
 //
 // Thread rules: as `Host::threaded` allows, and `poll` may be called from within Host::deliver.
 
@@ -89,7 +89,7 @@ class Network {
 
   static constexpr std::uint32_t max_held(Channel channel) noexcept {
     // A reply may have been handled, and the request that it made room for have been answered,
-    // before this process knows that its buffer is free.
+    // before this process has read that its buffer is free.
     return channel == reply_channel ? 2 * depth : depth;
   }
   SendBuffer* take_buffer(Channel channel, std::uint32_t peer);

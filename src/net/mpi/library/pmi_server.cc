@@ -100,8 +100,8 @@ void PmiServer::serve() {
     const std::string line = received.substr(0, end);
     received.erase(0, end + 1);
     if (value_of(line, "cmd") == "gex_pause") return;
-    const std::string said = answer(line);
-    if (!said.empty() && !write_all(own_, said + '\n')) return;
+    const std::string reply = answer(line);
+    if (!reply.empty() && !write_all(own_, reply + '\n')) return;
     if (value_of(line, "cmd") == "finalize") return;
   }
 }

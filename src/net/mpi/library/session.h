@@ -27,7 +27,7 @@ class Session {
 
   MPI_Comm communicator(Channel channel) const noexcept { return communicators_[channel]; }
 
-  /// Called when MPI is being finalized, by whomever: the last time that MPI may be used.
+  /// Called when MPI is being finalized, by any caller: the last time that MPI may be used.
   void on_finalize(std::function<void()> action) { on_finalize_ = std::move(action); }
 
  private:
