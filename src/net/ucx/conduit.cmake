@@ -1,2 +1,2 @@
 # network.cc alone can check its own state.
-gex_conduit(ucx PLUGIN CHECKING network.cc NEEDS libucp.so libuct.so libucs.so libucm.so)
+gex_conduit(ucx PLUGIN PREFERENCE 40 CHECKING network.cc NEEDS libucp.so libuct.so libucs.so libucm.so)
