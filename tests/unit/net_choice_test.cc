@@ -99,7 +99,10 @@ TEST(Choice, EmuIsNeverChosenByItself) {
 
 TEST(Choice, APlugInThatIsNotThereIsSurveyedWithTheReason) {
   // Beside a test program there are no plug-ins.
-  for (const Candidate& one : survey_candidates(Host{}, true)) {
+  Host host{};
+  host.env_integer = [](const char*) -> std::int64_t { return 0; };
+  host.env_text = [](const char*) -> const char* { return nullptr; };
+  for (const Candidate& one : survey_candidates(host, true)) {
     const auto declared_ones = declared();
     const auto place = std::find_if(declared_ones.begin(), declared_ones.end(),
                                     [&](const Declared& other) { return one.name == other.name; });

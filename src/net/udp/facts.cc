@@ -1,5 +1,7 @@
 #include "net/udp/facts.h"
 
+#include <sys/socket.h>
+
 #include <cstddef>
 #include <memory>
 #include <span>
@@ -93,6 +95,36 @@ void describe(const Host& host, void (*fact)(void* context, const char* name, co
   print("authenticated",
         settings.cover == Cover::payload ? "headers and payload" : "headers: GEX_UDP_AUTHENTICATE");
   print("put and get", "by the network, in datagrams that go straight to their place");
+}
+
+Standing standing(const Host& host, bool several_hosts,
+                  void (*reason)(void* context, const char* text), void* context) {
+  Settings settings;
+  std::string error;
+  std::string text;
+  if (read_settings(host, settings, error)) {
+    settings.wish.one_host = !several_hosts;
+    const std::vector<HostAddress> here = host_addresses();
+    const Candidates found = candidates(settings.wish, here, error);
+    if (error.empty()) text = "datagrams over " + address_text(found, here, settings.socket);
+  }
+  reason(context, error.empty() ? text.c_str() : error.c_str());
+  return error.empty() ? by_processor : unusable;
+}
+
+Way way_over(const Address& address, const Wish& wish) {
+  const std::vector<HostAddress> here = host_addresses();
+  const HostAddress* const found = find(here, address.with_port(0));
+  Way way;
+  way.name = (found != nullptr ? found->interface : address.host_text()) +
+             (address.family() == AF_INET ? " ipv4" : " ipv6");
+  way.reason = address.host_text();
+  if (!wish.interface.empty())
+    way.reason += ", as " + wish.interface + " asks (GEX_UDP_INTERFACE or GASNET_WORKERIP)";
+  else
+    way.reason += wish.one_host ? ", since all ranks are on one host"
+                                : ", in the subnet in which the most hosts have an address";
+  return way;
 }
 
 }  // namespace gex::net::udp

@@ -1,8 +1,10 @@
 #include "net/udp/path.h"
 
+#include <fcntl.h>
 #include <ifaddrs.h>
 #include <net/if.h>
 #include <sys/ioctl.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -136,6 +138,24 @@ std::vector<HostAddress> host_addresses() {
   return all;
 }
 
+std::uint64_t ip_stack() {
+  // The machine, by the number that it draws when it starts, and its network namespace.
+  const Descriptor file(open("/proc/sys/kernel/random/boot_id", O_RDONLY | O_CLOEXEC));
+  char boot[36];
+  struct stat status {};
+  if (file.number() < 0 || read(file.number(), boot, sizeof boot) != sizeof boot ||
+      stat("/proc/self/ns/net", &status) != 0)
+    return 0;
+  std::uint64_t hash = 14695981039346656037U;  // FNV-1a
+  const auto add = [&hash](std::span<const std::byte> bytes) {
+    for (const std::byte byte : bytes)
+      hash = (hash ^ std::to_integer<std::uint64_t>(byte)) * 1099511628211U;
+  };
+  add(std::as_bytes(std::span(boot)));
+  add(std::as_bytes(std::span(&status.st_ino, 1)));
+  return hash;
+}
+
 Candidates candidates(const Wish& wish, std::span<const HostAddress> here, std::string& error) {
   std::vector<const HostAddress*> allowed;
   const Named named(wish.interface);
@@ -170,10 +190,16 @@ Candidates candidates(const Wish& wish, std::span<const HostAddress> here, std::
 
 Address choose(std::uint32_t rank, std::span<const Candidates> of_ranks,
                std::span<const std::uint32_t> host_of, std::string& error) {
-  // A host is represented by its first rank: each may have been given another interface by its
-  // user, so their own offers count for themselves below.
+  // A host, or several with one IP stack, is represented by its first rank: each may have been
+  // given another interface by its user, so their own offers count for themselves below.
   std::map<std::uint32_t, std::uint32_t> first_rank;
-  for (std::uint32_t i = 0; i < of_ranks.size(); ++i) first_rank.emplace(host_of[i], i);
+  std::set<std::uint64_t> stacks;
+  for (std::uint32_t i = 0; i < of_ranks.size(); ++i) {
+    const std::uint64_t stack = of_ranks[i].stack;
+    if (first_rank.contains(host_of[i]) || stacks.contains(stack)) continue;
+    first_rank.emplace(host_of[i], i);
+    if (stack != 0) stacks.insert(stack);
+  }
 
   std::map<std::vector<std::byte>, unsigned> hosts_with;
   const auto number = [](const Address& address) {
@@ -210,6 +236,12 @@ Address choose(std::uint32_t rank, std::span<const Candidates> of_ranks,
   }
   if (best == nullptr) {
     error = "rank 0 has no address that other hosts can reach";
+    std::string shared;
+    for (const Candidate& one : of_ranks[0].all)
+      if (!one.address.is_empty() && !one.address.is_loopback())
+        shared += (shared.empty() ? "" : ", ") + one.address.host_text();
+    if (!shared.empty())
+      error += ": several hosts have " + shared + ", each on a network of its own";
     return {};
   }
   // The address in it; without one, routers will have to do.

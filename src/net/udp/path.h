@@ -37,7 +37,12 @@ struct Candidate {
 inline constexpr std::size_t max_candidates = 8;
 struct Candidates {
   Candidate all[max_candidates];  ///< an empty address: no candidate
+  std::uint64_t stack = 0;        ///< `ip_stack()` of the rank
 };
+
+/// A number that processes share which have the same interfaces and addresses, even where they
+/// count as several hosts, as in containers with `--network=host`; 0: unknown.
+std::uint64_t ip_stack();
 
 /// What is asked for in the environment.
 struct Wish {
@@ -52,8 +57,8 @@ Candidates candidates(const Wish& wish, std::span<const HostAddress> here, std::
 
 /// The address that `rank` uses: a pure function of what all ranks offered, of which one of each
 /// host counts. `host_of` has the host of each rank. An address that several hosts have, like that
-/// of a bridge of containers, is used by none. Empty after setting `error`, which names the
-/// rank without one.
+/// of a bridge of containers, is used by none; hosts that share an IP stack are one. Empty after
+/// setting `error`, which names the rank without one.
 Address choose(std::uint32_t rank, std::span<const Candidates> of_ranks,
                std::span<const std::uint32_t> host_of, std::string& error);
 

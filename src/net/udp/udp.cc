@@ -79,10 +79,14 @@ class Udp {
                        void* context) {
     udp::describe(host, fact, context);
   }
+  static Standing standing(const Host& host, bool several_hosts,
+                           void (*reason)(void* context, const char* text), void* context) {
+    return udp::standing(host, several_hosts, reason, context);
+  }
 
   Udp(const Host& host, const SipKey& key, const EndpointSettings& settings,
-      std::vector<Lanes::Parts> parts)
-      : lanes_(host, key, settings, std::move(parts)) {}
+      std::vector<Lanes::Parts> parts, Way way)
+      : lanes_(host, key, settings, std::move(parts)), way_(std::move(way)) {}
 
   bool has_memory() const noexcept { return lanes_.has_memory(); }
 
@@ -94,6 +98,10 @@ class Udp {
   }
   void leave() { lanes_.leave(now); }
   void enter_lane(std::uint32_t lane) { Lanes::enter(lane); }
+  void transport(std::uint32_t /*peer*/, const char** name, const char** reason) const {
+    *name = way_.name.c_str();
+    *reason = way_.reason.c_str();
+  }
 
   bool register_segment(const SegmentMemory& memory, void* key) {
     return memory.kind == host_memory &&
@@ -115,6 +123,7 @@ class Udp {
 
  private:
   Lanes lanes_;
+  Way way_;
 };
 
 template <class Value>
@@ -206,6 +215,7 @@ std::unique_ptr<Udp> Udp::attach(const Host& host, Limits& limits) {
   if (error.empty() && read_settings(host, wanted, error) &&
       read_memory(host, settings.receive_memory, error) && read_lanes(host, mine.lanes, error))
     mine.candidates = candidates(wanted.wish, host_addresses(), error);
+  mine.candidates.stack = ip_stack();
   mine.depth = wanted.depth != 0 ? wanted.depth : depth;
   mine.cover = wanted.cover;
   if (error.empty() && (!draw(mine.key) || !draw(own.session)))
@@ -239,7 +249,8 @@ std::unique_ptr<Udp> Udp::attach(const Host& host, Limits& limits) {
   settings.max_message = max_message;
   settings.depth = common.depth;
   settings.total_depth = std::max(total_depth, common.depth);
-  auto udp = std::make_unique<Udp>(host, common.key, settings, std::move(parts));
+  auto udp = std::make_unique<Udp>(host, common.key, settings, std::move(parts),
+                                   way_over(address, wanted.wish));
   if (!udp->has_memory()) error = "udp: no addresses are left for its buffers";
   if (!succeeded_on_all_ranks(host, error)) return nullptr;
   limits = {.max_message = max_message,

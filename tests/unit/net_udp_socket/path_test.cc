@@ -120,6 +120,25 @@ TEST(Choice, AnAddressThatSeveralHostsHaveIsNotUsed) {
   EXPECT_EQ(chosen(1, {offers[0], offers[0]}, {0, 0}), "172.17.0.1");
 }
 
+TEST(Choice, WhatSeveralHostsHaveIsUsedWhereTheyShareTheirStack) {
+  std::vector<Candidates> offers = {offer({{"10.0.0.1", 24}}), offer({{"10.0.0.1", 24}}),
+                                    offer({{"10.0.0.2", 24}})};
+  for (const std::size_t one : {0, 1}) offers[one].stack = 7;
+  offers[2].stack = 8;
+  EXPECT_EQ(chosen(0, offers, {0, 1, 2}), "10.0.0.1");
+  EXPECT_EQ(chosen(1, offers, {0, 1, 2}), "10.0.0.1");
+  EXPECT_EQ(chosen(2, offers, {0, 1, 2}), "10.0.0.2");
+  offers[1].stack = 9;
+  EXPECT_EQ(chosen(0, offers, {0, 1, 1}),
+            "rank 0 has no address that other hosts can reach: several hosts have 10.0.0.1, each "
+            "on a network of its own");
+}
+
+TEST(Stack, IsThisProcesssOwn) {
+  EXPECT_NE(ip_stack(), 0U);
+  EXPECT_EQ(ip_stack(), ip_stack());
+}
+
 TEST(Choice, RanksOfManyOnAHostCountOnce) {
   const Candidates crowded = offer({{"10.9.0.1", 16}, {"10.0.0.1", 24}});
   const std::vector<Candidates> offers = {crowded, crowded, crowded, offer({{"10.0.0.2", 24}})};
