@@ -4,6 +4,7 @@
 #include <chrono>
 #include <cstdio>
 #include <cstdlib>
+#include <set>
 #include <sstream>
 #include <thread>
 
@@ -76,31 +77,32 @@ void Endpoints::close() {
   for (void* const request : closing) ucp_request_free(request);
 }
 
-const char* Endpoints::transports_to(std::uint32_t number) {
-  const Worker::Use use(worker_);
-  std::string& found = peers_[number].transports;
-  if (!found.empty()) return found.c_str();
-  // UCX 1.13 has no other way to ask: lines "#  lane[0]:  3:tcp/lo.0 md[1]  -> ...".
+std::string Endpoints::lanes_of(std::uint32_t peer) {
+  // Lines "#  lane[0]:  3:tcp/lo.0 md[1]  -> ...".
   char* text = nullptr;
   std::size_t size = 0;
   std::FILE* const stream = open_memstream(&text, &size);
-  if (stream == nullptr) return "unknown";
-  ucp_ep_print_info(to(number), stream);
+  if (stream == nullptr) return {};
+  ucp_ep_print_info(to(peer), stream);
   std::fclose(stream);
   std::istringstream lines(std::string(text, size));
   std::free(text);
+  std::string list;
+  std::set<std::string> found;
   for (std::string line; std::getline(lines, line);) {
     const std::size_t lane = line.find("lane[");
     if (lane == std::string::npos) continue;
     std::istringstream words(line.substr(lane));
     std::string label, transport;
     words >> label >> transport;
-    transport.erase(0, transport.find(':') + 1);
-    transport.erase(std::min(transport.find('.'), transport.size()));
-    if (transport.empty() || found.find(transport) != std::string::npos) continue;
-    found.append(found.empty() ? "" : ", ").append(transport);
+    const std::size_t colon = transport.find(':');
+    if (colon == std::string::npos) continue;
+    transport.erase(0, colon + 1);
+    // Without the number of the path over that device: "tcp/lo.0", "tcp/lo.1".
+    transport.erase(std::min(transport.size(), transport.rfind('.')));
+    if (found.insert(transport).second) list.append(list.empty() ? "" : ", ").append(transport);
   }
-  return found.empty() ? "unknown" : found.c_str();
+  return list;
 }
 
 }  // namespace gex::net::ucx

@@ -2,8 +2,7 @@
 // A worker's endpoints: the connections with its peers, and with itself, made when they are first
 // used.
 //
-// Thread rules: with the worker in use, but for `set_addresses`, before that, and `transports_to`,
-// which takes it into use.
+// Thread rules: with the worker in use, but for `add_addresses`.
 
 #include <gex/plugin/conduit.h>
 #include <ucp/api/ucp.h>
@@ -43,15 +42,14 @@ class Endpoints {
   /// Closes all, after what is under way on them, or soon.
   void close();
 
-  /// The transports that UCX has chosen for the peer, "tcp/eth0, self/memory0"; connects to it. The
-  /// text stays valid.
-  const char* transports_to(std::uint32_t peer);
+  /// The endpoint's transports as UCX prints them, "rc_mlx5/mlx5_0:1, tcp/eth0"; connects it if it
+  /// is not.
+  std::string lanes_of(std::uint32_t peer);
 
  private:
   struct Peer {
     ucp_ep_h endpoint = nullptr;
     ucs_status_t failure = UCS_OK;  ///< what UCX has reported of the connection
-    std::string transports;
   };
 
   ucp_ep_h connect(std::uint32_t peer);

@@ -7,10 +7,13 @@
 #include <cstddef>
 #include <cstdint>
 #include <cstring>
+#include <initializer_list>
 #include <memory>
 #include <optional>
+#include <set>
 #include <span>
 #include <string>
+#include <string_view>
 #include <utility>
 #include <vector>
 
@@ -33,6 +36,8 @@ class Ucx {
   static void describe(const Host& host,
                        void (*fact)(void* context, const char* name, const char* text),
                        void* context);
+  static Standing standing(const Host& host, bool several_hosts,
+                           void (*reason)(void* context, const char* text), void* context);
 
   Ucx(const Host& host, std::string& error);
 
@@ -47,6 +52,7 @@ class Ucx {
     return network_->buffer(channel, peer, size);
   }
   void release(void* payload) { network_->release(payload); }
+  void transport(std::uint32_t peer, const char** name, const char** reason);
 
   bool register_segment(const SegmentMemory& memory, void* key) {
     return key_bytes_ != 0 && segments_->add(memory, key, key_bytes_);
@@ -82,7 +88,9 @@ class Ucx {
   std::optional<Endpoints> endpoints_;
   std::optional<OneSided> one_sided_;
   std::optional<Network> network_;
-  std::size_t key_bytes_ = 0;  ///< of segments; 0: there are no one-sided operations
+  std::size_t key_bytes_ = 0;   ///< of segments; 0: there are no one-sided operations
+  std::set<std::string> ways_;  ///< what `transport` has named, which stays where it is
+  std::string choice_reason_;
 };
 
 std::size_t ranks_here(const Host& host) {
@@ -98,7 +106,40 @@ std::string list_of(const std::vector<std::string>& names) {
   return list;
 }
 
-Ucx::Ucx(const Host& host, std::string& error) {
+bool begins_with_any(std::string_view text, std::initializer_list<std::string_view> beginnings) {
+  return std::any_of(beginnings.begin(), beginnings.end(),
+                     [&](std::string_view one) { return text.starts_with(one); });
+}
+
+/// Of a transport with its device, "rc_mlx5/mlx5_0:1": whether an adapter of InfiniBand or RoCE
+/// moves the bytes.
+bool is_hardware(std::string_view transport) {
+  return begins_with_any(transport, {"rc_", "dc_", "ud_"});
+}
+
+/// Whether it can connect this process with another one at all.
+bool leads_to_others(std::string_view transport, bool several_hosts) {
+  const std::string_view name = transport.substr(0, transport.find('/'));
+  // Those that only copy, between a device and its processor, or inside the process.
+  if (name == "self" || name.ends_with("_copy")) return false;
+  const bool on_host = begins_with_any(name, {"posix", "sysv", "cma", "xpmem", "knem"}) ||
+                       name.ends_with("_ipc") || transport == "tcp/lo";
+  return !(several_hosts && on_host);
+}
+
+/// What UCX chooses by, beside what it finds.
+std::string choice_reason(const Host& host) {
+  std::string asked;
+  for (const char* const name : {"GEX_UCX_TRANSPORTS", "GEX_UCX_DEVICES"}) {
+    const char* const value = host.env_text(name);
+    if (value != nullptr && value[0] != '\0')
+      asked.append(asked.empty() ? "" : ", ").append(name).append("=").append(value);
+  }
+  return asked.empty() ? "UCX chose among those that lead there"
+                       : "UCX chose among those that " + asked + " leaves";
+}
+
+Ucx::Ucx(const Host& host, std::string& error) : choice_reason_(choice_reason(host)) {
   const bool threaded = host.threaded != 0;
   context_.emplace(host, host.size, ranks_here(host), threaded, error);
   if (!error.empty()) return;
@@ -155,6 +196,38 @@ std::unique_ptr<Ucx> Ucx::attach(const Host& host, Limits& limits) {
             .key_bytes = static_cast<std::uint32_t>(std::max<std::size_t>(made->key_bytes_, 16)),
             .without_put = made->key_bytes_ != 0 ? 0U : 1U};
   return made;
+}
+
+void Ucx::transport(std::uint32_t peer, const char** name, const char** reason) {
+  const Worker::Use use(*worker_);
+  const std::string lanes = endpoints_->lanes_of(peer);
+  if (!lanes.empty()) *name = ways_.insert(lanes).first->c_str();
+  *reason = choice_reason_.c_str();
+}
+
+Standing Ucx::standing(const Host& host, bool several_hosts,
+                       void (*reason)(void* context, const char* text), void* context) {
+  std::string error;
+  std::vector<std::string> all;
+  {
+    const Context opened(host, 2, several_hosts ? 1 : 2, host.threaded != 0, error);
+    if (error.empty()) all = opened.transports();
+  }
+  std::vector<std::string> leading;
+  std::vector<std::string> hardware;
+  for (const std::string& one : all) {
+    if (!leads_to_others(one, several_hosts)) continue;
+    leading.push_back(one);
+    if (is_hardware(one)) hardware.push_back(one);
+  }
+  if (leading.empty() && error.empty())
+    error = "UCX finds no transport to other " +
+            std::string(several_hosts ? "hosts" : "processes") + " among " + list_of(all);
+  const std::string text =
+      !error.empty() ? error : "UCX over " + list_of(hardware.empty() ? leading : hardware);
+  reason(context, text.c_str());
+  if (!error.empty()) return unusable;
+  return hardware.empty() ? by_processor : by_hardware;
 }
 
 void Ucx::describe(const Host& host,
