@@ -66,10 +66,6 @@ class Ucx {
     return one_sided_->get(remote, local, size, done);
   }
   SendResult flush(std::uint32_t peer, void* done) { return one_sided_->flush(peer, done); }
-  void transport(std::uint32_t peer, const char** name, const char** reason) {
-    *name = endpoints_->transports_to(peer);
-    *reason = "UCX's choice; UCX_TLS and UCX_NET_DEVICES limit it";
-  }
   std::uint32_t atomic_operations(std::uint32_t data_type) const {
     return key_bytes_ != 0 ? ucx::atomic_operations(data_type) : 0;
   }
@@ -193,8 +189,7 @@ std::unique_ptr<Ucx> Ucx::attach(const Host& host, Limits& limits) {
             .max_transfer = OneSided::max_transfer,
             .total_depth = total_depth,
             // Without one-sided operations no rank gets a key, but keys have a size all the same.
-            .key_bytes = static_cast<std::uint32_t>(std::max<std::size_t>(made->key_bytes_, 16)),
-            .without_put = made->key_bytes_ != 0 ? 0U : 1U};
+            .key_bytes = static_cast<std::uint32_t>(std::max<std::size_t>(made->key_bytes_, 16))};
   return made;
 }
 

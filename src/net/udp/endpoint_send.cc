@@ -10,6 +10,9 @@ namespace gex::net::udp {
 
 namespace {
 
+/// So many after a poll leave at once, whatever is under way.
+constexpr std::uint32_t prompt_sends = 4;
+
 constexpr std::size_t at(Traffic traffic) noexcept {
   return static_cast<std::size_t>(traffic);
 }
@@ -129,10 +132,14 @@ void Endpoint::close(Peer& peer, Traffic traffic) {
 void Endpoint::added(Peer& peer, std::size_t bytes, Time now) {
   mark_busy(peer);
   peer.queued += bytes;
-  // The more is on its way, the more may be gathered before the next call of the system.
+  // What is gathered leaves with a later call at the latest, which may not come before this process
+  // has computed for long. So only many in a row are gathered; and the more is on its way, the more
+  // before the next call of the system.
+  ++sends_since_poll_;
   const std::size_t enough =
       std::clamp(peer.unacknowledged.in_flight(), settings_.bundle, settings_.batch);
-  if (peer.unacknowledged.empty() || peer.queued >= enough) transmit(peer, now);
+  if (sends_since_poll_ <= prompt_sends || peer.unacknowledged.empty() || peer.queued >= enough)
+    transmit(peer, now);
 }
 
 void Endpoint::mark_busy(Peer& peer) {
@@ -310,6 +317,7 @@ void Endpoint::look_at_timers(Time now) {
 }
 
 void Endpoint::end_poll(bool idle, Time now) {
+  sends_since_poll_ = 0;
   if (requests_refused_ && buffers_.has_recovered(request_channel)) [[unlikely]] {
     requests_refused_ = false;
     for (Peer& peer : peers_)
