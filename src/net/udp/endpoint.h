@@ -230,7 +230,7 @@ class Endpoint {
   std::vector<Get> gets_;
   std::vector<std::uint32_t> free_gets_;
   Burst burst_;
-  std::vector<Peer*> busy_;   ///< with something to be sent
+  std::vector<Peer*> busy_;  ///< with something to be sent
   /// Messages and parts of them; those after the first few are gathered.
   std::uint32_t sends_since_poll_ = 0;
   std::vector<Peer*> owed_;   ///< to be sent an acknowledgement
