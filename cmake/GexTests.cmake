@@ -27,6 +27,9 @@ set(gex_test_headers <gtest/gtest.h> <random>)
 if(CMAKE_BUILD_TYPE STREQUAL "RelWithDebInfo" AND NOT GEX_SANITIZE STREQUAL "thread")
   set(gex_test_options_LIGHT -O1)
   set(gex_test_options_UNOPTIMISED -O0)
+  if(GEX_SANITIZE)
+    set(gex_test_options_LIGHT -O0)
+  endif()
 endif()
 # A check of every access, which is a fifth of compiling a unit test. The rooms keep it, and so does the
 # conformance suite, which has the inline part of the interface in it.
@@ -95,11 +98,12 @@ function(gex_add_test)
   gex_limit(${arg_NAME} ${arg_TIMEOUT})
 endfunction()
 
-# gex_unit_test(<name> <sources>... [OPTIMISED] [TIMEOUT <seconds>]): a GoogleTest program of one
-# process, linked with the rooms that its sources include and no others. OPTIMISED: it is about what
-# the optimiser may do, or computes for long.
+# gex_unit_test(<name> <sources>... [OPTIMISED] [NO_MEMORY] [TIMEOUT <seconds>]): a GoogleTest program
+# of one process, linked with the rooms that its sources include and no others. OPTIMISED: it is about
+# what the optimiser may do, or computes for long. NO_MEMORY: what it tests manages none, and
+# AddressSanitizer has it not in the core.
 function(gex_unit_test name)
-  cmake_parse_arguments(PARSE_ARGV 1 arg "OPTIMISED" "TIMEOUT" "")
+  cmake_parse_arguments(PARSE_ARGV 1 arg "OPTIMISED;NO_MEMORY" "TIMEOUT" "")
   set(sources ${arg_UNPARSED_ARGUMENTS})
   add_executable(${name} ${sources})
   if(arg_OPTIMISED)
@@ -114,16 +118,20 @@ function(gex_unit_test name)
   if(room)
     gex_link_rooms(${name} ${room})
   endif()
-  set(threads ON)
-  if(GEX_SANITIZE STREQUAL "thread")
-    set(threads "")
+  set(is_core ON)
+  if(arg_NO_MEMORY AND GEX_SANITIZE MATCHES "address")
+    set(is_core OFF)
+  elseif(GEX_SANITIZE STREQUAL "thread")
+    set(is_core OFF)
     foreach(source IN LISTS sources)
       get_filename_component(source ${source} ABSOLUTE)
       file(STRINGS ${source} found REGEX "${gex_has_threads}")
-      list(APPEND threads ${found})
+      if(found)
+        set(is_core ON)
+      endif()
     endforeach()
   endif()
-  if(threads)
+  if(is_core)
     gex_add_test(NAME unit.${name} COMMAND ${name} TIMEOUT "${arg_TIMEOUT}" LABELS unit core)
     add_dependencies(core_tests ${name})
   else()

@@ -2,6 +2,7 @@
 
 #include <arpa/inet.h>
 
+#include <algorithm>
 #include <cstring>
 
 namespace gex::net::udp {
@@ -82,8 +83,7 @@ bool Address::operator==(const Address& other) const noexcept {
   if (length_ != other.length_ || family() != other.family() ||
       storage_.sin6_port != other.storage_.sin6_port)
     return false;
-  const std::span<const std::byte> mine = host_bytes();
-  return std::memcmp(mine.data(), other.host_bytes().data(), mine.size()) == 0;
+  return std::ranges::equal(host_bytes(), other.host_bytes());
 }
 
 }  // namespace gex::net::udp
