@@ -3,9 +3,10 @@
 
     clients.py BUILD WORK [all]
 
-Every network and every mode is used in each way; with `all`, every network in every mode, and what
-finds its place by what it is called or by make is tried once more after the move. The moved tree is used through make, CMake and pkg-config, which find it; what is read as text names
-the place where it was installed.
+Some networks and every mode are used in each way; with `all`, every network in every mode, also on
+hosts and as UPC++ is installed, and what finds its place by what it is called, by make or by CMake is
+tried once more after the move. The moved tree is used through make and pkg-config, which find it; what
+is read as text names the place where it was installed.
 """
 
 import os
@@ -45,8 +46,8 @@ def move(tree, moved):
 
 
 def labels(tree, everything, first):
-    """Networks and modes: all pairs, or each network in one mode, beginning with that one."""
-    for at, conduit in enumerate(tree.conduits):
+    """Networks and modes: all pairs, or three networks in one mode each, beginning with that one."""
+    for at, conduit in enumerate(tree.conduits if everything else tree.conduits[:3]):
         for mode in MODES if everything else [MODES[(first + at) % len(MODES)]]:
             yield conduit, mode
 
@@ -54,15 +55,15 @@ def labels(tree, everything, first):
 def built_everywhere(tree, everything):
     steps = [(probes.every_setting, tree), (probes.compilers, tree), (probes.links, tree),
              (probes.plug_ins, tree), (probes.tools_tests, tree),
-             (probes.tools_beside_gasnet, tree), (probes.cmake, tree), (probes.realm_runtime_mk, tree), (probes.osss, tree), (probes.caffeine, tree),
+             (probes.tools_beside_gasnet, tree), (probes.cmake, tree, everything),
+             (probes.realm_runtime_mk, tree), (probes.osss, tree), (probes.caffeine, tree),
              (probes.bcl, tree), (probes.pkg_config, tree, "smp", "par", "c11")]
     steps += [(probes.gasnet_tests, tree, *label) for label in labels(tree, everything, 0)]
     steps += [(probes.pkg_config, tree, conduit, mode, STANDARDS[mode])
               for conduit, mode in labels(tree, everything, 1)]
-    return steps + [(probes.by_hand, tree), (probes.linkers, tree),
-                    (probes.checking_library, tree), (probes.exit_flushes, tree),
-                    (probes.static_program, tree),
-                    (probes.launchers, tree), (probes.launchers_on_hosts, tree)]
+    steps += [(probes.by_hand, tree), (probes.linkers, tree), (probes.checking_library, tree),
+              (probes.exit_flushes, tree), (probes.static_program, tree), (probes.launchers, tree)]
+    return steps + [(probes.launchers_on_hosts, tree)] * everything
 
 
 def after_the_move(tree, everything):
@@ -70,7 +71,7 @@ def after_the_move(tree, everything):
              (probes.gasnet_tests, tree, "emu", "parsync"),
              (probes.pkg_config, tree, "smp", "par", "c11"), (probes.launchers, tree)]
     if everything:
-        steps += [(probes.cmake, tree), (probes.caffeine, tree),
+        steps += [(probes.cmake, tree, everything), (probes.caffeine, tree),
                   (probes.upcxx, tree, "upcxx-installed", everything), (probes.compilers, tree),
                   (probes.links, tree), (probes.tools_tests, tree), (probes.osss, tree),
                   (probes.pkg_config, tree, "emu", "seq", "c++20")]
@@ -89,8 +90,8 @@ if __name__ == "__main__":
     main([(names_no_build, FIRST, BUILD), (staged, BUILD, os.path.join(WORK, "stage")),
           (man_pages.man_pages, FIRST), (tour.tour, FIRST)]
          + built_everywhere(FIRST, EVERYTHING)
-         + [(probes.chapel, FIRST), (probes.devastator, FIRST), (probes.omni, FIRST),
-            (probes.upcxx, FIRST, "upcxx-installed", EVERYTHING), (move, FIRST, MOVED)]
+         + [(probes.chapel, FIRST), (probes.devastator, FIRST), (probes.omni, FIRST)]
+         + [(probes.upcxx, FIRST, "upcxx-installed", True)] * EVERYTHING + [(move, FIRST, MOVED)]
          + after_the_move(MOVED, EVERYTHING),
          "clients of the installed tree")
     # main has ended the process unless every step succeeded.
