@@ -11,7 +11,7 @@ namespace gex::net::udp {
 namespace {
 
 /// So many after a poll leave at once, whatever is under way.
-constexpr std::uint32_t prompt_sends = 4;
+constexpr std::uint32_t prompt_sends = 2;
 
 constexpr std::size_t at(Traffic traffic) noexcept {
   return static_cast<std::size_t>(traffic);
