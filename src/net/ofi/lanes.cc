@@ -1,6 +1,5 @@
 #include "net/ofi/lanes.h"
 
-#include <sched.h>
 #include <sys/resource.h>
 #include <unistd.h>
 
@@ -12,6 +11,7 @@
 #include <thread>
 #include <utility>
 
+#include "net/kit/processors.h"
 #include "net/ofi/provider.h"
 
 namespace gex::net::ofi {
@@ -46,19 +46,6 @@ bool may_have_several(const fi_info& info) {
   if ((registration_mode(info) & FI_MR_ENDPOINT) != 0 || is_shm(info)) return false;
   // Not tried: deprecated, or with faults of its own.
   return provider != "sockets" && !provider.ends_with(";ofi_rxd");
-}
-
-/// Processors on which the threads of this rank may run at once.
-std::uint32_t processors_of_rank(const Host& host) {
-  std::uint32_t ranks_here = 0;
-  for (std::uint32_t rank = 0; rank < host.size; ++rank)
-    if (host.host_of(rank) == host.host_of(host.rank)) ++ranks_here;
-  const long all = std::max(sysconf(_SC_NPROCESSORS_ONLN), 1L);
-  const auto share = static_cast<std::uint32_t>(all) / std::max(ranks_here, 1U);
-  cpu_set_t own;
-  const bool is_bound = sched_getaffinity(0, sizeof own, &own) == 0;
-  const auto bound = is_bound ? static_cast<std::uint32_t>(CPU_COUNT(&own)) : share;
-  return std::max(std::min(share, bound), 1U);
 }
 
 /// Connections that a process may have to each peer, going by what it may have open.

@@ -8,6 +8,11 @@
 
 namespace gex::net::udp {
 
+std::string_view text_of(const Host& host, const char* name) {
+  const char* const text = host.env_text != nullptr ? host.env_text(name) : nullptr;
+  return text == nullptr ? std::string_view() : env::trimmed(text);
+}
+
 namespace {
 
 constexpr std::int64_t max_mtu = 65535;
@@ -15,11 +20,6 @@ constexpr std::int64_t max_depth = 1024;
 constexpr std::uint64_t least_receive_buffer = 64 * 1024;
 
 /// The value without blanks; empty: not set.
-std::string_view text_of(const Host& host, const char* name) {
-  const char* const text = host.env_text(name);
-  return text == nullptr ? std::string_view() : env::trimmed(text);
-}
-
 bool is_on(const Host& host, const char* name) {
   const std::string_view text = text_of(host, name);
   return text.empty() || env::parse_boolean(text).value_or(true);

@@ -5,6 +5,7 @@
 
 #include <cstdint>
 #include <string>
+#include <string_view>
 
 #include "net/udp/kernel_socket.h"
 #include "net/udp/path.h"
@@ -24,5 +25,8 @@ struct Settings {
 /// names the variable, its value and what was expected. Of `host` only the `env_` functions are
 /// used.
 bool read_settings(const Host& host, Settings& settings, std::string& error);
+
+/// The text of a variable, without blanks around it; empty if it is not set.
+std::string_view text_of(const Host& host, const char* name);
 
 }  // namespace gex::net::udp

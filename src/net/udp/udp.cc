@@ -137,14 +137,9 @@ std::vector<std::uint32_t> hosts_of(const Host& host) {
   return hosts;
 }
 
-std::string text_of(const Host& host, const char* name) {
-  const char* const text = host.env_text != nullptr ? host.env_text(name) : nullptr;
-  return text != nullptr ? text : "";
-}
-
 /// What concerns the protocol alone.
 bool read_memory(const Host& host, std::size_t& memory, std::string& error) {
-  const std::string text = text_of(host, "GEX_UDP_MEMORY");
+  const std::string text(text_of(host, "GEX_UDP_MEMORY"));
   if (text.empty()) return true;
   const auto size = env::parse_size(text);
   if (!size || *size < least_memory) {
@@ -173,7 +168,7 @@ std::unique_ptr<Socket> open_socket(const Host& host, const SocketOptions& optio
   if (kernel_socket == nullptr) return nullptr;
   own.addresses[lane] = kernel_socket->address();
   own.receive_buffer = kernel_socket->limits().receive_buffer;
-  const std::string text = text_of(host, "GEX_UDP_FAULTS");
+  const std::string text(text_of(host, "GEX_UDP_FAULTS"));
   if (text.empty()) return kernel_socket;
   const std::optional<SocketFaults> faults = parse_faults(text, error);
   if (!faults) {

@@ -1,0 +1,13 @@
+#pragma once
+// How many threads of a rank can communicate at once.
+
+#include <gex/plugin/conduit.h>
+
+#include <cstdint>
+
+namespace gex::net {
+
+/// Processors on which the threads of this rank may run at once; at least 1.
+std::uint32_t processors_of_rank(const Host& host);
+
+}  // namespace gex::net
