@@ -47,7 +47,8 @@ def move(tree, moved):
 
 def labels(tree, everything, first):
     """Networks and modes: all pairs, or three networks in one mode each, beginning with that one."""
-    for at, conduit in enumerate(tree.conduits if everything else tree.conduits[:3]):
+    few = [conduit for conduit in ("smp", "emu", "ofi") if conduit in tree.conduits]
+    for at, conduit in enumerate(tree.conduits if everything else few):
         for mode in MODES if everything else [MODES[(first + at) % len(MODES)]]:
             yield conduit, mode
 

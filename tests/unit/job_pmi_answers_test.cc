@@ -23,7 +23,7 @@
 namespace gex::job {
 namespace {
 
-constexpr int rounds = 4000;
+constexpr int rounds = 600;
 constexpr std::size_t longest = 8192;
 
 std::string some_bytes(Random& random, std::size_t count, std::string_view of) {

@@ -219,7 +219,7 @@ TEST_F(RegistrationCacheTest, WhatIsUnmappedInUseIsNotFoundAgain) {
 }
 
 TEST_F(RegistrationCacheTest, FreedMemoryIsForgotten) {
-  for (int round = 0; round < 20; ++round) {
+  for (int round = 0; round < 4; ++round) {
     // So large that malloc maps it, and unmaps it when it is freed.
     constexpr std::size_t size = 40 << 20;
     make({.bytes = 2 * size, .pieces = 8});
@@ -249,7 +249,7 @@ TEST_F(RegistrationCacheTest, ManyChangesAtOnceForgetEverything) {
 TEST_F(RegistrationCacheTest, AnAddressIsNotFoundThatAnotherThreadIsStillUnmapping) {
   constexpr std::size_t size = 8;
   int taken_over = 0;
-  for (int round = 0; round < 500; ++round) {
+  for (int round = 0; round < 100; ++round) {
     void* memory = mmap(nullptr, size * page, PROT_READ | PROT_WRITE,
                         MAP_PRIVATE | MAP_ANONYMOUS | MAP_POPULATE, -1, 0);
     ASSERT_NE(memory, MAP_FAILED);
