@@ -20,11 +20,22 @@ bool Burst::can_join(const Peer& peer, std::size_t size) const noexcept {
          outgoing_[last].count + 2 <= max_pieces;
 }
 
+const std::byte* Burst::copy_of_payload(const Packet& packet) {
+  if (copied_ + packet.payload_size > max_copied) send();
+  if (copies_ == nullptr) copies_ = std::make_unique<std::byte[]>(max_copied);
+  std::byte* const copy = copies_.get() + copied_;
+  std::memcpy(copy, packet.payload, packet.payload_size);
+  copied_ += packet.payload_size;
+  return copy;
+}
+
 void Burst::add(Peer& peer, Packet& packet, Header header, Time now) {
   make_room();
   std::byte* const bytes = packet.bytes();
+  const bool is_again = packet.payload_size != 0 && packet.transmissions != 0;
+  const std::byte* const payload = is_again ? copy_of_payload(packet) : packet.payload;
   const iovec rest[] = {{bytes + sizeof header, packet.size - sizeof header},
-                        {const_cast<std::byte*>(packet.payload), packet.payload_size}};
+                        {const_cast<std::byte*>(payload), packet.payload_size}};
   const std::size_t size = packet.datagram_size();
   header.size = static_cast<std::uint16_t>(size);
   header.tag = 0;
@@ -84,7 +95,7 @@ void Burst::send() {
     // It does not come back before its sending has been tried.
     if (sent.outgoing >= taken) sent.peer->unacknowledged.mark_lost(*sent.packet);
   }
-  count_ = piece_count_ = sent_count_ = bare_count_ = 0;
+  count_ = piece_count_ = sent_count_ = bare_count_ = copied_ = 0;
 }
 
 }  // namespace gex::net::udp

@@ -9,6 +9,7 @@
 #include <array>
 #include <cstddef>
 #include <cstdint>
+#include <memory>
 
 #include "net/udp/packet.h"
 #include "net/udp/peer.h"
@@ -21,7 +22,9 @@ class Burst {
  public:
   Burst(Socket& socket, const Seal& seal) : socket_(socket), seal_(seal) {}
 
-  /// Seals it with this header and adds it.
+  /// Seals it with this header and adds it. What is sent again is a copy of the payload: where
+  /// other threads or processes write to its memory, the datagram may not be what was sealed, and
+  /// is refused.
   void add(Peer& peer, Packet& packet, Header header, Time now);
   /// Adds a datagram that is not sequenced: a header and up to `max_rest` bytes.
   void add(Peer& peer, Header header, const void* rest, std::size_t rest_size);
@@ -37,6 +40,7 @@ class Burst {
  private:
   static constexpr std::size_t max_outgoing = 64;
   static constexpr std::size_t max_packets = 256;
+  static constexpr std::size_t max_copied = std::size_t{128} << 10;
 
   struct Sent {
     Packet* packet;
@@ -47,6 +51,7 @@ class Burst {
     alignas(16) std::byte bytes[sizeof(Header) + max_rest];
   };
 
+  const std::byte* copy_of_payload(const Packet& packet);
   /// Room for another datagram of two pieces.
   void make_room();
   bool can_join(const Peer& peer, std::size_t size) const noexcept;
@@ -60,6 +65,8 @@ class Burst {
   std::array<iovec, 2 * max_packets> pieces_{};
   std::array<Sent, max_packets> sent_{};
   std::array<Bare, max_outgoing> bare_{};
+  std::unique_ptr<std::byte[]> copies_;  ///< of payloads; made when there is the first
+  std::size_t copied_ = 0;
   std::size_t count_ = 0;  ///< of outgoing
   std::size_t piece_count_ = 0;
   std::size_t sent_count_ = 0;

@@ -132,7 +132,7 @@ class Endpoint {
   static constexpr std::size_t max_places = 16;
   static constexpr std::size_t reserve = max_places + 8;
   static constexpr std::uint32_t max_transfers = 4096;
-  /// Puts of so many bytes are copied into packets with others.
+  /// Puts and answers to gets of so many bytes are copied into packets with others.
   static constexpr std::size_t copy_limit = 4096;
 
   void lock() noexcept {
@@ -201,7 +201,9 @@ class Endpoint {
   // endpoint_transfers.cc: all with the lock held.
 
   SendResult put_small(Peer& peer, Transfer& transfer, Time now);
-  void begin_answer(Peer& peer, const GetDetails& details);
+  void begin_answer(Peer& peer, const GetDetails& details, Time now);
+  /// A copy, with other records in one packet; false: there is no room for it now.
+  bool answer_small(Peer& peer, const GetDetails& details, const std::byte* memory, Time now);
   void take_get_data(const Peer& peer, const GetDataDetails& details, const std::byte* data,
                      std::size_t size);
   bool is_valid(const Peer& peer, const GetDataDetails& details, std::size_t size) const noexcept;

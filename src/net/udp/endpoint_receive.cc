@@ -275,7 +275,7 @@ void Endpoint::consume(Peer& peer, const std::byte* rest, std::size_t rest_size,
         break;
       }
       case RecordKind::get:
-        begin_answer(peer, records.details<GetDetails>());
+        begin_answer(peer, records.details<GetDetails>(), now);
         break;
       case RecordKind::get_data:
         take_get_data(peer, records.details<GetDataDetails>(), records.data(), records.size());

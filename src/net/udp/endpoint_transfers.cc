@@ -103,9 +103,29 @@ SendResult Endpoint::get(const Remote& remote, void* local, std::size_t size, vo
   return sent;
 }
 
-void Endpoint::begin_answer(Peer& peer, const GetDetails& details) {
-  Transfer* transfer = answers_.take();
+bool Endpoint::answer_small(Peer& peer, const GetDetails& details, const std::byte* memory,
+                            Time now) {
+  const std::size_t size = record_size(details_size + details.size);
+  Packet* packet = room_for_record(peer, Traffic::one_sided, size);
+  if (packet == nullptr) return false;
+  const Record record{static_cast<std::uint32_t>(details.size), RecordKind::get_data, {}};
+  const GetDataDetails data{0, details.get, 0, 0};
+  std::byte* const to = packet->bytes() + packet->size;
+  std::memcpy(to, &record, sizeof record);
+  std::memcpy(to + sizeof record, &data, sizeof data);
+  std::memcpy(to + sizeof record + sizeof data, memory, details.size);
+  packet->size += static_cast<std::uint32_t>(size);
+  added(peer, size, now);
+  return true;
+}
+
+void Endpoint::begin_answer(Peer& peer, const GetDetails& details, Time now) {
   const std::byte* memory = segments_.at(details.segment, details.address, details.size);
+  if (memory != nullptr && details.size <= copy_limit &&
+      front_size + padded(details.size) <= peer.datagram &&
+      answer_small(peer, details, memory, now))
+    return;
+  Transfer* transfer = answers_.take();
   if (transfer == nullptr || memory == nullptr)
     fatal(host_, "udp: a get of rank %u was accepted and cannot be answered", rank_of(peer));
   transfer->kind = Transfer::answer;

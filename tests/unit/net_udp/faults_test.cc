@@ -226,6 +226,34 @@ TEST(Strangers, ReplaysAndForgeriesAreRefusedAndCounted) {
   EXPECT_GE(ranks.endpoints[1]->counts().unauthenticated, 100U);
 }
 
+// A program may read what another writes meanwhile: it gets old or new bytes, but an answer.
+TEST(Transfers, OfMemoryThatChangesMeanwhileComeToAnEnd) {
+  Ranks ranks(2, {.seed = 3, .max_datagram = 9000});
+  handler = [](std::uint32_t, std::uint32_t, Channel, std::span<const std::byte>) {};
+  constexpr std::size_t large = 100'000;
+  std::vector<std::byte> memory(large), copy(large);
+  SegmentKey key{};
+  ASSERT_TRUE(ranks.segments[1]->add(memory.data(), memory.size(), key));
+  const Remote remote{1, &key, reinterpret_cast<std::uint64_t>(memory.data())};
+  for (const std::size_t size : {std::size_t{8}, large}) {
+    std::uint8_t turn = 0;
+    ranks.network.before_send = [&] { std::fill(memory.begin(), memory.end(), std::byte{++turn}); };
+    const std::uint64_t refused = ranks.endpoints[0]->counts().unauthenticated;
+    int done = 0;
+    ASSERT_EQ(ranks.endpoints[0]->get(remote, copy.data(), size, &done, ranks.network.now), sent);
+    ASSERT_TRUE(ranks.run_until([&] { return done == 1; })) << size;
+    // Small ones are copied at once.
+    if (size == 8) {
+      EXPECT_EQ(ranks.endpoints[0]->counts().unauthenticated, refused);
+    }
+    ASSERT_EQ(
+        ranks.endpoints[0]->put(remote, memory.data(), size, &done, nullptr, ranks.network.now),
+        sent);
+    ASSERT_TRUE(ranks.run_until([&] { return done == 2; })) << size;
+  }
+  ASSERT_TRUE(ranks.settle());
+}
+
 // 5% of random loss must not be taken for congestion.
 TEST(Recovery, RandomLossCostsLessThanHalfOfTheRate) {
   Time taken[2];

@@ -7,6 +7,7 @@
 #include <netinet/in.h>
 
 #include <cstring>
+#include <functional>
 #include <map>
 #include <memory>
 #include <queue>
@@ -65,6 +66,8 @@ class SimulatedNetwork {
     std::vector<std::byte> bytes;
   };
   std::vector<Recorded> recorded;
+  /// Something that happens as datagrams are handed over, before their bytes are taken.
+  std::function<void()> before_send = [] {};
 
   std::unique_ptr<Socket> open(std::uint32_t rank);
 
@@ -136,6 +139,7 @@ class SimulatedSocket final : public Socket {
   }
 
   std::size_t send(std::span<const Outgoing> all) override {
+    network_.before_send();
     for (const Outgoing& one : all) {
       std::vector<std::byte> bytes;
       for (std::uint32_t i = 0; i < one.count; ++i) {
