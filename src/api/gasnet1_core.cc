@@ -8,6 +8,7 @@
 #include "base/os_process.h"
 #include "base/spin.h"
 #include "core/in_call.h"
+#include "core/network_report.h"
 #include "core/objects.h"
 #include "core/process.h"
 #include "core/progress.h"
@@ -94,6 +95,7 @@ void gex_wait_pause_(uint32_t* spins) {
 void gasnet_exit(int exitcode) {
   if (gex_proc_.jobsize == 0) std::_Exit(gex::os::exit_status(exitcode));
   gex::trace::finish();
+  gex::report_network();
   gex::process().job->end(exitcode);
 }
 

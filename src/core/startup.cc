@@ -17,6 +17,7 @@
 #include "core/client_notes.h"
 #include "core/in_call.h"
 #include "core/network_choice.h"
+#include "core/network_report.h"
 #include "core/pairs.h"
 #include "core/process.h"
 #include "core/progress.h"
@@ -162,6 +163,7 @@ void start_process(Deliver deliver, const CommandLine& line) {
 
   self.neighborhood = shm::Neighborhood::form(self.placement, agreed.lanes);
   attach_network(deliver);
+  report_network_at_exit();
   if (traced()) trace::name_fact(trace::Fact::conduit, self.conduit_name.c_str());
   gex_proc_.jobsize = job.size();
   if (agreed.requires_ways) require_ways();

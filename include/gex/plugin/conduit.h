@@ -313,6 +313,10 @@ struct Conduit {
   /// ask for one with GEX_REQUIRE=NAME:WAY, which is all of the name or a word of it; words end at
   /// any of " ,;:/+".
   void (*transport)(uint32_t peer, const char** name, const char** reason) = nullptr;
+
+  /// Optional, while attached: what the network has counted, for users. Calls `line` for each line.
+  /// Called with GEX_VERBOSE=1 when the rank ends, beside other calls, which it does not wait for.
+  void (*report)(void (*line)(void* context, const char* text), void* context) = nullptr;
 };
 
 /// The one symbol a plug-in exports, named for the version:

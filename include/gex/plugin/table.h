@@ -32,6 +32,7 @@
 //   static Standing standing(const Host&, bool several_hosts,
 //                            void (*reason)(void*, const char*), void* context);
 //   void transport(uint32_t peer, const char** name, const char** reason) const;
+//   void report(void (*line)(void*, const char*), void* context);
 
 #include <gex/plugin/conduit.h>
 
@@ -124,6 +125,10 @@ constexpr Conduit table_of(const char* name, const char* description, uint64_t c
   if constexpr (requires { &Network::transport; })
     table.transport = [](uint32_t peer, const char** name, const char** reason) {
       attached<Network>->transport(peer, name, reason);
+    };
+  if constexpr (requires { &Network::report; })
+    table.report = [](void (*line)(void*, const char*), void* context) {
+      attached<Network>->report(line, context);
     };
   return table;
 }

@@ -132,6 +132,19 @@ void Endpoint::send_farewells(Time now) {
   burst_.send();
 }
 
+EndpointCounts Endpoint::counts() const noexcept {
+  EndpointCounts counts = counts_;
+  counts.sent = burst_.datagrams();
+  return counts;
+}
+
+EndpointCounts Endpoint::counts_now() noexcept {
+  const bool is_locked = threaded_ && lock_.try_lock();
+  const EndpointCounts now = counts();
+  if (is_locked) lock_.unlock();
+  return now;
+}
+
 void Endpoint::check_invariants() const {
   if (!is_quiet()) return;
   if (puts_.taken() != 0 || answers_.taken() != 0)

@@ -34,6 +34,7 @@
 
 #include "base/spin_lock.h"
 #include "net/udp/burst.h"
+#include "net/udp/counts.h"
 #include "net/udp/object_pool.h"
 #include "net/udp/packet.h"
 #include "net/udp/peer.h"
@@ -71,18 +72,6 @@ struct PeerSettings {
   Congestion::Settings congestion{};
 };
 
-/// What happened, for people.
-struct EndpointCounts {
-  std::uint64_t received = 0;  ///< datagrams
-  std::uint64_t sent_again = 0;
-  std::uint64_t timeouts = 0;
-  std::uint64_t duplicates = 0;       ///< and replays
-  std::uint64_t unauthenticated = 0;  ///< not of this job, or changed on their way
-  std::uint64_t malformed = 0;        ///< of a peer, but not what it may send
-  std::uint64_t refused = 0;          ///< for lack of room
-  std::uint64_t moved = 0;            ///< peers whose address has changed
-};
-
 class Endpoint {
  public:
   Endpoint(const Host& host, Socket& socket, const Seal& seal, Segments& segments,
@@ -114,7 +103,9 @@ class Endpoint {
   /// Ends the job when packets are lost or counted twice, if nothing is under way.
   void check_invariants() const;
 
-  EndpointCounts counts() const noexcept { return counts_; }
+  EndpointCounts counts() const noexcept;
+  /// Beside other calls: waits for none of them, so some may be counted in part.
+  EndpointCounts counts_now() noexcept;
   /// Datagrams that have come, and whether peers have something that they have not acknowledged.
   /// Hints, which any thread may ask for.
   std::uint64_t received() const noexcept { return received_.load(std::memory_order_relaxed); }

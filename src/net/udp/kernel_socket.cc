@@ -336,8 +336,8 @@ void KernelSocket::read_control(msghdr& header, Incoming& place) noexcept {
   }
 }
 
-KernelSocket::Counts KernelSocket::counts() const noexcept {
-  Counts counts = counts_;
+SocketCounts KernelSocket::counts() const noexcept {
+  SocketCounts counts = counts_;
   std::uint32_t memory[SK_MEMINFO_VARS] = {};
   socklen_t length = sizeof memory;
   if (getsockopt(descriptor_, SOL_SOCKET, SO_MEMINFO, memory, &length) == 0)

@@ -47,12 +47,7 @@ class KernelSocket final : public Socket {
   };
   const Buffers& buffers() const noexcept { return buffers_; }
 
-  /// Counts since the start.
-  struct Counts {
-    std::uint64_t refused = 0;     ///< datagrams that the kernel could not send: as good as lost
-    std::uint64_t overflowed = 0;  ///< that the kernel dropped because the receive buffer was full
-  };
-  Counts counts() const noexcept;
+  SocketCounts counts() const noexcept override;
 
  private:
   explicit KernelSocket(int descriptor) noexcept;
@@ -72,7 +67,7 @@ class KernelSocket final : public Socket {
   bool marks_ = false;
   bool cuts_ = false;  ///< GSO works, as far as is known
   std::size_t mtu_ = 0;
-  Counts counts_;
+  SocketCounts counts_;
   std::unique_ptr<Vectors> outgoing_;
   std::unique_ptr<Vectors> incoming_;
 };

@@ -112,6 +112,17 @@ std::size_t Lanes::visit(std::uint32_t number, std::uint32_t channels, std::size
   return delivered;
 }
 
+std::string Lanes::counts_text() {
+  EndpointCounts counts;
+  SocketCounts system;
+  for (std::uint32_t number = 0; number < count_; ++number) {
+    add(system, lanes_[number].parts.socket->counts());
+    if (Endpoint* endpoint = lanes_[number].endpoint.load(std::memory_order_acquire))
+      add(counts, endpoint->counts_now());
+  }
+  return text_of(counts, system);
+}
+
 void Lanes::leave(Time (*clock)() noexcept) {
   // What peers still send to a lane that is not open here must be acknowledged.
   std::uint64_t received = 0;

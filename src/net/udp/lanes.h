@@ -21,6 +21,7 @@
 #include <cstdint>
 #include <memory>
 #include <mutex>
+#include <string>
 #include <vector>
 
 #include "net/udp/endpoint.h"
@@ -62,6 +63,9 @@ class Lanes {
   void forget(const Segments::Range& memory);
 
   std::size_t poll(std::uint32_t channels, std::size_t most, Time now);
+
+  /// What has happened on all of them, in a line; empty: nothing.
+  std::string counts_text();
 
   /// Returns when peers have everything that they were sent, or after some seconds of silence.
   void leave(Time (*clock)() noexcept);

@@ -5,7 +5,7 @@
 // KernelSocket (kernel_socket.h) is the real one; the tests have one with seeded faults.
 //
 // Thread rules: one call of `send` and one of `receive` at a time. The two may run at the same
-// time; `limits`, `max_datagram` and `charge` any time.
+// time; `limits`, `max_datagram`, `charge` and `counts` any time.
 
 #include <sys/uio.h>
 
@@ -56,6 +56,12 @@ struct SocketLimits {
   std::size_t receive_buffer = 0;
 };
 
+/// Datagrams that the system did not carry, since the start.
+struct SocketCounts {
+  std::uint64_t refused = 0;     ///< could not be sent: as good as lost
+  std::uint64_t overflowed = 0;  ///< dropped because the receive buffer was full
+};
+
 class Socket {
  public:
   virtual ~Socket() = default;
@@ -77,6 +83,8 @@ class Socket {
   /// What a peer's kernel charges its receive buffer for a datagram of `bytes` bytes while it waits
   /// there, at most. Of joined or batched ones for each segment.
   virtual std::size_t charge(std::size_t bytes) const noexcept = 0;
+
+  virtual SocketCounts counts() const noexcept { return {}; }
 };
 
 }  // namespace gex::net::udp

@@ -98,6 +98,10 @@ class Udp {
   }
   void leave() { lanes_.leave(now); }
   void enter_lane(std::uint32_t lane) { Lanes::enter(lane); }
+  void report(void (*line)(void* context, const char* text), void* context) {
+    const std::string text = lanes_.counts_text();
+    if (!text.empty()) line(context, text.c_str());
+  }
   void transport(std::uint32_t /*peer*/, const char** name, const char** reason) const {
     *name = way_.name.c_str();
     *reason = way_.reason.c_str();
