@@ -16,9 +16,12 @@ constexpr std::size_t exchanges = 20000;
 
 bool time_bare_udp(const Plan& plan, BareUdp what, std::size_t bytes, double& ns, double& used_ns,
                    std::string& trouble) {
-  const bool is_flood = what == BareUdp::flood;
+  const bool is_flood = what != BareUdp::ping_pong;
   const Finished done =
-      run({plan.worker_folder + "/gexperf-udp-bare", is_flood ? "flood" : "ping_pong",
+      run({plan.worker_folder + "/gexperf-udp-bare",
+           what == BareUdp::flood ? "flood"
+           : is_flood             ? "single_flood"
+                                  : "ping_pong",
            std::to_string(bytes),
            std::to_string(is_flood ? std::max<std::size_t>(1, moved / bytes) : exchanges),
            std::to_string(plan.processors[0]), std::to_string(plan.processors[1])});

@@ -1,5 +1,6 @@
 #include "catalogue.h"
 
+#include <algorithm>
 #include <cstdio>
 
 namespace gexperf {
@@ -15,11 +16,6 @@ constexpr double two_threads_budget = 1 / 0.8;
 
 /// A strided transfer may take so long to fold each of its dimensions.
 constexpr double dimension_allowance_ns = 15;
-
-/// At least 0.95 of the bandwidth.
-constexpr double bandwidth_budget = 1 / 0.95;
-// 0.7 of the bandwidth of the bare datagrams.
-constexpr double datagram_budget = 1 / 0.7;
 
 /// A line cannot come and go between two cores in less.
 constexpr double line_floor_ns = 20;
@@ -437,110 +433,6 @@ constexpr Row table[] = {
      .floor = 0.95,
      .over_emu = OverEmu::message_flood,
      .emu_bytes = 8192},
-    {.name = "ofi.put.8",
-     .group = Group::ofi,
-     .size = "8",
-     .measurement = "net.put.8",
-     .conduit = "ofi",
-     .held = Budget::ratio,
-     .budget = 1.15,
-     .bare = BareOfi::ping_pong,
-     .bare_bytes = 8},
-    {.name = "ofi.get.8",
-     .group = Group::ofi,
-     .size = "8",
-     .measurement = "net.get.8",
-     .conduit = "ofi",
-     .held = Budget::ratio,
-     .budget = 1.15,
-     .bare = BareOfi::ping_pong,
-     .bare_bytes = 8},
-    {.name = "ofi.am.short.rtt",
-     .group = Group::ofi,
-     .size = "0",
-     .measurement = "net.am.short.rtt",
-     .conduit = "ofi",
-     .held = Budget::ratio,
-     .budget = 1.15,
-     .bare = BareOfi::ping_pong,
-     .bare_bytes = 8},
-    {.name = "ofi.am.16384.flood",
-     .group = Group::ofi,
-     .size = "16384",
-     .measurement = "net.am.16384.flood",
-     .conduit = "ofi",
-     .held = Budget::ratio,
-     .budget = bandwidth_budget,
-     .bare = BareOfi::flood,
-     .bare_bytes = 16384},
-    {.name = "ofi.put.65536.flood",
-     .group = Group::ofi,
-     .size = "65536",
-     .measurement = "net.put.65536.flood",
-     .conduit = "ofi",
-     .held = Budget::ratio,
-     .budget = bandwidth_budget,
-     .bare = BareOfi::flood,
-     .bare_bytes = 65536},
-    {.name = "ofi.put.1048576.flood",
-     .group = Group::ofi,
-     .size = "1048576",
-     .measurement = "net.put.1048576.flood",
-     .conduit = "ofi",
-     .held = Budget::ratio,
-     .budget = bandwidth_budget,
-     .bare = BareOfi::flood,
-     .bare_bytes = 1048576},
-    {.name = "udp.put.8",
-     .group = Group::udp,
-     .size = "8",
-     .measurement = "net.put.8",
-     .conduit = "udp",
-     .held = Budget::ratio,
-     .budget = 1.15,
-     .bare_udp = BareUdp::ping_pong,
-     .bare_bytes = 8},
-    {.name = "udp.am.short.rtt",
-     .group = Group::udp,
-     .size = "0",
-     .measurement = "net.am.short.rtt",
-     .conduit = "udp",
-     .held = Budget::ratio,
-     .budget = 1.15,
-     .bare_udp = BareUdp::ping_pong,
-     .bare_bytes = 8},
-    {.name = "udp.am.8.flood",
-     .group = Group::udp,
-     .size = "8",
-     .measurement = "net.am.8.flood",
-     .conduit = "udp",
-     .held = Budget::value,
-     .budget = 333},
-    {.name = "udp.am.16384.flood",
-     .group = Group::udp,
-     .size = "16384",
-     .measurement = "net.am.16384.flood",
-     .conduit = "udp",
-     .held = Budget::value,
-     .budget = 4900},
-    {.name = "udp.put.65536.flood",
-     .group = Group::udp,
-     .size = "65536",
-     .measurement = "net.put.65536.flood",
-     .conduit = "udp",
-     .held = Budget::ratio,
-     .budget = datagram_budget,
-     .bare_udp = BareUdp::flood,
-     .bare_bytes = 65536},
-    {.name = "udp.put.1048576.flood",
-     .group = Group::udp,
-     .size = "1048576",
-     .measurement = "net.put.1048576.flood",
-     .conduit = "udp",
-     .held = Budget::ratio,
-     .budget = datagram_budget,
-     .bare_udp = BareUdp::flood,
-     .bare_bytes = 1048576},
     {.name = "launch.2",
      .group = Group::launch,
      .size = "2 ranks",
@@ -607,8 +499,9 @@ std::string Row::budget_text() const {
 std::span<const Row> rows() {
   static const std::vector<Row> all = [] {
     std::vector<Row> joined(std::begin(table), std::end(table));
-    for (const std::vector<Row>& more : {thread_rows(), core_rows()})
+    for (const std::vector<Row>& more : {network_rows(), thread_rows(), core_rows()})
       joined.insert(joined.end(), more.begin(), more.end());
+    std::ranges::stable_sort(joined, {}, &Row::group);
     return joined;
   }();
   return all;

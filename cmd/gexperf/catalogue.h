@@ -63,8 +63,17 @@ enum class Budget {
 /// message of a stream of them.
 enum class BareOfi { none, ping_pong, flood };
 
-/// What of the system's own datagrams is the limit of a row over udp, likewise.
-enum class BareUdp { none, ping_pong, flood };
+/// What of the system's own datagrams is the limit of a row over udp, likewise. `single_flood`: one
+/// datagram of an Ethernet's packet each, which the system neither cuts nor joins.
+enum class BareUdp { none, ping_pong, flood, single_flood };
+
+/// Another job whose figure is the limit.
+enum class Against {
+  nothing,
+  one_thread,   ///< of one thread a rank; the limit is `Row::threads` times what it does
+  as_usual,     ///< without the row's environment
+  two_senders,  ///< of three ranks
+};
 
 /// What a row's value is. A rate is measured as the time of `Row::messages` messages.
 enum class Quantity { time, memory, rate };
@@ -97,8 +106,11 @@ struct Row {
   unsigned messages = 0;
   /// Threads of each of the two ranks; 0: the measurement has none.
   unsigned threads = 0;
-  /// The limit is `threads` times what one thread does.
-  bool against_one_thread = false;
+  Against against = Against::nothing;
+  /// Variables of the row's jobs, NAME=VALUE, with blanks between them.
+  std::string_view environment = "";
+  /// Each rank has to have a core of its own.
+  bool cores_of_their_own = false;
   /// Bytes and place of a collective's data; empty: the measurement has none.
   std::string_view bytes = "";
   std::string_view place = "";
@@ -106,7 +118,7 @@ struct Row {
   /// Cores without which the figure means nothing.
   unsigned cores() const {
     if (threads != 0) return ranks * threads;
-    return group == Group::cores ? ranks : 2;
+    return group == Group::cores || cores_of_their_own ? ranks : 2;
   }
   bool is_launch() const { return measurement.empty(); }
   /// A limit has no other subject than itself.
@@ -126,6 +138,8 @@ struct Row {
 
 std::span<const Row> rows();
 
+/// The rows of `ofi` and of `udp` (catalogue_networks.cc).
+std::vector<Row> network_rows();
 /// The rows of `threads` and of `cores` (catalogue_cores.cc).
 std::vector<Row> thread_rows();
 std::vector<Row> core_rows();

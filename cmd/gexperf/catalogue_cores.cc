@@ -70,7 +70,7 @@ std::vector<Row> thread_rows() {
     scaling.name = keep("threads.flood.scaling." + std::to_string(threads));
     scaling.quantity = Quantity::rate;
     scaling.messages = threads;
-    scaling.against_one_thread = true;
+    scaling.against = Against::one_thread;
     scaling.held = Budget::ratio;
     scaling.budget = scaling_budget;
     rows.push_back(scaling);

@@ -66,6 +66,9 @@ bool run_worker(const Plan& plan, const Row& row, const char* wanted, std::vecto
   // A rank of several threads binds them itself.
   std::vector<std::string> command = {plan.launcher, "-n", std::to_string(row.ranks), "--bind",
                                       row.threads != 0 ? "none" : "core"};
+  std::istringstream environment{std::string(row.environment)};
+  for (std::string variable; environment >> variable;)
+    command.insert(command.end(), {"-E", variable});
   if (row.group == Group::ofi && plan.hosts)
     command.insert(command.end(),
                    {"--rsh", plan.rsh, "--hosts", plan.hosts->first + ',' + plan.hosts->second});
@@ -87,18 +90,34 @@ bool run_worker(const Plan& plan, const Row& row, const char* wanted, std::vecto
   return true;
 }
 
-/// A run of a row: the job that measures it and, where that is the limit, one of a single thread.
+/// The row whose figure is the limit of this one. The times of both are of one operation, or of one
+/// by every thread.
+Row limit_of(const Row& row) {
+  Row other = row;
+  switch (row.against) {
+    case Against::nothing:
+      break;
+    case Against::one_thread:
+      other.threads = 1;
+      break;
+    case Against::as_usual:
+      other.environment = "";
+      break;
+    case Against::two_senders:
+      other.ranks = 3;
+      break;
+  }
+  return other;
+}
+
+/// A run of a row: the job that measures it and, where that is the limit, another one.
 bool run_jobs(const Plan& plan, const Row& row, Run& run, double& used_ns, std::string& trouble) {
-  const char* const wanted = row.against_one_thread ? "subject"
-                             : row.is_limit()       ? "limit"
-                                                    : "measure";
+  const bool has_other = row.against != Against::nothing;
+  const char* const wanted = has_other ? "subject" : row.is_limit() ? "limit" : "measure";
   if (!run_worker(plan, row, wanted, run.samples, used_ns, trouble)) return false;
-  if (!row.against_one_thread) return true;
-  Row single = row;
-  single.threads = 1;
+  if (!has_other) return true;
   std::vector<Sample> samples;
-  if (!run_worker(plan, single, "subject", samples, used_ns, trouble)) return false;
-  // Both are times in which every thread does one operation.
+  if (!run_worker(plan, limit_of(row), "subject", samples, used_ns, trouble)) return false;
   for (std::size_t i = 0; i < samples.size(); ++i) run.samples[i].limit = samples[i].subject;
   return true;
 }

@@ -39,7 +39,8 @@ std::vector<const Row*> select_rows(const std::vector<std::string>& words) {
 
 std::string reason_to_leave_out(const Plan& plan, const Row& row) {
   // The other rows only need two processors, which may be of one core.
-  const bool needs_cores = row.group == Group::threads || row.group == Group::cores;
+  const bool needs_cores =
+      row.group == Group::threads || row.group == Group::cores || row.cores_of_their_own;
   if (!needs_cores || plan.oversubscribe || row.cores() <= plan.cores) return "";
   return "needs " + std::to_string(row.cores()) + " cores, and may use " +
          std::to_string(plan.cores);

@@ -2,9 +2,11 @@
 //
 //   gexperf-udp-bare ping_pong BYTES COUNT PROCESSOR PROCESSOR
 //   gexperf-udp-bare flood BYTES COUNT PROCESSOR PROCESSOR
+//   gexperf-udp-bare single_flood BYTES COUNT PROCESSOR PROCESSOR
 //
 // Prints the microseconds that a message took one way. A flood is sent in batches which the system
-// would cut into packets of an Ethernet (GSO), and received joined (GRO), 2 MiB under way.
+// would cut into packets of an Ethernet (GSO), and received joined (GRO), 2 MiB under way. A flood
+// of single ones is sent and received as such packets, many in a call.
 
 #include <arpa/inet.h>
 #include <netinet/in.h>
@@ -97,16 +99,60 @@ void ping_pong(int socket, std::size_t bytes, std::uint64_t count, bool first) {
   }
 }
 
-void send_flood(int socket, std::uint64_t total) {
-  set(socket, IPPROTO_UDP, udp_segment, packet);
+/// Many datagrams of one packet each, to be sent or received by one call.
+class Packets {
+ public:
+  static constexpr std::size_t count = batch / packet;
+
+  Packets() : bytes_(batch), pieces_(count), headers_(count) {
+    for (std::size_t i = 0; i < count; ++i) {
+      pieces_[i] = {bytes_.data() + i * packet, packet};
+      headers_[i].msg_hdr.msg_iov = &pieces_[i];
+      headers_[i].msg_hdr.msg_iovlen = 1;
+    }
+  }
+  /// Sends `size` bytes, at most a batch.
+  void send(int socket, std::size_t size) {
+    const std::size_t all = (size + packet - 1) / packet;
+    pieces_[all - 1].iov_len = size - (all - 1) * packet;
+    for (std::size_t done = 0; done < all;) {
+      const int more =
+          sendmmsg(socket, headers_.data() + done, static_cast<unsigned>(all - done), 0);
+      if (more < 0) fail("sendmmsg");
+      done += static_cast<std::size_t>(more);
+    }
+    pieces_[all - 1].iov_len = packet;
+  }
+  /// How many bytes have come; polls, as a rank does.
+  std::size_t receive(int socket) {
+    int some = 0;
+    while ((some = recvmmsg(socket, headers_.data(), count, MSG_DONTWAIT, nullptr)) < 0)
+      if (errno != EAGAIN) fail("recvmmsg");
+    std::size_t size = 0;
+    for (int i = 0; i < some; ++i) size += headers_[static_cast<std::size_t>(i)].msg_len;
+    return size;
+  }
+
+ private:
+  std::vector<char> bytes_;
+  std::vector<iovec> pieces_;
+  std::vector<mmsghdr> headers_;
+};
+
+void send_flood(int socket, std::uint64_t total, bool single) {
+  if (!single) set(socket, IPPROTO_UDP, udp_segment, packet);
   std::vector<char> bytes(batch);
+  Packets packets;
   std::vector<char> answer(sizeof(std::uint64_t));
   std::uint64_t sent = 0;
   std::uint64_t arrived = 0;
   while (arrived < total) {
     if (sent < total && sent - arrived < under_way) {
       const std::size_t size = std::min<std::uint64_t>(batch, total - sent);
-      give(socket, bytes.data(), size);
+      if (single)
+        packets.send(socket, size);
+      else
+        give(socket, bytes.data(), size);
       sent += size;
     } else if (take(socket, answer, 0) == answer.size()) {
       std::memcpy(&arrived, answer.data(), sizeof arrived);
@@ -114,13 +160,14 @@ void send_flood(int socket, std::uint64_t total) {
   }
 }
 
-void receive_flood(int socket, std::uint64_t total) {
-  set(socket, IPPROTO_UDP, udp_gro, 1);
+void receive_flood(int socket, std::uint64_t total, bool single) {
+  if (!single) set(socket, IPPROTO_UDP, udp_gro, 1);
   std::vector<char> bytes(largest);
+  Packets packets;
   std::uint64_t arrived = 0;
   std::uint64_t answered = 0;
   while (arrived < total) {
-    arrived += take(socket, bytes, MSG_DONTWAIT);
+    arrived += single ? packets.receive(socket) : take(socket, bytes, MSG_DONTWAIT);
     if (arrived - answered < acknowledged && arrived < total) continue;
     answered = arrived;
     std::array<char, sizeof arrived> answer;
@@ -135,8 +182,11 @@ int main(int argc, char** argv) {
   const std::string what = argc == 6 ? argv[1] : "";
   const std::size_t bytes = argc == 6 ? std::strtoull(argv[2], nullptr, 10) : 0;
   const std::uint64_t count = argc == 6 ? std::strtoull(argv[3], nullptr, 10) : 0;
-  if ((what != "ping_pong" && what != "flood") || bytes == 0 || count == 0) {
-    std::fputs("Usage: gexperf-udp-bare ping_pong|flood BYTES COUNT PROCESSOR PROCESSOR\n", stderr);
+  const bool single = what == "single_flood";
+  if ((what != "ping_pong" && what != "flood" && !single) || bytes == 0 || count == 0) {
+    std::fputs(
+        "Usage: gexperf-udp-bare ping_pong|flood|single_flood BYTES COUNT PROCESSOR PROCESSOR\n",
+        stderr);
     return 2;
   }
   std::array<sockaddr_in, 2> addresses;
@@ -153,9 +203,9 @@ int main(int argc, char** argv) {
   if (what == "ping_pong")
     ping_pong(socket, bytes, count, first);
   else if (first)
-    send_flood(socket, bytes * count);
+    send_flood(socket, bytes * count, single);
   else
-    receive_flood(socket, bytes * count);
+    receive_flood(socket, bytes * count, single);
   if (!first) return 0;
   const std::chrono::duration<double, std::micro> took = std::chrono::steady_clock::now() - begun;
   int status = 0;

@@ -90,6 +90,25 @@ Repeated put_flood(const Job& job) {
   });
 }
 
+/// Puts of all other ranks to rank 0, each to a place of its own, until all are there.
+template <std::size_t bytes>
+Repeated puts_to_one(const Job& job) {
+  const std::vector<std::byte> source(bytes, std::byte{1});
+  return [&job, source](std::uint64_t repetitions) {
+    if (job.rank() != 0) {
+      const std::uint64_t senders = job.size() - 1;
+      const std::uint64_t sender = job.rank() - 1;
+      const std::uint64_t own =
+          repetitions / senders + (sender < repetitions % senders ? std::uint64_t{1} : 0);
+      for (std::uint64_t i = 0; i < own; ++i)
+        gex_RMA_PutNBI(job.team(), 0, job.segment_at_owner(0) + sender * bytes, source.data(),
+                       bytes, GEX_EVENT_DEFER, 0);
+      gex_NBI_Wait(GEX_EC_PUT, 0);
+    }
+    job.barrier();
+  };
+}
+
 template <std::size_t bytes>
 Repeated get_flood(const Job& job) {
   std::vector<std::byte> destination(bytes);
@@ -145,6 +164,7 @@ constexpr OverNetwork measurements[] = {
     {"get.8", get_latency},
     {"am.short.rtt", round_trip},
     {"put.65536.flood", put_flood<part>},
+    {"put.65536.to_one", puts_to_one<part>},
     {"get.65536.flood", get_flood<part>},
     {"put.1048576.flood", put_flood<large_part>},
     {"am.8.flood", message_flood<8>},

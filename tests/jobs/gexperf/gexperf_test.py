@@ -49,7 +49,8 @@ NAMES = {
     ],
     "udp": [
         "udp.put.8", "udp.am.short.rtt", "udp.am.8.flood", "udp.am.16384.flood", "udp.put.65536.flood",
-        "udp.put.1048576.flood",
+        "udp.put.1048576.flood", "udp.put.65536.flood.header", "udp.put.1048576.flood.header",
+        "udp.put.65536.flood.1472", "udp.put.65536.flood.loss", "udp.put.65536.to_one.16",
     ],
     "launch": ["launch.2"],
     "scale": [f"scale.{ranks}.{what}" for ranks in (64, 256, 1024) for what in ("launch", "memory")],
@@ -67,6 +68,8 @@ RATES = ("threads.flood.", "cores.to_one.", "cores.to_all.")
 
 def cores_for(name):
     """Without so many cores the row is left out."""
+    if name == "udp.put.65536.to_one.16":
+        return 17
     number = int(name.rsplit(".", 1)[-1]) if name.startswith(("threads.", "cores.")) else 0
     return 2 * number if name.startswith("threads.") else number
 
@@ -98,7 +101,9 @@ BUDGETS = {
     "ofi.put.1048576.flood": ("ratio", 1.05263),
     "udp.put.8": ("ratio", 1.15), "udp.am.short.rtt": ("ratio", 1.15), "udp.am.8.flood": ("value", 333),
     "udp.am.16384.flood": ("value", 4900), "udp.put.65536.flood": ("ratio", 1.42857),
-    "udp.put.1048576.flood": ("ratio", 1.42857),
+    "udp.put.1048576.flood": ("ratio", 1.42857), "udp.put.65536.flood.header": ("ratio", 1.42857),
+    "udp.put.1048576.flood.header": ("ratio", 1.42857), "udp.put.65536.flood.loss": ("ratio", 1.66667),
+    "udp.put.65536.to_one.16": ("ratio", 1.42857),
     "coll.broadcast.8": ("ratio", 1.2), "coll.reduce_to_all.8": ("ratio", 1.5),
     "vis.strided.3.65536": ("ratio", 1.1), "vis.strided.8.65536": ("ratio", 1.1),
     "vis.strided.32.65536": ("ratio", 1.1),
