@@ -17,6 +17,34 @@ namespace {
 /// How long peers that answer nothing hold up a rank that leaves.
 constexpr std::chrono::seconds close_limit{1};
 
+/// With their devices, "tcp/eth0"; none if UCX prints something else than expected.
+std::set<std::string> transports_of(ucp_ep_h endpoint) {
+  // Lines "#  lane[0]:  3:tcp/lo.0 md[1]  -> ...".
+  std::set<std::string> found;
+  char* text = nullptr;
+  std::size_t size = 0;
+  std::FILE* const stream = open_memstream(&text, &size);
+  if (stream == nullptr) return found;
+  ucp_ep_print_info(endpoint, stream);
+  std::fclose(stream);
+  std::istringstream lines(std::string(text, size));
+  std::free(text);
+  for (std::string line; std::getline(lines, line);) {
+    const std::size_t lane = line.find("lane[");
+    if (lane == std::string::npos) continue;
+    std::istringstream words(line.substr(lane));
+    std::string label, transport;
+    words >> label >> transport;
+    const std::size_t colon = transport.find(':');
+    if (colon == std::string::npos) continue;
+    transport.erase(0, colon + 1);
+    // Without the number of the path over that device: "tcp/lo.0", "tcp/lo.1".
+    transport.erase(std::min(transport.size(), transport.rfind('.')));
+    found.insert(transport);
+  }
+  return found;
+}
+
 }  // namespace
 
 void Endpoints::failed(void* peer, ucp_ep_h, ucs_status_t status) {
@@ -78,31 +106,17 @@ void Endpoints::close() {
 }
 
 std::string Endpoints::lanes_of(std::uint32_t peer) {
-  // Lines "#  lane[0]:  3:tcp/lo.0 md[1]  -> ...".
-  char* text = nullptr;
-  std::size_t size = 0;
-  std::FILE* const stream = open_memstream(&text, &size);
-  if (stream == nullptr) return {};
-  ucp_ep_print_info(to(peer), stream);
-  std::fclose(stream);
-  std::istringstream lines(std::string(text, size));
-  std::free(text);
   std::string list;
-  std::set<std::string> found;
-  for (std::string line; std::getline(lines, line);) {
-    const std::size_t lane = line.find("lane[");
-    if (lane == std::string::npos) continue;
-    std::istringstream words(line.substr(lane));
-    std::string label, transport;
-    words >> label >> transport;
-    const std::size_t colon = transport.find(':');
-    if (colon == std::string::npos) continue;
-    transport.erase(0, colon + 1);
-    // Without the number of the path over that device: "tcp/lo.0", "tcp/lo.1".
-    transport.erase(std::min(transport.size(), transport.rfind('.')));
-    if (found.insert(transport).second) list.append(list.empty() ? "" : ", ").append(transport);
-  }
+  for (const std::string& one : transports_of(to(peer)))
+    list.append(list.empty() ? "" : ", ").append(one);
   return list;
+}
+
+bool Endpoints::is_over_tcp_alone(std::uint32_t peer) {
+  const std::set<std::string> found = transports_of(to(peer));
+  return !found.empty() && std::all_of(found.begin(), found.end(), [](const std::string& one) {
+    return one.starts_with("tcp/");
+  });
 }
 
 }  // namespace gex::net::ucx

@@ -42,6 +42,9 @@ class Endpoints {
   /// Closes all, after what is under way on them, or soon.
   void close();
 
+  /// Whether all of the endpoint's transports are TCP; connects it if it is not.
+  bool is_over_tcp_alone(std::uint32_t peer);
+
   /// The endpoint's transports as UCX prints them, "rc_mlx5/mlx5_0:1, tcp/eth0"; connects it if it
   /// is not.
   std::string lanes_of(std::uint32_t peer);

@@ -68,7 +68,7 @@ bool Network::start(std::string& error) {
   parameters.cb = arrived;
   parameters.arg = this;
   const ucs_status_t status = ucp_worker_set_am_recv_handler(worker_.get(), &parameters);
-  if (status == UCS_OK) return true;
+  if (status == UCS_OK) return one_sided_.start(error);
   error = std::string("messages cannot be received: ") + text_of(status);
   return false;
 }
@@ -227,6 +227,7 @@ void Network::progress() {
   }
   one_sided_.start_flushes();
   ucp_worker_progress(worker_.get());
+  one_sided_.answer_puts();
   worker_.unlock();
 }
 

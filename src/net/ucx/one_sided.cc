@@ -2,6 +2,7 @@
 
 #include <cstring>
 #include <optional>
+#include <utility>
 
 #include "net/kit/fatal.h"
 #include "net/ucx/atomics.h"
@@ -33,11 +34,13 @@ ucp_request_param_t parameters_for(Transfer& transfer, ucp_send_nbx_callback_t c
 
 }  // namespace
 
-OneSided::OneSided(const Host& host, Worker& worker, Endpoints& endpoints, std::size_t key_bytes)
+OneSided::OneSided(const Host& host, Worker& worker, Endpoints& endpoints, Segments& segments,
+                   std::size_t key_bytes)
     : host_(host),
       worker_(worker),
       endpoints_(endpoints),
       keys_(host, endpoints, key_bytes),
+      messages_(host, worker, endpoints, segments, *this),
       peers_(host.size) {
 }
 
@@ -122,6 +125,15 @@ SendResult OneSided::put(const Remote& remote, const void* local, std::size_t si
   Transfer* const transfer = take(remote.peer, Transfer::Purpose::put, done);
   if (transfer == nullptr) return would_block;
   transfer->local_done = local_done;
+  if (messages_.serves(remote.peer)) {
+    if (done == nullptr) {
+      Peer& peer = peers_[remote.peer];
+      transfer->generation = peer.growing;
+      ++peer.puts[peer.growing];
+    }
+    messages_.put(transfer, remote, local, size);
+    return sent;
+  }
   const ucp_request_param_t parameters = parameters_for(*transfer, completed);
   void* const answer = ucp_put_nbx(endpoints_.to(remote.peer), local, size, remote.address,
                                    key_of(remote), &parameters);
@@ -179,8 +191,39 @@ SendResult OneSided::flush(std::uint32_t peer, void* done) {
   const Worker::Use use(worker_);
   Transfer* const transfer = take(peer, Transfer::Purpose::flush, done);
   if (transfer == nullptr) return would_block;
-  await_flush(*transfer);
+  if (!messages_.serves(peer)) {
+    await_flush(*transfer);
+    return sent;
+  }
+  Peer& of = peers_[peer];
+  transfer->next = of.awaited_by[of.growing];
+  of.awaited_by[of.growing] = transfer;
+  settle(of);
   return sent;
+}
+
+void OneSided::settle(Peer& peer) {
+  for (;;) {
+    const std::uint8_t older = 1 - peer.growing;
+    if (peer.puts[older] != 0) return;
+    flushed(std::exchange(peer.awaited_by[older], nullptr));
+    if (peer.awaited_by[peer.growing] == nullptr) return;
+    peer.growing = older;
+  }
+}
+
+void OneSided::source_is_free(void* put) {
+  void* const local_done = static_cast<Transfer*>(put)->local_done;
+  if (local_done != nullptr) host_.complete(local_done);
+}
+
+void OneSided::is_there(void* put) {
+  auto& transfer = *static_cast<Transfer*>(put);
+  const bool is_counted = transfer.done == nullptr;
+  Peer& peer = peers_[transfer.peer];
+  const std::uint8_t generation = transfer.generation;
+  part_is_done(transfer);
+  if (is_counted && --peer.puts[generation] == 0) settle(peer);
 }
 
 void OneSided::await_flush(Transfer& transfer) {

@@ -4,7 +4,8 @@
 // What completes is not the same thing for all of them. A get and an atomic operation are over when
 // UCX completes them. UCX completes a put when its source is free; that the bytes are at the peer a
 // flush of the endpoint shows. Each poll flushes an endpoint once for all puts since the flush
-// before, with a few flushes under way at most: many puts share one then.
+// before, with a few flushes under way at most: many puts share one then. Puts over TCP are the
+// conduit's own (message_puts.h).
 //
 // UCX takes any number of operations. A peer and a process have room for so many records of them;
 // that is the bound.
@@ -14,14 +15,18 @@
 #include <gex/plugin/conduit.h>
 #include <ucp/api/ucp.h>
 
+#include <array>
 #include <atomic>
 #include <cstddef>
 #include <cstdint>
 #include <memory>
+#include <string>
 #include <vector>
 
 #include "net/ucx/endpoints.h"
+#include "net/ucx/message_puts.h"
 #include "net/ucx/remote_keys.h"
+#include "net/ucx/segments.h"
 #include "net/ucx/worker.h"
 
 namespace gex::net::ucx {
@@ -33,28 +38,33 @@ struct Transfer {
   enum class Purpose : std::uint8_t { put, get, atomic, flush };
 
   OneSided* owner;
-  Transfer* next;  ///< of those that one flush is to cover
+  Transfer* next;  ///< of those that one flush is to cover, or that wait for the same puts
   std::uint32_t peer;
   Purpose purpose;
-  std::uint8_t parts;  ///< completions that are awaited
-  std::uint32_t size;  ///< atomic: bytes
-  void* done;          ///< null: a put without a completion
+  std::uint8_t parts;       ///< completions that are awaited
+  std::uint8_t generation;  ///< a put of messages without a completion: of its peer's
+  std::uint32_t size;       ///< atomic: bytes
+  void* done;               ///< null: a put without a completion
   void* local_done;
   void* result;           ///< atomic: where the former value goes, or null
   std::uint64_t operand;  ///< atomic
   std::uint64_t former;   ///< atomic: until then, of a comparison, what it writes
 };
 
-class OneSided {
+class OneSided final : private PutOwner {
  public:
   static constexpr std::size_t max_transfer = std::size_t{1} << 30;
   /// Operations under way to one peer, and in all.
   static constexpr std::uint32_t max_to_peer = 256;
   static constexpr std::uint32_t max_in_all = 2048;
 
-  OneSided(const Host& host, Worker& worker, Endpoints& endpoints, std::size_t key_bytes);
+  OneSided(const Host& host, Worker& worker, Endpoints& endpoints, Segments& segments,
+           std::size_t key_bytes);
   OneSided(const OneSided&) = delete;
   OneSided& operator=(const OneSided&) = delete;
+
+  /// Ready to receive.
+  bool start(std::string& error) { return messages_.start(error); }
 
   SendResult put(const Remote& remote, const void* local, std::size_t size, void* done,
                  void* local_done);
@@ -68,11 +78,20 @@ class OneSided {
     if (!to_flush_.empty()) flush_all();
   }
 
-  /// Operations that are not complete.
-  std::size_t under_way() const noexcept { return under_way_.load(std::memory_order_relaxed); }
+  /// Answers puts that have arrived. Cheap when that is nothing. With the worker in use.
+  void answer_puts() { messages_.acknowledge(); }
+
+  /// Operations that are not complete, and answers to peers' that UCX has. While no other thread
+  /// runs.
+  std::size_t under_way() const noexcept {
+    return under_way_.load(std::memory_order_relaxed) + messages_.under_way();
+  }
 
   // The process leaves: no other thread runs.
-  void begin_to_leave() noexcept { leaving_ = true; }
+  void begin_to_leave() noexcept {
+    leaving_ = true;
+    messages_.begin_to_leave();
+  }
   void finish_leaving() { keys_.forget_all(); }
 
  private:
@@ -82,6 +101,12 @@ class OneSided {
     std::uint32_t under_way = 0;
     std::uint32_t flushes = 0;  ///< under way
     bool is_listed = false;     ///< in to_flush_
+
+    // Of puts of messages without a completion there are two generations: those that the flushes
+    // being waited for cover, and later ones.
+    std::array<std::uint32_t, 2> puts{};    ///< under way
+    std::array<Transfer*, 2> awaited_by{};  ///< flushes
+    std::uint8_t growing = 0;               ///< the generation of new puts
   };
 
   // With the worker in use.
@@ -97,6 +122,10 @@ class OneSided {
   /// One of the completions that a transfer awaits has come.
   void part_is_done(Transfer& transfer);
   void await_flush(Transfer& transfer);
+  /// Completes the flushes of a peer that have nothing left to wait for.
+  void settle(Peer& peer);
+  void source_is_free(void* put) override;
+  void is_there(void* put) override;
   void flush_all();
   void flush_peer(std::uint32_t peer);
   void flushed(Transfer* first);
@@ -109,6 +138,7 @@ class OneSided {
   Worker& worker_;
   Endpoints& endpoints_;
   RemoteKeys keys_;
+  MessagePuts messages_;
   std::vector<Peer> peers_;
   std::vector<std::uint32_t> to_flush_;  ///< peers with puts that wait for a flush
   std::vector<std::uint32_t> flushing_;  ///< the same, while they are gone through

@@ -43,7 +43,7 @@ std::size_t Segments::key_bytes(const Context& context) {
 }
 
 Segments::~Segments() {
-  for (const auto& [number, memory] : by_number_) ucp_mem_unmap(context_.get(), memory);
+  for (const auto& [number, one] : by_number_) ucp_mem_unmap(context_.get(), one.memory);
 }
 
 bool Segments::add(const SegmentMemory& memory, void* key, std::size_t key_bytes) {
@@ -62,7 +62,9 @@ bool Segments::add(const SegmentMemory& memory, void* key, std::size_t key_bytes
   {
     const std::lock_guard guard(mutex_);
     header.number = ++last_number_;
-    by_number_.emplace(header.number, mapped);
+    by_number_.emplace(
+        header.number,
+        Registered{mapped, reinterpret_cast<std::uint64_t>(memory.address), memory.size});
   }
   std::memset(key, 0, key_bytes);
   std::memcpy(key, &header, sizeof header);
@@ -76,8 +78,16 @@ void Segments::remove(const void* key) {
   const std::lock_guard guard(mutex_);
   const auto place = by_number_.find(header.number);
   if (place == by_number_.end()) return;
-  ucp_mem_unmap(context_.get(), place->second);
+  ucp_mem_unmap(context_.get(), place->second.memory);
   by_number_.erase(place);
+}
+
+bool Segments::holds(std::uint64_t number, std::uint64_t address, std::size_t size) {
+  const std::lock_guard guard(mutex_);
+  const auto place = by_number_.find(number);
+  if (place == by_number_.end()) return false;
+  const Registered& one = place->second;
+  return address >= one.address && size <= one.size && address - one.address <= one.size - size;
 }
 
 }  // namespace gex::net::ucx

@@ -40,12 +40,20 @@ class Segments {
   bool add(const SegmentMemory& memory, void* key, std::size_t key_bytes);
   void remove(const void* key);
 
+  /// Whether these bytes lie in the segment of that number.
+  bool holds(std::uint64_t number, std::uint64_t address, std::size_t size);
+
  private:
   const Host& host_;
   const Context& context_;
   std::mutex mutex_;
   std::uint64_t last_number_ = 0;
-  std::map<std::uint64_t, ucp_mem_h> by_number_;
+  struct Registered {
+    ucp_mem_h memory;
+    std::uint64_t address;
+    std::uint64_t size;
+  };
+  std::map<std::uint64_t, Registered> by_number_;
 };
 
 }  // namespace gex::net::ucx

@@ -177,7 +177,8 @@ std::unique_ptr<Ucx> Ucx::attach(const Host& host, Limits& limits) {
   std::string error;
   auto made = std::make_unique<Ucx>(host, error);
   if (!made->exchange_addresses(host, error)) return nullptr;
-  made->one_sided_.emplace(host, *made->worker_, *made->endpoints_, made->key_bytes_);
+  made->one_sided_.emplace(host, *made->worker_, *made->endpoints_, *made->segments_,
+                           made->key_bytes_);
   made->network_.emplace(host, *made->worker_, *made->endpoints_, *made->one_sided_);
   if (!made->network_->start(error)) error = "ucx: " + error;
   if (!succeeded_on_all_ranks(host, error)) return nullptr;
@@ -241,9 +242,11 @@ void Ucx::describe(const Host& host,
   print("transports",
         list_of(opened.transports()) + "; UCX chooses among those that lead to the peer");
   const std::size_t key = Segments::key_bytes(opened);
-  print("put and get", key == 0 ? "by messages: segments cannot be registered"
-                                : "by UCX; a flush in the next poll shows that the bytes of all "
-                                  "puts before it are at the peer");
+  print("put and get", key == 0
+                           ? "by messages: segments cannot be registered"
+                           : "by UCX; a flush in the next poll shows that the bytes of all "
+                             "puts before it are at the peer. Puts over TCP by active messages "
+                             "with an acknowledgement");
   print("atomics", key == 0 ? "by messages"
                             : "by UCX, for domains all of whose operations it has: ADD, SUB, INC, "
                               "DEC, AND, OR, XOR, SET, CAS and GET of integers, also fetching; "

@@ -18,13 +18,18 @@ inline constexpr std::size_t payload_room = 16384;
 inline constexpr std::size_t header_room = 240;
 inline constexpr std::size_t max_message = payload_room + header_room;
 
-/// The number of all messages.
+/// The numbers of active messages: of libgex's messages, and of parts of puts and their
+/// acknowledgements (message_puts.h).
 inline constexpr unsigned am_id = 1;
+inline constexpr unsigned put_am_id = 2;
+inline constexpr unsigned put_answer_am_id = 3;
 
 enum class Kind : std::uint8_t {
   request = request_channel,
   reply = reply_channel,
   handshake = 2,  ///< empty; the first message from a neighbor
+  put = 3,
+  put_answer = 4,
 };
 constexpr bool is_for_am(Kind kind) noexcept {
   return kind == Kind::request || kind == Kind::reply;
@@ -32,14 +37,34 @@ constexpr bool is_for_am(Kind kind) noexcept {
 
 using Stamp = net::Stamp<Kind>;
 
+/// In front of a part of a put.
+struct PutHeader {
+  Stamp stamp;
+  std::uint64_t address;  ///< at the receiver
+  std::uint64_t segment;  ///< its number (segments.h)
+  std::uint64_t part;     ///< which the acknowledgement repeats
+};
+
+/// The most bytes of a put in one message: with its headers it fits into what UCX's TCP receives at
+/// once (UCX_TCP_RX_SEG_SIZE); UCX would copy the parts of a larger one together.
+inline constexpr std::size_t max_put_part = 60 * 1024;
+
+/// The parts, 32-bit numbers, that one acknowledgement names at most.
+inline constexpr std::size_t max_answered_parts = 64;
+
+/// Whether a peer of this job can have sent this, a message of `size` bytes.
+inline bool is_from_peer(const Host& host, const Stamp& stamp, std::size_t size) noexcept {
+  return stamp.cookie == host.cookie && stamp.source < host.size && stamp.source != host.rank &&
+         stamp.size() == size;
+}
+
 /// The stamp of what arrived, or nothing when no peer of this job can have sent it.
 inline std::optional<Stamp> read_stamp(const Host& host, const void* header,
                                        std::size_t header_size, std::size_t size) noexcept {
   Stamp stamp;
   if (header_size != sizeof stamp) return std::nullopt;
   std::memcpy(&stamp, header, sizeof stamp);
-  if (stamp.cookie != host.cookie || stamp.source >= host.size || stamp.source == host.rank ||
-      stamp.kind() > Kind::handshake || stamp.size() != size || size > max_message)
+  if (!is_from_peer(host, stamp, size) || stamp.kind() > Kind::handshake || size > max_message)
     return std::nullopt;
   return stamp;
 }
