@@ -126,7 +126,10 @@ bool KernelSocket::bind(const SocketOptions& options, std::string& error) {
     if (first != last) error += " to " + std::to_string(last);
   }
   error += std::string(": ") + strerror(errno);
-  if (first != 0) error += "; GEX_UDP_PORTS names them, one for each rank of a host";
+  if (first != 0)
+    error +=
+        "; GEX_UDP_PORTS names them: each rank of a host takes one for each of its lanes "
+        "(GEX_UDP_LANES)";
   return false;
 }
 
@@ -347,7 +350,9 @@ SocketCounts KernelSocket::counts() const noexcept {
 
 std::size_t KernelSocket::max_datagram(const Address& to) const {
   const std::size_t headers = headers_of(to.family());
-  std::size_t mtu = mtu_ != 0 ? mtu_ : path_mtu(address_, to);
+  // More than the path's is refused by the system, datagram for datagram.
+  std::size_t mtu = path_mtu(address_, to);
+  if (mtu_ != 0) mtu = std::min(mtu, mtu_);
   return std::clamp(mtu, least_mtu(to.family()), max_ip_packet) - headers;
 }
 

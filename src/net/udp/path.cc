@@ -273,4 +273,13 @@ std::size_t least_mtu(int family) noexcept {
   return family == AF_INET ? 576 : 1280;
 }
 
+std::string why_too_narrow(const Address& from, const Address& to) {
+  const std::size_t mtu = path_mtu(from, to);
+  const std::size_t least = least_mtu(to.family());
+  if (mtu >= least) return {};
+  return "packets from " + from.host_text() + " to " + to.host_text() + " may have " +
+         std::to_string(mtu) + " bytes, and udp needs " + std::to_string(least) +
+         ": raise the MTU of the interface (ip link set INTERFACE mtu 1500)";
+}
+
 }  // namespace gex::net::udp

@@ -69,4 +69,7 @@ std::size_t path_mtu(const Address& from, const Address& to);
 /// The least that every path carries: 576 bytes of IPv4, 1280 of IPv6.
 std::size_t least_mtu(int family) noexcept;
 
+/// Why a path that carries less cannot be used, in one line; empty: it carries that or more.
+std::string why_too_narrow(const Address& from, const Address& to);
+
 }  // namespace gex::net::udp

@@ -238,6 +238,12 @@ std::unique_ptr<Udp> Udp::attach(const Host& host, Limits& limits) {
   if (!succeeded_on_all_ranks(host, error)) return nullptr;
   std::vector<Opened> opened(host.size);
   host.exchange(&own, sizeof own, opened.data());
+  for (std::uint32_t rank = 0; rank < host.size && error.empty(); ++rank) {
+    // One of each other host.
+    if (hosts[rank] != hosts[host.rank] && (rank == 0 || hosts[rank] != hosts[rank - 1]))
+      error = why_too_narrow(own.addresses[0], opened[rank].addresses[0]);
+  }
+  if (!succeeded_on_all_ranks(host, error)) return nullptr;
 
   for (std::uint32_t lane = 0; lane < lanes; ++lane) {
     parts[lane].session = own.session_of(lane);

@@ -296,9 +296,9 @@ TEST(Open, ATakenPortIsNamed) {
   const std::string port = std::to_string(first->address().port());
   std::string error;
   EXPECT_EQ(KernelSocket::open({.bind = first->address()}, error), nullptr);
-  EXPECT_EQ(error,
-            "cannot bind to 127.0.0.1, port " + port +
-                ": Address already in use; GEX_UDP_PORTS names them, one for each rank of a host");
+  EXPECT_EQ(error, "cannot bind to 127.0.0.1, port " + port +
+                       ": Address already in use; GEX_UDP_PORTS names them: each rank of a host "
+                       "takes one for each of its lanes (GEX_UDP_LANES)");
 }
 
 TEST(Open, TheFirstFreePortOfARangeIsTaken) {
@@ -320,6 +320,10 @@ TEST(Open, AnAddressOfAnotherHostIsNamed) {
 TEST(Open, AnMtuOfTheUsersIsThatOfEveryPath) {
   const auto socket = open_at({.bind = Address::parse("127.0.0.1", 0), .mtu = 1500});
   EXPECT_EQ(socket->max_datagram(socket->address()), 1472U);
+  // But for one that has less, on which nothing would arrive.
+  const Address nowhere = Address::parse("192.0.2.77", 9);
+  const auto larger = open_at({.bind = Address::parse("127.0.0.1", 0), .mtu = 9000});
+  EXPECT_EQ(larger->max_datagram(nowhere), 1472U);
 }
 
 TEST(Open, AnMtuThatIsTooSmallIsRefused) {

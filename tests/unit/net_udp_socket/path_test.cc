@@ -175,5 +175,10 @@ TEST(PathMtu, IsThatOfTheRoutesInterface) {
   EXPECT_EQ(path_mtu(here, Address::parse("192.0.2.77", 9)), 1500U);
 }
 
+TEST(PathMtu, OfTheLoopbackIsNotTooNarrow) {
+  const Address here = Address::parse("127.0.0.1", 0);
+  EXPECT_EQ(why_too_narrow(here, Address::parse("127.0.0.1", 9)), "");
+}
+
 }  // namespace
 }  // namespace gex::net::udp
