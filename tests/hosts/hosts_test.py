@@ -9,6 +9,7 @@ does not let us make such hosts.
 """
 
 import argparse
+import contextlib
 import os
 import re
 import signal
@@ -230,6 +231,93 @@ def launcher_of(test):
     return getattr(test, "launcher", launchers.Gexrun())
 
 
+@contextlib.contextmanager
+def launchers_of_gasnet(job):
+    """A folder with the launchers under the names that software written for GASNet calls."""
+    with tempfile.TemporaryDirectory(dir=os.path.join(job.build, "tests")) as folder:
+        for name in ("gasnetrun_udp", "amudprun"):
+            os.symlink(job.tool("gasnetrun"), os.path.join(folder, name))
+        yield folder
+
+
+def run_on_servers(job, folder, words, **more):
+    """Runs a command on the front end, where variables name the hosts."""
+    servers = " ".join(host.name for host in job.network.hosts)
+    variables = {"SSH_SERVERS": servers, "SSH_CMD": job.network.rsh, "GEX_VERBOSE": "1",
+                 "PATH": f"{folder}:{os.environ['PATH']}", **more}
+    return subprocess.run(job.network.command(words), stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
+                          stderr=subprocess.PIPE, text=True, timeout=120, check=False,
+                          env={**os.environ, **variables})
+
+
+def gasnetrun_udp_starts_ranks_on_the_servers(job):
+    with launchers_of_gasnet(job) as folder:
+        done = run_on_servers(job, folder, [f"{folder}/gasnetrun_udp", "-n", "4", "-N", "2",
+                                            job.tool("hosts_probe")])
+    expect(done.returncode == 0 and ", network udp (" in done.stderr, "the job fails", done)
+    expect(sorted(done.stdout.splitlines()) == places("block", 2, 2, 0, 2), "other places", done)
+
+
+def amudprun_starts_a_rank_on_each_server(job):
+    with launchers_of_gasnet(job) as folder:
+        done = run_on_servers(job, folder, [f"{folder}/amudprun", "-np", "2", job.tool("hosts_probe")],
+                              GASNET_SPAWNFN="S", GEX_CONDUIT="udp")
+    expect(done.returncode == 0 and ", network udp (" in done.stderr, "the job fails", done)
+    expect(sorted(done.stdout.splitlines()) == places("block", 2, 1, 0, 2), "other places", done)
+
+
+def a_program_of_the_label_udp_starts_ranks_on_the_servers(job):
+    with launchers_of_gasnet(job) as folder:
+        done = run_on_servers(job, folder, [job.tool("self_start_probe"), "2", "word"])
+    expect(done.returncode == 0 and ", network udp (" in done.stderr, "the job fails", done)
+    expect(sorted(done.stdout.splitlines()) == ["rank 0 of 2: word", "rank 1 of 2: word"],
+           "other arguments", done)
+
+
+def refused_in_one_line(job, said, **variables):
+    """Of a job over udp that cannot begin."""
+    done = job.run(2, job.tool("hosts_probe"), environment={"GEX_CONDUIT": "udp", **variables})
+    reasons = [line for line in done.stderr.splitlines() if said in line]
+    expect(done.returncode == 1 and done.stdout == "" and len(reasons) == 1, f"not one line: {said}",
+           done)
+    expect(len(done.stderr.splitlines()) == 2 and "conduit udp cannot be used here" in done.stderr,
+           "more lines than the reason and the end", done)
+
+
+def an_interface_that_is_not_there_is_named(job):
+    refused_in_one_line(job, "this host has no interface, address or subnet eth7; there are ",
+                        GEX_UDP_INTERFACE="eth7")
+    # That of one host, which the other does not have.
+    refused_in_one_line(job, f"no interface, address or subnet {job.network.hosts[0].address}; there are ",
+                        GEX_UDP_INTERFACE=job.network.hosts[0].address)
+
+
+def ports_that_are_taken_are_named(job):
+    with subprocess.Popen([*job.network.hosts[1].enter(), sys.executable, "-c",
+                           "import socket,sys; one=socket.socket(socket.AF_INET,socket.SOCK_DGRAM); "
+                           "one.bind(('', 40000)); print('ready', flush=True); sys.stdin.read()"],
+                          stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True) as holder:
+        expect(holder.stdout.readline() == "ready\n", "the port is not taken")
+        refused_in_one_line(job, f"cannot bind to {job.network.hosts[1].address}, ports 40000 to 40001: "
+                            "Address already in use; GEX_UDP_PORTS names them",
+                            GEX_UDP_PORTS="40000-40001", GEX_UDP_LANES="1")
+        holder.communicate()
+    done = job.run(2, job.tool("hosts_probe"), environment={
+        "GEX_CONDUIT": "udp", "GEX_UDP_PORTS": "40000-40001", "GEX_UDP_LANES": "1"})
+    expect(done.returncode == 0, "a port for each rank is not enough", done)
+
+
+def a_path_for_small_packets_only_is_named(job):
+    host = job.network.hosts[1]
+    host.call("ip", "link", "set", "eth0", "mtu", "500")
+    refused_in_one_line(job, f"packets from {host.address} to {job.network.hosts[0].address} may have 500 "
+                        "bytes, and udp needs 576: raise the MTU of the interface")
+    host.call("ip", "link", "set", "eth0", "mtu", "1500")
+    # Larger ones than the interface has would not arrive.
+    done = job.run(2, job.tool("hosts_probe"), environment={"GEX_CONDUIT": "udp", "GEX_UDP_MTU": "9000"})
+    expect(done.returncode == 0, "the probe fails", done)
+
+
 def without_a_network_the_job_says_so(job):
     done = job.run(1, job.tool("hosts_probe"), environment={"GEX_CONDUIT": "smp"})
     expect(done.returncode == 1 and len(done.stderr.splitlines()) == 1 and
@@ -327,6 +415,11 @@ GROUPS = {
                           gexinfo_says_which_way_messages_go, what_is_required_is_not_less]),
     "launchers": (2, [started_by(one) for one in launchers.OF_OTHERS if one.installed()]),
     "ft": (2, [ft_verifies]),
+    "gasnetrun": (2, [gasnetrun_udp_starts_ranks_on_the_servers,
+                      amudprun_starts_a_rank_on_each_server,
+                      a_program_of_the_label_udp_starts_ranks_on_the_servers]),
+    "udp-mistakes": (2, [an_interface_that_is_not_there_is_named, ports_that_are_taken_are_named,
+                         a_path_for_small_packets_only_is_named]),
     "neighborhoods-4": (4, [neighborhoods_are_of_ranks_on_one_host]),
 }
 
