@@ -5,6 +5,14 @@
 
 namespace gex::net::udp {
 
+Outgoing Burst::to(Peer& peer, std::uint32_t pieces) {
+  if (!peer.is_connected) [[unlikely]] {
+    peer.is_connected = true;
+    peer.route = socket_.connect(peer.address);
+  }
+  return {&peer.address, &pieces_[piece_count_], pieces, 0, peer.route};
+}
+
 void Burst::make_room() {
   if (count_ == max_outgoing || sent_count_ == max_packets || piece_count_ + 2 > pieces_.size())
     send();
@@ -46,7 +54,7 @@ void Burst::add(Peer& peer, Packet& packet, Header header, Time now) {
 
   const bool joins = can_join(peer, size);
   if (!joins) {
-    outgoing_[count_] = {&peer.address, &pieces_[piece_count_], 0, 0};
+    outgoing_[count_] = to(peer, 0);
     bytes_[count_] = 0;
     closed_[count_] = false;
     segments_[count_] = 0;
@@ -77,7 +85,7 @@ void Burst::add(Peer& peer, Header header, const void* rest, std::size_t rest_si
   header.tag = seal_.tag(peer.cover, &header, sizeof header, std::span(&piece, 1));
   std::memcpy(bytes, &header, sizeof header);
   pieces_[piece_count_] = {bytes, sizeof header + rest_size};
-  outgoing_[count_] = {&peer.address, &pieces_[piece_count_], 1, 0};
+  outgoing_[count_] = to(peer, 1);
   ++piece_count_;
   bytes_[count_] = sizeof header + rest_size;
   closed_[count_] = true;

@@ -52,6 +52,8 @@ class Burst {
   };
 
   const std::byte* copy_of_payload(const Packet& packet);
+  /// A datagram to there of the next pieces.
+  Outgoing to(Peer& peer, std::uint32_t pieces);
   /// Room for another datagram of two pieces.
   void make_room();
   bool can_join(const Peer& peer, std::size_t size) const noexcept;

@@ -120,7 +120,7 @@ void Endpoint::take_datagram(const Header& header, const std::byte* rest,
   }
   take_records(*peer, header, rest, rest_size, moved != nullptr ? *moved : buffer, now);
   if (moved != nullptr && moved->messages == 0) buffers_.give_back(*moved);
-  if (!(place.from == peer->address)) {
+  if (socket_.limits().names_senders && !(place.from == peer->address)) {
     peer->address = place.from;
     ++counts_.moved;
   }

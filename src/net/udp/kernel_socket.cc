@@ -25,6 +25,8 @@ constexpr int udp_gro = 104;
 
 constexpr std::size_t vector_length = 64;
 constexpr std::size_t max_ip_packet = 65535;
+/// Each takes a descriptor.
+constexpr std::size_t max_connected = 32;
 constexpr std::uint32_t kernel_max_segments =
     64;  // UDP_MAX_SEGMENTS of the kernels that have fewer
 
@@ -53,6 +55,21 @@ void set_buffer(int descriptor, int forced, int limited, std::size_t wanted) noe
   if (option_of(descriptor, SOL_SOCKET, limited) / 2 >= value) return;
   if (!set_option(descriptor, SOL_SOCKET, forced, value))
     set_option(descriptor, SOL_SOCKET, limited, value);
+}
+
+/// Datagrams are cut by the sender, to the MTU of the path, and by no router.
+void let_none_be_cut(int descriptor, int family) noexcept {
+  if (family == AF_INET)
+    set_option(descriptor, IPPROTO_IP, IP_MTU_DISCOVER, IP_PMTUDISC_DO);
+  else
+    set_option(descriptor, IPPROTO_IPV6, IPV6_MTU_DISCOVER, IPV6_PMTUDISC_DO);
+}
+
+/// Whom a message is for, if the socket is not connected.
+void set_destination(msghdr& header, const Outgoing& message) noexcept {
+  if (message.route != 0) return;
+  header.msg_name = const_cast<sockaddr*>(message.to->data());
+  header.msg_namelen = message.to->length();
 }
 
 /// Room now, or never: all others are as good as a loss.
@@ -96,17 +113,13 @@ KernelSocket::KernelSocket(int descriptor) noexcept : descriptor_(descriptor) {
 }
 
 KernelSocket::~KernelSocket() {
+  for (const int descriptor : connected_) close(descriptor);
   close(descriptor_);
 }
 
 bool KernelSocket::bind(const SocketOptions& options, std::string& error) {
-  // Datagrams are cut by the sender, to the MTU of the path, and by no router.
-  if (options.bind.family() == AF_INET) {
-    set_option(descriptor_, IPPROTO_IP, IP_MTU_DISCOVER, IP_PMTUDISC_DO);
-  } else {
-    set_option(descriptor_, IPPROTO_IPV6, IPV6_V6ONLY, 1);
-    set_option(descriptor_, IPPROTO_IPV6, IPV6_MTU_DISCOVER, IPV6_PMTUDISC_DO);
-  }
+  if (options.bind.family() == AF_INET6) set_option(descriptor_, IPPROTO_IPV6, IPV6_V6ONLY, 1);
+  let_none_be_cut(descriptor_, options.bind.family());
   const unsigned first = options.bind.port();
   const unsigned last = std::max<unsigned>(first, options.last_port);
   for (unsigned port = first; port <= last; ++port) {
@@ -156,12 +169,30 @@ void KernelSocket::probe(const SocketOptions& options) {
     limits_.joins = true;
     limits_.max_joined = max_ip_packet;
   }
+  limits_.names_senders = !options.connects || !address_.is_loopback();
   if (options.marks && !address_.is_loopback()) {
     marks_ = v4 ? set_option(descriptor_, IPPROTO_IP, IP_TOS, ecn_capable) &&
                       set_option(descriptor_, IPPROTO_IP, IP_RECVTOS, 1)
                 : set_option(descriptor_, IPPROTO_IPV6, IPV6_TCLASS, ecn_capable) &&
                       set_option(descriptor_, IPPROTO_IPV6, IPV6_RECVTCLASS, 1);
   }
+}
+
+std::uint16_t KernelSocket::connect(const Address& to) {
+  if (limits_.names_senders || connected_.size() == max_connected) return 0;
+  const int descriptor =
+      ::socket(address_.family(), SOCK_DGRAM | SOCK_CLOEXEC | SOCK_NONBLOCK, IPPROTO_UDP);
+  if (descriptor < 0) return 0;
+  const Address from = address_.with_port(0);
+  let_none_be_cut(descriptor, address_.family());
+  set_buffer(descriptor, SO_SNDBUFFORCE, SO_SNDBUF, buffers_.send);
+  if (::bind(descriptor, from.data(), from.length()) != 0 ||
+      ::connect(descriptor, to.data(), to.length()) != 0) {
+    close(descriptor);
+    return 0;
+  }
+  connected_.push_back(descriptor);
+  return static_cast<std::uint16_t>(connected_.size());
 }
 
 std::size_t KernelSocket::send(std::span<const Outgoing> all) {
@@ -173,7 +204,8 @@ std::size_t KernelSocket::send(std::span<const Outgoing> all) {
     done += taken;
     if (taken == rest.size()) continue;
     // The first of the rest was not taken, for the reason in errno.
-    if (errno == EINTR) continue;
+    // A connected socket reports here that nobody has received an earlier one.
+    if (errno == EINTR || errno == ECONNREFUSED) continue;
     if (is_full(errno)) break;
     const Outgoing& refused = all[done];
     if (refused.segment != 0 && (!cuts_ || errno == EIO || errno == EINVAL)) {
@@ -190,21 +222,23 @@ std::size_t KernelSocket::send(std::span<const Outgoing> all) {
 }
 
 std::size_t KernelSocket::send_some(std::span<const Outgoing> all) {
+  const int descriptor = descriptor_for(all[0]);
   if (all.size() == 1 && all[0].segment == 0 && all[0].count == 1) {
     const Outgoing& one = all[0];
-    return ::sendto(descriptor_, one.pieces[0].iov_base, one.pieces[0].iov_len, MSG_DONTWAIT,
-                    one.to->data(), one.to->length()) >= 0
+    const bool is_connected = one.route != 0;
+    return ::sendto(descriptor, one.pieces[0].iov_base, one.pieces[0].iov_len, MSG_DONTWAIT,
+                    is_connected ? nullptr : one.to->data(),
+                    is_connected ? 0 : one.to->length()) >= 0
                ? 1
                : 0;
   }
   Vectors& vectors = *outgoing_;
   std::size_t count = 0;
   for (const Outgoing& message : all) {
-    if (message.segment != 0 && !cuts_) break;
+    if ((message.segment != 0 && !cuts_) || descriptor_for(message) != descriptor) break;
     msghdr& header = vectors.headers[count].msg_hdr;
     header = {};
-    header.msg_name = const_cast<sockaddr*>(message.to->data());
-    header.msg_namelen = message.to->length();
+    set_destination(header, message);
     header.msg_iov = const_cast<iovec*>(message.pieces);
     header.msg_iovlen = message.count;
     if (message.segment != 0) {
@@ -223,7 +257,7 @@ std::size_t KernelSocket::send_some(std::span<const Outgoing> all) {
     return 0;
   }
   const int sent =
-      ::sendmmsg(descriptor_, vectors.headers, static_cast<unsigned>(count), MSG_DONTWAIT);
+      ::sendmmsg(descriptor, vectors.headers, static_cast<unsigned>(count), MSG_DONTWAIT);
   if (sent < 0) return 0;
   // Fewer than asked for: the call for the next one alone has the reason.
   if (static_cast<std::size_t>(sent) < all.size()) errno = EINTR;
@@ -252,12 +286,11 @@ bool KernelSocket::send_in_parts(const Outgoing& message) {
       }
     }
     msghdr header{};
-    header.msg_name = const_cast<sockaddr*>(message.to->data());
-    header.msg_namelen = message.to->length();
+    set_destination(header, message);
     header.msg_iov = part;
     header.msg_iovlen = count;
     ssize_t sent = 0;
-    do sent = ::sendmsg(descriptor_, &header, MSG_DONTWAIT);
+    do sent = ::sendmsg(descriptor_for(message), &header, MSG_DONTWAIT);
     while (sent < 0 && errno == EINTR);
     if (sent < 0) {
       if (is_full(errno) && first) return false;
@@ -270,11 +303,13 @@ bool KernelSocket::send_in_parts(const Outgoing& message) {
 }
 
 std::size_t KernelSocket::receive_one(Incoming& place) {
+  const bool is_named = limits_.names_senders;
   socklen_t length = Address::max_length;
   ssize_t bytes = 0;
   do {
     bytes = ::recvfrom(descriptor_, place.pieces[0].iov_base, place.pieces[0].iov_len,
-                       MSG_DONTWAIT | MSG_TRUNC, place.from.data(), &length);
+                       MSG_DONTWAIT | MSG_TRUNC, is_named ? place.from.data() : nullptr,
+                       is_named ? &length : nullptr);
   } while (bytes < 0 && errno == EINTR);
   // What is reported belongs to datagrams that were sent before: a loss.
   if (bytes < 0) return 0;
@@ -294,8 +329,8 @@ std::size_t KernelSocket::receive(std::span<Incoming> all) {
   for (std::size_t i = 0; i < count; ++i) {
     Incoming& place = all[i];
     msghdr& header = vectors.headers[i].msg_hdr;
-    header.msg_name = place.from.data();
-    header.msg_namelen = Address::max_length;
+    header.msg_name = limits_.names_senders ? place.from.data() : nullptr;
+    header.msg_namelen = limits_.names_senders ? Address::max_length : 0;
     header.msg_iov = place.pieces;
     header.msg_iovlen = place.count;
     header.msg_control = vectors.control[i].bytes;

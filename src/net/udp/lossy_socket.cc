@@ -46,12 +46,12 @@ LossySocket::LossySocket(std::unique_ptr<Socket> below, const SocketFaults& faul
   limits_.max_segments = 0;
 }
 
-void LossySocket::send_one(const Address& to, std::vector<std::byte>& bytes) {
+void LossySocket::send_one(const Address& to, std::uint16_t route, std::vector<std::byte>& bytes) {
   if (happens(faults_.corruption))
     bytes[random_.below(bytes.size())] ^=
         std::byte{static_cast<unsigned char>(1U << random_.below(8))};
   const iovec piece{bytes.data(), bytes.size()};
-  const Outgoing one{&to, &piece, 1, 0};
+  const Outgoing one{&to, &piece, 1, 0, route};
   below_->send(std::span(&one, 1));
 }
 
@@ -65,16 +65,16 @@ std::size_t LossySocket::send(std::span<const Outgoing> all) {
     }
     if (bytes.empty()) continue;
     if (!held_back_ && happens(faults_.reordering)) {
-      held_back_ = Held{*one.to, std::move(bytes)};
+      held_back_ = Held{*one.to, one.route, std::move(bytes)};
       continue;
     }
     if (happens(faults_.duplication)) {
       std::vector<std::byte> again = bytes;
-      send_one(*one.to, again);
+      send_one(*one.to, one.route, again);
     }
-    send_one(*one.to, bytes);
+    send_one(*one.to, one.route, bytes);
     if (held_back_) {
-      send_one(held_back_->to, held_back_->bytes);
+      send_one(held_back_->to, held_back_->route, held_back_->bytes);
       held_back_.reset();
     }
   }

@@ -39,6 +39,7 @@ class LossySocket final : public Socket {
 
   std::size_t send(std::span<const Outgoing> all) override;
   std::size_t receive(std::span<Incoming> all) override { return below_->receive(all); }
+  std::uint16_t connect(const Address& to) override { return below_->connect(to); }
   const SocketLimits& limits() const noexcept override { return limits_; }
   std::size_t max_datagram(const Address& to) const override { return below_->max_datagram(to); }
   std::size_t charge(std::size_t bytes) const noexcept override { return below_->charge(bytes); }
@@ -47,10 +48,11 @@ class LossySocket final : public Socket {
  private:
   struct Held {
     Address to;
+    std::uint16_t route;
     std::vector<std::byte> bytes;
   };
   bool happens(double probability) { return probability != 0 && random_.unit() < probability; }
-  void send_one(const Address& to, std::vector<std::byte>& bytes);
+  void send_one(const Address& to, std::uint16_t route, std::vector<std::byte>& bytes);
 
   std::unique_ptr<Socket> below_;
   SocketFaults faults_;

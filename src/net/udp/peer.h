@@ -29,6 +29,8 @@ struct Partial {
 
 struct Peer {
   Address address;
+  std::uint16_t route = 0;    ///< what `Socket::connect` has returned
+  bool is_connected = false;  ///< it has been asked
   std::uint32_t session = 0;  ///< its process's
   Cover cover = Cover::payload;
   std::uint32_t datagram = 0;        ///< bytes of the largest one with messages

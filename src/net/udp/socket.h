@@ -4,8 +4,8 @@
 //
 // KernelSocket (kernel_socket.h) is the real one; the tests have one with seeded faults.
 //
-// Thread rules: one call of `send` and one of `receive` at a time. The two may run at the same
-// time; `limits`, `max_datagram`, `charge` and `counts` any time.
+// Thread rules: one call of `send` or `connect` and one of `receive` at a time. The two may run at
+// the same time; `limits`, `max_datagram`, `charge` and `counts` any time.
 
 #include <sys/uio.h>
 
@@ -24,6 +24,7 @@ struct Outgoing {
   const iovec* pieces;  ///< the bytes of one datagram, or of all its segments, one after the other
   std::uint32_t count;  ///< of pieces, at most `max_pieces`
   std::uint16_t segment = 0;  ///< 0: one datagram. At most `max_datagram(*to)`
+  std::uint16_t route = 0;    ///< what `connect(*to)` has returned, or 0
 };
 
 /// Pieces of one Outgoing.
@@ -36,7 +37,7 @@ struct Incoming {
   iovec pieces[3];
   std::uint32_t count;  ///< of pieces
   // What arrived.
-  Address from;
+  Address from;           ///< only with `SocketLimits::names_senders`
   std::size_t bytes;      ///< in all
   std::uint16_t segment;  ///< 0: one datagram, or, in a call with one place, not known
   bool congested;         ///< a router has marked one of them (ECN CE)
@@ -52,6 +53,8 @@ struct SocketLimits {
   /// one datagram otherwise.
   bool joins = false;
   std::size_t max_joined = 0;
+  /// Each arrival comes with the address of its sender, at which that can be reached.
+  bool names_senders = true;
   /// What the kernel holds of datagrams that wait to be received, in bytes as `charge` counts them.
   std::size_t receive_buffer = 0;
 };
@@ -73,6 +76,9 @@ class Socket {
   /// Fills up to all.size() places with what has arrived, from the first; returns how many. Never
   /// waits.
   virtual std::size_t receive(std::span<Incoming> all) = 0;
+
+  /// A shorter way to there, for `Outgoing::route`, or 0: there is none. For each address once.
+  virtual std::uint16_t connect(const Address& /*to*/) { return 0; }
 
   virtual const SocketLimits& limits() const noexcept = 0;
 

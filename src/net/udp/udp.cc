@@ -232,6 +232,7 @@ std::unique_ptr<Udp> Udp::attach(const Host& host, Limits& limits) {
 
   const Address address = choose(host.rank, all_candidates, hosts, error);
   wanted.socket.bind = address.with_port(wanted.first_port);
+  wanted.socket.connects = true;
   std::vector<Lanes::Parts> parts(lanes);
   for (std::uint32_t lane = 0; lane < lanes && error.empty(); ++lane)
     parts[lane].socket = open_socket(host, wanted.socket, lane, own, error);

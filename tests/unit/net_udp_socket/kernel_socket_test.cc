@@ -215,6 +215,68 @@ TEST_P(Sockets, NobodyAtThePeersPortIsALoss) {
   EXPECT_EQ(receive_all(*receiver, bytes.size()), Datagrams{bytes});
 }
 
+TEST_P(Sockets, OverRoutesEverythingArrivesAndSendersAreNotNamed) {
+  SocketOptions options{.bind = sender->address().with_port(0),
+                        .cut_in_kernel = GetParam().cut_in_kernel,
+                        .join = GetParam().join,
+                        .connects = true};
+  sender = open_at(options);
+  receiver = open_at(options);
+  const auto other = open_at(options);
+  ASSERT_TRUE(sender && receiver && other);
+  EXPECT_FALSE(receiver->limits().names_senders);
+  const std::uint16_t route = sender->connect(receiver->address());
+  const std::uint16_t other_route = sender->connect(other->address());
+  ASSERT_NE(route, 0);
+  ASSERT_NE(other_route, 0);
+  ASSERT_NE(route, other_route);
+  // By turns to both, with a route and without, alone, in pieces and cut.
+  std::vector<std::byte> bytes = pattern(1000, 3);
+  const std::array<iovec, 2> pieces = {{{bytes.data(), 300}, {bytes.data() + 300, 700}}};
+  const iovec whole{bytes.data(), bytes.size()};
+  const std::vector<Outgoing> messages = {
+      {.to = &receiver->address(), .pieces = &whole, .count = 1, .route = route},
+      {.to = &other->address(), .pieces = &whole, .count = 1, .route = other_route},
+      {.to = &receiver->address(), .pieces = pieces.data(), .count = 2, .route = route},
+      {.to = &other->address(),
+       .pieces = pieces.data(),
+       .count = 2,
+       .segment = 200,
+       .route = other_route},
+      {.to = &receiver->address(), .pieces = &whole, .count = 1},
+  };
+  ASSERT_EQ(sender->send(messages), messages.size());
+  EXPECT_EQ(receive_all(*receiver, 3000), (Datagrams{bytes, bytes, bytes}));
+  const Datagrams cut = receive_all(*other, 2000);
+  ASSERT_EQ(cut.size(), 6U);
+  EXPECT_EQ(cut[0], bytes);
+  EXPECT_EQ(cut[5], (std::vector<std::byte>(bytes.end() - 200, bytes.end())));
+  ASSERT_EQ(sender->send(std::span(messages).first(1)), 1U);
+  EXPECT_EQ(receive_all(*receiver, 1000), Datagrams{bytes}) << "with one place";
+
+  // What nobody receives holds up nothing else, and does not count as refused.
+  const Address gone = receiver->address();
+  receiver.reset();
+  for (int i = 0; i < 10; ++i) EXPECT_EQ(sender->send(std::span(messages).first(1)), 1U);
+  options.bind = gone;
+  receiver = open_at(options);
+  ASSERT_TRUE(receiver);
+  ASSERT_EQ(sender->send(std::span(messages).first(1)), 1U);
+  EXPECT_EQ(receive_all(*receiver, 1000), Datagrams{bytes});
+  EXPECT_EQ(sender->counts().refused, 0U);
+}
+
+TEST(Open, OnlySocketsOnTheLoopbackThatAreToConnectDoAndNotToMany) {
+  const Address address = Address::parse("127.0.0.1", 0);
+  const auto plain = open_at({.bind = address});
+  EXPECT_EQ(plain->connect(plain->address()), 0);
+  EXPECT_TRUE(plain->limits().names_senders);
+  const auto connecting = open_at({.bind = address, .connects = true});
+  std::uint16_t routes = 0;
+  for (int i = 0; i < 100; ++i) routes += connecting->connect(plain->address()) != 0 ? 1 : 0;
+  EXPECT_EQ(routes, 32);
+}
+
 std::uint32_t held_by(const KernelSocket& socket) {
   std::uint32_t memory[SK_MEMINFO_VARS] = {};
   socklen_t length = sizeof memory;
