@@ -150,9 +150,9 @@ void Endpoint::check_invariants() const {
   if (puts_.taken() != 0 || answers_.taken() != 0)
     fatal(host_, "udp: %zu puts and %zu answers to gets are left on rank %u", puts_.taken(),
           answers_.taken(), host_.rank);
-  if (slabs_.taken() != 0 || stream_packets_.taken() != 0)
-    fatal(host_, "udp: %zu packets are left on rank %u", slabs_.taken() + stream_packets_.taken(),
-          host_.rank);
+  if (slabs_.taken() != building_ || stream_packets_.taken() != 0)
+    fatal(host_, "udp: %zu packets are left on rank %u",
+          slabs_.taken() - building_ + stream_packets_.taken(), host_.rank);
 }
 
 }  // namespace gex::net::udp

@@ -84,6 +84,11 @@ class Endpoint {
 
   SendResult send(Channel channel, std::uint32_t peer, std::span<const Piece> pieces, Time now);
   std::size_t poll(std::uint32_t channels, std::size_t most, Time now);
+  /// As a conduit's.
+  void* buffer(Channel channel, std::uint32_t peer, std::size_t size);
+  void release(void* payload);
+  /// Whether a buffer of this endpoint's begins at that address, which may be any.
+  bool may_have_built(const void* payload) const noexcept { return slabs_.holds(payload); }
 
   SendResult put(const Remote& remote, const void* local, std::size_t size, void* done,
                  void* local_done, Time now);
@@ -137,6 +142,8 @@ class Endpoint {
 
   SendResult send_whole(Channel channel, Peer& peer, std::span<const Piece> pieces,
                         std::size_t size, Time now);
+  void send_built(Channel channel, Peer& peer, Packet& packet, std::span<const Piece> pieces,
+                  std::size_t size, Time now);
   SendResult send_parts(Channel channel, Peer& peer, std::span<const Piece> pieces,
                         std::size_t size, Time now);
   /// The open packet, with room for a record of `size` bytes in all; null: there is no room now.
@@ -161,6 +168,8 @@ class Endpoint {
   void end_poll(bool idle, Time now);
   void look_at_timers(Time now);
   void done_with(Peer& peer, Packet& packet);
+  void give_back_slab(Peer& peer, Packet& packet);
+  void end_building(Packet& packet);
 
   // endpoint_receive.cc: all with the lock held.
 
@@ -217,6 +226,7 @@ class Endpoint {
   std::array<std::uint32_t, traffic_kinds> slab_limit_{};  ///< for a peer
   std::array<std::uint32_t, traffic_kinds> slab_total_{};  ///< for all
   std::array<std::uint32_t, traffic_kinds> slabs_taken_{};
+  std::uint32_t building_ = 0;  ///< slabs in which a payload is built, and not sent yet
   ObjectPool<Transfer> puts_{max_transfers};
   ObjectPool<Transfer> answers_{max_transfers};
   ObjectPool<FlushGroup> groups_{max_transfers};
@@ -226,8 +236,10 @@ class Endpoint {
   std::vector<Peer*> busy_;  ///< with something to be sent
   /// Messages and parts of them; those after the first few are gathered.
   std::uint32_t sends_since_poll_ = 0;
-  std::vector<Peer*> owed_;   ///< to be sent an acknowledgement
-  std::vector<Peer*> timed_;  ///< with something unacknowledged
+  Time last_added_ = 0;         ///< the last of them
+  Time last_gathered_out_ = 0;  ///< when all that was gathered has left
+  std::vector<Peer*> owed_;     ///< to be sent an acknowledgement
+  std::vector<Peer*> timed_;    ///< with something unacknowledged
   Time next_timer_ = ~Time{0};
 
   ReceiveBuffers buffers_;

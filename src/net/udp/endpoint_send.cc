@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cstring>
+#include <utility>
 
 #include "net/kit/fatal.h"
 #include "net/udp/endpoint.h"
@@ -12,6 +13,12 @@ namespace {
 
 /// So many after a poll leave at once, whatever is under way.
 constexpr std::uint32_t prompt_sends = 2;
+/// Time between two of a row; after a longer one nothing is gathered.
+constexpr Time row_gap = 3'000;
+/// What is gathered for one peer while others are sent to leaves after so long.
+constexpr Time gathering = 50'000;
+/// Smaller payloads are copied, into packets with others.
+constexpr std::size_t least_built = 2048;
 
 constexpr std::size_t at(Traffic traffic) noexcept {
   return static_cast<std::size_t>(traffic);
@@ -47,12 +54,47 @@ SendResult Endpoint::send(Channel channel, std::uint32_t rank, std::span<const P
           settings_.max_message);
   const OptionalGuard guard(lock_, threaded_);
   Peer& peer = peers_[rank];
-  if (peer.is_gone) return sent;
-  const SendResult result = sizeof(Header) + record_size(size) <= peer.datagram
-                                ? send_whole(channel, peer, pieces, size, now)
-                                : send_parts(channel, peer, pieces, size, now);
+  Packet* const built = pieces.empty() ? nullptr : slabs_.built_at(pieces.back().data);
+  const bool is_whole = sizeof(Header) + record_size(size) <= peer.datagram;
+  SendResult result = sent;
+  if (peer.is_gone) {
+    if (built != nullptr) end_building(*built);
+  } else if (built != nullptr && is_whole) {
+    send_built(channel, peer, *built, pieces, size, now);
+  } else {
+    result = is_whole ? send_whole(channel, peer, pieces, size, now)
+                      : send_parts(channel, peer, pieces, size, now);
+    if (built != nullptr && result == sent) end_building(*built);
+  }
   burst_.send();
   return result;
+}
+
+void* Endpoint::buffer(Channel channel, std::uint32_t rank, std::size_t size) {
+  if (size < least_built || rank >= peers_.size() || rank == host_.rank) return nullptr;
+  const OptionalGuard guard(lock_, threaded_);
+  Peer& peer = peers_[rank];
+  const std::size_t message = Packet::built_front + size;
+  if (message > settings_.max_message || sizeof(Header) + record_size(message) > peer.datagram)
+    return nullptr;
+  Packet* packet = take_slab(peer, static_cast<Traffic>(channel));
+  if (packet == nullptr) return nullptr;
+  ++building_;
+  packet->sequence = rank;
+  return packet->built();
+}
+
+void Endpoint::release(void* payload) {
+  const OptionalGuard guard(lock_, threaded_);
+  Packet* const packet = slabs_.built_at(payload);
+  if (packet == nullptr)
+    fatal(host_, "udp: release of %p, which is not a buffer of rank %u", payload, host_.rank);
+  end_building(*packet);
+}
+
+void Endpoint::end_building(Packet& packet) {
+  --building_;
+  give_back_slab(peers_[packet.sequence], packet);
 }
 
 SendResult Endpoint::send_whole(Channel channel, Peer& peer, std::span<const Piece> pieces,
@@ -63,6 +105,24 @@ SendResult Endpoint::send_whole(Channel channel, Peer& peer, std::span<const Pie
   for (const Piece& piece : pieces) to = copy_to(to, piece.data, piece.size);
   added(peer, record_size(size), now);
   return sent;
+}
+
+void Endpoint::send_built(Channel channel, Peer& peer, Packet& packet,
+                          std::span<const Piece> pieces, std::size_t size, Time now) {
+  const std::size_t payload = pieces.back().size;
+  const std::size_t beginning = size - payload;
+  --building_;
+  if (beginning <= Packet::built_front && beginning % 16 == 0)
+    packet.front = static_cast<std::uint16_t>(Packet::built_front - beginning);
+  else
+    std::memmove(packet.bytes() + sizeof(Header) + sizeof(Record) + beginning, packet.built(),
+                 payload);
+  std::byte* to = begin_record(packet, static_cast<RecordKind>(channel), size);
+  for (const Piece& piece : pieces.first(pieces.size() - 1))
+    to = copy_to(to, piece.data, piece.size);
+  close(peer, packet.traffic);
+  peer.ready[at(packet.traffic)].push(&packet);
+  added(peer, record_size(size), now);
 }
 
 SendResult Endpoint::send_parts(Channel channel, Peer& peer, std::span<const Piece> pieces,
@@ -136,10 +196,17 @@ void Endpoint::added(Peer& peer, std::size_t bytes, Time now) {
   // has computed for long. So only many in a row are gathered; and the more is on its way, the more
   // before the next call of the system.
   ++sends_since_poll_;
+  const bool in_a_row = now - std::exchange(last_added_, now) < row_gap;
   const std::size_t enough =
       std::clamp(peer.unacknowledged.in_flight(), settings_.bundle, settings_.batch);
-  if (sends_since_poll_ <= prompt_sends || peer.unacknowledged.empty() || peer.queued >= enough)
+  if (sends_since_poll_ <= prompt_sends || !in_a_row || peer.unacknowledged.empty() ||
+      peer.queued >= enough)
     transmit(peer, now);
+  if (in_a_row && now - last_gathered_out_ < gathering) return;
+  // Of other peers too.
+  last_gathered_out_ = now;
+  for (Peer* other : busy_)
+    if (other->queued != 0) transmit(*other, now);
 }
 
 void Endpoint::mark_busy(Peer& peer) {
@@ -318,6 +385,7 @@ void Endpoint::look_at_timers(Time now) {
 
 void Endpoint::end_poll(bool idle, Time now) {
   sends_since_poll_ = 0;
+  last_gathered_out_ = now;
   if (requests_refused_ && buffers_.has_recovered(request_channel)) [[unlikely]] {
     requests_refused_ = false;
     for (Peer& peer : peers_)
@@ -361,6 +429,10 @@ void Endpoint::done_with(Peer& peer, Packet& packet) {
     stream_packets_.give_back(&packet);
     return;
   }
+  give_back_slab(peer, packet);
+}
+
+void Endpoint::give_back_slab(Peer& peer, Packet& packet) {
   --peer.held[at(packet.traffic)];
   --slabs_taken_[at(packet.traffic)];
   slabs_.give_back(&packet);

@@ -67,6 +67,16 @@ Endpoint& Lanes::own() {
   return count_ == 1 ? *first_ : open(own_number % count_);
 }
 
+Endpoint& Lanes::holder(const void* payload) {
+  Endpoint& mine = own();
+  if (count_ == 1 || mine.may_have_built(payload)) return mine;
+  for (std::uint32_t number = 0; number < count_; ++number) {
+    Endpoint* const endpoint = lanes_[number].endpoint.load(std::memory_order_acquire);
+    if (endpoint != nullptr && endpoint->may_have_built(payload)) return *endpoint;
+  }
+  return mine;
+}
+
 void Lanes::forget(const Segments::Range& memory) {
   for (std::uint32_t number = 0; number < count_; ++number)
     if (Endpoint* endpoint = lanes_[number].endpoint.load(std::memory_order_acquire))

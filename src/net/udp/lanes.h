@@ -58,6 +58,9 @@ class Lanes {
   /// That of the calling thread.
   Endpoint& own();
   Endpoint& first() noexcept { return *first_; }
+  /// That in which a payload was built at this address; the calling thread's own if none was. A
+  /// thread may have got its lane since.
+  Endpoint& holder(const void* payload);
   Segments& segments() noexcept { return segments_; }
   /// See Endpoint::forget.
   void forget(const Segments::Range& memory);

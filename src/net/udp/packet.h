@@ -42,21 +42,28 @@ struct alignas(cache_line) Packet {
   Transfer* transfer = nullptr;
   Time sent_at = 0;
   std::uint64_t transmission = 0;  ///< its number among those to the peer
-  std::uint32_t sequence = 0;
-  std::uint32_t charge = 0;  ///< what the receiver's kernel takes for it
+  std::uint32_t sequence = 0;      ///< while a payload is built here, the rank that it is for
+  std::uint32_t charge = 0;        ///< what the receiver's kernel takes for it
   Traffic traffic = Traffic::requests;
   std::uint8_t transmissions = 0;  ///< how often; stops at 255
-  bool acknowledged = false;
-  bool lost = false;     ///< to be sent again
-  bool urgent = false;   ///< `acknowledge_now`
-  bool is_slab = false;  ///< of the pool of large ones
+  bool lost = false;               ///< to be sent again
+  bool urgent = false;             ///< `acknowledge_now`
+  bool is_slab = false;            ///< of the pool of large ones
+  /// Bytes before the header, a multiple of 16: of a message whose payload was built in here first.
+  std::uint16_t front = 0;
 
   /// Where the header begins; the first record's data is aligned to 16 there as in a receive
   /// buffer.
-  std::byte* bytes() noexcept { return reinterpret_cast<std::byte*>(this + 1) + 8; }
+  std::byte* bytes() noexcept { return reinterpret_cast<std::byte*>(this + 1) + 8 + front; }
   const std::byte* bytes() const noexcept {
-    return reinterpret_cast<const std::byte*>(this + 1) + 8;
+    return reinterpret_cast<const std::byte*>(this + 1) + 8 + front;
   }
+  /// Where a payload is built, behind the room for `built_front` bytes of a message's beginning.
+  std::byte* built() noexcept {
+    return reinterpret_cast<std::byte*>(this + 1) + 8 + sizeof(Header) + sizeof(Record) +
+           built_front;
+  }
+  static constexpr std::size_t built_front = 112;
   std::size_t datagram_size() const noexcept { return std::size_t{size} + payload_size; }
 };
 
@@ -126,9 +133,18 @@ class PacketPool {
     free_ = packet;
     --taken_;
   }
+  /// Whether the address, which may be any, is in this memory. Any thread.
   bool holds(const void* address) const noexcept {
     return reinterpret_cast<std::uintptr_t>(address) - reinterpret_cast<std::uintptr_t>(memory_) <
            count_ * stride_;
+  }
+  /// The packet in which a payload is built at that address, which may be any; else null.
+  Packet* built_at(const void* address) const noexcept {
+    const std::uintptr_t offset =
+        reinterpret_cast<std::uintptr_t>(address) - reinterpret_cast<std::uintptr_t>(memory_);
+    if (offset >= fresh_ * stride_) return nullptr;
+    auto* const packet = reinterpret_cast<Packet*>(memory_ + offset / stride_ * stride_);
+    return packet->built() == address ? packet : nullptr;
   }
 
  private:

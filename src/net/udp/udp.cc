@@ -91,8 +91,13 @@ class Udp {
   bool has_memory() const noexcept { return lanes_.has_memory(); }
 
   SendResult send(Channel channel, std::uint32_t peer, std::span<const Piece> pieces) {
-    return lanes_.own().send(channel, peer, pieces, now());
+    Endpoint& endpoint = pieces.empty() ? lanes_.own() : lanes_.holder(pieces.back().data);
+    return endpoint.send(channel, peer, pieces, now());
   }
+  void* buffer(Channel channel, std::uint32_t peer, std::size_t size) {
+    return lanes_.own().buffer(channel, peer, size);
+  }
+  void release(void* payload) { lanes_.holder(payload).release(payload); }
   std::size_t poll(std::uint32_t channels, std::size_t most) {
     return lanes_.poll(channels, most, now());
   }

@@ -3,6 +3,7 @@
 
 #include <gtest/gtest.h>
 
+#include <array>
 #include <string>
 #include <vector>
 
@@ -87,6 +88,83 @@ TEST_P(OverABadNetwork, MessagesArriveOnceAndWholeBetweenAllPairs) {
     EXPECT_EQ(answered[pair], once);
   }
   for (auto& endpoint : ranks.endpoints) EXPECT_EQ(endpoint->counts().malformed, 0U);
+}
+
+/// Sends a message whose last `payload` bytes were built in a place for `room`, if there is one.
+SendResult send_built(Ranks& ranks, const std::vector<std::byte>& message, std::size_t payload,
+                      std::size_t room) {
+  Endpoint& endpoint = *ranks.endpoints[0];
+  void* const place = endpoint.buffer(request_channel, 1, room);
+  if (place == nullptr) return ranks.send(0, request_channel, 1, message);
+  EXPECT_EQ(reinterpret_cast<std::uintptr_t>(place) % 16, 0U);
+  const std::size_t beginning = message.size() - payload;
+  if (payload != 0) std::memcpy(place, message.data() + beginning, payload);
+  const Piece pieces[] = {{message.data(), beginning / 2},
+                          {message.data() + beginning / 2, beginning - beginning / 2},
+                          {place, payload}};
+  const SendResult result = endpoint.send(request_channel, 1, pieces, ranks.network.now);
+  if (result != sent) endpoint.release(place);
+  return result;
+}
+
+TEST_P(OverABadNetwork, MessagesWhosePayloadWasBuiltInPlaceArriveOnceAndWhole) {
+  Ranks ranks(2, GetParam().faults);
+  std::vector<int> seen(300);
+  std::uint32_t count = 0;
+  handler = [&](std::uint32_t, std::uint32_t, Channel, std::span<const std::byte> message) {
+    ++seen[number_of(message)];
+    ++count;
+  };
+  std::uint32_t next = 0;
+  ASSERT_TRUE(ranks.run_until([&] {
+    while (next < seen.size() && next - count < 8) {
+      // Beginnings for which there is room before the place, and others; and places not filled.
+      const std::size_t beginning = std::array<std::size_t, 5>{16, 112, 64, 50, 200}[next % 5];
+      const std::size_t room = 2048 + next % 7 * 2000;
+      const std::size_t payload = next % 3 == 0 ? room : next % 11 == 0 ? 0 : room - 3;
+      const auto message = message_of(0, next, beginning + payload);
+      if (send_built(ranks, message, payload, room) != sent) break;
+      ++next;
+      // A place that is given back, as any other is used again.
+      void* const place = ranks.endpoints[0]->buffer(request_channel, 1, room);
+      if (place != nullptr) ranks.endpoints[0]->release(place);
+    }
+    return count == seen.size();
+  }));
+  EXPECT_EQ(seen, std::vector<int>(300, 1));
+  ASSERT_TRUE(ranks.settle());
+}
+
+TEST(Building, PlacesAreForWhatFitsIntoADatagramAndCountAsMessages) {
+  EndpointSettings settings;
+  settings.depth = 4;
+  Ranks ranks(2, {.max_datagram = 5008}, settings);
+  std::vector<std::size_t> sizes;
+  handler = [&](std::uint32_t, std::uint32_t, Channel, std::span<const std::byte> message) {
+    EXPECT_EQ(number_of(message), sizes.size());
+    sizes.push_back(message.size());
+  };
+  Endpoint& endpoint = *ranks.endpoints[0];
+  EXPECT_EQ(endpoint.buffer(request_channel, 1, 16384), nullptr);
+  EXPECT_EQ(endpoint.buffer(request_channel, 1, 100), nullptr)
+      << "it shares a datagram with others";
+  // With a longer beginning than there is room for it is cut all the same.
+  ASSERT_EQ(send_built(ranks, message_of(0, 0, 4848 + 200), 4848, 4848), sent);
+  ASSERT_EQ(send_built(ranks, message_of(0, 1, 4848 + 16), 4848, 4848), sent);
+  ASSERT_TRUE(ranks.settle());
+  EXPECT_EQ(sizes, (std::vector<std::size_t>{5048, 4864}));
+
+  std::vector<void*> places;
+  while (void* place = endpoint.buffer(request_channel, 1, 4000)) places.push_back(place);
+  EXPECT_GE(places.size(), 4U);
+  EXPECT_EQ(ranks.send(0, request_channel, 1, message_of(0, 2, 50)), would_block);
+  EXPECT_EQ(ranks.send(0, reply_channel, 1, message_of(0, 2, 50)), sent);
+  endpoint.release(places.back());
+  EXPECT_EQ(ranks.send(0, request_channel, 1, message_of(0, 3, 50)), sent);
+  places.pop_back();
+  for (void* place : places) endpoint.release(place);
+  ASSERT_TRUE(ranks.settle());
+  EXPECT_EQ(sizes.size(), 4U);
 }
 
 TEST_P(OverABadNetwork, PutsAndGetsMoveEveryByte) {
