@@ -204,7 +204,7 @@ std::size_t KernelSocket::send(std::span<const Outgoing> all) {
     done += taken;
     if (taken == rest.size()) continue;
     // The first of the rest was not taken, for the reason in errno.
-    // A connected socket reports here that nobody has received an earlier one.
+    // A connected socket reports here that an earlier one has found no socket.
     if (errno == EINTR || errno == ECONNREFUSED) continue;
     if (is_full(errno)) break;
     const Outgoing& refused = all[done];
