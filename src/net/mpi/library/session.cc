@@ -66,6 +66,17 @@ bool has_launcher(const Host& host) {
   return std::getenv("PMIX_NAMESPACE") != nullptr;
 }
 
+/// Answers MPI again from when its finalization begins, be the session open by then or not.
+void serve_finalization() {
+  const auto begins = [](MPI_Comm, int, void*, void*) -> int {
+    pmi_server()->begin_finalize();
+    return MPI_SUCCESS;
+  };
+  int keyval = MPI_KEYVAL_INVALID;
+  MPI_Comm_create_keyval(MPI_COMM_NULL_COPY_FN, begins, &keyval, nullptr);
+  MPI_Comm_set_attr(MPI_COMM_SELF, keyval, nullptr);
+}
+
 bool is_true(int (*question)(int*)) {
   int answer = 0;
   return question(&answer) == MPI_SUCCESS && answer != 0;
@@ -116,7 +127,10 @@ void initialize(const Host& host, std::string& error) {
   if (pmi_server()) pmi_server()->begin();
   const int code = MPI_Init_thread(nullptr, nullptr, level, &provided);
   if (pmi_server()) pmi_server()->end_of_init();
-  if (code != MPI_SUCCESS) error = "mpi: MPI_Init_thread: " + error_text(code);
+  if (code != MPI_SUCCESS)
+    error = "mpi: MPI_Init_thread: " + error_text(code);
+  else if (pmi_server())
+    serve_finalization();
 }
 
 }  // namespace
