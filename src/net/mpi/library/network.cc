@@ -194,18 +194,31 @@ void Network::arrived(Incoming& incoming, std::size_t place, const MPI_Status& s
   incoming.arrived.push_back(slot);
 }
 
-void Network::take_arrivals(Incoming& incoming) {
-  std::size_t taken = 0;
-  while (taken < std::min(max_arrivals, incoming.posted.size())) {
+void Network::take_arrivals() {
+  // One call moves MPI on and looks at the oldest receive of each channel. Another follows only
+  // where the last poll has taken something too: a message alone is not held up by it.
+  const std::size_t most = empty_polls_ == 0 ? max_arrivals : 1;
+  for (std::size_t taken = 0; taken < most; ++taken) {
+    std::array<MPI_Request, 2> oldest;
+    std::array<Incoming*, 2> channels;
+    int count = 0;
+    // In turn, so that neither channel hides the other.
+    first_channel_ ^= 1U;
+    for (std::size_t i = 0; i < incoming_.size(); ++i) {
+      Incoming& incoming = incoming_[first_channel_ ^ i];
+      if (incoming.posted.empty()) continue;
+      oldest[count] = incoming.posted.front()->request;
+      channels[count++] = &incoming;
+    }
+    if (count == 0) return;
+    int index = MPI_UNDEFINED;
     int done = 0;
     MPI_Status status;
-    check(MPI_Test(&incoming.posted[taken]->request, &done, &status), "MPI_Test");
-    if (done == 0) break;
-    arrived(incoming, taken++, status);
+    check(MPI_Testany(count, oldest.data(), &index, &done, &status), "MPI_Testany");
+    if (done == 0 || index == MPI_UNDEFINED) return;
+    arrived(*channels[index], 0, status);
+    channels[index]->posted.erase(channels[index]->posted.begin());
   }
-  if (taken != 0)
-    incoming.posted.erase(incoming.posted.begin(),
-                          incoming.posted.begin() + static_cast<std::ptrdiff_t>(taken));
 }
 
 void Network::take_all_arrivals(Incoming& incoming) {
@@ -226,12 +239,10 @@ void Network::take_all_arrivals(Incoming& incoming) {
 void Network::advance() {
   const bool looks_at_all = empty_polls_ >= polls_per_full_look;
   if (looks_at_all) empty_polls_ = 0;
-  for (Incoming& incoming : incoming_) {
-    if (looks_at_all)
-      take_all_arrivals(incoming);
-    else
-      take_arrivals(incoming);
-  }
+  if (looks_at_all)
+    for (Incoming& incoming : incoming_) take_all_arrivals(incoming);
+  else
+    take_arrivals();
   if (!in_flight_.empty()) complete_sends();
 }
 

@@ -4,8 +4,7 @@
 //  - A message is copied into a buffer of its sender's, or was built in it, and goes by MPI_Isend.
 //    Small ones are complete at once; the others keep the buffer until a later poll. Each channel
 //    to each peer has `depth` of them, out of a pool that has enough for what may be under way to
-//    all
-//    (`total_depth`). So a reply is accepted even if its receiver never polls.
+//    all (`total_depth`). So a reply is accepted even if its receiver never polls.
 //  - To receive, each channel has persistent receives from any source posted on its communicator.
 //    The oldest completes first, but where a large message waits for its sender: now and then all
 //    are looked at.
@@ -99,7 +98,7 @@ class Network {
   // With the lock held.
   void post(Slot& slot);
   void advance();
-  void take_arrivals(Incoming& incoming);
+  void take_arrivals();
   void take_all_arrivals(Incoming& incoming);
   void arrived(Incoming& incoming, std::size_t place, const MPI_Status& status);
   void complete_sends();
@@ -117,7 +116,8 @@ class Network {
   std::size_t next_in_flight_ = 0;
   std::byte* receive_memory_ = nullptr;
   std::array<Incoming, 2> incoming_;
-  std::uint32_t empty_polls_ = 0;
+  std::uint32_t empty_polls_ = 0;    ///< in a row
+  std::uint32_t first_channel_ = 0;  ///< that was looked at first
 };
 
 }  // namespace gex::net::mpi
