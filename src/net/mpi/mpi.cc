@@ -27,11 +27,16 @@ struct Library {
   const char* title;     ///< for messages
   const char* files[2];  ///< how the names of its library begin
 };
-// MPICH's other builds and its descendants have the second name.
+// MPICH's other builds and its descendants have the second name. MPI's standard binary interface
+// comes first, because the library that has it may load another of its MPI's.
 constexpr Library libraries[] = {
+    {"abi", "MPI's standard binary interface", {"libmpi_abi.so", "libmpi_abi.so"}},
     {"openmpi", "Open MPI", {"libmpi.so.40", "libmpi.so.20"}},
     {"mpich", "MPICH", {"libmpich.so", "libmpi.so.12"}},
 };
+constexpr const Library& standard = libraries[0];
+constexpr const Library& open_mpi = libraries[1];
+constexpr const Library& mpich = libraries[2];
 
 struct Choice {
   const Library* library = nullptr;
@@ -44,22 +49,24 @@ Choice chosen;  ///< with `part`
 
 /// The MPI that is loaded in this process, and the file that it was found in.
 const Library* loaded_library(std::string& file) {
-  struct Found {
-    const Library* library = nullptr;
-    std::string file;
-  } found;
+  std::vector<std::string> loaded;
   dl_iterate_phdr(
       [](dl_phdr_info* object, std::size_t, void* context) {
-        auto& into = *static_cast<Found*>(context);
-        const std::string name = fs::path(object->dlpi_name).filename().string();
-        for (const Library& library : libraries)
-          for (const char* const begin : library.files)
-            if (into.library == nullptr && name.starts_with(begin)) into = {&library, name};
+        static_cast<std::vector<std::string>*>(context)->push_back(
+            fs::path(object->dlpi_name).filename().string());
         return 0;
       },
-      &found);
-  file = found.file;
-  return found.library;
+      &loaded);
+  for (const Library& library : libraries) {
+    for (const std::string& name : loaded) {
+      for (const char* const begin : library.files) {
+        if (!name.starts_with(begin)) continue;
+        file = name;
+        return &library;
+      }
+    }
+  }
+  return nullptr;
 }
 
 /// A variable by which an MPI's launcher is known.
@@ -68,11 +75,11 @@ struct Sign {
   const Library* library;
 };
 constexpr Sign signs[] = {
-    {"OMPI_COMM_WORLD_SIZE", &libraries[0]},
-    {"HYDI_CONTROL_FD", &libraries[1]},
-    {"PMI_FD", &libraries[1]},
-    {"PMI_RANK", &libraries[1]},
-    {"PMIX_NAMESPACE", &libraries[0]},
+    {"OMPI_COMM_WORLD_SIZE", &open_mpi},
+    {"HYDI_CONTROL_FD", &mpich},
+    {"PMI_FD", &mpich},
+    {"PMI_RANK", &mpich},
+    {"PMIX_NAMESPACE", &open_mpi},
 };
 
 /// Where the part for an MPI lies, whether it is there or not.
@@ -94,7 +101,7 @@ bool is_installed(const Library& library) {
 std::string names() {
   std::string text;
   for (const Library& library : libraries)
-    text.append(text.empty() ? "" : " or ").append(library.name);
+    text.append(text.empty() ? "" : ", ").append(library.name);
   return text;
 }
 
@@ -110,7 +117,7 @@ Choice choose(const Host& host) {
       if (std::string_view(wish) == library.name) choice.library = &library;
     choice.reason = "GEX_MPI";
     if (choice.library == nullptr) {
-      choice.error = "GEX_MPI=" + std::string(wish) + ": expected " + names();
+      choice.error = "GEX_MPI=" + std::string(wish) + ": expected one of " + names();
     } else if (loaded != nullptr && loaded != choice.library) {
       choice.error = "GEX_MPI=" + std::string(wish) + ", but the program has loaded " +
                      loaded->title + " (" + file + "), and a process can have but one MPI";
@@ -121,11 +128,13 @@ Choice choose(const Host& host) {
   } else {
     for (const Sign& sign : signs) {
       if (choice.library != nullptr || std::getenv(sign.variable) == nullptr) continue;
-      choice.library = sign.library;
+      // The standard's may be linked with any launcher's MPI.
+      const bool is_alone = is_installed(standard) && !is_installed(*sign.library);
+      choice.library = is_alone ? &standard : sign.library;
       choice.reason = std::string("its launcher has set ") + sign.variable;
     }
     // MPICH first: it needs no launcher of its own.
-    for (const Library* library : {&libraries[1], &libraries[0]}) {
+    for (const Library* library : {&mpich, &open_mpi, &standard}) {
       if (choice.library != nullptr || !is_installed(*library)) continue;
       choice.library = library;
       choice.reason = "there is no other, or it needs no launcher of its own";

@@ -16,13 +16,26 @@ namespace gex::net::mpi {
 
 namespace {
 
-#ifdef OPEN_MPI
-constexpr const char* title = "Open MPI";
-constexpr const char* size_variable = "OMPI_COMM_WORLD_SIZE";
-#else
-constexpr const char* title = "MPICH";
-constexpr const char* size_variable = "PMI_SIZE";
-#endif
+/// What differs between MPIs. It is asked of the library itself: the standard's binary interface,
+/// with which a part may be linked, belongs to several.
+struct Kind {
+  const char* title;
+  const char* size_variable;  ///< of its launcher
+  bool asks_by_pmi;           ///< it finds its peers by PMI-1, which `PmiServer` offers
+};
+constexpr Kind open_mpi{"Open MPI", "OMPI_COMM_WORLD_SIZE", false};
+constexpr Kind mpich{"MPICH", "PMI_SIZE", true};
+
+const Kind& kind() {
+  static const bool is_open_mpi = [] {
+    // MPI answers before it is initialized, too.
+    std::string text(MPI_MAX_LIBRARY_VERSION_STRING, '\0');
+    int length = 0;
+    return MPI_Get_library_version(text.data(), &length) == MPI_SUCCESS &&
+           text.starts_with("Open MPI");
+  }();
+  return is_open_mpi ? open_mpi : mpich;
+}
 
 /// Answers MPI for as long as it is initialized. Stays: MPI may be finalized by the last
 /// destructor.
@@ -61,7 +74,7 @@ int wanted_level(const Host& host, std::string& error) {
 
 /// Whether a launcher of this MPI has started the processes of this job.
 bool has_launcher(const Host& host) {
-  const char* const size = std::getenv(size_variable);
+  const char* const size = std::getenv(kind().size_variable);
   if (size != nullptr) return std::atol(size) == static_cast<long>(host.size);
   return std::getenv("PMIX_NAMESPACE") != nullptr;
 }
@@ -98,17 +111,16 @@ void initialize(const Host& host, std::string& error) {
               " and not on rank " + std::to_string((all[0] & 1U) != 0 ? rank : 0);
   const bool all_launched =
       std::all_of(all.begin(), all.end(), [](std::uint32_t one) { return (one & 2U) != 0; });
-#ifdef OPEN_MPI
-  if (!was_initialized && !all_launched && error.empty())
-    error =
-        "mpi: processes of Open MPI find one another by its launcher only: start the program with "
-        "mpirun, or choose an MPICH with GEX_MPI=mpich";
-#else
   if (!was_initialized && !all_launched && error.empty()) {
-    pmi_server() = std::make_unique<PmiServer>(host);
-    if (!pmi_server()->is_ready()) error = "mpi: no sockets for MPI's start";
+    if (kind().asks_by_pmi) {
+      pmi_server() = std::make_unique<PmiServer>(host);
+      if (!pmi_server()->is_ready()) error = "mpi: no sockets for MPI's start";
+    } else {
+      error =
+          "mpi: processes of Open MPI find one another by its launcher only: start the program "
+          "with mpirun, or choose an MPICH with GEX_MPI=mpich";
+    }
   }
-#endif
   if (!succeeded_on_all_ranks(host, error)) {
     if (error.empty()) error = "mpi: another rank has failed";
     return;
@@ -156,9 +168,9 @@ Session::Session(const Host& host, std::string& error) {
   std::sort(sorted.begin(), sorted.end());
   for (std::uint32_t i = 0; i < host.size; ++i) {
     if (sorted[i] == static_cast<int>(i)) continue;
-    error = std::string("mpi: ") + title + " has a world of " + std::to_string(size) +
+    error = std::string("mpi: ") + kind().title + " has a world of " + std::to_string(size) +
             " processes, the job one of " + std::to_string(host.size) +
-            ": start the program with the mpirun of " + title;
+            ": start the program with the mpirun of " + kind().title;
     if (host.rank == 0) host.warn(error.c_str());
     return;
   }
