@@ -140,16 +140,17 @@ function(gex_unit_test name)
 endfunction()
 
 # gex_job_test(NAME <name> COMMAND <target or program> <args>... RANKS <n> [CONDUIT smp|emu]
-#              [ENV <name=value>...] [LAUNCH <gexrun options>...] [CHECKED] [PART <part>]
+#              [ENV <name=value>...] [LAUNCHER <program>] [LAUNCH <its options>...] [CHECKED]
+#              [PART <part>]
 #              [FAILS <regular expression> [ALSO <regular expression>]]
 #              [PROCESSORS <n>] [TIMEOUT <seconds>] [LABELS <labels>...])
-# A program run by gexrun on n ranks, which take as many processors unless PROCESSORS says that they
+# A program run by gexrun, or another launcher, on n ranks, which take as many processors unless PROCESSORS says that they
 # mostly wait. CHECKED runs it on the checking library. PART as in gex_add_test. With FAILS the job
 # must be refused, as tests/expect_failure.sh says: a status other than 0, one line on standard error,
 # which the expression matches, and nothing left behind. ALSO matches whatever else it may print.
 function(gex_job_test)
   cmake_parse_arguments(PARSE_ARGV 0 arg "CHECKED"
-    "NAME;RANKS;CONDUIT;PART;PROCESSORS;TIMEOUT;FAILS;ALSO" "COMMAND;ENV;LAUNCH;LABELS")
+    "NAME;RANKS;CONDUIT;PART;PROCESSORS;TIMEOUT;FAILS;ALSO;LAUNCHER" "COMMAND;ENV;LAUNCH;LABELS")
   if(NOT arg_NAME OR NOT arg_COMMAND OR NOT arg_RANKS OR arg_UNPARSED_ARGUMENTS)
     message(FATAL_ERROR "gex_job_test(${arg_NAME}): NAME, COMMAND and RANKS are needed; "
       "not understood: '${arg_UNPARSED_ARGUMENTS}'")
@@ -161,7 +162,10 @@ function(gex_job_test)
   if(TARGET ${program})
     set(program $<TARGET_FILE:${program}>)
   endif()
-  set(command $<TARGET_FILE:gexrun> -n ${arg_RANKS} ${arg_LAUNCH} ${program} ${arg_COMMAND})
+  if(NOT arg_LAUNCHER)
+    set(arg_LAUNCHER $<TARGET_FILE:gexrun>)
+  endif()
+  set(command ${arg_LAUNCHER} -n ${arg_RANKS} ${arg_LAUNCH} ${program} ${arg_COMMAND})
   if(arg_FAILS)
     set(also "")
     if(arg_ALSO)

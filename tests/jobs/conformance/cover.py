@@ -7,6 +7,10 @@ conduit of the tree:
 
   network NAME [VARIABLE=VALUE...]                  what GEX_CONDUIT is for, and what else is set:
                                                     emu-seed-1 is the conduit emu
+  needs NAME target                                 without this target of the build it has no runs
+  launcher NAME program                             what starts its jobs instead of gexrun; without it
+                                                    there are no runs
+  instead NAME other                                what `make check` runs where it has no runs
   check|cover NAME ranks mode library supernode     a configuration
 
 All of them together are a written pairwise cover (tests/pairwise.py). Besides, several ranks with

@@ -1,0 +1,113 @@
+/* MPI and libgex in one program, where libgex's network is mpi: mpi_client STEP...
+     mpi-init       initializes MPI, as a library does that may be called in either case: unless it
+   is gex-init       joins the job talk           by MPI and by libgex, in turn mpi-finalize
+   finalizes MPI gex-exit       gasnet_exit(0) After the last step it returns 0. Who finalizes MPI
+   is seen by a line on standard output. */
+
+#include <gasnetex.h>
+#include <mpi.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+static gex_TM_t team;
+static gex_Segment_t segment;
+static int watched;
+
+static void say(const char* text) {
+  char line[128];
+  const int length = snprintf(line, sizeof line, "%s\n", text);
+  /* In one piece, whoever else prints. */
+  if (write(STDOUT_FILENO, line, (size_t)length) != length) exit(98);
+}
+
+static void fail(const char* what) {
+  fprintf(stderr, "mpi_client: %s\n", what);
+  gasnet_exit(99);
+}
+
+static int is_initialized(void) {
+  int initialized = 0;
+  MPI_Initialized(&initialized);
+  return initialized;
+}
+
+/* What MPI_Finalize does first. */
+static int say_finalized(MPI_Comm comm, int key, void* value, void* extra) {
+  (void)comm, (void)key, (void)value, (void)extra;
+  say("finalized");
+  return MPI_SUCCESS;
+}
+
+static void watch_finalization(void) {
+  int key = MPI_KEYVAL_INVALID;
+  if (watched || !is_initialized()) return;
+  watched = 1;
+  MPI_Comm_create_keyval(MPI_COMM_NULL_COPY_FN, say_finalized, &key, NULL);
+  MPI_Comm_set_attr(MPI_COMM_SELF, key, NULL);
+}
+
+static void start_mpi(int* count, char*** arguments) {
+  if (is_initialized())
+    say("found initialized");
+  else
+    MPI_Init(count, arguments);
+}
+
+static void start_libgex(int* count, char*** arguments) {
+  gex_Client_t client;
+  gex_EP_t endpoint;
+  gex_Client_Init(&client, &endpoint, &team, "MPI", count, arguments, 0);
+  gex_Segment_Attach(&segment, team, 1 << 16);
+}
+
+static void talk(void) {
+  const int rank = (int)gex_TM_QueryRank(team);
+  const int size = (int)gex_TM_QuerySize(team);
+  const gex_Rank_t next = (gex_Rank_t)((rank + 1) % size);
+  void* there = NULL;
+  void* here = gex_Segment_QueryAddr(segment);
+  int mpi_rank = -1;
+  MPI_Comm_rank(MPI_COMM_WORLD, &mpi_rank);
+  if (mpi_rank != rank) fail("MPI and libgex number the ranks differently");
+  gex_Event_Wait(gex_EP_QueryBoundSegmentNB(team, next, &there, NULL, NULL, 0));
+  for (int round = 1; round <= 20; ++round) {
+    int sum = 0;
+    int got = -1;
+    const int mine = rank + round;
+    MPI_Allreduce(&rank, &sum, 1, MPI_INT, MPI_SUM, MPI_COMM_WORLD);
+    if (sum != size * (size - 1) / 2) fail("MPI's sum");
+    gex_RMA_PutBlocking(team, next, there, &mine, sizeof mine, 0);
+    gex_Event_Wait(gex_Coll_BarrierNB(team, 0));
+    memcpy(&got, here, sizeof got);
+    if (got != (rank + size - 1) % size + round) fail("the neighbor's put");
+    /* Messages of the program's that wait meanwhile are the program's own. */
+    MPI_Sendrecv(&mine, 1, MPI_INT, (int)next, 0, &got, 1, MPI_INT, MPI_ANY_SOURCE, MPI_ANY_TAG,
+                 MPI_COMM_WORLD, MPI_STATUS_IGNORE);
+    if (got != (rank + size - 1) % size + round) fail("the neighbor's message");
+    gex_Event_Wait(gex_Coll_BarrierNB(team, 0));
+  }
+  say("talked");
+}
+
+int main(int count, char** arguments) {
+  const int steps = count;
+  for (int step = 1; step < steps; ++step) {
+    const char* word = arguments[step];
+    if (strcmp(word, "mpi-init") == 0)
+      start_mpi(&count, &arguments);
+    else if (strcmp(word, "gex-init") == 0)
+      start_libgex(&count, &arguments);
+    else if (strcmp(word, "talk") == 0)
+      talk();
+    else if (strcmp(word, "mpi-finalize") == 0)
+      MPI_Finalize();
+    else if (strcmp(word, "gex-exit") == 0)
+      gasnet_exit(0);
+    else
+      fail(word);
+    if (strcmp(word, "mpi-finalize") != 0) watch_finalization();
+  }
+  return 0;
+}
