@@ -139,6 +139,8 @@ void attach_best(const net::Host& host) {
     self.conduit_reason = "the best network here, for ranks that do not share memory";
     for (auto worse = candidate + 1; worse != ranking.order.end(); ++worse)
       self.passed_over.push_back({worse->name, candidate->name + " is better"});
+    for (const net::PassedOver& one : ranking.left_out)
+      if (one.by_name_only) self.passed_over.push_back(one);
     return;
   }
   // One line, by rank 0, whose reasons are the fullest; the others wait for the end of the job.
