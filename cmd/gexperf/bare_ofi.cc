@@ -3,13 +3,11 @@
 #include <unistd.h>
 
 #include <algorithm>
-#include <cstdio>
-#include <cstdlib>
-#include <filesystem>
 #include <sstream>
 
 #include "base/shell_word.h"
 #include "child.h"
+#include "two_ends.h"
 
 namespace gexperf {
 
@@ -17,44 +15,9 @@ namespace {
 
 constexpr const char* ping_pong = "fi_pingpong";
 
-/// Both ends, each on a processor or a host of its own, as $1 and $2 have it: each runs a shell
-/// that gets its commands, $3 and $4, since what reaches another host may take words apart. The
-/// client asks until the server is there. A server that lost its client, or whose $1 has been
-/// killed, ends by itself.
-constexpr const char* script = R"(
-trap 'kill $server; exit 1' INT TERM HUP
-$1 sh >/dev/null 2>&1 <<END &
-exec timeout 120 $3
-END
-server=$!
-for try in 1 2 3 4 5 6 7 8 9 10 11 12 13 14 15 16 17 18 19 20; do
-  sleep 0.1
-  if $2 sh 2>/dev/null <<END
-exec $4
-END
-  then
-    wait $server
-    exit 0
-  fi
-done
-kill $server
-exit 1
-)";
-
 /// Bytes that one measurement moves at least, and the most exchanges it makes.
 constexpr std::size_t least_moved = std::size_t{256} << 20;
 constexpr std::size_t max_exchanges = 20000;
-
-constexpr int first_port = 20000;
-constexpr int ports = 10000;
-
-bool is_in_path(const char* program) {
-  const char* path = std::getenv("PATH");
-  std::istringstream folders(path == nullptr ? "" : path);
-  for (std::string folder; std::getline(folders, folder, ':');)
-    if (access((std::filesystem::path(folder) / program).c_str(), X_OK) == 0) return true;
-  return false;
-}
 
 /// Of the last line, the microseconds a message took. fi_pingpong has them among others:
 /// "8  20k  =20k  312k  0.29s  1.09  7.31 0.14".
@@ -107,7 +70,7 @@ std::string flood_of(const Plan& plan) {
 Tool tool_for(const Plan& plan, BareOfi what, std::size_t bytes, const std::string& address) {
   const std::string exchanges = std::to_string(std::min(max_exchanges, least_moved / bytes));
   const std::string size = std::to_string(bytes);
-  const std::string port = std::to_string(first_port + getpid() % ports);
+  const std::string port = port_of_two_ends();
   if (what == BareOfi::flood) {
     const std::string common = gex::shell_word(flood_of(plan)) + ' ' +
                                gex::shell_word(plan.provider) + ' ' + size + ' ' + exchanges + ' ' +
@@ -134,8 +97,7 @@ bool time_bare_ofi(const Plan& plan, BareOfi what, std::size_t bytes, double& ns
   Ends ends;
   if (!find_ends(plan, ends, trouble)) return false;
   const Tool tool = tool_for(plan, what, bytes, ends.address);
-  const Finished done =
-      run({"sh", "-c", script, "sh", ends.server, ends.client, tool.server, tool.client});
+  const Finished done = run_two_ends({ends.server, ends.client, tool.server, tool.client});
   used_ns += done.processor_ns;
   double microseconds = 0;
   if (!done.succeeded || !parse_microseconds(what, done.output, microseconds)) {

@@ -22,6 +22,7 @@ enum class Group {
   emu,
   ofi,
   udp,
+  ucx,
   launch,
   scale,
   threads,
@@ -30,8 +31,8 @@ enum class Group {
 
 /// The words of the command line, in the order of `Group`.
 inline constexpr std::string_view group_names[] = {
-    "limits", "put", "get", "atomic", "vis",    "am",    "barrier", "coll",
-    "poll",   "emu", "ofi", "udp",    "launch", "scale", "threads", "cores"};
+    "limits", "put", "get", "atomic", "vis",    "am",    "barrier", "coll", "poll",
+    "emu",    "ofi", "udp", "ucx",    "launch", "scale", "threads", "cores"};
 
 /// Whether a group is measured when no group is named. `scale` takes minutes; the last two are for
 /// machines of many cores.
@@ -75,6 +76,10 @@ enum class Against {
   two_senders,  ///< of three ranks
 };
 
+/// What of UCX's own is the limit of a row over ucx: so many bytes there and back by active
+/// messages or by puts, or one put of a stream of them.
+enum class BareUcx { none, message, put, put_flood };
+
 /// What a row's value is. A rate is measured as the time of `Row::messages` messages.
 enum class Quantity { time, memory, rate };
 
@@ -93,6 +98,7 @@ struct Row {
   double allowance_ns = 0;
   BareOfi bare = BareOfi::none;
   BareUdp bare_udp = BareUdp::none;
+  BareUcx bare_ucx = BareUcx::none;
   std::size_t bare_bytes = 0;
   /// The least that the value can be of its limit, with some room for chance; less is a mistake in
   /// the measurement. 0: the limit is no floor.

@@ -16,6 +16,7 @@
 
 #include "../output.h"
 #include "bare_ofi.h"
+#include "bare_ucx.h"
 #include "catalogue.h"
 #include "child.h"
 #include "measure.h"
@@ -45,8 +46,8 @@ std::string usage() {
 Measures the limits of this machine, and libgex against them; docs/gexperf.md explains each row. Two
 ranks are bound to two processors. A run counts only if the machine was quiet.
 
-WHAT is limits, put, get, atomic, vis, am, barrier, coll, poll, emu, ofi, udp, launch, scale,
-threads, cores, or the name of a row; all but scale, threads and cores if none is named.
+WHAT is limits, put, get, atomic, vis, am, barrier, coll, poll, emu, ofi, udp, ucx, launch,
+scale, threads, cores, or the name of a row; all but scale, threads and cores if none is named.
 
       --json         print an array of objects instead of a table
       --list         print the rows and the cores that they need, and measure nothing
@@ -129,12 +130,18 @@ int measure_all(const Plan& plan, const Options& options) {
   if (!options.json && print(table_heading()) != 0) return 1;
   std::vector<Result> results;
   const std::string no_bare_ofi = why_no_bare_ofi(plan);
+  const std::string no_ucx = why_no_bare_ucx();
   bool without_ofi = false;
+  bool without_ucx = false;
   const std::vector<const Row*> selected = select_rows(options.groups);
   for (const Row* row : selected) {
     if (!reason_to_leave_out(plan, *row).empty()) continue;
     if (row->group == Group::ofi && !no_bare_ofi.empty()) {
       without_ofi = true;
+      continue;
+    }
+    if (row->group == Group::ucx && !no_ucx.empty()) {
+      without_ucx = true;
       continue;
     }
     Result result{.row = row};
@@ -146,6 +153,7 @@ int measure_all(const Plan& plan, const Options& options) {
   }
   for (const std::string& message : left_out_messages(plan, selected)) complain(message, 0);
   if (without_ofi) complain("what goes over libfabric was left out: " + no_bare_ofi, 0);
+  if (without_ucx) complain("what goes over ucx was left out: " + no_ucx, 0);
   return print(options.json ? to_json(results) : table_remarks(results));
 }
 

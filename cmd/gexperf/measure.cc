@@ -5,6 +5,7 @@
 #include <sstream>
 
 #include "bare_ofi.h"
+#include "bare_ucx.h"
 #include "bare_udp.h"
 #include "child.h"
 #include "launch.h"
@@ -122,8 +123,14 @@ bool run_jobs(const Plan& plan, const Row& row, Run& run, double& used_ns, std::
   return true;
 }
 
-/// Gives the samples of a row over libfabric or over udp their limit.
+/// Gives the samples of a row over libfabric, udp or ucx their limit.
 bool add_bare(const Plan& plan, const Row& row, Run& run, double& used_ns, std::string& trouble) {
+  if (row.bare_ucx != BareUcx::none) {
+    double ns = 0;
+    if (!time_bare_ucx(plan, row, ns, used_ns, trouble)) return false;
+    for (Sample& sample : run.samples) sample.limit = ns;
+    return true;
+  }
   double one_way_ns = 0;
   if (row.bare != BareOfi::none) {
     if (!time_bare_ofi(plan, row.bare, row.bare_bytes, one_way_ns, used_ns, trouble)) return false;

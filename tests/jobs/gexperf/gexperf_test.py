@@ -52,6 +52,8 @@ NAMES = {
         "udp.put.1048576.flood", "udp.put.65536.flood.header", "udp.put.1048576.flood.header",
         "udp.put.65536.flood.1472", "udp.put.65536.flood.loss", "udp.put.65536.to_one.16",
     ],
+    "ucx": [f"ucx.{over}.{what}" for over in ("tcp", "shm")
+            for what in ("put.8", "get.8", "am.short.rtt", "put.65536.flood", "put.1048576.flood")],
     "launch": ["launch.2"],
     "scale": [f"scale.{ranks}.{what}" for ranks in (64, 256, 1024) for what in ("launch", "memory")],
     "threads": [f"threads.{what}.{threads}" for what in
@@ -108,6 +110,8 @@ BUDGETS = {
     "vis.strided.3.65536": ("ratio", 1.1), "vis.strided.8.65536": ("ratio", 1.1),
     "vis.strided.32.65536": ("ratio", 1.1),
 }
+for row in NAMES["ucx"]:
+    BUDGETS[row] = ("ratio", 1.05263 if row.endswith("flood") else 1.1)
 for budget, of in ((1.33333, ("threads.flood.scaling.",)), (1.25, ("threads.rtt.",)),
                    (1.15, ("threads.fadd.",)), (1.5, ("cores.reduce_to_all.8.",)),
                    (1.2, ("cores.barrier.", "cores.broadcast.", "cores.reduce_to_all."))):
