@@ -74,7 +74,8 @@ int wanted_level(const Host& host, std::string& error) {
 
 /// Whether a launcher of this MPI has started the processes of this job.
 bool has_launcher(const Host& host) {
-  const char* const size = std::getenv(kind().size_variable);
+  const char* const size_variable = kind().size_variable;
+  const char* const size = std::getenv(size_variable);
   if (size != nullptr) return std::atol(size) == static_cast<long>(host.size);
   return std::getenv("PMIX_NAMESPACE") != nullptr;
 }
