@@ -2,11 +2,15 @@
 // How much may be in flight to a peer as far as the way there is concerned; what the receiver has
 // room for is a window of its own (receive_room.h).
 //
-// The signal is delay: over a real network the window grows while datagrams take little longer than
-// the fastest has, and shrinks in proportion when they take more. Losses alone are a weak signal,
-// because some links lose at random: they shrink it when more than one in eight is lost in a round,
-// or when the network marks datagrams (ECN). On the loopback, which has no queue but the receiver's
-// buffer, delay means that a peer computes, so it is not looked at.
+// Over a real network the window grows as long as it is what holds the sender back, up to what is
+// needed: twice what the path carries in its shortest round trip, and a bounded number of bytes
+// that may wait on the way. That is the signal of delay, but in bytes: a fixed time would be a few
+// datagrams on a slow link. A round trip in which the peer did not poll, or this process, is no
+// measure of the path.
+//
+// Losses alone are a weak signal, because some links lose at random: they shrink the window when
+// more than one in eight is lost in a round, or when the network marks datagrams (ECN). On the
+// loopback, which has no queue but the receiver's buffer, delay is not looked at.
 
 #include <algorithm>
 #include <cstddef>
@@ -19,29 +23,37 @@ namespace gex::net::udp {
 class Congestion {
  public:
   struct Settings {
-    std::size_t initial;      ///< bytes
-    std::size_t least;        ///< bytes
-    std::size_t most;         ///< bytes
-    bool delay_counts;        ///< over a real network
-    Time tolerated = 50'000;  ///< delay beyond twice the fastest that is no congestion
+    std::size_t initial;                         ///< bytes
+    std::size_t least;                           ///< bytes
+    std::size_t most;                            ///< bytes
+    bool delay_counts;                           ///< over a real network
+    std::size_t waiting = std::size_t{1} << 20;  ///< bytes that may wait on the way
   };
 
   Congestion() noexcept : Congestion({1 << 20, 1 << 12, 1 << 20, false}) {}
   explicit Congestion(const Settings& settings) noexcept
-      : settings_(settings), window_(settings.initial), threshold_(settings.most) {}
+      : settings_(settings),
+        window_(settings.initial),
+        threshold_(settings.most),
+        needed_(settings.most) {}
 
   std::size_t window() const noexcept { return window_; }
 
-  /// A datagram was acknowledged. `taken`: its round trip, 0 if it is not known.
-  void acknowledged(std::size_t charge, Time taken, Time least, Time mean, Time now) noexcept {
+  /// There was more to send than the window allowed.
+  void filled() noexcept { filled_ = true; }
+  /// A datagram was acknowledged. `least`, `mean`: round trips; `waited`: that of this datagram
+  /// includes that a process did not poll.
+  void acknowledged(std::size_t charge, Time least, Time mean, bool waited, Time now) noexcept {
     acknowledged_ += charge;
-    slowest_ = std::max(slowest_, taken);
-    end_round(least, mean, now);
-    if (window_ >= settings_.most || is_slow(taken, least)) return;
+    waited_ |= waited;
+    if (now >= round_ends_) end_round(least, mean, now);
+    if (!filled_ && !was_filled_) return;
+    const std::size_t bound = std::min(settings_.most, needed_);
+    if (window_ >= bound) return;
     window_ += window_ < threshold_ || !settings_.delay_counts
                    ? charge
                    : std::max<std::size_t>(1, charge * charge / window_);
-    window_ = std::min(window_, settings_.most);
+    window_ = std::min(window_, bound);
   }
   void lost(std::size_t charge) noexcept { lost_ += charge; }
   /// The network has marked a datagram: its queues are filling.
@@ -53,34 +65,43 @@ class Congestion {
   }
 
  private:
-  bool is_slow(Time taken, Time least) const noexcept {
-    return settings_.delay_counts && taken > 2 * least + settings_.tolerated;
-  }
   void shrink(std::size_t eighths_to_take) noexcept {
     window_ = std::max(settings_.least, window_ - window_ * eighths_to_take / 8);
     threshold_ = window_;
   }
   /// Once for each round trip.
   void end_round(Time least, Time mean, Time now) noexcept {
-    if (now < round_ends_) return;
-    round_ends_ = now + mean;
+    const Time taken = now - round_began_;
+    if (!settings_.delay_counts || waited_) {
+      needed_ = std::min(2 * needed_, settings_.most);
+    } else if (filled_ && was_filled_ && least <= mean) {
+      needed_ = 2 * acknowledged_ * least / std::max<Time>(1, taken) + settings_.waiting;
+      if (window_ > needed_) window_ -= std::min(window_ / 8, window_ - needed_);
+    }
     if (lost_ * 8 > acknowledged_ + lost_)
       shrink(lost_ * 2 > acknowledged_ + lost_ ? 4 : 2);
-    else if (marked_ || is_slow(slowest_, least))
+    else if (marked_)
       shrink(1);
-    lost_ = acknowledged_ = 0;
-    slowest_ = 0;
-    marked_ = false;
+    round_began_ = now;
+    round_ends_ = now + mean;
+    was_filled_ = filled_;
+    acknowledged_ = lost_ = 0;
+    filled_ = waited_ = marked_ = false;
   }
 
   Settings settings_;
   std::size_t window_;
   std::size_t threshold_;
+  std::size_t needed_;  ///< more would only wait on the way
+  // Of this round.
+  Time round_began_ = 0;
+  Time round_ends_ = 0;
   std::size_t acknowledged_ = 0;
   std::size_t lost_ = 0;
-  Time slowest_ = 0;
-  Time round_ends_ = 0;
+  bool filled_ = false;
+  bool waited_ = false;
   bool marked_ = false;
+  bool was_filled_ = false;  ///< in the round before
 };
 
 }  // namespace gex::net::udp

@@ -77,7 +77,7 @@ Endpoint::Endpoint(const Host& host, Socket& socket, const Seal& seal, Segments&
       buffers_(
           receive_count(receive_room(socket, settings, peers), settings.receive_memory, reserve),
           receive_room(socket, settings, peers), reserve),
-      room_(socket.limits().receive_buffer / 4 * 3, least_window(socket)) {
+      room_(socket.limits().receive_buffer, least_window(socket), peers.size()) {
   const std::size_t room = slab_room(peers, settings);
   for (std::uint32_t rank = 0; rank < peers.size(); ++rank) {
     Peer& peer = peers_[rank];
@@ -90,11 +90,12 @@ Endpoint::Endpoint(const Host& host, Socket& socket, const Seal& seal, Segments&
     const std::size_t payload = from.datagram > front_size ? from.datagram - front_size : 0;
     peer.stream_payload =
         static_cast<std::uint32_t>(payload > 8192 ? payload & ~std::size_t{63} : payload);
-    peer.window = from.first_window;
+    peer.window = peer.first_window = from.first_window;
     peer.congestion = Congestion(from.congestion);
     peer.round_trip = RoundTrip(settings.shortest_timeout);
   }
   const auto parts = static_cast<std::uint32_t>(packets_of_message(peers, host.rank, settings));
+  max_parts_ = parts;
   const auto total = static_cast<std::uint32_t>(total_depth_of(settings, peers.size()));
   constexpr auto requests = static_cast<std::size_t>(Traffic::requests);
   constexpr auto replies = static_cast<std::size_t>(Traffic::replies);

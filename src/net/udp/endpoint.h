@@ -128,6 +128,8 @@ class Endpoint {
   static constexpr std::size_t max_places = 16;
   static constexpr std::size_t reserve = max_places + 8;
   static constexpr std::uint32_t max_transfers = 4096;
+  /// After so long without a poll, how long something took is no measure of the network.
+  static constexpr Time away = 500'000;
   /// Puts and answers to gets of so many bytes are copied into packets with others.
   static constexpr std::size_t copy_limit = 4096;
 
@@ -158,7 +160,7 @@ class Endpoint {
   Packet* next_packet(Peer& peer, Time now);
   Packet* cut_next(Peer& peer);
   static bool may_request(Peer& peer, Time now) noexcept;
-  bool may_send(const Peer& peer, std::size_t charge) const noexcept;
+  static bool may_send(Peer& peer, std::size_t charge) noexcept;
   void put_on_wire(Peer& peer, Packet& packet, Time now);
   void acknowledge(Peer& peer);
   Header header_for(Peer& peer, std::uint8_t flags) noexcept;
@@ -182,7 +184,7 @@ class Endpoint {
   void take_acknowledgements(Peer& peer, const Header& header, const std::byte* rest,
                              std::size_t rest_size, Time now);
   void acknowledged(Peer& peer, std::uint32_t next_expected, std::uint32_t bits,
-                    std::uint32_t skipped, Time now);
+                    std::uint32_t skipped, bool waited, Time now);
   void take_records(Peer& peer, const Header& header, const std::byte* rest, std::size_t rest_size,
                     ReceiveBuffers::Buffer& buffer, Time now);
   enum class Verdict : std::uint8_t { acceptable, no_room, malformed };
@@ -223,6 +225,7 @@ class Endpoint {
   std::vector<Peer> peers_;
   PacketPool slabs_;
   PacketPool stream_packets_;
+  std::uint32_t max_parts_ = 1;  ///< packets of the largest message to any peer
   std::array<std::uint32_t, traffic_kinds> slab_limit_{};  ///< for a peer
   std::array<std::uint32_t, traffic_kinds> slab_total_{};  ///< for all
   std::array<std::uint32_t, traffic_kinds> slabs_taken_{};
@@ -248,7 +251,10 @@ class Endpoint {
   std::array<Incoming, max_places> places_{};
   std::array<ReceiveBuffers::Buffer*, max_places> place_buffers_{};
   std::size_t places_wanted_ = 1;
-  bool was_full_ = false;          ///< all places, in the last call
+  Time last_poll_ = 0;
+  Time absence_ = 0;            ///< without polls, for which what is received now may have waited
+  bool was_full_ = false;       ///< all places, in the last call
+  bool lacks_packets_ = false;  ///< for replies: requests wait for acknowledgements
   bool requests_refused_ = false;  ///< of some peer, since there was room last
 
   EndpointCounts counts_;

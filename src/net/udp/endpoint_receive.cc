@@ -84,7 +84,7 @@ void Endpoint::take_datagram(const Header& header, const std::byte* rest,
     ++counts_.unauthenticated;
     return;
   }
-  room_.received_from(peer->active_in);
+  room_.received_from(peer->share);
   if (place.congested) peer->congestion.marked();
   take_acknowledgements(*peer, header, rest, rest_size, now);
   if ((header.flags & leaving) != 0) {
@@ -142,6 +142,7 @@ void Endpoint::take_records(Peer& peer, const Header& header, const std::byte* r
       break;
   }
   peer.received.accept(header.sequence);
+  peer.kept_waiting |= absence_ != 0;
   ++peer.unanswered;
   peer.unanswered_charge += socket_.charge(sizeof header + rest_size);
   if ((header.flags & acknowledge_now) != 0) peer.answer_now = true;
@@ -150,11 +151,13 @@ void Endpoint::take_records(Peer& peer, const Header& header, const std::byte* r
 
 void Endpoint::take_acknowledgements(Peer& peer, const Header& header, const std::byte* rest,
                                      std::size_t rest_size, Time now) {
-  acknowledged(peer, header.next_expected, header.received, 0, now);
+  const bool waited = absence_ > 2 * peer.round_trip.mean() || (header.flags & kept_waiting) != 0;
+  acknowledged(peer, header.next_expected, header.received, 0, waited, now);
   // Of two that have overtaken one another the later one holds.
   if (static_cast<std::int32_t>(header.next_expected - peer.highest_ack) >= 0) {
     peer.highest_ack = header.next_expected;
     peer.window = std::size_t{header.window} * window_unit;
+    peer.granted_at = now;
     const bool refuses = (header.flags & no_requests) != 0;
     if (refuses && !peer.refuses_requests) peer.probe_at = now + 4 * peer.round_trip.timeout();
     peer.refuses_requests = refuses;
@@ -172,7 +175,8 @@ void Endpoint::take_acknowledgements(Peer& peer, const Header& header, const std
            i += sizeof(std::uint32_t)) {
         std::uint32_t bits;
         std::memcpy(&bits, records.data() + i, sizeof bits);
-        acknowledged(peer, header.next_expected, bits, static_cast<std::uint32_t>(32 + 8 * i), now);
+        acknowledged(peer, header.next_expected, bits, static_cast<std::uint32_t>(32 + 8 * i),
+                     waited, now);
       }
     }
   }
@@ -182,13 +186,13 @@ void Endpoint::take_acknowledgements(Peer& peer, const Header& header, const std
 }
 
 void Endpoint::acknowledged(Peer& peer, std::uint32_t next_expected, std::uint32_t bits,
-                            std::uint32_t skipped, Time now) {
+                            std::uint32_t skipped, bool waited, Time now) {
   peer.unacknowledged.acknowledge(next_expected, bits, skipped, [&](Packet& packet) {
-    const Time taken = packet.transmissions == 1 ? now - packet.sent_at : 0;
-    if (packet.transmissions == 1) peer.round_trip.sample(taken);
+    if (packet.transmissions == 1) peer.round_trip.sample(now - packet.sent_at);
     peer.round_trip.progressed();
-    peer.congestion.acknowledged(packet.charge, taken, peer.round_trip.least(),
-                                 peer.round_trip.mean(), now);
+    peer.progressed_at = now;
+    peer.congestion.acknowledged(packet.charge, peer.round_trip.least(), peer.round_trip.mean(),
+                                 waited, now);
     done_with(peer, packet);
   });
 }
@@ -324,6 +328,13 @@ std::size_t Endpoint::deliver(std::uint32_t channels, std::size_t most) {
     // A nested poll may have taken some of them.
     for (; waiting[channel] != 0 && delivered < most && arrivals_[channel].count() != 0;
          --waiting[channel]) {
+      // A request is answered with a reply for which there must be packets. There always are but
+      // for replies whose acknowledgements were lost: these come again.
+      if (channel == request_channel && slabs_left(peers_[arrivals_[channel].front().source],
+                                                   Traffic::replies) < max_parts_) [[unlikely]] {
+        lacks_packets_ = true;
+        break;
+      }
       const Arrival arrival = arrivals_[channel].pop();
       unlock();
       host_.deliver(arrival.source, channel, arrival.message, arrival.size);
@@ -338,11 +349,18 @@ std::size_t Endpoint::deliver(std::uint32_t channels, std::size_t most) {
 std::size_t Endpoint::poll(std::uint32_t channels, std::size_t most, Time now) {
   if (threaded_ && !lock_.try_lock()) return 0;
   room_.look(now);
+  // What had arrived by then is not all received at once.
+  if (now - last_poll_ > away)
+    absence_ = now - last_poll_;
+  else if (!was_full_)
+    absence_ = 0;
+  last_poll_ = now;
   std::size_t waiting = 0;
   for (const Channel channel : {request_channel, reply_channel})
     waiting += (channels >> channel & 1) != 0 ? arrivals_[channel].count() : 0;
   std::size_t came = 0;
-  if (waiting == 0 || waiting < most / 2) came = receive(now);
+  if (waiting == 0 || waiting < most / 2 || std::exchange(lacks_packets_, false))
+    came = receive(now);
   const std::size_t delivered = deliver(channels, most);
   end_poll(came == 0 && delivered == 0, now);
   // Relaxed: hints.

@@ -20,6 +20,9 @@ constexpr Time gathering = 50'000;
 /// Smaller payloads are copied, into packets with others.
 constexpr std::size_t least_built = 2048;
 
+/// Streams are not cut into less.
+constexpr std::size_t least_cut = 2816;
+
 constexpr std::size_t at(Traffic traffic) noexcept {
   return static_cast<std::size_t>(traffic);
 }
@@ -177,7 +180,9 @@ Packet* Endpoint::take_slab(Peer& peer, Traffic traffic) {
 
 Packet* Endpoint::room_for_record(Peer& peer, Traffic traffic, std::size_t size) {
   Packet*& open = peer.open[at(traffic)];
-  if (open != nullptr && open->size + size > peer.datagram) close(peer, traffic);
+  // Small windows are not filled by a single datagram.
+  const std::size_t most = std::min<std::size_t>(peer.datagram, peer.window / 2);
+  if (open != nullptr && open->size + size > most) close(peer, traffic);
   if (open == nullptr) open = take_slab(peer, traffic);
   return open;
 }
@@ -215,9 +220,14 @@ void Endpoint::mark_busy(Peer& peer) {
   busy_.push_back(&peer);
 }
 
-bool Endpoint::may_send(const Peer& peer, std::size_t charge) const noexcept {
+bool Endpoint::may_send(Peer& peer, std::size_t charge) noexcept {
   const std::size_t in_flight = peer.unacknowledged.in_flight();
-  return in_flight == 0 || in_flight + charge <= std::min(peer.window, peer.congestion.window());
+  if (in_flight == 0) return true;
+  if (in_flight + charge > peer.congestion.window()) {
+    peer.congestion.filled();
+    return false;
+  }
+  return in_flight + charge <= peer.window;
 }
 
 bool Endpoint::may_request(Peer& peer, Time now) noexcept {
@@ -230,6 +240,8 @@ bool Endpoint::may_request(Peer& peer, Time now) noexcept {
 
 void Endpoint::transmit(Peer& peer, Time now) {
   if (peer.is_gone) return;
+  if (now - peer.granted_at > ReceiveRoom::lifetime)
+    peer.window = std::min(peer.window, peer.first_window);
   for (Packet* packet = peer.unacknowledged.lost() != 0
                             ? peer.unacknowledged.lost_from(peer.unacknowledged.first_sequence())
                             : nullptr;
@@ -268,9 +280,13 @@ Packet* Endpoint::next_packet(Peer& peer, Time now) {
 
 Packet* Endpoint::cut_next(Peer& peer) {
   Transfer& transfer = *peer.transfers.first();
-  const std::size_t bytes =
-      std::min<std::size_t>(peer.stream_payload, transfer.size - transfer.cut);
-  const std::size_t charge = socket_.charge(front_size + bytes);
+  std::size_t bytes = std::min<std::size_t>(peer.stream_payload, transfer.size - transfer.cut);
+  std::size_t charge = socket_.charge(front_size + bytes);
+  // Small windows are not filled by a single datagram.
+  while (2 * charge > peer.window && bytes > least_cut) {
+    bytes = bytes / 2 & ~std::size_t{63};
+    charge = socket_.charge(front_size + bytes);
+  }
   if (!may_send(peer, charge)) return nullptr;
   Packet* packet = stream_packets_.take();
   if (packet == nullptr) return nullptr;
@@ -305,14 +321,16 @@ Header Endpoint::header_for(Peer& peer, std::uint8_t flags) noexcept {
   peer.unanswered = 0;
   peer.unanswered_charge = 0;
   peer.answer_now = false;
+  const bool waited = std::exchange(peer.kept_waiting, false);
   Header header{};
   header.session = settings_.session;
   header.source = host_.rank & (max_ranks - 1);
   header.next_expected = peer.received.next_expected();
   header.received = peer.received.received_behind(0);
-  header.window =
-      static_cast<std::uint16_t>(std::min<std::size_t>(room_.window() / window_unit, UINT16_MAX));
-  header.flags = static_cast<std::uint8_t>(flags | (refuses ? no_requests : 0));
+  header.window = static_cast<std::uint16_t>(
+      std::min<std::size_t>(room_.grant(peer.share) / window_unit, UINT16_MAX));
+  header.flags =
+      static_cast<std::uint8_t>(flags | (refuses ? no_requests : 0) | (waited ? kept_waiting : 0));
   return header;
 }
 
@@ -325,6 +343,7 @@ void Endpoint::put_on_wire(Peer& peer, Packet& packet, Time now) {
   header.sequence = packet.sequence;
   header.session += peer.unacknowledged.wraps_at(packet.sequence);
   burst_.add(peer, packet, header, now);
+  if (peer.unacknowledged.in_flight() == packet.charge) peer.progressed_at = now;
   mark_timed(peer, now);
 }
 
@@ -346,8 +365,8 @@ void Endpoint::acknowledge(Peer& peer) {
 }
 
 void Endpoint::mark_timed(Peer& peer, Time now) {
-  next_timer_ = std::min(next_timer_, now + peer.round_trip.timeout());
   if (peer.is_timed) return;
+  next_timer_ = std::min(next_timer_, now + peer.round_trip.timeout());
   peer.is_timed = true;
   timed_.push_back(&peer);
 }
@@ -356,18 +375,17 @@ void Endpoint::look_at_timers(Time now) {
   next_timer_ = ~Time{0};
   for (std::size_t i = 0; i < timed_.size();) {
     Peer& peer = *timed_[i];
-    Packet* first = nullptr;
-    peer.unacknowledged.for_all([&](Packet& packet) {
-      if (first == nullptr && !packet.lost) first = &packet;
-    });
-    if (first != nullptr && now >= first->sent_at + peer.round_trip.timeout()) {
-      // The oldest goes again, whatever the windows are: its acknowledgement reports what of the
-      // rest has arrived.
-      ++counts_.timeouts;
-      peer.round_trip.timed_out();
-      peer.congestion.timed_out(peer.round_trip.timeouts_in_a_row());
-      peer.unacknowledged.mark_lost(*first);
-      put_on_wire(peer, *first, now);
+    if (now >= peer.progressed_at + peer.round_trip.timeout()) {
+      // Whatever the windows are: the acknowledgement reports what of the rest has arrived. Where
+      // all are lost already, they go on as the windows allow.
+      if (Packet* packet = peer.unacknowledged.latest()) {
+        ++counts_.timeouts;
+        peer.round_trip.timed_out();
+        peer.congestion.timed_out(peer.round_trip.timeouts_in_a_row());
+        peer.unacknowledged.make_probe(*packet);
+        put_on_wire(peer, *packet, now);
+      }
+      peer.progressed_at = now;
     }
     if (peer.unacknowledged.empty()) {
       peer.is_timed = false;
@@ -375,10 +393,7 @@ void Endpoint::look_at_timers(Time now) {
       timed_.pop_back();
       continue;
     }
-    if (first != nullptr)
-      next_timer_ = std::min(next_timer_, first->sent_at + peer.round_trip.timeout());
-    else
-      next_timer_ = std::min(next_timer_, now + peer.round_trip.timeout());
+    next_timer_ = std::min(next_timer_, peer.progressed_at + peer.round_trip.timeout());
     ++i;
   }
 }
@@ -405,7 +420,7 @@ void Endpoint::end_poll(bool idle, Time now) {
   for (std::size_t i = 0; i < owed_.size();) {
     Peer& peer = *owed_[i];
     const bool now_or_never = peer.answer_now || idle || peer.unanswered >= 16 ||
-                              peer.unanswered_charge >= room_.window() / 8;
+                              peer.unanswered_charge >= peer.share.granted / 8;
     if (peer.unanswered != 0 && !now_or_never) {
       ++i;
       continue;

@@ -47,6 +47,7 @@ struct alignas(cache_line) Packet {
   Traffic traffic = Traffic::requests;
   std::uint8_t transmissions = 0;  ///< how often; stops at 255
   bool lost = false;               ///< to be sent again
+  bool is_probe = false;           ///< see unacknowledged.h
   bool urgent = false;             ///< `acknowledge_now`
   bool is_slab = false;            ///< of the pool of large ones
   /// Bytes before the header, a multiple of 16: of a message whose payload was built in here first.

@@ -10,6 +10,7 @@
 #include "net/udp/congestion.h"
 #include "net/udp/packet.h"
 #include "net/udp/receive_buffers.h"
+#include "net/udp/receive_room.h"
 #include "net/udp/round_trip.h"
 #include "net/udp/seal.h"
 #include "net/udp/sequence.h"
@@ -47,9 +48,12 @@ struct Peer {
   FlushGroup* last_group = nullptr;
   RoundTrip round_trip;
   Congestion congestion;
-  std::size_t window = 0;         ///< what may be in flight, as its charge is counted there
+  std::size_t window = 0;        ///< what may be in flight, as its charge is counted there
+  std::size_t first_window = 0;  ///< what may be, if it has granted nothing lately
+  Time granted_at = 0;
   std::uint32_t highest_ack = 0;  ///< of what it has acknowledged: older news are not its last
   bool refuses_requests = false;
+  Time progressed_at = 0;             ///< when something was acknowledged, or first sent, or probed
   Time probe_at = 0;                  ///< when to try a request in spite of that
   std::uint32_t next_number[2] = {};  ///< of messages that are sent in parts
 
@@ -59,9 +63,10 @@ struct Peer {
   std::uint32_t unanswered = 0;  ///< sequenced datagrams since the last one that went there
   std::size_t unanswered_charge = 0;
   bool answer_now = false;
-  bool was_stopped = false;     ///< the last datagram that went there refused requests
-  bool is_gone = false;         ///< it has left
-  std::uint64_t active_in = 0;  ///< see ReceiveRoom
+  bool kept_waiting = false;  ///< some of these, as this process did not poll
+  bool was_stopped = false;   ///< the last datagram that went there refused requests
+  bool is_gone = false;       ///< it has left
+  ReceiveRoom::Share share;   ///< of this process's receive buffer
 
   // Lists of the endpoint that it is in.
   bool is_busy = false;

@@ -124,6 +124,8 @@ class ArrivalQueue {
     if (count_ == ring_.size()) grow();
     ring_[(first_ + count_++) & (ring_.size() - 1)] = arrival;
   }
+  /// The oldest; requires `count() != 0`.
+  const Arrival& front() const noexcept { return ring_[first_]; }
   Arrival pop() noexcept {
     const Arrival arrival = ring_[first_];
     first_ = (first_ + 1) & (ring_.size() - 1);

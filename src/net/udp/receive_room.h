@@ -1,46 +1,99 @@
 #pragma once
-// How much each peer may have in flight to this process, so that the kernel's receive buffer holds
-// it: the buffer is divided among those that have sent something lately.
+// What each peer may have in flight to this process, so that the kernel's receive buffer holds all
+// of it.
+//
+// A peer that was silent may send a little unasked; so may all of them at once. The rest of the
+// buffer is granted: every datagram that goes to a peer names a window, and what is granted to all
+// never exceeds the buffer. Those that have sent something lately get equal shares. A grant lapses
+// at its holder when nothing arrives there for `lifetime`, and is counted here for at least as
+// long.
+//
+//   ReceiveRoom room(buffer, least, ranks);     // first_window(buffer, least, ranks) at the peers
+//   room.look(now);                             // in each poll
+//   room.received_from(peer.share);
+//   header.window = room.grant(peer.share);
 
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>
+#include <utility>
 
 #include "net/udp/packet.h"
 
 namespace gex::net::udp {
 
+/// What windows may amount to together, of a receive buffer of so many bytes. The rest is for
+/// acknowledgements, which no window counts.
+constexpr std::size_t room_of(std::size_t receive_buffer) noexcept {
+  return receive_buffer - receive_buffer / 8;
+}
+
+/// What a process may send unasked to one with such a buffer, in a job of so many ranks. `least`: a
+/// window that lets anything through.
+constexpr std::size_t first_window(std::size_t receive_buffer, std::size_t least,
+                                   std::size_t ranks) noexcept {
+  const std::size_t room = room_of(receive_buffer);
+  return std::max(least, ranks <= 2 ? room : room / 4 / (ranks - 1));
+}
+
 class ReceiveRoom {
  public:
-  static constexpr Time round = 2'000'000;
+  static constexpr Time lifetime = 10'000'000;
 
-  /// `budget`: bytes of the receive buffer; `least`: a window that lets anything through.
-  ReceiveRoom(std::size_t budget, std::size_t least) noexcept : budget_(budget), least_(least) {}
+  /// What is noted of a peer.
+  struct Share {
+    std::uint64_t active_in = 0;  ///< the round in which it sent something last
+    std::uint64_t granted_in = 0;
+    std::size_t granted = 0;
+  };
 
-  /// A peer has sent something; `active_in` is where that is noted of it.
-  void received_from(std::uint64_t& active_in) noexcept {
-    if (active_in == round_) return;
-    active_in = round_;
+  ReceiveRoom(std::size_t receive_buffer, std::size_t least, std::size_t ranks) noexcept
+      : unasked_(first_window(receive_buffer, least, ranks)) {
+    const std::size_t room = room_of(receive_buffer);
+    const std::size_t others = ranks <= 2 ? 0 : ranks - 2;
+    budget_ = room > others * unasked_ ? room - others * unasked_ : 0;
+  }
+
+  void received_from(Share& share) noexcept {
+    if (share.active_in == round_) return;
+    share.active_in = round_;
     ++active_;
   }
   void look(Time now) noexcept {
     if (now < ends_) return;
-    ends_ = now + round;
+    ends_ = now + lifetime;
     ++round_;
-    before_ = active_;
-    active_ = 0;
+    active_before_ = std::exchange(active_, 0);
+    granted_before_ = std::exchange(granted_, 0);
   }
-  std::size_t window() const noexcept {
-    const std::size_t senders = std::max<std::size_t>(1, std::max(active_, before_));
-    return std::max(least_, budget_ / senders);
+  /// The window of a peer from now on.
+  std::size_t grant(Share& share) noexcept {
+    if (share.granted_in == round_)
+      granted_ -= share.granted;
+    else if (share.granted_in + 1 == round_)
+      granted_before_ -= share.granted;
+    else
+      share.granted = 0;
+    const std::size_t all = granted_ + granted_before_;
+    const std::size_t left = budget_ > all ? budget_ - all : 0;
+    const std::size_t senders = std::max<std::size_t>(1, std::max(active_, active_before_));
+    // Half of what is left: others may be about to ask.
+    const std::size_t kept = std::min(share.granted, left);
+    share.granted = std::max(unasked_, std::min(budget_ / senders, kept + (left - kept + 1) / 2));
+    share.granted_in = round_;
+    granted_ += share.granted;
+    return share.granted;
   }
 
  private:
+  std::size_t unasked_;
   std::size_t budget_;
-  std::size_t least_;
-  std::uint64_t round_ = 1;
+  std::uint64_t round_ = 2;
   std::size_t active_ = 0;
-  std::size_t before_ = 0;
+  std::size_t active_before_ = 0;
+  // Of grants in this round and the one before.
+  std::size_t granted_ = 0;
+  std::size_t granted_before_ = 0;
   Time ends_ = 0;
 };
 

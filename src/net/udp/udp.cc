@@ -21,6 +21,7 @@
 #include "net/udp/lanes.h"
 #include "net/udp/lossy_socket.h"
 #include "net/udp/path.h"
+#include "net/udp/receive_room.h"
 #include "net/udp/seal.h"
 #include "net/udp/segments.h"
 #include "net/udp/settings.h"
@@ -196,8 +197,8 @@ PeerSettings settings_of(const Opened& opened, std::uint32_t lane, const Socket&
   peer.cover = cover;
   peer.datagram = socket.max_datagram(peer.address);
   const std::size_t least = socket.charge(std::min<std::size_t>(peer.datagram, 1472));
-  const std::size_t room = opened.receive_buffer / 4 * 3;
-  peer.first_window = std::max(2 * least, room / std::max(1U, ranks - 1));
+  const std::size_t room = room_of(opened.receive_buffer);
+  peer.first_window = first_window(opened.receive_buffer, 2 * least, ranks);
   const std::size_t most = is_near ? std::min(room, near_window) : room;
   peer.congestion = {.initial = is_near ? most : 16 * least,
                      .least = 2 * least,

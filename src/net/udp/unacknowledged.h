@@ -2,11 +2,14 @@
 // The sequenced packets to a peer that it has not acknowledged, and which of them are lost.
 //
 // Every transmission has a number. A packet is lost when one that was sent three transmissions
-// after it, or more, has been acknowledged: also a repeated one. A packet that is lost without that
-// is found by time, and sent again as a probe, whose acknowledgement reports the others.
+// after it, or more, has been acknowledged: also a repeated one. When nothing has been acknowledged
+// for long, the latest is sent again as a probe: once either copy has been acknowledged, what was
+// sent before the first and has not arrived is lost. It keeps its number: where the wait was only
+// too short, the acknowledgement is the first copy's, and what was sent behind that is not lost.
 //
 // Thread rules: one thread at a time.
 
+#include <algorithm>
 #include <cstddef>
 #include <cstdint>
 #include <vector>
@@ -44,6 +47,11 @@ class Unacknowledged {
     if (packet.lost) --lost_;
     packet.lost = false;
     packet.sent_at = now;
+    if (packet.is_probe) {
+      if (packet.transmissions == 1) packet.transmissions = 2;
+      in_flight_ += packet.charge;
+      return;
+    }
     packet.transmission = ++transmissions_;
     if (packet.transmissions != 255) ++packet.transmissions;
     in_flight_ += packet.charge;
@@ -51,8 +59,23 @@ class Unacknowledged {
   void mark_lost(Packet& packet) noexcept {
     if (packet.lost) return;
     packet.lost = true;
+    packet.is_probe = false;
     ++lost_;
     in_flight_ -= packet.charge;
+  }
+  /// It is about to be sent as a probe. Requires that it is not lost.
+  void make_probe(Packet& packet) noexcept {
+    packet.is_probe = true;
+    in_flight_ -= packet.charge;
+  }
+  /// The last that was sent of those that are not lost, or null.
+  Packet* latest() noexcept {
+    Packet* latest = nullptr;
+    for_all([&](Packet& packet) {
+      if (!packet.lost && (latest == nullptr || packet.transmission > latest->transmission))
+        latest = &packet;
+    });
+    return latest;
   }
 
   /// The oldest, or null.
@@ -75,10 +98,10 @@ class Unacknowledged {
                    Done done) {
     if (next_expected - first_ > next_ - first_) return false;
     for (std::uint32_t sequence = first_; sequence != next_expected; ++sequence)
-      take(sequence, done);
+      if (!take(sequence, done)) --ahead_;
     first_ = next_expected;
     for (std::uint32_t sequence = next_expected + 1 + skipped; bits != 0; bits >>= 1, ++sequence)
-      if ((bits & 1) != 0 && sequence - first_ < next_ - first_) take(sequence, done);
+      if ((bits & 1) != 0 && sequence - first_ < next_ - first_ && take(sequence, done)) ++ahead_;
     return true;
   }
 
@@ -99,7 +122,8 @@ class Unacknowledged {
   /// Whether anything may have been overtaken.
   bool has_gap() const noexcept {
     const Packet* first = oldest();
-    return first != nullptr && first->transmission + reordering <= latest_acknowledged_;
+    return first != nullptr &&
+           (ahead_ != 0 || first->transmission + reordering <= latest_acknowledged_);
   }
 
   /// Calls `use(packet)` for all.
@@ -112,24 +136,28 @@ class Unacknowledged {
   template <class Done>
   void clear(Done done) {
     for (; first_ != next_; ++first_) take(first_, done);
+    ahead_ = 0;
   }
 
  private:
   std::uint32_t mask() const noexcept { return static_cast<std::uint32_t>(ring_.size()) - 1; }
   Packet*& slot(std::uint32_t sequence) noexcept { return ring_[sequence & mask()]; }
 
+  /// False: it had been acknowledged.
   template <class Done>
-  void take(std::uint32_t sequence, Done& done) {
+  bool take(std::uint32_t sequence, Done& done) {
     Packet*& at = slot(sequence);
     Packet* packet = at;
-    if (packet == nullptr) return;
+    if (packet == nullptr) return false;
     at = nullptr;
     if (packet->lost)
       --lost_;
     else
       in_flight_ -= packet->charge;
-    if (packet->transmission > latest_acknowledged_) latest_acknowledged_ = packet->transmission;
+    latest_acknowledged_ =
+        std::max(latest_acknowledged_, packet->transmission + (packet->is_probe ? reordering : 0));
     done(*packet);
+    return true;
   }
   void grow() {
     std::vector<Packet*> larger(ring_.empty() ? 8 : 2 * ring_.size());
@@ -143,6 +171,7 @@ class Unacknowledged {
   std::uint32_t next_ = 0;
   std::uint32_t wraps_ = 0;
   std::uint32_t lost_ = 0;
+  std::uint32_t ahead_ = 0;  ///< acknowledged behind the oldest that is not
   std::size_t in_flight_ = 0;
   std::uint64_t transmissions_ = 0;
   std::uint64_t latest_acknowledged_ = 0;

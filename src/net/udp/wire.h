@@ -26,6 +26,7 @@ enum HeaderFlag : std::uint8_t {
   has_more = 4,         ///< more is queued than the window allows
   no_requests = 8,      ///< its sender has no room for requests now
   leaving = 16,         ///< the last datagram of its sender
+  kept_waiting = 32,    ///< its sender did not poll for a while, and acknowledges some of that time
 };
 
 struct Header {

@@ -74,9 +74,13 @@ class Ranks {
       peer.session = 0x1000 + rank;
       peer.cover = Cover::payload;
       peer.datagram = std::min<std::size_t>(faults.max_datagram, 65504);
-      peer.first_window =
-          std::max<std::size_t>(faults.receive_buffer / 2 / std::max(1U, count - 1), 4096);
-      peer.congestion = {faults.receive_buffer, 8192, faults.receive_buffer, false};
+      peer.first_window = first_window(faults.receive_buffer, 4480, count);
+      // Over a real network, where the links have a rate.
+      const bool is_far = faults.rate != 0;
+      peer.congestion = {.initial = is_far ? std::size_t{16 * 2240} : faults.receive_buffer,
+                         .least = is_far ? 4480U : 8192U,
+                         .most = faults.receive_buffer,
+                         .delay_counts = is_far};
     }
     for (std::uint32_t rank = 0; rank < count; ++rank) {
       hosts.push_back(Host{.version = interface_version,

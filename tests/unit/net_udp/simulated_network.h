@@ -7,6 +7,7 @@
 #include <netinet/in.h>
 
 #include <cstring>
+#include <deque>
 #include <functional>
 #include <map>
 #include <memory>
@@ -27,6 +28,8 @@ struct Faults {
   double reordering = 0;  ///< takes up to ten times as long
   double corruption = 0;
   Time delay = 5'000;
+  double rate = 0;        ///< bytes a nanosecond of each rank's link; 0: no bound
+  std::size_t queue = 0;  ///< bytes that may wait in front of it
   std::size_t receive_buffer = std::size_t{1} << 20;
   std::size_t max_datagram = 65507;
   bool joins = false;
@@ -53,7 +56,12 @@ class SimulatedNetwork {
   void move(std::uint32_t rank) { shift_[rank] += 100; }
 
   std::uint64_t carried() const { return carried_; }
+  /// Datagrams that found a receive buffer full.
   std::uint64_t overflowed() const { return overflowed_; }
+  /// Those that found no room in front of a link.
+  std::uint64_t dropped() const { return dropped_; }
+  /// The most bytes that have waited there.
+  std::size_t longest_queue() const { return longest_queue_; }
   /// A datagram from nowhere.
   void inject(std::uint32_t to, std::vector<std::byte> bytes, const Address& from) {
     deliver(port_of(to), from, std::move(bytes));
@@ -83,8 +91,10 @@ class SimulatedNetwork {
     }
   };
   struct Queue {
-    std::priority_queue<Datagram> datagrams;
+    std::priority_queue<Datagram> under_way;
+    std::deque<Datagram> waiting;  ///< in the receive buffer
     std::size_t charged = 0;
+    Time free_at = 0;  ///< the link
   };
 
   std::uint16_t port_of(std::uint32_t rank) {
@@ -108,14 +118,40 @@ class SimulatedNetwork {
   }
   void deliver(std::uint16_t port, const Address& from, std::vector<std::byte> bytes) {
     Queue& queue = queues_[port];
-    if (queue.charged + charge(bytes.size()) > faults_.receive_buffer) {
-      ++overflowed_;
-      return;
+    Time leaves = now;
+    if (faults_.rate != 0) {
+      const Time begins = std::max(now, queue.free_at);
+      const auto waiting =
+          static_cast<std::size_t>(static_cast<double>(begins - now) * faults_.rate);
+      if (waiting > faults_.queue) {
+        ++dropped_;
+        return;
+      }
+      longest_queue_ = std::max(longest_queue_, waiting);
+      leaves = begins + static_cast<Time>(static_cast<double>(bytes.size()) / faults_.rate);
+      queue.free_at = leaves;
     }
-    queue.charged += charge(bytes.size());
     Time delay = faults_.delay;
     if (random_.unit() < faults_.reordering) delay += random_.below(10 * faults_.delay + 1);
-    queue.datagrams.push({now + delay, ++order_, from, std::move(bytes)});
+    queue.under_way.push({leaves + delay, ++order_, from, std::move(bytes)});
+  }
+  /// What has arrived by now.
+  std::deque<Datagram>& arrived(std::uint16_t port) {
+    Queue& queue = queues_[port];
+    for (; !queue.under_way.empty() && queue.under_way.top().arrives <= now;
+         queue.under_way.pop()) {
+      const Datagram& datagram = queue.under_way.top();
+      if (queue.charged + charge(datagram.bytes.size()) > faults_.receive_buffer) {
+        ++overflowed_;
+        continue;
+      }
+      queue.charged += charge(datagram.bytes.size());
+      queue.waiting.push_back(datagram);
+    }
+    return queue.waiting;
+  }
+  void taken(std::uint16_t port, const Datagram& datagram) {
+    queues_[port].charged -= charge(datagram.bytes.size());
   }
 
   Faults faults_;
@@ -126,6 +162,8 @@ class SimulatedNetwork {
   std::uint64_t order_ = 0;
   std::uint64_t carried_ = 0;
   std::uint64_t overflowed_ = 0;
+  std::uint64_t dropped_ = 0;
+  std::size_t longest_queue_ = 0;
 };
 
 class SimulatedSocket final : public Socket {
@@ -158,27 +196,26 @@ class SimulatedSocket final : public Socket {
   }
 
   std::size_t receive(std::span<Incoming> all) override {
-    auto& queue = network_.queues_[network_.port_of(rank_)];
-    auto& waiting = queue.datagrams;
+    const std::uint16_t port = network_.port_of(rank_);
+    auto& waiting = network_.arrived(port);
     std::size_t count = 0;
-    for (; count < all.size() && !waiting.empty() && waiting.top().arrives <= network_.now;
-         ++count) {
-      std::vector<std::byte> bytes = waiting.top().bytes;
-      const Address from = waiting.top().from;
-      queue.charged -= SimulatedNetwork::charge(bytes.size());
-      waiting.pop();
+    for (; count < all.size() && !waiting.empty(); ++count) {
+      std::vector<std::byte> bytes = waiting.front().bytes;
+      const Address from = waiting.front().from;
+      network_.taken(port, waiting.front());
+      waiting.pop_front();
       Incoming& place = all[count];
       place.segment = 0;
       const std::size_t segment = bytes.size();
       // Joins what is of one size and one sender.
-      while (limits_.joins && !waiting.empty() && waiting.top().arrives <= network_.now &&
-             waiting.top().from == from && waiting.top().bytes.size() <= segment && segment != 0 &&
+      while (limits_.joins && !waiting.empty() && waiting.front().from == from &&
+             waiting.front().bytes.size() <= segment && segment != 0 &&
              bytes.size() % segment == 0 && bytes.size() + segment <= 65536) {
-        const auto& more = waiting.top().bytes;
+        const auto& more = waiting.front().bytes;
         bytes.insert(bytes.end(), more.begin(), more.end());
         place.segment = static_cast<std::uint16_t>(segment);
-        queue.charged -= SimulatedNetwork::charge(more.size());
-        waiting.pop();
+        network_.taken(port, waiting.front());
+        waiting.pop_front();
       }
       place.from = from;
       place.bytes = bytes.size();
