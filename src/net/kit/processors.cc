@@ -1,6 +1,7 @@
 #include "net/kit/processors.h"
 
 #include <sched.h>
+#include <sys/resource.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -17,6 +18,14 @@ std::uint32_t processors_of_rank(const Host& host) {
   const bool is_bound = sched_getaffinity(0, sizeof own, &own) == 0;
   const auto bound = is_bound ? static_cast<std::uint32_t>(CPU_COUNT(&own)) : share;
   return std::max(std::min(share, bound), 1U);
+}
+
+std::uint32_t possible_connections(const Host& host) {
+  rlimit files{};
+  if (getrlimit(RLIMIT_NOFILE, &files) != 0) return UINT32_MAX;
+  // A quarter: two may exist for a moment where both ends make one.
+  const rlim_t possible = files.rlim_cur / 4 / std::max(host.size, 1U);
+  return static_cast<std::uint32_t>(std::clamp<rlim_t>(possible, 1, UINT32_MAX));
 }
 
 }  // namespace gex::net

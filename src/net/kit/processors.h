@@ -1,5 +1,5 @@
 #pragma once
-// How many threads of a rank can communicate at once.
+// How many threads of a rank can communicate at once, and over how many connections.
 
 #include <gex/plugin/conduit.h>
 
@@ -9,5 +9,9 @@ namespace gex::net {
 
 /// Processors on which the threads of this rank may run at once; at least 1.
 std::uint32_t processors_of_rank(const Host& host);
+
+/// Connections that a process may have to each peer, going by the files that it may have open; at
+/// least 1.
+std::uint32_t possible_connections(const Host& host);
 
 }  // namespace gex::net

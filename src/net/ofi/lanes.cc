@@ -1,8 +1,5 @@
 #include "net/ofi/lanes.h"
 
-#include <sys/resource.h>
-#include <unistd.h>
-
 #include <algorithm>
 #include <chrono>
 #include <cstring>
@@ -46,15 +43,6 @@ bool may_have_several(const fi_info& info) {
   if ((registration_mode(info) & FI_MR_ENDPOINT) != 0 || is_shm(info)) return false;
   // Not tried: deprecated, or with faults of its own.
   return provider != "sockets" && !provider.ends_with(";ofi_rxd");
-}
-
-/// Connections that a process may have to each peer, going by what it may have open.
-std::uint32_t possible_connections(const Host& host) {
-  rlimit files{};
-  if (getrlimit(RLIMIT_NOFILE, &files) != 0) return Lanes::max_lanes;
-  // A quarter: two may exist for a moment where both ends make one.
-  const rlim_t possible = files.rlim_cur / 4 / std::max(host.size, 1U);
-  return static_cast<std::uint32_t>(std::clamp<rlim_t>(possible, 1, Lanes::max_lanes));
 }
 
 }  // namespace

@@ -1,21 +1,16 @@
 #include "net/ucx/endpoints.h"
 
 #include <algorithm>
-#include <chrono>
 #include <cstdio>
 #include <cstdlib>
 #include <set>
 #include <sstream>
-#include <thread>
 
 #include "net/kit/fatal.h"
 
 namespace gex::net::ucx {
 
 namespace {
-
-/// How long peers that answer nothing hold up a rank that leaves.
-constexpr std::chrono::seconds close_limit{1};
 
 /// With their devices, "tcp/eth0"; none if UCX prints something else than expected.
 std::set<std::string> transports_of(ucp_ep_h endpoint) {
@@ -52,11 +47,11 @@ void Endpoints::failed(void* peer, ucp_ep_h, ucs_status_t status) {
   static_cast<Peer*>(peer)->failure = status;
 }
 
-ucp_ep_h Endpoints::connect(std::uint32_t peer) {
+ucp_ep_h Endpoints::connect(std::uint32_t peer, const std::byte* address) {
   ucp_ep_params_t parameters{};
   parameters.field_mask = UCP_EP_PARAM_FIELD_REMOTE_ADDRESS | UCP_EP_PARAM_FIELD_ERR_HANDLING_MODE |
                           UCP_EP_PARAM_FIELD_ERR_HANDLER;
-  parameters.address = reinterpret_cast<const ucp_address_t*>(addresses_.data() + peer * stride_);
+  parameters.address = reinterpret_cast<const ucp_address_t*>(address);
   // Shared memory does not report failures, so UCX leaves it out where they are asked for. Between
   // the ranks of one host guardians see deaths at once.
   parameters.err_mode = host_.host_of(peer) == host_.host_of(host_.rank)
@@ -78,8 +73,7 @@ void Endpoints::lost(std::uint32_t peer, const char* what, ucs_status_t status) 
             text_of(first != UCS_OK ? first : status));
 }
 
-void Endpoints::close() {
-  std::vector<void*> closing;
+void Endpoints::begin_to_close() {
   ucp_request_param_t parameters{};
   for (Peer& peer : peers_) {
     if (peer.endpoint == nullptr) continue;
@@ -90,19 +84,24 @@ void Endpoints::close() {
       parameters.op_attr_mask = 0;
     }
     void* const request = ucp_ep_close_nbx(peer.endpoint, &parameters);
-    if (UCS_PTR_IS_PTR(request)) closing.push_back(request);
+    if (UCS_PTR_IS_PTR(request)) closing_.push_back(request);
     peer.endpoint = nullptr;
   }
-  const auto until = std::chrono::steady_clock::now() + close_limit;
-  while (!closing.empty() && std::chrono::steady_clock::now() < until) {
-    if (ucp_worker_progress(worker_.get()) == 0) std::this_thread::yield();
-    std::erase_if(closing, [](void* request) {
-      if (ucp_request_check_status(request) == UCS_INPROGRESS) return false;
-      ucp_request_free(request);
-      return true;
-    });
-  }
-  for (void* const request : closing) ucp_request_free(request);
+}
+
+bool Endpoints::advance_closing() {
+  ucp_worker_progress(worker_.get());
+  std::erase_if(closing_, [](void* request) {
+    if (ucp_request_check_status(request) == UCS_INPROGRESS) return false;
+    ucp_request_free(request);
+    return true;
+  });
+  return closing_.empty();
+}
+
+void Endpoints::end_closing() {
+  for (void* const request : closing_) ucp_request_free(request);
+  closing_.clear();
 }
 
 std::string Endpoints::lanes_of(std::uint32_t peer) {

@@ -22,7 +22,8 @@ class Endpoints {
   Endpoints(const Endpoints&) = delete;
   Endpoints& operator=(const Endpoints&) = delete;
 
-  /// The workers' addresses of all ranks, `stride` bytes apart.
+  /// The workers' addresses of all ranks, `stride` bytes apart. Without them peers are reached that
+  /// were connected by an address each.
   void set_addresses(std::vector<std::byte> addresses, std::size_t stride) {
     addresses_ = std::move(addresses);
     stride_ = stride;
@@ -31,16 +32,26 @@ class Endpoints {
   /// Ends the job if no transport leads there.
   ucp_ep_h to(std::uint32_t peer) {
     ucp_ep_h const endpoint = peers_[peer].endpoint;
-    return endpoint != nullptr ? endpoint : connect(peer);
+    return endpoint != nullptr ? endpoint : connect(peer, addresses_.data() + peer * stride_);
   }
-  /// Null if this process has not communicated with it.
-  ucp_ep_h existing(std::uint32_t peer) const noexcept { return peers_[peer].endpoint; }
+  /// Connects one that is not connected with the worker of that address.
+  void connect(std::uint32_t peer, const std::vector<std::byte>& address) {
+    connect(peer, address.data());
+  }
+  /// Whether the peer's address is known.
+  bool can_reach(std::uint32_t peer) const noexcept {
+    return !addresses_.empty() || peers_[peer].endpoint != nullptr;
+  }
 
   /// Ends the job because an operation with the peer failed.
   [[noreturn]] void lost(std::uint32_t peer, const char* what, ucs_status_t status) const;
 
-  /// Closes all, after what is under way on them, or soon.
-  void close();
+  // The process leaves: all are closed, after what is under way on them, or soon.
+  void begin_to_close();
+  /// Whether they are closed.
+  bool advance_closing();
+  /// Gives up those that are not.
+  void end_closing();
 
   /// Whether all of the endpoint's transports are TCP; connects it if it is not.
   bool is_over_tcp_alone(std::uint32_t peer);
@@ -55,7 +66,7 @@ class Endpoints {
     ucs_status_t failure = UCS_OK;  ///< what UCX has reported of the connection
   };
 
-  ucp_ep_h connect(std::uint32_t peer);
+  ucp_ep_h connect(std::uint32_t peer, const std::byte* address);
   static void failed(void* peer, ucp_ep_h endpoint, ucs_status_t status);
 
   const Host& host_;
@@ -63,6 +74,7 @@ class Endpoints {
   std::vector<std::byte> addresses_;
   std::size_t stride_ = 0;
   std::vector<Peer> peers_;
+  std::vector<void*> closing_;  ///< requests
 };
 
 }  // namespace gex::net::ucx

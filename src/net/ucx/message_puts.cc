@@ -183,8 +183,14 @@ ucs_status_t MessagePuts::take_put(const void* header, std::size_t header_size, 
 
 void MessagePuts::acknowledge_all() {
   // Neighbors in the list come from one peer mostly.
+  std::vector<Owed> left;
   std::size_t first = 0;
   while (first < owed_.size()) {
+    if (!endpoints_.can_reach(owed_[first].peer)) [[unlikely]] {
+      // Its offer of this lane is on its way over the first one.
+      left.push_back(owed_[first++]);
+      continue;
+    }
     std::size_t last = first + 1;
     while (last < owed_.size() && owed_[last].peer == owed_[first].peer &&
            last - first < max_answered_parts)
@@ -192,7 +198,7 @@ void MessagePuts::acknowledge_all() {
     send_answer(owed_[first].peer, &owed_[first], last - first);
     first = last;
   }
-  owed_.clear();
+  owed_.swap(left);
 }
 
 void MessagePuts::send_answer(std::uint32_t peer, const Owed* owed, std::size_t count) {

@@ -17,9 +17,6 @@ namespace {
 /// How long ranks take to connect before one warns that it waits.
 constexpr std::chrono::seconds connection_patience{10};
 
-/// How long a rank that leaves waits for peers that take nothing.
-constexpr std::chrono::seconds farewell_limit{5};
-
 std::size_t size_of(std::span<const Piece> pieces) noexcept {
   std::size_t size = 0;
   for (const Piece& piece : pieces) size += piece.size;
@@ -33,19 +30,24 @@ void gather(std::byte* out, std::span<const Piece> pieces) noexcept {
   }
 }
 
-/// For messages to all peers, twice for replies (`max_held`), and handshakes.
+/// Offers to each peer that may wait with this process.
+constexpr std::size_t offers_per_peer = 16;
+
+/// For messages to all peers, twice for replies (`max_held`), handshakes and offers.
 std::size_t buffers_for(std::size_t ranks) noexcept {
-  return std::min<std::size_t>(ranks * 3 * depth, 3 * total_depth) + ranks;
+  return std::min<std::size_t>(ranks * 3 * depth, 3 * total_depth) + ranks * (1 + offers_per_peer);
 }
 
 }  // namespace
 
-Network::Network(const Host& host, Worker& worker, Endpoints& endpoints, OneSided& one_sided)
+Network::Network(const Host& host, Worker& worker, Endpoints& endpoints, OneSided& one_sided,
+                 bool takes_offers)
     : host_(host),
       worker_(worker),
       endpoints_(endpoints),
       one_sided_(one_sided),
       threaded_(host.threaded != 0),
+      takes_offers_(takes_offers),
       pool_(buffers_for(host.size), buffer_room, threaded_,
             [this](std::span<std::byte>, SendBuffer& prototype) {
               prototype.network = this;
@@ -282,6 +284,19 @@ ucs_status_t Network::take_in(const void* header, std::size_t header_size, void*
     return UCS_OK;
   }
   if (drops_arrivals_) return UCS_OK;
+  if (stamp->kind() == Kind::lane_offer) {
+    std::uint32_t lane = 0;
+    if (!takes_offers_ || size <= sizeof lane) {
+      warn_of_stray();
+      return UCS_OK;
+    }
+    const auto* const bytes = static_cast<const std::byte*>(data);
+    std::memcpy(&lane, bytes, sizeof lane);
+    // Taken once the worker is not in use any more: what follows uses workers.
+    offers_.push_back({stamp->source, lane, {bytes + sizeof lane, bytes + size}});
+    any_offers_.store(true, std::memory_order_relaxed);
+    return UCS_OK;
+  }
   // Whole messages that may stay are what was asked for, and what peers of this job send.
   if (!may_stay || size == 0) {
     warn_of_stray();
@@ -301,29 +316,39 @@ void Network::warn_of_stray() {
   host_.warn(text);
 }
 
-void Network::leave() {
+bool Network::send_offer(std::uint32_t peer, std::uint32_t lane,
+                         std::span<const std::byte> address) {
+  const std::size_t size = sizeof lane + address.size();
+  SendBuffer* const buffer = size <= max_message ? pool_.take() : nullptr;
+  if (buffer == nullptr) return false;
+  buffer->kind = Kind::lane_offer;
+  buffer->peer = peer;
+  buffer->start = buffer->bytes();
+  std::memcpy(buffer->start, &lane, sizeof lane);
+  std::memcpy(buffer->start + sizeof lane, address.data(), address.size());
+  post(*buffer, size);
+  return true;
+}
+
+std::vector<LaneOffer> Network::take_offers() {
+  const Worker::Use use(worker_);
+  any_offers_.store(false, std::memory_order_relaxed);
+  return std::exchange(offers_, {});
+}
+
+void Network::begin_to_leave() {
   leaving_ = true;
   one_sided_.begin_to_leave();
-  using Clock = std::chrono::steady_clock;
-  auto until = Clock::now() + farewell_limit;
-  std::size_t before = 0;
-  for (;;) {
-    const std::size_t left = in_flight_.load(std::memory_order_relaxed) + one_sided_.under_way();
-    if (left == 0 || Clock::now() > until) break;
-    if (left != before) until = Clock::now() + farewell_limit;
-    before = left;
-    progress();
-    std::this_thread::yield();
-  }
+}
+
+void Network::finish_leaving() {
 #ifdef GEX_DEBUG
   if (in_flight_.load(std::memory_order_relaxed) == 0) check_invariants();
 #endif
-  // What has arrived and was not polled for, and what still comes.
   drops_arrivals_ = true;
   for (Arrivals<Arrival>& arrivals : arrivals_)
     for (Arrival arrival; arrivals.pop(arrival);) give_up(arrival.message);
   one_sided_.finish_leaving();
-  endpoints_.close();
 }
 
 void Network::check_invariants() const {

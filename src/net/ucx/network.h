@@ -52,7 +52,9 @@ struct Arrival {
 
 class Network {
  public:
-  Network(const Host& host, Worker& worker, Endpoints& endpoints, OneSided& one_sided);
+  /// `takes_offers`: of the first lane, to which peers offer further ones.
+  Network(const Host& host, Worker& worker, Endpoints& endpoints, OneSided& one_sided,
+          bool takes_offers);
   Network(const Network&) = delete;
   Network& operator=(const Network&) = delete;
 
@@ -68,10 +70,26 @@ class Network {
   std::size_t poll(std::uint32_t channels, std::size_t most);
   void* buffer(Channel channel, std::uint32_t peer, std::size_t size);
   void release(void* payload);
+  /// Whether this is a place that `buffer` has given.
+  bool has_built(const void* payload) const noexcept { return pool_.built_at(payload) != nullptr; }
 
-  /// Returns when what was sent is on its way and what was put is there, or after some seconds in
-  /// which nothing moves; closes the connections. No other thread runs.
-  void leave();
+  /// Offers a peer a lane; false: no room now.
+  bool send_offer(std::uint32_t peer, std::uint32_t lane, std::span<const std::byte> address);
+  bool has_offers() const noexcept { return any_offers_.load(std::memory_order_relaxed); }
+  /// What peers have offered since the last time.
+  std::vector<LaneOffer> take_offers();
+
+  // The process leaves: no other thread runs.
+
+  void begin_to_leave();
+  /// Messages and operations that are not complete.
+  std::size_t under_way() const noexcept {
+    return in_flight_.load(std::memory_order_relaxed) + one_sided_.under_way();
+  }
+  /// Moves on what is under way.
+  void advance() { progress(); }
+  /// Drops what has arrived and was not polled for, and what still comes.
+  void finish_leaving();
 
   /// Ends the job when buffers are lost or counted twice. Only while no other call is in progress,
   /// and when nothing is under way.
@@ -111,6 +129,7 @@ class Network {
   Endpoints& endpoints_;
   OneSided& one_sided_;
   const bool threaded_;
+  const bool takes_offers_;
   SendPool pool_;
   std::array<Arrivals<Arrival>, 2> arrivals_;
   std::vector<Peer> peers_;
@@ -119,6 +138,9 @@ class Network {
   std::vector<std::byte*> handled_;         ///< messages that UCX is to be given back
   std::vector<std::byte*> given_back_now_;  ///< those that are being given back
   std::atomic<bool> any_handled_{false};
+
+  std::vector<LaneOffer> offers_;  ///< with the worker in use
+  std::atomic<bool> any_offers_{false};
 
   std::atomic<std::size_t> in_flight_{0};  ///< buffers that UCX has
   bool leaving_ = false;

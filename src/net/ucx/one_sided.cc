@@ -48,7 +48,9 @@ Transfer* OneSided::take(std::uint32_t peer, Transfer::Purpose purpose, void* do
   if (peer >= host_.size) fatal(host_, "ucx: a transfer to rank %u", peer);
   // Relaxed: written with the worker in use.
   const std::uint32_t in_all = under_way_.load(std::memory_order_relaxed);
-  if (peers_[peer].under_way == max_to_peer || in_all == max_in_all) return nullptr;
+  if ((peers_[peer].under_way >= max_to_peer || in_all >= max_in_all) &&
+      purpose != Transfer::Purpose::flush_of_group)
+    return nullptr;
   if (free_.empty()) {
     transfers_.push_back(std::make_unique<Transfer[]>(batch));
     for (std::size_t i = batch; i-- > 0;) free_.push_back(&transfers_.back()[i]);
@@ -103,10 +105,21 @@ bool OneSided::accepted(Transfer& transfer, void* answer) {
 void OneSided::part_is_done(Transfer& transfer) {
   if (--transfer.parts != 0) return;
   void* const done = transfer.done;
+  const bool is_of_group = transfer.purpose == Transfer::Purpose::flush_of_group;
   if (transfer.purpose == Transfer::Purpose::atomic && transfer.result != nullptr)
     std::memcpy(transfer.result, &transfer.former, transfer.size);
   give_back(transfer);
-  if (done != nullptr) host_.complete(done);
+  if (is_of_group)
+    part_is_done(*static_cast<FlushGroup*>(done));
+  else if (done != nullptr)
+    host_.complete(done);
+}
+
+void OneSided::part_is_done(FlushGroup& group) {
+  // Acquire and release: what the other parts' puts wrote is seen behind the last of them.
+  if (group.parts.fetch_sub(1, std::memory_order_acq_rel) != 1) return;
+  host_.complete(group.done);
+  delete &group;
 }
 
 void OneSided::completed(void* request, ucs_status_t status, void* data) {
@@ -143,6 +156,8 @@ SendResult OneSided::put(const Remote& remote, const void* local, std::size_t si
   if (done != nullptr) {
     if (!source_is_free) transfer->parts = 2;
     await_flush(*transfer);
+  } else {
+    peers_[remote.peer].is_unflushed = true;
   }
   if (source_is_free) {
     if (local_done != nullptr) host_.complete(local_done);
@@ -191,15 +206,29 @@ SendResult OneSided::flush(std::uint32_t peer, void* done) {
   const Worker::Use use(worker_);
   Transfer* const transfer = take(peer, Transfer::Purpose::flush, done);
   if (transfer == nullptr) return would_block;
-  if (!messages_.serves(peer)) {
-    await_flush(*transfer);
-    return sent;
-  }
-  Peer& of = peers_[peer];
-  transfer->next = of.awaited_by[of.growing];
-  of.awaited_by[of.growing] = transfer;
-  settle(of);
+  begin_flush(*transfer);
   return sent;
+}
+
+void OneSided::flush_for(FlushGroup& group, std::uint32_t peer) {
+  const Worker::Use use(worker_);
+  const Peer& of = peers_[peer];
+  if (!of.is_unflushed && of.first == nullptr && of.flushes == 0 && of.puts[0] == 0 &&
+      of.puts[1] == 0)
+    return;
+  group.parts.fetch_add(1, std::memory_order_relaxed);
+  begin_flush(*take(peer, Transfer::Purpose::flush_of_group, &group));
+}
+
+void OneSided::begin_flush(Transfer& transfer) {
+  if (!messages_.serves(transfer.peer)) {
+    await_flush(transfer);
+    return;
+  }
+  Peer& peer = peers_[transfer.peer];
+  transfer.next = peer.awaited_by[peer.growing];
+  peer.awaited_by[peer.growing] = &transfer;
+  settle(peer);
 }
 
 void OneSided::settle(Peer& peer) {
@@ -252,6 +281,7 @@ void OneSided::flush_peer(std::uint32_t number) {
   Peer& peer = peers_[number];
   Transfer* const first = peer.first;
   peer.first = peer.last = nullptr;
+  peer.is_unflushed = false;
   // The flush is the first transfer's: a record of its own would have to be found room for.
   ucp_request_param_t parameters = parameters_for(*first, flush_completed);
   void* const request = ucp_ep_flush_nbx(endpoints_.to(number), &parameters);

@@ -33,9 +33,15 @@ namespace gex::net::ucx {
 
 class OneSided;
 
+/// A flush of what has been put over several workers.
+struct FlushGroup {
+  void* done;
+  std::atomic<std::uint32_t> parts{1};  ///< flushes that are awaited, and one until all have begun
+};
+
 /// An operation under way.
 struct Transfer {
-  enum class Purpose : std::uint8_t { put, get, atomic, flush };
+  enum class Purpose : std::uint8_t { put, get, atomic, flush, flush_of_group };
 
   OneSided* owner;
   Transfer* next;  ///< of those that one flush is to cover, or that wait for the same puts
@@ -44,7 +50,7 @@ struct Transfer {
   std::uint8_t parts;       ///< completions that are awaited
   std::uint8_t generation;  ///< a put of messages without a completion: of its peer's
   std::uint32_t size;       ///< atomic: bytes
-  void* done;               ///< null: a put without a completion
+  void* done;               ///< null: a put without a completion; flush_of_group: its FlushGroup
   void* local_done;
   void* result;           ///< atomic: where the former value goes, or null
   std::uint64_t operand;  ///< atomic
@@ -70,6 +76,10 @@ class OneSided final : private PutOwner {
                  void* local_done);
   SendResult get(const Remote& remote, void* local, std::size_t size, void* done);
   SendResult flush(std::uint32_t peer, void* done);
+  /// Has the group await what was put to this peer without a completion, if anything was.
+  void flush_for(FlushGroup& group, std::uint32_t peer);
+  /// One of the flushes that the group awaits is over.
+  void part_is_done(FlushGroup& group);
   SendResult atomic(const Remote& remote, std::uint32_t data_type, std::uint32_t operation,
                     const void* operand1, const void* operand2, void* result, void* done);
 
@@ -101,6 +111,7 @@ class OneSided final : private PutOwner {
     std::uint32_t under_way = 0;
     std::uint32_t flushes = 0;  ///< under way
     bool is_listed = false;     ///< in to_flush_
+    bool is_unflushed = false;  ///< puts without a completion were made since the last flush
 
     // Of puts of messages without a completion there are two generations: those that the flushes
     // being waited for cover, and later ones.
@@ -111,8 +122,9 @@ class OneSided final : private PutOwner {
 
   // With the worker in use.
 
-  /// Null: as many are under way as may be.
+  /// Null: as many are under way as may be; but the flush of a group always begins.
   Transfer* take(std::uint32_t peer, Transfer::Purpose purpose, void* done);
+  void begin_flush(Transfer& transfer);
   void give_back(Transfer& transfer);
   ucp_rkey_h key_of(const Remote& remote) {
     return keys_.find(remote, peers_[remote.peer].under_way <= 1);

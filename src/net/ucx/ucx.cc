@@ -19,11 +19,8 @@
 
 #include "net/ucx/atomics.h"
 #include "net/ucx/context.h"
-#include "net/ucx/endpoints.h"
-#include "net/ucx/network.h"
-#include "net/ucx/one_sided.h"
+#include "net/ucx/lanes.h"
 #include "net/ucx/segments.h"
-#include "net/ucx/worker.h"
 
 namespace gex::net::ucx {
 
@@ -42,16 +39,23 @@ class Ucx {
   Ucx(const Host& host, std::string& error);
 
   SendResult send(Channel channel, std::uint32_t peer, std::span<const Piece> pieces) {
-    return network_->send(channel, peer, pieces);
+    // What was built in place goes over the lane whose place that is.
+    Lane* const holder = pieces.empty() ? nullptr : lanes_->holder_of(pieces.back().data);
+    Lane& lane = holder != nullptr ? *holder : lanes_->of_thread(peer);
+    return lane.network->send(channel, peer, pieces);
   }
   std::size_t poll(std::uint32_t channels, std::size_t most) {
-    return network_->poll(channels, most);
+    return lanes_->poll(channels, most);
   }
-  void leave() { network_->leave(); }
+  void leave() { lanes_->leave(); }
   void* buffer(Channel channel, std::uint32_t peer, std::size_t size) {
-    return network_->buffer(channel, peer, size);
+    return lanes_->of_thread(peer).network->buffer(channel, peer, size);
   }
-  void release(void* payload) { network_->release(payload); }
+  void release(void* payload) {
+    Lane* const holder = lanes_->holder_of(payload);
+    (holder != nullptr ? *holder : lanes_->first()).network->release(payload);
+  }
+  void enter_lane(std::uint32_t number) { lanes_->enter(number); }
   void transport(std::uint32_t peer, const char** name, const char** reason);
 
   bool register_segment(const SegmentMemory& memory, void* key) {
@@ -60,18 +64,19 @@ class Ucx {
   void deregister_segment(const void* key) { segments_->remove(key); }
   SendResult put(const Remote& remote, const void* local, std::size_t size, void* done,
                  void* local_done) {
-    return one_sided_->put(remote, local, size, done, local_done);
+    return lanes_->of_thread(remote.peer).one_sided->put(remote, local, size, done, local_done);
   }
   SendResult get(const Remote& remote, void* local, std::size_t size, void* done) {
-    return one_sided_->get(remote, local, size, done);
+    return lanes_->of_thread(remote.peer).one_sided->get(remote, local, size, done);
   }
-  SendResult flush(std::uint32_t peer, void* done) { return one_sided_->flush(peer, done); }
+  SendResult flush(std::uint32_t peer, void* done) { return lanes_->flush(peer, done); }
   std::uint32_t atomic_operations(std::uint32_t data_type) const {
     return key_bytes_ != 0 ? ucx::atomic_operations(data_type) : 0;
   }
   SendResult atomic(const Remote& remote, std::uint32_t data_type, std::uint32_t operation,
                     const void* operand1, const void* operand2, void* result, void* done) {
-    return one_sided_->atomic(remote, data_type, operation, operand1, operand2, result, done);
+    return lanes_->of_thread(remote.peer)
+        .one_sided->atomic(remote, data_type, operation, operand1, operand2, result, done);
   }
 
  private:
@@ -80,10 +85,8 @@ class Ucx {
 
   std::optional<Context> context_;
   std::optional<Segments> segments_;
-  std::optional<Worker> worker_;
-  std::optional<Endpoints> endpoints_;
-  std::optional<OneSided> one_sided_;
-  std::optional<Network> network_;
+  std::unique_ptr<Lane> first_;  ///< until there are lanes
+  std::optional<Lanes> lanes_;
   std::size_t key_bytes_ = 0;   ///< of segments; 0: there are no one-sided operations
   std::set<std::string> ways_;  ///< what `transport` has named, which stays where it is
   std::string choice_reason_;
@@ -139,16 +142,15 @@ Ucx::Ucx(const Host& host, std::string& error) : choice_reason_(choice_reason(ho
   const bool threaded = host.threaded != 0;
   context_.emplace(host, host.size, ranks_here(host), threaded, error);
   if (!error.empty()) return;
-  worker_.emplace(*context_, threaded, error);
+  first_ = std::make_unique<Lane>(host, *context_, error);
   if (!error.empty()) return;
   segments_.emplace(host, *context_);
-  endpoints_.emplace(host, *worker_);
   key_bytes_ = Segments::key_bytes(*context_);
 }
 
 bool Ucx::exchange_addresses(const Host& host, std::string error) {
   std::vector<std::byte> address;
-  if (error.empty()) address = worker_->address(error);
+  if (error.empty()) address = first_->worker.address(error);
   struct Extent {
     std::uint64_t address, key;
   };
@@ -169,7 +171,7 @@ bool Ucx::exchange_addresses(const Host& host, std::string error) {
   address.resize(stride);
   std::vector<std::byte> addresses(stride * host.size);
   host.exchange(address.data(), stride, addresses.data());
-  endpoints_->set_addresses(std::move(addresses), stride);
+  first_->endpoints.set_addresses(std::move(addresses), stride);
   return true;
 }
 
@@ -177,14 +179,14 @@ std::unique_ptr<Ucx> Ucx::attach(const Host& host, Limits& limits) {
   std::string error;
   auto made = std::make_unique<Ucx>(host, error);
   if (!made->exchange_addresses(host, error)) return nullptr;
-  made->one_sided_.emplace(host, *made->worker_, *made->endpoints_, *made->segments_,
-                           made->key_bytes_);
-  made->network_.emplace(host, *made->worker_, *made->endpoints_, *made->one_sided_);
-  if (!made->network_->start(error)) error = "ucx: " + error;
+  if (!made->first_->start(host, *made->segments_, made->key_bytes_, 0, error))
+    error = "ucx: " + error;
   if (!succeeded_on_all_ranks(host, error)) return nullptr;
   if (host.rank == 0)
     host.inform(("ucx: UCX " + version() + ": " + list_of(made->context_->transports())).c_str());
-  made->network_->connect_neighbors();
+  made->first_->network->connect_neighbors();
+  made->lanes_.emplace(host, *made->context_, *made->segments_, made->key_bytes_,
+                       std::move(made->first_));
   limits = {.max_message = max_message,
             .reply_depth = depth,
             .max_transfer = OneSided::max_transfer,
@@ -195,8 +197,8 @@ std::unique_ptr<Ucx> Ucx::attach(const Host& host, Limits& limits) {
 }
 
 void Ucx::transport(std::uint32_t peer, const char** name, const char** reason) {
-  const Worker::Use use(*worker_);
-  const std::string lanes = endpoints_->lanes_of(peer);
+  const Worker::Use use(lanes_->first().worker);
+  const std::string lanes = lanes_->first().endpoints.lanes_of(peer);
   if (!lanes.empty()) *name = ways_.insert(lanes).first->c_str();
   *reason = choice_reason_.c_str();
 }
@@ -255,7 +257,7 @@ void Ucx::describe(const Host& host,
                          " puts, gets and atomic operations to a peer and " +
                          std::to_string(OneSided::max_in_all) + " in all, of " +
                          std::to_string(sizeof(Transfer)) + " bytes each beside what UCX keeps");
-  print("lanes", "one worker for all threads of a process");
+  print("lanes", Lanes::describe(host));
   const auto room_for = [](std::uint32_t messages) {
     return std::to_string(3 * messages * (sizeof(SendBuffer) + buffer_room) / 1024) + " KiB";
   };

@@ -8,6 +8,7 @@
 #include <cstdint>
 #include <cstring>
 #include <optional>
+#include <vector>
 
 #include "net/kit/stamp.h"
 
@@ -30,6 +31,7 @@ enum class Kind : std::uint8_t {
   handshake = 2,  ///< empty; the first message from a neighbor
   put = 3,
   put_answer = 4,
+  lane_offer = 5,  ///< a lane's number, 32 bits, and the address of its worker
 };
 constexpr bool is_for_am(Kind kind) noexcept {
   return kind == Kind::request || kind == Kind::reply;
@@ -49,6 +51,13 @@ struct PutHeader {
 /// once (UCX_TCP_RX_SEG_SIZE); UCX would copy the parts of a larger one together.
 inline constexpr std::size_t max_put_part = 60 * 1024;
 
+/// A lane_offer, at its receiver.
+struct LaneOffer {
+  std::uint32_t source;
+  std::uint32_t lane;
+  std::vector<std::byte> address;
+};
+
 /// The parts, 32-bit numbers, that one acknowledgement names at most.
 inline constexpr std::size_t max_answered_parts = 64;
 
@@ -64,7 +73,8 @@ inline std::optional<Stamp> read_stamp(const Host& host, const void* header,
   Stamp stamp;
   if (header_size != sizeof stamp) return std::nullopt;
   std::memcpy(&stamp, header, sizeof stamp);
-  if (!is_from_peer(host, stamp, size) || stamp.kind() > Kind::handshake || size > max_message)
+  if (!is_from_peer(host, stamp, size) || size > max_message || stamp.kind() == Kind::put ||
+      stamp.kind() == Kind::put_answer || stamp.kind() > Kind::lane_offer)
     return std::nullopt;
   return stamp;
 }

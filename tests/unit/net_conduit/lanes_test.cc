@@ -1,6 +1,6 @@
 // Threads that go by numbers (`enter_lane`), on every conduit: what is promised of threads holds
-// for them, and over ofi a further thread gets an endpoint of its own, and a rank without one does
-// not.
+// for them, and over ofi and ucx a further thread gets an endpoint or a worker of its own, and a
+// rank without one does not.
 
 #include <gtest/gtest.h>
 #include <sys/socket.h>
@@ -67,6 +67,7 @@ class LanesPromise : public ConduitPromise {
     options.threaded = true;
     options.environment["GEX_OFI_LANES"] = threads_each;
     options.environment["GEX_UDP_LANES"] = threads_each;
+    options.environment["GEX_UCX_LANES"] = threads_each;
     const Outcome outcome = run_ranks(ranks, options, [&](const Host& host) {
       Limits limits{};
       ASSERT_EQ(conduit->attach(&host, &limits), 0);
@@ -208,21 +209,22 @@ TEST_P(LanesPromise, ThreadsTransfer) {
   });
 }
 
-/// Over ofi alone, and of its providers over one whose endpoints each wait for connections.
-class OfiLanes : public LanesPromise {};
+/// Over networks where each lane waits for connections of its own: ofi's and ucx's TCP.
+class ListeningLanes : public LanesPromise {};
 
 std::vector<Subject> countable() {
   std::vector<Subject> found;
   for (const Subject& subject : conduits)
-    if (subject.label == std::string("ofi")) found.push_back(subject);
+    if (subject.label == std::string("ofi") || subject.label == std::string("ucx"))
+      found.push_back(subject);
   return found;
 }
 
-GTEST_ALLOW_UNINSTANTIATED_PARAMETERIZED_TEST(OfiLanes);
-INSTANTIATE_TEST_SUITE_P(Conduits, OfiLanes, testing::ValuesIn(countable()),
+GTEST_ALLOW_UNINSTANTIATED_PARAMETERIZED_TEST(ListeningLanes);
+INSTANTIATE_TEST_SUITE_P(Conduits, ListeningLanes, testing::ValuesIn(countable()),
                          [](const auto& subject) { return subject.param.label; });
 
-TEST_P(OfiLanes, AThreadHasAnEndpointAndARankWithoutThreadsHasOne) {
+TEST_P(ListeningLanes, AThreadHasAnEndpointAndARankWithoutThreadsHasOne) {
   on_threaded_ranks(2, [&](const Host& host, const Limits& limits) {
     const int at_first = sockets(&listens);
     Counters counters;
@@ -239,7 +241,8 @@ TEST_P(OfiLanes, AThreadHasAnEndpointAndARankWithoutThreadsHasOne) {
             send_all(host, limits, number);
           });
       }
-      EXPECT_EQ(sockets(&listens), at_first + static_cast<int>(threads_each) - 1);
+      // As many for each lane: UCX listens on each interface.
+      EXPECT_EQ(sockets(&listens), at_first * static_cast<int>(threads_each));
     } else {
       while (counters.received != (threads_each - 1) * per_thread) poll_or_yield(both);
       EXPECT_EQ(sockets(&listens), at_first);
@@ -247,7 +250,7 @@ TEST_P(OfiLanes, AThreadHasAnEndpointAndARankWithoutThreadsHasOne) {
   });
 }
 
-TEST_P(OfiLanes, ThreadsOfBothEndsGetConnectionsOfTheirOwn) {
+TEST_P(ListeningLanes, ThreadsOfBothEndsGetConnectionsOfTheirOwn) {
   on_threaded_ranks(2, [&](const Host& host, const Limits&) {
     current_handler = [](std::uint32_t, Channel, const void*, std::size_t) {};
     enter(0);
