@@ -23,6 +23,7 @@ enum class Group {
   ofi,
   udp,
   ucx,
+  mpi,
   launch,
   scale,
   threads,
@@ -31,8 +32,8 @@ enum class Group {
 
 /// The words of the command line, in the order of `Group`.
 inline constexpr std::string_view group_names[] = {
-    "limits", "put", "get", "atomic", "vis",    "am",    "barrier", "coll", "poll",
-    "emu",    "ofi", "udp", "ucx",    "launch", "scale", "threads", "cores"};
+    "limits", "put", "get", "atomic", "vis", "am",     "barrier", "coll",    "poll",
+    "emu",    "ofi", "udp", "ucx",    "mpi", "launch", "scale",   "threads", "cores"};
 
 /// Whether a group is measured when no group is named. `scale` takes minutes; the last two are for
 /// machines of many cores.
@@ -80,6 +81,9 @@ enum class Against {
 /// messages or by puts, or one put of a stream of them.
 enum class BareUcx { none, message, put, put_flood };
 
+/// What of an MPI's own messages is the limit of a row over mpi, likewise.
+enum class BareMpi { none, ping_pong, flood };
+
 /// What a row's value is. A rate is measured as the time of `Row::messages` messages.
 enum class Quantity { time, memory, rate };
 
@@ -99,6 +103,8 @@ struct Row {
   BareOfi bare = BareOfi::none;
   BareUdp bare_udp = BareUdp::none;
   BareUcx bare_ucx = BareUcx::none;
+  BareMpi bare_mpi = BareMpi::none;
+  std::string_view mpi = "";  ///< of a row over mpi: which, as GEX_MPI has it
   std::size_t bare_bytes = 0;
   /// The least that the value can be of its limit, with some room for chance; less is a mistake in
   /// the measurement. 0: the limit is no floor.
@@ -146,6 +152,10 @@ std::span<const Row> rows();
 
 /// The rows of `ofi` and of `udp` (catalogue_networks.cc).
 std::vector<Row> network_rows();
+
+/// The rows of `mpi` (catalogue_mpi.cc).
+std::vector<Row> mpi_rows();
+
 /// The rows of `threads` and of `cores` (catalogue_cores.cc).
 std::vector<Row> thread_rows();
 std::vector<Row> core_rows();

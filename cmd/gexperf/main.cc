@@ -10,11 +10,14 @@
 #include <cstdlib>
 #include <exception>
 #include <filesystem>
+#include <map>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "../output.h"
+#include "bare_mpi.h"
 #include "bare_ofi.h"
 #include "bare_ucx.h"
 #include "catalogue.h"
@@ -46,7 +49,7 @@ std::string usage() {
 Measures the limits of this machine, and libgex against them; docs/gexperf.md explains each row. Two
 ranks are bound to two processors. A run counts only if the machine was quiet.
 
-WHAT is limits, put, get, atomic, vis, am, barrier, coll, poll, emu, ofi, udp, ucx, launch,
+WHAT is limits, put, get, atomic, vis, am, barrier, coll, poll, emu, ofi, udp, ucx, mpi, launch,
 scale, threads, cores, or the name of a row; all but scale, threads and cores if none is named.
 
       --json         print an array of objects instead of a table
@@ -133,6 +136,7 @@ int measure_all(const Plan& plan, const Options& options) {
   const std::string no_ucx = why_no_bare_ucx();
   bool without_ofi = false;
   bool without_ucx = false;
+  std::map<std::string_view, std::string> why_not_mpi;
   const std::vector<const Row*> selected = select_rows(options.groups);
   for (const Row* row : selected) {
     if (!reason_to_leave_out(plan, *row).empty()) continue;
@@ -144,6 +148,10 @@ int measure_all(const Plan& plan, const Options& options) {
       without_ucx = true;
       continue;
     }
+    if (row->group == Group::mpi) {
+      if (!why_not_mpi.contains(row->mpi)) why_not_mpi[row->mpi] = why_no_bare_mpi(plan, row->mpi);
+      if (!why_not_mpi[row->mpi].empty()) continue;
+    }
     Result result{.row = row};
     std::string trouble;
     if (!measure(plan, *row, result, trouble))
@@ -154,6 +162,9 @@ int measure_all(const Plan& plan, const Options& options) {
   for (const std::string& message : left_out_messages(plan, selected)) complain(message, 0);
   if (without_ofi) complain("what goes over libfabric was left out: " + no_bare_ofi, 0);
   if (without_ucx) complain("what goes over ucx was left out: " + no_ucx, 0);
+  for (const auto& [mpi, reason] : why_not_mpi)
+    if (!reason.empty())
+      complain("what goes over " + std::string(mpi) + " was left out: " + reason, 0);
   return print(options.json ? to_json(results) : table_remarks(results));
 }
 

@@ -4,6 +4,7 @@
 #include <cmath>
 #include <sstream>
 
+#include "bare_mpi.h"
 #include "bare_ofi.h"
 #include "bare_ucx.h"
 #include "bare_udp.h"
@@ -73,11 +74,13 @@ bool run_worker(const Plan& plan, const Row& row, const char* wanted, std::vecto
   if (row.group == Group::ofi && plan.hosts)
     command.insert(command.end(),
                    {"--rsh", plan.rsh, "--hosts", plan.hosts->first + ',' + plan.hosts->second});
-  command.insert(command.end(), {"--conduit", std::string(row.conduit), "--timeout", run_limit,
-                                 plan.worker(row.mode), wanted, std::string(row.measurement),
-                                 std::to_string(plan.rounds)});
+  command.insert(command.end(), {"--conduit", std::string(row.conduit), "--timeout", run_limit});
+  std::vector<std::string> worker = {plan.worker(row.mode), wanted, std::string(row.measurement),
+                                     std::to_string(plan.rounds)};
   const std::vector<std::string> options = worker_options(plan, row);
-  command.insert(command.end(), options.begin(), options.end());
+  worker.insert(worker.end(), options.begin(), options.end());
+  command.insert(command.end(), worker.begin(), worker.end());
+  if (needs_mpirun(row)) command = start_by_mpirun(plan, row, worker);
   const Finished job = run(command);
   used_ns += job.processor_ns;
   if (!job.succeeded) {
@@ -123,7 +126,7 @@ bool run_jobs(const Plan& plan, const Row& row, Run& run, double& used_ns, std::
   return true;
 }
 
-/// Gives the samples of a row over libfabric, udp or ucx their limit.
+/// Gives the samples of a row over libfabric, udp, ucx or mpi their limit.
 bool add_bare(const Plan& plan, const Row& row, Run& run, double& used_ns, std::string& trouble) {
   if (row.bare_ucx != BareUcx::none) {
     double ns = 0;
@@ -137,11 +140,14 @@ bool add_bare(const Plan& plan, const Row& row, Run& run, double& used_ns, std::
   } else if (row.bare_udp != BareUdp::none) {
     if (!time_bare_udp(plan, row.bare_udp, row.bare_bytes, one_way_ns, used_ns, trouble))
       return false;
+  } else if (row.bare_mpi != BareMpi::none) {
+    if (!time_bare_mpi(plan, row, one_way_ns, used_ns, trouble)) return false;
   } else {
     return true;
   }
-  const bool is_there_and_back =
-      row.bare == BareOfi::ping_pong || row.bare_udp == BareUdp::ping_pong;
+  const bool is_there_and_back = row.bare == BareOfi::ping_pong ||
+                                 row.bare_udp == BareUdp::ping_pong ||
+                                 row.bare_mpi == BareMpi::ping_pong;
   for (Sample& sample : run.samples) sample.limit = is_there_and_back ? 2 * one_way_ns : one_way_ns;
   return true;
 }

@@ -54,6 +54,8 @@ NAMES = {
     ],
     "ucx": [f"ucx.{over}.{what}" for over in ("tcp", "shm")
             for what in ("put.8", "get.8", "am.short.rtt", "put.65536.flood", "put.1048576.flood")],
+    "mpi": [f"mpi.{what}.{mpi}" for mpi in ("openmpi", "mpich") for what in
+            ("put.8", "am.short.rtt", "am.8.flood", "am.16384.flood", "put.65536.flood")],
     "launch": ["launch.2"],
     "scale": [f"scale.{ranks}.{what}" for ranks in (64, 256, 1024) for what in ("launch", "memory")],
     "threads": [f"threads.{what}.{threads}" for what in
@@ -112,6 +114,8 @@ BUDGETS = {
 }
 for row in NAMES["ucx"]:
     BUDGETS[row] = ("ratio", 1.05263 if row.endswith("flood") else 1.1)
+for mpi in ("openmpi", "mpich"):
+    BUDGETS.update({f"mpi.{what}.{mpi}": ("ratio", 1.3) for what in ("put.8", "am.short.rtt")})
 for budget, of in ((1.33333, ("threads.flood.scaling.",)), (1.25, ("threads.rtt.",)),
                    (1.15, ("threads.fadd.",)), (1.5, ("cores.reduce_to_all.8.",)),
                    (1.2, ("cores.barrier.", "cores.broadcast.", "cores.reduce_to_all."))):
