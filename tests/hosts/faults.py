@@ -222,10 +222,11 @@ def flood(name, conduit, kib_a_peer, scenario="flood", repeats=False):
                  neighbors=scenario == "flood", repeats=repeats)
 
 
-def ends_amid_talk(name, conduit, checks, repeats=False):
+def ends_amid_talk(name, conduit, checks, repeats=False, mpi=None):
     """What ends a job whose ranks talk over a network, which often is the first to notice; but the
     one who knows what has happened says it."""
-    talking = {"scenario": ("serve",), "program": "fault_probe", "hosts": 2, "conduit": conduit}
+    talking = {"scenario": ("serve",), "program": "fault_probe", "hosts": 2, "conduit": conduit,
+               "mpi": mpi}
     yield Fault(f"rank killed amid talk, {name}", amid_talk(signal_rank(signal.SIGKILL)), 137,
                 KILLED + (CALL if checks else "") + "$", **talking)
     yield Fault(f"rank killed amid talk, checked, {name}", amid_talk(signal_rank(signal.SIGKILL)), 137,
@@ -260,6 +261,31 @@ def udp_faults(checks):
     yield flood("puts and gets over udp", "udp", kib_a_peer, "flood-rma", repeats=True)
     yield Fault("garbage at the ports of udp", garbage_at_ports, 0, None, ("serve",), repeats=True,
                 program="fault_probe", hosts=2, conduit="udp", counted="rounds of all ranks")
+
+
+def mpi_faults(build, checks, no_pmix):
+    """With a test of their own: hosts.mpi.faults. gexrun starts the ranks of MPICH's, and its own
+    launcher those of each MPI."""
+    there = [mpi for mpi in ("mpich", "openmpi")
+             if os.path.exists(os.path.join(build, f"lib/libgex-mpi-{mpi}.so"))]
+    if "mpich" in there:
+        yield from ends_amid_talk("mpi", "mpi", checks, repeats=True, mpi="mpich")
+    of_mpi = {"Open MPI": "openmpi", "MPICH": "mpich"}
+    for launcher in launchers.OF_OTHERS:
+        mpi = of_mpi.get(launcher.name)
+        if mpi not in there or not launcher.installed() or (no_pmix and launcher.by_pmix):
+            continue
+        talking = {"scenario": ("serve",), "program": "fault_probe", "hosts": 2, "conduit": "mpi",
+                   "launcher": launcher, "mpi": mpi, "repeats": True}
+        name = f"amid talk, mpi by {launcher.name}"
+        for what, do in (("rank killed", signal_rank(signal.SIGKILL)),
+                         ("rank at fault", signal_rank(signal.SIGSEGV)),
+                         ("rank aborts", signal_rank(signal.SIGABRT)),
+                         ("launcher killed", kill_launcher),
+                         ("launcher interrupted", interrupt_launcher)):
+            yield Fault(f"{what} {name}", amid_talk(do), None, ANYTHING, **talking)
+        yield Fault(f"rank leaves by gasnet_exit {name}", amid_talk(lambda trial: None), None,
+                    ANYTHING, **{**talking, "scenario": ("serve", "gasnet_exit")})
 
 
 def goes_on_amid_talk(name, conduit, repeats=False):
@@ -434,7 +460,7 @@ def main():
             pass
         print(f"{'fault':50} {'tried':>6}" + "".join(f"{check:>8}" for check in CHECKS) + "  longest")
         for fault in [*FAULTS, *faults_under_others(build, options.no_pmix),
-                      *network_faults(build, options.checks)]:
+                      *network_faults(build, options.checks), *mpi_faults(build, options.checks, options.no_pmix)]:
             if options.only in fault.name and not (options.short and fault.repeats):
                 complaints += try_often(fault, build, options.times)
                 tried += 1

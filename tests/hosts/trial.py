@@ -35,12 +35,12 @@ class Fault:
     line that are as good. `within`: seconds from the fault to the end. `launcher_ends`: the launcher
     by itself, once all ranks have. `waits`: `do` is for when all ranks are ready. `late_host`: the
     second host does not reach the root of the job before `do` lets it. `conduit`: the network of a job
-    that has one. `checked`: by the library, which then notes calls. `neighbors`: the ranks of a host
+    that has one; `mpi`: the MPI of its network mpi. `checked`: by the library, which then notes calls. `neighbors`: the ranks of a host
     share memory. `counted`: an expression for a line that the job prints, which is shown. `repeats`:
     what it does is tried elsewhere too, by another launcher or over another network."""
 
     def __init__(self, name, do, status, said, scenario=("stay",), waits=True, late_host=False,
-                 program="launch_probe", hosts=3, conduit=None, checked=False, counted=None,
+                 program="launch_probe", hosts=3, conduit=None, mpi=None, checked=False, counted=None,
                  neighbors=True, launcher=launchers.Gexrun(), launcher_ends=True, or_ends=None,
                  within=5, repeats=False):
         self.name = name
@@ -49,6 +49,8 @@ class Fault:
         self.environment = {"GEX_CONDUIT": conduit} if conduit else {}
         if conduit == "ofi":
             self.environment.update(OFI)
+        if mpi:
+            self.environment["GEX_MPI"] = mpi
         if checked:
             self.environment["GEX_CHECK"] = "1"
         if not neighbors:
