@@ -25,7 +25,7 @@ def bound(network, folder):
     path = os.path.join(folder, "ssh-bound")
     processors = sorted(os.sched_getaffinity(0))[:2]
     with open(path, "w", encoding="utf-8") as script:
-        script.write("#!/bin/sh\ncase $1 in\n")
+        script.write('#!/bin/sh\nwhile [ "${1#-}" != "$1" ]; do shift; done\ncase $1 in\n')
         for host, processor in zip(network.hosts, processors):
             script.write(f'{host.name}) exec taskset -c {processor} {network.ssh} "$@" ;;\n')
         script.write("esac\nexit 255\n")
