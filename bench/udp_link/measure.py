@@ -72,10 +72,11 @@ class Bench:
             count += int(values[names.index("RcvbufErrors")])
         return count
 
-    def puts(self, words, bytes_, environment):
+    def puts(self, words, bytes_, environment, more=()):
         before = self.full()
         command = self.network.command([self.tool("gexrun"), "--conduit", "udp", *words,
-                                        self.tool("udp_link_puts"), str(bytes_), str(self.seconds)])
+                                        self.tool("udp_link_puts"), str(bytes_), str(self.seconds),
+                                        *more])
         done = subprocess.run(command, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
                               stderr=subprocess.PIPE, text=True, check=False,
                               env={**os.environ, "GASNET_SUPERNODE_MAXSIZE": "1", **environment})
@@ -105,15 +106,17 @@ def between_hosts(options, processors):
             bench = Bench(options.bin, network, options.seconds, processors)
             hosts = ",".join(f"{host.name}:1" for host in network.hosts)
             words = ["--rsh", bench.rsh(), "--hosts", hosts, "-n", "2"]
-            bare, small, large, lossy = [], [], [], []
+            bare, small, large, both, lossy = [], [], [], [], []
             for _ in range(options.runs):
                 bare.append((bench.bare(), 0))
                 small.append(bench.puts(words, 65536, {}))
                 large.append(bench.puts(words, 1 << 20, {}))
+                both.append(bench.puts(words, 1 << 20, {}, ["both"]))
                 lossy.append(bench.puts(words, 1 << 20, {"GEX_UDP_FAULTS": "loss=0.05"}))
             limit = show(f"{name}: bare datagrams", bare)
             show(f"{name}: puts of 64 KiB", small, limit)
             clean = show(f"{name}: puts of 1 MiB", large, limit)
+            show(f"{name}: puts of 1 MiB, both ways", both, 2 * limit)
             show(f"{name}: puts of 1 MiB, 5% lost, of the clean", lossy, clean)
 
 

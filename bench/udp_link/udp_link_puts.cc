@@ -1,6 +1,7 @@
-// Puts of all ranks but rank 0 into rank 0's segment, for some time; measure.py starts it.
+// Puts of all ranks but rank 0 into rank 0's segment, for some time; measure.py starts it. With
+// `both` rank 0 also puts, to rank 1.
 //
-//   gexrun -n RANKS --conduit udp udp_link_puts BYTES SECONDS
+//   gexrun -n RANKS --conduit udp udp_link_puts BYTES SECONDS [both]
 //
 // Each rank has up to 4 MiB and at least two puts under way. Rank 0 prints how many bytes have
 // arrived in a second, in MB, and the most and the least of a rank.
@@ -12,6 +13,7 @@
 #include <chrono>
 #include <cstdio>
 #include <cstdlib>
+#include <string_view>
 #include <vector>
 
 namespace {
@@ -32,7 +34,7 @@ void require(int status, const char* call) {
 }
 
 /// Returns MB a second.
-double put_for(gex_TM_t team, void* to, std::size_t bytes, double seconds) {
+double put_for(gex_TM_t team, gex_Rank_t peer, void* to, std::size_t bytes, double seconds) {
   const std::vector<char> source(bytes, 'x');
   std::vector<gex_Event_t> events(std::clamp<std::size_t>(max_under_way / bytes, 2, max_events),
                                   GEX_EVENT_INVALID);
@@ -41,7 +43,8 @@ double put_for(gex_TM_t team, void* to, std::size_t bytes, double seconds) {
   while (seconds_since(begin) < seconds) {
     gex_Event_t& event = events[count++ % events.size()];
     gex_Event_Wait(event);
-    event = gex_RMA_PutNB(team, 0, to, const_cast<char*>(source.data()), bytes, GEX_EVENT_DEFER, 0);
+    event =
+        gex_RMA_PutNB(team, peer, to, const_cast<char*>(source.data()), bytes, GEX_EVENT_DEFER, 0);
   }
   for (gex_Event_t& event : events) gex_Event_Wait(event);
   return static_cast<double>(count * bytes) / seconds_since(begin) / 1e6;
@@ -56,21 +59,24 @@ int main(int argc, char** argv) {
   require(gex_Client_Init(&client, &endpoint, &team, "PUTS", &argc, &argv, 0), "gex_Client_Init");
   const gex_Rank_t rank = gex_TM_QueryRank(team);
   const gex_Rank_t size = gex_TM_QuerySize(team);
-  const std::size_t bytes = argc == 3 ? std::strtoull(argv[1], nullptr, 10) : 0;
-  const double seconds = argc == 3 ? std::strtod(argv[2], nullptr) : 0;
+  const std::size_t bytes = argc >= 3 ? std::strtoull(argv[1], nullptr, 10) : 0;
+  const double seconds = argc >= 3 ? std::strtod(argv[2], nullptr) : 0;
+  const bool both = argc == 4 && std::string_view(argv[3]) == "both";
   if (bytes == 0 || seconds <= 0 || size < 2) {
-    std::fputs("Usage: udp_link_puts BYTES SECONDS, two ranks or more\n", stderr);
+    std::fputs("Usage: udp_link_puts BYTES SECONDS [both], two ranks or more\n", stderr);
     gasnet_exit(2);
   }
   gex_Segment_t segment{};
   require(gex_Segment_Attach(&segment, team, bytes * size), "gex_Segment_Attach");
   void* address = nullptr;
-  gex_Event_Wait(gex_EP_QueryBoundSegmentNB(team, 0, &address, nullptr, nullptr, 0));
+  const gex_Rank_t peer = rank == 0 ? 1 : 0;
+  gex_Event_Wait(gex_EP_QueryBoundSegmentNB(team, peer, &address, nullptr, nullptr, 0));
   gex_Event_Wait(gex_Coll_BarrierNB(team, 0));
   double rate = 0;
-  if (rank != 0) rate = put_for(team, static_cast<char*>(address) + rank * bytes, bytes, seconds);
+  if (rank != 0 || both)
+    rate = put_for(team, peer, static_cast<char*>(address) + rank * bytes, bytes, seconds);
   gex_Event_Wait(gex_Coll_BarrierNB(team, 0));
-  double least = rank != 0 ? rate : 1e30;
+  double least = rank != 0 || both ? rate : 1e30;
   double sum = 0;
   double most = 0;
   const auto reduce = [&](double& result, double& operand, gex_OP_t operation) {

@@ -1,6 +1,8 @@
 #include "net/udp/lossy_socket.h"
 
+#include <algorithm>
 #include <charconv>
+#include <cstdint>
 #include <utility>
 
 namespace gex::net::udp {
@@ -41,9 +43,49 @@ LossySocket::LossySocket(std::unique_ptr<Socket> below, const SocketFaults& faul
       faults_(faults),
       limits_(below_->limits()),
       random_(faults.seed, rank) {
-  // What the kernel cuts would be lost together.
+  if (only_loses()) return;
+  // What is changed, repeated or held back is sent by itself.
   limits_.max_batch = 0;
   limits_.max_segments = 0;
+}
+
+bool LossySocket::only_loses() const noexcept {
+  return faults_.duplication == 0 && faults_.reordering == 0 && faults_.corruption == 0;
+}
+
+bool LossySocket::send_rest(const Outgoing& batch) {
+  // Runs of what is not lost, each a batch again.
+  pieces_.clear();
+  runs_.clear();
+  std::size_t at = 0;  // in the batch
+  std::size_t segment_ends = 0;
+  bool is_lost = true;
+  for (const iovec& piece : std::span(batch.pieces, batch.count)) {
+    for (std::size_t used = 0; used < piece.iov_len;) {
+      if (at == segment_ends) {
+        segment_ends = batch.segment != 0 ? at + batch.segment : SIZE_MAX;
+        const bool was_lost = std::exchange(is_lost, happens(faults_.loss));
+        if (was_lost && !is_lost) runs_.push_back({pieces_.size(), 0});
+      }
+      const std::size_t size = std::min(piece.iov_len - used, segment_ends - at);
+      if (!is_lost) {
+        pieces_.push_back({static_cast<std::byte*>(piece.iov_base) + used, size});
+        runs_.back().bytes += size;
+      }
+      used += size;
+      at += size;
+    }
+  }
+  for (std::size_t i = 0; i < runs_.size(); ++i) {
+    const std::size_t end = i + 1 < runs_.size() ? runs_[i + 1].first_piece : pieces_.size();
+    const bool is_batch = batch.segment != 0 && runs_[i].bytes > batch.segment;
+    const Outgoing run{batch.to, &pieces_[runs_[i].first_piece],
+                       static_cast<std::uint32_t>(end - runs_[i].first_piece),
+                       is_batch ? batch.segment : std::uint16_t{0}, batch.route};
+    // Of a batch of which some has left the others are lost.
+    if (below_->send(std::span(&run, 1)) == 0) return i != 0;
+  }
+  return true;
 }
 
 void LossySocket::send_one(const Address& to, std::uint16_t route, std::vector<std::byte>& bytes) {
@@ -56,6 +98,11 @@ void LossySocket::send_one(const Address& to, std::uint16_t route, std::vector<s
 }
 
 std::size_t LossySocket::send(std::span<const Outgoing> all) {
+  if (only_loses()) {
+    std::size_t taken = 0;
+    while (taken < all.size() && send_rest(all[taken])) ++taken;
+    return taken;
+  }
   for (const Outgoing& one : all) {
     if (happens(faults_.loss)) continue;
     std::vector<std::byte> bytes;

@@ -52,6 +52,10 @@ class LossySocket final : public Socket {
     std::vector<std::byte> bytes;
   };
   bool happens(double probability) { return probability != 0 && random_.unit() < probability; }
+  /// Then what is not lost is sent as it is, in batches that the kernel cuts.
+  bool only_loses() const noexcept;
+  /// Sends what is not lost of it. False: there is no room for it now.
+  bool send_rest(const Outgoing& batch);
   void send_one(const Address& to, std::uint16_t route, std::vector<std::byte>& bytes);
 
   std::unique_ptr<Socket> below_;
@@ -59,6 +63,13 @@ class LossySocket final : public Socket {
   SocketLimits limits_;
   Random random_;
   std::optional<Held> held_back_;
+  // Of the batch that is being sent.
+  struct Run {
+    std::size_t first_piece;
+    std::size_t bytes;
+  };
+  std::vector<iovec> pieces_;
+  std::vector<Run> runs_;
 };
 
 }  // namespace gex::net::udp

@@ -111,7 +111,7 @@ TEST(Flow, ManySendersDoNotOverflowASmallBufferAndAreAsFastAsTwo) {
     Ranks ranks(senders + 1, {.rate = 10 * gigabit, .queue = 1 << 20, .receive_buffer = 320'000});
     Puts puts(ranks, 1 << 18, 4);
     const Time begin = ranks.network.now;
-    ASSERT_TRUE(puts.run((std::size_t{64} << 20) / senders));
+    ASSERT_TRUE(puts.run((std::size_t{32} << 20) / senders));
     taken[senders / 16] = ranks.network.now - begin;
     EXPECT_LT(ranks.network.overflowed(), 40U) << senders;
     ASSERT_TRUE(ranks.settle());
