@@ -39,7 +39,7 @@ class Congestion {
 
   std::size_t window() const noexcept { return window_; }
 
-  /// There was more to send than the window allowed.
+  /// There was more to send than may be in flight.
   void filled() noexcept { filled_ = true; }
   /// A datagram was acknowledged. `least`, `mean`: round trips; `waited`: that of this datagram
   /// includes that a process did not poll.
@@ -52,7 +52,7 @@ class Congestion {
     if (window_ >= bound) return;
     window_ += window_ < threshold_ || !settings_.delay_counts
                    ? charge
-                   : std::max<std::size_t>(1, charge * charge / window_);
+                   : std::max(charge / 16, charge * charge / window_);
     window_ = std::min(window_, bound);
   }
   void lost(std::size_t charge) noexcept { lost_ += charge; }
@@ -60,8 +60,8 @@ class Congestion {
   void marked() noexcept { marked_ = true; }
   /// Nothing has come for long, again.
   void timed_out(std::uint32_t in_a_row) noexcept {
-    if (in_a_row != 2) return;
-    shrink(2);
+    // The peer may only have been away: the window grows again as fast as it did.
+    if (in_a_row == 2) window_ = std::max(settings_.least, window_ - window_ / 4);
   }
 
  private:

@@ -256,6 +256,7 @@ void Endpoint::transmit(Peer& peer, Time now) {
     peer.unacknowledged.add(*packet);
     put_on_wire(peer, *packet, now);
   }
+  if (!peer.unacknowledged.has_room()) peer.congestion.filled();
 }
 
 Packet* Endpoint::next_packet(Peer& peer, Time now) {
