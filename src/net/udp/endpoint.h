@@ -239,7 +239,8 @@ class Endpoint {
   std::vector<Peer*> busy_;  ///< with something to be sent
   /// Messages and parts of them; those after the first few are gathered.
   std::uint32_t sends_since_poll_ = 0;
-  Time last_added_ = 0;         ///< the last of them
+  Time last_added_ = 0;  ///< the last of them
+  std::uint64_t calls_at_last_added_ = 0;
   Time last_gathered_out_ = 0;  ///< when all that was gathered has left
   std::vector<Peer*> owed_;     ///< to be sent an acknowledgement
   std::vector<Peer*> timed_;    ///< with something unacknowledged

@@ -13,8 +13,12 @@ namespace {
 
 /// So many after a poll leave at once, whatever is under way.
 constexpr std::uint32_t prompt_sends = 2;
-/// Time between two of a row; after a longer one nothing is gathered.
+/// So many leave together: more would save little of a call of the system's.
+constexpr std::uint32_t max_gathered = 64;
+/// Time between two of a row; after a longer one nothing is gathered. The longer one is for where
+/// the first of the two has taken a call of the system's.
 constexpr Time row_gap = 3'000;
+constexpr Time row_gap_with_call = 25'000;
 /// What is gathered for one peer while others are sent to leaves after so long.
 constexpr Time gathering = 50'000;
 /// Smaller payloads are copied, into packets with others.
@@ -198,14 +202,17 @@ void Endpoint::added(Peer& peer, std::size_t bytes, Time now) {
   mark_busy(peer);
   peer.queued += bytes;
   // What is gathered leaves with a later call at the latest, which may not come before this process
-  // has computed for long. So only many in a row are gathered; and the more is on its way, the more
-  // before the next call of the system.
+  // has computed for long. So only some in a row are gathered; of larger ones the more, the more is
+  // on its way.
   ++sends_since_poll_;
-  const bool in_a_row = now - std::exchange(last_added_, now) < row_gap;
+  ++peer.gathered;
+  const Time gap = burst_.calls() != calls_at_last_added_ ? row_gap_with_call : row_gap;
+  const bool in_a_row = now - std::exchange(last_added_, now) < gap;
+  calls_at_last_added_ = burst_.calls();
   const std::size_t enough =
       std::clamp(peer.unacknowledged.in_flight(), settings_.bundle, settings_.batch);
   if (sends_since_poll_ <= prompt_sends || !in_a_row || peer.unacknowledged.empty() ||
-      peer.queued >= enough)
+      peer.queued >= enough || peer.gathered >= max_gathered)
     transmit(peer, now);
   if (in_a_row && now - last_gathered_out_ < gathering) return;
   // Of other peers too.
@@ -239,6 +246,7 @@ bool Endpoint::may_request(Peer& peer, Time now) noexcept {
 }
 
 void Endpoint::transmit(Peer& peer, Time now) {
+  peer.gathered = 0;
   if (peer.is_gone) return;
   if (now - peer.granted_at > ReceiveRoom::lifetime)
     peer.window = std::min(peer.window, peer.first_window);

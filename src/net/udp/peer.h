@@ -43,6 +43,7 @@ struct Peer {
   std::array<Packet*, traffic_kinds> open{};        ///< to which the next message is added
   std::array<std::uint32_t, traffic_kinds> held{};  ///< packets of messages, until acknowledged
   std::size_t queued = 0;                           ///< bytes in packets that are ready or open
+  std::uint32_t gathered = 0;                       ///< sends since the last that left at once
   TransferQueue transfers;                          ///< to be cut into packets
   FlushGroup* first_group = nullptr;                ///< oldest; each continues in `next`
   FlushGroup* last_group = nullptr;

@@ -135,6 +135,43 @@ TEST_P(OverABadNetwork, MessagesWhosePayloadWasBuiltInPlaceArriveOnceAndWhole) {
   ASSERT_TRUE(ranks.settle());
 }
 
+TEST(Rows, SendsWithoutAPollLeaveButForAFew) {
+  EndpointSettings settings;
+  settings.depth = 256;
+  Ranks ranks(3, {.delay = 0}, settings);
+  std::array<std::uint32_t, 3> arrived{};
+  handler = [&](std::uint32_t me, std::uint32_t, Channel, std::span<const std::byte>) {
+    ++arrived[me];
+  };
+  std::uint32_t sent_ones = 0;
+  const auto send_to = [&](std::uint32_t rank) {
+    EXPECT_EQ(ranks.send(0, request_channel, rank, message_of(0, sent_ones++, 16)), sent);
+  };
+  const auto settle = [&] {
+    EXPECT_TRUE(ranks.settle());
+    arrived = {};
+  };
+  const auto peers_poll = [&] {
+    for (int i = 0; i < 100; ++i) ranks.poll(1), ranks.poll(2);
+  };
+  // Nothing of rank 0's polls from here on.
+  for (int i = 0; i < 200; ++i) send_to(1), ranks.network.now += 100;
+  peers_poll();
+  EXPECT_GT(arrived[1], 200U - 64U) << "less than 64 stay";
+  settle();
+
+  for (int i = 0; i < 20; ++i) send_to(1), ranks.network.now += 30'000;
+  peers_poll();
+  EXPECT_EQ(arrived[1], 20U) << "nothing is gathered where time passes between them";
+  settle();
+
+  for (int i = 0; i < 10; ++i) send_to(2), ranks.network.now += 100;
+  for (int i = 0; i < 90; ++i) send_to(1), ranks.network.now += 1'000;
+  peers_poll();
+  EXPECT_EQ(arrived[2], 10U) << "what was gathered for another peer leaves after a while";
+  settle();
+}
+
 TEST(Building, PlacesAreForWhatFitsIntoADatagramAndCountAsMessages) {
   EndpointSettings settings;
   settings.depth = 4;
