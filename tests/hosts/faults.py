@@ -161,7 +161,9 @@ def break_connections(trial):
 def rank_ports(trial):
     if ports(trial.job.network.front):
         raise RuntimeError("a port is open on the front end")
-    found = [place for host in trial.hosts for place in ports(host)]
+    # Only those that others reach: UCX listens at the loopback, too.
+    found = [place for host in trial.hosts for place in ports(host)
+             if not place[1].startswith("127.")]
     if len(found) != RANKS_A_HOST * len(trial.hosts):
         raise RuntimeError(f"not one port for each rank: {found}")
     return found
@@ -288,6 +290,26 @@ def mpi_faults(build, checks, no_pmix):
                     ANYTHING, **{**talking, "scenario": ("serve", "gasnet_exit")})
 
 
+def ucx_faults(build, checks):
+    """With a test of their own: hosts.ucx.faults."""
+    if not os.path.exists(os.path.join(build, "lib/libgex-ucx.so")):
+        return
+    yield from ends_amid_talk("ucx", "ucx", checks, repeats=True)
+    yield from goes_on_amid_talk("ucx", "ucx", repeats=True)
+    facts = subprocess.run([os.path.join(build, "bin/gexinfo")], stdout=subprocess.PIPE, text=True,
+                           check=True, env={**os.environ, "GEX_CONDUIT": "ucx"}).stdout
+    section = facts[facts.index("UCX "):]
+    kib_a_peer = int(re.search(r"at most (\d+) KiB a\s+peer", section)[1])
+    yield flood("ucx", "ucx", kib_a_peer, repeats=True)
+    yield flood("puts and gets over ucx", "ucx", kib_a_peer, "flood-rma", repeats=True)
+    strangers_at_ports = Fault("garbage at the ports of ucx", garbage_at_ports, 0, None, ("serve",),
+                               repeats=True, program="fault_probe", hosts=2, conduit="ucx",
+                               counted="rounds of all ranks")
+    # UCX warns of each of them.
+    strangers_at_ports.environment["UCX_LOG_LEVEL"] = "fatal"
+    yield strangers_at_ports
+
+
 def goes_on_amid_talk(name, conduit, repeats=False):
     """What a job survives."""
     talking = {"scenario": ("serve",), "program": "fault_probe", "hosts": 2, "conduit": conduit,
@@ -320,6 +342,7 @@ def network_faults(build, checks):
     yield from ends_amid_talk("tcp", tcp, checks, repeats=has_ofi)
     yield from goes_on_amid_talk("tcp", tcp, repeats=has_ofi)
     yield from udp_faults(checks)
+    yield from ucx_faults(build, checks)
     if not has_ofi:
         return
     yield from ends_amid_talk("ofi", "ofi", checks)
