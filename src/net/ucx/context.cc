@@ -3,10 +3,14 @@
 #include <cstdio>
 #include <cstdlib>
 #include <sstream>
+#include <utility>
 
 namespace gex::net::ucx {
 
 namespace {
+
+/// Earlier ones have no alignment of messages, among others.
+constexpr std::pair<unsigned, unsigned> oldest{1, 13};
 
 /// Sets one of UCX's variables from ours, if that is set.
 bool set_from(const Host& host, const char* variable, ucp_config_t* config, const char* name,
@@ -34,6 +38,13 @@ const char* text_of(ucs_status_t status) noexcept {
 
 Context::Context(const Host& host, std::size_t ranks, std::size_t ranks_here, bool threaded,
                  std::string& error) {
+  unsigned major = 0, minor = 0, release = 0;
+  ucp_get_version(&major, &minor, &release);
+  if (std::pair(major, minor) < oldest) {
+    error = "UCX " + version() + " is older than " + std::to_string(oldest.first) + "." +
+            std::to_string(oldest.second) + ", the oldest that libgex works with";
+    return;
+  }
   ucp_config_t* config = nullptr;
   // No prefix: with one, UCX would warn of libgex's variables, which it does not have.
   ucs_status_t status = ucp_config_read(nullptr, nullptr, &config);

@@ -562,6 +562,35 @@ class Pairs(Case):
                              r"memory \(GASNET_SUPERNODE_MAXSIZE=1\), and no network reaches them \(")
 
 
+class Ucx(Case):
+    """Why ucx is chosen or not."""
+
+    def rule(self, **variables):
+        found = {one["name"]: one for one in self.facts("--pairs", variables=variables)["rule"]}
+        return found["ucx"]
+
+    def test_its_place_and_what_it_would_use(self):
+        ucx = self.rule()
+        self.assertIsInstance(ucx["place"], int)
+        self.assertRegex(ucx["reason"], r"^(a network interface|processors) .*UCX over \w+/\w+")
+
+    def test_without_a_way_to_other_hosts(self):
+        ucx = self.rule(GEX_UCX_TRANSPORTS="posix,self")
+        self.assertIsNone(ucx["place"])
+        self.assertIn("UCX finds no transport to other hosts among ", ucx["reason"])
+
+    def test_an_older_ucx(self):
+        old = {"LD_PRELOAD": os.environ["OLD_UCX"]}
+        reason = "UCX 1.12.1 is older than 1.13, the oldest that libgex works with"
+        ucx = self.rule(**old)
+        self.assertIsNone(ucx["place"])
+        self.assertIn(reason, ucx["reason"])
+        done = run("--pairs", launch=gexrun(2, "--conduit", "ucx"),
+                   variables={**old, "GASNET_SUPERNODE_MAXSIZE": "1"})
+        self.assertNotEqual(done.returncode, 0)
+        self.assertEqual(done.stderr.count(reason), 1, done.stderr)
+
+
 class Mistakes(Case):
     def test_command_line(self):
         self.refuse(2, r"gexinfo: unknown option --all \(gexinfo --help\)", "--all")
