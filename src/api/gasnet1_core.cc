@@ -51,6 +51,8 @@ const ErrorText* find_error(int error) {
 
 /// Polls of the calling thread's in a row that have found nothing, and are calls.
 constinit thread_local gex::Waiter empty_polls __attribute__((tls_model("initial-exec")));
+/// A poll has progressed since the last `gex_wait_pause_`.
+constinit thread_local bool has_progressed __attribute__((tls_model("initial-exec")));
 
 }  // namespace
 
@@ -73,10 +75,12 @@ int gex_poll_(std::uint32_t quiet) {
   else
     progressed = gex::detail::poll_busy(quiet);
   // A client that waits in a loop of its own keeps the core from those that it waits for.
-  if (progressed)
+  if (progressed) {
     empty_polls.reset();
-  else
+    has_progressed = true;
+  } else {
     empty_polls.wait_for_client();
+  }
   return GASNET_OK;
 }
 
@@ -84,6 +88,12 @@ void gex_wait_pause_(uint32_t* spins) {
   // The client's word holds the turns, and whether the core has been given up before.
   constexpr std::uint32_t yielded_bit = std::uint32_t{1} << 31;
   std::uint32_t yielded = *spins & yielded_bit;
+  // A rank that serves others while it waits spins as at first, as in the library's own waits.
+  if (has_progressed) {
+    has_progressed = false;
+    *spins = yielded;
+    return;
+  }
   gex::Waiter waiter(*spins & ~yielded_bit);
   if (waiter.wait()) {
     gex::note_condition_wait(/*first=*/yielded == 0);
