@@ -50,9 +50,12 @@ std::size_t receive_count(std::size_t room, std::size_t memory, std::size_t rese
   return std::max(memory / room, 2 * reserve + 8);
 }
 
-/// A window that lets a few small datagrams through.
-std::size_t least_window(const Socket& socket) {
-  return 2 * socket.charge(1472);
+/// A window that is worth a sender's turn on its processor. All of many senders together may have
+/// more than there is room for then: some is lost and comes again.
+std::size_t least_window(const Socket& socket, std::span<const PeerSettings> peers) {
+  std::size_t datagram = 0;
+  for (const PeerSettings& peer : peers) datagram = std::max(datagram, peer.datagram);
+  return 2 * socket.charge(std::min<std::size_t>(datagram, least_datagrams));
 }
 
 }  // namespace
@@ -77,7 +80,7 @@ Endpoint::Endpoint(const Host& host, Socket& socket, const Seal& seal, Segments&
       buffers_(
           receive_count(receive_room(socket, settings, peers), settings.receive_memory, reserve),
           receive_room(socket, settings, peers), reserve),
-      room_(socket.limits().receive_buffer, least_window(socket), peers.size()) {
+      room_(socket.limits().receive_buffer, least_window(socket, peers), peers.size()) {
   const std::size_t room = slab_room(peers, settings);
   for (std::uint32_t rank = 0; rank < peers.size(); ++rank) {
     Peer& peer = peers_[rank];

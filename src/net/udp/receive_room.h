@@ -28,6 +28,10 @@ constexpr std::size_t room_of(std::size_t receive_buffer) noexcept {
   return receive_buffer - receive_buffer / 8;
 }
 
+/// The least window is one for two datagrams of up to so many bytes: less is not worth a sender's
+/// turn on its processor.
+inline constexpr std::size_t least_datagrams = 32768;
+
 /// What a process may send unasked to one with such a buffer, in a job of so many ranks. `least`: a
 /// window that lets anything through.
 constexpr std::size_t first_window(std::size_t receive_buffer, std::size_t least,
