@@ -198,8 +198,9 @@ PeerSettings settings_of(const Opened& opened, std::uint32_t lane, const Socket&
   peer.datagram = socket.max_datagram(peer.address);
   const std::size_t least = socket.charge(std::min<std::size_t>(peer.datagram, 1472));
   const std::size_t room = room_of(opened.receive_buffer);
-  peer.first_window = first_window(
-      opened.receive_buffer, 2 * socket.charge(std::min<std::size_t>(peer.datagram, least_datagrams)), ranks);
+  peer.first_window =
+      first_window(opened.receive_buffer,
+                   2 * socket.charge(std::min<std::size_t>(peer.datagram, least_datagrams)), ranks);
   const std::size_t most = is_near ? std::min(room, near_window) : room;
   peer.congestion = {.initial = is_near ? most : 16 * least,
                      .least = 2 * least,
