@@ -99,12 +99,13 @@ class Serving:
 
 
 def ports_of(process):
-    """Where a process receives datagrams."""
+    """Where a process receives datagrams, of whomever: a connected socket is its peer's alone."""
     folder = f"/proc/{process}/fd"
     files = [os.readlink(f"{folder}/{name}") for name in os.listdir(folder)]
     with open(f"/proc/{process}/net/udp", encoding="ascii") as table:
         sockets = [line.split() for line in table.readlines()[1:]]
-    return [int(words[1].split(":")[1], 16) for words in sockets if f"socket:[{words[9]}]" in files]
+    return [int(words[1].split(":")[1], 16) for words in sockets
+            if f"socket:[{words[9]}]" in files and int(words[2].split(":")[1], 16) == 0]
 
 
 def send_all(datagrams):
