@@ -209,6 +209,61 @@ TEST_P(LanesPromise, ThreadsTransfer) {
   });
 }
 
+// Of puts without a completion, over whatever lane they went.
+TEST_P(LanesPromise, AFlushTellsOfThePutsOfAllThreads) {
+  if (conduit->flush == nullptr) GTEST_SKIP() << "no flush";
+  on_threaded_ranks(2, [&](const Host& host, const Limits&) {
+    constexpr std::uint32_t words = 200;
+    std::vector<std::uint64_t> segment(threads_each * words);
+    Published mine{};
+    mine.address = reinterpret_cast<std::uint64_t>(segment.data());
+    const SegmentMemory memory{segment.data(), segment.size() * sizeof(std::uint64_t), host_memory,
+                               0};
+    mine.refused = conduit->register_segment(&memory, mine.key) == 0 ? 0 : 1;
+    std::vector<Published> all(host.size);
+    host.exchange(&mine, sizeof mine, all.data());
+    for (const Published& one : all)
+      if (one.refused != 0) return;
+    const Published& peer = all[1 - host.rank];
+    std::vector<std::uint64_t> values(segment.size());
+    for (std::size_t i = 0; i < values.size(); ++i) values[i] = 1000 * (host.rank + 1) + i;
+    const auto work = [&](std::uint32_t number) {
+      enter(number);
+      current_handler = [](std::uint32_t, Channel, const void*, std::size_t) {};
+      for (std::uint32_t i = 0; i < words; ++i) {
+        const std::uint32_t place = number * words + i;
+        const Remote remote{1 - host.rank, peer.key, peer.address + place * sizeof(std::uint64_t)};
+        // Gets at first, until the lanes of both ends know one another.
+        if (i < words / 4) {
+          Completion got{0};
+          std::uint64_t back = 0;
+          while (conduit->get(&remote, &back, sizeof back, &got) == would_block)
+            poll_or_yield(both);
+          while (got == 0) poll_or_yield(both);
+        }
+        while (conduit->put(&remote, &values[place], sizeof values[place], nullptr, nullptr) ==
+               would_block)
+          poll_or_yield(both);
+      }
+    };
+    {
+      std::vector<std::jthread> threads;
+      for (std::uint32_t number = 1; number < threads_each; ++number)
+        threads.emplace_back(work, number);
+      work(0);
+    }
+    Completion done{0};
+    while (conduit->flush(1 - host.rank, &done) == would_block) poll_or_yield(both);
+    while (done == 0) poll_or_yield(both);
+    barrier_with_progress();
+    for (std::size_t i = 0; i < segment.size(); ++i)
+      ASSERT_EQ(segment[i], 1000 * (2 - host.rank) + i) << "word " << i;
+    EXPECT_EQ(done, 1);
+    barrier_with_progress();
+    conduit->deregister_segment(mine.key);
+  });
+}
+
 /// Over networks where each lane waits for connections of its own: ofi's and ucx's TCP.
 class ListeningLanes : public LanesPromise {};
 
