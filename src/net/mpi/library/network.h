@@ -108,6 +108,7 @@ class Network {
   const Host& host_;
   Session& session_;
   const bool threaded_;
+  const bool tests_before_progress_;
   SendPool<SendBuffer> pool_;
   std::mutex mutex_;
   bool is_closed_ = false;

@@ -25,6 +25,9 @@ class Session {
   /// Collective, unless MPI has been finalized.
   ~Session();
 
+  /// Whether MPI_Testany looks at its requests before it moves MPI on, and not again behind that.
+  static bool tests_before_progress();
+
   MPI_Comm communicator(Channel channel) const noexcept { return communicators_[channel]; }
 
   /// Called when MPI is being finalized, by any caller: the last time that MPI may be used.
