@@ -73,7 +73,7 @@ Context::Context(const Host& host, std::size_t ranks, std::size_t ranks_here, bo
 }
 
 Context::~Context() {
-  if (context_ != nullptr) ucp_cleanup(context_);
+  if (context_ != nullptr && !is_kept_) ucp_cleanup(context_);
 }
 
 std::vector<std::string> Context::transports() const {

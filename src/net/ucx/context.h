@@ -27,6 +27,9 @@ class Context {
   Context& operator=(const Context&) = delete;
   ~Context();
 
+  /// Leaves it to the end of the process, as a worker of it is.
+  void keep() const noexcept { is_kept_ = true; }
+
   ucp_context_h get() const noexcept { return context_; }
 
   /// Transports with their devices, "tcp/eth0": those that UCX may choose from.
@@ -34,6 +37,7 @@ class Context {
 
  private:
   ucp_context_h context_ = nullptr;
+  mutable bool is_kept_ = false;
 };
 
 }  // namespace gex::net::ucx

@@ -99,9 +99,11 @@ bool Endpoints::advance_closing() {
   return closing_.empty();
 }
 
-void Endpoints::end_closing() {
+bool Endpoints::end_closing() {
+  const bool is_closed = closing_.empty();
   for (void* const request : closing_) ucp_request_free(request);
   closing_.clear();
+  return is_closed;
 }
 
 std::string Endpoints::lanes_of(std::uint32_t peer) {

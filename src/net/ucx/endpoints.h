@@ -50,8 +50,8 @@ class Endpoints {
   void begin_to_close();
   /// Whether they are closed.
   bool advance_closing();
-  /// Gives up those that are not.
-  void end_closing();
+  /// Gives up those that are not; whether there were none.
+  bool end_closing();
 
   /// Whether all of the endpoint's transports are TCP; connects it if it is not.
   bool is_over_tcp_alone(std::uint32_t peer);

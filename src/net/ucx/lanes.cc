@@ -254,7 +254,11 @@ void Lanes::leave() {
     if (is_closed || Clock::now() > until) break;
     std::this_thread::yield();
   }
-  for (Lane* lane : open) lane->endpoints.end_closing();
+  for (Lane* lane : open) {
+    if (lane->endpoints.end_closing()) continue;
+    lane->worker.keep();
+    context_.keep();
+  }
 }
 
 }  // namespace gex::net::ucx

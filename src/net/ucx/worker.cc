@@ -21,7 +21,7 @@ Worker::Worker(const Context& context, bool threaded, std::string& error) : thre
 }
 
 Worker::~Worker() {
-  if (worker_ != nullptr) ucp_worker_destroy(worker_);
+  if (worker_ != nullptr && !is_kept_) ucp_worker_destroy(worker_);
 }
 
 std::vector<std::byte> Worker::address(std::string& error) const {

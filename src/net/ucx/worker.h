@@ -23,6 +23,10 @@ class Worker {
   Worker& operator=(const Worker&) = delete;
   ~Worker();
 
+  /// Leaves it to the end of the process: UCX ends a process that destroys a worker of which a
+  /// connection is still being made.
+  void keep() noexcept { is_kept_ = true; }
+
   ucp_worker_h get() const noexcept { return worker_; }
   bool is_threaded() const noexcept { return threaded_; }
   /// By which peers reach it.
@@ -43,6 +47,7 @@ class Worker {
  private:
   ucp_worker_h worker_ = nullptr;
   const bool threaded_;
+  bool is_kept_ = false;
   std::mutex mutex_;
 };
 
