@@ -61,6 +61,20 @@ class LanesPromise : public ConduitPromise {
     std::uint32_t refused;
   };
 
+  /// Registers the segment, and what every rank has registered; empty where one was refused.
+  std::vector<Published> publish(const Host& host, std::vector<std::uint64_t>& segment) {
+    Published mine{};
+    mine.address = reinterpret_cast<std::uint64_t>(segment.data());
+    const SegmentMemory memory{segment.data(), segment.size() * sizeof(std::uint64_t), host_memory,
+                               0};
+    mine.refused = conduit->register_segment(&memory, mine.key) == 0 ? 0 : 1;
+    std::vector<Published> all(host.size);
+    host.exchange(&mine, sizeof mine, all.data());
+    for (const Published& one : all)
+      if (one.refused != 0) return {};
+    return all;
+  }
+
   void on_threaded_ranks(std::uint32_t ranks,
                          const std::function<void(const Host&, const Limits&)>& body) {
     JobOptions options = GetParam().options();
@@ -167,15 +181,8 @@ TEST_P(LanesPromise, ThreadsTransfer) {
   on_threaded_ranks(2, [&](const Host& host, const Limits& limits) {
     constexpr std::uint32_t words = 64;
     std::vector<std::uint64_t> segment(threads_each * words);
-    Published mine{};
-    mine.address = reinterpret_cast<std::uint64_t>(segment.data());
-    const SegmentMemory memory{segment.data(), segment.size() * sizeof(std::uint64_t), host_memory,
-                               0};
-    mine.refused = conduit->register_segment(&memory, mine.key) == 0 ? 0 : 1;
-    std::vector<Published> all(host.size);
-    host.exchange(&mine, sizeof mine, all.data());
-    for (const Published& one : all)
-      if (one.refused != 0) return;
+    const std::vector<Published> all = publish(host, segment);
+    if (all.empty()) return;
     ASSERT_GE(limits.max_transfer, sizeof(std::uint64_t));
     const Published& peer = all[1 - host.rank];
     const auto work = [&](std::uint32_t number) {
@@ -205,7 +212,7 @@ TEST_P(LanesPromise, ThreadsTransfer) {
       work(0);
     }
     barrier_with_progress();
-    conduit->deregister_segment(mine.key);
+    conduit->deregister_segment(all[host.rank].key);
   });
 }
 
@@ -215,15 +222,8 @@ TEST_P(LanesPromise, AFlushTellsOfThePutsOfAllThreads) {
   on_threaded_ranks(2, [&](const Host& host, const Limits&) {
     constexpr std::uint32_t words = 200;
     std::vector<std::uint64_t> segment(threads_each * words);
-    Published mine{};
-    mine.address = reinterpret_cast<std::uint64_t>(segment.data());
-    const SegmentMemory memory{segment.data(), segment.size() * sizeof(std::uint64_t), host_memory,
-                               0};
-    mine.refused = conduit->register_segment(&memory, mine.key) == 0 ? 0 : 1;
-    std::vector<Published> all(host.size);
-    host.exchange(&mine, sizeof mine, all.data());
-    for (const Published& one : all)
-      if (one.refused != 0) return;
+    const std::vector<Published> all = publish(host, segment);
+    if (all.empty()) return;
     const Published& peer = all[1 - host.rank];
     std::vector<std::uint64_t> values(segment.size());
     for (std::size_t i = 0; i < values.size(); ++i) values[i] = 1000 * (host.rank + 1) + i;
@@ -260,7 +260,7 @@ TEST_P(LanesPromise, AFlushTellsOfThePutsOfAllThreads) {
       ASSERT_EQ(segment[i], 1000 * (2 - host.rank) + i) << "word " << i;
     EXPECT_EQ(done, 1);
     barrier_with_progress();
-    conduit->deregister_segment(mine.key);
+    conduit->deregister_segment(all[host.rank].key);
   });
 }
 
