@@ -21,7 +21,8 @@
 //    `send`, and may `poll` the reply channel again.
 //  - When `Host::threaded` is set, every function but `attach` and `detach` may run concurrently
 //    with every other.
-//  - Nothing is left behind after `detach` or after the death of the process.
+//  - Nothing is left behind after the death of the process, nor after `detach`, but in the process
+//    what a library of the network's can only give up with it.
 
 #include <stddef.h>
 #include <stdint.h>

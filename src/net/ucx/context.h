@@ -27,7 +27,7 @@ class Context {
   Context& operator=(const Context&) = delete;
   ~Context();
 
-  /// Leaves it to the end of the process, as a worker of it is.
+  /// Leaves it to the end of the process, because a worker of it is.
   void keep() const noexcept { is_kept_ = true; }
 
   ucp_context_h get() const noexcept { return context_; }

@@ -74,15 +74,9 @@ void Endpoints::lost(std::uint32_t peer, const char* what, ucs_status_t status) 
 }
 
 void Endpoints::begin_to_close() {
-  ucp_request_param_t parameters{};
+  const ucp_request_param_t parameters{};
   for (Peer& peer : peers_) {
-    if (peer.endpoint == nullptr) continue;
-    if (peer.failure != UCS_OK) {
-      parameters.op_attr_mask = UCP_OP_ATTR_FIELD_FLAGS;
-      parameters.flags = UCP_EP_CLOSE_FLAG_FORCE;
-    } else {
-      parameters.op_attr_mask = 0;
-    }
+    if (peer.endpoint == nullptr || peer.failure != UCS_OK) continue;
     void* const request = ucp_ep_close_nbx(peer.endpoint, &parameters);
     if (UCS_PTR_IS_PTR(request)) closing_.push_back(request);
     peer.endpoint = nullptr;
@@ -99,11 +93,9 @@ bool Endpoints::advance_closing() {
   return closing_.empty();
 }
 
-bool Endpoints::end_closing() {
-  const bool is_closed = closing_.empty();
+void Endpoints::end_closing() {
   for (void* const request : closing_) ucp_request_free(request);
   closing_.clear();
-  return is_closed;
 }
 
 std::string Endpoints::lanes_of(std::uint32_t peer) {

@@ -46,12 +46,12 @@ class Endpoints {
   /// Ends the job because an operation with the peer failed.
   [[noreturn]] void lost(std::uint32_t peer, const char* what, ucs_status_t status) const;
 
-  // The process leaves: all are closed, after what is under way on them, or soon.
+  // The process leaves: all that work are closed, after what is under way on them.
   void begin_to_close();
   /// Whether they are closed.
   bool advance_closing();
-  /// Gives up those that are not; whether there were none.
-  bool end_closing();
+  /// Gives up those that are not.
+  void end_closing();
 
   /// Whether all of the endpoint's transports are TCP; connects it if it is not.
   bool is_over_tcp_alone(std::uint32_t peer);

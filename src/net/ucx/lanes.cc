@@ -254,11 +254,7 @@ void Lanes::leave() {
     if (is_closed || Clock::now() > until) break;
     std::this_thread::yield();
   }
-  for (Lane* lane : open) {
-    if (lane->endpoints.end_closing()) continue;
-    lane->worker.keep();
-    context_.keep();
-  }
+  for (Lane* lane : open) lane->endpoints.end_closing();
 }
 
 }  // namespace gex::net::ucx

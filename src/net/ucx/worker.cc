@@ -6,7 +6,8 @@
 
 namespace gex::net::ucx {
 
-Worker::Worker(const Context& context, bool threaded, std::string& error) : threaded_(threaded) {
+Worker::Worker(const Context& context, bool threaded, std::string& error)
+    : context_(context), threaded_(threaded) {
   ucp_worker_params_t parameters{};
   parameters.field_mask = UCP_WORKER_PARAM_FIELD_THREAD_MODE | UCP_WORKER_PARAM_FIELD_FLAGS |
                           UCP_WORKER_PARAM_FIELD_AM_ALIGNMENT;
@@ -21,10 +22,10 @@ Worker::Worker(const Context& context, bool threaded, std::string& error) : thre
 }
 
 Worker::~Worker() {
-  if (worker_ != nullptr && !is_kept_) ucp_worker_destroy(worker_);
+  if (worker_ != nullptr && !has_given_address_) ucp_worker_destroy(worker_);
 }
 
-std::vector<std::byte> Worker::address(std::string& error) const {
+std::vector<std::byte> Worker::address(std::string& error) {
   ucp_address_t* address = nullptr;
   std::size_t size = 0;
   const ucs_status_t status = ucp_worker_get_address(worker_, &address, &size);
@@ -35,6 +36,8 @@ std::vector<std::byte> Worker::address(std::string& error) const {
   std::vector<std::byte> bytes(size);
   std::memcpy(bytes.data(), address, size);
   ucp_worker_release_address(worker_, address);
+  has_given_address_ = true;
+  context_.keep();
   return bytes;
 }
 

@@ -21,16 +21,15 @@ class Worker {
   Worker(const Context& context, bool threaded, std::string& error);
   Worker(const Worker&) = delete;
   Worker& operator=(const Worker&) = delete;
+  /// Leaves a worker whose address was asked for, and its context, to the end of the process. UCX
+  /// ends a process that destroys a worker of which a connection is still being made, which a peer
+  /// may begin at any time, and does not report those.
   ~Worker();
-
-  /// Leaves it to the end of the process: UCX ends a process that destroys a worker of which a
-  /// connection is still being made.
-  void keep() noexcept { is_kept_ = true; }
 
   ucp_worker_h get() const noexcept { return worker_; }
   bool is_threaded() const noexcept { return threaded_; }
   /// By which peers reach it.
-  std::vector<std::byte> address(std::string& error) const;
+  std::vector<std::byte> address(std::string& error);
 
   /// Held for a scope around every function of UCX's about this worker or its endpoints.
   class Use : OptionalGuard<std::mutex> {
@@ -45,9 +44,10 @@ class Worker {
   }
 
  private:
+  const Context& context_;
   ucp_worker_h worker_ = nullptr;
   const bool threaded_;
-  bool is_kept_ = false;
+  bool has_given_address_ = false;
   std::mutex mutex_;
 };
 

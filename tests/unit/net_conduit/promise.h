@@ -26,6 +26,13 @@ constexpr std::size_t everything = SIZE_MAX;
 constexpr std::uint32_t replies = 1u << reply_channel;
 constexpr std::uint32_t both = 1u << request_channel | replies;
 
+/// Why the descriptors and mappings of a process may be more after `detach` than before `attach`.
+enum class Kept {
+  nothing,
+  library,  ///< is initialized once, and then stays
+  parts,    ///< of every job joined: the library cannot give them up safely before the process ends
+};
+
 struct Subject {
   const char* label;
   const char* name;  ///< as GEX_CONDUIT would say
@@ -37,8 +44,7 @@ struct Subject {
   bool completes_in_order = false;  ///< behind an operation to a peer that does nothing, none
   /// A sender that does not poll, nor leaves, may keep back what it was told is sent.
   bool manual_progress = false;
-  /// What it is made of stays in the process that has joined once.
-  bool stays_initialized = false;
+  Kept keeps = Kept::nothing;  ///< in the process, after `detach`
 
   JobOptions options() const { return {.environment = environment, .texts = texts, .hosts = {}}; }
 };
