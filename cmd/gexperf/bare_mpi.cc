@@ -3,7 +3,6 @@
 #include <unistd.h>
 
 #include <algorithm>
-#include <sstream>
 
 #include "child.h"
 
@@ -64,23 +63,18 @@ std::string why_no_bare_mpi(const Plan& plan, std::string_view mpi) {
   return {};
 }
 
-bool time_bare_mpi(const Plan& plan, const Row& row, double& ns, double& used_ns,
+bool time_bare_mpi(const Plan& plan, const Row& row, double& us, double& used_ns,
                    std::string& trouble) {
   const std::size_t count =
       std::clamp<std::size_t>(mpi_bytes_moved / row.bare_bytes, 1, max_mpi_messages);
-  const Finished done = run(by_launcher(
-      plan, row.mpi,
-      {program_of(plan, row.mpi), row.bare_mpi == BareMpi::flood ? "flood" : "ping_pong",
-       std::to_string(row.bare_bytes), std::to_string(count)}));
+  const Finished done =
+      run(by_launcher(plan, row.mpi,
+                      {program_of(plan, row.mpi), row.bare == Bare::flood ? "flood" : "ping_pong",
+                       std::to_string(row.bare_bytes), std::to_string(count)}));
   used_ns += done.processor_ns;
-  double microseconds = 0;
-  std::istringstream output(done.output);
-  if (!done.succeeded || !(output >> microseconds)) {
-    trouble = program_of(plan, row.mpi) + " failed: " + done.trouble;
-    return false;
-  }
-  ns = microseconds * 1e3;
-  return true;
+  if (done.succeeded && parse_last_column(done.output, 0, us)) return true;
+  trouble = program_of(plan, row.mpi) + " failed: " + done.trouble;
+  return false;
 }
 
 }  // namespace gexperf

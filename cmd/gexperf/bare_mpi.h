@@ -20,9 +20,8 @@ std::vector<std::string> start_by_mpirun(const Plan& plan, const Row& row,
 /// Why the rows over this MPI cannot be measured; empty: they can.
 std::string why_no_bare_mpi(const Plan& plan, std::string_view mpi);
 
-/// How long `what` takes for one message of so many bytes, one way; `used_ns` receives the
-/// processor time. False, and `trouble` is what failed.
-bool time_bare_mpi(const Plan& plan, const Row& row, double& ns, double& used_ns,
+/// Part of `time_bare`: the microseconds of one message or write, one way.
+bool time_bare_mpi(const Plan& plan, const Row& row, double& us, double& used_ns,
                    std::string& trouble);
 
 }  // namespace gexperf

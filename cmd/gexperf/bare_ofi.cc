@@ -19,18 +19,9 @@ constexpr const char* ping_pong = "fi_pingpong";
 constexpr std::size_t least_moved = std::size_t{256} << 20;
 constexpr std::size_t max_exchanges = 20000;
 
-/// Of the last line, the microseconds a message took. fi_pingpong has them among others:
+/// Where a message's microseconds stand in the last line of fi_pingpong's:
 /// "8  20k  =20k  312k  0.29s  1.09  7.31 0.14".
-bool parse_microseconds(BareOfi what, const std::string& output, double& microseconds) {
-  std::string last;
-  std::istringstream lines(output);
-  for (std::string line; std::getline(lines, line);)
-    if (!line.empty()) last = line;
-  std::istringstream columns(last);
-  std::string skipped;
-  for (int column = 0; what == BareOfi::ping_pong && column < 6; ++column) columns >> skipped;
-  return static_cast<bool>(columns >> microseconds);
-}
+constexpr int ping_pong_column = 6;
 
 /// Where the two ends run, and where the client finds the server.
 struct Ends {
@@ -67,11 +58,12 @@ std::string flood_of(const Plan& plan) {
   return plan.worker_folder + "/gexperf-fi-flood";
 }
 
-Tool tool_for(const Plan& plan, BareOfi what, std::size_t bytes, const std::string& address) {
-  const std::string exchanges = std::to_string(std::min(max_exchanges, least_moved / bytes));
-  const std::string size = std::to_string(bytes);
+Tool tool_for(const Plan& plan, const Row& row, const std::string& address) {
+  const std::string exchanges =
+      std::to_string(std::min(max_exchanges, least_moved / row.bare_bytes));
+  const std::string size = std::to_string(row.bare_bytes);
   const std::string port = port_of_two_ends();
-  if (what == BareOfi::flood) {
+  if (row.bare == Bare::flood) {
     const std::string common = gex::shell_word(flood_of(plan)) + ' ' +
                                gex::shell_word(plan.provider) + ' ' + size + ' ' + exchanges + ' ' +
                                port;
@@ -92,21 +84,18 @@ std::string why_no_bare_ofi(const Plan& plan) {
   return {};
 }
 
-bool time_bare_ofi(const Plan& plan, BareOfi what, std::size_t bytes, double& ns, double& used_ns,
+bool time_bare_ofi(const Plan& plan, const Row& row, double& us, double& used_ns,
                    std::string& trouble) {
   Ends ends;
   if (!find_ends(plan, ends, trouble)) return false;
-  const Tool tool = tool_for(plan, what, bytes, ends.address);
+  const Tool tool = tool_for(plan, row, ends.address);
   const Finished done = run_two_ends({ends.server, ends.client, tool.server, tool.client});
   used_ns += done.processor_ns;
-  double microseconds = 0;
-  if (!done.succeeded || !parse_microseconds(what, done.output, microseconds)) {
-    trouble = tool.name + " over " + plan.provider + " failed" +
-              (done.succeeded ? "" : ": " + done.trouble);
-    return false;
-  }
-  ns = microseconds * 1e3;
-  return true;
+  const int column = row.bare == Bare::ping_pong ? ping_pong_column : 0;
+  if (done.succeeded && parse_last_column(done.output, column, us)) return true;
+  trouble = tool.name + " over " + plan.provider + " failed" +
+            (done.succeeded ? "" : ": " + done.trouble);
+  return false;
 }
 
 }  // namespace gexperf

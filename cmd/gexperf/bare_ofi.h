@@ -12,9 +12,8 @@ namespace gexperf {
 /// Why rows over libfabric cannot be measured here; empty: they can.
 std::string why_no_bare_ofi(const Plan& plan);
 
-/// How long `what` takes for one message of so many bytes, one way; `used_ns` receives the
-/// processor time. False, and `trouble` is what failed.
-bool time_bare_ofi(const Plan& plan, BareOfi what, std::size_t bytes, double& ns, double& used_ns,
+/// Part of `time_bare`: the microseconds of one message or write, one way.
+bool time_bare_ofi(const Plan& plan, const Row& row, double& us, double& used_ns,
                    std::string& trouble);
 
 }  // namespace gexperf

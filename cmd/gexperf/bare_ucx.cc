@@ -1,7 +1,6 @@
 #include "bare_ucx.h"
 
 #include <algorithm>
-#include <sstream>
 #include <vector>
 
 #include "two_ends.h"
@@ -16,33 +15,19 @@ constexpr const char* perftest = "ucx_perftest";
 constexpr std::size_t least_put = std::size_t{512} << 20;
 constexpr std::size_t max_operations = 50000;
 
-struct Test {
-  const char* name;
-  bool is_one_way;  ///< of what libgex does there and back
-};
-
-Test test_for(BareUcx what) {
-  switch (what) {
-    case BareUcx::message:
-      return {"ucp_am_lat", true};
-    case BareUcx::put:
-      return {"ucp_put_lat", true};
-    default:
-      return {"ucp_put_bw", false};
-  }
-}
-
-/// Of the last line, the microseconds of one operation, over the whole measurement:
+/// Where an operation's microseconds, over the whole measurement, stand in the last line:
 /// "50000,3.201,3.195,3.195,2.39,2.39,312981,312981".
-bool parse_microseconds(const std::string& output, double& microseconds) {
-  std::string last;
-  std::istringstream lines(output);
-  for (std::string line; std::getline(lines, line);)
-    if (!line.empty()) last = line;
-  std::replace(last.begin(), last.end(), ',', ' ');
-  std::istringstream columns(last);
-  double skipped = 0;
-  return static_cast<bool>(columns >> skipped >> skipped >> skipped >> microseconds);
+constexpr int column = 3;
+
+const char* test_for(Bare what) {
+  switch (what) {
+    case Bare::ping_pong:
+      return "ucp_am_lat";
+    case Bare::put_ping_pong:
+      return "ucp_put_lat";
+    default:
+      return "ucp_put_bw";
+  }
 }
 
 }  // namespace
@@ -56,9 +41,9 @@ std::string why_no_bare_ucx() {
   return {};
 }
 
-bool time_bare_ucx(const Plan& plan, const Row& row, double& ns, double& used_ns,
+bool time_bare_ucx(const Plan& plan, const Row& row, double& us, double& used_ns,
                    std::string& trouble) {
-  const Test test = test_for(row.bare_ucx);
+  const std::string test = test_for(row.bare);
   // The row's environment chooses them, by the one variable.
   const std::string transports(row.environment.substr(row.environment.find('=') + 1));
   const std::size_t operations = std::min(max_operations, least_put / row.bare_bytes);
@@ -71,17 +56,13 @@ bool time_bare_ucx(const Plan& plan, const Row& row, double& ns, double& used_ns
                              " -p " + port_of_two_ends();
   const Finished done = run_two_ends(
       {on(0), on(1), common,
-       common + " 127.0.0.1 -v -f -t " + test.name + " -s " + std::to_string(row.bare_bytes) +
-           " -n " + std::to_string(operations) + " -w " + std::to_string(operations / 10)});
+       common + " 127.0.0.1 -v -f -t " + test + " -s " + std::to_string(row.bare_bytes) + " -n " +
+           std::to_string(operations) + " -w " + std::to_string(operations / 10)});
   used_ns += done.processor_ns;
-  double microseconds = 0;
-  if (!done.succeeded || !parse_microseconds(done.output, microseconds)) {
-    trouble = std::string(perftest) + " -t " + test.name + " over " + transports + " failed" +
-              (done.succeeded ? "" : ": " + done.trouble);
-    return false;
-  }
-  ns = microseconds * 1e3 * (test.is_one_way ? 2 : 1);
-  return true;
+  if (done.succeeded && parse_last_column(done.output, column, us)) return true;
+  trouble = std::string(perftest) + " -t " + test + " over " + transports + " failed" +
+            (done.succeeded ? "" : ": " + done.trouble);
+  return false;
 }
 
 }  // namespace gexperf

@@ -11,9 +11,8 @@ namespace gexperf {
 /// Why rows over ucx cannot be measured here; empty: they can.
 std::string why_no_bare_ucx();
 
-/// How long the row's part of UCX's own takes for one operation, there and back if the row's is;
-/// `used_ns` receives the processor time. False, and `trouble` is what failed.
-bool time_bare_ucx(const Plan& plan, const Row& row, double& ns, double& used_ns,
+/// Part of `time_bare`: the microseconds of one message or write, one way.
+bool time_bare_ucx(const Plan& plan, const Row& row, double& us, double& used_ns,
                    std::string& trouble);
 
 }  // namespace gexperf

@@ -8,9 +8,8 @@
 
 namespace gexperf {
 
-/// How long `what` takes for one message of so many bytes, one way; `used_ns` receives the
-/// processor time. False, and `trouble` is what failed.
-bool time_bare_udp(const Plan& plan, BareUdp what, std::size_t bytes, double& ns, double& used_ns,
+/// Part of `time_bare`: the microseconds of one message or write, one way.
+bool time_bare_udp(const Plan& plan, const Row& row, double& us, double& used_ns,
                    std::string& trouble);
 
 }  // namespace gexperf

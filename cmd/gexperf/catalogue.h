@@ -61,13 +61,14 @@ enum class Budget {
   excess,  ///< value - limit, in the row's unit
 };
 
-/// What of libfabric's own is the limit of a row over it: so many bytes there and back, or one
-/// message of a stream of them.
-enum class BareOfi { none, ping_pong, flood };
-
-/// What of the system's own datagrams is the limit of a row over udp, likewise. `single_flood`: one
-/// datagram of an Ethernet's packet each, which the system neither cuts nor joins.
-enum class BareUdp { none, ping_pong, flood, single_flood };
+/// What of the network's own, without libgex, is the limit of a row over it (bare.h).
+enum class Bare {
+  none,
+  ping_pong,      ///< so many bytes there and back
+  put_ping_pong,  ///< likewise, written into the other's memory
+  flood,          ///< one message, or one write, of a stream of them
+  single_flood,   ///< one datagram of an Ethernet's packet, which the system neither cuts nor joins
+};
 
 /// Another job whose figure is the limit.
 enum class Against {
@@ -76,13 +77,6 @@ enum class Against {
   as_usual,     ///< without the row's environment
   two_senders,  ///< of three ranks
 };
-
-/// What of UCX's own is the limit of a row over ucx: so many bytes there and back by active
-/// messages or by puts, or one put of a stream of them.
-enum class BareUcx { none, message, put, put_flood };
-
-/// What of an MPI's own messages is the limit of a row over mpi, likewise.
-enum class BareMpi { none, ping_pong, flood };
 
 /// What a row's value is. A rate is measured as the time of `Row::messages` messages.
 enum class Quantity { time, memory, rate };
@@ -100,12 +94,9 @@ struct Row {
   double budget = 0;
   /// Budget::ratio: what the value may take besides.
   double allowance_ns = 0;
-  BareOfi bare = BareOfi::none;
-  BareUdp bare_udp = BareUdp::none;
-  BareUcx bare_ucx = BareUcx::none;
-  BareMpi bare_mpi = BareMpi::none;
-  std::string_view mpi = "";  ///< of a row over mpi: which, as GEX_MPI has it
+  Bare bare = Bare::none;
   std::size_t bare_bytes = 0;
+  std::string_view mpi = "";  ///< of a row over mpi: which, as GEX_MPI has it
   /// The least that the value can be of its limit, with some room for chance; less is a mistake in
   /// the measurement. 0: the limit is no floor.
   double floor = 0;
@@ -150,11 +141,8 @@ struct Row {
 
 std::span<const Row> rows();
 
-/// The rows of `ofi` and of `udp` (catalogue_networks.cc).
+/// The rows of `ofi`, `udp`, `ucx` and `mpi` (catalogue_networks.cc).
 std::vector<Row> network_rows();
-
-/// The rows of `mpi` (catalogue_mpi.cc).
-std::vector<Row> mpi_rows();
 
 /// The rows of `threads` and of `cores` (catalogue_cores.cc).
 std::vector<Row> thread_rows();

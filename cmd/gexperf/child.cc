@@ -7,9 +7,11 @@
 #include <time.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <atomic>
 #include <cerrno>
 #include <cstring>
+#include <sstream>
 
 #include "base/os_file.h"
 
@@ -151,6 +153,18 @@ Finished run(const std::vector<std::string>& command) {
   result.output = std::move(output);
   end_if_interrupted();
   return result;
+}
+
+bool parse_last_column(const std::string& output, int column, double& number) {
+  std::string last;
+  std::istringstream lines(output);
+  for (std::string line; std::getline(lines, line);)
+    if (!line.empty()) last = line;
+  std::replace(last.begin(), last.end(), ',', ' ');
+  std::istringstream columns(last);
+  std::string skipped;
+  for (int i = 0; i < column; ++i) columns >> skipped;
+  return static_cast<bool>(columns >> number);
 }
 
 Finished run_together(const std::string& program, unsigned count) {

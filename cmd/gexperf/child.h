@@ -24,6 +24,10 @@ struct Finished {
 /// interrupted meanwhile, the child is, and when it has ended gexperf ends by the same signal.
 Finished run(const std::vector<std::string>& command);
 
+/// The number in a column, the first of which is 0, of the last line of what a program printed.
+/// Blanks or commas part the columns.
+bool parse_last_column(const std::string& output, int column, double& number);
+
 /// Starts `count` copies of a program, all before waiting for the first, and waits for them all.
 Finished run_together(const std::string& program, unsigned count);
 

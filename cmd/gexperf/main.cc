@@ -17,9 +17,7 @@
 #include <vector>
 
 #include "../output.h"
-#include "bare_mpi.h"
-#include "bare_ofi.h"
-#include "bare_ucx.h"
+#include "bare.h"
 #include "catalogue.h"
 #include "child.h"
 #include "measure.h"
@@ -132,26 +130,13 @@ int measure_all(const Plan& plan, const Options& options) {
   // A table is printed line by line, and nothing is measured for one that cannot be written.
   if (!options.json && print(table_heading()) != 0) return 1;
   std::vector<Result> results;
-  const std::string no_bare_ofi = why_no_bare_ofi(plan);
-  const std::string no_ucx = why_no_bare_ucx();
-  bool without_ofi = false;
-  bool without_ucx = false;
-  std::map<std::string_view, std::string> why_not_mpi;
+  std::map<std::string_view, std::string> why_not;  // by way_of
   const std::vector<const Row*> selected = select_rows(options.groups);
   for (const Row* row : selected) {
     if (!reason_to_leave_out(plan, *row).empty()) continue;
-    if (row->group == Group::ofi && !no_bare_ofi.empty()) {
-      without_ofi = true;
-      continue;
-    }
-    if (row->group == Group::ucx && !no_ucx.empty()) {
-      without_ucx = true;
-      continue;
-    }
-    if (row->group == Group::mpi) {
-      if (!why_not_mpi.contains(row->mpi)) why_not_mpi[row->mpi] = why_no_bare_mpi(plan, row->mpi);
-      if (!why_not_mpi[row->mpi].empty()) continue;
-    }
+    const std::string_view way = way_of(*row);
+    if (!why_not.contains(way)) why_not[way] = why_no_bare(plan, *row);
+    if (!why_not[way].empty()) continue;
     Result result{.row = row};
     std::string trouble;
     if (!measure(plan, *row, result, trouble))
@@ -160,11 +145,9 @@ int measure_all(const Plan& plan, const Options& options) {
     if (!options.json && print(table_line(result)) != 0) return 1;
   }
   for (const std::string& message : left_out_messages(plan, selected)) complain(message, 0);
-  if (without_ofi) complain("what goes over libfabric was left out: " + no_bare_ofi, 0);
-  if (without_ucx) complain("what goes over ucx was left out: " + no_ucx, 0);
-  for (const auto& [mpi, reason] : why_not_mpi)
+  for (const auto& [way, reason] : why_not)
     if (!reason.empty())
-      complain("what goes over " + std::string(mpi) + " was left out: " + reason, 0);
+      complain("what goes over " + std::string(way) + " was left out: " + reason, 0);
   return print(options.json ? to_json(results) : table_remarks(results));
 }
 

@@ -4,10 +4,8 @@
 #include <cmath>
 #include <sstream>
 
+#include "bare.h"
 #include "bare_mpi.h"
-#include "bare_ofi.h"
-#include "bare_ucx.h"
-#include "bare_udp.h"
 #include "child.h"
 #include "launch.h"
 
@@ -126,29 +124,12 @@ bool run_jobs(const Plan& plan, const Row& row, Run& run, double& used_ns, std::
   return true;
 }
 
-/// Gives the samples of a row over libfabric, udp, ucx or mpi their limit.
+/// Gives the samples of a row over a network their limit.
 bool add_bare(const Plan& plan, const Row& row, Run& run, double& used_ns, std::string& trouble) {
-  if (row.bare_ucx != BareUcx::none) {
-    double ns = 0;
-    if (!time_bare_ucx(plan, row, ns, used_ns, trouble)) return false;
-    for (Sample& sample : run.samples) sample.limit = ns;
-    return true;
-  }
-  double one_way_ns = 0;
-  if (row.bare != BareOfi::none) {
-    if (!time_bare_ofi(plan, row.bare, row.bare_bytes, one_way_ns, used_ns, trouble)) return false;
-  } else if (row.bare_udp != BareUdp::none) {
-    if (!time_bare_udp(plan, row.bare_udp, row.bare_bytes, one_way_ns, used_ns, trouble))
-      return false;
-  } else if (row.bare_mpi != BareMpi::none) {
-    if (!time_bare_mpi(plan, row, one_way_ns, used_ns, trouble)) return false;
-  } else {
-    return true;
-  }
-  const bool is_there_and_back = row.bare == BareOfi::ping_pong ||
-                                 row.bare_udp == BareUdp::ping_pong ||
-                                 row.bare_mpi == BareMpi::ping_pong;
-  for (Sample& sample : run.samples) sample.limit = is_there_and_back ? 2 * one_way_ns : one_way_ns;
+  if (row.bare == Bare::none) return true;
+  double ns = 0;
+  if (!time_bare(plan, row, ns, used_ns, trouble)) return false;
+  for (Sample& sample : run.samples) sample.limit = ns;
   return true;
 }
 
