@@ -12,9 +12,7 @@
 #include <gasnetex.h>
 #include <pthread.h>
 #include <sched.h>
-#include <signal.h>
 #include <sys/mman.h>
-#include <unistd.h>
 
 #include <atomic>
 #include <cstddef>
@@ -29,6 +27,7 @@
 #include <vector>
 
 #include "require.h"
+#include "signs.h"
 
 namespace {
 
@@ -43,13 +42,7 @@ constexpr std::size_t words = std::size_t{1} << 17;
 std::vector<std::uint64_t> memory(words);
 std::uint64_t* peer_memory;
 
-// What one rank waits for and the other gives, without a poll of either.
-sigset_t sign;
-pid_t pids[2];
-void wait_for_sign() {
-  int got = 0;
-  REQUIRE(sigwait(&sign, &got) == 0);
-}
+Signs signs;
 
 const char* const thread_name = "gex-progress";
 
@@ -135,9 +128,7 @@ void start(const char* name, gex_Flags_t flags) {
   REQUIRE(gex_EP_QueryBoundSegmentNB(team, peer, &address, nullptr, nullptr, 0) ==
           GEX_EVENT_INVALID);
   peer_memory = static_cast<std::uint64_t*>(address);
-  const pid_t own = getpid();
-  for (const gex_Rank_t rank : {0U, 1U})
-    gex_Event_Wait(gex_Coll_BroadcastNB(team, rank, &pids[rank], &own, sizeof own, 0));
+  signs.introduce(team);
 }
 
 /// Messages of the client's: short ones that are replied to, medium ones of all sizes, a long one.
@@ -208,7 +199,7 @@ void serve_transfers(gex_AD_t domain, std::uint64_t number, bool in_front) {
   handlers = answers = 0;
   gex_Event_Wait(gex_Coll_BarrierNB(team, 0));
   if (me == 0) {
-    wait_for_sign();
+    signs.wait();
     if (in_front) send_messages();
     transfer(domain, 1000 * number);
     gex_RMA_PutBlockingVal(team, peer, peer_memory, number, 8, 0);
@@ -221,7 +212,7 @@ void serve_transfers(gex_AD_t domain, std::uint64_t number, bool in_front) {
       compute_until(number);
     });
     while (!computes) sched_yield();
-    REQUIRE(kill(pids[0], SIGUSR1) == 0);
+    signs.give(0);
     compute_until(number);
     other.join();
     REQUIRE(handlers == 0);
@@ -234,7 +225,7 @@ void serve_around_a_notice(std::uint64_t number) {
   handlers = 0;
   gex_Event_Wait(gex_Coll_BarrierNB(team, 0));
   if (me == 0) {
-    wait_for_sign();
+    signs.wait();
     std::uint64_t here[] = {1, 2, 3, 4};
     const std::ptrdiff_t there[] = {64};
     const std::ptrdiff_t dense[] = {8};
@@ -245,7 +236,7 @@ void serve_around_a_notice(std::uint64_t number) {
     gex_RMA_PutBlockingVal(team, peer, peer_memory, number, 8, 0);
     gex_Event_Wait(notified);
   } else {
-    REQUIRE(kill(pids[0], SIGUSR1) == 0);
+    signs.give(0);
     compute_until(number);
     REQUIRE(handlers == 0);
     GASNET_BLOCKUNTIL(handlers == 1);
@@ -365,9 +356,6 @@ int expect_absence() {
 
 int main(int argc, char** argv) {
   const std::string how = argc > 1 ? argv[1] : "";
-  sigemptyset(&sign);
-  sigaddset(&sign, SIGUSR1);
-  sigprocmask(SIG_BLOCK, &sign, nullptr);
   if (how == "absent") return expect_absence();
 
   const bool defers = how == "deferred";

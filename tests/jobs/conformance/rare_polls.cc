@@ -4,15 +4,12 @@
 
 #include <gasnet_coll.h>
 #include <gasnetex.h>
-#include <signal.h>
-#include <sys/types.h>
-#include <unistd.h>
 
 #include <cstddef>
-#include <initializer_list>
 #include <vector>
 
 #include "require.h"
+#include "signs.h"
 
 namespace {
 
@@ -22,13 +19,6 @@ constexpr int sent = 16;
 constexpr int wanted = 14;
 constexpr std::size_t bytes = 8192;
 
-/// What one rank waits for and the other gives, without a poll of either.
-sigset_t sign;
-void wait_for_sign() {
-  int got = 0;
-  REQUIRE(sigwait(&sign, &got) == 0);
-}
-
 int arrived = 0;
 void on_block(gex_Token_t, void*, std::size_t) {
   ++arrived;
@@ -37,10 +27,7 @@ void on_block(gex_Token_t, void*, std::size_t) {
 }  // namespace
 
 int main(int argc, char** argv) {
-  sigemptyset(&sign);
-  sigaddset(&sign, SIGUSR1);
-  sigprocmask(SIG_BLOCK, &sign, nullptr);
-
+  Signs signs;
   gex_Client_t client;
   gex_EP_t endpoint;
   gex_TM_t team;
@@ -53,27 +40,24 @@ int main(int argc, char** argv) {
                        nullptr,
                        "on_block"};
   REQUIRE(gex_EP_RegisterHandlers(endpoint, &entry, 1) == GASNET_OK);
-  const pid_t own = getpid();
-  pid_t pids[2];
-  for (const gex_Rank_t rank : {0U, 1U})
-    gex_Event_Wait(gex_Coll_BroadcastNB(team, rank, &pids[rank], &own, sizeof own, 0));
+  signs.introduce(team);
 
   const std::vector<char> block(bytes, 'x');
   for (int round = 0; round < 5; ++round) {
     gex_Event_Wait(gex_Coll_BarrierNB(team, 0));
     if (gex_TM_QueryRank(team) == 0) {
       // Until the other has left the barrier, in which it polls.
-      wait_for_sign();
+      signs.wait();
       for (int i = 0; i < sent; ++i)
         gex_AM_RequestMedium0(team, 1, GEX_AM_INDEX_BASE, block.data(), bytes, GEX_EVENT_NOW, 0);
       // A network may need the sender's polls to bring on its way what it has accepted.
       for (int i = 0; i < 100; ++i) gasnet_AMPoll();
-      REQUIRE(kill(pids[1], SIGUSR1) == 0);
+      signs.give(1);
     } else {
       // Also a rank that has waited for a while, and found nothing, takes in all of them.
       for (int i = 0; i < 5; ++i) gasnet_AMPoll();
-      REQUIRE(kill(pids[0], SIGUSR1) == 0);
-      wait_for_sign();
+      signs.give(0);
+      signs.wait();
       REQUIRE(arrived == 0);
       gasnet_AMPoll();
       REQUIRE(arrived >= wanted);

@@ -5,9 +5,6 @@
 #include <gasnet_coll.h>
 #include <gasnet_vis.h>
 #include <gasnetex.h>
-#include <signal.h>
-#include <sys/types.h>
-#include <unistd.h>
 
 #include <cstddef>
 #include <cstdlib>
@@ -15,19 +12,13 @@
 #include <vector>
 
 #include "require.h"
+#include "signs.h"
 
 namespace {
 
 constexpr std::size_t piece = 1000;
 constexpr std::size_t there = 1500;  // from one piece to the next, at the peer
 constexpr std::size_t here = 1300;
-
-/// What one rank waits for and the other gives, without a poll of either.
-sigset_t sign;
-void wait_for_sign() {
-  int got = 0;
-  REQUIRE(sigwait(&sign, &got) == 0);
-}
 
 unsigned char byte_of(std::size_t n) {
   return static_cast<unsigned char>(n * 7 + n / 251 + 1);
@@ -110,10 +101,7 @@ void transfer(gex_TM_t team, unsigned char* peer, std::size_t pieces) {
 }  // namespace
 
 int main(int argc, char** argv) {
-  sigemptyset(&sign);
-  sigaddset(&sign, SIGUSR1);
-  sigprocmask(SIG_BLOCK, &sign, nullptr);
-
+  Signs signs;
   gex_Client_t client;
   gex_EP_t endpoint;
   gex_TM_t team;
@@ -127,20 +115,17 @@ int main(int argc, char** argv) {
   REQUIRE(gex_Segment_Attach(&segment, team, pages * GASNET_PAGESIZE) == GASNET_OK);
   void* peer = nullptr;
   gex_Event_Wait(gex_EP_QueryBoundSegmentNB(team, 1, &peer, nullptr, nullptr, 0));
-  const pid_t own = getpid();
-  pid_t pids[2];
-  for (const gex_Rank_t rank : {0U, 1U})
-    gex_Event_Wait(gex_Coll_BroadcastNB(team, rank, &pids[rank], &own, sizeof own, 0));
+  signs.introduce(team);
   gex_Event_Wait(gex_Coll_BarrierNB(team, 0));
 
   if (gex_TM_QueryRank(team) == 0) {
     // Until the other has left the barrier, in which it polls.
-    wait_for_sign();
+    signs.wait();
     transfer(team, static_cast<unsigned char*>(peer), pieces);
-    REQUIRE(kill(pids[1], SIGUSR1) == 0);
+    signs.give(1);
   } else {
-    REQUIRE(kill(pids[0], SIGUSR1) == 0);
-    wait_for_sign();
+    signs.give(0);
+    signs.wait();
     const std::vector<unsigned char> expected = pattern(pieces, there);
     for (std::size_t i = 0; i < areas; ++i)
       REQUIRE(std::memcmp(static_cast<unsigned char*>(peer) + i * area, expected.data(), area) ==

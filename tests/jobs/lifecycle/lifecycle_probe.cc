@@ -15,7 +15,6 @@
 
 #include <algorithm>
 #include <cerrno>
-#include <cstdarg>
 #include <cstddef>
 #include <cstdio>
 #include <cstdlib>
@@ -27,6 +26,8 @@
 #include <string>
 #include <thread>
 #include <vector>
+
+#include "say.h"
 
 namespace {
 
@@ -57,17 +58,6 @@ bool am_first() {
 }
 bool am_rank(std::size_t n) {
   return rank() == argument(n);
-}
-
-/// One whole line, whoever else writes.
-[[gnu::format(printf, 1, 2)]] void say(const char* format, ...) {
-  char line[256];
-  std::va_list values;
-  va_start(values, format);
-  const int length = std::vsnprintf(line, sizeof line, format, values);
-  va_end(values);
-  std::fwrite(line, 1, static_cast<std::size_t>(length), stdout);
-  std::fflush(stdout);
 }
 
 [[noreturn]] void wrong(const char* what) {

@@ -6,12 +6,13 @@
 #include <time.h>
 #include <unistd.h>
 
-#include <cstdarg>
 #include <cstdint>
 #include <cstdio>
 #include <cstring>
 #include <string>
 #include <vector>
+
+#include "say.h"
 
 namespace {
 
@@ -24,17 +25,6 @@ bool am_first() {
 }
 void barrier() {
   gex_Event_Wait(gex_Coll_BarrierNB(team, 0));
-}
-
-/// One whole line, whoever else writes.
-[[gnu::format(printf, 1, 2)]] void say(const char* format, ...) {
-  char line[256];
-  std::va_list values;
-  va_start(values, format);
-  const int length = std::vsnprintf(line, sizeof line, format, values);
-  va_end(values);
-  std::fwrite(line, 1, static_cast<std::size_t>(length), stdout);
-  std::fflush(stdout);
 }
 
 constexpr gex_AM_Index_t numbered = 200;

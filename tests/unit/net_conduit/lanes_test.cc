@@ -52,7 +52,7 @@ int sockets(bool (*holds)(int)) {
 
 class LanesPromise : public ConduitPromise {
  protected:
-  static constexpr std::uint32_t per_thread = 150;
+  static constexpr std::uint32_t per_thread = 60;
 
   /// Where a rank's words can be reached.
   struct Published {
