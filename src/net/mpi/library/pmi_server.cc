@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <cerrno>
 #include <cstdlib>
+#include <optional>
 #include <vector>
 
 namespace gex::net::mpi {
@@ -14,8 +15,8 @@ namespace {
 
 constexpr const char* variables[] = {"PMI_FD", "PMI_RANK", "PMI_SIZE"};
 
-/// The value of a word "key=value" of a line; empty if there is none.
-std::string_view value_of(std::string_view line, std::string_view key) {
+/// The value of a word "key=value" of a line, the first of several.
+std::optional<std::string_view> find_value(std::string_view line, std::string_view key) {
   for (std::size_t at = 0; at < line.size();) {
     const std::size_t end = std::min(line.find(' ', at), line.size());
     const std::string_view word = line.substr(at, end - at);
@@ -23,7 +24,12 @@ std::string_view value_of(std::string_view line, std::string_view key) {
       return word.substr(key.size() + 1);
     at = end + 1;
   }
-  return {};
+  return std::nullopt;
+}
+
+/// The value of a word "key=value" of a line, the first of several; empty if there is none.
+std::string_view value_of(std::string_view line, std::string_view key) {
+  return find_value(line, key).value_or(std::string_view());
 }
 
 bool write_all(int descriptor, std::string_view bytes) {
@@ -115,7 +121,12 @@ std::string PmiServer::answer(std::string_view line) {
     return "cmd=universe_size size=" + std::to_string(size_) + " rc=0";
   if (command == "get_my_kvsname") return "cmd=my_kvsname kvsname=gex rc=0";
   if (command == "put") {
-    unpublished_.append(value_of(line, "key")).append("=").append(value_of(line, "value")) += '\n';
+    const std::string_view key = value_of(line, "key");
+    const std::optional<std::string_view> value = find_value(line, "value");
+    // A fence divides a pair at its first '='.
+    if (key.empty() || key.find('=') != key.npos || !value)
+      return "cmd=put_result rc=-1 msg=malformed";
+    unpublished_.append(key).append("=").append(*value) += '\n';
     return "cmd=put_result rc=0 msg=success";
   }
   if (command == "barrier_in") {
