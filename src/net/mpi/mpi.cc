@@ -206,6 +206,7 @@ constexpr Conduit make_table() {
   table.version = interface_version;
   table.name = "mpi";
   table.description = "messages by MPI, of whichever kind the program or its launcher has";
+  table.capabilities = registers_host_memory;
   table.attach = attach;
   table.send = [](Channel channel, std::uint32_t peer, const Piece* pieces, std::size_t count) {
     return part->send(channel, peer, pieces, count);
@@ -216,6 +217,15 @@ constexpr Conduit make_table() {
     return part->buffer(channel, peer, size);
   };
   table.release = [](void* buffer) { part->release(buffer); };
+  table.register_segment = [](const SegmentMemory* memory, void* key) {
+    return part->register_segment(memory, key);
+  };
+  table.deregister_segment = [](const void* key) { part->deregister_segment(key); };
+  table.put = [](const Remote* remote, const void* local, std::size_t size, void* done,
+                 void* local_done) { return part->put(remote, local, size, done, local_done); };
+  table.get = [](const Remote* remote, void* local, std::size_t size, void* done) {
+    return part->get(remote, local, size, done);
+  };
   table.describe = describe;
   return table;
 }

@@ -161,7 +161,7 @@ class Info(unittest.TestCase):
         self.assertEqual((only["network"], only["why_no_memory"]),
                          ("mpi", "GASNET_SUPERNODE_MAXSIZE=1"))
         self.assertEqual((only["operations"]["put"], only["operations"]["active_messages"]),
-                         ("reference", "native"))
+                         ("native", "native"))
 
     def test_not_named(self):
         facts = self.pairs(GEX_CONDUIT="")

@@ -34,6 +34,20 @@ class Mpi {
   void release(void* payload) {
     if (network_) network_->release(payload);
   }
+  bool register_segment(const SegmentMemory& memory, void* key) {
+    if (network_) network_->register_segment(memory, key);
+    return network_.has_value();
+  }
+  void deregister_segment(const void* key) {
+    if (network_) network_->deregister_segment(key);
+  }
+  SendResult put(const Remote& remote, const void* local, std::size_t size, void* done,
+                 void* local_done) {
+    return network_ ? network_->put(remote, local, size, done, local_done) : would_block;
+  }
+  SendResult get(const Remote& remote, void* local, std::size_t size, void* done) {
+    return network_ ? network_->get(remote, local, size, done) : would_block;
+  }
   void leave() {
     if (network_) network_->leave();
   }
@@ -45,7 +59,10 @@ class Mpi {
 
 std::unique_ptr<Mpi> Mpi::attach(const Host& host, Limits& limits) {
   auto made = std::make_unique<Mpi>();
-  limits = {.max_message = max_message, .reply_depth = depth, .total_depth = total_depth};
+  limits = {.max_message = max_message,
+            .reply_depth = depth,
+            .max_transfer = max_transfer,
+            .total_depth = total_depth};
   if (host.size == 1) return made;
   std::string error;
   // It has reported its failure.
@@ -57,7 +74,8 @@ std::unique_ptr<Mpi> Mpi::attach(const Host& host, Limits& limits) {
   return made;
 }
 
-constexpr Conduit table = table_of<Mpi>("mpi", "messages by MPI (" GEX_MPI_LIBRARY ")", 0);
+constexpr Conduit table =
+    table_of<Mpi>("mpi", "messages by MPI (" GEX_MPI_LIBRARY ")", registers_host_memory);
 
 }  // namespace
 

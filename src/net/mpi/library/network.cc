@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <cstring>
+#include <utility>
 
 #include "base/spin_lock.h"
 #include "net/kit/fatal.h"
@@ -12,12 +13,10 @@ namespace gex::net::mpi {
 
 namespace {
 
-constexpr int tag = 0;
-
 /// Polls that take nothing between two looks at all receives.
 constexpr std::uint32_t polls_per_full_look = 32;
 
-/// Arrivals of a channel that one poll takes from MPI at most.
+/// Arrivals that one poll takes from MPI at most.
 constexpr std::size_t max_arrivals = 8;
 
 /// Sends that a poll asks for.
@@ -38,7 +37,7 @@ std::byte* gather(std::byte* out, std::span<const Piece> pieces) noexcept {
   return out;
 }
 
-/// For messages to all peers, twice for replies (`max_held`).
+/// For messages to all peers, or from all, twice for replies (`max_held`).
 std::size_t buffers_for(std::size_t ranks) noexcept {
   return std::min<std::size_t>(ranks * 3 * depth, std::size_t{3} * total_depth);
 }
@@ -51,49 +50,41 @@ Network::Network(const Host& host, Session& session)
     : host_(host),
       session_(session),
       threaded_(host.threaded != 0),
-      tests_before_progress_(Session::tests_before_progress()),
       pool_(buffers_for(host.size), slot_bytes, threaded_,
             [](std::span<std::byte>, SendBuffer& prototype) {
               prototype.request = MPI_REQUEST_NULL;
               return true;
             }),
-      held_(host.size) {
+      held_(host.size),
+      max_slots_(slots + buffers_for(host.size)),
+      one_sided_(host, session.messages(), session.data()) {
   session_.on_finalize([this] { close(); });
 }
 
 Network::~Network() {
-  if (receive_memory_ != nullptr) munmap(receive_memory_, 2 * slots * slot_bytes);
+  if (receive_memory_ != nullptr) munmap(receive_memory_, max_slots_ * slot_bytes);
 }
 
 bool Network::start(std::string& error) {
-  void* const memory = mmap(nullptr, 2 * slots * slot_bytes, PROT_READ | PROT_WRITE,
-                            MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+  // Address space only; a page exists once it is used.
+  void* const memory = mmap(nullptr, max_slots_ * slot_bytes, PROT_READ | PROT_WRITE,
+                            MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
   if (memory == MAP_FAILED || !pool_.has_memory()) {
     error = "mpi: no memory for messages";
     return false;
   }
   receive_memory_ = static_cast<std::byte*>(memory);
-  std::byte* place = receive_memory_;
-  for (const Channel channel : {request_channel, reply_channel}) {
-    for (Slot& slot : incoming_[channel].all) {
-      slot.memory = place;
-      place += slot_bytes;
-      int code = MPI_Recv_init(slot.memory, max_message, MPI_BYTE, MPI_ANY_SOURCE, tag,
-                               session_.communicator(channel), &slot.request);
-      if (code == MPI_SUCCESS) code = MPI_Start(&slot.request);
-      if (code != MPI_SUCCESS) {
-        error = "mpi: a receive cannot be posted: " + error_text(code);
-        return false;
-      }
-      incoming_[channel].posted.push_back(&slot);
-    }
-  }
+  post_more();
   return true;
 }
 
 void Network::check(int code, const char* call) const {
   if (code != MPI_SUCCESS) [[unlikely]]
     lost_peer(host_, "mpi: %s on rank %u: %s", call, host_.rank, error_text(code).c_str());
+}
+
+void Network::refuse_after_finalization(const char* what) const {
+  fatal(host_, "mpi: rank %u has a %s, but MPI has been finalized", host_.rank, what);
 }
 
 SendBuffer* Network::take_buffer(Channel channel, std::uint32_t peer) {
@@ -119,7 +110,7 @@ SendResult Network::send(Channel channel, std::uint32_t peer, std::span<const Pi
           size, host_.rank, peer, host_.size, max_message);
   const OptionalGuard guard(mutex_, threaded_);
   if (is_closed_) [[unlikely]]
-    fatal(host_, "mpi: rank %u has a message to send, but MPI has been finalized", host_.rank);
+    refuse_after_finalization("message to send");
   SendBuffer* buffer = pieces.empty() ? nullptr : pool_.built_at(pieces.back().data);
   std::byte* start;
   if (buffer != nullptr) {
@@ -134,8 +125,8 @@ SendResult Network::send(Channel channel, std::uint32_t peer, std::span<const Pi
     start = buffer->bytes();
     gather(start, pieces);
   }
-  check(MPI_Isend(start, static_cast<int>(size), MPI_BYTE, static_cast<int>(peer), tag,
-                  session_.communicator(channel), &buffer->request),
+  check(MPI_Isend(start, static_cast<int>(size), MPI_BYTE, static_cast<int>(peer),
+                  static_cast<int>(channel), session_.messages(), &buffer->request),
         "MPI_Isend");
   int done = 0;
   check(MPI_Test(&buffer->request, &done, MPI_STATUS_IGNORE), "MPI_Test");
@@ -183,71 +174,91 @@ void Network::complete_sends() {
 
 void Network::post(Slot& slot) {
   check(MPI_Start(&slot.request), "MPI_Start");
+  posted_.push_back(&slot);
 }
 
-void Network::arrived(Incoming& incoming, std::size_t place, const MPI_Status& status) {
-  Slot* const slot = incoming.posted[place];
-  int size = 0;
-  MPI_Get_count(&status, MPI_BYTE, &size);
-  slot->source = static_cast<std::uint32_t>(status.MPI_SOURCE);
-  slot->size = static_cast<std::size_t>(size);
-  incoming.posted[place] = nullptr;
-  incoming.arrived.push_back(slot);
-}
-
-void Network::take_arrivals() {
-  // One call moves MPI on and looks at the oldest receive of each channel. Another follows only
-  // where the last poll has taken something too: a message alone is not held up by it.
-  const std::size_t most = empty_polls_ == 0 ? max_arrivals : 1;
-  for (std::size_t taken = 0; taken < most; ++taken) {
-    std::array<MPI_Request, 2> oldest;
-    std::array<Incoming*, 2> channels;
-    int count = 0;
-    // In turn, so that neither channel hides the other.
-    first_channel_ ^= 1U;
-    for (std::size_t i = 0; i < incoming_.size(); ++i) {
-      Incoming& incoming = incoming_[first_channel_ ^ i];
-      if (incoming.posted.empty()) continue;
-      oldest[count] = incoming.posted.front()->request;
-      channels[count++] = &incoming;
+void Network::post_more() {
+  while (posted_.size() < slots) {
+    if (free_slots_.empty()) {
+      if (all_slots_.size() == max_slots_) return;
+      Slot& made = all_slots_.emplace_back();
+      made.memory = receive_memory_ + (all_slots_.size() - 1) * slot_bytes;
+      check(MPI_Recv_init(made.memory, max_message, MPI_BYTE, MPI_ANY_SOURCE, MPI_ANY_TAG,
+                          session_.messages(), &made.request),
+            "MPI_Recv_init");
+      free_slots_.push_back(&made);
     }
-    if (count == 0) return;
-    int index = MPI_UNDEFINED;
-    int done = 0;
-    MPI_Status status;
-    check(MPI_Testany(count, oldest.data(), &index, &done, &status), "MPI_Testany");
-    // What has arrived inside the call is found by another.
-    if (done == 0 && taken == 0 && tests_before_progress_)
-      check(MPI_Testany(count, oldest.data(), &index, &done, &status), "MPI_Testany");
-    if (done == 0 || index == MPI_UNDEFINED) return;
-    arrived(*channels[index], 0, status);
-    channels[index]->posted.erase(channels[index]->posted.begin());
+    Slot& slot = *free_slots_.back();
+    free_slots_.pop_back();
+    post(slot);
   }
 }
 
-void Network::take_all_arrivals(Incoming& incoming) {
-  const std::size_t count = incoming.posted.size();
+void Network::give_back(Slot& slot) {
+  if (posted_.size() < slots)
+    post(slot);
+  else
+    free_slots_.push_back(&slot);
+}
+
+void Network::arrived(Slot& slot, const MPI_Status& status) {
+  int size = 0;
+  MPI_Get_count(&status, MPI_BYTE, &size);
+  slot.source = static_cast<std::uint32_t>(status.MPI_SOURCE);
+  slot.size = static_cast<std::size_t>(size);
+  if (status.MPI_TAG == control_tag) {
+    took_control_ = true;
+    one_sided_.take(slot.source, {slot.memory, slot.size});
+    give_back(slot);
+    return;
+  }
+  const Channel channel = status.MPI_TAG == reply_channel ? reply_channel : request_channel;
+  arrived_[channel].push_back(&slot);
+}
+
+void Network::take_arrivals() {
+  // One call moves MPI on and looks at the oldest receive. Another follows only where the last poll
+  // has taken something too: a message alone is not held up by it.
+  const std::size_t most = empty_polls_ == 0 ? max_arrivals : 1;
+  for (std::size_t taken = 0; taken < most && !posted_.empty(); ++taken) {
+    Slot& oldest = *posted_.front();
+    int done = 0;
+    MPI_Status status;
+    check(MPI_Test(&oldest.request, &done, &status), "MPI_Test");
+    if (done == 0) return;
+    posted_.pop_front();
+    arrived(oldest, status);
+  }
+}
+
+void Network::take_all_arrivals() {
+  const std::size_t count = posted_.size();
   MPI_Request requests[slots];
   MPI_Status statuses[slots];
   int done[slots];
   int done_count = 0;
   if (count == 0) return;
-  for (std::size_t i = 0; i < count; ++i) requests[i] = incoming.posted[i]->request;
+  for (std::size_t i = 0; i < count; ++i) requests[i] = posted_[i]->request;
   check(MPI_Testsome(static_cast<int>(count), requests, &done_count, done, statuses),
         "MPI_Testsome");
-  for (int i = 0; i < done_count; ++i)
-    arrived(incoming, static_cast<std::size_t>(done[i]), statuses[i]);
-  std::erase(incoming.posted, nullptr);
+  if (done_count <= 0) return;
+  Slot* found[slots];
+  for (int i = 0; i < done_count; ++i) found[i] = std::exchange(posted_[done[i]], nullptr);
+  std::erase(posted_, nullptr);
+  for (int i = 0; i < done_count; ++i) arrived(*found[i], statuses[i]);
 }
 
 void Network::advance() {
-  const bool looks_at_all = empty_polls_ >= polls_per_full_look;
-  if (looks_at_all) empty_polls_ = 0;
-  if (looks_at_all)
-    for (Incoming& incoming : incoming_) take_all_arrivals(incoming);
-  else
+  took_control_ = false;
+  if (empty_polls_ >= polls_per_full_look) {
+    empty_polls_ = 0;
+    take_all_arrivals();
+  } else {
     take_arrivals();
+  }
+  if (posted_.size() < slots / 2) post_more();
   if (!in_flight_.empty()) complete_sends();
+  one_sided_.advance();
 }
 
 std::size_t Network::poll(std::uint32_t channels, std::size_t most) {
@@ -260,24 +271,47 @@ std::size_t Network::poll(std::uint32_t channels, std::size_t most) {
   while (found && delivered < most) {
     found = false;
     for (const Channel channel : {reply_channel, request_channel}) {
-      Incoming& incoming = incoming_[channel];
-      if ((channels >> channel & 1U) == 0 || incoming.arrived.empty() || delivered == most)
-        continue;
-      Slot& slot = *incoming.arrived.front();
-      incoming.arrived.pop_front();
+      std::deque<Slot*>& arrived = arrived_[channel];
+      if ((channels >> channel & 1U) == 0 || arrived.empty() || delivered == most) continue;
+      Slot& slot = *arrived.front();
+      arrived.pop_front();
       if (lock) lock.unlock();
       host_.deliver(slot.source, channel, slot.memory, slot.size);
       if (threaded_) lock.lock();
       // The handler may have left, and MPI with it.
       if (is_closed_) return delivered + 1;
-      post(slot);
-      incoming.posted.push_back(&slot);
+      give_back(slot);
       found = true;
       ++delivered;
     }
   }
-  empty_polls_ = delivered != 0 ? 0 : empty_polls_ + 1;
+  empty_polls_ = delivered != 0 || took_control_ ? 0 : empty_polls_ + 1;
   return delivered;
+}
+
+void Network::register_segment(const SegmentMemory& memory, void* key) {
+  const OptionalGuard guard(mutex_, threaded_);
+  one_sided_.add_segment(memory, key);
+}
+
+void Network::deregister_segment(const void* key) {
+  const OptionalGuard guard(mutex_, threaded_);
+  one_sided_.remove_segment(key);
+}
+
+SendResult Network::put(const Remote& remote, const void* local, std::size_t size, void* done,
+                        void* local_done) {
+  const OptionalGuard guard(mutex_, threaded_);
+  if (is_closed_) [[unlikely]]
+    refuse_after_finalization("put");
+  return one_sided_.put(remote, local, size, done, local_done);
+}
+
+SendResult Network::get(const Remote& remote, void* local, std::size_t size, void* done) {
+  const OptionalGuard guard(mutex_, threaded_);
+  if (is_closed_) [[unlikely]]
+    refuse_after_finalization("get");
+  return one_sided_.get(remote, local, size, done);
 }
 
 void Network::leave() {
@@ -288,16 +322,13 @@ void Network::leave() {
     // What still arrives is dropped.
     empty_polls_ = polls_per_full_look;
     advance();
-    for (Incoming& incoming : incoming_) {
-      for (Slot* const slot : incoming.arrived) {
-        post(*slot);
-        incoming.posted.push_back(slot);
-      }
-      incoming.arrived.clear();
+    for (std::deque<Slot*>& arrived : arrived_) {
+      for (Slot* const slot : arrived) give_back(*slot);
+      arrived.clear();
     }
-    if (!in_flight_.empty()) continue;
+    if (!in_flight_.empty() || !one_sided_.is_idle()) continue;
     if (!entered) {
-      check(MPI_Ibarrier(session_.communicator(request_channel), &barrier), "MPI_Ibarrier");
+      check(MPI_Ibarrier(session_.messages(), &barrier), "MPI_Ibarrier");
       entered = true;
     }
     check(MPI_Test(&barrier, &done, MPI_STATUS_IGNORE), "MPI_Test");
@@ -309,13 +340,12 @@ void Network::close() {
   const OptionalGuard guard(mutex_, threaded_);
   if (is_closed_) return;
   is_closed_ = true;
-  for (Incoming& incoming : incoming_) {
-    for (Slot* const slot : incoming.posted) {
-      MPI_Cancel(&slot->request);
-      MPI_Wait(&slot->request, MPI_STATUS_IGNORE);
-    }
-    for (Slot& slot : incoming.all) MPI_Request_free(&slot.request);
+  one_sided_.abandon();
+  for (Slot* const slot : posted_) {
+    MPI_Cancel(&slot->request);
+    MPI_Wait(&slot->request, MPI_STATUS_IGNORE);
   }
+  for (Slot& slot : all_slots_) MPI_Request_free(&slot.request);
 }
 
 }  // namespace gex::net::mpi

@@ -1,13 +1,15 @@
 #pragma once
-// One process's end of a job's network over MPI: messages only.
+// One process's end of a job's network over MPI.
 //
 //  - A message is copied into a buffer of its sender's, or was built in it, and goes by MPI_Isend.
 //    Small ones are complete at once; the others keep the buffer until a later poll. Each channel
 //    to each peer has `depth` of them, out of a pool that has enough for what may be under way to
 //    all (`total_depth`). So a reply is accepted even if its receiver never polls.
-//  - To receive, each channel has persistent receives from any source posted on its communicator.
-//    The oldest completes first, but where a large message waits for its sender: now and then all
-//    are looked at.
+//  - To receive, persistent receives from any source of any tag are posted; the tag is the channel,
+//    or that of control messages of puts and gets (one_sided.h). A poll asks for the oldest, which
+//    completes first, but where a large message waits for its sender: now and then all are looked
+//    at. What has arrived on a channel that is not to be delivered keeps its slot, and more slots
+//    are made, of which there are enough for all that credits allow.
 //
 // MPI is called by one thread at a time, under one lock, which no handler ever sees held. A thread
 // that polls and finds it taken has nothing to do.
@@ -29,6 +31,7 @@
 #include <vector>
 
 #include "net/kit/send_pool.h"
+#include "net/mpi/library/one_sided.h"
 #include "net/mpi/library/session.h"
 
 namespace gex::net::mpi {
@@ -67,22 +70,23 @@ class Network {
   void* buffer(Channel channel, std::uint32_t peer, std::size_t size);
   void release(void* payload);
 
+  void register_segment(const SegmentMemory& memory, void* key);
+  void deregister_segment(const void* key);
+  SendResult put(const Remote& remote, const void* local, std::size_t size, void* done,
+                 void* local_done);
+  SendResult get(const Remote& remote, void* local, std::size_t size, void* done);
+
   /// Waits until all that was sent has been taken, on all ranks. No other thread runs.
   void leave();
 
  private:
-  /// Receives posted for each channel.
+  /// Receives that are posted.
   static constexpr std::size_t slots = 16;
   struct Slot {
     std::byte* memory;
     MPI_Request request;
     std::uint32_t source;
     std::size_t size;
-  };
-  struct Incoming {
-    std::array<Slot, slots> all;
-    std::vector<Slot*> posted;  ///< oldest first
-    std::deque<Slot*> arrived;  ///< to be delivered
   };
   using Held = std::array<std::uint32_t, 2>;  ///< buffers, by channel
 
@@ -94,13 +98,16 @@ class Network {
   SendBuffer* take_buffer(Channel channel, std::uint32_t peer);
   void give_back(SendBuffer& buffer);
   void check(int code, const char* call) const;
+  [[noreturn]] void refuse_after_finalization(const char* what) const;
 
   // With the lock held.
   void post(Slot& slot);
+  void post_more();
+  void give_back(Slot& slot);
   void advance();
   void take_arrivals();
-  void take_all_arrivals(Incoming& incoming);
-  void arrived(Incoming& incoming, std::size_t place, const MPI_Status& status);
+  void take_all_arrivals();
+  void arrived(Slot& slot, const MPI_Status& status);
   void complete_sends();
   /// MPI is about to be finalized.
   void close();
@@ -108,7 +115,6 @@ class Network {
   const Host& host_;
   Session& session_;
   const bool threaded_;
-  const bool tests_before_progress_;
   SendPool<SendBuffer> pool_;
   std::mutex mutex_;
   bool is_closed_ = false;
@@ -116,9 +122,14 @@ class Network {
   std::vector<SendBuffer*> in_flight_;
   std::size_t next_in_flight_ = 0;
   std::byte* receive_memory_ = nullptr;
-  std::array<Incoming, 2> incoming_;
-  std::uint32_t empty_polls_ = 0;    ///< in a row
-  std::uint32_t first_channel_ = 0;  ///< that was looked at first
+  const std::size_t max_slots_;
+  std::deque<Slot> all_slots_;  ///< that were made
+  std::vector<Slot*> free_slots_;
+  std::deque<Slot*> posted_;                  ///< oldest first
+  std::array<std::deque<Slot*>, 2> arrived_;  ///< to be delivered, by channel
+  std::uint32_t empty_polls_ = 0;             ///< in a row
+  bool took_control_ = false;                 ///< in this poll
+  OneSided one_sided_;
 };
 
 }  // namespace gex::net::mpi

@@ -22,10 +22,9 @@ struct Kind {
   const char* title;
   const char* size_variable;  ///< of its launcher
   bool asks_by_pmi;           ///< it finds its peers by PMI-1, which `PmiServer` offers
-  bool tests_before_progress;
 };
-constexpr Kind open_mpi{"Open MPI", "OMPI_COMM_WORLD_SIZE", false, true};
-constexpr Kind mpich{"MPICH", "PMI_SIZE", true, false};
+constexpr Kind open_mpi{"Open MPI", "OMPI_COMM_WORLD_SIZE", false};
+constexpr Kind mpich{"MPICH", "PMI_SIZE", true};
 
 const Kind& kind() {
   static const bool is_open_mpi = [] {
@@ -188,10 +187,6 @@ Session::Session(const Host& host, std::string& error) {
   MPI_Comm_set_attr(MPI_COMM_SELF, keyval_, this);
   is_open_ = true;
   if (!succeeded_on_all_ranks(host, error) && error.empty()) error = "mpi: another rank has failed";
-}
-
-bool Session::tests_before_progress() {
-  return kind().tests_before_progress;
 }
 
 int Session::finalizing(MPI_Comm /*communicator*/, int /*keyval*/, void* session, void* /*extra*/) {

@@ -2,9 +2,9 @@
 // MPI in this process: initialized by the program or by this conduit, and the two communicators of
 // a job, whose ranks are the job's.
 //
-// Requests and replies have a communicator each, so that they are matched apart. MPI stays
-// initialized when the job is left, because it cannot be initialized again; what has initialized it
-// here is finalized by libgex at the end of the process (job/mpi.h).
+// Messages, which any receive takes, and the data of large transfers, which have a receive each,
+// are matched apart. MPI stays initialized when the job is left, because it cannot be initialized
+// again; what has initialized it here is finalized by libgex at the end of the process (job/mpi.h).
 
 #include <gex/plugin/conduit.h>
 #include <mpi.h>
@@ -25,10 +25,8 @@ class Session {
   /// Collective, unless MPI has been finalized.
   ~Session();
 
-  /// Whether MPI_Testany looks at its requests before it moves MPI on, and not again behind that.
-  static bool tests_before_progress();
-
-  MPI_Comm communicator(Channel channel) const noexcept { return communicators_[channel]; }
+  MPI_Comm messages() const noexcept { return communicators_[0]; }
+  MPI_Comm data() const noexcept { return communicators_[1]; }
 
   /// Called when MPI is being finalized, by any caller: the last time that MPI may be used.
   void on_finalize(std::function<void()> action) { on_finalize_ = std::move(action); }

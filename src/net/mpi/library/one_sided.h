@@ -1,0 +1,151 @@
+#pragma once
+// Puts and gets made of MPI's messages, without a copy of what is large.
+//
+//   put   a control message names the place. Small data is in it; large data follows as a message
+//         of its own, straight from the source, for which the peer posts a receive straight into
+//         its segment. The peer acknowledges all puts that it has found done in one poll together.
+//   get   the initiator posts a receive for the data and asks for it; the peer sends it straight
+//         from its segment. Small data is in the answer.
+//
+// Data has a communicator of its own; the tag is the number of the initiator's operation. A peer
+// serves operations in its polls.
+//
+// Thread rules: with the network's lock held.
+
+#include <gex/plugin/conduit.h>
+#include <mpi.h>
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <deque>
+#include <map>
+#include <span>
+#include <vector>
+
+namespace gex::net::mpi {
+
+/// The largest put or get.
+inline constexpr std::size_t max_transfer = std::size_t{4} << 20;
+
+/// The tag of control messages, beside the two channels.
+inline constexpr int control_tag = 2;
+
+class OneSided {
+ public:
+  /// `messages` carries control messages, `data` the data of large transfers.
+  OneSided(const Host& host, MPI_Comm messages, MPI_Comm data);
+  OneSided(const OneSided&) = delete;
+  OneSided& operator=(const OneSided&) = delete;
+
+  void add_segment(const SegmentMemory& memory, void* key);
+  void remove_segment(const void* key);
+
+  SendResult put(const Remote& remote, const void* local, std::size_t size, void* done,
+                 void* local_done);
+  SendResult get(const Remote& remote, void* local, std::size_t size, void* done);
+
+  /// A control message that has arrived.
+  void take(std::uint32_t source, std::span<const std::byte> message);
+  /// Completes and acknowledges what MPI has completed.
+  void advance() {
+    if (!requests_.empty()) test_some();
+    if (!owed_.empty()) acknowledge();
+  }
+
+  /// Nothing is under way that has begun here, nor what this process has to send.
+  bool is_idle() const noexcept {
+    return requests_.empty() && owed_.empty() && free_operations_.size() == operations_.size();
+  }
+  /// MPI is about to be finalized: gives up what is under way.
+  void abandon();
+
+ private:
+  /// Data of this size is a part of the control message, which is then no larger than what Open
+  /// MPI sends at once over shared memory.
+  static constexpr std::size_t max_inline = 4000;
+  /// Operations on the memory of one peer that are under way.
+  static constexpr std::uint32_t max_for_peer = 64;
+  static constexpr std::uint32_t max_operations = 8192;
+  static constexpr std::size_t max_acknowledged = 64;
+
+  enum class Kind : std::uint32_t {
+    put_inline,  ///< with the data
+    put,
+    get,
+    got,  ///< with the data
+    done  ///< the numbers of puts
+  };
+  struct Header {
+    Kind kind;
+    std::uint32_t operation;  ///< its number in the rank where it has begun
+    std::uint64_t segment;
+    std::uint64_t address;
+    std::uint64_t size;
+  };
+  struct Control {
+    Header header;
+    std::array<std::byte, max_inline> data;
+  };
+  struct Operation {
+    void* done = nullptr;
+    void* local_done = nullptr;
+    void* destination = nullptr;  ///< of a get
+    std::size_t size = 0;
+    std::uint32_t peer = 0;
+    bool in_use = false;
+    bool waits_for_data = false;    ///< MPI still reads or writes
+    bool waits_for_answer = false;  ///< of the peer's
+  };
+  enum class What : std::uint8_t { own_data, put_data, get_data, control };
+  /// What a request of MPI's is for.
+  struct Pending {
+    What what;
+    std::uint32_t peer;
+    std::uint32_t operation;
+    Control* control;
+  };
+  struct Owed {
+    std::uint32_t peer;
+    std::uint32_t operation;
+  };
+  struct Segment {
+    std::uint64_t address;
+    std::uint64_t size;
+  };
+
+  static constexpr int data_tag(std::uint32_t operation, bool is_get) noexcept {
+    return static_cast<int>(2 * operation + (is_get ? 1 : 0));
+  }
+  bool has_room(std::uint32_t peer) const noexcept;
+  std::uint32_t begin(std::uint32_t peer, void* done, void* local_done);
+  void finish_if_done(std::uint32_t number);
+  Operation& operation_of(std::uint32_t peer, std::uint32_t number);
+
+  Control& take_control(Kind kind, std::uint32_t operation);
+  void send(std::uint32_t peer, Control& control, std::size_t data_size);
+  void pend(MPI_Request request, const Pending& pending);
+  void test_some();
+  void completed(const Pending& pending);
+  void acknowledge();
+  std::byte* place_of(std::uint32_t source, const Header& header) const;
+  [[noreturn]] void refuse(std::uint32_t source) const;
+  void check(int code, const char* call) const;
+
+  const Host& host_;
+  const MPI_Comm messages_;
+  const MPI_Comm data_;
+  std::map<std::uint64_t, Segment> segments_;  ///< by number
+  std::uint64_t last_segment_ = 0;
+  std::vector<Operation> operations_;
+  std::vector<std::uint32_t> free_operations_;
+  std::vector<std::uint32_t> under_way_;  ///< by peer
+  std::deque<Control> controls_;
+  std::vector<Control*> free_controls_;
+  std::vector<MPI_Request> requests_;
+  std::vector<Pending> pending_;  ///< what the requests are for
+  std::size_t next_request_ = 0;
+  std::vector<Owed> owed_;
+};
+
+}  // namespace gex::net::mpi
