@@ -94,6 +94,21 @@ TEST_F(PmiWireTest, KnowsThatItsDescriptorIsAnothers) {
   for (const int end : others) close(end);
 }
 
+TEST_F(PmiWireTest, AnMpiThatFinalizesLaterFindsTheSameAnswer) {
+  PmiWire wire(ends[0]);
+  const std::string answer = "cmd=finalize_ack\n";
+  send_bytes(answer);
+  wire.finalize("cmd=finalize\n",
+                [](std::string_view said) noexcept { return said.find('\n') != said.npos; });
+  // The launcher hangs up, as it does once a rank has finalized.
+  shutdown(ends[1], SHUT_RDWR);
+  EXPECT_EQ(write(ends[0], "cmd=finalize\n", 13), 13);
+  std::string found(answer.size(), '\0');
+  EXPECT_EQ(recv(ends[0], found.data(), found.size(), MSG_DONTWAIT),
+            static_cast<ssize_t>(answer.size()));
+  EXPECT_EQ(found, answer);
+}
+
 TEST(PmiPlace, IsThatOfOneOfAllOrNone) {
   const auto place = [](const char* wire, const char* rank, const char* size) {
     setenv("PMI_FD", wire, 1);
