@@ -13,6 +13,7 @@
 #include <ostream>
 
 #include "base/deadline.h"
+#include "base/error.h"
 #include "base/os_process.h"
 #include "base/os_signal_frame.h"
 #include "job/job.h"
@@ -78,9 +79,13 @@ bool leave(RankState& self, const Departure& departure) noexcept {
 /// Ends the process with `status` if a scope takes longer than `seconds`.
 class Watchdog {
  public:
-  Watchdog(int status, bool leaves, unsigned seconds) noexcept {
+  /// `leaves`: the rank still reports its departure. `expired`, which may be null: reports that the
+  /// time is over; async-signal-safe.
+  Watchdog(int status, bool leaves, unsigned seconds,
+           void (*expired)() noexcept = nullptr) noexcept {
     status_.store(status, std::memory_order_relaxed);
     leaves_.store(leaves, std::memory_order_relaxed);
+    expired_.store(expired, std::memory_order_relaxed);
     struct sigaction action {};
     action.sa_handler = on_alarm;
     sigaction(SIGALRM, &action, &handling_before_);
@@ -102,6 +107,7 @@ class Watchdog {
   /// Abandons what the scope was doing, but still reports the departure.
   static void on_alarm(int) {
     const int status = status_.load(std::memory_order_relaxed);
+    if (const auto expired = expired_.load(std::memory_order_relaxed)) expired();
     if (leaves_.load(std::memory_order_relaxed)) {
       leave(*rank_state.load(std::memory_order_relaxed), {.code = status});
     }
@@ -110,9 +116,28 @@ class Watchdog {
 
   static inline std::atomic<int> status_{0};
   static inline std::atomic<bool> leaves_{false};
+  static inline std::atomic<void (*)() noexcept> expired_{nullptr};
   struct sigaction handling_before_ {};
   sigset_t mask_before_{};
 };
+
+/// Reports, for the first rank of each host, that MPI_Finalize is given up. Never waits: standard
+/// error may be a pipe that is full.
+void report_unfinalized() noexcept {
+  pollfd writable{STDERR_FILENO, POLLOUT, 0};
+  if (poll(&writable, 1, 0) != 1 || (writable.revents & POLLOUT) == 0) return;
+  if (!rank_state.load(std::memory_order_relaxed)->page.claim_error()) return;
+  note(
+      "MPI_Finalize, which all ranks call when a job that MPI carries is over, has not returned "
+      "within %u s; this process exits without it (does another rank wait in MPI, or has it "
+      "finalized before?)",
+      finalize_seconds);
+}
+
+void finalize_mpi_watched(int status) noexcept {
+  const Watchdog watchdog(status, /*leaves=*/false, finalize_seconds, report_unfinalized);
+  finalize_mpi();
+}
 
 void flush_watched(int status, bool leaves) noexcept {
   const Watchdog watchdog(status, leaves, flush_seconds);
@@ -191,10 +216,8 @@ void at_exit(int status, void*) noexcept {
   }
   const bool finalizes_mpi = code == 0 && mpi_is_to_be_finalized();
   if (!leave(self, {code, /*by_exit=*/true, /*keeps_mpi=*/!finalizes_mpi && mpi_is_open()})) return;
-  if (wait_for_others(self, /*serve=*/true) == Release::finalize_mpi && finalizes_mpi) {
-    const Watchdog watchdog(code, /*leaves=*/false, finalize_seconds);
-    finalize_mpi();
-  }
+  if (wait_for_others(self, /*serve=*/true) == Release::finalize_mpi && finalizes_mpi)
+    finalize_mpi_watched(code);
   leave_launcher(self);
 }
 
@@ -280,10 +303,7 @@ void Job::end(int code) noexcept {
     release = Release::job_ends;
   }
   const int final_status = self.page.ending() ? self.page.end().code : status;
-  if (finalizes_mpi && release == Release::finalize_mpi) {
-    const Watchdog watchdog(final_status, /*leaves=*/false, finalize_seconds);
-    finalize_mpi();
-  }
+  if (finalizes_mpi && release == Release::finalize_mpi) finalize_mpi_watched(final_status);
   exit_with_job(self, final_status);
 }
 

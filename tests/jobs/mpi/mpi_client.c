@@ -1,8 +1,13 @@
-/* MPI and libgex in one program, where libgex's network is mpi: mpi_client STEP...
-     mpi-init       initializes MPI, as a library does that may be called in either case: unless it
-   is gex-init       joins the job talk           by MPI and by libgex, in turn mpi-finalize
-   finalizes MPI gex-exit       gasnet_exit(0) After the last step it returns 0. Who finalizes MPI
-   is seen by a line on standard output. */
+/* MPI and libgex in one program, where libgex's network is mpi.
+ *
+ *   mpi_client STEP...
+ *
+ *   mpi-init       initializes MPI, as a library does that may be called in either case: unless it
+ * is gex-init       joins the job talk           by MPI and by libgex, in turn mpi-finalize
+ * finalizes MPI gex-exit       gasnet_exit(0) hang           rank 0 does not come back from
+ * MPI_Finalize, whoever calls it
+ *
+ * After the last step it returns 0. Who finalizes MPI is seen by a line on standard output. */
 
 #include <gasnetex.h>
 #include <mpi.h>
@@ -38,6 +43,20 @@ static int say_finalized(MPI_Comm comm, int key, void* value, void* extra) {
   (void)comm, (void)key, (void)value, (void)extra;
   say("finalized");
   return MPI_SUCCESS;
+}
+
+static int wait_for_ever(MPI_Comm comm, int key, void* value, void* extra) {
+  (void)comm, (void)key, (void)value, (void)extra;
+  for (;;) pause();
+}
+
+static void hang_in_finalization(void) {
+  int key = MPI_KEYVAL_INVALID;
+  int rank = 0;
+  MPI_Comm_rank(MPI_COMM_WORLD, &rank);
+  if (rank != 0) return;
+  MPI_Comm_create_keyval(MPI_COMM_NULL_COPY_FN, wait_for_ever, &key, NULL);
+  MPI_Comm_set_attr(MPI_COMM_SELF, key, NULL);
 }
 
 static void watch_finalization(void) {
@@ -105,6 +124,8 @@ int main(int count, char** arguments) {
       MPI_Finalize();
     else if (strcmp(word, "gex-exit") == 0)
       gasnet_exit(0);
+    else if (strcmp(word, "hang") == 0)
+      hang_in_finalization();
     else
       fail(word);
     if (strcmp(word, "mpi-finalize") != 0) watch_finalization();

@@ -89,6 +89,19 @@ class Gexrun(Case):
                     "openmpi", "gex-init")
 
 
+class Hang(Case):
+    """MPI_Finalize that does not return is given up, and the job's status is its own."""
+
+    def test_finalization(self):
+        for last in ((), ("gex-exit",)):
+            with self.subTest(last):
+                done = self.start("gexrun", "mpich", "gex-init", "talk", "hang", *last)
+                ours = [one for one in done.stderr.splitlines() if one.startswith("gex: ")]
+                self.assertEqual((done.returncode, len(ours)), (0, 1), done.stderr)
+                self.assertRegex(ours[0], r"^gex: rank \d: MPI_Finalize, which .* has not returned "
+                                          r"within 10 s; this process exits without it ")
+
+
 class Launchers(Case):
     """Each MPI by its own launcher."""
 
