@@ -4,7 +4,8 @@
     mpi_test.py [TestClass...]
 
 The environment names gexrun (GEXRUN), gexinfo (GEXINFO) and, of the MPIs that are there, the programs
-(OPENMPI_CLIENT, MPICH_CLIENT) and the launchers (OPENMPI_RUN, MPICH_RUN).
+(OPENMPI_CLIENT, MPICH_CLIENT, and ABI_CLIENT of one with MPI's standard binary interface) and the
+launchers (OPENMPI_RUN, MPICH_RUN, ABI_RUN).
 """
 
 import json
@@ -15,8 +16,9 @@ import unittest
 
 GEXRUN = os.environ["GEXRUN"]
 GEXINFO = os.environ["GEXINFO"]
-CLIENTS = {mpi: os.environ.get(f"{mpi.upper()}_CLIENT") for mpi in ("openmpi", "mpich")}
-LAUNCHERS = {mpi: os.environ.get(f"{mpi.upper()}_RUN") for mpi in ("openmpi", "mpich")}
+MPIS = ("openmpi", "mpich", "abi")
+CLIENTS = {mpi: os.environ.get(f"{mpi.upper()}_CLIENT") for mpi in MPIS}
+LAUNCHERS = {mpi: os.environ.get(f"{mpi.upper()}_RUN") for mpi in MPIS}
 OPEN_MPI = {"OMPI_ALLOW_RUN_AS_ROOT": "1", "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM": "1",
             "OMPI_MCA_rmaps_base_oversubscribe": "1"}
 CLEAN = {name: value for name, value in os.environ.items()
@@ -136,6 +138,24 @@ class Launchers(Case):
         # MPICH has ended its connection to the launcher then, by which libgex would join the job.
         self.refuse("mpi: the program has finalized MPI, which cannot be initialized again$",
                     "openmpi", "openmpi", "mpi-init", "mpi-finalize", "gex-init")
+
+
+class StandardAbi(Case):
+    """An MPI with the standard binary interface, by its own launcher, and by gexrun."""
+
+    def test_mpi_first_and_finalized_by_the_program(self):
+        self.succeed("abi", "abi", "mpi-init", "gex-init", "talk", "mpi-finalize")
+
+    def test_libgex_first(self):
+        for launcher in ("abi", "gexrun"):
+            with self.subTest(launcher):
+                self.succeed(launcher, "abi", "gex-init", "talk")
+                self.succeed(launcher, "abi", "gex-init", "mpi-init", "talk", "gex-exit", found=RANKS)
+
+    def test_another_than_the_programs(self):
+        self.refuse(r"mpi: GEX_MPI=mpich, but the program has loaded MPI's standard binary interface "
+                    r"\(libmpi_abi\S*\), and a process can have but one MPI$", "gexrun", "abi",
+                    "gex-init", GEX_MPI="mpich")
 
 
 class WrongMpi(Case):
