@@ -107,6 +107,19 @@ static void talk(void) {
     if (got != (rank + size - 1) % size + round) fail("the neighbor's message");
     gex_Event_Wait(gex_Coll_BarrierNB(team, 0));
   }
+  /* About as many bytes as MPIs send at once, and the conduit in one message. */
+  for (size_t bytes = 3990; bytes <= 4100; bytes += 10) {
+    static char mine[4100];
+    memset(mine, rank + (int)bytes, bytes);
+    gex_RMA_PutBlocking(team, next, there, mine, bytes, 0);
+    gex_Event_Wait(gex_Coll_BarrierNB(team, 0));
+    memset(mine, (rank + size - 1) % size + (int)bytes, bytes);
+    if (memcmp(mine, here, bytes) != 0) fail("the neighbor's large put");
+    gex_RMA_GetBlocking(team, mine, next, there, bytes, 0);
+    gex_Event_Wait(gex_Coll_BarrierNB(team, 0));
+    for (size_t i = 0; i < bytes; ++i)
+      if (mine[i] != (char)(rank + (int)bytes)) fail("what was put and fetched");
+  }
   say("talked");
 }
 

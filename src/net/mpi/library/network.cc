@@ -19,7 +19,7 @@ constexpr std::uint32_t polls_per_full_look = 32;
 /// Arrivals that one poll takes from MPI at most.
 constexpr std::size_t max_arrivals = 8;
 
-/// Sends that a poll asks for.
+/// Sends that are asked for together.
 constexpr std::size_t batch = 16;
 
 std::size_t size_of(std::span<const Piece> pieces) noexcept {
@@ -55,9 +55,10 @@ Network::Network(const Host& host, Session& session)
               prototype.request = MPI_REQUEST_NULL;
               return true;
             }),
+      complete_request_(session.complete_request()),
       held_(host.size),
       max_slots_(slots + buffers_for(host.size)),
-      one_sided_(host, session.messages(), session.data()) {
+      one_sided_(host, session) {
   session_.on_finalize([this] { close(); });
 }
 
@@ -89,8 +90,13 @@ void Network::refuse_after_finalization(const char* what) const {
 
 SendBuffer* Network::take_buffer(Channel channel, std::uint32_t peer) {
   std::uint32_t& held = held_[peer][channel];
+  if (held == max_held(channel)) complete_all_sends();
   if (held == max_held(channel)) return nullptr;
-  SendBuffer* const buffer = pool_.take();
+  SendBuffer* buffer = pool_.take();
+  if (buffer == nullptr) {
+    complete_all_sends();
+    buffer = pool_.take();
+  }
   if (buffer == nullptr) return nullptr;
   ++held;
   buffer->peer = peer;
@@ -128,9 +134,7 @@ SendResult Network::send(Channel channel, std::uint32_t peer, std::span<const Pi
   check(MPI_Isend(start, static_cast<int>(size), MPI_BYTE, static_cast<int>(peer),
                   static_cast<int>(channel), session_.messages(), &buffer->request),
         "MPI_Isend");
-  int done = 0;
-  check(MPI_Test(&buffer->request, &done, MPI_STATUS_IGNORE), "MPI_Test");
-  if (done != 0)
+  if (buffer->request == complete_request_)
     give_back(*buffer);
   else
     in_flight_.push_back(buffer);
@@ -150,26 +154,31 @@ void Network::release(void* payload) {
 }
 
 void Network::complete_sends() {
-  MPI_Request requests[batch];
-  int done[batch];
   const std::size_t count = std::min(batch, in_flight_.size());
   // Not the oldest each time: a peer that takes nothing must not hide what others have taken.
   if (next_in_flight_ >= in_flight_.size()) next_in_flight_ = 0;
   const std::size_t first = next_in_flight_;
   const auto place = [&](std::size_t i) { return (first + i) % in_flight_.size(); };
+  std::array<MPI_Request, batch> requests;
+  std::array<bool, batch> done;
   for (std::size_t i = 0; i < count; ++i) requests[i] = in_flight_[place(i)]->request;
-  int done_count = 0;
-  check(MPI_Testsome(static_cast<int>(count), requests, &done_count, done, MPI_STATUSES_IGNORE),
-        "MPI_Testsome");
-  next_in_flight_ += count;
-  if (done_count <= 0) return;
-  for (int i = 0; i < done_count; ++i) {
-    SendBuffer*& buffer = in_flight_[place(static_cast<std::size_t>(done[i]))];
-    buffer->request = MPI_REQUEST_NULL;
+  check(test_each({requests.data(), count}, done.data()), "MPI_Testall");
+  for (std::size_t i = 0; i < count; ++i) {
+    SendBuffer*& buffer = in_flight_[place(i)];
+    buffer->request = requests[i];
+    if (!done[i]) continue;
     give_back(*buffer);
     buffer = nullptr;
   }
+  next_in_flight_ += count;
   std::erase(in_flight_, nullptr);
+}
+
+void Network::complete_all_sends() {
+  for (std::size_t left = in_flight_.size(); left > 0 && !in_flight_.empty();) {
+    left -= std::min(left, batch);
+    complete_sends();
+  }
 }
 
 void Network::post(Slot& slot) {
@@ -250,15 +259,16 @@ void Network::take_all_arrivals() {
 
 void Network::advance() {
   took_control_ = false;
-  if (empty_polls_ >= polls_per_full_look) {
+  const bool looks_at_all = empty_polls_ >= polls_per_full_look;
+  if (looks_at_all) {
     empty_polls_ = 0;
     take_all_arrivals();
   } else {
     take_arrivals();
   }
   if (posted_.size() < slots / 2) post_more();
-  if (!in_flight_.empty()) complete_sends();
-  one_sided_.advance();
+  if (in_flight_.size() >= batch || (looks_at_all && !in_flight_.empty())) complete_sends();
+  one_sided_.advance(looks_at_all);
 }
 
 std::size_t Network::poll(std::uint32_t channels, std::size_t most) {

@@ -2,9 +2,12 @@
 // One process's end of a job's network over MPI.
 //
 //  - A message is copied into a buffer of its sender's, or was built in it, and goes by MPI_Isend.
-//    Small ones are complete at once; the others keep the buffer until a later poll. Each channel
+//    The buffer is free again once MPI has taken the message, small ones at once. Each channel
 //    to each peer has `depth` of them, out of a pool that has enough for what may be under way to
-//    all (`total_depth`). So a reply is accepted even if its receiver never polls.
+//    all (`total_depth`). So a reply is accepted even if its receiver never polls. MPI is asked for
+//    several buffers at a time, or when one is wanted: MPI_Test behind each MPI_Isend would wait
+//    until the processor has written the message, and over Open MPI that was half of a sender's
+//    time.
 //  - To receive, persistent receives from any source of any tag are posted; the tag is the channel,
 //    or that of control messages of puts and gets (one_sided.h). A poll asks for the oldest, which
 //    completes first, but where a large message waits for its sender: now and then all are looked
@@ -109,6 +112,7 @@ class Network {
   void take_all_arrivals();
   void arrived(Slot& slot, const MPI_Status& status);
   void complete_sends();
+  void complete_all_sends();
   /// MPI is about to be finalized.
   void close();
 
@@ -118,6 +122,7 @@ class Network {
   SendPool<SendBuffer> pool_;
   std::mutex mutex_;
   bool is_closed_ = false;
+  const MPI_Request complete_request_;
   std::vector<Held> held_;  ///< by peer
   std::vector<SendBuffer*> in_flight_;
   std::size_t next_in_flight_ = 0;

@@ -3,16 +3,16 @@
 #include <algorithm>
 #include <cstring>
 #include <functional>
+#include <utility>
 
 #include "net/kit/fatal.h"
-#include "net/mpi/library/session.h"
 
 namespace gex::net::mpi {
 
 namespace {
 
 /// Requests that a poll asks for.
-constexpr std::size_t batch = 64;
+constexpr std::size_t max_tested = 64;
 
 /// A segment's key begins with its number.
 std::uint64_t number_of(const void* key) noexcept {
@@ -23,8 +23,12 @@ std::uint64_t number_of(const void* key) noexcept {
 
 }  // namespace
 
-OneSided::OneSided(const Host& host, MPI_Comm messages, MPI_Comm data)
-    : host_(host), messages_(messages), data_(data), under_way_(host.size) {
+OneSided::OneSided(const Host& host, const Session& session)
+    : host_(host),
+      messages_(session.messages()),
+      data_(session.data()),
+      complete_request_(session.complete_request()),
+      under_way_(host.size) {
 }
 
 void OneSided::check(int code, const char* call) const {
@@ -101,18 +105,35 @@ OneSided::Control& OneSided::take_control(Kind kind, std::uint32_t operation) {
 
 void OneSided::send(std::uint32_t peer, Control& control, std::size_t data_size) {
   MPI_Request request = MPI_REQUEST_NULL;
-  int done = 0;
   check(MPI_Isend(&control, static_cast<int>(sizeof control.header + data_size), MPI_BYTE,
                   static_cast<int>(peer), control_tag, messages_, &request),
         "MPI_Isend");
-  check(MPI_Test(&request, &done, MPI_STATUS_IGNORE), "MPI_Test");
-  if (done != 0)
+  if (request == complete_request_) {
     free_controls_.push_back(&control);
-  else
-    pend(request, {What::control, peer, 0, &control});
+    return;
+  }
+  sent_.push_back(request);
+  sent_controls_.push_back(&control);
+}
+
+void OneSided::complete_controls() {
+  const std::size_t count = std::min(max_sent, sent_.size());
+  std::array<bool, max_sent> done;
+  check(test_each({sent_.data(), count}, done.data()), "MPI_Testall");
+  for (std::size_t i = 0; i < count; ++i) {
+    if (done[i]) free_controls_.push_back(std::exchange(sent_controls_[i], nullptr));
+  }
+  // MPI has made the requests null.
+  std::erase(sent_controls_, nullptr);
+  std::erase(sent_, MPI_REQUEST_NULL);
+  // What is left is asked for last: a peer that takes nothing must not hide what others have taken.
+  const auto left = std::count(done.begin(), done.begin() + count, false);
+  std::rotate(sent_.begin(), sent_.begin() + left, sent_.end());
+  std::rotate(sent_controls_.begin(), sent_controls_.begin() + left, sent_controls_.end());
 }
 
 void OneSided::pend(MPI_Request request, const Pending& pending) {
+  if (request == complete_request_) return completed(pending);
   requests_.push_back(request);
   pending_.push_back(pending);
 }
@@ -140,7 +161,7 @@ SendResult OneSided::put(const Remote& remote, const void* local, std::size_t si
   check(MPI_Isend(local, static_cast<int>(size), MPI_BYTE, static_cast<int>(remote.peer),
                   data_tag(number, /*is_get=*/false), data_, &request),
         "MPI_Isend");
-  pend(request, {What::own_data, remote.peer, number, nullptr});
+  pend(request, {What::own_data, remote.peer, number});
   return sent;
 }
 
@@ -156,7 +177,7 @@ SendResult OneSided::get(const Remote& remote, void* local, std::size_t size, vo
     check(MPI_Irecv(local, static_cast<int>(size), MPI_BYTE, static_cast<int>(remote.peer),
                     data_tag(number, /*is_get=*/true), data_, &request),
           "MPI_Irecv");
-    pend(request, {What::own_data, remote.peer, number, nullptr});
+    pend(request, {What::own_data, remote.peer, number});
   } else {
     operation.waits_for_answer = true;
   }
@@ -187,7 +208,7 @@ void OneSided::take(std::uint32_t source, std::span<const std::byte> message) {
                       static_cast<int>(source), data_tag(header.operation, /*is_get=*/false), data_,
                       &request),
             "MPI_Irecv");
-      pend(request, {What::put_data, source, header.operation, nullptr});
+      pend(request, {What::put_data, source, header.operation});
       return;
     case Kind::get: {
       const std::byte* const place = place_of(source, header);
@@ -195,7 +216,7 @@ void OneSided::take(std::uint32_t source, std::span<const std::byte> message) {
         check(MPI_Isend(place, static_cast<int>(header.size), MPI_BYTE, static_cast<int>(source),
                         data_tag(header.operation, /*is_get=*/true), data_, &request),
               "MPI_Isend");
-        pend(request, {What::get_data, source, header.operation, nullptr});
+        pend(request, {What::get_data, source, header.operation});
         return;
       }
       Control& answer = take_control(Kind::got, header.operation);
@@ -237,9 +258,6 @@ void OneSided::completed(const Pending& pending) {
       return;
     case What::get_data:
       return;
-    case What::control:
-      free_controls_.push_back(pending.control);
-      return;
   }
 }
 
@@ -247,8 +265,8 @@ void OneSided::test_some() {
   // Not the oldest each time: a peer that takes nothing must not hide what others have taken.
   if (next_request_ >= requests_.size()) next_request_ = 0;
   const std::size_t first = next_request_;
-  const std::size_t count = std::min(batch, requests_.size() - first);
-  std::array<int, batch> done;
+  const std::size_t count = std::min(max_tested, requests_.size() - first);
+  std::array<int, max_tested> done;
   int done_count = 0;
   check(MPI_Testsome(static_cast<int>(count), requests_.data() + first, &done_count, done.data(),
                      MPI_STATUSES_IGNORE),
@@ -257,7 +275,7 @@ void OneSided::test_some() {
     next_request_ += count;
     return;
   }
-  std::array<Pending, batch> finished;
+  std::array<Pending, max_tested> finished;
   const std::span<int> places(done.data(), static_cast<std::size_t>(done_count));
   for (std::size_t i = 0; i < places.size(); ++i)
     finished[i] = pending_[first + static_cast<std::size_t>(places[i])];
@@ -300,6 +318,9 @@ void OneSided::abandon() {
     if (receives) MPI_Cancel(&requests_[i]);
     MPI_Request_free(&requests_[i]);
   }
+  for (MPI_Request& request : sent_) MPI_Request_free(&request);
+  sent_.clear();
+  sent_controls_.clear();
   requests_.clear();
   pending_.clear();
 }

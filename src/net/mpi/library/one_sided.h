@@ -23,6 +23,8 @@
 #include <span>
 #include <vector>
 
+#include "net/mpi/library/session.h"
+
 namespace gex::net::mpi {
 
 /// The largest put or get.
@@ -33,8 +35,7 @@ inline constexpr int control_tag = 2;
 
 class OneSided {
  public:
-  /// `messages` carries control messages, `data` the data of large transfers.
-  OneSided(const Host& host, MPI_Comm messages, MPI_Comm data);
+  OneSided(const Host& host, const Session& session);
   OneSided(const OneSided&) = delete;
   OneSided& operator=(const OneSided&) = delete;
 
@@ -47,15 +48,18 @@ class OneSided {
 
   /// A control message that has arrived.
   void take(std::uint32_t source, std::span<const std::byte> message);
-  /// Completes and acknowledges what MPI has completed.
-  void advance() {
+  /// Completes and acknowledges what MPI has completed. `looks_at_all`: asks for control messages
+  /// that it has sent, too, which otherwise wait until there are several.
+  void advance(bool looks_at_all) {
     if (!requests_.empty()) test_some();
     if (!owed_.empty()) acknowledge();
+    if (sent_.size() >= max_sent || (looks_at_all && !sent_.empty())) complete_controls();
   }
 
   /// Nothing is under way that has begun here, nor what this process has to send.
   bool is_idle() const noexcept {
-    return requests_.empty() && owed_.empty() && free_operations_.size() == operations_.size();
+    return requests_.empty() && owed_.empty() && sent_.empty() &&
+           free_operations_.size() == operations_.size();
   }
   /// MPI is about to be finalized: gives up what is under way.
   void abandon();
@@ -68,6 +72,8 @@ class OneSided {
   static constexpr std::uint32_t max_for_peer = 64;
   static constexpr std::uint32_t max_operations = 8192;
   static constexpr std::size_t max_acknowledged = 64;
+  /// Control messages that are asked for together.
+  static constexpr std::size_t max_sent = 16;
 
   enum class Kind : std::uint32_t {
     put_inline,  ///< with the data
@@ -97,13 +103,12 @@ class OneSided {
     bool waits_for_data = false;    ///< MPI still reads or writes
     bool waits_for_answer = false;  ///< of the peer's
   };
-  enum class What : std::uint8_t { own_data, put_data, get_data, control };
+  enum class What : std::uint8_t { own_data, put_data, get_data };
   /// What a request of MPI's is for.
   struct Pending {
     What what;
     std::uint32_t peer;
     std::uint32_t operation;
-    Control* control;
   };
   struct Owed {
     std::uint32_t peer;
@@ -126,6 +131,7 @@ class OneSided {
   void send(std::uint32_t peer, Control& control, std::size_t data_size);
   void pend(MPI_Request request, const Pending& pending);
   void test_some();
+  void complete_controls();
   void completed(const Pending& pending);
   void acknowledge();
   std::byte* place_of(std::uint32_t source, const Header& header) const;
@@ -135,6 +141,7 @@ class OneSided {
   const Host& host_;
   const MPI_Comm messages_;
   const MPI_Comm data_;
+  const MPI_Request complete_request_;
   std::map<std::uint64_t, Segment> segments_;  ///< by number
   std::uint64_t last_segment_ = 0;
   std::vector<Operation> operations_;
@@ -142,6 +149,8 @@ class OneSided {
   std::vector<std::uint32_t> under_way_;  ///< by peer
   std::deque<Control> controls_;
   std::vector<Control*> free_controls_;
+  std::vector<MPI_Request> sent_;  ///< control messages
+  std::vector<Control*> sent_controls_;
   std::vector<MPI_Request> requests_;
   std::vector<Pending> pending_;  ///< what the requests are for
   std::size_t next_request_ = 0;

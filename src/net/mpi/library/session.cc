@@ -20,11 +20,12 @@ namespace {
 /// with which a part may be linked, belongs to several.
 struct Kind {
   const char* title;
-  const char* size_variable;  ///< of its launcher
-  bool asks_by_pmi;           ///< it finds its peers by PMI-1, which `PmiServer` offers
+  const char* size_variable;     ///< of its launcher
+  bool asks_by_pmi;              ///< it finds its peers by PMI-1, which `PmiServer` offers
+  bool shares_complete_request;  ///< `Session::complete_request`
 };
-constexpr Kind open_mpi{"Open MPI", "OMPI_COMM_WORLD_SIZE", false};
-constexpr Kind mpich{"MPICH", "PMI_SIZE", true};
+constexpr Kind open_mpi{"Open MPI", "OMPI_COMM_WORLD_SIZE", false, true};
+constexpr Kind mpich{"MPICH", "PMI_SIZE", true, false};
 
 const Kind& kind() {
   static const bool is_open_mpi = [] {
@@ -148,6 +149,19 @@ void initialize(const Host& host, std::string& error) {
 
 }  // namespace
 
+int test_each(std::span<MPI_Request> requests, bool* done) {
+  int flag = 0;
+  int code =
+      MPI_Testall(static_cast<int>(requests.size()), requests.data(), &flag, MPI_STATUSES_IGNORE);
+  std::fill_n(done, requests.size(), flag != 0);
+  for (std::size_t i = 0; i < requests.size() && flag == 0 && code == MPI_SUCCESS; ++i) {
+    int one = 0;
+    code = MPI_Test(&requests[i], &one, MPI_STATUS_IGNORE);
+    done[i] = one != 0;
+  }
+  return code;
+}
+
 std::string error_text(int code) {
   char text[MPI_MAX_ERROR_STRING] = "";
   int length = 0;
@@ -182,6 +196,9 @@ Session::Session(const Host& host, std::string& error) {
     else if (error.empty())
       error = "mpi: MPI_Comm_split: " + error_text(code);
   }
+  // A message to no process is complete at once.
+  if (kind().shares_complete_request && error.empty())
+    MPI_Isend(nullptr, 0, MPI_BYTE, MPI_PROC_NULL, 0, messages(), &complete_request_);
   // MPI_Finalize deletes the attributes of this communicator before it does anything else.
   MPI_Comm_create_keyval(MPI_COMM_NULL_COPY_FN, finalizing, &keyval_, nullptr);
   MPI_Comm_set_attr(MPI_COMM_SELF, keyval_, this);

@@ -11,6 +11,7 @@
 
 #include <array>
 #include <functional>
+#include <span>
 #include <string>
 
 namespace gex::net::mpi {
@@ -28,6 +29,10 @@ class Session {
   MPI_Comm messages() const noexcept { return communicators_[0]; }
   MPI_Comm data() const noexcept { return communicators_[1]; }
 
+  /// The request that Open MPI returns for every message that MPI_Isend has sent already. It needs
+  /// no test, and MPI_Testsome ignores it. Otherwise MPI_REQUEST_NULL.
+  MPI_Request complete_request() const noexcept { return complete_request_; }
+
   /// Called when MPI is being finalized, by any caller: the last time that MPI may be used.
   void on_finalize(std::function<void()> action) { on_finalize_ = std::move(action); }
 
@@ -35,10 +40,14 @@ class Session {
   static int finalizing(MPI_Comm communicator, int keyval, void* session, void* extra);
 
   std::array<MPI_Comm, 2> communicators_{MPI_COMM_NULL, MPI_COMM_NULL};
+  MPI_Request complete_request_ = MPI_REQUEST_NULL;
   int keyval_ = MPI_KEYVAL_INVALID;
   bool is_open_ = false;
   std::function<void()> on_finalize_;
 };
+
+/// Which of some requests are complete, by one call if all are. Returns MPI's code.
+int test_each(std::span<MPI_Request> requests, bool* done);
 
 /// MPI's text for an error.
 std::string error_text(int code);
