@@ -4,8 +4,8 @@
     bench/udp_link/measure.py --bin build/release
 
 Prints for each row what puts into rank 0's memory reach, and what the system's own datagrams do over
-the same link in the same run; `full` counts datagrams that found a receive buffer full. Each host has a processor
-of its own. Needs root; exits with 77 where the machine does not let us make such hosts.
+the same link in the same run; `full` counts datagrams that found a receive buffer full, `again` is the
+share of those that were sent again. Each host has a processor of its own. Needs root; exits with 77 where the machine does not let us make such hosts.
 """
 
 import argparse
@@ -21,7 +21,9 @@ sys.path.insert(0, os.path.join(ROOT, "tests/hosts"))
 import namespaces  # noqa: E402
 
 SHAPES = {"veth": "", "10 Gbit/s": "tbf rate 10gbit burst 64kb latency 5ms",
-          "1 Gbit/s": "tbf rate 1gbit burst 256kb latency 50ms"}
+          "1 Gbit/s": "tbf rate 1gbit burst 256kb latency 50ms",
+          # As a switch has it: 40 packets.
+          "1 Gbit/s, short queue": "tbf rate 1gbit burst 16kb limit 64kb"}
 # Of an Ethernet, without the headers of IP and UDP.
 PACKET = 1472
 
@@ -79,10 +81,14 @@ class Bench:
                                         *more])
         done = subprocess.run(command, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
                               stderr=subprocess.PIPE, text=True, check=False,
-                              env={**os.environ, "GASNET_SUPERNODE_MAXSIZE": "1", **environment})
+                              env={**os.environ, "GASNET_SUPERNODE_MAXSIZE": "1", "GEX_VERBOSE": "1",
+                                   **environment})
         if done.returncode != 0:
             sys.exit(f"udp_link_puts failed: {done.stdout}{done.stderr}")
-        return done.stdout.strip(), self.full() - before
+        counts = re.findall(r"(\d+) datagrams sent, (\d+) of them again", done.stderr)
+        all_sent = sum(int(sent) for sent, _ in counts)
+        again = sum(int(again) for _, again in counts)
+        return done.stdout.strip(), self.full() - before, 100 * again / max(1, all_sent)
 
 
 def rate_of(text):
@@ -90,11 +96,12 @@ def rate_of(text):
 
 
 def show(row, results, against=None):
-    rates = [rate_of(text) for text, _ in results]
+    rates = [rate_of(text) for text, *_ in results]
     median = statistics.median(rates)
     ratio = f"{median / against:6.2f}" if against else " " * 6
-    print(f"{row:44} {median:8.0f} MB/s {ratio}  {min(rates):.0f} to {max(rates):.0f}, full "
-          f"{', '.join(str(full) for _, full in results)}", flush=True)
+    print(f"{row:52} {median:8.0f} MB/s {ratio}  {min(rates):.0f} to {max(rates):.0f}, full "
+          f"{', '.join(str(full) for _, full, _ in results)}, again "
+          f"{', '.join(f'{again:.2f}%' for *_, again in results)}", flush=True)
     return median
 
 
@@ -108,7 +115,7 @@ def between_hosts(options, processors):
             words = ["--rsh", bench.rsh(), "--hosts", hosts, "-n", "2"]
             bare, small, large, both, lossy = [], [], [], [], []
             for _ in range(options.runs):
-                bare.append((bench.bare(), 0))
+                bare.append((bench.bare(), 0, 0))
                 small.append(bench.puts(words, 65536, {}))
                 large.append(bench.puts(words, 1 << 20, {}))
                 both.append(bench.puts(words, 1 << 20, {}, ["both"]))

@@ -4,9 +4,9 @@
 //
 // Over a real network the window grows as long as it is what holds the sender back, up to what is
 // needed: twice what the path carries in its shortest round trip, and a bounded number of bytes
-// that may wait on the way. That is the signal of delay, but in bytes: a fixed time would be a few
-// datagrams on a slow link. A round trip in which the peer did not poll, or this process, is no
-// measure of the path.
+// that may wait on the way, fewer where a queue on the way does not hold them. That is the signal
+// of delay, but in bytes: a fixed time would be a few datagrams on a slow link. A round trip in
+// which the peer did not poll, or this process, is no measure of the path.
 //
 // Losses alone are a weak signal, because some links lose at random: they shrink the window when
 // more than one in eight is lost in a round, or when the network marks datagrams (ECN). On the
@@ -24,7 +24,7 @@ class Congestion {
  public:
   struct Settings {
     std::size_t initial;                         ///< bytes
-    std::size_t least;                           ///< bytes
+    std::size_t least;                           ///< bytes: two ordinary datagrams
     std::size_t most;                            ///< bytes
     bool delay_counts;                           ///< over a real network
     std::size_t waiting = std::size_t{1} << 20;  ///< bytes that may wait on the way
@@ -35,7 +35,8 @@ class Congestion {
       : settings_(settings),
         window_(settings.initial),
         threshold_(settings.most),
-        needed_(settings.most) {}
+        needed_(settings.most),
+        surplus_(settings.most) {}
 
   std::size_t window() const noexcept { return window_; }
 
@@ -69,13 +70,35 @@ class Congestion {
     window_ = std::max(settings_.least, window_ - window_ * eighths_to_take / 8);
     threshold_ = window_;
   }
+  /// A queue on the way that holds less than the surplus loses some of each round. If as much is
+  /// lost with the least surplus, the losses are random, and are ignored for a while.
+  void adapt_surplus() noexcept {
+    const std::size_t least = least_surplus * settings_.least;
+    const bool loses = lost_ * 64 > acknowledged_ + lost_;
+    if (tolerant_rounds_ != 0) {
+      --tolerant_rounds_;
+      surplus_ += surplus_ / 4;
+    } else if (!loses) {
+      surplus_ += std::max(settings_.least / 2, surplus_ / 32);
+      useless_rounds_ = 0;
+    } else if (surplus_ > least) {
+      surplus_ = std::max(least, surplus_ - surplus_ / 4);
+    } else if (window_ <= needed_ && ++useless_rounds_ == 8) {
+      useless_rounds_ = 0;
+      tolerant_rounds_ = 1000;
+    }
+    surplus_ = std::min(surplus_, settings_.most);
+  }
   /// Once for each round trip.
   void end_round(Time least, Time mean, Time now) noexcept {
     const Time taken = now - round_began_;
+    if (settings_.delay_counts) adapt_surplus();
     if (!settings_.delay_counts || waited_) {
       needed_ = std::min(2 * needed_, settings_.most);
     } else if (filled_ && was_filled_ && least <= mean) {
-      needed_ = 2 * acknowledged_ * least / std::max<Time>(1, taken) + settings_.waiting;
+      const std::size_t carried = acknowledged_ * least / std::max<Time>(1, taken);
+      surplus_ = std::min(surplus_, carried + settings_.waiting);
+      needed_ = carried + surplus_;
       if (window_ > needed_) window_ -= std::min(window_ / 8, window_ - needed_);
     }
     if (lost_ * 8 > acknowledged_ + lost_)
@@ -92,7 +115,11 @@ class Congestion {
   Settings settings_;
   std::size_t window_;
   std::size_t threshold_;
-  std::size_t needed_;  ///< more would only wait on the way
+  std::size_t needed_;   ///< more would only wait on the way
+  std::size_t surplus_;  ///< of it, beyond what the path carries in its shortest round trip
+  static constexpr std::size_t least_surplus = 4;  ///< in `Settings::least`
+  std::uint32_t useless_rounds_ = 0;   ///< with losses although the surplus is the least
+  std::uint32_t tolerant_rounds_ = 0;  ///< in which losses change no surplus
   // Of this round.
   Time round_began_ = 0;
   Time round_ends_ = 0;

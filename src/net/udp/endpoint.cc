@@ -95,6 +95,7 @@ Endpoint::Endpoint(const Host& host, Socket& socket, const Seal& seal, Segments&
         static_cast<std::uint32_t>(payload > 8192 ? payload & ~std::size_t{63} : payload);
     peer.window = peer.first_window = from.first_window;
     peer.congestion = Congestion(from.congestion);
+    if (from.is_paced) peer.pacing = Pacing(from.congestion.least / 2);
     peer.round_trip = RoundTrip(settings.shortest_timeout);
   }
   const auto parts = static_cast<std::uint32_t>(packets_of_message(peers, host.rank, settings));

@@ -70,6 +70,7 @@ struct PeerSettings {
   std::size_t datagram = 0;      ///< bytes of the largest to there
   std::size_t first_window = 0;  ///< until it has reported its own
   Congestion::Settings congestion{};
+  bool is_paced = false;  ///< the network may have a short queue
 };
 
 class Endpoint {
@@ -253,6 +254,7 @@ class Endpoint {
   std::array<ReceiveBuffers::Buffer*, max_places> place_buffers_{};
   std::size_t places_wanted_ = 1;
   Time last_poll_ = 0;
+  Time poll_before_ = 0;        ///< the one before the last
   Time absence_ = 0;            ///< without polls, for which what is received now may have waited
   bool was_full_ = false;       ///< all places, in the last call
   bool lacks_packets_ = false;  ///< for replies: requests wait for acknowledgements

@@ -354,7 +354,7 @@ std::size_t Endpoint::poll(std::uint32_t channels, std::size_t most, Time now) {
     absence_ = now - last_poll_;
   else if (!was_full_)
     absence_ = 0;
-  last_poll_ = now;
+  poll_before_ = std::exchange(last_poll_, now);
   std::size_t waiting = 0;
   for (const Channel channel : {request_channel, reply_channel})
     waiting += (channels >> channel & 1) != 0 ? arrivals_[channel].count() : 0;

@@ -234,7 +234,7 @@ bool Endpoint::may_send(Peer& peer, std::size_t charge) noexcept {
     peer.congestion.filled();
     return false;
   }
-  return in_flight + charge <= peer.window;
+  return in_flight + charge <= peer.window && peer.pacing.may_send(in_flight + charge);
 }
 
 bool Endpoint::may_request(Peer& peer, Time now) noexcept {
@@ -250,6 +250,9 @@ void Endpoint::transmit(Peer& peer, Time now) {
   if (peer.is_gone) return;
   if (now - peer.granted_at > ReceiveRoom::lifetime)
     peer.window = std::min(peer.window, peer.first_window);
+  peer.pacing.look(std::min(peer.window, peer.congestion.window()), peer.round_trip.mean(),
+                   now > poll_before_ ? now - poll_before_ : 0, now);
+  if (!peer.pacing.may_send(peer.unacknowledged.in_flight())) return;
   for (Packet* packet = peer.unacknowledged.lost() != 0
                             ? peer.unacknowledged.lost_from(peer.unacknowledged.first_sequence())
                             : nullptr;
@@ -352,6 +355,7 @@ void Endpoint::put_on_wire(Peer& peer, Packet& packet, Time now) {
   header.sequence = packet.sequence;
   header.session += peer.unacknowledged.wraps_at(packet.sequence);
   burst_.add(peer, packet, header, now);
+  peer.pacing.sent(packet.charge);
   if (peer.unacknowledged.in_flight() == packet.charge) peer.progressed_at = now;
   mark_timed(peer, now);
 }

@@ -8,6 +8,7 @@
 
 #include "net/udp/address.h"
 #include "net/udp/congestion.h"
+#include "net/udp/pacing.h"
 #include "net/udp/packet.h"
 #include "net/udp/receive_buffers.h"
 #include "net/udp/receive_room.h"
@@ -49,6 +50,7 @@ struct Peer {
   FlushGroup* last_group = nullptr;
   RoundTrip round_trip;
   Congestion congestion;
+  Pacing pacing;
   std::size_t window = 0;        ///< what may be in flight, as its charge is counted there
   std::size_t first_window = 0;  ///< what may be, if it has granted nothing lately
   Time granted_at = 0;

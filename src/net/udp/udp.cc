@@ -206,6 +206,7 @@ PeerSettings settings_of(const Opened& opened, std::uint32_t lane, const Socket&
                      .least = 2 * least,
                      .most = most,
                      .delay_counts = !is_near};
+  peer.is_paced = !is_near;
   return peer;
 }
 

@@ -81,6 +81,7 @@ class Ranks {
                          .least = is_far ? 4480U : 8192U,
                          .most = faults.receive_buffer,
                          .delay_counts = is_far};
+      peer.is_paced = is_far && faults.is_paced;
     }
     for (std::uint32_t rank = 0; rank < count; ++rank) {
       hosts.push_back(Host{.version = interface_version,

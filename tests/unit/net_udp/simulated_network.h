@@ -33,6 +33,7 @@ struct Faults {
   std::size_t receive_buffer = std::size_t{1} << 20;
   std::size_t max_datagram = 65507;
   bool joins = false;
+  bool is_paced = true;  ///< senders spread what they send, where links have a rate
 };
 
 class SimulatedNetwork {
