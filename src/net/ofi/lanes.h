@@ -1,38 +1,25 @@
 #pragma once
-// The endpoints of a process, so that its threads do not share one and its locks.
+// The endpoints of a process, so that its threads do not share one and its locks
+// (net/kit/lanes.h).
 //
-// A thread sends over the lane of its number and begins its polls there. Every process has the
-// first lane. A further one is opened when a thread of its number sends or transfers something, or
-// when a peer offers that lane to a process with such a thread: a process with one thread has one
-// endpoint, and polls nothing else. Nothing relies on an order between messages of two lanes, and
-// everything that a Network keeps of peers it keeps for each lane by itself.
+// A process that has opened a lane offers its endpoint to a peer, which answers with its own, or
+// that it has none. Each then sends a handshake over the lane; once its own is on its way, messages
+// of its threads follow over the lane: so no message waits for a connection. One-sided operations
+// take the lane as well, to the peer's first endpoint if it has no other. Messages do not, because
+// what is lost on a lane is found by counting at both ends of it.
 //
-// Two processes agree on a lane by messages over the first one. A process that has opened it offers
-// its endpoint to a peer, which answers with its own, or that it has none. Each then sends a
-// handshake over the lane; once its own is on its way, messages of its threads follow over the
-// lane, and until then go over the first one, whose connections exist: so no message waits for a
-// connection. One-sided operations take the lane as well, to the peer's first endpoint if it has no
-// other. Messages do not, because what is lost on a lane is found by counting at both ends of it.
-//
-// A poll visits the thread's own lane, and one of the others when it finds nothing there, at the
-// latest every few times. It leaves alone a lane that a thread of that lane has polled since the
-// visit before: what came over a lane whose thread has ended or computes is delivered by the
-// others.
-//
-// Thread rules: `enter`, `for_messages`, `for_transfers`, `holder_of` and `poll` any.
+// Thread rules: all but the constructor and `leave` any.
 
 #include <gex/plugin/conduit.h>
 
-#include <array>
 #include <atomic>
 #include <cstddef>
 #include <cstdint>
 #include <memory>
-#include <mutex>
-#include <span>
 #include <string>
 #include <vector>
 
+#include "net/kit/lanes.h"
 #include "net/ofi/domain.h"
 #include "net/ofi/endpoint.h"
 #include "net/ofi/network.h"
@@ -51,18 +38,19 @@ struct Lane {
   std::unique_ptr<Endpoint> endpoint;
   OneSided one_sided;
   Network network;
+
+  /// Of a further lane, by peer: with which of its endpoints a connection was made.
+  enum class Met : std::uint8_t { no, first_endpoint, same_lane };
+  std::vector<Met> met;
+
   /// By its own threads; counts about right.
   alignas(64) std::atomic<std::uint32_t> polls{0};
 };
 
-class Lanes final : private OfferSink {
+class Lanes final : private OfferSink, public LaneSet<Lanes, Lane, LaneOffer> {
  public:
-  static constexpr std::uint32_t max_lanes = 16;
-
-  /// How many lanes a process may have: what GEX_OFI_LANES allows, or one for each processor of the
-  /// rank's, which threads that share processors would gain nothing from. One without threads, and
-  /// over a provider whose endpoints disturb each other; fewer if so many connections could not be
-  /// open.
+  /// How many lanes a process may have: `lane_count` of GEX_OFI_LANES. One over a provider whose
+  /// endpoints disturb each other; fewer if so many connections could not be open.
   static std::uint32_t count_for(const Host& host, const fi_info& info);
   /// That as a text, for gexinfo.
   static std::string describe(const Host& host, const fi_info& info);
@@ -70,66 +58,41 @@ class Lanes final : private OfferSink {
   /// `endpoints`: one for each lane, of which the first is enabled.
   Lanes(const Host& host, Domain& domain, Registrar& registrar, const Segments& segments,
         std::vector<std::unique_ptr<Endpoint>> endpoints);
-  Lanes(const Lanes&) = delete;
-  Lanes& operator=(const Lanes&) = delete;
 
-  Lane& first() noexcept { return *first_; }
-
-  /// The calling thread goes by this number.
-  void enter(std::uint32_t number);
-  /// Over which lane the calling thread reaches a peer, now.
-  Lane& for_messages(std::uint32_t peer);
-  Lane& for_transfers(std::uint32_t peer);
-  /// The lane that gave the place where a payload has been built; null: none did.
-  Lane* holder_of(const void* payload) noexcept;
-
-  std::size_t poll(std::uint32_t channels, std::size_t most);
+  // Over which lane the calling thread reaches a peer, now.
+  Lane& for_messages(std::uint32_t peer) {
+    return over(peer, [peer](const Lane& lane) {
+      return lane.endpoint->message_route(peer) != FI_ADDR_NOTAVAIL;
+    });
+  }
+  Lane& for_transfers(std::uint32_t peer) {
+    return over(peer, [peer](const Lane& lane) {
+      return lane.endpoint->transfer_route(peer) != FI_ADDR_NOTAVAIL;
+    });
+  }
 
   /// Returns when peers have everything that they were sent, or after some seconds of silence.
   /// Closes the endpoints.
   void leave();
 
  private:
-  struct Peer {
-    std::atomic<bool> offered{false};
-    enum class Met : std::uint8_t { no, first_endpoint, same_lane } met = Met::no;
-  };
-  struct Offered {
-    std::uint32_t source;
-    LaneOffer offer;
-  };
-  /// What belongs to a lane whether it is open or not.
-  struct Slot {
-    std::unique_ptr<Endpoint> endpoint;  ///< until it is opened
-    std::unique_ptr<Lane> lane;
-    std::atomic<Lane*> opened{nullptr};  ///< the first lane if this one could not be opened
-    std::unique_ptr<Peer[]> peers;       ///< of one that is open
-    std::vector<Offered> offers;         ///< taken before it was opened
-  };
+  friend LaneSet;
+
+  std::unique_ptr<Lane> make(std::uint32_t number, std::string& error);
+  bool send_offer(const Lane& lane, std::uint32_t number, std::uint32_t peer);
+  void meet(Lane& lane, std::uint32_t peer, const LaneOffer& offer);
+  static std::size_t poll_lane(Lane& lane, std::uint32_t channels, std::size_t max) {
+    return lane.network.poll(channels, max);
+  }
 
   void take_offer(std::uint32_t source, const LaneOffer& offer) override;
-  /// Polls one of the other lanes, unless its own threads do.
-  std::size_t visit_another(const Lane& own, std::uint32_t channels, std::size_t most);
-  /// The lane of the calling thread, if it is open or could be opened; else the first.
-  Lane& own();
-  Lane& open(std::uint32_t number);
-  // With the mutex held.
-  Lane& open_now(std::uint32_t number);
-  void offer(std::uint32_t number, std::uint32_t peer);
-  void meet(std::uint32_t number, std::uint32_t source, const LaneOffer& offer);
   void answer_that_there_is_none(std::uint32_t number, std::uint32_t peer);
 
   const Host& host_;
   Domain& domain_;
   Registrar& registrar_;
   const Segments& segments_;
-  const std::uint32_t count_;
-  std::array<Slot, max_lanes> slots_;
-  Lane* first_;
-  std::array<Lane*, max_lanes> open_{};       ///< in the order in which they were opened
-  std::atomic<std::uint32_t> open_count_{1};  ///< of them
-  std::atomic<std::uint32_t> entered_{0};     ///< bits: lanes with a thread
-  std::mutex mutex_;                          ///< of slots and of opening
+  std::vector<std::unique_ptr<Endpoint>> unopened_;  ///< by lane
 };
 
 }  // namespace gex::net::ofi

@@ -51,22 +51,16 @@ class Ofi {
   const OneSidedExtent& extent() const noexcept { return extent_; }
 
   SendResult send(Channel channel, std::uint32_t peer, std::span<const Piece> pieces) {
-    // What was built in place goes over the lane whose place that is.
-    Lane* const holder = pieces.empty() ? nullptr : lanes_->holder_of(pieces.back().data);
-    Lane& lane = holder != nullptr ? *holder : lanes_->for_messages(peer);
-    return lane.network.send(channel, peer, pieces);
+    return lanes_->send(channel, peer, pieces);
   }
   std::size_t poll(std::uint32_t channels, std::size_t most) {
     return lanes_->poll(channels, most);
   }
   void leave() { lanes_->leave(); }
   void* buffer(Channel channel, std::uint32_t peer, std::size_t size) {
-    return lanes_->for_messages(peer).network.buffer(channel, peer, size);
+    return lanes_->buffer(channel, peer, size);
   }
-  void release(void* payload) {
-    Lane* const holder = lanes_->holder_of(payload);
-    (holder != nullptr ? *holder : lanes_->first()).network.release(payload);
-  }
+  void release(void* payload) { lanes_->release(payload); }
   void enter_lane(std::uint32_t number) { lanes_->enter(number); }
   void transport(std::uint32_t /*peer*/, const char** name, const char** reason) const {
     *name = provider_.c_str();

@@ -57,7 +57,7 @@ Network::Network(const Host& host, Worker& worker, Endpoints& endpoints, OneSide
       peers_(host.size) {
 }
 
-bool Network::start(std::string& error) {
+bool Network::start(std::size_t key_bytes, std::string& error) {
   if (!pool_.has_memory()) {
     error = "no address space for the messages to send";
     return false;
@@ -70,7 +70,7 @@ bool Network::start(std::string& error) {
   parameters.cb = arrived;
   parameters.arg = this;
   const ucs_status_t status = ucp_worker_set_am_recv_handler(worker_.get(), &parameters);
-  if (status == UCS_OK) return one_sided_.start(error);
+  if (status == UCS_OK) return one_sided_.start(key_bytes, error);
   error = std::string("messages cannot be received: ") + text_of(status);
   return false;
 }

@@ -8,9 +8,8 @@
 //    replies their own, out of a pool that is large enough for what may be under way to all
 //    (`total_depth`): that is the bound, and a reply is accepted even if its receiver never polls.
 //  - A receiver takes in everything that arrives, whichever channel it polls. UCX's callback, out
-//  of
-//    which nothing of UCX may be called, only puts the message's place in a queue; it stays where
-//    UCX has it until its handler has run.
+//    of which nothing of UCX may be called, only puts the message's place in a queue; it stays
+//    where UCX has it until its handler has run.
 //
 // Nothing moves unless both ends poll.
 //
@@ -58,8 +57,8 @@ class Network {
   Network(const Network&) = delete;
   Network& operator=(const Network&) = delete;
 
-  /// Ready to receive.
-  bool start(std::string& error);
+  /// Ready to receive. `key_bytes`: of segments' keys, which the ranks have agreed on.
+  bool start(std::size_t key_bytes, std::string& error);
 
   /// Connects this rank with those that lie a power of two before and behind it, to which barriers
   /// and trees over all ranks send: from then on a first message to them does not wait for its

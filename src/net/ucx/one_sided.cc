@@ -34,12 +34,11 @@ ucp_request_param_t parameters_for(Transfer& transfer, ucp_send_nbx_callback_t c
 
 }  // namespace
 
-OneSided::OneSided(const Host& host, Worker& worker, Endpoints& endpoints, Segments& segments,
-                   std::size_t key_bytes)
+OneSided::OneSided(const Host& host, Worker& worker, Endpoints& endpoints, Segments& segments)
     : host_(host),
       worker_(worker),
       endpoints_(endpoints),
-      keys_(host, endpoints, key_bytes),
+      keys_(host, endpoints),
       messages_(host, worker, endpoints, segments, *this),
       peers_(host.size) {
 }

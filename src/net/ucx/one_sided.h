@@ -64,13 +64,15 @@ class OneSided final : private PutOwner {
   static constexpr std::uint32_t max_to_peer = 256;
   static constexpr std::uint32_t max_in_all = 2048;
 
-  OneSided(const Host& host, Worker& worker, Endpoints& endpoints, Segments& segments,
-           std::size_t key_bytes);
+  OneSided(const Host& host, Worker& worker, Endpoints& endpoints, Segments& segments);
   OneSided(const OneSided&) = delete;
   OneSided& operator=(const OneSided&) = delete;
 
-  /// Ready to receive.
-  bool start(std::string& error) { return messages_.start(error); }
+  /// Ready to receive. `key_bytes`: of segments' keys, which the ranks have agreed on.
+  bool start(std::size_t key_bytes, std::string& error) {
+    keys_.set_key_bytes(key_bytes);
+    return messages_.start(error);
+  }
 
   SendResult put(const Remote& remote, const void* local, std::size_t size, void* done,
                  void* local_done);

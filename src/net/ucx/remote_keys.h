@@ -17,10 +17,13 @@ namespace gex::net::ucx {
 
 class RemoteKeys {
  public:
-  RemoteKeys(const Host& host, Endpoints& endpoints, std::size_t key_bytes)
-      : host_(host), endpoints_(endpoints), key_bytes_(key_bytes), peers_(host.size) {}
+  RemoteKeys(const Host& host, Endpoints& endpoints)
+      : host_(host), endpoints_(endpoints), peers_(host.size) {}
   RemoteKeys(const RemoteKeys&) = delete;
   RemoteKeys& operator=(const RemoteKeys&) = delete;
+
+  /// How long the keys of this job are.
+  void set_key_bytes(std::size_t key_bytes) noexcept { key_bytes_ = key_bytes; }
 
   /// The key of `remote`, whose peer is in this job. `is_idle`: no operation to that peer is under
   /// way, so that keys of which it has had too many may be forgotten.
@@ -39,7 +42,7 @@ class RemoteKeys {
 
   const Host& host_;
   Endpoints& endpoints_;
-  const std::size_t key_bytes_;
+  std::size_t key_bytes_ = 0;
   std::vector<OfPeer> peers_;
 };
 

@@ -39,22 +39,16 @@ class Ucx {
   Ucx(const Host& host, std::string& error);
 
   SendResult send(Channel channel, std::uint32_t peer, std::span<const Piece> pieces) {
-    // What was built in place goes over the lane whose place that is.
-    Lane* const holder = pieces.empty() ? nullptr : lanes_->holder_of(pieces.back().data);
-    Lane& lane = holder != nullptr ? *holder : lanes_->of_thread(peer);
-    return lane.network->send(channel, peer, pieces);
+    return lanes_->send(channel, peer, pieces);
   }
   std::size_t poll(std::uint32_t channels, std::size_t most) {
     return lanes_->poll(channels, most);
   }
   void leave() { lanes_->leave(); }
   void* buffer(Channel channel, std::uint32_t peer, std::size_t size) {
-    return lanes_->of_thread(peer).network->buffer(channel, peer, size);
+    return lanes_->buffer(channel, peer, size);
   }
-  void release(void* payload) {
-    Lane* const holder = lanes_->holder_of(payload);
-    (holder != nullptr ? *holder : lanes_->first()).network->release(payload);
-  }
+  void release(void* payload) { lanes_->release(payload); }
   void enter_lane(std::uint32_t number) { lanes_->enter(number); }
   void transport(std::uint32_t peer, const char** name, const char** reason);
 
@@ -64,10 +58,10 @@ class Ucx {
   void deregister_segment(const void* key) { segments_->remove(key); }
   SendResult put(const Remote& remote, const void* local, std::size_t size, void* done,
                  void* local_done) {
-    return lanes_->of_thread(remote.peer).one_sided->put(remote, local, size, done, local_done);
+    return lanes_->of_thread(remote.peer).one_sided.put(remote, local, size, done, local_done);
   }
   SendResult get(const Remote& remote, void* local, std::size_t size, void* done) {
-    return lanes_->of_thread(remote.peer).one_sided->get(remote, local, size, done);
+    return lanes_->of_thread(remote.peer).one_sided.get(remote, local, size, done);
   }
   SendResult flush(std::uint32_t peer, void* done) { return lanes_->flush(peer, done); }
   std::uint32_t atomic_operations(std::uint32_t data_type) const {
@@ -76,7 +70,7 @@ class Ucx {
   SendResult atomic(const Remote& remote, std::uint32_t data_type, std::uint32_t operation,
                     const void* operand1, const void* operand2, void* result, void* done) {
     return lanes_->of_thread(remote.peer)
-        .one_sided->atomic(remote, data_type, operation, operand1, operand2, result, done);
+        .one_sided.atomic(remote, data_type, operation, operand1, operand2, result, done);
   }
 
  private:
@@ -142,9 +136,9 @@ Ucx::Ucx(const Host& host, std::string& error) : choice_reason_(choice_reason(ho
   const bool threaded = host.threaded != 0;
   context_.emplace(host, host.size, ranks_here(host), threaded, error);
   if (!error.empty()) return;
-  first_ = std::make_unique<Lane>(host, *context_, error);
-  if (!error.empty()) return;
   segments_.emplace(host, *context_);
+  first_ = std::make_unique<Lane>(host, *context_, *segments_, true, error);
+  if (!error.empty()) return;
   key_bytes_ = Segments::key_bytes(*context_);
 }
 
@@ -179,12 +173,11 @@ std::unique_ptr<Ucx> Ucx::attach(const Host& host, Limits& limits) {
   std::string error;
   auto made = std::make_unique<Ucx>(host, error);
   if (!made->exchange_addresses(host, error)) return nullptr;
-  if (!made->first_->start(host, *made->segments_, made->key_bytes_, 0, error))
-    error = "ucx: " + error;
+  if (!made->first_->network.start(made->key_bytes_, error)) error = "ucx: " + error;
   if (!succeeded_on_all_ranks(host, error)) return nullptr;
   if (host.rank == 0)
     host.inform(("ucx: UCX " + version() + ": " + list_of(made->context_->transports())).c_str());
-  made->first_->network->connect_neighbors();
+  made->first_->network.connect_neighbors();
   made->lanes_.emplace(host, *made->context_, *made->segments_, made->key_bytes_,
                        std::move(made->first_));
   limits = {.max_message = max_message,
