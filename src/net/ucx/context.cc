@@ -1,9 +1,10 @@
 #include "net/ucx/context.h"
 
 #include <cstdio>
-#include <cstdlib>
 #include <sstream>
 #include <utility>
+
+#include "net/ucx/printout.h"
 
 namespace gex::net::ucx {
 
@@ -79,15 +80,8 @@ Context::~Context() {
 std::vector<std::string> Context::transports() const {
   // UCX has no other way to ask before there are endpoints: lines "# resource 3 : ... tcp/eth0".
   std::vector<std::string> found;
-  char* text = nullptr;
-  std::size_t size = 0;
-  std::FILE* const stream = open_memstream(&text, &size);
-  if (stream == nullptr) return found;
-  ucp_context_print_info(context_, stream);
-  std::fclose(stream);
-  std::istringstream lines(std::string(text, size));
-  std::free(text);
-  for (std::string line; std::getline(lines, line);) {
+  for (const std::string& line :
+       printed_lines([this](std::FILE* stream) { ucp_context_print_info(context_, stream); })) {
     if (line.find(" resource ") == std::string::npos) continue;
     std::istringstream words(line);
     std::string last;

@@ -2,11 +2,11 @@
 
 #include <algorithm>
 #include <cstdio>
-#include <cstdlib>
 #include <set>
 #include <sstream>
 
 #include "net/kit/fatal.h"
+#include "net/ucx/printout.h"
 
 namespace gex::net::ucx {
 
@@ -16,15 +16,8 @@ namespace {
 std::set<std::string> transports_of(ucp_ep_h endpoint) {
   // Lines "#  lane[0]:  3:tcp/lo.0 md[1]  -> ...".
   std::set<std::string> found;
-  char* text = nullptr;
-  std::size_t size = 0;
-  std::FILE* const stream = open_memstream(&text, &size);
-  if (stream == nullptr) return found;
-  ucp_ep_print_info(endpoint, stream);
-  std::fclose(stream);
-  std::istringstream lines(std::string(text, size));
-  std::free(text);
-  for (std::string line; std::getline(lines, line);) {
+  for (const std::string& line :
+       printed_lines([endpoint](std::FILE* stream) { ucp_ep_print_info(endpoint, stream); })) {
     const std::size_t lane = line.find("lane[");
     if (lane == std::string::npos) continue;
     std::istringstream words(line.substr(lane));
