@@ -318,6 +318,25 @@ def a_path_for_small_packets_only_is_named(job):
     expect(done.returncode == 0, "the probe fails", done)
 
 
+def a_firewall_is_suspected_where_nothing_comes_back(job):
+    host = job.network.hosts[1]
+    # Addresses of this host itself are looked up behind the rule.
+    host.call("ip", "rule", "add", "prio", "200", "lookup", "local")
+    host.call("ip", "rule", "del", "prio", "0")
+    host.call("ip", "rule", "add", "prio", "10", "iif", "eth0", "ipproto", "udp", "blackhole")
+    done = job.run(1, job.tool("hosts_probe"), options=["--timeout", "20"],
+                   environment={"GEX_CONDUIT": "udp"})
+    host.call("ip", "rule", "del", "prio", "10")
+    for rank, other in ((0, 1), (1, 0)):
+        said = [line for line in done.stderr.splitlines()
+                if f"gex: rank {rank}: " in line and f"nothing has come back from rank {other} (" in line]
+        expect(len(said) <= 1, "a rank repeats itself", done)
+    expect(f"nothing has come back from rank 1 ({host.address}, port " in done.stderr and
+           "a firewall has to let it pass" in done.stderr, "the firewall is not named", done)
+    done = job.run(1, job.tool("hosts_probe"), environment={"GEX_CONDUIT": "udp"})
+    expect(done.returncode == 0 and "nothing has come back" not in done.stderr, "the probe fails", done)
+
+
 def without_a_network_the_job_says_so(job):
     done = job.run(1, job.tool("hosts_probe"), environment={"GEX_CONDUIT": "smp"})
     expect(done.returncode == 1 and len(done.stderr.splitlines()) == 1 and
@@ -419,7 +438,8 @@ GROUPS = {
                       amudprun_starts_a_rank_on_each_server,
                       a_program_of_the_label_udp_starts_ranks_on_the_servers]),
     "udp-mistakes": (2, [an_interface_that_is_not_there_is_named, ports_that_are_taken_are_named,
-                         a_path_for_small_packets_only_is_named]),
+                         a_path_for_small_packets_only_is_named,
+                         a_firewall_is_suspected_where_nothing_comes_back]),
     "neighborhoods-4": (4, [neighborhoods_are_of_ranks_on_one_host]),
 }
 

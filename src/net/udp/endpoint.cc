@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <numeric>
+#include <string>
 
 #include "net/kit/fatal.h"
 
@@ -135,6 +136,23 @@ void Endpoint::send_farewells(Time now) {
     burst_.add(peer, header_for(peer, leaving), nullptr, 0);
   }
   burst_.send();
+}
+
+void Endpoint::look_for_silence(Peer& peer, Time now) {
+  if (peer.highest_ack != 0 || has_warned_) return;
+  if (peer.unheard_since == 0) peer.unheard_since = now;
+  if (now - peer.unheard_since < silence ||
+      peer.round_trip.timeouts_in_a_row() < repetitions_in_silence)
+    return;
+  has_warned_ = true;
+  if (host_.warn == nullptr) return;
+  host_.warn(("udp: nothing has come back from rank " + std::to_string(rank_of(peer)) + " (" +
+              peer.address.host_text() + ", port " + std::to_string(peer.address.port()) + ") in " +
+              std::to_string(silence / 1'000'000'000) +
+              " s; unless it has not polled since the job began, UDP does not get through: a "
+              "firewall has to let it pass between the hosts, on the ports of GEX_UDP_PORTS "
+              "(docs/udp.md)")
+                 .c_str());
 }
 
 EndpointCounts Endpoint::counts() const noexcept {

@@ -131,6 +131,9 @@ class Endpoint {
   static constexpr std::uint32_t max_transfers = 4096;
   /// After so long without a poll, how long something took is no measure of the network.
   static constexpr Time away = 500'000;
+  /// After so long without a first answer, and so many repetitions, a warning is printed.
+  static constexpr Time silence = 10'000'000'000;
+  static constexpr std::uint32_t repetitions_in_silence = 16;
   /// Puts and answers to gets of so many bytes are copied into packets with others.
   static constexpr std::size_t copy_limit = 4096;
 
@@ -170,6 +173,7 @@ class Endpoint {
   /// What a poll does after it has received and delivered.
   void end_poll(bool idle, Time now);
   void look_at_timers(Time now);
+  void look_for_silence(Peer& peer, Time now);
   void done_with(Peer& peer, Packet& packet);
   void give_back_slab(Peer& peer, Packet& packet);
   void end_building(Packet& packet);
@@ -259,6 +263,7 @@ class Endpoint {
   bool was_full_ = false;       ///< all places, in the last call
   bool lacks_packets_ = false;  ///< for replies: requests wait for acknowledgements
   bool requests_refused_ = false;  ///< of some peer, since there was room last
+  bool has_warned_ = false;        ///< of a peer from which nothing has ever come
 
   EndpointCounts counts_;
   // What other threads may look at.

@@ -393,6 +393,7 @@ void Endpoint::look_at_timers(Time now) {
       // all are lost already, they go on as the windows allow.
       if (Packet* packet = peer.unacknowledged.latest()) {
         ++counts_.timeouts;
+        look_for_silence(peer, now);
         peer.round_trip.timed_out();
         peer.congestion.timed_out(peer.round_trip.timeouts_in_a_row());
         peer.unacknowledged.make_probe(*packet);

@@ -74,7 +74,7 @@ std::string list_of(std::span<const HostAddress> here) {
   std::string list;
   for (const HostAddress& one : here)
     list += (list.empty() ? "" : ", ") + one.interface + " (" + one.address.host_text() + ")";
-  return list.empty() ? "no interface is up" : "there are " + list;
+  return list.empty() ? "no interface is up with an address" : "there are " + list;
 }
 
 /// Whether an address is one that the user has named: an interface, an address, or a subnet.
@@ -169,6 +169,10 @@ Candidates candidates(const Wish& wish, std::span<const HostAddress> here, std::
                       (wish.one_host ? "of the loopback (lo) is up" : "to other hosts is up")
                 : "this host has no interface, address or subnet " + wish.interface;
     error += "; " + list_of(here);
+    if (wish.interface.empty() && wish.one_host)
+      error +=
+          "; bring it up (ip link set lo up), or, where all ranks share memory, choose no network "
+          "(GEX_CONDUIT=smp)";
     return {};
   }
   const Address sources[] = {default_source(AF_INET), default_source(AF_INET6)};

@@ -55,6 +55,7 @@ struct Peer {
   std::size_t first_window = 0;  ///< what may be, if it has granted nothing lately
   Time granted_at = 0;
   std::uint32_t highest_ack = 0;  ///< of what it has acknowledged: older news are not its last
+  Time unheard_since = 0;         ///< the first timeout, if nothing was ever acknowledged
   bool refuses_requests = false;
   Time progressed_at = 0;             ///< when something was acknowledged, or first sent, or probed
   Time probe_at = 0;                  ///< when to try a request in spite of that

@@ -266,6 +266,40 @@ TEST(Recovery, APeerThatVanishesAndComesBackGetsEverything) {
   ASSERT_TRUE(ranks.settle());
 }
 
+TEST(Recovery, APeerThatHasNeverAnsweredIsReportedOnce) {
+  static std::vector<std::string> lines;
+  lines.clear();
+  constexpr auto second = 1000;
+  Ranks ranks(3, {.seed = 3});
+  for (Host& host : ranks.hosts) host.warn = [](const char* text) { lines.emplace_back(text); };
+  handler = [](std::uint32_t, std::uint32_t, Channel, std::span<const std::byte>) {};
+  const auto run = [&](int steps) {
+    for (int i = 0; i < steps; ++i) ranks.step(1'000'000);
+  };
+  // From the beginning, and after it has answered.
+  ranks.network.cut_off(2, true);
+  ASSERT_EQ(ranks.send(0, request_channel, 1, message_of(0, 0, 100)), sent);
+  ASSERT_EQ(ranks.send(0, request_channel, 2, message_of(0, 1, 100)), sent);
+  run(9 * second);
+  EXPECT_TRUE(lines.empty());
+  run(3 * second);
+  ASSERT_EQ(lines.size(), 1U);
+  EXPECT_EQ(
+      lines[0].find("udp: nothing has come back from rank 2 (127.0.0.1, port 1002) in 10 s; "), 0U)
+      << lines[0];
+  run(30 * second);
+  ranks.network.cut_off(2, false);
+  ASSERT_TRUE(ranks.settle());
+  ASSERT_EQ(ranks.send(2, request_channel, 0, message_of(2, 2, 100)), sent);
+  ASSERT_TRUE(ranks.settle());
+  ranks.network.cut_off(0, true);
+  ASSERT_EQ(ranks.send(2, request_channel, 0, message_of(2, 3, 100)), sent);
+  run(30 * second);
+  EXPECT_EQ(lines.size(), 1U) << "it had answered before";
+  ranks.network.cut_off(0, false);
+  ASSERT_TRUE(ranks.settle());
+}
+
 TEST(Recovery, APeerWhoseAddressChangesIsFollowed) {
   Ranks ranks(2, {.seed = 3});
   int count = 0;

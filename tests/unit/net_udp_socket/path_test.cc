@@ -70,7 +70,14 @@ TEST(Candidates, WhatIsNotThereIsNamedBesideWhatIs) {
   }
   std::string error;
   candidates({.interface = "", .one_host = false}, {}, error);
-  EXPECT_EQ(error, "no interface to other hosts is up; no interface is up");
+  EXPECT_EQ(error, "no interface to other hosts is up; no interface is up with an address");
+  error.clear();
+  candidates({.interface = "", .one_host = true}, {}, error);
+  EXPECT_EQ(
+      error,
+      "no interface of the loopback (lo) is up; no interface is up with an address; bring it up "
+      "(ip link set lo up), or, where all ranks share memory, choose no network "
+      "(GEX_CONDUIT=smp)");
 }
 
 TEST(Candidates, TheLoopbackOfThisMachineIsFound) {
