@@ -1,10 +1,32 @@
 #include "net/ucx/worker.h"
 
+#include <sys/statvfs.h>
+
 #include <cstring>
 
 #include "net/kit/stamp.h"
 
 namespace gex::net::ucx {
+
+namespace {
+
+/// What a failure that a lack of memory may be the cause of is reported with: UCX's transports over
+/// shared memory have some 5 MB a rank in a folder that containers make small.
+std::string hint_of(ucs_status_t status) {
+  constexpr unsigned long long plenty = 256;
+  struct statvfs folder {};
+  if ((status != UCS_ERR_NO_MEMORY && status != UCS_ERR_NO_RESOURCE) ||
+      statvfs("/dev/shm", &folder) != 0)
+    return {};
+  const auto size_of = [&](unsigned long long blocks) { return blocks * folder.f_frsize >> 20; };
+  if (size_of(folder.f_bavail) > plenty) return {};
+  return "; /dev/shm (" + std::to_string(size_of(folder.f_blocks)) + " MiB, " +
+         std::to_string(size_of(folder.f_bavail)) +
+         " free) may have no room for UCX's shared memory, some 5 MiB for each rank: make it "
+         "larger (docker run --shm-size), or do without (GEX_UCX_TRANSPORTS=tcp,self)";
+}
+
+}  // namespace
 
 Worker::Worker(const Context& context, bool threaded, std::string& error)
     : context_(context), threaded_(threaded) {
@@ -18,7 +40,7 @@ Worker::Worker(const Context& context, bool threaded, std::string& error)
   const ucs_status_t status = ucp_worker_create(context.get(), &parameters, &worker_);
   if (status == UCS_OK) return;
   worker_ = nullptr;
-  error = std::string("a UCX worker cannot be made: ") + text_of(status);
+  error = std::string("a UCX worker cannot be made: ") + text_of(status) + hint_of(status);
 }
 
 Worker::~Worker() {

@@ -79,6 +79,22 @@ TEST_F(SmallContainer, OfiSaysThatTheLoopbackHasNoAddress) {
 }
 #endif
 
+#ifdef LIFECYCLE_TEST_UCX
+TEST_F(SmallContainer, UcxSaysThatSharedMemoryIsFull) {
+  Command command = in_container("mount -t tmpfs -o size=1M tmpfs /dev/shm && exec " + gexrun +
+                                 " -n 2 --conduit ucx " + probe + " fill 1048576");
+  // What UCX keeps of a worker that it could not make is not looked for.
+  const Outcome outcome = command.variable("GASNET_SUPERNODE_MAXSIZE", "1")
+                              .variable("UCX_MEM_EVENTS", "no")
+                              .variable("ASAN_OPTIONS", "detect_leaks=0")
+                              .run();
+  expect_nothing_left(outcome);
+  EXPECT_EQ(outcome.status, 1);
+  EXPECT_EQ(lines_with(outcome.error, "; /dev/shm (1 MiB, "), 1) << outcome.error;
+  EXPECT_EQ(lines_with(outcome.error, "conduit ucx cannot be used here"), 1) << outcome.error;
+}
+#endif
+
 TEST_F(SmallContainer, WithoutProcAtAll) {
   Command command(
       {"unshare", "-m", "sh", "-c",
