@@ -173,6 +173,7 @@ Candidates candidates(const Wish& wish, std::span<const HostAddress> here, std::
       error +=
           "; bring it up (ip link set lo up), or, where all ranks share memory, choose no network "
           "(GEX_CONDUIT=smp)";
+    if (!wish.interface.empty()) error += "; GEX_UDP_INTERFACE or GASNET_WORKERIP asks for it";
     return {};
   }
   const Address sources[] = {default_source(AF_INET), default_source(AF_INET6)};

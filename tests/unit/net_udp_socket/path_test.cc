@@ -67,6 +67,7 @@ TEST(Candidates, WhatIsNotThereIsNamedBesideWhatIs) {
     EXPECT_TRUE(names(none).empty()) << wrong;
     EXPECT_NE(error.find(wrong), std::string::npos) << error;
     EXPECT_NE(error.find("eth0 (10.0.0.3)"), std::string::npos) << error;
+    EXPECT_TRUE(error.ends_with("; GEX_UDP_INTERFACE or GASNET_WORKERIP asks for it")) << error;
   }
   std::string error;
   candidates({.interface = "", .one_host = false}, {}, error);
