@@ -57,10 +57,9 @@ constexpr std::uint32_t max_tallies = 2;
 /// Handshakes with one peer: with its first endpoint and with that of the same lane.
 constexpr std::uint32_t max_handshakes = 2;
 
-/// For messages to all peers, twice for replies (`max_held`), and a farewell, the tallies, the
-/// handshakes and the offers for each peer.
+/// For messages to all peers, and a farewell, the tallies, the handshakes and the offers for each.
 std::size_t buffers_for(std::size_t ranks, std::size_t offers_per_peer) noexcept {
-  return std::min<std::size_t>(ranks * 3 * depth, 3 * total_depth) +
+  return ChannelBuffers<SendBuffer>::max_in_all(ranks) +
          (1 + max_tallies + max_handshakes + offers_per_peer) * ranks;
 }
 
@@ -92,44 +91,30 @@ Network::Network(const Host& host, Endpoint& endpoint, Registrar& registrar, One
       threaded_(host.threaded != 0),
       inject_limit_(std::min(endpoint.info().tx_attr->inject_size, max_injected)),
       pool_(host, buffers_for(host.size, offers_per_peer), registrar, threaded_),
+      buffers_(host, "ofi", pool_),
       receive_(endpoint, registrar, threaded_),
       arrivals_{Arrivals<Arrival>(threaded_), Arrivals<Arrival>(threaded_)},
       peers_(host.size),
       losses_(host.size, threaded_) {
 }
 
-void Network::check_peer(std::uint32_t peer) const {
-  if (peer >= host_.size || peer == host_.rank) [[unlikely]]
-    fatal(host_, "ofi: a message to rank %u, which is not a peer of rank %u among %u", peer,
-          host_.rank, host_.size);
-}
-
 SendBuffer* Network::take_buffer(Channel channel, std::uint32_t peer) {
-  // Relaxed: a count and no more.
-  std::atomic<std::uint32_t>& held = peers_[peer].held[channel];
-  if (held.fetch_add(1, std::memory_order_relaxed) < max_held(channel)) {
-    if (SendBuffer* buffer = pool_.take()) {
-      buffer->kind = static_cast<Kind>(channel);
-      buffer->peer = peer;
-      buffer->route = endpoint_.message_route(peer);
-      return buffer;
-    }
-  }
-  held.fetch_sub(1, std::memory_order_relaxed);
-  return nullptr;
+  SendBuffer* const buffer = buffers_.take(channel, peer);
+  if (buffer != nullptr) buffer->route = endpoint_.message_route(peer);
+  return buffer;
 }
 
 void Network::give_back(SendBuffer& buffer) {
-  if (is_for_am(buffer.kind))
-    peers_[buffer.peer].held[static_cast<Channel>(buffer.kind)].fetch_sub(
-        1, std::memory_order_relaxed);
-  else if (buffer.kind == Kind::tally)
-    --peers_[buffer.peer].tallies;
+  if (is_for_am(buffer.kind)) {
+    buffers_.give_back(buffer);
+    return;
+  }
+  if (buffer.kind == Kind::tally) --peers_[buffer.peer].tallies;
   pool_.give_back(&buffer);
 }
 
 SendResult Network::send(Channel channel, std::uint32_t peer, std::span<const Piece> pieces) {
-  check_peer(peer);
+  buffers_.check_peer(peer);
   const std::size_t size = size_of(pieces);
   if (size > max_message) [[unlikely]]
     fatal(host_, "ofi: a message of %zu bytes to rank %u; the limit is %zu", size, peer,
@@ -297,17 +282,14 @@ void Network::retry_postponed() {
 }
 
 void* Network::buffer(Channel channel, std::uint32_t peer, std::size_t size) {
-  check_peer(peer);
+  buffers_.check_peer(peer);
   if (size > payload_room) return nullptr;
   SendBuffer* buffer = take_buffer(channel, peer);
   return buffer == nullptr ? nullptr : buffer->payload();
 }
 
 void Network::release(void* payload) {
-  SendBuffer* buffer = pool_.built_at(payload);
-  if (buffer == nullptr)
-    fatal(host_, "ofi: release of %p, which is not a buffer of rank %u", payload, host_.rank);
-  give_back(*buffer);
+  give_back(buffers_.built_at(payload));
 }
 
 std::size_t Network::poll(std::uint32_t channels, std::size_t most) {
@@ -513,18 +495,8 @@ void Network::begin_to_leave() {
 
 void Network::finish_leaving() const {
 #ifdef GEX_DEBUG
-  if (under_way() == 0) check_invariants();
+  if (under_way() == 0) buffers_.check_invariants();
 #endif
-}
-
-void Network::check_invariants() const {
-  std::size_t held = 0;
-  for (const Peer& peer : peers_)
-    for (const std::atomic<std::uint32_t>& count : peer.held)
-      held += count.load(std::memory_order_relaxed);
-  if (held != pool_.taken())
-    fatal(host_, "ofi: rank %u holds %zu buffers for its peers, and %zu are in use", host_.rank,
-          held, pool_.taken());
 }
 
 }  // namespace gex::net::ofi

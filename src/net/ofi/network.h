@@ -32,6 +32,7 @@
 #include <vector>
 
 #include "net/kit/arrivals.h"
+#include "net/kit/channel_buffers.h"
 #include "net/kit/loss_detector.h"
 #include "net/ofi/endpoint.h"
 #include "net/ofi/one_sided.h"
@@ -41,10 +42,6 @@
 #include "net/ofi/wire.h"
 
 namespace gex::net::ofi {
-
-/// Messages of one channel that one rank holds in buffers for another, and for all others.
-inline constexpr std::uint32_t depth = 32;
-inline constexpr std::uint32_t total_depth = 2048;
 
 /// A message that has arrived.
 struct Arrival {
@@ -106,25 +103,15 @@ class Network {
   /// Moves on what is under way.
   void advance() { progress(); }
 
-  /// Ends the job when buffers are lost or counted twice. Only while no other call is in progress,
-  /// and when nothing is under way.
-  void check_invariants() const;
-
  private:
   struct alignas(64) Peer {
-    std::array<std::atomic<std::uint32_t>, 2> held{};  ///< buffers, per channel
     std::atomic<bool> spoken_to{false};
     bool is_connected = false;
     std::uint64_t refused_in_round = 0;  ///< round of retries in which it took no more
     std::uint32_t tallies = 0;           ///< that have not gone yet; as `progress`, one thread's
   };
 
-  void check_peer(std::uint32_t peer) const;
-  /// A reply may have been handled, and the next request it made room for have arrived, before this
-  /// process has read that its buffer is free again: replies have twice the buffers.
-  static constexpr std::uint32_t max_held(Channel channel) noexcept {
-    return channel == reply_channel ? 2 * depth : depth;
-  }
+  /// With the route of messages. Null: as many are held as may be.
   SendBuffer* take_buffer(Channel channel, std::uint32_t peer);
   void give_back(SendBuffer& buffer);
   /// Sends a message of the conduit's own; false: no buffer is free. `content` is a multiple of
@@ -162,6 +149,7 @@ class Network {
   bool threaded_;
   std::size_t inject_limit_;
   SendPool pool_;
+  ChannelBuffers<SendBuffer> buffers_;
   ReceiveBuffers receive_;
   std::array<Arrivals<Arrival>, 2> arrivals_;
   std::vector<Peer> peers_;

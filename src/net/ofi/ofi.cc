@@ -240,9 +240,9 @@ std::unique_ptr<Ofi> Ofi::attach(const Host& host, Limits& limits) {
   first.endpoint->unlink_file();
   first.network.connect_neighbors();
   limits = {.max_message = max_message,
-            .reply_depth = depth,
+            .reply_depth = channel_depth,
             .max_transfer = made->extent_.max_transfer,
-            .total_depth = total_depth,
+            .total_depth = total_channel_depth,
             .key_bytes = sizeof(Segments::Key),
             .max_pieces = made->extent_.pieces.own,
             .max_remote_pieces = made->extent_.pieces.peer,
@@ -271,11 +271,12 @@ std::string memory_text() {
   const auto room_for = [](std::uint32_t messages) {
     return std::to_string(3 * messages * max_wire / 1024) + " KiB";
   };
-  return "to send, at most " + room_for(depth) + " a peer and " + room_for(total_depth) +
-         " in all, in use only while messages wait; to receive, " +
+  return "to send, at most " + room_for(channel_depth) + " a peer and " +
+         room_for(total_channel_depth) + " in all, in use only while messages wait; to receive, " +
          std::to_string(ReceiveBuffers::max_at_first / 1024) +
          " KiB, and more while messages wait to be handled, of which each peer can have " +
-         std::to_string(2 * depth) + "; to copy through where local memory must be registered, " +
+         std::to_string(2 * channel_depth) +
+         "; to copy through where local memory must be registered, " +
          std::to_string(OneSided::bounce_memory / 1024) + " KiB";
 }
 

@@ -33,9 +33,9 @@ void gather(std::byte* out, std::span<const Piece> pieces) noexcept {
 /// Offers to each peer that may wait with this process.
 constexpr std::size_t offers_per_peer = 16;
 
-/// For messages to all peers, twice for replies (`max_held`), handshakes and offers.
+/// For messages to all peers, handshakes and offers.
 std::size_t buffers_for(std::size_t ranks) noexcept {
-  return std::min<std::size_t>(ranks * 3 * depth, 3 * total_depth) + ranks * (1 + offers_per_peer);
+  return ChannelBuffers<SendBuffer>::max_in_all(ranks) + ranks * (1 + offers_per_peer);
 }
 
 }  // namespace
@@ -53,6 +53,7 @@ Network::Network(const Host& host, Worker& worker, Endpoints& endpoints, OneSide
               prototype.network = this;
               return true;
             }),
+      buffers_(host, "ucx", pool_),
       arrivals_{Arrivals<Arrival>(threaded_), Arrivals<Arrival>(threaded_)},
       peers_(host.size) {
 }
@@ -75,35 +76,15 @@ bool Network::start(std::size_t key_bytes, std::string& error) {
   return false;
 }
 
-void Network::check_peer(std::uint32_t peer) const {
-  if (peer >= host_.size || peer == host_.rank) [[unlikely]]
-    fatal(host_, "ucx: a message to rank %u, which is not a peer of rank %u among %u", peer,
-          host_.rank, host_.size);
-}
-
-SendBuffer* Network::take_buffer(Channel channel, std::uint32_t peer) {
-  // Relaxed: a count and no more.
-  std::atomic<std::uint32_t>& held = peers_[peer].held[channel];
-  if (held.fetch_add(1, std::memory_order_relaxed) < max_held(channel)) {
-    if (SendBuffer* buffer = pool_.take()) {
-      buffer->kind = static_cast<Kind>(channel);
-      buffer->peer = peer;
-      return buffer;
-    }
-  }
-  held.fetch_sub(1, std::memory_order_relaxed);
-  return nullptr;
-}
-
 void Network::give_back(SendBuffer& buffer) {
   if (is_for_am(buffer.kind))
-    peers_[buffer.peer].held[static_cast<Channel>(buffer.kind)].fetch_sub(
-        1, std::memory_order_relaxed);
-  pool_.give_back(&buffer);
+    buffers_.give_back(buffer);
+  else
+    pool_.give_back(&buffer);
 }
 
 SendResult Network::send(Channel channel, std::uint32_t peer, std::span<const Piece> pieces) {
-  check_peer(peer);
+  buffers_.check_peer(peer);
   const std::size_t size = size_of(pieces);
   if (size > max_message) [[unlikely]]
     fatal(host_, "ucx: a message of %zu bytes to rank %u; the limit is %zu", size, peer,
@@ -120,7 +101,7 @@ SendResult Network::send(Channel channel, std::uint32_t peer, std::span<const Pi
     }
     pieces = pieces.first(pieces.size() - 1);
   } else {
-    buffer = take_buffer(channel, peer);
+    buffer = buffers_.take(channel, peer);
     if (buffer == nullptr) return would_block;
     buffer->start = buffer->bytes();
   }
@@ -198,17 +179,14 @@ void Network::connect_neighbors() {
 }
 
 void* Network::buffer(Channel channel, std::uint32_t peer, std::size_t size) {
-  check_peer(peer);
+  buffers_.check_peer(peer);
   if (size > payload_room) return nullptr;
-  SendBuffer* buffer = take_buffer(channel, peer);
+  SendBuffer* buffer = buffers_.take(channel, peer);
   return buffer == nullptr ? nullptr : buffer->payload();
 }
 
 void Network::release(void* payload) {
-  SendBuffer* buffer = pool_.built_at(payload);
-  if (buffer == nullptr)
-    fatal(host_, "ucx: release of %p, which is not a buffer of rank %u", payload, host_.rank);
-  give_back(*buffer);
+  give_back(buffers_.built_at(payload));
 }
 
 std::size_t Network::poll(std::uint32_t channels, std::size_t most) {
@@ -343,22 +321,12 @@ void Network::begin_to_leave() {
 
 void Network::finish_leaving() {
 #ifdef GEX_DEBUG
-  if (in_flight_.load(std::memory_order_relaxed) == 0) check_invariants();
+  if (in_flight_.load(std::memory_order_relaxed) == 0) buffers_.check_invariants();
 #endif
   drops_arrivals_ = true;
   for (Arrivals<Arrival>& arrivals : arrivals_)
     for (Arrival arrival; arrivals.pop(arrival);) give_up(arrival.message);
   one_sided_.finish_leaving();
-}
-
-void Network::check_invariants() const {
-  std::size_t held = 0;
-  for (const Peer& peer : peers_)
-    for (const std::atomic<std::uint32_t>& count : peer.held)
-      held += count.load(std::memory_order_relaxed);
-  if (held != pool_.taken())
-    fatal(host_, "ucx: rank %u holds %zu buffers for its peers, and %zu are in use", host_.rank,
-          held, pool_.taken());
 }
 
 }  // namespace gex::net::ucx

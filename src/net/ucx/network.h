@@ -30,6 +30,7 @@
 #include <vector>
 
 #include "net/kit/arrivals.h"
+#include "net/kit/channel_buffers.h"
 #include "net/ucx/endpoints.h"
 #include "net/ucx/one_sided.h"
 #include "net/ucx/send_buffer.h"
@@ -37,10 +38,6 @@
 #include "net/ucx/worker.h"
 
 namespace gex::net::ucx {
-
-/// Messages of one channel that one rank holds in buffers for another, and for all others.
-inline constexpr std::uint32_t depth = 32;
-inline constexpr std::uint32_t total_depth = 2048;
 
 /// A message that has arrived. UCX keeps it.
 struct Arrival {
@@ -90,23 +87,11 @@ class Network {
   /// Drops what has arrived and was not polled for, and what still comes.
   void finish_leaving();
 
-  /// Ends the job when buffers are lost or counted twice. Only while no other call is in progress,
-  /// and when nothing is under way.
-  void check_invariants() const;
-
  private:
   struct alignas(64) Peer {
-    std::array<std::atomic<std::uint32_t>, 2> held{};  ///< buffers, per channel
-    bool is_connected = false;                         ///< its handshake has come
+    bool is_connected = false;  ///< its handshake has come
   };
 
-  void check_peer(std::uint32_t peer) const;
-  /// A reply may have been handled, and the next request it made room for have arrived, before this
-  /// process has seen that its buffer is free again: replies have twice the buffers.
-  static constexpr std::uint32_t max_held(Channel channel) noexcept {
-    return channel == reply_channel ? 2 * depth : depth;
-  }
-  SendBuffer* take_buffer(Channel channel, std::uint32_t peer);
   void give_back(SendBuffer& buffer);
   /// Gives UCX a filled buffer.
   void post(SendBuffer& buffer, std::size_t size);
@@ -130,6 +115,7 @@ class Network {
   const bool threaded_;
   const bool takes_offers_;
   SendPool pool_;
+  ChannelBuffers<SendBuffer> buffers_;
   std::array<Arrivals<Arrival>, 2> arrivals_;
   std::vector<Peer> peers_;
 

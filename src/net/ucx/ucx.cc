@@ -181,9 +181,9 @@ std::unique_ptr<Ucx> Ucx::attach(const Host& host, Limits& limits) {
   made->lanes_.emplace(host, *made->context_, *made->segments_, made->key_bytes_,
                        std::move(made->first_));
   limits = {.max_message = max_message,
-            .reply_depth = depth,
+            .reply_depth = channel_depth,
             .max_transfer = OneSided::max_transfer,
-            .total_depth = total_depth,
+            .total_depth = total_channel_depth,
             // Without one-sided operations no rank gets a key, but keys have a size all the same.
             .key_bytes = static_cast<std::uint32_t>(std::max<std::size_t>(made->key_bytes_, 16))};
   return made;
@@ -254,10 +254,11 @@ void Ucx::describe(const Host& host,
   const auto room_for = [](std::uint32_t messages) {
     return std::to_string(3 * messages * (sizeof(SendBuffer) + buffer_room) / 1024) + " KiB";
   };
-  print("memory", "to send, at most " + room_for(depth) + " a peer and " + room_for(total_depth) +
+  print("memory", "to send, at most " + room_for(channel_depth) + " a peer and " +
+                      room_for(total_channel_depth) +
                       " in all, in use only while messages wait; what has arrived waits in UCX's "
                       "memory, of which each peer can have " +
-                      std::to_string(2 * depth) + " messages");
+                      std::to_string(2 * channel_depth) + " messages");
 }
 
 constexpr Conduit table = table_of<Ucx>(
