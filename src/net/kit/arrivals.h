@@ -26,10 +26,13 @@ class Arrivals {
     count_.store(count + 1, std::memory_order_relaxed);
   }
 
+  /// About right while other threads run.
+  bool is_empty() const noexcept { return count_.load(std::memory_order_relaxed) == 0; }
+
   /// Takes the oldest; false when there is none.
   bool pop(Arrival& arrival) {
-    // Relaxed: a hint; under the mutex it is looked at again.
-    if (count_.load(std::memory_order_relaxed) == 0) return false;
+    // Under the mutex it is looked at again.
+    if (is_empty()) return false;
     const OptionalGuard guard(mutex_, threaded_);
     const std::size_t count = count_.load(std::memory_order_relaxed);
     if (count == 0) return false;

@@ -5,9 +5,8 @@
 // Both channels share one endpoint and one completion queue, so that a poll looks at one place and
 // a pair of ranks has one connection. They do not block one another all the same:
 //  - A sender copies what the provider does not take at once into a buffer of its own and offers it
-//    again in later polls. Each channel to each peer has `depth` buffers, the replies' their own,
-//    out of a pool that is large enough for what may be under way to all (`total_depth`). So a
-//    reply is accepted even if its receiver never polls.
+//    again in later polls. Each channel to each peer has buffers of its own
+//    (net/kit/channel_buffers.h). So a reply is accepted even if its receiver never polls.
 //  - A receiver takes in everything that arrives, whichever channel it polls; what it does not want
 //    yet waits in the memory into which it came (receive_buffers.h).
 //

@@ -108,8 +108,8 @@ void MessagePuts::send_part(std::uint32_t peer, Rest& rest) {
   part.put = rest.put;
   part.peer = peer;
   part.is_sent = part.is_acknowledged = false;
-  part.header = {Stamp::of(host_.cookie, host_.rank, Kind::put, rest.size), rest.address,
-                 rest.segment, part.number};
+  part.header = {Stamp::of(host_.cookie, host_.rank, Kind::put), part.number, rest.address,
+                 rest.segment};
   ++peers_[peer].parts;
   ++rest.put->unsent;
   ++rest.put->unacknowledged;
@@ -171,13 +171,13 @@ ucs_status_t MessagePuts::take_put(const void* header, std::size_t header_size, 
     return UCS_OK;
   }
   std::memcpy(&put, header, sizeof put);
-  if (!is_from_peer(host_, put.stamp, size) || put.stamp.kind() != Kind::put ||
+  if (!is_from_peer(host_, put.stamp) || put.stamp.kind() != Kind::put ||
       !segments_.holds(put.segment, put.address, size)) {
     warn_of_stray();
     return UCS_OK;
   }
   std::memcpy(reinterpret_cast<void*>(put.address), data, size);
-  owed_.push_back({put.stamp.source, static_cast<std::uint32_t>(put.part)});
+  owed_.push_back({put.stamp.source(), put.part});
   return UCS_OK;
 }
 
@@ -211,7 +211,7 @@ void MessagePuts::send_answer(std::uint32_t peer, const Owed* owed, std::size_t 
   free_answers_.pop_back();
   const std::size_t size = count * sizeof answer.parts[0];
   answer.peer = peer;
-  answer.stamp = Stamp::of(host_.cookie, host_.rank, Kind::put_answer, size);
+  answer.stamp = Stamp::of(host_.cookie, host_.rank, Kind::put_answer);
   for (std::size_t i = 0; i < count; ++i) answer.parts[i] = owed[i].part;
   const ucp_request_param_t parameters = parameters_for(&answer, on_answered);
   void* const request =
@@ -246,20 +246,20 @@ ucs_status_t MessagePuts::take_answer(const void* header, std::size_t header_siz
   }
   std::memcpy(&stamp, header, sizeof stamp);
   std::memcpy(numbers, data, size);
-  if (!is_from_peer(host_, stamp, size) || stamp.kind() != Kind::put_answer) {
+  if (!is_from_peer(host_, stamp) || stamp.kind() != Kind::put_answer) {
     warn_of_stray();
     return UCS_OK;
   }
   for (std::size_t i = 0; i < size / sizeof numbers[0]; ++i) {
     Part* const part = numbers[i] < parts_.size() ? &parts_[numbers[i]] : nullptr;
     if (part == nullptr || part->put == nullptr || part->is_acknowledged ||
-        part->peer != stamp.source) {
+        part->peer != stamp.source()) {
       warn_of_stray();
       continue;
     }
     part_is_acknowledged(*part);
   }
-  advance(stamp.source);
+  advance(stamp.source());
   return UCS_OK;
 }
 

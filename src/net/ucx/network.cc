@@ -63,15 +63,20 @@ bool Network::start(std::size_t key_bytes, std::string& error) {
     error = "no address space for the messages to send";
     return false;
   }
+  return receives(am_id, UCP_AM_FLAG_WHOLE_MSG | UCP_AM_FLAG_PERSISTENT_DATA, error) &&
+         receives(copied_am_id, UCP_AM_FLAG_WHOLE_MSG, error) && one_sided_.start(key_bytes, error);
+}
+
+bool Network::receives(unsigned id, unsigned flags, std::string& error) {
   ucp_am_handler_param_t parameters{};
   parameters.field_mask = UCP_AM_HANDLER_PARAM_FIELD_ID | UCP_AM_HANDLER_PARAM_FIELD_FLAGS |
                           UCP_AM_HANDLER_PARAM_FIELD_CB | UCP_AM_HANDLER_PARAM_FIELD_ARG;
-  parameters.id = am_id;
-  parameters.flags = UCP_AM_FLAG_WHOLE_MSG | UCP_AM_FLAG_PERSISTENT_DATA;
+  parameters.id = id;
+  parameters.flags = flags;
   parameters.cb = arrived;
   parameters.arg = this;
   const ucs_status_t status = ucp_worker_set_am_recv_handler(worker_.get(), &parameters);
-  if (status == UCS_OK) return one_sided_.start(key_bytes, error);
+  if (status == UCS_OK) return true;
   error = std::string("messages cannot be received: ") + text_of(status);
   return false;
 }
@@ -111,7 +116,7 @@ SendResult Network::send(Channel channel, std::uint32_t peer, std::span<const Pi
 }
 
 void Network::post(SendBuffer& buffer, std::size_t size) {
-  buffer.stamp = Stamp::of(host_.cookie, host_.rank, buffer.kind, size);
+  buffer.stamp = Stamp::of(host_.cookie, host_.rank, buffer.kind);
   ucp_request_param_t parameters;
   parameters.op_attr_mask = UCP_OP_ATTR_FIELD_CALLBACK | UCP_OP_ATTR_FIELD_USER_DATA |
                             UCP_OP_ATTR_FIELD_FLAGS | UCP_OP_ATTR_FIELD_MEMORY_TYPE;
@@ -121,8 +126,9 @@ void Network::post(SendBuffer& buffer, std::size_t size) {
   parameters.user_data = &buffer;
   parameters.memory_type = UCS_MEMORY_TYPE_HOST;
   const Worker::Use use(worker_);
-  void* const request = ucp_am_send_nbx(endpoints_.to(buffer.peer), am_id, &buffer.stamp,
-                                        sizeof buffer.stamp, buffer.start, size, &parameters);
+  void* const request =
+      ucp_am_send_nbx(endpoints_.to(buffer.peer), size <= max_copied ? copied_am_id : am_id,
+                      &buffer.stamp, sizeof buffer.stamp, buffer.start, size, &parameters);
   if (request == nullptr) {
     give_back(buffer);
   } else if (UCS_PTR_IS_ERR(request)) [[unlikely]] {
@@ -191,6 +197,7 @@ void Network::release(void* payload) {
 
 std::size_t Network::poll(std::uint32_t channels, std::size_t most) {
   progress();
+  if (arrivals_[request_channel].is_empty() && arrivals_[reply_channel].is_empty()) return 0;
   return deliver_arrived(channels, most);
 }
 
@@ -218,19 +225,27 @@ std::size_t Network::deliver_arrived(std::uint32_t channels, std::size_t most) {
     if ((channels >> channel & 1) == 0) continue;
     Arrival arrival;
     while (delivered < most && arrivals_[channel].pop(arrival)) {
-      if (reinterpret_cast<std::uintptr_t>(arrival.message) % message_alignment == 0) [[likely]] {
-        host_.deliver(arrival.source, channel, arrival.message, arrival.size);
-      } else {
-        // A UCX that aligns messages in its own way.
-        alignas(message_alignment) std::byte aligned[max_message];
-        std::memcpy(aligned, arrival.message, arrival.size);
-        host_.deliver(arrival.source, channel, aligned, arrival.size);
-      }
-      give_up(arrival.message);
+      deliver(channel, arrival);
       ++delivered;
     }
   }
   return delivered;
+}
+
+void Network::deliver(Channel channel, const Arrival& arrival) {
+  if (arrival.kept == nullptr) {
+    host_.deliver(arrival.source, channel, arrival.copy.data(), arrival.size);
+    return;
+  }
+  if (reinterpret_cast<std::uintptr_t>(arrival.kept) % message_alignment == 0) [[likely]] {
+    host_.deliver(arrival.source, channel, arrival.kept, arrival.size);
+  } else {
+    // A UCX that aligns messages in its own way.
+    alignas(message_alignment) std::byte aligned[max_message];
+    std::memcpy(aligned, arrival.kept, arrival.size);
+    host_.deliver(arrival.source, channel, aligned, arrival.size);
+  }
+  give_up(arrival.kept);
 }
 
 void Network::give_up(std::byte* message) {
@@ -258,7 +273,7 @@ ucs_status_t Network::take_in(const void* header, std::size_t header_size, void*
     return UCS_OK;
   }
   if (stamp->kind() == Kind::handshake) {
-    peers_[stamp->source].is_connected = true;
+    peers_[stamp->source()].is_connected = true;
     return UCS_OK;
   }
   if (drops_arrivals_) return UCS_OK;
@@ -271,17 +286,28 @@ ucs_status_t Network::take_in(const void* header, std::size_t header_size, void*
     const auto* const bytes = static_cast<const std::byte*>(data);
     std::memcpy(&lane, bytes, sizeof lane);
     // Taken once the worker is not in use any more: what follows uses workers.
-    offers_.push_back({stamp->source, lane, {bytes + sizeof lane, bytes + size}});
+    offers_.push_back({stamp->source(), lane, {bytes + sizeof lane, bytes + size}});
     any_offers_.store(true, std::memory_order_relaxed);
     return UCS_OK;
   }
-  // Whole messages that may stay are what was asked for, and what peers of this job send.
-  if (!may_stay || size == 0) {
+  // Whole messages that may stay, or that are copied, are what was asked for, and what peers of
+  // this job send.
+  if (size == 0 || (size > max_copied && !may_stay)) {
     warn_of_stray();
     return UCS_OK;
   }
-  arrivals_[static_cast<Channel>(stamp->kind())].push(
-      {static_cast<std::byte*>(data), size, stamp->source});
+  Arrivals<Arrival>& arrivals = arrivals_[static_cast<Channel>(stamp->kind())];
+  Arrival arrival;
+  arrival.size = static_cast<std::uint32_t>(size);
+  arrival.source = stamp->source();
+  if (size <= max_copied) {
+    arrival.kept = nullptr;
+    std::memcpy(arrival.copy.data(), data, size);
+    arrivals.push(arrival);
+    return UCS_OK;
+  }
+  arrival.kept = static_cast<std::byte*>(data);
+  arrivals.push(arrival);
   return UCS_INPROGRESS;
 }
 
@@ -325,7 +351,8 @@ void Network::finish_leaving() {
 #endif
   drops_arrivals_ = true;
   for (Arrivals<Arrival>& arrivals : arrivals_)
-    for (Arrival arrival; arrivals.pop(arrival);) give_up(arrival.message);
+    for (Arrival arrival; arrivals.pop(arrival);)
+      if (arrival.kept != nullptr) give_up(arrival.kept);
   one_sided_.finish_leaving();
 }
 

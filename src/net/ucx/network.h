@@ -4,12 +4,12 @@
 // Both channels share the worker and one endpoint for each peer. They do not block one another all
 // the same:
 //  - UCX takes any number of messages and keeps what it cannot send yet, without a bound. So each
-//    message leaves from a buffer of the conduit's, of which each channel to each peer has `depth`,
-//    replies their own, out of a pool that is large enough for what may be under way to all
-//    (`total_depth`): that is the bound, and a reply is accepted even if its receiver never polls.
+//    message leaves from a buffer of the conduit's, of which each channel to each peer has a
+//    number of its own (net/kit/channel_buffers.h): that is the bound, and a reply is accepted even
+//    if its receiver never polls.
 //  - A receiver takes in everything that arrives, whichever channel it polls. UCX's callback, out
 //    of which nothing of UCX may be called, only puts the message's place in a queue; it stays
-//    where UCX has it until its handler has run.
+//    where UCX has it until its handler has run. A small one is copied into the queue.
 //
 // Nothing moves unless both ends poll.
 //
@@ -39,11 +39,12 @@
 
 namespace gex::net::ucx {
 
-/// A message that has arrived. UCX keeps it.
+/// A message that has arrived.
 struct Arrival {
-  std::byte* message;
-  std::size_t size;
+  std::byte* kept;  ///< UCX keeps it there; null: it is `copy`
+  std::uint32_t size;
   std::uint32_t source;
+  alignas(message_alignment) std::array<std::byte, max_copied> copy;
 };
 
 class Network {
@@ -98,8 +99,11 @@ class Network {
   static void sent_off(void* request, ucs_status_t status, void* buffer);
   static ucs_status_t arrived(void* network, const void* header, std::size_t header_size,
                               void* data, std::size_t size, const ucp_am_recv_param_t* parameters);
+  /// `may_stay`: UCX keeps the message until it is given back.
   ucs_status_t take_in(const void* header, std::size_t header_size, void* data, std::size_t size,
                        bool may_stay);
+  bool receives(unsigned id, unsigned flags, std::string& error);
+  void deliver(Channel channel, const Arrival& arrival);
 
   /// Lets UCX make progress. Only one thread does at a time; others find nothing to do.
   void progress();
