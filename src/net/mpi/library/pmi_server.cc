@@ -55,6 +55,7 @@ PmiServer::PmiServer(const Host& host)
 PmiServer::~PmiServer() {
   if (own_ >= 0) shutdown(own_, SHUT_RDWR);
   if (thread_.joinable()) thread_.join();
+  if (ended_) ended_->wait(false);
   if (own_ >= 0) close(own_);
 }
 
@@ -88,7 +89,12 @@ void PmiServer::end_of_init() {
 
 void PmiServer::begin_finalize() {
   finalizing_ = true;
-  thread_ = std::thread([this] { serve(); });
+  ended_ = std::make_shared<std::atomic<bool>>(false);
+  std::thread([this, ended = ended_] {
+    serve();
+    ended->store(true);
+    ended->notify_all();
+  }).detach();
 }
 
 void PmiServer::serve() {

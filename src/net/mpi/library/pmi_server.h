@@ -12,8 +12,10 @@
 
 #include <gex/plugin/conduit.h>
 
+#include <atomic>
 #include <cstdint>
 #include <map>
+#include <memory>
 #include <string>
 #include <string_view>
 #include <thread>
@@ -54,6 +56,8 @@ class PmiServer {
   std::map<std::string, std::string, std::less<>> values_;
   std::string unpublished_;  ///< "key=value\n" of what was put since the last fence
   std::thread thread_;
+  /// Of the thread that serves the finalization, which no other thread joins: set at its end.
+  std::shared_ptr<std::atomic<bool>> ended_;
 };
 
 }  // namespace gex::net::mpi
