@@ -452,43 +452,46 @@ constexpr Numbers numbers[] = {
 
 TEST_P(OneSidedPromise, AtomicOperationsDoWhatTheProcessorsDo) {
   if (conduit->atomic == nullptr) GTEST_SKIP() << "no atomic operations";
-  on_ranks_with_segments(
-      2, false,
-      [&](const Host& host, const Limits&, const std::vector<Published>& all,
-          unsigned char* segment) {
-        const std::uint32_t peer = 1 - host.rank;
-        const Remote remote = all[peer].at(peer, 64);
-        for (const Numbers& number : numbers) {
-          const std::uint32_t offered = conduit->atomic_operations(number.type);
-          EXPECT_EQ(offered & ~atomic::operations_of(number.type), 0U);
-          for (gex_OP_t operation = 1; operation <= GEX_OP_GET; operation <<= 1) {
-            if ((offered & operation) == 0) continue;
-            // A comparison that fails, and one that does not.
-            for (const std::uint64_t operand1 : {number.operand1, number.first}) {
-              std::memcpy(segment + 64, &number.first, sizeof number.first);
-              barrier_with_progress();
-              std::uint64_t expected = number.first;
-              const std::uint64_t former =
-                  atomic::apply(number.type, &expected, operation, operand1, number.operand2, 0);
-              std::uint64_t result = 0;
-              Completion done{0};
-              while (conduit->atomic(&remote, number.type, operation, &operand1, &number.operand2,
-                                     atomic::fetches(operation) ? &result : nullptr,
-                                     &done) == would_block)
-                poll_or_yield(both);
-              wait_for(done);
-              barrier_with_progress();
-              EXPECT_EQ(std::memcmp(segment + 64, &expected, atomic::size_of(number.type)), 0)
-                  << "type " << number.type << ", operation " << operation;
-              if (atomic::fetches(operation)) {
-                EXPECT_EQ(std::memcmp(&result, &former, atomic::size_of(number.type)), 0)
-                    << "type " << number.type << ", operation " << operation;
-              }
-              barrier_with_progress();
-            }
+  // Every operation and type that the network offers, on memory of one rank, which may be this one.
+  // The memory of this rank, `memory`, is then another's, or its own.
+  const auto expect_all = [&](const Remote& remote, unsigned char* memory) {
+    for (const Numbers& number : numbers) {
+      const std::uint32_t offered = conduit->atomic_operations(number.type);
+      EXPECT_EQ(offered & ~atomic::operations_of(number.type), 0U);
+      for (gex_OP_t operation = 1; operation <= GEX_OP_GET; operation <<= 1) {
+        if ((offered & operation) == 0) continue;
+        // A comparison that fails, and one that does not.
+        for (const std::uint64_t operand1 : {number.operand1, number.first}) {
+          std::memcpy(memory, &number.first, sizeof number.first);
+          barrier_with_progress();
+          std::uint64_t expected = number.first;
+          const std::uint64_t former =
+              atomic::apply(number.type, &expected, operation, operand1, number.operand2, 0);
+          std::uint64_t result = 0;
+          Completion done{0};
+          while (conduit->atomic(&remote, number.type, operation, &operand1, &number.operand2,
+                                 atomic::fetches(operation) ? &result : nullptr,
+                                 &done) == would_block)
+            poll_or_yield(both);
+          wait_for(done);
+          barrier_with_progress();
+          EXPECT_EQ(std::memcmp(memory, &expected, atomic::size_of(number.type)), 0)
+              << "type " << number.type << ", operation " << operation;
+          if (atomic::fetches(operation)) {
+            EXPECT_EQ(std::memcmp(&result, &former, atomic::size_of(number.type)), 0)
+                << "type " << number.type << ", operation " << operation;
           }
+          barrier_with_progress();
         }
-      });
+      }
+    }
+  };
+  on_ranks_with_segments(2, false,
+                         [&](const Host& host, const Limits&, const std::vector<Published>& all,
+                             unsigned char* segment) {
+                           for (const std::uint32_t rank : {1 - host.rank, host.rank})
+                             expect_all(all[rank].at(rank, 64), segment + 64);
+                         });
 }
 
 TEST_P(OneSidedPromise, NoAtomicOperationIsLost) {
