@@ -206,6 +206,35 @@ TYPED_TEST(Atomic, DomainsOfEveryTeamAnswerAndOperate) {
 
 using Word = std::uint64_t;
 
+// Networks may have these operations themselves, but not those of a domain with all.
+template <class T>
+void change_bits(gex_DT_t type) {
+  gex_AD_t ad;
+  gex_AD_Create(&ad, team(), type,
+                GEX_OP_FAND | GEX_OP_FOR | GEX_OP_FXOR | GEX_OP_FCAS | GEX_OP_FADD | GEX_OP_GET, 0);
+  for (gex_Rank_t turn = 0; turn < size(); ++turn) {
+    clear_hot_word<T>();
+    if (rank() == turn) {
+      for (gex_Rank_t target = 0; target < size(); ++target) {
+        std::byte* const at = segment_of(target) + hot;
+        EXPECT_EQ(once<T>(ad, target, at, GEX_OP_FCAS, T{0}, T{1}), T{0});
+        EXPECT_EQ(once<T>(ad, target, at, GEX_OP_FXOR, T{3}), T{1});
+        EXPECT_EQ(once<T>(ad, target, at, GEX_OP_FOR, T{32}), T{2});
+        EXPECT_EQ(once<T>(ad, target, at, GEX_OP_FADD, T{5}), T{34});
+        EXPECT_EQ(once<T>(ad, target, at, GEX_OP_FAND, T{38}), T{39});
+        EXPECT_EQ(once<T>(ad, target, at, GEX_OP_GET), T{38});
+      }
+    }
+    barrier();
+  }
+  gex_AD_Destroy(ad);
+}
+
+TEST(AtomicDomain, OfBitsAndSumsChangesThemOnEveryRank) {
+  change_bits<std::int32_t>(GEX_DT_I32);
+  change_bits<std::uint64_t>(GEX_DT_U64);
+}
+
 // A rank that is late in making or ending a domain keeps nobody waiting, and the others' operations
 // reach its memory meanwhile.
 TEST(AtomicDomain, MakingAndEndingWaitForNobody) {
