@@ -2,10 +2,13 @@
  *
  *   mpi_client STEP...
  *
- *   mpi-init       initializes MPI, as a library does that may be called in either case: unless it
- * is gex-init       joins the job talk           by MPI and by libgex, in turn mpi-finalize
- * finalizes MPI gex-exit       gasnet_exit(0) hang           rank 0 does not come back from
- * MPI_Finalize, whoever calls it
+ * - mpi-init: initializes MPI, as a library does that may be called in either case, unless it is
+ * - gex-init: joins the job
+ * - talk: by MPI and by libgex, in turn
+ * - mpi-finalize: finalizes MPI
+ * - gex-exit: gasnet_exit(0)
+ * - hang: rank 0 does not come back from MPI_Finalize, whoever calls it
+ * - mpi-abort: the last rank calls MPI_Abort with 5, and the others wait for it
  *
  * After the last step it returns 0. Who finalizes MPI is seen by a line on standard output. */
 
@@ -57,6 +60,11 @@ static void hang_in_finalization(void) {
   if (rank != 0) return;
   MPI_Comm_create_keyval(MPI_COMM_NULL_COPY_FN, wait_for_ever, &key, NULL);
   MPI_Comm_set_attr(MPI_COMM_SELF, key, NULL);
+}
+
+static void abort_by_the_last(void) {
+  if (gex_TM_QueryRank(team) == gex_TM_QuerySize(team) - 1) MPI_Abort(MPI_COMM_WORLD, 5);
+  gex_Event_Wait(gex_Coll_BarrierNB(team, 0));
 }
 
 static void watch_finalization(void) {
@@ -139,6 +147,8 @@ int main(int count, char** arguments) {
       gasnet_exit(0);
     else if (strcmp(word, "hang") == 0)
       hang_in_finalization();
+    else if (strcmp(word, "mpi-abort") == 0)
+      abort_by_the_last();
     else
       fail(word);
     if (strcmp(word, "mpi-finalize") != 0) watch_finalization();

@@ -91,6 +91,23 @@ class Gexrun(Case):
                     "openmpi", "gex-init")
 
 
+class Abort(Case):
+    """MPI_Abort ends the job, with its code."""
+
+    def test_by_gexrun(self):
+        done = self.start("gexrun", "mpich", "gex-init", "talk", "mpi-abort")
+        self.assertEqual(done.returncode, 5, done.stderr)
+        self.assertIn("MPI_Abort", done.stderr)
+        self.assertLess(done.took, SECONDS)
+
+    def test_by_each_launcher(self):
+        for mpi in ("openmpi", "mpich"):
+            with self.subTest(mpi):
+                done = self.start(mpi, mpi, "gex-init", "talk", "mpi-abort")
+                self.assertEqual(done.returncode, 5, done.stderr)
+                self.assertLess(done.took, SECONDS)
+
+
 class Hang(Case):
     """MPI_Finalize that does not return is given up, and the job's status is its own."""
 

@@ -234,10 +234,23 @@ TEST(PmiServer, MalformedLinesAreRefusedAndTheNextIsAnswered) {
   EXPECT_EQ(library.get("a"), not_found);
   EXPECT_EQ(library.get("empty"), found(""));
   EXPECT_EQ(library.get("zero"), found(std::string("1\0002", 3)));
-  // An abort has no answer; MPI ends the process.
-  library.write("cmd=abort exitcode=1\n");
-  EXPECT_EQ(library.ask("cmd=get_appnum"), "cmd=appnum appnum=0 rc=0");
   library.server().end_of_init();
+}
+
+TEST(PmiServerDeathTest, AnAbortEndsTheProcess) {
+  GTEST_FLAG_SET(death_test_style, "threadsafe");
+  const auto abort_with = [](const char* code, bool while_initializing) {
+    Library library(host_alone());
+    if (!while_initializing) library.server().end_of_init();
+    // MPI waits for an answer.
+    library.ask(std::string("cmd=abort exitcode=") + code);
+  };
+  EXPECT_EXIT(abort_with("5", true), testing::ExitedWithCode(5), "");
+  EXPECT_EXIT(abort_with("5", false), testing::ExitedWithCode(5), "");
+  // A failure whatever its code.
+  EXPECT_EXIT(abort_with("0", false), testing::ExitedWithCode(1), "");
+  EXPECT_EXIT(abort_with("256", false), testing::ExitedWithCode(1), "");
+  EXPECT_EXIT(abort_with("", false), testing::ExitedWithCode(1), "");
 }
 
 TEST(PmiServer, MpiMayHangUpAtAnyTime) {

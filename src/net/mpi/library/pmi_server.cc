@@ -1,12 +1,16 @@
 #include "net/mpi/library/pmi_server.h"
 
+#include <pthread.h>
+#include <signal.h>
 #include <sys/socket.h>
 #include <unistd.h>
 
 #include <algorithm>
 #include <cerrno>
+#include <charconv>
 #include <cstdlib>
 #include <optional>
+#include <thread>
 #include <vector>
 
 namespace gex::net::mpi {
@@ -42,6 +46,14 @@ bool write_all(int descriptor, std::string_view bytes) {
   return true;
 }
 
+/// Ends the process, and so its job, with the code of an MPI_Abort. That is no success, whatever
+/// its code.
+[[noreturn]] void exit_as(std::string_view number) {
+  int code = 0;
+  std::from_chars(number.data(), number.data() + number.size(), code);
+  std::exit((code & 0xff) != 0 ? code : EXIT_FAILURE);
+}
+
 }  // namespace
 
 PmiServer::PmiServer(const Host& host)
@@ -53,8 +65,8 @@ PmiServer::PmiServer(const Host& host)
 }
 
 PmiServer::~PmiServer() {
+  change(Phase::finalization);
   if (own_ >= 0) shutdown(own_, SHUT_RDWR);
-  if (thread_.joinable()) thread_.join();
   if (ended_) ended_->wait(false);
   if (own_ >= 0) close(own_);
 }
@@ -76,25 +88,35 @@ void PmiServer::begin() {
   setenv("PMI_FD", std::to_string(library_).c_str(), 1);
   setenv("PMI_RANK", std::to_string(rank_).c_str(), 1);
   setenv("PMI_SIZE", std::to_string(size_).c_str(), 1);
-  thread_ = std::thread([this] { serve(); });
+  ended_ = std::make_shared<std::atomic<bool>>(false);
+  // The program's signals are for its own threads.
+  sigset_t all, before;
+  sigfillset(&all);
+  pthread_sigmask(SIG_SETMASK, &all, &before);
+  std::thread([this, ended = ended_] {
+    serve();
+    // A connection that has ended has no initialization to wait for.
+    if (phase_.load() == Phase::initialization) change(Phase::running);
+    ended->store(true);
+    ended->notify_all();
+  }).detach();
+  pthread_sigmask(SIG_SETMASK, &before, nullptr);
+}
+
+void PmiServer::change(Phase phase) {
+  phase_.store(phase);
+  phase_.notify_all();
 }
 
 void PmiServer::end_of_init() {
   for (const char* const variable : variables) unsetenv(variable);
-  // Ends the thread's reading; what MPI writes later stays in the socket until there is a thread
-  // again.
-  write_all(library_, "cmd=gex_pause\n");
-  thread_.join();
+  // Behind what MPI has asked.
+  write_all(library_, "cmd=gex_end_of_init\n");
+  phase_.wait(Phase::initialization);
 }
 
 void PmiServer::begin_finalize() {
-  finalizing_ = true;
-  ended_ = std::make_shared<std::atomic<bool>>(false);
-  std::thread([this, ended = ended_] {
-    serve();
-    ended->store(true);
-    ended->notify_all();
-  }).detach();
+  change(Phase::finalization);
 }
 
 void PmiServer::serve() {
@@ -111,10 +133,16 @@ void PmiServer::serve() {
     }
     const std::string line = received.substr(0, end);
     received.erase(0, end + 1);
-    if (value_of(line, "cmd") == "gex_pause") return;
-    const std::string reply = answer(line);
-    if (!reply.empty() && !write_all(own_, reply + '\n')) return;
-    if (value_of(line, "cmd") == "finalize") return;
+    const std::string_view command = value_of(line, "cmd");
+    if (command == "gex_end_of_init") {
+      change(Phase::running);
+      continue;
+    }
+    if (command == "abort") exit_as(value_of(line, "exitcode"));
+    // MPI may ask before its finalization is seen to begin.
+    if (command == "barrier_in") phase_.wait(Phase::running);
+    if (!write_all(own_, answer(line) + '\n')) return;
+    if (command == "finalize") return;
   }
 }
 
@@ -136,7 +164,7 @@ std::string PmiServer::answer(std::string_view line) {
     return "cmd=put_result rc=0 msg=success";
   }
   if (command == "barrier_in") {
-    if (!finalizing_) fence();
+    if (phase_.load() == Phase::initialization) fence();
     return "cmd=barrier_out rc=0 msg=success";
   }
   if (command == "get") {
@@ -147,7 +175,6 @@ std::string PmiServer::answer(std::string_view line) {
     return "cmd=get_result rc=0 msg=success value=" + found->second;
   }
   if (command == "finalize") return "cmd=finalize_ack rc=0";
-  if (command == "abort") return {};
   return "cmd=" + std::string(command) + " rc=-1 msg=not_supported";
 }
 

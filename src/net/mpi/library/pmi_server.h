@@ -3,12 +3,14 @@
 // itself: PMI-1, over a pair of sockets.
 //
 // gexrun is no launcher of MPI's. But the ranks have Host::exchange, of which a process manager's
-// put, fence and get are made: while `MPI_Init_thread` runs, a thread of this process answers it.
-// PMI's variables are set during that time only, so that programs that the rank executes do not
-// take themselves for ranks. At the end `MPI_Finalize` asks again; by then all ranks are there, and
-// a fence is answered at once.
+// put, fence and get are made: a thread of this process answers MPI. PMI's variables are set while
+// `MPI_Init_thread` runs only, so that programs that the rank executes do not take themselves for
+// ranks. Until the end the thread only waits: for an abort, upon which a launcher has to end the
+// process, and for `MPI_Finalize`, by which all ranks are there, and a fence is
+// answered at once.
 //
-// Thread rules: one thread, and none of the rank's is in Host::exchange while a server runs.
+// Thread rules: one thread, and none of the rank's is in Host::exchange from `begin` to the return
+// of `end_of_init`.
 
 #include <gex/plugin/conduit.h>
 
@@ -18,7 +20,6 @@
 #include <memory>
 #include <string>
 #include <string_view>
-#include <thread>
 
 namespace gex::net::mpi {
 
@@ -34,14 +35,16 @@ class PmiServer {
 
   /// Sets PMI's variables and answers; `MPI_Init_thread` may be called. Collective.
   void begin();
-  /// `MPI_Init_thread` has returned.
+  /// `MPI_Init_thread` has returned. The server is not in Host::exchange from then on.
   void end_of_init();
   /// `MPI_Finalize` has begun, on all ranks.
   void begin_finalize();
 
  private:
+  enum class Phase { initialization, running, finalization };
+
   void serve();
-  /// The answer to a line; empty: there is none.
+  void change(Phase phase);
   std::string answer(std::string_view line);
   void fence();
   std::string process_mapping() const;
@@ -52,11 +55,10 @@ class PmiServer {
   const std::string mapping_;
   int own_ = -1;
   int library_ = -1;  ///< MPI's end; MPI closes it
-  bool finalizing_ = false;
+  std::atomic<Phase> phase_{Phase::initialization};
   std::map<std::string, std::string, std::less<>> values_;
   std::string unpublished_;  ///< "key=value\n" of what was put since the last fence
-  std::thread thread_;
-  /// Of the thread that serves the finalization, which no other thread joins: set at its end.
+  /// Set at the end of the thread that serves, which no other joins: the process may end before.
   std::shared_ptr<std::atomic<bool>> ended_;
 };
 
