@@ -30,9 +30,10 @@ add_library(gex::plugin ALIAS gex_plugin)
 if(GEX_SANITIZE)
   add_compile_options(-fsanitize=${GEX_SANITIZE} -fno-sanitize-recover=all -fno-omit-frame-pointer)
   add_link_options(-fsanitize=${GEX_SANITIZE})
-  # What AddressSanitizer sees as well, without a check of each access beside its own.
+  # What AddressSanitizer sees as well, without a check of each access beside its own, and of each sum of a
+  # pointer.
   if(GEX_SANITIZE MATCHES "address" AND GEX_SANITIZE MATCHES "undefined")
-    add_compile_options(-fno-sanitize=null,object-size,vptr)
+    add_compile_options(-fno-sanitize=null,object-size,pointer-overflow,vptr)
   endif()
 endif()
 
