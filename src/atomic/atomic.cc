@@ -1,13 +1,29 @@
 #include "atomic/atomic.h"
 
+#include <cstdint>
+
 #include "atomic/native.h"
 #include "atomic/operation.h"
 #include "atomic/remote.h"
 #include "core/initiate.h"
+#include "core/progress.h"
 
 namespace gex::atomic {
 
 namespace {
+
+/// Operations after which a poll is due.
+constexpr std::uint32_t operations_a_poll = 64;
+constinit thread_local std::uint32_t operations_begun __attribute__((tls_model("initial-exec"))) =
+    0;
+
+/// A rank may wait in a loop of operations on its own memory, of which nothing waits, for the
+/// operation of another, which its polls perform.
+void poll_now_and_then(gex_Flags_t flags) noexcept {
+  if (++operations_begun % operations_a_poll != 0) [[likely]]
+    return;
+  if ((flags & GEX_FLAG_IMMEDIATE) == 0 && !handlers_run()) poll();
+}
 
 void operate_here(const Operation& operation, gex_Flags_t flags) noexcept {
   const std::uint64_t old = apply(operation.type, operation.target.mapped, operation.opcode,
@@ -30,6 +46,7 @@ Injected inject(const Operation& operation, const Targets& targets, gex_Flags_t 
 }  // namespace
 
 gex_Event_t operate_explicit(const Operation& operation, gex_Flags_t flags) noexcept {
+  poll_now_and_then(flags);
   if (is_here(operation)) {
     operate_here(operation, flags);
     return GEX_EVENT_INVALID;
@@ -42,6 +59,7 @@ gex_Event_t operate_explicit(const Operation& operation, gex_Flags_t flags) noex
 }
 
 int operate_implicit(const Operation& operation, gex_Flags_t flags) noexcept {
+  poll_now_and_then(flags);
   if (is_here(operation)) {
     operate_here(operation, flags);
     return 0;

@@ -9,6 +9,9 @@
 // domain for the network, the network performs every operation on a segment that it has a key for
 // (native.h), wherever the segment is mapped; a segment without a key has none on any rank, and is
 // left to the processors.
+//
+// Operations poll now and then, where they do not go inline: in domains for the network, and in
+// those of which some members are reached by messages alone.
 
 #include <gasnetex.h>
 

@@ -61,7 +61,7 @@ void Domain::operator delete(void* domain) noexcept {
 
 Domain::Domain(Team& over, gex_DT_t type, gex_OP_t operation_set, gex_Flags_t creation_flags,
                bool for_network)
-    : DomainRecord(for_network), DomainPrefix{} {
+    : DomainRecord(for_network, is_one_neighborhood(over)), DomainPrefix{} {
   // For inline code, which leaves a network's operations alone.
   if (!for_network) {
     displacement[0] = over.displacements();

@@ -21,9 +21,11 @@ class alignas(64) DomainRecord {
   bool is_for_network() const noexcept { return for_network_; }
 
  protected:
-  explicit DomainRecord(bool for_network) noexcept : for_network_(for_network) {}
+  DomainRecord(bool for_network, bool one_neighborhood) noexcept
+      : for_network_(for_network), one_neighborhood_(one_neighborhood) {}
 
   const bool for_network_;
+  const bool one_neighborhood_;  ///< of all members
 };
 
 /// What clients read, in a cache line of its own.
@@ -40,8 +42,9 @@ class Domain : public DomainRecord,
   Domain& operator=(const Domain&) = delete;
   static void operator delete(void* domain) noexcept;
 
-  /// Inline code, which uses the processor, is kept away from a network's operations.
-  gex_AD_t handle() noexcept { return TaggedHandle::handle(!for_network_); }
+  /// Inline code, which uses the processor, is kept away from a network's operations, and from a
+  /// domain in which messages bring those of other members: inline there is no poll.
+  gex_AD_t handle() noexcept { return TaggedHandle::handle(!for_network_ && one_neighborhood_); }
 
  private:
   Domain(Team& over, gex_DT_t type, gex_OP_t operation_set, gex_Flags_t creation_flags,

@@ -379,6 +379,28 @@ TEST(AtomicFlags, MakeALock) {
   gex_AD_Destroy(ad);
 }
 
+// Each rank waits on a word of its own for the operation of the rank before it, by nothing else
+// than operations: it may come as a message, or to where the network needs this rank's polls.
+void wait_by_operations(gex_AD_t ad) {
+  clear_hot_word<Word>();
+  const gex_Rank_t next = (rank() + 1) % size();
+  const auto pass_on = [&] { once<Word>(ad, next, segment_of(next) + hot, GEX_OP_SET, 1); };
+  if (rank() == 0) pass_on();
+  while (once<Word>(ad, rank(), own_segment() + hot, GEX_OP_FCAS, 1, 2) != 1) {
+  }
+  if (rank() != 0) pass_on();
+  barrier();
+  gex_AD_Destroy(ad);
+}
+
+TEST(AtomicProgress, ALoopOfOperationsServesOthers) {
+  wait_by_operations(create_all<Word>());
+  // Networks may have these themselves, but not those of a domain with all.
+  gex_AD_t ad;
+  gex_AD_Create(&ad, team(), GEX_DT_U64, GEX_OP_FCAS | GEX_OP_SET, 0);
+  wait_by_operations(ad);
+}
+
 TEST(AtomicFlags, ImmediateThatIsRefusedDoesNothing) {
   const gex_AD_t ad = create_all<Word>();
   clear_hot_word<Word>();
