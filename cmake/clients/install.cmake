@@ -32,7 +32,8 @@ function(settings stem defines includes library)
   set(optimise -O3)
   set(libdirs -L<prefix>/${gex_lib})
   # No value is empty, because scripts take an empty one for a missing one. Where nothing is needed
-  # stands what is said elsewhere anyway.
+  # stands what is said elsewhere anyway. That goes for the words of LDFLAGS other than libraries and
+  # their folders, too, which CMake keeps apart.
   set(nothing -D_GNU_SOURCE=1)
   set(fields
     PREFIX "<prefix>"
@@ -54,7 +55,7 @@ function(settings stem defines includes library)
     CXXFLAGS "${optimise}"
     CXXCPPFLAGS "${defines} ${includes}"
     LD "${gex_cc}"
-    LDFLAGS "${libdirs}"
+    LDFLAGS "${optimise} ${libdirs}"
     LIBS "${libdirs} -l${library} -lpthread -ldl -lm"
     LD_REQUIRES_MPI 0
     LD_REQUIRES_CXX 0)
