@@ -21,6 +21,14 @@ std::string quoted(const std::string& text) {
   return result + '"';
 }
 
+/// The begin or the end of an arrow.
+struct ArrowEnd {
+  std::uint32_t span;
+  bool begins;
+  bool is_reply;
+  std::uint64_t number;
+};
+
 class Writer {
  public:
   Writer(std::FILE* file, const Job& job, const std::vector<RankSpans>& spans, const Filter& filter)
@@ -30,16 +38,21 @@ class Writer {
   }
 
   void write(const Messages& messages) {
+    attach(messages.arrows);
     std::fputs("{\"displayTimeUnit\":\"ns\",\"traceEvents\":[", file_);
     for (std::uint32_t i = 0; i < job_.ranks.size(); ++i) {
       if (std::find(kept_[i].begin(), kept_[i].end(), true) == kept_[i].end()) continue;
       write_names(i);
-      for (std::uint32_t s = 0; s < kept_[i].size(); ++s)
-        if (kept_[i][s]) write_span(i, s);
+      std::size_t next = 0;
+      for (std::uint32_t s = 0; s < kept_[i].size(); ++s) {
+        if (!kept_[i][s]) continue;
+        write_span(i, s);
+        for (; next < ends_[i].size() && ends_[i][next].span == s; ++next)
+          write_end_of_arrow(i, ends_[i][next]);
+      }
       for (const Operation& operation : spans_[i].operations)
         if (kept_[i][operation.call]) write_operation(i, operation);
     }
-    for (const Arrow& arrow : messages.arrows) write_arrow(arrow);
     std::fputs("\n]}\n", file_);
   }
 
@@ -112,13 +125,14 @@ class Writer {
     end();
   }
 
+  /// With a number that is local to its process: Perfetto would lay tracks for all ranks together.
   void write_operation(std::uint32_t i, const Operation& operation) {
     const RankTrace& trace = job_.ranks[i];
     const Span& call = spans_[i].spans[operation.call];
     const std::string name = quoted(name_of(trace, call) + " in flight");
     for (const bool begins : {true, false}) {
       begin(begins ? 'b' : 'e', i, call.thread, begins ? call.begin : operation.end);
-      std::fprintf(file_, ",\"cat\":\"operation\",\"id\":\"%u.%u\",\"name\":%s", trace.rank,
+      std::fprintf(file_, ",\"cat\":\"operation\",\"id2\":{\"local\":\"%u\"},\"name\":%s",
                    operation.call, name.c_str());
       if (begins && call.peer != gex::trace::no_peer)
         std::fprintf(file_, ",\"args\":{\"peer\":%u,\"bytes\":%llu}", call.peer,
@@ -132,19 +146,35 @@ class Writer {
     return span != Span::none && kept_[place.rank][span];
   }
 
-  void write_arrow(const Arrow& arrow) {
-    if (!is_kept(arrow.from) || !is_kept(arrow.to)) return;
-    ++arrows_;
-    const Event& from = job_.ranks[arrow.from.rank].events[arrow.from.event];
-    const Event& to = job_.ranks[arrow.to.rank].events[arrow.to.event];
-    const char* const name = (from.detail & gex::trace::is_reply) != 0 ? "reply" : "request";
-    begin('s', arrow.from.rank, from.thread, from.at);
-    std::fprintf(file_, ",\"cat\":\"message\",\"name\":\"%s\",\"id\":%llu", name,
-                 static_cast<unsigned long long>(arrows_));
-    end();
-    begin('f', arrow.to.rank, to.thread, to.at);
-    std::fprintf(file_, ",\"bp\":\"e\",\"cat\":\"message\",\"name\":\"%s\",\"id\":%llu", name,
-                 static_cast<unsigned long long>(arrows_));
+  /// Sorts the ends of arrows by the spans that they belong to.
+  void attach(const std::vector<Arrow>& arrows) {
+    ends_.resize(job_.ranks.size());
+    std::uint64_t number = 0;
+    for (const Arrow& arrow : arrows) {
+      if (!is_kept(arrow.from) || !is_kept(arrow.to)) continue;
+      ++number;
+      const Event& from = job_.ranks[arrow.from.rank].events[arrow.from.event];
+      const bool is_reply = (from.detail & gex::trace::is_reply) != 0;
+      for (const bool begins : {true, false}) {
+        const Place& place = begins ? arrow.from : arrow.to;
+        ends_[place.rank].push_back(
+            {spans_[place.rank].span_of_event[place.event], begins, is_reply, number});
+      }
+    }
+    for (std::vector<ArrowEnd>& ends : ends_)
+      std::stable_sort(ends.begin(), ends.end(), [](const ArrowEnd& one, const ArrowEnd& other) {
+        return one.span < other.span;
+      });
+  }
+
+  /// At the time of the span's begin and right behind it: Perfetto gives an arrow to the span of
+  /// the track that began last, which at a later time may be one within this span that has ended.
+  void write_end_of_arrow(std::uint32_t i, const ArrowEnd& arrow) {
+    const Span& span = spans_[i].spans[arrow.span];
+    begin(arrow.begins ? 's' : 'f', i, span.thread, span.begin);
+    std::fprintf(file_, "%s,\"cat\":\"message\",\"name\":\"%s\",\"id\":%llu",
+                 arrow.begins ? "" : ",\"bp\":\"e\"", arrow.is_reply ? "reply" : "request",
+                 static_cast<unsigned long long>(arrow.number));
     end();
   }
 
@@ -153,7 +183,7 @@ class Writer {
   const std::vector<RankSpans>& spans_;
   std::vector<std::vector<bool>> kept_;
   bool first_ = true;
-  std::uint64_t arrows_ = 0;
+  std::vector<std::vector<ArrowEnd>> ends_;  ///< by rank, sorted by span
 };
 
 }  // namespace

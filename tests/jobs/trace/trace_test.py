@@ -137,23 +137,46 @@ class Traced(unittest.TestCase):
         spans = [event for event in events if event["ph"] == "X"]
         handled = [span for span in spans if span["cat"] == "handler"]
         self.assertEqual(len(handled), every["messages"]["handled"])
-        # Flow arrows end where handlers begin.
-        places = {(span["pid"], span["tid"], span["ts"]) for span in handled}
-        for end in ends.values():
-            self.assertIn((end["pid"], end["tid"], end["ts"]), places)
+        self.arrows_as_perfetto_draws_them(events)
         for call in every["calls"]:
             self.assertEqual(len([span for span in spans if span["name"] == call["name"] and
                                   span["cat"] == "call"]), call["count"])
         self.nests(spans)
         self.compare_operations(ranks, events)
 
+    def arrows_as_perfetto_draws_them(self, events):
+        """From the span of the track that began last, whether or not it has ended, to a handler."""
+        latest = {}
+        senders = {}
+        for event in sorted(events, key=lambda event: event["ts"]):
+            track = event["pid"], event["tid"]
+            if event["ph"] == "X":
+                latest[track] = event
+            elif event["ph"] == "s":
+                senders[event["id"]] = latest[track]
+            elif event["ph"] == "f":
+                handler = latest[track]
+                sender = senders[event["id"]]
+                self.assertEqual([handler["cat"], handler["ts"], handler["args"]["from"]],
+                                 ["handler", event["ts"], sender["pid"]])
+                self.sends(sender, handler)
+
+    def sends(self, sender, handler):
+        """A message of the client's comes from the call that sends it, or from its wait for room."""
+        kind = {"ping": "RequestShort", "data": "RequestMedium", "place": "RequestLong",
+                "pong": "ReplyShort", "answer": "ReplyMedium"}.get(handler["name"])
+        if kind is not None and (sender["cat"], sender["name"]) != ("wait", "room"):
+            self.assertIn(kind, sender["name"])
+
     def compare_operations(self, ranks, events):
         """What a call to another rank's memory leaves in flight has an end, where that is not shared."""
         begins = [event for event in events if event["ph"] == "b"]
-        ends = {event["id"]: event for event in events if event["ph"] == "e"}
-        self.assertEqual({begin["id"] for begin in begins}, ends.keys())
+        # Of each rank by itself, so that a viewer shows it with that rank.
+        number_of = lambda event: (event["pid"], event["id2"]["local"])
+        ends = {number_of(event): event for event in events if event["ph"] == "e"}
+        self.assertEqual({number_of(begin) for begin in begins}, ends.keys())
         for begin in begins:
-            self.assertLessEqual(begin["ts"], ends[begin["id"]]["ts"])
+            self.assertLessEqual(begin["ts"], ends[number_of(begin)]["ts"])
         spans_neighborhoods = self.neighborhood < ranks
         for rank in range(ranks):
             calls = self.counted(rank)["calls"]
