@@ -257,7 +257,9 @@ void JobCoordinator::handle_hang(double seconds, const HangReport& report) {
                           options.report_file.c_str(), std::strerror(error));
   }
   if (options.action == HangOptions::Action::end)
-    end({.code = 1}, "the job makes no progress and is ended (--hang-action end)");
+    end({.code = 1}, std::string("the job makes no progress and is ended (") +
+                         (launch_.command.empty() ? "GEX_HANG_ACTION=end" : "--hang-action end") +
+                         ")");
 }
 
 void JobCoordinator::handle_time_limit() {

@@ -126,6 +126,8 @@ class JobCoordinator final : public Coordinator, public Timed {
   void meet_deadlines() override;
 
   bool ending() const noexcept { return ending_; }
+  /// The process that has joined as `rank`, on that rank's host; 0: none has.
+  pid_t process_of(std::uint32_t rank) const { return ranks_[rank].process; }
   bool all_gone() const noexcept { return gone_count_ == ranks_.size(); }
   /// The job was interrupted, timed out or lost a host: its output is not waited for.
   bool urgent() const noexcept { return urgent_; }

@@ -17,7 +17,8 @@ struct Launch {
   const char* program_name = "gex";  ///< the prefix of messages
   job::HostParts hosts;              ///< all hosts of the job
   std::uint32_t host = 0;            ///< the number of the host on which this process starts ranks
-  std::vector<std::string> command;  ///< empty: the ranks are forks of the calling process
+  std::vector<std::string> command;  ///< empty: nothing is executed, the ranks run already
+  std::string program;               ///< what they run then, for lists of jobs
   bool tag_output = false;           ///< begin each line with "[rank] "
   Bind bind = Bind::none;            ///< the binding of the ranks
   bool verbose = false;
@@ -38,8 +39,8 @@ struct Launch {
   const job::HostPart& part() const { return hosts[host]; }
   /// "PROGRAM, 4 ranks", for lists of jobs.
   std::string describe() const {
-    return (command.empty() ? std::string(program_name) : command.front()) + ", " +
-           std::to_string(hosts.ranks()) + " ranks";
+    return (command.empty() ? program : command.front()) + ", " + std::to_string(hosts.ranks()) +
+           " ranks";
   }
 };
 

@@ -41,6 +41,7 @@ namespace {
 Launch launch_on(const job::HostParts& hosts) {
   Launch launch;
   launch.hosts = hosts;
+  launch.program = program_invocation_name;
   launch.exit_timeout = env::seconds(env::Variable::exit_timeout);
   launch.exit_grace = env::seconds(env::Variable::exit_grace);
   launch.hang = hang_options_of_environment();
@@ -108,7 +109,8 @@ void run_detached(const char* what, const std::function<int()>& work) {
 }
 
 std::string start_root(const job::HostParts& hosts) {
-  const Launch launch = launch_on(hosts);
+  Launch launch = launch_on(hosts);
+  launch.launcher = getppid();
   RootAddress address;
   const std::optional<Secret> secret = Secret::generate();
   os::FileDescriptor listener = listen_for_guardians(address, Reach::all_hosts);

@@ -19,6 +19,8 @@ class HostConnections final : public Timed {
   /// Begins the exchange of frames with the host, on an authenticated connection.
   void connect(std::uint32_t host, os::FileDescriptor socket);
   void close(std::uint32_t host);
+  /// Whether the host is this machine: both ends of its connection have the same address.
+  bool is_here(std::uint32_t host) const;
 
   // To hosts that are connected.
   void send(std::uint32_t host, const job::FrameHeader& header);

@@ -216,10 +216,18 @@ bool Root::handle_collected(std::uint32_t host, const job::Received& frame) {
 
 void Root::serve_reports() {
   report_server_.emplace(ReportServer::Job{
-      agents_ != nullptr ? getpid() : getppid(), launch_.describe(),
-      [](pid_t process) { return process == getpid(); },
+      agents_ != nullptr ? getpid() : launch_.launcher, launch_.describe(),
+      [this](pid_t process) { return process == getpid() || is_rank_here(process); },
       [this](HangWatch::Deliver deliver) { job_.hangs().request(std::move(deliver)); }});
   report_server_->serve(loop_);
+}
+
+bool Root::is_rank_here(pid_t process) const {
+  for (std::uint32_t rank = 0; rank < launch_.hosts.ranks(); ++rank) {
+    if (job_.process_of(rank) == process && connections_.is_here(launch_.hosts.host_of(rank)))
+      return true;
+  }
+  return false;
 }
 
 void Root::observe(std::uint32_t interval_ms) {

@@ -76,6 +76,7 @@ class Root final : private Guardians, private HostEvents, private Timed {
   bool handle_gather(std::uint32_t host, const job::Received& frame);
   bool handle_collected(std::uint32_t host, const job::Received& frame);
   void serve_reports();
+  bool is_rank_here(pid_t process) const;
   void grant_error_report(std::uint32_t host);
   void receive_signals();
   void reap();

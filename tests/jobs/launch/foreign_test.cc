@@ -308,6 +308,50 @@ TEST_P(Foreign, RanksWhoseGuardianIsKilledAreEnded) {
   EXPECT_NE(outcome.status, 0);
 }
 
+/// The words after "PID " in the line of `gexrun --report` for that process's job; "": no line.
+std::string listed(pid_t process) {
+  const Outcome list = Command({gexrun, "--report"}).run();
+  expect_success(list);
+  const std::string number = "\n" + std::to_string(process) + " ";
+  const std::string lines = "\n" + list.output;
+  const std::size_t at = lines.find(number);
+  if (at == std::string::npos) return {};
+  const std::size_t begin = at + number.size();
+  return lines.substr(begin, lines.find('\n', begin) - begin);
+}
+
+pid_t parent_of(pid_t process) {
+  std::ifstream status("/proc/" + std::to_string(process) + "/status");
+  for (std::string word; status >> word;) {
+    if (word == "PPid:" && status >> word) return std::stoi(word);
+  }
+  return 0;
+}
+
+TEST_P(Foreign, AReportIsFoundByTheProgramTheLauncherAndEachRank) {
+  for (const bool on_hosts : {false, true}) {
+    const auto running = (on_hosts ? job_on_hosts(3, {"stay"}) : job(3, {"stay"})).start();
+    ASSERT_TRUE(running->wait_for("ready", 3)) << running->output();
+    std::vector<pid_t> ranks;
+    for (const pid_t process : processes_marked(running->mark())) {
+      std::string name;
+      std::ifstream("/proc/" + std::to_string(process) + "/comm") >> name;
+      if (name == "launch_probe" && parent_of(process) != 1) ranks.push_back(process);
+    }
+    ASSERT_EQ(ranks.size(), 3U);
+    const pid_t launcher = parent_of(ranks.front());
+    EXPECT_EQ(listed(launcher), probe + ", 3 ranks");
+    ranks.push_back(launcher);
+    for (const pid_t process : ranks) {
+      const Outcome report = Command({gexrun, "--report", std::to_string(process)}).run();
+      expect_success(report);
+      EXPECT_EQ(report.output, "no rank waits\n");
+    }
+    kill(running->process(), SIGTERM);
+    EXPECT_TRUE(running->wait_until_all_gone());
+  }
+}
+
 TEST_P(Foreign, AProgramThatARankRunsIsAJobOfOne) {
   const Outcome outcome = run(job(2, {"execute-other"}));
   expect_success(outcome);
