@@ -114,9 +114,11 @@ void read_chunks(std::ifstream& file, const FileHeader& header, RankTrace& trace
   }
 }
 
+/// Whether there is such a file. A folder may have the name that ranks have appended to.
 bool exists(const std::string& path) {
   std::error_code ignored;
-  return std::filesystem::exists(path, ignored);
+  const auto status = std::filesystem::status(path, ignored);
+  return std::filesystem::exists(status) && !std::filesystem::is_directory(status);
 }
 
 std::string seconds_between(std::uint64_t earlier, std::uint64_t later) {

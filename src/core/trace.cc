@@ -1,5 +1,7 @@
 #include "core/trace.h"
 
+#include <pthread.h>
+
 #include <algorithm>
 #include <cstdlib>
 #include <memory>
@@ -146,6 +148,9 @@ void start() {
   const Process& self = process();
   // A program that a rank has started would replace the rank's own trace.
   if (file.empty() || self.job->nested()) return;
+  if (file.back() == '/')
+    fatal("GEX_TRACE='%s': expected the name of a file, to which ranks append their number",
+          file.c_str());
   const std::uint64_t bytes = wanted.bytes_per_process(os::physical_memory(), ranks_here());
   const std::string path = file + "." + std::to_string(self.job->rank());
   const std::string why = TraceFile::instance().open(
@@ -157,6 +162,8 @@ void start() {
   anchor_interval = ns_to_ticks(anchor_interval_ns);
   gex_proc_.observed |= GEX_OBSERVED_TRACE_;
   std::atexit([] { finish(); });
+  // A child shares the file's pages and would write over its parent's records.
+  ::pthread_atfork(nullptr, nullptr, [] { gex_proc_.observed &= ~GEX_OBSERVED_TRACE_; });
   if (speaks_for_job())
     inform("tracing to %s.RANK, at most %s each", file.c_str(), os::format_bytes(bytes).c_str());
 }

@@ -5,12 +5,14 @@
 //   trace_client die RANK               that rank kills itself in the middle of its work
 //   trace_client fill CALLS             makes so many calls
 //   trace_client start COMMAND          rank 0 runs a command of the shell's
+//   trace_client fork CALLS             makes so many calls beside a child that makes as many
 
 #include <gasnet_coll.h>
 #include <gasnet_ratomic.h>
 #include <gasnet_vis.h>
 #include <gasnetex.h>
 #include <signal.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 #include <atomic>
@@ -358,6 +360,19 @@ void work_until_killed(gex_Rank_t victim) {
   }
 }
 
+void put_many(long calls) {
+  const gex_Rank_t peer = (rank + 1) % ranks;
+  for (; calls > 0; --calls)
+    gex_RMA_PutBlocking(team, peer, segments[peer], &calls, sizeof calls, 0);
+}
+
+void put_beside_a_child(long calls) {
+  const pid_t child = ::fork();
+  put_many(calls);
+  if (child == 0) std::exit(0);
+  ::waitpid(child, nullptr, 0);
+}
+
 }  // namespace
 
 int main(int count, char** arguments) {
@@ -370,8 +385,9 @@ int main(int count, char** arguments) {
   } else if (what == "die" && count > 2) {
     work_until_killed(static_cast<gex_Rank_t>(std::atoi(arguments[2])));
   } else if (what == "fill" && count > 2) {
-    for (long i = std::atol(arguments[2]); i > 0; --i)
-      gex_RMA_PutBlocking(team, (rank + 1) % ranks, segments[(rank + 1) % ranks], &i, 8, 0);
+    put_many(std::atol(arguments[2]));
+  } else if (what == "fork" && count > 2) {
+    put_beside_a_child(std::atol(arguments[2]));
   } else if (what == "start" && count > 2) {
     if (rank == 0 && std::system(arguments[2]) != 0) gasnet_exit(1);
   } else {

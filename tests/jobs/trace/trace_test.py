@@ -367,6 +367,22 @@ class Settings(Traced):
             self.assertNotIn("gex_RMA_PutBlocking",
                              [call["name"] for call in self.summary()["calls"]])
 
+    def test_a_child_of_a_rank_is_not_traced(self):
+        # More records than a chunk has, so that parent and child would share several.
+        self.run_job(2, SEQ, "fork", "5000", options=["--trace", self.trace])
+        found = self.summary()
+        self.assertEqual(found["remarks"], [])
+        calls = {call["name"]: call for call in found["calls"]}
+        self.assertEqual(calls["gex_RMA_PutBlocking"]["count"], 2 * 5000)
+
+    def test_a_folder_may_have_its_name(self):
+        os.mkdir(self.trace)
+        self.run_job(2, SEQ, "fill", "10", options=["--trace", self.trace])
+        self.assertEqual(len(self.summary()["ranks"]), 2)
+        done = self.run_job(2, SEQ, "fill", "10", variables={"GEX_TRACE": self.trace + "/"}, status=1)
+        self.assertIn("expected the name of a file", done.stderr)
+        self.assertEqual(os.listdir(self.trace), [])
+
     def test_filters(self):
         self.run_job(2, SEQ, "fill", "1000", options=["--trace", self.trace])
         every = self.summary()
