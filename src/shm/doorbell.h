@@ -13,6 +13,9 @@
 //
 // Requires: in memory that is zero before its first use; one thread sleeps at a time. `ring` may be
 // called by any thread of any process.
+//
+// Template over a policy, so that an interleaving explorer runs the same text
+// (tests/unit/shm_doorbell_relacy).
 
 #include <atomic>
 #include <cstdint>
@@ -23,15 +26,43 @@
 
 namespace gex::shm {
 
-class alignas(cache_line) Doorbell {
+/// The policy for real use.
+struct StdBell {
+  using Word = std::atomic<std::uint32_t>;
+
+  /// Whether the fences of sleepers include this process.
+  static bool has_fence() noexcept { return os::has_shared_fence(); }
+  static std::uint32_t load_relaxed(const Word& word) noexcept {
+    return word.load(std::memory_order_relaxed);
+  }
+  static void store_relaxed(Word& word, std::uint32_t value) noexcept {
+    word.store(value, std::memory_order_relaxed);
+  }
+  static std::uint32_t exchange_relaxed(Word& word, std::uint32_t value) noexcept {
+    return word.exchange(value, std::memory_order_relaxed);
+  }
+  /// Nothing but an order for the compiler: the fence of the sleeper stands for it.
+  static void ringer_fence() noexcept { std::atomic_signal_fence(std::memory_order_seq_cst); }
+  static void sleeper_fence() noexcept { os::shared_fence(); }
+  /// Reads the word behind a fence of the caller's own.
+  static std::uint32_t load_behind_fence(Word& word) noexcept {
+    return word.fetch_add(0, std::memory_order_seq_cst);
+  }
+  static void wait_while(const Word& word, std::uint32_t value, std::uint64_t limit_ns) noexcept {
+    os::wait_while(word, value, limit_ns);
+  }
+  static void wake_waiters(const Word& word) noexcept { os::wake_waiters(word); }
+};
+
+template <class Policy>
+class alignas(cache_line) BasicDoorbell {
  public:
   /// Wakes the sleeper, if there is one. What the caller stored before is seen by it.
   void ring() noexcept {
-    // The fence of the sleeper stands between what was stored before and this load: nothing but an
-    // order for the compiler here.
-    std::atomic_signal_fence(std::memory_order_seq_cst);
-    if (os::has_shared_fence() ? asleep_.load(std::memory_order_relaxed) != no
-                               : asleep_.fetch_add(0, std::memory_order_seq_cst) != no) [[unlikely]]
+    // The fence of the sleeper stands between what was stored before and this load.
+    Policy::ringer_fence();
+    if (Policy::has_fence() ? Policy::load_relaxed(asleep_) != no
+                            : Policy::load_behind_fence(asleep_) != no) [[unlikely]]
       wake();
   }
 
@@ -40,14 +71,14 @@ class alignas(cache_line) Doorbell {
   /// will find the sleeper asleep.
   template <class HasWork>
   void sleep(std::uint64_t limit_ns, HasWork has_work) noexcept {
-    asleep_.store(yes, std::memory_order_relaxed);
-    if (is_exact()) os::shared_fence();
-    if (!has_work()) os::wait_while(asleep_, yes, limit_ns);
-    asleep_.store(no, std::memory_order_relaxed);
+    Policy::store_relaxed(asleep_, yes);
+    if (is_exact()) Policy::sleeper_fence();
+    if (!has_work()) Policy::wait_while(asleep_, yes, limit_ns);
+    Policy::store_relaxed(asleep_, no);
   }
 
   /// Whether no ring is missed. Otherwise the sleeper may miss one.
-  static bool is_exact() noexcept { return os::has_shared_fence(); }
+  static bool is_exact() noexcept { return Policy::has_fence(); }
 
  private:
   static constexpr std::uint32_t no = 0;
@@ -56,11 +87,13 @@ class alignas(cache_line) Doorbell {
   [[gnu::noinline, gnu::cold]] void wake() noexcept {
     // One of those that ring makes the system call. Relaxed: the message that the sleeper then
     // finds has its own order.
-    if (asleep_.exchange(no, std::memory_order_relaxed) != no) os::wake_waiters(asleep_);
+    if (Policy::exchange_relaxed(asleep_, no) != no) Policy::wake_waiters(asleep_);
   }
 
-  std::atomic<std::uint32_t> asleep_;
+  typename Policy::Word asleep_;
 };
+
+using Doorbell = BasicDoorbell<StdBell>;
 static_assert(sizeof(Doorbell) == cache_line);
 
 }  // namespace gex::shm

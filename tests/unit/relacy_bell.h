@@ -1,0 +1,52 @@
+#pragma once
+// The policy of the doorbell (shm/doorbell.h) under the interleaving explorer.
+
+#include <cstdint>
+
+#include "relacy_atomics.h"
+
+namespace gex::interleavings {
+
+/// The fence in all processes stands for one in each that it concerns. A thread that sleeps and is
+/// never woken is a deadlock.
+struct RelacyBell : RelacyAtomics {
+  static bool has_fence() { return true; }
+  static std::uint32_t exchange_relaxed(Word& word, std::uint32_t value) {
+    return word(RL_INFO).exchange(value, rl::mo_relaxed);
+  }
+  static void ringer_fence() { rl::atomic_thread_fence(rl::mo_seq_cst, RL_INFO); }
+  static void sleeper_fence() { rl::atomic_thread_fence(rl::mo_seq_cst, RL_INFO); }
+  static std::uint32_t load_behind_fence(Word& word) {
+    return word(RL_INFO).fetch_add(0, rl::mo_seq_cst);
+  }
+  static void wait_while(Word& word, std::uint32_t value, std::uint64_t limit_ns) {
+    rl::context& context = rl::ctx();
+    context.sched();
+    {
+      // The kernel compares and parks at once, and sees the last value: as such an addition does.
+      const rl::preemption_disabler at_once(context);
+      if (word(RL_INFO).fetch_add(0, rl::mo_relaxed) != value) return;
+    }
+    word.wait(context, /*is_timed=*/limit_ns != 0, /*allow_spurious_wakeup=*/false, RL_INFO);
+  }
+  static void wake_waiters(Word& word) {
+    rl::context& context = rl::ctx();
+    context.sched();
+    word.wake(context, 1, RL_INFO);
+  }
+};
+
+/// Seeded bugs of order.
+struct NoRingerFence : RelacyBell {
+  static void ringer_fence() {}
+};
+struct NoSleeperFence : RelacyBell {
+  static void sleeper_fence() {}
+};
+
+/// Whether a sleeper was not woken.
+inline bool is_lost_wake(const std::string& result) {
+  return result == "DEADLOCK";
+}
+
+}  // namespace gex::interleavings

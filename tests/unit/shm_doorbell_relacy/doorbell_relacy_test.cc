@@ -1,0 +1,133 @@
+// The doorbell under an interleaving explorer: a thread sleeps until two others have each stored a
+// few numbers for it, one after the other. The shipping algorithm must survive; variants with one
+// seeded bug each must leave the thread asleep for ever.
+
+#include "shm/doorbell.h"
+
+#include <cstdint>
+
+#include "../interleavings.h"
+#include "../relacy_bell.h"
+
+namespace gex::shm {
+namespace {
+
+using interleavings::explore;
+using interleavings::is_lost_wake;
+using interleavings::NoRingerFence;
+using interleavings::NoSleeperFence;
+using interleavings::RelacyBell;
+
+constexpr unsigned ringers = 2;
+constexpr std::uint32_t numbers = 3;
+constexpr unsigned sleeper = ringers;
+
+/// The last ringer belongs to a process that the sleeper's fences do not include.
+struct StrangerRings : RelacyBell {
+  static bool has_fence() { return rl::thread_index() != ringers - 1; }
+};
+/// Nor does its own look wait for what it has stored.
+struct StrangerWithoutFence : StrangerRings {
+  static void ringer_fence() {
+    if (has_fence()) StrangerRings::ringer_fence();
+  }
+  static std::uint32_t load_behind_fence(Word& word) { return load_relaxed(word); }
+};
+/// There are no such fences at all.
+struct NoFences : RelacyBell {
+  static bool has_fence() { return false; }
+  static void ringer_fence() {}
+};
+/// Seeded bug: the word says that the sleeper is awake, but it is not woken.
+struct NoWake : RelacyBell {
+  static void wake_waiters(Word&) {}
+};
+
+/// Seeded bug: looks for work before it notes that it sleeps.
+template <class Policy>
+struct EarlyLook : BasicDoorbell<Policy> {
+  template <class HasWork>
+  void sleep(std::uint64_t limit_ns, HasWork has_work) {
+    const bool any = has_work();
+    BasicDoorbell<Policy>::sleep(limit_ns, [any] { return any; });
+  }
+};
+/// Seeded bug: one that rings before it has stored what it rings for.
+enum class Ringing { after_store, before_store };
+
+template <class Policy, template <class> class Bell = BasicDoorbell,
+          Ringing ringing = Ringing::after_store, std::uint64_t limit_ns = 0>
+struct Deliveries : rl::test_suite<Deliveries<Policy, Bell, ringing, limit_ns>, ringers + 1> {
+  Bell<Policy> bell;
+  /// Relaxed, all of it: the bell orders what is stored before its own word.
+  rl::atomic<std::uint32_t> brought[ringers];
+
+  void before() {
+    // The memory of a bell is zero before its first use.
+    bell.sleep(0, [] { return true; });
+    for (auto& each : brought) each(RL_INFO).store(0, rl::mo_relaxed);
+  }
+  void thread(unsigned index) {
+    if (index == sleeper)
+      receive();
+    else
+      bring(brought[index]);
+  }
+  void bring(rl::atomic<std::uint32_t>& own) {
+    for (std::uint32_t number = 1; number <= numbers; ++number) {
+      if (ringing == Ringing::before_store) bell.ring();
+      own(RL_INFO).store(number, rl::mo_relaxed);
+      if (ringing == Ringing::after_store) bell.ring();
+    }
+  }
+  void receive() {
+    std::uint32_t seen[ringers] = {};
+    const auto look = [&](bool take) {
+      bool any = false;
+      for (unsigned i = 0; i < ringers; ++i) {
+        const std::uint32_t number = brought[i](RL_INFO).load(rl::mo_relaxed);
+        any = any || number != seen[i];
+        if (take) seen[i] = number;
+      }
+      return any;
+    };
+    while (seen[0] != numbers || seen[1] != numbers)
+      if (!look(true)) bell.sleep(limit_ns, [&] { return look(false); });
+  }
+};
+
+TEST(DoorbellInterleavings, NoRingIsMissed) {
+  EXPECT_EQ((explore<Deliveries<RelacyBell>>()), "");
+}
+TEST(DoorbellInterleavings, NoRingOfAProcessWithoutTheFenceIsMissed) {
+  EXPECT_EQ((explore<Deliveries<StrangerRings>>()), "");
+}
+TEST(DoorbellInterleavings, ALimitEndsASleepWithoutFences) {
+  EXPECT_EQ((explore<Deliveries<NoFences, BasicDoorbell, Ringing::after_store, 1>>()), "");
+}
+
+TEST(DoorbellSeededBug, NoFenceOfTheSleeperIsCaught) {
+  EXPECT_TRUE(is_lost_wake(explore<Deliveries<NoSleeperFence>>()));
+}
+TEST(DoorbellSeededBug, NoFenceOfARingerIsCaught) {
+  EXPECT_TRUE(is_lost_wake(explore<Deliveries<NoRingerFence>>()));
+}
+TEST(DoorbellSeededBug, NoFenceOfAStrangerIsCaught) {
+  EXPECT_TRUE(is_lost_wake(explore<Deliveries<StrangerWithoutFence>>()));
+}
+TEST(DoorbellSeededBug, ASleepWithoutLimitAndFencesIsCaught) {
+  EXPECT_TRUE(is_lost_wake(explore<Deliveries<NoFences>>()));
+}
+TEST(DoorbellSeededBug, ALookBeforeTheNoteIsCaught) {
+  EXPECT_TRUE(is_lost_wake(explore<Deliveries<RelacyBell, EarlyLook>>()));
+}
+TEST(DoorbellSeededBug, ARingBeforeTheStoreIsCaught) {
+  EXPECT_TRUE(
+      is_lost_wake(explore<Deliveries<RelacyBell, BasicDoorbell, Ringing::before_store>>()));
+}
+TEST(DoorbellSeededBug, AWordWithoutAWakeIsCaught) {
+  EXPECT_TRUE(is_lost_wake(explore<Deliveries<NoWake>>()));
+}
+
+}  // namespace
+}  // namespace gex::shm
