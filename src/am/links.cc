@@ -72,7 +72,7 @@ void Links::set_up_lane(Lane& lane, std::uint32_t number) {
       in.to_source = &link;
     }
   }
-  lanes_[number] = &lane;
+  lanes_.put(number, lane);
 }
 
 void Links::set_up() {
@@ -95,17 +95,17 @@ void Links::set_up() {
     }
   }
   const std::uint32_t rings = 2 * (pairs() ? count_ - 1 : 1);
-  for (std::uint32_t i = 0; i < rings; ++i) first_.watch(first_.incoming[i]);
+  for (std::uint32_t i = 0; i < rings; ++i) first_.polled.add(first_.incoming[i]);
   watch_inboxes(first_.inboxes, rings);
 }
 
 /// The lane, set up; null with errno if it cannot be mapped. Under the mutex.
 Lane* Links::find_lane(std::uint32_t number) noexcept {
-  if (lanes_[number] == nullptr) {
+  if (lanes_.find(number) == nullptr) {
     if (!process().neighborhood.map_lane(number)) return nullptr;
     set_up_lane(*new Lane, number);
   }
-  return lanes_[number];
+  return lanes_.find(number);
 }
 
 /// Gives the thread a lane; false if it cannot be mapped.
@@ -151,15 +151,14 @@ void Links::leave_first_lane(ThreadRecord& thread, ThreadLanes& mine) noexcept {
 
 /// Adds a ring of a further lane to those that are polled. Under the mutex.
 void Links::poll_further(Lane& lane, std::uint32_t number, Incoming& in) noexcept {
-  lane.watch(in);
+  lane.polled.add(in);
   if (polled_lanes() == 1) {
     // Inline polls look at lane 0 for all threads. From now on each poll is a call, which begins
     // with the thread's own lane.
     leave_inboxes_to_deliverer();
     want_deliveries();
   }
-  // Release: a thread that finds the lane's bit finds the lane.
-  polled_lanes_.fetch_or(1U << number, std::memory_order_release);
+  lanes_.add(number);
 }
 
 void Links::expect_replies(Link& link) noexcept {

@@ -16,6 +16,7 @@
 #include <vector>
 
 #include "am/message.h"
+#include "am/polled_lanes.h"
 #include "am/rings.h"
 #include "am/slabs.h"
 #include "am/token.h"
@@ -29,20 +30,12 @@ namespace gex::am {
 
 /// The rings of one lane. Those of lane 0 are all polled from the start.
 struct Lane {
-  /// Adds a ring to those that are polled; under the mutex of Links.
-  void watch(Incoming& in) noexcept {
-    const std::uint32_t count = watched.load(std::memory_order_relaxed);
-    rings[count] = &in;
-    // Release: a thread that finds the ring among them finds it whole.
-    watched.store(count + 1, std::memory_order_release);
-  }
-
   std::unique_ptr<Link[]> links;  ///< by local index; there is none to this process
   std::unique_ptr<Incoming[]> incoming;
   std::vector<void*> by_jobrank;  ///< Link*; null: not in the neighborhood, or this process
   Slabs slabs;
-  Incoming* rings[2 * shm::max_pair_members] = {};  ///< those that are polled, `watched` of them
-  std::atomic<std::uint32_t> watched{0};
+  /// Changes under the mutex of Links.
+  PolledRings<shm::StdAtomics, Incoming, 2 * shm::max_pair_members> polled;
   /// What polls read of the rings, in lines of the lane's own.
   alignas(cache_line) gex_Inbox_ inboxes[2 * shm::max_pair_members] = {};
   /// Polls of the threads that own the lane: shows whether there is such a thread and it polls.
@@ -105,12 +98,9 @@ class Links {
   /// other threads. Not between Prepare and Commit.
   void leave_first_lane(ThreadRecord& thread, ThreadLanes& mine) noexcept;
   /// A bit for each lane that has rings to be polled.
-  std::uint32_t polled_lanes() const noexcept {
-    // Acquire: a thread that finds a lane's bit finds the lane.
-    return polled_lanes_.load(std::memory_order_acquire);
-  }
+  std::uint32_t polled_lanes() const noexcept { return lanes_.bits(); }
   /// A lane that has its bit in `polled_lanes`.
-  Lane& lane(std::uint32_t number) noexcept { return *lanes_[number]; }
+  Lane& lane(std::uint32_t number) noexcept { return lanes_[number]; }
 
   /// Polls the replies that will come in the lane of `link`, before its first request.
   void expect_replies(Link& link) noexcept;
@@ -150,12 +140,11 @@ class Links {
 
   bool pairs_ = false;
   bool threaded_ = false;
-  std::uint32_t count_ = 0;  ///< members
-  std::atomic<std::uint32_t> polled_lanes_{1};
+  std::uint32_t count_ = 0;                ///< members
   std::atomic<std::uint32_t> entered_{0};  ///< threads that have got a lane
   Lane first_;
-  Lane* lanes_[shm::max_lanes] = {};  ///< null: not mapped here
-  std::mutex mutex_;                  ///< of lanes that are set up or polled from now on
+  PolledLanes<shm::StdAtomics, Lane, shm::max_lanes> lanes_;  ///< those that are mapped here
+  std::mutex mutex_;  ///< of lanes that are set up or polled from now on
   /// Shared rings: requests sent by this process, and the account of those that it must report as
   /// ended without a reply, by member.
   std::atomic<std::uint32_t> requests_sent_{0};

@@ -46,10 +46,9 @@ constexpr std::uint32_t polls_per_look = 16;
 /// Delivers what has arrived in a lane.
 bool poll_lane(Lane& lane) noexcept {
   bool any = false;
-  // Acquire: see Lane::watch.
-  const std::uint32_t rings = lane.watched.load(std::memory_order_acquire);
+  const std::uint32_t rings = lane.polled.count();
   for (std::uint32_t i = 0; i < rings; ++i)
-    if (gex_inbox_seems_full_(lane.rings[i]->inbox) != 0) any |= take_messages(*lane.rings[i]);
+    if (gex_inbox_seems_full_(lane.polled[i].inbox) != 0) any |= take_messages(lane.polled[i]);
   return any;
 }
 

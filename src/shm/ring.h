@@ -32,6 +32,9 @@ struct StdAtomics {
   /// Shows that a cell's message is there: sequence number + 1 in the lower half, and in the upper
   /// 32 bits of the message itself.
   using Ready = std::atomic<std::uint64_t>;
+  /// Memory that is never touched by two threads at once.
+  template <class T>
+  using Plain = T;
   template <class T>
   static T load_relaxed(const std::atomic<T>& word) noexcept {
     return word.load(std::memory_order_relaxed);
@@ -50,6 +53,17 @@ struct StdAtomics {
   }
   static bool exchange_if_equal(Word& word, std::uint32_t& expected, std::uint32_t value) noexcept {
     return word.compare_exchange_weak(expected, value, std::memory_order_relaxed);
+  }
+  static void fetch_or_release(Word& word, std::uint32_t bits) noexcept {
+    word.fetch_or(bits, std::memory_order_release);
+  }
+  template <class T>
+  static T read(const T& plain) noexcept {
+    return plain;
+  }
+  template <class T>
+  static void write(T& plain, std::type_identity_t<T> value) noexcept {
+    plain = value;
   }
 };
 

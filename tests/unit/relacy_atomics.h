@@ -1,6 +1,6 @@
 #pragma once
-// The atomics policy of the shared-memory algorithms (shm/ring.h, shm/posts.h) under the
-// interleaving explorer.
+// The atomics policy of the shared-memory algorithms (shm/ring.h, shm/posts.h, am/polled_lanes.h)
+// under the interleaving explorer.
 
 #include <cstdint>
 #include <type_traits>
@@ -12,6 +12,8 @@ namespace gex::interleavings {
 struct RelacyAtomics {
   using Word = rl::atomic<std::uint32_t>;
   using Ready = rl::atomic<std::uint64_t>;
+  template <class T>
+  using Plain = rl::var<T>;
   template <class T>
   static T load_relaxed(const rl::atomic<T>& word) {
     return word(RL_INFO).load(rl::mo_relaxed);
@@ -30,6 +32,17 @@ struct RelacyAtomics {
   }
   static bool exchange_if_equal(Word& word, std::uint32_t& expected, std::uint32_t value) {
     return word(RL_INFO).compare_exchange_weak(expected, value, rl::mo_relaxed);
+  }
+  static void fetch_or_release(Word& word, std::uint32_t bits) {
+    word(RL_INFO).fetch_or(bits, rl::mo_release);
+  }
+  template <class T>
+  static T read(const rl::var<T>& plain) {
+    return plain(RL_INFO);
+  }
+  template <class T>
+  static void write(rl::var<T>& plain, std::type_identity_t<T> value) {
+    plain(RL_INFO) = value;
   }
 };
 
