@@ -159,6 +159,8 @@ void Links::poll_further(Lane& lane, std::uint32_t number, Incoming& in) noexcep
     want_deliveries();
   }
   lanes_.add(number);
+  // Messages may be there already, whose senders have found the progress thread awake.
+  wake_progress_thread();
 }
 
 void Links::expect_replies(Link& link) noexcept {

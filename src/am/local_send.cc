@@ -241,6 +241,8 @@ bool flush_kept_replies() noexcept {
     const OptionalGuard guard(all.lock, true);
     for (auto& kept : mine) all.list.push_back(std::move(kept));
     any_kept.store(true, std::memory_order_relaxed);
+    // It may have found none kept meanwhile.
+    wake_progress_thread();
   }
   return sent;
 }

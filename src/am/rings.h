@@ -38,6 +38,12 @@ struct alignas(cache_line) Incoming {
   std::uint32_t taken() const noexcept {
     return __atomic_load_n(&inbox->arrival, __ATOMIC_RELAXED) - 1;
   }
+  /// Whether a message is there, for a thread that is about to sleep: false only if none is.
+  bool may_hold_message() const noexcept {
+    const std::uint32_t count = taken();
+    return shm::may_hold_message<shm::StdAtomics>(cells[count & (consumer.shape().cells - 1)].ready,
+                                                  count);
+  }
   /// Has the cell fetched in which a later message will be; any thread.
   void fetch_ahead(std::uint32_t messages) const noexcept {
     __builtin_prefetch(&cells[(taken() + messages) & (consumer.shape().cells - 1)]);

@@ -91,13 +91,31 @@ Served serve() noexcept {
 bool has_work() noexcept {
   bool any = false;
   for_each_ring([&](std::uint32_t, std::uint32_t, const Incoming& in) noexcept {
-    any = any || gex_inbox_seems_full_(in.inbox) != 0;
+    // Not the inbox, of whose words another thread may have changed one and not yet the other: it
+    // would seem empty then, and the message be left here if that thread takes no more.
+    any = any || in.may_hold_message();
   });
   return any;
 }
 
+/// Whether a sender has claimed the next cell of a shared ring and not published it yet. It rings
+/// no bell if its message is the client's, but those of others behind it have rung for theirs.
+bool is_cell_awaited() noexcept {
+  Links& all = links();
+  if (all.pairs()) return false;
+  bool any = false;
+  for_each_ring([&](std::uint32_t, std::uint32_t, const Incoming& in) noexcept {
+    any = any || in.control->tail.load(std::memory_order_relaxed) != in.taken();
+  });
+  return any;
+}
+
+bool is_pending() noexcept {
+  return any_kept.load(std::memory_order_relaxed) || is_cell_awaited();
+}
+
 }  // namespace
 
-constinit const Server server{serve, has_work};
+constinit const Server server{serve, has_work, is_pending};
 
 }  // namespace gex::am

@@ -44,8 +44,8 @@ namespace detail {
 
 constinit thread_local unsigned handler_runs __attribute__((tls_model("initial-exec"))) = 0;
 constinit thread_local bool is_progress_thread __attribute__((tls_model("initial-exec"))) = false;
-constinit std::atomic<shm::Doorbell*> own_bell{nullptr};
-constinit Server the_server{serve_nothing, has_nothing};
+constinit shm::BellPlace own_bell;
+constinit Server the_server{serve_nothing, has_nothing, has_nothing};
 constinit Watched watched{{nullptr, 0, 0, 0, 0, &no_job}};
 
 bool poll_busy(std::uint32_t quiet) noexcept {

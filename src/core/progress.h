@@ -43,6 +43,8 @@ struct Server {
   Served (*serve)() noexcept = nullptr;
   /// Whether something has come that `serve` may deliver.
   bool (*has_work)() noexcept = nullptr;
+  /// Whether something has come that may become possible without a ring of the bell.
+  bool (*is_pending)() noexcept = nullptr;
 };
 
 namespace detail {
@@ -77,14 +79,14 @@ namespace detail {
 extern Server the_server;
 /// The calling thread is the progress thread.
 extern constinit thread_local bool is_progress_thread __attribute__((tls_model("initial-exec")));
-/// What wakes the progress thread of this process; null: it has none.
-extern constinit std::atomic<shm::Doorbell*> own_bell;
-
-inline void ring_own_bell() noexcept {
-  // Acquire: a thread that finds the bell finds the memory in which it lies.
-  if (shm::Doorbell* const bell = own_bell.load(std::memory_order_acquire)) bell->ring();
-}
+/// What wakes the progress thread of this process, if it has one.
+extern constinit shm::BellPlace own_bell;
 }  // namespace detail
+
+/// There may be work for the progress thread of this process, which the caller has stored.
+inline void wake_progress_thread() noexcept {
+  detail::own_bell.ring();
+}
 
 /// Whether the calling thread is the progress thread: no function of the client's may be called.
 inline bool in_progress_thread() noexcept {
@@ -116,7 +118,7 @@ inline std::uint32_t watched_inboxes() noexcept {
 /// Pollers have work from `want_polls` to `unwant_polls`. Calls are counted.
 inline void want_polls() noexcept {
   __atomic_fetch_add(&detail::watched.polls_wanted, 1, __ATOMIC_RELAXED);
-  detail::ring_own_bell();
+  wake_progress_thread();
 }
 inline bool are_polls_wanted() noexcept {
   return __atomic_load_n(&detail::watched.polls_wanted, __ATOMIC_RELAXED) != 0;
@@ -127,7 +129,7 @@ inline void unwant_polls() noexcept {
 /// The deliverer has work that no inbox shows, until `unwant_deliveries`. Calls are counted.
 inline void want_deliveries() noexcept {
   __atomic_fetch_add(&detail::watched.deliveries_wanted, 1, __ATOMIC_RELAXED);
-  detail::ring_own_bell();
+  wake_progress_thread();
 }
 inline void unwant_deliveries() noexcept {
   __atomic_fetch_sub(&detail::watched.deliveries_wanted, 1, __ATOMIC_RELAXED);

@@ -68,6 +68,11 @@ class Pace {
     quiet_ = 0;
     last_work_ = ticks();
   }
+  /// It was about to sleep without a limit, and may not.
+  void pending() noexcept {
+    nap_ = min_nap_ns;
+    quiet_ = 0;
+  }
   void attended() noexcept {
     nap_ = max_nap_ns;
     quiet_ = 0;
@@ -115,10 +120,13 @@ void serve_until_stopped(const ProgressThread& self, shm::Doorbell& bell) noexce
     }
     const std::uint64_t limit =
         pace.next_limit(!always_naps && !served.pending && !are_polls_wanted());
+    // Asked again behind the bell's fence: it may have become so since this look.
+    bool is_pending = false;
     bell.sleep(limit, [&]() noexcept {
-      return self.stopping.load(std::memory_order_relaxed) || server.has_work() ||
-             (limit == 0 && are_polls_wanted());
+      is_pending = limit == 0 && (are_polls_wanted() || server.is_pending());
+      return is_pending || self.stopping.load(std::memory_order_relaxed) || server.has_work();
     });
+    if (is_pending) pace.pending();
   }
 }
 
@@ -139,7 +147,7 @@ void run() noexcept {
   detail::is_progress_thread = true;
   const shm::Neighborhood& neighborhood = process().neighborhood;
   shm::Doorbell& bell = neighborhood.doorbell(neighborhood.local_index());
-  detail::own_bell.store(&bell, std::memory_order_release);
+  detail::own_bell.set(bell);
   serve_until_stopped(self, bell);
   // Release: what this thread did precedes what the one that stops it does.
   self.state.store(stopped, std::memory_order_release);
@@ -155,7 +163,7 @@ void stop() noexcept {
   constexpr std::uint64_t look_again_ns = 10'000'000;
   for (const std::uint64_t until = now_ns() + stop_ns;
        self.state.load(std::memory_order_acquire) != stopped && now_ns() < until;) {
-    detail::ring_own_bell();
+    wake_progress_thread();
     os::wait_while(self.state, running, look_again_ns);
   }
   if (!self.own.joinable()) return;

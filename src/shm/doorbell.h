@@ -29,9 +29,19 @@ namespace gex::shm {
 /// The policy for real use.
 struct StdBell {
   using Word = std::atomic<std::uint32_t>;
+  template <class T>
+  using Pointer = std::atomic<T*>;
 
   /// Whether the fences of sleepers include this process.
   static bool has_fence() noexcept { return os::has_shared_fence(); }
+  template <class T>
+  static T* load_acquire(const std::atomic<T*>& pointer) noexcept {
+    return pointer.load(std::memory_order_acquire);
+  }
+  template <class T>
+  static void store_release(std::atomic<T*>& pointer, T* value) noexcept {
+    pointer.store(value, std::memory_order_release);
+  }
   static std::uint32_t load_relaxed(const Word& word) noexcept {
     return word.load(std::memory_order_relaxed);
   }
@@ -93,7 +103,27 @@ class alignas(cache_line) BasicDoorbell {
   typename Policy::Word asleep_;
 };
 
+/// Where threads of the sleeper's process find its bell, once there is a sleeper.
+template <class Policy>
+class BasicBellPlace {
+ public:
+  /// By the sleeper, before it looks for work for the first time.
+  void set(BasicDoorbell<Policy>& bell) noexcept { Policy::store_release(bell_, &bell); }
+
+  /// As of the bell. A sleeper that comes later finds what the caller stored before.
+  void ring() noexcept {
+    // As in Doorbell::ring: a sleeper whose bell is not found here has its fence still before it.
+    Policy::ringer_fence();
+    // Acquire: a thread that finds the bell finds the memory in which it lies.
+    if (BasicDoorbell<Policy>* const bell = Policy::load_acquire(bell_)) bell->ring();
+  }
+
+ private:
+  typename Policy::template Pointer<BasicDoorbell<Policy>> bell_{nullptr};
+};
+
 using Doorbell = BasicDoorbell<StdBell>;
 static_assert(sizeof(Doorbell) == cache_line);
+using BellPlace = BasicBellPlace<StdBell>;
 
 }  // namespace gex::shm

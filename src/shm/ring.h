@@ -106,6 +106,21 @@ constexpr std::uint64_t ready_value(std::uint32_t sequence, std::uint32_t what) 
 constexpr bool has_arrived(std::uint64_t value, std::uint32_t sequence) noexcept {
   return static_cast<std::uint32_t>(value) == sequence + 1;
 }
+/// Whether a ready word that holds `value` shows that message `sequence` has arrived, or one that
+/// came to its cell after it.
+constexpr bool has_arrived_since(std::uint64_t value, std::uint32_t sequence) noexcept {
+  // Signed: what was in the cell before is behind.
+  return static_cast<std::int32_t>(static_cast<std::uint32_t>(value) - (sequence + 1)) >= 0;
+}
+
+/// Whether there is a message in a ring, for a thread that takes none. `taken`: messages that were
+/// taken at some time, read from one word; `ready`: the ready word of the cell of that number.
+/// While other threads take messages true may be wrong, but false is not: the cell of a message
+/// that has been taken meanwhile still shows it.
+template <class Atomics>
+bool may_hold_message(const typename Atomics::Ready& ready, std::uint32_t taken) noexcept {
+  return has_arrived_since(Atomics::load_relaxed(ready), taken);
+}
 
 /// Producer of a pair ring. Used by one thread at a time.
 template <class Atomics>

@@ -10,6 +10,8 @@ namespace gex::interleavings {
 /// The fence in all processes stands for one in each that it concerns. A thread that sleeps and is
 /// never woken is a deadlock.
 struct RelacyBell : RelacyAtomics {
+  template <class T>
+  using Pointer = rl::atomic<T*>;
   static bool has_fence() { return true; }
   static std::uint32_t exchange_relaxed(Word& word, std::uint32_t value) {
     return word(RL_INFO).exchange(value, rl::mo_relaxed);

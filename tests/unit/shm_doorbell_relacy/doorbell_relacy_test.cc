@@ -96,6 +96,49 @@ struct Deliveries : rl::test_suite<Deliveries<Policy, Bell, ringing, limit_ns>, 
   }
 };
 
+/// Seeded bug: looks for the bell before what is rung for is seen.
+template <class Policy>
+class HastyPlace {
+ public:
+  void set(BasicDoorbell<Policy>& bell) { Policy::store_release(bell_, &bell); }
+  void ring() {
+    if (BasicDoorbell<Policy>* const bell = Policy::load_acquire(bell_)) bell->ring();
+  }
+
+ private:
+  typename Policy::template Pointer<BasicDoorbell<Policy>> bell_{nullptr};
+};
+
+/// A sleeper whose bell becomes known while another thread stores something.
+template <template <class> class Place = BasicBellPlace>
+struct Beginning : rl::test_suite<Beginning<Place>, 2> {
+  BasicDoorbell<RelacyBell> bell;
+  Place<RelacyBell> place;
+  rl::atomic<std::uint32_t> brought;
+
+  void before() {
+    bell.sleep(0, [] { return true; });
+    brought(RL_INFO).store(0, rl::mo_relaxed);
+  }
+  void thread(unsigned index) {
+    const auto is_there = [&] { return brought(RL_INFO).load(rl::mo_relaxed) != 0; };
+    if (index == 0) {
+      brought(RL_INFO).store(1, rl::mo_relaxed);
+      place.ring();
+    } else {
+      place.set(bell);
+      while (!is_there()) bell.sleep(0, is_there);
+    }
+  }
+};
+
+TEST(DoorbellInterleavings, NoRingIsMissedByASleeperThatBegins) {
+  EXPECT_EQ((explore<Beginning<>>()), "");
+}
+TEST(DoorbellSeededBug, ALookForTheBellBeforeTheStoreIsCaught) {
+  EXPECT_TRUE(is_lost_wake(explore<Beginning<HastyPlace>>()));
+}
+
 TEST(DoorbellInterleavings, NoRingIsMissed) {
   EXPECT_EQ((explore<Deliveries<RelacyBell>>()), "");
 }
