@@ -252,20 +252,16 @@ void Links::request_unanswered(Incoming& in, BiasedLock::Hold hold, gex_Rank_t s
     return;
   }
   const std::uint32_t member = process().neighborhood.local_index_of(source);
-  owed_[member].fetch_add(1, std::memory_order_relaxed);
-  // Release: the thread that takes it sees the count, which would otherwise stay unreported. An
-  // exchange, not a store: it continues the release sequence of a thread that set it before, whose
-  // count is seen as well.
-  owes_.exchange(true, std::memory_order_release);
+  shm::owe<shm::StdAtomics>(owed_[member], owes_);
 }
 
 void Links::flush_unanswered() noexcept {
-  if (!owes_.exchange(false, std::memory_order_acquire)) return;
-  for (std::uint32_t member = 0; member < owed_.size(); ++member) {
-    if (owed_[member].load(std::memory_order_relaxed) == 0) continue;
-    const std::uint32_t count = owed_[member].exchange(0, std::memory_order_relaxed);
-    process().neighborhood.unanswered_of(member).fetch_add(count, std::memory_order_relaxed);
-  }
+  shm::report_owed<shm::StdAtomics>(
+      owes_, static_cast<std::uint32_t>(owed_.size()),
+      [this](std::uint32_t member) -> std::atomic<std::uint32_t>& { return owed_[member]; },
+      [](std::uint32_t member, std::uint32_t count) {
+        process().neighborhood.unanswered_of(member).fetch_add(count, std::memory_order_relaxed);
+      });
 }
 
 }  // namespace gex::am

@@ -143,9 +143,8 @@ bool take_large(Incoming& in, BiasedLock::Hold hold, MessageHeader header) noexc
 
 void release_slab(const MessageHeader& header, const Incoming& in) noexcept {
   const shm::Neighborhood& neighborhood = process().neighborhood;
-  // Release: the handler's reads precede the owner's next write to the slab.
-  neighborhood.slab_busy(in.lane, neighborhood.local_index_of(header.source), header.slab())
-      .store(0, std::memory_order_release);
+  shm::give_buffer_back<shm::StdAtomics>(
+      neighborhood.slab_busy(in.lane, neighborhood.local_index_of(header.source), header.slab()));
 }
 
 Found serve_message(Incoming& in) noexcept {

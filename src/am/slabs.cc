@@ -32,9 +32,8 @@ void Slabs::set_up(const shm::Neighborhood& neighborhood, bool threaded, std::ui
 
 void Slabs::collect(Pool& pool) noexcept {
   std::erase_if(pool.used, [&](std::uint32_t slab) {
-    // Acquire: the receiver's reads of the payload precede our next write to it.
     std::atomic<std::uint32_t>& busy = busy_of(slab);
-    if (busy.load(std::memory_order_acquire) != 0) return false;
+    if (!shm::is_buffer_free<shm::StdAtomics>(busy)) return false;
     order_through_peer_ends(&busy);
     --pool.per_member[member_of_[slab]];
     pool.free.push_back(slab);
@@ -54,16 +53,14 @@ std::uint32_t Slabs::acquire(shm::Direction direction, std::size_t bytes,
     pool.used.push_back(slab);
     ++pool.per_member[member];
     member_of_[slab] = member;
-    // Relaxed: published with the message that names the slab.
-    busy_of(slab).store(1, std::memory_order_relaxed);
+    shm::take_buffer<shm::StdAtomics>(busy_of(slab));
     return slab;
   }
   return no_slab;
 }
 
 void Slabs::release(std::uint32_t slab) noexcept {
-  // Release: this thread may have written to the slab; the thread that collects it writes next.
-  busy_of(slab).store(0, std::memory_order_release);
+  shm::give_buffer_back<shm::StdAtomics>(busy_of(slab));
 }
 
 std::atomic<std::uint32_t>& Slabs::busy_of(std::uint32_t slab) const noexcept {

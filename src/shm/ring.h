@@ -32,6 +32,7 @@ struct StdAtomics {
   /// Shows that a cell's message is there: sequence number + 1 in the lower half, and in the upper
   /// 32 bits of the message itself.
   using Ready = std::atomic<std::uint64_t>;
+  using Flag = std::atomic<bool>;
   /// Memory that is never touched by two threads at once.
   template <class T>
   using Plain = T;
@@ -53,6 +54,18 @@ struct StdAtomics {
   }
   static bool exchange_if_equal(Word& word, std::uint32_t& expected, std::uint32_t value) noexcept {
     return word.compare_exchange_weak(expected, value, std::memory_order_relaxed);
+  }
+  static void fetch_add_relaxed(Word& word, std::uint32_t value) noexcept {
+    word.fetch_add(value, std::memory_order_relaxed);
+  }
+  static std::uint32_t exchange_relaxed(Word& word, std::uint32_t value) noexcept {
+    return word.exchange(value, std::memory_order_relaxed);
+  }
+  static bool exchange_acquire(Flag& flag, bool value) noexcept {
+    return flag.exchange(value, std::memory_order_acquire);
+  }
+  static bool exchange_release(Flag& flag, bool value) noexcept {
+    return flag.exchange(value, std::memory_order_release);
   }
   static void fetch_or_release(Word& word, std::uint32_t bits) noexcept {
     word.fetch_or(bits, std::memory_order_release);
@@ -200,6 +213,48 @@ void publish_shared(typename Atomics::Ready& ready, std::uint32_t sequence,
                     std::uint32_t what) noexcept {
   // Release: the message is whole before it is seen.
   Atomics::store_release(ready, ready_value(sequence, what));
+}
+
+/// Shared rings: counts a request that has ended without a reply, to be reported. `owed`: of its
+/// sender; `owes`: whether there is any. Any thread of the process.
+template <class Atomics>
+void owe(typename Atomics::Word& owed, typename Atomics::Flag& owes) noexcept {
+  Atomics::fetch_add_relaxed(owed, 1);
+  // Release: the thread that takes it sees the count, which would otherwise stay unreported. An
+  // exchange, not a store: it continues the release sequence of a thread that set it before, whose
+  // count is seen as well.
+  Atomics::exchange_release(owes, true);
+}
+
+/// Calls `report(member, count)` for what is owed to each of `members`; `owed(member)` is its word.
+template <class Atomics, class Owed, class Report>
+void report_owed(typename Atomics::Flag& owes, std::uint32_t members, Owed owed,
+                 Report report) noexcept {
+  if (!Atomics::exchange_acquire(owes, false)) return;
+  for (std::uint32_t member = 0; member < members; ++member) {
+    if (Atomics::load_relaxed(owed(member)) == 0) continue;
+    report(member, Atomics::exchange_relaxed(owed(member), 0));
+  }
+}
+
+/// The state of a buffer beside a ring, in which the payload of a message travels: whether it is in
+/// use. Taken by its owner, before it is published with the message.
+template <class Atomics>
+void take_buffer(typename Atomics::Word& busy) noexcept {
+  // Relaxed: published with the message.
+  Atomics::store_relaxed(busy, 1);
+}
+/// Given back by who has read the payload, or by the owner if the message was not sent.
+template <class Atomics>
+void give_buffer_back(typename Atomics::Word& busy) noexcept {
+  // Release: the caller's reads and writes of the buffer precede its owner's next write.
+  Atomics::store_release(busy, 0);
+}
+/// Whether its owner may write to it.
+template <class Atomics>
+bool is_buffer_free(const typename Atomics::Word& busy) noexcept {
+  // Acquire: see give_buffer_back.
+  return Atomics::load_acquire(busy) == 0;
 }
 
 /// Consumer of a ring of either kind. Used by one thread at a time.

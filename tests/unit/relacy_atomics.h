@@ -12,6 +12,7 @@ namespace gex::interleavings {
 struct RelacyAtomics {
   using Word = rl::atomic<std::uint32_t>;
   using Ready = rl::atomic<std::uint64_t>;
+  using Flag = rl::atomic<bool>;
   template <class T>
   using Plain = rl::var<T>;
   template <class T>
@@ -32,6 +33,18 @@ struct RelacyAtomics {
   }
   static bool exchange_if_equal(Word& word, std::uint32_t& expected, std::uint32_t value) {
     return word(RL_INFO).compare_exchange_weak(expected, value, rl::mo_relaxed);
+  }
+  static void fetch_add_relaxed(Word& word, std::uint32_t value) {
+    word(RL_INFO).fetch_add(value, rl::mo_relaxed);
+  }
+  static std::uint32_t exchange_relaxed(Word& word, std::uint32_t value) {
+    return word(RL_INFO).exchange(value, rl::mo_relaxed);
+  }
+  static bool exchange_acquire(Flag& flag, bool value) {
+    return flag(RL_INFO).exchange(value, rl::mo_acquire);
+  }
+  static bool exchange_release(Flag& flag, bool value) {
+    return flag(RL_INFO).exchange(value, rl::mo_release);
   }
   static void fetch_or_release(Word& word, std::uint32_t bits) {
     word(RL_INFO).fetch_or(bits, rl::mo_release);

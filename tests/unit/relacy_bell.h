@@ -13,9 +13,6 @@ struct RelacyBell : RelacyAtomics {
   template <class T>
   using Pointer = rl::atomic<T*>;
   static bool has_fence() { return true; }
-  static std::uint32_t exchange_relaxed(Word& word, std::uint32_t value) {
-    return word(RL_INFO).exchange(value, rl::mo_relaxed);
-  }
   static void ringer_fence() { rl::atomic_thread_fence(rl::mo_seq_cst, RL_INFO); }
   static void sleeper_fence() { rl::atomic_thread_fence(rl::mo_seq_cst, RL_INFO); }
   static std::uint32_t load_behind_fence(Word& word) {

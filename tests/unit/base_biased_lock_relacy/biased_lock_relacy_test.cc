@@ -14,14 +14,9 @@ using interleavings::explore;
 using interleavings::is_the_bug;
 
 struct RelacyBias : interleavings::RelacyAtomics {
-  using Flag = rl::atomic<bool>;
   static constexpr std::uint32_t turns_to_bias = 2;
 
   static bool is_possible() { return true; }
-  template <class T>
-  static T exchange_acquire(rl::atomic<T>& word, std::type_identity_t<T> value) {
-    return word(RL_INFO).exchange(value, rl::mo_acquire);
-  }
   /// The fence in all threads stands for one in each that it concerns.
   static void home_fence() { rl::atomic_thread_fence(rl::mo_seq_cst, RL_INFO); }
   static void revoker_fence() { rl::atomic_thread_fence(rl::mo_seq_cst, RL_INFO); }

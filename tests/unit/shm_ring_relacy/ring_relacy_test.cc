@@ -208,6 +208,129 @@ struct Reservation : rl::test_suite<Reservation<Atomics, reserving>, 2> {
   }
 };
 
+/// Requests that end without a reply in two threads, and a third that reports them: what is not
+/// reported in the end is known to be owed.
+template <class Atomics>
+struct Owing : rl::test_suite<Owing<Atomics>, 3> {
+  static constexpr unsigned each = 2;
+  typename Atomics::Word owed;
+  typename Atomics::Flag owes;
+  unsigned reported;
+
+  void before() {
+    owed(RL_INFO).store(0, rl::mo_relaxed);
+    owes(RL_INFO).store(false, rl::mo_relaxed);
+    reported = 0;
+  }
+  void report() {
+    report_owed<Atomics>(
+        owes, 1, [this](std::uint32_t) -> typename Atomics::Word& { return owed; },
+        [this](std::uint32_t, std::uint32_t count) { reported += count; });
+  }
+  void thread(unsigned index) {
+    for (unsigned i = 0; i < each; ++i) {
+      if (index < 2)
+        owe<Atomics>(owed, owes);
+      else
+        report();
+    }
+  }
+  void after() {
+    const std::uint32_t left = owed(RL_INFO).exchange(0, rl::mo_relaxed);
+    RL_ASSERT(reported + left == 2 * each);
+    RL_ASSERT(left == 0 || owes(RL_INFO).exchange(false, rl::mo_relaxed));
+  }
+};
+/// Seeded bug: the flag is stored, which hides that another thread has set it.
+struct StoredFlag : RelacyAtomics {
+  static bool exchange_release(Flag& flag, bool value) {
+    flag(RL_INFO).store(value, rl::mo_release);
+    return false;
+  }
+};
+/// Seeded bugs of its order.
+struct NoReleaseOfTheFlag : RelacyAtomics {
+  static bool exchange_release(Flag& flag, bool value) {
+    return flag(RL_INFO).exchange(value, rl::mo_relaxed);
+  }
+};
+struct NoAcquireOfTheFlag : RelacyAtomics {
+  static bool exchange_acquire(Flag& flag, bool value) {
+    return flag(RL_INFO).exchange(value, rl::mo_relaxed);
+  }
+};
+
+/// Payloads travel in two buffers beside a ring. `careful`: one is given back after it was read.
+template <class Atomics, bool careful = true>
+struct Buffers : rl::test_suite<Buffers<Atomics, careful>, 2> {
+  static constexpr unsigned count = 2;
+  TestRing<RelacyAtomics> ring;
+  typename Atomics::Word busy[count];
+  rl::var<unsigned> payload[count];
+
+  void before() {
+    ring.reset();
+    for (auto& word : busy) word(RL_INFO).store(0, rl::mo_relaxed);
+  }
+  void thread(unsigned index) {
+    rl::linear_backoff wait;
+    if (index == 0) {
+      PairProducer<RelacyAtomics> producer(&ring.control, small);
+      for (unsigned i = 0; i < messages;) {
+        unsigned buffer = 0;
+        while (buffer < count && !is_buffer_free<Atomics>(busy[buffer])) ++buffer;
+        if (buffer == count || (!producer.has_room() && !producer.find_reply_room())) {
+          wait.yield(RL_INFO);
+          continue;
+        }
+        take_buffer<Atomics>(busy[buffer]);
+        payload[buffer](RL_INFO) = i++;
+        const std::uint32_t at = producer.next() % small.cells;
+        ring.content[at](RL_INFO) = buffer;
+        producer.publish(ring.ready[at], buffer);
+      }
+      return;
+    }
+    Consumer<RelacyAtomics> consumer(&ring.control, small);
+    for (unsigned i = 0; i < messages;) {
+      unsigned buffer = 0;
+      if (!take(ring, consumer, buffer)) {
+        wait.yield(RL_INFO);
+        continue;
+      }
+      if (!careful) give_buffer_back<Atomics>(busy[buffer]);
+      RL_ASSERT(payload[buffer](RL_INFO) == i);
+      if (careful) give_buffer_back<Atomics>(busy[buffer]);
+      ++i;
+    }
+  }
+};
+
+TEST(RingInterleavings, WhatIsOwedIsReportedOrKnown) {
+  EXPECT_EQ((explore<Owing<RelacyAtomics>>()), "");
+}
+TEST(RingInterleavings, ABufferIsWrittenOnceItWasRead) {
+  EXPECT_EQ((explore<Buffers<RelacyAtomics>>()), "");
+}
+TEST(RingSeededBug, AFlagThatIsStoredIsCaught) {
+  EXPECT_TRUE(is_the_bug(explore<Owing<StoredFlag>>()));
+}
+TEST(RingSeededBug, AFlagWithoutReleaseIsCaught) {
+  EXPECT_TRUE(is_the_bug(explore<Owing<NoReleaseOfTheFlag>>()));
+}
+TEST(RingSeededBug, AFlagWithoutAcquireIsCaught) {
+  EXPECT_TRUE(is_the_bug(explore<Owing<NoAcquireOfTheFlag>>()));
+}
+TEST(RingSeededBug, ABufferGivenBackWithoutReleaseIsCaught) {
+  EXPECT_TRUE(is_the_bug(explore<Buffers<NoRelease>>()));
+}
+TEST(RingSeededBug, ABufferTakenWithoutAcquireIsCaught) {
+  EXPECT_TRUE(is_the_bug(explore<Buffers<NoAcquire>>()));
+}
+TEST(RingSeededBug, ABufferGivenBackBeforeItWasReadIsCaught) {
+  EXPECT_TRUE(is_the_bug(explore<Buffers<RelacyAtomics, false>>()));
+}
+
 TEST(RingInterleavings, APairRingHandsOnInOrder) {
   EXPECT_EQ((explore<PairExchange<RelacyAtomics>>()), "");
 }
