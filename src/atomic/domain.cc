@@ -20,9 +20,10 @@ bool is_one_neighborhood(const Team& team) {
 }
 
 /// Whether the network is to perform the operations, rather than the processors: see domain.h.
-bool is_best_by_network(const Team& team, gex_DT_t type, gex_OP_t operations, gex_Flags_t flags) {
+bool is_best_by_network(bool one_neighborhood, gex_DT_t type, gex_OP_t operations,
+                        gex_Flags_t flags) {
   return (flags & (GEX_FLAG_AD_FAVOR_MY_RANK | GEX_FLAG_AD_FAVOR_MY_NBRHD)) == 0 &&
-         !is_one_neighborhood(team) && network_has(type, operations);
+         !one_neighborhood && network_has(type, operations);
 }
 
 /// Reports which members are reached by the processor, by the network or by messages: see atomic.h.
@@ -45,9 +46,10 @@ void report_routes(const Team& team, gex_DT_t type, gex_OP_t operations, bool by
 }  // namespace
 
 Domain* Domain::create(Team& over, gex_DT_t type, gex_OP_t operation_set,
-                       gex_Flags_t creation_flags, bool for_network) {
+                       gex_Flags_t creation_flags, bool for_network, bool one_neighborhood) {
   const std::size_t count = for_network ? 0 : 2 * over.interleaved_count();
-  return new (count) Domain(over, type, operation_set, creation_flags, for_network);
+  return new (count)
+      Domain(over, type, operation_set, creation_flags, for_network, one_neighborhood);
 }
 
 void* Domain::operator new(std::size_t size, std::size_t displacement_count) {
@@ -60,8 +62,8 @@ void Domain::operator delete(void* domain) noexcept {
 }
 
 Domain::Domain(Team& over, gex_DT_t type, gex_OP_t operation_set, gex_Flags_t creation_flags,
-               bool for_network)
-    : DomainRecord(for_network, is_one_neighborhood(over)), DomainPrefix{} {
+               bool for_network, bool one_neighborhood)
+    : DomainRecord(for_network, one_neighborhood), DomainPrefix{} {
   // For inline code, which leaves a network's operations alone.
   if (!for_network) {
     displacement[0] = over.displacements();
@@ -82,9 +84,10 @@ Domain::~Domain() {
 }
 
 gex_AD_t create(Team& team, gex_DT_t type, gex_OP_t operations, gex_Flags_t flags) {
-  const bool by_network = is_best_by_network(team, type, operations, flags);
+  const bool one_neighborhood = is_one_neighborhood(team);
+  const bool by_network = is_best_by_network(one_neighborhood, type, operations, flags);
   if (team.rank == 0) report_routes(team, type, operations, by_network);
-  return Domain::create(team, type, operations, flags, by_network)->handle();
+  return Domain::create(team, type, operations, flags, by_network, one_neighborhood)->handle();
 }
 
 Domain& require_domain(gex_AD_t ad, const char* call) noexcept {

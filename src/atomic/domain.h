@@ -36,7 +36,7 @@ class Domain : public DomainRecord,
                public TaggedHandle<Domain, gex_DomainPrefix_, gex_AD_t> {
  public:
   static Domain* create(Team& over, gex_DT_t type, gex_OP_t operation_set,
-                        gex_Flags_t creation_flags, bool for_network);
+                        gex_Flags_t creation_flags, bool for_network, bool one_neighborhood);
   ~Domain();
   Domain(const Domain&) = delete;
   Domain& operator=(const Domain&) = delete;
@@ -48,7 +48,7 @@ class Domain : public DomainRecord,
 
  private:
   Domain(Team& over, gex_DT_t type, gex_OP_t operation_set, gex_Flags_t creation_flags,
-         bool for_network);
+         bool for_network, bool one_neighborhood);
   static void* operator new(std::size_t size, std::size_t displacement_count);
 
   /// GEX_DOMAIN_DISPLACEMENT_ of the domain.
