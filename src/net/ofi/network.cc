@@ -9,6 +9,7 @@
 #include <utility>
 
 #include "base/spin_lock.h"
+#include "net/kit/deliver.h"
 #include "net/kit/fatal.h"
 
 namespace gex::net::ofi {
@@ -464,14 +465,8 @@ void Network::arrived(const fi_cq_data_entry& entry, ReceiveBuffers::Buffer& buf
 }
 
 void Network::deliver(Channel channel, const Arrival& arrival) {
-  if (reinterpret_cast<std::uintptr_t>(arrival.message) % message_alignment == 0) [[likely]] {
-    host_.deliver(arrival.source, channel, arrival.message, arrival.size);
-  } else {
-    // A provider that packs messages in its own way, or strays of odd length in between.
-    alignas(message_alignment) std::byte aligned[max_message];
-    std::memcpy(aligned, arrival.message, arrival.size);
-    host_.deliver(arrival.source, channel, aligned, arrival.size);
-  }
+  // A provider may pack messages in its own way, or strays of odd length lie in between.
+  deliver_from_anywhere<max_message>(host_, arrival.source, channel, arrival.message, arrival.size);
   receive_.release(*arrival.buffer);
 }
 

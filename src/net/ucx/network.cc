@@ -8,6 +8,7 @@
 #include <utility>
 
 #include "base/spin_lock.h"
+#include "net/kit/deliver.h"
 #include "net/kit/fatal.h"
 
 namespace gex::net::ucx {
@@ -237,14 +238,8 @@ void Network::deliver(Channel channel, const Arrival& arrival) {
     host_.deliver(arrival.source, channel, arrival.copy.data(), arrival.size);
     return;
   }
-  if (reinterpret_cast<std::uintptr_t>(arrival.kept) % message_alignment == 0) [[likely]] {
-    host_.deliver(arrival.source, channel, arrival.kept, arrival.size);
-  } else {
-    // A UCX that aligns messages in its own way.
-    alignas(message_alignment) std::byte aligned[max_message];
-    std::memcpy(aligned, arrival.kept, arrival.size);
-    host_.deliver(arrival.source, channel, aligned, arrival.size);
-  }
+  // UCX is asked to align messages, but one may do so in its own way.
+  deliver_from_anywhere<max_message>(host_, arrival.source, channel, arrival.kept, arrival.size);
   give_up(arrival.kept);
 }
 
