@@ -7,7 +7,7 @@
 // `Buffer` (net/kit/send_pool.h) has `std::uint32_t peer` and `Kind kind`, of an enumeration that
 // begins with the two channels.
 //
-// Thread rules: any where the network is `threaded`.
+// Thread rules: any where it is `threaded`.
 
 #include <gex/plugin/conduit.h>
 
@@ -38,8 +38,9 @@ class ChannelBuffers {
   }
 
   /// `name`: the conduit's. `pool`: has these buffers, and more for messages of the network's own.
-  ChannelBuffers(const Host& host, const char* name, SendPool<Buffer>& pool)
-      : host_(host), name_(name), pool_(pool), threaded_(host.threaded != 0), peers_(host.size) {}
+  /// `threaded`: several threads may call it at once.
+  ChannelBuffers(const Host& host, const char* name, SendPool<Buffer>& pool, bool threaded)
+      : host_(host), name_(name), pool_(pool), threaded_(threaded), peers_(host.size) {}
 
   /// Ends the job if that is not another rank of it.
   void check_peer(std::uint32_t peer) const {

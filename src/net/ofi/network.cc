@@ -92,7 +92,7 @@ Network::Network(const Host& host, Endpoint& endpoint, Registrar& registrar, One
       threaded_(host.threaded != 0),
       inject_limit_(std::min(endpoint.info().tx_attr->inject_size, max_injected)),
       pool_(host, buffers_for(host.size, offers_per_peer), registrar, threaded_),
-      buffers_(host, "ofi", pool_),
+      buffers_(host, "ofi", pool_, threaded_),
       receive_(endpoint, registrar, threaded_),
       arrivals_{Arrivals<Arrival>(threaded_), Arrivals<Arrival>(threaded_)},
       peers_(host.size),

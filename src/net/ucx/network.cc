@@ -54,7 +54,7 @@ Network::Network(const Host& host, Worker& worker, Endpoints& endpoints, OneSide
               prototype.network = this;
               return true;
             }),
-      buffers_(host, "ucx", pool_),
+      buffers_(host, "ucx", pool_, threaded_),
       arrivals_{Arrivals<Arrival>(threaded_), Arrivals<Arrival>(threaded_)},
       peers_(host.size) {
 }

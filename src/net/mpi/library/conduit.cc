@@ -60,9 +60,9 @@ class Mpi {
 std::unique_ptr<Mpi> Mpi::attach(const Host& host, Limits& limits) {
   auto made = std::make_unique<Mpi>();
   limits = {.max_message = max_message,
-            .reply_depth = depth,
+            .reply_depth = channel_depth,
             .max_transfer = max_transfer,
-            .total_depth = total_depth};
+            .total_depth = total_channel_depth};
   if (host.size == 1) return made;
   std::string error;
   // It has reported its failure.

@@ -37,11 +37,6 @@ std::byte* gather(std::byte* out, std::span<const Piece> pieces) noexcept {
   return out;
 }
 
-/// For messages to all peers, or from all, twice for replies (`max_held`).
-std::size_t buffers_for(std::size_t ranks) noexcept {
-  return std::min<std::size_t>(ranks * 3 * depth, std::size_t{3} * total_depth);
-}
-
 constexpr std::size_t slot_bytes = (max_message + 63) / 64 * 64;
 
 }  // namespace
@@ -50,14 +45,15 @@ Network::Network(const Host& host, Session& session)
     : host_(host),
       session_(session),
       threaded_(host.threaded != 0),
-      pool_(buffers_for(host.size), slot_bytes, threaded_,
+      pool_(ChannelBuffers<SendBuffer>::max_in_all(host.size), slot_bytes, threaded_,
             [](std::span<std::byte>, SendBuffer& prototype) {
               prototype.request = MPI_REQUEST_NULL;
               return true;
             }),
+      // Under the lock.
+      buffers_(host, "mpi", pool_, /*threaded=*/false),
       complete_request_(session.complete_request()),
-      held_(host.size),
-      max_slots_(slots + buffers_for(host.size)),
+      max_slots_(slots + ChannelBuffers<SendBuffer>::max_in_all(host.size)),
       one_sided_(host, session) {
   session_.on_finalize([this] { close(); });
 }
@@ -89,24 +85,10 @@ void Network::refuse_after_finalization(const char* what) const {
 }
 
 SendBuffer* Network::take_buffer(Channel channel, std::uint32_t peer) {
-  std::uint32_t& held = held_[peer][channel];
-  if (held == max_held(channel)) complete_all_sends();
-  if (held == max_held(channel)) return nullptr;
-  SendBuffer* buffer = pool_.take();
-  if (buffer == nullptr) {
-    complete_all_sends();
-    buffer = pool_.take();
-  }
-  if (buffer == nullptr) return nullptr;
-  ++held;
-  buffer->peer = peer;
-  buffer->channel = channel;
-  return buffer;
-}
-
-void Network::give_back(SendBuffer& buffer) {
-  --held_[buffer.peer][buffer.channel];
-  pool_.give_back(&buffer);
+  SendBuffer* const buffer = buffers_.take(channel, peer);
+  if (buffer != nullptr) return buffer;
+  complete_all_sends();
+  return buffers_.take(channel, peer);
 }
 
 SendResult Network::send(Channel channel, std::uint32_t peer, std::span<const Piece> pieces) {
@@ -135,7 +117,7 @@ SendResult Network::send(Channel channel, std::uint32_t peer, std::span<const Pi
                   static_cast<int>(channel), session_.messages(), &buffer->request),
         "MPI_Isend");
   if (buffer->request == complete_request_)
-    give_back(*buffer);
+    buffers_.give_back(*buffer);
   else
     in_flight_.push_back(buffer);
   return sent;
@@ -150,7 +132,7 @@ void* Network::buffer(Channel channel, std::uint32_t peer, std::size_t size) {
 
 void Network::release(void* payload) {
   const OptionalGuard guard(mutex_, threaded_);
-  if (SendBuffer* const built = pool_.built_at(payload)) give_back(*built);
+  buffers_.give_back(buffers_.built_at(payload));
 }
 
 void Network::complete_sends() {
@@ -167,7 +149,7 @@ void Network::complete_sends() {
     SendBuffer*& buffer = in_flight_[place(i)];
     buffer->request = requests[i];
     if (!done[i]) continue;
-    give_back(*buffer);
+    buffers_.give_back(*buffer);
     buffer = nullptr;
   }
   next_in_flight_ += count;

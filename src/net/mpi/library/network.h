@@ -3,11 +3,10 @@
 //
 //  - A message is copied into a buffer of its sender's, or was built in it, and goes by MPI_Isend.
 //    The buffer is free again once MPI has taken the message, small ones at once. Each channel
-//    to each peer has `depth` of them, out of a pool that has enough for what may be under way to
-//    all (`total_depth`). So a reply is accepted even if its receiver never polls. MPI is asked for
-//    several buffers at a time, or when one is wanted: MPI_Test behind each MPI_Isend would wait
-//    until the processor has written the message, and over Open MPI that was half of a sender's
-//    time.
+//    to each peer has a number of them, so a reply is accepted even if its receiver never polls
+//    (net/kit/channel_buffers.h). MPI is asked for several buffers at a time, or when one is
+//    wanted: MPI_Test behind each MPI_Isend would wait until the processor has written the
+//    message, and over Open MPI that was half of a sender's time.
 //  - To receive, persistent receives from any source of any tag are posted; the tag is the channel,
 //    or that of control messages of puts and gets (one_sided.h). A poll asks for the oldest, which
 //    completes first, but where a large message waits for its sender: now and then all are looked
@@ -33,6 +32,7 @@
 #include <string>
 #include <vector>
 
+#include "net/kit/channel_buffers.h"
 #include "net/kit/send_pool.h"
 #include "net/mpi/library/one_sided.h"
 #include "net/mpi/library/session.h"
@@ -44,15 +44,11 @@ inline constexpr std::size_t payload_room = 65536;
 inline constexpr std::size_t header_room = 256;
 inline constexpr std::size_t max_message = payload_room + header_room;
 
-/// Messages of one channel that one rank holds in buffers for another, and for all others.
-inline constexpr std::uint32_t depth = 32;
-inline constexpr std::uint32_t total_depth = 2048;
-
 /// Stands in front of a buffer's bytes.
 struct alignas(64) SendBuffer {
   MPI_Request request;
   std::uint32_t peer;
-  Channel channel;
+  Channel kind;
 
   std::byte* bytes() noexcept { return reinterpret_cast<std::byte*>(this + 1); }
   std::byte* payload() noexcept { return bytes() + header_room; }
@@ -91,15 +87,7 @@ class Network {
     std::uint32_t source;
     std::size_t size;
   };
-  using Held = std::array<std::uint32_t, 2>;  ///< buffers, by channel
-
-  static constexpr std::uint32_t max_held(Channel channel) noexcept {
-    // A reply may have been handled, and the request that it made room for have been answered,
-    // before this process has read that its buffer is free.
-    return channel == reply_channel ? 2 * depth : depth;
-  }
   SendBuffer* take_buffer(Channel channel, std::uint32_t peer);
-  void give_back(SendBuffer& buffer);
   void check(int code, const char* call) const;
   [[noreturn]] void refuse_after_finalization(const char* what) const;
 
@@ -120,10 +108,10 @@ class Network {
   Session& session_;
   const bool threaded_;
   SendPool<SendBuffer> pool_;
+  ChannelBuffers<SendBuffer> buffers_;
   std::mutex mutex_;
   bool is_closed_ = false;
   const MPI_Request complete_request_;
-  std::vector<Held> held_;  ///< by peer
   std::vector<SendBuffer*> in_flight_;
   std::size_t next_in_flight_ = 0;
   std::byte* receive_memory_ = nullptr;
