@@ -290,6 +290,24 @@ TEST_F(Lanes, LeaveWhenNothingIsUnderWayOnAnyOfThem) {
   }
 }
 
+TEST(LaneCount, OfAVariableIsRefusedOutOfItsRange) {
+  static std::int64_t value;
+  Host host{};
+  host.env_integer = [](const char*) { return value; };
+  for (const std::int64_t impossible : {-1, 17}) {
+    value = impossible;
+    std::string error;
+    wanted_lanes(host, "GEX_SOME", 16, error);
+    EXPECT_EQ(error, "GEX_SOME is " + std::to_string(impossible) + "; it must be from 0 to 16");
+  }
+  for (const std::int64_t possible : {0, 16}) {
+    value = possible;
+    std::string error;
+    EXPECT_EQ(wanted_lanes(host, "GEX_SOME", 16, error), possible);
+    EXPECT_EQ(error, "");
+  }
+}
+
 TEST(LaneCount, IsWhatIsWantedAndOneWithoutThreads) {
   Host host{};
   host.size = 1;

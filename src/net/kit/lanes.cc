@@ -13,6 +13,15 @@ constexpr std::uint32_t default_lanes = 4;
 
 }  // namespace
 
+std::int64_t wanted_lanes(const Host& host, const char* variable, std::uint32_t most,
+                          std::string& error) {
+  const std::int64_t wanted = host.env_integer(variable);
+  if (wanted < 0 || wanted > most)
+    error = std::string(variable) + " is " + std::to_string(wanted) + "; it must be from 0 to " +
+            std::to_string(most);
+  return wanted;
+}
+
 std::uint32_t lane_count(const Host& host, std::int64_t wanted) {
   if (host.threaded == 0) return 1;
   return wanted > 0 ? static_cast<std::uint32_t>(std::min<std::int64_t>(wanted, max_lanes))

@@ -161,6 +161,8 @@ std::string danger_of(const fi_info& info) {
 
 /// This rank's part: an endpoint, not yet connected with any peer.
 std::unique_ptr<Ofi> open(const Host& host, Introduction& mine, std::string& error) {
+  wanted_lanes(host, "GEX_OFI_LANES", max_lanes, error);
+  if (!error.empty()) return nullptr;
   Choice choice = choose(wish_of(host, is_one_host(host)));
   if (!choice.info) {
     error = choice.reason;

@@ -133,6 +133,8 @@ std::string choice_reason(const Host& host) {
 }
 
 Ucx::Ucx(const Host& host, std::string& error) : choice_reason_(choice_reason(host)) {
+  wanted_lanes(host, "GEX_UCX_LANES", max_lanes, error);
+  if (!error.empty()) return;
   const bool threaded = host.threaded != 0;
   context_.emplace(host, host.size, ranks_here(host), threaded, error);
   if (!error.empty()) return;

@@ -15,6 +15,7 @@
 
 #include "base/clock.h"
 #include "base/env_grammar.h"
+#include "net/kit/lanes.h"
 #include "net/udp/endpoint.h"
 #include "net/udp/facts.h"
 #include "net/udp/kernel_socket.h"
@@ -162,12 +163,8 @@ bool read_memory(const Host& host, std::size_t& memory, std::string& error) {
 
 /// How many lanes this rank may have.
 bool read_lanes(const Host& host, std::uint32_t& lanes, std::string& error) {
-  const std::int64_t wanted = host.env_integer("GEX_UDP_LANES");
-  if (wanted < 0 || wanted > Lanes::max_lanes) {
-    error = "GEX_UDP_LANES is " + std::to_string(wanted) + "; it must be from 0 to " +
-            std::to_string(Lanes::max_lanes);
-    return false;
-  }
+  const std::int64_t wanted = wanted_lanes(host, "GEX_UDP_LANES", Lanes::max_lanes, error);
+  if (!error.empty()) return false;
   lanes = Lanes::count_for(host, static_cast<std::uint32_t>(wanted));
   return true;
 }

@@ -134,6 +134,27 @@ class LanesPromise : public ConduitPromise {
 INSTANTIATE_TEST_SUITE_P(Conduits, LanesPromise, testing::ValuesIn(conduits),
                          [](const auto& subject) { return subject.param.label; });
 
+TEST_P(LanesPromise, AnImpossibleNumberIsRefusedInOneLine) {
+  const std::string name = conduit->name;
+  if (name != "ofi" && name != "ucx" && name != "udp") GTEST_SKIP() << "no variable for it";
+  // 17: more than any of them has.
+  for (const std::int64_t number : {-1, 17}) {
+    JobOptions options = GetParam().options();
+    options.threaded = true;
+    for (const char* const variable : {"GEX_OFI_LANES", "GEX_UDP_LANES", "GEX_UCX_LANES"})
+      options.environment[variable] = number;
+    const Outcome outcome = run_ranks(2, options, [&](const Host& host) {
+      Limits limits{};
+      EXPECT_NE(conduit->attach(&host, &limits), 0);
+    });
+    EXPECT_NE(
+        outcome.message.find("_LANES is " + std::to_string(number) + "; it must be from 0 to "),
+        std::string::npos)
+        << outcome.message;
+    EXPECT_EQ(outcome.message.find('\n'), std::string::npos) << outcome.message;
+  }
+}
+
 TEST_P(LanesPromise, ThreadsSendAndReceiveOnceAndWhole) {
   on_threaded_ranks(3, [&](const Host& host, const Limits& limits) {
     Counters counters;
