@@ -5,7 +5,7 @@
 //   trace_client die RANK               that rank kills itself in the middle of its work
 //   trace_client fill CALLS             makes so many calls
 //   trace_client start COMMAND          rank 0 runs a command of the shell's
-//   trace_client fork CALLS             makes so many calls beside a child that makes as many
+//   trace_client fork CALLS             makes so many calls beside a child that makes twice as many
 
 #include <gasnet_coll.h>
 #include <gasnet_ratomic.h>
@@ -368,7 +368,7 @@ void put_many(long calls) {
 
 void put_beside_a_child(long calls) {
   const pid_t child = ::fork();
-  put_many(calls);
+  put_many(child == 0 ? 2 * calls : calls);
   if (child == 0) std::exit(0);
   ::waitpid(child, nullptr, 0);
 }

@@ -368,7 +368,6 @@ class Settings(Traced):
                              [call["name"] for call in self.summary()["calls"]])
 
     def test_a_child_of_a_rank_is_not_traced(self):
-        # More records than a chunk has, so that parent and child would share several.
         self.run_job(2, SEQ, "fork", "5000", options=["--trace", self.trace])
         found = self.summary()
         self.assertEqual(found["remarks"], [])
