@@ -1,6 +1,6 @@
 #pragma once
 // Command lines of the programs that answer for themselves: options by getopt_long, a wrong one
-// told in one line with status 2, --help and --version on standard output.
+// reported in one line with status 2, --help and --version on standard output.
 
 #include <getopt.h>
 #include <gex/version.h>
@@ -49,7 +49,7 @@ class OptionReader {
     optind = 1;
   }
 
-  /// The next option, -1 after the last. One that is none of the known is for `refuse_option`.
+  /// The next option, -1 after the last. One that does not exist is for `refuse_option`.
   int next() const { return read_(count_, arguments_, letters_.c_str(), names_, nullptr); }
 
   /// The value of the option that `next` gave.

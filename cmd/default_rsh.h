@@ -1,5 +1,5 @@
 #pragma once
-// How programs reach other hosts unless they are told: what `--rsh` is by default.
+// How programs reach other hosts by default: the value of `--rsh` where none is given.
 
 namespace gex::cmd {
 

@@ -1,4 +1,4 @@
-// A client in which rank 1 makes the mistake that the argument names, to see what is said of it. It
+// A client in which rank 1 makes the mistake that the argument names, to see how it is reported. It
 // needs two ranks: gexrun -n 2 mistakes crash
 //
 //   beyond   puts behind the end of rank 0's segment; GEX_CHECK=1 refuses that

@@ -64,7 +64,7 @@ int main(int argc, char** argv) {
   std::printf("rank %u: rank %u summed %llu, expected %llu\n", static_cast<unsigned>(me),
               static_cast<unsigned>(left), static_cast<unsigned long long>(sum_of_left),
               static_cast<unsigned long long>(expected));
-  // gasnet_exit ends the job at once; nobody calls it before all have printed.
+  // gasnet_exit ends the job at once; no rank calls it before all have printed.
   gex_Event_Wait(gex_Coll_BarrierNB(team, 0));
   gasnet_exit(sum_of_left == expected ? 0 : 1);
 }

@@ -103,7 +103,7 @@ Outcome run(const Job& job, const Grid& grid, const Memory& memory, const Varian
   const std::vector<std::size_t> places = checksum_places(grid, from_spectrum);
   Communication communication(job, memory.landing());
 
-  // Nobody may write a landing area while its owner plans there.
+  // No rank may write a landing area while its owner plans there.
   communication.release_landing();
   forward(grid, to_spectrum, communication);
   communication.wait_for_peers();

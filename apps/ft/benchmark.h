@@ -9,7 +9,7 @@
 
 namespace ft {
 
-/// What the root knows after a run; the other ranks know nothing of it.
+/// What the root has after a run; on the other ranks it is empty.
 struct Outcome {
   std::string variant;
   double seconds = 0;

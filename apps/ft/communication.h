@@ -23,7 +23,7 @@ struct Traffic {
 
 /// Puts go to the landing area of a peer: as many elements as this rank has, at the same place in
 /// every segment. A transpose is: `wait_for_peers`, any number of `put`, `complete`; afterwards the
-/// own landing area holds what every rank put there, and nobody writes it until `release_landing`.
+/// own landing area holds what every rank put there, and no rank writes it until `release_landing`.
 ///
 /// Releasing does not wait, and waiting comes as late as the first put: between the two a rank
 /// computes on while others finish.

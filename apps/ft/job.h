@@ -36,10 +36,11 @@ class Job {
 
   void barrier() const;
 
-  /// Ends the job with status 2 for a reason that every rank has found alike; one of them says it.
+  /// Ends the job with status 2 for a reason that every rank has found alike; one of them reports
+  /// it.
   [[noreturn]] void refuse(const std::string& reason) const;
 
-  /// Ends the job for a reason that only this rank knows.
+  /// Ends the job for a reason that only this rank has found.
   [[noreturn]] void fail(const std::string& reason) const;
 
  private:

@@ -26,7 +26,7 @@ struct Options {
   bool json = false;
 };
 
-/// Flushes standard output; false, after a line that says why, when it could not be written.
+/// Flushes standard output; false, after a line with the reason, when it could not be written.
 bool finish_output() {
   if (std::fflush(stdout) == 0 && std::ferror(stdout) == 0) return true;
   std::fprintf(stderr, "ft: cannot write standard output: %s\n", std::strerror(errno));

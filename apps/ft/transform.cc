@@ -77,7 +77,7 @@ void Transform::send_rows(Communication& communication, std::size_t plane, Compl
   const std::size_t rows_per_rank = transpose_.planes_after();
   const std::size_t rows_per_piece = variant_.rows_per_piece(transpose_);
   for (std::size_t i = 0; i < transpose_.ranks; ++i) {
-    // Each rank begins with itself, so that no rank is everybody's first target.
+    // Each rank begins with itself, so that the ranks' first targets differ.
     const std::size_t to = (transpose_.rank + i) % transpose_.ranks;
     for (std::size_t row = 0; row < rows_per_rank; row += rows_per_piece) {
       Complex* data = work + (to * rows_per_rank + row) * transpose_.row_length;

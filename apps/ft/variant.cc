@@ -33,7 +33,7 @@ class Exchange final : public Variant {
   void finish(const Transpose& t, Complex* packing, Communication& communication) const override {
     const std::size_t block = t.planes * slab_elements(t);
     for (std::size_t i = 0; i < t.ranks; ++i) {
-      // Each rank begins with itself, so that no rank is everybody's first target.
+      // Each rank begins with itself, so that the ranks' first targets differ.
       const std::size_t to = (t.rank + i) % t.ranks;
       communication.put(to, t.rank * block, packing + to * block, block);
     }

@@ -55,7 +55,7 @@ sockaddr_in address_of(const char* host, const char* port) {
   return address;
 }
 
-/// Until its sender says that it was all: a datagram of one byte.
+/// Until its sender sends the last one: a datagram of one byte.
 void receive(const sockaddr_in& own) {
   const int socket = open_socket();
   const int on = 1;

@@ -27,9 +27,9 @@ constexpr size_t max_message = 4096;
 constexpr uint32_t letters = 4;     // of each channel from each rank to each rank
 constexpr uint32_t max_ranks = 64;  // every poll looks at every letter
 
-/// Who a letter belongs to. The sender moves it from empty over filling to full, the receiver from
-/// full over reading to empty, so each step has one side that may take it, and a letter that one
-/// thread fills or reads holds up no other.
+/// The side that a letter belongs to. The sender moves it from empty over filling to full, the
+/// receiver from full over reading to empty, so each step has one side that may take it, and a
+/// letter that one thread fills or reads holds up no other.
 enum State : uint32_t { empty, filling, full, reading };
 
 struct alignas(64) Letter {
@@ -67,7 +67,7 @@ class Example {
 
 std::unique_ptr<Example> Example::attach(const Host& host, Limits& limits) {
   if (host.size > max_ranks) {
-    // All ranks see the same reason; one says it.
+    // All ranks see the same reason; one reports it.
     if (host.rank == 0) host.warn("example: for at most 64 ranks");
     return nullptr;
   }

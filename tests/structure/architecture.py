@@ -5,7 +5,8 @@
 
 The drawing of the rooms has a row for those that may not know one another, above all that they may
 know (include_arrows.py has the rule), and every room of src/. Rooms aside, whose column ends in the
-row above what they may know, are not known to all above that. Files that the page names are there.
+row above what they may know, are not known to all above that. The list of rooms names the folders of launch/, but need not name conduits, which are
+added without a change of any other file. Files that the page names are there.
 """
 
 import os
@@ -54,6 +55,13 @@ def wrong_rows(root, rows):
         yield f"does not draw {room}"
 
 
+def unlisted_folders(root, text):
+    path = os.path.join(root, "src", "launch")
+    for name in sorted(os.listdir(path) if os.path.isdir(path) else []):
+        if os.path.isdir(os.path.join(path, name)) and not re.search(rf"(?<![\w/]){name}/", text):
+            yield f"does not list the folder {name}/ of src/launch/"
+
+
 def missing_files(root, text):
     present = set()
     for directory, folders, names in os.walk(root):
@@ -75,6 +83,7 @@ def main():
         text = file.read()
     rows = drawn_rows(text)
     failures = list(wrong_rows(root, rows)) if rows else [f"has no drawing with a row {INSIDE}"]
+    failures += unlisted_folders(root, text)
     failures += missing_files(root, text)
     for failure in failures:
         print(f"{PAGE}: {failure}")

@@ -41,6 +41,10 @@ class Architecture(SeededTree):
     def test_accepts_what_is_true(self):
         self.assert_accepted({})
 
+    def test_a_folder_of_the_launcher_that_is_not_listed(self):
+        self.assert_caught({"src/launch/map/map.h": ""},
+                           "does not list the folder map/ of src/launch/")
+
     def test_a_room_too_low(self):
         lower = self.drawn("| core  objects  |      |\n", "")
         lower["docs/architecture.md"] = lower["docs/architecture.md"].replace(

@@ -16,8 +16,8 @@ Clients (apps/, examples/) include only what is installed. Forbidden includes ar
 through any number of headers, and the whole chain is printed.
 
 A concept is a header with the source of the same name. The concepts of a room, or of a conduit,
-form no circle. A room does not forward-declare types of a room that it may not include. A file of
-src/ has at most 600 lines.
+form no circle. A room does not forward-declare types of a room that it may not include. A file has
+at most 600 lines; tests may have more.
 """
 
 import os
@@ -46,6 +46,8 @@ FOLDERS_OF_LAUNCH = {"": {"hang"}, "hang": set(), "map": {"hang"}, "hosts": {"ha
                      "agents": {"hang", "hosts", "local"}}
 
 CLIENTS = ["apps", "examples"]
+# Of these only the lines are counted.
+PROGRAMS = ["bench", "cmd"]
 # The folder of net/ that conduits share.
 KIT = "kit"
 SOURCE = re.compile(r"\.(h|cc|c|def|inc)$")
@@ -102,11 +104,18 @@ class Tree:
         self.unresolved = []
         self.declared = {}  # path: the types that it declares, as `types` names them
         self.defined = {}  # type: the paths that define it
-        for folder in ["include", "src"] + CLIENTS:
-            for directory, _, names in os.walk(os.path.join(root, folder)):
+        for path in self.sources(["include", "src"] + CLIENTS):
+            self.read(path)
+        for path in self.sources(PROGRAMS):
+            with open(os.path.join(root, path), encoding="utf-8") as file:
+                self.lines[path] = file.read().count("\n")
+
+    def sources(self, folders):
+        for folder in folders:
+            for directory, _, names in os.walk(os.path.join(self.root, folder)):
                 for name in names:
                     if SOURCE.search(name):
-                        self.read(os.path.relpath(os.path.join(directory, name), root))
+                        yield os.path.relpath(os.path.join(directory, name), self.root)
 
     def read(self, path):
         with open(os.path.join(self.root, path), encoding="utf-8") as file:
@@ -279,7 +288,7 @@ def violations(tree):
     for path, name, target, reason in upward_declarations(tree):
         yield f"{path}: declares {name} of {target}: {reason}"
     for path, count in sorted(tree.lines.items()):
-        if path.startswith("src" + os.sep) and count > MAX_LINES:
+        if count > MAX_LINES:
             yield f"{path}: {count} lines are two concepts (limit {MAX_LINES})"
 
 

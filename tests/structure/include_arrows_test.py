@@ -218,6 +218,11 @@ class IncludeArrows(SeededTree):
         self.assert_caught({"src/base/error.cc": "\n" * 601},
                            "src/base/error.cc: 601 lines are two concepts (limit 600)")
 
+    def test_a_program_of_two_concepts(self):
+        self.assert_accepted({"cmd/gexrun/main.cc": "\n" * 600, "tests/unit/a_test.cc": "\n" * 601})
+        self.assert_caught({"cmd/gexrun/main.cc": "\n" * 601},
+                           "cmd/gexrun/main.cc: 601 lines are two concepts (limit 600)")
+
     def test_a_commented_include_is_none(self):
         self.assert_accepted({"src/base/error.cc": '// x\n/*\n#include "core/endpoint.h"\n*/\n'})
 

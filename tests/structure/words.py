@@ -12,11 +12,10 @@ import re
 import sys
 
 CLEAN = [
-    "cmd/gasnetrun",
-    "cmd/gexinfo",
-    "cmd/gexperf",
-    "cmd/gexrun",
-    "cmd/gextrace",
+    "apps",
+    "bench",
+    "cmd",
+    "examples",
     "include",
     "src/am",
     "src/api",

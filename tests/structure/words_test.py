@@ -11,7 +11,7 @@ GOOD = {
           "int report_exited_peer(int most, bool unknown, int almost_full);\n"
           "/// Unless that is `none`.\n"
           'const char* usage = "it stores, tallies and invalidates";\n',
-    "apps/peer/main.cc": "int bearer;  // the guests hear it in vain\n",
+    "tests/unit/peer_test.cc": "int bearer;  // the guests hear it in vain\n",
     "cmd/gexrun/README.md": "Who says so?\n",
 }
 
