@@ -67,7 +67,28 @@ struct Chunk {
 bool is_readable(const Record& record, const RankTrace& trace) {
   return record.kind <= static_cast<std::uint8_t>(gex::trace::last_kind) &&
          record.ticks + trace.ticks_per_second >= trace.first.ticks &&
-         record.ticks < std::uint64_t{1} << 62;
+         record.ticks < std::uint64_t{1} << 62 &&
+         (record.kind != static_cast<std::uint8_t>(Kind::call) ||
+          (record.id >= record.ticks && record.id < std::uint64_t{1} << 62));
+}
+
+/// Adds the record, a whole call as its begin and its end.
+void add(const Record& record, std::uint32_t thread, std::vector<Event>& events) {
+  Event event{static_cast<std::int64_t>(record.ticks),
+              record.id,
+              record.bytes,
+              record.peer,
+              thread,
+              record.what,
+              record.detail,
+              static_cast<Kind>(record.kind)};
+  if (event.kind != Kind::call) return events.push_back(event);
+  event.id = 0;
+  event.kind = Kind::call_begin;
+  events.push_back(event);
+  event.at = static_cast<std::int64_t>(record.id);
+  event.kind = Kind::call_end;
+  events.push_back(event);
 }
 
 void read_chunks(std::ifstream& file, const FileHeader& header, RankTrace& trace) {
@@ -91,9 +112,7 @@ void read_chunks(std::ifstream& file, const FileHeader& header, RankTrace& trace
         ++unreadable;
         continue;
       }
-      chunk.events.push_back({static_cast<std::int64_t>(record.ticks), record.id, record.bytes,
-                              record.peer, chunk_header.thread, record.what, record.detail,
-                              static_cast<Kind>(record.kind)});
+      add(record, chunk_header.thread, chunk.events);
     }
     trace.unreadable += unreadable;
     // A number that another chunk has is not this one's: its header is damaged.

@@ -145,6 +145,7 @@ class Builder {
         break;
       case Kind::local_done:
       case Kind::collective:
+      case Kind::call:  // two events by now
       case Kind::none:
         break;
     }

@@ -200,6 +200,17 @@ void count_question(ThreadTrace& self, Call call, Tick at) noexcept {
   self.add(Kind::questions, 0, number_of(call), no_peer, 1, at, begun);
 }
 
+/// Makes the begin of a call in which nothing else was recorded the record of the whole call, which
+/// takes half the space of two.
+void complete_call(Record& begin, const Frame& frame, std::uint8_t call_detail, Tick at) noexcept {
+  begin.peer = frame.peer;
+  begin.bytes = frame.bytes;
+  begin.detail = call_detail;
+  begin.id = at;
+  // Release: a process that is killed leaves a begin or the whole.
+  __atomic_store_n(&begin.kind, static_cast<std::uint8_t>(Kind::call), __ATOMIC_RELEASE);
+}
+
 }  // namespace
 
 void detail::call_end(Call call, std::uint64_t id, std::uint8_t call_detail) noexcept {
@@ -209,15 +220,16 @@ void detail::call_end(Call call, std::uint64_t id, std::uint8_t call_detail) noe
   if (const Frame* innermost = self.innermost()) frame = *innermost;
   if (self.depth > 0) --self.depth;
   const bool found_nothing = call == Call::am_poll || (call_detail & not_ready) != 0;
-  if (found_nothing && is_question(call) && frame.begin != nullptr &&
-      self.cursor.last() == frame.begin)
-    return count_question(self, call, at);
+  const bool is_alone = frame.begin != nullptr && self.cursor.last() == frame.begin;
+  if (is_alone && found_nothing && is_question(call)) return count_question(self, call, at);
+  if (frame.has_peer) call_detail |= has_peer;
+  if (is_alone && id == 0 && frame.operation == 0)
+    return complete_call(*frame.begin, frame, call_detail, at);
   if (frame.operation != 0) {
     if (id != 0) self.add(Kind::event_of_operation, 0, 0, no_peer, id, frame.operation, at);
     id = frame.operation;
     call_detail |= has_number;
   }
-  if (frame.has_peer) call_detail |= has_peer;
   self.add(Kind::call_end, call_detail, number_of(call), frame.peer, frame.bytes, id, at);
 }
 

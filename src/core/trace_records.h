@@ -39,8 +39,11 @@ enum class Kind : std::uint8_t {
   /// The event whose handle is `bytes` stands for the operation of number `id`; just before the end
   /// of the call that returns it.
   event_of_operation = 12,
+  /// A call in which nothing else is recorded, and that returns no event and leaves nothing in
+  /// flight. `ticks`: its begin; `id`: its end in ticks; otherwise as call_end.
+  call = 13,
 };
-inline constexpr auto last_kind = Kind::event_of_operation;
+inline constexpr auto last_kind = Kind::call;
 
 /// Where there is no peer, or several.
 inline constexpr std::uint32_t no_peer = ~0U;

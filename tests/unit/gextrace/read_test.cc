@@ -2,6 +2,7 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <map>
 #include <string>
 #include <vector>
@@ -70,6 +71,24 @@ TEST_F(ReadTest, AddsUpCallsByPeer) {
   EXPECT_EQ(call.all.bytes, 640U);
   EXPECT_EQ(call.peers.at(1).count, 5U);
   EXPECT_EQ(sum.pairs.at({0, 1}).puts.bytes, 320U);
+}
+
+TEST_F(ReadTest, TakesARecordOfAWholeCallForItsBeginAndItsEnd) {
+  WrittenTrace trace = trace_of(0, 2);
+  trace.add(Kind::call_begin, 1'000'000, wait_event);
+  trace.add(Kind::call, 1'000'010, put, 1, 64, 1'000'040, gex::trace::has_peer);
+  trace.add(Kind::call_end, 1'000'100, wait_event);
+  // A damaged one, which ends before it begins.
+  trace.add(Kind::call, 1'000'200, put, 1, 64, 1'000'100, gex::trace::has_peer);
+  trace.write(file(0));
+  const Summary sum = summary();
+  EXPECT_EQ(sum.calls.at("gex_RMA_PutNB").all.count, 1U);
+  EXPECT_EQ(sum.calls.at("gex_RMA_PutNB").all.ns, 30);
+  EXPECT_EQ(sum.calls.at("gex_RMA_PutNB").all.bytes, 64U);
+  EXPECT_EQ(sum.calls.at("gex_Event_Wait").all.ns, 100);
+  EXPECT_TRUE(std::any_of(sum.remarks.begin(), sum.remarks.end(), [](const std::string& remark) {
+    return remark == "rank 0: 1 records are damaged; left out";
+  }));
 }
 
 TEST_F(ReadTest, TakesHandlersOutOfWaiting) {
@@ -242,8 +261,8 @@ TEST_F(ReadTest, RefusesWhatIsNoTrace) {
   };
   EXPECT_EQ(refused(std::string(5'000, 'x')), ": not a trace file of libgex");
   WrittenTrace trace = trace_of(0, 1);
-  trace.header.version = 2;
-  EXPECT_EQ(refused(trace.bytes()), ": version 2 of the format; this gextrace reads 1");
+  trace.header.version = 1;
+  EXPECT_EQ(refused(trace.bytes()), ": version 1 of the format; this gextrace reads 2");
   trace = trace_of(0, 1);
   trace.header.byte_order = 0x04030201;
   EXPECT_EQ(refused(trace.bytes()), ": written on a machine with another byte order");
