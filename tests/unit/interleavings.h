@@ -27,8 +27,7 @@ namespace gex::interleavings {
 /// Explores interleavings of a rl::test_suite; what went wrong in relacy's words, or "" when
 /// nothing did.
 template <class Suite>
-std::string explore() {
-  constexpr unsigned iterations = 40000;
+std::string explore(unsigned iterations = 40000) {
   // Discards: relacy replaces the allocation functions while it runs, so no stream may grow.
   std::ostream output(nullptr);
   rl::test_params params;
