@@ -30,10 +30,10 @@ uses.
                   one rank each; this machine if none is named)
   -c CPUS         processors of a rank: accepted and ignored
   -E VARS         comma-separated list of environment variables for the ranks
-  -spawner=S      fork: start ranks on this machine; ssh: on the named machines; instead of mpi or
-                  pmi, run PROGRAM under mpirun or srun (default: GASNET_NETWORK_SPAWNER or
-                  GASNET_SPAWNER; else ssh if machines are named and the network connects
-                  machines, which smp and emu do not; else fork)
+  -spawner=S      fork: start all ranks on this machine, whatever -N is; ssh: on the named
+                  machines; instead of mpi or pmi, run PROGRAM under mpirun or srun (default:
+                  GASNET_NETWORK_SPAWNER or GASNET_SPAWNER; else ssh if machines are named and the
+                  network connects machines, which smp and emu do not; else fork)
   -v              print what is done
   -t              print the command that would be run, and exit
   -k              keep temporary files: ignored, since there are none
@@ -182,20 +182,24 @@ std::string place(bool amudprun, const Request& request, Options& options) {
   }
   const bool several_asked = request.nodes > 1;
   const std::string nodes = "-N " + std::to_string(request.nodes);
-  if (is_of_one_machine(request.network) && (*start == Start::on_hosts || several_asked)) {
+  if (*start == Start::here) {
+    // Whatever the number of machines: launchers of runtimes that always ask for one a rank leave
+    // no other way to run them on one.
+    return {};
+  }
+  if (is_of_one_machine(request.network)) {
+    if (*start == Start::either && !several_asked) return {};
     return (several_asked ? nodes : spawner) + ": the network " + request.network +
            " works on one machine only";
   }
-  if (*start == Start::here && several_asked) {
-    return nodes + ": " + spawner + " starts ranks on this machine";
-  }
-  if (*start == Start::here || is_of_one_machine(request.network)) return {};
   const NamedHosts named = named_hosts();
   if (!named.mistake.empty()) return named.mistake;
   if (named.names.empty()) {
     if (*start == Start::either && !several_asked) return {};
     return (several_asked ? nodes : spawner) +
-           ": no machines are named, in GASNET_SSH_SERVERS or GASNET_SSH_NODEFILE";
+           ": no machines are named, in GASNET_SSH_SERVERS or GASNET_SSH_NODEFILE" +
+           (amudprun ? " (GASNET_SPAWNFN=L: all ranks on this machine)"
+                     : " (GASNET_SPAWNER=fork: all ranks on this machine)");
   }
   options.rsh = remote_shell();
   return amudprun ? place_on_servers(named, options) : place_on_nodes(request, named, options);

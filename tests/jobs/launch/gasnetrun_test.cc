@@ -113,6 +113,10 @@ TEST_F(Launchers, StayOnThisMachineWhereTheyAreToldTo) {
   said.emplace_back("GASNET_SPAWNER", "fork");
   expect_places("gasnetrun_ofi", {}, said, {0, 0});
   expect_places("gasnetrun_ofi", {"-N", "1"}, {}, {0, 0});
+  // Chapel's launchers ask for a machine a rank.
+  expect_places("gasnetrun_ofi", {"-N", "2", "-c", "0"}, said, {0, 0});
+  expect_places("gasnetrun_ofi", {"-N", "2", "-spawner=fork"}, {}, {0, 0});
+  expect_places("gasnetrun_emu", {"-N", "2", "-spawner=fork"}, {}, {0, 0});
   // The environment's network overrides the launcher's.
   said = named;
   said.emplace_back("GEX_CONDUIT", "smp");
@@ -167,18 +171,18 @@ TEST_F(Launchers, OutputThatCannotBeWrittenIsOneLine) {
 TEST_F(Launchers, RefuseInOneLineWhatCannotBe) {
   const Variables two = {{"GASNET_SSH_SERVERS", "one two"}};
   expect_refusal("gasnetrun_ofi", {"-n", "2", "-N", "2"}, {},
-                 "-N 2: no machines are named, in GASNET_SSH_SERVERS or GASNET_SSH_NODEFILE");
+                 "-N 2: no machines are named, in GASNET_SSH_SERVERS or GASNET_SSH_NODEFILE "
+                 "(GASNET_SPAWNER=fork: all ranks on this machine)");
   expect_refusal("gasnetrun_ofi", {"-n", "2", "-spawner=ssh"}, {{"SSH_SERVERS", " "}},
                  "spawner 'ssh': no machines are named");
   expect_refusal("amudprun", {"-n", "2"}, {{"GASNET_SPAWNFN", "S"}},
-                 "spawn function 'S': no machines are named");
+                 "spawn function 'S': no machines are named, in GASNET_SSH_SERVERS or "
+                 "GASNET_SSH_NODEFILE (GASNET_SPAWNFN=L: all ranks on this machine)");
   expect_refusal("gasnetrun_ofi", {"-n", "3", "-N", "3"}, two,
                  "-N 3: GASNET_SSH_SERVERS names 2 machines");
   expect_refusal("gasnetrun_ofi", {"-n", "1", "-N", "2"}, two, "-N 2: too many for 1 rank");
   expect_refusal("gasnetrun_ofi", {"-n", "2", "-N", "0"}, two,
                  "-N '0' is not a number of machines");
-  expect_refusal("gasnetrun_ofi", {"-n", "2", "-N", "2", "-spawner=fork"}, two,
-                 "-N 2: spawner 'fork' starts ranks on this machine");
   expect_refusal("gasnetrun_smp", {"-n", "2", "-N", "2"}, two,
                  "-N 2: the network smp works on one machine only");
   expect_refusal("gasnetrun_emu", {"-n", "2"}, {{"GASNET_EMU_SPAWNER", "ssh"}},
