@@ -1,6 +1,6 @@
 #pragma once
-// The atomics policy of the shared-memory algorithms (shm/ring.h, shm/posts.h, am/polled_lanes.h)
-// under the interleaving explorer.
+// The atomics policy of the lock-free algorithms (shm/ring.h, shm/posts.h, am/polled_lanes.h; the
+// test of core/completion.h adds to it) under the interleaving explorer.
 
 #include <cstdint>
 #include <type_traits>

@@ -12,7 +12,7 @@
 
 // After what is tested: it takes the names of the standard's memory orders.
 #include "../interleavings.h"
-#include "../relacy_atomics.h"
+#include "../relacy_ring.h"
 
 namespace gex::am {
 namespace {
@@ -26,17 +26,7 @@ constexpr shm::RingShape small{2, 1, 1};
 enum Kind : std::uint32_t { opened = 1, request, reply };
 enum Direction : unsigned { requests, replies };
 
-/// A ring in the memory that the processes share.
-struct SharedRing {
-  shm::RingControl<RelacyAtomics> control;
-  RelacyAtomics::Ready ready[small.cells];
-
-  void reset() {
-    RelacyAtomics::store_relaxed(control.released, 0);
-    RelacyAtomics::store_relaxed(control.unanswered, 0);
-    for (auto& word : ready) RelacyAtomics::store_relaxed(word, 0);
-  }
-};
+using SharedRing = interleavings::ExploredRing<RelacyAtomics, small.cells>;
 
 /// The ends of a ring as a process has them: `is_set_up` is read by each use, so a use before it is
 /// a race.

@@ -13,6 +13,7 @@
 // After what is tested: it takes the names of the standard's memory orders.
 #include "../interleavings.h"
 #include "../relacy_bell.h"
+#include "../relacy_ring.h"
 
 namespace gex::am {
 namespace {
@@ -25,17 +26,7 @@ using Bell = shm::BasicDoorbell<RelacyBell>;
 
 constexpr shm::RingShape small{4, 1, 1};
 
-struct TestRing {
-  shm::RingControl<RelacyAtomics> control;
-  RelacyAtomics::Ready ready[small.cells];
-
-  void reset() {
-    RelacyAtomics::store_relaxed(control.released, 0);
-    RelacyAtomics::store_relaxed(control.unanswered, 0);
-    RelacyAtomics::store_relaxed(control.tail, 0);
-    for (auto& word : ready) RelacyAtomics::store_relaxed(word, 0);
-  }
-};
+using TestRing = interleavings::ExploredRing<RelacyAtomics, small.cells>;
 
 /// The end of a ring at which messages arrive, with what those that poll read of it.
 struct Incoming {
@@ -82,21 +73,27 @@ constexpr std::uint32_t for_progress_thread = 7;
 /// Fewer than elsewhere: each takes longer, and the seeded bugs are found in some hundred.
 constexpr unsigned iterations = 15000;
 
-/// A thread of the client takes some of the first messages of a ring and then computes. The last
-/// message is the progress thread's. `exact`: that looks at the ring, and not at its inbox, before
-/// it sleeps.
-template <bool exact>
-struct BesideAPoll : rl::test_suite<BesideAPoll<exact>, 3> {
-  static constexpr std::uint32_t messages = 3;
+/// What the progress thread and others share.
+struct OneRing {
   TestRing ring;
   Incoming in;
   Bell bell;
 
-  void before() {
+  void prepare() {
     bell.sleep(0, [] { return true; });
     ring.reset();
     in.set_up(ring);
   }
+};
+
+/// A thread of the client takes some of the first messages of a ring and then computes. The last
+/// message is the progress thread's. `exact`: that looks at the ring, and not at its inbox, before
+/// it sleeps.
+template <bool exact>
+struct BesideAPoll : rl::test_suite<BesideAPoll<exact>, 3>, OneRing {
+  static constexpr std::uint32_t messages = 3;
+
+  void before() { prepare(); }
   void thread(unsigned index) {
     std::uint32_t what = 0;
     if (index == 0) {
@@ -194,16 +191,8 @@ struct WithALane : rl::test_suite<WithALane<rings>, 3> {
 /// message is the client's, for which no bell rings. `waits`: there is no sleep while a cell is
 /// claimed and not published.
 template <bool waits>
-struct BehindAnother : rl::test_suite<BehindAnother<waits>, 3> {
-  TestRing ring;
-  Incoming in;
-  Bell bell;
-
-  void before() {
-    bell.sleep(0, [] { return true; });
-    ring.reset();
-    in.set_up(ring);
-  }
+struct BehindAnother : rl::test_suite<BehindAnother<waits>, 3>, OneRing {
+  void before() { prepare(); }
   bool is_cell_awaited() { return RelacyAtomics::load_relaxed(ring.control.tail) != in.taken(); }
   void thread(unsigned index) {
     if (index < 2) {

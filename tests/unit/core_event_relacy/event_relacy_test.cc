@@ -5,6 +5,7 @@
 #include "core/completion.h"
 
 #include "../interleavings.h"
+#include "../relacy_atomics.h"
 
 namespace gex {
 namespace {
@@ -12,38 +13,23 @@ namespace {
 using interleavings::explore;
 using interleavings::is_the_bug;
 
-struct RelacyAtomics {
-  using Word = rl::atomic<std::uint32_t>;
-  template <class Value>
-  using Plain = rl::var<Value>;
-  static std::uint32_t load_acquire(const Word& word) { return word(RL_INFO).load(rl::mo_acquire); }
-  static void store_relaxed(Word& word, std::uint32_t value) {
-    word(RL_INFO).store(value, rl::mo_relaxed);
-  }
+struct EventAtomics : interleavings::RelacyAtomics {
   static void add_release(Word& word, std::uint32_t value) {
     word(RL_INFO).fetch_add(value, rl::mo_release);
-  }
-  template <class Value>
-  static Value read(const rl::var<Value>& plain) {
-    return plain(RL_INFO);
-  }
-  template <class Value>
-  static void write(rl::var<Value>& plain, Value value) {
-    plain(RL_INFO) = value;
   }
 };
 
 /// Seeded bugs of order.
-struct NoRelease : RelacyAtomics {
+struct NoRelease : EventAtomics {
   static void add_release(Word& word, std::uint32_t value) {
     word(RL_INFO).fetch_add(value, rl::mo_relaxed);
   }
 };
-struct NoAcquire : RelacyAtomics {
+struct NoAcquire : EventAtomics {
   static std::uint32_t load_acquire(const Word& word) { return word(RL_INFO).load(rl::mo_relaxed); }
 };
 /// Seeded bug: a part is counted by reading and writing.
-struct NoAtomicAdd : RelacyAtomics {
+struct NoAtomicAdd : EventAtomics {
   static void add_release(Word& word, std::uint32_t value) {
     const std::uint32_t seen = word(RL_INFO).load(rl::mo_relaxed);
     word(RL_INFO).store(seen + value, rl::mo_release);
@@ -138,7 +124,7 @@ struct Lives : rl::test_suite<Lives<Atomics, EventType, counting, consuming>, 2 
 };
 
 TEST(EventInterleavings, OneObjectServesOneOperationAfterTheOther) {
-  EXPECT_EQ((explore<Lives<RelacyAtomics>>()), "");
+  EXPECT_EQ((explore<Lives<EventAtomics>>()), "");
 }
 
 TEST(EventSeededBug, CompletionWithoutReleaseIsCaught) {
@@ -148,23 +134,23 @@ TEST(EventSeededBug, ALookWithoutAcquireIsCaught) {
   EXPECT_TRUE(is_the_bug(explore<Lives<NoAcquire>>()));
 }
 TEST(EventSeededBug, PartsCountedTooLateAreCaught) {
-  EXPECT_TRUE(is_the_bug(explore<Lives<RelacyAtomics, BasicEvent, Counting::too_late>>()));
+  EXPECT_TRUE(is_the_bug(explore<Lives<EventAtomics, BasicEvent, Counting::too_late>>()));
 }
 TEST(EventSeededBug, AnEventConsumedBeforeItIsCompleteIsCaught) {
   EXPECT_TRUE(
-      is_the_bug(explore<Lives<RelacyAtomics, BasicEvent, Counting::before, Consuming::hasty>>()));
+      is_the_bug(explore<Lives<EventAtomics, BasicEvent, Counting::before, Consuming::hasty>>()));
 }
 TEST(EventSeededBug, AGenerationThatDoesNotEndIsCaught) {
-  EXPECT_TRUE(is_the_bug(explore<Lives<RelacyAtomics, OneGeneration>>()));
+  EXPECT_TRUE(is_the_bug(explore<Lives<EventAtomics, OneGeneration>>()));
 }
 
 // A miscount shows as an event that is complete too early, or is never complete: here even a test
 // that gets stuck has found it, since the shipping code never does.
 TEST(EventSeededBug, APartThatIsNotCountedIsCaught) {
-  EXPECT_NE((explore<Lives<RelacyAtomics, BasicEvent, Counting::too_few>>()), "");
+  EXPECT_NE((explore<Lives<EventAtomics, BasicEvent, Counting::too_few>>()), "");
 }
 TEST(EventSeededBug, AGenerationThatIsNotClearedIsCaught) {
-  EXPECT_NE((explore<Lives<RelacyAtomics, NeverCleared>>()), "");
+  EXPECT_NE((explore<Lives<EventAtomics, NeverCleared>>()), "");
 }
 TEST(EventSeededBug, PartsCountedWithoutAnAtomicAddAreCaught) {
   EXPECT_NE((explore<Lives<NoAtomicAdd>>()), "");

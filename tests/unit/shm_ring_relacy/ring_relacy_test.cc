@@ -7,7 +7,7 @@
 #include <type_traits>
 
 #include "../interleavings.h"
-#include "../relacy_atomics.h"
+#include "../relacy_ring.h"
 
 namespace gex::shm {
 namespace {
@@ -22,17 +22,8 @@ constexpr RingShape small{2, 1, 1};
 static_assert(is_sound(small));
 
 template <class Atomics>
-struct TestRing {
-  RingControl<Atomics> control;
-  typename Atomics::Ready ready[small.cells];
+struct TestRing : interleavings::ExploredRing<Atomics, small.cells> {
   rl::var<unsigned> content[small.cells];
-
-  void reset() {
-    Atomics::store_relaxed(control.released, 0);
-    Atomics::store_relaxed(control.unanswered, 0);
-    Atomics::store_relaxed(control.tail, 0);
-    for (auto& word : ready) Atomics::store_relaxed(word, 0);
-  }
 };
 
 /// Takes the next message if it has arrived.
