@@ -165,7 +165,8 @@ struct WithALane : rl::test_suite<WithALane<rings>, 3> {
       std::uint32_t what = 0;
       if (lanes[0].in.take(what)) open();
     } else {
-      for (bool done = false; !done;) {
+      bool done = false;
+      while (!done) {
         bool any = false;
         for_each_ring([&](Incoming& in) {
           std::uint32_t what = 0;
