@@ -15,6 +15,8 @@
 #include <cstring>
 #include <thread>
 
+#include "launch/hosts/address_text.h"
+
 namespace gex::launch {
 
 namespace {
@@ -133,19 +135,12 @@ std::vector<std::string> own_addresses() {
     for (const ifaddrs* at = all; at != nullptr; at = at->ifa_next) {
       if (at->ifa_addr == nullptr || (at->ifa_flags & IFF_UP) == 0) continue;
       if ((at->ifa_flags & IFF_LOOPBACK) != 0) continue;
-      char text[INET6_ADDRSTRLEN];
-      const void* bytes = nullptr;
-      if (at->ifa_addr->sa_family == AF_INET) {
-        bytes = &reinterpret_cast<const sockaddr_in*>(at->ifa_addr)->sin_addr;
-      } else if (at->ifa_addr->sa_family == AF_INET6) {
-        const in6_addr& address = reinterpret_cast<const sockaddr_in6*>(at->ifa_addr)->sin6_addr;
-        // A link-local address is useless without the interface's name on the other host.
-        if (!IN6_IS_ADDR_LINKLOCAL(&address)) bytes = &address;
-      }
-      if (bytes != nullptr &&
-          inet_ntop(at->ifa_addr->sa_family, bytes, text, sizeof text) != nullptr) {
-        found.emplace_back(text);
-      }
+      // A link-local address is useless without the interface's name on the other host.
+      if (at->ifa_addr->sa_family == AF_INET6 &&
+          IN6_IS_ADDR_LINKLOCAL(&reinterpret_cast<const sockaddr_in6*>(at->ifa_addr)->sin6_addr))
+        continue;
+      std::string text = address_text(at->ifa_addr);
+      if (!text.empty()) found.push_back(std::move(text));
     }
     freeifaddrs(all);
   }

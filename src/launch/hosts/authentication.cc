@@ -1,6 +1,5 @@
 #include "launch/hosts/authentication.h"
 
-#include <arpa/inet.h>
 #include <sys/socket.h>
 
 #include <algorithm>
@@ -8,6 +7,7 @@
 #include <string>
 #include <utility>
 
+#include "launch/hosts/address_text.h"
 #include "launch/report.h"
 
 namespace gex::launch {
@@ -23,13 +23,8 @@ constexpr std::size_t max_unauthenticated_per_host = 8;
 constexpr double listen_pause = 0.1;
 
 std::string address_of(const sockaddr_storage& from) {
-  char text[INET6_ADDRSTRLEN] = "?";
-  const void* const bytes =
-      from.ss_family == AF_INET6
-          ? static_cast<const void*>(&reinterpret_cast<const sockaddr_in6*>(&from)->sin6_addr)
-          : &reinterpret_cast<const sockaddr_in*>(&from)->sin_addr;
-  inet_ntop(from.ss_family, bytes, text, sizeof text);
-  return text;
+  const std::string text = address_text(reinterpret_cast<const sockaddr*>(&from));
+  return text.empty() ? "?" : text;
 }
 
 }  // namespace

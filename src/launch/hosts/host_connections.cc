@@ -1,11 +1,11 @@
 #include "launch/hosts/host_connections.h"
 
-#include <arpa/inet.h>
-#include <netinet/in.h>
 #include <sys/socket.h>
 
 #include <string>
 #include <utility>
+
+#include "launch/hosts/address_text.h"
 
 namespace gex::launch {
 
@@ -14,18 +14,12 @@ namespace {
 /// Seconds from a guardian's authentication to its first frame.
 constexpr double first_frame_timeout = 20;
 
-/// "" if there is none.
-std::string address_text(int socket, int (*query)(int, sockaddr*, socklen_t*)) {
+/// Of one end of a connection; "" if there is none.
+std::string end_of(int socket, int (*query)(int, sockaddr*, socklen_t*)) {
   sockaddr_storage storage{};
   socklen_t size = sizeof storage;
   auto* const address = reinterpret_cast<sockaddr*>(&storage);
-  if (query(socket, address, &size) != 0) return {};
-  char text[INET6_ADDRSTRLEN] = "";
-  if (storage.ss_family == AF_INET)
-    inet_ntop(AF_INET, &reinterpret_cast<sockaddr_in*>(address)->sin_addr, text, sizeof text);
-  else if (storage.ss_family == AF_INET6)
-    inet_ntop(AF_INET6, &reinterpret_cast<sockaddr_in6*>(address)->sin6_addr, text, sizeof text);
-  return text;
+  return query(socket, address, &size) == 0 ? address_text(address) : "";
 }
 
 }  // namespace
@@ -52,8 +46,8 @@ void HostConnections::close(std::uint32_t host) {
 
 bool HostConnections::is_here(std::uint32_t host) const {
   const int socket = lines_[host].link.socket();
-  const std::string peer = address_text(socket, getpeername);
-  return !peer.empty() && peer == address_text(socket, getsockname);
+  const std::string peer = end_of(socket, getpeername);
+  return !peer.empty() && peer == end_of(socket, getsockname);
 }
 
 void HostConnections::send(std::uint32_t host, const job::FrameHeader& header) {
