@@ -22,31 +22,51 @@ constinit thread_local ThreadRecord* current_thread_record
 
 namespace {
 
+/// A record's thread runs the destructors of its keys, some of which may call the library, in
+/// rounds until none is left; its own is to be in the last round.
+void end_thread(void* argument) noexcept;
+
 struct Records {
   std::mutex mutex;
   ThreadRecord* all = nullptr;
   std::uint64_t count = 0;
-  std::uint64_t live = 0;
   pthread_key_t key{};
 };
 Records& records() noexcept {
   static auto* instance = [] {
     auto* made = new Records;
-    // A key's destructor runs at the end of each thread that has a record.
-    pthread_key_create(&made->key, [](void* record) {
-      // Another key's destructor may call the library after this one; then it enters anew.
-      current_thread_record = nullptr;
-      Records& self = records();
-      const std::lock_guard lock(self.mutex);
-      --self.live;
-      auto& ended = *static_cast<ThreadRecord*>(record);
-      ended.status.kernel_thread.store(0, std::memory_order_relaxed);
-      // Release: the next owner sees the record as its last owner left it.
-      ended.in_use.store(false, std::memory_order_release);
-    });
+    pthread_key_create(&made->key, end_thread);
     return made;
   }();
   return *instance;
+}
+
+void end_thread(void* argument) noexcept {
+  auto& record = *static_cast<ThreadRecord*>(argument);
+  if (++record.rounds_of_end < PTHREAD_DESTRUCTOR_ITERATIONS) {
+    pthread_setspecific(records().key, argument);
+    return;
+  }
+  record.status.kernel_thread.store(0, std::memory_order_relaxed);
+  record.owner.will_end();
+}
+
+/// A record that the calling thread may take over, and has locked; null if there is none. `live`:
+/// threads that have one.
+ThreadRecord* take_over(const Records& self, std::uint64_t& live) noexcept {
+  ThreadRecord* found = nullptr;
+  for (ThreadRecord* r = self.all; r != nullptr; r = r->next) {
+    if (!r->owner.try_take()) {
+      ++live;
+      continue;
+    }
+    // A record whose operations are still under way is left alone until they have completed.
+    if (found == nullptr && r->implicit.all_done())
+      found = r;
+    else
+      r->owner.give_up();
+  }
+  return found;
 }
 
 }  // namespace
@@ -64,27 +84,21 @@ std::uint64_t max_threads() noexcept {
 ThreadRecord& enter_thread() noexcept {
   Records& self = records();
   const std::lock_guard lock(self.mutex);
-  if (gex_proc_.jobsize != 0 && self.live >= max_threads())
+  std::uint64_t live = 0;
+  ThreadRecord* record = take_over(self, live);
+  if (gex_proc_.jobsize != 0 && live >= max_threads())
     fatal("more than %lu threads inside the library at once (GASNET_%s%s)",
           static_cast<unsigned long>(max_threads()), mode_name(gex_proc_.mode),
           gex_proc_.mode == GEX_MODE_SEQ_ ? "" : ", GASNET_MAX_THREADS");
-  ThreadRecord* record = nullptr;
-  for (ThreadRecord* r = self.all; r != nullptr; r = r->next) {
-    // A record whose operations are still under way is left alone until they have completed.
-    if (!r->in_use.load(std::memory_order_acquire) && r->implicit.all_done()) {
-      record = r;
-      break;
-    }
-  }
   if (record == nullptr) {
     std::byte* const shown = job::RankStatus::own().claim_thread();
     record = shown != nullptr ? new (shown) ThreadRecord : new ThreadRecord;
     record->number = static_cast<std::uint32_t>(++self.count);
+    record->owner.try_take();
     record->next = self.all;
     self.all = record;
   }
-  ++self.live;
-  record->in_use.store(true, std::memory_order_relaxed);
+  record->rounds_of_end = 0;
   record->handler_depth = 0;
   record->held_locks = 0;
   record->interrupts_held = false;

@@ -3,8 +3,9 @@
 //
 // Implicit operations are counted here, the descriptors of negotiated messages live here, and the
 // record shows whether the thread is in handler context. It is found through one initial-exec
-// thread-local pointer. A record outlives its thread until its implicit operations have drained;
-// then another thread takes it over.
+// thread-local pointer, until the very end of the thread: destructors of its keys, whichever was
+// made first, find its operations. A record outlives its thread until its implicit operations have
+// drained; then another thread takes it over.
 
 #include <gasnetex.h>
 
@@ -13,6 +14,7 @@
 #include <cstdint>
 
 #include "base/cache_line.h"
+#include "base/lifetime_lock.h"
 #include "base/tsan.h"
 #include "core/completion.h"
 #include "job/rank_status.h"
@@ -88,9 +90,10 @@ struct alignas(cache_line) ThreadRecord {
   std::uint32_t held_locks = 0;      ///< HSLs held; counted in checked mode only
   std::uint32_t operator_depth = 0;  ///< in a client's reduction operator; checked mode only
   bool interrupts_held = false;      ///< in a no-interrupt section; set in checked mode only
-  std::atomic<bool> in_use{false};
-  ThreadRecord* next = nullptr;  ///< all records, for reuse
-  std::uint64_t calls = 0;       ///< that the thread is in, the innermost last: see in_call.cc
+  LifetimeLock owner;                ///< taken by the record's thread
+  unsigned rounds_of_end = 0;        ///< rounds in which destructors of its keys have run
+  ThreadRecord* next = nullptr;      ///< all records, for reuse
+  std::uint64_t calls = 0;           ///< that the thread is in, the innermost last: see in_call.cc
   trace::ThreadTrace* trace = nullptr;  ///< its part of the trace, once it has recorded something
   _gex_AM_SrcDesc request_descriptor;
   _gex_AM_SrcDesc reply_descriptor;

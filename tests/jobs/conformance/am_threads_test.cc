@@ -216,8 +216,8 @@ TEST_WITH_THREADS(Threads, ShortLivedThreads) {
   }
 }
 
-// A thread that ends may call from the destructor of a key that was made after the library's, when
-// the library has let go of it already, and another thread may have come in its place.
+// A thread that ends may call from the destructor of a key that was made after the library's, while
+// another thread begins.
 TEST_WITH_THREADS(Threads, MayCallWhileTheyEnd) {
   struct Ending {
     Count other_began;

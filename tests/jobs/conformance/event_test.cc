@@ -1,5 +1,7 @@
 // Events: one, some, all; roots and leaves; generations; threads.
 
+#include <pthread.h>
+
 #include <algorithm>
 #include <atomic>
 #include <deque>
@@ -370,6 +372,130 @@ TEST_WITH_THREADS(EventThreads, NewThreadsTakeOverWithCleanCategories) {
   // What odd threads left under way arrives all the same.
   for (int t = 0; t < threads; ++t)
     WAIT_UNTIL(holds(own_segment() + t * 65536, previous() * 100 + t, 60000));
+}
+
+/// An implicit put that a thread leaves under way, and that it waits for while it ends.
+struct LeftPut {
+  static constexpr std::size_t bytes = 400'000;
+  std::vector<std::byte> source;
+  std::uint64_t seed;
+  bool in_region;
+  int rounds;  ///< of destructors that pass before it waits
+  pthread_key_t key{};
+
+  LeftPut(int way, bool region, int passed)
+      : seed(rank() * 100 + way), in_region(region), rounds(passed) {
+    source = patterned(seed, bytes);
+    std::memset(own_segment(), 0, bytes);
+    barrier();
+  }
+  void start() {
+    if (in_region) gex_NBI_BeginAccessRegion(0);
+    gex_RMA_PutNBI(team(), next(), segment_of(next()), source.data(), bytes, GEX_EVENT_DEFER, 0);
+  }
+  void finish() {
+    if (in_region)
+      gex_Event_Wait(gex_NBI_EndAccessRegion(0));
+    else
+      gex_NBI_Wait(GEX_EC_ALL, 0);
+    std::memset(source.data(), 0xee, bytes);
+  }
+  void check() {
+    barrier();
+    EXPECT_TRUE(holds(own_segment(), previous() * 100 + seed % 100, bytes));
+    barrier();
+  }
+};
+
+/// A key whose destructor finishes the thread's put.
+struct FinishingKey {
+  pthread_key_t key{};
+  FinishingKey() { pthread_key_create(&key, destructor); }
+  static void destructor(void* argument);
+  void set(LeftPut& put) const {
+    put.key = key;
+    pthread_setspecific(key, &put);
+  }
+};
+const FinishingKey made_before_the_library;
+void FinishingKey::destructor(void* argument) {
+  auto& put = *static_cast<LeftPut*>(argument);
+  if (put.rounds-- == 0)
+    put.finish();
+  else
+    pthread_setspecific(put.key, argument);
+}
+
+struct FinishingObject {
+  LeftPut* put = nullptr;
+  ~FinishingObject() {
+    if (put != nullptr) put->finish();
+  }
+};
+thread_local FinishingObject finishing_object;
+
+/// Threads leave an implicit put under way, outside and inside an access region, which something
+/// that runs while they end waits for.
+void end_threads_that_leave_puts(int way, void (*leave)(LeftPut& put), int rounds = 0) {
+  for (const bool in_region : {false, true}) {
+    LeftPut put(2 * way + (in_region ? 1 : 0), in_region, rounds);
+    std::thread([&] {
+      put.start();
+      leave(put);
+    }).join();
+    put.check();
+  }
+}
+
+TEST_WITH_THREADS(EndingThreads, KeysMadeBeforeTheLibraryFindWhatIsUnderWay) {
+  end_threads_that_leave_puts(0, [](LeftPut& put) { made_before_the_library.set(put); });
+}
+TEST_WITH_THREADS(EndingThreads, KeysMadeAfterTheLibraryFindWhatIsUnderWay) {
+  static const FinishingKey made_after;
+  end_threads_that_leave_puts(1, [](LeftPut& put) { made_after.set(put); });
+}
+TEST_WITH_THREADS(EndingThreads, LastRoundOfDestructorsFindsWhatIsUnderWay) {
+  static const FinishingKey made_after;
+  end_threads_that_leave_puts(
+      2,
+      [](LeftPut& put) {
+        if (put.in_region)
+          made_after.set(put);
+        else
+          made_before_the_library.set(put);
+      },
+      PTHREAD_DESTRUCTOR_ITERATIONS - 1);
+}
+TEST_WITH_THREADS(EndingThreads, DestructorsOfThreadLocalObjectsFindWhatIsUnderWay) {
+  end_threads_that_leave_puts(3, [](LeftPut& put) { finishing_object.put = &put; });
+}
+TEST_WITH_THREADS(EndingThreads, FindWhatIsUnderWayAfterPthreadExit) {
+  static const FinishingKey made_after;
+  end_threads_that_leave_puts(4, [](LeftPut& put) {
+    made_after.set(put);
+    pthread_exit(nullptr);
+  });
+}
+
+/// More than may be in the library at once, one after another, of which each calls it for the first
+/// time in the last of its destructors.
+TEST_WITH_THREADS(EndingThreads, FirstCallInTheLastDestructorLeavesNothingBehind) {
+  static pthread_key_t key;
+  ASSERT_EQ(pthread_key_create(&key,
+                               [](void* argument) {
+                                 auto& rounds = *static_cast<int*>(argument);
+                                 if (++rounds < PTHREAD_DESTRUCTOR_ITERATIONS)
+                                   pthread_setspecific(key, argument);
+                                 else
+                                   gex_NBI_Wait(GEX_EC_ALL, 0);
+                               }),
+            0);
+  for (int life = 0; life < 2 * max_threads; ++life) {
+    int rounds = 0;
+    std::thread([&] { pthread_setspecific(key, &rounds); }).join();
+    ASSERT_EQ(rounds, PTHREAD_DESTRUCTOR_ITERATIONS);
+  }
+  pthread_key_delete(key);
 }
 
 TEST_IN_PAR(EventThreads, OneThreadStartsAnotherFinishes) {
