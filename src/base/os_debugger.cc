@@ -1,7 +1,10 @@
 #include "base/os_debugger.h"
 
 #include <execinfo.h>
+#include <ucontext.h>
 #include <unistd.h>
+
+#include <algorithm>
 #include <iterator>
 
 #include "base/error.h"
@@ -9,12 +12,26 @@
 
 namespace gex::os {
 
-int print_backtrace(int descriptor) noexcept {
+int print_backtrace(int descriptor, const void* interrupted) noexcept {
   void* frames[64];
   const int count = ::backtrace(frames, static_cast<int>(std::size(frames)));
   if (count <= 0) return -1;
-  ::backtrace_symbols_fd(frames, count, descriptor);
+  void** const end = frames + count;
+  void** first = std::find(frames, end, interrupted);
+  if (first == end) first = frames;
+  ::backtrace_symbols_fd(first, static_cast<int>(end - first), descriptor);
   return 0;
+}
+
+const void* interrupted_at(const void* context) noexcept {
+  [[maybe_unused]] const auto& machine = static_cast<const ucontext_t*>(context)->uc_mcontext;
+#if defined(__x86_64__)
+  return reinterpret_cast<const void*>(machine.gregs[REG_RIP]);
+#elif defined(__aarch64__)
+  return reinterpret_cast<const void*>(machine.pc);
+#else
+  return nullptr;
+#endif
 }
 
 void prepare_backtrace() noexcept {

@@ -6,7 +6,13 @@ namespace gex::os {
 /// Writes the calling thread's stack, one frame a line, to `descriptor`. Returns 0, or -1 when no
 /// frame could be found. Frames of functions that are not exported show as file and offset, for
 /// addr2line. Safe in signal handlers once `prepare_backtrace` has run in the process.
-int print_backtrace(int descriptor) noexcept;
+/// In a signal handler, `interrupted` is where the signal has interrupted the thread, and the stack
+/// begins there; null: it begins here.
+int print_backtrace(int descriptor, const void* interrupted = nullptr) noexcept;
+
+/// Where a thread has been interrupted: of the third argument of a handler with SA_SIGINFO. Null on
+/// processors that are not known here.
+const void* interrupted_at(const void* context) noexcept;
 
 /// Loads what the first backtrace would load, so that a later one allocates nothing.
 void prepare_backtrace() noexcept;

@@ -15,7 +15,7 @@ namespace gex {
 namespace {
 
 /// Async-signal-safe: what the first backtrace loads has been loaded.
-void show_backtrace(int) noexcept {
+void show_backtrace(int, siginfo_t*, void* context) noexcept {
   const int reason = errno;
   const ThreadRecord* const thread = current_thread_record;
   if (thread == nullptr) return;
@@ -24,7 +24,7 @@ void show_backtrace(int) noexcept {
   // Of what the library writes to a descriptor the pipe keeps as much as it holds.
   int ends[2];
   if (pipe2(ends, O_CLOEXEC | O_NONBLOCK) == 0) {
-    os::print_backtrace(ends[1]);
+    os::print_backtrace(ends[1], os::interrupted_at(context));
     const ssize_t got = read(ends[0], shown->text, sizeof shown->text);
     // Release: a reader that sees the size sees the text.
     shown->bytes.store(got > 0 ? static_cast<std::uint32_t>(got) : 0, std::memory_order_release);
@@ -43,8 +43,8 @@ void accept_backtrace_signal() noexcept {
     if (sigaction(signal, nullptr, &action) != 0 || action.sa_handler != SIG_DFL) continue;
     os::prepare_backtrace();
     action = {};
-    action.sa_handler = show_backtrace;
-    action.sa_flags = SA_RESTART | SA_ONSTACK;
+    action.sa_sigaction = show_backtrace;
+    action.sa_flags = SA_RESTART | SA_ONSTACK | SA_SIGINFO;
     if (sigaction(signal, &action, nullptr) == 0) job::RankStatus::own().offer_backtraces(signal);
     return;
   }

@@ -72,7 +72,7 @@ enum class FrameKind : std::uint32_t {
   job_signal,          ///< `code`
   job_error_report,    ///< `code` 1: report the error, 0: another rank reports one
   job_observe,         ///< `count`: the interval of host_observed, in milliseconds
-  job_collect,         ///< asks for reports number `sequence`
+  job_collect,         ///< asks for reports number `sequence`; `count` is a Collection
   // Both ways.
   heartbeat = 255,
 };

@@ -45,7 +45,7 @@ JobCoordinator::JobCoordinator(const Launch& launch, Guardians& guardians, Now n
       ranks_(launch.hosts.ranks()),
       hangs_(launch.hang.after_s, launch.hosts.size(),
              {[this](std::uint32_t interval_ms) { guardians_.observe(interval_ms); },
-              [this](std::uint32_t number) { guardians_.collect(number); },
+              [this](std::uint32_t number, Collection what) { guardians_.collect(number, what); },
               [this](double seconds, const HangReport& report) { handle_hang(seconds, report); }},
              now) {
   if (launch_.time_limit) time_limit_at_ = after(*launch_.time_limit, now_());

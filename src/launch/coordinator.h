@@ -86,7 +86,7 @@ class Guardians {
   /// Report in this interval whether there was progress.
   virtual void observe(std::uint32_t interval_ms) = 0;
   /// Send what the ranks show, with this number.
-  virtual void collect(std::uint32_t number) = 0;
+  virtual void collect(std::uint32_t number, Collection what) = 0;
 };
 
 class JobCoordinator final : public Coordinator, public Timed {

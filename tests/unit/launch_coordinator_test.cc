@@ -37,7 +37,7 @@ class RecordedCalls final : public Guardians {
   }
   void signal(int number) override { signals.push_back(number); }
   void observe(std::uint32_t interval_ms) override { intervals.push_back(interval_ms); }
-  void collect(std::uint32_t number) override { collections.push_back(number); }
+  void collect(std::uint32_t number, Collection) override { collections.push_back(number); }
 
   std::vector<std::pair<std::uint32_t, std::size_t>> exchanges;
   std::vector<std::pair<std::uint32_t, std::uint32_t>> absences;

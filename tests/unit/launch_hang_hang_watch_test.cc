@@ -27,10 +27,14 @@ class Watch : public testing::Test {
     watch = std::make_unique<HangWatch>(
         hang_after, hosts,
         HangWatch::Actions{[this](std::uint32_t ms) { interval_ms = ms; },
-                           [this](std::uint32_t number) { asked.push_back(number); },
+                           [this](std::uint32_t number, Collection what) {
+                             asked.push_back(number);
+                             collecting = what;
+                           },
                            [this](double seconds, const HangReport& report) {
                              idle_s = seconds;
                              ranks.push_back(report.ranks.size());
+                             reported = report;
                            }},
         now);
     watch->start();
@@ -44,9 +48,19 @@ class Watch : public testing::Test {
     watch->collected(host, asked.back(), encode({report}));
   }
 
+  /// Both hosts answer, first with their pictures, then with their stacks.
+  void answer_all() {
+    for (int i = 0; i < 2; ++i) {
+      answer(0, 0);
+      answer(1, 1);
+    }
+  }
+
   std::unique_ptr<HangWatch> watch;
   std::uint32_t interval_ms = 0;
   std::vector<std::uint32_t> asked;
+  Collection collecting{};
+  HangReport reported;
   std::vector<std::size_t> ranks;  ///< of each report
   double idle_s = 0;
 };
@@ -67,8 +81,38 @@ TEST_F(Watch, CallsAJobHungWhenNothingMovesAndARankWaits) {
   answer(0, 0);
   EXPECT_TRUE(ranks.empty()) << "one host has answered, twice";
   answer(1, 1);
+  EXPECT_TRUE(ranks.empty()) << "the stacks are missing";
+  answer(0, 0);
+  answer(1, 1);
   EXPECT_EQ(ranks, std::vector<std::size_t>{2});
   EXPECT_DOUBLE_EQ(idle_s, 9);
+}
+
+TEST_F(Watch, AsksForStacksWhenThePictureOfAllHostsIsThere) {
+  const auto with_thread = [this](std::size_t host, RankReport report, const char* stack) {
+    report.rank = static_cast<std::uint32_t>(host);
+    report.process = 100;
+    report.threads.resize(1);
+    report.threads[0].kernel_thread = 100;
+    report.threads[0].backtrace = stack;
+    watch->collected(host, asked.back(), encode({report}));
+  };
+  RankReport sleeping;
+  sleeping.state = 'S';
+  RankReport woken;
+  woken.state = 'R';
+  pass(9);
+  observe(false, 9);
+  with_thread(0, sleeping, "");
+  EXPECT_EQ(collecting, Collection::picture) << "the other host's picture is missing";
+  with_thread(1, sleeping, "");
+  EXPECT_EQ(collecting, Collection::stacks);
+  with_thread(0, woken, "frames");
+  with_thread(1, woken, "");
+  ASSERT_EQ(reported.ranks.size(), 2U);
+  EXPECT_EQ(reported.ranks[0].state, 'S') << "as it was before";
+  EXPECT_EQ(reported.ranks[0].threads[0].backtrace, "frames");
+  EXPECT_EQ(reported.ranks[1].threads[0].backtrace, "");
 }
 
 TEST_F(Watch, DoesNotCallAJobHungThatComputes) {
@@ -90,15 +134,15 @@ TEST_F(Watch, DoesNotCallAJobHungWhoseOtherHostMoves) {
 TEST_F(Watch, ReportsOnceUntilThereIsProgress) {
   pass(9);
   observe(false, 9);
-  answer(0, 0);
-  answer(1, 1);
+  answer_all();
+  EXPECT_EQ(ranks.size(), 1U);
   pass(9);
   observe(false, 18);
-  EXPECT_EQ(asked.size(), 1U);
+  EXPECT_EQ(asked.size(), 2U);
   observe(true, 0);
   pass(9);
   observe(false, 9);
-  EXPECT_EQ(asked.size(), 2U);
+  EXPECT_EQ(asked.size(), 3U);
 }
 
 TEST_F(Watch, LeavesOutAHostThatDoesNotAnswer) {
@@ -106,6 +150,9 @@ TEST_F(Watch, LeavesOutAHostThatDoesNotAnswer) {
   observe(false, 9);
   answer(1, 1);
   ASSERT_TRUE(watch->next_deadline());
+  pass(60);
+  watch->meet_deadlines();
+  answer(1, 1);
   pass(60);
   watch->meet_deadlines();
   EXPECT_EQ(ranks, std::vector<std::size_t>{1});
@@ -119,6 +166,8 @@ TEST_F(Watch, TakesAnAnswerThatIsNoneForEmpty) {
   watch->collected(0, asked.back(), std::vector<std::byte>(3, std::byte{0xff}));
   watch->collected(7, asked.back(), {});
   answer(1, 1);
+  answer(0, 0);
+  answer(1, 1);
   EXPECT_EQ(ranks, std::vector<std::size_t>{1});
 }
 
@@ -127,11 +176,10 @@ TEST_F(Watch, GivesOneCollectionToAllWhoAsk) {
   watch->request([&](const HangReport&) { ++delivered; });
   watch->request([&](const HangReport&) { ++delivered; });
   EXPECT_EQ(asked.size(), 1U);
-  answer(0, 0);
-  answer(1, 1);
+  answer_all();
   EXPECT_EQ(delivered, 2);
   watch->request([&](const HangReport&) { ++delivered; });
-  EXPECT_EQ(asked.size(), 2U);
+  EXPECT_EQ(asked.size(), 3U);
 }
 
 }  // namespace

@@ -49,7 +49,7 @@ class CheckedGuardian final : public Guardians {
     EXPECT_GT(interval_ms, 0u);
     ++asked;
   }
-  void collect(std::uint32_t) override { ++asked; }
+  void collect(std::uint32_t, Collection) override { ++asked; }
 
   std::vector<std::vector<std::byte>> exchanges;
   std::size_t asked = 0;

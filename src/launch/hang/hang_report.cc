@@ -1,59 +1,18 @@
 #include "launch/hang/hang_report.h"
 
 #include <algorithm>
-#include <cstdarg>
-#include <cstdio>
 #include <functional>
 #include <map>
 #include <set>
 #include <tuple>
+
+#include "launch/hang/report_words.h"
 
 namespace gex::launch {
 
 namespace {
 
 using Ranks = std::vector<std::uint32_t>;
-
-[[gnu::format(printf, 1, 2)]] std::string text_of(const char* format, ...) {
-  std::va_list arguments;
-  va_start(arguments, format);
-  char* made = nullptr;
-  const int size = vasprintf(&made, format, arguments);
-  va_end(arguments);
-  std::string text = size < 0 ? std::string() : std::string(made, static_cast<std::size_t>(size));
-  std::free(made);
-  return text;
-}
-
-const char* name_of(job::OpKind kind) noexcept {
-  switch (kind) {
-    case job::OpKind::none:
-      return "condition";
-    case job::OpKind::put:
-      return "put";
-    case job::OpKind::get:
-      return "get";
-    case job::OpKind::atomic:
-      return "atomic";
-    case job::OpKind::message:
-      return "message";
-    case job::OpKind::barrier:
-      return "barrier";
-    case job::OpKind::collective:
-      return "collective";
-    case job::OpKind::agreement:
-      return "agreement";
-    case job::OpKind::named_barrier:
-      return "named_barrier";
-    case job::OpKind::events:
-      return "events";
-    case job::OpKind::lock:
-      return "lock";
-    case job::OpKind::count:
-      break;
-  }
-  return "unknown";
-}
 
 const TeamReport* team_of(const RankReport& rank, std::uint64_t id) noexcept {
   const auto found = std::find_if(rank.teams.begin(), rank.teams.end(),
@@ -289,6 +248,12 @@ class Analysis {
     }
   }
 
+  static std::string where_it_sleeps(const RankReport& rank) {
+    const auto found = std::find_if(rank.threads.begin(), rank.threads.end(),
+                                    [](const ThreadReport& t) { return !t.system_call.empty(); });
+    return found != rank.threads.end() ? ", in " + found->system_call : "";
+  }
+
   static std::string what_it_does(const RankReport& rank) {
     const bool in_handler = std::any_of(rank.threads.begin(), rank.threads.end(),
                                         [](const ThreadReport& t) { return t.in_handler; });
@@ -317,7 +282,7 @@ class Analysis {
         else if (rank.state == 'R')
           what = "runs, and is in no wait of the library: it computes, or is in a loop";
         else
-          what = "sleeps outside the library";
+          what = "sleeps outside the library" + where_it_sleeps(rank);
     }
     return what + text_of(" (%.1f s of processor time%s)", rank.cpu_s,
                           rank.last_call.empty() ? "" : (";" + rank.last_call).c_str());
@@ -326,106 +291,6 @@ class Analysis {
   HangReport report_;
   std::map<std::tuple<std::uint64_t, job::OpKind, std::uint32_t>, Missing> missing_;
 };
-
-std::string quoted(const std::string& text) {
-  std::string out = "\"";
-  for (const char c : text) {
-    const auto byte = static_cast<unsigned char>(c);
-    if (c == '"' || c == '\\') {
-      out += '\\';
-      out += c;
-    } else if (c == '\n') {
-      out += "\\n";
-    } else if (byte < 0x20 || byte == 0x7f) {
-      out += text_of("\\u%04x", byte);
-    } else if (byte >= 0x80) {
-      // Whatever it was meant as: JSON is UTF-8, and this may not be.
-      out += '?';
-    } else {
-      out += c;
-    }
-  }
-  return out + '"';
-}
-
-/// Elements by commas.
-template <class T, class Show>
-std::string array_of(const std::vector<T>& list, const Show& show) {
-  std::string out = "[";
-  for (const T& one : list) {
-    if (out.size() > 1) out += ", ";
-    out += show(one);
-  }
-  return out + "]";
-}
-std::string array_of(const Ranks& ranks) {
-  return array_of(ranks, [](std::uint32_t rank) { return std::to_string(rank); });
-}
-
-std::string seconds_of(const std::optional<double>& seconds) {
-  return seconds ? text_of("%.3f", *seconds) : "null";
-}
-
-/// Without braces: what an operation's object holds.
-std::string fields_of(const OpReport& op) {
-  std::string out = text_of("\"kind\": \"%s\", \"call\": ", name_of(op.kind)) +
-                    (op.call.empty() ? "null" : quoted(op.call));
-  out += ", \"age_s\": " + seconds_of(op.age_s);
-  if (op.peer) out += ", \"peer\": " + std::to_string(*op.peer);
-  if (is_of_team(op.kind))
-    out += text_of(", \"team\": \"%016llx\", \"sequence\": %u",
-                   static_cast<unsigned long long>(op.team), op.sequence);
-  if (op.kind != job::OpKind::none && op.kind != job::OpKind::lock)
-    out += text_of(", \"bytes\": %llu", static_cast<unsigned long long>(op.bytes));
-  if (op.implicit_parts != 0) out += text_of(", \"implicit_parts\": %u", op.implicit_parts);
-  return out;
-}
-
-std::string json_of(const ThreadReport& thread) {
-  std::string out =
-      text_of("{\"thread\": %u, \"kernel_thread\": %d, \"in_handler\": %s", thread.number,
-              thread.kernel_thread, thread.in_handler ? "true" : "false");
-  if (thread.wait) out += ", \"wait\": {" + fields_of(*thread.wait) + "}";
-  if (thread.condition_s) out += ", \"condition_s\": " + seconds_of(thread.condition_s);
-  if (!thread.backtrace.empty()) out += ", \"backtrace\": " + quoted(thread.backtrace);
-  return out + "}";
-}
-
-std::string json_of(const TeamReport& team) {
-  return text_of(
-      "{\"team\": \"%016llx\", \"size\": %u, \"rank\": %u, \"barriers\": %u, \"collectives\": %u, "
-      "\"agreements\": %u, \"named_barriers\": %u}",
-      static_cast<unsigned long long>(team.id), team.size, team.rank, team.barriers,
-      team.collectives, team.agreements, team.named_barriers);
-}
-
-std::string json_of(const RankReport& rank) {
-  std::string out = text_of("{\"rank\": %u, \"host\": %s, \"process\": %d, \"state\": \"%s\", ",
-                            rank.rank, quoted(rank.host).c_str(), rank.process,
-                            rank.state != 0 ? std::string(1, rank.state).c_str() : "");
-  out += text_of("\"cpu_s\": %.3f, \"left\": %s, \"shown\": %s, \"last_call\": ", rank.cpu_s,
-                 rank.left ? "true" : "false", rank.shown ? "true" : "false");
-  out += rank.last_call.empty() ? "null" : quoted(rank.last_call.substr(1));
-  out += ",\n   \"threads\": " +
-         array_of(rank.threads, [](const ThreadReport& one) { return json_of(one); });
-  out += ",\n   \"operations\": " +
-         array_of(rank.operations, [](const OpReport& one) { return "{" + fields_of(one) + "}"; });
-  out += ",\n   \"teams\": " +
-         array_of(rank.teams, [](const TeamReport& one) { return json_of(one); });
-  return out + text_of(", \"hidden\": %u}", rank.hidden);
-}
-
-std::string json_of(const RankWait& wait) {
-  return text_of("{\"rank\": %u, \"thread\": %u, ", wait.rank, wait.thread) + fields_of(wait.op) +
-         ", \"waits_for\": " + array_of(wait.waits_for) + ", \"why\": " + quoted(wait.why) + "}";
-}
-
-std::string age_text(const std::optional<double>& age_s) {
-  return age_s ? text_of(" for %.1f s", *age_s) : "";
-}
-
-/// Lines of one kind that are shown before the others are only counted.
-constexpr std::size_t max_lines = 16;
 
 }  // namespace
 
@@ -444,87 +309,6 @@ bool is_waiting(const RankReport& rank, double seconds) noexcept {
                      }) ||
          std::any_of(rank.operations.begin(), rank.operations.end(),
                      [&](const OpReport& op) { return lasts(op.age_s); });
-}
-
-std::string list_of(const Ranks& ranks) {
-  std::string out;
-  for (std::size_t i = 0; i < ranks.size();) {
-    std::size_t last = i;
-    while (last + 1 < ranks.size() && ranks[last + 1] == ranks[last] + 1) ++last;
-    if (!out.empty()) out += ", ";
-    out += std::to_string(ranks[i]);
-    if (last > i) out += "-" + std::to_string(ranks[last]);
-    i = last + 1;
-  }
-  return out;
-}
-
-std::string to_text(const HangReport& report) {
-  std::string out;
-  // Ranks that wait for the same in the same words share a line.
-  std::map<std::string, std::pair<Ranks, double>> waits;
-  std::vector<std::string> order;
-  for (const RankWait& wait : report.waits) {
-    auto [at, made] = waits.try_emplace(wait.why);
-    if (made) order.push_back(wait.why);
-    if (at->second.first.empty() || at->second.first.back() != wait.rank)
-      at->second.first.push_back(wait.rank);
-    at->second.second = std::max(at->second.second, wait.op.age_s.value_or(0));
-  }
-  std::size_t lines = 0;
-  for (const std::string& why : order) {
-    if (++lines > max_lines) {
-      out += text_of("... and %zu more waits\n", order.size() - max_lines);
-      break;
-    }
-    const auto& [ranks, longest] = waits[why];
-    out += "rank" + std::string(ranks.size() == 1 ? " " : "s ") + list_of(ranks) +
-           age_text(longest) + ": " + why + "\n";
-  }
-  for (const HangReport::Mismatch& mismatch : report.mismatches)
-    out +=
-        text_of("mismatch in collective %u of a team: ", mismatch.sequence) + mismatch.what + "\n";
-  for (const Ranks& circle : report.circles)
-    out += "circle: ranks " + list_of(circle) + " wait for each other\n";
-  lines = 0;
-  for (const HangReport::Culprit& culprit : report.culprits) {
-    if (++lines > max_lines) {
-      out += text_of("... and %zu more ranks that others wait for\n",
-                     report.culprits.size() - max_lines);
-      break;
-    }
-    out += text_of("rank %u, which others wait for, ", culprit.rank) + culprit.what + "\n";
-  }
-  if (report.waits.empty()) out += "no rank waits\n";
-  // The stacks of all ranks are in the JSON.
-  constexpr std::size_t max_ranks_with_stacks = 4;
-  for (std::size_t i = 0; i < std::min(report.culprits.size(), max_ranks_with_stacks); ++i)
-    for (const RankReport& rank : report.ranks)
-      for (const ThreadReport& thread : rank.threads)
-        if (rank.rank == report.culprits[i].rank && !thread.backtrace.empty())
-          out += text_of("stack of rank %u, thread %u:\n", rank.rank, thread.number) +
-                 thread.backtrace;
-  return out;
-}
-
-std::string to_json(const HangReport& report) {
-  std::string out = "{\"ranks\": [";
-  for (std::size_t i = 0; i < report.ranks.size(); ++i)
-    out += (i == 0 ? "\n  " : ",\n  ") + json_of(report.ranks[i]);
-  out += "],\n \"waits\": " +
-         array_of(report.waits, [](const RankWait& wait) { return json_of(wait); });
-  out += ",\n \"circles\": " +
-         array_of(report.circles, [](const Ranks& circle) { return array_of(circle); });
-  out += ",\n \"culprits\": " + array_of(report.culprits, [](const HangReport::Culprit& culprit) {
-           return text_of("{\"rank\": %u, \"what\": ", culprit.rank) + quoted(culprit.what) + "}";
-         });
-  out += ",\n \"mismatches\": " +
-         array_of(report.mismatches, [](const HangReport::Mismatch& mismatch) {
-           return text_of("{\"team\": \"%016llx\", \"sequence\": %u, \"ranks\": ",
-                          static_cast<unsigned long long>(mismatch.team), mismatch.sequence) +
-                  array_of(mismatch.ranks) + ", \"what\": " + quoted(mismatch.what) + "}";
-         });
-  return out + "}\n";
 }
 
 }  // namespace gex::launch

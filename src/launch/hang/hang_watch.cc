@@ -56,9 +56,14 @@ void HangWatch::request(Deliver deliver) {
   deliver_to_.push_back(std::move(deliver));
   if (deliver_to_.size() > 1) return;
   collected_.clear();
+  collect(Collection::picture);
+}
+
+void HangWatch::collect(Collection what) {
   for (Host& host : hosts_) host.answered = false;
   give_up_at_ = after(answer_limit, now_());
-  actions_.collect(++collection_);
+  collecting_ = what;
+  actions_.collect(++collection_, what);
 }
 
 void HangWatch::collected(std::size_t host, std::uint32_t number,
@@ -67,10 +72,34 @@ void HangWatch::collected(std::size_t host, std::uint32_t number,
       std::exchange(hosts_[host].answered, true)) {
     return;
   }
-  if (auto decoded = decode(reports))
-    std::move(decoded->begin(), decoded->end(), std::back_inserter(collected_));
+  if (auto decoded = decode(reports)) {
+    if (collecting_ == Collection::stacks)
+      merge_stacks(std::move(*decoded));
+    else
+      std::move(decoded->begin(), decoded->end(), std::back_inserter(collected_));
+  }
   if (std::all_of(hosts_.begin(), hosts_.end(), [](const Host& one) { return one.answered; }))
+    collection_done();
+}
+
+void HangWatch::collection_done() {
+  if (collecting_ == Collection::picture)
+    collect(Collection::stacks);
+  else
     deliver();
+}
+
+/// Threads that are not in the picture have begun since.
+void HangWatch::merge_stacks(std::vector<RankReport> stacks) {
+  for (RankReport& from : stacks) {
+    const auto rank = std::find_if(collected_.begin(), collected_.end(),
+                                   [&](const RankReport& one) { return one.rank == from.rank; });
+    if (rank == collected_.end() || rank->process != from.process) continue;
+    for (ThreadReport& thread : from.threads)
+      for (ThreadReport& seen : rank->threads)
+        if (seen.kernel_thread == thread.kernel_thread)
+          seen.backtrace = std::move(thread.backtrace);
+  }
 }
 
 void HangWatch::deliver() {
@@ -85,7 +114,7 @@ Deadline HangWatch::next_deadline() const {
 }
 
 void HangWatch::meet_deadlines() {
-  if (met(give_up_at_, now_())) deliver();
+  if (met(give_up_at_, now_())) collection_done();
 }
 
 }  // namespace gex::launch

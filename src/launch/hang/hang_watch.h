@@ -33,7 +33,7 @@ class HangWatch final : public Timed {
     /// Makes the guardians report in this interval what they have observed.
     std::function<void(std::uint32_t interval_ms)> observe;
     /// Makes them send what their ranks show, with this number.
-    std::function<void(std::uint32_t number)> collect;
+    std::function<void(std::uint32_t number, Collection what)> collect;
     /// The job hangs, for so many seconds, and this is its report.
     std::function<void(double seconds, const HangReport&)> hung;
   };
@@ -55,6 +55,10 @@ class HangWatch final : public Timed {
 
  private:
   void detect();
+  void collect(Collection what);
+  /// All have answered, or have had their time.
+  void collection_done();
+  void merge_stacks(std::vector<RankReport> stacks);
   void deliver();
 
   double after_s_;
@@ -69,6 +73,7 @@ class HangWatch final : public Timed {
   bool reported_ = false;
 
   std::uint32_t collection_ = 0;     ///< number of the last one
+  Collection collecting_{};          ///< what that is
   std::vector<Deliver> deliver_to_;  ///< empty: nothing is being collected
   std::vector<RankReport> collected_;
   Deadline give_up_at_;

@@ -137,6 +137,8 @@ void visit(Archive& archive, T& thread) {
   archive.field(thread.wait);
   archive.field(thread.condition_s);
   archive.field(thread.in_handler);
+  archive.field(thread.state);
+  archive.field(thread.system_call);
   archive.field(thread.backtrace);
 }
 

@@ -37,10 +37,17 @@ struct ThreadReport {
   std::optional<double> condition_s;
   /// A handler runs; known where progress is watched.
   bool in_handler = false;
+  char state = 0;  ///< as RankReport::state
+  /// In which it sleeps; "" if it does not, or the kernel does not show it.
+  std::string system_call;
   std::string backtrace;
 
   bool operator==(const ThreadReport&) const = default;
 };
+
+/// What is collected for a report, in this order: first what can be read without disturbing a
+/// rank, of all hosts; then the stacks, for which threads are interrupted.
+enum class Collection : std::uint32_t { picture, stacks };
 
 /// How far a member has come with its team's calls.
 struct TeamReport {

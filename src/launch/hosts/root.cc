@@ -237,10 +237,11 @@ void Root::observe(std::uint32_t interval_ms) {
   connections_.send_all(*observe_);
 }
 
-void Root::collect(std::uint32_t number) {
+void Root::collect(std::uint32_t number, Collection what) {
   job::FrameHeader header;
   header.kind = job::FrameKind::job_collect;
   header.sequence = number;
+  header.count = static_cast<std::uint32_t>(what);
   connections_.send_all(header);
 }
 

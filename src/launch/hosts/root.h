@@ -62,7 +62,7 @@ class Root final : private Guardians, private HostEvents, private Timed {
   void end(const job::Ending& ending, Teardown teardown) override;
   void signal(int number) override;
   void observe(std::uint32_t interval_ms) override;
-  void collect(std::uint32_t number) override;
+  void collect(std::uint32_t number, Collection what) override;
   // Of the parts.
   bool handle_frame(std::uint32_t host, const job::Received& frame) override;
   void lose_host(std::uint32_t host, const std::string& why) override;

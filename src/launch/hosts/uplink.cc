@@ -168,7 +168,8 @@ bool Uplink::handle_frame(const job::Received& frame) {
       guardian_.observe(header.count);
       return true;
     case job::FrameKind::job_collect:
-      guardian_.collect(header.sequence);
+      if (header.count > static_cast<std::uint32_t>(Collection::stacks)) return false;
+      guardian_.collect(header.sequence, static_cast<Collection>(header.count));
       return true;
     default:
       return false;

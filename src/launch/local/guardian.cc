@@ -218,8 +218,8 @@ void Guardian::observe(std::uint32_t interval_ms) {
   observer_.observe(interval_ms);
 }
 
-void Guardian::collect(std::uint32_t number) {
-  observer_.collect(number);
+void Guardian::collect(std::uint32_t number, Collection what) {
+  observer_.collect(number, what);
 }
 
 }  // namespace gex::launch

@@ -67,7 +67,7 @@ class Guardian final : private Guardians {
   void end(const job::Ending& ending, Teardown teardown) override;
   void signal(int number) override;
   void observe(std::uint32_t interval_ms) override;
-  void collect(std::uint32_t number) override;
+  void collect(std::uint32_t number, Collection what) override;
 
   void prepare_to_serve();
   void serve_reports();

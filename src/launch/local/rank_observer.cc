@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "base/os_proc.h"
+#include "base/os_thread_activity.h"
 
 namespace gex::launch {
 
@@ -31,26 +32,45 @@ pid_t RankObserver::process_of(std::size_t index) const noexcept {
   return local.joined_process != 0 ? local.joined_process : local.process;
 }
 
-void RankObserver::collect(std::uint32_t number) {
+void RankObserver::collect(std::uint32_t number, Collection what) {
   collection_ = number;
+  stacks_at_.reset();
+  if (what == Collection::picture) {
+    send(picture());
+    return;
+  }
   stacks_expected_ = 0;
   for (std::size_t i = 0; i < views_.size(); ++i)
     if (const pid_t process = process_of(i); process != 0)
       stacks_expected_ += views_[i].request_backtraces(process);
   if (stacks_expected_ == 0) {
-    send_report();
+    send({});
     return;
   }
   stacks_at_ = after(stacks_interval);
   stacks_limit_ = after(stacks_limit);
 }
 
-void RankObserver::send_report() {
+void RankObserver::send(const std::vector<RankReport>& reports) {
   job_.coordinator->collected(collection_,
-                              std::make_shared<const std::vector<std::byte>>(encode(report())));
+                              std::make_shared<const std::vector<std::byte>>(encode(reports)));
 }
 
-std::vector<RankReport> RankObserver::report() const {
+std::vector<RankReport> RankObserver::stacks() const {
+  std::vector<RankReport> reports;
+  for (const std::uint32_t rank : job_.part.ranks) {
+    const std::uint32_t index = job_.index_of(rank);
+    RankReport report;
+    report.rank = rank;
+    report.process = process_of(index);
+    if (report.process == 0) continue;
+    report.threads = views_[index].stacks();
+    if (!report.threads.empty()) reports.push_back(std::move(report));
+  }
+  return reports;
+}
+
+std::vector<RankReport> RankObserver::picture() const {
   std::vector<RankReport> reports;
   for (const std::uint32_t rank : job_.part.ranks) {
     const std::uint32_t index = job_.index_of(rank);
@@ -68,6 +88,12 @@ std::vector<RankReport> RankObserver::report() const {
     const job::LastCall* const last_call = job_.page.last_call(index);
     if (last_call != nullptr) report.last_call = last_call->describe();
     views_[index].read(report, last_call);
+    for (ThreadReport& thread : report.threads) {
+      const auto activity = os::thread_activity(report.process, thread.kernel_thread);
+      if (!activity) continue;
+      thread.state = activity->state;
+      if (activity->call) thread.system_call = os::name_of(*activity->call);
+    }
   }
   return reports;
 }
@@ -90,7 +116,8 @@ void RankObserver::meet_deadlines() {
     for (const RankStatusView& view : views_) shown += view.backtraces();
     // A thread that is stopped or blocks the signal shows none.
     if (shown >= stacks_expected_ || met(stacks_limit_)) {
-      send_report();
+      stacks_at_.reset();
+      send(stacks());
     } else {
       stacks_at_ = after(stacks_interval);
     }

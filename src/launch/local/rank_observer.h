@@ -24,17 +24,18 @@ class RankObserver final : public Timed {
   /// From now on reports to the coordinator in this interval whether there was progress here.
   void observe(std::uint32_t interval_ms);
 
-  /// Reads what every rank of this host does now, and gives it to the coordinator with that number:
-  /// at once, or when the threads have shown their stacks where they do, but soon.
-  void collect(std::uint32_t number);
+  /// Gives the coordinator, with that number, what every rank of this host does now: the picture at
+  /// once, and without disturbing one; the stacks when the threads have shown them, but soon.
+  void collect(std::uint32_t number, Collection what);
 
   Deadline next_deadline() const override { return earlier(look_at_, stacks_at_); }
   void meet_deadlines() override;
 
  private:
   pid_t process_of(std::size_t index) const noexcept;
-  std::vector<RankReport> report() const;
-  void send_report();
+  std::vector<RankReport> picture() const;
+  std::vector<RankReport> stacks() const;
+  void send(const std::vector<RankReport>& reports);
   bool all_stopped() const;
 
   LocalJob& job_;

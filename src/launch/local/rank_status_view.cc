@@ -12,6 +12,7 @@
 
 #include "base/clock.h"
 #include "base/os_proc.h"
+#include "base/os_thread_activity.h"
 
 namespace gex::launch {
 
@@ -154,7 +155,7 @@ std::optional<RankStatusView::Tables> RankStatusView::tables() const noexcept {
       static_cast<int>(layout.backtrace_signal)};
 }
 
-std::uint32_t RankStatusView::request_backtraces(pid_t process) const noexcept {
+std::uint32_t RankStatusView::request_backtraces(pid_t process) const {
   const std::optional<Tables> found = tables();
   const int signal = found ? found->backtrace_signal : 0;
   // A process that does not handle the signal would die of it.
@@ -162,9 +163,15 @@ std::uint32_t RankStatusView::request_backtraces(pid_t process) const noexcept {
   std::uint32_t asked = 0;
   const std::size_t count = std::min(found->threads.count, found->backtraces.count);
   for (std::size_t i = 0; i < count; ++i) {
-    const pid_t thread = load(found->threads.at<job::ShownThread>(i).status.kernel_thread);
-    if (thread <= 0) continue;
+    const job::ThreadStatus& status = found->threads.at<job::ShownThread>(i).status;
+    const pid_t thread = load(status.kernel_thread);
     found->backtraces.at<job::RankStatus::Backtrace>(i).bytes.store(0, std::memory_order_relaxed);
+    if (thread <= 0) continue;
+    if (load(status.waiting_since) == 0) {
+      // A sleep of the program's would end.
+      const auto activity = os::thread_activity(process, thread);
+      if (!activity || !os::bears_signals(process, *activity)) continue;
+    }
     // The thread belongs to that process, or the kernel refuses.
     if (syscall(SYS_tgkill, process, thread, signal) == 0) ++asked;
   }
@@ -177,6 +184,19 @@ std::uint32_t RankStatusView::backtraces() const noexcept {
   for (std::size_t i = 0; found && i < found->backtraces.count; ++i)
     if (load(found->backtraces.at<job::RankStatus::Backtrace>(i).bytes) != 0) ++count;
   return count;
+}
+
+std::vector<ThreadReport> RankStatusView::stacks() const {
+  std::vector<ThreadReport> shown;
+  const std::optional<Tables> found = tables();
+  for (std::size_t i = 0; found && i < found->backtraces.count && i < found->threads.count; ++i) {
+    const job::ThreadStatus& status = found->threads.at<job::ShownThread>(i).status;
+    ThreadReport thread;
+    thread.kernel_thread = load(status.kernel_thread);
+    thread.backtrace = text_of(found->backtraces.at<job::RankStatus::Backtrace>(i));
+    if (thread.kernel_thread != 0 && !thread.backtrace.empty()) shown.push_back(std::move(thread));
+  }
+  return shown;
 }
 
 RankStatusView::Glance RankStatusView::glance() const noexcept {
@@ -244,8 +264,6 @@ void RankStatusView::read(RankReport& report, const job::LastCall* calls) const 
     thread.in_handler = load(status.handlers_begun) != load(status.handlers_ended);
     if (load(status.waiting_since) != 0) thread.wait = report_of(status.wait, names, now);
     if (is_in_condition(status, now)) thread.condition_s = age(load(status.condition_since), now);
-    if (i < found->backtraces.count)
-      thread.backtrace = text_of(found->backtraces.at<job::RankStatus::Backtrace>(i));
     report.threads.push_back(std::move(thread));
   }
   for (std::size_t i = 0; i < found->events.count; ++i) {

@@ -8,6 +8,7 @@
 #include <cstdint>
 #include <optional>
 #include <span>
+#include <vector>
 
 #include "base/os_file.h"
 #include "base/os_memory.h"
@@ -28,11 +29,14 @@ class RankStatusView {
   /// null. `shown` stays false if there is no status, or none of a known layout.
   void read(RankReport& report, const job::LastCall* calls) const;
 
-  /// Asks each thread that is shown for its stack, which `read` then has. Returns how many have
-  /// been asked; 0 if the rank, `process`, does not offer that.
-  std::uint32_t request_backtraces(pid_t process) const noexcept;
+  /// Asks threads that are shown for their stacks, by a signal: those that wait in the library, and
+  /// those whose doings bear one (base/os_thread_activity.h). Returns how many have been asked; 0
+  /// if the rank, `process`, does not offer that.
+  std::uint32_t request_backtraces(pid_t process) const;
   /// How many of them have answered.
   std::uint32_t backtraces() const noexcept;
+  /// What they have answered: threads of which only the stack is given.
+  std::vector<ThreadReport> stacks() const;
 
   /// What is looked at again and again.
   struct Glance {

@@ -58,10 +58,17 @@ def expect_running(report, rank):
            f"rank {rank} runs, and is not said to", report)
 
 
-def missing_barrier(report):
+def expect_missing_barrier(report):
     # Two barriers of the team were over before: one of the set-up of segments is none.
     expect_wait(report, 0, "barrier", [1], "gex_Coll_BarrierNB", sequence=2)
     expect_running(report, 1)
+
+
+def missing_barrier(report):
+    expect_missing_barrier(report)
+    # The handler that has noted the stack is no part of it.
+    first = report["ranks"][1]["threads"][0]["backtrace"].splitlines()[0]
+    expect("hang_probe" in first, f"the stack begins with {first}", report)
 
 
 def expect_stack(report, rank, function):
@@ -71,10 +78,12 @@ def expect_stack(report, rank, function):
 
 def missing_barrier_sleeping(report):
     expect_wait(report, 0, "barrier", [1])
-    expect("sleeps" in culprit_of(report, 1), "rank 1 sleeps", report)
-    # As the program shows it, which exports nothing: by its own name and a place in it.
+    expect("sleeps outside the library" in culprit_of(report, 1), "rank 1 sleeps", report)
     expect_stack(report, 0, "libgex")
-    expect_stack(report, 1, "hang_probe")
+    sleeper = report["ranks"][1]["threads"][0]
+    expect(sleeper["state"] == "S", "it was not seen asleep", report)
+    expect("nanosleep" in sleeper.get("system_call", "nanosleep"), "another sleep", report)
+    expect("backtrace" not in sleeper, "its sleep has been disturbed", report)
 
 
 def mismatched_collective(report):
@@ -204,7 +213,7 @@ def report_on_demand(gexrun, probe, folder):
                 report = json.loads(asked.stdout)
                 if report["waits"]:
                     break
-            missing_barrier(report)
+            expect_missing_barrier(report)
             # By the process of a rank too, and as text.
             process = report["ranks"][1]["process"]
             asked = subprocess.run([gexrun, "--report", str(process)], capture_output=True,
@@ -257,6 +266,8 @@ def main():
         # What the status is that another launcher makes of it is its own matter.
         if done.returncode == 0 or done.returncode != 1 and not launched_by(network):
             fail(f"the status is {done.returncode}: {done.stderr}")
+        if "woken" in done.stdout:
+            fail(f"the sleeping rank was woken: {done}")
         if "no progress" not in done.stderr:
             fail(f"no line tells of it: {done.stderr}")
         option = "GEX_HANG_ACTION=end" if launched_by(network) else "--hang-action end"

@@ -1,0 +1,129 @@
+#include <string>
+
+#include "launch/hang/hang_report.h"
+#include "launch/hang/report_words.h"
+
+namespace gex::launch {
+
+namespace {
+
+using Ranks = std::vector<std::uint32_t>;
+
+std::string quoted(const std::string& text) {
+  std::string out = "\"";
+  for (const char c : text) {
+    const auto byte = static_cast<unsigned char>(c);
+    if (c == '"' || c == '\\') {
+      out += '\\';
+      out += c;
+    } else if (c == '\n') {
+      out += "\\n";
+    } else if (byte < 0x20 || byte == 0x7f) {
+      out += text_of("\\u%04x", byte);
+    } else if (byte >= 0x80) {
+      // Whatever it was meant as: JSON is UTF-8, and this may not be.
+      out += '?';
+    } else {
+      out += c;
+    }
+  }
+  return out + '"';
+}
+
+/// Elements by commas.
+template <class T, class Show>
+std::string array_of(const std::vector<T>& list, const Show& show) {
+  std::string out = "[";
+  for (const T& one : list) {
+    if (out.size() > 1) out += ", ";
+    out += show(one);
+  }
+  return out + "]";
+}
+std::string array_of(const Ranks& ranks) {
+  return array_of(ranks, [](std::uint32_t rank) { return std::to_string(rank); });
+}
+
+std::string seconds_of(const std::optional<double>& seconds) {
+  return seconds ? text_of("%.3f", *seconds) : "null";
+}
+
+/// Without braces: what an operation's object holds.
+std::string fields_of(const OpReport& op) {
+  std::string out = text_of("\"kind\": \"%s\", \"call\": ", name_of(op.kind)) +
+                    (op.call.empty() ? "null" : quoted(op.call));
+  out += ", \"age_s\": " + seconds_of(op.age_s);
+  if (op.peer) out += ", \"peer\": " + std::to_string(*op.peer);
+  if (is_of_team(op.kind))
+    out += text_of(", \"team\": \"%016llx\", \"sequence\": %u",
+                   static_cast<unsigned long long>(op.team), op.sequence);
+  if (op.kind != job::OpKind::none && op.kind != job::OpKind::lock)
+    out += text_of(", \"bytes\": %llu", static_cast<unsigned long long>(op.bytes));
+  if (op.implicit_parts != 0) out += text_of(", \"implicit_parts\": %u", op.implicit_parts);
+  return out;
+}
+
+std::string json_of(const ThreadReport& thread) {
+  std::string out =
+      text_of("{\"thread\": %u, \"kernel_thread\": %d, \"in_handler\": %s", thread.number,
+              thread.kernel_thread, thread.in_handler ? "true" : "false");
+  if (thread.wait) out += ", \"wait\": {" + fields_of(*thread.wait) + "}";
+  if (thread.condition_s) out += ", \"condition_s\": " + seconds_of(thread.condition_s);
+  if (thread.state != 0) out += ", \"state\": " + quoted(std::string(1, thread.state));
+  if (!thread.system_call.empty()) out += ", \"system_call\": " + quoted(thread.system_call);
+  if (!thread.backtrace.empty()) out += ", \"backtrace\": " + quoted(thread.backtrace);
+  return out + "}";
+}
+
+std::string json_of(const TeamReport& team) {
+  return text_of(
+      "{\"team\": \"%016llx\", \"size\": %u, \"rank\": %u, \"barriers\": %u, \"collectives\": %u, "
+      "\"agreements\": %u, \"named_barriers\": %u}",
+      static_cast<unsigned long long>(team.id), team.size, team.rank, team.barriers,
+      team.collectives, team.agreements, team.named_barriers);
+}
+
+std::string json_of(const RankReport& rank) {
+  std::string out = text_of("{\"rank\": %u, \"host\": %s, \"process\": %d, \"state\": \"%s\", ",
+                            rank.rank, quoted(rank.host).c_str(), rank.process,
+                            rank.state != 0 ? std::string(1, rank.state).c_str() : "");
+  out += text_of("\"cpu_s\": %.3f, \"left\": %s, \"shown\": %s, \"last_call\": ", rank.cpu_s,
+                 rank.left ? "true" : "false", rank.shown ? "true" : "false");
+  out += rank.last_call.empty() ? "null" : quoted(rank.last_call.substr(1));
+  out += ",\n   \"threads\": " +
+         array_of(rank.threads, [](const ThreadReport& one) { return json_of(one); });
+  out += ",\n   \"operations\": " +
+         array_of(rank.operations, [](const OpReport& one) { return "{" + fields_of(one) + "}"; });
+  out += ",\n   \"teams\": " +
+         array_of(rank.teams, [](const TeamReport& one) { return json_of(one); });
+  return out + text_of(", \"hidden\": %u}", rank.hidden);
+}
+
+std::string json_of(const RankWait& wait) {
+  return text_of("{\"rank\": %u, \"thread\": %u, ", wait.rank, wait.thread) + fields_of(wait.op) +
+         ", \"waits_for\": " + array_of(wait.waits_for) + ", \"why\": " + quoted(wait.why) + "}";
+}
+
+}  // namespace
+
+std::string to_json(const HangReport& report) {
+  std::string out = "{\"ranks\": [";
+  for (std::size_t i = 0; i < report.ranks.size(); ++i)
+    out += (i == 0 ? "\n  " : ",\n  ") + json_of(report.ranks[i]);
+  out += "],\n \"waits\": " +
+         array_of(report.waits, [](const RankWait& wait) { return json_of(wait); });
+  out += ",\n \"circles\": " +
+         array_of(report.circles, [](const Ranks& circle) { return array_of(circle); });
+  out += ",\n \"culprits\": " + array_of(report.culprits, [](const HangReport::Culprit& culprit) {
+           return text_of("{\"rank\": %u, \"what\": ", culprit.rank) + quoted(culprit.what) + "}";
+         });
+  out += ",\n \"mismatches\": " +
+         array_of(report.mismatches, [](const HangReport::Mismatch& mismatch) {
+           return text_of("{\"team\": \"%016llx\", \"sequence\": %u, \"ranks\": ",
+                          static_cast<unsigned long long>(mismatch.team), mismatch.sequence) +
+                  array_of(mismatch.ranks) + ", \"what\": " + quoted(mismatch.what) + "}";
+         });
+  return out + "}\n";
+}
+
+}  // namespace gex::launch

@@ -1,0 +1,50 @@
+#include "launch/hang/report_words.h"
+
+#include <cstdarg>
+#include <cstdio>
+#include <cstdlib>
+
+namespace gex::launch {
+
+std::string text_of(const char* format, ...) {
+  std::va_list arguments;
+  va_start(arguments, format);
+  char* made = nullptr;
+  const int size = vasprintf(&made, format, arguments);
+  va_end(arguments);
+  std::string text = size < 0 ? std::string() : std::string(made, static_cast<std::size_t>(size));
+  std::free(made);
+  return text;
+}
+
+const char* name_of(job::OpKind kind) noexcept {
+  switch (kind) {
+    case job::OpKind::none:
+      return "condition";
+    case job::OpKind::put:
+      return "put";
+    case job::OpKind::get:
+      return "get";
+    case job::OpKind::atomic:
+      return "atomic";
+    case job::OpKind::message:
+      return "message";
+    case job::OpKind::barrier:
+      return "barrier";
+    case job::OpKind::collective:
+      return "collective";
+    case job::OpKind::agreement:
+      return "agreement";
+    case job::OpKind::named_barrier:
+      return "named_barrier";
+    case job::OpKind::events:
+      return "events";
+    case job::OpKind::lock:
+      return "lock";
+    case job::OpKind::count:
+      break;
+  }
+  return "unknown";
+}
+
+}  // namespace gex::launch

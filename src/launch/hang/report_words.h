@@ -1,0 +1,15 @@
+#pragma once
+// What the text and the JSON of a hang report have in common.
+
+#include <string>
+
+#include "job/rank_status.h"
+
+namespace gex::launch {
+
+[[gnu::format(printf, 1, 2)]] std::string text_of(const char* format, ...);
+
+/// "put", "barrier", ...: as docs/hangs.md lists kinds.
+const char* name_of(job::OpKind kind) noexcept;
+
+}  // namespace gex::launch
