@@ -151,7 +151,7 @@ function(gex_conduit_objects target output)
       string(APPEND folder /debug)
       set(checks ON)
     endif()
-    target_compile_definitions(${one} PRIVATE $<$<BOOL:${checks}>:GEX_DEBUG=1>)
+    target_compile_definitions(${one} PRIVATE "$<$<BOOL:${checks}>:GEX_DEBUG=1;GEX_ASSERTIONS=1>")
     set_target_properties(${one} PROPERTIES OUTPUT_NAME ${output} LINKER_LANGUAGE CXX
       LIBRARY_OUTPUT_DIRECTORY ${folder})
     if(NOT GEX_SANITIZE)

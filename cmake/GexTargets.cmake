@@ -17,6 +17,10 @@ if(GEX_WERROR)
   target_compile_options(gex_flags INTERFACE -Werror)
 endif()
 target_link_libraries(gex_flags INTERFACE Threads::Threads)
+# base/assert.h; a checking library has assertions wherever it is built.
+if(GEX_SANITIZE OR GEX_CHECKS)
+  target_compile_definitions(gex_flags INTERFACE GEX_ASSERTIONS=1)
+endif()
 # --enable-new-dtags: LD_LIBRARY_PATH selects the checking library for our programs, whatever the
 # linker does by default.
 target_link_options(gex_flags INTERFACE -Wl,-z,relro,-z,now -Wl,--enable-new-dtags)

@@ -15,6 +15,8 @@
 #include <cstdint>
 #include <limits>
 
+#include "base/assert.h"
+
 namespace gex::am {
 
 /// Takes from the count all there is, up to `max`.
@@ -36,6 +38,7 @@ class Credits {
   void start(std::uint32_t share, std::uint32_t max) noexcept {
     share_ = std::min(share, limit);
     max_ = std::min(max, limit);
+    GEX_ASSERT(share_ <= max_);
     state_.store(both(share_), std::memory_order_relaxed);
     give_back_at_ = std::clamp(share_ / 2, 1U, max_per_message);
   }
@@ -52,7 +55,10 @@ class Credits {
     return true;
   }
   /// Gives one back that was taken: the request was not sent, or its reply's handler has returned.
-  void restore() noexcept { state_.fetch_add(1, std::memory_order_relaxed); }
+  void restore() noexcept {
+    [[maybe_unused]] const std::uint64_t before = state_.fetch_add(1, std::memory_order_relaxed);
+    GEX_ASSERT(left_in(before) < allowance_in(before));
+  }
 
   /// Whether any request is out, as one is until `restore` follows its reply.
   bool any_out() const noexcept {
@@ -81,6 +87,7 @@ class Credits {
     std::uint64_t state = state_.load(std::memory_order_relaxed);
     std::uint32_t count = 0;
     do {
+      GEX_ASSERT(allowance_in(state) >= share_ && left_in(state) <= allowance_in(state));
       count = std::min(left_in(state), allowance_in(state) - share_);
     } while (!state_.compare_exchange_weak(state, state - both(count), std::memory_order_relaxed));
     return count;

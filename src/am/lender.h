@@ -20,6 +20,7 @@
 #include <vector>
 
 #include "am/credits.h"
+#include "base/assert.h"
 #include "base/spin_lock.h"
 
 namespace gex::am {
@@ -66,6 +67,7 @@ class Lender {
     const std::lock_guard guard(lock_);
     Loan& loan = loans_[peer];
     const std::uint32_t allowance = division_.share + loan.lent;
+    GEX_ASSERT(allowance <= division_.most);
     const std::uint32_t count = std::min({allowance, division_.most - allowance, bank_});
     bank_ -= count;
     loan.lent += count;
@@ -119,6 +121,7 @@ class Lender {
     if (count > loan.lent) return false;
     loan.lent -= count;
     bank_ += count;
+    GEX_ASSERT(bank_ <= division_.bank);
     return true;
   }
 
@@ -137,12 +140,14 @@ class Lender {
   void queue(std::uint32_t peer) noexcept {
     Loan& loan = loans_[peer];
     if (loan.queued || loan.asked || loan.lent == 0) return;
+    GEX_ASSERT(queued_ < queue_.size());
     loan.queued = true;
     std::size_t end = first_ + queued_++;
     if (end >= queue_.size()) end -= queue_.size();
     queue_[end] = peer;
   }
   std::uint32_t leave_queue() noexcept {
+    GEX_ASSERT(queued_ != 0);
     const std::uint32_t peer = queue_[first_];
     if (++first_ == queue_.size()) first_ = 0;
     --queued_;

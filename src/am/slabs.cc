@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "am/message.h"
+#include "base/assert.h"
 
 namespace gex::am {
 
@@ -35,6 +36,7 @@ void Slabs::collect(Pool& pool) noexcept {
     std::atomic<std::uint32_t>& busy = busy_of(slab);
     if (!shm::is_buffer_free<shm::StdAtomics>(busy)) return false;
     order_through_peer_ends(&busy);
+    GEX_ASSERT(pool.per_member[member_of_[slab]] != 0);
     --pool.per_member[member_of_[slab]];
     pool.free.push_back(slab);
     return true;
@@ -50,6 +52,7 @@ std::uint32_t Slabs::acquire(shm::Direction direction, std::size_t bytes,
     if (pool.free.empty() || pool.per_member[member] >= pool.cap) continue;
     const std::uint32_t slab = pool.free.back();
     pool.free.pop_back();
+    GEX_ASSERT(shm::is_buffer_free<shm::StdAtomics>(busy_of(slab)));
     pool.used.push_back(slab);
     ++pool.per_member[member];
     member_of_[slab] = member;
@@ -60,6 +63,7 @@ std::uint32_t Slabs::acquire(shm::Direction direction, std::size_t bytes,
 }
 
 void Slabs::release(std::uint32_t slab) noexcept {
+  GEX_ASSERT(!shm::is_buffer_free<shm::StdAtomics>(busy_of(slab)));
   shm::give_buffer_back<shm::StdAtomics>(busy_of(slab));
 }
 

@@ -3,6 +3,7 @@
 #include <cerrno>
 #include <mutex>
 
+#include "base/assert.h"
 #include "base/error.h"
 #include "base/immortal.h"
 #include "base/os_memory.h"
@@ -136,6 +137,7 @@ Event& allocate_event(ThreadRecord& thread) noexcept {
     refill(thread);
   Event* event = thread.free_events;
   thread.free_events = event->next;
+  GEX_ASSERT(thread.free_event_count != 0);
   --thread.free_event_count;
   event->begin();
   event->is_region = false;
@@ -145,6 +147,7 @@ Event& allocate_event(ThreadRecord& thread) noexcept {
 }
 
 void free_event(ThreadRecord& thread, Event& event) noexcept {
+  GEX_ASSERT(event.counters.all_done());
   // Handle values of 0 and small ones are kept free by the address, so any generation will do.
   event.end();
   event.next = thread.free_events;

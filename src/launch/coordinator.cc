@@ -7,6 +7,7 @@
 #include <cstdio>
 #include <cstring>
 
+#include "base/assert.h"
 #include "base/os_file.h"
 #include "job/rank_set.h"
 #include "launch/report.h"
@@ -71,6 +72,7 @@ void JobCoordinator::joined(std::uint32_t rank, pid_t process) {
   self.process = process;
   self.joined = true;
   ++joined_count_;
+  GEX_ASSERT(joined_count_ <= ranks_.size());
   if (joined_count_ == ranks_.size()) show_progress();
   for (std::uint32_t other = 0; gone_count_ > 0 && other < ranks_.size(); ++other) {
     if (ranks_[other].gone && !ranks_[other].joined) never_joined(other);
@@ -87,6 +89,7 @@ void JobCoordinator::left(std::uint32_t rank, std::uint32_t sequence,
   if (self.ends || (self.left && !departure.ends_job())) return;
   const bool new_absence = !self.left && left_count_ == 0;
   if (!self.left) ++left_count_;
+  GEX_ASSERT(left_count_ <= ranks_.size());
   self.left = true;
   self.ends = departure.ends_job();
   mpi_kept_ = mpi_kept_ || departure.keeps_mpi;
@@ -150,6 +153,7 @@ void JobCoordinator::gone(std::uint32_t rank, pid_t process) {
   if (self.process == 0) self.process = process;
   self.gone = true;
   ++gone_count_;
+  GEX_ASSERT(gone_count_ <= ranks_.size());
   if (!self.joined && joined_count_ > 0) never_joined(rank);
 }
 

@@ -22,6 +22,7 @@
 #include <cstdint>
 #include <type_traits>
 
+#include "base/assert.h"
 #include "base/cache_line.h"
 
 namespace gex::shm {
@@ -154,6 +155,7 @@ class PairProducer {
   bool find_reply_room() noexcept {
     // Acquire: the consumer's copy out of a cell precedes our next write to it.
     limit_ = Atomics::load_acquire(control_->released) + cells_;
+    GEX_ASSERT(limit_ - tail_ <= cells_);
     return has_room();
   }
 
@@ -164,6 +166,7 @@ class PairProducer {
     const std::uint32_t finished = Atomics::load_acquire(control_->unanswered) + answered;
     const std::uint32_t window = finished + reply_window_;
     // Both bounds are ahead of the tail by less than half the number range: compare distances.
+    GEX_ASSERT(room - tail_ <= cells_ && window - tail_ <= reply_window_);
     limit_ = room - tail_ < window - tail_ ? room : window;
     return has_room();
   }

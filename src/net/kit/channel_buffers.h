@@ -18,6 +18,7 @@
 #include <cstdint>
 #include <vector>
 
+#include "base/assert.h"
 #include "base/cache_line.h"
 #include "net/kit/fatal.h"
 #include "net/kit/send_pool.h"
@@ -103,6 +104,7 @@ class ChannelBuffers {
   /// Returns what the count was.
   std::uint32_t add(std::atomic<std::uint32_t>& count, std::int32_t difference) const noexcept {
     const auto addend = static_cast<std::uint32_t>(difference);
+    GEX_ASSERT(difference > 0 || count.load(std::memory_order_relaxed) != 0);
     // Relaxed: a count and no more.
     if (threaded_) return count.fetch_add(addend, std::memory_order_relaxed);
     const std::uint32_t before = count.load(std::memory_order_relaxed);

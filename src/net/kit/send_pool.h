@@ -23,6 +23,7 @@
 #include <utility>
 #include <vector>
 
+#include "base/assert.h"
 #include "base/spin_lock.h"
 
 namespace gex::net {
@@ -65,6 +66,7 @@ class SendPool {
   }
   void give_back(Buffer* buffer) {
     const OptionalGuard guard(mutex_, threaded_);
+    GEX_ASSERT(free_.size() < ready_);
     free_.push_back(buffer);
   }
 
