@@ -129,6 +129,7 @@ int main(int count, char** arguments) {
     return 1;
   }
   launch.tag_output = options.tag_output;
+  launch.terminals = gex::launch::output_terminals();
   launch.bind = options.bind ? *options.bind : gex::launch::bind_of_environment();
   launch.verbose = options.verbose;
   launch.time_limit = options.time_limit;

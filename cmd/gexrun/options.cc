@@ -58,8 +58,9 @@ first rank that fails, or 0.
   -h, --help             print this and exit
       --version          print the version and exit
 
-Standard input goes to rank 0. Output of the ranks is forwarded in whole lines. SIGINT, SIGTERM and
-SIGHUP go to the ranks and end the job; a second one kills them. Other signals are forwarded.
+Standard input goes to rank 0. Output of the ranks is forwarded in whole lines; on a terminal the
+beginning of a line is shown after a tenth of a second. SIGINT, SIGTERM and SIGHUP go to the ranks
+and end the job; a second one kills them. Other signals are forwarded.
 
 Exit status: the job's. 1 when libgex ends the job for an error, or gexrun cannot run it; 2 for a
 wrong command line; 124 when the time limit of --timeout is over; 126 or 127 when PROGRAM cannot be

@@ -16,10 +16,12 @@
 #include "job/foreign.h"
 #include "job/launch_hook.h"
 #include "job/limits.h"
+#include "job/line_output.h"
 #include "job/mpi.h"
 #include "job/place.h"
 #include "job/rank_state.h"
 #include "job/rank_status.h"
+#include "job/rank_variables.h"
 
 namespace gex::job {
 
@@ -257,6 +259,16 @@ Membership find_membership(bool nested, Origin& origin, std::unique_ptr<ProcessM
   return fork_ranks(ranks, "the number of ranks");
 }
 
+RankPlace place_of(const RankState& self) noexcept {
+  RankPlace place{self.rank, self.size, 0, 0};
+  for (std::uint32_t rank = 0; rank < self.size; ++rank) {
+    if (self.hosts[rank] != self.hosts[self.rank]) continue;
+    ++place.local_size;
+    if (rank < self.rank) ++place.local_rank;
+  }
+  return place;
+}
+
 }  // namespace
 
 Job& Job::current() noexcept {
@@ -267,6 +279,7 @@ Job& Job::current() noexcept {
 
 Job& Job::join(const RanksWanted& wanted) {
   if (joined()) return current();
+  print_by_lines();
   Origin origin = Origin::singleton;
   std::unique_ptr<ProcessManager> manager;
   const bool nested = is_place_of_ancestor();
@@ -278,6 +291,7 @@ Job& Job::join(const RanksWanted& wanted) {
 
   set_message_rank(membership.rank);
   become(membership, origin, std::move(manager));
+  set_rank_variables(place_of(state()));
   state().nested = nested && origin == Origin::singleton;
   install_exit_handler();
   return current();

@@ -9,6 +9,7 @@
 #include "job/host_parts.h"
 #include "launch/bind.h"
 #include "launch/hang/hang_options.h"
+#include "launch/terminal.h"
 
 namespace gex::launch {
 
@@ -20,6 +21,7 @@ struct Launch {
   std::vector<std::string> command;  ///< empty: nothing is executed, the ranks run already
   std::string program;               ///< what they run then, for lists of jobs
   bool tag_output = false;           ///< begin each line with "[rank] "
+  OutputTerminals terminals;         ///< of the launcher's output, which the user watches
   Bind bind = Bind::none;            ///< the binding of the ranks
   bool verbose = false;
   std::optional<double> time_limit;  ///< seconds until the job is ended with status 124

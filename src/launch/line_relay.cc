@@ -18,11 +18,12 @@ namespace gex::launch {
 
 void LineBuffer::emit(std::string_view text, std::string& ready) {
   while (!text.empty()) {
-    if (at_line_start_) ready += prefix_;
-    const std::size_t newline = text.find('\n');
-    const std::size_t length = newline == text.npos ? text.size() : newline + 1;
+    if (at_line_start_ || (after_return_ && text.front() != '\n')) ready += prefix_;
+    const std::size_t end = text.find_first_of(ends_);
+    const std::size_t length = end == text.npos ? text.size() : end + 1;
     ready += text.substr(0, length);
-    at_line_start_ = newline != text.npos;
+    at_line_start_ = end != text.npos && text[end] == '\n';
+    after_return_ = end != text.npos && text[end] == '\r';
     text.remove_prefix(length);
   }
 }
@@ -36,10 +37,10 @@ void LineBuffer::add(std::string_view bytes, std::string& ready) {
     bytes.remove_prefix(newline + 1);
   }
   kept_ += bytes;
-  if (kept_.size() > max_line) finish(ready);
+  if (kept_.size() > max_line) flush(ready);
 }
 
-void LineBuffer::finish(std::string& ready) {
+void LineBuffer::flush(std::string& ready) {
   emit(kept_, ready);
   kept_.clear();
 }
@@ -47,14 +48,17 @@ void LineBuffer::finish(std::string& ready) {
 /// The state of the thread.
 class LineRelay::Work {
  public:
-  explicit Work(const char* program)
+  Work(const char* program, const OutputTerminals& terminals)
       : program_(program),
-        destinations_{Destination{STDOUT_FILENO, "standard output"},
-                      Destination{STDERR_FILENO, "standard error"}},
+        destinations_{Destination{STDOUT_FILENO, "standard output", terminals.output},
+                      Destination{STDERR_FILENO, "standard error", terminals.error}},
         room_(LineBuffer::max_line) {}
 
   void add(Stream stream, os::FileDescriptor pipe, std::string prefix) {
-    sources_.push_back({stream, std::move(pipe), LineBuffer(std::move(prefix))});
+    Destination& destination = destinations_[stream];
+    ++destination.sources;
+    sources_.push_back(
+        {stream, std::move(pipe), LineBuffer(std::move(prefix), destination.terminal), {}});
   }
   /// Returns 0 or errno.
   int prepare();
@@ -71,15 +75,20 @@ class LineRelay::Work {
     Stream stream;
     os::FileDescriptor pipe;
     LineBuffer lines;
+    Deadline flush_at;  ///< when the beginning of a line is written without its end
   };
   struct Destination {
     int descriptor;
     const char* name;
+    bool terminal;
+    std::size_t sources = 0;
     bool failed = false;
     /// The source of the unfinished line at the end of the destination, if any.
-    const Source* unfinished = nullptr;
+    Source* unfinished = nullptr;
+    bool at_return = false;  ///< that line ends in a carriage return
   };
 
+  void flush_partial_lines();
   /// Forwards the available output of a source. Returns false once the source has ended.
   bool forward(Source& source);
   void write(Source& source, std::string_view text);
@@ -91,6 +100,7 @@ class LineRelay::Work {
   os::FileDescriptor epoll_;
   os::FileDescriptor finished_event_;
   std::size_t open_ = 0;
+  Deadline flush_at_;  ///< not later than the first of the sources'
   std::vector<char> room_;
   std::string ready_;
   std::atomic<bool> finished_{false};
@@ -115,7 +125,8 @@ int LineRelay::Work::prepare() {
 void LineRelay::Work::run() {
   std::array<epoll_event, 64> events;
   while (open_ > 0) {
-    const int count = epoll_wait(epoll_.get(), events.data(), events.size(), -1);
+    const int count =
+        epoll_wait(epoll_.get(), events.data(), events.size(), milliseconds_until(flush_at_));
     for (int i = 0; i < count; ++i) {
       Source& source = *static_cast<Source*>(events[static_cast<std::size_t>(i)].data.ptr);
       if (!source.pipe) continue;  // `fail` has closed it after its event occurred
@@ -124,6 +135,7 @@ void LineRelay::Work::run() {
         --open_;
       }
     }
+    if (met(flush_at_)) flush_partial_lines();
   }
   finished_.store(true, std::memory_order_release);
   const std::uint64_t one = 1;
@@ -131,14 +143,32 @@ void LineRelay::Work::run() {
   }
 }
 
+void LineRelay::Work::flush_partial_lines() {
+  flush_at_.reset();
+  for (Source& source : sources_) {
+    if (met(source.flush_at)) {
+      ready_.clear();
+      source.lines.flush(ready_);
+      if (!ready_.empty()) write(source, ready_);
+    }
+    flush_at_ = earlier(flush_at_, source.flush_at);
+  }
+}
+
 bool LineRelay::Work::forward(Source& source) {
   const ssize_t got = read(source.pipe.get(), room_.data(), room_.size());
   if (got < 0 && errno == EINTR) return true;
   ready_.clear();
-  if (got > 0) {
-    source.lines.add({room_.data(), static_cast<std::size_t>(got)}, ready_);
-  } else {
-    source.lines.finish(ready_);
+  if (got > 0) source.lines.add({room_.data(), static_cast<std::size_t>(got)}, ready_);
+  const Destination& destination = destinations_[source.stream];
+  // A pseudo-terminal ends with EIO.
+  if (got <= 0 || destination.sources == 1) source.lines.flush(ready_);
+  if (!source.lines.has_partial_line()) {
+    source.flush_at.reset();
+  } else if (destination.terminal && !(source.flush_at && ready_.empty())) {
+    // Counted from the first byte of that line.
+    source.flush_at = after(partial_line_seconds);
+    flush_at_ = earlier(flush_at_, source.flush_at);
   }
   // `write` closes this source if the reader of its destination is gone.
   if (!ready_.empty()) write(source, ready_);
@@ -151,12 +181,19 @@ void LineRelay::Work::write(Source& source, std::string_view text) {
   if (destination.failed) return;
   std::string separated;
   if (destination.unfinished != nullptr && destination.unfinished != &source) {
-    separated.reserve(text.size() + 1);
-    separated += '\n';
-    separated += text;
-    text = separated;
+    // Progress bars of several ranks share a line; other text does not overwrite one.
+    const bool over_bar = destination.terminal && destination.at_return &&
+                          text.find('\n') == text.npos && text.back() == '\r';
+    if (!over_bar) {
+      separated.reserve(text.size() + 1);
+      separated += '\n';
+      separated += text;
+      text = separated;
+    }
+    destination.unfinished->lines.interrupt();
   }
   destination.unfinished = text.back() == '\n' ? nullptr : &source;
+  destination.at_return = text.back() == '\r';
   while (!text.empty()) {
     const ssize_t written = ::write(destination.descriptor, text.data(), text.size());
     if (written >= 0) {
@@ -191,12 +228,12 @@ void LineRelay::Work::fail(Destination& destination, int error) {
   }
 }
 
-LineRelay::LineRelay(const char* program, bool tag)
-    : tag_(tag), work_(std::make_shared<Work>(program)) {
+LineRelay::LineRelay(const char* program, bool tag, const OutputTerminals& terminals)
+    : tag_(tag), work_(std::make_shared<Work>(program, terminals)) {
 }
 
-void LineRelay::add(std::uint32_t rank, Stream stream, os::FileDescriptor pipe) {
-  work_->add(stream, std::move(pipe), tag_ ? "[" + std::to_string(rank) + "] " : "");
+void LineRelay::add(std::uint32_t rank, Stream stream, os::FileDescriptor source) {
+  work_->add(stream, std::move(source), tag_ ? "[" + std::to_string(rank) + "] " : "");
 }
 
 int LineRelay::start() {
@@ -211,6 +248,11 @@ void LineRelay::detach() {
   } else {
     thread_.detach();
   }
+}
+
+void LineRelay::wait_finished(double seconds) const noexcept {
+  pollfd event{finished_event(), POLLIN, 0};
+  if (thread_.joinable()) poll(&event, 1, static_cast<int>(seconds * 1000));
 }
 
 int LineRelay::finished_event() const noexcept {

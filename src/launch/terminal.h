@@ -1,7 +1,22 @@
 #pragma once
-// Detaching a process from the terminal that a job was started from.
+// The terminal that a job was started from: what of a launcher's output it is, and detaching a
+// process from it.
+
+#include <cstdint>
 
 namespace gex::launch {
+
+/// Which of a launcher's output streams are a terminal.
+struct OutputTerminals {
+  bool output = false;
+  bool error = false;
+  bool same = false;  ///< both are one terminal
+  std::uint16_t rows = 0;
+  std::uint16_t columns = 0;
+};
+
+/// Those of this process.
+OutputTerminals output_terminals() noexcept;
 
 /// Detaches this process, and the processes that it will start, from the terminal: it gets a
 /// process group of its own, so that it gets no interrupts from the terminal, and no controlling

@@ -39,7 +39,7 @@ MAY_INCLUDE["api"] = set(ORDER + ABOVE_TEAM + ["legacy"]) | ASIDE
 
 # What launch may know of job: headers.
 FRAMES = {"host_parts", "job_page", "last_call", "launch_hook", "limits", "protocol", "rank_set",
-          "rank_status"}
+          "rank_status", "rank_variables"}
 # What a folder of launch/ may know besides what is in none of them.
 FOLDERS_OF_LAUNCH = {"": {"hang"}, "hang": set(), "map": {"hang"}, "hosts": {"hang"},
                      "local": {"hang", "hosts"}, "client": {"hang", "hosts", "local"},

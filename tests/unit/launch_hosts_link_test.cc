@@ -339,6 +339,8 @@ TEST(HostStart, ComesOutAsItWentIn) {
   start.launch.host = 1;
   start.launch.command = {"program", "", "an argument"};
   start.launch.tag_output = true;
+  start.launch.terminals = {
+      .output = true, .error = false, .same = false, .rows = 24, .columns = 80};
   start.launch.bind = Bind::core;
   start.root = {{"10.0.0.1", "fd00::1"}, 4711};
   start.secret = *Secret::generate();
@@ -356,6 +358,10 @@ TEST(HostStart, ComesOutAsItWentIn) {
   EXPECT_EQ(found->launch.host, 1u);
   EXPECT_EQ(found->launch.command, start.launch.command);
   EXPECT_TRUE(found->launch.tag_output);
+  EXPECT_TRUE(found->launch.terminals.output);
+  EXPECT_FALSE(found->launch.terminals.error);
+  EXPECT_EQ(found->launch.terminals.rows, 24);
+  EXPECT_EQ(found->launch.terminals.columns, 80);
   EXPECT_EQ(found->launch.bind, Bind::core);
   EXPECT_EQ(found->root.hosts, start.root.hosts);
   EXPECT_EQ(found->root.port, 4711);
@@ -372,8 +378,8 @@ TEST(HostStart, IsRefusedWhenAnythingIsMissingOrChanged) {
   ASSERT_TRUE(unpack(body));
   for (std::size_t size = 0; size < body.size(); ++size) EXPECT_FALSE(unpack(body.substr(0, size)));
   EXPECT_FALSE(unpack(body + '\0'));
-  for (const char* const prefix : {"", "gexrun3 0000000", "gexrun3 0000000x", "gexrun2 00000001",
-                                   "gexrun3 ffffffff", "gexrun3 -0000001"}) {
+  for (const char* const prefix : {"", "gexrun4 0000000", "gexrun4 0000000x", "gexrun3 00000001",
+                                   "gexrun4 ffffffff", "gexrun4 -0000001"}) {
     EXPECT_FALSE(packed_size(prefix)) << prefix;
   }
   // A changed byte never makes `unpack` accept what does not fit.

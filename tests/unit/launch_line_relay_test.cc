@@ -15,7 +15,7 @@ std::string added(LineBuffer& lines, std::string_view bytes) {
 
 std::string finished(LineBuffer& lines) {
   std::string ready;
-  lines.finish(ready);
+  lines.flush(ready);
   return ready;
 }
 
@@ -45,6 +45,23 @@ TEST(LineBuffer, KeepsNoMoreThanTheLongestLine) {
   EXPECT_EQ(added(lines, "y\nz\n"), "y\n> z\n");
 }
 
+TEST(LineBuffer, OnATerminalTextAfterAReturnHasThePrefixToo) {
+  LineBuffer lines("[7] ", /*on_terminal=*/true);
+  EXPECT_EQ(added(lines, "10%\r20%\r"), "");
+  EXPECT_EQ(finished(lines), "[7] 10%\r[7] 20%\r");
+  EXPECT_EQ(added(lines, "\none\r\n"), "\n[7] one\r\n");
+}
+
+TEST(LineBuffer, TheRestOfAnInterruptedLineBeginsWithThePrefix) {
+  LineBuffer lines("[7] ");
+  EXPECT_EQ(added(lines, "N = "), "");
+  EXPECT_TRUE(lines.has_partial_line());
+  EXPECT_EQ(finished(lines), "[7] N = ");
+  EXPECT_FALSE(lines.has_partial_line());
+  lines.interrupt();
+  EXPECT_EQ(added(lines, "5\n"), "[7] 5\n");
+}
+
 TEST(LineBuffer, HowTheBytesArriveDoesNotMatter) {
   std::mt19937 random(1);
   std::string text;
@@ -62,7 +79,7 @@ TEST(LineBuffer, HowTheBytesArriveDoesNotMatter) {
       }
       at += piece;
     }
-    lines.finish(out);
+    lines.flush(out);
     ASSERT_EQ(out, text);
   }
 }

@@ -11,7 +11,7 @@ namespace gex::launch {
 
 namespace {
 
-constexpr std::string_view name = "gexrun3 ";
+constexpr std::string_view name = "gexrun4 ";
 constexpr std::size_t max_size = 64U << 20;
 
 class Writer {
@@ -85,6 +85,12 @@ std::string pack(const HostStart& start) {
   for (const std::uint32_t host : launch.hosts.host_of()) body.number(host);
   body.number(launch.host);
   body.number(launch.tag_output ? 1 : 0);
+  const OutputTerminals& terminals = launch.terminals;
+  body.number(terminals.output ? 1 : 0);
+  body.number(terminals.error ? 1 : 0);
+  body.number(terminals.same ? 1 : 0);
+  body.number(terminals.rows);
+  body.number(terminals.columns);
   body.number(static_cast<std::uint64_t>(launch.bind));
   body.number(launch.verbose ? 1 : 0);
   body.text(start.directory);
@@ -125,6 +131,12 @@ std::optional<HostStart> unpack(std::string_view bytes) {
   }
   start.launch.host = static_cast<std::uint32_t>(body.number(job::max_ranks));
   start.launch.tag_output = body.number(1) != 0;
+  OutputTerminals& terminals = start.launch.terminals;
+  terminals.output = body.number(1) != 0;
+  terminals.error = body.number(1) != 0;
+  terminals.same = body.number(1) != 0;
+  terminals.rows = static_cast<std::uint16_t>(body.number(0xffff));
+  terminals.columns = static_cast<std::uint16_t>(body.number(0xffff));
   start.launch.bind = static_cast<Bind>(body.number(static_cast<std::uint64_t>(Bind::share)));
   start.launch.verbose = body.number(1) != 0;
   start.directory = body.text();

@@ -78,7 +78,7 @@ LaunchAgents::LaunchAgents(const Launch& launch, const RemoteStart& remote)
       remote_(remote),
       agents_(launch.hosts.size()),
       // The hosts' guardians tag the lines.
-      relay_(launch.program_name, /*tag=*/false) {
+      relay_(launch.program_name, /*tag=*/false, launch.terminals) {
   getrlimit(RLIMIT_NOFILE, &descriptors_before_);
 }
 

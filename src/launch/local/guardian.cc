@@ -22,7 +22,7 @@ namespace gex::launch {
 
 Guardian::Guardian(const Launch& launch, os::FileDescriptor launcher, const SignalState& signals)
     : job_(launch),
-      relay_(launch.program_name, launch.tag_output),
+      relay_(launch.program_name, launch.tag_output, launch.terminals),
       processes_(job_, loop_, relay_, [this](std::uint32_t rank) { control_.receive_from(rank); }),
       observer_(job_),
       control_(job_, loop_, processes_, observer_),

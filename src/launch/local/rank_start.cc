@@ -9,6 +9,7 @@
 
 #include "base/env.h"
 #include "base/os_task_limits.h"
+#include "launch/pseudo_terminal.h"
 #include "launch/report.h"
 
 namespace gex::launch {
@@ -34,6 +35,21 @@ void RankStart::report_binding() {
   }
 }
 
+/// Makes the rank's side of a stream that is relayed: a terminal where the user watches a terminal.
+os::FileDescriptor RankStart::open_output(std::uint32_t rank, LineRelay::Stream stream,
+                                          bool terminal) {
+  if (terminal) {
+    if (auto made = open_pseudo_terminal(job_.launch.terminals)) {
+      relay_.add(rank, stream, std::move(made->reader));
+      return std::move(made->writer);
+    }
+  }
+  int pipes[2];
+  if (pipe2(pipes, O_CLOEXEC) != 0) return {};
+  relay_.add(rank, stream, os::FileDescriptor(pipes[0]));
+  return os::FileDescriptor(pipes[1]);
+}
+
 std::optional<job::Membership> RankStart::start(std::uint32_t rank) {
   const Launch& launch = job_.launch;
   const auto fail = [&] {
@@ -44,12 +60,14 @@ std::optional<job::Membership> RankStart::start(std::uint32_t rank) {
   theirs.control = control_.open(rank);
   if (!theirs.control) fail();
   if (!launch.command.empty()) {
-    for (const auto stream : {LineRelay::output, LineRelay::error}) {
-      int pipes[2];
-      if (pipe2(pipes, O_CLOEXEC) != 0) fail();
-      relay_.add(rank, stream, os::FileDescriptor(pipes[0]));
-      (stream == LineRelay::output ? theirs.output : theirs.error).reset(pipes[1]);
-    }
+    const OutputTerminals& terminals = launch.terminals;
+    theirs.output = open_output(rank, LineRelay::output, terminals.output);
+    // What a rank writes to both stays in order.
+    if (theirs.output && terminals.same && isatty(theirs.output.get()) != 0)
+      theirs.error = theirs.output.duplicate();
+    else if (theirs.output)
+      theirs.error = open_output(rank, LineRelay::error, terminals.error);
+    if (!theirs.output || !theirs.error) fail();
   }
   const pid_t process = fork();
   if (process < 0) fail();

@@ -30,6 +30,7 @@ class RankStart {
 
  private:
   void report_binding();
+  os::FileDescriptor open_output(std::uint32_t rank, LineRelay::Stream stream, bool terminal);
 
   LocalJob& job_;
   LocalProcesses& processes_;

@@ -75,6 +75,7 @@ void RankTeardown::abandon(const std::string& why) {
   if (reports) {
     report(job_.launch.program_name, "%s ends its ranks: %s", job_.part.name.c_str(), why.c_str());
   }
+  relay_.wait_finished(output_grace);
   relay_.detach();
   _exit(1);
 }

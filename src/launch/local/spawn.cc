@@ -11,6 +11,7 @@
 
 #include "base/os_cpu.h"
 #include "base/os_file.h"
+#include "job/rank_variables.h"
 
 namespace gex::launch {
 
@@ -23,6 +24,13 @@ int clear_of_redirections(int descriptor, bool survives_exec) {
   int moved = fcntl(descriptor, command, job::lowest_control_descriptor);
   if (moved < 0) moved = fcntl(descriptor, command, STDERR_FILENO + 1);
   return moved;
+}
+
+/// Python and gfortran programs write their output to a pipe in blocks too, which are lost when the
+/// rank is killed. Programs in C are made to write lines by libgex (job/line_output.h).
+void write_lines_to_pipes() {
+  setenv("PYTHONUNBUFFERED", "1", 0);
+  setenv("GFORTRAN_UNBUFFERED_PRECONNECTED", "y", 0);
 }
 
 [[noreturn]] void fail(int control, int error, job::StartStep step) {
@@ -74,6 +82,9 @@ job::Membership become_rank(const Launch& launch, std::uint32_t rank,
     return membership;
   }
   setenv("GEX_JOB", job::format_membership(membership).c_str(), 1);
+  const job::RankSet& here = launch.part().ranks;
+  job::set_rank_variables({rank, membership.size, here.index_of(rank), here.size()});
+  if (isatty(STDOUT_FILENO) == 0) write_lines_to_pipes();
   std::vector<char*> arguments;
   for (const std::string& argument : launch.command) {
     arguments.push_back(const_cast<char*>(argument.c_str()));

@@ -392,6 +392,13 @@ int die(const Arguments& arguments) {
   poll_for_ever(job);
 }
 
+/// Prints lines by a stream; then `die`.
+int print_and_die(const Arguments& arguments) {
+  Job::join();
+  std::printf("first\nsecond\n");
+  return die(arguments);
+}
+
 int fail(const Arguments&) {
   Job& job = Job::join();
   job.barrier();
@@ -428,8 +435,33 @@ int fork_children(const Arguments&) {
   return 0;
 }
 
+/// The variables by which a rank knows its place are those of its job.
+void check_rank_variables(const Job& job) {
+  std::uint32_t local_rank = 0;
+  std::uint32_t local_size = 0;
+  for (std::uint32_t rank = 0; rank < job.size(); ++rank) {
+    if (job.host_of(rank) != job.host_of(job.rank())) continue;
+    if (rank < job.rank()) ++local_rank;
+    ++local_size;
+  }
+  const std::pair<const char*, std::uint32_t> expected[] = {{"GEX_RANK", job.rank()},
+                                                            {"GEX_SIZE", job.size()},
+                                                            {"GEX_LOCAL_RANK", local_rank},
+                                                            {"GEX_LOCAL_SIZE", local_size}};
+  for (const auto& [name, value] : expected) {
+    const char* const text = std::getenv(name);
+    if (text == nullptr || text != std::to_string(value)) complain(name);
+  }
+}
+
 int who(const Arguments&) {
+  // gexrun has set the variables before the rank joins the job.
+  const bool launched = std::getenv("GEX_JOB") != nullptr;
+  const char* const variable = std::getenv("GEX_RANK");
+  const std::string before = variable != nullptr ? variable : "";
   const Job& job = Job::join();
+  if (launched && before != std::to_string(job.rank())) complain("GEX_RANK was another before");
+  check_rank_variables(job);
   static constexpr std::array names = {"singleton", "forked", "gexrun", "foreign"};
   if (std::getenv("GEX_JOB") != nullptr || std::getenv("GASNET_PSHM_NODES") != nullptr) {
     complain("the environment still describes the job");
@@ -728,6 +760,7 @@ const std::map<std::string, int (*)(const Arguments&)> scenarios = {
     {"join-with-buffered-text", join_with_buffered_text},
     {"join-with-threads", join_with_threads},
     {"mismatch", mismatch},
+    {"print-and-die", print_and_die},
     {"print-huge-line", print_huge_line},
     {"print-lines", print_lines},
     {"processors", processors},

@@ -63,6 +63,84 @@ TEST(Output, ATerminalShowsWhoIsStillMissing) {
   }
 }
 
+/// A command whose output goes to a terminal of its own.
+Command on_terminal(const std::string& command) {
+  return Command({"script", "-qefc", command, "/dev/null"});
+}
+
+std::string several_hosts() {
+  return " --rsh " + rsh_here + " --hosts a,b";
+}
+
+TEST(Output, ATerminalShowsALineThatIsNotComplete) {
+  for (const std::string& hosts : {std::string(), several_hosts()}) {
+    // Neither rank goes on before both texts are shown.
+    const auto job = on_terminal(gexrun + " -n 2" + hosts +
+                                 " sh -c 'printf \"rank $GEX_RANK asks: \"; exec sleep 100'")
+                         .start();
+    EXPECT_TRUE(job->wait_for("rank 0 asks: ", 1)) << job->output();
+    EXPECT_TRUE(job->wait_for("rank 1 asks: ", 1)) << job->output();
+    EXPECT_EQ(lines_with(job->output(), "asks"), 2) << job->output();
+    kill(job->process(), SIGKILL);
+    EXPECT_TRUE(job->wait_until_all_gone());
+  }
+}
+
+TEST(Output, RanksHaveATerminalWhereGexrunHas) {
+  const std::string program =
+      " sh -c 'for i in 0 1 2; do test -t $i && printf $i; done; stty size <&1'";
+  const Outcome shown = on_terminal("stty rows 33 cols 77; " + gexrun + " -n 1" + program).run();
+  expect_success(shown);
+  EXPECT_EQ(shown.output, "01233 77\r\n");
+  const Outcome remote =
+      on_terminal("stty rows 33 cols 77; " + gexrun + " -n 2" + several_hosts() + program).run();
+  expect_success(remote);
+  EXPECT_EQ(remote.output, "1233 77\r\n1233 77\r\n");
+  const Outcome piped =
+      Command({gexrun, "-n", "1", "sh", "-c", "test -t 1 || test -t 2 || echo none"}).run();
+  expect_success(piped);
+  EXPECT_EQ(piped.output, "none\n");
+}
+
+TEST(Output, OfBothStreamsIsInOrderOnATerminal) {
+  const Outcome outcome =
+      on_terminal(gexrun + " -n 1 sh -c 'for i in 1 2 3 4 5; do echo $i; echo $i >&2; done'").run();
+  expect_success(outcome);
+  EXPECT_EQ(outcome.output, "1\r\n1\r\n2\r\n2\r\n3\r\n3\r\n4\r\n4\r\n5\r\n5\r\n");
+}
+
+TEST(Output, OfARankThatDiesIsSeen) {
+  for (const Mode mode : {Mode::gexrun, Mode::fork, Mode::hosts}) {
+    const Outcome outcome = job(mode, 2, {"print-and-die", "9", "1"}).run();
+    expect_clean(outcome);
+    EXPECT_EQ(outcome.output, "first\nsecond\nfirst\nsecond\n");
+  }
+}
+
+TEST(Output, OfProgramsInPythonIsSeenAtOnce) {
+  const Outcome outcome =
+      Command({gexrun, "-n", "1", "python3", "-c",
+               "import os, signal; print('one'); os.kill(os.getpid(), signal.SIGKILL)"})
+          .run();
+  expect_clean(outcome);
+  EXPECT_EQ(outcome.output, "one\n");
+}
+
+TEST(Output, OfRanksIsWrittenWhenTheLauncherIsKilled) {
+  const auto running =
+      Command({"bash", "-c",
+               gexrun + " -n 2 sh -c 'printf \"ready $GEX_RANK\"; exec sleep 100' & "
+                        "echo launcher $!; wait"})
+          .start();
+  ASSERT_TRUE(running->wait_for("launcher ", 1));
+  const pid_t launcher = std::stoi(running->output().substr(9));
+  // Lines without an end: gexrun has read them at some time, and has not written them.
+  while (processes_marked(running->mark()).size() < 5) usleep(1000);
+  kill(launcher, SIGKILL);
+  EXPECT_TRUE(running->wait_until_all_gone());
+  EXPECT_EQ(lines_with(running->finish().output, "ready "), 2) << running->output();
+}
+
 TEST(Output, ALineWithoutAnEndStaysSo) {
   const Outcome outcome = Command({gexrun, "-n", "1", "printf", "abc"}).run();
   expect_success(outcome);
