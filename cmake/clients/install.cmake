@@ -27,8 +27,9 @@ set(staging ${gex_build}/clients-${installation})
 
 # settings(<stem> <defines> <includes> <library>): the fields of one flavour.
 function(settings stem defines includes library)
-  # Without what names every function of a client's header that one of its files does not use.
-  set(warnings "-Wall -Wno-unused -Wno-unused-parameter")
+  # Without what names every function of a client's header that one of its files does not use, and
+  # every test of an address in a macro of a client's.
+  set(warnings "-Wall -Wno-unused -Wno-unused-parameter -Wno-address")
   set(optimise -O3)
   set(libdirs -L<prefix>/${gex_lib})
   # No value is empty, because scripts take an empty one for a missing one. Where nothing is needed
@@ -122,6 +123,15 @@ function(archive name archive)
   endforeach()
 endfunction()
 
+# empty_archive(<name>): what build scripts name beside the archive of a network; all is in that.
+function(empty_archive name)
+  foreach(folder ${gex_lib} ${gex_lib}/debug)
+    if(EXISTS ${staging}/${folder})
+      file(WRITE ${staging}/${folder}/lib${name}.a "!<arch>\n")
+    endif()
+  endforeach()
+endfunction()
+
 function(launcher name)
   file(MAKE_DIRECTORY ${staging}/${gex_bin})
   file(CREATE_LINK gasnetrun ${staging}/${gex_bin}/${name} SYMBOLIC)
@@ -172,6 +182,13 @@ foreach(mode IN LISTS tools_modes)
   fragment(${gex_include}/gasnet_tools-${mode}.mak GASNETTOOLS ..)
   package(gasnet_tools-${mode} GASNETTOOLS "GASNet tools as libgex provides them, threads ${mode}")
 endforeach()
+
+if(udp IN_LIST gex_conduits)
+  empty_archive(amudp)
+endif()
+if(mpi IN_LIST gex_conduits)
+  empty_archive(ammpi)
+endif()
 
 # The folder UPC++ is configured with (docs/porting.md).
 set(facade ${staging}/${gex_share}/upcxx)

@@ -1,6 +1,5 @@
 #include "base/clock.h"
 
-#include <cmath>
 #include <cstdio>
 #include <cstring>
 #include <ctime>
@@ -111,12 +110,11 @@ std::uint64_t now_ns() noexcept {
 }
 
 std::uint64_t ticks_to_ns(Tick interval) noexcept {
-  return static_cast<std::uint64_t>(
-      std::llround(static_cast<double>(interval) * scale().ns_per_tick));
+  return nearest_tick(static_cast<double>(interval) * scale().ns_per_tick);
 }
 
 Tick ns_to_ticks(std::uint64_t nanoseconds) noexcept {
-  return static_cast<Tick>(std::llround(static_cast<double>(nanoseconds) * scale().ticks_per_ns));
+  return nearest_tick(static_cast<double>(nanoseconds) * scale().ticks_per_ns);
 }
 
 const char* tick_source() noexcept {

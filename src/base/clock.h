@@ -25,6 +25,12 @@ namespace gex {
 
 using Tick = std::uint64_t;
 
+/// The nearest whole number of a `count` that is not negative. llround would need the mathematics
+/// library, which some configure scripts link without.
+constexpr Tick nearest_tick(double count) noexcept {
+  return static_cast<Tick>(count + 0.5);
+}
+
 /// CLOCK_MONOTONIC in nanoseconds.
 std::uint64_t now_ns() noexcept;
 

@@ -615,3 +615,24 @@ def launchers_on_hosts(tree):
         for rank in (0, 1):
             line = f"rank {rank} of 2: OFI PAR, 1 in the neighborhood, right"
             check(line in output.splitlines(), f"{launch}, {variables}: no line '{line}':\n{output}")
+
+
+def names_of_the_reference(tree):
+    """Names beside the interface: archives that build scripts link, symbols that configure scripts
+    probe, and a team's internal name."""
+    for conduit, archive in (("udp", "amudp"), ("mpi", "ammpi")):
+        if conduit in tree.conduits:
+            program = tree.output(archive)
+            for folder in ("lib", os.path.join("lib", "debug")):
+                run(["cc", "-DGASNET_PAR", f"-DGASNET_CONDUIT_{conduit.upper()}=1",
+                     f"-I{tree.path('include')}", f"-I{tree.path('include', conduit + '-conduit')}",
+                     tree.source("client.c"), "-o", program, f"-L{tree.path(folder)}", f"-lgasnet-{conduit}-par", f"-l{archive}",
+                     "-lpthread", "-lm"])
+    expect_job(tree.output("amudp"), [tree.path("bin", "gexrun"), "-n", "2"], "udp", "par")
+    probe = tree.output("probe.c")
+    with open(probe, "w", encoding="utf-8") as file:
+        file.write("char gasnetc_AMPoll();\nextern char gasnete_coll_team_all;\n"
+                   "int main(void) { return gasnetc_AMPoll() + gasnete_coll_team_all; }\n")
+    # As such a script links: without the mathematics library.
+    run(["cc", "-w", "-Wl,--fatal-warnings", probe, "-o", tree.output("probed"),
+         f"-L{tree.path('lib')}", "-lgasnet-smp-par", "-lrt", "-lpthread"])

@@ -1,7 +1,6 @@
 #include "net/emu/ports.h"
 
 #include <algorithm>
-#include <cmath>
 
 #include "base/random.h"
 
@@ -80,16 +79,14 @@ Tick Ports::inject(std::uint32_t peer, bool registered, Tick now) noexcept {
 
 Ports::Flight Ports::fly(std::uint32_t from, std::uint32_t to, std::size_t bytes, Tick latency,
                          Tick at_receiver, Tick now) noexcept {
-  const auto transmission =
-      static_cast<Tick>(std::llround(static_cast<double>(bytes) * timing_.per_byte));
+  const Tick transmission = nearest_tick(static_cast<double>(bytes) * timing_.per_byte);
   Tick departed =
       reserve(word(layout_.port_out(from)), now, std::max(transmission, timing_.port_gap));
   // What crosses the bisection has its last byte there when all of it has passed.
   Tick crossed = 0;
   const std::uint32_t half = layout_.ranks() / 2;
   if (timing_.bisection_per_byte != 0 && (from < half) != (to < half)) {
-    const auto crossing =
-        static_cast<Tick>(std::llround(static_cast<double>(bytes) * timing_.bisection_per_byte));
+    const Tick crossing = nearest_tick(static_cast<double>(bytes) * timing_.bisection_per_byte);
     departed = reserve(word(layout_.bisection()), departed, crossing);
     crossed = departed + crossing + latency;
   }
