@@ -64,7 +64,10 @@ set(promises "${header}")
 set(subjects "")
 set(label_list "/* Labels of networks that gex/mode.h does not have: part of it. Written when the library is
  * configured, from what src/net declares.
- */\n")
+ */
+#if __INCLUDE_LEVEL__ && !defined(GEX_SHOW_WARNINGS_)
+#pragma GCC system_header
+#endif\n")
 set(if "#if")
 foreach(declaration IN LISTS declarations)
   include(${declaration})

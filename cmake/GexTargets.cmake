@@ -13,6 +13,8 @@ set(GEX_ROOMS_WITHOUT_CHECKS base job launch shm)
 # Flags for everything compiled here.
 add_library(gex_flags INTERFACE)
 target_compile_options(gex_flags INTERFACE -Wall -Wextra -Wpedantic)
+# For clients the public headers are system headers (gex/platform.h).
+target_compile_definitions(gex_flags INTERFACE GEX_SHOW_WARNINGS_=1)
 if(GEX_WERROR)
   target_compile_options(gex_flags INTERFACE -Werror)
 endif()

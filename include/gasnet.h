@@ -9,11 +9,16 @@
  * and most often both.
  */
 #ifndef _INCLUDED_GASNET_H
+#if __INCLUDE_LEVEL__ && !defined(GEX_SHOW_WARNINGS_)
+#pragma GCC system_header
+#endif
 #define _INCLUDED_GASNET_H
 
 #include <gasnetex.h>
 
+#ifdef GEX_BODIES_
 #include <gasnet_tools.h>
+#endif
 #include <gasnet_vis.h>
 #include <gex/gasnet1_am.h>
 #include <gex/gasnet1_job.h>

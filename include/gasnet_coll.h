@@ -22,6 +22,9 @@
  * The collectives of GASNet-1 (gasnet_coll_...) are in gex/gasnet1_coll.h, which is included here.
  */
 #ifndef _INCLUDED_GASNET_COLL_H
+#if __INCLUDE_LEVEL__ && !defined(GEX_SHOW_WARNINGS_)
+#pragma GCC system_header
+#endif
 #define _INCLUDED_GASNET_COLL_H
 
 #include <gasnetex.h>

@@ -1,6 +1,9 @@
 /* What configure scripts read from an installed tree, some of them without a compiler: one number a
  * line. Preprocessor only; part of every header that needs a number of it. */
 #ifndef _INCLUDED_GASNET_CONFIG_H
+#if __INCLUDE_LEVEL__ && !defined(GEX_SHOW_WARNINGS_)
+#pragma GCC system_header
+#endif
 #define _INCLUDED_GASNET_CONFIG_H
 
 /* The release whose interface this is, which clients test for. */

@@ -6,6 +6,9 @@
  * integer types are preprocessor expressions, here and in all headers: clients use them in #if.
  */
 #ifndef _GEX_GASNET_FWD_H
+#if __INCLUDE_LEVEL__ && !defined(GEX_SHOW_WARNINGS_)
+#pragma GCC system_header
+#endif
 #define _GEX_GASNET_FWD_H
 
 #include <stddef.h>
@@ -24,7 +27,7 @@ typedef uint32_t gex_Rank_t;
 typedef uint16_t gex_EP_Index_t;
 
 /** Names an endpoint of a client: the process it lives in and its index there. */
-typedef struct {
+typedef struct gex_EP_Location_t {
   gex_Rank_t gex_rank;
   gex_EP_Index_t gex_ep_index;
 } gex_EP_Location_t;

@@ -4,6 +4,9 @@
  * GASNET_HAVE_MK_CLASS_CUDA_UVA, _HIP and _ZE is defined, and gex_MK_Create refuses those kinds.
  */
 #ifndef _INCLUDED_GASNET_MK_H
+#if __INCLUDE_LEVEL__ && !defined(GEX_SHOW_WARNINGS_)
+#pragma GCC system_header
+#endif
 #define _INCLUDED_GASNET_MK_H
 
 #include <gasnetex.h>
@@ -12,24 +15,24 @@
 extern "C" {
 #endif
 
-typedef enum {
+typedef enum gex_MK_Class_t {
   GEX_MK_CLASS_HOST,
   GEX_MK_CLASS_CUDA_UVA,
   GEX_MK_CLASS_HIP,
   GEX_MK_CLASS_ZE
 } gex_MK_Class_t;
 
-typedef struct {
+typedef struct gex_MK_Create_args_t {
   uint64_t gex_flags; /* 0 */
   gex_MK_Class_t gex_class;
-  union {
-    struct {
+  union gex_MK_Class_args_ {
+    struct gex_MK_CUDA_args_ {
       int gex_CUdevice;
     } gex_class_cuda_uva;
-    struct {
+    struct gex_MK_HIP_args_ {
       int gex_hipDevice;
     } gex_class_hip;
-    struct {
+    struct gex_MK_ZE_args_ {
       void* gex_zeDevice;
       void* gex_zeContext;
       uint32_t gex_zeMemoryOrdinal;

@@ -12,10 +12,15 @@
  * operation, and its code has some 600 bytes; without optimisation the call goes out of line.
  */
 #ifndef _INCLUDED_GASNET_RATOMIC_H
+#if __INCLUDE_LEVEL__ && !defined(GEX_SHOW_WARNINGS_)
+#pragma GCC system_header
+#endif
 #define _INCLUDED_GASNET_RATOMIC_H
 
 #include <gasnetex.h>
+#ifdef GEX_BODIES_
 #include <gex/atomic_operations.h>
+#endif
 
 #ifdef __cplusplus
 extern "C" {
@@ -52,6 +57,7 @@ GEX_EXPORT_ int gex_ad_nbi_(gex_AD_t ad, gex_DT_t type, void* result_p, gex_Rank
                             void* tgt_addr, gex_OP_t opcode, uint64_t operand1, uint64_t operand2,
                             gex_Flags_t flags);
 
+#ifdef GEX_BODIES_
 /* Flags with which an address is not one in the target's bound segment, or the result's is not one
  * of this process. */
 #define GEX_AD_OUT_OF_LINE_ (GEX_FLAG_SELF_SEG_OFFSET | GEX_FLAG_PEER_SEG_OFFSET)
@@ -139,6 +145,7 @@ GEX_AD_DEFINE_(U64, uint64_t, uint64_t)
 GEX_AD_DEFINE_(FLT, float, uint32_t)
 GEX_AD_DEFINE_(DBL, double, uint64_t)
 #undef GEX_AD_DEFINE_
+#endif
 
 #ifdef __cplusplus
 }

@@ -19,6 +19,9 @@
  * Beside them: PLATFORM_... (gasnet_portable_platform.h), if_pf and if_pt (gex/platform.h), and the
  * standard headers of gex/standard.h. */
 #ifndef _INCLUDED_GASNET_TOOLS_H
+#if __INCLUDE_LEVEL__ && !defined(GEX_SHOW_WARNINGS_)
+#pragma GCC system_header
+#endif
 #define _INCLUDED_GASNET_TOOLS_H
 
 #include <gex/platform.h>

@@ -5,6 +5,9 @@
  * read until the operation is complete, strides and counts within the call.
  */
 #ifndef _INCLUDED_GASNET_VIS_H
+#if __INCLUDE_LEVEL__ && !defined(GEX_SHOW_WARNINGS_)
+#pragma GCC system_header
+#endif
 #define _INCLUDED_GASNET_VIS_H
 
 #include <gasnetex.h>
@@ -26,30 +29,35 @@ extern "C" {
  * Flags: GEX_FLAG_IMMEDIATE; for puts NB and NBI GEX_FLAG_ENABLE_LEAF_LC, which asks for local
  * completion of the payload as a leaf (gex_Event_QueryLeaf with GEX_EC_LC) or in category LC.
  * Any thread; not in handlers. */
-#define GEX_VIS_DECLARE_(Suffix, result)                                                           \
-  GEX_EXPORT_ result gex_VIS_VectorGet##Suffix(                                                    \
-      gex_TM_t tm, size_t dstcount, gex_Memvec_t const dstlist[], gex_Rank_t srcrank,              \
-      size_t srccount, gex_Memvec_t const srclist[], gex_Flags_t flags);                           \
-  GEX_EXPORT_ result gex_VIS_VectorPut##Suffix(gex_TM_t tm, gex_Rank_t dstrank, size_t dstcount,   \
-                                               gex_Memvec_t const dstlist[], size_t srccount,      \
-                                               gex_Memvec_t const srclist[], gex_Flags_t flags);   \
-  GEX_EXPORT_ result gex_VIS_IndexedGet##Suffix(                                                   \
-      gex_TM_t tm, size_t dstcount, void* const dstlist[], size_t dstlen, gex_Rank_t srcrank,      \
-      size_t srccount, void* const srclist[], size_t srclen, gex_Flags_t flags);                   \
-  GEX_EXPORT_ result gex_VIS_IndexedPut##Suffix(                                                   \
-      gex_TM_t tm, gex_Rank_t dstrank, size_t dstcount, void* const dstlist[], size_t dstlen,      \
-      size_t srccount, void* const srclist[], size_t srclen, gex_Flags_t flags);                   \
-  GEX_EXPORT_ result gex_VIS_StridedGet##Suffix(                                                   \
-      gex_TM_t tm, void* dstaddr, const ptrdiff_t dststrides[], gex_Rank_t srcrank, void* srcaddr, \
-      const ptrdiff_t srcstrides[], size_t elemsz, const size_t count[], size_t stridelevels,      \
-      gex_Flags_t flags);                                                                          \
-  GEX_EXPORT_ result gex_VIS_StridedPut##Suffix(                                                   \
-      gex_TM_t tm, gex_Rank_t dstrank, void* dstaddr, const ptrdiff_t dststrides[], void* srcaddr, \
-      const ptrdiff_t srcstrides[], size_t elemsz, const size_t count[], size_t stridelevels,      \
-      gex_Flags_t flags);
-GEX_VIS_DECLARE_(NB, gex_Event_t)
-GEX_VIS_DECLARE_(NBI, int)
-GEX_VIS_DECLARE_(Blocking, int)
+#define GEX_VIS_DECLARE_(result, VectorGet, VectorPut, IndexedGet, IndexedPut, StridedGet,         \
+                         StridedPut)                                                               \
+  GEX_EXPORT_ result VectorGet(gex_TM_t tm, size_t dstcount, gex_Memvec_t const dstlist[],         \
+                               gex_Rank_t srcrank, size_t srccount, gex_Memvec_t const srclist[],  \
+                               gex_Flags_t flags);                                                 \
+  GEX_EXPORT_ result VectorPut(gex_TM_t tm, gex_Rank_t dstrank, size_t dstcount,                   \
+                               gex_Memvec_t const dstlist[], size_t srccount,                      \
+                               gex_Memvec_t const srclist[], gex_Flags_t flags);                   \
+  GEX_EXPORT_ result IndexedGet(gex_TM_t tm, size_t dstcount, void* const dstlist[],               \
+                                size_t dstlen, gex_Rank_t srcrank, size_t srccount,                \
+                                void* const srclist[], size_t srclen, gex_Flags_t flags);          \
+  GEX_EXPORT_ result IndexedPut(gex_TM_t tm, gex_Rank_t dstrank, size_t dstcount,                  \
+                                void* const dstlist[], size_t dstlen, size_t srccount,             \
+                                void* const srclist[], size_t srclen, gex_Flags_t flags);          \
+  GEX_EXPORT_ result StridedGet(gex_TM_t tm, void* dstaddr, const ptrdiff_t dststrides[],          \
+                                gex_Rank_t srcrank, void* srcaddr, const ptrdiff_t srcstrides[],   \
+                                size_t elemsz, const size_t count[], size_t stridelevels,          \
+                                gex_Flags_t flags);                                                \
+  GEX_EXPORT_ result StridedPut(gex_TM_t tm, gex_Rank_t dstrank, void* dstaddr,                    \
+                                const ptrdiff_t dststrides[], void* srcaddr,                       \
+                                const ptrdiff_t srcstrides[], size_t elemsz, const size_t count[], \
+                                size_t stridelevels, gex_Flags_t flags);
+GEX_VIS_DECLARE_(gex_Event_t, gex_VIS_VectorGetNB, gex_VIS_VectorPutNB, gex_VIS_IndexedGetNB,
+                 gex_VIS_IndexedPutNB, gex_VIS_StridedGetNB, gex_VIS_StridedPutNB)
+GEX_VIS_DECLARE_(int, gex_VIS_VectorGetNBI, gex_VIS_VectorPutNBI, gex_VIS_IndexedGetNBI,
+                 gex_VIS_IndexedPutNBI, gex_VIS_StridedGetNBI, gex_VIS_StridedPutNBI)
+GEX_VIS_DECLARE_(int, gex_VIS_VectorGetBlocking, gex_VIS_VectorPutBlocking,
+                 gex_VIS_IndexedGetBlocking, gex_VIS_IndexedPutBlocking, gex_VIS_StridedGetBlocking,
+                 gex_VIS_StridedPutBlocking)
 #undef GEX_VIS_DECLARE_
 
 /** Largest payload, in bytes, of a peer completion handler. */

@@ -20,6 +20,9 @@
  * calls that are documented so may be made.
  */
 #ifndef _INCLUDED_GASNETEX_H
+#if __INCLUDE_LEVEL__ && !defined(GEX_SHOW_WARNINGS_)
+#pragma GCC system_header
+#endif
 #define _INCLUDED_GASNETEX_H
 
 #if defined(_INCLUDED_GASNET_TOOLS_H) && !defined(GASNETT_LITE_MODE)

@@ -3,9 +3,12 @@
  *
  * The record is an ELF note, because notes are found in memory (dl_iterate_phdr, PT_NOTE) in every
  * kind of link: static, PIE or not, shared clients, dlopen. It holds the ABI number, the threading
- * mode and the conduit label, and the identification strings that scripts grep executables for.
+ * mode and the conduit label.
  */
 #ifndef GEX_ABI_H_
+#if __INCLUDE_LEVEL__ && !defined(GEX_SHOW_WARNINGS_)
+#pragma GCC system_header
+#endif
 #define GEX_ABI_H_
 
 #include <gex/platform.h>
@@ -18,11 +21,18 @@
 #define GEX_UNLIKELY_(condition) __builtin_expect(!!(condition), 0)
 
 /* Inline functions of the interface. The library compiles the same text once more with the other
- * definition, which gives every one of them an exported twin for callers that cannot inline C. */
+ * definition, which gives every one of them an exported twin for callers that cannot inline C;
+ * these are declared in gex/functions.h, which defines GEX_FUNCTIONS and so leaves the bodies out.
+ */
 #ifdef GEX_TWINS_
 #define GEX_INLINE_ GEX_EXPORT_
 #else
 #define GEX_INLINE_ static inline __attribute__((unused))
+#endif
+/* Inline functions that are no part of the interface, and have no twins. */
+#define GEX_HELPER_ static inline __attribute__((unused))
+#if !defined(GEX_FUNCTIONS) || defined(GEX_TWINS_)
+#define GEX_BODIES_ 1
 #endif
 
 /** Threading modes as the record and gex_proc_ hold them. */
@@ -40,8 +50,6 @@ struct gex_ClientNote_ {
   uint32_t abi;
   uint32_t mode;
   char conduit[16]; /* empty: no GASNET_CONDUIT_<NAME> was defined */
-  char conduit_ident[48];
-  char thread_ident[48];
 };
 
 #endif

@@ -12,6 +12,9 @@
  * GEX_FLAG_LC_COPY_YES and NO, which exclude one another, change nothing here.
  */
 #ifndef GEX_AM_H_
+#if __INCLUDE_LEVEL__ && !defined(GEX_SHOW_WARNINGS_)
+#pragma GCC system_header
+#endif
 #define GEX_AM_H_
 
 #include <gex/objects.h>
@@ -26,8 +29,19 @@ typedef uint8_t gex_AM_Index_t;
 typedef int32_t gex_AM_Arg_t;
 /** Any handler; its true type follows from its registration:
  *   short         void (*)(gex_Token_t, gex_AM_Arg_t...)
- *   medium, long  void (*)(gex_Token_t, void *payload, size_t nbytes, gex_AM_Arg_t...) */
+ *   medium, long  void (*)(gex_Token_t, void *payload, size_t nbytes, gex_AM_Arg_t...)
+ * In C a handler may stand in a table as it is, and in any language as (gex_AM_Fn_t)handler. Until
+ * C23
+ * `()` takes every function; since then it takes those without parameters, so the type is void *
+ * there. The cast is needed with GCC's strict -std=c23, which has the type of a function again,
+ * because -Wpedantic would warn of every cast to void *. */
+#if defined(__STDC_VERSION__) && __STDC_VERSION__ > 201710L && \
+    ((defined(__clang__) && __clang_major__ >= 15) ||          \
+     (!defined(__clang__) && defined(__GNUC__) && __GNUC__ >= 13 && !defined(__STRICT_ANSI__)))
+typedef void* gex_AM_Fn_t;
+#else
 typedef void (*gex_AM_Fn_t)();
+#endif
 /** Names a running handler; valid only within it. */
 typedef struct _gex_Token* gex_Token_t;
 
@@ -35,7 +49,7 @@ typedef struct _gex_Token* gex_Token_t;
 #define GEX_AM_INDEX_BASE 128
 
 /** One handler of a table given to gex_EP_RegisterHandlers. */
-typedef struct {
+typedef struct gex_AM_Entry_t {
   gex_AM_Index_t gex_index; /* GEX_AM_INDEX_BASE to 255, or 0: assign the highest free one */
   gex_AM_Fn_t gex_fnptr;
   gex_Flags_t gex_flags; /* a category and a direction: GEX_FLAG_AM_... */
@@ -93,7 +107,7 @@ typedef uint32_t gex_TI_t;
 #define GASNET_SUPPORTS_TI_IS_REQ 1
 #define GASNET_SUPPORTS_TI_IS_LONG 1
 
-typedef struct {
+typedef struct gex_Token_Info_t {
   gex_Rank_t gex_srcrank; /* jobrank of the sender */
   gex_EP_t gex_ep;        /* receiving endpoint */
   const gex_AM_Entry_t* gex_entry;

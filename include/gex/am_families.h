@@ -5,6 +5,9 @@
  * pieces, the interface is made by preprocessor repetition; nowhere else.
  */
 #ifndef GEX_AM_FAMILIES_H_
+#if __INCLUDE_LEVEL__ && !defined(GEX_SHOW_WARNINGS_)
+#pragma GCC system_header
+#endif
 #define GEX_AM_FAMILIES_H_
 
 #include <gex/am.h>
@@ -124,6 +127,7 @@ extern "C" {
     return gex_am_commit_##kind##_long_(sd, handler, nbytes, dest_addr, commit_flags, M, args);   \
   }
 
+#ifdef GEX_BODIES_
 GEX_AM_FAMILY_(0)
 GEX_AM_FAMILY_(1)
 GEX_AM_FAMILY_(2)
@@ -141,6 +145,7 @@ GEX_AM_FAMILY_(13)
 GEX_AM_FAMILY_(14)
 GEX_AM_FAMILY_(15)
 GEX_AM_FAMILY_(16)
+#endif
 
 /* The forms without a number: F fixed arguments, then M handler arguments. GEX_AM_COUNT_F_ picks
  * M out of a list that its own arguments shift to the left. */

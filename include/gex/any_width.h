@@ -2,6 +2,9 @@
  * operations access objects of clients as. No part of the interface.
  */
 #ifndef GEX_ANY_WIDTH_H_
+#if __INCLUDE_LEVEL__ && !defined(GEX_SHOW_WARNINGS_)
+#pragma GCC system_header
+#endif
 #define GEX_ANY_WIDTH_H_
 
 #include <stdint.h>

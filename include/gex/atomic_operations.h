@@ -15,6 +15,9 @@
  * itself. MIN is op0 < op1 ? op0 : op1, MAX with >, so a NaN on either side gives op1.
  */
 #ifndef GEX_ATOMIC_OPERATIONS_H_
+#if __INCLUDE_LEVEL__ && !defined(GEX_SHOW_WARNINGS_)
+#pragma GCC system_header
+#endif
 #define GEX_ATOMIC_OPERATIONS_H_
 
 #include <gasnet_fwd.h>

@@ -1,5 +1,8 @@
 /* Barriers of GASNet-EX. Spec: "Collectives Part I. Barrier". Part of gasnetex.h. */
 #ifndef GEX_BARRIER_H_
+#if __INCLUDE_LEVEL__ && !defined(GEX_SHOW_WARNINGS_)
+#pragma GCC system_header
+#endif
 #define GEX_BARRIER_H_
 
 #include <gex/objects.h>

@@ -2,6 +2,9 @@
  * that kind. Part of gasnetex.h.
  */
 #ifndef GEX_COMPAT_H_
+#if __INCLUDE_LEVEL__ && !defined(GEX_SHOW_WARNINGS_)
+#pragma GCC system_header
+#endif
 #define GEX_COMPAT_H_
 
 #include <gex/layout.h>
@@ -23,6 +26,9 @@ extern "C" {
 #define gasneti_tick_t gasnett_tick_t
 #define gasneti_ticks_now() gasnett_ticks_now()
 #define gasneti_ticks_to_ns(ticks) gasnett_ticks_to_ns(ticks)
+
+/** A poll, under a name that some configure scripts look for. */
+GEX_EXPORT_ int gasnetc_AMPoll(void);
 
 /** If set by the client before gex_Segment_Attach or gasnet_attach, called after each such call
  * with this process's segment: address and bytes, NULL and 0 if it has none. */

@@ -6,6 +6,9 @@
  * with its leaves. None of these calls is legal in handlers or while holding an HSL.
  */
 #ifndef GEX_EVENT_H_
+#if __INCLUDE_LEVEL__ && !defined(GEX_SHOW_WARNINGS_)
+#pragma GCC system_header
+#endif
 #define GEX_EVENT_H_
 
 #include <gex/layout.h>
@@ -26,6 +29,7 @@ typedef uint32_t gex_EC_t;
 GEX_EXPORT_ int gex_event_test_(gex_Event_t event);
 GEX_EXPORT_ void gex_event_wait_(gex_Event_t event);
 
+#ifdef GEX_BODIES_
 /** 0 once the operation is complete. */
 GEX_INLINE_ int gex_Event_Test(gex_Event_t event) {
   return event == GEX_EVENT_INVALID ? 0 : gex_event_test_(event);
@@ -34,6 +38,7 @@ GEX_INLINE_ int gex_Event_Test(gex_Event_t event) {
 GEX_INLINE_ void gex_Event_Wait(gex_Event_t event) {
   if (event != GEX_EVENT_INVALID) gex_event_wait_(event);
 }
+#endif
 
 /* Arrays: GEX_EVENT_INVALID entries are ignored, completed ones are overwritten with it; an array
  * of nothing else is success. Some: at least one completed. Flags: 0. */

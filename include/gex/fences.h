@@ -2,6 +2,9 @@
  * gasnet_tools.h; no part of the interface.
  */
 #ifndef GEX_FENCES_H_
+#if __INCLUDE_LEVEL__ && !defined(GEX_SHOW_WARNINGS_)
+#pragma GCC system_header
+#endif
 #define GEX_FENCES_H_
 
 /* ThreadSanitizer does not support fences, and GCC warns of them. It sees the ordering that the

@@ -5,6 +5,9 @@
  * is no room. Replies: from the request handler that the token was given to, once.
  */
 #ifndef GEX_GASNET1_AM_H_
+#if __INCLUDE_LEVEL__ && !defined(GEX_SHOW_WARNINGS_)
+#pragma GCC system_header
+#endif
 #define GEX_GASNET1_AM_H_
 
 #include <gex/am_families.h>
@@ -14,6 +17,7 @@
 extern "C" {
 #endif
 
+#ifdef GEX_BODIES_
 /** Largest number of handler arguments: 16. Any context, like all limits. */
 GEX_INLINE_ size_t gasnet_AMMaxArgs(void) {
   return gex_AM_MaxArgs();
@@ -38,6 +42,7 @@ GEX_INLINE_ int gasnet_AMGetMsgSource(gasnet_token_t token, gasnet_node_t* srcin
   *srcindex = info.gex_srcrank;
   return GASNET_OK;
 }
+#endif
 
 /* clang-format off */
 
@@ -89,6 +94,7 @@ GEX_INLINE_ int gasnet_AMGetMsgSource(gasnet_token_t token, gasnet_node_t* srcin
                               M, args);                                                           \
   }
 
+#ifdef GEX_BODIES_
 GEX_GASNET1_AM_FAMILY_(0)
 GEX_GASNET1_AM_FAMILY_(1)
 GEX_GASNET1_AM_FAMILY_(2)
@@ -106,6 +112,7 @@ GEX_GASNET1_AM_FAMILY_(13)
 GEX_GASNET1_AM_FAMILY_(14)
 GEX_GASNET1_AM_FAMILY_(15)
 GEX_GASNET1_AM_FAMILY_(16)
+#endif
 
 /* clang-format on */
 

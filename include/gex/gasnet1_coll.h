@@ -23,6 +23,9 @@
  * and another with _nb. Not in handlers; handles are synchronised by any thread, in any order.
  */
 #ifndef GEX_GASNET1_COLL_H_
+#if __INCLUDE_LEVEL__ && !defined(GEX_SHOW_WARNINGS_)
+#pragma GCC system_header
+#endif
 #define GEX_GASNET1_COLL_H_
 
 #include <gasnetex.h>
@@ -39,6 +42,9 @@ typedef gex_Event_t gasnet_coll_handle_t;
 GEX_EXPORT_ gex_TM_t gex_coll_team_all_(void);
 /** All ranks of the job. */
 #define GASNET_TEAM_ALL (gex_coll_team_all_())
+/** The same team under the name that some clients have for it, once there is a client of GASNet-1.
+ */
+extern GEX_EXPORT_ gasnet_team_handle_t gasnete_coll_team_all;
 
 #define GASNET_COLL_IN_NOSYNC (1 << 0)
 #define GASNET_COLL_IN_MYSYNC (1 << 1)
@@ -81,6 +87,7 @@ GEX_EXPORT_ void gasnet_coll_exchange(gasnet_team_handle_t team, void* dst, void
 GEX_EXPORT_ gasnet_coll_handle_t gasnet_coll_exchange_nb(gasnet_team_handle_t team, void* dst,
                                                          void* src, size_t nbytes, int flags);
 
+#ifdef GEX_BODIES_
 /** Polls until the operation is complete. */
 GEX_INLINE_ void gasnet_coll_wait_sync(gasnet_coll_handle_t handle) {
   gex_Event_Wait(handle);
@@ -106,6 +113,7 @@ GEX_INLINE_ int gasnet_coll_try_sync_some(gasnet_coll_handle_t* handles, size_t 
   gasnet_AMPoll();
   return gex_Event_TestSome(handles, count, 0);
 }
+#endif
 
 /* The barrier of gex/gasnet1_core.h over any team: identifiers and flags as there, one under way on
  * a team. */
@@ -115,6 +123,7 @@ GEX_EXPORT_ int gasnet_coll_barrier_wait(gasnet_team_handle_t team, int id, int 
 GEX_EXPORT_ int gasnet_coll_barrier_try(gasnet_team_handle_t team, int id, int flags);
 GEX_EXPORT_ int gasnet_coll_barrier(gasnet_team_handle_t team, int id, int flags);
 
+#ifdef GEX_BODIES_
 /* What the collectives have learnt of the machine, into a file: libgex chooses by team and size
  * alone, so there is nothing to write. */
 GEX_INLINE_ void gasnet_coll_dumpProfile(const char* filename, gasnet_team_handle_t team) {
@@ -125,6 +134,7 @@ GEX_INLINE_ void gasnet_coll_dumpTuningState(const char* filename, gasnet_team_h
   (void)filename;
   (void)team;
 }
+#endif
 
 #ifdef __cplusplus
 }

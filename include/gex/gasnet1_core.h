@@ -2,11 +2,16 @@
  * information, wait modes, thread information. Spec: GASNet-1 1.8, docs/gasnet.texi.
  */
 #ifndef GEX_GASNET1_CORE_H_
+#if __INCLUDE_LEVEL__ && !defined(GEX_SHOW_WARNINGS_)
+#pragma GCC system_header
+#endif
 #define GEX_GASNET1_CORE_H_
 
-#include <gex/fences.h>
 #include <gex/objects.h>
 #include <gex/poll.h>
+#ifdef GEX_BODIES_
+#include <gex/fences.h>
+#endif
 
 #ifdef __cplusplus
 extern "C" {
@@ -25,6 +30,7 @@ GEX_EXPORT_ char* gasnet_ErrorName(int error);
 GEX_EXPORT_ char* gasnet_ErrorDesc(int error);
 
 GEX_EXPORT_ void gex_wait_pause_(uint32_t* spins);
+#ifdef GEX_BODIES_
 /** Polls until `condition` (any expression that handlers can make true) holds. */
 #define GASNET_BLOCKUNTIL(condition) \
   do {                               \
@@ -36,13 +42,14 @@ GEX_EXPORT_ void gex_wait_pause_(uint32_t* spins);
     }                                \
     gex_read_fence_();               \
   } while (0)
+#endif
 
 /** Ends this rank, and the job once all ranks have ended. Those that have not within a grace
  * (GEX_EXIT_GRACE, a second; after code 0 at least three) are ended. The job's exit status is the
  * first code that is not 0, in its low eight bits; if these are 0, it is 1. With code 0 on all
  * ranks MPI is finalized where the client has initialized it and not finalized it. Legal in
  * handlers and signal handlers. */
-GEX_EXPORT_ void gasnet_exit(int exitcode) __attribute__((noreturn));
+GEX_EXPORT_ void gasnet_exit(int exitcode) GEX_ATTRIBUTE_((__noreturn__));
 
 /* The GASNet-1 barrier over the primordial team: split in two, with identifiers that must agree. A
  * mismatch gives GASNET_ERR_BARRIER_MISMATCH on all ranks. Not concurrent with collectives on the
@@ -63,7 +70,7 @@ GEX_EXPORT_ uintptr_t gasnet_getMaxGlobalSegmentSize(void);
 GEX_EXPORT_ uintptr_t gasnet_getMaxLocalSegmentSize(void);
 
 /** A process's segment, in its own addresses. */
-typedef struct {
+typedef struct gasnet_seginfo_t {
   void* addr;
   uintptr_t size;
 } gasnet_seginfo_t;
@@ -73,7 +80,7 @@ GEX_EXPORT_ int gasnet_getSegmentInfo(gasnet_seginfo_t* seginfo_table, int numen
 
 /** Where a process lives: its host and neighborhood (lowest-numbered first), and what to add to an
  * address in its segment to reach it from here (meaningful within the caller's neighborhood). */
-typedef struct {
+typedef struct gasnet_nodeinfo_t {
   gex_Rank_t host;
   gex_Rank_t supernode;
   uintptr_t offset;

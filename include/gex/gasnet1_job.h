@@ -13,6 +13,9 @@
  * allows there.
  */
 #ifndef GEX_GASNET1_JOB_H_
+#if __INCLUDE_LEVEL__ && !defined(GEX_SHOW_WARNINGS_)
+#pragma GCC system_header
+#endif
 #define GEX_GASNET1_JOB_H_
 
 #include <gex/am.h>
@@ -42,9 +45,9 @@ typedef gex_HSL_t gasnet_hsl_t;
 #define GASNET_VERSION GASNET_SPEC_VERSION_MAJOR
 
 /** One handler of a table given to gasnet_attach. */
-typedef struct {
+typedef struct gasnet_handlerentry_t {
   gasnet_handler_t index; /* 128 to 255, or 0: assign one */
-  void (*fnptr)();
+  gex_AM_Fn_t fnptr;
 } gasnet_handlerentry_t;
 
 /** Joins the job and makes its client. The first call of a program, in one thread; argc and argv
@@ -79,6 +82,7 @@ GEX_EXPORT_ int gasnet_attach(gasnet_handlerentry_t* table, int numentries, uint
 GEX_EXPORT_ void gasnet_QueryGexObjects(gex_Client_t* client_p, gex_EP_t* endpoint_p,
                                         gex_TM_t* tm_p, gex_Segment_t* segment_p);
 
+#ifdef GEX_BODIES_
 /** This process's number in the job, and how many there are. Any context. */
 GEX_INLINE_ gasnet_node_t gasnet_mynode(void) {
   return gex_System_QueryJobRank();
@@ -86,10 +90,12 @@ GEX_INLINE_ gasnet_node_t gasnet_mynode(void) {
 GEX_INLINE_ gasnet_node_t gasnet_nodes(void) {
   return gex_System_QueryJobSize();
 }
+#endif
 
 /* Handler-safe locks: those of hsl.h. GASNet-1 has them released in the reverse order; this library
  * does not mind. */
 #define GASNET_HSL_INITIALIZER GEX_HSL_INITIALIZER
+#ifdef GEX_BODIES_
 GEX_INLINE_ void gasnet_hsl_init(gasnet_hsl_t* hsl) {
   gex_HSL_Init(hsl);
 }
@@ -106,18 +112,21 @@ GEX_INLINE_ void gasnet_hsl_unlock(gasnet_hsl_t* hsl) {
 GEX_INLINE_ int gasnet_hsl_trylock(gasnet_hsl_t* hsl) {
   return gex_HSL_Trylock(hsl);
 }
+#endif
 
 GEX_EXPORT_ void gex_hold_interrupts_(void);
 GEX_EXPORT_ void gex_resume_interrupts_(void);
 /* No-interrupt sections: between hold and resume no handler runs on the calling thread. Handlers of
  * this library run in polls only, so these do nothing but see, in checked mode, that sections do
  * not nest and that nothing in them could poll. Ignored in handlers and while holding a lock. */
+#ifdef GEX_BODIES_
 GEX_INLINE_ void gasnet_hold_interrupts(void) {
   if (GEX_UNLIKELY_(gex_proc_.observed)) gex_hold_interrupts_();
 }
 GEX_INLINE_ void gasnet_resume_interrupts(void) {
   if (GEX_UNLIKELY_(gex_proc_.observed)) gex_resume_interrupts_();
 }
+#endif
 
 #ifdef __cplusplus
 }

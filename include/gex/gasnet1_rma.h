@@ -11,6 +11,9 @@
  * plain ones.
  */
 #ifndef GEX_GASNET1_RMA_H_
+#if __INCLUDE_LEVEL__ && !defined(GEX_SHOW_WARNINGS_)
+#pragma GCC system_header
+#endif
 #define GEX_GASNET1_RMA_H_
 
 #include <gex/event.h>
@@ -20,6 +23,15 @@
 extern "C" {
 #endif
 
+/** A value on its way; there is no invalid one. Holds a value that is here already, above bit 0, if
+ * that leaves room for it, else names a record. */
+typedef struct _gex_ValueGet* gasnet_valget_handle_t;
+
+/* Forms of gasnet_try_syncnb for arrays, see "Synchronisation" below. */
+GEX_EXPORT_ int gasnet_try_syncnb_all(gasnet_handle_t* handles, size_t numhandles);
+GEX_EXPORT_ int gasnet_try_syncnb_some(gasnet_handle_t* handles, size_t numhandles);
+
+#ifdef GEX_BODIES_
 /* Blocking */
 
 /** Copies `nbytes` bytes from `src` of `node` to local `dest`. */
@@ -121,9 +133,6 @@ GEX_INLINE_ gasnet_register_value_t gasnet_get_val(gasnet_node_t node, void* src
   return gex_RMA_GetBlockingVal(gex_proc_.gasnet1_team, node, src, nbytes, 0);
 }
 
-/** A value on its way; there is no invalid one. Holds a value that is here already, above bit 0, if
- * that leaves room for it, else names a record. */
-typedef struct _gex_ValueGet* gasnet_valget_handle_t;
 GEX_EXPORT_ gasnet_valget_handle_t gex_get_nb_val_(gasnet_node_t node, void* src, size_t nbytes);
 GEX_EXPORT_ gasnet_register_value_t gex_wait_valget_(gasnet_valget_handle_t handle);
 
@@ -156,11 +165,9 @@ GEX_INLINE_ int gasnet_try_syncnb(gasnet_handle_t handle) {
 GEX_INLINE_ void gasnet_wait_syncnb_all(gasnet_handle_t* handles, size_t numhandles) {
   gex_Event_WaitAll(handles, numhandles, 0);
 }
-GEX_EXPORT_ int gasnet_try_syncnb_all(gasnet_handle_t* handles, size_t numhandles);
 GEX_INLINE_ void gasnet_wait_syncnb_some(gasnet_handle_t* handles, size_t numhandles) {
   gex_Event_WaitSome(handles, numhandles, 0);
 }
-GEX_EXPORT_ int gasnet_try_syncnb_some(gasnet_handle_t* handles, size_t numhandles);
 
 GEX_EXPORT_ int gex_try_syncnbi_(gex_EC_t categories);
 
@@ -192,6 +199,7 @@ GEX_INLINE_ void gasnet_begin_nbi_accessregion(void) {
 GEX_INLINE_ gasnet_handle_t gasnet_end_nbi_accessregion(void) {
   return gex_NBI_EndAccessRegion(0);
 }
+#endif
 
 #ifdef __cplusplus
 }

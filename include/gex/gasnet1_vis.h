@@ -10,6 +10,9 @@
  *             and stridelevels strides in bytes for each side. 0 levels: one piece.
  */
 #ifndef GEX_GASNET1_VIS_H_
+#if __INCLUDE_LEVEL__ && !defined(GEX_SHOW_WARNINGS_)
+#pragma GCC system_header
+#endif
 #define GEX_GASNET1_VIS_H_
 
 #include <gasnet_vis.h>
@@ -20,11 +23,12 @@ extern "C" {
 #endif
 
 /** An address range, in memory as gex_Memvec_t is. */
-typedef struct {
+typedef struct gasnet_memvec_t {
   void* addr;
   size_t len; /* bytes */
 } gasnet_memvec_t;
 
+#ifdef GEX_BODIES_
 /* form: the infix of the name (nothing, _nb, _nbi); Form: that of the EX call; type: what it
  * returns; Return: `return`, or a cast that drops what only IMMEDIATE calls return. */
 #define GEX_GASNET1_VIS_(form, Form, type, Return)                                                 \
@@ -71,6 +75,7 @@ GEX_GASNET1_VIS_(, Blocking, void, (void))
 GEX_GASNET1_VIS_(_nb, NB, gasnet_handle_t, return )
 GEX_GASNET1_VIS_(_nbi, NBI, void, (void))
 #undef GEX_GASNET1_VIS_
+#endif
 
 #ifdef __cplusplus
 }

@@ -5,6 +5,9 @@
  * locks in PARSYNC and PAR; in SEQ, where nothing can contend, only state.
  */
 #ifndef GEX_HSL_H_
+#if __INCLUDE_LEVEL__ && !defined(GEX_SHOW_WARNINGS_)
+#pragma GCC system_header
+#endif
 #define GEX_HSL_H_
 
 #include <gex/layout.h>
@@ -14,7 +17,7 @@ extern "C" {
 #endif
 
 /** One cache line in every mode, build and language. */
-typedef struct {
+typedef struct gex_HSL_t {
   uint32_t state_; /* 0 free, 1 held */
   uint32_t owner_; /* checked calls: the holding thread's number */
   uint64_t reserved_[7];
@@ -32,6 +35,7 @@ GEX_EXPORT_ void gex_HSL_Init(gex_HSL_t* hsl);
 /** Ends a lock, which must be free. */
 GEX_EXPORT_ void gex_HSL_Destroy(gex_HSL_t* hsl);
 
+#ifdef GEX_BODIES_
 GEX_INLINE_ void gex_HSL_Lock(gex_HSL_t* hsl) {
   if (GEX_UNLIKELY_(gex_proc_.observed) ||
       GEX_UNLIKELY_(__atomic_exchange_n(&hsl->state_, 1u, __ATOMIC_ACQUIRE)))
@@ -49,6 +53,7 @@ GEX_INLINE_ int gex_HSL_Trylock(gex_HSL_t* hsl) {
     return 0;
   return gex_hsl_trylock_(hsl);
 }
+#endif
 
 #ifdef __cplusplus
 }

@@ -3,6 +3,9 @@
  * new GEX_ABI_VERSION_, from the first release on.
  */
 #ifndef GEX_LAYOUT_H_
+#if __INCLUDE_LEVEL__ && !defined(GEX_SHOW_WARNINGS_)
+#pragma GCC system_header
+#endif
 #define GEX_LAYOUT_H_
 
 #include <gasnet_fwd.h>

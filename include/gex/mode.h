@@ -8,10 +8,20 @@
  * ranks share memory; a job in which they do not starts with a warning.
  */
 #ifndef GEX_MODE_H_
+#if __INCLUDE_LEVEL__ && !defined(GEX_SHOW_WARNINGS_)
+#pragma GCC system_header
+#endif
 #define GEX_MODE_H_
 
 #include <gex/abi.h>
 #include <gex/version.h>
+
+/* Declarations alone serve every mode, and leave no record: a program that has none runs in
+ * GASNET_PAR. */
+#if defined(GEX_FUNCTIONS) && !defined(GASNET_SEQ) && !defined(GASNET_PARSYNC)
+#undef GASNET_PAR
+#define GASNET_PAR 1
+#endif
 
 #if defined(GASNET_SEQ) + defined(GASNET_PARSYNC) + defined(GASNET_PAR) != 1
 #error "define exactly one of GASNET_SEQ, GASNET_PARSYNC and GASNET_PAR to include a GASNet header"
@@ -117,18 +127,17 @@
   ",notrace,nostats,nodebugmalloc,nosrclines,timers_native,membars_native,"              \
   "atomics_native,atomic32_native,atomic64_native"
 
-#ifndef GEX_LIBRARY_ /* the library itself is no client */
-static const struct gex_ClientNote_ gex_client_note_
-    __attribute__((section(".note.gex.client"), used, aligned(4))) = {
-        4,
-        sizeof(struct gex_ClientNote_) - 16,
-        GEX_NOTE_TYPE_CLIENT_,
-        GEX_NOTE_NAME_,
-        GEX_ABI_VERSION_,
-        GEX_MODE_,
-        GEX_CONDUIT_NAME_,
-        "$GASNetConduitName: " GASNET_CONDUIT_NAME_STR " $",
-        "$GASNetThreadModel: GASNET_" GEX_MODE_NAME_ " $"};
+#if !defined(GEX_LIBRARY_) && !defined(GEX_FUNCTIONS) /* the library itself is no client */
+static const struct gex_ClientNote_ gex_client_note_ __attribute__((
+    section(".note.gex.client"), used, aligned(4))) = {4,
+                                                       sizeof(struct gex_ClientNote_) - 16,
+                                                       GEX_NOTE_TYPE_CLIENT_,
+                                                       GEX_NOTE_NAME_,
+                                                       GEX_ABI_VERSION_,
+                                                       GEX_MODE_,
+                                                       GEX_CONDUIT_NAME_};
+GEX_IDENT_("ConduitName", GASNET_CONDUIT_NAME_STR)
+GEX_IDENT_("ThreadModel", "GASNET_" GEX_MODE_NAME_)
 GEX_IDENT_("Config", "(libgasnet.a) " GASNET_CONFIG_STRING)
 GEX_IDENT_("CoreLibraryName", GASNET_CORE_NAME_STR)
 GEX_IDENT_("CoreLibraryVersion", GASNET_CORE_VERSION_STR)

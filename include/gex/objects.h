@@ -6,6 +6,9 @@
  * outside handlers. Calls that return int return GASNET_OK or a GASNET_ERR_ code.
  */
 #ifndef GEX_OBJECTS_H_
+#if __INCLUDE_LEVEL__ && !defined(GEX_SHOW_WARNINGS_)
+#pragma GCC system_header
+#endif
 #define GEX_OBJECTS_H_
 
 #include <gex/layout.h>
@@ -29,7 +32,7 @@ typedef struct _gex_MK* gex_MK_t;
 #define GEX_MK_HOST ((gex_MK_t)(uintptr_t)1)
 
 /** An address range. */
-typedef struct {
+typedef struct gex_Memvec_t {
   void* gex_addr;
   size_t gex_len; /* bytes */
 } gex_Memvec_t;
@@ -120,6 +123,7 @@ GEX_EXPORT_ gex_EP_t gex_TM_QueryEP(gex_TM_t tm);
 GEX_EXPORT_ gex_Flags_t gex_TM_QueryFlags(gex_TM_t tm);
 GEX_EXPORT_ gex_Rank_t gex_tm_rank_(gex_TM_t tm);
 GEX_EXPORT_ gex_Rank_t gex_tm_size_(gex_TM_t tm);
+#ifdef GEX_BODIES_
 /** The caller's rank in the team. */
 GEX_INLINE_ gex_Rank_t gex_TM_QueryRank(gex_TM_t tm) {
   if (GEX_UNLIKELY_(!GEX_IS_READABLE_TEAM_(tm))) return gex_tm_rank_(tm);
@@ -130,6 +134,7 @@ GEX_INLINE_ gex_Rank_t gex_TM_QuerySize(gex_TM_t tm) {
   if (GEX_UNLIKELY_(!GEX_IS_READABLE_TEAM_(tm))) return gex_tm_size_(tm);
   return GEX_TEAM_PREFIX_(tm)->size;
 }
+#endif
 
 /** Splits a team by colour, ranks ordered by key, then by parent rank. Collective over the parent.
  * A NULL `new_tm_p` takes part without becoming a member. Scratch [scratch_addr, +scratch_size)

@@ -12,15 +12,33 @@
  *   GEX_EXPORT_                          what the library exports
  *   GEX_IDENT_(name, value)              at file scope: "$GASNet<name>: <value> $" in the
  * executable, for scripts that look for it. It stands in .comment, of which the linker keeps one
- * copy of every string, whatever else it drops. */
+ * copy of every string, whatever else it drops.
+ *
+ * Compilers warn of nothing in a client's use of these headers, whatever a client asks them to warn
+ * of: each is a system header, as those of the C library are. GEX_SHOW_WARNINGS_, which libgex's
+ * own build defines, shows the warnings. */
 #ifndef GEX_PLATFORM_H_
+#if __INCLUDE_LEVEL__ && !defined(GEX_SHOW_WARNINGS_)
+#pragma GCC system_header
+#endif
 #define GEX_PLATFORM_H_
 
 #include <gasnet_config.h>
 #include <gasnet_portable_platform.h>
 
-/* As gex/abi.h has it, to the letter. */
+/* SWIG reads declarations alone, whatever it includes (gex/functions.h). */
+#if defined(SWIG) && !defined(GEX_FUNCTIONS)
+#define GEX_FUNCTIONS 1
+#endif
+
+/* Generators of bindings understand no attributes. */
+#if defined(GEX_FUNCTIONS) && !defined(GEX_TWINS_)
+#define GEX_EXPORT_
+#define GEX_ATTRIBUTE_(list)
+#else
 #define GEX_EXPORT_ __attribute__((visibility("default")))
+#define GEX_ATTRIBUTE_(list) __attribute__(list)
+#endif
 
 #define GEX_IDENT_(name, value) __asm__(".ident \"$GASNet" name ": " value " $\"");
 
@@ -43,8 +61,8 @@
 #define PRIuSZ "zu"
 #endif
 
-#if PLATFORM_ARCH_X86_64 || PLATFORM_ARCH_X86 || PLATFORM_ARCH_RISCV || PLATFORM_ARCH_S390 || \
-    PLATFORM_ARCH_ARM
+#if defined(PLATFORM_ARCH_X86_64) || defined(PLATFORM_ARCH_X86) || defined(PLATFORM_ARCH_RISCV) || \
+    defined(PLATFORM_ARCH_S390) || defined(PLATFORM_ARCH_ARM)
 #define GEX_PAGESIZE_ 4096
 #define GEX_PAGESHIFT_ 12
 #else

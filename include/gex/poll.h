@@ -2,6 +2,9 @@
  * gasnetex.h.
  */
 #ifndef GEX_POLL_H_
+#if __INCLUDE_LEVEL__ && !defined(GEX_SHOW_WARNINGS_)
+#pragma GCC system_header
+#endif
 #define GEX_POLL_H_
 
 #include <gex/layout.h>
@@ -13,9 +16,10 @@ extern "C" {
 /** A poll; the first `quiet` inboxes need not be looked at. */
 GEX_EXPORT_ int gex_poll_(uint32_t quiet);
 
+#ifdef GEX_BODIES_
 /** Whether a message seems to be in an inbox. Only a hint: nothing is ordered, and another thread
  * may take the message. */
-GEX_INLINE_ int gex_inbox_seems_full_(const struct gex_Inbox_* inbox) {
+GEX_HELPER_ int gex_inbox_seems_full_(const struct gex_Inbox_* inbox) {
   const uint64_t* ready = __atomic_load_n(&inbox->ready, __ATOMIC_RELAXED);
   __builtin_prefetch(__atomic_load_n(&inbox->fetch, __ATOMIC_RELAXED));
   return (uint32_t)__atomic_load_n(ready, __ATOMIC_RELAXED) ==
@@ -23,7 +27,7 @@ GEX_INLINE_ int gex_inbox_seems_full_(const struct gex_Inbox_* inbox) {
 }
 
 /** The first inbox at which a message seems to be, or their number. */
-GEX_INLINE_ uint32_t gex_first_full_inbox_(const struct gex_Watched_* watched) {
+GEX_HELPER_ uint32_t gex_first_full_inbox_(const struct gex_Watched_* watched) {
   const uint32_t count = __atomic_load_n(&watched->inbox_count, __ATOMIC_RELAXED);
   const struct gex_Inbox_* inbox = watched->inboxes;
   uint32_t i;
@@ -34,7 +38,7 @@ GEX_INLINE_ uint32_t gex_first_full_inbox_(const struct gex_Watched_* watched) {
 }
 
 /** Whether a poll has something to do beside what arrives in the inboxes. */
-GEX_INLINE_ int gex_work_wanted_(const struct gex_Watched_* watched) {
+GEX_HELPER_ int gex_work_wanted_(const struct gex_Watched_* watched) {
   return (__atomic_load_n(&watched->deliveries_wanted, __ATOMIC_RELAXED) |
           __atomic_load_n(&watched->polls_wanted, __ATOMIC_RELAXED)) != 0 ||
          __atomic_load_n(watched->ending, __ATOMIC_RELAXED) != 0;
@@ -53,6 +57,7 @@ GEX_INLINE_ int gasnet_AMPoll(void) {
   }
   return gex_poll_(quiet);
 }
+#endif
 
 #ifdef __cplusplus
 }

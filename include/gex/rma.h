@@ -16,10 +16,15 @@
  * itself, inline: operations are then complete on return, NB calls return GEX_EVENT_INVALID.
  */
 #ifndef GEX_RMA_H_
+#if __INCLUDE_LEVEL__ && !defined(GEX_SHOW_WARNINGS_)
+#pragma GCC system_header
+#endif
 #define GEX_RMA_H_
 
 #include <gex/objects.h>
+#ifdef GEX_BODIES_
 #include <string.h>
+#endif
 
 #ifdef __cplusplus
 extern "C" {
@@ -55,9 +60,10 @@ GEX_EXPORT_ int gex_put_value_nbi_(gex_TM_t tm, gex_Rank_t rank, void* dest, gex
 GEX_EXPORT_ gex_Event_t gex_put_value_nb_(gex_TM_t tm, gex_Rank_t rank, void* dest,
                                           gex_RMA_Value_t value, size_t nbytes, gex_Flags_t flags);
 
+#ifdef GEX_BODIES_
 /* Displacement of the peer's bound segment, or GEX_NOT_MAPPED_ when the team cannot be read here.
  */
-GEX_INLINE_ intptr_t gex_rma_displacement_(gex_TM_t tm, gex_Rank_t rank) {
+GEX_HELPER_ intptr_t gex_rma_displacement_(gex_TM_t tm, gex_Rank_t rank) {
   return GEX_UNLIKELY_(!GEX_IS_READABLE_TEAM_(tm)) ? GEX_NOT_MAPPED_
                                                    : GEX_TEAM_DISPLACEMENT_(tm)[rank];
 }
@@ -68,7 +74,7 @@ GEX_INLINE_ intptr_t gex_rma_displacement_(gex_TM_t tm, gex_Rank_t rank) {
 
 /* C allows memcpy no null address, not even for 0 bytes, and compilers draw conclusions from that.
  */
-GEX_INLINE_ void gex_rma_copy_(void* to, const void* from, size_t nbytes) {
+GEX_HELPER_ void gex_rma_copy_(void* to, const void* from, size_t nbytes) {
   if (nbytes != 0) memcpy(to, from, nbytes);
 }
 
@@ -141,7 +147,7 @@ GEX_INLINE_ gex_Event_t gex_RMA_GetNB(gex_TM_t tm, void* dest, gex_Rank_t rank, 
 }
 
 /* The bytes of a value as they travel: its `nbytes` low-order ones, in the machine's order. */
-GEX_INLINE_ const void* gex_value_bytes_(const gex_RMA_Value_t* value, size_t nbytes) {
+GEX_HELPER_ const void* gex_value_bytes_(const gex_RMA_Value_t* value, size_t nbytes) {
 #if __BYTE_ORDER__ == __ORDER_BIG_ENDIAN__
   return (const char*)value + (sizeof *value - nbytes);
 #else
@@ -193,6 +199,7 @@ GEX_INLINE_ gex_Event_t gex_RMA_PutNBVal(gex_TM_t tm, gex_Rank_t rank, void* des
   }
   return gex_put_value_nb_(tm, rank, dest, value, nbytes, flags);
 }
+#endif
 
 #ifdef __cplusplus
 }

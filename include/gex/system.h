@@ -5,6 +5,9 @@
  * gex_Client_Init, except the verbose-errors switch.
  */
 #ifndef GEX_SYSTEM_H_
+#if __INCLUDE_LEVEL__ && !defined(GEX_SHOW_WARNINGS_)
+#pragma GCC system_header
+#endif
 #define GEX_SYSTEM_H_
 
 #include <gex/layout.h>
@@ -13,6 +16,7 @@
 extern "C" {
 #endif
 
+#ifdef GEX_BODIES_
 /** This process's position in the job. */
 GEX_INLINE_ gex_Rank_t gex_System_QueryJobRank(void) {
   return gex_proc_.jobrank;
@@ -21,6 +25,7 @@ GEX_INLINE_ gex_Rank_t gex_System_QueryJobRank(void) {
 GEX_INLINE_ gex_Rank_t gex_System_QueryJobSize(void) {
   return gex_proc_.jobsize;
 }
+#endif
 
 /** Whether certain errors that are only returned also print a line. Default: they do (spec,
  * "Utility"); GASNET_QUIET=1 silences them with all other warnings. */
@@ -35,7 +40,10 @@ GEX_EXPORT_ uint64_t gex_System_QueryMaxThreads(void);
 GEX_EXPORT_ int gex_System_QueryHiddenAMConcurrencyLevel(void);
 
 /** A member of a neighborhood or host. */
-typedef const struct { gex_Rank_t gex_jobrank; } gex_RankInfo_t;
+struct gex_RankInfo_ {
+  gex_Rank_t gex_jobrank;
+};
+typedef const struct gex_RankInfo_ gex_RankInfo_t;
 
 /** The processes whose memory this one has mapped, by increasing jobrank; the caller is
  * (*info_p)[*my_info_index_p]. Outputs may be NULL. The array is the library's. */
@@ -51,7 +59,7 @@ GEX_EXPORT_ void gex_System_QueryMyPosition(gex_Rank_t* nbrhd_set_size, gex_Rank
 #define GEX_THREAD_ROLE_RCV 1u
 #define GEX_THREAD_ROLE_SND 2u
 /** A progress thread that a client which passed GEX_FLAG_DEFER_THREADS is to start. */
-typedef struct {
+typedef struct gex_ProgressThreadInfo_t {
   const char* gex_device_list;
   unsigned int gex_thread_roles;
   void* (*gex_progress_fn)(void*);

@@ -25,6 +25,9 @@
  * of gasnett_local_mb and its kind, before or after the operation. All of this may be called from
  * any thread, in AM handlers and in signal handlers. */
 #ifndef GEX_TOOLS_ATOMICS_H_
+#if __INCLUDE_LEVEL__ && !defined(GEX_SHOW_WARNINGS_)
+#pragma GCC system_header
+#endif
 #define GEX_TOOLS_ATOMICS_H_
 
 #include <gex/any_width.h>
@@ -70,12 +73,12 @@
 #endif
 
 /** An atomic integer of 32 bits: 4 bytes, in every mode and language. */
-typedef struct {
+typedef struct gasnett_atomic32_t {
   uint32_t gex_value;
 } gasnett_atomic32_t;
 
 /** An atomic integer of 64 bits: 8 bytes, in every mode and language. */
-typedef struct {
+typedef struct gasnett_atomic64_t {
   uint64_t gex_value;
 } gasnett_atomic64_t;
 
@@ -110,7 +113,7 @@ static inline void gex_fence_after_(int flags) {
 /* A read-modify-write that is asked for any fence is sequentially consistent. On x86 the locked
  * instruction is a full fence by that alone; elsewhere it orders itself and an acquire after it,
  * and the remaining fences stand beside it. */
-#if PLATFORM_ARCH_X86_64
+#if defined(PLATFORM_ARCH_X86_64)
 static inline void gex_fence_before_update_(int flags) {
   (void)flags;
 }

@@ -16,6 +16,9 @@
  * The forms with P (GASNETT_NORETURNP(name) ...) are for compilers that want a pragma; here they
  * are empty. */
 #ifndef GEX_TOOLS_COMPILER_H_
+#if __INCLUDE_LEVEL__ && !defined(GEX_SHOW_WARNINGS_)
+#pragma GCC system_header
+#endif
 #define GEX_TOOLS_COMPILER_H_
 
 #include <gex/platform.h>
@@ -90,11 +93,11 @@
 
 /** In a loop that waits for another thread: spares power and the other hardware thread. Orders no
  * memory access of the processor; keeps the compiler from moving any across. */
-#if PLATFORM_ARCH_X86_64 || PLATFORM_ARCH_X86
+#if defined(PLATFORM_ARCH_X86_64) || defined(PLATFORM_ARCH_X86)
 #define gasnett_spinloop_hint() __asm__ __volatile__("pause" : : : "memory")
-#elif PLATFORM_ARCH_AARCH64
+#elif defined(PLATFORM_ARCH_AARCH64)
 #define gasnett_spinloop_hint() __asm__ __volatile__("isb" : : : "memory")
-#elif PLATFORM_ARCH_POWERPC
+#elif defined(PLATFORM_ARCH_POWERPC)
 #define gasnett_spinloop_hint() __asm__ __volatile__("or 27,27,27" : : : "memory")
 #else
 #define gasnett_spinloop_hint() __asm__ __volatile__("" : : : "memory")

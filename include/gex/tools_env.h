@@ -7,6 +7,9 @@
  *
  * From any thread, as long as none changes the environment meanwhile. Not in AM handlers. */
 #ifndef GEX_TOOLS_ENV_H_
+#if __INCLUDE_LEVEL__ && !defined(GEX_SHOW_WARNINGS_)
+#pragma GCC system_header
+#endif
 #define GEX_TOOLS_ENV_H_
 
 #include <gex/platform.h>

@@ -3,6 +3,9 @@
  * May be called from any thread and in AM handlers. From a signal handler: printing a backtrace
  * after gasnett_backtrace_init, and gasnett_killmyprocess. */
 #ifndef GEX_TOOLS_ERROR_H_
+#if __INCLUDE_LEVEL__ && !defined(GEX_SHOW_WARNINGS_)
+#pragma GCC system_header
+#endif
 #define GEX_TOOLS_ERROR_H_
 
 #include <gex/platform.h>
@@ -31,7 +34,7 @@ GEX_EXPORT_ void gasnett_fatalerror_nopos(const char* format, ...)
 GEX_EXPORT_ char* gex_current_loc_(const char* file, int line, const char* function);
 
 /** A way to print a backtrace. */
-typedef struct {
+typedef struct gasnett_backtrace_type_t {
   const char* name;
   int (*fnp)(int fd); /* writes the calling thread's stack to fd; 0 if it could */
   int threadsupport;  /* whether it may be used in a program with threads */

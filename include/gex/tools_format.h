@@ -7,6 +7,9 @@
  *
  * From any thread and in AM handlers. */
 #ifndef GEX_TOOLS_FORMAT_H_
+#if __INCLUDE_LEVEL__ && !defined(GEX_SHOW_WARNINGS_)
+#pragma GCC system_header
+#endif
 #define GEX_TOOLS_FORMAT_H_
 
 #include <gex/platform.h>

@@ -2,6 +2,9 @@
  *
  * May be called from any thread; the heap not in signal handlers. */
 #ifndef GEX_TOOLS_MEMORY_H_
+#if __INCLUDE_LEVEL__ && !defined(GEX_SHOW_WARNINGS_)
+#pragma GCC system_header
+#endif
 #define GEX_TOOLS_MEMORY_H_
 
 #include <gex/platform.h>
@@ -38,7 +41,7 @@ GEX_EXPORT_ size_t gasnett_count0s_copy(void* GASNETT_RESTRICT destination,
                                         const void* GASNETT_RESTRICT source, size_t size);
 
 /** What went through gasnett_debug_malloc and its kind in this process. */
-typedef struct {
+typedef struct gasnett_heapstats_t {
   uint64_t allocated_bytes;   /* ever */
   uint64_t freed_bytes;       /* ever */
   uint64_t live_bytes;        /* now */

@@ -14,6 +14,9 @@
  *   GEX_TOOLS_LOCKS_     1 or 0: are locks real; GASNETT_USE_TRUE_MUTEXES=1 makes them so without
  *                        threads */
 #ifndef GEX_TOOLS_MODE_H_
+#if __INCLUDE_LEVEL__ && !defined(GEX_SHOW_WARNINGS_)
+#pragma GCC system_header
+#endif
 #define GEX_TOOLS_MODE_H_
 
 #if defined(GASNETT_THREAD_SAFE) && defined(GASNETT_THREAD_SINGLE)

@@ -3,6 +3,9 @@
  * May be called from any thread unless noted otherwise. Not in AM handlers, except for the
  * constants and the version. */
 #ifndef GEX_TOOLS_SYSTEM_H_
+#if __INCLUDE_LEVEL__ && !defined(GEX_SHOW_WARNINGS_)
+#pragma GCC system_header
+#endif
 #define GEX_TOOLS_SYSTEM_H_
 
 #include <gex/platform.h>
@@ -20,20 +23,20 @@ extern "C" {
 /** log2 of GASNETT_PAGESIZE. */
 #define GASNETT_PAGESHIFT GEX_PAGESHIFT_
 /** Bytes that processors share memory in, at least. */
-#if PLATFORM_ARCH_POWERPC
+#if defined(PLATFORM_ARCH_POWERPC)
 #define GASNETT_CACHE_LINE_BYTES 128
 #else
 #define GASNETT_CACHE_LINE_BYTES 64
 #endif
 
 /** The system as autoconf would name it, for display. */
-#if PLATFORM_ARCH_X86_64
+#if defined(PLATFORM_ARCH_X86_64)
 #define GEX_SYSTEM_CPU_ "x86_64"
-#elif PLATFORM_ARCH_AARCH64
+#elif defined(PLATFORM_ARCH_AARCH64)
 #define GEX_SYSTEM_CPU_ "aarch64"
-#elif PLATFORM_ARCH_POWERPC && PLATFORM_ARCH_LITTLE_ENDIAN
+#elif defined(PLATFORM_ARCH_POWERPC) && defined(PLATFORM_ARCH_LITTLE_ENDIAN)
 #define GEX_SYSTEM_CPU_ "powerpc64le"
-#elif PLATFORM_ARCH_RISCV
+#elif defined(PLATFORM_ARCH_RISCV)
 #define GEX_SYSTEM_CPU_ "riscv64"
 #else
 #define GEX_SYSTEM_CPU_ "unknown"
@@ -58,7 +61,7 @@ GEX_EXPORT_ uint64_t gasnett_release_version(void);
   GEX_POINTER_TEXT_ ",CACHE_LINE_BYTES=" _STRINGIFY(GASNETT_CACHE_LINE_BYTES)                \
   "," GEX_TOOLS_DEBUG_TEXT_ "," GEX_TOOLS_THREAD_TEXT_                                       \
   ",timers_native,membars_native,atomics_native,atomic32_native,atomic64_native"
-#if PLATFORM_ARCH_64
+#if defined(PLATFORM_ARCH_64)
 #define GEX_POINTER_TEXT_ "64bit"
 #else
 #define GEX_POINTER_TEXT_ "32bit"

@@ -7,6 +7,9 @@
  *
  * None of this may be used between processes, and nothing that blocks in AM handlers. */
 #ifndef GEX_TOOLS_THREADS_H_
+#if __INCLUDE_LEVEL__ && !defined(GEX_SHOW_WARNINGS_)
+#pragma GCC system_header
+#endif
 #define GEX_TOOLS_THREADS_H_
 
 #include <gex/platform.h>
@@ -18,23 +21,32 @@
 extern "C" {
 #endif
 
+/* The initialisers of POSIX are zeros on Linux, but have a 0 for a pointer, of which C++ compilers
+ * can warn in the client's source. */
+#if defined(__cplusplus)
+#define GEX_STATIC_(initializer) \
+  {}
+#else
+#define GEX_STATIC_(initializer) initializer
+#endif
+
 /** Mutual exclusion, not recursive. */
-typedef struct {
+typedef struct gasnett_mutex_t {
   pthread_mutex_t gex_native;
   uintptr_t gex_owner;
 } gasnett_mutex_t;
 #define GASNETT_MUTEX_INITIALIZER \
-  { PTHREAD_MUTEX_INITIALIZER, 0 }
+  { GEX_STATIC_(PTHREAD_MUTEX_INITIALIZER), 0 }
 
 /** A condition to wait for; the signaller holds the mutex of the waiters. */
-typedef struct {
+typedef struct gasnett_cond_t {
   pthread_cond_t gex_native;
 } gasnett_cond_t;
 #define GASNETT_COND_INITIALIZER \
-  { PTHREAD_COND_INITIALIZER }
+  { GEX_STATIC_(PTHREAD_COND_INITIALIZER) }
 
 /** Many readers or one writer, not recursive. A thread may hold 64 of them at a time. */
-typedef struct {
+typedef struct gasnett_rwlock_t {
   uint64_t gex_native[8]; /* a pthread_rwlock_t, a type that strict C does not see */
   uintptr_t gex_writer;
 } gasnett_rwlock_t;

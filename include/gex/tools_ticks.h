@@ -5,6 +5,9 @@
  * before they are compared, and only intervals may be converted. Everything here may be called from
  * any thread and in AM handlers. */
 #ifndef GEX_TOOLS_TICKS_H_
+#if __INCLUDE_LEVEL__ && !defined(GEX_SHOW_WARNINGS_)
+#pragma GCC system_header
+#endif
 #define GEX_TOOLS_TICKS_H_
 
 #include <gex/platform.h>
@@ -24,7 +27,7 @@ extern GEX_EXPORT_ int gex_ticks_are_tsc_;
 GEX_EXPORT_ gasnett_tick_t gex_ticks_now_(void);
 
 static inline gasnett_tick_t gex_inline_ticks_now_(void) {
-#if PLATFORM_ARCH_X86_64
+#if defined(PLATFORM_ARCH_X86_64)
   if (__builtin_expect(gex_ticks_are_tsc_, 1)) return __builtin_ia32_rdtsc();
 #endif
   return gex_ticks_now_();

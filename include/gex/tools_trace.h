@@ -5,6 +5,9 @@
  * and a mask is kept as the text it was set to. From any thread and in AM handlers, but for the
  * masks, which are not for handlers. */
 #ifndef GEX_TOOLS_TRACE_H_
+#if __INCLUDE_LEVEL__ && !defined(GEX_SHOW_WARNINGS_)
+#pragma GCC system_header
+#endif
 #define GEX_TOOLS_TRACE_H_
 
 #include <gex/platform.h>

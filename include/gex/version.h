@@ -1,5 +1,8 @@
 /* Versions that the interface reports. */
 #ifndef GEX_VERSION_H_
+#if __INCLUDE_LEVEL__ && !defined(GEX_SHOW_WARNINGS_)
+#pragma GCC system_header
+#endif
 #define GEX_VERSION_H_
 
 #include <gasnet_config.h>

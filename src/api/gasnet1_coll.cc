@@ -115,6 +115,8 @@ gex::Team& team_of_barrier(Call call, gex_TM_t tm, int flags) {
 
 extern "C" {
 
+gasnet_team_handle_t gasnete_coll_team_all = GEX_TM_INVALID;
+
 gex_TM_t gex_coll_team_all_(void) {
   const gex_Client_t client = gex::gasnet1_client();
   if (client == nullptr) fatal("GASNET_TEAM_ALL: used before gasnet_init or gex_Client_Init");

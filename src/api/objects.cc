@@ -1,6 +1,6 @@
 // Entry points: clients, endpoints, teams.
 
-#include <gasnetex.h>
+#include <gasnet_coll.h>
 
 #include <algorithm>
 #include <cstring>
@@ -150,6 +150,7 @@ int gex_Client_Init(gex_Client_t* client_p, gex_EP_t* ep_p, gex_TM_t* tm_p, cons
   *ep_p = client->endpoint;
   *tm_p = gex::team::create_primordial(client).handle();
   if ((flags & GEX_FLAG_USES_GASNET1) != 0) gex_proc_.gasnet1_team = *tm_p;
+  gasnete_coll_team_all = gex::gasnet1_client()->team;
   InCall::name_calls();
   if ((flags & GEX_FLAG_DEFER_THREADS) == 0) gex::start_progress_thread();
   return GASNET_OK;

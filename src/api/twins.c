@@ -1,6 +1,9 @@
 /* Exported twins of the interface's inline functions, for callers that cannot inline C: the same
- * text, compiled with external linkage. */
+ * text, compiled with external linkage. gex/functions.h declares each of them, and is included so
+ * that the compiler compares. */
 #define GEX_TWINS_ 1
-#include <gasnet.h>
-#include <gasnet_coll.h>
-#include <gasnet_ratomic.h>
+#include <gex/functions.h>
+
+int gasnetc_AMPoll(void) {
+  return gasnet_AMPoll();
+}

@@ -64,7 +64,7 @@ int read_object(dl_phdr_info* object, std::size_t, void* context) {
       if (size > static_cast<std::size_t>(end - at)) break;
       gex_ClientNote_ record;
       if (note.n_type == GEX_NOTE_TYPE_CLIENT_ && note.n_namesz == sizeof record.name &&
-          size == sizeof record &&
+          size >= sizeof record &&
           std::memcmp(at + sizeof note, GEX_NOTE_NAME_, sizeof record.name) == 0) {
         std::memcpy(&record, at, sizeof record);
         read_record(reading, *object, record);

@@ -13,6 +13,8 @@ import os
 import shutil
 import sys
 
+import bindings
+import headers
 import man_pages
 import probes
 import tour
@@ -54,7 +56,9 @@ def labels(tree, everything, first):
 
 
 def built_everywhere(tree, everything):
-    steps = [(probes.every_setting, tree), (probes.compilers, tree), (probes.links, tree),
+    steps = [(headers.silent, tree), (bindings.every_function, tree), (bindings.generators, tree),
+             (bindings.examples, tree), (probes.every_setting, tree), (probes.compilers, tree),
+             (probes.names_of_the_reference, tree), (probes.links, tree),
              (probes.plug_ins, tree), (probes.tools_tests, tree),
              (probes.tools_beside_gasnet, tree), (probes.cmake, tree, everything),
              (probes.realm_runtime_mk, tree), (probes.osss, tree), (probes.caffeine, tree),

@@ -4,15 +4,15 @@
     exported_symbols.py LIBRARY...
 
 libgex.so: its dynamic symbols; libgex.a: the global symbols of its objects. Interface names begin
-gex_, gasnet_, gasnett_ or gasneti_, the last two also with an underscore before them. A shared
-library must also carry its SONAME.
+gex_, gasnet_, gasnett_ or gasneti_, the last two also with an underscore before them; two more are
+names that build scripts rely on. A shared library must also carry its SONAME.
 """
 
 import re
 import subprocess
 import sys
 
-INTERFACE = re.compile(r"^(gex|gasnet|_?gasnett|_?gasneti)_")
+INTERFACE = re.compile(r"^(gex|gasnet|_?gasnett|_?gasneti)_|^(gasnetc_AMPoll|gasnete_coll_team_all)$")
 
 
 def output(*command):

@@ -23,7 +23,7 @@ import subprocess
 import sys
 import tempfile
 
-WARNINGS = ["-Wall", "-Wextra", "-Wpedantic", "-Werror"]
+WARNINGS = ["-Wall", "-Wextra", "-Wpedantic", "-Wundef", "-Werror", "-DGEX_SHOW_WARNINGS_"]
 # (compiler, language, standard)
 COMPILERS = [(compiler, language, standard)
              for c, cxx in [("gcc", "g++"), ("clang", "clang++")]

@@ -9,6 +9,4 @@ static const struct gex_ClientNote_ other_abi __attribute__((
                                                        GEX_NOTE_NAME_,
                                                        GEX_ABI_VERSION_ + 1,
                                                        GEX_MODE_PAR_,
-                                                       "smp",
-                                                       "$GASNetConduitName: SMP $",
-                                                       "$GASNetThreadModel: GASNET_PAR $"};
+                                                       "smp"};

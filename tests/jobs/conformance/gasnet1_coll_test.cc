@@ -213,7 +213,7 @@ TEST(Gasnet1Collectives, BlocksInTheirPlace) {
     if (rank() != root) fill(mine, 0, bytes);
     gasnet_coll_scatter(GASNET_TEAM_ALL, mine, root, blocks, bytes, my | there);
     ASSERT_TRUE(holds(mine, rank() == root ? root : 1000 + rank(), bytes));
-    gasnet_coll_broadcast(GASNET_TEAM_ALL, mine, root, mine, bytes, my | there);
+    gasnet_coll_broadcast(gasnete_coll_team_all, mine, root, mine, bytes, my | there);
     ASSERT_TRUE(holds(mine, root, bytes));
     fill(mine, rank(), bytes);
   }
