@@ -130,6 +130,8 @@ int main(int count, char** arguments) {
   }
   launch.tag_output = options.tag_output;
   launch.terminals = gex::launch::output_terminals();
+  // gdb gives the terminal to the program that it runs; an interrupt would end that alone.
+  launch.shares_terminal = options.debugger != gexrun::Debugger::gdb;
   launch.bind = options.bind ? *options.bind : gex::launch::bind_of_environment();
   launch.verbose = options.verbose;
   launch.time_limit = options.time_limit;

@@ -8,6 +8,7 @@
 #include <algorithm>
 #include <cerrno>
 #include <charconv>
+#include <cstdio>
 #include <cstdlib>
 #include <cstring>
 #include <memory>
@@ -99,6 +100,47 @@ std::vector<pid_t> children() {
     }
   }
   return found;
+}
+
+std::vector<pid_t> family_in_group(pid_t process, pid_t group) {
+  struct Entry {
+    pid_t process;
+    pid_t parent;
+    pid_t group;
+  };
+  std::vector<Entry> all;
+  const Directory proc = open_directory("/proc");
+  while (const dirent* const entry = proc ? readdir(proc.get()) : nullptr) {
+    const auto number = number_of(entry->d_name);
+    const auto stat = number ? stat_of(*number) : std::nullopt;
+    Entry found{};
+    char state = 0;
+    if (stat && std::sscanf(stat->c_str(), "%c %d %d", &state, &found.parent, &found.group) == 3) {
+      found.process = *number;
+      all.push_back(found);
+    }
+  }
+  std::vector<pid_t> family = {process};
+  std::vector<pid_t> in_group = {process};
+  for (std::size_t i = 0; i < family.size(); ++i) {
+    for (const Entry& entry : all) {
+      if (entry.parent != family[i]) continue;
+      family.push_back(entry.process);
+      if (entry.group == group) in_group.push_back(entry.process);
+    }
+  }
+  return in_group;
+}
+
+bool has_parent_in_session() {
+  const pid_t group = getpgrp();
+  pid_t parent = getppid();
+  while (getpgid(parent) == group) {
+    const auto next = parent_of(parent);
+    if (!next) return true;
+    parent = *next;
+  }
+  return getsid(parent) == getsid(0);
 }
 
 std::optional<ProcessActivity> process_activity(pid_t process) {

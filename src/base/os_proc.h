@@ -14,6 +14,14 @@ namespace gex::os {
 /// Process ids of this process's children, zombies included. Empty when /proc is not mounted.
 std::vector<pid_t> children();
 
+/// The process itself, and those of its descendants that are in the process group. Only the process
+/// when /proc is not mounted.
+std::vector<pid_t> family_in_group(pid_t process, pid_t group);
+
+/// Whether the process group of this process has been started by a process of its session, as by a
+/// shell that can continue it when it is stopped. True when /proc is not mounted.
+bool has_parent_in_session();
+
 /// What a process does, as /proc/PID/stat has it.
 struct ProcessActivity {
   char state = 0;    ///< R running, S sleeping, D in the kernel, T stopped, Z dead, ...

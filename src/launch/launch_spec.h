@@ -1,6 +1,8 @@
 #pragma once
 // The specification of a job: what a launcher starts, and how.
 
+#include <sys/types.h>
+
 #include <cstdint>
 #include <optional>
 #include <string>
@@ -22,7 +24,11 @@ struct Launch {
   std::string program;               ///< what they run then, for lists of jobs
   bool tag_output = false;           ///< begin each line with "[rank] "
   OutputTerminals terminals;         ///< of the launcher's output, which the user watches
-  Bind bind = Bind::none;            ///< the binding of the ranks
+  bool shares_terminal = true;       ///< whether rank 0 may read the launcher's terminal
+  /// The launcher's process group, which rank 0 joins if their input is the terminal; 0: it does
+  /// not.
+  pid_t terminal_group = 0;
+  Bind bind = Bind::none;  ///< the binding of the ranks
   bool verbose = false;
   std::optional<double> time_limit;  ///< seconds until the job is ended with status 124
   double exit_timeout = 0;  ///< seconds that a rank at its end waits for others; 0: for ever

@@ -1,5 +1,7 @@
 #include "launch/launcher_signals.h"
 
+#include "base/os_proc.h"
+
 namespace gex::launch {
 
 SignalState take_over_signals() noexcept {
@@ -28,6 +30,12 @@ sigset_t signals_to_handle(std::span<const int> wanted) noexcept {
     if (!ignored || number == SIGINT) sigaddset(&handled, number);
   }
   return handled;
+}
+
+bool stop_for(const ReceivedSignal& signal) {
+  if (signal.by_terminal && !os::has_parent_in_session()) return false;
+  raise(SIGSTOP);
+  return true;
 }
 
 bool ends_job(int signal) noexcept {

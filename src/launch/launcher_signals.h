@@ -24,8 +24,29 @@ void restore_signals(const SignalState& before) noexcept;
 bool ends_job(int signal) noexcept;
 
 /// Signals that a launcher forwards to the ranks.
-inline constexpr int forwarded_signals[] = {SIGINT,  SIGTERM, SIGHUP,  SIGQUIT,
-                                            SIGUSR1, SIGUSR2, SIGTSTP, SIGCONT};
+inline constexpr int forwarded_signals[] = {SIGINT,  SIGTERM, SIGHUP,  SIGQUIT, SIGUSR1,
+                                            SIGUSR2, SIGTSTP, SIGCONT, SIGTTIN, SIGTTOU};
+
+/// Whether the signal stops a job: typed at the terminal (SIGTSTP), or a rank in the background has
+/// used the terminal.
+constexpr bool stops_job(int signal) noexcept {
+  return signal == SIGTSTP || signal == SIGTTIN || signal == SIGTTOU;
+}
+
+/// A signal that a launcher has received.
+struct ReceivedSignal {
+  int number = 0;
+  /// The terminal has sent it, to every process of the launcher's group.
+  bool by_terminal = false;
+};
+
+/// In a byte between launcher and guardian that has the number of a signal: `by_terminal`.
+inline constexpr int terminal_bit = 0x80;
+
+/// Stops this process for such a signal, until it is continued. Returns false, without having
+/// stopped it, if the signal comes from the terminal and no shell is there that could continue it:
+/// as the kernel omits such stops in a process group that has no parent in its session.
+bool stop_for(const ReceivedSignal& signal);
 
 /// SIGCHLD, and those of `wanted` that are not ignored (as under nohup). SIGINT is always included:
 /// shells ignore it for background commands of scripts, which is not meant to make a job

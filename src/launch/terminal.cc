@@ -28,7 +28,16 @@ OutputTerminals output_terminals() noexcept {
   return found;
 }
 
+pid_t group_on_terminal() noexcept {
+  // Only of the controlling terminal the kernel gives the group in the foreground.
+  return isatty(STDIN_FILENO) != 0 && tcgetpgrp(STDIN_FILENO) >= 0 ? getpgrp() : 0;
+}
+
 void leave_terminal() noexcept {
+  if (ioctl(STDIN_FILENO, TIOCNOTTY) == 0) {
+    setpgid(0, 0);
+    return;
+  }
   const os::FileDescriptor terminal(open("/dev/tty", O_RDWR | O_NOCTTY | O_CLOEXEC));
   const bool left = terminal ? ioctl(terminal.get(), TIOCNOTTY) == 0 : errno == ENXIO;
   // Opening the terminal again may fail.

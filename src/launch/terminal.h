@@ -2,6 +2,8 @@
 // The terminal that a job was started from: what of a launcher's output it is, and detaching a
 // process from it.
 
+#include <sys/types.h>
+
 #include <cstdint>
 
 namespace gex::launch {
@@ -17,6 +19,11 @@ struct OutputTerminals {
 
 /// Those of this process.
 OutputTerminals output_terminals() noexcept;
+
+/// The process group of this process if standard input is the terminal that controls it, else 0.
+/// A process of that group reads the terminal as a shell's user expects: in the foreground it gets
+/// what is typed, in the background it is stopped.
+pid_t group_on_terminal() noexcept;
 
 /// Detaches this process, and the processes that it will start, from the terminal: it gets a
 /// process group of its own, so that it gets no interrupts from the terminal, and no controlling

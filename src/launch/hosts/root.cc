@@ -305,17 +305,17 @@ void Root::signal(int number) {
 void Root::receive_signals() {
   signalfd_siginfo info;
   while (read(signals_.get(), &info, sizeof info) == sizeof info) {
-    const int number = static_cast<int>(info.ssi_signo);
-    if (number == SIGCHLD) {
+    const ReceivedSignal received{static_cast<int>(info.ssi_signo), info.ssi_code == SI_KERNEL};
+    if (received.number == SIGCHLD) {
       reap();
-    } else if (ends_job(number)) {
-      job_.interrupted(number);
-    } else {
-      signal(number);
-    }
-    if (number == SIGTSTP) {
-      raise(SIGSTOP);
+    } else if (ends_job(received.number)) {
+      job_.interrupted(received.number);
+    } else if (stops_job(received.number)) {
+      signal(SIGTSTP);
+      if (!stop_for(received)) signal(SIGCONT);
       Clock::end_turn();
+    } else {
+      signal(received.number);
     }
   }
 }

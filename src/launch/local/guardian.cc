@@ -1,5 +1,6 @@
 #include "launch/local/guardian.h"
 
+#include <poll.h>
 #include <signal.h>
 #include <sys/prctl.h>
 #include <sys/resource.h>
@@ -23,7 +24,9 @@ namespace gex::launch {
 Guardian::Guardian(const Launch& launch, os::FileDescriptor launcher, const SignalState& signals)
     : job_(launch),
       relay_(launch.program_name, launch.tag_output, launch.terminals),
-      processes_(job_, loop_, relay_, [this](std::uint32_t rank) { control_.receive_from(rank); }),
+      processes_(
+          job_, loop_, relay_, [this](std::uint32_t rank) { control_.receive_from(rank); },
+          [this] { await_launcher(); }),
       observer_(job_),
       control_(job_, loop_, processes_, observer_),
       teardown_(job_, processes_, control_, relay_),
@@ -34,7 +37,11 @@ Guardian::Guardian(const Launch& launch, os::FileDescriptor launcher, const Sign
 
 std::optional<job::Membership> Guardian::start() {
   const Launch& launch = job_.launch;
-  leave_terminal();
+  // Rank 0, a child of this process, may keep the terminal.
+  if (launch.terminal_group == 0)
+    leave_terminal();
+  else
+    setpgid(0, 0);
   prctl(PR_SET_CHILD_SUBREAPER, 1);
   Inheritance inherited;
   inherited.guardian = getpid();
@@ -75,6 +82,7 @@ std::optional<job::Membership> Guardian::start() {
     // Starting many ranks takes long on busy processors; the root expects heartbeats.
     if (uplink_) uplink_->send_heartbeat();
   }
+  if (launch.terminal_group != 0) leave_terminal();
   return std::nullopt;
 }
 
@@ -173,13 +181,23 @@ int Guardian::serve_watched() {
   return 1;
 }
 
+/// The terminal sends a signal to rank 0 and to the launcher at once: lets the launcher be first.
+void Guardian::await_launcher() {
+  constexpr int limit_ms = 200;
+  pollfd readable{launcher_.get(), POLLIN, 0};
+  if (poll(&readable, 1, limit_ms) > 0) receive_from_launcher();
+}
+
 void Guardian::receive_from_launcher() {
   std::array<unsigned char, 64> signals;
   const ssize_t got = read(launcher_.get(), signals.data(), signals.size());
-  if (got < 0 && errno == EINTR) return;
+  // `await_launcher` may have read what the event loop reports.
+  if (got < 0 && (errno == EINTR || errno == EAGAIN)) return;
   if (got <= 0) teardown_.abandon({});
   for (ssize_t i = 0; i < got; ++i) {
-    const int number = signals[static_cast<std::size_t>(i)];
+    const int byte = signals[static_cast<std::size_t>(i)];
+    const int number = byte & ~terminal_bit;
+    const LocalProcesses::SentByTerminal sent(processes_, (byte & terminal_bit) != 0);
     if (ends_job(number)) {
       job_.coordinator->interrupted(number);
     } else {

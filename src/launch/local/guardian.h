@@ -71,6 +71,7 @@ class Guardian final : private Guardians {
 
   void prepare_to_serve();
   void serve_reports();
+  void await_launcher();
   void receive_from_launcher();
   bool output_done() const;
 

@@ -19,15 +19,31 @@
 #include "launch/local/memory_kills.h"
 #include "launch/process_tree.h"
 #include "launch/report.h"
+#include "launch/terminal.h"
 
 namespace gex::launch {
 
 namespace {
 
-void forward(int link, int signal) {
-  const auto byte = static_cast<unsigned char>(signal);
+void forward(int link, const ReceivedSignal& signal) {
+  const auto byte =
+      static_cast<unsigned char>(signal.number | (signal.by_terminal ? terminal_bit : 0));
   while (write(link, &byte, 1) < 0 && errno == EINTR) {
   }
+}
+
+/// Stops the job and this process. Where no shell can continue them they go on; but a rank that
+/// reads the terminal in the background could not.
+void stop(const Launch& launch, int link, const ReceivedSignal& signal) {
+  forward(link, {SIGTSTP, signal.by_terminal});
+  if (stop_for(signal)) return;
+  if (signal.number != SIGTSTP) {
+    report(launch.program_name,
+           "rank 0 uses the terminal in the background, and no shell can bring the job to the "
+           "foreground (give it another input: < /dev/null)");
+    forward(link, {SIGHUP, false});
+  }
+  forward(link, {SIGCONT, false});
 }
 
 /// Reaps all children that have ended. Returns the guardian's status if it is one of them.
@@ -45,9 +61,10 @@ std::optional<int> reap(pid_t guardian) {
 /// The writing end of the pipe by which `supervise` gets signals.
 std::atomic<int> signal_pipe{-1};
 
-void note_signal(int number) noexcept {
+void note_signal(int number, siginfo_t* info, void*) noexcept {
   const int saved = errno;
-  const auto byte = static_cast<unsigned char>(number);
+  const bool by_terminal = info->si_code == SI_KERNEL;
+  const auto byte = static_cast<unsigned char>(number | (by_terminal ? terminal_bit : 0));
   // If the pipe is full, its reader wakes up anyway.
   if (write(signal_pipe.load(std::memory_order_relaxed), &byte, 1) < 0) errno = saved;
 }
@@ -60,8 +77,8 @@ int open_signal_pipe(const sigset_t& handled) noexcept {
   fcntl(ends[1], F_SETFL, O_NONBLOCK);
   signal_pipe.store(ends[1], std::memory_order_relaxed);
   struct sigaction noted {};
-  noted.sa_handler = note_signal;
-  noted.sa_flags = SA_RESTART;
+  noted.sa_sigaction = note_signal;
+  noted.sa_flags = SA_RESTART | SA_SIGINFO;
   sigfillset(&noted.sa_mask);
   for (int number = 1; number < SIGRTMIN; ++number)
     if (sigismember(&handled, number) == 1) sigaction(number, &noted, nullptr);
@@ -81,13 +98,14 @@ class SignalSource {
   explicit operator bool() const noexcept { return static_cast<bool>(source_); }
 
   /// Waits for the next signal.
-  int next() const noexcept {
+  ReceivedSignal next() const noexcept {
     for (;;) {
       signalfd_siginfo info;
-      unsigned char number = 0;
+      unsigned char byte = 0;
       if (alone_ && read(source_.get(), &info, sizeof info) == sizeof info)
-        return static_cast<int>(info.ssi_signo);
-      if (!alone_ && read(source_.get(), &number, 1) == 1) return number;
+        return {static_cast<int>(info.ssi_signo), info.ssi_code == SI_KERNEL};
+      if (!alone_ && read(source_.get(), &byte, 1) == 1)
+        return {byte & ~terminal_bit, (byte & terminal_bit) != 0};
     }
   }
 
@@ -113,13 +131,14 @@ int supervise(const Launch& launch, pid_t guardian, int link, const std::vector<
   // The guardian may have ended before `signals` was opened.
   if (!status) status = reap(guardian);
   while (!status) {
-    const int signal = signals.next();
-    if (signal == SIGCHLD) {
+    const ReceivedSignal signal = signals.next();
+    if (signal.number == SIGCHLD) {
       status = reap(guardian);
-      continue;
+    } else if (stops_job(signal.number)) {
+      stop(launch, link, signal);
+    } else {
+      forward(link, signal);
     }
-    forward(link, signal);
-    if (signal == SIGTSTP) raise(SIGSTOP);
   }
   if (WIFEXITED(*status)) return WEXITSTATUS(*status);
   const std::string cause = WTERMSIG(*status) == SIGKILL ? memory_kills.explain() : std::string();
@@ -131,8 +150,11 @@ int supervise(const Launch& launch, pid_t guardian, int link, const std::vector<
 
 }  // namespace
 
-job::Membership launch(const Launch& launch) {
+job::Membership launch(const Launch& wanted) {
   os::fill_standard_descriptors();
+  Launch launch = wanted;
+  if (launch.shares_terminal && launch.part().ranks.contains(0))
+    launch.terminal_group = group_on_terminal();
   const SignalState signals = take_over_signals();
   // If the guardian is killed, processes that the ranks leave behind become this one's children.
   prctl(PR_SET_CHILD_SUBREAPER, 1);
@@ -144,6 +166,7 @@ job::Membership launch(const Launch& launch) {
     _exit(1);
   }
   os::FileDescriptor guardian_end(ends[0]);
+  fcntl(guardian_end.get(), F_SETFL, O_NONBLOCK);
   os::FileDescriptor launcher_end(ends[1]);
   const pid_t guardian = fork();
   if (guardian < 0) {

@@ -3,7 +3,7 @@
 //
 //   launcher          gexrun, or the process that called gex_Client_Init with GASNET_PSHM_NODES
 //   `- guardian       without the terminal; parent of all ranks, ends them
-//      |- rank 0
+//      |- rank 0      in the launcher's process group if its input is the terminal
 //      |- ...         each in a process group of its own
 //      `- rank N-1
 //

@@ -32,11 +32,12 @@ os::FileDescriptor open_process(pid_t process) {
 }  // namespace
 
 LocalProcesses::LocalProcesses(LocalJob& job, EventLoop& loop, const LineRelay& relay,
-                               ReadLastFrames read_last_frames)
+                               ReadLastFrames read_last_frames, AwaitLauncher await_launcher)
     : job_(job),
       loop_(loop),
       relay_(relay),
       read_last_frames_(std::move(read_last_frames)),
+      await_launcher_(std::move(await_launcher)),
       processes_(job.ranks.size()) {
 }
 
@@ -130,6 +131,8 @@ void LocalProcesses::handle_exit_status(std::uint32_t rank, int status) {
   }
   if (WIFSIGNALED(status)) {
     const int number = WTERMSIG(status);
+    if (ends_job(number) && job_.interrupted_by == 0 && is_on_terminal(job_.index_of(rank)))
+      await_launcher_();
     const std::string cause = number == SIGKILL ? memory_kills_.explain() : std::string();
     const bool expected =
         number == job_.interrupted_by || (number == SIGPIPE && relay_.reader_gone());
@@ -171,10 +174,21 @@ void LocalProcesses::handle_adopted_exit(std::uint32_t rank) {
   job_.coordinator->gone(rank, job_.at(rank).process);
 }
 
+bool LocalProcesses::is_on_terminal(std::uint32_t index) const noexcept {
+  return job_.launch.terminal_group != 0 && job_.part.ranks[index] == 0;
+}
+
 void LocalProcesses::signal_rank(std::uint32_t index, int number) {
   const LocalRank& rank = job_.ranks[index];
   const os::FileDescriptor& handle = processes_[index].handle;
   if (rank.gone) return;
+  if (is_on_terminal(index)) {
+    if (sent_by_terminal_ && number != SIGKILL) return;
+    // The launcher and others of its pipeline are in the same group.
+    for (const pid_t process : os::family_in_group(rank.process, job_.launch.terminal_group))
+      kill(process, number);
+    return;
+  }
   if (!job_.adopting()) {
     kill(-rank.process, number);
     if (!handle || getpgid(rank.joined_process) == rank.process) return;

@@ -26,9 +26,27 @@ class LocalProcesses final : public Timed {
   /// Reads the frames that a rank has sent before its process ended.
   using ReadLastFrames = std::function<void(std::uint32_t rank)>;
 
+  /// Handles what the launcher sends about a signal that the terminal may have sent to it too.
+  using AwaitLauncher = std::function<void()>;
+
   /// `relay` forwards the ranks' output.
   LocalProcesses(LocalJob& job, EventLoop& loop, const LineRelay& relay,
-                 ReadLastFrames read_last_frames);
+                 ReadLastFrames read_last_frames, AwaitLauncher await_launcher);
+
+  /// While it exists, signals to the ranks are those that the terminal has already sent to the
+  /// ranks of the launcher's process group, which do not get them again.
+  class SentByTerminal {
+   public:
+    SentByTerminal(LocalProcesses& processes, bool sent) noexcept : processes_(processes) {
+      processes_.sent_by_terminal_ = sent;
+    }
+    SentByTerminal(const SentByTerminal&) = delete;
+    SentByTerminal& operator=(const SentByTerminal&) = delete;
+    ~SentByTerminal() { processes_.sent_by_terminal_ = false; }
+
+   private:
+    LocalProcesses& processes_;
+  };
 
   /// Handles exits of children, and signals to the guardian, from now on. Returns 0 or errno.
   int serve();
@@ -77,6 +95,7 @@ class LocalProcesses final : public Timed {
   void handle_program_exit(std::uint32_t rank);
   void handle_adopted_exit(std::uint32_t rank);
   void finish(std::uint32_t rank);
+  bool is_on_terminal(std::uint32_t index) const noexcept;
   void signal_rank(std::uint32_t index, int number);
   void fail_lost_rank(std::uint32_t rank);
 
@@ -84,6 +103,8 @@ class LocalProcesses final : public Timed {
   EventLoop& loop_;
   const LineRelay& relay_;
   ReadLastFrames read_last_frames_;
+  AwaitLauncher await_launcher_;
+  bool sent_by_terminal_ = false;
   std::vector<Process> processes_;  ///< as LocalJob::ranks
   AdoptedProcesses* adopted_ = nullptr;
   MemoryKills memory_kills_;

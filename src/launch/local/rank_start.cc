@@ -76,7 +76,8 @@ std::optional<job::Membership> RankStart::start(std::uint32_t rank) {
                        binding_.cores_of(job_.index_of(rank)));
   }
   // Here and in the child: the group must exist whichever of the two runs first.
-  setpgid(process, process);
+  const bool on_terminal = rank == 0 && launch.terminal_group != 0;
+  setpgid(process, on_terminal ? launch.terminal_group : process);
   processes_.started(rank, process);
   if (launch.verbose) {
     report(launch.program_name, "rank %u is pid %d on %s", rank, process, job_.part.name.c_str());

@@ -12,6 +12,7 @@
 #include "base/os_cpu.h"
 #include "base/os_file.h"
 #include "job/rank_variables.h"
+#include "launch/terminal.h"
 
 namespace gex::launch {
 
@@ -54,7 +55,12 @@ job::Membership become_rank(const Launch& launch, std::uint32_t rank,
   prctl(PR_SET_PDEATHSIG, SIGKILL);
   // The guardian may have been killed before prctl.
   if (getppid() != inheritance.guardian) _exit(1);
-  setpgid(0, 0);
+  if (launch.terminal_group == 0)
+    setpgid(0, 0);
+  else if (rank == 0)
+    setpgid(0, launch.terminal_group);
+  else
+    leave_terminal();
   const bool executes = !launch.command.empty();
   job::Membership membership;
   membership.rank = rank;

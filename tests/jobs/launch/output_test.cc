@@ -1,7 +1,12 @@
 // Standard input, output and error of jobs under gexrun.
 
+#include <poll.h>
+#include <pty.h>
 #include <signal.h>
+#include <sys/wait.h>
+#include <unistd.h>
 
+#include <chrono>
 #include <map>
 #include <sstream>
 
@@ -113,7 +118,8 @@ TEST(Output, OfARankThatDiesIsSeen) {
   for (const Mode mode : {Mode::gexrun, Mode::fork, Mode::hosts}) {
     const Outcome outcome = job(mode, 2, {"print-and-die", "9", "1"}).run();
     expect_clean(outcome);
-    EXPECT_EQ(outcome.output, "first\nsecond\nfirst\nsecond\n");
+    for (const char* const line : {"first", "second"})
+      EXPECT_EQ(lines_with(outcome.output, line), 2) << outcome.output;
   }
 }
 
@@ -207,6 +213,147 @@ TEST(Output, AReaderThatDoesNotReadHoldsNobodyAfterAnInterrupt) {
   const Outcome silent = interrupted(">&3 2>&3");
   expect_clean(silent);
   EXPECT_EQ(silent.output, "status 143\n");
+}
+
+/// An interactive shell on a terminal of its own.
+class Shell {
+ public:
+  Shell() {
+    process_ = forkpty(&terminal_, nullptr, nullptr, nullptr);
+    if (process_ == 0) {
+      setenv("PS1", "$ ", 1);
+      setenv("TERM", "dumb", 1);
+      execlp("bash", "bash", "--norc", "--noprofile", "-i", nullptr);
+      _exit(127);
+    }
+  }
+  Shell(const Shell&) = delete;
+  Shell& operator=(const Shell&) = delete;
+  ~Shell() {
+    kill(process_, SIGHUP);
+    shown("no such text", std::chrono::seconds(1));  // the end of the shell ends its output
+    kill(process_, SIGKILL);
+    waitpid(process_, nullptr, 0);
+    close(terminal_);
+  }
+
+  /// Types the text; what was shown before does not count any more.
+  void type(const std::string& text) {
+    shown_.clear();
+    EXPECT_EQ(write(terminal_, text.data(), text.size()), static_cast<ssize_t>(text.size()));
+  }
+  /// Whether the text has been shown since the last `type`, or is in a time that is long enough.
+  bool shown(const std::string& text, std::chrono::seconds limit = std::chrono::seconds(30)) {
+    const auto end = std::chrono::steady_clock::now() + limit;
+    while (shown_.find(text) == shown_.npos) {
+      if (std::chrono::steady_clock::now() > end) return false;
+      pollfd readable{terminal_, POLLIN, 0};
+      if (poll(&readable, 1, 100) <= 0) continue;
+      char piece[4096];
+      const ssize_t got = read(terminal_, piece, sizeof piece);
+      if (got <= 0) return false;
+      shown_.append(piece, static_cast<std::size_t>(got));
+    }
+    return true;
+  }
+  const std::string& text() const { return shown_; }
+
+ private:
+  pid_t process_ = -1;
+  int terminal_ = -1;
+  std::string shown_;
+};
+
+/// The ranks of a job that reads the terminal: rank 0 prints what it has read.
+std::string reading_job(int ranks) {
+  return gexrun + " -n " + std::to_string(ranks) + " sh -c 'read line; echo \"[$line]\"'";
+}
+
+TEST(Input, OfATerminalGoesToTheShellWhileTheJobIsInTheBackground) {
+  Shell shell;
+  ASSERT_TRUE(shell.shown("$ "));
+  shell.type(reading_job(2) + " &\n");
+  ASSERT_TRUE(shell.shown("$ ")) << shell.text();
+  do {
+    shell.type("jobs\n");
+    ASSERT_TRUE(shell.shown("gexrun")) << shell.text();
+  } while (!shell.shown("Stopped", std::chrono::seconds(1)));
+  shell.type("echo $((40+2))\n");
+  EXPECT_TRUE(shell.shown("\n42\r\n")) << shell.text();
+  shell.type("fg\n");
+  ASSERT_TRUE(shell.shown("gexrun")) << shell.text();
+  shell.type("for the job\n");
+  EXPECT_TRUE(shell.shown("[for the job]\r\n")) << shell.text();
+  shell.type("echo status $?\n");
+  EXPECT_TRUE(shell.shown("status 0\r\n")) << shell.text();
+}
+
+TEST(Input, KeysOfATerminalStopAndEndTheJob) {
+  Shell shell;
+  ASSERT_TRUE(shell.shown("$ "));
+  // Each rank handles the interrupt once.
+  shell.type(gexrun +
+             " -n 2 sh -c 'trap \"echo rank $GEX_RANK ends; exit 3\" INT; echo up; "
+             "while :; do sleep 0.1; done'\n");
+  ASSERT_TRUE(shell.shown("up\r\nup\r\n")) << shell.text();
+  shell.type("\x1a");
+  ASSERT_TRUE(shell.shown("Stopped")) << shell.text();
+  shell.type("fg\n");
+  ASSERT_TRUE(shell.shown("gexrun")) << shell.text();
+  shell.type("\x03");
+  ASSERT_TRUE(shell.shown("$ ")) << shell.text();
+  EXPECT_EQ(lines_with(shell.text(), "ended by signal 2"), 1) << shell.text();
+  EXPECT_EQ(lines_with(shell.text(), "rank 0 ends"), 1) << shell.text();
+  EXPECT_EQ(lines_with(shell.text(), "rank 1 ends"), 1) << shell.text();
+  shell.type("echo status $?\n");
+  EXPECT_TRUE(shell.shown("status 130\r\n")) << shell.text();
+}
+
+TEST(Input, AnInterruptThatKillsRankZeroIsNotItsFault) {
+  Shell shell;
+  ASSERT_TRUE(shell.shown("$ "));
+  for (int i = 0; i < 3; ++i) {
+    shell.type(gexrun + " -n 2 sh -c 'echo up; exec sleep 100'\n");
+    ASSERT_TRUE(shell.shown("up\r\nup\r\n")) << shell.text();
+    shell.type("\x03");
+    ASSERT_TRUE(shell.shown("$ ")) << shell.text();
+    EXPECT_EQ(lines_with(shell.text(), "gexrun: "), 1) << shell.text();
+  }
+}
+
+TEST(Input, WhatAJobHasNotReadIsTheShells) {
+  Shell shell;
+  ASSERT_TRUE(shell.shown("$ "));
+  shell.type(gexrun + " -n 2 sh -c 'echo up; sleep 0.5'\n");
+  ASSERT_TRUE(shell.shown("up\r\nup\r\n")) << shell.text();
+  shell.type("echo $((40+2))\n");
+  EXPECT_TRUE(shell.shown("\n42\r\n")) << shell.text();
+}
+
+TEST(Input, WithoutAShellATypedStopIsNone) {
+  int terminal = -1;
+  const pid_t leader = forkpty(&terminal, nullptr, nullptr, nullptr);
+  if (leader == 0) {
+    execl(gexrun.c_str(), "gexrun", "-n", "2", "sh", "-c", "echo up; read line; echo \"[$line]\"",
+          nullptr);
+    _exit(127);
+  }
+  std::string text;
+  char piece[4096];
+  bool typed = false;
+  for (ssize_t got = 0; (got = read(terminal, piece, sizeof piece)) > 0;) {
+    text.append(piece, static_cast<std::size_t>(got));
+    if (!typed && lines_with(text, "up") == 2) {
+      const std::string keys = "\x1ago on\n";
+      EXPECT_EQ(write(terminal, keys.data(), keys.size()), static_cast<ssize_t>(keys.size()));
+      typed = true;
+    }
+  }
+  int status = 0;
+  waitpid(leader, &status, 0);
+  close(terminal);
+  EXPECT_EQ(status, 0);
+  EXPECT_EQ(lines_with(text, "[go on]"), 1) << text;
 }
 
 TEST(Input, GoesToRankZero) {
