@@ -1,7 +1,9 @@
 #include "net/udp/burst.h"
 
+#include <algorithm>
 #include <cstring>
-#include <span>
+
+#include "net/udp/pieces.h"
 
 namespace gex::net::udp {
 
@@ -28,27 +30,41 @@ bool Burst::can_join(const Peer& peer, std::size_t size) const noexcept {
          outgoing_[last].count + 2 <= max_pieces;
 }
 
-const std::byte* Burst::copy_of_payload(const Packet& packet) {
-  if (copied_ + packet.payload_size > max_copied) send();
+std::byte* Burst::room_for_copy(std::size_t size) {
+  if (copied_ + size > max_copied) send();
   if (copies_ == nullptr) copies_ = std::make_unique<std::byte[]>(max_copied);
   std::byte* const copy = copies_.get() + copied_;
-  std::memcpy(copy, packet.payload, packet.payload_size);
-  copied_ += packet.payload_size;
+  copied_ += size;
   return copy;
+}
+
+void Burst::seal(Peer& peer, Header& header, std::span<const iovec> rest) {
+  const std::size_t size = size_of(rest);
+  const std::uint64_t number = ++peer.sent_number;
+  header.number = static_cast<std::uint32_t>(number);
+  header.size = static_cast<std::uint16_t>(sizeof header + size);
+  header.tag = 0;
+  if ((header.flags & bulk) != 0) rest = rest.first(1);
+  header.tag = seal_.tag(peer.key_to, static_cast<std::uint32_t>(number >> 32), &header,
+                         sizeof header, size, rest);
 }
 
 void Burst::add(Peer& peer, Packet& packet, Header header, Time now) {
   make_room();
-  std::byte* const bytes = packet.bytes();
-  const bool is_again = packet.payload_size != 0 && packet.transmissions != 0;
-  const std::byte* const payload = is_again ? copy_of_payload(packet) : packet.payload;
+  std::byte* bytes = packet.bytes();
+  const std::byte* payload = packet.payload;
+  const std::size_t size = packet.datagram_size();
+  if (packet.transmissions != 0) {
+    std::byte* const copy = room_for_copy(size);
+    std::memcpy(copy, bytes, packet.size);
+    if (packet.payload_size != 0) std::memcpy(copy + packet.size, payload, packet.payload_size);
+    bytes = copy;
+    payload = copy + packet.size;
+  }
   const iovec rest[] = {{bytes + sizeof header, packet.size - sizeof header},
                         {const_cast<std::byte*>(payload), packet.payload_size}};
-  const std::size_t size = packet.datagram_size();
-  header.size = static_cast<std::uint16_t>(size);
-  header.tag = 0;
-  header.tag = seal_.tag(peer.cover, &header, sizeof header,
-                         std::span(rest, packet.payload_size != 0 ? 2 : 1));
+  if (packet.payload_size != 0 && !covers_bulk_) header.flags |= bulk;
+  seal(peer, header, std::span(rest, packet.payload_size != 0 ? 2 : 1));
   std::memcpy(bytes, &header, sizeof header);
   peer.unacknowledged.transmitted(packet, now);
 
@@ -72,7 +88,8 @@ void Burst::add(Peer& peer, Packet& packet, Header header, Time now) {
   }
   bytes_[last] += size;
   ++segments_[last];
-  sent_[sent_count_++] = {&packet, &peer, static_cast<std::uint32_t>(last)};
+  sent_[sent_count_++] = {&peer, packet.transmission, packet.sequence,
+                          static_cast<std::uint32_t>(last)};
 }
 
 void Burst::add(Peer& peer, Header header, const void* rest, std::size_t rest_size) {
@@ -80,9 +97,7 @@ void Burst::add(Peer& peer, Header header, const void* rest, std::size_t rest_si
   std::byte* const bytes = bare_[bare_count_++].bytes;
   const iovec piece{bytes + sizeof header, rest_size};
   if (rest_size != 0) std::memcpy(bytes + sizeof header, rest, rest_size);
-  header.size = static_cast<std::uint16_t>(sizeof header + rest_size);
-  header.tag = 0;
-  header.tag = seal_.tag(peer.cover, &header, sizeof header, std::span(&piece, 1));
+  seal(peer, header, std::span(&piece, 1));
   std::memcpy(bytes, &header, sizeof header);
   pieces_[piece_count_] = {bytes, sizeof header + rest_size};
   outgoing_[count_] = to(peer, 1);
@@ -100,8 +115,10 @@ void Burst::send() {
   for (std::size_t i = 0; i < count_; ++i) datagrams_ += i < taken ? segments_[i] : 0;
   for (std::size_t i = 0; i < sent_count_; ++i) {
     const Sent& sent = sent_[i];
-    // It does not come back before its sending has been tried.
-    if (sent.outgoing >= taken) sent.peer->unacknowledged.mark_lost(*sent.packet);
+    if (sent.outgoing < taken ||
+        !sent.peer->unacknowledged.mark_refused(sent.sequence, sent.transmission))
+      continue;
+    if (std::ranges::find(refused_, sent.peer) == refused_.end()) refused_.push_back(sent.peer);
   }
   count_ = piece_count_ = sent_count_ = bare_count_ = copied_ = 0;
 }

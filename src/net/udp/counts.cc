@@ -27,8 +27,8 @@ std::string text_of(const EndpointCounts& counts, const SocketCounts& system) {
          " of them again (" + number(counts.timeouts) + " after a timeout); " +
          number(counts.received) + " received: " + number(counts.duplicates) +
          " repeated or replayed, " + number(counts.unauthenticated) +
-         " not of this job or changed on their way, " + number(counts.malformed) + " malformed, " +
-         number(counts.refused) + " without room, " + number(counts.moved) +
+         " not of this connection or changed on their way, " + number(counts.malformed) +
+         " malformed, " + number(counts.refused) + " without room, " + number(counts.moved) +
          " from a new address; the system dropped " + number(system.overflowed) +
          " for which the receive buffer had no room, and could not send " + number(system.refused);
 }

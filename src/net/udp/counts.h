@@ -14,8 +14,8 @@ struct EndpointCounts {
   std::uint64_t sent_again = 0;
   std::uint64_t timeouts = 0;
   std::uint64_t received = 0;         ///< datagrams, all of the following among them
-  std::uint64_t duplicates = 0;       ///< by the network or by their sender, or replayed
-  std::uint64_t unauthenticated = 0;  ///< not of this job, or changed on their way
+  std::uint64_t duplicates = 0;       ///< copies, and what their sender has repeated
+  std::uint64_t unauthenticated = 0;  ///< not of this connection, or changed on their way
   std::uint64_t malformed = 0;        ///< of a peer, but not what it may send
   std::uint64_t refused = 0;          ///< for lack of room
   std::uint64_t moved = 0;            ///< peers whose address has changed

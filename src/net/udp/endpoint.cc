@@ -77,7 +77,7 @@ Endpoint::Endpoint(const Host& host, Socket& socket, const Seal& seal, Segments&
       stream_packets_(max_stream_packets, front_size, false),
       gets_(max_transfers),
       free_gets_(max_transfers),
-      burst_(socket, seal),
+      burst_(socket, seal, settings.covers_bulk),
       buffers_(
           receive_count(receive_room(socket, settings, peers), settings.receive_memory, reserve),
           receive_room(socket, settings, peers), reserve),
@@ -87,8 +87,8 @@ Endpoint::Endpoint(const Host& host, Socket& socket, const Seal& seal, Segments&
     Peer& peer = peers_[rank];
     const PeerSettings& from = peers[rank];
     peer.address = from.address;
-    peer.session = from.session;
-    peer.cover = from.cover;
+    peer.key_to = seal.key_of({host.rank, settings.session, rank, from.session});
+    peer.key_from = seal.key_of({rank, from.session, host.rank, settings.session});
     peer.datagram = static_cast<std::uint32_t>(std::min(room, from.datagram & ~std::size_t{15}));
     // Of large ones whole cache lines, so that copies are aligned alike.
     const std::size_t payload = from.datagram > front_size ? from.datagram - front_size : 0;
@@ -127,7 +127,7 @@ bool Endpoint::is_quiet() const noexcept {
 }
 
 void Endpoint::send_farewells(Time now) {
-  static_cast<void>(now);
+  advance_clock(now);
   for (Peer& peer : peers_) {
     if (rank_of(peer) == host_.rank || peer.is_gone) continue;
     const bool spoke = peer.unacknowledged.next_sequence() != 0 ||
@@ -135,7 +135,7 @@ void Endpoint::send_farewells(Time now) {
     if (!spoke) continue;
     burst_.add(peer, header_for(peer, leaving), nullptr, 0);
   }
-  burst_.send();
+  hand_over();
 }
 
 void Endpoint::look_for_silence(Peer& peer, Time now) {

@@ -24,6 +24,7 @@
 
 #include <gex/plugin/conduit.h>
 
+#include <algorithm>
 #include <array>
 #include <atomic>
 #include <cstddef>
@@ -50,7 +51,10 @@ namespace gex::net::udp {
 
 /// What holds for all peers.
 struct EndpointSettings {
-  std::uint32_t session = 0;      ///< this process's
+  std::uint32_t session = 0;  ///< this process's
+  /// Whether data of puts and gets are authenticated that fill a datagram by themselves. The same
+  /// on all ranks.
+  bool covers_bulk = true;
   std::size_t max_message = 0;    ///< bytes
   std::uint32_t depth = 0;        ///< messages of a channel held for a peer: `Limits::reply_depth`
   std::uint32_t total_depth = 0;  ///< for all peers, or 0
@@ -66,7 +70,6 @@ struct EndpointSettings {
 struct PeerSettings {
   Address address;
   std::uint32_t session = 0;
-  Cover cover = Cover::payload;
   std::size_t datagram = 0;      ///< bytes of the largest to there
   std::size_t first_window = 0;  ///< until it has reported its own
   Congestion::Settings congestion{};
@@ -134,9 +137,14 @@ class Endpoint {
   /// After so long without a first answer, and so many repetitions, a warning is printed.
   static constexpr Time silence = 10'000'000'000;
   static constexpr std::uint32_t repetitions_in_silence = 16;
+  /// A peer has moved if everything new has come from another address for so long.
+  static constexpr Time moves_after = 200'000'000;
   /// Puts and answers to gets of so many bytes are copied into packets with others.
   static constexpr std::size_t copy_limit = 4096;
 
+  /// The time of a call, with the lock held. Threads may come to the lock in another order than
+  /// they have read the clock; here it never goes back.
+  Time advance_clock(Time now) noexcept { return now_ = std::max(now_, now); }
   void lock() noexcept {
     if (threaded_) lock_.lock();
   }
@@ -146,6 +154,9 @@ class Endpoint {
 
   // endpoint_send.cc: all with the lock held.
 
+  /// Gives the system all that is to be sent. Before the lock is released, and before packets that
+  /// have not been sent yet are given back: nothing is sent from memory of which others dispose.
+  void hand_over();
   SendResult send_whole(Channel channel, Peer& peer, std::span<const Piece> pieces,
                         std::size_t size, Time now);
   void send_built(Channel channel, Peer& peer, Packet& packet, std::span<const Piece> pieces,
@@ -185,9 +196,12 @@ class Endpoint {
   void take_place(Incoming& place, ReceiveBuffers::Buffer& buffer, Time now);
   void take_datagram(const Header& header, const std::byte* rest, ReceiveBuffers::Buffer& buffer,
                      const Incoming& place, Time now);
-  Peer* sender_of(const Header& header, const std::byte* rest, std::size_t rest_size);
+  /// Whose it is, and its number; null: not of this connection, or changed.
+  Peer* sender_of(const Header& header, const std::byte* rest, std::size_t rest_size,
+                  std::uint64_t& number);
+  void follow(Peer& peer, const Address& from, bool is_copy, Time now);
   void take_acknowledgements(Peer& peer, const Header& header, const std::byte* rest,
-                             std::size_t rest_size, Time now);
+                             std::size_t rest_size, bool is_newest, Time now);
   void acknowledged(Peer& peer, std::uint32_t next_expected, std::uint32_t bits,
                     std::uint32_t skipped, bool waited, Time now);
   void take_records(Peer& peer, const Header& header, const std::byte* rest, std::size_t rest_size,
@@ -226,6 +240,7 @@ class Endpoint {
   const Seal& seal_;
   const bool threaded_;
   SpinLock lock_;
+  Time now_ = 0;
 
   std::vector<Peer> peers_;
   PacketPool slabs_;

@@ -62,32 +62,58 @@ void Endpoint::take_place(Incoming& place, ReceiveBuffers::Buffer& buffer, Time 
   }
 }
 
-Peer* Endpoint::sender_of(const Header& header, const std::byte* rest, std::size_t rest_size) {
+Peer* Endpoint::sender_of(const Header& header, const std::byte* rest, std::size_t rest_size,
+                          std::uint64_t& number) {
   if (header.source >= peers_.size() || header.source == host_.rank) return nullptr;
   Peer& peer = peers_[header.source];
-  const std::uint32_t wraps =
-      (header.flags & sequenced) != 0 ? peer.received.wraps_at(header.sequence) : 0;
-  if (header.session != peer.session + wraps) return nullptr;
+  std::size_t covered = rest_size;
+  if ((header.flags & bulk) != 0) [[unlikely]] {
+    if (settings_.covers_bulk || rest_size < front_size - sizeof header) return nullptr;
+    covered = front_size - sizeof header;
+  }
+  number = peer.freshness.whole(header.number);
   Header sealed = header;
   sealed.tag = 0;
-  const iovec piece{const_cast<std::byte*>(rest), rest_size};
-  return seal_.check(header.tag, peer.cover, &sealed, sizeof sealed, std::span(&piece, 1))
-             ? &peer
-             : nullptr;
+  const iovec piece{const_cast<std::byte*>(rest), covered};
+  const std::uint64_t tag = seal_.tag(peer.key_from, static_cast<std::uint32_t>(number >> 32),
+                                      &sealed, sizeof sealed, rest_size, std::span(&piece, 1));
+  return tag == header.tag ? &peer : nullptr;
+}
+
+void Endpoint::follow(Peer& peer, const Address& from, bool is_copy, Time now) {
+  // A copy that another process sends from elsewhere does not lead there, even if it arrives before
+  // the datagram itself: soon that comes from where the peer is.
+  if (from == peer.address) {
+    peer.elsewhere_since = 0;
+  } else if (!is_copy && peer.elsewhere_since == 0) {
+    peer.elsewhere_since = now;
+  } else if (!is_copy && now - peer.elsewhere_since > moves_after) {
+    peer.address = from;
+    peer.elsewhere_since = 0;
+    ++counts_.moved;
+  }
 }
 
 void Endpoint::take_datagram(const Header& header, const std::byte* rest,
                              ReceiveBuffers::Buffer& buffer, const Incoming& place, Time now) {
   const std::size_t rest_size = header.size - sizeof header;
-  Peer* const peer = sender_of(header, rest, rest_size);
+  std::uint64_t number = 0;
+  Peer* const peer = sender_of(header, rest, rest_size, number);
   if (peer == nullptr) {
     ++counts_.unauthenticated;
     return;
   }
+  const bool is_copy = !peer->freshness.accept(number);
+  if (socket_.limits().names_senders) follow(*peer, place.from, is_copy, now);
+  if (is_copy) {
+    ++counts_.duplicates;
+    return;
+  }
   room_.received_from(peer->share);
   if (place.congested) peer->congestion.marked();
-  take_acknowledgements(*peer, header, rest, rest_size, now);
+  take_acknowledgements(*peer, header, rest, rest_size, number == peer->freshness.newest(), now);
   if ((header.flags & leaving) != 0) {
+    hand_over();
     peer->is_gone = true;
     peer->unacknowledged.clear([&](Packet& packet) { done_with(*peer, packet); });
   }
@@ -120,10 +146,6 @@ void Endpoint::take_datagram(const Header& header, const std::byte* rest,
   }
   take_records(*peer, header, rest, rest_size, moved != nullptr ? *moved : buffer, now);
   if (moved != nullptr && moved->messages == 0) buffers_.give_back(*moved);
-  if (socket_.limits().names_senders && !(place.from == peer->address)) {
-    peer->address = place.from;
-    ++counts_.moved;
-  }
 }
 
 void Endpoint::take_records(Peer& peer, const Header& header, const std::byte* rest,
@@ -150,11 +172,11 @@ void Endpoint::take_records(Peer& peer, const Header& header, const std::byte* r
 }
 
 void Endpoint::take_acknowledgements(Peer& peer, const Header& header, const std::byte* rest,
-                                     std::size_t rest_size, Time now) {
+                                     std::size_t rest_size, bool is_newest, Time now) {
   const bool waited = absence_ > 2 * peer.round_trip.mean() || (header.flags & kept_waiting) != 0;
   acknowledged(peer, header.next_expected, header.received, 0, waited, now);
   // Of two that have overtaken one another the later one holds.
-  if (static_cast<std::int32_t>(header.next_expected - peer.highest_ack) >= 0) {
+  if (is_newest) {
     peer.highest_ack = header.next_expected;
     peer.window = std::size_t{header.window} * window_unit;
     peer.granted_at = now;
@@ -180,8 +202,8 @@ void Endpoint::take_acknowledgements(Peer& peer, const Header& header, const std
       }
     }
   }
-  if (!peer.unacknowledged.has_gap()) return;
-  peer.unacknowledged.find_lost([&](Packet& packet) { peer.congestion.lost(packet.charge); });
+  if (peer.unacknowledged.has_gap())
+    peer.unacknowledged.find_lost([&](Packet& packet) { peer.congestion.lost(packet.charge); });
   if (peer.unacknowledged.lost() != 0) mark_busy(peer);
 }
 
@@ -336,6 +358,7 @@ std::size_t Endpoint::deliver(std::uint32_t channels, std::size_t most) {
         break;
       }
       const Arrival arrival = arrivals_[channel].pop();
+      if (!burst_.empty()) hand_over();
       unlock();
       host_.deliver(arrival.source, channel, arrival.message, arrival.size);
       lock();
@@ -348,6 +371,7 @@ std::size_t Endpoint::deliver(std::uint32_t channels, std::size_t most) {
 
 std::size_t Endpoint::poll(std::uint32_t channels, std::size_t most, Time now) {
   if (threaded_ && !lock_.try_lock()) return 0;
+  now = advance_clock(now);
   room_.look(now);
   // What had arrived by then is not all received at once.
   if (now - last_poll_ > away)

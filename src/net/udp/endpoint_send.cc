@@ -60,6 +60,7 @@ SendResult Endpoint::send(Channel channel, std::uint32_t rank, std::span<const P
     fatal(host_, "udp: a message of %zu bytes to rank %u; the limit is %zu", size, rank,
           settings_.max_message);
   const OptionalGuard guard(lock_, threaded_);
+  now = advance_clock(now);
   Peer& peer = peers_[rank];
   Packet* const built = pieces.empty() ? nullptr : slabs_.built_at(pieces.back().data);
   const bool is_whole = sizeof(Header) + record_size(size) <= peer.datagram;
@@ -73,8 +74,13 @@ SendResult Endpoint::send(Channel channel, std::uint32_t rank, std::span<const P
                       : send_parts(channel, peer, pieces, size, now);
     if (built != nullptr && result == sent) end_building(*built);
   }
-  burst_.send();
+  hand_over();
   return result;
+}
+
+void Endpoint::hand_over() {
+  burst_.send();
+  burst_.for_refused([&](Peer& peer) { mark_busy(peer); });
 }
 
 void* Endpoint::buffer(Channel channel, std::uint32_t rank, std::size_t size) {
@@ -335,7 +341,6 @@ Header Endpoint::header_for(Peer& peer, std::uint8_t flags) noexcept {
   peer.answer_now = false;
   const bool waited = std::exchange(peer.kept_waiting, false);
   Header header{};
-  header.session = settings_.session;
   header.source = host_.rank & (max_ranks - 1);
   header.next_expected = peer.received.next_expected();
   header.received = peer.received.received_behind(0);
@@ -353,7 +358,6 @@ void Endpoint::put_on_wire(Peer& peer, Packet& packet, Time now) {
       header_for(peer, static_cast<std::uint8_t>(sequenced | (packet.urgent ? acknowledge_now : 0) |
                                                  (more ? has_more : 0)));
   header.sequence = packet.sequence;
-  header.session += peer.unacknowledged.wraps_at(packet.sequence);
   burst_.add(peer, packet, header, now);
   peer.pacing.sent(packet.charge);
   if (peer.unacknowledged.in_flight() == packet.charge) peer.progressed_at = now;
@@ -445,7 +449,7 @@ void Endpoint::end_poll(bool idle, Time now) {
     owed_.pop_back();
   }
   if (now >= next_timer_) look_at_timers(now);
-  burst_.send();
+  hand_over();
 }
 
 void Endpoint::done_with(Peer& peer, Packet& packet) {

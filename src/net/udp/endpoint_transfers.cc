@@ -27,6 +27,7 @@ std::uint32_t number_of(const Remote& remote) noexcept {
 SendResult Endpoint::put(const Remote& remote, const void* local, std::size_t size, void* done,
                          void* local_done, Time now) {
   const OptionalGuard guard(lock_, threaded_);
+  now = advance_clock(now);
   Peer& peer = peers_[remote.peer];
   Transfer* transfer = puts_.take();
   if (transfer == nullptr) return would_block;
@@ -57,7 +58,7 @@ SendResult Endpoint::put(const Remote& remote, const void* local, std::size_t si
     mark_busy(peer);
     transmit(peer, now);
   }
-  burst_.send();
+  hand_over();
   return result;
 }
 
@@ -85,6 +86,7 @@ SendResult Endpoint::put_small(Peer& peer, Transfer& transfer, Time now) {
 SendResult Endpoint::get(const Remote& remote, void* local, std::size_t size, void* done,
                          Time now) {
   const OptionalGuard guard(lock_, threaded_);
+  now = advance_clock(now);
   Peer& peer = peers_[remote.peer];
   if (free_gets_.empty()) return would_block;
   Packet* packet = room_for_record(peer, Traffic::one_sided, record_size(sizeof(GetDetails)));
@@ -99,7 +101,7 @@ SendResult Endpoint::get(const Remote& remote, void* local, std::size_t size, vo
   std::memcpy(to + sizeof record, &details, sizeof details);
   packet->size += static_cast<std::uint32_t>(record_size(sizeof details));
   added(peer, record_size(sizeof details), now);
-  burst_.send();
+  hand_over();
   return sent;
 }
 

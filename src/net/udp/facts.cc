@@ -92,8 +92,9 @@ void describe(const Host& host, void (*fact)(void* context, const char* name, co
   if (socket == nullptr) return print("socket", error);
   print("receive buffer", buffer_text(*socket));
   print("batches", batch_text(socket->limits(), settings.socket));
-  print("authenticated",
-        settings.cover == Cover::payload ? "headers and payload" : "headers: GEX_UDP_AUTHENTICATE");
+  print("authenticated", settings.covers_bulk
+                             ? "all of each datagram"
+                             : "all but the data of puts and gets: GEX_UDP_AUTHENTICATE=header");
   print("put and get", "by the network, in datagrams that go straight to their place");
 }
 

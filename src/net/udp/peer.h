@@ -8,13 +8,14 @@
 
 #include "net/udp/address.h"
 #include "net/udp/congestion.h"
+#include "net/udp/freshness.h"
 #include "net/udp/pacing.h"
 #include "net/udp/packet.h"
 #include "net/udp/receive_buffers.h"
 #include "net/udp/receive_room.h"
 #include "net/udp/round_trip.h"
-#include "net/udp/seal.h"
 #include "net/udp/sequence.h"
+#include "net/udp/siphash.h"
 #include "net/udp/transfers.h"
 #include "net/udp/unacknowledged.h"
 
@@ -31,14 +32,15 @@ struct Partial {
 
 struct Peer {
   Address address;
-  std::uint16_t route = 0;    ///< what `Socket::connect` has returned
-  bool is_connected = false;  ///< it has been asked
-  std::uint32_t session = 0;  ///< its process's
-  Cover cover = Cover::payload;
+  std::uint16_t route = 0;           ///< what `Socket::connect` has returned
+  bool is_connected = false;         ///< it has been asked
+  SipKey key_to{};                   ///< of what goes there
+  SipKey key_from{};                 ///< of what comes from there
   std::uint32_t datagram = 0;        ///< bytes of the largest one with messages
   std::uint32_t stream_payload = 0;  ///< bytes of payload in a datagram of a stream
 
   // What goes there.
+  std::uint64_t sent_number = 0;  ///< of the last datagram
   Unacknowledged unacknowledged;
   std::array<PacketQueue, traffic_kinds> ready;     ///< whole, to be sent
   std::array<Packet*, traffic_kinds> open{};        ///< to which the next message is added
@@ -62,6 +64,8 @@ struct Peer {
   std::uint32_t next_number[2] = {};  ///< of messages that are sent in parts
 
   // What comes from there.
+  Freshness freshness;
+  Time elsewhere_since = 0;  ///< since when all that is new has come from another address
   ReceivedSequence received;
   std::vector<Partial> partials;
   std::uint32_t unanswered = 0;  ///< sequenced datagrams since the last one that went there

@@ -3,8 +3,6 @@
 #include <algorithm>
 #include <cstring>
 
-#include "net/udp/pieces.h"
-
 namespace gex::net::udp {
 
 namespace {
@@ -86,7 +84,6 @@ class Seal::Digest {
 Seal::Seal(const SipKey& key) : key_(key) {
   auto words = std::make_unique<Words>();
   for (std::uint64_t i = 0; i < words->size(); ++i) {
-    // Shorter than anything that a tag is made of: the two never meet.
     SipHash hash(key);
     hash.add(i);
     (*words)[i] = hash.finish();
@@ -94,20 +91,32 @@ Seal::Seal(const SipKey& key) : key_(key) {
   words_ = std::move(words);
 }
 
-std::uint64_t Seal::tag(Cover cover, const void* header, std::size_t header_size,
-                        std::span<const iovec> payload) const noexcept {
-  SipHash hash(key_);
+SipKey Seal::key_of(const Direction& direction) const noexcept {
+  SipKey key;
+  for (std::uint64_t half = 0; half < key.size(); ++half) {
+    // Longer than what `words_` are made of: the two never meet.
+    SipHash hash(key_);
+    hash.add(std::uint64_t{direction.sender} << 32 | direction.sender_session);
+    hash.add(std::uint64_t{direction.receiver} << 32 | direction.receiver_session);
+    hash.add(half);
+    key[half] = hash.finish();
+  }
+  return key;
+}
+
+std::uint64_t Seal::tag(const SipKey& key, std::uint32_t number_above, const void* header,
+                        std::size_t header_size, std::size_t payload_size,
+                        std::span<const iovec> covered) const noexcept {
+  SipHash hash(key);
   // The sizes come first: what is hashed then can be read in one way only.
-  hash.add(size_of(payload) << 16 | header_size << 8 | static_cast<std::uint64_t>(cover));
+  hash.add(std::uint64_t{number_above} << 32 | payload_size << 8 | header_size);
   std::span<const std::byte> rest(static_cast<const std::byte*>(header), header_size);
   for (; rest.size() >= 8; rest = rest.subspan(8)) hash.add(word_at(rest.data()));
   hash.add(part_of_word(rest));
-  if (cover == Cover::payload) {
-    Digest digest(*words_, hash);
-    for (const iovec& piece : payload)
-      digest.add(static_cast<const std::byte*>(piece.iov_base), piece.iov_len);
-    digest.finish();
-  }
+  Digest digest(*words_, hash);
+  for (const iovec& piece : covered)
+    digest.add(static_cast<const std::byte*>(piece.iov_base), piece.iov_len);
+  digest.finish();
   return hash.finish();
 }
 

@@ -1,22 +1,27 @@
 #pragma once
-// `Seal`: proves that a datagram comes from this job and was not changed on its way.
+// `Seal`: proves that a datagram was sent by one process of this job to another, and was not
+// changed on its way.
 //
-// A datagram carries a tag of 64 bits, a function of its header, of its payload and of a key that
-// only the ranks of the job have. A header names source, start of the process and sequence number;
-// with them the receiver finds what is repeated, so the tag need not change with each sending.
+// A datagram carries a tag of 64 bits, a function of its header, of its payload, of its number and
+// of a key that holds for one direction between two processes: what was sent to another rank or
+// lane, in another session, or the other way, has no valid tag here. The key is made of the job's,
+// which only the ranks have. By the number, which no two datagrams of a direction share, the
+// receiver finds what is repeated (freshness.h).
 //
-//     Seal seal(key);
+//     Seal seal(key_of_the_job);
+//     const SipKey key = seal.key_of({.sender = 0, .sender_session = 17, ...});
 //     header.tag = 0;
-//     header.tag = seal.tag(Cover::payload, &header, sizeof header, pieces);
+//     header.tag = seal.tag(key, number >> 32, &header, sizeof header, size_of(pieces), pieces);
 //
-// The tag is SipHash-2-4 of the header, of the number of bytes that follow it, and, with
-// Cover::payload, of a digest of these. The digest is NH (Black, Halevi, Krawczyk, Krovetz and
-// Rogaway, "UMAC", 1999) over words of 64 bits: of each block of 4 KiB the sum of the products
-// (m[2i] + k[2i]) * (m[2i+1] + k[2i+1]) modulo 2^128, where k are secret words made of the key.
-// Two different payloads of one size have one digest with a probability of at most 2^-64, however
-// they were chosen, and as the digest never leaves SipHash it gives nothing away about k. It needs
-// one multiplication for 16 bytes and nothing of a processor but that, so that it takes the place
-// of a checksum also where all senders are trusted.
+// The tag is SipHash-2-4 of the header, of the number of bytes that follow it, of the upper half of
+// the datagram's number, of which the header has the lower, and of a digest of what follows. The
+// digest is NH (Black, Halevi, Krawczyk, Krovetz and Rogaway, "UMAC", 1999) over words of 64 bits:
+// of each block of 4 KiB the sum of the products (m[2i] + k[2i]) * (m[2i+1] + k[2i+1]) modulo
+// 2^128, where k are secret words made of the job's key. Two different payloads of one size have
+// one digest with a probability of at most 2^-64, however they were chosen, and as the digest never
+// leaves SipHash it gives nothing away about k. It needs one multiplication for 16 bytes and
+// nothing of a processor but that, so that it takes the place of a checksum also where all senders
+// are trusted.
 //
 // How a payload is cut into pieces does not matter: sender and receiver may have it in others.
 //
@@ -34,9 +39,13 @@
 
 namespace gex::net::udp {
 
-/// What a tag speaks for. With `header` a process without the key can still send nothing, but one
-/// that can change datagrams on their way can exchange the payload.
-enum class Cover : std::uint8_t { header = 1, payload = 2 };
+/// From which process to which. A session is one start of a process, and one lane of it.
+struct Direction {
+  std::uint32_t sender;
+  std::uint32_t sender_session;
+  std::uint32_t receiver;
+  std::uint32_t receiver_session;
+};
 
 class Seal {
  public:
@@ -46,15 +55,14 @@ class Seal {
   static constexpr std::size_t max_header = 64;
   static constexpr std::size_t block = 4096;
 
-  /// Of a header, whose own place for the tag must be 0, and what follows it.
-  std::uint64_t tag(Cover cover, const void* header, std::size_t header_size,
-                    std::span<const iovec> payload) const noexcept;
+  /// The key of what goes that way.
+  SipKey key_of(const Direction& direction) const noexcept;
 
-  /// Whether `tag` is theirs.
-  bool check(std::uint64_t tag, Cover cover, const void* header, std::size_t header_size,
-             std::span<const iovec> payload) const noexcept {
-    return tag == this->tag(cover, header, header_size, payload);
-  }
+  /// Of a header, whose own place for the tag must be 0, and of `payload_size` bytes behind it, of
+  /// which `covered` are all or the first, as the header's flags state.
+  std::uint64_t tag(const SipKey& key, std::uint32_t number_above, const void* header,
+                    std::size_t header_size, std::size_t payload_size,
+                    std::span<const iovec> covered) const noexcept;
 
  private:
   using Words = std::array<std::uint64_t, block / sizeof(std::uint64_t)>;

@@ -35,23 +35,16 @@ class ReceivedSequence {
       return;
     }
     ++next_expected_;
-    wraps_ += next_expected_ == 0 ? 1 : 0;
     while (ahead_ != 0 && holds(next_expected_)) {
       bits_[word_of(next_expected_)] &= ~bit_of(next_expected_);
       --ahead_;
       ++next_expected_;
-      wraps_ += next_expected_ == 0 ? 1 : 0;
     }
   }
 
   std::uint32_t next_expected() const noexcept { return next_expected_; }
   /// How many have arrived ahead of their turn.
   std::uint32_t ahead() const noexcept { return ahead_; }
-  /// How often the sequence had wrapped when the datagram of this number was sent.
-  std::uint32_t wraps_at(std::uint32_t sequence) const noexcept {
-    if (sequence - next_expected_ < 1U << 31) return wraps_ + (sequence < next_expected_ ? 1 : 0);
-    return wraps_ - (sequence > next_expected_ ? 1 : 0);
-  }
 
   /// Bit i: next_expected + 1 + first + i has arrived.
   std::uint32_t received_behind(std::uint32_t first) const noexcept {
@@ -77,7 +70,6 @@ class ReceivedSequence {
 
   std::uint32_t next_expected_ = 0;
   std::uint32_t ahead_ = 0;
-  std::uint32_t wraps_ = 0;
   std::array<std::uint64_t, words> bits_{};
 };
 

@@ -91,7 +91,7 @@ bool read_settings(const Host& host, Settings& settings, std::string& error) {
     error = refusal("GEX_UDP_AUTHENTICATE", cover, "payload or header");
     return false;
   }
-  settings.cover = cover == "header" ? Cover::header : Cover::payload;
+  settings.covers_bulk = cover != "header";
 
   const std::int64_t depth = host.env_integer("GASNET_NETWORKDEPTH");
   if (depth < 0 || depth > max_depth)

@@ -9,14 +9,13 @@
 
 #include "net/udp/kernel_socket.h"
 #include "net/udp/path.h"
-#include "net/udp/seal.h"
 
 namespace gex::net::udp {
 
 struct Settings {
-  Wish wish;             ///< for `candidates`
-  SocketOptions socket;  ///< all but `bind`
-  Cover cover = Cover::payload;
+  Wish wish;                     ///< for `candidates`
+  SocketOptions socket;          ///< all but `bind`
+  bool covers_bulk = true;       ///< `EndpointSettings::covers_bulk`
   std::uint32_t depth = 0;       ///< requests unanswered at a peer; 0: the conduit chooses
   std::uint16_t first_port = 0;  ///< of `socket.bind`; 0: the system chooses
 };

@@ -57,7 +57,7 @@ struct Offer {
   SipKey key;
   std::uint32_t depth;
   std::uint32_t lanes;
-  Cover cover;
+  bool covers_bulk;
 };
 
 /// What they exchange of their sockets.
@@ -187,11 +187,10 @@ std::unique_ptr<Socket> open_socket(const Host& host, const SocketOptions& optio
 }
 
 PeerSettings settings_of(const Opened& opened, std::uint32_t lane, const Socket& socket,
-                         Cover cover, bool is_near, std::uint32_t ranks) {
+                         bool is_near, std::uint32_t ranks) {
   PeerSettings peer;
   peer.address = opened.addresses[lane];
   peer.session = opened.session_of(lane);
-  peer.cover = cover;
   peer.datagram = socket.max_datagram(peer.address);
   const std::size_t least = socket.charge(std::min<std::size_t>(peer.datagram, 1472));
   const std::size_t room = room_of(opened.receive_buffer);
@@ -222,7 +221,7 @@ std::unique_ptr<Udp> Udp::attach(const Host& host, Limits& limits) {
     mine.candidates = candidates(wanted.wish, host_addresses(), error);
   mine.candidates.stack = ip_stack();
   mine.depth = wanted.depth != 0 ? wanted.depth : depth;
-  mine.cover = wanted.cover;
+  mine.covers_bulk = wanted.covers_bulk;
   if (error.empty() && (!draw(mine.key) || !draw(own.session)))
     error = "udp: the system has no random numbers";
   if (!succeeded_on_all_ranks(host, error)) return nullptr;
@@ -255,11 +254,12 @@ std::unique_ptr<Udp> Udp::attach(const Host& host, Limits& limits) {
   for (std::uint32_t lane = 0; lane < lanes; ++lane) {
     parts[lane].session = own.session_of(lane);
     for (std::uint32_t rank = 0; rank < host.size; ++rank)
-      parts[lane].peers.push_back(settings_of(opened[rank], lane, *parts[lane].socket, common.cover,
+      parts[lane].peers.push_back(settings_of(opened[rank], lane, *parts[lane].socket,
                                               hosts[rank] == hosts[host.rank], host.size));
   }
   settings.max_message = max_message;
   settings.depth = common.depth;
+  settings.covers_bulk = common.covers_bulk;
   settings.total_depth = std::max(total_depth, common.depth);
   auto udp = std::make_unique<Udp>(host, common.key, settings, std::move(parts),
                                    way_over(address, wanted.wish));

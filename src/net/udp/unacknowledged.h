@@ -30,9 +30,6 @@ class Unacknowledged {
   std::size_t in_flight() const noexcept { return in_flight_; }
   std::uint32_t lost() const noexcept { return lost_; }
   std::uint32_t next_sequence() const noexcept { return next_; }
-  std::uint32_t wraps_at(std::uint32_t sequence) const noexcept {
-    return wraps_ - (sequence >= next_ && next_ - sequence < 1U << 31 ? 1 : 0);
-  }
 
   /// Gives it the next sequence number. Requires `has_room()`.
   void add(Packet& packet) {
@@ -40,7 +37,6 @@ class Unacknowledged {
     packet.sequence = next_;
     slot(next_) = &packet;
     ++next_;
-    wraps_ += next_ == 0 ? 1 : 0;
   }
   /// It is being sent, for the first time or again.
   void transmitted(Packet& packet, Time now) noexcept {
@@ -62,6 +58,14 @@ class Unacknowledged {
     packet.is_probe = false;
     ++lost_;
     in_flight_ -= packet.charge;
+  }
+  /// The system has refused to send that transmission of that packet, which may have been sent
+  /// again or acknowledged since. False: it has.
+  bool mark_refused(std::uint32_t sequence, std::uint64_t transmission) noexcept {
+    Packet* const packet = sequence - first_ < next_ - first_ ? slot(sequence) : nullptr;
+    if (packet == nullptr || packet->transmission != transmission || packet->lost) return false;
+    mark_lost(*packet);
+    return true;
   }
   /// It is about to be sent as a probe. Requires that it is not lost.
   void make_probe(Packet& packet) noexcept {
@@ -169,7 +173,6 @@ class Unacknowledged {
   std::vector<Packet*> ring_;  ///< by sequence number; null: acknowledged
   std::uint32_t first_ = 0;
   std::uint32_t next_ = 0;
-  std::uint32_t wraps_ = 0;
   std::uint32_t lost_ = 0;
   std::uint32_t ahead_ = 0;  ///< acknowledged behind the oldest that is not
   std::size_t in_flight_ = 0;

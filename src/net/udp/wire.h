@@ -27,11 +27,12 @@ enum HeaderFlag : std::uint8_t {
   no_requests = 8,      ///< its sender has no room for requests now
   leaving = 16,         ///< the last datagram of its sender
   kept_waiting = 32,    ///< its sender did not poll for a while, and acknowledges some of that time
+  bulk = 64,            ///< of a put's or a get's data only the record's beginning is authenticated
 };
 
 struct Header {
   std::uint64_t tag;            ///< of everything else, see seal.h
-  std::uint32_t session;        ///< of the sender's lane, plus how often its sequence has wrapped
+  std::uint32_t number;         ///< the lower half of the datagram's, among all that go this way
   std::uint32_t sequence;       ///< of a sequenced datagram
   std::uint32_t next_expected;  ///< all sequence numbers before this one have been received
   std::uint32_t received;       ///< bit i: so has next_expected + 1 + i

@@ -5,8 +5,9 @@
 
   faults     datagrams are lost, repeated and changed on their way
   strangers  somebody who is not of the job sends to the ranks' ports
-  replays    somebody sends again what ranks have sent each other; exits with 77 where this process
-             may not look at that
+  replays    somebody sends what ranks have sent each other again: to the same rank, to the others, its
+             sender among them, and changed, cut short or put together of two; exits with 77 where this
+             process may not look at that
 """
 
 import argparse
@@ -18,15 +19,15 @@ import subprocess
 import sys
 
 SKIPPED = 77
-RANKS = 2
 COUNTS = ("sent", "again", "timeouts", "received", "repeated", "strange", "malformed", "no_room", "moved",
           "overflowed", "unsendable")
 LINE = re.compile(
     r"^gex: rank (\d+): udp: (\d+) datagrams sent, (\d+) of them again \((\d+) after a timeout\); "
-    r"(\d+) received: (\d+) repeated or replayed, (\d+) not of this job or changed on their way, "
+    r"(\d+) received: (\d+) repeated or replayed, (\d+) not of this connection or changed on their way, "
     r"(\d+) malformed, (\d+) without room, (\d+) from a new address; the system dropped (\d+) for which "
     r"the receive buffer had no room, and could not send (\d+)$", re.MULTILINE)
 # Behind the headers of IPv4 and UDP: src/net/udp/wire.h.
+HEADER = 32
 FLAGS_AT = 27
 SEQUENCED = 1
 IPV4 = 0x0800
@@ -42,11 +43,11 @@ def environment(**more):
             "GEX_UDP_LANES": "1", **more}
 
 
-def counts_of(errors):
+def counts_of(errors, ranks=2):
     """What each rank has printed."""
     found = {int(rank): dict(zip(COUNTS, map(int, numbers)))
              for rank, *numbers in LINE.findall(errors)}
-    check(sorted(found) == list(range(RANKS)) and len(LINE.findall(errors)) == RANKS,
+    check(sorted(found) == list(range(ranks)) and len(LINE.findall(errors)) == ranks,
           f"not one line of each rank: {errors}")
     for rank, counts in found.items():
         print(f"rank {rank}: {counts}")
@@ -56,7 +57,7 @@ def counts_of(errors):
 
 
 def test_faults(build):
-    command = [f"{build}/bin/gexrun", "-n", str(RANKS), f"{build}/tests/bin/conformance_seq",
+    command = [f"{build}/bin/gexrun", "-n", "2", f"{build}/tests/bin/conformance_seq",
                "--gtest_filter=Payload*:Flow*"]
     for faults in ("loss=0.05,duplication=0.05,corruption=0.02,seed=1", ""):
         done = subprocess.run(command, env=environment(GEX_UDP_FAULTS=faults), stdout=subprocess.PIPE,
@@ -73,13 +74,14 @@ def test_faults(build):
 class Serving:
     """A job whose ranks wait, then talk with each other, and then end."""
 
-    def __init__(self, build):
+    def __init__(self, build, ranks=2):
+        self.ranks = ranks
         self.process = subprocess.Popen(
-            [f"{build}/bin/gexrun", "-n", str(RANKS), f"{build}/tests/bin/fault_probe", "serve"],
+            [f"{build}/bin/gexrun", "-n", str(ranks), f"{build}/tests/bin/fault_probe", "serve"],
             env=environment(), stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
-        ranks = [self.line("ready ") for _ in range(RANKS)]
-        self.ports = [port for rank in ranks for port in ports_of(int(rank))]
-        check(len(self.ports) == RANKS, f"not one port for each rank: {self.ports}")
+        processes = [self.line("ready ") for _ in range(ranks)]
+        self.ports = [port for process in processes for port in ports_of(int(process))]
+        check(len(self.ports) == ranks, f"not one port for each rank: {self.ports}")
 
     def line(self, start):
         line = self.process.stdout.readline()
@@ -95,7 +97,7 @@ class Serving:
         output, errors = self.process.communicate()
         check(self.process.returncode == 0 and "rounds of all ranks" in output,
               f"the job fails: {output}{errors}")
-        return counts_of(errors)
+        return counts_of(errors, self.ranks)
 
 
 def ports_of(process):
@@ -138,7 +140,7 @@ def test_replays(build):
     with link:
         link.bind(("lo", IPV4))
         link.settimeout(20)
-        job = Serving(build)
+        job = Serving(build, 3)
         job.process.send_signal(signal.SIGUSR1)
         seen = {port: [] for port in job.ports}
         # As many to each: later ones are of no use here.
@@ -150,10 +152,31 @@ def test_replays(build):
                 seen[port].append(udp[8:])
         job.line("talking")
         send_all((port, datagram) for port, datagrams in seen.items() for datagram in datagrams)
+        forged = [one for port in seen for one in forgeries(port, seen)]
+        send_all(forged)
         for counts in job.end().values():
             check(counts["repeated"] >= 100, f"{counts['repeated']} replays of 100 are counted")
-            check(counts["strange"] == 0, "a replay is not known as what a peer has sent")
+            expected = len(forged) // len(seen)
+            # One that is longer than it says is counted twice: what is behind it, too.
+            check(counts["strange"] >= expected or counts["overflowed"] > 0,
+                  f"{counts['strange']} of {expected} forgeries are counted")
             check(counts["moved"] == 0, "a stranger was taken for a peer")
+
+
+def forgeries(port, seen):
+    """To one port: as many of each kind as datagrams were seen for it."""
+    for other, datagrams in seen.items():
+        if other != port:
+            yield from ((port, datagram) for datagram in datagrams)
+    last = seen[port][-1]
+    for datagram in seen[port]:
+        changed = bytearray(datagram)
+        changed[len(datagram) // 2] ^= 1
+        yield port, bytes(changed)
+        yield port, datagram[:-1]
+        # The header of one, and what follows that of another.
+        other = last if last[HEADER:] != datagram[HEADER:] else changed
+        yield port, datagram[:HEADER] + bytes(other[HEADER:])
 
 
 def main():

@@ -403,6 +403,123 @@ TEST(Transfers, OfMemoryThatChangesMeanwhileComeToAnEnd) {
   ASSERT_TRUE(ranks.settle());
 }
 
+// The system takes some of what it is given, and later the rest.
+TEST_P(OverABadNetwork, WhatTheSystemRefusesIsSentAgain) {
+  Ranks ranks(2, GetParam().faults);
+  Random random(23);
+  ranks.network.takes = [&](std::size_t all) {
+    return random.below(3) == 0 ? random.below(all) : all;
+  };
+  std::uint32_t asked = 0, answered = 0;
+  handler = [&](std::uint32_t me, std::uint32_t source, Channel channel,
+                std::span<const std::byte> message) {
+    ++(channel == request_channel ? asked : answered);
+    if (channel == request_channel) {
+      EXPECT_EQ(ranks.send(me, reply_channel, source, message_of(me, number_of(message), 100)),
+                sent);
+    }
+  };
+  constexpr std::size_t size = 200'000;
+  std::vector<std::byte> memory(size), source(size, std::byte{3}), target(size);
+  SegmentKey key{};
+  ASSERT_TRUE(ranks.segments[1]->add(memory.data(), size, key));
+  const Remote remote{1, &key, reinterpret_cast<std::uint64_t>(memory.data())};
+  for (std::uint32_t i = 0; i < 15; ++i) {
+    int puts = 0, gets = 0;
+    Endpoint& endpoint = *ranks.endpoints[0];
+    ASSERT_EQ(endpoint.put(remote, source.data(), size, &puts, nullptr, ranks.network.now), sent);
+    ASSERT_EQ(ranks.send(0, request_channel, 1, message_of(0, i, 3000)), sent);
+    ASSERT_TRUE(ranks.run_until([&] { return puts == 1 && answered == i + 1; })) << i;
+    ASSERT_EQ(endpoint.get(remote, target.data(), size, &gets, ranks.network.now), sent);
+    ASSERT_TRUE(ranks.run_until([&] { return gets == 1; })) << i;
+    ASSERT_EQ(target, source);
+    std::fill(target.begin(), target.end(), std::byte{0});
+  }
+  ASSERT_TRUE(ranks.settle());
+  EXPECT_EQ(asked, 15U);
+}
+
+// Between the moment at which a packet is sent again and that at which the system refuses it, it
+// may be acknowledged, and its memory be used for another.
+TEST(Refusals, OfWhatHasBeenAcknowledgedMeanwhileChangeNothing) {
+  Ranks ranks(2, {.max_datagram = 1472, .joins = true});
+  int arrived = 0;
+  handler = [&](std::uint32_t, std::uint32_t, Channel, std::span<const std::byte>) { ++arrived; };
+  std::vector<std::byte> memory(20'000), target(20'000);
+  SegmentKey key{};
+  ASSERT_TRUE(ranks.segments[0]->add(memory.data(), memory.size(), key));
+  const auto send = [&](std::uint32_t number) {
+    EXPECT_EQ(ranks.send(0, request_channel, 1, message_of(0, number, 1000)), sent);
+    ranks.poll(0);
+  };
+  send(0);
+  ASSERT_TRUE(ranks.settle());
+  const std::uint64_t received = ranks.endpoints[0]->counts().received;
+  // Of five more the first one comes late.
+  ranks.network.records = true;
+  ranks.network.cut_off(1, true);
+  send(1);
+  ranks.network.cut_off(1, false);
+  ranks.network.records = false;
+  ASSERT_EQ(ranks.network.recorded.size(), 1U);
+  for (std::uint32_t number = 2; number < 6; ++number) send(number);
+  ranks.network.now += 20'000;
+  for (int i = 0; i < 4 && arrived != 5; ++i) ranks.poll(1);
+  ASSERT_EQ(arrived, 5);
+  // Rank 1 asks for something, and reports the gap; then the missing one arrives.
+  int got = 0;
+  const Remote remote{0, &key, reinterpret_cast<std::uint64_t>(memory.data())};
+  ASSERT_EQ(ranks.endpoints[1]->get(remote, target.data(), target.size(), &got, ranks.network.now),
+            sent);
+  ranks.network.inject(1, ranks.network.recorded[0].bytes, ranks.network.recorded[0].from, true);
+  ranks.poll(1);
+  ranks.poll(1);
+  ASSERT_EQ(arrived, 6);
+  // Rank 0 finds both in one poll, and can send nothing in it.
+  ranks.network.takes = [](std::size_t) { return std::size_t{0}; };
+  ranks.network.now += 20'000;
+  ranks.poll(0);
+  EXPECT_EQ(ranks.endpoints[0]->counts().received - received, 2U);
+  EXPECT_EQ(ranks.endpoints[0]->counts().sent_again, 1U);
+  ranks.network.takes = [](std::size_t all) { return all; };
+  ASSERT_TRUE(ranks.run_until([&] { return got == 1; }));
+  for (std::uint32_t number = 6; number < 200; ++number) {
+    send(number);
+    ASSERT_TRUE(ranks.run_until([&] { return arrived == static_cast<int>(number) + 1; })) << number;
+  }
+  ASSERT_TRUE(ranks.settle());
+}
+
+// Threads come to an endpoint's lock in another order than they have read the clock.
+TEST(Clocks, OfThreadsMayBeBehindOneAnother) {
+  Ranks ranks(2, {.delay = 1'000});
+  int arrived = 0;
+  handler = [&](std::uint32_t, std::uint32_t, Channel, std::span<const std::byte>) { ++arrived; };
+  for (int i = 0; i < 3; ++i) {
+    // One thread has read the clock, another sends and its message arrives, and the first one
+    // polls.
+    const Time before = ranks.network.now;
+    ranks.network.now += 50'000;
+    ASSERT_EQ(ranks.send(0, request_channel, 1, message_of(0, i, 100)), sent);
+    ranks.network.now += 5'000;
+    ranks.poll(1);
+    ranks.poll(1);
+    ranks.network.now += 5'000;
+    current_rank = 0;
+    ranks.endpoints[0]->poll(both, everything, before);
+    ASSERT_TRUE(ranks.settle());
+  }
+  ASSERT_EQ(arrived, 3);
+  // What is lost is sent again after what round trips take, not after the longest time there is.
+  ranks.network.cut_off(1, true);
+  ASSERT_EQ(ranks.send(0, request_channel, 1, message_of(0, 3, 100)), sent);
+  ranks.network.cut_off(1, false);
+  const Time begin = ranks.network.now;
+  ASSERT_TRUE(ranks.run_until([&] { return arrived == 4; }));
+  EXPECT_LT(ranks.network.now - begin, 20'000'000U);
+  ASSERT_TRUE(ranks.settle());
+}
+
 // 5% of random loss must not be taken for congestion.
 TEST(Recovery, RandomLossCostsLessThanHalfOfTheRate) {
   Time taken[2];

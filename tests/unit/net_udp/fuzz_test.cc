@@ -28,7 +28,10 @@ class Fuzzer {
     if (random_.below(8) == 0) bytes.resize(1 + random_.below(bytes.size()));
     if (bytes.size() < sizeof(Header)) return bytes;
     Header header{};
-    header.session = 0x1000;
+    // Now and then one that was used before.
+    header.number = random_.below(50) == 0
+                        ? number_ - static_cast<std::uint32_t>(random_.below(3000))
+                        : ++number_;
     header.source = random_.below(50) == 0 ? number() & 0xffffffU : 0;
     // Mostly the next one in turn, so that it is looked into.
     header.sequence =
@@ -39,7 +42,8 @@ class Fuzzer {
     header.flags = static_cast<std::uint8_t>((random_() & 14U) | (random_.below(8) != 0 ? 1U : 0U));
     header.size = static_cast<std::uint16_t>(random_.below(50) == 0 ? random_() : bytes.size());
     const iovec rest{bytes.data() + sizeof header, bytes.size() - sizeof header};
-    header.tag = seal_.tag(Cover::payload, &header, sizeof header, std::span(&rest, 1));
+    header.tag =
+        seal_.tag(key_of_way_, 0, &header, sizeof header, rest.iov_len, std::span(&rest, 1));
     if (random_.below(20) == 0) header.tag ^= 1;
     std::memcpy(bytes.data(), &header, sizeof header);
     return bytes;
@@ -95,6 +99,9 @@ class Fuzzer {
   std::uint64_t segment_;
   std::size_t segment_size_;
   std::uint32_t key_;
+  std::uint32_t number_ = 0;  ///< of the last datagram
+  SipKey key_of_way_ = seal_.key_of(
+      {.sender = 0, .sender_session = 0x1000, .receiver = 1, .receiver_session = 0x1001});
   Random random_{99};
 };
 

@@ -63,7 +63,9 @@ class Ranks {
  public:
   static constexpr std::size_t max_message = 16640;
 
-  explicit Ranks(std::uint32_t count, const Faults& faults, EndpointSettings settings = {})
+  /// `session`: of rank 0, the next one's that of rank 1.
+  explicit Ranks(std::uint32_t count, const Faults& faults, EndpointSettings settings = {},
+                 std::uint32_t session = 0x1000)
       : network(faults) {
     settings.max_message = max_message;
     if (settings.depth == 0) settings.depth = 16;
@@ -71,8 +73,7 @@ class Ranks {
     for (std::uint32_t rank = 0; rank < count; ++rank) {
       PeerSettings& peer = peers[rank];
       peer.address = SimulatedNetwork::address_of(rank);
-      peer.session = 0x1000 + rank;
-      peer.cover = Cover::payload;
+      peer.session = session + rank;
       peer.datagram = std::min<std::size_t>(faults.max_datagram, 65504);
       peer.first_window = first_window(faults.receive_buffer, 4480, count);
       // Over a real network, where the links have a rate.

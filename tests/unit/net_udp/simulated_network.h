@@ -6,6 +6,7 @@
 
 #include <netinet/in.h>
 
+#include <algorithm>
 #include <cstring>
 #include <deque>
 #include <functional>
@@ -63,10 +64,16 @@ class SimulatedNetwork {
   std::uint64_t dropped() const { return dropped_; }
   /// The most bytes that have waited there.
   std::size_t longest_queue() const { return longest_queue_; }
-  /// A datagram from nowhere.
-  void inject(std::uint32_t to, std::vector<std::byte> bytes, const Address& from) {
-    deliver(port_of(to), from, std::move(bytes));
+  /// A datagram from nowhere; `at_once`: it overtakes all others.
+  void inject(std::uint32_t to, std::vector<std::byte> bytes, const Address& from,
+              bool at_once = false) {
+    if (at_once)
+      queues_[port_of(to)].under_way.push({now, ++order_, from, std::move(bytes)});
+    else
+      deliver(port_of(to), from, std::move(bytes));
   }
+  /// The rank at a port.
+  static std::uint32_t rank_at(std::uint16_t port) { return port % 100U; }
   /// All that was ever sent, if it is wanted.
   bool records = false;
   struct Recorded {
@@ -77,6 +84,8 @@ class SimulatedNetwork {
   std::vector<Recorded> recorded;
   /// Something that happens as datagrams are handed over, before their bytes are taken.
   std::function<void()> before_send = [] {};
+  /// How many of so many that are handed over in one call the system takes.
+  std::function<std::size_t(std::size_t)> takes = [](std::size_t count) { return count; };
 
   std::unique_ptr<Socket> open(std::uint32_t rank);
 
@@ -179,7 +188,8 @@ class SimulatedSocket final : public Socket {
 
   std::size_t send(std::span<const Outgoing> all) override {
     network_.before_send();
-    for (const Outgoing& one : all) {
+    const std::size_t taken = std::min(network_.takes(all.size()), all.size());
+    for (const Outgoing& one : all.first(taken)) {
       std::vector<std::byte> bytes;
       for (std::uint32_t i = 0; i < one.count; ++i) {
         const auto* from = static_cast<const std::byte*>(one.pieces[i].iov_base);
@@ -193,7 +203,7 @@ class SimulatedSocket final : public Socket {
           network_.carry(rank_, *one.to, {begin, begin + static_cast<std::ptrdiff_t>(size)});
       }
     }
-    return all.size();
+    return taken;
   }
 
   std::size_t receive(std::span<Incoming> all) override {

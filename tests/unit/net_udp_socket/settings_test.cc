@@ -53,7 +53,7 @@ TEST(Settings, HaveDefaults) {
   EXPECT_EQ(unset.socket.receive_buffer, std::size_t{16} << 20);
   EXPECT_EQ(unset.socket.mtu, 0U);
   EXPECT_TRUE(unset.socket.cut_in_kernel && unset.socket.join && unset.socket.marks);
-  EXPECT_EQ(unset.cover, Cover::payload);
+  EXPECT_TRUE(unset.covers_bulk);
   EXPECT_EQ(unset.depth, 0U);
   EXPECT_EQ(settings({{"GEX_UDP_PORTS", "  "}}).first_port, 0) << "blank is unset";
 }
@@ -74,7 +74,7 @@ TEST(Settings, AreWhatIsSet) {
   EXPECT_EQ(set.socket.receive_buffer, std::size_t{2} << 20);
   EXPECT_EQ(set.socket.mtu, 9000U);
   EXPECT_FALSE(set.socket.cut_in_kernel || set.socket.join || set.socket.marks);
-  EXPECT_EQ(set.cover, Cover::header);
+  EXPECT_FALSE(set.covers_bulk);
   EXPECT_EQ(set.depth, 12U);
   EXPECT_EQ(settings({{"GEX_UDP_PORTS", "7"}}).socket.last_port, 7);
 }
