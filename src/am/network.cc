@@ -140,6 +140,7 @@ bool is_credit_message(const Outbound& message) noexcept {
 bool send_on(net::Channel channel, gex_Rank_t jobrank, const Outbound& message,
              const Terms& terms = {}) noexcept {
   Network& self = network();
+  const CancellationDisabled uncancelled(reaches_cancellation_points());
   Credits& peer = self.peers[jobrank];
   WireMessage wire(message, gex_proc_.jobrank, peer.take_owed(),
                    take_terms(jobrank, channel, terms));
@@ -163,6 +164,7 @@ Outbound make_credit_message() noexcept {
 }
 
 void send_reply_with(gex_Rank_t jobrank, const Outbound& message, const Terms& terms) noexcept {
+  const CancellationDisabled uncancelled(reaches_cancellation_points());
   Waiter waiter;
   while (!send_on(net::reply_channel, jobrank, message, terms)) {
     network().conduit->poll(1U << net::reply_channel, 16);
@@ -304,6 +306,7 @@ void* begin_building(gex_Rank_t jobrank, bool is_reply, std::size_t size) noexce
   // A reply's place goes with the request that it answers.
   if (!is_reply && !credits.take()) return nullptr;
   const net::Channel channel = is_reply ? net::reply_channel : net::request_channel;
+  const CancellationDisabled uncancelled(reaches_cancellation_points());
   void* const place = self.conduit->buffer(channel, jobrank, size);
   if (place == nullptr && !is_reply) credits.restore();
   return place;
@@ -311,6 +314,7 @@ void* begin_building(gex_Rank_t jobrank, bool is_reply, std::size_t size) noexce
 
 void end_building(gex_Rank_t jobrank, bool is_reply, void* place) noexcept {
   Network& self = network();
+  const CancellationDisabled uncancelled(reaches_cancellation_points());
   self.conduit->release(place);
   if (!is_reply) self.peers[jobrank].restore();
 }

@@ -43,7 +43,7 @@ gex_Event_t gex_Coll_BarrierNB(gex_TM_t tm, gex_Flags_t flags) {
 
 void gex_Coll_BarrierBlocking(gex_TM_t tm, gex_Flags_t flags) {
   in_call(Call::barrier_blocking,
-          [=](auto& call) noexcept { gex::team::barrier_blocking(begin(call, tm, flags)); });
+          [=](auto& call) { gex::team::barrier_blocking(begin(call, tm, flags)); });
 }
 
 void gasnet_barrier_notify(int id, int flags) {

@@ -50,7 +50,7 @@ int gex_event_test_(gex_Event_t event) {
   });
 }
 void gex_event_wait_(gex_Event_t event) {
-  in_call(Call::event_wait, [=](auto& call) noexcept {
+  in_call(Call::event_wait, [=](auto& call) {
     call.concerns(event);
     gex::wait_event(event);
   });
@@ -62,7 +62,7 @@ int gex_Event_TestSome(gex_Event_t* pevent, size_t numevents, gex_Flags_t flags)
   });
 }
 void gex_Event_WaitSome(gex_Event_t* pevent, size_t numevents, gex_Flags_t flags) {
-  in_call(Call::event_wait_some, [=](auto& call) noexcept {
+  in_call(Call::event_wait_some, [=](auto& call) {
     check_array(call, pevent, numevents, flags);
     gex::wait_some(pevent, numevents);
   });
@@ -74,7 +74,7 @@ int gex_Event_TestAll(gex_Event_t* pevent, size_t numevents, gex_Flags_t flags) 
   });
 }
 void gex_Event_WaitAll(gex_Event_t* pevent, size_t numevents, gex_Flags_t flags) {
-  in_call(Call::event_wait_all, [=](auto& call) noexcept {
+  in_call(Call::event_wait_all, [=](auto& call) {
     check_array(call, pevent, numevents, flags);
     gex::wait_all(pevent, numevents);
   });
@@ -90,7 +90,7 @@ int gex_NBI_Test(gex_EC_t event_mask, gex_Flags_t flags) {
   });
 }
 void gex_NBI_Wait(gex_EC_t event_mask, gex_Flags_t flags) {
-  in_call(Call::nbi_wait, [=](auto& call) noexcept {
+  in_call(Call::nbi_wait, [=](auto& call) {
     check_implicit(call, event_mask, flags);
     gex::wait_implicit(event_mask);
   });

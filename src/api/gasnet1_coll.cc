@@ -100,7 +100,7 @@ void complete(Call which, Kind kind, gex_TM_t tm, gex_Rank_t root, void* dst, vo
               std::size_t nbytes, int flags) {
   const InCall call(which);
   const gex_Event_t event = begin(call, kind, tm, root, dst, src, nbytes, flags, true);
-  if (event != GEX_EVENT_INVALID) gex::wait_event(event);
+  if (event != GEX_EVENT_INVALID) gex::finish_event(event);
 }
 
 gex::Team& team_of_barrier(Call call, gex_TM_t tm, int flags) {

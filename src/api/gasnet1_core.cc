@@ -1,9 +1,11 @@
 // Entry points: what gasnetex.h carries over from GASNet-1.
 
 #include <gasnetex.h>
+#include <pthread.h>
 
 #include <cstdlib>
 
+#include "base/cancellation.h"
 #include "base/error.h"
 #include "base/os_process.h"
 #include "base/spin.h"
@@ -78,8 +80,8 @@ int gex_poll_(std::uint32_t quiet) {
   if (progressed) {
     empty_polls.reset();
     has_progressed = true;
-  } else {
-    empty_polls.wait_for_client();
+  } else if (empty_polls.wait_for_client()) {
+    pthread_testcancel();
   }
   return GASNET_OK;
 }
@@ -98,11 +100,14 @@ void gex_wait_pause_(uint32_t* spins) {
   if (waiter.wait()) {
     gex::note_condition_wait(/*first=*/yielded == 0);
     yielded = yielded_bit;
+    pthread_testcancel();
   }
   *spins = waiter.turns() | yielded;
 }
 
 void gasnet_exit(int exitcode) {
+  // Until the process has ended.
+  const gex::CancellationDisabled uncancelled;
   if (gex_proc_.jobsize == 0) std::_Exit(gex::os::exit_status(exitcode));
   gex::trace::finish();
   gex::report_network();

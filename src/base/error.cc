@@ -7,6 +7,7 @@
 #include <cstdio>
 #include <cstring>
 
+#include "base/cancellation.h"
 #include "base/os_process.h"
 
 namespace gex {
@@ -96,6 +97,7 @@ class Line {
   std::size_t length_ = 0;
   std::size_t prefix_ = 0;
   Origin origin_;
+  const CancellationDisabled uncancelled_;  ///< of the thread that writes it
 };
 
 bool is_first_error() noexcept {

@@ -10,6 +10,7 @@
 #include <ctime>
 #include <fstream>
 
+#include "base/cancellation.h"
 #include "base/error.h"
 #include "base/immortal.h"
 #include "base/os_host.h"
@@ -74,6 +75,7 @@ std::string command_line() {
 /// mapped for a quarter of what it costs after fallocate (ext4). Returns 0 or the error number.
 int allocate_space(int descriptor, std::uint64_t offset, std::uint64_t bytes) noexcept {
   static constexpr char zeros[chunk_bytes] = {};
+  const CancellationDisabled uncancelled;
   // The kernel would send SIGXFSZ.
   const auto limit = os::file_size_limit();
   if (limit && offset + bytes > *limit) return EFBIG;

@@ -166,14 +166,26 @@ int test_event(gex_Event_t handle) noexcept {
   return GASNET_ERR_NOT_READY;
 }
 
-void wait_event(gex_Event_t handle) noexcept {
+namespace {
+template <class Points>
+void wait_for(gex_Event_t handle) noexcept(noexcept(Points().visit())) {
   require_event(handle, "gex_Event_Wait");
   const Decoded decoded = decode(handle);
   require_current(decoded, "gex_Event_Wait");
   ThreadRecord& thread = this_thread();
-  wait_until([&]() noexcept { return op_of(decoded); },
-             [&]() noexcept { return try_consume(thread, decoded); },
-             [&]() noexcept { return decoded.leaf != 0 || decoded.event->needs_core(); });
+  detail::poll_until<Points>(
+      [&]() noexcept { return op_of(decoded); },
+      [&]() noexcept { return try_consume(thread, decoded); },
+      [&]() noexcept { return decoded.leaf != 0 || decoded.event->needs_core(); },
+      trace::Cause::completion);
+}
+}  // namespace
+
+void wait_event(gex_Event_t handle) {
+  wait_for<CancellationPoints>(handle);
+}
+void finish_event(gex_Event_t handle) noexcept {
+  wait_for<detail::NoCancellationPoints>(handle);
 }
 
 namespace {
@@ -230,14 +242,14 @@ int test_all(gex_Event_t* events, std::size_t count) noexcept {
   return sweep(events, count).pending == 0 ? GASNET_OK : GASNET_ERR_NOT_READY;
 }
 
-void wait_some(gex_Event_t* events, std::size_t count) noexcept {
-  wait_until([&]() noexcept { return op_of(events, count); },
-             [&]() noexcept { return test_some(events, count) == GASNET_OK; });
+void wait_some(gex_Event_t* events, std::size_t count) {
+  wait_until_or_cancelled([&]() noexcept { return op_of(events, count); },
+                          [&]() noexcept { return test_some(events, count) == GASNET_OK; });
 }
 
-void wait_all(gex_Event_t* events, std::size_t count) noexcept {
-  wait_until([&]() noexcept { return op_of(events, count); },
-             [&]() noexcept { return test_all(events, count) == GASNET_OK; });
+void wait_all(gex_Event_t* events, std::size_t count) {
+  wait_until_or_cancelled([&]() noexcept { return op_of(events, count); },
+                          [&]() noexcept { return test_all(events, count) == GASNET_OK; });
 }
 
 gex_Event_t query_leaf(gex_Event_t root, gex_EC_t category) noexcept {
@@ -310,11 +322,11 @@ int test_implicit(gex_EC_t mask) noexcept {
   return implicit_done(thread.implicit, mask) ? GASNET_OK : GASNET_ERR_NOT_READY;
 }
 
-void wait_implicit(gex_EC_t mask) noexcept {
+void wait_implicit(gex_EC_t mask) {
   ThreadRecord& thread = this_thread();
   require_no_region(thread, "gex_NBI_Wait");
-  wait_until([&]() noexcept { return op_of(thread, mask); },
-             [&]() noexcept { return implicit_done(thread.implicit, mask); });
+  wait_until_or_cancelled([&]() noexcept { return op_of(thread, mask); },
+                          [&]() noexcept { return implicit_done(thread.implicit, mask); });
 }
 
 }  // namespace gex

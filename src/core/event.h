@@ -70,16 +70,19 @@ inline bool has_variable(const gex_Event_t* lc_opt) noexcept {
 
 /// 0 and success consumed, or GASNET_ERR_NOT_READY.
 int test_event(gex_Event_t handle) noexcept;
-void wait_event(gex_Event_t handle) noexcept;
+/// A cancellation point of the thread's, as all waits here but the next one are.
+void wait_event(gex_Event_t handle);
+/// Waits in a blocking operation, whose buffers are in use until it is complete.
+void finish_event(gex_Event_t handle) noexcept;
 int test_some(gex_Event_t* events, std::size_t count) noexcept;
 int test_all(gex_Event_t* events, std::size_t count) noexcept;
-void wait_some(gex_Event_t* events, std::size_t count) noexcept;
-void wait_all(gex_Event_t* events, std::size_t count) noexcept;
+void wait_some(gex_Event_t* events, std::size_t count);
+void wait_all(gex_Event_t* events, std::size_t count);
 gex_Event_t query_leaf(gex_Event_t root, gex_EC_t category) noexcept;
 
 void begin_region() noexcept;
 gex_Event_t end_region() noexcept;
 int test_implicit(gex_EC_t mask) noexcept;
-void wait_implicit(gex_EC_t mask) noexcept;
+void wait_implicit(gex_EC_t mask);
 
 }  // namespace gex

@@ -21,13 +21,16 @@
 //     return call.returns(start_put(...));
 //   });
 //
-// A set-up call is noted in every library. Where no other calls are noted, it is forgotten when it
+// The body of a wait in which a cancelled thread ends is not noexcept. A set-up call is never left
+// so, and is noted in every library. Where no other calls are noted, it is forgotten when it
 // has returned, because what the rank called since then is not known.
 
 #include <gasnetex.h>
 
 #include <cstddef>
+#include <utility>
 
+#include "base/cancellation.h"
 #include "core/observed.h"
 #include "core/restricted.h"
 #include "core/trace.h"
@@ -97,6 +100,7 @@ class InCall {
 
   const Call call_;
   const Kind kind_;
+  const CancellationDisabled uncancelled_{kind_ == set_up};
   Result result_;
 };
 
@@ -119,7 +123,8 @@ class UnobservedCall {
 
 namespace detail {
 template <class Body>
-[[gnu::noinline]] auto in_observed_call(Call which, Body body) noexcept {
+[[gnu::noinline]] auto in_observed_call(Call which, Body body) noexcept(
+    noexcept(body(std::declval<InCall&>()))) {
   InCall call(which);
   return body(call);
 }
@@ -128,7 +133,8 @@ template <class Body>
 /// Runs `body(call)` as an operation's call. The body captures by value: it is copied where the
 /// call is observed, and must not have an address where it is not.
 template <class Body>
-[[gnu::always_inline]] inline auto in_call(Call which, Body body) noexcept {
+[[gnu::always_inline]] inline auto in_call(Call which, Body body) noexcept(
+    noexcept(body(std::declval<InCall&>()))) {
   if (observed()) [[unlikely]]
     return detail::in_observed_call(which, body);
   UnobservedCall call(which);

@@ -17,10 +17,12 @@
 
 #include <cstdint>
 
+#include "base/cancellation.h"
 #include "base/tsan.h"
 #include "core/event.h"
 #include "core/followed.h"
 #include "core/op.h"
+#include "core/process.h"
 #include "core/progress.h"
 #include "core/thread.h"
 
@@ -81,6 +83,7 @@ template <class Inject>
 }
 template <class Inject>
 Injected inject_into(const Targets& targets, Inject& inject) noexcept {
+  const CancellationDisabled uncancelled(reaches_cancellation_points());
   if (traced()) [[unlikely]]
     return inject_followed(targets, inject);
   hand_over(targets);

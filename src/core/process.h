@@ -53,6 +53,12 @@ inline const job::RankSet& own_host() noexcept {
 /// specification they do unless the client has switched that off.
 extern std::atomic<bool> verbose_errors;
 
+/// Whether a thread may be cancelled (pthread_cancel) while the library's calls reach cancellation
+/// points, which the libraries of networks have.
+inline bool reaches_cancellation_points() noexcept {
+  return process().conduit != nullptr && gex_proc_.mode != GEX_MODE_SEQ_;
+}
+
 /// Name of a threading mode, for messages.
 const char* mode_name(std::uint32_t mode) noexcept;
 

@@ -49,6 +49,8 @@ constinit Server the_server{serve_nothing, has_nothing, has_nothing};
 constinit Watched watched{{nullptr, 0, 0, 0, 0, &no_job}};
 
 bool poll_busy(std::uint32_t quiet) noexcept {
+  // Over shared memory nothing but a handler may reach a cancellation point.
+  const CancellationDisabled uncancelled(reaches_cancellation_points());
   bool progressed;
   {
     const HandlersRun scope;

@@ -17,6 +17,7 @@
 #include <cstdint>
 
 #include "base/cache_line.h"
+#include "base/cancellation.h"
 #include "base/spin.h"
 #include "core/op.h"
 #include "core/trace.h"
@@ -180,33 +181,68 @@ class LongWait {
 /// A client's own loop of polls has yielded the core, for the first time or again.
 void note_condition_wait(bool first) noexcept;
 
-/// Polls until `done()`; the condition is read again after every poll. `describe()`: what is waited
-/// for, an Op; asked when the wait is a long one. `needs_core()`: whether what is waited for may
-/// need this thread's core; asked where there are more ranks than cores. `cause` is for the trace.
-template <class Describe, class Done, class NeedsCore>
-void wait_until(Describe describe, Done done, NeedsCore needs_core,
-                trace::Cause cause = trace::Cause::completion) noexcept {
+namespace detail {
+/// Replaces the cancellation points of a wait that has none.
+struct NoCancellationPoints {
+  void visit() noexcept {}
+};
+/// What arrives in a wait before it visits a cancellation point that no pause has led to.
+inline constexpr std::uint32_t arrivals_between_points = 256;
+
+template <class Points, class Describe, class Done, class NeedsCore>
+void poll_until(Describe describe, Done done, NeedsCore needs_core,
+                trace::Cause cause) noexcept(noexcept(Points().visit())) {
   if (done()) return;
   const trace::Wait recorded(cause);
   Waiter waiter;
   LongWait long_wait;
+  Points points;
+  std::uint32_t arrivals = 0;
   for (;;) {
     const bool progressed = poll();
     if (done()) return;
     if (progressed) {
       waiter.reset();
       long_wait.progressed();
+      if (++arrivals % arrivals_between_points == 0) points.visit();
       continue;
     }
     const bool yielded =
-        oversubscribed() && !needs_core() ? waiter.wait_for_other_cores() : waiter.wait();
-    if (yielded) long_wait.yielded(describe);
+        gex::oversubscribed() && !needs_core() ? waiter.wait_for_other_cores() : waiter.wait();
+    if (yielded) {
+      long_wait.yielded(describe);
+      points.visit();
+    }
   }
+}
+}  // namespace detail
+
+/// Polls until `done()`; the condition is read again after every poll. `describe()`: what is waited
+/// for, an Op; asked when the wait is a long one. `needs_core()`: whether what is waited for may
+/// need this thread's core; asked where there are more ranks than cores. `cause` is for the trace.
+template <class Describe, class Done, class NeedsCore>
+void wait_until(Describe describe, Done done, NeedsCore needs_core,
+                trace::Cause cause = trace::Cause::completion) noexcept {
+  detail::poll_until<detail::NoCancellationPoints>(describe, done, needs_core, cause);
 }
 template <class Describe, class Done>
 void wait_until(Describe describe, Done done,
                 trace::Cause cause = trace::Cause::completion) noexcept {
   wait_until(
+      describe, done, []() noexcept { return true; }, cause);
+}
+
+/// `wait_until` for a wait of the client's, in which a thread that is cancelled (pthread_cancel)
+/// ends: the caller holds nothing, and leaves nothing of its stack to others.
+template <class Describe, class Done, class NeedsCore>
+void wait_until_or_cancelled(Describe describe, Done done, NeedsCore needs_core,
+                             trace::Cause cause = trace::Cause::completion) {
+  detail::poll_until<CancellationPoints>(describe, done, needs_core, cause);
+}
+template <class Describe, class Done>
+void wait_until_or_cancelled(Describe describe, Done done,
+                             trace::Cause cause = trace::Cause::completion) {
+  wait_until_or_cancelled(
       describe, done, []() noexcept { return true; }, cause);
 }
 

@@ -5,6 +5,7 @@
 #include <mutex>
 #include <new>
 
+#include "base/cancellation.h"
 #include "base/env.h"
 #include "base/error.h"
 #include "base/os_process.h"
@@ -22,10 +23,6 @@ constinit thread_local ThreadRecord* current_thread_record
 
 namespace {
 
-/// A record's thread runs the destructors of its keys, some of which may call the library, in
-/// rounds until none is left; its own is to be in the last round.
-void end_thread(void* argument) noexcept;
-
 struct Records {
   std::mutex mutex;
   ThreadRecord* all = nullptr;
@@ -35,20 +32,15 @@ struct Records {
 Records& records() noexcept {
   static auto* instance = [] {
     auto* made = new Records;
-    pthread_key_create(&made->key, end_thread);
+    // A thread's record is its own until it has ended: destructors of other keys may still call.
+    pthread_key_create(&made->key, [](void* argument) {
+      auto& record = *static_cast<ThreadRecord*>(argument);
+      record.status.kernel_thread.store(0, std::memory_order_relaxed);
+      record.owner.will_end();
+    });
     return made;
   }();
   return *instance;
-}
-
-void end_thread(void* argument) noexcept {
-  auto& record = *static_cast<ThreadRecord*>(argument);
-  if (++record.rounds_of_end < PTHREAD_DESTRUCTOR_ITERATIONS) {
-    pthread_setspecific(records().key, argument);
-    return;
-  }
-  record.status.kernel_thread.store(0, std::memory_order_relaxed);
-  record.owner.will_end();
 }
 
 /// A record that the calling thread may take over, and has locked; null if there is none. `live`:
@@ -82,6 +74,8 @@ std::uint64_t max_threads() noexcept {
 }
 
 ThreadRecord& enter_thread() noexcept {
+  // A network may open what it has for one more thread.
+  const CancellationDisabled uncancelled;
   Records& self = records();
   const std::lock_guard lock(self.mutex);
   std::uint64_t live = 0;
@@ -98,7 +92,6 @@ ThreadRecord& enter_thread() noexcept {
     record->next = self.all;
     self.all = record;
   }
-  record->rounds_of_end = 0;
   record->handler_depth = 0;
   record->held_locks = 0;
   record->interrupts_held = false;

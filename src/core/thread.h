@@ -91,7 +91,6 @@ struct alignas(cache_line) ThreadRecord {
   std::uint32_t operator_depth = 0;  ///< in a client's reduction operator; checked mode only
   bool interrupts_held = false;      ///< in a no-interrupt section; set in checked mode only
   LifetimeLock owner;                ///< taken by the record's thread
-  unsigned rounds_of_end = 0;        ///< rounds in which destructors of its keys have run
   ThreadRecord* next = nullptr;      ///< all records, for reuse
   std::uint64_t calls = 0;           ///< that the thread is in, the innermost last: see in_call.cc
   trace::ThreadTrace* trace = nullptr;  ///< its part of the trace, once it has recorded something

@@ -12,6 +12,7 @@
 #include <ctime>
 #include <ostream>
 
+#include "base/cancellation.h"
 #include "base/deadline.h"
 #include "base/error.h"
 #include "base/os_process.h"
@@ -283,6 +284,7 @@ bool Job::ending() const noexcept {
 }
 
 void Job::end(int code) noexcept {
+  const CancellationDisabled uncancelled;
   RankState& self = *rank_state.load(std::memory_order_relaxed);
   const int status = os::exit_status(code);
   if (getpid() != self.process) _exit(status);
@@ -308,6 +310,7 @@ void Job::end(int code) noexcept {
 }
 
 void Job::end_at_once(int code) noexcept {
+  const CancellationDisabled uncancelled;
   RankState& self = *rank_state.load(std::memory_order_relaxed);
   if (getpid() != self.process) _exit(os::exit_status(code));
   ignore_termination();
@@ -320,6 +323,7 @@ void Job::end_at_once(int code) noexcept {
 }
 
 void Job::follow() noexcept {
+  const CancellationDisabled uncancelled;
   RankState& self = *rank_state.load(std::memory_order_relaxed);
   const int code = self.page.end().code;
   announce_end(self, code);
@@ -342,6 +346,7 @@ void Job::report_exited_peer(std::uint32_t peer) noexcept {
   FrameHeader frame;
   frame.kind = FrameKind::wait_on_exited_rank;
   frame.first = peer;
+  const CancellationDisabled uncancelled;
   // If the socket is full, this report is lost; callers repeat it.
   send_frame(self.control.get(), frame, {}, -1, /*wait=*/false);
 }

@@ -17,6 +17,6 @@ gex_Event_t start_collective(Team& team, coll::Request request, int flags, Call 
 /// Barriers over a team, split in two, with identifiers that must agree: see gasnet1_core.h.
 void team_barrier_notify(Team& team, int id, int flags) noexcept;
 /// GASNET_OK, GASNET_ERR_BARRIER_MISMATCH, or with `wait` false GASNET_ERR_NOT_READY.
-int team_barrier_finish(Team& team, int id, int flags, bool wait) noexcept;
+int team_barrier_finish(Team& team, int id, int flags, bool wait);
 
 }  // namespace gex::legacy

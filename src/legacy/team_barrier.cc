@@ -59,7 +59,7 @@ void team_barrier_notify(Team& team, int id, int flags) noexcept {
   barrier.event = coll::start(team, request, {.call = Call::coll_barrier_notify});
 }
 
-int team_barrier_finish(Team& team, int id, int flags, bool wait) noexcept {
+int team_barrier_finish(Team& team, int id, int flags, bool wait) {
   Barriers& all = the_barriers.get();
   UnderWay* barrier = nullptr;
   {

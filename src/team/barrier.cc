@@ -293,13 +293,14 @@ gex_Event_t start_barrier(Team& team) noexcept {
                   team.barrier, number);
 }
 
-void barrier_blocking(Team& team) noexcept {
+void barrier_blocking(Team& team) {
   TeamBarrier& barrier = barrier_of(team);
   const std::uint32_t number = barrier.start();
   trace::collective(trace::Collective::barrier, team.id(), number, team.size);
-  wait_until([&]() noexcept { return op_of(team, Call::barrier_blocking, number); },
-             [&]() noexcept { return barrier.done(number); },
-             [&]() noexcept { return barrier.needs_core(number); }, trace::Cause::barrier);
+  wait_until_or_cancelled([&]() noexcept { return op_of(team, Call::barrier_blocking, number); },
+                          [&]() noexcept { return barrier.done(number); },
+                          [&]() noexcept { return barrier.needs_core(number); },
+                          trace::Cause::barrier);
 }
 
 std::uint32_t reserve_slot() noexcept {

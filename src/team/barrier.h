@@ -111,7 +111,7 @@ namespace team {
 
 /// gex_Coll_BarrierNB.
 gex_Event_t start_barrier(Team& team) noexcept;
-void barrier_blocking(Team& team) noexcept;
+void barrier_blocking(Team& team);
 
 /// Gives a new team its barrier; `slot` as agreed by its members.
 void give_barrier(Team& team, std::uint32_t slot);

@@ -168,12 +168,12 @@ void barrier_notify(int id, int flags) noexcept {
   want_polls();
 }
 
-int barrier_finish(int id, int flags, bool wait) noexcept {
+int barrier_finish(int id, int flags, bool wait) {
   if (!the_state.get().under_way)
     fatal("gasnet_barrier_%s: no gasnet_barrier_notify before it", wait ? "wait" : "try");
   bool mismatch = false;
   if (wait) {
-    wait_until(
+    wait_until_or_cancelled(
         []() noexcept {
           return Op::with_team(OpKind::named_barrier, number_of(Call::barrier_wait),
                                Team::from(gasnet1_client()->team).id(),

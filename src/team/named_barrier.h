@@ -32,7 +32,7 @@ bool mismatches(const BarrierValue& value, const BarrierArguments& waited) noexc
 
 void barrier_notify(int id, int flags) noexcept;
 /// GASNET_OK, GASNET_ERR_BARRIER_MISMATCH, or with `wait` false GASNET_ERR_NOT_READY.
-int barrier_finish(int id, int flags, bool wait) noexcept;
+int barrier_finish(int id, int flags, bool wait);
 /// Id of the last completed barrier; non-zero if it was anonymous.
 int barrier_result(int* id) noexcept;
 

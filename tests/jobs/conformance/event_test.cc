@@ -374,6 +374,14 @@ TEST_WITH_THREADS(EventThreads, NewThreadsTakeOverWithCleanCategories) {
     WAIT_UNTIL(holds(own_segment() + t * 65536, previous() * 100 + t, 60000));
 }
 
+/// Rounds of destructors in which a thread may call. ThreadSanitizer follows it into all but the
+/// last, in which the destructor of a key that is set in the one before may run.
+#ifdef __SANITIZE_THREAD__
+constexpr int rounds_of_destructors = PTHREAD_DESTRUCTOR_ITERATIONS - 2;
+#else
+constexpr int rounds_of_destructors = PTHREAD_DESTRUCTOR_ITERATIONS;
+#endif
+
 /// An implicit put that a thread leaves under way, and that it waits for while it ends.
 struct LeftPut {
   static constexpr std::size_t bytes = 400'000;
@@ -464,7 +472,7 @@ TEST_WITH_THREADS(EndingThreads, LastRoundOfDestructorsFindsWhatIsUnderWay) {
         else
           made_before_the_library.set(put);
       },
-      PTHREAD_DESTRUCTOR_ITERATIONS - 1);
+      rounds_of_destructors - 1);
 }
 TEST_WITH_THREADS(EndingThreads, DestructorsOfThreadLocalObjectsFindWhatIsUnderWay) {
   end_threads_that_leave_puts(3, [](LeftPut& put) { finishing_object.put = &put; });
@@ -484,7 +492,7 @@ TEST_WITH_THREADS(EndingThreads, FirstCallInTheLastDestructorLeavesNothingBehind
   ASSERT_EQ(pthread_key_create(&key,
                                [](void* argument) {
                                  auto& rounds = *static_cast<int*>(argument);
-                                 if (++rounds < PTHREAD_DESTRUCTOR_ITERATIONS)
+                                 if (++rounds < rounds_of_destructors)
                                    pthread_setspecific(key, argument);
                                  else
                                    gex_NBI_Wait(GEX_EC_ALL, 0);
@@ -493,7 +501,7 @@ TEST_WITH_THREADS(EndingThreads, FirstCallInTheLastDestructorLeavesNothingBehind
   for (int life = 0; life < 2 * max_threads; ++life) {
     int rounds = 0;
     std::thread([&] { pthread_setspecific(key, &rounds); }).join();
-    ASSERT_EQ(rounds, PTHREAD_DESTRUCTOR_ITERATIONS);
+    ASSERT_EQ(rounds, rounds_of_destructors);
   }
   pthread_key_delete(key);
 }
