@@ -9,7 +9,9 @@ if(GEX_CHECKS OR GEX_SANITIZE)
   return()
 endif()
 
-install(DIRECTORY include/ DESTINATION ${CMAKE_INSTALL_INCLUDEDIR} FILES_MATCHING PATTERN "*.h")
+# gasnet_config.h is written by cmake/clients/install.cmake.
+install(DIRECTORY include/ DESTINATION ${CMAKE_INSTALL_INCLUDEDIR} FILES_MATCHING PATTERN "*.h"
+  PATTERN gasnet_config.h EXCLUDE)
 gex_install(${CMAKE_INSTALL_LIBDIR} gex)
 # The archives, which cmake/clients/install.cmake installs.
 add_dependencies(installed gex_archive gex_tools_archive)
@@ -114,5 +116,6 @@ install(CODE "
   set(gex_cxx \"${gex_cxx}\")
   set(gex_cxx_family \"${gex_cxx_family}\")
   set(gex_objcopy \"${GEX_OBJCOPY}\")
+  set(gex_processor \"${CMAKE_SYSTEM_PROCESSOR}\")
   set(gex_release \"${GEX_RELEASE}\")")
 install(SCRIPT cmake/clients/install.cmake)

@@ -23,8 +23,15 @@
  * Nothing but scripts reads these. */
 #define GASNETI_RELEASE_VERSION 2025.8.0
 #define GASNETI_BUILD_ID "libgex"
-#define GASNETI_CONFIGURE_ARGS \
-  "--enable-smp --enable-seq --enable-parsync --enable-par --enable-pshm --enable-segment-fast"
+/* clang-format off */
+#define GASNETI_CONFIGURE_ARGS "--enable-smp --enable-seq --enable-parsync --enable-par --enable-pshm --enable-segment-fast"
+/* clang-format on */
+#define GASNETI_EX_SPEC_VERSION_MAJOR 0
+#define GASNETI_EX_SPEC_VERSION_MINOR 19
+/* As installed: of the networks that clients can be labelled with, and of the processor. */
+#define GASNETI_CONDUITS "smp"
+#define GASNETI_SYSTEM_TUPLE "x86_64-unknown-linux-gnu"
+#define GASNETI_SYSTEM_NAME "linux"
 
 /* POSIX threads are here. */
 #ifndef HAVE_PTHREAD_H

@@ -12,6 +12,7 @@
 #   gex_one_machine               those of them that work on one machine only
 #   gex_cc, gex_cc_family, gex_cxx, gex_cxx_family
 #   gex_objcopy                   which writes the prefix into the archives
+#   gex_processor                 the processor that is compiled for
 #   gex_release                   the release whose interface this is
 
 cmake_policy(VERSION 3.22)
@@ -25,13 +26,19 @@ set(staging ${gex_build}/clients-${installation})
 # Every file below is described by `fields`, names and values in turn, in which <prefix> stands for
 # the prefix.
 
-# settings(<stem> <defines> <includes> <library>): the fields of one flavour.
+# settings(<stem> <defines> <includes> <library> [DEBUG]): the fields of one flavour; DEBUG: of a client
+# that is debugged, with the checking library.
 function(settings stem defines includes library)
   # Without what names every function of a client's header that one of its files does not use, and
   # every test of an address in a macro of a client's.
   set(warnings "-Wall -Wno-unused -Wno-unused-parameter -Wno-address")
   set(optimise -O3)
   set(libdirs -L<prefix>/${gex_lib})
+  if("DEBUG" IN_LIST ARGN)
+    set(optimise "-O0 -g")
+    string(APPEND defines " -DGASNET_DEBUG")
+    set(libdirs "-L<prefix>/${gex_lib}/debug ${libdirs}")
+  endif()
   # No value is empty, because scripts take an empty one for a missing one. Where nothing is needed
   # stands what is said elsewhere anyway. That goes for the words of LDFLAGS other than libraries and
   # their folders, too, which CMake keeps apart.
@@ -139,9 +146,13 @@ endfunction()
 
 installed_archives(${gex_lib} lib)
 set(upcxx_archives ${gex_lib}/libgex.a)
+set(upcxx_libraries "${gex_lib}/libgex* ${gex_lib}/libgasnet* ${gex_lib}/pkgconfig/gasnet*.pc")
+set(gex_has_debug OFF)
 if(EXISTS ${gex_build}/lib/debug/libgex.a)
+  set(gex_has_debug ON)
   installed_archives(${gex_lib}/debug lib/debug)
   string(APPEND upcxx_archives " ${gex_lib}/debug/libgex.a")
+  string(APPEND upcxx_libraries " ${gex_lib}/debug")
 endif()
 launcher(amudprun)
 foreach(conduit IN LISTS gex_conduits)
@@ -168,6 +179,11 @@ foreach(conduit IN LISTS gex_conduits)
       "GASNet-EX as libgex provides it, network ${conduit}, threads ${mode}")
     if(NOT mode STREQUAL "parsync")
       fragment(${gex_share}/upcxx/${conduit}-conduit/${conduit}-${mode}.mak GASNET ../../../..)
+      if(gex_has_debug)
+        settings(GASNET "${defines}" "-I<prefix>/${gex_include} -I<prefix>/${folder}"
+          gasnet-${conduit}-${mode} DEBUG)
+        fragment(${gex_share}/upcxx-debug/${conduit}-conduit/${conduit}-${mode}.mak GASNET ../../../..)
+      endif()
     endif()
   endforeach()
 endforeach()
@@ -190,26 +206,59 @@ if(mpi IN_LIST gex_conduits)
   empty_archive(ammpi)
 endif()
 
-# The folder UPC++ is configured with (docs/porting.md).
-set(facade ${staging}/${gex_share}/upcxx)
+# What scripts read of the build, beside what is the same in every one.
+list(JOIN gex_conduits " " conduit_names)
+file(READ ${gex_templates}/../../include/gasnet_config.h config)
+string(REPLACE "#define GASNETI_CONDUITS \"smp\"" "#define GASNETI_CONDUITS \"${conduit_names}\"" config
+  "${config}")
+string(REPLACE "x86_64-unknown-linux-gnu" "${gex_processor}-unknown-linux-gnu" config "${config}")
+file(WRITE ${staging}/${gex_include}/gasnet_config.h "${config}")
+
+# The folders UPC++ is configured with (docs/porting.md): they look like build folders, and a source
+# folder, of the reference.
 set(upcxx_files
   "${gex_include}/gex ${gex_include}/gasnet*.h ${gex_include}/gasnet_tools-*.mak"
-  "${gex_lib}/libgex* ${gex_lib}/libgasnet* ${gex_lib}/pkgconfig/gasnet*.pc"
+  "${upcxx_libraries}"
   "${gex_bin}/gexrun ${gex_bin}/gexinfo ${gex_bin}/gasnetrun* ${gex_bin}/amudprun")
 foreach(conduit IN LISTS gex_conduits)
   list(APPEND upcxx_files ${gex_include}/${conduit}-conduit)
-  configure_file(${gex_templates}/upcxx/conduit.mk.in ${facade}/${conduit}-conduit/Makefile @ONLY)
 endforeach()
+list(JOIN upcxx_files " " upcxx_files)
 # UPC++ knows networks by name, and these alone.
 set(upcxx_conduits ${gex_conduits})
 list(FILTER upcxx_conduits INCLUDE REGEX "^(smp|udp|mpi|ibv|aries|ofi|ucx)$")
 list(JOIN upcxx_conduits " " upcxx_conduits)
-list(JOIN upcxx_files " " upcxx_files)
-configure_file(${gex_templates}/upcxx/Makefile.in ${facade}/Makefile @ONLY)
-configure_file(${gex_templates}/upcxx/config.status.in ${facade}/config.status @ONLY)
-file(CHMOD ${facade}/config.status
-  PERMISSIONS OWNER_READ OWNER_WRITE OWNER_EXECUTE GROUP_READ GROUP_EXECUTE WORLD_READ WORLD_EXECUTE)
-file(CREATE_LINK ../../../${gex_include}/gasnet_config.h ${facade}/gasnet_config.h SYMBOLIC)
+set(upcxx_folders upcxx)
+if(gex_has_debug)
+  list(APPEND upcxx_folders upcxx-debug)
+endif()
+set(to_prefix ../../..)
+
+# upcxx_launcher(<folder> <name>): a launcher where UPC++'s scripts look for it before it is installed.
+function(upcxx_launcher folder name)
+  foreach(place ${folder} bin)
+    file(MAKE_DIRECTORY ${facade}/${place})
+    string(REGEX REPLACE "[^/]+" ".." up ${place})
+    file(CREATE_LINK ${up}/${to_prefix}/${gex_bin}/${name} ${facade}/${place}/${name} SYMBOLIC)
+  endforeach()
+endfunction()
+
+foreach(upcxx_folder IN LISTS upcxx_folders)
+  set(facade ${staging}/${gex_share}/${upcxx_folder})
+  set(upcxx_place ${prefix}/${gex_share}/${upcxx_folder})
+  foreach(conduit IN LISTS gex_conduits)
+    configure_file(${gex_templates}/upcxx/conduit.mk.in ${facade}/${conduit}-conduit/Makefile @ONLY)
+    upcxx_launcher(${conduit}-conduit/contrib gasnetrun_${conduit})
+  endforeach()
+  upcxx_launcher(other/amudp amudprun)
+  configure_file(${gex_templates}/upcxx/Makefile.in ${facade}/Makefile @ONLY)
+  configure_file(${gex_templates}/upcxx/config.status.in ${facade}/config.status @ONLY)
+  file(CHMOD ${facade}/config.status
+    PERMISSIONS OWNER_READ OWNER_WRITE OWNER_EXECUTE GROUP_READ GROUP_EXECUTE WORLD_READ WORLD_EXECUTE)
+  file(CREATE_LINK ${to_prefix}/${gex_include}/gasnet_config.h ${facade}/gasnet_config.h SYMBOLIC)
+  file(CREATE_LINK ../${to_prefix}/${gex_include}/gasnet_portable_platform.h
+    ${facade}/other/gasnet_portable_platform.h SYMBOLIC)
+endforeach()
 
 file(INSTALL DESTINATION "${CMAKE_INSTALL_PREFIX}" TYPE DIRECTORY USE_SOURCE_PERMISSIONS
   FILES ${staging}/)

@@ -58,7 +58,8 @@ def labels(tree, everything, first):
 def built_everywhere(tree, everything):
     steps = [(headers.silent, tree), (bindings.every_function, tree), (bindings.generators, tree),
              (bindings.examples, tree), (probes.every_setting, tree), (probes.compilers, tree),
-             (probes.names_of_the_reference, tree), (probes.links, tree),
+             (probes.names_of_the_reference, tree), (probes.blanks, tree),
+             (probes.upcxx_folders, tree), (probes.links, tree),
              (probes.plug_ins, tree), (probes.tools_tests, tree),
              (probes.tools_beside_gasnet, tree), (probes.cmake, tree, everything),
              (probes.realm_runtime_mk, tree), (probes.osss, tree), (probes.caffeine, tree),

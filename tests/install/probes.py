@@ -236,6 +236,21 @@ def plug_ins(tree):
     check(f"{wrong}/libgex-ofi.so" in refusal(GEX_CONDUIT_PATH=wrong), "GEX_CONDUIT_PATH is first")
 
 
+def blanks(tree):
+    """The tree at a place with a blank in its name, by pkg-config, whose words a shell takes apart."""
+    place = tree.output("with a blank")
+    os.makedirs(place, exist_ok=True)
+    prefix = os.path.join(place, "gex")
+    if not os.path.islink(prefix):
+        os.symlink(tree.prefix, prefix)
+    program = os.path.join(place, "client")
+    for package in ("gex", "gasnet-smp-par"):
+        run(["sh", "-c", f"eval cc -DGASNET_PAR $(pkg-config --cflags {package}) '\"$1\"' -o client "
+             f"$(pkg-config --libs {package}) -lm", "sh", tree.source("client.c")], cwd=place,
+            PKG_CONFIG_PATH=os.path.join(prefix, "lib", "pkgconfig"))
+        expect_job(program, [os.path.join(prefix, "bin", "gexrun"), "-n", "2"], "smp", "par")
+
+
 def tools_tests(tree):
     """Programs of the tools: alone in C, by the fragment; beside GASNet in C++, by pkg-config."""
     for mode in ("seq", "par"):
@@ -503,6 +518,49 @@ def upcxx(tree, install_name, everything):
     for word in words:
         value = re.search(rf"^probe_{word} (.*)$", text, re.M).group(1)
         check(value == word or re.fullmatch(r"\d+", value), f"{word} expands to '{value}'")
+
+
+def upcxx_folders(tree):
+    """What UPC++ reads of its build folder: the folder of the sources and a header in it, launchers
+    before they are installed, and one line for each fact of the configuration. The folder for
+    debugging makes clients that are debugged, with the checking library."""
+    for name, optimised in (("upcxx", "-O3"), ("upcxx-debug", "-O0 -g")):
+        folder = tree.path("share", "libgex", name)
+        text = text_of(os.path.join(folder, "Makefile"))
+        sources = re.findall(r"^TOP_SRCDIR *= *(.*)$", text, re.M)
+        check(sources == [folder.replace(tree.prefix, tree.installed)], f"TOP_SRCDIR: {sources}")
+        check(run(["make", "-s", "-f", "Makefile", "-f", "/dev/stdin", "print"], cwd=folder,
+                  stdin="print:; @echo $(TOP_SRCDIR)\n").strip() == folder, "TOP_SRCDIR by make")
+        run(["cc", "-E", f"-I{os.path.join(folder, 'other')}", "-include",
+             "gasnet_portable_platform.h", "/dev/null", "-o", "/dev/null"])
+        launchers = [("other/amudp", "amudprun")] + [(f"{conduit}-conduit/contrib", f"gasnetrun_{conduit}")
+                                                     for conduit in tree.conduits]
+        for place, launcher in launchers:
+            for found in (os.path.join(folder, place, launcher), os.path.join(folder, "bin", launcher)):
+                check(os.access(found, os.X_OK), f"no {found}")
+        config = text_of(os.path.join(folder, "gasnet_config.h"))
+        for fact, value in (("CONFIGURE_ARGS", '"--.*"'), ("EX_SPEC_VERSION_MAJOR", "0"),
+                            ("EX_SPEC_VERSION_MINOR", "19"), ("SYSTEM_NAME", '".+"'),
+                            ("SYSTEM_TUPLE", rf'"{os.uname().machine}-unknown-linux-gnu"'),
+                            ("CONDUITS", f'"{" ".join(sorted(tree.conduits))}"')):
+            line = re.findall(rf"^#define GASNETI_{fact} (.*)$", config, re.M)
+            if fact == "CONDUITS" and line:
+                line = ['"' + " ".join(sorted(line[0].strip('"').split())) + '"']
+            check(len(line) == 1 and re.fullmatch(value, line[0]), f"GASNETI_{fact}: {line}")
+        prefix = tree.output(f"{name}-copy")
+        shutil.rmtree(prefix, ignore_errors=True)
+        check(run(["make", "-s", "install", f"prefix={prefix}"], cwd=folder) == "", "make install")
+        fragment_of_copy = os.path.join(prefix, "include", "smp-conduit", "smp-par.mak")
+        names = [f"GASNET_{setting}" for setting in SETTINGS]
+        s = tree.settings(fragment_of_copy, names)
+        check(s["GASNET_PREFIX"] == prefix and s["GASNET_CFLAGS"] == optimised, f"{s}")
+        program = tree.output(f"{name}-program")
+        run(["cc", *s["GASNET_CPPFLAGS"].split(), *s["GASNET_CFLAGS"].split(),
+             tree.source("client.c"), "-o", program, *s["GASNET_LIBS"].split()])
+        with open(program, "rb") as file:
+            check((b"Usage checks are on" in file.read()) == (name == "upcxx-debug"), program)
+        expect_job(program, [os.path.join(prefix, "bin", "gasnetrun_smp"), "-n", "2"], "smp", "par")
+        shutil.rmtree(prefix)
 
 
 def by_hand(tree):

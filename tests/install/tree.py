@@ -37,12 +37,13 @@ def check(condition, message):
         raise Failure(message)
 
 
-def run(command, cwd=None, status=0, **variables):
-    """Runs the command and returns its standard output; anything but the status is a failure."""
+def run(command, cwd=None, status=0, stdin=None, **variables):
+    """Runs the command and returns its standard output; anything but the status is a failure.
+    `stdin` is text for its standard input."""
     environment = {name: value for name, value in os.environ.items() if name not in UNWANTED}
     environment.update(variables)
-    result = subprocess.run(command, cwd=cwd, env=environment, capture_output=True, text=True,
-                            timeout=120, check=False)
+    result = subprocess.run(command, cwd=cwd, env=environment, input=stdin, capture_output=True,
+                            text=True, timeout=120, check=False)
     check(result.returncode == status,
           f"{command} (in {cwd or '.'}): status {result.returncode}, not {status}\n"
           f"{result.stdout}{result.stderr}")
