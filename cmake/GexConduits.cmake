@@ -133,6 +133,22 @@ ${subjects}  };
 gex_write(${GEX_GENERATED}/declared_promises.inc "${promises}")
 gex_write(${GEX_GENERATED}/include/gex/declared_labels.h "${label_list}")
 
+# gex_links(<variable> <target>): whether the library of an imported target can be linked. A cross build
+# finds this machine's library where nothing leads it to the other's.
+include(CheckCXXSourceCompiles)
+function(gex_links variable target)
+  if(NOT TARGET ${target})
+    set(${variable} OFF PARENT_SCOPE)
+  elseif(NOT CMAKE_CROSSCOMPILING)
+    set(${variable} ON PARENT_SCOPE)
+  else()
+    set(CMAKE_REQUIRED_LIBRARIES ${target})
+    string(MAKE_C_IDENTIFIER "gex_links_${target}" links)
+    check_cxx_source_compiles("int main() { return 0; }" ${links})
+    set(${variable} ${${links}} PARENT_SCOPE)
+  endif()
+endfunction()
+
 # gex_conduit_objects(<target> <output> SOURCES <sources>... CHECKING <sources>... LINK <targets>...):
 # the module <output> of these sources beside each library that it serves, <target> and <target>_debug.
 function(gex_conduit_objects target output)

@@ -80,12 +80,16 @@ function(gex_compile_lightly)
 endfunction()
 
 # What is installed, and no more: `cmake --build . --target installed`, then `cmake --install .`.
-add_custom_target(installed)
+if(GEX_INSTALL)
+  add_custom_target(installed)
+endif()
 
 # gex_install(<folder> <targets>...): installs programs or libraries in a folder below the prefix.
 function(gex_install folder)
-  install(TARGETS ${ARGN} DESTINATION ${folder})
-  add_dependencies(installed ${ARGN})
+  if(GEX_INSTALL)
+    install(TARGETS ${ARGN} DESTINATION ${folder})
+    add_dependencies(installed ${ARGN})
+  endif()
 endfunction()
 
 # gex_add_subdirectories(<folder>): every subfolder of <folder> that has a CMakeLists.txt.
@@ -153,12 +157,15 @@ function(gex_program name)
 endfunction()
 
 # gex_add_programs(<folder>): one installed program per subfolder of <folder>, of all its sources;
-# a subfolder with a CMakeLists.txt declares itself.
+# a subfolder with a CMakeLists.txt declares itself. Without GEX_BUILD_PROGRAMS only what starts jobs.
 function(gex_add_programs folder)
   file(GLOB directories CONFIGURE_DEPENDS ${CMAKE_CURRENT_SOURCE_DIR}/${folder}/*)
   foreach(directory IN LISTS directories)
     get_filename_component(name ${directory} NAME)
     file(GLOB sources CONFIGURE_DEPENDS ${directory}/*.cc)
+    if(NOT GEX_BUILD_PROGRAMS AND NOT name MATCHES "^(gexrun|gasnetrun)$")
+      continue()
+    endif()
     if(EXISTS ${directory}/CMakeLists.txt)
       add_subdirectory(${directory})
     elseif(sources)
