@@ -124,6 +124,14 @@ void check_create(const Team& parent, const gex_EP_Location_t* args, std::size_t
   }
 }
 
+/// Shows in hang reports where in the client's code teams have been made: `returns_to` is behind
+/// the call.
+void show_place(const gex_TM_t* teams, std::size_t count, const void* returns_to) noexcept {
+  for (std::size_t i = 0; i < count; ++i)
+    Team::from(teams[i]).status.made_at.store(reinterpret_cast<std::uintptr_t>(returns_to) - 1,
+                                              std::memory_order_relaxed);
+}
+
 }  // namespace
 
 extern "C" {
@@ -204,7 +212,10 @@ size_t gex_TM_Split(gex_TM_t* new_tm_p, gex_TM_t parent_tm, int color, int key, 
   Team& parent = gex::require_team(parent_tm, name_of(call));
   const bool query = is_size_query(flags, GEX_FLAG_TM_NO_SCRATCH, call);
   if (checked() && !query) check_split(parent, new_tm_p, color, scratch_addr, scratch_size, flags);
-  return gex::team::split(new_tm_p, parent, color, key, scratch_addr, scratch_size, flags);
+  const std::size_t scratch =
+      gex::team::split(new_tm_p, parent, color, key, scratch_addr, scratch_size, flags);
+  if (!query && new_tm_p != nullptr) show_place(new_tm_p, 1, __builtin_return_address(0));
+  return scratch;
 }
 
 size_t gex_TM_Create(gex_TM_t* new_tms, size_t num_new_tms, gex_TM_t parent_tm,
@@ -216,8 +227,10 @@ size_t gex_TM_Create(gex_TM_t* new_tms, size_t num_new_tms, gex_TM_t parent_tm,
       flags, scratch_forms | GEX_FLAG_SCRATCH_SEG_OFFSET | GEX_FLAG_RANK_IS_JOBRANK, call);
   if (checked() && !query && numargs != 0)
     check_create(parent, args, numargs, scratch_addrs, scratch_size, flags);
-  return gex::team::create(new_tms, num_new_tms, parent, args, numargs, scratch_addrs, scratch_size,
-                           flags);
+  const std::size_t scratch = gex::team::create(new_tms, num_new_tms, parent, args, numargs,
+                                                scratch_addrs, scratch_size, flags);
+  if (!query && numargs != 0) show_place(new_tms, num_new_tms, __builtin_return_address(0));
+  return scratch;
 }
 
 int gex_TM_Destroy(gex_TM_t tm, gex_Memvec_t* scratch_p, gex_Flags_t flags) {

@@ -30,6 +30,9 @@ struct ProcessActivity {
 /// Empty if there is no such process.
 std::optional<ProcessActivity> process_activity(pid_t process);
 
+/// Processor time that the process has used, to the nanosecond. Empty if there is no such process.
+std::optional<double> processor_seconds(pid_t process);
+
 /// Whether the process has installed a handler for the signal.
 bool catches_signal(pid_t process, int signal);
 

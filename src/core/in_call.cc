@@ -2,6 +2,7 @@
 
 #include <limits>
 
+#include "core/looked_at.h"
 #include "core/op.h"
 #include "core/process.h"
 #include "core/thread.h"
@@ -41,6 +42,7 @@ job::LastCall* last_call = nullptr;
 void InCall::begin(Call call, Kind kind) noexcept {
   if (checked()) check_context(call);
   if (traced()) trace::detail::call_begin(call);
+  if (progress_watched()) note_call(call);
   if (last_call == nullptr || (kind != set_up && !are_noted())) return;
   std::uint32_t caller = unknown_thread;
   if (are_noted()) {

@@ -4,9 +4,11 @@
 
 #include "base/clock.h"
 #include "base/error.h"
+#include "core/looked_at.h"
 #include "core/process.h"
 #include "core/thread.h"
 #include "job/job.h"
+#include "job/job_page.h"
 
 namespace gex {
 
@@ -58,7 +60,10 @@ bool poll_busy(std::uint32_t quiet) noexcept {
     if (__atomic_load_n(&watched.polls_wanted, __ATOMIC_RELAXED) != 0)
       for (unsigned i = 0; i < poller_count; ++i) progressed |= pollers[i]();
   }
-  if (__atomic_load_n(watched.ending, __ATOMIC_RELAXED) != 0) [[unlikely]] {
+  const std::uint64_t word = __atomic_load_n(watched.ending, __ATOMIC_RELAXED);
+  if (word != 0) [[unlikely]] {
+    if (const std::uint32_t look = job::JobPage::look_in(word)) note_poll(look);
+    if (!job::JobPage::is_about_an_end(word)) return progressed;
     // Another rank has ended the job: this one exits too, with its streams flushed.
     if (process().job->ending()) process().job->follow();
     // From then on every poll comes here until the end of the job.

@@ -73,4 +73,8 @@ void publish_key(unsigned endpoint_address, gex_Rank_t jobrank,
 /// Rewrites the displacement array of every team. In checked mode they are not read.
 void refresh_displacements() noexcept;
 
+/// Makes every operation a call until `restore_displacements`. Operations of other threads go on.
+void withdraw_displacements() noexcept;
+void restore_displacements() noexcept;
+
 }  // namespace gex

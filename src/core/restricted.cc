@@ -74,4 +74,44 @@ void check_context(Call call) noexcept {
     warn("%s: not portable %s (reported once)", name_of(call), where);
 }
 
+bool is_question(Call call) noexcept {
+  switch (call) {
+    case Call::am_poll:
+    case Call::event_test:
+    case Call::event_test_some:
+    case Call::event_test_all:
+    case Call::nbi_test:
+    case Call::coll_barrier_try:
+    case Call::barrier_try:
+    case Call::try_syncnb:
+    case Call::try_syncnb_some:
+    case Call::try_syncnb_all:
+    case Call::try_syncnbi:
+      return true;
+    default:
+      return false;
+  }
+}
+
+bool communicates(Call call) noexcept {
+  switch (call) {
+    case Call::rank_to_jobrank:
+    case Call::jobrank_to_rank:
+    case Call::rank_to_endpoint:
+    case Call::query_bound:
+    case Call::query_leaf:
+    case Call::pair:
+    case Call::event_wait:
+    case Call::event_wait_some:
+    case Call::event_wait_all:
+    case Call::nbi_wait:
+    case Call::begin_region:
+    case Call::end_region:
+    case Call::wait_value:
+      return false;
+    default:
+      return !is_question(call);
+  }
+}
+
 }  // namespace gex

@@ -19,7 +19,14 @@ LiveObjects<Team>& live_teams() noexcept {
 
 /// Only what changes is written: transfers of other threads read the rest meanwhile.
 void set_displacement(std::intptr_t& at, std::intptr_t value) noexcept {
-  if (at != value) at = value;
+  if (at != value) __atomic_store_n(&at, value, __ATOMIC_RELAXED);
+}
+
+/// By `withdraw_displacements`. Under the lock of live teams.
+constinit bool is_withdrawn = false;
+
+bool are_displacements_kept() noexcept {
+  return !is_inline_withdrawn() && !is_withdrawn;
 }
 
 }  // namespace
@@ -106,7 +113,7 @@ void Team::drop_interleaved(const std::intptr_t* pairs) noexcept {
 }
 
 void Team::refresh_interleaved() noexcept {
-  if (is_inline_withdrawn() || interleaved_.empty()) return;
+  if (!are_displacements_kept() || interleaved_.empty()) return;
   const std::intptr_t* by_jobrank =
       by_jobrank_.empty() ? Team::from(client->team).displacements() : by_jobrank_.data();
   for (std::intptr_t* pairs : interleaved_) {
@@ -117,7 +124,7 @@ void Team::refresh_interleaved() noexcept {
 }
 
 void Team::refresh_displacements() noexcept {
-  if (is_inline_withdrawn()) return;
+  if (!are_displacements_kept()) return;
   auto* const displacement = reinterpret_cast<std::intptr_t*>(this + 1);
   for (gex_Rank_t r = 0; r < size; ++r)
     set_displacement(displacement[r], segment_of(r).displacement());
@@ -125,6 +132,29 @@ void Team::refresh_displacements() noexcept {
   for (gex_Rank_t r = 0; r < size; ++r)
     if (primordial_rank_of(jobrank_of(r)) == r)
       set_displacement(by_jobrank_[jobrank_of(r)], displacement[r]);
+}
+
+void Team::withdraw_displacements() noexcept {
+  auto* const displacement = reinterpret_cast<std::intptr_t*>(this + 1);
+  for (gex_Rank_t r = 0; r < size; ++r) set_displacement(displacement[r], GEX_NOT_MAPPED_);
+  for (std::intptr_t& one : by_jobrank_) set_displacement(one, GEX_NOT_MAPPED_);
+  for (std::intptr_t* pairs : interleaved_)
+    for (std::size_t i = 0; i < 2 * interleaved_count(); ++i)
+      set_displacement(pairs[i], GEX_NOT_MAPPED_);
+}
+
+void withdraw_displacements() noexcept {
+  const auto lock = live_teams().lock();
+  is_withdrawn = true;
+  for (Team* team : live_teams().all()) team->withdraw_displacements();
+}
+
+void restore_displacements() noexcept {
+  {
+    const auto lock = live_teams().lock();
+    is_withdrawn = false;
+  }
+  refresh_displacements();
 }
 
 void refresh_displacements() noexcept {

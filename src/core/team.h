@@ -142,6 +142,8 @@ class Team : public TeamRecord,
   void refresh_displacements() noexcept;
   /// The arrays of `keep_interleaved`, once the displacements of all teams are right.
   void refresh_interleaved() noexcept;
+  /// Nothing is mapped in any of the arrays; see published.h. Under the lock of live teams.
+  void withdraw_displacements() noexcept;
 
  private:
   Team(gex_Client_t owner, gex_EP_t local_endpoint, const std::vector<gex_EP_Location_t>& members,

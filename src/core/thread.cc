@@ -17,6 +17,7 @@ static_assert(sizeof(ThreadRecord) <= job::RankStatus::thread_bytes);
 static_assert(std::is_standard_layout_v<Counters> && sizeof(Counters) == sizeof(job::PartCounts));
 static_assert(ec_count == job::count_categories);
 static_assert(offsetof(job::ShownThread, status) == sizeof(Counters));
+static_assert(offsetof(job::ShownThread, open_region) == offsetof(ThreadRecord, region));
 
 constinit thread_local ThreadRecord* current_thread_record
     __attribute__((tls_model("initial-exec"))) = nullptr;

@@ -82,7 +82,7 @@ struct PeerCompletion {
 struct alignas(cache_line) ThreadRecord {
   Counters implicit{};       ///< first, and its status behind it: job::ShownThread
   job::ThreadStatus status;  ///< what other processes see of it
-  Event* region = nullptr;   ///< event of the open access region
+  Event* region = nullptr;   ///< event of the open access region; shown too
   Event* free_events = nullptr;
   std::uint32_t free_event_count = 0;
   std::uint32_t number = 0;          ///< from 1
@@ -100,6 +100,8 @@ struct alignas(cache_line) ThreadRecord {
   /// needed, kept.
   std::byte* payloads_to_self[2] = {nullptr, nullptr};
   PeerCompletion peer_completion;
+  std::uint32_t look = 0;           ///< the guardian's during which it has polled last
+  std::uint64_t polled_at_ns = 0;   ///< its processor time then
   void* free_value_gets = nullptr;  ///< opaque here: a free list of legacy/value_get.cc
   /// Opaque here: by jobrank, the links by which the thread sends, and what else it has of its lane
   /// (am/links.h). They stay with the record when another thread takes it over.

@@ -74,27 +74,6 @@ bool is_between(Call call, Call first, Call last) noexcept {
   return call >= first && call <= last;
 }
 
-/// A call that only asks, over and over perhaps: it is recorded for itself only when something has
-/// happened in it.
-bool is_question(Call call) noexcept {
-  switch (call) {
-    case Call::am_poll:
-    case Call::event_test:
-    case Call::event_test_some:
-    case Call::event_test_all:
-    case Call::nbi_test:
-    case Call::coll_barrier_try:
-    case Call::barrier_try:
-    case Call::try_syncnb:
-    case Call::try_syncnb_some:
-    case Call::try_syncnb_all:
-    case Call::try_syncnbi:
-      return true;
-    default:
-      return false;
-  }
-}
-
 /// What kind of call it is, for readers.
 const char* class_of(Call call) noexcept {
   const std::string name = name_of(call);

@@ -3,7 +3,8 @@
 // with what code; which rank may report an error; and after it the last call of each rank.
 //
 // The end is one word, so that `ending` is one load and "the first code wins" is a
-// compare-exchange. Another bit of that word, which polls read anyway, is set once a rank has left.
+// compare-exchange. Other bits of that word, which polls read anyway, are set once a rank has left,
+// and while the guardian wants to see polls.
 // The page is a sealed memory file, which no process can truncate, if the kernel has memory files.
 
 #include <atomic>
@@ -57,12 +58,25 @@ class JobPage {
   }
 
   /// Some rank has left the job before all others: a wait may be for a rank that has left.
-  void note_absence() noexcept {
-    std::uint64_t none = 0;
-    words_->end.compare_exchange_strong(none, absence_bit, std::memory_order_relaxed);
-  }
+  void note_absence() noexcept { words_->end.fetch_or(absence_bit, std::memory_order_relaxed); }
 
-  /// The word itself, which is not 0 once the job is ending or a rank has left it.
+  /// The guardian looks for polls without progress, for the `number`-th time, below 2^16; 0: no
+  /// longer. Every poll of the host's ranks is a call meanwhile (core/looked_at.h).
+  void look(std::uint32_t number) noexcept {
+    std::uint64_t seen = words_->end.load(std::memory_order_relaxed);
+    std::uint64_t wanted = 0;
+    do {
+      wanted = (seen & ~look_bits) | (std::uint64_t{number} << look_shift & look_bits);
+    } while (!words_->end.compare_exchange_weak(seen, wanted, std::memory_order_relaxed));
+  }
+  /// Of the word: the number of the look, or 0; and whether another bit is set.
+  static std::uint32_t look_in(std::uint64_t word) noexcept {
+    return static_cast<std::uint32_t>((word & look_bits) >> look_shift);
+  }
+  static bool is_about_an_end(std::uint64_t word) noexcept { return (word & ~look_bits) != 0; }
+
+  /// The word itself, which is not 0 once the job is ending or a rank has left it, and while the
+  /// guardian looks.
   const std::atomic<std::uint64_t>& word() const noexcept { return words_->end; }
 
   bool ending() const noexcept {
@@ -99,6 +113,8 @@ class JobPage {
   static constexpr std::uint64_t claimed_bit = std::uint64_t{1} << 63;
   static constexpr std::uint64_t death_bit = std::uint64_t{1} << 62;
   static constexpr std::uint64_t absence_bit = std::uint64_t{1} << 61;
+  static constexpr unsigned look_shift = 32;
+  static constexpr std::uint64_t look_bits = std::uint64_t{0xffff} << look_shift;
 
   static Ending decode(std::uint64_t word) noexcept {
     return {static_cast<int>(word & 0xff), static_cast<std::uint32_t>(word >> 8) & 0xffffff,

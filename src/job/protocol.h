@@ -62,8 +62,10 @@ enum class FrameKind : std::uint32_t {
   host_error_report,
   host_interrupted,  ///< `code` is the signal
   host_finished,     ///< `code` 1: output was lost
-  host_observed,     ///< `code` 1: there was progress; `count`: the longest wait, in milliseconds
-  host_collected,    ///< a piece of the host's reports of its ranks, number `sequence`
+  /// `code`: observed_progress, observed_polls; in milliseconds, `count`: the longest wait,
+  /// `sequence`: how long no rank has computed or begun an operation
+  host_observed,
+  host_collected,  ///< a piece of the host's reports of its ranks, number `sequence`
   // From the root to a guardian. See Guardians.
   job_gathered = 192,  ///< a piece of all ranks' contributions
   job_absent,          ///< `first`, `sequence`
@@ -76,6 +78,10 @@ enum class FrameKind : std::uint32_t {
   // Both ways.
   heartbeat = 255,
 };
+
+/// Bits of `code` of host_observed.
+inline constexpr std::int32_t observed_progress = 1;
+inline constexpr std::int32_t observed_polls = 2;
 
 /// A step between the guardian's fork and the execution of a rank's program.
 enum class StartStep : std::uint32_t { execute, keep_connection, redirect_input, redirect_output };

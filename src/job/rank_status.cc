@@ -99,6 +99,9 @@ void RankStatus::release_team(TeamStatus& team) noexcept {
   team.collectives.store(0, std::memory_order_relaxed);
   team.agreements.store(0, std::memory_order_relaxed);
   team.named_barriers.store(0, std::memory_order_relaxed);
+  team.made_as.store(0, std::memory_order_relaxed);
+  team.teams_made.store(0, std::memory_order_relaxed);
+  team.made_at.store(0, std::memory_order_relaxed);
   team.size.store(0, std::memory_order_release);
 }
 

@@ -87,6 +87,12 @@ struct ThreadStatus {
   std::atomic<std::uint64_t> handlers_ended{0};
   OpRecord wait;                        ///< what it waits for
   OpRecord implicit[count_categories];  ///< the implicit operation of each category made last
+  /// Of loops that do nothing but poll, while the guardian looks (core/looked_at.h): processor
+  /// time, and the tick of the last such poll.
+  std::atomic<std::uint64_t> polled_ns{0};
+  std::atomic<std::uint64_t> polls_seen{0};
+  /// Calls that communicate, where progress is watched; not those that are inline.
+  std::atomic<std::uint64_t> operations{0};
 };
 
 /// A team's member in this process. Written by one thread at a time, as the calls are made.
@@ -98,6 +104,13 @@ struct alignas(cache_line) TeamStatus {
   std::atomic<std::uint32_t> collectives{0};
   std::atomic<std::uint32_t> agreements{0};
   std::atomic<std::uint32_t> named_barriers{0};
+  /// Where it comes from: the call of the program's, at an address in its code, by which it was the
+  /// parent's team number `made_as`, from 1; 0: the primordial team.
+  std::atomic<std::uint32_t> made_as{0};
+  std::atomic<std::uint16_t> made_by{0};  ///< as LastCall numbers calls
+  std::atomic<std::uint64_t> made_at{0};
+  std::atomic<std::uint64_t> parent{0};
+  std::atomic<std::uint32_t> teams_made{0};  ///< calls that make teams of its members
 };
 static_assert(sizeof(TeamStatus) == cache_line);
 
@@ -105,6 +118,7 @@ static_assert(sizeof(TeamStatus) == cache_line);
 struct ShownThread {
   PartCounts implicit;
   ThreadStatus status;
+  const void* open_region;  ///< null unless the thread has an access region open
 };
 struct ShownEvent {
   PartCounts counts;
@@ -115,7 +129,7 @@ struct ShownEvent {
 /// The rank's whole memory. Zero memory but for the description of its layout is the empty state.
 class RankStatus {
  public:
-  static constexpr std::uint32_t current_version = 1;
+  static constexpr std::uint32_t current_version = 2;
   static constexpr std::uint32_t max_teams = 64;
   static constexpr std::uint32_t max_threads = 64;
   static constexpr std::size_t thread_bytes = 1536;

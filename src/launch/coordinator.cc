@@ -47,7 +47,9 @@ JobCoordinator::JobCoordinator(const Launch& launch, Guardians& guardians, Now n
       hangs_(launch.hang.after_s, launch.hosts.size(),
              {[this](std::uint32_t interval_ms) { guardians_.observe(interval_ms); },
               [this](std::uint32_t number, Collection what) { guardians_.collect(number, what); },
-              [this](double seconds, const HangReport& report) { handle_hang(seconds, report); }},
+              [this](Hang hang, double seconds, const HangReport& report) {
+                handle_hang(hang, seconds, report);
+              }},
              now) {
   if (launch_.time_limit) time_limit_at_ = after(*launch_.time_limit, now_());
   if (isatty(STDERR_FILENO) != 0) progress_at_ = after(progress_after, now_());
@@ -248,12 +250,16 @@ void JobCoordinator::collected(std::uint32_t number, SharedBytes reports) {
   hangs_.collected(0, number, *reports);
 }
 
-void JobCoordinator::handle_hang(double seconds, const HangReport& report) {
+void JobCoordinator::handle_hang(Hang hang, double seconds, const HangReport& report) {
   if (ending_) return;
   const HangOptions& options = launch_.hang;
-  write_stderr(std::string(launch_.program_name) + ": no progress for " +
-               std::to_string(static_cast<long>(seconds)) + " s while ranks wait:\n" +
-               to_text(report));
+  const std::string time = std::to_string(static_cast<long>(seconds)) + " s";
+  const std::string what =
+      hang == Hang::waits
+          ? "no progress for " + time + " while ranks wait:\n"
+          : "polls without progress for " + time +
+                ": no rank has computed or begun an operation, and nothing has arrived:\n";
+  write_stderr(std::string(launch_.program_name) + ": " + what + to_text(report));
   if (!options.report_file.empty()) {
     const int error = os::replace_file(options.report_file, to_json(report));
     if (error != 0)

@@ -155,7 +155,7 @@ class JobCoordinator final : public Coordinator, public Timed {
   void fail_wait_on_exited_rank(std::uint32_t exited, const char* text, const std::string& waiters);
   void handle_time_limit();
   void handle_exit_timeout();
-  void handle_hang(double seconds, const HangReport& report);
+  void handle_hang(Hang hang, double seconds, const HangReport& report);
   void show_progress();
   template <typename Condition>
   std::string ranks_where(Condition condition) const;

@@ -9,7 +9,9 @@
 #include <vector>
 
 #include "base/error.h"
+#include "core/op.h"
 #include "core/process.h"
+#include "core/restricted.h"
 #include "job/limits.h"
 #include "team/barrier.h"
 #include "team/exchange.h"
@@ -107,6 +109,19 @@ void require_same_client(const Team& team, const std::vector<std::vector<std::by
             team.client->name.c_str());
 }
 
+/// Shows where a new team comes from; `made_as`: which of the parent's.
+void show_origin(const Team& team, const Team& parent, Call made_by,
+                 std::uint32_t made_as) noexcept {
+  team.status.parent.store(parent.id(), std::memory_order_relaxed);
+  team.status.made_by.store(number_of(made_by), std::memory_order_relaxed);
+  team.status.made_as.store(made_as, std::memory_order_relaxed);
+}
+
+/// All members of the parent make the same such calls, whether they get a team or not.
+std::uint32_t next_team_of(const Team& parent) noexcept {
+  return parent.status.teams_made.fetch_add(1, std::memory_order_relaxed) + 1;
+}
+
 }  // namespace
 
 Team& create_primordial(gex_Client_t client) {
@@ -142,6 +157,7 @@ std::size_t split(gex_TM_t* new_team, Team& parent, int color, int key, void* sc
   const Choice mine{new_team != nullptr,    color,         key,
                     next_number++,          parent.rank,   gex_proc_.jobrank,
                     parent.endpoint->index, memory.gex_len};
+  const std::uint32_t made_as = next_team_of(parent);
   const auto blocks = exchange(parent, bytes_of(mine));
   if (new_team == nullptr) return 0;
 
@@ -165,6 +181,7 @@ std::size_t split(gex_TM_t* new_team, Team& parent, int color, int key, void* sc
   }
   Team* team = Team::create(parent.client, parent.endpoint, locations, own, flags,
                             identity_of(locations.front(), members.front().number));
+  show_origin(*team, parent, Call::split, made_as);
   team->scratch = memory;
   complete_team({&team, 1});
   *new_team = team->handle();
@@ -239,6 +256,7 @@ std::size_t create(gex_TM_t* new_teams, std::size_t new_team_count, Team& parent
   }
   arguments.add((flags & GEX_FLAG_TM_NO_SCRATCH) == 0 ? scratch_size : 0);
   const Proposal mine{next_number++, arguments.value()};
+  const std::uint32_t made_as = next_team_of(parent);
   std::vector<Proposal> proposals;
   for (const auto& block : exchange(parent, bytes_of(mine)))
     proposals.push_back(value_of<Proposal>(block));
@@ -260,6 +278,7 @@ std::size_t create(gex_TM_t* new_teams, std::size_t new_team_count, Team& parent
             own[i], index);
     Team* team = Team::create(parent.client, endpoint, locations, own[i], flags,
                               identity_of(locations.front(), proposals[leader].number));
+    show_origin(*team, parent, Call::create, made_as);
     team->scratch = scratch_of(endpoint, scratch, scratch_size, i, own[i], flags);
     teams.push_back(team);
   }

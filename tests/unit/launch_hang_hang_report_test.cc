@@ -80,7 +80,7 @@ TEST(HangReport, NamesTheMembersThatHaveNotCalledTheBarrier) {
   EXPECT_EQ(report.culprits[0].rank, 2U);
   EXPECT_NE(report.culprits[0].what.find("computes, or is in a loop"), std::string::npos);
   EXPECT_TRUE(report.circles.empty());
-  EXPECT_NE(to_text(report).find("ranks 0-1 for 12.0 s: waits in gex_Coll_BarrierBlocking"),
+  EXPECT_NE(to_text(report).find("ranks 0-1 for 12.0 s: wait in gex_Coll_BarrierBlocking"),
             std::string::npos);
 }
 
@@ -114,7 +114,7 @@ TEST(HangReport, FindsALongChainWithoutDeepRecursion) {
   EXPECT_TRUE(report.circles.empty());
   ASSERT_EQ(report.culprits.size(), 1U);
   EXPECT_EQ(report.culprits[0].rank, count);
-  EXPECT_EQ(report.culprits[0].what, "nothing is known of it");
+  EXPECT_EQ(report.culprits[0].what, "of which nothing is known");
 }
 
 TEST(HangReport, TellsAStoppedRankThoughItWaits) {
@@ -161,6 +161,60 @@ TEST(HangReport, ALoopOfPollsWaitsForTheOperationsInFlight) {
   EXPECT_EQ(report.culprits[0].rank, 1U);
 }
 
+TEST(HangReport, TellsDifferentTeamsApart) {
+  constexpr std::uint64_t made = 0x5678;
+  const auto in_barrier_of = [](std::uint32_t rank, std::uint64_t team) {
+    RankReport report = member(rank, 2, 1);
+    TeamReport& split = report.teams.emplace_back(report.teams[0]);
+    split.id = made;
+    split.parent = everybody;
+    split.made_as = 3;
+    split.made_by = "gex_TM_Split";
+    split.made_at = "solver(+0x12)";
+    OpReport barrier = of_team(job::OpKind::barrier, "gex_Coll_BarrierNB", 1);
+    barrier.team = team;
+    return waiting(report, barrier);
+  };
+  const HangReport report = analyse({in_barrier_of(0, everybody), in_barrier_of(1, made)});
+  const std::string text = to_text(report);
+  EXPECT_NE(text.find("barrier 1 of team A"), std::string::npos) << text;
+  EXPECT_NE(text.find("barrier 1 of team B"), std::string::npos) << text;
+  EXPECT_NE(text.find("these are 2 different teams:\n"
+                      "team A, of 2 ranks: the primordial team\n"
+                      "team B, of 2 ranks: team 3 made of the primordial team, by "
+                      "gex_TM_Split at solver(+0x12)\n"),
+            std::string::npos)
+      << text;
+}
+
+TEST(HangReport, TellsWhatRanksDoThatNeitherWaitNorAreWaitedFor) {
+  RankReport polls = running(member(0, 4, 0));
+  polls.threads[0].polls = true;
+  polls.threads[0].backtrace = "frames\n";
+  polls.cpu_s = 1;
+  RankReport polls_too = polls;
+  polls_too.rank = 2;
+  polls_too.cpu_s = 2.5;
+  RankReport left = running(member(1, 4, 0));
+  left.state = 'S';
+  left.left = true;
+  RankReport sleeps = running(member(3, 4, 0));
+  sleeps.state = 'S';
+  sleeps.threads[0].system_call = "read";
+  sleeps.threads[0].region_open = true;
+  const std::string text = to_text(analyse({polls, left, polls_too, sleeps}));
+  EXPECT_EQ(text,
+            "no rank waits\n"
+            "ranks 0, 2 poll in a loop, in which nothing arrives (1.0 to 2.5 s of processor time)\n"
+            "rank 1 has left the job: it has returned from main, or called exit or gasnet_exit "
+            "(0.0 s of processor time)\n"
+            "rank 3 sleeps outside the library, in read (0.0 s of processor time)\n"
+            "rank 3 has an access region open (gex_NBI_BeginAccessRegion without "
+            "gex_NBI_EndAccessRegion)\n"
+            "stack of rank 0, thread 1:\nframes\n"
+            "stack of rank 2, thread 1:\nframes\n");
+}
+
 TEST(HangReport, JsonQuotesWhatTheRanksSay) {
   RankReport rank = running(member(0, 1, 0));
   rank.host = "a\"b\\c\n\x01";
@@ -191,6 +245,8 @@ TEST(RankReport, TravelsAsBytes) {
   rank.operations = {of_team(job::OpKind::barrier, "", 7)};
   rank.threads[0].condition_s = 1.5;
   rank.threads[0].backtrace = "frames";
+  rank.threads[0].system_call = "read";
+  rank.teams[0].made_by = "gex_TM_Split";
   rank.last_call = " after gex_AM_RequestShort";
   rank.hidden = 9;
   const std::vector<RankReport> reports{rank, member(0, 4, 1)};

@@ -31,8 +31,9 @@ class Watch : public testing::Test {
                              asked.push_back(number);
                              collecting = what;
                            },
-                           [this](double seconds, const HangReport& report) {
+                           [this](Hang hang, double seconds, const HangReport& report) {
                              idle_s = seconds;
+                             kind = hang;
                              ranks.push_back(report.ranks.size());
                              reported = report;
                            }},
@@ -48,6 +49,10 @@ class Watch : public testing::Test {
     watch->collected(host, asked.back(), encode({report}));
   }
 
+  /// A host none of whose ranks has computed for so long.
+  void idle(double seconds, bool polls, std::size_t host) {
+    watch->observed(host, {false, 0, static_cast<std::uint64_t>(seconds * 1e3), polls});
+  }
   /// Both hosts answer, first with their pictures, then with their stacks.
   void answer_all() {
     for (int i = 0; i < 2; ++i) {
@@ -61,6 +66,7 @@ class Watch : public testing::Test {
   std::vector<std::uint32_t> asked;
   Collection collecting{};
   HangReport reported;
+  Hang kind{};
   std::vector<std::size_t> ranks;  ///< of each report
   double idle_s = 0;
 };
@@ -119,6 +125,31 @@ TEST_F(Watch, DoesNotCallAJobHungThatComputes) {
   pass(100);
   observe(false, 0);
   observe(false, 0, 1);
+  EXPECT_TRUE(asked.empty());
+}
+
+TEST_F(Watch, CallsAJobHungThatDoesNothingButPoll) {
+  pass(9);
+  idle(9, /*polls=*/true, 0);
+  idle(7, /*polls=*/false, 1);
+  EXPECT_TRUE(asked.empty()) << "the other host has computed";
+  pass(2);
+  idle(9, /*polls=*/false, 1);
+  answer_all();
+  EXPECT_EQ(ranks.size(), 1U);
+  EXPECT_EQ(kind, Hang::polls);
+  EXPECT_DOUBLE_EQ(idle_s, 9);
+  idle(10, /*polls=*/true, 0);
+  EXPECT_EQ(asked.size(), 2U) << "once";
+  idle(0, /*polls=*/true, 0);
+  idle(10, /*polls=*/true, 0);
+  EXPECT_EQ(asked.size(), 3U) << "again";
+}
+
+TEST_F(Watch, DoesNotCallAJobHungWhoseRanksSleep) {
+  pass(100);
+  idle(100, /*polls=*/false, 0);
+  idle(100, /*polls=*/false, 1);
   EXPECT_TRUE(asked.empty());
 }
 

@@ -49,14 +49,55 @@ class Analysis {
   }
 
   HangReport run() {
+    find_teams();
     for (const RankReport& rank : report_.ranks) find_waits(rank);
     find_mismatches();
     find_circles();
     find_culprits();
+    find_others();
     return std::move(report_);
   }
 
  private:
+  /// The teams that threads wait in, if they are several: what distinguishes them is reported.
+  void find_teams() {
+    std::map<std::uint64_t, const TeamReport*> found;
+    std::vector<std::uint64_t> order;
+    for (const RankReport& rank : report_.ranks)
+      for (const ThreadReport& thread : rank.threads) {
+        if (!thread.wait || !is_of_team(thread.wait->kind)) continue;
+        const TeamReport* const team = team_of(rank, thread.wait->team);
+        if (team != nullptr && found.emplace(team->id, team).second) order.push_back(team->id);
+      }
+    if (order.size() < 2) return;
+    for (const std::uint64_t id : order)
+      report_.teams.push_back({*found[id], origin_of(*found[id])});
+  }
+
+  std::string origin_of(const TeamReport& team) const {
+    if (team.made_as == 0) return "the primordial team";
+    std::string text = text_of("team %u made of ", team.made_as);
+    const TeamReport* parent = nullptr;
+    for (const RankReport& rank : report_.ranks)
+      if (parent == nullptr) parent = team_of(rank, team.parent);
+    if (parent == nullptr)
+      text += "a team that is no more";
+    else if (parent->made_as == 0)
+      text += "the primordial team";
+    else
+      text += text_of("team %u of its parent", parent->made_as);
+    text += ", by " + (team.made_by.empty() ? "a call of the library" : team.made_by);
+    if (!team.made_at.empty()) text += " at " + team.made_at;
+    return text;
+  }
+
+  /// "a team of 4", or "team B", which is described apart.
+  std::string name_of_team(std::uint64_t id, std::uint32_t size) const {
+    for (std::size_t i = 0; i < report_.teams.size(); ++i)
+      if (report_.teams[i].team.id == id) return "team " + letter_of(i);
+    return text_of("a team of %u", size);
+  }
+
   void find_waits(const RankReport& rank) {
     for (const ThreadReport& thread : rank.threads) {
       if (thread.wait)
@@ -74,7 +115,7 @@ class Analysis {
       wait.waits_for = {*op.peer};
       explain_peer(wait);
     } else if (op.kind == job::OpKind::lock) {
-      wait.why = "waits in gex_HSL_Lock for a lock that another of its threads holds";
+      wait.why = "waits in gex_HSL_Lock for a lock that another thread of its process holds";
     } else {
       wait.why = "waits in " + call_name(op);
     }
@@ -89,7 +130,7 @@ class Analysis {
     for (const OpReport& op : rank.operations)
       if (op.peer) peers.insert(*op.peer);
     wait.waits_for.assign(peers.begin(), peers.end());
-    wait.why = "polls in a loop of its own (GASNET_BLOCKUNTIL)";
+    wait.why = "polls in a loop (GASNET_BLOCKUNTIL)";
     wait.why += rank.operations.empty()
                     ? " with no operation in flight: for a message that has not come"
                     : text_of(" with %zu operation%s in flight", rank.operations.size(),
@@ -122,12 +163,11 @@ class Analysis {
     const auto& [members, size, ranks] = missing_in(op);
     wait.waits_for = ranks;
     const char* const what = op.kind == job::OpKind::named_barrier ? "barrier" : name_of(op.kind);
-    wait.why = text_of("waits in %s, %s %u of a team of %u", call_name(op).c_str(), what,
-                       op.sequence, size);
+    wait.why = text_of("waits in %s, %s %u of %s", call_name(op).c_str(), what, op.sequence,
+                       name_of_team(op.team, size).c_str());
     if (!wait.waits_for.empty())
-      wait.why += ", which rank" + std::string(wait.waits_for.size() == 1 ? " " : "s ") +
-                  list_of(wait.waits_for) + (wait.waits_for.size() == 1 ? " has" : " have") +
-                  " not called";
+      wait.why += ", which " + ranks_of(wait.waits_for) +
+                  (wait.waits_for.size() == 1 ? " has" : " have") + " not called";
     else if (members < size)
       wait.why += text_of("; nothing is known of %u of its members", size - members);
     else
@@ -157,7 +197,7 @@ class Analysis {
       for (const auto& [call, ranks] : by_call) {
         mismatch.ranks.insert(mismatch.ranks.end(), ranks.begin(), ranks.end());
         if (!mismatch.what.empty()) mismatch.what += ", ";
-        mismatch.what += call + " on rank" + (ranks.size() == 1 ? " " : "s ") + list_of(ranks);
+        mismatch.what += call + " on " + ranks_of(ranks);
       }
       std::sort(mismatch.ranks.begin(), mismatch.ranks.end());
       report_.mismatches.push_back(std::move(mismatch));
@@ -244,8 +284,23 @@ class Analysis {
       const bool known = found != report_.ranks.end() && found->rank == rank;
       const bool stopped = known && found->state == 'T';
       if (waiting.count(rank) != 0 && !stopped) continue;
-      report_.culprits.push_back({rank, known ? what_it_does(*found) : "nothing is known of it"});
+      if (known)
+        report_.culprits.push_back(deed_of(*found));
+      else
+        report_.culprits.push_back({rank, "of which nothing is known", 0, ""});
     }
+  }
+
+  void find_others() {
+    std::set<std::uint32_t> named;
+    for (const RankWait& wait : report_.waits) named.insert(wait.rank);
+    for (const HangReport::Deed& deed : report_.culprits) named.insert(deed.rank);
+    for (const RankReport& rank : report_.ranks)
+      if (named.count(rank.rank) == 0) report_.others.push_back(deed_of(rank));
+  }
+
+  static HangReport::Deed deed_of(const RankReport& rank) {
+    return {rank.rank, what_it_does(rank), rank.cpu_s, rank.last_call};
   }
 
   static std::string where_it_sleeps(const RankReport& rank) {
@@ -255,37 +310,33 @@ class Analysis {
   }
 
   static std::string what_it_does(const RankReport& rank) {
-    const bool in_handler = std::any_of(rank.threads.begin(), rank.threads.end(),
-                                        [](const ThreadReport& t) { return t.in_handler; });
-    const bool in_loop = std::any_of(rank.threads.begin(), rank.threads.end(),
-                                     [](const ThreadReport& t) { return t.condition_s; });
-    std::string what;
+    const auto any = [&](const auto& is) {
+      return std::any_of(rank.threads.begin(), rank.threads.end(), is);
+    };
     switch (rank.state) {
       case 'T':
       case 't':
-        what = "is stopped by a signal";
-        break;
+        return "is stopped by a signal";
       case 'Z':
       case 'X':
-        what = "has ended";
-        break;
+        return "has ended";
       case 'D':
-        what = "sleeps in the kernel, uninterruptibly";
-        break;
+        return "sleeps in the kernel, uninterruptibly" + where_it_sleeps(rank);
       default:
-        if (rank.left)
-          what = "has returned from main, or called exit or gasnet_exit";
-        else if (in_handler)
-          what = "is in a handler that has not returned";
-        else if (in_loop)
-          what = "polls in a loop of its own (GASNET_BLOCKUNTIL)";
-        else if (rank.state == 'R')
-          what = "runs, and is in no wait of the library: it computes, or is in a loop";
-        else
-          what = "sleeps outside the library" + where_it_sleeps(rank);
+        break;
     }
-    return what + text_of(" (%.1f s of processor time%s)", rank.cpu_s,
-                          rank.last_call.empty() ? "" : (";" + rank.last_call).c_str());
+    if (rank.left)
+      return "has left the job: it has returned from main, or called exit or gasnet_exit";
+    if (rank.process == 0 && !rank.shown) return "has ended, or has not been started";
+    if (any([](const ThreadReport& t) { return t.in_handler; }))
+      return "is in a handler that has not returned";
+    if (any([](const ThreadReport& t) { return t.condition_s.has_value(); }))
+      return "polls in a loop (GASNET_BLOCKUNTIL)";
+    if (any([](const ThreadReport& t) { return t.polls; }))
+      return "polls in a loop, in which nothing arrives";
+    if (rank.state == 'R')
+      return "runs, and is in no wait of the library: it computes, or is in a loop";
+    return "sleeps outside the library" + where_it_sleeps(rank);
   }
 
   HangReport report_;

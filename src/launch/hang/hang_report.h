@@ -21,7 +21,7 @@ struct RankWait {
   std::uint32_t thread = 0;
   OpReport op;                           ///< kind `none`: the client's own loop of polls
   std::vector<std::uint32_t> waits_for;  ///< ranks; empty: not known
-  std::string why;                       ///< a sentence without its full stop
+  std::string why;                       ///< what it does, from the verb on: "waits in ..."
 
   bool operator==(const RankWait&) const = default;
 };
@@ -30,12 +30,21 @@ struct HangReport {
   std::vector<RankReport> ranks;  ///< by rank
   std::vector<RankWait> waits;
   std::vector<std::vector<std::uint32_t>> circles;
-  /// Ranks that others wait for but that do not wait, with what they do.
-  struct Culprit {
+  /// What a rank does that does not wait.
+  struct Deed {
     std::uint32_t rank = 0;
     std::string what;
+    double cpu_s = 0;
+    std::string last_call;  ///< as RankReport::last_call
   };
-  std::vector<Culprit> culprits;
+  std::vector<Deed> culprits;  ///< ranks that others wait for but that do not wait
+  std::vector<Deed> others;    ///< ranks that are neither waiting nor waited for, nor have ended
+  /// Different teams that members wait in, if there are several, which the text calls A, B, ...
+  struct WaitedIn {
+    TeamReport team;
+    std::string origin;
+  };
+  std::vector<WaitedIn> teams;
   /// Members that wait in the same collective of a team, but in different calls.
   struct Mismatch {
     std::uint64_t team = 0;
@@ -53,7 +62,7 @@ HangReport analyse(std::vector<RankReport> ranks);
 std::string to_text(const HangReport& report);
 
 /// One JSON object: {"ranks": [...], "waits": [...], "circles": [...], "culprits": [...],
-/// "mismatches": [...]}. docs/hangs.md describes its fields.
+/// "others": [...], "mismatches": [...]}. docs/hangs.md describes its fields.
 std::string to_json(const HangReport& report);
 
 /// Whether a rank waits, or has an operation in flight that has been found incomplete that long
@@ -62,5 +71,7 @@ bool is_waiting(const RankReport& rank, double seconds) noexcept;
 
 /// "0", "0-3", "0-3, 7".
 std::string list_of(const std::vector<std::uint32_t>& ranks);
+/// "rank 0", "ranks 0-3, 7".
+std::string ranks_of(const std::vector<std::uint32_t>& ranks);
 
 }  // namespace gex::launch

@@ -67,6 +67,8 @@ std::string json_of(const ThreadReport& thread) {
   std::string out =
       text_of("{\"thread\": %u, \"kernel_thread\": %d, \"in_handler\": %s", thread.number,
               thread.kernel_thread, thread.in_handler ? "true" : "false");
+  if (thread.polls) out += ", \"polls\": true";
+  if (thread.region_open) out += ", \"region_open\": true";
   if (thread.wait) out += ", \"wait\": {" + fields_of(*thread.wait) + "}";
   if (thread.condition_s) out += ", \"condition_s\": " + seconds_of(thread.condition_s);
   if (thread.state != 0) out += ", \"state\": " + quoted(std::string(1, thread.state));
@@ -76,11 +78,22 @@ std::string json_of(const ThreadReport& thread) {
 }
 
 std::string json_of(const TeamReport& team) {
-  return text_of(
+  std::string out = text_of(
       "{\"team\": \"%016llx\", \"size\": %u, \"rank\": %u, \"barriers\": %u, \"collectives\": %u, "
-      "\"agreements\": %u, \"named_barriers\": %u}",
+      "\"agreements\": %u, \"named_barriers\": %u",
       static_cast<unsigned long long>(team.id), team.size, team.rank, team.barriers,
       team.collectives, team.agreements, team.named_barriers);
+  if (team.made_as != 0) {
+    out += text_of(", \"parent\": \"%016llx\", \"made_as\": %u, \"made_by\": ",
+                   static_cast<unsigned long long>(team.parent), team.made_as) +
+           (team.made_by.empty() ? "null" : quoted(team.made_by)) +
+           ", \"made_at\": " + (team.made_at.empty() ? "null" : quoted(team.made_at));
+  }
+  return out + "}";
+}
+
+std::string json_of(const HangReport::Deed& deed) {
+  return text_of("{\"rank\": %u, \"what\": ", deed.rank) + quoted(deed.what) + "}";
 }
 
 std::string json_of(const RankReport& rank) {
@@ -114,9 +127,9 @@ std::string to_json(const HangReport& report) {
          array_of(report.waits, [](const RankWait& wait) { return json_of(wait); });
   out += ",\n \"circles\": " +
          array_of(report.circles, [](const Ranks& circle) { return array_of(circle); });
-  out += ",\n \"culprits\": " + array_of(report.culprits, [](const HangReport::Culprit& culprit) {
-           return text_of("{\"rank\": %u, \"what\": ", culprit.rank) + quoted(culprit.what) + "}";
-         });
+  const auto deed = [](const HangReport::Deed& one) { return json_of(one); };
+  out += ",\n \"culprits\": " + array_of(report.culprits, deed);
+  out += ",\n \"others\": " + array_of(report.others, deed);
   out += ",\n \"mismatches\": " +
          array_of(report.mismatches, [](const HangReport::Mismatch& mismatch) {
            return text_of("{\"team\": \"%016llx\", \"sequence\": %u, \"ranks\": ",

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <chrono>
+#include <limits>
 #include <utility>
 
 namespace gex::launch {
@@ -31,7 +32,7 @@ void HangWatch::start() {
 
 void HangWatch::observed(std::size_t host, const Observation& observation) {
   if (host >= hosts_.size() || after_s_ <= 0) return;
-  hosts_[host].waited_ms = observation.waited_ms;
+  hosts_[host].seen = observation;
   if (observation.progressed) {
     last_progress_ = now_();
     reported_ = false;
@@ -40,16 +41,30 @@ void HangWatch::observed(std::size_t host, const Observation& observation) {
 }
 
 void HangWatch::detect() {
-  if (reported_ || now_() < after(after_s_, last_progress_)) return;
+  const std::chrono::duration<double> quiet = now_() - last_progress_;
   const auto waits = [this](const Host& host) {
-    return static_cast<double>(host.waited_ms) * 1e-3 >= after_s_;
+    return static_cast<double>(host.seen.waited_ms) * 1e-3 >= after_s_;
   };
-  if (!std::any_of(hosts_.begin(), hosts_.end(), waits)) return;
-  reported_ = true;
-  request([this](const HangReport& report) {
-    const std::chrono::duration<double> idle = now_() - last_progress_;
-    actions_.hung(idle.count(), report);
-  });
+  const bool overdue = quiet.count() >= after_s_;
+  if (overdue && !reported_ && std::any_of(hosts_.begin(), hosts_.end(), waits)) {
+    reported_ = true;
+    report(Hang::waits, quiet.count());
+  }
+  std::uint64_t idle_ms = std::numeric_limits<std::uint64_t>::max();
+  bool polls = false;
+  for (const Host& host : hosts_) {
+    idle_ms = std::min(idle_ms, host.seen.idle_ms);
+    polls |= host.seen.polls;
+  }
+  const double idle_s = static_cast<double>(idle_ms) * 1e-3;
+  if (idle_s < after_s_) polls_reported_ = false;
+  if (!overdue || !polls || idle_s < after_s_ || reported_ || polls_reported_) return;
+  polls_reported_ = true;
+  report(Hang::polls, idle_s);
+}
+
+void HangWatch::report(Hang hang, double seconds) {
+  request([this, hang, seconds](const HangReport& made) { actions_.hung(hang, seconds, made); });
 }
 
 void HangWatch::request(Deliver deliver) {

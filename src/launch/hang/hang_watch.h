@@ -2,7 +2,8 @@
 // The coordinator's part in hang reports: detects that a job makes no progress, collects what the
 // ranks of all hosts show, and delivers the report to each requester.
 //
-// A job hangs when no host has seen progress for a time while a rank has waited as long. It is
+// A job hangs when no host has seen progress for a time while a rank has waited as long; or while
+// every rank has done nothing as long but poll, or sleep outside the library, or has left. It is
 // reported once; again only after progress.
 
 #include <cstddef>
@@ -21,6 +22,15 @@ namespace gex::launch {
 struct Observation {
   bool progressed = false;      ///< something arrived at one of its ranks, or completed
   std::uint64_t waited_ms = 0;  ///< the longest wait of one of its ranks
+  /// So long none of its ranks has begun an operation or computed, as far as that is seen.
+  std::uint64_t idle_ms = 0;
+  bool polls = false;  ///< a rank does nothing but poll
+};
+
+/// What is wrong with a job that makes no progress.
+enum class Hang {
+  waits,  ///< a rank waits
+  polls   ///< no rank waits in the library or computes, and some do nothing but poll
 };
 
 class HangWatch final : public Timed {
@@ -35,7 +45,7 @@ class HangWatch final : public Timed {
     /// Makes them send what their ranks show, with this number.
     std::function<void(std::uint32_t number, Collection what)> collect;
     /// The job hangs, for so many seconds, and this is its report.
-    std::function<void(double seconds, const HangReport&)> hung;
+    std::function<void(Hang, double seconds, const HangReport&)> hung;
   };
 
   /// `after_s`: when a job hangs; 0: it is not watched.
@@ -55,6 +65,7 @@ class HangWatch final : public Timed {
 
  private:
   void detect();
+  void report(Hang hang, double seconds);
   void collect(Collection what);
   /// All have answered, or have had their time.
   void collection_done();
@@ -65,12 +76,13 @@ class HangWatch final : public Timed {
   Actions actions_;
   Now now_;
   struct Host {
-    std::uint64_t waited_ms = 0;
+    Observation seen;
     bool answered = false;
   };
   std::vector<Host> hosts_;
   Clock::time_point last_progress_;
   bool reported_ = false;
+  bool polls_reported_ = false;
 
   std::uint32_t collection_ = 0;     ///< number of the last one
   Collection collecting_{};          ///< what that is

@@ -137,6 +137,8 @@ void visit(Archive& archive, T& thread) {
   archive.field(thread.wait);
   archive.field(thread.condition_s);
   archive.field(thread.in_handler);
+  archive.field(thread.polls);
+  archive.field(thread.region_open);
   archive.field(thread.state);
   archive.field(thread.system_call);
   archive.field(thread.backtrace);
@@ -152,6 +154,10 @@ void visit(Archive& archive, T& team) {
   archive.field(team.collectives);
   archive.field(team.agreements);
   archive.field(team.named_barriers);
+  archive.field(team.made_as);
+  archive.field(team.made_by);
+  archive.field(team.made_at);
+  archive.field(team.parent);
 }
 
 template <class Archive, class T>

@@ -37,6 +37,10 @@ struct ThreadReport {
   std::optional<double> condition_s;
   /// A handler runs; known where progress is watched.
   bool in_handler = false;
+  /// It does nothing but poll, in a loop of the client's own.
+  bool polls = false;
+  /// It has begun an access region that it has not ended.
+  bool region_open = false;
   char state = 0;  ///< as RankReport::state
   /// In which it sleeps; "" if it does not, or the kernel does not show it.
   std::string system_call;
@@ -58,6 +62,12 @@ struct TeamReport {
   std::uint32_t collectives = 0;
   std::uint32_t agreements = 0;
   std::uint32_t named_barriers = 0;
+  /// Where it comes from: it was the parent's team number `made_as`, from 1; 0: the primordial
+  /// team.
+  std::uint32_t made_as = 0;
+  std::string made_by;  ///< the call
+  std::string made_at;  ///< where in the program's code; "" if that is not known
+  std::uint64_t parent = 0;
 
   /// The number of calls of that kind which the member has made.
   std::uint32_t calls(job::OpKind kind) const noexcept;

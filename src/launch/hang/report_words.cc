@@ -47,4 +47,10 @@ const char* name_of(job::OpKind kind) noexcept {
   return "unknown";
 }
 
+std::string letter_of(std::size_t number) {
+  constexpr std::size_t letters = 26;
+  return number < letters ? std::string(1, static_cast<char>('A' + number))
+                          : std::to_string(number + 1);
+}
+
 }  // namespace gex::launch

@@ -1,6 +1,7 @@
 #pragma once
 // What the text and the JSON of a hang report have in common.
 
+#include <cstddef>
 #include <string>
 
 #include "job/rank_status.h"
@@ -11,5 +12,8 @@ namespace gex::launch {
 
 /// "put", "barrier", ...: as docs/hangs.md lists kinds.
 const char* name_of(job::OpKind kind) noexcept;
+
+/// "A" for 0, "B", ..., "Z", "27", ...
+std::string letter_of(std::size_t number);
 
 }  // namespace gex::launch

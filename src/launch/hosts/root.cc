@@ -166,7 +166,8 @@ bool Root::handle_frame(std::uint32_t host, const job::Received& frame) {
       job_.interrupted(header.code);
       return true;
     case job::FrameKind::host_observed:
-      job_.hangs().observed(host, {header.code != 0, header.count});
+      job_.hangs().observed(host, {(header.code & job::observed_progress) != 0, header.count,
+                                   header.sequence, (header.code & job::observed_polls) != 0});
       return true;
     case job::FrameKind::host_collected:
       return handle_collected(host, frame);

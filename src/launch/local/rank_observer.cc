@@ -15,6 +15,12 @@ namespace {
 constexpr double stacks_interval = 0.01;
 constexpr double stacks_limit = 0.5;
 
+/// How long ranks show their polls before a picture is taken.
+constexpr double time_to_show_polls = 0.1;
+
+/// A rank that uses a larger part of a processor for anything but polls computes.
+constexpr double max_idle_part = 0.1;
+
 }  // namespace
 
 void RankObserver::attach(std::uint32_t rank, const os::FileDescriptor& file) {
@@ -36,7 +42,12 @@ void RankObserver::collect(std::uint32_t number, Collection what) {
   collection_ = number;
   stacks_at_.reset();
   if (what == Collection::picture) {
-    send(picture());
+    if (looks_) {
+      take_picture();
+    } else {
+      look_for_polls();
+      picture_at_ = after(time_to_show_polls);
+    }
     return;
   }
   stacks_expected_ = 0;
@@ -122,21 +133,73 @@ void RankObserver::meet_deadlines() {
       stacks_at_ = after(stacks_interval);
     }
   }
-  if (!met(look_at_)) return;
-  look_at_ = after(interval_ms_ * 1e-3);
-  std::uint64_t activity = 0;
-  double longest_wait_s = 0;
+  if (met(picture_at_)) take_picture();
+  if (met(look_at_)) look();
+}
+
+void RankObserver::take_picture() {
+  picture_at_.reset();
+  send(picture());
+  if (interval_ms_ == 0) stop_looking();
+}
+
+/// From now on polls are calls.
+void RankObserver::look_for_polls() {
+  // 0 is no look, and the page holds 16 bits of the number.
+  looks_for_polls_ = looks_for_polls_ % 0xffff + 1;
+  job_.page.look(looks_for_polls_);
+  looks_ = true;
+}
+
+void RankObserver::stop_looking() {
+  if (std::exchange(looks_, false)) job_.page.look(0);
+}
+
+RankObserver::Seen RankObserver::see_ranks() {
+  Seen seen;
   for (std::size_t i = 0; i < views_.size(); ++i) {
     if (job_.ranks[i].gone) continue;
     const RankStatusView::Glance glance = views_[i].glance();
-    activity += glance.activity;
-    longest_wait_s = std::max(longest_wait_s, glance.longest_wait_s);
+    seen.activity += glance.activity;
+    seen.longest_wait_s = std::max(seen.longest_wait_s, glance.longest_wait_s);
+    if (job_.ranks[i].left) continue;
+    const Done now{glance.operations, glance.polled_ns,
+                   os::processor_seconds(process_of(i)).value_or(0)};
+    const Done before = std::exchange(done_[i], now);
+    seen.operated |= now.operations != before.operations;
+    seen.polled |= now.polled_ns != before.polled_ns;
+    const auto polled_s = static_cast<double>(now.polled_ns - before.polled_ns) * 1e-9;
+    seen.max_computed_s =
+        std::max(seen.max_computed_s, now.processor_s - before.processor_s - polled_s);
   }
+  return seen;
+}
+
+void RankObserver::look() {
+  look_at_ = after(interval_ms_ * 1e-3);
+  const Seen seen = see_ranks();
   constexpr double max_ms = 1e12;
-  const auto waited_ms = static_cast<std::uint64_t>(std::min(longest_wait_s * 1e3, max_ms));
-  const bool moved = std::exchange(last_activity_, activity) != activity;
-  // A job that its user has suspended is not one that hangs.
-  job_.coordinator->observed({moved || (waited_ms != 0 && all_stopped()), waited_ms});
+  const auto waited_ms = static_cast<std::uint64_t>(std::min(seen.longest_wait_s * 1e3, max_ms));
+  const bool moved = std::exchange(last_activity_, seen.activity) != seen.activity;
+  const Clock::time_point now = Clock::now();
+  const std::chrono::duration<double> passed = now - std::exchange(looked_at_, now);
+  // A job that its user has suspended is not one that hangs, nor one that has just been continued.
+  constexpr double late = 4;
+  const bool suspended =
+      ((waited_ms != 0 || looks_) && all_stopped()) || passed.count() > late * interval_ms_ * 1e-3;
+  Observation observation{moved || suspended, waited_ms};
+  if (moved || suspended) {
+    stop_looking();
+  } else if (!looks_ || seen.operated || seen.max_computed_s > max_idle_part * passed.count()) {
+    // An operation has brought inline ones back: the next look withdraws them once more.
+    if (!looks_ || seen.operated) look_for_polls();
+    idle_since_ = now;
+  } else {
+    observation.idle_ms = static_cast<std::uint64_t>(
+        std::chrono::duration_cast<std::chrono::milliseconds>(now - idle_since_).count());
+    observation.polls = seen.polled;
+  }
+  job_.coordinator->observed(observation);
 }
 
 }  // namespace gex::launch

@@ -11,6 +11,7 @@
 #include <type_traits>
 
 #include "base/clock.h"
+#include "base/os_code_address.h"
 #include "base/os_proc.h"
 #include "base/os_thread_activity.h"
 
@@ -103,12 +104,17 @@ bool is_in_flight(const job::ShownEvent& event) noexcept {
   return kind != job::OpKind::none && !is_of_team(kind) && in_flight(event.counts) != 0;
 }
 
+/// Whether a tick that follows the present while something goes on still does; a thread may be
+/// without a processor for that long.
+bool is_recent(std::uint64_t seen, Tick now, double still_seen_s) noexcept {
+  const std::optional<double> since = age(seen, now);
+  return since && *since < still_seen_s;
+}
+
 /// Whether the thread is in a client's loop of polls: it gives up the core, and notes that, again
 /// and again.
 bool is_in_condition(const job::ThreadStatus& status, Tick now) noexcept {
-  constexpr double still_seen_s = 0.2;
-  const std::optional<double> seen = age(load(status.condition_seen), now);
-  return seen && *seen < still_seen_s;
+  return is_recent(load(status.condition_seen), now, 0.2);
 }
 
 }  // namespace
@@ -217,6 +223,8 @@ RankStatusView::Glance RankStatusView::glance() const noexcept {
     const auto& shown = found->threads.at<job::ShownThread>(i);
     const job::ThreadStatus& status = shown.status;
     glance.activity += load(status.progressed) + load(status.handlers_begun);
+    glance.operations += load(status.operations);
+    glance.polled_ns += load(status.polled_ns);
     for (unsigned c = 0; c < job::count_categories; ++c) {
       glance.activity += load(shown.implicit.completed[c]);
       if (in_flight(shown.implicit, c) != 0) waits(load(status.implicit[c].started));
@@ -243,9 +251,20 @@ void RankStatusView::read(RankReport& report, const job::LastCall* calls) const 
     const auto& team = found->teams.at<job::TeamStatus>(i);
     const std::uint32_t size = load(team.size);
     if (size == 0) continue;
-    report.teams.push_back({load(team.id), size, load(team.rank), load(team.barriers),
-                            load(team.collectives), load(team.agreements),
-                            load(team.named_barriers)});
+    TeamReport& shown = report.teams.emplace_back();
+    shown.id = load(team.id);
+    shown.size = size;
+    shown.rank = load(team.rank);
+    shown.barriers = load(team.barriers);
+    shown.collectives = load(team.collectives);
+    shown.agreements = load(team.agreements);
+    shown.named_barriers = load(team.named_barriers);
+    shown.made_as = load(team.made_as);
+    if (shown.made_as == 0) continue;
+    shown.made_by = names.of(load(team.made_by));
+    shown.parent = load(team.parent);
+    if (const std::uint64_t at = load(team.made_at); at != 0)
+      shown.made_at = os::describe_code_address(report.process, at);
   }
   for (std::size_t i = 0; i < found->threads.count; ++i) {
     const auto& shown = found->threads.at<job::ShownThread>(i);
@@ -263,6 +282,8 @@ void RankStatusView::read(RankReport& report, const job::LastCall* calls) const 
     thread.kernel_thread = load(status.kernel_thread);
     thread.in_handler = load(status.handlers_begun) != load(status.handlers_ended);
     if (load(status.waiting_since) != 0) thread.wait = report_of(status.wait, names, now);
+    thread.polls = is_recent(load(status.polls_seen), now, 1);
+    thread.region_open = __atomic_load_n(&shown.open_region, __ATOMIC_RELAXED) != nullptr;
     if (is_in_condition(status, now)) thread.condition_s = age(load(status.condition_since), now);
     report.threads.push_back(std::move(thread));
   }

@@ -27,6 +27,7 @@ class RankStatusView {
 
   /// Fills in threads, operations, teams and `hidden`; `calls` has the names of calls, and may be
   /// null. `shown` stays false if there is no status, or none of a known layout.
+  /// `report.process` is the rank's.
   void read(RankReport& report, const job::LastCall* calls) const;
 
   /// Asks threads that are shown for their stacks, by a signal: those that wait in the library, and
@@ -40,8 +41,10 @@ class RankStatusView {
 
   /// What is looked at again and again.
   struct Glance {
-    std::uint64_t activity = 0;  ///< moves whenever something arrives at the rank, or completes
-    double longest_wait_s = 0;   ///< of threads, or of operations that were found incomplete
+    std::uint64_t activity = 0;    ///< moves whenever something arrives at the rank, or completes
+    double longest_wait_s = 0;     ///< of threads, or of operations that were found incomplete
+    std::uint64_t operations = 0;  ///< calls that communicate, as far as they are seen
+    std::uint64_t polled_ns = 0;   ///< processor time of loops of polls
   };
   Glance glance() const noexcept;
 

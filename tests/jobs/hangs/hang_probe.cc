@@ -28,6 +28,7 @@ gex_Rank_t self;
 gex_Rank_t size;
 gex_EP_t endpoint;
 std::byte* segment_of_peer;
+void* own_segment;
 volatile int never = 0;
 gex_HSL_t lock = GEX_HSL_INITIALIZER;
 
@@ -175,6 +176,35 @@ void computes() {
   }
 }
 
+// Nobody waits in the library, and nothing will ever arrive.
+void polls_in_vain() {
+  if (self == 0) gex_NBI_BeginAccessRegion(0);
+  while (never == 0) gasnet_AMPoll();
+}
+/// Each waits in a loop of polls for a flag which the other puts, inline where memory is shared.
+void polls_that_progress() {
+  const auto end = std::chrono::steady_clock::now() + std::chrono::duration<double>(seconds);
+  auto* const flag = reinterpret_cast<volatile std::uint64_t*>(own_segment);
+  for (std::uint64_t turn = 1;; ++turn) {
+    // The last turn is the same for both.
+    const std::uint64_t last = std::uint64_t{1} << 63;
+    std::uint64_t word = turn;
+    if (self == 0 && std::chrono::steady_clock::now() > end) word |= last;
+    if (self == 0) gex_RMA_PutBlocking(team, 1, segment_of_peer, &word, sizeof word, 0);
+    while ((*flag & ~last) != turn) gasnet_AMPoll();
+    if (self == 1) {
+      word = *flag;
+      gex_RMA_PutBlocking(team, 0, segment_of_peer, &word, sizeof word, 0);
+    }
+    if ((word & last) != 0) return;
+  }
+}
+/// Rank 1 leaves without sending what rank 0 waits for.
+void peer_has_left() {
+  if (self == 1) std::exit(0);
+  GASNET_BLOCKUNTIL(never != 0);
+}
+
 void computes_and_waits() {
   if (self == 1) computes();
   barrier();
@@ -196,6 +226,9 @@ const std::map<std::string, std::function<void()>> ways = {
     {"unanswered_implicit_puts", unanswered_implicit_puts},
     {"unanswered_put_that_is_tested", unanswered_put_that_is_tested},
     {"forgotten_lock", forgotten_lock},
+    {"polls_in_vain", polls_in_vain},
+    {"polls_that_progress", polls_that_progress},
+    {"peer_has_left", peer_has_left},
     {"computes", computes},
     {"computes_and_waits", computes_and_waits},
 };
@@ -225,6 +258,7 @@ int main(int count, char** arguments) {
   void* address = nullptr;
   gex_Event_Wait(gex_EP_QueryBoundSegmentNB(team, peer(), &address, nullptr, nullptr, 0));
   segment_of_peer = static_cast<std::byte*>(address);
+  own_segment = gex_Segment_QueryAddr(segment);
   gex_Event_Wait(gex_Coll_BarrierNB(team, 0));
   std::puts("ready");
   std::fflush(stdout);

@@ -128,6 +128,13 @@ def crossed_teams(report):
     expect_wait(report, 1, "barrier", [0])
     expect(report["circles"] == [[0, 1]], "no circle", report)
     expect(report["waits"][0]["team"] != report["waits"][1]["team"], "one team", report)
+    expect("barrier 1 of team A" in report["waits"][0]["why"], "no name", report)
+    expect("barrier 1 of team B" in report["waits"][1]["why"], "no name", report)
+    made = {team["team"]: team for team in report["ranks"][0]["teams"] if "made_as" in team}
+    for wait, number in zip(report["waits"], (1, 2)):
+        team = made[wait["team"]]
+        expect(team["made_as"] == number and team["made_by"] == "gex_TM_Split", "origin", report)
+        expect((team["made_at"] or "").startswith("hang_probe(+0x"), "no place", report)
 
 
 def missing_split(report):
@@ -167,6 +174,29 @@ def forgotten_lock(report):
     expect(wait["kind"] == "lock", "no lock", report)
 
 
+def polls_in_vain(report):
+    expect(report["waits"] == [] and report["culprits"] == [], "a rank waits", report)
+    for rank, other in enumerate(report["others"]):
+        expect(other == {"rank": rank, "what": "polls in a loop, in which nothing arrives"},
+               f"rank {rank} polls", report)
+        expect(report["ranks"][rank]["last_call"] is not None, "no last call", report)
+        expect_stack(report, rank, "hang_probe")
+    threads = [rank["threads"][0] for rank in report["ranks"]]
+    expect(threads[0].get("region_open"), "its access region is open", report)
+    expect("region_open" not in threads[1], "it has begun none", report)
+
+
+def peer_has_left(report):
+    wait = wait_of(report, 0)
+    expect(wait["kind"] == "condition", "another wait", report)
+    others = [other for other in report["others"] if other["rank"] == 1]
+    expect(len(others) == 1 and "has left the job" in others[0]["what"], "rank 1 left", report)
+
+
+# Ways that end by themselves after so many seconds, and are not called hung.
+NO_HANGS = {"computes": 3 * HANG_AFTER, "polls_that_progress": 3 * HANG_AFTER}
+
+
 def launched_by(network):
     return network.startswith("mpirun.")
 
@@ -191,8 +221,8 @@ def run(gexrun, probe, way, network, folder):
         environment.update(GEX_HANG_AFTER=str(HANG_AFTER), GEX_HANG_ACTION="end",
                            GEX_HANG_REPORT=report_file)
     command += [probe, way, folder]
-    if way == "computes":
-        command.append(str(3 * HANG_AFTER))
+    if way in NO_HANGS:
+        command.append(str(NO_HANGS[way]))
     done = subprocess.run(command, capture_output=True, text=True, timeout=240, check=False,
                           env=environment)
     if done.stdout.count("ready") != 2:
@@ -259,16 +289,19 @@ def main():
             globals()[way](gexrun, probe, folder)
             return
         done, report_file = run(gexrun, probe, way, network, folder)
-        if way == "computes":
+        if way in NO_HANGS:
             if done.returncode != 0 or os.path.exists(report_file):
-                fail(f"a job that computes was called hung: {done}")
+                fail(f"it was called hung: {done}")
             return
         # What the status is that another launcher makes of it is its own matter.
         if done.returncode == 0 or done.returncode != 1 and not launched_by(network):
             fail(f"the status is {done.returncode}: {done.stderr}")
         if "woken" in done.stdout:
             fail(f"the sleeping rank was woken: {done}")
-        if "no progress" not in done.stderr:
+        if way == "polls_in_vain":
+            if "polls without progress" not in done.stderr:
+                fail(f"it was not noticed what hangs: {done.stderr}")
+        elif "no progress" not in done.stderr:
             fail(f"no line tells of it: {done.stderr}")
         option = "GEX_HANG_ACTION=end" if launched_by(network) else "--hang-action end"
         if f"is ended ({option})" not in done.stderr:
