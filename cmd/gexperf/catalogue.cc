@@ -17,6 +17,9 @@ constexpr double two_threads_budget = 1 / 0.8;
 /// A strided transfer may take so long to fold each of its dimensions.
 constexpr double dimension_allowance_ns = 15;
 
+/// What a message may take beside the sender's own work.
+constexpr double beside_work_allowance_ns = 45;
+
 /// A line cannot come and go between two cores in less.
 constexpr double line_floor_ns = 20;
 
@@ -235,6 +238,29 @@ constexpr Row table[] = {
      .group = Group::am,
      .size = "0",
      .measurement = "am.short.flood.both",
+     .floor_ns = 1},
+    {.name = "am.short.flood.both.work",
+     .group = Group::am,
+     .size = "0",
+     .measurement = "am.short.flood.both.work",
+     .held = Budget::ratio,
+     .budget = 1,
+     .allowance_ns = beside_work_allowance_ns,
+     .floor = 0.9},
+    {.name = "am.short.flood.both.stores",
+     .group = Group::am,
+     .size = "0",
+     .measurement = "am.short.flood.both.stores",
+     .held = Budget::ratio,
+     .budget = 1,
+     .allowance_ns = beside_work_allowance_ns,
+     .floor = 0.9},
+    {.name = "am.short.flood.both.self",
+     .group = Group::am,
+     .size = "0",
+     .measurement = "am.short.flood.both.self",
+     .held = Budget::ratio,
+     .budget = 1.2,
      .floor_ns = 1},
     {.name = "am.short.flood.emu",
      .group = Group::am,

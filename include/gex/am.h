@@ -3,8 +3,9 @@
  * "Fixed-payload AM APIs", "Negotiated-payload AM APIs". Part of gasnetex.h.
  *
  * Requests are sent from client context, replies from request handlers, at most one each. A
- * request that finds no room polls until there is some, unless GEX_FLAG_IMMEDIATE makes it answer
- * non-zero instead; replies always have their place. Messages are not ordered. A request to an
+ * request may poll, and one that finds no room polls until there is some, unless
+ * GEX_FLAG_IMMEDIATE makes it answer non-zero instead; replies always have their place. Messages
+ * are not ordered. A request to an
  * endpoint of the calling process runs its handler, and that of its reply, in the calling thread
  * before it returns; it never fails and delivers nothing else. Medium payload is
  * aligned for any type in the handler and is its own until the handler returns; long payload is

@@ -189,30 +189,61 @@ void Links::expect_requests(std::uint32_t number, gex_Rank_t source) noexcept {
   poll_further(*lane, number, in);
 }
 
-bool Links::claim_request_credit() noexcept {
+namespace {
+
+/// After so many messages to a member the sender looks for room again, and polls. A sender that did
+/// not poll before it ran out of room would leave its peer's messages where they are until then;
+/// the peer, out of room, would take one after the other while it is written, and the two would
+/// take turns instead of working at the same time.
+constexpr std::uint32_t batch = 32;
+static_assert(batch < shm::pair_shape.reply_window);
+
+/// Takes the cells of a batch from the core that has read them, all at once. Otherwise the sender's
+/// stores would wait for one after the other: they leave the store buffer in order, and so do those
+/// of the client between two messages.
+void fetch_for_writing(const Outgoing& out) noexcept {
+  const std::uint32_t first = out.producer.next();
+  for (std::uint32_t i = 0; i < out.producer.room(); ++i)
+    prefetch_for_write(&out.cells[(first + i) & (shm::pair_shape.cells - 1)]);
+}
+
+}  // namespace
+
+bool Links::claim_request_credit(Claim& claim) noexcept {
   const std::uint32_t sent = requests_sent_.fetch_add(1, std::memory_order_relaxed);
   const std::uint32_t answered = first_.incoming[shm::replies].taken();
   const Process& self = process();
   const std::uint32_t unanswered = self.neighborhood.unanswered_of(self.neighborhood.local_index())
                                        .load(std::memory_order_relaxed);
-  if (sent - answered - unanswered < shm::shared_shape.reply_window) return true;
+  if (sent - answered - unanswered < shm::shared_shape.reply_window) {
+    claim.begins_batch = sent % batch == 0;
+    return true;
+  }
   requests_sent_.fetch_sub(1, std::memory_order_relaxed);
   return false;
 }
 
 bool Links::find_room(Link& link, shm::Direction direction) noexcept {
-  auto& producer = link.out[direction].producer;
-  return direction == shm::requests ? producer.find_request_room(link.answers->taken())
-                                    : producer.find_reply_room();
+  Outgoing& out = link.out[direction];
+  auto& producer = out.producer;
+  const bool found = direction == shm::requests ? producer.find_request_room(link.answers->taken())
+                                                : producer.find_reply_room();
+  if (!found) return false;
+  producer.use_at_most(batch);
+  fetch_for_writing(out);
+  return true;
 }
 
 bool Links::claim(Link& link, shm::Direction direction, Claim& claim) noexcept {
   Outgoing& out = link.out[direction];
   if (pairs()) {
-    if (!out.producer.has_room() && !find_room(link, direction)) return false;
+    if (!out.producer.has_room()) {
+      if (!find_room(link, direction)) return false;
+      claim.begins_batch = true;
+    }
     claim.sequence = out.producer.next();
   } else {
-    if (direction == shm::requests && !claim_request_credit()) return false;
+    if (direction == shm::requests && !claim_request_credit(claim)) return false;
     if (!shm::claim_shared(*out.producer.control(), shm::shared_shape, claim.sequence)) {
       if (direction == shm::requests) requests_sent_.fetch_sub(1, std::memory_order_relaxed);
       return false;

@@ -108,7 +108,8 @@ class Links {
   /// mapped.
   void expect_requests(std::uint32_t lane, gex_Rank_t source) noexcept;
 
-  /// Reads how much room there is in a pair ring; false if there is none now.
+  /// Reads how much room there is in a pair ring, of which it takes a batch; false if there is none
+  /// now.
   bool find_room(Link& link, shm::Direction direction) noexcept;
 
   /// Claims a cell for a request or a reply; false if there is no room now. With pair rings in PAR
@@ -135,7 +136,7 @@ class Links {
   void set_up_incoming(Incoming& in, const shm::Ring& ring) noexcept;
   void poll_further(Lane& lane, std::uint32_t number, Incoming& in) noexcept;
   void flush_unanswered() noexcept;
-  bool claim_request_credit() noexcept;
+  bool claim_request_credit(Claim& claim) noexcept;
   Incoming& incoming(Lane& lane, shm::Direction direction, std::uint32_t member) noexcept;
 
   bool pairs_ = false;

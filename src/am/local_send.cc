@@ -74,13 +74,19 @@ bool needs_slab(const Outbound& message) noexcept {
          place_of(message.arg_count, message.size) == Place::slab;
 }
 
+enum class Sent {
+  no,
+  yes,
+  begins_batch  ///< and the sender polls now, if it may
+};
+
 /// Claims a cell for a message that needs no slab, writes and publishes it. The payload of an
 /// immediate long message is placed once a cell is certain: nothing may be touched without
 /// one.
-bool send_cell(Link& link, shm::Direction direction, const Outbound& message) noexcept {
+Sent send_cell(Link& link, shm::Direction direction, const Outbound& message) noexcept {
   Links& all = links();
   Claim claim;
-  if (!all.claim(link, direction, claim)) return false;
+  if (!all.claim(link, direction, claim)) return Sent::no;
   if (to_be_placed(message)) place(link, message);
   write(claim, message);
   if (under_tsan && message.slab != no_slab) link.slabs->hand_over(message.slab);
@@ -90,10 +96,10 @@ bool send_cell(Link& link, shm::Direction direction, const Outbound& message) no
   if (traced()) [[unlikely]]
     record_sent(jobrank_of(link), message, number_in_lane(link.lane, claim.sequence),
                 all.pairs() ? 0 : trace::by_shared_ring, at);
-  return true;
+  return claim.begins_batch ? Sent::begins_batch : Sent::yes;
 }
 
-bool try_send(Link& link, const Outbound& message, bool immediate) noexcept;
+Sent try_send(Link& link, const Outbound& message, bool immediate) noexcept;
 
 /// Informs a member that requests to it come in a further lane.
 struct LaneOpened {
@@ -110,12 +116,12 @@ void on_lane_opened(gex_Token_t token, const LaneOpened& opened, void*, std::siz
   all.expect_replies(link);
   const Packed<LaneOpened> opened({link.lane});
   link.open = try_send(all.first().links[link.member], opened.message_for(Internal::lane_opened),
-                       /*immediate=*/true);
+                       /*immediate=*/true) != Sent::no;
   return link.open;
 }
 
-/// Sends if there is room now; false if not, with nothing done.
-bool try_send(Link& link, const Outbound& message, bool immediate) noexcept {
+/// Sends if there is room now; if not, nothing is done.
+Sent try_send(Link& link, const Outbound& message, bool immediate) noexcept {
   const shm::Direction direction = message.reply ? shm::replies : shm::requests;
   // In PAR the lock of a pair ring makes this thread its one producer.
   const bool is_locked = links().threaded() && links().pairs();
@@ -123,7 +129,7 @@ bool try_send(Link& link, const Outbound& message, bool immediate) noexcept {
   BiasedLock::Hold hold;
   if (is_locked) {
     hold = immediate ? lock.try_lock(thread_number()) : lock.lock(thread_number());
-    if (!hold) return false;
+    if (!hold) return Sent::no;
   }
   const struct Unlock {
     BiasedLock* lock;
@@ -133,15 +139,15 @@ bool try_send(Link& link, const Outbound& message, bool immediate) noexcept {
     }
   } unlock{is_locked ? &lock : nullptr, hold};
 
-  if (direction == shm::requests && !link.open && !open_link(link)) return false;
+  if (direction == shm::requests && !link.open && !open_link(link)) return Sent::no;
   if (!needs_slab(message)) return send_cell(link, direction, message);
   Outbound in_slab = message;
   in_slab.slab = link.slabs->acquire(direction, message.size, link.member);
-  if (in_slab.slab == no_slab) return false;
+  if (in_slab.slab == no_slab) return Sent::no;
   std::memcpy(link.slabs->address(in_slab.slab), message.payload, message.size);
-  if (send_cell(link, direction, in_slab)) return true;
-  link.slabs->release(in_slab.slab);
-  return false;
+  const Sent sent = send_cell(link, direction, in_slab);
+  if (sent == Sent::no) link.slabs->release(in_slab.slab);
+  return sent;
 }
 
 /// Places a long payload before a cell is claimed, so that no other message waits behind the copy.
@@ -171,10 +177,13 @@ bool may_have_room_local(Link& link) noexcept {
 }
 
 int send_request_local(Link& link, const Outbound& message, bool immediate) noexcept {
-  if (immediate) return try_send(link, message, true) ? 0 : 1;
+  if (immediate) return try_send(link, message, true) == Sent::no ? 1 : 0;
   const Outbound placed = with_payload_placed(link, message);
+  Sent sent;
   wait_until([&]() noexcept { return op_of(jobrank_of(link), placed); },
-             [&]() noexcept { return try_send(link, placed, false); }, trace::Cause::room);
+             [&]() noexcept { return (sent = try_send(link, placed, false)) != Sent::no; },
+             trace::Cause::room);
+  if (sent == Sent::begins_batch) poll();
   return 0;
 }
 
@@ -208,14 +217,14 @@ KeptReplies& kept_replies() noexcept {
 
 void send_reply_local(Link& link, const Outbound& message) noexcept {
   const Outbound placed = with_payload_placed(link, message);
-  if (try_send(link, placed, false)) return;
+  if (try_send(link, placed, false) != Sent::no) return;
   if (needs_slab(placed)) {
     keep(link, placed);
     return;
   }
   // The reservation makes room certain; with shared rings a claim may only lose a race.
   Waiter waiter;
-  for (unsigned turns = 0; !try_send(link, placed, false); ++turns) {
+  for (unsigned turns = 0; try_send(link, placed, false) == Sent::no; ++turns) {
     if (turns > 100'000'000U)
       fatal("no room for a reply to rank %u although it was reserved", jobrank_of(link));
     waiter.wait();
@@ -232,7 +241,7 @@ bool flush_kept_replies() noexcept {
   }
   bool sent = false;
   std::erase_if(mine, [&](const std::unique_ptr<KeptReply>& kept) {
-    const bool is_sent = try_send(kept->link, kept->reply.message, false);
+    const bool is_sent = try_send(kept->link, kept->reply.message, false) != Sent::no;
     sent = sent || is_sent;
     if (is_sent) unwant_deliveries();
     return is_sent;

@@ -18,11 +18,6 @@ namespace {
 /// Messages taken from one ring before the others have their turn.
 constexpr unsigned drain_limit = 32;
 
-/// After so many messages taken in a row more are likely to be there; the one so far ahead is
-/// fetched. Earlier, that would take the line from a sender that is about to write to it.
-constexpr unsigned fetch_from = 4;
-constexpr unsigned fetch_ahead = 8;
-
 /// What a message uses of its slot, in bytes: surplus arguments, and a payload that is there.
 std::size_t used_of_slot(const MessageHeader& header) noexcept {
   const std::size_t surplus = surplus_bytes(header.category(), header.arg_count());
@@ -175,10 +170,7 @@ Found serve_message(Incoming& in) noexcept {
 
 bool take_messages(Incoming& in) noexcept {
   unsigned taken = 0;
-  while (taken < drain_limit && take_one(in)) {
-    // Many have arrived: those to come are under way to this core before they are looked at.
-    if (++taken >= fetch_from) in.fetch_ahead(fetch_ahead);
-  }
+  while (taken < drain_limit && take_one(in)) ++taken;
   return taken != 0;
 }
 

@@ -44,10 +44,6 @@ struct alignas(cache_line) Incoming {
     return shm::may_hold_message<shm::StdAtomics>(cells[count & (consumer.shape().cells - 1)].ready,
                                                   count);
   }
-  /// Has the cell fetched in which a later message will be; any thread.
-  void fetch_ahead(std::uint32_t messages) const noexcept {
-    __builtin_prefetch(&cells[(taken() + messages) & (consumer.shape().cells - 1)]);
-  }
   /// Shows polls where the next message will be.
   void show_next() noexcept {
     const shm::Cell& cell = cells[place()];
@@ -90,6 +86,7 @@ struct Claim {
   shm::Cell* cell;
   shm::Slot* slot;
   std::uint32_t sequence;
+  bool begins_batch = false;  ///< the first after the room was read
 };
 
 }  // namespace gex::am

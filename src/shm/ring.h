@@ -150,6 +150,12 @@ class PairProducer {
 
   /// True if a cell may be claimed without reading the consumer's words.
   bool has_room() const noexcept { return tail_ != limit_; }
+  /// How many cells may be claimed without that.
+  std::uint32_t room() const noexcept { return limit_ - tail_; }
+  /// Has the consumer's words read again after so many messages, although there may be more room.
+  void use_at_most(std::uint32_t messages) noexcept {
+    if (room() > messages) limit_ = tail_ + messages;
+  }
 
   /// Reads how much room there is in a ring of replies; false if there is none.
   bool find_reply_room() noexcept {

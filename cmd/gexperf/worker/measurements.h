@@ -54,6 +54,9 @@ void short_to_self(const Context& context);
 void medium_64_to_self(const Context& context);
 void short_flood(const Context& context);
 void short_flood_both_ways(const Context& context);
+void short_flood_both_ways_with_work(const Context& context);
+void short_flood_both_ways_with_stores(const Context& context);
+void short_flood_to_both(const Context& context);
 void short_flood_two_threads(const Context& context);
 void failed_immediate(const Context& context);
 

@@ -17,6 +17,7 @@ enum Handler : gex_AM_Index_t {
   pong,
   count,
   finished,
+  noticed,
   echo,
   echoed,
   read_large,
@@ -30,6 +31,7 @@ struct Counters {
   std::atomic<std::uint64_t> pongs{0};     ///< answers received
   std::atomic<std::uint64_t> counted{0};   ///< messages of floods
   std::atomic<std::uint64_t> finished{0};  ///< floods that the other rank has received
+  std::atomic<std::uint64_t> noticed{0};   ///< messages to oneself among those to others
 } counters;
 
 void increment(std::atomic<std::uint64_t>& counter) {
@@ -62,6 +64,9 @@ void on_count(gex_Token_t) {
 }
 void on_finished(gex_Token_t) {
   increment(counters.finished);
+}
+void on_noticed(gex_Token_t) {
+  increment(counters.noticed);
 }
 void on_echo(gex_Token_t token, void* payload, std::size_t bytes) {
   increment(counters.pings);
@@ -156,6 +161,7 @@ void register_handlers(const Job& job) {
       entry(pong, on_pong, GEX_FLAG_AM_SHORT | GEX_FLAG_AM_REPLY, "pong"),
       entry(count, on_count, short_request, "count"),
       entry(finished, on_finished, short_request, "finished"),
+      entry(noticed, on_noticed, short_request, "noticed"),
       entry(echo, on_echo, medium_request, "echo"),
       entry(echoed, on_echoed, GEX_FLAG_AM_MEDIUM | GEX_FLAG_AM_REPLY, "echoed"),
       entry(read_large, on_read_large, medium_request, "read_large"),
@@ -228,6 +234,64 @@ void short_flood_both_ways(const Context& context) {
     inject(job.team(), 1 - job.rank(), messages);
     receive(messages);
   });
+}
+
+namespace {
+
+/// Both ranks do `work()` before each message to the other. The limit is the work alone.
+template <class Work>
+void compare_with_work(const Context& context, Work work) {
+  const Job& job = context.job;
+  compare(
+      context,
+      [&job, work](std::uint64_t messages) {
+        if (job.rank() > 1) return;
+        for (std::uint64_t i = 0; i < messages; ++i) {
+          work();
+          gex_AM_RequestShort0(job.team(), 1 - job.rank(), count, 0);
+        }
+        receive(messages);
+      },
+      [work](std::uint64_t repetitions) {
+        for (std::uint64_t i = 0; i < repetitions; ++i) work();
+      });
+}
+
+}  // namespace
+
+void short_flood_both_ways_with_work(const Context& context) {
+  compare_with_work(context, [] {
+    for (int i = 0; i < 120; ++i) keep(i);
+  });
+}
+
+void short_flood_both_ways_with_stores(const Context& context) {
+  compare_with_work(context, [] {
+    static volatile std::uint64_t words[64];
+    for (std::size_t i = 0; i < 80; ++i) words[i % std::size(words)] = i;
+  });
+}
+
+// The limit is as many messages of both kinds, one kind after the other.
+void short_flood_to_both(const Context& context) {
+  const Job& job = context.job;
+  compare(
+      context,
+      [&job](std::uint64_t messages) {
+        if (job.rank() > 1) return;
+        for (std::uint64_t i = 0; i < messages; ++i) {
+          gex_AM_RequestShort0(job.team(), 1 - job.rank(), count, 0);
+          gex_AM_RequestShort0(job.team(), job.rank(), noticed, 0);
+        }
+        receive(messages);
+      },
+      [&job](std::uint64_t messages) {
+        if (job.rank() > 1) return;
+        inject(job.team(), 1 - job.rank(), messages);
+        receive(messages);
+        for (std::uint64_t i = 0; i < messages; ++i)
+          gex_AM_RequestShort0(job.team(), job.rank(), noticed, 0);
+      });
 }
 
 // The limit is the flood of one thread. The second thread shares the processor that the rank is

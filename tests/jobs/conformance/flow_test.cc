@@ -8,6 +8,7 @@
 #include "conformance.h"
 #include "message.h"
 #include "shared_file.h"
+#include "transfer.h"
 
 namespace conformance {
 namespace {
@@ -225,6 +226,32 @@ class Marker {
   static inline int generation_ = 0;
   std::string path_;
 };
+
+// Where no poll is made but by what is sent: a sender that always finds room would otherwise leave
+// what has arrived where it is, and its peers would run out of room.
+TEST_F(Flow, SenderWithRoomHandlesWhatHasArrived) {
+  const Marker out_of_barrier;
+  const Marker sent;
+  barrier();
+  // Less than the window of a pair of ranks, in which the sender finds room without a poll.
+  constexpr long unanswered = 64;
+  constexpr long arrived = 8;
+  const bool apply = size() > 1 && in_neighborhood(rank() == 0 ? 1 : 0);
+  const long expected = !apply ? 0 : rank() == 0 ? arrived : rank() == 1 ? unanswered : 0;
+  if (apply && rank() == 1) {
+    ASSERT_TRUE(out_of_barrier.sleep_until_set());
+    for (long i = 0; i < arrived; ++i) gex_AM_RequestShort0(team(), 0, handlers[done_in], 0);
+    sent.set();
+  } else if (apply && rank() == 0) {
+    out_of_barrier.set();
+    ASSERT_TRUE(sent.sleep_until_set());
+    EXPECT_EQ(done_ranks.get(), 0);
+    for (long i = 0; i < unanswered; ++i) gex_AM_RequestShort0(team(), 1, handlers[done_in], 0);
+    EXPECT_EQ(done_ranks.get(), arrived);
+  }
+  WAIT_UNTIL(done_ranks.get() == expected);
+  barrier();
+}
 
 /// The last rank sleeps; with one rank there is nobody else, and it only wakes up again.
 class Inattentive : public Flow {

@@ -31,8 +31,9 @@ NAMES = {
     "vis": ["vis.strided.3.65536", "vis.strided.8.65536", "vis.strided.32.65536"],
     "am": [
         "am.short.rtt", "am.short.rtt.par", "am.short.flood", "am.short.flood.par",
-        "am.short.flood.par2", "am.short.flood.both", "am.short.flood.emu", "am.medium.8.rtt",
-        "am.medium.8.rtt.par", "am.medium.64.rtt", "am.medium.64.rtt.par", "am.short.self",
+        "am.short.flood.par2", "am.short.flood.both", "am.short.flood.both.work",
+        "am.short.flood.both.stores", "am.short.flood.both.self", "am.short.flood.emu",
+        "am.medium.8.rtt", "am.medium.8.rtt.par", "am.medium.64.rtt", "am.medium.64.rtt.par", "am.short.self",
         "am.short.self.par", "am.medium.64.self", "am.medium.64.self.par", "am.np.65536",
         "am.np.65536.par",
     ],
