@@ -100,7 +100,9 @@ template <Sender sender = Sender::neighbor>
     const gex_AM_Entry_t& entry = token.endpoint->handlers[index];
     if (entry.gex_fnptr == nullptr || checked() ||
         (sender == Sender::any && !is_registered_for(entry, token.header))) [[unlikely]] {
-      if (entry.gex_fnptr == nullptr && set_aside(token.endpoint, message, number)) {
+      // Only a copy has an address, so that the message itself need not lie in memory.
+      const Arrived copy = message;
+      if (entry.gex_fnptr == nullptr && set_aside(token.endpoint, copy, number)) {
         if (observed()) put_off_handler();
         return false;
       }

@@ -7,6 +7,7 @@
 #include <utility>
 #include <vector>
 
+#include "am/copy.h"
 #include "am/deliver.h"
 #include "am/kept_outbound.h"
 #include "am/observed.h"
@@ -120,12 +121,54 @@ void deliver(const Outbound& message) noexcept {
   deliver(numbered);
 }
 
+[[gnu::cold]] void run_without_function(MessageHeader header, const gex_AM_Arg_t* args,
+                                        void* payload, std::size_t size) noexcept {
+  run({header, args, payload, size, nullptr}, 0);
+}
+
+/// As `run`, of a client's message where calls are not observed: in few instructions, and in fewer
+/// stores. A sender's stores are what keeps its messages to others waiting in the store buffer.
+[[gnu::always_inline]] inline void call_handler(const Arrived& message) noexcept {
+  const MessageHeader& header = message.header;
+  const gex_EP_t endpoint = endpoint_at(header.endpoints().target_address());
+  const gex_AM_Fn_t function =
+      endpoint != nullptr ? endpoint->handlers[header.handler()].gex_fnptr : nullptr;
+  if (function == nullptr) [[unlikely]]
+    return run_without_function(header, message.args, message.payload, message.size);
+  _gex_Token token;
+  token.header = header;
+  token.may_reply = !header.is_reply();
+  token.endpoint = endpoint;
+  token.ring = nullptr;
+  const HandlersRun scope;
+  detail::call(function, &token, message);
+}
+
 }  // namespace
 
 void send_to_self(const Outbound& message) noexcept {
   if (traced()) [[unlikely]]
     return deliver_recorded(message);
   deliver(message);
+}
+
+void run_short_to_self(std::uint32_t what, const gex_AM_Arg_t* args) noexcept {
+  call_handler({{what, gex_proc_.jobrank, 0}, args, nullptr, 0, nullptr});
+}
+
+void run_medium_to_self(std::uint32_t what, const gex_AM_Arg_t* args, const void* payload,
+                        std::size_t size) noexcept {
+  const MessageHeader header{
+      what, gex_proc_.jobrank,
+      MessageHeader::make_size_buffer(static_cast<std::uint32_t>(size), no_slab)};
+  if (size > small_payload_bytes) {
+    void* const kept = kept_buffer(header.is_reply());
+    std::memcpy(kept, payload, size);
+    return call_handler({header, args, kept, size, nullptr});
+  }
+  alignas(16) std::byte few[small_payload_bytes];
+  copy_few(few, payload, size);
+  call_handler({header, args, few, size, nullptr});
 }
 
 bool deliver_own() noexcept {

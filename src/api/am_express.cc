@@ -3,6 +3,7 @@
 #include "api/am_express.h"
 
 #include "am/express.h"
+#include "am/to_self.h"
 #include "am/token.h"
 #include "core/in_call.h"
 #include "core/observed.h"
@@ -17,18 +18,20 @@ using gex::api::reply_short;
 using gex::api::request_medium;
 using gex::api::request_short;
 
-/// The two ends of a request that takes the shortest way, if there is a link.
+/// The two ends of a request that takes the shortest way.
 struct ExpressTarget {
   ExpressTarget(gex_TM_t tm, gex_Rank_t rank) {
     const gex::Team& team = gex::Team::from(tm);
     const gex_EP_Location_t& location = team.location_of(rank);
-    link = gex::am::links().pair_to(location.gex_rank);
+    jobrank = location.gex_rank;
     endpoints = team.endpoints_to(location);
   }
+  /// Null: there is no link.
+  gex::am::Link* link() const { return gex::am::links().pair_to(jobrank); }
   std::uint32_t what(gex_AM_Index_t handler, Category category, unsigned numargs) const {
     return gex::MessageHeader::make_what(handler, category, false, numargs, endpoints);
   }
-  gex::am::Link* link;
+  gex_Rank_t jobrank;
   gex::Endpoints endpoints;
 };
 
@@ -45,6 +48,84 @@ std::uint32_t reply_what(gex_Token_t token, gex_AM_Index_t handler, Category cat
                                        token->header.endpoints().reversed());
 }
 
+/// Whether a client's message to that rank is the call of its handler and nothing else.
+bool is_call(gex_Rank_t jobrank, gex_AM_Index_t handler) {
+  return gex::am::is_to_self(jobrank) && !gex::observed() && handler >= GEX_AM_INDEX_BASE;
+}
+/// Whether the reply to that token is the call of its handler.
+bool is_call(gex_Token_t token, gex_AM_Index_t handler) {
+  return token != nullptr && token->may_reply && is_call(token->header.source, handler);
+}
+
+// Messages that do not take the way through a cell: the same arguments once more, in functions of
+// their own, so that those of the shortest way keep no register.
+
+[[gnu::noinline]] int request_short_otherwise(gex_TM_t tm, gex_Rank_t rank, gex_AM_Index_t handler,
+                                              gex_Flags_t flags, unsigned int numargs,
+                                              const gex_AM_Arg_t* args) {
+  if (GEX_IS_READABLE_TEAM_(tm)) {
+    const ExpressTarget to(tm, rank);
+    if (is_call(to.jobrank, handler)) {
+      gex::am::run_short_to_self(to.what(handler, Category::short_message, numargs), args);
+      return 0;
+    }
+  }
+  return gex::observed()
+             ? request_short<gex::InCall>(tm, rank, handler, flags, numargs, args)
+             : request_short<gex::UnobservedCall>(tm, rank, handler, flags, numargs, args);
+}
+
+[[gnu::noinline]] int request_medium_otherwise(gex_TM_t tm, gex_Rank_t rank, gex_AM_Index_t handler,
+                                               const void* source_addr, size_t nbytes,
+                                               gex_Event_t* lc_opt, gex_Flags_t flags,
+                                               unsigned int numargs, const gex_AM_Arg_t* args) {
+  if (GEX_IS_READABLE_TEAM_(tm) && (flags & GEX_FLAG_SELF_SEG_OFFSET) == 0 &&
+      nbytes <= gex::max_medium_payload) {
+    const ExpressTarget to(tm, rank);
+    if (is_call(to.jobrank, handler)) {
+      complete_locally(lc_opt);
+      gex::am::run_medium_to_self(to.what(handler, Category::medium, numargs), args, source_addr,
+                                  nbytes);
+      return 0;
+    }
+  }
+  return gex::observed()
+             ? request_medium<gex::InCall>(tm, rank, handler, source_addr, nbytes, lc_opt, flags,
+                                           numargs, args)
+             : request_medium<gex::UnobservedCall>(tm, rank, handler, source_addr, nbytes, lc_opt,
+                                                   flags, numargs, args);
+}
+
+[[gnu::noinline]] int reply_short_otherwise(gex_Token_t token, gex_AM_Index_t handler,
+                                            gex_Flags_t flags, unsigned int numargs,
+                                            const gex_AM_Arg_t* args) {
+  if (is_call(token, handler)) {
+    token->may_reply = false;
+    gex::am::run_short_to_self(reply_what(token, handler, Category::short_message, numargs), args);
+    return 0;
+  }
+  return gex::observed() ? reply_short<gex::InCall>(token, handler, flags, numargs, args)
+                         : reply_short<gex::UnobservedCall>(token, handler, flags, numargs, args);
+}
+
+[[gnu::noinline]] int reply_medium_otherwise(gex_Token_t token, gex_AM_Index_t handler,
+                                             const void* source_addr, size_t nbytes,
+                                             gex_Event_t* lc_opt, gex_Flags_t flags,
+                                             unsigned int numargs, const gex_AM_Arg_t* args) {
+  if ((flags & GEX_FLAG_SELF_SEG_OFFSET) == 0 && nbytes <= gex::max_medium_payload &&
+      is_call(token, handler)) {
+    token->may_reply = false;
+    complete_locally(lc_opt);
+    gex::am::run_medium_to_self(reply_what(token, handler, Category::medium, numargs), args,
+                                source_addr, nbytes);
+    return 0;
+  }
+  return gex::observed() ? reply_medium<gex::InCall>(token, handler, source_addr, nbytes, lc_opt,
+                                                     flags, numargs, args)
+                         : reply_medium<gex::UnobservedCall>(token, handler, source_addr, nbytes,
+                                                             lc_opt, flags, numargs, args);
+}
+
 // The shortest ways, and what takes them in jobs of mode PAR. There a lock may have to be waited
 // for: in functions of their own, so that those of the other modes stay leaves.
 
@@ -54,14 +135,12 @@ std::uint32_t reply_what(gex_Token_t token, gex_AM_Index_t handler, Category cat
                                                         const gex_AM_Arg_t* args, bool threaded) {
   if (GEX_IS_READABLE_TEAM_(tm)) [[likely]] {
     const ExpressTarget to(tm, rank);
-    if (gex::am::send_short(to.link, gex::shm::requests,
+    if (gex::am::send_short(to.link(), gex::shm::requests,
                             to.what(handler, Category::short_message, numargs), args, numargs,
                             threaded)) [[likely]]
       return 0;
   }
-  return gex::observed()
-             ? request_short<gex::InCall>(tm, rank, handler, flags, numargs, args)
-             : request_short<gex::UnobservedCall>(tm, rank, handler, flags, numargs, args);
+  return request_short_otherwise(tm, rank, handler, flags, numargs, args);
 }
 [[gnu::noinline]] int request_short_in_par(gex_TM_t tm, gex_Rank_t rank, gex_AM_Index_t handler,
                                            gex_Flags_t flags, unsigned int numargs,
@@ -77,18 +156,15 @@ std::uint32_t reply_what(gex_Token_t token, gex_AM_Index_t handler, Category cat
                                                          const gex_AM_Arg_t* args, bool threaded) {
   if (GEX_IS_READABLE_TEAM_(tm) && (flags & GEX_FLAG_SELF_SEG_OFFSET) == 0) [[likely]] {
     const ExpressTarget to(tm, rank);
-    if (gex::am::send_medium(to.link, gex::shm::requests,
+    if (gex::am::send_medium(to.link(), gex::shm::requests,
                              to.what(handler, Category::medium, numargs), args, numargs,
                              source_addr, nbytes, threaded)) [[likely]] {
       complete_locally(lc_opt);
       return 0;
     }
   }
-  return gex::observed()
-             ? request_medium<gex::InCall>(tm, rank, handler, source_addr, nbytes, lc_opt, flags,
-                                           numargs, args)
-             : request_medium<gex::UnobservedCall>(tm, rank, handler, source_addr, nbytes, lc_opt,
-                                                   flags, numargs, args);
+  return request_medium_otherwise(tm, rank, handler, source_addr, nbytes, lc_opt, flags, numargs,
+                                  args);
 }
 [[gnu::noinline]] int request_medium_in_par(gex_TM_t tm, gex_Rank_t rank, gex_AM_Index_t handler,
                                             const void* source_addr, size_t nbytes,
@@ -109,8 +185,7 @@ std::uint32_t reply_what(gex_Token_t token, gex_AM_Index_t handler, Category cat
       return 0;
     }
   }
-  return gex::observed() ? reply_short<gex::InCall>(token, handler, flags, numargs, args)
-                         : reply_short<gex::UnobservedCall>(token, handler, flags, numargs, args);
+  return reply_short_otherwise(token, handler, flags, numargs, args);
 }
 [[gnu::noinline]] int reply_short_in_par(gex_Token_t token, gex_AM_Index_t handler,
                                          gex_Flags_t flags, unsigned int numargs,
@@ -133,10 +208,7 @@ std::uint32_t reply_what(gex_Token_t token, gex_AM_Index_t handler, Category cat
       return 0;
     }
   }
-  return gex::observed() ? reply_medium<gex::InCall>(token, handler, source_addr, nbytes, lc_opt,
-                                                     flags, numargs, args)
-                         : reply_medium<gex::UnobservedCall>(token, handler, source_addr, nbytes,
-                                                             lc_opt, flags, numargs, args);
+  return reply_medium_otherwise(token, handler, source_addr, nbytes, lc_opt, flags, numargs, args);
 }
 [[gnu::noinline]] int reply_medium_in_par(gex_Token_t token, gex_AM_Index_t handler,
                                           const void* source_addr, size_t nbytes,
