@@ -11,6 +11,7 @@
 #include <cstddef>
 
 #include "am/outbound.h"
+#include "core/thread.h"
 
 namespace gex::am {
 
@@ -23,6 +24,25 @@ struct PrepareArguments {
   gex_Flags_t flags;
   unsigned arg_count;
 };
+
+/// Opens a closed descriptor for a medium request whose payload is built in its small buffer.
+inline void open_small(_gex_AM_SrcDesc& descriptor, gex_TM_t tm, gex_Rank_t rank, std::size_t size,
+                       gex_Flags_t flags, unsigned arg_count) noexcept {
+  descriptor.is_reply = false;
+  descriptor.is_long = false;
+  descriptor.client_buffer = false;
+  descriptor.in_conduit = false;
+  descriptor.arg_count = static_cast<std::uint8_t>(arg_count);
+  descriptor.flags = flags;
+  descriptor.slab = no_slab;
+  descriptor.tm = tm;
+  descriptor.rank = rank;
+  descriptor.token = nullptr;
+  descriptor.destination = nullptr;
+  descriptor.address = descriptor.small_buffer;
+  descriptor.size = size;
+  descriptor.open = true;
+}
 
 /// Null only with GEX_FLAG_IMMEDIATE.
 gex_AM_SrcDesc_t prepare_request(gex_TM_t tm, gex_Rank_t rank,

@@ -156,6 +156,13 @@ void run_short_to_self(std::uint32_t what, const gex_AM_Arg_t* args) noexcept {
   call_handler({{what, gex_proc_.jobrank, 0}, args, nullptr, 0, nullptr});
 }
 
+void run_built_to_self(std::uint32_t what, const gex_AM_Arg_t* args, void* payload,
+                       std::size_t size) noexcept {
+  const std::uint32_t size_buffer =
+      MessageHeader::make_size_buffer(static_cast<std::uint32_t>(size), no_slab);
+  call_handler({{what, gex_proc_.jobrank, size_buffer}, args, payload, size, nullptr});
+}
+
 void run_medium_to_self(std::uint32_t what, const gex_AM_Arg_t* args, const void* payload,
                         std::size_t size) noexcept {
   const MessageHeader header{

@@ -24,6 +24,9 @@ void send_to_self(const Outbound& message) noexcept;
 void run_short_to_self(std::uint32_t what, const gex_AM_Arg_t* args) noexcept;
 void run_medium_to_self(std::uint32_t what, const gex_AM_Arg_t* args, const void* payload,
                         std::size_t size) noexcept;
+/// Runs it on a payload that it may have as it is.
+void run_built_to_self(std::uint32_t what, const gex_AM_Arg_t* args, void* payload,
+                       std::size_t size) noexcept;
 
 /// Delivers the library's own messages that were sent before the call; true if there were any.
 /// Client context.

@@ -277,6 +277,28 @@ int request_medium(gex_TM_t tm, gex_Rank_t rank, gex_AM_Index_t handler, const v
   return 0;
 }
 
+gex_AM_SrcDesc_t prepare_request_medium(gex_TM_t tm, gex_Rank_t rank, const void* client_buf,
+                                        std::size_t least_payload, std::size_t most_payload,
+                                        gex_Event_t* lc_opt, gex_Flags_t flags, unsigned numargs) {
+  const InCall call(Call::prepare_request_medium);
+  if (checked()) check_start(call, tm, rank, flags, medium_flags | limit_flags);
+  const std::size_t limit = prepare_limit(gex::resolve(tm, rank).jobrank, false, false, client_buf);
+  return gex::am::prepare_request(
+      tm, rank,
+      prepare_arguments(call, client_buf, least_payload, most_payload, nullptr, false, false,
+                        lc_opt, flags, numargs, limit));
+}
+
+int commit_request_medium(gex_AM_SrcDesc_t sd, gex_AM_Index_t handler, std::size_t nbytes,
+                          gex_Flags_t flags, unsigned numargs, const gex_AM_Arg_t* args) {
+  InCall call(Call::commit_request_medium);
+  check_commit(call, sd, false, false, nbytes, nullptr, numargs, handler, flags);
+  record_commit(sd, nbytes);
+  Outbound out = message(handler, Category::medium, numargs, args);
+  out.size = nbytes;
+  return call.returns(gex::am::commit(sd, out, flags));
+}
+
 template int request_short<InCall>(gex_TM_t, gex_Rank_t, gex_AM_Index_t, gex_Flags_t, unsigned,
                                    const gex_AM_Arg_t*);
 template int request_short<UnobservedCall>(gex_TM_t, gex_Rank_t, gex_AM_Index_t, gex_Flags_t,
@@ -361,19 +383,6 @@ size_t gex_AM_SrcDescSize(gex_AM_SrcDesc_t sd) {
   return sd->size;
 }
 
-gex_AM_SrcDesc_t gex_AM_PrepareRequestMedium(gex_TM_t tm, gex_Rank_t rank, const void* client_buf,
-                                             size_t least_payload, size_t most_payload,
-                                             gex_Event_t* lc_opt, gex_Flags_t flags,
-                                             unsigned int numargs) {
-  const InCall call(Call::prepare_request_medium);
-  if (checked()) check_start(call, tm, rank, flags, medium_flags | limit_flags);
-  const std::size_t limit = prepare_limit(gex::resolve(tm, rank).jobrank, false, false, client_buf);
-  return gex::am::prepare_request(
-      tm, rank,
-      prepare_arguments(call, client_buf, least_payload, most_payload, nullptr, false, false,
-                        lc_opt, flags, numargs, limit));
-}
-
 gex_AM_SrcDesc_t gex_AM_PrepareRequestLong(gex_TM_t tm, gex_Rank_t rank, const void* client_buf,
                                            size_t least_payload, size_t most_payload,
                                            void* dest_addr, gex_Event_t* lc_opt, gex_Flags_t flags,
@@ -411,16 +420,6 @@ gex_AM_SrcDesc_t gex_AM_PrepareReplyLong(gex_Token_t token, const void* client_b
                                prepare_limit(token->header.source, true, true, client_buf)));
 }
 
-int gex_am_commit_request_medium_(gex_AM_SrcDesc_t sd, gex_AM_Index_t handler, size_t nbytes,
-                                  gex_Flags_t flags, unsigned int numargs,
-                                  const gex_AM_Arg_t* args) {
-  InCall call(Call::commit_request_medium);
-  check_commit(call, sd, false, false, nbytes, nullptr, numargs, handler, flags);
-  record_commit(sd, nbytes);
-  Outbound out = message(handler, Category::medium, numargs, args);
-  out.size = nbytes;
-  return call.returns(gex::am::commit(sd, out, flags));
-}
 int gex_am_commit_reply_medium_(gex_AM_SrcDesc_t sd, gex_AM_Index_t handler, size_t nbytes,
                                 gex_Flags_t flags, unsigned int numargs, const gex_AM_Arg_t* args) {
   const InCall call(Call::commit_reply_medium);

@@ -3,6 +3,8 @@
 #include "api/am_express.h"
 
 #include "am/express.h"
+#include "am/local_send.h"
+#include "am/prepare.h"
 #include "am/to_self.h"
 #include "am/token.h"
 #include "core/in_call.h"
@@ -68,6 +70,10 @@ bool is_call(gex_Token_t token, gex_AM_Index_t handler) {
     if (is_call(to.jobrank, handler)) {
       gex::am::run_short_to_self(to.what(handler, Category::short_message, numargs), args);
       return 0;
+    }
+    if ((flags & GEX_FLAG_IMMEDIATE) != 0 && !gex::observed()) {
+      gex::am::Link* const link = to.link();
+      if (link != nullptr && !gex::am::may_have_room_local(*link)) return 1;
     }
   }
   return gex::observed()
@@ -218,6 +224,43 @@ bool is_call(gex_Token_t token, gex_AM_Index_t handler) {
                               /*threaded=*/true);
 }
 
+/// Opens a descriptor for a payload that is built in its small buffer, wherever it goes; null if
+/// another is wanted, or something is to be checked.
+gex_AM_SrcDesc_t prepare_small(gex_TM_t tm, gex_Rank_t rank, const void* client_buf,
+                               size_t least_payload, size_t most_payload, gex_Flags_t flags,
+                               unsigned int numargs) {
+  gex::ThreadRecord* const thread = gex::current_thread_record;
+  if (client_buf != nullptr || most_payload > gex::small_payload_bytes ||
+      least_payload > most_payload || numargs > gex::shm::cell_words || gex::observed() ||
+      thread == nullptr || thread->request_descriptor.open)
+    return GEX_AM_SRCDESC_NO_OP;
+  _gex_AM_SrcDesc& descriptor = thread->request_descriptor;
+  gex::am::open_small(descriptor, tm, rank, most_payload, flags, numargs);
+  return &descriptor;
+}
+
+/// Sends the payload of such a descriptor, which then is closed; false, with nothing done, where
+/// that takes another way.
+bool commit_small(gex_AM_SrcDesc_t sd, gex_AM_Index_t handler, size_t nbytes, unsigned int numargs,
+                  const gex_AM_Arg_t* args) {
+  if (sd == GEX_AM_SRCDESC_NO_OP || !sd->open || sd->address != sd->small_buffer || sd->is_reply ||
+      sd->is_long || nbytes > sd->size || gex::observed() || !GEX_IS_READABLE_TEAM_(sd->tm))
+    return false;
+  const ExpressTarget to(sd->tm, sd->rank);
+  const std::uint32_t what = to.what(handler, Category::medium, numargs);
+  if (is_call(to.jobrank, handler)) {
+    // First: the handler finds no request prepared.
+    sd->open = false;
+    gex::am::run_built_to_self(what, args, sd->small_buffer, nbytes);
+    return true;
+  }
+  if (!gex::am::send_medium(to.link(), gex::shm::requests, what, args, numargs, sd->small_buffer,
+                            nbytes, gex::am::links().threaded()))
+    return false;
+  sd->open = false;
+  return true;
+}
+
 }  // namespace
 
 extern "C" {
@@ -238,6 +281,27 @@ int gex_am_request_medium_(gex_TM_t tm, gex_Rank_t rank, gex_AM_Index_t handler,
   return express_request_medium(tm, rank, handler, source_addr, nbytes, lc_opt, flags, numargs,
                                 args,
                                 /*threaded=*/false);
+}
+
+gex_AM_SrcDesc_t gex_AM_PrepareRequestMedium(gex_TM_t tm, gex_Rank_t rank, const void* client_buf,
+                                             size_t least_payload, size_t most_payload,
+                                             gex_Event_t* lc_opt, gex_Flags_t flags,
+                                             unsigned int numargs) {
+  if (const gex_AM_SrcDesc_t sd = prepare_small(tm, rank, client_buf, least_payload, most_payload,
+                                                flags, numargs)) [[likely]] {
+    complete_locally(lc_opt);
+    return sd;
+  }
+  return gex::api::prepare_request_medium(tm, rank, client_buf, least_payload, most_payload, lc_opt,
+                                          flags, numargs);
+}
+
+int gex_am_commit_request_medium_(gex_AM_SrcDesc_t sd, gex_AM_Index_t handler, size_t nbytes,
+                                  gex_Flags_t flags, unsigned int numargs,
+                                  const gex_AM_Arg_t* args) {
+  if (commit_small(sd, handler, nbytes, numargs, args)) [[likely]]
+    return 0;
+  return gex::api::commit_request_medium(sd, handler, nbytes, flags, numargs, args);
 }
 
 int gex_am_reply_short_(gex_Token_t token, gex_AM_Index_t handler, gex_Flags_t flags,

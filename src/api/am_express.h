@@ -31,4 +31,10 @@ int reply_medium(gex_Token_t token, gex_AM_Index_t handler, const void* source_a
                  std::size_t nbytes, gex_Event_t* lc_opt, gex_Flags_t flags, unsigned numargs,
                  const gex_AM_Arg_t* args);
 
+gex_AM_SrcDesc_t prepare_request_medium(gex_TM_t tm, gex_Rank_t rank, const void* client_buf,
+                                        std::size_t least_payload, std::size_t most_payload,
+                                        gex_Event_t* lc_opt, gex_Flags_t flags, unsigned numargs);
+int commit_request_medium(gex_AM_SrcDesc_t sd, gex_AM_Index_t handler, std::size_t nbytes,
+                          gex_Flags_t flags, unsigned numargs, const gex_AM_Arg_t* args);
+
 }  // namespace gex::api
