@@ -3,8 +3,12 @@
 #include <sys/random.h>
 
 #include <cerrno>
+#include <cstdio>
+#include <deque>
 #include <optional>
 #include <span>
+#include <string>
+#include <utility>
 #include <vector>
 
 #include "base/env.h"
@@ -12,6 +16,7 @@
 #include "base/os_file.h"
 #include "core/process.h"
 #include "core/thread.h"
+#include "net/address_agreement.h"
 
 namespace gex {
 
@@ -87,12 +92,29 @@ void host_inform(const char* text) {
   inform("%s", text);
 }
 
+int host_choose_address(const net::AddressWish* wish, net::ChosenAddress* chosen);
+
 net::Host host{.version = net::interface_version,
                .rank = 0,
                .size = 0,
                .threaded = 0,
                .env_integer = host_env_integer,
                .env_text = host_env_text};
+
+int host_choose_address(const net::AddressWish* wish, net::ChosenAddress* chosen) {
+  net::AgreedAddress agreed;
+  std::string error;
+  if (!net::agree_on_address(host, *wish, agreed, error)) {
+    if (!error.empty()) host_warn(error.c_str());
+    return 1;
+  }
+  std::snprintf(chosen->address, sizeof chosen->address, "%s", agreed.address.host_text().c_str());
+  std::snprintf(chosen->interface, sizeof chosen->interface, "%s", agreed.interface.c_str());
+  // Conduits refer to it for as long as the process runs.
+  static auto& reasons = *new std::deque<std::string>;
+  chosen->reason = reasons.emplace_back(std::move(agreed.reason)).c_str();
+  return 0;
+}
 
 /// A number that distinguishes this job from others, drawn by rank 0.
 std::uint64_t draw_cookie(job::Job& job) {
@@ -134,7 +156,8 @@ const net::Host& complete_conduit_host(Deliver deliver) {
           .fatal = host_fatal,
           .lost_peer = host_lost_peer,
           .warn = host_warn,
-          .inform = host_inform};
+          .inform = host_inform,
+          .choose_address = host_choose_address};
   return host;
 }
 

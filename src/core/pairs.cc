@@ -17,7 +17,7 @@ namespace {
 /// A rank's ways as they are exchanged.
 struct Announced {
   char name[2][64];
-  char reason[2][160];
+  char reason[2][320];
 };
 
 Way way_to(std::uint32_t peer) {

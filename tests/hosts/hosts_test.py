@@ -17,6 +17,7 @@ import subprocess
 import sys
 import tempfile
 
+import interfaces
 import launchers
 import namespaces
 
@@ -40,6 +41,10 @@ class Job:
             if os.path.exists(path):
                 return path
         raise FileNotFoundError(name)
+
+    def is_sanitized(self):
+        with open(os.path.join(self.build, "CMakeCache.txt"), encoding="utf-8") as cache:
+            return re.search(r"^GEX_SANITIZE:\w+=.", cache.read(), re.MULTILINE) is not None
 
     def hosts(self, ranks):
         """All hosts, with so many ranks each."""
@@ -324,17 +329,13 @@ def a_firewall_is_suspected_where_nothing_comes_back(job):
     host.call("ip", "rule", "add", "prio", "200", "lookup", "local")
     host.call("ip", "rule", "del", "prio", "0")
     host.call("ip", "rule", "add", "prio", "10", "iif", "eth0", "ipproto", "udp", "blackhole")
-    done = job.run(1, job.tool("hosts_probe"), options=["--timeout", "20"],
-                   environment={"GEX_CONDUIT": "udp"})
+    refused_in_one_line(job, f"hosts host1 and host2 do not reach each other: host2 at {host.address} (eth0): "
+                        f"no answer; host1 at {job.network.hosts[0].address} (eth0): no answer; GEX_UDP_INTERFACE "
+                        "or GASNET_WORKERIP chooses an interface, an address or a subnet that joins them; where "
+                        "one does, a firewall has to let it pass")
     host.call("ip", "rule", "del", "prio", "10")
-    for rank, other in ((0, 1), (1, 0)):
-        said = [line for line in done.stderr.splitlines()
-                if f"gex: rank {rank}: " in line and f"nothing has come back from rank {other} (" in line]
-        expect(len(said) <= 1, "a rank repeats itself", done)
-    expect(f"nothing has come back from rank 1 ({host.address}, port " in done.stderr and
-           "a firewall has to let it pass" in done.stderr, "the firewall is not named", done)
     done = job.run(1, job.tool("hosts_probe"), environment={"GEX_CONDUIT": "udp"})
-    expect(done.returncode == 0 and "nothing has come back" not in done.stderr, "the probe fails", done)
+    expect(done.returncode == 0, "the probe fails", done)
 
 
 def without_a_network_the_job_says_so(job):
@@ -440,6 +441,8 @@ GROUPS = {
     "udp-mistakes": (2, [an_interface_that_is_not_there_is_named, ports_that_are_taken_are_named,
                          a_path_for_small_packets_only_is_named,
                          a_firewall_is_suspected_where_nothing_comes_back]),
+    "interfaces": (2, [interfaces.every_network_finds_the_interface_that_leads_to_the_others,
+                       interfaces.what_does_not_join_the_hosts_is_named_with_the_variable]),
     "neighborhoods-4": (4, [neighborhoods_are_of_ranks_on_one_host]),
 }
 

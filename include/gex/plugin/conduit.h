@@ -91,6 +91,29 @@ struct SegmentFile {
   uint32_t count;         ///< of ranks
 };
 
+/// What a conduit over IP asks of `Host::choose_address`. Members may be added at the end.
+struct AddressWish {
+  /// What this rank's user asks for: an interface, an address or a subnet (eth0, 10.0.0.5,
+  /// 10.0.0.0/16); empty: nothing.
+  const char* named;
+  const char* variables;  ///< by which users ask, for messages: "GEX_OFI_INTERFACE"
+  /// Non-zero: hosts are asked by datagrams of UDP; zero: over connections of TCP.
+  uint32_t datagrams = 0;
+  /// Non-zero: the network can use but the first address of an interface.
+  uint32_t first_of_interface = 0;
+  /// The ports at which hosts can be asked, for firewalls; 0: the system chooses.
+  uint16_t first_port = 0;
+  uint16_t last_port = 0;
+};
+
+/// The answer.
+struct ChosenAddress {
+  char address[48];    ///< a number: "10.0.0.5", "fd00::5"
+  char interface[16];  ///< whose it is: "eth0"
+  /// One line, for `Conduit::transport`: the address, and why not others. Stays valid.
+  const char* reason;
+};
+
 /// What libgex offers a conduit. Valid from `attach` to the return of `detach`.
 struct Host {
   uint32_t version;
@@ -143,7 +166,19 @@ struct Host {
   void (*warn)(const char* text) = nullptr;
   /// One line that is printed with GEX_VERBOSE=1: what was chosen, and why.
   void (*inform)(const char* text) = nullptr;
+
+  /// Collective, in a job of several hosts: which address of its host each rank uses, for a network
+  /// that IP carries. The hosts ask one another at all of their addresses, and all ranks come to
+  /// one choice, by which they reach each other. Returns 0, or non-zero on all ranks after a `warn`
+  /// by one of them. Only inside `attach`.
+  int (*choose_address)(const AddressWish* wish, ChosenAddress* chosen) = nullptr;
 };
+
+/// Whether this libgex chooses addresses; one that is older than this header may not.
+inline bool chooses_addresses(const Host& host) {
+  return host.bytes >= offsetof(Host, choose_address) + sizeof host.choose_address &&
+         host.choose_address != nullptr;
+}
 
 /// What a conduit can carry; filled by `attach`, constant and equal on all ranks afterwards. Has
 /// room for members to come, so that a conduit may assign all of it.

@@ -227,6 +227,9 @@ constexpr Conduit make_table() {
     return part->get(remote, local, size, done);
   };
   table.describe = describe;
+  table.transport = [](std::uint32_t peer, const char** name, const char** reason) {
+    part->transport(peer, name, reason);
+  };
   return table;
 }
 

@@ -7,6 +7,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <cstdio>
+#include <cstdlib>
 #include <cstring>
 #include <fstream>
 #include <iterator>
@@ -159,11 +160,43 @@ std::string danger_of(const fi_info& info) {
          " bytes; sysctl net.ipv4.tcp_rmem=\"4096 1048576 33554432\" helps";
 }
 
+std::uint16_t port_of(const char* variable) {
+  const char* const text = std::getenv(variable);
+  return text == nullptr ? 0 : static_cast<std::uint16_t>(std::atoi(text));
+}
+
+/// Collective: the provider for this rank. Between hosts one over the kernel's sockets is bound to
+/// the address by which they reach one another. Returns false if there is none and libgex has
+/// warned of it.
+bool choose_with_address(const Host& host, Choice& choice) {
+  Wish wish = wish_of(host, is_one_host(host));
+  choice = choose(wish);
+  if (wish.one_host || !chooses_addresses(host)) return true;
+  enum class Need : std::uint32_t { none, address, unmet };
+  const Need mine = !choice.info                    ? Need::unmet
+                    : is_over_sockets(*choice.info) ? Need::address
+                                                    : Need::none;
+  std::vector<Need> all(host.size);
+  host.exchange(&mine, sizeof mine, all.data());
+  const auto any = [&](Need need) { return std::find(all.begin(), all.end(), need) != all.end(); };
+  if (any(Need::unmet) || !any(Need::address)) return true;
+  const AddressWish asked{.named = wish.interface.c_str(),
+                          .variables = "GEX_OFI_INTERFACE",
+                          .first_port = port_of("FI_TCP_PORT_LOW_RANGE"),
+                          .last_port = port_of("FI_TCP_PORT_HIGH_RANGE")};
+  ChosenAddress chosen{};
+  if (host.choose_address(&asked, &chosen) != 0) return false;
+  if (mine != Need::address) return true;
+  wish.address = chosen.address;
+  choice = choose(wish);
+  if (choice.info) choice.reason.append("; ").append(chosen.reason);
+  return true;
+}
+
 /// This rank's part: an endpoint, not yet connected with any peer.
-std::unique_ptr<Ofi> open(const Host& host, Introduction& mine, std::string& error) {
+std::unique_ptr<Ofi> open(const Host& host, Choice choice, Introduction& mine, std::string& error) {
   wanted_lanes(host, "GEX_OFI_LANES", max_lanes, error);
   if (!error.empty()) return nullptr;
-  Choice choice = choose(wish_of(host, is_one_host(host)));
   if (!choice.info) {
     error = choice.reason;
     return nullptr;
@@ -213,7 +246,9 @@ OneSidedExtent common_extent(const std::vector<Introduction>& all) {
 std::unique_ptr<Ofi> Ofi::attach(const Host& host, Limits& limits) {
   std::string error;
   Introduction mine{};
-  std::unique_ptr<Ofi> made = open(host, mine, error);
+  Choice choice;
+  if (!choose_with_address(host, choice)) return nullptr;
+  std::unique_ptr<Ofi> made = open(host, std::move(choice), mine, error);
   std::vector<Introduction> all(host.size);
   host.exchange(&mine, sizeof mine, all.data());
   // The reason is mostly the same on all ranks: the lowest of them reports it.

@@ -163,9 +163,12 @@ bool is_named(std::string_view name, std::string_view asked) {
 /// The first way that a provider offers to this extent.
 Info first_of(const std::string& provider, const Wish& wish, bool exactly, const Extent& extent) {
   const Reach reach = reach_of(provider);
-  const bool by_address = is_ip_address(wish.interface);
+  const bool is_agreed = reach == Reach::sockets && !wish.address.empty();
+  const bool by_address = is_agreed || is_ip_address(wish.interface);
   const char* node = nullptr;
-  if (by_address)
+  if (is_agreed)
+    node = wish.address.c_str();
+  else if (by_address)
     node = wish.interface.c_str();
   else if (reach == Reach::sockets && needs_loopback(wish))
     node = loopback_address();
@@ -209,6 +212,7 @@ std::string text_of(const Host& host, const char* variable) {
 Wish wish_of(const Host& host, bool one_host) {
   return {.provider = text_of(host, "GEX_OFI_PROVIDER"),
           .interface = text_of(host, "GEX_OFI_INTERFACE"),
+          .address = {},
           .one_host = one_host,
           .threaded = host.threaded != 0,
           .basic_registration = host.env_integer("GEX_OFI_REGISTER_BASIC") != 0};
@@ -225,6 +229,10 @@ std::string name_of(const fi_info& info) {
   const std::string address = address_text(info);
   if (!address.empty()) name.append(" (").append(address).append(")");
   return name;
+}
+
+bool is_over_sockets(const fi_info& info) {
+  return reach_of(info.fabric_attr->prov_name) == Reach::sockets;
 }
 
 bool has_own_interface(const fi_info& info) {

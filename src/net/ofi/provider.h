@@ -15,7 +15,11 @@ namespace gex::net::ofi {
 struct Wish {
   std::string provider;   ///< "tcp;ofi_rxm", or "verbs" for whatever libfabric layers over it
   std::string interface;  ///< a domain as fi_info names it ("eth0", "mlx5_0"), or an IP address
-  bool one_host = true;   ///< all ranks on one host: nothing listens on other than the loopback
+  /// Of several hosts: the address by which they reach one another, where no interface is named;
+  /// or empty. Networks with an interface of their own, which IP need not reach, are not bound to
+  /// it.
+  std::string address;
+  bool one_host = true;  ///< all ranks on one host: nothing listens on other than the loopback
   bool threaded = false;
   /// Segments are reached by address, with the provider's keys, as FI_MR_BASIC has it.
   bool basic_registration = false;
@@ -34,6 +38,9 @@ Choice choose(const Wish& wish);
 
 /// "tcp;ofi_rxm, interface lo (127.0.0.1)"
 std::string name_of(const fi_info& info);
+
+/// Whether the bytes go by the kernel's sockets, and so by IP.
+bool is_over_sockets(const fi_info& info);
 
 /// Whether the provider drives a network interface by itself, beside the kernel's sockets.
 bool has_own_interface(const fi_info& info);

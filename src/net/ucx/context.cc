@@ -13,12 +13,11 @@ namespace {
 /// Earlier ones have no alignment of messages, among others.
 constexpr std::pair<unsigned, unsigned> oldest{1, 13};
 
-/// Sets one of UCX's variables from ours, if that is set.
-bool set_from(const Host& host, const char* variable, ucp_config_t* config, const char* name,
-              std::string& error) {
-  const char* const value = host.env_text(variable);
-  if (value == nullptr || value[0] == '\0') return true;
-  const ucs_status_t status = ucp_config_modify(config, name, value);
+/// Sets one of UCX's variables, unless `value` is empty. `variable`: ours, for messages.
+bool set_to(const std::string& value, const char* variable, ucp_config_t* config, const char* name,
+            std::string& error) {
+  if (value.empty()) return true;
+  const ucs_status_t status = ucp_config_modify(config, name, value.c_str());
   if (status == UCS_OK) return true;
   error = std::string(variable) + "='" + value + "' is not what UCX takes for UCX_" + name + ": " +
           text_of(status);
@@ -38,7 +37,7 @@ const char* text_of(ucs_status_t status) noexcept {
 }
 
 Context::Context(const Host& host, std::size_t ranks, std::size_t ranks_here, bool threaded,
-                 std::string& error) {
+                 const std::string& devices, std::string& error) {
   unsigned major = 0, minor = 0, release = 0;
   ucp_get_version(&major, &minor, &release);
   if (std::pair(major, minor) < oldest) {
@@ -53,8 +52,13 @@ Context::Context(const Host& host, std::size_t ranks, std::size_t ranks_here, bo
     error = std::string("UCX's configuration cannot be read: ") + text_of(status);
     return;
   }
-  if (set_from(host, "GEX_UCX_TRANSPORTS", config, "TLS", error) &&
-      set_from(host, "GEX_UCX_DEVICES", config, "NET_DEVICES", error)) {
+  const auto text = [&host](const char* variable) {
+    const char* const value = host.env_text(variable);
+    return std::string(value != nullptr ? value : "");
+  };
+  if (set_to(text("GEX_UCX_TRANSPORTS"), "GEX_UCX_TRANSPORTS", config, "TLS", error) &&
+      set_to(devices.empty() ? text("GEX_UCX_DEVICES") : devices, "GEX_UCX_DEVICES", config,
+             "NET_DEVICES", error)) {
     ucp_params_t parameters{};
     parameters.field_mask = UCP_PARAM_FIELD_FEATURES | UCP_PARAM_FIELD_MT_WORKERS_SHARED |
                             UCP_PARAM_FIELD_ESTIMATED_NUM_EPS | UCP_PARAM_FIELD_ESTIMATED_NUM_PPN;

@@ -19,10 +19,11 @@ const char* text_of(ucs_status_t status) noexcept;
 
 class Context {
  public:
-  /// `ranks` and `ranks_here`, those of this host, are what UCX chooses transports by. `error`: why
-  /// it cannot be opened.
+  /// `ranks` and `ranks_here`, those of this host, are what UCX chooses transports by. `devices`:
+  /// the network devices that it may use; empty: those that the user allows. `error`: why it cannot
+  /// be opened.
   Context(const Host& host, std::size_t ranks, std::size_t ranks_here, bool threaded,
-          std::string& error);
+          const std::string& devices, std::string& error);
   Context(const Context&) = delete;
   Context& operator=(const Context&) = delete;
   ~Context();

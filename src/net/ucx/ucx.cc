@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>
+#include <cstdlib>
 #include <cstring>
 #include <initializer_list>
 #include <memory>
@@ -36,7 +37,7 @@ class Ucx {
   static Standing standing(const Host& host, bool several_hosts,
                            void (*reason)(void* context, const char* text), void* context);
 
-  Ucx(const Host& host, std::string& error);
+  Ucx(const Host& host, const std::string& device, const char* why_device, std::string& error);
 
   SendResult send(Channel channel, std::uint32_t peer, std::span<const Piece> pieces) {
     return lanes_->send(channel, peer, pieces);
@@ -120,6 +121,51 @@ bool leads_to_others(std::string_view transport, bool several_hosts) {
   return !(several_hosts && on_host);
 }
 
+/// The interfaces by which transports over TCP lead to other hosts; of several names a list.
+std::string tcp_interfaces(const std::vector<std::string>& transports) {
+  std::string list;
+  for (const std::string& one : transports)
+    if (one.starts_with("tcp/") && one != "tcp/lo")
+      list.append(list.empty() ? "" : ",").append(one.substr(4));
+  return list;
+}
+
+std::uint16_t first_number(const char* text) {
+  return text == nullptr ? 0 : static_cast<std::uint16_t>(std::strtoul(text, nullptr, 10));
+}
+
+/// Collective, between hosts: the interface that UCX is limited to where it has TCP alone, because
+/// it takes any that is up. `device` is empty where it has an adapter. Returns false if there is
+/// none by which the hosts reach each other, of which libgex has warned.
+bool choose_device(const Host& host, std::string& device, const char*& why) {
+  if (host.size == ranks_here(host) || !chooses_addresses(host)) return true;
+  std::vector<std::string> transports;
+  {
+    std::string error;
+    const Context opened(host, host.size, ranks_here(host), host.threaded != 0, {}, error);
+    if (error.empty()) transports = opened.transports();
+  }
+  const std::string interfaces = tcp_interfaces(transports);
+  const std::uint32_t mine =
+      !interfaces.empty() && std::none_of(transports.begin(), transports.end(), is_hardware) ? 1
+                                                                                             : 0;
+  std::vector<std::uint32_t> all(host.size);
+  host.exchange(&mine, sizeof mine, all.data());
+  if (std::find(all.begin(), all.end(), 0U) != all.end()) return true;
+  const char* const ports = std::getenv("UCX_TCP_PORT_RANGE");
+  const char* const dash = ports != nullptr ? std::strchr(ports, '-') : nullptr;
+  const AddressWish wish{.named = interfaces.c_str(),
+                         .variables = "GEX_UCX_DEVICES",
+                         .first_of_interface = 1,
+                         .first_port = dash != nullptr ? first_number(ports) : std::uint16_t{0},
+                         .last_port = first_number(dash != nullptr ? dash + 1 : nullptr)};
+  ChosenAddress chosen{};
+  if (host.choose_address(&wish, &chosen) != 0) return false;
+  device = chosen.interface;
+  why = chosen.reason;
+  return true;
+}
+
 /// What UCX chooses by, beside what it finds.
 std::string choice_reason(const Host& host) {
   std::string asked;
@@ -132,11 +178,13 @@ std::string choice_reason(const Host& host) {
                        : "UCX chose among those that " + asked + " leaves";
 }
 
-Ucx::Ucx(const Host& host, std::string& error) : choice_reason_(choice_reason(host)) {
+Ucx::Ucx(const Host& host, const std::string& device, const char* why_device, std::string& error)
+    : choice_reason_(choice_reason(host)) {
+  if (why_device != nullptr) choice_reason_.append("; by TCP at ").append(why_device);
   wanted_lanes(host, "GEX_UCX_LANES", max_lanes, error);
   if (!error.empty()) return;
   const bool threaded = host.threaded != 0;
-  context_.emplace(host, host.size, ranks_here(host), threaded, error);
+  context_.emplace(host, host.size, ranks_here(host), threaded, device, error);
   if (!error.empty()) return;
   segments_.emplace(host, *context_);
   first_ = std::make_unique<Lane>(host, *context_, *segments_, true, error);
@@ -173,7 +221,10 @@ bool Ucx::exchange_addresses(const Host& host, std::string error) {
 
 std::unique_ptr<Ucx> Ucx::attach(const Host& host, Limits& limits) {
   std::string error;
-  auto made = std::make_unique<Ucx>(host, error);
+  std::string device;
+  const char* why_device = nullptr;
+  if (!choose_device(host, device, why_device)) return nullptr;
+  auto made = std::make_unique<Ucx>(host, device, why_device, error);
   if (!made->exchange_addresses(host, error)) return nullptr;
   if (!made->first_->network.start(made->key_bytes_, error)) error = "ucx: " + error;
   if (!succeeded_on_all_ranks(host, error)) return nullptr;
@@ -203,7 +254,7 @@ Standing Ucx::standing(const Host& host, bool several_hosts,
   std::string error;
   std::vector<std::string> all;
   {
-    const Context opened(host, 2, several_hosts ? 1 : 2, host.threaded != 0, error);
+    const Context opened(host, 2, several_hosts ? 1 : 2, host.threaded != 0, {}, error);
     if (error.empty()) all = opened.transports();
   }
   std::vector<std::string> leading;
@@ -231,7 +282,7 @@ void Ucx::describe(const Host& host,
   print("library", "UCX " + version() + "; compiled with " + std::to_string(UCP_API_MAJOR) + "." +
                        std::to_string(UCP_API_MINOR));
   std::string error;
-  const Context opened(host, 2, 1, false, error);
+  const Context opened(host, 2, 1, false, {}, error);
   if (!error.empty()) {
     print("transports", "none: " + error);
     return;

@@ -8,8 +8,8 @@
 #include <string>
 #include <vector>
 
+#include "net/host_addresses.h"
 #include "net/udp/kernel_socket.h"
-#include "net/udp/path.h"
 #include "net/udp/settings.h"
 
 namespace gex::net::udp {
@@ -23,22 +23,13 @@ std::string size_text(std::size_t bytes) {
   return std::to_string(bytes / kib) + " KiB";
 }
 
-const HostAddress* find(std::span<const HostAddress> here, const Address& address) {
-  for (const HostAddress& one : here)
-    if (one.address == address) return &one;
-  return nullptr;
-}
-
-/// The address, and what it is: "10.0.0.5, interface eth0, packets of 1500 bytes".
-std::string address_text(const Candidates& candidates, std::span<const HostAddress> here,
-                         const SocketOptions& options) {
+/// The addresses, and what they are: "eth0 (10.0.0.5), packets of 1500 bytes".
+std::string address_text(std::span<const HostAddress> usable, const SocketOptions& options) {
   std::string text;
-  for (const Candidate& one : candidates.all) {
-    const HostAddress* const found = find(here, one.address);
-    if (found == nullptr) continue;
-    if (!text.empty()) text += "; or ";
-    text += found->interface + " (" + one.address.host_text() + "), packets of " +
-            std::to_string(options.mtu != 0 ? options.mtu : found->mtu) + " bytes";
+  for (const HostAddress& one : usable) {
+    text += (text.empty() ? "" : "; or ") + one.interface + " (" + one.address.host_text() +
+            "), packets of " + std::to_string(options.mtu != 0 ? options.mtu : one.mtu) + " bytes" +
+            (one.has_carrier ? "" : ", without a carrier");
   }
   return text;
 }
@@ -74,17 +65,20 @@ void describe(const Host& host, void (*fact)(void* context, const char* name, co
   std::string error;
   if (!read_settings(host, settings, error)) return print("settings", error);
   const std::vector<HostAddress> here = host_addresses();
-  settings.wish.one_host = false;
-  const Candidates outward = candidates(settings.wish, here, error);
+  const auto usable = [&](bool one_host) {
+    error.clear();
+    return usable_addresses(settings.named, one_host, here, interface_variables, error);
+  };
+  const std::vector<HostAddress> outward = usable(false);
   print("on several hosts",
-        error.empty() ? address_text(outward, here, settings.socket) : "none: " + error);
-  error.clear();
-  settings.wish.one_host = true;
-  const Candidates inward = candidates(settings.wish, here, error);
-  print("on one host",
-        error.empty() ? address_text(inward, here, settings.socket) : "none: " + error);
+        error.empty()
+            ? address_text(outward, settings.socket) +
+                  (outward.size() > 1 ? ": the best by which the hosts reach each other" : "")
+            : "none: " + error);
+  const std::vector<HostAddress> inward = usable(true);
+  print("on one host", error.empty() ? address_text(inward, settings.socket) : "none: " + error);
   if (!error.empty()) return;
-  settings.socket.bind = inward.all[0].address.with_port(settings.first_port);
+  settings.socket.bind = inward[0].address.with_port(settings.first_port);
   const std::unique_ptr<KernelSocket> socket = KernelSocket::open(settings.socket, error);
   print("ports", settings.first_port == 0 ? "the system's choice"
                                           : std::to_string(settings.first_port) + " to " +
@@ -104,28 +98,16 @@ Standing standing(const Host& host, bool several_hosts,
   std::string error;
   std::string text;
   if (read_settings(host, settings, error)) {
-    settings.wish.one_host = !several_hosts;
-    const std::vector<HostAddress> here = host_addresses();
-    const Candidates found = candidates(settings.wish, here, error);
-    if (error.empty()) text = "datagrams over " + address_text(found, here, settings.socket);
+    const std::vector<HostAddress> usable = usable_addresses(
+        settings.named, !several_hosts, host_addresses(), interface_variables, error);
+    if (error.empty()) text = "datagrams over " + address_text(usable, settings.socket);
   }
   reason(context, error.empty() ? text.c_str() : error.c_str());
   return error.empty() ? by_processor : unusable;
 }
 
-Way way_over(const Address& address, const Wish& wish) {
-  const std::vector<HostAddress> here = host_addresses();
-  const HostAddress* const found = find(here, address.with_port(0));
-  Way way;
-  way.name = (found != nullptr ? found->interface : address.host_text()) +
-             (address.family() == AF_INET ? " ipv4" : " ipv6");
-  way.reason = address.host_text();
-  if (!wish.interface.empty())
-    way.reason += ", as " + wish.interface + " asks (GEX_UDP_INTERFACE or GASNET_WORKERIP)";
-  else
-    way.reason += wish.one_host ? ", since all ranks are on one host"
-                                : ", in the subnet in which the most hosts have an address";
-  return way;
+std::string way_name(const Address& address, const std::string& interface) {
+  return interface + (address.family() == AF_INET ? " ipv4" : " ipv6");
 }
 
 }  // namespace gex::net::udp

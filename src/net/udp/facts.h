@@ -6,7 +6,7 @@
 
 #include <string>
 
-#include "net/udp/path.h"
+#include "net/address.h"
 
 namespace gex::net::udp {
 
@@ -18,11 +18,7 @@ void describe(const Host& host, void (*fact)(void* context, const char* name, co
 Standing standing(const Host& host, bool several_hosts,
                   void (*reason)(void* context, const char* text), void* context);
 
-/// A rank's way to all its peers, as Conduit::transport has it.
-struct Way {
-  std::string name;    ///< "eth0 ipv4"
-  std::string reason;  ///< "10.0.0.5, in the subnet in which the most hosts have an address"
-};
-Way way_over(const Address& address, const Wish& wish);
+/// "eth0 ipv4": a rank's way to all its peers, as Conduit::transport has it.
+std::string way_name(const Address& address, const std::string& interface);
 
 }  // namespace gex::net::udp

@@ -35,7 +35,7 @@
 #include <memory>
 #include <span>
 
-#include "net/udp/siphash.h"
+#include "net/siphash.h"
 
 namespace gex::net::udp {
 

@@ -5,6 +5,7 @@
 #include <string_view>
 
 #include "base/env_grammar.h"
+#include "net/udp/path.h"
 
 namespace gex::net::udp {
 
@@ -56,7 +57,7 @@ bool refuse(std::string& error, const char* name, std::int64_t value, const char
 
 bool read_settings(const Host& host, Settings& settings, std::string& error) {
   const std::string_view interface = text_of(host, "GEX_UDP_INTERFACE");
-  settings.wish.interface = interface.empty() ? text_of(host, "GASNET_WORKERIP") : interface;
+  settings.named = interface.empty() ? text_of(host, "GASNET_WORKERIP") : interface;
 
   const std::string_view ports = text_of(host, "GEX_UDP_PORTS");
   if (!read_ports(ports, settings)) {

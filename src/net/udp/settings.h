@@ -8,12 +8,14 @@
 #include <string_view>
 
 #include "net/udp/kernel_socket.h"
-#include "net/udp/path.h"
 
 namespace gex::net::udp {
 
+/// The variables by which users ask for an address, for messages.
+inline constexpr const char* interface_variables = "GEX_UDP_INTERFACE or GASNET_WORKERIP";
+
 struct Settings {
-  Wish wish;                     ///< for `candidates`
+  std::string named;             ///< the interface, address or subnet that is asked for; or empty
   SocketOptions socket;          ///< all but `bind`
   bool covers_bulk = true;       ///< `EndpointSettings::covers_bulk`
   std::uint32_t depth = 0;       ///< requests unanswered at a peer; 0: the conduit chooses

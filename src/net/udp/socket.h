@@ -13,7 +13,7 @@
 #include <cstdint>
 #include <span>
 
-#include "net/udp/address.h"
+#include "net/address.h"
 
 namespace gex::net::udp {
 

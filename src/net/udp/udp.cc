@@ -15,6 +15,7 @@
 
 #include "base/clock.h"
 #include "base/env_grammar.h"
+#include "net/host_addresses.h"
 #include "net/kit/lanes.h"
 #include "net/udp/endpoint.h"
 #include "net/udp/facts.h"
@@ -50,10 +51,9 @@ Time now() noexcept {
   return ticks_to_ns(ticks());
 }
 
-/// What the ranks exchange to find their addresses. Rank 0's key and settings hold for all, but for
+/// What the ranks exchange first. Rank 0's key and settings hold for all, but for
 /// the number of lanes, of which the least does.
 struct Offer {
-  Candidates candidates;
   SipKey key;
   std::uint32_t depth;
   std::uint32_t lanes;
@@ -73,6 +73,13 @@ struct Opened {
   }
 };
 
+/// Where a rank receives, and why there.
+struct Place {
+  Address address;
+  std::string interface;
+  std::string reason;
+};
+
 class Udp {
  public:
   static std::unique_ptr<Udp> attach(const Host& host, Limits& limits);
@@ -87,8 +94,10 @@ class Udp {
   }
 
   Udp(const Host& host, const SipKey& key, const EndpointSettings& settings,
-      std::vector<Lanes::Parts> parts, Way way)
-      : lanes_(host, key, settings, std::move(parts)), way_(std::move(way)) {}
+      std::vector<Lanes::Parts> parts, Place place)
+      : lanes_(host, key, settings, std::move(parts)),
+        place_(std::move(place)),
+        way_(way_name(place_.address, place_.interface)) {}
 
   bool has_memory() const noexcept { return lanes_.has_memory(); }
 
@@ -110,8 +119,8 @@ class Udp {
     if (!text.empty()) line(context, text.c_str());
   }
   void transport(std::uint32_t /*peer*/, const char** name, const char** reason) const {
-    *name = way_.name.c_str();
-    *reason = way_.reason.c_str();
+    *name = way_.c_str();
+    *reason = place_.reason.c_str();
   }
 
   bool register_segment(const SegmentMemory& memory, void* key) {
@@ -134,7 +143,8 @@ class Udp {
 
  private:
   Lanes lanes_;
-  Way way_;
+  Place place_;
+  std::string way_;
 };
 
 template <class Value>
@@ -206,6 +216,31 @@ PeerSettings settings_of(const Opened& opened, std::uint32_t lane, const Socket&
   return peer;
 }
 
+/// On one host: the loopback, or what is asked for.
+Place place_on_host(const Settings& settings, std::string& error) {
+  const std::vector<HostAddress> usable =
+      usable_addresses(settings.named, true, host_addresses(), interface_variables, error);
+  if (!error.empty()) return {};
+  return {usable[0].address, usable[0].interface,
+          usable[0].address.host_text() +
+              (settings.named.empty()
+                   ? ", since all ranks are on one host"
+                   : ", as " + settings.named + " asks (" + interface_variables + ")")};
+}
+
+/// On several: by which all hosts reach one another. Collective.
+bool find_place(const Host& host, const Settings& settings, Place& place) {
+  const AddressWish wish{.named = settings.named.c_str(),
+                         .variables = interface_variables,
+                         .datagrams = 1,
+                         .first_port = settings.first_port,
+                         .last_port = settings.socket.last_port};
+  ChosenAddress chosen{};
+  if (!chooses_addresses(host) || host.choose_address(&wish, &chosen) != 0) return false;
+  place = {Address::parse(chosen.address, 0), chosen.interface, chosen.reason};
+  return true;
+}
+
 std::unique_ptr<Udp> Udp::attach(const Host& host, Limits& limits) {
   const std::vector<std::uint32_t> hosts = hosts_of(host);
   std::string error;
@@ -213,30 +248,27 @@ std::unique_ptr<Udp> Udp::attach(const Host& host, Limits& limits) {
   EndpointSettings settings;
   Offer mine{};
   Opened own{};
-  wanted.wish.one_host =
+  const bool one_host =
       std::all_of(hosts.begin(), hosts.end(), [&](std::uint32_t one) { return one == hosts[0]; });
+  Place place;
   if (host.size > max_ranks) error = "udp: " + std::to_string(host.size) + " ranks are too many";
   if (error.empty() && read_settings(host, wanted, error) &&
-      read_memory(host, settings.receive_memory, error) && read_lanes(host, mine.lanes, error))
-    mine.candidates = candidates(wanted.wish, host_addresses(), error);
-  mine.candidates.stack = ip_stack();
+      read_memory(host, settings.receive_memory, error) && read_lanes(host, mine.lanes, error) &&
+      one_host)
+    place = place_on_host(wanted, error);
   mine.depth = wanted.depth != 0 ? wanted.depth : depth;
   mine.covers_bulk = wanted.covers_bulk;
   if (error.empty() && (!draw(mine.key) || !draw(own.session)))
     error = "udp: the system has no random numbers";
   if (!succeeded_on_all_ranks(host, error)) return nullptr;
+  if (!one_host && !find_place(host, wanted, place)) return nullptr;
   std::vector<Offer> offers(host.size);
   host.exchange(&mine, sizeof mine, offers.data());
-  std::vector<Candidates> all_candidates;
   std::uint32_t lanes = Lanes::max_lanes;
-  for (const Offer& offer : offers) {
-    all_candidates.push_back(offer.candidates);
-    lanes = std::min(lanes, offer.lanes);
-  }
+  for (const Offer& offer : offers) lanes = std::min(lanes, offer.lanes);
   const Offer& common = offers[0];
 
-  const Address address = choose(host.rank, all_candidates, hosts, error);
-  wanted.socket.bind = address.with_port(wanted.first_port);
+  wanted.socket.bind = place.address.with_port(wanted.first_port);
   wanted.socket.connects = true;
   std::vector<Lanes::Parts> parts(lanes);
   for (std::uint32_t lane = 0; lane < lanes && error.empty(); ++lane)
@@ -261,8 +293,7 @@ std::unique_ptr<Udp> Udp::attach(const Host& host, Limits& limits) {
   settings.depth = common.depth;
   settings.covers_bulk = common.covers_bulk;
   settings.total_depth = std::max(total_depth, common.depth);
-  auto udp = std::make_unique<Udp>(host, common.key, settings, std::move(parts),
-                                   way_over(address, wanted.wish));
+  auto udp = std::make_unique<Udp>(host, common.key, settings, std::move(parts), std::move(place));
   if (!udp->has_memory()) error = "udp: no addresses are left for its buffers";
   if (!succeeded_on_all_ranks(host, error)) return nullptr;
   limits = {.max_message = max_message,

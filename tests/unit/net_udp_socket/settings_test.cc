@@ -47,7 +47,7 @@ std::string refusal(const std::map<std::string, std::string>& variables) {
 
 TEST(Settings, HaveDefaults) {
   const Settings unset = settings({});
-  EXPECT_EQ(unset.wish.interface, "");
+  EXPECT_EQ(unset.named, "");
   EXPECT_EQ(unset.first_port, 0);
   EXPECT_EQ(unset.socket.last_port, 0);
   EXPECT_EQ(unset.socket.receive_buffer, std::size_t{16} << 20);
@@ -68,7 +68,7 @@ TEST(Settings, AreWhatIsSet) {
                                  {"GEX_UDP_ECN", "off"},
                                  {"GEX_UDP_AUTHENTICATE", "header"},
                                  {"GASNET_NETWORKDEPTH", "12"}});
-  EXPECT_EQ(set.wish.interface, "eth1");
+  EXPECT_EQ(set.named, "eth1");
   EXPECT_EQ(set.first_port, 40000);
   EXPECT_EQ(set.socket.last_port, 40999);
   EXPECT_EQ(set.socket.receive_buffer, std::size_t{2} << 20);
@@ -82,12 +82,12 @@ TEST(Settings, AreWhatIsSet) {
 TEST(Settings, OfGasnetAreReadWhereOursAreNotSet) {
   const std::map<std::string, std::string> theirs = {{"GASNET_WORKERIP", "10.0.0.0"},
                                                      {"GASNET_SOCKETBUFFER_MAX", "4MB"}};
-  EXPECT_EQ(settings(theirs).wish.interface, "10.0.0.0");
+  EXPECT_EQ(settings(theirs).named, "10.0.0.0");
   EXPECT_EQ(settings(theirs).socket.receive_buffer, std::size_t{4} << 20);
   std::map<std::string, std::string> both = theirs;
   both["GEX_UDP_INTERFACE"] = "ib0";
   both["GEX_UDP_RECEIVE_BUFFER"] = "1MB";
-  EXPECT_EQ(settings(both).wish.interface, "ib0");
+  EXPECT_EQ(settings(both).named, "ib0");
   EXPECT_EQ(settings(both).socket.receive_buffer, std::size_t{1} << 20);
 }
 

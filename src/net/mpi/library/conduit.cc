@@ -48,6 +48,11 @@ class Mpi {
   SendResult get(const Remote& remote, void* local, std::size_t size, void* done) {
     return network_ ? network_->get(remote, local, size, done) : would_block;
   }
+  void transport(std::uint32_t /*peer*/, const char** name, const char** reason) const {
+    if (!session_) return;
+    *name = session_->interface();
+    *reason = session_->interface_reason();
+  }
   void leave() {
     if (network_) network_->leave();
   }

@@ -5,8 +5,10 @@
 #include <algorithm>
 #include <cstdint>
 #include <cstdlib>
+#include <filesystem>
 #include <memory>
 #include <string_view>
+#include <system_error>
 #include <utility>
 #include <vector>
 
@@ -97,8 +99,53 @@ bool is_true(int (*question)(int*)) {
   return question(&answer) == MPI_SUCCESS && answer != 0;
 }
 
+/// The interface that MPI is to use between hosts.
+struct Interface {
+  std::string name;
+  const char* reason = nullptr;
+};
+
+bool is_one_host(const Host& host) {
+  for (std::uint32_t rank = 1; rank < host.size; ++rank)
+    if (host.host_of(rank) != host.host_of(0)) return false;
+  return true;
+}
+
+/// Whether this host has an adapter that MPI would prefer to sockets.
+bool has_adapter() {
+  std::error_code none;
+  for (const char* const folder : {"/sys/class/infiniband", "/sys/class/cxi"})
+    if (std::filesystem::directory_iterator(folder, none) != std::filesystem::directory_iterator())
+      return true;
+  return false;
+}
+
+/// Collective: limits MPI, which takes any interface that is up, to the one by which the hosts
+/// reach each other. What the user has set holds. Returns false if there is none, of which libgex
+/// has warned.
+bool choose_interface(const Host& host, Interface& chosen) {
+  if (is_one_host(host) || !chooses_addresses(host)) return true;
+  const std::uint32_t mine = has_adapter() ? 1 : 0;
+  std::vector<std::uint32_t> all(host.size);
+  host.exchange(&mine, sizeof mine, all.data());
+  if (std::find(all.begin(), all.end(), 1U) != all.end()) return true;
+  const char* const named = host.env_text("GEX_MPI_INTERFACE");
+  const AddressWish wish{.named = named != nullptr ? named : "",
+                         .variables = "GEX_MPI_INTERFACE",
+                         .first_of_interface = 1};
+  ChosenAddress answer{};
+  if (host.choose_address(&wish, &answer) != 0) return false;
+  chosen = {answer.interface, answer.reason};
+  // MPICH over UCX, over libfabric and over sockets of its own; Open MPI.
+  for (const char* const variable :
+       {"UCX_NET_DEVICES", "FI_TCP_IFACE", "OMPI_MCA_btl_tcp_if_include"})
+    setenv(variable, answer.interface, 0);
+  setenv("MPICH_INTERFACE_HOSTNAME", answer.address, 0);
+  return true;
+}
+
 /// Initializes MPI unless the program has done that. Collective.
-void initialize(const Host& host, std::string& error) {
+void initialize(const Host& host, Interface& interface, std::string& error) {
   const int level = wanted_level(host, error);
   const bool was_initialized = is_true(MPI_Initialized);
   if (was_initialized && is_true(MPI_Finalized))
@@ -138,6 +185,10 @@ void initialize(const Host& host, std::string& error) {
                     .c_str());
     return;
   }
+  if (!choose_interface(host, interface)) {
+    error = "mpi: no interface joins the hosts";
+    return;
+  }
   if (pmi_server()) pmi_server()->begin();
   const int code = MPI_Init_thread(nullptr, nullptr, level, &provided);
   if (pmi_server()) pmi_server()->end_of_init();
@@ -170,7 +221,10 @@ std::string error_text(int code) {
 }
 
 Session::Session(const Host& host, std::string& error) {
-  initialize(host, error);
+  Interface interface;
+  initialize(host, interface, error);
+  interface_ = std::move(interface.name);
+  interface_reason_ = interface.reason;
   if (!error.empty()) return;
   int size = 0, rank = 0;
   MPI_Comm_size(MPI_COMM_WORLD, &size);

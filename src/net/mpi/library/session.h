@@ -33,6 +33,12 @@ class Session {
   /// no test, and MPI_Testsome ignores it. Otherwise MPI_REQUEST_NULL.
   MPI_Request complete_request() const noexcept { return complete_request_; }
 
+  /// The interface that MPI was limited to when it was initialized here, and why; null: it chose.
+  const char* interface() const noexcept {
+    return interface_.empty() ? nullptr : interface_.c_str();
+  }
+  const char* interface_reason() const noexcept { return interface_reason_; }
+
   /// Called when MPI is being finalized, by any caller: the last time that MPI may be used.
   void on_finalize(std::function<void()> action) { on_finalize_ = std::move(action); }
 
@@ -43,6 +49,8 @@ class Session {
   MPI_Request complete_request_ = MPI_REQUEST_NULL;
   int keyval_ = MPI_KEYVAL_INVALID;
   bool is_open_ = false;
+  std::string interface_;
+  const char* interface_reason_ = nullptr;
   std::function<void()> on_finalize_;
 };
 

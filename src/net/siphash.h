@@ -9,7 +9,7 @@
 #include <cstring>
 #include <span>
 
-namespace gex::net::udp {
+namespace gex::net {
 
 /// A key of 128 bits, as two little-endian words.
 using SipKey = std::array<std::uint64_t, 2>;
@@ -80,4 +80,4 @@ inline std::uint64_t siphash(const SipKey& key, std::span<const std::byte> bytes
   return hash.finish(part_of_word(bytes), static_cast<unsigned>(bytes.size()));
 }
 
-}  // namespace gex::net::udp
+}  // namespace gex::net

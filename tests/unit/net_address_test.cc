@@ -1,10 +1,10 @@
 // Addresses as text and as bytes.
 
-#include "net/udp/address.h"
+#include "net/address.h"
 
 #include <gtest/gtest.h>
 
-namespace gex::net::udp {
+namespace gex::net {
 namespace {
 
 TEST(Address, IsParsedAndPrinted) {
@@ -45,4 +45,4 @@ TEST(Address, EqualsByHostAndPort) {
 }
 
 }  // namespace
-}  // namespace gex::net::udp
+}  // namespace gex::net

@@ -11,7 +11,7 @@
 #include <string_view>
 #include <type_traits>
 
-namespace gex::net::udp {
+namespace gex::net {
 
 /// An IPv4 or IPv6 address and port, as the kernel takes it. Its bytes may be given to other
 /// processes of any host; addresses that are only valid on one interface (fe80::) are not used.
@@ -53,4 +53,4 @@ class Address {
 };
 static_assert(std::is_trivially_copyable_v<Address> && sizeof(Address) == 32);
 
-}  // namespace gex::net::udp
+}  // namespace gex::net

@@ -1,11 +1,11 @@
-#include "net/udp/address.h"
+#include "net/address.h"
 
 #include <arpa/inet.h>
 
 #include <algorithm>
 #include <cstring>
 
-namespace gex::net::udp {
+namespace gex::net {
 
 namespace {
 
@@ -86,4 +86,4 @@ bool Address::operator==(const Address& other) const noexcept {
   return std::ranges::equal(host_bytes(), other.host_bytes());
 }
 
-}  // namespace gex::net::udp
+}  // namespace gex::net

@@ -1,0 +1,67 @@
+"""Hosts with interfaces that do not lead to one another, as users' machines have them beside the one
+that does: bridges of containers, tunnels, cables that are not plugged in. For hosts_test.py.
+"""
+
+import os
+
+# What users choose an interface by.
+VARIABLES = {"udp": "GEX_UDP_INTERFACE", "ofi": "GEX_OFI_INTERFACE", "ucx": "GEX_UCX_DEVICES",
+             "mpi": "GEX_MPI_INTERFACE"}
+
+
+def networks(job):
+    """Those of this build that IP carries."""
+    lib = os.path.join(job.build, "lib")
+    built = {"udp": True, "ofi": os.path.exists(f"{lib}/libgex-ofi.so"),
+             "ucx": os.path.exists(f"{lib}/libgex-ucx.so"),
+             "mpi": os.path.exists(f"{lib}/libgex-mpi-mpich.so") and not job.is_sanitized()}
+    return [name for name in VARIABLES if built[name]]
+
+
+def add_interfaces(job):
+    """docker0 with one address on all hosts, br-x with one subnet on all that is each host's own, dead
+    without a carrier, tun0. Both bridges have a carrier. eth0 is not in one subnet with the others'."""
+    for number, host in enumerate(job.network.hosts, 1):
+        for bridge, address in (("docker0", "172.17.0.1/16"), ("br-x", f"172.18.0.{number}/16")):
+            host.call("sh", "-c", f"ip link add {bridge} type bridge && ip link add c-{bridge} type veth "
+                      f"peer name i-{bridge} && ip link set c-{bridge} master {bridge} up && "
+                      f"ip link set i-{bridge} up && ip addr add {address} dev {bridge} && "
+                      f"ip link set {bridge} up")
+        host.call("sh", "-c", "ip link add dead type veth peer name no-cable && "
+                  f"ip addr add 192.168.50.{number}/24 dev dead && ip link set dead up && "
+                  f"ip link add tun0 type veth peer name tun1 && ip addr add 10.9.0.{number}/32 dev tun0 && "
+                  "ip link set tun0 up && ip link set tun1 up && "
+                  f"ip addr del {host.address}/24 dev eth0 && ip addr add {host.address}/32 dev eth0 && "
+                  "ip route add 10.77.0.0/24 dev eth0")
+
+
+def run(job, network, **variables):
+    return job.run(1, job.tool("hosts_probe"), limit=60, environment={
+        "GEX_CONDUIT": network, "GEX_VERBOSE": "1", "GEX_MPI": "mpich", "UCX_MEM_EVENTS": "no",
+        **variables})
+
+
+def every_network_finds_the_interface_that_leads_to_the_others(job):
+    add_interfaces(job)
+    for network in networks(job):
+        done = run(job, network)
+        own = job.network.hosts[0].address
+        assert done.returncode == 0, f"{network}: {done.stdout}{done.stderr}"
+        said = [line for line in done.stderr.splitlines() if "ranks of different hosts" in line]
+        assert len(said) == 1, f"{network} does not say which way: {done.stderr}"
+        texts = [f"{own} (eth0), where the other hosts reach it"]
+        # UCX itself names the interfaces, those of /sys, which in a host of namespaces is the machine's.
+        if network != "ucx":
+            texts += ["172.17.0.1 (docker0): several hosts have it", "172.18.0.1 (br-x): host2 has no "]
+        for text in texts:
+            assert text in said[0], f"{network} does not say {text}: {said[0]}"
+
+
+def what_does_not_join_the_hosts_is_named_with_the_variable(job):
+    for network in networks(job)[:2]:
+        done = run(job, network, **{VARIABLES[network]: "br-x"})
+        said = [line for line in done.stderr.splitlines() if " do not reach each other: " in line]
+        assert done.returncode == 1 and len(said) == 1, f"{network}: {done.stdout}{done.stderr}"
+        for text in ("hosts host1 and host2", "host1 at 172.18.0.1 (br-x): ",
+                     "host2 at 172.18.0.2 (br-x): ", VARIABLES[network]):
+            assert text in said[0], f"{network} does not say {text}: {said[0]}"
