@@ -6,6 +6,7 @@
 
 #include <fcntl.h>
 #include <gtest/gtest.h>
+#include <netinet/in.h>
 #include <poll.h>
 #include <signal.h>
 #include <sys/socket.h>
@@ -42,7 +43,7 @@ class RootTest : public testing::Test {
     root_ = fork();
     ASSERT_GE(root_, 0);
     if (root_ == 0) {
-      dup2(open("/dev/null", O_WRONLY), STDERR_FILENO);
+      dup2(messages_[1] >= 0 ? messages_[1] : open("/dev/null", O_WRONLY), STDERR_FILENO);
       take_over_signals();
       _exit(run_root_of_started(launch_, secret_, std::move(listener)));
     }
@@ -113,6 +114,7 @@ class RootTest : public testing::Test {
   RootAddress address_;
   pid_t root_ = 0;
   Link hosts_[2];
+  int messages_[2] = {-1, -1};  ///< a pipe for what the root prints; -1: it is not looked at
 };
 
 TEST_F(RootTest, EndsTheJobWhenAHostIsLost) {
@@ -154,6 +156,38 @@ TEST_F(RootTest, EndsWithTheStatusThatAHostSends) {
   hosts_[0].flush();
   EXPECT_TRUE(follow(20000));
   EXPECT_EQ(finish(), 7);
+}
+
+TEST_F(RootTest, ManySilentConnectionsKeepNoHostWaitingAndAreNamed) {
+  ASSERT_EQ(pipe2(messages_, O_CLOEXEC), 0);
+  begin_without_hosts();
+  close(messages_[1]);
+  std::vector<os::FileDescriptor> silent;
+  sockaddr_in root{};
+  root.sin_family = AF_INET;
+  root.sin_port = htons(address_.port);
+  root.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
+  for (int i = 0; i < 700; ++i) {
+    os::FileDescriptor& one = silent.emplace_back(socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0));
+    ASSERT_EQ(::connect(one.get(), reinterpret_cast<sockaddr*>(&root), sizeof root), 0);
+  }
+  for (std::uint32_t host = 0; host < 2; ++host) {
+    // At once, without a retry.
+    std::string why;
+    os::FileDescriptor connection = connect_to_root(address_, secret_, host, why, /*timeout=*/0);
+    ASSERT_TRUE(connection) << why;
+    hosts_[host] = Link(std::move(connection));
+  }
+  hosts_[0].close();
+  EXPECT_TRUE(follow(20000));
+  EXPECT_EQ(finish(), 1);
+  std::string text(4096, '\0');
+  text.resize(
+      static_cast<std::size_t>(std::max<ssize_t>(0, read(messages_[0], text.data(), text.size()))));
+  EXPECT_NE(text.find("refused a connection from 127.0.0.1 that did not authenticate"),
+            std::string::npos)
+      << text;
+  close(messages_[0]);
 }
 
 TEST_F(RootTest, SurvivesRandomFrames) {

@@ -10,6 +10,7 @@
 #include <sys/socket.h>
 
 #include <algorithm>
+#include <array>
 #include <cerrno>
 #include <chrono>
 #include <cstring>
@@ -24,8 +25,11 @@ namespace {
 /// Time for one handshake: three messages and two hashes, possibly over an intercontinental link.
 constexpr double handshake_timeout = 5;
 
-/// The time that a connection has for its handshake before it may be evicted for a newer one.
-constexpr double min_handshake_time = 1;
+/// Seconds for which addresses have a chance although the attempt at another may be repeated.
+constexpr double min_retry_time = 0.5;
+
+/// Seconds for the root's proof.
+constexpr double answer_timeout = 2;
 
 constexpr auto retry_interval = std::chrono::milliseconds(200);
 
@@ -65,41 +69,6 @@ template <typename Message>
 bool send_whole(int socket, const Message& message) {
   return send(socket, &message, sizeof message, MSG_NOSIGNAL | MSG_DONTWAIT) ==
          static_cast<ssize_t>(sizeof message);
-}
-
-/// Returns 0 or an error number: ETIME after the limit, ECONNRESET if the peer has closed the
-/// connection.
-template <typename Message>
-int receive_whole(int socket, Message& message, const Deadline& limit) {
-  auto* const bytes = reinterpret_cast<std::byte*>(&message);
-  for (std::size_t got = 0; got < sizeof message;) {
-    pollfd readable{socket, POLLIN, 0};
-    if (poll(&readable, 1, milliseconds_until(limit)) == 0) return ETIME;
-    const ssize_t more = recv(socket, bytes + got, sizeof message - got, MSG_DONTWAIT);
-    if (more == 0) return ECONNRESET;
-    if (more < 0 && errno != EAGAIN && errno != EINTR) return errno;
-    if (more > 0) got += static_cast<std::size_t>(more);
-  }
-  return 0;
-}
-
-/// Returns 0 or an error number: EACCES if the peer is not the root.
-int authenticate_to_root(int socket, const Secret& secret, std::uint32_t host) {
-  const Deadline limit = after(handshake_timeout);
-  Challenge challenge;
-  if (const int error = receive_whole(socket, challenge, limit); error != 0) return error;
-  if (std::memcmp(challenge.name, magic, sizeof magic) != 0) return EACCES;
-  Response response{};
-  std::memcpy(response.name, magic, sizeof magic);
-  response.host = host;
-  if (!generate(response.nonce)) return EIO;
-  response.proof = prove(secret, Direction::to_root, host, challenge.nonce, response.nonce);
-  if (!send_whole(socket, response)) return ECONNRESET;
-  Secret::Bytes proof;
-  if (const int error = receive_whole(socket, proof, limit); error != 0) return error;
-  const Secret::Bytes expected =
-      prove(secret, Direction::to_guardian, host, challenge.nonce, response.nonce);
-  return equal(proof, expected) ? 0 : EACCES;
 }
 
 struct SocketAddress {
@@ -151,10 +120,7 @@ std::vector<std::string> own_addresses() {
 }  // namespace
 
 AuthHandshake::AuthHandshake(os::FileDescriptor socket, std::string address)
-    : socket_(std::move(socket)),
-      address_(std::move(address)),
-      limit_(after(handshake_timeout)),
-      evictable_at_(after(min_handshake_time)) {
+    : socket_(std::move(socket)), address_(std::move(address)), limit_(after(handshake_timeout)) {
   Challenge challenge{};
   std::memcpy(challenge.name, magic, sizeof magic);
   if (generate(nonce_)) {
@@ -237,48 +203,161 @@ bool is_transient(int error) noexcept {
   return error == ECONNRESET || error == ETIME;
 }
 
-/// Tries all addresses once. Returns 0 and sets `connected`, or returns an error number, a
-/// transient one if any address failed so.
-int try_to_connect(const RootAddress& address, const Secret& secret, std::uint32_t host,
-                   os::FileDescriptor& connected) {
-  // All at once, so that an unreachable address does not delay a reachable one.
-  std::vector<os::FileDescriptor> sockets;
-  std::vector<pollfd> waiting;
-  int error = EADDRNOTAVAIL;
-  for (const std::string& text : address.hosts) {
-    const auto to = parse(text, address.port);
-    if (!to) continue;
-    os::FileDescriptor made(
-        socket(to->storage.ss_family, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0));
-    if (made &&
-        (connect(made.get(), reinterpret_cast<const sockaddr*>(&to->storage), to->length) == 0 ||
-         errno == EINPROGRESS)) {
-      waiting.push_back({made.get(), POLLOUT, 0});
-      sockets.push_back(std::move(made));
-    } else {
-      error = errno;
-    }
+/// A guardian's connection to an address that may be the root's.
+class Attempt {
+ public:
+  enum class State { connecting, unchallenged, challenged, answered, connected };
+
+  explicit Attempt(os::FileDescriptor socket) : socket_(std::move(socket)) {}
+
+  State state() const noexcept { return state_; }
+  int socket() const noexcept { return socket_.get(); }
+  os::FileDescriptor release_socket() noexcept { return std::move(socket_); }
+  void close() noexcept { socket_.reset(); }
+  short events() const noexcept {
+    return state_ == State::connecting ? POLLOUT : state_ == State::challenged ? 0 : POLLIN;
   }
-  const Deadline limit = after(2 * handshake_timeout);
-  std::size_t open = waiting.size();
-  int failure = error;
-  while (open > 0 && poll(waiting.data(), waiting.size(), milliseconds_until(limit)) > 0) {
-    for (std::size_t i = 0; i < waiting.size(); ++i) {
-      if (waiting[i].revents == 0) continue;
+
+  /// After an event. Returns 0 or an error number: ECONNRESET if the peer has closed the
+  /// connection, EACCES if it is not the root.
+  int advance(const Secret& secret, std::uint32_t host) {
+    if (state_ == State::connecting) {
+      int error = 0;
       socklen_t length = sizeof error;
-      getsockopt(waiting[i].fd, SOL_SOCKET, SO_ERROR, &error, &length);
-      if (error == 0) error = authenticate_to_root(waiting[i].fd, secret, host);
-      if (error == 0) {
-        connected = std::move(sockets[i]);
-        return 0;
-      }
-      if (!is_transient(failure)) failure = error;
-      waiting[i].fd = -1;
-      --open;
+      getsockopt(socket_.get(), SOL_SOCKET, SO_ERROR, &error, &length);
+      if (error == 0) state_ = State::unchallenged;
+      return error;
+    }
+    const std::size_t wanted =
+        state_ == State::answered ? sizeof(Secret::Bytes) : sizeof(Challenge);
+    const ssize_t got =
+        recv(socket_.get(), received_.data() + filled_, wanted - filled_, MSG_DONTWAIT);
+    if (got == 0) return ECONNRESET;
+    if (got < 0) return errno == EAGAIN || errno == EINTR ? 0 : errno;
+    filled_ += static_cast<std::size_t>(got);
+    if (filled_ < wanted) return 0;
+    filled_ = 0;
+    if (state_ == State::unchallenged) {
+      std::memcpy(&challenge_, received_.data(), sizeof challenge_);
+      state_ = State::challenged;
+      return std::memcmp(challenge_.name, magic, sizeof magic) == 0 ? 0 : EACCES;
+    }
+    Secret::Bytes proof;
+    std::memcpy(proof.data(), received_.data(), sizeof proof);
+    state_ = State::connected;
+    return equal(proof, prove(secret, Direction::to_guardian, host, challenge_.nonce, nonce_))
+               ? 0
+               : EACCES;
+  }
+
+  /// Sends the response, once challenged.
+  int answer(const Secret& secret, std::uint32_t host) {
+    if (!generate(nonce_)) return EIO;
+    Response response{};
+    std::memcpy(response.name, magic, sizeof magic);
+    response.host = host;
+    response.nonce = nonce_;
+    response.proof = prove(secret, Direction::to_root, host, challenge_.nonce, nonce_);
+    state_ = State::answered;
+    answered_at_ = after(answer_timeout);
+    return send_whole(socket_.get(), response) ? 0 : ECONNRESET;
+  }
+  /// When the root's proof is due, of one that has answered.
+  const Deadline& proof_due() const noexcept { return answered_at_; }
+
+ private:
+  os::FileDescriptor socket_;
+  State state_ = State::connecting;
+  Challenge challenge_{};
+  Secret::Bytes nonce_{};
+  Deadline answered_at_;
+  std::size_t filled_ = 0;
+  std::array<std::byte, sizeof(Challenge)> received_{};
+};
+
+/// Connections to all addresses of the root at once, so that one that is unreachable, or at which
+/// something else listens that is silent, does not delay another. The first that is challenged
+/// answers, and no other does meanwhile: the root takes the first answer.
+class Attempts {
+ public:
+  Attempts(const RootAddress& address, const Secret& secret, std::uint32_t host)
+      : secret_(secret), host_(host) {
+    for (const std::string& text : address.hosts) {
+      const auto to = parse(text, address.port);
+      if (!to) continue;
+      os::FileDescriptor made(
+          socket(to->storage.ss_family, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0));
+      if (made &&
+          (connect(made.get(), reinterpret_cast<const sockaddr*>(&to->storage), to->length) == 0 ||
+           errno == EINPROGRESS))
+        open_.emplace_back(std::move(made));
+      else
+        note(errno);
     }
   }
-  return open > 0 && !is_transient(failure) ? ETIMEDOUT : failure;
-}
+
+  /// Returns 0 and sets `connected`, or returns an error number, a transient one if any address
+  /// failed so.
+  int run(os::FileDescriptor& connected) {
+    const Deadline limit = after(2 * handshake_timeout);
+    const Deadline retry_at = after(min_retry_time);
+    std::vector<pollfd> waiting;
+    while (!open_.empty() && Clock::now() < *limit) {
+      // Do not wait for the addresses that are silent where one that was not is worth a retry.
+      const bool can_retry = is_transient(failure_) && !has(Attempt::State::answered);
+      if (can_retry && Clock::now() >= *retry_at) break;
+      waiting.clear();
+      Deadline due = can_retry ? retry_at : limit;
+      for (const Attempt& one : open_) {
+        waiting.push_back({one.socket(), one.events(), 0});
+        due = earlier(due, one.proof_due());
+      }
+      poll(waiting.data(), waiting.size(), milliseconds_until(due));
+      for (std::size_t i = 0; i < open_.size(); ++i) {
+        Attempt& one = open_[i];
+        int error = waiting[i].revents != 0 ? one.advance(secret_, host_) : 0;
+        if (error == 0 && one.state() == Attempt::State::connected) {
+          connected = one.release_socket();
+          return 0;
+        }
+        if (error == 0 && one.proof_due() && Clock::now() >= *one.proof_due()) error = ETIME;
+        if (error != 0) drop(one, error);
+      }
+      std::erase_if(open_, [](const Attempt& one) { return one.socket() < 0; });
+      answer_one();
+    }
+    return !open_.empty() && !is_transient(failure_) ? ETIMEDOUT : failure_;
+  }
+
+ private:
+  void note(int error) {
+    if (!is_transient(failure_)) failure_ = error;
+  }
+  void drop(Attempt& one, int error) {
+    note(error);
+    one.close();
+  }
+  bool has(Attempt::State state) const {
+    return std::any_of(open_.begin(), open_.end(),
+                       [state](const Attempt& one) { return one.state() == state; });
+  }
+  void answer_one() {
+    if (has(Attempt::State::answered)) return;
+    const auto next = std::find_if(open_.begin(), open_.end(), [](const Attempt& one) {
+      return one.state() == Attempt::State::challenged;
+    });
+    if (next == open_.end()) return;
+    if (const int error = next->answer(secret_, host_); error != 0) {
+      drop(*next, error);
+      open_.erase(next);
+    }
+  }
+
+  const Secret& secret_;
+  const std::uint32_t host_;
+  std::vector<Attempt> open_;
+  int failure_ = EADDRNOTAVAIL;
+};
 
 }  // namespace
 
@@ -288,7 +367,7 @@ os::FileDescriptor connect_to_root(const RootAddress& address, const Secret& sec
   const Deadline limit = after(timeout);
   int error = 0;
   for (;;) {
-    error = try_to_connect(address, secret, host, connected);
+    error = Attempts(address, secret, host).run(connected);
     if (error == 0) return connected;
     if (!is_transient(error) || Clock::now() >= *limit) break;
     std::this_thread::sleep_for(retry_interval);

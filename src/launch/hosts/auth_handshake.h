@@ -30,8 +30,6 @@ class AuthHandshake {
   const std::string& address() const noexcept { return address_; }
   /// The peer must be authenticated by then.
   const Deadline& limit() const noexcept { return limit_; }
-  /// From then on the connection may be evicted for a newer one. A guardian answers sooner.
-  Clock::time_point evictable_at() const noexcept { return evictable_at_; }
 
   enum class State { incomplete, authenticated, refused, disconnected };
   /// Reads what has arrived. `authenticated`: the peer has proven that it has the secret, and the
@@ -48,7 +46,6 @@ class AuthHandshake {
   os::FileDescriptor socket_;
   std::string address_;
   Deadline limit_;
-  Clock::time_point evictable_at_;
   Secret::Bytes nonce_{};
   std::vector<std::byte> received_;
   std::uint32_t host_ = 0;

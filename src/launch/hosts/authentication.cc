@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <cerrno>
 #include <string>
+#include <string_view>
 #include <utility>
 
 #include "launch/hosts/address_text.h"
@@ -16,8 +17,16 @@ namespace {
 
 /// How many unauthenticated connections are kept at a time: a base number, and more for each host,
 /// whose guardian tries all addresses of this one at once.
-constexpr std::size_t max_unauthenticated = 64;
+constexpr std::size_t max_unauthenticated = 128;
 constexpr std::size_t max_unauthenticated_per_host = 8;
+
+/// Connections that are accepted before those that are pending get a turn.
+constexpr int max_accepted_a_turn = 256;
+
+/// An address that has had this many connections evicted is no guardian's.
+constexpr std::size_t min_evicted_to_report = 100;
+/// Addresses of which these are counted.
+constexpr std::size_t max_counted = 1024;
 
 /// Seconds for which accepting is paused when no connection can be accepted.
 constexpr double listen_pause = 0.1;
@@ -49,14 +58,21 @@ void Authentication::stop() {
   listener_.reset();
 }
 
-/// Whether another connection can be accepted. Evicts the oldest one if it has had its minimum
-/// time.
-bool Authentication::make_room() {
+/// Evicts a connection if there are as many as may be.
+void Authentication::make_room() {
   if (pending_connections_.size() < max_unauthenticated + max_unauthenticated_per_host * hosts_)
-    return true;
-  if (Clock::now() < pending_connections_.front().handshake->evictable_at()) return false;
-  pending_connections_.erase(pending_connections_.begin());
-  return true;
+    return;
+  std::map<std::string_view, std::size_t> of_address;
+  for (const auto& one : pending_connections_) ++of_address[one.handshake->address()];
+  const auto most = std::max_element(
+      of_address.begin(), of_address.end(),
+      [](const auto& one, const auto& other) { return one.second < other.second; });
+  const std::string address(most->first);
+  pending_connections_.erase(
+      std::find_if(pending_connections_.begin(), pending_connections_.end(),
+                   [&](const auto& one) { return one.handshake->address() == address; }));
+  if (evicted_.size() >= max_counted) evicted_.clear();
+  if (++evicted_[address] >= min_evicted_to_report) report_refused(address);
 }
 
 /// Pending connections stay in the listen backlog meanwhile.
@@ -66,11 +82,7 @@ void Authentication::pause() {
 }
 
 void Authentication::accept_connections() {
-  while (listener_) {
-    if (!make_room()) {
-      pause();
-      return;
-    }
+  for (int accepted = 0; listener_ && accepted < max_accepted_a_turn; ++accepted) {
     sockaddr_storage from{};
     socklen_t length = sizeof from;
     os::FileDescriptor socket(accept4(listener_.get(), reinterpret_cast<sockaddr*>(&from), &length,
@@ -79,6 +91,7 @@ void Authentication::accept_connections() {
       if (errno == EMFILE || errno == ENFILE || errno == ENOBUFS || errno == ENOMEM) pause();
       return;
     }
+    make_room();
     const int number = socket.get();
     EventLoop::Watch watch = loop_.watch(number, [this, number] { continue_handshake(number); });
     pending_connections_.push_back(
@@ -97,16 +110,16 @@ void Authentication::continue_handshake(int socket) {
   pending_connections_.erase(at);
   connection.watch.reset();
   if (state == AuthHandshake::State::refused) {
-    report_refused(*connection.handshake);
+    report_refused(connection.handshake->address());
   } else if (state == AuthHandshake::State::authenticated) {
     authenticated_(connection.handshake->host(), connection.handshake->release_socket());
   }
 }
 
-void Authentication::report_refused(const AuthHandshake& connection) {
+void Authentication::report_refused(const std::string& address) {
   if (std::exchange(refusal_reported_, true)) return;
   report(program_, "refused a connection from %s that did not authenticate (reported once)",
-         connection.address().c_str());
+         address.c_str());
 }
 
 Deadline Authentication::next_deadline() const {
@@ -121,7 +134,7 @@ void Authentication::meet_deadlines() {
   const auto now = Clock::now();
   std::erase_if(pending_connections_, [this, now](const auto& connection) {
     if (now < *connection.handshake->limit()) return false;
-    report_refused(*connection.handshake);
+    report_refused(connection.handshake->address());
     return true;
   });
 }

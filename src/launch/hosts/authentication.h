@@ -1,11 +1,15 @@
 #pragma once
 // The root's listener: accepts the connections of guardians and keeps each until its handshake
 // (auth_handshake.h) is complete. Anything may connect, so that the number of pending connections,
-// and the time of each, are limited.
+// and the time of each, are limited: of too many one goes at once, the oldest of the address that
+// has the most. Thousands of silent connections therefore keep no guardian waiting, and what comes
+// from another address than they do is not closed for them at all.
 
 #include <cstdint>
 #include <functional>
+#include <map>
 #include <memory>
+#include <string>
 #include <vector>
 
 #include "base/os_file.h"
@@ -40,12 +44,12 @@ class Authentication final : public Timed {
     EventLoop::Watch watch;
   };
 
-  bool make_room();
+  void make_room();
   void pause();
   void watch_listener();
   void accept_connections();
   void continue_handshake(int socket);
-  void report_refused(const AuthHandshake& connection);
+  void report_refused(const std::string& address);
 
   const char* program_;
   std::uint32_t hosts_;
@@ -56,7 +60,8 @@ class Authentication final : public Timed {
   EventLoop::Watch listener_watch_;
   std::vector<PendingConnection> pending_connections_;  ///< the oldest first
   bool refusal_reported_ = false;
-  Deadline listen_at_;  ///< when accepting, which is paused, resumes
+  std::map<std::string, std::size_t> evicted_;  ///< connections, by address
+  Deadline listen_at_;                          ///< when accepting, which is paused, resumes
 };
 
 }  // namespace gex::launch
