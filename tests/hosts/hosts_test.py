@@ -72,6 +72,13 @@ class Job:
                 raise AssertionError(f"not ready: {line}{process.communicate(timeout=30)[1]}")
         return process
 
+    def run_on(self, host, ranks, *words, environment=None, limit=60):
+        """A job on one of the hosts."""
+        return subprocess.run(
+            self.network.command([self.network.rsh, host, self.tool("gexrun"), "-n", str(ranks), *words]),
+            stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
+            timeout=limit, check=False, env=self.environment(environment))
+
     def run(self, ranks_a_host, *words, options=(), environment=None, limit=120, text=""):
         return subprocess.run(self.command(ranks_a_host, *words, options=options), input=text,
                               stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
@@ -442,7 +449,8 @@ GROUPS = {
                          a_path_for_small_packets_only_is_named,
                          a_firewall_is_suspected_where_nothing_comes_back]),
     "interfaces": (2, [interfaces.every_network_finds_the_interface_that_leads_to_the_others,
-                       interfaces.what_does_not_join_the_hosts_is_named_with_the_variable]),
+                       interfaces.what_does_not_join_the_hosts_is_named_with_the_variable,
+                       interfaces.ucx_on_one_host_opens_no_port]),
     "neighborhoods-4": (4, [neighborhoods_are_of_ranks_on_one_host]),
 }
 

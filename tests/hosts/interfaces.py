@@ -65,3 +65,14 @@ def what_does_not_join_the_hosts_is_named_with_the_variable(job):
         for text in ("hosts host1 and host2", "host1 at 172.18.0.1 (br-x): ",
                      "host2 at 172.18.0.2 (br-x): ", VARIABLES[network]):
             assert text in said[0], f"{network} does not say {text}: {said[0]}"
+
+
+def ucx_on_one_host_opens_no_port(job):
+    if "ucx" not in networks(job):
+        return
+    host = job.network.hosts[0]
+    done = job.run_on(host.name, 2, job.tool("hosts_probe"), environment={
+        "GEX_CONDUIT": "ucx", "GEX_VERBOSE": "1", "GASNET_SUPERNODE_MAXSIZE": "1", "UCX_MEM_EVENTS": "no"})
+    said = [line for line in done.stderr.splitlines() if "ucx: UCX " in line]
+    assert done.returncode == 0 and len(said) == 1 and "tcp" not in said[0], \
+        f"ucx is not in memory alone: {done.stdout}{done.stderr}"

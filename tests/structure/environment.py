@@ -23,6 +23,7 @@ READ = re.compile(r"\b(\w*getenv\w*)\s*\((?=([^;{]*))|\b_*environ\b")
 CLIENT = "the client names the variable"
 MANAGER = "a process manager sets it for the processes it starts"
 LIBFABRIC = "libfabric reads it, and it is set for that unless the user has set it"
+OF_LIBRARY = "the network's library reads it, and what libgex does must agree with it"
 # What may stand within the parentheses of a call in that file.
 ALLOWED = {
     "src/api/gasnet1_core.cc": (r"(const char\* )?name\)", CLIENT),
@@ -34,6 +35,8 @@ ALLOWED = {
     "src/net/mpi/mpi.cc": (r"sign\.variable\)", MANAGER),
     "src/net/mpi/library/session.cc": (r'(size_variable|"PMIX_NAMESPACE")\)', MANAGER),
     "src/net/ofi/endpoint.cc": (r"name\)", LIBFABRIC),
+    "src/net/ofi/ofi.cc": (r"port_variable\)", OF_LIBRARY),
+    "src/net/ucx/ucx.cc": (r'("UCX_TCP_PORT_RANGE"|ucx_name)\)', OF_LIBRARY),
 }
 ALLOWED_WHOLE = {"src/launch/agents/launch_agents.cc": "all of it goes to the ranks of other hosts"}
 

@@ -160,8 +160,8 @@ std::string danger_of(const fi_info& info) {
          " bytes; sysctl net.ipv4.tcp_rmem=\"4096 1048576 33554432\" helps";
 }
 
-std::uint16_t port_of(const char* variable) {
-  const char* const text = std::getenv(variable);
+std::uint16_t port_of(const char* port_variable) {
+  const char* const text = std::getenv(port_variable);
   return text == nullptr ? 0 : static_cast<std::uint16_t>(std::atoi(text));
 }
 

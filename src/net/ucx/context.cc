@@ -37,7 +37,7 @@ const char* text_of(ucs_status_t status) noexcept {
 }
 
 Context::Context(const Host& host, std::size_t ranks, std::size_t ranks_here, bool threaded,
-                 const std::string& devices, std::string& error) {
+                 const Allowed& allowed, std::string& error) {
   unsigned major = 0, minor = 0, release = 0;
   ucp_get_version(&major, &minor, &release);
   if (std::pair(major, minor) < oldest) {
@@ -56,9 +56,11 @@ Context::Context(const Host& host, std::size_t ranks, std::size_t ranks_here, bo
     const char* const value = host.env_text(variable);
     return std::string(value != nullptr ? value : "");
   };
-  if (set_to(text("GEX_UCX_TRANSPORTS"), "GEX_UCX_TRANSPORTS", config, "TLS", error) &&
-      set_to(devices.empty() ? text("GEX_UCX_DEVICES") : devices, "GEX_UCX_DEVICES", config,
-             "NET_DEVICES", error)) {
+  const auto set = [&](const std::string& value, const char* variable, const char* name) {
+    return set_to(value.empty() ? text(variable) : value, variable, config, name, error);
+  };
+  if (set(allowed.transports, "GEX_UCX_TRANSPORTS", "TLS") &&
+      set(allowed.devices, "GEX_UCX_DEVICES", "NET_DEVICES")) {
     ucp_params_t parameters{};
     parameters.field_mask = UCP_PARAM_FIELD_FEATURES | UCP_PARAM_FIELD_MT_WORKERS_SHARED |
                             UCP_PARAM_FIELD_ESTIMATED_NUM_EPS | UCP_PARAM_FIELD_ESTIMATED_NUM_PPN;

@@ -17,13 +17,18 @@ std::string version();
 /// "Input/output error", in UCX's words.
 const char* text_of(ucs_status_t status) noexcept;
 
+/// What UCX may use; an empty text: what the user allows, or what UCX finds.
+struct Allowed {
+  std::string transports;  ///< as UCX_TLS has it
+  std::string devices;     ///< as UCX_NET_DEVICES has it
+};
+
 class Context {
  public:
-  /// `ranks` and `ranks_here`, those of this host, are what UCX chooses transports by. `devices`:
-  /// the network devices that it may use; empty: those that the user allows. `error`: why it cannot
-  /// be opened.
+  /// `ranks` and `ranks_here`, those of this host, are what UCX chooses transports by. `error`: why
+  /// it cannot be opened.
   Context(const Host& host, std::size_t ranks, std::size_t ranks_here, bool threaded,
-          const std::string& devices, std::string& error);
+          const Allowed& allowed, std::string& error);
   Context(const Context&) = delete;
   Context& operator=(const Context&) = delete;
   ~Context();

@@ -37,7 +37,7 @@ class Ucx {
   static Standing standing(const Host& host, bool several_hosts,
                            void (*reason)(void* context, const char* text), void* context);
 
-  Ucx(const Host& host, const std::string& device, const char* why_device, std::string& error);
+  Ucx(const Host& host, const Allowed& allowed, const char* why, std::string& error);
 
   SendResult send(Channel channel, std::uint32_t peer, std::span<const Piece> pieces) {
     return lanes_->send(channel, peer, pieces);
@@ -130,15 +130,38 @@ std::string tcp_interfaces(const std::vector<std::string>& transports) {
   return list;
 }
 
+bool is_set(const char* text) {
+  return text != nullptr && text[0] != '\0';
+}
+
+/// On one host: nothing that the processes of other users, or other hosts, could connect with,
+/// where the user has asked for nothing. UCX accepts any connection over TCP.
+void stay_in_memory(const Host& host, Allowed& allowed, const char*& why) {
+  for (const char* const name : {"GEX_UCX_TRANSPORTS", "GEX_UCX_DEVICES"})
+    if (is_set(host.env_text(name))) return;
+  for (const char* const ucx_name : {"UCX_TLS", "UCX_NET_DEVICES"})
+    if (is_set(std::getenv(ucx_name))) return;
+  const Allowed memory{"shm,self", {}};
+  std::string error;
+  const Context opened(host, host.size, host.size, host.threaded != 0, memory, error);
+  if (!error.empty()) return;
+  const std::vector<std::string> all = opened.transports();
+  if (std::none_of(all.begin(), all.end(),
+                   [](const std::string& one) { return leads_to_others(one, false); }))
+    return;
+  allowed = memory;
+  why = "in memory alone, since all ranks are on one host and UCX accepts any connection over TCP";
+}
+
 std::uint16_t first_number(const char* text) {
   return text == nullptr ? 0 : static_cast<std::uint16_t>(std::strtoul(text, nullptr, 10));
 }
 
 /// Collective, between hosts: the interface that UCX is limited to where it has TCP alone, because
-/// it takes any that is up. `device` is empty where it has an adapter. Returns false if there is
+/// it takes any that is up; not where it has an adapter. Returns false if there is
 /// none by which the hosts reach each other, of which libgex has warned.
-bool choose_device(const Host& host, std::string& device, const char*& why) {
-  if (host.size == ranks_here(host) || !chooses_addresses(host)) return true;
+bool choose_device(const Host& host, Allowed& allowed, const char*& why) {
+  if (!chooses_addresses(host)) return true;
   std::vector<std::string> transports;
   {
     std::string error;
@@ -161,7 +184,7 @@ bool choose_device(const Host& host, std::string& device, const char*& why) {
                          .last_port = first_number(dash != nullptr ? dash + 1 : nullptr)};
   ChosenAddress chosen{};
   if (host.choose_address(&wish, &chosen) != 0) return false;
-  device = chosen.interface;
+  allowed.devices = chosen.interface;
   why = chosen.reason;
   return true;
 }
@@ -178,13 +201,13 @@ std::string choice_reason(const Host& host) {
                        : "UCX chose among those that " + asked + " leaves";
 }
 
-Ucx::Ucx(const Host& host, const std::string& device, const char* why_device, std::string& error)
+Ucx::Ucx(const Host& host, const Allowed& allowed, const char* why, std::string& error)
     : choice_reason_(choice_reason(host)) {
-  if (why_device != nullptr) choice_reason_.append("; by TCP at ").append(why_device);
+  if (why != nullptr) choice_reason_.append("; ").append(why);
   wanted_lanes(host, "GEX_UCX_LANES", max_lanes, error);
   if (!error.empty()) return;
   const bool threaded = host.threaded != 0;
-  context_.emplace(host, host.size, ranks_here(host), threaded, device, error);
+  context_.emplace(host, host.size, ranks_here(host), threaded, allowed, error);
   if (!error.empty()) return;
   segments_.emplace(host, *context_);
   first_ = std::make_unique<Lane>(host, *context_, *segments_, true, error);
@@ -221,10 +244,13 @@ bool Ucx::exchange_addresses(const Host& host, std::string error) {
 
 std::unique_ptr<Ucx> Ucx::attach(const Host& host, Limits& limits) {
   std::string error;
-  std::string device;
-  const char* why_device = nullptr;
-  if (!choose_device(host, device, why_device)) return nullptr;
-  auto made = std::make_unique<Ucx>(host, device, why_device, error);
+  Allowed allowed;
+  const char* why = nullptr;
+  if (host.size == ranks_here(host))
+    stay_in_memory(host, allowed, why);
+  else if (!choose_device(host, allowed, why))
+    return nullptr;
+  auto made = std::make_unique<Ucx>(host, allowed, why, error);
   if (!made->exchange_addresses(host, error)) return nullptr;
   if (!made->first_->network.start(made->key_bytes_, error)) error = "ucx: " + error;
   if (!succeeded_on_all_ranks(host, error)) return nullptr;
@@ -289,6 +315,10 @@ void Ucx::describe(const Host& host,
   }
   print("transports",
         list_of(opened.transports()) + "; UCX chooses among those that lead to the peer");
+  print(
+      "who may connect",
+      "over TCP any user or host that reaches its ports, and can end a job or write to its memory, "
+      "which UCX does not prevent: use it on trusted networks; on one host it stays in memory");
   const std::size_t key = Segments::key_bytes(opened);
   print("put and get", key == 0
                            ? "by messages: segments cannot be registered"
