@@ -11,6 +11,7 @@
 #include "job/host_parts.h"
 #include "launch/bind.h"
 #include "launch/hang/hang_options.h"
+#include "launch/link_keys.h"
 #include "launch/terminal.h"
 
 namespace gex::launch {
@@ -36,6 +37,7 @@ struct Launch {
   HangOptions hang;         ///< of the host that decides: gexrun's, or rank 0's
   /// The connection to the root of a job of several hosts; -1 with one host.
   int root = -1;
+  LinkKeys root_keys;  ///< of that connection
   /// The socket to which this host's ranks connect if a foreign launcher has started them; -1: this
   /// process starts them.
   int adopts = -1;

@@ -416,7 +416,7 @@ def of_rank_0(said):
 # The default of GEX_UDP_MEMORY.
 UDP_MEMORY_KIB = 64 * 1024
 GARBAGE = b"GET / HTTP/1.0\r\n\r\n" * 500
-HEADER = b"gexhost1" + bytes(40)
+HEADER = b"gexhost2" + bytes(40)
 LOST = r"^gexrun: host host2 \(ranks 2,3\) is lost: "
 CUT_OFF = r"^gex: host2 ends its ranks: "
 BROKEN = (r"^gex: rank \d: ofi: (a put to rank \d of 8 bytes failed: |"

@@ -129,8 +129,10 @@ TEST(FrameReader, FindsTheSameFramesHoweverTheStreamIsCut) {
     job::FrameHeader header = header_of(job::FrameKind::host_end, static_cast<std::uint32_t>(i));
     header.bytes = random() % (i % 5 == 0 ? job::max_payload + 1 : 100);
     sizes.push_back(header.bytes);
-    stream.append(reinterpret_cast<const char*>(&header), sizeof header);
-    stream.append(header.bytes, static_cast<char>(i));
+    std::vector<std::byte> frame(sizeof header + header.bytes, static_cast<std::byte>(i));
+    std::memcpy(frame.data(), &header, sizeof header);
+    seal_frame(frame, Secret({}), static_cast<std::uint64_t>(i));
+    stream.append(reinterpret_cast<const char*>(frame.data()), frame.size());
   }
   FrameReader reader;
   std::size_t found = 0;
@@ -150,6 +152,41 @@ TEST(FrameReader, FindsTheSameFramesHoweverTheStreamIsCut) {
     }
   }
   EXPECT_EQ(found, sizes.size());
+}
+
+/// What the reader of a stream finds at its beginning.
+job::Received::Outcome first_of(FrameReader& reader, std::span<const std::byte> stream) {
+  std::copy(stream.begin(), stream.end(), reader.free_space().begin());
+  reader.commit(stream.size());
+  return reader.next().outcome;
+}
+
+TEST(FrameReader, RefusesWhatIsChangedRepeatedLeftOutOrOfAnotherKey) {
+  using Outcome = job::Received::Outcome;
+  const Secret key = *Secret::generate();
+  const auto frame = [&](std::uint64_t number) {
+    job::FrameHeader header = header_of(job::FrameKind::host_end, 1);
+    header.bytes = 5;
+    std::vector<std::byte> bytes(sizeof header + header.bytes, std::byte{'x'});
+    std::memcpy(bytes.data(), &header, sizeof header);
+    seal_frame(bytes, key, number);
+    return bytes;
+  };
+  FrameReader reader(key);
+  EXPECT_EQ(first_of(reader, frame(0)), Outcome::frame);
+  EXPECT_EQ(first_of(reader, frame(1)), Outcome::frame);
+  EXPECT_EQ(first_of(reader, frame(1)), Outcome::malformed) << "repeated";
+  FrameReader late(key);
+  EXPECT_EQ(first_of(late, frame(1)), Outcome::malformed) << "the first one is left out";
+  // As of the other direction, or of another connection of the same host.
+  FrameReader other(*Secret::generate());
+  EXPECT_EQ(first_of(other, frame(0)), Outcome::malformed) << "another key";
+  for (std::size_t at = 0; at < frame(0).size(); ++at) {
+    std::vector<std::byte> changed = frame(0);
+    changed[at] ^= std::byte{1};
+    FrameReader one(key);
+    EXPECT_NE(first_of(one, changed), Outcome::frame) << "byte " << at;
+  }
 }
 
 TEST(FrameReader, AnyBytesAreFramesOrMalformed) {
@@ -204,7 +241,7 @@ TEST_F(AuthHandshakeTest, RefusesWhatDoesNotBeginAsItShould) {
 }
 
 TEST_F(AuthHandshakeTest, RefusesAPeerWithoutTheSecret) {
-  send_bytes("gexhost1" + std::string(40, '\0'));
+  send_bytes("gexhost2" + std::string(40, '\0'));
   EXPECT_EQ(handshake_->receive(secret_), AuthHandshake::State::refused);
 }
 
@@ -254,7 +291,7 @@ TEST(Guardian, RetriesWhenTheRootDropsItsConnection) {
   const os::FileDescriptor listener = listen_for_guardians(address, Reach::this_host);
   ASSERT_TRUE(listener);
   std::string why;
-  os::FileDescriptor root;
+  RootConnection root;
   std::thread guardian([&] { root = connect_to_root(address, secret, 3, why); });
   const auto take = [&] {
     pollfd readable{listener.get(), POLLIN, 0};
@@ -269,6 +306,9 @@ TEST(Guardian, RetriesWhenTheRootDropsItsConnection) {
   EXPECT_EQ(state, AuthHandshake::State::authenticated);
   EXPECT_EQ(handshake.host(), 3u);
   EXPECT_TRUE(root) << why;
+  EXPECT_EQ(handshake.keys().send, root.keys.receive);
+  EXPECT_EQ(handshake.keys().receive, root.keys.send);
+  EXPECT_NE(root.keys.send, root.keys.receive);
 }
 
 TEST(Listening, ForGuardiansOfThisHostIsOnTheLoopback) {
@@ -378,8 +418,8 @@ TEST(HostStart, IsRefusedWhenAnythingIsMissingOrChanged) {
   ASSERT_TRUE(unpack(body));
   for (std::size_t size = 0; size < body.size(); ++size) EXPECT_FALSE(unpack(body.substr(0, size)));
   EXPECT_FALSE(unpack(body + '\0'));
-  for (const char* const prefix : {"", "gexrun4 0000000", "gexrun4 0000000x", "gexrun3 00000001",
-                                   "gexrun4 ffffffff", "gexrun4 -0000001"}) {
+  for (const char* const prefix : {"", "gexrun5 0000000", "gexrun5 0000000x", "gexrun4 00000001",
+                                   "gexrun5 ffffffff", "gexrun5 -0000001"}) {
     EXPECT_FALSE(packed_size(prefix)) << prefix;
   }
   // A changed byte never makes `unpack` accept what does not fit.

@@ -50,9 +50,10 @@ class RootTest : public testing::Test {
   }
   void connect(std::uint32_t host) {
     std::string why;
-    os::FileDescriptor connection = connect_to_root(address_, secret_, host, why);
+    RootConnection connection = connect_to_root(address_, secret_, host, why);
     ASSERT_TRUE(connection) << why;
-    hosts_[host] = Link(std::move(connection));
+    keys_[host] = connection.keys;
+    hosts_[host] = Link(std::move(connection.socket), connection.keys);
   }
 
   /// Waits until the host receives a frame of that kind, and returns the frame's rank.
@@ -114,6 +115,7 @@ class RootTest : public testing::Test {
   RootAddress address_;
   pid_t root_ = 0;
   Link hosts_[2];
+  LinkKeys keys_[2];
   int messages_[2] = {-1, -1};  ///< a pipe for what the root prints; -1: it is not looked at
 };
 
@@ -174,9 +176,9 @@ TEST_F(RootTest, ManySilentConnectionsKeepNoHostWaitingAndAreNamed) {
   for (std::uint32_t host = 0; host < 2; ++host) {
     // At once, without a retry.
     std::string why;
-    os::FileDescriptor connection = connect_to_root(address_, secret_, host, why, /*timeout=*/0);
+    RootConnection connection = connect_to_root(address_, secret_, host, why, /*timeout=*/0);
     ASSERT_TRUE(connection) << why;
-    hosts_[host] = Link(std::move(connection));
+    hosts_[host] = Link(std::move(connection.socket), connection.keys);
   }
   hosts_[0].close();
   EXPECT_TRUE(follow(20000));
@@ -227,8 +229,10 @@ TEST_F(RootTest, SurvivesRandomFrames) {
       const std::vector<std::byte> payload(random.below(17), std::byte{'x'});
       header.bytes = static_cast<std::uint32_t>(payload.size());
       const auto bytes = std::as_bytes(std::span(&header, 1));
-      stream.insert(stream.end(), bytes.begin(), bytes.end());
-      stream.insert(stream.end(), payload.begin(), payload.end());
+      std::vector<std::byte> sealed(bytes.begin(), bytes.end());
+      sealed.insert(sealed.end(), payload.begin(), payload.end());
+      seal_frame(sealed, Secret(keys_[0].send), static_cast<std::uint64_t>(frame));
+      stream.insert(stream.end(), sealed.begin(), sealed.end());
     }
     // Fails partway if the root closes the connection.
     send(hosts_[0].socket(), stream.data(), stream.size(), MSG_NOSIGNAL);

@@ -66,13 +66,15 @@ class UplinkTest : public testing::Test {
     int ends[2];
     EXPECT_EQ(socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, ends), 0);
     root_.reset(ends[1]);
-    uplink_.emplace(os::FileDescriptor(ends[0]), hosts_, guardian_, page_);
+    uplink_.emplace(os::FileDescriptor(ends[0]), LinkKeys{}, hosts_, guardian_, page_);
+    number_ = 0;
   }
   void send_frame(job::FrameHeader header, const std::vector<std::byte>& payload) {
     header.bytes = static_cast<std::uint32_t>(payload.size());
     std::vector<std::byte> bytes(sizeof header + payload.size());
     std::memcpy(bytes.data(), &header, sizeof header);
     std::copy(payload.begin(), payload.end(), bytes.begin() + sizeof header);
+    seal_frame(bytes, Secret({}), number_++);
     EXPECT_EQ(send(root_.get(), bytes.data(), bytes.size(), MSG_NOSIGNAL),
               static_cast<ssize_t>(bytes.size()));
   }
@@ -90,6 +92,7 @@ class UplinkTest : public testing::Test {
   CheckedGuardian guardian_;
   job::JobPage page_;
   os::FileDescriptor root_;
+  std::uint64_t number_ = 0;  ///< of the next frame
   std::optional<Uplink> uplink_;
 };
 
@@ -174,7 +177,7 @@ TEST_F(UplinkTest, ForwardsOnlyValidRequests) {
 TEST_F(UplinkTest, WaitsUntilTheRootHasReceivedTheEnd) {
   auto [guardians, roots] = tcp_pair();
   Link root(std::move(roots));
-  uplink_.emplace(std::move(guardians), hosts_, guardian_, page_);
+  uplink_.emplace(std::move(guardians), LinkKeys{}, hosts_, guardian_, page_);
   root.queue_heartbeat();
   root.flush();
   constexpr std::uint32_t departures = 20000;

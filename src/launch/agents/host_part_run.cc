@@ -59,13 +59,14 @@ void run_host_part(const char* program_name, const std::string& plugin_folder) {
   // The folder may differ from the one on the root's host (--prefix).
   setenv("GEX_PLUGIN_FOLDER", plugin_folder.c_str(), 1);
   std::string why;
-  os::FileDescriptor root = connect_to_root(start->root, start->secret, launch_here.host, why);
+  RootConnection root = connect_to_root(start->root, start->secret, launch_here.host, why);
   if (!root) {
     report(program_name, "host %s: cannot connect to the gexrun that started the job: %s", host,
            why.c_str());
     _exit(reported_status);
   }
-  launch_here.root = root.release();
+  launch_here.root = root.socket.release();
+  launch_here.root_keys = root.keys;
   launch(launch_here);
   _exit(reported_status);
 }

@@ -141,7 +141,9 @@ std::string start_guardian(const job::HostParts& hosts, std::uint32_t host,
     keep_only({listener.get()});
     if (place) {
       std::string why;
-      launch.root = connect_to_root(place->address, place->secret, launch.host, why).release();
+      RootConnection root = connect_to_root(place->address, place->secret, launch.host, why);
+      launch.root = root.socket.release();
+      launch.root_keys = root.keys;
       if (launch.root < 0) {
         report(launch.program_name, "host %s: cannot connect to the root of the job: %s",
                launch.part().name.c_str(), why.c_str());

@@ -33,7 +33,7 @@ constexpr double answer_timeout = 2;
 
 constexpr auto retry_interval = std::chrono::milliseconds(200);
 
-constexpr char magic[8] = {'g', 'e', 'x', 'h', 'o', 's', 't', '1'};
+constexpr char magic[8] = {'g', 'e', 'x', 'h', 'o', 's', 't', '2'};
 
 struct Challenge {
   char name[sizeof magic];
@@ -47,7 +47,7 @@ struct Response {
   Secret::Bytes proof;
 };
 
-enum class Direction : std::uint32_t { to_root, to_guardian };
+enum class Direction : std::uint32_t { to_root, to_guardian, frames_to_root, frames_to_guardian };
 
 Secret::Bytes prove(const Secret& secret, Direction direction, std::uint32_t host,
                     const Secret::Bytes& roots_nonce, const Secret::Bytes& guardians_nonce) {
@@ -58,6 +58,13 @@ Secret::Bytes prove(const Secret& secret, Direction direction, std::uint32_t hos
     Secret::Bytes guardians_nonce;
   } const message{direction, host, roots_nonce, guardians_nonce};
   return secret.prove(std::as_bytes(std::span(&message, 1)));
+}
+
+/// The guardian's; the root's are the other way round.
+LinkKeys derive_keys(const Secret& secret, std::uint32_t host, const Secret::Bytes& roots_nonce,
+                     const Secret::Bytes& guardians_nonce) {
+  return {prove(secret, Direction::frames_to_root, host, roots_nonce, guardians_nonce),
+          prove(secret, Direction::frames_to_guardian, host, roots_nonce, guardians_nonce)};
 }
 
 bool generate(Secret::Bytes& nonce) {
@@ -96,9 +103,12 @@ std::optional<SocketAddress> parse(const std::string& text, std::uint16_t port) 
 
 constexpr const char* loopback = "127.0.0.1";
 
-/// This host's addresses. The loopback address is the last; it serves guardians on this host.
+/// This host's addresses, those of interfaces without a carrier after the others, since there may
+/// be room for a part of them only. The loopback address is the last; it serves guardians on this
+/// host.
 std::vector<std::string> own_addresses() {
   std::vector<std::string> found;
+  std::vector<std::string> without_carrier;
   ifaddrs* all = nullptr;
   if (getifaddrs(&all) == 0) {
     for (const ifaddrs* at = all; at != nullptr; at = at->ifa_next) {
@@ -109,10 +119,12 @@ std::vector<std::string> own_addresses() {
           IN6_IS_ADDR_LINKLOCAL(&reinterpret_cast<const sockaddr_in6*>(at->ifa_addr)->sin6_addr))
         continue;
       std::string text = address_text(at->ifa_addr);
-      if (!text.empty()) found.push_back(std::move(text));
+      if (text.empty()) continue;
+      ((at->ifa_flags & IFF_RUNNING) != 0 ? found : without_carrier).push_back(std::move(text));
     }
     freeifaddrs(all);
   }
+  found.insert(found.end(), without_carrier.begin(), without_carrier.end());
   found.emplace_back(loopback);
   return found;
 }
@@ -152,6 +164,8 @@ AuthHandshake::State AuthHandshake::receive(const Secret& secret) {
   }
   if (recv(socket_.get(), room, 1, MSG_PEEK | MSG_DONTWAIT) == 0) return State::disconnected;
   host_ = response.host;
+  const LinkKeys of_guardian = derive_keys(secret, host_, nonce_, response.nonce);
+  keys_ = {of_guardian.receive, of_guardian.send};
   const Secret::Bytes answer =
       prove(secret, Direction::to_guardian, response.host, nonce_, response.nonce);
   return send_whole(socket_.get(), answer) ? State::authenticated : State::refused;
@@ -212,7 +226,9 @@ class Attempt {
 
   State state() const noexcept { return state_; }
   int socket() const noexcept { return socket_.get(); }
-  os::FileDescriptor release_socket() noexcept { return std::move(socket_); }
+  RootConnection release(const Secret& secret, std::uint32_t host) {
+    return {std::move(socket_), derive_keys(secret, host, challenge_.nonce, nonce_)};
+  }
   void close() noexcept { socket_.reset(); }
   short events() const noexcept {
     return state_ == State::connecting ? POLLOUT : state_ == State::challenged ? 0 : POLLIN;
@@ -298,7 +314,7 @@ class Attempts {
 
   /// Returns 0 and sets `connected`, or returns an error number, a transient one if any address
   /// failed so.
-  int run(os::FileDescriptor& connected) {
+  int run(RootConnection& connected) {
     const Deadline limit = after(2 * handshake_timeout);
     const Deadline retry_at = after(min_retry_time);
     std::vector<pollfd> waiting;
@@ -317,7 +333,7 @@ class Attempts {
         Attempt& one = open_[i];
         int error = waiting[i].revents != 0 ? one.advance(secret_, host_) : 0;
         if (error == 0 && one.state() == Attempt::State::connected) {
-          connected = one.release_socket();
+          connected = one.release(secret_, host_);
           return 0;
         }
         if (error == 0 && one.proof_due() && Clock::now() >= *one.proof_due()) error = ETIME;
@@ -361,9 +377,9 @@ class Attempts {
 
 }  // namespace
 
-os::FileDescriptor connect_to_root(const RootAddress& address, const Secret& secret,
-                                   std::uint32_t host, std::string& why, double timeout) {
-  os::FileDescriptor connected;
+RootConnection connect_to_root(const RootAddress& address, const Secret& secret, std::uint32_t host,
+                               std::string& why, double timeout) {
+  RootConnection connected;
   const Deadline limit = after(timeout);
   int error = 0;
   for (;;) {

@@ -6,8 +6,9 @@
 //   guardian  -> root       response: its host's number, a nonce, and a proof of the secret
 //   root      -> guardian   the root's proof of the secret
 //
-// A proof covers both nonces and the direction, so that it cannot be replayed. The frames that
-// follow are not authenticated: an attacker who can alter packets can take the connection over.
+// A proof covers both nonces, the host and the direction, so that it cannot be replayed. From the
+// same follow the keys by which the frames that come then are sealed (link.h): what relays a
+// handshake that is not its own can send nothing afterwards.
 
 #include <cstdint>
 #include <optional>
@@ -17,6 +18,7 @@
 #include "base/deadline.h"
 #include "base/os_file.h"
 #include "launch/hosts/secret.h"
+#include "launch/link_keys.h"
 
 namespace gex::launch {
 
@@ -41,6 +43,8 @@ class AuthHandshake {
   /// The number of the host that an authenticated peer has named.
   std::uint32_t host() const noexcept { return host_; }
   os::FileDescriptor release_socket() noexcept { return std::move(socket_); }
+  /// The root's keys for the frames of an authenticated connection.
+  const LinkKeys& keys() const noexcept { return keys_; }
 
  private:
   os::FileDescriptor socket_;
@@ -49,6 +53,7 @@ class AuthHandshake {
   Secret::Bytes nonce_{};
   std::vector<std::byte> received_;
   std::uint32_t host_ = 0;
+  LinkKeys keys_;
 };
 
 /// The network address of a job's root.
@@ -68,10 +73,17 @@ os::FileDescriptor listen_for_guardians(RootAddress& address, Reach reach);
 /// connection because too many are pending.
 inline constexpr double connect_timeout = 30;
 
-/// Connects to the root as the guardian of `host`. Returns an empty descriptor, and the reason in
-/// `why`, if the root cannot be reached at any of the addresses.
-os::FileDescriptor connect_to_root(const RootAddress& address, const Secret& secret,
-                                   std::uint32_t host, std::string& why,
-                                   double timeout = connect_timeout);
+/// A guardian's authenticated connection.
+struct RootConnection {
+  os::FileDescriptor socket;
+  LinkKeys keys;
+
+  explicit operator bool() const noexcept { return static_cast<bool>(socket); }
+};
+
+/// Connects to the root as the guardian of `host`. The result is empty, and `why` the reason, if
+/// the root cannot be reached at any of the addresses.
+RootConnection connect_to_root(const RootAddress& address, const Secret& secret, std::uint32_t host,
+                               std::string& why, double timeout = connect_timeout);
 
 }  // namespace gex::launch

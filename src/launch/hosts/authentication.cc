@@ -112,7 +112,8 @@ void Authentication::continue_handshake(int socket) {
   if (state == AuthHandshake::State::refused) {
     report_refused(connection.handshake->address());
   } else if (state == AuthHandshake::State::authenticated) {
-    authenticated_(connection.handshake->host(), connection.handshake->release_socket());
+    authenticated_(connection.handshake->host(), connection.handshake->release_socket(),
+                   connection.handshake->keys());
   }
 }
 

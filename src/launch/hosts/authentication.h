@@ -22,9 +22,10 @@ namespace gex::launch {
 /// Thread rules: one thread.
 class Authentication final : public Timed {
  public:
-  /// Called with the connection of a peer that has proven that it has the secret, and the number of
-  /// the host that it has named, which may be any.
-  using Authenticated = std::function<void(std::uint32_t host, os::FileDescriptor socket)>;
+  /// Called with the connection of a peer that has proven that it has the secret, the number of the
+  /// host that it has named, which may be any, and the keys of the connection's frames.
+  using Authenticated =
+      std::function<void(std::uint32_t host, os::FileDescriptor socket, const LinkKeys& keys)>;
 
   /// `program` is the prefix of messages; `hosts` is how many will connect.
   Authentication(const char* program, std::uint32_t hosts, EventLoop& loop,

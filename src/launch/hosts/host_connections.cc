@@ -31,9 +31,9 @@ HostConnections::HostConnections(const RootHosts& hosts, EventLoop& loop, HostEv
       heartbeat_at_(after(job::heartbeat_interval)) {
 }
 
-void HostConnections::connect(std::uint32_t host, os::FileDescriptor socket) {
+void HostConnections::connect(std::uint32_t host, os::FileDescriptor socket, const LinkKeys& keys) {
   Line& line = lines_[host];
-  line.link = Link(std::move(socket));
+  line.link = Link(std::move(socket), keys);
   line.link.allow_silence(first_frame_timeout);
   line.watch = loop_.watch(
       line.link.socket(), [this, host] { receive_from(host); }, [this, host] { flush(host); });

@@ -17,7 +17,7 @@ class HostConnections final : public Timed {
   HostConnections(const RootHosts& hosts, EventLoop& loop, HostEvents& events);
 
   /// Begins the exchange of frames with the host, on an authenticated connection.
-  void connect(std::uint32_t host, os::FileDescriptor socket);
+  void connect(std::uint32_t host, os::FileDescriptor socket, const LinkKeys& keys);
   void close(std::uint32_t host);
   /// Whether the host is this machine: both ends of its connection have the same address.
   bool is_here(std::uint32_t host) const;

@@ -48,14 +48,38 @@ job::Received FrameReader::next() {
     received.outcome = job::Received::Outcome::malformed;
     return received;
   }
-  if (size < sizeof(job::FrameHeader) + received.header.bytes) return received;
+  const std::size_t sealed = sizeof(job::FrameHeader) + received.header.bytes;
+  if (size < sealed + Secret::size) return received;
+  if (!check_seal(std::span(bytes_).subspan(begin_, sealed + Secret::size))) {
+    received.outcome = job::Received::Outcome::malformed;
+    return received;
+  }
   received.payload = whole.subspan(begin_ + sizeof(job::FrameHeader), received.header.bytes);
-  begin_ += sizeof(job::FrameHeader) + received.header.bytes;
+  begin_ += sealed + Secret::size;
   received.outcome = job::Received::Outcome::frame;
   return received;
 }
 
-Link::Link(os::FileDescriptor socket) : socket_(std::move(socket)) {
+/// Overwrites the seal.
+bool FrameReader::check_seal(std::span<std::byte> frame) {
+  Secret::Bytes seal;
+  const std::span<std::byte> place = frame.last(seal.size());
+  std::memcpy(seal.data(), place.data(), seal.size());
+  std::memcpy(place.data(), &number_, sizeof number_);
+  ++number_;
+  return equal(seal, key_.prove(frame.first(frame.size() - seal.size() + sizeof number_)));
+}
+
+void seal_frame(std::vector<std::byte>& frame, const Secret& key, std::uint64_t number) {
+  const auto bytes = std::as_bytes(std::span(&number, 1));
+  frame.insert(frame.end(), bytes.begin(), bytes.end());
+  const Secret::Bytes seal = key.prove(frame);
+  frame.resize(frame.size() - bytes.size());
+  frame.insert(frame.end(), seal.begin(), seal.end());
+}
+
+Link::Link(os::FileDescriptor socket, const LinkKeys& keys)
+    : socket_(std::move(socket)), key_(keys.send), reader_(Secret(keys.receive)) {
   fcntl(socket_.get(), F_SETFL, fcntl(socket_.get(), F_GETFL) | O_NONBLOCK);
   const int on = 1;
   setsockopt(socket_.get(), IPPROTO_TCP, TCP_NODELAY, &on, sizeof on);
@@ -103,6 +127,7 @@ void Link::serialize_next() {
   sending_.resize(sizeof(job::FrameHeader) + payload.size());
   std::memcpy(sending_.data(), &next.header, sizeof(job::FrameHeader));
   std::copy(payload.begin(), payload.end(), sending_.begin() + sizeof(job::FrameHeader));
+  seal_frame(sending_, key_, number_++);
   sent_ = 0;
   next.header.offset += payload.size();
   if (next.header.offset == next.body->size()) queue_.pop_front();

@@ -1,7 +1,11 @@
 #pragma once
 // Frames over a stream: the connection between gexrun and the guardian of another host.
 //
-// A frame on a stream is its header, whose `bytes` is the size of the payload, and the payload.
+// A frame on a stream is its header, whose `bytes` is the size of the payload, the payload, and a
+// seal: a code under the sender's key of this connection, which covers the frame and its number. A
+// frame that was changed, repeated, left out, or brought from another connection or direction is
+// malformed, and ends the connection.
+//
 // Sends never block: frames that the stream does not accept are queued.
 //
 // Both ends send a heartbeat every `heartbeat_interval`. A lost host or a cut link is therefore
@@ -23,14 +27,21 @@
 #include "base/deadline.h"
 #include "job/protocol.h"
 #include "launch/channel.h"
+#include "launch/hosts/secret.h"
+#include "launch/link_keys.h"
 
 namespace gex::launch {
 
 inline constexpr double suspended_timeout = 20;
 
+/// Appends the seal of the frame with that number, from 0, of its connection and direction.
+void seal_frame(std::vector<std::byte>& frame, const Secret& key, std::uint64_t number);
+
 /// Splits a stream of bytes into frames. Buffers at most one incomplete frame.
 class FrameReader {
  public:
+  explicit FrameReader(const Secret& key = Secret(Secret::Bytes{})) : key_(key) {}
+
   /// The space for the next bytes of the stream; the caller passes their number to `commit`.
   std::span<std::byte> free_space();
   void commit(std::size_t bytes) noexcept { filled_ += bytes; }
@@ -40,10 +51,14 @@ class FrameReader {
   job::Received next();
 
  private:
+  bool check_seal(std::span<std::byte> frame);
+
   std::vector<std::byte> bytes_ =
-      std::vector<std::byte>(2 * (sizeof(job::FrameHeader) + job::max_payload));
+      std::vector<std::byte>(2 * (sizeof(job::FrameHeader) + job::max_payload + Secret::size));
   std::size_t begin_ = 0;
   std::size_t filled_ = 0;
+  Secret key_;
+  std::uint64_t number_ = 0;  ///< of the next frame
 };
 
 /// One end of a stream of frames. Thread rules: one thread.
@@ -51,7 +66,7 @@ class Link {
  public:
   Link() = default;
   /// The socket is made non-blocking.
-  explicit Link(os::FileDescriptor socket);
+  explicit Link(os::FileDescriptor socket, const LinkKeys& keys = {});
 
   int socket() const noexcept { return socket_.get(); }
   bool open() const noexcept { return static_cast<bool>(socket_); }
@@ -91,6 +106,8 @@ class Link {
   std::deque<Outgoing> queue_;
   std::vector<std::byte> sending_;  ///< one frame, of which `sent_` bytes are sent
   std::size_t sent_ = 0;
+  Secret key_{Secret::Bytes{}};
+  std::uint64_t number_ = 0;  ///< of the next frame
   FrameReader reader_;
   Clock::time_point last_received_at_;
   Deadline timeout_at_;

@@ -42,8 +42,8 @@ Root::Root(const Launch& launch, const Secret& secret, os::FileDescriptor listen
       job_(launch, *this),
       gather_(launch.hosts),
       authentication_(launch.program_name, hosts_.size(), loop_,
-                      [this](std::uint32_t host, os::FileDescriptor socket) {
-                        handle_connection(host, std::move(socket));
+                      [this](std::uint32_t host, os::FileDescriptor socket, const LinkKeys& keys) {
+                        handle_connection(host, std::move(socket), keys);
                       }),
       connections_(hosts_, loop_, *this),
       collecting_(hosts_.size()) {
@@ -117,10 +117,10 @@ int Root::run() {
   return job_.status();
 }
 
-void Root::handle_connection(std::uint32_t host, os::FileDescriptor socket) {
+void Root::handle_connection(std::uint32_t host, os::FileDescriptor socket, const LinkKeys& keys) {
   if (host >= hosts_.size() || hosts_[host].connected || hosts_[host].done) return;
   hosts_.mark_connected(host);
-  connections_.connect(host, std::move(socket));
+  connections_.connect(host, std::move(socket), keys);
   if (launch_.verbose)
     report(launch_.program_name, "%s is connected", hosts_.name_of(host).c_str());
   // Frames that the other hosts got before this one was connected.

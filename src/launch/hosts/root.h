@@ -72,7 +72,7 @@ class Root final : private Guardians, private HostEvents, private Timed {
 
   bool prepare();
   bool output_done();
-  void handle_connection(std::uint32_t host, os::FileDescriptor socket);
+  void handle_connection(std::uint32_t host, os::FileDescriptor socket, const LinkKeys& keys);
   bool handle_gather(std::uint32_t host, const job::Received& frame);
   bool handle_collected(std::uint32_t host, const job::Received& frame);
   void serve_reports();

@@ -9,12 +9,12 @@
 
 namespace gex::launch {
 
-Uplink::Uplink(os::FileDescriptor root, const job::HostParts& hosts, Guardians& guardian,
-               job::JobPage& page)
+Uplink::Uplink(os::FileDescriptor root, const LinkKeys& keys, const job::HostParts& hosts,
+               Guardians& guardian, job::JobPage& page)
     : hosts_(hosts),
       guardian_(guardian),
       page_(page),
-      link_(std::move(root)),
+      link_(std::move(root), keys),
       heartbeat_at_(after(job::heartbeat_interval)) {
 }
 

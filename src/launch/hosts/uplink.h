@@ -20,8 +20,8 @@ class Uplink final : public Coordinator, public Timed {
   using Lost = std::function<void(const std::string& why)>;
 
   /// Forwards the root's calls to `guardian`, and its permission to report an error to `page`.
-  Uplink(os::FileDescriptor root, const job::HostParts& hosts, Guardians& guardian,
-         job::JobPage& page);
+  Uplink(os::FileDescriptor root, const LinkKeys& keys, const job::HostParts& hosts,
+         Guardians& guardian, job::JobPage& page);
 
   void joined(std::uint32_t rank, pid_t process) override;
   void contribute(std::uint32_t sequence, SharedBytes bytes) override;

@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "net/address.h"
+#include "net/siphash.h"
 #include "net/udp/congestion.h"
 #include "net/udp/freshness.h"
 #include "net/udp/pacing.h"
@@ -15,7 +16,6 @@
 #include "net/udp/receive_room.h"
 #include "net/udp/round_trip.h"
 #include "net/udp/sequence.h"
-#include "net/siphash.h"
 #include "net/udp/transfers.h"
 #include "net/udp/unacknowledged.h"
 
