@@ -51,7 +51,7 @@ void attach_named(const net::Host& host) {
 /// Collective: the text of the lowest rank that has one.
 std::string common_text(const std::string& text) {
   job::Job& job = *process().job;
-  std::array<char, 256> mine{};
+  std::array<char, 640> mine{};
   std::snprintf(mine.data(), mine.size(), "%s", text.c_str());
   std::vector<char> all(mine.size() * job.size());
   job.exchange(std::as_bytes(std::span(mine)), std::as_writable_bytes(std::span(all)));
