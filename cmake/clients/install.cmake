@@ -33,11 +33,13 @@ function(settings stem defines includes library)
   # every test of an address in a macro of a client's.
   set(warnings "-Wall -Wno-unused -Wno-unused-parameter -Wno-address")
   set(optimise -O3)
+  set(optimise_c -O3<limits>)
   set(libdirs -L<prefix>/${gex_lib})
   if("DEBUG" IN_LIST ARGN)
     set(optimise "-O0 -g")
     string(APPEND defines " -DGASNET_DEBUG")
     set(libdirs "-L<prefix>/${gex_lib}/debug ${libdirs}")
+    set(optimise_c ${optimise})
   endif()
   # No value is empty, because scripts take an empty one for a missing one. Where nothing is needed
   # stands what is said elsewhere anyway. That goes for the words of LDFLAGS other than libraries and
@@ -46,7 +48,7 @@ function(settings stem defines includes library)
   set(fields
     PREFIX "<prefix>"
     CC "${gex_cc}"
-    OPT_CFLAGS "${optimise}"
+    OPT_CFLAGS "${optimise_c}"
     MISC_CFLAGS "${nothing}"
     MISC_CPPFLAGS "${nothing}"
     DEVWARN_CFLAGS "${warnings}"
@@ -58,7 +60,7 @@ function(settings stem defines includes library)
     DEFINES "${defines}"
     INCLUDES "${includes}"
     LIBDIRS "${libdirs}"
-    CFLAGS "${optimise}"
+    CFLAGS "${optimise_c}"
     CPPFLAGS "${defines} ${includes}"
     CXXFLAGS "${optimise}"
     CXXCPPFLAGS "${defines} ${includes}"
@@ -74,14 +76,25 @@ function(settings stem defines includes library)
   set(fields "${fields}" PARENT_SCOPE)
 endfunction()
 
-# lines(<variable> <stem> <assign> <prefix>): a line for each field.
-function(lines variable stem assign place)
+# GCC stops inlining in a source that has grown much by it, as sources that a compiler of another language
+# has generated do. With these limits all calls of such a source are inlined, as with the reference's
+# fragments. Other compilers have no such options, so that these are in fragments alone, which name the
+# compiler, and make drops them with another.
+set(limits "")
+if(gex_cc_family STREQUAL "GNU")
+  string(CONCAT limits " --param max-inline-insns-single=35000 --param inline-unit-growth=10000"
+    " --param large-function-growth=200000")
+endif()
+
+# lines(<variable> <stem> <assign> <prefix> <limits>): a line for each field.
+function(lines variable stem assign place limits)
   set(text "")
   while(fields)
     list(POP_FRONT fields name value)
     string(APPEND text "${stem}_${name}${assign}${value}\n")
   endwhile()
   string(REPLACE "<prefix>" "${place}" text "${text}")
+  string(REPLACE "<limits>" "${limits}" text "${text}")
   string(REGEX REPLACE " +\n" "\n" text "${text}")
   set(${variable} "${text}" PARENT_SCOPE)
 endfunction()
@@ -89,13 +102,13 @@ endfunction()
 # fragment(<file> <stem> <to prefix>): the Makefile fragment <file>, from whose folder <to prefix>
 # leads to the prefix.
 function(fragment file stem to_prefix)
-  lines(lines ${stem} " = " "${prefix}")
+  lines(lines ${stem} " = " "${prefix}" "${limits}")
   configure_file(${gex_templates}/fragment.mak.in ${staging}/${file} @ONLY)
 endfunction()
 
 # package(<name> <stem> <description>): the file that pkg-config reads.
 function(package name stem description)
-  lines(lines ${stem} "=" "\${${stem}_PREFIX}")
+  lines(lines ${stem} "=" "\${${stem}_PREFIX}" "")
   string(REPLACE "${stem}_PREFIX=\${${stem}_PREFIX}\n" "" lines "${lines}")
   file(RELATIVE_PATH to_prefix /${gex_lib}/pkgconfig /)
   string(REGEX REPLACE "/$" "" to_prefix "${to_prefix}")
