@@ -1,5 +1,8 @@
 #include "hosts.h"
 
+#include <arpa/inet.h>
+#include <netinet/in.h>
+
 #include <algorithm>
 #include <cerrno>
 #include <cstring>
@@ -39,7 +42,10 @@ void read(const std::string& path, NamedHosts& hosts) {
     std::vector<std::string> words = parts(line.substr(0, line.find('#')), blank);
     if (!words.empty()) hosts.names.push_back(std::move(words.front()));
   }
-  if (hosts.names.empty()) hosts.mistake = hosts.variable + ": '" + path + "' names no host";
+  // A folder can be opened.
+  if (file.bad()) hosts.mistake = hosts.variable + ": cannot read '" + path + "'";
+  if (hosts.names.empty() && hosts.mistake.empty())
+    hosts.mistake = hosts.variable + ": '" + path + "' names no host";
 }
 
 }  // namespace
@@ -65,7 +71,10 @@ NamedHosts named_hosts() {
     }
     break;
   }
-  for (const std::string& name : hosts.names) {
+  for (std::string& name : hosts.names) {
+    in6_addr address{};
+    if (inet_pton(AF_INET6, name.c_str(), &address) == 1) name.insert(0, "[").append("]");
+    if (name.front() == '[' && name.back() == ']') continue;
     // gexrun would parse a comma as the end of the name and a colon as the number of slots, and ssh
     // a dash as an option.
     if (hosts.mistake.empty() && (name.front() == '-' || name.find_first_of(":,") != name.npos)) {

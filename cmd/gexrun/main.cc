@@ -25,6 +25,7 @@
 #include "launch/local/binding.h"
 #include "launch/local/launcher.h"
 #include "launch/local/spawn.h"
+#include "launch/map/allocation.h"
 #include "launch/report.h"
 #include "options.h"
 
@@ -73,6 +74,17 @@ gex::launch::HangOptions hang_options(const gexrun::Options& options) {
   return hang;
 }
 
+/// A batch system has given the job several hosts, which gexrun uses only where they are named.
+void report_unused_hosts() {
+  const auto allocation = gex::launch::allocation_of_several_hosts();
+  if (!allocation) return;
+  const std::string names = allocation->names.empty() ? "" : ": " + allocation->names;
+  gex::launch::report(name,
+                      "all ranks run on this host; the %u hosts of %s%s are used only if they are "
+                      "named (--hosts, --hostfile), or under srun, mpirun or mpiexec",
+                      allocation->hosts, allocation->system.c_str(), names.c_str());
+}
+
 int report_job(const gexrun::Options& options) {
   if (!options.reported_job) {
     const std::string jobs = gex::launch::list_jobs();
@@ -101,6 +113,7 @@ int main(int count, char** arguments) {
   if (!reading.message.empty()) return reading.print(name);
   const gexrun::Options& options = reading.options;
   if (options.report) return report_job(options);
+  const bool nested = std::getenv("GEX_JOB") != nullptr;
   leave_outer_job();
   for (const auto& [variable, value] : options.variables) {
     setenv(variable.c_str(), value.c_str(), 1);
@@ -119,6 +132,7 @@ int main(int count, char** arguments) {
   launch.program_name = name;
   if (options.hosts.empty()) {
     launch.hosts.add(gex::os::hostname(), options.ranks);
+    if (!nested && options.ranks > 1) report_unused_hosts();
   } else {
     launch.hosts = gex::launch::place(options.ranks, options.hosts, options.map);
   }

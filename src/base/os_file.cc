@@ -47,6 +47,25 @@ std::uint64_t file_size(int descriptor) noexcept {
   return fstat(descriptor, &status) == 0 ? static_cast<std::uint64_t>(status.st_size) : 0;
 }
 
+std::optional<std::string> read_file(const std::string& path) {
+  constexpr std::size_t max_size = std::size_t{16} << 20;
+  const FileDescriptor file(open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NOCTTY));
+  if (!file) return std::nullopt;
+  std::string text;
+  char piece[16384];
+  for (;;) {
+    const ssize_t got = read(file.get(), piece, sizeof piece);
+    if (got < 0 && errno == EINTR) continue;
+    if (got < 0) return std::nullopt;
+    if (got == 0) return text;
+    text.append(piece, static_cast<std::size_t>(got));
+    if (text.size() > max_size) {
+      errno = EFBIG;
+      return std::nullopt;
+    }
+  }
+}
+
 int replace_file(const std::string& path, std::string_view content) {
   const std::string unfinished = path + "." + std::to_string(::getpid());
   int error = 0;

@@ -2,6 +2,7 @@
 // Ownership of a file descriptor, and a few files.
 
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -49,6 +50,10 @@ void fill_standard_descriptors() noexcept;
 
 /// Bytes of an open file; 0 if that cannot be determined.
 std::uint64_t file_size(int descriptor) noexcept;
+
+/// The content of a file that a user has named, of at most 16 MiB; empty with errno on failure,
+/// also of a folder (EISDIR) or a larger file (EFBIG).
+std::optional<std::string> read_file(const std::string& path);
 
 /// Writes a file with that content in place of the one that is there: readers see either the old
 /// one or the whole new one. Returns 0 or errno, and leaves the old one then.

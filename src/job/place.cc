@@ -23,10 +23,21 @@ namespace {
 constexpr const char* mark_name = "GEX_PLACE";
 
 /// Variables by which launchers identify a process and its job.
-constexpr const char* place_variables[] = {
-    "PMIX_NAMESPACE",      "PMIX_RANK",    "PMI_FD",        "PMI_RANK",     "PMI_SIZE",
-    "PMI_JOBID",           "SLURM_JOB_ID", "SLURM_STEP_ID", "SLURM_PROCID", "OMPI_COMM_WORLD_SIZE",
-    "SLURM_STEP_NUM_TASKS"};
+constexpr const char* place_variables[] = {"PMIX_NAMESPACE",
+                                           "PMIX_RANK",
+                                           "PMI_FD",
+                                           "PMI_RANK",
+                                           "PMI_SIZE",
+                                           "PMI_JOBID",
+                                           "SLURM_JOB_ID",
+                                           "SLURM_STEP_ID",
+                                           "SLURM_PROCID",
+                                           "OMPI_COMM_WORLD_SIZE",
+                                           "SLURM_STEP_NUM_TASKS",
+                                           "PMI_PORT",
+                                           "PMI_ID",
+                                           "MV2_COMM_WORLD_SIZE",
+                                           "JSM_NAMESPACE_SIZE"};
 
 /// A hash of the text (FNV-1a).
 std::uint64_t digest(std::string_view text) noexcept {

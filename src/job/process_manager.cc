@@ -22,6 +22,8 @@ constexpr Sign signs[] = {
     {"OMPI_COMM_WORLD_SIZE", "Open MPI's mpirun"},
     {"PMI_SIZE", "a launcher that speaks PMI"},
     {"SLURM_STEP_NUM_TASKS", "srun"},
+    {"MV2_COMM_WORLD_SIZE", "MVAPICH's mpirun_rsh"},
+    {"JSM_NAMESPACE_SIZE", "jsrun"},
 };
 
 std::unique_ptr<ProcessManager> connect_pmi(std::string& why) {
@@ -43,6 +45,12 @@ std::unique_ptr<ProcessManager> connect_pmi(std::string& why) {
 std::unique_ptr<ProcessManager> find_process_manager(std::string& why) {
   if (std::getenv("PMIX_NAMESPACE") != nullptr) return connect_pmix(why);
   if (std::getenv("PMI_FD") != nullptr) return connect_pmi(why);
+  // Such a launcher gives no number of processes in the environment.
+  if (const char* const port = std::getenv("PMI_PORT"); port != nullptr) {
+    why = std::string("its launcher offers PMI at a port (PMI_PORT=") + port +
+          "), which libgex does not speak; start it without -pmi-port, or by gexrun";
+    return nullptr;
+  }
   for (const Sign& sign : signs) {
     const char* const size = std::getenv(sign.variable);
     if (size != nullptr && std::atoi(size) > 1) {
@@ -66,6 +74,7 @@ void report_long_wait(const char* protocol, std::uint32_t rank, std::uint32_t si
 void forget_process_manager() {
   unsetenv("PMIX_NAMESPACE");
   unsetenv("PMI_FD");
+  unsetenv("PMI_PORT");
   for (const Sign& sign : signs) unsetenv(sign.variable);
 }
 

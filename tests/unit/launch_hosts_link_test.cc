@@ -9,12 +9,16 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
+#include <algorithm>
+#include <cerrno>
 #include <cstring>
 #include <random>
 #include <string>
 #include <thread>
 #include <utility>
+#include <vector>
 
+#include "base/port_range.h"
 #include "launch/agents/host_start.h"
 #include "launch/hosts/auth_handshake.h"
 #include "launch_tcp_pair.h"
@@ -369,6 +373,34 @@ TEST_F(ValidHandshakeTest, IsRefusedForAnotherNonceOrSecret) {
   send_bytes(response());
   EXPECT_EQ(handshake_->receive(*Secret::generate()), AuthHandshake::State::refused)
       << "another secret";
+}
+
+TEST(PortRange, IsAPortOrAFirstAndALast) {
+  const auto range = parse_port_range("41000-41010");
+  ASSERT_TRUE(range);
+  EXPECT_EQ(range->first, 41000);
+  EXPECT_EQ(range->last, 41010);
+  EXPECT_EQ(parse_port_range("7")->last, 7);
+  for (const char* const text : {"", "0", "x", "7-", "-7", "8-7", "1-65536", "1-2-3", "1 2"})
+    EXPECT_FALSE(parse_port_range(text)) << text;
+}
+
+TEST(Listener, TakesTheFirstFreePortOfARange) {
+  RootAddress address;
+  std::vector<os::FileDescriptor> taken;
+  taken.push_back(listen_for_guardians(address, Reach::this_host));
+  ASSERT_TRUE(taken.front());
+  const auto first = static_cast<std::uint16_t>(std::min<int>(address.port, 65000));
+  const PortRange range{first, static_cast<std::uint16_t>(first + 20)};
+  for (int i = 0; i < 2; ++i) {
+    taken.push_back(listen_for_guardians(address, Reach::this_host, range));
+    ASSERT_TRUE(taken.back());
+    EXPECT_GE(address.port, range.first);
+    EXPECT_LE(address.port, range.last);
+  }
+  const PortRange none{address.port, address.port};
+  EXPECT_FALSE(listen_for_guardians(address, Reach::all_hosts, none));
+  EXPECT_EQ(errno, EADDRINUSE);
 }
 
 TEST(HostStart, ComesOutAsItWentIn) {

@@ -40,10 +40,17 @@ os::FileDescriptor input_of(const std::string& bytes) {
   return file;
 }
 
-int feed(os::FileDescriptor pipe, std::string bytes) {
+int send_bytes(os::FileDescriptor pipe, std::string bytes) {
+  std::thread sender;
+  const int error = os::start_thread(
+      sender, [to = std::move(pipe), all = std::move(bytes)] { write_whole(to.get(), all); });
+  if (error == 0) sender.detach();
+  return error;
+}
+
+int copy_input(os::FileDescriptor pipe) {
   std::thread feeder;
-  const int error = os::start_thread(feeder, [to = std::move(pipe), first = std::move(bytes)] {
-    if (!write_whole(to.get(), first)) return;
+  const int error = os::start_thread(feeder, [to = std::move(pipe)] {
     char piece[65536];
     for (;;) {
       const ssize_t got = read(STDIN_FILENO, piece, sizeof piece);

@@ -8,12 +8,19 @@
 
 #include <algorithm>
 #include <cerrno>
+#include <cmath>
+#include <cstdio>
 #include <cstdlib>
 #include <cstring>
 #include <utility>
 
+#include "base/env.h"
+#include "base/error.h"
+#include "base/os_address.h"
 #include "base/os_host.h"
+#include "base/random.h"
 #include "base/shell_word.h"
+#include "job/limits.h"
 #include "launch/agents/host_part_run.h"
 #include "launch/agents/host_start.h"
 #include "launch/agents/input_feed.h"
@@ -29,13 +36,40 @@ namespace {
 /// Seconds from the loss of a host to the end of its launch agent.
 constexpr double kill_agent_after = 0.5;
 
+/// Seconds from the failure of an agent before its host has connected to the end of the job, in
+/// which the other agents come to their hosts, or report why they do not.
+constexpr double begin_grace = 0.2;
+
 /// Seconds for the last output of a host whose launch agent has failed.
 constexpr double output_drain_limit = 1;
+
+/// The exit status of an ssh that has failed itself.
+constexpr int failed_ssh_status = 255;
+
+/// Seconds before an agent is started for the second time; each further pause is twice as long.
+constexpr double first_pause = 0.5;
+
+/// The value of a variable that is a number above 0.
+std::uint32_t number_of(env::Variable variable) {
+  const std::int64_t number = env::integer(variable);
+  if (number < 1 || number > job::max_ranks) {
+    fatal("%s=%lld is not a number from 1 to %u", env::describe(variable).name,
+          static_cast<long long>(number), job::max_ranks);
+  }
+  return static_cast<std::uint32_t>(number);
+}
+
+std::string seconds_text(double seconds) {
+  char text[32];
+  std::snprintf(text, sizeof text, "%g", seconds);
+  return text;
+}
 
 /// Whether the name is this host's, where gexrun is started without the remote shell.
 bool is_here(const std::string& name) {
   const std::string own = os::hostname();
-  return name == "localhost" || name == own || name == own.substr(0, own.find('.'));
+  return name == "localhost" || name == own || name == own.substr(0, own.find('.')) ||
+         os::is_own_address(name);
 }
 
 /// Whether the variable belongs to a login on one host rather than to the job.
@@ -76,6 +110,9 @@ int run_root(const Launch& launch, const RemoteStart& remote) {
 LaunchAgents::LaunchAgents(const Launch& launch, const RemoteStart& remote)
     : launch_(launch),
       remote_(remote),
+      max_tries_(number_of(env::Variable::rsh_tries)),
+      max_connecting_(number_of(env::Variable::rsh_at_once)),
+      connect_timeout_(env::seconds(env::Variable::connect_timeout)),
       agents_(launch.hosts.size()),
       // The hosts' guardians tag the lines.
       relay_(launch.program_name, /*tag=*/false, launch.terminals) {
@@ -101,44 +138,63 @@ std::optional<std::string> LaunchAgents::start(const RootHosts& hosts, HostEvent
                                                const RootPlace& root) {
   hosts_ = &hosts;
   events_ = &events;
+  root_ = root;
   for (std::uint32_t host = 0; host < hosts.size(); ++host) {
-    if (start_one(host, root)) continue;
-    const int error = errno;
-    return "cannot start the job's part on host " + launch_.hosts[host].name + ": " +
-           std::strerror(error);
+    if (prepare(host)) continue;
+    return "cannot make pipes for the output of host " + launch_.hosts[host].name + ": " +
+           std::strerror(errno);
   }
   if (const int error = relay_.start(); error != 0) {
     return std::string("cannot start the thread that passes on output: ") + std::strerror(error);
   }
-  return std::nullopt;
+  return std::nullopt;  // agents start in the first turn of the root's loop
 }
 
-bool LaunchAgents::start_one(std::uint32_t host, const RootPlace& root) {
+/// Makes the pipes of the host's output, which outlive an agent that fails.
+bool LaunchAgents::prepare(std::uint32_t host) {
+  Agent& self = agents_[host];
+  for (const auto stream : {LineRelay::output, LineRelay::error}) {
+    int ends[2];
+    if (pipe2(ends, O_CLOEXEC) != 0) return false;
+    relay_.add(host, stream, os::FileDescriptor(ends[0]));
+    (stream == LineRelay::output ? self.output : self.error).reset(ends[1]);
+  }
+  return true;
+}
+
+/// Starts agents that are waiting, in order, as many as may be connecting.
+void LaunchAgents::start_waiting() {
+  const auto now = Clock::now();
+  for (std::uint32_t host = 0; host < agents_.size() && connecting_ < max_connecting_; ++host) {
+    Agent& self = agents_[host];
+    if (self.state != State::waiting || (self.start_at && now < *self.start_at)) continue;
+    self.start_at.reset();
+    if (start_one(host)) continue;
+    const int error = errno;
+    events_->lose_host(host,
+                       std::string("cannot start the job's part there: ") + std::strerror(error));
+  }
+}
+
+bool LaunchAgents::start_one(std::uint32_t host) {
   HostStart begin;
   begin.launch = launch_;
   begin.launch.host = host;
-  begin.root = root.address;
-  begin.secret = root.secret;
+  begin.root = root_.address;
+  begin.secret = root_.secret;
   begin.directory = working_folder();
   begin.environment = environment();
   std::string bytes = pack(begin);
 
-  int output[2];
-  int error[2];
-  if (pipe2(output, O_CLOEXEC) != 0) return false;
-  os::FileDescriptor output_end(output[1]);
-  relay_.add(host, LineRelay::output, os::FileDescriptor(output[0]));
-  if (pipe2(error, O_CLOEXEC) != 0) return false;
-  os::FileDescriptor error_end(error[1]);
-  relay_.add(host, LineRelay::error, os::FileDescriptor(error[0]));
-
+  Agent& self = agents_[host];
   os::FileDescriptor input;
   if (host == launch_.hosts.host_of(0)) {
     // Rank 0's host also gets this process's standard input.
     int ends[2];
     if (pipe2(ends, O_CLOEXEC) != 0) return false;
     input.reset(ends[0]);
-    errno = feed(os::FileDescriptor(ends[1]), std::move(bytes));
+    self.input.reset(ends[1]);
+    errno = send_bytes(self.input.duplicate(), std::move(bytes));
     if (errno != 0) return false;
   } else {
     input = input_of(bytes);
@@ -150,9 +206,14 @@ bool LaunchAgents::start_one(std::uint32_t host, const RootPlace& root) {
   if (agent == 0) {
     prctl(PR_SET_PDEATHSIG, SIGKILL);
     if (getppid() != parent) _exit(1);
-    execute(host, input.get(), output_end.get(), error_end.get());
+    execute(host, input.get(), self.output.get(), self.error.get());
   }
-  agents_[host].process = agent;
+  self.process = agent;
+  self.exited = false;
+  self.state = State::connecting;
+  ++self.tries;
+  ++connecting_;
+  if (connect_timeout_ > 0) self.connect_by = after(connect_timeout_);
   if (launch_.verbose) {
     std::string line;
     for (const std::string& word : command_for(host)) line += ' ' + word;
@@ -190,6 +251,47 @@ void LaunchAgents::kill(std::uint32_t host) {
   if (::kill(-agent.process, SIGKILL) != 0) ::kill(agent.process, SIGKILL);
 }
 
+void LaunchAgents::handle_connected(std::uint32_t host) {
+  Agent& self = agents_[host];
+  if (host == launch_.hosts.host_of(0) && self.input) {
+    const int error = copy_input(std::move(self.input));
+    if (error != 0)
+      report(launch_.program_name, "cannot pass on standard input: %s", std::strerror(error));
+  }
+  leave_connecting(host, State::connected);
+}
+
+/// The agent of the host is not connecting any more; others may be.
+void LaunchAgents::leave_connecting(std::uint32_t host, State next) {
+  Agent& self = agents_[host];
+  if (self.state == State::connecting) --connecting_;
+  self.state = next;
+  self.connect_by.reset();
+  self.start_at.reset();
+  if (next == State::waiting) return;
+  self.output.reset();
+  self.error.reset();
+}
+
+/// Whether the agent, which has failed before its host has connected, is started again.
+bool LaunchAgents::try_again(std::uint32_t host, int status) {
+  Agent& self = agents_[host];
+  if (!WIFEXITED(status) || WEXITSTATUS(status) != failed_ssh_status || self.tries >= max_tries_)
+    return false;
+  leave_connecting(host, State::waiting);
+  // Agents that have failed together do not come together again.
+  const double spread =
+      static_cast<double>(SplitMix64(static_cast<std::uint64_t>(self.process))() >> 32) / 0x1p32;
+  const double pause = first_pause * std::pow(2, self.tries - 1) * (1 + spread / 2);
+  self.start_at = after(pause);
+  if (launch_.verbose) {
+    report(launch_.program_name, "host %s: '%s' ended with status %d; trying again in %.1f s",
+           launch_.hosts[host].name.c_str(), command_for(host).front().c_str(), failed_ssh_status,
+           pause);
+  }
+  return true;
+}
+
 void LaunchAgents::handle_exit(pid_t process, int status) {
   for (std::uint32_t host = 0; host < agents_.size(); ++host) {
     if (agents_[host].process == process) handle_exit_of(host, status);
@@ -200,27 +302,38 @@ void LaunchAgents::handle_exit_of(std::uint32_t host, int status) {
   Agent& self = agents_[host];
   self.exited = true;
   if ((*hosts_)[host].done) return;
-  const std::string how = WIFEXITED(status)
+  const std::string end = WIFEXITED(status)
                               ? "ended with status " + std::to_string(WEXITSTATUS(status))
                               : "was killed by " + describe_signal(WTERMSIG(status));
-  self.exit = "'" + command_for(host).front() + "' " + how;
+  if (!(*hosts_)[host].connected && try_again(host, status)) return;
+  const std::string how = "'" + command_for(host).front() + "' " + end;
   if (!(*hosts_)[host].connected) {
     const bool reported = WIFEXITED(status) && WEXITSTATUS(status) == reported_status;
-    events_->lose_host(host, reported ? "" : self.exit + " before the job had begun there");
+    const std::string tries =
+        self.tries > 1 ? " in each of " + std::to_string(self.tries) + " tries" : "";
+    self.loss = reported ? "" : how + tries + " before the job had begun there";
+    self.lost_at = after(begin_grace);
   } else if (status != 0) {
     // The host's further output is lost, unless the host has just finished.
+    self.loss = how + ", through which its output came";
     self.lost_at = after(output_drain_limit);
   }
 }
 
 void LaunchAgents::retire(std::uint32_t host, bool finished) {
   agents_[host].lost_at.reset();
+  leave_connecting(host, State::ended);
   if (!finished) agents_[host].kill_at = after(kill_agent_after);
 }
 
 Deadline LaunchAgents::next_deadline() const {
   Deadline next;
-  for (const Agent& agent : agents_) next = earlier(next, earlier(agent.kill_at, agent.lost_at));
+  for (const Agent& agent : agents_) {
+    next = earlier(next, earlier(agent.kill_at, agent.lost_at));
+    next = earlier(next, agent.connect_by);
+    if (agent.state == State::waiting && connecting_ < max_connecting_)
+      next = earlier(next, agent.start_at ? agent.start_at : Clock::now());
+  }
   return next;
 }
 
@@ -228,8 +341,13 @@ void LaunchAgents::meet_deadlines() {
   for (std::uint32_t host = 0; host < agents_.size(); ++host) {
     Agent& self = agents_[host];
     if (met(self.kill_at)) kill(host);
-    if (met(self.lost_at)) events_->lose_host(host, self.exit + ", through which its output came");
+    if (met(self.connect_by)) {
+      events_->lose_host(host, "it has not connected within " + seconds_text(connect_timeout_) +
+                                   " s (GEX_CONNECT_TIMEOUT)");
+    }
+    if (met(self.lost_at)) events_->lose_host(host, self.loss);
   }
+  start_waiting();
 }
 
 }  // namespace gex::launch

@@ -4,6 +4,10 @@
 //
 // The root writes the host's part of the job, with the job's secret, to the agent's standard input
 // (host_start.h). The ranks' output arrives on the agent's standard output and error.
+//
+// No more than GEX_RSH_AT_ONCE agents are connecting at a time. One that fails with the status of a
+// failed ssh before its host has connected is started again, after a growing pause: sshd refuses
+// connections while too many are not authenticated yet (MaxStartups), or is not up yet.
 
 #include <sys/resource.h>
 #include <sys/types.h>
@@ -40,6 +44,7 @@ class LaunchAgents final : public HostAgents {
   Reach reach() const override;
   std::optional<std::string> start(const RootHosts& hosts, HostEvents& events,
                                    const RootPlace& root) override;
+  void handle_connected(std::uint32_t host) override;
   void handle_exit(pid_t process, int status) override;
   void kill(std::uint32_t host) override;
   void retire(std::uint32_t host, bool finished) override;
@@ -52,23 +57,43 @@ class LaunchAgents final : public HostAgents {
   void meet_deadlines() override;
 
  private:
+  /// `waiting`: to be started, for the first time or again. `connecting`: started.
+  enum class State : std::uint8_t { waiting, connecting, connected, ended };
   struct Agent {
+    State state = State::waiting;
     pid_t process = 0;
     bool exited = false;
-    std::string exit;  ///< how it has ended, for messages
+    std::string loss;  ///< what `lost_at` reports
+    std::uint32_t tries = 0;
+    /// The writing ends of what the agent reads and the relay reads, until the host has connected:
+    /// an agent that fails before may be replaced.
+    os::FileDescriptor input;
+    os::FileDescriptor output;
+    os::FileDescriptor error;
+    Deadline start_at;    ///< not before, when waiting
+    Deadline connect_by;  ///< when connecting
     Deadline kill_at;
     Deadline lost_at;  ///< set when the agent has failed
   };
 
-  bool start_one(std::uint32_t host, const RootPlace& root);
+  bool prepare(std::uint32_t host);
+  void start_waiting();
+  bool start_one(std::uint32_t host);
+  void leave_connecting(std::uint32_t host, State next);
+  bool try_again(std::uint32_t host, int status);
   [[noreturn]] void execute(std::uint32_t host, int input, int output, int error);
   std::vector<std::string> command_for(std::uint32_t host) const;
   void handle_exit_of(std::uint32_t host, int status);
 
   const Launch& launch_;
   const RemoteStart& remote_;
+  const std::uint32_t max_tries_;
+  const std::uint32_t max_connecting_;
+  const double connect_timeout_;
   const RootHosts* hosts_ = nullptr;
   HostEvents* events_ = nullptr;
+  RootPlace root_{{}, Secret(Secret::Bytes{})};
+  std::uint32_t connecting_ = 0;
   std::vector<Agent> agents_;
   LineRelay relay_;
   rlimit descriptors_before_{};  ///< that agents restore

@@ -25,6 +25,7 @@
 #include "base/os_host.h"
 #include "job/launch_hook.h"
 #include "launch/hosts/auth_handshake.h"
+#include "launch/hosts/launch_ports.h"
 #include "launch/hosts/root.h"
 #include "launch/hosts/root_place.h"
 #include "launch/launcher_signals.h"
@@ -113,8 +114,9 @@ std::string start_root(const job::HostParts& hosts) {
   launch.launcher = getppid();
   RootAddress address;
   const std::optional<Secret> secret = Secret::generate();
-  os::FileDescriptor listener = listen_for_guardians(address, Reach::all_hosts);
-  if (!secret || !listener) fatal_system("cannot listen for the other hosts", errno);
+  os::FileDescriptor listener = listen_for_guardians(address, Reach::all_hosts, launch_ports());
+  if (!secret || !listener)
+    fatal_system("cannot listen for the other hosts (GEX_LAUNCH_PORTS)", errno);
   run_detached("cannot start the root of the job", [&] {
     keep_only({listener.get()});
     prctl(PR_SET_NAME, "gex-root");

@@ -15,6 +15,7 @@
 #include <chrono>
 #include <cstring>
 #include <thread>
+#include <type_traits>
 
 #include "launch/hosts/address_text.h"
 
@@ -171,7 +172,8 @@ AuthHandshake::State AuthHandshake::receive(const Secret& secret) {
   return send_whole(socket_.get(), answer) ? State::authenticated : State::refused;
 }
 
-os::FileDescriptor listen_for_guardians(RootAddress& address, Reach reach) {
+os::FileDescriptor listen_for_guardians(RootAddress& address, Reach reach,
+                                        const std::optional<PortRange>& ports) {
   const bool here = reach == Reach::this_host;
   sockaddr_in6 any6{};
   any6.sin6_family = AF_INET6;
@@ -181,18 +183,35 @@ os::FileDescriptor listen_for_guardians(RootAddress& address, Reach reach) {
   os::FileDescriptor listener;
   if (!here) listener.reset(socket(AF_INET6, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0));
   const int off = 0;
-  const auto bind_to = [&listener](const void* to, socklen_t length) {
-    return listener && bind(listener.get(), static_cast<const sockaddr*>(to), length) == 0;
+  const auto bind_to = [&listener, &ports](const auto& any) {
+    if (!listener) return false;
+    // The connections of an earlier job leave its port in use for a minute.
+    const int on = 1;
+    if (ports) setsockopt(listener.get(), SOL_SOCKET, SO_REUSEADDR, &on, sizeof on);
+    const PortRange range = ports.value_or(PortRange{});
+    for (unsigned port = range.first; port <= range.last; ++port) {
+      auto to = any;
+      auto& place = [&to]() -> in_port_t& {
+        if constexpr (std::is_same_v<decltype(to), sockaddr_in6>)
+          return to.sin6_port;
+        else
+          return to.sin_port;
+      }();
+      place = htons(static_cast<std::uint16_t>(port));
+      if (bind(listener.get(), reinterpret_cast<const sockaddr*>(&to), sizeof to) == 0) return true;
+      if (errno != EADDRINUSE && errno != EACCES) return false;
+    }
+    return false;
   };
   if (!listener || setsockopt(listener.get(), IPPROTO_IPV6, IPV6_V6ONLY, &off, sizeof off) != 0 ||
-      !bind_to(&any6, sizeof any6)) {
+      !bind_to(any6)) {
     // There is no IPv6, or only the loopback is wanted, which usually has an IPv4 address.
     listener.reset(socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0));
-    if (!bind_to(&any4, sizeof any4)) {
+    if (!bind_to(any4)) {
       if (!here) return {};
       any6.sin6_addr = in6addr_loopback;
       listener.reset(socket(AF_INET6, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0));
-      if (!bind_to(&any6, sizeof any6)) return {};
+      if (!bind_to(any6)) return {};
     }
   }
   sockaddr_storage bound{};

@@ -17,6 +17,7 @@
 
 #include "base/deadline.h"
 #include "base/os_file.h"
+#include "base/port_range.h"
 #include "launch/hosts/secret.h"
 #include "launch/link_keys.h"
 
@@ -65,9 +66,11 @@ struct RootAddress {
 /// The hosts whose guardians may connect.
 enum class Reach { this_host, all_hosts };
 
-/// Listens on a port that the kernel chooses, on all addresses of this host or on its loopback
-/// address only. Returns an empty descriptor and sets errno on failure.
-os::FileDescriptor listen_for_guardians(RootAddress& address, Reach reach);
+/// Listens on the first of these ports that is free, or on one that the kernel chooses, on all
+/// addresses of this host or on its loopback address only. Returns an empty descriptor and sets
+/// errno on failure.
+os::FileDescriptor listen_for_guardians(RootAddress& address, Reach reach,
+                                        const std::optional<PortRange>& ports = std::nullopt);
 
 /// Seconds for which a guardian retries to connect to a root that is suspended, or that evicts its
 /// connection because too many are pending.

@@ -28,6 +28,8 @@ class HostAgents : public Timed {
   virtual std::optional<std::string> start(const RootHosts& hosts, HostEvents& events,
                                            const RootPlace& root) = 0;
 
+  /// The guardian of a host has connected.
+  virtual void handle_connected(std::uint32_t host) = 0;
   /// A child of the root has ended, with this wait status.
   virtual void handle_exit(pid_t process, int status) = 0;
   /// Kills the agent of a host.

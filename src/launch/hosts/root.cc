@@ -12,6 +12,7 @@
 #include <utility>
 
 #include "base/os_proc.h"
+#include "launch/hosts/launch_ports.h"
 #include "launch/launcher_signals.h"
 #include "launch/process_tree.h"
 #include "launch/report.h"
@@ -20,7 +21,7 @@ namespace gex::launch {
 
 namespace {
 
-/// Seconds within which all hosts must have connected.
+/// Seconds within which all hosts of a job that another launcher has started must have connected.
 constexpr double connect_limit_seconds = 60;
 
 /// Seconds for late guardians to connect to a job that has ended, and to learn that it has.
@@ -69,8 +70,12 @@ bool Root::prepare() {
     const auto secret = Secret::generate();
     if (!secret) return fail("cannot draw the job's secret");
     place_.secret = *secret;
-    listener_ = listen_for_guardians(place_.address, agents_->reach());
-    if (!listener_) return fail("cannot listen for the other hosts");
+    const auto ports = launch_ports();
+    listener_ = listen_for_guardians(place_.address, agents_->reach(), ports);
+    if (!listener_) {
+      return fail(ports ? "cannot listen for the other hosts on a port of GEX_LAUNCH_PORTS"
+                        : "cannot listen for the other hosts");
+    }
   }
   const sigset_t handled = signals_to_handle(forwarded_signals);
   errno = loop_.open();
@@ -85,7 +90,7 @@ bool Root::prepare() {
   }
   signals_watch_ = loop_.watch(signals_.get(), [this] { receive_signals(); });
   authentication_.serve(place_.secret, std::move(listener_));
-  connect_limit_ = after(connect_limit_seconds);
+  if (agents_ == nullptr) connect_limit_ = after(connect_limit_seconds);
   loop_.add(job_);
   loop_.add(connections_);
   if (agents_ != nullptr) loop_.add(*agents_);
@@ -121,6 +126,7 @@ void Root::handle_connection(std::uint32_t host, os::FileDescriptor socket, cons
   if (host >= hosts_.size() || hosts_[host].connected || hosts_[host].done) return;
   hosts_.mark_connected(host);
   connections_.connect(host, std::move(socket), keys);
+  if (agents_ != nullptr) agents_->handle_connected(host);
   if (launch_.verbose)
     report(launch_.program_name, "%s is connected", hosts_.name_of(host).c_str());
   // Frames that the other hosts got before this one was connected.

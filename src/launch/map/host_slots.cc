@@ -4,8 +4,9 @@
 #include <cerrno>
 #include <charconv>
 #include <cstring>
-#include <fstream>
 
+#include "base/os_address.h"
+#include "base/os_file.h"
 #include "job/limits.h"
 
 namespace gex::launch {
@@ -31,10 +32,36 @@ bool add(std::string_view name, std::string_view slots, std::vector<HostSlots>& 
   return true;
 }
 
-bool add_entry(std::string_view entry, std::vector<HostSlots>& hosts) {
-  const std::size_t colon = entry.find(':');
-  if (colon == entry.npos) return add(entry, "1", hosts);
-  return add(entry.substr(0, colon), entry.substr(colon + 1), hosts);
+/// What is wrong with an entry, or nothing.
+enum class Mistake : std::uint8_t { none, form, ambiguous };
+
+bool is_number(std::string_view text) {
+  return !text.empty() && text.find_first_not_of("0123456789") == text.npos;
+}
+
+/// The name without the brackets that may stand around an address, also behind "USER@".
+std::string without_brackets(std::string_view name) {
+  const std::size_t open = name.starts_with('[') ? 0 : name.find("@[") + 1;
+  if (!name.ends_with(']') || (open == 0 && !name.starts_with('['))) return std::string(name);
+  return std::string(name.substr(0, open)) +
+         std::string(name.substr(open + 1, name.size() - open - 2));
+}
+
+Mistake add_entry(std::string_view entry, std::vector<HostSlots>& hosts) {
+  const std::size_t colon = entry.rfind(':');
+  const std::string_view before = entry.substr(0, colon);
+  const std::string_view after = colon == entry.npos ? "" : entry.substr(colon + 1);
+  // In an address without brackets the last colon may be the address's own.
+  const std::string_view address = entry.substr(entry.find('@') + 1);
+  const bool whole = os::is_ipv6_address(address);
+  if (whole && is_number(after) && os::is_ipv6_address(before.substr(entry.find('@') + 1)))
+    return Mistake::ambiguous;
+  const bool with_slots = colon != entry.npos && !whole && !entry.ends_with(']');
+  const std::string name = without_brackets(with_slots ? before : entry);
+  // A colon is left in addresses only.
+  const std::string_view host = std::string_view(name).substr(name.find('@') + 1);
+  if (host.find(':') != host.npos && !os::is_ipv6_address(host)) return Mistake::form;
+  return add(name, with_slots ? after : "1", hosts) ? Mistake::none : Mistake::form;
 }
 
 std::string_view trimmed(std::string_view text) {
@@ -44,14 +71,33 @@ std::string_view trimmed(std::string_view text) {
   return text.substr(first, text.find_last_not_of(blank) - first + 1);
 }
 
-bool add_line(std::string_view line, std::vector<HostSlots>& hosts) {
+Mistake add_line(std::string_view line, std::vector<HostSlots>& hosts) {
   line = trimmed(line.substr(0, line.find('#')));
-  if (line.empty()) return true;
+  if (line.empty()) return Mistake::none;
   const std::size_t blank = line.find_first_of(" \t");
   if (blank == line.npos) return add_entry(line, hosts);
   constexpr std::string_view key = "slots=";
   const std::string_view slots = trimmed(line.substr(blank));
-  return slots.starts_with(key) && add(line.substr(0, blank), slots.substr(key.size()), hosts);
+  const std::string name = without_brackets(line.substr(0, blank));
+  return slots.starts_with(key) && add(name, slots.substr(key.size()), hosts) ? Mistake::none
+                                                                              : Mistake::form;
+}
+
+/// The text as a message shows it, also if the file has other bytes than text.
+std::string shown(std::string_view text) {
+  constexpr std::size_t max_shown = 60;
+  std::string result;
+  for (const char one : text.substr(0, max_shown))
+    result += static_cast<unsigned char>(one) < ' ' || one == 0x7f ? '?' : one;
+  return result + (text.size() > max_shown ? "..." : "");
+}
+
+std::string describe(Mistake mistake, std::string_view entry, const char* forms) {
+  const std::string text = "'" + shown(entry) + "' ";
+  if (mistake == Mistake::form) return text + "is neither " + forms;
+  const std::string name(entry.substr(0, entry.rfind(':')));
+  return text + "may be an address, or an address and slots: write [" + std::string(entry) +
+         "] or [" + name + "]" + std::string(entry.substr(name.size()));
 }
 
 }  // namespace
@@ -60,27 +106,30 @@ std::string add_hosts(std::string_view list, std::vector<HostSlots>& hosts) {
   for (;;) {
     const std::size_t comma = list.find(',');
     const std::string_view entry = list.substr(0, comma);
-    if (!add_entry(entry, hosts)) {
-      return "'" + std::string(entry) + "' is neither NAME nor NAME:SLOTS";
-    }
+    if (const Mistake mistake = add_entry(entry, hosts); mistake != Mistake::none)
+      return describe(mistake, entry, "NAME nor NAME:SLOTS");
     if (comma == list.npos) return {};
     list.remove_prefix(comma + 1);
   }
 }
 
 std::string add_hosts_of_file(const std::string& path, std::vector<HostSlots>& hosts) {
-  std::ifstream file(path);
-  if (!file) return "cannot read '" + path + "': " + std::strerror(errno);
-  int number = 0;
-  for (std::string line; std::getline(file, line);) {
-    ++number;
-    if (!add_line(line, hosts)) {
-      std::string why = path;
-      why.append(", line ").append(std::to_string(number)).append(": '").append(line);
-      return why.append("' is neither NAME, NAME:SLOTS nor NAME slots=SLOTS");
+  const auto text = os::read_file(path);
+  if (!text) return "cannot read '" + path + "': " + std::strerror(errno);
+  std::string_view rest = *text;
+  // Some editors put this mark of UTF-8 first.
+  if (rest.starts_with("\xef\xbb\xbf")) rest.remove_prefix(3);
+  const std::uint64_t before = slots_of(hosts);
+  for (int number = 1; !rest.empty(); ++number) {
+    const std::size_t end = rest.find('\n');
+    const std::string_view line = rest.substr(0, end);
+    if (const Mistake mistake = add_line(line, hosts); mistake != Mistake::none) {
+      return path + ", line " + std::to_string(number) + ": " +
+             describe(mistake, trimmed(line), "NAME, NAME:SLOTS nor NAME slots=SLOTS");
     }
+    rest.remove_prefix(end == rest.npos ? rest.size() : end + 1);
   }
-  return hosts.empty() ? "'" + path + "' names no host" : "";
+  return slots_of(hosts) == before ? "'" + path + "' names no host" : "";
 }
 
 std::uint64_t slots_of(const std::vector<HostSlots>& hosts) {

@@ -1,10 +1,10 @@
 #include "net/udp/settings.h"
 
-#include <charconv>
 #include <optional>
 #include <string_view>
 
 #include "base/env_grammar.h"
+#include "base/port_range.h"
 #include "net/udp/path.h"
 
 namespace gex::net::udp {
@@ -26,21 +26,12 @@ bool is_on(const Host& host, const char* name) {
   return text.empty() || env::parse_boolean(text).value_or(true);
 }
 
-std::optional<std::uint16_t> port_of(std::string_view text) {
-  std::uint16_t port = 0;
-  const auto [stop, error] = std::from_chars(text.data(), text.data() + text.size(), port);
-  if (error != std::errc() || stop != text.data() + text.size() || port == 0) return std::nullopt;
-  return port;
-}
-
 bool read_ports(std::string_view text, Settings& settings) {
   if (text.empty()) return true;
-  const std::size_t dash = text.find('-');
-  const auto first = port_of(text.substr(0, dash));
-  const auto last = dash == std::string_view::npos ? first : port_of(text.substr(dash + 1));
-  if (!first || !last || *first > *last) return false;
-  settings.first_port = *first;
-  settings.socket.last_port = *last;
+  const auto range = parse_port_range(text);
+  if (!range) return false;
+  settings.first_port = range->first;
+  settings.socket.last_port = range->last;
   return true;
 }
 

@@ -423,6 +423,10 @@ TEST(ForeignEnvironment, SeveralJobsOfOneAreRefused) {
       "Open MPI's mpirun (OMPI_COMM_WORLD_SIZE=4) offers this process neither PMIx nor");
   expect_failure(Command({probe, "who"}).variable("SLURM_STEP_NUM_TASKS", "2").run(), 1,
                  "(srun --mpi=pmix does)");
+  expect_failure(
+      Command({probe, "who"}).variable("PMI_PORT", "node1:4711").variable("PMI_ID", "0").run(), 1,
+      "its launcher offers PMI at a port (PMI_PORT=node1:4711), which libgex does not speak; start "
+      "it without -pmi-port, or by gexrun");
   expect_failure(Command({probe, "who"}).variable("PMI_FD", "77").run(), 1,
                  "PMI_FD, PMI_RANK and PMI_SIZE are not the place of one of up to 1024 processes");
   expect_failure(Command({probe, "who"})

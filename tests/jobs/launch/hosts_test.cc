@@ -11,6 +11,7 @@
 #include <cstdio>
 #include <filesystem>
 #include <fstream>
+#include <set>
 
 #include "modes.h"
 
@@ -68,6 +69,7 @@ TEST(Hosts, TakeRanksInTurnWhileTheyHaveSlots) {
 TEST(Hosts, WithRanksInTurnAreNamedWithThem) {
   const Outcome outcome = Command({gexrun, "--rsh", rsh_here, "--hosts", "a:3,nowhere:2", "--map",
                                    "cyclic", "-n", "5", probe, "hold"})
+                              .variable("GEX_RSH_TRIES", "1")
                               .run();
   expect_clean(outcome);
   EXPECT_EQ(lines_with(outcome.error, "gexrun: host nowhere (ranks 1,3) is lost: "), 1)
@@ -137,7 +139,7 @@ TEST(Hosts, ThatCannotBeAreRefusedInOneLine) {
 }
 
 TEST(Hosts, ThatCannotBeReachedAreNamed) {
-  const Outcome outcome = on_hosts("a,nowhere:2", 3, {"hold"}).run();
+  const Outcome outcome = on_hosts("a,nowhere:2", 3, {"hold"}).variable("GEX_RSH_TRIES", "1").run();
   expect_clean(outcome);
   EXPECT_EQ(outcome.status, 1);
   EXPECT_EQ(lines_with(outcome.error, "rsh: nobody knows the way to nowhere"), 1);
@@ -148,6 +150,153 @@ TEST(Hosts, ThatCannotBeReachedAreNamed) {
   expect_failure(
       Command({gexrun, "--rsh", "/nonexistent", "--hosts", "a", "-n", "1", probe, "who"}).run(), 1,
       "cannot execute '/nonexistent' to reach host a: No such file or directory");
+}
+
+/// A remote shell that notes for which host it was called, in lines of `notes`. It fails, as ssh
+/// does, in the first `failures` calls for each host.
+struct NotingShell {
+  explicit NotingShell(int failures) {
+    char name[] = "/tmp/launch_test_XXXXXX";
+    folder = mkdtemp(name);
+    script = folder + "/rsh";
+    std::ofstream(script) << "#!/bin/sh\necho \"$1\" >>" << folder << "/notes\n"
+                          << "[ $(grep -cFx \"$1\" " << folder << "/notes) -gt " << failures
+                          << " ] || exit 255\nshift\nexec \"$@\"\n";
+    std::filesystem::permissions(script, std::filesystem::perms::owner_all);
+  }
+  NotingShell(const NotingShell&) = delete;
+  NotingShell& operator=(const NotingShell&) = delete;
+  ~NotingShell() { std::filesystem::remove_all(folder); }
+
+  std::multiset<std::string> notes() const {
+    std::multiset<std::string> found;
+    std::ifstream file(folder + "/notes");
+    for (std::string line; std::getline(file, line);) found.insert(line);
+    return found;
+  }
+
+  std::string folder;
+  std::string script;
+};
+
+TEST(Hosts, AreTriedAgainWhenTheRemoteShellFails) {
+  const NotingShell rsh(1);
+  // What is typed for rank 0 is not lost with the first try.
+  const Outcome outcome =
+      Command({gexrun, "--rsh", rsh.script, "--hosts", "a,b,c", "-n", "3", probe, "read-input"})
+          .variable("GEX_RSH_AT_ONCE", "2")
+          .input("some input\n")
+          .run();
+  expect_success(outcome);
+  EXPECT_EQ(rsh.notes(), (std::multiset<std::string>{"a", "a", "b", "b", "c", "c"}));
+  EXPECT_EQ(lines_with(outcome.output, "0 read 11: some input"), 1) << outcome.output;
+  const NotingShell never(100);
+  const Outcome failed =
+      Command({gexrun, "--rsh", never.script, "--hosts", "a", "-n", "1", probe, "who"})
+          .variable("GEX_RSH_TRIES", "2")
+          .run();
+  expect_failure(failed, 1,
+                 "ended with status 255 in each of 2 tries before the job had begun there");
+}
+
+TEST(Hosts, ConnectToAPortThatTheUserAllows) {
+  const auto with_ports = [](const std::string& ports) {
+    return on_hosts("a,b", 2, {"who"}).variable("GEX_LAUNCH_PORTS", ports).run();
+  };
+  expect_success(with_ports("43210-43250"));
+  expect_failure(
+      with_ports("43250-43210"), 1,
+      "GEX_LAUNCH_PORTS='43250-43210' is not a port from 1 to 65535, or a first and a last");
+}
+
+TEST(Hosts, WhoDoesNotConnectInTimeIsNamed) {
+  expect_failure(
+      Command({gexrun, "--rsh", "sh -c 'exec sleep 100'", "--hosts", "a", "-n", "1", probe, "who"})
+          .variable("GEX_CONNECT_TIMEOUT", "0.2")
+          .run(),
+      1, "gexrun: host a (rank 0) is lost: ");
+}
+
+TEST(Hosts, CanBeNamedByAddress) {
+  const auto asked = [](std::vector<std::string> options) {
+    const NotingShell rsh(0);
+    std::vector<std::string> words = {gexrun, "--rsh", rsh.script};
+    words.insert(words.end(), options.begin(), options.end());
+    words.insert(words.end(), {probe, "who"});
+    expect_success(Command(std::move(words)).run());
+    return rsh.notes();
+  };
+  using Notes = std::multiset<std::string>;
+  // Addresses for documentation, which no machine has.
+  EXPECT_EQ(asked({"-n", "2", "--hosts", "2001:db8::1,2001:db8::2"}),
+            (Notes{"2001:db8::1", "2001:db8::2"}));
+  EXPECT_EQ(asked({"-n", "3", "--hosts", "[2001:db8::1]:2,192.0.2.7"}),
+            (Notes{"192.0.2.7", "2001:db8::1"}));
+  EXPECT_EQ(asked({"-n", "1", "--hosts", "user@[2001:db8::1]"}), (Notes{"user@2001:db8::1"}));
+  EXPECT_EQ(asked({"-n", "2", "--hosts", "fe80::1%eth7,2001:db8:0:0:0:0:0:1:1"}),
+            (Notes{"2001:db8:0:0:0:0:0:1", "fe80::1%eth7"}));
+  // This host's own need no shell.
+  EXPECT_EQ(asked({"-n", "4", "--hosts", "127.0.0.1:2,[::1]:2"}), Notes());
+  const auto refused = [](const std::string& list, const std::string& message) {
+    expect_failure(Command({gexrun, "--hosts", list, "-n", "1", "true"}).run(), 2,
+                   "gexrun: --hosts: '" + list + "' " + message);
+  };
+  refused("2001:db8::1:2",
+          "may be an address, or an address and slots: write [2001:db8::1:2] or [2001:db8::1]:2");
+  refused("[2001:db8::1]:x", "is neither NAME nor NAME:SLOTS");
+  refused("2001:db8:1", "is neither NAME nor NAME:SLOTS");
+}
+
+TEST(Hosts, InAFileAreReadAsPeopleWriteIt) {
+  const NotingShell rsh(0);
+  const std::string file = rsh.folder + "/hosts";
+  std::ofstream(file) << "\xef\xbb\xbf"
+                         "one\r\n# none\n\n  [2001:db8::1]:2\n2001:db8::2 slots=2\ntwo";
+  expect_success(
+      Command({gexrun, "--rsh", rsh.script, "--hostfile", file, "-n", "6", probe, "who"}).run());
+  EXPECT_EQ(rsh.notes(), (std::multiset<std::string>{"2001:db8::1", "2001:db8::2", "one", "two"}));
+  const auto refused = [](const std::string& path, const std::string& message) {
+    expect_failure(Command({gexrun, "--hostfile", path, "-n", "1", "true"}).run(), 2,
+                   "gexrun: --hostfile: " + message);
+  };
+  refused("/", "cannot read '/': Is a directory");
+  refused("/dev/zero", "cannot read '/dev/zero': File too large");
+  refused("/dev/null", "'/dev/null' names no host");
+  refused(gexrun, gexrun + ", line 1: '?ELF");
+}
+
+TEST(Hosts, OfAnAllocationThatAreNotUsedAreNamed) {
+  const NotingShell files(0);
+  std::ofstream(files.folder + "/nodes") << "n1\nn1\nn2\n";
+  using Variables = std::vector<std::pair<std::string, std::string>>;
+  const auto said = [](const Variables& variables, const std::vector<std::string>& options) {
+    std::vector<std::string> words = {gexrun};
+    words.insert(words.end(), options.begin(), options.end());
+    words.emplace_back("true");
+    Command command(std::move(words));
+    for (const auto& [name, value] : variables) command.variable(name, value);
+    const Outcome outcome = command.run();
+    expect_clean(outcome);
+    EXPECT_EQ(outcome.status, 0);
+    return outcome.error;
+  };
+  const std::vector<std::string> two = {"-n", "2"};
+  for (const Variables& variables :
+       {Variables{
+            {"SLURM_JOB_ID", "7"}, {"SLURM_JOB_NUM_NODES", "2"}, {"SLURM_JOB_NODELIST", "n[1-2]"}},
+        Variables{{"PBS_JOBID", "7"}, {"PBS_NODEFILE", files.folder + "/nodes"}},
+        Variables{{"LSB_JOBID", "7"}, {"LSB_HOSTS", "n1 n1 n2"}},
+        Variables{{"LSB_JOBID", "7"}, {"LSB_MCPU_HOSTS", "n1 2 n2 2"}},
+        Variables{{"JOB_ID", "7"}, {"PE_HOSTFILE", files.folder + "/nodes"}}}) {
+    const std::string error = said(variables, two);
+    EXPECT_EQ(lines_with(error, "all ranks run on this host; the 2 hosts of "), 1) << error;
+    EXPECT_EQ(lines_with(error, " job 7: n"), 1) << error;
+    // One rank, or hosts that are named, need no other.
+    EXPECT_EQ(said(variables, {"-n", "1"}), "");
+    EXPECT_EQ(said(variables, {"-n", "2", "--hosts", "localhost:2"}), "");
+  }
+  EXPECT_EQ(said({{"SLURM_JOB_ID", "7"}, {"SLURM_JOB_NUM_NODES", "1"}}, two), "");
+  EXPECT_EQ(said({{"LSB_JOBID", "7"}, {"LSB_MCPU_HOSTS", "n1 2"}}, two), "");
 }
 
 TEST(Hosts, AProgramThatIsNotThereIsNamedWithItsHost) {
