@@ -22,6 +22,7 @@ READ = re.compile(r"\b(\w*getenv\w*)\s*\((?=([^;{]*))|\b_*environ\b")
 
 CLIENT = "the client names the variable"
 MANAGER = "a process manager sets it for the processes it starts"
+BATCH_SYSTEM = "a batch system sets it for the programs of its jobs"
 LIBFABRIC = "libfabric reads it, and it is set for that unless the user has set it"
 OF_LIBRARY = "the network's library reads it, and what libgex does must agree with it"
 # What may stand within the parentheses of a call in that file.
@@ -32,6 +33,7 @@ ALLOWED = {
     "src/job/pmi2.cc": (r'"PMI_\w+"\)', MANAGER),
     "src/job/pmi_wire.cc": (r"variable\)", MANAGER),
     "src/job/process_manager.cc": (r'("PMI_\w+"|"PMIX_\w+"|sign\.variable)\)', MANAGER),
+    "src/launch/map/allocation.cc": (r"variable\)", BATCH_SYSTEM),
     "src/net/mpi/mpi.cc": (r"sign\.variable\)", MANAGER),
     "src/net/mpi/library/session.cc": (r'(size_variable|"PMIX_NAMESPACE")\)', MANAGER),
     "src/net/ofi/endpoint.cc": (r"name\)", LIBFABRIC),
