@@ -8,6 +8,7 @@
 // What does not fit goes to the slot: surplus arguments first, then (at a multiple of 16) a payload
 // that fits; larger ones travel in a slab.
 
+#include <algorithm>
 #include <cstddef>
 
 #include "am/message.h"
@@ -34,6 +35,14 @@ constexpr Place place_of(unsigned args, std::size_t bytes) noexcept {
   if (round_up_16(args * 4) + bytes <= shm::cell_words * 4) return Place::cell;
   if (surplus_bytes(Category::medium, args) + bytes <= shm::slot_bytes) return Place::slot;
   return Place::slab;
+}
+
+/// What a message uses of its slot, in bytes: surplus arguments, and a payload that is there.
+inline std::size_t used_of_slot(const MessageHeader& header) noexcept {
+  const std::size_t surplus = surplus_bytes(header.category(), header.arg_count());
+  const bool payload = header.category() == Category::medium && header.slab() == no_slab &&
+                       place_of(header.arg_count(), header.size()) == Place::slot;
+  return std::min(surplus + (payload ? header.size() : 0), shm::slot_bytes);
 }
 
 }  // namespace gex::am

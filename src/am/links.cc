@@ -4,6 +4,7 @@
 #include <cerrno>
 #include <cstring>
 
+#include "am/cell_layout.h"
 #include "base/error.h"
 #include "base/os_process_fence.h"
 #include "base/spin_lock.h"
@@ -202,9 +203,19 @@ static_assert(batch < shm::pair_shape.reply_window);
 /// stores would wait for one after the other: they leave the store buffer in order, and so do those
 /// of the client between two messages.
 void fetch_for_writing(const Outgoing& out) noexcept {
+  constexpr std::uint32_t mask = shm::pair_shape.cells - 1;
   const std::uint32_t first = out.producer.next();
-  for (std::uint32_t i = 0; i < out.producer.room(); ++i)
-    prefetch_for_write(&out.cells[(first + i) & (shm::pair_shape.cells - 1)]);
+  // As much of each slot as the last message has used.
+  const shm::Cell& last = out.cells[(first - 1) & mask];
+  const std::size_t used =
+      used_of_slot({static_cast<std::uint32_t>(last.ready.load(std::memory_order_relaxed) >> 32), 0,
+                    last.size_buffer});
+  for (std::uint32_t i = 0; i < out.producer.room(); ++i) {
+    const std::uint32_t place = (first + i) & mask;
+    prefetch_for_write(&out.cells[place]);
+    for (std::size_t at = 0; at < used; at += cache_line)
+      prefetch_for_write(out.slots[place].bytes + at);
+  }
 }
 
 }  // namespace

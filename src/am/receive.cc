@@ -1,6 +1,5 @@
 #include "am/receive.h"
 
-#include <algorithm>
 #include <cstring>
 
 #include "am/cell_layout.h"
@@ -17,14 +16,6 @@ namespace {
 
 /// Messages taken from one ring before the others have their turn.
 constexpr unsigned drain_limit = 32;
-
-/// What a message uses of its slot, in bytes: surplus arguments, and a payload that is there.
-std::size_t used_of_slot(const MessageHeader& header) noexcept {
-  const std::size_t surplus = surplus_bytes(header.category(), header.arg_count());
-  const bool payload = header.category() == Category::medium && header.slab() == no_slab &&
-                       place_of(header.arg_count(), header.size()) == Place::slot;
-  return std::min(surplus + (payload ? header.size() : 0), shm::slot_bytes);
-}
 
 /// A message copied out of its cell and slot.
 struct Copy {
