@@ -192,6 +192,28 @@ TEST_F(RootTest, ManySilentConnectionsKeepNoHostWaitingAndAreNamed) {
   close(messages_[0]);
 }
 
+TEST_F(RootTest, AListenerThatIsSilentAtAnotherAddressKeepsNoHostWaiting) {
+  begin_without_hosts();
+  const os::FileDescriptor silent(socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0));
+  sockaddr_in place{};
+  place.sin_family = AF_INET;
+  place.sin_port = htons(address_.port);
+  place.sin_addr.s_addr = htonl(INADDR_LOOPBACK + 1);
+  ASSERT_EQ(bind(silent.get(), reinterpret_cast<sockaddr*>(&place), sizeof place), 0);
+  ASSERT_EQ(listen(silent.get(), 8), 0);
+  address_.hosts.insert(address_.hosts.begin(), "127.0.0.2");
+  for (std::uint32_t host = 0; host < 2; ++host) {
+    // Without a retry. The root does not wait longer than the guardian would for that listener.
+    std::string why;
+    RootConnection connection = connect_to_root(address_, secret_, host, why, /*timeout=*/0);
+    ASSERT_TRUE(connection) << why;
+    hosts_[host] = Link(std::move(connection.socket), connection.keys);
+  }
+  hosts_[0].close();
+  EXPECT_TRUE(follow(20000));
+  EXPECT_EQ(finish(), 1);
+}
+
 TEST_F(RootTest, SurvivesRandomFrames) {
   constexpr job::FrameKind kinds[] = {job::FrameKind::heartbeat,
                                       job::FrameKind::host_joined,
