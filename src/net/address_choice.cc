@@ -60,7 +60,7 @@ std::string name_of(const OfferedAddress& candidate) {
 }
 
 std::vector<OfferedAddress> offered_addresses(std::span<const HostAddress> usable) {
-  constexpr std::size_t max_candidates = 64;
+  constexpr std::size_t max_candidates = 256;
   std::vector<OfferedAddress> candidates;
   for (const HostAddress& one : usable.first(std::min(usable.size(), max_candidates))) {
     OfferedAddress candidate{.address = one.address, .prefix = one.prefix, .speed = one.speed};
@@ -123,10 +123,27 @@ AddressChooser::AddressChooser(std::vector<HostOffer> offers) : offers_(std::mov
     for (std::uint32_t i = 0; i < offers_[host].candidates.size(); ++i)
       if (is_usable(host, offers_[host].candidates[i])) usable.push_back(i);
   }
+  ask();
+}
+
+/// Those in a subnet of the host that asks come first, since only a number of connections is made
+/// at a time.
+void AddressChooser::ask() {
   for (std::uint32_t host = 0; host < offers_.size(); ++host) {
+    std::set<std::pair<std::uint32_t, std::vector<std::byte>>> subnets;
+    for (const OfferedAddress& one : offers_[host].candidates)
+      subnets.insert({one.prefix, subnet_number(one.address, one.prefix)});
     auto& questions = questions_.emplace_back();
-    for (const std::uint32_t peer : peers_of(host, offers_.size()))
-      for (const std::uint32_t i : usable_[peer]) questions.push_back({peer, i});
+    for (const bool is_near : {true, false}) {
+      for (const std::uint32_t peer : peers_of(host, offers_.size())) {
+        for (const std::uint32_t i : usable_[peer]) {
+          const OfferedAddress& one = offers_[peer].candidates[i];
+          const bool shares_subnet =
+              subnets.contains({one.prefix, subnet_number(one.address, one.prefix)});
+          if (shares_subnet == is_near) questions.push_back({peer, i});
+        }
+      }
+    }
   }
 }
 

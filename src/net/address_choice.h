@@ -85,6 +85,7 @@ class AddressChooser {
  private:
   class Answers;
 
+  void ask();
   bool all_share_stack() const;
   std::size_t hosts_in_subnet(const OfferedAddress& candidate) const;
   std::vector<std::uint32_t> assign(std::uint32_t first, const Answers& answers) const;

@@ -14,6 +14,7 @@
 #include <cstring>
 #include <deque>
 #include <optional>
+#include <set>
 #include <system_error>
 
 namespace gex::net {
@@ -358,16 +359,14 @@ void AddressProbe::Service::publish(Clock::time_point now) {
   if (is_decided_) return;
   const bool is_late = now >= begun_ + limit_;
   bool all_decided = true;
-  std::vector<std::uint32_t> silent_hosts;
+  std::set<std::uint32_t> silent_hosts;
   for (Asked& one : asked_) {
     if (one.outcome == Outcome::pending && is_late) decide(one, Outcome::silent);
     if (one.outcome == Outcome::pending) all_decided = false;
-    if (silent_hosts.empty() || silent_hosts.back() != one.question.host)
-      silent_hosts.push_back(one.question.host);
+    silent_hosts.insert(one.question.host);
   }
-  // Questions to one host follow one another.
   for (const Asked& one : asked_)
-    if (one.outcome == Outcome::reached) std::erase(silent_hosts, one.question.host);
+    if (one.outcome == Outcome::reached) silent_hosts.erase(one.question.host);
   if (silent_hosts.empty() && !all_answered_at_) all_answered_at_ = now;
   const bool is_settled =
       all_decided ||

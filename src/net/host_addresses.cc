@@ -30,17 +30,6 @@ std::uint32_t bits_of(const Address& mask) noexcept {
   return bits;
 }
 
-/// The number of the address's subnet.
-std::vector<std::byte> subnet_number(const Address& address, std::uint32_t prefix) {
-  const std::span<const std::byte> host = address.host_bytes();
-  std::vector<std::byte> number(host.begin(), host.end());
-  for (std::size_t i = 0; i < number.size(); ++i) {
-    const std::size_t kept = prefix > 8 * i ? std::min<std::size_t>(8, prefix - 8 * i) : 0;
-    number[i] &= static_cast<std::byte>(0xff00U >> kept);
-  }
-  return number;
-}
-
 /// The address that the kernel sends from to a host far away; empty if it would not.
 Address default_source(int family) {
   // Addresses that are for documents only: nothing is sent to them.
@@ -104,6 +93,16 @@ class Named {
 };
 
 }  // namespace
+
+std::vector<std::byte> subnet_number(const Address& address, std::uint32_t prefix) {
+  const std::span<const std::byte> host = address.host_bytes();
+  std::vector<std::byte> number(host.begin(), host.end());
+  for (std::size_t i = 0; i < number.size(); ++i) {
+    const std::size_t kept = prefix > 8 * i ? std::min<std::size_t>(8, prefix - 8 * i) : 0;
+    number[i] &= static_cast<std::byte>(0xff00U >> kept);
+  }
+  return number;
+}
 
 bool share_subnet(const Address& one, const Address& other, std::uint32_t prefix) {
   return one.family() == other.family() &&

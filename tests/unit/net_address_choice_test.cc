@@ -271,6 +271,16 @@ TEST(Choice, OneAddressOfEachHostHasToServeAllOthers) {
   EXPECT_TRUE(job.chosen().at(0).starts_with("each two of the 3 hosts reach each other, but "));
 }
 
+TEST(Choice, AddressesInASubnetOfOnesOwnAreAskedForFirst) {
+  // Containers' networks, of which there may be more than can be asked at a time.
+  const Job job(
+      {host("a", {{"br1", "172.20.0.1", 24}, {"eth0", "10.0.0.1", 24}}),
+       host("b", {{"br1", "172.30.0.1", 24}, {"br2", "172.31.0.1", 24}, {"eth0", "10.0.0.2", 24}})},
+      everywhere);
+  EXPECT_EQ(job.chooser().questions_of(0).at(0).candidate, 2U);
+  EXPECT_EQ(job.chooser().questions_of(0).size(), 3U);
+}
+
 TEST(Choice, QuestionsGrowWithTheLogarithmOfTheHosts) {
   std::vector<HostOffer> offers;
   for (int i = 0; i < 1000; ++i) {
