@@ -180,8 +180,11 @@ bool choose_with_address(const Host& host, Choice& choice) {
   host.exchange(&mine, sizeof mine, all.data());
   const auto any = [&](Need need) { return std::find(all.begin(), all.end(), need) != all.end(); };
   if (any(Need::unmet) || !any(Need::address)) return true;
+  const bool by_datagrams =
+      std::strncmp(choice.info->fabric_attr->prov_name, "udp", std::strlen("udp")) == 0;
   const AddressWish asked{.named = wish.interface.c_str(),
                           .variables = "GEX_OFI_INTERFACE",
+                          .datagrams = by_datagrams ? 1U : 0U,
                           .first_port = port_of("FI_TCP_PORT_LOW_RANGE"),
                           .last_port = port_of("FI_TCP_PORT_HIGH_RANGE")};
   ChosenAddress chosen{};
