@@ -5,7 +5,8 @@
 //   fault_probe flood-rma SECONDS KIB   the same with puts and gets
 //   fault_probe serve [HOW]         all ranks talk with one another from gexrun's first SIGUSR1 to
 //                                   its second; rank 2 leaves before, by exit(3), exit(0) (how:
-//                                   success), _exit(4) or gasnet_exit(5)
+//                                   success), _exit(4) or gasnet_exit(5); how: bulk puts 128 KiB
+//                                   to each rank in each round
 //   fault_probe leave HOW           rank 2 leaves so when it gets SIGUSR1; the others wait in a
 //                                   barrier
 //   fault_probe go-on-without       rank 2 returns; the others talk to it for two seconds
@@ -288,10 +289,22 @@ void begin() {
 }
 
 /// A request, which will be answered, and a word of this rank's in the peer's memory.
+bool bulk = false;
+constexpr std::size_t bulk_words = 16384;
+/// The first word of what a rank puts in bulk.
+constexpr std::size_t bulk_at(gex_Rank_t source) {
+  return 1024 + source * bulk_words;
+}
+
 void talk_to(gex_Rank_t peer, std::uint64_t word) {
   gex_AM_RequestShort0(team, peer, talk_request, 0);
   void* address = nullptr;
   gex_Segment_QueryBound(team, peer, &address, nullptr, nullptr);
+  if (bulk) {
+    std::vector<std::uint64_t> words(bulk_words, word);
+    gex_RMA_PutBlocking(team, peer, static_cast<std::uint64_t*>(address) + bulk_at(rank),
+                        words.data(), bulk_words * sizeof word, 0);
+  }
   gex_RMA_PutBlocking(team, peer, static_cast<std::uint64_t*>(address) + rank, &word, sizeof word,
                       0);
 }
@@ -323,6 +336,7 @@ void go_on_without() {
 /// Rounds in which all ranks talk with all others and put into their memory, until rank 0 says that
 /// it is enough.
 void serve(std::uint64_t* mine, const std::string& how_to_leave) {
+  bulk = how_to_leave == "bulk";
   begin();
   poll_until([] { return signals != 0; });
   std::uint64_t round = 0;
@@ -344,6 +358,9 @@ void serve(std::uint64_t* mine, const std::string& how_to_leave) {
     for (gex_Rank_t peer = 0; peer < size; ++peer) {
       if (mine[peer] != round)
         fail("the round of a put", static_cast<long>(mine[peer]), static_cast<long>(round));
+      const std::uint64_t* const words = mine + bulk_at(peer);
+      if (bulk && std::any_of(words, words + bulk_words, [&](auto word) { return word != round; }))
+        fail("the round of a put of many words", 0, static_cast<long>(round));
     }
     gex_Event_Wait(gex_Coll_BarrierNB(team, 0));
     if (rank == 0 && round == 1) {

@@ -60,11 +60,11 @@ class Job:
         path = os.environ["PATH"]
         return {**os.environ, "PATH": f"{self.ssh}:{path}" if self.ssh else path, **(more or {})}
 
-    def start(self, ranks_a_host, *words):
+    def start(self, ranks_a_host, *words, environment=None):
         """A job whose ranks each say that they are ready, once all have."""
         process = subprocess.Popen(self.command(ranks_a_host, *words), stdin=subprocess.DEVNULL,
                                    stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
-                                   env=self.environment())
+                                   env=self.environment(environment))
         for _ in range(ranks_a_host * len(self.network.hosts)):
             line = process.stdout.readline()
             if not line.startswith("ready"):
@@ -319,6 +319,69 @@ def ports_that_are_taken_are_named(job):
     expect(done.returncode == 0, "a port for each rank is not enough", done)
 
 
+class PathProbe:
+    """A job over udp that puts much, between hosts whose path carries less than their interfaces take and
+    does not report that: their packets of 1500 bytes vanish in the switch."""
+
+    def __init__(self, job, mtu):
+        self.job = job
+        self.set_path(mtu)
+        # What the system sends as one for many packets, a link of this kind does not drop.
+        self.process = job.start(1, job.tool("fault_probe"), "serve", "bulk", environment={
+            "GEX_CONDUIT": "udp", "GEX_VERBOSE": "1", "GEX_UDP_GSO": "0", "GEX_UDP_LANES": "1"})
+        self.signal()
+        line = self.process.stdout.readline()
+        expect(line == "talking\n", f"not talking: {line}")
+
+    def set_path(self, mtu):
+        for host in self.job.network.hosts:
+            self.job.network.front.call("ip", "link", "set", f"port{host.number}", "mtu", str(mtu))
+
+    def signal(self):
+        self.process.send_signal(signal.SIGUSR1)
+
+    def wait_for_packets_of(self, size):
+        self.job.network.front.call(sys.executable, "-c", (
+            "import socket; link = socket.socket(socket.AF_PACKET, socket.SOCK_DGRAM, socket.htons(3)); "
+            "link.bind(('port1', 3)); link.settimeout(40)\n"
+            f"while len(link.recv(65536)) < {size}: pass"))
+
+    def end(self):
+        """What the ranks report of the sizes of packets."""
+        self.signal()
+        try:
+            done = ends(self.job, self.process)
+        finally:
+            self.set_path(1500)
+        expect(done.returncode == 0, "the job fails", done)
+        return re.findall(r"^gex: rank \d: udp: (packets of .*|the way .*)$", done.stderr, re.MULTILINE)
+
+
+def udp_finds_how_large_packets_may_be(job):
+    probe = PathProbe(job, 1300)
+    probe.wait_for_packets_of(1292)
+    lines = probe.end()
+    # The switch lets a few bytes more pass.
+    # One of the ranks may still be at it.
+    sizes = [int(size) for line in lines for size in re.findall(
+        r"^packets of up to (\d+) bytes, where the interface takes 1500, to rank [01]$", line)]
+    expect(len(sizes) == 2 and 1292 <= max(sizes) <= 1304 and min(sizes) >= 1280,
+           f"other sizes: {lines}")
+
+
+def udp_goes_on_where_the_path_narrows_and_widens(job):
+    probe = PathProbe(job, 1500)
+    probe.wait_for_packets_of(1500)
+    probe.set_path(1300)
+    lines = probe.end()
+    expect(len(lines) == 2 and all("became narrower 1 time" in line for line in lines) and
+           all(line.startswith("packets of up to 1") for line in lines), f"not narrower: {lines}")
+    probe = PathProbe(job, 1300)
+    probe.set_path(1500)
+    probe.wait_for_packets_of(1500)
+    expect(all("1500" in line for line in probe.end()), "not as wide again")
+
+
 def a_path_for_small_packets_only_is_named(job):
     host = job.network.hosts[1]
     host.call("ip", "link", "set", "eth0", "mtu", "500")
@@ -451,6 +514,8 @@ GROUPS = {
     "interfaces": (2, [interfaces.every_network_finds_the_interface_that_leads_to_the_others,
                        interfaces.what_does_not_join_the_hosts_is_named_with_the_variable,
                        interfaces.ucx_on_one_host_opens_no_port]),
+    "udp-path": (2, [udp_finds_how_large_packets_may_be,
+                     udp_goes_on_where_the_path_narrows_and_widens]),
     "neighborhoods-4": (4, [neighborhoods_are_of_ranks_on_one_host]),
 }
 

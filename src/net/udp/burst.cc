@@ -50,10 +50,14 @@ void Burst::seal(Peer& peer, Header& header, std::span<const iovec> rest) {
 }
 
 void Burst::add(Peer& peer, Packet& packet, Header header, Time now) {
+  const std::size_t size = packet.datagram_size();
+  if (size > peer.path) [[unlikely]] {
+    peer.unacknowledged.transmitted(packet, now);
+    return add_fragments(peer, packet, header);
+  }
   make_room();
   std::byte* bytes = packet.bytes();
   const std::byte* payload = packet.payload;
-  const std::size_t size = packet.datagram_size();
   if (packet.transmissions != 0) {
     std::byte* const copy = room_for_copy(size);
     std::memcpy(copy, bytes, packet.size);
@@ -95,8 +99,46 @@ void Burst::add(Peer& peer, Packet& packet, Header header, Time now) {
 void Burst::add(Peer& peer, Header header, const void* rest, std::size_t rest_size) {
   make_room();
   std::byte* const bytes = bare_[bare_count_++].bytes;
-  const iovec piece{bytes + sizeof header, rest_size};
   if (rest_size != 0) std::memcpy(bytes + sizeof header, rest, rest_size);
+  add_alone(peer, header, bytes, rest_size);
+}
+
+void Burst::add_padded(Peer& peer, Header header, const void* rest, std::size_t rest_size,
+                       std::size_t size) {
+  make_room();
+  std::byte* const bytes = room_for_copy(size);
+  std::memset(bytes, 0, size);
+  std::memcpy(bytes + sizeof header, rest, rest_size);
+  add_alone(peer, header, bytes, size - sizeof header);
+}
+
+void Burst::add_fragments(Peer& peer, const Packet& packet, const Header& header) {
+  const std::size_t front = packet.size - sizeof header;
+  const std::size_t total = packet.datagram_size() - sizeof header;
+  const std::size_t room = fragment_room(peer);
+  for (std::size_t offset = 0; offset < total; offset += room) {
+    const std::size_t size = std::min(room, total - offset);
+    make_room();
+    std::byte* const bytes = room_for_copy(front_size + size);
+    const Record record{static_cast<std::uint32_t>(size), RecordKind::fragment, {}};
+    const FragmentDetails details{
+        static_cast<std::uint32_t>(total), static_cast<std::uint32_t>(offset), {}};
+    std::memcpy(bytes + sizeof header, &record, sizeof record);
+    std::memcpy(bytes + sizeof header + sizeof record, &details, sizeof details);
+    // Of what lies in the packet, and of what lies elsewhere.
+    const std::size_t own = offset < front ? std::min(size, front - offset) : 0;
+    if (own != 0) std::memcpy(bytes + front_size, packet.bytes() + sizeof header + offset, own);
+    if (own != size)
+      std::memcpy(bytes + front_size + own, packet.payload + (offset + own - front), size - own);
+    Header one = header;
+    sent_[sent_count_++] = {&peer, packet.transmission, packet.sequence,
+                            static_cast<std::uint32_t>(count_)};
+    add_alone(peer, one, bytes, front_size - sizeof header + size);
+  }
+}
+
+void Burst::add_alone(Peer& peer, Header& header, std::byte* bytes, std::size_t rest_size) {
+  const iovec piece{bytes + sizeof header, rest_size};
   seal(peer, header, std::span(&piece, 1));
   std::memcpy(bytes, &header, sizeof header);
   pieces_[piece_count_] = {bytes, sizeof header + rest_size};

@@ -36,7 +36,16 @@ class Burst {
   void add(Peer& peer, Packet& packet, Header header, Time now);
   /// Adds a datagram that is not sequenced: a header and up to `max_rest` bytes.
   void add(Peer& peer, Header header, const void* rest, std::size_t rest_size);
+  /// Adds a datagram that is not sequenced, filled with zeroes up to `size` bytes in all.
+  void add_padded(Peer& peer, Header header, const void* rest, std::size_t rest_size,
+                  std::size_t size);
   static constexpr std::size_t max_rest = sizeof(Record) + max_unacknowledged / 8;
+
+  /// Datagrams that a packet of so many bytes takes.
+  static std::size_t datagrams_of(const Peer& peer, std::size_t size) noexcept {
+    if (size <= peer.path) return 1;
+    return (size - sizeof(Header) + fragment_room(peer) - 1) / fragment_room(peer);
+  }
 
   bool empty() const noexcept { return count_ == 0; }
   /// Hands all over.
@@ -68,6 +77,13 @@ class Burst {
 
   /// Room for so many bytes until the next `send`.
   std::byte* room_for_copy(std::size_t size);
+  /// Of a packet that is larger than the way carries.
+  void add_fragments(Peer& peer, const Packet& packet, const Header& header);
+  static std::size_t fragment_room(const Peer& peer) noexcept {
+    return (peer.path - front_size) / fragment_unit * fragment_unit;
+  }
+  /// A datagram of its own, with the bytes that follow its header.
+  void add_alone(Peer& peer, Header& header, std::byte* bytes, std::size_t rest_size);
   /// Fills in what concerns this datagram alone. `rest`: what follows the header.
   void seal(Peer& peer, Header& header, std::span<const iovec> rest);
   /// A datagram to there of the next pieces.

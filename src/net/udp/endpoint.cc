@@ -18,13 +18,22 @@ std::size_t slab_room(std::span<const PeerSettings> peers, const EndpointSetting
   return std::min(largest, sizeof(Header) + record_size(settings.max_message));
 }
 
+/// The least for which messages are built where the way carries less than the interface: if there
+/// is less still, they are sent in fragments. With much smaller packets there would have to be many
+/// more.
+std::size_t narrow_datagram(const PeerSettings& peer) {
+  if (peer.path.least == 0) return peer.datagram;
+  return std::min(peer.datagram, std::max<std::size_t>(peer.path.start, peer.datagram / 2));
+}
+
 /// Packets that the largest message takes to any peer.
 std::size_t packets_of_message(std::span<const PeerSettings> peers, std::uint32_t own,
                                const EndpointSettings& settings) {
   std::size_t most = 1;
   for (std::uint32_t rank = 0; rank < peers.size(); ++rank) {
-    if (rank == own || peers[rank].datagram <= front_size) continue;
-    const std::size_t room = (peers[rank].datagram & ~std::size_t{15}) - front_size;
+    const std::size_t least = narrow_datagram(peers[rank]);
+    if (rank == own || least <= front_size) continue;
+    const std::size_t room = (least & ~std::size_t{15}) - front_size;
     most = std::max(most, (settings.max_message + room - 1) / room);
   }
   return most;
@@ -89,11 +98,16 @@ Endpoint::Endpoint(const Host& host, Socket& socket, const Seal& seal, Segments&
     peer.address = from.address;
     peer.key_to = seal.key_of({host.rank, settings.session, rank, from.session});
     peer.key_from = seal.key_of({rank, from.session, host.rank, settings.session});
-    peer.datagram = static_cast<std::uint32_t>(std::min(room, from.datagram & ~std::size_t{15}));
-    // Of large ones whole cache lines, so that copies are aligned alike.
-    const std::size_t payload = from.datagram > front_size ? from.datagram - front_size : 0;
-    peer.stream_payload =
-        static_cast<std::uint32_t>(payload > 8192 ? payload & ~std::size_t{63} : payload);
+    peer.max_datagram =
+        static_cast<std::uint32_t>(std::min(room, from.datagram & ~std::size_t{15}));
+    peer.least_datagram =
+        static_cast<std::uint32_t>(std::min(room, narrow_datagram(from) & ~std::size_t{15}));
+    peer.path = static_cast<std::uint32_t>(from.datagram);
+    if (from.path.least != 0) {
+      peer.search = PathSearch(from.path);
+      peer.path = from.path.start;
+    }
+    use_path(peer);
     peer.window = peer.first_window = from.first_window;
     peer.congestion = Congestion(from.congestion);
     if (from.is_paced) peer.pacing = Pacing(from.congestion.least / 2);

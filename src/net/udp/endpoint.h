@@ -71,6 +71,7 @@ struct PeerSettings {
   Address address;
   std::uint32_t session = 0;
   std::size_t datagram = 0;      ///< bytes of the largest to there
+  PathLimits path{};             ///< where it is to be found out how much of that the way carries
   std::size_t first_window = 0;  ///< until it has reported its own
   Congestion::Settings congestion{};
   bool is_paced = false;  ///< the network may have a short queue
@@ -126,6 +127,8 @@ class Endpoint {
     return peers_[peer].received.next_expected();
   }
   const Burst& burst() const noexcept { return burst_; }
+  /// What has been found out of the way to a peer: `search.rounds()` is 0 where there is no search.
+  const PathSearch& path_to(std::uint32_t peer) const noexcept { return peers_[peer].search; }
 
  private:
   /// Places for one call of Socket::receive.
@@ -137,6 +140,12 @@ class Endpoint {
   /// After so long without a first answer, and so many repetitions, a warning is printed.
   static constexpr Time silence = 10'000'000'000;
   static constexpr std::uint32_t repetitions_in_silence = 16;
+  /// What has been sent so often may be too large for the way; after so many timeouts in a row,
+  /// too.
+  static constexpr std::uint8_t suspect_transmissions = 3;
+  static constexpr std::uint32_t suspect_timeouts = 2;
+  /// Datagrams of a peer of which fragments are kept.
+  static constexpr std::size_t max_assemblies = 32;
   /// A peer has moved if everything new has come from another address for so long.
   static constexpr Time moves_after = 200'000'000;
   /// Puts and answers to gets of so many bytes are copied into packets with others.
@@ -181,6 +190,8 @@ class Endpoint {
   Header header_for(Peer& peer, std::uint8_t flags) noexcept;
   void mark_busy(Peer& peer);
   void mark_timed(Peer& peer, Time now);
+  /// What the receiver's kernel takes for a packet.
+  std::uint32_t charge_of(const Peer& peer, std::size_t size) const noexcept;
   /// What a poll does after it has received and delivered.
   void end_poll(bool idle, Time now);
   void look_at_timers(Time now);
@@ -218,6 +229,18 @@ class Endpoint {
   std::uint32_t rank_of(const Peer& peer) const noexcept {
     return static_cast<std::uint32_t>(&peer - peers_.data());
   }
+
+  // endpoint_path.cc: all with the lock held.
+
+  void begin_search(Peer& peer, Time now);
+  /// Datagrams of this size may not arrive at the peer.
+  void suspect(Peer& peer, std::size_t size, Time now);
+  void search_paths(Time now);
+  void use_path(Peer& peer);
+  void take_probe(Peer& peer, const ProbeDetails& probe);
+  void take_probe_answer(Peer& peer, const ProbeDetails& probe, Time now);
+  void take_fragment(Peer& peer, const Header& header, const std::byte* rest, std::size_t rest_size,
+                     Time now);
 
   // endpoint_transfers.cc: all with the lock held.
 
@@ -264,6 +287,7 @@ class Endpoint {
   Time last_gathered_out_ = 0;  ///< when all that was gathered has left
   std::vector<Peer*> owed_;     ///< to be sent an acknowledgement
   std::vector<Peer*> timed_;    ///< with something unacknowledged
+  std::vector<Peer*> searching_;
   Time next_timer_ = ~Time{0};
 
   ReceiveBuffers buffers_;

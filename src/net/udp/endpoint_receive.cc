@@ -136,6 +136,9 @@ void Endpoint::take_datagram(const Header& header, const std::byte* rest,
     case ReceivedSequence::is_new:
       break;
   }
+  if (rest_size > sizeof(Record) &&
+      static_cast<RecordKind>(rest[offsetof(Record, kind)]) == RecordKind::fragment) [[unlikely]]
+    return take_fragment(*peer, header, rest, rest_size, now);
   // Of datagrams that were joined and are no multiple of 16 long, messages do not lie where they
   // may.
   ReceiveBuffers::Buffer* moved = nullptr;
@@ -192,6 +195,9 @@ void Endpoint::take_acknowledgements(Peer& peer, const Header& header, const std
   if ((header.flags & sequenced) == 0) {
     Records records(rest, rest_size);
     while (records.next()) {
+      if (records.kind() == RecordKind::probe) take_probe(peer, records.details<ProbeDetails>());
+      if (records.kind() == RecordKind::probe_answer)
+        take_probe_answer(peer, records.details<ProbeDetails>(), now);
       if (records.kind() != RecordKind::received || records.size() > max_unacknowledged / 8) break;
       for (std::size_t i = 0; i + sizeof(std::uint32_t) <= records.size();
            i += sizeof(std::uint32_t)) {
@@ -268,6 +274,9 @@ Endpoint::Verdict Endpoint::inspect(const Peer& peer, const std::byte* rest, std
           return Verdict::malformed;
         break;
       case RecordKind::received:
+      case RecordKind::probe:
+      case RecordKind::probe_answer:
+      case RecordKind::fragment:
         return Verdict::malformed;
     }
   }
@@ -307,6 +316,9 @@ void Endpoint::consume(Peer& peer, const std::byte* rest, std::size_t rest_size,
         take_get_data(peer, records.details<GetDataDetails>(), records.data(), records.size());
         break;
       case RecordKind::received:
+      case RecordKind::probe:
+      case RecordKind::probe_answer:
+      case RecordKind::fragment:
         break;
     }
   }

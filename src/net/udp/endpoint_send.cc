@@ -264,6 +264,7 @@ void Endpoint::transmit(Peer& peer, Time now) {
                             : nullptr;
        packet != nullptr; packet = peer.unacknowledged.lost_from(packet->sequence + 1)) {
     if (packet->traffic == Traffic::requests && !may_request(peer, now)) continue;
+    packet->charge = charge_of(peer, packet->datagram_size());
     if (!may_send(peer, packet->charge)) return;
     put_on_wire(peer, *packet, now);
   }
@@ -284,7 +285,7 @@ Packet* Endpoint::next_packet(Peer& peer, Time now) {
     PacketQueue& ready = peer.ready[at(traffic)];
     Packet* packet = ready.empty() ? peer.open[at(traffic)] : ready.first();
     if (packet == nullptr || (traffic == Traffic::requests && !may_request(peer, now))) continue;
-    packet->charge = static_cast<std::uint32_t>(socket_.charge(packet->size));
+    packet->charge = charge_of(peer, packet->size);
     if (!may_send(peer, packet->charge)) return nullptr;
     peer.queued -= std::min<std::size_t>(peer.queued, packet->size);
     if (ready.empty())
@@ -352,7 +353,10 @@ Header Endpoint::header_for(Peer& peer, std::uint8_t flags) noexcept {
 }
 
 void Endpoint::put_on_wire(Peer& peer, Packet& packet, Time now) {
-  if (packet.transmissions != 0) ++counts_.sent_again;
+  if (packet.transmissions != 0) {
+    ++counts_.sent_again;
+    if (packet.transmissions >= suspect_transmissions) suspect(peer, packet.datagram_size(), now);
+  }
   const bool more = !peer.transfers.empty() || peer.open[at(packet.traffic)] != nullptr;
   Header header =
       header_for(peer, static_cast<std::uint8_t>(sequenced | (packet.urgent ? acknowledge_now : 0) |
@@ -381,8 +385,16 @@ void Endpoint::acknowledge(Peer& peer) {
   burst_.add(peer, header, &longer, words != 0 ? sizeof longer.record + longer.record.size : 0);
 }
 
+std::uint32_t Endpoint::charge_of(const Peer& peer, std::size_t size) const noexcept {
+  if (size <= peer.path) [[likely]]
+    return static_cast<std::uint32_t>(socket_.charge(size));
+  return static_cast<std::uint32_t>(Burst::datagrams_of(peer, size) * socket_.charge(peer.path));
+}
+
 void Endpoint::mark_timed(Peer& peer, Time now) {
   if (peer.is_timed) return;
+  if (peer.search.is_to_begin()) [[unlikely]]
+    begin_search(peer, now);
   next_timer_ = std::min(next_timer_, now + peer.round_trip.timeout());
   peer.is_timed = true;
   timed_.push_back(&peer);
@@ -400,7 +412,10 @@ void Endpoint::look_at_timers(Time now) {
         look_for_silence(peer, now);
         peer.round_trip.timed_out();
         peer.congestion.timed_out(peer.round_trip.timeouts_in_a_row());
+        if (peer.round_trip.timeouts_in_a_row() > suspect_timeouts)
+          suspect(peer, packet->datagram_size(), now);
         peer.unacknowledged.make_probe(*packet);
+        packet->charge = charge_of(peer, packet->datagram_size());
         put_on_wire(peer, *packet, now);
       }
       peer.progressed_at = now;
@@ -414,6 +429,7 @@ void Endpoint::look_at_timers(Time now) {
     next_timer_ = std::min(next_timer_, peer.progressed_at + peer.round_trip.timeout());
     ++i;
   }
+  search_paths(now);
 }
 
 void Endpoint::end_poll(bool idle, Time now) {

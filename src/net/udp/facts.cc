@@ -23,13 +23,13 @@ std::string size_text(std::size_t bytes) {
   return std::to_string(bytes / kib) + " KiB";
 }
 
-/// The addresses, and what they are: "eth0 (10.0.0.5), packets of 1500 bytes".
+/// The addresses, and what they are: "eth0 (10.0.0.5), packets of up to 1500 bytes".
 std::string address_text(std::span<const HostAddress> usable, const SocketOptions& options) {
   std::string text;
   for (const HostAddress& one : usable) {
     text += (text.empty() ? "" : "; or ") + one.interface + " (" + one.address.host_text() +
-            "), packets of " + std::to_string(options.mtu != 0 ? options.mtu : one.mtu) + " bytes" +
-            (one.has_carrier ? "" : ", without a carrier");
+            "), packets of up to " + std::to_string(options.mtu != 0 ? options.mtu : one.mtu) +
+            " bytes" + (one.has_carrier ? "" : ", without a carrier");
   }
   return text;
 }
@@ -86,6 +86,7 @@ void describe(const Host& host, void (*fact)(void* context, const char* name, co
   if (socket == nullptr) return print("socket", error);
   print("receive buffer", buffer_text(*socket));
   print("batches", batch_text(socket->limits(), settings.socket));
+  print("packets", "to other hosts as large as the path carries, which probes find out");
   print("authenticated", settings.covers_bulk
                              ? "all of each datagram"
                              : "all but the data of puts and gets: GEX_UDP_AUTHENTICATE=header");

@@ -57,12 +57,13 @@ void set_buffer(int descriptor, int forced, int limited, std::size_t wanted) noe
     set_option(descriptor, SOL_SOCKET, limited, value);
 }
 
-/// Datagrams are cut by the sender, to the MTU of the path, and by no router.
+/// Datagrams are cut by the sender and by no router. Those that fit the interface are sent,
+/// whatever has been reported of the path: reports may be forged, and path_search.h finds out.
 void let_none_be_cut(int descriptor, int family) noexcept {
   if (family == AF_INET)
-    set_option(descriptor, IPPROTO_IP, IP_MTU_DISCOVER, IP_PMTUDISC_DO);
+    set_option(descriptor, IPPROTO_IP, IP_MTU_DISCOVER, IP_PMTUDISC_PROBE);
   else
-    set_option(descriptor, IPPROTO_IPV6, IPV6_MTU_DISCOVER, IPV6_PMTUDISC_DO);
+    set_option(descriptor, IPPROTO_IPV6, IPV6_MTU_DISCOVER, IPV6_PMTUDISC_PROBE);
 }
 
 /// Whom a message is for, if the socket is not connected.
@@ -102,6 +103,7 @@ std::unique_ptr<KernelSocket> KernelSocket::open(const SocketOptions& options, s
   std::unique_ptr<KernelSocket> socket(new KernelSocket(descriptor));
   if (!socket->bind(options, error)) return nullptr;
   socket->mtu_ = options.mtu;
+  socket->interface_mtu_ = interface_mtu(socket->address_);
   socket->set_buffers(options);
   socket->probe(options);
   socket->outgoing_ = std::make_unique<Vectors>();
@@ -387,6 +389,13 @@ std::size_t KernelSocket::max_datagram(const Address& to) const {
   const std::size_t headers = headers_of(to.family());
   // More than the path's is refused by the system, datagram for datagram.
   std::size_t mtu = path_mtu(address_, to);
+  if (mtu_ != 0) mtu = std::min(mtu, mtu_);
+  return std::clamp(mtu, least_mtu(to.family()), max_ip_packet) - headers;
+}
+
+std::size_t KernelSocket::interface_datagram(const Address& to) const {
+  const std::size_t headers = headers_of(to.family());
+  std::size_t mtu = interface_mtu_ != 0 ? interface_mtu_ : path_mtu(address_, to);
   if (mtu_ != 0) mtu = std::min(mtu, mtu_);
   return std::clamp(mtu, least_mtu(to.family()), max_ip_packet) - headers;
 }

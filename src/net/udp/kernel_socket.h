@@ -43,6 +43,7 @@ class KernelSocket final : public Socket {
   std::uint16_t connect(const Address& to) override;
   const SocketLimits& limits() const noexcept override { return limits_; }
   std::size_t max_datagram(const Address& to) const override;
+  std::size_t interface_datagram(const Address& to) const override;
   std::size_t charge(std::size_t bytes) const noexcept override;
 
   /// Where it is bound, with the port.
@@ -79,8 +80,9 @@ class KernelSocket final : public Socket {
   SocketLimits limits_;
   Buffers buffers_{};
   bool marks_ = false;
-  bool cuts_ = false;  ///< GSO works, as far as is known
-  std::size_t mtu_ = 0;
+  bool cuts_ = false;              ///< GSO works, as far as is known
+  std::size_t mtu_ = 0;            ///< that the user has set
+  std::size_t interface_mtu_ = 0;  ///< when it was opened
   SocketCounts counts_;
   std::unique_ptr<Vectors> outgoing_;
   std::unique_ptr<Vectors> incoming_;

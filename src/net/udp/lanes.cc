@@ -1,6 +1,7 @@
 #include "net/udp/lanes.h"
 
 #include <algorithm>
+#include <map>
 #include <thread>
 #include <utility>
 
@@ -131,6 +132,31 @@ std::string Lanes::counts_text() {
       add(counts, endpoint->counts_now());
   }
   return text_of(counts, system);
+}
+
+std::string Lanes::paths_text() {
+  // Bytes of packets, and the most that the interface takes: the ranks.
+  std::map<std::pair<std::uint32_t, std::uint32_t>, std::vector<std::uint32_t>> narrow;
+  std::uint64_t narrowed = 0;
+  for (std::uint32_t rank = 0; rank < host_.size; ++rank) {
+    const PathSearch& path = first_->path_to(rank);
+    narrowed += path.narrowed();
+    if (path.rounds() != 0 && path.size() < path.most())
+      narrow[{path.size() + path.headers(), path.most() + path.headers()}].push_back(rank);
+  }
+  std::string text;
+  for (const auto& [sizes, ranks] : narrow) {
+    text += (text.empty() ? "packets of up to " : "; of up to ") + std::to_string(sizes.first) +
+            " bytes, where the interface takes " + std::to_string(sizes.second) + ", to rank";
+    constexpr std::size_t named = 8;
+    for (std::size_t i = 0; i < std::min(named, ranks.size()); ++i)
+      text += (i == 0 ? " " : ", ") + std::to_string(ranks[i]);
+    if (ranks.size() > named) text += " and " + std::to_string(ranks.size() - named) + " more";
+  }
+  if (narrowed != 0)
+    text += (text.empty() ? "the way" : "; the way") + std::string(" to a rank became narrower ") +
+            std::to_string(narrowed) + (narrowed == 1 ? " time" : " times");
+  return text;
 }
 
 void Lanes::leave(Time (*clock)() noexcept) {

@@ -69,6 +69,8 @@ class Lanes {
 
   /// What has happened on all of them, in a line; empty: nothing.
   std::string counts_text();
+  /// To which ranks packets are smaller than the interface takes, in a line; empty: to none.
+  std::string paths_text();
 
   /// Returns when peers have everything that they were sent, or after some seconds of silence.
   void leave(Time (*clock)() noexcept);

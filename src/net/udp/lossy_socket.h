@@ -42,6 +42,9 @@ class LossySocket final : public Socket {
   std::uint16_t connect(const Address& to) override { return below_->connect(to); }
   const SocketLimits& limits() const noexcept override { return limits_; }
   std::size_t max_datagram(const Address& to) const override { return below_->max_datagram(to); }
+  std::size_t interface_datagram(const Address& to) const override {
+    return below_->interface_datagram(to);
+  }
   std::size_t charge(std::size_t bytes) const noexcept override { return below_->charge(bytes); }
   SocketCounts counts() const noexcept override { return below_->counts(); }
 

@@ -1,6 +1,7 @@
 #include "net/udp/path.h"
 
 #include "base/os_file.h"
+#include "net/host_addresses.h"
 
 namespace gex::net::udp {
 
@@ -25,12 +26,20 @@ std::size_t path_mtu(const Address& from, const Address& to) {
   return static_cast<std::size_t>(mtu);
 }
 
+std::size_t interface_mtu(const Address& address) {
+  for (const HostAddress& one : host_addresses())
+    if (one.address == address.with_port(0)) return one.mtu;
+  return 0;
+}
+
 std::size_t least_mtu(int family) noexcept {
   return family == AF_INET ? 576 : 1280;
 }
 
 std::string why_too_narrow(const Address& from, const Address& to) {
-  const std::size_t mtu = path_mtu(from, to);
+  // Not what has been reported of the path, which may be forged.
+  const std::size_t found = interface_mtu(from);
+  const std::size_t mtu = found != 0 ? found : path_mtu(from, to);
   const std::size_t least = least_mtu(to.family());
   if (mtu >= least) return {};
   return "packets from " + from.host_text() + " to " + to.host_text() + " may have " +

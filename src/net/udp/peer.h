@@ -2,6 +2,7 @@
 // What one process keeps of another: both directions of what they send each other.
 
 #include <array>
+#include <bitset>
 #include <cstddef>
 #include <cstdint>
 #include <vector>
@@ -12,6 +13,7 @@
 #include "net/udp/freshness.h"
 #include "net/udp/pacing.h"
 #include "net/udp/packet.h"
+#include "net/udp/path_search.h"
 #include "net/udp/receive_buffers.h"
 #include "net/udp/receive_room.h"
 #include "net/udp/round_trip.h"
@@ -30,12 +32,27 @@ struct Partial {
   ReceiveBuffers::Buffer* buffer;
 };
 
+/// A datagram of which fragments have arrived.
+struct Assembly {
+  static constexpr std::size_t max_units = 65536 / fragment_unit;
+
+  std::uint32_t sequence = 0;
+  std::size_t missing = 0;  ///< units
+  std::vector<std::byte> bytes;
+  std::bitset<max_units> arrived;
+};
+
 struct Peer {
   Address address;
-  std::uint16_t route = 0;           ///< what `Socket::connect` has returned
-  bool is_connected = false;         ///< it has been asked
-  SipKey key_to{};                   ///< of what goes there
-  SipKey key_from{};                 ///< of what comes from there
+  std::uint16_t route = 0;    ///< what `Socket::connect` has returned
+  bool is_connected = false;  ///< it has been asked
+  SipKey key_to{};            ///< of what goes there
+  SipKey key_from{};          ///< of what comes from there
+  PathSearch search;
+  std::uint64_t searched_at = 0;     ///< `sent_number` when it last did something
+  std::uint32_t path = ~0U;          ///< bytes of the largest datagram that the way carries
+  std::uint32_t least_datagram = 0;  ///< for which messages are built, if the way carries less
+  std::uint32_t max_datagram = 0;    ///< for which there is room
   std::uint32_t datagram = 0;        ///< bytes of the largest one with messages
   std::uint32_t stream_payload = 0;  ///< bytes of payload in a datagram of a stream
 
@@ -68,6 +85,7 @@ struct Peer {
   Time elsewhere_since = 0;  ///< since when all that is new has come from another address
   ReceivedSequence received;
   std::vector<Partial> partials;
+  std::vector<Assembly> assemblies;
   std::uint32_t unanswered = 0;  ///< sequenced datagrams since the last one that went there
   std::size_t unanswered_charge = 0;
   bool answer_now = false;
@@ -80,6 +98,7 @@ struct Peer {
   bool is_busy = false;
   bool is_owed = false;
   bool is_timed = false;
+  bool is_searching = false;
 
   bool has_queued() const noexcept {
     if (!transfers.empty() || unacknowledged.lost() != 0) return true;

@@ -82,9 +82,12 @@ class Socket {
 
   virtual const SocketLimits& limits() const noexcept = 0;
 
-  /// The largest datagram to there that no router has to cut: the path's MTU without the headers of
-  /// IP and UDP, at most 65507. It may change when the path does: a larger datagram is lost.
+  /// The largest datagram to there that no router has to cut, as far as has been reported to the
+  /// system: the path's MTU without the headers of IP and UDP, at most 65507. It may change when
+  /// the path does: a larger datagram is lost. Such a report may be forged.
   virtual std::size_t max_datagram(const Address& to) const = 0;
+  /// The largest that the interface takes, whatever the path carries.
+  virtual std::size_t interface_datagram(const Address& to) const { return max_datagram(to); }
 
   /// What a peer's kernel charges its receive buffer for a datagram of `bytes` bytes while it waits
   /// there, at most. Of joined or batched ones for each segment.

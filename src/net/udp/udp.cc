@@ -115,8 +115,8 @@ class Udp {
   void leave() { lanes_.leave(now); }
   void enter_lane(std::uint32_t lane) { Lanes::enter(lane); }
   void report(void (*line)(void* context, const char* text), void* context) {
-    const std::string text = lanes_.counts_text();
-    if (!text.empty()) line(context, text.c_str());
+    for (const std::string& text : {lanes_.counts_text(), lanes_.paths_text()})
+      if (!text.empty()) line(context, text.c_str());
   }
   void transport(std::uint32_t /*peer*/, const char** name, const char** reason) const {
     *name = way_.c_str();
@@ -196,12 +196,28 @@ std::unique_ptr<Socket> open_socket(const Host& host, const SocketOptions& optio
                                        host.rank + lane * host.size);
 }
 
+/// Packets of 1280 bytes, which IPv6 demands of every link, pass nearly everywhere.
+PathLimits path_limits(int family, std::size_t most) {
+  const std::size_t headers = (family == AF_INET ? 20 : 40) + 8;
+  const std::size_t start = std::min(most, least_mtu(AF_INET6) - headers);
+  return {.least = static_cast<std::uint32_t>(std::min(start, least_mtu(family) - headers)),
+          .start = static_cast<std::uint32_t>(start),
+          .most = static_cast<std::uint32_t>(most),
+          .headers = static_cast<std::uint32_t>(headers)};
+}
+
 PeerSettings settings_of(const Opened& opened, std::uint32_t lane, const Socket& socket,
                          bool is_near, std::uint32_t ranks) {
   PeerSettings peer;
   peer.address = opened.addresses[lane];
   peer.session = opened.session_of(lane);
   peer.datagram = socket.max_datagram(peer.address);
+  // All of a host's own addresses are reached over its loopback.
+  constexpr std::size_t loopback_datagram = 60'000;
+  if (!is_near || peer.datagram < loopback_datagram) {
+    peer.datagram = std::max(peer.datagram, socket.interface_datagram(peer.address));
+    peer.path = path_limits(peer.address.family(), peer.datagram);
+  }
   const std::size_t least = socket.charge(std::min<std::size_t>(peer.datagram, 1472));
   const std::size_t room = room_of(opened.receive_buffer);
   peer.first_window =
@@ -276,11 +292,10 @@ std::unique_ptr<Udp> Udp::attach(const Host& host, Limits& limits) {
   if (!succeeded_on_all_ranks(host, error)) return nullptr;
   std::vector<Opened> opened(host.size);
   host.exchange(&own, sizeof own, opened.data());
-  for (std::uint32_t rank = 0; rank < host.size && error.empty(); ++rank) {
-    // One of each other host.
-    if (hosts[rank] != hosts[host.rank] && (rank == 0 || hosts[rank] != hosts[rank - 1]))
-      error = why_too_narrow(own.addresses[0], opened[rank].addresses[0]);
-  }
+  // To all other hosts it is the same interface.
+  const auto other = std::ranges::find_if(hosts, [&](auto one) { return one != hosts[host.rank]; });
+  if (other != hosts.end())
+    error = why_too_narrow(own.addresses[0], opened[other - hosts.begin()].addresses[0]);
   if (!succeeded_on_all_ranks(host, error)) return nullptr;
 
   for (std::uint32_t lane = 0; lane < lanes; ++lane) {

@@ -57,7 +57,12 @@ enum class RecordKind : std::uint8_t {
   get = 5,
   get_data = 6,
   received = 7,  ///< a longer list of received sequence numbers than the header has room for
+  probe = 8,     ///< nothing: whether a datagram of that size arrives
+  probe_answer = 9,
+  fragment =
+      10,  ///< some bytes of what follows the header of the datagram with this sequence number
 };
+inline constexpr RecordKind last_kind = RecordKind::fragment;
 
 struct Record {
   std::uint32_t size;  ///< bytes of data, without the details before them
@@ -94,11 +99,26 @@ struct GetDetails {
   std::uint32_t get;
   std::uint64_t unused;
 };
+/// Of a probe, and of its answer.
+struct ProbeDetails {
+  std::uint32_t round;
+  std::uint32_t index;
+  std::uint64_t unused[2];
+};
+/// Of a part of a datagram that was too large for the way when it was to be sent.
+struct FragmentDetails {
+  std::uint32_t total;   ///< bytes behind the header of the whole
+  std::uint32_t offset;  ///< a multiple of `fragment_unit`
+  std::uint64_t unused[2];
+};
+/// Of all but the last of a datagram a multiple of this, in bytes.
+inline constexpr std::size_t fragment_unit = 64;
 /// With header and record whole cache lines: some processors copy slowly, as the kernel does, what
 /// is to lie 8 bytes further in its page than it did.
 inline constexpr std::size_t details_size = 24;
 static_assert(sizeof(PartDetails) == details_size && sizeof(PutDetails) == details_size &&
-              sizeof(GetDataDetails) == details_size);
+              sizeof(GetDataDetails) == details_size && sizeof(ProbeDetails) == details_size &&
+              sizeof(FragmentDetails) == details_size);
 static_assert(sizeof(GetDetails) % 16 == 0);
 
 /// Bytes before the data of a record that begins a datagram and has details.
@@ -121,6 +141,9 @@ constexpr std::size_t details_of(RecordKind kind) noexcept {
     case RecordKind::reply_part:
     case RecordKind::put:
     case RecordKind::get_data:
+    case RecordKind::probe:
+    case RecordKind::probe_answer:
+    case RecordKind::fragment:
       return details_size;
     case RecordKind::get:
       return sizeof(GetDetails);
@@ -150,8 +173,7 @@ class Records {
     Record record;
     std::memcpy(&record, at_, sizeof record);
     const std::size_t details = details_of(record.kind);
-    if (record.kind > RecordKind::received ||
-        std::size_t{record.size} + details > left_ - sizeof record) {
+    if (record.kind > last_kind || std::size_t{record.size} + details > left_ - sizeof record) {
       malformed_ = true;
       return false;
     }

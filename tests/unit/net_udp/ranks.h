@@ -75,6 +75,11 @@ class Ranks {
       peer.address = SimulatedNetwork::address_of(rank);
       peer.session = session + rank;
       peer.datagram = std::min<std::size_t>(faults.max_datagram, 65504);
+      if (faults.searches)
+        peer.path = {.least = 548,
+                     .start = 1252,
+                     .most = static_cast<std::uint32_t>(peer.datagram),
+                     .headers = 28};
       peer.first_window = first_window(faults.receive_buffer, 4480, count);
       // Over a real network, where the links have a rate.
       const bool is_far = faults.rate != 0;

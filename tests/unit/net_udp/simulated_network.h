@@ -34,7 +34,8 @@ struct Faults {
   std::size_t receive_buffer = std::size_t{1} << 20;
   std::size_t max_datagram = 65507;
   bool joins = false;
-  bool is_paced = true;  ///< senders spread what they send, where links have a rate
+  bool searches = false;  ///< senders find out how much of `max_datagram` the way carries
+  bool is_paced = true;   ///< senders spread what they send, where links have a rate
 };
 
 class SimulatedNetwork {
@@ -56,6 +57,11 @@ class SimulatedNetwork {
   }
   /// From now on its datagrams come from another address, and only those to there reach it.
   void move(std::uint32_t rank) { shift_[rank] += 100; }
+
+  /// Bytes of the largest datagram that the way carries, while the interfaces take `max_datagram`.
+  std::size_t path = SIZE_MAX;
+  /// Those that were larger, and are lost.
+  std::uint64_t too_large = 0;
 
   std::uint64_t carried() const { return carried_; }
   /// Datagrams that found a receive buffer full.
@@ -199,7 +205,9 @@ class SimulatedSocket final : public Socket {
       for (std::size_t at = 0; at < bytes.size(); at += segment) {
         const auto begin = bytes.begin() + static_cast<std::ptrdiff_t>(at);
         const std::size_t size = std::min(segment, bytes.size() - at);
-        if (size <= network_.faults_.max_datagram)
+        if (size > network_.faults_.max_datagram || size > network_.path)
+          ++network_.too_large;
+        else
           network_.carry(rank_, *one.to, {begin, begin + static_cast<std::ptrdiff_t>(size)});
       }
     }
