@@ -56,7 +56,8 @@ void require_arguments(gex_DT_t dt, gex_OP_t ops, gex_Flags_t flags, const char*
   }
   if (!checked()) return;
   if (ops == 0) fatal("%s: no operation is given", call);
-  gex::require_flags(flags, favor_flags, call);
+  gex::warn_of_flags(flags, favor_flags, call);
+  flags &= favor_flags;
   if ((flags & (flags - 1)) != 0) fatal("%s: more than one AD_FAVOR flag", call);
 }
 

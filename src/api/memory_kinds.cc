@@ -39,8 +39,8 @@ int gex_MK_Create(gex_MK_t* memkind_p, gex_Client_t client, const gex_MK_Create_
   if (!gex::is_object(client, call)) return GASNET_ERR_BAD_ARG;
   if (memkind_p == nullptr) return refuse(GASNET_ERR_BAD_ARG, call, "memkind_p is null");
   if (args == nullptr) return refuse(GASNET_ERR_BAD_ARG, call, "args is null");
-  gex::require_flags(flags, 0, call);
-  if (gex::checked() && args->gex_flags != 0) gex::fatal("%s: unknown flags in args", call);
+  gex::warn_of_flags(flags | static_cast<gex_Flags_t>(args->gex_flags | args->gex_flags >> 32), 0,
+                     call);
   const char* name = name_of_class(args->gex_class);
   if (name == nullptr) return refuse(GASNET_ERR_BAD_ARG, call, "there is no such class");
   if (args->gex_class == GEX_MK_CLASS_HOST) {
@@ -56,7 +56,7 @@ int gex_MK_Create(gex_MK_t* memkind_p, gex_Client_t client, const gex_MK_Create_
 void gex_MK_Destroy(gex_MK_t memkind, gex_Flags_t flags) {
   const gex::InCall in_call(Call::mk_destroy, gex::InCall::set_up);
   const char* call = name_of(in_call);
-  gex::require_flags(flags, 0, call);
+  gex::warn_of_flags(flags, 0, call);
   if (memkind != GEX_MK_HOST)
     gex::fatal(memkind == GEX_MK_INVALID ? "%s: the memory kind is GEX_MK_INVALID"
                                          : "%s: there is no such memory kind",

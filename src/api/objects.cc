@@ -81,9 +81,9 @@ void start_library(const gex::CommandLine& line) {
   gex::process().job->barrier();
 }
 
-/// Whether the call only asks for a size; checked mode: with no flags but these.
+/// Whether the call only asks for a size; these are its other flags.
 bool is_size_query(gex_Flags_t flags, gex_Flags_t known, Call call) {
-  gex::require_flags(flags, known | size_queries, name_of(call));
+  gex::warn_of_flags(flags, known | size_queries, name_of(call));
   if (checked() && (flags & size_queries) == size_queries)
     fatal("%s: both size queries at once", name_of(call));
   return (flags & size_queries) != 0;
@@ -146,7 +146,7 @@ int gex_Client_Init(gex_Client_t* client_p, gex_EP_t* ep_p, gex_TM_t* tm_p, cons
   if (client_name == nullptr) return refuse(GASNET_ERR_BAD_ARG, call, "the client name is null");
   if (checked() && !is_specified_name(client_name) && gex::speaks_for_job())
     gex::warn("%s: the client name \"%s\" does not match [A-Z][A-Z0-9_]+", call, client_name);
-  gex::require_flags(flags, GEX_FLAG_USES_GASNET1 | GEX_FLAG_DEFER_THREADS, call);
+  gex::warn_of_flags(flags, GEX_FLAG_USES_GASNET1 | GEX_FLAG_DEFER_THREADS, call);
   if (gex::find_client(client_name) != nullptr)
     return refuse(GASNET_ERR_BAD_ARG, call, "this process has a client of that name already");
   if ((flags & GEX_FLAG_USES_GASNET1) != 0 && gex_proc_.gasnet1_team != GEX_TM_INVALID)
@@ -237,7 +237,7 @@ int gex_TM_Destroy(gex_TM_t tm, gex_Memvec_t* scratch_p, gex_Flags_t flags) {
   const InCall call(Call::destroy, InCall::set_up);
   Team& team = gex::require_team(tm, name_of(call));
   if (tm == team.client->team) fatal("%s: the primordial team cannot be destroyed", name_of(call));
-  gex::require_flags(flags, GEX_FLAG_GLOBALLY_QUIESCED, name_of(call));
+  gex::warn_of_flags(flags, GEX_FLAG_GLOBALLY_QUIESCED, name_of(call));
   if (checked()) {
     // An event outlives its team otherwise, and looks for its state there.
     const std::size_t events = static_cast<std::size_t>(gex::barrier_of(team).unsynchronised()) +
@@ -286,7 +286,7 @@ int gex_EP_Create(gex_EP_t* ep_p, gex_Client_t client, gex_EP_Capabilities_t cap
   if (capabilities == 0) return refuse(GASNET_ERR_BAD_ARG, call, "no capability is given");
   if ((capabilities & ~GEX_EP_CAPABILITY_ALL) != 0)
     return refuse(GASNET_ERR_BAD_ARG, call, "there is no such capability");
-  gex::require_flags(flags, GEX_FLAG_HINT_ACCEL_ALL, call);
+  gex::warn_of_flags(flags, GEX_FLAG_HINT_ACCEL_ALL, call);
   const gex_EP_t endpoint = gex::create_endpoint(client, capabilities, flags);
   if (endpoint == nullptr)
     return refuse(GASNET_ERR_RESOURCE, call, "the client has GASNET_MAXEPS endpoints already");

@@ -136,7 +136,7 @@ int gex_Segment_Create(gex_Segment_t* segment_p, gex_Client_t client, gex_Addr_t
   if (length > UINTPTR_MAX - reinterpret_cast<std::uintptr_t>(address))
     return refuse(GASNET_ERR_BAD_ARG, call, "the segment reaches beyond the address space");
   if (kind != GEX_MK_HOST) return refuse(GASNET_ERR_BAD_ARG, call, "there is no such memory kind");
-  gex::require_flags(flags, 0, call);
+  gex::warn_of_flags(flags, 0, call);
   if (address != nullptr) {
     *segment_p = gex::register_segment(client, address, length, flags);
     return GASNET_OK;
@@ -159,7 +159,7 @@ void gex_Segment_Destroy(gex_Segment_t segment, gex_Flags_t flags) {
   const InCall in_call(Call::segment_destroy, InCall::set_up);
   const char* call = name_of(in_call);
   segment_of(segment, call);
-  gex::require_flags(flags, 0, call);
+  gex::warn_of_flags(flags, 0, call);
   if (segment->bindings != 0)
     fatal("%s: the segment is bound to %u endpoint(s)", call, segment->bindings);
   gex::destroy_segment(segment);
@@ -189,7 +189,7 @@ int gex_EP_BindSegment(gex_EP_t ep, gex_Segment_t segment, gex_Flags_t flags) {
   const InCall in_call(Call::bind_segment, InCall::set_up);
   const char* call = name_of(in_call);
   if (!gex::is_object(ep, call)) return GASNET_ERR_BAD_ARG;
-  gex::require_flags(flags, 0, call);
+  if (flags != 0) return refuse(GASNET_ERR_BAD_ARG, call, "there are no such flags");
   if (segment != GEX_SEGMENT_INVALID) segment_of(segment, call);
   if (segment != GEX_SEGMENT_INVALID && segment->client != ep->client)
     return refuse(GASNET_ERR_BAD_ARG, call, "the segment is another client's");
@@ -205,7 +205,7 @@ int gex_EP_PublishBoundSegment(gex_TM_t tm, gex_EP_t* eps, size_t num_eps, gex_F
   const InCall in_call(Call::publish, InCall::set_up);
   const char* call = name_of(in_call);
   Team& team = gex::require_team(tm, call);
-  gex::require_flags(flags, 0, call);
+  gex::warn_of_flags(flags, 0, call);
   const int flaw = refuse_published(team, eps, num_eps, call);
   // A caller whose arguments are wrong publishes nothing, and must not leave the others waiting.
   const int result = gex::team::publish(team, eps, flaw == GASNET_OK ? num_eps : 0);

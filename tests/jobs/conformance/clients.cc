@@ -307,7 +307,9 @@ void expect_refusals() {
   REQUIRE(gex_EP_BindSegment(made, GEX_SEGMENT_INVALID, 0) == GASNET_ERR_BAD_ARG);
   REQUIRE(gex_EP_BindSegment(GEX_EP_INVALID, segment, 0) == GASNET_ERR_BAD_ARG);
   REQUIRE(gex_EP_BindSegment(other.endpoint, segment, 0) == GASNET_ERR_BAD_ARG);
-  REQUIRE(gex_EP_BindSegment(made, segment, unknown) == GASNET_OK);
+  REQUIRE(gex_EP_BindSegment(made, segment, unknown) == GASNET_ERR_BAD_ARG);
+  REQUIRE(gex_EP_QuerySegment(made) == GEX_SEGMENT_INVALID);
+  REQUIRE(gex_EP_BindSegment(made, segment, 0) == GASNET_OK);
   REQUIRE(gex_EP_BindSegment(made, segment, 0) == GASNET_ERR_BAD_ARG);
   REQUIRE(gex_EP_QuerySegment(made) == segment);
 

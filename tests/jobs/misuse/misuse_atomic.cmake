@@ -10,7 +10,7 @@ misuse(create_of_bitwise_floats "gex_AD_Create: GEX_OP_XOR is not an operation o
 misuse(create_of_fetching_bitwise_doubles
   "gex_AD_Create: GEX_OP_FAND is not an operation of GEX_DT_DBL")
 misuse(create_of_a_user_operation "gex_AD_Create: GEX_OP_USER is not an operation of GEX_DT_U64")
-misuse(create_with_flags "gex_AD_Create: unknown flags 0x1")
+misuse_warned(create_with_flags "gex_AD_Create: ignores unknown flags 0x1")
 misuse(create_with_two_favors "gex_AD_Create: more than one AD_FAVOR flag")
 misuse(create_of_different_types
   "gex_AD_Create: dt is GEX_DT_[UI]64 in rank [01] of the team, and GEX_DT_[UI]64 in rank" BOTH)

@@ -19,7 +19,7 @@ misuse(endpoint_of_no_client "gex_EP_Create: the client is GEX_CLIENT_INVALID")
 misuse(endpoint_into_null "gex_EP_Create: ep_p is null")
 misuse(endpoint_without_capabilities "gex_EP_Create: no capability is given")
 misuse(endpoint_of_unknown_capabilities "gex_EP_Create: there is no such capability")
-misuse(endpoint_with_flags "gex_EP_Create: unknown flags")
+misuse_warned(endpoint_with_flags "gex_EP_Create: ignores unknown flags")
 misuse(endpoints_beyond_the_limit "gex_EP_Create: the client has GASNET_MAXEPS endpoints already")
 misuse(endpoint_in_a_handler "gex_EP_Create: ${handler}")
 set(without "endpoint 1 was created without GEX_EP_CAPABILITY")
@@ -41,11 +41,11 @@ misuse(segment_beyond_the_address_space
   "gex_Segment_Create: the segment reaches beyond the address space")
 misuse(segment_of_no_kind "gex_Segment_Create: there is no such memory kind")
 misuse(segment_of_an_unknown_kind "gex_Segment_Create: there is no such memory kind")
-misuse(segment_with_flags "gex_Segment_Create: unknown flags")
+misuse_warned(segment_with_flags "gex_Segment_Create: ignores unknown flags")
 misuse(segment_in_a_handler "gex_Segment_Create: ${handler}")
 misuse(destroy_of_no_segment "gex_Segment_Destroy: the segment is GEX_SEGMENT_INVALID")
 misuse(destroy_of_a_bound_segment "gex_Segment_Destroy: the segment is bound to 1 endpoint")
-misuse(segment_destroyed_with_flags "gex_Segment_Destroy: unknown flags 0x2")
+misuse_warned(segment_destroyed_with_flags "gex_Segment_Destroy: ignores unknown flags 0x2")
 misuse(segment_destroyed_twice
   "gex_Segment_Destroy: invalid or destroyed segment handle 0x[0-9a-f]+")
 misuse(bind_of_a_destroyed_segment
@@ -55,7 +55,7 @@ misuse(bind_to_no_endpoint "gex_EP_BindSegment: the endpoint is GEX_EP_INVALID")
 misuse(bind_twice "gex_EP_BindSegment: the endpoint has a segment already")
 misuse(unbind_of_nothing "gex_EP_BindSegment: the endpoint has no segment to give up")
 misuse(bind_of_another_clients "gex_EP_BindSegment: the segment is another client's")
-misuse(bind_with_flags "gex_EP_BindSegment: unknown flags")
+misuse(bind_with_flags "gex_EP_BindSegment: there are no such flags")
 misuse(bind_in_a_handler "gex_EP_BindSegment: ${handler}")
 misuse(publish_of_another_clients
   "gex_EP_PublishBoundSegment: endpoint 0 is of another client than the team")
@@ -68,24 +68,24 @@ misuse(long_past_a_created_segment
 
 misuse(kind_into_null "gex_MK_Create: memkind_p is null")
 misuse(kind_without_arguments "gex_MK_Create: args is null")
-misuse(kind_with_flags "gex_MK_Create: unknown flags")
-misuse(kind_with_flags_in_arguments "gex_MK_Create: unknown flags in args")
+misuse_warned(kind_with_flags "gex_MK_Create: ignores unknown flags")
+misuse_warned(kind_with_flags_in_arguments "gex_MK_Create: ignores unknown flags")
 misuse(kind_in_a_handler "gex_MK_Create: ${handler}")
 misuse_warned(kind_that_is_absent
   "gex_MK_Create: this library has no memory of class GEX_MK_CLASS_CUDA_UVA")
 misuse_allowed(kind_that_is_absent_quietly)
 misuse(no_kind_destroyed "gex_MK_Destroy: the memory kind is GEX_MK_INVALID")
 misuse(unknown_kind_destroyed "gex_MK_Destroy: there is no such memory kind")
-misuse(kind_destroyed_with_flags "gex_MK_Destroy: unknown flags 0x1")
+misuse_warned(kind_destroyed_with_flags "gex_MK_Destroy: ignores unknown flags 0x1")
 misuse(kind_destroyed_in_a_handler "gex_MK_Destroy: ${handler}")
 
 misuse(team_of_no_endpoint
   "gex_TM_Create: member [01] is endpoint 5 of this process, which was not created")
 misuse(team_of_different_lists
   "gex_TM_Create: jobrank [01], which has member [01] of the list, is not a member of the parent")
-misuse(team_with_flags "gex_TM_Create: unknown flags 0x1")
+misuse_warned(team_with_flags "gex_TM_Create: ignores unknown flags 0x1")
 misuse(team_of_both_queries "gex_TM_Create: both size queries at once")
-misuse(split_with_flags "gex_TM_Split: unknown flags 0x400000")
+misuse_warned(split_with_flags "gex_TM_Split: ignores unknown flags 0x400000")
 misuse(split_of_different_scratch
   "gex_TM_Split: members of color 0 give (64 and 128|128 and 64) bytes of scratch")
 
