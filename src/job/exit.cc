@@ -288,6 +288,8 @@ void Job::end(int code) noexcept {
   RankState& self = *rank_state.load(std::memory_order_relaxed);
   const int status = os::exit_status(code);
   if (getpid() != self.process) _exit(status);
+  // Before the others, and so this process's other threads, see that the job ends.
+  self.is_ending.store(true, std::memory_order_relaxed);
   if (self.page.ending()) end_at_once(code);
   const bool first = is_first_to_end(self);
   // Once all ranks are here, a launcher may detect the end of another one first and send SIGTERM.
@@ -314,6 +316,7 @@ void Job::end_at_once(int code) noexcept {
   RankState& self = *rank_state.load(std::memory_order_relaxed);
   if (getpid() != self.process) _exit(os::exit_status(code));
   ignore_termination();
+  self.is_ending.store(true, std::memory_order_relaxed);
   const int status = self.page.claim({code, self.rank}).code;
   announce_end(self, status);
   // A signal handler has interrupted the same function in this thread: do not begin it again.
@@ -327,10 +330,9 @@ void Job::follow() noexcept {
   RankState& self = *rank_state.load(std::memory_order_relaxed);
   const int code = self.page.end().code;
   announce_end(self, code);
-  static std::atomic<bool> raised{false};
   struct sigaction action {};
   if (self.size > 1 && sigaction(SIGQUIT, nullptr, &action) == 0 && action.sa_handler != SIG_DFL &&
-      action.sa_handler != SIG_IGN && !raised.exchange(true, std::memory_order_relaxed)) {
+      action.sa_handler != SIG_IGN && !self.is_ending.exchange(true, std::memory_order_relaxed)) {
     raise(SIGQUIT);
   }
   end_at_once(code);

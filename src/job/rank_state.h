@@ -34,6 +34,8 @@ struct RankState {
   std::atomic<void (*)(bool serve) noexcept> idle_poll{nullptr};
   std::atomic<bool> returned{false};  ///< has sent `leave` for exit or a return from main
   std::atomic<bool> ends{false};      ///< has sent `leave` with a departure that ends the job
+  /// A thread has called `end` or `end_at_once`, or SIGQUIT is raised.
+  std::atomic<bool> is_ending{false};
   /// The thread that is inside `end`, or 0.
   std::atomic<pid_t> ending_thread{0};
 };

@@ -288,8 +288,13 @@ int end_with_quit_handler(const Arguments& arguments) {
     Job::current().end(9);
   });
   job.barrier();
-  if (job.rank() == 0) job.end(5);
-  if (arguments.at(0) == "polling") poll_for_ever(job);
+  const bool polling = arguments.at(0) == "polling";
+  if (job.rank() == 0) {
+    // It is not raised in this rank, whatever its other threads do.
+    for (int i = 0; polling && i < 3; ++i) std::thread([&] { poll_for_ever(job); }).detach();
+    job.end(5);
+  }
+  if (polling) poll_for_ever(job);
   compute_for_ever();
 }
 
