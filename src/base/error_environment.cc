@@ -6,6 +6,7 @@
 #include "base/env.h"
 #include "base/error.h"
 #include "base/os_debugger.h"
+#include "base/os_fatal_signal.h"
 
 /// In the global namespace and never optimised away, so that a debugger finds it by name.
 [[gnu::used]] volatile int gex_frozen = 1;
@@ -48,6 +49,12 @@ void follow_error_environment() noexcept {
   static constexpr MessagePolicy policy{
       .is_quiet = is_quiet, .is_verbose = is_verbose, .on_fatal = on_fatal};
   set_message_policy(policy);
+}
+
+void follow_error_environment_in_signals() noexcept {
+  if (!is_enabled(env::Variable::backtrace) && !is_enabled(env::Variable::freeze_on_error)) return;
+  os::prepare_backtrace();
+  os::report_fatal_signals(on_fatal);
 }
 
 void set_error_backtrace(int (*print)(int descriptor)) noexcept {

@@ -10,6 +10,10 @@ namespace gex {
 /// fatal error.
 void follow_error_environment() noexcept;
 
+/// Where GASNET_BACKTRACE or GASNET_FREEZE_ON_ERROR is set, a signal that ends the process is from
+/// now on reported as a fatal error is.
+void follow_error_environment_in_signals() noexcept;
+
 /// Puts another function in the place of a backtrace at errors: it looks at GASNET_BACKTRACE
 /// itself. The interface to clients does this at load, because a program may bring its own
 /// backtraces.

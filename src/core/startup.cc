@@ -8,6 +8,7 @@
 
 #include "base/env.h"
 #include "base/error.h"
+#include "base/error_environment.h"
 #include "base/os_cpu.h"
 #include "base/os_memory_limits.h"
 #include "base/os_process_fence.h"
@@ -131,6 +132,7 @@ void start_process(Deliver deliver, const CommandLine& line) {
   job::Job& job = *self.job;
   env::check_values();
   env::warn_unknown();
+  follow_error_environment_in_signals();
   const ClientNotes notes = read_client_notes();
   name_network(notes.conduit);
   require_known_networks();

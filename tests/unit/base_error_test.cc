@@ -303,6 +303,45 @@ TEST(FatalDeath, PrintsABacktraceWhenAsked) {
       ExitedWithCode(1), "^gex: cause\n.*base_error_test.*\\[0x");
 }
 
+/// Ends the process by a signal that nothing handles, after the reports of fatal signals are on.
+void end_by(int signal, const char* variable) {
+  for (const int number : {SIGSEGV, SIGABRT, SIGFPE}) std::signal(number, SIG_DFL);
+  ::setenv(variable, "1", 1);
+  follow_error_environment_in_signals();
+  std::raise(signal);
+}
+
+TEST(FatalSignalDeath, PrintsABacktraceWhenAsked) {
+  const testing::KilledBySignal by_abort(SIGABRT);
+  EXPECT_EXIT(end_by(SIGABRT, "GASNET_BACKTRACE"), by_abort,
+              "^gex: signal 6 [(]Aborted[)]\n.*base_error_test.*\\[0x");
+  EXPECT_EXIT(end_by(SIGFPE, "GASNET_BACKTRACE"), testing::KilledBySignal(SIGFPE), "\\[0x");
+  EXPECT_EXIT(end_by(SIGABRT, "GASNET_QUIET"), by_abort, "^$");
+}
+
+TEST(FatalSignalDeath, PrintsABacktraceOfAnAccessThatFails) {
+  EXPECT_EXIT(
+      {
+        std::signal(SIGSEGV, SIG_DFL);
+        ::setenv("GASNET_BACKTRACE", "1", 1);
+        follow_error_environment_in_signals();
+        int* volatile nowhere = nullptr;
+        *nowhere = 1;
+      },
+      testing::KilledBySignal(SIGSEGV), "^gex: signal 11 .*\n.*base_error_test.*\\[0x");
+}
+
+TEST(FatalSignalDeath, LeavesAClientsHandlerAlone) {
+  EXPECT_EXIT(
+      {
+        std::signal(SIGSEGV, [](int) { ::_exit(7); });
+        ::setenv("GASNET_BACKTRACE", "1", 1);
+        follow_error_environment_in_signals();
+        std::raise(SIGSEGV);
+      },
+      ExitedWithCode(7), "^$");
+}
+
 TEST(Fatal, FreezesForADebuggerWhenAsked) {
   int ends[2];
   ASSERT_EQ(::pipe(ends), 0);
