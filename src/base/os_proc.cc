@@ -12,6 +12,8 @@
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
+#include <fstream>
+#include <iterator>
 #include <memory>
 #include <sstream>
 #include <string_view>
@@ -186,6 +188,11 @@ std::optional<int> other_threads() {
     if (number_of(entry->d_name)) ++count;
   }
   return std::max(count, 0);
+}
+
+std::string command_line() {
+  std::ifstream file("/proc/self/cmdline", std::ios::binary);
+  return {std::istreambuf_iterator<char>(file), {}};
 }
 
 std::string process_name(pid_t process) {

@@ -40,6 +40,10 @@ bool catches_signal(pid_t process, int signal);
 /// background thread of ThreadSanitizer, which handles forks itself.
 std::optional<int> other_threads();
 
+/// The words of this process's command line, each with a zero behind it; empty when it cannot be
+/// read.
+std::string command_line();
+
 /// The short name of a process (/proc/PID/comm); empty when it cannot be read.
 std::string process_name(pid_t process);
 

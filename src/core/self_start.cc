@@ -10,6 +10,7 @@
 
 #include "base/env.h"
 #include "base/error.h"
+#include "base/os_proc.h"
 #include "core/client_notes.h"
 #include "job/limits.h"
 
@@ -30,6 +31,22 @@ std::string asks_for_machines() {
   }
   return {};
 }
+
+/// The command line of a client that passes none to gex_Client_Init; empty if it cannot be read.
+struct OwnCommandLine {
+  std::string text;
+  std::vector<char*> words;
+  char** arguments = nullptr;
+  int count = 0;
+
+  OwnCommandLine() : text(os::command_line()) {
+    for (std::size_t at = 0; at < text.size(); at += std::strlen(&text[at]) + 1)
+      words.push_back(&text[at]);
+    count = static_cast<int>(words.size());
+    words.push_back(nullptr);
+    arguments = words.data();
+  }
+};
 
 /// Returns only by the end of the process.
 [[noreturn]] void become_amudprun(const std::string& reason, const CommandLine& line) {
@@ -53,9 +70,12 @@ std::string asks_for_machines() {
 
 }  // namespace
 
-std::uint32_t take_ranks(const CommandLine& line) {
-  if (line.count == nullptr || line.arguments == nullptr || *line.count < 2) return 0;
+std::uint32_t take_ranks(const CommandLine& given) {
   if (read_client_notes().conduit != label) return 0;
+  OwnCommandLine own;
+  const bool is_given = given.count != nullptr && given.arguments != nullptr;
+  const CommandLine line = is_given ? given : CommandLine{&own.count, &own.arguments};
+  if (*line.count < 2) return 0;
   char** const arguments = *line.arguments;
   const auto ranks = env::parse_integer(arguments[1]);
   if (!ranks || *ranks < 1 || *ranks > job::max_ranks) {
@@ -67,7 +87,7 @@ std::uint32_t take_ranks(const CommandLine& line) {
   }
   if (const std::string reason = asks_for_machines(); !reason.empty())
     become_amudprun(reason, line);
-  // With the null pointer at the end.
+  // With the null pointer at the end. A client that passes no arguments keeps all of them.
   for (int i = 1; i < *line.count; ++i) arguments[i] = arguments[i + 1];
   --*line.count;
   return static_cast<std::uint32_t>(*ranks);

@@ -15,8 +15,9 @@ struct CommandLine {
   char*** arguments = nullptr;
 };
 
-/// The number of ranks to start: 0 if the program has another label, or no arguments. Ends the
-/// process in one line if the first argument is not a number of ranks.
+/// The number of ranks to start, from the command line; where the client passes none, from the
+/// process's own: 0 if the program has another label, or no arguments. Ends the process in one line
+/// if the first argument is not a number of ranks.
 std::uint32_t take_ranks(const CommandLine& line);
 
 }  // namespace gex

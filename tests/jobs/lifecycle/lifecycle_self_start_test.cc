@@ -48,9 +48,16 @@ TEST(SelfStart, WithoutArgumentsItIsAJobOfOneWithAWarning) {
   EXPECT_EQ(outcome.status, 0);
   EXPECT_EQ(outcome.output, "rank 0 of 1:\n");
   EXPECT_EQ(lines_with(outcome.error, "this is a job of one rank"), 1) << outcome.error;
-  // Nor are they asked about where the client does not pass them on.
-  const Outcome kept = start({"3"}).variable("PROBE_WITHOUT_ARGUMENTS", "1").run();
-  EXPECT_EQ(kept.output, "rank 0 of 1: 3\n");
+}
+
+TEST(SelfStart, AClientThatDoesNotPassItsArgumentsKeepsThem) {
+  const Outcome kept = start({"3", "4"}).variable("PROBE_WITHOUT_ARGUMENTS", "1").run();
+  EXPECT_EQ(kept.status, 0) << kept.error;
+  EXPECT_EQ(lines_with(kept.output, " of 3: 3 4"), 3) << kept.output;
+  expect_refusal(start({"file"}).variable("PROBE_WITHOUT_ARGUMENTS", "1").run(), 1,
+                 "is 'file', not a number of ranks");
+  const Outcome alone = start({}).variable("PROBE_WITHOUT_ARGUMENTS", "1").run();
+  EXPECT_EQ(alone.output, "rank 0 of 1:\n");
 }
 
 TEST(SelfStart, ALauncherLeavesTheArgumentsAlone) {
