@@ -216,7 +216,9 @@ void print(const MemoryFacts& memory) {
   print_fact("  memory of the host", format_bytes(memory.limits.physical) + ", " +
                                          format_bytes(memory.limits.available) +
                                          " of it available; attach refuses more");
-  print_fact("  control group", format_limit(memory.limits.cgroup));
+  const std::string setting = memory.limits.cgroup_setting;
+  print_fact("  control group", format_limit(memory.limits.cgroup) +
+                                    (setting.empty() ? setting : " (" + setting + ")"));
   print_fact("  address space", format_limit(memory.limits.address_space) + " (ulimit -v)");
   print_fact("  file size", format_limit(memory.limits.file_size) + " (ulimit -f)");
   print_fact("  pages", memory.segment_commit ? "allocated at attach (GEX_SEGMENT_COMMIT)"

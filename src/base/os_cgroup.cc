@@ -134,12 +134,22 @@ void lower_memory(CgroupLimits& limits, std::optional<std::uint64_t> bytes, cons
   limits.memory_setting = setting;
 }
 
+void lower_hard_memory(CgroupLimits& limits, std::optional<std::uint64_t> bytes,
+                       const char* setting) {
+  lower_memory(limits, bytes, setting);
+  if (!bytes || (limits.hard_memory && *limits.hard_memory <= *bytes)) return;
+  limits.hard_memory = bytes;
+  limits.hard_memory_setting = setting;
+}
+
 void read_tasks(const std::string& directory, CgroupLimits& limits) {
   lower(limits.tasks, number(first_line(directory + "/pids.max")));
 }
 
 void read_unified(const std::string& directory, CgroupLimits& limits) {
-  lower_memory(limits, number(first_line(directory + "/memory.max")), "memory.max");
+  lower_hard_memory(limits, number(first_line(directory + "/memory.max")), "memory.max");
+  // The kernel makes a group that uses more so slow that it hardly runs.
+  lower_memory(limits, number(first_line(directory + "/memory.high")), "memory.high");
   read_tasks(directory, limits);
   std::istringstream cpu(first_line(directory + "/cpu.max"));
   std::string quota, period;
@@ -151,7 +161,7 @@ void read_memory(const std::string& directory, CgroupLimits& limits) {
   // Version 1 has no word for "unlimited": it shows the largest multiple of the page size.
   constexpr std::uint64_t unlimited = std::uint64_t{1} << 62;
   const auto bytes = number(first_line(directory + "/memory.limit_in_bytes"));
-  if (bytes && *bytes < unlimited) lower_memory(limits, bytes, "memory.limit_in_bytes");
+  if (bytes && *bytes < unlimited) lower_hard_memory(limits, bytes, "memory.limit_in_bytes");
 }
 
 void read_cpu(const std::string& directory, CgroupLimits& limits) {

@@ -12,10 +12,13 @@
 namespace gex::os {
 
 struct CgroupLimits {
-  std::optional<std::uint64_t> memory;  ///< bytes the group may use; absent: unlimited
-  std::optional<double> cpus;           ///< processor seconds per second; absent: unlimited
-  std::optional<std::uint64_t> tasks;   ///< processes and threads; absent: unlimited
-  const char* memory_setting = "";      ///< the file that sets `memory`
+  /// Bytes beyond which the group is slowed down or ended; absent: unlimited.
+  std::optional<std::uint64_t> memory;
+  std::optional<std::uint64_t> hard_memory;  ///< beyond which processes are killed
+  std::optional<double> cpus;                ///< processor seconds per second; absent: unlimited
+  std::optional<std::uint64_t> tasks;        ///< processes and threads; absent: unlimited
+  const char* memory_setting = "";           ///< the file that sets `memory`
+  const char* hard_memory_setting = "";      ///< and `hard_memory`
 };
 
 /// Reads the limits that hold now. `root` stands before every path that is read, "" outside of

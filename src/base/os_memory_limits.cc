@@ -60,8 +60,13 @@ std::uint64_t MemoryLimits::usable_physical() const noexcept {
 }
 
 MemoryLimits memory_limits(const std::string& root) {
-  return {physical_memory(root), available_memory(root), cgroup_limits(root).memory,
-          address_space_limit(), file_size_limit()};
+  const CgroupLimits cgroup = cgroup_limits(root);
+  return {.physical = physical_memory(root),
+          .available = available_memory(root),
+          .cgroup = cgroup.memory,
+          .cgroup_setting = cgroup.memory_setting,
+          .address_space = address_space_limit(),
+          .file_size = file_size_limit()};
 }
 
 std::string format_bytes(std::uint64_t bytes) {

@@ -28,6 +28,7 @@ struct MemoryLimits {
   std::uint64_t physical = 0;
   std::uint64_t available = 0;
   std::optional<std::uint64_t> cgroup;
+  const char* cgroup_setting = "";  ///< the control group's file that sets it
   std::optional<std::uint64_t> address_space;
   std::optional<std::uint64_t> file_size;
 

@@ -85,6 +85,23 @@ TEST(CgroupLimits, Version2MaxMeansNoLimit) {
   EXPECT_EQ(limits.cpus, std::nullopt);
 }
 
+TEST(CgroupLimits, AGroupThatIsSlowedDownIsLimited) {
+  const TemporaryFolder root;
+  root.write("proc/self/mountinfo", unified_mount);
+  root.write("proc/self/cgroup", "0::/a/b\n");
+  root.write("sys/fs/cgroup/a/memory.max", "3000\n");
+  root.write("sys/fs/cgroup/a/b/memory.max", "max\n");
+  root.write("sys/fs/cgroup/a/b/memory.high", "2000\n");
+  const CgroupLimits limits = cgroup_limits(root.path());
+  EXPECT_EQ(limits.memory, 2000u);
+  EXPECT_STREQ(limits.memory_setting, "memory.high");
+  // Nothing is killed there.
+  EXPECT_EQ(limits.hard_memory, 3000u);
+  EXPECT_STREQ(limits.hard_memory_setting, "memory.max");
+  root.write("sys/fs/cgroup/a/b/memory.high", "max\n");
+  EXPECT_EQ(cgroup_limits(root.path()).memory, 3000u);
+}
+
 TEST(CgroupLimits, TheSmallestLimitOnTheWayUpHolds) {
   const TemporaryFolder root;
   root.write("proc/self/mountinfo", unified_mount);

@@ -12,9 +12,9 @@ std::string MemoryKills::explain() {
   if (!now || !before || *now <= *before) return {};
   const os::CgroupLimits limits = os::cgroup_limits();
   std::string text = ": killed by the kernel for lack of memory";
-  if (limits.memory) {
-    text += "; its control group allows " + os::format_bytes(*limits.memory) + " (" +
-            limits.memory_setting + ")";
+  if (limits.hard_memory) {
+    text += "; its control group allows " + os::format_bytes(*limits.hard_memory) + " (" +
+            limits.hard_memory_setting + ")";
   } else {
     text += "; the host has " + os::format_bytes(os::physical_memory());
   }
