@@ -103,6 +103,10 @@
 #define GASNET_EXTENDED_NAME GASNET_CONDUIT_NAME
 #define GASNET_EXTENDED_VERSION 1.0
 
+#if defined(GASNET_SEGMENT_EVERYTHING)
+#error \
+    "GASNET_SEGMENT_EVERYTHING: in libgex put, get and long messages reach segments alone (GASNET_SEGMENT_FAST)"
+#endif
 #define GASNET_SEGMENT_FAST 1
 #define GASNET_PSHM 1
 #define GASNET_HIDDEN_AM_CONCURRENCY_LEVEL 0
