@@ -144,6 +144,19 @@ TEST(Barrier, BlockingForm) {
   gex_Event_Wait(pending);
 }
 
+TEST(Barrier, BlockingFormReturnsToNobodyBeforeEverybodyHasCalledIt) {
+  std::fill_n(slots(), size(), 0);
+  barrier();
+  for (std::uint32_t round = 1; round <= size() + 3; ++round) {
+    if (round % size() == rank()) nap(2);
+    for (gex_Rank_t peer = 0; peer < size(); ++peer) tell(peer, round);
+    gex_Coll_BarrierBlocking(team(), 0);
+    for (gex_Rank_t peer = 0; peer < size(); ++peer)
+      ASSERT_GE(look_at<std::uint32_t>(slots() + peer), round) << "rank " << peer;
+  }
+  barrier();
+}
+
 TEST(Barrier, TestComesTrueWithPolling) {
   for (int i = 0; i < 50; ++i) {
     const gex_Event_t event = gex_Coll_BarrierNB(team(), 0);
