@@ -1,5 +1,8 @@
 #include "options.h"
 
+#include <unistd.h>
+
+#include <cerrno>
 #include <charconv>
 #include <cmath>
 #include <cstring>
@@ -139,6 +142,15 @@ std::optional<pid_t> parse_process(std::string_view text) {
   return process;
 }
 
+/// Why no file can be written under that name, or null.
+const char* why_no_file(const std::string& path) {
+  const std::string folder = std::filesystem::path(path).parent_path().string();
+  if (access(folder.empty() ? "." : folder.c_str(), W_OK | X_OK) != 0) return std::strerror(errno);
+  std::error_code ignored;
+  if (std::filesystem::is_directory(path, ignored)) return std::strerror(EISDIR);
+  return nullptr;
+}
+
 /// Parses an argument of -E and adds the assignment at its end, if any. Names before it are
 /// ignored, since the ranks inherit the environment. Returns false if a name is empty.
 bool add_variables(std::string_view argument, Options& options) {
@@ -245,6 +257,8 @@ Reading read_command_line(int count, char** arguments) {
         break;
       case hang_report:
         if (value.empty()) return reader.refuse<Options>("--hang-report needs the name of a file");
+        if (const char* const why = why_no_file(value); why != nullptr)
+          return reader.refuse<Options>("--hang-report '" + value + "' cannot be written: " + why);
         options.hang_report = value;
         break;
       case report:

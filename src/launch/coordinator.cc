@@ -16,8 +16,6 @@ namespace gex::launch {
 
 namespace {
 
-constexpr int status_of_time_out = 124;
-
 /// Minimum seconds in which the other ranks may exit after a rank has called gasnet_exit(0).
 /// Programs end with a barrier and that call; the first rank out of the barrier must not truncate
 /// the output of the others, nor hide that one of them fails.

@@ -26,6 +26,9 @@
 
 namespace gex::launch {
 
+/// The exit status of a job whose time limit is reached.
+inline constexpr int status_of_time_out = 124;
+
 /// What guardians report to the coordinator of their job.
 class Coordinator {
  public:

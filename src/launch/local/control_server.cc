@@ -9,6 +9,7 @@
 #include <string>
 #include <utility>
 
+#include "launch/local/execution.h"
 #include "launch/local/spawn.h"
 #include "launch/report.h"
 
@@ -288,9 +289,9 @@ void ControlServer::handle_exec_failure(std::uint32_t rank, int error, job::Star
   }
   const std::vector<std::string>& command = job_.launch.command;
   const std::string program = command.empty() ? "" : command.front();
-  job_.request_end(
-      {exec_failure_status(error), rank},
-      "cannot execute '" + program + "' on " + job_.part.name + ": " + std::strerror(error));
+  job_.request_end({exec_failure_status(error), rank},
+                   "cannot execute '" + program + "' on " + job_.part.name + ": " +
+                       describe_execution_error(program, error));
 }
 
 void ControlServer::handle_close(std::uint32_t rank) {

@@ -1,6 +1,7 @@
 #include "launch/local/launcher.h"
 
 #include <fcntl.h>
+#include <poll.h>
 #include <signal.h>
 #include <sys/prctl.h>
 #include <sys/signalfd.h>
@@ -11,9 +12,11 @@
 #include <cerrno>
 #include <cstring>
 
+#include "base/deadline.h"
 #include "base/os_file.h"
 #include "base/os_proc.h"
 #include "base/os_task_limits.h"
+#include "launch/coordinator.h"
 #include "launch/launcher_signals.h"
 #include "launch/local/guardian.h"
 #include "launch/local/memory_kills.h"
@@ -24,6 +27,10 @@
 namespace gex::launch {
 
 namespace {
+
+/// Seconds after the time limit, and between later looks, at which the launcher checks whether the
+/// guardian, which is to end the job, is stopped.
+constexpr double overdue_seconds = 1;
 
 void forward(int link, const ReceivedSignal& signal) {
   const auto byte =
@@ -97,15 +104,17 @@ class SignalSource {
 
   explicit operator bool() const noexcept { return static_cast<bool>(source_); }
 
-  /// Waits for the next signal.
-  ReceivedSignal next() const noexcept {
+  /// Waits for the next signal until the deadline.
+  std::optional<ReceivedSignal> next(const Deadline& limit) const noexcept {
     for (;;) {
+      pollfd readable{source_.get(), POLLIN, 0};
+      if (poll(&readable, 1, milliseconds_until(limit)) == 0) return std::nullopt;
       signalfd_siginfo info;
       unsigned char byte = 0;
       if (alone_ && read(source_.get(), &info, sizeof info) == sizeof info)
-        return {static_cast<int>(info.ssi_signo), info.ssi_code == SI_KERNEL};
+        return ReceivedSignal{static_cast<int>(info.ssi_signo), info.ssi_code == SI_KERNEL};
       if (!alone_ && read(source_.get(), &byte, 1) == 1)
-        return {byte & ~terminal_bit, (byte & terminal_bit) != 0};
+        return ReceivedSignal{byte & ~terminal_bit, (byte & terminal_bit) != 0};
     }
   }
 
@@ -113,6 +122,19 @@ class SignalSource {
   bool alone_;
   os::FileDescriptor source_;
 };
+
+/// Ends a job whose time is over and whose guardian is stopped. Returns its exit status.
+int end_stopped(const Launch& launch, pid_t guardian, const std::vector<pid_t>& spared) {
+  report(launch.program_name,
+         "timed out after %g s; the guardian (pid %d) is stopped, and is killed with its ranks",
+         *launch.time_limit, guardian);
+  kill(guardian, SIGKILL);
+  int status = 0;
+  while (waitpid(guardian, &status, 0) < 0 && errno == EINTR) {
+  }
+  kill_descendants(spared, [](pid_t, int) {});
+  return status_of_time_out;
+}
 
 /// Forwards signals until the guardian has ended. Returns the job's exit status. All signals are
 /// blocked.
@@ -130,14 +152,22 @@ int supervise(const Launch& launch, pid_t guardian, int link, const std::vector<
   }
   // The guardian may have ended before `signals` was opened.
   if (!status) status = reap(guardian);
+  // The guardian ends the job in time, unless it is stopped itself.
+  Deadline overdue;
+  if (launch.time_limit) overdue = after(*launch.time_limit + overdue_seconds);
   while (!status) {
-    const ReceivedSignal signal = signals.next();
-    if (signal.number == SIGCHLD) {
+    const std::optional<ReceivedSignal> signal = signals.next(overdue);
+    if (!signal) {
+      const auto activity = os::process_activity(guardian);
+      if (activity && (activity->state == 'T' || activity->state == 't'))
+        return end_stopped(launch, guardian, spared);
+      overdue = after(overdue_seconds);
+    } else if (signal->number == SIGCHLD) {
       status = reap(guardian);
-    } else if (stops_job(signal.number)) {
-      stop(launch, link, signal);
+    } else if (stops_job(signal->number)) {
+      stop(launch, link, *signal);
     } else {
-      forward(link, signal);
+      forward(link, *signal);
     }
   }
   if (WIFEXITED(*status)) return WEXITSTATUS(*status);

@@ -12,6 +12,7 @@
 #include "base/os_cpu.h"
 #include "base/os_file.h"
 #include "job/rank_variables.h"
+#include "launch/local/execution.h"
 #include "launch/terminal.h"
 
 namespace gex::launch {
@@ -99,8 +100,7 @@ job::Membership become_rank(const Launch& launch, std::uint32_t rank,
   restore_signals(inheritance.signals);
   // Launchers handle SIGINT even if it was ignored (signals_to_handle), so ranks do not ignore it.
   signal(SIGINT, SIG_DFL);
-  execvp(arguments[0], arguments.data());
-  fail(membership.control, errno, job::StartStep::execute);
+  fail(membership.control, execute(arguments.data()), job::StartStep::execute);
 }
 
 }  // namespace gex::launch

@@ -5,6 +5,8 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <fstream>
+#include <iterator>
 #include <set>
 #include <sstream>
 
@@ -49,6 +51,10 @@ TEST(CommandLine, MistakesAreOneLineAndStatusTwo) {
       {{"-n", "2", "-E", "A,=5", probe}, "-E 'A,=5' is neither NAME,... nor NAME=VALUE"},
       {{"-n", "2", "-E", "A,,B", probe}, "-E 'A,,B' is neither NAME,... nor NAME=VALUE"},
       {{"-n", "2", "--conduit", "", probe}, "--conduit needs a name"},
+      {{"-n", "2", "--hang-report", "/no/such/folder/file", probe},
+       "--hang-report '/no/such/folder/file' cannot be written: No such file or directory"},
+      {{"-n", "2", "--hang-report", "/tmp", probe},
+       "--hang-report '/tmp' cannot be written: Is a directory"},
       {{"-n", "2", "--nodes", probe}, "unknown option --nodes"},
       {{"-n", "2", "-x", probe}, "unknown option -x"},
   };
@@ -70,6 +76,68 @@ TEST(CommandLine, ProgramsThatCannotBeExecuted) {
                  "gexrun: cannot execute '/': Permission denied");
 }
 
+/// An executable file with this content, which goes away with the object.
+class Executable {
+ public:
+  explicit Executable(const std::string& content) {
+    char path[] = "/tmp/launch_test_XXXXXX";
+    const int file = mkstemp(path);
+    EXPECT_EQ(write(file, content.data(), content.size()), static_cast<ssize_t>(content.size()));
+    fchmod(file, 0700);
+    close(file);
+    path_ = path;
+  }
+  Executable(const Executable&) = delete;
+  Executable& operator=(const Executable&) = delete;
+  ~Executable() { unlink(path_.c_str()); }
+  const std::string& path() const { return path_; }
+
+ private:
+  std::string path_;
+};
+
+TEST(CommandLine, AProgramForAnotherProcessorIsNoScript) {
+  std::ifstream file("/bin/true", std::ios::binary);
+  std::string program((std::istreambuf_iterator<char>(file)), std::istreambuf_iterator<char>());
+  ASSERT_GT(program.size(), 20U);
+  program[18] = static_cast<char>(program[18] ^ 0x55);  // e_machine
+  const Executable other(program);
+  const Outcome outcome = run_gexrun({"-n", "2", other.path()}).run();
+  expect_failure(outcome, 126, "gexrun: cannot execute '" + other.path() + "' on ");
+  EXPECT_EQ(lines_with(outcome.error, ": Exec format error"), 1) << outcome.error;
+}
+
+TEST(CommandLine, AScriptWithoutAnInterpreterIsForTheShell) {
+  const Executable script("echo \"$1\"\n");
+  const Outcome outcome = run_gexrun({"-n", "1", script.path(), "a b"}).run();
+  expect_success(outcome);
+  EXPECT_EQ(outcome.output, "a b\n");
+}
+
+TEST(CommandLine, AnInterpreterWithACarriageReturnIsNamed) {
+  const Executable script("#!/bin/sh\r\necho\r\n");
+  expect_failure(run_gexrun({"-n", "1", script.path()}).run(), 127,
+                 "its interpreter '/bin/sh' with a carriage return behind it");
+}
+
+TEST(CommandLine, TimeLimitEndsAJobWhoseGuardianIsStopped) {
+  const Outcome outcome =
+      run_gexrun({"-n", "2", "--timeout", "0.5", "sh", "-c", "kill -STOP $PPID; exec sleep 100"})
+          .run();
+  expect_failure(outcome, 124, "gexrun: timed out after 0.5 s; the guardian (pid ");
+}
+
+TEST(CommandLine, ALimitOfTheAddressSpaceIsNamedAsThat) {
+#ifdef LAUNCH_TEST_FREED
+  const Outcome outcome =
+      Command({"bash", "-c", "ulimit -v 12000; exec " + gexrun + " -n 2 true"}).run();
+  expect_failure(outcome, 1, "(address space: at most 11 MiB of a process, ulimit -v)");
+  EXPECT_EQ(lines_with(outcome.error, "ulimit -u"), 0) << outcome.error;
+#else
+  GTEST_SKIP() << "a sanitizer needs more address space";
+#endif
+}
+
 TEST(CommandLine, AProgramWhoseInterpreterIsMissing) {
   char path[] = "/tmp/launch_test_XXXXXX";
   const int file = mkstemp(path);
@@ -81,6 +149,7 @@ TEST(CommandLine, AProgramWhoseInterpreterIsMissing) {
   const Outcome outcome = run_gexrun({"-n", "4", path}).run();
   unlink(path);
   expect_failure(outcome, 127, std::string("gexrun: cannot execute '") + path + "'");
+  EXPECT_EQ(lines_with(outcome.error, ": its interpreter '/no/such/interpreter'"), 1);
 }
 
 TEST(CommandLine, TheNumberOfRanksAsOtherLaunchersWriteIt) {

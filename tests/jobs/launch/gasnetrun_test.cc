@@ -200,6 +200,8 @@ TEST_F(Launchers, RefuseInOneLineWhatCannotBe) {
                  "GASNET_SSH_SERVERS: 'two:3' is not the name of a host");
   expect_refusal("gasnetrun_ofi", {"-n", "2"}, {{"GASNET_NODEFILE", "/nonexistent"}},
                  "GASNET_NODEFILE: cannot read '/nonexistent': No such file or directory");
+  expect_refusal("gasnetrun_ofi", {"-n", "2"}, {{"GASNET_NODEFILE", "/"}},
+                 "GASNET_NODEFILE: cannot read '/'");
   const std::string empty = file("# nobody\n");
   expect_refusal("gasnetrun_ofi", {"-n", "2"}, {{"GASNET_SSH_NODEFILE", empty}},
                  "GASNET_SSH_NODEFILE: '" + empty + "' names no host");
