@@ -261,6 +261,9 @@ Choice choose(const Wish& wish) {
     std::string reason = std::string("the best there is") + where(wish) + ": " + candidate.praise;
     if (wish.one_host && wish.interface.empty())
       reason.append("; on the loopback, because all ranks are on one host");
+    if (!wish.one_host && candidate.reach == Reach::sockets && wish.interface.empty() &&
+        wish.address.empty())
+      reason.append("; in a job at addresses by which its hosts reach each other");
     return {std::move(info), std::move(reason)};
   }
   if (needs_loopback(wish) && loopback_address() == nullptr) return {nullptr, no_loopback};
