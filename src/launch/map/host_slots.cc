@@ -21,7 +21,12 @@ bool add(std::string_view name, std::string_view slots, std::vector<HostSlots>& 
     return false;
   }
   // ssh would parse a name that begins with a dash as an option.
-  if (name.empty() || name.front() == '-' || name.find_first_of(" \t") != name.npos) return false;
+  if (name.empty() || name.front() == '-') return false;
+  // A file of something else, as of a program, has bytes that no name has.
+  const auto is_of_name = [](char one) {
+    return static_cast<unsigned char>(one) > ' ' && one != 0x7f;
+  };
+  if (!std::all_of(name.begin(), name.end(), is_of_name)) return false;
   const auto same = [name](const HostSlots& host) { return host.name == name; };
   const auto found = std::find_if(hosts.begin(), hosts.end(), same);
   if (found != hosts.end()) {
