@@ -240,8 +240,12 @@ bool Links::find_room(Link& link, shm::Direction direction) noexcept {
   const bool found = direction == shm::requests ? producer.find_request_room(link.answers->taken())
                                                 : producer.find_reply_room();
   if (!found) return false;
+  // Where nothing is under way the member waits for each message, and reads its cell ahead of it.
+  const bool is_stream =
+      producer.room() <
+      (direction == shm::requests ? shm::pair_shape.reply_window : shm::pair_shape.cells);
   producer.use_at_most(batch);
-  fetch_for_writing(out);
+  if (is_stream) fetch_for_writing(out);
   return true;
 }
 
