@@ -19,7 +19,7 @@ namespace {
 
 constexpr const char* usage =
     R"(Usage: gexrun -n N [OPTION]... PROGRAM [ARGUMENT]...
-       gexrun --report [--json] [JOB]
+       gexrun --report [JOB] [--json]
 Runs PROGRAM as a job of N ranks, on this machine or on several, and exits with the status of the
 first rank that fails, or 0.
 
@@ -297,6 +297,8 @@ Reading read_command_line(int count, char** arguments) {
   }
   options.command.assign(reader.rest().begin(), reader.rest().end());
   if (options.report) {
+    // No program follows, and so no option of a program's.
+    options.json |= std::erase(options.command, "--json") != 0;
     if (options.command.size() > 1) return reader.refuse<Options>("--report takes one JOB");
     if (!options.command.empty()) {
       options.reported_job = parse_process(options.command.front());

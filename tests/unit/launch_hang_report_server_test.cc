@@ -4,6 +4,7 @@
 
 #include <gtest/gtest.h>
 #include <sys/socket.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 #include <atomic>
@@ -111,6 +112,48 @@ TEST_F(Server, BearsWithAClientThatGoesBeforeTheReportIsThere) {
   kept(analyse(reports));
   keep = false;
   EXPECT_TRUE(served([] { return report_of(launcher, ReportFormat::text); }));
+}
+
+TEST(ReportClient, ShowsControlCharactersAsSuch) {
+  EXPECT_EQ(printable("a\x1b[31mb\r\x7f\nc\t"), "a\\x1b[31mb\\x0d\\x7f\nc\\x09");
+  EXPECT_EQ(printable("\xc2\x9b_\xc3\xa4"), "\\xc2\x9b_\xc3\xa4");
+}
+
+/// A process of another user that has bound a name of this user's: what it has been sent.
+std::string received_by_a_stranger(const std::function<void()>& ask) {
+  constexpr uid_t another_user = 65534;
+  int ends[2];
+  EXPECT_EQ(socketpair(AF_UNIX, SOCK_STREAM, 0, ends), 0);
+  const std::string name = report_socket_prefix() + "1";
+  const pid_t stranger = fork();
+  if (stranger == 0) {
+    close(ends[0]);
+    const int listener = socket(AF_UNIX, SOCK_STREAM, 0);
+    if (setuid(another_user) != 0 || os::bind_abstract(listener, name) != 0 ||
+        listen(listener, 1) != 0 || write(ends[1], "L", 1) != 1) {
+      _exit(1);
+    }
+    const int connection = accept(listener, nullptr, nullptr);
+    char bytes[64];
+    const ssize_t got = read(connection, bytes, sizeof bytes);
+    _exit(got > 0 && write(ends[1], bytes, static_cast<std::size_t>(got)) == got ? 0 : 2);
+  }
+  close(ends[1]);
+  char byte = 0;
+  EXPECT_EQ(read(ends[0], &byte, 1), 1) << "the stranger has not come so far";
+  ask();
+  std::string received(64, '\0');
+  received.resize(
+      static_cast<std::size_t>(std::max<ssize_t>(read(ends[0], received.data(), 64), 0)));
+  close(ends[0]);
+  waitpid(stranger, nullptr, 0);
+  return received;
+}
+
+TEST(ReportClient, AsksNoOtherUser) {
+  if (geteuid() != 0) GTEST_SKIP() << "needs root, which alone becomes another user";
+  EXPECT_EQ(
+      received_by_a_stranger([] { EXPECT_EQ(list_jobs().find("gexrun"), std::string::npos); }), "");
 }
 
 TEST_F(Server, RefusesWhatIsNoRequest) {

@@ -238,7 +238,7 @@ def report_on_demand(gexrun, probe, folder):
             for _ in range(2):
                 job.stdout.readline()
             while True:
-                asked = subprocess.run([gexrun, "--report", "--json", str(job.pid)],
+                asked = subprocess.run([gexrun, "--report", str(job.pid), "--json"],
                                        capture_output=True, text=True, timeout=60, check=True)
                 report = json.loads(asked.stdout)
                 if report["waits"]:
