@@ -22,6 +22,7 @@
 #include "launch/agents/launch_agents.h"
 #include "launch/hang/hang_options.h"
 #include "launch/hang/report_client.h"
+#include "launch/hang/report_file.h"
 #include "launch/local/binding.h"
 #include "launch/local/launcher.h"
 #include "launch/local/spawn.h"
@@ -152,6 +153,14 @@ int main(int count, char** arguments) {
   launch.exit_timeout = gex::env::seconds(gex::env::Variable::exit_timeout);
   launch.exit_grace = gex::env::seconds(gex::env::Variable::exit_grace);
   launch.hang = hang_options(options);
+  if (!launch.hang.report_file.empty()) {
+    const std::string no_file = gex::launch::why_no_report_file(launch.hang.report_file);
+    if (!no_file.empty()) {
+      gex::launch::report(name, "--hang-report '%s': %s", launch.hang.report_file.c_str(),
+                          no_file.c_str());
+      return 1;
+    }
+  }
   if (!options.hosts.empty()) {
     return gex::launch::run_root(launch, remote_start(options));
   }

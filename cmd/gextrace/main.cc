@@ -11,6 +11,7 @@
 #include "../output.h"
 #include "align.h"
 #include "base/os_file.h"
+#include "base/trace_format.h"
 #include "match.h"
 #include "options.h"
 #include "perfetto.h"
@@ -41,6 +42,20 @@ int write_output(const std::string& path, const std::function<void(std::FILE*)>&
   return 1;
 }
 
+/// Whether an output of that name would overwrite a trace; printed if so.
+bool would_overwrite_a_trace(const char* option, const std::string& path) {
+  char start[sizeof gex::trace::magic] = {};
+  std::FILE* const file = path.empty() || path == "-" ? nullptr : std::fopen(path.c_str(), "re");
+  if (file == nullptr) return false;
+  const bool is_trace = std::fread(start, 1, sizeof start, file) == sizeof start &&
+                        std::memcmp(start, gex::trace::magic, sizeof start) == 0;
+  std::fclose(file);
+  if (is_trace)
+    std::fprintf(stderr, "%s: %s %s: it is a trace, which is not overwritten; name another file\n",
+                 name, option, path.c_str());
+  return is_trace;
+}
+
 }  // namespace
 
 int main(int count, char** arguments) {
@@ -48,6 +63,10 @@ int main(int count, char** arguments) {
   const gextrace::Reading reading = gextrace::read_command_line(count, arguments);
   if (!reading.message.empty()) return reading.print(name);
   const gextrace::Options& options = reading.options;
+  if (would_overwrite_a_trace("-o", options.perfetto) ||
+      would_overwrite_a_trace("--svg", options.picture)) {
+    return 2;
+  }
 
   std::string why;
   std::optional<gextrace::Job> job = gextrace::read_job(options.files, options.filter.ranks, why);

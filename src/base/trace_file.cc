@@ -13,6 +13,7 @@
 #include "base/cancellation.h"
 #include "base/error.h"
 #include "base/immortal.h"
+#include "base/os_file.h"
 #include "base/os_host.h"
 #include "base/os_memory.h"
 #include "base/os_memory_limits.h"
@@ -95,18 +96,37 @@ std::string failure(const std::string& path, const char* what, int error) {
   return "trace file " + path + ": " + what + ": " + std::strerror(error);
 }
 
+/// Whether the file is a trace, or the zeros of one whose process ended before it had begun.
+bool is_trace(const std::string& path) noexcept {
+  const os::FileDescriptor file(::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NOFOLLOW));
+  char start[sizeof magic] = {};
+  if (!file || ::read(file.get(), start, sizeof start) != sizeof start) return false;
+  constexpr char zeros[sizeof magic] = {};
+  return std::memcmp(start, magic, sizeof magic) == 0 ||
+         (std::memcmp(start, zeros, sizeof zeros) == 0 && os::file_size(file.get()) >= first_chunk);
+}
+
 /// Makes the file anew: another job may still be writing to the one of that name, which must not
-/// change under it.
-int create(const std::string& path) noexcept {
+/// change under it. What is no trace stays. The reason of a failure in `why`.
+int create(const std::string& path, std::string& why) noexcept {
   struct stat status {};
   if (::lstat(path.c_str(), &status) == 0) {
     if (S_ISDIR(status.st_mode)) {
-      errno = EISDIR;
+      why = std::strerror(EISDIR);
       return -1;
     }
-    if (::unlink(path.c_str()) != 0) return -1;
+    if (!S_ISREG(status.st_mode) || !is_trace(path)) {
+      why = "there is something else of that name, which is no trace and is left alone";
+      return -1;
+    }
+    if (::unlink(path.c_str()) != 0) {
+      why = std::strerror(errno);
+      return -1;
+    }
   }
-  return ::open(path.c_str(), O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
+  const int file = ::open(path.c_str(), O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
+  if (file < 0) why = std::strerror(errno);
+  return file;
 }
 
 }  // namespace
@@ -123,8 +143,9 @@ std::string TraceFile::open(const std::string& path, std::uint64_t bytes,
   path_ = path;
   chunks_ = static_cast<std::uint32_t>(
       std::min<std::uint64_t>((bytes - first_chunk) / chunk_bytes, std::uint64_t{1} << 24));
-  file_.reset(create(path));
-  if (!file_) return failure(path, "it cannot be created", errno);
+  std::string why;
+  file_.reset(create(path, why));
+  if (!file_) return "trace file " + path + ": it cannot be created: " + why;
   if (const int error = allocate_space(file_.get(), 0, first_chunk))
     return failure(path, "no space for its header", error);
   os::Mapping mapping =

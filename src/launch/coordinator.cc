@@ -10,6 +10,7 @@
 #include "base/assert.h"
 #include "base/os_file.h"
 #include "job/rank_set.h"
+#include "launch/hang/report_file.h"
 #include "launch/report.h"
 
 namespace gex::launch {
@@ -259,10 +260,10 @@ void JobCoordinator::handle_hang(Hang hang, double seconds, const HangReport& re
                 ": no rank has computed or begun an operation, and nothing has arrived:\n";
   write_stderr(std::string(launch_.program_name) + ": " + what + to_text(report));
   if (!options.report_file.empty()) {
-    const int error = os::replace_file(options.report_file, to_json(report));
-    if (error != 0)
+    const std::string why = write_report_file(options.report_file, report);
+    if (!why.empty())
       gex::launch::report(launch_.program_name, "cannot write the report to '%s': %s",
-                          options.report_file.c_str(), std::strerror(error));
+                          options.report_file.c_str(), why.c_str());
   }
   if (options.action == HangOptions::Action::end)
     end({.code = 1}, std::string("the job makes no progress and is ended (") +

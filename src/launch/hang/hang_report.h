@@ -9,6 +9,7 @@
 
 #include <cstdint>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "launch/hang/rank_report.h"
@@ -64,6 +65,8 @@ std::string to_text(const HangReport& report);
 /// One JSON object: {"ranks": [...], "waits": [...], "circles": [...], "culprits": [...],
 /// "others": [...], "mismatches": [...]}. docs/hangs.md describes its fields.
 std::string to_json(const HangReport& report);
+/// What it begins with.
+inline constexpr std::string_view report_json_start = "{\"ranks\": [";
 
 /// Whether a rank waits, or has an operation in flight that has been found incomplete that long
 /// ago.

@@ -120,7 +120,7 @@ std::string json_of(const RankWait& wait) {
 }  // namespace
 
 std::string to_json(const HangReport& report) {
-  std::string out = "{\"ranks\": [";
+  std::string out(report_json_start);
   for (std::size_t i = 0; i < report.ranks.size(); ++i)
     out += (i == 0 ? "\n  " : ",\n  ") + json_of(report.ranks[i]);
   out += "],\n \"waits\": " +

@@ -338,6 +338,23 @@ class Faults(Traced):
         self.assertEqual(len(lines), 1, done.stderr)
         self.assertRegex(lines[0], r"GEX_TRACE: trace file .*: it cannot be created: Is a directory")
 
+    def test_what_is_no_trace_is_not_replaced(self):
+        path = pathlib.Path(self.trace + ".1")
+        path.write_text("precious")
+        done = self.run_job(2, SEQ, "fill", "1", options=["--trace", self.trace], status=1)
+        self.assertIn(f"{path}: it cannot be created: there is something else of that name",
+                      done.stderr)
+        self.assertEqual(path.read_text(), "precious")
+        path.unlink()
+        # But an earlier trace is, and gextrace never overwrites one.
+        for _ in range(2):
+            self.run_job(2, SEQ, "fill", "1", options=["--trace", self.trace])
+        before = path.read_bytes()
+        for option in ("-o", "--svg"):
+            done = self.gextrace(option, str(path), self.trace, status=2)
+            self.assertIn(f"{option} {path}: it is a trace", done.stderr)
+        self.assertEqual(path.read_bytes(), before)
+
     def test_a_folder_that_is_missing_is_one_line(self):
         done = self.run_job(2, SEQ, "fill", "1", options=["--trace", "/nowhere/trace"], status=1)
         self.assertIn("trace file /nowhere/trace.", done.stderr)
