@@ -1,5 +1,6 @@
 #include "base/env.h"
 
+#include <sys/auxv.h>
 #include <unistd.h>
 #include <algorithm>
 #include <atomic>
@@ -38,6 +39,9 @@ std::size_t index_of(Variable variable) noexcept {
 const char* expectation(Type type) noexcept {
   switch (type) {
     case Type::text:
+    case Type::file:
+    case Type::plugin:
+    case Type::command:
       return "any text";
     case Type::boolean:
       return "1, 0, yes, no, y, n, on, off, true or false";
@@ -84,6 +88,9 @@ bool first_time(std::string_view name) {
 bool is_well_formed(Type type, std::string_view text) {
   switch (type) {
     case Type::text:
+    case Type::file:
+    case Type::plugin:
+    case Type::command:
       return true;
     case Type::boolean:
       return parse_boolean(text).has_value();
@@ -104,6 +111,30 @@ T parsed(Variable variable, std::optional<T> (*parse)(std::string_view)) {
   if (text.empty()) return T{};
   if (const std::optional<T> result = parse(text)) return *result;
   refuse(describe(variable).name, describe(variable).type, text);
+}
+
+std::atomic<bool> pretends{false};
+
+/// Whether the caller of a program with another's rights may not decide it.
+bool is_withheld(Variable variable) noexcept {
+  const Type type = describe(variable).type;
+  return (type == Type::file || type == Type::plugin || type == Type::command) &&
+         has_rights_of_another();
+}
+
+/// In one line, also where warnings are silenced.
+void name_withheld() {
+  std::string names;
+  for (std::size_t i = 0; i < std::size(rows); ++i) {
+    const char* const set = std::getenv(rows[i].name);
+    if (set == nullptr || *set == '\0' || !is_withheld(static_cast<Variable>(i))) continue;
+    names += (names.empty() ? "" : ", ") + std::string(rows[i].name);
+  }
+  if (names.empty()) return;
+  note(
+      "ignored, as this program has the rights of another user (setuid, setgid or capabilities): "
+      "%s",
+      names.c_str());
 }
 
 /// The number of single-character changes that turn one name into the other.
@@ -156,6 +187,12 @@ const char* type_name(Type type) noexcept {
   switch (type) {
     case Type::text:
       return "text";
+    case Type::file:
+      return "file";
+    case Type::plugin:
+      return "plugin";
+    case Type::command:
+      return "command";
     case Type::boolean:
       return "boolean";
     case Type::integer:
@@ -191,7 +228,8 @@ std::optional<std::string> value(Variable variable) {
 }
 
 std::optional<std::string> value(const char* name) {
-  const char* set = std::getenv(name);
+  const std::optional<Variable> row = find(name);
+  const char* set = row ? raw(*row) : std::getenv(name);
   if (set == nullptr) return std::nullopt;
   const std::string_view text = trimmed(set);
   if (text.empty()) return std::nullopt;
@@ -199,7 +237,17 @@ std::optional<std::string> value(const char* name) {
 }
 
 const char* raw(Variable variable) noexcept {
+  if (is_withheld(variable)) return nullptr;
   return std::getenv(describe(variable).name);
+}
+
+bool has_rights_of_another() noexcept {
+  static const bool has = ::getauxval(AT_SECURE) != 0;
+  return has || pretends.load(std::memory_order_relaxed);
+}
+
+void pretend_rights_of_another(bool pretend) noexcept {
+  pretends.store(pretend, std::memory_order_relaxed);
 }
 
 std::string text(Variable variable) {
@@ -257,6 +305,7 @@ void display(std::string_view name, std::string_view value, bool is_default) {
 void warn_unknown() {
   static std::atomic<bool> done{false};
   if (!speaks_for_job() || done.exchange(true, std::memory_order_relaxed)) return;
+  name_withheld();
   for (char** entry = environ; entry != nullptr && *entry != nullptr; ++entry) {
     const std::string_view name(*entry, std::strcspn(*entry, "="));
     if (!name.starts_with("GEX_") || find(name)) continue;

@@ -15,6 +15,10 @@
 // unknown GASNET_ ones are ignored. A variable that is set but empty, or holds only blanks, counts
 // as unset; blanks around a value are ignored.
 //
+// A program that has been given the rights of another user or group (AT_SECURE: setuid, setgid,
+// file capabilities) must not do with them what its caller's environment asks for. There variables
+// of the types file, plugin and command count as unset; `warn_unknown` names them.
+//
 // With GASNET_VERBOSEENV=1 the process that speaks for the job prints each variable's value on
 // standard error, when it is first asked for.
 //
@@ -40,6 +44,9 @@ namespace gex::env {
 /// The grammar of a variable's value.
 enum class Type {
   text,     ///< any string
+  file,     ///< a file or folder, or several folders with colons between them
+  plugin,   ///< what is loaded into the process, by its name or its file
+  command,  ///< a command, or a part of one
   boolean,  ///< 0 1 n y no yes off on false true, any case
   integer,  ///< decimal or 0x hexadecimal, with optional sign
   seconds,  ///< decimal number of seconds, fractions allowed
@@ -121,5 +128,9 @@ bool verbose();
 /// Warns once about each GEX_ variable in the environment that is not in the table, naming the one
 /// that is most like it. Only the process that speaks for the job does, and only the first call.
 void warn_unknown();
+
+/// Whether this program has the rights of another user (see above). Tests pretend.
+bool has_rights_of_another() noexcept;
+void pretend_rights_of_another(bool pretend) noexcept;
 
 }  // namespace gex::env

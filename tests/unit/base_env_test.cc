@@ -47,6 +47,9 @@ TEST_F(Environment, EveryRowIsCompleteUniqueAndHasADefaultOfItsType) {
     if (text.empty()) continue;
     switch (row.type) {
       case Type::text:
+      case Type::file:
+      case Type::plugin:
+      case Type::command:
         break;
       case Type::boolean:
         EXPECT_TRUE(parse_boolean(text)) << name;
@@ -62,6 +65,21 @@ TEST_F(Environment, EveryRowIsCompleteUniqueAndHasADefaultOfItsType) {
         break;
     }
   }
+}
+
+TEST_F(Environment, AProgramWithTheRightsOfAnotherTakesNoFilesPluginsOrCommands) {
+  set(Variable::conduit_path, "/tmp");
+  set(Variable::conduit, "evil");
+  set(Variable::check, "1");
+  pretend_rights_of_another(true);
+  EXPECT_EQ(value(Variable::conduit_path), std::nullopt);
+  EXPECT_EQ(value("GEX_CONDUIT_PATH"), std::nullopt);
+  EXPECT_EQ(raw(Variable::conduit), nullptr);
+  EXPECT_EQ(text(Variable::conduit), "");
+  EXPECT_TRUE(boolean(Variable::check));
+  pretend_rights_of_another(false);
+  EXPECT_EQ(value(Variable::conduit_path), "/tmp");
+  EXPECT_EQ(text(Variable::conduit), "evil");
 }
 
 TEST_F(Environment, FindsRowsByName) {
