@@ -28,7 +28,8 @@ using Tick = std::uint64_t;
 /// The nearest whole number of a `count` that is not negative. llround would need the mathematics
 /// library, which some configure scripts link without.
 constexpr Tick nearest_tick(double count) noexcept {
-  return static_cast<Tick>(count + 0.5);
+  const auto below = static_cast<Tick>(count);
+  return count - static_cast<double>(below) < 0.5 ? below : below + 1;
 }
 
 /// CLOCK_MONOTONIC in nanoseconds.
