@@ -345,7 +345,8 @@ TEST_P(Foreign, AReportIsFoundByTheProgramTheLauncherAndEachRank) {
     for (const pid_t process : ranks) {
       const Outcome report = Command({gexrun, "--report", std::to_string(process)}).run();
       expect_success(report);
-      EXPECT_EQ(report.output, "no rank waits\n");
+      // Behind it stands what the ranks do instead: they sleep.
+      EXPECT_TRUE(report.output.starts_with("no rank waits\n")) << report.output;
     }
     kill(running->process(), SIGTERM);
     EXPECT_TRUE(running->wait_until_all_gone());
