@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "base/clock.h"
+#include "core/thread.h"
 
 namespace gex {
 
@@ -34,6 +35,7 @@ std::uint64_t sleep_until_rung(std::uint64_t limit_ns, bool (*look)(void* contex
   const Process& self = process();
   const shm::Neighborhood& neighborhood = self.neighborhood;
   shm::SleeperCount& sleepers = neighborhood.sleepers();
+  std::atomic<std::uint32_t>& shown = this_thread().status.sleeps_in_library;
   bool found = false;
   Tick begin = 0;
   sleepers.begin();
@@ -45,9 +47,12 @@ std::uint64_t sleep_until_rung(std::uint64_t limit_ns, bool (*look)(void* contex
             found = look(context);
             detail::last_look = false;
             begin = ticks();
+            // Relaxed: shown to the guardian.
+            shown.store(found ? 0 : 1, std::memory_order_relaxed);
             return found;
           },
           self.threaded ? shm::Sleepers::many : shm::Sleepers::one);
+  shown.store(0, std::memory_order_relaxed);
   sleepers.end();
   return found ? 0 : std::max<std::uint64_t>(ticks_to_ns(ticks() - begin), 1);
 }
