@@ -22,6 +22,17 @@ bool has_process_fence() noexcept;
 /// few microseconds.
 void process_fence() noexcept;
 
+/// A full fence of the calling thread's own.
+inline void own_fence() noexcept {
+#ifdef __SANITIZE_THREAD__
+  // The sanitizer has no fences, and takes what is ordered by one for unordered.
+  static std::atomic<int> order{0};
+  order.fetch_add(0, std::memory_order_seq_cst);
+#else
+  std::atomic_thread_fence(std::memory_order_seq_cst);
+#endif
+}
+
 /// Lets `shared_fence` of any process include the threads of this one; once. Whether it does.
 bool enable_shared_fence() noexcept;
 

@@ -67,7 +67,7 @@ struct StdBell {
   /// Of this process and of all that are included.
   static void shared_fence() noexcept { os::shared_fence(); }
   /// Of this thread.
-  static void own_fence() noexcept { std::atomic_thread_fence(std::memory_order_seq_cst); }
+  static void own_fence() noexcept { os::own_fence(); }
   /// Reads the word behind a fence of the caller's own.
   static std::uint32_t load_behind_fence(Word& word) noexcept {
     return word.fetch_add(0, std::memory_order_seq_cst);

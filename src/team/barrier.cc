@@ -10,6 +10,7 @@
 #include "base/error.h"
 #include "base/immortal.h"
 #include "base/os_cpu.h"
+#include "base/os_process_fence.h"
 #include "base/spin_lock.h"
 #include "core/active_list.h"
 #include "core/initiate.h"
@@ -192,7 +193,7 @@ bool TeamBarrier::done(std::uint32_t number) noexcept {
 void TeamBarrier::wake_members(std::uint32_t number) noexcept {
   // The last one to arrive wakes all: of two that are last at once, each has stored its flag before
   // this fence, so one of them sees the other's. Without the fence neither might.
-  std::atomic_thread_fence(std::memory_order_seq_cst);
+  os::own_fence();
   const std::size_t group = team_.rank / group_size * group_size;
   const std::size_t count = std::min<std::size_t>(group_size, team_.size - group);
   if (least_of({&flags_[group], count}, number) == number) ring_neighbors();
