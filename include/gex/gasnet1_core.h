@@ -91,10 +91,8 @@ GEX_EXPORT_ int gasnet_getNodeInfo(gasnet_nodeinfo_t* nodeinfo_table, int nument
 /** A variable of the job's environment, or NULL. */
 GEX_EXPORT_ char* gasnet_getenv(const char* name);
 
-/* How waiting calls wait. SPIN: they look for what they wait for without a break, and offer the
- * processor to others only with more ranks than processors. BLOCK: they sleep until it comes.
- * SPINBLOCK: they look for a short time first. Unless this is called, for about as long as such
- * waits have taken lately. */
+/* How waiting calls wait. BLOCK and SPINBLOCK give up the processor sooner; libgex never sleeps in
+ * the kernel for a message. */
 #define GASNET_WAIT_SPIN 0
 #define GASNET_WAIT_BLOCK 1
 #define GASNET_WAIT_SPINBLOCK 2

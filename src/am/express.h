@@ -26,28 +26,24 @@ namespace gex::am {
 namespace detail {
 
 template <class Write>
-[[gnu::always_inline]] inline bool write_cell(Link& link, shm::Direction direction,
-                                              std::uint32_t what, Write write) noexcept {
-  Outgoing& out = link.out[direction];
+[[gnu::always_inline]] inline bool write_cell(Outgoing& out, std::uint32_t what,
+                                              Write write) noexcept {
   if (!out.producer.has_room()) [[unlikely]]
     return false;
   const std::uint32_t index = out.producer.next() & (shm::pair_shape.cells - 1);
   write(out.cells[index], out.slots[index]);
   out.producer.publish(out.cells[index].ready, what);
-  link.waiters->ring();
   return true;
 }
 
 template <class Write>
-[[gnu::always_inline]] inline bool send_in_cell(Link& link, shm::Direction direction,
-                                                std::uint32_t what, bool threaded,
+[[gnu::always_inline]] inline bool send_in_cell(Outgoing& out, std::uint32_t what, bool threaded,
                                                 Write write) noexcept {
-  if (!threaded) return write_cell(link, direction, what, write);
-  Outgoing& out = link.out[direction];
+  if (!threaded) return write_cell(out, what, write);
   const BiasedLock::Hold hold = out.lock.try_lock(thread_number());
   if (!hold) [[unlikely]]
     return false;
-  const bool room = write_cell(link, direction, what, write);
+  const bool room = write_cell(out, what, write);
   out.lock.unlock(hold);
   return room;
 }
@@ -60,9 +56,10 @@ template <class Write>
                                               unsigned arg_count, bool threaded) noexcept {
   if (link == nullptr || arg_count > shm::cell_words) [[unlikely]]
     return false;
-  return detail::send_in_cell(*link, direction, what, threaded, [=](shm::Cell& cell, shm::Slot&) {
-    copy_chunks(cell.words, args, arg_count * sizeof *args);
-  });
+  return detail::send_in_cell(link->out[direction], what, threaded,
+                              [=](shm::Cell& cell, shm::Slot&) {
+                                copy_chunks(cell.words, args, arg_count * sizeof *args);
+                              });
 }
 
 /// A medium message.
@@ -75,7 +72,7 @@ template <class Write>
   if (link == nullptr || arg_count > shm::cell_words || size > shm::slot_bytes) [[unlikely]]
     return false;
   return detail::send_in_cell(
-      *link, direction, what, threaded, [=](shm::Cell& cell, shm::Slot& slot) {
+      link->out[direction], what, threaded, [=](shm::Cell& cell, shm::Slot& slot) {
         cell.size_buffer =
             MessageHeader::make_size_buffer(static_cast<std::uint32_t>(size), no_slab);
         copy_chunks(cell.words, args, before);

@@ -61,7 +61,6 @@ void Links::set_up_lane(Lane& lane, std::uint32_t number) {
     link.slabs = &lane.slabs;
     link.lane = number;
     link.open = number == 0;
-    link.waiters = &neighborhood.waiters_bell(member);
     if (member == me) continue;
     if (!self.progress_threads.empty() && self.progress_threads[neighborhood.members()[member]])
       link.bell = &neighborhood.doorbell(member);
@@ -296,7 +295,6 @@ void Links::request_unanswered(Incoming& in, BiasedLock::Hold hold, gex_Rank_t s
       in.control->unanswered.fetch_add(shm::pair_shape.release_lag, std::memory_order_relaxed);
     else
       in.control->unanswered.store(count, std::memory_order_relaxed);
-    in.to_source->waiters->ring();
     return;
   }
   const std::uint32_t member = process().neighborhood.local_index_of(source);
@@ -308,9 +306,7 @@ void Links::flush_unanswered() noexcept {
       owes_, static_cast<std::uint32_t>(owed_.size()),
       [this](std::uint32_t member) -> std::atomic<std::uint32_t>& { return owed_[member]; },
       [](std::uint32_t member, std::uint32_t count) {
-        const shm::Neighborhood& neighborhood = process().neighborhood;
-        neighborhood.unanswered_of(member).fetch_add(count, std::memory_order_relaxed);
-        neighborhood.waiters_bell(member).ring();
+        process().neighborhood.unanswered_of(member).fetch_add(count, std::memory_order_relaxed);
       });
 }
 

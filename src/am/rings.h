@@ -75,8 +75,7 @@ struct Link {
   Slabs* slabs = nullptr;       ///< of this process in this lane
   std::uint32_t member = 0;     ///< local index
   std::uint32_t lane = 0;
-  shm::Doorbell* bell = nullptr;     ///< of the member's progress thread; null: it has none
-  shm::Doorbell* waiters = nullptr;  ///< the bell of the member's threads that wait
+  shm::Doorbell* bell = nullptr;  ///< of the member's progress thread; null: it has none
   /// Requests may be sent: the member polls for them, or will. In a lane other than the first it
   /// changes under the lock of the ring of requests.
   bool open = false;

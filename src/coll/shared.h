@@ -24,7 +24,6 @@
 #include <cstddef>
 #include <cstdint>
 #include <memory>
-#include <utility>
 #include <vector>
 
 #include "coll/direct.h"
@@ -129,8 +128,6 @@ class Shared {
     return ready == nullptr || shm::seems_posted<shm::StdAtomics>(
                                    *ready, awaited_number_.load(std::memory_order_relaxed));
   }
-  /// Whether something was stored that other members may wait for, since this was asked last.
-  bool take_shown() noexcept { return std::exchange(shown_, false); }
   /// Whether others may be waiting for something that this member would do in a poll.
   bool wants_polls() const noexcept;
 
@@ -203,7 +200,6 @@ class Shared {
   OperationQueue<SharedOperation> operations_;
   SharedOperation* posting_ = nullptr;  ///< the first whose operand is not all posted, or null
   std::uint32_t next_number_ = 0;
-  bool shown_ = false;
 
   // What direct operations before have shown.
   bool mapped_refused_ = false;  ///< a member does not map what this one has in segments

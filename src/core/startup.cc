@@ -24,7 +24,6 @@
 #include "core/progress.h"
 #include "core/thread.h"
 #include "core/trace.h"
-#include "core/waiting.h"
 
 namespace gex {
 
@@ -115,9 +114,9 @@ Agreed count_cores_and_lanes() {
   if (any(&Announced::progress_thread)) {
     for (const Announced& one : announcements)
       self.progress_threads.push_back(one.progress_thread != 0);
+    // A rank that has none rings those of others.
+    os::enable_shared_fence();
   }
-  // Before there are other threads, with which it takes long.
-  os::enable_shared_fence();
   self.reports_pairs = any(&Announced::reports_pairs);
   return {std::ranges::max(announcements, {}, &Announced::lanes).lanes,
           any(&Announced::requires_ways)};
@@ -166,7 +165,6 @@ void start_process(Deliver deliver, const CommandLine& line) {
 
   self.neighborhood = shm::Neighborhood::form(self.placement, agreed.lanes);
   attach_network(deliver);
-  set_up_waiting();
   report_network_at_exit();
   if (traced()) trace::name_fact(trace::Fact::conduit, self.conduit_name.c_str());
   gex_proc_.jobsize = job.size();

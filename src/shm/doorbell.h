@@ -1,23 +1,18 @@
 #pragma once
-// A doorbell: how the threads of a process sleep until another thread or process has stored
-// something for them.
+// A doorbell: how a thread sleeps until another thread or process has stored something for it.
 //
-//   a sleeper                                     another thread
+//   the sleeper                                   another thread
 //     bell.sleep(limit, [] { return any(); });      stores something
 //                                                   bell.ring();
 //
-// The other thread stores and then looks whether a sleeper sleeps; a sleeper notes that it sleeps
-// and then looks whether there is something. Each needs its store to be seen before its look. The
-// sleeper pays for both, by a fence in all processes that use the bell (base/os_process_fence.h),
-// so that a ring costs one load of a line that hardly ever changes. A process that is not included
-// in such fences makes its own.
+// The other thread stores and then looks whether the sleeper sleeps; the sleeper notes that it
+// sleeps and then looks whether there is something. Each needs its store to be seen before its
+// look. The sleeper pays for both, by a fence in all processes that use the bell
+// (base/os_process_fence.h), so that a ring costs one load of a line that hardly ever changes. A
+// process that is not included in such fences makes its own.
 //
-// The word is odd while a thread may sleep, and a ring makes it even and wakes all of them. Each
-// ring leaves another value, so a thread that has not gone to sleep yet does not.
-//
-// Requires: in memory that is zero before its first use. Any number of threads of one process may
-// sleep, unless one passes that it is the only one; `ring` may be called by any thread of any
-// process.
+// Requires: in memory that is zero before its first use; one thread sleeps at a time. `ring` may be
+// called by any thread of any process.
 //
 // Template over a policy, so that an interleaving explorer runs the same text
 // (tests/unit/shm_doorbell_relacy).
@@ -53,21 +48,12 @@ struct StdBell {
   static void store_relaxed(Word& word, std::uint32_t value) noexcept {
     word.store(value, std::memory_order_relaxed);
   }
-  static void fetch_add_relaxed(Word& word, std::uint32_t value) noexcept {
-    word.fetch_add(value, std::memory_order_relaxed);
-  }
-  static std::uint32_t fetch_or_relaxed(Word& word, std::uint32_t bits) noexcept {
-    return word.fetch_or(bits, std::memory_order_relaxed);
-  }
-  static bool replace_relaxed(Word& word, std::uint32_t expected, std::uint32_t value) noexcept {
-    return word.compare_exchange_strong(expected, value, std::memory_order_relaxed);
+  static std::uint32_t exchange_relaxed(Word& word, std::uint32_t value) noexcept {
+    return word.exchange(value, std::memory_order_relaxed);
   }
   /// Nothing but an order for the compiler: the fence of the sleeper stands for it.
   static void ringer_fence() noexcept { std::atomic_signal_fence(std::memory_order_seq_cst); }
-  /// Of this process and of all that are included.
-  static void shared_fence() noexcept { os::shared_fence(); }
-  /// Of this thread.
-  static void own_fence() noexcept { os::own_fence(); }
+  static void sleeper_fence() noexcept { os::shared_fence(); }
   /// Reads the word behind a fence of the caller's own.
   static std::uint32_t load_behind_fence(Word& word) noexcept {
     return word.fetch_add(0, std::memory_order_seq_cst);
@@ -78,77 +64,43 @@ struct StdBell {
   static void wake_waiters(const Word& word) noexcept { os::wake_waiters(word); }
 };
 
-/// How many threads may sleep on a bell.
-enum class Sleepers { one, many };
-
 template <class Policy>
 class alignas(cache_line) BasicDoorbell {
  public:
-  /// Makes zero of memory that is not; before the first use.
-  void clear() noexcept { Policy::store_relaxed(word_, 0); }
-
-  /// Wakes the sleepers, if there are any. What the caller stored before is seen by them.
+  /// Wakes the sleeper, if there is one. What the caller stored before is seen by it.
   void ring() noexcept {
     // The fence of the sleeper stands between what was stored before and this load.
     Policy::ringer_fence();
-    const std::uint32_t word =
-        Policy::has_fence() ? Policy::load_relaxed(word_) : Policy::load_behind_fence(word_);
-    if ((word & asleep) != 0) [[unlikely]]
-      wake(word);
+    if (Policy::has_fence() ? Policy::load_relaxed(asleep_) != no
+                            : Policy::load_behind_fence(asleep_) != no) [[unlikely]]
+      wake();
   }
 
   /// Sleeps until a ring, at most `limit_ns` (0: without a limit, only where `is_exact`); not if
   /// `has_work()`, which is asked once it is certain that a thread which stores something later
-  /// will find the sleeper asleep. `sleepers`: one if no other thread sleeps here; where there are
-  /// many, a ring may find one that has left.
+  /// will find the sleeper asleep.
   template <class HasWork>
-  void sleep(std::uint64_t limit_ns, HasWork has_work, Sleepers sleepers = Sleepers::one) noexcept {
-    const std::uint32_t word = Policy::fetch_or_relaxed(word_, asleep) | asleep;
-    if (is_exact())
-      Policy::shared_fence();
-    else
-      Policy::own_fence();
-    if (!has_work()) Policy::wait_while(word_, word, limit_ns);
-    // As by a ring, but that there is no other sleeper to be woken.
-    if (sleepers == Sleepers::one) Policy::replace_relaxed(word_, word, word + 1);
+  void sleep(std::uint64_t limit_ns, HasWork has_work) noexcept {
+    Policy::store_relaxed(asleep_, yes);
+    if (is_exact()) Policy::sleeper_fence();
+    if (!has_work()) Policy::wait_while(asleep_, yes, limit_ns);
+    Policy::store_relaxed(asleep_, no);
   }
 
-  /// Whether no ring is missed. Otherwise a sleeper may miss one of a process that has fences.
+  /// Whether no ring is missed. Otherwise the sleeper may miss one.
   static bool is_exact() noexcept { return Policy::has_fence(); }
 
  private:
-  static constexpr std::uint32_t asleep = 1;
+  static constexpr std::uint32_t no = 0;
+  static constexpr std::uint32_t yes = 1;
 
-  [[gnu::noinline, gnu::cold]] void wake(std::uint32_t word) noexcept {
-    // One of those that ring makes the system call; where another one did, or a sleeper came
-    // since, what the caller has stored is seen behind the fences of all who sleep now. Relaxed:
-    // the message that a sleeper then finds has its own order.
-    if (Policy::replace_relaxed(word_, word, word + 1)) Policy::wake_waiters(word_);
+  [[gnu::noinline, gnu::cold]] void wake() noexcept {
+    // One of those that ring makes the system call. Relaxed: the message that the sleeper then
+    // finds has its own order.
+    if (Policy::exchange_relaxed(asleep_, no) != no) Policy::wake_waiters(asleep_);
   }
 
-  typename Policy::Word word_;
-};
-
-/// How many threads sleep on any of some bells, for those that would ring all of them.
-template <class Policy>
-class alignas(cache_line) BasicSleeperCount {
- public:
-  /// As of the bell.
-  void clear() noexcept { Policy::store_relaxed(count_, 0); }
-
-  /// Around a sleep.
-  void begin() noexcept { Policy::fetch_add_relaxed(count_, 1); }
-  void end() noexcept { Policy::fetch_add_relaxed(count_, ~std::uint32_t{0}); }
-  /// Whether there may be any who have not seen what the caller stored before.
-  bool any() noexcept {
-    // As in Doorbell::ring.
-    Policy::ringer_fence();
-    return (Policy::has_fence() ? Policy::load_relaxed(count_)
-                                : Policy::load_behind_fence(count_)) != 0;
-  }
-
- private:
-  typename Policy::Word count_;
+  typename Policy::Word asleep_;
 };
 
 /// Where threads of the sleeper's process find its bell, once there is a sleeper.
@@ -172,7 +124,6 @@ class BasicBellPlace {
 
 using Doorbell = BasicDoorbell<StdBell>;
 static_assert(sizeof(Doorbell) == cache_line);
-using SleeperCount = BasicSleeperCount<StdBell>;
 using BellPlace = BasicBellPlace<StdBell>;
 
 }  // namespace gex::shm

@@ -127,7 +127,7 @@ void Neighborhood::lay_out() noexcept {
   barrier_offset_ = slab_state_offset_ + round_up_to_line(slab_count * sizeof(std::uint32_t));
   lane_part_bytes_ = round_up(barrier_offset_, 4096);
   unanswered_offset_ = barrier_offset_ + 2 * barrier_kinds * barrier_slots * cache_line;
-  member_bytes_ = round_up(unanswered_offset_ + 5 * cache_line, 4096);
+  member_bytes_ = round_up(unanswered_offset_ + 3 * cache_line, 4096);
   boards_offset_ = member_bytes_ * size_;
   boards_stride_ = round_up(sizeof(PostBoard) * size_, 4096);
   lanes_offset_ = boards_offset_ + boards_stride_ * barrier_slots;
@@ -284,15 +284,6 @@ std::atomic<std::uint32_t>& Neighborhood::unanswered_of(std::uint32_t member) co
 Doorbell& Neighborhood::doorbell(std::uint32_t member) const noexcept {
   return *reinterpret_cast<Doorbell*>(base_ + member * member_bytes_ + unanswered_offset_ +
                                       2 * cache_line);
-}
-
-Doorbell& Neighborhood::waiters_bell(std::uint32_t member) const noexcept {
-  return *reinterpret_cast<Doorbell*>(base_ + member * member_bytes_ + unanswered_offset_ +
-                                      3 * cache_line);
-}
-
-SleeperCount& Neighborhood::sleepers() const noexcept {
-  return *reinterpret_cast<SleeperCount*>(base_ + unanswered_offset_ + 4 * cache_line);
 }
 
 std::byte* Neighborhood::slab(std::uint32_t lane, std::uint32_t owner,

@@ -141,10 +141,6 @@ class Neighborhood {
 
   /// The bell of a member's progress thread.
   Doorbell& doorbell(std::uint32_t member) const noexcept;
-  /// The bell of a member's threads that wait in a call (core/waiting.h).
-  Doorbell& waiters_bell(std::uint32_t member) const noexcept;
-  /// How many of those sleep, of all members.
-  SleeperCount& sleepers() const noexcept;
 
   /// Slab `index` of `owner` in a mapped lane, and its state word: 1 while the payload is in use.
   std::byte* slab(std::uint32_t lane, std::uint32_t owner, std::uint32_t index) const noexcept;

@@ -14,14 +14,7 @@ struct RelacyBell : RelacyAtomics {
   using Pointer = rl::atomic<T*>;
   static bool has_fence() { return true; }
   static void ringer_fence() { rl::atomic_thread_fence(rl::mo_seq_cst, RL_INFO); }
-  static void shared_fence() { rl::atomic_thread_fence(rl::mo_seq_cst, RL_INFO); }
-  static void own_fence() { rl::atomic_thread_fence(rl::mo_seq_cst, RL_INFO); }
-  static std::uint32_t fetch_or_relaxed(Word& word, std::uint32_t bits) {
-    return word(RL_INFO).fetch_or(bits, rl::mo_relaxed);
-  }
-  static bool replace_relaxed(Word& word, std::uint32_t expected, std::uint32_t value) {
-    return word(RL_INFO).compare_exchange_strong(expected, value, rl::mo_relaxed);
-  }
+  static void sleeper_fence() { rl::atomic_thread_fence(rl::mo_seq_cst, RL_INFO); }
   static std::uint32_t load_behind_fence(Word& word) {
     return word(RL_INFO).fetch_add(0, rl::mo_seq_cst);
   }
@@ -35,11 +28,10 @@ struct RelacyBell : RelacyAtomics {
     }
     word.wait(context, /*is_timed=*/limit_ns != 0, /*allow_spurious_wakeup=*/false, RL_INFO);
   }
-  static constexpr unsigned all = 64;
-  static void wake_waiters(Word& word, unsigned count = all) {
+  static void wake_waiters(Word& word) {
     rl::context& context = rl::ctx();
     context.sched();
-    word.wake(context, count, RL_INFO);
+    word.wake(context, 1, RL_INFO);
   }
 };
 
@@ -48,7 +40,7 @@ struct NoRingerFence : RelacyBell {
   static void ringer_fence() {}
 };
 struct NoSleeperFence : RelacyBell {
-  static void shared_fence() {}
+  static void sleeper_fence() {}
 };
 
 /// Whether a sleeper was not woken.
