@@ -9,6 +9,7 @@
 #include <chrono>
 #include <map>
 #include <sstream>
+#include <thread>
 
 #include "modes.h"
 
@@ -256,6 +257,16 @@ class Shell {
     }
     return true;
   }
+  /// Waits until a job has the terminal, whose command `fg` shows before: until then the shell gets
+  /// the signals of keys.
+  bool has_job_in_foreground() const {
+    const auto end = std::chrono::steady_clock::now() + std::chrono::seconds(30);
+    while (tcgetpgrp(terminal_) == process_) {
+      if (std::chrono::steady_clock::now() > end) return false;
+      std::this_thread::yield();
+    }
+    return true;
+  }
   const std::string& text() const { return shown_; }
 
  private:
@@ -300,6 +311,7 @@ TEST(Input, KeysOfATerminalStopAndEndTheJob) {
   ASSERT_TRUE(shell.shown("Stopped")) << shell.text();
   shell.type("fg\n");
   ASSERT_TRUE(shell.shown("gexrun")) << shell.text();
+  ASSERT_TRUE(shell.has_job_in_foreground());
   shell.type("\x03");
   ASSERT_TRUE(shell.shown("$ ")) << shell.text();
   EXPECT_EQ(lines_with(shell.text(), "ended by signal 2"), 1) << shell.text();
