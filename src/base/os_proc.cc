@@ -1,13 +1,11 @@
 #include "base/os_proc.h"
 
 #include <dirent.h>
-#include <fcntl.h>
 #include <sys/prctl.h>
 #include <time.h>
 #include <unistd.h>
 
 #include <algorithm>
-#include <cerrno>
 #include <charconv>
 #include <cstdio>
 #include <cstdlib>
@@ -40,23 +38,9 @@ std::optional<pid_t> number_of(const char* name) {
   return number;
 }
 
-std::optional<std::string> read_small_file(const char* path) {
-  const FileDescriptor file(open(path, O_RDONLY | O_CLOEXEC));
-  if (!file) return std::nullopt;
-  std::string text;
-  char piece[4096];
-  for (;;) {
-    const ssize_t got = read(file.get(), piece, sizeof piece);
-    if (got < 0 && errno == EINTR) continue;
-    if (got < 0) return std::nullopt;
-    if (got == 0) return text;
-    text.append(piece, static_cast<std::size_t>(got));
-  }
-}
-
 /// /proc/PID/stat from the state on; the field before it may hold anything in parentheses.
 std::optional<std::string> stat_of(pid_t process) {
-  const auto stat = read_small_file(("/proc/" + std::to_string(process) + "/stat").c_str());
+  const auto stat = read_file("/proc/" + std::to_string(process) + "/stat");
   if (!stat) return std::nullopt;
   const std::size_t after_name = stat->rfind(')');
   if (after_name == std::string::npos || after_name + 4 > stat->size()) return std::nullopt;
@@ -90,8 +74,7 @@ std::vector<pid_t> children() {
   if (!tasks) return found;
   while (const dirent* const entry = readdir(tasks.get())) {
     if (!number_of(entry->d_name)) continue;
-    const auto list =
-        read_small_file((std::string("/proc/self/task/") + entry->d_name + "/children").c_str());
+    const auto list = read_file(std::string("/proc/self/task/") + entry->d_name + "/children");
     if (!list) return children_by_parent();
     const char* at = list->c_str();
     for (;;) {
@@ -171,7 +154,7 @@ std::optional<double> processor_seconds(pid_t process) {
 }
 
 bool catches_signal(pid_t process, int signal) {
-  const auto status = read_small_file(("/proc/" + std::to_string(process) + "/status").c_str());
+  const auto status = read_file("/proc/" + std::to_string(process) + "/status");
   if (!status) return false;
   constexpr std::string_view key = "\nSigCgt:";
   const std::size_t at = status->find(key);
@@ -198,7 +181,7 @@ std::string command_line() {
 std::string process_name(pid_t process) {
   char own[16] = "";
   if (process == getpid() && prctl(PR_GET_NAME, own) == 0) return own;
-  auto name = read_small_file(("/proc/" + std::to_string(process) + "/comm").c_str());
+  auto name = read_file("/proc/" + std::to_string(process) + "/comm");
   if (!name) return {};
   while (!name->empty() && name->back() == '\n') name->pop_back();
   return *name;

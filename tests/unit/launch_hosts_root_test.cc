@@ -48,9 +48,10 @@ class RootTest : public testing::Test {
       _exit(run_root_of_started(launch_, secret_, std::move(listener)));
     }
   }
-  void connect(std::uint32_t host) {
+  /// `timeout`: of 0 allows one attempt.
+  void connect(std::uint32_t host, double timeout = connect_timeout) {
     std::string why;
-    RootConnection connection = connect_to_root(address_, secret_, host, why);
+    RootConnection connection = connect_to_root(address_, secret_, host, why, timeout);
     ASSERT_TRUE(connection) << why;
     keys_[host] = connection.keys;
     hosts_[host] = Link(std::move(connection.socket), connection.keys);
@@ -173,13 +174,8 @@ TEST_F(RootTest, ManySilentConnectionsKeepNoHostWaitingAndAreNamed) {
     os::FileDescriptor& one = silent.emplace_back(socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0));
     ASSERT_EQ(::connect(one.get(), reinterpret_cast<sockaddr*>(&root), sizeof root), 0);
   }
-  for (std::uint32_t host = 0; host < 2; ++host) {
-    // At once, without a retry.
-    std::string why;
-    RootConnection connection = connect_to_root(address_, secret_, host, why, /*timeout=*/0);
-    ASSERT_TRUE(connection) << why;
-    hosts_[host] = Link(std::move(connection.socket), connection.keys);
-  }
+  // At once, without a retry.
+  for (std::uint32_t host = 0; host < 2 && !HasFatalFailure(); ++host) connect(host, 0);
   hosts_[0].close();
   EXPECT_TRUE(follow(20000));
   EXPECT_EQ(finish(), 1);
@@ -202,13 +198,8 @@ TEST_F(RootTest, AListenerThatIsSilentAtAnotherAddressKeepsNoHostWaiting) {
   ASSERT_EQ(bind(silent.get(), reinterpret_cast<sockaddr*>(&place), sizeof place), 0);
   ASSERT_EQ(listen(silent.get(), 8), 0);
   address_.hosts.insert(address_.hosts.begin(), "127.0.0.2");
-  for (std::uint32_t host = 0; host < 2; ++host) {
-    // Without a retry. The root does not wait longer than the guardian would for that listener.
-    std::string why;
-    RootConnection connection = connect_to_root(address_, secret_, host, why, /*timeout=*/0);
-    ASSERT_TRUE(connection) << why;
-    hosts_[host] = Link(std::move(connection.socket), connection.keys);
-  }
+  // Without a retry. The root does not wait longer than the guardian would for that listener.
+  for (std::uint32_t host = 0; host < 2 && !HasFatalFailure(); ++host) connect(host, 0);
   hosts_[0].close();
   EXPECT_TRUE(follow(20000));
   EXPECT_EQ(finish(), 1);
