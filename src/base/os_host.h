@@ -9,4 +9,8 @@ namespace gex::os {
 /// signal-safe (allocates).
 std::string hostname();
 
+/// The number that the kernel draws when the machine starts, as text: the same in all processes
+/// between two starts. Empty if it cannot be read. Not signal-safe (allocates).
+std::string boot_id();
+
 }  // namespace gex::os

@@ -55,13 +55,6 @@ void copy_text(char (&to)[size], const std::string& text) noexcept {
   to[length] = '\0';
 }
 
-std::string first_line(const char* path) {
-  std::ifstream file(path);
-  std::string line;
-  std::getline(file, line);
-  return line;
-}
-
 /// The command line, its words separated by blanks.
 std::string command_line() {
   std::ifstream file("/proc/self/cmdline");
@@ -171,7 +164,7 @@ std::string TraceFile::open(const std::string& path, std::uint64_t bytes,
   header->tick_source = detail::tick_is_tsc ? TickSource::counter : TickSource::monotonic;
   header->ticks_per_second = ns_to_ticks(1'000'000'000);
   copy_text(header->host, os::hostname());
-  copy_text(header->boot_id, first_line("/proc/sys/kernel/random/boot_id"));
+  copy_text(header->boot_id, os::boot_id());
   copy_text(header->program, command_line());
   header->first = present();
   header->latest[0] = header->first;

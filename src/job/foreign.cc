@@ -1,6 +1,5 @@
 #include "job/foreign.h"
 
-#include <fcntl.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -41,10 +40,7 @@ void fence(ProcessManager& manager) {
 /// Identifies the host of processes that can share descriptors and detect each other's end: the
 /// boot of the machine, its name, and the network and process namespaces.
 std::string host_identity() {
-  char boot[64] = "";
-  const os::FileDescriptor file(open("/proc/sys/kernel/random/boot_id", O_RDONLY | O_CLOEXEC));
-  if (file && read(file.get(), boot, 36) != 36) boot[0] = '\0';
-  std::string identity = os::hostname() + "/" + boot;
+  std::string identity = os::hostname() + "/" + os::boot_id();
   for (const char* const name : {"/proc/self/ns/net", "/proc/self/ns/pid"}) {
     struct stat status {};
     if (stat(name, &status) == 0) identity += "/" + std::to_string(status.st_ino);

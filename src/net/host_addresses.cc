@@ -1,6 +1,5 @@
 #include "net/host_addresses.h"
 
-#include <fcntl.h>
 #include <ifaddrs.h>
 #include <linux/ethtool.h>
 #include <linux/sockios.h>
@@ -18,6 +17,7 @@
 #include <tuple>
 
 #include "base/os_file.h"
+#include "base/os_host.h"
 
 namespace gex::net {
 
@@ -138,13 +138,10 @@ std::vector<HostAddress> host_addresses() {
 }
 
 std::uint64_t ip_stack() {
-  // The machine, by the number that it draws when it starts, and its network namespace.
-  const os::FileDescriptor file(open("/proc/sys/kernel/random/boot_id", O_RDONLY | O_CLOEXEC));
-  char boot[36];
+  // The machine, by its start, and its network namespace.
+  const std::string boot = os::boot_id();
   struct stat status {};
-  if (!file || read(file.get(), boot, sizeof boot) != sizeof boot ||
-      stat("/proc/self/ns/net", &status) != 0)
-    return 0;
+  if (boot.empty() || stat("/proc/self/ns/net", &status) != 0) return 0;
   std::uint64_t hash = 14695981039346656037U;  // FNV-1a
   const auto add = [&hash](std::span<const std::byte> bytes) {
     for (const std::byte byte : bytes)
