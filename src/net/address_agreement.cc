@@ -13,10 +13,10 @@
 #include <vector>
 
 #include "base/os_host.h"
+#include "base/siphash.h"
 #include "net/address_choice.h"
 #include "net/address_probe.h"
 #include "net/host_addresses.h"
-#include "net/siphash.h"
 
 namespace gex::net {
 

@@ -21,8 +21,8 @@
 #include <vector>
 
 #include "base/os_file.h"
+#include "base/siphash.h"
 #include "net/address_choice.h"
-#include "net/siphash.h"
 
 namespace gex::net {
 

@@ -7,8 +7,8 @@
 #include <cstdint>
 #include <vector>
 
+#include "base/siphash.h"
 #include "net/address.h"
-#include "net/siphash.h"
 #include "net/udp/congestion.h"
 #include "net/udp/freshness.h"
 #include "net/udp/pacing.h"

@@ -35,7 +35,7 @@
 #include <memory>
 #include <span>
 
-#include "net/siphash.h"
+#include "base/siphash.h"
 
 namespace gex::net::udp {
 
