@@ -3,9 +3,10 @@
 
     docs.py ROOT [--fix]
 
-Lines have at most 100 characters, but for table rows and for what has no blank to break at; a link
-to a file of the tree leads to one. With --fix, paragraphs and list items with longer lines are
-wrapped anew.
+Lines have at most 100 characters, but for table rows and for what has no blank to break at. A cell
+of a table in docs/ has at most 150; docs/environment.md is generated, with its texts. A link to a
+file of the tree leads to one, and its #anchor to a heading there. With --fix, paragraphs and list
+items with longer lines are wrapped anew.
 """
 
 import os
@@ -13,7 +14,12 @@ import re
 import sys
 
 WIDTH = 100
-FOLDERS = ["docs", "bench", "cmd", "apps", "examples", "tests"]
+CELL = 150
+# Whose cells may be longer: texts of the environment table.
+LONG_CELLS = {os.path.join("docs", name + ".md") for name in
+              ["environment", "compatibility", "emu", "hangs", "hot-paths", "launching", "ofi",
+               "porting", "testing", "tracing", "which-way", "writing-a-conduit"]}
+FOLDERS = ["docs", "bench", "cmd", "apps", "examples", "tests", "src"]
 
 FENCE = re.compile(r"^\s*(```|~~~)")
 ITEM = re.compile(r"^(\s*)([-*+]|\d+[.)])(\s+)")
@@ -22,6 +28,10 @@ WORD = re.compile(r"(?:`[^`\n]*`|\S)+")
 # A line that begins so would be something else than text.
 BEGINS_MARKUP = re.compile(r"^(#+|[-*+>]|\d+[.)]|[|].*|```.*)$")
 LINK = re.compile(r"\]\(([^()\s]+)\)")
+HEADING = re.compile(r"^#+ +(.*?) *$", re.MULTILINE)
+CODE_BLOCK = re.compile(r"^(```|~~~).*?^\1", re.MULTILINE | re.DOTALL)
+# Two bars in a row leave an empty cell; a bar behind a backslash is text.
+BAR = re.compile(r"(?<!\\)\|")
 
 
 def documents(root):
@@ -103,12 +113,34 @@ def laid_out(text):
     return "\n".join(result) + "\n", wrong
 
 
+def anchors(text):
+    """What headings can be linked to by: lower case, blanks as hyphens, without other signs."""
+    headings = HEADING.findall(CODE_BLOCK.sub("", text))
+    return {re.sub(r"[^\w -]", "", heading).lower().replace(" ", "-") for heading in headings}
+
+
 def dead_links(root, path, text):
     for target in LINK.findall(text):
-        file = target.split("#")[0]
-        if file and not re.match(r"[a-z]+:", file):
-            if not os.path.exists(os.path.join(root, os.path.dirname(path), file)):
-                yield f"{path}: links to {file}, which is not there"
+        file, _, anchor = target.partition("#")
+        if re.match(r"[a-z]+:", file):
+            continue
+        there = os.path.join(root, os.path.dirname(path), file) if file else os.path.join(root, path)
+        if not os.path.exists(there):
+            yield f"{path}: links to {file}, which is not there"
+        elif anchor and there.endswith(".md"):
+            with open(there, encoding="utf-8") as linked:
+                if anchor not in anchors(linked.read()):
+                    yield f"{path}: links to {target}, which has no such heading"
+
+
+def long_cells(path, text):
+    if not path.startswith("docs" + os.sep) or path in LONG_CELLS:
+        return
+    for number, line in enumerate(text.splitlines(), 1):
+        if line.startswith("|"):
+            longest = max(len(cell.strip()) for cell in BAR.split(line))
+            if longest > CELL:
+                yield f"{path}:{number}: a cell of {longest} characters, of which {CELL} are allowed"
 
 
 def main():
@@ -127,6 +159,7 @@ def main():
                 file.write(text)
         failures += [f"{path}:{line}: longer than {WIDTH} characters" for line in laid_out(text)[1]]
         failures += dead_links(root, path, text)
+        failures += long_cells(path, text)
     for failure in failures:
         print(failure)
     print(f"{len(found)} documents, {len(failures)} failures")

@@ -13,7 +13,7 @@ from seeded_tree import SeededTree
 LONG = "word " * 30
 GOOD = {
     "README.md": "# Title\n\nText, and [a page](docs/page.md#part), and [elsewhere](https://a.b/c).\n",
-    "docs/page.md": f"| {LONG}|\n|---|\n\n{'x' * 120}\n\n1. one\n   more of one\n2. two\n",
+    "docs/page.md": f"# Part\n\n| {LONG}|\n|---|\n\n{'x' * 120}\n\n1. one\n   more of one\n2. two\n",
 }
 
 
@@ -36,6 +36,19 @@ class Docs(SeededTree):
     def test_dead_link(self):
         self.assert_caught({"docs/other.md": "see\n[this](README.md)\n"},
                            "docs/other.md: links to README.md, which is not there")
+
+    def test_link_to_a_heading_that_is_not_there(self):
+        self.assert_caught({"docs/page.md": "# Parts\n"},
+                           "README.md: links to docs/page.md#part, which has no such heading")
+        self.assert_caught({"docs/other.md": "# One\n\n```\n# Two\n```\n\n[two](#two)\n"},
+                           "docs/other.md: links to #two, which has no such heading")
+        self.assert_accepted({"docs/other.md": "# `One`, two\n\n[one](#one-two)\n"})
+
+    def test_long_cell(self):
+        wide = f"# Part\n\n| a | b |\n|---|---|\n| a | {LONG}more |\n"
+        self.assert_caught({"docs/page.md": wide}, "docs/page.md:5: a cell of 154 characters")
+        self.assert_accepted({"bench/page.md": wide})
+        self.assert_accepted({"docs/other.md": f"| {'a' * 80} | {'b' * 80} |\n"})
 
     def fixed(self, text):
         with tempfile.TemporaryDirectory() as root:
