@@ -18,7 +18,7 @@ CELL = 150
 # Whose cells may be longer: texts of the environment table.
 LONG_CELLS = {os.path.join("docs", name + ".md") for name in
               ["environment", "compatibility", "emu", "hangs", "hot-paths", "launching", "ofi",
-               "porting", "testing", "tracing", "which-way", "writing-a-conduit"]}
+               "testing", "tracing", "which-way", "writing-a-conduit"]}
 FOLDERS = ["docs", "bench", "cmd", "apps", "examples", "tests", "src"]
 
 FENCE = re.compile(r"^\s*(```|~~~)")
