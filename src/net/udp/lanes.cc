@@ -28,10 +28,10 @@ std::uint32_t Lanes::count_for(const Host& host, std::uint32_t wanted) {
                                           : std::min(default_lanes, processors_of_rank(host)));
 }
 
-Lanes::Lanes(const Host& host, const SipKey& key, const EndpointSettings& settings,
+Lanes::Lanes(const Host& host, Seal seal, const EndpointSettings& settings,
              std::vector<Parts> parts)
     : host_(host),
-      seal_(key),
+      seal_(std::move(seal)),
       segments_(host.threaded != 0),
       settings_(settings),
       count_(static_cast<std::uint32_t>(parts.size())) {

@@ -46,8 +46,7 @@ class Lanes {
     std::uint32_t session;
   };
 
-  Lanes(const Host& host, const SipKey& key, const EndpointSettings& settings,
-        std::vector<Parts> parts);
+  Lanes(const Host& host, Seal seal, const EndpointSettings& settings, std::vector<Parts> parts);
   Lanes(const Lanes&) = delete;
   Lanes& operator=(const Lanes&) = delete;
 

@@ -7,24 +7,15 @@ namespace gex::net::udp {
 
 namespace {
 
-__extension__ using Wide = unsigned __int128;
-
 constexpr std::size_t unit = 16;  // bytes of one product
-
-/// The sum of the products of `size` bytes, a multiple of 16.
-Wide sum_of_products(const std::byte* bytes, std::size_t size, const std::uint64_t* key) noexcept {
-  Wide sum = 0;
-  for (const std::byte* const end = bytes + size; bytes != end; bytes += unit, key += 2)
-    sum += static_cast<Wide>(word_at(bytes) + key[0]) * (word_at(bytes + 8) + key[1]);
-  return sum;
-}
 
 }  // namespace
 
 /// The digest of what is added, block for block, of which each goes to SipHash when it is whole.
 class Seal::Digest {
  public:
-  Digest(const Words& words, SipHash& into) noexcept : words_(words), into_(into) {}
+  Digest(const DigestMethod& method, const Words& words, SipHash& into) noexcept
+      : method_(method), words_(words), into_(into) {}
 
   void add(const std::byte* bytes, std::size_t size) noexcept {
     if (held_ > 0) {
@@ -59,7 +50,7 @@ class Seal::Digest {
   void add_units(const std::byte* bytes, std::size_t size) noexcept {
     while (size > 0) {
       const std::size_t part = std::min(size, block - at_);
-      sum_ += sum_of_products(bytes, part, words_.data() + at_ / sizeof(std::uint64_t));
+      sum_ = method_.add(sum_, bytes, part, words_.all.data() + at_ / sizeof(std::uint64_t));
       at_ += part;
       bytes += part;
       size -= part;
@@ -73,20 +64,21 @@ class Seal::Digest {
     at_ = 0;
   }
 
+  const DigestMethod& method_;
   const Words& words_;
   SipHash& into_;
-  Wide sum_ = 0;
+  DigestSum sum_ = 0;
   std::size_t at_ = 0;    ///< bytes of the block that are in the sum
   std::size_t held_ = 0;  ///< bytes of a product that is not whole yet
   std::byte unit_[unit]{};
 };
 
-Seal::Seal(const SipKey& key) : key_(key) {
+Seal::Seal(const SipKey& key, const DigestMethod& method) : key_(key), method_(method) {
   auto words = std::make_unique<Words>();
-  for (std::uint64_t i = 0; i < words->size(); ++i) {
+  for (std::uint64_t i = 0; i < words->all.size(); ++i) {
     SipHash hash(key);
     hash.add(i);
-    (*words)[i] = hash.finish();
+    words->all[i] = hash.finish();
   }
   words_ = std::move(words);
 }
@@ -113,7 +105,7 @@ std::uint64_t Seal::tag(const SipKey& key, std::uint32_t number_above, const voi
   std::span<const std::byte> rest(static_cast<const std::byte*>(header), header_size);
   for (; rest.size() >= 8; rest = rest.subspan(8)) hash.add(word_at(rest.data()));
   hash.add(part_of_word(rest));
-  Digest digest(*words_, hash);
+  Digest digest(method_, *words_, hash);
   for (const iovec& piece : covered)
     digest.add(static_cast<const std::byte*>(piece.iov_base), piece.iov_len);
   digest.finish();

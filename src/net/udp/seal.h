@@ -14,14 +14,12 @@
 //     header.tag = seal.tag(key, number >> 32, &header, sizeof header, size_of(pieces), pieces);
 //
 // The tag is SipHash-2-4 of the header, of the number of bytes that follow it, of the upper half of
-// the datagram's number, of which the header has the lower, and of a digest of what follows. The
-// digest is NH (Black, Halevi, Krawczyk, Krovetz and Rogaway, "UMAC", 1999) over words of 64 bits:
-// of each block of 4 KiB the sum of the products (m[2i] + k[2i]) * (m[2i+1] + k[2i+1]) modulo
-// 2^128, where k are secret words made of the job's key. Two different payloads of one size have
-// one digest with a probability of at most 2^-64, however they were chosen, and as the digest never
-// leaves SipHash it gives nothing away about k. It needs one multiplication for 16 bytes and
-// nothing of a processor but that, so that it takes the place of a checksum also where all senders
-// are trusted.
+// the datagram's number, of which the header has the lower, and of a digest of what follows
+// (digest.h), whose secret words are made of the job's key. A payload that takes the place of
+// another of its size has the same digest with a probability of at most 2^-64, whatever its bytes,
+// since neither the secret words nor any digest can be seen. With another digest, or another
+// number, its tag is a value of SipHash that was never given out, which is guessed with a
+// probability of 2^-64.
 //
 // How a payload is cut into pieces does not matter: sender and receiver may have it in others.
 //
@@ -35,7 +33,9 @@
 #include <memory>
 #include <span>
 
+#include "base/cache_line.h"
 #include "base/siphash.h"
+#include "net/udp/digest.h"
 
 namespace gex::net::udp {
 
@@ -49,7 +49,7 @@ struct Direction {
 
 class Seal {
  public:
-  explicit Seal(const SipKey& key);
+  explicit Seal(const SipKey& key, const DigestMethod& method = fastest_digest(Products::integer));
 
   /// Largest header, in bytes.
   static constexpr std::size_t max_header = 64;
@@ -65,11 +65,15 @@ class Seal {
                     std::span<const iovec> covered) const noexcept;
 
  private:
-  using Words = std::array<std::uint64_t, block / sizeof(std::uint64_t)>;
+  /// On cache lines, as the methods for wide registers need to be fast.
+  struct alignas(cache_line) Words {
+    std::array<std::uint64_t, block / sizeof(std::uint64_t)> all;
+  };
   class Digest;
 
   SipKey key_;
-  std::unique_ptr<const Words> words_;  ///< k
+  DigestMethod method_;
+  std::unique_ptr<const Words> words_;  ///< k of the digest, for all directions
 };
 
 }  // namespace gex::net::udp

@@ -17,6 +17,7 @@
 #include "base/env_grammar.h"
 #include "net/host_addresses.h"
 #include "net/kit/lanes.h"
+#include "net/udp/digest.h"
 #include "net/udp/endpoint.h"
 #include "net/udp/facts.h"
 #include "net/udp/kernel_socket.h"
@@ -51,12 +52,13 @@ Time now() noexcept {
   return ticks_to_ns(ticks());
 }
 
-/// What the ranks exchange first. Rank 0's key and settings hold for all, but for
-/// the number of lanes, of which the least does.
+/// What the ranks exchange first. Rank 0's key and settings hold for all, but for the number of
+/// lanes and the digest's products, of which the least do.
 struct Offer {
   SipKey key;
   std::uint32_t depth;
   std::uint32_t lanes;
+  Products products;
   bool covers_bulk;
 };
 
@@ -93,9 +95,9 @@ class Udp {
     return udp::standing(host, several_hosts, reason, context);
   }
 
-  Udp(const Host& host, const SipKey& key, const EndpointSettings& settings,
+  Udp(const Host& host, Seal seal, const EndpointSettings& settings,
       std::vector<Lanes::Parts> parts, Place place)
-      : lanes_(host, key, settings, std::move(parts)),
+      : lanes_(host, std::move(seal), settings, std::move(parts)),
         place_(std::move(place)),
         way_(way_name(place_.address, place_.interface)) {}
 
@@ -274,6 +276,7 @@ std::unique_ptr<Udp> Udp::attach(const Host& host, Limits& limits) {
     place = place_on_host(wanted, error);
   mine.depth = wanted.depth != 0 ? wanted.depth : depth;
   mine.covers_bulk = wanted.covers_bulk;
+  mine.products = best_products();
   if (error.empty() && (!draw(mine.key) || !draw(own.session)))
     error = "udp: the system has no random numbers";
   if (!succeeded_on_all_ranks(host, error)) return nullptr;
@@ -281,7 +284,11 @@ std::unique_ptr<Udp> Udp::attach(const Host& host, Limits& limits) {
   std::vector<Offer> offers(host.size);
   host.exchange(&mine, sizeof mine, offers.data());
   std::uint32_t lanes = Lanes::max_lanes;
-  for (const Offer& offer : offers) lanes = std::min(lanes, offer.lanes);
+  Products products = best_products();
+  for (const Offer& offer : offers) {
+    lanes = std::min(lanes, offer.lanes);
+    products = std::min(products, offer.products);
+  }
   const Offer& common = offers[0];
 
   wanted.socket.bind = place.address.with_port(wanted.first_port);
@@ -308,7 +315,8 @@ std::unique_ptr<Udp> Udp::attach(const Host& host, Limits& limits) {
   settings.depth = common.depth;
   settings.covers_bulk = common.covers_bulk;
   settings.total_depth = std::max(total_depth, common.depth);
-  auto udp = std::make_unique<Udp>(host, common.key, settings, std::move(parts), std::move(place));
+  auto udp = std::make_unique<Udp>(host, Seal(common.key, fastest_digest(products)), settings,
+                                   std::move(parts), std::move(place));
   if (!udp->has_memory()) error = "udp: no addresses are left for its buffers";
   if (!succeeded_on_all_ranks(host, error)) return nullptr;
   limits = {.max_message = max_message,
