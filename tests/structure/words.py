@@ -3,13 +3,16 @@
 
     words.py ROOT
 
-Identifiers, comments and string literals of the folders in CLEAN are checked; other folders are not
-checked yet. For each word the field's own is printed; docs/glossary.md lists those.
+Identifiers, comments and string literals of the folders in CLEAN are checked, and the text of all
+documents but CHANGELOG.md, which has the words of its time. For each word the field's own is printed;
+docs/glossary.md lists those.
 """
 
 import os
 import re
 import sys
+
+from docs import documents
 
 CLEAN = [
     "apps",
@@ -35,6 +38,9 @@ CLEAN = [
 ]
 
 SOURCE = re.compile(r"\.(h|cc|c|def|inc)$")
+HISTORY = "CHANGELOG.md"
+# What a comment may not leave out, a table may: a row below another.
+INCOMPLETE = "say the whole: a comment is complete by itself"
 
 # Words as they are found in text and in identifiers, where `in_vain` and `InVain` are "in vain".
 # A blank also matches a line break and the gap between string literals.
@@ -42,7 +48,7 @@ WORDS = [
     (r"in vain|vain wait", "a wait for an exited peer; without effect"),
     (r"(?<!there )(?:is|are|was|were) none", "is invalid; is no ...; does not exist"),
     (r"let(?:s|ting)? go", "release, detach, disconnect"),
-    (r"the same but|the same of|the same for", "say the whole: a comment is complete by itself"),
+    (r"the same but|the same of|the same for", INCOMPLETE),
     (r"last words", "last frames, final output"),
     (r"no news", "expected; not reported"),
     (r"without a word", "before it has sent anything"),
@@ -68,7 +74,7 @@ SPELLINGS = [
     # most_payload is the specification's.
     (re.compile(r"\bmost_(?!payload\b)\w*"), "max_..."),
     (re.compile(r"\b(?:Who|Those who|He who)\b"), "name it: the rank that ..., the process that ..."),
-    (re.compile(r"//[/!<]*\s*(The same\b)"), "say the whole: a comment is complete by itself"),
+    (re.compile(r"//[/!<]*\s*(The same\b)"), INCOMPLETE),
 ]
 
 HUMP = re.compile(r"(?<=[a-z0-9])(?=[A-Z])|(?<=[A-Z])(?=[A-Z][a-z])")
@@ -107,16 +113,19 @@ def sources(root):
                     yield os.path.relpath(os.path.join(directory, name), root)
 
 
+def failures_of(root, path):
+    with open(os.path.join(root, path), encoding="utf-8") as file:
+        for line, found, replacement in sorted(findings(file.read())):
+            if replacement != INCOMPLETE or SOURCE.search(path):
+                yield f"{path}:{line}: '{found}': {replacement}"
+
+
 def main():
     if len(sys.argv) != 2:
         sys.exit("usage: words.py ROOT")
     root = sys.argv[1]
-    failures = []
-    paths = sorted(sources(root))
-    for path in paths:
-        with open(os.path.join(root, path), encoding="utf-8") as file:
-            for line, found, replacement in sorted(findings(file.read())):
-                failures.append(f"{path}:{line}: '{found}': {replacement}")
+    paths = sorted(sources(root)) + [path for path in documents(root) if path != HISTORY]
+    failures = [failure for path in paths for failure in failures_of(root, path)]
     for failure in failures:
         print(failure)
     print(f"{len(paths)} files, {len(failures)} failures")

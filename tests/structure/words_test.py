@@ -12,7 +12,8 @@ GOOD = {
           "/// Unless that is `none`.\n"
           'const char* usage = "it stores, tallies and invalidates";\n',
     "tests/unit/peer_test.cc": "int bearer;  // the guests hear it in vain\n",
-    "cmd/gexrun/README.md": "Who says so?\n",
+    "CHANGELOG.md": "Who says so?\n",
+    "docs/page.md": "| one | a word |\n| two | the same for others |\n",
 }
 
 
@@ -61,6 +62,10 @@ class Words(SeededTree):
 
     def test_replacement_is_printed(self):
         self.assert_caught({PATH: "int most_guests;\n"}, f"{PATH}:1: 'most_guests': max_...")
+
+    def test_documents(self):
+        self.catches("# Title\n\nIt tells\nnobody.\n", "tells", 3, path="docs/page.md")
+        self.catches("# Title\n\nIt lets\ngo.\n", "lets go", 3, path="cmd/gexrun/README.md")
 
     def test_other_clean_folders(self):
         self.catches("// nobody\n", "nobody", path="cmd/gexrun/main.cc")
