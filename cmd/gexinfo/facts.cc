@@ -102,7 +102,7 @@ std::vector<ControlMemory> control_memory() {
   result.reserve(sizes.size());
   for (const std::uint32_t size : sizes)
     result.push_back({size, gex::shm::Neighborhood::control_layout(
-                                size, gex::process().neighborhood.job_lanes())});
+                                size, gex::process().neighborhood.job_counts())});
   return result;
 }
 

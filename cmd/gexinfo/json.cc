@@ -99,9 +99,9 @@ ordered_json to_json(const MemoryFacts& memory) {
                        {"ring_cells", one.layout.ring_cells},
                        {"ring_bytes", one.layout.ring_bytes},
                        {"slab_bytes", one.layout.slab_bytes},
-                       {"post_bytes", one.layout.post_bytes},
+                       {"team_bytes", one.layout.team_bytes},
                        {"process_bytes", one.layout.member_bytes},
-                       {"neighborhood_bytes", one.layout.control_bytes}});
+                       {"neighborhood_bytes", one.layout.shared_bytes}});
   ordered_json slabs = ordered_json::array();
   for (const gex::shm::SlabClass& one : memory.slabs)
     slabs.push_back({{"bytes", one.bytes}, {"count", one.count}});

@@ -174,15 +174,15 @@ void print(const LimitFacts& limits, const std::vector<const ConduitFacts*>& con
 
 void print_control(const std::vector<ControlMemory>& control) {
   Table table;
-  table.add({"neighborhood", "rings", "cells", "rings take", "slabs take", "posts take",
-             "a process", "all of them"});
+  table.add({"neighborhood", "rings", "cells", "rings take", "slabs take", "a process",
+             "all of them", "each team adds"});
   for (std::size_t i = 0; i < 8; ++i) table.align_right(i);
   for (const ControlMemory& memory : control) {
     const gex::shm::ControlLayout& layout = memory.layout;
     table.add({counted(memory.members, "rank"), to_string(layout.rings),
                to_string(layout.ring_cells), format_bytes(layout.ring_bytes),
-               format_bytes(layout.slab_bytes), format_bytes(layout.post_bytes),
-               format_bytes(layout.member_bytes), format_bytes(layout.control_bytes)});
+               format_bytes(layout.slab_bytes), format_bytes(layout.member_bytes),
+               format_bytes(layout.shared_bytes), format_bytes(layout.team_bytes)});
   }
   table.print(4);
 }

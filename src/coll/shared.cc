@@ -27,21 +27,20 @@ void copy_few(std::byte* to, const std::byte* from, std::size_t bytes) noexcept 
     std::memcpy(to, from, bytes);
 }
 
-std::vector<shm::PostBoard*> boards_of(const Team& team, std::uint32_t slot) {
-  shm::Neighborhood& neighborhood = process().neighborhood;
-  neighborhood.map_post_boards(slot);
+std::vector<shm::PostBoard*> boards_of(const Team& team, const std::vector<std::uint32_t>& slots) {
+  const shm::Neighborhood& neighborhood = process().neighborhood;
   std::vector<shm::PostBoard*> boards;
   for (gex_Rank_t rank = 0; rank < team.size; ++rank)
-    boards.push_back(
-        &neighborhood.post_board(slot, neighborhood.local_index_of(team.jobrank_of(rank))));
+    boards.push_back(&neighborhood.team_slots().post_board(
+        slots[rank], neighborhood.local_index_of(team.jobrank_of(rank))));
   return boards;
 }
 
 }  // namespace
 
-Shared::Shared(Team& team, std::uint32_t slot)
+Shared::Shared(Team& team, const std::vector<std::uint32_t>& slots)
     : team_(team),
-      boards_(boards_of(team, slot)),
+      boards_(boards_of(team, slots)),
       access_(team, boards_),
       window_(shm::post_shape),
       reader_(shm::post_shape) {

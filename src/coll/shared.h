@@ -96,8 +96,8 @@ struct SharedOperation : Operation {
 
 class Shared {
  public:
-  /// `slot` as in shm::Neighborhood; all members use it.
-  Shared(Team& team, std::uint32_t slot);
+  /// `slots`: of the members, by rank (shm::TeamSlots).
+  Shared(Team& team, const std::vector<std::uint32_t>& slots);
   /// Leaves the own board as a slot that is not in use.
   ~Shared();
   Shared(const Shared&) = delete;

@@ -42,8 +42,8 @@ void TeamCollectives::bind(Team& team) {
   team_ = &team;
   agreement_.bind(team);
   messages_.bind(team);
-  const std::uint32_t slot = barrier_of(team).slot();
-  if (slot != TeamBarrier::no_slot) shared_ = std::make_unique<Shared>(team, slot);
+  const auto& slots = barrier_of(team).slots();
+  if (!slots.empty()) shared_ = std::make_unique<Shared>(team, slots);
 }
 
 Operation& TeamCollectives::take(const Request& request) {
@@ -137,7 +137,7 @@ void TeamCollectives::announce(const Announcement& announcement) noexcept {
 
 void TeamCollectives::number_completion(Operation& operation) {
   if (completions_ == nullptr)
-    completions_ = std::make_unique<TeamBarrier>(*team_, barrier_of(*team_).slot(),
+    completions_ = std::make_unique<TeamBarrier>(*team_, barrier_of(*team_).slots(),
                                                  TeamBarrier::Kind::completions);
   operation.completion = ++completions_numbered_;
   completing_.push_back(&operation);

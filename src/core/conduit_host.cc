@@ -41,7 +41,7 @@ net::SegmentFile host_segment_file(std::uint32_t rank) {
   }
   net::SegmentFile file{};
   file.descriptor = host_share_descriptor(given.release(), ranks.front());
-  file.offset = shm::Neighborhood::control_layout(ranks.size(), own.job_lanes()).control_bytes;
+  file.offset = shm::Neighborhood::control_layout(ranks.size(), own.job_counts()).control_bytes;
   file.size = os::file_size(file.descriptor) - file.offset;
   file.ranks = ranks.begin();
   file.count = ranks.size();

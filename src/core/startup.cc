@@ -39,9 +39,20 @@ shm::Placement place_ranks(const job::Job& job) {
   return {hosts, static_cast<std::uint32_t>(std::min<std::int64_t>(limit, job.size()))};
 }
 
+/// Of limited memory lanes may take a sixteenth, and what teams share may take another.
+std::uint64_t share_of_limits() {
+  const os::MemoryLimits limits = os::memory_limits();
+  return std::min(limits.file_size.value_or(UINT64_MAX),
+                  limits.address_space.value_or(UINT64_MAX)) /
+         16;
+}
+
+std::uint32_t own_neighborhood_size() {
+  return process().placement.neighborhood_of(gex_proc_.jobrank).size();
+}
+
 /// How many lanes this rank has threads for: the first, which all threads share, and one for each
-/// processor that it may use and one more thread. Of memory that is limited lanes may take a
-/// sixteenth.
+/// processor that it may use and one more thread.
 std::uint32_t wanted_lanes(const os::CoreShare& share) {
   constexpr std::uint32_t most = shm::max_lanes - 1;
   std::uint32_t own = std::clamp(share.count + 1, 2U, most);
@@ -51,14 +62,13 @@ std::uint32_t wanted_lanes(const os::CoreShare& share) {
       fatal("GEX_LANES=%ld: expected 0 to %u", long{wanted}, most);
     own = static_cast<std::uint32_t>(wanted);
   }
-  const Process& self = process();
-  if (!self.threaded) return 1;
+  if (!process().threaded) return 1;
   std::uint32_t lanes = 1 + own;
-  const os::MemoryLimits limits = os::memory_limits();
-  const std::uint64_t limit =
-      std::min(limits.file_size.value_or(UINT64_MAX), limits.address_space.value_or(UINT64_MAX));
-  const std::uint32_t members = self.placement.neighborhood_of(gex_proc_.jobrank).size();
-  while (lanes > 1 && shm::Neighborhood::control_layout(members, lanes).control_bytes > limit / 16)
+  const std::uint64_t limit = share_of_limits();
+  const std::uint32_t members = own_neighborhood_size();
+  while (lanes > 1 &&
+         shm::Neighborhood::control_layout(members, {lanes, shm::min_team_slots}).control_bytes >
+             limit)
     --lanes;
   return lanes;
 }
@@ -78,28 +88,31 @@ bool has_progress_thread() {
 
 /// What the ranks have found out together, whatever the environment of each.
 struct Agreed {
-  std::uint32_t lanes;
+  shm::ControlCounts counts;
   bool requires_ways;  ///< a rank has GEX_REQUIRE
 };
 
 /// Counts the cores that the ranks of this host may use together. A rank that is bound sees only
 /// its own; ranks bound to different ones do not crowd each other. Determines which ranks have
-/// progress threads. Lanes are the most that any rank wants, so that neighborhoods are laid out
-/// alike.
-Agreed count_cores_and_lanes() {
+/// progress threads. Lanes are the most and slots of teams the fewest that any rank wants, so that
+/// neighborhoods are laid out alike.
+Agreed agree_on_counts() {
   struct Announced {
     os::CoreShare share;
-    std::uint32_t lanes;
+    shm::ControlCounts counts;
     std::uint32_t progress_thread;
     std::uint32_t reports_pairs;
     std::uint32_t requires_ways;
   };
   Process& self = process();
   job::Job& job = *self.job;
-  Announced mine{os::core_share(), 1, has_progress_thread() ? 1U : 0U,
+  Announced mine{os::core_share(),
+                 {1, shm::min_team_slots},
+                 has_progress_thread() ? 1U : 0U,
                  env::boolean(env::Variable::verbose) ? 1U : 0U,
                  env::value(env::Variable::require) ? 1U : 0U};
-  mine.lanes = wanted_lanes(mine.share);
+  mine.counts = {wanted_lanes(mine.share),
+                 shm::TeamSlots::count_within(share_of_limits(), own_neighborhood_size())};
   std::vector<Announced> announcements(job.size());
   job.exchange(std::as_bytes(std::span(&mine, 1)),
                std::as_writable_bytes(std::span(announcements)));
@@ -118,8 +131,11 @@ Agreed count_cores_and_lanes() {
     os::enable_shared_fence();
   }
   self.reports_pairs = any(&Announced::reports_pairs);
-  return {std::ranges::max(announcements, {}, &Announced::lanes).lanes,
-          any(&Announced::requires_ways)};
+  shm::ControlCounts agreed{0, shm::max_team_slots};
+  for (const Announced& one : announcements)
+    agreed = {std::max(agreed.lanes, one.counts.lanes),
+              std::min(agreed.team_slots, one.counts.team_slots)};
+  return {agreed, any(&Announced::requires_ways)};
 }
 
 }  // namespace
@@ -161,9 +177,9 @@ void start_process(Deliver deliver, const CommandLine& line) {
   static_cast<void>(max_threads());
 
   self.placement = place_ranks(job);
-  const Agreed agreed = count_cores_and_lanes();
+  const Agreed agreed = agree_on_counts();
 
-  self.neighborhood = shm::Neighborhood::form(self.placement, agreed.lanes);
+  self.neighborhood = shm::Neighborhood::form(self.placement, agreed.counts);
   attach_network(deliver);
   report_network_at_exit();
   if (traced()) trace::name_fact(trace::Fact::conduit, self.conduit_name.c_str());

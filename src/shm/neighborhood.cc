@@ -124,37 +124,36 @@ void Neighborhood::lay_out() noexcept {
   rings_offset_ = 0;
   slab_offset_ = rings_offset_ + ring_stride_ * rings_each;
   slab_state_offset_ = slab_offset_ + slab_bytes();
-  barrier_offset_ = slab_state_offset_ + round_up_to_line(slab_count * sizeof(std::uint32_t));
-  lane_part_bytes_ = round_up(barrier_offset_, 4096);
-  unanswered_offset_ = barrier_offset_ + 2 * barrier_kinds * barrier_slots * cache_line;
+  unanswered_offset_ = slab_state_offset_ + round_up_to_line(slab_count * sizeof(std::uint32_t));
+  lane_part_bytes_ = round_up(unanswered_offset_, 4096);
   member_bytes_ = round_up(unanswered_offset_ + 3 * cache_line, 4096);
-  boards_offset_ = member_bytes_ * size_;
-  boards_stride_ = round_up(sizeof(PostBoard) * size_, 4096);
-  lanes_offset_ = boards_offset_ + boards_stride_ * barrier_slots;
-  control_bytes_ = round_up(lanes_offset_ + lane_part_bytes_ * size_ * (lanes() - 1), huge_page);
+  lanes_offset_ = member_bytes_ * size_;
+  teams_offset_ = lanes_offset_ + lane_part_bytes_ * size_ * (lanes() - 1);
+  control_bytes_ = round_up(teams_offset_ + TeamSlots::bytes(size_, counts_.team_slots), huge_page);
 }
 
-ControlLayout Neighborhood::control_layout(std::uint32_t members, std::uint32_t lanes) noexcept {
+ControlLayout Neighborhood::control_layout(std::uint32_t members, ControlCounts counts) noexcept {
   Neighborhood planned;
   planned.size_ = members;
-  planned.job_lanes_ = lanes;
+  planned.counts_ = counts;
   planned.lay_out();
   const bool pair = planned.has_pair_rings();
   return {2 * (pair ? members - 1 : 1),
           pair ? pair_shape.cells : shared_shape.cells,
           planned.slab_offset_ - planned.rings_offset_,
           slab_bytes(),
-          barrier_slots * sizeof(PostBoard),
-          planned.member_bytes_ + barrier_slots * sizeof(PostBoard),
+          planned.member_bytes_,
           planned.lanes(),
           planned.lane_part_bytes_,
+          TeamSlots::slot_bytes(),
+          planned.teams_offset_,
           planned.control_bytes_};
 }
 
-Neighborhood Neighborhood::form(const Placement& placement, std::uint32_t lanes) {
+Neighborhood Neighborhood::form(const Placement& placement, ControlCounts counts) {
   job::Job& job = job::Job::current();
   Neighborhood neighborhood;
-  neighborhood.job_lanes_ = lanes;
+  neighborhood.counts_ = counts;
   const job::RankSet& host = placement.host_of(job.rank());
   const std::uint32_t host_ranks = host.size();
   const job::RankSet& members = placement.neighborhood_of(job.rank());
@@ -208,10 +207,12 @@ Neighborhood Neighborhood::form(const Placement& placement, std::uint32_t lanes)
       fatal("cannot create %s of shared memory: %s", os::format_bytes(bytes).c_str(),
             file.why.c_str());
     neighborhood.space_ = file.space;
-    if (file.space < bytes)
+    const std::uint64_t wanted =
+        neighborhood.teams_offset_ + neighborhood.segment_stride_ * neighborhood.size_;
+    if (file.space < wanted)
       warn("shared memory is in %s, which holds %s of %s: segments beyond it are refused",
            file.origin.c_str(), os::format_bytes(file.space).c_str(),
-           os::format_bytes(bytes).c_str());
+           os::format_bytes(wanted).c_str());
   }
   neighborhood.file_.reset(
       job.share_descriptor(file.descriptor ? file.descriptor.release() : -1, members));
@@ -220,13 +221,18 @@ Neighborhood Neighborhood::form(const Placement& placement, std::uint32_t lanes)
                              : "shared by rank " + std::to_string(members.front());
 
   neighborhood.map_control();
+  neighborhood.team_slots_ = std::make_unique<TeamSlots>(
+      neighborhood.file_.get(), neighborhood.teams_offset_, neighborhood.size_, counts.team_slots);
+  // Relaxed: exchanges follow before any member makes a team of its own.
+  if (neighborhood.local_index_ == 0 && neighborhood.space_ == UINT64_MAX)
+    neighborhood.many_team_slots().store(1, std::memory_order_relaxed);
   neighborhood.own_part_ = RangeAllocator(neighborhood.segment_stride_);
   return neighborhood;
 }
 
 void Neighborhood::map_control() {
-  os::Mapping mapping = os::Mapping::shared(file_.get(), 0, boards_offset_);
-  if (!mapping) fatal_unmapped(boards_offset_, size_);
+  os::Mapping mapping = os::Mapping::shared(file_.get(), 0, lanes_offset_);
+  if (!mapping) fatal_unmapped(lanes_offset_, size_);
   // A handler's payload may lie in any member's slabs. With so many members that those would be
   // gigabytes, a core dump has only this process's part.
   if (!has_pair_rings()) {
@@ -236,15 +242,6 @@ void Neighborhood::map_control() {
   }
   // For the life of the process: ranks poll until they exit.
   base_ = mapping.release().data();
-}
-
-void Neighborhood::map_post_boards(std::uint32_t slot) {
-  if (post_boards_[slot] != nullptr) return;
-  os::Mapping mapping =
-      os::Mapping::shared(file_.get(), boards_offset_ + slot * boards_stride_, boards_stride_);
-  if (!mapping) fatal_unmapped(boards_stride_, size_);
-  static_cast<void>(os::exclude_from_core_dumps(mapping.bytes()));
-  post_boards_[slot] = reinterpret_cast<PostBoard*>(mapping.release().data());
 }
 
 bool Neighborhood::map_lane(std::uint32_t lane) noexcept {
@@ -297,13 +294,13 @@ std::atomic<std::uint32_t>& Neighborhood::slab_busy(std::uint32_t lane, std::uin
                                                        slab_state_offset_)[index];
 }
 
-BarrierFlag& Neighborhood::barrier_line(std::uint32_t line, std::uint32_t member) const noexcept {
-  return *reinterpret_cast<BarrierFlag*>(base_ + member * member_bytes_ + barrier_offset_ +
-                                         line * cache_line);
+std::atomic<std::uint32_t>& Neighborhood::many_team_slots() const noexcept {
+  return *reinterpret_cast<std::atomic<std::uint32_t>*>(base_ + unanswered_offset_ + cache_line);
 }
 
-std::atomic<std::uint32_t>& Neighborhood::used_barrier_slots() const noexcept {
-  return *reinterpret_cast<std::atomic<std::uint32_t>*>(base_ + unanswered_offset_ + cache_line);
+std::uint32_t Neighborhood::usable_team_slots() const noexcept {
+  return many_team_slots().load(std::memory_order_relaxed) != 0 ? counts_.team_slots
+                                                                : min_team_slots;
 }
 
 std::byte* Neighborhood::take_segment(std::uint64_t bytes) {

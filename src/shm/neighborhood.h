@@ -2,20 +2,18 @@
 // The neighborhood: the processes that have mapped one another's memory.
 //
 // One sparse memory file per neighborhood, made by its lowest rank. It holds a control part (rings,
-// slabs, barrier flags, post boards, further lanes; offsets computed alike by all members) and
-// then, at a constant stride, a part for each member's segments. Pages cost memory only once
-// touched.
+// slabs, further lanes, what teams share; offsets computed alike by all members) and then, at a
+// constant stride, a part for each member's segments. Pages cost memory only once touched.
 //
 // Rings and slabs exist once for each lane: a lane is what the messages of one thread of each
 // process use, so that threads of a process do not wait for each other. All processes use lane 0.
 //
 // A process maps what it uses and nothing else, because a tool that reads all of its memory
 // (valgrind's search for leaks, a core dump) touches every page that is mapped: rings and slabs of
-// lane 0 and flags from the start, the rings and slabs of another lane once a thread of this
-// process or of another member uses it, the post boards of a barrier slot once a team has it, its
-// own segments while it has them, and those of other members while they are published to it. A core
-// dump has the process's own segments, which no other process's has, and the memory that holds
-// messages to it.
+// lane 0 from the start, the rings and slabs of another lane once a thread of this process or of
+// another member uses it, what teams share as they come (shm/team_slots.h), its own segments while
+// it has them, and those of other members while they are published to it. A core dump has the
+// process's own segments, which no other process's has, and the memory that holds messages to it.
 //
 // Requirements: `form` is called once, by all ranks of the job together; segments are taken, given
 // back and looked up by one thread at a time, and so are those of other members and lanes mapped
@@ -25,6 +23,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <map>
+#include <memory>
 #include <optional>
 #include <span>
 #include <string>
@@ -34,9 +33,9 @@
 #include "shm/cell.h"
 #include "shm/doorbell.h"
 #include "shm/placement.h"
-#include "shm/posts.h"
 #include "shm/range_allocator.h"
 #include "shm/ring.h"
+#include "shm/team_slots.h"
 
 namespace gex::shm {
 
@@ -57,24 +56,6 @@ inline constexpr std::uint32_t slab_count =
 /// Maximum lanes of a neighborhood with pair rings; with shared rings there is one.
 inline constexpr std::uint32_t max_lanes = 16;
 
-/// Teams of one neighborhood whose barriers run over shared flags, and whose collectives over
-/// posts, at the same time; further ones use messages.
-inline constexpr std::uint32_t barrier_slots = 32;
-
-/// A team has two sequences of barriers, each numbered alike by all members.
-enum class BarrierKind : std::uint32_t {
-  calls,        ///< at which a member arrives in its calls
-  completions,  ///< at which it arrives when a collective operation is done there
-};
-inline constexpr std::uint32_t barrier_kinds = 2;
-
-/// What a member shows of a team's barriers.
-struct alignas(cache_line) BarrierFlag {
-  std::atomic<std::uint32_t> number;  ///< of the one at which it has arrived
-  std::atomic<std::uint32_t> core;  ///< on which it ran then, where there are more ranks than cores
-};
-static_assert(sizeof(BarrierFlag) == cache_line);
-
 using Control = RingControl<StdAtomics>;
 
 /// A ring as it lies in the shared memory.
@@ -94,21 +75,28 @@ struct ControlLayout {
   std::uint32_t ring_cells;     ///< of each ring
   std::uint64_t ring_bytes;     ///< of all rings of a member
   std::uint64_t slab_bytes;     ///< of all slabs of a member
-  std::uint64_t post_bytes;     ///< of its boards of posts, for all slots
-  std::uint64_t member_bytes;   ///< sum of these, with flags
+  std::uint64_t member_bytes;   ///< sum of these
   std::uint32_t lanes;          ///< including the first, to which these belong
   std::uint64_t lane_bytes;     ///< of a member in each further lane: rings and slabs
-  std::uint64_t control_bytes;  ///< of all members
+  std::uint64_t team_bytes;     ///< of a member for each of its teams: flags and board of posts
+  std::uint64_t shared_bytes;   ///< of all members, for any number of teams
+  std::uint64_t control_bytes;  ///< these with the slots of teams: where segments begin
+};
+
+/// How much of what depends on the job's limits there is, alike in all its neighborhoods.
+struct ControlCounts {
+  std::uint32_t lanes;
+  std::uint32_t team_slots;
 };
 
 class Neighborhood {
  public:
   /// Makes and maps the shared memory of the members that the placement gives this process. Ends
-  /// the job in one line if that fails. `lanes`: alike in all ranks of the job.
-  static Neighborhood form(const Placement& placement, std::uint32_t lanes);
+  /// the job in one line if that fails. `counts`: alike in all ranks of the job.
+  static Neighborhood form(const Placement& placement, ControlCounts counts);
 
-  /// The layout that a neighborhood of `members` has, or would have, in a job with `lanes`.
-  static ControlLayout control_layout(std::uint32_t members, std::uint32_t lanes) noexcept;
+  /// The layout that a neighborhood of `members` has, or would have, in a job with these.
+  static ControlLayout control_layout(std::uint32_t members, ControlCounts counts) noexcept;
 
   std::uint32_t size() const noexcept { return size_; }
   /// The members' jobranks; a member's place among them is its local index.
@@ -124,9 +112,9 @@ class Neighborhood {
   bool has_pair_rings() const noexcept { return size_ <= max_pair_members; }
 
   /// How many lanes there are.
-  std::uint32_t lanes() const noexcept { return has_pair_rings() ? job_lanes_ : 1; }
-  /// How many lanes there are in those neighborhoods of the job that have pair rings.
-  std::uint32_t job_lanes() const noexcept { return job_lanes_; }
+  std::uint32_t lanes() const noexcept { return has_pair_rings() ? counts_.lanes : 1; }
+  /// `lanes`: of those neighborhoods of the job that have pair rings.
+  ControlCounts job_counts() const noexcept { return counts_; }
   /// Maps the rings and slabs of a lane, if they are not yet; false with errno on failure. Lane 0
   /// is mapped from the start.
   bool map_lane(std::uint32_t lane) noexcept;
@@ -147,26 +135,10 @@ class Neighborhood {
   std::atomic<std::uint32_t>& slab_busy(std::uint32_t lane, std::uint32_t owner,
                                         std::uint32_t index) const noexcept;
 
-  /// Flags of `member` in barrier slot `slot`, each alone in its cache line: its own, and the one
-  /// it raises for a group that it leads. All flags of a slot that is not in use are 0.
-  BarrierFlag& barrier_flag(std::uint32_t slot, BarrierKind kind,
-                            std::uint32_t member) const noexcept {
-    return barrier_line(2 * (slot * barrier_kinds + static_cast<std::uint32_t>(kind)), member);
-  }
-  BarrierFlag& group_flag(std::uint32_t slot, BarrierKind kind,
-                          std::uint32_t member) const noexcept {
-    return barrier_line(2 * (slot * barrier_kinds + static_cast<std::uint32_t>(kind)) + 1, member);
-  }
-  /// Maps the post boards of a barrier slot, if they are not yet; ends the job in one line if that
-  /// fails. By a member of the team that has the slot, one thread at a time for each slot.
-  void map_post_boards(std::uint32_t slot);
-  /// What `member` posts in the collectives of the team that has the barrier slot, once it is
-  /// mapped. All ready words and counts of a slot that is not in use are 0.
-  PostBoard& post_board(std::uint32_t slot, std::uint32_t member) const noexcept {
-    return post_boards_[slot][member];
-  }
-  /// One bit for each barrier slot in use.
-  std::atomic<std::uint32_t>& used_barrier_slots() const noexcept;
+  TeamSlots& team_slots() const noexcept { return *team_slots_; }
+  /// How many of its own a member may use: few where their memory is in a file system that holds
+  /// little. Relaxed.
+  std::uint32_t usable_team_slots() const noexcept;
 
   /// Maximum bytes of each member's segment.
   std::uint64_t max_segment() const noexcept { return segment_stride_; }
@@ -229,14 +201,15 @@ class Neighborhood {
   void map_control();
   /// The part of a mapped lane that belongs to a member: rings, slabs, and the slabs' states.
   std::byte* lane_part(std::uint32_t lane, std::uint32_t member) const noexcept;
-  BarrierFlag& barrier_line(std::uint32_t line, std::uint32_t member) const noexcept;
+  /// In the memory of member 0, which sets it where only the host's memory limits the file.
+  std::atomic<std::uint32_t>& many_team_slots() const noexcept;
 
   std::uint32_t size_ = 1;
   std::uint32_t local_index_ = 0;
   job::RankSet members_;
   std::vector<std::uint32_t> local_indices_;  ///< by jobrank; `no_index` for those outside
   std::byte* base_ = nullptr;
-  std::uint32_t job_lanes_ = 1;
+  ControlCounts counts_{1, min_team_slots};
   std::array<std::byte*, max_lanes> further_lanes_{};  ///< by lane, from 1; null: not mapped
   std::uint64_t control_bytes_ = 0;
   std::uint64_t member_bytes_ = 0;
@@ -244,12 +217,9 @@ class Neighborhood {
   std::uint64_t ring_stride_ = 0;
   std::uint64_t slab_offset_ = 0;
   std::uint64_t slab_state_offset_ = 0;
-  std::uint64_t barrier_offset_ = 0;
   std::uint64_t unanswered_offset_ = 0;
-  std::uint64_t boards_offset_ = 0;  ///< behind all members' rings, slabs and flags
-  std::uint64_t boards_stride_ = 0;  ///< of barrier slots
-  std::array<PostBoard*, barrier_slots> post_boards_{};  ///< of member 0, by slot; null: not mapped
-  std::uint64_t lanes_offset_ = 0;                       ///< of lane 1; behind all post boards
+  std::uint64_t lanes_offset_ = 0;  ///< of lane 1; behind all members' parts
+  std::uint64_t teams_offset_ = 0;  ///< behind all lanes
   std::uint64_t lane_part_bytes_ = 0;
   std::uint64_t segment_stride_ = 0;
   std::uint64_t job_max_segment_ = 0;
@@ -259,6 +229,7 @@ class Neighborhood {
   std::map<std::uint64_t, os::Mapping> own_segments_;  ///< by where they begin in the own part
   std::map<PeerRange, PeerSegment> peer_segments_;
   os::FileDescriptor file_;
+  std::unique_ptr<TeamSlots> team_slots_;
   std::string origin_;
   std::string size_reason_;
   std::string segment_reason_;

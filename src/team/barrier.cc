@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <functional>
 #include <unordered_map>
+#include <utility>
 
 #include "am/internal.h"
 #include "am/outbound.h"
@@ -109,14 +110,15 @@ void on_barrier(gex_Token_t token, const ArrivalFields& fields, void*, std::size
 
 }  // namespace
 
-TeamBarrier::TeamBarrier(Team& team, std::uint32_t slot, Kind kind)
-    : team_(team), slot_(slot), kind_(kind) {
-  if (slot != no_slot) {
+TeamBarrier::TeamBarrier(Team& team, std::vector<std::uint32_t> slots, Kind kind)
+    : team_(team), has_flags_(!slots.empty()), kind_(kind), slots_(std::move(slots)) {
+  if (has_flags_) {
     const shm::Neighborhood& neighborhood = process().neighborhood;
+    shm::TeamSlots& shared = neighborhood.team_slots();
     for (gex_Rank_t r = 0; r < team.size; ++r) {
       const std::uint32_t member = neighborhood.local_index_of(team.jobrank_of(r));
-      flags_.push_back(&neighborhood.barrier_flag(slot, kind, member));
-      if (r % group_size == 0) group_flags_.push_back(&neighborhood.group_flag(slot, kind, member));
+      flags_.push_back(&shared.barrier_flag(slots_[r], kind, member));
+      if (r % group_size == 0) group_flags_.push_back(&shared.group_flag(slots_[r], kind, member));
     }
   } else {
     std::size_t rounds = 0;
@@ -135,12 +137,11 @@ TeamBarrier::TeamBarrier(Team& team, std::uint32_t slot, Kind kind)
 
 TeamBarrier::~TeamBarrier() {
   the_active.get().deactivate(*this);
-  if (slot_ != no_slot) {
+  if (has_flags_) {
     // Relaxed: the slot is used again only after all members have agreed that it is free.
-    const shm::Neighborhood& neighborhood = process().neighborhood;
-    const std::uint32_t me = neighborhood.local_index();
-    neighborhood.barrier_flag(slot_, kind_, me).number.store(0, std::memory_order_relaxed);
-    neighborhood.group_flag(slot_, kind_, me).number.store(0, std::memory_order_relaxed);
+    flags_[team_.rank]->number.store(0, std::memory_order_relaxed);
+    if (team_.rank % group_size == 0)
+      group_flags_[team_.rank / group_size]->number.store(0, std::memory_order_relaxed);
   }
   Registry& registry = the_registry.get();
   const OptionalGuard guard(registry.lock, true);
@@ -151,7 +152,7 @@ std::uint32_t TeamBarrier::start() noexcept {
   // One thread at a time starts, so the count needs no read-modify-write.
   const std::uint32_t number = started_.load(std::memory_order_relaxed) + 1;
   if (kind_ == Kind::calls) team_.status.barriers.store(number, std::memory_order_relaxed);
-  if (slot_ != no_slot) {
+  if (has_flags_) {
     started_.store(number, std::memory_order_relaxed);
     shm::BarrierFlag& mine = *flags_[team_.rank];
     if (oversubscribed())
@@ -178,7 +179,7 @@ std::uint32_t TeamBarrier::start() noexcept {
 }
 
 bool TeamBarrier::done(std::uint32_t number) noexcept {
-  if (slot_ == no_slot) return reached(done_.load(std::memory_order_acquire), number);
+  if (!has_flags_) return reached(done_.load(std::memory_order_acquire), number);
   // Members that share a core would wait for the first one's turn.
   if (team_.size > max_watching_all && team_.size <= group_size && !oversubscribed())
     return gathering_.done(flags_, group_flags_[0]->number, team_.rank == 0, number);
@@ -187,7 +188,7 @@ bool TeamBarrier::done(std::uint32_t number) noexcept {
 }
 
 bool TeamBarrier::needs_core(std::uint32_t number) const noexcept {
-  if (slot_ == no_slot || team_.size > group_size) return true;
+  if (!has_flags_ || team_.size > group_size) return true;
   return any_missing_on(os::current_core(), flags_, number);
 }
 
@@ -212,7 +213,7 @@ void TeamBarrier::arrived(const Arrival& arrival) noexcept {
 bool TeamBarrier::advance() noexcept {
   if (advancing_.exchange(true, std::memory_order_acquire)) return false;
   bool changed = false;
-  if (slot_ != no_slot) {
+  if (has_flags_) {
     const std::uint32_t goal = started_.load(std::memory_order_relaxed);
     const std::size_t count = std::min<std::size_t>(group_size, team_.size - team_.rank);
     const std::uint32_t least = least_of({&flags_[team_.rank], count}, goal);
@@ -254,7 +255,7 @@ bool TeamBarrier::advance() noexcept {
 
 bool TeamBarrier::idle() noexcept {
   const std::uint32_t started = started_.load(std::memory_order_relaxed);
-  if (slot_ != no_slot)
+  if (has_flags_)
     return group_flags_[team_.rank / group_size]->number.load(std::memory_order_relaxed) == started;
   if (done_.load(std::memory_order_relaxed) != started) return false;
   return std::all_of(rounds_.begin(), rounds_.end(), [&](const Round& round) {
@@ -303,27 +304,8 @@ void barrier_blocking(Team& team) {
                           trace::Cause::barrier);
 }
 
-std::uint32_t reserve_slot() noexcept {
-  std::atomic<std::uint32_t>& used = process().neighborhood.used_barrier_slots();
-  std::uint32_t bits = used.load(std::memory_order_relaxed);
-  static_assert(shm::barrier_slots == 32);
-  while (bits != ~0U) {
-    const auto slot = static_cast<std::uint32_t>(__builtin_ctz(~bits));
-    // Acquire: the members that used the slot before have set their flags back.
-    if (used.compare_exchange_weak(bits, bits | (1U << slot), std::memory_order_acquire,
-                                   std::memory_order_relaxed))
-      return slot;
-  }
-  return TeamBarrier::no_slot;
-}
-
-void free_slot(std::uint32_t slot) noexcept {
-  if (slot == TeamBarrier::no_slot) return;
-  process().neighborhood.used_barrier_slots().fetch_and(~(1U << slot), std::memory_order_release);
-}
-
-void give_barrier(Team& team, std::uint32_t slot) {
-  team.barrier = new TeamBarrier(team, slot, TeamBarrier::Kind::calls);
+void give_barrier(Team& team, std::vector<std::uint32_t> slots) {
+  team.barrier = new TeamBarrier(team, std::move(slots), TeamBarrier::Kind::calls);
 }
 
 void take_barrier(Team& team) noexcept {

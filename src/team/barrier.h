@@ -5,7 +5,7 @@
 // `done(n)` returns whether all have arrived at n. Both kinds work on monotone counts, so several
 // barriers in flight need no more state than one.
 //
-//  - Members of different processes of one neighborhood, and a slot of flags free: each has a flag
+//  - Members of different processes of one neighborhood, and each has a slot free: each has a flag
 //    that holds the number it has arrived at, and a barrier is done when every flag has reached it.
 //    Two members exchange one line each way at the same time. Of more than `max_watching_all`
 //    members with a core each, the first one watches all and raises another flag for the others
@@ -22,7 +22,7 @@
 #include <vector>
 
 #include "core/team.h"
-#include "shm/neighborhood.h"
+#include "shm/team_slots.h"
 #include "team/barrier_flags.h"
 
 namespace gex {
@@ -38,15 +38,13 @@ class TeamBarrier {
 
   using Kind = shm::BarrierKind;
 
-  /// `slot`: a slot of flags that all members use, or `no_slot`: messages. One of each kind for a
+  /// `slots`: of the members, by rank (shm::TeamSlots), or none: messages. One of each kind for a
   /// member, which may make it later than others do.
-  TeamBarrier(Team& team, std::uint32_t slot, Kind kind);
+  TeamBarrier(Team& team, std::vector<std::uint32_t> slots, Kind kind);
   /// Leaves the own flags as those of a slot that is not in use.
   ~TeamBarrier();
   TeamBarrier(const TeamBarrier&) = delete;
   TeamBarrier& operator=(const TeamBarrier&) = delete;
-
-  static constexpr std::uint32_t no_slot = ~0U;
 
   /// Arrives; returns the barrier's number. One thread at a time. Release: what this thread did
   /// before is seen by every thread that finds the barrier done.
@@ -68,7 +66,8 @@ class TeamBarrier {
   /// True if nothing is left for this process to do until the next start.
   bool idle() noexcept;
 
-  std::uint32_t slot() const noexcept { return slot_; }
+  /// Of the members, by rank; empty: messages.
+  const std::vector<std::uint32_t>& slots() const noexcept { return slots_; }
   const Team& team() const noexcept { return team_; }
   /// The number of the last that this member has arrived at. Relaxed; any thread.
   std::uint32_t started() const noexcept { return started_.load(std::memory_order_relaxed); }
@@ -82,7 +81,7 @@ class TeamBarrier {
 
  private:
   Team& team_;
-  std::uint32_t slot_;
+  bool has_flags_;
   Kind kind_;
   std::atomic<std::uint32_t> started_{0};
   std::atomic<std::uint32_t> done_{0};  ///< messages: all have arrived at this one
@@ -100,6 +99,7 @@ class TeamBarrier {
   std::vector<Round> rounds_;
   std::atomic<bool> advancing_{false};
   std::atomic<std::int32_t> events_{0};
+  std::vector<std::uint32_t> slots_;
 };
 
 /// The barrier of a team's calls, which it has from `give_barrier` to `take_barrier`.
@@ -113,14 +113,9 @@ namespace team {
 gex_Event_t start_barrier(Team& team) noexcept;
 void barrier_blocking(Team& team);
 
-/// Gives a new team its barrier; `slot` as agreed by its members.
-void give_barrier(Team& team, std::uint32_t slot);
+/// Gives a new team its barrier; `slots` as agreed by its members.
+void give_barrier(Team& team, std::vector<std::uint32_t> slots);
 void take_barrier(Team& team) noexcept;
-
-/// A slot of flags that this process has not used or seen used in its neighborhood, for teams it
-/// leads; or no_slot.
-std::uint32_t reserve_slot() noexcept;
-void free_slot(std::uint32_t slot) noexcept;
 
 /// Calls `act` with the barrier of calls of each local member of a team, which does not end
 /// meanwhile; `act` sends nothing. Any thread.

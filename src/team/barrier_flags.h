@@ -8,7 +8,7 @@
 #include <span>
 
 #include "base/clock.h"
-#include "shm/neighborhood.h"
+#include "shm/team_slots.h"
 
 namespace gex::team {
 

@@ -66,7 +66,7 @@ T value_of(const std::vector<std::byte>& block) {
 }
 
 /// Whether all members share memory, and no two are of one process: each can have a flag. A single
-/// member needs none, and flags are few.
+/// member needs none.
 bool may_have_flags(const Team& team) {
   if (team.size == 1) return false;
   const shm::Neighborhood& neighborhood = process().neighborhood;
@@ -81,21 +81,33 @@ bool may_have_flags(const Team& team) {
 
 /// What the members of a new team exchange.
 struct Completion {
-  std::uint32_t slot;    ///< of the team's flags; rank 0's counts
+  std::uint32_t slot;    ///< shm::TeamSlots' of the member, or none
   std::uint32_t client;  ///< fingerprint of its name and flags
 };
 
-/// Gives a team its barrier: flags if they are possible and its rank 0 finds a free slot. Returns
+void release_slot(std::uint32_t slot) noexcept {
+  if (slot != shm::TeamSlots::none) process().neighborhood.team_slots().release(slot);
+}
+
+/// Gives a team its barrier: flags if they are possible and each member has a free slot. Returns
 /// the members' blocks, by rank.
 std::vector<std::vector<std::byte>> complete_team(std::span<Team* const> local_members) {
   const Team& first = *local_members.front();
   Fingerprint client;
   client.add(first.client->name);
   client.add(first.client->flags);
-  Completion mine{TeamBarrier::no_slot, client.value()};
-  if (first.rank == 0 && may_have_flags(first)) mine.slot = reserve_slot();
+  Completion mine{shm::TeamSlots::none, client.value()};
+  const shm::Neighborhood& neighborhood = process().neighborhood;
+  if (may_have_flags(first))
+    mine.slot = neighborhood.team_slots().reserve(neighborhood.usable_team_slots());
   auto blocks = exchange(local_members, bytes_of(mine));
-  for (Team* team : local_members) give_barrier(*team, value_of<Completion>(blocks[0]).slot);
+  std::vector<std::uint32_t> slots;
+  for (const auto& block : blocks) slots.push_back(value_of<Completion>(block).slot);
+  if (std::ranges::count(slots, shm::TeamSlots::none) != 0) {
+    release_slot(mine.slot);
+    slots.clear();
+  }
+  for (Team* team : local_members) give_barrier(*team, slots);
   return blocks;
 }
 
@@ -294,16 +306,17 @@ void set_end_hook(void (*end)(Team& team) noexcept) noexcept {
 
 int destroy(Team& team, gex_Memvec_t* scratch, gex_Flags_t flags) {
   const std::uint8_t nothing = 0;
-  const std::uint32_t slot = barrier_of(team).slot();
+  const auto& slots = barrier_of(team).slots();
+  const std::uint32_t slot = slots.empty() ? shm::TeamSlots::none : slots[team.rank];
   // Clients quiesce a team by a barrier over itself. A member that has left it must not take its
   // flag back before the others have seen it; messages cannot be taken back.
-  if ((flags & GEX_FLAG_GLOBALLY_QUIESCED) == 0 || slot != TeamBarrier::no_slot)
+  if ((flags & GEX_FLAG_GLOBALLY_QUIESCED) == 0 || slot != shm::TeamSlots::none)
     exchange(team, bytes_of(nothing));
   the_end_hook(team);
   take_barrier(team);
-  // The slot is free once every member has set its flags back.
-  if (slot != TeamBarrier::no_slot) exchange(team, bytes_of(nothing));
-  if (team.rank == 0) free_slot(slot);
+  // The slot is free once every member has seen the flags for the last time.
+  if (slot != shm::TeamSlots::none) exchange(team, bytes_of(nothing));
+  release_slot(slot);
   const gex_Memvec_t memory = team.scratch;
   delete &team;
   if (memory.gex_len == 0 || scratch == nullptr) return 0;

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <thread>
 
+#include "still_barrier.h"
 #include "transfer.h"
 
 namespace conformance {
@@ -135,6 +136,24 @@ TEST(Barrier, ASmallTeamsDoesNotWaitForStrangers) {
   }
   gex_Event_Wait(gex_Coll_BarrierNB(tm, 0));
   gex_TM_Destroy(tm, nullptr, 0);
+}
+
+TEST(Barrier, OfTheHundredthTeamIsSeenInSharedMemoryAsOfTheFirst) {
+  // Then it is over once all have arrived, though nobody has polled since.
+  gex_Rank_t members = 0;
+  gex_System_QueryNbrhdInfo(nullptr, &members, nullptr);
+  std::vector<gex_TM_t> teams;
+  for (int i = 0; i < 100; ++i) teams.push_back(split(0, 0));
+  StillBarrier still;
+  for (const gex_TM_t tm : {teams.front(), teams.back()}) {
+    const gex_Event_t event = gex_Coll_BarrierNB(tm, 0);
+    still.arrive();
+    const bool over = event == GEX_EVENT_INVALID || gex_Event_Test(event) == GASNET_OK;
+    EXPECT_TRUE(over || members != size());
+    still.arrive();
+    if (!over) gex_Event_Wait(event);
+  }
+  for (const gex_TM_t tm : teams) gex_TM_Destroy(tm, nullptr, 0);
 }
 
 TEST(Barrier, BlockingForm) {

@@ -200,9 +200,9 @@ class Json(Case):
             self.assertGreaterEqual(one["ring_bytes"], one["rings"] * one["ring_cells"] * 320)
             self.assertLessEqual(one["ring_bytes"], one["rings"] * (one["ring_cells"] * 320 + 2 * 4096))
             self.assertEqual(one["slab_bytes"], slabs)
-            # For 32 teams, 8 cells of a cache line and 8 KiB each, and one line more.
-            self.assertEqual(one["post_bytes"], 32 * (8 * (64 + 8192) + 64))
-            parts = one["ring_bytes"] + slabs + one["post_bytes"]
+            # Four flags, and 8 cells of a cache line and 8 KiB each, and one line more.
+            self.assertEqual(one["team_bytes"], 4 * 64 + 8 * (64 + 8192) + 64)
+            parts = one["ring_bytes"] + slabs
             self.assertGreater(one["process_bytes"], parts)
             self.assertLess(one["process_bytes"], parts + 4 * 4096)
             self.assertGreaterEqual(one["neighborhood_bytes"], members * one["process_bytes"])
