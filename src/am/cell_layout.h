@@ -37,7 +37,8 @@ constexpr Place place_of(unsigned args, std::size_t bytes) noexcept {
   return Place::slab;
 }
 
-/// What a message uses of its slot, in bytes: surplus arguments, and a payload that is there.
+/// Returns the bytes that a message uses of its slot: surplus arguments, and a payload that is
+/// there.
 inline std::size_t used_of_slot(const MessageHeader& header) noexcept {
   const std::size_t surplus = surplus_bytes(header.category(), header.arg_count());
   const bool payload = header.category() == Category::medium && header.slab() == no_slab &&

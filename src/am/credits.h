@@ -60,7 +60,7 @@ class Credits {
     GEX_ASSERT(left_in(before) < allowance_in(before));
   }
 
-  /// Whether any request is out, as one is until `restore` follows its reply.
+  /// Returns true if any request is out, as one is until `restore` follows its reply.
   bool any_out() const noexcept {
     const std::uint64_t state = state_.load(std::memory_order_relaxed);
     return left_in(state) < allowance_in(state);
@@ -71,7 +71,8 @@ class Credits {
     return std::uint64_t{left_in(before)} + count <= allowance_in(before);
   }
 
-  /// Whether a request found no credit since the last call, though the peer could lend some.
+  /// Returns true if a request found no credit since the last call, though the peer could lend
+  /// some.
   bool take_starved() noexcept {
     return starved_.load(std::memory_order_relaxed) &&
            starved_.exchange(false, std::memory_order_relaxed);
@@ -101,7 +102,7 @@ class Credits {
   /// One request of the peer's has ended without a reply. Returns whether enough have for a message
   /// of their own: half of its share.
   bool owe() noexcept { return owed_.fetch_add(1, std::memory_order_relaxed) + 1 >= give_back_at_; }
-  /// Whether that many are owed already.
+  /// Returns true if that many are owed already.
   bool owes_enough() const noexcept {
     return owed_.load(std::memory_order_relaxed) >= give_back_at_;
   }

@@ -19,17 +19,17 @@ inline constexpr unsigned any_arg_count = ~0U;
 int register_handlers(gex_EP_t endpoint, gex_AM_Entry_t* table, std::size_t count,
                       const char* call) noexcept;
 
-/// Whether the handler is registered for messages of that category and direction.
+/// Returns true if the handler is registered for messages of that category and direction.
 inline bool takes_kind(const gex_AM_Entry_t& entry, const MessageHeader& header) noexcept {
   const gex_Flags_t category = GEX_FLAG_AM_SHORT << static_cast<unsigned>(header.category());
   const gex_Flags_t direction = header.is_reply() ? GEX_FLAG_AM_REPLY : GEX_FLAG_AM_REQUEST;
   return (entry.gex_flags & category) != 0 && (entry.gex_flags & direction) != 0;
 }
-/// Whether it is registered for the message's number of arguments.
+/// Returns true if it is registered for the message's number of arguments.
 inline bool takes_args(const gex_AM_Entry_t& entry, const MessageHeader& header) noexcept {
   return entry.gex_nargs == header.arg_count() || entry.gex_nargs == any_arg_count;
 }
-/// Whether the message fits the registration.
+/// Returns true if the message fits the registration.
 inline bool is_registered_for(const gex_AM_Entry_t& entry, const MessageHeader& header) noexcept {
   return entry.gex_fnptr != nullptr && takes_kind(entry, header) && takes_args(entry, header);
 }

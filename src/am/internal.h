@@ -44,8 +44,8 @@ enum class Internal : std::uint8_t {
   count
 };
 
-/// Whether the handler is the client's, or calls one of the client's: the progress thread runs none
-/// of those.
+/// Returns true if the handler is the client's, or calls one of the client's: the progress thread
+/// runs none of those.
 constexpr bool runs_client_code(std::uint8_t handler) noexcept {
   return handler >= GEX_AM_INDEX_BASE ||
          handler == static_cast<std::uint8_t>(Internal::vis_put_with_notice) ||
@@ -129,7 +129,7 @@ struct InternalMessage {
 /// Start-up only.
 void register_internal(Internal index, InternalHandler handler, InternalMessage takes) noexcept;
 InternalHandler internal_handler(std::uint8_t index) noexcept;
-/// Whether there is such a handler and the message is what it takes.
+/// Returns true if there is such a handler and the message is what it takes.
 bool fits_internal(const MessageHeader& header) noexcept;
 
 /// A handler as rooms write it: of a message with the arguments `T`.

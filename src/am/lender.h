@@ -59,7 +59,7 @@ class Lender {
     queue_.resize(loans_.size());
   }
 
-  /// Whether credits are lent at all; otherwise no other function is called.
+  /// Returns true if credits are lent at all; otherwise no other function is called.
   bool lends() const noexcept { return !loans_.empty(); }
 
   /// The peer has run out of credits. False: nothing is left to be lent to it.

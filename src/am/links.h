@@ -36,7 +36,7 @@ struct Lane {
   Slabs slabs;
   /// Changes under the mutex of Links.
   PolledRings<shm::StdAtomics, Incoming, 2 * shm::max_pair_members> polled;
-  /// What polls read of the rings, in lines of the lane's own.
+  /// These words of the rings, which polls read, are in lines of the lane's own.
   alignas(cache_line) gex_Inbox_ inboxes[2 * shm::max_pair_members] = {};
   /// Polls of the threads that own the lane: shows whether there is such a thread and it polls.
   alignas(cache_line) std::atomic<std::uint32_t> own_polls{0};

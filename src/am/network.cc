@@ -48,14 +48,14 @@ struct Network {
   std::size_t max_message = 0;
   std::vector<Credits> peers;
   Lender lender;
-  /// What this process may still borrow: its peers' replies have as much room here as its share of
-  /// what it lends.
+  /// This process may still borrow so many credits: its peers' replies have as much room here as
+  /// its share of what it lends.
   std::atomic<std::uint32_t> borrowable{0};
   std::atomic<std::uint32_t> give_up_next{0};
   /// Messages that the next poll sends, each once at most.
   std::vector<DeferredCreditUpdate> deferred;
   SpinLock deferred_lock;
-  /// Whether there are any; changes under the lock.
+  /// True if there are any; changes under the lock.
   std::atomic<bool> has_deferred{false};
   /// By peer; traced jobs only.
   std::vector<Numbers> numbers;
@@ -68,8 +68,8 @@ Network& network() noexcept {
   return the_network.get();
 }
 
-/// Whether this process may borrow from a peer: if it has borrowed all that it may, it gives up
-/// unused credits of another one.
+/// Returns true if this process may borrow from a peer: if it has borrowed all that it may, it
+/// gives up unused credits of another one.
 bool may_borrow(gex_Rank_t jobrank) noexcept {
   Network& self = network();
   if (self.borrowable.load(std::memory_order_relaxed) != 0) return true;

@@ -55,8 +55,8 @@ struct Route {
 };
 Route route_to(gex_Rank_t jobrank) noexcept;
 
-/// Whether a request may find room now: what an immediate one checks first when the fast path
-/// failed.
+/// Returns true if a request may find room now: what an immediate one checks first when the fast
+/// path failed.
 bool may_have_room(const Route& route) noexcept;
 
 /// Sends a request. Waits for room, polling, unless `immediate`; then returns non-zero if there was
@@ -67,7 +67,7 @@ int send_request(gex_Rank_t jobrank, const Outbound& message, bool immediate) no
 /// Sends the reply to the request that `token` names. Never waits for the requester.
 void send_reply(gex_Token_t token, Outbound& message) noexcept;
 
-/// What a message that finds no room waits for.
+/// Describes what a message that finds no room waits for.
 Op op_of(gex_Rank_t jobrank, const Outbound& message) noexcept;
 
 /// The two addresses of a message between endpoints of one client.

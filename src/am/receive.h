@@ -13,7 +13,7 @@ bool take_messages(Incoming& in) noexcept;
 /// Gives the slab of a message's payload back to its owner, once the handler has returned.
 void release_slab(const MessageHeader& header, const Incoming& in) noexcept;
 
-/// What the progress thread finds in a ring.
+/// A look of the progress thread into a ring has one of these results.
 enum class Found {
   nothing,   ///< or another thread takes a message there
   blocked,   ///< a message for a thread of the client, of which no more can be left to them now

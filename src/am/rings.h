@@ -38,7 +38,8 @@ struct alignas(cache_line) Incoming {
   std::uint32_t taken() const noexcept {
     return __atomic_load_n(&inbox->arrival, __ATOMIC_RELAXED) - 1;
   }
-  /// Whether a message is there, for a thread that is about to sleep: false only if none is.
+  /// Returns true if a message is there, for a thread that is about to sleep: false only if none
+  /// is.
   bool may_hold_message() const noexcept {
     const std::uint32_t count = taken();
     return shm::may_hold_message<shm::StdAtomics>(cells[count & (consumer.shape().cells - 1)].ready,
@@ -54,7 +55,7 @@ struct alignas(cache_line) Incoming {
     __atomic_store_n(&inbox->arrival, consumer.next() + 1, __ATOMIC_RELAXED);
   }
 };
-/// What these counts have not published leaves room for requests.
+/// The messages that these counts have not published leave room for requests.
 static_assert((BiasedLock::places + 1) * (shm::pair_shape.release_lag - 1) <
               shm::pair_shape.reply_window);
 static_assert(sizeof(Incoming) == 2 * cache_line && offsetof(Incoming, to_source) == cache_line);

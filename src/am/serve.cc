@@ -98,8 +98,9 @@ bool has_work() noexcept {
   return any;
 }
 
-/// Whether a sender has claimed the next cell of a shared ring and not published it yet. It rings
-/// no bell if its message is the client's, but those of others behind it have rung for theirs.
+/// Returns true if a sender has claimed the next cell of a shared ring and not published it yet. It
+/// rings no bell if its message is the client's, but those of others behind it have rung for
+/// theirs.
 bool is_cell_awaited() noexcept {
   Links& all = links();
   if (all.pairs()) return false;

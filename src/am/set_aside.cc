@@ -16,7 +16,7 @@ namespace gex::am {
 
 namespace {
 
-/// Of messages left to the client's threads: so many, and so many bytes of their payloads.
+/// At most so many messages are left to the client's threads, with so many bytes of payload.
 constexpr std::size_t max_left = 1024;
 constexpr std::size_t max_left_bytes = std::size_t{4} << 20;
 
@@ -27,7 +27,7 @@ struct Messages {
   std::vector<std::unique_ptr<SetAsideMessage>> due;
   std::size_t due_bytes = 0;
 };
-/// Whether there are any due; changes under the lock.
+/// True if there are any due; changes under the lock.
 std::atomic<bool> any_due{false};
 Immortal<Messages> the_messages;
 Messages& messages() noexcept {

@@ -52,7 +52,7 @@ std::size_t room_to_leave() noexcept;
 /// Leaves a copy of a message to the client's threads. By the progress thread, if there is room.
 void leave_to_client(const Arrived& message, std::uint32_t number) noexcept;
 
-/// Whether `take_set_aside` has any messages. Any thread.
+/// Returns true if `take_set_aside` has any messages. Any thread.
 bool any_set_aside_due() noexcept;
 /// The messages that may be delivered now, in the order of their arrival: those left to the
 /// client's threads, and those of an endpoint whose SetAside has ended. The caller runs their

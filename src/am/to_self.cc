@@ -79,7 +79,7 @@ struct OwnMessages {
   SpinLock lock;
   std::vector<std::unique_ptr<KeptOutbound>> list;
 };
-/// Whether there are any; changes under the lock.
+/// True if there are any; changes under the lock.
 std::atomic<bool> any_own{false};
 Immortal<OwnMessages> the_own_messages;
 OwnMessages& own_messages() noexcept {

@@ -24,7 +24,8 @@
 
 namespace gex::am {
 
-/// What the two ends report to each other about credits that one lends the other (lender.h).
+/// The two ends report these counts to each other, about credits that one lends the other
+/// (lender.h).
 struct Terms {
   std::uint16_t lent : 6 = 0;      ///< so many more for the receiver
   std::uint16_t returned : 6 = 0;  ///< so many less for the sender
@@ -101,7 +102,7 @@ struct WireArrival {
   /// A long message's payload, for `message.payload`; null where it lies there already.
   const std::byte* to_place;
 
-  /// Whether it carries credits and terms, and nothing else.
+  /// Returns true if it carries credits and terms, and nothing else.
   bool is_credits() const noexcept {
     return message.header.is_reply() &&
            message.header.handler() == static_cast<std::uint8_t>(Internal::credits);

@@ -34,7 +34,7 @@ using gex::warn;
 using gex::am::Outbound;
 using gex::api::complete_locally;
 
-/// What every request starts with; checked mode.
+/// Every request starts with these checks, in checked mode.
 void check_start(Call call, gex_TM_t tm, gex_Rank_t rank, gex_Flags_t flags, gex_Flags_t known) {
   gex::require_peer(tm, rank, name_of(call));
   gex::require_capability(gex::resolve(tm, rank).local_endpoint, GEX_EP_CAPABILITY_AM,

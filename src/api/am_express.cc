@@ -50,11 +50,11 @@ std::uint32_t reply_what(gex_Token_t token, gex_AM_Index_t handler, Category cat
                                        token->header.endpoints().reversed());
 }
 
-/// Whether a client's message to that rank is the call of its handler and nothing else.
+/// Returns true if a client's message to that rank is the call of its handler and nothing else.
 bool is_call(gex_Rank_t jobrank, gex_AM_Index_t handler) {
   return gex::am::is_to_self(jobrank) && !gex::observed() && handler >= GEX_AM_INDEX_BASE;
 }
-/// Whether the reply to that token is the call of its handler.
+/// Returns true if the reply to that token is the call of its handler.
 bool is_call(gex_Token_t token, gex_AM_Index_t handler) {
   return token != nullptr && token->may_reply && is_call(token->header.source, handler);
 }

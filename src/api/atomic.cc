@@ -81,7 +81,7 @@ void require_operation(gex_DT_t type, gex_OP_t opcode, const char* call) {
   fatal("%s: %s is not an operation of %s", call, name, name_of_type(type));
 }
 
-/// What a client can get wrong beside the opcode and the target, in checked mode.
+/// Checks all other arguments than the opcode and the target, in checked mode.
 void check(const Domain& domain, gex_DT_t type, const void* result_p, gex_OP_t opcode,
            gex_Flags_t flags, const char* call) {
   gex::require_team(domain.team, call);

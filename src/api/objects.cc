@@ -41,8 +41,8 @@ using gex::require;
 using gex::Team;
 using gex::team::size_queries;
 
-/// Whether the name is what the specification asks for, [A-Z][A-Z0-9_]+, which hardly any client's
-/// is.
+/// Returns true if the name is what the specification asks for, [A-Z][A-Z0-9_]+, which hardly any
+/// client's is.
 bool is_specified_name(const char* name) {
   if (name[0] < 'A' || name[0] > 'Z' || name[1] == '\0') return false;
   return name[std::strspn(name, "ABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_")] == '\0';
@@ -81,7 +81,7 @@ void start_library(const gex::CommandLine& line) {
   gex::process().job->barrier();
 }
 
-/// Whether the call only asks for a size; these are its other flags.
+/// Returns true if the call only asks for a size; these are its other flags.
 bool is_size_query(gex_Flags_t flags, gex_Flags_t known, Call call) {
   gex::warn_of_flags(flags, known | size_queries, name_of(call));
   if (checked() && (flags & size_queries) == size_queries)

@@ -37,8 +37,8 @@ Handle require(Handle handle, const char* call) noexcept {
   return handle;
 }
 
-/// Whether there is an object that a call with an error code is about to read; else the call is to
-/// answer GASNET_ERR_BAD_ARG (core/refuse.h).
+/// Returns true if there is an object that a call with an error code is about to read; else the
+/// call is to answer GASNET_ERR_BAD_ARG (core/refuse.h).
 template <class Handle>
 bool is_object(Handle handle, const char* call) noexcept {
   if (handle != nullptr) [[likely]]
@@ -71,7 +71,7 @@ inline void require_capability(gex_EP_t endpoint, gex_EP_Capabilities_t capabili
         names[__builtin_ctz(capability)]);
 }
 
-/// What all collective calls of GASNet-EX check of their team; they take no flags.
+/// Checks the team of a collective call of GASNet-EX; these take no flags.
 inline Team& begin_collective(Call call, gex_TM_t tm, gex_Flags_t flags) noexcept {
   // A handle that inline code may look behind is a team's, and in checked mode none is such.
   if (GEX_IS_READABLE_TEAM_(tm)) [[likely]]

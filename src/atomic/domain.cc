@@ -19,7 +19,8 @@ bool is_one_neighborhood(const Team& team) {
   return true;
 }
 
-/// Whether the network is to perform the operations, rather than the processors: see domain.h.
+/// Returns true if the network is to perform the operations, rather than the processors: see
+/// domain.h.
 bool is_best_by_network(bool one_neighborhood, gex_DT_t type, gex_OP_t operations,
                         gex_Flags_t flags) {
   return (flags & (GEX_FLAG_AD_FAVOR_MY_RANK | GEX_FLAG_AD_FAVOR_MY_NBRHD)) == 0 &&

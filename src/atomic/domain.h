@@ -14,8 +14,8 @@
 
 namespace gex::atomic {
 
-/// What the library alone has of a domain. It lies before what clients read, behind which, at a
-/// fixed distance, the displacements lie.
+/// The library alone reads this part of a domain. It lies before what clients read, behind which,
+/// at a fixed distance, the displacements lie.
 class alignas(64) DomainRecord {
  public:
   bool is_for_network() const noexcept { return for_network_; }
@@ -28,7 +28,7 @@ class alignas(64) DomainRecord {
   const bool one_neighborhood_;  ///< of all members
 };
 
-/// What clients read, in a cache line of its own.
+/// Clients read this part, in a cache line of its own.
 struct alignas(64) DomainPrefix : gex_DomainPrefix_ {};
 
 class Domain : public DomainRecord,

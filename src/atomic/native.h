@@ -6,7 +6,7 @@
 
 namespace gex::atomic {
 
-/// Whether the network has all of `operations` on that type.
+/// Returns true if the network has all of `operations` on that type.
 bool network_has(gex_DT_t type, gex_OP_t operations) noexcept;
 
 /// Has the network perform the operation, whose target has a key; adds one to `done` when it is

@@ -27,7 +27,7 @@ inline bool is_type(gex_DT_t type) noexcept {
   return operations_of(type) != 0;
 }
 
-/// Whether `operation` is a single operation of that type.
+/// Returns true if `operation` is a single operation of that type.
 inline bool is_operation_of(gex_DT_t type, gex_OP_t operation) noexcept {
   return (operation & (operation - 1)) == 0 && (operation & operations_of(type)) != 0;
 }

@@ -28,7 +28,7 @@ struct Request {
   Wide target;
   Wide result;
 };
-/// Of an operation that fetches; another is answered as a put is.
+/// An operation that fetches has this result; another is answered as a put is.
 struct Result {
   Wide target;
   Wide result;

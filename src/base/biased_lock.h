@@ -80,7 +80,7 @@ class BasicBiasedLock {
     constexpr Hold() = default;
     explicit operator bool() const noexcept { return how_ != none; }
     bool is_biased() const noexcept { return how_ > shared; }
-    /// Of one that is: the place of the home thread, which no other thread ever has.
+    /// Returns the place of a biased lock's home thread, which no other thread ever has.
     unsigned place() const noexcept { return how_ - biased; }
 
    private:

@@ -60,8 +60,8 @@ struct Moment {
   std::uint64_t ns;
 };
 
-/// Of several tries the one whose two tick readings lie closest around the clock's: what happened
-/// between them (an interrupt, the loss of the core) makes the pair wrong.
+/// Returns that of several tries whose two tick readings lie closest around the clock's: what
+/// happened between them (an interrupt, the loss of the core) makes the pair wrong.
 Moment read_both() noexcept {
   Moment best{};
   Tick narrowest = ~Tick{0};

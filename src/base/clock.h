@@ -47,7 +47,7 @@ Tick ticks_after_loads() noexcept;
 std::uint64_t ticks_to_ns(Tick interval) noexcept;
 Tick ns_to_ticks(std::uint64_t nanoseconds) noexcept;
 
-/// What `ticks` reads, for gexinfo: "tsc" or "clock_gettime".
+/// Names the source of `ticks`, for gexinfo: "tsc" or "clock_gettime".
 const char* tick_source() noexcept;
 
 /// Why `ticks` reads that, for gexinfo. Allocates; reads /sys.

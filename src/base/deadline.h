@@ -55,7 +55,7 @@ inline Clock::time_point after(double seconds, Clock::time_point now = Clock::no
   return now + std::chrono::duration_cast<Clock::duration>(bounded);
 }
 
-/// Whether the deadline has been reached; if so it is reset.
+/// Returns true if the deadline has been reached; if so it is reset.
 inline bool met(Deadline& deadline, Clock::time_point now = Clock::now()) {
   if (!deadline || now < *deadline) return false;
   deadline.reset();

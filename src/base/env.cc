@@ -35,7 +35,7 @@ std::size_t index_of(Variable variable) noexcept {
   return static_cast<std::size_t>(variable);
 }
 
-/// What the grammar of a type allows, for the message about a value that does not follow it.
+/// Returns the grammar of a type, for the message about a value that does not follow it.
 const char* expectation(Type type) noexcept {
   switch (type) {
     case Type::text:
@@ -68,14 +68,14 @@ std::string text_of(Variable variable) {
   fatal("%s='%s' is not understood: expected %s", name, text.c_str(), expectation(type));
 }
 
-/// What the names of a family begin with.
+/// Returns the text that the names of a family begin with.
 std::string_view stem_of(Variable family) noexcept {
   std::string_view name = describe(family).name;
   name.remove_suffix(1);
   return name;
 }
 
-/// Whether this is the first time that a variable is to be displayed.
+/// Returns true if this is the first time that a variable is to be displayed.
 bool first_time(std::string_view name) {
   static std::mutex mutex;
   // Never destroyed: exit handlers of the client may still ask.
@@ -84,7 +84,7 @@ bool first_time(std::string_view name) {
   return known.emplace(name).second;
 }
 
-/// Whether a value follows the grammar of its type.
+/// Returns true if a value follows the grammar of its type.
 bool is_well_formed(Type type, std::string_view text) {
   switch (type) {
     case Type::text:
@@ -115,7 +115,7 @@ T parsed(Variable variable, std::optional<T> (*parse)(std::string_view)) {
 
 std::atomic<bool> pretends{false};
 
-/// Whether the caller of a program with another's rights may not decide it.
+/// Returns true if the caller of a program with another's rights may not decide it.
 bool is_withheld(Variable variable) noexcept {
   const Type type = describe(variable).type;
   return (type == Type::file || type == Type::plugin || type == Type::command) &&

@@ -122,14 +122,14 @@ void check_values();
 /// it by itself.
 void display(std::string_view name, std::string_view value, bool is_default);
 
-/// Whether `display` prints in this process.
+/// Returns true if `display` prints in this process.
 bool verbose();
 
 /// Warns once about each GEX_ variable in the environment that is not in the table, naming the one
 /// that is most like it. Only the process that speaks for the job does, and only the first call.
 void warn_unknown();
 
-/// Whether this program has the rights of another user (see above). Tests pretend.
+/// Returns true if this program has the rights of another user (see above). Tests pretend.
 bool has_rights_of_another() noexcept;
 void pretend_rights_of_another(bool pretend) noexcept;
 

@@ -35,14 +35,14 @@ using AbortHook = void (*)(int code) noexcept;
 /// Registers what `fatal` calls; job does this once.
 void set_abort_hook(AbortHook hook) noexcept;
 
-/// Whether no process of the job has reported an error before; only the first call in the job
-/// returns true. Called by `fatal` before it writes, so async-signal-safe.
+/// Returns true if no process of the job has reported an error before; only the first call in the
+/// job returns true. Called by `fatal` before it writes, so async-signal-safe.
 using FirstErrorHook = bool (*)() noexcept;
 
 /// Registers what decides whether an error is reported; job does this once. Without it all are.
 void set_first_error_hook(FirstErrorHook hook) noexcept;
 
-/// What the user has asked for. The functions are called at any time, from any thread.
+/// The user chooses these. The functions are called at any time, from any thread.
 struct MessagePolicy {
   bool (*is_quiet)() noexcept;    ///< whether `warn` writes nothing
   bool (*is_verbose)() noexcept;  ///< whether `inform` writes
@@ -58,15 +58,15 @@ void set_message_policy(const MessagePolicy& policy) noexcept;
 /// The rank named in every later message; job calls this once the rank is known.
 void set_message_rank(std::uint32_t rank) noexcept;
 
-/// Whether a message that concerns the whole job should come from this process: it is rank 0, or
-/// has no rank yet.
+/// Returns true if a message that concerns the whole job should come from this process: it is rank
+/// 0, or has no rank yet.
 bool speaks_for_job() noexcept;
 
 /// Writes one line that names the cause, if it is the job's first error, and ends the job with exit
 /// status 1.
 [[noreturn, gnu::cold, gnu::format(printf, 1, 2)]] void fatal(const char* format, ...) noexcept;
 
-/// What a shell makes of abort().
+/// A shell reports abort() by this status.
 inline constexpr int abort_status = 128 + SIGABRT;
 
 /// For an error that the client reports: `place`, which may be empty, and the client's text are

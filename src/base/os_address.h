@@ -6,10 +6,10 @@
 
 namespace gex::os {
 
-/// Whether the text is an IPv6 address, which may end in a zone ("fe80::1%eth0").
+/// Returns true if the text is an IPv6 address, which may end in a zone ("fe80::1%eth0").
 bool is_ipv6_address(std::string_view text);
 
-/// Whether the text is a numeric address of this host.
+/// Returns true if the text is a numeric address of this host.
 bool is_own_address(const std::string& text);
 
 }  // namespace gex::os

@@ -18,7 +18,7 @@ struct Mount {
   std::string directory;
 };
 
-/// Whether a comma-separated list holds a word.
+/// Returns true if a comma-separated list holds a word.
 bool lists(std::string_view list, std::string_view word) {
   while (!list.empty()) {
     const std::size_t comma = list.find(',');

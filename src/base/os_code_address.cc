@@ -9,7 +9,7 @@ namespace gex::os {
 
 namespace {
 
-/// Whether the file's addresses are those of its memory: an executable that is not
+/// Returns true if the file's addresses are those of its memory: an executable that is not
 /// position-independent.
 bool has_fixed_addresses(const std::string& file) {
   Elf64_Ehdr header{};

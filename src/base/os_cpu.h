@@ -36,7 +36,7 @@ std::vector<std::uint32_t> affinity();
 /// moment. Empty, with errno, if the system lets nothing be bound.
 std::vector<std::uint32_t> bindable_cores();
 
-/// What a process may use of its host.
+/// A process may use so much of its host.
 struct CoreShare {
   std::uint32_t first = 0;  ///< of the allowed processors the lowest,
   std::uint32_t last = 0;   ///< the highest,

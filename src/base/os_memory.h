@@ -23,7 +23,7 @@ namespace gex::os {
 
 std::size_t page_size() noexcept;
 
-/// What large segments are aligned to, so that they can have huge pages.
+/// Large segments are aligned to so many bytes, so that they can have huge pages.
 inline constexpr std::size_t huge_page = std::size_t{2} << 20;
 
 /// `bytes` rounded up to whole pages.

@@ -32,8 +32,8 @@ struct MemoryLimits {
   std::optional<std::uint64_t> address_space;
   std::optional<std::uint64_t> file_size;
 
-  /// What "physical memory" means for GASNET_MAX_SEGSIZE and its like: the host's, or the control
-  /// group's limit where that is smaller.
+  /// Returns the bytes that "physical memory" means for GASNET_MAX_SEGSIZE and its like: the
+  /// host's, or the control group's limit where that is smaller.
   std::uint64_t usable_physical() const noexcept;
 };
 MemoryLimits memory_limits(const std::string& root = "");

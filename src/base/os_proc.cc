@@ -135,7 +135,7 @@ std::optional<ProcessActivity> process_activity(pid_t process) {
   std::istringstream fields(*stat);
   ProcessActivity activity;
   fields >> activity.state;
-  // Those between the state, which is the third, and the times, which are 14 and 15.
+  // These stand between the state, which is the third, and the times, which are 14 and 15.
   std::string skipped;
   for (int field = 4; field < 14; ++field) fields >> skipped;
   std::uint64_t user = 0;

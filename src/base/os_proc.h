@@ -18,11 +18,11 @@ std::vector<pid_t> children();
 /// when /proc is not mounted.
 std::vector<pid_t> family_in_group(pid_t process, pid_t group);
 
-/// Whether the process group of this process has been started by a process of its session, as by a
-/// shell that can continue it when it is stopped. True when /proc is not mounted.
+/// Returns true if the process group of this process has been started by a process of its session,
+/// as by a shell that can continue it when it is stopped. True when /proc is not mounted.
 bool has_parent_in_session();
 
-/// What a process does, as /proc/PID/stat has it.
+/// Describes what a process does, as /proc/PID/stat has it.
 struct ProcessActivity {
   char state = 0;    ///< R running, S sleeping, D in the kernel, T stopped, Z dead, ...
   double cpu_s = 0;  ///< processor time that it has used
@@ -33,7 +33,7 @@ std::optional<ProcessActivity> process_activity(pid_t process);
 /// Processor time that the process has used, to the nanosecond. Empty if there is no such process.
 std::optional<double> processor_seconds(pid_t process);
 
-/// Whether the process has installed a handler for the signal.
+/// Returns true if the process has installed a handler for the signal.
 bool catches_signal(pid_t process, int signal);
 
 /// Number of other threads of this process; empty if /proc is not mounted. Does not count the

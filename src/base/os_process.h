@@ -22,8 +22,8 @@ std::uint64_t process_start();
 /// The kernel's number of the calling thread.
 int thread_id() noexcept;
 
-/// Whether the program was linked with -static. It has no loader then: a library that it opens
-/// brings a second C library, without what the first has set up. Not async-signal-safe.
+/// Returns true if the program was linked with -static. It has no loader then: a library that it
+/// opens brings a second C library, without what the first has set up. Not async-signal-safe.
 bool is_linked_static() noexcept;
 
 /// The exit status, of eight bits, of a process that ends with `code`: one that is not 0 never

@@ -7,7 +7,7 @@ namespace gex::os {
 /// Asks the system for such fences; once, before other threads need them. Whether there are any.
 bool enable_process_fence() noexcept;
 
-/// What `enable_process_fence` returned last.
+/// Returns the last result of `enable_process_fence`.
 bool has_process_fence() noexcept;
 
 /// Every other thread of the process has gone through a full fence between the begin and the end of
@@ -18,7 +18,7 @@ void process_fence() noexcept;
 /// Lets `shared_fence` of any process include the threads of this one; once. Whether it does.
 bool enable_shared_fence() noexcept;
 
-/// What `enable_shared_fence` returned last.
+/// Returns the last result of `enable_shared_fence`.
 bool has_shared_fence() noexcept;
 
 /// As `process_fence`, in the threads of all processes that have enabled it. Only where this

@@ -10,8 +10,8 @@ namespace gex::os {
 
 namespace {
 
-/// Whether some of the signals are blocked that a thread's own faults raise, as in their handlers.
-/// A thread that blocks all signals, as workers of many programs do, is in none.
+/// Returns true if some of the signals are blocked that a thread's own faults raise, as in their
+/// handlers. A thread that blocks all signals, as workers of many programs do, is in none.
 bool blocks_some_faults() noexcept {
   constexpr int faults[] = {SIGSEGV, SIGBUS, SIGILL, SIGFPE};
   sigset_t blocked;

@@ -12,8 +12,8 @@ namespace gex::os {
 
 namespace {
 
-/// Whether the limit of this process's address space leaves room for the stack of a thread, which
-/// is refused with EAGAIN otherwise.
+/// Returns true if the limit of this process's address space leaves room for the stack of a thread,
+/// which is refused with EAGAIN otherwise.
 bool has_room_for_stack() {
   constexpr std::size_t usual_stack = std::size_t{8} << 20;
   rlimit space{};

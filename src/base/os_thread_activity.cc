@@ -22,7 +22,7 @@ struct Named {
   long number;
   const char* name;
 };
-/// Those in which threads sleep. Not every architecture has all.
+/// Threads sleep in these system calls. Not every architecture has all.
 constexpr Named calls[] = {
     {SYS_accept4, "accept4"},
     {SYS_clock_nanosleep, "clock_nanosleep"},
@@ -67,8 +67,8 @@ constexpr Named calls[] = {
 #endif
 };
 
-/// Whether the descriptor of that process is a pipe or a terminal. A socket may have a time limit,
-/// with which its calls are not restarted.
+/// Returns true if the descriptor of that process is a pipe or a terminal. A socket may have a time
+/// limit, with which its calls are not restarted.
 bool is_pipe_or_terminal(pid_t process, std::uint64_t descriptor) {
   const std::string link = "/proc/" + std::to_string(process) + "/fd/" + std::to_string(descriptor);
   char target[64];
@@ -77,7 +77,8 @@ bool is_pipe_or_terminal(pid_t process, std::uint64_t descriptor) {
   return name.starts_with("pipe:[") || name.starts_with("/dev/");
 }
 
-/// Whether the kernel restarts the call after a handler installed with SA_RESTART; signal(7).
+/// Returns true if the kernel restarts the call after a handler installed with SA_RESTART;
+/// signal(7).
 bool is_restarted(pid_t process, const SystemCall& call) {
   switch (call.number) {
     case SYS_wait4:

@@ -29,9 +29,9 @@ struct ThreadActivity {
 /// Empty if the process has no such thread.
 std::optional<ThreadActivity> thread_activity(pid_t process, pid_t thread);
 
-/// Whether a signal whose handler is installed with SA_RESTART leaves what the thread does as it
-/// is. A sleep ends early, whatever its handler was installed with; so what is not known for sure
-/// counts as disturbed.
+/// Returns true if a signal whose handler is installed with SA_RESTART leaves what the thread does
+/// as it is. A sleep ends early, whatever its handler was installed with; so what is not known for
+/// sure counts as disturbed.
 bool bears_signals(pid_t process, const ThreadActivity& activity);
 
 /// "clock_nanosleep"; "system call 400" for those in which threads seldom sleep.

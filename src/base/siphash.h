@@ -14,7 +14,7 @@ namespace gex {
 /// A key of 128 bits, as two little-endian words.
 using SipKey = std::array<std::uint64_t, 2>;
 
-/// Of words that come one after the other, each eight bytes of the message, little-endian.
+/// Digests words that come one after the other, each eight bytes of the message, little-endian.
 class SipHash {
  public:
   explicit constexpr SipHash(const SipKey& key) noexcept
@@ -30,7 +30,7 @@ class SipHash {
     ++words_;
   }
 
-  /// Of all words and of up to seven bytes more, which lie in the low bytes of `rest`.
+  /// Returns the digest of all words and of up to seven bytes more, in the low bytes of `rest`.
   constexpr std::uint64_t finish(std::uint64_t rest = 0, unsigned rest_size = 0) noexcept {
     add_last(rest, rest_size);
     v2_ ^= 0xff;
@@ -92,7 +92,7 @@ inline std::uint64_t part_of_word(std::span<const std::byte> bytes) noexcept {
   return word_at(filled.data());
 }
 
-/// Of bytes, by either of the two.
+/// Returns the digest of bytes, by either of the two.
 template <class Hash>
 auto siphash_of(const SipKey& key, std::span<const std::byte> bytes) noexcept {
   Hash hash(key);

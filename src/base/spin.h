@@ -66,7 +66,7 @@ inline bool oversubscribed() noexcept {
   return detail::oversubscribed.load(std::memory_order_relaxed);
 }
 
-/// What a waiter does with its turns outside of tests.
+/// A waiter calls these functions with its turns, but for tests.
 struct WaitActions {
   static void pause() noexcept { spin_pause(); }
   static void yield() noexcept { os::yield(); }

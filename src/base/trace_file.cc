@@ -32,7 +32,7 @@ std::uint64_t realtime_ns() noexcept {
          static_cast<std::uint64_t>(time.tv_nsec);
 }
 
-/// Of a few tries the one that took least: an interrupt between the clocks makes it wrong.
+/// Returns that of a few tries which took least: an interrupt between the clocks makes it wrong.
 Anchor present() noexcept {
   Anchor best{};
   Tick narrowest = ~Tick{0};
@@ -89,7 +89,8 @@ std::string failure(const std::string& path, const char* what, int error) {
   return "trace file " + path + ": " + what + ": " + std::strerror(error);
 }
 
-/// Whether the file is a trace, or the zeros of one whose process ended before it had begun.
+/// Returns true if the file is a trace, or the zeros of one whose process ended before it had
+/// begun.
 bool is_trace(const std::string& path) noexcept {
   const os::FileDescriptor file(::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NOFOLLOW));
   char start[sizeof magic] = {};

@@ -125,7 +125,7 @@ class Cursor {
 
   /// The record that was added last, if it may still be changed; else null.
   Record* last() noexcept { return next_ != begin_ ? next_ - 1 : nullptr; }
-  /// Whether a record that this cursor has added may still be changed.
+  /// Returns true if a record that this cursor has added may still be changed.
   bool holds(const Record* record) const noexcept { return record >= begin_ && record < next_; }
   /// Takes the last record back; only if there is one.
   void take_back() noexcept {

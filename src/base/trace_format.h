@@ -52,7 +52,7 @@ struct Anchor {
   std::uint64_t monotonic_ns;
 };
 
-/// What a number means.
+/// A number has this meaning.
 struct Name {
   std::uint32_t number;
   std::uint32_t space;  ///< 0: no name. Written last.
@@ -61,7 +61,7 @@ struct Name {
 static_assert(sizeof(Name) == 64);
 inline constexpr std::uint32_t max_names = 1020;
 
-/// What `ticks` are.
+/// The unit of `ticks` is one of these.
 enum class TickSource : std::uint32_t {
   counter = 1,    ///< the processors' time stamp counter, equal in all processes of a host
   monotonic = 2,  ///< nanoseconds of CLOCK_MONOTONIC

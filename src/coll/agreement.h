@@ -1,5 +1,5 @@
 #pragma once
-// Whether the members of a team make the same collective calls; checked mode only.
+// Checks that the members of a team make the same collective calls; checked mode only.
 //
 // Collective calls of a team are numbered as each member makes them, barriers included. Each member
 // announces to rank 0 of the team what it has called with which arguments, and rank 0 ends the job
@@ -25,7 +25,7 @@ class Agreement {
 
   /// The next call of this member; returns its number.
   std::uint32_t announce(const Announcement& announcement);
-  /// Whether all members have made the call `number` alike.
+  /// Returns true if all members have made the call `number` alike.
   bool reached(std::uint32_t number) const noexcept {
     return static_cast<std::int32_t>(agreed_ - number) > 0;
   }
@@ -44,7 +44,7 @@ class Agreement {
     std::uint32_t number;
     Announcement announcement;
   };
-  /// What has been announced under a number.
+  /// Each number has such a record of what has been announced.
   struct Record {
     Announcement announcement;
     gex_Rank_t source;

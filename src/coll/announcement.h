@@ -9,7 +9,7 @@
 
 namespace gex::coll {
 
-/// What must be the same at all members. 0 where a call has no such argument.
+/// These must be equal at all members. 0 where a call has no such argument.
 struct Announcement {
   Call call = Call::barrier;
   gex_Rank_t root = 0;

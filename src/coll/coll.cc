@@ -12,7 +12,7 @@ namespace gex::coll {
 
 namespace {
 
-/// What an operation is in a team of one: the result is the operand.
+/// Performs an operation in a team of one: the result is the operand.
 void copy_alone(const Request& request) noexcept {
   if (request.bytes != 0 && request.destination != request.source)
     std::memcpy(request.destination, request.source, request.bytes);

@@ -37,10 +37,11 @@ class DirectAccess {
   /// `boards`: of the members, by rank. Signs the own one.
   DirectAccess(const Team& team, const std::vector<shm::PostBoard*>& boards);
 
-  /// Whether the kernel copies between this process and the member's. The member has posted.
+  /// Returns true if the kernel copies between this process and the member's. The member has
+  /// posted.
   bool kernel_reaches(gex_Rank_t member) noexcept;
 
-  /// Whether such memory is mapped here.
+  /// Returns true if such memory is mapped here.
   bool maps(gex_Rank_t member, const MemoryAt& memory, std::size_t bytes) const noexcept;
 
   /// Copies memory of a member to `to`; false if it is not reached.

@@ -22,7 +22,7 @@ inline constexpr std::size_t block_bytes = 32768;
 /// Blocks of operands that a member may have sent ahead.
 inline constexpr std::uint32_t operand_slots = 2;
 
-/// What a flow is for. A member has at most one from each other for each of them.
+/// A flow serves one of these. A member has at most one from each other for each of them.
 enum class Phase : std::uint8_t { operand, round, result };
 
 /// How an operation's bytes are cut; the same at both ends of all its flows.
@@ -69,7 +69,7 @@ class Inflow {
   std::size_t& received(std::uint32_t block) noexcept {
     return slots_ <= operand_slots ? few_[block % slots_] : many_[block % slots_];
   }
-  /// Whether the next block that has not been taken is there.
+  /// Returns true if the next block that has not been taken is there.
   bool arrived(const Blocks& blocks) noexcept {
     return taken < blocks.count && received(taken) == blocks.size(taken);
   }

@@ -27,7 +27,7 @@ bool starts_blocks_of_all(Kind kind) noexcept {
   return kind != Kind::broadcast && !is_reduction(kind);
 }
 
-/// Whether the blocks of all ranks stand in a row: in the source, and in the destination.
+/// Returns true if the blocks of all ranks stand in a row: in the source, and in the destination.
 bool in_a_row_here(Kind kind) noexcept {
   return kind == Kind::scatter || kind == Kind::exchange;
 }

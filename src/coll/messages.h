@@ -41,7 +41,7 @@ struct MessageOperation : Operation {
   std::uint32_t block = 0;
   std::uint32_t combined = 0;
   std::uint32_t rounds_passed = 0;
-  /// What has been combined of the block: in the client's memory or in `staging`.
+  /// The block is combined so far here: in the client's memory or in `staging`.
   const std::byte* partial = nullptr;
   std::uint32_t made = 0;  ///< blocks of the result that were made here
 };

@@ -88,7 +88,7 @@ struct Operation {
   /// Nothing is left to do here.
   std::atomic<bool> done{false};
 
-  /// Whether data may move; `barrier` is the team's.
+  /// Returns true if data may move; `barrier` is the team's.
   bool enter(TeamBarrier& barrier) noexcept {
     if (!entered) entered = !request.after_barrier || barrier.done(*request.after_barrier);
     return entered;

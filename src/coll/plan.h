@@ -33,7 +33,7 @@ class Groups {
   std::uint32_t group_of(gex_Rank_t rank) const noexcept { return places_[rank].group; }
   std::uint32_t position_of(gex_Rank_t rank) const noexcept { return places_[rank].position; }
   gex_Rank_t size() const noexcept { return static_cast<gex_Rank_t>(places_.size()); }
-  /// Whether the order of groups and positions is that of the ranks.
+  /// Returns true if the order of groups and positions is that of the ranks.
   bool in_rank_order() const noexcept { return in_rank_order_; }
 
  private:
@@ -51,7 +51,7 @@ struct Plan {
   std::vector<gex_Rank_t> contributors;
   /// The member that gets what has been combined here, or GEX_RANK_INVALID.
   gex_Rank_t collector = GEX_RANK_INVALID;
-  /// What the collector gets is the result itself.
+  /// True if the collector gets the result itself.
   bool collector_gets_result = false;
 
   /// Between the two: exchanges of what has been combined, one after the other.
@@ -65,7 +65,7 @@ struct Plan {
   gex_Rank_t source = GEX_RANK_INVALID;
   /// To whom it is passed on, in this order.
   std::vector<gex_Rank_t> receivers;
-  /// What is combined here is the result, and wanted here.
+  /// True if the result is combined and wanted here.
   bool makes_result = false;
 
   void clear() noexcept;

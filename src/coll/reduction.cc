@@ -54,7 +54,7 @@ struct Greatest {
   }
 };
 
-/// What the processor combines at a time: vectors of this many bytes are in every x86-64 and arm64.
+/// The processor combines so many bytes at a time: such vectors are in every x86-64 and arm64.
 constexpr std::size_t vector_bytes = 16;
 
 /// One value or vector.

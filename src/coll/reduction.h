@@ -29,7 +29,7 @@ struct Reduction {
   const void* user_data = nullptr;
   bool ordered = false;  ///< not commutative: operands keep the order of their ranks
 
-  /// Whether it calls a function of the client's.
+  /// Returns true if it calls a function of the client's.
   bool is_of_client() const noexcept { return builtin == nullptr && user != nullptr; }
 
   /// right[i] = left[i] (+) right[i] for `bytes` of whole elements.

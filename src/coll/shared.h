@@ -55,7 +55,7 @@ struct SharedOperation : Operation {
   std::uint32_t end = 0;        ///< the next operation's first number
   bool few = false;             ///< bytes that fit in a cell, posted if this member posts
 
-  // Of a direct one.
+  // Only direct operations have these.
   Stage stage = Stage::describing;
   bool described = false;  ///< the own memory has been posted, if others need it
   bool refused = false;    ///< a broadcast's source is not reached from here, or by a member
@@ -103,10 +103,10 @@ class Shared {
   Shared(const Shared&) = delete;
   Shared& operator=(const Shared&) = delete;
 
-  /// Whether this is the way for such an operation; the same answer at all members.
+  /// Returns true if this is the way for such an operation; the same answer at all members.
   static bool takes(const Request& request) noexcept;
 
-  /// What has come of an operation of few bytes in its call.
+  /// An operation of few bytes has one of these outcomes in its call.
   enum class AtOnce : std::uint8_t {
     nothing,
     posted,  ///< what this member posts: `launch` goes on from there
@@ -119,7 +119,7 @@ class Shared {
   /// The operation is the next of the team's.
   void launch(SharedOperation& operation, bool posted = false);
   bool advance();
-  /// What `advance` does, on behalf of an operation that is not done.
+  /// Does the work of `advance` for an operation that is not done.
   void advance_to(SharedOperation& operation);
   /// False: nothing that `advance` would do is possible yet. Without the lock, for who waits: one
   /// word read.
@@ -128,7 +128,7 @@ class Shared {
     return ready == nullptr || shm::seems_posted<shm::StdAtomics>(
                                    *ready, awaited_number_.load(std::memory_order_relaxed));
   }
-  /// Whether others may be waiting for something that this member would do in a poll.
+  /// Returns true if others may be waiting for something that this member would do in a poll.
   bool wants_polls() const noexcept;
 
  private:
@@ -158,10 +158,10 @@ class Shared {
   void go_on_by_pieces(SharedOperation& operation);
   void finish_directly(SharedOperation& operation);
   struct Description;
-  /// What a member has posted of a direct operation, or null if it has not yet.
+  /// Returns what a member has posted of a direct operation, or null if it has not yet.
   Description* description_of(gex_Rank_t member, const SharedOperation& operation) noexcept;
   void post_description(const SharedOperation& operation, const Description& description) noexcept;
-  /// Whether the root of a broadcast copies to the other member.
+  /// Returns true if the root of a broadcast copies to the other member.
   bool may_help(const SharedOperation& operation) const noexcept;
   /// True once there is nothing to help with.
   bool help(SharedOperation& operation, bool& progressed);
@@ -179,12 +179,13 @@ class Shared {
   bool may_write(std::uint32_t number) noexcept;
   bool has_read(gex_Rank_t member, std::uint32_t number) const noexcept;
   bool is_posted(gex_Rank_t member, std::uint32_t number) const noexcept;
-  /// Whether a member has posted, of an operation of so many bytes; ends the job if of another.
+  /// Returns true if a member has posted, of an operation of so many bytes; ends the job if of
+  /// another.
   bool has_posted(gex_Rank_t member, std::uint32_t number, std::size_t bytes) noexcept;
   [[noreturn]] void refuse_size(gex_Rank_t member, std::uint64_t there,
                                 std::size_t bytes) const noexcept;
   [[noreturn]] void refuse_member(gex_Rank_t member) const noexcept;
-  /// What a member has posted, or null if it has not yet.
+  /// Returns what a member has posted, or null if it has not yet.
   const std::byte* posted(gex_Rank_t member, std::uint32_t number, std::size_t bytes) noexcept;
   /// Combines members [first, operation.next) from the last down into `to`, as far as they are
   /// there; members stand `step` apart. True once all are.
@@ -204,7 +205,8 @@ class Shared {
   // What direct operations before have shown.
   bool mapped_refused_ = false;  ///< a member does not map what this one has in segments
   bool kernel_refused_ = false;  ///< for a member the kernel does not copy from this one
-  /// Whether it does between all members, once reductions have agreed on that; the same at all.
+  /// States if the kernel copies between all members, once reductions have agreed on that; the same
+  /// at all.
   enum class Kernel : std::uint8_t { unknown, between_all, not_between_all };
   Kernel kernel_ = Kernel::unknown;
   std::vector<Line> chunk_;  ///< a part of a slice, and operands that the kernel has copied

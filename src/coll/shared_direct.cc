@@ -35,8 +35,8 @@ namespace {
 constexpr std::size_t max_copied_at_once = 1 << 20;
 constexpr std::size_t max_combined_at_once = 256 * 1024;
 
-/// What is combined before it is copied to where it belongs: for a near cache where all operands
-/// are mapped, else so much that the kernel's calls cost little beside its copies.
+/// So many bytes are combined before they are copied to their place: for a near cache where all
+/// operands are mapped, else so much that the kernel's calls cost little beside its copies.
 constexpr std::size_t mapped_chunk = 16 * 1024;
 constexpr std::size_t copied_chunk = 64 * 1024;
 /// Below so many bytes of a slice the kernel's calls cost more than pieces.
@@ -46,7 +46,8 @@ constexpr std::size_t page_bytes = 4096;
 
 /// Fewer bytes are copied before a root could help.
 constexpr std::size_t min_helped_bytes = 48 * 1024;
-/// What root and other member claim at a time: few enough claims, and small enough for an even end.
+/// Root and other member claim so many bytes at a time: few enough claims, and small enough for an
+/// even end.
 constexpr std::size_t chunk_to_claim(std::size_t bytes) noexcept {
   const std::size_t chunk = std::clamp<std::size_t>(bytes / 8, 32 * 1024, 256 * 1024);
   return chunk / page_bytes * page_bytes;
@@ -91,7 +92,7 @@ struct Shared::Description {
   MemoryAt destination;
   std::uint32_t upper_bytes;
   std::uint32_t direct;  ///< of a broadcast's root; 0: the operation goes on by pieces
-  /// Of a broadcast's root: how many chunks have been claimed; of another member: not 0 if it does
+  /// A broadcast's root counts the claimed chunks here; another member sets it to not 0 if it does
   /// not reach the root's memory. Changes after it has been posted.
   std::uint32_t shared_word;
 

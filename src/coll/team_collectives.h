@@ -28,11 +28,11 @@ class TeamCollectives {
   TeamCollectives(const TeamCollectives&) = delete;
   TeamCollectives& operator=(const TeamCollectives&) = delete;
 
-  /// What is kept for the team; null before its first collective call here.
+  /// Returns what is kept for the team; null before its first collective call here.
   static TeamCollectives* find(const Team& team) noexcept {
     return static_cast<TeamCollectives*>(team.collectives);
   }
-  /// What is kept for the team, made and bound to it if there is none.
+  /// Returns what is kept for the team, made and bound to it if there is none.
   static TeamCollectives& of(Team& team);
 
   /// Begins an operation; `announcement` is for checked mode.
@@ -73,7 +73,7 @@ class TeamCollectives {
   void number_completion(Operation& operation);
   /// Arrives at the barriers of operations that are done here.
   void announce_completions() noexcept;
-  /// Whether one that is done here is complete. Acquire. Any thread.
+  /// Returns true if one that is done here is complete. Acquire. Any thread.
   bool is_complete(const Operation& operation) const noexcept;
   static bool is_done(void* operation, std::uint32_t) noexcept;
   static bool needs_core(void* operation, std::uint32_t) noexcept;
@@ -89,7 +89,7 @@ class TeamCollectives {
   /// Barriers of operations that complete together; null before the first.
   std::unique_ptr<TeamBarrier> completions_;
   std::uint32_t completions_numbered_ = 0;
-  /// Those operations, in the order of calls, at whose barriers this member has not arrived.
+  /// At the barriers of these operations, in the order of calls, this member has not arrived.
   std::deque<Operation*> completing_;
   /// Checked mode: operations that are not agreed on yet, with their numbers.
   std::deque<std::pair<std::uint32_t, Operation*>> unagreed_;

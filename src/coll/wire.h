@@ -75,7 +75,7 @@ struct AnnouncementMessage {
   gex_Flags_t flags;
 };
 
-/// What it announces; ends the job if that is no call that a member can make.
+/// Returns what it announces; ends the job if that is no call that a member can make.
 Announcement announcement_of(gex_Token_t token, const AnnouncementMessage& message) noexcept;
 
 struct AgreementMessage {

@@ -5,7 +5,7 @@
 
 namespace gex {
 
-/// What a message can name: clients of a process, endpoints of a client.
+/// A message can name so many clients of a process, and endpoints of a client.
 inline constexpr unsigned max_clients = 16;
 inline constexpr unsigned max_endpoints = 64;
 
@@ -22,7 +22,7 @@ struct Endpoints {
   static constexpr Endpoints make(unsigned client, unsigned source, unsigned target) noexcept {
     return {static_cast<std::uint16_t>(endpoint_address(client, target) | source << 10)};
   }
-  /// Those of the answer.
+  /// Returns the endpoints of the answer.
   constexpr Endpoints reversed() const noexcept { return make(client(), target(), source()); }
   constexpr unsigned client() const noexcept { return bits & 15U; }
   constexpr unsigned target() const noexcept { return bits >> 4 & 63U; }

@@ -101,7 +101,7 @@ void require_event(gex_Event_t handle, const char* call) noexcept {
     fatal("%s: GEX_EVENT_NO_OP cannot be tested or waited for", call);
 }
 
-/// Whether the handle's event has happened; consumes a root that has.
+/// Returns true if the handle's event has happened; consumes a root that has.
 bool try_consume(ThreadRecord& thread, const Decoded& handle) noexcept {
   if (handle.stale) return true;
   if (handle.leaf != 0) return handle.event->counters.done(handle.leaf - 1);
@@ -115,14 +115,14 @@ void require_current(const Decoded& handle, const char* call) noexcept {
     fatal("%s: the event was already synchronised (it, or the root of this leaf)", call);
 }
 
-/// What a wait for the handle's event waits for.
+/// Describes what a wait for the handle's event waits for.
 Op op_of(const Decoded& handle) noexcept {
   if (!handle.stale) note_incomplete(handle.event->op);
   return shown(handle.event->op);
 }
 
-/// What a wait for these events waits for: the first of them that is pending. All that are pending
-/// count as incomplete from now on.
+/// Describes what a wait for these events waits for: the first that is pending. All that are
+/// pending count as incomplete from now on.
 Op op_of(const gex_Event_t* events, std::size_t count) noexcept {
   Op first;
   for (std::size_t i = count; i-- != 0;)
@@ -298,7 +298,8 @@ bool implicit_done(const Counters& counters, gex_EC_t mask) noexcept {
   return true;
 }
 
-/// What a wait for the implicit operations waits for: the last of a category that is not complete.
+/// Describes what a wait for implicit operations waits for: the last of a category that is not
+/// complete.
 Op op_of(ThreadRecord& thread, gex_EC_t mask) noexcept {
   Op op;
   for (unsigned c = ec_count; c-- != 0;) {

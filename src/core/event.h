@@ -15,7 +15,7 @@
 
 namespace gex {
 
-/// What an event of number `sequence` of a `subject` is asked; any thread may ask.
+/// An event of number `sequence` of a `subject` is asked by this function; any thread may ask.
 struct Probe {
   using Question = bool(void* subject, std::uint32_t sequence) noexcept;
 
@@ -62,7 +62,7 @@ inline gex_Event_t handle_of(const Event& event) noexcept {
                                        (std::uintptr_t{event.generation} << 48));
 }
 
-/// Whether a call is given a variable for local completion, not a predefined constant.
+/// Returns true if a call is given a variable for local completion, not a predefined constant.
 inline bool has_variable(const gex_Event_t* lc_opt) noexcept {
   return reinterpret_cast<std::uintptr_t>(lc_opt) >
          reinterpret_cast<std::uintptr_t>(GEX_EVENT_GROUP);

@@ -10,7 +10,7 @@
 
 namespace gex {
 
-/// What stands for `done` and `local`, of which the second may be null, while an operation is
+/// These stand for `done` and `local`, of which the second may be null, while an operation is
 /// injected.
 struct FollowedTargets {
   CompletionTarget done;

@@ -29,7 +29,7 @@ static_assert(job::LastCall::none == 0);
 /// The caller of a set-up call where only those are noted: no thread record is made for them.
 constexpr std::uint32_t unknown_thread = 0;
 
-/// Whether all calls are noted, not only those of set-up.
+/// Returns true if all calls are noted, not only those of set-up.
 bool are_noted() noexcept {
   return checked() || progress_watched();
 }

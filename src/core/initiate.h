@@ -33,7 +33,7 @@ struct Targets {
   CompletionTarget local;  ///< null: the call does not ask for local completion
 };
 
-/// What came of injecting an operation.
+/// Injecting an operation has this result.
 struct Injected {
   std::uint32_t parts;         ///< 0: nothing was injected
   bool source_in_use = false;  ///< as many parts complete `local` when the source is free
@@ -56,7 +56,7 @@ struct Initiated {
   gex_Event_t event = GEX_EVENT_INVALID;  ///< with_event: until it is complete
   bool source_in_use = false;             ///< leaf: the leaf is not complete yet
 
-  /// What calls that return an event return.
+  /// Calls that return an event return this.
   gex_Event_t event_or_no_op() const noexcept { return refused ? GEX_EVENT_NO_OP : event; }
 };
 

@@ -33,7 +33,7 @@ class LiveObjects {
 
   /// Keeps objects from coming and going.
   std::unique_lock<std::mutex> lock() { return std::unique_lock(mutex_); }
-  /// Those that exist; under the lock.
+  /// Returns the objects that exist; under the lock.
   const std::vector<Object*>& all() const noexcept { return objects_; }
 
   /// Checked mode: ends the job if there is no such object, or none any more.

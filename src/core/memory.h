@@ -37,7 +37,7 @@ void copy_by_kind(void* to, const void* from, std::size_t bytes) noexcept;
 void fill_by_kind(void* to, int value, std::size_t bytes) noexcept;
 }  // namespace detail
 
-/// Whether there may be segments of another kind than the host's.
+/// Returns true if there may be segments of another kind than the host's.
 inline bool has_other_kinds() noexcept {
   return detail::has_other_kinds.load(std::memory_order_relaxed);
 }

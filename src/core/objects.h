@@ -83,7 +83,7 @@ inline gex_EP_t find_endpoint(unsigned client, unsigned index) noexcept {
              : nullptr;
 }
 
-/// Whether there are calls of more than one client to expect.
+/// Returns true if there are calls of more than one client to expect.
 bool has_several_clients() noexcept;
 
 /// Makes a client with its primordial endpoint; null when a process cannot have one more. Names are

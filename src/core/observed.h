@@ -1,8 +1,8 @@
 #pragma once
-// Whether, and for what, calls are observed: they are checked, recorded in a trace, or counted. In
-// the first two cases no displacements are published, so that every operation takes its out-of-line
-// form, whatever the client was compiled with. One word, which never changes once the job has
-// started, so that code which has nothing to do for any of them tests it once.
+// Decides if, and for what, calls are observed: they are checked, recorded in a trace, or counted.
+// In the first two cases no displacements are published, so that every operation takes its
+// out-of-line form, whatever the client was compiled with. One word, which never changes once the
+// job has started, so that code which has nothing to do for any of them tests it once.
 
 #include <gasnetex.h>
 

@@ -41,7 +41,7 @@ struct Op {
                                 std::uint64_t bytes) noexcept {
     return {kind, number_of(call), peer, bytes};
   }
-  /// What the members of a team do together. `call` 0: a call of the library's own.
+  /// Describes what the members of a team do together. `call` 0: a call of the library's own.
   static constexpr Op with_team(OpKind kind, std::uint16_t call, std::uint64_t team,
                                 std::uint32_t sequence, std::uint64_t bytes = 0) noexcept {
     return {kind, call, OpRecord::no_peer, bytes, team, sequence};

@@ -85,7 +85,7 @@ void add_classes(std::vector<PairClass>& classes, PairKind kind, std::vector<job
   if (classes.size() == first + 1) classes.back().from = {};
 }
 
-/// What GEX_REQUIRE does not accept between this rank and its peers; the job's size: nothing.
+/// Returns the first peer that GEX_REQUIRE does not accept; the job's size: there is no such peer.
 std::uint32_t first_refused_peer(const Requirement& required) {
   const Process& self = process();
   for (std::uint32_t peer = 0; peer < gex_proc_.jobsize; ++peer) {

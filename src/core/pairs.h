@@ -34,7 +34,7 @@ struct Way {
   std::string reason;  ///< empty: it gives none
 };
 
-/// Of one rank: its ways to the peers of either kind that a network carries; empty without such.
+/// A rank has these ways to the peers of either kind that a network carries; empty without such.
 struct WaysOfRank {
   Way on_host;
   Way to_hosts;
@@ -45,7 +45,7 @@ struct PairClass {
   /// memory: the ranks of each neighborhood that has several; one_host: of each host that has
   /// several neighborhoods; hosts: of each host.
   std::vector<job::RankSet> groups;
-  /// Of a network: the ranks that take this way, where others of the kind take another; else empty.
+  /// These ranks take this way of the network, where others of the kind take another; else empty.
   job::RankSet from;
   Way way;
 };

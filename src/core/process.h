@@ -49,12 +49,12 @@ inline const job::RankSet& own_host() noexcept {
   return process().placement.host_of(gex_proc_.jobrank);
 }
 
-/// Whether errors that are only returned also print a line (gex_System_SetVerboseErrors). By the
+/// True if errors that are only returned also print a line (gex_System_SetVerboseErrors). By the
 /// specification they do unless the client has switched that off.
 extern std::atomic<bool> verbose_errors;
 
-/// Whether a thread may be cancelled (pthread_cancel) while the library's calls reach cancellation
-/// points, which the libraries of networks have.
+/// Returns true if a thread may be cancelled (pthread_cancel) while the library's calls reach
+/// cancellation points, which the libraries of networks have.
 inline bool reaches_cancellation_points() noexcept {
   return process().conduit != nullptr && gex_proc_.mode != GEX_MODE_SEQ_;
 }

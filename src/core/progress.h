@@ -31,7 +31,7 @@ using Poller = bool (*)() noexcept;
 /// read and seemed empty. Called from client context only.
 using Deliverer = bool (*)(std::uint32_t quiet) noexcept;
 
-/// What a look of the progress thread has found.
+/// A look of the progress thread has found this.
 struct Served {
   bool progressed = false;  ///< something was delivered, or sent
   bool attended = false;    ///< threads of the client have polled since the last look
@@ -39,12 +39,12 @@ struct Served {
   bool soon = false;        ///< what is there may be delivered in some microseconds
   bool pending = false;     ///< something may become possible without a ring of the bell
 };
-/// What the progress thread calls instead of a deliverer.
+/// The progress thread calls this instead of a deliverer.
 struct Server {
   Served (*serve)() noexcept = nullptr;
-  /// Whether something has come that `serve` may deliver.
+  /// Returns true if something has come that `serve` may deliver.
   bool (*has_work)() noexcept = nullptr;
-  /// Whether something has come that may become possible without a ring of the bell.
+  /// Returns true if something has come that may become possible without a ring of the bell.
   bool (*is_pending)() noexcept = nullptr;
 };
 
@@ -60,14 +60,14 @@ struct HandlersRun {
   HandlersRun(const HandlersRun&) = delete;
   HandlersRun& operator=(const HandlersRun&) = delete;
 };
-/// Whether the calling thread is in a poll or send that runs handlers.
+/// Returns true if the calling thread is in a poll or send that runs handlers.
 inline bool handlers_run() noexcept {
   return detail::handler_runs != 0;
 }
 
 /// Lets polls notice the end of the job; start-up, once the job is joined.
 void watch_job() noexcept;
-/// What polls call repeatedly once a rank has left the job; start-up only.
+/// Has polls call `watch` repeatedly once a rank has left the job; start-up only.
 void register_absence_watch(void (*watch)() noexcept) noexcept;
 
 /// Start-up only.
@@ -80,7 +80,7 @@ namespace detail {
 extern Server the_server;
 /// The calling thread is the progress thread.
 extern constinit thread_local bool is_progress_thread __attribute__((tls_model("initial-exec")));
-/// What wakes the progress thread of this process, if it has one.
+/// This wakes the progress thread of the process, if it has one.
 extern constinit shm::BellPlace own_bell;
 }  // namespace detail
 
@@ -89,7 +89,8 @@ inline void wake_progress_thread() noexcept {
   detail::own_bell.ring();
 }
 
-/// Whether the calling thread is the progress thread: no function of the client's may be called.
+/// Returns true if the calling thread is the progress thread: no function of the client's may be
+/// called.
 inline bool in_progress_thread() noexcept {
   return detail::is_progress_thread;
 }
@@ -99,7 +100,7 @@ inline bool in_progress_thread() noexcept {
 bool advance_pollers() noexcept;
 
 namespace detail {
-/// What an idle poll reads, in one cache line; clients' inline polls read it too.
+/// An idle poll reads these words, in one cache line; clients' inline polls read them too.
 struct alignas(cache_line) Watched : gex_Watched_ {};
 extern Watched watched;
 /// A poll that found work behind the first `quiet` inboxes.
@@ -186,7 +187,8 @@ namespace detail {
 struct NoCancellationPoints {
   void visit() noexcept {}
 };
-/// What arrives in a wait before it visits a cancellation point that no pause has led to.
+/// So many messages arrive in a wait before it visits a cancellation point that no pause has led
+/// to.
 inline constexpr std::uint32_t arrivals_between_points = 256;
 
 template <class Points, class Describe, class Done, class NeedsCore>

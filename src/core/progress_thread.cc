@@ -49,7 +49,7 @@ struct ProgressThread {
 };
 Immortal<ProgressThread> the_thread;
 
-/// Whether messages come in ways that ring no bell.
+/// Returns true if messages come in ways that ring no bell.
 bool has_silent_ways() noexcept {
   const Process& self = process();
   return self.conduit != nullptr && self.neighborhood.size() < self.job->size();
@@ -181,7 +181,7 @@ void note_start() noexcept {
   std::atexit(stop);
 }
 
-/// What a client's thread runs. Does not return, as the specification has it.
+/// A client's thread runs this. It does not return, as the specification has it.
 void* run_for_client(void*) noexcept {
   note_start();
   run();

@@ -18,7 +18,7 @@
 
 namespace gex {
 
-/// Whether this rank has, or will have, a progress thread.
+/// Returns true if this rank has, or will have, a progress thread.
 bool has_progress_thread() noexcept;
 
 /// Starts it, unless it has been started or given to a client. By the first gex_Client_Init of a

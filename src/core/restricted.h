@@ -15,10 +15,10 @@ enum class Call : unsigned {
 /// The call's name in the interface; where the process uses GASNet-1, its name there besides.
 const char* name_of(Call call) noexcept;
 
-/// Whether it only asks, over and over perhaps: a poll, or a test of what is in flight.
+/// Returns true if it only asks, over and over perhaps: a poll, or a test of what is in flight.
 bool is_question(Call call) noexcept;
-/// Whether it begins an operation, a message or something that members of a team do together, and
-/// does not only ask or wait.
+/// Returns true if it begins an operation, a message or something that members of a team do
+/// together, and does not only ask or wait.
 bool communicates(Call call) noexcept;
 
 /// Applies the call's verdict if the calling thread is in restricted context; checked mode, at the

@@ -20,7 +20,7 @@ namespace {
 
 constexpr const char* label = "udp";
 
-/// What asks for ranks on other machines; empty: nothing does.
+/// Returns the name of what asks for ranks on other machines; empty: nothing does.
 std::string asks_for_machines() {
   const std::string how = env::text(env::Variable::spawn_function);
   if (how == "L" || how == "l") return {};

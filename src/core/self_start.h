@@ -9,7 +9,7 @@
 
 namespace gex {
 
-/// What the client has of main's arguments; null pointers: nothing.
+/// The client has these of main's arguments; null pointers: nothing.
 struct CommandLine {
   int* count = nullptr;
   char*** arguments = nullptr;

@@ -73,8 +73,8 @@ std::uint32_t wanted_lanes(const os::CoreShare& share) {
   return lanes;
 }
 
-/// Whether this rank has a progress thread: a job of one has no other rank to serve, and in the
-/// other modes no thread but the client's may be inside the library.
+/// Returns true if this rank has a progress thread: a job of one has no other rank to serve, and in
+/// the other modes no thread but the client's may be inside the library.
 bool has_progress_thread() {
   if (!env::boolean(env::Variable::progress_thread)) return false;
   const Process& self = process();
@@ -86,7 +86,7 @@ bool has_progress_thread() {
   return self.threaded && self.job->size() > 1;
 }
 
-/// What the ranks have found out together, whatever the environment of each.
+/// The ranks have found these out together, whatever the environment of each.
 struct Agreed {
   shm::ControlCounts counts;
   bool requires_ways;  ///< a rank has GEX_REQUIRE

@@ -58,7 +58,7 @@ class alignas(64) TeamRecord {
   job::TeamStatus& status;  ///< what the guardian reads of it
   gex_Memvec_t scratch{nullptr, 0};
   CollectiveCalls exchanges{status.agreements};  ///< see team/exchange.h
-  /// What coll/ does; over once its event is synchronised.
+  /// These are the calls of coll/; one is over once its event is synchronised.
   CollectiveCalls collectives_called{status.collectives};
   // Opaque here; each is owned by a room above, which alone casts it.
   void* barrier = nullptr;      ///< `barrier_of`, team/barrier.h
@@ -82,7 +82,7 @@ class alignas(64) TeamRecord {
   std::vector<std::intptr_t*> interleaved_;  ///< kept by `keep_interleaved`
 };
 
-/// What clients read, in a cache line of its own: a plain base would begin in the padding of the
+/// Clients read these, in a cache line of their own: a plain base would begin in the padding of the
 /// record.
 struct alignas(64) TeamPrefix : gex_TeamPrefix_ {};
 
@@ -170,7 +170,7 @@ inline Pair decode_pair(gex_TM_t tm) noexcept {
           static_cast<std::uint8_t>(bits >> 8)};
 }
 
-/// What (tm, rank) names, for a team or a TM-pair.
+/// This is the process and endpoint that (tm, rank) names, for a team or a TM-pair.
 struct Peer {
   gex_EP_t local_endpoint;
   gex_Rank_t jobrank;

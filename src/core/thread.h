@@ -71,7 +71,7 @@ struct _gex_AM_SrcDesc {
 
 namespace gex {
 
-/// What gex_VIS_SetPeerCompletionHandler has armed for the thread's next non-contiguous put;
+/// gex_VIS_SetPeerCompletionHandler has armed these for the thread's next non-contiguous put;
 /// handler 0: nothing.
 struct PeerCompletion {
   gex_AM_Index_t handler = 0;

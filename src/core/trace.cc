@@ -74,7 +74,7 @@ bool is_between(Call call, Call first, Call last) noexcept {
   return call >= first && call <= last;
 }
 
-/// What kind of call it is, for readers.
+/// Returns the name of the call's kind, for readers.
 const char* class_of(Call call) noexcept {
   const std::string name = name_of(call);
   const auto contains = [&](const char* part) { return name.find(part) != name.npos; };

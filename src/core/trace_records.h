@@ -77,7 +77,7 @@ constexpr std::uint32_t handler_of(std::uint16_t what, std::uint8_t detail) noex
 /// Handlers below it are the library's own.
 inline constexpr unsigned first_client_handler = 128;
 
-/// What a thread waits for.
+/// A thread waits for one of these.
 enum class Cause : std::uint16_t {
   completion = 0,        ///< of operations
   local_completion = 1,  ///< until their sources may be written

@@ -31,8 +31,8 @@ extern std::ostream client_clog __asm__("_ZSt4clog") __attribute__((weak, visibi
 
 namespace {
 
-/// Whether the stream exists and is constructed. It is zero memory in a program of which no file
-/// includes <iostream>.
+/// Returns true if the stream exists and is constructed. It is zero memory in a program of which no
+/// file includes <iostream>.
 bool constructed(const std::ostream* stream) noexcept {
   if (stream == nullptr) return false;
   const void* first_word = nullptr;
@@ -231,8 +231,8 @@ void at_exit(int status, void*) noexcept {
   _exit(status);
 }
 
-/// Whether the calling thread is the first to end this process. Returns false in a signal handler
-/// that has interrupted the first thread. Does not return in other threads.
+/// Returns true if the calling thread is the first to end this process. Returns false in a signal
+/// handler that has interrupted the first thread. Does not return in other threads.
 bool is_first_to_end(RankState& self) noexcept {
   const pid_t thread = os::thread_id();
   pid_t first = 0;

@@ -116,8 +116,8 @@ void wait_a_second_for(const Condition& done) noexcept {
   for (int waited = 0; waited < max_wait_ms && !done(); ++waited) usleep(1000);
 }
 
-/// Whether this rank may report an error: it is the first of its host to ask, and with several
-/// hosts the root has granted it.
+/// Returns true if this rank may report an error: it is the first of its host to ask, and with
+/// several hosts the root has granted it.
 bool may_report_error(RankState& self) noexcept {
   if (!self.page.claim_error()) return false;
   if (self.page.error_report() == JobPage::ErrorReport::undecided) {
@@ -130,8 +130,8 @@ bool may_report_error(RankState& self) noexcept {
   return self.page.error_report() != JobPage::ErrorReport::refused;
 }
 
-/// Whether this rank reports its error. If not, waits until another rank has reported one and ended
-/// the job: a launcher that detects this rank's end first might kill that one too early.
+/// Returns true if this rank reports its error. If not, waits until another rank has reported one
+/// and ended the job: a launcher that detects this rank's end first might kill that one too early.
 bool claim_error(RankState& self) noexcept {
   if (may_report_error(self)) return true;
   wait_a_second_for([&self] { return self.page.ending(); });

@@ -63,7 +63,7 @@ class Job {
   std::uint32_t rank() const noexcept;
   std::uint32_t size() const noexcept;
   Origin origin() const noexcept;
-  /// Whether this is a job of one rank that a process of another job has started.
+  /// Returns true if this is a job of one rank that a process of another job has started.
   bool nested() const noexcept;
 
   /// Index of the host a rank runs on, hosts numbered from 0 in order of their lowest rank.
@@ -95,8 +95,8 @@ class Job {
   /// Ends this rank and the whole job now, without a grace period. Same rules as `end`.
   [[noreturn]] void end_at_once(int code) noexcept;
 
-  /// Whether a rank, or a guardian (because a rank has died, or of the time limit), has ended the
-  /// job; the caller then calls `follow`. One relaxed load of a read-mostly word.
+  /// Returns true if a rank, or a guardian (because a rank has died, or of the time limit), has
+  /// ended the job; the caller then calls `follow`. One relaxed load of a read-mostly word.
   bool ending() const noexcept;
 
   /// A word that is 0 while the job is not `ending` and no rank has left it, for polls that cannot
@@ -107,8 +107,8 @@ class Job {
   /// has a handler for it, then calls `end_at_once`. Same rules as `end`.
   [[noreturn]] void follow() noexcept;
 
-  /// Whether this rank has returned from main or called exit(0). It then serves the others until
-  /// all of them have.
+  /// Returns true if this rank has returned from main or called exit(0). It then serves the others
+  /// until all of them have.
   bool left() const noexcept;
 
   /// Reports that this rank is waiting in a collective call for `peer`, which has left the job

@@ -69,7 +69,7 @@ class JobPage {
       wanted = (seen & ~look_bits) | (std::uint64_t{number} << look_shift & look_bits);
     } while (!words_->end.compare_exchange_weak(seen, wanted, std::memory_order_relaxed));
   }
-  /// Of the word: the number of the look, or 0; and whether another bit is set.
+  /// Returns the number of the look in the word, or 0; and whether another bit is set.
   static std::uint32_t look_in(std::uint64_t word) noexcept {
     return static_cast<std::uint32_t>((word & look_bits) >> look_shift);
   }
@@ -86,11 +86,12 @@ class JobPage {
   /// The end that counts, with a code 0..255. Requires `ending`.
   Ending end() const noexcept { return decode(words_->end.load(std::memory_order_relaxed)); }
 
-  /// Whether the caller is the first on this host to report an error. Same rules as `claim`.
+  /// Returns true if the caller is the first on this host to report an error. Same rules as
+  /// `claim`.
   bool claim_error() noexcept { return words_->error.exchange(1, std::memory_order_relaxed) == 0; }
 
-  /// Whether the rank that `claim_error` has chosen may report its error. With several hosts the
-  /// root decides that.
+  /// This decides if the rank that `claim_error` has chosen may report its error. With several
+  /// hosts the root decides that.
   enum class ErrorReport : std::uint64_t { undecided, allowed, refused };
   void decide_error_report(ErrorReport error_report) noexcept {
     words_->error_report.store(static_cast<std::uint64_t>(error_report), std::memory_order_relaxed);

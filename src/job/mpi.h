@@ -16,13 +16,13 @@ void find_mpi(bool forked) noexcept;
 /// finalize.
 void find_mpi_of_network() noexcept;
 
-/// Whether a network has initialized MPI, and the calling thread may finalize it.
+/// Returns true if a network has initialized MPI, and the calling thread may finalize it.
 bool mpi_is_to_be_finalized() noexcept;
 
-/// Whether MPI is initialized in this process and not finalized.
+/// Returns true if MPI is initialized in this process and not finalized.
 bool mpi_is_open() noexcept;
 
-/// Whether the calling thread may finalize MPI, and is in no signal handler.
+/// Returns true if the calling thread may finalize MPI, and is in no signal handler.
 bool mpi_can_be_finalized() noexcept;
 
 /// Finalizes MPI; collective over all processes that have initialized it together.

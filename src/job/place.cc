@@ -74,7 +74,7 @@ struct Mark {
     const bool known = start != 0 && other.start != 0;
     return process == other.process && (!known || start == other.start);
   }
-  /// Whether both are the same place. A program may lack the descriptors of its parent.
+  /// Returns true if both are the same place. A program may lack the descriptors of its parent.
   bool same_place(const Mark& other) const noexcept {
     const bool known = wire != 0 && other.wire != 0;
     return place == other.place && (!known || wire == other.wire);

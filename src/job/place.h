@@ -14,10 +14,12 @@
 
 namespace gex::job {
 
-/// Whether an ancestor of this process has joined a job with the place that the environment names.
+/// Returns true if an ancestor of this process has joined a job with the place that the environment
+/// names.
 bool is_place_of_ancestor();
 
-/// Whether the caller is the first process of a launcher's job on this host to report a long wait.
+/// Returns true if the caller is the first process of a launcher's job on this host to report a
+/// long wait.
 bool claim_long_wait();
 
 /// Sets GEX_PLACE for the programs that this process starts, because it joins a job.

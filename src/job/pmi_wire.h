@@ -39,8 +39,8 @@ class PmiWire {
   std::optional<std::string> receive_line();
   std::optional<std::string> receive(std::size_t bytes);
 
-  /// Whether the descriptor is still the same socket: an MPI library in this program may have
-  /// closed it.
+  /// Returns true if the descriptor is still the same socket: an MPI library in this program may
+  /// have closed it.
   bool is_open() const noexcept;
 
   /// Sends the last message and waits for a response that is `whole`, whatever its content: a

@@ -108,7 +108,7 @@ struct Departure {
   /// MPI is initialized in this process, which cannot finalize it.
   bool keeps_mpi = false;
 
-  /// Whether the whole job ends: by any departure but exit(0) or a return from main with 0.
+  /// Returns true if the whole job ends: by any departure but exit(0) or a return from main with 0.
   bool ends_job() const noexcept { return code != 0 || !by_exit; }
 };
 

@@ -15,8 +15,8 @@
 
 namespace gex::job {
 
-/// Of LeakSanitizer, null in programs without it: threads' records lie here, and what they point to
-/// is not lost.
+/// LeakSanitizer's function, null in programs without it: threads' records lie here, and what they
+/// point to is not lost.
 extern void register_root_region(const void* begin,
                                  std::size_t size) __asm__("__lsan_register_root_region")
     __attribute__((weak));

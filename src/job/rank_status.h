@@ -23,7 +23,7 @@
 
 namespace gex::job {
 
-/// What an operation in flight, or a wait, is about.
+/// An operation in flight, or a wait, is of one of these kinds.
 enum class OpKind : std::uint8_t {
   none = 0,
   put,
@@ -39,7 +39,7 @@ enum class OpKind : std::uint8_t {
   count
 };
 
-/// Whether it is a call that the members of a team make together, and number.
+/// Returns true if it is a call that the members of a team make together, and number.
 constexpr bool is_of_team(OpKind kind) noexcept {
   return kind == OpKind::barrier || kind == OpKind::collective || kind == OpKind::agreement ||
          kind == OpKind::named_barrier;
@@ -78,7 +78,7 @@ struct ThreadStatus {
   std::atomic<std::uint64_t> waiting_since{0};
   /// Moves when such a wait ends, or when something arrives in it.
   std::atomic<std::uint64_t> progressed{0};
-  /// Of the client's own loops of polls (GASNET_BLOCKUNTIL): when the last one had lasted some
+  /// In the client's own loops of polls (GASNET_BLOCKUNTIL): when the last one had lasted some
   /// microseconds, and a tick that follows the present while it goes on.
   std::atomic<std::uint64_t> condition_since{0};
   std::atomic<std::uint64_t> condition_seen{0};
@@ -87,7 +87,7 @@ struct ThreadStatus {
   std::atomic<std::uint64_t> handlers_ended{0};
   OpRecord wait;                        ///< what it waits for
   OpRecord implicit[count_categories];  ///< the implicit operation of each category made last
-  /// Of loops that do nothing but poll, while the guardian looks (core/looked_at.h): processor
+  /// In loops that do nothing but poll, while the guardian looks (core/looked_at.h): processor
   /// time, and the tick of the last such poll.
   std::atomic<std::uint64_t> polled_ns{0};
   std::atomic<std::uint64_t> polls_seen{0};
@@ -150,7 +150,7 @@ class RankStatus {
     std::atomic<std::uint32_t> bytes;
     char text[2044];
   };
-  /// Of a thread that is shown; null of others. Async-signal-safe.
+  /// Returns the backtrace of a thread that is shown; null for others. Async-signal-safe.
   Backtrace* backtrace_of(const ThreadStatus& thread) noexcept;
   /// Threads show their stacks when they get this signal.
   void offer_backtraces(int signal) noexcept;
@@ -164,7 +164,7 @@ class RankStatus {
   /// other thread writes.
   int share() noexcept;
 
-  /// What a reader goes by: the beginning of the memory.
+  /// A reader finds these sizes and places at the beginning of the memory.
   struct Layout {
     std::uint32_t version = current_version;
     std::uint32_t bytes = sizeof(RankStatus);

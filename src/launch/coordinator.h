@@ -29,7 +29,7 @@ namespace gex::launch {
 /// The exit status of a job whose time limit is reached.
 inline constexpr int status_of_time_out = 124;
 
-/// What guardians report to the coordinator of their job.
+/// Guardians report these to the coordinator of their job.
 class Coordinator {
  public:
   virtual ~Coordinator() = default;
@@ -54,9 +54,9 @@ class Coordinator {
   virtual void request_error_report() = 0;
   /// The guardian itself received a signal that ends the job.
   virtual void interrupted(int signal) = 0;
-  /// What the guardian has seen of its ranks' progress, if it was asked to observe.
+  /// Reports what the guardian has seen of its ranks' progress, if it was asked to observe.
   virtual void observed(const Observation& observation) = 0;
-  /// What its ranks show (hang/rank_report.h), as an answer to `collect`.
+  /// Answers `collect` with what its ranks show (hang/rank_report.h).
   virtual void collected(std::uint32_t number, SharedBytes reports) = 0;
   /// No process of the job is left on the guardian's host. `lost_output`: some output of the ranks
   /// could not be written.
@@ -70,7 +70,7 @@ enum class Teardown : std::uint32_t {
   immediate,  ///< a host is lost: SIGKILL within a second
 };
 
-/// What the coordinator makes all guardians of the job do.
+/// The coordinator gives all guardians of the job these orders.
 class Guardians {
  public:
   virtual ~Guardians() = default;

@@ -89,8 +89,8 @@ class EventLoop::Watch {
   ~Watch() { reset(); }
 
   void reset() noexcept;
-  /// Whether `writable` is called when the descriptor can be written. Without effect if nothing is
-  /// watched.
+  /// Chooses whether `writable` is called when the descriptor can be written. Without effect if
+  /// nothing is watched.
   void want_writable(bool wanted) noexcept;
 
  private:

@@ -20,15 +20,15 @@ SignalState take_over_signals() noexcept;
 
 void restore_signals(const SignalState& before) noexcept;
 
-/// Whether a signal to the launcher ends the job.
+/// Returns true if a signal to the launcher ends the job.
 bool ends_job(int signal) noexcept;
 
 /// Signals that a launcher forwards to the ranks.
 inline constexpr int forwarded_signals[] = {SIGINT,  SIGTERM, SIGHUP,  SIGQUIT, SIGUSR1,
                                             SIGUSR2, SIGTSTP, SIGCONT, SIGTTIN, SIGTTOU};
 
-/// Whether the signal stops a job: typed at the terminal (SIGTSTP), or a rank in the background has
-/// used the terminal.
+/// Returns true if the signal stops a job: typed at the terminal (SIGTSTP), or a rank in the
+/// background has used the terminal.
 constexpr bool stops_job(int signal) noexcept {
   return signal == SIGTSTP || signal == SIGTTIN || signal == SIGTTOU;
 }

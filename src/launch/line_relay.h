@@ -37,9 +37,9 @@ class LineBuffer {
   void add(std::string_view bytes, std::string& ready);
   /// Appends what there is of a line that has no newline yet.
   void flush(std::string& ready);
-  /// Whether there is any.
+  /// Returns true if there is any.
   bool has_partial_line() const noexcept { return !kept_.empty(); }
-  /// What was flushed of a line has been followed by other output: the rest begins a line.
+  /// Marks that other output has followed the flushed part of a line: the rest begins a line.
   void interrupt() noexcept { at_line_start_ = true; }
 
  private:
@@ -82,9 +82,10 @@ class LineRelay {
   /// Waits until every source has ended and all output is written, at most so long.
   void wait_finished(double seconds) const noexcept;
 
-  /// Whether some output of the ranks could not be written.
+  /// Returns true if some output of the ranks could not be written.
   bool lost_output() const noexcept;
-  /// Whether the reader of the launcher's output has closed it; ranks that print then get SIGPIPE.
+  /// Returns true if the reader of the launcher's output has closed it; ranks that print then get
+  /// SIGPIPE.
   bool reader_gone() const noexcept;
 
  private:

@@ -17,7 +17,7 @@ struct OutputTerminals {
   std::uint16_t columns = 0;
 };
 
-/// Those of this process.
+/// Returns the terminals of this process.
 OutputTerminals output_terminals() noexcept;
 
 /// The process group of this process if standard input is the terminal that controls it, else 0.

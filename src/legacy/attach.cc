@@ -19,7 +19,7 @@ namespace {
 
 constexpr const char* call = "gasnet_attach";
 
-/// What the ranks exchange before anything is attached.
+/// The ranks exchange these before anything is attached.
 struct Proposal {
   std::uint64_t heap_offset;
   std::int32_t error;  ///< of the rank's own arguments

@@ -18,7 +18,8 @@ namespace gex::net {
 class Address {
  public:
   Address() = default;
-  /// Of what the kernel filled in; empty for another family than AF_INET and AF_INET6.
+  /// Takes the address that the kernel filled in; empty for another family than AF_INET and
+  /// AF_INET6.
   explicit Address(const sockaddr* address) noexcept;
   /// "10.0.0.1", "fd00::1": numbers only, no name is looked up. Empty if it is neither.
   static Address parse(std::string_view text, std::uint16_t port) noexcept;
@@ -35,7 +36,7 @@ class Address {
 
   const sockaddr* data() const noexcept { return reinterpret_cast<const sockaddr*>(&storage_); }
   sockaddr* data() noexcept { return reinterpret_cast<sockaddr*>(&storage_); }
-  /// Of `data()`: what the kernel calls the length of the address.
+  /// Returns the length of `data()`, as the kernel wants it.
   socklen_t length() const noexcept { return length_; }
   /// After the kernel has written to `data()`.
   void set_length(socklen_t length) noexcept { length_ = length; }

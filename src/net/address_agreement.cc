@@ -22,7 +22,7 @@ namespace gex::net {
 
 namespace {
 
-/// What a rank shows first.
+/// A rank shows these first.
 struct Introduction {
   std::uint32_t failed = 0;
   std::uint32_t candidates = 0;  ///< 0: another rank of its host offers them

@@ -90,7 +90,7 @@ class AddressChooser::Answers {
     return found->second;
   }
 
-  /// Whether two hosts that have asked each other may communicate by these two addresses.
+  /// Returns true if two hosts that have asked each other may communicate by these two addresses.
   bool agree(std::uint32_t one, std::uint32_t of_one, std::uint32_t other,
              std::uint32_t of_other) const {
     return chooser_.offers_[one].candidates[of_one].address.family() ==
@@ -126,7 +126,7 @@ AddressChooser::AddressChooser(std::vector<HostOffer> offers) : offers_(std::mov
   ask();
 }
 
-/// Those in a subnet of the host that asks come first, since only a number of connections is made
+/// Asks those in a subnet of the host first, since only a number of connections is made
 /// at a time.
 void AddressChooser::ask() {
   for (std::uint32_t host = 0; host < offers_.size(); ++host) {
@@ -205,8 +205,8 @@ std::string AddressChooser::attempts(std::uint32_t from, std::uint32_t to,
   return text;
 }
 
-/// Whether one of two hosts in one subnet does not answer the other: no other interface and no
-/// router need be the cause.
+/// Returns true if one of two hosts in one subnet does not answer the other: no other interface and
+/// no router need be the cause.
 bool AddressChooser::are_silent_neighbors(std::uint32_t one, std::uint32_t other,
                                           const Answers& answers) const {
   for (std::uint32_t i = 0; i < offers_[other].candidates.size(); ++i) {

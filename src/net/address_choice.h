@@ -31,7 +31,7 @@ static_assert(std::is_trivially_copyable_v<OfferedAddress>);
 /// "10.0.0.5 (eth0)"
 std::string name_of(const OfferedAddress& candidate);
 
-/// Of those, the first of them.
+/// Returns the addresses that are offered: of those, the first of them.
 std::vector<OfferedAddress> offered_addresses(std::span<const HostAddress> usable);
 
 struct HostOffer {
@@ -40,7 +40,7 @@ struct HostOffer {
   std::vector<OfferedAddress> candidates;
 };
 
-/// What has become of the question whether a peer is reached at an address.
+/// The question whether a peer is reached at an address has one of these outcomes.
 enum class Outcome : std::uint8_t {
   pending,   ///< not asked, or not answered yet
   reached,   ///< the peer has answered
@@ -62,16 +62,16 @@ struct AddressChoice {
 /// The offers of all hosts, and what follows from them.
 class AddressChooser {
  public:
-  /// Of each host what has become of its questions, in their order.
+  /// Each host has the outcomes of its questions, in their order.
   using Outcomes = std::vector<std::vector<Outcome>>;
 
   explicit AddressChooser(std::vector<HostOffer> offers);
 
   std::span<const HostOffer> offers() const noexcept { return offers_; }
 
-  /// What `host` asks: its peers at all addresses that may be theirs. In large jobs these are the
-  /// hosts a power of two before and behind, so that the questions grow with the logarithm of their
-  /// number.
+  /// Returns the questions of `host`: its peers at all addresses that may be theirs. In large jobs
+  /// these are the hosts a power of two before and behind, so that the questions grow with the
+  /// logarithm of their number.
   const std::vector<Question>& questions_of(std::uint32_t host) const { return questions_[host]; }
 
   /// `variable` is what users choose by.
@@ -94,7 +94,7 @@ class AddressChooser {
   std::string why_none(const Answers& answers, const std::string& variable) const;
 
   std::vector<HostOffer> offers_;
-  /// Of each host: its candidates that may join it with others.
+  /// Each host has these candidates that may join it with others.
   std::vector<std::vector<std::uint32_t>> usable_;
   std::vector<std::vector<Question>> questions_;
 };

@@ -24,7 +24,7 @@ namespace {
 using Clock = std::chrono::steady_clock;
 using std::chrono::milliseconds;
 
-/// What the other addresses of a host get once all hosts have answered at one.
+/// The other addresses of a host get this time once all hosts have answered at one.
 constexpr milliseconds moment{40};
 /// The first interval at which a datagram is repeated; each further one is twice as long.
 constexpr milliseconds first_interval{25};
@@ -80,7 +80,7 @@ Address bound_address(int socket) {
   return address;
 }
 
-/// What an error of the system's means for a question.
+/// Returns what an error of the system's means for a question.
 Outcome outcome_of(int error) {
   switch (error) {
     case ENETUNREACH:

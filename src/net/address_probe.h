@@ -39,8 +39,8 @@ class AddressProbe {
   AddressProbe& operator=(const AddressProbe&) = delete;
   ~AddressProbe();
 
-  /// What has not been answered by then is not reached. The system repeats the first packet of a
-  /// connection after 1 s.
+  /// An address that has not answered by then is not reached. The system repeats the first packet
+  /// of a connection after 1 s.
   static constexpr std::chrono::milliseconds default_limit{3000};
 
   /// Begins to ask, as host number `self`, and to answer. Returns 0, or an error number if the

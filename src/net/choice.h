@@ -39,7 +39,8 @@ struct Ranking {
 /// The rule. The result depends on the values alone: ranks that agree on them choose the same.
 Ranking rank_networks(const std::vector<Candidate>& candidates, bool several_hosts);
 
-/// Whether the network would be asked for its standing: it may be chosen without being named.
+/// Returns true if the network would be asked for its standing: it may be chosen without being
+/// named.
 bool is_eligible(const Candidate& candidate, bool several_hosts) noexcept;
 
 /// "the interface's hardware moves the bytes", "processors move the bytes".

@@ -60,7 +60,7 @@ std::uint32_t speed_of(int socket, const char* interface) {
   return speed == UINT32_MAX || speed == UINT16_MAX ? 0 : speed;
 }
 
-/// Whether an address is one that the user has named: an interface, an address, or a subnet.
+/// Decides if an address is one that the user has named: an interface, an address, or a subnet.
 class Named {
  public:
   explicit Named(std::string_view text) : text_(text) {

@@ -43,7 +43,7 @@ std::vector<HostAddress> usable_addresses(std::string_view named, bool one_host,
 /// The number of an address's subnet of `prefix` bits: as many bytes as the address has.
 std::vector<std::byte> subnet_number(const Address& address, std::uint32_t prefix);
 
-/// Whether two addresses are of one subnet of `prefix` bits.
+/// Returns true if two addresses are of one subnet of `prefix` bits.
 bool share_subnet(const Address& one, const Address& other, std::uint32_t prefix);
 
 }  // namespace gex::net

@@ -37,7 +37,7 @@ namespace fs = std::filesystem;
 constexpr std::string_view file_prefix = "libgex-";
 constexpr std::string_view file_suffix = ".so";
 
-/// What `set_library_folder` named.
+/// Returns the folder that `set_library_folder` named.
 std::string& library_folder() {
   static std::string folder;
   return folder;
@@ -118,7 +118,7 @@ const Conduit* whole(const Conduit& table) {
 /// The entry point of plug-ins for interface versions up to 3.
 constexpr const char* former_entry_symbol = "gex_conduit_v1";
 
-/// Whether optional functions that belong together are there together.
+/// Returns true if optional functions that belong together are there together.
 bool has_whole_pairs(const Conduit& conduit) {
   const bool registers = conduit.register_segment != nullptr;
   return (conduit.buffer == nullptr) == (conduit.release == nullptr) &&

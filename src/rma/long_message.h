@@ -21,8 +21,8 @@ namespace gex::rma {
 
 namespace detail {
 
-/// Whether the payload of a long message must go ahead of it: `segment` is the bound segment of an
-/// endpoint of `jobrank`.
+/// Returns true if the payload of a long message must go ahead of it: `segment` is the bound
+/// segment of an endpoint of `jobrank`.
 inline bool goes_ahead(const PublishedSegment& segment, gex_Rank_t jobrank,
                        std::size_t size) noexcept {
   if (segment.mapped != nullptr || size == 0 || jobrank == gex_proc_.jobrank) return false;

@@ -40,7 +40,7 @@ struct Injection {
   }
 };
 
-/// What an immediate transfer leaves to polls, once its first part is under way.
+/// An immediate transfer leaves these parts to polls, once its first is under way.
 struct Rest final : am::DeferredSend {
   explicit Rest(const Injection& begun) : injection(begun) {}
 
@@ -81,7 +81,7 @@ class SourceCopy final : public am::DeferredSend {
   ~SourceCopy() override { copied.fetch_sub(size_, std::memory_order_relaxed); }
 
   std::byte* bytes() noexcept { return bytes_.get(); }
-  /// What a part that has been sent completes.
+  /// Returns the target that a part completes once it is sent.
   CompletionTarget sent() noexcept { return &sent_; }
   bool advance() noexcept override { return StdCompletion::load_acquire(sent_) == parts_; }
 

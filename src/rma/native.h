@@ -25,7 +25,7 @@ int native_put(const Transfer& transfer, CompletionTarget done, CompletionTarget
                bool immediate) noexcept;
 int native_get(const Transfer& transfer, CompletionTarget done, bool immediate) noexcept;
 
-/// What became of a put from a copy.
+/// A put from a copy has one of these outcomes.
 enum class CopiedPut {
   sent,      ///< the source may be reused
   refused,   ///< as by `native_put`: nothing was injected

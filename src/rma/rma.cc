@@ -25,7 +25,7 @@ bool more_than_one(gex_Flags_t bits) noexcept {
   return (bits & (bits - 1)) != 0;
 }
 
-/// What the caller asserts or must obey, in checked mode.
+/// Checks what the caller asserts or must obey, in checked mode.
 void check(const Transfer& transfer, const PublishedSegment& segment, gex_Flags_t flags,
            Call which) noexcept {
   const char* const call = name_of(which);
@@ -84,7 +84,7 @@ Injected inject_get(const Transfer& transfer, const Targets& targets, gex_Flags_
                                                             : Injected{native_parts_of(transfer)};
 }
 
-/// Whether a put was no more than a copy, or nothing at all.
+/// Returns true if a put was no more than a copy, or nothing at all.
 [[gnu::always_inline]] inline bool put_by_copy(const Transfer& transfer) noexcept {
   if (transfer.size == 0) return true;
   if (transfer.mapped == nullptr) return false;

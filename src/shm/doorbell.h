@@ -32,7 +32,7 @@ struct StdBell {
   template <class T>
   using Pointer = std::atomic<T*>;
 
-  /// Whether the fences of sleepers include this process.
+  /// Returns true if the fences of sleepers include this process.
   static bool has_fence() noexcept { return os::has_shared_fence(); }
   template <class T>
   static T* load_acquire(const std::atomic<T*>& pointer) noexcept {
@@ -87,7 +87,7 @@ class alignas(cache_line) BasicDoorbell {
     Policy::store_relaxed(asleep_, no);
   }
 
-  /// Whether no ring is missed. Otherwise the sleeper may miss one.
+  /// Returns true if no ring is missed. Otherwise the sleeper may miss one.
   static bool is_exact() noexcept { return Policy::has_fence(); }
 
  private:

@@ -54,7 +54,7 @@ struct SegmentLimit {
   std::string reason;
 };
 
-/// What a process sends to all others about its limit.
+/// A process sends these to all others about its limit.
 struct AnnouncedLimit {
   std::uint64_t bytes;
   std::uint64_t available;

@@ -147,9 +147,10 @@ class Neighborhood {
   /// Sum of the limits of the host's processes, where they are shares of its memory that was free
   /// at start-up; otherwise 0.
   std::uint64_t granted_on_host() const noexcept { return granted_on_host_; }
-  /// Whether this process has no segment in its part.
+  /// Returns true if this process has no segment in its part.
   bool has_no_segment() const noexcept { return own_part_.is_empty(); }
-  /// What set the limit of the members, for gexinfo: GASNET_MAX_SEGSIZE, or what allowed less.
+  /// Names what set the limit of the members, for gexinfo: GASNET_MAX_SEGSIZE, or what allowed
+  /// less.
   const std::string& segment_reason() const noexcept { return segment_reason_; }
 
   /// Room for a segment in this process's own part of `max_segment()` bytes, or null if there is

@@ -78,7 +78,7 @@ void publish_post(typename Atomics::Ready& ready, std::uint32_t number,
   Atomics::store_release(ready, ready_value(number, what));
 }
 
-/// Whether the post is there; then `what` receives what its writer passed with it.
+/// Returns true if the post is there; then `what` receives what its writer passed with it.
 template <class Atomics>
 bool post_arrived(const typename Atomics::Ready& ready, std::uint32_t number,
                   std::uint32_t& what) noexcept {

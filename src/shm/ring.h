@@ -87,7 +87,7 @@ struct RingShape {
   std::uint32_t release_lag;   ///< cells consumed between two publications; a power of two
   std::uint32_t reply_window;  ///< requests a process may have open against one reply ring
 
-  /// Whether a count that has just reached `count` is published now.
+  /// Returns true if a count that has just reached `count` is published now.
   constexpr bool is_published(std::uint32_t count) const noexcept {
     return (count & (release_lag - 1)) == 0;
   }
@@ -116,21 +116,21 @@ struct RingControl {
 constexpr std::uint64_t ready_value(std::uint32_t sequence, std::uint32_t what) noexcept {
   return std::uint64_t{what} << 32 | (sequence + 1);
 }
-/// Whether a ready word that holds `value` shows that message `sequence` is there.
+/// Returns true if a ready word that holds `value` shows that message `sequence` is there.
 constexpr bool has_arrived(std::uint64_t value, std::uint32_t sequence) noexcept {
   return static_cast<std::uint32_t>(value) == sequence + 1;
 }
-/// Whether a ready word that holds `value` shows that message `sequence` has arrived, or one that
-/// came to its cell after it.
+/// Returns true if a ready word that holds `value` shows that message `sequence` has arrived, or
+/// one that came to its cell after it.
 constexpr bool has_arrived_since(std::uint64_t value, std::uint32_t sequence) noexcept {
   // Signed: what was in the cell before is behind.
   return static_cast<std::int32_t>(static_cast<std::uint32_t>(value) - (sequence + 1)) >= 0;
 }
 
-/// Whether there is a message in a ring, for a thread that takes none. `taken`: messages that were
-/// taken at some time, read from one word; `ready`: the ready word of the cell of that number.
-/// While other threads take messages true may be wrong, but false is not: the cell of a message
-/// that has been taken meanwhile still shows it.
+/// Returns true if there is a message in a ring, for a thread that takes none. `taken`: messages
+/// that were taken at some time, read from one word; `ready`: the ready word of the cell of that
+/// number. While other threads take messages true may be wrong, but false is not: the cell of a
+/// message that has been taken meanwhile still shows it.
 template <class Atomics>
 bool may_hold_message(const typename Atomics::Ready& ready, std::uint32_t taken) noexcept {
   return has_arrived_since(Atomics::load_relaxed(ready), taken);
@@ -259,7 +259,7 @@ void give_buffer_back(typename Atomics::Word& busy) noexcept {
   // Release: the caller's reads and writes of the buffer precede its owner's next write.
   Atomics::store_release(busy, 0);
 }
-/// Whether its owner may write to it.
+/// Returns true if its owner may write to it.
 template <class Atomics>
 bool is_buffer_free(const typename Atomics::Word& busy) noexcept {
   // Acquire: see give_buffer_back.

@@ -16,7 +16,7 @@ namespace {
 
 constexpr std::uint64_t page = 4096;
 
-/// Of each kind of barrier a slot has a member's own flag and its group's.
+/// For each kind of barrier a slot has a member's own flag and its group's.
 constexpr std::uint32_t flags_each = 2 * barrier_kinds;
 /// Slots whose flags lie together: of each member one page.
 constexpr std::uint32_t group = page / (flags_each * sizeof(BarrierFlag));

@@ -31,7 +31,7 @@ enum class BarrierKind : std::uint32_t {
 };
 inline constexpr std::uint32_t barrier_kinds = 2;
 
-/// What a member shows of a team's barriers.
+/// A member shows these of a team's barriers.
 struct alignas(cache_line) BarrierFlag {
   std::atomic<std::uint32_t> number;  ///< of the one at which it has arrived
   std::atomic<std::uint32_t> core;  ///< on which it ran then, where there are more ranks than cores
@@ -68,7 +68,7 @@ class TeamSlots {
   /// group that it leads.
   BarrierFlag& barrier_flag(std::uint32_t slot, BarrierKind kind, std::uint32_t member);
   BarrierFlag& group_flag(std::uint32_t slot, BarrierKind kind, std::uint32_t member);
-  /// What a member posts in the team's collectives.
+  /// Returns the board of a member's posts in the team's collectives.
   PostBoard& post_board(std::uint32_t slot, std::uint32_t member);
 
  private:

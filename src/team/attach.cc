@@ -27,7 +27,7 @@ Key key_of(_gex_Segment& segment) {
   return {bytes.begin(), bytes.end()};
 }
 
-/// What each process announces of a segment.
+/// Each process announces these of a segment.
 struct Announcement {
   gex_Rank_t jobrank;
   std::uint32_t endpoint;
@@ -39,7 +39,7 @@ struct Announcement {
   std::int64_t flaw;  ///< GASNET_OK, or the error of arguments with which nothing can be attached
 };
 
-/// What became of the segment that a process allocated.
+/// Allocating a segment has this outcome for its process.
 struct Outcome {
   std::int64_t error;
 };
@@ -100,7 +100,7 @@ void record(gex_Client_t client, const Keyed<Announcement>& keyed, const char* c
   if (!keyed.key.empty()) publish_key(endpoint, announced.jobrank, keyed.key);
 }
 
-/// What this process announces of that endpoint, which may have no segment.
+/// Returns what this process announces of that endpoint, which may have no segment.
 Announcement announcement_of(const _gex_EP& endpoint) {
   Announcement mine{gex_proc_.jobrank, endpoint.index,   0, 0,
                     not_shared,        net::host_memory, 0, GASNET_OK};
@@ -113,8 +113,8 @@ Announcement announcement_of(const _gex_EP& endpoint) {
   return mine;
 }
 
-/// Whether every host has the memory for what its processes ask. All processes come to the same
-/// answer; of a host that has not, the first process warns.
+/// Returns true if every host has the memory for what its processes ask. All processes come to the
+/// same answer; of a host that has not, the first process warns.
 bool all_hosts_have_room(const std::vector<Keyed<Announcement>>& announcements) {
   bool room = true;
   for (const job::RankSet& ranks : process().placement.hosts) {

@@ -32,7 +32,7 @@ using team::reached;
 constexpr std::uint32_t group_size = 32;
 /// Where each has a core of its own, so many members are as fast when each watches all.
 constexpr std::uint32_t max_watching_all = 6;
-/// Of a team of as many members as a rank can number.
+/// A team of as many members as a rank can number has so many rounds.
 constexpr unsigned max_rounds = 32;
 
 /// A local member of a team, by its endpoint, and which of its barriers.

@@ -53,8 +53,8 @@ class TeamBarrier {
   /// Acquire on success. Any thread.
   bool done(std::uint32_t number) noexcept;
 
-  /// Whether a member that has not arrived at it may be waiting for this thread's core. False: all
-  /// of them were last seen on others.
+  /// Returns true if a member that has not arrived at it may be waiting for this thread's core.
+  /// False: all of them were last seen on others.
   bool needs_core(std::uint32_t number) const noexcept;
 
   /// A message of dissemination: `round`'s sender has come as far as `number`.
@@ -66,7 +66,7 @@ class TeamBarrier {
   /// True if nothing is left for this process to do until the next start.
   bool idle() noexcept;
 
-  /// Of the members, by rank; empty: messages.
+  /// Returns the members' slots, by rank; empty: messages.
   const std::vector<std::uint32_t>& slots() const noexcept { return slots_; }
   const Team& team() const noexcept { return team_; }
   /// The number of the last that this member has arrived at. Relaxed; any thread.

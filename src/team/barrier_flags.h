@@ -30,8 +30,8 @@ inline std::uint32_t least_of(BarrierFlags flags, std::uint32_t wanted) noexcept
   return least;
 }
 
-/// Whether a member that has not reached `wanted` ran on that core when it arrived at the barrier
-/// before. Relaxed: a hint.
+/// Returns true if a member that has not reached `wanted` ran on that core when it arrived at the
+/// barrier before. Relaxed: a hint.
 inline bool any_missing_on(std::uint32_t core, BarrierFlags flags, std::uint32_t wanted) noexcept {
   return std::any_of(flags.begin(), flags.end(), [&](const shm::BarrierFlag* flag) {
     return !reached(flag->number.load(std::memory_order_relaxed), wanted) &&
@@ -50,8 +50,8 @@ class Gathering {
   /// The member has arrived at a barrier.
   void arrive() noexcept { looked_.store(ticks(), std::memory_order_relaxed); }
 
-  /// Whether all have arrived at `number`; acquire on success. `raised`: the first one's flag;
-  /// `is_first`: the member is that one.
+  /// Returns true if all have arrived at `number`; acquire on success. `raised`: the first one's
+  /// flag; `is_first`: the member is that one.
   bool done(BarrierFlags flags, std::atomic<std::uint32_t>& raised, bool is_first,
             std::uint32_t number) noexcept {
     // Acquire: what the first one has seen happens before this.

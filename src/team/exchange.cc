@@ -84,7 +84,7 @@ Pending& pending() noexcept {
   return the_pending.get();
 }
 
-/// Of both messages.
+/// Both messages have these fields.
 struct PartFields {
   am::Wide team;
   std::uint32_t number;  ///< of the exchange

@@ -13,7 +13,7 @@
 
 namespace gex::team {
 
-/// What each rank of a team gave.
+/// Each rank of a team gave one of these.
 using Blocks = std::vector<std::vector<std::byte>>;
 
 /// Collective over `team`, from client context; also a barrier.

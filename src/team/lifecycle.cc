@@ -65,8 +65,8 @@ T value_of(const std::vector<std::byte>& block) {
   return value;
 }
 
-/// Whether all members share memory, and no two are of one process: each can have a flag. A single
-/// member needs none.
+/// Returns true if all members share memory, and no two are of one process: each can have a flag. A
+/// single member needs none.
 bool may_have_flags(const Team& team) {
   if (team.size == 1) return false;
   const shm::Neighborhood& neighborhood = process().neighborhood;
@@ -79,7 +79,7 @@ bool may_have_flags(const Team& team) {
   return true;
 }
 
-/// What the members of a new team exchange.
+/// The members of a new team exchange these.
 struct Completion {
   std::uint32_t slot;    ///< shm::TeamSlots' of the member, or none
   std::uint32_t client;  ///< fingerprint of its name and flags
@@ -202,7 +202,7 @@ std::size_t split(gex_TM_t* new_team, Team& parent, int color, int key, void* sc
 
 namespace {
 
-/// What a member of the parent gives when teams are created.
+/// A member of the parent gives these when teams are created.
 struct Proposal {
   std::uint32_t number;
   std::uint32_t arguments;  ///< fingerprint of those that the new team's members must share

@@ -159,7 +159,7 @@ void barrier_notify(int id, int flags) noexcept {
   ++state.number;
   Team::from(gasnet1_client()->team)
       .status.named_barriers.store(state.number, std::memory_order_relaxed);
-  // Of no team: the job's own.
+  // It belongs to no team, but to the job.
   trace::collective(trace::Collective::barrier, 0, state.number, gex_proc_.jobsize);
   state.round = 0;
   state.sent = false;

@@ -25,9 +25,9 @@ struct BarrierArguments {
 /// The value of a rank that calls with these arguments.
 BarrierValue value_of(const BarrierArguments& arguments) noexcept;
 BarrierValue combine(const BarrierValue& a, const BarrierValue& b) noexcept;
-/// Whether a wait or try with these arguments does not fit a barrier whose combined value is
-/// `value`. The flags of notify and wait may differ: one without an id fits any, and an id must be
-/// the one in `value`, if that has one.
+/// Returns true if a wait or try with these arguments does not fit a barrier whose combined value
+/// is `value`. The flags of notify and wait may differ: one without an id fits any, and an id must
+/// be the one in `value`, if that has one.
 bool mismatches(const BarrierValue& value, const BarrierArguments& waited) noexcept;
 
 void barrier_notify(int id, int flags) noexcept;

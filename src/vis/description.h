@@ -14,7 +14,7 @@ namespace gex::vis {
 
 enum class Kind : std::uint32_t { strided, indexed, vector };
 
-/// What a message can hold, in bytes.
+/// A message can hold so many bytes.
 struct Room {
   std::size_t description;
   std::size_t data;

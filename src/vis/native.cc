@@ -50,7 +50,7 @@ struct Injection {
   Region peer;
   Region own;
   Cut cut;
-  /// Whether the single operations, of which there are several, complete nothing: `done` is
+  /// True if the single operations, of which there are several, complete nothing: `done` is
   /// completed once, by the flush behind them.
   bool flushes;
   bool flushed = false;

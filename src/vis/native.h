@@ -24,9 +24,9 @@ struct NativeTransfer {
   std::size_t bytes;  ///< more than 0
 };
 
-/// Whether the network is to carry a transfer of `bytes` between these regions. `target`: the
-/// peer's memory as it was resolved, from the lowest to the highest address. `message`: how many
-/// bytes one message would carry.
+/// Returns true if the network is to carry a transfer of `bytes` between these regions. `target`:
+/// the peer's memory as it was resolved, from the lowest to the highest address. `message`: how
+/// many bytes one message would carry.
 bool is_native(const rma::Transfer& target, const StridedRegion& peer, const StridedRegion& own,
                std::size_t bytes, std::size_t message) noexcept;
 bool is_native(const rma::Transfer& target, const BlockList& peer, const BlockList& own,

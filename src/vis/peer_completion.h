@@ -19,7 +19,7 @@ inline constexpr std::size_t max_notice_payload = 127;
 /// Arms the calling thread; handler 0 disarms it.
 void arm(gex_AM_Index_t handler, const void* payload, std::size_t size) noexcept;
 
-/// What the calling thread has armed, which is disarmed with it.
+/// Returns what the calling thread has armed, and disarms it.
 PeerCompletion take_armed() noexcept;
 bool is_armed() noexcept;
 

@@ -36,7 +36,7 @@ class BlockList {
       : blocks_(blocks), count_(count) {}
 
   std::size_t count() const noexcept { return count_; }
-  /// Whether all blocks have one length, and that length.
+  /// Returns true if all blocks have one length, and that length.
   bool is_indexed() const noexcept { return blocks_ == nullptr; }
   std::size_t length() const noexcept { return length_; }
 

@@ -16,7 +16,7 @@ namespace gex::vis {
 
 enum class Direction { put, get };
 
-/// What a call requests, besides the data.
+/// A call requests this, besides the data.
 struct Operation {
   gex_TM_t tm;
   gex_Rank_t rank;

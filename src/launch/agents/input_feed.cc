@@ -20,7 +20,7 @@ bool write_whole(int descriptor, std::string_view bytes) {
   return os::write_fully(descriptor, bytes.data(), bytes.size()) == 0;
 }
 
-/// Whether a failed read is worth a retry; if so waits for input first.
+/// Returns true if a failed read is worth a retry; if so waits for input first.
 bool wait_for_input(int error) {
   pollfd readable{STDIN_FILENO, POLLIN, 0};
   // Another process has made the shared open file non-blocking.

@@ -65,14 +65,14 @@ std::string seconds_text(double seconds) {
   return text;
 }
 
-/// Whether the name is this host's, where gexrun is started without the remote shell.
+/// Returns true if the name is this host's, where gexrun is started without the remote shell.
 bool is_here(const std::string& name) {
   const std::string own = os::hostname();
   return name == "localhost" || name == own || name == own.substr(0, own.find('.')) ||
          os::is_own_address(name);
 }
 
-/// Whether the variable belongs to a login on one host rather than to the job.
+/// Returns true if the variable belongs to a login on one host rather than to the job.
 bool is_of_one_host(const std::string& variable) {
   const auto begins = [&variable](const char* prefix) { return variable.starts_with(prefix); };
   return begins("HOSTNAME=") || begins("SSH_") || begins("XDG_") || begins("DBUS_");
@@ -273,7 +273,7 @@ void LaunchAgents::leave_connecting(std::uint32_t host, State next) {
   self.error.reset();
 }
 
-/// Whether the agent, which has failed before its host has connected, is started again.
+/// Returns true if the agent, which has failed before its host has connected, is started again.
 bool LaunchAgents::try_again(std::uint32_t host, int status) {
   Agent& self = agents_[host];
   if (!WIFEXITED(status) || WEXITSTATUS(status) != failed_ssh_status || self.tries >= max_tries_)

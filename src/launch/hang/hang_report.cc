@@ -20,7 +20,7 @@ const TeamReport* team_of(const RankReport& rank, std::uint64_t id) noexcept {
   return found == rank.teams.end() ? nullptr : &*found;
 }
 
-/// Whether a count of calls, which may wrap around, has reached a number.
+/// Returns true if a count of calls, which may wrap around, has reached a number.
 bool has_reached(std::uint32_t count, std::uint32_t number) noexcept {
   return static_cast<std::int32_t>(count - number) >= 0;
 }
@@ -122,7 +122,7 @@ class Analysis {
     report_.waits.push_back(std::move(wait));
   }
 
-  /// What completes the client's own condition is not known; operations in flight are likely.
+  /// Adds the client's own condition, whose cause is unknown; operations in flight are likely.
   void add_condition(const RankReport& rank, const ThreadReport& thread) {
     RankWait wait{rank.rank, thread.number, {}, {}, {}};
     wait.op.age_s = thread.condition_s;

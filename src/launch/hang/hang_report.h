@@ -31,7 +31,7 @@ struct HangReport {
   std::vector<RankReport> ranks;  ///< by rank
   std::vector<RankWait> waits;
   std::vector<std::vector<std::uint32_t>> circles;
-  /// What a rank does that does not wait.
+  /// Describes what a rank does that does not wait.
   struct Deed {
     std::uint32_t rank = 0;
     std::string what;
@@ -65,11 +65,11 @@ std::string to_text(const HangReport& report);
 /// One JSON object: {"ranks": [...], "waits": [...], "circles": [...], "culprits": [...],
 /// "others": [...], "mismatches": [...]}. docs/hangs.md describes its fields.
 std::string to_json(const HangReport& report);
-/// What it begins with.
+/// The JSON begins with this.
 inline constexpr std::string_view report_json_start = "{\"ranks\": [";
 
-/// Whether a rank waits, or has an operation in flight that has been found incomplete that long
-/// ago.
+/// Returns true if a rank waits, or has an operation in flight that has been found incomplete that
+/// long ago.
 bool is_waiting(const RankReport& rank, double seconds) noexcept;
 
 /// "0", "0-3", "0-3, 7".

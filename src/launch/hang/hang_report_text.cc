@@ -158,7 +158,8 @@ std::string stacks_of(const RankReport& rank) {
   return out;
 }
 
-/// Of ranks that others wait for; where there are none, of those that do not wait.
+/// Prints the stacks of ranks that others wait for; where there are none, of those that do not
+/// wait.
 std::string text_of_stacks(const HangReport& report) {
   std::string out;
   std::size_t shown = 0;

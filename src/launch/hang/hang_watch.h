@@ -18,7 +18,7 @@
 
 namespace gex::launch {
 
-/// What a guardian has observed since its last report.
+/// A guardian has observed this since its last report.
 struct Observation {
   bool progressed = false;      ///< something arrived at one of its ranks, or completed
   std::uint64_t waited_ms = 0;  ///< the longest wait of one of its ranks
@@ -27,7 +27,7 @@ struct Observation {
   bool polls = false;  ///< a rank does nothing but poll
 };
 
-/// What is wrong with a job that makes no progress.
+/// A job that makes no progress has one of these faults.
 enum class Hang {
   waits,  ///< a rank waits
   polls   ///< no rank waits in the library or computes, and some do nothing but poll
@@ -38,7 +38,7 @@ class HangWatch final : public Timed {
   using Now = Clock::time_point (*)() noexcept;
   using Deliver = std::function<void(const HangReport&)>;
 
-  /// What the watch makes others do.
+  /// The watch calls these.
   struct Actions {
     /// Makes the guardians report in this interval what they have observed.
     std::function<void(std::uint32_t interval_ms)> observe;

@@ -21,7 +21,7 @@ struct OpReport {
   std::uint64_t bytes = 0;
   std::uint64_t team = 0;
   std::uint32_t sequence = 0;
-  /// Of implicit operations: so many parts are in flight, and this is the operation made last.
+  /// So many parts of implicit operations are in flight, and this is the operation made last.
   std::uint32_t implicit_parts = 0;
   std::optional<double> age_s;
 
@@ -31,7 +31,7 @@ struct OpReport {
 struct ThreadReport {
   std::uint32_t number = 0;
   std::int32_t kernel_thread = 0;
-  /// What it waits for, if it waits and has done so for some microseconds.
+  /// The thread waits for this, if it waits and has done so for some microseconds.
   std::optional<OpReport> wait;
   /// It is in a loop of polls of the client's own (GASNET_BLOCKUNTIL), for so long.
   std::optional<double> condition_s;
@@ -49,7 +49,7 @@ struct ThreadReport {
   bool operator==(const ThreadReport&) const = default;
 };
 
-/// What is collected for a report, in this order: first what can be read without disturbing a
+/// A report is collected in this order: first what can be read without disturbing a
 /// rank, of all hosts; then the stacks, for which threads are interrupted.
 enum class Collection : std::uint32_t { picture, stacks };
 

@@ -231,7 +231,7 @@ os::FileDescriptor listen_for_guardians(RootAddress& address, Reach reach,
 
 namespace {
 
-/// Whether a retry may succeed: the root dropped the connection or did not answer in time.
+/// Returns true if a retry may succeed: the root dropped the connection or did not answer in time.
 bool is_transient(int error) noexcept {
   return error == ECONNRESET || error == ETIME;
 }

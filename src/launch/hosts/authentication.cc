@@ -33,7 +33,7 @@ constexpr double listen_pause = 0.1;
 
 std::string address_of(const sockaddr_storage& from) {
   const std::string text = address_text(reinterpret_cast<const sockaddr*>(&from));
-  // Of IPv4, at a socket of IPv6.
+  // A socket of IPv6 shows addresses of IPv4 so.
   constexpr std::string_view mapped = "::ffff:";
   if (text.starts_with(mapped) && text.find('.') != text.npos) return text.substr(mapped.size());
   return text.empty() ? "?" : text;

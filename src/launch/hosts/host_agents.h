@@ -39,9 +39,9 @@ class HostAgents : public Timed {
 
   /// A descriptor that is readable once all output of the ranks is written.
   virtual int output_event() const = 0;
-  /// Whether all output of the ranks is written.
+  /// Returns true if all output of the ranks is written.
   virtual bool output_finished() const = 0;
-  /// Whether some of it could not be written.
+  /// Returns true if some of it could not be written.
   virtual bool lost_output() const = 0;
   /// Stops waiting for output.
   virtual void abandon_output() = 0;

@@ -14,7 +14,7 @@ namespace {
 /// Seconds from a guardian's authentication to its first frame.
 constexpr double first_frame_timeout = 20;
 
-/// Of one end of a connection; "" if there is none.
+/// Returns the address of one end of a connection; "" if there is none.
 std::string end_of(int socket, int (*query)(int, sockaddr*, socklen_t*)) {
   sockaddr_storage storage{};
   socklen_t size = sizeof storage;

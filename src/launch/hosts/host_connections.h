@@ -19,7 +19,7 @@ class HostConnections final : public Timed {
   /// Begins the exchange of frames with the host, on an authenticated connection.
   void connect(std::uint32_t host, os::FileDescriptor socket, const LinkKeys& keys);
   void close(std::uint32_t host);
-  /// Whether the host is this machine: both ends of its connection have the same address.
+  /// Returns true if the host is this machine: both ends of its connection have the same address.
   bool is_here(std::uint32_t host) const;
 
   // To hosts that are connected.

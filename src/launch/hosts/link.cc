@@ -17,7 +17,7 @@ namespace {
 /// A reachable kernel acknowledges at least one of the heartbeats of this many seconds.
 constexpr double acknowledged_within = 4 * job::heartbeat_interval;
 
-/// Whether the peer's kernel has acknowledged data recently.
+/// Returns true if the peer's kernel has acknowledged data recently.
 bool acknowledges(int socket) {
   tcp_info info{};
   socklen_t length = sizeof info;

@@ -55,7 +55,7 @@ class Root final : private Guardians, private HostEvents, private Timed {
   int run();
 
  private:
-  // Of the coordinator.
+  // Called by the coordinator.
   void gathered(std::uint32_t sequence, SharedBytes bytes) override;
   void absent(std::uint32_t rank, std::uint32_t sequence) override;
   void release(bool finalize_mpi) override;
@@ -63,7 +63,7 @@ class Root final : private Guardians, private HostEvents, private Timed {
   void signal(int number) override;
   void observe(std::uint32_t interval_ms) override;
   void collect(std::uint32_t number, Collection what) override;
-  // Of the parts.
+  // Called by the parts.
   bool handle_frame(std::uint32_t host, const job::Received& frame) override;
   void lose_host(std::uint32_t host, const std::string& why) override;
 

@@ -55,7 +55,7 @@ class RootHosts {
   std::uint32_t done_count_ = 0;
 };
 
-/// What the parts report to the root.
+/// The parts report these to the root.
 class HostEvents {
  public:
   /// A frame of the host's guardian. Returns false if it is malformed; the host is lost then.

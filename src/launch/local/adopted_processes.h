@@ -17,7 +17,7 @@ class AdoptedProcesses {
   AdoptedProcesses(const AdoptedProcesses&) = delete;
   AdoptedProcesses& operator=(const AdoptedProcesses&) = delete;
 
-  /// Whether there is memory for them; errno is the reason if not.
+  /// Returns true if there is memory for them; errno is the reason if not.
   bool mapped() const noexcept { return processes_ != nullptr; }
   /// The process of the host's `index`-th rank; 0: it has none.
   void set(std::uint32_t index, pid_t process) noexcept { processes_[index] = process; }

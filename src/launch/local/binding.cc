@@ -36,7 +36,7 @@ std::string describe_cores(const Cores& rising) {
   return text;
 }
 
-/// Whether a program binds the program that it runs.
+/// Returns true if a program binds the program that it runs.
 bool binds(const std::string& program) {
   const std::string name = program.substr(program.rfind('/') + 1);
   constexpr std::array binders = {"taskset", "numactl", "hwloc-bind", "likwid-pin"};

@@ -25,7 +25,7 @@ class ControlServer final : public Timed {
  public:
   ControlServer(LocalJob& job, EventLoop& loop, LocalProcesses& processes, RankObserver& observer);
 
-  /// What the welcome of each rank contains besides the list of hosts.
+  /// Sets what the welcome of each rank contains besides the list of hosts.
   void set_page_file(os::FileDescriptor file);
 
   /// Makes the connection of a rank that is to be started, with the welcome in it, so that joining

@@ -10,7 +10,7 @@ namespace gex::launch {
 /// it, as a program for another processor. Returns the error number on failure.
 int execute(char* const* arguments);
 
-/// What is wrong where executing `program` failed with `error`: a missing interpreter or loader of
+/// Returns why executing `program` failed with `error`: a missing interpreter or loader of
 /// a file that is there is named.
 std::string describe_execution_error(const std::string& program, int error);
 

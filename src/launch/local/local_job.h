@@ -51,7 +51,7 @@ class LocalJob {
   LocalRank& at(std::uint32_t rank) noexcept { return ranks[index_of(rank)]; }
   const LocalRank& at(std::uint32_t rank) const noexcept { return ranks[index_of(rank)]; }
   std::uint32_t index_of(std::uint32_t rank) const noexcept { return part.ranks.index_of(rank); }
-  /// Whether another launcher has started the ranks.
+  /// Returns true if another launcher has started the ranks.
   bool adopting() const noexcept { return launch.adopts >= 0; }
 
   /// Notes that the process of a rank has ended, or that the rank is given up.

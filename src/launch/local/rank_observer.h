@@ -44,7 +44,7 @@ class RankObserver final : public Timed {
   void take_picture();
   void look_for_polls();
   void stop_looking();
-  /// What all ranks have done since it was called last.
+  /// All ranks have done this since the last call.
   struct Seen {
     std::uint64_t activity = 0;
     double longest_wait_s = 0;
@@ -60,7 +60,7 @@ class RankObserver final : public Timed {
   std::uint32_t interval_ms_ = 0;
   Deadline look_at_;
   std::uint64_t last_activity_ = 0;
-  /// Of each rank, as `views_`: what it has done before the present look for polls.
+  /// Each rank, as in `views_`, has done this before the present look for polls.
   struct Done {
     std::uint64_t operations = 0;
     std::uint64_t polled_ns = 0;

@@ -104,15 +104,15 @@ bool is_in_flight(const job::ShownEvent& event) noexcept {
   return kind != job::OpKind::none && !is_of_team(kind) && in_flight(event.counts) != 0;
 }
 
-/// Whether a tick that follows the present while something goes on still does; a thread may be
-/// without a processor for that long.
+/// Returns true if a tick that follows the present while something goes on still does; a thread may
+/// be without a processor for that long.
 bool is_recent(std::uint64_t seen, Tick now, double still_seen_s) noexcept {
   const std::optional<double> since = age(seen, now);
   return since && *since < still_seen_s;
 }
 
-/// Whether the thread is in a client's loop of polls: it gives up the core, and notes that, again
-/// and again.
+/// Returns true if the thread is in a client's loop of polls: it gives up the core, and notes that,
+/// again and again.
 bool is_in_condition(const job::ThreadStatus& status, Tick now) noexcept {
   return is_recent(load(status.condition_seen), now, 0.2);
 }

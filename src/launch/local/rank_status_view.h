@@ -36,10 +36,10 @@ class RankStatusView {
   std::uint32_t request_backtraces(pid_t process) const;
   /// How many of them have answered.
   std::uint32_t backtraces() const noexcept;
-  /// What they have answered: threads of which only the stack is given.
+  /// Returns their answers: threads of which only the stack is given.
   std::vector<ThreadReport> stacks() const;
 
-  /// What is looked at again and again.
+  /// These fields are looked at again and again.
   struct Glance {
     std::uint64_t activity = 0;    ///< moves whenever something arrives at the rank, or completes
     double longest_wait_s = 0;     ///< of threads, or of operations that were found incomplete

@@ -37,7 +37,7 @@ bool add(std::string_view name, std::string_view slots, std::vector<HostSlots>& 
   return true;
 }
 
-/// What is wrong with an entry, or nothing.
+/// An entry has one of these mistakes.
 enum class Mistake : std::uint8_t { none, form, ambiguous };
 
 bool is_number(std::string_view text) {

@@ -33,9 +33,9 @@ class KeptPages {
   /// done.
   static std::unique_ptr<KeptPages> of(const Range& pages) noexcept;
 
-  /// Whether at these addresses there are still the pages that are kept, by what they hold, which
-  /// must not change meanwhile. True as well of memory of which none is kept, and where the system
-  /// has no means to look left.
+  /// Returns true if at these addresses there are still the pages that are kept, by what they hold,
+  /// which must not change meanwhile. True as well of memory of which none is kept, and where the
+  /// system has no means to look left.
   bool are_at(const void* address, std::size_t size) const noexcept;
 
  private:
@@ -65,7 +65,7 @@ class Adapter final : private MemoryRegistry {
  private:
   Adapter(const Host& host, std::unique_ptr<MemoryMonitor> monitor, std::size_t bytes);
 
-  // Of the cache.
+  // Called by the cache.
   void* add(void* address, std::size_t size) noexcept override;
   void remove(void* handle) noexcept override;
 

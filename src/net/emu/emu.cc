@@ -35,7 +35,7 @@ namespace {
 /// Bytes that one put or get moves.
 constexpr std::size_t max_transfer = std::size_t{1} << 20;
 
-/// What the ranks exchange in `attach`. Rank 0's settings hold for all.
+/// The ranks exchange these in `attach`. Rank 0's settings hold for all.
 struct Settings {
   std::uint64_t seed;
   std::uint32_t depth;
@@ -185,10 +185,10 @@ Model configured_model(const Host& host) {
   return *model;
 }
 
-/// What is left of a model's times when the processor has done its part, which it does here as
+/// Returns the rest of a model's times when the processor has done its part, which it does here as
 /// well: about so many nanoseconds to send something, or to find a message and call its handler.
-/// What the overheads do not cover of that comes off the way: a message has one latency between the
-/// two, a put or a get two latencies.
+/// The part that the overheads do not cover comes off the way: a message has one latency between
+/// the two, a put or a get two latencies.
 Timing less_own_part(Timing timing) {
   const Tick own_part = ns_to_ticks(60);
   Tick uncovered = 0;
@@ -202,7 +202,7 @@ Timing less_own_part(Timing timing) {
   return timing;
 }
 
-/// What holds for all ranks, by rank 0's environment.
+/// Returns the settings that hold for all ranks, by rank 0's environment.
 Settings configured(const Host& host) {
   Settings settings{};
   settings.depth = configured_depth(host);

@@ -28,7 +28,7 @@ inline constexpr std::size_t max_message = payload_room + header_room;
 /// Messages begin at multiples of this, relative to the page-aligned file.
 inline constexpr std::size_t message_alignment = 16;
 
-/// What precedes a message in its slot, in the message's first cache line. Fields are atomic
+/// This precedes a message in its slot, in the message's first cache line. Fields are atomic
 /// because another process may write them while we look; they order nothing.
 struct Record {
   std::atomic<std::uint16_t> size;
@@ -70,12 +70,12 @@ class Layout {
   constexpr std::uint32_t ranks() const noexcept { return ranks_; }
   constexpr std::uint32_t depth() const noexcept { return depth_; }
 
-  /// Of the `sent` word of (source, target, channel).
+  /// Returns the place of the `sent` word of (source, target, channel).
   constexpr std::size_t sent(std::uint32_t source, std::uint32_t target,
                              std::uint32_t channel) const noexcept {
     return target * arrivals_ + channel * row_ + source * sizeof(std::uint64_t);
   }
-  /// Of the `done` word, which is where the queue begins.
+  /// Returns the place of the `done` word, which is where the queue begins.
   constexpr std::size_t done(std::uint32_t source, std::uint32_t target,
                              std::uint32_t channel) const noexcept {
     const std::size_t index = (std::size_t{target} * ranks_ + source) * channels + channel;
@@ -88,7 +88,7 @@ class Layout {
   constexpr std::size_t registrations(std::uint32_t rank) const noexcept {
     return done(0, ranks_, 0) + rank * registrations_each * sizeof(Registration);
   }
-  /// Of the words of a port, each alone in its cache line.
+  /// Returns the place of a port's word, alone in its cache line.
   constexpr std::size_t port_out(std::uint32_t rank) const noexcept {
     return registrations(ranks_) + 2 * rank * cache_line;
   }

@@ -31,7 +31,7 @@ struct Model {
   double bandwidth = 0;  ///< of a port, in each direction
   double rate = 0;       ///< messages a second that leave a port
   double bisection = 0;  ///< bytes a second between the lower and the upper half of the ranks
-  /// What a put or get of more than 4 KiB costs in addition whose local memory is in no segment.
+  /// A put or get of more than 4 KiB whose local memory is in no segment costs this in addition.
   double registration = 0;
   double cache = 0;         ///< bytes of such memory that stay registered
   double jitter = 0;        ///< the latency of each message is longer by up to so much
@@ -42,7 +42,7 @@ struct Model {
   bool native = true;       ///< put and get by the network; otherwise by messages
   bool atomics = true;      ///< atomic operations by the network; otherwise by messages
 
-  /// Whether operations take time.
+  /// Returns true if operations take time.
   bool has_time() const noexcept;
 };
 

@@ -87,7 +87,7 @@ class EmuNetwork {
   std::size_t poll_reordered(std::uint32_t channels, std::size_t most, Tick now);
   /// Shows `reorder_` what waits. Its lock is held.
   void look_at(std::uint32_t channels, Tick now) noexcept;
-  /// Those of `ready` that have arrived by now.
+  /// Returns those of `ready` that have arrived by now.
   std::uint64_t arrived(std::uint32_t channel, std::uint32_t source, std::uint64_t ready,
                         Tick now) const noexcept;
   /// Which of the messages from that source the slot holds, counted from 0; wraps around.

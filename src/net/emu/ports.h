@@ -49,7 +49,7 @@ class Ports {
   Ports(const Timing& timing, const Layout& layout, std::span<std::byte> memory, std::uint32_t rank,
         std::uint64_t seed);
 
-  /// Of a put that begins now: when its source is reusable, and when it is complete.
+  /// A put that begins now has these times: when its source is reusable, and when it is complete.
   struct Put {
     Tick left;
     Tick done;
@@ -67,7 +67,7 @@ class Ports {
 
   enum Kind : std::uint8_t { request, reply, put_kind, get_kind };
   static constexpr std::size_t kinds = 4;
-  /// What this rank keeps of a peer.
+  /// This rank keeps these of a peer.
   struct Link {
     Word free_from{0};
     std::atomic<std::uint64_t> puts{0};
@@ -84,7 +84,7 @@ class Ports {
   /// The processor's part and the link's: when something for `peer` reaches this rank's port.
   Tick inject(std::uint32_t peer, bool registered, Tick now) noexcept;
   Tick jitter_of(std::uint32_t peer, Kind kind, std::uint64_t number) const noexcept;
-  /// Of the next of those that are counted there.
+  /// Draws the jitter of the next of those that are counted there.
   Tick draw_jitter(std::uint32_t peer, Kind kind, std::atomic<std::uint64_t>& count) noexcept;
   Word& word(std::size_t offset) const noexcept;
 

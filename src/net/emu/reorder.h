@@ -41,7 +41,7 @@ class Reorder {
   void consider(std::uint32_t queue, int slot, std::uint32_t sequence) noexcept;
   /// How many of those shown are due.
   std::uint32_t candidates() const noexcept { return candidates_; }
-  /// Whether messages were shown and none is due.
+  /// Returns true if messages were shown and none is due.
   bool all_held_back() const noexcept { return candidates_ == 0 && held_back_; }
   /// One of those that are due, which the caller takes; false when there is none.
   bool choose(Choice& choice) noexcept;

@@ -51,7 +51,7 @@ class Segments {
   int enter(void* address, std::size_t size, Key* key);
   void leave(const Key& key);
 
-  /// Whether local memory is in a segment that this process has registered.
+  /// Returns true if local memory is in a segment that this process has registered.
   bool is_own(const void* address, std::size_t size) const noexcept;
 
   /// Where `size` bytes of a peer's segment lie in this process.
@@ -73,7 +73,7 @@ class Segments {
   };
   /// By place; null: not used yet. Changed under `mapping_`.
   using Windows = std::array<std::atomic<const Window*>, registrations_each>;
-  /// What this process has registered.
+  /// This process has registered such a segment.
   struct OwnSegment {
     const std::byte* address;
     std::size_t size;

@@ -53,7 +53,7 @@ class Transfers {
   SendResult atomic(const Remote& remote, gex_DT_t type, gex_OP_t operation, const void* operand1,
                     const void* operand2, void* result, void* done, Tick now);
 
-  /// Whether a poll has anything to do.
+  /// Returns true if a poll has anything to do.
   bool any() const noexcept { return under_way_.load(std::memory_order_relaxed) != 0; }
   /// Reports what has become complete; returns how many completions.
   std::size_t poll(Tick now);

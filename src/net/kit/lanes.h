@@ -69,7 +69,7 @@ std::uint32_t lane_count(const Host& host, std::int64_t wanted);
 /// are wanted.
 std::string describe_lanes(std::int64_t wanted, const char* ends, const char* variable);
 
-/// What a thread is to the lanes of its process.
+/// A thread has this relation to the lanes of its process.
 struct LaneThread {
   std::uint32_t number = 0;
   std::uint32_t polls_of_own = 0;  ///< since a visit to another lane
@@ -134,7 +134,7 @@ class LaneSet {
   ~LaneSet() = default;
 
   std::uint32_t count() const noexcept { return count_; }
-  /// Those that are open.
+  /// Returns the lanes that are open.
   std::span<Lane* const> open_lanes() const noexcept {
     return {open_.data(), open_count_.load(std::memory_order_acquire)};
   }
@@ -203,11 +203,11 @@ class LaneSet {
     std::uint32_t peer;
     Offer offer;
   };
-  /// What belongs to a lane whether it is open or not.
+  /// These belong to a lane whether it is open or not.
   struct Slot {
     std::unique_ptr<Lane> lane;
     std::atomic<Lane*> opened{nullptr};  ///< the first lane if this one could not be opened
-    /// Of one that is open, by peer: whether it was offered to it.
+    /// True, by peer, if the open lane was offered to it.
     std::unique_ptr<std::atomic<bool>[]> is_offered;
     std::vector<Offered> offers;  ///< taken before it was opened
   };

@@ -56,7 +56,7 @@ class MemoryMonitor {
   /// are still inside their system calls. False: it does not yet, after a long while.
   bool catch_up() noexcept;
 
-  /// What has changed since the last call.
+  /// Returns the changes since the last call.
   Changes changes() noexcept;
 
  private:

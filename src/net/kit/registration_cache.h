@@ -27,7 +27,7 @@
 
 namespace gex::net {
 
-/// What registers memory with the network.
+/// Registers memory with the network.
 class MemoryRegistry {
  public:
   virtual ~MemoryRegistry() = default;

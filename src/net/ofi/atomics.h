@@ -16,7 +16,7 @@ namespace gex::net::ofi {
 
 /// An operation of libgex's, on a type (GEX_OP_*, GEX_DT_*), as the provider's.
 struct AtomicPlan {
-  /// What the provider's operand is made of.
+  /// The provider's operand is made of one of these.
   enum class Operand : std::uint8_t { first, negated, one, minus_one };
 
   fi_datatype type;
@@ -26,7 +26,7 @@ struct AtomicPlan {
   bool compares = false;  ///< with the first operand, and writes the second
 };
 
-/// What such an operation reads and writes here.
+/// Such an operation reads and writes these words here.
 struct AtomicWords {
   std::uint64_t operand;
   std::uint64_t expected;
@@ -42,7 +42,7 @@ void write_operand(const AtomicPlan& plan, const void* first, void* to) noexcept
 /// Operations (GEX_OP_* bits) by type.
 class AtomicOperations {
  public:
-  /// Those that this endpoint has.
+  /// Returns the operations that this endpoint has.
   static AtomicOperations of(fid_ep* endpoint) noexcept;
 
   std::uint32_t on(std::uint32_t data_type) const noexcept;

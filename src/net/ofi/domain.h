@@ -13,7 +13,7 @@
 
 namespace gex::net::ofi {
 
-/// What a provider has of one-sided operations, and how it completes puts.
+/// A provider has these one-sided operations, and completes puts in this way.
 struct RmaMeans {
   bool available = false;
   bool atomics = false;
@@ -23,11 +23,11 @@ struct RmaMeans {
 };
 RmaMeans rma_means(const fi_info& info) noexcept;
 
-/// Whether it carries messages over connections that it makes itself, at the first message between
-/// two endpoints.
+/// Returns true if it carries messages over connections that it makes itself, at the first message
+/// between two endpoints.
 bool makes_connections(const fi_info& info) noexcept;
 
-/// Whether endpoints have files with names (/dev/shm).
+/// Returns true if endpoints have files with names (/dev/shm).
 bool is_shm(const fi_info& info) noexcept;
 
 class Domain {
@@ -48,7 +48,7 @@ class Domain {
   /// The address of a further endpoint; FI_ADDR_NOTAVAIL if the provider refuses its name.
   fi_addr_t insert(const std::byte* name) const;
 
-  /// Of the peer's first endpoint.
+  /// Returns the address of the peer's first endpoint.
   fi_addr_t address_of(std::uint32_t rank) const noexcept { return first_addresses_[rank]; }
   std::size_t ranks() const noexcept { return ranks_; }
 

@@ -57,7 +57,7 @@ class Endpoint {
   }
   /// The peer's first endpoint.
   fi_addr_t first_address_of(std::uint32_t rank) const noexcept { return domain_.address_of(rank); }
-  /// Of the first endpoint: all to the peers' first ones.
+  /// Uses the first endpoint's addresses: all to the peers' first ones.
   void use_first_addresses() noexcept;
 
  private:

@@ -16,7 +16,7 @@ namespace {
 /// Offers that a process sends a peer for each lane: its own, and that it has none.
 constexpr std::size_t offers_per_lane = 2;
 
-/// Whether a process may have several endpoints of this provider.
+/// Returns true if a process may have several endpoints of this provider.
 bool may_have_several(const fi_info& info) {
   const std::string_view provider = info.fabric_attr->prov_name;
   // Segments are registered for one endpoint, or an endpoint has a file with a name.

@@ -39,7 +39,7 @@ struct Lane {
   OneSided one_sided;
   Network network;
 
-  /// Of a further lane, by peer: with which of its endpoints a connection was made.
+  /// A further lane has made its connection, by peer, with one of these endpoints.
   enum class Met : std::uint8_t { no, first_endpoint, same_lane };
   std::vector<Met> met;
 

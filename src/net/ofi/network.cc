@@ -74,7 +74,7 @@ bool is_too_long(int error) noexcept {
   return error == FI_ETRUNC || error == FI_EMSGSIZE;
 }
 
-/// Whether a message broke off because its sender's connection did: that of another job's
+/// Returns true if a message broke off because its sender's connection did: that of another job's
 /// process, or of a peer whose death its guardian reports.
 bool lost_its_sender(int error) noexcept {
   return error == FI_ECANCELED || error == FI_ECONNRESET || error == FI_ECONNABORTED ||

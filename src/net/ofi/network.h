@@ -88,7 +88,7 @@ class Network {
   std::size_t poll(std::uint32_t channels, std::size_t most);
   void* buffer(Channel channel, std::uint32_t peer, std::size_t size);
   void release(void* buffer);
-  /// Whether this is a place that `buffer` has given.
+  /// Returns true if this is a place that `buffer` has given.
   bool has_built(const void* payload) const noexcept { return pool_.built_at(payload) != nullptr; }
 
   // The process leaves: no other thread runs.
@@ -117,14 +117,14 @@ class Network {
   /// `message_alignment` long.
   bool send_own(Kind kind, std::uint32_t peer, fi_addr_t route,
                 std::span<const std::byte> content = {});
-  /// Whether the job goes on without this message: its peer may have left.
+  /// Returns true if the job goes on without this message: its peer may have left.
   bool is_optional(Kind kind) const noexcept;
   /// Gives a filled buffer to the provider, now or in a later poll.
   void post(SendBuffer& buffer);
   bool try_post(SendBuffer& buffer);
   void retry_postponed();
 
-  /// What a reading of completions found.
+  /// A reading of completions has one of these results.
   enum class Progress : std::uint8_t { nothing, something, more_likely };
   /// Reads completions once. Only one thread does at a time; others find nothing to do.
   Progress progress();

@@ -127,7 +127,7 @@ Ofi::Ofi(Choice choice, const Host& host, std::string& error)
   lanes_.emplace(host, *domain_, *registrar_, *segments_, std::move(endpoints));
 }
 
-/// What every rank shows the others: how it would join, or that it cannot.
+/// Every rank shows the others how it would join, or that it cannot.
 struct Introduction {
   char provider[48];
   std::uint32_t name_size;  ///< 0: a text, which ends itself
@@ -146,7 +146,7 @@ void warn(const Host& host, const std::string& text) {
   host.warn(("ofi: " + text).c_str());
 }
 
-/// What the provider that was chosen lacks here, so that a job may come to a stand; empty: nothing.
+/// Returns what the chosen provider lacks here, so that a job may come to a stand; empty: nothing.
 std::string danger_of(const fi_info& info) {
   // It takes the head of a message only when all of it is there, and a packet of the loopback, the
   // largest there are, fills a smaller buffer alone.
@@ -222,7 +222,7 @@ std::unique_ptr<Ofi> open(const Host& host, Choice choice, Introduction& mine, s
   return made;
 }
 
-/// What the introductions of all ranks rule out; empty: nothing.
+/// Returns what the introductions of all ranks rule out; empty: nothing.
 std::string disagreement(const std::vector<Introduction>& all) {
   for (std::size_t rank = 1; rank < all.size(); ++rank) {
     if (std::strncmp(all[rank].provider, all[0].provider, sizeof all[0].provider) != 0 ||
@@ -233,7 +233,7 @@ std::string disagreement(const std::vector<Introduction>& all) {
   return {};
 }
 
-/// What the one-sided operations of all ranks have in common.
+/// Returns what the one-sided operations of all ranks have in common.
 OneSidedExtent common_extent(const std::vector<Introduction>& all) {
   OneSidedExtent common = all[0].one_sided;
   for (const Introduction& one : all) {

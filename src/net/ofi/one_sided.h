@@ -60,10 +60,10 @@ struct PieceExtent {
   std::uint32_t own = 0;
   std::uint32_t peer = 0;
 };
-/// Of a provider; `needs_local`: local memory must be registered with it.
+/// Returns the extent of a provider; `needs_local`: local memory must be registered with it.
 PieceExtent piece_extent(const fi_info& info, bool needs_local) noexcept;
 
-/// What a rank's provider does of all this, or the providers of all ranks.
+/// A rank's provider, or the providers of all ranks, do so much of all this.
 struct OneSidedExtent {
   std::uint64_t available;     ///< 0: segments are reached by messages
   std::uint64_t max_transfer;  ///< the most that one operation may move
@@ -84,7 +84,7 @@ class OneSided {
  public:
   using Key = Segments::Key;
 
-  /// Of all registered buffers that transfers are copied through.
+  /// All registered buffers that transfers are copied through have so many bytes.
   static constexpr std::size_t bounce_memory = 64 * max_wire;
 
   OneSided(const Host& host, const Endpoint& endpoint, Registrar& registrar,

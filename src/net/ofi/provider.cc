@@ -73,13 +73,13 @@ std::string address_text(const fi_info& info) {
   return text;
 }
 
-/// Whether other hosts can reach this interface by its address.
+/// Returns true if other hosts can reach this interface by its address.
 bool is_reachable(const fi_info& info) {
   const std::string address = address_text(info);
   return !address.starts_with("127.") && address != "::1" && !address.starts_with("fe80:");
 }
 
-/// Whether a socket can have this address here and reach it: an interface may be down.
+/// Returns true if a socket can have this address here and reach it: an interface may be down.
 bool is_usable(const char* address) {
   sockaddr_in v4{};
   sockaddr_in6 v6{};
@@ -115,7 +115,7 @@ bool needs_loopback(const Wish& wish) {
   return wish.one_host && wish.interface.empty();
 }
 
-/// What a provider is asked for beside messages.
+/// A provider is asked for one of these beside messages.
 enum class Puts : std::uint8_t { delivered, ordered, none };
 struct Extent {
   Puts puts;
@@ -155,7 +155,7 @@ Info make_hints(const std::string& provider, const Wish& wish, const Extent& ext
   return hints;
 }
 
-/// Whether `name` is what was asked for: itself, or layered over it.
+/// Returns true if `name` is what was asked for: itself, or layered over it.
 bool is_named(std::string_view name, std::string_view asked) {
   return name == asked || (name.starts_with(asked) && name.substr(asked.size()).starts_with(";"));
 }

@@ -11,13 +11,13 @@
 
 namespace gex::net::ofi {
 
-/// What is asked for; empty: the conduit chooses.
+/// The user asks for these; empty: the conduit chooses.
 struct Wish {
   std::string provider;   ///< "tcp;ofi_rxm", or "verbs" for whatever libfabric layers over it
   std::string interface;  ///< a domain as fi_info names it ("eth0", "mlx5_0"), or an IP address
-  /// Of several hosts: the address by which they reach one another, where no interface is named;
-  /// or empty. Networks with an interface of their own, which IP need not reach, are not bound to
-  /// it.
+  /// Between several hosts: the address by which they reach one another, where no interface is
+  /// named; or empty. Networks with an interface of their own, which IP need not reach, are not
+  /// bound to it.
   std::string address;
   bool one_host = true;  ///< all ranks on one host: nothing listens on other than the loopback
   bool threaded = false;
@@ -25,7 +25,7 @@ struct Wish {
   bool basic_registration = false;
 };
 
-/// What is asked for in the environment, and by the kind of job.
+/// Returns what the environment and the kind of job ask for.
 Wish wish_of(const Host& host, bool one_host);
 
 /// A way that was found, or the reason why there is none.
@@ -39,13 +39,13 @@ Choice choose(const Wish& wish);
 /// "tcp;ofi_rxm, interface lo (127.0.0.1)"
 std::string name_of(const fi_info& info);
 
-/// Whether the bytes go by the kernel's sockets, and so by IP.
+/// Returns true if the bytes go by the kernel's sockets, and so by IP.
 bool is_over_sockets(const fi_info& info);
 
-/// Whether the provider drives a network interface by itself, beside the kernel's sockets.
+/// Returns true if the provider drives a network interface by itself, beside the kernel's sockets.
 bool has_own_interface(const fi_info& info);
 
-/// What the provider asks of registered memory: FI_MR_... of today, also where it names
+/// Returns what the provider asks of registered memory: FI_MR_... of today, also where it names
 /// FI_MR_BASIC.
 std::uint64_t registration_mode(const fi_info& info);
 

@@ -29,8 +29,8 @@ constexpr Supply small_supply{64, 32, 96};
 static_assert(large_supply.first * large_size <= ReceiveBuffers::max_at_first);
 static_assert(small_supply.first * small_size <= ReceiveBuffers::max_at_first);
 
-/// Whether a provider reports when it has written all of a buffer for many messages. Those do not
-/// that make connections, or are layered on another ("udp;ofi_rxd").
+/// Returns true if a provider reports when it has written all of a buffer for many messages. Those
+/// do not that make connections, or are layered on another ("udp;ofi_rxd").
 bool reports_full_buffers(const fi_info& info) noexcept {
   return !makes_connections(info) &&
          std::string_view(info.fabric_attr->prov_name).find(';') == std::string_view::npos;

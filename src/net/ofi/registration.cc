@@ -10,17 +10,18 @@ namespace gex::net::ofi {
 
 namespace {
 
-/// Of local memory kept registered.
+/// So much local memory is kept registered.
 constexpr RegistrationCache::Bounds kept{.bytes = std::size_t{1} << 30, .pieces = 1024};
 
-/// Whether the provider, or the kernel below it, might register this after others have gone.
+/// Returns true if the provider, or the kernel below it, might register this after others have
+/// gone.
 bool is_shortage(int result) noexcept {
   return result == -FI_ENOMEM || result == -FI_ENOSPC || result == -FI_EAGAIN;
 }
 
-/// Whether a process that reaches a rank's port needs a key of ours, and nothing else, to reach its
-/// segment. Networks of other kinds decide themselves what reaches one another, and some are faster
-/// with small keys.
+/// Returns true if a process that reaches a rank's port needs a key of ours, and nothing else, to
+/// reach its segment. Networks of other kinds decide themselves what reaches one another, and some
+/// are faster with small keys.
 bool keys_are_secrets(const fi_info& info) noexcept {
   const bool is_ip = info.addr_format == FI_SOCKADDR || info.addr_format == FI_SOCKADDR_IN ||
                      info.addr_format == FI_SOCKADDR_IN6;

@@ -23,10 +23,10 @@ class Registrar final : private MemoryRegistry {
   /// has threads, so there may be one of ours.
   Registrar(const Endpoint& endpoint, bool always, bool threaded);
 
-  /// Whether what an operation reads or writes here must be registered with this provider.
+  /// Returns true if what an operation reads or writes here must be registered with this provider.
   static bool needs_local(const fi_info& info, bool always) noexcept;
   bool needs_local() const noexcept { return needs_local_; }
-  /// Whether peers name places by address, and not by the distance from the region's start.
+  /// Returns true if peers name places by address, and not by the distance from the region's start.
   bool by_address() const noexcept { return (mode_ & FI_MR_VIRT_ADDR) != 0; }
 
   /// Registers memory for `access` (FI_SEND, FI_REMOTE_WRITE, ...), if need be in place of what the
@@ -39,11 +39,12 @@ class Registrar final : private MemoryRegistry {
   /// not reported, which takes a thread.
   RegistrationCache* cache() noexcept { return cache_.get(); }
 
-  /// What is kept registered on a machine with this provider, or why nothing is, for people.
+  /// Describes what is kept registered on a machine with this provider, or why nothing is, for
+  /// people.
   static std::string describe_cache(const fi_info& info, bool always);
 
  private:
-  // Of the cache.
+  // Called by the cache.
   void* add(void* address, std::size_t size) noexcept override;
   void remove(void* handle) noexcept override;
 

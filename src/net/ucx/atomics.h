@@ -13,7 +13,7 @@ namespace gex::net::ucx {
 
 /// An operation of libgex's, on a type (GEX_OP_*, GEX_DT_*), as UCX's.
 struct AtomicPlan {
-  /// What UCX's operand is made of.
+  /// UCX's operand is made of one of these.
   enum class Operand : std::uint8_t { first, negated, one, minus_one, zero };
 
   ucp_atomic_op_t operation;

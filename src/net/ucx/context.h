@@ -17,7 +17,7 @@ std::string version();
 /// "Input/output error", in UCX's words.
 const char* text_of(ucs_status_t status) noexcept;
 
-/// What UCX may use; an empty text: what the user allows, or what UCX finds.
+/// UCX may use these; an empty text: what the user allows, or what UCX finds.
 struct Allowed {
   std::string transports;  ///< as UCX_TLS has it
   std::string devices;     ///< as UCX_NET_DEVICES has it

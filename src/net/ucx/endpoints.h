@@ -38,7 +38,7 @@ class Endpoints {
   void connect(std::uint32_t peer, const std::vector<std::byte>& address) {
     connect(peer, address.data());
   }
-  /// Whether the peer's address is known.
+  /// Returns true if the peer's address is known.
   bool can_reach(std::uint32_t peer) const noexcept {
     return !addresses_.empty() || peers_[peer].endpoint != nullptr;
   }
@@ -48,12 +48,12 @@ class Endpoints {
 
   // The process leaves: all that work are closed, after what is under way on them.
   void begin_to_close();
-  /// Whether they are closed.
+  /// Returns true if they are closed.
   bool advance_closing();
   /// Gives up those that are not.
   void end_closing();
 
-  /// Whether all of the endpoint's transports are TCP; connects it if it is not.
+  /// Returns true if all of the endpoint's transports are TCP; connects it if it is not.
   bool is_over_tcp_alone(std::uint32_t peer);
 
   /// The endpoint's transports as UCX prints them, "rc_mlx5/mlx5_0:1, tcp/eth0"; connects it if it

@@ -36,7 +36,7 @@ struct Lane {
   OneSided one_sided;
   Network network;
 
-  // Of a further one.
+  // Only further lanes have these.
   std::vector<std::byte> address;
   std::unique_ptr<std::atomic<bool>[]> leads_to;  ///< by peer
 
@@ -64,7 +64,7 @@ class Lanes final : public LaneSet<Lanes, Lane, std::vector<std::byte>> {
     });
   }
 
-  /// Of what was put to a peer over any lane.
+  /// Flushes what was put to a peer over any lane.
   SendResult flush(std::uint32_t peer, void* done);
 
   /// Returns when what was sent is on its way and what was put is there, or after some seconds in

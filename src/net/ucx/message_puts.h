@@ -30,7 +30,7 @@
 
 namespace gex::net::ucx {
 
-/// What is notified of the stages of a put.
+/// This object is notified of the stages of a put.
 class PutOwner {
  public:
   /// The source may be reused.
@@ -58,7 +58,7 @@ class MessagePuts {
   /// Ready to receive.
   bool start(std::string& error);
 
-  /// Whether puts to this peer are to be made of messages.
+  /// Returns true if puts to this peer are to be made of messages.
   bool serves(std::uint32_t peer);
 
   /// The source stays as it is until `source_is_free(put)`, which may be inside the call.
@@ -82,7 +82,7 @@ class MessagePuts {
     std::uint32_t unacknowledged = 0;  ///< parts
     bool all_parts_made = false;
   };
-  /// What of a put has not been handed to UCX.
+  /// These bytes of a put have not been handed to UCX.
   struct Rest {
     Put* put;
     const std::byte* source;

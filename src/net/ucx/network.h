@@ -67,13 +67,13 @@ class Network {
   std::size_t poll(std::uint32_t channels, std::size_t most);
   void* buffer(Channel channel, std::uint32_t peer, std::size_t size);
   void release(void* payload);
-  /// Whether this is a place that `buffer` has given.
+  /// Returns true if this is a place that `buffer` has given.
   bool has_built(const void* payload) const noexcept { return pool_.built_at(payload) != nullptr; }
 
   /// Offers a peer a lane; false: no room now.
   bool send_offer(std::uint32_t peer, std::uint32_t lane, std::span<const std::byte> address);
   bool has_offers() const noexcept { return any_offers_.load(std::memory_order_relaxed); }
-  /// What peers have offered since the last time.
+  /// Returns what peers have offered since the last call.
   std::vector<LaneOffer> take_offers();
 
   // The process leaves: no other thread runs.

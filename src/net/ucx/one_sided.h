@@ -131,7 +131,7 @@ class OneSided final : private PutOwner {
   ucp_rkey_h key_of(const Remote& remote) {
     return keys_.find(remote, peers_[remote.peer].under_way <= 1);
   }
-  /// What UCX answered to an operation; false: it has no room now, and the operation is undone.
+  /// Handles UCX's answer to an operation; false: it has no room now, and the operation is undone.
   bool accepted(Transfer& transfer, void* answer);
   /// One of the completions that a transfer awaits has come.
   void part_is_done(Transfer& transfer);

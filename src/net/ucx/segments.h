@@ -40,7 +40,7 @@ class Segments {
   bool add(const SegmentMemory& memory, void* key, std::size_t key_bytes);
   void remove(const void* key);
 
-  /// Whether these bytes lie in the segment of that number.
+  /// Returns true if these bytes lie in the segment of that number.
   bool holds(std::uint64_t number, std::uint64_t address, std::size_t size);
 
  private:

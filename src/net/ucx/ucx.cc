@@ -105,16 +105,16 @@ bool begins_with_any(std::string_view text, std::initializer_list<std::string_vi
                      [&](std::string_view one) { return text.starts_with(one); });
 }
 
-/// Of a transport with its device, "rc_mlx5/mlx5_0:1": whether an adapter of InfiniBand or RoCE
-/// moves the bytes.
+/// Takes a transport with its device, "rc_mlx5/mlx5_0:1"; returns true if an adapter of InfiniBand
+/// or RoCE moves the bytes.
 bool is_hardware(std::string_view transport) {
   return begins_with_any(transport, {"rc_", "dc_", "ud_"});
 }
 
-/// Whether it can connect this process with another one at all.
+/// Returns true if it can connect this process with another one at all.
 bool leads_to_others(std::string_view transport, bool several_hosts) {
   const std::string_view name = transport.substr(0, transport.find('/'));
-  // Those that only copy, between a device and its processor, or inside the process.
+  // These only copy, between a device and its processor, or inside the process.
   if (name == "self" || name.ends_with("_copy")) return false;
   const bool on_host = begins_with_any(name, {"posix", "sysv", "cma", "xpmem", "knem"}) ||
                        name.ends_with("_ipc") || transport == "tcp/lo";
@@ -189,7 +189,7 @@ bool choose_device(const Host& host, Allowed& allowed, const char*& why) {
   return true;
 }
 
-/// What UCX chooses by, beside what it finds.
+/// Names the variables by which UCX chooses, beside what it finds.
 std::string choice_reason(const Host& host) {
   std::string asked;
   for (const char* const name : {"GEX_UCX_TRANSPORTS", "GEX_UCX_DEVICES"}) {

@@ -90,7 +90,7 @@ struct LaneOffer {
 /// The parts, 32-bit numbers, that one acknowledgement names at most.
 inline constexpr std::size_t max_answered_parts = 64;
 
-/// Whether a peer of this job can have sent this.
+/// Returns true if a peer of this job can have sent this.
 inline bool is_from_peer(const Host& host, const Stamp& stamp) noexcept {
   return stamp.cookie() == host.cookie && stamp.source() < host.size && stamp.source() != host.rank;
 }

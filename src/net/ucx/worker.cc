@@ -10,7 +10,7 @@ namespace gex::net::ucx {
 
 namespace {
 
-/// What a failure that a lack of memory may be the cause of is reported with: UCX's transports over
+/// Returns a hint for a failure that a lack of memory may be the cause of: UCX's transports over
 /// shared memory have some 5 MB a rank in a folder that containers make small.
 std::string hint_of(ucs_status_t status) {
   constexpr unsigned long long plenty = 256;

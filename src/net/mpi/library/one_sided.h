@@ -104,7 +104,7 @@ class OneSided {
     bool waits_for_answer = false;  ///< of the peer's
   };
   enum class What : std::uint8_t { own_data, put_data, get_data };
-  /// What a request of MPI's is for.
+  /// A request of MPI's has this purpose.
   struct Pending {
     What what;
     std::uint32_t peer;

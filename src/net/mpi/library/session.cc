@@ -18,7 +18,7 @@ namespace gex::net::mpi {
 
 namespace {
 
-/// What differs between MPIs. It is asked of the library itself: the standard's binary interface,
+/// MPIs differ in these. The library itself is asked: the standard's binary interface,
 /// with which a part may be linked, belongs to several.
 struct Kind {
   const char* title;
@@ -75,7 +75,7 @@ int wanted_level(const Host& host, std::string& error) {
   return MPI_THREAD_SERIALIZED;
 }
 
-/// Whether a launcher of this MPI has started the processes of this job.
+/// Returns true if a launcher of this MPI has started the processes of this job.
 bool has_launcher(const Host& host) {
   const char* const size_variable = kind().size_variable;
   const char* const size = std::getenv(size_variable);
@@ -111,7 +111,7 @@ bool is_one_host(const Host& host) {
   return true;
 }
 
-/// Whether this host has an adapter that MPI would prefer to sockets.
+/// Returns true if this host has an adapter that MPI would prefer to sockets.
 bool has_adapter() {
   std::error_code none;
   for (const char* const folder : {"/sys/class/infiniband", "/sys/class/cxi"})
