@@ -1,0 +1,63 @@
+#include "presets.h"
+
+namespace gexsim {
+
+const std::vector<Preset>& presets() {
+  static const std::vector<Preset> rows = {
+      // Slingshot. Keys of the client's, regions bound to endpoints, no read after write, order as
+      // asked, small queues.
+      {"cxi",
+       "name=cxi,nic_name=cxi%,address=cxi,mr_mode=allocated|endpoint,mr_if_offered=prov_key,"
+       "key_size=4,mr_refuses_null=1,inject=192,max_message=4294967295,tx_size=1024,iov=1,"
+       "orders=sas|waw|rma_rar|rma_waw|atomic_rar|atomic_war|atomic_waw,reorder=6,visible_polls=3,"
+       "delivery=kept,delivery_polls=4,cq_size=256,release=alone,recv_align=1,atomics=cxi,"
+       "strict_tx_caps=1"},
+      // InfiniBand and RoCE below libfabric's layer for connections.
+      {"verbs;ofi_rxm",
+       "name=verbs;ofi_rxm,nic_name=mlx5_%,address=sockaddr,mr_mode=virt_addr|allocated|prov_key,"
+       "mr_if_offered=local,key_size=4,inject=16K,tx_size=2048,"
+       "orders=rar|raw|ras|waw|was|saw|sas|rma_rar|rma_raw|rma_waw,orders_as_asked=0,"
+       "atomics_void_order=1,delivery=ignored,visible_polls=12,connect_polls=2,close_loses=1,"
+       "cq_data=4,multi_recv=1"},
+      // Elastic Fabric Adapter. Packets in any order, reads overtake writes.
+      {"efa",
+       "name=efa,nic_name=rdmap%s0-rdm,address=efa,mr_mode=virt_addr|allocated|prov_key,"
+       "mr_if_offered=local,key_size=4,mr_microseconds_per_mib=80,inject=4K,tx_size=256,iov=2,"
+       "orders=sas|atomic_rar|atomic_raw|atomic_war|atomic_waw,max_order=0,reorder=8,"
+       "visible_polls=2,connect_polls=2,handshake_polls=2,fragment=8K,recv_align=1,cq_data=4,"
+       "fork_aborts=1"},
+      // Omni-Path and Ethernet through PSM. Limits without a limit, patience with silent peers.
+      {"psm3",
+       "name=psm3,nic_name=psm3_%,address=psmx3,inject=64,max_message=4G,tx_size=1024,"
+       "tx_reported=max,orders=sas|rar|raw|war|waw|rma_rar|rma_raw|rma_war|rma_waw,"
+       "orders_as_asked=0,max_order=4K,visible_polls=2,blocks_ms=20,connect_polls=1,connect_"
+       "patience_ms=5000,iov=1,"
+       "release=each,endpoints=64"},
+      {"psm2",
+       "name=psm2,nic_name=hfi1_%,address=psmx2,required_mode=context,inject=64,max_message=4G,"
+       "tx_size=1024,tx_reported=max,orders=sas|rar|raw|war|waw|rma_rar|rma_raw|rma_war|rma_waw,"
+       "orders_as_asked=0,max_order=4K,visible_polls=2,blocks_ms=20,connect_polls=1,connect_"
+       "patience_ms=5000,iov=1,"
+       "release=each,endpoints=1"},
+      {"opx",
+       "name=opx,nic_name=hfi1_%,address=opx,inject=16,max_message=max,tx_size=1024,"
+       "tx_reported=max,rm=echo,orders=atomic_rar|atomic_raw|atomic_war|atomic_waw,reorder=4,"
+       "visible_polls=2,iov=1,endpoints=160"},
+      // The native reliable datagrams of libfabric 1.18's tcp.
+      {"tcp",
+       "name=tcp,nic_name=sim%,address=sockaddr,inject=128,max_message=max,tx_size=64K,rma_iov=4,"
+       "orders=all,orders_as_asked=0,atomics=none,connect_polls=2,"
+       "progress=either"},
+      // verbs alone, which has only connected endpoints, is absent for those that want datagrams.
+      {"plain", "name=gexsim"},
+  };
+  return rows;
+}
+
+const Preset* find_preset(std::string_view name) {
+  for (const Preset& preset : presets())
+    if (preset.name == name) return &preset;
+  return nullptr;
+}
+
+}  // namespace gexsim

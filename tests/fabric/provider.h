@@ -1,0 +1,31 @@
+#pragma once
+// The provider itself, as libfabric has loaded it.
+
+#include <rdma/fabric.h>
+#include <rdma/providers/fi_prov.h>
+
+#include <string>
+
+namespace gexsim {
+
+extern fi_provider provider;
+
+/// The name by which it is loaded, and that of the provider which it is layered over, or empty: of
+/// "verbs;ofi_rxm" ofi_rxm, and verbs.
+std::string own_name();
+std::string core_name();
+
+/// What fi_getinfo calls. (info.cc)
+int get_info(std::uint32_t version, const char* node, const char* service, std::uint64_t flags,
+             const fi_info* hints, fi_info** info);
+/// What fi_fabric calls. (fabric.cc)
+int open_fabric(fi_fabric_attr* attributes, fid_fabric** fabric, void* context);
+
+/// The order bits of a knob's words.
+std::uint64_t order_of(std::string_view words);
+/// The number of an interface's name; -1: it has none of the kind.
+int nic_of(const char* domain_name);
+/// The fabric on which an interface lies.
+std::uint16_t fabric_of(int nic);
+
+}  // namespace gexsim
