@@ -48,6 +48,7 @@ foreach(conduit IN LISTS GEX_CONDUIT_PLUGINS)
 endforeach()
 
 include(GexManPages)
+include(GexReference)
 
 # The documents by the names that programs and manual pages have for them: docs/gexperf.md.
 install(FILES README.md CHANGELOG.md LICENSE DESTINATION ${CMAKE_INSTALL_DOCDIR})

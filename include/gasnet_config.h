@@ -1,26 +1,36 @@
-/* What configure scripts read from an installed tree, some of them without a compiler: one number a
- * line. Preprocessor only; part of every header that needs a number of it. */
+/** @file
+ * What configure scripts read from an installed tree, some of them without a compiler: one number a
+ * line. Preprocessor only; part of every header that needs a number of it.
+ */
 #ifndef _INCLUDED_GASNET_CONFIG_H
 #if __INCLUDE_LEVEL__ && !defined(GEX_SHOW_WARNINGS_)
 #pragma GCC system_header
 #endif
 #define _INCLUDED_GASNET_CONFIG_H
 
-/* The release whose interface this is, which clients test for. */
+/** @name Versions
+ * The release whose interface this is, which clients test for, and the specifications that are
+ * implemented: GASNet-EX, GASNet-1, GASNet-Tools.
+ * @see GEX_LIBRARY_VERSION, gasnett_release_version
+ */
+/**@{*/
 #define GASNET_RELEASE_VERSION_MAJOR 2025
 #define GASNET_RELEASE_VERSION_MINOR 8
 #define GASNET_RELEASE_VERSION_PATCH 0
 
-/* Specifications implemented: GASNet-EX, GASNet-1, GASNet-Tools. */
 #define GEX_SPEC_VERSION_MAJOR 0
 #define GEX_SPEC_VERSION_MINOR 19
 #define GASNET_SPEC_VERSION_MAJOR 1
 #define GASNET_SPEC_VERSION_MINOR 8
 #define GASNETT_SPEC_VERSION_MAJOR 1
 #define GASNETT_SPEC_VERSION_MINOR 20
+/**@}*/
 
-/* The build, in the words of the options that a reference of the same abilities is configured with.
- * Nothing but scripts reads these. */
+/** @name The build
+ * What configure scripts read about a build: the options of a reference of the same abilities; as
+ * installed, of the networks that clients can be labelled with, and of the processor.
+ */
+/**@{*/
 #define GASNETI_RELEASE_VERSION 2025.8.0
 #define GASNETI_BUILD_ID "libgex"
 /* clang-format off */
@@ -28,17 +38,20 @@
 /* clang-format on */
 #define GASNETI_EX_SPEC_VERSION_MAJOR 0
 #define GASNETI_EX_SPEC_VERSION_MINOR 19
-/* As installed: of the networks that clients can be labelled with, and of the processor. */
 #define GASNETI_CONDUITS "smp"
 #define GASNETI_SYSTEM_TUPLE "x86_64-unknown-linux-gnu"
 #define GASNETI_SYSTEM_NAME "linux"
+/**@}*/
 
-/* POSIX threads are here. */
+/** 1: POSIX threads are here. */
 #ifndef HAVE_PTHREAD_H
 #define HAVE_PTHREAD_H 1
 #endif
 
-/* Bytes of C's basic types, under the names that configure scripts define for themselves. */
+/** @name Bytes of C's basic types
+ * Under the names that configure scripts define for themselves.
+ */
+/**@{*/
 #define SIZEOF_CHAR 1
 #define SIZEOF_SHORT 2
 #define SIZEOF_INT 4
@@ -54,5 +67,6 @@
 #define SIZEOF_SIZE_T 4
 #define SIZEOF_PTRDIFF_T 4
 #endif
+/**@}*/
 
 #endif

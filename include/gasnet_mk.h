@@ -1,7 +1,8 @@
-/* gasnet_mk.h: memory kinds. Spec: docs/memory_kinds.md of the GASNet-EX documents.
+/** @file
+ * Memory kinds.
  *
- * This release of libgex has host memory only, which GEX_MK_HOST names without any of this: none of
- * GASNET_HAVE_MK_CLASS_CUDA_UVA, _HIP and _ZE is defined, and gex_MK_Create refuses those kinds.
+ * This release of libgex has host memory only, which #GEX_MK_HOST names without any of this: none
+ * of GASNET_HAVE_MK_CLASS_CUDA_UVA, _HIP and _ZE is defined, and gex_MK_Create refuses those kinds.
  */
 #ifndef _INCLUDED_GASNET_MK_H
 #if __INCLUDE_LEVEL__ && !defined(GEX_SHOW_WARNINGS_)
@@ -15,6 +16,9 @@
 extern "C" {
 #endif
 
+/** Classes of memory: of the host, and of devices through CUDA, HIP and Level Zero.
+ * @see gex_MK_Create
+ */
 typedef enum gex_MK_Class_t {
   GEX_MK_CLASS_HOST,
   GEX_MK_CLASS_CUDA_UVA,
@@ -22,9 +26,17 @@ typedef enum gex_MK_Class_t {
   GEX_MK_CLASS_ZE
 } gex_MK_Class_t;
 
+/** What gex_MK_Create makes a kind of: a class, and the device as that class names it.
+ *
+ * gex_args has a member for each class but the host's: gex_class_cuda_uva.gex_CUdevice,
+ * gex_class_hip.gex_hipDevice, and gex_class_ze with gex_zeDevice, gex_zeContext and
+ * gex_zeMemoryOrdinal.
+ * @see gex_MK_Create
+ */
 typedef struct gex_MK_Create_args_t {
-  uint64_t gex_flags; /* 0 */
-  gex_MK_Class_t gex_class;
+  uint64_t gex_flags;       /**< 0. */
+  gex_MK_Class_t gex_class; /**< The class, which selects a member of gex_args. */
+  /** The device. */
   union gex_MK_Class_args_ {
     struct gex_MK_CUDA_args_ {
       int gex_CUdevice;
@@ -40,12 +52,41 @@ typedef struct gex_MK_Create_args_t {
   } gex_args;
 } gex_MK_Create_args_t;
 
-/** Makes a kind for one device; of GEX_MK_CLASS_HOST there is only GEX_MK_HOST. Not collective.
- * Flags: 0. GASNET_ERR_BAD_ARG for a wrong argument, and for a class that this library has no
- * memory of. Not in handlers. */
+/** Makes a memory kind for one device.
+ *
+ * @param memkind_p  Receives the kind.
+ * @param client     The client that will have segments of it.
+ * @param args       Class and device. Read within the call.
+ * @param flags      0.
+ * @return GASNET_OK, or GASNET_ERR_BAD_ARG for a wrong argument, for #GEX_MK_CLASS_HOST, of which
+ *         there is only #GEX_MK_HOST, and for a class that this library has no memory of: here all
+ *         others.
+ * @par Context
+ * Any thread; not collective; not in handlers.
+ * @par Example
+ * @code
+ * gex_MK_Create_args_t args;
+ * args.gex_flags = 0;
+ * args.gex_class = GEX_MK_CLASS_CUDA_UVA;
+ * args.gex_args.gex_class_cuda_uva.gex_CUdevice = device;
+ * if (gex_MK_Create(&kind, client, &args, 0) != GASNET_OK) kind = GEX_MK_HOST;
+ * @endcode
+ * @par Specification
+ * GASNet-EX, memory kinds: "gex_MK_Create".
+ * @see gex_MK_Create_args_t, gex_Segment_Create, gex_MK_Destroy
+ */
 GEX_EXPORT_ int gex_MK_Create(gex_MK_t* memkind_p, gex_Client_t client,
                               const gex_MK_Create_args_t* args, gex_Flags_t flags);
-/** Ends a kind that no segment has any more; GEX_MK_HOST stays. Flags: 0. Not in handlers. */
+/** Ends a memory kind.
+ *
+ * @param memkind  A kind that no segment has any more; #GEX_MK_HOST is not ended.
+ * @param flags    0.
+ * @par Context
+ * Any thread; not collective; not in handlers.
+ * @par Specification
+ * GASNet-EX, memory kinds: "gex_MK_Destroy".
+ * @see gex_MK_Create
+ */
 GEX_EXPORT_ void gex_MK_Destroy(gex_MK_t memkind, gex_Flags_t flags);
 
 #ifdef __cplusplus

@@ -1,27 +1,11 @@
-/* Names for the compiler, the operating system and the processor that a source is compiled for.
- *
- * Every name is a macro, so that #if can test it. A family that is not ours is simply undefined:
- *   #if PLATFORM_COMPILER_GNU && PLATFORM_COMPILER_VERSION_GE(12,0,0) && PLATFORM_ARCH_64
- *
- *   PLATFORM_COMPILER_{GNU,CLANG,INTEL,PGI,CRAY,UNKNOWN}  the compiler's family: exactly one is 1;
- *                                    with _C or _CXX appended, the family for that language
- *   PLATFORM_COMPILER_FAMILYNAME     the family as a bare token, GNU
- *   PLATFORM_COMPILER_FAMILYID       the family as a number
- *   PLATFORM_COMPILER_VERSION        the version as a number that compares
- *   PLATFORM_COMPILER_VERSION_INT(major,minor,patch)           such a number
- *   PLATFORM_COMPILER_VERSION_{GE,GT,LE,LT,EQ}(major,minor,patch)  how the compiler's compares to
- * it PLATFORM_COMPILER_VERSION_STR    the version as a string, "12.2.0"
- *   PLATFORM_COMPILER_C_LANGLVL, PLATFORM_COMPILER_CXX_LANGLVL   the language: __STDC_VERSION__ or
- *                                    __cplusplus
- *   PLATFORM_COMPILER_IDSTR          all of that as one string literal
- *   PLATFORM_OS_{LINUX,UNKNOWN}, PLATFORM_OS_FAMILYNAME
- *   PLATFORM_ARCH_{X86_64,X86,AARCH64,ARM,POWERPC,RISCV,S390,MIPS,LOONGARCH,UNKNOWN},
- *   PLATFORM_ARCH_FAMILYNAME, PLATFORM_ARCH_{32,64}, PLATFORM_ARCH_{LITTLE,BIG}_ENDIAN
+/** @file
+ * Names for the compiler, the operating system and the processor that a source is compiled for.
  *
  * Open MPI's mpi.h defines some of these names as well, and takes Clang for GNU. This header may
  * stand before or after it: what it finds is replaced, and mpi.h leaves alone what it finds.
  *
- * Preprocessor only, usable from any language the C preprocessor serves. */
+ * Preprocessor only, usable from any language the C preprocessor serves.
+ */
 #ifndef _INCLUDED_GASNET_PORTABLE_PLATFORM_H
 #if __INCLUDE_LEVEL__ && !defined(GEX_SHOW_WARNINGS_)
 #pragma GCC system_header
@@ -54,6 +38,32 @@
 #undef PLATFORM_COMPILER_C_LANGLVL
 #undef PLATFORM_COMPILER_CXX_LANGLVL
 
+/** @name The platform
+ * Names for the compiler, the operating system and the processor, which `#if` can test.
+ *
+ * A family that is not this one's is simply undefined.
+ * - PLATFORM_COMPILER_GNU, _CLANG, _INTEL, _PGI, _CRAY or _UNKNOWN is 1: the compiler's family.
+ *   With _C or _CXX appended, the family for that language. PLATFORM_COMPILER_FAMILYNAME is the
+ *   family as a bare token, PLATFORM_COMPILER_FAMILYID as a number.
+ * - PLATFORM_COMPILER_VERSION is a number that compares; PLATFORM_COMPILER_VERSION_INT(maj, min,
+ *   pat) makes one, and PLATFORM_COMPILER_VERSION_GE, GT, LE, LT and EQ compare with the
+ *   compiler's. PLATFORM_COMPILER_VERSION_STR is text, "12.2.0".
+ * - PLATFORM_COMPILER_C_LANGLVL or PLATFORM_COMPILER_CXX_LANGLVL is the language: __STDC_VERSION__
+ *   or __cplusplus. PLATFORM_COMPILER_ID and PLATFORM_COMPILER_IDSTR are all of that as text.
+ * - PLATFORM_OS_LINUX or _UNKNOWN is 1; PLATFORM_OS_FAMILYNAME is the token.
+ * - PLATFORM_ARCH_X86_64, _X86, _AARCH64, _ARM, _POWERPC, _RISCV, _S390, _MIPS, _LOONGARCH or
+ *   _UNKNOWN is 1; PLATFORM_ARCH_FAMILYNAME is the token; PLATFORM_ARCH_32 or _64 and
+ *   PLATFORM_ARCH_LITTLE_ENDIAN or _BIG_ENDIAN are 1.
+ *
+ * @param maj  Major version.
+ * @param min  Minor version.
+ * @param pat  Patch level.
+ * @par Example
+ * @code
+ * #if PLATFORM_COMPILER_GNU && PLATFORM_COMPILER_VERSION_GE(12, 0, 0) && PLATFORM_ARCH_64
+ * @endcode
+ */
+/**@{*/
 /* Two levels, so that an argument that is a macro is expanded first. */
 #define GEX_PLATFORM_STRING_TEXT_(x) #x
 #define GEX_PLATFORM_STRING_(x) GEX_PLATFORM_STRING_TEXT_(x)
@@ -238,5 +248,6 @@
 #else
 #define PLATFORM_ARCH_LITTLE_ENDIAN 1
 #endif
+/**@}*/
 
 #endif

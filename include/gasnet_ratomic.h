@@ -1,4 +1,5 @@
-/* gasnet_ratomic.h: remote atomics. Spec: "Remote Atomic Operations".
+/** @file
+ * Remote atomics.
  *
  * An operation of a domain is atomic towards every other of that domain, from any rank and thread.
  * What carries the operations out is chosen for the whole domain when it is made. It is the
@@ -26,28 +27,78 @@
 extern "C" {
 #endif
 
-/** An atomic domain: a team, a data type and a set of operations. */
+/** @name Atomic domains
+ * Names an atomic domain: a team, a data type and a set of operations, made by gex_AD_Create. The
+ * INVALID value is zero.
+ * @par Specification
+ * GASNet-EX, "Remote Atomic Operations".
+ * @see gex_AD_Create
+ */
+/**@{*/
 typedef struct _gex_AD* gex_AD_t;
 #define GEX_AD_INVALID ((gex_AD_t)0)
+/**@}*/
 
-/** Makes a domain of `tm`, one GEX_DT_ type and an OR of operations that this type has. Collective
- * over the team, and waits for no other member; `dt`, `ops` and `flags` are single-valued. The
- * checking library ends the job when it has found members that differ. Flags: at most one of
- * GEX_FLAG_AD_FAVOR_{MY_RANK,MY_NBRHD,REMOTE}; others are kept for gex_AD_QueryFlags. Client
- * context. */
+/** Makes an atomic domain.
+ *
+ * Memory that operations of the domain have under way is accessed by nothing else: neither by
+ * operations of other domains, nor by puts, gets and the processor's instructions.
+ *
+ * @param ad_p   Receives the domain, before the call returns.
+ * @param tm     The team that the targets belong to; not a TM-pair.
+ * @param dt     One GEX_DT_... type; not #GEX_DT_USER. Single-valued.
+ * @param ops    An OR of the GEX_OP_... operations that will be used, all of which the type has:
+ *               AND, OR, XOR and their fetching forms are for integers. Single-valued.
+ * @param flags  0 or one of #GEX_FLAG_AD_FAVOR_MY_RANK, #GEX_FLAG_AD_FAVOR_MY_NBRHD and
+ *               #GEX_FLAG_AD_FAVOR_REMOTE. Single-valued.
+ * @par Errors
+ * A type and operations that do not go together end the job with one line; in the checking library
+ * so do members that differ.
+ * @par Context
+ * Collective over the team; waits for no other member. Not in handlers.
+ * @par Example
+ * @code
+ * gex_AD_t counters;
+ * gex_AD_Create(&counters, tm, GEX_DT_U64, GEX_OP_FADD | GEX_OP_GET, 0);
+ * @endcode
+ * @par Specification
+ * GASNet-EX, "Remote Atomic Operations".
+ * @see gex_AD_OpNB_U64, gex_AD_Destroy
+ */
 GEX_EXPORT_ void gex_AD_Create(gex_AD_t* ad_p, gex_TM_t tm, gex_DT_t dt, gex_OP_t ops,
                                gex_Flags_t flags);
-/** Ends a domain whose operations are all complete everywhere, before its team ends. Collective; no
- * barrier. Client context. */
+/** Ends an atomic domain.
+ *
+ * @param ad  The domain. Its operations are complete on all members, and its team still exists.
+ * @par Context
+ * Collective over the domain's team; no barrier. Not in handlers.
+ * @par Specification
+ * GASNet-EX, "Remote Atomic Operations".
+ * @see gex_AD_Create
+ */
 GEX_EXPORT_ void gex_AD_Destroy(gex_AD_t ad);
 
-/* What a domain was made with, and its client data. Any context. */
+/** @name What an atomic domain is
+ * Return what a domain was made with, and keep one pointer of the client's with it.
+ *
+ * @param ad   The domain.
+ * @param val  The client's pointer; NULL at first.
+ * @return The flags, the team, the type and the operations given to gex_AD_Create; the pointer that
+ *         was last set.
+ * @par Context
+ * Any thread, in handlers, and while holding an HSL.
+ * @par Specification
+ * GASNet-EX, "Remote Atomic Operations".
+ * @see gex_AD_Create
+ */
+/**@{*/
 GEX_EXPORT_ gex_Flags_t gex_AD_QueryFlags(gex_AD_t ad);
 GEX_EXPORT_ gex_TM_t gex_AD_QueryTM(gex_AD_t ad);
 GEX_EXPORT_ gex_DT_t gex_AD_QueryDT(gex_AD_t ad);
 GEX_EXPORT_ gex_OP_t gex_AD_QueryOps(gex_AD_t ad);
 GEX_EXPORT_ void gex_AD_SetCData(gex_AD_t ad, const void* val);
 GEX_EXPORT_ void* gex_AD_QueryCData(gex_AD_t ad);
+/**@}*/
 
 /* The general forms of gex_AD_OpNB_ and gex_AD_OpNBI_; operands as in gex/atomic_operations.h. */
 GEX_EXPORT_ gex_Event_t gex_ad_nb_(gex_AD_t ad, gex_DT_t type, void* result_p, gex_Rank_t tgt_rank,
@@ -95,21 +146,7 @@ GEX_FOLDED_ int gex_ad_direct_(gex_AD_t ad, gex_DT_t type, void* result_p, gex_R
 #define GEX_AD_ENTRY_ GEX_FOLDED_
 #endif
 
-/* gex_AD_OpNB_<SUFFIX> and gex_AD_OpNBI_<SUFFIX>: one operation on the aligned object at
- * `tgt_addr`, in the bound segment of a member. `*result_p` receives the old value of fetching
- * operations, by the time the operation is complete; other operations ignore it. The implicit form
- * completes in category PUT (SET), GET (GET) or RMW (all others). GEX_EVENT_NO_OP, and non-zero,
- * only when GEX_FLAG_IMMEDIATE was given and nothing was done. Any thread; not in handlers, not
- * while holding an HSL. Flags:
- *
- * - GEX_FLAG_IMMEDIATE;
- * - GEX_FLAG_AD_MY_RANK asserts that the target is the caller's own endpoint, or
- *   GEX_FLAG_AD_MY_NBRHD that it is in the caller's neighborhood;
- * - GEX_FLAG_AD_REL: what this thread did, and what it has synchronised, comes before;
- * - GEX_FLAG_AD_ACQ: what the thread does that synchronises the operation comes after;
- * - GEX_FLAG_RANK_IS_JOBRANK: `tgt_rank` is a jobrank, of a member;
- * - GEX_FLAG_SELF_SEG_OFFSET: `result_p` is an offset into the caller's bound segment;
- * - GEX_FLAG_PEER_SEG_OFFSET: `tgt_addr` is an offset into the target's. */
+/* The functions of one type: gex_AD_OpNB_<SUFFIX> and gex_AD_OpNBI_<SUFFIX>. */
 #define GEX_AD_DEFINE_(SUFFIX, type, word)                                                         \
   GEX_FOLDED_ uint64_t gex_ad_bits_##SUFFIX##_(type value) {                                       \
     word bits;                                                                                     \
@@ -138,12 +175,66 @@ GEX_FOLDED_ int gex_ad_direct_(gex_AD_t ad, gex_DT_t type, void* result_p, gex_R
     return gex_ad_nbi_(ad, GEX_DT_##SUFFIX, result_p, tgt_rank, tgt_addr, opcode, bits1, bits2,    \
                        flags);                                                                     \
   }
+/** @name Atomic operations
+ * Performs one atomic operation on an object in the segment of a member.
+ *
+ * There is a pair of functions for each type: `type` below is int32_t for I32, uint32_t for U32,
+ * int64_t for I64, uint64_t for U64, float for FLT and double for DBL. Integers wrap around. CAS
+ * compares bits, so that 0.0 and -0.0 differ, and never fails without cause. MIN and MAX of a NaN
+ * and a number are the operand.
+ *
+ * @par Synopsis
+ * @code
+ * gex_Event_t gex_AD_OpNB_[TYPE](gex_AD_t ad, type *result_p, gex_Rank_t tgt_rank, void *tgt_addr,
+ *                                gex_OP_t opcode, type operand1, type operand2, gex_Flags_t flags);
+ * int gex_AD_OpNBI_[TYPE](gex_AD_t ad, type *result_p, gex_Rank_t tgt_rank, void *tgt_addr,
+ *                         gex_OP_t opcode, type operand1, type operand2, gex_Flags_t flags);
+ * @endcode
+ *
+ * @param ad        The domain, of that type.
+ * @param result_p  Receives the old value of a fetching operation, by the time the operation is
+ *                  complete; any aligned memory of this process until then. Other operations ignore
+ *                  it. With #GEX_FLAG_SELF_SEG_OFFSET an offset into the caller's bound segment.
+ * @param tgt_rank  A rank of the domain's team, or with #GEX_FLAG_RANK_IS_JOBRANK the jobrank of a
+ *                  member.
+ * @param tgt_addr  The object, aligned to its size, in the target's bound segment: an address of
+ *                  the owner, or with #GEX_FLAG_PEER_SEG_OFFSET an offset into the segment.
+ * @param opcode    One operation of the domain.
+ * @param operand1  The first operand; ignored by INC, DEC and GET.
+ * @param operand2  The second operand; of CAS only.
+ * @param flags     0 or an OR of #GEX_FLAG_IMMEDIATE, #GEX_FLAG_AD_MY_RANK or
+ *                  #GEX_FLAG_AD_MY_NBRHD, #GEX_FLAG_AD_ACQ, #GEX_FLAG_AD_REL,
+ *                  #GEX_FLAG_RANK_IS_JOBRANK, #GEX_FLAG_SELF_SEG_OFFSET, #GEX_FLAG_PEER_SEG_OFFSET.
+ * @return OpNB: an event, #GEX_EVENT_INVALID if the operation is complete already. OpNBI: 0; the
+ *         operation counts in category #GEX_EC_PUT (SET), #GEX_EC_GET (GET) or #GEX_EC_RMW (all
+ *         others). With #GEX_FLAG_IMMEDIATE #GEX_EVENT_NO_OP or non-zero if nothing was started.
+ * @par Ordering and visibility
+ * Operations under way are not ordered, not even on one object. With #GEX_FLAG_AD_REL the operation
+ * comes after what this thread did before, and what it had synchronised. With #GEX_FLAG_AD_ACQ what
+ * the thread does that synchronises the operation comes after it. Without them only the object
+ * itself is ordered.
+ * @par Errors
+ * None is returned. The checking library ends the job with one line for an operation that the
+ * domain does not have, another type, and an object outside the segment or not aligned.
+ * @par Context
+ * Any thread; not in handlers, not while holding an HSL.
+ * @par Example
+ * @code
+ * uint64_t ticket;
+ * gex_Event_Wait(gex_AD_OpNB_U64(counters, &ticket, 0, next, GEX_OP_FADD, 1, 0, 0));
+ * @endcode
+ * @par Specification
+ * GASNet-EX, "Remote Atomic Operations".
+ * @see gex_AD_Create, gex_Event_Wait, gex_NBI_Wait
+ */
+/**@{*/
 GEX_AD_DEFINE_(I32, int32_t, uint32_t)
 GEX_AD_DEFINE_(U32, uint32_t, uint32_t)
 GEX_AD_DEFINE_(I64, int64_t, uint64_t)
 GEX_AD_DEFINE_(U64, uint64_t, uint64_t)
 GEX_AD_DEFINE_(FLT, float, uint32_t)
 GEX_AD_DEFINE_(DBL, double, uint64_t)
+/**@}*/
 #undef GEX_AD_DEFINE_
 #endif
 

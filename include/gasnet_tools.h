@@ -1,23 +1,26 @@
-/* gasnet_tools.h: portable helpers, usable with GASNet or without any job.
+/** @file
+ * Portable helpers, usable with GASNet or without any job.
  *
  * A source that uses GASNet includes gasnetex.h first. Another one defines GASNETT_THREAD_SAFE,
  * GASNETT_THREAD_SINGLE or GASNETT_LITE_MODE and links libgex; it need not call gex_Client_Init.
  * Documented as GASNet tools, specification 1.20. C11 and C++11 clean. Any name may be a macro: no
  * address may be taken and no name undefined. The pieces are in gex/, each documented where it is
  * declared:
- *   tools_mode.h      what the choice above means
- *   tools_compiler.h  annotations, branch hints
- *   tools_atomics.h   fences, atomic integers
- *   tools_threads.h   locks, conditions, thread-local pointers
- *   tools_ticks.h     timers, sleep
- *   tools_env.h       environment, numbers as text
- *   tools_error.h     fatal errors, backtraces, debuggers, signals
- *   tools_system.h    the machine, the process, the library's version
- *   tools_memory.h    checksums, counting zeros, a heap that watches itself
- *   tools_trace.h     trace and statistics: nothing in this release
- *   tools_format.h    values of the GASNet-EX interface as text
+ * - tools_mode.h: what the choice above means
+ * - tools_compiler.h: annotations, branch hints
+ * - tools_atomics.h: fences, atomic integers
+ * - tools_threads.h: locks, conditions, thread-local pointers
+ * - tools_ticks.h: timers, sleep
+ * - tools_env.h: environment, numbers as text
+ * - tools_error.h: fatal errors, backtraces, debuggers, signals
+ * - tools_system.h: the machine, the process, the library's version
+ * - tools_memory.h: checksums, counting zeros, a heap that watches itself
+ * - tools_trace.h: trace and statistics: nothing in this release
+ * - tools_format.h: values of the GASNet-EX interface as text
+ *
  * Beside them: PLATFORM_... (gasnet_portable_platform.h), if_pf and if_pt (gex/platform.h), and the
- * standard headers of gex/standard.h. */
+ * standard headers of gex/standard.h.
+ */
 #ifndef _INCLUDED_GASNET_TOOLS_H
 #if __INCLUDE_LEVEL__ && !defined(GEX_SHOW_WARNINGS_)
 #pragma GCC system_header

@@ -1,4 +1,5 @@
-/* Names beyond the specifications that existing clients use; offered exactly, and nothing more of
+/** @file
+ * Names beyond the specifications that existing clients use; offered exactly, and nothing more of
  * that kind. Part of gasnetex.h.
  */
 #ifndef GEX_COMPAT_H_
@@ -13,25 +14,53 @@
 extern "C" {
 #endif
 
-/** This process's rank, where an old client reads it as a variable. */
+/** This process's rank, where an old client reads it as a variable.
+ * @see gex_System_QueryJobRank
+ */
 #define gasneti_mynode (gex_proc_.jobrank)
 
-/* Halves of a 64-bit value as two handler arguments, and back. */
+/** @name Halves of a word
+ * Split a 64-bit value into two handler arguments, and put it together again.
+ *
+ * @param value  The 64-bit value; its LOWORD and HIWORD are uint32_t.
+ * @param high   What HIWORD gave, of any integer type.
+ * @param low    What LOWORD gave.
+ * @par Example
+ * @code
+ * gex_AM_RequestShort(tm, peer, HANDLER, 0, (gex_AM_Arg_t)GASNETI_HIWORD(where),
+ *                     (gex_AM_Arg_t)GASNETI_LOWORD(where));
+ * @endcode
+ */
+/**@{*/
 #define GASNETI_LOWORD(value) ((uint32_t)((uint64_t)(value)&0xffffffffu))
 #define GASNETI_HIWORD(value) ((uint32_t)((uint64_t)(value) >> 32))
 #define GASNETI_MAKEWORD(high, low) (((uint64_t)(uint32_t)(high) << 32) | (uint32_t)(low))
+/**@}*/
 
-/* Helpers of gasnet_tools.h, which is included beside this, under older names. */
+/** @name Older names of tools
+ * Names that clients have for helpers of gasnet_tools.h, which must be included beside this.
+ *
+ * @param ticks  An interval.
+ * @see gasnett_gethostname, gasnett_ticks_now, gasnett_ticks_to_ns
+ */
+/**@{*/
 #define gasneti_gethostname() gasnett_gethostname()
 #define gasneti_tick_t gasnett_tick_t
 #define gasneti_ticks_now() gasnett_ticks_now()
 #define gasneti_ticks_to_ns(ticks) gasnett_ticks_to_ns(ticks)
+/**@}*/
 
-/** A poll, under a name that some configure scripts look for. */
+/** A poll, under a name that some configure scripts look for. It returns GASNET_OK.
+ * @see gasnet_AMPoll
+ */
 GEX_EXPORT_ int gasnetc_AMPoll(void);
 
-/** If set by the client before gex_Segment_Attach or gasnet_attach, called after each such call
- * with this process's segment: address and bytes, NULL and 0 if it has none. */
+/** A function of the client's that is called after each gex_Segment_Attach and gasnet_attach with
+ * this process's segment.
+ *
+ * Its arguments are address and bytes, NULL and 0 if there is none. The client sets the variable
+ * before those calls; it is NULL at first.
+ */
 extern GEX_EXPORT_ void (*gasnet_client_attach_hook)(void*, uintptr_t);
 
 #ifdef __cplusplus

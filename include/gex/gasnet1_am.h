@@ -1,8 +1,6 @@
-/* GASNet-1: active messages. Part of gasnet.h. Spec: GASNet-1 1.8, "Active Messaging Interface".
- *
- * Those of am.h, over the primordial team, with payload that is the caller's again when the call
- * returns. Requests: any thread, not in handlers, not while holding a lock; they poll while there
- * is no room. Replies: from the request handler that the token was given to, once.
+/** @file
+ * GASNet-1: active messages. Part of gasnet.h. They are those of am.h, over the primordial team,
+ * with payload that is the caller's again when the call returns.
  */
 #ifndef GEX_GASNET1_AM_H_
 #if __INCLUDE_LEVEL__ && !defined(GEX_SHOW_WARNINGS_)
@@ -17,25 +15,44 @@
 extern "C" {
 #endif
 
+/** @name Limits of messages (GASNet-1)
+ * Return the largest number of handler arguments, and the largest payload in bytes between any two
+ * processes: of medium requests and replies, of long requests, and of long replies.
+ *
+ * @return A number that is constant over the job.
+ * @par Context
+ * Any thread, in handlers, and while holding an HSL.
+ * @par Specification
+ * GASNet-1, "Active Messaging Interface".
+ * @see gex_AM_LUBRequestMedium, gex_AM_MaxArgs
+ */
+/**@{*/
 #ifdef GEX_BODIES_
-/** Largest number of handler arguments: 16. Any context, like all limits. */
 GEX_INLINE_ size_t gasnet_AMMaxArgs(void) {
   return gex_AM_MaxArgs();
 }
-/** Largest payload in bytes of a medium request or reply between any two processes, which is one
- * limit. */
 GEX_INLINE_ size_t gasnet_AMMaxMedium(void) {
   return gex_AM_LUBRequestMedium();
 }
-/** Bytes of payload of long requests and long replies. */
 GEX_INLINE_ size_t gasnet_AMMaxLongRequest(void) {
   return gex_AM_LUBRequestLong();
 }
 GEX_INLINE_ size_t gasnet_AMMaxLongReply(void) {
   return gex_AM_LUBReplyLong();
 }
+/**@}*/
 
-/** The rank that sent the message that is being handled. Handlers only. */
+/** Returns, within a handler, the rank that sent its message.
+ *
+ * @param token     The handler's.
+ * @param srcindex  Receives the rank.
+ * @return GASNET_OK.
+ * @par Context
+ * Handlers, in the thread that runs them.
+ * @par Specification
+ * GASNet-1, "Active Messaging Interface".
+ * @see gex_Token_Info
+ */
 GEX_INLINE_ int gasnet_AMGetMsgSource(gasnet_token_t token, gasnet_node_t* srcindex) {
   gex_Token_Info_t info;
   gex_Token_Info(token, &info, GEX_TI_SRCRANK);
@@ -46,8 +63,6 @@ GEX_INLINE_ int gasnet_AMGetMsgSource(gasnet_token_t token, gasnet_node_t* srcin
 
 /* clang-format off */
 
-/* For each number of arguments. RequestLongAsync lets its payload be read until the reply handler
- * starts; this library has read it when the call returns. */
 #define GEX_GASNET1_AM_FAMILY_(M)                                                                 \
   GEX_INLINE_ int gasnet_AMRequestShort##M(gasnet_node_t dest,                                    \
                                            gasnet_handler_t handler GEX_AM_PARAMETERS_##M##_) {   \
@@ -94,6 +109,51 @@ GEX_INLINE_ int gasnet_AMGetMsgSource(gasnet_token_t token, gasnet_node_t* srcin
                               M, args);                                                           \
   }
 
+/** @name Active messages (GASNet-1)
+ * Send requests, and answer them with replies, over the primordial team.
+ *
+ * They are the EX calls of the same kind: gex_AM_RequestMedium2 for gasnet_AMRequestMedium2. [M] is
+ * the number of handler arguments, 0 to 16; there is no form without it. RequestLongAsync may read
+ * its payload until the reply handler starts; this library has read it when the call returns.
+ *
+ * @par Synopsis
+ * @code
+ * int gasnet_AMRequestShort[M](gasnet_node_t dest, gasnet_handler_t handler, ...M arguments);
+ * int gasnet_AMRequestMedium[M](gasnet_node_t dest, gasnet_handler_t handler,
+ *                               const void *source_addr, size_t nbytes, ...M arguments);
+ * int gasnet_AMRequestLong[M](gasnet_node_t dest, gasnet_handler_t handler,
+ *                             const void *source_addr, size_t nbytes, void *dest_addr,
+ *                             ...M arguments);
+ * int gasnet_AMRequestLongAsync[M](the same);
+ * int gasnet_AMReplyShort[M](gasnet_token_t token, gasnet_handler_t handler, ...M arguments);
+ * int gasnet_AMReplyMedium[M](gasnet_token_t token, gasnet_handler_t handler,
+ *                             const void *source_addr, size_t nbytes, ...M arguments);
+ * int gasnet_AMReplyLong[M](gasnet_token_t token, gasnet_handler_t handler,
+ *                           const void *source_addr, size_t nbytes, void *dest_addr,
+ *                           ...M arguments);
+ * @endcode
+ *
+ * @param dest         The peer's rank.
+ * @param token        That of the running request handler.
+ * @param handler      Index of a handler at the peer.
+ * @param source_addr  The payload, anywhere in this process. It is the caller's again when the call
+ *                     returns; of RequestLongAsync once the reply handler runs.
+ * @param nbytes       Its bytes, up to gasnet_AMMaxMedium(), gasnet_AMMaxLongRequest() or
+ *                     gasnet_AMMaxLongReply().
+ * @param dest_addr    Where a long payload goes, in the peer's segment.
+ * @return GASNET_OK.
+ * @par Context
+ * Requests: any thread, not in handlers, not while holding a lock; they poll while there is no
+ * room. Replies: the request handler that the token was given to, once.
+ * @par Example
+ * @code
+ * gasnet_AMRequestShort2(peer, HANDLER, 1, 2);
+ * @endcode
+ * @par Specification
+ * GASNet-1, "Active Messaging Interface".
+ * @see gex_AM_RequestMedium, gex_AM_ReplyMedium, gasnet_attach
+ */
+/**@{*/
 #ifdef GEX_BODIES_
 GEX_GASNET1_AM_FAMILY_(0)
 GEX_GASNET1_AM_FAMILY_(1)
@@ -113,6 +173,7 @@ GEX_GASNET1_AM_FAMILY_(14)
 GEX_GASNET1_AM_FAMILY_(15)
 GEX_GASNET1_AM_FAMILY_(16)
 #endif
+/**@}*/
 
 /* clang-format on */
 

@@ -1,26 +1,7 @@
-/* Collectives of GASNet-1, as docs/collective_notes.txt of the public repository describes them.
- * Part of gasnet_coll.h.
+/** @file
+ * Collectives of GASNet-1. Part of gasnet_coll.h.
  *
- * Collective calls, in one order with those of GASNet-EX on the team. Addresses are local: with
- * GASNET_COLL_LOCAL those of the caller, with GASNET_COLL_SINGLE those that all callers give. Flags
- * are single-valued; one each of
- *
- *   GASNET_COLL_IN_NOSYNC, IN_MYSYNC     data may move once the ranks between which it moves have
- *                                        made the call
- *   GASNET_COLL_IN_ALLSYNC               once all have
- *   GASNET_COLL_OUT_NOSYNC, OUT_MYSYNC   completion means that the caller's memory may be used
- *   GASNET_COLL_OUT_ALLSYNC              and that of all: all have made the call, and the
- *                                        operation is complete at all of them
- *   GASNET_COLL_LOCAL, GASNET_COLL_SINGLE
- *
- * and GASNET_COLL_{SRC,DST}_IN_SEGMENT to assert where the memory is. An image is a rank of the
- * team. `nbytes` are the bytes of one rank's block; blocks stand in rank order. A block may be in
- * its place already: a source that is the caller's own block of the destination, or of a scatter
- * the other way round. Of exchange, the source and destination do not overlap. Of no bytes, a call
- * is complete at once, or with an ALLSYNC flag when all have made it.
- *
- * The forms with _nb never wait for others, whatever the flags. A member may make a call blocking
- * and another with _nb. Not in handlers; handles are synchronised by any thread, in any order.
+ * They are in one order with the collectives of GASNet-EX on the team.
  */
 #ifndef GEX_GASNET1_COLL_H_
 #if __INCLUDE_LEVEL__ && !defined(GEX_SHOW_WARNINGS_)
@@ -34,6 +15,13 @@
 extern "C" {
 #endif
 
+/** @name Types and teams of collectives (GASNet-1)
+ * Names of the EX objects: a team, a rank of a team, which is called an image, and an event.
+ * @par Specification
+ * GASNet, docs/collective_notes.txt.
+ * @see gasnet_coll_broadcast
+ */
+/**@{*/
 typedef gex_TM_t gasnet_team_handle_t;
 typedef gex_Rank_t gasnet_image_t;
 typedef gex_Event_t gasnet_coll_handle_t;
@@ -45,7 +33,25 @@ GEX_EXPORT_ gex_TM_t gex_coll_team_all_(void);
 /** The same team under the name that some clients have for it, once there is a client of GASNet-1.
  */
 extern GEX_EXPORT_ gasnet_team_handle_t gasnete_coll_team_all;
+/**@}*/
 
+/** @name Flags of collectives (GASNet-1)
+ * What a collective waits for, and what its addresses are: one of each of the first three groups,
+ * ORed.
+ *
+ * - GASNET_COLL_IN_NOSYNC, IN_MYSYNC: data may move once the ranks between which it moves have made
+ *   the call; IN_ALLSYNC: once all have.
+ * - GASNET_COLL_OUT_NOSYNC, OUT_MYSYNC: completion means that the caller's memory may be used;
+ *   OUT_ALLSYNC: that of all ranks.
+ * - GASNET_COLL_LOCAL: addresses are the caller's; GASNET_COLL_SINGLE: all callers give those of
+ *   all.
+ * - GASNET_COLL_SRC_IN_SEGMENT, DST_IN_SEGMENT: an assertion of where the memory is.
+ *
+ * @par Specification
+ * GASNet, docs/collective_notes.txt.
+ * @see gasnet_coll_broadcast
+ */
+/**@{*/
 #define GASNET_COLL_IN_NOSYNC (1 << 0)
 #define GASNET_COLL_IN_MYSYNC (1 << 1)
 #define GASNET_COLL_IN_ALLSYNC (1 << 2)
@@ -56,7 +62,40 @@ extern GEX_EXPORT_ gasnet_team_handle_t gasnete_coll_team_all;
 #define GASNET_COLL_LOCAL (1 << 7)
 #define GASNET_COLL_SRC_IN_SEGMENT (1 << 8)
 #define GASNET_COLL_DST_IN_SEGMENT (1 << 9)
+/**@}*/
 
+/** @name Collectives (GASNet-1)
+ * Move blocks of bytes between the ranks of a team.
+ *
+ * A block may be in its place already: a source that is the caller's own block of the destination,
+ * or of a scatter the other way round. Of exchange, source and destination do not overlap.
+ *
+ * @param team      The team; #GASNET_TEAM_ALL for all ranks.
+ * @param dst       Receives the block, or the blocks in rank order. A local address.
+ * @param src       The block, or the blocks in rank order. A local address.
+ * @param srcimage  The rank whose `src` is read. Single-valued.
+ * @param dstimage  The rank whose `dst` is written. Single-valued.
+ * @param nbytes    Bytes of one rank's block. Single-valued. 0: the call is complete at once, or
+ *                  with an ALLSYNC flag when all have made it.
+ * @param flags     An OR of GASNET_COLL_... Single-valued.
+ * @return The _nb forms: a handle.
+ * @par Completion
+ * The forms without _nb return when the operation is complete, in the sense of the flags. Those
+ * with _nb never wait for others, whatever the flags. A member may make a call blocking and another
+ * with _nb.
+ * @par Context
+ * Collective over the team; not in handlers, not while holding a lock. Handles are synchronised by
+ * any thread, in any order.
+ * @par Example
+ * @code
+ * gasnet_coll_gather_all(GASNET_TEAM_ALL, all, &mine, sizeof mine,
+ *                        GASNET_COLL_IN_MYSYNC | GASNET_COLL_OUT_MYSYNC | GASNET_COLL_LOCAL);
+ * @endcode
+ * @par Specification
+ * GASNet, docs/collective_notes.txt.
+ * @see gasnet_coll_wait_sync, GASNET_COLL_LOCAL, gex_Coll_BroadcastNB
+ */
+/**@{*/
 /** Copies `src` of image `srcimage` to `dst` of all. */
 GEX_EXPORT_ void gasnet_coll_broadcast(gasnet_team_handle_t team, void* dst,
                                        gasnet_image_t srcimage, void* src, size_t nbytes,
@@ -87,18 +126,32 @@ GEX_EXPORT_ void gasnet_coll_exchange(gasnet_team_handle_t team, void* dst, void
 GEX_EXPORT_ gasnet_coll_handle_t gasnet_coll_exchange_nb(gasnet_team_handle_t team, void* dst,
                                                          void* src, size_t nbytes, int flags);
 
+/**@}*/
+
+/** @name Synchronise collectives (GASNet-1)
+ * Wait, or try, until collectives are complete.
+ *
+ * @param handle   What a call with _nb returned.
+ * @param handles  An array of handles, in which #GASNET_COLL_INVALID_HANDLE is ignored and
+ *                 overwrites what has completed.
+ * @param count    Entries of the array.
+ * @return try calls: GASNET_OK, or GASNET_ERR_NOT_READY. _all: when all are complete; _some: when
+ *         at least one of those that are not #GASNET_COLL_INVALID_HANDLE is, if any.
+ * @par Context
+ * Any thread; not in handlers, not while holding a lock. wait polls until it is so, try polls once.
+ * @par Specification
+ * GASNet, docs/collective_notes.txt.
+ * @see gex_Event_Wait, gex_Event_WaitAll
+ */
+/**@{*/
 #ifdef GEX_BODIES_
-/** Polls until the operation is complete. */
 GEX_INLINE_ void gasnet_coll_wait_sync(gasnet_coll_handle_t handle) {
   gex_Event_Wait(handle);
 }
-/** Polls once; GASNET_OK, or GASNET_ERR_NOT_READY. */
 GEX_INLINE_ int gasnet_coll_try_sync(gasnet_coll_handle_t handle) {
   if (handle != GASNET_COLL_INVALID_HANDLE) gasnet_AMPoll();
   return gex_Event_Test(handle);
 }
-/* For arrays, in which GASNET_COLL_INVALID_HANDLE is ignored and overwrites what has completed.
- * some: at least one of the others, if any. */
 GEX_INLINE_ void gasnet_coll_wait_sync_all(gasnet_coll_handle_t* handles, size_t count) {
   gex_Event_WaitAll(handles, count, 0);
 }
@@ -114,18 +167,37 @@ GEX_INLINE_ int gasnet_coll_try_sync_some(gasnet_coll_handle_t* handles, size_t 
   return gex_Event_TestSome(handles, count, 0);
 }
 #endif
+/**@}*/
 
-/* The barrier of gex/gasnet1_core.h over any team: identifiers and flags as there, one under way on
- * a team. */
+/** @name Barriers of teams (GASNet-1)
+ * The barrier of gasnet_barrier_notify over any team; one is under way on a team.
+ *
+ * @param team   The team.
+ * @param id     As for gasnet_barrier_notify.
+ * @param flags  As for gasnet_barrier_notify.
+ * @return As gasnet_barrier_wait and gasnet_barrier_try.
+ * @par Context
+ * Collective over the team; not in handlers, not while holding a lock.
+ * @par Specification
+ * GASNet, docs/collective_notes.txt.
+ * @see gasnet_barrier, gex_Coll_BarrierNB
+ */
+/**@{*/
 GEX_EXPORT_ void gasnet_coll_barrier_notify(gasnet_team_handle_t team, int id, int flags);
 GEX_EXPORT_ int gasnet_coll_barrier_wait(gasnet_team_handle_t team, int id, int flags);
-/** Polls once; GASNET_ERR_NOT_READY while the barrier is not complete. */
 GEX_EXPORT_ int gasnet_coll_barrier_try(gasnet_team_handle_t team, int id, int flags);
 GEX_EXPORT_ int gasnet_coll_barrier(gasnet_team_handle_t team, int id, int flags);
+/**@}*/
 
+/** @name State of the collectives (GASNet-1)
+ * Write what the collectives have learnt of the machine into a file: nothing, because libgex
+ * chooses by team and size alone.
+ *
+ * @param filename  Ignored.
+ * @param team      Ignored.
+ */
+/**@{*/
 #ifdef GEX_BODIES_
-/* What the collectives have learnt of the machine, into a file: libgex chooses by team and size
- * alone, so there is nothing to write. */
 GEX_INLINE_ void gasnet_coll_dumpProfile(const char* filename, gasnet_team_handle_t team) {
   (void)filename;
   (void)team;
@@ -135,6 +207,7 @@ GEX_INLINE_ void gasnet_coll_dumpTuningState(const char* filename, gasnet_team_h
   (void)team;
 }
 #endif
+/**@}*/
 
 #ifdef __cplusplus
 }

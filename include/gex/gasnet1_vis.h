@@ -1,13 +1,6 @@
-/* GASNet-1: non-contiguous put and get, as its prototype of them has it (the extensions proposed in
+/** @file
+ * GASNet-1: non-contiguous put and get, as its prototype of them has it (the extensions proposed in
  * LBNL-56495, which the EX specification refers to). Part of gasnet.h.
- *
- * Those of gasnet_vis.h over the primordial team. Lists and memory belong to the operation until it
- * is synchronised, as a put or get. Any thread, not in handlers, not while holding a lock.
- *
- * v, vector:  lists of (address, bytes), cut as they like, of as many bytes on both sides.
- * i, indexed: lists of addresses of dstlen and srclen bytes each.
- * s, strided: stridelevels + 1 counts, of which the first is the bytes of each contiguous piece,
- *             and stridelevels strides in bytes for each side. 0 levels: one piece.
  */
 #ifndef GEX_GASNET1_VIS_H_
 #if __INCLUDE_LEVEL__ && !defined(GEX_SHOW_WARNINGS_)
@@ -22,10 +15,12 @@
 extern "C" {
 #endif
 
-/** An address range, in memory as gex_Memvec_t is. */
+/** An address range, in memory as gex_Memvec_t is.
+ * @see gasnet_putv_bulk
+ */
 typedef struct gasnet_memvec_t {
-  void* addr;
-  size_t len; /* bytes */
+  void* addr; /**< Where it begins. */
+  size_t len; /**< Bytes. */
 } gasnet_memvec_t;
 
 #ifdef GEX_BODIES_
@@ -71,9 +66,41 @@ typedef struct gasnet_memvec_t {
                                     srcnode, srcaddr, (const ptrdiff_t*)srcstrides, count[0],      \
                                     count + 1, stridelevels, 0);                                   \
   }
+/** @name Non-contiguous put and get (GASNet-1)
+ * Copy between lists of ranges, or parts of arrays, of this process and of a peer.
+ *
+ * They are the EX calls over the primordial team: of names with v those of gex_VIS_VectorPutNB,
+ * with i of gex_VIS_IndexedPutNB, with s of gex_VIS_StridedPutNB. Without an infix they return when
+ * the transfer is complete, with _nb they return a handle, with _nbi they are synchronised without
+ * one.
+ *
+ * @param dstnode       Put: the peer's rank, which the destination is of.
+ * @param srcnode       Get: the peer's rank, which the source is of.
+ * @param dstcount      Entries of `dstlist`.
+ * @param dstlist       Ranges to write, or of i their addresses; the operation's until it is
+ *                      complete.
+ * @param dstlen        i: bytes of each range to write.
+ * @param srccount      Entries of `srclist`.
+ * @param srclist       Ranges to read, or of i their addresses; the operation's until it is
+ *                      complete.
+ * @param srclen        i: bytes of each range to read.
+ * @param dstaddr       s: address of the first piece of the destination.
+ * @param dststrides    s: its strides in bytes, `stridelevels` of them.
+ * @param srcaddr       s: address of the first piece of the source.
+ * @param srcstrides    s: its strides in bytes.
+ * @param count         s: stridelevels + 1 counts, of which the first is the bytes of a contiguous
+ *                      piece.
+ * @param stridelevels  s: number of dimensions; 0 is one piece.
+ * @return _nb: a handle, as gasnet_put_nb.
+ * @par Context
+ * Any thread; not in handlers, not while holding a lock.
+ * @see gex_VIS_VectorPutNB, gex_VIS_IndexedPutNB, gex_VIS_StridedPutNB, gasnet_wait_syncnb
+ */
+/**@{*/
 GEX_GASNET1_VIS_(, Blocking, void, (void))
 GEX_GASNET1_VIS_(_nb, NB, gasnet_handle_t, return )
 GEX_GASNET1_VIS_(_nbi, NBI, void, (void))
+/**@}*/
 #undef GEX_GASNET1_VIS_
 #endif
 

@@ -1,11 +1,7 @@
-/* How this translation unit was compiled: threading mode, conduit label; the record of it that
+/** @file
+ * How this translation unit was compiled: threading mode, conduit label; the record of it that
  * start-up checks (gex/abi.h); and strings that scripts look for in executables. Part of
  * gasnetex.h.
- *
- * The client defines exactly one of GASNET_SEQ, GASNET_PARSYNC and GASNET_PAR, and may define
- * GASNET_CONDUIT_<NAME> to 1: a label, and the default network. GEX_CONDUIT in the environment and
- * gexrun --conduit override it. The label smp lets a client assume, as it is compiled, that all
- * ranks share memory; a job in which they do not starts with a warning.
  */
 #ifndef GEX_MODE_H_
 #if __INCLUDE_LEVEL__ && !defined(GEX_SHOW_WARNINGS_)
@@ -27,6 +23,20 @@
 #error "define exactly one of GASNET_SEQ, GASNET_PARSYNC and GASNET_PAR to include a GASNet header"
 #endif
 
+/** @name Threading mode
+ * Of which kind a client's threads are; the client defines exactly one before it includes a header.
+ *
+ * GASNET_SEQ: one thread. GASNET_PARSYNC: many threads, one at a time inside the library.
+ * GASNET_PAR: many threads at once. All sources of a program that include gasnetex.h have one mode,
+ * which start-up checks. GASNETI_MAX_THREADS is the largest number of threads that the mode allows
+ * at once, unless GASNET_MAX_THREADS in the environment states one.
+ * @par Further names
+ * GASNET_SEQ, GASNET_PARSYNC
+ * @par Specification
+ * GASNet-1, "Configuration of GASNet".
+ * @see gex_System_QueryMaxThreads
+ */
+/**@{*/
 #if defined(GASNET_SEQ)
 #undef GASNET_SEQ
 #define GASNET_SEQ 1
@@ -46,7 +56,24 @@
 #define GEX_MODE_NAME_ "PAR"
 #define GASNETI_MAX_THREADS 256
 #endif
+/**@}*/
 
+/** @name Conduit label
+ * The network that a client is meant for, and its names.
+ *
+ * The client may define one GASNET_CONDUIT_<NAME> to 1: a label, and the network on which it runs
+ * unless GEX_CONDUIT in the environment or `gexrun --conduit` name another. The label smp lets a
+ * client assume, as it is compiled, that all ranks share memory; a job in which they do not starts
+ * with a warning. Without a label, clients see that of shared memory.
+ *
+ * GASNET_CONDUIT_NAME is the name as a bare token, the ..._STR form as a string. The core and
+ * extended names and versions are those of the reference's two layers, which are one here.
+ * @par Further names
+ * GASNET_CONDUIT_OFI, GASNET_CONDUIT_UCX, GASNET_CONDUIT_MPI, GASNET_CONDUIT_UDP,
+ * GASNET_CONDUIT_IBV, GASNET_CONDUIT_ARIES, GASNET_CONDUIT_EMU
+ * @see GASNET_CONFIG_STRING
+ */
+/**@{*/
 #if defined(GASNET_CONDUIT_OFI)
 #define GASNET_CONDUIT_NAME OFI
 #define GEX_CONDUIT_NAME_ "ofi"
@@ -102,11 +129,23 @@
 #define GASNET_CORE_VERSION_STR _STRINGIFY(GASNET_CORE_VERSION)
 #define GASNET_EXTENDED_NAME GASNET_CONDUIT_NAME
 #define GASNET_EXTENDED_VERSION 1.0
+/**@}*/
 
 #if defined(GASNET_SEGMENT_EVERYTHING)
 #error \
     "GASNET_SEGMENT_EVERYTHING: in libgex put, get and long messages reach segments alone (GASNET_SEGMENT_FAST)"
 #endif
+/** @name Configuration
+ * What this library is in the terms that clients test: remote memory is that of segments
+ * (GASNET_SEGMENT_FAST), processes of a host share memory (GASNET_PSHM), no thread of the library
+ * runs handlers (GASNET_HIDDEN_AM_CONCURRENCY_LEVEL), and the client is compiled with its checks
+ * (GASNET_DEBUG, which it may define) or without (GASNET_NDEBUG). What the library itself checks is
+ * chosen when a program starts: by GEX_CHECK=1, or by the checking library.
+ * @par Further names
+ * GASNET_DEBUG
+ * @see gex_System_QueryHiddenAMConcurrencyLevel
+ */
+/**@{*/
 #define GASNET_SEGMENT_FAST 1
 #define GASNET_PSHM 1
 #define GASNET_HIDDEN_AM_CONCURRENCY_LEVEL 0
@@ -119,8 +158,12 @@
 #define GASNET_NDEBUG 1
 #define GEX_DEBUG_TEXT_ "nodebug"
 #endif
+/**@}*/
 
-/** How library and client are configured, in the reference's form. */
+/** How library and client are configured, as text in the reference's form:
+ * "RELEASE=2025.8.0,SPEC=0.19,CONDUIT=...".
+ * @see GASNETT_CONFIG_STRING
+ */
 #define GASNET_CONFIG_STRING \
   "RELEASE=" _STRINGIFY(GASNET_RELEASE_VERSION_MAJOR) "." _STRINGIFY(                    \
       GASNET_RELEASE_VERSION_MINOR) "." _STRINGIFY(GASNET_RELEASE_VERSION_PATCH) ",SPEC=" \

@@ -1,5 +1,6 @@
-/* The idle poll, inline: what it reads shows whether a call would find anything to do. Part of
- * gasnetex.h.
+/** @file
+ * Polling. Part of gasnetex.h. An idle poll is inline: what it reads shows whether a call would
+ * find anything to do.
  */
 #ifndef GEX_POLL_H_
 #if __INCLUDE_LEVEL__ && !defined(GEX_SHOW_WARNINGS_)
@@ -44,8 +45,26 @@ GEX_HELPER_ int gex_work_wanted_(const struct gex_Watched_* watched) {
          __atomic_load_n(watched->ending, __ATOMIC_RELAXED) != 0;
 }
 
-/** Runs the handlers of arrived messages and other progress. Returns GASNET_OK. Any thread; not in
- * handlers, not while holding an HSL. */
+/** Runs the handlers of messages that have arrived, and drives what is under way.
+ *
+ * @return GASNET_OK.
+ * @par Completion
+ * One poll does what is there, and does not wait. A rank that never polls, waits nor sends lets
+ * those wait that send messages to it; every call of the interface that may wait polls by itself.
+ * @par Context
+ * Any thread; not in handlers, not while holding an HSL. Handlers run in the calling thread, one at
+ * a time.
+ * @par Example
+ * @code
+ * while (!finished) {       // set by a handler
+ *   work_a_little();
+ *   gasnet_AMPoll();
+ * }
+ * @endcode
+ * @par Specification
+ * GASNet-1, "Core API".
+ * @see GASNET_BLOCKUNTIL, gex_Event_Wait
+ */
 GEX_INLINE_ int gasnet_AMPoll(void) {
   const struct gex_Watched_* watched = gex_proc_.watched;
   uint32_t quiet = 0;

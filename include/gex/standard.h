@@ -1,4 +1,5 @@
-/* The standard headers that existing clients take from any GASNet header, with what these define:
+/** @file
+ * The standard headers that existing clients take from any GASNet header, with what these define:
  * INT_MAX, MIN and MAX among it. Part of gasnetex.h and gasnet_tools.h; gasnet_fwd.h stays without.
  */
 #ifndef GEX_STANDARD_H_

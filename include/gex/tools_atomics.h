@@ -1,29 +1,6 @@
-/* Memory fences and atomic integers. Part of gasnet_tools.h.
- *
- * Three families with the same operations, over gasnett_atomic_t (32 bits), gasnett_atomic32_t and
- * gasnett_atomic64_t; X below is one of the three:
- *   gasnett_atomicX_init(value)                       static initialiser
- *   gasnett_atomicX_set(p, value, flags)
- *   gasnett_atomicX_read(p, flags)                    the value
- *   gasnett_atomicX_increment(p, flags)
- *   gasnett_atomicX_decrement(p, flags)
- *   gasnett_atomicX_decrement_and_test(p, flags)      non-zero if the value became 0
- *   gasnett_atomicX_add(p, operand, flags)            the new value
- *   gasnett_atomicX_subtract(p, operand, flags)       the new value
- *   gasnett_atomicX_compare_and_swap(p, expected, desired, flags)
- *                                                     non-zero if it was `expected` and is now
- *                                                     `desired`; never fails spuriously
- *   gasnett_atomicX_swap(p, value, flags)             the old value
- * Values are unsigned and wrap; gasnett_atomic_signed() converts one of gasnett_atomic_t.
- *
- * The strong family, gasnett_strongatomicX_..., is atomic in every mode, towards signal handlers
- * and in memory that processes share. The plain family is that where there are threads, and
- * ordinary memory access in sources compiled for one thread (gex/tools_mode.h). A pointer to any
- * 4- or 8-byte integer or floating-point object may be cast to a pointer to the type of that width.
- *
- * `flags` are the fences that the operation needs, GASNETT_ATOMIC_..., or 0. Fences are those
- * of gasnett_local_mb and its kind, before or after the operation. All of this may be called from
- * any thread, in AM handlers and in signal handlers. */
+/** @file
+ * Memory fences and atomic integers. Part of gasnet_tools.h.
+ */
 #ifndef GEX_TOOLS_ATOMICS_H_
 #if __INCLUDE_LEVEL__ && !defined(GEX_SHOW_WARNINGS_)
 #pragma GCC system_header
@@ -36,6 +13,14 @@
 #include <gex/tools_mode.h>
 #include <stdint.h>
 
+/** @name Fences of atomics
+ * The fences that an atomic operation needs, an OR in its `flags`: those of gasnett_local_mb and
+ * its kind, before (PRE) or after (POST) the operation.
+ *
+ * REL is what precedes handing something over, ACQ what follows taking it.
+ * @see gasnett_atomic32_add, gasnett_local_mb
+ */
+/**@{*/
 #define GASNETT_ATOMIC_NONE 0
 #define GASNETT_ATOMIC_RMB_PRE (1 << 0)
 #define GASNETT_ATOMIC_WMB_PRE (1 << 1)
@@ -50,18 +35,37 @@
 #define GASNETT_ATOMIC_ACQ GASNETT_ATOMIC_RMB_POST
 #define GASNETT_ATOMIC_ACQ_IF_TRUE GASNETT_ATOMIC_RMB_POST_IF_TRUE
 #define GASNETT_ATOMIC_ACQ_IF_FALSE GASNETT_ATOMIC_RMB_POST_IF_FALSE
+/**@}*/
 
+/** @name Memory fences
+ * Order the calling thread's memory accesses, as other processors see them.
+ *
+ * The forms with local order accesses towards everything that shares the memory: threads,
+ * processes, devices. Those with weak do so between threads of one process, and are nothing where
+ * there is one thread.
+ * @par Context
+ * Any thread, in handlers and in signal handlers.
+ * @par Example
+ * @code
+ * message->payload = value;
+ * gasnett_local_wmb();
+ * message->ready = 1;
+ * @endcode
+ * @par Specification
+ * GASNet tools, "Memory barriers".
+ * @see gasnett_atomic32_add
+ */
+/**@{*/
 /** Every earlier store is visible to all processors before any later load or store. The
  * documentation asks for no less of wmb, and so it is a full fence. */
 #define gasnett_local_wmb() gex_full_fence_()
 /** Every later load sees what other processors had completed before. */
 #define gasnett_local_rmb() gex_read_fence_()
-/** Both. */
+/** Both of these. */
 #define gasnett_local_mb() gex_full_fence_()
 /** Keeps the compiler, but not the processor, from moving memory accesses across. */
 #define gasnett_compiler_fence() gex_compiler_fence_()
 
-/* The same between threads of one process: nothing where there is one thread. */
 #if GEX_TOOLS_THREADS_
 #define gasnett_weak_wmb() gasnett_local_wmb()
 #define gasnett_weak_rmb() gasnett_local_rmb()
@@ -71,17 +75,28 @@
 #define gasnett_weak_rmb() ((void)0)
 #define gasnett_weak_mb() ((void)0)
 #endif
+/**@}*/
 
-/** An atomic integer of 32 bits: 4 bytes, in every mode and language. */
+/** An atomic integer of 32 bits: 4 bytes, in every mode and language.
+ * @see gasnett_atomic32_add
+ */
 typedef struct gasnett_atomic32_t {
-  uint32_t gex_value;
+  uint32_t gex_value; /**< The library's. */
 } gasnett_atomic32_t;
 
-/** An atomic integer of 64 bits: 8 bytes, in every mode and language. */
+/** An atomic integer of 64 bits: 8 bytes, in every mode and language.
+ * @see gasnett_atomic64_add
+ */
 typedef struct gasnett_atomic64_t {
-  uint64_t gex_value;
+  uint64_t gex_value; /**< The library's. */
 } gasnett_atomic64_t;
 
+/** @name Types of atomics
+ * The atomic integers of the family without a width, which has 32 bits, and their values, unsigned
+ * and signed; and the types of the strong families, which are those of the plain ones.
+ * @see gasnett_atomic_add
+ */
+/**@{*/
 typedef gasnett_atomic32_t gasnett_atomic_t;
 typedef uint32_t gasnett_atomic_val_t;
 typedef int32_t gasnett_atomic_sval_t;
@@ -90,6 +105,7 @@ typedef gasnett_atomic64_t gasnett_strongatomic64_t;
 typedef gasnett_atomic_t gasnett_strongatomic_t;
 typedef gasnett_atomic_val_t gasnett_strongatomic_val_t;
 typedef gasnett_atomic_sval_t gasnett_strongatomic_sval_t;
+/**@}*/
 
 #define GEX_ANY32_(p) ((gex_any32_*)&(p)->gex_value)
 #define GEX_ANY64_(p) ((gex_any64_*)&(p)->gex_value)
@@ -254,6 +270,52 @@ static inline int gex_atomic64_cas_(gasnett_atomic64_t* p, uint64_t expected, ui
   return swapped;
 }
 
+/** @name Atomic integers
+ * Operate on an atomic integer.
+ *
+ * There are three families with the same operations: gasnett_atomic_ (32 bits), gasnett_atomic32_
+ * and gasnett_atomic64_; and the strong ones, gasnett_strongatomic..., which are atomic in every
+ * mode, towards signal handlers and in memory that processes share. The plain ones are that where
+ * there are threads, and ordinary memory access in sources compiled for one thread
+ * (GASNETT_THREAD_SINGLE). Values are unsigned and wrap. No operation takes a lock.
+ *
+ * @par Synopsis
+ * @code
+ * gasnett_atomic[W]_t x = gasnett_atomic[W]_init(v);
+ * value gasnett_atomic[W]_read(p, f);
+ * void  gasnett_atomic[W]_set(p, v, f);
+ * void  gasnett_atomic[W]_increment(p, f);
+ * void  gasnett_atomic[W]_decrement(p, f);
+ * int   gasnett_atomic[W]_decrement_and_test(p, f);
+ * value gasnett_atomic[W]_add(p, v, f);
+ * value gasnett_atomic[W]_subtract(p, v, f);
+ * value gasnett_atomic[W]_swap(p, v, f);
+ * int   gasnett_atomic[W]_compare_and_swap(p, e, d, f);
+ * int   gasnett_atomic_signed(v);
+ * @endcode
+ * @param p  The integer. A pointer to any aligned integer or floating-point object of that width
+ *           may be cast to a pointer to the type.
+ * @param v  The value to begin with, to write, to add or to subtract; of signed, an unsigned value.
+ * @param e  The value that compare_and_swap expects.
+ * @param d  The value that it writes then.
+ * @param f  The fences that the operation needs: 0 or an OR of GASNETT_ATOMIC_...
+ *           (GASNETT_ATOMIC_ACQ).
+ * @return read: the value. add and subtract: the new value. swap: the old value.
+ *         decrement_and_test: non-zero if the value became 0. compare_and_swap: non-zero if the
+ *         value was `e` and is now `d`; it never fails without cause. signed: the value as a signed
+ *         number.
+ * @par Context
+ * Any thread, in handlers and in signal handlers.
+ * @par Example
+ * @code
+ * static gasnett_atomic_t waiting = gasnett_atomic_init(0);
+ * gasnett_atomic_increment(&waiting, GASNETT_ATOMIC_REL);
+ * @endcode
+ * @par Specification
+ * GASNet tools, "Atomic operations".
+ * @see GASNETT_ATOMIC_ACQ, gasnett_atomic_t
+ */
+/**@{*/
 #define gasnett_atomic32_init(v) \
   { (uint32_t)(v) }
 #define gasnett_atomic32_read(p, f) gex_atomic32_read_(p, f, GEX_TOOLS_THREADS_)
@@ -336,21 +398,37 @@ static inline int gex_atomic64_cas_(gasnett_atomic64_t* p, uint64_t expected, ui
 #define gasnett_strongatomic_compare_and_swap(p, e, d, f) \
   gasnett_strongatomic32_compare_and_swap(p, e, d, f)
 
-/** A value of gasnett_atomic_t as a signed number. */
 #define gasnett_atomic_signed(v) ((gasnett_atomic_sval_t)(v))
 #define gasnett_strongatomic_signed(v) gasnett_atomic_signed(v)
+/**@}*/
+
+/** @name Values of atomics
+ * The largest value of an atomic of the family without a width; as signed, the smallest and the
+ * largest.
+ * @see gasnett_atomic_signed
+ */
+/**@{*/
 #define GASNETT_ATOMIC_MAX 0xFFFFFFFFu
 #define GASNETT_ATOMIC_SIGNED_MIN (-0x7FFFFFFF - 1)
 #define GASNETT_ATOMIC_SIGNED_MAX 0x7FFFFFFF
 #define GASNETT_STRONGATOMIC_MAX GASNETT_ATOMIC_MAX
 #define GASNETT_STRONGATOMIC_SIGNED_MIN GASNETT_ATOMIC_SIGNED_MIN
 #define GASNETT_STRONGATOMIC_SIGNED_MAX GASNETT_ATOMIC_SIGNED_MAX
+/**@}*/
 
-/* Every operation exists, and none takes a lock: GASNETT_USING_GENERIC_ATOMICOPS and
- * GASNETT_STRONGATOMIC{,32,64}_NOT_SIGNALSAFE are never defined. */
+/** @name Which atomics exist
+ * 1: compare_and_swap exists; add and subtract exist. They always do. No operation takes a lock, so
+ * GASNETT_USING_GENERIC_ATOMICOPS and the NOT_SIGNALSAFE names are never defined.
+ * @par Further names
+ * GASNETT_USING_GENERIC_ATOMICOPS, GASNETT_STRONGATOMIC_NOT_SIGNALSAFE,
+ * GASNETT_STRONGATOMIC32_NOT_SIGNALSAFE, GASNETT_STRONGATOMIC64_NOT_SIGNALSAFE
+ * @see gasnett_atomic_add
+ */
+/**@{*/
 #define GASNETT_HAVE_ATOMIC_CAS 1
 #define GASNETT_HAVE_ATOMIC_ADD_SUB 1
 #define GASNETT_HAVE_STRONGATOMIC_CAS 1
 #define GASNETT_HAVE_STRONGATOMIC_ADD_SUB 1
+/**@}*/
 
 #endif

@@ -1,11 +1,11 @@
-/* The environment, and numbers as people write them. Part of gasnet_tools.h.
+/** @file
+ * The environment, and numbers as people write them. Part of gasnet_tools.h.
  *
  * The environment is that of this rank. A variable that is set to nothing but blanks counts as
  * unset. A value that cannot be understood ends the job with one line naming the variable, the
  * value and what was expected. With GASNET_VERBOSEENV=1, rank 0 prints each variable once, on
  * standard error, with its value and whether that is the default.
- *
- * From any thread, as long as none changes the environment meanwhile. Not in AM handlers. */
+ */
 #ifndef GEX_TOOLS_ENV_H_
 #if __INCLUDE_LEVEL__ && !defined(GEX_SHOW_WARNINGS_)
 #pragma GCC system_header
@@ -20,7 +20,28 @@
 extern "C" {
 #endif
 
-/** The value as it is, or NULL; never reported. Not to be written to or freed. */
+/** @name Read the environment
+ * Return a variable of the environment of this rank, as text, a number or a choice.
+ *
+ * A value that cannot be understood ends the job with one line. Without one the result is the
+ * default.
+ *
+ * @param key                  The variable's name.
+ * @param default_value        The result if the variable is not set, or blank.
+ * @param mem_size_multiplier  As for gasnett_parse_int.
+ * @return The value. Text is the environment's: not to be written to or freed.
+ * @par Context
+ * Any thread, as long as none changes the environment meanwhile; not in handlers.
+ * @par Example
+ * @code
+ * int64_t bytes = gasnett_getenv_int_withdefault("MY_BUFFER", 1 << 20, 1);  // MY_BUFFER=2.5M
+ * @endcode
+ * @par Specification
+ * GASNet tools, "Environment utilities".
+ * @see gasnett_parse_int, gasnett_envint_display, gasnet_getenv
+ */
+/**@{*/
+/** The value as it is, or NULL; never reported under GASNET_VERBOSEENV. */
 GEX_EXPORT_ char* gasnett_getenv(const char* key);
 /** The value, or `default_value`, which may be NULL. */
 GEX_EXPORT_ char* gasnett_getenv_withdefault(const char* key, const char* default_value);
@@ -32,28 +53,81 @@ GEX_EXPORT_ int64_t gasnett_getenv_int_withdefault(const char* key, int64_t defa
 /** A decimal number, "1.5" or "-1e4", or a fraction of two, "3/8". */
 GEX_EXPORT_ double gasnett_getenv_dbl_withdefault(const char* key, double default_value);
 
-/** Sets or removes a variable of this process only. */
+/**@}*/
+
+/** @name Change the environment
+ * Set or remove a variable of this process only.
+ *
+ * @param key    The variable's name.
+ * @param value  Its new value, which is copied.
+ * @par Context
+ * Any thread, as long as no other uses the environment meanwhile; not in handlers.
+ * @par Specification
+ * GASNet tools, "Environment utilities".
+ */
+/**@{*/
 GEX_EXPORT_ void gasnett_setenv(const char* key, const char* value);
 GEX_EXPORT_ void gasnett_unsetenv(const char* key);
 
+/**@}*/
+
+/** @name Report settings
+ * Print settings that were obtained elsewhere, once for each key, as variables of the environment
+ * are printed with GASNET_VERBOSEENV=1.
+ *
+ * @param key          The setting's name.
+ * @param value        Its value.
+ * @param is_default   Non-zero: nothing was set.
+ * @param is_mem_size  Non-zero: print the value as a memory size (gasnett_format_number).
+ * @return verboseenv: non-zero if this process reports.
+ * @par Context
+ * Any thread; not in handlers.
+ * @par Specification
+ * GASNet tools, "Environment utilities".
+ */
+/**@{*/
 /** Whether this process reports variables: GASNET_VERBOSEENV is set and this is rank 0, or the rank
  * is not known yet. */
 GEX_EXPORT_ int gasnett_verboseenv(void);
-/** Report a setting that was obtained elsewhere, if gasnett_verboseenv(), once for each key. */
 GEX_EXPORT_ void gasnett_envstr_display(const char* key, const char* value, int is_default);
 GEX_EXPORT_ void gasnett_envint_display(const char* key, int64_t value, int is_default,
                                         int is_mem_size);
 GEX_EXPORT_ void gasnett_envdbl_display(const char* key, double value, int is_default);
 
-/** Writes `value` into buf[0, size) and returns buf. A memory size is given in the largest of B,
- * KB, MB, GB and TB (powers of 1024) that shows it exactly with at most two decimals, so that
- * gasnett_parse_int gives it back. 32 bytes are always enough; less room truncates. */
+/**@}*/
+
+/** Writes a number, or a memory size, as people write it.
+ *
+ * @param value        The number.
+ * @param buf          Receives the text.
+ * @param size         Bytes of `buf`; 32 are always enough, less room truncates.
+ * @param is_mem_size  Non-zero: the largest of B, KB, MB, GB and TB (powers of 1024) that shows the
+ *                     size exactly with at most two decimals, so that gasnett_parse_int gives it
+ *                     back.
+ * @return `buf`.
+ * @par Context
+ * Any thread; not in handlers.
+ * @par Specification
+ * GASNet tools, "Environment utilities".
+ * @see gasnett_parse_int
+ */
 GEX_EXPORT_ char* gasnett_format_number(int64_t value, char* buf, size_t size, int is_mem_size);
 
-/** With `mem_size_multiplier` 0 a whole number with optional sign, decimal or 0x hexadecimal. Else
- * a memory size in bytes: a decimal number, perhaps with a fraction, and B, K, M, G or T, KB or KiB
- * and so on (powers of 1024); without a unit it counts `mem_size_multiplier` bytes each. Text that
- * is neither, or a number that does not fit, ends the job with one line. */
+/** Reads a number, or a memory size, as people write it.
+ *
+ * @param text                 With `mem_size_multiplier` 0 a whole number with optional sign,
+ *                             decimal or 0x hexadecimal. Else a memory size: a decimal number,
+ *                             perhaps with a fraction, and B, K, M, G or T, KB or KiB and so on
+ *                             (powers of 1024).
+ * @param mem_size_multiplier  0, or the bytes that a number without a unit counts.
+ * @return The number, or the bytes. Text that is neither, or a number that does not fit, ends the
+ *         job with one line.
+ * @par Context
+ * Any thread; not in handlers.
+ * @par Specification
+ * GASNet tools, "Environment utilities".
+ * @see gasnett_format_number, gasnett_getenv_int_withdefault
+ */
 GEX_EXPORT_ int64_t gasnett_parse_int(const char* text, uint64_t mem_size_multiplier);
 
 #if defined(__cplusplus)

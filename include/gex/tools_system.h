@@ -1,7 +1,6 @@
-/* The machine, the process and the library. Part of gasnet_tools.h.
- *
- * May be called from any thread unless noted otherwise. Not in AM handlers, except for the
- * constants and the version. */
+/** @file
+ * The machine, the process and the library. Part of gasnet_tools.h.
+ */
 #ifndef GEX_TOOLS_SYSTEM_H_
 #if __INCLUDE_LEVEL__ && !defined(GEX_SHOW_WARNINGS_)
 #pragma GCC system_header
@@ -18,18 +17,23 @@
 extern "C" {
 #endif
 
-/** Bytes of a page, a preprocessor integer; where the kernel can choose, the largest choice. */
+/** @name Constants of the machine
+ * Bytes of a page and its logarithm, bytes of a cache line, and the system's name.
+ *
+ * The page is a preprocessor integer; where the kernel can choose, the largest choice. A cache line
+ * is what processors share memory in, at least. The tuple is the system as autoconf would name it.
+ * @par Specification
+ * GASNet tools, "System properties".
+ */
+/**@{*/
 #define GASNETT_PAGESIZE GEX_PAGESIZE_
-/** log2 of GASNETT_PAGESIZE. */
 #define GASNETT_PAGESHIFT GEX_PAGESHIFT_
-/** Bytes that processors share memory in, at least. */
 #if defined(PLATFORM_ARCH_POWERPC)
 #define GASNETT_CACHE_LINE_BYTES 128
 #else
 #define GASNETT_CACHE_LINE_BYTES 64
 #endif
 
-/** The system as autoconf would name it, for display. */
 #if defined(PLATFORM_ARCH_X86_64)
 #define GEX_SYSTEM_CPU_ "x86_64"
 #elif defined(PLATFORM_ARCH_AARCH64)
@@ -43,17 +47,30 @@ extern "C" {
 #endif
 #define GASNETT_SYSTEM_TUPLE GEX_SYSTEM_CPU_ "-unknown-linux-gnu"
 
-/** Version of the release whose interface this is. */
+/**@}*/
+
+/** @name Version of the tools
+ * The version of the release whose interface this is, as it was compiled, and that of the library
+ * in use.
+ *
+ * @return Text, "2025.8.0"; or a number that only grows, 2025080000, whose last four digits are the
+ *         patch and the two before them the minor number.
+ * @par Context
+ * Any thread, and in handlers.
+ * @see GASNET_RELEASE_VERSION_MAJOR, GEX_LIBRARY_VERSION
+ */
+/**@{*/
 #define GASNETT_RELEASE_VERSION_MAJOR GASNET_RELEASE_VERSION_MAJOR
 #define GASNETT_RELEASE_VERSION_MINOR GASNET_RELEASE_VERSION_MINOR
 #define GASNETT_RELEASE_VERSION_PATCH GASNET_RELEASE_VERSION_PATCH
-/** That of the library in use: "2025.8.0". */
 GEX_EXPORT_ const char* gasnett_release_version_str(void);
-/** That of the library in use as a number that only grows: 2025080000, whose last four digits are
- * the patch and the two before them the minor number. */
 GEX_EXPORT_ uint64_t gasnett_release_version(void);
 
-/** How tools and client are configured, in the reference's form. */
+/**@}*/
+
+/** How tools and client are configured, as text in the reference's form.
+ * @see GASNET_CONFIG_STRING
+ */
 #define GASNETT_CONFIG_STRING \
   "RELEASE=" _STRINGIFY(GASNETT_RELEASE_VERSION_MAJOR) "." _STRINGIFY(                       \
       GASNETT_RELEASE_VERSION_MINOR) "." _STRINGIFY(GASNETT_RELEASE_VERSION_PATCH) ",SPEC="  \
@@ -84,53 +101,114 @@ GEX_IDENT_("ToolsConfig", "(libgasnet_tools.a) " GASNETT_CONFIG_STRING)
 GEX_IDENT_("ToolsThreadModel", GEX_TOOLS_THREAD_MODEL_)
 #endif
 
-/** What makes this build of the library slow (usage checks, a sanitizer), as lines for the user;
- * empty if nothing does. */
+/** Returns what makes this build of the library slow: usage checks, a sanitizer.
+ *
+ * @return Lines for the user; empty if nothing does.
+ * @par Context
+ * Any thread, and in handlers.
+ */
 GEX_EXPORT_ const char* gasnett_performance_warning_str(void);
 
-/** The host's name. */
+/** @name The machine and the program
+ * Return facts about this host and the running program.
+ *
+ * @param failure_is_fatal  Non-zero: end the job if the size cannot be determined; else it is 0.
+ * @return gethostname: the host's name. cpu_count: processors online, hardware threads counted
+ *         each. getPhysMemSz: bytes of memory. isLittleEndian: non-zero if the least significant
+ *         byte of a number comes first. exe_name: the path of the running program, as the kernel
+ *         has it. Text is the library's.
+ * @par Context
+ * Any thread; not in handlers.
+ * @par Specification
+ * GASNet tools, "System properties".
+ */
+/**@{*/
 GEX_EXPORT_ const char* gasnett_gethostname(void);
-/** Processors online in this host, hardware threads counted each. */
 GEX_EXPORT_ int gasnett_cpu_count(void);
-/** Bytes of memory in this host. If that cannot be determined: ends the job if `failure_is_fatal`,
- * else 0. */
 GEX_EXPORT_ uint64_t gasnett_getPhysMemSz(int failure_is_fatal);
-/** Whether the least significant byte of a number comes first. */
 GEX_EXPORT_ int gasnett_isLittleEndian(void);
-/** Path of the running program, as the kernel has it. */
 GEX_EXPORT_ const char* gasnett_exe_name(void);
 
+/**@}*/
+
+/** @name Affinity
+ * Bind the calling thread to one processor. Deprecated: hwloc has a better model of the machine.
+ *
+ * @param rank  The processor, modulo gasnett_cpu_count().
+ * @return 0, or non-zero if that processor is not allowed.
+ * @par Context
+ * Any thread; not in handlers.
+ * @par Specification
+ * GASNet tools, "Miscellaneous tools".
+ */
+/**@{*/
 /** 1: gasnett_set_affinity does something. */
 #define GASNETT_SET_AFFINITY_SUPPORT 1
-/** Binds the calling thread to processor `rank` modulo gasnett_cpu_count(). 0, or non-zero if that
- * processor is not allowed. Deprecated: hwloc has a better model of the machine. */
 GEX_EXPORT_ int gasnett_set_affinity(int rank);
 
-/** Raises a limit of this process, RLIMIT_..., as far as it goes. `name` is its name, for messages
- * and for the variable GASNET_MAXIMIZE_<name>, which set to 0 leaves the limit alone. Returns
- * non-zero on success, also when left alone. */
+/**@}*/
+
+/** @name Limits of the process
+ * Raise a limit of this process as far as it goes: one, or processor time and every limit of
+ * memory.
+ *
+ * @param resource  RLIMIT_...
+ * @param name      Its name, for messages and for the variable GASNET_MAXIMIZE_<name>, which set to
+ *                  0 leaves the limit alone.
+ * @return Non-zero on success, also when left alone.
+ * @par Context
+ * Any thread; not in handlers.
+ * @par Specification
+ * GASNet tools, "Miscellaneous tools".
+ */
+/**@{*/
 GEX_EXPORT_ int gasnett_maximize_rlimit(int resource, const char* name);
-/** Raises in that way processor time and every limit of memory; non-zero if all succeeded. */
 GEX_EXPORT_ int gasnett_maximize_rlimits(void);
 
-/** Writes out what standard output and error still hold. Errors are ignored. */
+/**@}*/
+
+/** @name Standard streams
+ * Write out what standard output and error still hold, or close all three: what is written later is
+ * lost. Errors are ignored.
+ * @par Context
+ * Any thread; not in handlers.
+ * @par Specification
+ * GASNet tools, "Miscellaneous tools".
+ */
+/**@{*/
 GEX_EXPORT_ void gasnett_flush_streams(void);
-/** Closes standard input, output and error; what is written later is lost. */
 GEX_EXPORT_ void gasnett_close_streams(void);
 
-/** Maps `size` bytes of fresh zeroed memory. Returns MAP_FAILED, (void *)-1, with errno if it
- * cannot; munmap(2) gives it back. */
+/**@}*/
+
+/** Maps fresh zeroed memory, which munmap(2) gives back.
+ *
+ * @param size  Bytes.
+ * @return The memory, or MAP_FAILED, (void *)-1, with errno.
+ * @par Context
+ * Any thread; not in handlers.
+ */
 GEX_EXPORT_ void* gasnett_mmap(uintptr_t size);
 
-/** Tests the tools on this machine with `threads` threads (at least 1), `iterations` operations
- * each: atomics, fences, locks, conditions, thread keys, timers. `sections` picks some: an OR of
- * letters, 'a' atomics, 'l' locks, 'c' conditions, 'r' reader/writer locks, 'k' thread keys, 't'
- * timers; NULL or "" is all. Further arguments are ignored. Each failure is one line on standard
- * error; returns their number. */
+/** @name Diagnostics
+ * Test the tools on this machine: atomics, fences, locks, conditions, thread keys, timers.
+ *
+ * @param iterations  Operations of each kind.
+ * @param threads     Threads that make them, at least 1.
+ * @param sections    Letters that pick some: 'a' atomics, 'l' locks, 'c' conditions, 'r'
+ *                    reader/writer locks, 'k' thread keys, 't' timers; NULL or "" is all. Further
+ *                    arguments are ignored.
+ * @param table       Receives the AM handlers that the diagnostics need: a gex_AM_Entry_t * that
+ *                    may be registered from.
+ * @param count       Receives how many: 0.
+ * @return run_diagnostics: the number of failures, each of which is one line on standard error.
+ * @par Context
+ * One thread; not in handlers.
+ */
+/**@{*/
 GEX_EXPORT_ int gasnett_run_diagnostics(int iterations, int threads, const char* sections, ...);
-/** The AM handlers the diagnostics need: none. *count becomes 0, and *(gex_AM_Entry_t **)table an
- * address that may be registered from with that count. */
 GEX_EXPORT_ void gasnett_diagnostic_gethandlers(void* table, int* count);
+/**@}*/
 
 #if defined(__cplusplus)
 }

@@ -1,9 +1,6 @@
-/* Time. Part of gasnet_tools.h.
- *
- * A tick is the processor's time stamp counter where that runs at a constant rate and the kernel
- * trusts it, else a nanosecond of the monotonic clock. Ticks of two processes must be converted
- * before they are compared, and only intervals may be converted. Everything here may be called from
- * any thread and in AM handlers. */
+/** @file
+ * Time. Part of gasnet_tools.h.
+ */
 #ifndef GEX_TOOLS_TICKS_H_
 #if __INCLUDE_LEVEL__ && !defined(GEX_SHOW_WARNINGS_)
 #pragma GCC system_header
@@ -17,6 +14,34 @@
 extern "C" {
 #endif
 
+/** @name Ticks
+ * Measure time with the processor's counter.
+ *
+ * A tick is the processor's time stamp counter where that runs at a constant rate and the kernel
+ * trusts it, else a nanosecond of the monotonic clock; never gettimeofday, and so
+ * GASNETT_USING_GETTIMEOFDAY is never defined. Ticks of two processes must be converted before they
+ * are compared, and only intervals may be converted.
+ *
+ * @param ticks  An interval: the difference of two moments.
+ * @return ticks_now: the present moment; it takes 10 to 30 ns, and is not ordered against memory
+ *         accesses. ticks_to_ns: nanoseconds; the first call in a process takes about 2 ms, since
+ *         it calibrates. ticks_to_us: microseconds, rounded down. tick_granularityus: the smallest
+ *         interval that two moments can show, in microseconds, measured. tick_overheadus:
+ *         microseconds that gasnett_ticks_now takes, measured. Measuring takes up to 100 us.
+ * @par Context
+ * Any thread, and in handlers.
+ * @par Example
+ * @code
+ * gasnett_tick_t begun = gasnett_ticks_now();
+ * compute();
+ * uint64_t ns = gasnett_ticks_to_ns(gasnett_ticks_now() - begun);
+ * @endcode
+ * @par Further names
+ * GASNETT_USING_GETTIMEOFDAY
+ * @par Specification
+ * GASNet tools, "Timers".
+ */
+/**@{*/
 /** A moment, or an interval between two, in ticks. */
 typedef uint64_t gasnett_tick_t;
 #define GASNETT_TICK_MIN UINT64_C(0)
@@ -33,25 +58,27 @@ static inline gasnett_tick_t gex_inline_ticks_now_(void) {
   return gex_ticks_now_();
 }
 
-/** The present moment; 10 to 30 ns. Not ordered against memory accesses. */
 #define gasnett_ticks_now() gex_inline_ticks_now_()
 
-/** An interval in nanoseconds. The first call in a process takes about 2 ms: it calibrates. */
 GEX_EXPORT_ uint64_t gasnett_ticks_to_ns(gasnett_tick_t ticks);
-/** An interval in microseconds, rounded down. */
 GEX_EXPORT_ uint64_t gasnett_ticks_to_us(gasnett_tick_t ticks);
-/** Microseconds: the smallest interval two moments can show, measured. Takes up to 100 us. */
 GEX_EXPORT_ double gasnett_tick_granularityus(void);
-/** Microseconds that gasnett_ticks_now() takes, measured. Takes up to 100 us. */
 GEX_EXPORT_ double gasnett_tick_overheadus(void);
 
-/** The time of day in microseconds since 1970, as gettimeofday(2) has it. */
+/**@}*/
+
+/** Returns the time of day in microseconds since 1970, as gettimeofday(2) has it.
+ * @see gasnett_ticks_now
+ */
 GEX_EXPORT_ uint64_t gasnett_gettimeofday_us(void);
 
-/* Ticks never come from gettimeofday: GASNETT_USING_GETTIMEOFDAY is never defined. */
-
-/** Sleeps at least so many nanoseconds; returns 0, or non-zero with errno EINTR if a signal came
- * first. Returns at once for 0. */
+/** Sleeps.
+ *
+ * @param nanoseconds  At least so many. For 0 the call returns at once.
+ * @return 0, or non-zero with errno EINTR if a signal came first.
+ * @par Context
+ * Any thread; it does not poll.
+ */
 GEX_EXPORT_ int gasnett_nsleep(uint64_t nanoseconds);
 
 #if defined(__cplusplus)

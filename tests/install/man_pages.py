@@ -1,11 +1,11 @@
-"""Manual pages of the installed tree."""
+"""Manual pages of the installed tree, and the reference of the interface."""
 
 import os
 import re
 import shutil
 import subprocess
 
-from tree import check, run, text_of
+from tree import HERE, check, run, text_of
 
 OPTION = re.compile(r"(?<![\w-])--?[A-Za-z][\w-]*")
 SECTIONS = ("NAME", "SYNOPSIS", "DESCRIPTION", "EXIT STATUS", "ENVIRONMENT", "SEE ALSO")
@@ -47,3 +47,93 @@ def man_pages(tree):
             said = subprocess.run(["groff", "-man", "-Tutf8", "-ww", "-z", page], text=True,
                                   capture_output=True, check=False)
             check(said.returncode == 0 and not said.stderr, f"groff says of {page}: {said.stderr}")
+
+
+# Macros that only keep a header from being read twice.
+GUARD = re.compile(r"_(?:INCLUDED|GEX)_\w+_H")
+TYPE = re.compile(r"\b(?:gex|gasnett?)_\w+_t\b")
+
+
+def public_names(tree):
+    """The names of the interface: what the library exports, the macros that the headers define, and
+    their types. A name that ends with an underscore is internal."""
+    exported = run(["nm", "-D", "--defined-only", "--format=posix", tree.path("lib", "libgex.so")])
+    names = {line.split()[0].split("@")[0] for line in exported.splitlines()}
+    include = tree.path("include")
+    headers = [name for name in sorted(os.listdir(include)) if name.endswith(".h")]
+    source = "".join(f"#include <{name}>\n" for name in ["gasnetex.h", *headers])
+    ours = False
+    for line in run(["cc", "-E", "-dD", "-DGASNET_PAR", f"-I{include}", "-x", "c", "-"],
+                    stdin=source).splitlines():
+        if line.startswith("# "):
+            ours = line.split('"')[1].startswith(include)
+        elif ours and line.startswith("#define "):
+            names.add(re.match(r"#define (\w+)", line).group(1))
+        elif ours:
+            names.update(TYPE.findall(line))
+    return sorted(name for name in names
+                  if name.isidentifier() and not name.endswith("_") and not GUARD.fullmatch(name))
+
+
+def parameters_of(synopsis):
+    """The names of the parameters of every declaration."""
+    synopsis = re.sub(r"(?m)^#define .*", "", synopsis)
+    for arguments in re.findall(r"\w\((?!\*)([^()]*)\)", synopsis):
+        for argument in arguments.split(","):
+            name = re.search(r"(\w+)(?:\[[^]]*\])*\s*$", argument)
+            if name and name.group(1) not in ("void", "arguments", "same"):
+                yield name.group(1)
+
+
+def sections_of(source):
+    parts = re.split(r'(?m)^\.SH "?([^"\n]+)"?\n', source)
+    return dict(zip(parts[1::2], parts[2::2]))
+
+
+def interface(tree):
+    """Every public name has a manual page, which names it and each parameter, and a place in the
+    reference in HTML."""
+    folder = tree.path("share", "man", "man3")
+    if not os.path.isdir(folder):
+        check(not shutil.which("doxygen"), "no reference of the interface, although doxygen is there")
+        return
+    names = public_names(tree)
+    check(len(names) > 1000, f"only {len(names)} public names are found")
+    pages = {}
+    for name in names:
+        path = os.path.join(folder, name + ".3")
+        check(os.path.exists(path), f"no manual page of {name}")
+        other = re.fullmatch(r"\.so man3/(\S+)\n", text_of(path))
+        pages.setdefault(other.group(1) if other else name + ".3", []).append(name)
+    for page, described in pages.items():
+        sections = sections_of(text_of(os.path.join(folder, page)))
+        listed = plain(sections["NAME"] + sections["SYNOPSIS"])
+        for name in described:
+            family = re.sub(r"\d+(?=$|_v2$)", "", name)
+            check(re.search(rf"\b{family}(?:\d+|\b)", listed.replace("[M]", "").replace("[W]", "")),
+                  f"the manual page {page} is that of {name}, and does not name it")
+        for parameter in parameters_of(plain(sections["SYNOPSIS"])):
+            check(f"\n\\fI{parameter}\\fR\n" in sections.get("PARAMETERS", ""),
+                  f"the manual page {page} does not describe the parameter {parameter}")
+    if shutil.which("groff"):
+        said = subprocess.run(["groff", "-man", "-Tutf8", "-ww", "-z", *sorted(pages)], cwd=folder,
+                              text=True, capture_output=True, check=False)
+        check(said.returncode == 0 and not said.stderr, f"groff says: {said.stderr}")
+
+    html = tree.path("share", "doc", "libgex", "reference")
+    texts = {file: text_of(os.path.join(html, file)) for file in os.listdir(html)
+             if file.endswith(".html")}
+    places = {}
+    for file, text in texts.items():
+        check(os.path.dirname(os.path.dirname(HERE)) not in text, f"{file} names where it was made")
+        if file.startswith("globals"):
+            places.update(re.findall(r'<li>(\w+)[^<]*<a class="el" href="([^"]+)"', text))
+        if file == "annotated.html":
+            places.update((name, page) for page, name in
+                          re.findall(r'href="(struct[^"]+)"[^>]*>(\w+)</a>', text))
+    for name in names:
+        check(name in places, f"the reference in HTML does not have {name}")
+        file, _, anchor = places[name].partition("#")
+        check(f'id="{anchor}"' in texts[file] or not anchor,
+              f"the reference in HTML has {name}, and leads nowhere from there")
+    print(f"interface: {len(names)} names on {len(pages)} manual pages")
