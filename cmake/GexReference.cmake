@@ -24,7 +24,12 @@ add_custom_command(OUTPUT ${reference}/made
   DEPENDS ${headers} ${doxyfile} cmake/doxygen/mainpage.md tools/make-man-pages
   COMMENT "Writing the reference of the interface"
   VERBATIM)
-add_custom_target(docs ALL DEPENDS ${reference}/made)
-add_dependencies(installed docs)
+# A project around this one may have a target of that name.
+set(docs docs)
+if(NOT PROJECT_IS_TOP_LEVEL)
+  set(docs gex_docs)
+endif()
+add_custom_target(${docs} ALL DEPENDS ${reference}/made)
+add_dependencies(installed ${docs})
 install(DIRECTORY ${reference}/man3 DESTINATION ${CMAKE_INSTALL_MANDIR})
 install(DIRECTORY ${reference}/html/ DESTINATION ${CMAKE_INSTALL_DOCDIR}/reference)

@@ -83,6 +83,11 @@ GEX_EXPORT_ int gex_MK_Create(gex_MK_t* memkind_p, gex_Client_t client,
  * @param flags    0.
  * @par Context
  * Any thread; not collective; not in handlers.
+ * @par Example
+ * @code
+ * gex_Segment_Destroy(segment, 0);
+ * gex_MK_Destroy(kind, 0);
+ * @endcode
  * @par Specification
  * GASNet-EX, memory kinds: "gex_MK_Destroy".
  * @see gex_MK_Create

@@ -72,6 +72,11 @@ GEX_EXPORT_ void gex_AD_Create(gex_AD_t* ad_p, gex_TM_t tm, gex_DT_t dt, gex_OP_
  * @param ad  The domain. Its operations are complete on all members, and its team still exists.
  * @par Context
  * Collective over the domain's team; no barrier. Not in handlers.
+ * @par Example
+ * @code
+ * gex_Coll_BarrierBlocking(gex_AD_QueryTM(counters), 0);
+ * gex_AD_Destroy(counters);
+ * @endcode
  * @par Specification
  * GASNet-EX, "Remote Atomic Operations".
  * @see gex_AD_Create
@@ -87,6 +92,10 @@ GEX_EXPORT_ void gex_AD_Destroy(gex_AD_t ad);
  *         was last set.
  * @par Context
  * Any thread, in handlers, and while holding an HSL.
+ * @par Example
+ * @code
+ * gex_Rank_t members = gex_TM_QuerySize(gex_AD_QueryTM(counters));
+ * @endcode
  * @par Specification
  * GASNet-EX, "Remote Atomic Operations".
  * @see gex_AD_Create

@@ -178,8 +178,8 @@ GEX_EXPORT_ int gex_VIS_IndexedGetBlocking(gex_TM_t tm, size_t dstcount, void* c
  * // a column of 100 doubles, out of rows of 1000, to consecutive ones at the peer
  * const ptrdiff_t from[1] = {1000 * sizeof(double)}, to[1] = {sizeof(double)};
  * const size_t count[1] = {100};
- * gex_VIS_StridedPutBlocking(tm, peer, there, to, &matrix[0][7], from, sizeof(double), count, 1,
- * 0);
+ * gex_VIS_StridedPutBlocking(tm, peer, there, to, &matrix[0][7], from, sizeof(double), count,
+ *                            1, 0);
  * @endcode
  * @par Specification
  * GASNet-EX, "Vector/Indexed/Strided (VIS)".
@@ -233,7 +233,7 @@ GEX_EXPORT_ int gex_VIS_StridedGetBlocking(gex_TM_t tm, void* dstaddr, const ptr
  * @par Example
  * @code
  * gex_VIS_SetPeerCompletionHandler(COLUMN_ARRIVED, &number, sizeof number, 0);
- * gex_Event_t put = gex_VIS_StridedPutNB(tm, peer, there, to, here, from, 8, count, 1, 0);
+ * gex_VIS_StridedPutNBI(tm, peer, there, column, here, row, sizeof(double), &length, 1, 0);
  * @endcode
  * @par Specification
  * GASNet-EX, "Vector/Indexed/Strided (VIS)".

@@ -194,7 +194,7 @@ typedef struct gex_Token_Info_t {
  * @code
  * gex_Token_Info_t info;
  * gex_Token_Info(token, &info, GEX_TI_SRCRANK);
- * count[info.gex_srcrank]++;
+ * ++received[info.gex_srcrank];
  * @endcode
  * @par Specification
  * GASNet-EX, "AM Token Info".

@@ -228,13 +228,13 @@ GEX_AM_FAMILY_(16)
  * endpoint of this process runs its handler, and that of its reply, before it returns.
  * @par Example
  * @code
- * gex_AM_RequestMedium(tm, peer, ADD, values, sizeof values, GEX_EVENT_NOW, 0, first, count);
- * // at the peer
- * static void add(gex_Token_t token, void* payload, size_t nbytes, gex_AM_Arg_t first,
- *                 gex_AM_Arg_t count) {
- *   add_values(payload, first, count);
- *   gex_AM_ReplyShort(token, ADDED, 0, count);
+ * // ADD is the index of this handler at the peer
+ * static void add(gex_Token_t token, void* payload, size_t nbytes, gex_AM_Arg_t first) {
+ *   add_values(payload, nbytes, first);
+ *   gex_AM_ReplyShort(token, ADDED, 0, first);
  * }
+ *
+ * gex_AM_RequestMedium(tm, peer, ADD, values, sizeof values, GEX_EVENT_NOW, 0, first);
  * @endcode
  * @par Specification
  * GASNet-EX, "Fixed-payload AM APIs".
@@ -335,6 +335,11 @@ GEX_AM_FAMILY_(16)
  * @par Context
  * The thread that prepared; a reply in the handler of its request. A commit of a request to an
  * endpoint of this process runs its handler.
+ * @par Example
+ * @code
+ * if (gex_AM_CommitRequestMedium_v2(sd, ITEMS, nbytes, GEX_FLAG_IMMEDIATE, first) != 0)
+ *   gex_AM_CancelRequestMedium(sd, 0);
+ * @endcode
  * @par Specification
  * GASNet-EX, "Negotiated-payload AM APIs".
  * @see gex_AM_PrepareRequestMedium, gex_AM_CancelRequestMedium

@@ -50,7 +50,8 @@ extern "C" {
 #define gasneti_ticks_to_ns(ticks) gasnett_ticks_to_ns(ticks)
 /**@}*/
 
-/** A poll, under a name that some configure scripts look for. It returns GASNET_OK.
+/** Polls, under a name that some configure scripts look for.
+ * @return GASNET_OK.
  * @see gasnet_AMPoll
  */
 GEX_EXPORT_ int gasnetc_AMPoll(void);

@@ -168,8 +168,8 @@ GEX_EXPORT_ gex_Event_t gex_Event_QueryLeaf(gex_Event_t root, gex_EC_t event_cat
  * gex_NBI_EndAccessRegion, not in handlers, not while holding an HSL.
  * @par Example
  * @code
- * for (size_t i = 0; i < count; ++i)
- *   gex_RMA_PutNBI(tm, peer[i], remote[i], local[i], bytes, GEX_EVENT_DEFER, 0);
+ * for (int i = 0; i < NEIGHBORS; ++i)
+ *   gex_RMA_PutNBI(tm, neighbor[i], ghost[i], edge[i], bytes, GEX_EVENT_DEFER, 0);
  * gex_NBI_Wait(GEX_EC_PUT, 0);
  * @endcode
  * @par Specification
@@ -197,8 +197,8 @@ GEX_EXPORT_ void gex_NBI_Wait(gex_EC_t event_mask, gex_Flags_t flags);
  * @par Example
  * @code
  * gex_NBI_BeginAccessRegion(0);
- * for (int i = 0; i < count; ++i)
- *   gex_RMA_GetNBI(tm, here[i], peer[i], there[i], bytes, 0);
+ * for (int i = 0; i < NEIGHBORS; ++i)
+ *   gex_RMA_GetNBI(tm, ghost[i], neighbor[i], edge[i], bytes, 0);
  * gex_Event_t region = gex_NBI_EndAccessRegion(0);
  * compute();
  * gex_Event_Wait(region);

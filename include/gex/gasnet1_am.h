@@ -22,6 +22,10 @@ extern "C" {
  * @return A number that is constant over the job.
  * @par Context
  * Any thread, in handlers, and while holding an HSL.
+ * @par Example
+ * @code
+ * size_t piece = gasnet_AMMaxMedium();
+ * @endcode
  * @par Specification
  * GASNet-1, "Active Messaging Interface".
  * @see gex_AM_LUBRequestMedium, gex_AM_MaxArgs
@@ -49,6 +53,11 @@ GEX_INLINE_ size_t gasnet_AMMaxLongReply(void) {
  * @return GASNET_OK.
  * @par Context
  * Handlers, in the thread that runs them.
+ * @par Example
+ * @code
+ * gasnet_node_t source;
+ * gasnet_AMGetMsgSource(token, &source);
+ * @endcode
  * @par Specification
  * GASNet-1, "Active Messaging Interface".
  * @see gex_Token_Info

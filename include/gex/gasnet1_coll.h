@@ -139,6 +139,14 @@ GEX_EXPORT_ gasnet_coll_handle_t gasnet_coll_exchange_nb(gasnet_team_handle_t te
  *         at least one of those that are not #GASNET_COLL_INVALID_HANDLE is, if any.
  * @par Context
  * Any thread; not in handlers, not while holding a lock. wait polls until it is so, try polls once.
+ * @par Example
+ * @code
+ * gasnet_coll_handle_t handle = gasnet_coll_broadcast_nb(
+ *     GASNET_TEAM_ALL, values, 0, values, sizeof values,
+ *     GASNET_COLL_IN_MYSYNC | GASNET_COLL_OUT_MYSYNC | GASNET_COLL_LOCAL);
+ * compute();
+ * gasnet_coll_wait_sync(handle);
+ * @endcode
  * @par Specification
  * GASNet, docs/collective_notes.txt.
  * @see gex_Event_Wait, gex_Event_WaitAll
@@ -178,6 +186,10 @@ GEX_INLINE_ int gasnet_coll_try_sync_some(gasnet_coll_handle_t* handles, size_t 
  * @return As gasnet_barrier_wait and gasnet_barrier_try.
  * @par Context
  * Collective over the team; not in handlers, not while holding a lock.
+ * @par Example
+ * @code
+ * gasnet_coll_barrier(team, 0, GASNET_BARRIERFLAG_UNNAMED);
+ * @endcode
  * @par Specification
  * GASNet, docs/collective_notes.txt.
  * @see gasnet_barrier, gex_Coll_BarrierNB

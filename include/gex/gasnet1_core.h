@@ -47,6 +47,11 @@ extern "C" {
  *         type, which is GASNet-1's, would allow it.
  * @par Context
  * Any thread, in handlers, and while holding an HSL.
+ * @par Example
+ * @code
+ * int error = gex_Segment_Attach(&segment, team, bytes);
+ * if (error) printf("%s: %s\n", gasnet_ErrorName(error), gasnet_ErrorDesc(error));
+ * @endcode
  * @par Specification
  * GASNet-1, "Errors".
  */
@@ -96,6 +101,10 @@ GEX_EXPORT_ void gex_wait_pause_(uint32_t* spins);
  *                  eight bits; if these are 0, it is 1.
  * @par Context
  * Any thread, in handlers and in signal handlers. It does not return.
+ * @par Example
+ * @code
+ * if (argc < 2) gasnet_exit(2);
+ * @endcode
  * @par Specification
  * GASNet-1, "Job Control Interface".
  * @see gex_Client_Init
@@ -154,6 +163,10 @@ GEX_EXPORT_ int gasnet_barrier_result(int* id);
  * @return Bytes, a multiple of #GASNET_PAGESIZE; constant once the job is joined.
  * @par Context
  * Any thread; after gex_Client_Init or gasnet_init.
+ * @par Example
+ * @code
+ * gex_Segment_Attach(&segment, team, gasnet_getMaxLocalSegmentSize());
+ * @endcode
  * @par Specification
  * GASNet-1, "Job Control Interface".
  * @see gex_Segment_Attach, gasnet_attach
@@ -178,6 +191,12 @@ typedef struct gasnet_seginfo_t {
  *         program that calls gasnet_init; GASNET_ERR_BAD_ARG for a null table.
  * @par Context
  * Any thread; not in handlers.
+ * @par Example
+ * @code
+ * gasnet_seginfo_t segments[64];
+ * gasnet_getSegmentInfo(segments, 64);
+ * gex_RMA_PutBlocking(team, peer, segments[peer].addr, block, sizeof block, 0);
+ * @endcode
  * @par Specification
  * GASNet-1, "Job Environment Queries".
  * @see gex_EP_QueryBoundSegmentNB
@@ -202,6 +221,12 @@ typedef struct gasnet_nodeinfo_t {
  *         table.
  * @par Context
  * Any thread; not in handlers.
+ * @par Example
+ * @code
+ * gasnet_nodeinfo_t places[64];
+ * gasnet_getNodeInfo(places, 64);
+ * int near = places[peer].host == places[gex_System_QueryJobRank()].host;
+ * @endcode
  * @see gex_System_QueryNbrhdInfo, gex_System_QueryHostInfo
  */
 GEX_EXPORT_ int gasnet_getNodeInfo(gasnet_nodeinfo_t* nodeinfo_table, int numentries);
@@ -213,6 +238,10 @@ GEX_EXPORT_ int gasnet_getNodeInfo(gasnet_nodeinfo_t* nodeinfo_table, int nument
  *         to.
  * @par Context
  * Any thread; not in handlers. From gasnet_init or gex_Client_Init on.
+ * @par Example
+ * @code
+ * const char* level = gasnet_getenv("MY_LEVEL");
+ * @endcode
  * @par Specification
  * GASNet-1, "Job Environment Queries".
  * @see gasnett_getenv
@@ -229,6 +258,10 @@ GEX_EXPORT_ char* gasnet_getenv(const char* name);
  * @return GASNET_OK, or GASNET_ERR_BAD_ARG.
  * @par Context
  * Any thread; not in handlers. One setting for the process.
+ * @par Example
+ * @code
+ * gasnet_set_waitmode(GASNET_WAIT_BLOCK);  // other programs want the processors
+ * @endcode
  * @par Specification
  * GASNet-1, "Core API".
  */

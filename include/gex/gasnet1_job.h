@@ -123,6 +123,11 @@ GEX_EXPORT_ int gasnet_attach(gasnet_handlerentry_t* table, int numentries, uint
  * @par Context
  * Any thread, in handlers, and while holding an HSL; after gasnet_attach or gex_Client_Init. Every
  * output may be NULL.
+ * @par Example
+ * @code
+ * gex_TM_t all;
+ * gasnet_QueryGexObjects(NULL, NULL, &all, NULL);
+ * @endcode
  * @par Specification
  * GASNet-EX, "Hybrid/transitional client support".
  * @see gasnet_init, gex_Client_Init
@@ -136,6 +141,10 @@ GEX_EXPORT_ void gasnet_QueryGexObjects(gex_Client_t* client_p, gex_EP_t* endpoi
  * @return gex_System_QueryJobRank() and gex_System_QueryJobSize().
  * @par Context
  * Any thread, in handlers, and while holding an HSL.
+ * @par Example
+ * @code
+ * gasnet_node_t right = (gasnet_mynode() + 1) % gasnet_nodes();
+ * @endcode
  * @par Specification
  * GASNet-1, "Job Environment Queries".
  * @see gex_System_QueryJobRank
@@ -159,6 +168,13 @@ GEX_INLINE_ gasnet_node_t gasnet_nodes(void) {
  * @return trylock: GASNET_OK with the lock held, or GASNET_ERR_NOT_READY.
  * @par Context
  * Any thread, and in handlers.
+ * @par Example
+ * @code
+ * static gasnet_hsl_t lock = GASNET_HSL_INITIALIZER;
+ * gasnet_hsl_lock(&lock);
+ * total += amount;
+ * gasnet_hsl_unlock(&lock);
+ * @endcode
  * @par Specification
  * GASNet-1, "Atomicity Control".
  * @see gex_HSL_Lock, gex_HSL_Init
@@ -193,6 +209,12 @@ GEX_EXPORT_ void gex_resume_interrupts_(void);
  * library, that sections do not nest and that nothing in them could poll.
  * @par Context
  * Any thread. Ignored in handlers and while holding a lock.
+ * @par Example
+ * @code
+ * gasnet_hold_interrupts();
+ * total += amount;
+ * gasnet_resume_interrupts();
+ * @endcode
  * @par Specification
  * GASNet-1, "Atomicity Control".
  */

@@ -39,6 +39,10 @@ typedef struct _gex_ValueGet* gasnet_valget_handle_t;
  * None is returned; they end the job.
  * @par Context
  * Any thread; not in handlers, not while holding a lock.
+ * @par Example
+ * @code
+ * gasnet_put(peer, there, block, sizeof block);
+ * @endcode
  * @par Specification
  * GASNet-1, "Extended API".
  * @see gex_RMA_PutBlocking, gex_RMA_GetBlocking
@@ -75,6 +79,12 @@ GEX_INLINE_ void gasnet_put_bulk(gasnet_node_t node, void* dest, const void* src
  * None is returned; they end the job.
  * @par Context
  * Any thread; not in handlers, not while holding a lock.
+ * @par Example
+ * @code
+ * gasnet_handle_t put = gasnet_put_nb_bulk(peer, there, block, sizeof block);
+ * compute();
+ * gasnet_wait_syncnb(put);  // block may be written to from here on
+ * @endcode
  * @par Specification
  * GASNet-1, "Extended API".
  * @see gasnet_wait_syncnb, gex_RMA_PutNB, gex_RMA_GetNB
@@ -115,6 +125,11 @@ GEX_INLINE_ gasnet_handle_t gasnet_put_nb_bulk(gasnet_node_t node, void* dest, c
  * None is returned; they end the job.
  * @par Context
  * Any thread; not in handlers, not while holding a lock.
+ * @par Example
+ * @code
+ * for (int i = 0; i < NEIGHBORS; ++i) gasnet_put_nbi(neighbor[i], ghost[i], edge[i], bytes);
+ * gasnet_wait_syncnbi_puts();
+ * @endcode
  * @par Specification
  * GASNet-1, "Extended API".
  * @see gasnet_wait_syncnbi_puts, gex_RMA_PutNBI, gex_RMA_GetNBI
@@ -150,6 +165,10 @@ GEX_INLINE_ void gasnet_put_nbi_bulk(gasnet_node_t node, void* dest, const void*
  * None is returned; they end the job.
  * @par Context
  * Any thread; not in handlers, not while holding a lock.
+ * @par Example
+ * @code
+ * gasnet_memset(peer, there, 0, nbytes);
+ * @endcode
  * @par Specification
  * GASNet-1, "Extended API".
  * @see gasnet_put, gasnet_wait_syncnb, gasnet_wait_syncnbi_puts
@@ -202,6 +221,12 @@ GEX_INLINE_ void gasnet_memset_nbi(gasnet_node_t node, void* dest, int val, size
  * None is returned; they end the job.
  * @par Context
  * Any thread; not in handlers, not while holding a lock.
+ * @par Example
+ * @code
+ * gasnet_valget_handle_t handle = gasnet_get_nb_val(peer, remote_flag, sizeof(uint32_t));
+ * compute();
+ * uint32_t seen = (uint32_t)gasnet_wait_syncnb_valget(handle);
+ * @endcode
  * @par Specification
  * GASNet-1, "Extended API".
  * @see gex_RMA_PutNBVal, gex_RMA_GetBlockingVal
@@ -261,6 +286,12 @@ GEX_EXPORT_ int gex_try_syncnbi_(gex_EC_t categories);
  *         at least one of those that are not #GASNET_INVALID_HANDLE is, if any.
  * @par Context
  * Any thread; not in handlers, not while holding a lock. wait polls until it is so, try polls once.
+ * @par Example
+ * @code
+ * gasnet_handle_t handles[2] = {gasnet_get_nb(here, peer, there, nbytes),
+ *                               gasnet_put_nb(peer, remote, block, sizeof block)};
+ * gasnet_wait_syncnb_all(handles, 2);
+ * @endcode
  * @par Specification
  * GASNet-1, "Extended API".
  * @see gex_Event_Wait, gex_Event_WaitAll
@@ -293,6 +324,10 @@ GEX_INLINE_ void gasnet_wait_syncnb_some(gasnet_handle_t* handles, size_t numhan
  * @par Context
  * Any thread; not in an access region, not in handlers, not while holding a lock. wait polls until
  * it is so, try polls once.
+ * @par Example
+ * @code
+ * while (gasnet_try_syncnbi_gets() == GASNET_ERR_NOT_READY) compute_a_little();
+ * @endcode
  * @par Specification
  * GASNet-1, "Extended API".
  * @see gex_NBI_Wait
@@ -328,6 +363,12 @@ GEX_INLINE_ int gasnet_try_syncnbi_all(void) {
  * @return end: the handle.
  * @par Context
  * Any thread; not in handlers, not while holding a lock.
+ * @par Example
+ * @code
+ * gasnet_begin_nbi_accessregion();
+ * gasnet_put_nbi(peer, there, block, sizeof block);
+ * gasnet_wait_syncnb(gasnet_end_nbi_accessregion());
+ * @endcode
  * @par Specification
  * GASNet-1, "Extended API".
  * @see gex_NBI_BeginAccessRegion

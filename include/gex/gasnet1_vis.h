@@ -94,6 +94,11 @@ typedef struct gasnet_memvec_t {
  * @return _nb: a handle, as gasnet_put_nb.
  * @par Context
  * Any thread; not in handlers, not while holding a lock.
+ * @par Example
+ * @code
+ * gasnet_memvec_t to[1] = {{there, 16}}, from[2] = {{a, 8}, {b, 8}};
+ * gasnet_putv_bulk(peer, 1, to, 2, from);
+ * @endcode
  * @see gex_VIS_VectorPutNB, gex_VIS_IndexedPutNB, gex_VIS_StridedPutNB, gasnet_wait_syncnb
  */
 /**@{*/

@@ -44,6 +44,11 @@ GEX_EXPORT_ int gex_hsl_trylock_(gex_HSL_t* hsl);
  *             that no thread will use any more. The memory stays the caller's.
  * @par Context
  * Any thread, in handlers, and while holding another HSL.
+ * @par Example
+ * @code
+ * gex_HSL_t* lock = malloc(sizeof *lock);
+ * gex_HSL_Init(lock);
+ * @endcode
  * @par Specification
  * GASNet-EX, "Handler-safe locks (HSLs)".
  * @see gex_HSL_Lock, GEX_HSL_INITIALIZER

@@ -75,6 +75,10 @@ typedef struct gex_Memvec_t {
  * @return Query calls: the pointer last set, or NULL if none was.
  * @par Context
  * Any thread, in handlers, and while holding an HSL.
+ * @par Example
+ * @code
+ * gex_EP_SetCData(endpoint, &state);  // in a handler: gex_EP_QueryCData(info.gex_ep)
+ * @endcode
  * @par Specification
  * GASNet-EX, "Client-Data (CData)".
  */
@@ -137,6 +141,10 @@ GEX_EXPORT_ int gex_Client_Init(gex_Client_t* client_p, gex_EP_t* ep_p, gex_TM_t
  * @return The flags; the name, which is the library's and lasts as long as the client.
  * @par Context
  * Any thread, in handlers, and while holding an HSL.
+ * @par Example
+ * @code
+ * printf("client %s\n", gex_Client_QueryName(client));
+ * @endcode
  * @par Specification
  * GASNet-EX, "Operations on gex_Client_t".
  * @see gex_Client_Init
@@ -186,6 +194,10 @@ GEX_EXPORT_ int gex_System_QueryProgressThreads(gex_Client_t client, unsigned in
  *         process; its bytes.
  * @par Context
  * Any thread, in handlers, and while holding an HSL.
+ * @par Example
+ * @code
+ * char* end = (char*)gex_Segment_QueryAddr(segment) + gex_Segment_QuerySize(segment);
+ * @endcode
  * @par Specification
  * GASNet-EX, "Operations on gex_Segment_t".
  * @see gex_EP_QueryBoundSegmentNB, gex_EP_QuerySegment
@@ -264,6 +276,11 @@ GEX_EXPORT_ int gex_Segment_Create(gex_Segment_t* segment_p, gex_Client_t client
  * @param flags    0.
  * @par Context
  * Any thread; not collective; not in handlers.
+ * @par Example
+ * @code
+ * gex_EP_BindSegment(endpoint, GEX_SEGMENT_INVALID, 0);
+ * gex_Segment_Destroy(segment, 0);
+ * @endcode
  * @par Specification
  * GASNet-EX, "Operations on gex_Segment_t".
  * @see gex_Segment_Create
@@ -427,6 +444,11 @@ GEX_EXPORT_ size_t gex_TM_Create(gex_TM_t* new_tms, size_t num_new_tms, gex_TM_t
  * @return Non-zero if there was scratch and `*scratch_p` has been written, else 0.
  * @par Context
  * Collective over the team; not in handlers.
+ * @par Example
+ * @code
+ * gex_Memvec_t scratch;
+ * if (gex_TM_Destroy(team, &scratch, 0)) give_back(scratch.gex_addr, scratch.gex_len);
+ * @endcode
  * @par Specification
  * GASNet-EX, "Operations on gex_TM_t".
  * @see gex_TM_Split, gex_TM_Create
@@ -465,6 +487,10 @@ GEX_EXPORT_ gex_TM_t gex_TM_Pair(gex_EP_t local_ep, gex_EP_Index_t remote_ep_ind
  *         the member.
  * @par Context
  * Any thread; not in handlers, not while holding an HSL.
+ * @par Example
+ * @code
+ * gex_Rank_t jobrank = gex_TM_TranslateRankToJobrank(team, 0);
+ * @endcode
  * @par Specification
  * GASNet-EX, "Operations on gex_TM_t".
  * @see gex_TM_QueryRank, gex_System_QueryJobRank
@@ -505,6 +531,11 @@ GEX_EXPORT_ int gex_EP_Create(gex_EP_t* ep_p, gex_Client_t client,
  * @return GASNET_OK or GASNET_ERR_BAD_ARG.
  * @par Context
  * Any thread; not collective; not in handlers.
+ * @par Example
+ * @code
+ * gex_EP_BindSegment(endpoint, segment, 0);
+ * gex_EP_PublishBoundSegment(team, &endpoint, 1, 0);
+ * @endcode
  * @par Specification
  * GASNet-EX, memory kinds: "gex_EP_BindSegment".
  * @see gex_EP_PublishBoundSegment, gex_Segment_Create
@@ -519,6 +550,10 @@ GEX_EXPORT_ int gex_EP_BindSegment(gex_EP_t ep, gex_Segment_t segment, gex_Flags
  *         within client and process, 0 for the primordial one.
  * @par Context
  * Any thread, in handlers, and while holding an HSL.
+ * @par Example
+ * @code
+ * gex_TM_t pairs = gex_TM_Pair(endpoint, gex_EP_QueryIndex(endpoint));
+ * @endcode
  * @par Specification
  * GASNet-EX, "Operations on gex_EP_t".
  * @see gex_EP_Create, gex_EP_BindSegment

@@ -20,6 +20,10 @@ extern "C" {
  *         gasnet_init.
  * @par Context
  * Any thread, in handlers, and while holding an HSL. Constant once the job is joined.
+ * @par Example
+ * @code
+ * if (gex_System_QueryJobRank() == 0) printf("%u ranks\n", gex_System_QueryJobSize());
+ * @endcode
  * @par Specification
  * GASNet-EX, "Job rank" and "Job size".
  * @see gex_TM_QueryRank, gasnet_mynode
@@ -44,6 +48,11 @@ GEX_INLINE_ gex_Rank_t gex_System_QueryJobSize(void) {
  * @return GetVerboseErrors: non-zero if they print.
  * @par Context
  * Any thread, in handlers, and while holding an HSL. One setting for the process.
+ * @par Example
+ * @code
+ * gex_System_SetVerboseErrors(0);
+ * if (gex_EP_RegisterHandlers(endpoint, entries, 1) != GASNET_OK) use_other_indices();
+ * @endcode
  * @par Specification
  * GASNet-EX, "Utility".
  * @see gasnet_ErrorName

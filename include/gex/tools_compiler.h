@@ -91,7 +91,7 @@
  *                         declaration only.
  * @par Example
  * @code
- * GASNETT_FORMAT_PRINTF(report, 1, 2, void report(const char* format, ...));
+ * GASNETT_FORMAT_PRINTF(complain, 1, 2, void complain(const char* format, ...));
  * @endcode
  * @par Specification
  * GASNet tools, "Compiler annotations".

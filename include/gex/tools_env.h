@@ -62,6 +62,10 @@ GEX_EXPORT_ double gasnett_getenv_dbl_withdefault(const char* key, double defaul
  * @param value  Its new value, which is copied.
  * @par Context
  * Any thread, as long as no other uses the environment meanwhile; not in handlers.
+ * @par Example
+ * @code
+ * gasnett_setenv("OMP_NUM_THREADS", "4");
+ * @endcode
  * @par Specification
  * GASNet tools, "Environment utilities".
  */
@@ -82,6 +86,10 @@ GEX_EXPORT_ void gasnett_unsetenv(const char* key);
  * @return verboseenv: non-zero if this process reports.
  * @par Context
  * Any thread; not in handlers.
+ * @par Example
+ * @code
+ * gasnett_envint_display("MY_BUFFER", (int64_t)bytes, 0, 1);
+ * @endcode
  * @par Specification
  * GASNet tools, "Environment utilities".
  */
@@ -107,6 +115,11 @@ GEX_EXPORT_ void gasnett_envdbl_display(const char* key, double value, int is_de
  * @return `buf`.
  * @par Context
  * Any thread; not in handlers.
+ * @par Example
+ * @code
+ * char text[32];
+ * puts(gasnett_format_number(3 << 20, text, sizeof text, 1));  // 3 MB
+ * @endcode
  * @par Specification
  * GASNet tools, "Environment utilities".
  * @see gasnett_parse_int
@@ -124,6 +137,10 @@ GEX_EXPORT_ char* gasnett_format_number(int64_t value, char* buf, size_t size, i
  *         job with one line.
  * @par Context
  * Any thread; not in handlers.
+ * @par Example
+ * @code
+ * int64_t half_a_gigabyte = gasnett_parse_int("0.5G", 1);
+ * @endcode
  * @par Specification
  * GASNet tools, "Environment utilities".
  * @see gasnett_format_number, gasnett_getenv_int_withdefault

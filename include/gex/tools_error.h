@@ -73,6 +73,11 @@ typedef struct gasnett_backtrace_type_t {
  * @return print_backtrace: 0, or non-zero if no mechanism succeeded.
  * @par Context
  * Any thread, and in handlers; in signal handlers after gasnett_backtrace_init.
+ * @par Example
+ * @code
+ * gasnett_backtrace_init(argv[0]);
+ * gasnett_print_backtrace(STDERR_FILENO);
+ * @endcode
  * @par Specification
  * GASNet tools, "Backtracing and debugger attach".
  * @see gasnett_fatalerror, gasnett_backtrace_type_t
@@ -99,6 +104,11 @@ extern GEX_EXPORT_ int (*gasnett_print_backtrace_ifenabled)(int fd);
  * @param flag_name  The name by which a debugger finds it.
  * @par Context
  * Any thread, and in handlers.
+ * @par Example
+ * @code
+ * volatile int frozen = 1;
+ * gasnett_freezeForDebuggerNow(&frozen, "frozen");
+ * @endcode
  * @par Specification
  * GASNet tools, "Backtracing and debugger attach".
  */
@@ -126,6 +136,10 @@ GEX_EXPORT_ void gasnett_killmyprocess(int exit_code) __attribute__((__noreturn_
  * @return The handler before.
  * @par Context
  * Any thread, and in handlers.
+ * @par Example
+ * @code
+ * gasnett_reghandler(SIGUSR1, SIG_IGN);
+ * @endcode
  * @par Specification
  * GASNet tools, "Miscellaneous tools".
  */

@@ -26,6 +26,12 @@ extern "C" {
  * @return The bytes of the text, the final zero included.
  * @par Context
  * Any thread, and in handlers.
+ * @par Example
+ * @code
+ * char text[64];
+ * gasnett_format_dt(text, GEX_DT_I32 | GEX_DT_U32);
+ * puts(text);
+ * @endcode
  */
 /**@{*/
 GEX_EXPORT_ size_t gasnett_format_dt(char* buf, uint32_t datatypes);
@@ -56,6 +62,12 @@ GEX_EXPORT_ size_t gasnett_format_ti(char* buf, uint32_t token_items);
  * @return `buf`; of the _bufsz macros a number of bytes.
  * @par Context
  * Any thread, and in handlers.
+ * @par Example
+ * @code
+ * char text[gasnett_format_memveclist_bufsz(1)];
+ * gex_Memvec_t range = {here, 8};
+ * puts(gasnett_format_memveclist(text, 1, &range));
+ * @endcode
  * @see gex_VIS_VectorPutNB, gex_VIS_StridedPutNB
  */
 /**@{*/

@@ -23,6 +23,10 @@ extern "C" {
  * @return The checksum.
  * @par Context
  * Any thread, and in handlers.
+ * @par Example
+ * @code
+ * uint64_t sum = gasnett_checksum(block, (int)sizeof block);
+ * @endcode
  */
 GEX_EXPORT_ uint64_t gasnett_checksum(const void* bytes, int size);
 
@@ -37,6 +41,10 @@ GEX_EXPORT_ uint64_t gasnett_checksum(const void* bytes, int size);
  * @return The number of bytes that are 0.
  * @par Context
  * Any thread, and in handlers.
+ * @par Example
+ * @code
+ * size_t zeros = gasnett_count0s(block, sizeof block);
+ * @endcode
  * @par Specification
  * GASNet tools, "Miscellaneous tools".
  */
@@ -79,6 +87,12 @@ typedef struct gasnett_heapstats_t {
  *
  * @param stats  Receives the numbers.
  * @return 0.
+ * @par Example
+ * @code
+ * gasnett_heapstats_t stats;
+ * gasnett_getheapstats(&stats);
+ * if (stats.live_objects != 0) report((int)stats.live_objects);
+ * @endcode
  * @see gasnett_debug_malloc
  */
 GEX_EXPORT_ int gasnett_getheapstats(gasnett_heapstats_t* stats);
@@ -111,6 +125,12 @@ GEX_EXPORT_ int gasnett_getheapstats(gasnett_heapstats_t* stats);
  *         object, _all at all of them.
  * @par Context
  * Any thread, and in handlers; not in signal handlers.
+ * @par Example
+ * @code
+ * char* copy = gasnett_debug_strdup("text");
+ * gasnett_debug_memcheck_all();
+ * gasnett_debug_free(copy);
+ * @endcode
  * @see gasnett_getheapstats
  */
 /**@{*/

@@ -119,6 +119,10 @@ GEX_EXPORT_ const char* gasnett_performance_warning_str(void);
  *         has it. Text is the library's.
  * @par Context
  * Any thread; not in handlers.
+ * @par Example
+ * @code
+ * printf("%s: %d processors\n", gasnett_gethostname(), gasnett_cpu_count());
+ * @endcode
  * @par Specification
  * GASNet tools, "System properties".
  */
@@ -138,6 +142,10 @@ GEX_EXPORT_ const char* gasnett_exe_name(void);
  * @return 0, or non-zero if that processor is not allowed.
  * @par Context
  * Any thread; not in handlers.
+ * @par Example
+ * @code
+ * gasnett_set_affinity(number);
+ * @endcode
  * @par Specification
  * GASNet tools, "Miscellaneous tools".
  */
@@ -158,6 +166,10 @@ GEX_EXPORT_ int gasnett_set_affinity(int rank);
  * @return Non-zero on success, also when left alone.
  * @par Context
  * Any thread; not in handlers.
+ * @par Example
+ * @code
+ * gasnett_maximize_rlimits();
+ * @endcode
  * @par Specification
  * GASNet tools, "Miscellaneous tools".
  */
@@ -172,6 +184,10 @@ GEX_EXPORT_ int gasnett_maximize_rlimits(void);
  * lost. Errors are ignored.
  * @par Context
  * Any thread; not in handlers.
+ * @par Example
+ * @code
+ * gasnett_flush_streams();
+ * @endcode
  * @par Specification
  * GASNet tools, "Miscellaneous tools".
  */
@@ -187,6 +203,11 @@ GEX_EXPORT_ void gasnett_close_streams(void);
  * @return The memory, or MAP_FAILED, (void *)-1, with errno.
  * @par Context
  * Any thread; not in handlers.
+ * @par Example
+ * @code
+ * void* memory = gasnett_mmap(1 << 20);
+ * if (memory == (void*)-1) perror("no memory");
+ * @endcode
  */
 GEX_EXPORT_ void* gasnett_mmap(uintptr_t size);
 

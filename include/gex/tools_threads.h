@@ -117,6 +117,13 @@ static inline void gex_no_wait_(const void* condition, const void* mutex) {
  * Misuse ends the job with one line. The asserts check with GASNET_DEBUG only.
  * @par Context
  * Any thread; nothing that blocks in handlers.
+ * @par Example
+ * @code
+ * static gasnett_mutex_t mutex = GASNETT_MUTEX_INITIALIZER;
+ * gasnett_mutex_lock(&mutex);
+ * total += amount;
+ * gasnett_mutex_unlock(&mutex);
+ * @endcode
  * @par Specification
  * GASNet tools, "Error-checking System Mutexes and Condition Variables".
  * @see gasnett_cond_wait, gex_HSL_Lock
@@ -192,6 +199,12 @@ static inline void gex_no_wait_(const void* condition, const void* mutex) {
  * Misuse ends the job with one line. The asserts check with GASNET_DEBUG only.
  * @par Context
  * Any thread; nothing that blocks in handlers.
+ * @par Example
+ * @code
+ * gasnett_rwlock_rdlock(&shared);
+ * value = ready ? total : 0;
+ * gasnett_rwlock_unlock(&shared);
+ * @endcode
  * @par Specification
  * GASNet tools, "Error-checking System Mutexes and Condition Variables".
  * @see gasnett_mutex_lock
@@ -243,7 +256,7 @@ static inline void gex_no_wait_(const void* condition, const void* mutex) {
  * @par Example
  * @code
  * GASNETT_THREADKEY_DEFINE(my_state);
- * gasnett_threadkey_set(my_state, new_state());
+ * void begin_thread(void) { gasnett_threadkey_set(my_state, new_state()); }
  * @endcode
  * @par Specification
  * GASNet tools, "Thread-specific data".
@@ -276,6 +289,8 @@ static inline void _gasneti_threadkey_init(void* const* key) {
 #endif
 
 /** Offers the processor to another thread, as sched_yield(2).
+ * @par Context
+ * Any thread.
  * @see gasnett_spinloop_hint
  */
 GEX_EXPORT_ void gasnett_sched_yield(void);

@@ -67,7 +67,10 @@ GEX_EXPORT_ double gasnett_tick_overheadus(void);
 
 /**@}*/
 
-/** Returns the time of day in microseconds since 1970, as gettimeofday(2) has it.
+/** Returns the time of day, as gettimeofday(2) has it.
+ * @return Microseconds since 1970.
+ * @par Context
+ * Any thread, and in handlers.
  * @see gasnett_ticks_now
  */
 GEX_EXPORT_ uint64_t gasnett_gettimeofday_us(void);
@@ -78,6 +81,10 @@ GEX_EXPORT_ uint64_t gasnett_gettimeofday_us(void);
  * @return 0, or non-zero with errno EINTR if a signal came first.
  * @par Context
  * Any thread; it does not poll.
+ * @par Example
+ * @code
+ * gasnett_nsleep(1000000);  // a millisecond
+ * @endcode
  */
 GEX_EXPORT_ int gasnett_nsleep(uint64_t nanoseconds);
 

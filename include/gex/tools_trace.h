@@ -50,6 +50,10 @@ extern "C" {
  * @param enable  Whether to trace operations that stay in the process.
  * @par Context
  * Any thread, and in handlers, but for the masks, which are not for handlers.
+ * @par Example
+ * @code
+ * if (GASNETT_TRACE_ENABLED) GASNETT_TRACE_PRINTF("step %d", number);
+ * @endcode
  */
 /**@{*/
 /** A name that clients refer to; it does nothing. */

@@ -94,7 +94,8 @@ if __name__ == "__main__":
 
     MOVED = FIRST.at(os.path.join(WORK, "moved", "elsewhere"), os.path.join(WORK, "built-moved"))
     main([(names_no_build, FIRST, BUILD), (staged, BUILD, os.path.join(WORK, "stage")),
-          (man_pages.man_pages, FIRST), (man_pages.interface, FIRST), (tour.tour, FIRST)]
+          (man_pages.man_pages, FIRST), (man_pages.interface, FIRST),
+          (man_pages.examples_compile, FIRST), (tour.tour, FIRST)]
          + built_everywhere(FIRST, EVERYTHING)
          + [(probes.chapel, FIRST), (probes.devastator, FIRST), (probes.omni, FIRST)]
          + [(probes.upcxx, FIRST, "upcxx-installed", True)] * EVERYTHING + [(move, FIRST, MOVED)]

@@ -137,3 +137,31 @@ def interface(tree):
         check(f'id="{anchor}"' in texts[file] or not anchor,
               f"the reference in HTML has {name}, and leads nowhere from there")
     print(f"interface: {len(names)} names on {len(pages)} manual pages")
+
+
+EXAMPLE = re.compile(r" \* @par Example\n \* @code\n(.*?) \* @endcode", re.DOTALL)
+
+
+def examples_compile(tree):
+    """The examples in the headers compile, each in a function of its own after the declarations of
+    example_names.h. Those that begin with a macro of the tools stand outside of any."""
+    include = tree.path("include")
+    text = text_of(tree.source("example_names.h")) + "#define static\n"
+    count = 0
+    for folder in ("", "gex"):
+        for name in sorted(os.listdir(os.path.join(include, folder))):
+            if not name.endswith(".h"):
+                continue
+            for lines in EXAMPLE.findall(text_of(os.path.join(include, folder, name))):
+                code = re.sub(r"(?m)^ \* ?", "", lines)
+                count += 1
+                text += f'# 1 "the example {count}, of {os.path.join(folder, name)}"\n'
+                if code.startswith("#if"):
+                    text += code + "#endif\n"
+                elif code.startswith("GASNETT_"):
+                    text += code
+                else:
+                    text += f"void example_{count}(void) {{\n{code}}}\n"
+    check(count > 40, f"only {count} examples are found")
+    run(["cc", "-std=gnu11", "-DGASNET_PAR", f"-I{include}", "-fsyntax-only", "-Wall", "-Werror",
+         "-Wno-unused", "-Wno-unused-but-set-variable", "-x", "c", "-"], stdin=text)
