@@ -43,15 +43,15 @@ enum : gex_AM_Index_t {
   handlers_end
 };
 
-/// What one rank has done, as it tells rank 0 in the end.
+/// What one rank has done, as it reports it to rank 0 in the end.
 struct Sum {
-  gex_AM_Arg_t told;
+  gex_AM_Arg_t reported;
   gex_AM_Arg_t requests;
   gex_AM_Arg_t exchanges;
   gex_AM_Arg_t growth_kib;
 };
 
-constexpr std::uint32_t most_requests = 1 << 16;
+constexpr std::uint32_t max_requests = 1 << 16;
 constexpr std::uint32_t after_silence = 500;
 
 gex_TM_t team;
@@ -61,7 +61,7 @@ std::vector<std::vector<std::uint8_t>> arrived;  ///< at rank 0: how often each 
 std::vector<Sum> sums;                           ///< at rank 0
 bool by_rma = false;
 std::vector<std::uint64_t> mine;      ///< of the flood of puts and gets: a word for each
-std::uint64_t* words_of_0 = nullptr;  ///< rank 0's segment: most_requests words for each rank
+std::uint64_t* words_of_0 = nullptr;  ///< rank 0's segment: max_requests words for each rank
 std::uint32_t arrivals = 0;
 std::uint32_t answers = 0;
 std::uint32_t talks = 0;
@@ -154,7 +154,7 @@ std::uint64_t word_for(gex_Rank_t source, std::uint32_t index) {
 
 /// Puts a word of its own into rank 0's memory, or gets one from there into `mine`.
 bool flood_once_by_rma(std::uint32_t index, gex_Flags_t flags) {
-  std::uint64_t* const theirs = words_of_0 + std::size_t{rank} * most_requests + index;
+  std::uint64_t* const theirs = words_of_0 + std::size_t{rank} * max_requests + index;
   if (!is_put(index))
     return gex_RMA_GetNBI(team, &mine[index], 0, theirs, sizeof *theirs, flags) == 0;
   mine[index] = word_for(rank, index);
@@ -198,7 +198,7 @@ void flood() {
   std::uint32_t talks_when_full = 0;
   bool full = false;
   while (!awake) {
-    if (sent + after_silence == most_requests) fail("requests that were taken", sent, 0);
+    if (sent + after_silence == max_requests) fail("requests that were taken", sent, 0);
     if (flood_once(sent, waits ? 0 : GEX_FLAG_IMMEDIATE)) {
       ++sent;
     } else if (!full) {
@@ -225,7 +225,7 @@ void flood() {
 }
 
 /// What rank 0 does.
-void be_silent(long seconds, long most_kib) {
+void be_silent(long seconds, long max_kib) {
   gex_Event_Wait(gex_Coll_BarrierNB(team, 0));
   const std::uint32_t arrivals_before = arrivals;
   const long before = memory_kib();
@@ -235,7 +235,8 @@ void be_silent(long seconds, long most_kib) {
   std::fflush(stdout);
   for (gex_Rank_t peer = 1; peer < size; ++peer) gex_AM_RequestShort0(team, peer, wake_up, 0);
   poll_until([] {
-    return std::all_of(sums.begin() + 1, sums.end(), [](const Sum& sum) { return sum.told != 0; });
+    return std::all_of(sums.begin() + 1, sums.end(),
+                       [](const Sum& sum) { return sum.reported != 0; });
   });
   sums[0].growth_kib = static_cast<gex_AM_Arg_t>(memory_kib() - before);
 
@@ -244,10 +245,10 @@ void be_silent(long seconds, long most_kib) {
   long growth = 0;
   for (gex_Rank_t peer = 0; peer < size; ++peer) {
     const Sum& sum = sums[peer];
-    for (std::uint32_t index = 0; index < most_requests; ++index) {
+    for (std::uint32_t index = 0; index < max_requests; ++index) {
       const bool sent = index < static_cast<std::uint32_t>(sum.requests);
       if (by_rma) {
-        const std::uint64_t word = words_of_0[std::size_t{peer} * most_requests + index];
+        const std::uint64_t word = words_of_0[std::size_t{peer} * max_requests + index];
         const std::uint64_t wanted = sent || !is_put(index) ? word_for(peer, index) : 0;
         if (word != wanted) fail("a word", static_cast<long>(word), static_cast<long>(wanted));
         continue;
@@ -258,9 +259,9 @@ void be_silent(long seconds, long most_kib) {
     // All but the one that is silent and the one that waits in its requests.
     if (peer != 0 && peer != size - 1 && sum.exchanges < 100)
       fail("exchanges during the silence", sum.exchanges, 100);
-    if (sum.growth_kib > most_kib) {
+    if (sum.growth_kib > max_kib) {
       const std::string what = "growth of the memory of rank " + std::to_string(peer) + " in KiB";
-      fail(what.c_str(), sum.growth_kib, most_kib);
+      fail(what.c_str(), sum.growth_kib, max_kib);
     }
     requests += sum.requests;
     exchanges += sum.exchanges;
@@ -269,7 +270,7 @@ void be_silent(long seconds, long most_kib) {
   std::printf("%ld %s, %ld exchanges without rank 0, memory grew by %ld of %ld KiB\n", requests,
               by_rma ? "puts and gets of the flood were carried out"
                      : "requests of the flood came once each",
-              exchanges, growth, most_kib);
+              exchanges, growth, max_kib);
 }
 
 [[noreturn]] void leave(const std::string& how) {
@@ -280,7 +281,7 @@ void be_silent(long seconds, long most_kib) {
   fail("no such way to leave", 0, 0);
 }
 
-/// From here on signals are counted; whoever has started the job hears that this rank is there.
+/// From here on signals are counted; the launcher learns that this rank is there.
 void begin() {
   std::signal(SIGUSR1, [](int) { signals = signals + 1; });
   gex_Event_Wait(gex_Coll_BarrierNB(team, 0));
@@ -309,7 +310,7 @@ void talk_to(gex_Rank_t peer, std::uint64_t word) {
                       0);
 }
 
-void leave_when_told(const std::string& how) {
+void leave_when_reported(const std::string& how) {
   begin();
   if (rank == 2) {
     poll_until([] { return signals != 0; });
@@ -333,8 +334,8 @@ void go_on_without() {
   std::fflush(stdout);
 }
 
-/// Rounds in which all ranks talk with all others and put into their memory, until rank 0 says that
-/// it is enough.
+/// Rounds in which all ranks send to all others and put into their memory, until rank 0 reports
+/// that it is enough.
 void serve(std::uint64_t* mine, const std::string& how_to_leave) {
   bulk = how_to_leave == "bulk";
   begin();
@@ -352,7 +353,7 @@ void serve(std::uint64_t* mine, const std::string& how_to_leave) {
     }
     for (gex_Rank_t peer = 0; peer < size; ++peer) talk_to(peer, round);
     asked += size;
-    // Whoever passes the barriers knows whether this is the last round.
+    // A rank that passes the barriers can see whether this is the last round.
     poll_until([&] { return talks == asked; });
     gex_Event_Wait(gex_Coll_BarrierNB(team, 0));
     for (gex_Rank_t peer = 0; peer < size; ++peer) {
@@ -404,10 +405,10 @@ int main(int count, char** arguments) {
   gex_EP_RegisterHandlers(endpoint, table.data(), table.size());
   if (rank == 0) {
     sums.resize(size);
-    arrived.assign(size, std::vector<std::uint8_t>(most_requests));
+    arrived.assign(size, std::vector<std::uint8_t>(max_requests));
   }
   gex_Segment_t segment;
-  gex_Segment_Attach(&segment, team, size * most_requests * sizeof *words_of_0);
+  gex_Segment_Attach(&segment, team, size * max_requests * sizeof *words_of_0);
 
   const std::string mode = count > 1 ? arguments[1] : "";
   if ((mode == "flood" || mode == "flood-rma") && count == 4) {
@@ -415,12 +416,12 @@ int main(int count, char** arguments) {
     void* address = nullptr;
     gex_Segment_QueryBound(team, 0, &address, nullptr, nullptr);
     words_of_0 = static_cast<std::uint64_t*>(address);
-    for (std::size_t word = 0; rank == 0 && word < std::size_t{size} * most_requests; ++word) {
-      const auto index = static_cast<std::uint32_t>(word % most_requests);
-      const auto source = static_cast<gex_Rank_t>(word / most_requests);
+    for (std::size_t word = 0; rank == 0 && word < std::size_t{size} * max_requests; ++word) {
+      const auto index = static_cast<std::uint32_t>(word % max_requests);
+      const auto source = static_cast<gex_Rank_t>(word / max_requests);
       words_of_0[word] = is_put(index) ? 0 : word_for(source, index);
     }
-    if (by_rma) mine.resize(most_requests);
+    if (by_rma) mine.resize(max_requests);
     gex_Event_Wait(gex_Coll_BarrierNB(team, 0));
     if (rank == 0) {
       be_silent(std::atol(arguments[2]), std::atol(arguments[3]));
@@ -432,7 +433,7 @@ int main(int count, char** arguments) {
     serve(static_cast<std::uint64_t*>(gex_Segment_QueryAddr(segment)),
           count > 2 ? arguments[2] : "");
   } else if (mode == "leave" && count == 3) {
-    leave_when_told(arguments[2]);
+    leave_when_reported(arguments[2]);
   } else if (mode == "go-on-without") {
     go_on_without();
   } else {

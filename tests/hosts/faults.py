@@ -201,7 +201,7 @@ def messages_without_cookie(trial):
     """Strangers that speak libfabric's protocol."""
     for _, address, port in rank_ports(trial):
         for what in ("send", "read"):
-            trial.job.network.front.call(trial.job.tool("ofi_stranger"), OFI["GEX_OFI_PROVIDER"], address,
+            trial.job.network.front.call(trial.job.tool("ofi_outsider"), OFI["GEX_OFI_PROVIDER"], address,
                                          port, what)
     end_talk(trial)
 

@@ -1,4 +1,4 @@
-// Says where each rank is, by the library's word, after it has reached every other over the
+// Reports where each rank is, by the library's word, after it has reached every other over the
 // network.
 
 #include <gasnetex.h>
@@ -75,7 +75,7 @@ int main(int count, char** arguments) {
   if (!holds(neighborhood, neighborhood_size, neighborhood_index, rank)) {
     fail("this rank is not in its neighborhood");
   }
-  // The neighbors' segments, and nobody else's, are mapped.
+  // The neighbors' segments, and no others', are mapped.
   for (gex_Rank_t peer = 0; peer < size; ++peer) {
     void* local = nullptr;
     gex_Segment_QueryBound(team, peer, nullptr, &local, nullptr);

@@ -30,8 +30,8 @@ using namespace gex::net;
 constexpr size_t max_message = 65536;
 constexpr uint32_t depth = 8;
 
-/// What the rank that connects says first.
-struct Greeting {
+/// What the rank that connects sends first.
+struct Handshake {
   uint64_t cookie;
   uint32_t rank;
   uint32_t channel;
@@ -144,20 +144,20 @@ void Tcp::connect_all() {
   for (uint32_t peer = 0; peer < host_.rank; ++peer) {
     for (const uint32_t channel : {request_channel, reply_channel}) {
       const int one = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
-      const Greeting greeting{host_.cookie, host_.rank, channel};
+      const Handshake handshake{host_.cookie, host_.rank, channel};
       if (one < 0 || connect(one, reinterpret_cast<sockaddr*>(&all[peer]), sizeof all[peer]) != 0 ||
-          write(one, &greeting, sizeof greeting) != sizeof greeting)
+          write(one, &handshake, sizeof handshake) != sizeof handshake)
         fail(host_, "connecting");
       adopt(one, peer, channel);
     }
   }
   for (uint32_t missing = 2 * (host_.size - host_.rank - 1); missing > 0; --missing) {
     const int one = accept4(listener, nullptr, nullptr, SOCK_CLOEXEC);
-    Greeting greeting{};
-    if (one < 0 || recv(one, &greeting, sizeof greeting, MSG_WAITALL) != sizeof greeting ||
-        greeting.cookie != host_.cookie || greeting.rank >= host_.size || greeting.channel > 1)
+    Handshake handshake{};
+    if (one < 0 || recv(one, &handshake, sizeof handshake, MSG_WAITALL) != sizeof handshake ||
+        handshake.cookie != host_.cookie || handshake.rank >= host_.size || handshake.channel > 1)
       fail(host_, "accepting");
-    adopt(one, greeting.rank, greeting.channel);
+    adopt(one, handshake.rank, handshake.channel);
   }
   close(listener);
 }

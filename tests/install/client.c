@@ -1,5 +1,6 @@
 /* A client as small as one can be that still shows where it runs: each rank puts its number into
- * the segment of the next one, and rank 0 tells how the program was compiled. C11, C++11 and C++20.
+ * the segment of the next one, and rank 0 reports how the program was compiled. C11, C++11 and
+ * C++20.
  */
 #include <gasnetex.h>
 #include <stdio.h>

@@ -1,6 +1,6 @@
-// A client whose last words wait in std::cout when it ends the job: libgex writes them out, though
-// its archive brings a C++ runtime of its own. It also throws, with the runtime that it was linked
-// with.
+// A client whose final output waits in std::cout when it ends the job: libgex writes them out,
+// though its archive brings a C++ runtime of its own. It also throws, with the runtime that it was
+// linked with.
 #include <gasnetex.h>
 
 #include <iostream>
@@ -13,7 +13,7 @@ int main(int argc, char** argv) {
   gex_TM_t team;
   gex_Client_Init(&client, &endpoint, &team, "INSTALLED", &argc, &argv, 0);
   try {
-    throw std::runtime_error("last words");
+    throw std::runtime_error("final output");
   } catch (const std::exception& error) {
     std::cout << error.what() << " of rank " << gex_TM_QueryRank(team) << '\n';
   }

@@ -1,4 +1,5 @@
-/* The same client in terms of GASNet-1 alone, as programs that never heard of GASNet-EX have it. */
+/* The same client in terms of GASNet-1 alone, as programs without any notion of GASNet-EX have it.
+ */
 #include <gasnet.h>
 #include <stdio.h>
 #include <stdlib.h>

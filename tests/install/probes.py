@@ -624,7 +624,7 @@ def exit_flushes(tree):
          *tree.pkg_config("--libs", package).split()])
     check("libstdc++" in run(["ldd", program]), "the client is to have a runtime of its own")
     output = run([tree.path("bin", "gasnetrun_smp"), "-n", "2", program])
-    check(sorted(output.splitlines()) == [f"last words of rank {rank}" for rank in (0, 1)], output)
+    check(sorted(output.splitlines()) == [f"final output of rank {rank}" for rank in (0, 1)], output)
 
 
 def launchers(tree):

@@ -35,6 +35,7 @@ CLEAN = [
     "src/team",
     "src/tools",
     "src/vis",
+    "tests",
 ]
 
 SOURCE = re.compile(r"\.(h|cc|c|def|inc)$")

@@ -49,7 +49,7 @@ TEST(Credits, ThatAreOwedAllGoBack) {
   EXPECT_EQ(credits.take_owed(), 4u);
 }
 
-TEST(Credits, BeyondWhatOneMessageTellsGoWithTheNext) {
+TEST(Credits, BeyondOneMessageGoWithTheNext) {
   Credits credits;
   credits.start(1U << 20, 1U << 20);
   constexpr std::uint32_t owed = Credits::max_per_message + 5;
@@ -67,14 +67,14 @@ TEST(Credits, AreAskedForWhenThereCouldBeMore) {
   EXPECT_FALSE(credits.take_starved()) << "no request was refused";
   EXPECT_FALSE(credits.take());
   EXPECT_TRUE(credits.take_starved());
-  EXPECT_FALSE(credits.take_starved()) << "it was told";
+  EXPECT_FALSE(credits.take_starved()) << "it was reported";
   EXPECT_TRUE(credits.borrow(3));
   for (int i = 0; i < 3; ++i) EXPECT_TRUE(credits.take());
   EXPECT_FALSE(credits.take());
   EXPECT_FALSE(credits.take_starved()) << "there are no more to be had";
 }
 
-TEST(Credits, NobodyLendsMoreThanThereCanBe) {
+TEST(Credits, AreLentNoMoreThanThereCanBe) {
   Credits credits;
   credits.start(2, 10);
   EXPECT_TRUE(credits.borrow(8));
@@ -122,7 +122,7 @@ TEST(Credits, ThatAreBorrowedAreGivenUpUnlessTheyAreInUse) {
   EXPECT_FALSE(credits.accept(1)) << "nothing is out";
 }
 
-TEST(Credits, ThatGoBackAreToldInAsManyMessagesAsThatTakes) {
+TEST(Credits, ThatGoBackAreReportedInAsManyMessagesAsThatTakes) {
   Credits credits;
   credits.start(1, 200);
   credits.return_later(100);

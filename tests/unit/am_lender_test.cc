@@ -92,7 +92,7 @@ TEST_F(LenderTest, GetsBackNoMoreThanItHasLent) {
   EXPECT_EQ(lender.bank(), 9u);
 }
 
-TEST_F(LenderTest, TellsAgainWhatWasNotTold) {
+TEST_F(LenderTest, ReportsAgainWhatWasNotReported) {
   lender.lend(1);
   EXPECT_EQ(lender.take_unreported(1), 2u);
   lender.restore_unreported(1, 2);
@@ -103,7 +103,7 @@ TEST_F(LenderTest, TellsAgainWhatWasNotTold) {
 }
 
 // Both sides, with peers that come and go as chance has it: never are more under way than there are
-// credits, and whoever goes on asking gets most of them.
+// credits, and the rank that goes on asking gets most of them.
 TEST(Loans, OfManyPeersStayWithinTheTotal) {
   constexpr std::uint32_t peers = 20, total = 100;
   const Division division = divide(32, total, peers);
@@ -122,7 +122,7 @@ TEST(Loans, OfManyPeersStayWithinTheTotal) {
     --out[peer];
     --all_out;
   };
-  std::uint32_t most_of_one = 0;
+  std::uint32_t max_of_one = 0;
   for (int step = 0; step < 200000; ++step) {
     // A few are busy at a time.
     const auto busy = static_cast<std::uint32_t>(step / 20000);
@@ -138,7 +138,7 @@ TEST(Loans, OfManyPeersStayWithinTheTotal) {
       ++all_out;
       ASSERT_LE(all_out, total);
       ASSERT_LE(out[peer], division.most);
-      most_of_one = std::max(most_of_one, out[peer]);
+      max_of_one = std::max(max_of_one, out[peer]);
       if (!credits[peer].take_starved() || lender.lend(peer)) continue;
       const std::uint32_t asked = lender.pick_reclaim_peer(peer);
       if (asked == Lender::no_peer) continue;
@@ -148,7 +148,7 @@ TEST(Loans, OfManyPeersStayWithinTheTotal) {
       answer(peer);
     }
   }
-  EXPECT_GT(most_of_one, division.most / 2);
+  EXPECT_GT(max_of_one, division.most / 2);
 }
 
 }  // namespace

@@ -127,7 +127,7 @@ void expect_within(const Block& block, const WireArrival& arrival) {
     payload = arrival.to_place;
   }
   ASSERT_TRUE(payload == nullptr || block.holds(payload, message.size));
-  // Reading them is what AddressSanitizer judges.
+  // Reading them is what AddressSanitizer checks.
   const std::size_t size = payload != nullptr ? message.size : 0;
   std::vector<std::byte> read(size + arg_count * sizeof(gex_AM_Arg_t));
   if (size != 0) std::memcpy(read.data(), payload, size);
@@ -233,7 +233,7 @@ TEST(Wire, NothingThatIsCutIsTaken) {
   }
 }
 
-TEST(Wire, NothingThatIsLongerThanItSaysIsTaken) {
+TEST(Wire, NothingThatIsLongerThanItsSizeIsTaken) {
   for (const Sent& sent : all_shapes()) {
     std::vector<std::byte> bytes = sent.bytes();
     for (const std::size_t more : {1, 16}) {
@@ -289,7 +289,7 @@ TEST(Wire, ALongMessageOfAHugeSizeIsNotTaken) {
     }
 }
 
-/// Reads bytes that came from anybody, on a channel of chance; whether they are taken.
+/// Reads bytes of unknown origin, on a channel of chance; whether they are taken.
 bool is_taken(Random& random, const std::vector<std::byte>& bytes) {
   const Block block(bytes);
   WireArrival arrival;

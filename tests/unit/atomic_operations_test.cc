@@ -116,13 +116,13 @@ void expect_arithmetic_of_constants() {
       });
 }
 
-TYPED_TEST(AtomicOperations, DoTheSameWhereTheCompilerKnowsWhich) {
+TYPED_TEST(AtomicOperations, DoTheSameWhereTheCompilerSeesWhich) {
   expect_arithmetic_of_constants<TypeParam, 0>();
   expect_arithmetic_of_constants<TypeParam, GEX_FLAG_AD_ACQ>();
   expect_arithmetic_of_constants<TypeParam, GEX_FLAG_AD_REL>();
 }
 
-/// An operation whose opcode and flags the compiler does not know, inline.
+/// An operation whose opcode and flags are no constants, inline.
 template <class T>
 bool perform_any(void* result, void* at, gex_OP_t operation, std::uint64_t operand1,
                  std::uint64_t operand2, gex_Flags_t flags) {
@@ -132,7 +132,7 @@ bool perform_any(void* result, void* at, gex_OP_t operation, std::uint64_t opera
                              unknown_flags) != 0;
 }
 
-TYPED_TEST(AtomicOperations, DoTheSameWhereTheCompilerDoesNotKnowWhich) {
+TYPED_TEST(AtomicOperations, DoTheSameWhereTheCompilerCannotSeeWhich) {
   constexpr gex_Flags_t choices[] = {0, GEX_FLAG_AD_ACQ, GEX_FLAG_AD_REL,
                                      GEX_FLAG_AD_ACQ | GEX_FLAG_AD_REL};
   for (const gex_Flags_t flags : choices)

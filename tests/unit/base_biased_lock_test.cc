@@ -23,7 +23,7 @@ void become_home(BiasedLock& lock, std::uint32_t number) {
 }
 
 TEST(ProcessFence, IsHadHere) {
-  // Linux has had it since 4.14; where it is refused no lock is biased, and this test says so.
+  // Linux has had it since 4.14; where it is refused no lock is biased, and this test prints it.
   ASSERT_TRUE(os::enable_process_fence());
   EXPECT_TRUE(os::has_process_fence());
   os::process_fence();

@@ -1,4 +1,4 @@
-// docs/environment.md says what the environment table says, and the check of that can fail.
+// docs/environment.md has what the environment table has, and the check of that can fail.
 
 #include <gtest/gtest.h>
 

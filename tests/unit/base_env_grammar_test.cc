@@ -67,7 +67,7 @@ TEST(ParseSeconds, AcceptsFractionsAndRefusesSignsUnitsAndWords) {
   }
 }
 
-TEST(ParseSize, KnowsEveryUnit) {
+TEST(ParseSize, TakesEveryUnit) {
   EXPECT_EQ(parse_size("0"), 0u);
   EXPECT_EQ(parse_size("65536"), 65536u);
   EXPECT_EQ(parse_size("7B"), 7u);

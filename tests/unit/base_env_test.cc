@@ -294,7 +294,7 @@ TEST_F(EnvironmentDeath, VerboseenvIsSilentElsewhereThanOnRankZero) {
       ExitedWithCode(0), "^$");
 }
 
-TEST_F(Environment, WithoutVerboseenvNothingIsSaid) {
+TEST_F(Environment, WithoutVerboseenvNothingIsReported) {
   CaptureStderr();
   text(Variable::conduit);
   display("CLIENT_VARIABLE", "7", false);

@@ -81,7 +81,7 @@ TEST(Message, ControlCharactersCannotStartANewLine) {
   EXPECT_EQ(outcome.writes[0], "gex: a?b?c?[1md? caf\xc3\xa9\n");
 }
 
-TEST(Message, ALongLineIsCutAndSaysSo) {
+TEST(Message, ALongLineIsCutAndMarked) {
   const std::string text(5000, 'x');
   const Outcome outcome = run([&] { note("%s", text.c_str()); });
   ASSERT_EQ(outcome.writes.size(), 1u);
@@ -215,7 +215,7 @@ TEST(FatalDeath, AHookThatFailsOrReturnsEndsTheProcess) {
       ExitedWithCode(1), "^gex: cause\n$");
 }
 
-TEST(FatalDeath, IsSilentWhenAnotherProcessHasToldOfAnError) {
+TEST(FatalDeath, IsSilentWhenAnotherProcessHasReportedAnError) {
   EXPECT_EXIT(
       {
         set_first_error_hook([]() noexcept { return true; });
@@ -240,7 +240,7 @@ TEST(FatalDeath, IsSilentWhenAnotherProcessHasToldOfAnError) {
   client_fatal(place, format, arguments);
 }
 
-TEST(ClientFatalDeath, IsToldWhoeverElseHasFailed) {
+TEST(ClientFatalDeath, IsReportedWhateverElseHasFailed) {
   EXPECT_EXIT(
       {
         set_first_error_hook([]() noexcept { return false; });

@@ -184,7 +184,7 @@ INSTANTIATE_TEST_SUITE_P(Kinds, EveryMemoryFile, testing::Values(Kind::any, Kind
                            return info.param == Kind::any ? "any" : "unlinked";
                          });
 
-TEST(FixedFile, HasItsBytesAndNobodyChangesItsSize) {
+TEST(FixedFile, HasItsBytesAndItsSizeIsFixed) {
   const MemoryFile file = create_fixed_file("test", 2 * page_size());
   ASSERT_TRUE(file.descriptor) << file.why;
   EXPECT_EQ(file_size(file.descriptor.get()), 2 * page_size());
@@ -193,7 +193,7 @@ TEST(FixedFile, HasItsBytesAndNobodyChangesItsSize) {
   EXPECT_NE(::ftruncate(file.descriptor.get(), static_cast<off_t>(MiB)), 0);
 }
 
-TEST(UnlinkedFile, SaysOfEachFolderWhyItIsNotThere) {
+TEST(UnlinkedFile, ReportsForEachFolderWhyItIsNotThere) {
   const TemporaryFolder folder;
   const std::string folders[] = {folder.path() + "/missing", "/dev/null"};
   const MemoryFile file = create_unlinked_file(folders, MiB);
@@ -269,7 +269,7 @@ TEST(Mapping, OwnsItsRange) {
   EXPECT_EQ(second.data(), address);
   second.reset();
   EXPECT_FALSE(second);
-  // Unmapped: the kernel knows no page there any more.
+  // Unmapped: the kernel has no page there any more.
   EXPECT_NE(populate({address, page_size()}), 0);
 }
 
@@ -311,7 +311,7 @@ TEST(HugePages, TheChosenWordIsTheOneInBrackets) {
   EXPECT_EQ(pages.bytes, 2097152u);
 }
 
-TEST(HugePages, AKernelWithoutThemSaysNothing) {
+TEST(HugePages, AKernelWithoutThemIsSilent) {
   const TemporaryFolder root;
   root.write("sys/kernel/mm/transparent_hugepage/enabled", "garbage ]here[\n");
   const HugePages pages = huge_pages(root.path());

@@ -27,7 +27,7 @@ TEST(OsProc, ChildrenAreSeenUntilReaped) {
   EXPECT_FALSE(is_seen());
 }
 
-TEST(OsProc, CaughtSignalsAreTold) {
+TEST(OsProc, CaughtSignalsAreReported) {
   const auto before = signal(SIGUSR2, [](int) {});
   EXPECT_TRUE(catches_signal(getpid(), SIGUSR2));
   signal(SIGUSR2, SIG_IGN);

@@ -1,4 +1,4 @@
-// Waiter: spins where there is a core for everybody, gives the core away where there is not.
+// Waiter: spins where there is a core for every rank, gives the core away where there is not.
 
 #include "base/spin.h"
 
@@ -44,7 +44,7 @@ TEST_F(Waiting, WithMoreRanksThanCoresYieldsAlmostAtOnceAndThenAlways) {
   EXPECT_EQ(Recorder::done, "ppyyyy");
 }
 
-TEST_F(Waiting, WithACoreForEverybodyLooksAgainAtOnceThenSpinsLongAndYieldsRarely) {
+TEST_F(Waiting, WithACoreForEachRankLooksAgainAtOnceThenSpinsLongAndYieldsRarely) {
   set_oversubscribed(false);
   wait(1024);
   EXPECT_EQ(Recorder::done, "");

@@ -1,5 +1,5 @@
 // The plans of collective operations, carried out in one process on words: an operand is the name
-// of its rank, to combine is to join, and the result says who was combined in which order.
+// of its rank, to combine is to join, and the result shows what was combined in which order.
 
 #include "coll/plan.h"
 
@@ -43,7 +43,7 @@ std::string all_in_order(gex_Rank_t size) {
   for (gex_Rank_t rank = 0; rank < size; ++rank) all += name_of(rank);
   return all;
 }
-/// The ranks in a word, sorted: whoever is there twice is there twice.
+/// The ranks in a word, sorted: one that was combined twice is there twice.
 std::vector<gex_Rank_t> ranks_in(const std::string& word) {
   std::vector<gex_Rank_t> ranks;
   for (std::size_t at = 0; at < word.size(); at = word.find(',', at + 1)) {
@@ -75,7 +75,7 @@ class Team {
       progress = false;
       for (gex_Rank_t rank = 0; rank < plans_.size(); ++rank) progress |= step(rank);
     }
-    EXPECT_TRUE(operands_.empty()) << "an operand nobody waits for";
+    EXPECT_TRUE(operands_.empty()) << "an operand no rank waits for";
     EXPECT_TRUE(rounds_.empty());
     EXPECT_TRUE(results_.empty());
     for (gex_Rank_t rank = 0; rank < plans_.size(); ++rank)
@@ -162,7 +162,7 @@ std::vector<Plan> plans(gex_Rank_t size, Make make) {
   return all;
 }
 
-TEST(Plan, BroadcastReachesEverybodyOnce) {
+TEST(Plan, BroadcastReachesAllRanksOnce) {
   for (const Layout& layout : layouts()) {
     const Groups groups(layout);
     const gex_Rank_t size = groups.size();
@@ -192,7 +192,7 @@ TEST(Plan, BroadcastEntersEachNeighborhoodOnce) {
   }
 }
 
-TEST(Plan, ReductionToOneTakesEverybodyOnce) {
+TEST(Plan, ReductionToOneTakesAllRanksOnce) {
   for (const Layout& layout : layouts()) {
     const Groups groups(layout);
     const gex_Rank_t size = groups.size();
@@ -222,7 +222,7 @@ class PlanToAll : public testing::TestWithParam<MakePlan> {};
 INSTANTIATE_TEST_SUITE_P(Both, PlanToAll,
                          testing::Values(plan_reduce_to_all, plan_quick_reduce_to_all));
 
-TEST_P(PlanToAll, GivesEverybodyTheSame) {
+TEST_P(PlanToAll, GivesAllRanksEqualResults) {
   for (const Layout& layout : layouts()) {
     const Groups groups(layout);
     const gex_Rank_t size = groups.size();
@@ -253,7 +253,7 @@ TEST(Plan, QuickReductionTakesLogarithmicallyManyRounds) {
   }
 }
 
-TEST(Groups, KnowWhetherTheyAreRunsOfRanks) {
+TEST(Groups, RecogniseRunsOfRanks) {
   EXPECT_TRUE(Groups({4, 4, 1, 1, 9}).in_rank_order());
   EXPECT_TRUE(Groups({3}).in_rank_order());
   EXPECT_FALSE(Groups({0, 1, 0}).in_rank_order());

@@ -1,4 +1,4 @@
-// Every type and operation has the name that clients know it by, and nothing else has one.
+// Every type and operation has the name that clients use, and nothing else has one.
 
 #include "core/data_types.h"
 

@@ -41,7 +41,7 @@ TEST(JobPage, ACodeThatIsNotZeroIsNoSuccess) {
   EXPECT_EQ(page.end().code, 1);
 }
 
-TEST(JobPage, KnowsADeathFromAnEnd) {
+TEST(JobPage, DistinguishesADeathFromAnEnd) {
   JobPage page;
   EXPECT_TRUE(page.claim({1, 2, /*death=*/true}).death);
   EXPECT_TRUE(page.claim({1, 3}).death);
@@ -93,7 +93,7 @@ TEST(JobPage, IsOneForAllWhoMapIt) {
   EXPECT_EQ(mapped.claim({1, 1}).code, 9);
 }
 
-TEST(JobPage, TheFirstErrorOfTheJobIsTold) {
+TEST(JobPage, TheFirstErrorOfTheJobIsReported) {
   JobPage made;
   os::FileDescriptor file;
   ASSERT_EQ(made.create(file, 2), 0);
@@ -102,12 +102,12 @@ TEST(JobPage, TheFirstErrorOfTheJobIsTold) {
   EXPECT_TRUE(mapped.claim_error());
   EXPECT_FALSE(mapped.claim_error());
   EXPECT_FALSE(made.claim_error());
-  EXPECT_FALSE(made.ending()) << "an error ends the job only once it has been told";
+  EXPECT_FALSE(made.ending()) << "an error ends the job only once it has been reported";
 }
 
 TEST(JobPage, HasTheLastCallOfEachRank) {
   JobPage made;
-  EXPECT_EQ(made.last_call(0), nullptr) << "nobody else would read it";
+  EXPECT_EQ(made.last_call(0), nullptr) << "no other process would read it";
   os::FileDescriptor file;
   ASSERT_EQ(made.create(file, 2), 0);
   JobPage mapped;

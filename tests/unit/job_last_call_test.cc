@@ -18,7 +18,7 @@ constexpr std::uint32_t poll = 2;
 constexpr const char* put_name = "gex_RMA_PutBlocking (gasnet_put)";
 constexpr const char* poll_name = "gasnet_AMPoll";
 
-TEST(LastCall, IsNotKnownBeforeThereWasOne) {
+TEST(LastCall, IsUnknownBeforeThereWasOne) {
   EXPECT_EQ(LastCall().describe(), "");
 }
 
@@ -81,7 +81,7 @@ TEST(LastCall, LongNamesAreCut) {
 }
 
 // The page's content is untrusted data of another process.
-TEST(LastCall, IsNotKnownWhereTheNameIsNone) {
+TEST(LastCall, IsUnknownWhereTheNameIsInvalid) {
   for (const int byte : {0x00, 0x01, 0x1b, 0x41, 0x80, 0xff}) {
     const auto last_call = std::make_unique<LastCall>();
     std::memset(static_cast<void*>(last_call.get()), byte, sizeof(LastCall));

@@ -7,7 +7,7 @@
 namespace gex::job {
 namespace {
 
-TEST(LaunchHook, AProgramWithoutTheLauncherIsToldHowToStart) {
+TEST(LaunchHook, AProgramWithoutTheLauncherIsShownHowToStart) {
   EXPECT_EXIT(launch_hook(), testing::ExitedWithCode(1),
               "^gex: this program is linked without libgex's launcher: start it with gexrun, not "
               "with GASNET_PSHM_NODES or another launcher\n$");

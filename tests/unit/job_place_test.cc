@@ -85,7 +85,7 @@ TEST_F(Place, OfAnotherConnectionIsFreeThoughTheNumbersAreTheSame) {
   close(ends[1]);
 }
 
-TEST_F(Place, ALongWaitIsToldOfByOneProcess) {
+TEST_F(Place, ALongWaitIsReportedByOneProcess) {
   // The two children belong to one job and have the same parent.
   setenv("PMIX_NAMESPACE", "job that waits", 1);
   int answers[2];

@@ -203,7 +203,7 @@ void expect_all_tried(const Count& count) {
   EXPECT_GT(count.without_value, rounds / 100);
 }
 
-TEST(PmiAnswers, Pmi1TakesOrRefusesWhateverIsSaid) {
+TEST(PmiAnswers, Pmi1TakesOrRefusesAnyText) {
   Count count;
   for (int round = 0; round < rounds; ++round) {
     SCOPED_TRACE("round " + std::to_string(round));
@@ -238,7 +238,7 @@ std::string framed(Random& random, const std::string& text) {
   return length + text;
 }
 
-TEST(PmiAnswers, Pmi2TakesOrRefusesWhateverIsSaid) {
+TEST(PmiAnswers, Pmi2TakesOrRefusesAnyText) {
   Count count;
   for (int round = 0; round < rounds; ++round) {
     SCOPED_TRACE("round " + std::to_string(round));

@@ -47,17 +47,17 @@ TEST_F(PmiWireTest, TakesNoByteThatIsNotItsOwn) {
   EXPECT_STREQ(rest, " of another");
 }
 
-TEST_F(PmiWireTest, TellsOnceOfAnAnswerThatTakesLong) {
+TEST_F(PmiWireTest, ReportsOnceAnAnswerThatTakesLong) {
   PmiWire wire(ends[0]);
-  int told = 0;
+  int reported = 0;
   // The responses are sent once the long wait was reported, and not before.
   wire.on_long_wait(1, [&] {
-    ++told;
+    ++reported;
     send_bytes("one\ntwo\n");
   });
   EXPECT_EQ(wire.receive_line(), "one");
   EXPECT_EQ(wire.receive_line(), "two");
-  EXPECT_EQ(told, 1);
+  EXPECT_EQ(reported, 1);
 }
 
 TEST_F(PmiWireTest, AConnectionThatIsClosedIsAnErrorAndNoSignal) {
@@ -67,7 +67,7 @@ TEST_F(PmiWireTest, AConnectionThatIsClosedIsAnErrorAndNoSignal) {
   EXPECT_EQ(wire.error(), "its connection is broken: Broken pipe");
 }
 
-TEST_F(PmiWireTest, SaysWhyNothingCameOrTooMuch) {
+TEST_F(PmiWireTest, ReportsWhyNothingCameOrTooMuch) {
   PmiWire wire(ends[0]);
   send_bytes(std::string(9000, 'x'));
   EXPECT_EQ(wire.receive_line(), std::nullopt);
@@ -81,14 +81,14 @@ TEST_F(PmiWireTest, SaysWhyNothingCameOrTooMuch) {
   EXPECT_EQ(closed.error(), "it has closed the connection");
 }
 
-TEST_F(PmiWireTest, KnowsThatItsDescriptorIsAnothers) {
+TEST_F(PmiWireTest, DetectsThatItsDescriptorIsAnothers) {
   PmiWire wire(ends[0]);
   EXPECT_TRUE(wire.is_open());
   int others[2];
   ASSERT_EQ(socketpair(AF_UNIX, SOCK_STREAM, 0, others), 0);
   dup2(others[0], ends[0]);
   EXPECT_FALSE(wire.is_open());
-  wire.finalize("for nobody", [](std::string_view) noexcept { return true; });
+  wire.finalize("for no reader", [](std::string_view) noexcept { return true; });
   char byte;
   EXPECT_EQ(recv(others[1], &byte, 1, MSG_DONTWAIT), -1);
   for (const int end : others) close(end);
@@ -98,8 +98,9 @@ TEST_F(PmiWireTest, AnMpiThatFinalizesLaterFindsTheSameAnswer) {
   PmiWire wire(ends[0]);
   const std::string answer = "cmd=finalize_ack\n";
   send_bytes(answer);
-  wire.finalize("cmd=finalize\n",
-                [](std::string_view said) noexcept { return said.find('\n') != said.npos; });
+  wire.finalize("cmd=finalize\n", [](std::string_view announced) noexcept {
+    return announced.find('\n') != announced.npos;
+  });
   // The launcher hangs up, as it does once a rank has finalized.
   shutdown(ends[1], SHUT_RDWR);
   EXPECT_EQ(write(ends[0], "cmd=finalize\n", 13), 13);

@@ -7,7 +7,7 @@
 namespace gex::job {
 namespace {
 
-TEST(RankSet, KnowsItsRanksAndTheirPlaces) {
+TEST(RankSet, HasItsRanksAndTheirPlaces) {
   const RankSet ranks = {1, 4, 5, 9};
   std::uint32_t index = 0;
   for (const std::uint32_t rank : ranks) {

@@ -1,5 +1,5 @@
 // The decisions about a whole job, with guardians that record what they are ordered and a clock
-// that the test moves: when and with what status the job ends, and what the user is told.
+// that the test moves: when and with what status the job ends, and what is printed for the user.
 
 #include "launch/coordinator.h"
 
@@ -67,7 +67,7 @@ class CoordinatorTest : public testing::Test {
     testing::internal::CaptureStderr();
   }
   ~CoordinatorTest() override {
-    if (!told_) testing::internal::GetCapturedStderr();
+    if (!reported_) testing::internal::GetCapturedStderr();
   }
 
   void begin() {
@@ -107,16 +107,16 @@ class CoordinatorTest : public testing::Test {
     EXPECT_TRUE(calls_.endings.empty());
     EXPECT_TRUE(calls_.releases.empty());
   }
-  /// What the user was told.
-  std::string told() {
-    told_ = true;
+  /// What was printed for the user.
+  std::string reported() {
+    reported_ = true;
     return testing::internal::GetCapturedStderr();
   }
 
   Launch launch_;
   RecordedCalls calls_;
   std::optional<JobCoordinator> job_;
-  bool told_ = false;
+  bool reported_ = false;
 };
 
 // The end of a job whose ranks leave.
@@ -128,7 +128,7 @@ TEST_F(CoordinatorTest, TheJobEndsOnceAllHaveLeftWithTheFirstFailure) {
   expect_no_end();
   leave(1, failure(7));
   expect_end(5, 2);
-  EXPECT_EQ(told(), "");
+  EXPECT_EQ(reported(), "");
 }
 
 TEST_F(CoordinatorTest, ARankThatReturnsIsOneOfAllThatHaveLeft) {
@@ -137,7 +137,7 @@ TEST_F(CoordinatorTest, ARankThatReturnsIsOneOfAllThatHaveLeft) {
   leave(1, {.code = 3, .by_exit = true});
   leave(2, returned);
   expect_end(3, 1);
-  EXPECT_EQ(told(), "run: rank 1 (host one, pid 101) returned 3 from main or called exit(3)\n");
+  EXPECT_EQ(reported(), "run: rank 1 (host one, pid 101) returned 3 from main or called exit(3)\n");
 }
 
 TEST_F(CoordinatorTest, ARankThatHasReturnedCanStillEndTheJob) {
@@ -206,7 +206,7 @@ TEST_F(CoordinatorTest, TheGraceBeginsWithTheFirstFailure) {
   pass(0.5);
   leave(1, failure(6));
   expect_end_after(0.5, 5, 0);
-  EXPECT_EQ(told(), "");
+  EXPECT_EQ(reported(), "");
 }
 
 TEST_F(CoordinatorTest, WithoutAGraceAFailureEndsTheJobAtOnce) {
@@ -222,7 +222,7 @@ TEST_F(CoordinatorTest, ASuccessHasAGraceOfThreeSecondsAtLeastAndItsEndIsExplain
   begin_joined();
   leave(0, success);
   expect_end_after(3, 0, 0);
-  EXPECT_EQ(told(),
+  EXPECT_EQ(reported(),
             "run: rank 0 (host one, pid 100) called gasnet_exit(0); ranks 1,2 had not exited 3 s "
             "later, and the job is ended (GEX_EXIT_GRACE)\n");
 }
@@ -257,10 +257,10 @@ TEST_F(CoordinatorTest, ADeathIsNotWaitedFor) {
   expect_end(139, 1);
   EXPECT_TRUE(calls_.endings[0].death);
   EXPECT_EQ(job_->next_deadline(), Deadline());
-  EXPECT_EQ(told(), "run: rank 1 was killed\n");
+  EXPECT_EQ(reported(), "run: rank 1 was killed\n");
 }
 
-TEST_F(CoordinatorTest, OnlyTheFirstEndCountsAndIsTold) {
+TEST_F(CoordinatorTest, OnlyTheFirstEndCountsAndIsReported) {
   begin_joined();
   job_->end({4, 1}, "the first");
   job_->end({5, 2}, "the second");
@@ -269,7 +269,7 @@ TEST_F(CoordinatorTest, OnlyTheFirstEndCountsAndIsTold) {
   leave(2, failure(6));
   pass(3600);
   expect_end(4, 1);
-  EXPECT_EQ(told(), "run: the first\n");
+  EXPECT_EQ(reported(), "run: the first\n");
 }
 
 // Ranks that return, and others that do not.
@@ -280,7 +280,7 @@ TEST_F(CoordinatorTest, RanksThatDoNotReturnAreNamedAfterTheTimeoutThatTheFirstR
   pass(10);
   leave(2, returned);
   expect_end_after(20, 1, job::Ending::by_guardian);
-  EXPECT_EQ(told(),
+  EXPECT_EQ(reported(),
             "run: ranks 1,2 returned from main or called exit(0), rank 0 did not within 30 s "
             "(GEX_EXIT_TIMEOUT)\n");
 }
@@ -305,7 +305,7 @@ TEST_F(CoordinatorTest, AWaitForARankThatHasSucceededEndsTheJobWithSuccess) {
   leave(0, success);
   job_->report_exited_peer(0);
   expect_end(0, 0);
-  EXPECT_EQ(told(),
+  EXPECT_EQ(reported(),
             "run: rank 0 (host one, pid 100) called gasnet_exit(0) while a collective call waits "
             "for it in ranks 1,2; the job is ended\n");
 }
@@ -315,7 +315,7 @@ TEST_F(CoordinatorTest, AWaitForARankThatHasReturnedIsAFailure) {
   leave(2, returned);
   job_->report_exited_peer(2);
   expect_end(1, 2);
-  EXPECT_EQ(told(),
+  EXPECT_EQ(reported(),
             "run: rank 2 (host two, pid 102) returned from main or called exit(0) while a "
             "collective call waits for it in ranks 0,1\n");
 }
@@ -341,7 +341,7 @@ TEST_F(CoordinatorTest, ARankThatEndsWithoutJoiningTheJobOfOthersIsAFailure) {
   }
   const std::string line =
       "run: rank 2 (host two, pid 4711) ended with status 0 and never joined the job of rank 0\n";
-  EXPECT_EQ(told(), line + line);
+  EXPECT_EQ(reported(), line + line);
 }
 
 // Programs that do not use libgex.
@@ -361,7 +361,7 @@ TEST_F(CoordinatorTest, AtTheTimeLimitTheJobEndsWithoutAGrace) {
   leave(1, returned);
   expect_end_after(2.5, 124, job::Ending::by_guardian, Teardown::timed_out);
   EXPECT_TRUE(job_->urgent());
-  EXPECT_EQ(told(), "run: timed out after 2.5 s; ranks 0,2 had not finished\n");
+  EXPECT_EQ(reported(), "run: timed out after 2.5 s; ranks 0,2 had not finished\n");
 }
 
 TEST_F(CoordinatorTest, RanksThatHaveLeftButNotEndedAtTheTimeLimitAreNamed) {
@@ -372,7 +372,7 @@ TEST_F(CoordinatorTest, RanksThatHaveLeftButNotEndedAtTheTimeLimitAreNamed) {
   job_->gone(2, 102);
   pass(5);
   expect_end(124, job::Ending::by_guardian, Teardown::timed_out);
-  EXPECT_EQ(told(), "run: timed out after 5 s; rank 1 had not finished\n");
+  EXPECT_EQ(reported(), "run: timed out after 5 s; rank 1 had not finished\n");
 }
 
 TEST_F(CoordinatorTest, AtTheTimeLimitOutputMayBeAllThatIsMissing) {
@@ -384,7 +384,7 @@ TEST_F(CoordinatorTest, AtTheTimeLimitOutputMayBeAllThatIsMissing) {
   }
   pass(5);
   expect_end(124, job::Ending::by_guardian, Teardown::timed_out);
-  EXPECT_EQ(told(), "run: timed out after 5 s; not all that was printed could be written\n");
+  EXPECT_EQ(reported(), "run: timed out after 5 s; not all that was printed could be written\n");
 }
 
 TEST_F(CoordinatorTest, TheNextDeadlineIsTheFirstOfAll) {
@@ -411,7 +411,7 @@ TEST_F(CoordinatorTest, AnInterruptIsForwardedAndIsTheStatusWhateverTheRanksDo) 
   leave(2, returned);
   ASSERT_EQ(calls_.endings.size(), 1u);
   EXPECT_EQ(job_->status(), 128 + SIGINT);
-  EXPECT_EQ(told(), "run: ended by signal 2 (Interrupt)\n");
+  EXPECT_EQ(reported(), "run: ended by signal 2 (Interrupt)\n");
 }
 
 // A terminal, or a control group, sends a signal to several processes of the job.
@@ -445,7 +445,7 @@ TEST_F(CoordinatorTest, AfterAnInterruptExitsOfPeersAreNotExplained) {
   job_->report_exited_peer(2);
   ASSERT_EQ(calls_.endings.size(), 1u);
   EXPECT_EQ(calls_.endings[0].code, 128 + SIGTERM);
-  EXPECT_EQ(told(), "run: ended by signal 15 (Terminated)\n");
+  EXPECT_EQ(reported(), "run: ended by signal 15 (Terminated)\n");
 }
 
 // Hosts and output.
@@ -456,7 +456,7 @@ TEST_F(CoordinatorTest, TheLossOfAHostEndsTheOthersWithinASecond) {
   job_->end_for_lost_host("host two (rank 2) is lost: it burns");
   expect_end(1, job::Ending::by_guardian, Teardown::immediate);
   EXPECT_TRUE(job_->urgent());
-  EXPECT_EQ(told(), "run: host two (rank 2) is lost: it burns\n");
+  EXPECT_EQ(reported(), "run: host two (rank 2) is lost: it burns\n");
 }
 
 TEST_F(CoordinatorTest, LostOutputMakesASuccessAFailure) {

@@ -10,7 +10,7 @@
 namespace gex::launch {
 namespace {
 
-constexpr std::uint64_t everybody = 0x1234;
+constexpr std::uint64_t all_ranks = 0x1234;
 
 OpReport op(job::OpKind kind, const char* call, std::optional<std::uint32_t> peer = {}) {
   OpReport made;
@@ -24,7 +24,7 @@ OpReport op(job::OpKind kind, const char* call, std::optional<std::uint32_t> pee
 
 OpReport of_team(job::OpKind kind, const char* call, std::uint32_t sequence) {
   OpReport made = op(kind, call);
-  made.team = everybody;
+  made.team = all_ranks;
   made.sequence = sequence;
   return made;
 }
@@ -38,7 +38,7 @@ RankReport member(std::uint32_t rank, std::uint32_t size, std::uint32_t barriers
   made.state = 'R';
   made.shown = true;
   TeamReport team;
-  team.id = everybody;
+  team.id = all_ranks;
   team.size = size;
   team.rank = rank;
   team.barriers = barriers;
@@ -84,7 +84,7 @@ TEST(HangReport, NamesTheMembersThatHaveNotCalledTheBarrier) {
             std::string::npos);
 }
 
-TEST(HangReport, SaysWhenMembersAreNotKnown) {
+TEST(HangReport, ReportsThatMembersAreUnknown) {
   const HangReport report = analyse(
       {waiting(member(0, 3, 1), of_team(job::OpKind::barrier, "gex_Coll_BarrierBlocking", 1)),
        running(member(1, 3, 1))});
@@ -117,7 +117,7 @@ TEST(HangReport, FindsALongChainWithoutDeepRecursion) {
   EXPECT_EQ(report.culprits[0].what, "of which nothing is known");
 }
 
-TEST(HangReport, TellsAStoppedRankThoughItWaits) {
+TEST(HangReport, ReportsAStoppedRankThoughItWaits) {
   RankReport stopped = waiting(member(1, 2, 0), op(job::OpKind::put, "gex_RMA_PutBlocking", 0));
   stopped.state = 'T';
   const HangReport report =
@@ -127,7 +127,7 @@ TEST(HangReport, TellsAStoppedRankThoughItWaits) {
   EXPECT_EQ(report.culprits[0].what.rfind("is stopped by a signal", 0), 0U);
 }
 
-TEST(HangReport, TellsAHandlerThatHasNotReturned) {
+TEST(HangReport, ReportsAHandlerThatHasNotReturned) {
   RankReport in_handler = running(member(1, 2, 0));
   in_handler.threads[0].in_handler = true;
   const HangReport report = analyse(
@@ -136,7 +136,7 @@ TEST(HangReport, TellsAHandlerThatHasNotReturned) {
   EXPECT_EQ(report.culprits[0].what.rfind("is in a handler that has not returned", 0), 0U);
 }
 
-TEST(HangReport, TellsMembersInDifferentCollectives) {
+TEST(HangReport, ReportsMembersInDifferentCollectives) {
   const HangReport report = analyse(
       {waiting(member(0, 2, 0, 5), of_team(job::OpKind::collective, "gex_Coll_BroadcastNB", 5)),
        waiting(member(1, 2, 0, 5), of_team(job::OpKind::collective, "gex_Coll_ReduceToAllNB", 5))});
@@ -161,13 +161,13 @@ TEST(HangReport, ALoopOfPollsWaitsForTheOperationsInFlight) {
   EXPECT_EQ(report.culprits[0].rank, 1U);
 }
 
-TEST(HangReport, TellsDifferentTeamsApart) {
+TEST(HangReport, DistinguishesTeams) {
   constexpr std::uint64_t made = 0x5678;
   const auto in_barrier_of = [](std::uint32_t rank, std::uint64_t team) {
     RankReport report = member(rank, 2, 1);
     TeamReport& split = report.teams.emplace_back(report.teams[0]);
     split.id = made;
-    split.parent = everybody;
+    split.parent = all_ranks;
     split.made_as = 3;
     split.made_by = "gex_TM_Split";
     split.made_at = "solver(+0x12)";
@@ -175,7 +175,7 @@ TEST(HangReport, TellsDifferentTeamsApart) {
     barrier.team = team;
     return waiting(report, barrier);
   };
-  const HangReport report = analyse({in_barrier_of(0, everybody), in_barrier_of(1, made)});
+  const HangReport report = analyse({in_barrier_of(0, all_ranks), in_barrier_of(1, made)});
   const std::string text = to_text(report);
   EXPECT_NE(text.find("barrier 1 of team A"), std::string::npos) << text;
   EXPECT_NE(text.find("barrier 1 of team B"), std::string::npos) << text;
@@ -187,7 +187,7 @@ TEST(HangReport, TellsDifferentTeamsApart) {
       << text;
 }
 
-TEST(HangReport, TellsWhatRanksDoThatNeitherWaitNorAreWaitedFor) {
+TEST(HangReport, ReportsWhatRanksDoThatNeitherWaitNorAreWaitedFor) {
   RankReport polls = running(member(0, 4, 0));
   polls.threads[0].polls = true;
   polls.threads[0].backtrace = "frames\n";
@@ -215,7 +215,7 @@ TEST(HangReport, TellsWhatRanksDoThatNeitherWaitNorAreWaitedFor) {
             "stack of rank 2, thread 1:\nframes\n");
 }
 
-TEST(HangReport, JsonQuotesWhatTheRanksSay) {
+TEST(HangReport, JsonQuotesTextOfRanks) {
   RankReport rank = running(member(0, 1, 0));
   rank.host = "a\"b\\c\n\x01";
   rank.threads[0].backtrace = "one\ntwo\n";
@@ -224,7 +224,7 @@ TEST(HangReport, JsonQuotesWhatTheRanksSay) {
   EXPECT_NE(json.find(R"("backtrace": "one\ntwo\n")"), std::string::npos);
 }
 
-TEST(HangReport, KnowsHowLongARankWaits) {
+TEST(HangReport, ReportsHowLongARankWaits) {
   RankReport rank = running(member(0, 1, 0));
   EXPECT_FALSE(is_waiting(rank, 0));
   rank.operations = {op(job::OpKind::get, "gex_RMA_GetNB", 1)};

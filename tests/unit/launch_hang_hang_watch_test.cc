@@ -191,7 +191,7 @@ TEST_F(Watch, LeavesOutAHostThatDoesNotAnswer) {
   EXPECT_EQ(ranks.size(), 1U) << "too late";
 }
 
-TEST_F(Watch, TakesAnAnswerThatIsNoneForEmpty) {
+TEST_F(Watch, TakesAnInvalidAnswerForEmpty) {
   pass(9);
   observe(false, 9);
   watch->collected(0, asked.back(), std::vector<std::byte>(3, std::byte{0xff}));

@@ -120,13 +120,13 @@ TEST(ReportClient, ShowsControlCharactersAsSuch) {
 }
 
 /// A process of another user that has bound a name of this user's: what it has been sent.
-std::string received_by_a_stranger(const std::function<void()>& ask) {
+std::string received_by_an_outsider(const std::function<void()>& ask) {
   constexpr uid_t another_user = 65534;
   int ends[2];
   EXPECT_EQ(socketpair(AF_UNIX, SOCK_STREAM, 0, ends), 0);
   const std::string name = report_socket_prefix() + "1";
-  const pid_t stranger = fork();
-  if (stranger == 0) {
+  const pid_t outsider = fork();
+  if (outsider == 0) {
     close(ends[0]);
     const int listener = socket(AF_UNIX, SOCK_STREAM, 0);
     if (setuid(another_user) != 0 || os::bind_abstract(listener, name) != 0 ||
@@ -140,20 +140,21 @@ std::string received_by_a_stranger(const std::function<void()>& ask) {
   }
   close(ends[1]);
   char byte = 0;
-  EXPECT_EQ(read(ends[0], &byte, 1), 1) << "the stranger has not come so far";
+  EXPECT_EQ(read(ends[0], &byte, 1), 1) << "the outsider has not come so far";
   ask();
   std::string received(64, '\0');
   received.resize(
       static_cast<std::size_t>(std::max<ssize_t>(read(ends[0], received.data(), 64), 0)));
   close(ends[0]);
-  waitpid(stranger, nullptr, 0);
+  waitpid(outsider, nullptr, 0);
   return received;
 }
 
 TEST(ReportClient, AsksNoOtherUser) {
   if (geteuid() != 0) GTEST_SKIP() << "needs root, which alone becomes another user";
   EXPECT_EQ(
-      received_by_a_stranger([] { EXPECT_EQ(list_jobs().find("gexrun"), std::string::npos); }), "");
+      received_by_an_outsider([] { EXPECT_EQ(list_jobs().find("gexrun"), std::string::npos); }),
+      "");
 }
 
 TEST_F(Server, RefusesWhatIsNoRequest) {

@@ -35,7 +35,7 @@ TEST(RootPlace, HasAsManyAddressesAsThereIsRoomFor) {
   EXPECT_GE(back->address.hosts.size(), 10u);
 }
 
-TEST(RootPlace, IsNoneOfAnotherText) {
+TEST(RootPlace, IsInvalidForAnotherText) {
   const std::string secret(32, 'a');
   EXPECT_TRUE(root_of("1," + secret + ",a"));
   for (const std::string& text :

@@ -109,7 +109,7 @@ TEST_F(AdoptTest, EndsTheJobAndItselfWhenARankDoesNotCome) {
   EXPECT_EQ(messages(), "adopt: rank 1 of host here did not join the job\n");
 }
 
-TEST_F(AdoptTest, EndsItselfWhenNobodyComes) {
+TEST_F(AdoptTest, EndsItselfWhenNoRankComes) {
   start(0.2);
   EXPECT_EQ(status_of(guardian_), 1);
   EXPECT_EQ(messages(), "adopt: ranks 0,1 of host here did not join the job\n");

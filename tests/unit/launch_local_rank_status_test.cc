@@ -101,7 +101,7 @@ TEST(RankStatus, ShowsEventsWhoseOperationsAreInFlight) {
   const RankReport report = read(shared());
   ASSERT_EQ(report.operations.size(), 1U);
   EXPECT_FALSE(report.operations[0].peer);
-  EXPECT_FALSE(report.operations[0].age_s) << "nobody has looked yet";
+  EXPECT_FALSE(report.operations[0].age_s) << "it has not been looked at yet";
   event->counts.completed[1] = 1;
   EXPECT_TRUE(read(shared()).operations.empty());
   ASSERT_EQ(report.hidden, 0U);
@@ -164,7 +164,7 @@ TEST(RankStatusView, TrustsNoSizesOrPlaces) {
   EXPECT_TRUE(shown(sizeof(job::RankStatus), true));
   EXPECT_FALSE(shown(sizeof(job::RankStatus), false)) << "its writer could shorten it";
   EXPECT_FALSE(shown(16, true)) << "no room for a layout";
-  // Smaller than the layout says: the tables do not fit.
+  // Smaller than the layout: the tables do not fit.
   EXPECT_TRUE(read(file_of(layout, sizeof layout, 4096, true)).teams.empty());
   for (std::size_t field = 1; field < std::size(layout); ++field) {
     for (const std::uint32_t value : {0U, 1U, 0x7fffffffU, 0xffffffffU}) {

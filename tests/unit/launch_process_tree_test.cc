@@ -14,19 +14,19 @@ namespace {
 TEST(ProcessTree, DescendantsAreKilledHoweverDeepAndTheSparedAreNot) {
   ASSERT_EQ(prctl(PR_SET_CHILD_SUBREAPER, 1), 0);
   const pid_t spared = start_child([] {});
-  int told[2];
-  ASSERT_EQ(pipe(told), 0);
-  const pid_t doomed = start_child([&told] {
+  int reported[2];
+  ASSERT_EQ(pipe(reported), 0);
+  const pid_t doomed = start_child([&reported] {
     signal(SIGTERM, SIG_IGN);
     for (int depth = 0; depth < 4; ++depth) {
       if (fork() != 0) break;
       setsid();
     }
-    if (write(told[1], "x", 1) != 1) _exit(1);
+    if (write(reported[1], "x", 1) != 1) _exit(1);
   });
   char byte;
-  for (int i = 0; i < 5; ++i) ASSERT_EQ(read(told[0], &byte, 1), 1);
-  close(told[1]);
+  for (int i = 0; i < 5; ++i) ASSERT_EQ(read(reported[0], &byte, 1), 1);
+  close(reported[1]);
   std::vector<pid_t> reaped;
   kill_descendants({spared}, [&reaped](pid_t process, int status) {
     reaped.push_back(process);
@@ -35,8 +35,8 @@ TEST(ProcessTree, DescendantsAreKilledHoweverDeepAndTheSparedAreNot) {
   EXPECT_EQ(reaped.size(), 5u);
   EXPECT_EQ(reaped.front(), doomed);
   // The last writer of the pipe has ended with them.
-  EXPECT_EQ(read(told[0], &byte, 1), 0);
-  close(told[0]);
+  EXPECT_EQ(read(reported[0], &byte, 1), 0);
+  close(reported[0]);
   EXPECT_EQ(kill(spared, 0), 0);
   kill(spared, SIGKILL);
   waitpid(spared, nullptr, 0);

@@ -225,11 +225,11 @@ TEST(Sharing, GroupsDoNotDisturbEachOther) {
   EXPECT_EQ(group->ranks, (job::RankSet{0, 2}));
 }
 
-TEST(Sharing, HasItsDescriptorFromTheOwnerWhoeverThatIs) {
+TEST(Sharing, HasItsDescriptorFromWhicheverOwner) {
   Sharing sharing(host_of(3));
   std::optional<Sharing::Group> group;
   EXPECT_EQ(add(sharing, {0, {0, 1, 2}, 1, {}}, group), std::nullopt);
-  // The same ranks share the next descriptor while some have not received this one.
+  // These ranks share the next descriptor while some have not received this one.
   EXPECT_EQ(add(sharing, {0, {0, 1, 2}, 2, {}}, group), std::nullopt);
   os::FileDescriptor given = open_something();
   const int number = given.get();
@@ -241,7 +241,7 @@ TEST(Sharing, HasItsDescriptorFromTheOwnerWhoeverThatIs) {
   EXPECT_EQ(group->descriptor->get(), number);
 }
 
-TEST(Sharing, KnowsWhoIsWaitedFor) {
+TEST(Sharing, ListsRanksThatAreWaitedFor) {
   Sharing sharing(host_of(6));
   std::optional<Sharing::Group> group;
   const auto all = [](std::uint32_t) { return true; };

@@ -1,4 +1,4 @@
-// The rule by which a job gets a network that nobody has named: tables of candidates.
+// The rule by which a job gets a network that no rank has named: tables of candidates.
 
 #include "net/choice.h"
 

@@ -187,7 +187,7 @@ TEST_F(Lanes, AnOfferOpensALaneWithAThread) {
   EXPECT_EQ(lanes.offered, (Offers{{1, peer}}));
 }
 
-TEST_F(Lanes, AnOfferOfALaneThatIsNotKnownIsRefused) {
+TEST_F(Lanes, AnOfferOfALaneThatIsUnknownIsRefused) {
   EXPECT_FALSE(lanes.accept_offer(0, peer, 7));
   EXPECT_FALSE(lanes.accept_offer(count, peer, 7));
   EXPECT_FALSE(lanes.accept_offer(UINT32_MAX, peer, 7));

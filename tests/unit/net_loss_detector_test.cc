@@ -44,7 +44,7 @@ class LossDetectorTest : public testing::Test {
   LossDetector answerer_{2, /*threaded=*/false};
 };
 
-TEST_F(LossDetectorTest, AsksNobodyWithoutMessages) {
+TEST_F(LossDetectorTest, AsksNoRankWithoutMessages) {
   for (int i = 0; i < 5; ++i) EXPECT_FALSE(asked());
 }
 

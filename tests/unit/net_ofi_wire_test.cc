@@ -61,7 +61,7 @@ TEST_F(Wire, WhatNoPeerCanHaveSentIsNot) {
   EXPECT_FALSE(is_taken(message(host.cookie, 3, Kind::request, max_message + 1))) << "too long";
   auto longer = message(host.cookie, 3, Kind::request, 8);
   longer.resize(longer.size() + 16);
-  EXPECT_FALSE(is_taken(longer)) << "longer than it says";
+  EXPECT_FALSE(is_taken(longer)) << "longer than its size";
   auto cut = message(host.cookie, 3, Kind::request, 100);
   for (std::size_t size = 0; size < cut.size(); ++size)
     EXPECT_FALSE(read_stamp(host, cut.data(), size).has_value()) << "cut to " << size;
@@ -91,7 +91,7 @@ TEST_F(Wire, NothingTakenOfChangedMessagesReachesBeyondItsEnd) {
         message(host.cookie, static_cast<std::uint32_t>(random.below(host.size)),
                 static_cast<Kind>(random.below(5)), random.below(300));
     for (std::uint64_t changes = random.below(3); changes != 0; --changes) {
-      // The words behind the cookie are what a message says of itself.
+      // The words behind the cookie are a message's description of itself.
       const std::size_t at = sizeof host.cookie + random.below(sizeof(Stamp) - sizeof host.cookie);
       bytes[at] ^= std::byte{1} << random.below(8);
     }

@@ -1,5 +1,5 @@
 // Memory that is kept registered: what is found again, what is merged and evicted, and that nothing
-// stays registered which was unmapped, whoever has unmapped it and how.
+// stays registered which was unmapped, whichever caller has unmapped it and how.
 
 #include <gtest/gtest.h>
 #include <sys/mman.h>
@@ -24,7 +24,7 @@ namespace {
 
 const std::size_t page = static_cast<std::size_t>(sysconf(_SC_PAGESIZE));
 
-/// Stands for a network: knows what is registered with it.
+/// Stands for a network, with a list of what is registered.
 class Ledger final : public MemoryRegistry {
  public:
   void* add(void* address, std::size_t size) noexcept override {
@@ -124,7 +124,7 @@ TEST_F(RegistrationCacheTest, NeighborsBecomeOne) {
   EXPECT_EQ(cache->counts().merged, 2U);
 }
 
-TEST_F(RegistrationCacheTest, APieceInUseStaysUntilItIsLetGoOf) {
+TEST_F(RegistrationCacheTest, APieceInUseStaysUntilItIsReleased) {
   const Pages pages(8);
   RegistrationCache::Piece* held = cache->hold(pages.at(0), 2 * page);
   ASSERT_NE(held, nullptr);
@@ -282,7 +282,7 @@ TEST_F(RegistrationCacheTest, AnAddressIsNotFoundThatAnotherThreadIsStillUnmappi
   EXPECT_GT(taken_over, 0) << "the addresses were never taken in time, so nothing was tried";
 }
 
-TEST_F(RegistrationCacheTest, NobodyWaitsForWhatAnotherRegisters) {
+TEST_F(RegistrationCacheTest, NoThreadWaitsForWhatAnotherRegisters) {
   const Pages pages(20);
   const std::uintptr_t there = use(pages.at(0), page);
   ledger.before_adding = [&] {
@@ -306,7 +306,7 @@ TEST_F(RegistrationCacheTest, WhatIsUnmappedWhileItIsRegisteredIsNotFound) {
   EXPECT_EQ(ledger.registered.size(), 1U);
 }
 
-TEST_F(RegistrationCacheTest, WhatNobodyUsesIsGivenUpWhenAsked) {
+TEST_F(RegistrationCacheTest, WhatNoThreadUsesIsGivenUpWhenAsked) {
   const Pages pages(20);
   const std::uintptr_t first = use(pages.at(0), page);
   const std::uintptr_t second = use(pages.at(5), page);
@@ -342,7 +342,7 @@ TEST_F(RegistrationCacheTest, ThreadsMayUnmapWhileOthersTransfer) {
   for (std::thread& thread : threads) thread.join();
   EXPECT_EQ(mistakes, 0);
   EXPECT_GT(held, 0);
-  // None of that is in the way of whoever comes after them.
+  // None of that is in the way of those that come after them.
   const Pages pages(size);
   RegistrationCache::Piece* const piece = cache->hold(pages.at(0), size * page);
   ASSERT_NE(piece, nullptr);

@@ -14,7 +14,7 @@ namespace gex::net::emu {
 namespace {
 
 constexpr std::uint32_t depth = 16;
-constexpr std::uint32_t most_looks = Reorder::longest_delay + Reorder::patience;
+constexpr std::uint32_t max_looks = Reorder::longest_delay + Reorder::patience;
 
 /// Shows those of a queue whose bits are set, each of which is the message of its slot's number.
 void show(Reorder& reorder, std::uint32_t queue, std::uint64_t ready) {
@@ -30,7 +30,7 @@ std::vector<int> order_of(std::uint64_t seed, std::uint32_t rank, std::uint32_t 
   std::uint64_t ready = (std::uint64_t{1} << count) - 1;
   std::vector<int> order;
   for (std::uint32_t looks = 0; ready != 0; ++looks) {
-    if (looks > most_looks + count) return {};
+    if (looks > max_looks + count) return {};
     reorder.look();
     show(reorder, 0, ready);
     Reorder::Choice choice;
@@ -115,7 +115,7 @@ TEST(Reorder, OverAboutHalfOfLoneMessagesALaterOneIsChosen) {
 TEST(Reorder, AFloodStarvesNoMessage) {
   // So many others that a fair draw each time would pass over one message far longer.
   constexpr std::uint32_t others = 8, slots = 64;
-  constexpr std::uint32_t bound = most_looks + others * slots;
+  constexpr std::uint32_t bound = max_looks + others * slots;
   for (std::uint64_t seed = 1; seed <= 50; ++seed) {
     Reorder reorder(seed, 0, others + 1, slots);
     const auto look = [&](bool with_ours) {

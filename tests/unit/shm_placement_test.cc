@@ -29,7 +29,7 @@ TEST(Placement, ALimitCutsAHostIntoGroupsAndLeavesTheRestTogether) {
   EXPECT_EQ(placement.host_of(4).size(), 5u);
 }
 
-TEST(Placement, ALimitAboveTheHostsSizeIsNone) {
+TEST(Placement, ALimitAboveTheHostsSizeIsNoLimit) {
   EXPECT_EQ(Placement(Numbers(3, 0), 3).neighborhoods.size(), 1u);
   EXPECT_EQ(Placement(Numbers(3, 0), 100).neighborhoods.size(), 1u);
 }

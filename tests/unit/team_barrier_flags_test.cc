@@ -27,7 +27,7 @@ TEST(BarrierFlags, TheLeastIsWhereTheLastMemberIs) {
   EXPECT_EQ(least_of(flags.all, 5), 5u);
   flags.arrive(2, 4, 0);
   EXPECT_EQ(least_of(flags.all, 5), 4u);
-  // Who has gone on to the next barriers does not count for more.
+  // A rank that has gone on to the next barriers does not count for more.
   for (std::uint32_t member = 0; member < members; ++member) flags.arrive(member, 7, 0);
   EXPECT_EQ(least_of(flags.all, 5), 5u);
 }
@@ -49,9 +49,9 @@ TEST(BarrierFlags, OnlyAMissingMemberOnTheSameCoreNeedsIt) {
   EXPECT_FALSE(any_missing_on(0, flags.all, 6)) << "both of this core have arrived";
   EXPECT_TRUE(any_missing_on(1, flags.all, 6)) << "member 2 has not";
   flags.arrive(2, 6, 1);
-  EXPECT_FALSE(any_missing_on(1, flags.all, 6)) << "nobody is missing";
-  EXPECT_TRUE(any_missing_on(0, flags.all, 7)) << "everybody is";
-  EXPECT_FALSE(any_missing_on(2, flags.all, 7)) << "but nobody ran there";
+  EXPECT_FALSE(any_missing_on(1, flags.all, 6)) << "no rank is missing";
+  EXPECT_TRUE(any_missing_on(0, flags.all, 7)) << "every rank is missing";
+  EXPECT_FALSE(any_missing_on(2, flags.all, 7)) << "but no rank ran there";
 }
 
 /// A team whose members are threads.

@@ -1,4 +1,4 @@
-// Descriptions as they may arrive: cut, changed, invented. What is believed of one lies in its
+// Descriptions as they may arrive: cut, changed, invented. What is accepted of it lies in its
 // message, and what is then moved lies in the segment; both are blocks of exactly their size, so
 // that AddressSanitizer sees what does not.
 
@@ -96,7 +96,7 @@ class Hostile : public testing::Test {
     }
   }
 
-  /// Takes it as the owner of the segment does. Whether it was believed.
+  /// Takes it as the owner of the segment does. Whether it was accepted.
   bool is_taken(const Message& message, std::size_t got) {
     const std::size_t size = message.bytes.size();
     const std::unique_ptr<std::byte[]> block(new std::byte[size]);

@@ -210,7 +210,7 @@ TEST(StridedRegion, IsDescribedByTheDimensionsThatAPartSpans) {
   EXPECT_EQ(cursor.block, 30U);
 }
 
-TEST(Described, IsNotBelievedBeyondItsMessage) {
+TEST(Described, IsNotAcceptedBeyondItsMessage) {
   std::uint64_t words[80] = {};
   auto* message = reinterpret_cast<std::byte*>(words);
   const auto reads = [&](std::uint32_t kind, std::uint32_t entries, std::size_t size) {
@@ -248,7 +248,7 @@ TEST(Described, LiesWithinOnlyIfAllItsBytesDo) {
     return start >= memory.data() && bytes <= memory.size() &&
            start <= memory.data() + memory.size() - bytes;
   };
-  const auto judge = [&](const auto& region, std::size_t bytes) {
+  const auto check = [&](const auto& region, std::size_t bytes) {
     std::uint64_t out[64];
     Cursor cursor;
     auto* message = reinterpret_cast<std::byte*>(out);
@@ -261,14 +261,14 @@ TEST(Described, LiesWithinOnlyIfAllItsBytesDo) {
     return described.lies_within(part.data_bytes, within);
   };
   const Shape shape = made({8, {10}, {100}, {8}}, peer_end);
-  EXPECT_TRUE(judge(StridedRegion{&shape, peer_end, memory.data() + 92}, 80));
-  EXPECT_FALSE(judge(StridedRegion{&shape, peer_end, memory.data() + 93}, 80));
-  EXPECT_FALSE(judge(StridedRegion{&shape, peer_end, memory.data() - 1}, 80));
+  EXPECT_TRUE(check(StridedRegion{&shape, peer_end, memory.data() + 92}, 80));
+  EXPECT_FALSE(check(StridedRegion{&shape, peer_end, memory.data() + 93}, 80));
+  EXPECT_FALSE(check(StridedRegion{&shape, peer_end, memory.data() - 1}, 80));
   void* addresses[] = {memory.data(), memory.data() + 990};
-  EXPECT_TRUE(judge(BlockList(addresses, 2, 10), 20));
-  EXPECT_FALSE(judge(BlockList(addresses, 2, 11), 22));
+  EXPECT_TRUE(check(BlockList(addresses, 2, 10), 20));
+  EXPECT_FALSE(check(BlockList(addresses, 2, 11), 22));
   const gex_Memvec_t blocks[] = {{memory.data() + 500, 5}, {memory.data() - 1, 2}};
-  EXPECT_FALSE(judge(BlockList(blocks, 2), 7));
+  EXPECT_FALSE(check(BlockList(blocks, 2), 7));
 }
 
 }  // namespace

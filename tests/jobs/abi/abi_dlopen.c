@@ -1,4 +1,4 @@
-/* A program that knows nothing of libgex and opens a client of it: abi_dlopen LIBRARY. */
+/* A program without any part of libgex, which opens a client of it: abi_dlopen LIBRARY. */
 #include <dlfcn.h>
 #include <stdio.h>
 #include <string.h>

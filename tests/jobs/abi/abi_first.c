@@ -9,7 +9,7 @@ static int fail(const char* what) {
   return 1;
 }
 
-/* Operations from a table, so that the compiler does not know them, and one that it knows, on a
+/* Operations from a table, so that the compiler cannot see them, and one that it can, on a
  * word of the peer's; inline or not, as this unit is compiled. */
 static int exchange_atomics(gex_TM_t team, gex_Rank_t peer, void* at) {
   static const struct {
@@ -60,7 +60,7 @@ int abi_client_run(int* argc, char*** argv) {
   size = gex_TM_QuerySize(team);
   peer = (rank + 1) % size;
   previous = (rank + size - 1) % size;
-  /* One copy of the constants, whoever looks: inline code reads them. */
+  /* One copy of the constants for all who read: inline code reads them. */
   if (rank != gex_System_QueryJobRank() || size != gex_System_QueryJobSize())
     return fail("the constants of the process are not this job's");
   if (abi_constants_of_second_unit() != &gex_proc_) return fail("the constants exist twice");

@@ -130,7 +130,7 @@ TEST(LabelSmp, IsNotAssumedOfAClientWithoutALabel) {
                2);
 }
 
-/// Refused before anything ran, in one line that says why.
+/// Refused before anything ran, in one line that states why.
 void expect_refused(std::vector<std::string> command, const std::string& cause) {
   const Outcome outcome = Command(std::move(command)).run();
   EXPECT_FALSE(outcome.hung);
@@ -155,7 +155,7 @@ TEST(Refused, AClientOfAnotherAbi) {
 TEST(Refused, ThreadingModesMixedInOneProgram) {
   const Outcome outcome = Command({folder + "/abi_of_two_modes"}).run();
   const std::string tail = " in two object files of the program; compile all with one mode";
-  // Which comes first is the linker's to say.
+  // Which comes first is the linker's choice.
   EXPECT_EQ(lines_with(outcome.error, "modes are mixed: GASNET_PAR and GASNET_SEQ" + tail) +
                 lines_with(outcome.error, "modes are mixed: GASNET_SEQ and GASNET_PAR" + tail),
             1)

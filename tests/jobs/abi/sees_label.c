@@ -1,5 +1,5 @@
-/* A client labelled with a network that scripts know, whether libgex has it or not: it is not taken
- * for one of shared memory. */
+/* A client labelled with a network that scripts look for, whether libgex has it or not: it is not
+ * taken for one of shared memory. */
 #define GASNET_SEQ 1
 #define GASNET_CONDUIT_ARIES 1
 #include <gasnetex.h>

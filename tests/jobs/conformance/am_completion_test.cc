@@ -28,8 +28,8 @@ struct PendingReply {
 std::array<PendingReply, sources> pending;
 
 void receive(gex_Token_t token, void* payload, std::size_t bytes, gex_AM_Arg_t seed,
-             gex_AM_Arg_t said) {
-  EXPECT_EQ(bytes, static_cast<std::size_t>(said));
+             gex_AM_Arg_t announced) {
+  EXPECT_EQ(bytes, static_cast<std::size_t>(announced));
   EXPECT_EQ(first_difference(payload, static_cast<std::uint32_t>(seed), bytes), bytes)
       << "of " << bytes << ": the source was read after its completion";
   if (is_request(token)) {
@@ -40,19 +40,19 @@ void receive(gex_Token_t token, void* payload, std::size_t bytes, gex_AM_Arg_t s
 }
 
 // Answers with a medium or long message whose local completion is an event.
-void ask(gex_Token_t token, gex_AM_Arg_t slot, gex_AM_Arg_t said, gex_AM_Arg_t is_long) {
+void ask(gex_Token_t token, gex_AM_Arg_t slot, gex_AM_Arg_t announced, gex_AM_Arg_t is_long) {
   PendingReply& reply = pending[static_cast<std::size_t>(slot)];
-  const auto bytes = static_cast<std::size_t>(said);
+  const auto bytes = static_cast<std::size_t>(announced);
   reply.source = payload_of(bytes, static_cast<std::uint32_t>(slot));
   reply.completion = GEX_EVENT_NO_OP;
   if (is_long != 0) {
     gex_AM_ReplyLong2(
         token, handlers[reply_in], reply.source.data(), bytes,
         segment_of(info_of(token).gex_srcrank) + static_cast<std::size_t>(slot) * slot_bytes,
-        &reply.completion, 0, slot, said);
+        &reply.completion, 0, slot, announced);
   } else {
     gex_AM_ReplyMedium2(token, handlers[reply_in], reply.source.data(), bytes, &reply.completion, 0,
-                        slot, said);
+                        slot, announced);
   }
   EXPECT_NE(reply.completion, GEX_EVENT_NO_OP);
   ++seen;
@@ -84,15 +84,15 @@ class Completion : public testing::TestWithParam<bool> {
 
   void send(const std::vector<std::uint8_t>& source, std::size_t slot, gex_Event_t* completion) {
     const auto seed = static_cast<gex_AM_Arg_t>(slot);
-    const auto said = static_cast<gex_AM_Arg_t>(source.size());
+    const auto announced = static_cast<gex_AM_Arg_t>(source.size());
     int status = 0;
     if (is_long()) {
-      status =
-          gex_AM_RequestLong2(team(), next(), handlers[request_in], source.data(), source.size(),
-                              segment_of(next()) + slot * slot_bytes, completion, 0, seed, said);
+      status = gex_AM_RequestLong2(team(), next(), handlers[request_in], source.data(),
+                                   source.size(), segment_of(next()) + slot * slot_bytes,
+                                   completion, 0, seed, announced);
     } else {
       status = gex_AM_RequestMedium2(team(), next(), handlers[request_in], source.data(),
-                                     source.size(), completion, 0, seed, said);
+                                     source.size(), completion, 0, seed, announced);
     }
     EXPECT_EQ(status, 0);
   }

@@ -1,5 +1,5 @@
-// GEX_FLAG_IMMEDIATE: a call that finds no room says so, and then nothing was sent; what was
-// accepted arrives once. Such calls never poll, so while every rank does nothing else, nobody
+// GEX_FLAG_IMMEDIATE: a call that finds no room reports it, and then nothing was sent; what was
+// accepted arrives once. Such calls never poll, so while every rank does nothing else, no rank
 // receives.
 
 #include <unistd.h>
@@ -14,7 +14,7 @@ namespace conformance {
 namespace {
 
 /// Every bounded queue is full long before.
-constexpr long most_attempts = 2000000;
+constexpr long max_attempts = 2000000;
 
 Count seen;
 Count replies_seen;
@@ -62,14 +62,14 @@ class AmImmediate : public testing::Test {
   long flood(const std::function<int(gex_AM_Arg_t)>& attempt) {
     seen.reset();
     replies_seen.reset();
-    times_seen.assign(most_attempts, 0);
+    times_seen.assign(max_attempts, 0);
     StillBarrier still;
-    // Nobody polls between the two: what arrives from here on may not be seen.
+    // No rank polls between the two: what arrives from here on may not be seen.
     still.arrive();
     const long before = seen.get();
     long accepted = 0;
     bool refused = false;
-    while (!refused && accepted < most_attempts && seen.get() == before) {
+    while (!refused && accepted < max_attempts && seen.get() == before) {
       if (attempt(static_cast<gex_AM_Arg_t>(accepted)) == 0) {
         ++accepted;
       } else {
@@ -82,7 +82,7 @@ class AmImmediate : public testing::Test {
       if (attempt(static_cast<gex_AM_Arg_t>(accepted)) == 0) ++accepted;
     }
     EXPECT_EQ(seen.get(), before);
-    // Whoever is refused first must not poll while the others still flood.
+    // Whichever rank is refused first must not poll while the others still flood.
     still.arrive();
     EXPECT_TRUE(refused) << accepted << " messages were accepted by a rank that receives none";
     const std::vector<long> sent = gather(accepted);

@@ -16,7 +16,7 @@ constexpr std::size_t any_type_alignment = 16;
 
 enum Category : gex_AM_Arg_t { no_reply, brief, medium, lengthy };
 
-/// What a message says of itself, in its arguments.
+/// The description of a message that its arguments carry.
 struct Note {
   std::size_t bytes;
   std::uint32_t seed;
@@ -84,22 +84,22 @@ void receive_short(gex_Token_t token, gex_AM_Arg_t, gex_AM_Arg_t seed, gex_AM_Ar
   arrived(token, {0, static_cast<std::uint32_t>(seed), static_cast<Category>(reply),
                   static_cast<std::size_t>(reply_bytes)});
 }
-void receive_payload(gex_Token_t token, void* payload, std::size_t bytes, gex_AM_Arg_t said,
+void receive_payload(gex_Token_t token, void* payload, std::size_t bytes, gex_AM_Arg_t announced,
                      gex_AM_Arg_t seed, gex_AM_Arg_t reply, gex_AM_Arg_t reply_bytes) {
-  const Note note{static_cast<std::size_t>(said), static_cast<std::uint32_t>(seed),
+  const Note note{static_cast<std::size_t>(announced), static_cast<std::uint32_t>(seed),
                   static_cast<Category>(reply), static_cast<std::size_t>(reply_bytes)};
   check_payload(token, payload, bytes, note);
   arrived(token, note);
 }
 // clang-format off
-void receive_payload_16(gex_Token_t token, void* payload, std::size_t bytes, gex_AM_Arg_t said,
+void receive_payload_16(gex_Token_t token, void* payload, std::size_t bytes, gex_AM_Arg_t announced,
                         gex_AM_Arg_t seed, gex_AM_Arg_t reply, gex_AM_Arg_t reply_bytes,
                         gex_AM_Arg_t a4, gex_AM_Arg_t a5, gex_AM_Arg_t a6, gex_AM_Arg_t a7,
                         gex_AM_Arg_t a8, gex_AM_Arg_t a9, gex_AM_Arg_t a10, gex_AM_Arg_t a11,
                         gex_AM_Arg_t a12, gex_AM_Arg_t a13, gex_AM_Arg_t a14, gex_AM_Arg_t a15) {
   const gex_AM_Arg_t rest[] = {a4, a5, a6, a7, a8, a9, a10, a11, a12, a13, a14, a15};
   for (unsigned i = 0; i < 12; ++i) EXPECT_EQ(rest[i], argument(16, i + 4)) << i + 4;
-  receive_payload(token, payload, bytes, said, seed, reply, reply_bytes);
+  receive_payload(token, payload, bytes, announced, seed, reply, reply_bytes);
 }
 #define FOUR_TO_FIFTEEN                                                                       \
   argument(16, 4), argument(16, 5), argument(16, 6), argument(16, 7), argument(16, 8),        \
@@ -113,7 +113,7 @@ Handlers handlers({
     entry(receive_payload_16, payload_both, 16, "payload, 16 arguments"),
 });
 
-/// Sizes around every power of two that may be somebody's limit, up to `limit` itself.
+/// Sizes around every power of two that may be a process's limit, up to `limit` itself.
 std::vector<std::size_t> sizes_to(std::size_t limit) {
   std::vector<std::size_t> sizes{0, 1, 2, 3, 4, 7, 8, 9, 15, 16, 17, 31, 32, 33, 47, 48, 49};
   for (std::size_t power = 64; power <= std::size_t{1} << 20; power *= 2) {
@@ -230,17 +230,17 @@ TEST(Payload, LongRequestsOfEverySizeWithSixteenArguments) {
 void request(Category category, std::size_t bytes, Category reply, std::size_t reply_bytes) {
   const std::uint32_t seed = seed_of(bytes);
   const std::vector<std::uint8_t> source = payload_of(bytes, seed);
-  const auto said = static_cast<gex_AM_Arg_t>(bytes);
+  const auto announced = static_cast<gex_AM_Arg_t>(bytes);
   const auto tag = static_cast<gex_AM_Arg_t>(seed);
   const auto back = static_cast<gex_AM_Arg_t>(reply_bytes);
   if (category == brief) {
     gex_AM_RequestShort4(team(), next(), handlers[in_short], 0, 0, tag, reply, back);
   } else if (category == medium) {
     gex_AM_RequestMedium4(team(), next(), handlers[in_payload], source.data(), bytes, GEX_EVENT_NOW,
-                          0, said, tag, reply, back);
+                          0, announced, tag, reply, back);
   } else {
     gex_AM_RequestLong4(team(), next(), handlers[in_payload], source.data(), bytes,
-                        segment_of(next()), GEX_EVENT_NOW, 0, said, tag, reply, back);
+                        segment_of(next()), GEX_EVENT_NOW, 0, announced, tag, reply, back);
   }
 }
 

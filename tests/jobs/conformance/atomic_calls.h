@@ -1,6 +1,6 @@
 #pragma once
 // What the tests of atomic domains share: the interface's functions behind one type each, with an
-// opcode that the compiler knows or does not, and domains.
+// opcode that is a constant or not, and domains.
 
 #include <gasnet_ratomic.h>
 
@@ -70,7 +70,7 @@ struct Call {
   gex_Flags_t flags;
 };
 
-/// The explicit and the implicit form of a call whose opcode the compiler knows.
+/// The explicit and the implicit form of a call with a constant opcode.
 template <class T>
 struct Forms {
   gex_Event_t (*nb)(const Call<T>&);

@@ -1,4 +1,4 @@
-// Atomic operations whose opcode the compiler does not know, as the layers above have them: each
+// Atomic operations whose opcode is no constant, as the layers above have them: each
 // with every combination of flags; and domains whose team's segments come and go.
 
 #include "atomic_calls.h"

@@ -96,7 +96,7 @@ TYPED_TEST(Atomic, HotWordCountsEveryIncrementOnce) {
       fetched[i] = i % 2 == 0 ? once<T>(ad, target, at, op) : once<T>(ad, target, at, op, T{1});
     }
     for (int i = 1; i < each; ++i) ASSERT_LT(fetched[i - 1], fetched[i]);
-    // Every number below the total was fetched by one rank: their sum says so, none twice.
+    // Every number below the total was fetched by one rank: their sum shows it, none twice.
     double sum = 0;
     for (const T value : fetched) sum += static_cast<double>(value);
     const std::vector<double> sums = gather(sum);
@@ -187,7 +187,7 @@ TYPED_TEST(Atomic, DomainsOfEveryTeamAnswerAndOperate) {
       once<T>(ad, gex_TM_QueryRank(tm), own_segment() + hot, GEX_OP_SET, T{0}, T{0},
               GEX_FLAG_AD_MY_RANK);
       gex_Event_Wait(gex_Coll_BarrierNB(tm, 0));
-      // Everybody adds to everybody: by rank of the team, and by jobrank.
+      // Every rank adds to every rank: by rank of the team, and by jobrank.
       for (gex_Rank_t member = 0; member < gex_TM_QuerySize(tm); ++member) {
         const gex_Rank_t jobrank = gex_TM_TranslateRankToJobrank(tm, member);
         std::byte* at = segment_of(jobrank) + hot;
@@ -235,9 +235,9 @@ TEST(AtomicDomain, OfBitsAndSumsChangesThemOnEveryRank) {
   change_bits<std::uint64_t>(GEX_DT_U64);
 }
 
-// A rank that is late in making or ending a domain keeps nobody waiting, and the others' operations
-// reach its memory meanwhile.
-TEST(AtomicDomain, MakingAndEndingWaitForNobody) {
+// A rank that is late in making or ending a domain keeps no rank waiting, and the others'
+// operations reach its memory meanwhile.
+TEST(AtomicDomain, MakingAndEndingWaitForNoRank) {
   constexpr gex_OP_t ops = GEX_OP_FADD | GEX_OP_GET;
   auto* counter = reinterpret_cast<Word*>(own_segment() + hot);
   *counter = 0;

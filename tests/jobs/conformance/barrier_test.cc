@@ -26,17 +26,17 @@ void nap(long milliseconds) {
 std::uint32_t* slots() {
   return reinterpret_cast<std::uint32_t*>(own_segment());
 }
-void tell(gex_Rank_t owner, std::uint32_t value) {
+void notify(gex_Rank_t owner, std::uint32_t value) {
   gex_RMA_PutBlockingVal(team(), owner, segment_of(owner) + 4 * rank(), value, 4, 0);
 }
 
-TEST(Barrier, NobodyLeavesBeforeEverybodyArrived) {
+TEST(Barrier, NoRankLeavesBeforeAllRanksArrived) {
   std::fill_n(slots(), size(), 0);
   barrier();
   for (std::uint32_t round = 1; round <= 30; ++round) {
     // A different straggler each time.
     if (round % size() == rank() && round <= 2 * size()) nap(2);
-    for (gex_Rank_t peer = 0; peer < size(); ++peer) tell(peer, round);
+    for (gex_Rank_t peer = 0; peer < size(); ++peer) notify(peer, round);
     barrier();
     for (gex_Rank_t peer = 0; peer < size(); ++peer) {
       ASSERT_GE(look_at<std::uint32_t>(slots() + peer), round) << "rank " << peer;
@@ -78,8 +78,8 @@ TEST(Barrier, ManyInFlightOnOneTeam) {
   }
 }
 
-TEST(Barrier, NeverBlocksWhoeverIsLate) {
-  // Rank 0 comes when the others have told it that they have started all of theirs.
+TEST(Barrier, NeverBlocksALateRank) {
+  // Rank 0 comes when the others have notified it that they have started all of theirs.
   constexpr std::size_t count = 200;
   std::fill_n(slots(), size(), 0);
   const gex_TM_t other = split(0, -static_cast<int>(rank()));
@@ -93,7 +93,7 @@ TEST(Barrier, NeverBlocksWhoeverIsLate) {
     events.push_back(gex_Coll_BarrierNB(i % 3 == 0 ? other : team(), 0));
   if (rank() != 0) {
     EXPECT_EQ(gex_Event_TestSome(events.data(), events.size(), 0), GASNET_ERR_NOT_READY);
-    tell(0, 1);
+    notify(0, 1);
   }
   gex_Event_WaitAll(events.data(), events.size(), 0);
   gex_TM_Destroy(other, nullptr, 0);
@@ -122,14 +122,14 @@ TEST(Barrier, OnOverlappingTeams) {
     if (tm != GEX_TM_INVALID) gex_TM_Destroy(tm, nullptr, 0);
 }
 
-TEST(Barrier, ASmallTeamsDoesNotWaitForStrangers) {
-  // Odd ranks pass thirty barriers of their team while the even ones are told to wait for that.
+TEST(Barrier, ASmallTeamsDoesNotWaitForOutsiders) {
+  // Odd ranks pass thirty barriers of their team while the even ones wait until they are notified.
   std::fill_n(slots(), size(), 0);
   const gex_TM_t tm = split(static_cast<int>(rank() % 2), 0);
   barrier();
   if (rank() % 2 == 1) {
     for (int i = 0; i < 30; ++i) gex_Event_Wait(gex_Coll_BarrierNB(tm, 0));
-    for (gex_Rank_t peer = 0; peer < size(); peer += 2) tell(peer, 1);
+    for (gex_Rank_t peer = 0; peer < size(); peer += 2) notify(peer, 1);
   } else {
     for (gex_Rank_t peer = 1; peer < size(); peer += 2)
       WAIT_UNTIL(look_at<std::uint32_t>(slots() + peer) == 1);
@@ -163,12 +163,12 @@ TEST(Barrier, BlockingForm) {
   gex_Event_Wait(pending);
 }
 
-TEST(Barrier, BlockingFormReturnsToNobodyBeforeEverybodyHasCalledIt) {
+TEST(Barrier, BlockingFormReturnsToNoRankBeforeAllRanksHaveCalledIt) {
   std::fill_n(slots(), size(), 0);
   barrier();
   for (std::uint32_t round = 1; round <= size() + 3; ++round) {
     if (round % size() == rank()) nap(2);
-    for (gex_Rank_t peer = 0; peer < size(); ++peer) tell(peer, round);
+    for (gex_Rank_t peer = 0; peer < size(); ++peer) notify(peer, round);
     gex_Coll_BarrierBlocking(team(), 0);
     for (gex_Rank_t peer = 0; peer < size(); ++peer)
       ASSERT_GE(look_at<std::uint32_t>(slots() + peer), round) << "rank " << peer;
@@ -208,12 +208,12 @@ TEST(NamedBarrier, ManyOfThemInARow) {
   for (int i = 0; i < 300; ++i) ASSERT_EQ(gasnet_barrier(i, 0), GASNET_OK);
 }
 
-TEST(NamedBarrier, NobodyLeavesBeforeEverybodyArrived) {
+TEST(NamedBarrier, NoRankLeavesBeforeAllRanksArrived) {
   std::fill_n(slots(), size(), 0);
   barrier();
   for (std::uint32_t round = 1; round <= 20; ++round) {
     if (round % size() == rank()) nap(2);
-    for (gex_Rank_t peer = 0; peer < size(); ++peer) tell(peer, round);
+    for (gex_Rank_t peer = 0; peer < size(); ++peer) notify(peer, round);
     ASSERT_EQ(gasnet_barrier(static_cast<int>(round), 0), GASNET_OK);
     for (gex_Rank_t peer = 0; peer < size(); ++peer)
       ASSERT_GE(look_at<std::uint32_t>(slots() + peer), round) << "rank " << peer;
@@ -225,7 +225,7 @@ TEST(NamedBarrier, DifferentIdsAreAMismatchOnEveryRank) {
     EXPECT_EQ(gasnet_barrier(9, 0), GASNET_OK);
     return;
   }
-  // One rank differs, each in turn; then nobody agrees; then all is well again.
+  // One rank differs, each in turn; then no rank agrees; then all is well again.
   for (gex_Rank_t odd = 0; odd < size(); ++odd)
     EXPECT_EQ(gasnet_barrier(rank() == odd ? 4 : 5, 0), GASNET_ERR_BARRIER_MISMATCH)
         << "rank " << odd << " differs";
@@ -245,7 +245,7 @@ TEST(NamedBarrier, AnonymousMatchesAnyId) {
   }
   EXPECT_EQ(gasnet_barrier(static_cast<int>(rank()), GASNET_BARRIERFLAG_ANONYMOUS), GASNET_OK);
   int result = 0;
-  EXPECT_NE(gasnet_barrier_result(&result), 0) << "nobody named it";
+  EXPECT_NE(gasnet_barrier_result(&result), 0) << "no rank named it";
   if (size() > 2) {
     // Two names and an anonymous one between them.
     const int flags = rank() == 1 ? GASNET_BARRIERFLAG_ANONYMOUS : 0;
@@ -289,7 +289,7 @@ TEST(NamedBarrier, IdsOfNotifyAndWaitMustAgree) {
   gasnet_barrier_notify(10, 0);
   EXPECT_EQ(gasnet_barrier_wait(10, GASNET_BARRIERFLAG_MISMATCH), GASNET_ERR_BARRIER_MISMATCH);
   if (size() > 1) {
-    // All have notified without an id, but for one: it is told to them, and must be theirs.
+    // All have notified without an id, but for one: they are given it, and it must be theirs.
     for (const int id : {5, 6}) {
       gasnet_barrier_notify(5, rank() == 0 ? 0 : GASNET_BARRIERFLAG_ANONYMOUS);
       EXPECT_EQ(gasnet_barrier_wait(id, 0), id == 5 ? GASNET_OK : GASNET_ERR_BARRIER_MISMATCH);
@@ -301,15 +301,15 @@ TEST(NamedBarrier, IdsOfNotifyAndWaitMustAgree) {
   EXPECT_EQ(gasnet_barrier(10, 0), GASNET_OK);
 }
 
-TEST(NamedBarrier, TryPollsAndSaysNotReady) {
+TEST(NamedBarrier, TryPollsAndReportsNotReady) {
   std::fill_n(slots(), size(), 0);
   for (int round = 1; round <= 20; ++round) {
     barrier();
     if (rank() != 0) {
       gasnet_barrier_notify(round, 0);
-      // Rank 0 has not notified, and will not before it has heard from everybody.
+      // Rank 0 has not notified, and will not before every rank has notified it.
       for (int i = 0; i < 20; ++i) ASSERT_EQ(gasnet_barrier_try(round, 0), GASNET_ERR_NOT_READY);
-      tell(0, static_cast<std::uint32_t>(round));
+      notify(0, static_cast<std::uint32_t>(round));
     } else {
       for (gex_Rank_t peer = 1; peer < size(); ++peer)
         WAIT_UNTIL(look_at<std::uint32_t>(slots() + peer) == static_cast<std::uint32_t>(round));

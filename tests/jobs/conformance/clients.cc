@@ -320,7 +320,7 @@ void expect_refusals() {
   REQUIRE(gex_MK_Create(&kind, GEX_CLIENT_INVALID, &host, 0) == GASNET_ERR_BAD_ARG);
   REQUIRE(gex_MK_Create(&kind, self.client, &host, unknown) == GASNET_OK && kind == GEX_MK_HOST);
 
-  // What one process asks for in vain is refused to all of them, and nobody is left waiting.
+  // What is refused to one process is refused to all of them, and no rank is left waiting.
   const bool odd = gex_TM_QueryRank(self.team) == 0;
   const auto attach = [&](std::uintptr_t bytes, int own_error) {
     REQUIRE(gex_Segment_Attach(&segment, self.team, odd ? bytes : GASNET_PAGESIZE) ==

@@ -14,7 +14,7 @@
 namespace conformance {
 namespace {
 
-/// Memory that each rank takes from where a number, the same on all ranks, says: from its part of
+/// Memory that each rank takes from where a number, the same on all ranks, states: from its part of
 /// the job's segment, from a segment that no other rank maps, or from the heap.
 class Places {
  public:

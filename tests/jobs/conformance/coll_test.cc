@@ -1,4 +1,4 @@
-// Broadcast and reductions against naive loops: every rank knows what every other gives, so each
+// Broadcast and reductions against naive loops: every rank can compute what all others give, so
 // computes for itself what it must get.
 
 #include <gasnet_coll.h>
@@ -68,7 +68,7 @@ TEST(Broadcast, OfMegabytes) {
 }
 
 TEST(Broadcast, RunsAheadOfThoseWhoCome) {
-  // The root starts many that the others have not heard of; they come one by one, and late.
+  // The root starts many that the others have not called; they come one by one, and late.
   constexpr std::size_t bytes = 24;
   constexpr unsigned count = 300;
   std::vector<std::byte> source = patterned(9, bytes * count);
@@ -202,7 +202,7 @@ TEST(Reductions, OfNothing) {
 }
 
 TEST(Reductions, MinimumAndMaximumPassOverNaN) {
-  // Which of the two it gives is not said, but it is one of them, the same on all ranks.
+  // Which of the two it gives is not specified, but it is one of them, the same on all ranks.
   if (size() < 2) return;
   const double mine = rank() == 1 ? std::numeric_limits<double>::quiet_NaN() : rank() + 1.0;
   for (const gex_OP_t op : {GEX_OP_MIN, GEX_OP_MAX}) {
@@ -269,7 +269,7 @@ void join_maps(const void* left, void* right, std::size_t count, const void* cda
     for (std::size_t at = sizeof joined; at < context.element; ++at) b[at] ^= a[at];
   }
 }
-/// The same, called by its other name, with a context elsewhere.
+/// As above, called by its other name, with a context elsewhere.
 void join_maps_too(const void* left, void* right, std::size_t count, const void* cdata) {
   join_maps(left, right, count, cdata);
 }
@@ -538,14 +538,14 @@ TEST(Collectives, OnASlotThatAnotherTeamHadBefore) {
 }
 
 TEST(Collectives, OnATeamWithSeveralMembersInAProcess) {
-  const Everybody everybody;
+  const AllRanks all_ranks;
   constexpr std::size_t members = every_source.size();
   const std::uint64_t all = members * size();
   for (const std::size_t count : {1, 700, 20000}) {
     std::array<std::vector<std::uint64_t>, members> sums, copies;
     std::vector<gex_Event_t> events;
     for (std::size_t i = 0; i < members; ++i) {
-      const gex_TM_t tm = everybody.tm(every_source[i]);
+      const gex_TM_t tm = all_ranks.tm(every_source[i]);
       sums[i].assign(count, gex_TM_QueryRank(tm));
       copies[i].assign(count, gex_TM_QueryRank(tm));
       events.push_back(gex_Coll_ReduceToAllNB(tm, sums[i].data(), sums[i].data(), GEX_DT_U64, 8,
@@ -562,7 +562,7 @@ TEST(Collectives, OnATeamWithSeveralMembersInAProcess) {
 }
 
 TEST(Collectives, DoNotWaitForThoseWhoHaveNotCalled) {
-  // Each starts, and only then tells the next that it may: nobody comes through if a call waits.
+  // Each starts, and only then notifies the next: no rank comes through if a call waits.
   auto* const flag = reinterpret_cast<std::uint32_t*>(own_segment());
   *flag = 0;
   barrier();

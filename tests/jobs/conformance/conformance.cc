@@ -58,7 +58,7 @@ std::uint64_t now() {
 /// GoogleTest's own record is locked while it reports a failure.
 std::string current_test = "between tests";
 
-/// Says which rank a failure belongs to, and ends the job where the others would wait in vain.
+/// Reports which rank a failure belongs to, and ends the job where the others would wait for ever.
 class FailureReport : public testing::EmptyTestEventListener {
   void OnTestPartResult(const testing::TestPartResult& result) override {
     if (!result.failed()) return;
@@ -206,7 +206,7 @@ NeedsPeers::NeedsPeers(const char* suite) {
 
 void give_up(const char* condition, const char* file, int line) {
   fail_job("rank " + std::to_string(rank()) + " of " + std::to_string(size()) + ", " +
-           current_test + ": " + file + ":" + std::to_string(line) + ": waited in vain for " +
+           current_test + ": " + file + ":" + std::to_string(line) + ": waited too long for " +
            condition);
 }
 

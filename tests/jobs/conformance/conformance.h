@@ -8,7 +8,7 @@
 // the one that gave up; so does a wait that takes too long. The rank and the test are named.
 //
 // The bodies are compiled once, without a mode of their own: mode.cc gives each program its mode,
-// and bodies that need threads say so (TEST_WITH_THREADS, TEST_IN_PAR).
+// and bodies that need threads report it (TEST_WITH_THREADS, TEST_IN_PAR).
 //
 // What a test may rely on: it starts with nothing in flight, and its ranks 0..size()-1 may be just
 // one: next() is then the rank itself. What it must do: leave nothing in flight, and take the same
@@ -107,7 +107,7 @@ gex_AM_Fn_t handler(F* function) {
 /// How long WAIT_UNTIL waits: far longer than anything takes, less than a test's time limit.
 inline constexpr double patience_seconds = 40;
 
-/// Ends the job; the line says which condition did not come true.
+/// Ends the job; the line reports which condition did not come true.
 [[noreturn]] void give_up(const char* condition, const char* file, int line);
 
 /// True once the caller's patience is over.

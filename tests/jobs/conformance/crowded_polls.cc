@@ -18,7 +18,7 @@
 namespace {
 
 /// A time slice is a thousand round trips that hand the core over.
-constexpr double most_of_waits = 50;
+constexpr double max_of_waits = 50;
 constexpr int round_trips = 101;
 
 int arrived = 0;
@@ -80,10 +80,10 @@ int main(int argc, char** argv) {
     ++expected;
     while (arrived != expected) gasnet_AMPoll();
   });
-  if (of_polls > most_of_waits * of_waits)
+  if (of_polls > max_of_waits * of_waits)
     std::fprintf(stderr, "a round trip takes %.1f us with polls, %.1f us with waits\n",
                  of_polls * 1e6, of_waits * 1e6);
-  REQUIRE(of_polls <= most_of_waits * of_waits);
+  REQUIRE(of_polls <= max_of_waits * of_waits);
   gex_Event_Wait(gex_Coll_BarrierNB(team, 0));
   gasnet_exit(0);
 }

@@ -337,25 +337,25 @@ TEST(CreatedEndpoint, TeamsAreSplitAndMadeFromTeamsOfThem) {
 // Teams with several members in each process
 
 /// Starts a barrier as each local member and waits for all.
-void barrier_of(const Everybody& everybody) {
+void barrier_of(const AllRanks& all_ranks) {
   std::vector<gex_Event_t> events;
-  for (const From from : every_source) events.push_back(gex_Coll_BarrierNB(everybody.tm(from), 0));
+  for (const From from : every_source) events.push_back(gex_Coll_BarrierNB(all_ranks.tm(from), 0));
   gex_Event_WaitAll(events.data(), events.size(), 0);
 }
 
 TEST(SeveralLocalMembers, AnswerAsThemselves) {
-  const Everybody everybody;
+  const AllRanks all_ranks;
   for (const From from : every_source) {
-    const gex_TM_t tm = everybody.tm(from);
+    const gex_TM_t tm = all_ranks.tm(from);
     ASSERT_NE(tm, GEX_TM_INVALID);
     EXPECT_EQ(gex_TM_QuerySize(tm), every_source.size() * size());
-    EXPECT_EQ(gex_TM_QueryRank(tm), Everybody::rank_of(from, rank()));
+    EXPECT_EQ(gex_TM_QueryRank(tm), AllRanks::rank_of(from, rank()));
     EXPECT_EQ(gex_TM_QueryEP(tm), ends(from).endpoint);
     EXPECT_EQ(gex_TM_QueryCData(tm), nullptr);
     for (const From other : every_source) {
-      EXPECT_EQ(tm == everybody.tm(other), from == other);
+      EXPECT_EQ(tm == all_ranks.tm(other), from == other);
       for (gex_Rank_t r = 0; r < size(); ++r) {
-        const gex_Rank_t member = Everybody::rank_of(other, r);
+        const gex_Rank_t member = AllRanks::rank_of(other, r);
         EXPECT_EQ(gex_TM_TranslateRankToJobrank(tm, member), r);
         EXPECT_EQ(gex_TM_TranslateRankToEP(tm, member, 0).gex_ep_index, ends(other).index);
         EXPECT_EQ(bound(tm, member).owner, ends(other).segments[r]);
@@ -367,79 +367,79 @@ TEST(SeveralLocalMembers, AnswerAsThemselves) {
 }
 
 TEST(SeveralLocalMembers, ReachOneAnother) {
-  const Everybody everybody;
+  const AllRanks all_ranks;
   for (const From here : every_source) {
     for (const From there : every_source) {
       const auto seed = 10 * static_cast<unsigned>(here) + static_cast<unsigned>(there);
-      const gex_Rank_t member = Everybody::rank_of(there, next());
+      const gex_Rank_t member = AllRanks::rank_of(there, next());
       const std::vector<std::byte> source = patterned(seed + 100 * rank(), 70'000);
-      put(Put::nb_leaf, everybody.tm(here), member, ends(there).segments[next()], source.data(),
+      put(Put::nb_leaf, all_ranks.tm(here), member, ends(there).segments[next()], source.data(),
           source.size());
-      barrier_of(everybody);
+      barrier_of(all_ranks);
       EXPECT_TRUE(holds(ends(there).own(), seed + 100 * previous(), source.size()))
           << name(here) << " to " << name(there);
       std::vector<std::byte> back(source.size());
-      get(Get::nbi, everybody.tm(here), back.data(), member, ends(there).segments[next()],
+      get(Get::nbi, all_ranks.tm(here), back.data(), member, ends(there).segments[next()],
           back.size());
       EXPECT_TRUE(same_bytes(back.data(), source.data(), back.size()));
-      barrier_of(everybody);
+      barrier_of(all_ranks);
     }
   }
 }
 
 TEST(SeveralLocalMembers, BarriersWaitForEachOfThem) {
-  const Everybody everybody;
+  const AllRanks all_ranks;
   // One's event is not complete before the others have started theirs.
-  gex_Event_t first = gex_Coll_BarrierNB(everybody.tm(From::client), 0);
+  gex_Event_t first = gex_Coll_BarrierNB(all_ranks.tm(From::client), 0);
   for (int i = 0; i < 50; ++i) {
     ASSERT_EQ(gex_Event_Test(first), GASNET_ERR_NOT_READY);
     gasnet_AMPoll();
   }
-  gex_Event_t rest[2] = {gex_Coll_BarrierNB(everybody.tm(From::attached), 0),
-                         gex_Coll_BarrierNB(everybody.tm(From::library), 0)};
+  gex_Event_t rest[2] = {gex_Coll_BarrierNB(all_ranks.tm(From::attached), 0),
+                         gex_Coll_BarrierNB(all_ranks.tm(From::library), 0)};
   gex_Event_WaitAll(rest, 2, 0);
   gex_Event_Wait(first);
   // Many in flight, waited for backwards.
   std::vector<gex_Event_t> events;
   for (int i = 0; i < 20; ++i)
     for (const From from : every_source)
-      events.push_back(gex_Coll_BarrierNB(everybody.tm(from), 0));
+      events.push_back(gex_Coll_BarrierNB(all_ranks.tm(from), 0));
   std::reverse(events.begin(), events.end());
   for (const gex_Event_t event : events) gex_Event_Wait(event);
 }
 
 TEST(SeveralLocalMembers, EachHasItsScratchInItsSegment) {
-  Everybody everybody(/*with_scratch=*/true);
-  barrier_of(everybody);
+  AllRanks all_ranks(/*with_scratch=*/true);
+  barrier_of(all_ranks);
   barrier();
   for (const From from : every_source) {
     gex_Memvec_t returned{nullptr, 0};
-    EXPECT_NE(gex_TM_Destroy(everybody.tm(from), &returned, GEX_FLAG_GLOBALLY_QUIESCED), 0);
-    EXPECT_EQ(returned.gex_addr, Everybody::scratch_of(from));
-    EXPECT_EQ(returned.gex_len, Everybody::scratch_bytes);
+    EXPECT_NE(gex_TM_Destroy(all_ranks.tm(from), &returned, GEX_FLAG_GLOBALLY_QUIESCED), 0);
+    EXPECT_EQ(returned.gex_addr, AllRanks::scratch_of(from));
+    EXPECT_EQ(returned.gex_len, AllRanks::scratch_bytes);
   }
-  everybody.forget();
+  all_ranks.forget();
 }
 
 TEST_IN_PAR(SeveralLocalMembers, MakeBlockingCollectiveCallsFromAThreadEach) {
-  const Everybody everybody;
+  const AllRanks all_ranks;
   std::vector<std::thread> threads;
   for (const From from : every_source)
-    threads.emplace_back([&everybody, from] {
+    threads.emplace_back([&all_ranks, from] {
       for (int round = 0; round < 5; ++round) {
         // One team of each kind, and one of all, turned around.
         gex_TM_t kind = GEX_TM_INVALID;
         gex_TM_t all = GEX_TM_INVALID;
-        gex_TM_Split(&kind, everybody.tm(from), static_cast<int>(from), 0, nullptr, 0,
+        gex_TM_Split(&kind, all_ranks.tm(from), static_cast<int>(from), 0, nullptr, 0,
                      GEX_FLAG_TM_NO_SCRATCH);
-        gex_TM_Split(&all, everybody.tm(from), 0,
-                     -static_cast<int>(gex_TM_QueryRank(everybody.tm(from))), nullptr, 0,
+        gex_TM_Split(&all, all_ranks.tm(from), 0,
+                     -static_cast<int>(gex_TM_QueryRank(all_ranks.tm(from))), nullptr, 0,
                      GEX_FLAG_TM_NO_SCRATCH);
         EXPECT_EQ(gex_TM_QuerySize(kind), size());
         EXPECT_EQ(gex_TM_QueryRank(kind), rank());
         EXPECT_EQ(gex_TM_QueryEP(kind), ends(from).endpoint);
         EXPECT_EQ(gex_TM_QueryRank(all),
-                  gex_TM_QuerySize(all) - 1 - Everybody::rank_of(from, rank()));
+                  gex_TM_QuerySize(all) - 1 - AllRanks::rank_of(from, rank()));
         barrier_over(kind);
         barrier_over(all);
         gex_TM_Destroy(all, nullptr, 0);

@@ -17,7 +17,7 @@
 namespace conformance {
 namespace {
 
-// The same indices at every endpoint, but each endpoint's functions are its own.
+// The indices are alike at every endpoint, but each endpoint's functions are its own.
 enum Index : gex_AM_Index_t {
   short_request = 140,
   medium_request,
@@ -55,7 +55,7 @@ void expect_delivery(gex_Token_t token, gex_AM_Index_t index, bool is_long) {
   EXPECT_EQ(info.gex_is_long != 0, is_long);
 }
 
-/// The requester's endpoint, of which a request tells.
+/// The requester's endpoint, which a request names.
 const Ends& requester(gex_AM_Arg_t kind) {
   return ends(static_cast<From>(kind));
 }
@@ -408,11 +408,11 @@ TEST(CreatedEndpoint, CollectivesOverTheirTeams) {
 }
 
 TEST(SeveralLocalMembers, TakePartInCollectivesEachForItself) {
-  const Everybody everybody;
+  const AllRanks all_ranks;
   std::vector<std::unique_ptr<Collectives>> collectives;
   std::vector<gex_Event_t> events;
   for (const From from : every_source) {
-    collectives.push_back(std::make_unique<Collectives>(everybody.tm(from)));
+    collectives.push_back(std::make_unique<Collectives>(all_ranks.tm(from)));
     collectives.back()->start(events);
   }
   gex_Event_WaitAll(events.data(), events.size(), 0);
@@ -420,7 +420,7 @@ TEST(SeveralLocalMembers, TakePartInCollectivesEachForItself) {
 }
 
 TEST(CreatedEndpoint, NonContiguousTransfers) {
-  // Counted from before anybody starts.
+  // Counted from before any rank starts.
   std::array<int, every_source.size()> expected{};
   for (const From from : every_source)
     expected[static_cast<std::size_t>(from)] = counts_at(from).completions;

@@ -78,7 +78,7 @@ TeamOf::~TeamOf() {
   gex_TM_Destroy(tm_, nullptr, 0);
 }
 
-Everybody::Everybody(bool with_scratch) {
+AllRanks::AllRanks(bool with_scratch) {
   std::vector<gex_EP_Location_t> members;
   std::vector<gex_Addr_t> scratch;
   for (const From from : every_source) {
@@ -90,7 +90,7 @@ Everybody::Everybody(bool with_scratch) {
                 with_scratch ? GEX_FLAG_TM_LOCAL_SCRATCH : GEX_FLAG_TM_NO_SCRATCH);
 }
 
-Everybody::~Everybody() {
+AllRanks::~AllRanks() {
   if (tms_[0] == GEX_TM_INVALID) return;
   barrier();
   for (const gex_TM_t tm : tms_) gex_TM_Destroy(tm, nullptr, GEX_FLAG_GLOBALLY_QUIESCED);

@@ -48,12 +48,12 @@ class TeamOf {
 
 /// The team of all endpoints of `every_source` of all ranks, one kind after the other: each process
 /// has one member of each kind. Made and destroyed collectively.
-class Everybody {
+class AllRanks {
  public:
-  explicit Everybody(bool with_scratch = false);
-  ~Everybody();
-  Everybody(const Everybody&) = delete;
-  Everybody& operator=(const Everybody&) = delete;
+  explicit AllRanks(bool with_scratch = false);
+  ~AllRanks();
+  AllRanks(const AllRanks&) = delete;
+  AllRanks& operator=(const AllRanks&) = delete;
 
   /// The own member of that kind.
   gex_TM_t tm(From from) const { return tms_[static_cast<std::size_t>(from)]; }
@@ -64,7 +64,7 @@ class Everybody {
   static std::byte* scratch_of(From from) { return ends(from).own() + 4096; }
   static constexpr std::size_t scratch_bytes = 512;
 
-  /// Somebody else has destroyed the team.
+  /// Another process has destroyed the team.
   void forget() { tms_.fill(GEX_TM_INVALID); }
 
  private:

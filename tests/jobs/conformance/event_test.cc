@@ -20,7 +20,7 @@ void count_request(gex_Token_t) {
 const Handlers handlers({{0, handler(count_request), GEX_FLAG_AM_SHORT | GEX_FLAG_AM_REQUEST, 0,
                           nullptr, "count_request"}});
 
-/// A team of the caller alone: its barriers are events that need nobody else.
+/// A team of the caller alone: its barriers are events that need no other rank.
 class Alone {
  public:
   Alone() { gex_TM_Split(&team_, team(), static_cast<int>(rank()), 0, nullptr, 0, no_scratch); }
@@ -34,13 +34,13 @@ class Alone {
   gex_TM_t team_ = GEX_TM_INVALID;
 };
 
-/// A barrier of all ranks that cannot complete until rank 0 has been told by every other rank. On
-/// rank 0 itself, and so in a job of one, nothing is held back.
+/// A barrier of all ranks that cannot complete until rank 0 has been notified by every other rank.
+/// On rank 0 itself, and so in a job of one, nothing is held back.
 class HeldBarrier {
  public:
   HeldBarrier() {
-    told_ = reinterpret_cast<std::uint32_t*>(own_segment() + segment_bytes - 1024);
-    std::fill(told_, told_ + 64, 0);
+    reported_ = reinterpret_cast<std::uint32_t*>(own_segment() + segment_bytes - 1024);
+    std::fill(reported_, reported_ + 64, 0);
     barrier();
     if (rank() != 0) event_ = gex_Coll_BarrierNB(team(), 0);
   }
@@ -57,12 +57,12 @@ class HeldBarrier {
       return;
     }
     for (gex_Rank_t peer = 1; peer < size(); ++peer)
-      WAIT_UNTIL(look_at<std::uint32_t>(told_ + peer) == 1);
+      WAIT_UNTIL(look_at<std::uint32_t>(reported_ + peer) == 1);
     event_ = gex_Coll_BarrierNB(team(), 0);
   }
 
  private:
-  std::uint32_t* told_;
+  std::uint32_t* reported_;
   gex_Event_t event_ = GEX_EVENT_INVALID;
 };
 
@@ -86,7 +86,7 @@ TEST(Event, ArraysOfNothingAreComplete) {
   }
 }
 
-TEST(Event, TestSaysNotReadyUntilItIs) {
+TEST(Event, TestReportsNotReadyUntilItIs) {
   HeldBarrier held;
   if (held.held()) {
     for (int i = 0; i < 100; ++i) {
@@ -174,7 +174,7 @@ TEST(Event, TestsRunNoHandlers) {
 }
 
 TEST(Event, WaitPolls) {
-  // The barrier completes only when rank 0 has been answered, so whoever waits must serve it.
+  // The barrier completes only when rank 0 has been answered, so the rank that waits must serve it.
   handled = 0;
   barrier();
   HeldBarrier held;
@@ -198,7 +198,7 @@ TEST(Leaf, IsTheSameHandleHoweverAsked) {
     ASSERT_NE(leaf, GEX_EVENT_NO_OP);
     ASSERT_NE(root, GEX_EVENT_NO_OP);
     if (root == GEX_EVENT_INVALID) {
-      // All done: the leaf is, too, whichever handle says so.
+      // All done: the leaf is, too, by either handle.
       EXPECT_EQ(gex_Event_Test(leaf), GASNET_OK);
       continue;
     }
@@ -339,7 +339,7 @@ TEST_WITH_THREADS(EventThreads, ThreadsEndWithOperationsUnderWay) {
       fill(sources[t], rank() * 100 + t, 5000);
       std::byte* to = segment_of(next()) + t * 16384;
       events[t] = gex_RMA_PutNB(team(), next(), to, sources[t], 5000, GEX_EVENT_DEFER, 0);
-      // Nobody will ever wait for these.
+      // No rank will ever wait for these.
       gex_RMA_PutNBI(team(), next(), to + 8192, sources[t], 5000, GEX_EVENT_NOW, 0);
     }).join();
     // A record that a thread left behind must not be mistaken for a drained one.
@@ -369,7 +369,7 @@ TEST_WITH_THREADS(EventThreads, NewThreadsTakeOverWithCleanCategories) {
       if (t % 2 == 0) gex_NBI_Wait(GEX_EC_PUT, 0);
     }).join();
   }
-  // What odd threads left under way arrives all the same.
+  // Operations that odd threads left under way arrive.
   for (int t = 0; t < threads; ++t)
     WAIT_UNTIL(holds(own_segment() + t * 65536, previous() * 100 + t, 60000));
 }

@@ -79,15 +79,15 @@ void data_back(gex_Token_t, void* payload, std::size_t bytes, gex_AM_Arg_t seed)
 }
 
 std::vector<std::uint8_t> large;
-void fetch(gex_Token_t token, gex_AM_Arg_t said) {
+void fetch(gex_Token_t token, gex_AM_Arg_t announced) {
   const Running running(true);
-  gex_AM_ReplyMedium1(token, handlers[fetched_in], large.data(), static_cast<std::size_t>(said),
-                      GEX_EVENT_NOW, 0, said);
+  gex_AM_ReplyMedium1(token, handlers[fetched_in], large.data(),
+                      static_cast<std::size_t>(announced), GEX_EVENT_NOW, 0, announced);
   ++from_sleeper;
 }
-void fetched(gex_Token_t, void* payload, std::size_t bytes, gex_AM_Arg_t said) {
+void fetched(gex_Token_t, void* payload, std::size_t bytes, gex_AM_Arg_t announced) {
   const Running running(false);
-  EXPECT_EQ(bytes, static_cast<std::size_t>(said));
+  EXPECT_EQ(bytes, static_cast<std::size_t>(announced));
   EXPECT_EQ(first_difference(payload, 6, bytes), bytes);
   ++replies_seen;
 }
@@ -95,7 +95,7 @@ void done(gex_Token_t) {
   ++done_ranks;
 }
 
-/// Long requests and their long replies, whose landing place nobody reads.
+/// Long requests and their long replies, whose landing place no rank reads.
 void echo(gex_Token_t token, void* payload, std::size_t bytes) {
   if (is_request(token)) {
     const Running running(true);
@@ -146,7 +146,7 @@ TEST_F(Flow, ThousandsOfOutstandingRequests) {
   finish(messages);
 }
 
-TEST_F(Flow, EverybodyFloodsEverybody) {
+TEST_F(Flow, AllRanksFloodAllRanks) {
   const long each = 2000 / static_cast<long>(size());
   for (long i = 0; i < each; ++i) {
     for (gex_Rank_t peer = 0; peer < size(); ++peer) {
@@ -156,7 +156,7 @@ TEST_F(Flow, EverybodyFloodsEverybody) {
   finish(each * static_cast<long>(size()));
 }
 
-TEST_F(Flow, EverybodyFloodsOne) {
+TEST_F(Flow, AllRanksFloodOne) {
   constexpr long messages = 500;
   for (long i = 0; i < messages; ++i) gex_AM_RequestShort1(team(), 0, handlers[ping_in], 0, 0);
   WAIT_UNTIL(replies_seen.get() == messages);
@@ -253,7 +253,7 @@ TEST_F(Flow, SenderWithRoomHandlesWhatHasArrived) {
   barrier();
 }
 
-/// The last rank sleeps; with one rank there is nobody else, and it only wakes up again.
+/// The last rank sleeps; with one rank there is no other rank, and it only wakes up again.
 class Inattentive : public Flow {
  protected:
   static gex_Rank_t sleeper() { return size() - 1; }
@@ -283,7 +283,7 @@ class Inattentive : public Flow {
 };
 
 // The others send the sleeper answered requests until they are refused, and carry on.
-TEST_F(Inattentive, TargetStallsNobodyElse) {
+TEST_F(Inattentive, TargetStallsNoOtherRank) {
   const Marker marker;
   barrier();
   long accepted = 0;
@@ -311,7 +311,7 @@ TEST_F(Inattentive, TargetStallsNobodyElse) {
 }
 
 // The sleeper asked for large replies before it fell asleep: its servers must not wait for it.
-TEST_F(Inattentive, RequesterOfLargeRepliesStallsNobody) {
+TEST_F(Inattentive, RequesterOfLargeRepliesStallsNoRank) {
   const Marker marker;
   barrier();
   long accepted = 0;
@@ -352,7 +352,7 @@ TEST_F(Inattentive, BlockedSenderServesOthers) {
   if (asleep()) {
     if (size() == 1) marker.set();
     // Rank 1 stays out of the ring of those who report; the others reach it all the same.
-    EXPECT_TRUE(marker.sleep_until_set()) << "a rank blocked on the sleeper served nobody";
+    EXPECT_TRUE(marker.sleep_until_set()) << "a rank blocked on the sleeper served no rank";
   } else if (blocked) {
     for (long i = 0; i < flood; ++i) {
       gex_AM_RequestShort1(team(), sleeper(), handlers[ping_in], 0, -1);

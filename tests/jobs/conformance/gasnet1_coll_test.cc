@@ -1,4 +1,4 @@
-// The collectives of GASNet-1: every rank knows what every block holds.
+// The collectives of GASNet-1: every rank can compute what every block holds.
 
 #include <gasnet_coll.h>
 #include <sys/mman.h>
@@ -194,7 +194,7 @@ TEST(Gasnet1Collectives, HandlesInArrays) {
 TEST(Gasnet1Collectives, BlocksInTheirPlace) {
   constexpr std::size_t bytes = 6000;
   const std::vector<std::byte> own = patterned(rank(), bytes);
-  // In the segment, and said to be.
+  // In the segment, with the flag that promises it.
   std::byte* const blocks = own_segment();
   std::byte* const mine = blocks + rank() * bytes;
   constexpr int there = GASNET_COLL_SRC_IN_SEGMENT | GASNET_COLL_DST_IN_SEGMENT;
@@ -240,13 +240,13 @@ TEST(Gasnet1Collectives, AllSyncWaitsForWhatAllHaveWritten) {
   }
 }
 
-/// Messages that tell a rank to go on.
-Count told;
-void tell(gex_Token_t) {
-  ++told;
+/// Messages that let a rank go on.
+Count reported;
+void notify(gex_Token_t) {
+  ++reported;
 }
-const Handlers handlers({entry(tell, short_request, 0, "tell")});
-void tell_to_go_on(gex_Rank_t peer) {
+const Handlers handlers({entry(notify, short_request, 0, "notify")});
+void notify_to_go_on(gex_Rank_t peer) {
   gex_AM_RequestShort(team(), peer, handlers[0], 0);
 }
 
@@ -254,8 +254,8 @@ constexpr std::array every_all_sync = {
     all, mixed, GASNET_COLL_IN_NOSYNC | GASNET_COLL_OUT_ALLSYNC | GASNET_COLL_LOCAL};
 
 TEST(Gasnet1Collectives, ReturnBeforeOthersHaveCalled) {
-  // Each starts, and only then tells the next that it may: nobody comes through if a call waits.
-  told.reset();
+  // Each starts, and only then notifies the next: no rank comes through if a call waits.
+  reported.reset();
   barrier();
   long turns = 0;
   for (const Move move : every_move)
@@ -263,9 +263,9 @@ TEST(Gasnet1Collectives, ReturnBeforeOthersHaveCalled) {
       for (const int flags : every_all_sync) {
         Moving moving(move, static_cast<gasnet_image_t>(turns) % size(), bytes);
         ++turns;
-        if (rank() != 0) WAIT_UNTIL(told.get() == turns);
+        if (rank() != 0) WAIT_UNTIL(reported.get() == turns);
         moving.start(flags);
-        if (rank() + 1 < size()) tell_to_go_on(rank() + 1);
+        if (rank() + 1 < size()) notify_to_go_on(rank() + 1);
         gasnet_coll_wait_sync(moving.handle);
         ASSERT_TRUE(moving.moved()) << static_cast<int>(move) << " of " << bytes;
       }
@@ -274,7 +274,7 @@ TEST(Gasnet1Collectives, ReturnBeforeOthersHaveCalled) {
 
 TEST(Gasnet1Collectives, OutAllSyncIsNotCompleteBeforeAllHaveCalled) {
   if (size() < 2) return;
-  told.reset();
+  reported.reset();
   barrier();
   long turns = 0;
   long expected = 0;
@@ -286,14 +286,14 @@ TEST(Gasnet1Collectives, OutAllSyncIsNotCompleteBeforeAllHaveCalled) {
         ++turns;
         if (rank() == last) {
           expected += size() - 1;
-          WAIT_UNTIL(told.get() == expected);
+          WAIT_UNTIL(reported.get() == expected);
           moving.start(flags);
         } else {
           moving.start(flags);
           for (int i = 0; i < 50; ++i)
             ASSERT_EQ(gasnet_coll_try_sync(moving.handle), GASNET_ERR_NOT_READY)
                 << static_cast<int>(move) << " of " << bytes;
-          tell_to_go_on(last);
+          notify_to_go_on(last);
         }
         gasnet_coll_wait_sync(moving.handle);
         ASSERT_TRUE(moving.moved()) << static_cast<int>(move) << " of " << bytes;
@@ -301,19 +301,19 @@ TEST(Gasnet1Collectives, OutAllSyncIsNotCompleteBeforeAllHaveCalled) {
       }
 }
 
-/// All ranks but the last start; then it writes everybody's source and starts.
+/// All ranks but the last start; then it writes every rank's source and starts.
 void write_sources_late(Move move, gasnet_image_t root, std::size_t bytes, gex_Rank_t last,
                         int flags) {
   Moving moving(move, root, bytes);
   moving.elsewhere = own_segment();
   std::memset(own_segment(), 0, bytes * size());
-  told.reset();
+  reported.reset();
   barrier();
   if (rank() != last) {
     moving.start(flags);
-    tell_to_go_on(last);
+    notify_to_go_on(last);
   } else {
-    WAIT_UNTIL(told.get() == size() - 1);
+    WAIT_UNTIL(reported.get() == size() - 1);
     for (gex_Rank_t peer = 0; peer < size(); ++peer) {
       const auto source = source_of(move, peer, size(), bytes);
       gex_RMA_PutBlocking(team(), peer, segment_of(peer), source.data(), source.size(), 0);
@@ -419,12 +419,12 @@ TEST(Gasnet1Collectives, EveryPairOfFlagsInFlight) {
 }
 
 TEST(Gasnet1Collectives, AllSyncOnATeamWithSeveralMembersInAProcess) {
-  const Everybody everybody;
+  const AllRanks all_ranks;
   for (const int flags : every_pair()) {
     std::deque<Surrounded> calls;
     for (const Move move : every_move)
       for (const From from : every_source) {
-        calls.emplace_back(move, 1, std::size_t{5001}, everybody.tm(from));
+        calls.emplace_back(move, 1, std::size_t{5001}, all_ranks.tm(from));
         calls.back().start(flags);
       }
     for (; !calls.empty(); calls.pop_back()) calls.back().finish();
@@ -492,7 +492,7 @@ TEST(Gasnet1TeamBarrier, AgreesOnAnId) {
   gex_TM_Destroy(half, nullptr, 0);
 }
 
-TEST(Gasnet1TeamBarrier, TellsAMismatchToAll) {
+TEST(Gasnet1TeamBarrier, ReportsAMismatchToAll) {
   if (size() > 1) {
     for (gex_Rank_t odd = 0; odd < size(); ++odd) {
       EXPECT_EQ(gasnet_coll_barrier(GASNET_TEAM_ALL, rank() == odd ? 1 : 2, 0),
@@ -514,7 +514,7 @@ TEST(Gasnet1TeamBarrier, TellsAMismatchToAll) {
   EXPECT_EQ(gasnet_coll_barrier(GASNET_TEAM_ALL, 10, 0), GASNET_OK);
 }
 
-TEST(Gasnet1TeamBarrier, NobodyLeavesBeforeEverybodyArrived) {
+TEST(Gasnet1TeamBarrier, NoRankLeavesBeforeAllRanksArrived) {
   auto* const flags = reinterpret_cast<std::uint32_t*>(own_segment());
   std::fill_n(flags, size(), 0);
   barrier();

@@ -96,10 +96,10 @@ TEST(Gasnet1, WaitModes) {
 }
 
 TEST(Gasnet1, EnvironmentOfTheJob) {
-  EXPECT_EQ(gasnet_getenv("A_VARIABLE_THAT_NOBODY_SETS"), nullptr);
+  EXPECT_EQ(gasnet_getenv("A_VARIABLE_THAT_NO_RANK_SETS"), nullptr);
   const char* path = gasnet_getenv("PATH");
   ASSERT_NE(path, nullptr);
-  // The same on every rank: the job's, not a process's.
+  // Equal on every rank: the job's, not a process's.
   char start[64] = {};
   std::strncpy(start, path, sizeof start - 1);
   struct Text {

@@ -68,7 +68,7 @@ TEST(Gasnet1Job, IdentityAndObjects) {
   EXPECT_LE(gasneti_ticks_to_ns(0), gasneti_ticks_to_ns(gasneti_ticks_now() - before));
 }
 
-TEST(Gasnet1Job, LimitsHoldForEverybody) {
+TEST(Gasnet1Job, LimitsHoldForAllRanks) {
   EXPECT_EQ(gasnet_AMMaxArgs(), 16U);
   EXPECT_GE(gasnet_AMMaxMedium(), 512U);
   EXPECT_GE(gasnet_AMMaxLongRequest(), 512U);

@@ -1,5 +1,5 @@
 // GASNet-1: put, get, memset, values, and their synchronisation, in every form and against what a
-// plain loop would do; and beside the same of GASNet-EX.
+// plain loop would do; and beside those of GASNet-EX.
 
 #include <gasnet.h>
 

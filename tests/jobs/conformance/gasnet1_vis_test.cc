@@ -82,7 +82,7 @@ struct Round {
     std::memset(own_segment(), 0x44, area);
     barrier();
   }
-  /// The segment after everybody's put, given what the previous rank's memory holds.
+  /// The segment after every rank's put, given what the previous rank's memory holds.
   void check() {
     barrier();
     EXPECT_TRUE(same_bytes(own_segment(), expected.data(), area));
@@ -95,7 +95,7 @@ TEST(Gasnet1Vis, Vector) {
     Random random(17 + static_cast<unsigned>(form));
     for (const std::size_t total : {0, 1, 777, 9000}) {
       Round round;
-      // The lists lie in everybody's addresses; only their offsets are the same.
+      // The lists lie in every rank's addresses; only their offsets are the same.
       Random again = random;
       const auto to = random_blocks(random, segment_of(next()), total);
       const auto from = random_blocks(random, round.local.data(), total);

@@ -148,7 +148,7 @@ TEST_WITH_THREADS(Hsl, TrylockIsRefusedWhileAnotherThreadHolds) {
   EXPECT_EQ(from_other, GASNET_OK);
 }
 
-// A thread that waits for a lock gets it when the holder lets go, and not before.
+// A thread that waits for a lock gets it when the holder releases it, and not before.
 TEST_WITH_THREADS(Hsl, LockWaitsForTheHolder) {
   gex_HSL_t lock = GEX_HSL_INITIALIZER;
   Count entered;

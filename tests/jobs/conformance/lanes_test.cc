@@ -10,10 +10,10 @@
 namespace conformance {
 namespace {
 
-constexpr std::size_t most_threads = 20;  ///< more than there are lanes
+constexpr std::size_t max_threads = 20;  ///< more than there are lanes
 
-std::array<Count, most_threads> requests_of;
-std::array<Count, most_threads> replies_of;
+std::array<Count, max_threads> requests_of;
+std::array<Count, max_threads> replies_of;
 
 extern Handlers handlers;
 enum HandlerIndex { request_in, reply_in, silent_in };
@@ -46,7 +46,7 @@ void reset_counts() {
 /// In the cell, in its slot, in a slab of either class.
 constexpr std::array<std::size_t, 4> sizes{16, 200, 3000, 20000};
 
-// A thread that sends and then only waits has nobody who polls its lane as their own.
+// A thread that sends and then only waits shares its lane with no thread that polls it.
 TEST_IN_PAR(Lanes, AnotherThreadPollsForOneThatDoesNot) {
   reset_counts();
   constexpr long each = 50;
@@ -76,7 +76,7 @@ TEST_IN_PAR(Lanes, MoreThreadsThanLanes) {
   reset_counts();
   constexpr long each = 40;
   std::vector<std::thread> workers;
-  for (std::size_t t = 0; t < most_threads; ++t) {
+  for (std::size_t t = 0; t < max_threads; ++t) {
     workers.emplace_back([t] {
       for (long i = 0; i < each; ++i) {
         const std::size_t bytes =

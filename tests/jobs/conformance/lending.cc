@@ -1,7 +1,7 @@
 // Credits over a network that holds few messages: a rank that needs more than its share gets what
 // the others do not use, and they get it back. A program of its own, since it depends on what the
-// network is told: run with GEX_EMU=total=12 by four ranks, of which each then has two credits with
-// each other and six more to lend.
+// network is set to: run with GEX_EMU=total=12 by four ranks, of which each then has two credits
+// with each other and six more to lend.
 
 #include <gasnetex.h>
 
@@ -43,8 +43,8 @@ int allowance(gex_Rank_t peer) {
   return sent;
 }
 
-/// What nobody else uses comes to who needs it, in time: the others may have to be given a
-/// processor before they can give it back.
+/// What no other rank uses comes to the one that needs it, in time: the others may have to be given
+/// a processor before they can give it back.
 void one_after_the_other() {
   for (const gex_Rank_t needy : {0U, 2U, 3U, 0U}) {
     barrier();
@@ -66,7 +66,7 @@ void all_at_once() {
   int sent = 0;
   for (int i = 0; i < each; ++i)
     for (gex_Rank_t peer = 0; peer < ranks; ++peer) {
-      // Rank 1 is asked most, and asks nobody.
+      // Rank 1 is asked most, and asks no other.
       if (me == 1 || (peer != 1 && i % 8 != 0)) continue;
       REQUIRE(gex_AM_RequestShort0(team, peer, ask, 0) == 0);
       ++sent;

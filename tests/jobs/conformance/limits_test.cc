@@ -157,7 +157,7 @@ TEST(Limits, WithoutARankAreTheLeastOverTheTeam) {
 
 // By rule 5 all callers get the same answer for one set of endpoints; with more than two
 // neighbourhoods of different sizes that holds only if the answer is of the set, not of the caller.
-TEST(Limits, WithoutARankAreTheSameForAllCallers) {
+TEST(Limits, WithoutARankAreEqualForAllCallers) {
   std::uint64_t digest = 14695981039346656037U;
   for (const std::uint64_t answer : answers(team(), GEX_RANK_INVALID)) {
     digest = (digest ^ answer) * 1099511628211U;

@@ -1,5 +1,5 @@
 #pragma once
-// What the active-message tests send: arguments and payload that tell where they belong, so that a
+// What the active-message tests send: arguments and payload that show where they belong, so that a
 // lost, doubled or mixed-up one shows.
 
 #include <gasnetex.h>
@@ -49,7 +49,7 @@ inline std::size_t fitting_long(std::size_t bytes, unsigned arguments) {
   return std::min(bytes,
                   gex_AM_MaxRequestLong(team(), GEX_RANK_INVALID, GEX_EVENT_NOW, 0, arguments));
 }
-/// The same of medium requests.
+/// As above, for medium requests.
 inline std::size_t fitting_medium(std::size_t bytes, unsigned arguments) {
   return std::min(bytes,
                   gex_AM_MaxRequestMedium(team(), GEX_RANK_INVALID, GEX_EVENT_NOW, 0, arguments));
@@ -72,7 +72,7 @@ gex_AM_Entry_t entry(F* function, gex_Flags_t flags, unsigned arguments, const c
   return {0, handler(function), flags, arguments, cdata, name};
 }
 
-/// What a running handler's token says about it.
+/// The answers of a running handler's token.
 inline gex_Token_Info_t info_of(gex_Token_t token) {
   gex_Token_Info_t info{};
   EXPECT_EQ(gex_Token_Info(token, &info, GEX_TI_ALL) & GEX_TI_ALL, GEX_TI_ALL);

@@ -1,6 +1,6 @@
 #pragma once
-// Byte patterns that tell who wrote what where, so that what is lost, doubled, mixed up or put in
-// the wrong place shows. They are made and looked at eight bytes at a time: most of what a
+// Byte patterns that show which rank wrote what where, so that what is lost, doubled, mixed up or
+// put in the wrong place shows. They are made and looked at eight bytes at a time: most of what a
 // sanitizer watches in this suite is this.
 
 #include <cstddef>

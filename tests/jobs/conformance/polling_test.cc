@@ -20,7 +20,7 @@ Count payloads_seen;
 
 extern Handlers handlers;
 enum HandlerIndex {
-  tell_in,
+  notify_in,
   ask_in,
   reply_in,
   legal_in,
@@ -34,7 +34,7 @@ constexpr gex_AM_Index_t long_in = 139;
 
 gex_HSL_t lock = GEX_HSL_INITIALIZER;
 
-void tell(gex_Token_t) {
+void notify(gex_Token_t) {
   ++seen;
 }
 void ask(gex_Token_t token) {
@@ -108,7 +108,7 @@ void legal_calls(gex_Token_t token) {
 }
 
 Handlers handlers({
-    entry(tell, short_request, 0, "polling: tell"),
+    entry(notify, short_request, 0, "polling: notify"),
     entry(ask, short_request, 0, "polling: ask"),
     entry(reply, short_reply, 0, "polling: reply"),
     entry(legal_calls, short_request, 0, "polling: legal calls"),
@@ -145,10 +145,10 @@ class Polling : public testing::Test {
     ++rounds;
     gex_AM_RequestShort0(team(), next(), handlers[settle_in], 0);
     WAIT_UNTIL(settle_requests.get() >= rounds && settle_replies.get() >= rounds);
-    // Whoever left the last barrier first must not send to one that still polls in it.
+    // The rank that left the last barrier first must not send to one that still polls in it.
     still.arrive();
     // Another request may poll.
-    while (gex_AM_RequestShort0(team(), next(), handlers[tell_in], GEX_FLAG_IMMEDIATE) != 0) {
+    while (gex_AM_RequestShort0(team(), next(), handlers[notify_in], GEX_FLAG_IMMEDIATE) != 0) {
     }
     still.arrive();
     await_arrival(previous());
@@ -229,7 +229,7 @@ TEST_F(Polling, ImmediateCallsDoNotPoll) {
   long sent = 0;
   char byte = 0;
   for (int i = 0; i < 100; ++i) {
-    if (gex_AM_RequestShort0(team(), next(), handlers[tell_in], GEX_FLAG_IMMEDIATE) == 0) ++sent;
+    if (gex_AM_RequestShort0(team(), next(), handlers[notify_in], GEX_FLAG_IMMEDIATE) == 0) ++sent;
     expect_not_polled("gex_AM_RequestShort with GEX_FLAG_IMMEDIATE");
     gex_RMA_PutNBI(team(), next(), segment_of(next()) + rank(), &byte, 1, GEX_EVENT_DEFER,
                    GEX_FLAG_IMMEDIATE);
@@ -272,7 +272,7 @@ TEST_F(Polling, ImmediateTransfersOfAnySizeDoNotPoll) {
                      GEX_FLAG_IMMEDIATE) == 0;
   expect_not_polled("gex_RMA_GetNBI with GEX_FLAG_IMMEDIATE");
   std::vector<std::byte> reused = source;
-  // The same bytes to the same place.
+  // Equal bytes to the same place.
   const gex_Event_t put_now = gex_RMA_PutNB(team(), next(), segment_of(next()), reused.data(),
                                             bytes, GEX_EVENT_NOW, GEX_FLAG_IMMEDIATE);
   std::memset(reused.data(), 0, bytes);
@@ -407,9 +407,9 @@ TEST_F(Polling, ImmediateLongsIntoMemoryOfTheClientDoNotPoll) {
 
 TEST_F(Polling, WhatHandlersMayCallDoesNotPoll) {
   // Several messages for the handler's calls to run, if they did.
-  for (int i = 0; i < 5; ++i) gex_AM_RequestShort0(team(), next(), handlers[tell_in], 0);
+  for (int i = 0; i < 5; ++i) gex_AM_RequestShort0(team(), next(), handlers[notify_in], 0);
   gex_AM_RequestShort0(team(), next(), handlers[legal_in], 0);
-  for (int i = 0; i < 5; ++i) gex_AM_RequestShort0(team(), next(), handlers[tell_in], 0);
+  for (int i = 0; i < 5; ++i) gex_AM_RequestShort0(team(), next(), handlers[notify_in], 0);
   if (size() > 1) usleep(20000);
   WAIT_UNTIL(seen.get() == 10 && replies_seen.get() == 1);
 }
@@ -481,8 +481,8 @@ TEST_F(Polling, NothingRunsBetweenAnImmediatePrepareAndCommit) {
 }
 
 // Any Prepare, which may poll: the message is sent once the descriptor is open. Ranks go in pairs
-// and take turns, since who has a descriptor open may not send. A rank without a partner is told
-// nothing.
+// and take turns, since a rank with an open descriptor may not send. A rank without a partner is
+// notified nothing.
 TEST_F(Polling, NothingRunsWhileADescriptorIsOpen) {
   const gex_Rank_t partner = rank() ^ 1;
   for (const Negotiated message : {Negotiated{false, true}, Negotiated{true, false}}) {
@@ -493,7 +493,7 @@ TEST_F(Polling, NothingRunsWhileADescriptorIsOpen) {
       if (opens) sd = message.prepare(0);
       still.arrive();
       if (!opens && partner < size()) {
-        gex_AM_RequestShort0(team(), partner, handlers[tell_in], 0);
+        gex_AM_RequestShort0(team(), partner, handlers[notify_in], 0);
       }
       still.arrive();
       if (opens) {

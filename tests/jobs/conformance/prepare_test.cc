@@ -57,33 +57,35 @@ struct Target {
                                                  flags, 2);
   }
 
-  /// The two arguments tell the payload's seed and size.
+  /// The two arguments are the payload's seed and size.
   void commit(gex_AM_SrcDesc_t sd, std::size_t bytes, gex_AM_Arg_t seed, void* destination) const {
     const gex_AM_Index_t index = handlers[payload_in];
-    const auto said = static_cast<gex_AM_Arg_t>(bytes);
+    const auto announced = static_cast<gex_AM_Arg_t>(bytes);
     if (is_reply()) {
       if (is_long) {
-        gex_AM_CommitReplyLong2(sd, index, bytes, destination, seed, said);
+        gex_AM_CommitReplyLong2(sd, index, bytes, destination, seed, announced);
       } else {
-        gex_AM_CommitReplyMedium2(sd, index, bytes, seed, said);
+        gex_AM_CommitReplyMedium2(sd, index, bytes, seed, announced);
       }
     } else if (is_long) {
-      gex_AM_CommitRequestLong2(sd, index, bytes, destination, seed, said);
+      gex_AM_CommitRequestLong2(sd, index, bytes, destination, seed, announced);
     } else {
-      gex_AM_CommitRequestMedium2(sd, index, bytes, seed, said);
+      gex_AM_CommitRequestMedium2(sd, index, bytes, seed, announced);
     }
   }
 
   int commit_v2(gex_AM_SrcDesc_t sd, std::size_t bytes, gex_AM_Arg_t seed, void* destination,
                 gex_Flags_t flags) const {
     const gex_AM_Index_t index = handlers[payload_in];
-    const auto said = static_cast<gex_AM_Arg_t>(bytes);
+    const auto announced = static_cast<gex_AM_Arg_t>(bytes);
     if (is_reply()) {
-      return is_long ? gex_AM_CommitReplyLong2_v2(sd, index, bytes, destination, flags, seed, said)
-                     : gex_AM_CommitReplyMedium2_v2(sd, index, bytes, flags, seed, said);
+      return is_long
+                 ? gex_AM_CommitReplyLong2_v2(sd, index, bytes, destination, flags, seed, announced)
+                 : gex_AM_CommitReplyMedium2_v2(sd, index, bytes, flags, seed, announced);
     }
-    return is_long ? gex_AM_CommitRequestLong2_v2(sd, index, bytes, destination, flags, seed, said)
-                   : gex_AM_CommitRequestMedium2_v2(sd, index, bytes, flags, seed, said);
+    return is_long
+               ? gex_AM_CommitRequestLong2_v2(sd, index, bytes, destination, flags, seed, announced)
+               : gex_AM_CommitRequestMedium2_v2(sd, index, bytes, flags, seed, announced);
   }
 
   int cancel(gex_AM_SrcDesc_t sd) const {
@@ -93,7 +95,7 @@ struct Target {
   }
 };
 
-/// What every descriptor must say of itself.
+/// The answers that every descriptor must give.
 void check(gex_AM_SrcDesc_t sd, const void* buffer, std::size_t least, std::size_t most) {
   ASSERT_NE(sd, GEX_AM_SRCDESC_NO_OP);
   EXPECT_GE(gex_AM_SrcDescSize(sd), least);
@@ -292,9 +294,9 @@ constexpr std::array<NamedForm, 24> forms{{
 }};
 
 void receive(gex_Token_t token, void* payload, std::size_t bytes, gex_AM_Arg_t seed,
-             gex_AM_Arg_t said) {
+             gex_AM_Arg_t announced) {
   const gex_Token_Info_t info = info_of(token);
-  EXPECT_EQ(bytes, static_cast<std::size_t>(said));
+  EXPECT_EQ(bytes, static_cast<std::size_t>(announced));
   EXPECT_EQ(first_difference(payload, static_cast<std::uint32_t>(seed), bytes), bytes);
   if (info.gex_is_long) {
     EXPECT_EQ(payload, own_segment() + (info.gex_is_req ? 0 : landing_bytes));

@@ -1,5 +1,5 @@
 // A rank that polls now and then takes in what has arrived meanwhile, and not one message a poll.
-// A program of its own for two ranks: the bodies of the suite also run over networks that say when
+// A program of its own for two ranks: the bodies of the suite also run over networks that show when
 // a message arrives.
 
 #include <gasnet_coll.h>

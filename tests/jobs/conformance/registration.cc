@@ -1,6 +1,6 @@
 // Which indices gex_EP_RegisterHandlers gives, call after call, and what it answers to tables that
-// it refuses. A program of its own, since the endpoint's table is its subject; one that fails says
-// where.
+// it refuses. A program of its own, since the endpoint's table is its subject; one that fails
+// prints where.
 
 #include <gasnetex.h>
 
@@ -79,8 +79,8 @@ void require_refusals() {
   REQUIRE(add(shapeless) == GASNET_ERR_BAD_ARG);
 }
 
-/// A library that checks every call ends the job where another answers with an error; what it says
-/// is the misuse tests' to look at.
+/// A library that checks every call ends the job where another answers with an error; what it
+/// prints is the misuse tests' to look at.
 bool refusals_are_answers = true;
 
 void refused_tables_change_nothing() {

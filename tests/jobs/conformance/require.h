@@ -1,5 +1,5 @@
 #pragma once
-// For the programs of this folder that are none of the suite's: what must hold, or the rank says
+// For the programs of this folder that are not of the suite: what must hold, or the rank prints
 // where it does not and ends the job.
 
 #include <gasnetex.h>

@@ -134,7 +134,7 @@ TEST_P(EveryGet, FromSelf) {
 
 TEST_P(EveryPut, FromEveryKindOfLocalMemory) {
   static std::byte global[256];
-  static const char constant[] = "a source that nobody may write to, in read-only memory";
+  static const char constant[] = "a source that no rank may write to, in read-only memory";
   std::byte stack[256];
   fill(global, 1, sizeof global);
   fill(stack, 2, sizeof stack);
@@ -525,7 +525,7 @@ TEST(Outstanding, ThousandsOfGets) {
   for (std::size_t i = 0; i < count; ++i) ASSERT_EQ(local[i], (std::uint64_t{next()} << 40) + i);
 }
 
-TEST(Outstanding, ThousandsOfImplicitTransfersToAndFromEverybody) {
+TEST(Outstanding, ThousandsOfImplicitTransfersToAndFromAllRanks) {
   constexpr std::size_t each = 3000;
   constexpr std::size_t puts_at = 1 << 20;
   auto* words = reinterpret_cast<std::uint64_t*>(own_segment());

@@ -51,7 +51,7 @@ TEST(Segment, IsWithinTheLimits) {
   }
 }
 
-TEST(BoundSegment, OfEveryRankIsWhatItsOwnerSays) {
+TEST(BoundSegment, OfEveryRankIsItsOwners) {
   struct Own {
     void* address;
     std::uintptr_t bytes;
@@ -124,7 +124,7 @@ TEST(BoundSegment, ImmediateIsLegalInHandlersAndAlwaysAnswersForOneself) {
 TEST(Publish, AgainChangesNothing) {
   gex_EP_t endpoints[1] = {endpoint()};
   for (int i = 0; i < 3; ++i) {
-    // Not everybody need name an endpoint.
+    // Not every rank need name an endpoint.
     const bool names = i == 0 || rank() % 2 == static_cast<gex_Rank_t>(i % 2);
     EXPECT_EQ(gex_EP_PublishBoundSegment(team(), names ? endpoints : nullptr, names ? 1 : 0, 0),
               GASNET_OK);

@@ -1,5 +1,5 @@
 #pragma once
-// Files by which ranks tell one another something without polling. They lie in TMPDIR, which in a
+// Files by which ranks send one another something without polling. They lie in TMPDIR, which in a
 // job of several hosts must be a folder that all of them see.
 
 #include <unistd.h>

@@ -1,5 +1,5 @@
 #pragma once
-// A barrier in which nobody polls, over a counter in a file that all ranks map.
+// A barrier in which no rank polls, over a counter in a file that all ranks map.
 
 #include <fcntl.h>
 #include <sys/mman.h>

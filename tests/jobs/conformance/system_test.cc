@@ -25,7 +25,7 @@ std::vector<gex_Rank_t> members(Query query) {
   if (own < count) {
     EXPECT_EQ(ranks[own], gex_System_QueryJobRank());
   }
-  // The same table each time, and every output may be left out.
+  // One table each time, and every output may be left out.
   gex_RankInfo_t* again = nullptr;
   query(&again, nullptr, nullptr);
   EXPECT_EQ(again, table);
@@ -107,7 +107,7 @@ TEST(System, NeighborhoodsAreAsLargeAsTheyMayBe) {
   }
 }
 
-TEST(System, NodeInfoSaysTheSame) {
+TEST(System, NodeInfoAgrees) {
   std::vector<gasnet_nodeinfo_t> nodes(size());
   ASSERT_EQ(gasnet_getNodeInfo(nodes.data(), static_cast<int>(size())), GASNET_OK);
   const std::vector<Position> all = gather(position());
@@ -133,7 +133,8 @@ TEST(System, NodeInfoSaysTheSame) {
 }
 
 TEST(System, VerboseErrorsSwitch) {
-  EXPECT_EQ(gex_System_GetVerboseErrors(), 1) << "lines are printed unless a client says otherwise";
+  EXPECT_EQ(gex_System_GetVerboseErrors(), 1)
+      << "lines are printed unless a client chooses otherwise";
   gex_System_SetVerboseErrors(0);
   EXPECT_EQ(gex_System_GetVerboseErrors(), 0);
   gex_System_SetVerboseErrors(1);

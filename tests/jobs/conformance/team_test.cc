@@ -126,7 +126,7 @@ TEST(Split, LeavesOutWhoPassesNull) {
     }
     barrier();
   }
-  // Nobody at all.
+  // No rank at all.
   gex_TM_Split(nullptr, team(), 0, 0, nullptr, 0, GEX_FLAG_TM_NO_SCRATCH);
 }
 
@@ -165,12 +165,12 @@ TEST(Split, RecommendsAScratchSizeToMembersOnly) {
     const std::size_t recommended = gex_TM_Split(member ? &tm : nullptr, team(), 0, 0, nullptr, 0,
                                                  GEX_FLAG_TM_SCRATCH_SIZE_RECOMMENDED);
     EXPECT_EQ(tm, GEX_TM_INVALID) << "a query created a team";
-    const std::vector<std::size_t> everyones = gather(recommended);
+    const std::vector<std::size_t> of_all = gather(recommended);
     for (gex_Rank_t peer = 0; peer < size(); ++peer) {
       if (peer % 2 == 0) {
-        EXPECT_EQ(everyones[peer], GASNET_PAGESIZE);
+        EXPECT_EQ(of_all[peer], GASNET_PAGESIZE);
       } else {
-        EXPECT_EQ(everyones[peer], 0U);
+        EXPECT_EQ(of_all[peer], 0U);
       }
     }
   }
@@ -202,14 +202,14 @@ TEST(Split, ReturnsExactlyTheScratchItWasGiven) {
 TEST(Split, ScratchMayBeDroppedAtDestroy) {
   gex_TM_t tm = GEX_TM_INVALID;
   gex_TM_Split(&tm, team(), 0, 0, own_segment(), GASNET_PAGESIZE, 0);
-  // Non-zero would say that it was written somewhere.
+  // Non-zero would report that it was written somewhere.
   EXPECT_EQ(gex_TM_Destroy(tm, nullptr, 0), 0);
 }
 
 // Create
 
 TEST(Create, InTheOrderOfTheList) {
-  // Everybody, backwards.
+  // All ranks, backwards.
   std::vector<gex_EP_Location_t> list;
   std::vector<gex_Rank_t> jobranks;
   for (gex_Rank_t r = size(); r-- > 0;) {
@@ -327,7 +327,7 @@ TEST(Teams, HundredsOfCycles) {
 }
 
 TEST(Teams, HundredsOfCyclesWithoutQuiescence) {
-  // GLOBALLY_QUIESCED: nobody has anything left to do there, so nobody need wait.
+  // GLOBALLY_QUIESCED: no rank has anything left to do there, so no rank need wait.
   for (int cycle = 0; cycle < 200; ++cycle) {
     gex_TM_t tm = GEX_TM_INVALID;
     gex_TM_Split(&tm, team(), 0, 0, own_segment(), 4096, 0);

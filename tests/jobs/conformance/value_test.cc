@@ -100,7 +100,7 @@ TEST(Value, ToAndFromSelf) {
 }
 
 TEST(Value, WithFlags) {
-  // A value is in no buffer of this process, whatever the flags say of that.
+  // A value is in no buffer of this process, whatever the flags ask for.
   for (const gex_Flags_t flags :
        {GEX_FLAG_PEER_SEG_BOUND, GEX_FLAG_PEER_SEG_SOME, GEX_FLAG_PEER_SEG_UNKNOWN,
         GEX_FLAG_SELF_SEG_UNKNOWN, GEX_FLAG_SELF_SEG_SOME, GEX_FLAG_SELF_SEG_BOUND,

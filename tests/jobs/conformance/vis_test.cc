@@ -429,7 +429,7 @@ TEST(Vis, NothingToMoveLooksAtNothing) {
   EXPECT_EQ(
       gex_VIS_StridedGetNB(GEX_TM_INVALID, nullptr, strides, 77, nullptr, strides, 8, none, 2, 0),
       GEX_EVENT_INVALID);
-  // Nor for somebody to tell of it.
+  // Nor for a process to report it.
   char notice = 0;
   gex_VIS_SetPeerCompletionHandler(200, &notice, 1, 0);
   EXPECT_EQ(gex_VIS_StridedPutNBI(GEX_TM_INVALID, 77, nullptr, strides, nullptr, strides, 0,
@@ -635,7 +635,7 @@ Count notices;
 /// What the handler has found wrong.
 Count wrong_notices;
 
-/// The first word of a notice says which put of whose it is for; the rest is a pattern.
+/// The first word of a notice is the rank and the number of its put; the rest is a pattern.
 struct NoticeHead {
   std::uint32_t put;
   std::uint32_t bytes;

@@ -1,11 +1,11 @@
 // libgex-fuzz.so: a network that changes one message on its way.
 //
 // It stands on another plug-in, FUZZ_UNDER. Of the library's own messages of the kind FUZZ_KIND
-// that rank FUZZ_RANK sends, and in which argument A has the value V if FUZZ_ONLY says "A = V", as
-// many as FUZZ_SKIP says pass; what comes then is changed as FUZZ_CHANGE says, once:
+// that rank FUZZ_RANK sends, and in which argument A has the value V if FUZZ_ONLY is "A = V", as
+// many as FUZZ_SKIP pass; the next one is changed as FUZZ_CHANGE describes, once:
 //
 //   argument A = V      the argument's value; with ^ instead of = its bits, with + what is added
-//   description W = V   the same of a word of a non-contiguous transfer's description
+//   description W = V   likewise, for a word of a non-contiguous transfer's description
 //   arguments N         it has no more than so many
 //
 // Messages that have no such word pass as well. The file FUZZ_LOG then holds a line with what the
@@ -172,7 +172,7 @@ bool is_wanted(const Message& message) {
   return at && message.word(*at) == value;
 }
 
-/// What the change was, or nothing: the message is none that can be changed so.
+/// What the change was, or nothing: the message cannot be changed so.
 std::string change(Message& message) {
   const Change change(variable("FUZZ_CHANGE"));
   char line[200];

@@ -1,6 +1,6 @@
 // Jobs in which one message of the library's own is changed on its way (fuzz_conduit.cc). Changes
 // that no receiver can take for something else must be refused, each with its line; of changes by
-// chance it is known which may have somebody wait for what never comes. Whatever they are, no rank
+// chance it is known which may have a process wait for what never comes. Whatever they are, no rank
 // does what it must not, and nothing is left behind.
 
 #include <gtest/gtest.h>
@@ -27,7 +27,7 @@ using launch_test::Outcome;
 /// A change that must be refused.
 struct Refused {
   std::string change;  ///< as fuzz_conduit.cc reads it
-  std::string line;    ///< an expression for what is said, @ being the rank whose message it was
+  std::string line;    ///< an expression for the message, @ being the rank whose message it was
   std::string only = "";
 };
 
@@ -35,9 +35,9 @@ struct Refused {
 struct Chance {
   std::vector<unsigned> arguments;
   bool description = false;
-  /// Those of the arguments that may say something which is right, of another time or place: the
+  /// Those of the arguments that may mean something which is right, of another time or place: the
   /// message is kept for that, and who needs it as it was waits for ever.
-  std::vector<unsigned> have_somebody_wait = {};
+  std::vector<unsigned> have_another_wait = {};
 };
 
 struct Kind {
@@ -244,11 +244,11 @@ const std::vector<Kind>& kinds() {
 
 struct Ended {
   Outcome outcome;
-  std::string changed;  ///< what the conduit says that it has changed
+  std::string changed;  ///< the change that the conduit reports
 
   bool out_of_time() const {
     // gexrun's verdict, and that of the suite, whose own waits end after a while.
-    return outcome.status == 124 || launch_test::lines_with(outcome.error, "waited in vain") != 0;
+    return outcome.status == 124 || launch_test::lines_with(outcome.error, "waited too long") != 0;
   }
   std::string text() const {
     return "changed: " + changed + "\nstatus " + std::to_string(outcome.status) + "\n" +
@@ -312,15 +312,15 @@ TEST_P(Fuzz, WhatCannotBeIsRefusedInALine) {
     SCOPED_TRACE(refused.change + ": " + ended.text());
     expect_no_harm(ended);
     EXPECT_EQ(ended.outcome.status, 1);
-    std::string said = refused.line;
-    if (const std::size_t at = said.find('@'); at != std::string::npos)
-      said.replace(at, 1, std::to_string(sender));
-    EXPECT_TRUE(has_line(ended.outcome.error, "^gex: rank [0-9]: .*" + said))
-        << "not refused with: " << said;
+    std::string announced = refused.line;
+    if (const std::size_t at = announced.find('@'); at != std::string::npos)
+      announced.replace(at, 1, std::to_string(sender));
+    EXPECT_TRUE(has_line(ended.outcome.error, "^gex: rank [0-9]: .*" + announced))
+        << "not refused with: " << announced;
   }
 }
 
-/// A change by chance, and whether it may have somebody wait for ever.
+/// A change by chance, and whether it may have a process wait for ever.
 struct Drawn {
   std::string change;
   bool may_wait;
@@ -346,7 +346,7 @@ Drawn draw(const Chance& chance, gex::Random& random) {
     default:
       to = "= " + std::to_string(random.below(std::uint64_t{1} << 32));
   }
-  const auto& waits = chance.have_somebody_wait;
+  const auto& waits = chance.have_another_wait;
   return {(description ? "description " : "argument ") + std::to_string(index) + ' ' + to,
           !description && std::find(waits.begin(), waits.end(), index) != waits.end()};
 }
@@ -364,7 +364,7 @@ TEST_P(Fuzz, WhatMayBeIsRefusedOrTaken) {
     const unsigned sender = kind.senders[static_cast<unsigned>(seed) % kind.senders.size()];
     const auto skip = static_cast<unsigned>(random.below(4));
     const Drawn drawn = draw(kind.chance, random);
-    // Who may wait for ever is ended soon, unless the job was so slow that nothing has been
+    // A rank that may wait for ever is ended soon, unless the job was so slow that nothing has been
     // changed.
     Ended ended;
     for (const char* seconds : {FUZZ_TEST_LIMIT, FUZZ_TEST_LONGER, FUZZ_TEST_PATIENCE}) {
@@ -375,7 +375,7 @@ TEST_P(Fuzz, WhatMayBeIsRefusedOrTaken) {
     SCOPED_TRACE("seed " + std::to_string(seed) + ", " + drawn.change + ": " + ended.text());
     expect_no_harm(ended);
     if (ended.out_of_time()) {
-      EXPECT_TRUE(drawn.may_wait) << "somebody waits, although nobody need to";
+      EXPECT_TRUE(drawn.may_wait) << "a rank waits, although none need to";
       ++waited;
     } else {
       // 1: refused, or the suite has seen that its data are others.

@@ -73,7 +73,7 @@ int main(int argc, char** argv) {
   REQUIRE(gasnet_getMaxLocalSegmentSize() % GASNET_PAGESIZE == 0);
   REQUIRE(gasnet_getMaxGlobalSegmentSize() % GASNET_PAGESIZE == 0);
   REQUIRE(gasnet_getenv("PATH") != NULL);
-  REQUIRE(gasnet_getenv("A_VARIABLE_THAT_NOBODY_SETS") == NULL);
+  REQUIRE(gasnet_getenv("A_VARIABLE_THAT_NO_RANK_SETS") == NULL);
   REQUIRE(gasnet_getSegmentInfo(&none, 1) == GASNET_ERR_NOT_INIT);
   gasnet_client_attach_hook = on_attach;
   if (codes) {
@@ -101,7 +101,8 @@ int main(int argc, char** argv) {
   REQUIRE(hook_address == segments[gasnet_mynode()].addr);
   REQUIRE(hook_size == segments[gasnet_mynode()].size);
 
-  /* Every rank writes the last words of every segment there is; those without take messages. */
+  /* Every rank writes the words at the end of every segment there is; those without take messages.
+   */
   for (node = 0; node < gasnet_nodes(); ++node) {
     REQUIRE(gasnet_AMRequestShort0(node, table[node % 2].index) == GASNET_OK);
     if (size_of(node) != 0)

@@ -69,7 +69,7 @@ static void on_partial_sum(gasnet_token_t token, void* buffer, size_t bytes,
   gasnet_hsl_unlock(&state);
 }
 
-/* A put that tells its target, and then its source that the payload may be changed. */
+/* A put that notifies its target, and then its source that the payload may be changed. */
 static volatile int notices;
 static volatile int puts_done;
 static void on_put_notice(gasnet_token_t token, void* buffer, size_t bytes,
@@ -89,7 +89,7 @@ static void on_put_done(gasnet_token_t token, gasnet_handlerarg_t bytes) {
   ++puts_done;
 }
 
-/* A lock at image 0: the handler takes it or says that it is taken. */
+/* A lock at image 0: the handler takes it or reports that it is taken. */
 static int lock_holder = -1;
 static volatile int lock_result;
 static void on_lock_request(gasnet_token_t token, gasnet_handlerarg_t wanted) {

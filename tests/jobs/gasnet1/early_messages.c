@@ -48,10 +48,10 @@ static int is_last(void) {
   return gasnet_mynode() == gasnet_nodes() - 1;
 }
 
-/* Still in gasnet_attach. Whether the others have sent says a word of the segment, which they put
+/* Still in gasnet_attach. A word of the segment shows whether the others have sent: they put
  * there: who polls here serves that. */
 static void in_attach(void* address, uintptr_t size) {
-  volatile uint64_t* said = (volatile uint64_t*)address;
+  volatile uint64_t* announced = (volatile uint64_t*)address;
   const gasnet_node_t senders = gasnet_nodes() - 1;
   gasnet_node_t i, arrived = 0;
   int more;
@@ -59,7 +59,7 @@ static void in_attach(void* address, uintptr_t size) {
   if (!is_last()) return;
   while (arrived != senders) {
     gasnet_AMPoll();
-    for (i = arrived = 0; i < senders; ++i) arrived += said[i] != 0;
+    for (i = arrived = 0; i < senders; ++i) arrived += announced[i] != 0;
   }
   for (more = 0; more < 100000; ++more) gasnet_AMPoll();
 }

@@ -7,7 +7,7 @@
 
 static volatile int seen;
 
-/* A request, which it answers if it is told how, and a reply. */
+/* A request, which it answers if its arguments ask for that, and a reply. */
 static void on_any(gasnet_token_t token, gasnet_handlerarg_t reply_index,
                    gasnet_handlerarg_t value) {
   REQUIRE(value == 42);
@@ -41,7 +41,7 @@ int main(int argc, char** argv) {
   REQUIRE(table[0].index >= 128 && table[3].index >= 128 && table[0].index != table[3].index);
   REQUIRE(table[0].index == 254 && table[3].index == 253);
 
-  /* More handlers by the other interface, which knows what is taken. */
+  /* More handlers by the other interface, which finds what is taken. */
   gasnet_QueryGexObjects(NULL, &endpoint, NULL, NULL);
   memset(&later, 0, sizeof later);
   later.gex_fnptr = HANDLER(on_any);

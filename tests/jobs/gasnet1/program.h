@@ -1,6 +1,6 @@
 /* What the programs of this folder share: clients of GASNet-1 as its users write them, C that is
  * C++ as well. PROGRAM gasnet1|ex starts by gasnet_init and gasnet_attach, or by gex_Client_Init. A
- * program that finds something wrong says where and ends the job with status 1.
+ * program that finds something wrong reports where and ends the job with status 1.
  */
 #ifndef GASNET1_PROGRAM_H
 #define GASNET1_PROGRAM_H
@@ -19,14 +19,14 @@
     }                                                                                      \
   } while (0)
 
-/* C takes any function here, and its programs rely on it; C++ wants to be told. */
+/* C takes any function here, and its programs rely on it; C++ needs a cast. */
 #ifdef __cplusplus
 #define HANDLER(function) ((void (*)())(function))
 #else
 #define HANDLER(function) (function)
 #endif
 
-/* A handler, and how gex_EP_RegisterHandlers must be told of it. */
+/* A handler, and how gex_EP_RegisterHandlers must be given it. */
 struct program_handler {
   gasnet_handler_t index;
   void (*function)();
@@ -79,7 +79,7 @@ static inline void start(int* argc, char*** argv, struct program_handler* handle
   segments = (gasnet_seginfo_t*)calloc(gasnet_nodes(), sizeof(gasnet_seginfo_t));
   REQUIRE(gasnet_getSegmentInfo(segments, (int)gasnet_nodes()) == GASNET_OK);
   for (i = 0; i < (int)gasnet_nodes(); ++i) REQUIRE(segments[i].size == bytes);
-  /* Nobody's handlers run before they know where everything is. */
+  /* No rank's handlers run before it has found where everything is. */
   barrier_all();
 }
 

@@ -14,7 +14,7 @@
 
 enum { heap_bytes = 64 * GASNET_PAGESIZE };
 
-/* Symmetric memory: allocated in the same order by everybody, so at the same offset. */
+/* Symmetric memory: allocated in the same order by every rank, so at the same offset. */
 static size_t heap_used;
 
 static void* shmem_malloc(size_t bytes) {
@@ -110,7 +110,7 @@ static void on_swap_if(gasnet_token_t token, void* operands, size_t bytes,
   REQUIRE(gasnet_AMReplyShort4(token, handlers[answered].index, answer_high, answer_low,
                                HALVES(old)) == GASNET_OK);
 }
-/* Nobody is told. */
+/* Without a notification. */
 static void on_add(gasnet_token_t token, gasnet_handlerarg_t at_high, gasnet_handlerarg_t at_low) {
   (void)token;
   gasnet_hsl_lock(&atomics);
@@ -191,13 +191,14 @@ static void test_atomics(void) {
   }
   shmem_barrier_all();
   if (me == 0) REQUIRE(counter[0] == 2L * turns * pes);
-  /* Everybody got `turns` increments, though a barrier does not say that they have been handled. */
+  /* Every rank got `turns` increments, though a barrier does not show that they have been handled.
+   */
   GASNET_BLOCKUNTIL(__atomic_load_n(counter + 1, __ATOMIC_RELAXED) == turns);
   shmem_barrier_all();
 }
 
 static void test_flags(void) {
-  /* A ring: each passes on what it was told, after the data. */
+  /* A ring: each passes the notification on, after the data. */
   long* flag = (long*)shmem_malloc(sizeof(long));
   long* data = (long*)shmem_malloc(64 * sizeof(long));
   long round;
@@ -245,7 +246,7 @@ static void test_collectives(void) {
     for (i = 0; i < pes; ++i) REQUIRE(all[i] == root * 10L + i);
     shmem_barrier_all();
   }
-  /* Who disagrees is noticed by everybody. */
+  /* A rank that disagrees is noticed by all. */
   if (pes > 1) REQUIRE(gasnet_barrier(me == 0 ? 1 : 2, 0) == GASNET_ERR_BARRIER_MISMATCH);
   REQUIRE(gasnet_barrier(me, GASNET_BARRIERFLAG_UNNAMED) == GASNET_OK);
 }

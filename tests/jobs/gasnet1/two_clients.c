@@ -1,6 +1,6 @@
 /* A client of GASNet-EX and one of GASNet-1 side by side in one process, made one after the other,
- * neither of which knows of the other: each has its handlers, its segment and its team. `ex` makes
- * the one of GASNet-EX first, `gasnet1` the other one.
+ * neither of which depends on the other: each has its handlers, its segment and its team. `ex`
+ * makes the one of GASNet-EX first, `gasnet1` the other one.
  */
 #include "program.h"
 

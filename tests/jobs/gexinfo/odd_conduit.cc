@@ -1,5 +1,5 @@
 // Conduits that cannot be used, each for another reason, and one that prints: plug-ins that gexinfo
-// must describe and survive. Which one this is says ODD_CONDUIT_KIND.
+// must describe and survive. ODD_CONDUIT_KIND chooses which one this is.
 
 #include <gex/plugin/conduit.h>
 

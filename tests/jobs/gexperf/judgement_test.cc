@@ -1,4 +1,4 @@
-// How gexperf judges: which runs are quiet, what counts, and whether a budget is met.
+// The judgement of gexperf: which runs are quiet, what counts, and whether a budget is met.
 
 #include <gtest/gtest.h>
 
@@ -34,7 +34,7 @@ TEST(ProcessorTimes, AreReadFromTheLineOfAllProcessors) {
   ASSERT_TRUE(parse_processor_times("cpu  10 20 30 400 5 6 7 8 100 200", times));
   EXPECT_EQ(times.busy, 73U) << "user, nice, system, interrupts; not idle, waiting or stolen";
   EXPECT_EQ(times.stolen, 8U);
-  EXPECT_EQ(times.total, 486U) << "guests are part of user and nice";
+  EXPECT_EQ(times.total, 486U) << "time of virtual machines is part of user and nice";
 }
 
 TEST(ProcessorTimes, OfAnotherFormAreRefused) {
@@ -100,7 +100,7 @@ TEST(Summary, TakesTheMedianOfThePairsRatios) {
   EXPECT_DOUBLE_EQ(result.limit, 16);
 }
 
-TEST(Budgets, AreHeldAgainstWhatTheySay) {
+TEST(Budgets, AreComparedWithTheirMeasure) {
   const Row ratio = row_of(Budget::ratio, 1.15);
   EXPECT_TRUE(summarise(ratio, {run_of(114, 100, quiet)}).met());
   EXPECT_FALSE(summarise(ratio, {run_of(116, 100, quiet)}).met());

@@ -1,9 +1,9 @@
-// A program that hangs in the way that its argument names, for as long as nobody ends it:
+// A program that hangs in the way that its argument names, until it is ended:
 //
 //   hang_probe WAY FOLDER [SECONDS]
 //
-// Ranks say "ready" before they do, once everything that they do together before is over. FOLDER is
-// one that all ranks see, and empty. `computes` goes on for SECONDS and then ends with success.
+// Ranks print "ready" before they do, once everything that they do together before is over. FOLDER
+// is one that all ranks see, and empty. `computes` goes on for SECONDS and then ends with success.
 
 #include <gasnet.h>
 #include <gasnet_coll.h>
@@ -51,7 +51,7 @@ void run_without_polls() {
   }
 }
 
-/// Before rank 0 asks it for what nobody is to answer: of the barrier before, rank 0 may be out
+/// Before rank 0 asks it for what no rank is to answer: of the barrier before, rank 0 may be out
 /// while rank 1 still polls for it, which may need polls of rank 0.
 void wait_until_the_peer_is_away() {
   while (access(away_file.c_str(), F_OK) != 0) gasnet_AMPoll();
@@ -176,8 +176,8 @@ void computes() {
   }
 }
 
-// Nobody waits in the library, and nothing will ever arrive.
-void polls_in_vain() {
+// No rank waits in the library, and nothing will ever arrive.
+void polls_for_nothing() {
   if (self == 0) gex_NBI_BeginAccessRegion(0);
   while (never == 0) gasnet_AMPoll();
 }
@@ -186,7 +186,7 @@ void polls_that_progress() {
   const auto end = std::chrono::steady_clock::now() + std::chrono::duration<double>(seconds);
   auto* const flag = reinterpret_cast<volatile std::uint64_t*>(own_segment);
   for (std::uint64_t turn = 1;; ++turn) {
-    // The last turn is the same for both.
+    // The last turn ends alike for both.
     const std::uint64_t last = std::uint64_t{1} << 63;
     std::uint64_t word = turn;
     if (self == 0 && std::chrono::steady_clock::now() > end) word |= last;
@@ -226,7 +226,7 @@ const std::map<std::string, std::function<void()>> ways = {
     {"unanswered_implicit_puts", unanswered_implicit_puts},
     {"unanswered_put_that_is_tested", unanswered_put_that_is_tested},
     {"forgotten_lock", forgotten_lock},
-    {"polls_in_vain", polls_in_vain},
+    {"polls_for_nothing", polls_for_nothing},
     {"polls_that_progress", polls_that_progress},
     {"peer_has_left", peer_has_left},
     {"computes", computes},

@@ -174,7 +174,7 @@ def forgotten_lock(report):
     expect(wait["kind"] == "lock", "no lock", report)
 
 
-def polls_in_vain(report):
+def polls_for_nothing(report):
     expect(report["waits"] == [] and report["culprits"] == [], "a rank waits", report)
     for rank, other in enumerate(report["others"]):
         expect(other == {"rank": rank, "what": "polls in a loop, in which nothing arrives"},
@@ -298,7 +298,7 @@ def main():
             fail(f"the status is {done.returncode}: {done.stderr}")
         if "woken" in done.stdout:
             fail(f"the sleeping rank was woken: {done}")
-        if way == "polls_in_vain":
+        if way == "polls_for_nothing":
             if "polls without progress" not in done.stderr:
                 fail(f"it was not noticed what hangs: {done.stderr}")
         elif "no progress" not in done.stderr:

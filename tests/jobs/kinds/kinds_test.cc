@@ -1,7 +1,8 @@
 // Segments of another kind of memory: nothing reaches them but the kind's own copy.
 //
-// The kind stands for a device's memory: pages that nobody may touch where their segment lies, and
-// which its copy function reaches at another address. What bypasses that function dies of a signal.
+// The kind stands for a device's memory: pages that may not be touched where their segment lies,
+// and which its copy function reaches at another address. What bypasses that function dies of a
+// signal.
 //
 //   kinds_test [atomics|collectives]     what is refused, with the reason, and the end of the job
 
@@ -28,7 +29,7 @@ namespace {
 
 constexpr std::size_t device_bytes = std::size_t{1} << 20;
 
-std::byte* device = nullptr;  ///< as the segment names it: nobody may touch it
+std::byte* device = nullptr;  ///< as the segment names it: it may not be touched
 std::byte* reached = nullptr;
 std::atomic<std::uint64_t> copies{0};
 
@@ -56,7 +57,7 @@ void barrier() {
   gex_Event_Wait(gex_Coll_BarrierNB(team, 0));
 }
 
-/// Bytes that say whose they are and what for.
+/// Bytes that show which rank they are of, and what for.
 std::vector<std::byte> pattern(gex_Rank_t of, unsigned number, std::size_t bytes) {
   std::vector<std::byte> result(bytes);
   for (std::size_t i = 0; i < bytes; ++i)
@@ -242,7 +243,7 @@ void start() {
     void* address = nullptr;
     void* here = nullptr;
     gex_Event_Wait(gex_EP_QueryBoundSegmentNB(team, peer, &address, &here, nullptr, 0));
-    // Mapped by nobody, its owner included.
+    // Mapped by no rank, its owner included.
     CHECK(here == nullptr);
     devices.push_back(static_cast<std::byte*>(address));
   }

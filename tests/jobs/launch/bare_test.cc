@@ -181,7 +181,7 @@ TEST(LackOfMemory, IsNamedWhereTheKernelKillsARankForIt) {
   expect_cause(group.command({probe, "eat-memory", "1"}).variable("GASNET_PSHM_NODES", "2"), death);
 }
 
-TEST(LackOfMemory, IsNotNamedWhereSomebodyElseKillsARank) {
+TEST(LackOfMemory, IsNotNamedWhereAnotherProcessKillsARank) {
   const MemoryGroup group(64UL << 20);
   if (!group.ready()) GTEST_SKIP() << "this machine does not let us make a control group";
   const Outcome outcome = group.command({gexrun, "-n", "2", probe, "die", "9", "1"}).run();

@@ -142,7 +142,7 @@ TEST_F(Binding, IsToEqualSharesByDefault) {
   }
 }
 
-TEST_F(Binding, IsSaidOnRequest) {
+TEST_F(Binding, IsReportedOnRequest) {
   const std::string begin = "2 ranks bound to ";
   for (const Mode mode : {Mode::gexrun, Mode::fork}) {
     const Outcome outcome = job({"processors"}, mode).variable("GEX_VERBOSE", "1").run();

@@ -45,7 +45,7 @@ TEST_P(Collective, RefusesExchangesOfDifferentSizes) {
   expect_failure(outcome, 1, " bytes while rank ");
 }
 
-TEST_P(Collective, RanksKnowTheirPlaceAndForgetHowTheyWereTold) {
+TEST_P(Collective, RanksHaveTheirPlaceAndForgetItsVariables) {
   const Outcome outcome = job(3, {"who"}).run();
   expect_success(outcome);
   const std::string origin = GetParam() == Mode::fork ? "forked" : "gexrun";
@@ -75,7 +75,7 @@ TEST(Singleton, ExchangesWithItself) {
 TEST(Singleton, EndsWithItsCodeAndItsOutput) {
   const Outcome outcome = Command({probe, "end-from-main", "3", "0"}).run();
   expect_failure(outcome, 3, "");
-  EXPECT_EQ(outcome.output, "last words\n");
+  EXPECT_EQ(outcome.output, "final output\n");
 }
 
 TEST(Fork, BufferedTextIsNotDoubled) {

@@ -36,7 +36,7 @@ using Clock = std::chrono::steady_clock;
 
 /// Resets signals that the tests' parent has ignored, such as SIGINT of a shell's background or
 /// SIGPIPE of Python: jobs would inherit that.
-[[maybe_unused]] const bool signals_are_heard = [] {
+[[maybe_unused]] const bool signals_are_received = [] {
   for (const int number : {SIGHUP, SIGINT, SIGQUIT, SIGPIPE}) signal(number, SIG_DFL);
   return true;
 }();

@@ -319,7 +319,7 @@ TEST(CommandLine, AMissingDebuggerIsOneLine) {
   }
 }
 
-TEST(CommandLine, VerboseSaysWhoIsWho) {
+TEST(CommandLine, VerbosePrintsWhichRankIsWhere) {
   const Outcome outcome = run_gexrun({"-n", "2", "-v", probe, "who"}).run();
   expect_clean(outcome);
   EXPECT_EQ(outcome.status, 0);

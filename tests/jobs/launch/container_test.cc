@@ -45,7 +45,7 @@ TEST_F(Container, StatusAndMessagePassThrough) {
   expect_failure(outcome, 137, "was killed by signal 9 (Killed)");
 }
 
-TEST_F(Container, ProcessOneHearsSignals) {
+TEST_F(Container, ProcessOneReceivesSignals) {
   // Signals to process 1 from inside its container are discarded if it has no handler.
   const auto running =
       Command(in_container({gexrun, "-n", "2", "sh", "-c", "echo ready; kill -TERM 1; sleep 600"}))
@@ -54,7 +54,7 @@ TEST_F(Container, ProcessOneHearsSignals) {
   expect_failure(outcome, 143, "gexrun: ended by signal 15 (Terminated)");
 }
 
-TEST_F(Container, ProcessOneReapsStrangers) {
+TEST_F(Container, ProcessOneReapsOutsiders) {
   // Process 1 becomes the parent of orphans outside the job too, and must reap them.
   const Outcome outcome =
       Command(

@@ -24,7 +24,7 @@ TEST_P(Exit, EndFromMain) {
   for (const char* const rank : {"0", "2"}) {
     const Outcome outcome = job(3, {"end-from-main", "3", rank}).run();
     expect_failure(outcome, 3, "");
-    EXPECT_EQ(outcome.output, "last words\n");
+    EXPECT_EQ(outcome.output, "final output\n");
   }
 }
 
@@ -100,9 +100,9 @@ TEST_P(Exit, EndWithSuccessEndsThoseWhoNeverComeToTheirEnd) {
 TEST_P(Exit, AFailureLetsTheOthersComeToTheirEndWithoutASignal) {
   const std::vector<std::pair<const char*, std::string>> ways = {
       {"by-end", ""}, {"by-exit", ") returned 4 from main or called exit(4)"}};
-  for (const auto& [way, said] : ways) {
+  for (const auto& [way, announced] : ways) {
     const Outcome outcome = job_with_time(3, {"fail-together", way}).run();
-    expect_failure(outcome, 4, said);
+    expect_failure(outcome, 4, announced);
     EXPECT_EQ(outcome.output, "the reason\n") << way;
   }
 }
@@ -244,13 +244,13 @@ TEST_P(Exit, DaemonsOfRanksAreEndedWithTheJob) {
   expect_success(job(2, {"stay-with-daemon", "and-return"}).run());
 }
 
-TEST(ExitUnderGexrun, AProgramThatIsNoneOfOursSucceeds) {
+TEST(ExitUnderGexrun, AProgramThatIsNotOursSucceeds) {
   const Outcome outcome = Command({gexrun, "-n", "4", "echo", "here"}).run();
   expect_success(outcome);
   EXPECT_EQ(outcome.output, "here\nhere\nhere\nhere\n");
 }
 
-TEST(ExitUnderGexrun, AProgramThatIsNoneOfOursFails) {
+TEST(ExitUnderGexrun, AProgramThatIsNotOursFails) {
   const Outcome outcome = Command({gexrun, "-n", "2", "sh", "-c", "exit 5"}).run();
   expect_failure(outcome, 5, "ended with status 5 before it had joined the job");
 }

@@ -103,24 +103,24 @@ TEST_F(Launchers, OfTheUdpNetworkTakeTheServersInTurn) {
                  "4 ranks need as many server names, and SSH_SERVERS names 3");
 }
 
-TEST_F(Launchers, StayOnThisMachineWhereTheyAreToldTo) {
+TEST_F(Launchers, StayOnThisMachineWhereTheyHaveTo) {
   const Variables named = {{"GASNET_SSH_SERVERS", "nowhere other"}};
   expect_places("gasnetrun_ofi", {"-spawner=fork"}, named, {0, 0});
   expect_places("amudprun", {"-spawn", "L"}, named, {0, 0});
   expect_places("gasnetrun_smp", {}, named, {0, 0});
   expect_places("gasnetrun_emu", {"-N", "1"}, named, {0, 0});
-  Variables said = named;
-  said.emplace_back("GASNET_SPAWNER", "fork");
-  expect_places("gasnetrun_ofi", {}, said, {0, 0});
+  Variables announced = named;
+  announced.emplace_back("GASNET_SPAWNER", "fork");
+  expect_places("gasnetrun_ofi", {}, announced, {0, 0});
   expect_places("gasnetrun_ofi", {"-N", "1"}, {}, {0, 0});
   // Chapel's launchers ask for a machine a rank.
-  expect_places("gasnetrun_ofi", {"-N", "2", "-c", "0"}, said, {0, 0});
+  expect_places("gasnetrun_ofi", {"-N", "2", "-c", "0"}, announced, {0, 0});
   expect_places("gasnetrun_ofi", {"-N", "2", "-spawner=fork"}, {}, {0, 0});
   expect_places("gasnetrun_emu", {"-N", "2", "-spawner=fork"}, {}, {0, 0});
   // The environment's network overrides the launcher's.
-  said = named;
-  said.emplace_back("GEX_CONDUIT", "smp");
-  expect_places("gasnetrun_ofi", {}, said, {0, 0});
+  announced = named;
+  announced.emplace_back("GEX_CONDUIT", "smp");
+  expect_places("gasnetrun_ofi", {}, announced, {0, 0});
 }
 
 TEST_F(Launchers, TakeTheSpawnerOfTheOptionThenOfTheNetwork) {
@@ -202,7 +202,7 @@ TEST_F(Launchers, RefuseInOneLineWhatCannotBe) {
                  "GASNET_NODEFILE: cannot read '/nonexistent': No such file or directory");
   expect_refusal("gasnetrun_ofi", {"-n", "2"}, {{"GASNET_NODEFILE", "/"}},
                  "GASNET_NODEFILE: cannot read '/'");
-  const std::string empty = file("# nobody\n");
+  const std::string empty = file("# empty\n");
   expect_refusal("gasnetrun_ofi", {"-n", "2"}, {{"GASNET_SSH_NODEFILE", empty}},
                  "GASNET_SSH_NODEFILE: '" + empty + "' names no host");
 }

@@ -142,7 +142,7 @@ TEST(Hosts, ThatCannotBeReachedAreNamed) {
   const Outcome outcome = on_hosts("a,nowhere:2", 3, {"hold"}).variable("GEX_RSH_TRIES", "1").run();
   expect_clean(outcome);
   EXPECT_EQ(outcome.status, 1);
-  EXPECT_EQ(lines_with(outcome.error, "rsh: nobody knows the way to nowhere"), 1);
+  EXPECT_EQ(lines_with(outcome.error, "rsh: there is no way to nowhere"), 1);
   EXPECT_EQ(lines_with(outcome.error, "gexrun: host nowhere (ranks 1,2) is lost: '" + rsh_here +
                                           "' ended with status 255 before the job had begun there"),
             1)
@@ -269,7 +269,7 @@ TEST(Hosts, OfAnAllocationThatAreNotUsedAreNamed) {
   const NotingShell files(0);
   std::ofstream(files.folder + "/nodes") << "n1\nn1\nn2\n";
   using Variables = std::vector<std::pair<std::string, std::string>>;
-  const auto said = [](const Variables& variables, const std::vector<std::string>& options) {
+  const auto announced = [](const Variables& variables, const std::vector<std::string>& options) {
     std::vector<std::string> words = {gexrun};
     words.insert(words.end(), options.begin(), options.end());
     words.emplace_back("true");
@@ -288,15 +288,15 @@ TEST(Hosts, OfAnAllocationThatAreNotUsedAreNamed) {
         Variables{{"LSB_JOBID", "7"}, {"LSB_HOSTS", "n1 n1 n2"}},
         Variables{{"LSB_JOBID", "7"}, {"LSB_MCPU_HOSTS", "n1 2 n2 2"}},
         Variables{{"JOB_ID", "7"}, {"PE_HOSTFILE", files.folder + "/nodes"}}}) {
-    const std::string error = said(variables, two);
+    const std::string error = announced(variables, two);
     EXPECT_EQ(lines_with(error, "all ranks run on this host; the 2 hosts of "), 1) << error;
     EXPECT_EQ(lines_with(error, " job 7: n"), 1) << error;
     // One rank, or hosts that are named, need no other.
-    EXPECT_EQ(said(variables, {"-n", "1"}), "");
-    EXPECT_EQ(said(variables, {"-n", "2", "--hosts", "localhost:2"}), "");
+    EXPECT_EQ(announced(variables, {"-n", "1"}), "");
+    EXPECT_EQ(announced(variables, {"-n", "2", "--hosts", "localhost:2"}), "");
   }
-  EXPECT_EQ(said({{"SLURM_JOB_ID", "7"}, {"SLURM_JOB_NUM_NODES", "1"}}, two), "");
-  EXPECT_EQ(said({{"LSB_JOBID", "7"}, {"LSB_MCPU_HOSTS", "n1 2"}}, two), "");
+  EXPECT_EQ(announced({{"SLURM_JOB_ID", "7"}, {"SLURM_JOB_NUM_NODES", "1"}}, two), "");
+  EXPECT_EQ(announced({{"LSB_JOBID", "7"}, {"LSB_MCPU_HOSTS", "n1 2"}}, two), "");
 }
 
 TEST(Hosts, AProgramThatIsNotThereIsNamedWithItsHost) {
@@ -325,15 +325,15 @@ TEST(Hosts, LinesAreWholeAndTaggedWithTheRankOfTheJob) {
 
 TEST(Hosts, TheProgramSeesFolderAndEnvironmentOfTheLauncher) {
   const Outcome outcome = Command({gexrun, "--rsh", "env -i " + rsh_here, "--hosts", "a,b", "-n",
-                                   "2", "sh", "-c", "echo \"$PWD $GREETING\""})
-                              .variable("GREETING", "hello to 'you'")
+                                   "2", "sh", "-c", "echo \"$PWD $WELCOME\""})
+                              .variable("WELCOME", "hello to 'you'")
                               .run();
   expect_success(outcome);
   const std::string line = std::filesystem::current_path().string() + " hello to 'you'";
   EXPECT_EQ(lines_with(outcome.output, line), 2) << outcome.output;
 }
 
-TEST(Hosts, TheHiddenPartOfGexrunSaysWhatItIs) {
+TEST(Hosts, TheHiddenPartOfGexrunPrintsWhatItIs) {
   expect_failure(Command({gexrun, "--host-part"}).input("nonsense, and a lot of it").run(), 119,
                  "is internal");
 }
@@ -479,7 +479,7 @@ TEST(Hosts, ThatAreAllThisOneAreTalkedWithOnTheLoopback) {
   expect_to_end_when_asked(*running);
 }
 
-TEST(Hosts, StrangersAtTheRootsPortAreRefusedAndSaidOnce) {
+TEST(Hosts, OutsidersAtTheRootsPortAreRefusedAndReportedOnce) {
   // The hosts connect late, so that the root listens for a while.
   const auto running =
       Command({gexrun, "--rsh", rsh_here + " --late", "--hosts", "a,b", "-n", "2", probe, "stay"})

@@ -167,7 +167,7 @@ TEST_P(Kill, AnInterruptOfAllProcessesIsOne) {
 }
 
 // The ranks' statuses after an interrupt are not reported.
-TEST_P(Kill, AnInterruptIsAllThatIsSaidOfRanksThatEndForIt) {
+TEST_P(Kill, AnInterruptIsAllThatIsReportedOfRanksThatEndForIt) {
   for (const std::vector<std::string>& how :
        {std::vector<std::string>{"130"}, {"130", "at once"}, {"0", "at once"}}) {
     std::vector<std::string> scenario{"tidy-up-on-interrupt"};
@@ -194,10 +194,10 @@ TEST_P(Kill, RanksThatIgnoreAnInterruptAreKilledInTheEnd) {
 }
 
 TEST_P(Kill, OtherSignalsArePassedOn) {
-  const auto running = start(3, {"hear-signals"});
+  const auto running = start(3, {"receive-signals"});
   for (const int signal : {SIGUSR1, SIGUSR2, SIGQUIT}) {
     kill(running->process(), signal);
-    const std::string line = signal < 10 ? "heard 0" : "heard ";
+    const std::string line = signal < 10 ? "received 0" : "received ";
     EXPECT_TRUE(running->wait_for(line + std::to_string(signal), 3)) << running->output();
   }
   kill(running->process(), SIGINT);
@@ -205,7 +205,7 @@ TEST_P(Kill, OtherSignalsArePassedOn) {
 }
 
 TEST_P(Kill, StoppingAndContinuingHoldsForTheRanks) {
-  const auto running = start(2, {"hear-signals"});
+  const auto running = start(2, {"receive-signals"});
   const auto state_of = [](pid_t process) {
     return first_word_after("/proc/" + std::to_string(process) + "/status", "State:");
   };

@@ -52,7 +52,7 @@ const char* program = nullptr;
 }
 
 /// One line in one write, seen by the test at once.
-void say(const std::string& text) {
+void print(const std::string& text) {
   const std::string line = text + "\n";
   if (write(STDOUT_FILENO, line.data(), line.size()) < 0) complain("cannot write");
 }
@@ -95,7 +95,7 @@ int exchange(const Arguments& arguments) {
     job.barrier();
   }
   for (int i = 0; i < 20; ++i) job.barrier();
-  say("exchanged " + std::to_string(job.rank()) + "/" + std::to_string(job.size()));
+  print("exchanged " + std::to_string(job.rank()) + "/" + std::to_string(job.size()));
   return 0;
 }
 
@@ -145,14 +145,14 @@ int share(const Arguments&) {
   RankSet half;
   for (std::uint32_t i = host.index_of(job.rank()) % 2; i < host.size(); i += 2) half.add(host[i]);
   for (int i = 0; i < 2; ++i) share_once(half);
-  say("shared");
+  print("shared");
   return 0;
 }
 
 int end_from_main(const Arguments& arguments) {
   Job& job = Job::join();
   if (job.rank() == number(arguments, 1)) {
-    std::printf("last words\n");
+    std::printf("final output\n");
     job.end(static_cast<int>(number(arguments, 0)));
   }
   poll_for_ever(job);
@@ -183,7 +183,7 @@ int end_from_two_threads(const Arguments&) {
   job.end(6);
 }
 
-/// Rank 0 ends the job with 0; the others have something to say before they do the same, and the
+/// Rank 0 ends the job with 0; the others print something before they do the same, and the
 /// last one ends with the status given.
 int end_one_after_another(const Arguments& arguments) {
   Job& job = Job::join();
@@ -206,7 +206,7 @@ int end_alone(const Arguments& arguments) {
   if (others == "polling") poll_for_ever(job);
   if (others == "computing") compute_for_ever();
   wait_for_absence(job);
-  say("waits");
+  print("waits");
   for (;;) pause();
 }
 
@@ -333,7 +333,7 @@ int return_early(const Arguments&) {
   if (job.rank() == first) return 0;
   const int before = answers->load();
   while (answers->load() < before + 100) sched_yield();
-  say("answered");
+  print("answered");
   return 0;
 }
 
@@ -350,7 +350,7 @@ int return_before_barrier(const Arguments& arguments) {
   job.barrier();
   if (job.rank() == number(arguments, 0)) return 0;
   job.barrier();
-  complain("a barrier came about without everybody");
+  complain("a barrier came about without every rank");
 }
 
 /// With a third argument, what the rank does last takes so many milliseconds.
@@ -383,7 +383,7 @@ int exit_before_joining(const Arguments& arguments) {
     return static_cast<int>(number(arguments, 0));
   }
   Job::join().barrier();
-  complain("a barrier came about without everybody");
+  complain("a barrier came about without every rank");
 }
 
 int die(const Arguments& arguments) {
@@ -436,11 +436,11 @@ int fork_children(const Arguments&) {
   if (WEXITSTATUS(run_child([&job] { job.end(4); })) != 4) complain("end of a child");
   if (WTERMSIG(run_child([] { raise(SIGKILL); })) != SIGKILL) complain("death of a child");
   job.barrier();
-  say("unharmed");
+  print("unharmed");
   return 0;
 }
 
-/// The variables by which a rank knows its place are those of its job.
+/// The variables that hold a rank's place are those of its job.
 void check_rank_variables(const Job& job) {
   std::uint32_t local_rank = 0;
   std::uint32_t local_size = 0;
@@ -471,9 +471,9 @@ int who(const Arguments&) {
   if (std::getenv("GEX_JOB") != nullptr || std::getenv("GASNET_PSHM_NODES") != nullptr) {
     complain("the environment still describes the job");
   }
-  say("rank " + std::to_string(job.rank()) + " of " + std::to_string(job.size()) + " " +
-      names.at(static_cast<std::size_t>(job.origin())) + " on host " +
-      std::to_string(job.host_of(job.rank())));
+  print("rank " + std::to_string(job.rank()) + " of " + std::to_string(job.size()) + " " +
+        names.at(static_cast<std::size_t>(job.origin())) + " on host " +
+        std::to_string(job.host_of(job.rank())));
   return 0;
 }
 
@@ -534,20 +534,20 @@ int become_other(const Arguments&) {
   poll_for_ever(job);
 }
 
-/// Says "ready" when all are there and stays, whatever it is asked.
+/// Prints "ready" when all are there and stays, whatever it is asked.
 int hold(const Arguments&) {
   Job& job = Job::join();
   for (const int signal_number : {SIGINT, SIGTERM, SIGHUP}) signal(signal_number, SIG_IGN);
   job.barrier();
-  say("ready " + std::to_string(getpid()));
+  print("ready " + std::to_string(getpid()));
   for (;;) pause();
 }
 
-/// Says "ready" when all are there and waits to be ended.
+/// Prints "ready" when all are there and waits to be ended.
 int stay(const Arguments&) {
   Job& job = Job::join();
   job.barrier();
-  say("ready " + std::to_string(getpid()));
+  print("ready " + std::to_string(getpid()));
   for (;;) pause();
 }
 
@@ -563,29 +563,23 @@ int stay_with_daemon(const Arguments& arguments) {
   waitpid(child, nullptr, 0);
   job.barrier();
   if (!arguments.empty()) return 0;
-  say("ready " + std::to_string(getpid()));
+  print("ready " + std::to_string(getpid()));
   for (;;) pause();
 }
 
-/// Tells which of the signals that are passed on arrive.
-int hear_signals(const Arguments&) {
+/// Reports which of the signals that are passed on arrive.
+int receive_signals(const Arguments&) {
   Job& job = Job::join();
   for (const int signal_number : {SIGUSR1, SIGUSR2, SIGQUIT}) {
-    signal(signal_number, [](int heard) {
-      const char text[] = {'h',
-                           'e',
-                           'a',
-                           'r',
-                           'd',
-                           ' ',
-                           static_cast<char>('0' + heard / 10),
-                           static_cast<char>('0' + heard % 10),
-                           '\n'};
-      if (write(STDOUT_FILENO, text, sizeof text) < 0) _exit(wrong);
+    signal(signal_number, [](int received) {
+      char text[] = "received 00\n";
+      text[sizeof "received"] = static_cast<char>('0' + received / 10);
+      text[sizeof "received" + 1] = static_cast<char>('0' + received % 10);
+      if (write(STDOUT_FILENO, text, sizeof text - 1) < 0) _exit(wrong);
     });
   }
   job.barrier();
-  say("ready " + std::to_string(getpid()));
+  print("ready " + std::to_string(getpid()));
   for (;;) pause();
 }
 
@@ -596,10 +590,10 @@ int tidy_up_on_interrupt(const Arguments& arguments) {
   signal(SIGINT, [](int) { interrupted = 1; });
   Job& job = Job::join();
   job.barrier();
-  say("ready " + std::to_string(getpid()));
+  print("ready " + std::to_string(getpid()));
   while (interrupted == 0) usleep(1000);
   job.barrier();
-  say("tidied up");
+  print("tidied up");
   const int status = arguments.empty() ? 0 : std::stoi(arguments[0]);
   if (arguments.size() > 1) _exit(status);
   return status;
@@ -610,8 +604,8 @@ int read_input(const Arguments&) {
   std::string text;
   for (int c; (c = std::getchar()) != EOF;) text += static_cast<char>(c);
   job.barrier();
-  say(std::to_string(job.rank()) + " read " + std::to_string(text.size()) + ": " +
-      text.substr(0, text.find('\n')));
+  print(std::to_string(job.rank()) + " read " + std::to_string(text.size()) + ": " +
+        text.substr(0, text.find('\n')));
   return 0;
 }
 
@@ -667,7 +661,7 @@ int processors(const Arguments& arguments) {
   for (int cpu = 0; cpu < CPU_SETSIZE; ++cpu) {
     if (CPU_ISSET(cpu, &set)) text += " " + std::to_string(cpu);
   }
-  say(text);
+  print(text);
   if (!arguments.empty()) poll_for_ever(job);
   return 0;
 }
@@ -679,7 +673,7 @@ int surroundings(const Arguments&) {
   sigprocmask(SIG_BLOCK, nullptr, &mask);
   std::string blocked;
   for (int i = 1; i < 32; ++i) blocked += sigismember(&mask, i) == 1 ? '1' : '0';
-  say("blocked " + blocked + " files " + std::to_string(sysconf(_SC_OPEN_MAX)));
+  print("blocked " + blocked + " files " + std::to_string(sysconf(_SC_OPEN_MAX)));
   return 0;
 }
 
@@ -707,7 +701,7 @@ int babble(const Arguments& arguments) {
   }
   if (rank != 1) {
     Job::join().barrier();
-    complain("a barrier came about without everybody");
+    complain("a barrier came about without every rank");
   }
   std::mt19937_64 random(number(arguments, 0));
   const auto small_or_any = [&random] { return random() % 2 != 0 ? random() % 4 : random(); };
@@ -760,7 +754,7 @@ const std::map<std::string, int (*)(const Arguments&)> scenarios = {
     {"fail-all", fail_all},
     {"fail-together", fail_together},
     {"fork-children", fork_children},
-    {"hear-signals", hear_signals},
+    {"receive-signals", receive_signals},
     {"hold", hold},
     {"join-with-buffered-text", join_with_buffered_text},
     {"join-with-threads", join_with_threads},

@@ -1,5 +1,5 @@
-/* MPI and libgex in one program: mpi_probe before|after says which is started first.
-   A second argument says how it ends without finalizing MPI:
+/* MPI and libgex in one program: mpi_probe before|after chooses which is started first.
+   A second argument states how it ends without finalizing MPI:
      end              all ranks call gasnet_exit(0)
      end-without-one  one does not, and goes on for ever
      end-in-handler   one does in a signal handler */
@@ -28,7 +28,7 @@ static gex_TM_t start_libgex(int* count, char*** arguments) {
 }
 
 /* What MPI_Finalize does first. */
-static int say_finalized(MPI_Comm comm, int key, void* value, void* extra) {
+static int print_finalized(MPI_Comm comm, int key, void* value, void* extra) {
   (void)comm, (void)key, (void)value, (void)extra;
   fprintf(stderr, "finalized\n");
   return MPI_SUCCESS;
@@ -45,7 +45,7 @@ static void end(const char* how, int rank) {
     int key = MPI_KEYVAL_INVALID;
     /* Rank 1 is ended, or ends where streams cannot be flushed. */
     fflush(stdout);
-    MPI_Comm_create_keyval(MPI_COMM_NULL_COPY_FN, say_finalized, &key, NULL);
+    MPI_Comm_create_keyval(MPI_COMM_NULL_COPY_FN, print_finalized, &key, NULL);
     MPI_Comm_set_attr(MPI_COMM_SELF, key, NULL);
   }
   if (rank == 1 && strcmp(how, "end-without-one") == 0) {

@@ -173,7 +173,7 @@ TEST(Output, BytesOfAllValuesPass) {
   EXPECT_EQ(outcome.output, std::string("\0\377\r\n\0", 5));
 }
 
-TEST(Output, AFullDiskIsAFailureAndSaidOnce) {
+TEST(Output, AFullDiskIsAFailureAndReportedOnce) {
   const Outcome outcome =
       job(Mode::gexrun, 3, {"print-lines", "20000"}).output_to("/dev/full").run();
   expect_failure(outcome, 1, "gexrun: cannot write standard output: No space left on device");
@@ -196,7 +196,7 @@ TEST(Output, EndsWhenTheReaderGoesAway) {
   EXPECT_EQ(outcome.output, "y\ny\nstatus 141\n");
 }
 
-TEST(Output, AReaderThatDoesNotReadHoldsNobodyAfterAnInterrupt) {
+TEST(Output, AReaderThatDoesNotReadHoldsNoRankAfterAnInterrupt) {
   // The pipe stays full: bash waits for gexrun and does not read.
   const auto interrupted = [](const std::string& redirections) {
     return Command({"bash", "-c",
@@ -342,7 +342,7 @@ TEST(Input, WhatAJobHasNotReadIsTheShells) {
   EXPECT_TRUE(shell.shown("\n42\r\n")) << shell.text();
 }
 
-TEST(Input, WithoutAShellATypedStopIsNone) {
+TEST(Input, WithoutAShellATypedStopIsIgnored) {
   int terminal = -1;
   const pid_t leader = forkpty(&terminal, nullptr, nullptr, nullptr);
   if (leader == 0) {

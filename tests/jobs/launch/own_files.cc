@@ -130,7 +130,7 @@ int enter() {
   return done ? 0 : errno != 0 ? errno : EIO;
 }
 
-/// The same in a process that ends with it.
+/// As above, but in a process that ends with it.
 int try_to_enter() {
   const pid_t child = fork();
   if (child == 0) _exit(enter() & 0xff);

@@ -15,7 +15,7 @@ fi
 host=$1
 shift
 if [ "$host" = nowhere ]; then
-  echo "rsh: nobody knows the way to $host" >&2
+  echo "rsh: there is no way to $host" >&2
   exit 255
 fi
 if [ "$host" = b ] && [ -n "$file" ]; then

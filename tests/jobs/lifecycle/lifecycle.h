@@ -59,7 +59,7 @@ inline Command job(int ranks, std::vector<std::string> scenario) {
   scenario.insert(scenario.begin(), {gexrun, "-n", std::to_string(ranks), probe});
   return Command(std::move(scenario));
 }
-/// The same, started by itself.
+/// As above, but started by itself.
 inline Command forked_job(int ranks, std::vector<std::string> scenario) {
   scenario.insert(scenario.begin(), probe);
   Command command(std::move(scenario));
@@ -85,7 +85,7 @@ inline void expect_success(const Outcome& outcome, const std::string& line, int 
   EXPECT_EQ(lines_with(outcome.output, line), count) << outcome.output;
 }
 
-/// Ended with `status`; one line was said for the whole job, and it says `cause`.
+/// Ended with `status`; one line was printed for the whole job, and it has `cause`.
 inline void expect_refusal(const Outcome& outcome, int status, const std::string& cause) {
   expect_nothing_left(outcome);
   EXPECT_EQ(outcome.status, status) << outcome.output << outcome.error;

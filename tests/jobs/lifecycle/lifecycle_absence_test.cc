@@ -27,7 +27,7 @@ TEST_P(Absence, OfARankThatABarrierNeedsEndsTheJob) {
   expect_named("barrier");
 }
 
-TEST_P(Absence, DoesNotEndTheJobWhereNobodyNeedsTheRank) {
+TEST_P(Absence, DoesNotEndTheJobWhereNoRankNeedsTheRank) {
   expect_success(run(4, {"go_on_without"}), "done", 3);
 }
 

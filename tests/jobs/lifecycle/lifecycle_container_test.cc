@@ -1,4 +1,4 @@
-// Where there is little: a container with 64 MB of /dev/shm and no network, and one where nobody
+// Where there is little: a container with 64 MB of /dev/shm and no network, and one where no rank
 // may trace; and where there is much: a thousand ranks.
 
 #include <unistd.h>
@@ -69,7 +69,7 @@ TEST_F(SmallContainer, OfiUsesALoopbackThatHasTheNewerAddressOnly) {
   expect_success(over(command, Network::ofi).run(), "filled 1048576", 2);
 }
 
-TEST_F(SmallContainer, OfiSaysThatTheLoopbackHasNoAddress) {
+TEST_F(SmallContainer, OfiReportsThatTheLoopbackHasNoAddress) {
   Command command = on_loopback("true", gexrun + " -n 2 " + probe + " fill 1048576");
   const Outcome outcome = over(command, Network::ofi).run();
   expect_nothing_left(outcome);
@@ -80,7 +80,7 @@ TEST_F(SmallContainer, OfiSaysThatTheLoopbackHasNoAddress) {
 #endif
 
 #ifdef LIFECYCLE_TEST_UCX
-TEST_F(SmallContainer, UcxSaysThatSharedMemoryIsFull) {
+TEST_F(SmallContainer, UcxReportsThatSharedMemoryIsFull) {
   Command command = in_container("mount -t tmpfs -o size=1M tmpfs /dev/shm && exec " + gexrun +
                                  " -n 2 --conduit ucx " + probe + " fill 1048576");
   // What UCX keeps of a worker that it could not make is not looked for.

@@ -70,7 +70,7 @@ TEST(Environment, WithoutANetworkAllMustShareMemory) {
   expect_refusal(outcome, 1, "conduit smp has no network");
 }
 
-TEST(Environment, WhatConnectsRanksIsToldWhenAskedFor) {
+TEST(Environment, WhatConnectsRanksIsReportedWhenAskedFor) {
   const Outcome outcome = job(4, {"ring"})
                               .variable("GEX_VERBOSE", "1")
                               .variable("GEX_CONDUIT", "emu")
@@ -91,7 +91,7 @@ TEST(Environment, WhatConnectsRanksIsToldWhenAskedFor) {
       << outcome.error;
 }
 
-TEST(Environment, WhatARankAloneIsVerboseAboutHangsNobody) {
+TEST(Environment, WhatARankAloneIsVerboseAboutHangsNoRank) {
   const Outcome outcome =
       Command({gexrun, "-n", "2", "sh", "-c",
                "case $GEX_JOB in *:1:2:*) export GEX_VERBOSE=1 GEX_REQUIRE=shm;; esac; exec " +
@@ -138,7 +138,7 @@ TEST(Environment, UnknownGexVariablesAreWarnedAboutAndUnknownGasnetOnesAreNot) {
   expect_success(job(2, {"ring"}).variable("GASNET_USE_ODP", "0").run(), "rank ", 2);
 }
 
-TEST(Environment, ChoicesAreToldWhenAskedFor) {
+TEST(Environment, ChoicesAreReportedWhenAskedFor) {
   for (Command& command : jobs(3, {"atomic_domain"})) {
     const Outcome outcome =
         command.variable("GEX_VERBOSE", "1").variable("GEX_CONDUIT", "emu").run();
@@ -172,8 +172,8 @@ TEST(Environment, ChoicesAreToldWhenAskedFor) {
 }
 
 #ifdef LIFECYCLE_TEST_OFI
-// Libfabric adds integers; of doubles it may know the addition and not the minimum, and then it is
-// used for neither.
+// Libfabric adds integers; of doubles it may support the addition and not the minimum, and then it
+// is used for neither.
 TEST(Environment, ANetworkServesADomainOnlyIfItHasAllItsOperations) {
   const auto choice = [](std::vector<std::string> scenario) {
     return job(2, std::move(scenario))
@@ -270,7 +270,7 @@ TEST(Environment, MalformedValuesAreRefusedByNameAndValue) {
   }
 }
 
-TEST(Environment, MistakesBeforeTheStartAreToldOnce) {
+TEST(Environment, MistakesBeforeTheStartAreReportedOnce) {
   for (Command& command : jobs(4, {"attach_before_start"}))
     expect_refusal(command.run(), 1, "gex_Segment_Attach: called before gex_Client_Init");
 }
@@ -297,7 +297,7 @@ TEST(Environment, RankCountsOfAForkedJobAreChecked) {
   }
 }
 
-TEST(Environment, DeferredThreadsAreNone) {
+TEST(Environment, DeferredThreadsAreAbsent) {
   expect_success(job(2, {"deferred_threads"}).run(), "deferred", 2);
 }
 

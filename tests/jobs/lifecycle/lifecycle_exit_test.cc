@@ -22,7 +22,7 @@ void expect_status(const Outcome& outcome, int status) {
   EXPECT_EQ(outcome.error, "");
 }
 
-/// The same with status 0, of which one line tells that it ended others.
+/// As above, with status 0, and one line reports that it ended others.
 void expect_others_ended(const Outcome& outcome) {
   expect_nothing_left(outcome);
   EXPECT_EQ(outcome.status, 0) << outcome.output << outcome.error;

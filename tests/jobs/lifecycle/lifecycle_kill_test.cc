@@ -81,9 +81,9 @@ TEST_P(Killed, TheOriginalProcessOfAForkedJobTakesEverythingAlong) {
 }
 
 #ifdef LIFECYCLE_TEST_OFI
-// What a connection takes with it is found out, whoever waits for it.
+// What a connection takes with it is found out, whichever rank waits for it.
 TEST(BrokenConnections, EndTheJobOrTakeNothingWithThem) {
-  // In a network of their own, where nobody else's connections are.
+  // In a network of their own, where no others' connections are.
   const std::string prepare = "ip link set lo up && exec \"$0\" \"$@\"";
   if (Command({"unshare", "-n", "sh", "-c", prepare, "ss", "-K", "state", "established"})
           .run()

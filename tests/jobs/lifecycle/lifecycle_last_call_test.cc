@@ -1,4 +1,4 @@
-// What is said of the last call of a rank that dies.
+// What is reported of the last call of a rank that dies.
 
 #include "lifecycle.h"
 
@@ -8,7 +8,7 @@ namespace {
 const std::string rsh_here = LIFECYCLE_TEST_RSH;
 const std::string tcp_conduit = LIFECYCLE_TEST_TCP;
 
-/// Who starts the ranks, notices the death, and tells of it.
+/// Which launcher starts the ranks, notices the death, and reports it.
 enum class Start { gexrun, fork, another_host, two_hosts };
 std::string name_of_start(const testing::TestParamInfo<Start>& info) {
   const char* const names[] = {"gexrun", "fork", "another_host", "two_hosts"};
@@ -26,7 +26,7 @@ Command job_of_two(Start start, std::vector<std::string> scenario) {
   return command;
 }
 
-/// The one line that was said is of rank 1, and ends so.
+/// The one line that was printed is of rank 1, and ends so.
 void expect_death(const Outcome& outcome, int status, const std::string& end) {
   expect_nothing_left(outcome);
   EXPECT_EQ(outcome.status, status) << outcome.output << outcome.error;
@@ -61,7 +61,7 @@ TEST_P(LastCall, IsTheOneAfterWhichTheRankDies) {
                ") was killed by signal 9 (Killed) after gex_RMA_PutBlocking");
 }
 
-TEST_P(LastCall, IsSaidOfARankThatEndsAtOnce) {
+TEST_P(LastCall, IsReportedOfARankThatEndsAtOnce) {
   expect_death(run({"die_by_call", "exit_after_put"}), 3,
                ") ended with status 3 after gex_RMA_PutBlocking without leaving the job");
 }
@@ -93,7 +93,7 @@ TEST_P(LastCallUnchecked, IsKnownInSetUpCalls) {
                ") was killed by signal 9 (Killed) while in gex_Segment_Attach");
 }
 
-TEST_P(LastCallUnchecked, IsNotKnownOutsideOfThem) {
+TEST_P(LastCallUnchecked, IsUnknownOutsideOfThem) {
   for (const char* const way : {"in_put", "after_put", "in_poll"})
     expect_death(run({"die_by_call", way}), 137, ") was killed by signal 9 (Killed)");
   expect_death(run({"die_by_call", "exit_after_put"}), 3,
@@ -109,7 +109,7 @@ TEST(LastCallOfTheStart, IsTheStart) {
   expect_death(outcome, 142, ") was killed by signal 14 (Alarm clock) while in gex_Client_Init");
 }
 
-TEST(LastCallOfTheStart, IsNoneBeforeIt) {
+TEST(LastCallOfTheStart, IsAbsentBeforeIt) {
   const Outcome outcome = job(2, {"die_before_start"}).run();
   expect_refusal(outcome, 137, ") was killed by signal 9 (Killed) before it had joined the job");
 }

@@ -27,7 +27,7 @@
 #include <thread>
 #include <vector>
 
-#include "say.h"
+#include "print_line.h"
 
 namespace {
 
@@ -111,7 +111,7 @@ void start(int* argc, char*** argv) {
 
 void attach(uintptr_t bytes = GASNET_PAGESIZE) {
   if (gex_Segment_Attach(&segment, team, bytes) != GASNET_OK) {
-    say("attach refused\n");
+    print("attach refused\n");
     gasnet_exit(91);
   }
 }
@@ -137,7 +137,7 @@ void exchange_with_neighbour() {
 void ring() {
   attach();
   exchange_with_neighbour();
-  say("rank %u of %u\n", unsigned{rank()}, unsigned{size()});
+  print("rank %u of %u\n", unsigned{rank()}, unsigned{size()});
 }
 
 void atomic_domain() {
@@ -150,17 +150,17 @@ void atomic_domain() {
   }
   barrier();
   gex_AD_Destroy(domain);
-  say("domain of rank %u\n", unsigned{rank()});
+  print("domain of rank %u\n", unsigned{rank()});
 }
 
 void attach_bytes() {
   attach(argument(0));
-  say("attached %zu\n", static_cast<std::size_t>(gex_Segment_QuerySize(segment)));
+  print("attached %zu\n", static_cast<std::size_t>(gex_Segment_QuerySize(segment)));
 }
 
 void maximum() {
-  say("local %zu global %zu\n", static_cast<std::size_t>(gasnet_getMaxLocalSegmentSize()),
-      static_cast<std::size_t>(gasnet_getMaxGlobalSegmentSize()));
+  print("local %zu global %zu\n", static_cast<std::size_t>(gasnet_getMaxLocalSegmentSize()),
+        static_cast<std::size_t>(gasnet_getMaxGlobalSegmentSize()));
 }
 
 /// As clients do that take all there is, when others have taken memory since they asked.
@@ -169,7 +169,7 @@ void attach_maximum() {
   const std::vector<char> taken(std::size_t{32} << 20, 'x');
   barrier();
   attach(bytes);
-  say("attached all, %d\n", taken[bytes % taken.size()]);
+  print("attached all, %d\n", taken[bytes % taken.size()]);
 }
 
 /// Every byte of a segment of that many bytes, written by the neighbour and read by the owner.
@@ -188,16 +188,16 @@ void fill_bytes() {
   const auto* own = static_cast<const char*>(gex_Segment_QueryAddr(segment));
   for (std::size_t at = 0; at < bytes; ++at)
     if (own[at] != static_cast<char>(previous + at / block.size())) wrong("a byte is lost");
-  say("filled %zu\n", bytes);
+  print("filled %zu\n", bytes);
   barrier();
 }
 
-/// Answered requests and puts among all ranks until somebody ends the job.
+/// Answered requests and puts among all ranks until a process ends the job.
 void flood() {
   attach(1 << 20);
   std::vector<char> block(30000, 'x');
   barrier();
-  say("flooding %d\n", static_cast<int>(getpid()));
+  print("flooding %d\n", static_cast<int>(getpid()));
   for (;;) {
     for (gex_Rank_t peer = 0; peer < size(); ++peer) {
       gex_AM_RequestShort0(team, peer, 200, 0);
@@ -289,7 +289,7 @@ void return_early() {
     if (gex_RMA_GetBlockingVal(team, gone, segment_of(gone) + 8 * rank(), 8, 0) != value)
       wrong("the rank that returned no longer answers");
   }
-  say("served\n");
+  print("served\n");
 }
 
 /// Requests and replies while their connections are broken, again and again.
@@ -308,7 +308,7 @@ void break_connections() {
     }
     while (replies < burst * round) gasnet_AMPoll();
   }
-  say("all came\n");
+  print("all came\n");
 }
 
 /// All ranks but the first.
@@ -348,7 +348,7 @@ void miss_call() {
   } else {
     wrong("no such call");
   }
-  say("was let go\n");
+  print("was released\n");
 }
 
 /// Rank 0 returns with all its calls made; the others go on for a while, some later than others.
@@ -363,14 +363,14 @@ void go_on_without() {
     gex_Event_Wait(last);
     return;
   }
-  // Longer than what it takes to find that somebody waits in vain.
+  // Longer than what it takes to find a wait that cannot end.
   if (rank() == 1) {
     for (int i = 0; i < 25; ++i) usleep(100000);
   }
   gex_Event_Wait(gex_Coll_BarrierNB(others, 0));
   gex_Event_Wait(last);
   if (sum != size()) wrong("a sum is wrong");
-  say("done\n");
+  print("done\n");
 }
 
 /// For a message that rank would have had to send.
@@ -401,7 +401,7 @@ void children() {
     }
   }
   exchange_with_neighbour();
-  say("rank %u of %u\n", unsigned{rank()}, unsigned{size()});
+  print("rank %u of %u\n", unsigned{rank()}, unsigned{size()});
 }
 
 std::string own_path;
@@ -421,7 +421,7 @@ void run_another() {
     if (waitpid(child, &status, 0) != child || status != 0) wrong("the other program failed");
   }
   exchange_with_neighbour();
-  say("outer rank %u of %u\n", unsigned{rank()}, unsigned{size()});
+  print("outer rank %u of %u\n", unsigned{rank()}, unsigned{size()});
 }
 
 void die_of_signal() {
@@ -508,7 +508,7 @@ void deferred_threads() {
   if (count != 0) wrong("this library has no progress threads");
   if (gex_System_QueryProgressThreads(client, &count, &info, 0) != GASNET_ERR_RESOURCE)
     wrong("asked twice, answered twice");
-  say("deferred\n");
+  print("deferred\n");
 }
 
 void two_clients() {
@@ -517,13 +517,13 @@ void two_clients() {
   gex_TM_t other_team;
   const int result =
       gex_Client_Init(&other_client, &other_endpoint, &other_team, "SECOND", nullptr, nullptr, 0);
-  say("second client: %s\n", gasnet_ErrorName(result));
+  print("second client: %s\n", gasnet_ErrorName(result));
 }
 
 void two_segments() {
   attach(GASNET_PAGESIZE);
   const int result = gex_Segment_Attach(&segment, team, GASNET_PAGESIZE);
-  say("second segment: %s\n", gasnet_ErrorName(result));
+  print("second segment: %s\n", gasnet_ErrorName(result));
 }
 
 /// From now on the system takes no memory of a file back, as it does not where that is locked.
@@ -558,7 +558,7 @@ void refused_segment() {
   const unsigned long before = shared_pages();
   const int result = gex_Segment_Attach(&segment, team, am_first() ? 4097 : bytes);
   const bool touched = shared_pages() - before > bytes / GASNET_PAGESIZE / 2;
-  say("%s, %s\n", gasnet_ErrorName(result), touched ? "touched" : "untouched");
+  print("%s, %s\n", gasnet_ErrorName(result), touched ? "touched" : "untouched");
 }
 
 /// Reads a segment that does not exist yet, and one published late.
@@ -591,7 +591,7 @@ void publish_late() {
   const std::uint64_t wanted = 500 + (rank() + size() - 1) % size();
   if (got[0] != wanted || got[1] != wanted) wrong("a put through an older team is lost");
   gex_TM_Destroy(before, nullptr, 0);
-  say("published\n");
+  print("published\n");
 }
 
 /// A part of this process's addresses that shows the memory of the neighborhood.
@@ -632,7 +632,7 @@ std::size_t dumped_bytes() {
 void dumped_segment() {
   const std::size_t before = dumped_bytes();
   attach(argument(0));
-  say("dumped %zu\n", dumped_bytes() - before);
+  print("dumped %zu\n", dumped_bytes() - before);
 }
 
 /// Whether an access to that address is a signal.
@@ -698,7 +698,7 @@ void mapped_as_used() {
   if (gex_EP_PublishBoundSegment(team, &other, 1, 0) != GASNET_OK) wrong("nothing not published");
   gex_Segment_Destroy(created, 0);
   if (mapped_bytes() != attached) wrong("a segment stays mapped that is gone");
-  say("mapped as used\n");
+  print("mapped as used\n");
 }
 
 /// A segment of another size on each rank.
@@ -717,7 +717,7 @@ void uneven_segments() {
   const auto* end = static_cast<const char*>(gex_Segment_QueryAddr(segment)) + bytes;
   for (gex_Rank_t peer = 0; peer < size(); ++peer)
     if (end[-1 - static_cast<int>(peer)] != static_cast<char>(peer + 1)) wrong("a byte is lost");
-  say("uneven\n");
+  print("uneven\n");
   barrier();
 }
 
@@ -780,7 +780,7 @@ int main(int argc, char** argv) {
       {"mapped_as_used", mapped_as_used},
       {"dumped_segment", dumped_segment},
       {"buffered", [] { std::printf("after %u\n", unsigned{rank()}); }},
-      {"thread_first", [] { say("started\n"); }},
+      {"thread_first", [] { print("started\n"); }},
   };
   const auto found = scenarios.find(scenario);
   if (found == scenarios.end()) wrong("no such scenario");

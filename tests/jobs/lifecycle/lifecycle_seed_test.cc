@@ -24,12 +24,12 @@ Outcome job_of_seed(const std::string& seed, const std::string& scenario,
       .run();
 }
 
-/// What jobs of three seeds say is the same in each job of one seed, and differs between seeds.
+/// What jobs of three seeds print is the same in each job of one seed, and differs between seeds.
 /// Returns it by seed.
 std::vector<std::string> expect_choices_of_seeds(const std::string& scenario,
                                                  const std::string& line, int lines) {
   const auto job_of = [&](const std::string& seed) {
-    // By files there the ranks tell each other to go on.
+    // By files there the ranks notify each other to go on.
     const TemporaryFolder folder;
     return job_of_seed(seed, scenario, folder.path() + '/');
   };
@@ -51,11 +51,11 @@ TEST(Seed, JobsOfOneSeedDeliverMessagesInTheSameOrder) {
 
 TEST(Seed, JobsOfOneSeedCarryTransfersOutAndCompleteThemInTheSameOrder) {
   int early = 0;
-  for (const std::string& said : expect_choices_of_seeds("transfer_order", "put ", 16)) {
-    EXPECT_EQ(lines_with(said, "get "), 16);
-    EXPECT_EQ(lines_with(said, "atomic "), 16);
-    EXPECT_EQ(lines_with(said, "found "), 1);
-    std::istringstream lines(said);
+  for (const std::string& announced : expect_choices_of_seeds("transfer_order", "put ", 16)) {
+    EXPECT_EQ(lines_with(announced, "get "), 16);
+    EXPECT_EQ(lines_with(announced, "atomic "), 16);
+    EXPECT_EQ(lines_with(announced, "found "), 1);
+    std::istringstream lines(announced);
     for (std::string line; std::getline(lines, line);) {
       int number = 0;
       int reusable = 0;
@@ -82,7 +82,7 @@ Times times_under(const std::string& seed, const std::string& of_atomics) {
     lines >> from >> to;
     times[what + ' ' + number] = {from, to};
   }
-  // Of a message each rank knows one end.
+  // Each rank sees one end of a message.
   for (int i = 0; i < 16; ++i) {
     const std::string number = std::to_string(i) + ':';
     const auto [sent_from, sent_to] = times["sent " + number];

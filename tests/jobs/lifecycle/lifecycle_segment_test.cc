@@ -10,7 +10,7 @@
 namespace lifecycle_test {
 namespace {
 
-/// What the probe's `maximum` said, on every rank alike.
+/// What the probe's `maximum` printed, on every rank alike.
 struct Limits {
   std::uint64_t local = 0;
   std::uint64_t global = 0;
@@ -34,7 +34,7 @@ std::uint64_t physical_memory() {
          static_cast<std::uint64_t>(sysconf(_SC_PAGESIZE));
 }
 
-TEST(SegmentLimit, SizesArePerProcessUnlessTheySayPerHost) {
+TEST(SegmentLimit, SizesArePerProcessUnlessTheyArePerHost) {
   EXPECT_EQ(limits_with("64MB", 2).local, std::uint64_t{64} << 20);
   EXPECT_EQ(limits_with("64MB/P", 2).local, std::uint64_t{64} << 20);
   EXPECT_EQ(limits_with("128.0MB/P", 2).local, std::uint64_t{128} << 20);
@@ -43,7 +43,7 @@ TEST(SegmentLimit, SizesArePerProcessUnlessTheySayPerHost) {
   EXPECT_EQ(limits_with(" 8 MB ", 2).local, std::uint64_t{8} << 20);
 }
 
-TEST(SegmentLimit, FractionsAreOfTheHostUnlessTheySayPerProcess) {
+TEST(SegmentLimit, FractionsAreOfTheHostUnlessTheyArePerProcess) {
   const Limits third = limits_with("0.25/H", 2);
   const Limits plain = limits_with("0.25", 2);
   const Limits each = limits_with("0.125/P", 2);
@@ -97,7 +97,7 @@ TEST(SegmentLimit, TheGlobalOneIsTheLeastOfTheJob) {
   EXPECT_EQ(lines_with(outcome.output, "local 16777216 "), 2) << outcome.output;
 }
 
-/// Every rank has said so, and the program has ended as it pleased.
+/// Every rank has reported it, and the program has ended as it pleased.
 void expect_bad_size(const Outcome& outcome, const std::string& why) {
   expect_nothing_left(outcome);
   EXPECT_EQ(outcome.status, 91);
@@ -113,7 +113,7 @@ TEST(Segment, OfABadSizeIsRefusedByItsResult) {
 }
 
 // Clearing it would use the memory for the lack of which it may have been refused.
-TEST(Segment, NobodyWroteToIsNotClearedWhenRefusedByItsResult) {
+TEST(Segment, NotWrittenToIsNotClearedWhenRefusedByItsResult) {
   const Outcome outcome = job(2, {"refused_segment"}).run();
   expect_nothing_left(outcome);
   EXPECT_EQ(lines_with(outcome.output, "GASNET_ERR_RESOURCE, untouched"), 1) << outcome.output;
@@ -147,13 +147,15 @@ TEST(Segment, OfAnotherSizeOnEachRank) {
 }
 
 TEST(Segment, ASecondOneIsRefusedByItsResult) {
-  const Outcome told = job(2, {"two_segments"}).run();
-  expect_nothing_left(told);
-  EXPECT_EQ(told.status, 0);
-  EXPECT_EQ(lines_with(told.output, "second segment: GASNET_ERR_RESOURCE"), 2) << told.output;
+  const Outcome reported = job(2, {"two_segments"}).run();
+  expect_nothing_left(reported);
+  EXPECT_EQ(reported.status, 0);
+  EXPECT_EQ(lines_with(reported.output, "second segment: GASNET_ERR_RESOURCE"), 2)
+      << reported.output;
   EXPECT_EQ(
-      lines_with(told.error, "warning: gex_Segment_Attach: the endpoint has a segment already"), 2)
-      << told.error;
+      lines_with(reported.error, "warning: gex_Segment_Attach: the endpoint has a segment already"),
+      2)
+      << reported.error;
   expect_success(job(2, {"two_segments"}).variable("GASNET_QUIET", "1").run(),
                  "second segment: GASNET_ERR_RESOURCE", 2);
 }

@@ -1,4 +1,4 @@
-// A client of two ranks that says what a seed of emu has decided: seed_probe SCENARIO ARGUMENT.
+// A client of two ranks that prints what a seed of emu has decided: seed_probe SCENARIO ARGUMENT.
 
 #include <gasnet_coll.h>
 #include <gasnet_ratomic.h>
@@ -12,7 +12,7 @@
 #include <string>
 #include <vector>
 
-#include "say.h"
+#include "print_line.h"
 
 namespace {
 
@@ -33,32 +33,32 @@ void on_numbered(gex_Token_t, gex_AM_Arg_t number) {
   order.push_back(number);
 }
 
-/// Files tell the ranks to go on where a message would be one more.
-void tell(const char* what) {
+/// Files let the ranks go on where a message would be one more.
+void notify(const char* what) {
   if (std::FILE* const file = std::fopen((argument + what).c_str(), "w")) std::fclose(file);
 }
-void wait_to_be_told(const char* what) {
+void wait_to_be_reported(const char* what) {
   while (access((argument + what).c_str(), F_OK) != 0) usleep(1000);
 }
 
-/// Says in what order messages are handled that have all arrived before one is looked at.
+/// Prints in what order messages are handled that have all arrived before one is looked at.
 void delivery_order() {
   constexpr int messages = 8;
   barrier();
   if (am_first()) {
-    tell("polls no more");
-    wait_to_be_told("sent");
+    notify("polls no more");
+    wait_to_be_reported("sent");
     while (order.size() < messages) gasnet_AMPoll();
-    tell("handled");
+    notify("handled");
     std::string text;
     for (const int number : order) text += ' ' + std::to_string(number);
-    say("order%s\n", text.c_str());
+    print("order%s\n", text.c_str());
   } else {
-    wait_to_be_told("polls no more");
+    wait_to_be_reported("polls no more");
     for (int i = 0; i < messages; ++i) gex_AM_RequestShort1(team, 0, numbered, 0, i);
-    tell("sent");
+    notify("sent");
     // The barrier's would be one more among them.
-    wait_to_be_told("handled");
+    wait_to_be_reported("handled");
   }
   barrier();
 }
@@ -137,13 +137,13 @@ struct Transfers {
   std::vector<Begun> under_way;
 };
 
-/// Says at which poll after their common start each of some transfers was found reusable and
+/// Prints at which poll after their common start each of some transfers was found reusable and
 /// complete, what gets have read, and in what order the additions were made. Their peer does
 /// nothing meanwhile, so nothing but the seed decides.
 void transfer_order() {
   const Peer peer;
   if (!am_first()) {
-    wait_to_be_told("done");
+    wait_to_be_reported("done");
     return;
   }
   Transfers transfers(peer);
@@ -152,7 +152,7 @@ void transfer_order() {
       // The leaf first: the root takes it along.
       if (one.reusable_at < 0 && gex_Event_Test(one.reusable) == GASNET_OK) one.reusable_at = polls;
       if (gex_Event_Test(one.event) != GASNET_OK) return false;
-      say("%s %d: %d %d\n", one.what, one.number, one.reusable_at, polls);
+      print("%s %d: %d %d\n", one.what, one.number, one.reusable_at, polls);
       return true;
     });
     gasnet_AMPoll();
@@ -160,14 +160,14 @@ void transfer_order() {
   std::string text;
   for (int i = 0; i < of_each; ++i)
     text += ' ' + std::to_string(transfers.found[i]) + ',' + std::to_string(transfers.tickets[i]);
-  say("found%s\n", text.c_str());
-  tell("done");
+  print("found%s\n", text.c_str());
+  notify("done");
 }
 
-/// Says how long transfers and messages have taken, each as a range in microseconds which that lies
-/// in whatever the machine does meanwhile.
+/// Prints how long transfers and messages have taken, each as a range in microseconds which that
+/// lies in whatever the machine does meanwhile.
 void transfer_times() {
-  // After so many polls a seed lets everything be told of whose time has come.
+  // After so many polls a seed lets everything complete whose time has come.
   constexpr int settled = 64;
   const Peer peer;
   if (!am_first()) {
@@ -176,14 +176,15 @@ void transfer_times() {
       polls.push_back(microseconds());
       gasnet_AMPoll();
       for (; handled < order.size(); ++handled)
-        say("came %d: %.0f %.0f\n", order[handled], polls[polls.size() - settled], microseconds());
+        print("came %d: %.0f %.0f\n", order[handled], polls[polls.size() - settled],
+              microseconds());
     }
     return;
   }
   for (int i = 0; i < of_each; ++i) {
     const double before = microseconds();
     gex_AM_RequestShort1(team, 1, numbered, 0, i);
-    say("sent %d: %.0f %.0f\n", i, before, microseconds());
+    print("sent %d: %.0f %.0f\n", i, before, microseconds());
   }
   Transfers transfers(peer, argument == "puts");
   double not_before = 0;
@@ -193,8 +194,8 @@ void transfer_times() {
     std::erase_if(transfers.under_way, [&](const Begun& one) {
       if (gex_Event_Test(one.event) != GASNET_OK) return false;
       // Complete since the last poll, unless that was one of the first.
-      say("%s %d: %.0f %.0f\n", one.what, one.number,
-          not_before == 0 ? 0 : not_before - one.begun[1], microseconds() - one.begun[0]);
+      print("%s %d: %.0f %.0f\n", one.what, one.number,
+            not_before == 0 ? 0 : not_before - one.begun[1], microseconds() - one.begun[0]);
       return true;
     });
     if (polls > settled) not_before = poll;

@@ -26,7 +26,7 @@ char payload[64];
 gex_HSL_t lock = GEX_HSL_INITIALIZER;
 gex_Token_t stale_token;
 
-/// What the next request handler does, told in its argument.
+/// What the next request handler does, chosen by its argument.
 enum Act : gex_AM_Arg_t {
   reply_twice,
   reply_so_that_reply_replies,
@@ -418,6 +418,6 @@ int main(int argc, char** argv) {
     gasnet_AMPoll();
     std::this_thread::sleep_for(std::chrono::milliseconds(1));
   }
-  std::fputs("misuse_am: nobody noticed\n", stdout);
+  std::fputs("misuse_am: no rank noticed\n", stdout);
   gasnet_exit(0);
 }

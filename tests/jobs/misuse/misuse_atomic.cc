@@ -41,7 +41,7 @@ void add(gex_AD_t ad, gex_Rank_t to, void* at, gex_Flags_t flags) {
   gex_Event_Wait(gex_AD_OpNB_U64(ad, &result, to, at, GEX_OP_FADD, 1, 0, flags));
 }
 
-/// The same with an opcode of which the compiler knows nothing.
+/// As above, but with an opcode that is no constant.
 void operate(gex_OP_t opcode) {
   const volatile gex_OP_t unknown = opcode;
   gex_AD_OpNBI_U64(domain(), &result, peer, peers, unknown, 1, 0, 0);

@@ -48,7 +48,7 @@ void asks(const void*, void*, std::size_t, const void*) {
   words[0] = gex_TM_QueryRank(team) + gex_System_QueryJobSize();
 }
 
-/// Destroys a team of everybody with an event of `start` left over.
+/// Destroys a team of all ranks with an event of `start` left over.
 void destroy_with(gex_Event_t (*start)(gex_TM_t tm)) {
   gex_TM_t made = GEX_TM_INVALID;
   gex_TM_Split(&made, team, 0, 0, nullptr, 0, GEX_FLAG_TM_NO_SCRATCH);

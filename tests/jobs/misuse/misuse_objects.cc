@@ -30,7 +30,7 @@ gex_Segment_t segment_of(void* address, std::size_t bytes, gex_MK_t kind = GEX_M
   return made;
 }
 
-/// The same endpoint of every rank, with the client's memory published or only bound.
+/// One endpoint of every rank, with the client's memory published or only bound.
 gex_EP_t bound(bool published, gex_EP_Capabilities_t capabilities = GEX_EP_CAPABILITY_ALL) {
   gex_EP_t made = create(capabilities);
   gex_EP_BindSegment(made, segment_of(memory, sizeof memory), 0);

@@ -26,7 +26,7 @@ void put(char* to, gex_Flags_t flags = 0) {
 void notify(gex_AM_Index_t handler) {
   gex_VIS_SetPeerCompletionHandler(handler, nullptr, 0, 0);
   put(peers);
-  // Until the peer, which is polled here as well, has said so.
+  // Until the peer, which is polled here as well, has reported it.
   for (;;) gasnet_AMPoll();
 }
 

@@ -7,10 +7,10 @@
  * - talk: by MPI and by libgex, in turn
  * - mpi-finalize: finalizes MPI
  * - gex-exit: gasnet_exit(0)
- * - hang: rank 0 does not come back from MPI_Finalize, whoever calls it
+ * - hang: rank 0 does not come back from MPI_Finalize, whichever rank calls it
  * - mpi-abort: the last rank calls MPI_Abort with 5, and the others wait for it
  *
- * After the last step it returns 0. Who finalizes MPI is seen by a line on standard output. */
+ * After the last step it returns 0. A line on standard output shows which of them finalizes MPI. */
 
 #include <gasnetex.h>
 #include <mpi.h>
@@ -23,10 +23,10 @@ static gex_TM_t team;
 static gex_Segment_t segment;
 static int watched;
 
-static void say(const char* text) {
+static void print(const char* text) {
   char line[128];
   const int length = snprintf(line, sizeof line, "%s\n", text);
-  /* In one piece, whoever else prints. */
+  /* In one piece, whichever other process prints. */
   if (write(STDOUT_FILENO, line, (size_t)length) != length) exit(98);
 }
 
@@ -42,9 +42,9 @@ static int is_initialized(void) {
 }
 
 /* What MPI_Finalize does first. */
-static int say_finalized(MPI_Comm comm, int key, void* value, void* extra) {
+static int print_finalized(MPI_Comm comm, int key, void* value, void* extra) {
   (void)comm, (void)key, (void)value, (void)extra;
-  say("finalized");
+  print("finalized");
   return MPI_SUCCESS;
 }
 
@@ -71,13 +71,13 @@ static void watch_finalization(void) {
   int key = MPI_KEYVAL_INVALID;
   if (watched || !is_initialized()) return;
   watched = 1;
-  MPI_Comm_create_keyval(MPI_COMM_NULL_COPY_FN, say_finalized, &key, NULL);
+  MPI_Comm_create_keyval(MPI_COMM_NULL_COPY_FN, print_finalized, &key, NULL);
   MPI_Comm_set_attr(MPI_COMM_SELF, key, NULL);
 }
 
 static void start_mpi(int* count, char*** arguments) {
   if (is_initialized())
-    say("found initialized");
+    print("found initialized");
   else
     MPI_Init(count, arguments);
 }
@@ -128,7 +128,7 @@ static void talk(void) {
     for (size_t i = 0; i < bytes; ++i)
       if (mine[i] != (char)(rank + (int)bytes)) fail("what was put and fetched");
   }
-  say("talked");
+  print("talked");
 }
 
 int main(int count, char** arguments) {

@@ -1,6 +1,6 @@
 // What conduit.h promises, tried on every conduit at hand between real processes.
 //
-// The body knows no network: a new conduit is one more line in `conduits` below.
+// The body names no network: a new conduit is one more line in `conduits` below.
 
 #include <gex/plugin/conduit.h>
 
@@ -45,7 +45,7 @@ TEST_P(ConduitPromise, LimitsAreUsableAndEqualOnAllRanks) {
   });
 }
 
-// Requests of many sizes to everybody, each answered from its handler.
+// Requests of many sizes to every rank, each answered from its handler.
 TEST_P(ConduitPromise, EveryMessageArrivesOnceAndWholeBetweenAllPairs) {
   for (const std::uint32_t ranks : {1u, 2u, 4u}) {
     on_ranks(ranks, false, [&](const Host& host, const Limits& limits) {
@@ -345,14 +345,14 @@ TEST_P(ConduitPromise, BuffersAreOptionalButThenWork) {
   });
 }
 
-// What each conduit says when it cannot be used.
+// What each conduit prints when it cannot be used.
 
 TEST_P(ConduitPromise, RanksOnSeveralHostsAreRefusedByNetworksOfOneMachine) {
-  const bool says_so = (conduit->capabilities & one_machine) != 0;
-  EXPECT_FALSE(says_so && GetParam().crosses_hosts);
+  const bool states_so = (conduit->capabilities & one_machine) != 0;
+  EXPECT_FALSE(states_so && GetParam().crosses_hosts);
   if (GetParam().crosses_hosts) GTEST_SKIP() << "a network of several machines";
   // libgex refuses for it.
-  if (says_so) return;
+  if (states_so) return;
   JobOptions options = GetParam().options();
   options.hosts = {0, 0, 1};
   const Outcome outcome = run_ranks(3, options, [&](const Host& host) {
@@ -395,14 +395,14 @@ TEST(EmuSettings, AnImpossibleDepthEndsTheJobInOneLine) {
 TEST(ExampleLimits, MoreRanksThanItTakesAreRefused) {
   const Conduit* example = find(GEX_EXAMPLE_CONDUIT);
   Host host{};
-  static std::string said;
+  static std::string announced;
   host.version = interface_version;
   host.size = 65;
   host.host_of = [](std::uint32_t) { return 0u; };
-  host.warn = [](const char* text) { said = text; };
+  host.warn = [](const char* text) { announced = text; };
   Limits limits{};
   EXPECT_NE(example->attach(&host, &limits), 0);
-  EXPECT_NE(said.find("at most 64 ranks"), std::string::npos) << said;
+  EXPECT_NE(announced.find("at most 64 ranks"), std::string::npos) << announced;
 }
 
 #ifdef GEX_OFI_CONDUIT

@@ -39,7 +39,7 @@ struct Rank {
 };
 Rank self;
 
-void say(const char* text) {
+void print(const char* text) {
   if (self.shared->spoken.exchange(true)) return;
   std::snprintf(self.shared->message, sizeof self.shared->message, "%s", text);
 }
@@ -115,7 +115,7 @@ void complete(void* target) {
 }
 
 void fatal(const char* text) {
-  say(text);
+  print(text);
   _exit(fatal_status);
 }
 
@@ -177,7 +177,7 @@ Outcome run_ranks(std::uint32_t ranks, const JobOptions& options,
                            .complete = complete,
                            .fatal = fatal,
                            .lost_peer = fatal,
-                           .warn = say,
+                           .warn = print,
                            .inform = [](const char*) {}},
                   .options = &options,
                   .shared = shared,

@@ -40,7 +40,7 @@ inline constexpr int fatal_status = 7;
 
 struct Outcome {
   std::vector<int> statuses;  ///< exit status per rank; 128 + signal if it was killed
-  std::string message;        ///< what was first said through Host::fatal or Host::warn
+  std::string message;        ///< the first message through Host::fatal or Host::warn
   bool succeeded() const {
     for (const int status : statuses)
       if (status != 0) return false;
@@ -53,7 +53,7 @@ Outcome run_ranks(std::uint32_t ranks, const JobOptions& options,
 
 /// Waits for all ranks, without polling the conduit. Inside a body only.
 void barrier();
-/// The same, calling `turn` again and again until all have come.
+/// As above, calling `turn` again and again until all have come.
 void barrier(const std::function<void()>& turn);
 
 /// What a one-sided operation is given as target: how often it was completed.

@@ -238,7 +238,7 @@ TEST_P(LanesPromise, ThreadsTransfer) {
 }
 
 // Of puts without a completion, over whatever lane they went.
-TEST_P(LanesPromise, AFlushTellsOfThePutsOfAllThreads) {
+TEST_P(LanesPromise, AFlushReportsThePutsOfAllThreads) {
   if (conduit->flush == nullptr) GTEST_SKIP() << "no flush";
   on_threaded_ranks(2, [&](const Host& host, const Limits&) {
     constexpr std::uint32_t words = 200;
@@ -254,7 +254,7 @@ TEST_P(LanesPromise, AFlushTellsOfThePutsOfAllThreads) {
       for (std::uint32_t i = 0; i < words; ++i) {
         const std::uint32_t place = number * words + i;
         const Remote remote{1 - host.rank, peer.key, peer.address + place * sizeof(std::uint64_t)};
-        // Gets at first, until the lanes of both ends know one another.
+        // Gets at first, until the lanes of both ends are connected.
         if (i < words / 4) {
           Completion got{0};
           std::uint64_t back = 0;

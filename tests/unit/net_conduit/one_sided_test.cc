@@ -29,8 +29,8 @@ class OneSidedPromise : public ConduitPromise {
     }
   };
 
-  /// Runs a body on ranks whose segments all know; the body is left out where a rank's own memory
-  /// is not reached by one-sided operations.
+  /// Runs a body on ranks whose segments are known to all; the body is left out where a rank's own
+  /// memory is not reached by one-sided operations.
   void on_ranks_with_segments(
       std::uint32_t ranks, bool threaded,
       const std::function<void(const Host&, const Limits&, const std::vector<Published>&,
@@ -119,8 +119,8 @@ TEST_P(OneSidedPromise, EveryByteGoesThereAndComesBack) {
         });
 }
 
-// What a network that tells both apart is for: the source of a put is the sender's again while it
-// does not know yet that the bytes are there.
+// What a network that distinguishes both is for: the source of a put is the sender's again while it
+// has not yet seen that the bytes are there.
 TEST_P(OneSidedPromise, ASourceIsFreeBeforeThePutIsDone) {
   if (!GetParam().frees_sources_early) GTEST_SKIP() << "local completion comes with the other";
   on_ranks_with_segments(
@@ -251,7 +251,7 @@ TEST_P(OneSidedPromise, PiecesGoWhereTheyBelong) {
 }
 
 // As many at either end as there may be, and their lists are the caller's when the call returns.
-TEST_P(OneSidedPromise, AsManyPiecesAsTheLimitsSay) {
+TEST_P(OneSidedPromise, AsManyPiecesAsTheLimits) {
   if (conduit->put_pieces == nullptr) GTEST_SKIP() << "no transfers of pieces";
   on_ranks_with_segments(
       2, false,
@@ -320,7 +320,7 @@ TEST_P(OneSidedPromise, AsManyPiecesAsTheLimitsSay) {
       });
 }
 
-TEST_P(OneSidedPromise, AFlushTellsOfThePutsBeforeIt) {
+TEST_P(OneSidedPromise, AFlushReportsThePutsBeforeIt) {
   if (conduit->flush == nullptr) GTEST_SKIP() << "no flush";
   on_ranks_with_segments(
       2, false,
@@ -382,7 +382,7 @@ TEST_P(OneSidedPromise, ManyAtOnceAllComplete) {
       });
 }
 
-TEST_P(OneSidedPromise, APeerThatDoesNothingHoldsUpNobodyElse) {
+TEST_P(OneSidedPromise, APeerThatDoesNothingHoldsUpNoOtherRank) {
   if (GetParam().completes_in_order) GTEST_SKIP() << "the provider completes in order";
   on_ranks_with_segments(
       3, false,

@@ -35,14 +35,14 @@ enum class Kept {
 
 struct Subject {
   const char* label;
-  const char* name;  ///< as GEX_CONDUIT would say
+  const char* name;  ///< as in GEX_CONDUIT
   std::map<std::string, std::int64_t> environment = {};
   std::map<std::string, std::string> texts = {};
   bool crosses_hosts = false;
   bool reaches_any_memory = false;  ///< by put and get
   bool frees_sources_early = true;  ///< of puts, before the peer has the bytes
   bool completes_in_order = false;  ///< behind an operation to a peer that does nothing, none
-  /// A sender that does not poll, nor leaves, may keep back what it was told is sent.
+  /// A sender that does not poll, nor leaves, may keep back what was accepted as sent.
   bool manual_progress = false;
   Kept keeps = Kept::nothing;  ///< in the process, after `detach`
 
@@ -65,7 +65,8 @@ const std::vector<Subject> conduits = [] {
   return all;
 }();
 
-/// A message that can be recognised: its first bytes say who and which, the others follow from it.
+/// A message that can be recognised: its first bytes are its source and number, the others follow
+/// from it.
 std::vector<unsigned char> message_of(std::uint32_t sender, std::uint32_t number,
                                       std::size_t size) {
   std::vector<unsigned char> bytes(std::max(size, 2 * sizeof(std::uint32_t)));

@@ -1,4 +1,4 @@
-// How a conduit is found by name, and what is said when it is not.
+// How a conduit is found by name, and what is printed when it is not.
 
 #include "net/registry.h"
 
@@ -137,7 +137,7 @@ TEST_F(RegistryDeathTest, AVersion3ConduitIsRefusedInOneLine) {
               "gex_conduit_v4\n$");
 }
 
-// As entry_symbol says, so that a plug-in of another version is not even asked for its table.
+// As in entry_symbol, so that a plug-in of another version is not even asked for its table.
 TEST_F(Registry, TheEntryPointIsNamedForTheVersion) {
   EXPECT_EQ(entry_symbol, "gex_conduit_v" + std::to_string(interface_version));
 }

@@ -1,6 +1,6 @@
 // A network of one machine whose one-sided operations are process_vm_readv and process_vm_writev,
 // for tests of what few networks have: keys longer than 16 bytes, transfers of pieces, puts that
-// only a flush tells of, and lanes. Messages are the example conduit's, which it loads.
+// only a flush completes, and lanes. Messages are the example conduit's, which it loads.
 //
 // It ends the job if a key is not the one that its owner made, if two threads that are there go by
 // one lane, or, with VM_LANES in the environment, if a thread puts or gets that has entered none.
@@ -65,7 +65,7 @@ struct Lane {
   ~Lane();
 };
 thread_local Lane lane;
-/// The thread is ending: destructors of others' may enter once more, and nobody sees them leave.
+/// The thread is ending: destructors of others' may enter once more, and no rank sees them leave.
 thread_local bool is_ending = false;
 Lane::~Lane() {
   leave();
@@ -116,7 +116,7 @@ class Vm {
   }
   SendResult put_pieces(const Remote& remote, std::span<const RemotePiece> to,
                         std::span<const LocalPiece> from, void* done, void* local_done) {
-    if (done == nullptr && local_done != nullptr) host_.fatal("vm: a put that is told by half");
+    if (done == nullptr && local_done != nullptr) host_.fatal("vm: a put of which half completes");
     move(process_vm_writev, remote, to, from);
     if (local_done != nullptr) host_.complete(local_done);
     if (done != nullptr) host_.complete(done);
@@ -188,7 +188,7 @@ std::unique_ptr<Vm> Vm::attach(const Host& host, Limits& limits) {
   void* const entry = example != nullptr ? dlsym(example, entry_symbol) : nullptr;
   if (entry == nullptr) host.fatal("vm: the example conduit cannot be loaded");
   const Conduit& messages = *reinterpret_cast<Entry>(entry)();
-  // Where only a process's parent may reach its memory unless it says otherwise.
+  // Where only a process's parent may reach its memory unless it permits others.
   prctl(PR_SET_PTRACER, PR_SET_PTRACER_ANY);
   if (messages.attach(&host, &limits) != 0) return nullptr;
   limits.max_transfer = max_transfer;

@@ -101,7 +101,7 @@ TEST(EmuKeptPages, MayBeReadOnly) {
   EXPECT_TRUE(kept->are_at(memory.at(0), memory.size()));
 }
 
-TEST(EmuKeptPages, AreNoneWhereThereIsNoMemory) {
+TEST(EmuKeptPages, AreAbsentWhereThereIsNoMemory) {
   const Memory memory(3);
   ASSERT_EQ(munmap(memory.at(1), page), 0);
   EXPECT_EQ(KeptPages::of(memory.pages()), nullptr);
@@ -158,7 +158,7 @@ TEST_F(EmuAdapter, RegistersForOnceWhatIsTooMuch) {
   }
 }
 
-// The parent of a fork that writes first gets another page, of which no monitor tells: what breaks
+// The parent of a fork that writes first gets another page, which no monitor reports: what breaks
 // programs that fork on real networks.
 TEST_F(EmuAdapter, EndsTheJobWhenTheMemoryIsAnotherOne) {
   const auto fork_and_write = [&] {

@@ -70,7 +70,7 @@ TEST(EmuModel, EveryPresetIsANetwork) {
   }
 }
 
-TEST(EmuModel, SaysWhatIsWrong) {
+TEST(EmuModel, ReportsWhatIsWrong) {
   EXPECT_EQ(mistake("xt5").substr(0, 45), "'xt5' is not a known network; available: myri");
   EXPECT_EQ(mistake("lat=1us").substr(0, 35), "'lat' is not a setting; available: ");
   EXPECT_EQ(mistake("latency=1"), "latency=1: expected a time such as 1.5us");

@@ -255,12 +255,12 @@ TEST(EmuNetwork, NoSourceIsAlwaysLast) {
       while (send_number(ranks[from], request_channel, 0, from) == sent) {
       }
   };
-  std::vector<int> heard(size);
+  std::vector<int> received(size);
   for (int i = 0; i < 300; ++i) {
     refill();
-    for (const std::uint64_t from : poll_numbers(ranks[0], both, 1)) ++heard[from];
+    for (const std::uint64_t from : poll_numbers(ranks[0], both, 1)) ++received[from];
   }
-  for (std::uint32_t from = 1; from < size; ++from) EXPECT_EQ(heard[from], 100) << from;
+  for (std::uint32_t from = 1; from < size; ++from) EXPECT_EQ(received[from], 100) << from;
   poll_numbers(ranks[0]);
 }
 
@@ -301,13 +301,13 @@ TEST(EmuNetwork, UnderASeedMessagesOfOnePairAndChannelOvertake) {
 }
 
 TEST(EmuNetwork, AMessageHeldBackCostsFewPolls) {
-  constexpr std::uint32_t most_polls = Reorder::longest_delay / Reorder::looks_per_poll + 1;
+  constexpr std::uint32_t max_polls = Reorder::longest_delay / Reorder::looks_per_poll + 1;
   for (std::uint64_t seed = 1; seed <= 20; ++seed) {
     Ranks ranks(2, 1, false, seed);
     for (std::uint64_t number = 0; number < 50; ++number) {
       ASSERT_EQ(send_number(ranks[0], request_channel, 1, number), sent);
       std::uint32_t polls = 1;
-      while (poll_numbers(ranks[1]).empty()) ASSERT_LE(++polls, most_polls) << "seed " << seed;
+      while (poll_numbers(ranks[1]).empty()) ASSERT_LE(++polls, max_polls) << "seed " << seed;
     }
   }
 }
@@ -319,7 +319,7 @@ TEST(EmuNetworkDeathTest, AMessageAboveTheLimitEndsTheJob) {
               "emu: a message of 16641 bytes to rank 1; the limit is 16640");
 }
 
-TEST(EmuNetworkDeathTest, APeerThatIsNoneEndsTheJob) {
+TEST(EmuNetworkDeathTest, AnInvalidPeerEndsTheJob) {
   Ranks ranks(2, 1);
   EXPECT_EXIT(send_number(ranks[0], request_channel, 0, 1), testing::ExitedWithCode(7),
               "rank 0, which is not a peer of rank 0 among 2");

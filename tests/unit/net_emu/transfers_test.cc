@@ -15,17 +15,17 @@
 namespace gex::net::emu {
 namespace {
 
-std::vector<const void*> told;
+std::vector<const void*> reported;
 
 void note(void* target) {
-  told.push_back(target);
+  reported.push_back(target);
 }
 
 class EmuTransfers : public WithSegmentFile {
  protected:
   EmuTransfers() : segments(host, layout, network.bytes()) {
     host.complete = note;
-    told.clear();
+    reported.clear();
     segments.open_all();
     EXPECT_EQ(segments.enter(own_part, part_size, &key), 0);
     EXPECT_EQ(own_part[0], std::byte{0});
@@ -47,10 +47,10 @@ TEST_F(EmuTransfers, WithoutAModelAreCompleteAtOnce) {
   char got[5] = {};
   EXPECT_EQ(transfers.put(here(), "late", 5, &done, &local_done, 0), sent);
   EXPECT_TRUE(is_written("late"));
-  EXPECT_EQ(told, (std::vector<const void*>{&local_done, &done}));
+  EXPECT_EQ(reported, (std::vector<const void*>{&local_done, &done}));
   EXPECT_EQ(transfers.get(here(), got, 5, &done, 0), sent);
   EXPECT_STREQ(got, "late");
-  EXPECT_EQ(told.size(), 3u);
+  EXPECT_EQ(reported.size(), 3u);
   EXPECT_FALSE(transfers.any());
 }
 
@@ -67,7 +67,7 @@ TEST_F(EmuTransfers, OfSeveralPiecesGoWhereTheyBelong) {
   Transfers transfers(host, segments, nullptr, 0, 1);
   TwoByThree pieces{own_part};
   ASSERT_EQ(transfers.put_pieces(here(), pieces.there, pieces.here, &done, &local_done, 0), sent);
-  EXPECT_EQ(told, (std::vector<const void*>{&local_done, &done}));
+  EXPECT_EQ(reported, (std::vector<const void*>{&local_done, &done}));
   EXPECT_TRUE(is_written("abcdefg", 100));
   EXPECT_TRUE(is_written("hijkl", 20));
   for (const std::size_t beside : {19, 25, 99, 107}) EXPECT_EQ(own_part[beside], std::byte{0});
@@ -76,7 +76,7 @@ TEST_F(EmuTransfers, OfSeveralPiecesGoWhereTheyBelong) {
   EXPECT_STREQ(pieces.source[0], "ab");
   EXPECT_STREQ(pieces.source[1], "cdefghi");
   EXPECT_STREQ(pieces.source[2], "jkl");
-  EXPECT_EQ(told.size(), 3u);
+  EXPECT_EQ(reported.size(), 3u);
 }
 
 class EmuTimedTransfers : public EmuTransfers {
@@ -87,16 +87,16 @@ class EmuTimedTransfers : public EmuTransfers {
   Ports ports;
 };
 
-TEST_F(EmuTimedTransfers, AreToldWhenTheModelSays) {
+TEST_F(EmuTimedTransfers, AreReportedAtTheModelsTime) {
   Transfers transfers(host, segments, &ports, 0, 8);
   ASSERT_EQ(transfers.put(here(), "bytes", 5, &done, &local_done, 100), sent);
   EXPECT_TRUE(transfers.any());
   EXPECT_EQ(transfers.poll(104), 0u);
   EXPECT_EQ(transfers.poll(105), 1u);
-  EXPECT_EQ(told, std::vector<const void*>{&local_done});
+  EXPECT_EQ(reported, std::vector<const void*>{&local_done});
   EXPECT_EQ(transfers.poll(2104), 0u);
   EXPECT_EQ(transfers.poll(2105), 1u);
-  EXPECT_EQ(told.back(), &done);
+  EXPECT_EQ(reported.back(), &done);
   EXPECT_TRUE(is_written("bytes"));
   EXPECT_FALSE(transfers.any());
 }
@@ -119,20 +119,20 @@ TEST_F(EmuTimedTransfers, AFlushIsCompleteAfterThePutsBeforeItAndNoOthers) {
   Transfers transfers(host, segments, &ports, 0, 8);
   int flushed = 0;
   ASSERT_EQ(transfers.flush(0, &flushed), sent);
-  EXPECT_EQ(told, std::vector<const void*>{&flushed}) << "nothing is under way";
+  EXPECT_EQ(reported, std::vector<const void*>{&flushed}) << "nothing is under way";
   ASSERT_EQ(transfers.put(here(), "late", 4, &done, nullptr, 0), sent);
   ASSERT_EQ(transfers.flush(0, &flushed), sent);
-  EXPECT_EQ(told.size(), 2u) << "that put is told of by itself";
+  EXPECT_EQ(reported.size(), 2u) << "that put is reported by itself";
   ASSERT_EQ(transfers.put(here(), "bytes", 5, nullptr, nullptr, 100), sent);
   ASSERT_EQ(transfers.flush(0, &flushed), sent);
   ASSERT_EQ(transfers.put(here(), "more bytes", 10, nullptr, nullptr, 2000), sent);
-  told.clear();
+  reported.clear();
   EXPECT_EQ(transfers.poll(2104), 1u);
-  EXPECT_EQ(told, std::vector<const void*>{&done});
+  EXPECT_EQ(reported, std::vector<const void*>{&done});
   EXPECT_EQ(transfers.poll(2105), 1u);
-  EXPECT_EQ(told.back(), &flushed);
+  EXPECT_EQ(reported.back(), &flushed);
   EXPECT_TRUE(transfers.any());
-  EXPECT_EQ(transfers.poll(5000), 0u) << "nobody is told of the last one";
+  EXPECT_EQ(transfers.poll(5000), 0u) << "the last one is not reported";
   EXPECT_FALSE(transfers.any());
 }
 
@@ -141,9 +141,9 @@ TEST_F(EmuTimedTransfers, RegisterLargeLocalMemoryThatIsInNoSegment) {
   Transfers transfers(host, segments, &costly, 0, 8);
   static std::byte elsewhere[8192];
   const auto complete_by = [&](Tick now) {
-    const std::size_t before = told.size();
+    const std::size_t before = reported.size();
     transfers.poll(now);
-    return told.size() != before;
+    return reported.size() != before;
   };
   ASSERT_EQ(transfers.put(here(), elsewhere, 4096, &done, nullptr, 0), sent);
   EXPECT_TRUE(complete_by(0));
@@ -172,7 +172,7 @@ TEST_F(EmuTimedTransfers, FindWhatAnAdapterKeepsRegistered) {
   EXPECT_EQ(transfers.poll(1600), 1u);
 }
 
-/// What threads have been told, each a counter.
+/// The completions that threads have seen, each a counter.
 void count_up(void* target) {
   static_cast<std::atomic<int>*>(target)->fetch_add(1, std::memory_order_release);
 }
@@ -181,7 +181,7 @@ class EmuTransferThreads : public EmuTimedTransfers,
                            public testing::WithParamInterface<std::uint64_t> {};
 INSTANTIATE_TEST_SUITE_P(Seeds, EmuTransferThreads, testing::Values(0, 5));
 
-// Every thread puts to and gets from places of its own, and adds to one of everybody's.
+// Every thread puts to and gets from places of its own, and adds to one of all ranks.
 TEST_P(EmuTransferThreads, LoseNothing) {
   constexpr int threads = 4;
   constexpr std::uint64_t rounds = 300;
@@ -191,22 +191,23 @@ TEST_P(EmuTransferThreads, LoseNothing) {
   std::atomic<std::uint64_t> clock{0};
   std::atomic<int> wrong{0};
   const auto work = [&](int thread) {
-    std::atomic<int> told_here{0};
+    std::atomic<int> reported_here{0};
     int expected = 0;
     const auto wait_for = [&](auto begin) {
       while (begin() == would_block) transfers.poll(clock += 100);
       ++expected;
-      while (told_here.load(std::memory_order_acquire) != expected) transfers.poll(clock += 100);
+      while (reported_here.load(std::memory_order_acquire) != expected)
+        transfers.poll(clock += 100);
     };
     const Remote own_place = here(64 + 8 * static_cast<std::size_t>(thread));
     const std::uint64_t one = 1;
     for (std::uint64_t i = 0; i < rounds; ++i) {
       std::uint64_t got = ~i;
-      wait_for([&] { return transfers.put(own_place, &i, 8, &told_here, nullptr, clock); });
-      wait_for([&] { return transfers.get(own_place, &got, 8, &told_here, clock); });
+      wait_for([&] { return transfers.put(own_place, &i, 8, &reported_here, nullptr, clock); });
+      wait_for([&] { return transfers.get(own_place, &got, 8, &reported_here, clock); });
       if (got != i) ++wrong;
       wait_for([&] {
-        return transfers.atomic(here(), GEX_DT_U64, GEX_OP_ADD, &one, &one, nullptr, &told_here,
+        return transfers.atomic(here(), GEX_DT_U64, GEX_OP_ADD, &one, &one, nullptr, &reported_here,
                                 clock);
       });
     }
@@ -235,40 +236,40 @@ TEST_F(EmuTimedTransfers, BeyondTheDepthAreRefusedUntilOneIsComplete) {
 
 using EmuSeededTransfers = EmuTransfers;
 
-TEST_F(EmuSeededTransfers, AreWrittenLateAndTheSourceIsReadBeforeItIsToldReusable) {
+TEST_F(EmuSeededTransfers, AreWrittenLateAndTheSourceIsReadBeforeItIsReportedReusable) {
   bool late = false;
   for (std::uint64_t seed = 1; seed < 20; ++seed) {
     Transfers transfers(host, segments, nullptr, seed, 1);
     std::memset(own_part, 0, 8);
-    told.clear();
+    reported.clear();
     char source[] = "source";
     ASSERT_EQ(transfers.put(here(), source, sizeof source, &done, &local_done, 0), sent);
     late |= !is_written("source");
-    while (told.empty()) transfers.poll(0);
-    ASSERT_EQ(told.front(), &local_done);
+    while (reported.empty()) transfers.poll(0);
+    ASSERT_EQ(reported.front(), &local_done);
     std::memset(source, 'x', sizeof source);
     while (transfers.any()) transfers.poll(0);
-    EXPECT_EQ(told.back(), &done);
+    EXPECT_EQ(reported.back(), &done);
     EXPECT_TRUE(is_written("source"));
   }
   EXPECT_TRUE(late);
 }
 
-TEST_F(EmuSeededTransfers, OfPiecesReadTheirSourcesBeforeTheyAreToldReusable) {
+TEST_F(EmuSeededTransfers, OfPiecesReadTheirSourcesBeforeTheyAreReportedReusable) {
   for (std::uint64_t seed = 1; seed < 20; ++seed) {
     Transfers transfers(host, segments, nullptr, seed, 1);
     std::memset(own_part, 0, 128);
-    told.clear();
+    reported.clear();
     TwoByThree pieces{own_part};
     ASSERT_EQ(transfers.put_pieces(here(), pieces.there, pieces.here, &done, &local_done, 0), sent);
     // The lists are the caller's again.
     std::memset(pieces.there, 0, sizeof pieces.there);
     std::memset(pieces.here, 0, sizeof pieces.here);
-    while (told.empty()) transfers.poll(0);
-    ASSERT_EQ(told.front(), &local_done);
+    while (reported.empty()) transfers.poll(0);
+    ASSERT_EQ(reported.front(), &local_done);
     std::memset(pieces.source, 'x', sizeof pieces.source);
     while (transfers.any()) transfers.poll(0);
-    EXPECT_EQ(told.back(), &done);
+    EXPECT_EQ(reported.back(), &done);
     EXPECT_TRUE(is_written("abcdefg", 100));
     EXPECT_TRUE(is_written("hijkl", 20));
   }
@@ -278,14 +279,14 @@ TEST_F(EmuSeededTransfers, AFlushComesWhenThePutsBeforeItAreWritten) {
   for (std::uint64_t seed = 1; seed < 20; ++seed) {
     Transfers transfers(host, segments, nullptr, seed, 20);
     std::memset(own_part, 0, 256);
-    told.clear();
+    reported.clear();
     for (std::size_t i = 0; i < 20; ++i)
       ASSERT_EQ(transfers.put(here(i * 8), "flushed", 8, nullptr, nullptr, 0), sent);
     ASSERT_EQ(transfers.flush(0, &done), sent);
-    while (told.empty()) transfers.poll(0);
+    while (reported.empty()) transfers.poll(0);
     for (std::size_t i = 0; i < 20; ++i) EXPECT_TRUE(is_written("flushed", i * 8)) << i;
     while (transfers.any()) transfers.poll(0);
-    EXPECT_EQ(told, std::vector<const void*>{&done});
+    EXPECT_EQ(reported, std::vector<const void*>{&done});
   }
 }
 
@@ -305,7 +306,7 @@ TEST_F(EmuSeededTransfers, OfASourceThatStaysAreReadAndWrittenLate) {
 /// The order in which ten puts and ten gets complete.
 std::vector<const void*> order_under(Transfers& transfers, const std::vector<Remote>& places) {
   static char bytes[20][8];
-  told.clear();
+  reported.clear();
   for (std::size_t i = 0; i < places.size(); ++i) {
     if (i % 2 == 0)
       EXPECT_EQ(transfers.put(places[i], bytes[i], 8, bytes[i], nullptr, 0), sent);
@@ -313,7 +314,7 @@ std::vector<const void*> order_under(Transfers& transfers, const std::vector<Rem
       EXPECT_EQ(transfers.get(places[i], bytes[i], 8, bytes[i], 0), sent);
   }
   while (transfers.any()) transfers.poll(0);
-  return told;
+  return reported;
 }
 
 TEST_F(EmuSeededTransfers, CompleteInAnyOrderThatIsTheSameUnderTheSameSeed) {
@@ -357,7 +358,7 @@ TEST_F(EmuTransfers, OperateAtomically) {
   std::int32_t found;
   std::memcpy(&found, own_part + 8, sizeof found);
   EXPECT_EQ(found, 14);
-  EXPECT_EQ(told.size(), 2u);
+  EXPECT_EQ(reported.size(), 2u);
 }
 
 TEST_F(EmuSeededTransfers, OperateLateOnOperandsThatWereReadAtOnce) {

@@ -41,7 +41,7 @@ struct NoReleaseOnToggle : RelacyAtomics {
 struct NoAcquireOnLoad : RelacyAtomics {
   static std::uint64_t load(const Word& w, Order) { return w(RL_INFO).load(rl::mo_relaxed); }
 };
-struct NoReleaseOnLettingGo : RelacyAtomics {
+struct NoReleaseOnReleasing : RelacyAtomics {
   static std::uint64_t fetch_and(Word& w, std::uint64_t v, Order) {
     return w(RL_INFO).fetch_and(v, rl::mo_relaxed);
   }
@@ -186,8 +186,8 @@ TEST(SlotQueueSeededBug, AToggleWithoutReleaseIsCaught) {
 TEST(SlotQueueSeededBug, ALookWithoutAcquireIsCaught) {
   EXPECT_TRUE(is_the_bug(explore<Exchange<NoAcquireOnLoad, 1>>()));
 }
-TEST(SlotQueueSeededBug, LettingGoWithoutReleaseIsCaught) {
-  EXPECT_TRUE(is_the_bug(explore<Exchange<NoReleaseOnLettingGo, 2>>()));
+TEST(SlotQueueSeededBug, ReturningWithoutReleaseIsCaught) {
+  EXPECT_TRUE(is_the_bug(explore<Exchange<NoReleaseOnReleasing, 2>>()));
 }
 TEST(SlotQueueSeededBug, AClaimWithoutTheSecondLookIsCaught) {
   EXPECT_TRUE(is_the_bug(explore<Exchange<RelacyAtomics, 1, HastySender>>()));

@@ -350,7 +350,7 @@ TEST(Channels, RepliesGoOnWhereRequestsHaveNoRoom) {
   ASSERT_TRUE(ranks.settle());
 }
 
-TEST(Strangers, ReplaysAndForgeriesAreRefusedAndCounted) {
+TEST(Outsiders, ReplaysAndForgeriesAreRefusedAndCounted) {
   Ranks ranks(2, {.seed = 3});
   int count = 0;
   handler = [&](std::uint32_t, std::uint32_t, Channel, std::span<const std::byte>) { ++count; };

@@ -136,7 +136,7 @@ TEST(Flow, WhatIsSpreadLeavesAShortQueueRoomForTheOtherWay) {
   EXPECT_LT(paced.taken, 1.2);
 }
 
-// A process that computes acknowledges late: that says nothing of the network.
+// A process that computes acknowledges late: that means nothing for the network.
 TEST(Flow, AReceiverThatIsOftenAwayIsSentAsMuchAsItHasRoomFor) {
   Ranks ranks(2, {.delay = 20'000,
                   .rate = 10 * gigabit,

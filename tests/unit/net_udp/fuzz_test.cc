@@ -117,7 +117,7 @@ TEST(Fuzz, NothingIsTouchedBesideWhatMayBe) {
   std::vector<std::byte> memory(4096 + 2000);
   SegmentKey key{};
   ASSERT_TRUE(ranks.segments[1]->add(memory.data() + 1000, 4096, key));
-  // What answers may be to: some gets that rank 0 does not know of.
+  // What answers may be to: some gets that rank 0 has not made.
   std::vector<std::byte> got(3 * 1000);
   int done = 0;
   for (int i = 0; i < 3; ++i) {

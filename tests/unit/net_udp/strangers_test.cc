@@ -1,5 +1,5 @@
-// Somebody without the key who sees all that ranks send each other, and sends parts of it again to
-// whomever: nothing of it is delivered, ends a rank, or moves a peer, and all of it is counted.
+// A process without the key that sees all that ranks send each other, and sends parts of it again
+// to any rank: nothing of it is delivered, ends a rank, or moves a peer, and all of it is counted.
 
 #include <gtest/gtest.h>
 
@@ -19,7 +19,7 @@ using Recorded = SimulatedNetwork::Recorded;
 
 constexpr std::uint32_t count = 3;
 
-Address stranger() {
+Address outsider() {
   return Address::parse("127.0.0.9", 4711);
 }
 
@@ -121,7 +121,7 @@ class Traffic3 {
 };
 
 using Send = std::function<void(std::uint32_t, Bytes)>;
-/// What a stranger makes of what he sees: to which rank, which bytes. `covered`: bytes of a
+/// What an outsider makes of what it sees: to which rank, which bytes. `covered`: bytes of a
 /// datagram that are authenticated whatever it carries.
 using Forger = void (*)(const std::deque<Recorded>& seen, std::size_t covered, const Send& send);
 
@@ -199,15 +199,15 @@ void truncate(const std::deque<Recorded>& seen, std::size_t /*covered*/, const S
   }
 }
 
-class Strangers : public testing::TestWithParam<Kind> {};
+class Outsiders : public testing::TestWithParam<Kind> {};
 
-INSTANTIATE_TEST_SUITE_P(Kinds, Strangers,
+INSTANTIATE_TEST_SUITE_P(Kinds, Outsiders,
                          testing::Values(Kind{"redirect", redirect}, Kind{"reflect", reflect},
                                          Kind{"replay", replay, true}, Kind{"splice", splice},
                                          Kind{"change", change}, Kind{"truncate", truncate}),
                          [](const auto& kind) { return kind.param.label; });
 
-TEST_P(Strangers, BetweenAllRanksAreRefusedAndCounted) {
+TEST_P(Outsiders, BetweenAllRanksAreRefusedAndCounted) {
   for (const bool covers_bulk : {true, false}) {
     for (const bool at_once : {false, true}) {
       Ranks ranks(count, {.max_datagram = 1472}, {.covers_bulk = covers_bulk});
@@ -222,7 +222,7 @@ TEST_P(Strangers, BetweenAllRanksAreRefusedAndCounted) {
           const std::size_t covered = covers_bulk ? 100 : front_size;
           GetParam().forge(seen, covered, [&](std::uint32_t to, Bytes bytes) {
             ++forged[to];
-            ranks.network.inject(to, std::move(bytes), stranger(), at_once);
+            ranks.network.inject(to, std::move(bytes), outsider(), at_once);
           });
         }
       };
@@ -244,7 +244,7 @@ TEST_P(Strangers, BetweenAllRanksAreRefusedAndCounted) {
 }
 
 TEST(OtherSessions, WhatWasSentInOneIsRefusedInAnother) {
-  // The same ranks with the same key, started again; all of the first session is sent into the
+  // Ranks with an equal key, started again; all of the first session is sent into the
   // second before and while its ranks send the same.
   std::vector<Recorded> recorded;
   for (const std::uint32_t session : {0x1000U, 0x2000U}) {
@@ -266,8 +266,8 @@ TEST(OtherSessions, WhatWasSentInOneIsRefusedInAnother) {
 }
 
 TEST(Bulk, WithoutAuthenticationIsOnlyWhatTheHeaderModeLeavesOut) {
-  // Data of a large put may be changed on their way then, but not the record that says where they
-  // belong, and nothing of what has no datagram for itself.
+  // Data of a large put may be changed on their way then, but not the record that reports where
+  // they belong, and nothing of what has no datagram for itself.
   Ranks ranks(2, {.max_datagram = 1472}, {.covers_bulk = false});
   handler = [](std::uint32_t, std::uint32_t, Channel, std::span<const std::byte>) {};
   Bytes memory(20'000), source(20'000, std::byte{1});
@@ -309,7 +309,7 @@ TEST(Peers, AreNotFollowedToWhereCopiesComeFrom) {
     ASSERT_EQ(ranks.send(0, request_channel, 1, message_of(0, i, 40)), sent);
     // A copy of each arrives first, from elsewhere.
     for (const Recorded& one : std::exchange(ranks.network.recorded, {}))
-      if (one.to == 1001) ranks.network.inject(1, one.bytes, stranger(), true);
+      if (one.to == 1001) ranks.network.inject(1, one.bytes, outsider(), true);
     ASSERT_TRUE(ranks.settle());
   }
   EXPECT_EQ(arrived, 100);
@@ -325,7 +325,7 @@ TEST(Numbers, AreTakenOnceAroundTheNewest) {
     EXPECT_TRUE(freshness.accept(number)) << number;
     EXPECT_FALSE(freshness.accept(number)) << number;
   }
-  EXPECT_FALSE(freshness.accept(3)) << "too old to tell";
+  EXPECT_FALSE(freshness.accept(3)) << "too old to decide";
   EXPECT_TRUE(freshness.accept(3000 - Freshness::window + 1));
   EXPECT_FALSE(freshness.accept(3000 - Freshness::window));
   // The lower half wraps.

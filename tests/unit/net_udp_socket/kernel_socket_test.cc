@@ -179,7 +179,7 @@ TEST_P(Sockets, TheLargestDatagramPassesAndALargerOneIsLost) {
   EXPECT_TRUE(std::ranges::equal(datagrams[0], std::span(bytes).first(largest)));
 }
 
-TEST_P(Sockets, WhatHasNoPlaceIsCutAndSaid) {
+TEST_P(Sockets, WhatHasNoPlaceIsCutAndReported) {
   const std::vector<std::byte> bytes = pattern(500, 5);
   const iovec piece = {const_cast<std::byte*>(bytes.data()), 500};
   const Outgoing message{.to = &receiver->address(), .pieces = &piece, .count = 1};
@@ -199,7 +199,7 @@ TEST_P(Sockets, WhatHasNoPlaceIsCutAndSaid) {
   EXPECT_TRUE(std::ranges::equal(second, std::span(bytes).subspan(100, 50)));
 }
 
-TEST_P(Sockets, NobodyAtThePeersPortIsALoss) {
+TEST_P(Sockets, NoRankAtThePeersPortIsALoss) {
   const Address gone = receiver->address();
   receiver.reset();
   const std::vector<std::byte> bytes = pattern(64, 5);
@@ -254,7 +254,7 @@ TEST_P(Sockets, OverRoutesEverythingArrivesAndSendersAreNotNamed) {
   ASSERT_EQ(sender->send(std::span(messages).first(1)), 1U);
   EXPECT_EQ(receive_all(*receiver, 1000), Datagrams{bytes}) << "with one place";
 
-  // What nobody receives holds up nothing else, and does not count as refused.
+  // What is not received holds up nothing else, and does not count as refused.
   const Address gone = receiver->address();
   receiver.reset();
   for (int i = 0; i < 10; ++i) EXPECT_EQ(sender->send(std::span(messages).first(1)), 1U);
@@ -284,7 +284,7 @@ std::uint32_t held_by(const KernelSocket& socket) {
   return memory[SK_MEMINFO_RMEM_ALLOC];
 }
 
-TEST_P(Sockets, ADatagramIsChargedNoMoreThanTheRuleSays) {
+TEST_P(Sockets, ADatagramIsChargedNoMoreThanTheRule) {
   const std::vector<std::byte> bytes = pattern(65487, 5);
   for (std::size_t size = 1; size <= bytes.size(); size += 1 + size / 16) {
     const iovec piece = {const_cast<std::byte*>(bytes.data()), size};
@@ -311,7 +311,7 @@ TEST_P(Sockets, SegmentsAreChargedNoMoreThanSingleDatagrams) {
   }
 }
 
-TEST_P(Sockets, AsManyDatagramsWaitAsTheBufferIsSaidToHold) {
+TEST_P(Sockets, AsManyDatagramsWaitAsTheBufferHolds) {
   for (const std::size_t size : {std::size_t{8}, std::size_t{1400}, std::size_t{32000}}) {
     SCOPED_TRACE(size);
     receiver = open_at({.bind = sender->address().with_port(0),
@@ -394,7 +394,7 @@ TEST(Open, AnMtuThatIsTooSmallIsRefused) {
   EXPECT_EQ(error, "packets of 1279 bytes are too small for IPv6, which needs 1280");
 }
 
-TEST(Open, ASmallBufferIsWhatTheKernelSays) {
+TEST(Open, ASmallBufferIsWhatTheKernelGrants) {
   const auto socket =
       open_at({.bind = Address::parse("127.0.0.1", 0), .receive_buffer = std::size_t{1} << 20});
   EXPECT_EQ(socket->buffers().wanted_receive, std::size_t{1} << 20);

@@ -98,7 +98,7 @@ class SealBy : public testing::TestWithParam<std::size_t> {
 INSTANTIATE_TEST_SUITE_P(EachMethod, SealBy,
                          testing::Range(std::size_t{0}, digest_methods().size()));
 
-TEST_P(SealBy, TagsAreWhatTheDescriptionSays) {
+TEST_P(SealBy, TagsAreThoseOfTheDescription) {
   Header header;
   for (std::size_t i = 0; i < header.size(); ++i) header[i] = static_cast<std::byte>(200 + i);
   std::vector<std::size_t> sizes = {4095, 4096, 4097, 8192, 10000};

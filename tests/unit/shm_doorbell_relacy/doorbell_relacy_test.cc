@@ -23,13 +23,13 @@ constexpr std::uint32_t numbers = 3;
 constexpr unsigned sleeper = ringers;
 
 /// The last ringer belongs to a process that the sleeper's fences do not include.
-struct StrangerRings : RelacyBell {
+struct OutsiderRings : RelacyBell {
   static bool has_fence() { return rl::thread_index() != ringers - 1; }
 };
 /// Nor does its own look wait for what it has stored.
-struct StrangerWithoutFence : StrangerRings {
+struct OutsiderWithoutFence : OutsiderRings {
   static void ringer_fence() {
-    if (has_fence()) StrangerRings::ringer_fence();
+    if (has_fence()) OutsiderRings::ringer_fence();
   }
   static std::uint32_t load_behind_fence(Word& word) { return load_relaxed(word); }
 };
@@ -38,7 +38,7 @@ struct NoFences : RelacyBell {
   static bool has_fence() { return false; }
   static void ringer_fence() {}
 };
-/// Seeded bug: the word says that the sleeper is awake, but it is not woken.
+/// Seeded bug: the word reports that the sleeper is awake, but it is not woken.
 struct NoWake : RelacyBell {
   static void wake_waiters(Word&) {}
 };
@@ -143,7 +143,7 @@ TEST(DoorbellInterleavings, NoRingIsMissed) {
   EXPECT_EQ((explore<Deliveries<RelacyBell>>()), "");
 }
 TEST(DoorbellInterleavings, NoRingOfAProcessWithoutTheFenceIsMissed) {
-  EXPECT_EQ((explore<Deliveries<StrangerRings>>()), "");
+  EXPECT_EQ((explore<Deliveries<OutsiderRings>>()), "");
 }
 TEST(DoorbellInterleavings, ALimitEndsASleepWithoutFences) {
   EXPECT_EQ((explore<Deliveries<NoFences, BasicDoorbell, Ringing::after_store, 1>>()), "");
@@ -155,8 +155,8 @@ TEST(DoorbellSeededBug, NoFenceOfTheSleeperIsCaught) {
 TEST(DoorbellSeededBug, NoFenceOfARingerIsCaught) {
   EXPECT_TRUE(is_lost_wake(explore<Deliveries<NoRingerFence>>()));
 }
-TEST(DoorbellSeededBug, NoFenceOfAStrangerIsCaught) {
-  EXPECT_TRUE(is_lost_wake(explore<Deliveries<StrangerWithoutFence>>()));
+TEST(DoorbellSeededBug, NoFenceOfAnOutsiderIsCaught) {
+  EXPECT_TRUE(is_lost_wake(explore<Deliveries<OutsiderWithoutFence>>()));
 }
 TEST(DoorbellSeededBug, ASleepWithoutLimitAndFencesIsCaught) {
   EXPECT_TRUE(is_lost_wake(explore<Deliveries<NoFences>>()));

@@ -33,7 +33,7 @@ bool take(TestRing<Atomics>& ring, Consumer<Atomics>& consumer, unsigned& value)
   std::uint32_t what = 0;
   if (!consumer.arrived(ring.ready[at], what)) return false;
   value = ring.content[at](RL_INFO);
-  // Half of what a message says comes with its ready word.
+  // Half of a message comes with its ready word.
   RL_ASSERT(what == value);
   consumer.advance();
   return true;

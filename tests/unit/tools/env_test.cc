@@ -140,7 +140,7 @@ TEST(ToolsEnv, FormattedSizesParseBack) {
   }
 }
 
-TEST(ToolsEnv, VerboseReportsOnceAndSaysWhatIsDefault) {
+TEST(ToolsEnv, VerboseReportsOnceAndNamesDefaults) {
   EXPECT_EXIT(
       {
         gasnett_setenv("GASNET_VERBOSEENV", "1");

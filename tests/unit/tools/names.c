@@ -22,7 +22,7 @@
     defined(GASNETT_STRONGATOMIC_NOT_SIGNALSAFE) ||                                    \
     defined(GASNETT_STRONGATOMIC32_NOT_SIGNALSAFE) ||                                  \
     defined(GASNETT_STRONGATOMIC64_NOT_SIGNALSAFE)
-#error "a guard is defined that says the tools fall back on something"
+#error "a guard is defined by which the tools fall back on something"
 #endif
 #if !GASNETT_HAVE_ATOMIC_CAS || !GASNETT_HAVE_ATOMIC_ADD_SUB || !GASNETT_HAVE_STRONGATOMIC_CAS || \
     !GASNETT_HAVE_STRONGATOMIC_ADD_SUB || !GASNETT_SET_AFFINITY_SUPPORT ||                        \

@@ -24,7 +24,7 @@ TEST(ToolsSingleThread, TypesHaveTheSizeOfTheThreadedOnes) {
   EXPECT_EQ(sizeof(gasnett_mutex_t), sizeof(pthread_mutex_t) + sizeof(uintptr_t));
 }
 
-TEST(ToolsSingleThread, LocksLetEverybodyIn) {
+TEST(ToolsSingleThread, LocksAreAlwaysFree) {
   gasnett_mutex_t mutex = GASNETT_MUTEX_INITIALIZER;
   gasnett_mutex_lock(&mutex);
   gasnett_mutex_lock(&mutex);
@@ -38,7 +38,7 @@ TEST(ToolsSingleThread, WaitingOnAConditionIsAnError) {
               "compiled for one thread");
 }
 
-TEST(ToolsSingleThread, IsWhatTheConfigurationSays) {
+TEST(ToolsSingleThread, IsWhatTheConfigurationAsksFor) {
   EXPECT_NE(std::string(GASNETT_CONFIG_STRING).find(",seq,"), std::string::npos);
   EXPECT_EQ(GASNETT_MAX_THREADS, 1);
 }

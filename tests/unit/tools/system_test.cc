@@ -68,7 +68,7 @@ TEST(ToolsSystem, AffinityBindsTheCallingThread) {
   }).join();
 }
 
-TEST(ToolsSystem, LimitsAreRaisedUnlessToldOtherwise) {
+TEST(ToolsSystem, LimitsAreRaisedUnlessTheVariableForbids) {
   rlimit limit;
   ASSERT_EQ(getrlimit(RLIMIT_CPU, &limit), 0);
   const rlim_t lowered = 1000000;  // seconds
@@ -88,7 +88,7 @@ TEST(ToolsSystem, LimitsAreRaisedUnlessToldOtherwise) {
   EXPECT_NE(gasnett_maximize_rlimits(), 0);
 }
 
-TEST(ToolsSystem, StreamsAreFlushedAndLetGo) {
+TEST(ToolsSystem, StreamsAreFlushedAndReleased) {
   EXPECT_EXIT(
       {
         // A full buffer on stderr's descriptor is what the parent reads.
@@ -108,7 +108,7 @@ TEST(ToolsSystem, StreamsAreFlushedAndLetGo) {
       testing::ExitedWithCode(0), "^kept,kept too$");
 }
 
-TEST(ToolsSystem, MmapGivesZeroedPagesOrSaysNo) {
+TEST(ToolsSystem, MmapGivesZeroedPagesOrFails) {
   auto* memory = static_cast<unsigned char*>(gasnett_mmap(3 * GASNETT_PAGESIZE));
   ASSERT_NE(memory, MAP_FAILED);
   EXPECT_EQ(reinterpret_cast<std::uintptr_t>(memory) % 4096, 0u);

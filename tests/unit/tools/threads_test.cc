@@ -38,7 +38,7 @@ TEST(ToolsMutex, ExcludesOtherThreads) {
   EXPECT_EQ(guarded, std::uint64_t{threads} * 5000);
 }
 
-TEST(ToolsMutex, TrylockSaysBusy) {
+TEST(ToolsMutex, TrylockReturnsBusy) {
   gasnett_mutex_t mutex;
   gasnett_mutex_init(&mutex);
   gasnett_mutex_lock(&mutex);
@@ -122,7 +122,7 @@ TEST(ToolsCondition, WaitingWithoutTheMutexIsNamed) {
               "gasnett_cond_wait: this thread does not hold the mutex");
 }
 
-TEST(ToolsRwlock, WritersExcludeEverybody) {
+TEST(ToolsRwlock, WritersExcludeAllOthers) {
   static gasnett_rwlock_t lock = GASNETT_RWLOCK_INITIALIZER;
   std::uint64_t first = 0, second = 0;
   std::atomic<int> torn{0};

@@ -29,7 +29,7 @@ TEST(ToolsTicks, NeverRunBackward) {
 
 TEST(ToolsTicks, AgreeWithTheClock) {
   gasnett_ticks_to_ns(1);  // calibrated from here on
-  // The same interval on both clocks. Somebody else may get the processor between the two
+  // One interval on both clocks. Another process may get the processor between the two
   // readings at either end, so the closest of several tries counts.
   constexpr double tolerance = 0.002;
   double closest = 1;

@@ -4,8 +4,8 @@
 #include <cstdarg>
 #include <cstdio>
 
-/// One whole line, whoever else writes.
-[[gnu::format(printf, 1, 2)]] inline void say(const char* format, ...) {
+/// One whole line, whichever other process writes.
+[[gnu::format(printf, 1, 2)]] inline void print(const char* format, ...) {
   char line[256];
   std::va_list values;
   va_start(values, format);

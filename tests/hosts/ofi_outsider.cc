@@ -1,11 +1,12 @@
-// Somebody who speaks libfabric's protocol and does not belong to the job.
+// A process that speaks libfabric's protocol and does not belong to the job.
 //
-//   ofi_stranger PROVIDER ADDRESS PORT send   messages of many sizes, with chance for contents:
+//   ofi_outsider PROVIDER ADDRESS PORT send   messages of many sizes, with chance for contents:
 //   some
 //                                             shorter than a stamp, some longer than any message of
 //                                             a job's. Ends with status 0 when something was sent,
 //                                             whatever became of it
-//   ofi_stranger PROVIDER ADDRESS PORT read   memory under the keys that somebody would guess. Ends
+//   ofi_outsider PROVIDER ADDRESS PORT read   memory under the keys that an outsider would guess.
+//   Ends
 //                                             with status 0 when it was not there; the provider
 //                                             breaks the connection at the first that is wrong
 //
@@ -35,7 +36,7 @@ namespace {
 
 void require(bool holds, const char* what) {
   if (holds) return;
-  std::fprintf(stderr, "ofi_stranger: %s\n", what);
+  std::fprintf(stderr, "ofi_outsider: %s\n", what);
   std::_Exit(1);
 }
 
@@ -43,7 +44,7 @@ bool is_one_of(const void* context, std::span<const fi_context2> all) {
   return context >= all.data() && context < all.data() + all.size();
 }
 
-/// What a stranger has of a rank.
+/// What an outsider can find out of a rank.
 struct Reached {
   fid_ep* endpoint;
   fid_cq* completions;
