@@ -53,7 +53,7 @@ struct Entry {
 
 class Client {
  public:
-  /// Opens everything, as far as it goes: `error` and `failed` say where it ended.
+  /// Opens everything, as far as it goes: `error` and `failed` show where it ended.
   explicit Client(const Ask& ask = {}, std::size_t queue = 4096, bool with_events = false);
   explicit Client(Info info, std::size_t queue = 4096, bool with_events = false);
   ~Client();

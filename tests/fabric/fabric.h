@@ -10,7 +10,7 @@
 
 namespace gexsim {
 
-/// Events of endpoints. Nobody reads them in the order in which they matter, so they only wait.
+/// Events of endpoints. They are not read in the order in which they matter, so they only wait.
 class EventQueue : public fid_eq {
  public:
   EventQueue(const fi_eq_attr* attributes, void* context);

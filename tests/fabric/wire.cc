@@ -17,7 +17,7 @@
 namespace gexsim {
 
 /// Holds the lock of the ring, which a process that dies with it leaves to the next: head and tail
-/// change last, so that half a packet is none.
+/// change last, so that half a packet is not seen.
 class Inbox::Guard {
  public:
   explicit Guard(pthread_mutex_t& mutex) : mutex_(mutex) {

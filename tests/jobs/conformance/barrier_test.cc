@@ -139,7 +139,7 @@ TEST(Barrier, ASmallTeamsDoesNotWaitForOutsiders) {
 }
 
 TEST(Barrier, OfTheHundredthTeamIsSeenInSharedMemoryAsOfTheFirst) {
-  // Then it is over once all have arrived, though nobody has polled since.
+  // Then it is over once all have arrived, though no rank has polled since.
   gex_Rank_t members = 0;
   gex_System_QueryNbrhdInfo(nullptr, &members, nullptr);
   std::vector<gex_TM_t> teams;
