@@ -211,12 +211,11 @@ TEST_F(TraceFileTest, GoesOnInWhatFitsWhenTheDiskIsFull) {
   testing::internal::CaptureStderr();
   Cursor cursor(file, 1);
   add(cursor, 1, count);
-  const std::string announced = testing::internal::GetCapturedStderr();
+  const std::string output = testing::internal::GetCapturedStderr();
   ASSERT_EQ(setrlimit(RLIMIT_FSIZE, &before), 0);
   ASSERT_EQ(why, "");
-  EXPECT_NE(announced.find("trace file " + path + ": File too large after "), announced.npos)
-      << announced;
-  EXPECT_EQ(std::count(announced.begin(), announced.end(), '\n'), 1);
+  EXPECT_NE(output.find("trace file " + path + ": File too large after "), output.npos) << output;
+  EXPECT_EQ(std::count(output.begin(), output.end(), '\n'), 1);
   const Content content(path);
   EXPECT_EQ(content.header.disk_full, 1U);
   const std::vector<Record> records = content.records();

@@ -312,11 +312,11 @@ TEST_P(Fuzz, WhatCannotBeIsRefusedInALine) {
     SCOPED_TRACE(refused.change + ": " + ended.text());
     expect_no_harm(ended);
     EXPECT_EQ(ended.outcome.status, 1);
-    std::string announced = refused.line;
-    if (const std::size_t at = announced.find('@'); at != std::string::npos)
-      announced.replace(at, 1, std::to_string(sender));
-    EXPECT_TRUE(has_line(ended.outcome.error, "^gex: rank [0-9]: .*" + announced))
-        << "not refused with: " << announced;
+    std::string line = refused.line;
+    if (const std::size_t at = line.find('@'); at != std::string::npos)
+      line.replace(at, 1, std::to_string(sender));
+    EXPECT_TRUE(has_line(ended.outcome.error, "^gex: rank [0-9]: .*" + line))
+        << "not refused with: " << line;
   }
 }
 

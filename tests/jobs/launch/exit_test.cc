@@ -100,9 +100,9 @@ TEST_P(Exit, EndWithSuccessEndsThoseWhoNeverComeToTheirEnd) {
 TEST_P(Exit, AFailureLetsTheOthersComeToTheirEndWithoutASignal) {
   const std::vector<std::pair<const char*, std::string>> ways = {
       {"by-end", ""}, {"by-exit", ") returned 4 from main or called exit(4)"}};
-  for (const auto& [way, announced] : ways) {
+  for (const auto& [way, message] : ways) {
     const Outcome outcome = job_with_time(3, {"fail-together", way}).run();
-    expect_failure(outcome, 4, announced);
+    expect_failure(outcome, 4, message);
     EXPECT_EQ(outcome.output, "the reason\n") << way;
   }
 }

@@ -75,8 +75,8 @@ class Slurm {
     close(words[1]);
     close(end[0]);
     end_ = end[1];
-    char announced[5];
-    ready_ = read(words[0], announced, sizeof announced) == sizeof announced;
+    char word[5];
+    ready_ = read(words[0], word, sizeof word) == sizeof word;
     close(words[0]);
     if (ready_) setenv("SLURM_CONF", (folder_ + "/slurm.conf").c_str(), 1);
   }
@@ -191,9 +191,9 @@ TEST_P(Foreign, HostsExchangeThroughTheRootThatRank0Starts) {
 }
 
 TEST_P(Foreign, RanksOfAHostNeedNotBeConsecutive) {
-  const Outcome announced = run(job_on_hosts(5, {"who"}, "cyclic"));
-  expect_success(announced);
-  expect_hosts_in_turn(announced, 5);
+  const Outcome outcome = run(job_on_hosts(5, {"who"}, "cyclic"));
+  expect_success(outcome);
+  expect_hosts_in_turn(outcome, 5);
   const Outcome shared = run(job_on_hosts(5, {"share"}, "cyclic"));
   expect_success(shared);
   EXPECT_EQ(lines_with(shared.output, "shared"), 5);
@@ -213,9 +213,9 @@ TEST_P(Foreign, LaunchersPlaceRanksInTurn) {
     return run(start(5, std::move(words)));
   };
   // The launcher's processes on other hosts may end after it.
-  const Outcome announced = job_in_turn("who");
-  EXPECT_EQ(announced.status, 0) << announced.error;
-  expect_hosts_in_turn(announced, 5);
+  const Outcome outcome = job_in_turn("who");
+  EXPECT_EQ(outcome.status, 0) << outcome.error;
+  expect_hosts_in_turn(outcome, 5);
   const Outcome shared = job_in_turn("share");
   EXPECT_EQ(shared.status, 0) << shared.error;
   EXPECT_EQ(lines_with(shared.output, "shared"), 5);
@@ -227,10 +227,9 @@ TEST_P(Foreign, TheStatusIsTheRanks) {
     expect_clean(outcome);
     EXPECT_EQ(outcome.status, code) << outcome.error;
     EXPECT_EQ(lines_with(outcome.output, "final output"), 1);
-    const int announced = code == 0 ? 1 : 0;
-    EXPECT_EQ(lines_with(outcome.error, ") called gasnet_exit(0); ranks"), announced)
-        << outcome.error;
-    EXPECT_EQ(lines_with(outcome.error, "gex: "), announced) << outcome.error;
+    const int lines = code == 0 ? 1 : 0;
+    EXPECT_EQ(lines_with(outcome.error, ") called gasnet_exit(0); ranks"), lines) << outcome.error;
+    EXPECT_EQ(lines_with(outcome.error, "gex: "), lines) << outcome.error;
   }
 }
 
@@ -264,11 +263,11 @@ TEST_P(Foreign, ADeadRankIsNamedAndEndsTheJob) {
     const Outcome outcome = running->finish();
     EXPECT_NE(outcome.status, 0);
     EXPECT_LE(lines_with(outcome.error, "gex: "), 1) << outcome.error;
-    const std::string announced = outcome.output + outcome.error;
-    EXPECT_GE(lines_with(announced, message) + lines_with(announced, "ignal 9") +
-                  lines_with(announced, "EXIT CODE: 9"),
-              1)
-        << announced;
+    const std::string text = outcome.output + outcome.error;
+    EXPECT_GE(
+        lines_with(text, message) + lines_with(text, "ignal 9") + lines_with(text, "EXIT CODE: 9"),
+        1)
+        << text;
   };
   expect_named(job(3, {"die", "9", "1"}), "gex: rank 1 (host ");
   expect_named(job_on_hosts(4, {"die", "9", "3"}), "gex: rank 3 (host h1, pid ");

@@ -109,18 +109,18 @@ TEST_F(Launchers, StayOnThisMachineWhereTheyHaveTo) {
   expect_places("amudprun", {"-spawn", "L"}, named, {0, 0});
   expect_places("gasnetrun_smp", {}, named, {0, 0});
   expect_places("gasnetrun_emu", {"-N", "1"}, named, {0, 0});
-  Variables announced = named;
-  announced.emplace_back("GASNET_SPAWNER", "fork");
-  expect_places("gasnetrun_ofi", {}, announced, {0, 0});
+  Variables variables = named;
+  variables.emplace_back("GASNET_SPAWNER", "fork");
+  expect_places("gasnetrun_ofi", {}, variables, {0, 0});
   expect_places("gasnetrun_ofi", {"-N", "1"}, {}, {0, 0});
   // Chapel's launchers ask for a machine a rank.
-  expect_places("gasnetrun_ofi", {"-N", "2", "-c", "0"}, announced, {0, 0});
+  expect_places("gasnetrun_ofi", {"-N", "2", "-c", "0"}, variables, {0, 0});
   expect_places("gasnetrun_ofi", {"-N", "2", "-spawner=fork"}, {}, {0, 0});
   expect_places("gasnetrun_emu", {"-N", "2", "-spawner=fork"}, {}, {0, 0});
   // The environment's network overrides the launcher's.
-  announced = named;
-  announced.emplace_back("GEX_CONDUIT", "smp");
-  expect_places("gasnetrun_ofi", {}, announced, {0, 0});
+  variables = named;
+  variables.emplace_back("GEX_CONDUIT", "smp");
+  expect_places("gasnetrun_ofi", {}, variables, {0, 0});
 }
 
 TEST_F(Launchers, TakeTheSpawnerOfTheOptionThenOfTheNetwork) {

@@ -269,7 +269,7 @@ TEST(Hosts, OfAnAllocationThatAreNotUsedAreNamed) {
   const NotingShell files(0);
   std::ofstream(files.folder + "/nodes") << "n1\nn1\nn2\n";
   using Variables = std::vector<std::pair<std::string, std::string>>;
-  const auto announced = [](const Variables& variables, const std::vector<std::string>& options) {
+  const auto warning = [](const Variables& variables, const std::vector<std::string>& options) {
     std::vector<std::string> words = {gexrun};
     words.insert(words.end(), options.begin(), options.end());
     words.emplace_back("true");
@@ -288,15 +288,15 @@ TEST(Hosts, OfAnAllocationThatAreNotUsedAreNamed) {
         Variables{{"LSB_JOBID", "7"}, {"LSB_HOSTS", "n1 n1 n2"}},
         Variables{{"LSB_JOBID", "7"}, {"LSB_MCPU_HOSTS", "n1 2 n2 2"}},
         Variables{{"JOB_ID", "7"}, {"PE_HOSTFILE", files.folder + "/nodes"}}}) {
-    const std::string error = announced(variables, two);
+    const std::string error = warning(variables, two);
     EXPECT_EQ(lines_with(error, "all ranks run on this host; the 2 hosts of "), 1) << error;
     EXPECT_EQ(lines_with(error, " job 7: n"), 1) << error;
     // One rank, or hosts that are named, need no other.
-    EXPECT_EQ(announced(variables, {"-n", "1"}), "");
-    EXPECT_EQ(announced(variables, {"-n", "2", "--hosts", "localhost:2"}), "");
+    EXPECT_EQ(warning(variables, {"-n", "1"}), "");
+    EXPECT_EQ(warning(variables, {"-n", "2", "--hosts", "localhost:2"}), "");
   }
-  EXPECT_EQ(announced({{"SLURM_JOB_ID", "7"}, {"SLURM_JOB_NUM_NODES", "1"}}, two), "");
-  EXPECT_EQ(announced({{"LSB_JOBID", "7"}, {"LSB_MCPU_HOSTS", "n1 2"}}, two), "");
+  EXPECT_EQ(warning({{"SLURM_JOB_ID", "7"}, {"SLURM_JOB_NUM_NODES", "1"}}, two), "");
+  EXPECT_EQ(warning({{"LSB_JOBID", "7"}, {"LSB_MCPU_HOSTS", "n1 2"}}, two), "");
 }
 
 TEST(Hosts, AProgramThatIsNotThereIsNamedWithItsHost) {

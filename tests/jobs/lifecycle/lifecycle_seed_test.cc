@@ -51,11 +51,11 @@ TEST(Seed, JobsOfOneSeedDeliverMessagesInTheSameOrder) {
 
 TEST(Seed, JobsOfOneSeedCarryTransfersOutAndCompleteThemInTheSameOrder) {
   int early = 0;
-  for (const std::string& announced : expect_choices_of_seeds("transfer_order", "put ", 16)) {
-    EXPECT_EQ(lines_with(announced, "get "), 16);
-    EXPECT_EQ(lines_with(announced, "atomic "), 16);
-    EXPECT_EQ(lines_with(announced, "found "), 1);
-    std::istringstream lines(announced);
+  for (const std::string& output : expect_choices_of_seeds("transfer_order", "put ", 16)) {
+    EXPECT_EQ(lines_with(output, "get "), 16);
+    EXPECT_EQ(lines_with(output, "atomic "), 16);
+    EXPECT_EQ(lines_with(output, "found "), 1);
+    std::istringstream lines(output);
     for (std::string line; std::getline(lines, line);) {
       int number = 0;
       int reusable = 0;

@@ -395,14 +395,14 @@ TEST(EmuSettings, AnImpossibleDepthEndsTheJobInOneLine) {
 TEST(ExampleLimits, MoreRanksThanItTakesAreRefused) {
   const Conduit* example = find(GEX_EXAMPLE_CONDUIT);
   Host host{};
-  static std::string announced;
+  static std::string warning;
   host.version = interface_version;
   host.size = 65;
   host.host_of = [](std::uint32_t) { return 0u; };
-  host.warn = [](const char* text) { announced = text; };
+  host.warn = [](const char* text) { warning = text; };
   Limits limits{};
   EXPECT_NE(example->attach(&host, &limits), 0);
-  EXPECT_NE(announced.find("at most 64 ranks"), std::string::npos) << announced;
+  EXPECT_NE(warning.find("at most 64 ranks"), std::string::npos) << warning;
 }
 
 #ifdef GEX_OFI_CONDUIT
