@@ -237,9 +237,12 @@ class Negotiation {
       own.sin_family = AF_INET;
       own.sin_addr.s_addr = ip_of(nic);
       in_addr named{};
-      if (node != nullptr && inet_pton(AF_INET, node, &named) == 1 &&
-          named.s_addr != own.sin_addr.s_addr)
-        return false;
+      if (node != nullptr && inet_pton(AF_INET, node, &named) == 1) {
+        // Every interface is also the loopback's.
+        const bool is_loopback = ntohl(named.s_addr) >> 24 == IN_LOOPBACKNET;
+        if (!is_loopback && named.s_addr != own.sin_addr.s_addr) return false;
+        own.sin_addr = named;
+      }
       info.src_addr = std::malloc(sizeof own);
       info.src_addrlen = sizeof own;
       std::memcpy(info.src_addr, &own, sizeof own);

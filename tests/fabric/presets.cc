@@ -30,13 +30,13 @@ const std::vector<Preset>& presets() {
       {"psm3",
        "name=psm3,nic_name=psm3_%,address=psmx3,inject=64,max_message=4G,tx_size=1024,"
        "tx_reported=max,orders=sas|rar|raw|war|waw|rma_rar|rma_raw|rma_war|rma_waw,"
-       "orders_as_asked=0,max_order=4K,visible_polls=2,blocks_ms=20,connect_polls=1,connect_"
+       "orders_as_asked=0,max_order=4K,visible_polls=2,blocks_ms=2,connect_polls=1,connect_"
        "patience_ms=5000,iov=1,"
        "release=each,endpoints=64"},
       {"psm2",
        "name=psm2,nic_name=hfi1_%,address=psmx2,required_mode=context,inject=64,max_message=4G,"
        "tx_size=1024,tx_reported=max,orders=sas|rar|raw|war|waw|rma_rar|rma_raw|rma_war|rma_waw,"
-       "orders_as_asked=0,max_order=4K,visible_polls=2,blocks_ms=20,connect_polls=1,connect_"
+       "orders_as_asked=0,max_order=4K,visible_polls=2,blocks_ms=2,connect_polls=1,connect_"
        "patience_ms=5000,iov=1,"
        "release=each,endpoints=1"},
       {"opx",

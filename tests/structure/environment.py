@@ -37,7 +37,7 @@ ALLOWED = {
     "src/launch/map/allocation.cc": (r"variable\)", BATCH_SYSTEM),
     "src/net/mpi/mpi.cc": (r"sign\.variable\)", MANAGER),
     "src/net/mpi/library/session.cc": (r'(size_variable|"PMIX_NAMESPACE")\)', MANAGER),
-    "src/net/ofi/endpoint.cc": (r"name\)", LIBFABRIC),
+    "src/net/ofi/default_variable.h": (r"name\)", LIBFABRIC),
     "src/net/ofi/ofi.cc": (r"port_variable\)", OF_LIBRARY),
     "src/net/ucx/ucx.cc": (r'("UCX_TCP_PORT_RANGE"|ucx_name)\)', OF_LIBRARY),
 }

@@ -5,33 +5,21 @@
 
 namespace gex::net::ofi {
 
-namespace {
-
-/// A rank over libfabric 1.17's rxd jumps into nowhere when it is asked for an atomic operation.
-bool fails_at_atomics(const fi_info& info) noexcept {
-  return std::string_view(info.fabric_attr->prov_name).ends_with(";ofi_rxd");
-}
-
-}  // namespace
-
 RmaMeans rma_means(const fi_info& info) noexcept {
   RmaMeans means;
-  means.delivery_complete = (info.tx_attr->op_flags & FI_DELIVERY_COMPLETE) != 0;
+  const Habits habits = habits_of(info);
+  means.delivery_complete =
+      (info.tx_attr->op_flags & FI_DELIVERY_COMPLETE) != 0 && !habits.ignores_delivery;
   if ((info.tx_attr->msg_order & (FI_ORDER_RAW | FI_ORDER_RMA_RAW)) != 0)
     means.max_ordered = info.ep_attr->max_order_raw_size;
   means.available =
       (info.caps & FI_RMA) != 0 && (means.delivery_complete || means.max_ordered != 0);
-  means.atomics = means.available && (info.caps & FI_ATOMIC) != 0 && !fails_at_atomics(info);
+  means.atomics = means.available && (info.caps & FI_ATOMIC) != 0 && !habits.fails_at_atomics;
   return means;
 }
 
-bool makes_connections(const fi_info& info) noexcept {
-  const std::string_view name = info.fabric_attr->prov_name;
-  return name.ends_with(";ofi_rxm") || name == "tcp" || name == "net" || name == "sockets";
-}
-
-bool is_shm(const fi_info& info) noexcept {
-  return std::string_view(info.fabric_attr->prov_name) == "shm";
+Habits habits_of(const fi_info& info) noexcept {
+  return habits_of(std::string_view(info.fabric_attr->prov_name));
 }
 
 Domain::Domain(Info info, std::size_t ranks, std::size_t endpoints, std::string& error)
@@ -41,6 +29,11 @@ Domain::Domain(Info info, std::size_t ranks, std::size_t endpoints, std::string&
   fid_fabric* fabric = nullptr;
   if (!took(fi_fabric(info_->fabric_attr, &fabric, nullptr), fabric, fabric_, "fi_fabric", error))
     return;
+  // Some providers end the process at an error that they cannot report.
+  fi_eq_attr events{};
+  events.wait_obj = FI_WAIT_NONE;
+  fid_eq* queue = nullptr;
+  if (fi_eq_open(fabric, &events, &queue, nullptr) == 0) events_.reset(queue);
   fid_domain* domain = nullptr;
   if (!took(fi_domain(fabric, info_.get(), &domain, nullptr), domain, domain_, "fi_domain", error))
     return;
@@ -49,6 +42,16 @@ Domain::Domain(Info info, std::size_t ranks, std::size_t endpoints, std::string&
   attributes.count = ranks * endpoints;
   fid_av* peers = nullptr;
   took(fi_av_open(domain, &attributes, &peers, nullptr), peers, peers_, "fi_av_open", error);
+}
+
+std::string Domain::take_device_error() const {
+  if (!events_) return {};
+  std::uint32_t event = 0;
+  fi_eq_entry entry{};
+  if (fi_eq_read(events_.get(), &event, &entry, sizeof entry, 0) != -FI_EAVAIL) return {};
+  fi_eq_err_entry error{};
+  if (fi_eq_readerr(events_.get(), &error, 0) < 0) return {};
+  return error_text(error.err);
 }
 
 bool Domain::insert_all(std::span<const std::byte> names, std::size_t stride, std::string& error) {

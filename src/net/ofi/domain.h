@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "net/ofi/fabric.h"
+#include "net/ofi/habits.h"
 
 namespace gex::net::ofi {
 
@@ -23,12 +24,8 @@ struct RmaMeans {
 };
 RmaMeans rma_means(const fi_info& info) noexcept;
 
-/// Returns true if it carries messages over connections that it makes itself, at the first message
-/// between two endpoints.
-bool makes_connections(const fi_info& info) noexcept;
-
-/// Returns true if endpoints have files with names (/dev/shm).
-bool is_shm(const fi_info& info) noexcept;
+/// Returns the habits of the provider that this describes.
+Habits habits_of(const fi_info& info) noexcept;
 
 class Domain {
  public:
@@ -41,6 +38,10 @@ class Domain {
   RmaMeans rma() const noexcept { return rma_; }
   fid_domain* domain() const noexcept { return domain_.get(); }
   fid_av* addresses() const noexcept { return peers_.get(); }
+  /// Endpoints report there the errors that belong to no operation; null: the provider has none.
+  fid_eq* events() const noexcept { return events_.get(); }
+  /// Returns the text of such an error, or nothing.
+  std::string take_device_error() const;
   bool has_text_for_name() const noexcept { return info_->addr_format == FI_ADDR_STR; }
 
   /// Inserts the names of all ranks' first endpoints, each `stride` bytes after the one before.
@@ -58,6 +59,7 @@ class Domain {
   RmaMeans rma_;
   std::size_t ranks_;
   Fid<fid_fabric> fabric_;
+  Fid<fid_eq> events_;
   Fid<fid_domain> domain_;
   Fid<fid_av> peers_;
   std::vector<fi_addr_t> first_addresses_;

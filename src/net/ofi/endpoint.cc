@@ -12,6 +12,8 @@
 #include <system_error>
 #include <utility>
 
+#include "net/ofi/default_variable.h"
+#include "net/ofi/provider.h"
 #include "net/ofi/wire.h"
 
 namespace gex::net::ofi {
@@ -19,31 +21,22 @@ namespace gex::net::ofi {
 namespace {
 
 /// Completions that may wait to be read; a provider that has more than that holds operations back.
+/// A device without such long queues gets a shorter one.
 constexpr std::size_t queued_completions = 8192;
+constexpr std::size_t least_completions = 256;
+
+/// 0: the provider's own choice. Users of cxi are asked to set it for large jobs, and it holds only
+/// for clients without a wish.
+std::size_t first_queue_size(const fi_info& info) {
+  const bool chooses = is_set("FI_CXI_DEFAULT_CQ_SIZE") && way_of(info).provider == "cxi";
+  return chooses ? 0 : queued_completions;
+}
 
 bool succeeded(int result, const char* what, std::string& error) {
   if (result == 0) return true;
   error = std::string(what) + ": " + error_text(result);
   return false;
 }
-
-/// A variable of the environment that is set while this object lives, unless the user has set it.
-class DefaultVariable {
- public:
-  DefaultVariable(const char* name, std::size_t value)
-      : name_(name), sets_(std::getenv(name) == nullptr) {
-    if (sets_) setenv(name, std::to_string(value).c_str(), 0);
-  }
-  DefaultVariable(const DefaultVariable&) = delete;
-  DefaultVariable& operator=(const DefaultVariable&) = delete;
-  ~DefaultVariable() {
-    if (sets_) unsetenv(name_);
-  }
-
- private:
-  const char* const name_;
-  const bool sets_;
-};
 
 /// How long a connection may keep its handshake incomplete. A peer's comes in one packet.
 constexpr timeval handshake_limit{0, 200'000};
@@ -73,20 +66,44 @@ Endpoint::Endpoint(const Domain& domain, std::string& error) : domain_(domain) {
   // rxm sends a message of up to 16 KiB at once, and has its receiver fetch a longer one, in three
   // packets instead of one. Over TCP it takes another limit from the environment, whenever it makes
   // an endpoint: the largest message of this conduit is a little longer than that.
-  const DefaultVariable eager_limit("FI_OFI_RXM_EAGER_LIMIT", max_wire);
+  const DefaultVariable eager_limit("FI_OFI_RXM_EAGER_LIMIT", std::to_string(max_wire));
+  make(error);
+}
+
+bool Endpoint::make(std::string& error) {
+  endpoint_.reset();
   fid_ep* endpoint = nullptr;
   // libfabric does not write to the description.
-  if (took(fi_endpoint(domain.domain(), const_cast<fi_info*>(&domain.info()), &endpoint, nullptr),
-           endpoint, endpoint_, "fi_endpoint", error))
-    // Here, because libfabric 1.17's rxm cannot close an endpoint that lacks them.
-    succeeded(fi_ep_bind(endpoint, &domain.addresses()->fid, 0), "fi_ep_bind of the addresses",
-              error);
+  if (!took(
+          fi_endpoint(domain_.domain(), const_cast<fi_info*>(&domain_.info()), &endpoint, nullptr),
+          endpoint, endpoint_, "fi_endpoint", error))
+    return false;
+  if (domain_.events() != nullptr) fi_ep_bind(endpoint, &domain_.events()->fid, 0);
+  // Here, because libfabric 1.17's rxm cannot close an endpoint that lacks them.
+  return succeeded(fi_ep_bind(endpoint, &domain_.addresses()->fid, 0),
+                   "fi_ep_bind of the addresses", error);
 }
 
 bool Endpoint::enable(std::string& error) {
   routes_ = std::make_unique<Route[]>(domain_.ranks());
+  std::size_t size = first_queue_size(info());
+  while (!enable(size, error)) {
+    size /= 2;
+    endpoint_.reset();
+    completions_.reset();
+    std::string ignored;
+    if (size < least_completions || !make(ignored)) return false;
+    error.clear();
+  }
+  const std::vector<std::byte> own_name = name(error);
+  if (!error.empty()) return false;
+  limit_handshakes(own_name);
+  return true;
+}
+
+bool Endpoint::enable(std::size_t queue_size, std::string& error) {
   fi_cq_attr queue_attributes{};
-  queue_attributes.size = queued_completions;
+  queue_attributes.size = queue_size;
   queue_attributes.format = FI_CQ_FORMAT_DATA;
   queue_attributes.wait_obj = FI_WAIT_NONE;
   fid_cq* queue = nullptr;
@@ -104,15 +121,9 @@ bool Endpoint::enable(std::string& error) {
         fi_setopt(&endpoint->fid, FI_OPT_ENDPOINT, FI_OPT_MIN_MULTI_RECV, &least, sizeof least),
         "FI_OPT_MIN_MULTI_RECV", error);
   };
-  // libfabric 1.17's shm has no place for an option before, and writes to where it would be.
-  const bool late = is_shm(info());
+  const bool late = takes_option_late(info().fabric_attr->prov_name, fi_version());
   if (!late && !set_least()) return false;
-  if (!succeeded(fi_enable(endpoint), "fi_enable", error)) return false;
-  if (late && !set_least()) return false;
-  const std::vector<std::byte> own_name = name(error);
-  if (!error.empty()) return false;
-  limit_handshakes(own_name);
-  return true;
+  return succeeded(fi_enable(endpoint), "fi_enable", error) && (!late || set_least());
 }
 
 void Endpoint::use_first_addresses() noexcept {
@@ -132,7 +143,7 @@ std::vector<std::byte> Endpoint::name(std::string& error) const {
 }
 
 void Endpoint::unlink_file() const {
-  if (!is_shm(info())) return;
+  if (!habits_of(info()).has_files) return;
   std::string error;
   const std::vector<std::byte> bytes = name(error);
   const std::string text(reinterpret_cast<const char*>(bytes.data()),

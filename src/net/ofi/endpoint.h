@@ -31,6 +31,7 @@ class Endpoint {
   fid_domain* domain() const noexcept { return domain_.domain(); }
   fid_ep* endpoint() const noexcept { return endpoint_.get(); }
   fid_cq* completions() const noexcept { return completions_.get(); }
+  std::string take_device_error() const { return domain_.take_device_error(); }
 
   /// By what name peers reach it. Providers whose names are texts may have longer and shorter ones.
   std::vector<std::byte> name(std::string& error) const;
@@ -61,6 +62,11 @@ class Endpoint {
   void use_first_addresses() noexcept;
 
  private:
+  /// Makes the endpoint, in place of the one before.
+  bool make(std::string& error);
+  /// Enables it with a completion queue of this size; after false `error` is set.
+  bool enable(std::size_t queue_size, std::string& error);
+
   struct Route {
     std::atomic<fi_addr_t> messages{FI_ADDR_NOTAVAIL};
     std::atomic<fi_addr_t> transfers{FI_ADDR_NOTAVAIL};

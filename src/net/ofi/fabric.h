@@ -27,8 +27,15 @@ struct FreeInfo {
 };
 using Info = std::unique_ptr<fi_info, FreeInfo>;
 
-/// Version of the interface that this conduit is written against; at most the library's.
-inline constexpr std::uint32_t api_version = FI_VERSION(1, 17);
+/// The version of the interface that is asked for: the newest that this conduit was written against
+/// and the library has. Some providers do less for clients that ask for an old one.
+constexpr std::uint32_t asked_version(std::uint32_t library) noexcept {
+  constexpr std::uint32_t newest = FI_VERSION(1, 22);
+  return library < newest ? library : newest;
+}
+
+/// FI_MR_BASIC, which newer headers deprecate.
+inline constexpr int basic_registration_mode = 1 << 0;
 
 /// Text of a libfabric result (negative, as its functions return it, or positive).
 inline std::string error_text(long result) {

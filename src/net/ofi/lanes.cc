@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <cstring>
 #include <string>
-#include <string_view>
 #include <utility>
 
 #include "net/kit/processors.h"
@@ -18,11 +17,8 @@ constexpr std::size_t offers_per_lane = 2;
 
 /// Returns true if a process may have several endpoints of this provider.
 bool may_have_several(const fi_info& info) {
-  const std::string_view provider = info.fabric_attr->prov_name;
-  // Segments are registered for one endpoint, or an endpoint has a file with a name.
-  if ((registration_mode(info) & FI_MR_ENDPOINT) != 0 || is_shm(info)) return false;
-  // Not tried: deprecated, or with faults of its own.
-  return provider != "sockets" && !provider.ends_with(";ofi_rxd");
+  // Segments may be registered for one endpoint.
+  return (registration_mode(info) & FI_MR_ENDPOINT) == 0 && !habits_of(info).has_one_endpoint;
 }
 
 }  // namespace
@@ -37,7 +33,7 @@ Lane::Lane(const Host& host, std::unique_ptr<Endpoint> enabled, Registrar& regis
 std::uint32_t Lanes::count_for(const Host& host, const fi_info& info) {
   if (!may_have_several(info)) return 1;
   const std::uint32_t count = lane_count(host, host.env_integer("GEX_OFI_LANES"));
-  return makes_connections(info) ? std::min(count, possible_connections(host)) : count;
+  return habits_of(info).connects ? std::min(count, possible_connections(host)) : count;
 }
 
 std::string Lanes::describe(const Host& host, const fi_info& info) {

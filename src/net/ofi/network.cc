@@ -81,6 +81,12 @@ bool lost_its_sender(int error) noexcept {
          error == FI_ENOTCONN;
 }
 
+/// Returns true if the error does not mean that a peer is out of reach.
+bool is_passing(int error) noexcept {
+  return !lost_its_sender(error) && error != FI_ECONNREFUSED && error != FI_EHOSTUNREACH &&
+         error != FI_ENETUNREACH && error != FI_ETIMEDOUT && error != FI_EHOSTDOWN;
+}
+
 }  // namespace
 
 Network::Network(const Host& host, Endpoint& endpoint, Registrar& registrar, OneSided& one_sided,
@@ -199,7 +205,8 @@ std::size_t Network::under_way() const noexcept {
 }
 
 void Network::connect_neighbors() {
-  if (!makes_connections(endpoint_.info())) return;
+  const Habits habits = habits_of(endpoint_.info());
+  if (!habits.connects && !habits.shakes_hands) return;
   std::vector<std::uint32_t> missing;  // those that send this rank a handshake
   for (std::uint64_t distance = 1; distance < host_.size; distance *= 2) {
     const auto behind = static_cast<std::uint32_t>((host_.rank + distance) % host_.size);
@@ -353,6 +360,9 @@ Network::Progress Network::progress() {
 
 void Network::look_for_losses() {
   if (leaving_) return;
+  if (const std::string error = endpoint_.take_device_error(); !error.empty())
+    fatal(host_, "ofi: the network interface of rank %u reports an error: %s", host_.rank,
+          error.c_str());
   const auto now = std::chrono::steady_clock::now().time_since_epoch();
   losses_.look(
       static_cast<std::uint64_t>(std::chrono::nanoseconds(now).count()),
@@ -380,6 +390,8 @@ void Network::take_tally(std::uint32_t peer, const Tally& tally) {
 
 void Network::completed(const fi_cq_data_entry& entry) {
   auto* operation = static_cast<Operation*>(entry.op_context);
+  // Some providers report injected messages, or operations of their own.
+  if (operation == nullptr) return;
   switch (operation->purpose) {
     case Operation::Purpose::send:
       sent_off(*static_cast<SendBuffer*>(operation));
@@ -408,9 +420,16 @@ void Network::failed() {
   if (fi_cq_readerr(endpoint_.completions(), &error, 0) != 1) return;
   auto* operation = static_cast<Operation*>(error.op_context);
   if (operation == nullptr) {
-    // Of an injected message: some providers report none of these.
-    if (!leaving_)
+    // An injected message has failed, or something that the provider does by itself. If a message
+    // is lost, the count of messages finds that.
+    if (leaving_) return;
+    if (!is_passing(error.err))
       lost_peer(host_, "ofi: a rank cannot be reached: %s", error_text(error.err).c_str());
+    if (!std::exchange(warned_of_error_, true))
+      host_.warn(("ofi: the provider reports an error that belongs to no operation (reported "
+                  "once): " +
+                  error_text(error.err))
+                     .c_str());
     return;
   }
   switch (operation->purpose) {
@@ -429,7 +448,8 @@ void Network::failed() {
         warn_of_stray();  // longer than any message of ours: no rank of this job sent it
       else if (!lost_its_sender(error.err) && !leaving_)
         fatal(host_, "ofi: rank %u cannot receive: %s", host_.rank, error_text(error.err).c_str());
-      receive_.completed(buffer, (error.flags & FI_MULTI_RECV) != 0);
+      receive_.failed(buffer, (error.flags & FI_MULTI_RECV) != 0);
+      receive_.replenish();
       break;
     }
     case Operation::Purpose::one_sided:

@@ -169,6 +169,7 @@ class Network {
   std::atomic<std::size_t> in_flight_{0};  ///< buffers that the provider has
   bool leaving_ = false;
   bool warned_of_stray_ = false;
+  bool warned_of_error_ = false;
 };
 
 }  // namespace gex::net::ofi

@@ -18,6 +18,8 @@
 #include <utility>
 #include <vector>
 
+#include "net/ofi/agreement.h"
+#include "net/ofi/default_variable.h"
 #include "net/ofi/domain.h"
 #include "net/ofi/endpoint.h"
 #include "net/ofi/lanes.h"
@@ -45,6 +47,7 @@ class Ofi {
   static Standing standing(const Host& host, bool several_hosts,
                            void (*reason)(void* context, const char* text), void* context);
 
+  /// Opens the interface that was chosen, or one of the others; `error` is set if none can be.
   Ofi(Choice choice, const Host& host, std::string& error);
 
   const Domain& domain() const noexcept { return *domain_; }
@@ -100,6 +103,8 @@ class Ofi {
   }
 
  private:
+  bool open(Info info, const Host& host, std::string& error);
+
   std::string provider_;       ///< "verbs;ofi_rxm"
   std::string choice_reason_;  ///< why that one
   std::unique_ptr<Domain> domain_;
@@ -110,31 +115,42 @@ class Ofi {
 };
 
 Ofi::Ofi(Choice choice, const Host& host, std::string& error)
-    : provider_(choice.info->fabric_attr->prov_name), choice_reason_(std::move(choice.reason)) {
-  const std::uint32_t lanes = Lanes::count_for(host, *choice.info);
-  domain_ = std::make_unique<Domain>(std::move(choice.info), host.size, lanes, error);
-  if (!error.empty()) return;
+    : choice_reason_(std::move(choice.reason)) {
+  if (open(std::move(choice.info), host, error)) return;
+  // Another interface may be up.
+  for (Info& other : choice.others) {
+    std::string ignored;
+    if (!open(std::move(other), host, ignored)) continue;
+    error.clear();
+    return;
+  }
+}
+
+bool Ofi::open(Info info, const Host& host, std::string& error) {
+  provider_ = info->fabric_attr->prov_name;
+  const std::uint32_t lanes = Lanes::count_for(host, *info);
+  domain_ = std::make_unique<Domain>(std::move(info), host.size, lanes, error);
+  if (!error.empty()) return false;
   std::vector<std::unique_ptr<Endpoint>> endpoints;
   for (std::uint32_t i = 0; i < lanes; ++i) {
-    endpoints.push_back(std::make_unique<Endpoint>(*domain_, error));
-    if (!error.empty()) return;
+    std::string refused;
+    auto endpoint = std::make_unique<Endpoint>(*domain_, refused);
+    if (refused.empty()) {
+      endpoints.push_back(std::move(endpoint));
+      continue;
+    }
+    // Of a provider that has no more there are fewer lanes.
+    if (i == 0) error = refused;
+    break;
   }
+  if (!error.empty() || !endpoints.front()->enable(error)) return false;
   const Endpoint& first = *endpoints.front();
-  if (!endpoints.front()->enable(error)) return;
   registrar_.emplace(first, registers_local_always(host), host.threaded != 0);
   extent_ = extent_of(first, registrar_->needs_local());
   segments_.emplace(host, *registrar_);
   lanes_.emplace(host, *domain_, *registrar_, *segments_, std::move(endpoints));
+  return true;
 }
-
-/// Every rank shows the others how it would join, or that it cannot.
-struct Introduction {
-  char provider[48];
-  std::uint32_t name_size;  ///< 0: a text, which ends itself
-  std::uint32_t ready;
-  std::byte name[max_name];
-  OneSidedExtent one_sided;
-};
 
 bool is_one_host(const Host& host) {
   for (std::uint32_t rank = 1; rank < host.size; ++rank)
@@ -168,8 +184,7 @@ std::uint16_t port_of(const char* port_variable) {
 /// Collective: the provider for this rank. Between hosts one over the kernel's sockets is bound to
 /// the address by which they reach one another. Returns false if there is none and libgex has
 /// warned of it.
-bool choose_with_address(const Host& host, Choice& choice) {
-  Wish wish = wish_of(host, is_one_host(host));
+bool choose_with_address(const Host& host, Wish wish, Choice& choice) {
   choice = choose(wish);
   if (wish.one_host || !chooses_addresses(host)) return true;
   enum class Need : std::uint32_t { none, address, unmet };
@@ -207,9 +222,16 @@ std::unique_ptr<Ofi> open(const Host& host, Choice choice, Introduction& mine, s
   if (host.rank == 0) host.inform(("ofi: " + name_of(*choice.info) + ": " + choice.reason).c_str());
   const std::string danger = host.rank == 0 ? danger_of(*choice.info) : std::string();
   if (!danger.empty()) warn(host, danger);
-  std::snprintf(mine.provider, sizeof mine.provider, "%s", choice.info->fabric_attr->prov_name);
+  const Way way = way_of(*choice.info);
+  std::snprintf(mine.provider, sizeof mine.provider, "%s", way.provider.c_str());
+  std::snprintf(mine.fabric, sizeof mine.fabric, "%s", way.fabric.c_str());
   auto made = std::make_unique<Ofi>(std::move(choice), host, error);
-  if (!error.empty()) return nullptr;
+  if (!error.empty()) {
+    const char* const advice = habits_of(way.provider).advice;
+    error = way.provider + " cannot be used: " + error;
+    if (advice != nullptr) error.append("; ").append(advice);
+    return nullptr;
+  }
   const std::vector<std::byte> name = made->first_endpoint().name(error);
   const bool is_text = made->domain().has_text_for_name();
   if (name.size() + (is_text ? 1 : 0) > sizeof mine.name)
@@ -222,56 +244,53 @@ std::unique_ptr<Ofi> open(const Host& host, Choice choice, Introduction& mine, s
   return made;
 }
 
-/// Returns what the introductions of all ranks rule out; empty: nothing.
-std::string disagreement(const std::vector<Introduction>& all) {
-  for (std::size_t rank = 1; rank < all.size(); ++rank) {
-    if (std::strncmp(all[rank].provider, all[0].provider, sizeof all[0].provider) != 0 ||
-        all[rank].name_size != all[0].name_size)
-      return "rank 0 would use " + std::string(all[0].provider) + ", rank " + std::to_string(rank) +
-             " " + all[rank].provider + "; set GEX_OFI_PROVIDER to one that all have";
-  }
-  return {};
-}
-
-/// Returns what the one-sided operations of all ranks have in common.
-OneSidedExtent common_extent(const std::vector<Introduction>& all) {
-  OneSidedExtent common = all[0].one_sided;
-  for (const Introduction& one : all) {
-    common.available &= one.one_sided.available;
-    common.max_transfer = std::min(common.max_transfer, one.one_sided.max_transfer);
-    common.pieces.own = std::min(common.pieces.own, one.one_sided.pieces.own);
-    common.pieces.peer = std::min(common.pieces.peer, one.one_sided.pieces.peer);
-    common.atomics.intersect(one.one_sided.atomics);
-  }
-  return common;
+/// Variables by which libfabric learns of the job what it cannot find out. Before it is asked for
+/// anything, since it reads most of them once.
+std::vector<DefaultVariable> variables_of(const Host& host) {
+  std::vector<DefaultVariable> variables;
+  // Without one of their own, jobs on one fabric may take each other's messages for theirs.
+  char job[40];
+  const auto high = static_cast<std::uint32_t>(host.cookie >> 32);
+  const auto low = static_cast<std::uint32_t>(host.cookie);
+  std::snprintf(job, sizeof job, "%08x-%04x-4%03x-8%03x-%08x%04x", high, low >> 16, low & 0xfffU,
+                high & 0xfffU, low, high >> 16);
+  for (const char* name : {"FI_PSM2_UUID", "FI_PSM3_UUID", "FI_OPX_UUID"})
+    variables.emplace_back(name, job);
+  // Queues are made for so many peers.
+  constexpr std::uint32_t usual = 1024;
+  if (host.size > usual) variables.emplace_back("FI_UNIVERSE_SIZE", std::to_string(host.size));
+  return variables;
 }
 
 std::unique_ptr<Ofi> Ofi::attach(const Host& host, Limits& limits) {
+  const std::vector<DefaultVariable> variables = variables_of(host);
+  Wish wish = wish_of(host, is_one_host(host));
   std::string error;
-  Introduction mine{};
-  Choice choice;
-  if (!choose_with_address(host, choice)) return nullptr;
-  std::unique_ptr<Ofi> made = open(host, std::move(choice), mine, error);
+  std::unique_ptr<Ofi> made;
   std::vector<Introduction> all(host.size);
-  host.exchange(&mine, sizeof mine, all.data());
-  // The reason is mostly the same on all ranks: the lowest of them reports it.
-  const auto unready =
-      std::find_if(all.begin(), all.end(), [](const Introduction& one) { return one.ready == 0; });
-  if (unready != all.end()) {
-    if (unready - all.begin() == host.rank) warn(host, error);
-    return nullptr;
-  }
-  error = disagreement(all);
-  if (!error.empty()) {
-    if (host.rank == 0) warn(host, error);
-    return nullptr;
+  for (;;) {
+    Introduction mine{};
+    Choice choice;
+    if (!choose_with_address(host, wish, choice)) return nullptr;
+    error.clear();
+    made = ofi::open(host, std::move(choice), mine, error);
+    host.exchange(&mine, sizeof mine, all.data());
+    const Verdict verdict = verdict_on(all, !wish.provider.empty());
+    if (verdict.agreed) break;
+    made.reset();
+    const std::string& reason = verdict.reason.empty() ? error : verdict.reason;
+    if (verdict.rank == host.rank && !verdict.refused) warn(host, reason);
+    if (!verdict.refused) return nullptr;
+    if (verdict.rank == host.rank)
+      warn(host, reason + "; another provider, or fabric, is used if there is one");
+    wish.refused.push_back(*verdict.refused);
   }
   made->extent_ = common_extent(all);
   std::vector<std::byte> names;
   for (const Introduction& one : all)
     names.insert(names.end(), std::begin(one.name), std::end(one.name));
   Lane& first = made->lanes_->first();
-  if (made->domain_->insert_all(names, sizeof mine.name, error)) {
+  if (made->domain_->insert_all(names, sizeof all[0].name, error)) {
     first.endpoint->use_first_addresses();
     first.network.start(error);
   }

@@ -36,9 +36,11 @@ OneSidedExtent extent_of(const Endpoint& endpoint, bool needs_local) noexcept {
 OneSidedRoom one_sided_room(const fi_info& info) noexcept {
   constexpr std::size_t least = 16;
   constexpr std::size_t most = 1024;
-  // Of what the provider claims to hold for an endpoint; some claim what they do not keep.
-  const std::size_t a_peer = std::clamp(info.tx_attr->size / 4, least, most);
-  const std::size_t in_all = std::max(info.tx_attr->size / 4 * 3, a_peer);
+  // Of what the provider claims to hold for an endpoint; some claim what they do not keep, and some
+  // that there is no limit.
+  const std::size_t held = std::min(info.tx_attr->size, std::size_t{1} << 16);
+  const std::size_t a_peer = std::clamp(held / 4, least, most);
+  const std::size_t in_all = std::max(held / 4 * 3, a_peer);
   return {static_cast<std::uint32_t>(a_peer), static_cast<std::uint32_t>(in_all)};
 }
 
@@ -53,7 +55,8 @@ OneSided::OneSided(const Host& host, const Endpoint& endpoint, Registrar& regist
       means_(endpoint.rma()),
       inject_limit_(endpoint.info().tx_attr->inject_size),
       bounce_(host, bounce_buffers, registrar, threaded_),
-      under_way_(host.size) {
+      under_way_(host.size),
+      fences_(means_.max_ordered != 0 ? host.size : 0) {
 }
 
 Transfer* OneSided::take(const Remote& remote, void* local, std::size_t size, void* done) {
@@ -259,8 +262,19 @@ SendResult OneSided::atomic(const Remote& remote, std::uint32_t data_type, std::
   return accepted(transfer, begun, "an atomic operation on");
 }
 
-void OneSided::read_back(Transfer& transfer) {
+void OneSided::transmitted(Transfer& transfer) {
   transfer.stage = Transfer::Stage::read_back;
+  transfer.next = nullptr;
+  Fence& fence = fences_[transfer.peer];
+  if (fence.is_under_way) {
+    transfer.next = std::exchange(fence.waiting, &transfer);
+    return;
+  }
+  fence.is_under_way = true;
+  read_back(transfer);
+}
+
+void OneSided::read_back(Transfer& transfer) {
   if (transfer.bounce == nullptr) transfer.bounce = bounce_.take();
   if (transfer.bounce != nullptr &&
       read(transfer, transfer.bounce->bytes(), 1, transfer.bounce->descriptor))
@@ -268,6 +282,26 @@ void OneSided::read_back(Transfer& transfer) {
   const OptionalGuard guard(mutex_, threaded_);
   postponed_.push_back(&transfer);
   any_postponed_.store(true, std::memory_order_relaxed);
+}
+
+void OneSided::fenced(Transfer& transfer) {
+  Fence& fence = fences_[transfer.peer];
+  // The read was posted after these had been sent.
+  Transfer* covered = &transfer;
+  Transfer* const next = std::exchange(fence.waiting, nullptr);
+  fence.is_under_way = next != nullptr;
+  if (next != nullptr) read_back(*next);
+  while (covered != nullptr) {
+    Transfer* const following = std::exchange(covered->next, nullptr);
+    finish(*covered);
+    covered = following;
+  }
+}
+
+void OneSided::finish(Transfer& transfer) {
+  void* done = transfer.done;
+  give_back(transfer);
+  host_.complete(done);
 }
 
 void OneSided::retry() {
@@ -285,16 +319,18 @@ void OneSided::completed(Transfer& transfer) {
   if (transfer.local_done != nullptr) host_.complete(std::exchange(transfer.local_done, nullptr));
   if (transfer.stage == Transfer::Stage::transmit) {
     unregister(transfer);
-    read_back(transfer);
+    transmitted(transfer);
+    return;
+  }
+  if (transfer.stage == Transfer::Stage::read_back) {
+    fenced(transfer);
     return;
   }
   if (transfer.stage == Transfer::Stage::get && transfer.bounce != nullptr)
     std::memcpy(transfer.local, transfer.bounce->bytes(), transfer.size);
   if (transfer.stage == Transfer::Stage::atomic && transfer.local != nullptr)
     std::memcpy(transfer.local, &words_of(transfer).former, transfer.size);
-  void* done = transfer.done;
-  give_back(transfer);
-  host_.complete(done);
+  finish(transfer);
 }
 
 void OneSided::failed(const Transfer& transfer, int error) const {

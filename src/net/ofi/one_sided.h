@@ -5,6 +5,8 @@
 // (FI_DELIVERY_COMPLETE). Where it cannot, or when the source is wanted back sooner than that, the
 // put is written with the weaker completion, at which the source is free, and then a byte is read
 // back from the same place, which the provider keeps behind the write (FI_ORDER_RAW).
+// The read stands behind all earlier writes to that peer, so puts that are sent while one is under
+// way wait for the next, which serves all of them.
 //
 // Local memory that the provider wants registered (FI_MR_LOCAL) is so already if it lies in a
 // segment; else small transfers go through a buffer that is, and larger ones register what they
@@ -52,6 +54,7 @@ struct Transfer : Operation {
   SendBuffer* bounce;               ///< through which it goes, or null
   RegistrationCache::Piece* piece;  ///< of registered memory that it holds, or null
   Region region;                    ///< registered for it alone, or null
+  Transfer* next = nullptr;         ///< of those that wait for the same read
   AtomicWords words;  ///< of an atomic operation; in `bounce` if that must be registered
 };
 
@@ -124,9 +127,21 @@ class OneSided {
   bool register_for(Transfer& transfer, std::uint64_t access, void*& descriptor);
   ssize_t write(Transfer& transfer, void* descriptor, std::uint64_t flags);
   bool read(Transfer& transfer, void* local, std::size_t size, void* descriptor);
+  /// The put has been sent, and has to be read back.
+  void transmitted(Transfer& transfer);
   void read_back(Transfer& transfer);
+  /// The byte behind the put has been read.
+  void fenced(Transfer& transfer);
+  void finish(Transfer& transfer);
   static AtomicWords& words_of(Transfer& transfer) noexcept;
   SendResult accepted(Transfer& transfer, ssize_t result, const char* what);
+
+  /// The puts to a peer that have been sent since a byte behind earlier ones is being read. Used by
+  /// the thread that reads completions.
+  struct Fence {
+    Transfer* waiting = nullptr;
+    bool is_under_way = false;
+  };
 
   const Host& host_;
   const Endpoint& endpoint_;
@@ -144,6 +159,7 @@ class OneSided {
   std::vector<Transfer*> free_;
   std::vector<std::uint32_t> under_way_;  ///< by peer
   std::uint32_t all_under_way_ = 0;
+  std::vector<Fence> fences_;         ///< by peer, where puts are read back
   std::vector<Transfer*> postponed_;  ///< to be read back
   std::atomic<bool> any_postponed_{false};
 };

@@ -5,9 +5,15 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cstdint>
 #include <cstring>
+#include <iterator>
 #include <string_view>
+#include <utility>
+
+#include "net/ofi/domain.h"
+#include "net/ofi/nearness.h"
 
 namespace gex::net::ofi {
 
@@ -30,10 +36,12 @@ struct Candidate {
 };
 constexpr Candidate candidates[] = {
     {"cxi", Reach::network, "a network interface with its own protocol"},
+    // On Omni-Path, which has verbs too.
+    {"psm2", Reach::network, "a network interface with its own protocol"},
+    {"opx", Reach::network, "a network interface with its own protocol"},
     {"verbs;ofi_rxm", Reach::network, "a network interface with its own protocol"},
     {"efa", Reach::network, "a network interface with its own protocol"},
     {"psm3", Reach::network, "a network interface with its own protocol"},
-    {"psm2", Reach::network, "a network interface with its own protocol"},
     {"tcp", Reach::sockets, "reliable datagrams over TCP, natively"},
     {"tcp;ofi_rxm", Reach::sockets, "reliable datagrams over TCP"},
     {"udp;ofi_rxd", Reach::sockets, "reliable datagrams over UDP"},
@@ -120,32 +128,53 @@ enum class Puts : std::uint8_t { delivered, ordered, none };
 struct Extent {
   Puts puts;
   bool atomics;
+  std::uint64_t order;  ///< of reads behind puts
+};
+/// Best first. Some providers offer read after write for all operations alone.
+constexpr Extent extents[] = {{Puts::delivered, true, 0},
+                              {Puts::delivered, false, 0},
+                              {Puts::ordered, true, FI_ORDER_RMA_RAW},
+                              {Puts::ordered, true, FI_ORDER_RAW},
+                              {Puts::ordered, false, FI_ORDER_RMA_RAW},
+                              {Puts::ordered, false, FI_ORDER_RAW},
+                              {Puts::none, false, 0}};
+
+/// Returns true if the provider keeps what it was asked for: some echo a flag, or grant an order
+/// for transfers of no size.
+bool has_extent(const fi_info& info, const Extent& extent) {
+  if (extent.puts == Puts::none) return true;
+  const RmaMeans means = rma_means(info);
+  return extent.puts == Puts::delivered ? means.delivery_complete : means.max_ordered != 0;
+}
+
+/// Demands beside the extent.
+struct Manner {
+  bool ordered_messages;    ///< the last message of a rank that leaves comes last
+  bool local_registration;  ///< offered; some providers then insist on it, and cache less
 };
 /// Best first.
-constexpr Extent extents[] = {{Puts::delivered, true},
-                              {Puts::delivered, false},
-                              {Puts::ordered, true},
-                              {Puts::ordered, false},
-                              {Puts::none, false}};
+constexpr Manner manners[] = {{true, false}, {false, false}, {true, true}, {false, true}};
 
-Info make_hints(const std::string& provider, const Wish& wish, const Extent& extent) {
+Info make_hints(const std::string& provider, const Wish& wish, const Extent& extent,
+                const Manner& manner) {
   Info hints(fi_allocinfo());
   if (!hints) return hints;
   hints->caps = FI_MSG | FI_MULTI_RECV;
   if (extent.puts != Puts::none) hints->caps |= FI_RMA;
   if (extent.atomics) hints->caps |= FI_ATOMIC;
   if (extent.puts == Puts::delivered) hints->tx_attr->op_flags = FI_DELIVERY_COMPLETE;
-  if (extent.puts == Puts::ordered)
-    hints->tx_attr->msg_order = hints->rx_attr->msg_order = FI_ORDER_RMA_RAW;
+  const std::uint64_t order = extent.order | (manner.ordered_messages ? FI_ORDER_SAS : 0);
+  hints->tx_attr->msg_order = hints->rx_attr->msg_order = order;
   hints->mode = FI_CONTEXT | FI_CONTEXT2;
   hints->ep_attr->type = FI_EP_RDM;
   hints->fabric_attr->prov_name = strdup(provider.c_str());
   fi_domain_attr& domain = *hints->domain_attr;
   // What this conduit can live with; the provider answers which of them it needs. FI_MR_BASIC goes
   // with none of them, and is asked for alone.
-  domain.mr_mode = wish.basic_registration ? FI_MR_BASIC
-                                           : FI_MR_LOCAL | FI_MR_VIRT_ADDR | FI_MR_ALLOCATED |
-                                                 FI_MR_PROV_KEY | FI_MR_ENDPOINT;
+  domain.mr_mode = wish.basic_registration
+                       ? basic_registration_mode
+                       : FI_MR_VIRT_ADDR | FI_MR_ALLOCATED | FI_MR_PROV_KEY | FI_MR_ENDPOINT |
+                             (manner.local_registration ? FI_MR_LOCAL : 0);
   domain.threading = wish.threaded ? FI_THREAD_SAFE : FI_THREAD_DOMAIN;
   // Ranks of a client without threads have none of ours either.
   domain.control_progress = FI_PROGRESS_MANUAL;
@@ -160,8 +189,21 @@ bool is_named(std::string_view name, std::string_view asked) {
   return name == asked || (name.starts_with(asked) && name.substr(asked.size()).starts_with(";"));
 }
 
-/// The first way that a provider offers to this extent.
-Info first_of(const std::string& provider, const Wish& wish, bool exactly, const Extent& extent) {
+/// Returns true if the user's name of an interface means this one. Some providers name a domain
+/// after its device with something behind it ("rdmap0s6-rdm").
+bool is_interface(const fi_info& info, std::string_view asked) {
+  const std::string_view domain = info.domain_attr->name;
+  if (domain == asked ||
+      (domain.starts_with(asked) && domain.substr(asked.size()).starts_with("-")))
+    return true;
+  return info.nic != nullptr && info.nic->device_attr != nullptr &&
+         info.nic->device_attr->name != nullptr && asked == info.nic->device_attr->name;
+}
+
+/// Returns the interfaces that a provider offers to this extent, as libfabric lists them.
+std::vector<Info> interfaces_of(const std::string& provider, const Wish& wish, bool exactly,
+                                const Extent& extent, const Manner& manner) {
+  std::vector<Info> found;
   const Reach reach = reach_of(provider);
   const bool is_agreed = reach == Reach::sockets && !wish.address.empty();
   const bool by_address = is_agreed || is_ip_address(wish.interface);
@@ -172,34 +214,79 @@ Info first_of(const std::string& provider, const Wish& wish, bool exactly, const
     node = wish.interface.c_str();
   else if (reach == Reach::sockets && needs_loopback(wish))
     node = loopback_address();
-  if (reach == Reach::sockets && needs_loopback(wish) && node == nullptr) return {};
-  const Info hints = make_hints(provider, wish, extent);
-  if (!hints) return {};
+  if (reach == Reach::sockets && needs_loopback(wish) && node == nullptr) return found;
+  const Info hints = make_hints(provider, wish, extent, manner);
   fi_info* list = nullptr;
-  if (fi_getinfo(api_version, node, nullptr, node == nullptr ? 0 : FI_SOURCE, hints.get(), &list) !=
-      0)
-    return {};
+  if (!hints || fi_getinfo(asked_version(fi_version()), node, nullptr,
+                           node == nullptr ? 0 : FI_SOURCE, hints.get(), &list) != 0)
+    return found;
   const Info all(list);
   for (const fi_info* info = list; info != nullptr; info = info->next) {
     const std::string_view name = info->fabric_attr->prov_name;
     if (exactly ? name != provider : !is_named(name, provider)) continue;
-    if (!wish.interface.empty() && !by_address && wish.interface != info->domain_attr->name)
-      continue;
+    if (!wish.interface.empty() && !by_address && !is_interface(*info, wish.interface)) continue;
     if (node == nullptr && wish.interface.empty() && !is_reachable(*info)) continue;
-    return Info(fi_dupinfo(info));
+    const Way way = way_of(*info);
+    if (std::find(wish.refused.begin(), wish.refused.end(), way) != wish.refused.end()) continue;
+    if (has_extent(*info, extent)) found.emplace_back(fi_dupinfo(info));
   }
-  return {};
+  return found;
 }
 
-/// The first way that a provider offers; `exactly` leaves out what is layered over it.
-Info first_of(const std::string& provider, const Wish& wish, bool exactly) {
+/// Leaves the interfaces of one provider and fabric, which is the same on all ranks that have it,
+/// in the order in which they are to be tried.
+void settle(std::vector<Info>& interfaces, const Wish& wish) {
+  if (reach_of(interfaces.front()->fabric_attr->prov_name) != Reach::network) {
+    interfaces.resize(1);
+    return;
+  }
+  const auto fabric = [](const Info& one) { return way_of(*one).fabric; };
+  const std::string provider = interfaces.front()->fabric_attr->prov_name;
+  std::string first = fabric(interfaces.front());
+  for (const Info& one : interfaces) first = std::min(first, fabric(one));
+  std::erase_if(interfaces, [&](const Info& one) {
+    return fabric(one) != first || provider != one->fabric_attr->prov_name;
+  });
+  if (interfaces.size() > 1) order_by_nearness(interfaces, own_node(), wish.turn);
+}
+
+/// Returns the interfaces of the best way that a provider offers, in the order in which they are to
+/// be tried; `exactly` leaves out what is layered over it.
+std::vector<Info> interfaces_of(const std::string& provider, const Wish& wish, bool exactly) {
+  // Most providers are not there, which one question with the fewest demands shows.
+  if (interfaces_of(provider, wish, exactly, std::end(extents)[-1], std::end(manners)[-1]).empty())
+    return {};
   for (const Extent& extent : extents)
-    if (Info info = first_of(provider, wish, exactly, extent)) return info;
+    for (const Manner& manner : manners) {
+      std::vector<Info> found = interfaces_of(provider, wish, exactly, extent, manner);
+      if (found.empty()) continue;
+      settle(found, wish);
+      return found;
+    }
   return {};
 }
 
 std::string where(const Wish& wish) {
   return wish.interface.empty() ? std::string() : " over " + wish.interface;
+}
+
+/// The choice of the first of these interfaces.
+Choice choice_of(std::vector<Info> interfaces, std::string reason) {
+  if (interfaces.size() > 1)
+    reason += ", the nearest of " + std::to_string(interfaces.size()) + " interfaces";
+  Choice choice{.info = std::move(interfaces.front()), .others = {}, .reason = std::move(reason)};
+  for (std::size_t i = 1; i < interfaces.size(); ++i)
+    choice.others.push_back(std::move(interfaces[i]));
+  return choice;
+}
+
+/// Returns how many ranks of this host come before this one.
+std::uint32_t turn_of(const Host& host) {
+  std::uint32_t before = 0;
+  if (host.host_of != nullptr)
+    for (std::uint32_t rank = 0; rank < host.rank; ++rank)
+      before += host.host_of(rank) == host.host_of(host.rank) ? 1 : 0;
+  return before;
 }
 
 std::string text_of(const Host& host, const char* variable) {
@@ -215,12 +302,30 @@ Wish wish_of(const Host& host, bool one_host) {
           .address = {},
           .one_host = one_host,
           .threaded = host.threaded != 0,
-          .basic_registration = host.env_integer("GEX_OFI_REGISTER_BASIC") != 0};
+          .basic_registration = host.env_integer("GEX_OFI_REGISTER_BASIC") != 0,
+          .turn = turn_of(host),
+          .refused = {}};
 }
 
 std::uint64_t registration_mode(const fi_info& info) {
   const auto mode = static_cast<std::uint64_t>(info.domain_attr->mr_mode);
-  return mode == FI_MR_BASIC ? FI_MR_VIRT_ADDR | FI_MR_ALLOCATED | FI_MR_PROV_KEY : mode;
+  return mode == basic_registration_mode ? FI_MR_VIRT_ADDR | FI_MR_ALLOCATED | FI_MR_PROV_KEY
+                                         : mode;
+}
+
+Way way_of(const fi_info& info) {
+  // Between sockets a fabric is a subnet, and routes lead from one to another.
+  const char* fabric = has_own_interface(info) ? info.fabric_attr->name : nullptr;
+  return {info.fabric_attr->prov_name, fabric == nullptr ? "" : fabric};
+}
+
+std::size_t preference_of(std::string_view provider) {
+  std::size_t place = 0;
+  for (const Candidate& candidate : candidates) {
+    if (provider == candidate.name) break;
+    ++place;
+  }
+  return place;
 }
 
 std::string name_of(const fi_info& info) {
@@ -242,40 +347,43 @@ bool has_own_interface(const fi_info& info) {
 Choice choose(const Wish& wish) {
   if (!wish.one_host && reach_of(wish.provider) == Reach::memory)
     return {nullptr,
+            {},
             "libfabric's " + wish.provider + " reaches one machine, and the ranks are on several"};
   if (!wish.provider.empty()) {
-    Info info = first_of(wish.provider, wish, false);
-    if (!info && reach_of(wish.provider) == Reach::sockets && needs_loopback(wish) &&
+    std::vector<Info> found = interfaces_of(wish.provider, wish, false);
+    if (found.empty() && reach_of(wish.provider) == Reach::sockets && needs_loopback(wish) &&
         loopback_address() == nullptr)
-      return {nullptr, no_loopback};
-    if (!info)
-      return {nullptr, "libfabric has no provider " + wish.provider + where(wish) +
-                           " with what this conduit needs here"};
-    return {std::move(info), "GEX_OFI_PROVIDER"};
+      return {nullptr, {}, no_loopback};
+    if (found.empty())
+      return {nullptr,
+              {},
+              "libfabric has no provider " + wish.provider + where(wish) +
+                  " with what this conduit needs here"};
+    return choice_of(std::move(found), "GEX_OFI_PROVIDER");
   }
   for (const Candidate& candidate : candidates) {
     // A job on one host keeps off networks that others can reach, unless an interface is asked for.
     if (wish.one_host && candidate.reach == Reach::network && wish.interface.empty()) continue;
-    Info info = first_of(candidate.name, wish, true);
-    if (!info) continue;
+    std::vector<Info> found = interfaces_of(candidate.name, wish, true);
+    if (found.empty()) continue;
     std::string reason = std::string("the best there is") + where(wish) + ": " + candidate.praise;
     if (wish.one_host && wish.interface.empty())
       reason.append("; on the loopback, because all ranks are on one host");
     if (!wish.one_host && candidate.reach == Reach::sockets && wish.interface.empty() &&
         wish.address.empty())
       reason.append("; in a job at addresses by which its hosts reach each other");
-    return {std::move(info), std::move(reason)};
+    return choice_of(std::move(found), std::move(reason));
   }
-  if (needs_loopback(wish) && loopback_address() == nullptr) return {nullptr, no_loopback};
-  return {nullptr, "libfabric has no provider" + where(wish) + " with what this conduit needs"};
+  if (needs_loopback(wish) && loopback_address() == nullptr) return {nullptr, {}, no_loopback};
+  return {nullptr, {}, "libfabric has no provider" + where(wish) + " with what this conduit needs"};
 }
 
 std::vector<std::string> usable_providers(const Wish& wish) {
   std::vector<std::string> names;
   for (const Candidate& candidate : candidates)
-    if (first_of(candidate.name, wish, true)) names.emplace_back(candidate.name);
+    if (!interfaces_of(candidate.name, wish, true).empty()) names.emplace_back(candidate.name);
   for (const char* name : {"net", "sockets", "shm"})
-    if (first_of(name, wish, true)) names.emplace_back(name);
+    if (!interfaces_of(name, wish, true).empty()) names.emplace_back(name);
   return names;
 }
 

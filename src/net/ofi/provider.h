@@ -5,11 +5,20 @@
 
 #include <cstdint>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "net/ofi/fabric.h"
 
 namespace gex::net::ofi {
+
+/// A provider, and the fabric on which its interfaces lie, where that decides which ranks reach one
+/// another.
+struct Way {
+  std::string provider;
+  std::string fabric;
+  bool operator==(const Way&) const = default;
+};
 
 /// The user asks for these; empty: the conduit chooses.
 struct Wish {
@@ -23,6 +32,8 @@ struct Wish {
   bool threaded = false;
   /// Segments are reached by address, with the provider's keys, as FI_MR_BASIC has it.
   bool basic_registration = false;
+  std::uint32_t turn = 0;    ///< counts the ranks of this host, which spread over its interfaces
+  std::vector<Way> refused;  ///< some rank cannot go these
 };
 
 /// Returns what the environment and the kind of job ask for.
@@ -30,11 +41,18 @@ Wish wish_of(const Host& host, bool one_host);
 
 /// A way that was found, or the reason why there is none.
 struct Choice {
-  Info info;           ///< null: none
-  std::string reason;  ///< one line
+  Info info;                 ///< null: none
+  std::vector<Info> others;  ///< further interfaces of this provider and fabric, in order
+  std::string reason;        ///< one line
 };
 
 Choice choose(const Wish& wish);
+
+/// Returns the provider and fabric of an interface.
+Way way_of(const fi_info& info);
+
+/// Returns a provider's place in the order in which they are chosen; the first is 0.
+std::size_t preference_of(std::string_view provider);
 
 /// "tcp;ofi_rxm, interface lo (127.0.0.1)"
 std::string name_of(const fi_info& info);

@@ -32,7 +32,7 @@ static_assert(small_supply.first * small_size <= ReceiveBuffers::max_at_first);
 /// Returns true if a provider reports when it has written all of a buffer for many messages. Those
 /// do not that make connections, or are layered on another ("udp;ofi_rxd").
 bool reports_full_buffers(const fi_info& info) noexcept {
-  return !makes_connections(info) &&
+  return !habits_of(info).connects &&
          std::string_view(info.fabric_attr->prov_name).find(';') == std::string_view::npos;
 }
 
@@ -134,13 +134,23 @@ const std::byte* ReceiveBuffers::message_in(const Buffer& buffer,
   // Only of a buffer for many does a provider report where, or that it is ours again and nothing
   // more.
   if (!large_) return buffer.memory;
-  return (entry.flags & FI_RECV) != 0 ? static_cast<const std::byte*>(entry.buf) : nullptr;
+  // Some providers do not mark receives. All messages have a stamp, so none is empty.
+  const bool is_message = (entry.flags & FI_RECV) != 0 || entry.len != 0;
+  return is_message ? static_cast<const std::byte*>(entry.buf) : nullptr;
 }
 
 void ReceiveBuffers::completed(Buffer& buffer, bool last) {
   if (large_ && !last) return;
-  posted_.fetch_sub(1, std::memory_order_relaxed);
+  if (!std::exchange(buffer.is_doubtful, false)) posted_.fetch_sub(1, std::memory_order_relaxed);
   release(buffer);
+}
+
+void ReceiveBuffers::failed(Buffer& buffer, bool last) {
+  if (!large_ || last) {
+    completed(buffer, last);
+    return;
+  }
+  if (!std::exchange(buffer.is_doubtful, true)) posted_.fetch_sub(1, std::memory_order_relaxed);
 }
 
 void ReceiveBuffers::replenish() {

@@ -28,6 +28,9 @@ class ReceiveBuffers {
   struct Buffer : Operation {
     /// Its messages that have not been handled, and one while the provider has it.
     std::atomic<std::uint32_t> uses{0};
+    /// A receive has failed, and the provider may or may not have released the buffer with it. It
+    /// is not counted as posted, and not used again until the provider releases it.
+    bool is_doubtful = false;
     std::byte* memory = nullptr;
     std::size_t memory_size = 0;
     Region region;
@@ -58,6 +61,8 @@ class ReceiveBuffers {
   /// A receive has completed, or failed; `last`: the provider releases a buffer for
   /// many. Messages that are wanted have been held before.
   void completed(Buffer& buffer, bool last);
+  /// A receive has failed; `last` as above.
+  void failed(Buffer& buffer, bool last);
   /// Posts what could not be posted before, and makes more buffers when too few are posted.
   void replenish();
 

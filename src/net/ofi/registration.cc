@@ -1,6 +1,7 @@
 #include "net/ofi/registration.h"
 
 #include <sys/random.h>
+#include <sys/resource.h>
 
 #include <utility>
 
@@ -19,13 +20,21 @@ bool is_shortage(int result) noexcept {
   return result == -FI_ENOMEM || result == -FI_ENOSPC || result == -FI_EAGAIN;
 }
 
-/// Returns true if a process that reaches a rank's port needs a key of ours, and nothing else, to
-/// reach its segment. Networks of other kinds decide themselves what reaches one another, and some
-/// are faster with small keys.
+/// Returns true if keys are ours and have room to be secret: a process that reaches a rank needs a
+/// key, and often nothing else, to reach its segment. Networks with small keys, some of which are
+/// faster with the smallest, decide themselves what reaches one another.
 bool keys_are_secrets(const fi_info& info) noexcept {
-  const bool is_ip = info.addr_format == FI_SOCKADDR || info.addr_format == FI_SOCKADDR_IN ||
-                     info.addr_format == FI_SOCKADDR_IN6;
-  return is_ip && info.domain_attr->mr_key_size >= sizeof(std::uint64_t);
+  return info.domain_attr->mr_key_size >= sizeof(std::uint64_t);
+}
+
+/// Returns what a shortage may be due to.
+std::string limit_text(int result) {
+  rlimit limit{};
+  if (result != -FI_ENOMEM || getrlimit(RLIMIT_MEMLOCK, &limit) != 0 ||
+      limit.rlim_cur == RLIM_INFINITY)
+    return {};
+  return " (ulimit -l allows " + std::to_string(limit.rlim_cur / 1024) +
+         " KiB; unlimited is usual on such networks)";
 }
 
 }  // namespace
@@ -71,7 +80,9 @@ Region Registrar::add(void* address, std::size_t size, std::uint64_t access, std
   while (is_shortage(result) && cache_ && cache_->give_up_one())
     result = try_add(address, size, access, region);
   if (lacks_room != nullptr) *lacks_room = is_shortage(result);
-  if (result != 0) error = "registering " + std::to_string(size) + " bytes: " + error_text(result);
+  if (result != 0)
+    error = "registering " + std::to_string(size) + " bytes: " + error_text(result) +
+            limit_text(result);
   return region;
 }
 

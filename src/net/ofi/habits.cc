@@ -1,0 +1,52 @@
+#include "net/ofi/habits.h"
+
+#include <rdma/fabric.h>
+
+#include <iterator>
+
+namespace gex::net::ofi {
+
+namespace {
+
+struct Row {
+  std::string_view name;  ///< that, or with a semicolon in front: all that end in it
+  Habits habits;
+};
+
+constexpr const char* psm_advice =
+    "each endpoint takes a context of the interface: start fewer processes a host, or set "
+    "GEX_OFI_LANES=1";
+
+// The first row that fits.
+constexpr Row rows[] = {
+    {"cxi",
+     {.advice = "a job needs a VNI: of Slurm on one host, srun --network=single_node_vni; "
+                "fi_info -p cxi shows what is there"}},
+    {"verbs;ofi_rxm",
+     {.connects = true, .ignores_delivery = true, .advice = "ulimit -l must allow much memory"}},
+    {";ofi_rxm", {.connects = true}},
+    {";ofi_rxd", {.fails_at_atomics = true, .has_one_endpoint = true}},
+    {"efa", {.shakes_hands = true, .advice = "ulimit -l must allow much memory"}},
+    {"psm3", {.shakes_hands = true, .advice = psm_advice}},
+    {"psm2", {.shakes_hands = true, .advice = psm_advice}},
+    {"opx", {.advice = psm_advice}},
+    {"tcp", {.connects = true}},
+    {"net", {.connects = true}},
+    {"sockets", {.connects = true, .has_one_endpoint = true}},
+    {"shm", {.has_one_endpoint = true, .has_files = true}},
+};
+
+}  // namespace
+
+Habits habits_of(std::string_view provider) noexcept {
+  for (const Row& row : rows)
+    if (row.name.starts_with(';') ? provider.ends_with(row.name) : provider == row.name)
+      return row.habits;
+  return {};
+}
+
+bool takes_option_late(std::string_view provider, std::uint32_t library_version) noexcept {
+  return habits_of(provider).has_files && library_version < FI_VERSION(2, 0);
+}
+
+}  // namespace gex::net::ofi

@@ -1,0 +1,35 @@
+#pragma once
+// What providers do without reporting it, by their names: the one table of such names. Everything
+// else is decided from what a provider reports.
+
+#include <cstdint>
+#include <string_view>
+
+namespace gex::net::ofi {
+
+struct Habits {
+  /// Makes connections by itself, at the first message between two endpoints.
+  bool connects = false;
+  /// A first message, or transfer, waits for polls of both ends, though there is no connection.
+  bool shakes_hands = false;
+  /// Echoes FI_DELIVERY_COMPLETE, and completes puts before their bytes are at the peer.
+  bool ignores_delivery = false;
+  /// A rank jumps into nowhere when it is asked for an atomic operation (libfabric 1.17).
+  bool fails_at_atomics = false;
+  /// Endpoints of one process disturb each other, or have not been tried.
+  bool has_one_endpoint = false;
+  /// Endpoints have files with names (/dev/shm).
+  bool has_files = false;
+  /// What to do when its domain or endpoint cannot be opened, or null.
+  const char* advice = nullptr;
+};
+
+/// Of a provider as libfabric names it: "verbs;ofi_rxm".
+Habits habits_of(std::string_view provider) noexcept;
+
+/// Whether a provider with files for endpoints takes the option FI_OPT_MIN_MULTI_RECV only once an
+/// endpoint is enabled. libfabric's shm before 2.0 writes it to a place that is made by enabling;
+/// later ones ignore it then.
+bool takes_option_late(std::string_view provider, std::uint32_t library_version) noexcept;
+
+}  // namespace gex::net::ofi

@@ -1,0 +1,66 @@
+// Which provider and fabric the ranks of a job agree on, from what each could use.
+
+#include "net/ofi/agreement.h"
+
+#include <gtest/gtest.h>
+
+#include <cstdio>
+
+namespace gex::net::ofi {
+namespace {
+
+Introduction introduction(const char* provider, const char* fabric = "", bool ready = true) {
+  Introduction one{};
+  std::snprintf(one.provider, sizeof one.provider, "%s", provider);
+  std::snprintf(one.fabric, sizeof one.fabric, "%s", fabric);
+  one.ready = ready ? 1 : 0;
+  one.name_size = 16;
+  return one;
+}
+
+TEST(Agreement, IsOnWhatAllWouldUse) {
+  EXPECT_TRUE(verdict_on({introduction("cxi", "a"), introduction("cxi", "a")}, false).agreed);
+  EXPECT_TRUE(verdict_on({introduction("cxi", "a")}, true).agreed);
+}
+
+TEST(Agreement, LeavesOutWhatFailsOnOneRank) {
+  const Verdict verdict =
+      verdict_on({introduction("cxi", "a"), introduction("cxi", "a", false)}, false);
+  EXPECT_FALSE(verdict.agreed);
+  ASSERT_TRUE(verdict.refused);
+  EXPECT_EQ(verdict.refused->provider, "cxi");
+  EXPECT_EQ(verdict.refused->fabric, "a");
+  EXPECT_EQ(verdict.rank, 1U);
+  EXPECT_EQ(verdict.reason, "");  // only that rank has it
+}
+
+TEST(Agreement, LeavesOutWhatOneRankLacks) {
+  // The others would take cxi, so the rank that would not does not have it.
+  for (const bool swapped : {false, true}) {
+    const Introduction with = introduction("cxi", "a"), without = introduction("tcp;ofi_rxm");
+    const Verdict verdict = verdict_on({swapped ? without : with, swapped ? with : without}, false);
+    EXPECT_FALSE(verdict.agreed);
+    ASSERT_TRUE(verdict.refused);
+    EXPECT_EQ(verdict.refused->provider, "cxi");
+    EXPECT_NE(verdict.reason.find("rank 1 would use"), std::string::npos);
+  }
+}
+
+TEST(Agreement, IsOnOneFabric) {
+  const Verdict verdict = verdict_on({introduction("cxi", "b"), introduction("cxi", "a")}, true);
+  ASSERT_TRUE(verdict.refused);
+  EXPECT_EQ(verdict.refused->fabric, "a");
+}
+
+TEST(Agreement, EndsWhereThereIsNoOtherWay) {
+  EXPECT_FALSE(verdict_on({introduction("cxi", "a", false)}, true).refused);  // named by the user
+  EXPECT_FALSE(verdict_on({introduction("", "", false)}, false).refused);
+  Introduction longer = introduction("cxi", "a");
+  longer.name_size = 32;
+  const Verdict verdict = verdict_on({introduction("cxi", "a"), longer}, false);
+  EXPECT_FALSE(verdict.agreed || verdict.refused);
+  EXPECT_NE(verdict.reason.find("GEX_OFI_PROVIDER"), std::string::npos);
+}
+
+}  // namespace
+}  // namespace gex::net::ofi

@@ -1,0 +1,35 @@
+// What is known of providers by name, and by the library's version.
+
+#include "net/ofi/habits.h"
+
+#include <gtest/gtest.h>
+
+#include "net/ofi/fabric.h"
+
+namespace gex::net::ofi {
+namespace {
+
+TEST(Habits, AreThoseOfTheFirstRowThatFits) {
+  EXPECT_TRUE(habits_of("verbs;ofi_rxm").ignores_delivery);
+  EXPECT_TRUE(habits_of("verbs;ofi_rxm").connects);
+  EXPECT_FALSE(habits_of("tcp;ofi_rxm").ignores_delivery);
+  EXPECT_TRUE(habits_of("tcp;ofi_rxm").connects);
+  EXPECT_TRUE(habits_of("udp;ofi_rxd").fails_at_atomics);
+  EXPECT_TRUE(habits_of("psm2").shakes_hands);
+  EXPECT_FALSE(habits_of("an unknown one").connects);
+}
+
+TEST(Habits, OfShmDependOnItsVersion) {
+  EXPECT_TRUE(takes_option_late("shm", FI_VERSION(1, 17)));
+  EXPECT_FALSE(takes_option_late("shm", FI_VERSION(2, 0)));
+  EXPECT_FALSE(takes_option_late("tcp", FI_VERSION(1, 17)));
+}
+
+TEST(Version, IsTheLibrarysUpToTheNewestThatIsKnown) {
+  EXPECT_EQ(asked_version(FI_VERSION(1, 17)), static_cast<std::uint32_t>(FI_VERSION(1, 17)));
+  EXPECT_EQ(asked_version(FI_VERSION(1, 20)), static_cast<std::uint32_t>(FI_VERSION(1, 20)));
+  EXPECT_LT(asked_version(FI_VERSION(2, 3)), static_cast<std::uint32_t>(FI_VERSION(2, 0)));
+}
+
+}  // namespace
+}  // namespace gex::net::ofi
