@@ -126,11 +126,11 @@ GEX_EXPORT_ void gex_Event_WaitAll(gex_Event_t* pevent, size_t numevents, gex_Fl
 
 /** Returns the leaf of one category of a root event.
  *
- * @param root            A root event that has not been tested or waited for with success:
- *                        - of gex_RMA_PutNB whose `lc_opt` was a variable;
- *                        - of a non-contiguous NB put with #GEX_FLAG_ENABLE_LEAF_LC;
- *                        - of an access region (gex_NBI_EndAccessRegion).
- *                        For #GEX_EVENT_INVALID the answer is #GEX_EVENT_INVALID.
+ * @param root            A root event that has not been tested or waited for with success: that of
+ *                        gex_RMA_PutNB whose `lc_opt` was a variable, of a non-contiguous NB put
+ *                        with #GEX_FLAG_ENABLE_LEAF_LC, or of an access region
+ *                        (gex_NBI_EndAccessRegion). For #GEX_EVENT_INVALID the answer is
+ *                        #GEX_EVENT_INVALID.
  * @param event_category  One GEX_EC_... value: #GEX_EC_LC for puts, any for access regions.
  * @return The leaf, the same handle each time; #GEX_EVENT_INVALID if that part is complete already.
  * @par Errors
