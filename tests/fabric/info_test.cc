@@ -72,9 +72,9 @@ TEST(Knobs, AMistakeInTheirNamesOrValuesEndsTheProcess) {
 }
 
 TEST(Knobs, HoldOnlyWhereTheyAreToHold) {
-  run({.knobs = "absent=1", .variables = {{"FI_GEXSIM_WHERE", "RANK=1"}, {"RANK", "0"}}},
+  run({.knobs = "", .variables = {{"FI_GEXSIM_WHERE", "RANK=1:absent=1"}, {"RANK", "0"}}},
       [] { EXPECT_FALSE(is_refused({})); });
-  run({.knobs = "absent=1", .variables = {{"FI_GEXSIM_WHERE", "RANK=1"}, {"RANK", "1"}}},
+  run({.knobs = "", .variables = {{"FI_GEXSIM_WHERE", "RANK=1:absent=1"}, {"RANK", "1"}}},
       [] { EXPECT_TRUE(is_refused({})); });
 }
 

@@ -8,6 +8,7 @@
 #include <cstring>
 
 #include "address_vector.h"
+#include "counts.h"
 #include "endpoint.h"
 #include "fabric.h"
 #include "knobs.h"
@@ -112,6 +113,7 @@ ssize_t Endpoint::post(Operation&& operation, fi_addr_t to) {
     refused_at_read_ = transmit_queue_->reads();
     return refused;
   }
+  count(operation.kind);
   const std::uint64_t number = next_number_++;
   for (const Segment& segment : operation.segments) operation.total += segment.size;
   Outgoing outgoing;

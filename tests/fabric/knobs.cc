@@ -47,13 +47,16 @@ std::string_view variable(const char* name) {
   return text == nullptr ? std::string_view() : text;
 }
 
-/// Whether FI_GEXSIM_WHERE="VARIABLE=VALUE" holds here.
-bool holds_here() {
+/// The knobs of FI_GEXSIM_WHERE="VARIABLE=VALUE:knobs", if they hold here.
+std::string_view knobs_of_here() {
   const std::string_view where = variable("FI_GEXSIM_WHERE");
-  const std::size_t equals = where.find('=');
-  if (where.empty()) return true;
-  if (equals == std::string_view::npos) refuse("FI_GEXSIM_WHERE is no VARIABLE=VALUE:", where);
-  return variable(std::string(where.substr(0, equals)).c_str()) == where.substr(equals + 1);
+  if (where.empty()) return {};
+  const std::size_t equals = where.find('='), colon = where.find(':');
+  if (equals == std::string_view::npos || colon == std::string_view::npos || colon < equals)
+    refuse("FI_GEXSIM_WHERE is no VARIABLE=VALUE:KNOBS:", where);
+  const std::string name(where.substr(0, equals));
+  const std::string_view value = where.substr(equals + 1, colon - equals - 1);
+  return variable(name.c_str()) == value ? where.substr(colon + 1) : std::string_view();
 }
 
 }  // namespace
@@ -83,7 +86,8 @@ Knobs read_environment() {
     if (preset == nullptr) refuse("there is no preset", name);
     read.set_all(preset->knobs);
   }
-  if (holds_here()) read.set_all(variable("FI_GEXSIM_KNOBS"));
+  read.set_all(variable("FI_GEXSIM_KNOBS"));
+  read.set_all(knobs_of_here());
   if (const std::string_view seed = variable("FI_GEXSIM_SEED");
       !seed.empty() && !parse(seed, read.seed))
     refuse("no seed:", seed);

@@ -3,7 +3,7 @@
 //
 //   FI_GEXSIM_PRESET=cxi                     a row of presets.cc
 //   FI_GEXSIM_KNOBS=reorder=8,cq_size=16     rows of knobs.def, over the preset's
-//   FI_GEXSIM_WHERE=RANK=1                   the knobs hold only where this variable has this value
+//   FI_GEXSIM_WHERE=RANK=1:absent=1          further ones, where this variable has this value
 //   FI_GEXSIM_SEED=3                         of all that is drawn
 //
 // An unknown name or value ends the process: a test must not run without what it asks for.

@@ -178,7 +178,7 @@ bool Endpoint::deliver(Arrival& arrival) {
   completion.entry.op_context = receive.context;
   completion.entry.flags = FI_RECV | FI_MSG;
   if (own.flags == 0) completion.entry.flags = 0;
-  if (own.receive_error_after != 0 && messages_ == own.receive_error_after) {
+  if (own.receive_error_every != 0 && messages_ % own.receive_error_every == 0) {
     completion.error = FI_ECANCELED;
     receive_queue_->add(completion, false);
     receives_.pop_front();

@@ -1,0 +1,32 @@
+#!/usr/bin/env python3
+"""Runs a job over the simulated provider and compares what its processes have given it.
+
+    counts.py EXPRESSION COMMAND...
+
+EXPRESSION is of Python, over sends, writes, reads and atomics, the sums of all processes. The command
+must succeed.
+"""
+
+import os
+import pathlib
+import struct
+import subprocess
+import sys
+import tempfile
+
+KINDS = ("sends", "writes", "reads", "atomics")
+
+
+def main():
+    expression, *command = sys.argv[1:]
+    with tempfile.TemporaryDirectory() as folder:
+        job = subprocess.run(command, env=os.environ | {"FI_GEXSIM_COUNTS": folder}, check=False)
+        found = [struct.unpack("4Q", file.read_bytes()) for file in pathlib.Path(folder).iterdir()]
+    sums = dict(zip(KINDS, map(sum, zip(*found))))
+    print(sums)
+    if job.returncode != 0 or not found or not eval(expression, {}, sums):
+        sys.exit(f"status {job.returncode}, or not {expression}")
+
+
+if __name__ == "__main__":
+    main()
