@@ -40,15 +40,18 @@ if(GEX_SANITIZE MATCHES "undefined")
   endforeach()
   list(APPEND gex_test_options_LIGHT -fno-sanitize=alignment)
 endif()
-foreach(kind OPTIMISED LIGHT UNOPTIMISED)
+set(gex_test_options_MODULE ${gex_test_options_LIGHT})
+foreach(kind OPTIMISED LIGHT UNOPTIMISED MODULE)
   add_library(gex_test_headers_${kind} OBJECT EXCLUDE_FROM_ALL ${PROJECT_SOURCE_DIR}/cmake/empty.cc)
   target_link_libraries(gex_test_headers_${kind} PRIVATE gex_flags GTest::gtest)
   gex_precompile(gex_test_headers_${kind} ${gex_test_headers})
   target_compile_options(gex_test_headers_${kind} PRIVATE ${gex_test_options_${kind}})
 endforeach()
+set_target_properties(gex_test_headers_MODULE PROPERTIES POSITION_INDEPENDENT_CODE ON)
 
-# gex_test_headers(<target> OPTIMISED|LIGHT|UNOPTIMISED): a test's sources find GoogleTest and the
-# standard headers precompiled. OPTIMISED: with the build's own options.
+# gex_test_headers(<target> OPTIMISED|LIGHT|UNOPTIMISED|MODULE): a test's sources find GoogleTest and the
+# standard headers precompiled. OPTIMISED: with the build's own options. MODULE: as LIGHT, for objects that
+# modules have, too.
 function(gex_test_headers target kind)
   # GCC 12 takes what it inlines of std::string for mistakes (its bug 105651), and does not know
   # precompiled headers for the system's.
@@ -57,6 +60,9 @@ function(gex_test_headers target kind)
       -Wno-stringop-overflow)
   endif()
   target_compile_options(${target} PRIVATE ${gex_test_options_${kind}})
+  if(kind STREQUAL "MODULE")
+    set_target_properties(${target} PROPERTIES POSITION_INDEPENDENT_CODE ON)
+  endif()
   target_precompile_headers(${target} REUSE_FROM gex_test_headers_${kind})
 endfunction()
 

@@ -1,6 +1,6 @@
 #pragma once
-// Memory from the operating system: files that live in memory, their mappings, and how pages are
-// asked for.
+// Memory from the operating system: files that live in memory, and how pages of mapped ranges are
+// asked for and given back. Mappings are in os_mapping.h.
 //
 // Failure is a value: an empty object with the reason in errno, or an error number. Which limits
 // there are, and how much may be asked for, is in os_memory_limits.h. Any thread may call anything;
@@ -8,14 +8,11 @@
 //
 //   MemoryFile file = create_memory_file("gex-segments", bytes);
 //   if (!file.descriptor) fatal_system("creating the segments' memory", errno);
-//   Mapping mapping = Mapping::shared(file.descriptor.get(), 0, bytes);
-//   if (!mapping) fatal_system("mapping the segments", errno);
 
 #include <cstddef>
 #include <cstdint>
 #include <span>
 #include <string>
-#include <utility>
 
 #include "base/os_file.h"
 
@@ -55,51 +52,6 @@ MemoryFile create_unlinked_file(std::span<const std::string> folders, std::uint6
 /// Allocates the pages of a part of a memory file now, so that touching them later cannot fail.
 /// Returns 0 or the error number: ENOSPC or ENOMEM when there are not enough.
 int commit(int descriptor, std::uint64_t offset, std::uint64_t bytes) noexcept;
-
-/// Owns a mapped range of addresses and unmaps it.
-class Mapping {
- public:
-  Mapping() noexcept = default;
-  Mapping(Mapping&& other) noexcept
-      : bytes_(std::exchange(other.bytes_, {})), guard_(std::exchange(other.guard_, 0)) {}
-  Mapping& operator=(Mapping&& other) noexcept {
-    reset();
-    bytes_ = std::exchange(other.bytes_, {});
-    guard_ = std::exchange(other.guard_, 0);
-    return *this;
-  }
-  ~Mapping() { reset(); }
-
-  /// Maps a part of a file for reading and writing, shared with every process that maps it.
-  /// `offset` is a multiple of the page size; `bytes` is not 0. No memory is reserved for it.
-  static Mapping shared(int descriptor, std::uint64_t offset, std::size_t bytes) noexcept;
-
-  /// Maps whole pages as `shared` does, where they can be huge pages if `offset` is a multiple of
-  /// `huge_page`, with a page behind them that is neither readable nor writable: what runs over
-  /// their end gets a signal, whatever else is mapped.
-  static Mapping guarded(int descriptor, std::uint64_t offset, std::size_t bytes) noexcept;
-
-  /// Maps private zero pages for reading and writing. No memory is reserved for them.
-  static Mapping anonymous(std::size_t bytes) noexcept;
-
-  explicit operator bool() const noexcept { return !bytes_.empty(); }
-  std::byte* data() const noexcept { return bytes_.data(); }
-  std::size_t size() const noexcept { return bytes_.size(); }
-  std::span<std::byte> bytes() const noexcept { return bytes_; }
-
-  /// Gives the range up without unmapping it: for memory that lives as long as the process.
-  std::span<std::byte> release() noexcept { return std::exchange(bytes_, {}); }
-
-  /// Unmaps. Leaves errno as it was.
-  void reset() noexcept;
-
- private:
-  explicit Mapping(std::span<std::byte> bytes) noexcept : bytes_(bytes) {}
-  static Mapping map(std::size_t bytes, int flags, int descriptor, std::uint64_t offset) noexcept;
-
-  std::span<std::byte> bytes_;
-  std::size_t guard_ = 0;  ///< bytes behind them
-};
 
 /// Makes the page table entries of a mapped range for writing, so that the first touch of a page
 /// costs nothing. The range must be able to have pages (`commit` first for a file). Returns 0 or

@@ -15,6 +15,7 @@
 #include "base/immortal.h"
 #include "base/os_file.h"
 #include "base/os_host.h"
+#include "base/os_mapping.h"
 #include "base/os_memory.h"
 #include "base/os_memory_limits.h"
 #include "base/os_process.h"

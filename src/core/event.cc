@@ -6,7 +6,7 @@
 #include "base/assert.h"
 #include "base/error.h"
 #include "base/immortal.h"
-#include "base/os_memory.h"
+#include "base/os_mapping.h"
 #include "core/process.h"
 #include "core/progress.h"
 

@@ -9,7 +9,7 @@
 #include <string>
 #include <vector>
 
-#include "base/os_memory.h"
+#include "base/os_mapping.h"
 #include "core/endpoint_address.h"
 #include "core/memory.h"
 

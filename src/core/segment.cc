@@ -7,6 +7,7 @@
 
 #include "base/env.h"
 #include "base/immortal.h"
+#include "base/os_mapping.h"
 #include "base/os_memory.h"
 #include "base/os_memory_limits.h"
 #include "core/live_objects.h"

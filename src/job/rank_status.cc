@@ -11,6 +11,7 @@
 
 #include "base/error.h"
 #include "base/os_file.h"
+#include "base/os_mapping.h"
 #include "base/os_memory.h"
 
 namespace gex::job {

@@ -8,6 +8,7 @@
 
 #include "base/env.h"
 #include "base/error.h"
+#include "base/os_memory.h"
 #include "base/os_memory_limits.h"
 #include "base/round_up.h"
 #include "job/job.h"

@@ -29,7 +29,8 @@
 #include <string>
 #include <vector>
 
-#include "base/os_memory.h"
+#include "base/os_file.h"
+#include "base/os_mapping.h"
 #include "shm/cell.h"
 #include "shm/doorbell.h"
 #include "shm/placement.h"

@@ -6,6 +6,7 @@
 #include <span>
 
 #include "base/error.h"
+#include "base/os_mapping.h"
 #include "base/os_memory.h"
 #include "base/os_memory_limits.h"
 #include "base/round_up.h"

@@ -1,5 +1,6 @@
 // Memory files and mappings.
 
+#include "base/os_mapping.h"
 #include "base/os_memory.h"
 
 #include <gtest/gtest.h>

@@ -10,6 +10,7 @@
 #include <numeric>
 #include <vector>
 
+#include "base/os_mapping.h"
 #include "base/os_memory.h"
 
 namespace gex::os {

@@ -11,7 +11,7 @@
 #include <vector>
 
 #include "base/os_file.h"
-#include "base/os_memory.h"
+#include "base/os_mapping.h"
 #include "job/last_call.h"
 #include "launch/hang/rank_report.h"
 

@@ -18,6 +18,7 @@
 #include "base/atomic_operations.h"
 #include "base/clock.h"
 #include "base/os_file.h"
+#include "base/os_mapping.h"
 #include "base/os_memory.h"
 #include "net/emu/adapter.h"
 #include "net/emu/layout.h"

@@ -5,6 +5,7 @@
 #include <cstdio>
 #include <cstring>
 
+#include "base/os_memory.h"
 #include "net/kit/fatal.h"
 
 namespace gex::net::emu {

@@ -24,7 +24,7 @@
 #include <vector>
 
 #include "base/os_file.h"
-#include "base/os_memory.h"
+#include "base/os_mapping.h"
 #include "net/emu/layout.h"
 
 namespace gex::net::emu {

@@ -4,6 +4,7 @@
 #include <thread>
 
 #include "atomic_calls.h"
+#include "transfer.h"
 
 namespace conformance {
 namespace {
@@ -245,9 +246,7 @@ TEST(AtomicDomain, MakingAndEndingWaitForNoRank) {
   gex_AD_t ad = GEX_AD_INVALID;
   const auto report = [&] { once<Word>(ad, 0, segment_of(0) + hot, GEX_OP_FADD, Word{1}); };
   for (gex_Rank_t round = 1; round <= 2; ++round) {
-    const auto all_reported = [&] {
-      return *static_cast<volatile Word*>(counter) >= round * (size() - 1);
-    };
+    const auto all_reported = [&] { return look_at<Word>(counter) >= round * (size() - 1); };
     if (rank() == 0) WAIT_UNTIL(all_reported());
     if (round == 1) {
       gex_AD_Create(&ad, team(), GEX_DT_U64, ops, GEX_FLAG_AD_FAVOR_MY_RANK);

@@ -12,6 +12,7 @@
 #include <tuple>
 #include <vector>
 
+#include "base/os_mapping.h"
 #include "base/os_memory.h"
 #include "ranks.h"
 

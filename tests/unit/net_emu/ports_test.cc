@@ -7,7 +7,7 @@
 #include <deque>
 #include <set>
 
-#include "base/os_memory.h"
+#include "base/os_mapping.h"
 
 namespace gex::net::emu {
 namespace {

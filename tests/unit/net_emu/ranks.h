@@ -11,7 +11,7 @@
 #include <string>
 #include <vector>
 
-#include "base/os_memory.h"
+#include "base/os_mapping.h"
 #include "net/emu/network.h"
 
 namespace gex::net::emu {

@@ -7,7 +7,7 @@
 
 #include <cstring>
 
-#include "base/os_memory.h"
+#include "base/os_mapping.h"
 #include "ranks.h"
 
 namespace gex::net::emu {
