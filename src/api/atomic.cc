@@ -22,9 +22,9 @@ using gex::in_call;
 using gex::InCall;
 using gex::name_of_operation;
 using gex::name_of_type;
+using gex::atomic::AtomicRequest;
 using gex::atomic::Domain;
 using gex::atomic::fetches;
-using gex::atomic::Operation;
 using gex::atomic::require_domain;
 
 constexpr gex_Flags_t favor_flags =
@@ -112,9 +112,9 @@ void check_target(const Domain& domain, gex_Rank_t rank, const gex::rma::Transfe
 
 /// The operation as the room performs it.
 template <class AnyCall>
-Operation begin(const AnyCall& call, gex_AD_t ad, gex_DT_t type, void* result_p,
-                gex_Rank_t tgt_rank, void* tgt_addr, gex_OP_t opcode, std::uint64_t operand1,
-                std::uint64_t operand2, gex_Flags_t flags) {
+AtomicRequest begin(const AnyCall& call, gex_AD_t ad, gex_DT_t type, void* result_p,
+                    gex_Rank_t tgt_rank, void* tgt_addr, gex_OP_t opcode, std::uint64_t operand1,
+                    std::uint64_t operand2, gex_Flags_t flags) {
   const char* name = name_of(call);
   const Domain& domain = require_domain(ad, name);
   require_operation(type, opcode, name);

@@ -25,18 +25,19 @@ void poll_now_and_then(gex_Flags_t flags) noexcept {
   if ((flags & GEX_FLAG_IMMEDIATE) == 0 && !handlers_run()) poll();
 }
 
-void operate_here(const Operation& operation, gex_Flags_t flags) noexcept {
+void operate_here(const AtomicRequest& operation, gex_Flags_t flags) noexcept {
   const std::uint64_t old = apply(operation.type, operation.target.mapped, operation.opcode,
                                   operation.operand1, operation.operand2, flags);
   if (fetches(operation.opcode)) gex_ad_write_(operation.type, operation.target.local, old);
 }
 
-bool is_here(const Operation& operation) noexcept {
+bool is_here(const AtomicRequest& operation) noexcept {
   return operation.target.mapped != nullptr && !operation.by_network;
 }
 
 /// Starts an operation that the network performs, or the owner of the target, which a message asks.
-Injected inject(const Operation& operation, const Targets& targets, gex_Flags_t flags) noexcept {
+Injected inject(const AtomicRequest& operation, const Targets& targets,
+                gex_Flags_t flags) noexcept {
   const bool immediate = (flags & GEX_FLAG_IMMEDIATE) != 0;
   const int refused = operation.by_network ? ask_network(operation, targets.done, immediate)
                                            : ask_owner(operation, targets.done, immediate);
@@ -45,7 +46,7 @@ Injected inject(const Operation& operation, const Targets& targets, gex_Flags_t 
 
 }  // namespace
 
-gex_Event_t operate_explicit(const Operation& operation, gex_Flags_t flags) noexcept {
+gex_Event_t operate_explicit(const AtomicRequest& operation, gex_Flags_t flags) noexcept {
   poll_now_and_then(flags);
   if (is_here(operation)) {
     operate_here(operation, flags);
@@ -58,7 +59,7 @@ gex_Event_t operate_explicit(const Operation& operation, gex_Flags_t flags) noex
       .event_or_no_op();
 }
 
-int operate_implicit(const Operation& operation, gex_Flags_t flags) noexcept {
+int operate_implicit(const AtomicRequest& operation, gex_Flags_t flags) noexcept {
   poll_now_and_then(flags);
   if (is_here(operation)) {
     operate_here(operation, flags);

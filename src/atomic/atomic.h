@@ -19,8 +19,8 @@
 
 namespace gex::atomic {
 
-gex_Event_t operate_explicit(const Operation& operation, gex_Flags_t flags) noexcept;
-int operate_implicit(const Operation& operation, gex_Flags_t flags) noexcept;
+gex_Event_t operate_explicit(const AtomicRequest& operation, gex_Flags_t flags) noexcept;
+int operate_implicit(const AtomicRequest& operation, gex_Flags_t flags) noexcept;
 
 /// Start-up only.
 void start();

@@ -12,7 +12,7 @@ bool network_has(gex_DT_t type, gex_OP_t operations) noexcept {
          (operations & ~conduit->atomic_operations(type)) == 0;
 }
 
-int ask_network(const Operation& operation, CompletionTarget done, bool immediate) noexcept {
+int ask_network(const AtomicRequest& operation, CompletionTarget done, bool immediate) noexcept {
   const rma::Transfer& target = operation.target;
   const net::Remote remote{target.jobrank, target.key, target.remote};
   std::uint64_t operands[2] = {};

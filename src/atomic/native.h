@@ -12,6 +12,6 @@ bool network_has(gex_DT_t type, gex_OP_t operations) noexcept;
 /// Has the network perform the operation, whose target has a key; adds one to `done` when it is
 /// complete, its result written. Non-zero if `immediate` and there was no room; nothing was begun
 /// then.
-int ask_network(const Operation& operation, CompletionTarget done, bool immediate) noexcept;
+int ask_network(const AtomicRequest& operation, CompletionTarget done, bool immediate) noexcept;
 
 }  // namespace gex::atomic

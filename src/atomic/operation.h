@@ -14,7 +14,7 @@
 namespace gex::atomic {
 
 /// One operation, arguments checked and flags resolved.
-struct Operation {
+struct AtomicRequest {
   gex_DT_t type;
   gex_OP_t opcode;
   std::uint64_t operand1;

@@ -71,7 +71,7 @@ void on_result(gex_Token_t, const Result& result, void*, std::size_t) noexcept {
 
 }  // namespace
 
-int ask_owner(const Operation& operation, CompletionTarget done, bool immediate) noexcept {
+int ask_owner(const AtomicRequest& operation, CompletionTarget done, bool immediate) noexcept {
   const Packed packed(Request{operation.target.remote, operation.operand1, operation.operand2,
                               encode(operation.type, operation.opcode), Wide(done),
                               Wide(operation.target.local)});

@@ -12,7 +12,7 @@ namespace gex::atomic {
 ///
 /// Memory order: what this thread did before happens before the operation, which happens before
 /// what follows a look at `done` that finds it complete. So ACQ and REL need nothing more.
-int ask_owner(const Operation& operation, CompletionTarget done, bool immediate) noexcept;
+int ask_owner(const AtomicRequest& operation, CompletionTarget done, bool immediate) noexcept;
 
 void start_remote();
 
