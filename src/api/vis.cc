@@ -19,8 +19,8 @@ using gex::Form;
 using gex::Initiated;
 using gex::vis::BlockList;
 using gex::vis::Direction;
-using gex::vis::Operation;
 using gex::vis::StridedEnd;
+using gex::vis::VisRequest;
 
 /// Which call it is: what it does with the data and how it completes.
 struct Kind {
@@ -30,7 +30,7 @@ struct Kind {
 };
 
 /// `empty`: the call moves nothing whatever its other arguments, so these are not looked at.
-Operation begin(const Kind& kind, gex_TM_t tm, gex_Rank_t rank, gex_Flags_t flags, bool empty) {
+VisRequest begin(const Kind& kind, gex_TM_t tm, gex_Rank_t rank, gex_Flags_t flags, bool empty) {
   const char* call = name_of(kind.call);
   if (checked() && !empty) {
     gex::require_peer(tm, rank, call);
@@ -71,7 +71,7 @@ template <class Entry>
 Initiated lists(const Kind& kind, gex_TM_t tm, gex_Rank_t rank, const List<Entry>& destination,
                 const List<Entry>& source, gex_Flags_t flags) {
   gex::InCall call(kind.call);
-  const Operation operation = begin(kind, tm, rank, flags, false);
+  const VisRequest operation = begin(kind, tm, rank, flags, false);
   const BlockList to = blocks(destination);
   const BlockList from = blocks(source);
   require_array(destination.entries, to.count(), "dstlist", call);
@@ -87,7 +87,7 @@ Initiated strided(const Kind& kind, gex_TM_t tm, gex_Rank_t rank, const StridedE
   bool empty = elemsz == 0;
   if (!empty) require_array(count, levels, "count", call);
   for (std::size_t i = 0; !empty && i < levels; ++i) empty = count[i] == 0;
-  const Operation operation = begin(kind, tm, rank, flags, empty);
+  const VisRequest operation = begin(kind, tm, rank, flags, empty);
   if (!empty) {
     require_array(destination.strides, levels, "dststrides", call);
     require_array(source.strides, levels, "srcstrides", call);

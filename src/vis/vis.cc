@@ -21,12 +21,12 @@ namespace gex::vis {
 
 namespace {
 
-bool is_put(const Operation& operation) noexcept {
+bool is_put(const VisRequest& operation) noexcept {
   return operation.direction == Direction::put;
 }
 
 /// Takes and disarms the notice that is armed for the operation.
-PeerCompletion take_notice(const Operation& operation) noexcept {
+PeerCompletion take_notice(const VisRequest& operation) noexcept {
   if (!is_armed()) [[likely]]
     return {};
   if (checked() && !is_put(operation))
@@ -40,13 +40,13 @@ PeerCompletion take_notice(const Operation& operation) noexcept {
 }
 
 /// Ends an operation that was completed within its call.
-Initiated done_at_once(const Operation& operation, const PeerCompletion& notice) noexcept {
+Initiated done_at_once(const VisRequest& operation, const PeerCompletion& notice) noexcept {
   if (notice.handler != 0) send_notice(operation.tm, operation.rank, notice);
   return {};
 }
 
 /// Ends a strided operation that moves nothing, whose team and rank may be invalid.
-Initiated nothing_to_do(const Operation& operation, const PeerCompletion& notice) noexcept {
+Initiated nothing_to_do(const VisRequest& operation, const PeerCompletion& notice) noexcept {
   if (notice.handler == 0 || operation.tm == GEX_TM_INVALID) return {};
   const gex_Rank_t ranks =
       GEX_IS_PAIR_(operation.tm) ? gex_proc_.jobsize : Team::from(operation.tm).size;
@@ -54,14 +54,14 @@ Initiated nothing_to_do(const Operation& operation, const PeerCompletion& notice
 }
 
 /// Local completion, as the flags request it.
-LocalCompletion local_completion_of(const Operation& operation) noexcept {
+LocalCompletion local_completion_of(const VisRequest& operation) noexcept {
   if ((operation.flags & GEX_FLAG_ENABLE_LEAF_LC) == 0) return LocalCompletion::with_done;
   return operation.form == Form::implicit ? LocalCompletion::group : LocalCompletion::leaf;
 }
 
 /// Starts a transfer to or from memory that is not mapped; `target` as it was resolved.
 template <class Region>
-Initiated send(const Operation& operation, const PeerCompletion& notice,
+Initiated send(const VisRequest& operation, const PeerCompletion& notice,
                const rma::Transfer& target, const Region& peer, const Region& own,
                std::size_t bytes) noexcept {
   // A notice is for the next operation whatever its flags, so that operation is not refused.
@@ -101,14 +101,15 @@ Bounds bounds_of(const BlockList& list) noexcept {
   return bounds;
 }
 
-rma::Transfer resolve_range(const Operation& operation, const void* own, std::uintptr_t start,
+rma::Transfer resolve_range(const VisRequest& operation, const void* own, std::uintptr_t start,
                             std::size_t bytes) noexcept {
   return rma::resolve_transfer(operation.tm, operation.rank, own, reinterpret_cast<void*>(start),
                                bytes, 0, operation.call);
 }
 
 /// Checked mode: reports the invalid entry, not the range of all.
-void check_lists(const Operation& operation, const BlockList& peer, const BlockList& own) noexcept {
+void check_lists(const VisRequest& operation, const BlockList& peer,
+                 const BlockList& own) noexcept {
   for (std::size_t i = 0; i < own.count(); ++i)
     if (own.length(i) != 0 && own.address(i) == nullptr)
       fatal("%s: address %zu of the local list is null", name_of(operation.call), i);
@@ -120,7 +121,7 @@ void check_lists(const Operation& operation, const BlockList& peer, const BlockL
 
 }  // namespace
 
-Initiated move_strided(const Operation& operation, const StridedEnd& peer, const StridedEnd& own,
+Initiated move_strided(const VisRequest& operation, const StridedEnd& peer, const StridedEnd& own,
                        std::size_t element, const std::size_t* count, std::size_t levels) noexcept {
   const PeerCompletion notice = take_notice(operation);
   // Loops follow the end that is written within this process, else the peer's.
@@ -156,7 +157,7 @@ Initiated move_strided(const Operation& operation, const StridedEnd& peer, const
   return done_at_once(operation, notice);
 }
 
-Initiated move_lists(const Operation& operation, const BlockList& peer,
+Initiated move_lists(const VisRequest& operation, const BlockList& peer,
                      const BlockList& own) noexcept {
   std::size_t bytes = 0;
   std::size_t own_bytes = 0;

@@ -17,7 +17,7 @@ namespace gex::vis {
 enum class Direction { put, get };
 
 /// A call requests this, besides the data.
-struct Operation {
+struct VisRequest {
   gex_TM_t tm;
   gex_Rank_t rank;
   Direction direction;
@@ -32,9 +32,9 @@ struct StridedEnd {
   const std::ptrdiff_t* strides;
 };
 
-Initiated move_strided(const Operation& operation, const StridedEnd& peer, const StridedEnd& own,
+Initiated move_strided(const VisRequest& operation, const StridedEnd& peer, const StridedEnd& own,
                        std::size_t element, const std::size_t* count, std::size_t levels) noexcept;
-Initiated move_lists(const Operation& operation, const BlockList& peer,
+Initiated move_lists(const VisRequest& operation, const BlockList& peer,
                      const BlockList& own) noexcept;
 
 /// Start-up only.
