@@ -22,7 +22,7 @@ class LossDetectorTest : public testing::Test {
   std::optional<Tally> asked() {
     std::optional<Tally> question;
     now_ += second;
-    asker_.look(now_, [&](std::uint32_t peer, const Tally& tally) {
+    asker_.ask_when_due(now_, [&](std::uint32_t peer, const Tally& tally) {
       EXPECT_EQ(peer, 1u);
       question = tally;
       return true;
@@ -128,7 +128,7 @@ TEST_F(LossDetectorTest, AQuestionThatCannotBeSentIsAskedAgain) {
   send(1);
   come(1);
   now_ += second;
-  asker_.look(now_, [](std::uint32_t, const Tally&) { return false; });
+  asker_.ask_when_due(now_, [](std::uint32_t, const Tally&) { return false; });
   EXPECT_EQ(round(), 0u);
   EXPECT_FALSE(asked());
 }

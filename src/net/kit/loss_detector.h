@@ -53,7 +53,7 @@ class LossDetector {
   /// Calls `ask(peer, question)` for all that are to be asked now; false: the question could not be
   /// sent.
   template <class Ask>
-  void look(std::uint64_t now_ns, Ask ask) {
+  void ask_when_due(std::uint64_t now_ns, Ask ask) {
     if (now_ns < next_look_ns_) return;
     next_look_ns_ = now_ns + shortest_interval_ns;
     for (std::uint32_t rank = 0; rank < peers_.size(); ++rank) {

@@ -364,7 +364,7 @@ void Network::look_for_losses() {
     fatal(host_, "ofi: the network interface of rank %u reports an error: %s", host_.rank,
           error.c_str());
   const auto now = std::chrono::steady_clock::now().time_since_epoch();
-  losses_.look(
+  losses_.ask_when_due(
       static_cast<std::uint64_t>(std::chrono::nanoseconds(now).count()),
       [this](std::uint32_t peer, const Tally& question) { return send_tally(peer, question); });
 }
@@ -389,17 +389,17 @@ void Network::take_tally(std::uint32_t peer, const Tally& tally) {
 }
 
 void Network::completed(const fi_cq_data_entry& entry) {
-  auto* operation = static_cast<Operation*>(entry.op_context);
+  auto* operation = static_cast<OperationContext*>(entry.op_context);
   // Some providers report injected messages, or operations of their own.
   if (operation == nullptr) return;
   switch (operation->purpose) {
-    case Operation::Purpose::send:
+    case OperationContext::Purpose::send:
       sent_off(*static_cast<SendBuffer*>(operation));
       break;
-    case Operation::Purpose::receive:
+    case OperationContext::Purpose::receive:
       arrived(entry, *static_cast<ReceiveBuffers::Buffer*>(operation));
       break;
-    case Operation::Purpose::one_sided:
+    case OperationContext::Purpose::one_sided:
       one_sided_.completed(*static_cast<Transfer*>(operation));
       break;
   }
@@ -418,7 +418,7 @@ void Network::sent_off(SendBuffer& buffer) {
 void Network::failed() {
   fi_cq_err_entry error{};
   if (fi_cq_readerr(endpoint_.completions(), &error, 0) != 1) return;
-  auto* operation = static_cast<Operation*>(error.op_context);
+  auto* operation = static_cast<OperationContext*>(error.op_context);
   if (operation == nullptr) {
     // An injected message has failed, or something that the provider does by itself. If a message
     // is lost, the count of messages finds that.
@@ -433,7 +433,7 @@ void Network::failed() {
     return;
   }
   switch (operation->purpose) {
-    case Operation::Purpose::send: {
+    case OperationContext::Purpose::send: {
       auto& buffer = *static_cast<SendBuffer*>(operation);
       if (!leaving_ && !is_optional(buffer.kind))
         lost_peer(host_, "ofi: rank %u cannot be reached: %s", buffer.peer,
@@ -442,7 +442,7 @@ void Network::failed() {
       in_flight_.fetch_sub(1, std::memory_order_relaxed);
       break;
     }
-    case Operation::Purpose::receive: {
+    case OperationContext::Purpose::receive: {
       auto& buffer = *static_cast<ReceiveBuffers::Buffer*>(operation);
       if (is_too_long(error.err))
         warn_of_stray();  // longer than any message of ours: no rank of this job sent it
@@ -452,7 +452,7 @@ void Network::failed() {
       receive_.replenish();
       break;
     }
-    case Operation::Purpose::one_sided:
+    case OperationContext::Purpose::one_sided:
       if (!leaving_) one_sided_.failed(*static_cast<Transfer*>(operation), error.err);
       break;
   }

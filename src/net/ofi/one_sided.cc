@@ -74,7 +74,7 @@ Transfer* OneSided::take(const Remote& remote, void* local, std::size_t size, vo
     transfer = free_.back();
     free_.pop_back();
   }
-  transfer->purpose = Operation::Purpose::one_sided;
+  transfer->purpose = OperationContext::Purpose::one_sided;
   transfer->peer = remote.peer;
   transfer->route = endpoint_.transfer_route(remote.peer);
   const Key& key = *static_cast<const Key*>(remote.key);

@@ -34,7 +34,7 @@
 namespace gex::net::ofi {
 
 /// A put, get or atomic operation under way.
-struct Transfer : Operation {
+struct Transfer : OperationContext {
   enum class Stage : std::uint8_t {
     deliver,   ///< at the peer when this completes
     transmit,  ///< the source is free when this completes; then `read_back`

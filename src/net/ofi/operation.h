@@ -9,7 +9,7 @@ namespace gex::net::ofi {
 
 /// The context of every operation is the address of one of these, at the beginning of what the
 /// operation is about. It begins with the room that some providers need (FI_CONTEXT, FI_CONTEXT2).
-struct Operation {
+struct OperationContext {
   enum class Purpose : std::uint8_t { send, receive, one_sided };
 
   fi_context2 for_provider;

@@ -71,7 +71,7 @@ bool ReceiveBuffers::add(std::string& error) {
   }
   std::list<Buffer> made(1);
   Buffer& buffer = made.front();
-  buffer.purpose = Operation::Purpose::receive;
+  buffer.purpose = OperationContext::Purpose::receive;
   buffer.memory = static_cast<std::byte*>(memory);
   buffer.memory_size = buffer_size_;
   buffer.self = made.begin();

@@ -25,7 +25,7 @@ namespace gex::net::ofi {
 
 class ReceiveBuffers {
  public:
-  struct Buffer : Operation {
+  struct Buffer : OperationContext {
     /// Its messages that have not been handled, and one while the provider has it.
     std::atomic<std::uint32_t> uses{0};
     /// A receive has failed, and the provider may or may not have released the buffer with it. It

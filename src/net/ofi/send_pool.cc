@@ -20,7 +20,7 @@ SendPool::SendPool(const Host& host, std::size_t count, Registrar& registrar, bo
 }
 
 bool SendPool::prepare(std::span<std::byte> memory, SendBuffer& prototype) {
-  prototype.purpose = Operation::Purpose::send;
+  prototype.purpose = OperationContext::Purpose::send;
   if (!registrar_.needs_local()) return true;
   std::string error;
   Region region = registrar_.add(memory.data(), memory.size(), FI_SEND | FI_WRITE | FI_READ, error);

@@ -16,7 +16,7 @@
 namespace gex::net::ofi {
 
 /// Stands in front of a buffer's bytes.
-struct alignas(64) SendBuffer : Operation {
+struct alignas(64) SendBuffer : OperationContext {
   Kind kind;
   std::uint32_t peer;
   fi_addr_t route;   ///< the endpoint of the peer's that it goes to
