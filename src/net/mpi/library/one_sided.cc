@@ -79,7 +79,7 @@ std::uint32_t OneSided::begin(std::uint32_t peer, void* done, void* local_done) 
 }
 
 void OneSided::finish_if_done(std::uint32_t number) {
-  Operation& operation = operations_[number];
+  Transfer& operation = operations_[number];
   if (operation.waits_for_data || operation.waits_for_answer) return;
   void* const done = operation.done;
   operation.in_use = false;
@@ -88,7 +88,7 @@ void OneSided::finish_if_done(std::uint32_t number) {
   host_.complete(done);
 }
 
-OneSided::Operation& OneSided::operation_of(std::uint32_t peer, std::uint32_t number) {
+OneSided::Transfer& OneSided::operation_of(std::uint32_t peer, std::uint32_t number) {
   if (number >= operations_.size() || !operations_[number].in_use ||
       operations_[number].peer != peer || !operations_[number].waits_for_answer)
     refuse(peer);
@@ -142,7 +142,7 @@ SendResult OneSided::put(const Remote& remote, const void* local, std::size_t si
                          void* local_done) {
   if (!has_room(remote.peer)) return would_block;
   const std::uint32_t number = begin(remote.peer, done, local_done);
-  Operation& operation = operations_[number];
+  Transfer& operation = operations_[number];
   operation.waits_for_answer = true;
   const bool is_inline = size <= max_inline;
   Control& control = take_control(is_inline ? Kind::put_inline : Kind::put, number);
@@ -168,7 +168,7 @@ SendResult OneSided::put(const Remote& remote, const void* local, std::size_t si
 SendResult OneSided::get(const Remote& remote, void* local, std::size_t size, void* done) {
   if (!has_room(remote.peer)) return would_block;
   const std::uint32_t number = begin(remote.peer, done, nullptr);
-  Operation& operation = operations_[number];
+  Transfer& operation = operations_[number];
   operation.destination = local;
   operation.size = size;
   if (size > max_inline) {
@@ -225,7 +225,7 @@ void OneSided::take(std::uint32_t source, std::span<const std::byte> message) {
       return;
     }
     case Kind::got: {
-      Operation& operation = operation_of(source, header.operation);
+      Transfer& operation = operation_of(source, header.operation);
       if (data.size() != operation.size || operation.destination == nullptr) refuse(source);
       std::memcpy(operation.destination, data.data(), data.size());
       operation.waits_for_answer = false;
@@ -247,7 +247,7 @@ void OneSided::take(std::uint32_t source, std::span<const std::byte> message) {
 void OneSided::completed(const Pending& pending) {
   switch (pending.what) {
     case What::own_data: {
-      Operation& operation = operations_[pending.operation];
+      Transfer& operation = operations_[pending.operation];
       operation.waits_for_data = false;
       if (operation.local_done != nullptr) host_.complete(operation.local_done);
       finish_if_done(pending.operation);

@@ -93,7 +93,7 @@ class OneSided {
     Header header;
     std::array<std::byte, max_inline> data;
   };
-  struct Operation {
+  struct Transfer {
     void* done = nullptr;
     void* local_done = nullptr;
     void* destination = nullptr;  ///< of a get
@@ -125,7 +125,7 @@ class OneSided {
   bool has_room(std::uint32_t peer) const noexcept;
   std::uint32_t begin(std::uint32_t peer, void* done, void* local_done);
   void finish_if_done(std::uint32_t number);
-  Operation& operation_of(std::uint32_t peer, std::uint32_t number);
+  Transfer& operation_of(std::uint32_t peer, std::uint32_t number);
 
   Control& take_control(Kind kind, std::uint32_t operation);
   void send(std::uint32_t peer, Control& control, std::size_t data_size);
@@ -144,7 +144,7 @@ class OneSided {
   const MPI_Request complete_request_;
   std::map<std::uint64_t, Segment> segments_;  ///< by number
   std::uint64_t last_segment_ = 0;
-  std::vector<Operation> operations_;
+  std::vector<Transfer> operations_;
   std::vector<std::uint32_t> free_operations_;
   std::vector<std::uint32_t> under_way_;  ///< by peer
   std::deque<Control> controls_;
