@@ -31,7 +31,7 @@ std::vector<int> order_of(std::uint64_t seed, std::uint32_t rank, std::uint32_t 
   std::vector<int> order;
   for (std::uint32_t looks = 0; ready != 0; ++looks) {
     if (looks > max_looks + count) return {};
-    reorder.look();
+    reorder.begin_look();
     show(reorder, 0, ready);
     Reorder::Choice choice;
     if (!reorder.choose(choice)) continue;
@@ -63,12 +63,12 @@ TEST(Reorder, WhatIsDrawnForAMessageDoesNotDependOnWhatElseIsShown) {
     for (std::uint32_t sequence = 0; sequence < depth; ++sequence) {
       const int slot = static_cast<int>(sequence);
       if (beside_others) {
-        reorder.look();
+        reorder.begin_look();
         reorder.consider(1, slot, sequence);
       }
       std::uint32_t looks = 0;
       do {
-        reorder.look();
+        reorder.begin_look();
         reorder.consider(0, slot, sequence);
         ++looks;
       } while (reorder.candidates() == 0);
@@ -103,7 +103,7 @@ TEST(Reorder, OverAboutHalfOfLoneMessagesALaterOneIsChosen) {
   int overtaken = 0;
   for (std::uint64_t seed = 1; seed <= 400; ++seed) {
     Reorder reorder(seed, 0, 1, depth);
-    reorder.look();
+    reorder.begin_look();
     show(reorder, 0, 1);
     Reorder::Choice choice;
     if (!reorder.choose(choice)) ++overtaken;
@@ -119,7 +119,7 @@ TEST(Reorder, AFloodStarvesNoMessage) {
   for (std::uint64_t seed = 1; seed <= 50; ++seed) {
     Reorder reorder(seed, 0, others + 1, slots);
     const auto look = [&](bool with_ours) {
-      reorder.look();
+      reorder.begin_look();
       for (std::uint32_t queue = 1; queue <= others; ++queue)
         show(reorder, queue, ~std::uint64_t{0});
       if (with_ours) show(reorder, 0, 1);
@@ -142,7 +142,7 @@ TEST(Reorder, NothingShownNothingChosen) {
   Reorder reorder(1, 0, 1, depth);
   Reorder::Choice choice;
   for (int i = 0; i < 1000; ++i) {
-    reorder.look();
+    reorder.begin_look();
     EXPECT_EQ(reorder.candidates(), 0u);
     EXPECT_FALSE(reorder.choose(choice));
   }

@@ -220,7 +220,7 @@ int EmuNetwork::first_sent(std::uint32_t channel, std::uint32_t source,
 }
 
 void EmuNetwork::look_at(std::uint32_t channels, Tick now) noexcept {
-  reorder_->look();
+  reorder_->begin_look();
   for (std::uint32_t channel = 0; channel < Layout::channels; ++channel) {
     if ((channels >> channel & 1) == 0) continue;
     for (std::uint32_t source = 0; source < layout_.ranks(); ++source) {

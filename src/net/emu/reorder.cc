@@ -24,7 +24,7 @@ Reorder::Drawn Reorder::draw(std::uint32_t queue, std::uint32_t sequence) const 
   return {now_ + (std::uint32_t{1} << magnitude), precedence};
 }
 
-void Reorder::look() noexcept {
+void Reorder::begin_look() noexcept {
   ++now_;
   candidates_ = 0;
   held_back_ = false;

@@ -11,7 +11,7 @@
 //
 // What is drawn for a message depends on the seed, the rank, the queue and the message's number
 // there, and on nothing else: two runs draw the same, however often their ranks look.
-// Not thread-safe: the caller holds a lock from `look` to `choose`.
+// Not thread-safe: the caller holds a lock from `begin_look` to `choose`.
 
 #include <cstdint>
 #include <vector>
@@ -36,7 +36,7 @@ class Reorder {
   };
 
   /// Begins a look: forgets the previous one's candidates.
-  void look() noexcept;
+  void begin_look() noexcept;
   /// Shows the message that waits in a slot of a queue, the how-manieth of that queue.
   void consider(std::uint32_t queue, int slot, std::uint32_t sequence) noexcept;
   /// How many of those shown are due.
