@@ -17,7 +17,7 @@ Probe describe_smp() {
   Probe smp;
   smp.name = "smp";
   smp.description = smp_description;
-  for (const gex::net::Operation& operation : gex::net::operations())
+  for (const gex::net::NetworkOperation& operation : gex::net::operations())
     smp.means.push_back(means_of(operation, nullptr));
   return smp;
 }

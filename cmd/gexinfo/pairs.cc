@@ -17,7 +17,7 @@ using gex::PairKind;
 
 std::vector<gex::net::Means> means_in_memory() {
   std::vector<gex::net::Means> means;
-  for (const gex::net::Operation& operation : gex::net::operations())
+  for (const gex::net::NetworkOperation& operation : gex::net::operations())
     means.push_back(means_of(operation, nullptr));
   return means;
 }

@@ -229,7 +229,7 @@ Probe probe_own() {
       process.conduit->describe(&gex::conduit_host(), note_choice, &own.choices);
     note_standing(*process.conduit, own);
   }
-  for (const gex::net::Operation& operation : gex::net::operations())
+  for (const gex::net::NetworkOperation& operation : gex::net::operations())
     own.means.push_back(means_of(operation, process.conduit, &process.network));
   return own;
 }

@@ -119,7 +119,7 @@ void print_operations(const std::vector<const ConduitFacts*>& conduits) {
   std::printf("  native: the network; within a neighborhood, on any conduit, what smp does\n");
   std::printf("  reference or absent:\n");
   Table notes;
-  for (const gex::net::Operation& operation : gex::net::operations())
+  for (const gex::net::NetworkOperation& operation : gex::net::operations())
     if (std::strcmp(operation.key, "active_messages") != 0)
       notes.add({operation.name, operation.reference});
   notes.print(4);

@@ -51,7 +51,7 @@ Means by_registration(const Conduit& conduit, const Limits* limits) noexcept {
   return registers ? Means::native : Means::absent;
 }
 
-constexpr Operation table[] = {
+constexpr NetworkOperation table[] = {
     {"active_messages", "active messages", "every conduit carries them", Means::native, native},
     {"payload_in_place", "payload built in place", "built beside the network, then copied",
      Means::native, by_buffer},
@@ -83,17 +83,18 @@ const char* means_name(Means means) noexcept {
   return "";
 }
 
-std::span<const Operation> operations() noexcept {
+std::span<const NetworkOperation> operations() noexcept {
   return table;
 }
 
-Means means_of(const Operation& operation, const Conduit* conduit, const Limits* limits) noexcept {
+Means means_of(const NetworkOperation& operation, const Conduit* conduit,
+               const Limits* limits) noexcept {
   return conduit == nullptr ? operation.shared_memory : operation.over(*conduit, limits);
 }
 
 std::string list_operations(Means means, const Conduit* conduit, const Limits* limits) {
   std::string list;
-  for (const Operation& operation : operations()) {
+  for (const NetworkOperation& operation : operations()) {
     if (means_of(operation, conduit, limits) != means) continue;
     // The names for people have commas.
     std::string name = operation.key;

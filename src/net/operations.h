@@ -22,7 +22,7 @@ enum class Means {
 const char* means_name(Means means) noexcept;
 
 /// One row of the table.
-struct Operation {
+struct NetworkOperation {
   const char* key;        ///< "put": for programs
   const char* name;       ///< "put": for people
   const char* reference;  ///< what libgex does where the network does not, or why that is nothing
@@ -31,11 +31,11 @@ struct Operation {
   Means (*over)(const Conduit&, const Limits* limits) noexcept;
 };
 
-std::span<const Operation> operations() noexcept;
+std::span<const NetworkOperation> operations() noexcept;
 
 /// `conduit` null: smp. `limits`: of a conduit that is attached, which may lack in this job what
 /// its table has.
-Means means_of(const Operation& operation, const Conduit* conduit,
+Means means_of(const NetworkOperation& operation, const Conduit* conduit,
                const Limits* limits = nullptr) noexcept;
 
 /// "put, get, atomics": those that are carried out in that way.
