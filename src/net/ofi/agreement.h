@@ -18,8 +18,8 @@ namespace gex::net::ofi {
 
 /// Every rank shows the others how it would join, or that it cannot.
 struct Introduction {
-  char provider[48];  ///< empty: it has none
-  char fabric[64];
+  char provider[Way::provider_room];  ///< empty: it has none
+  char fabric[Way::fabric_room];
   std::uint32_t name_size;  ///< 0: a text, which ends itself
   std::uint32_t ready;
   std::byte name[max_name];

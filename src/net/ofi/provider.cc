@@ -316,7 +316,10 @@ std::uint64_t registration_mode(const fi_info& info) {
 Way way_of(const fi_info& info) {
   // Between sockets a fabric is a subnet, and routes lead from one to another.
   const char* fabric = has_own_interface(info) ? info.fabric_attr->name : nullptr;
-  return {info.fabric_attr->prov_name, fabric == nullptr ? "" : fabric};
+  const auto shown = [](const char* name, std::size_t room) {
+    return std::string(name == nullptr ? "" : name).substr(0, room - 1);
+  };
+  return {shown(info.fabric_attr->prov_name, Way::provider_room), shown(fabric, Way::fabric_room)};
 }
 
 std::size_t preference_of(std::string_view provider) {

@@ -3,6 +3,7 @@
 
 #include <gex/plugin/conduit.h>
 
+#include <cstddef>
 #include <cstdint>
 #include <string>
 #include <string_view>
@@ -15,6 +16,9 @@ namespace gex::net::ofi {
 /// A provider, and the fabric on which its interfaces lie, where that decides which ranks reach one
 /// another.
 struct Way {
+  /// Ranks show each other so many bytes of the names, with a zero behind them.
+  static constexpr std::size_t provider_room = 48;
+  static constexpr std::size_t fabric_room = 64;
   std::string provider;
   std::string fabric;
   bool operator==(const Way&) const = default;
