@@ -64,21 +64,36 @@ std::vector<Mount> mounts(const std::string& root) {
   return found;
 }
 
-/// The group this process is in, of the hierarchy with that controller ("" for version 2). A line
-/// of /proc/self/cgroup is: number:controllers:path, with the path last as it may hold colons.
-std::optional<std::string> own_group(const std::string& root, std::string_view controller) {
-  std::ifstream file(root + "/proc/self/cgroup");
-  for (std::string line; std::getline(file, line);) {
-    const std::size_t first = line.find(':');
-    const std::size_t second = first == std::string::npos ? first : line.find(':', first + 1);
-    if (second == std::string::npos) continue;
-    const std::string_view list = std::string_view(line).substr(first + 1, second - first - 1);
-    if (controller.empty() ? list.empty() : lists(list, controller)) {
-      return line.substr(second + 1);
+/// The groups that this process is in. Reads /proc/self/cgroup once: each time the kernel formats
+/// it anew, and a rank that starts asks for up to four hierarchies.
+class OwnGroups {
+ public:
+  explicit OwnGroups(const std::string& root) {
+    std::ifstream file(root + "/proc/self/cgroup");
+    // A line is number:controllers:path, with the path last as it may hold colons.
+    for (std::string line; std::getline(file, line);) {
+      const std::size_t first = line.find(':');
+      const std::size_t second = first == std::string::npos ? first : line.find(':', first + 1);
+      if (second == std::string::npos) continue;
+      all_.push_back({line.substr(first + 1, second - first - 1), line.substr(second + 1)});
     }
   }
-  return std::nullopt;
-}
+
+  /// That of the hierarchy with this controller ("" for version 2); null: in none.
+  const std::string* of(std::string_view controller) const {
+    for (const Group& group : all_)
+      if (controller.empty() ? group.controllers.empty() : lists(group.controllers, controller))
+        return &group.path;
+    return nullptr;
+  }
+
+ private:
+  struct Group {
+    std::string controllers;
+    std::string path;
+  };
+  std::vector<Group> all_;
+};
 
 /// The directories of a group and of every visible group above it, the group's own first.
 std::vector<std::string> directories(const std::string& root, const Mount& mount,
@@ -180,10 +195,11 @@ std::optional<std::uint64_t> value_of(const std::string& path, std::string_view 
 }  // namespace
 
 std::optional<std::uint64_t> cgroup_memory_kills(const std::string& root) {
+  const OwnGroups groups(root);
   for (const Mount& mount : mounts(root)) {
     if (!mount.unified && !lists(mount.controllers, "memory")) continue;
-    const auto group = own_group(root, mount.unified ? "" : "memory");
-    if (!group) continue;
+    const std::string* const group = groups.of(mount.unified ? "" : "memory");
+    if (group == nullptr) continue;
     const std::string own = directories(root, mount, *group).front();
     const char* const file = mount.unified ? "/memory.events" : "/memory.oom_control";
     if (const auto kills = value_of(own + file, "oom_kill")) return kills;
@@ -193,9 +209,10 @@ std::optional<std::uint64_t> cgroup_memory_kills(const std::string& root) {
 
 CgroupLimits cgroup_limits(const std::string& root) {
   CgroupLimits limits;
+  const OwnGroups groups(root);
   const auto apply = [&](const Mount& mount, std::string_view controller, auto read) {
-    const auto group = own_group(root, controller);
-    if (!group) return;
+    const std::string* const group = groups.of(controller);
+    if (group == nullptr) return;
     for (const std::string& directory : directories(root, mount, *group)) read(directory, limits);
   };
   for (const Mount& mount : mounts(root)) {

@@ -41,9 +41,8 @@ shm::Placement place_ranks(const job::Job& job) {
 
 /// Of limited memory lanes may take a sixteenth, and what teams share may take another.
 std::uint64_t share_of_limits() {
-  const os::MemoryLimits limits = os::memory_limits();
-  return std::min(limits.file_size.value_or(UINT64_MAX),
-                  limits.address_space.value_or(UINT64_MAX)) /
+  return std::min(os::file_size_limit().value_or(UINT64_MAX),
+                  os::address_space_limit().value_or(UINT64_MAX)) /
          16;
 }
 
