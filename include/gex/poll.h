@@ -22,6 +22,8 @@ GEX_EXPORT_ int gex_poll_(uint32_t quiet);
  * may take the message. */
 GEX_HELPER_ int gex_inbox_seems_full_(const struct gex_Inbox_* inbox) {
   const uint64_t* ready = __atomic_load_n(&inbox->ready, __ATOMIC_RELAXED);
+  /* Both lines arrive together, which makes a round trip of 64 bytes 15 to 25 ns shorter. Floods
+   * both ways take the same without it, floods one way 1.4 ns less. */
   __builtin_prefetch(__atomic_load_n(&inbox->fetch, __ATOMIC_RELAXED));
   return (uint32_t)__atomic_load_n(ready, __ATOMIC_RELAXED) ==
          __atomic_load_n(&inbox->arrival, __ATOMIC_RELAXED);
