@@ -1,7 +1,6 @@
 #include "net/udp/endpoint.h"
 
 #include <algorithm>
-#include <numeric>
 #include <string>
 
 #include "net/kit/fatal.h"
@@ -46,6 +45,26 @@ std::size_t total_depth_of(const EndpointSettings& settings, std::size_t peers) 
 }
 
 constexpr std::uint32_t one_sided_packets = 512;
+/// Packets with small puts, gets and answers that one peer may have.
+constexpr std::uint32_t one_sided_packets_of_peer = 64;
+
+Slabs::Limits slab_limits(const EndpointSettings& settings, std::size_t peers,
+                          std::uint32_t max_parts) {
+  const auto total = static_cast<std::uint32_t>(total_depth_of(settings, peers));
+  Slabs::Limits limits;
+  constexpr auto requests = static_cast<std::size_t>(Traffic::requests);
+  constexpr auto replies = static_cast<std::size_t>(Traffic::replies);
+  constexpr auto one_sided = static_cast<std::size_t>(Traffic::one_sided);
+  limits.peer[requests] = settings.depth * max_parts;
+  limits.total[requests] = total * max_parts;
+  // A reply may have been handled, and the next request it made room for have arrived, before its
+  // acknowledgement: replies have twice the packets.
+  limits.peer[replies] = 2 * settings.depth * max_parts;
+  limits.total[replies] = 2 * total * max_parts;
+  limits.peer[one_sided] = one_sided_packets_of_peer;
+  limits.total[one_sided] = one_sided_packets;
+  return limits;
+}
 constexpr std::uint32_t max_stream_packets = 4096;
 
 std::size_t receive_room(const Socket& socket, const EndpointSettings& settings,
@@ -79,13 +98,12 @@ Endpoint::Endpoint(const Host& host, Socket& socket, const Seal& seal, Segments&
       seal_(seal),
       threaded_(host.threaded != 0),
       peers_(peers.size()),
-      slabs_(packets_of_message(peers, host.rank, settings) *
-                     (3 * total_depth_of(settings, peers.size())) +
-                 peers.size() + one_sided_packets,
-             slab_room(peers, settings), true),
+      max_parts_(static_cast<std::uint32_t>(packets_of_message(peers, host.rank, settings))),
+      slabs_(max_parts_ * (3 * total_depth_of(settings, peers.size())) + peers.size() +
+                 one_sided_packets,
+             slab_room(peers, settings), slab_limits(settings, peers.size(), max_parts_)),
       stream_packets_(max_stream_packets, front_size, false),
-      gets_(max_transfers),
-      free_gets_(max_transfers),
+      one_sided_(host, peers.size()),
       burst_(socket, seal, settings.covers_bulk),
       buffers_(
           receive_count(receive_room(socket, settings, peers), settings.receive_memory, reserve),
@@ -113,21 +131,6 @@ Endpoint::Endpoint(const Host& host, Socket& socket, const Seal& seal, Segments&
     if (from.is_paced) peer.pacing = Pacing(from.congestion.least / 2);
     peer.round_trip = RoundTrip(settings.shortest_timeout);
   }
-  const auto parts = static_cast<std::uint32_t>(packets_of_message(peers, host.rank, settings));
-  max_parts_ = parts;
-  const auto total = static_cast<std::uint32_t>(total_depth_of(settings, peers.size()));
-  constexpr auto requests = static_cast<std::size_t>(Traffic::requests);
-  constexpr auto replies = static_cast<std::size_t>(Traffic::replies);
-  constexpr auto one_sided = static_cast<std::size_t>(Traffic::one_sided);
-  slab_limit_[requests] = settings.depth * parts;
-  slab_total_[requests] = total * parts;
-  // A reply may have been handled, and the next request it made room for have arrived, before its
-  // acknowledgement: replies have twice the packets.
-  slab_limit_[replies] = 2 * settings.depth * parts;
-  slab_total_[replies] = 2 * total * parts;
-  slab_limit_[one_sided] = 64;
-  slab_total_[one_sided] = one_sided_packets;
-  std::iota(free_gets_.rbegin(), free_gets_.rend(), 0U);
 }
 
 bool Endpoint::has_memory() const noexcept {
@@ -184,12 +187,12 @@ EndpointCounts Endpoint::counts_now() noexcept {
 
 void Endpoint::check_invariants() const {
   if (!is_quiet()) return;
-  if (puts_.taken() != 0 || answers_.taken() != 0)
-    fatal(host_, "udp: %zu puts and %zu answers to gets are left on rank %u", puts_.taken(),
-          answers_.taken(), host_.rank);
-  if (slabs_.taken() != building_ || stream_packets_.taken() != 0)
+  if (one_sided_.puts() != 0 || one_sided_.answers() != 0)
+    fatal(host_, "udp: %zu puts and %zu answers to gets are left on rank %u", one_sided_.puts(),
+          one_sided_.answers(), host_.rank);
+  if (slabs_.in_flight() != 0 || stream_packets_.taken() != 0)
     fatal(host_, "udp: %zu packets are left on rank %u",
-          slabs_.taken() - building_ + stream_packets_.taken(), host_.rank);
+          slabs_.in_flight() + stream_packets_.taken(), host_.rank);
 }
 
 }  // namespace gex::net::udp

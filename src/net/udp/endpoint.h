@@ -36,13 +36,14 @@
 #include "base/spin_lock.h"
 #include "net/udp/burst.h"
 #include "net/udp/counts.h"
-#include "net/udp/object_pool.h"
+#include "net/udp/one_sided.h"
 #include "net/udp/packet.h"
 #include "net/udp/peer.h"
 #include "net/udp/receive_buffers.h"
 #include "net/udp/receive_room.h"
 #include "net/udp/seal.h"
 #include "net/udp/segments.h"
+#include "net/udp/slabs.h"
 #include "net/udp/socket.h"
 #include "net/udp/transfers.h"
 #include "net/udp/wire.h"
@@ -134,7 +135,6 @@ class Endpoint {
   /// Places for one call of Socket::receive.
   static constexpr std::size_t max_places = 16;
   static constexpr std::size_t reserve = max_places + 8;
-  static constexpr std::uint32_t max_transfers = 4096;
   /// After so long without a poll, how long something took is no measure of the network.
   static constexpr Time away = 500'000;
   /// After so long without a first answer, and so many repetitions, a warning is printed.
@@ -174,8 +174,6 @@ class Endpoint {
                         std::size_t size, Time now);
   /// The open packet, with room for a record of `size` bytes in all; null: there is no room now.
   Packet* room_for_record(Peer& peer, Traffic traffic, std::size_t size);
-  Packet* take_slab(Peer& peer, Traffic traffic);
-  std::uint32_t slabs_left(const Peer& peer, Traffic traffic) const noexcept;
   void close(Peer& peer, Traffic traffic);
   /// So many bytes were added to what is to be sent.
   void added(Peer& peer, std::size_t bytes, Time now);
@@ -197,7 +195,6 @@ class Endpoint {
   void look_at_timers(Time now);
   void look_for_silence(Peer& peer, Time now);
   void done_with(Peer& peer, Packet& packet);
-  void give_back_slab(Peer& peer, Packet& packet);
   void end_building(Packet& packet);
 
   // endpoint_receive.cc: all with the lock held.
@@ -248,13 +245,6 @@ class Endpoint {
   void begin_answer(Peer& peer, const GetDetails& details, Time now);
   /// A copy, with other records in one packet; false: there is no room for it now.
   bool answer_small(Peer& peer, const GetDetails& details, const std::byte* memory, Time now);
-  void take_get_data(const Peer& peer, const GetDataDetails& details, const std::byte* data,
-                     std::size_t size);
-  bool is_valid(const Peer& peer, const GetDataDetails& details, std::size_t size) const noexcept;
-  void packet_arrived(Transfer& transfer);
-  void finish(Transfer& transfer);
-  FlushGroup* group_of(Peer& peer);
-  void settle_groups(Peer& peer);
 
   const Host& host_;
   Socket& socket_;
@@ -266,18 +256,10 @@ class Endpoint {
   Time now_ = 0;
 
   std::vector<Peer> peers_;
-  PacketPool slabs_;
+  const std::uint32_t max_parts_;  ///< packets of the largest message to any peer
+  Slabs slabs_;
   PacketPool stream_packets_;
-  std::uint32_t max_parts_ = 1;  ///< packets of the largest message to any peer
-  std::array<std::uint32_t, traffic_kinds> slab_limit_{};  ///< for a peer
-  std::array<std::uint32_t, traffic_kinds> slab_total_{};  ///< for all
-  std::array<std::uint32_t, traffic_kinds> slabs_taken_{};
-  std::uint32_t building_ = 0;  ///< slabs in which a payload is built, and not sent yet
-  ObjectPool<Transfer> puts_{max_transfers};
-  ObjectPool<Transfer> answers_{max_transfers};
-  ObjectPool<FlushGroup> groups_{max_transfers};
-  std::vector<Get> gets_;
-  std::vector<std::uint32_t> free_gets_;
+  OneSided one_sided_;
   Burst burst_;
   std::vector<Peer*> busy_;  ///< with something to be sent
   /// Messages and parts of them; those after the first few are gathered.

@@ -266,11 +266,11 @@ Endpoint::Verdict Endpoint::inspect(const Peer& peer, const std::byte* rest, std
         if (records.size() != 0 || details.size == 0 ||
             segments_.at(details.segment, details.address, details.size) == nullptr)
           return Verdict::malformed;
-        fits &= ++gets <= answers_.left();
+        fits &= ++gets <= one_sided_.answers_left();
         break;
       }
       case RecordKind::get_data:
-        if (!is_valid(peer, records.details<GetDataDetails>(), records.size()))
+        if (!one_sided_.expects(rank_of(peer), records.details<GetDataDetails>(), records.size()))
           return Verdict::malformed;
         break;
       case RecordKind::received:
@@ -313,7 +313,7 @@ void Endpoint::consume(Peer& peer, const std::byte* rest, std::size_t rest_size,
         begin_answer(peer, records.details<GetDetails>(), now);
         break;
       case RecordKind::get_data:
-        take_get_data(peer, records.details<GetDataDetails>(), records.data(), records.size());
+        one_sided_.take(source, records.details<GetDataDetails>(), records.data(), records.size());
         break;
       case RecordKind::received:
       case RecordKind::probe:
@@ -364,8 +364,8 @@ std::size_t Endpoint::deliver(std::uint32_t channels, std::size_t most) {
          --waiting[channel]) {
       // A request is answered with a reply for which there must be packets. There always are but
       // for replies whose acknowledgements were lost: these come again.
-      if (channel == request_channel && slabs_left(peers_[arrivals_[channel].front().source],
-                                                   Traffic::replies) < max_parts_) [[unlikely]] {
+      if (channel == request_channel && slabs_.left(peers_[arrivals_[channel].front().source],
+                                                    Traffic::replies) < max_parts_) [[unlikely]] {
         lacks_packets_ = true;
         break;
       }

@@ -90,11 +90,8 @@ void* Endpoint::buffer(Channel channel, std::uint32_t rank, std::size_t size) {
   const std::size_t message = Packet::built_front + size;
   if (message > settings_.max_message || sizeof(Header) + record_size(message) > peer.datagram)
     return nullptr;
-  Packet* packet = take_slab(peer, static_cast<Traffic>(channel));
-  if (packet == nullptr) return nullptr;
-  ++building_;
-  packet->sequence = rank;
-  return packet->built();
+  Packet* packet = slabs_.take_for_building(peer, rank, static_cast<Traffic>(channel));
+  return packet == nullptr ? nullptr : packet->built();
 }
 
 void Endpoint::release(void* payload) {
@@ -106,8 +103,8 @@ void Endpoint::release(void* payload) {
 }
 
 void Endpoint::end_building(Packet& packet) {
-  --building_;
-  give_back_slab(peers_[packet.sequence], packet);
+  slabs_.end_building();
+  slabs_.give_back(peers_[packet.sequence], packet);
 }
 
 SendResult Endpoint::send_whole(Channel channel, Peer& peer, std::span<const Piece> pieces,
@@ -124,7 +121,7 @@ void Endpoint::send_built(Channel channel, Peer& peer, Packet& packet,
                           std::span<const Piece> pieces, std::size_t size, Time now) {
   const std::size_t payload = pieces.back().size;
   const std::size_t beginning = size - payload;
-  --building_;
+  slabs_.end_building();
   if (beginning <= Packet::built_front && beginning % 16 == 0)
     packet.front = static_cast<std::uint16_t>(Packet::built_front - beginning);
   else
@@ -143,13 +140,13 @@ SendResult Endpoint::send_parts(Channel channel, Peer& peer, std::span<const Pie
   const auto traffic = static_cast<Traffic>(channel);
   const std::size_t room = peer.datagram - front_size;
   const std::size_t parts = (size + room - 1) / room;
-  if (slabs_left(peer, traffic) < parts) return would_block;
+  if (slabs_.left(peer, traffic) < parts) return would_block;
   close(peer, traffic);
   PartDetails details{peer.next_number[channel]++, static_cast<std::uint32_t>(size), 0, 0, 0};
   const Piece* piece = pieces.data();
   std::size_t taken = 0;  // of that piece
   while (details.offset < size) {
-    Packet* packet = take_slab(peer, traffic);
+    Packet* packet = slabs_.take(peer, traffic);
     const std::size_t bytes = std::min(room, size - details.offset);
     std::byte* to = begin_record(
         *packet, channel == request_channel ? RecordKind::request_part : RecordKind::reply_part,
@@ -171,29 +168,12 @@ SendResult Endpoint::send_parts(Channel channel, Peer& peer, std::span<const Pie
   return sent;
 }
 
-std::uint32_t Endpoint::slabs_left(const Peer& peer, Traffic traffic) const noexcept {
-  const std::size_t kind = at(traffic);
-  return std::min(slab_limit_[kind] - peer.held[kind], slab_total_[kind] - slabs_taken_[kind]);
-}
-
-Packet* Endpoint::take_slab(Peer& peer, Traffic traffic) {
-  const std::size_t kind = at(traffic);
-  if (slabs_left(peer, traffic) == 0) return nullptr;
-  Packet* packet = slabs_.take();
-  if (packet == nullptr) return nullptr;
-  ++peer.held[kind];
-  ++slabs_taken_[kind];
-  packet->traffic = traffic;
-  packet->size = sizeof(Header);
-  return packet;
-}
-
 Packet* Endpoint::room_for_record(Peer& peer, Traffic traffic, std::size_t size) {
   Packet*& open = peer.open[at(traffic)];
   // Small windows are not filled by a single datagram.
   const std::size_t most = std::min<std::size_t>(peer.datagram, peer.window / 2);
   if (open != nullptr && open->size + size > most) close(peer, traffic);
-  if (open == nullptr) open = take_slab(peer, traffic);
+  if (open == nullptr) open = slabs_.take(peer, traffic);
   return open;
 }
 
@@ -471,20 +451,13 @@ void Endpoint::end_poll(bool idle, Time now) {
 void Endpoint::done_with(Peer& peer, Packet& packet) {
   for (Transfer* transfer = packet.transfer; transfer != nullptr;) {
     Transfer* const next = transfer->in_packet;
-    packet_arrived(*transfer);
+    one_sided_.arrived(*transfer);
     transfer = next;
   }
-  if (!packet.is_slab) {
+  if (packet.is_slab)
+    slabs_.give_back(peer, packet);
+  else
     stream_packets_.give_back(&packet);
-    return;
-  }
-  give_back_slab(peer, packet);
-}
-
-void Endpoint::give_back_slab(Peer& peer, Packet& packet) {
-  --peer.held[at(packet.traffic)];
-  --slabs_taken_[at(packet.traffic)];
-  slabs_.give_back(&packet);
 }
 
 }  // namespace gex::net::udp

@@ -65,8 +65,6 @@ struct Peer {
   std::size_t queued = 0;                           ///< bytes in packets that are ready or open
   std::uint32_t gathered = 0;                       ///< sends since the last that left at once
   TransferQueue transfers;                          ///< to be cut into packets
-  FlushGroup* first_group = nullptr;                ///< oldest; each continues in `next`
-  FlushGroup* last_group = nullptr;
   RoundTrip round_trip;
   Congestion congestion;
   Pacing pacing;

@@ -1,0 +1,157 @@
+#include "net/udp/one_sided.h"
+
+#include <cstring>
+#include <numeric>
+#include <utility>
+
+#include "base/assert.h"
+#include "net/udp/segments.h"
+
+namespace gex::net::udp {
+
+OneSided::OneSided(const Host& host, std::size_t peers)
+    : host_(host), groups_of_(peers), gets_(max_transfers), free_gets_(max_transfers) {
+  std::iota(free_gets_.rbegin(), free_gets_.rend(), 0U);
+}
+
+Transfer* OneSided::begin_put(const Remote& remote, const void* local, std::size_t size, void* done,
+                              void* local_done) {
+  Transfer* const put = puts_.take();
+  if (put == nullptr) return nullptr;
+  SegmentKey key;
+  std::memcpy(&key, remote.key, sizeof key);
+  put->peer = remote.peer;
+  put->number = key.segment;
+  put->remote = remote.address;
+  put->local = static_cast<const std::byte*>(local);
+  put->size = size;
+  put->done = done;
+  put->local_done = local_done;
+  if (done != nullptr || local_done != nullptr) return put;
+  put->group = open_group(groups_of_[remote.peer]);
+  if (put->group == nullptr) {
+    puts_.give_back(put);
+    return nullptr;
+  }
+  ++put->group->puts;
+  return put;
+}
+
+void OneSided::cancel_put(Transfer& put) {
+  GEX_ASSERT(put.kind == Transfer::put && put.packets == 0 && put.cut == 0);
+  // The group is open, as it was a moment ago: no flush waits for it.
+  if (put.group != nullptr) {
+    GEX_ASSERT(put.group->puts != 0 && !put.group->closed);
+    --put.group->puts;
+  }
+  puts_.give_back(&put);
+}
+
+void OneSided::complete_locally(Transfer& put) {
+  if (put.local_done != nullptr) host_.complete(std::exchange(put.local_done, nullptr));
+}
+
+std::uint32_t OneSided::begin_get(std::uint32_t peer, void* local, std::size_t size, void* done) {
+  GEX_ASSERT(may_get());
+  const std::uint32_t number = free_gets_.back();
+  free_gets_.pop_back();
+  GEX_ASSERT(gets_[number].done == nullptr);
+  gets_[number] = {static_cast<std::byte*>(local), size, 0, done, peer};
+  return number;
+}
+
+bool OneSided::expects(std::uint32_t peer, const GetDataDetails& details,
+                       std::size_t size) const noexcept {
+  if (details.get >= gets_.size() || size == 0) return false;
+  const Get& get = gets_[details.get];
+  return get.done != nullptr && get.peer == peer && details.offset <= get.size &&
+         size <= get.size - details.offset;
+}
+
+void OneSided::take(std::uint32_t peer, const GetDataDetails& details, const std::byte* data,
+                    std::size_t size) {
+  // Another record of the same datagram may have completed it.
+  if (!expects(peer, details, size)) return;
+  Get& get = gets_[details.get];
+  std::memcpy(get.local + details.offset, data, size);
+  get.received += size;
+  if (get.received < get.size) return;
+  host_.complete(std::exchange(get.done, nullptr));
+  free_gets_.push_back(details.get);
+}
+
+Transfer* OneSided::begin_answer(std::uint32_t peer, const GetDetails& details,
+                                 const std::byte* memory) {
+  Transfer* const answer = answers_.take();
+  if (answer == nullptr) return nullptr;
+  answer->kind = Transfer::answer;
+  answer->peer = peer;
+  answer->number = details.get;
+  answer->local = memory;
+  answer->size = details.size;
+  return answer;
+}
+
+void OneSided::arrived(Transfer& transfer) {
+  GEX_ASSERT(transfer.packets != 0 && transfer.cut <= transfer.size);
+  --transfer.packets;
+  if (transfer.packets == 0 && transfer.cut == transfer.size) finish(transfer);
+}
+
+void OneSided::finish(Transfer& transfer) {
+  if (transfer.kind == Transfer::answer) {
+    answers_.give_back(&transfer);
+    return;
+  }
+  if (transfer.local_done != nullptr) host_.complete(transfer.local_done);
+  if (transfer.done != nullptr) host_.complete(transfer.done);
+  if (transfer.group != nullptr) {
+    GEX_ASSERT(transfer.group->puts != 0);
+    --transfer.group->puts;
+    settle(groups_of_[transfer.peer]);
+  }
+  puts_.give_back(&transfer);
+}
+
+bool OneSided::flush(std::uint32_t peer, void* done) {
+  Groups& groups = groups_of_[peer];
+  if (groups.last == nullptr) {
+    host_.complete(done);
+    return true;
+  }
+  FlushGroup* group = groups.last;
+  if (group->closed) {
+    // No put since the last one: it waits behind that.
+    group = groups_.take();
+    if (group == nullptr) return false;
+    groups.last->next = group;
+    groups.last = group;
+  }
+  group->closed = true;
+  group->done = done;
+  settle(groups);
+  return true;
+}
+
+FlushGroup* OneSided::open_group(Groups& groups) {
+  FlushGroup* const last = groups.last;
+  if (last != nullptr && !last->closed) return last;
+  FlushGroup* const group = groups_.take();
+  if (group == nullptr) return nullptr;
+  (last == nullptr ? groups.first : last->next) = group;
+  groups.last = group;
+  return group;
+}
+
+void OneSided::settle(Groups& groups) {
+  while (groups.first != nullptr && groups.first->puts == 0 && groups.first->closed) {
+    FlushGroup* const group = groups.first;
+    groups.first = group->next;
+    if (groups.first == nullptr) groups.last = nullptr;
+    void* const done = group->done;
+    groups_.give_back(group);
+    host_.complete(done);
+  }
+}
+
+}  // namespace gex::net::udp

@@ -1,0 +1,86 @@
+#pragma once
+// `OneSided`: which puts and gets of this process are under way, and which gets of others are being
+// answered; it completes them when their last bytes have arrived.
+//
+// Datagrams are the endpoint's: it makes packets of a transfer, counts them in
+// `Transfer::packets`, and reports each that its receiver has acknowledged; of a get it hands on
+// the data that arrive. Everything is bounded: where there is no room, the caller tries again
+// later.
+//
+//   Transfer* put = one_sided.begin_put(remote, local, size, done, nullptr);
+//   ++put->packets;                      // a packet with all of it leaves
+//   put->cut = put->size;
+//   one_sided.arrived(*put);             // completes `done`
+//
+// Thread rules: one thread at a time; `Host::complete` is called.
+
+#include <gex/plugin/conduit.h>
+
+#include <cstddef>
+#include <cstdint>
+#include <vector>
+
+#include "net/udp/object_pool.h"
+#include "net/udp/transfers.h"
+#include "net/udp/wire.h"
+
+namespace gex::net::udp {
+
+class OneSided {
+ public:
+  OneSided(const Host& host, std::size_t peers);
+
+  /// Null: there are too many, and nothing has changed. With neither completion the next flush to
+  /// that peer waits for it.
+  Transfer* begin_put(const Remote& remote, const void* local, std::size_t size, void* done,
+                      void* local_done);
+  /// The put was begun, and nothing of it can be sent now: it is as if it had not been begun.
+  void cancel_put(Transfer& put);
+  /// The put's bytes have been copied, so that the client may change them.
+  void complete_locally(Transfer& put);
+
+  bool may_get() const noexcept { return !free_gets_.empty(); }
+  /// The number by which the data are to be sent. Requires `may_get()`.
+  std::uint32_t begin_get(std::uint32_t peer, void* local, std::size_t size, void* done);
+  /// Whether the data of that size belong to a get from that peer that is under way.
+  bool expects(std::uint32_t peer, const GetDataDetails& details, std::size_t size) const noexcept;
+  void take(std::uint32_t peer, const GetDataDetails& details, const std::byte* data,
+            std::size_t size);
+
+  /// Gets that may be answered beside those that are.
+  std::size_t answers_left() const noexcept { return answers_.left(); }
+  /// Null: there are too many.
+  Transfer* begin_answer(std::uint32_t peer, const GetDetails& details, const std::byte* memory);
+
+  /// A packet of it has been acknowledged.
+  void arrived(Transfer& transfer);
+  /// Completes `done` when all puts to there without completions of their own have arrived. False:
+  /// there are too many flushes.
+  bool flush(std::uint32_t peer, void* done);
+
+  std::size_t puts() const noexcept { return puts_.taken(); }
+  std::size_t answers() const noexcept { return answers_.taken(); }
+
+ private:
+  static constexpr std::uint32_t max_transfers = 4096;
+
+  /// Puts to a peer between flushes, the oldest first.
+  struct Groups {
+    FlushGroup* first = nullptr;
+    FlushGroup* last = nullptr;
+  };
+
+  void finish(Transfer& transfer);
+  FlushGroup* open_group(Groups& groups);
+  void settle(Groups& groups);
+
+  const Host& host_;
+  ObjectPool<Transfer> puts_{max_transfers};
+  ObjectPool<Transfer> answers_{max_transfers};
+  ObjectPool<FlushGroup> groups_{max_transfers};
+  std::vector<Groups> groups_of_;  ///< by peer
+  std::vector<Get> gets_;          ///< by number
+  std::vector<std::uint32_t> free_gets_;
+};
+
+}  // namespace gex::net::udp
