@@ -3,6 +3,7 @@
 
 #include <gtest/gtest.h>
 
+#include <atomic>
 #include <cstdio>
 #include <cstdlib>
 #include <deque>
@@ -23,7 +24,7 @@ inline constexpr std::uint32_t both = 3;
 using Handler =
     std::function<void(std::uint32_t, std::uint32_t, Channel, std::span<const std::byte>)>;
 inline Handler handler;
-inline std::uint32_t current_rank;
+inline thread_local std::uint32_t current_rank;
 
 inline void deliver(std::uint32_t source, Channel channel, const void* message, std::size_t size) {
   EXPECT_EQ(reinterpret_cast<std::uintptr_t>(message) % 16, 0U);
@@ -32,7 +33,7 @@ inline void deliver(std::uint32_t source, Channel channel, const void* message, 
   current_rank = me;
 }
 inline void complete(void* target) {
-  ++*static_cast<int*>(target);
+  std::atomic_ref(*static_cast<int*>(target)).fetch_add(1);
 }
 inline void die(const char* text) {
   std::fprintf(stderr, "%s\n", text);
@@ -64,8 +65,9 @@ class Ranks {
   static constexpr std::size_t max_message = 16640;
 
   /// `session`: of rank 0, the next one's that of rank 1.
+  /// `threaded`: several threads may use a rank's endpoint.
   explicit Ranks(std::uint32_t count, const Faults& faults, EndpointSettings settings = {},
-                 std::uint32_t session = 0x1000)
+                 std::uint32_t session = 0x1000, bool threaded = false)
       : network(faults) {
     settings.max_message = max_message;
     if (settings.depth == 0) settings.depth = 16;
@@ -93,12 +95,12 @@ class Ranks {
       hosts.push_back(Host{.version = interface_version,
                            .rank = rank,
                            .size = count,
-                           .threaded = 0,
+                           .threaded = threaded ? 1U : 0U,
                            .deliver = deliver,
                            .complete = complete,
                            .fatal = die});
       sockets.push_back(network.open(rank));
-      segments.push_back(std::make_unique<Segments>(false));
+      segments.push_back(std::make_unique<Segments>(threaded));
       settings.session = peers[rank].session;
       endpoints.push_back(std::make_unique<Endpoint>(hosts.back(), *sockets.back(), seal,
                                                      *segments.back(), settings, peers));

@@ -3,15 +3,19 @@
 //
 //   SimulatedNetwork network({.seed = 1, .loss = 0.05});
 //   std::unique_ptr<Socket> socket = network.open(0);
+//
+// Thread rules: sockets any, `now` too; everything else one thread at a time.
 
 #include <netinet/in.h>
 
 #include <algorithm>
+#include <atomic>
 #include <cstring>
 #include <deque>
 #include <functional>
 #include <map>
 #include <memory>
+#include <mutex>
 #include <queue>
 #include <set>
 #include <vector>
@@ -42,7 +46,7 @@ class SimulatedNetwork {
  public:
   explicit SimulatedNetwork(const Faults& faults) : faults_(faults), random_(faults.seed) {}
 
-  Time now = 1'000'000;
+  std::atomic<Time> now = 1'000'000;
 
   static Address address_of(std::uint32_t rank, std::uint16_t shift = 0) {
     return Address::parse("127.0.0.1", static_cast<std::uint16_t>(1000 + rank + shift));
@@ -136,7 +140,7 @@ class SimulatedNetwork {
     Queue& queue = queues_[port];
     Time leaves = now;
     if (faults_.rate != 0) {
-      const Time begins = std::max(now, queue.free_at);
+      const Time begins = std::max<Time>(now, queue.free_at);
       const auto waiting =
           static_cast<std::size_t>(static_cast<double>(begins - now) * faults_.rate);
       if (waiting > faults_.queue) {
@@ -171,6 +175,7 @@ class SimulatedNetwork {
   }
 
   Faults faults_;
+  std::recursive_mutex mutex_;  ///< what happens as datagrams are handed over may use the network
   Random random_;
   std::map<std::uint16_t, Queue> queues_;
   std::map<std::uint32_t, std::uint16_t> shift_;
@@ -193,6 +198,7 @@ class SimulatedSocket final : public Socket {
   }
 
   std::size_t send(std::span<const Outgoing> all) override {
+    const std::lock_guard guard(network_.mutex_);
     network_.before_send();
     const std::size_t taken = std::min(network_.takes(all.size()), all.size());
     for (const Outgoing& one : all.first(taken)) {
@@ -215,6 +221,7 @@ class SimulatedSocket final : public Socket {
   }
 
   std::size_t receive(std::span<Incoming> all) override {
+    const std::lock_guard guard(network_.mutex_);
     const std::uint16_t port = network_.port_of(rank_);
     auto& waiting = network_.arrived(port);
     std::size_t count = 0;
