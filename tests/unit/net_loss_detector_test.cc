@@ -133,5 +133,23 @@ TEST_F(LossDetectorTest, AQuestionThatCannotBeSentIsAskedAgain) {
   EXPECT_FALSE(asked());
 }
 
+TEST_F(LossDetectorTest, IsPatientWithNetworksThatKeepNoOrder) {
+  LossDetector asker(2, /*threaded=*/false, /*patience=*/4);
+  asker.sent(1);
+  int rounds = 0;
+  std::uint64_t lost = 0;
+  for (std::uint64_t now = 100 * second; rounds < 20 && lost == 0; now += 100 * second) {
+    Tally question{};
+    asker.ask_when_due(now, [&](std::uint32_t, const Tally& asked) {
+      question = asked;
+      return true;
+    });
+    ++rounds;
+    lost = asker.take_answer(1, answerer_.answer_to(0, question));
+  }
+  EXPECT_EQ(lost, 1u);
+  EXPECT_EQ(rounds, 3 + 4);
+}
+
 }  // namespace
 }  // namespace gex::net

@@ -36,7 +36,10 @@ class LossDetector {
   static constexpr std::uint64_t shortest_interval_ns = 1'000'000'000;
   static constexpr std::uint64_t longest_interval_ns = 64 * shortest_interval_ns;
 
-  LossDetector(std::size_t ranks, bool threaded) : peers_(ranks), threaded_(threaded) {}
+  /// `patience`: rounds more, for networks that keep no order and may send a message again after
+  /// seconds.
+  LossDetector(std::size_t ranks, bool threaded, std::uint32_t patience = 0)
+      : peers_(ranks), threaded_(threaded), patience_(patience) {}
 
   /// Counts a message to that rank; called after it was handed to the provider.
   void sent(std::uint32_t peer) noexcept {
@@ -82,11 +85,16 @@ class LossDetector {
     if (answer.received >= peer.asked) {
       peer.confirmed = peer.asked;
       peer.before = peer.long_before = 0;
+      peer.late_rounds = 0;
       return 0;
     }
-    if (answer.received < peer.long_before) return peer.long_before - answer.received;
-    peer.long_before = peer.before;
-    peer.before = peer.asked;
+    if (answer.received < peer.long_before) {
+      if (++peer.late_rounds > patience_) return peer.long_before - answer.received;
+    } else {
+      peer.late_rounds = 0;
+      peer.long_before = peer.before;
+      peer.before = peer.asked;
+    }
     // Only the next round's answer counts.
     ++peer.round;
     return 0;
@@ -101,12 +109,14 @@ class LossDetector {
     std::uint64_t asked = 0;        ///< sent before the last question
     std::uint64_t before = 0;       ///< before the question before, where that found some missing
     std::uint64_t long_before = 0;  ///< and before the one before that
+    std::uint32_t late_rounds = 0;  ///< in which those were still missing
     std::uint64_t interval_ns = shortest_interval_ns / 2;
     std::uint64_t next_ns = 0;
   };
 
   std::vector<Peer> peers_;
   bool threaded_;
+  std::uint32_t patience_;
   std::uint64_t next_look_ns_ = 0;
 };
 

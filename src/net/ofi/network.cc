@@ -81,6 +81,14 @@ bool lost_its_sender(int error) noexcept {
          error == FI_ENOTCONN;
 }
 
+/// Returns true if messages of a pair of ranks come in their order, or not at all.
+bool keeps_order(const fi_info& info) noexcept {
+  return habits_of(info).connects || (info.tx_attr->msg_order & FI_ORDER_SAS) != 0;
+}
+/// Rounds of questions more until a message is taken for lost where it may be sent again after
+/// seconds.
+constexpr std::uint32_t rounds_without_order = 10;
+
 /// Returns true if the error does not mean that a peer is out of reach.
 bool is_passing(int error) noexcept {
   return !lost_its_sender(error) && error != FI_ECONNREFUSED && error != FI_EHOSTUNREACH &&
@@ -102,7 +110,7 @@ Network::Network(const Host& host, Endpoint& endpoint, Registrar& registrar, One
       receive_(endpoint, registrar, threaded_),
       arrivals_{Arrivals<Arrival>(threaded_), Arrivals<Arrival>(threaded_)},
       peers_(host.size),
-      losses_(host.size, threaded_) {
+      losses_(host.size, threaded_, keeps_order(endpoint.info()) ? 0 : rounds_without_order) {
 }
 
 SendBuffer* Network::take_buffer(Channel channel, std::uint32_t peer) {
