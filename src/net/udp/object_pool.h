@@ -7,6 +7,8 @@
 #include <memory>
 #include <vector>
 
+#include "base/assert.h"
+
 namespace gex::net::udp {
 
 /// `Object` has a member `next`, the pool's while it is free, and is reset when it is taken.
@@ -26,6 +28,7 @@ class ObjectPool {
     return object;
   }
   void give_back(Object* object) noexcept {
+    GEX_ASSERT(taken_ != 0);
     object->next = free_;
     free_ = object;
     --taken_;

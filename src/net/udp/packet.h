@@ -15,6 +15,7 @@
 #include <cstdint>
 #include <new>
 
+#include "base/assert.h"
 #include "base/cache_line.h"
 #include "net/udp/wire.h"
 
@@ -80,6 +81,7 @@ class PacketQueue {
     ++count_;
   }
   Packet* pop() noexcept {
+    GEX_ASSERT(first_ != nullptr && count_ != 0);
     Packet* packet = first_;
     first_ = packet->next;
     --count_;
@@ -130,6 +132,7 @@ class PacketPool {
     return packet;
   }
   void give_back(Packet* packet) noexcept {
+    GEX_ASSERT(taken_ != 0 && holds(packet));
     packet->next = free_;
     free_ = packet;
     --taken_;

@@ -18,6 +18,7 @@
 #include <utility>
 #include <vector>
 
+#include "base/assert.h"
 #include "base/cache_line.h"
 #include "net/udp/wire.h"
 
@@ -73,7 +74,10 @@ class ReceiveBuffers {
   }
   void give_back(Buffer& buffer) noexcept {
     for (unsigned channel = 0; channel < held_.size(); ++channel)
-      if ((buffer.channels >> channel & 1) != 0) --held_[channel];
+      if ((buffer.channels >> channel & 1) != 0) {
+        GEX_ASSERT(held_[channel] != 0);
+        --held_[channel];
+      }
     buffer.channels = 0;
     buffer.next = free_;
     free_ = &buffer;
@@ -93,6 +97,7 @@ class ReceiveBuffers {
   }
   /// A message has been handled.
   void release(Buffer& buffer) noexcept {
+    GEX_ASSERT(buffer.messages != 0);
     if (--buffer.messages == 0) give_back(buffer);
   }
   /// Whether a channel holds so few that it may be sent more again after it was stopped.
@@ -130,6 +135,7 @@ class ArrivalQueue {
   /// The oldest; requires `count() != 0`.
   const Arrival& front() const noexcept { return ring_[first_]; }
   Arrival pop() noexcept {
+    GEX_ASSERT(count_ != 0);
     const Arrival arrival = ring_[first_];
     first_ = (first_ + 1) & (ring_.size() - 1);
     --count_;

@@ -14,6 +14,7 @@
 #include <cstdint>
 #include <vector>
 
+#include "base/assert.h"
 #include "net/udp/packet.h"
 #include "net/udp/sequence.h"
 
@@ -33,6 +34,7 @@ class Unacknowledged {
 
   /// Gives it the next sequence number. Requires `has_room()`.
   void add(Packet& packet) {
+    GEX_ASSERT(has_room());
     if (ring_.size() <= next_ - first_) grow();
     packet.sequence = next_;
     slot(next_) = &packet;
@@ -40,6 +42,7 @@ class Unacknowledged {
   }
   /// It is being sent, for the first time or again.
   void transmitted(Packet& packet, Time now) noexcept {
+    GEX_ASSERT(slot(packet.sequence) == &packet && (!packet.lost || lost_ != 0));
     if (packet.lost) --lost_;
     packet.lost = false;
     packet.sent_at = now;
@@ -54,6 +57,7 @@ class Unacknowledged {
   }
   void mark_lost(Packet& packet) noexcept {
     if (packet.lost) return;
+    GEX_ASSERT(in_flight_ >= packet.charge);
     packet.lost = true;
     packet.is_probe = false;
     ++lost_;
@@ -69,6 +73,7 @@ class Unacknowledged {
   }
   /// It is about to be sent as a probe. Requires that it is not lost.
   void make_probe(Packet& packet) noexcept {
+    GEX_ASSERT(!packet.lost && in_flight_ >= packet.charge);
     packet.is_probe = true;
     in_flight_ -= packet.charge;
   }
@@ -154,6 +159,8 @@ class Unacknowledged {
     Packet* packet = at;
     if (packet == nullptr) return false;
     at = nullptr;
+    GEX_ASSERT(packet->sequence == sequence && packet->transmissions != 0);
+    GEX_ASSERT(packet->lost ? lost_ != 0 : in_flight_ >= packet->charge);
     if (packet->lost)
       --lost_;
     else
