@@ -18,7 +18,7 @@
 
 #include <gasnetex.h>
 
-#ifdef GEX_BODIES_
+#if !defined(GEX_FUNCTIONS) || defined(GEX_TWINS_)
 #include <gasnet_tools.h>
 #endif
 #include <gasnet_vis.h>
@@ -26,5 +26,8 @@
 #include <gex/gasnet1_job.h>
 #include <gex/gasnet1_rma.h>
 #include <gex/gasnet1_vis.h>
+#ifdef GEX_DECLARATIONS_
+#include <gex/functions_gasnet1.h>
+#endif
 
 #endif

@@ -247,7 +247,29 @@ GEX_AD_DEFINE_(DBL, double, uint64_t)
 #undef GEX_AD_DEFINE_
 #endif
 
+#ifdef GEX_DECLARATIONS_
+#define GEX_OP_NB_(name, type)                                                                   \
+  GEX_EXPORT_ gex_Event_t name(gex_AD_t ad, type* result_p, gex_Rank_t tgt_rank, void* tgt_addr, \
+                               gex_OP_t opcode, type operand1, type operand2, gex_Flags_t flags);
+#define GEX_OP_NBI_(name, type)                                                          \
+  GEX_EXPORT_ int name(gex_AD_t ad, type* result_p, gex_Rank_t tgt_rank, void* tgt_addr, \
+                       gex_OP_t opcode, type operand1, type operand2, gex_Flags_t flags);
+GEX_OP_NB_(gex_AD_OpNB_I32, int32_t)
+GEX_OP_NBI_(gex_AD_OpNBI_I32, int32_t)
+GEX_OP_NB_(gex_AD_OpNB_U32, uint32_t)
+GEX_OP_NBI_(gex_AD_OpNBI_U32, uint32_t)
+GEX_OP_NB_(gex_AD_OpNB_I64, int64_t)
+GEX_OP_NBI_(gex_AD_OpNBI_I64, int64_t)
+GEX_OP_NB_(gex_AD_OpNB_U64, uint64_t)
+GEX_OP_NBI_(gex_AD_OpNBI_U64, uint64_t)
+GEX_OP_NB_(gex_AD_OpNB_FLT, float)
+GEX_OP_NBI_(gex_AD_OpNBI_FLT, float)
+GEX_OP_NB_(gex_AD_OpNB_DBL, double)
+GEX_OP_NBI_(gex_AD_OpNBI_DBL, double)
+#endif
+
 #ifdef __cplusplus
 }
 #endif
+
 #endif

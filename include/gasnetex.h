@@ -52,5 +52,8 @@
 #include <gex/objects.h>
 #include <gex/rma.h>
 #include <gex/system.h>
+#ifdef GEX_DECLARATIONS_
+#include <gex/functions_gasnetex.h>
+#endif
 
 #endif

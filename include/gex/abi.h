@@ -23,6 +23,8 @@
 /* Inline functions of the interface. The library compiles the same text once more with the other
  * definition, which gives every one of them an exported twin for callers that cannot inline C;
  * these are declared in gex/functions.h, which defines GEX_FUNCTIONS and so leaves the bodies out.
+ * So they are in all headers for what reads these as Clang without optimisation: it inlines
+ * nothing, and as which generators of bindings read, of which many pass over inline functions.
  */
 #ifdef GEX_TWINS_
 #define GEX_INLINE_ GEX_EXPORT_
@@ -31,7 +33,11 @@
 #endif
 /* Inline functions that are no part of the interface, and have no twins. */
 #define GEX_HELPER_ static inline __attribute__((unused))
-#if !defined(GEX_FUNCTIONS) || defined(GEX_TWINS_)
+#if defined(GEX_FUNCTIONS) || defined(__BINDGEN__) || \
+    (defined(__clang__) && !defined(__OPTIMIZE__) && !defined(GEX_LIBRARY_))
+#define GEX_DECLARATIONS_ 1
+#endif
+#if !defined(GEX_DECLARATIONS_) || defined(GEX_TWINS_)
 #define GEX_BODIES_ 1
 #endif
 

@@ -5,10 +5,12 @@
 #endif
 #define GEX_FUNCTIONS_GASNET1_H_
 
-#include <gasnet.h>
-#include <gasnet_coll.h>
+#include <gex/gasnet1_am.h>
+#include <gex/gasnet1_job.h>
+#include <gex/gasnet1_rma.h>
+#include <gex/gasnet1_vis.h>
 
-#ifdef GEX_FUNCTIONS
+#ifdef GEX_DECLARATIONS_
 
 #ifdef __cplusplus
 extern "C" {
@@ -237,16 +239,6 @@ GEX_GASNET1_VIS_(gasnet_handle_t, gasnet_putv_nb_bulk, gasnet_getv_nb_bulk, gasn
                  gasnet_geti_nb_bulk, gasnet_puts_nb_bulk, gasnet_gets_nb_bulk)
 GEX_GASNET1_VIS_(void, gasnet_putv_nbi_bulk, gasnet_getv_nbi_bulk, gasnet_puti_nbi_bulk,
                  gasnet_geti_nbi_bulk, gasnet_puts_nbi_bulk, gasnet_gets_nbi_bulk)
-
-/* gex/gasnet1_coll.h */
-GEX_EXPORT_ void gasnet_coll_wait_sync(gasnet_coll_handle_t handle);
-GEX_EXPORT_ int gasnet_coll_try_sync(gasnet_coll_handle_t handle);
-GEX_EXPORT_ void gasnet_coll_wait_sync_all(gasnet_coll_handle_t* handles, size_t count);
-GEX_EXPORT_ void gasnet_coll_wait_sync_some(gasnet_coll_handle_t* handles, size_t count);
-GEX_EXPORT_ int gasnet_coll_try_sync_all(gasnet_coll_handle_t* handles, size_t count);
-GEX_EXPORT_ int gasnet_coll_try_sync_some(gasnet_coll_handle_t* handles, size_t count);
-GEX_EXPORT_ void gasnet_coll_dumpProfile(const char* filename, gasnet_team_handle_t team);
-GEX_EXPORT_ void gasnet_coll_dumpTuningState(const char* filename, gasnet_team_handle_t team);
 
 #ifdef __cplusplus
 }

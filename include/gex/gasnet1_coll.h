@@ -221,6 +221,17 @@ GEX_INLINE_ void gasnet_coll_dumpTuningState(const char* filename, gasnet_team_h
 #endif
 /**@}*/
 
+#ifdef GEX_DECLARATIONS_
+GEX_EXPORT_ void gasnet_coll_wait_sync(gasnet_coll_handle_t handle);
+GEX_EXPORT_ int gasnet_coll_try_sync(gasnet_coll_handle_t handle);
+GEX_EXPORT_ void gasnet_coll_wait_sync_all(gasnet_coll_handle_t* handles, size_t count);
+GEX_EXPORT_ void gasnet_coll_wait_sync_some(gasnet_coll_handle_t* handles, size_t count);
+GEX_EXPORT_ int gasnet_coll_try_sync_all(gasnet_coll_handle_t* handles, size_t count);
+GEX_EXPORT_ int gasnet_coll_try_sync_some(gasnet_coll_handle_t* handles, size_t count);
+GEX_EXPORT_ void gasnet_coll_dumpProfile(const char* filename, gasnet_team_handle_t team);
+GEX_EXPORT_ void gasnet_coll_dumpTuningState(const char* filename, gasnet_team_handle_t team);
+#endif
+
 #ifdef __cplusplus
 }
 #endif

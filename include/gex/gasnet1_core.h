@@ -10,7 +10,7 @@
 
 #include <gex/objects.h>
 #include <gex/poll.h>
-#ifdef GEX_BODIES_
+#if !defined(GEX_FUNCTIONS) || defined(GEX_TWINS_)
 #include <gex/fences.h>
 #endif
 
@@ -61,7 +61,7 @@ GEX_EXPORT_ char* gasnet_ErrorDesc(int error);
 /**@}*/
 
 GEX_EXPORT_ void gex_wait_pause_(uint32_t* spins);
-#ifdef GEX_BODIES_
+#if !defined(GEX_FUNCTIONS) || defined(GEX_TWINS_)
 /** Polls until a condition holds.
  *
  * @param condition  An expression that handlers, or other threads, can make true. It is evaluated

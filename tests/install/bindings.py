@@ -1,11 +1,11 @@
-"""gex/functions.h as generators of bindings and other languages use it, and the examples of these."""
+"""The headers as generators of bindings and other languages use them, and the examples of these."""
 
 import importlib.util
 import os
 import re
 import shutil
 
-from tree import HERE, check, run, text_of
+from tree import HERE, check, expect_gasnet1_job, expect_job, run, text_of
 
 EXAMPLES = os.path.join(HERE, "..", "..", "examples", "bindings")
 # A name of each header and family.
@@ -14,6 +14,10 @@ gasnet_AMPoll gex_RMA_PutBlocking gex_RMA_GetNB gex_RMA_PutNBIVal gex_AM_Request
 gex_AM_RequestMedium16 gex_AM_ReplyLong0 gex_AM_CommitReplyMedium3_v2 gex_AD_OpNB_U64 gex_AD_OpNBI_DBL
 gex_VIS_StridedPutNBI gex_Coll_BroadcastNB gex_MK_Create gasnet_mynode gasnet_AMRequestLongAsync7
 gasnet_put_nbi_bulk gasnet_gets_nb_bulk gasnet_coll_try_sync gasnet_exit""".split()
+
+# bindgen 0.60 does not understand what newer ones say of the C library's headers.
+OF_BINDGEN = {"LIBCLANG_PATH": "/usr/lib/llvm-14/lib"} if os.path.isdir("/usr/lib/llvm-14/lib") else {}
+HEADERS = ["gasnet.h", "gasnet_coll.h", "gasnet_ratomic.h", "gasnet_vis.h", "gasnet_mk.h"]
 
 
 def installed(tool, what):
@@ -49,13 +53,15 @@ def every_function(tree):
 def generators(tree):
     include = f"-I{tree.path('include')}"
     header = tree.output("bindings.h")
-    with open(header, "w", encoding="utf-8") as file:
-        file.write("#include <gex/functions.h>\n")
     if installed("bindgen", "generated bindings of Rust"):
-        text = run(["bindgen", header, "--", include])
-        missing = [name for name in SAMPLES if f"pub fn {name}(" not in text]
-        check(not missing, f"bindgen finds no {missing}")
-        check("pub struct gex_AM_Entry_t" in text, "structures have no names")
+        for names, options in ((["gex/functions.h"], []), (HEADERS, ["-DGASNET_SEQ"]),
+                               (HEADERS, ["-DGASNET_PAR", "-x", "c++", "-std=c++17"])):
+            with open(header, "w", encoding="utf-8") as file:
+                file.write("".join(f"#include <{name}>\n" for name in names))
+            text = run(["bindgen", header, "--", include, *options], **OF_BINDGEN)
+            missing = [name for name in SAMPLES if f"pub fn {name}(" not in text]
+            check(not missing, f"of {names} bindgen finds no {missing}")
+            check("pub struct gex_AM_Entry_t" in text, "structures have no names")
     if installed("swig", "SWIG"):
         interface = tree.output("bindings.i")
         for first in ("gex/functions.h", "gasnetex.h"):
@@ -67,6 +73,25 @@ def generators(tree):
             missing = [name for name in SAMPLES if first != "gasnetex.h"
                        and f"_wrap_{name}(" not in wrapped]
             check(not missing, f"SWIG wraps no {missing}")
+
+
+def without_bodies(tree):
+    """What reads the headers as generators do calls the library's functions."""
+    if not installed("clang", "C whose calls are not inline"):
+        return
+    for name, mode, launch in (("client.c", "par", expect_job),
+                               ("gasnet1_client.c", "seq", expect_gasnet1_job)):
+        program = tree.output("without-bodies")
+        label = f"gasnet-smp-{mode}"
+        run(["clang", *tree.pkg_config("--cflags", label).split(), "-O0", "-c", tree.source(name),
+             "-o", program + ".o"])
+        call = {"par": "gex_RMA_PutBlocking", "seq": "gasnet_mynode"}[mode]
+        check(call in run(["nm", "-u", program + ".o"]), f"{name} does not call {call}")
+        run(["clang", program + ".o", *tree.pkg_config("--libs", label).split(), "-o", program])
+        if launch is expect_job:
+            expect_job(program, [tree.path("bin", "gexrun"), "-n", "2"], "smp", mode)
+        else:
+            expect_gasnet1_job(program)
 
 
 def examples(tree):
