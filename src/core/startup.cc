@@ -22,6 +22,7 @@
 #include "core/pairs.h"
 #include "core/process.h"
 #include "core/progress.h"
+#include "core/segment_fault.h"
 #include "core/thread.h"
 #include "core/trace.h"
 
@@ -179,6 +180,7 @@ void start_process(Deliver deliver, const CommandLine& line) {
   const Agreed agreed = agree_on_counts();
 
   self.neighborhood = shm::Neighborhood::form(self.placement, agreed.counts);
+  explain_segment_faults();
   attach_network(deliver);
   report_network_at_exit();
   if (traced()) trace::name_fact(trace::Fact::conduit, self.conduit_name.c_str());

@@ -1,5 +1,7 @@
 #include "shm/neighborhood.h"
 
+#include <unistd.h>
+
 #include <algorithm>
 #include <cerrno>
 #include <cstring>
@@ -226,7 +228,9 @@ Neighborhood Neighborhood::form(const Placement& placement, ControlCounts counts
       neighborhood.file_.get(), neighborhood.teams_offset_, neighborhood.size_, counts.team_slots);
   // Relaxed: exchanges follow before any member makes a team of its own.
   if (neighborhood.local_index_ == 0 && neighborhood.space_ == UINT64_MAX)
-    neighborhood.many_team_slots().store(1, std::memory_order_relaxed);
+    neighborhood.facts_of(0).many_team_slots.store(1, std::memory_order_relaxed);
+  neighborhood.facts_of(neighborhood.local_index_)
+      .process.store(::getpid(), std::memory_order_relaxed);
   neighborhood.own_part_ = RangeAllocator(neighborhood.segment_stride_);
   return neighborhood;
 }
@@ -295,13 +299,18 @@ std::atomic<std::uint32_t>& Neighborhood::slab_busy(std::uint32_t lane, std::uin
                                                        slab_state_offset_)[index];
 }
 
-std::atomic<std::uint32_t>& Neighborhood::many_team_slots() const noexcept {
-  return *reinterpret_cast<std::atomic<std::uint32_t>*>(base_ + unanswered_offset_ + cache_line);
+Neighborhood::MemberFacts& Neighborhood::facts_of(std::uint32_t member) const noexcept {
+  return *reinterpret_cast<MemberFacts*>(base_ + member * member_bytes_ + unanswered_offset_ +
+                                         cache_line);
 }
 
 std::uint32_t Neighborhood::usable_team_slots() const noexcept {
-  return many_team_slots().load(std::memory_order_relaxed) != 0 ? counts_.team_slots
-                                                                : min_team_slots;
+  return facts_of(0).many_team_slots.load(std::memory_order_relaxed) != 0 ? counts_.team_slots
+                                                                          : min_team_slots;
+}
+
+int Neighborhood::process_of(std::uint32_t member) const noexcept {
+  return facts_of(member).process.load(std::memory_order_relaxed);
 }
 
 std::byte* Neighborhood::take_segment(std::uint64_t bytes) {

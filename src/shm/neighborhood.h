@@ -128,6 +128,9 @@ class Neighborhood {
   /// Shared rings: requests of `member` finished without a reply, added to by their targets.
   std::atomic<std::uint32_t>& unanswered_of(std::uint32_t member) const noexcept;
 
+  /// The id of a member's process, as that sees it; 0 while it is still starting. Relaxed.
+  int process_of(std::uint32_t member) const noexcept;
+
   /// The bell of a member's progress thread.
   Doorbell& doorbell(std::uint32_t member) const noexcept;
 
@@ -203,8 +206,13 @@ class Neighborhood {
   void map_control();
   /// The part of a mapped lane that belongs to a member: rings, slabs, and the slabs' states.
   std::byte* lane_part(std::uint32_t lane, std::uint32_t member) const noexcept;
-  /// In the memory of member 0, which sets it where only the host's memory limits the file.
-  std::atomic<std::uint32_t>& many_team_slots() const noexcept;
+  /// What a member shows of itself.
+  struct MemberFacts {
+    /// 1: only the host's memory limits the file; member 0's counts.
+    std::atomic<std::uint32_t> many_team_slots;
+    std::atomic<std::int32_t> process;
+  };
+  MemberFacts& facts_of(std::uint32_t member) const noexcept;
 
   std::uint32_t size_ = 1;
   std::uint32_t local_index_ = 0;

@@ -39,6 +39,17 @@ const Cases& cases() {
        [] { gex_RMA_PutNBI(team, peer, peers - 1, local, 1, GEX_EVENT_NOW, 0); }},
       {"get_past_the_end",
        [] { gex_RMA_GetBlocking(team, local, peer, peers + segment_bytes, 1, 0); }},
+      {"put_outside_all_segments",
+       [] {
+         // As clients of GASNET_SEGMENT_EVERYTHING do.
+         *reinterpret_cast<char**>(own) = local;
+         barrier();
+         char* peers_local = nullptr;
+         gex_RMA_GetBlocking(team, &peers_local, peer, peers, sizeof peers_local, 0);
+         barrier();
+         gex_RMA_PutBlocking(team, peer, peers_local, local, 8, 0);
+         barrier();
+       }},
       {"get_of_a_wrapping_size",
        [] {
          // Not a constant that a compiler would warn about.

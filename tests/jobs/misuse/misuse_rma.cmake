@@ -6,6 +6,12 @@ misuse(put_past_the_end "gex_RMA_PutBlocking: 8 ${outside}" BOTH)
 misuse(put_before_the_start "gex_RMA_PutNBI: 1 ${outside}")
 misuse(get_past_the_end "gex_RMA_GetBlocking: 1 ${outside}" BOTH)
 misuse(get_of_a_wrapping_size "gex_RMA_GetNB: 18446744073709551615 ${outside}")
+misuse(put_outside_all_segments "gex_RMA_PutBlocking: 8 ${outside}" RANK "[01]")
+if(NOT GEX_CHECKS AND NOT GEX_SANITIZE)
+  gex_job_test(NAME misuse.rma.put_outside_all_segments.smp.release
+    COMMAND misuse_rma put_outside_all_segments RANKS 2 CONDUIT smp LABELS misuse
+    FAILS "^gex: rank [01]: a put or get for 0x[0-9a-f]+ of rank [01], outside its segment \\(0x")
+endif()
 misuse(put_offset_past_the_end "gex_RMA_PutBlocking: 1 ${outside}")
 misuse(value_past_the_end "gex_RMA_PutBlockingVal: 2 ${outside}")
 misuse(value_of_no_bytes "gex_RMA_GetBlockingVal: 0 bytes are not 1 to 8")
