@@ -14,6 +14,7 @@ import shutil
 import sys
 
 import bindings
+import documents
 import headers
 import man_pages
 import probes
@@ -57,7 +58,7 @@ def labels(tree, everything, first):
 
 def built_everywhere(tree, everything):
     steps = [(headers.silent, tree), (bindings.every_function, tree), (bindings.generators, tree),
-             (bindings.examples, tree), (probes.every_setting, tree), (probes.compilers, tree),
+             (bindings.without_bodies, tree),             (bindings.examples, tree), (probes.every_setting, tree), (probes.compilers, tree),
              (probes.names_of_the_reference, tree), (probes.blanks, tree),
              (probes.upcxx_folders, tree), (probes.links, tree),
              (probes.plug_ins, tree), (probes.tools_tests, tree),
@@ -95,7 +96,7 @@ if __name__ == "__main__":
     MOVED = FIRST.at(os.path.join(WORK, "moved", "elsewhere"), os.path.join(WORK, "built-moved"))
     main([(names_no_build, FIRST, BUILD), (staged, BUILD, os.path.join(WORK, "stage")),
           (man_pages.man_pages, FIRST), (man_pages.interface, FIRST),
-          (man_pages.examples_compile, FIRST), (tour.tour, FIRST)]
+          (man_pages.examples_compile, FIRST), (tour.tour, FIRST), (documents.documents, FIRST)]
          + built_everywhere(FIRST, EVERYTHING)
          + [(probes.chapel, FIRST), (probes.devastator, FIRST), (probes.omni, FIRST)]
          + [(probes.upcxx, FIRST, "upcxx-installed", True)] * EVERYTHING + [(move, FIRST, MOVED)]

@@ -54,25 +54,33 @@ def differences(quoted, output):
 def can_run(tree, command):
     if "gexperf" in command:
         return len(os.sched_getaffinity(0)) >= 2
-    return "--conduit ofi" not in command or "ofi" in tree.conduits
+    conduit = re.search(r"(?:--conduit |GEX_CONDUIT=)([a-z]+)", command)
+    return conduit is None or conduit.group(1) in tree.conduits
+
+
+def home(tree, name):
+    """A user's folder, in which the tree is gex and the examples are those of the sources; and the
+    environment."""
+    folder = tree.output(name)
+    os.makedirs(folder)
+    os.symlink(tree.prefix, os.path.join(folder, "gex"))
+    os.symlink(os.path.join(SOURCE, "examples"), os.path.join(folder, "examples"))
+    environment = {name: value for name, value in os.environ.items()
+                   if name not in UNWANTED and not name.startswith(("GEX_", "GASNET_"))}
+    environment.update(HOME=folder, PATH=f"{folder}/gex/bin:{os.environ['PATH']}",
+                       PKG_CONFIG_PATH=f"{folder}/gex/lib/pkgconfig")
+    return folder, environment
 
 
 def tour(tree):
-    """As a user goes through it: the tree is in $HOME/gex, and the folder is that of the sources."""
-    home = tree.output("home")
-    os.makedirs(home)
-    os.symlink(tree.prefix, os.path.join(home, "gex"))
-    os.symlink(os.path.join(SOURCE, "examples"), os.path.join(home, "examples"))
-    environment = {name: value for name, value in os.environ.items()
-                   if name not in UNWANTED and not name.startswith(("GEX_", "GASNET_"))}
-    environment.update(HOME=home, PATH=f"{home}/gex/bin:{os.environ['PATH']}",
-                       PKG_CONFIG_PATH=f"{home}/gex/lib/pkgconfig")
+    """As a user goes through it, in the folder of the sources."""
+    folder, environment = home(tree, "home")
     found = list(commands(text_of(os.path.join(SOURCE, "README.md"))))
     check(len(found) > 5, f"README.md has a tour of {len(found)} commands")
     for command, quoted in found:
         if not can_run(tree, command):
             continue
-        result = subprocess.run(["bash", "-c", command], cwd=home, env=environment, text=True,
+        result = subprocess.run(["bash", "-c", command], cwd=folder, env=environment, text=True,
                                 stdout=subprocess.PIPE, stderr=subprocess.STDOUT, timeout=60,
                                 check=False)
         for line in differences(quoted, result.stdout):

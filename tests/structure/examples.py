@@ -4,8 +4,8 @@ target of make and a script of the tree exist.
 
   examples.py SOURCE BIN
 
-Commands are the lines of code blocks and the code within text. The tour of README.md is run besides,
-and its output compared (tests/install/tour.py); most other examples need networks, hosts or minutes.
+Commands are the lines of code blocks and the code within text. Those of blocks that one machine can run
+are run besides, and what they quote of the output is compared (tests/install: tour.py, documents.py).
 """
 
 import pathlib
