@@ -52,6 +52,7 @@ class LineRelay::Work {
       : program_(program),
         destinations_{Destination{STDOUT_FILENO, "standard output", terminals.output},
                       Destination{STDERR_FILENO, "standard error", terminals.error}},
+        one_terminal_(terminals.same),
         room_(LineBuffer::max_line) {}
 
   void add(Stream stream, os::FileDescriptor pipe, std::string prefix) {
@@ -97,6 +98,7 @@ class LineRelay::Work {
   const char* program_;
   std::vector<Source> sources_;
   std::array<Destination, 2> destinations_;
+  bool one_terminal_;  ///< of both destinations
   os::FileDescriptor epoll_;
   os::FileDescriptor finished_event_;
   std::size_t open_ = 0;
@@ -179,6 +181,12 @@ bool LineRelay::Work::forward(Source& source) {
 void LineRelay::Work::write(Source& source, std::string_view text) {
   Destination& destination = destinations_[source.stream];
   if (destination.failed) return;
+  // Of the terminal to which the launcher's own messages go.
+  const bool shared = destination.terminal && (source.stream == error || one_terminal_);
+  if (shared && destination.unfinished != nullptr && !is_within_line()) {
+    destination.unfinished->lines.interrupt();
+    destination.unfinished = nullptr;
+  }
   std::string separated;
   if (destination.unfinished != nullptr && destination.unfinished != &source) {
     // Progress bars of several ranks share a line; other text does not overwrite one.
@@ -194,6 +202,7 @@ void LineRelay::Work::write(Source& source, std::string_view text) {
   }
   destination.unfinished = text.back() == '\n' ? nullptr : &source;
   destination.at_return = text.back() == '\r';
+  if (shared) set_within_line(destination.unfinished != nullptr);
   while (!text.empty()) {
     const ssize_t written = ::write(destination.descriptor, text.data(), text.size());
     if (written >= 0) {

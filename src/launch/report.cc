@@ -2,14 +2,17 @@
 
 #include <fcntl.h>
 #include <poll.h>
+#include <sys/mman.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include <atomic>
 #include <cerrno>
 #include <cstdarg>
 #include <cstdio>
 #include <cstring>
+#include <new>
 
 #include "base/os_file.h"
 
@@ -20,7 +23,25 @@ namespace {
 /// How long `write_stderr` waits for a reader that does not read.
 constexpr int write_timeout_ms = 300;
 
+// Relaxed throughout: a guess where two processes write at once.
+std::atomic<bool> own_within_line{false};
+std::atomic<bool>* within_line = &own_within_line;
+
 }  // namespace
+
+void set_within_line(bool within) noexcept {
+  within_line->store(within, std::memory_order_relaxed);
+}
+
+bool is_within_line() noexcept {
+  return within_line->load(std::memory_order_relaxed);
+}
+
+void share_within_line() noexcept {
+  void* const page =
+      mmap(nullptr, sizeof *within_line, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+  if (page != MAP_FAILED) within_line = new (page) std::atomic<bool>(is_within_line());
+}
 
 std::string describe_signal(int signal) {
   const char* const text = sigdescr_np(signal);
@@ -28,6 +49,11 @@ std::string describe_signal(int signal) {
 }
 
 void write_stderr(std::string_view text) {
+  if (!text.empty() && text.front() != '\r' && is_within_line() && isatty(STDERR_FILENO) != 0) {
+    set_within_line(false);
+    write_stderr('\n' + std::string(text));
+    return;
+  }
   struct stat file {};
   if (fstat(STDERR_FILENO, &file) != 0) return;
   // A write to a pipe or a terminal can block for ever. Open it anew, to make it non-blocking for

@@ -28,8 +28,8 @@ namespace gex::launch {
 
 namespace {
 
-/// Seconds after the time limit, and between later looks, at which the launcher checks whether the
-/// guardian, which is to end the job, is stopped.
+/// Seconds after the time limit or an interrupt, and between later looks, at which the launcher
+/// checks whether the guardian, which is to end the job, is stopped.
 constexpr double overdue_seconds = 1;
 
 void forward(int link, const ReceivedSignal& signal) {
@@ -123,17 +123,24 @@ class SignalSource {
   os::FileDescriptor source_;
 };
 
-/// Ends a job whose time is over and whose guardian is stopped. Returns its exit status.
-int end_stopped(const Launch& launch, pid_t guardian, const std::vector<pid_t>& spared) {
-  report(launch.program_name,
-         "timed out after %g s; the guardian (pid %d) is stopped, and is killed with its ranks",
-         *launch.time_limit, guardian);
+/// Ends a job whose time is over, or which the signal ends, and whose guardian is stopped. Returns
+/// its exit status. `signal` is 0 or such a signal.
+int end_stopped(const Launch& launch, pid_t guardian, const std::vector<pid_t>& spared,
+                int signal) {
+  if (signal != 0)
+    report(launch.program_name,
+           "ended by %s; the guardian (pid %d) is stopped, and is killed with its ranks",
+           describe_signal(signal).c_str(), guardian);
+  else
+    report(launch.program_name,
+           "timed out after %g s; the guardian (pid %d) is stopped, and is killed with its ranks",
+           *launch.time_limit, guardian);
   kill(guardian, SIGKILL);
   int status = 0;
   while (waitpid(guardian, &status, 0) < 0 && errno == EINTR) {
   }
   kill_descendants(spared, [](pid_t, int) {});
-  return status_of_time_out;
+  return signal != 0 ? 128 + signal : status_of_time_out;
 }
 
 /// Forwards signals until the guardian has ended. Returns the job's exit status. All signals are
@@ -154,13 +161,14 @@ int supervise(const Launch& launch, pid_t guardian, int link, const std::vector<
   if (!status) status = reap(guardian);
   // The guardian ends the job in time, unless it is stopped itself.
   Deadline overdue;
+  int ended_by = 0;
   if (launch.time_limit) overdue = after(*launch.time_limit + overdue_seconds);
   while (!status) {
     const std::optional<ReceivedSignal> signal = signals.next(overdue);
     if (!signal) {
       const auto activity = os::process_activity(guardian);
       if (activity && (activity->state == 'T' || activity->state == 't'))
-        return end_stopped(launch, guardian, spared);
+        return end_stopped(launch, guardian, spared, ended_by);
       overdue = after(overdue_seconds);
     } else if (signal->number == SIGCHLD) {
       status = reap(guardian);
@@ -168,6 +176,10 @@ int supervise(const Launch& launch, pid_t guardian, int link, const std::vector<
       stop(launch, link, *signal);
     } else {
       forward(link, *signal);
+      if (ends_job(signal->number)) {
+        ended_by = signal->number;
+        overdue = after(overdue_seconds);
+      }
     }
   }
   if (WIFEXITED(*status)) return WEXITSTATUS(*status);
@@ -186,6 +198,7 @@ job::Membership launch(const Launch& wanted) {
   if (launch.shares_terminal && launch.part().ranks.contains(0))
     launch.terminal_group = group_on_terminal();
   const SignalState signals = take_over_signals();
+  share_within_line();
   // If the guardian is killed, processes that the ranks leave behind become this one's children.
   prctl(PR_SET_CHILD_SUBREAPER, 1);
   const std::vector<pid_t> spared = os::children();

@@ -130,6 +130,18 @@ TEST_P(Kill, ByAnInterruptThatWasIgnoredAtTheStart) {
   expect_failure(running->finish(), 130, message_prefix() + "ended by signal 2");
 }
 
+TEST_P(Kill, ByAnInterruptWhileTheGuardianIsStopped) {
+  if (on_hosts(GetParam())) return;
+  const auto running = start(2, {"hold"});
+  const pid_t guardian = parent_of(ranks_of(*running).front());
+  ASSERT_EQ(parent_of(guardian), running->process());
+  kill(guardian, SIGSTOP);
+  kill(running->process(), SIGINT);
+  expect_failure(running->finish(), 130,
+                 message_prefix() + "ended by signal 2 (Interrupt); the guardian (pid " +
+                     std::to_string(guardian) + ") is stopped, and is killed with its ranks");
+}
+
 // nohup ignores SIGHUP.
 TEST_P(Kill, NotByASignalThatWasIgnoredAtTheStart) {
   signal(SIGHUP, SIG_IGN);

@@ -92,6 +92,12 @@ TEST(Output, ATerminalShowsALineThatIsNotComplete) {
   }
 }
 
+TEST(Output, ALineOfGexrunsOwnBeginsBehindOneThatIsNotComplete) {
+  const Outcome outcome = on_terminal(gexrun + " -n 2 sh -c 'printf \"name: \"; kill -9 $$'").run();
+  EXPECT_NE(outcome.output.find("name: \r\ngexrun: rank"), std::string::npos) << outcome.output;
+  EXPECT_EQ(outcome.output.find("name: gexrun"), std::string::npos) << outcome.output;
+}
+
 TEST(Output, RanksHaveATerminalWhereGexrunHas) {
   const std::string program =
       " sh -c 'for i in 0 1 2; do test -t $i && printf $i; done; stty size <&1'";
