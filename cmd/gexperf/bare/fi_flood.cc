@@ -108,8 +108,8 @@ class Endpoint {
     hints->domain_attr->threading = FI_THREAD_DOMAIN;
     hints->fabric_attr->prov_name = strdup(provider);
     fi_info* info = nullptr;
-    succeeded(fi_getinfo(gex::net::ofi::api_version, address.c_str(), nullptr, FI_SOURCE,
-                         hints.get(), &info),
+    succeeded(fi_getinfo(gex::net::ofi::asked_version(fi_version()), address.c_str(), nullptr,
+                         FI_SOURCE, hints.get(), &info),
               provider);
     info_.reset(info);
     fid_fabric* fabric = nullptr;
