@@ -55,7 +55,7 @@ faults: packages release ## try what can go wrong in a job of several hosts; pri
 
 # What a part is for, and how long it takes: docs/testing.md.
 networks := smp $(patsubst src/net/%/conduit.cmake,%,$(wildcard src/net/*/conduit.cmake)) plugin
-parts := cover $(networks:%=product-%) jobs hosts tree
+parts := cover $(networks:%=product-%) jobs hosts tree mutation
 .PHONY: $(parts:%=check-%)
 $(parts:%=check-%): check-%: packages release ## one part of check-all
 	ctest --preset release --build-config $* --label-regex '^part-$*$$' --parallel $(TEST_JOBS)

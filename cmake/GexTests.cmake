@@ -11,7 +11,7 @@ endif()
 
 # The parts of `make check-all` beside `make check`; the Makefile has a target for each.
 list(TRANSFORM GEX_DECLARED_CONDUITS PREPEND product- OUTPUT_VARIABLE products)
-set(GEX_TEST_PARTS cover product-smp ${products} product-plugin jobs hosts tree)
+set(GEX_TEST_PARTS cover product-smp ${products} product-plugin jobs hosts tree mutation)
 
 set(GEX_TEST_BINARY_DIR ${PROJECT_BINARY_DIR}/tests/bin)
 

@@ -149,8 +149,8 @@ GEX_FOLDED_ int gex_ad_direct_(gex_AD_t ad, gex_DT_t type, void* result_p, gex_R
 #endif
 }
 
-#ifdef GEX_TWINS_
-#define GEX_AD_ENTRY_ GEX_EXPORT_
+#if defined(GEX_TWINS_) || defined(GEX_CALL_TWINS_)
+#define GEX_AD_ENTRY_ GEX_INLINE_
 #else
 #define GEX_AD_ENTRY_ GEX_FOLDED_
 #endif

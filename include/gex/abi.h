@@ -25,9 +25,12 @@
  * these are declared in gex/functions.h, which defines GEX_FUNCTIONS and so leaves the bodies out.
  * So they are in all headers for what reads these as Clang without optimisation: it inlines
  * nothing, and as which generators of bindings read, of which many pass over inline functions.
+ * GEX_CALL_TWINS_, for tests that are compiled without inlining: each call goes to the twin.
  */
 #ifdef GEX_TWINS_
 #define GEX_INLINE_ GEX_EXPORT_
+#elif defined(GEX_CALL_TWINS_)
+#define GEX_INLINE_ extern inline __attribute__((gnu_inline))
 #else
 #define GEX_INLINE_ static inline __attribute__((unused))
 #endif

@@ -8,7 +8,9 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <atomic>
+#include <chrono>
 #include <cstdint>
 #include <new>
 
@@ -73,9 +75,27 @@ TEST(Doorbell, MissesNoRingOfAnotherProcess) {
 
 TEST(Doorbell, SleepsNoLongerThanItsLimit) {
   Table table{};
-  table.sides[0].bell.sleep(1'000'000, [] { return false; });
+  Doorbell& bell = table.sides[0].bell;
+  constexpr std::chrono::milliseconds limit{1};
+  std::chrono::nanoseconds longest{0};
+  int asked = 0;
+  for (int i = 0; i < 10; ++i) {
+    const auto began = std::chrono::steady_clock::now();
+    bell.sleep(std::chrono::nanoseconds{limit}.count(), [&] {
+      ++asked;
+      return false;
+    });
+    longest = std::max<std::chrono::nanoseconds>(longest, std::chrono::steady_clock::now() - began);
+  }
+  EXPECT_EQ(asked, 10);
+  // The system may wake it for nothing, but not each time.
+  EXPECT_GE(longest, limit);
   // Nor at all if there is something.
-  table.sides[0].bell.sleep(0, [] { return true; });
+  bell.sleep(0, [&] {
+    ++asked;
+    return true;
+  });
+  EXPECT_EQ(asked, 11);
 }
 
 }  // namespace

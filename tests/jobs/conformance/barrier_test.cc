@@ -30,6 +30,21 @@ void notify(gex_Rank_t owner, std::uint32_t value) {
   gex_RMA_PutBlockingVal(team(), owner, segment_of(owner) + 4 * rank(), value, 4, 0);
 }
 
+/// Notifies every rank that the caller has come to this round.
+void announce(std::uint32_t round) {
+  for (gex_Rank_t peer = 0; peer < size(); ++peer) notify(peer, round);
+}
+/// Whether every rank of those chosen has announced this round to the caller.
+template <class Chosen>
+bool announced(std::uint32_t round, Chosen chosen) {
+  for (gex_Rank_t peer = 0; peer < size(); ++peer)
+    if (chosen(peer) && look_at<std::uint32_t>(slots() + peer) < round) return false;
+  return true;
+}
+bool announced(std::uint32_t round) {
+  return announced(round, [](gex_Rank_t) { return true; });
+}
+
 TEST(Barrier, NoRankLeavesBeforeAllRanksArrived) {
   std::fill_n(slots(), size(), 0);
   barrier();
@@ -65,16 +80,26 @@ TEST(Barrier, OrdersWhatWasDoneBeforeIt) {
 }
 
 TEST(Barrier, ManyInFlightOnOneTeam) {
-  constexpr std::size_t count = 1000;
-  for (int order = 0; order < 3; ++order) {
+  constexpr std::uint32_t count = 1000;
+  std::fill_n(slots(), size(), 0);
+  barrier();
+  for (std::uint32_t order = 0; order < 3; ++order) {
     std::vector<gex_Event_t> events;
-    for (std::size_t i = 0; i < count; ++i) events.push_back(gex_Coll_BarrierNB(team(), 0));
+    for (std::uint32_t i = 1; i <= count; ++i) {
+      if (i % 100 == 0) announce(order * count + i);
+      events.push_back(gex_Coll_BarrierNB(team(), 0));
+    }
     if (order == 1) std::reverse(events.begin(), events.end());
     if (order == 2) {
       gex_Event_WaitAll(events.data(), count, 0);
+      EXPECT_TRUE(announced(3 * count));
       continue;
     }
-    for (const gex_Event_t event : events) gex_Event_Wait(event);
+    for (std::uint32_t i = 1; i <= count; ++i) {
+      gex_Event_Wait(events[i - 1]);
+      const std::uint32_t done = order == 0 ? i : count - i + 1;
+      ASSERT_TRUE(announced(order * count + done / 100 * 100)) << "barrier " << done;
+    }
   }
 }
 
@@ -108,15 +133,35 @@ TEST(Barrier, OnOverlappingTeams) {
                nullptr, 0, GEX_FLAG_TM_NO_SCRATCH);
   gex_TM_Split(&teams[2], team(), static_cast<int>(rank() / 2), 0, nullptr, 0,
                GEX_FLAG_TM_NO_SCRATCH);
-  for (int round = 0; round < 50; ++round) {
+  const auto first = [](gex_Rank_t peer) { return peer != 0; };
+  const auto last = [](gex_Rank_t peer) { return peer + 1 != size(); };
+  const auto pair = [](gex_Rank_t peer) { return peer / 2 == rank() / 2; };
+  std::fill_n(slots(), size(), 0);
+  barrier();
+  for (std::uint32_t round = 1; round <= 50; ++round) {
+    announce(round);
+    // Before those of the whole team, which would hide what a small team's does not wait for.
     std::vector<gex_Event_t> events;
-    for (int repeat = 0; repeat < 3; ++repeat) {
+    for (const gex_TM_t tm : teams)
+      events.push_back(tm == GEX_TM_INVALID ? GEX_EVENT_INVALID : gex_Coll_BarrierNB(tm, 0));
+    for (std::size_t i = 0; i < 3; ++i) {
+      const std::size_t chosen = round % 2 == 0 ? 2 - i : i;
+      gex_Event_Wait(events[chosen]);
+      if (teams[chosen] == GEX_TM_INVALID) continue;
+      EXPECT_TRUE(chosen == 0   ? announced(round, first)
+                  : chosen == 1 ? announced(round, last)
+                                : announced(round, pair))
+          << "team " << chosen << ", round " << round;
+    }
+    events.clear();
+    for (int repeat = 0; repeat < 2; ++repeat) {
       for (const gex_TM_t tm : teams)
         if (tm != GEX_TM_INVALID) events.push_back(gex_Coll_BarrierNB(tm, 0));
       events.push_back(gex_Coll_BarrierNB(team(), 0));
     }
     if (round % 2 == 0) std::reverse(events.begin(), events.end());
     for (const gex_Event_t event : events) gex_Event_Wait(event);
+    EXPECT_TRUE(announced(round)) << "round " << round;
   }
   for (const gex_TM_t tm : teams)
     if (tm != GEX_TM_INVALID) gex_TM_Destroy(tm, nullptr, 0);
@@ -156,11 +201,16 @@ TEST(Barrier, OfTheHundredthTeamIsSeenInSharedMemoryAsOfTheFirst) {
   for (const gex_TM_t tm : teams) gex_TM_Destroy(tm, nullptr, 0);
 }
 
-TEST(Barrier, BlockingForm) {
-  for (int i = 0; i < 100; ++i) gex_Coll_BarrierBlocking(team(), 0);
-  gex_Event_t pending = gex_Coll_BarrierNB(team(), 0);
-  gex_Coll_BarrierBlocking(team(), 0);
-  gex_Event_Wait(pending);
+TEST(Barrier, BlockingFormBesideOneInFlight) {
+  std::fill_n(slots(), size(), 0);
+  barrier();
+  for (std::uint32_t round = 1; round <= 100; ++round) {
+    const gex_Event_t pending = gex_Coll_BarrierNB(team(), 0);
+    announce(round);
+    gex_Coll_BarrierBlocking(team(), 0);
+    ASSERT_TRUE(announced(round)) << "round " << round;
+    gex_Event_Wait(pending);
+  }
 }
 
 TEST(Barrier, BlockingFormReturnsToNoRankBeforeAllRanksHaveCalledIt) {
@@ -168,26 +218,33 @@ TEST(Barrier, BlockingFormReturnsToNoRankBeforeAllRanksHaveCalledIt) {
   barrier();
   for (std::uint32_t round = 1; round <= size() + 3; ++round) {
     if (round % size() == rank()) nap(2);
-    for (gex_Rank_t peer = 0; peer < size(); ++peer) notify(peer, round);
+    announce(round);
     gex_Coll_BarrierBlocking(team(), 0);
-    for (gex_Rank_t peer = 0; peer < size(); ++peer)
-      ASSERT_GE(look_at<std::uint32_t>(slots() + peer), round) << "rank " << peer;
+    ASSERT_TRUE(announced(round)) << "round " << round;
   }
   barrier();
 }
 
 TEST(Barrier, TestComesTrueWithPolling) {
-  for (int i = 0; i < 50; ++i) {
+  std::fill_n(slots(), size(), 0);
+  barrier();
+  for (std::uint32_t round = 1; round <= 50; ++round) {
+    announce(round);
     const gex_Event_t event = gex_Coll_BarrierNB(team(), 0);
     retry([&] { return gex_Event_Test(event) == GASNET_OK; });
+    ASSERT_TRUE(announced(round)) << "round " << round;
   }
 }
 
 TEST_WITH_THREADS(Barrier, StartedAndFinishedByDifferentThreads) {
-  for (int i = 0; i < 30; ++i) {
+  std::fill_n(slots(), size(), 0);
+  barrier();
+  for (std::uint32_t round = 1; round <= 30; ++round) {
+    announce(round);
     gex_Event_t event = GEX_EVENT_INVALID;
     std::thread([&] { event = gex_Coll_BarrierNB(team(), 0); }).join();
     std::thread([&] { gex_Event_Wait(event); }).join();
+    ASSERT_TRUE(announced(round)) << "round " << round;
   }
 }
 
@@ -213,10 +270,9 @@ TEST(NamedBarrier, NoRankLeavesBeforeAllRanksArrived) {
   barrier();
   for (std::uint32_t round = 1; round <= 20; ++round) {
     if (round % size() == rank()) nap(2);
-    for (gex_Rank_t peer = 0; peer < size(); ++peer) notify(peer, round);
+    announce(round);
     ASSERT_EQ(gasnet_barrier(static_cast<int>(round), 0), GASNET_OK);
-    for (gex_Rank_t peer = 0; peer < size(); ++peer)
-      ASSERT_GE(look_at<std::uint32_t>(slots() + peer), round) << "rank " << peer;
+    ASSERT_TRUE(announced(round)) << "round " << round;
   }
 }
 

@@ -58,9 +58,16 @@ TEST(Broadcast, EverySizeFromEveryRoot) {
       broadcast_and_check(team(), root, bytes, bytes + root, (bytes + root) % 2 == 0);
 }
 
-TEST(Broadcast, OfNothing) {
-  for (gex_Rank_t root = 0; root < size(); ++root)
-    gex_Event_Wait(gex_Coll_BroadcastNB(team(), root, nullptr, nullptr, 0, 0));
+TEST(Broadcast, OfNothingBetweenOthers) {
+  std::array<std::byte, 16> untouched{};
+  for (gex_Rank_t root = 0; root < size(); ++root) {
+    gex_Event_t nothing[] = {
+        gex_Coll_BroadcastNB(team(), root, nullptr, nullptr, 0, 0),
+        gex_Coll_BroadcastNB(team(), root, untouched.data(), untouched.data(), 0, 0)};
+    broadcast_and_check(team(), root, 5, root, false);
+    gex_Event_WaitAll(nothing, 2, 0);
+  }
+  EXPECT_EQ(untouched, decltype(untouched){});
 }
 
 TEST(Broadcast, OfMegabytes) {
@@ -196,9 +203,17 @@ TEST(Reductions, OfMegabytes) {
       reduce_and_check<std::uint64_t>(to, team(), size() - 1, 100003, GEX_OP_ADD, 11, in_place);
 }
 
-TEST(Reductions, OfNothing) {
-  gex_Event_Wait(gex_Coll_ReduceToAllNB(team(), nullptr, nullptr, GEX_DT_I32, 4, 0, GEX_OP_ADD,
-                                        nullptr, nullptr, 0));
+TEST(Reductions, OfNothingBetweenOthers) {
+  std::int32_t untouched = 77;
+  const std::int32_t given = 1;
+  for (const To to : {To::one, To::all}) {
+    gex_Event_t nothing[] = {
+        reduce(to, team(), 0, nullptr, nullptr, GEX_DT_I32, 4, 0, GEX_OP_ADD),
+        reduce(to, team(), 0, &untouched, &given, GEX_DT_I32, 4, 0, GEX_OP_ADD)};
+    reduce_and_check<std::int32_t>(to, team(), 0, 5, GEX_OP_ADD, 3, false);
+    gex_Event_WaitAll(nothing, 2, 0);
+  }
+  EXPECT_EQ(untouched, 77);
 }
 
 TEST(Reductions, MinimumAndMaximumPassOverNaN) {

@@ -104,7 +104,9 @@ gex_AM_Fn_t handler(F* function) {
   return reinterpret_cast<gex_AM_Fn_t>(function);
 }
 
-/// How long WAIT_UNTIL waits: far longer than anything takes, less than a test's time limit.
+/// How long WAIT_UNTIL waits, in seconds: far longer than anything takes, less than a test's time
+/// limit. The variable CONFORMANCE_PATIENCE overrides it, where tests are expected to fail so
+/// (tests/mutation).
 inline constexpr double patience_seconds = 40;
 
 /// Ends the job; the line reports which condition did not come true.

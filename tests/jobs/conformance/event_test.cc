@@ -219,7 +219,11 @@ TEST(Leaf, NeedNotBeSynchronised) {
     gex_Event_t leaf = GEX_EVENT_NO_OP;
     gex_Event_Wait(
         gex_RMA_PutNB(team(), next(), segment_of(next()), source.data(), 8 + i % 50, &leaf, 0));
+    EXPECT_NE(leaf, GEX_EVENT_NO_OP);
   }
+  barrier();
+  EXPECT_TRUE(holds(own_segment(), 1, 8 + 49));
+  barrier();
 }
 
 TEST(Leaf, AndRootInAnyOrderInOneArray) {

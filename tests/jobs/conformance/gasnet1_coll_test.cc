@@ -492,6 +492,26 @@ TEST(Gasnet1TeamBarrier, AgreesOnAnId) {
   gex_TM_Destroy(half, nullptr, 0);
 }
 
+TEST(Gasnet1TeamBarrier, TryFailsUntilAllHaveNotified) {
+  // Each rank in turn notifies when all others have tried without success.
+  auto* const tried = reinterpret_cast<std::uint32_t*>(own_segment());
+  std::fill_n(tried, size(), 0);
+  barrier();
+  for (gex_Rank_t late = 0; late < size(); ++late) {
+    if (rank() == late) {
+      for (gex_Rank_t peer = 0; peer < size(); ++peer)
+        if (peer != late) WAIT_UNTIL(look_at<std::uint32_t>(tried + peer) == late + 1);
+    }
+    gasnet_coll_barrier_notify(GASNET_TEAM_ALL, 9, 0);
+    if (rank() != late) {
+      EXPECT_EQ(gasnet_coll_barrier_try(GASNET_TEAM_ALL, 9, 0), GASNET_ERR_NOT_READY);
+      gex_RMA_PutBlockingVal(team(), late, segment_of(late) + 4 * rank(), late + 1, 4, 0);
+    }
+    retry([] { return gasnet_coll_barrier_try(GASNET_TEAM_ALL, 9, 0) == GASNET_OK; });
+  }
+  barrier();
+}
+
 TEST(Gasnet1TeamBarrier, ReportsAMismatchToAll) {
   if (size() > 1) {
     for (gex_Rank_t odd = 0; odd < size(); ++odd) {

@@ -8,6 +8,8 @@
 
 #include "transfer.h"
 
+extern "C" int gasnetc_AMPoll(void);
+
 namespace conformance {
 namespace {
 
@@ -110,10 +112,13 @@ TEST(Gasnet1, EnvironmentOfTheJob) {
   for (const Text& each : gather(own)) EXPECT_STREQ(each.text, start);
 }
 
-TEST(Gasnet1, ThreadInformationIsAccepted) {
-  GASNET_BEGIN_FUNCTION();
-  gasnet_threadinfo_t information = GASNET_GET_THREADINFO();
-  GASNET_POST_THREADINFO(information);
+TEST(Gasnet1, PollsByTheNameThatBuildScriptsLookFor) {
+  const int before = handled;
+  barrier();
+  gex_AM_RequestShort0(team(), next(), handlers[0], 0);
+  const Patience patience;
+  while (handled == before && !patience.over()) gasnetc_AMPoll();
+  EXPECT_EQ(handled, before + 1);
 }
 
 TEST(Gasnet1, Constants) {

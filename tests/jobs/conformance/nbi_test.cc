@@ -1,5 +1,6 @@
 // Implicit operations: categories and access regions.
 
+#include <algorithm>
 #include <atomic>
 
 #include "transfer.h"
@@ -39,10 +40,11 @@ TEST(Nbi, CategoriesAreDistinctBitsAndAllHoldsThem) {
 }
 
 TEST(Nbi, TestComesTrueWithPolling) {
-  const std::vector<std::byte> source = patterned(rank() + 20, 100000);
+  std::vector<std::byte> source = patterned(rank() + 20, 100000);
   gex_RMA_PutNBI(team(), next(), segment_of(next()), source.data(), source.size(), GEX_EVENT_DEFER,
                  0);
   retry([] { return gex_NBI_Test(GEX_EC_PUT, 0) == GASNET_OK; });
+  std::fill(source.begin(), source.end(), std::byte{0});
   barrier();
   EXPECT_TRUE(holds(own_segment(), previous() + 20, source.size()));
 }
@@ -106,10 +108,27 @@ TEST(Nbi, MediumRequestsCountAsMessages) {
 // Access regions
 
 TEST(Region, WithoutOperationsIsComplete) {
-  for (int i = 0; i < 5000; ++i) {
+  const std::vector<std::byte> source = patterned(rank() + 60, 20000);
+  for (std::size_t i = 0; i < 5000; ++i) {
+    // What is under way outside is no operation of the region, and still none when it has ended.
+    const bool beside = i % 1000 == 0;
+    std::byte* const to = segment_of(next()) + i / 1000 * 2 * source.size();
+    if (beside)
+      gex_RMA_PutNBI(team(), next(), to, source.data(), source.size(), GEX_EVENT_DEFER, 0);
     gex_NBI_BeginAccessRegion(0);
-    gex_Event_Wait(gex_NBI_EndAccessRegion(0));
+    const gex_Event_t event = gex_NBI_EndAccessRegion(0);
+    EXPECT_EQ(gex_Event_Test(event), GASNET_OK);
+    if (!beside) continue;
+    gex_RMA_PutNBI(team(), next(), to + source.size(), source.data(), source.size(),
+                   GEX_EVENT_DEFER, 0);
+    gex_NBI_Wait(GEX_EC_ALL, 0);
+    barrier();
+    for (std::size_t part = 0; part < 2; ++part) {
+      const std::byte* const here = own_segment() + (i / 1000 * 2 + part) * source.size();
+      EXPECT_TRUE(holds(here, previous() + 60, source.size())) << "part " << part;
+    }
   }
+  barrier();
 }
 
 TEST(Region, GathersEveryCategoryInOneEvent) {

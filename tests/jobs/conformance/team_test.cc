@@ -321,6 +321,11 @@ TEST(Teams, HundredsOfCycles) {
   for (int cycle = 0; cycle < 200; ++cycle) {
     const gex_TM_t tm = split(team(), static_cast<int>((rank() + cycle) % 3),
                               cycle % 2 == 0 ? 0 : -static_cast<int>(rank()));
+    // Every third rank, in one order or the other.
+    const auto before = static_cast<gex_Rank_t>(rank() / 3);
+    const gex_Rank_t members = before + 1 + (size() - 1 - rank()) / 3;
+    ASSERT_EQ(gex_TM_QuerySize(tm), members);
+    ASSERT_EQ(gex_TM_QueryRank(tm), cycle % 2 == 0 ? before : members - 1 - before);
     barrier_over(tm);
     gex_TM_Destroy(tm, nullptr, 0);
   }

@@ -97,6 +97,12 @@ const Cases& cases() {
 
       {"hold_twice", [] { in_no_interrupt_section(gasnet_hold_interrupts); }},
       {"resume_without_hold", [] { gasnet_resume_interrupts(); }},
+      {"legacy_lock_destroyed_held",
+       [] {
+         static gasnet_hsl_t lock = GASNET_HSL_INITIALIZER;
+         gasnet_hsl_lock(&lock);
+         gasnet_hsl_destroy(&lock);
+       }},
       {"put_in_a_no_interrupt_section",
        [] { in_no_interrupt_section([] { gasnet_put(peer, peers, local, 8); }); }},
       {"poll_in_a_no_interrupt_section", [] { in_no_interrupt_section([] { gasnet_AMPoll(); }); }},

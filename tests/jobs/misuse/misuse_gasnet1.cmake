@@ -32,6 +32,7 @@ misuse(legacy_region_in_a_region "gex_NBI_BeginAccessRegion: an access region is
 misuse(hold_twice "gasnet_hold_interrupts: this thread is in a no-interrupt section already" SHARED)
 misuse(resume_without_hold
   "gasnet_resume_interrupts: this thread is not in a no-interrupt section" SHARED)
+misuse(legacy_lock_destroyed_held "gex_HSL_Destroy: the lock is held" SHARED)
 set(section "not allowed in a no-interrupt section")
 misuse(put_in_a_no_interrupt_section "gex_RMA_PutBlocking .gasnet_put.: ${section}")
 misuse(poll_in_a_no_interrupt_section "gasnet_AMPoll: ${section}" SHARED)

@@ -150,12 +150,14 @@ TEST(ToolsEnv, VerboseReportsOnceAndNamesDefaults) {
         gasnett_getenv_int_withdefault(key, 0, 1);
         gasnett_getenv_yesno_withdefault("GASNET_TOOLS_OTHER", 1);
         gasnett_envdbl_display("GASNET_TOOLS_THIRD", 0.25, 0);
+        gasnett_envstr_display("GASNET_TOOLS_FOURTH", "text", 1);
         _exit(0);
       },
       testing::ExitedWithCode(0),
       "^gex: GASNET_TOOLS_TEST = 2 KB\n"
       "gex: GASNET_TOOLS_OTHER = YES \\(default\\)\n"
-      "gex: GASNET_TOOLS_THIRD = 0.25\n$");
+      "gex: GASNET_TOOLS_THIRD = 0.25\n"
+      "gex: GASNET_TOOLS_FOURTH = text \\(default\\)\n$");
 }
 
 TEST(ToolsEnv, SilentWithoutVerbose) {

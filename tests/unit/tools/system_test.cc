@@ -54,6 +54,13 @@ TEST(ToolsSystem, VersionsAgree) {
       << config;
 }
 
+TEST(ToolsSystem, WarningsArePrintedInWholeLines) {
+  const char* const text = gasnett_performance_warning_str();
+  ASSERT_NE(text, nullptr);
+  const std::string lines = text;
+  EXPECT_TRUE(lines.empty() || lines.back() == '\n') << lines;
+}
+
 TEST(ToolsSystem, AffinityBindsTheCallingThread) {
   cpu_set_t allowed;
   ASSERT_EQ(sched_getaffinity(0, sizeof allowed, &allowed), 0);

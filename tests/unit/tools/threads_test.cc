@@ -2,15 +2,39 @@
 #define GASNET_DEBUG 1  // the assertions check
 #include <gasnet_tools.h>
 
+#include <dlfcn.h>
 #include <gtest/gtest.h>
+#include <pthread.h>
 
 #include <atomic>
 #include <cerrno>
 #include <cstdint>
+#include <cstring>
 #include <thread>
 #include <vector>
 
 GASNETT_THREADKEY_DEFINE(tools_test_key);
+
+namespace {
+
+std::atomic<int> destroyed{0};
+
+/// Calls the system's function of that name.
+template <class Object>
+int destroy(const char* name, Object* object) {
+  ++destroyed;
+  return reinterpret_cast<int (*)(Object*)>(dlsym(RTLD_NEXT, name))(object);
+}
+
+}  // namespace
+
+// The library's calls of these come here: what they do cannot be seen otherwise.
+extern "C" int pthread_cond_destroy(pthread_cond_t* condition) noexcept {
+  return destroy("pthread_cond_destroy", condition);
+}
+extern "C" int pthread_rwlock_destroy(pthread_rwlock_t* lock) noexcept {
+  return destroy("pthread_rwlock_destroy", lock);
+}
 
 namespace {
 
@@ -99,20 +123,34 @@ TEST(ToolsCondition, WakesTheWaiter) {
 TEST(ToolsCondition, SignalWakesOne) {
   gasnett_mutex_t mutex = GASNETT_MUTEX_INITIALIZER;
   gasnett_cond_t condition;
+  // What the memory was before does not matter.
+  std::memset(&condition, 0xA5, sizeof condition);
   gasnett_cond_init(&condition);
-  bool ready = false, seen = false;
+  bool waits = false, ready = false, seen = false;
   std::thread waiter([&] {
     gasnett_mutex_lock(&mutex);
+    waits = true;
     while (!ready) gasnett_cond_wait(&condition, &mutex);
     seen = true;
     gasnett_mutex_unlock(&mutex);
   });
-  gasnett_mutex_lock(&mutex);
-  ready = true;
-  gasnett_cond_signal(&condition);
-  gasnett_mutex_unlock(&mutex);
+  for (bool signalled = false; !signalled; gasnett_sched_yield()) {
+    gasnett_mutex_lock(&mutex);
+    if (waits) {
+      ready = signalled = true;
+      gasnett_cond_signal(&condition);
+    }
+    gasnett_mutex_unlock(&mutex);
+  }
   waiter.join();
   EXPECT_TRUE(seen);
+}
+
+TEST(ToolsCondition, DestroyIsTheSystems) {
+  gasnett_cond_t condition = GASNETT_COND_INITIALIZER;
+  const int before = destroyed;
+  gasnett_cond_destroy(&condition);
+  EXPECT_EQ(destroyed, before + 1);
 }
 
 TEST(ToolsCondition, WaitingWithoutTheMutexIsNamed) {
@@ -166,6 +204,13 @@ TEST(ToolsRwlock, ReadersShareAndTryAnswers) {
   gasnett_rwlock_destroy(&lock);
 }
 
+TEST(ToolsRwlock, DestroyIsTheSystems) {
+  gasnett_rwlock_t lock = GASNETT_RWLOCK_INITIALIZER;
+  const int before = destroyed;
+  gasnett_rwlock_destroy(&lock);
+  EXPECT_EQ(destroyed, before + 1);
+}
+
 TEST(ToolsRwlock, MisuseIsNamed) {
   gasnett_rwlock_t lock = GASNETT_RWLOCK_INITIALIZER;
   EXPECT_EXIT(
@@ -211,6 +256,14 @@ TEST(ToolsThreadKey, EachThreadHasItsOwn) {
   });
   EXPECT_EQ(wrong, 0);
   EXPECT_EQ(gasnett_threadkey_get(tools_test_key), &mine);
+}
+
+TEST(ToolsDiagnostics, NeedNoHandlers) {
+  void* table = nullptr;
+  int count = 7;
+  gasnett_diagnostic_gethandlers(&table, &count);
+  EXPECT_NE(table, nullptr);
+  EXPECT_EQ(count, 0);
 }
 
 TEST(ToolsDiagnostics, PassOnThisMachineAndRefuseUnknownSections) {
