@@ -251,10 +251,11 @@ GEX_EXPORT_ char* gasnet_getenv(const char* name);
 /** @name Wait mode
  * Choose how calls that wait do so.
  *
- * BLOCK and SPINBLOCK give up the processor sooner than SPIN; libgex never sleeps in the kernel for
- * a message.
+ * SPIN: they look for what they wait for without a break, and offer the processor to others only
+ * with more ranks than processors. BLOCK: they sleep until it comes. SPINBLOCK: they look for a
+ * short time first. Unless this is called, for about as long as such waits have taken lately.
  *
- * @param wait_mode  One GASNET_WAIT_... value. SPIN at first.
+ * @param wait_mode  One GASNET_WAIT_... value.
  * @return GASNET_OK, or GASNET_ERR_BAD_ARG.
  * @par Context
  * Any thread; not in handlers. One setting for the process.

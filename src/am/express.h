@@ -1,7 +1,6 @@
 #pragma once
 // The fast path of a message: a few stores into a cell of a pair ring, inline, when the message
 // fits in a cell and its slot, there is room for it and no other thread is sending to that process.
-// The functions return false, with nothing done, when the message must be sent by outbound.h.
 //
 // `threaded`: whether this is a job of mode PAR. Elsewhere nothing is called out of line, so that
 // callers which test it first keep no register and store nothing.
@@ -23,39 +22,47 @@
 
 namespace gex::am {
 
+/// What has become of a message.
+enum class Express {
+  no,               ///< nothing is done: it must be sent by outbound.h
+  sent,             ///< it is on its way
+  consumer_sleeps,  ///< it is on its way, and the caller ends with `wake_consumer`
+};
+
 namespace detail {
 
 template <class Write>
-[[gnu::always_inline]] inline bool write_cell(Outgoing& out, std::uint32_t what,
-                                              Write write) noexcept {
+[[gnu::always_inline]] inline Express write_cell(Outgoing& out, std::uint32_t what,
+                                                 Write write) noexcept {
   if (!out.producer.has_room()) [[unlikely]]
-    return false;
+    return Express::no;
+  shm::Cell* const cells = out.cells;
   const std::uint32_t index = out.producer.next() & (shm::pair_shape.cells - 1);
-  write(out.cells[index], out.slots[index]);
-  out.producer.publish(out.cells[index].ready, what);
-  return true;
+  write(cells[index], out.slots[index]);
+  out.producer.publish(cells[index].ready, what);
+  return shm::mark_of(cells).is_set() ? Express::consumer_sleeps : Express::sent;
 }
 
 template <class Write>
-[[gnu::always_inline]] inline bool send_in_cell(Outgoing& out, std::uint32_t what, bool threaded,
-                                                Write write) noexcept {
+[[gnu::always_inline]] inline Express send_in_cell(Outgoing& out, std::uint32_t what, bool threaded,
+                                                   Write write) noexcept {
   if (!threaded) return write_cell(out, what, write);
   const BiasedLock::Hold hold = out.lock.try_lock(thread_number());
   if (!hold) [[unlikely]]
-    return false;
-  const bool room = write_cell(out, what, write);
+    return Express::no;
+  const Express sent = write_cell(out, what, write);
   out.lock.unlock(hold);
-  return room;
+  return sent;
 }
 
 }  // namespace detail
 
 /// A short message. `link` may be null. `args` as in Outbound.
-[[gnu::always_inline]] inline bool send_short(Link* link, shm::Direction direction,
-                                              std::uint32_t what, const gex_AM_Arg_t* args,
-                                              unsigned arg_count, bool threaded) noexcept {
+[[gnu::always_inline]] inline Express send_short(Link* link, shm::Direction direction,
+                                                 std::uint32_t what, const gex_AM_Arg_t* args,
+                                                 unsigned arg_count, bool threaded) noexcept {
   if (link == nullptr || arg_count > shm::cell_words) [[unlikely]]
-    return false;
+    return Express::no;
   return detail::send_in_cell(link->out[direction], what, threaded,
                               [=](shm::Cell& cell, shm::Slot&) {
                                 copy_chunks(cell.words, args, arg_count * sizeof *args);
@@ -63,14 +70,14 @@ template <class Write>
 }
 
 /// A medium message.
-[[gnu::always_inline]] inline bool send_medium(Link* link, shm::Direction direction,
-                                               std::uint32_t what, const gex_AM_Arg_t* args,
-                                               unsigned arg_count, const void* payload,
-                                               std::size_t size, bool threaded) noexcept {
+[[gnu::always_inline]] inline Express send_medium(Link* link, shm::Direction direction,
+                                                  std::uint32_t what, const gex_AM_Arg_t* args,
+                                                  unsigned arg_count, const void* payload,
+                                                  std::size_t size, bool threaded) noexcept {
   const std::size_t before = round_up_16(arg_count * sizeof *args);
   const bool in_cell = before + size <= sizeof(shm::Cell::words);
   if (link == nullptr || arg_count > shm::cell_words || size > shm::slot_bytes) [[unlikely]]
-    return false;
+    return Express::no;
   return detail::send_in_cell(
       link->out[direction], what, threaded, [=](shm::Cell& cell, shm::Slot& slot) {
         cell.size_buffer =

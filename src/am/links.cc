@@ -38,6 +38,7 @@ void Links::connect(Lane& lane, std::uint32_t number, shm::Direction direction,
   out.producer = {ring.control, ring.shape};
   out.cells = ring.cells;
   out.slots = ring.slots;
+  if (!os::has_shared_fence()) shm::mark_of(out.cells).keep_set();
 }
 
 /// Sets up a mapped lane without the contents of its rings: those of a further lane are touched
@@ -61,6 +62,7 @@ void Links::set_up_lane(Lane& lane, std::uint32_t number) {
     link.slabs = &lane.slabs;
     link.lane = number;
     link.open = number == 0;
+    link.waiters = &neighborhood.waiters_bell(member);
     if (member == me) continue;
     if (!self.progress_threads.empty() && self.progress_threads[neighborhood.members()[member]])
       link.bell = &neighborhood.doorbell(member);
@@ -98,6 +100,21 @@ void Links::set_up() {
   const std::uint32_t rings = 2 * (pairs() ? count_ - 1 : 1);
   for (std::uint32_t i = 0; i < rings; ++i) first_.polled.add(first_.incoming[i]);
   watch_inboxes(first_.inboxes, rings);
+  register_marks([]() noexcept { links().set_marks(); });
+}
+
+void Links::set_marks() noexcept {
+  for (std::uint32_t bits = polled_lanes(); bits != 0; bits &= bits - 1) {
+    const Lane& lane = lanes_[static_cast<std::uint32_t>(__builtin_ctz(bits))];
+    for (std::uint32_t i = 0; i < lane.polled.count(); ++i)
+      shm::mark_of(lane.polled[i].cells).set();
+  }
+}
+
+int wake_consumer(Link& link, shm::Direction direction) noexcept {
+  shm::mark_of(link.out[direction].cells).take();
+  link.waiters->ring();
+  return 0;
 }
 
 /// The lane, set up; null with errno if it cannot be mapped. Under the mutex.
@@ -160,8 +177,10 @@ void Links::poll_further(Lane& lane, std::uint32_t number, Incoming& in) noexcep
     want_deliveries();
   }
   lanes_.add(number);
-  // Messages may be there already, whose senders have found the progress thread awake.
+  // Messages may be there already, whose senders have found the progress thread awake, and no mark
+  // of threads that sleep.
   wake_progress_thread();
+  ring_own_waiters();
 }
 
 void Links::expect_replies(Link& link) noexcept {
@@ -295,6 +314,7 @@ void Links::request_unanswered(Incoming& in, BiasedLock::Hold hold, gex_Rank_t s
       in.control->unanswered.fetch_add(shm::pair_shape.release_lag, std::memory_order_relaxed);
     else
       in.control->unanswered.store(count, std::memory_order_relaxed);
+    in.to_source->waiters->ring();
     return;
   }
   const std::uint32_t member = process().neighborhood.local_index_of(source);
@@ -306,7 +326,9 @@ void Links::flush_unanswered() noexcept {
       owes_, static_cast<std::uint32_t>(owed_.size()),
       [this](std::uint32_t member) -> std::atomic<std::uint32_t>& { return owed_[member]; },
       [](std::uint32_t member, std::uint32_t count) {
-        process().neighborhood.unanswered_of(member).fetch_add(count, std::memory_order_relaxed);
+        const shm::Neighborhood& neighborhood = process().neighborhood;
+        neighborhood.unanswered_of(member).fetch_add(count, std::memory_order_relaxed);
+        neighborhood.waiters_bell(member).ring();
       });
 }
 

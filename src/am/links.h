@@ -62,6 +62,9 @@ class Links {
  public:
   /// Start-up only, after the neighborhood is formed.
   void set_up();
+  /// By a thread that is about to sleep until a message comes: sets the marks of all rings that are
+  /// polled.
+  void set_marks() noexcept;
 
   /// The link of the calling thread's lane to another process, or null if that is not in the
   /// neighborhood. There is none to this process (to_self.h).
@@ -152,6 +155,10 @@ class Links {
   std::vector<std::atomic<std::uint32_t>> owed_;
   std::atomic<bool> owes_{false};
 };
+
+/// The mark of the ring was set when a message had been published in it: threads of the member may
+/// sleep. Returns 0, with which calls end that have sent a message.
+[[gnu::cold, gnu::noinline]] int wake_consumer(Link& link, shm::Direction direction) noexcept;
 
 extern Immortal<Links> the_links;
 inline Links& links() noexcept {

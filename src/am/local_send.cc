@@ -92,6 +92,8 @@ Sent send_cell(Link& link, shm::Direction direction, const Outbound& message) no
   if (under_tsan && message.slab != no_slab) link.slabs->hand_over(message.slab);
   const Tick at = traced() ? ticks() : 0;
   all.publish(link.out[direction], claim, message.what());
+  if (shm::mark_of(link.out[direction].cells).is_set()) [[unlikely]]
+    wake_consumer(link, direction);
   if (link.bell != nullptr && !runs_client_code(message.handler)) link.bell->ring();
   if (traced()) [[unlikely]]
     record_sent(jobrank_of(link), message, number_in_lane(link.lane, claim.sequence),

@@ -9,6 +9,7 @@
 #include "am/links.h"
 #include "am/set_aside.h"
 #include "core/process.h"
+#include "core/waiting.h"
 
 namespace gex::am {
 
@@ -68,10 +69,20 @@ bool deliver_copy(Copy& copy, Incoming& in) noexcept {
   return unanswered;
 }
 
+/// Senders may wait for the room that has been published.
+[[gnu::noinline, gnu::cold]] void ring_for_room(const Incoming& in) noexcept {
+  if (in.to_source != nullptr)
+    in.to_source->waiters->ring();
+  else
+    ring_neighbors();
+}
+
 /// Once a message is copied out, its cell is given back and other threads may poll, while its
 /// handler runs.
 [[gnu::always_inline]] inline void give_cell_back(Incoming& in, BiasedLock::Hold hold) noexcept {
   in.consumer.advance();
+  if (in.consumer.shape().is_published(in.consumer.next())) [[unlikely]]
+    ring_for_room(in);
   in.show_next();
   if (links().threaded()) in.lock.unlock(hold);
 }
@@ -131,6 +142,8 @@ void release_slab(const MessageHeader& header, const Incoming& in) noexcept {
   const shm::Neighborhood& neighborhood = process().neighborhood;
   shm::give_buffer_back<shm::StdAtomics>(
       neighborhood.slab_busy(in.lane, neighborhood.local_index_of(header.source), header.slab()));
+  // Its owner may wait for one.
+  neighborhood.waiters_bell(neighborhood.local_index_of(header.source)).ring();
 }
 
 Found serve_message(Incoming& in) noexcept {

@@ -19,7 +19,7 @@ struct Link;
 struct alignas(cache_line) Incoming {
   gex_Inbox_* inbox = nullptr;  ///< what polls read of it
   shm::Consumer<shm::StdAtomics> consumer;
-  const shm::Cell* cells = nullptr;
+  shm::Cell* cells = nullptr;
   BiasedLock lock;  ///< one poller claims; held only until the message is copied out
 
   alignas(cache_line) Link* to_source = nullptr;  ///< pair rings: for replies
@@ -76,7 +76,8 @@ struct Link {
   Slabs* slabs = nullptr;       ///< of this process in this lane
   std::uint32_t member = 0;     ///< local index
   std::uint32_t lane = 0;
-  shm::Doorbell* bell = nullptr;  ///< of the member's progress thread; null: it has none
+  shm::Doorbell* bell = nullptr;     ///< of the member's progress thread; null: it has none
+  shm::Doorbell* waiters = nullptr;  ///< the bell of the member's threads that wait
   /// Requests may be sent: the member polls for them, or will. In a lane other than the first it
   /// changes under the lock of the ring of requests.
   bool open = false;

@@ -14,6 +14,7 @@
 namespace {
 
 using gex::Category;
+using gex::am::Express;
 using gex::api::complete_locally;
 using gex::api::reply_medium;
 using gex::api::reply_short;
@@ -48,6 +49,14 @@ std::uint32_t reply_what(gex_Token_t token, gex_AM_Index_t handler, Category cat
                          unsigned numargs) {
   return gex::MessageHeader::make_what(handler, category, true, numargs,
                                        token->header.endpoints().reversed());
+}
+
+/// The last thing that a call does which has sent its message: callers stay leaves.
+[[gnu::always_inline]] inline int end_call(Express sent, gex::am::Link* link,
+                                           gex::shm::Direction direction) {
+  if (sent == Express::consumer_sleeps) [[unlikely]]
+    return gex::am::wake_consumer(*link, direction);
+  return 0;
 }
 
 /// Returns true if a client's message to that rank is the call of its handler and nothing else.
@@ -141,10 +150,12 @@ bool is_call(gex_Token_t token, gex_AM_Index_t handler) {
                                                         const gex_AM_Arg_t* args, bool threaded) {
   if (GEX_IS_READABLE_TEAM_(tm)) [[likely]] {
     const ExpressTarget to(tm, rank);
-    if (gex::am::send_short(to.link(), gex::shm::requests,
-                            to.what(handler, Category::short_message, numargs), args, numargs,
-                            threaded)) [[likely]]
-      return 0;
+    gex::am::Link* const link = to.link();
+    const Express sent = gex::am::send_short(link, gex::shm::requests,
+                                             to.what(handler, Category::short_message, numargs),
+                                             args, numargs, threaded);
+    if (sent != Express::no) [[likely]]
+      return end_call(sent, link, gex::shm::requests);
   }
   return request_short_otherwise(tm, rank, handler, flags, numargs, args);
 }
@@ -162,11 +173,13 @@ bool is_call(gex_Token_t token, gex_AM_Index_t handler) {
                                                          const gex_AM_Arg_t* args, bool threaded) {
   if (GEX_IS_READABLE_TEAM_(tm) && (flags & GEX_FLAG_SELF_SEG_OFFSET) == 0) [[likely]] {
     const ExpressTarget to(tm, rank);
-    if (gex::am::send_medium(to.link(), gex::shm::requests,
-                             to.what(handler, Category::medium, numargs), args, numargs,
-                             source_addr, nbytes, threaded)) [[likely]] {
+    gex::am::Link* const link = to.link();
+    const Express sent =
+        gex::am::send_medium(link, gex::shm::requests, to.what(handler, Category::medium, numargs),
+                             args, numargs, source_addr, nbytes, threaded);
+    if (sent != Express::no) [[likely]] {
       complete_locally(lc_opt);
-      return 0;
+      return end_call(sent, link, gex::shm::requests);
     }
   }
   return request_medium_otherwise(tm, rank, handler, source_addr, nbytes, lc_opt, flags, numargs,
@@ -186,9 +199,11 @@ bool is_call(gex_Token_t token, gex_AM_Index_t handler) {
                                                       const gex_AM_Arg_t* args, bool threaded) {
   if (gex::am::Link* link = express_reply_link(token)) [[likely]] {
     const std::uint32_t what = reply_what(token, handler, Category::short_message, numargs);
-    if (gex::am::send_short(link, gex::shm::replies, what, args, numargs, threaded)) [[likely]] {
+    const Express sent =
+        gex::am::send_short(link, gex::shm::replies, what, args, numargs, threaded);
+    if (sent != Express::no) [[likely]] {
       token->may_reply = false;
-      return 0;
+      return end_call(sent, link, gex::shm::replies);
     }
   }
   return reply_short_otherwise(token, handler, flags, numargs, args);
@@ -207,11 +222,12 @@ bool is_call(gex_Token_t token, gex_AM_Index_t handler) {
   gex::am::Link* link = express_reply_link(token);
   if (link != nullptr && (flags & GEX_FLAG_SELF_SEG_OFFSET) == 0) [[likely]] {
     const std::uint32_t what = reply_what(token, handler, Category::medium, numargs);
-    if (gex::am::send_medium(link, gex::shm::replies, what, args, numargs, source_addr, nbytes,
-                             threaded)) [[likely]] {
+    const Express sent = gex::am::send_medium(link, gex::shm::replies, what, args, numargs,
+                                              source_addr, nbytes, threaded);
+    if (sent != Express::no) [[likely]] {
       token->may_reply = false;
       complete_locally(lc_opt);
-      return 0;
+      return end_call(sent, link, gex::shm::replies);
     }
   }
   return reply_medium_otherwise(token, handler, source_addr, nbytes, lc_opt, flags, numargs, args);
@@ -254,10 +270,12 @@ bool commit_small(gex_AM_SrcDesc_t sd, gex_AM_Index_t handler, size_t nbytes, un
     gex::am::run_built_to_self(what, args, sd->small_buffer, nbytes);
     return true;
   }
-  if (!gex::am::send_medium(to.link(), gex::shm::requests, what, args, numargs, sd->small_buffer,
-                            nbytes, gex::am::links().threaded()))
-    return false;
+  gex::am::Link* const link = to.link();
+  const Express sent = gex::am::send_medium(link, gex::shm::requests, what, args, numargs,
+                                            sd->small_buffer, nbytes, gex::am::links().threaded());
+  if (sent == Express::no) return false;
   sd->open = false;
+  end_call(sent, link, gex::shm::requests);
   return true;
 }
 

@@ -8,7 +8,7 @@
 #include "base/cancellation.h"
 #include "base/error.h"
 #include "base/os_process.h"
-#include "base/spin.h"
+#include "base/patience.h"
 #include "core/in_call.h"
 #include "core/network_report.h"
 #include "core/objects.h"
@@ -52,9 +52,23 @@ const ErrorText* find_error(int error) {
 }
 
 /// Polls of the calling thread's in a row that have found nothing, and are calls.
-constinit thread_local gex::Waiter empty_polls __attribute__((tls_model("initial-exec")));
+constinit thread_local gex::PollPatience empty_polls __attribute__((tls_model("initial-exec")));
+/// The calling thread's wait for a condition of the client's.
+constinit thread_local gex::Patience condition_wait
+    __attribute__((tls_model("initial-exec"))){gex::WaitKind::client};
 /// A poll has progressed since the last `gex_wait_pause_`.
 constinit thread_local bool has_progressed __attribute__((tls_model("initial-exec")));
+
+bool look_once_more(void*) noexcept {
+  has_progressed = gex::poll();
+  return has_progressed;
+}
+
+/// What a client waits for may be stored by a put, which rings no bell.
+[[gnu::cold, gnu::noinline]] void sleep_between_polls() noexcept {
+  constexpr std::uint64_t nap_ns = 50'000;
+  gex::sleep_until_rung(nap_ns, look_once_more, nullptr);
+}
 
 }  // namespace
 
@@ -80,29 +94,38 @@ int gex_poll_(std::uint32_t quiet) {
   if (progressed) {
     empty_polls.reset();
     has_progressed = true;
-  } else if (empty_polls.wait_for_client()) {
+  } else if (const gex::Turn turn = empty_polls.next(gex::can_sleep()); turn != gex::Turn::again)
+      [[unlikely]] {
+    if (turn == gex::Turn::sleep) {
+      sleep_between_polls();
+      empty_polls.slept();
+    }
     pthread_testcancel();
   }
   return GASNET_OK;
 }
 
 void gex_wait_pause_(uint32_t* spins) {
-  // The client's word holds the turns, and whether the core has been given up before.
-  constexpr std::uint32_t yielded_bit = std::uint32_t{1} << 31;
-  std::uint32_t yielded = *spins & yielded_bit;
+  // The client's word: whether this wait has begun, and whether the core has been given up in it.
+  constexpr std::uint32_t begun = 1;
+  constexpr std::uint32_t given_up = 2;
+  if (*spins == 0) condition_wait.progressed();
   // A rank that serves others while it waits spins as at first, as in the library's own waits.
   if (has_progressed) {
     has_progressed = false;
-    *spins = yielded;
+    condition_wait.progressed();
+    *spins &= given_up;
     return;
   }
-  gex::Waiter waiter(*spins & ~yielded_bit);
-  if (waiter.wait()) {
-    gex::note_condition_wait(/*first=*/yielded == 0);
-    yielded = yielded_bit;
-    pthread_testcancel();
-  }
-  *spins = waiter.turns() | yielded;
+  *spins |= begun;
+  const gex::Turn turn = condition_wait.next(gex::can_sleep(), true);
+  if (turn == gex::Turn::again) return;
+  gex::note_condition_wait(/*first=*/(*spins & given_up) == 0);
+  *spins |= given_up;
+  if (turn == gex::Turn::sleep)
+    condition_wait.slept(
+        gex::sleep_until_rung(condition_wait.client_nap_ns(), look_once_more, nullptr));
+  pthread_testcancel();
 }
 
 void gasnet_exit(int exitcode) {
@@ -159,7 +182,10 @@ int gasnet_set_waitmode(int wait_mode) {
   if (wait_mode != GASNET_WAIT_SPIN && wait_mode != GASNET_WAIT_BLOCK &&
       wait_mode != GASNET_WAIT_SPINBLOCK)
     return GASNET_ERR_BAD_ARG;
-  gex::set_oversubscribed(wait_mode != GASNET_WAIT_SPIN || gex::process().crowded);
+  gex::PatienceActions::history().set_mode(wait_mode == GASNET_WAIT_SPIN ? gex::WaitMode::spin
+                                           : wait_mode == GASNET_WAIT_BLOCK
+                                               ? gex::WaitMode::block
+                                               : gex::WaitMode::spin_block);
   return GASNET_OK;
 }
 

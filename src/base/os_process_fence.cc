@@ -18,9 +18,10 @@ long membarrier(int command) noexcept {
 }
 
 std::atomic<bool> enabled{false};
-std::atomic<bool> shared_enabled{false};
 
 }  // namespace
+
+constinit std::atomic<bool> detail::has_shared_fence{false};
 
 bool enable_process_fence() noexcept {
   const bool is_registered = membarrier(MEMBARRIER_CMD_REGISTER_PRIVATE_EXPEDITED) == 0;
@@ -39,12 +40,8 @@ void process_fence() noexcept {
 
 bool enable_shared_fence() noexcept {
   const bool is_registered = membarrier(MEMBARRIER_CMD_REGISTER_GLOBAL_EXPEDITED) == 0;
-  shared_enabled.store(is_registered, std::memory_order_relaxed);
+  detail::has_shared_fence.store(is_registered, std::memory_order_relaxed);
   return is_registered;
-}
-
-bool has_shared_fence() noexcept {
-  return shared_enabled.load(std::memory_order_relaxed);
 }
 
 void shared_fence() noexcept {

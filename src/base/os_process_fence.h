@@ -2,7 +2,14 @@
 // Memory fences in other threads (membarrier), so that one side of a synchronisation that is seldom
 // used pays for both: in all threads of the process, or in those of other processes as well.
 
+#include <atomic>
+
 namespace gex::os {
+
+namespace detail {
+/// What `enable_shared_fence` returned last.
+extern constinit std::atomic<bool> has_shared_fence;
+}  // namespace detail
 
 /// Asks the system for such fences; once, before other threads need them. Whether there are any.
 bool enable_process_fence() noexcept;
@@ -15,11 +22,24 @@ bool has_process_fence() noexcept;
 /// few microseconds.
 void process_fence() noexcept;
 
+/// A full fence of the calling thread's own.
+inline void own_fence() noexcept {
+#ifdef __SANITIZE_THREAD__
+  // The sanitizer has no fences, and takes what is ordered by one for unordered.
+  static std::atomic<int> order{0};
+  order.fetch_add(0, std::memory_order_seq_cst);
+#else
+  std::atomic_thread_fence(std::memory_order_seq_cst);
+#endif
+}
+
 /// Lets `shared_fence` of any process include the threads of this one; once. Whether it does.
 bool enable_shared_fence() noexcept;
 
-/// Returns the last result of `enable_shared_fence`.
-bool has_shared_fence() noexcept;
+/// Returns the last result of `enable_shared_fence`. One load.
+inline bool has_shared_fence() noexcept {
+  return detail::has_shared_fence.load(std::memory_order_relaxed);
+}
 
 /// As `process_fence`, in the threads of all processes that have enabled it. Only where this
 /// process has.

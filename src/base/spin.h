@@ -1,21 +1,16 @@
 #pragma once
-// Waiting for another rank or thread without sleeping in the kernel.
+// Waiting for another thread for a short time, as for a lock, and what a spin loop is made of.
+// Waits for messages are in base/patience.h.
 //
-// A waiting rank never blocks in the kernel for a message: the wake-up would cost every sender a
-// fence and a system call. It spins, and when its turn seems long it offers the core to others.
-// How long it spins is one decision for the whole process, made at start from the number of ranks
-// per usable core (`set_oversubscribed`): with a core for each rank a yield only delays the moment
-// the message is seen, with more ranks than cores every moment of spinning is taken from the rank
-// that is waited for; unless that one is known to run on another core, where a yield would not help
-// it.
+// How long a waiter spins is one decision for the whole process, made at start from the number of
+// ranks per usable core (`set_oversubscribed`): with a core for each rank a yield only delays the
+// moment at which it sees what it waits for, with more ranks than cores every moment of spinning is
+// taken from the one that is waited for.
 //
 //   Waiter waiter;
-//   while (!done()) {
-//     if (poll()) waiter.reset();
-//     else waiter.wait();
-//   }
+//   while (!done()) waiter.wait();
 //
-// The condition must be read again after every `wait` and every poll.
+// The condition must be read again after every `wait`.
 
 #include <atomic>
 #include <cstdint>
@@ -44,13 +39,6 @@ struct SpinLimits {
 };
 inline constexpr SpinLimits roomy{1024, 5120, 256};
 inline constexpr SpinLimits crowded{0, 2, 0};
-/// A few microseconds: as others' turns on their core take, or they have moved to this one.
-inline constexpr SpinLimits patient{0, 256, 32};
-/// About a microsecond of nothing but polls; seldom between those of a client that computes.
-inline constexpr SpinLimits crowded_client{64, 64, 64};
-/// Some ten microseconds: there is a core for each rank, but perhaps not for each of its threads.
-inline constexpr SpinLimits roomy_client{1024, 1024, 1024};
-
 /// The last argument of `set_oversubscribed`.
 inline std::atomic<bool> oversubscribed{false};
 }  // namespace detail
@@ -77,22 +65,10 @@ template <class Actions>
 class BasicWaiter {
  public:
   constexpr BasicWaiter() = default;
-  /// Goes on with a wait whose state was kept outside.
-  explicit BasicWaiter(std::uint32_t turns) noexcept : turns_(turns) {}
-  std::uint32_t turns() const noexcept { return turns_; }
 
   /// One turn: a pause, or a yield of the core when this wait has lasted. Orders no memory. True if
   /// the core was given up.
   bool wait() noexcept { return turn(oversubscribed() ? detail::crowded : detail::roomy); }
-  /// One turn of a wait for something that comes from other cores only.
-  bool wait_for_other_cores() noexcept {
-    return turn(oversubscribed() ? detail::patient : detail::roomy);
-  }
-  /// One turn of a loop of the client's, which may wait for something and may do other work.
-  bool wait_for_client() noexcept {
-    return turn(oversubscribed() ? detail::crowded_client : detail::roomy_client);
-  }
-
   /// Something arrived: the next turns spin again.
   void reset() noexcept { turns_ = 0; }
 

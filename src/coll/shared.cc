@@ -121,6 +121,7 @@ Shared::AtOnce Shared::do_at_once(const Request& request) noexcept {
     return AtOnce::posted;
   }
   next_number_ = number + 1;
+  shown_ = true;
   reader_.advance_to(number + 1, boards_[team_.rank]->read);
   return AtOnce::done;
 }
@@ -128,6 +129,7 @@ Shared::AtOnce Shared::do_at_once(const Request& request) noexcept {
 void Shared::post_few(std::uint32_t number, const std::byte* from, std::size_t bytes) noexcept {
   shm::PostBoard& own = *boards_[team_.rank];
   copy_few(own.place(number, bytes), from, bytes);
+  shown_ = true;
   shm::publish_post<shm::StdAtomics>(own.ready(number), number, static_cast<std::uint32_t>(bytes));
 }
 
@@ -156,6 +158,7 @@ void Shared::advance_to(SharedOperation& operation) {
     return;
   }
   operations_.pop();
+  shown_ = true;
   reader_.advance_to(operation.end, boards_[team_.rank]->read);
   operation.finish();
 }
@@ -186,6 +189,7 @@ bool Shared::advance() {
     // It is behind `posting_`, because the own operand was the last thing looked at.
     if (operation.piece != operation.pieces || operation.posted != operation.pieces) break;
     operations_.pop();
+    shown_ = true;
     reader_.advance_to(operation.end, boards_[team_.rank]->read);
     operation.finish();
     progressed = true;
@@ -269,6 +273,7 @@ bool Shared::post_operands() {
       const std::size_t bytes = operation.size(operation.posted);
       std::memcpy(own.place(number, bytes),
                   operation.request.source + operation.offset(operation.posted), bytes);
+      shown_ = true;
       shm::publish_post<shm::StdAtomics>(own.ready(number), number,
                                          static_cast<std::uint32_t>(bytes));
       // The root's own, while the source is in a near cache.
@@ -311,6 +316,7 @@ bool Shared::read(SharedOperation& operation) {
     ++operation.piece;
     operation.second = false;
     operation.next = GEX_RANK_INVALID;
+    shown_ = true;
     reader_.advance_to(operation.first + operation.piece * operation.numbers_each(),
                        boards_[team_.rank]->read);
     progressed = true;
@@ -364,6 +370,7 @@ bool Shared::read_grouped(SharedOperation& operation) {
     if (!combine(operation, number, me, std::min(me + max_flat_members, team_.size) - 1, 1, 0,
                  bytes, bytes, own.place(number + 1, bytes)))
       return false;
+    shown_ = true;
     shm::publish_post<shm::StdAtomics>(own.ready(number + 1), number + 1,
                                        static_cast<std::uint32_t>(bytes));
   }
@@ -390,6 +397,7 @@ bool Shared::read_sliced(SharedOperation& operation) {
       if (!combine(operation, number, 0, team_.size - 1, 1, slice.offset, slice.bytes, bytes,
                    own.place(number + 1, bytes) + slice.offset))
         return false;
+      shown_ = true;
       shm::publish_post<shm::StdAtomics>(own.ready(number + 1), number + 1,
                                          static_cast<std::uint32_t>(bytes));
     }

@@ -24,6 +24,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <memory>
+#include <utility>
 #include <vector>
 
 #include "coll/direct.h"
@@ -128,6 +129,8 @@ class Shared {
     return ready == nullptr || shm::seems_posted<shm::StdAtomics>(
                                    *ready, awaited_number_.load(std::memory_order_relaxed));
   }
+  /// Returns true if something was stored that other members may wait for, since the last call.
+  bool take_shown() noexcept { return std::exchange(shown_, false); }
   /// Returns true if others may be waiting for something that this member would do in a poll.
   bool wants_polls() const noexcept;
 
@@ -201,6 +204,7 @@ class Shared {
   OperationQueue<SharedOperation> operations_;
   SharedOperation* posting_ = nullptr;  ///< the first whose operand is not all posted, or null
   std::uint32_t next_number_ = 0;
+  bool shown_ = false;
 
   // What direct operations before have shown.
   bool mapped_refused_ = false;  ///< a member does not map what this one has in segments

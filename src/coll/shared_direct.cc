@@ -125,6 +125,7 @@ void Shared::post_description(const SharedOperation& operation,
                               const Description& description) noexcept {
   shm::PostBoard& own = *boards_[team_.rank];
   std::memcpy(own.cell(operation.first), &description, sizeof description);
+  shown_ = true;
   shm::publish_post<shm::StdAtomics>(own.ready(operation.first), operation.first,
                                      static_cast<std::uint32_t>(operation.request.bytes));
 }
@@ -178,6 +179,7 @@ bool Shared::help(SharedOperation& operation, bool& progressed) {
     // Relaxed: a claim orders nothing.
     if (own.word().fetch_add(1, std::memory_order_relaxed) >= chunks) {
       // Release: the copies come before.
+      shown_ = true;
       own.word().fetch_or(all_copied, std::memory_order_release);
       return true;
     }
@@ -259,6 +261,7 @@ bool Shared::take_copy(SharedOperation& operation, bool& progressed) {
       (description_of(request.root, operation)->word().load(std::memory_order_acquire) &
        all_copied) == 0)
     return false;
+  shown_ = true;
   reader_.advance_now_to(operation.end, boards_[team_.rank]->read);
   finish_directly(operation);
   return true;
@@ -297,6 +300,7 @@ bool Shared::copy_claimed(SharedOperation& operation, Description& root) {
 bool Shared::refuse_copy(SharedOperation& operation) {
   if (operation.offered) {
     // Release: the root posts pieces after this member's last copy.
+    shown_ = true;
     description_of(team_.rank, operation)->word().store(1, std::memory_order_release);
   } else {
     if (!may_write(operation.first)) return false;
@@ -384,6 +388,7 @@ bool Shared::post_verdict(SharedOperation& operation) {
   }
   shm::PostBoard& own = *boards_[team_.rank];
   std::memcpy(own.cell(number), &verdict, sizeof verdict);
+  shown_ = true;
   shm::publish_post<shm::StdAtomics>(own.ready(number), number,
                                      static_cast<std::uint32_t>(request.bytes));
   return true;
@@ -405,6 +410,7 @@ bool Shared::combine_slice(SharedOperation& operation, bool& progressed) {
   }
   const std::uint32_t number = operation.first + 2;
   if (!may_write(number)) return false;
+  shown_ = true;
   shm::publish_post<shm::StdAtomics>(boards_[team_.rank]->ready(number), number,
                                      static_cast<std::uint32_t>(request.bytes));
   operation.stage = Stage::ending;

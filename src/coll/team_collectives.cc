@@ -102,6 +102,7 @@ gex_Event_t TeamCollectives::start(const Request& request,
     trace::collective(trace::Collective::operation, team_->id(), sequence, team_->size);
     if (at_once == Shared::AtOnce::done) {
       team_->collectives_called.end();
+      ring_if_shown();
       return GEX_EVENT_INVALID;
     }
     operation = &take(request);
@@ -116,6 +117,7 @@ gex_Event_t TeamCollectives::start(const Request& request,
     complete = operation->done.load(std::memory_order_relaxed) && is_complete(*operation);
     if (complete) give_back(*operation);
     active = !idle_locked();
+    ring_if_shown();
   }
   if (active) the_active.get().activate(*this);
   if (complete) return GEX_EVENT_INVALID;
@@ -149,6 +151,13 @@ void TeamCollectives::announce_completions() noexcept {
     completing_.pop_front();
     completions_->start();
   }
+}
+
+void TeamCollectives::ring_if_shown() noexcept {
+  if (shared_ == nullptr || !shared_->take_shown()) return;
+  ring_neighbors();
+  // Operations of other threads may be done as well.
+  ring_own_waiters();
 }
 
 bool TeamCollectives::is_complete(const Operation& operation) const noexcept {
@@ -191,6 +200,7 @@ bool TeamCollectives::conclude(Operation& operation) noexcept {
     else
       shared_->advance();
     announce_completions();
+    ring_if_shown();
   }
   const bool complete = operation.done.load(std::memory_order_relaxed) && is_complete(operation);
   if (complete) give_back(operation);
@@ -220,6 +230,7 @@ bool TeamCollectives::advance_locked() noexcept {
   if (shared_ != nullptr) progressed |= shared_->advance();
   progressed |= messages_.advance();
   announce_completions();
+  ring_if_shown();
   return progressed;
 }
 

@@ -73,6 +73,8 @@ class TeamCollectives {
   void number_completion(Operation& operation);
   /// Arrives at the barriers of operations that are done here.
   void announce_completions() noexcept;
+  /// Wakes other members, and other threads of this one, for what `shared_` has stored.
+  void ring_if_shown() noexcept;
   /// Returns true if one that is done here is complete. Acquire. Any thread.
   bool is_complete(const Operation& operation) const noexcept;
   static bool is_done(void* operation, std::uint32_t) noexcept;

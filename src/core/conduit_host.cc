@@ -16,6 +16,7 @@
 #include "base/os_file.h"
 #include "core/process.h"
 #include "core/thread.h"
+#include "core/waiting.h"
 #include "net/address_agreement.h"
 
 namespace gex {
@@ -73,6 +74,8 @@ const char* host_env_text(const char* name) {
 }
 void host_complete(void* target) {
   complete(static_cast<CompletionTarget>(target));
+  // It may be another thread's.
+  ring_own_waiters();
 }
 void host_fatal(const char* text) {
   fatal("%s", text);

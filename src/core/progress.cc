@@ -60,6 +60,10 @@ bool poll_busy(std::uint32_t quiet) noexcept {
     if (__atomic_load_n(&watched.polls_wanted, __ATOMIC_RELAXED) != 0)
       for (unsigned i = 0; i < poller_count; ++i) progressed |= pollers[i]();
   }
+  // It may be what another thread waits for.
+  if (progressed) ring_own_waiters();
+  // A thread that finds a ring taken by another one has not looked at it.
+  if (!progressed && looks_last() && process().threaded) progressed = the_server.has_work();
   const std::uint64_t word = __atomic_load_n(watched.ending, __ATOMIC_RELAXED);
   if (word != 0) [[unlikely]] {
     if (const std::uint32_t look = job::JobPage::look_in(word)) note_poll(look);
@@ -80,6 +84,13 @@ bool advance_pollers() noexcept {
   bool progressed = false;
   for (unsigned i = 0; i < poller_count; ++i) progressed |= pollers[i]();
   return progressed;
+}
+
+void sleep_for_wait(Patience& patience, bool (*look)(void* context), void* context) noexcept {
+  patience.slept(sleep_until_rung(patience.nap_ns(), look, context));
+  // Sleepers poll too seldom for it to be seen otherwise (poll_busy).
+  const std::uint64_t word = __atomic_load_n(detail::watched.ending, __ATOMIC_RELAXED);
+  if (job::JobPage::is_about_an_end(word)) the_absence_watch();
 }
 
 void note_incomplete(OpRecord& record) noexcept {

@@ -5,8 +5,8 @@
 // what progress it can and returns whether it did anything. An idle poll calls none of them: it
 // looks at the inboxes, where messages of this host arrive, and at one word that shows whether
 // anything else may have work. One of them delivers messages; the others are called only while
-// they have work (`want_polls`). A wait is: read the condition, poll, read it again, let other
-// threads run; it never sleeps in the kernel.
+// they have work (`want_polls`). A wait is: read the condition, poll, read it again, and after a
+// while (base/patience.h) sleep until something comes (core/waiting.h).
 //
 // Where there is a progress thread (progress_thread.h) that delivers the library's own messages as
 // well: by a `Server`, which leaves those whose handlers are the client's to the client's threads.
@@ -18,9 +18,10 @@
 
 #include "base/cache_line.h"
 #include "base/cancellation.h"
-#include "base/spin.h"
+#include "base/patience.h"
 #include "core/op.h"
 #include "core/trace.h"
+#include "core/waiting.h"
 #include "shm/doorbell.h"
 
 namespace gex {
@@ -121,6 +122,7 @@ inline std::uint32_t watched_inboxes() noexcept {
 inline void want_polls() noexcept {
   __atomic_fetch_add(&detail::watched.polls_wanted, 1, __ATOMIC_RELAXED);
   wake_progress_thread();
+  ring_own_waiters();
 }
 inline bool are_polls_wanted() noexcept {
   return __atomic_load_n(&detail::watched.polls_wanted, __ATOMIC_RELAXED) != 0;
@@ -132,6 +134,7 @@ inline void unwant_polls() noexcept {
 inline void want_deliveries() noexcept {
   __atomic_fetch_add(&detail::watched.deliveries_wanted, 1, __ATOMIC_RELAXED);
   wake_progress_thread();
+  ring_own_waiters();
 }
 inline void unwant_deliveries() noexcept {
   __atomic_fetch_sub(&detail::watched.deliveries_wanted, 1, __ATOMIC_RELAXED);
@@ -147,7 +150,7 @@ inline void unwant_deliveries() noexcept {
 }
 
 /// A wait of this thread, shown in its status (job/rank_status.h) once it has yielded the core a
-/// few times, which is after about ten microseconds.
+/// few times, which is after about ten microseconds, or sleeps.
 class LongWait {
  public:
   LongWait() = default;
@@ -162,6 +165,13 @@ class LongWait {
   template <class Describe>
   void yielded(const Describe& describe) noexcept {
     if (!is_shown() && ++yields_ == yields_unshown) begin(describe());
+  }
+  /// It is about to sleep.
+  template <class Describe>
+  void sleeps(const Describe& describe) noexcept {
+    if (is_shown()) return;
+    yields_ = yields_unshown;
+    begin(describe());
   }
   void progressed() noexcept {
     if (is_shown()) [[unlikely]]
@@ -179,8 +189,31 @@ class LongWait {
   std::uint32_t yields_ = 0;
 };
 
+/// Sleeps for a wait whose turn has come to that, unless `look()` finds something.
+void sleep_for_wait(Patience& patience, bool (*look)(void* context), void* context) noexcept;
+
 /// A client's own loop of polls has yielded the core, for the first time or again.
 void note_condition_wait(bool first) noexcept;
+
+/// Waits that take similar times, for how long they look before they sleep.
+constexpr WaitKind kind_of(trace::Cause cause) noexcept {
+  switch (cause) {
+    case trace::Cause::completion:
+    case trace::Cause::local_completion:
+      return WaitKind::operation;
+    case trace::Cause::room:
+      return WaitKind::room;
+    case trace::Cause::barrier:
+      return WaitKind::barrier;
+    case trace::Cause::collective:
+      return WaitKind::collective;
+    case trace::Cause::exchange:
+      return WaitKind::exchange;
+    case trace::Cause::lock:
+      return WaitKind::lock;
+  }
+  return WaitKind::operation;
+}
 
 namespace detail {
 /// Replaces the cancellation points of a wait that has none.
@@ -196,25 +229,57 @@ void poll_until(Describe describe, Done done, NeedsCore needs_core,
                 trace::Cause cause) noexcept(noexcept(Points().visit())) {
   if (done()) return;
   const trace::Wait recorded(cause);
-  Waiter waiter;
+  Patience patience(kind_of(cause));
+  const struct End {
+    Patience& patience;
+    ~End() { patience.progressed(); }
+  } end{patience};
   LongWait long_wait;
   Points points;
   std::uint32_t arrivals = 0;
+  std::uint32_t quick_turns = 0;
   for (;;) {
     const bool progressed = poll();
     if (done()) return;
     if (progressed) {
-      waiter.reset();
+      quick_turns = 0;
+      patience.progressed();
       long_wait.progressed();
       if (++arrivals % arrivals_between_points == 0) points.visit();
       continue;
     }
-    const bool yielded =
-        gex::oversubscribed() && !needs_core() ? waiter.wait_for_other_cores() : waiter.wait();
-    if (yielded) {
-      long_wait.yielded(describe);
-      points.visit();
+    if (Patience::is_quick(quick_turns)) [[likely]] {
+      ++quick_turns;
+      continue;
     }
+    const Turn turn = patience.next_slow(can_sleep(), !gex::oversubscribed() || needs_core());
+    if (turn == Turn::again) continue;
+    if (turn == Turn::yielded) {
+      long_wait.yielded(describe);
+    } else {
+      struct Look {
+        Done& done;
+        bool progressed;
+        bool is_done;
+      } seen{done, false, false};
+      long_wait.sleeps(describe);
+      sleep_for_wait(
+          patience,
+          [](void* context) noexcept {
+            Look& look = *static_cast<Look*>(context);
+            look.progressed = poll();
+            look.is_done = look.done();
+            return look.progressed || look.is_done;
+          },
+          &seen);
+      if (seen.is_done) return;
+      if (seen.progressed) {
+        quick_turns = 0;
+        patience.progressed();
+        long_wait.progressed();
+      }
+    }
+    points.visit();
   }
 }
 }  // namespace detail

@@ -103,6 +103,7 @@ void serve_until_stopped(const ProgressThread& self, shm::Doorbell& bell) noexce
     const bool advanced = !served.attended && advance_pollers();
     if (served.progressed || advanced) {
       pace.worked();
+      ring_own_waiters();
       continue;
     }
     if (served.attended || served.blocked) {

@@ -25,6 +25,7 @@
 #include "core/segment_fault.h"
 #include "core/thread.h"
 #include "core/trace.h"
+#include "core/waiting.h"
 
 namespace gex {
 
@@ -127,9 +128,9 @@ Agreed agree_on_counts() {
   if (any(&Announced::progress_thread)) {
     for (const Announced& one : announcements)
       self.progress_threads.push_back(one.progress_thread != 0);
-    // A rank that has none rings those of others.
-    os::enable_shared_fence();
   }
+  // Before there are other threads, with which it takes long.
+  os::enable_shared_fence();
   self.reports_pairs = any(&Announced::reports_pairs);
   shm::ControlCounts agreed{0, shm::max_team_slots};
   for (const Announced& one : announcements)
@@ -182,6 +183,7 @@ void start_process(Deliver deliver, const CommandLine& line) {
   self.neighborhood = shm::Neighborhood::form(self.placement, agreed.counts);
   explain_segment_faults();
   attach_network(deliver);
+  set_up_waiting();
   report_network_at_exit();
   if (traced()) trace::name_fact(trace::Fact::conduit, self.conduit_name.c_str());
   gex_proc_.jobsize = job.size();

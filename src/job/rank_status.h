@@ -93,6 +93,8 @@ struct ThreadStatus {
   std::atomic<std::uint64_t> polls_seen{0};
   /// Calls that communicate, where progress is watched; not those that are inline.
   std::atomic<std::uint64_t> operations{0};
+  /// It sleeps in the library until something comes: a signal disturbs no sleep of the program's.
+  std::atomic<std::uint32_t> sleeps_in_library{0};
 };
 
 /// A team's member in this process. Written by one thread at a time, as the calls are made.

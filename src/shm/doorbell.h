@@ -1,18 +1,27 @@
 #pragma once
-// A doorbell: how a thread sleeps until another thread or process has stored something for it.
+// A doorbell: how the threads of a process sleep until another thread or process has stored
+// something for them.
 //
-//   the sleeper                                   another thread
+//   a sleeper                                     another thread
 //     bell.sleep(limit, [] { return any(); });      stores something
 //                                                   bell.ring();
 //
-// The other thread stores and then looks whether the sleeper sleeps; the sleeper notes that it
-// sleeps and then looks whether there is something. Each needs its store to be seen before its
-// look. The sleeper pays for both, by a fence in all processes that use the bell
-// (base/os_process_fence.h), so that a ring costs one load of a line that hardly ever changes. A
-// process that is not included in such fences makes its own.
+// The other thread stores and then looks whether a sleeper sleeps; a sleeper notes that it sleeps
+// and then looks whether there is something. Each needs its store to be seen before its look. The
+// sleeper pays for both, by a fence in all processes that use the bell (base/os_process_fence.h),
+// so that a ring costs one load of a line that hardly ever changes. A process that is not included
+// in such fences makes its own.
 //
-// Requires: in memory that is zero before its first use; one thread sleeps at a time. `ring` may be
-// called by any thread of any process.
+// The word is odd while a thread may sleep, and a ring makes it even and wakes all of them. Each
+// ring leaves another value, so a thread that has not gone to sleep yet does not.
+//
+// A sender of a message holds the address of its ring's cells, not that of the bell. Beside the
+// cells of each ring lies a mark, which the sleepers set in all rings from which they take
+// messages: a sender that finds it set clears it and rings the bell.
+//
+// Requires: in memory that is zero before its first use. Any number of threads of one process may
+// sleep, unless one passes that it is the only one; `ring` may be called by any thread of any
+// process.
 //
 // Template over a policy, so that an interleaving explorer runs the same text
 // (tests/unit/shm_doorbell_relacy).
@@ -48,12 +57,27 @@ struct StdBell {
   static void store_relaxed(Word& word, std::uint32_t value) noexcept {
     word.store(value, std::memory_order_relaxed);
   }
-  static std::uint32_t exchange_relaxed(Word& word, std::uint32_t value) noexcept {
-    return word.exchange(value, std::memory_order_relaxed);
+  static void fetch_add_relaxed(Word& word, std::uint32_t value) noexcept {
+    word.fetch_add(value, std::memory_order_relaxed);
+  }
+  static std::uint32_t fetch_or_relaxed(Word& word, std::uint32_t bits) noexcept {
+    return word.fetch_or(bits, std::memory_order_relaxed);
+  }
+  static void fetch_or_release(Word& word, std::uint32_t bits) noexcept {
+    word.fetch_or(bits, std::memory_order_release);
+  }
+  static void fetch_and_acquire(Word& word, std::uint32_t bits) noexcept {
+    word.fetch_and(bits, std::memory_order_acquire);
+  }
+  static bool replace_relaxed(Word& word, std::uint32_t expected, std::uint32_t value) noexcept {
+    return word.compare_exchange_strong(expected, value, std::memory_order_relaxed);
   }
   /// Nothing but an order for the compiler: the fence of the sleeper stands for it.
   static void ringer_fence() noexcept { std::atomic_signal_fence(std::memory_order_seq_cst); }
-  static void sleeper_fence() noexcept { os::shared_fence(); }
+  /// Of this process and of all that are included.
+  static void shared_fence() noexcept { os::shared_fence(); }
+  /// Of this thread.
+  static void own_fence() noexcept { os::own_fence(); }
   /// Reads the word behind a fence of the caller's own.
   static std::uint32_t load_behind_fence(Word& word) noexcept {
     return word.fetch_add(0, std::memory_order_seq_cst);
@@ -64,43 +88,119 @@ struct StdBell {
   static void wake_waiters(const Word& word) noexcept { os::wake_waiters(word); }
 };
 
+/// How many threads may sleep on a bell.
+enum class Sleepers { one, many };
+
+/// All others ring the bell without one.
+struct NoMarks {
+  void operator()() const noexcept {}
+};
+
+/// The mark of a ring, beside its cells, in memory that is zero before its first use. Two lines,
+/// because processors fetch lines by twos: one with a mark must not come with one of a cell.
+template <class Policy>
+class alignas(2 * cache_line) BasicSleepMark {
+ public:
+  /// As of the bell.
+  void clear() noexcept { Policy::store_relaxed(word_, 0); }
+
+  /// By a sleeper whose bell has it asleep. A mark that is set already is set again: a sender that
+  /// is about to clear it either does so before, or finds the sleeper asleep. Release, for that.
+  void set() noexcept { Policy::fetch_or_release(word_, sleeps); }
+  /// By a sender whose process the fences of sleepers do not include, before it sends: it rings
+  /// after each message.
+  void keep_set() noexcept { Policy::fetch_or_release(word_, always); }
+
+  /// By a sender that has published a message: whether it is to ring the consumer's bell, after it
+  /// has called `take`. One load.
+  bool is_set() noexcept {
+    // As in Doorbell::ring.
+    Policy::ringer_fence();
+    return Policy::load_relaxed(word_) != 0;
+  }
+  /// Acquire: see `set`.
+  void take() noexcept { Policy::fetch_and_acquire(word_, ~sleeps); }
+
+ private:
+  static constexpr std::uint32_t sleeps = 1;
+  static constexpr std::uint32_t always = 2;
+
+  typename Policy::Word word_;
+};
+
 template <class Policy>
 class alignas(cache_line) BasicDoorbell {
  public:
-  /// Wakes the sleeper, if there is one. What the caller stored before is seen by it.
+  /// Makes zero of memory that is not; before the first use.
+  void clear() noexcept { Policy::store_relaxed(word_, 0); }
+
+  /// Wakes the sleepers, if there are any. What the caller stored before is seen by them.
   void ring() noexcept {
     // The fence of the sleeper stands between what was stored before and this load.
     Policy::ringer_fence();
-    if (Policy::has_fence() ? Policy::load_relaxed(asleep_) != no
-                            : Policy::load_behind_fence(asleep_) != no) [[unlikely]]
-      wake();
+    const std::uint32_t word =
+        Policy::has_fence() ? Policy::load_relaxed(word_) : Policy::load_behind_fence(word_);
+    if ((word & asleep) != 0) [[unlikely]]
+      wake(word);
   }
 
   /// Sleeps until a ring, at most `limit_ns` (0: without a limit, only where `is_exact`); not if
   /// `has_work()`, which is asked once it is certain that a thread which stores something later
-  /// will find the sleeper asleep.
-  template <class HasWork>
-  void sleep(std::uint64_t limit_ns, HasWork has_work) noexcept {
-    Policy::store_relaxed(asleep_, yes);
-    if (is_exact()) Policy::sleeper_fence();
-    if (!has_work()) Policy::wait_while(asleep_, yes, limit_ns);
-    Policy::store_relaxed(asleep_, no);
+  /// will find the sleeper asleep. `sleepers`: one if no other thread sleeps here; where there are
+  /// many, a ring may find one that has left. `set_marks()` sets those by which others find that
+  /// they are to ring this bell.
+  template <class HasWork, class SetMarks = NoMarks>
+  void sleep(std::uint64_t limit_ns, HasWork has_work, Sleepers sleepers = Sleepers::one,
+             SetMarks set_marks = {}) noexcept {
+    const std::uint32_t word = Policy::fetch_or_relaxed(word_, asleep) | asleep;
+    set_marks();
+    if (is_exact())
+      Policy::shared_fence();
+    else
+      Policy::own_fence();
+    if (!has_work()) Policy::wait_while(word_, word, limit_ns);
+    // As by a ring, but that there is no other sleeper to be woken.
+    if (sleepers == Sleepers::one) Policy::replace_relaxed(word_, word, word + 1);
   }
 
-  /// Returns true if no ring is missed. Otherwise the sleeper may miss one.
+  /// Returns true if no ring is missed. Otherwise a sleeper may miss one of a process that has
+  /// fences.
   static bool is_exact() noexcept { return Policy::has_fence(); }
 
  private:
-  static constexpr std::uint32_t no = 0;
-  static constexpr std::uint32_t yes = 1;
+  static constexpr std::uint32_t asleep = 1;
 
-  [[gnu::noinline, gnu::cold]] void wake() noexcept {
-    // One of those that ring makes the system call. Relaxed: the message that the sleeper then
-    // finds has its own order.
-    if (Policy::exchange_relaxed(asleep_, no) != no) Policy::wake_waiters(asleep_);
+  [[gnu::noinline, gnu::cold]] void wake(std::uint32_t word) noexcept {
+    // One of those that ring makes the system call; where another one did, or a sleeper came
+    // since, what the caller has stored is seen behind the fences of all who sleep now. Relaxed:
+    // the message that a sleeper then finds has its own order.
+    if (Policy::replace_relaxed(word_, word, word + 1)) Policy::wake_waiters(word_);
   }
 
-  typename Policy::Word asleep_;
+  typename Policy::Word word_;
+};
+
+/// How many threads sleep on any of some bells, for those that would ring all of them. A process
+/// that the fences of sleepers do not include counts as one from its start to its end, so that it
+/// always rings.
+template <class Policy>
+class alignas(cache_line) BasicSleeperCount {
+ public:
+  /// As of the bell.
+  void clear() noexcept { Policy::store_relaxed(count_, 0); }
+
+  /// Around a sleep.
+  void begin() noexcept { Policy::fetch_add_relaxed(count_, 1); }
+  void end() noexcept { Policy::fetch_add_relaxed(count_, ~std::uint32_t{0}); }
+  /// Whether there may be any who have not seen what the caller stored before.
+  bool any() noexcept {
+    // As in Doorbell::ring.
+    Policy::ringer_fence();
+    return Policy::load_relaxed(count_) != 0;
+  }
+
+ private:
+  typename Policy::Word count_;
 };
 
 /// Where threads of the sleeper's process find its bell, once there is a sleeper.
@@ -124,6 +224,8 @@ class BasicBellPlace {
 
 using Doorbell = BasicDoorbell<StdBell>;
 static_assert(sizeof(Doorbell) == cache_line);
+using SleepMark = BasicSleepMark<StdBell>;
+using SleeperCount = BasicSleeperCount<StdBell>;
 using BellPlace = BasicBellPlace<StdBell>;
 
 }  // namespace gex::shm

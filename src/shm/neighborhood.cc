@@ -22,7 +22,7 @@ namespace {
 using os::huge_page;
 
 constexpr std::uint64_t ring_bytes(RingShape shape) {
-  return sizeof(Control) + shape.cells * (sizeof(Cell) + sizeof(Slot));
+  return sizeof(Control) + sizeof(SleepMark) + shape.cells * (sizeof(Cell) + sizeof(Slot));
 }
 
 constexpr std::uint64_t slab_bytes() {
@@ -129,7 +129,7 @@ void Neighborhood::lay_out() noexcept {
   slab_state_offset_ = slab_offset_ + slab_bytes();
   unanswered_offset_ = slab_state_offset_ + round_up_to_line(slab_count * sizeof(std::uint32_t));
   lane_part_bytes_ = round_up(unanswered_offset_, 4096);
-  member_bytes_ = round_up(unanswered_offset_ + 3 * cache_line, 4096);
+  member_bytes_ = round_up(unanswered_offset_ + 5 * cache_line, 4096);
   lanes_offset_ = member_bytes_ * size_;
   teams_offset_ = lanes_offset_ + lane_part_bytes_ * size_ * (lanes() - 1);
   control_bytes_ = round_up(teams_offset_ + TeamSlots::bytes(size_, counts_.team_slots), huge_page);
@@ -272,8 +272,8 @@ Ring Neighborhood::ring(std::uint32_t lane, Direction direction, std::uint32_t f
   const RingShape shape = pair ? pair_shape : shared_shape;
   Ring ring;
   ring.control = reinterpret_cast<Control*>(at);
-  ring.cells = reinterpret_cast<Cell*>(at + sizeof(Control));
-  ring.slots = reinterpret_cast<Slot*>(at + sizeof(Control) + shape.cells * sizeof(Cell));
+  ring.cells = reinterpret_cast<Cell*>(at + sizeof(Control) + sizeof(SleepMark));
+  ring.slots = reinterpret_cast<Slot*>(ring.cells + shape.cells);
   ring.shape = shape;
   return ring;
 }
@@ -286,6 +286,15 @@ std::atomic<std::uint32_t>& Neighborhood::unanswered_of(std::uint32_t member) co
 Doorbell& Neighborhood::doorbell(std::uint32_t member) const noexcept {
   return *reinterpret_cast<Doorbell*>(base_ + member * member_bytes_ + unanswered_offset_ +
                                       2 * cache_line);
+}
+
+Doorbell& Neighborhood::waiters_bell(std::uint32_t member) const noexcept {
+  return *reinterpret_cast<Doorbell*>(base_ + member * member_bytes_ + unanswered_offset_ +
+                                      3 * cache_line);
+}
+
+SleeperCount& Neighborhood::sleepers() const noexcept {
+  return *reinterpret_cast<SleeperCount*>(base_ + unanswered_offset_ + 4 * cache_line);
 }
 
 std::byte* Neighborhood::slab(std::uint32_t lane, std::uint32_t owner,

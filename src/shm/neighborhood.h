@@ -62,10 +62,14 @@ using Control = RingControl<StdAtomics>;
 /// A ring as it lies in the shared memory.
 struct Ring {
   Control* control;
-  Cell* cells;
+  Cell* cells;  ///< behind the ring's SleepMark
   Slot* slots;
   RingShape shape;
 };
+/// The mark of the ring that has these cells, which a sender finds by what it needs anyway.
+inline SleepMark& mark_of(Cell* cells) noexcept {
+  return reinterpret_cast<SleepMark*>(cells)[-1];
+}
 
 enum Direction : unsigned { requests = 0, replies = 1 };
 
@@ -133,6 +137,10 @@ class Neighborhood {
 
   /// The bell of a member's progress thread.
   Doorbell& doorbell(std::uint32_t member) const noexcept;
+  /// The bell of a member's threads that wait in a call (core/waiting.h).
+  Doorbell& waiters_bell(std::uint32_t member) const noexcept;
+  /// How many of those sleep, of all members.
+  SleeperCount& sleepers() const noexcept;
 
   /// Slab `index` of `owner` in a mapped lane, and its state word: 1 while the payload is in use.
   std::byte* slab(std::uint32_t lane, std::uint32_t owner, std::uint32_t index) const noexcept;

@@ -11,6 +11,7 @@
 #include "base/error.h"
 #include "base/immortal.h"
 #include "base/os_cpu.h"
+#include "base/os_process_fence.h"
 #include "base/spin_lock.h"
 #include "core/active_list.h"
 #include "core/initiate.h"
@@ -161,6 +162,8 @@ std::uint32_t TeamBarrier::start() noexcept {
       gathering_.arrive();
     // Release: what this thread did before the barrier is seen by a thread that sees the flag.
     mine.number.store(number, std::memory_order_release);
+    if (any_neighbor_sleeps()) [[unlikely]]
+      wake_members(number);
     if (team_.size > group_size && team_.rank % group_size == 0) {
       advance();
       the_active.get().activate(*this);
@@ -181,10 +184,20 @@ std::uint32_t TeamBarrier::start() noexcept {
 bool TeamBarrier::done(std::uint32_t number) noexcept {
   if (!has_flags_) return reached(done_.load(std::memory_order_acquire), number);
   // Members that share a core would wait for the first one's turn.
-  if (team_.size > max_watching_all && team_.size <= group_size && !oversubscribed())
+  if (team_.size > max_watching_all && team_.size <= group_size && !oversubscribed() &&
+      !looks_last())
     return gathering_.done(flags_, group_flags_[0]->number, team_.rank == 0, number);
   if (team_.size <= group_size) return least_of(flags_, number) == number;
   return least_of(group_flags_, number) == number;
+}
+
+void TeamBarrier::wake_members(std::uint32_t number) noexcept {
+  // The last one to arrive wakes all: of two that are last at once, each has stored its flag before
+  // this fence, so one of them sees the other's. Without the fence neither might.
+  os::own_fence();
+  const std::size_t group = team_.rank / group_size * group_size;
+  const std::size_t count = std::min<std::size_t>(group_size, team_.size - group);
+  if (least_of({&flags_[group], count}, number) == number) ring_neighbors();
 }
 
 bool TeamBarrier::needs_core(std::uint32_t number) const noexcept {
@@ -221,6 +234,7 @@ bool TeamBarrier::advance() noexcept {
     if (mine.load(std::memory_order_relaxed) != least) {
       // Release: hands on what the group's members released.
       mine.store(least, std::memory_order_release);
+      ring_neighbors();
       changed = true;
     }
   } else {

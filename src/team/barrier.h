@@ -80,6 +80,9 @@ class TeamBarrier {
   std::int32_t unsynchronised() const noexcept { return events_.load(std::memory_order_relaxed); }
 
  private:
+  /// The own flag has been raised, and some neighbor sleeps: wakes all if it was the last flag.
+  [[gnu::cold, gnu::noinline]] void wake_members(std::uint32_t number) noexcept;
+
   Team& team_;
   bool has_flags_;
   Kind kind_;

@@ -53,32 +53,6 @@ TEST_F(Waiting, WithACoreForEachRankLooksAgainAtOnceThenSpinsLongAndYieldsRarely
   EXPECT_TRUE(Recorder::done == expected);
 }
 
-TEST_F(Waiting, ForOtherCoresSpinsForAWhileEvenThen) {
-  set_oversubscribed(true);
-  for (int i = 0; i < 256 + 1 + 32 + 1; ++i) waiter.wait_for_other_cores();
-  EXPECT_EQ(Recorder::done, std::string(256, 'p') + "y" + std::string(32, 'p') + "y");
-  // Until it needs this one.
-  waiter.reset();
-  waiter.wait_for_other_cores();
-  Recorder::done.clear();
-  wait(3);
-  EXPECT_EQ(Recorder::done, "pyy");
-}
-
-TEST_F(Waiting, ForAClientYieldsNowAndThenMoreOftenWhereThereAreMoreRanksThanCores) {
-  const auto yields_of = [&](int turns) {
-    Recorder::done.clear();
-    for (int i = 0; i < turns; ++i) waiter.wait_for_client();
-    return Recorder::done;
-  };
-  EXPECT_EQ(yields_of(1024), "");
-  EXPECT_EQ(yields_of(1 + 1024 + 1), "yy");
-  waiter.reset();
-  set_oversubscribed(true);
-  EXPECT_EQ(yields_of(64), "");
-  EXPECT_EQ(yields_of(1 + 64 + 1), "yy");
-}
-
 TEST_F(Waiting, ResetSpinsAnew) {
   set_oversubscribed(true);
   wait(4);

@@ -14,7 +14,17 @@ struct RelacyBell : RelacyAtomics {
   using Pointer = rl::atomic<T*>;
   static bool has_fence() { return true; }
   static void ringer_fence() { rl::atomic_thread_fence(rl::mo_seq_cst, RL_INFO); }
-  static void sleeper_fence() { rl::atomic_thread_fence(rl::mo_seq_cst, RL_INFO); }
+  static void shared_fence() { rl::atomic_thread_fence(rl::mo_seq_cst, RL_INFO); }
+  static void own_fence() { rl::atomic_thread_fence(rl::mo_seq_cst, RL_INFO); }
+  static std::uint32_t fetch_or_relaxed(Word& word, std::uint32_t bits) {
+    return word(RL_INFO).fetch_or(bits, rl::mo_relaxed);
+  }
+  static void fetch_and_acquire(Word& word, std::uint32_t bits) {
+    word(RL_INFO).fetch_and(bits, rl::mo_acquire);
+  }
+  static bool replace_relaxed(Word& word, std::uint32_t expected, std::uint32_t value) {
+    return word(RL_INFO).compare_exchange_strong(expected, value, rl::mo_relaxed);
+  }
   static std::uint32_t load_behind_fence(Word& word) {
     return word(RL_INFO).fetch_add(0, rl::mo_seq_cst);
   }
@@ -28,10 +38,11 @@ struct RelacyBell : RelacyAtomics {
     }
     word.wait(context, /*is_timed=*/limit_ns != 0, /*allow_spurious_wakeup=*/false, RL_INFO);
   }
-  static void wake_waiters(Word& word) {
+  static constexpr unsigned all = 64;
+  static void wake_waiters(Word& word, unsigned count = all) {
     rl::context& context = rl::ctx();
     context.sched();
-    word.wake(context, 1, RL_INFO);
+    word.wake(context, count, RL_INFO);
   }
 };
 
@@ -40,7 +51,7 @@ struct NoRingerFence : RelacyBell {
   static void ringer_fence() {}
 };
 struct NoSleeperFence : RelacyBell {
-  static void sleeper_fence() {}
+  static void shared_fence() {}
 };
 
 /// Whether a sleeper was not woken.

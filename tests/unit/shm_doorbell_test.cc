@@ -13,6 +13,8 @@
 #include <chrono>
 #include <cstdint>
 #include <new>
+#include <thread>
+#include <vector>
 
 #include "base/os_process_fence.h"
 
@@ -71,6 +73,31 @@ TEST(Doorbell, MissesNoRingOfAnotherProcess) {
   ASSERT_EQ(waitpid(child, &status, 0), child);
   EXPECT_EQ(status, 0);
   munmap(memory, sizeof(Table));
+}
+
+TEST(Doorbell, WakesAllThreadsThatSleep) {
+  ASSERT_TRUE(os::enable_shared_fence());
+  constexpr std::uint32_t sleepers = 3;
+  Doorbell bell{};
+  std::atomic<std::uint32_t> brought{0};
+  std::atomic<std::uint32_t> seen[sleepers]{};
+  std::vector<std::thread> threads;
+  for (std::atomic<std::uint32_t>& own : seen)
+    threads.emplace_back([&bell, &brought, &own] {
+      for (std::uint32_t number = 1; number <= rounds; ++number) {
+        const auto is_there = [&] { return brought.load(std::memory_order_relaxed) >= number; };
+        while (!is_there()) bell.sleep(0, is_there, Sleepers::many);
+        own.store(number, std::memory_order_release);
+      }
+    });
+  // Each is taken by all before the next one comes: a thread that is missed sleeps for ever.
+  for (std::uint32_t number = 1; number <= rounds; ++number) {
+    brought.store(number, std::memory_order_relaxed);
+    bell.ring();
+    for (const std::atomic<std::uint32_t>& each : seen)
+      while (each.load(std::memory_order_acquire) != number) std::this_thread::yield();
+  }
+  for (std::thread& thread : threads) thread.join();
 }
 
 TEST(Doorbell, SleepsNoLongerThanItsLimit) {

@@ -173,7 +173,7 @@ std::uint32_t RankStatusView::request_backtraces(pid_t process) const {
     const pid_t thread = load(status.kernel_thread);
     found->backtraces.at<job::RankStatus::Backtrace>(i).bytes.store(0, std::memory_order_relaxed);
     if (thread <= 0) continue;
-    if (load(status.waiting_since) == 0) {
+    if (load(status.waiting_since) == 0 && load(status.sleeps_in_library) == 0) {
       // A sleep of the program's would end.
       const auto activity = os::thread_activity(process, thread);
       if (!activity || !os::bears_signals(process, *activity)) continue;

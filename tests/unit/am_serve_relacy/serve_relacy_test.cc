@@ -80,7 +80,7 @@ struct OneRing {
   Bell bell;
 
   void prepare() {
-    bell.sleep(0, [] { return true; });
+    bell.clear();
     ring.reset();
     in.set_up(ring);
   }
@@ -129,7 +129,7 @@ struct WithALane : rl::test_suite<WithALane<rings>, 3> {
   Bell bell;
 
   void before() {
-    bell.sleep(0, [] { return true; });
+    bell.clear();
     for (Lane& lane : lanes) lane.ring.reset();
     lanes[0].in.set_up(lanes[0].ring);
     lanes[0].polled.add(lanes[0].in);

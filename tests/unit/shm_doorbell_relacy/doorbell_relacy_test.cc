@@ -38,9 +38,22 @@ struct NoFences : RelacyBell {
   static bool has_fence() { return false; }
   static void ringer_fence() {}
 };
+/// Seeded bug: nor does the sleeper make its own.
+struct NoOwnFence : NoFences {
+  static void own_fence() {}
+};
+/// The sleeper has none, and the ringers have.
+struct OnlyRingersHaveFence : RelacyBell {
+  static bool has_fence() { return rl::thread_index() < ringers; }
+  static void ringer_fence() {}
+};
 /// Seeded bug: the word reports that the sleeper is awake, but it is not woken.
 struct NoWake : RelacyBell {
   static void wake_waiters(Word&) {}
+};
+/// Seeded bug: one of several sleepers is woken.
+struct WakeOne : RelacyBell {
+  static void wake_waiters(Word& word) { RelacyBell::wake_waiters(word, 1); }
 };
 
 /// Seeded bug: looks for work before it notes that it sleeps.
@@ -63,8 +76,7 @@ struct Deliveries : rl::test_suite<Deliveries<Policy, Bell, ringing, limit_ns>, 
   rl::atomic<std::uint32_t> brought[ringers];
 
   void before() {
-    // The memory of a bell is zero before its first use.
-    bell.sleep(0, [] { return true; });
+    bell.clear();
     for (auto& each : brought) each(RL_INFO).store(0, rl::mo_relaxed);
   }
   void thread(unsigned index) {
@@ -117,7 +129,7 @@ struct Beginning : rl::test_suite<Beginning<Place>, 2> {
   rl::atomic<std::uint32_t> brought;
 
   void before() {
-    bell.sleep(0, [] { return true; });
+    bell.clear();
     brought(RL_INFO).store(0, rl::mo_relaxed);
   }
   void thread(unsigned index) {
@@ -129,6 +141,171 @@ struct Beginning : rl::test_suite<Beginning<Place>, 2> {
       place.set(bell);
       while (!is_there()) bell.sleep(0, is_there);
     }
+  }
+};
+
+/// Two threads of a process sleep on one bell, each for something of its own, of which the first
+/// comes in two parts.
+template <class Policy, Sleepers sleepers = Sleepers::many>
+struct TwoSleepers : rl::test_suite<TwoSleepers<Policy, sleepers>, 3> {
+  BasicDoorbell<Policy> bell;
+  rl::atomic<std::uint32_t> brought[2];
+
+  void before() {
+    bell.clear();
+    for (auto& each : brought) each(RL_INFO).store(0, rl::mo_relaxed);
+  }
+  void thread(unsigned index) {
+    if (index == 2) {
+      for (const unsigned to : {0U, 1U, 0U}) {
+        const std::uint32_t before = brought[to](RL_INFO).load(rl::mo_relaxed);
+        brought[to](RL_INFO).store(before + 1, rl::mo_relaxed);
+        bell.ring();
+      }
+      return;
+    }
+    for (std::uint32_t number = 1; number <= 2 - index; ++number) {
+      const auto is_there = [&] { return brought[index](RL_INFO).load(rl::mo_relaxed) >= number; };
+      while (!is_there()) bell.sleep(0, is_there, sleepers);
+    }
+  }
+};
+
+/// Seeded bug: clears the mark once it has rung, so that it may clear that of a later sleep.
+template <class Policy>
+struct LateTake : BasicSleepMark<Policy> {
+  void take() {}
+  void take_late() { BasicSleepMark<Policy>::take(); }
+};
+/// The sleeper's fence meets a sender once, where it has published its message, and orders nothing
+/// that the sender does after that.
+struct OneFence : RelacyBell {
+  static inline bool is_behind[3] = {};
+  static void ringer_fence() {
+    if (!is_behind[rl::thread_index()]) RelacyBell::ringer_fence();
+  }
+};
+/// Seeded bug: leaves a mark alone that is set already.
+struct SetOnce : OneFence {
+  static void fetch_or_release(Word& word, std::uint32_t bits) {
+    if ((load_relaxed(word) & bits) != bits) OneFence::fetch_or_release(word, bits);
+  }
+};
+/// Seeded bugs of order.
+struct TakeWithoutAcquire : OneFence {
+  static void fetch_and_acquire(Word& word, std::uint32_t bits) {
+    word(RL_INFO).fetch_and(bits, rl::mo_relaxed);
+  }
+};
+struct SetWithoutRelease : OneFence {
+  static void fetch_or_release(Word& word, std::uint32_t bits) { fetch_or_relaxed(word, bits); }
+};
+/// The senders learn from the mark of their ring that they are to ring.
+template <class Policy, template <class> class Mark = BasicSleepMark>
+struct Marked : rl::test_suite<Marked<Policy, Mark>, 3> {
+  static constexpr unsigned senders = 2;
+  BasicDoorbell<Policy> bell;
+  Mark<Policy> mark;
+  rl::atomic<std::uint32_t> brought[senders];
+
+  void before() {
+    bell.clear();
+    mark.clear();
+    for (auto& each : brought) each(RL_INFO).store(0, rl::mo_relaxed);
+    for (bool& each : OneFence::is_behind) each = false;
+  }
+  void thread(unsigned index) {
+    if (index == senders)
+      receive();
+    else
+      send(brought[index]);
+  }
+  void send(rl::atomic<std::uint32_t>& own) {
+    if (!Policy::has_fence()) mark.keep_set();
+    for (std::uint32_t number = 1; number <= 2; ++number) {
+      own(RL_INFO).store(number, rl::mo_relaxed);
+      if (!mark.is_set()) continue;
+      OneFence::is_behind[rl::thread_index()] = true;
+      mark.take();
+      bell.ring();
+      OneFence::is_behind[rl::thread_index()] = false;
+      if constexpr (requires { mark.take_late(); }) mark.take_late();
+    }
+  }
+  void receive() {
+    std::uint32_t seen[senders] = {};
+    const auto look = [&](bool take) {
+      bool any = false;
+      for (unsigned i = 0; i < senders; ++i) {
+        const std::uint32_t number = brought[i](RL_INFO).load(rl::mo_relaxed);
+        any = any || number != seen[i];
+        if (take) seen[i] = number;
+      }
+      return any;
+    };
+    while (seen[0] != 2 || seen[1] != 2)
+      if (!look(true))
+        bell.sleep(
+            0, [&] { return look(false); }, Sleepers::one, [&] { mark.set(); });
+  }
+};
+
+/// A thread that rings all looks first whether any sleep.
+enum class Order { count_before_look, look_before_count };
+template <Order order>
+struct Counted : rl::test_suite<Counted<order>, 2> {
+  BasicDoorbell<RelacyBell> bell;
+  BasicSleeperCount<RelacyBell> count;
+  rl::atomic<std::uint32_t> brought;
+
+  void before() {
+    bell.clear();
+    count.clear();
+    brought(RL_INFO).store(0, rl::mo_relaxed);
+  }
+  void thread(unsigned index) {
+    const auto is_there = [&] { return brought(RL_INFO).load(rl::mo_relaxed) != 0; };
+    if (index == 0) {
+      brought(RL_INFO).store(1, rl::mo_relaxed);
+      if (count.any()) bell.ring();
+      return;
+    }
+    while (!is_there()) {
+      if (order == Order::count_before_look) count.begin();
+      bell.sleep(0, [&] {
+        const bool any = is_there();
+        if (order == Order::look_before_count) count.begin();
+        return any;
+      });
+      count.end();
+    }
+  }
+};
+
+/// A barrier of three (team/barrier.cc): who arrives while another sleeps wakes it only if all have
+/// arrived, for which it looks behind a fence of its own. Those of sleepers do not stand between
+/// what two arriving ranks do.
+enum class Fenced { no, yes };
+template <Fenced fenced>
+struct LastArrival : rl::test_suite<LastArrival<fenced>, 3> {
+  BasicDoorbell<NoRingerFence> bell;
+  rl::atomic<std::uint32_t> flags[2];
+
+  void before() {
+    bell.clear();
+    for (auto& flag : flags) flag(RL_INFO).store(0, rl::mo_relaxed);
+  }
+  void thread(unsigned index) {
+    const auto all = [&] {
+      return flags[0](RL_INFO).load(rl::mo_acquire) + flags[1](RL_INFO).load(rl::mo_acquire) == 2;
+    };
+    if (index == 2) {
+      while (!all()) bell.sleep(0, all);
+      return;
+    }
+    flags[index](RL_INFO).store(1, rl::mo_release);
+    if (fenced == Fenced::yes) rl::atomic_thread_fence(rl::mo_seq_cst, RL_INFO);
+    if (all()) bell.ring();
   }
 };
 
@@ -145,8 +322,28 @@ TEST(DoorbellInterleavings, NoRingIsMissed) {
 TEST(DoorbellInterleavings, NoRingOfAProcessWithoutTheFenceIsMissed) {
   EXPECT_EQ((explore<Deliveries<OutsiderRings>>()), "");
 }
-TEST(DoorbellInterleavings, ALimitEndsASleepWithoutFences) {
-  EXPECT_EQ((explore<Deliveries<NoFences, BasicDoorbell, Ringing::after_store, 1>>()), "");
+TEST(DoorbellInterleavings, NoRingIsMissedWhereThereAreNoFences) {
+  EXPECT_EQ((explore<Deliveries<NoFences>>()), "");
+}
+TEST(DoorbellInterleavings, ALimitEndsASleepWithoutAFence) {
+  EXPECT_EQ((explore<Deliveries<OnlyRingersHaveFence, BasicDoorbell, Ringing::after_store, 1>>()),
+            "");
+}
+TEST(DoorbellInterleavings, NoRingIsMissedByEitherOfTwoSleepers) {
+  EXPECT_EQ((explore<TwoSleepers<RelacyBell>>()), "");
+}
+TEST(DoorbellInterleavings, AMarkShowsASleeperToWhoSendsInItsRing) {
+  EXPECT_EQ((explore<Marked<RelacyBell>>()), "");
+  EXPECT_EQ((explore<Marked<OneFence>>()), "");
+}
+TEST(DoorbellInterleavings, AMarkIsNotClearedForASenderWithoutTheFence) {
+  EXPECT_EQ((explore<Marked<OutsiderRings>>()), "");
+}
+TEST(DoorbellInterleavings, ACountOfSleepersShowsEachThatHasNotSeenTheStore) {
+  EXPECT_EQ((explore<Counted<Order::count_before_look>>()), "");
+}
+TEST(DoorbellInterleavings, TheLastToArriveWakesThoseThatSleep) {
+  EXPECT_EQ((explore<LastArrival<Fenced::yes>>()), "");
 }
 
 TEST(DoorbellSeededBug, NoFenceOfTheSleeperIsCaught) {
@@ -158,8 +355,39 @@ TEST(DoorbellSeededBug, NoFenceOfARingerIsCaught) {
 TEST(DoorbellSeededBug, NoFenceOfAnOutsiderIsCaught) {
   EXPECT_TRUE(is_lost_wake(explore<Deliveries<OutsiderWithoutFence>>()));
 }
-TEST(DoorbellSeededBug, ASleepWithoutLimitAndFencesIsCaught) {
-  EXPECT_TRUE(is_lost_wake(explore<Deliveries<NoFences>>()));
+TEST(DoorbellSeededBug, NoFenceOfTheSleepersOwnIsCaught) {
+  EXPECT_TRUE(is_lost_wake(explore<Deliveries<NoOwnFence>>()));
+}
+TEST(DoorbellSeededBug, ASleepWithoutLimitAndFenceIsCaught) {
+  EXPECT_TRUE(is_lost_wake(explore<Deliveries<OnlyRingersHaveFence>>()));
+}
+TEST(DoorbellSeededBug, ASleeperThatTakesItselfForTheOnlyOneIsCaught) {
+  EXPECT_TRUE(is_lost_wake(explore<TwoSleepers<RelacyBell, Sleepers::one>>()));
+}
+TEST(DoorbellSeededBug, AWakeOfOneOfTwoIsCaught) {
+  EXPECT_TRUE(is_lost_wake(explore<TwoSleepers<WakeOne>>()));
+}
+TEST(DoorbellSeededBug, AMarkThatIsClearedBehindTheRingIsCaught) {
+  EXPECT_TRUE(is_lost_wake(explore<Marked<RelacyBell, LateTake>>()));
+}
+TEST(DoorbellSeededBug, AMarkThatIsNotSetAgainIsCaught) {
+  EXPECT_TRUE(is_lost_wake(explore<Marked<SetOnce>>()));
+}
+TEST(DoorbellSeededBug, AMarkWithoutTheFenceOfTheSenderIsCaught) {
+  EXPECT_TRUE(is_lost_wake(explore<Marked<NoRingerFence>>()));
+}
+TEST(DoorbellSeededBug, AMarkWithoutTheFenceOfTheSleeperIsCaught) {
+  EXPECT_TRUE(is_lost_wake(explore<Marked<NoSleeperFence>>()));
+}
+TEST(DoorbellSeededBug, AMarkThatOrdersNothingIsCaught) {
+  EXPECT_TRUE(is_lost_wake(explore<Marked<TakeWithoutAcquire>>()));
+  EXPECT_TRUE(is_lost_wake(explore<Marked<SetWithoutRelease>>()));
+}
+TEST(DoorbellSeededBug, ACountBehindTheLookIsCaught) {
+  EXPECT_TRUE(is_lost_wake(explore<Counted<Order::look_before_count>>()));
+}
+TEST(DoorbellSeededBug, TwoLastArrivalsWithoutAFenceAreCaught) {
+  EXPECT_TRUE(is_lost_wake(explore<LastArrival<Fenced::no>>()));
 }
 TEST(DoorbellSeededBug, ALookBeforeTheNoteIsCaught) {
   EXPECT_TRUE(is_lost_wake(explore<Deliveries<RelacyBell, EarlyLook>>()));

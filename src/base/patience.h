@@ -1,0 +1,309 @@
+#pragma once
+// How a thread waits: for how long it looks again, when it offers its core to others, and when it
+// sleeps in the kernel until it is woken. The one place where that is decided.
+//
+//   Patience patience(WaitKind::barrier);
+//   while (!done()) {
+//     if (poll()) patience.progressed();
+//     else if (patience.next(may_sleep, true) == Turn::sleep)
+//     patience.slept(sleep(patience.nap_ns()));
+//   }
+//
+// With a core for each rank a wait looks again without a pause at first (`quick` turns, in which no
+// clock is read), then with pauses, then sleeps. The time until then follows what waits of its kind
+// have taken lately in this process: up to `max_spin_ns`, and less where they have long been
+// longer, down to `min_spin_ns`, which is about what a wake-up costs. That is also the limit while
+// other programs are seen to take the core, because a thread that has polled its share of the core
+// away is scheduled last when its message comes, and one that sleeps first.
+//
+// With more ranks than cores the rank that is waited for may need this core: it is offered to it,
+// which takes a microsecond, for as long as without. Where offers take long other programs get the
+// core, and the wait sleeps soon.
+//
+// Where no message would wake a sleeper (`may_sleep` false) the core is offered instead.
+
+#include <algorithm>
+#include <atomic>
+#include <cstdint>
+
+#include "base/clock.h"
+#include "base/os_cpu.h"
+#include "base/spin.h"
+
+namespace gex {
+
+/// What the client has asked for (gasnet_set_waitmode).
+enum class WaitMode : std::uint32_t {
+  automatic,
+  spin,        ///< never sleep, and offer the core only with more ranks than cores
+  block,       ///< sleep at once
+  spin_block,  ///< spin for a short time, then sleep
+};
+
+/// Waits that take similar times.
+enum class WaitKind : std::uint32_t {
+  operation,
+  room,
+  barrier,
+  collective,
+  exchange,
+  lock,
+  client
+};
+inline constexpr std::uint32_t wait_kinds = 7;
+
+/// What a turn of a wait has come to.
+enum class Turn {
+  again,    ///< look again
+  yielded,  ///< the core was offered to others; look again
+  sleep,    ///< sleep now, if there is still nothing
+};
+
+/// What the waits of a process share. Relaxed, all of it: hints.
+class WaitHistory {
+ public:
+  static constexpr std::uint64_t min_spin_ns = 20'000;
+  static constexpr std::uint64_t max_spin_ns = 200'000;
+  /// A core that was away for so long was taken by others.
+  static constexpr std::uint64_t long_away_ns = 300'000;
+  /// How long others are taken to want it after that.
+  static constexpr std::uint64_t contended_ns = 250'000'000;
+
+  std::uint64_t spin_ns(WaitKind kind) const noexcept {
+    return spin_ns_[index(kind)].load(std::memory_order_relaxed);
+  }
+  /// A wait that has looked for longer than `quick` turns is over: it looked for `spun_ns`, and if
+  /// it slept, it did so for `slept_ns`.
+  void ended(WaitKind kind, std::uint64_t spun_ns, std::uint64_t slept_ns) noexcept {
+    std::atomic<std::uint64_t>& spin = spin_ns_[index(kind)];
+    const std::uint64_t now = spin.load(std::memory_order_relaxed);
+    std::uint64_t next = now;
+    if (slept_ns == 0)
+      next = std::max(now, 4 * spun_ns);
+    else if (slept_ns <= now)
+      next = 2 * now;
+    else if (slept_ns > 4 * now)
+      next = now - now / 4;
+    next = std::clamp(next, min_spin_ns, max_spin_ns);
+    if (next != now) spin.store(next, std::memory_order_relaxed);
+  }
+
+  /// At that tick it was seen that others have had the core.
+  void lost_core(Tick now) noexcept { lost_at_.store(now, std::memory_order_relaxed); }
+  /// When that was; 0: never.
+  Tick lost_at() const noexcept { return lost_at_.load(std::memory_order_relaxed); }
+
+  WaitMode mode() const noexcept { return mode_.load(std::memory_order_relaxed); }
+  void set_mode(WaitMode mode) noexcept { mode_.store(mode, std::memory_order_relaxed); }
+
+ private:
+  static std::uint32_t index(WaitKind kind) noexcept { return static_cast<std::uint32_t>(kind); }
+
+  std::atomic<std::uint64_t> spin_ns_[wait_kinds] = {
+      max_spin_ns, max_spin_ns, max_spin_ns, max_spin_ns, max_spin_ns, max_spin_ns, max_spin_ns};
+  std::atomic<Tick> lost_at_{0};
+  std::atomic<WaitMode> mode_{WaitMode::automatic};
+};
+
+/// What a wait does with its turns outside of tests.
+struct PatienceActions {
+  static inline constinit WaitHistory the_history{};
+  static WaitHistory& history() noexcept { return the_history; }
+  static void pause() noexcept { spin_pause(); }
+  static void yield() noexcept { os::yield(); }
+  /// Several times cheaper than `ticks_to_ns`: a wait reads the clock whenever it offers its core.
+  static Tick now() noexcept { return ticks(); }
+  static std::uint64_t to_ns(Tick interval) noexcept {
+    return static_cast<std::uint64_t>(static_cast<double>(interval) *
+                                      ns_per_tick.load(std::memory_order_relaxed));
+  }
+  /// About as usual, until it is measured (core/waiting.cc).
+  static inline constinit std::atomic<double> ns_per_tick{0.4};
+};
+
+/// Whether others have had the core lately.
+template <class Actions>
+bool contended(Tick now) noexcept {
+  const Tick lost = Actions::history().lost_at();
+  return lost != 0 && Actions::to_ns(now - lost) < WaitHistory::contended_ns;
+}
+
+/// The state of one wait, used by one thread.
+template <class Actions>
+class BasicPatience {
+ public:
+  constexpr explicit BasicPatience(WaitKind kind) noexcept : kind_(kind) {}
+  BasicPatience(const BasicPatience&) = delete;
+  BasicPatience& operator=(const BasicPatience&) = delete;
+
+  /// Something has come, or the wait is over: the next turns are as the first ones.
+  void progressed() noexcept {
+    if (begun_ != 0) [[unlikely]]
+      end();
+    quick_turns_ = turns_ = 0;
+  }
+
+  /// One turn in which nothing has come. `may_sleep`: something would wake this thread. `here`:
+  /// what is waited for may need this thread's core.
+  Turn next(bool may_sleep, bool here) noexcept {
+    if (is_quick(quick_turns_)) [[likely]] {
+      ++quick_turns_;
+      return Turn::again;
+    }
+    return next_slow(may_sleep, here);
+  }
+  /// The two parts of `next`, for a caller that counts the quick turns itself, in a register: what
+  /// a loop stores waits behind the store that the other core waits for.
+  static bool is_quick(std::uint32_t turns) noexcept { return !oversubscribed() && turns < quick; }
+  [[gnu::noinline]] Turn next_slow(bool may_sleep, bool here) noexcept;
+
+  /// How long it may sleep: a millisecond at least, and no longer than the wait has lasted, so that
+  /// a wake-up that is missed at worst doubles the wait.
+  std::uint64_t nap_ns() const noexcept {
+    return std::clamp<std::uint64_t>(lasted_ns(), 1'000'000, 16'000'000);
+  }
+  /// How long a wait may sleep that may be for something which rings no bell.
+  std::uint64_t client_nap_ns() const noexcept {
+    return std::clamp<std::uint64_t>(lasted_ns() / 32, 50'000, 1'000'000);
+  }
+  /// After it has slept for so long.
+  void slept(std::uint64_t nanoseconds) noexcept {
+    slept_ns_ += std::max<std::uint64_t>(nanoseconds, 1);
+  }
+
+ private:
+  /// About 10 us, and as many pauses take some 200.
+  static constexpr std::uint32_t quick = 1024;
+  static constexpr std::uint32_t pauses = 4096;
+  /// The clock is read once in so many pauses.
+  static constexpr std::uint32_t per_look = 64;
+  static constexpr std::uint32_t between_yields = 256;
+  /// With more ranks than cores: pauses before the first offer of the core, if what is waited for
+  /// may need it; else a few microseconds, as others' turns on their cores take, or they have moved
+  /// to this one.
+  static constexpr std::uint32_t pauses_here = 2;
+  static constexpr std::uint32_t pauses_elsewhere = 256;
+  static constexpr std::uint32_t between_elsewhere = 32;
+
+  std::uint64_t lasted_ns() const noexcept { return Actions::to_ns(Actions::now() - begun_); }
+
+  std::uint64_t limit_ns(WaitMode mode) const noexcept {
+    const std::uint64_t usual = Actions::history().spin_ns(kind_);
+    return mode == WaitMode::spin_block || contended<Actions>(seen_)
+               ? std::min(usual, WaitHistory::min_spin_ns)
+               : usual;
+  }
+
+  [[gnu::noinline]] void end() noexcept {
+    // As of the last turn, without another look at the clock.
+    const std::uint64_t lasted = Actions::to_ns(seen_ - begun_);
+    Actions::history().ended(kind_, lasted - std::min(lasted, slept_before_ns_), slept_ns_);
+    begun_ = seen_ = 0;
+    slept_ns_ = slept_before_ns_ = 0;
+  }
+
+  const WaitKind kind_;
+  std::uint32_t quick_turns_ = 0;
+  std::uint32_t turns_ = 0;  ///< behind them
+  Tick begun_ = 0;           ///< when the clock was first read; 0: it was not
+  Tick seen_ = 0;            ///< and last
+  std::uint64_t slept_ns_ = 0;
+  std::uint64_t slept_before_ns_ = 0;  ///< of that, at the time `seen_`
+};
+
+template <class Actions>
+Turn BasicPatience<Actions>::next_slow(bool may_sleep, bool here) noexcept {
+  WaitHistory& history = Actions::history();
+  const bool crowded = oversubscribed();
+  const WaitMode mode = history.mode();
+  const bool blocks = mode == WaitMode::block;
+  const std::uint32_t turn = turns_++;
+  const std::uint32_t first = blocks     ? 0
+                              : !crowded ? pauses
+                              : here     ? pauses_here
+                                         : pauses_elsewhere;
+  const std::uint32_t between = blocks || (crowded && here) ? 1
+                                : crowded                   ? between_elsewhere
+                                                            : between_yields;
+  const bool offers = turn >= first && (turn - first) % between == 0;
+  const bool sleeps = may_sleep && mode != WaitMode::spin;
+  if (begun_ == 0) begun_ = seen_ = Actions::now();
+  if (!offers && turn % per_look != 0) {
+    Actions::pause();
+    return Turn::again;
+  }
+  // As of the last turn: what came while others had the core has been looked for since.
+  if (sleeps && (blocks || Actions::to_ns(seen_ - begun_) >= limit_ns(mode))) return Turn::sleep;
+  const bool yields = offers && (crowded || mode != WaitMode::spin);
+  if (yields)
+    Actions::yield();
+  else
+    Actions::pause();
+  const Tick now = Actions::now();
+  if (Actions::to_ns(now - seen_) > WaitHistory::long_away_ns + slept_ns_ - slept_before_ns_)
+    history.lost_core(now);
+  seen_ = now;
+  slept_before_ns_ = slept_ns_;
+  return yields ? Turn::yielded : Turn::again;
+}
+
+using Patience = BasicPatience<PatienceActions>;
+
+/// A client's own loop of polls, seen from its polls that find nothing. It may wait for something
+/// that rings no bell, and may do other work between its polls: only where others want the core,
+/// and a loop does nothing but poll, does it sleep, for a few tens of microseconds.
+template <class Actions>
+class BasicPollPatience {
+ public:
+  constexpr BasicPollPatience() = default;
+
+  /// A poll has found something.
+  void reset() noexcept { turns_ = 0; }
+
+  /// One that has found nothing.
+  Turn next(bool may_sleep) noexcept {
+    if (++turns_ % per_look != 0) [[likely]]
+      return Turn::again;
+    return look(may_sleep);
+  }
+  /// After a sleep.
+  void slept() noexcept { seen_ = Actions::now(); }
+
+ private:
+  static constexpr std::uint32_t per_look = 64;
+  /// About a microsecond of nothing but polls; some ten where there is a core for each rank, but
+  /// perhaps not for each of its threads.
+  static constexpr std::uint32_t between_crowded = 64;
+  static constexpr std::uint32_t between_yields = 1024;
+  /// A loop whose turns take longer does something else, too.
+  static constexpr std::uint64_t poll_ns = 2'000;
+  static constexpr std::uint64_t crowded_spin_ns = 50'000;
+
+  [[gnu::noinline]] Turn look(bool may_sleep) noexcept {
+    WaitHistory& history = Actions::history();
+    const WaitMode mode = history.mode();
+    const Tick now = Actions::now();
+    if (turns_ == per_look || Actions::to_ns(now - seen_) > per_look * poll_ns) begun_ = now;
+    seen_ = now;
+    const bool crowded = oversubscribed();
+    const bool wanted = crowded || mode == WaitMode::block || mode == WaitMode::spin_block ||
+                        contended<Actions>(now);
+    if (may_sleep && wanted && mode != WaitMode::spin &&
+        Actions::to_ns(now - begun_) >= crowded_spin_ns)
+      return Turn::sleep;
+    if (turns_ % (crowded ? between_crowded : between_yields) != 0) return Turn::again;
+    if (mode == WaitMode::spin && !crowded) return Turn::again;
+    Actions::yield();
+    seen_ = Actions::now();
+    if (Actions::to_ns(seen_ - now) > WaitHistory::long_away_ns) history.lost_core(seen_);
+    return Turn::yielded;
+  }
+
+  std::uint32_t turns_ = 0;
+  Tick begun_ = 0;  ///< since when it does nothing but poll
+  Tick seen_ = 0;   ///< when the clock was read last
+};
+
+using PollPatience = BasicPollPatience<PatienceActions>;
+
+}  // namespace gex

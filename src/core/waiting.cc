@@ -1,0 +1,98 @@
+#include "core/waiting.h"
+
+#include <algorithm>
+
+#include "base/clock.h"
+#include "base/patience.h"
+#include "core/thread.h"
+
+namespace gex {
+
+namespace {
+
+void set_no_marks() noexcept {
+}
+
+constinit shm::SleeperCount no_sleepers{};
+/// At start-up, by both clocks.
+std::uint64_t start_ns = 0;
+Tick start_tick = 0;
+
+/// Measures the ticks of waits by the time since start-up, once that is long enough: `ticks_to_ns`
+/// would wait for that.
+void measure_ticks() noexcept {
+  constexpr std::uint64_t enough_ns = 1'000'000;
+  static std::atomic<bool> is_measured{false};
+  if (is_measured.load(std::memory_order_relaxed)) return;
+  const std::uint64_t passed = now_ns() - start_ns;
+  if (passed < enough_ns) return;
+  PatienceActions::ns_per_tick.store(
+      static_cast<double>(passed) / static_cast<double>(ticks() - start_tick),
+      std::memory_order_relaxed);
+  is_measured.store(true, std::memory_order_relaxed);
+}
+
+void (*the_set_marks)() noexcept = set_no_marks;
+
+}  // namespace
+
+namespace detail {
+
+constinit Waiting waiting{&no_sleepers};
+constinit thread_local bool last_look __attribute__((tls_model("initial-exec"))) = false;
+
+void ring_all_neighbors() noexcept {
+  const shm::Neighborhood& neighborhood = process().neighborhood;
+  for (std::uint32_t member = 0; member < neighborhood.size(); ++member)
+    if (member != neighborhood.local_index()) neighborhood.waiters_bell(member).ring();
+}
+
+}  // namespace detail
+
+void set_up_waiting() noexcept {
+  start_ns = now_ns();
+  start_tick = ticks();
+  const Process& self = process();
+  const shm::Neighborhood& neighborhood = self.neighborhood;
+  detail::Waiting& waiting = detail::waiting;
+  if (neighborhood.size() > 1) waiting.sleepers = &neighborhood.sleepers();
+  // For ever: other threads' fences do not include this process.
+  if (!os::has_shared_fence()) waiting.sleepers->begin();
+  if (self.threaded) waiting.own = &neighborhood.waiters_bell(neighborhood.local_index());
+  // Nothing wakes a thread for a message of the network.
+  waiting.can_sleep = self.conduit == nullptr || neighborhood.size() == self.job->size();
+}
+
+void register_marks(void (*set_marks)() noexcept) noexcept {
+  the_set_marks = set_marks;
+}
+
+std::uint64_t sleep_until_rung(std::uint64_t limit_ns, bool (*look)(void* context),
+                               void* context) noexcept {
+  const Process& self = process();
+  const shm::Neighborhood& neighborhood = self.neighborhood;
+  shm::SleeperCount& sleepers = neighborhood.sleepers();
+  std::atomic<std::uint32_t>& shown = this_thread().status.sleeps_in_library;
+  bool found = false;
+  Tick begin = 0;
+  sleepers.begin();
+  neighborhood.waiters_bell(neighborhood.local_index())
+      .sleep(
+          limit_ns,
+          [&]() noexcept {
+            detail::last_look = true;
+            found = look(context);
+            detail::last_look = false;
+            begin = ticks();
+            // Relaxed: shown to the guardian.
+            shown.store(found ? 0 : 1, std::memory_order_relaxed);
+            return found;
+          },
+          self.threaded ? shm::Sleepers::many : shm::Sleepers::one, the_set_marks);
+  shown.store(0, std::memory_order_relaxed);
+  sleepers.end();
+  measure_ticks();
+  return found ? 0 : std::max<std::uint64_t>(PatienceActions::to_ns(ticks() - begin), 1);
+}
+
+}  // namespace gex
