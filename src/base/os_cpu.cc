@@ -1,6 +1,8 @@
 #include "base/os_cpu.h"
 
 #include <sched.h>
+#include <sys/syscall.h>
+#include <time.h>
 #include <unistd.h>
 #include <algorithm>
 #include <cerrno>
@@ -158,6 +160,14 @@ int pin_to_core(std::uint32_t core) noexcept {
 
 std::uint32_t current_core() noexcept {
   return static_cast<std::uint32_t>(sched_getcpu());
+}
+
+void nap(std::uint64_t nanoseconds) noexcept {
+  constexpr std::uint64_t second = 1'000'000'000;
+  const timespec time{static_cast<time_t>(nanoseconds / second),
+                      static_cast<long>(nanoseconds % second)};
+  // The C library's function is a cancellation point.
+  syscall(SYS_nanosleep, &time, nullptr);
 }
 
 void yield() noexcept {

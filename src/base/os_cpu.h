@@ -65,4 +65,7 @@ std::uint32_t current_core() noexcept;
 /// one: at once when there is no other.
 void yield() noexcept;
 
+/// Sleeps for so long, or until a signal. Not a cancellation point.
+void nap(std::uint64_t nanoseconds) noexcept;
+
 }  // namespace gex::os

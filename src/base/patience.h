@@ -12,9 +12,9 @@
 // With a core for each rank a wait looks again without a pause at first (`quick` turns, in which no
 // clock is read), then with pauses, then sleeps. The time until then follows what waits of its kind
 // have taken lately in this process: up to `max_spin_ns`, and less where they have long been
-// longer, down to `min_spin_ns`, which is about what a wake-up costs. That is also the limit while
-// other programs are seen to take the core, because a thread that has polled its share of the core
-// away is scheduled last when its message comes, and one that sleeps first.
+// longer, down to `min_spin_ns`. While other programs are seen to take the core it is
+// `contended_spin_ns`, because a thread that has polled its share of the core away is scheduled
+// last when its message comes, and one that sleeps first.
 //
 // With more ranks than cores the rank that is waited for may need this core: it is offered to it,
 // which takes a microsecond, for as long as without. Where offers take long other programs get the
@@ -68,6 +68,12 @@ class WaitHistory {
   static constexpr std::uint64_t long_away_ns = 300'000;
   /// How long others are taken to want it after that.
   static constexpr std::uint64_t contended_ns = 250'000'000;
+  /// For how long a wait spins meanwhile: less than a sleep and its end cost. A thread that does
+  /// not spin its time slice away gets the core at once when it is woken.
+  static constexpr std::uint64_t contended_spin_ns = 2'000;
+  /// Turns without a pause: about 10 us, and less than one while others want the core.
+  static constexpr std::uint32_t quick = 1024;
+  static constexpr std::uint32_t few_quick = 64;
 
   std::uint64_t spin_ns(WaitKind kind) const noexcept {
     return spin_ns_[index(kind)].load(std::memory_order_relaxed);
@@ -89,7 +95,18 @@ class WaitHistory {
   }
 
   /// At that tick it was seen that others have had the core.
-  void lost_core(Tick now) noexcept { lost_at_.store(now, std::memory_order_relaxed); }
+  void lost_core(Tick now) noexcept {
+    lost_at_.store(now, std::memory_order_relaxed);
+    quick_limit_.store(few_quick, std::memory_order_relaxed);
+  }
+  /// That is long ago.
+  void has_core() noexcept {
+    if (quick_limit() != quick) quick_limit_.store(quick, std::memory_order_relaxed);
+  }
+  /// How many turns of a wait are quick.
+  std::uint32_t quick_limit() const noexcept {
+    return quick_limit_.load(std::memory_order_relaxed);
+  }
   /// When that was; 0: never.
   Tick lost_at() const noexcept { return lost_at_.load(std::memory_order_relaxed); }
 
@@ -102,6 +119,7 @@ class WaitHistory {
   std::atomic<std::uint64_t> spin_ns_[wait_kinds] = {
       max_spin_ns, max_spin_ns, max_spin_ns, max_spin_ns, max_spin_ns, max_spin_ns, max_spin_ns};
   std::atomic<Tick> lost_at_{0};
+  std::atomic<std::uint32_t> quick_limit_{quick};
   std::atomic<WaitMode> mode_{WaitMode::automatic};
 };
 
@@ -154,7 +172,9 @@ class BasicPatience {
   }
   /// The two parts of `next`, for a caller that counts the quick turns itself, in a register: what
   /// a loop stores waits behind the store that the other core waits for.
-  static bool is_quick(std::uint32_t turns) noexcept { return !oversubscribed() && turns < quick; }
+  static bool is_quick(std::uint32_t turns) noexcept {
+    return !oversubscribed() && turns < Actions::history().quick_limit();
+  }
   [[gnu::noinline]] Turn next_slow(bool may_sleep, bool here) noexcept;
 
   /// How long it may sleep: a millisecond at least, and no longer than the wait has lasted, so that
@@ -172,8 +192,7 @@ class BasicPatience {
   }
 
  private:
-  /// About 10 us, and as many pauses take some 200.
-  static constexpr std::uint32_t quick = 1024;
+  /// They take some 200 us.
   static constexpr std::uint32_t pauses = 4096;
   /// The clock is read once in so many pauses.
   static constexpr std::uint32_t per_look = 64;
@@ -187,11 +206,10 @@ class BasicPatience {
 
   std::uint64_t lasted_ns() const noexcept { return Actions::to_ns(Actions::now() - begun_); }
 
-  std::uint64_t limit_ns(WaitMode mode) const noexcept {
+  std::uint64_t limit_ns(WaitMode mode, bool is_contended) const noexcept {
+    if (is_contended) return WaitHistory::contended_spin_ns;
     const std::uint64_t usual = Actions::history().spin_ns(kind_);
-    return mode == WaitMode::spin_block || contended<Actions>(seen_)
-               ? std::min(usual, WaitHistory::min_spin_ns)
-               : usual;
+    return mode == WaitMode::spin_block ? std::min(usual, WaitHistory::min_spin_ns) : usual;
   }
 
   [[gnu::noinline]] void end() noexcept {
@@ -233,8 +251,12 @@ Turn BasicPatience<Actions>::next_slow(bool may_sleep, bool here) noexcept {
     return Turn::again;
   }
   // As of the last turn: what came while others had the core has been looked for since.
-  if (sleeps && (blocks || Actions::to_ns(seen_ - begun_) >= limit_ns(mode))) return Turn::sleep;
-  const bool yields = offers && (crowded || mode != WaitMode::spin);
+  const bool is_contended = contended<Actions>(seen_);
+  if (sleeps && (blocks || Actions::to_ns(seen_ - begun_) >= limit_ns(mode, is_contended)))
+    return Turn::sleep;
+  if (!is_contended) history.has_core();
+  // Where other programs want the core a yield may lose a time slice, and a sleep does not.
+  const bool yields = offers && (crowded || mode != WaitMode::spin) && !(is_contended && sleeps);
   if (yields)
     Actions::yield();
   else

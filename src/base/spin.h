@@ -58,32 +58,47 @@ inline bool oversubscribed() noexcept {
 struct WaitActions {
   static void pause() noexcept { spin_pause(); }
   static void yield() noexcept { os::yield(); }
+  static void nap(std::uint64_t nanoseconds) noexcept { os::nap(nanoseconds); }
 };
 
-/// The state of one wait: a counter. Cheap to make; one per wait, used by one thread.
+/// The state of one wait: counters. Cheap to make; one per wait, used by one thread.
 template <class Actions>
 class BasicWaiter {
  public:
   constexpr BasicWaiter() = default;
 
-  /// One turn: a pause, or a yield of the core when this wait has lasted. Orders no memory. True if
-  /// the core was given up.
+  /// One turn: a pause; a yield of the core when this wait has lasted; and after some of those a
+  /// nap, because the holder of a lock may have lost its core to another program, and a yield here
+  /// gives it none. Orders no memory. True if the core was given up.
   bool wait() noexcept { return turn(oversubscribed() ? detail::crowded : detail::roomy); }
   /// Something arrived: the next turns spin again.
-  void reset() noexcept { turns_ = 0; }
+  void reset() noexcept { turns_ = yields_ = 0; }
 
  private:
+  /// They take some 100 us, or as many time slices of others.
+  static constexpr std::uint32_t yields_before_nap = 64;
+  /// Each nap is twice as long as the one before, so that it at most doubles the wait.
+  static constexpr std::uint64_t min_nap_ns = 50'000;
+  static constexpr std::uint32_t max_doublings = 4;
+
   bool turn(const detail::SpinLimits& limits) noexcept {
     if (turns_ < limits.first) [[likely]] {
       if (++turns_ > limits.bare) Actions::pause();
       return false;
     }
     turns_ = limits.first - limits.between;
-    Actions::yield();
+    if (yields_ < yields_before_nap) {
+      Actions::yield();
+      ++yields_;
+    } else {
+      Actions::nap(min_nap_ns << (yields_ - yields_before_nap));
+      if (yields_ < yields_before_nap + max_doublings) ++yields_;
+    }
     return true;
   }
 
   std::uint32_t turns_ = 0;
+  std::uint32_t yields_ = 0;
 };
 
 using Waiter = BasicWaiter<WaitActions>;

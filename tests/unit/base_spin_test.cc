@@ -14,16 +14,21 @@
 namespace gex {
 namespace {
 
-static_assert(sizeof(Waiter) <= 4, "a waiter is one counter");
+static_assert(sizeof(Waiter) <= 8, "a waiter is two counters");
 static_assert(sizeof(CacheAligned<char>) == cache_line &&
               alignof(CacheAligned<char>) == cache_line);
 static_assert(round_up_to_line(0) == 0 && round_up_to_line(1) == 64 && round_up_to_line(64) == 64);
 
-/// Writes down what a waiter does: 'p' for a pause, 'y' for a yield.
+/// Writes down what a waiter does: 'p' for a pause, 'y' for a yield, 'n' for a nap.
 struct Recorder {
   static inline std::string done;
   static void pause() noexcept { done += 'p'; }
   static void yield() noexcept { done += 'y'; }
+  static void nap(std::uint64_t nanoseconds) noexcept {
+    done += 'n';
+    napped_ns += nanoseconds;
+  }
+  static inline std::uint64_t napped_ns = 0;
 };
 
 class Waiting : public testing::Test {
@@ -51,6 +56,20 @@ TEST_F(Waiting, WithACoreForEachRankLooksAgainAtOnceThenSpinsLongAndYieldsRarely
   wait(4096 + 1 + 256 + 1);
   const std::string expected = std::string(4096, 'p') + "y" + std::string(256, 'p') + "y";
   EXPECT_TRUE(Recorder::done == expected);
+}
+
+TEST_F(Waiting, NapsOnceYieldsHaveNotHelped) {
+  set_oversubscribed(true);
+  wait(2 + 64);
+  Recorder::done.clear();
+  Recorder::napped_ns = 0;
+  wait(7);
+  EXPECT_EQ(Recorder::done, "nnnnnnn");
+  EXPECT_EQ(Recorder::napped_ns, (50 + 100 + 200 + 400 + 800 + 800 + 800) * 1000U);
+  waiter.reset();
+  Recorder::done.clear();
+  wait(3);
+  EXPECT_EQ(Recorder::done, "ppy");
 }
 
 TEST_F(Waiting, ResetSpinsAnew) {
