@@ -18,6 +18,7 @@
 
 #include "../output.h"
 #include "bare.h"
+#include "busy.h"
 #include "catalogue.h"
 #include "child.h"
 #include "measure.h"
@@ -48,7 +49,9 @@ Measures the limits of this machine, and libgex against them; docs/gexperf.md ex
 ranks are bound to two processors. A run counts only if the machine was quiet.
 
 WHAT is limits, put, get, atomic, vis, am, barrier, coll, poll, emu, ofi, udp, ucx, mpi, launch,
-scale, threads, cores, or the name of a row; all but scale, threads and cores if none is named.
+scale, threads, cores, or the name of a row; all but scale, threads and cores if none is named. Or
+busy, alone or with smp, udp, ofi, ucx, mpi, emu: operations over that network (smp) beside other
+programs that gexperf starts, as multiples of what they take without them.
 
       --json         print an array of objects instead of a table
       --list         print the rows and the cores that they need, and measure nothing
@@ -157,7 +160,10 @@ int run_command_line(int argc, char** argv) {
   std::string hosts;
   CLI::App app("", "gexperf");
   app.set_version_flag("--version", "gexperf (libgex) " GEX_LIBRARY_VERSION);
-  app.add_option("WHAT", options.groups)->check(check_word);
+  app.add_option("WHAT", options.groups)->check([](const std::string& word) {
+    // `busy` takes the names of networks beside it, which are not all groups.
+    return word == busy_word || word == "smp" ? "" : check_word(word);
+  });
   app.add_flag("--json", options.json);
   app.add_flag("--list", options.list);
   app.add_flag("--hardware-threads", options.hardware_threads);
@@ -181,6 +187,11 @@ int run_command_line(int argc, char** argv) {
   } catch (const CLI::ParseError& error) {
     return complain(first_line(error.what()) + " (gexperf --help)", usage_error);
   }
+  const bool is_busy = std::ranges::find(options.groups, busy_word) != options.groups.end();
+  const std::string wrong = is_busy ? check_busy_words(options.groups) : "";
+  if (!wrong.empty()) return complain(wrong + " (gexperf --help)", usage_error);
+  if (!is_busy && std::ranges::find(options.groups, "smp") != options.groups.end())
+    return complain("smp is measured by 'busy' only (gexperf --help)", usage_error);
   plan.hosts = two_hosts(hosts);
 
   // The workers take theirs from the environment.
@@ -190,6 +201,10 @@ int run_command_line(int argc, char** argv) {
   std::string missing;
   if (!find_programs(plan, missing)) return complain("'" + missing + "' is missing", 1);
   find_processors(plan, options.hardware_threads);
+  if (is_busy) {
+    pass_on_interrupts();
+    return measure_busy(plan, options.groups, options.json);
+  }
   if (options.list) return print(list_rows(plan, select_rows(options.groups), options.json));
   if (plan.processors.size() < 2) {
     return complain("needs two processors, and may use " + std::to_string(plan.processors.size()),

@@ -11,6 +11,9 @@
 //                                       the subject alone
 //   gexperf-seq limit NAME ROUNDS [OPTION...]
 //                                       the limit alone
+//   gexperf-seq busy NAME MILLISECONDS [apart]
+//                                       prints what an operation took on average; apart: the ranks
+//                                       share no memory
 //   gexperf-seq attach                  prints when the attach has ended, and the memory of the
 //                                       rank: "attached", nanoseconds of the monotonic clock, KiB
 
@@ -26,6 +29,7 @@
 #include <utility>
 #include <vector>
 
+#include "busy.h"
 #include "cores.h"
 #include "machine_limits.h"
 #include "measurements.h"
@@ -163,7 +167,9 @@ int main(int argc, char** argv) {
   const std::string_view name = measures ? argv[2] : "";
   const bool over_network = is_over_network(name);
   const bool over_emu = is_over_emu(name);
-  if (over_network) leave_neighborhood(over_emu ? argv[first_option] : nullptr);
+  const bool is_busy = what == "busy" && (argc == 4 || argc == 5);
+  const bool is_apart = is_busy && argc == 5;
+  if (over_network || is_apart) leave_neighborhood(over_emu ? argv[first_option] : nullptr);
   Job job(&argc, &argv);
   register_handlers(job);
   register_network_handlers(job);
@@ -173,9 +179,11 @@ int main(int argc, char** argv) {
   job.attach(what == "attach"         ? GASNET_PAGESIZE
              : measurement != nullptr ? measurement->segment
                                       : segment_bytes,
-             !over_network);
+             !over_network && !is_apart);
   if (what == "attach" && argc == 2) {
     print_attached(job);
+  } else if (is_busy) {
+    repeat_for(job, argv[2], std::strtod(argv[3], nullptr));
   } else if (measures) {
     measure(job, name, static_cast<unsigned>(std::strtoul(argv[3], nullptr, 10)), *wanted,
             {argv + first_option, argv + (over_emu ? first_option : argc)},

@@ -1,5 +1,6 @@
 #include "network.h"
 
+#include <gasnet_ratomic.h>
 #include <time.h>
 
 #include <atomic>
@@ -76,6 +77,23 @@ Repeated get_latency(const Job& job) {
     for (std::uint64_t i = 0; i < repetitions; ++i)
       gex_RMA_GetBlocking(job.team(), &word, 1, job.segment_at_owner(1), sizeof word, 0);
     keep(word);
+  });
+}
+
+Repeated barriers(const Job& job) {
+  return [&job](std::uint64_t repetitions) {
+    for (std::uint64_t i = 0; i < repetitions; ++i) job.barrier();
+  };
+}
+
+Repeated fetch_add_latency(const Job& job) {
+  gex_AD_t made = GEX_AD_INVALID;
+  gex_AD_Create(&made, job.team(), GEX_DT_U64, GEX_OP_FADD, 0);
+  return by_root(job, [&job, made](std::uint64_t repetitions) {
+    std::uint64_t old = 0;
+    for (std::uint64_t i = 0; i < repetitions; ++i)
+      gex_Event_Wait(gex_AD_OpNB_U64(made, &old, 1, job.segment_at_owner(1), GEX_OP_FADD, 1, 0, 0));
+    keep(old);
   });
 }
 
@@ -160,6 +178,8 @@ struct OverNetwork {
 constexpr std::size_t part = 65536;
 constexpr std::size_t large_part = 1048576;
 constexpr OverNetwork measurements[] = {
+    {"barrier", barriers},
+    {"fadd.8", fetch_add_latency},
     {"put.8", put_latency},
     {"get.8", get_latency},
     {"am.short.rtt", round_trip},
@@ -185,6 +205,12 @@ bool is_over_emu(std::string_view measurement) {
 void leave_neighborhood(const char* model) {
   if (model != nullptr) setenv("GEX_EMU", model, 1);
   setenv("GASNET_SUPERNODE_MAXSIZE", "1", 1);
+}
+
+Repeated operation_of(const Job& job, std::string_view name) {
+  for (const OverNetwork& one : measurements)
+    if (one.name == name) return one.subject(job);
+  return {};
 }
 
 bool measure_network(const Job& job, std::string_view measurement, unsigned rounds,

@@ -8,8 +8,12 @@
 
 #include "../emu_limit.h"
 #include "job.h"
+#include "sampling.h"
 
 namespace gexperf {
+
+/// An operation of two ranks by its name, over whatever carries it; empty: there is none.
+Repeated operation_of(const Job& job, std::string_view name);
 
 /// Whether a measurement is one of these, for which `leave_neighborhood` is called before the job
 /// is joined.

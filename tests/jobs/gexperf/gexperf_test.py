@@ -276,8 +276,32 @@ def test_left_out(gexperf):
            if group not in ("scale", "threads", "cores")], "--list names other rows than are usual")
 
 
+def test_busy(gexperf):
+    done = run(gexperf, "busy", "udp", "smp", "--json", "--rounds", "1", "--runs", "1")
+    check(done.returncode == 0, f"exit status {done.returncode}: {done.stderr}")
+    found = json.loads(done.stdout)
+    loads = ["quiet", "1 process", "4 processes", "24 processes", "mixed"]
+    if "quota of 1' was left out" not in done.stderr:
+        loads.append("quota of 1")
+    bare = [f"bare.{wait}" for wait in ("spin", "socket", "futex")]
+    operations = [f"{network}.{operation}" for network in ("smp", "udp")
+                  for operation in ("barrier", "am.short.rtt", "put.8", "fadd.8")]
+    expected = [(name, load) for load in loads
+                for name in ([] if load == "quota of 1" else bare) + operations]
+    check([(one["name"], one["beside"]) for one in found] == expected, "other figures than expected")
+    for one in found:
+        check(one["ns"] > 0 and one["of_quiet"] > 0, f"no figure: {one}")
+        check(one["beside"] != "quiet" or one["of_quiet"] == 1, f"not itself: {one}")
+        compared = one["name"] in operations and one["beside"] != "quota of 1"
+        compared = compared and one["name"] not in ("smp.put.8", "smp.fadd.8")
+        check((one["of_bare"] is not None) == compared and (one["bare"] is not None) == compared,
+              f"compared or not: {one}")
+
+
 def test_usage(gexperf):
     tail = r" \(gexperf --help\)"
+    refused(2, "gexperf: 'put' is no network .*: smp, udp, .*" + tail, gexperf, "busy", "put")
+    refused(2, "gexperf: smp is measured by 'busy' only" + tail, gexperf, "smp")
     refused(2, "gexperf: --tries: .* 0 not in range .*" + tail, gexperf, "--tries", "0")
     refused(2, "gexperf: WHAT: bandwidth not in .*" + tail, gexperf, "bandwidth")
     refused(2, "gexperf: --rounds: .* 0 not in range 1 to .*" + tail, gexperf, "--rounds", "0")
@@ -295,7 +319,7 @@ def test_usage(gexperf):
     done = run(gexperf, "--help")
     check(done.returncode == 0, "no help")
     for option in ("--json", "--list", "--rounds", "--runs", "--tries", "--hardware-threads",
-                   "--oversubscribe", "--model", "--hosts", "--rsh", *NAMES):
+                   "--oversubscribe", "--model", "--hosts", "--rsh", "busy", *NAMES):
         check(option in done.stdout, f"--help does not say {option}")
     done = run(gexperf, "--version")
     check(done.returncode == 0 and re.fullmatch(r"gexperf \(libgex\) [0-9.]+\n", done.stdout),

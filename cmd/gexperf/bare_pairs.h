@@ -1,0 +1,21 @@
+#pragma once
+// Two bare processes that wait for one another, in the three ways there are: what `gexperf busy`
+// compares waiting with.
+
+#include <string>
+
+namespace gexperf {
+
+enum class BareWait {
+  spin,    ///< by reading a word until it changes
+  socket,  ///< in the kernel, for a datagram over the loopback
+  futex,   ///< in the kernel, for a word of shared memory
+};
+inline constexpr BareWait bare_waits[] = {BareWait::spin, BareWait::socket, BareWait::futex};
+const char* name_of(BareWait wait);
+
+/// The nanoseconds of a round trip between two processes, on average over so many milliseconds; 0
+/// with `trouble` on failure.
+double bare_round_trip(BareWait wait, double milliseconds, std::string& trouble);
+
+}  // namespace gexperf

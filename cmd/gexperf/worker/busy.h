@@ -1,0 +1,14 @@
+#pragma once
+// Operations repeated for a time, whatever one of them takes: what `gexperf busy` asks of a rank.
+
+#include <string_view>
+
+#include "job.h"
+
+namespace gexperf {
+
+/// Repeats the operation of that name for about so many milliseconds, and has rank 0 print what one
+/// took on average: "mean", nanoseconds. Collective, of two ranks.
+void repeat_for(const Job& job, std::string_view name, double milliseconds);
+
+}  // namespace gexperf
