@@ -104,6 +104,7 @@ void OneSided::unregister(Transfer& transfer) {
   if (transfer.piece != nullptr)
     registrar_.cache()->release(*std::exchange(transfer.piece, nullptr));
   transfer.region.reset();
+  transfer.copy.reset();
   registered_.fetch_sub(1, std::memory_order_relaxed);
 }
 
@@ -138,6 +139,19 @@ bool OneSided::register_for(Transfer& transfer, std::uint64_t access, void*& des
   if (transfer.region) {
     descriptor = fi_mr_desc(transfer.region.get());
     return true;
+  }
+  if (!lacks_room && access == FI_WRITE) {
+    // Some providers register no memory that cannot be written, as constants are.
+    transfer.copy.reset(new std::byte[transfer.size]);
+    std::memcpy(transfer.copy.get(), transfer.local, transfer.size);
+    transfer.region =
+        registrar_.add(transfer.copy.get(), transfer.size, access, error, &lacks_room);
+    if (transfer.region) {
+      transfer.local = transfer.copy.get();
+      descriptor = fi_mr_desc(transfer.region.get());
+      return true;
+    }
+    transfer.copy.reset();
   }
   const bool still_alone = registered_.fetch_sub(1, std::memory_order_relaxed) == 1;
   if (!lacks_room || (alone && still_alone))

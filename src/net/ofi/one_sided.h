@@ -50,11 +50,12 @@ struct Transfer : OperationContext {
   std::byte* local;  ///< of an atomic operation: where the former value goes, or null
   std::size_t size;
   void* done;
-  void* local_done;                 ///< null: none, or completed already
-  SendBuffer* bounce;               ///< through which it goes, or null
-  RegistrationCache::Piece* piece;  ///< of registered memory that it holds, or null
-  Region region;                    ///< registered for it alone, or null
-  Transfer* next = nullptr;         ///< of those that wait for the same read
+  void* local_done;                   ///< null: none, or completed already
+  SendBuffer* bounce;                 ///< through which it goes, or null
+  RegistrationCache::Piece* piece;    ///< of registered memory that it holds, or null
+  Region region;                      ///< registered for it alone, or null
+  std::unique_ptr<std::byte[]> copy;  ///< of a source that cannot be registered, or null
+  Transfer* next = nullptr;           ///< of those that wait for the same read
   AtomicWords words;  ///< of an atomic operation; in `bounce` if that must be registered
 };
 

@@ -456,6 +456,18 @@ TEST(SourceBuffer, MayBeUnmappedAndMappedAnewOnceItIsOurs) {
   expect_reused_sources_arrived();
 }
 
+TEST(SourceBuffer, MayBeMemoryThatCannotBeWritten) {
+  constexpr std::size_t bytes = 70000;
+  Remapped source(bytes);
+  ASSERT_NE(source.data(), nullptr);
+  fill(source.data(), rank() + 300, bytes);
+  ASSERT_EQ(mprotect(source.data(), bytes, PROT_READ), 0);
+  gex_RMA_PutBlocking(team(), next(), segment_of(next()), source.data(), bytes, 0);
+  barrier();
+  EXPECT_TRUE(holds(own_segment(), previous() + 300, bytes));
+  barrier();
+}
+
 TEST(Rma, TheDestinationOfAGetMayBeMappedAnewForTheNext) {
   constexpr std::size_t bytes = 70000;
   Remapped destination(bytes);
