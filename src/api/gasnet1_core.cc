@@ -123,8 +123,7 @@ void gex_wait_pause_(uint32_t* spins) {
   gex::note_condition_wait(/*first=*/(*spins & given_up) == 0);
   *spins |= given_up;
   if (turn == gex::Turn::sleep)
-    condition_wait.slept(
-        gex::sleep_until_rung(condition_wait.client_nap_ns(), look_once_more, nullptr));
+    gex::sleep_for_wait(condition_wait, condition_wait.client_nap_ns(), look_once_more, nullptr);
   pthread_testcancel();
 }
 

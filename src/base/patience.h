@@ -97,11 +97,12 @@ class WaitHistory {
   /// At that tick it was seen that others have had the core.
   void lost_core(Tick now) noexcept {
     lost_at_.store(now, std::memory_order_relaxed);
-    quick_limit_.store(few_quick, std::memory_order_relaxed);
+    quick_limit_.store(few_quick / poll_cost(), std::memory_order_relaxed);
   }
   /// That is long ago.
   void has_core() noexcept {
-    if (quick_limit() != quick) quick_limit_.store(quick, std::memory_order_relaxed);
+    const std::uint32_t limit = quick / poll_cost();
+    if (quick_limit() != limit) quick_limit_.store(limit, std::memory_order_relaxed);
   }
   /// How many turns of a wait are quick.
   std::uint32_t quick_limit() const noexcept {
@@ -109,6 +110,14 @@ class WaitHistory {
   }
   /// When that was; 0: never.
   Tick lost_at() const noexcept { return lost_at_.load(std::memory_order_relaxed); }
+
+  /// How many polls over shared memory take as long as one of this process, which over a network
+  /// may be a system call. Turns are fewer by that.
+  std::uint32_t poll_cost() const noexcept { return poll_cost_.load(std::memory_order_relaxed); }
+  void set_poll_cost(std::uint32_t cost) noexcept {
+    poll_cost_.store(cost, std::memory_order_relaxed);
+    quick_limit_.store(quick / cost, std::memory_order_relaxed);
+  }
 
   WaitMode mode() const noexcept { return mode_.load(std::memory_order_relaxed); }
   void set_mode(WaitMode mode) noexcept { mode_.store(mode, std::memory_order_relaxed); }
@@ -120,6 +129,7 @@ class WaitHistory {
       max_spin_ns, max_spin_ns, max_spin_ns, max_spin_ns, max_spin_ns, max_spin_ns, max_spin_ns};
   std::atomic<Tick> lost_at_{0};
   std::atomic<std::uint32_t> quick_limit_{quick};
+  std::atomic<std::uint32_t> poll_cost_{1};
   std::atomic<WaitMode> mode_{WaitMode::automatic};
 };
 
@@ -246,7 +256,7 @@ Turn BasicPatience<Actions>::next_slow(bool may_sleep, bool here) noexcept {
   const bool offers = turn >= first && (turn - first) % between == 0;
   const bool sleeps = may_sleep && mode != WaitMode::spin;
   if (begun_ == 0) begun_ = seen_ = Actions::now();
-  if (!offers && turn % per_look != 0) {
+  if (!offers && turn % (per_look / history.poll_cost()) != 0) {
     Actions::pause();
     return Turn::again;
   }

@@ -86,8 +86,14 @@ bool advance_pollers() noexcept {
   return progressed;
 }
 
-void sleep_for_wait(Patience& patience, bool (*look)(void* context), void* context) noexcept {
-  patience.slept(sleep_until_rung(patience.nap_ns(), look, context));
+void sleep_for_wait(Patience& patience, std::uint64_t limit_ns, bool (*look)(void* context),
+                    void* context) noexcept {
+  const std::uint64_t slept_ns = sleep_until_rung(limit_ns, look, context);
+  // Something that it found, or a network that is at work, is followed by more.
+  if (slept_ns != 0)
+    patience.slept(slept_ns);
+  else
+    patience.progressed();
   // Sleepers poll too seldom for it to be seen otherwise (poll_busy).
   const std::uint64_t word = __atomic_load_n(detail::watched.ending, __ATOMIC_RELAXED);
   if (job::JobPage::is_about_an_end(word)) the_absence_watch();

@@ -189,8 +189,10 @@ class LongWait {
   std::uint32_t yields_ = 0;
 };
 
-/// Sleeps for a wait whose turn has come to that, unless `look()` finds something.
-void sleep_for_wait(Patience& patience, bool (*look)(void* context), void* context) noexcept;
+/// Sleeps for a wait whose turn has come to that, for at most so long, unless `look()` finds
+/// something.
+void sleep_for_wait(Patience& patience, std::uint64_t limit_ns, bool (*look)(void* context),
+                    void* context) noexcept;
 
 /// A client's own loop of polls has yielded the core, for the first time or again.
 void note_condition_wait(bool first) noexcept;
@@ -264,7 +266,7 @@ void poll_until(Describe describe, Done done, NeedsCore needs_core,
       } seen{done, false, false};
       long_wait.sleeps(describe);
       sleep_for_wait(
-          patience,
+          patience, patience.nap_ns(),
           [](void* context) noexcept {
             Look& look = *static_cast<Look*>(context);
             look.progressed = poll();

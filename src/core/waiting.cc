@@ -4,6 +4,7 @@
 
 #include "base/clock.h"
 #include "base/patience.h"
+#include "core/network_watch.h"
 #include "core/thread.h"
 
 namespace gex {
@@ -47,6 +48,12 @@ void ring_all_neighbors() noexcept {
     if (member != neighborhood.local_index()) neighborhood.waiters_bell(member).ring();
 }
 
+bool may_nap() noexcept {
+  const WaitHistory& history = PatienceActions::history();
+  if (history.mode() == WaitMode::block) return true;
+  return history.lost_at() != 0 && contended<PatienceActions>(PatienceActions::now());
+}
+
 }  // namespace detail
 
 void set_up_waiting() noexcept {
@@ -59,8 +66,12 @@ void set_up_waiting() noexcept {
   // For ever: other threads' fences do not include this process.
   if (!os::has_shared_fence()) waiting.sleepers->begin();
   if (self.threaded) waiting.own = &neighborhood.waiters_bell(neighborhood.local_index());
-  // Nothing wakes a thread for a message of the network.
-  waiting.can_sleep = self.conduit == nullptr || neighborhood.size() == self.job->size();
+  set_up_network_watch();
+  const NetworkWake wake = network_wake();
+  waiting.naps = wake == NetworkWake::none;
+  // Each poll of such networks is a system call.
+  constexpr std::uint32_t poll_cost = 16;
+  if (wake == NetworkWake::by_descriptors) PatienceActions::history().set_poll_cost(poll_cost);
 }
 
 void register_marks(void (*set_marks)() noexcept) noexcept {
@@ -69,26 +80,34 @@ void register_marks(void (*set_marks)() noexcept) noexcept {
 
 std::uint64_t sleep_until_rung(std::uint64_t limit_ns, bool (*look)(void* context),
                                void* context) noexcept {
+  constexpr std::uint64_t nap_ns = 50'000;
+  if (detail::waiting.naps) limit_ns = std::min(limit_ns, nap_ns);
   const Process& self = process();
   const shm::Neighborhood& neighborhood = self.neighborhood;
   shm::SleeperCount& sleepers = neighborhood.sleepers();
+  shm::Doorbell& bell = neighborhood.waiters_bell(neighborhood.local_index());
   std::atomic<std::uint32_t>& shown = this_thread().status.sleeps_in_library;
   bool found = false;
   Tick begin = 0;
+  NetworkWatch watch;
+  // A network that is at work shows it before the fence, which disturbs other ranks.
+  if (!watch.may_sleep(limit_ns)) return 0;
+  const auto look_last = [&]() noexcept {
+    detail::last_look = true;
+    found = look(context) || !watch.may_sleep(limit_ns);
+    detail::last_look = false;
+    begin = ticks();
+    // Relaxed: shown to the guardian.
+    shown.store(found ? 0 : 1, std::memory_order_relaxed);
+    return found;
+  };
   sleepers.begin();
-  neighborhood.waiters_bell(neighborhood.local_index())
-      .sleep(
-          limit_ns,
-          [&]() noexcept {
-            detail::last_look = true;
-            found = look(context);
-            detail::last_look = false;
-            begin = ticks();
-            // Relaxed: shown to the guardian.
-            shown.store(found ? 0 : 1, std::memory_order_relaxed);
-            return found;
-          },
-          self.threaded ? shm::Sleepers::many : shm::Sleepers::one, the_set_marks);
+  if (watch.is_held())
+    bell.sleep_elsewhere(
+        look_last, [&]() noexcept { watch.sleep(limit_ns); }, the_set_marks);
+  else
+    bell.sleep(limit_ns, look_last, self.threaded ? shm::Sleepers::many : shm::Sleepers::one,
+               the_set_marks);
   shown.store(0, std::memory_order_relaxed);
   sleepers.end();
   measure_ticks();

@@ -13,6 +13,8 @@
 //
 // While no thread sleeps, as where messages come fast, each of these is one load.
 //
+// What comes over a network wakes the thread that has the watch of it (core/network_watch.h).
+//
 // Each sleep has a limit (base/patience.h), so that a rank goes on even if no bell rings for it.
 
 #include <atomic>
@@ -28,10 +30,12 @@ namespace detail {
 struct Waiting {
   shm::SleeperCount* sleepers;   ///< of the neighborhood
   shm::Doorbell* own = nullptr;  ///< null: no other thread waits in this process
-  bool can_sleep = false;
+  bool naps = true;              ///< nothing wakes it for what comes over the network
 };
 extern constinit Waiting waiting;
 [[gnu::cold]] void ring_all_neighbors() noexcept;
+/// Whether others want the core, or the client has asked for sleeps.
+bool may_nap() noexcept;
 /// The calling thread looks for the last time before it sleeps.
 extern constinit thread_local bool last_look __attribute__((tls_model("initial-exec")));
 }  // namespace detail
@@ -41,9 +45,10 @@ void set_up_waiting() noexcept;
 /// Start-up only: what sets the marks of all rings from which this process takes messages.
 void register_marks(void (*set_marks)() noexcept) noexcept;
 
-/// Whether bells ring for all that a thread of this process may wait for.
+/// Whether a thread that waits may sleep: something wakes it for all that it may wait for, or it
+/// naps, because others want the core.
 inline bool can_sleep() noexcept {
-  return detail::waiting.can_sleep;
+  return !detail::waiting.naps || detail::may_nap();
 }
 
 /// Whether neighbors may sleep that have not seen what the caller has stored.
@@ -68,8 +73,10 @@ inline bool looks_last() noexcept {
   return detail::last_look;
 }
 
-/// Sleeps until a ring, at most `limit_ns`, unless `look(context)` finds something; returns for how
-/// long, in ns: 0 if it did not. Only where `can_sleep`. Not a cancellation point.
+/// Sleeps until a ring or a message, at most `limit_ns`, unless `look(context)` finds something;
+/// returns for how long, in ns: 0 if it did not. Where nothing wakes a thread for messages of the
+/// network it sleeps for some tens of microseconds. Only where `can_sleep`. Not a cancellation
+/// point.
 std::uint64_t sleep_until_rung(std::uint64_t limit_ns, bool (*look)(void* context),
                                void* context) noexcept;
 

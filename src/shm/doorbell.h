@@ -12,8 +12,10 @@
 // so that a ring costs one load of a line that hardly ever changes. A process that is not included
 // in such fences makes its own.
 //
-// The word is odd while a thread may sleep, and a ring makes it even and wakes all of them. Each
-// ring leaves another value, so a thread that has not gone to sleep yet does not.
+// Two bits of the word show that threads may sleep: on the word itself, or one of them elsewhere,
+// on descriptors that it was given by a network. A ring clears both and wakes all of them: who
+// sleeps elsewhere by what the bell's `place` names. Each ring leaves another value, so a thread
+// that has not gone to sleep yet does not.
 //
 // A sender of a message holds the address of its ring's cells, not that of the bell. Beside the
 // cells of each ring lies a mark, which the sleepers set in all rings from which they take
@@ -86,6 +88,13 @@ struct StdBell {
     os::wait_while(word, value, limit_ns);
   }
   static void wake_waiters(const Word& word) noexcept { os::wake_waiters(word); }
+  /// Ends a sleep that is not on the word.
+  static void wake_elsewhere(std::uint32_t place) noexcept {
+    if (waker != nullptr) waker(place);
+  }
+  /// How, in this process; set at start-up, before there are other threads.
+  using Waker = void (*)(std::uint32_t place) noexcept;
+  static inline constinit Waker waker = nullptr;
 };
 
 /// How many threads may sleep on a bell.
@@ -132,7 +141,13 @@ template <class Policy>
 class alignas(cache_line) BasicDoorbell {
  public:
   /// Makes zero of memory that is not; before the first use.
-  void clear() noexcept { Policy::store_relaxed(word_, 0); }
+  void clear() noexcept {
+    Policy::store_relaxed(word_, 0);
+    Policy::store_relaxed(place_, 0);
+  }
+
+  /// Where a thread sleeps that sleeps elsewhere. At start-up, before any other process rings.
+  void set_place(std::uint32_t place) noexcept { Policy::store_relaxed(place_, place); }
 
   /// Wakes the sleepers, if there are any. What the caller stored before is seen by them.
   void ring() noexcept {
@@ -140,7 +155,7 @@ class alignas(cache_line) BasicDoorbell {
     Policy::ringer_fence();
     const std::uint32_t word =
         Policy::has_fence() ? Policy::load_relaxed(word_) : Policy::load_behind_fence(word_);
-    if ((word & asleep) != 0) [[unlikely]]
+    if ((word & (asleep | elsewhere)) != 0) [[unlikely]]
       wake(word);
   }
 
@@ -160,7 +175,28 @@ class alignas(cache_line) BasicDoorbell {
       Policy::own_fence();
     if (!has_work()) Policy::wait_while(word_, word, limit_ns);
     // As by a ring, but that there is no other sleeper to be woken.
-    if (sleepers == Sleepers::one) Policy::replace_relaxed(word_, word, word + 1);
+    if (sleepers == Sleepers::one) Policy::replace_relaxed(word_, word, rung(word));
+  }
+
+  /// Sleeps as `sleep` does, but in `wait()`, which `Policy::wake_elsewhere` ends, also if it comes
+  /// before. One thread at a time.
+  template <class HasWork, class Wait, class SetMarks = NoMarks>
+  void sleep_elsewhere(HasWork has_work, Wait wait, SetMarks set_marks = {}) noexcept {
+    Policy::fetch_or_relaxed(word_, elsewhere);
+    set_marks();
+    if (is_exact())
+      Policy::shared_fence();
+    else
+      Policy::own_fence();
+    if (!has_work()) wait();
+    Policy::fetch_and_acquire(word_, ~elsewhere);
+  }
+
+  /// Wakes the threads that sleep on the word.
+  void ring_for_others() noexcept {
+    Policy::own_fence();
+    const std::uint32_t word = Policy::load_relaxed(word_);
+    if ((word & asleep) != 0) wake(word);
   }
 
   /// Returns true if no ring is missed. Otherwise a sleeper may miss one of a process that has
@@ -169,15 +205,27 @@ class alignas(cache_line) BasicDoorbell {
 
  private:
   static constexpr std::uint32_t asleep = 1;
+  static constexpr std::uint32_t elsewhere = 2;
+  /// The word after a ring.
+  static constexpr std::uint32_t rung(std::uint32_t word) noexcept {
+    return (word | asleep | elsewhere) + 1;
+  }
 
   [[gnu::noinline, gnu::cold]] void wake(std::uint32_t word) noexcept {
-    // One of those that ring makes the system call; where another one did, or a sleeper came
-    // since, what the caller has stored is seen behind the fences of all who sleep now. Relaxed:
-    // the message that a sleeper then finds has its own order.
-    if (Policy::replace_relaxed(word_, word, word + 1)) Policy::wake_waiters(word_);
+    // One of those that ring makes the system calls; where another one did, what the caller has
+    // stored is seen behind the fences of all who sleep now. But the word also changes when a
+    // thread begins or ends to sleep beside another, which must be woken all the same. Relaxed: the
+    // message that a sleeper then finds has its own order.
+    while (!Policy::replace_relaxed(word_, word, rung(word))) {
+      word = Policy::load_relaxed(word_);
+      if ((word & (asleep | elsewhere)) == 0) return;
+    }
+    if ((word & asleep) != 0) Policy::wake_waiters(word_);
+    if ((word & elsewhere) != 0) Policy::wake_elsewhere(Policy::load_relaxed(place_));
   }
 
   typename Policy::Word word_;
+  typename Policy::Word place_;
 };
 
 /// How many threads sleep on any of some bells, for those that would ring all of them. A process

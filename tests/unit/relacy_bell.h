@@ -44,6 +44,18 @@ struct RelacyBell : RelacyAtomics {
     context.sched();
     word.wake(context, count, RL_INFO);
   }
+
+  /// What a thread sleeps on that sleeps elsewhere: how often it was woken. A suite sets it.
+  static inline Word* elsewhere = nullptr;
+  static void wake_elsewhere(std::uint32_t) {
+    (*elsewhere)(RL_INFO).fetch_add(1, rl::mo_relaxed);
+    wake_waiters(*elsewhere);
+  }
+  /// Sleeps there, and takes in what has woken it.
+  static void sleep_elsewhere() {
+    wait_while(*elsewhere, 0, 0);
+    (*elsewhere)(RL_INFO).exchange(0, rl::mo_relaxed);
+  }
 };
 
 /// Seeded bugs of order.

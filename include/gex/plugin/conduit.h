@@ -220,6 +220,13 @@ enum Capability : uint64_t {
   one_machine = 1U << 16,
 };
 
+/// What `Conduit::prepare_wait` has room for.
+inline constexpr uint32_t max_wait_descriptors = 24;
+/// What it returns if the thread must not sleep now,
+inline constexpr int32_t poll_again = -1;
+/// and if this network cannot wake threads in this job: it is not asked again.
+inline constexpr int32_t never_wakes = -2;
+
 /// How good a network would be in a job, for the choice of one where none is named.
 enum Standing : uint32_t {
   unusable = 0,      ///< `attach` would refuse
@@ -353,6 +360,26 @@ struct Conduit {
   /// Optional, while attached: what the network has counted, for users. Calls `line` for each line.
   /// Called with GEX_VERBOSE=1 when the rank ends, beside other calls, which it does not wait for.
   void (*report)(void (*line)(void* context, const char* text), void* context) = nullptr;
+
+  /// Optional. A thread that waits has found nothing in `poll` and is about to sleep in the kernel.
+  /// Makes the network wake it when there is something for a poll to do, and answers with the
+  /// descriptors that can be read then: writes up to `most` of them, which is at least
+  /// `max_wait_descriptors`, and returns how many. Returns `poll_again`, and nothing need be armed,
+  /// if there may be something to do already, or if anything has come since the last call, be it a
+  /// put, of which `poll` reports nothing: the caller polls for a while before it asks again.
+  ///
+  /// What arrives between the last poll and the sleep must be readable too, even if another thread
+  /// polls meanwhile. A descriptor may be readable for nothing, but not for long.
+  ///
+  /// `limit_ns` is for how long the caller will sleep at most. The conduit lowers it to when it has
+  /// to be polled in any case: to send something again, to go on with what it has deferred, to show
+  /// peers that it is there. Nothing ends when the sleep does; polls and sends of other threads go
+  /// on during it. libgex has one thread sleep like this at a time.
+  ///
+  /// Null, or `never_wakes` in the first call, which is made when the rank has joined and starts no
+  /// sleep: ranks that wait for this network poll all the time, and pause for some tens of
+  /// microseconds where other programs are seen to take the core.
+  int32_t (*prepare_wait)(int* descriptors, uint32_t most, uint64_t* limit_ns) = nullptr;
 };
 
 /// The one symbol a plug-in exports, named for the version:

@@ -33,6 +33,7 @@
 //                            void (*reason)(void*, const char*), void* context);
 //   void transport(uint32_t peer, const char** name, const char** reason) const;
 //   void report(void (*line)(void*, const char*), void* context);
+//   int32_t prepare_wait(std::span<int> descriptors, uint64_t& limit_ns);
 
 #include <gex/plugin/conduit.h>
 
@@ -129,6 +130,10 @@ constexpr Conduit table_of(const char* name, const char* description, uint64_t c
   if constexpr (requires { &Network::report; })
     table.report = [](void (*line)(void*, const char*), void* context) {
       attached<Network>->report(line, context);
+    };
+  if constexpr (requires { &Network::prepare_wait; })
+    table.prepare_wait = [](int* descriptors, uint32_t most, uint64_t* limit_ns) {
+      return attached<Network>->prepare_wait(std::span(descriptors, most), *limit_ns);
     };
   return table;
 }

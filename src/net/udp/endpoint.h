@@ -90,6 +90,10 @@ class Endpoint {
 
   SendResult send(Channel channel, std::uint32_t peer, std::span<const Piece> pieces, Time now);
   std::size_t poll(std::uint32_t channels, std::size_t most, Time now);
+  /// Whether the caller, which has polled just now and found nothing, may sleep until a datagram
+  /// comes: not if some have come since it asked last. `until`: at most until then, which becomes
+  /// earlier if there is something to be sent before.
+  bool may_wait(Time now, Time& until);
   /// As a conduit's.
   void* buffer(Channel channel, std::uint32_t peer, std::size_t size);
   void release(void* payload);
@@ -137,6 +141,8 @@ class Endpoint {
   static constexpr std::size_t reserve = max_places + 8;
   /// After so long without a poll, how long something took is no measure of the network.
   static constexpr Time away = 500'000;
+  /// What another thread or the system holds up is looked at again after so long.
+  static constexpr Time short_wait = 100'000;
   /// After so long without a first answer, and so many repetitions, a warning is printed.
   static constexpr Time silence = 10'000'000'000;
   static constexpr std::uint32_t repetitions_in_silence = 16;
@@ -193,6 +199,8 @@ class Endpoint {
   /// What a poll does after it has received and delivered.
   void end_poll(bool idle, Time now);
   void look_at_timers(Time now);
+  /// When more may be sent to a peer for which something is queued, if nothing comes from there.
+  static Time resumes_at(const Peer& peer, Time now) noexcept;
   void look_for_silence(Peer& peer, Time now);
   void done_with(Peer& peer, Packet& packet);
   void end_building(Packet& packet);
@@ -279,7 +287,9 @@ class Endpoint {
   std::array<ReceiveBuffers::Buffer*, max_places> place_buffers_{};
   std::size_t places_wanted_ = 1;
   Time last_poll_ = 0;
-  Time poll_before_ = 0;        ///< the one before the last
+  std::uint64_t received_at_wait_ = 0;  ///< datagrams, at the last `may_wait`
+  Time watched_until_ = 0;              ///< a thread sleeps until then, or until a datagram comes
+  Time poll_before_ = 0;                ///< the one before the last
   Time absence_ = 0;            ///< without polls, for which what is received now may have waited
   bool was_full_ = false;       ///< all places, in the last call
   bool lacks_packets_ = false;  ///< for replies: requests wait for acknowledgements

@@ -385,9 +385,11 @@ std::size_t Endpoint::poll(std::uint32_t channels, std::size_t most, Time now) {
   if (threaded_ && !lock_.try_lock()) return 0;
   now = advance_clock(now);
   room_.look(now);
+  // What comes while a thread sleeps wakes it.
+  const Time attended = std::max(last_poll_, std::min(watched_until_, now));
   // What had arrived by then is not all received at once.
-  if (now - last_poll_ > away)
-    absence_ = now - last_poll_;
+  if (now - attended > away)
+    absence_ = now - attended;
   else if (!was_full_)
     absence_ = 0;
   poll_before_ = std::exchange(last_poll_, now);

@@ -448,6 +448,40 @@ void Endpoint::end_poll(bool idle, Time now) {
   hand_over();
 }
 
+bool Endpoint::may_wait(Time now, Time& until) {
+  if (threaded_ && !lock_.try_lock()) {
+    until = std::min(until, now + short_wait);
+    return true;
+  }
+  now = advance_clock(now);
+  // An acknowledgement leaves with a poll that finds nothing.
+  bool may =
+      std::exchange(received_at_wait_, counts_.received) == counts_.received && owed_.empty();
+  if (arrivals_[request_channel].count() != 0 || arrivals_[reply_channel].count() != 0) {
+    may = may && lacks_packets_;
+    until = std::min(until, now + short_wait);
+  }
+  for (const Peer* peer : busy_) until = std::min(until, resumes_at(*peer, now));
+  until = std::min(until, next_timer_);
+  may = may && until > now;
+  if (may) watched_until_ = until;
+  unlock();
+  return may;
+}
+
+Time Endpoint::resumes_at(const Peer& peer, Time now) noexcept {
+  if (peer.is_gone) return ~Time{0};
+  // With something in flight an acknowledgement lets more follow, or a timer of it.
+  const bool awaits_answer = peer.unacknowledged.in_flight() != 0;
+  Time at = awaits_answer ? ~Time{0} : now + short_wait;
+  if (!peer.pacing.may_send(peer.unacknowledged.in_flight() + 1))
+    at = std::min(at, peer.pacing.opens_at(std::min(peer.window, peer.congestion.window()),
+                                           peer.round_trip.mean(), now));
+  // One that is due leaves once what is in flight is acknowledged.
+  if (peer.refuses_requests && peer.probe_at > now) at = std::min(at, peer.probe_at);
+  return at;
+}
+
 void Endpoint::done_with(Peer& peer, Packet& packet) {
   for (Transfer* transfer = packet.transfer; transfer != nullptr;) {
     Transfer* const next = transfer->in_packet;

@@ -48,7 +48,7 @@ class KernelSocket final : public Socket {
 
   /// Where it is bound, with the port.
   const Address& address() const noexcept { return address_; }
-  int descriptor() const noexcept { return descriptor_; }
+  int descriptor() const noexcept override { return descriptor_; }
 
   /// What the system has granted, for the user: "receive buffer 8 MiB", and what to do about less.
   struct Buffers {

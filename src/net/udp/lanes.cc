@@ -86,6 +86,8 @@ void Lanes::forget(const Segments::Range& memory) {
 
 std::size_t Lanes::poll(std::uint32_t channels, std::size_t most, Time now) {
   if (count_ == 1) return first_->poll(channels, most, now);
+  if (has_waited_.load(std::memory_order_relaxed)) [[unlikely]]
+    return poll_all(channels, most, now);
   const std::uint32_t number = own_number % count_;
   Lane& lane = lanes_[number];
   // Relaxed: hints to other threads, here and below.
@@ -104,6 +106,35 @@ std::size_t Lanes::poll(std::uint32_t channels, std::size_t most, Time now) {
     return visit(other, channels, most, now);
   }
   return 0;
+}
+
+std::size_t Lanes::poll_all(std::uint32_t channels, std::size_t most, Time now) {
+  has_waited_.store(false, std::memory_order_relaxed);
+  std::size_t delivered = 0;
+  for (std::uint32_t i = 0; i < count_ && delivered < most; ++i) {
+    const std::uint32_t number = (own_number + i) % count_;
+    Lane& lane = lanes_[number];
+    Endpoint& endpoint = open(number);
+    delivered += endpoint.poll(channels, most - delivered, now);
+    // What has begun to come here goes on.
+    const std::uint64_t received = endpoint.received();
+    if (lane.received_at_visit.exchange(received, std::memory_order_relaxed) != received)
+      lane.idle_visits.store(0, std::memory_order_relaxed);
+  }
+  return delivered;
+}
+
+std::int32_t Lanes::prepare_wait(std::span<int> descriptors, Time now, Time& until) {
+  bool may = true;
+  for (std::uint32_t number = 0; number < count_; ++number) {
+    descriptors[number] = lanes_[number].parts.socket->descriptor();
+    if (descriptors[number] < 0) return poll_again;
+    if (Endpoint* const endpoint = lanes_[number].endpoint.load(std::memory_order_acquire))
+      may &= endpoint->may_wait(now, until);
+  }
+  // Also where it may not: the polls of one lane do not end what is left to be done on another.
+  if (count_ != 1) has_waited_.store(true, std::memory_order_relaxed);
+  return may ? static_cast<std::int32_t>(count_) : poll_again;
 }
 
 std::size_t Lanes::visit(std::uint32_t number, std::uint32_t channels, std::size_t most, Time now) {

@@ -9,7 +9,7 @@
 // A poll that finds nothing on its own lane visits one more: one on which something came lately,
 // or, now and then, any. It leaves alone a lane that a thread of that lane has polled since the
 // visit before. So what comes over a lane whose thread has ended, or that has none here, is
-// delivered.
+// delivered. A thread that sleeps is woken by what comes over any lane, and looks at all of them.
 //
 // Thread rules: all but the constructor and `leave` any.
 
@@ -21,6 +21,7 @@
 #include <cstdint>
 #include <memory>
 #include <mutex>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -65,6 +66,9 @@ class Lanes {
   void forget(const Segments::Range& memory);
 
   std::size_t poll(std::uint32_t channels, std::size_t most, Time now);
+  /// See Endpoint::may_wait; for what comes on any lane. Fills `descriptors` from the first and
+  /// returns how many, or `poll_again`. The next poll looks at all lanes.
+  std::int32_t prepare_wait(std::span<int> descriptors, Time now, Time& until);
 
   /// What has happened on all of them, in a line; empty: nothing.
   std::string counts_text();
@@ -91,6 +95,7 @@ class Lanes {
   static constexpr std::uint32_t rarely = 16;
 
   Endpoint& open(std::uint32_t number);
+  std::size_t poll_all(std::uint32_t channels, std::size_t most, Time now);
   std::size_t visit(std::uint32_t number, std::uint32_t channels, std::size_t most, Time now);
 
   const Host& host_;
@@ -101,7 +106,8 @@ class Lanes {
   std::array<Lane, max_lanes> lanes_;
   Endpoint* first_;
   std::atomic<std::uint32_t> turn_{0};
-  std::mutex mutex_;  ///< of opening
+  std::atomic<bool> has_waited_{false};  ///< and no poll has looked at all lanes since
+  std::mutex mutex_;                     ///< of opening
 };
 
 }  // namespace gex::net::udp

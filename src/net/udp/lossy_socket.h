@@ -47,6 +47,7 @@ class LossySocket final : public Socket {
   }
   std::size_t charge(std::size_t bytes) const noexcept override { return below_->charge(bytes); }
   SocketCounts counts() const noexcept override { return below_->counts(); }
+  int descriptor() const noexcept override { return below_->descriptor(); }
 
  private:
   struct Held {

@@ -9,8 +9,9 @@
 //   while (pacing.may_send(in_flight)) { ...; pacing.sent(charge); }
 //
 // A step is an eighth of the window, and small packets of it are still one batch for the kernel.
-// There is no timer: what has to wait is looked at again in the next poll, and a process that polls
-// seldom may send at once what it could have sent since its last poll. While no more than a step is
+// There is no timer but that of a process that sleeps (`opens_at`): what has to wait is looked at
+// again in the next poll, and a process that polls seldom may send at once what it could have sent
+// since its last poll. While no more than a step is
 // in flight nothing waits, so it never stalls.
 
 #include <algorithm>
@@ -50,6 +51,15 @@ class Pacing {
   /// Whether so much may be in flight, with the next packet, as far as this goes.
   bool may_send(std::size_t in_flight) const noexcept {
     return !is_limited_ || in_flight <= step_ || (is_open_ && credit_ > 0);
+  }
+  /// When more than a step may be in flight again, if nothing is acknowledged; `now` at the
+  /// earliest. `window` and `mean`: as of the last `look`.
+  Time opens_at(std::size_t window, Time mean, Time now) const noexcept {
+    const auto step = static_cast<std::int64_t>(step_);
+    if (!is_limited_ || window == 0 || credit_ >= step) return now;
+    // Rounded up, so that the look at that time finds a whole step.
+    const auto missing = static_cast<std::uint64_t>(step - credit_) * 2 / 3 + 2;
+    return std::max(now, looked_at_ + missing * mean / window + 1);
   }
   void sent(std::size_t charge) noexcept {
     if (is_limited_) credit_ -= static_cast<std::int64_t>(charge);

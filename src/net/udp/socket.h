@@ -5,7 +5,8 @@
 // KernelSocket (kernel_socket.h) is the real one; the tests have one with seeded faults.
 //
 // Thread rules: one call of `send` or `connect` and one of `receive` at a time. The two may run at
-// the same time; `limits`, `max_datagram`, `charge` and `counts` any time.
+// the same time; `limits`, `max_datagram`, `charge`, `counts` and
+// `descriptor` any time.
 
 #include <sys/uio.h>
 
@@ -94,6 +95,9 @@ class Socket {
   virtual std::size_t charge(std::size_t bytes) const noexcept = 0;
 
   virtual SocketCounts counts() const noexcept { return {}; }
+
+  /// Can be read when `receive` would find something; -1: the kernel has no such socket.
+  virtual int descriptor() const noexcept { return -1; }
 };
 
 }  // namespace gex::net::udp

@@ -114,6 +114,13 @@ class Udp {
   std::size_t poll(std::uint32_t channels, std::size_t most) {
     return lanes_.poll(channels, most, now());
   }
+  std::int32_t prepare_wait(std::span<int> descriptors, std::uint64_t& limit_ns) {
+    const Time begin = now();
+    Time until = begin + limit_ns;
+    const std::int32_t count = lanes_.prepare_wait(descriptors, begin, until);
+    limit_ns = until > begin ? until - begin : 0;
+    return count;
+  }
   void leave() { lanes_.leave(now); }
   void enter_lane(std::uint32_t lane) { Lanes::enter(lane); }
   void report(void (*line)(void* context, const char* text), void* context) {

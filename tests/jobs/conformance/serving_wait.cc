@@ -1,7 +1,8 @@
 // What a rank does with its core while it waits. One in GASNET_BLOCKUNTIL that serves others
 // meanwhile spins as at first: it does not come to give up the core because the wait as a whole
-// lasts. One that waits for long, in whatever call, leaves the core to others. A program of its own
-// for two ranks, of which one sends once and finds the reply by its own polls.
+// lasts. One that waits for long, in whatever call, leaves the core to others, and is woken by what
+// it waits for. A program of its own, in which rank 0 sends once and finds the reply by its own
+// polls.
 
 #include <gasnet_coll.h>
 #include <gasnetex.h>
@@ -29,7 +30,12 @@ std::int64_t nanoseconds(clockid_t clock) {
   return std::int64_t{time.tv_sec} * 1'000'000'000 + time.tv_nsec;
 }
 
-/// Rank 0 is late; the other one waits meanwhile, and uses little of its core.
+void sleep_ms(long milliseconds) {
+  const timespec time{0, milliseconds * 1'000'000};
+  REQUIRE(nanosleep(&time, nullptr) == 0);
+}
+
+/// Rank 0 is late; the others wait meanwhile, and use little of their cores.
 template <class Late, class Wait>
 void wait_long(gex_TM_t team, const char* what, Late&& late, Wait&& wait) {
   // The share of the time for which it may run: it spins for less than a millisecond, and looks now
@@ -37,8 +43,7 @@ void wait_long(gex_TM_t team, const char* what, Late&& late, Wait&& wait) {
   constexpr std::int64_t share = 8;
   gex_Event_Wait(gex_Coll_BarrierNB(team, 0));
   if (gex_TM_QueryRank(team) == 0) {
-    const timespec busy{0, 100'000'000};
-    REQUIRE(nanosleep(&busy, nullptr) == 0);
+    sleep_ms(100);
     late();
     return;
   }
@@ -61,14 +66,39 @@ void wait_long_in_each_call(gex_TM_t team) {
     const std::int32_t one = 1;
     gex_Event_Wait(gex_Coll_ReduceToAllNB(team, &sum, &one, GEX_DT_I32, sizeof one, 1, GEX_OP_ADD,
                                           nullptr, nullptr, 0));
-    REQUIRE(sum == 2);
+    REQUIRE(sum == static_cast<std::int32_t>(gex_TM_QuerySize(team)));
   };
   wait_long(team, "a reduction", reduction, reduction);
   arrived = 0;
   wait_long(
       team, "GASNET_BLOCKUNTIL",
-      [team] { gex_AM_RequestShort0(team, 1, GEX_AM_INDEX_BASE + 1, 0); },
+      [team] {
+        for (gex_Rank_t rank = 1; rank < gex_TM_QuerySize(team); ++rank)
+          gex_AM_RequestShort0(team, rank, GEX_AM_INDEX_BASE + 1, 0);
+      },
       [] { GASNET_BLOCKUNTIL(arrived == 1); });
+}
+
+/// Rank 0 is late in a barrier, and the others are woken: by it if they are its neighbors, or by
+/// the network. A sleep that nothing ends lasts for up to 16 ms by then, or half of that on
+/// average.
+void be_woken(gex_TM_t team) {
+  constexpr int rounds = 12;
+  constexpr std::int64_t late = 4'000'000;
+  int soon = 0;
+  for (int round = 0; round < rounds; ++round) {
+    gex_Event_Wait(gex_Coll_BarrierNB(team, 0));
+    if (gex_TM_QueryRank(team) == 0) sleep_ms(40);
+    std::int64_t begin = nanoseconds(CLOCK_MONOTONIC);
+    gex_Event_Wait(gex_Coll_BarrierNB(team, 0));
+    const std::int64_t end = nanoseconds(CLOCK_MONOTONIC);
+    gex_Event_Wait(gex_Coll_BroadcastNB(team, 0, &begin, &begin, sizeof begin, 0));
+    if (end - begin < late) ++soon;
+  }
+  if (2 * soon < rounds)
+    std::fprintf(stderr, "rank %u was woken in %d of %d rounds\n", gex_TM_QueryRank(team), soon,
+                 rounds);
+  REQUIRE(2 * soon >= rounds);
 }
 
 }  // namespace
@@ -100,6 +130,7 @@ int main(int argc, char** argv) {
     REQUIRE(turns == 1);
   }
   wait_long_in_each_call(team);
+  be_woken(team);
   gex_Event_Wait(gex_Coll_BarrierNB(team, 0));
   return 0;
 }

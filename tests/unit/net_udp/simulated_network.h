@@ -74,6 +74,14 @@ class SimulatedNetwork {
   std::uint64_t dropped() const { return dropped_; }
   /// The most bytes that have waited there.
   std::size_t longest_queue() const { return longest_queue_; }
+  /// When the next datagram can be received at that rank, if nothing more is sent; ~0: never.
+  Time readable_at(std::uint32_t rank) {
+    const std::lock_guard guard(mutex_);
+    const Queue& queue = queues_[port_of(rank)];
+    const Time time = now;
+    if (!queue.waiting.empty()) return time;
+    return queue.under_way.empty() ? ~Time{0} : std::max(time, queue.under_way.top().arrives);
+  }
   /// A datagram from nowhere; `at_once`: it overtakes all others.
   void inject(std::uint32_t to, std::vector<std::byte> bytes, const Address& from,
               bool at_once = false) {

@@ -5,6 +5,7 @@
 #include "shm/doorbell.h"
 
 #include <cstdint>
+#include <utility>
 
 #include "../interleavings.h"
 #include "../relacy_bell.h"
@@ -309,6 +310,103 @@ struct LastArrival : rl::test_suite<LastArrival<fenced>, 3> {
   }
 };
 
+/// Seeded bug: a ring gives up where another thread begins or ends to sleep meanwhile.
+struct OneTry : RelacyBell {
+  static inline bool has_failed = false;
+  static bool replace_relaxed(Word& word, std::uint32_t expected, std::uint32_t value) {
+    has_failed = !RelacyBell::replace_relaxed(word, expected, value);
+    return !has_failed;
+  }
+  static std::uint32_t load_relaxed(Word& word) {
+    return std::exchange(has_failed, false) ? 0 : RelacyBell::load_relaxed(word);
+  }
+};
+/// Seeded bug: who sleeps elsewhere is not woken.
+struct NoWakeElsewhere : RelacyBell {
+  static void wake_elsewhere(std::uint32_t) {}
+};
+
+/// Seeded bug: who gives the watch up does not wait for that to be seen.
+struct NoOwnFenceOfThose : RelacyBell {
+  static void own_fence() {}
+};
+
+/// As TwoSleepers, but that the first of them sleeps elsewhere.
+template <class Policy>
+struct OneElsewhere : rl::test_suite<OneElsewhere<Policy>, 3> {
+  BasicDoorbell<Policy> bell;
+  rl::atomic<std::uint32_t> brought[2];
+  rl::atomic<std::uint32_t> woken;
+
+  void before() {
+    bell.clear();
+    for (auto& each : brought) each(RL_INFO).store(0, rl::mo_relaxed);
+    woken(RL_INFO).store(0, rl::mo_relaxed);
+    RelacyBell::elsewhere = &woken;
+    OneTry::has_failed = false;
+  }
+  void thread(unsigned index) {
+    if (index == 2) {
+      for (const unsigned to : {0U, 1U, 0U}) {
+        const std::uint32_t before = brought[to](RL_INFO).load(rl::mo_relaxed);
+        brought[to](RL_INFO).store(before + 1, rl::mo_relaxed);
+        bell.ring();
+      }
+      return;
+    }
+    for (std::uint32_t number = 1; number <= 2 - index; ++number) {
+      const auto is_there = [&] { return brought[index](RL_INFO).load(rl::mo_relaxed) >= number; };
+      while (!is_there()) {
+        if (index == 0)
+          bell.sleep_elsewhere(is_there, [] { RelacyBell::sleep_elsewhere(); });
+        else
+          bell.sleep(0, is_there, Sleepers::many);
+      }
+    }
+  }
+};
+
+/// The watch of a network (core/network_watch.h): two threads wait, each for a message, of which
+/// the network shows one that has the watch. A thread that gives it up wakes the other.
+enum class Handing { rings, is_silent };
+template <class Policy, Handing handing>
+struct Watched : rl::test_suite<Watched<Policy, handing>, 3> {
+  BasicDoorbell<Policy> bell;
+  rl::atomic<std::uint32_t> taken;
+  rl::atomic<std::uint32_t> brought[2];
+  rl::atomic<std::uint32_t> woken;
+
+  void before() {
+    bell.clear();
+    taken(RL_INFO).store(0, rl::mo_relaxed);
+    for (auto& each : brought) each(RL_INFO).store(0, rl::mo_relaxed);
+    woken(RL_INFO).store(0, rl::mo_relaxed);
+    RelacyBell::elsewhere = &woken;
+  }
+  void thread(unsigned index) {
+    if (index == 2) {
+      for (auto& each : brought) {
+        each(RL_INFO).store(1, rl::mo_release);
+        RelacyBell::wake_elsewhere(0);
+      }
+      return;
+    }
+    // What the socket holds is seen by who asks the system.
+    const auto is_there = [&] { return brought[index](RL_INFO).fetch_add(0, rl::mo_acquire) != 0; };
+    while (!is_there()) {
+      if (taken(RL_INFO).exchange(1, rl::mo_acquire) == 0) {
+        bell.sleep_elsewhere(is_there, [] { RelacyBell::sleep_elsewhere(); });
+        taken(RL_INFO).store(0, rl::mo_release);
+        if (handing == Handing::rings) bell.ring_for_others();
+      } else {
+        bell.sleep(
+            0, [&] { return is_there() || taken(RL_INFO).load(rl::mo_relaxed) == 0; },
+            Sleepers::many);
+      }
+    }
+  }
+};
+
 TEST(DoorbellInterleavings, NoRingIsMissedByASleeperThatBegins) {
   EXPECT_EQ((explore<Beginning<>>()), "");
 }
@@ -344,6 +442,28 @@ TEST(DoorbellInterleavings, ACountOfSleepersShowsEachThatHasNotSeenTheStore) {
 }
 TEST(DoorbellInterleavings, TheLastToArriveWakesThoseThatSleep) {
   EXPECT_EQ((explore<LastArrival<Fenced::yes>>()), "");
+}
+
+TEST(DoorbellInterleavings, NoRingIsMissedByEitherSleeperIfOneIsElsewhere) {
+  EXPECT_EQ((explore<OneElsewhere<RelacyBell>>()), "");
+}
+TEST(DoorbellSeededBug, ARingThatGivesUpBesideAnotherSleeperIsCaught) {
+  EXPECT_TRUE(is_lost_wake(explore<OneElsewhere<OneTry>>()));
+}
+TEST(DoorbellSeededBug, ASleeperElsewhereThatIsNotWokenIsCaught) {
+  EXPECT_TRUE(is_lost_wake(explore<OneElsewhere<NoWakeElsewhere>>()));
+}
+TEST(DoorbellSeededBug, NoFenceOfASleeperElsewhereIsCaught) {
+  EXPECT_TRUE(is_lost_wake(explore<OneElsewhere<NoSleeperFence>>()));
+}
+TEST(DoorbellInterleavings, TheWatchOfANetworkIsHandedOn) {
+  EXPECT_EQ((explore<Watched<RelacyBell, Handing::rings>>()), "");
+}
+TEST(DoorbellSeededBug, AWatchThatIsGivenUpInSilenceIsCaught) {
+  EXPECT_TRUE(is_lost_wake(explore<Watched<RelacyBell, Handing::is_silent>>()));
+}
+TEST(DoorbellSeededBug, AWatchThatIsGivenUpWithoutAFenceIsCaught) {
+  EXPECT_TRUE(is_lost_wake(explore<Watched<NoOwnFenceOfThose, Handing::rings>>()));
 }
 
 TEST(DoorbellSeededBug, NoFenceOfTheSleeperIsCaught) {
