@@ -32,7 +32,8 @@
 //     `over`, with what the network takes for a way to a peer.
 //   std::size_t poll_lane(Lane& lane, std::uint32_t channels, std::size_t max);
 //
-// A `Lane` has its messages, `network`, and `alignas(64) std::atomic<std::uint32_t> polls{0}`,
+// A `Lane` has its messages, `network`, with a `prepare_wait` as a conduit's for one descriptor if
+// the conduit has one, and `alignas(64) std::atomic<std::uint32_t> polls{0}`,
 // which its own threads count, about right. A network has `has_built`, `send`, `buffer` and
 // `release`, as in a conduit's table, and, for the end, `begin_to_leave`, `under_way`, `advance`
 // and `finish_leaving`.
@@ -115,6 +116,18 @@ class LaneSet {
     if (open_count_.load(std::memory_order_acquire) == 1) [[likely]]
       return self().poll_lane(*first_, channels, max);
     return poll_several(channels, max);
+  }
+
+  /// As of a conduit: for what comes over any lane that is open.
+  std::int32_t prepare_wait(std::span<int> descriptors, std::uint64_t& limit_ns) {
+    std::int32_t count = 0;
+    for (Lane* lane : open_lanes()) {
+      const std::int32_t result =
+          lane->network.prepare_wait(descriptors[static_cast<std::size_t>(count)], limit_ns);
+      if (result < 0) return result;
+      count += result;
+    }
+    return count;
   }
 
  protected:

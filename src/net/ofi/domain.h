@@ -36,6 +36,7 @@ class Domain {
 
   const fi_info& info() const noexcept { return *info_; }
   RmaMeans rma() const noexcept { return rma_; }
+  fid_fabric* fabric() const noexcept { return fabric_.get(); }
   fid_domain* domain() const noexcept { return domain_.get(); }
   fid_av* addresses() const noexcept { return peers_.get(); }
   /// Endpoints report there the errors that belong to no operation; null: the provider has none.

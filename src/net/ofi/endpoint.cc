@@ -62,7 +62,8 @@ void limit_handshakes(std::span<const std::byte> name) {
 
 }  // namespace
 
-Endpoint::Endpoint(const Domain& domain, std::string& error) : domain_(domain) {
+Endpoint::Endpoint(const Domain& domain, bool wakes, std::string& error)
+    : domain_(domain), wakes_(wakes) {
   // rxm sends a message of up to 16 KiB at once, and has its receiver fetch a longer one, in three
   // packets instead of one. Over TCP it takes another limit from the environment, whenever it makes
   // an endpoint: the largest message of this conduit is a little longer than that.
@@ -105,11 +106,18 @@ bool Endpoint::enable(std::size_t queue_size, std::string& error) {
   fi_cq_attr queue_attributes{};
   queue_attributes.size = queue_size;
   queue_attributes.format = FI_CQ_FORMAT_DATA;
-  queue_attributes.wait_obj = FI_WAIT_NONE;
+  // Over TCP each completion is written to the descriptor, which takes two calls of the system.
+  queue_attributes.wait_obj = wakes_ ? FI_WAIT_FD : FI_WAIT_NONE;
   fid_cq* queue = nullptr;
-  if (!took(fi_cq_open(domain(), &queue_attributes, &queue, nullptr), queue, completions_,
-            "fi_cq_open", error))
-    return false;
+  int result = fi_cq_open(domain(), &queue_attributes, &queue, nullptr);
+  if (result != 0 && wakes_) {
+    queue_attributes.wait_obj = FI_WAIT_NONE;
+    result = fi_cq_open(domain(), &queue_attributes, &queue, nullptr);
+  }
+  if (!took(result, queue, completions_, "fi_cq_open", error)) return false;
+  if (queue_attributes.wait_obj == FI_WAIT_FD &&
+      fi_control(&queue->fid, FI_GETWAIT, &wait_descriptor_) != 0)
+    wait_descriptor_ = -1;
   fid_ep* const endpoint = endpoint_.get();
   if (!succeeded(fi_ep_bind(endpoint, &queue->fid, FI_TRANSMIT | FI_RECV),
                  "fi_ep_bind of the completion queue", error))
@@ -124,6 +132,11 @@ bool Endpoint::enable(std::size_t queue_size, std::string& error) {
   const bool late = takes_option_late(info().fabric_attr->prov_name, fi_version());
   if (!late && !set_least()) return false;
   return succeeded(fi_enable(endpoint), "fi_enable", error) && (!late || set_least());
+}
+
+bool Endpoint::arm_wait() const noexcept {
+  fid* queue = &completions_->fid;
+  return fi_trywait(domain_.fabric(), &queue, 1) == FI_SUCCESS;
 }
 
 void Endpoint::use_first_addresses() noexcept {

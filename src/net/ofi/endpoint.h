@@ -20,7 +20,8 @@ class Endpoint {
  public:
   /// Makes the object, which does nothing before `enable`. Reads the environment: only while no
   /// other thread runs.
-  Endpoint(const Domain& domain, std::string& error);
+  /// `wakes`: it is to have a wait descriptor, if the provider has any.
+  Endpoint(const Domain& domain, bool wakes, std::string& error);
 
   /// Opens everything; after false `error` is set.
   bool enable(std::string& error);
@@ -32,6 +33,12 @@ class Endpoint {
   fid_ep* endpoint() const noexcept { return endpoint_.get(); }
   fid_cq* completions() const noexcept { return completions_.get(); }
   std::string take_device_error() const { return domain_.take_device_error(); }
+
+  /// Can be read when there are completions or something else for the provider to do, once
+  /// `arm_wait` has returned true; -1: the provider has none.
+  int wait_descriptor() const noexcept { return wait_descriptor_; }
+  /// Whether a thread may sleep on it now: nothing has come that was not read.
+  bool arm_wait() const noexcept;
 
   /// By what name peers reach it. Providers whose names are texts may have longer and shorter ones.
   std::vector<std::byte> name(std::string& error) const;
@@ -73,7 +80,9 @@ class Endpoint {
   };
 
   const Domain& domain_;
+  const bool wakes_;
   std::unique_ptr<Route[]> routes_;
+  int wait_descriptor_ = -1;  ///< the queue's
   // The endpoint goes first.
   Fid<fid_cq> completions_;
   Fid<fid_ep> endpoint_;

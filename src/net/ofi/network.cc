@@ -324,6 +324,27 @@ std::size_t Network::poll(std::uint32_t channels, std::size_t most) {
   return delivered;
 }
 
+std::int32_t Network::prepare_wait(int& descriptor, std::uint64_t& limit_ns) {
+  // What the provider took no more of is offered again, and what another thread does is over, soon.
+  constexpr std::uint64_t short_wait_ns = 100'000;
+  descriptor = endpoint_.wait_descriptor();
+  if (descriptor < 0) return never_wakes;
+  if (threaded_ && !progress_mutex_.try_lock()) {
+    limit_ns = std::min(limit_ns, short_wait_ns);
+    return 1;
+  }
+  const std::unique_lock lock = threaded_ ? std::unique_lock(progress_mutex_, std::adopt_lock)
+                                          : std::unique_lock<std::mutex>();
+  if (std::exchange(has_read_, false) || !arrivals_[request_channel].is_empty() ||
+      !arrivals_[reply_channel].is_empty() || !endpoint_.arm_wait())
+    return poll_again;
+  if (postponed_count_.load(std::memory_order_relaxed) != 0 || one_sided_.has_postponed())
+    limit_ns = std::min(limit_ns, short_wait_ns);
+  // Looks are counted in polls, of which there is now but one.
+  looks_ = polls_per_look - 1;
+  return 1;
+}
+
 std::size_t Network::deliver_arrived(std::uint32_t channels, std::size_t most) {
   std::size_t delivered = 0;
   // Replies first: they give room and credits back, and their handlers are short.
@@ -352,6 +373,7 @@ Network::Progress Network::progress() {
     fatal(host_, "ofi: the completion queue of rank %u cannot be read: %s", host_.rank,
           error_text(read).c_str());
   if (read > 0) receive_.replenish();
+  has_read_ |= read != -FI_EAGAIN;
   if (postponed_count_.load(std::memory_order_relaxed) != 0) retry_postponed();
   one_sided_.retry();
   if (++looks_ % polls_per_look == 0) look_for_losses();

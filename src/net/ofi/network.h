@@ -86,6 +86,8 @@ class Network {
 
   SendResult send(Channel channel, std::uint32_t peer, std::span<const Piece> pieces);
   std::size_t poll(std::uint32_t channels, std::size_t most);
+  /// As of a conduit, for this endpoint: 1 with its descriptor, or what else that returns.
+  std::int32_t prepare_wait(int& descriptor, std::uint64_t& limit_ns);
   void* buffer(Channel channel, std::uint32_t peer, std::size_t size);
   void release(void* buffer);
   /// Returns true if this is a place that `buffer` has given.
@@ -159,6 +161,7 @@ class Network {
   std::mutex progress_mutex_;
   std::uint32_t empty_readings_ = 0;  ///< in a row
   std::uint64_t received_ = 0;        ///< completions of receives
+  bool has_read_ = false;             ///< any completions since the last `prepare_wait`
   std::chrono::steady_clock::time_point last_seen_waiting_;
   std::uint64_t round_ = 0;
 

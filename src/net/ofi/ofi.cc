@@ -60,6 +60,9 @@ class Ofi {
   std::size_t poll(std::uint32_t channels, std::size_t most) {
     return lanes_->poll(channels, most);
   }
+  std::int32_t prepare_wait(std::span<int> descriptors, std::uint64_t& limit_ns) {
+    return lanes_->prepare_wait(descriptors, limit_ns);
+  }
   void leave() { lanes_->leave(); }
   void* buffer(Channel channel, std::uint32_t peer, std::size_t size) {
     return lanes_->buffer(channel, peer, size);
@@ -131,10 +134,11 @@ bool Ofi::open(Info info, const Host& host, std::string& error) {
   const std::uint32_t lanes = Lanes::count_for(host, *info);
   domain_ = std::make_unique<Domain>(std::move(info), host.size, lanes, error);
   if (!error.empty()) return false;
+  const bool sleeps = host.env_integer("GEX_OFI_SLEEP") != 0;
   std::vector<std::unique_ptr<Endpoint>> endpoints;
   for (std::uint32_t i = 0; i < lanes; ++i) {
     std::string refused;
-    auto endpoint = std::make_unique<Endpoint>(*domain_, refused);
+    auto endpoint = std::make_unique<Endpoint>(*domain_, sleeps, refused);
     if (refused.empty()) {
       endpoints.push_back(std::move(endpoint));
       continue;

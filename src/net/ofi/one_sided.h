@@ -115,6 +115,7 @@ class OneSided {
 
   /// Continues puts that the provider had no room for. Cheap when there are none.
   void retry();
+  bool has_postponed() const noexcept { return any_postponed_.load(std::memory_order_relaxed); }
 
  private:
   /// Null: as many are under way as may be.
