@@ -6,7 +6,6 @@
 #include "base/cancellation.h"
 #include "base/immortal.h"
 #include "core/process.h"
-#include "core/waiting.h"
 #include "shm/doorbell.h"
 
 namespace gex {
