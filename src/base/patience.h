@@ -14,7 +14,8 @@
 // have taken lately in this process: up to `max_spin_ns`, and less where they have long been
 // longer, down to `min_spin_ns`. While other programs are seen to take the core it is
 // `contended_spin_ns`, because a thread that has polled its share of the core away is scheduled
-// last when its message comes, and one that sleeps first.
+// last when its message comes, and one that sleeps first. With more ranks than cores those that
+// take it may be ranks of this job: the wait is then no shorter than `min_spin_ns`.
 //
 // With more ranks than cores the rank that is waited for may need this core: it is offered to it,
 // which takes a microsecond, for as long as without. Where offers take long other programs get the
@@ -216,10 +217,11 @@ class BasicPatience {
 
   std::uint64_t lasted_ns() const noexcept { return Actions::to_ns(Actions::now() - begun_); }
 
-  std::uint64_t limit_ns(WaitMode mode, bool is_contended) const noexcept {
-    if (is_contended) return WaitHistory::contended_spin_ns;
+  std::uint64_t limit_ns(WaitMode mode, bool is_contended, bool crowded) const noexcept {
+    if (is_contended && !crowded) return WaitHistory::contended_spin_ns;
     const std::uint64_t usual = Actions::history().spin_ns(kind_);
-    return mode == WaitMode::spin_block ? std::min(usual, WaitHistory::min_spin_ns) : usual;
+    return mode == WaitMode::spin_block || is_contended ? std::min(usual, WaitHistory::min_spin_ns)
+                                                        : usual;
   }
 
   [[gnu::noinline]] void end() noexcept {
@@ -262,11 +264,12 @@ Turn BasicPatience<Actions>::next_slow(bool may_sleep, bool here) noexcept {
   }
   // As of the last turn: what came while others had the core has been looked for since.
   const bool is_contended = contended<Actions>(seen_);
-  if (sleeps && (blocks || Actions::to_ns(seen_ - begun_) >= limit_ns(mode, is_contended)))
+  if (sleeps && (blocks || Actions::to_ns(seen_ - begun_) >= limit_ns(mode, is_contended, crowded)))
     return Turn::sleep;
   if (!is_contended) history.has_core();
-  // Where other programs want the core a yield may lose a time slice, and a sleep does not.
-  const bool yields = offers && (crowded || mode != WaitMode::spin) && !(is_contended && sleeps);
+  // Where other programs want the core a yield may lose a time slice, and a sleep does not. With
+  // more ranks than cores those who had it may be ranks of this job, to which it is to be offered.
+  const bool yields = offers && (crowded || (mode != WaitMode::spin && !(is_contended && sleeps)));
   if (yields)
     Actions::yield();
   else

@@ -150,6 +150,16 @@ TEST_F(Waiting, AnOfferThatOthersTakeEndsThem) {
   EXPECT_TRUE(contended<Simulated>(Simulated::time));
 }
 
+TEST_F(Waiting, WithMoreRanksThanCoresThoseWhoTakeItMayBeRanksAndAreOfferedIt) {
+  set_oversubscribed(true);
+  Simulated::history().lost_core(Simulated::time);
+  TestPatience patience(WaitKind::barrier);
+  const std::uint64_t lasted = until_sleep(patience);
+  EXPECT_GE(lasted, WaitHistory::min_spin_ns);
+  EXPECT_LE(lasted, WaitHistory::min_spin_ns + 10 * us);
+  EXPECT_GE(Simulated::yields, 5U);
+}
+
 TEST_F(Waiting, ModesOfTheClientMeanWhatTheyName) {
   Simulated::history().set_mode(WaitMode::spin);
   TestPatience spins(WaitKind::operation);
