@@ -7,7 +7,7 @@ namespace gex::net::ofi {
 
 namespace {
 
-Way way_of(const Introduction& one) {
+Way way_shown_by(const Introduction& one) {
   return {one.provider, one.fabric};
 }
 
@@ -31,14 +31,14 @@ Verdict verdict_on(const std::vector<Introduction>& all, bool is_named) {
     Verdict verdict;
     // The reason is mostly the same on all ranks: the lowest of them reports it.
     verdict.rank = static_cast<std::uint32_t>(unready - all.begin());
-    if (!is_named && unready->provider[0] != '\0') verdict.refused = way_of(*unready);
+    if (!is_named && unready->provider[0] != '\0') verdict.refused = way_shown_by(*unready);
     return verdict;
   }
   const auto other = std::find_if(all.begin(), all.end(), [&](const Introduction& one) {
-    return !(way_of(one) == way_of(all[0])) || one.name_size != all[0].name_size;
+    return !(way_shown_by(one) == way_shown_by(all[0])) || one.name_size != all[0].name_size;
   });
   if (other == all.end()) return {.agreed = true, .refused = {}, .reason = {}, .rank = 0};
-  const Way first = way_of(all[0]), second = way_of(*other);
+  const Way first = way_shown_by(all[0]), second = way_shown_by(*other);
   Verdict verdict;
   verdict.reason =
       would_use(0, first) + ", " + would_use(static_cast<std::size_t>(other - all.begin()), second);
