@@ -189,14 +189,20 @@ TEST(Barrier, OfTheHundredthTeamIsSeenInSharedMemoryAsOfTheFirst) {
   gex_System_QueryNbrhdInfo(nullptr, &members, nullptr);
   std::vector<gex_TM_t> teams;
   for (int i = 0; i < 100; ++i) teams.push_back(split(0, 0));
-  StillBarrier still;
-  for (const gex_TM_t tm : {teams.front(), teams.back()}) {
-    const gex_Event_t event = gex_Coll_BarrierNB(tm, 0);
-    still.arrive();
-    const bool over = event == GEX_EVENT_INVALID || gex_Event_Test(event) == GASNET_OK;
-    EXPECT_TRUE(over || members != size());
-    still.arrive();
-    if (!over) gex_Event_Wait(event);
+  if (members == size()) {
+    StillBarrier still;
+    for (const gex_TM_t tm : {teams.front(), teams.back()}) {
+      const gex_Event_t event = gex_Coll_BarrierNB(tm, 0);
+      still.arrive();
+      const bool over = event == GEX_EVENT_INVALID || gex_Event_Test(event) == GASNET_OK;
+      EXPECT_TRUE(over);
+      still.arrive();
+      if (!over) gex_Event_Wait(event);
+    }
+  } else {
+    // Over a network what is lost is sent again by polls.
+    for (const gex_TM_t tm : {teams.front(), teams.back()})
+      gex_Event_Wait(gex_Coll_BarrierNB(tm, 0));
   }
   for (const gex_TM_t tm : teams) gex_TM_Destroy(tm, nullptr, 0);
 }
