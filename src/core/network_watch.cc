@@ -27,11 +27,6 @@ void wake_elsewhere(std::uint32_t place) noexcept {
   the_watch.get().socket.wake(place);
 }
 
-shm::Doorbell& own_bell() noexcept {
-  const shm::Neighborhood& neighborhood = process().neighborhood;
-  return neighborhood.waiters_bell(neighborhood.local_index());
-}
-
 }  // namespace
 
 void set_up_network_watch() noexcept {
@@ -42,7 +37,7 @@ void set_up_network_watch() noexcept {
   if (!watch.is_needed) return;
   // Also a rank whose network wakes no thread: it rings for its neighbors.
   if (!watch.is_alone && watch.socket.open()) {
-    own_bell().set_place(watch.socket.name());
+    self.neighborhood.own_waiters_bell().set_place(watch.socket.name());
     shm::StdBell::waker = wake_elsewhere;
   }
   if (self.conduit->prepare_wait == nullptr || !(watch.is_alone || watch.socket.is_open())) return;
@@ -70,7 +65,7 @@ NetworkWatch::~NetworkWatch() {
   if (!is_held_) return;
   Watch& watch = the_watch.get();
   watch.taken.store(false, std::memory_order_release);
-  if (!watch.is_alone) own_bell().ring_for_others();
+  if (!watch.is_alone) process().neighborhood.own_waiters_bell().ring_for_others();
 }
 
 bool NetworkWatch::may_sleep(std::uint64_t& limit_ns) noexcept {

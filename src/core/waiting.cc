@@ -65,7 +65,7 @@ void set_up_waiting() noexcept {
   if (neighborhood.size() > 1) waiting.sleepers = &neighborhood.sleepers();
   // For ever: other threads' fences do not include this process.
   if (!os::has_shared_fence()) waiting.sleepers->begin();
-  if (self.threaded) waiting.own = &neighborhood.waiters_bell(neighborhood.local_index());
+  if (self.threaded) waiting.own = &neighborhood.own_waiters_bell();
   set_up_network_watch();
   const NetworkWake wake = network_wake();
   waiting.naps = wake == NetworkWake::none;
@@ -85,7 +85,7 @@ std::uint64_t sleep_until_rung(std::uint64_t limit_ns, bool (*look)(void* contex
   const Process& self = process();
   const shm::Neighborhood& neighborhood = self.neighborhood;
   shm::SleeperCount& sleepers = neighborhood.sleepers();
-  shm::Doorbell& bell = neighborhood.waiters_bell(neighborhood.local_index());
+  shm::Doorbell& bell = neighborhood.own_waiters_bell();
   std::atomic<std::uint32_t>& shown = this_thread().status.sleeps_in_library;
   bool found = false;
   Tick begin = 0;

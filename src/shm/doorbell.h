@@ -169,10 +169,7 @@ class alignas(cache_line) BasicDoorbell {
              SetMarks set_marks = {}) noexcept {
     const std::uint32_t word = Policy::fetch_or_relaxed(word_, asleep) | asleep;
     set_marks();
-    if (is_exact())
-      Policy::shared_fence();
-    else
-      Policy::own_fence();
+    fence_before_last_look();
     if (!has_work()) Policy::wait_while(word_, word, limit_ns);
     // As by a ring, but that there is no other sleeper to be woken.
     if (sleepers == Sleepers::one) Policy::replace_relaxed(word_, word, rung(word));
@@ -184,10 +181,7 @@ class alignas(cache_line) BasicDoorbell {
   void sleep_elsewhere(HasWork has_work, Wait wait, SetMarks set_marks = {}) noexcept {
     Policy::fetch_or_relaxed(word_, elsewhere);
     set_marks();
-    if (is_exact())
-      Policy::shared_fence();
-    else
-      Policy::own_fence();
+    fence_before_last_look();
     if (!has_work()) wait();
     Policy::fetch_and_acquire(word_, ~elsewhere);
   }
@@ -206,6 +200,13 @@ class alignas(cache_line) BasicDoorbell {
  private:
   static constexpr std::uint32_t asleep = 1;
   static constexpr std::uint32_t elsewhere = 2;
+  /// By a sleeper, between its note that it sleeps and its last look: for ringers too where it can.
+  static void fence_before_last_look() noexcept {
+    if (is_exact())
+      Policy::shared_fence();
+    else
+      Policy::own_fence();
+  }
   /// The word after a ring.
   static constexpr std::uint32_t rung(std::uint32_t word) noexcept {
     return (word | asleep | elsewhere) + 1;

@@ -139,6 +139,7 @@ class Neighborhood {
   Doorbell& doorbell(std::uint32_t member) const noexcept;
   /// The bell of a member's threads that wait in a call (core/waiting.h).
   Doorbell& waiters_bell(std::uint32_t member) const noexcept;
+  Doorbell& own_waiters_bell() const noexcept { return waiters_bell(local_index_); }
   /// How many of those sleep, of all members.
   SleeperCount& sleepers() const noexcept;
 

@@ -145,30 +145,41 @@ struct Beginning : rl::test_suite<Beginning<Place>, 2> {
   }
 };
 
-/// Two threads of a process sleep on one bell, each for something of its own, of which the first
-/// comes in two parts.
-template <class Policy, Sleepers sleepers = Sleepers::many>
-struct TwoSleepers : rl::test_suite<TwoSleepers<Policy, sleepers>, 3> {
+/// One bell and two threads that wait, each for something of its own, of which the first comes in
+/// two parts.
+template <class Policy>
+struct OneBellForTwo {
   BasicDoorbell<Policy> bell;
   rl::atomic<std::uint32_t> brought[2];
 
-  void before() {
+  void clear() {
     bell.clear();
     for (auto& each : brought) each(RL_INFO).store(0, rl::mo_relaxed);
   }
-  void thread(unsigned index) {
-    if (index == 2) {
-      for (const unsigned to : {0U, 1U, 0U}) {
-        const std::uint32_t before = brought[to](RL_INFO).load(rl::mo_relaxed);
-        brought[to](RL_INFO).store(before + 1, rl::mo_relaxed);
-        bell.ring();
-      }
-      return;
+  void bring_all() {
+    for (const unsigned to : {0U, 1U, 0U}) {
+      const std::uint32_t before = brought[to](RL_INFO).load(rl::mo_relaxed);
+      brought[to](RL_INFO).store(before + 1, rl::mo_relaxed);
+      bell.ring();
     }
+  }
+  /// `sleep(is_there)` sleeps once.
+  template <class Sleep>
+  void wait_for_all(unsigned index, Sleep sleep) {
     for (std::uint32_t number = 1; number <= 2 - index; ++number) {
       const auto is_there = [&] { return brought[index](RL_INFO).load(rl::mo_relaxed) >= number; };
-      while (!is_there()) bell.sleep(0, is_there, sleepers);
+      while (!is_there()) sleep(is_there);
     }
+  }
+};
+
+/// Both threads of a process sleep on the bell.
+template <class Policy, Sleepers sleepers = Sleepers::many>
+struct TwoSleepers : rl::test_suite<TwoSleepers<Policy, sleepers>, 3>, OneBellForTwo<Policy> {
+  void before() { this->clear(); }
+  void thread(unsigned index) {
+    if (index == 2) return this->bring_all();
+    this->wait_for_all(index, [&](auto is_there) { this->bell.sleep(0, is_there, sleepers); });
   }
 };
 
@@ -333,36 +344,23 @@ struct NoOwnFenceOfThose : RelacyBell {
 
 /// As TwoSleepers, but that the first of them sleeps elsewhere.
 template <class Policy>
-struct OneElsewhere : rl::test_suite<OneElsewhere<Policy>, 3> {
-  BasicDoorbell<Policy> bell;
-  rl::atomic<std::uint32_t> brought[2];
+struct OneElsewhere : rl::test_suite<OneElsewhere<Policy>, 3>, OneBellForTwo<Policy> {
   rl::atomic<std::uint32_t> woken;
 
   void before() {
-    bell.clear();
-    for (auto& each : brought) each(RL_INFO).store(0, rl::mo_relaxed);
+    this->clear();
     woken(RL_INFO).store(0, rl::mo_relaxed);
     RelacyBell::elsewhere = &woken;
     OneTry::has_failed = false;
   }
   void thread(unsigned index) {
-    if (index == 2) {
-      for (const unsigned to : {0U, 1U, 0U}) {
-        const std::uint32_t before = brought[to](RL_INFO).load(rl::mo_relaxed);
-        brought[to](RL_INFO).store(before + 1, rl::mo_relaxed);
-        bell.ring();
-      }
-      return;
-    }
-    for (std::uint32_t number = 1; number <= 2 - index; ++number) {
-      const auto is_there = [&] { return brought[index](RL_INFO).load(rl::mo_relaxed) >= number; };
-      while (!is_there()) {
-        if (index == 0)
-          bell.sleep_elsewhere(is_there, [] { RelacyBell::sleep_elsewhere(); });
-        else
-          bell.sleep(0, is_there, Sleepers::many);
-      }
-    }
+    if (index == 2) return this->bring_all();
+    this->wait_for_all(index, [&](auto is_there) {
+      if (index == 0)
+        this->bell.sleep_elsewhere(is_there, [] { RelacyBell::sleep_elsewhere(); });
+      else
+        this->bell.sleep(0, is_there, Sleepers::many);
+    });
   }
 };
 
