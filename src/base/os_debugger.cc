@@ -5,6 +5,7 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <atomic>
 #include <iterator>
 
 #include "base/error.h"
@@ -12,7 +13,17 @@
 
 namespace gex::os {
 
+namespace {
+// Relaxed: it is read by the thread that has set it, in the same signal handler.
+std::atomic<const void*> fatal_signal_at{nullptr};
+}  // namespace
+
+void begin_backtraces_at(const void* interrupted) noexcept {
+  fatal_signal_at.store(interrupted, std::memory_order_relaxed);
+}
+
 int print_backtrace(int descriptor, const void* interrupted) noexcept {
+  if (interrupted == nullptr) interrupted = fatal_signal_at.load(std::memory_order_relaxed);
   void* frames[64];
   const int count = ::backtrace(frames, static_cast<int>(std::size(frames)));
   if (count <= 0) return -1;

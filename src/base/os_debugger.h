@@ -7,8 +7,12 @@ namespace gex::os {
 /// frame could be found. Frames of functions that are not exported show as file and offset, for
 /// addr2line. Safe in signal handlers once `prepare_backtrace` has run in the process.
 /// In a signal handler, `interrupted` is where the signal has interrupted the thread, and the stack
-/// begins there; null: it begins here.
+/// begins there; null: where `begin_backtraces_at` says, or here.
 int print_backtrace(int descriptor, const void* interrupted = nullptr) noexcept;
+
+/// For the handler of a fatal signal: backtraces of the interrupted thread begin where the signal
+/// has interrupted it, without the frames of the handler.
+void begin_backtraces_at(const void* interrupted) noexcept;
 
 /// Where a thread has been interrupted: of the third argument of a handler with SA_SIGINFO. Null on
 /// processors that are not known here.

@@ -7,6 +7,7 @@
 #include <cstring>
 
 #include "base/error.h"
+#include "base/os_debugger.h"
 
 namespace gex::os {
 
@@ -39,6 +40,7 @@ void on_fatal_signal(int signal, siginfo_t* info, void* context) noexcept {
     explain_fault(*info, context);
   if (the_report != nullptr) {
     note("signal %d (%s)", signal, ::sigdescr_np(signal));
+    begin_backtraces_at(interrupted_at(context));
     the_report();
   }
   if (info->si_code <= 0) ::raise(signal);

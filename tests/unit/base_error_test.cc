@@ -331,6 +331,40 @@ TEST(FatalSignalDeath, PrintsABacktraceOfAnAccessThatFails) {
       testing::KilledBySignal(SIGSEGV), "^gex: signal 11 .*\n.*base_error_test.*\\[0x");
 }
 
+[[gnu::noinline]] void write_to_nowhere() {
+  int* volatile nowhere = nullptr;
+  *nowhere = 1;
+}
+
+TEST(FatalSignal, BacktraceBeginsWhereTheSignalInterruptedTheThread) {
+  int ends[2];
+  ASSERT_EQ(::pipe(ends), 0);
+  const pid_t child = ::fork();
+  if (child == 0) {
+    ::dup2(ends[1], STDERR_FILENO);
+    std::signal(SIGSEGV, SIG_DFL);
+    ::setenv("GASNET_BACKTRACE", "1", 1);
+    follow_error_environment_in_signals();
+    write_to_nowhere();
+    ::_exit(0);
+  }
+  ::close(ends[1]);
+  std::string text;
+  char part[4096];
+  for (ssize_t got; (got = ::read(ends[0], part, sizeof part)) > 0;)
+    text.append(part, static_cast<std::size_t>(got));
+  ::close(ends[0]);
+  ::waitpid(child, nullptr, 0);
+  const std::size_t first_frame = text.find('\n');
+  ASSERT_NE(first_frame, std::string::npos) << text;
+  const std::size_t bracket = text.find("[0x", first_frame);
+  ASSERT_NE(bracket, std::string::npos) << text;
+  const std::uintptr_t at = std::stoull(text.substr(bracket + 1), nullptr, 16);
+  const auto function = reinterpret_cast<std::uintptr_t>(&write_to_nowhere);
+  EXPECT_GE(at, function) << text;
+  EXPECT_LT(at, function + 256) << text;
+}
+
 TEST(FatalSignalDeath, LeavesAClientsHandlerAlone) {
   EXPECT_EXIT(
       {
