@@ -171,6 +171,19 @@ bool add_variables(std::string_view argument, Options& options) {
   }
 }
 
+/// Where the ranks run `env NAME=VALUE... PROGRAM`, what it sets of libgex holds for gexrun too,
+/// which reads some variables itself.
+void add_variables_of_env_command(Options& options) {
+  const std::vector<std::string>& words = options.command;
+  if (std::filesystem::path(words.front()).filename() != "env") return;
+  for (auto word = words.begin() + 1; word != words.end(); ++word) {
+    const std::size_t end = word->find('=');
+    if (end == word->npos || word->starts_with('-')) return;
+    if (word->starts_with("GEX_") || word->starts_with("GASNET_"))
+      options.variables.emplace_back(word->substr(0, end), word->substr(end + 1));
+  }
+}
+
 }  // namespace
 
 Reading read_command_line(int count, char** arguments) {
@@ -315,6 +328,7 @@ Reading read_command_line(int count, char** arguments) {
   if (options.json) return reader.refuse<Options>("--json is for --report");
   if (!ranks_given) return reader.refuse<Options>("the number of ranks is missing: -n N");
   if (options.command.empty()) return reader.refuse<Options>("the program to run is missing");
+  add_variables_of_env_command(options);
   if (!options.hosts.empty()) {
     if (const std::uint64_t slots = gex::launch::slots_of(options.hosts); slots < options.ranks) {
       return reader.refuse<Options>(std::to_string(options.ranks) + " ranks do not fit into the " +

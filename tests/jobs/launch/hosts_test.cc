@@ -207,6 +207,10 @@ TEST(Hosts, ConnectToAPortThatTheUserAllows) {
   expect_failure(
       with_ports("43250-43210"), 1,
       "GEX_LAUNCH_PORTS='43250-43210' is not a port from 1 to 65535, or a first and a last");
+  expect_failure(Command({gexrun, "--rsh", rsh_here, "--hosts", "a", "-n", "1", "env", "A=1",
+                          "GEX_LAUNCH_PORTS=0", probe, "who"})
+                     .run(),
+                 1, "GEX_LAUNCH_PORTS='0' is not a port");
 }
 
 TEST(Hosts, WhoDoesNotConnectInTimeIsNamed) {
