@@ -106,14 +106,12 @@ function(gex_add_test)
   gex_limit(${arg_NAME} ${arg_TIMEOUT})
 endfunction()
 
-# gex_unit_test(<name> <sources>... [OPTIMISED] [NO_MEMORY] [TIMEOUT <seconds>]): a GoogleTest program
-# of one process, linked with the rooms that its sources include and no others. OPTIMISED: it is about
-# what the optimiser may do, or computes for long. NO_MEMORY: what it tests manages none, and
-# AddressSanitizer has it not in the core.
-function(gex_unit_test name)
-  cmake_parse_arguments(PARSE_ARGV 1 arg "OPTIMISED;NO_MEMORY" "TIMEOUT" "")
-  set(sources ${arg_UNPARSED_ARGUMENTS})
-  add_executable(${name} ${sources})
+# gex_unit_program(<name> <sources>... [OPTIMISED]): a GoogleTest program of one process, linked with
+# the rooms that its sources include and no others. OPTIMISED: it is about what the optimiser may do,
+# or computes for long.
+function(gex_unit_program name)
+  cmake_parse_arguments(PARSE_ARGV 1 arg "OPTIMISED" "" "")
+  add_executable(${name} ${arg_UNPARSED_ARGUMENTS})
   if(arg_OPTIMISED)
     gex_test_headers(${name} OPTIMISED)
   else()
@@ -122,22 +120,39 @@ function(gex_unit_test name)
   target_link_libraries(${name} PRIVATE gex_flags GTest::gtest_main)
   target_include_directories(${name} PRIVATE ${PROJECT_SOURCE_DIR}/include
     ${PROJECT_SOURCE_DIR}/src)
-  gex_room_of(room ${sources})
+  gex_room_of(room ${arg_UNPARSED_ARGUMENTS})
   if(room)
     gex_link_rooms(${name} ${room})
   endif()
+endfunction()
+
+# gex_has_threads_in(<variable> <sources>...): sets it to ON if one of the sources starts threads.
+function(gex_has_threads_in variable)
+  set(${variable} OFF PARENT_SCOPE)
+  foreach(source IN LISTS ARGN)
+    get_filename_component(source ${source} ABSOLUTE)
+    file(STRINGS ${source} found REGEX "${gex_has_threads}")
+    if(found)
+      set(${variable} ON PARENT_SCOPE)
+    endif()
+  endforeach()
+endfunction()
+
+# gex_unit_test(<name> <sources>... [OPTIMISED] [NO_MEMORY] [TIMEOUT <seconds>]): a unit program and
+# its test. NO_MEMORY: what it tests manages none, and AddressSanitizer has it not in the core.
+function(gex_unit_test name)
+  cmake_parse_arguments(PARSE_ARGV 1 arg "OPTIMISED;NO_MEMORY" "TIMEOUT" "")
+  set(sources ${arg_UNPARSED_ARGUMENTS})
+  set(optimised "")
+  if(arg_OPTIMISED)
+    set(optimised OPTIMISED)
+  endif()
+  gex_unit_program(${name} ${sources} ${optimised})
   set(is_core ON)
   if(arg_NO_MEMORY AND GEX_SANITIZE MATCHES "address")
     set(is_core OFF)
   elseif(GEX_SANITIZE STREQUAL "thread")
-    set(is_core OFF)
-    foreach(source IN LISTS sources)
-      get_filename_component(source ${source} ABSOLUTE)
-      file(STRINGS ${source} found REGEX "${gex_has_threads}")
-      if(found)
-        set(is_core ON)
-      endif()
-    endforeach()
+    gex_has_threads_in(is_core ${sources})
   endif()
   if(is_core)
     gex_add_test(NAME unit.${name} COMMAND ${name} TIMEOUT "${arg_TIMEOUT}" LABELS unit core)
@@ -145,6 +160,47 @@ function(gex_unit_test name)
   else()
     gex_add_test(NAME unit.${name} COMMAND ${name} TIMEOUT "${arg_TIMEOUT}" LABELS unit)
   endif()
+endfunction()
+
+# gex_unit_tests(<program> <prefix> <sources>...): a unit program of several sources, which are
+# compiled together where the build allows it, since most of what each compiles are the same headers.
+# Each source has a test, unit.<prefix><source>, of the suites that it defines. No two sources of a
+# program may use one name, neither for suites nor in unnamed namespaces.
+function(gex_unit_tests program prefix)
+  gex_unit_program(${program} ${ARGN})
+  gex_join_sources(${program})
+  set(all "")
+  set(program_is_core OFF)
+  foreach(source IN LISTS ARGN)
+    get_filename_component(source ${source} ABSOLUTE)
+    get_filename_component(name ${source} NAME_WE)
+    set_property(DIRECTORY APPEND PROPERTY CMAKE_CONFIGURE_DEPENDS ${source})
+    file(STRINGS ${source} suites REGEX "^(TEST|TEST_F|TEST_P|TYPED_TEST)[(]")
+    list(TRANSFORM suites REPLACE "^[A-Z_]+[(]([A-Za-z0-9_]+),.*$" "\\1")
+    list(TRANSFORM suites REPLACE "^(.+)$" "\\1.*:\\1/*:*/\\1.*")
+    list(REMOVE_DUPLICATES suites)
+    list(APPEND all ${suites})
+    list(JOIN suites ":" filter)
+    set(is_core ON)
+    if(GEX_SANITIZE STREQUAL "thread")
+      gex_has_threads_in(is_core ${source})
+    endif()
+    set(labels unit)
+    if(is_core)
+      list(APPEND labels core)
+      set(program_is_core ON)
+    endif()
+    gex_add_test(NAME unit.${prefix}${name} COMMAND ${program} --gtest_filter=${filter}
+      LABELS ${labels})
+  endforeach()
+  if(program_is_core)
+    add_dependencies(core_tests ${program})
+  endif()
+  # A suite that was not found in its source would run in no test.
+  list(JOIN all ":" filter)
+  gex_add_test(NAME unit.${program}.all COMMAND ${program} --gtest_list_tests --gtest_filter=-${filter}
+    LABELS unit)
+  set_tests_properties(unit.${program}.all PROPERTIES FAIL_REGULAR_EXPRESSION "\n[A-Za-z0-9_/]+[.]")
 endfunction()
 
 # gex_job_test(NAME <name> COMMAND <target or program> <args>... RANKS <n> [CONDUIT smp|emu]

@@ -28,43 +28,43 @@ class PortsOf {
   std::deque<Ports> ports_;
 };
 
-constexpr Model usual{.latency = 1000,
-                      .send_overhead = 100,
-                      .receive_overhead = 200,
-                      .bandwidth = 1e9,
-                      .registration = 5000};
+constexpr Model usual_model{.latency = 1000,
+                            .send_overhead = 100,
+                            .receive_overhead = 200,
+                            .bandwidth = 1e9,
+                            .registration = 5000};
 
 TEST(EmuPorts, APutIsReusableWhenItLeftAndCompleteARoundTripLater) {
-  PortsOf ports(2, usual);
+  PortsOf ports(2, usual_model);
   const Ports::Put put = ports[0].put(1, 64, true, 10'000);
   EXPECT_EQ(put.left, 10'000u + 100 + 64);
   EXPECT_EQ(put.done, put.left + 2 * 1000);
 }
 
 TEST(EmuPorts, AGetTakesARoundTripAndItsBytesTheWayBack) {
-  PortsOf ports(2, usual);
+  PortsOf ports(2, usual_model);
   EXPECT_EQ(ports[0].get(1, 64, true, 10'000), 10'000u + 100 + 2 * 1000 + 64);
 }
 
 TEST(EmuPorts, AMessageIsHandledAfterBothOverheads) {
-  PortsOf ports(2, usual);
+  PortsOf ports(2, usual_model);
   EXPECT_EQ(ports[0].message(request_channel, 1, 0, 64, 10'000), 10'000u + 100 + 64 + 1000 + 200);
 }
 
 TEST(EmuPorts, MemoryThatIsNotRegisteredCostsItsRegistration) {
-  PortsOf ports(2, usual);
+  PortsOf ports(2, usual_model);
   EXPECT_EQ(ports[0].put(1, 64, false, 0).left, 5000u + 100 + 64);
 }
 
 TEST(EmuPorts, AFloodIsPacedByTheBytes) {
-  PortsOf ports(2, usual);
+  PortsOf ports(2, usual_model);
   Tick last = 0;
   for (int i = 0; i < 100; ++i) last = ports[0].put(1, 4096, true, 0).left;
   EXPECT_EQ(last, 100u + 100 * 4096);
 }
 
 TEST(EmuPorts, AFloodOfFewBytesIsPacedByTheOverhead) {
-  PortsOf ports(2, usual);
+  PortsOf ports(2, usual_model);
   Tick last = 0;
   for (int i = 0; i < 100; ++i) last = ports[0].put(1, 8, true, 0).left;
   EXPECT_EQ(last, 100u * 100 + 8);
