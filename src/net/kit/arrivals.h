@@ -3,8 +3,12 @@
 //
 // Thread rules: any where the network is `threaded`.
 
+#include <gex/plugin/conduit.h>
+
+#include <array>
 #include <atomic>
 #include <cstddef>
+#include <cstdint>
 #include <mutex>
 #include <vector>
 
@@ -58,6 +62,40 @@ class Arrivals {
   std::vector<Arrival> ring_;
   std::size_t first_ = 0;
   std::atomic<std::size_t> count_{0};
+};
+
+/// Those of both channels.
+template <class Arrival>
+class ChannelArrivals {
+ public:
+  explicit ChannelArrivals(bool threaded)
+      : queues_{Arrivals<Arrival>(threaded), Arrivals<Arrival>(threaded)} {}
+
+  void push(Channel channel, const Arrival& arrival) { queues_[channel].push(arrival); }
+  /// About right while other threads run.
+  bool is_empty() const noexcept {
+    return queues_[request_channel].is_empty() && queues_[reply_channel].is_empty();
+  }
+  /// Takes the oldest of these channels; false when there is none. Replies first: they give room
+  /// and credits back, and their handlers are short.
+  bool pop(std::uint32_t channels, Channel& channel, Arrival& arrival) {
+    for (const Channel one : {reply_channel, request_channel}) {
+      if ((channels >> one & 1U) == 0 || !queues_[one].pop(arrival)) continue;
+      channel = one;
+      return true;
+    }
+    return false;
+  }
+  /// Calls `drop(arrival)` for each that waits.
+  template <class Drop>
+  void drop_all(Drop drop) {
+    Channel channel;
+    for (Arrival arrival; pop(1U << request_channel | 1U << reply_channel, channel, arrival);)
+      drop(arrival);
+  }
+
+ private:
+  std::array<Arrivals<Arrival>, 2> queues_;
 };
 
 }  // namespace gex::net

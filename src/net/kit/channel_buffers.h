@@ -4,8 +4,10 @@
 // the replies' their own. So no peer that takes nothing uses up what others need, and a reply is
 // accepted even if its receiver never polls.
 //
-// `Buffer` (net/kit/send_pool.h) has `std::uint32_t peer` and `Kind kind`, of an enumeration that
-// begins with the two channels.
+// `Buffer` (net/kit/send_pool.h) has `std::uint32_t peer`; `Kind kind`, of an enumeration that
+// begins with the two channels; `std::byte* start`, where the message begins on the wire, with its
+// stamp if it has one; and `static constexpr MessageRoom room`. Bytes begin at `bytes()`, and a
+// payload is built at `payload()`, behind room for stamp and header.
 //
 // Thread rules: any where it is `threaded`.
 
@@ -16,11 +18,14 @@
 #include <atomic>
 #include <cstddef>
 #include <cstdint>
+#include <cstring>
+#include <span>
 #include <vector>
 
 #include "base/assert.h"
 #include "base/cache_line.h"
 #include "net/kit/fatal.h"
+#include "net/kit/pieces.h"
 #include "net/kit/send_pool.h"
 
 namespace gex::net {
@@ -28,6 +33,14 @@ namespace gex::net {
 /// Messages of one channel that one rank holds in buffers for another, and for all others.
 inline constexpr std::uint32_t channel_depth = 32;
 inline constexpr std::uint32_t total_channel_depth = 2048;
+
+/// What a buffer has room for, in bytes.
+struct MessageRoom {
+  std::size_t stamp;    ///< in front of a message
+  std::size_t header;   ///< of one whose payload is built in place, in front of that
+  std::size_t payload;  ///< built in place
+  constexpr std::size_t max_message() const noexcept { return header + payload; }
+};
 
 template <class Buffer>
 class ChannelBuffers {
@@ -43,11 +56,56 @@ class ChannelBuffers {
   ChannelBuffers(const Host& host, const char* name, SendPool<Buffer>& pool, bool threaded)
       : host_(host), name_(name), pool_(pool), threaded_(threaded), peers_(host.size) {}
 
-  /// Ends the job if that is not another rank of it.
-  void check_peer(std::uint32_t peer) const {
-    if (peer >= host_.size || peer == host_.rank) [[unlikely]]
-      fatal(host_, "%s: a message to rank %u, which is not a peer of rank %u among %u", name_, peer,
-            host_.rank, host_.size);
+  /// The bytes of a message. Ends the job if they are too many, or that is not another rank of it.
+  std::size_t size_to(std::uint32_t peer, std::span<const Piece> pieces) const {
+    check_peer(peer);
+    const std::size_t size = size_of(pieces);
+    if (size > Buffer::room.max_message()) [[unlikely]]
+      fatal(host_, "%s: a message of %zu bytes to rank %u; the limit is %zu", name_, size, peer,
+            Buffer::room.max_message());
+    return size;
+  }
+
+  /// Whether the payload of a message was built in a buffer.
+  Buffer* built(std::span<const Piece> pieces) const noexcept {
+    return pieces.empty() ? nullptr : pool_.built_at(pieces.back().data);
+  }
+  /// A buffer with a message of so many bytes in it, but for its stamp: the one in which its
+  /// payload was built, or else one with a copy. Null: as many are held as may be.
+  Buffer* fill(Channel channel, std::uint32_t peer, std::span<const Piece> pieces,
+               std::size_t size) {
+    constexpr MessageRoom room = Buffer::room;
+    Buffer* buffer = built(pieces);
+    if (buffer == nullptr) {
+      buffer = take(channel, peer);
+      if (buffer == nullptr) return nullptr;
+      buffer->start = buffer->bytes();
+    } else {
+      const std::size_t payload = pieces.back().size;
+      const std::size_t header = size - payload;
+      pieces = pieces.first(pieces.size() - 1);
+      const bool fits = header <= room.header;
+      buffer->start = fits ? buffer->payload() - header - room.stamp : buffer->bytes();
+      if (!fits) std::memmove(buffer->start + room.stamp + header, buffer->payload(), payload);
+    }
+    gather(buffer->start + room.stamp, pieces);
+    return buffer;
+  }
+
+  /// As a conduit's: a place where a payload is to be built, or null.
+  void* build(Channel channel, std::uint32_t peer, std::size_t size) {
+    check_peer(peer);
+    Buffer* const buffer = size <= Buffer::room.payload ? take(channel, peer) : nullptr;
+    return buffer == nullptr ? nullptr : buffer->payload();
+  }
+  /// As a conduit's: the payload that is being built there is not sent. Ends the job if there is
+  /// none.
+  void release(void* payload) {
+    Buffer* const buffer = pool_.built_at(payload);
+    if (buffer == nullptr)
+      fatal(host_, "%s: release of %p, which is not a buffer of rank %u", name_, payload,
+            host_.rank);
+    give_back(*buffer);
   }
 
   /// Null: as many are held as may be.
@@ -69,15 +127,6 @@ class ChannelBuffers {
     pool_.give_back(&buffer);
   }
 
-  /// The buffer whose payload was built there; ends the job if there is no such buffer.
-  Buffer& built_at(void* payload) const {
-    Buffer* const buffer = pool_.built_at(payload);
-    if (buffer == nullptr)
-      fatal(host_, "%s: release of %p, which is not a buffer of rank %u", name_, payload,
-            host_.rank);
-    return *buffer;
-  }
-
   /// Ends the job when buffers are lost or counted twice. Only while no other call is in progress,
   /// and when no message of the network's own is under way.
   void check_invariants() const {
@@ -91,6 +140,12 @@ class ChannelBuffers {
   }
 
  private:
+  void check_peer(std::uint32_t peer) const {
+    if (peer >= host_.size || peer == host_.rank) [[unlikely]]
+      fatal(host_, "%s: a message to rank %u, which is not a peer of rank %u among %u", name_, peer,
+            host_.rank, host_.size);
+  }
+
   struct Peer {
     alignas(cache_line) std::array<std::atomic<std::uint32_t>, 2> held{};  ///< buffers, per channel
   };

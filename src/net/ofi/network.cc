@@ -2,10 +2,9 @@
 
 #include <algorithm>
 #include <chrono>
-#include <cstdio>
 #include <cstring>
+#include <optional>
 #include <string>
-#include <thread>
 #include <utility>
 
 #include "base/spin_lock.h"
@@ -32,26 +31,6 @@ constexpr std::chrono::microseconds end_of_wait{20};
 /// Polls between two looks at the clock.
 constexpr std::uint32_t polls_per_look = 256;
 
-/// How long ranks take to connect before one warns that it waits.
-constexpr std::chrono::seconds connection_patience{10};
-
-std::size_t size_of(std::span<const Piece> pieces) noexcept {
-  std::size_t size = 0;
-  for (const Piece& piece : pieces) size += piece.size;
-  return size;
-}
-
-/// Writes stamp, pieces and filling; returns the end.
-std::byte* gather(std::byte* out, const Stamp& stamp, std::span<const Piece> pieces) noexcept {
-  std::memcpy(out, &stamp, sizeof stamp);
-  out += sizeof stamp;
-  for (const Piece& piece : pieces) {
-    if (piece.size != 0) std::memcpy(out, piece.data, piece.size);
-    out += piece.size;
-  }
-  return out;
-}
-
 /// Tallies that wait for one peer to take them: a question and an answer.
 constexpr std::uint32_t max_tallies = 2;
 
@@ -64,10 +43,10 @@ std::size_t buffers_for(std::size_t ranks, std::size_t offers_per_peer) noexcept
          (1 + max_tallies + max_handshakes + offers_per_peer) * ranks;
 }
 
-std::byte* fill_up(std::byte* end, std::size_t size) noexcept {
-  const std::size_t filling = filled_up(size) - size;
-  std::memset(end, 0, filling);
-  return end + filling;
+/// Fills a message up; returns its size on the wire, with its stamp.
+std::size_t fill_up(std::byte* start, std::size_t size) noexcept {
+  std::memset(start + sizeof(Stamp) + size, 0, filled_up(size) - size);
+  return sizeof(Stamp) + filled_up(size);
 }
 
 bool is_too_long(int error) noexcept {
@@ -108,15 +87,11 @@ Network::Network(const Host& host, Endpoint& endpoint, Registrar& registrar, One
       pool_(host, buffers_for(host.size, offers_per_peer), registrar, threaded_),
       buffers_(host, "ofi", pool_, threaded_),
       receive_(endpoint, registrar, threaded_),
-      arrivals_{Arrivals<Arrival>(threaded_), Arrivals<Arrival>(threaded_)},
+      arrivals_(threaded_),
+      handshakes_(host),
+      strays_(host, "ofi"),
       peers_(host.size),
       losses_(host.size, threaded_, keeps_order(endpoint.info()) ? 0 : rounds_without_order) {
-}
-
-SendBuffer* Network::take_buffer(Channel channel, std::uint32_t peer) {
-  SendBuffer* const buffer = buffers_.take(channel, peer);
-  if (buffer != nullptr) buffer->route = endpoint_.message_route(peer);
-  return buffer;
 }
 
 void Network::give_back(SendBuffer& buffer) {
@@ -129,37 +104,16 @@ void Network::give_back(SendBuffer& buffer) {
 }
 
 SendResult Network::send(Channel channel, std::uint32_t peer, std::span<const Piece> pieces) {
-  buffers_.check_peer(peer);
-  const std::size_t size = size_of(pieces);
-  if (size > max_message) [[unlikely]]
-    fatal(host_, "ofi: a message of %zu bytes to rank %u; the limit is %zu", size, peer,
-          max_message);
+  const std::size_t size = buffers_.size_to(peer, pieces);
   const Stamp stamp = Stamp::of(host_.cookie, host_.rank, static_cast<Kind>(channel), size);
   // Relaxed: read when this rank leaves, which is after all sends.
   peers_[peer].spoken_to.store(true, std::memory_order_relaxed);
-
-  SendBuffer* buffer = pieces.empty() ? nullptr : pool_.built_at(pieces.back().data);
-  if (buffer != nullptr) {
-    const std::size_t payload = pieces.back().size;
-    const std::size_t header = size - payload;
-    if (header <= header_room) {
-      buffer->start = buffer->payload() - header - sizeof stamp;
-    } else {
-      buffer->start = buffer->bytes();
-      std::memmove(buffer->start + sizeof stamp + header, buffer->payload(), payload);
-    }
-    std::byte* end = gather(buffer->start, stamp, pieces.first(pieces.size() - 1)) + payload;
-    buffer->size = static_cast<std::size_t>(fill_up(end, size) - buffer->start);
-    post(*buffer);
-    return sent;
-  }
-
-  const std::size_t on_wire = sizeof stamp + filled_up(size);
-  if (on_wire <= inject_limit_) {
+  if (sizeof stamp + filled_up(size) <= inject_limit_ && buffers_.built(pieces) == nullptr) {
     alignas(message_alignment) std::byte small[max_injected];
-    fill_up(gather(small, stamp, pieces), size);
+    std::memcpy(small, &stamp, sizeof stamp);
+    gather(small + sizeof stamp, pieces);
     const ssize_t result =
-        fi_inject(endpoint_.endpoint(), small, on_wire, endpoint_.message_route(peer));
+        fi_inject(endpoint_.endpoint(), small, fill_up(small, size), endpoint_.message_route(peer));
     if (result == 0) {
       losses_.sent(peer);
       return sent;
@@ -167,11 +121,11 @@ SendResult Network::send(Channel channel, std::uint32_t peer, std::span<const Pi
     if (result != -FI_EAGAIN)
       lost_peer(host_, "ofi: rank %u cannot be reached: %s", peer, error_text(result).c_str());
   }
-  buffer = take_buffer(channel, peer);
+  SendBuffer* const buffer = buffers_.fill(channel, peer, pieces, size);
   if (buffer == nullptr) return would_block;
-  buffer->start = buffer->bytes();
-  buffer->size = on_wire;
-  fill_up(gather(buffer->start, stamp, pieces), size);
+  std::memcpy(buffer->start, &stamp, sizeof stamp);
+  buffer->size = fill_up(buffer->start, size);
+  buffer->route = endpoint_.message_route(peer);
   post(*buffer);
   return sent;
 }
@@ -215,35 +169,24 @@ std::size_t Network::under_way() const noexcept {
 void Network::connect_neighbors() {
   const Habits habits = habits_of(endpoint_.info());
   if (!habits.connects && !habits.shakes_hands) return;
-  std::vector<std::uint32_t> missing;  // those that send this rank a handshake
-  for (std::uint64_t distance = 1; distance < host_.size; distance *= 2) {
-    const auto behind = static_cast<std::uint32_t>((host_.rank + distance) % host_.size);
-    const auto before =
-        static_cast<std::uint32_t>((host_.rank + host_.size - distance) % host_.size);
-    if (host_.shares_memory(behind) == 0 &&
-        !send_own(Kind::handshake, behind, endpoint_.message_route(behind)))
-      fatal(host_, "ofi: rank %u has no buffer for a handshake", host_.rank);
-    if (host_.shares_memory(before) == 0) missing.push_back(before);
-  }
-  using Clock = std::chrono::steady_clock;
-  const auto until = Clock::now() + connection_patience;
-  bool warned = false;
-  for (;;) {
-    progress();
-    std::erase_if(missing, [this](std::uint32_t peer) { return peers_[peer].is_connected; });
-    if (missing.empty() && under_way() == 0) return;
-    // No other thread is here yet, which postponed_ would have to be kept from.
-    if (!warned && Clock::now() > until && !(missing.empty() && postponed_.empty())) {
-      warned = true;
-      const std::uint32_t peer = postponed_.empty() ? missing.front() : postponed_.front()->peer;
-      const std::string text =
-          "ofi: still no connection with rank " + std::to_string(peer) +
-          " after 10 s; if a firewall is in the way, GEX_OFI_INTERFACE chooses "
-          "another interface";
-      host_.warn(text.c_str());
-    }
-    std::this_thread::yield();
-  }
+  handshakes_.exchange({
+      .name = "ofi",
+      .remedy = "GEX_OFI_INTERFACE chooses another interface",
+      .send =
+          [this](std::uint32_t peer) {
+            return send_own(Kind::handshake, peer, endpoint_.message_route(peer));
+          },
+      .advance =
+          [this] {
+            progress();
+            return under_way() == 0;
+          },
+      // No other thread is here yet, which postponed_ would have to be kept from.
+      .refusing = [this]() -> std::optional<std::uint32_t> {
+        if (postponed_.empty()) return std::nullopt;
+        return postponed_.front()->peer;
+      },
+  });
 }
 
 void Network::post(SendBuffer& buffer) {
@@ -297,17 +240,6 @@ void Network::retry_postponed() {
   postponed_count_.store(postponed_.size(), std::memory_order_relaxed);
 }
 
-void* Network::buffer(Channel channel, std::uint32_t peer, std::size_t size) {
-  buffers_.check_peer(peer);
-  if (size > payload_room) return nullptr;
-  SendBuffer* buffer = take_buffer(channel, peer);
-  return buffer == nullptr ? nullptr : buffer->payload();
-}
-
-void Network::release(void* payload) {
-  give_back(buffers_.built_at(payload));
-}
-
 std::size_t Network::poll(std::uint32_t channels, std::size_t most) {
   std::size_t delivered = 0;
   // Each reading is one step of the provider's, which over TCP takes in a message or two of some
@@ -319,7 +251,10 @@ std::size_t Network::poll(std::uint32_t channels, std::size_t most) {
   // Once at least: a poll that delivers nothing moves on what is under way all the same.
   do {
     found = progress();
-    delivered += deliver_arrived(channels, most - delivered);
+    Channel channel;
+    for (Arrival arrival; delivered < most && arrivals_.pop(channels, channel, arrival);
+         ++delivered)
+      deliver(channel, arrival);
   } while (found == Progress::more_likely && ++readings < most && delivered < most);
   return delivered;
 }
@@ -335,28 +270,13 @@ std::int32_t Network::prepare_wait(int& descriptor, std::uint64_t& limit_ns) {
   }
   const std::unique_lock lock = threaded_ ? std::unique_lock(progress_mutex_, std::adopt_lock)
                                           : std::unique_lock<std::mutex>();
-  if (std::exchange(has_read_, false) || !arrivals_[request_channel].is_empty() ||
-      !arrivals_[reply_channel].is_empty() || !endpoint_.arm_wait())
+  if (std::exchange(has_read_, false) || !arrivals_.is_empty() || !endpoint_.arm_wait())
     return poll_again;
   if (postponed_count_.load(std::memory_order_relaxed) != 0 || one_sided_.has_postponed())
     limit_ns = std::min(limit_ns, short_wait_ns);
   // Looks are counted in polls, of which there is now but one.
   looks_ = polls_per_look - 1;
   return 1;
-}
-
-std::size_t Network::deliver_arrived(std::uint32_t channels, std::size_t most) {
-  std::size_t delivered = 0;
-  // Replies first: they give room and credits back, and their handlers are short.
-  for (const Channel channel : {reply_channel, request_channel}) {
-    if ((channels >> channel & 1) == 0) continue;
-    Arrival arrival;
-    while (delivered < most && arrivals_[channel].pop(arrival)) {
-      deliver(channel, arrival);
-      ++delivered;
-    }
-  }
-  return delivered;
 }
 
 Network::Progress Network::progress() {
@@ -475,7 +395,7 @@ void Network::failed() {
     case OperationContext::Purpose::receive: {
       auto& buffer = *static_cast<ReceiveBuffers::Buffer*>(operation);
       if (is_too_long(error.err))
-        warn_of_stray();  // longer than any message of ours: no rank of this job sent it
+        strays_.dropped();  // longer than any message of ours: no rank of this job sent it
       else if (!lost_its_sender(error.err) && !leaving_)
         fatal(host_, "ofi: rank %u cannot receive: %s", host_.rank, error_text(error.err).c_str());
       receive_.failed(buffer, (error.flags & FI_MULTI_RECV) != 0);
@@ -493,13 +413,13 @@ void Network::arrived(const fi_cq_data_entry& entry, ReceiveBuffers::Buffer& buf
   if (const std::byte* data = receive_.message_in(buffer, entry)) {
     const std::optional<Stamp> stamp = read_stamp(host_, data, entry.len);
     if (!stamp) {
-      warn_of_stray();
+      strays_.dropped();
     } else if (stamp->kind() == Kind::tally) {
       Tally tally;
       std::memcpy(&tally, data + sizeof *stamp, sizeof tally);
       take_tally(stamp->source, tally);
     } else if (stamp->kind() == Kind::handshake) {
-      peers_[stamp->source].is_connected = true;
+      handshakes_.came(stamp->source);
     } else if (stamp->kind() == Kind::lane_offer) {
       LaneOffer offer;
       std::memcpy(&offer, data + sizeof *stamp, sizeof offer);
@@ -507,8 +427,8 @@ void Network::arrived(const fi_cq_data_entry& entry, ReceiveBuffers::Buffer& buf
     } else if (stamp->kind() != Kind::farewell) {
       losses_.received(stamp->source);
       ReceiveBuffers::hold(buffer);
-      arrivals_[static_cast<Channel>(stamp->kind())].push(
-          {data + sizeof *stamp, stamp->size(), stamp->source, &buffer});
+      arrivals_.push(static_cast<Channel>(stamp->kind()),
+                     {data + sizeof *stamp, stamp->size(), stamp->source, &buffer});
     }
   }
   receive_.completed(buffer, (entry.flags & FI_MULTI_RECV) != 0);
@@ -518,15 +438,6 @@ void Network::deliver(Channel channel, const Arrival& arrival) {
   // A provider may pack messages in its own way, or strays of odd length lie in between.
   deliver_from_anywhere<max_message>(host_, arrival.source, channel, arrival.message, arrival.size);
   receive_.release(*arrival.buffer);
-}
-
-void Network::warn_of_stray() {
-  if (std::exchange(warned_of_stray_, true)) return;
-  char text[120];
-  std::snprintf(text, sizeof text,
-                "ofi: rank %u drops messages that do not belong to this job (reported once)",
-                host_.rank);
-  host_.warn(text);
 }
 
 void Network::begin_to_leave() {

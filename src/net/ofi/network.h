@@ -32,7 +32,9 @@
 
 #include "net/kit/arrivals.h"
 #include "net/kit/channel_buffers.h"
+#include "net/kit/handshakes.h"
 #include "net/kit/loss_detector.h"
+#include "net/kit/stray_warning.h"
 #include "net/ofi/endpoint.h"
 #include "net/ofi/one_sided.h"
 #include "net/ofi/receive_buffers.h"
@@ -71,10 +73,7 @@ class Network {
   /// Ready to receive.
   bool start(std::string& error) { return receive_.start(error); }
 
-  /// Connects this rank with those that lie a power of two before and behind it, to which barriers
-  /// and trees over all ranks send: from then on a first message to them does not wait for its
-  /// sender's polls. Collective. Ranks that share memory need no connection, nor do those of a
-  /// provider without connections. Waits for these ranks, and after some seconds warns for which.
+  /// See net/kit/handshakes.h. Does nothing over a provider without connections.
   void connect_neighbors();
 
   /// Makes a connection with an endpoint of the peer's, and routes one-sided operations to it once
@@ -88,8 +87,10 @@ class Network {
   std::size_t poll(std::uint32_t channels, std::size_t most);
   /// As of a conduit, for this endpoint: 1 with its descriptor, or what else that returns.
   std::int32_t prepare_wait(int& descriptor, std::uint64_t& limit_ns);
-  void* buffer(Channel channel, std::uint32_t peer, std::size_t size);
-  void release(void* buffer);
+  void* buffer(Channel channel, std::uint32_t peer, std::size_t size) {
+    return buffers_.build(channel, peer, size);
+  }
+  void release(void* payload) { buffers_.release(payload); }
   /// Returns true if this is a place that `buffer` has given.
   bool has_built(const void* payload) const noexcept { return pool_.built_at(payload) != nullptr; }
 
@@ -107,13 +108,10 @@ class Network {
  private:
   struct alignas(64) Peer {
     std::atomic<bool> spoken_to{false};
-    bool is_connected = false;
     std::uint64_t refused_in_round = 0;  ///< round of retries in which it took no more
     std::uint32_t tallies = 0;           ///< that have not gone yet; as `progress`, one thread's
   };
 
-  /// With the route of messages. Null: as many are held as may be.
-  SendBuffer* take_buffer(Channel channel, std::uint32_t peer);
   void give_back(SendBuffer& buffer);
   /// Sends a message of the conduit's own; false: no buffer is free. `content` is a multiple of
   /// `message_alignment` long.
@@ -133,11 +131,8 @@ class Network {
   void completed(const fi_cq_data_entry& entry);
   void failed();
   void arrived(const fi_cq_data_entry& entry, ReceiveBuffers::Buffer& buffer);
-  /// Delivers up to `most` messages that have arrived on these channels; returns how many.
-  std::size_t deliver_arrived(std::uint32_t channels, std::size_t most);
   void deliver(Channel channel, const Arrival& arrival);
   void sent_off(SendBuffer& buffer);
-  void warn_of_stray();
   /// Asks peers what has come of all that was sent to them; now and then.
   void look_for_losses();
   bool send_tally(std::uint32_t peer, const Tally& tally);
@@ -152,7 +147,9 @@ class Network {
   SendPool pool_;
   ChannelBuffers<SendBuffer> buffers_;
   ReceiveBuffers receive_;
-  std::array<Arrivals<Arrival>, 2> arrivals_;
+  ChannelArrivals<Arrival> arrivals_;
+  Handshakes handshakes_;
+  StrayWarning strays_;
   std::vector<Peer> peers_;
 
   LossDetector losses_;
@@ -171,7 +168,6 @@ class Network {
 
   std::atomic<std::size_t> in_flight_{0};  ///< buffers that the provider has
   bool leaving_ = false;
-  bool warned_of_stray_ = false;
   bool warned_of_error_ = false;
 };
 

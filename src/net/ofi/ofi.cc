@@ -344,7 +344,7 @@ std::string memory_text() {
 }
 
 std::string room_text(const fi_info& info) {
-  const OneSidedRoom room = one_sided_room(info);
+  const TransferRoom room = one_sided_room(info);
   return "at most " + std::to_string(room.a_peer) +
          " puts, gets and atomic operations to a peer and " + std::to_string(room.in_all) +
          " in all, of " + std::to_string(sizeof(Transfer)) +

@@ -18,8 +18,6 @@ namespace {
 constexpr std::size_t bounce_buffers = OneSided::bounce_memory / max_wire;
 /// The largest transfer that does.
 constexpr std::size_t bounce_limit = max_wire;
-/// Records of transfers made at once.
-constexpr std::size_t batch = 64;
 
 }  // namespace
 
@@ -33,7 +31,7 @@ OneSidedExtent extent_of(const Endpoint& endpoint, bool needs_local) noexcept {
           means.atomics ? AtomicOperations::of(endpoint.endpoint()) : AtomicOperations{}};
 }
 
-OneSidedRoom one_sided_room(const fi_info& info) noexcept {
+TransferRoom one_sided_room(const fi_info& info) noexcept {
   constexpr std::size_t least = 16;
   constexpr std::size_t most = 1024;
   // Of what the provider claims to hold for an endpoint; some claim what they do not keep, and some
@@ -51,11 +49,10 @@ OneSided::OneSided(const Host& host, const Endpoint& endpoint, Registrar& regist
       registrar_(registrar),
       segments_(segments),
       threaded_(host.threaded != 0),
-      room_(one_sided_room(endpoint.info())),
       means_(endpoint.rma()),
       inject_limit_(endpoint.info().tx_attr->inject_size),
       bounce_(host, bounce_buffers, registrar, threaded_),
-      under_way_(host.size),
+      transfers_(host.size, one_sided_room(endpoint.info())),
       fences_(means_.max_ordered != 0 ? host.size : 0) {
 }
 
@@ -64,18 +61,10 @@ Transfer* OneSided::take(const Remote& remote, void* local, std::size_t size, vo
   Transfer* transfer = nullptr;
   {
     const OptionalGuard guard(mutex_, threaded_);
-    if (under_way_[remote.peer] == room_.a_peer || all_under_way_ == room_.in_all) return nullptr;
-    ++under_way_[remote.peer];
-    ++all_under_way_;
-    if (free_.empty()) {
-      transfers_.push_back(std::make_unique<Transfer[]>(batch));
-      for (std::size_t i = batch; i-- > 0;) free_.push_back(&transfers_.back()[i]);
-    }
-    transfer = free_.back();
-    free_.pop_back();
+    transfer = transfers_.take(remote.peer);
   }
+  if (transfer == nullptr) return nullptr;
   transfer->purpose = OperationContext::Purpose::one_sided;
-  transfer->peer = remote.peer;
   transfer->route = endpoint_.transfer_route(remote.peer);
   const Key& key = *static_cast<const Key*>(remote.key);
   transfer->target = remote.address - key.origin;
@@ -94,9 +83,7 @@ void OneSided::give_back(Transfer& transfer) {
   transfer.bounce = nullptr;
   unregister(transfer);
   const OptionalGuard guard(mutex_, threaded_);
-  --under_way_[transfer.peer];
-  --all_under_way_;
-  free_.push_back(&transfer);
+  transfers_.give_back(transfer);
 }
 
 void OneSided::unregister(Transfer& transfer) {

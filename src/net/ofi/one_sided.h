@@ -24,6 +24,7 @@
 #include <span>
 #include <vector>
 
+#include "net/kit/transfer_pool.h"
 #include "net/ofi/atomics.h"
 #include "net/ofi/endpoint.h"
 #include "net/ofi/operation.h"
@@ -44,6 +45,7 @@ struct Transfer : OperationContext {
   };
   Stage stage;
   std::uint32_t peer;
+  std::uint32_t number;
   fi_addr_t route;
   std::uint64_t target;  ///< as the provider names the place
   std::uint64_t key;
@@ -78,11 +80,7 @@ OneSidedExtent extent_of(const Endpoint& endpoint, bool needs_local) noexcept;
 
 /// Operations that may be under way: so few to a peer that does nothing that others have room, and
 /// so few in all that the provider has some for messages.
-struct OneSidedRoom {
-  std::uint32_t a_peer;
-  std::uint32_t in_all;
-};
-OneSidedRoom one_sided_room(const fi_info& info) noexcept;
+TransferRoom one_sided_room(const fi_info& info) noexcept;
 
 class OneSided {
  public:
@@ -150,17 +148,13 @@ class OneSided {
   Registrar& registrar_;
   const Segments& segments_;
   bool threaded_;
-  const OneSidedRoom room_;
   RmaMeans means_;
   std::size_t inject_limit_;
   SendPool bounce_;
   std::atomic<std::uint32_t> registered_{0};  ///< transfers that hold memory registered for them
 
   std::mutex mutex_;  ///< of what follows
-  std::vector<std::unique_ptr<Transfer[]>> transfers_;
-  std::vector<Transfer*> free_;
-  std::vector<std::uint32_t> under_way_;  ///< by peer
-  std::uint32_t all_under_way_ = 0;
+  TransferPool<Transfer> transfers_;
   std::vector<Fence> fences_;         ///< by peer, where puts are read back
   std::vector<Transfer*> postponed_;  ///< to be read back
   std::atomic<bool> any_postponed_{false};

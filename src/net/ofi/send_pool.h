@@ -8,6 +8,7 @@
 #include <cstdint>
 #include <vector>
 
+#include "net/kit/channel_buffers.h"
 #include "net/kit/send_pool.h"
 #include "net/ofi/operation.h"
 #include "net/ofi/registration.h"
@@ -17,6 +18,8 @@ namespace gex::net::ofi {
 
 /// Stands in front of a buffer's bytes.
 struct alignas(64) SendBuffer : OperationContext {
+  static constexpr MessageRoom room{sizeof(Stamp), header_room, payload_room};
+
   Kind kind;
   std::uint32_t peer;
   fi_addr_t route;   ///< the endpoint of the peer's that it goes to

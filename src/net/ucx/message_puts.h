@@ -19,12 +19,17 @@
 #include <cstddef>
 #include <cstdint>
 #include <deque>
-#include <memory>
+#include <span>
 #include <string>
 #include <vector>
 
+#include "net/kit/object_pool.h"
+#include "net/kit/owed_answers.h"
+#include "net/kit/stray_warning.h"
+#include "net/kit/transfer_pool.h"
 #include "net/ucx/endpoints.h"
 #include "net/ucx/segments.h"
+#include "net/ucx/transfer.h"
 #include "net/ucx/wire.h"
 #include "net/ucx/worker.h"
 
@@ -34,9 +39,9 @@ namespace gex::net::ucx {
 class PutOwner {
  public:
   /// The source may be reused.
-  virtual void source_is_free(void* put) = 0;
+  virtual void source_is_free(Transfer& put) = 0;
   /// The bytes are at the peer. After `source_is_free`.
-  virtual void is_there(void* put) = 0;
+  virtual void is_there(Transfer& put) = 0;
 
  protected:
   ~PutOwner() = default;
@@ -44,14 +49,17 @@ class PutOwner {
 
 class MessagePuts {
  public:
+  /// `transfers`: all of the worker's.
   MessagePuts(const Host& host, Worker& worker, Endpoints& endpoints, Segments& segments,
-              PutOwner& owner)
+              const TransferPool<Transfer>& transfers, PutOwner& owner)
       : host_(host),
         worker_(worker),
         endpoints_(endpoints),
         segments_(segments),
+        transfers_(transfers),
         owner_(owner),
-        peers_(host.size) {}
+        peers_(host.size),
+        strays_(host, "ucx") {}
   MessagePuts(const MessagePuts&) = delete;
   MessagePuts& operator=(const MessagePuts&) = delete;
 
@@ -62,74 +70,62 @@ class MessagePuts {
   bool serves(std::uint32_t peer);
 
   /// The source stays as it is until `source_is_free(put)`, which may be inside the call.
-  void put(void* put, const Remote& remote, const void* local, std::size_t size);
+  void put(Transfer& put, const Remote& remote, const void* local, std::size_t size);
 
   /// Acknowledges what has arrived since the last time. Cheap when that is nothing.
   void acknowledge() {
-    if (!owed_.empty()) acknowledge_all();
+    if (!owed_.is_empty()) acknowledge_all();
   }
 
   /// Acknowledgements that UCX has.
-  std::size_t under_way() const noexcept { return answers_under_way_; }
+  std::size_t under_way() const noexcept { return answers_.taken(); }
   /// Failures and what still arrives are not reported any more.
   void begin_to_leave() noexcept { leaving_ = true; }
 
  private:
-  /// A put, until all its parts have been handed to UCX and are acknowledged.
-  struct Put {
-    void* name;
-    std::uint32_t unsent = 0;          ///< parts that UCX still reads
-    std::uint32_t unacknowledged = 0;  ///< parts
-    bool all_parts_made = false;
-  };
   /// These bytes of a put have not been handed to UCX.
   struct Rest {
-    Put* put;
+    Transfer* put;
     const std::byte* source;
     std::size_t size;
     std::uint64_t address;
     std::uint64_t segment;
   };
+  /// A message with bytes of a put, while UCX reads them.
   struct Part {
+    Part* next;
     MessagePuts* owner;
-    Part* next_free;
-    Put* put;
-    std::uint32_t peer;
-    std::uint32_t number;  ///< of its place
-    bool is_sent;
-    bool is_acknowledged;
-    PutHeader header;  ///< UCX reads it until the part is sent
+    Transfer* put;
+    PutHeader header;
   };
   struct Peer {
     std::deque<Rest> rests;
-    std::uint32_t parts = 0;  ///< under way
+    std::uint32_t parts = 0;  ///< not acknowledged
     enum class Way : std::uint8_t { unknown, messages, network } way = Way::unknown;
   };
   struct Answer {
+    Answer* next;
     MessagePuts* owner;
     std::uint32_t peer;
     Stamp stamp;
-    std::array<std::uint32_t, max_answered_parts> parts;
-  };
-  struct Owed {
-    std::uint32_t peer;
-    std::uint32_t part;
+    std::array<std::uint32_t, OwedAnswers::max_together> puts;
   };
 
-  Part* take_part();
   void advance(std::uint32_t peer);
-  void send_part(std::uint32_t peer, Rest& rest);
-  void part_is_sent(Part& part);
-  void part_is_acknowledged(Part& part);
-  void give_back(Part& part);
+  void send_part(const Rest& part);
+  /// `arrives`: it will be acknowledged.
+  void part_is_sent(Part& part, bool arrives);
+  void part_is_acknowledged(Transfer& put);
   void acknowledge_all();
-  void send_answer(std::uint32_t peer, const Owed* owed, std::size_t count);
+  void send_answer(std::uint32_t peer, std::span<const std::uint32_t> puts);
+  void drop_stray() {
+    if (!leaving_) strays_.dropped();
+  }
 
   ucs_status_t take_put(const void* header, std::size_t header_size, const void* data,
                         std::size_t size);
   ucs_status_t take_answer(const void* header, std::size_t header_size, const void* data,
                            std::size_t size);
-  void warn_of_stray();
 
   static void on_sent(void* request, ucs_status_t status, void* part);
   static void on_answered(void* request, ucs_status_t status, void* answer);
@@ -138,18 +134,14 @@ class MessagePuts {
   Worker& worker_;
   Endpoints& endpoints_;
   Segments& segments_;
+  const TransferPool<Transfer>& transfers_;
   PutOwner& owner_;
   std::vector<Peer> peers_;
-  std::deque<Part> parts_;  ///< which stay where they are, by number
-  Part* free_parts_ = nullptr;
-  std::vector<std::unique_ptr<Put>> puts_;
-  std::vector<Put*> free_puts_;
-  std::vector<Owed> owed_;
-  std::vector<std::unique_ptr<Answer>> answers_;
-  std::vector<Answer*> free_answers_;
-  std::size_t answers_under_way_ = 0;
+  ObjectPool<Part> parts_;
+  ObjectPool<Answer> answers_;
+  OwedAnswers owed_;
+  StrayWarning strays_;
   bool leaving_ = false;
-  bool warned_of_stray_ = false;
 };
 
 }  // namespace gex::net::ucx

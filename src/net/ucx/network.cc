@@ -1,35 +1,15 @@
 #include "net/ucx/network.h"
 
-#include <algorithm>
-#include <chrono>
-#include <cstdio>
 #include <cstring>
-#include <thread>
+#include <optional>
 #include <utility>
 
 #include "base/spin_lock.h"
 #include "net/kit/deliver.h"
-#include "net/kit/fatal.h"
 
 namespace gex::net::ucx {
 
 namespace {
-
-/// How long ranks take to connect before one warns that it waits.
-constexpr std::chrono::seconds connection_patience{10};
-
-std::size_t size_of(std::span<const Piece> pieces) noexcept {
-  std::size_t size = 0;
-  for (const Piece& piece : pieces) size += piece.size;
-  return size;
-}
-
-void gather(std::byte* out, std::span<const Piece> pieces) noexcept {
-  for (const Piece& piece : pieces) {
-    if (piece.size != 0) std::memcpy(out, piece.data, piece.size);
-    out += piece.size;
-  }
-}
 
 /// Offers to each peer that may wait with this process.
 constexpr std::size_t offers_per_peer = 16;
@@ -55,8 +35,9 @@ Network::Network(const Host& host, Worker& worker, Endpoints& endpoints, OneSide
               return true;
             }),
       buffers_(host, "ucx", pool_, threaded_),
-      arrivals_{Arrivals<Arrival>(threaded_), Arrivals<Arrival>(threaded_)},
-      peers_(host.size) {
+      arrivals_(threaded_),
+      handshakes_(host),
+      strays_(host, "ucx") {
 }
 
 bool Network::start(std::size_t key_bytes, std::string& error) {
@@ -90,30 +71,23 @@ void Network::give_back(SendBuffer& buffer) {
 }
 
 SendResult Network::send(Channel channel, std::uint32_t peer, std::span<const Piece> pieces) {
-  buffers_.check_peer(peer);
-  const std::size_t size = size_of(pieces);
-  if (size > max_message) [[unlikely]]
-    fatal(host_, "ucx: a message of %zu bytes to rank %u; the limit is %zu", size, peer,
-          max_message);
-  SendBuffer* buffer = pieces.empty() ? nullptr : pool_.built_at(pieces.back().data);
-  if (buffer != nullptr) {
-    const std::size_t payload = pieces.back().size;
-    const std::size_t header = size - payload;
-    if (header <= header_room) {
-      buffer->start = buffer->payload() - header;
-    } else {
-      buffer->start = buffer->bytes();
-      std::memmove(buffer->start + header, buffer->payload(), payload);
-    }
-    pieces = pieces.first(pieces.size() - 1);
-  } else {
-    buffer = buffers_.take(channel, peer);
-    if (buffer == nullptr) return would_block;
-    buffer->start = buffer->bytes();
-  }
-  gather(buffer->start, pieces);
+  const std::size_t size = buffers_.size_to(peer, pieces);
+  SendBuffer* const buffer = buffers_.fill(channel, peer, pieces, size);
+  if (buffer == nullptr) return would_block;
   post(*buffer, size);
   return sent;
+}
+
+bool Network::send_own(Kind kind, std::uint32_t peer, std::span<const Piece> content) {
+  const std::size_t size = size_of(content);
+  SendBuffer* const buffer = size <= max_message ? pool_.take() : nullptr;
+  if (buffer == nullptr) return false;
+  buffer->kind = kind;
+  buffer->peer = peer;
+  buffer->start = buffer->bytes();
+  gather(buffer->start, content);
+  post(*buffer, size);
+  return true;
 }
 
 void Network::post(SendBuffer& buffer, std::size_t size) {
@@ -151,55 +125,26 @@ void Network::sent_off(void* request, ucs_status_t status, void* data) {
 }
 
 void Network::connect_neighbors() {
-  std::vector<std::uint32_t> missing;  // those that send this rank a handshake
-  for (std::uint64_t distance = 1; distance < host_.size; distance *= 2) {
-    const auto behind = static_cast<std::uint32_t>((host_.rank + distance) % host_.size);
-    const auto before =
-        static_cast<std::uint32_t>((host_.rank + host_.size - distance) % host_.size);
-    if (host_.shares_memory(behind) == 0) {
-      SendBuffer* const buffer = pool_.take();
-      if (buffer == nullptr) fatal(host_, "ucx: rank %u has no buffer for a handshake", host_.rank);
-      buffer->kind = Kind::handshake;
-      buffer->peer = behind;
-      buffer->start = buffer->bytes();
-      post(*buffer, 0);
-    }
-    if (host_.shares_memory(before) == 0) missing.push_back(before);
-  }
-  using Clock = std::chrono::steady_clock;
-  const auto until = Clock::now() + connection_patience;
-  bool warned = false;
-  for (;;) {
-    progress();
-    std::erase_if(missing, [this](std::uint32_t peer) { return peers_[peer].is_connected; });
-    if (missing.empty() && in_flight_.load(std::memory_order_relaxed) == 0) return;
-    if (!warned && !missing.empty() && Clock::now() > until) {
-      warned = true;
-      const std::string text = "ucx: still no connection with rank " +
-                               std::to_string(missing.front()) +
-                               " after 10 s; if a firewall is in the way, or UCX takes a network "
-                               "that does not lead there, GEX_UCX_DEVICES chooses another";
-      host_.warn(text.c_str());
-    }
-    std::this_thread::yield();
-  }
-}
-
-void* Network::buffer(Channel channel, std::uint32_t peer, std::size_t size) {
-  buffers_.check_peer(peer);
-  if (size > payload_room) return nullptr;
-  SendBuffer* buffer = buffers_.take(channel, peer);
-  return buffer == nullptr ? nullptr : buffer->payload();
-}
-
-void Network::release(void* payload) {
-  give_back(buffers_.built_at(payload));
+  handshakes_.exchange({
+      .name = "ucx",
+      .remedy = "or UCX takes a network that does not lead there, GEX_UCX_DEVICES chooses another",
+      .send = [this](std::uint32_t peer) { return send_own(Kind::handshake, peer, {}); },
+      .advance =
+          [this] {
+            progress();
+            return in_flight_.load(std::memory_order_relaxed) == 0;
+          },
+      .refusing = [] { return std::nullopt; },
+  });
 }
 
 std::size_t Network::poll(std::uint32_t channels, std::size_t most) {
   progress();
-  if (arrivals_[request_channel].is_empty() && arrivals_[reply_channel].is_empty()) return 0;
-  return deliver_arrived(channels, most);
+  std::size_t delivered = 0;
+  Channel channel;
+  for (Arrival arrival; delivered < most && arrivals_.pop(channels, channel, arrival); ++delivered)
+    deliver(channel, arrival);
+  return delivered;
 }
 
 void Network::progress() {
@@ -217,20 +162,6 @@ void Network::progress() {
   ucp_worker_progress(worker_.get());
   one_sided_.answer_puts();
   worker_.unlock();
-}
-
-std::size_t Network::deliver_arrived(std::uint32_t channels, std::size_t most) {
-  std::size_t delivered = 0;
-  // Replies first: they give room and credits back, and their handlers are short.
-  for (const Channel channel : {reply_channel, request_channel}) {
-    if ((channels >> channel & 1) == 0) continue;
-    Arrival arrival;
-    while (delivered < most && arrivals_[channel].pop(arrival)) {
-      deliver(channel, arrival);
-      ++delivered;
-    }
-  }
-  return delivered;
 }
 
 void Network::deliver(Channel channel, const Arrival& arrival) {
@@ -264,18 +195,18 @@ ucs_status_t Network::take_in(const void* header, std::size_t header_size, void*
                               std::size_t size, bool may_stay) {
   const std::optional<Stamp> stamp = read_stamp(host_, header, header_size, size);
   if (!stamp) {
-    warn_of_stray();
+    strays_.dropped();
     return UCS_OK;
   }
   if (stamp->kind() == Kind::handshake) {
-    peers_[stamp->source()].is_connected = true;
+    handshakes_.came(stamp->source());
     return UCS_OK;
   }
   if (drops_arrivals_) return UCS_OK;
   if (stamp->kind() == Kind::lane_offer) {
     std::uint32_t lane = 0;
     if (!takes_offers_ || size <= sizeof lane) {
-      warn_of_stray();
+      strays_.dropped();
       return UCS_OK;
     }
     const auto* const bytes = static_cast<const std::byte*>(data);
@@ -288,45 +219,28 @@ ucs_status_t Network::take_in(const void* header, std::size_t header_size, void*
   // Whole messages that may stay, or that are copied, are what was asked for, and what peers of
   // this job send.
   if (size == 0 || (size > max_copied && !may_stay)) {
-    warn_of_stray();
+    strays_.dropped();
     return UCS_OK;
   }
-  Arrivals<Arrival>& arrivals = arrivals_[static_cast<Channel>(stamp->kind())];
+  const auto channel = static_cast<Channel>(stamp->kind());
   Arrival arrival;
   arrival.size = static_cast<std::uint32_t>(size);
   arrival.source = stamp->source();
   if (size <= max_copied) {
     arrival.kept = nullptr;
     std::memcpy(arrival.copy.data(), data, size);
-    arrivals.push(arrival);
+    arrivals_.push(channel, arrival);
     return UCS_OK;
   }
   arrival.kept = static_cast<std::byte*>(data);
-  arrivals.push(arrival);
+  arrivals_.push(channel, arrival);
   return UCS_INPROGRESS;
-}
-
-void Network::warn_of_stray() {
-  if (std::exchange(warned_of_stray_, true)) return;
-  char text[120];
-  std::snprintf(text, sizeof text,
-                "ucx: rank %u drops messages that do not belong to this job (reported once)",
-                host_.rank);
-  host_.warn(text);
 }
 
 bool Network::send_offer(std::uint32_t peer, std::uint32_t lane,
                          std::span<const std::byte> address) {
-  const std::size_t size = sizeof lane + address.size();
-  SendBuffer* const buffer = size <= max_message ? pool_.take() : nullptr;
-  if (buffer == nullptr) return false;
-  buffer->kind = Kind::lane_offer;
-  buffer->peer = peer;
-  buffer->start = buffer->bytes();
-  std::memcpy(buffer->start, &lane, sizeof lane);
-  std::memcpy(buffer->start + sizeof lane, address.data(), address.size());
-  post(*buffer, size);
-  return true;
+  const Piece pieces[] = {{&lane, sizeof lane}, {address.data(), address.size()}};
+  return send_own(Kind::lane_offer, peer, pieces);
 }
 
 std::vector<LaneOffer> Network::take_offers() {
@@ -345,9 +259,9 @@ void Network::finish_leaving() {
   if (in_flight_.load(std::memory_order_relaxed) == 0) buffers_.check_invariants();
 #endif
   drops_arrivals_ = true;
-  for (Arrivals<Arrival>& arrivals : arrivals_)
-    for (Arrival arrival; arrivals.pop(arrival);)
-      if (arrival.kept != nullptr) give_up(arrival.kept);
+  arrivals_.drop_all([this](const Arrival& arrival) {
+    if (arrival.kept != nullptr) give_up(arrival.kept);
+  });
   one_sided_.finish_leaving();
 }
 

@@ -31,6 +31,8 @@
 
 #include "net/kit/arrivals.h"
 #include "net/kit/channel_buffers.h"
+#include "net/kit/handshakes.h"
+#include "net/kit/stray_warning.h"
 #include "net/ucx/endpoints.h"
 #include "net/ucx/one_sided.h"
 #include "net/ucx/send_buffer.h"
@@ -58,15 +60,15 @@ class Network {
   /// Ready to receive. `key_bytes`: of segments' keys, which the ranks have agreed on.
   bool start(std::size_t key_bytes, std::string& error);
 
-  /// Connects this rank with those that lie a power of two before and behind it, to which barriers
-  /// and trees over all ranks send: from then on a first message to them does not wait for its
-  /// sender's polls. Collective. Waits for these ranks, and after some seconds warns for which.
+  /// See net/kit/handshakes.h.
   void connect_neighbors();
 
   SendResult send(Channel channel, std::uint32_t peer, std::span<const Piece> pieces);
   std::size_t poll(std::uint32_t channels, std::size_t most);
-  void* buffer(Channel channel, std::uint32_t peer, std::size_t size);
-  void release(void* payload);
+  void* buffer(Channel channel, std::uint32_t peer, std::size_t size) {
+    return buffers_.build(channel, peer, size);
+  }
+  void release(void* payload) { buffers_.release(payload); }
   /// Returns true if this is a place that `buffer` has given.
   bool has_built(const void* payload) const noexcept { return pool_.built_at(payload) != nullptr; }
 
@@ -89,11 +91,9 @@ class Network {
   void finish_leaving();
 
  private:
-  struct alignas(64) Peer {
-    bool is_connected = false;  ///< its handshake has come
-  };
-
   void give_back(SendBuffer& buffer);
+  /// Sends a message of the conduit's own; false: no buffer is free.
+  bool send_own(Kind kind, std::uint32_t peer, std::span<const Piece> content);
   /// Gives UCX a filled buffer.
   void post(SendBuffer& buffer, std::size_t size);
   static void sent_off(void* request, ucs_status_t status, void* buffer);
@@ -107,10 +107,8 @@ class Network {
 
   /// Lets UCX make progress. Only one thread does at a time; others find nothing to do.
   void progress();
-  std::size_t deliver_arrived(std::uint32_t channels, std::size_t most);
   /// Gives UCX back what a message lay in.
   void give_up(std::byte* message);
-  void warn_of_stray();
 
   const Host& host_;
   Worker& worker_;
@@ -120,8 +118,9 @@ class Network {
   const bool takes_offers_;
   SendPool pool_;
   ChannelBuffers<SendBuffer> buffers_;
-  std::array<Arrivals<Arrival>, 2> arrivals_;
-  std::vector<Peer> peers_;
+  ChannelArrivals<Arrival> arrivals_;
+  Handshakes handshakes_;
+  StrayWarning strays_;
 
   std::mutex handled_mutex_;
   std::vector<std::byte*> handled_;         ///< messages that UCX is to be given back
@@ -134,7 +133,6 @@ class Network {
   std::atomic<std::size_t> in_flight_{0};  ///< buffers that UCX has
   bool leaving_ = false;
   bool drops_arrivals_ = false;
-  bool warned_of_stray_ = false;
 };
 
 }  // namespace gex::net::ucx

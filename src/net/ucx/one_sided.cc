@@ -11,9 +11,6 @@ namespace gex::net::ucx {
 
 namespace {
 
-/// Records of transfers made at once.
-constexpr std::size_t batch = 64;
-
 /// Flushes of one endpoint under way at a time: the next begins before the answer to the last has
 /// come, so that puts in a row do not wait for one another.
 constexpr std::uint32_t max_flushes = 4;
@@ -39,39 +36,25 @@ OneSided::OneSided(const Host& host, Worker& worker, Endpoints& endpoints, Segme
       worker_(worker),
       endpoints_(endpoints),
       keys_(host, endpoints),
-      messages_(host, worker, endpoints, segments, *this),
+      transfers_(host.size, room),
+      messages_(host, worker, endpoints, segments, transfers_, *this),
       peers_(host.size) {
 }
 
 Transfer* OneSided::take(std::uint32_t peer, Transfer::Purpose purpose, void* done) {
   if (peer >= host_.size) fatal(host_, "ucx: a transfer to rank %u", peer);
-  // Relaxed: written with the worker in use.
-  const std::uint32_t in_all = under_way_.load(std::memory_order_relaxed);
-  if ((peers_[peer].under_way >= max_to_peer || in_all >= max_in_all) &&
-      purpose != Transfer::Purpose::flush_of_group)
-    return nullptr;
-  if (free_.empty()) {
-    transfers_.push_back(std::make_unique<Transfer[]>(batch));
-    for (std::size_t i = batch; i-- > 0;) free_.push_back(&transfers_.back()[i]);
-  }
-  Transfer* const transfer = free_.back();
-  free_.pop_back();
-  ++peers_[peer].under_way;
-  under_way_.store(in_all + 1, std::memory_order_relaxed);
+  Transfer* const transfer = purpose == Transfer::Purpose::flush_of_group
+                                 ? transfers_.take_beyond_room(peer)
+                                 : transfers_.take(peer);
+  if (transfer == nullptr) return nullptr;
   transfer->owner = this;
   transfer->next = nullptr;
-  transfer->peer = peer;
   transfer->purpose = purpose;
   transfer->parts = 1;
+  transfer->unacknowledged = 0;
   transfer->done = done;
   transfer->local_done = nullptr;
   return transfer;
-}
-
-void OneSided::give_back(Transfer& transfer) {
-  --peers_[transfer.peer].under_way;
-  under_way_.store(under_way_.load(std::memory_order_relaxed) - 1, std::memory_order_relaxed);
-  free_.push_back(&transfer);
 }
 
 const char* OneSided::name_of(const Transfer& transfer) const noexcept {
@@ -97,7 +80,7 @@ bool OneSided::accepted(Transfer& transfer, void* answer) {
             name_of(transfer), transfer.peer, host_.rank, text_of(status));
     endpoints_.lost(transfer.peer, name_of(transfer), status);
   }
-  give_back(transfer);
+  transfers_.give_back(transfer);
   return false;
 }
 
@@ -107,7 +90,7 @@ void OneSided::part_is_done(Transfer& transfer) {
   const bool is_of_group = transfer.purpose == Transfer::Purpose::flush_of_group;
   if (transfer.purpose == Transfer::Purpose::atomic && transfer.result != nullptr)
     std::memcpy(transfer.result, &transfer.former, transfer.size);
-  give_back(transfer);
+  transfers_.give_back(transfer);
   if (is_of_group)
     part_is_done(*static_cast<FlushGroup*>(done));
   else if (done != nullptr)
@@ -143,7 +126,7 @@ SendResult OneSided::put(const Remote& remote, const void* local, std::size_t si
       transfer->generation = peer.growing;
       ++peer.puts[peer.growing];
     }
-    messages_.put(transfer, remote, local, size);
+    messages_.put(*transfer, remote, local, size);
     return sent;
   }
   const ucp_request_param_t parameters = parameters_for(*transfer, completed);
@@ -240,17 +223,15 @@ void OneSided::settle(Peer& peer) {
   }
 }
 
-void OneSided::source_is_free(void* put) {
-  void* const local_done = static_cast<Transfer*>(put)->local_done;
-  if (local_done != nullptr) host_.complete(local_done);
+void OneSided::source_is_free(Transfer& put) {
+  if (put.local_done != nullptr) host_.complete(put.local_done);
 }
 
-void OneSided::is_there(void* put) {
-  auto& transfer = *static_cast<Transfer*>(put);
-  const bool is_counted = transfer.done == nullptr;
-  Peer& peer = peers_[transfer.peer];
-  const std::uint8_t generation = transfer.generation;
-  part_is_done(transfer);
+void OneSided::is_there(Transfer& put) {
+  const bool is_counted = put.done == nullptr;
+  Peer& peer = peers_[put.peer];
+  const std::uint8_t generation = put.generation;
+  part_is_done(put);
   if (is_counted && --peer.puts[generation] == 0) settle(peer);
 }
 

@@ -19,19 +19,18 @@
 #include <atomic>
 #include <cstddef>
 #include <cstdint>
-#include <memory>
 #include <string>
 #include <vector>
 
+#include "net/kit/transfer_pool.h"
 #include "net/ucx/endpoints.h"
 #include "net/ucx/message_puts.h"
 #include "net/ucx/remote_keys.h"
 #include "net/ucx/segments.h"
+#include "net/ucx/transfer.h"
 #include "net/ucx/worker.h"
 
 namespace gex::net::ucx {
-
-class OneSided;
 
 /// A flush of what has been put over several workers.
 struct FlushGroup {
@@ -39,30 +38,10 @@ struct FlushGroup {
   std::atomic<std::uint32_t> parts{1};  ///< flushes that are awaited, and one until all have begun
 };
 
-/// An operation under way.
-struct Transfer {
-  enum class Purpose : std::uint8_t { put, get, atomic, flush, flush_of_group };
-
-  OneSided* owner;
-  Transfer* next;  ///< of those that one flush is to cover, or that wait for the same puts
-  std::uint32_t peer;
-  Purpose purpose;
-  std::uint8_t parts;       ///< completions that are awaited
-  std::uint8_t generation;  ///< a put of messages without a completion: of its peer's
-  std::uint32_t size;       ///< atomic: bytes
-  void* done;               ///< null: a put without a completion; flush_of_group: its FlushGroup
-  void* local_done;
-  void* result;           ///< atomic: where the former value goes, or null
-  std::uint64_t operand;  ///< atomic
-  std::uint64_t former;   ///< atomic: until then, of a comparison, what it writes
-};
-
 class OneSided final : private PutOwner {
  public:
   static constexpr std::size_t max_transfer = std::size_t{1} << 30;
-  /// Operations under way to one peer, and in all.
-  static constexpr std::uint32_t max_to_peer = 256;
-  static constexpr std::uint32_t max_in_all = 2048;
+  static constexpr TransferRoom room{.a_peer = 256, .in_all = 2048};
 
   OneSided(const Host& host, Worker& worker, Endpoints& endpoints, Segments& segments);
   OneSided(const OneSided&) = delete;
@@ -95,9 +74,7 @@ class OneSided final : private PutOwner {
 
   /// Operations that are not complete, and answers to peers' that UCX has. While no other thread
   /// runs.
-  std::size_t under_way() const noexcept {
-    return under_way_.load(std::memory_order_relaxed) + messages_.under_way();
-  }
+  std::size_t under_way() const noexcept { return transfers_.under_way() + messages_.under_way(); }
 
   // The process leaves: no other thread runs.
   void begin_to_leave() noexcept {
@@ -110,7 +87,6 @@ class OneSided final : private PutOwner {
   struct Peer {
     Transfer* first = nullptr;  ///< of those that wait for a flush to begin
     Transfer* last = nullptr;
-    std::uint32_t under_way = 0;
     std::uint32_t flushes = 0;  ///< under way
     bool is_listed = false;     ///< in to_flush_
     bool is_unflushed = false;  ///< puts without a completion were made since the last flush
@@ -127,9 +103,8 @@ class OneSided final : private PutOwner {
   /// Null: as many are under way as may be; but the flush of a group always begins.
   Transfer* take(std::uint32_t peer, Transfer::Purpose purpose, void* done);
   void begin_flush(Transfer& transfer);
-  void give_back(Transfer& transfer);
   ucp_rkey_h key_of(const Remote& remote) {
-    return keys_.find(remote, peers_[remote.peer].under_way <= 1);
+    return keys_.find(remote, transfers_.under_way(remote.peer) <= 1);
   }
   /// Handles UCX's answer to an operation; false: it has no room now, and the operation is undone.
   bool accepted(Transfer& transfer, void* answer);
@@ -138,8 +113,8 @@ class OneSided final : private PutOwner {
   void await_flush(Transfer& transfer);
   /// Completes the flushes of a peer that have nothing left to wait for.
   void settle(Peer& peer);
-  void source_is_free(void* put) override;
-  void is_there(void* put) override;
+  void source_is_free(Transfer& put) override;
+  void is_there(Transfer& put) override;
   void flush_all();
   void flush_peer(std::uint32_t peer);
   void flushed(Transfer* first);
@@ -152,13 +127,11 @@ class OneSided final : private PutOwner {
   Worker& worker_;
   Endpoints& endpoints_;
   RemoteKeys keys_;
+  TransferPool<Transfer> transfers_;
   MessagePuts messages_;
   std::vector<Peer> peers_;
   std::vector<std::uint32_t> to_flush_;  ///< peers with puts that wait for a flush
   std::vector<std::uint32_t> flushing_;  ///< the same, while they are gone through
-  std::vector<std::unique_ptr<Transfer[]>> transfers_;
-  std::vector<Transfer*> free_;
-  std::atomic<std::uint32_t> under_way_{0};
   bool leaving_ = false;
 };
 

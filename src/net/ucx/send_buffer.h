@@ -6,6 +6,7 @@
 #include <cstddef>
 #include <cstdint>
 
+#include "net/kit/channel_buffers.h"
 #include "net/kit/send_pool.h"
 #include "net/ucx/wire.h"
 
@@ -15,6 +16,8 @@ class Network;
 
 /// Stands in front of a buffer's bytes.
 struct alignas(64) SendBuffer {
+  static constexpr MessageRoom room{0, header_room, payload_room};
+
   Network* network;
   std::uint32_t peer;
   Kind kind;

@@ -329,9 +329,9 @@ void Ucx::describe(const Host& host,
                             : "by UCX, for domains all of whose operations it has: ADD, SUB, INC, "
                               "DEC, AND, OR, XOR, SET, CAS and GET of integers, also fetching; "
                               "SET, SWAP, CAS and GET of floating point");
-  print("under way", "at most " + std::to_string(OneSided::max_to_peer) +
+  print("under way", "at most " + std::to_string(OneSided::room.a_peer) +
                          " puts, gets and atomic operations to a peer and " +
-                         std::to_string(OneSided::max_in_all) + " in all, of " +
+                         std::to_string(OneSided::room.in_all) + " in all, of " +
                          std::to_string(sizeof(Transfer)) + " bytes each beside what UCX keeps");
   print("lanes", Lanes::describe(host));
   const auto room_for = [](std::uint32_t messages) {

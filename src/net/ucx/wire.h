@@ -71,7 +71,7 @@ static_assert(sizeof(Stamp) == 12);
 /// In front of a part of a put.
 struct PutHeader {
   Stamp stamp;
-  std::uint32_t part;     ///< which the acknowledgement repeats
+  std::uint32_t number;   ///< of the put, which the acknowledgement repeats
   std::uint64_t address;  ///< at the receiver
   std::uint64_t segment;  ///< its number (segments.h)
 };
@@ -86,9 +86,6 @@ struct LaneOffer {
   std::uint32_t lane;
   std::vector<std::byte> address;
 };
-
-/// The parts, 32-bit numbers, that one acknowledgement names at most.
-inline constexpr std::size_t max_answered_parts = 64;
 
 /// Returns true if a peer of this job can have sent this.
 inline bool is_from_peer(const Host& host, const Stamp& stamp) noexcept {

@@ -34,6 +34,7 @@
 #include <vector>
 
 #include "base/spin_lock.h"
+#include "net/kit/segments.h"
 #include "net/udp/burst.h"
 #include "net/udp/counts.h"
 #include "net/udp/one_sided.h"
@@ -42,7 +43,6 @@
 #include "net/udp/receive_buffers.h"
 #include "net/udp/receive_room.h"
 #include "net/udp/seal.h"
-#include "net/udp/segments.h"
 #include "net/udp/slabs.h"
 #include "net/udp/socket.h"
 #include "net/udp/transfers.h"

@@ -25,9 +25,9 @@
 #include <string>
 #include <vector>
 
+#include "net/kit/segments.h"
 #include "net/udp/endpoint.h"
 #include "net/udp/seal.h"
-#include "net/udp/segments.h"
 #include "net/udp/socket.h"
 
 namespace gex::net::udp {

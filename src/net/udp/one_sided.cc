@@ -5,7 +5,7 @@
 #include <utility>
 
 #include "base/assert.h"
-#include "net/udp/segments.h"
+#include "net/kit/segments.h"
 
 namespace gex::net::udp {
 

@@ -20,7 +20,7 @@
 #include <cstdint>
 #include <vector>
 
-#include "net/udp/object_pool.h"
+#include "net/kit/object_pool.h"
 #include "net/udp/transfers.h"
 #include "net/udp/wire.h"
 

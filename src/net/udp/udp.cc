@@ -17,6 +17,7 @@
 #include "base/env_grammar.h"
 #include "net/host_addresses.h"
 #include "net/kit/lanes.h"
+#include "net/kit/segments.h"
 #include "net/udp/digest.h"
 #include "net/udp/endpoint.h"
 #include "net/udp/facts.h"
@@ -26,7 +27,6 @@
 #include "net/udp/path.h"
 #include "net/udp/receive_room.h"
 #include "net/udp/seal.h"
-#include "net/udp/segments.h"
 #include "net/udp/settings.h"
 
 namespace gex::net::udp {

@@ -8,7 +8,7 @@
 #include <cstring>
 #include <vector>
 
-#include "net/udp/segments.h"
+#include "net/kit/segments.h"
 
 namespace gex::net::udp {
 namespace {

@@ -35,8 +35,7 @@ class Mpi {
     if (network_) network_->release(payload);
   }
   bool register_segment(const SegmentMemory& memory, void* key) {
-    if (network_) network_->register_segment(memory, key);
-    return network_.has_value();
+    return network_ && network_->register_segment(memory, key);
   }
   void deregister_segment(const void* key) {
     if (network_) network_->deregister_segment(key);

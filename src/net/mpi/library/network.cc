@@ -22,21 +22,6 @@ constexpr std::size_t max_arrivals = 8;
 /// Sends that are asked for together.
 constexpr std::size_t batch = 16;
 
-std::size_t size_of(std::span<const Piece> pieces) noexcept {
-  std::size_t size = 0;
-  for (const Piece& piece : pieces) size += piece.size;
-  return size;
-}
-
-/// Writes the pieces; returns the end.
-std::byte* gather(std::byte* out, std::span<const Piece> pieces) noexcept {
-  for (const Piece& piece : pieces) {
-    if (piece.size != 0) std::memcpy(out, piece.data, piece.size);
-    out += piece.size;
-  }
-  return out;
-}
-
 constexpr std::size_t slot_bytes = (max_message + 63) / 64 * 64;
 
 }  // namespace
@@ -54,6 +39,7 @@ Network::Network(const Host& host, Session& session)
       buffers_(host, "mpi", pool_, /*threaded=*/false),
       complete_request_(session.complete_request()),
       max_slots_(slots + ChannelBuffers<SendBuffer>::max_in_all(host.size)),
+      arrivals_(/*threaded=*/false),
       one_sided_(host, session) {
   session_.on_finalize([this] { close(); });
 }
@@ -84,36 +70,18 @@ void Network::refuse_after_finalization(const char* what) const {
   fatal(host_, "mpi: rank %u has a %s, but MPI has been finalized", host_.rank, what);
 }
 
-SendBuffer* Network::take_buffer(Channel channel, std::uint32_t peer) {
-  SendBuffer* const buffer = buffers_.take(channel, peer);
-  if (buffer != nullptr) return buffer;
-  complete_all_sends();
-  return buffers_.take(channel, peer);
-}
-
 SendResult Network::send(Channel channel, std::uint32_t peer, std::span<const Piece> pieces) {
-  const std::size_t size = size_of(pieces);
-  if (peer >= host_.size || peer == host_.rank || size > max_message) [[unlikely]]
-    fatal(host_, "mpi: a message of %zu bytes from rank %u to rank %u among %u; the limit is %zu",
-          size, host_.rank, peer, host_.size, max_message);
+  const std::size_t size = buffers_.size_to(peer, pieces);
   const OptionalGuard guard(mutex_, threaded_);
   if (is_closed_) [[unlikely]]
     refuse_after_finalization("message to send");
-  SendBuffer* buffer = pieces.empty() ? nullptr : pool_.built_at(pieces.back().data);
-  std::byte* start;
-  if (buffer != nullptr) {
-    const std::size_t payload = pieces.back().size;
-    const std::size_t header = size - payload;
-    start = header <= header_room ? buffer->payload() - header : buffer->bytes();
-    if (header > header_room) std::memmove(start + header, buffer->payload(), payload);
-    gather(start, pieces.first(pieces.size() - 1));
-  } else {
-    buffer = take_buffer(channel, peer);
+  SendBuffer* buffer = buffers_.fill(channel, peer, pieces, size);
+  if (buffer == nullptr) {
+    complete_all_sends();
+    buffer = buffers_.fill(channel, peer, pieces, size);
     if (buffer == nullptr) return would_block;
-    start = buffer->bytes();
-    gather(start, pieces);
   }
-  check(MPI_Isend(start, static_cast<int>(size), MPI_BYTE, static_cast<int>(peer),
+  check(MPI_Isend(buffer->start, static_cast<int>(size), MPI_BYTE, static_cast<int>(peer),
                   static_cast<int>(channel), session_.messages(), &buffer->request),
         "MPI_Isend");
   if (buffer->request == complete_request_)
@@ -124,15 +92,16 @@ SendResult Network::send(Channel channel, std::uint32_t peer, std::span<const Pi
 }
 
 void* Network::buffer(Channel channel, std::uint32_t peer, std::size_t size) {
-  if (size > payload_room) return nullptr;
   const OptionalGuard guard(mutex_, threaded_);
-  SendBuffer* const taken = take_buffer(channel, peer);
-  return taken != nullptr ? taken->payload() : nullptr;
+  void* const payload = buffers_.build(channel, peer, size);
+  if (payload != nullptr || size > payload_room) return payload;
+  complete_all_sends();
+  return buffers_.build(channel, peer, size);
 }
 
 void Network::release(void* payload) {
   const OptionalGuard guard(mutex_, threaded_);
-  buffers_.give_back(buffers_.built_at(payload));
+  buffers_.release(payload);
 }
 
 void Network::complete_sends() {
@@ -203,8 +172,7 @@ void Network::arrived(Slot& slot, const MPI_Status& status) {
     give_back(slot);
     return;
   }
-  const Channel channel = status.MPI_TAG == reply_channel ? reply_channel : request_channel;
-  arrived_[channel].push_back(&slot);
+  arrivals_.push(status.MPI_TAG == reply_channel ? reply_channel : request_channel, &slot);
 }
 
 void Network::take_arrivals() {
@@ -259,31 +227,22 @@ std::size_t Network::poll(std::uint32_t channels, std::size_t most) {
   if (is_closed_) return 0;
   advance();
   std::size_t delivered = 0;
-  bool found = true;
-  while (found && delivered < most) {
-    found = false;
-    for (const Channel channel : {reply_channel, request_channel}) {
-      std::deque<Slot*>& arrived = arrived_[channel];
-      if ((channels >> channel & 1U) == 0 || arrived.empty() || delivered == most) continue;
-      Slot& slot = *arrived.front();
-      arrived.pop_front();
-      if (lock) lock.unlock();
-      host_.deliver(slot.source, channel, slot.memory, slot.size);
-      if (threaded_) lock.lock();
-      // The handler may have left, and MPI with it.
-      if (is_closed_) return delivered + 1;
-      give_back(slot);
-      found = true;
-      ++delivered;
-    }
+  Channel channel;
+  for (Slot* slot; delivered < most && arrivals_.pop(channels, channel, slot); ++delivered) {
+    if (lock) lock.unlock();
+    host_.deliver(slot->source, channel, slot->memory, slot->size);
+    if (threaded_) lock.lock();
+    // The handler may have left, and MPI with it.
+    if (is_closed_) return delivered + 1;
+    give_back(*slot);
   }
   empty_polls_ = delivered != 0 || took_control_ ? 0 : empty_polls_ + 1;
   return delivered;
 }
 
-void Network::register_segment(const SegmentMemory& memory, void* key) {
+bool Network::register_segment(const SegmentMemory& memory, void* key) {
   const OptionalGuard guard(mutex_, threaded_);
-  one_sided_.add_segment(memory, key);
+  return one_sided_.add_segment(memory, key);
 }
 
 void Network::deregister_segment(const void* key) {
@@ -314,10 +273,7 @@ void Network::leave() {
     // What still arrives is dropped.
     empty_polls_ = polls_per_full_look;
     advance();
-    for (std::deque<Slot*>& arrived : arrived_) {
-      for (Slot* const slot : arrived) give_back(*slot);
-      arrived.clear();
-    }
+    arrivals_.drop_all([this](Slot* slot) { give_back(*slot); });
     if (!in_flight_.empty() || !one_sided_.is_idle()) continue;
     if (!entered) {
       check(MPI_Ibarrier(session_.messages(), &barrier), "MPI_Ibarrier");

@@ -32,6 +32,7 @@
 #include <string>
 #include <vector>
 
+#include "net/kit/arrivals.h"
 #include "net/kit/channel_buffers.h"
 #include "net/kit/send_pool.h"
 #include "net/mpi/library/one_sided.h"
@@ -46,9 +47,12 @@ inline constexpr std::size_t max_message = payload_room + header_room;
 
 /// Stands in front of a buffer's bytes.
 struct alignas(64) SendBuffer {
+  static constexpr MessageRoom room{0, header_room, payload_room};
+
   MPI_Request request;
   std::uint32_t peer;
   Channel kind;
+  std::byte* start;
 
   std::byte* bytes() noexcept { return reinterpret_cast<std::byte*>(this + 1); }
   std::byte* payload() noexcept { return bytes() + header_room; }
@@ -69,7 +73,7 @@ class Network {
   void* buffer(Channel channel, std::uint32_t peer, std::size_t size);
   void release(void* payload);
 
-  void register_segment(const SegmentMemory& memory, void* key);
+  bool register_segment(const SegmentMemory& memory, void* key);
   void deregister_segment(const void* key);
   SendResult put(const Remote& remote, const void* local, std::size_t size, void* done,
                  void* local_done);
@@ -87,7 +91,6 @@ class Network {
     std::uint32_t source;
     std::size_t size;
   };
-  SendBuffer* take_buffer(Channel channel, std::uint32_t peer);
   void check(int code, const char* call) const;
   [[noreturn]] void refuse_after_finalization(const char* what) const;
 
@@ -118,10 +121,10 @@ class Network {
   const std::size_t max_slots_;
   std::deque<Slot> all_slots_;  ///< that were made
   std::vector<Slot*> free_slots_;
-  std::deque<Slot*> posted_;                  ///< oldest first
-  std::array<std::deque<Slot*>, 2> arrived_;  ///< to be delivered, by channel
-  std::uint32_t empty_polls_ = 0;             ///< in a row
-  bool took_control_ = false;                 ///< in this poll
+  std::deque<Slot*> posted_;         ///< oldest first
+  ChannelArrivals<Slot*> arrivals_;  ///< to be delivered
+  std::uint32_t empty_polls_ = 0;    ///< in a row
+  bool took_control_ = false;        ///< in this poll
   OneSided one_sided_;
 };
 

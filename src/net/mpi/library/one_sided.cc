@@ -14,13 +14,6 @@ namespace {
 /// Requests that a poll asks for.
 constexpr std::size_t max_tested = 64;
 
-/// A segment's key begins with its number.
-std::uint64_t number_of(const void* key) noexcept {
-  std::uint64_t number = 0;
-  std::memcpy(&number, key, sizeof number);
-  return number;
-}
-
 }  // namespace
 
 OneSided::OneSided(const Host& host, const Session& session)
@@ -28,7 +21,7 @@ OneSided::OneSided(const Host& host, const Session& session)
       messages_(session.messages()),
       data_(session.data()),
       complete_request_(session.complete_request()),
-      under_way_(host.size) {
+      transfers_(host.size, room) {
 }
 
 void OneSided::check(int code, const char* call) const {
@@ -40,76 +33,77 @@ void OneSided::refuse(std::uint32_t source) const {
   fatal(host_, "mpi: a malformed message about a put or get from rank %u", source);
 }
 
-void OneSided::add_segment(const SegmentMemory& memory, void* key) {
-  const std::uint64_t words[2] = {++last_segment_, 0};
-  std::memcpy(key, words, sizeof words);
-  segments_[last_segment_] = {reinterpret_cast<std::uint64_t>(memory.address), memory.size};
+bool OneSided::add_segment(const SegmentMemory& memory, void* key) {
+  SegmentKey made{};
+  if (!segments_.add(memory.address, memory.size, made)) return false;
+  std::memcpy(key, &made, sizeof made);
+  return true;
 }
 
 void OneSided::remove_segment(const void* key) {
-  segments_.erase(number_of(key));
+  segments_.remove(*static_cast<const SegmentKey*>(key));
 }
 
-std::byte* OneSided::place_of(std::uint32_t source, const Header& header) const {
-  const auto found = segments_.find(header.segment);
-  const bool holds = found != segments_.end() && header.address >= found->second.address &&
-                     header.size <= found->second.size &&
-                     header.address - found->second.address <= found->second.size - header.size;
-  if (!holds)
+std::byte* OneSided::place_of(std::uint32_t source, const Header& header) {
+  std::byte* const place = segments_.at(header.segment, header.address, header.size);
+  if (place == nullptr)
     fatal(host_, "mpi: a put or get of rank %u, %llu bytes, does not lie in a segment of rank %u",
           source, static_cast<unsigned long long>(header.size), host_.rank);
-  return reinterpret_cast<std::byte*>(header.address);
+  return place;
 }
 
-bool OneSided::has_room(std::uint32_t peer) const noexcept {
-  return under_way_[peer] < max_for_peer &&
-         (!free_operations_.empty() || operations_.size() < max_operations);
+OneSided::Transfer* OneSided::begin(const Remote& remote, void* destination, std::size_t size,
+                                    void* done, void* local_done) {
+  Transfer* const transfer = transfers_.take(remote.peer);
+  if (transfer == nullptr) return nullptr;
+  transfer->done = done;
+  transfer->local_done = local_done;
+  transfer->destination = destination;
+  transfer->size = size;
+  transfer->waits_for_data = transfer->waits_for_answer = false;
+  return transfer;
 }
 
-std::uint32_t OneSided::begin(std::uint32_t peer, void* done, void* local_done) {
-  if (free_operations_.empty()) {
-    free_operations_.push_back(static_cast<std::uint32_t>(operations_.size()));
-    operations_.emplace_back();
-  }
-  const std::uint32_t number = free_operations_.back();
-  free_operations_.pop_back();
-  operations_[number] = {.done = done, .local_done = local_done, .peer = peer, .in_use = true};
-  ++under_way_[peer];
-  return number;
-}
-
-void OneSided::finish_if_done(std::uint32_t number) {
-  Transfer& operation = operations_[number];
-  if (operation.waits_for_data || operation.waits_for_answer) return;
-  void* const done = operation.done;
-  operation.in_use = false;
-  --under_way_[operation.peer];
-  free_operations_.push_back(number);
+void OneSided::finish_if_done(Transfer& transfer) {
+  if (transfer.waits_for_data || transfer.waits_for_answer) return;
+  void* const done = transfer.done;
+  transfers_.give_back(transfer);
   host_.complete(done);
 }
 
-OneSided::Transfer& OneSided::operation_of(std::uint32_t peer, std::uint32_t number) {
-  if (number >= operations_.size() || !operations_[number].in_use ||
-      operations_[number].peer != peer || !operations_[number].waits_for_answer)
-    refuse(peer);
-  return operations_[number];
+OneSided::Transfer& OneSided::awaiting(std::uint32_t peer, std::uint32_t number) {
+  Transfer* const transfer = transfers_.find(peer, number);
+  if (transfer == nullptr || !transfer->waits_for_answer) refuse(peer);
+  return *transfer;
 }
 
-OneSided::Control& OneSided::take_control(Kind kind, std::uint32_t operation) {
-  if (free_controls_.empty()) free_controls_.push_back(&controls_.emplace_back());
-  Control& control = *free_controls_.back();
-  free_controls_.pop_back();
-  control.header = {.kind = kind, .operation = operation, .segment = 0, .address = 0, .size = 0};
+void OneSided::answered(std::uint32_t peer, std::uint32_t number) {
+  Transfer& transfer = awaiting(peer, number);
+  transfer.waits_for_answer = false;
+  finish_if_done(transfer);
+}
+
+OneSided::Control& OneSided::take_control(Kind kind, std::uint32_t transfer) {
+  Control& control = *controls_.take();
+  control.header = {kind, transfer, 0, 0, 0, 0};
+  return control;
+}
+
+OneSided::Control& OneSided::take_control(Kind kind, const Transfer& transfer,
+                                          const Remote& remote) {
+  Control& control = *controls_.take();
+  control.header = {kind, transfer.number, static_cast<const SegmentKey*>(remote.key)->segment,
+                    0,    remote.address,  transfer.size};
   return control;
 }
 
 void OneSided::send(std::uint32_t peer, Control& control, std::size_t data_size) {
   MPI_Request request = MPI_REQUEST_NULL;
-  check(MPI_Isend(&control, static_cast<int>(sizeof control.header + data_size), MPI_BYTE,
+  check(MPI_Isend(&control.header, static_cast<int>(sizeof control.header + data_size), MPI_BYTE,
                   static_cast<int>(peer), control_tag, messages_, &request),
         "MPI_Isend");
   if (request == complete_request_) {
-    free_controls_.push_back(&control);
+    controls_.give_back(&control);
     return;
   }
   sent_.push_back(request);
@@ -121,7 +115,7 @@ void OneSided::complete_controls() {
   std::array<bool, max_sent> done;
   check(test_each({sent_.data(), count}, done.data()), "MPI_Testall");
   for (std::size_t i = 0; i < count; ++i) {
-    if (done[i]) free_controls_.push_back(std::exchange(sent_controls_[i], nullptr));
+    if (done[i]) controls_.give_back(std::exchange(sent_controls_[i], nullptr));
   }
   // MPI has made the requests null.
   std::erase(sent_controls_, nullptr);
@@ -140,15 +134,11 @@ void OneSided::pend(MPI_Request request, const Pending& pending) {
 
 SendResult OneSided::put(const Remote& remote, const void* local, std::size_t size, void* done,
                          void* local_done) {
-  if (!has_room(remote.peer)) return would_block;
-  const std::uint32_t number = begin(remote.peer, done, local_done);
-  Transfer& operation = operations_[number];
-  operation.waits_for_answer = true;
+  Transfer* const put = begin(remote, nullptr, size, done, local_done);
+  if (put == nullptr) return would_block;
+  put->waits_for_answer = true;
   const bool is_inline = size <= max_inline;
-  Control& control = take_control(is_inline ? Kind::put_inline : Kind::put, number);
-  control.header.segment = number_of(remote.key);
-  control.header.address = remote.address;
-  control.header.size = size;
+  Control& control = take_control(is_inline ? Kind::put_inline : Kind::put, *put, remote);
   if (is_inline) {
     std::memcpy(control.data.data(), local, size);
     send(remote.peer, control, size);
@@ -156,36 +146,29 @@ SendResult OneSided::put(const Remote& remote, const void* local, std::size_t si
     return sent;
   }
   send(remote.peer, control, 0);
-  operation.waits_for_data = true;
+  put->waits_for_data = true;
   MPI_Request request = MPI_REQUEST_NULL;
   check(MPI_Isend(local, static_cast<int>(size), MPI_BYTE, static_cast<int>(remote.peer),
-                  data_tag(number, /*is_get=*/false), data_, &request),
+                  data_tag(put->number, /*is_get=*/false), data_, &request),
         "MPI_Isend");
-  pend(request, {What::own_data, remote.peer, number});
+  pend(request, {What::own_data, remote.peer, put->number});
   return sent;
 }
 
 SendResult OneSided::get(const Remote& remote, void* local, std::size_t size, void* done) {
-  if (!has_room(remote.peer)) return would_block;
-  const std::uint32_t number = begin(remote.peer, done, nullptr);
-  Transfer& operation = operations_[number];
-  operation.destination = local;
-  operation.size = size;
+  Transfer* const get = begin(remote, local, size, done, nullptr);
+  if (get == nullptr) return would_block;
   if (size > max_inline) {
-    operation.waits_for_data = true;
+    get->waits_for_data = true;
     MPI_Request request = MPI_REQUEST_NULL;
     check(MPI_Irecv(local, static_cast<int>(size), MPI_BYTE, static_cast<int>(remote.peer),
-                    data_tag(number, /*is_get=*/true), data_, &request),
+                    data_tag(get->number, /*is_get=*/true), data_, &request),
           "MPI_Irecv");
-    pend(request, {What::own_data, remote.peer, number});
+    pend(request, {What::own_data, remote.peer, get->number});
   } else {
-    operation.waits_for_answer = true;
+    get->waits_for_answer = true;
   }
-  Control& control = take_control(Kind::get, number);
-  control.header.segment = number_of(remote.key);
-  control.header.address = remote.address;
-  control.header.size = size;
-  send(remote.peer, control, 0);
+  send(remote.peer, take_control(Kind::get, *get, remote), 0);
   return sent;
 }
 
@@ -196,48 +179,46 @@ void OneSided::take(std::uint32_t source, std::span<const std::byte> message) {
   const std::span<const std::byte> data = message.subspan(sizeof header);
   const bool is_large = header.size > max_inline;
   MPI_Request request = MPI_REQUEST_NULL;
-  if (header.operation >= max_operations || header.size > max_transfer) refuse(source);
+  if (header.transfer >= room.in_all || header.size > max_transfer) refuse(source);
   switch (header.kind) {
     case Kind::put_inline:
       if (data.size() != header.size) refuse(source);
       std::memcpy(place_of(source, header), data.data(), data.size());
-      owed_.push_back({source, header.operation});
+      owed_.add(source, header.transfer);
       return;
     case Kind::put:
       check(MPI_Irecv(place_of(source, header), static_cast<int>(header.size), MPI_BYTE,
-                      static_cast<int>(source), data_tag(header.operation, /*is_get=*/false), data_,
+                      static_cast<int>(source), data_tag(header.transfer, /*is_get=*/false), data_,
                       &request),
             "MPI_Irecv");
-      pend(request, {What::put_data, source, header.operation});
+      pend(request, {What::put_data, source, header.transfer});
       return;
     case Kind::get: {
       const std::byte* const place = place_of(source, header);
       if (is_large) {
         check(MPI_Isend(place, static_cast<int>(header.size), MPI_BYTE, static_cast<int>(source),
-                        data_tag(header.operation, /*is_get=*/true), data_, &request),
+                        data_tag(header.transfer, /*is_get=*/true), data_, &request),
               "MPI_Isend");
-        pend(request, {What::get_data, source, header.operation});
+        pend(request, {What::get_data, source, header.transfer});
         return;
       }
-      Control& answer = take_control(Kind::got, header.operation);
+      Control& answer = take_control(Kind::got, header.transfer);
       std::memcpy(answer.data.data(), place, header.size);
       send(source, answer, header.size);
       return;
     }
     case Kind::got: {
-      Transfer& operation = operation_of(source, header.operation);
-      if (data.size() != operation.size || operation.destination == nullptr) refuse(source);
-      std::memcpy(operation.destination, data.data(), data.size());
-      operation.waits_for_answer = false;
-      finish_if_done(header.operation);
+      const Transfer& get = awaiting(source, header.transfer);
+      if (data.size() != get.size || get.destination == nullptr) refuse(source);
+      std::memcpy(get.destination, data.data(), data.size());
+      answered(source, header.transfer);
       return;
     }
     case Kind::done:
-      if (data.size() % sizeof header.operation != 0) refuse(source);
-      for (std::size_t at = 0; at < data.size(); at += sizeof header.operation) {
-        std::memcpy(&header.operation, data.data() + at, sizeof header.operation);
-        operation_of(source, header.operation).waits_for_answer = false;
-        finish_if_done(header.operation);
+      if (data.size() % sizeof header.transfer != 0) refuse(source);
+      for (std::size_t at = 0; at < data.size(); at += sizeof header.transfer) {
+        std::memcpy(&header.transfer, data.data() + at, sizeof header.transfer);
+        answered(source, header.transfer);
       }
       return;
   }
@@ -247,14 +228,14 @@ void OneSided::take(std::uint32_t source, std::span<const std::byte> message) {
 void OneSided::completed(const Pending& pending) {
   switch (pending.what) {
     case What::own_data: {
-      Transfer& operation = operations_[pending.operation];
-      operation.waits_for_data = false;
-      if (operation.local_done != nullptr) host_.complete(operation.local_done);
-      finish_if_done(pending.operation);
+      Transfer& transfer = own(pending);
+      transfer.waits_for_data = false;
+      if (transfer.local_done != nullptr) host_.complete(transfer.local_done);
+      finish_if_done(transfer);
       return;
     }
     case What::put_data:
-      owed_.push_back({pending.peer, pending.operation});
+      owed_.add(pending.peer, pending.transfer);
       return;
     case What::get_data:
       return;
@@ -292,28 +273,19 @@ void OneSided::test_some() {
 }
 
 void OneSided::acknowledge() {
-  std::stable_sort(owed_.begin(), owed_.end(),
-                   [](const Owed& one, const Owed& other) { return one.peer < other.peer; });
-  for (std::size_t i = 0; i < owed_.size();) {
-    const std::uint32_t peer = owed_[i].peer;
+  owed_.send_all([this](std::uint32_t peer, std::span<const std::uint32_t> puts) {
     Control& control = take_control(Kind::done, 0);
-    std::size_t bytes = 0;
-    for (std::size_t count = 0; i < owed_.size() && owed_[i].peer == peer; ++i, ++count) {
-      if (count == max_acknowledged) break;
-      std::memcpy(control.data.data() + bytes, &owed_[i].operation, sizeof owed_[i].operation);
-      bytes += sizeof owed_[i].operation;
-    }
-    send(peer, control, bytes);
-  }
-  owed_.clear();
+    std::memcpy(control.data.data(), puts.data(), puts.size_bytes());
+    send(peer, control, puts.size_bytes());
+    return true;
+  });
 }
 
 void OneSided::abandon() {
   for (std::size_t i = 0; i < requests_.size(); ++i) {
     const Pending& pending = pending_[i];
-    const bool receives =
-        pending.what == What::put_data ||
-        (pending.what == What::own_data && operations_[pending.operation].destination != nullptr);
+    const bool receives = pending.what == What::put_data ||
+                          (pending.what == What::own_data && own(pending).destination != nullptr);
     // What is to be sent may still be taken.
     if (receives) MPI_Cancel(&requests_[i]);
     MPI_Request_free(&requests_[i]);

@@ -18,11 +18,13 @@
 #include <array>
 #include <cstddef>
 #include <cstdint>
-#include <deque>
-#include <map>
 #include <span>
 #include <vector>
 
+#include "net/kit/object_pool.h"
+#include "net/kit/owed_answers.h"
+#include "net/kit/segments.h"
+#include "net/kit/transfer_pool.h"
 #include "net/mpi/library/session.h"
 
 namespace gex::net::mpi {
@@ -39,7 +41,8 @@ class OneSided {
   OneSided(const OneSided&) = delete;
   OneSided& operator=(const OneSided&) = delete;
 
-  void add_segment(const SegmentMemory& memory, void* key);
+  /// False: there are too many.
+  bool add_segment(const SegmentMemory& memory, void* key);
   void remove_segment(const void* key);
 
   SendResult put(const Remote& remote, const void* local, std::size_t size, void* done,
@@ -52,14 +55,13 @@ class OneSided {
   /// that it has sent, too, which otherwise wait until there are several.
   void advance(bool looks_at_all) {
     if (!requests_.empty()) test_some();
-    if (!owed_.empty()) acknowledge();
+    if (!owed_.is_empty()) acknowledge();
     if (sent_.size() >= max_sent || (looks_at_all && !sent_.empty())) complete_controls();
   }
 
   /// Nothing is under way that has begun here, nor what this process has to send.
   bool is_idle() const noexcept {
-    return requests_.empty() && owed_.empty() && sent_.empty() &&
-           free_operations_.size() == operations_.size();
+    return requests_.empty() && owed_.is_empty() && sent_.empty() && transfers_.under_way() == 0;
   }
   /// MPI is about to be finalized: gives up what is under way.
   void abandon();
@@ -68,10 +70,7 @@ class OneSided {
   /// Data of this size is a part of the control message, which is then no larger than what Open
   /// MPI sends at once over shared memory.
   static constexpr std::size_t max_inline = 4000;
-  /// Operations on the memory of one peer that are under way.
-  static constexpr std::uint32_t max_for_peer = 64;
-  static constexpr std::uint32_t max_operations = 8192;
-  static constexpr std::size_t max_acknowledged = 64;
+  static constexpr TransferRoom room{.a_peer = 64, .in_all = 8192};
   /// Control messages that are asked for together.
   static constexpr std::size_t max_sent = 16;
 
@@ -84,57 +83,61 @@ class OneSided {
   };
   struct Header {
     Kind kind;
-    std::uint32_t operation;  ///< its number in the rank where it has begun
-    std::uint64_t segment;
+    std::uint32_t transfer;  ///< its number in the rank where it has begun
+    std::uint32_t segment;
+    std::uint32_t unused;
     std::uint64_t address;
     std::uint64_t size;
   };
   struct Control {
+    Control* next;
     Header header;
     std::array<std::byte, max_inline> data;
   };
   struct Transfer {
-    void* done = nullptr;
-    void* local_done = nullptr;
-    void* destination = nullptr;  ///< of a get
-    std::size_t size = 0;
-    std::uint32_t peer = 0;
-    bool in_use = false;
-    bool waits_for_data = false;    ///< MPI still reads or writes
-    bool waits_for_answer = false;  ///< of the peer's
+    std::uint32_t peer;
+    std::uint32_t number;
+    void* done;
+    void* local_done;
+    void* destination;  ///< of a get, or null
+    std::size_t size;
+    bool waits_for_data;    ///< MPI still reads or writes
+    bool waits_for_answer;  ///< of the peer's
   };
   enum class What : std::uint8_t { own_data, put_data, get_data };
   /// A request of MPI's has this purpose.
   struct Pending {
     What what;
     std::uint32_t peer;
-    std::uint32_t operation;
-  };
-  struct Owed {
-    std::uint32_t peer;
-    std::uint32_t operation;
-  };
-  struct Segment {
-    std::uint64_t address;
-    std::uint64_t size;
+    std::uint32_t transfer;  ///< its number where it has begun
   };
 
-  static constexpr int data_tag(std::uint32_t operation, bool is_get) noexcept {
-    return static_cast<int>(2 * operation + (is_get ? 1 : 0));
+  static constexpr int data_tag(std::uint32_t transfer, bool is_get) noexcept {
+    return static_cast<int>(2 * transfer + (is_get ? 1 : 0));
   }
-  bool has_room(std::uint32_t peer) const noexcept;
-  std::uint32_t begin(std::uint32_t peer, void* done, void* local_done);
-  void finish_if_done(std::uint32_t number);
-  Transfer& operation_of(std::uint32_t peer, std::uint32_t number);
+  /// Null: as many are under way as may be.
+  Transfer* begin(const Remote& remote, void* destination, std::size_t size, void* done,
+                  void* local_done);
+  /// That of `What::own_data`.
+  Transfer& own(const Pending& pending) const noexcept {
+    return *transfers_.find(pending.peer, pending.transfer);
+  }
+  void finish_if_done(Transfer& transfer);
+  /// That transfer has been answered.
+  void answered(std::uint32_t peer, std::uint32_t number);
+  /// One of this process's that waits for an answer; ends the job if there is none.
+  Transfer& awaiting(std::uint32_t peer, std::uint32_t number);
 
-  Control& take_control(Kind kind, std::uint32_t operation);
+  Control& take_control(Kind kind, std::uint32_t transfer);
+  /// That names the place of this process's transfer.
+  Control& take_control(Kind kind, const Transfer& transfer, const Remote& remote);
   void send(std::uint32_t peer, Control& control, std::size_t data_size);
   void pend(MPI_Request request, const Pending& pending);
   void test_some();
   void complete_controls();
   void completed(const Pending& pending);
   void acknowledge();
-  std::byte* place_of(std::uint32_t source, const Header& header) const;
+  std::byte* place_of(std::uint32_t source, const Header& header);
   [[noreturn]] void refuse(std::uint32_t source) const;
   void check(int code, const char* call) const;
 
@@ -142,19 +145,15 @@ class OneSided {
   const MPI_Comm messages_;
   const MPI_Comm data_;
   const MPI_Request complete_request_;
-  std::map<std::uint64_t, Segment> segments_;  ///< by number
-  std::uint64_t last_segment_ = 0;
-  std::vector<Transfer> operations_;
-  std::vector<std::uint32_t> free_operations_;
-  std::vector<std::uint32_t> under_way_;  ///< by peer
-  std::deque<Control> controls_;
-  std::vector<Control*> free_controls_;
+  Segments segments_{/*threaded=*/false};
+  TransferPool<Transfer> transfers_;
+  ObjectPool<Control> controls_;
   std::vector<MPI_Request> sent_;  ///< control messages
   std::vector<Control*> sent_controls_;
   std::vector<MPI_Request> requests_;
   std::vector<Pending> pending_;  ///< what the requests are for
   std::size_t next_request_ = 0;
-  std::vector<Owed> owed_;
+  OwedAnswers owed_;  ///< of puts
 };
 
 }  // namespace gex::net::mpi

@@ -5,27 +5,28 @@
 
 #include <cstddef>
 #include <memory>
+#include <new>
 #include <vector>
 
 #include "base/assert.h"
 
-namespace gex::net::udp {
+namespace gex::net {
 
-/// `Object` has a member `next`, the pool's while it is free, and is reset when it is taken.
+/// `Object` has a member `next`, the pool's while it is free. When one is taken its members have
+/// what they are declared with; those without such a value may have any.
 template <class Object>
 class ObjectPool {
  public:
-  explicit ObjectPool(std::size_t max_objects) : max_objects_(max_objects) {}
+  explicit ObjectPool(std::size_t max_objects = ~std::size_t{0}) : max_objects_(max_objects) {}
 
   /// Null when `max_objects` are in use.
   Object* take() {
-    if (free_ == nullptr && made_ < max_objects_) grow();
+    if (taken_ == max_objects_) return nullptr;
+    if (free_ == nullptr) grow();
     Object* object = free_;
-    if (object == nullptr) return nullptr;
     free_ = object->next;
-    *object = Object{};
     ++taken_;
-    return object;
+    return new (object) Object;
   }
   void give_back(Object* object) noexcept {
     GEX_ASSERT(taken_ != 0);
@@ -40,19 +41,17 @@ class ObjectPool {
   static constexpr std::size_t at_once = 64;
 
   void grow() {
-    blocks_.push_back(std::make_unique<Object[]>(at_once));
+    blocks_.push_back(std::make_unique_for_overwrite<Object[]>(at_once));
     for (std::size_t i = at_once; i-- > 0;) {
       blocks_.back()[i].next = free_;
       free_ = &blocks_.back()[i];
     }
-    made_ += at_once;
   }
 
   const std::size_t max_objects_;
-  std::size_t made_ = 0;
   std::size_t taken_ = 0;
   Object* free_ = nullptr;
   std::vector<std::unique_ptr<Object[]>> blocks_;
 };
 
-}  // namespace gex::net::udp
+}  // namespace gex::net

@@ -8,11 +8,12 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <mutex>
 #include <vector>
 
 #include "base/spin_lock.h"
 
-namespace gex::net::udp {
+namespace gex::net {
 
 struct SegmentKey {
   std::uint32_t segment;
@@ -27,7 +28,7 @@ class Segments {
 
   /// False: there are too many.
   bool add(void* address, std::size_t size, SegmentKey& key) {
-    const OptionalGuard guard(lock_, threaded_);
+    const OptionalGuard guard(mutex_, threaded_);
     std::size_t index = 0;
     while (index < entries_.size() && entries_[index].size != 0) ++index;
     if (index == max_segments) return false;
@@ -44,7 +45,7 @@ class Segments {
     std::uint64_t size = 0;
   };
   Range remove(const SegmentKey& key) {
-    const OptionalGuard guard(lock_, threaded_);
+    const OptionalGuard guard(mutex_, threaded_);
     Entry* entry = find(key.segment);
     if (entry == nullptr) return {};
     const Range range{entry->begin, entry->size};
@@ -54,7 +55,7 @@ class Segments {
   }
   /// Where that memory is, or null: it does not all lie in the segment of this number.
   std::byte* at(std::uint32_t segment, std::uint64_t address, std::uint64_t size) {
-    const OptionalGuard guard(lock_, threaded_);
+    const OptionalGuard guard(mutex_, threaded_);
     const Entry* entry = find(segment);
     if (entry == nullptr || address < entry->begin || size > entry->size ||
         address - entry->begin > entry->size - size)
@@ -81,8 +82,8 @@ class Segments {
   }
 
   bool threaded_;
-  SpinLock lock_;
+  std::mutex mutex_;
   std::vector<Entry> entries_;
 };
 
-}  // namespace gex::net::udp
+}  // namespace gex::net
