@@ -22,9 +22,13 @@ std::string_view take(std::string_view& text, std::size_t end) {
   return part;
 }
 
-bool has_word(std::string_view text, std::string_view word) {
-  while (!text.empty())
-    if (take(text, text.find_first_of(ends_of_words)) == word) return true;
+/// Returns true if `words` stand in `text` with nothing, or the end of a word, on either side.
+bool has_words(std::string_view text, std::string_view words) {
+  const auto ends_at = [text](std::size_t place) {
+    return place >= text.size() || ends_of_words.find(text[place]) != ends_of_words.npos;
+  };
+  for (std::size_t at = text.find(words); at != text.npos; at = text.find(words, at + 1))
+    if ((at == 0 || ends_at(at - 1)) && ends_at(at + words.size())) return true;
   return false;
 }
 
@@ -50,8 +54,7 @@ bool Requirement::accepts_shared_memory() const noexcept {
 
 bool Requirement::accepts(std::string_view network, std::string_view way) const noexcept {
   return std::any_of(entries_.begin(), entries_.end(), [&](const Entry& entry) {
-    return entry.network == network &&
-           (entry.way.empty() || entry.way == way || has_word(way, entry.way));
+    return entry.network == network && (entry.way.empty() || has_words(way, entry.way));
   });
 }
 

@@ -2,8 +2,8 @@
 // GEX_REQUIRE: what may connect the ranks of a job, as its user lists it: "shm,ofi:verbs".
 //
 // An entry is a network by its name, or `shm` for shared memory (also `smp`), and behind a colon,
-// if there is one, a way of that network's (`Conduit::transport`): all of its name, or a word of
-// it.
+// if there is one, a way of that network's (`Conduit::transport`): all of its name, or words of it
+// that follow one another.
 
 #include <string>
 #include <string_view>

@@ -70,14 +70,19 @@ fi_ops address_object{.size = sizeof(fi_ops),
                       .ops_open = missing,
                       .tostr = missing,
                       .ops_set = missing};
-fi_ops_av address_table{.size = sizeof(fi_ops_av),
-                        .insert = AddressVectorTable::insert,
-                        .insertsvc = missing,
-                        .insertsym = missing,
-                        .remove = AddressVectorTable::remove,
-                        .lookup = AddressVectorTable::lookup,
-                        .straddr = AddressVectorTable::to_text,
-                        .av_set = missing};
+// Later versions of libfabric have further members, which stay null.
+fi_ops_av address_table = [] {
+  fi_ops_av table{};
+  table.size = sizeof table;
+  table.insert = AddressVectorTable::insert;
+  table.insertsvc = missing;
+  table.insertsym = missing;
+  table.remove = AddressVectorTable::remove;
+  table.lookup = AddressVectorTable::lookup;
+  table.straddr = AddressVectorTable::to_text;
+  table.av_set = missing;
+  return table;
+}();
 
 }  // namespace
 

@@ -27,7 +27,7 @@ TEST(Requirement, ANetworkWithoutAWayIsAcceptedWithAny) {
   EXPECT_FALSE(required.accepts("emu", ""));
 }
 
-TEST(Requirement, AWayIsAllOfTheNameOrAWordOfIt) {
+TEST(Requirement, AWayIsAllOfTheNameOrWordsOfIt) {
   const Requirement required("ofi:verbs");
   EXPECT_TRUE(required.accepts("ofi", "verbs"));
   EXPECT_TRUE(required.accepts("ofi", "verbs;ofi_rxm"));
@@ -38,6 +38,12 @@ TEST(Requirement, AWayIsAllOfTheNameOrAWordOfIt) {
   EXPECT_FALSE(required.accepts("ucx", "verbs"));
   EXPECT_TRUE(Requirement("ofi:tcp;ofi_rxm").accepts("ofi", "tcp;ofi_rxm"));
   EXPECT_TRUE(Requirement("ucx:rc_mlx5/mlx5_0:1").accepts("ucx", "rc_mlx5/mlx5_0:1"));
+  const Requirement layered("ofi:verbs;ofi_rxm");
+  EXPECT_TRUE(layered.accepts("ofi", "verbs;ofi_rxm/mlx5_0"));
+  EXPECT_TRUE(layered.accepts("ofi", "tcp or verbs;ofi_rxm"));
+  EXPECT_FALSE(layered.accepts("ofi", "verbs;ofi_rxm2"));
+  EXPECT_FALSE(layered.accepts("ofi", "xverbs;ofi_rxm"));
+  EXPECT_TRUE(Requirement("ofi:mlx5_0").accepts("ofi", "verbs;ofi_rxm/mlx5_0"));
 }
 
 TEST(Requirement, OneOfTheEntriesIsEnough) {

@@ -353,8 +353,8 @@ struct Conduit {
 
   /// Optional, while attached: which of its ways this network takes to `peer`, as its users name
   /// it ("verbs;ofi_rxm"), and why that one; either may be left null. Both texts stay valid. Users
-  /// ask for one with GEX_REQUIRE=NAME:WAY, which is all of the name or a word of it; words end at
-  /// any of " ,;:/+".
+  /// ask for one with GEX_REQUIRE=NAME:WAY, which is all of the name or words of it in a row; words
+  /// end at any of " ,;:/+".
   void (*transport)(uint32_t peer, const char** name, const char** reason) = nullptr;
 
   /// Optional, while attached: what the network has counted, for users. Calls `line` for each line.

@@ -48,7 +48,8 @@ std::unique_ptr<MemoryMonitor> MemoryMonitor::start(std::string& why) {
   }
   const int events = open_events();
   if (events < 0) {
-    why = std::string("userfaultfd: ") + std::strerror(errno);
+    why = std::string("userfaultfd: ") + std::strerror(errno) +
+          (errno == EPERM ? " (in a container: --cap-add SYS_PTRACE)" : "");
     return nullptr;
   }
   uffdio_api api{};

@@ -9,9 +9,14 @@
 
 namespace gex::net::ofi {
 
+/// Returns the value of one of libfabric's variables; null: it is not set.
+inline const char* value_of(const char* name) {
+  return std::getenv(name);
+}
+
 /// Returns true if one of libfabric's variables is set.
 inline bool is_set(const char* name) {
-  return std::getenv(name) != nullptr;
+  return value_of(name) != nullptr;
 }
 
 /// Sets the variable while this object lives, unless it is set already.

@@ -156,7 +156,7 @@ std::vector<std::byte> Endpoint::name(std::string& error) const {
 }
 
 void Endpoint::unlink_file() const {
-  if (!habits_of(info()).has_files) return;
+  if (!opens_files_early(info().fabric_attr->prov_name, fi_version())) return;
   std::string error;
   const std::vector<std::byte> bytes = name(error);
   const std::string text(reinterpret_cast<const char*>(bytes.data()),

@@ -49,4 +49,8 @@ bool takes_option_late(std::string_view provider, std::uint32_t library_version)
   return habits_of(provider).has_files && library_version < FI_VERSION(2, 0);
 }
 
+bool opens_files_early(std::string_view provider, std::uint32_t library_version) noexcept {
+  return habits_of(provider).has_files && library_version < FI_VERSION(2, 0);
+}
+
 }  // namespace gex::net::ofi

@@ -32,4 +32,8 @@ Habits habits_of(std::string_view provider) noexcept;
 /// later ones ignore it then.
 bool takes_option_late(std::string_view provider, std::uint32_t library_version) noexcept;
 
+/// Whether the files of endpoints are no longer needed once all addresses are known. From 2.0 on
+/// shm opens a peer's at the first contact.
+bool opens_files_early(std::string_view provider, std::uint32_t library_version) noexcept;
+
 }  // namespace gex::net::ofi

@@ -22,6 +22,7 @@
 #include "net/ofi/default_variable.h"
 #include "net/ofi/domain.h"
 #include "net/ofi/endpoint.h"
+#include "net/ofi/inventory.h"
 #include "net/ofi/lanes.h"
 #include "net/ofi/network.h"
 #include "net/ofi/one_sided.h"
@@ -36,6 +37,9 @@ namespace {
 bool registers_local_always(const Host& host) {
   return host.env_integer("GEX_OFI_REGISTER_LOCAL") != 0;
 }
+
+/// The provider over which this process has joined a job.
+std::string joined_over;
 
 /// This process's end of the network, in the order in which its parts stand on one another.
 class Ofi {
@@ -70,7 +74,7 @@ class Ofi {
   void release(void* payload) { lanes_->release(payload); }
   void enter_lane(std::uint32_t number) { lanes_->enter(number); }
   void transport(std::uint32_t /*peer*/, const char** name, const char** reason) const {
-    *name = provider_.c_str();
+    *name = way_.c_str();
     *reason = choice_reason_.c_str();
   }
 
@@ -108,7 +112,7 @@ class Ofi {
  private:
   bool open(Info info, const Host& host, std::string& error);
 
-  std::string provider_;       ///< "verbs;ofi_rxm"
+  std::string way_;            ///< "verbs;ofi_rxm/mlx5_0", "tcp;ofi_rxm"
   std::string choice_reason_;  ///< why that one
   std::unique_ptr<Domain> domain_;
   OneSidedExtent extent_{};  ///< what all ranks have agreed on
@@ -130,7 +134,9 @@ Ofi::Ofi(Choice choice, const Host& host, std::string& error)
 }
 
 bool Ofi::open(Info info, const Host& host, std::string& error) {
-  provider_ = info->fabric_attr->prov_name;
+  way_ = info->fabric_attr->prov_name;
+  // Ranks of a host may have taken different ones.
+  if (has_own_interface(*info)) way_.append("/").append(info->domain_attr->name);
   const std::uint32_t lanes = Lanes::count_for(host, *info);
   domain_ = std::make_unique<Domain>(std::move(info), host.size, lanes, error);
   if (!error.empty()) return false;
@@ -300,6 +306,7 @@ std::unique_ptr<Ofi> Ofi::attach(const Host& host, Limits& limits) {
   }
   if (!error.empty()) error = "ofi: " + error;
   if (!succeeded_on_all_ranks(host, error)) return nullptr;
+  joined_over = all[host.rank].provider;
   first.endpoint->unlink_file();
   first.network.connect_neighbors();
   limits = {.max_message = max_message,
@@ -366,13 +373,17 @@ void Ofi::describe(const Host& host,
   const auto choice_text = [](const Choice& choice) {
     return choice.info ? name_of(*choice.info) + ": " + choice.reason : "none: " + choice.reason;
   };
+  const std::vector<Stock> inventory = take_inventory(wish, this_machine(), joined_over);
+  std::string providers;
+  for (const Stock& one : inventory) {
+    if (one.is_usable) providers.append(providers.empty() ? "" : ", ").append(one.provider);
+    // A job takes the next one.
+    if (one.closed) wish.refused.push_back(*one.closed);
+  }
   print("on several hosts", choice_text(choose(wish)));
   wish.one_host = true;
   const Choice choice = choose(wish);
   print("on one host", choice_text(choice));
-  std::string providers;
-  for (const std::string& name : usable_providers(wish))
-    providers.append(providers.empty() ? "" : ", ").append(name);
   print("providers", providers);
   if (choice.info) {
     const RmaMeans means = rma_means(*choice.info);
@@ -388,6 +399,7 @@ void Ofi::describe(const Host& host,
     print("registration", registration_text(*choice.info, always));
     print("kept registered", Registrar::describe_cache(*choice.info, always));
   }
+  for (const Stock& one : inventory) print(one.provider.c_str(), one.text);
   print("memory", memory_text());
 }
 

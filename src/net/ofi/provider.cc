@@ -12,6 +12,7 @@
 #include <string_view>
 #include <utility>
 
+#include "net/ofi/absence.h"
 #include "net/ofi/domain.h"
 #include "net/ofi/nearness.h"
 
@@ -270,6 +271,19 @@ std::string where(const Wish& wish) {
   return wish.interface.empty() ? std::string() : " over " + wish.interface;
 }
 
+/// Returns why the provider that the user names has no interface here.
+std::string why_none(const Wish& wish) {
+  Wish anywhere = wish;
+  anywhere.interface.clear();
+  std::string others;
+  if (!wish.interface.empty())
+    for (const Info& one : interfaces_of(wish.provider, anywhere, false))
+      others.append(others.empty() ? "" : ", ").append(one->domain_attr->name);
+  if (!others.empty())
+    return " has no interface " + wish.interface + " (GEX_OFI_INTERFACE; it has " + others + ")";
+  return ": " + why_absent(wish.provider, false, this_machine());
+}
+
 /// The choice of the first of these interfaces.
 Choice choice_of(std::vector<Info> interfaces, std::string reason) {
   if (interfaces.size() > 1)
@@ -357,11 +371,7 @@ Choice choose(const Wish& wish) {
     if (found.empty() && reach_of(wish.provider) == Reach::sockets && needs_loopback(wish) &&
         loopback_address() == nullptr)
       return {nullptr, {}, no_loopback};
-    if (found.empty())
-      return {nullptr,
-              {},
-              "libfabric has no provider " + wish.provider + where(wish) +
-                  " with what this conduit needs here"};
+    if (found.empty()) return {nullptr, {}, "GEX_OFI_PROVIDER=" + wish.provider + why_none(wish)};
     return choice_of(std::move(found), "GEX_OFI_PROVIDER");
   }
   for (const Candidate& candidate : candidates) {
@@ -381,13 +391,15 @@ Choice choose(const Wish& wish) {
   return {nullptr, {}, "libfabric has no provider" + where(wish) + " with what this conduit needs"};
 }
 
-std::vector<std::string> usable_providers(const Wish& wish) {
+std::vector<std::string> known_providers() {
   std::vector<std::string> names;
-  for (const Candidate& candidate : candidates)
-    if (!interfaces_of(candidate.name, wish, true).empty()) names.emplace_back(candidate.name);
-  for (const char* name : {"net", "sockets", "shm"})
-    if (!interfaces_of(name, wish, true).empty()) names.emplace_back(name);
+  for (const Candidate& candidate : candidates) names.emplace_back(candidate.name);
+  for (const char* name : {"net", "sockets", "shm"}) names.emplace_back(name);
   return names;
+}
+
+std::vector<Info> usable_interfaces(const std::string& provider, const Wish& wish) {
+  return interfaces_of(provider, wish, true);
 }
 
 }  // namespace gex::net::ofi

@@ -71,7 +71,12 @@ bool has_own_interface(const fi_info& info);
 /// FI_MR_BASIC.
 std::uint64_t registration_mode(const fi_info& info);
 
-/// The names of all providers that could carry a job of this kind here, best first.
-std::vector<std::string> usable_providers(const Wish& wish);
+/// The names of all providers that are chosen without being named, best first, and then of those
+/// that are used when asked for.
+std::vector<std::string> known_providers();
+
+/// Returns the interfaces over which this very provider could carry a job of this kind here, in the
+/// order in which they are to be tried; empty: none.
+std::vector<Info> usable_interfaces(const std::string& provider, const Wish& wish);
 
 }  // namespace gex::net::ofi

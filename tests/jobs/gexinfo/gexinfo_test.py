@@ -7,12 +7,15 @@ The environment names the programs (GEXINFO, GEXRUN), the folder of the conduits
 (ODD_CONDUITS), the source tree (SOURCE_TREE) and what reaches any host by this one (RSH).
 """
 
+import ctypes
 import functools
 import json
 import os
 import pathlib
+import platform
 import re
 import resource
+import struct
 import subprocess
 import sys
 import tempfile
@@ -353,11 +356,25 @@ class Conduits(Case):
         return json.loads(rest)
 
 
+def forbid_userfaultfd():
+    """Before a program: the system call fails as by the default filter of containers."""
+    load_number, jump_if_equal, answer = 0x20, 0x15, 0x06
+    userfaultfd, allow, errno = 323, 0x7fff0000, 0x00050000
+    code = ((load_number, 0, 0, 0), (jump_if_equal, 0, 1, userfaultfd), (answer, 0, 0, errno | 1),
+            (answer, 0, 0, allow))
+    filters = ctypes.create_string_buffer(b"".join(struct.pack("HBBI", *row) for row in code))
+    program = struct.pack("HxxxxxxP", len(code), ctypes.addressof(filters))
+    no_new_privileges, set_seccomp, by_filter = 38, 22, 2
+    libc = ctypes.CDLL(None)
+    libc.prctl(no_new_privileges, 1, 0, 0, 0)
+    libc.prctl(set_seccomp, by_filter, program, 0, 0)
+
+
 class Ofi(Case):
     """What is said about libfabric, where libgex was built with it."""
 
-    def choices(self, **variables):
-        ofi = self.conduits(variables=variables)["ofi"]
+    def choices(self, preexec_fn=None, **variables):
+        ofi = self.conduits(variables=variables, preexec_fn=preexec_fn)["ofi"]
         return {choice["name"]: choice["text"] for choice in ofi["choices"]}
 
     def test_says_what_it_would_choose_and_why(self):
@@ -380,6 +397,12 @@ class Ofi(Case):
         self.assertRegex(choices["kept registered"],
                          "^(local memory of GASNET_PAR programs, at most 1024 MiB in |nothing: userfaultfd)")
 
+    @unittest.skipUnless(platform.machine() == "x86_64", "the filter has a number of x86-64's")
+    def test_what_a_container_forbids(self):
+        kept = self.choices(GEX_OFI_REGISTER_LOCAL="1", preexec_fn=forbid_userfaultfd)["kept registered"]
+        self.assertEqual(kept, "nothing: userfaultfd: Operation not permitted (in a container: "
+                         "--cap-add SYS_PTRACE)")
+
     def test_the_provider_is_the_users_to_choose(self):
         for provider in self.choices()["providers"].split(", "):
             chosen = self.choices(GEX_OFI_PROVIDER=provider)["on one host"]
@@ -392,13 +415,90 @@ class Ofi(Case):
 
     def test_a_provider_that_is_not_there_is_named(self):
         ofi = self.conduits(variables={"GEX_OFI_PROVIDER": "nosuch"})["ofi"]
-        self.assertEqual(ofi["refusal"], "ofi: libfabric has no provider nosuch with what this "
-                         "conduit needs here; conduit ofi cannot be used here")
+        self.assertRegex(ofi["refusal"],
+                         r"^ofi: GEX_OFI_PROVIDER=nosuch: libfabric [\d.]+ has no provider nosuch "
+                         r"\(fi_info -l prints which it has\); conduit ofi cannot be used here$")
+
+    def test_an_interface_that_the_provider_lacks_is_named(self):
+        ofi = self.conduits(variables={"GEX_OFI_PROVIDER": "tcp", "GEX_OFI_INTERFACE": "ib7"})["ofi"]
+        self.assertRegex(ofi["refusal"],
+                         r"^ofi: GEX_OFI_PROVIDER=tcp has no interface ib7 \(GEX_OFI_INTERFACE; it "
+                         r"has lo.*\); conduit ofi")
+
+    def test_each_provider_is_found_or_not_with_the_reason(self):
+        choices = self.choices()
+        usable = choices["providers"].split(", ")
+        for provider in ("cxi", "psm2", "opx", "verbs;ofi_rxm", "efa", "psm3", "tcp", "tcp;ofi_rxm",
+                         "udp;ofi_rxd", "net", "sockets", "shm"):
+            self.assertRegex(choices[provider], "^(found: |not usable: ).")
+            self.assertEqual(choices[provider].startswith("found: "), provider in usable)
+        # Debian's has it.
+        self.assertRegex(choices["psm2"], r"^(found: |not usable: (this machine has no such device in "
+                         r"/sys/class/infiniband|.*was built without it)$)")
+
+    def test_a_filter_of_the_users_is_the_reason(self):
+        choices = self.choices(FI_PROVIDER="^udp")
+        self.assertEqual(choices["udp;ofi_rxd"], "not usable: FI_PROVIDER=^udp leaves it out")
 
     def test_the_interface_is_the_users_to_choose(self):
         for interface in ("lo", "127.0.0.1"):
             chosen = self.choices(GEX_OFI_INTERFACE=interface)["on several hosts"]
             self.assertRegex(chosen, rf" \(127\.0\.0\.1\): the best there is over {interface}: ")
+
+
+def lower_memlock():
+    """Before a program: 64 KiB of memory can be locked, also by root."""
+    resource.setrlimit(resource.RLIMIT_MEMLOCK, (65536, 65536))
+    drop_from_bounding_set, ipc_lock = 24, 14
+    ctypes.CDLL(None).prctl(drop_from_bounding_set, ipc_lock, 0, 0, 0)
+
+
+class Fabrics(Case):
+    """What is said about networks that are simulated (tests/fabric)."""
+
+    def simulated(self, preset, knobs="", **variables):
+        return {"FI_PROVIDER_PATH": os.environ["FABRICS"], "FI_GEXSIM_PRESET": preset,
+                "FI_GEXSIM_KNOBS": knobs, **variables}
+
+    def choices(self, *simulated, **others):
+        variables = self.simulated(*simulated)
+        ofi = self.conduits(variables=variables, **others)["ofi"]
+        return {choice["name"]: choice["text"] for choice in ofi["choices"]}
+
+    def test_a_network_that_works_is_chosen(self):
+        for preset, interface in (("psm2", "hfi1_0"), ("efa", "rdmap0s0-rdm")):
+            choices = self.choices(preset)
+            self.assertRegex(choices[preset], rf"^found: {interface}($|;)")
+            self.assertRegex(choices["on several hosts"], rf"^{preset}, interface {interface}")
+
+    def test_ranks_take_several_interfaces_in_turn(self):
+        choices = self.choices("cxi", "nics=3")
+        self.assertRegex(choices["cxi"], "^found: cxi0, cxi1, cxi2; ranks of a host take them in turn")
+        pairs = self.facts("--pairs", launch=gexrun(4, "--conduit", "ofi"), variables=self.simulated(
+            "cxi", "nics=3", GEX_OFI_PROVIDER="cxi", GASNET_SUPERNODE_MAXSIZE="1"))["pairs"]
+        self.assertEqual([(one["way"], one["from"]) for one in pairs],
+                         [("cxi/cxi0", [0, 3]), ("cxi/cxi1", [1]), ("cxi/cxi2", [2])])
+
+    def test_one_that_cannot_be_opened_has_the_reason_and_the_next_is_taken(self):
+        choices = self.choices("cxi", "domain_needs=SLINGSHOT_VNIS")
+        self.assertRegex(choices["cxi"], "^found: cxi0; not usable: cxi0: fi_domain: Function not "
+                         "implemented; a job needs a VNI: .*srun --network=single_node_vni")
+        self.assertNotIn("cxi", choices["providers"].split(", "))
+        self.assertNotRegex(choices["on several hosts"], "^cxi")
+        choices = self.choices("cxi", "nics=3,broken_nics=2")
+        self.assertRegex(choices["cxi"], "; not usable: cxi0, cxi1: fi_domain: No such device; ")
+        self.assertRegex(choices["on several hosts"], "^cxi")
+
+    def test_little_memory_to_register(self):
+        limit = r"a process can register no more than 64 KiB of memory \(ulimit -l unlimited\)$"
+        choices = self.choices("verbs;ofi_rxm", preexec_fn=lower_memlock)
+        self.assertRegex(choices["verbs;ofi_rxm"], rf"^found: mlx5_0; {limit}")
+
+    def test_what_a_provider_lacks(self):
+        self.assertRegex(self.choices("cxi", "multi_recv=0")["cxi"],
+                         r"^not usable: .* receive buffers for many messages \(FI_MULTI_RECV\)$")
+        self.assertEqual(self.choices("cxi", "absent=1")["cxi"],
+                         "not usable: this machine has no such device in /sys/class/cxi")
 
 
 class Jobs(Case):

@@ -23,6 +23,9 @@ TEST(Habits, OfShmDependOnItsVersion) {
   EXPECT_TRUE(takes_option_late("shm", FI_VERSION(1, 17)));
   EXPECT_FALSE(takes_option_late("shm", FI_VERSION(2, 0)));
   EXPECT_FALSE(takes_option_late("tcp", FI_VERSION(1, 17)));
+  EXPECT_TRUE(opens_files_early("shm", FI_VERSION(1, 22)));
+  EXPECT_FALSE(opens_files_early("shm", FI_VERSION(2, 0)));
+  EXPECT_FALSE(opens_files_early("tcp", FI_VERSION(1, 17)));
 }
 
 TEST(Version, IsTheLibrarysUpToTheNewestThatIsKnown) {

@@ -6,9 +6,11 @@
 
 #include <cstdio>
 #include <cstdlib>
+#include <cstring>
 #include <string>
 
 #include "../temporary_folder.h"
+#include "net/ofi/inventory.h"
 
 namespace gex::net::ofi {
 namespace {
@@ -55,6 +57,16 @@ class Nearness : public testing::Test {
     for (const Info& one : interfaces) buses.push_back(one->nic->bus_attr->attr.pci.bus_id);
     return buses;
   }
+  std::string turns(const std::vector<int>& buses, int own) {
+    std::vector<Info> interfaces;
+    for (const int bus : buses) {
+      interfaces.push_back(interface_at(static_cast<std::uint8_t>(bus)));
+      char name[16];
+      std::snprintf(name, sizeof name, "nic%02x", bus);
+      interfaces.back()->domain_attr->name = strdup(name);
+    }
+    return describe_turns(interfaces, own, folder.path());
+  }
   TemporaryFolder folder;
 };
 
@@ -67,6 +79,21 @@ TEST_F(Nearness, SpreadsRanksOverThoseThatAreEquallyNear) {
   EXPECT_EQ(order(1, 1), (std::vector<int>{0x30, 0x20, 0x40, 0x10}));
   EXPECT_EQ(order(-1, 1), (std::vector<int>{0x20, 0x30, 0x40, 0x10}));
   EXPECT_EQ(order(-1, 6), (std::vector<int>{0x30, 0x40, 0x10, 0x20}));
+}
+
+TEST_F(Nearness, IsDescribedByWhatRanksTake) {
+  EXPECT_EQ(turns({0x40}, 0), "nic40");
+  EXPECT_EQ(turns({0x20, 0x40}, -1),
+            "nic20 (NUMA node 1), nic40; ranks of a host take them in turn");
+  EXPECT_EQ(turns({0x10, 0x20}, 0),
+            "nic10 (NUMA node 0), nic20 (NUMA node 1); ranks on NUMA node 0, as this process, take "
+            "nic10");
+  EXPECT_EQ(turns({0x20, 0x30, 0x10}, 1),
+            "nic20 (NUMA node 1), nic30 (NUMA node 1), nic10 (NUMA node 0); ranks on NUMA node 1, "
+            "as this process, take nic20, nic30 in turn");
+  // None is near.
+  EXPECT_EQ(turns({0x20, 0x30}, 0),
+            "nic20 (NUMA node 1), nic30 (NUMA node 1); ranks of a host take them in turn");
 }
 
 TEST_F(Nearness, IsUnknownWithoutAPlace) {
