@@ -5,7 +5,7 @@
 // What it does not take now is marked as lost, to be sent again. A packet may be acknowledged, and
 // be used for something else, before it has been handed over: what is sent again is copied, and of
 // each packet only its peer and its number are noted. A packet that is sent for the first time,
-// whose bytes are not copied, stays until it has been handed over: see Endpoint::hand_over.
+// whose bytes are not copied, stays until it has been handed over: see Sender::hand_over.
 //
 // Thread rules: one thread at a time.
 

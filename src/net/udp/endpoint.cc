@@ -1,71 +1,15 @@
 #include "net/udp/endpoint.h"
 
 #include <algorithm>
-#include <string>
+#include <cstring>
+#include <utility>
 
 #include "net/kit/fatal.h"
+#include "net/kit/pieces.h"
 
 namespace gex::net::udp {
 
 namespace {
-
-/// Bytes of the largest datagram of messages to any peer.
-std::size_t slab_room(std::span<const PeerSettings> peers, const EndpointSettings& settings) {
-  std::size_t largest = front_size + 64;
-  for (const PeerSettings& peer : peers)
-    largest = std::max(largest, peer.datagram & ~std::size_t{15});
-  return std::min(largest, sizeof(Header) + record_size(settings.max_message));
-}
-
-/// The least for which messages are built where the way carries less than the interface: if there
-/// is less still, they are sent in fragments. With much smaller packets there would have to be many
-/// more.
-std::size_t narrow_datagram(const PeerSettings& peer) {
-  if (peer.path.least == 0) return peer.datagram;
-  return std::min(peer.datagram, std::max<std::size_t>(peer.path.start, peer.datagram / 2));
-}
-
-/// Packets that the largest message takes to any peer.
-std::size_t packets_of_message(std::span<const PeerSettings> peers, std::uint32_t own,
-                               const EndpointSettings& settings) {
-  std::size_t most = 1;
-  for (std::uint32_t rank = 0; rank < peers.size(); ++rank) {
-    const std::size_t least = narrow_datagram(peers[rank]);
-    if (rank == own || least <= front_size) continue;
-    const std::size_t room = (least & ~std::size_t{15}) - front_size;
-    most = std::max(most, (settings.max_message + room - 1) / room);
-  }
-  return most;
-}
-
-/// So many messages of a channel are held for all peers together.
-std::size_t total_depth_of(const EndpointSettings& settings, std::size_t peers) {
-  const std::size_t all = std::size_t{settings.depth} * std::max<std::size_t>(1, peers - 1);
-  return settings.total_depth != 0 ? std::min<std::size_t>(all, settings.total_depth) : all;
-}
-
-constexpr std::uint32_t one_sided_packets = 512;
-/// Packets with small puts, gets and answers that one peer may have.
-constexpr std::uint32_t one_sided_packets_of_peer = 64;
-
-Slabs::Limits slab_limits(const EndpointSettings& settings, std::size_t peers,
-                          std::uint32_t max_parts) {
-  const auto total = static_cast<std::uint32_t>(total_depth_of(settings, peers));
-  Slabs::Limits limits;
-  constexpr auto requests = static_cast<std::size_t>(Traffic::requests);
-  constexpr auto replies = static_cast<std::size_t>(Traffic::replies);
-  constexpr auto one_sided = static_cast<std::size_t>(Traffic::one_sided);
-  limits.peer[requests] = settings.depth * max_parts;
-  limits.total[requests] = total * max_parts;
-  // A reply may have been handled, and the next request it made room for have arrived, before its
-  // acknowledgement: replies have twice the packets.
-  limits.peer[replies] = 2 * settings.depth * max_parts;
-  limits.total[replies] = 2 * total * max_parts;
-  limits.peer[one_sided] = one_sided_packets_of_peer;
-  limits.total[one_sided] = one_sided_packets;
-  return limits;
-}
-constexpr std::uint32_t max_stream_packets = 4096;
 
 std::size_t receive_room(const Socket& socket, const EndpointSettings& settings,
                          std::span<const PeerSettings> peers) {
@@ -75,8 +19,8 @@ std::size_t receive_room(const Socket& socket, const EndpointSettings& settings,
   return std::max(room, settings.max_message) + 64;
 }
 
-std::size_t receive_count(std::size_t room, std::size_t memory, std::size_t reserve) {
-  return std::max(memory / room, 2 * reserve + 8);
+std::size_t receive_count(std::size_t room, std::size_t memory) {
+  return std::max(memory / room, 2 * Receiver::reserve + 8);
 }
 
 /// A window that is worth a sender's turn on its processor. All of many senders together may have
@@ -92,27 +36,47 @@ std::size_t least_window(const Socket& socket, std::span<const PeerSettings> pee
 Endpoint::Endpoint(const Host& host, Socket& socket, const Seal& seal, Segments& segments,
                    const EndpointSettings& settings, std::span<const PeerSettings> peers)
     : host_(host),
-      socket_(socket),
-      segments_(segments),
       settings_(settings),
-      seal_(seal),
       threaded_(host.threaded != 0),
       peers_(peers.size()),
-      max_parts_(static_cast<std::uint32_t>(packets_of_message(peers, host.rank, settings))),
-      slabs_(max_parts_ * (3 * total_depth_of(settings, peers.size())) + peers.size() +
-                 one_sided_packets,
-             slab_room(peers, settings), slab_limits(settings, peers.size(), max_parts_)),
-      stream_packets_(max_stream_packets, front_size, false),
-      one_sided_(host, peers.size()),
+      buffers_(receive_count(receive_room(socket, settings, peers), settings.receive_memory),
+               receive_room(socket, settings, peers), Receiver::reserve),
+      room_(socket.limits().receive_buffer, least_window(socket, peers), peers.size()),
       burst_(socket, seal, settings.covers_bulk),
-      buffers_(
-          receive_count(receive_room(socket, settings, peers), settings.receive_memory, reserve),
-          receive_room(socket, settings, peers), reserve),
-      room_(socket.limits().receive_buffer, least_window(socket, peers), peers.size()) {
-  const std::size_t room = slab_room(peers, settings);
+      one_sided_(host, peers.size()),
+      packer_(peers, host.rank, settings),
+      acknowledgements_(host.rank, buffers_, room_, burst_),
+      paths_(socket, burst_, acknowledgements_),
+      sender_({.host = host,
+               .socket = socket,
+               .settings = settings_,
+               .attendance = attendance_,
+               .burst = burst_,
+               .packer = packer_,
+               .one_sided = one_sided_,
+               .acknowledgements = acknowledgements_,
+               .paths = paths_,
+               .counts = counts_}),
+      receiver_({.host = host,
+                 .socket = socket,
+                 .segments = segments,
+                 .seal = seal,
+                 .settings = settings_,
+                 .attendance = attendance_,
+                 .peers = peers_,
+                 .buffers = buffers_,
+                 .room = room_,
+                 .one_sided = one_sided_,
+                 .acknowledgements = acknowledgements_,
+                 .paths = paths_,
+                 .packer = packer_,
+                 .sender = sender_,
+                 .counts = counts_}) {
+  const std::size_t room = packer_.room();
   for (std::uint32_t rank = 0; rank < peers.size(); ++rank) {
     Peer& peer = peers_[rank];
     const PeerSettings& from = peers[rank];
+    peer.rank = rank;
     peer.address = from.address;
     peer.key_to = seal.key_of({host.rank, settings.session, rank, from.session});
     peer.key_from = seal.key_of({rank, from.session, host.rank, settings.session});
@@ -125,7 +89,7 @@ Endpoint::Endpoint(const Host& host, Socket& socket, const Seal& seal, Segments&
       peer.search = PathSearch(from.path);
       peer.path = from.path.start;
     }
-    use_path(peer);
+    PathFinder::use_path(peer);
     peer.window = peer.first_window = from.first_window;
     peer.congestion = Congestion(from.congestion);
     if (from.is_paced) peer.pacing = Pacing(from.congestion.least / 2);
@@ -134,7 +98,183 @@ Endpoint::Endpoint(const Host& host, Socket& socket, const Seal& seal, Segments&
 }
 
 bool Endpoint::has_memory() const noexcept {
-  return slabs_.has_memory() && stream_packets_.has_memory() && buffers_.has_memory();
+  return packer_.has_memory() && sender_.has_memory() && buffers_.has_memory();
+}
+
+SendResult Endpoint::send(Channel channel, std::uint32_t rank, std::span<const Piece> pieces,
+                          Time now) {
+  const std::size_t size = size_of(pieces);
+  if (size > settings_.max_message || rank >= peers_.size() || rank == host_.rank) [[unlikely]]
+    fatal(host_, "udp: a message of %zu bytes to rank %u; the limit is %zu", size, rank,
+          settings_.max_message);
+  const OptionalGuard guard(lock_, threaded_);
+  now = advance_clock(now);
+  Peer& peer = peers_[rank];
+  SendResult result = sent;
+  if (peer.is_gone) {
+    Packet* const built = pieces.empty() ? nullptr : packer_.built_at(pieces.back().data);
+    if (built != nullptr) packer_.cancel_building(peer, *built);
+  } else if (const std::size_t bytes = packer_.add_message(channel, peer, pieces, size);
+             bytes != 0) {
+    sender_.added(peer, bytes, now);
+  } else {
+    result = would_block;
+  }
+  sender_.hand_over();
+  return result;
+}
+
+void* Endpoint::buffer(Channel channel, std::uint32_t rank, std::size_t size) {
+  if (rank >= peers_.size() || rank == host_.rank) return nullptr;
+  const OptionalGuard guard(lock_, threaded_);
+  return packer_.build(channel, peers_[rank], size);
+}
+
+void Endpoint::release(void* payload) {
+  const OptionalGuard guard(lock_, threaded_);
+  Packet* const packet = packer_.built_at(payload);
+  if (packet == nullptr)
+    fatal(host_, "udp: release of %p, which is not a buffer of rank %u", payload, host_.rank);
+  // While a payload is built its number is the rank that it is for.
+  packer_.cancel_building(peers_[packet->sequence], *packet);
+}
+
+SendResult Endpoint::put(const Remote& remote, const void* local, std::size_t size, void* done,
+                         void* local_done, Time now) {
+  const OptionalGuard guard(lock_, threaded_);
+  now = advance_clock(now);
+  Peer& peer = peers_[remote.peer];
+  Transfer* const put = one_sided_.begin_put(remote, local, size, done, local_done);
+  if (put == nullptr) return would_block;
+  SendResult result = sent;
+  if (size <= copy_limit && front_size + padded(size) <= peer.datagram) {
+    result = put_small(peer, *put, now);
+    if (result != sent) one_sided_.cancel_put(*put);
+  } else {
+    sender_.queue(peer, *put);
+    sender_.transmit(peer, now);
+  }
+  sender_.hand_over();
+  return result;
+}
+
+SendResult Endpoint::put_small(Peer& peer, Transfer& put, Time now) {
+  Packet* const packet = packer_.add_record(
+      peer, RecordKind::put, PutDetails{put.remote, put.number, 0, 0}, put.local, put.size);
+  if (packet == nullptr) return would_block;
+  packet->urgent = true;
+  put.cut = put.size;
+  put.packets = 1;
+  put.in_packet = packet->transfer;
+  packet->transfer = &put;
+  one_sided_.complete_locally(put);
+  sender_.added(peer, record_size(details_size + put.size), now);
+  return sent;
+}
+
+SendResult Endpoint::get(const Remote& remote, void* local, std::size_t size, void* done,
+                         Time now) {
+  const OptionalGuard guard(lock_, threaded_);
+  now = advance_clock(now);
+  Peer& peer = peers_[remote.peer];
+  if (!one_sided_.may_get()) return would_block;
+  SegmentKey key;
+  std::memcpy(&key, remote.key, sizeof key);
+  const std::uint32_t number = one_sided_.begin_get(remote.peer, local, size, done);
+  const GetDetails details{remote.address, size, key.segment, number, 0};
+  if (packer_.add_record(peer, RecordKind::get, details, nullptr, 0) == nullptr) {
+    one_sided_.cancel_get(number);
+    return would_block;
+  }
+  sender_.added(peer, record_size(sizeof details), now);
+  sender_.hand_over();
+  return sent;
+}
+
+SendResult Endpoint::flush(std::uint32_t rank, void* done) {
+  const OptionalGuard guard(lock_, threaded_);
+  return one_sided_.flush(rank, done) ? sent : would_block;
+}
+
+void Endpoint::forget(const Segments::Range& memory) {
+  const OptionalGuard guard(lock_, threaded_);
+  sender_.forget(peers_, memory);
+}
+
+std::size_t Endpoint::deliver(std::uint32_t channels, std::size_t most) {
+  std::size_t delivered = 0;
+  // What arrives while messages are delivered is for the next poll.
+  std::size_t waiting[2] = {receiver_.arrivals(request_channel).count(),
+                            receiver_.arrivals(reply_channel).count()};
+  // Replies first: they give room and credits back, and their handlers are short.
+  for (const Channel channel : {reply_channel, request_channel}) {
+    if ((channels >> channel & 1) == 0) continue;
+    ArrivalQueue& arrivals = receiver_.arrivals(channel);
+    // A nested poll may have taken some of them.
+    for (; waiting[channel] != 0 && delivered < most && arrivals.count() != 0; --waiting[channel]) {
+      // A request is answered with a reply for which there must be packets. There always are but
+      // for replies whose acknowledgements were lost: these come again.
+      if (channel == request_channel &&
+          !packer_.has_room_for_reply(peers_[arrivals.front().source])) [[unlikely]] {
+        lacks_packets_ = true;
+        break;
+      }
+      const Arrival arrival = arrivals.pop();
+      if (!burst_.empty()) sender_.hand_over();
+      unlock();
+      host_.deliver(arrival.source, channel, arrival.message, arrival.size);
+      lock();
+      receiver_.release(arrival);
+      ++delivered;
+    }
+  }
+  return delivered;
+}
+
+std::size_t Endpoint::poll(std::uint32_t channels, std::size_t most, Time now) {
+  if (threaded_ && !lock_.try_lock()) return 0;
+  now = advance_clock(now);
+  room_.look(now);
+  // What had arrived by then is not all received at once.
+  attendance_.polled(now, /*all_received=*/!receiver_.was_full());
+  std::size_t waiting = 0;
+  for (const Channel channel : {request_channel, reply_channel})
+    waiting += (channels >> channel & 1) != 0 ? receiver_.arrivals(channel).count() : 0;
+  std::size_t came = 0;
+  if (waiting == 0 || waiting < most / 2 || std::exchange(lacks_packets_, false))
+    came = receiver_.receive(now);
+  const std::size_t delivered = deliver(channels, most);
+  acknowledgements_.resume_requests(peers_);
+  sender_.send_queued(now);
+  acknowledgements_.send_owed(/*idle=*/came == 0 && delivered == 0);
+  sender_.look_at_timers(now);
+  sender_.hand_over();
+  // Relaxed: hints.
+  if (came != 0) received_.store(counts_.received, std::memory_order_relaxed);
+  has_unacknowledged_.store(sender_.has_unacknowledged(), std::memory_order_relaxed);
+  unlock();
+  return delivered;
+}
+
+bool Endpoint::may_wait(Time now, Time& until) {
+  if (threaded_ && !lock_.try_lock()) {
+    until = std::min(until, now + short_wait);
+    return true;
+  }
+  now = advance_clock(now);
+  // An acknowledgement leaves with a poll that finds nothing.
+  bool may = std::exchange(received_at_wait_, counts_.received) == counts_.received &&
+             !acknowledgements_.has_owed();
+  if (receiver_.arrivals(request_channel).count() != 0 ||
+      receiver_.arrivals(reply_channel).count() != 0) {
+    may = may && lacks_packets_;
+    until = std::min(until, now + short_wait);
+  }
+  until = std::min(until, sender_.next_at(now));
+  may = may && until > now;
+  if (may) attendance_.watch(until);
+  unlock();
+  return may;
 }
 
 bool Endpoint::is_quiet() const noexcept {
@@ -146,30 +286,13 @@ bool Endpoint::is_quiet() const noexcept {
 void Endpoint::send_farewells(Time now) {
   advance_clock(now);
   for (Peer& peer : peers_) {
-    if (rank_of(peer) == host_.rank || peer.is_gone) continue;
+    if (peer.rank == host_.rank || peer.is_gone) continue;
     const bool spoke = peer.unacknowledged.next_sequence() != 0 ||
                        peer.received.next_expected() != 0 || peer.received.ahead() != 0;
     if (!spoke) continue;
-    burst_.add(peer, header_for(peer, leaving), nullptr, 0);
+    burst_.add(peer, acknowledgements_.header_for(peer, leaving), nullptr, 0);
   }
-  hand_over();
-}
-
-void Endpoint::look_for_silence(Peer& peer, Time now) {
-  if (peer.highest_ack != 0 || has_warned_) return;
-  if (peer.unheard_since == 0) peer.unheard_since = now;
-  if (now - peer.unheard_since < silence ||
-      peer.round_trip.timeouts_in_a_row() < repetitions_in_silence)
-    return;
-  has_warned_ = true;
-  if (host_.warn == nullptr) return;
-  host_.warn(("udp: nothing has come back from rank " + std::to_string(rank_of(peer)) + " (" +
-              peer.address.host_text() + ", port " + std::to_string(peer.address.port()) + ") in " +
-              std::to_string(silence / 1'000'000'000) +
-              " s; unless it has not polled since the job began, UDP does not get through: a "
-              "firewall has to let it pass between the hosts, on the ports of GEX_UDP_PORTS "
-              "(docs/udp.md)")
-                 .c_str());
+  sender_.hand_over();
 }
 
 EndpointCounts Endpoint::counts() const noexcept {
@@ -190,9 +313,8 @@ void Endpoint::check_invariants() const {
   if (one_sided_.puts() != 0 || one_sided_.answers() != 0)
     fatal(host_, "udp: %zu puts and %zu answers to gets are left on rank %u", one_sided_.puts(),
           one_sided_.answers(), host_.rank);
-  if (slabs_.in_flight() != 0 || stream_packets_.taken() != 0)
-    fatal(host_, "udp: %zu packets are left on rank %u",
-          slabs_.in_flight() + stream_packets_.taken(), host_.rank);
+  const std::size_t packets = packer_.in_flight() + sender_.stream_packets();
+  if (packets != 0) fatal(host_, "udp: %zu packets are left on rank %u", packets, host_.rank);
 }
 
 }  // namespace gex::net::udp

@@ -60,6 +60,12 @@ std::uint32_t OneSided::begin_get(std::uint32_t peer, void* local, std::size_t s
   return number;
 }
 
+void OneSided::cancel_get(std::uint32_t number) {
+  GEX_ASSERT(gets_[number].done != nullptr && gets_[number].received == 0);
+  gets_[number].done = nullptr;
+  free_gets_.push_back(number);
+}
+
 bool OneSided::expects(std::uint32_t peer, const GetDataDetails& details,
                        std::size_t size) const noexcept {
   if (details.get >= gets_.size() || size == 0) return false;

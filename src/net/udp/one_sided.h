@@ -42,6 +42,8 @@ class OneSided {
   bool may_get() const noexcept { return !free_gets_.empty(); }
   /// The number by which the data are to be sent. Requires `may_get()`.
   std::uint32_t begin_get(std::uint32_t peer, void* local, std::size_t size, void* done);
+  /// The get was begun, and cannot be asked for now: it is as if it had not been begun.
+  void cancel_get(std::uint32_t number);
   /// Whether the data of that size belong to a get from that peer that is under way.
   bool expects(std::uint32_t peer, const GetDataDetails& details, std::size_t size) const noexcept;
   void take(std::uint32_t peer, const GetDataDetails& details, const std::byte* data,

@@ -43,6 +43,7 @@ struct Assembly {
 };
 
 struct Peer {
+  std::uint32_t rank = 0;
   Address address;
   std::uint16_t route = 0;    ///< what `Socket::connect` has returned
   bool is_connected = false;  ///< it has been asked

@@ -8,6 +8,9 @@
 
 namespace gex::net::udp {
 
+/// Puts and answers to gets of so many bytes are copied into packets with others.
+inline constexpr std::size_t copy_limit = 4096;
+
 /// Puts to a peer that complete nothing by themselves, between two flushes.
 struct FlushGroup {
   FlushGroup* next = nullptr;

@@ -1,0 +1,104 @@
+#pragma once
+// Puts messages and other records into packets: each into the open packet of its traffic to a peer,
+// into packets of their own where it is larger than a datagram, or into the packet in which its
+// payload was built.
+//
+// Everything is bounded: where there is no room, the caller tries again later.
+//
+//   if (const std::size_t bytes = packer.add_message(channel, peer, pieces, size); bytes != 0)
+//     sender.added(peer, bytes, now);
+//
+// Thread rules: one thread at a time, but for `may_have_built`.
+
+#include <gex/plugin/conduit.h>
+
+#include <cstddef>
+#include <cstdint>
+#include <cstring>
+#include <span>
+
+#include "net/udp/endpoint_settings.h"
+#include "net/udp/packet.h"
+#include "net/udp/peer.h"
+#include "net/udp/slabs.h"
+#include "net/udp/wire.h"
+
+namespace gex::net::udp {
+
+/// Adds a record's beginning to a packet that has room for it; returns where its details belong.
+inline std::byte* begin_record(Packet& packet, RecordKind kind, std::size_t size) noexcept {
+  std::byte* to = packet.bytes() + packet.size;
+  const Record record{static_cast<std::uint32_t>(size), kind, {}};
+  std::memcpy(to, &record, sizeof record);
+  packet.size += static_cast<std::uint32_t>(record_size(details_of(kind) + size));
+  return to + sizeof record;
+}
+
+class Packer {
+ public:
+  /// `rank`: this process's, which is one of `peers`.
+  Packer(std::span<const PeerSettings> peers, std::uint32_t rank, const EndpointSettings& settings);
+  Packer(const Packer&) = delete;
+  Packer& operator=(const Packer&) = delete;
+
+  /// False: there was no memory; the object must not be used.
+  bool has_memory() const noexcept { return slabs_.has_memory(); }
+
+  /// Adds a message of `size` bytes; returns how many bytes of packets it takes, 0: there is no
+  /// room now, and nothing has changed.
+  std::size_t add_message(Channel channel, Peer& peer, std::span<const Piece> pieces,
+                          std::size_t size);
+  /// Adds a record of one-sided traffic; returns its packet, or null: there is no room now.
+  template <class Details>
+  Packet* add_record(Peer& peer, RecordKind kind, const Details& details, const std::byte* data,
+                     std::size_t size) {
+    Packet* const packet =
+        room_for_record(peer, Traffic::one_sided, record_size(sizeof details + size));
+    if (packet == nullptr) return nullptr;
+    std::byte* const to = begin_record(*packet, kind, size);
+    std::memcpy(to, &details, sizeof details);
+    if (size != 0) std::memcpy(to + sizeof details, data, size);
+    return packet;
+  }
+
+  /// A place for a payload of a message, or null: there is no room now, or it gains nothing.
+  void* build(Channel channel, Peer& peer, std::size_t size);
+  /// The packet whose payload begins at that address, which may be any; else null.
+  Packet* built_at(const void* payload) const noexcept { return slabs_.built_at(payload); }
+  /// The payload is not sent.
+  void cancel_building(Peer& peer, Packet& packet);
+  /// Whether a payload may have been built at that address, which may be any. Any thread.
+  bool may_have_built(const void* payload) const noexcept { return slabs_.holds(payload); }
+
+  /// What was in the packet has arrived.
+  void give_back(Peer& peer, Packet& packet) { slabs_.give_back(peer, packet); }
+  /// Whether there are packets for the largest reply.
+  bool has_room_for_reply(const Peer& peer) const noexcept {
+    return slabs_.left(peer, Traffic::replies) >= max_parts_;
+  }
+  /// Packets that are in use, but for those in which payloads are built.
+  std::size_t in_flight() const noexcept { return slabs_.in_flight(); }
+  /// Bytes of a packet.
+  std::size_t room() const noexcept { return room_; }
+
+ private:
+  std::size_t add_built(Channel channel, Peer& peer, Packet& packet, std::span<const Piece> pieces,
+                        std::size_t size);
+  std::size_t add_parts(Channel channel, Peer& peer, std::span<const Piece> pieces,
+                        std::size_t size);
+  /// The open packet, with room for a record of `size` bytes in all; null: there is no room now.
+  Packet* room_for_record(Peer& peer, Traffic traffic, std::size_t size);
+  static void close(Peer& peer, Traffic traffic);
+
+  const std::size_t max_message_;
+  const std::uint32_t max_parts_;  ///< packets of the largest message to any peer
+  const std::size_t room_;
+  Slabs slabs_;
+};
+
+/// The least datagram for which messages to a peer are built where the way carries less than the
+/// interface: if there is less still, they are sent in fragments. With much smaller packets there
+/// would have to be many more.
+std::size_t narrow_datagram(const PeerSettings& peer) noexcept;
+
+}  // namespace gex::net::udp

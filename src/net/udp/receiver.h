@@ -1,0 +1,115 @@
+#pragma once
+// What comes from peers. A datagram is accepted once, whole, in any order, if there is room for
+// what it holds; otherwise its sender repeats it. Puts go into segments, data of gets to where they
+// belong, gets are answered, and messages wait where they lie until they are delivered.
+//
+//   receiver.receive(now);
+//   while (receiver.arrivals(channel).count() != 0) {
+//     const Arrival arrival = receiver.arrivals(channel).pop();
+//     ...;                                       // what it names stays until it is released
+//     receiver.release(arrival);
+//   }
+//
+// Thread rules: one thread at a time.
+
+#include <gex/plugin/conduit.h>
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <span>
+
+#include "net/kit/segments.h"
+#include "net/udp/acknowledgements.h"
+#include "net/udp/attendance.h"
+#include "net/udp/counts.h"
+#include "net/udp/endpoint_settings.h"
+#include "net/udp/one_sided.h"
+#include "net/udp/packer.h"
+#include "net/udp/path_finder.h"
+#include "net/udp/peer.h"
+#include "net/udp/receive_buffers.h"
+#include "net/udp/receive_room.h"
+#include "net/udp/seal.h"
+#include "net/udp/sender.h"
+#include "net/udp/socket.h"
+#include "net/udp/wire.h"
+
+namespace gex::net::udp {
+
+class Receiver {
+ public:
+  /// What it works with, which outlives it.
+  struct Parts {
+    const Host& host;
+    Socket& socket;
+    Segments& segments;
+    const Seal& seal;
+    const EndpointSettings& settings;
+    const Attendance& attendance;
+    std::span<Peer> peers;
+    ReceiveBuffers& buffers;
+    ReceiveRoom& room;
+    OneSided& one_sided;
+    Acknowledgements& acknowledgements;
+    PathFinder& paths;
+    Packer& packer;
+    Sender& sender;
+    EndpointCounts& counts;
+  };
+  explicit Receiver(const Parts& parts) : parts_(parts) {}
+  Receiver(const Receiver&) = delete;
+  Receiver& operator=(const Receiver&) = delete;
+
+  /// Takes what has come, or a part of it; returns how many datagrams.
+  std::size_t receive(Time now);
+  /// Whether there may have been more when it was called last.
+  bool was_full() const noexcept { return was_full_; }
+
+  /// Messages that wait to be delivered.
+  ArrivalQueue& arrivals(Channel channel) noexcept { return arrivals_[channel]; }
+  /// One of them has been handled.
+  void release(const Arrival& arrival) { parts_.buffers.release(*arrival.buffer); }
+
+  /// Buffers for one call of Socket::receive, and for what is put together meanwhile.
+  static constexpr std::size_t reserve = 16 + 8;
+
+ private:
+  static constexpr std::size_t max_places = 16;
+  /// Datagrams of a peer of which fragments are kept.
+  static constexpr std::size_t max_assemblies = 32;
+  /// A peer has moved if everything new has come from another address for so long.
+  static constexpr Time moves_after = 200'000'000;
+
+  void take_place(Incoming& place, ReceiveBuffers::Buffer& buffer, Time now);
+  void take_datagram(const Header& header, const std::byte* rest, ReceiveBuffers::Buffer& buffer,
+                     const Incoming& place, Time now);
+  /// Whose it is, and its number; null: not of this connection, or changed.
+  Peer* sender_of(const Header& header, const std::byte* rest, std::size_t rest_size,
+                  std::uint64_t& number);
+  void follow(Peer& peer, const Address& from, bool is_copy, Time now);
+  void take_acknowledgements(Peer& peer, const Header& header, const std::byte* rest,
+                             std::size_t rest_size, bool is_newest, Time now);
+  void take_records(Peer& peer, const Header& header, const std::byte* rest, std::size_t rest_size,
+                    ReceiveBuffers::Buffer& buffer, Time now);
+  enum class Verdict : std::uint8_t { acceptable, no_room, malformed };
+  Verdict inspect(const Peer& peer, const std::byte* rest, std::size_t rest_size,
+                  const ReceiveBuffers::Buffer& buffer);
+  void consume(Peer& peer, const std::byte* rest, std::size_t rest_size,
+               ReceiveBuffers::Buffer& buffer, Time now);
+  void take_part(Peer& peer, Channel channel, const PartDetails& part, const std::byte* data,
+                 std::size_t size);
+  bool is_valid(const PartDetails& part, std::size_t size) const noexcept;
+  void take_fragment(Peer& peer, const Header& header, const std::byte* rest, std::size_t rest_size,
+                     Time now);
+  void answer(Peer& peer, const GetDetails& details, Time now);
+
+  const Parts parts_;
+  std::array<ArrivalQueue, 2> arrivals_;
+  std::array<Incoming, max_places> places_{};
+  std::array<ReceiveBuffers::Buffer*, max_places> place_buffers_{};
+  std::size_t places_wanted_ = 1;
+  bool was_full_ = false;  ///< all places, in the last call
+};
+
+}  // namespace gex::net::udp

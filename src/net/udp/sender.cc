@@ -1,0 +1,392 @@
+#include "net/udp/sender.h"
+
+#include <algorithm>
+#include <array>
+#include <cstring>
+#include <string>
+#include <utility>
+
+#include "base/cache_line.h"
+
+namespace gex::net::udp {
+
+namespace {
+
+/// So many after a poll leave at once, whatever is under way.
+constexpr std::uint32_t prompt_sends = 2;
+/// So many leave together: more would save little of a call of the system's.
+constexpr std::uint32_t max_gathered = 64;
+/// Time between two of a row; after a longer one nothing is gathered. The longer one is for where
+/// the first of the two has taken a call of the system's.
+constexpr Time row_gap = 3'000;
+constexpr Time row_gap_with_call = 25'000;
+/// What is gathered for one peer while others are sent to leaves after so long.
+constexpr Time gathering = 50'000;
+/// Streams are not cut into less.
+constexpr std::size_t least_cut = 2816;
+
+/// After so long without a first answer, and so many repetitions, a warning is printed.
+constexpr Time silence = 10'000'000'000;
+constexpr std::uint32_t repetitions_in_silence = 16;
+/// What has been sent so often may be too large for the way; after so many timeouts in a row, too.
+constexpr std::uint8_t suspect_transmissions = 3;
+constexpr std::uint32_t suspect_timeouts = 2;
+/// What the system holds up is looked at again after so long.
+constexpr Time short_wait = 100'000;
+
+/// What is sent again in place of memory that has gone; see `Sender::forget`.
+constexpr std::size_t max_payload = 65536;
+alignas(cache_line) constexpr std::array<std::byte, max_payload> nothing{};
+
+constexpr std::size_t at(Traffic traffic) noexcept {
+  return static_cast<std::size_t>(traffic);
+}
+
+}  // namespace
+
+Sender::Sender(const Parts& parts, std::uint32_t stream_packets)
+    : host_(parts.host),
+      socket_(parts.socket),
+      settings_(parts.settings),
+      attendance_(parts.attendance),
+      burst_(parts.burst),
+      packer_(parts.packer),
+      one_sided_(parts.one_sided),
+      acknowledgements_(parts.acknowledgements),
+      paths_(parts.paths),
+      counts_(parts.counts),
+      stream_packets_(stream_packets, front_size, false) {
+}
+
+void Sender::added(Peer& peer, std::size_t bytes, Time now) {
+  mark_busy(peer);
+  peer.queued += bytes;
+  // What is gathered leaves with a later call at the latest, which may not come before this process
+  // has computed for long. So only some in a row are gathered; of larger ones the more, the more is
+  // on its way.
+  ++sends_since_poll_;
+  ++peer.gathered;
+  const Time gap = burst_.calls() != calls_at_last_added_ ? row_gap_with_call : row_gap;
+  const bool in_a_row = now - std::exchange(last_added_, now) < gap;
+  calls_at_last_added_ = burst_.calls();
+  const std::size_t enough =
+      std::clamp(peer.unacknowledged.in_flight(), settings_.bundle, settings_.batch);
+  if (sends_since_poll_ <= prompt_sends || !in_a_row || peer.unacknowledged.empty() ||
+      peer.queued >= enough || peer.gathered >= max_gathered)
+    transmit(peer, now);
+  if (in_a_row && now - last_gathered_out_ < gathering) return;
+  // Of other peers too.
+  last_gathered_out_ = now;
+  for (Peer* other : busy_)
+    if (other->queued != 0) transmit(*other, now);
+}
+
+void Sender::queue(Peer& peer, Transfer& transfer) {
+  peer.transfers.push(&transfer);
+  mark_busy(peer);
+}
+
+void Sender::hand_over() {
+  burst_.send();
+  burst_.for_refused([&](Peer& peer) { mark_busy(peer); });
+}
+
+void Sender::mark_busy(Peer& peer) {
+  if (peer.is_busy) return;
+  peer.is_busy = true;
+  busy_.push_back(&peer);
+}
+
+bool Sender::may_send(Peer& peer, std::size_t charge) noexcept {
+  const std::size_t in_flight = peer.unacknowledged.in_flight();
+  if (in_flight == 0) return true;
+  if (in_flight + charge > peer.congestion.window()) {
+    peer.congestion.filled();
+    return false;
+  }
+  return in_flight + charge <= peer.window && peer.pacing.may_send(in_flight + charge);
+}
+
+bool Sender::may_request(Peer& peer, Time now) noexcept {
+  if (!peer.refuses_requests) return true;
+  if (now < peer.probe_at) return false;
+  // One of them asks whether there is room again.
+  peer.probe_at = now + 4 * peer.round_trip.timeout();
+  return true;
+}
+
+void Sender::transmit(Peer& peer, Time now) {
+  peer.gathered = 0;
+  if (peer.is_gone) return;
+  if (now - peer.granted_at > ReceiveRoom::lifetime)
+    peer.window = std::min(peer.window, peer.first_window);
+  peer.pacing.look(std::min(peer.window, peer.congestion.window()), peer.round_trip.mean(),
+                   attendance_.since_poll_before(now), now);
+  if (!peer.pacing.may_send(peer.unacknowledged.in_flight())) return;
+  for (Packet* packet = peer.unacknowledged.lost() != 0
+                            ? peer.unacknowledged.lost_from(peer.unacknowledged.first_sequence())
+                            : nullptr;
+       packet != nullptr; packet = peer.unacknowledged.lost_from(packet->sequence + 1)) {
+    if (packet->traffic == Traffic::requests && !may_request(peer, now)) continue;
+    packet->charge = charge_of(peer, packet->datagram_size());
+    if (!may_send(peer, packet->charge)) return;
+    put_on_wire(peer, *packet, now);
+  }
+  while (peer.unacknowledged.has_room()) {
+    Packet* packet = next_packet(peer, now);
+    if (packet == nullptr) break;
+    peer.unacknowledged.add(*packet);
+    put_on_wire(peer, *packet, now);
+  }
+  if (!peer.unacknowledged.has_room()) peer.congestion.filled();
+}
+
+Packet* Sender::next_packet(Peer& peer, Time now) {
+  // Replies first: they give room and credits back.
+  for (const Traffic traffic : {Traffic::replies, Traffic::one_sided, Traffic::requests}) {
+    if (traffic == Traffic::requests && peer.refuses_requests && !peer.unacknowledged.empty())
+      continue;
+    PacketQueue& ready = peer.ready[at(traffic)];
+    Packet* packet = ready.empty() ? peer.open[at(traffic)] : ready.first();
+    if (packet == nullptr || (traffic == Traffic::requests && !may_request(peer, now))) continue;
+    packet->charge = charge_of(peer, packet->size);
+    if (!may_send(peer, packet->charge)) return nullptr;
+    peer.queued -= std::min<std::size_t>(peer.queued, packet->size);
+    if (ready.empty())
+      peer.open[at(traffic)] = nullptr;
+    else
+      ready.pop();
+    return packet;
+  }
+  return peer.transfers.empty() ? nullptr : cut_next(peer);
+}
+
+Packet* Sender::cut_next(Peer& peer) {
+  Transfer& transfer = *peer.transfers.first();
+  std::size_t bytes = std::min<std::size_t>(peer.stream_payload, transfer.size - transfer.cut);
+  std::size_t charge = socket_.charge(front_size + bytes);
+  // Small windows are not filled by a single datagram.
+  while (2 * charge > peer.window && bytes > least_cut) {
+    bytes = bytes / 2 & ~std::size_t{63};
+    charge = socket_.charge(front_size + bytes);
+  }
+  if (!may_send(peer, charge)) return nullptr;
+  Packet* packet = stream_packets_.take();
+  if (packet == nullptr) return nullptr;
+  packet->traffic = Traffic::one_sided;
+  packet->size = sizeof(Header);
+  packet->charge = static_cast<std::uint32_t>(charge);
+  const std::size_t left = transfer.size - transfer.cut - bytes;
+  const auto follows = static_cast<std::uint32_t>(std::min<std::size_t>(left, UINT32_MAX));
+  if (transfer.kind == Transfer::put) {
+    const PutDetails details{transfer.remote + transfer.cut, transfer.number, follows, 0};
+    std::memcpy(begin_record(*packet, RecordKind::put, bytes), &details, sizeof details);
+  } else {
+    const GetDataDetails details{transfer.cut, transfer.number, follows, 0};
+    std::memcpy(begin_record(*packet, RecordKind::get_data, bytes), &details, sizeof details);
+  }
+  // The data follow from where they are.
+  packet->size = front_size;
+  packet->payload = transfer.local + transfer.cut;
+  packet->payload_size = static_cast<std::uint32_t>(bytes);
+  packet->transfer = &transfer;
+  packet->urgent = left == 0 && transfer.kind == Transfer::put;
+  transfer.cut += bytes;
+  ++transfer.packets;
+  if (left == 0) peer.transfers.pop();
+  return packet;
+}
+
+void Sender::put_on_wire(Peer& peer, Packet& packet, Time now) {
+  if (packet.transmissions != 0) {
+    ++counts_.sent_again;
+    if (packet.transmissions >= suspect_transmissions)
+      paths_.suspect(peer, packet.datagram_size(), now);
+  }
+  const bool more = !peer.transfers.empty() || peer.open[at(packet.traffic)] != nullptr;
+  Header header = acknowledgements_.header_for(
+      peer, static_cast<std::uint8_t>(sequenced | (packet.urgent ? acknowledge_now : 0) |
+                                      (more ? has_more : 0)));
+  header.sequence = packet.sequence;
+  burst_.add(peer, packet, header, now);
+  peer.pacing.sent(packet.charge);
+  if (peer.unacknowledged.in_flight() == packet.charge) peer.progressed_at = now;
+  mark_timed(peer, now);
+}
+
+std::uint32_t Sender::charge_of(const Peer& peer, std::size_t size) const noexcept {
+  if (size <= peer.path) [[likely]]
+    return static_cast<std::uint32_t>(socket_.charge(size));
+  return static_cast<std::uint32_t>(Burst::datagrams_of(peer, size) * socket_.charge(peer.path));
+}
+
+void Sender::mark_timed(Peer& peer, Time now) {
+  if (peer.is_timed) return;
+  if (peer.search.is_to_begin()) [[unlikely]]
+    paths_.begin(peer, now);
+  next_timer_ = std::min(next_timer_, now + peer.round_trip.timeout());
+  peer.is_timed = true;
+  timed_.push_back(&peer);
+}
+
+void Sender::take_acknowledgement(Peer& peer, const Header& header, bool waited, bool is_newest,
+                                  Time now) {
+  acknowledged(peer, header.next_expected, header.received, 0, waited, now);
+  // Of two that have overtaken one another the later one holds.
+  if (is_newest) {
+    peer.highest_ack = header.next_expected;
+    peer.window = std::size_t{header.window} * window_unit;
+    peer.granted_at = now;
+    const bool refuses = (header.flags & no_requests) != 0;
+    if (refuses && !peer.refuses_requests) peer.probe_at = now + 4 * peer.round_trip.timeout();
+    peer.refuses_requests = refuses;
+    // They were not accepted, or will be acknowledged; what else is sent must not wait for them.
+    if (refuses)
+      peer.unacknowledged.for_all([&](Packet& packet) {
+        if (packet.traffic == Traffic::requests) peer.unacknowledged.mark_lost(packet);
+      });
+  }
+}
+
+void Sender::take_more(Peer& peer, const Header& header, std::uint32_t bits, std::uint32_t skipped,
+                       bool waited, Time now) {
+  acknowledged(peer, header.next_expected, bits, 32 + skipped, waited, now);
+}
+
+void Sender::find_losses(Peer& peer) {
+  if (peer.unacknowledged.has_gap())
+    peer.unacknowledged.find_lost([&](Packet& packet) { peer.congestion.lost(packet.charge); });
+  if (peer.unacknowledged.lost() != 0) mark_busy(peer);
+}
+
+void Sender::acknowledged(Peer& peer, std::uint32_t next_expected, std::uint32_t bits,
+                          std::uint32_t skipped, bool waited, Time now) {
+  peer.unacknowledged.acknowledge(next_expected, bits, skipped, [&](Packet& packet) {
+    if (packet.transmissions == 1) peer.round_trip.sample(now - packet.sent_at);
+    peer.round_trip.progressed();
+    peer.progressed_at = now;
+    peer.congestion.acknowledged(packet.charge, peer.round_trip.least(), peer.round_trip.mean(),
+                                 waited, now);
+    done_with(peer, packet);
+  });
+}
+
+void Sender::forget(Peer& peer) {
+  hand_over();
+  peer.is_gone = true;
+  peer.unacknowledged.clear([&](Packet& packet) { done_with(peer, packet); });
+}
+
+void Sender::forget(std::span<Peer> peers, const Segments::Range& memory) {
+  const auto is_there = [&](const std::byte* bytes) {
+    return reinterpret_cast<std::uint64_t>(bytes) - memory.begin < memory.size;
+  };
+  for (Peer& peer : peers)
+    peer.unacknowledged.for_all([&](Packet& packet) {
+      const bool answers = packet.transfer != nullptr && packet.transfer->kind == Transfer::answer;
+      if (answers && packet.payload_size != 0 && is_there(packet.payload))
+        packet.payload = nothing.data();
+    });
+}
+
+void Sender::send_queued(Time now) {
+  sends_since_poll_ = 0;
+  last_gathered_out_ = now;
+  for (std::size_t i = 0; i < busy_.size();) {
+    Peer& peer = *busy_[i];
+    transmit(peer, now);
+    if (peer.has_queued() && !peer.is_gone) {
+      ++i;
+      continue;
+    }
+    peer.is_busy = false;
+    busy_[i] = busy_.back();
+    busy_.pop_back();
+  }
+}
+
+void Sender::look_at_timers(Time now) {
+  if (now >= next_timer_) find_overdue(now);
+  if (now >= paths_.next_at()) paths_.search(now);
+}
+
+void Sender::find_overdue(Time now) {
+  next_timer_ = ~Time{0};
+  for (std::size_t i = 0; i < timed_.size();) {
+    Peer& peer = *timed_[i];
+    if (now >= peer.progressed_at + peer.round_trip.timeout()) {
+      // Whatever the windows are: the acknowledgement reports what of the rest has arrived. Where
+      // all are lost already, they go on as the windows allow.
+      if (Packet* packet = peer.unacknowledged.latest()) {
+        ++counts_.timeouts;
+        look_for_silence(peer, now);
+        peer.round_trip.timed_out();
+        peer.congestion.timed_out(peer.round_trip.timeouts_in_a_row());
+        if (peer.round_trip.timeouts_in_a_row() > suspect_timeouts)
+          paths_.suspect(peer, packet->datagram_size(), now);
+        peer.unacknowledged.make_probe(*packet);
+        packet->charge = charge_of(peer, packet->datagram_size());
+        put_on_wire(peer, *packet, now);
+      }
+      peer.progressed_at = now;
+    }
+    if (peer.unacknowledged.empty()) {
+      peer.is_timed = false;
+      timed_[i] = timed_.back();
+      timed_.pop_back();
+      continue;
+    }
+    next_timer_ = std::min(next_timer_, peer.progressed_at + peer.round_trip.timeout());
+    ++i;
+  }
+}
+
+void Sender::look_for_silence(Peer& peer, Time now) {
+  if (peer.highest_ack != 0 || has_warned_) return;
+  if (peer.unheard_since == 0) peer.unheard_since = now;
+  if (now - peer.unheard_since < silence ||
+      peer.round_trip.timeouts_in_a_row() < repetitions_in_silence)
+    return;
+  has_warned_ = true;
+  if (host_.warn == nullptr) return;
+  host_.warn(("udp: nothing has come back from rank " + std::to_string(peer.rank) + " (" +
+              peer.address.host_text() + ", port " + std::to_string(peer.address.port()) + ") in " +
+              std::to_string(silence / 1'000'000'000) +
+              " s; unless it has not polled since the job began, UDP does not get through: a "
+              "firewall has to let it pass between the hosts, on the ports of GEX_UDP_PORTS "
+              "(docs/udp.md)")
+                 .c_str());
+}
+
+Time Sender::next_at(Time now) const noexcept {
+  Time next = std::min(next_timer_, paths_.next_at());
+  for (const Peer* peer : busy_) next = std::min(next, resumes_at(*peer, now));
+  return next;
+}
+
+Time Sender::resumes_at(const Peer& peer, Time now) noexcept {
+  if (peer.is_gone) return ~Time{0};
+  // With something in flight an acknowledgement lets more follow, or a timer of it.
+  const bool awaits_answer = peer.unacknowledged.in_flight() != 0;
+  Time at = awaits_answer ? ~Time{0} : now + short_wait;
+  if (!peer.pacing.may_send(peer.unacknowledged.in_flight() + 1))
+    at = std::min(at, peer.pacing.opens_at(std::min(peer.window, peer.congestion.window()),
+                                           peer.round_trip.mean(), now));
+  // One that is due leaves once what is in flight is acknowledged.
+  if (peer.refuses_requests && peer.probe_at > now) at = std::min(at, peer.probe_at);
+  return at;
+}
+
+void Sender::done_with(Peer& peer, Packet& packet) {
+  for (Transfer* transfer = packet.transfer; transfer != nullptr;) {
+    Transfer* const next = transfer->in_packet;
+    one_sided_.arrived(*transfer);
+    transfer = next;
+  }
+  if (packet.is_slab)
+    packer_.give_back(peer, packet);
+  else
+    stream_packets_.give_back(&packet);
+}
+
+}  // namespace gex::net::udp

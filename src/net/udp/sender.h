@@ -1,0 +1,142 @@
+#pragma once
+// What goes to peers, and when it leaves.
+//
+// Messages are added to a peer's open packet of their traffic (packer.h). It leaves at once when
+// nothing to that peer is unacknowledged, else when it is full enough, at the next poll, or with an
+// acknowledgement. What may be in flight is bounded by the receiver's window, by Congestion, and by
+// the sequence numbers that a receiver keeps apart. Long puts and answers to gets are cut into
+// packets as the window allows, straight from memory. A packet is kept until its peer has
+// acknowledged it; what is lost is sent again.
+//
+//   if (const std::size_t bytes = packer.add_message(channel, peer, pieces, size); bytes != 0)
+//     sender.added(peer, bytes, now);
+//   sender.hand_over();                          // before the lock of the endpoint is released
+//
+// Thread rules: one thread at a time.
+
+#include <gex/plugin/conduit.h>
+
+#include <cstddef>
+#include <cstdint>
+#include <span>
+#include <vector>
+
+#include "net/kit/segments.h"
+#include "net/udp/acknowledgements.h"
+#include "net/udp/attendance.h"
+#include "net/udp/burst.h"
+#include "net/udp/counts.h"
+#include "net/udp/endpoint_settings.h"
+#include "net/udp/one_sided.h"
+#include "net/udp/packer.h"
+#include "net/udp/packet.h"
+#include "net/udp/path_finder.h"
+#include "net/udp/peer.h"
+#include "net/udp/socket.h"
+#include "net/udp/transfers.h"
+#include "net/udp/wire.h"
+
+namespace gex::net::udp {
+
+class Sender {
+ public:
+  /// What it works with, which outlives it.
+  struct Parts {
+    const Host& host;
+    const Socket& socket;
+    const EndpointSettings& settings;
+    const Attendance& attendance;
+    Burst& burst;
+    Packer& packer;
+    OneSided& one_sided;
+    Acknowledgements& acknowledgements;
+    PathFinder& paths;
+    EndpointCounts& counts;
+  };
+  explicit Sender(const Parts& parts) : Sender(parts, max_stream_packets) {}
+  Sender(const Sender&) = delete;
+  Sender& operator=(const Sender&) = delete;
+
+  /// False: there was no memory; the object must not be used.
+  bool has_memory() const noexcept { return stream_packets_.has_memory(); }
+
+  /// So many bytes were added to what is to be sent.
+  void added(Peer& peer, std::size_t bytes, Time now);
+  /// Its bytes are to be sent from where they are. They follow with the next `transmit`.
+  void queue(Peer& peer, Transfer& transfer);
+  /// Sends what the windows allow.
+  void transmit(Peer& peer, Time now);
+  /// Gives the system all that is to be sent. Before the lock is released, and before packets that
+  /// have not been sent yet are given back: nothing is sent from memory of which others dispose.
+  void hand_over();
+
+  /// A datagram has come from there. `waited`: what it acknowledges may have waited for a process
+  /// that did not poll; `is_newest`: none that was sent later has come.
+  void take_acknowledgement(Peer& peer, const Header& header, bool waited, bool is_newest,
+                            Time now);
+  /// Bits of what it has received behind those of its header and `skipped` more.
+  void take_more(Peer& peer, const Header& header, std::uint32_t bits, std::uint32_t skipped,
+                 bool waited, Time now);
+  /// Everything that a datagram acknowledges has been taken: what is missing may be lost.
+  void find_losses(Peer& peer);
+  /// The peer takes nothing any more.
+  void forget(Peer& peer);
+  /// This memory is about to go; nothing is read there any more.
+  void forget(std::span<Peer> peers, const Segments::Range& memory);
+
+  /// A poll has received and delivered: sends what waits for it.
+  void send_queued(Time now);
+  void look_at_timers(Time now);
+  /// When there is something to do if nothing comes.
+  Time next_at(Time now) const noexcept;
+
+  /// Whether peers have something that they have not acknowledged, or are to be sent something.
+  bool has_unacknowledged() const noexcept { return !timed_.empty() || !busy_.empty(); }
+  std::size_t stream_packets() const noexcept { return stream_packets_.taken(); }
+
+ private:
+  static constexpr std::uint32_t max_stream_packets = 4096;
+
+  Sender(const Parts& parts, std::uint32_t stream_packets);
+
+  void mark_busy(Peer& peer);
+  void mark_timed(Peer& peer, Time now);
+  Packet* next_packet(Peer& peer, Time now);
+  Packet* cut_next(Peer& peer);
+  static bool may_request(Peer& peer, Time now) noexcept;
+  static bool may_send(Peer& peer, std::size_t charge) noexcept;
+  void put_on_wire(Peer& peer, Packet& packet, Time now);
+  /// What the receiver's kernel takes for a packet.
+  std::uint32_t charge_of(const Peer& peer, std::size_t size) const noexcept;
+  void acknowledged(Peer& peer, std::uint32_t next_expected, std::uint32_t bits,
+                    std::uint32_t skipped, bool waited, Time now);
+  void done_with(Peer& peer, Packet& packet);
+  void find_overdue(Time now);
+  void look_for_silence(Peer& peer, Time now);
+  /// When more may be sent to a peer for which something is queued, if nothing comes from there.
+  static Time resumes_at(const Peer& peer, Time now) noexcept;
+
+  const Host& host_;
+  const Socket& socket_;
+  const EndpointSettings& settings_;
+  const Attendance& attendance_;
+  Burst& burst_;
+  Packer& packer_;
+  OneSided& one_sided_;
+  Acknowledgements& acknowledgements_;
+  PathFinder& paths_;
+  EndpointCounts& counts_;
+
+  PacketPool stream_packets_;
+  std::vector<Peer*> busy_;   ///< with something to be sent
+  std::vector<Peer*> timed_;  ///< with something unacknowledged
+  Time next_timer_ = ~Time{0};
+  /// Messages and parts of them; those after the first few are gathered.
+  std::uint32_t sends_since_poll_ = 0;
+  Time last_added_ = 0;  ///< the last of them
+  std::uint64_t calls_at_last_added_ = 0;
+  Time last_gathered_out_ = 0;  ///< when all that was gathered has left
+  bool has_warned_ = false;     ///< of a peer from which nothing has ever come
+};
+
+}  // namespace gex::net::udp
