@@ -18,6 +18,7 @@
 #include "base/os_file.h"
 #include "base/os_host.h"
 #include "debugger.h"
+#include "hosts.h"
 #include "launch/agents/host_part_run.h"
 #include "launch/agents/launch_agents.h"
 #include "launch/hang/hang_options.h"
@@ -26,7 +27,6 @@
 #include "launch/local/binding.h"
 #include "launch/local/launcher.h"
 #include "launch/local/spawn.h"
-#include "launch/map/allocation.h"
 #include "launch/report.h"
 #include "options.h"
 
@@ -56,13 +56,6 @@ std::string library_folder() {
   return error ? std::string() : folder.string();
 }
 
-gex::launch::RemoteStart remote_start(const gexrun::Options& options) {
-  gex::launch::RemoteStart remote;
-  remote.rsh = options.rsh;
-  remote.gexrun = options.prefix.empty() ? gex::launch::own_path() : options.prefix + "/bin/gexrun";
-  return remote;
-}
-
 /// The command line before the environment. Ranks see whether they are watched.
 gex::launch::HangOptions hang_options(const gexrun::Options& options) {
   gex::launch::HangOptions hang = gex::launch::hang_options_of_environment();
@@ -73,17 +66,6 @@ gex::launch::HangOptions hang_options(const gexrun::Options& options) {
   if (options.hang_action) hang.action = *options.hang_action;
   if (options.hang_report) hang.report_file = *options.hang_report;
   return hang;
-}
-
-/// A batch system has given the job several hosts, which gexrun uses only where they are named.
-void report_unused_hosts() {
-  const auto allocation = gex::launch::allocation_of_several_hosts();
-  if (!allocation) return;
-  const std::string names = allocation->names.empty() ? "" : ": " + allocation->names;
-  gex::launch::report(name,
-                      "all ranks run on this host; the %u hosts of %s%s are used only if they are "
-                      "named (--hosts, --hostfile), or under srun, mpirun or mpiexec",
-                      allocation->hosts, allocation->system.c_str(), names.c_str());
 }
 
 int report_job(const gexrun::Options& options) {
@@ -123,7 +105,8 @@ int main(int count, char** arguments) {
   if (!options.trace.empty()) setenv("GEX_TRACE", options.trace.c_str(), 1);
   if (!options.conduit.empty()) setenv("GEX_CONDUIT", options.conduit.c_str(), 1);
 
-  if (options.hosts.empty() && gexrun::find_program(options.command.front()).empty()) {
+  const gexrun::Hosts hosts = gexrun::choose_hosts(options, nested);
+  if (hosts.slots.empty() && gexrun::find_program(options.command.front()).empty()) {
     const int error = errno;
     gex::launch::report(name, "cannot execute '%s': %s", options.command.front().c_str(),
                         std::strerror(error));
@@ -131,12 +114,10 @@ int main(int count, char** arguments) {
   }
   gex::launch::Launch launch;
   launch.program_name = name;
-  if (options.hosts.empty()) {
+  if (hosts.slots.empty())
     launch.hosts.add(gex::os::hostname(), options.ranks);
-    if (!nested && options.ranks > 1) report_unused_hosts();
-  } else {
-    launch.hosts = gex::launch::place(options.ranks, options.hosts, options.map);
-  }
+  else
+    launch.hosts = gex::launch::place(options.ranks, hosts.slots, options.map);
   std::string why;
   launch.command = gexrun::under_debugger(options.debugger, options.command, why);
   if (launch.command.empty()) {
@@ -161,8 +142,6 @@ int main(int count, char** arguments) {
       return 1;
     }
   }
-  if (!options.hosts.empty()) {
-    return gex::launch::run_root(launch, remote_start(options));
-  }
+  if (!hosts.slots.empty()) return gex::launch::run_root(launch, hosts.remote);
   gex::launch::launch(launch);
 }

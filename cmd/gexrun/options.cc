@@ -10,6 +10,7 @@
 #include <string_view>
 #include <system_error>
 
+#include "../shell_words.h"
 #include "job/limits.h"
 #include "launch/local/binding.h"
 
@@ -26,14 +27,15 @@ first rank that fails, or 0.
   -n, -np, --ranks N     number of ranks, 1 to 1024
       --conduit C        network of the job (sets GEX_CONDUIT; gexinfo lists what there is)
       --hosts LIST       run on these hosts, NAME or NAME:SLOTS each, separated by commas: each
-                         takes as many ranks as it has slots (1 if not given)
+                         takes as many ranks as it has slots (1 if not given). Without it:
+                         the hosts of the batch system's allocation, or this one
       --hostfile FILE    the same, one host a line: NAME, NAME:SLOTS or NAME slots=SLOTS
       --map block|cyclic
                          fill the hosts one after the other, each with consecutive ranks, or give
                          them one rank each in turn (default: block)
       --rsh COMMAND      reaches the other hosts: run as COMMAND HOST PROGRAM ARGUMENT..., it
-                         runs the program there (default: ssh; COMMAND may have options, and
-                         quotes as for a shell)
+                         runs the program there (default: ssh, or the batch system's own;
+                         COMMAND may have options, and quotes as for a shell)
       --prefix DIR       where libgex is installed on the other hosts (default: as here)
   -E NAME=VALUE          set a variable in the environment of the ranks; VALUE is all the rest of
                          the argument, commas too. Repeat -E for each variable. Names before it,

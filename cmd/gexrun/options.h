@@ -10,8 +10,6 @@
 #include <vector>
 
 #include "../command_line.h"
-#include "../default_rsh.h"
-#include "../shell_words.h"
 #include "launch/bind.h"
 #include "launch/hang/hang_options.h"
 #include "launch/map/host_slots.h"
@@ -22,11 +20,11 @@ enum class Debugger { none, gdb, valgrind };
 
 struct Options {
   std::uint32_t ranks = 0;
-  std::vector<gex::launch::HostSlots> hosts;  ///< empty: this host, with room for all ranks
+  std::vector<gex::launch::HostSlots> hosts;  ///< empty: not given
   gex::launch::Map map = gex::launch::Map::block;
-  std::vector<std::string> rsh = gex::cmd::shell_words(gex::cmd::default_rsh).value();
-  std::string prefix;   ///< of libgex on the other hosts; empty: as on this host
-  std::string conduit;  ///< empty: not given
+  std::vector<std::string> rsh;  ///< empty: not given
+  std::string prefix;            ///< of libgex on the other hosts; empty: as on this host
+  std::string conduit;           ///< empty: not given
   std::vector<std::pair<std::string, std::string>> variables;  ///< to be set for the ranks
   std::string trace;                                           ///< file, absolute; empty: none
   bool tag_output = false;

@@ -7,7 +7,7 @@ namespace gex::os {
 /// frame could be found. Frames of functions that are not exported show as file and offset, for
 /// addr2line. Safe in signal handlers once `prepare_backtrace` has run in the process.
 /// In a signal handler, `interrupted` is where the signal has interrupted the thread, and the stack
-/// begins there; null: where `begin_backtraces_at` says, or here.
+/// begins there; null: where `begin_backtraces_at` has set it, or here.
 int print_backtrace(int descriptor, const void* interrupted = nullptr) noexcept;
 
 /// For the handler of a fatal signal: backtraces of the interrupted thread begin where the signal

@@ -503,7 +503,9 @@ GROUPS = {
     "neighborhoods": (2, [neighborhoods_are_of_ranks_on_one_host,
                           without_a_network_the_job_says_so,
                           gexinfo_says_which_way_messages_go, what_is_required_is_not_less]),
-    "launchers": (2, [started_by(one) for one in launchers.OF_OTHERS if one.installed()]),
+    "launchers": (2, [started_by(one) for one in (*launchers.OF_OTHERS, *launchers.IN_ALLOCATIONS)
+                      if one.installed()]),
+    "allocations": (2, [started_by(one) for one in launchers.IN_ALLOCATIONS if one.installed()]),
     "ft": (2, [ft_verifies]),
     "gasnetrun": (2, [gasnetrun_udp_starts_ranks_on_the_servers,
                       amudprun_starts_a_rank_on_each_server,

@@ -10,6 +10,7 @@ the environment that the ranks need.
 import contextlib
 import os
 import re
+import shlex
 import shutil
 import signal
 import subprocess
@@ -178,6 +179,39 @@ class Slurm(Launcher):
             daemons.communicate()
 
 
+class SlurmAllocation(Slurm):
+    """gexrun in an interactive allocation of Slurm's, whose hosts it finds and reaches by srun."""
+    name = "gexrun in an allocation of Slurm"
+    by_pmix = False
+
+    def installed(self):
+        return super().installed() and shutil.which("salloc") and shutil.which("sbatch")
+
+    def job_of_gexrun(self, job, ranks_a_host, words, layout):
+        return [job.tool("gexrun"), "-n", str(ranks_a_host * len(job.network.hosts)), "--map", layout,
+                *words]
+
+    def command(self, job, ranks_a_host, words, layout="block", variables=()):
+        return job.network.command(
+            [shutil.which("salloc"), "--quiet", "--nodes", str(len(job.network.hosts)),
+             "--ntasks-per-node", str(ranks_a_host), *self.job_of_gexrun(job, ranks_a_host, words, layout)])
+
+
+class SlurmBatch(SlurmAllocation):
+    """The same as a batch job, whose script runs on its first host."""
+    name = "gexrun in a batch job of Slurm"
+
+    def command(self, job, ranks_a_host, words, layout="block", variables=()):
+        output, errors = (shlex.quote(os.path.join(self.folder, name)) for name in ("output", "errors"))
+        script = shlex.join(self.job_of_gexrun(job, ranks_a_host, words, layout))
+        submit = shlex.join([shutil.which("sbatch"), "--quiet", "--wait", "--nodes",
+                             str(len(job.network.hosts)), "--ntasks-per-node", str(ranks_a_host),
+                             "--wrap", script])
+        return job.network.command(
+            ["sh", "-c", f"{submit} --output={output} --error={errors}; status=$?; cat {output}; "
+             f"cat {errors} >&2; exit $status"])
+
+
 def end(process, hosts):
     """Kills a launcher, with the process group that it leads, and all that runs on these hosts."""
     with contextlib.suppress(ProcessLookupError):
@@ -187,3 +221,4 @@ def end(process, hosts):
 
 
 OF_OTHERS = (Mpich(), OpenMpi(), Slurm())
+IN_ALLOCATIONS = (SlurmAllocation(), SlurmBatch())

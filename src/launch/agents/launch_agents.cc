@@ -17,7 +17,6 @@
 #include "base/env.h"
 #include "base/error.h"
 #include "base/os_address.h"
-#include "base/os_host.h"
 #include "base/random.h"
 #include "base/shell_word.h"
 #include "job/limits.h"
@@ -63,13 +62,6 @@ std::string seconds_text(double seconds) {
   char text[32];
   std::snprintf(text, sizeof text, "%g", seconds);
   return text;
-}
-
-/// Returns true if the name is this host's, where gexrun is started without the remote shell.
-bool is_here(const std::string& name) {
-  const std::string own = os::hostname();
-  return name == "localhost" || name == own || name == own.substr(0, own.find('.')) ||
-         os::is_own_address(name);
 }
 
 /// Returns true if the variable belongs to a login on one host rather than to the job.
@@ -120,17 +112,17 @@ LaunchAgents::LaunchAgents(const Launch& launch, const RemoteStart& remote)
 }
 
 Reach LaunchAgents::reach() const {
-  const auto host_is_here = [](const job::HostPart& part) { return is_here(part.name); };
+  const auto host_is_here = [](const job::HostPart& part) { return os::is_this_host(part.name); };
   const bool all = std::all_of(launch_.hosts.begin(), launch_.hosts.end(), host_is_here);
   return all ? Reach::this_host : Reach::all_hosts;
 }
 
 std::vector<std::string> LaunchAgents::command_for(std::uint32_t host) const {
   const std::string& name = launch_.hosts[host].name;
-  if (is_here(name)) return {own_path(), host_part_argument};
+  if (os::is_this_host(name)) return {own_path(), host_part_argument};
   std::vector<std::string> words = remote_.rsh;
-  // The remote shell splits the command into words.
-  words.insert(words.end(), {name, shell_word(remote_.gexrun), host_part_argument});
+  words.insert(words.end(), {name, remote_.by_shell ? shell_word(remote_.gexrun) : remote_.gexrun,
+                             host_part_argument});
   return words;
 }
 

@@ -26,6 +26,7 @@ namespace gex::launch {
 /// How a command is started on another host.
 struct RemoteStart {
   std::vector<std::string> rsh;  ///< the words before the host's name and the command
+  bool by_shell = true;          ///< a shell splits the command into words there
   std::string gexrun;            ///< path of gexrun on the other host
 };
 

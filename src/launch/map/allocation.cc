@@ -1,22 +1,27 @@
 #include "launch/map/allocation.h"
 
 #include <algorithm>
+#include <charconv>
 #include <cstdlib>
 #include <sstream>
-#include <vector>
+#include <string_view>
 
+#include "base/os_address.h"
 #include "base/os_file.h"
+#include "launch/map/host_list.h"
 
 namespace gex::launch {
 
 namespace {
 
-/// Where a batch system lists its hosts.
+/// How a batch system lists its hosts.
 enum class List : std::uint8_t {
-  count,  ///< a variable has their number; another one their names, in a form of its own
-  words,  ///< a variable has the names, each once for each slot
-  pairs,  ///< a variable has each name and its number of slots
-  file,   ///< a variable names a file whose lines begin with the names
+  ranges,     ///< a variable has the names in a short form, others their slots likewise
+  words,      ///< a variable has the names, each once for each slot
+  pairs,      ///< a variable has each name and its number of slots
+  file,       ///< a variable names a file with a name on each line, once for each slot
+  slot_file,  ///< the same with the number of slots after each name
+  count,      ///< a variable has the number of hosts only
 };
 
 struct BatchSystem {
@@ -24,73 +29,133 @@ struct BatchSystem {
   const char* job;  ///< the variable with the number of the job
   List list;
   const char* hosts;
-  const char* names;
+  std::vector<std::string> remote_start;
 };
-constexpr BatchSystem systems[] = {
-    {"Slurm", "SLURM_JOB_ID", List::count, "SLURM_JOB_NUM_NODES", "SLURM_JOB_NODELIST"},
-    {"Slurm", "SLURM_JOB_ID", List::count, "SLURM_NNODES", "SLURM_NODELIST"},
-    {"PBS", "PBS_JOBID", List::file, "PBS_NODEFILE", nullptr},
-    {"LSF", "LSB_JOBID", List::file, "LSB_DJOB_HOSTFILE", nullptr},
-    {"LSF", "LSB_JOBID", List::pairs, "LSB_MCPU_HOSTS", nullptr},
-    {"LSF", "LSB_JOBID", List::words, "LSB_HOSTS", nullptr},
-    {"Grid Engine", "JOB_ID", List::file, "PE_HOSTFILE", nullptr},
-    {"Cobalt", "COBALT_JOBID", List::file, "COBALT_NODEFILE", nullptr},
-    {"OAR", "OAR_JOB_ID", List::file, "OAR_NODEFILE", nullptr},
-    {"Flux", "FLUX_JOB_ID", List::count, "FLUX_JOB_NNODES", nullptr},
+
+/// A step on a host beside others, with all the processors that the job has there. gexrun's own
+/// processes are no ranks of Slurm's.
+const std::vector<std::string> by_srun = {
+    "srun",       "--quiet",    "--overlap",       "--nodes=1",
+    "--ntasks=1", "--mpi=none", "--cpu-bind=none", "--kill-on-bad-exit=0",
+    "--nodelist"};
+
+const BatchSystem systems[] = {
+    {"Slurm", "SLURM_JOB_ID", List::ranges, "SLURM_JOB_NODELIST", by_srun},
+    {"Slurm", "SLURM_JOB_ID", List::ranges, "SLURM_NODELIST", by_srun},
+    {"PBS", "PBS_JOBID", List::file, "PBS_NODEFILE", {}},
+    {"LSF", "LSB_JOBID", List::file, "LSB_DJOB_HOSTFILE", {"blaunch"}},
+    {"LSF", "LSB_JOBID", List::pairs, "LSB_MCPU_HOSTS", {"blaunch"}},
+    {"LSF", "LSB_JOBID", List::words, "LSB_HOSTS", {"blaunch"}},
+    {"Grid Engine", "JOB_ID", List::slot_file, "PE_HOSTFILE", {"qrsh", "-inherit"}},
+    {"Cobalt", "COBALT_JOBID", List::file, "COBALT_NODEFILE", {}},
+    {"OAR", "OAR_JOB_ID", List::file, "OAR_NODEFILE", {"oarsh"}},
+    {"Flux", "FLUX_JOB_ID", List::count, "FLUX_JOB_NNODES", {}},
 };
 
 const char* value_of(const char* variable) {
-  const char* const value = variable != nullptr ? std::getenv(variable) : nullptr;
+  const char* const value = std::getenv(variable);
   return value != nullptr && *value != '\0' ? value : nullptr;
 }
 
-std::vector<std::string> names_in(const BatchSystem& system, const char* value) {
-  std::vector<std::string> names;
-  std::istringstream text(system.list == List::file ? os::read_file(value).value_or("") : value);
-  const auto add = [&names](const std::string& name) {
-    if (std::find(names.begin(), names.end(), name) == names.end()) names.push_back(name);
-  };
-  if (system.list == List::file) {
-    for (std::string line, name; std::getline(text, line);)
-      if (std::istringstream(line) >> name) add(name);
-    return names;
-  }
-  for (std::string name, slots; text >> name;) {
-    add(name);
-    if (system.list == List::pairs) text >> slots;
-  }
-  return names;
+bool parse_slots(std::string_view text, std::uint32_t& number) {
+  const auto [rest, error] = std::from_chars(text.begin(), text.end(), number);
+  return error == std::errc() && rest == text.end() && number > 0;
 }
 
-std::string joined(const std::vector<std::string>& names) {
-  constexpr std::size_t max_shown = 8;
-  std::string list;
-  for (std::size_t i = 0; i < std::min(names.size(), max_shown); ++i)
-    list += (i == 0 ? "" : ",") + names[i];
-  return names.size() > max_shown ? list + ",..." : list;
+/// Adds a host, or slots to one that is there. A name that the remote shell would take for an
+/// option makes the list invalid.
+bool add_slots(const std::string& name, std::uint32_t slots, std::vector<HostSlots>& hosts) {
+  if (name.front() == '-') return false;
+  const auto same = [&name](const HostSlots& host) { return host.name == name; };
+  const auto found = std::find_if(hosts.begin(), hosts.end(), same);
+  if (found == hosts.end())
+    hosts.push_back({name, slots});
+  else
+    found->slots += slots;
+  return true;
+}
+
+/// Slurm gives the slots of tasks where tasks were asked for, and else one for each processor.
+std::vector<std::uint32_t> slots_of_slurm(std::size_t hosts) {
+  const bool tasks_were_asked_for = value_of("SLURM_NTASKS") != nullptr;
+  for (const char* const variable :
+       {tasks_were_asked_for ? "SLURM_TASKS_PER_NODE" : "SLURM_JOB_CPUS_PER_NODE",
+        "SLURM_TASKS_PER_NODE"}) {
+    const char* const value = value_of(variable);
+    auto slots = value != nullptr ? expand_counts(value) : std::nullopt;
+    if (slots && slots->size() == hosts) return *std::move(slots);
+  }
+  return std::vector<std::uint32_t>(hosts, 1);
+}
+
+std::vector<HostSlots> hosts_of_ranges(const char* value) {
+  const auto names = expand_host_list(value);
+  if (!names) return {};
+  const std::vector<std::uint32_t> slots = slots_of_slurm(names->size());
+  std::vector<HostSlots> hosts;
+  for (std::size_t i = 0; i < names->size(); ++i)
+    if (!add_slots((*names)[i], slots[i], hosts)) return {};
+  return hosts;
+}
+
+std::vector<HostSlots> hosts_in(List list, const char* value) {
+  if (list == List::ranges) return hosts_of_ranges(value);
+  if (list == List::count) return {};
+  const bool by_line = list == List::file || list == List::slot_file;
+  const bool with_slots = list == List::pairs || list == List::slot_file;
+  std::istringstream text(by_line ? os::read_file(value).value_or("") : value);
+  std::vector<HostSlots> hosts;
+  for (std::string name, number, rest; text >> name;) {
+    std::uint32_t slots = 1;
+    if (with_slots && (!(text >> number) || !parse_slots(number, slots))) return {};
+    if (by_line) std::getline(text, rest);
+    if (!add_slots(name, slots, hosts)) return {};
+  }
+  return hosts;
+}
+
+/// Where the names cannot be read, the number of hosts alone may be known.
+std::uint32_t number_of_hosts(const BatchSystem& system) {
+  const bool of_slurm = system.list == List::ranges;
+  std::uint32_t number = 0;
+  for (const char* const variable : {of_slurm ? "SLURM_JOB_NUM_NODES" : system.hosts,
+                                     of_slurm ? "SLURM_NNODES" : system.hosts}) {
+    const char* const value = value_of(variable);
+    if (value != nullptr && parse_slots(value, number)) return number;
+  }
+  return 0;
 }
 
 }  // namespace
 
-std::optional<Allocation> allocation_of_several_hosts() {
+std::optional<Allocation> allocation() {
   for (const BatchSystem& system : systems) {
     const char* const job = value_of(system.job);
-    const char* const hosts = value_of(system.hosts);
-    if (job == nullptr || hosts == nullptr) continue;
+    const char* const list = value_of(system.hosts);
+    if (job == nullptr || list == nullptr) continue;
     Allocation found;
     found.system = std::string(system.name) + " job " + job;
-    if (system.list == List::count) {
-      found.hosts = static_cast<std::uint32_t>(std::max(std::atoi(hosts), 0));
-      const char* const names = value_of(system.names);
-      if (names != nullptr) found.names = names;
-    } else {
-      const std::vector<std::string> names = names_in(system, hosts);
-      found.hosts = static_cast<std::uint32_t>(names.size());
-      found.names = joined(names);
-    }
-    if (found.hosts > 1) return found;
+    found.hosts_from = system.hosts;
+    found.hosts = hosts_in(system.list, list);
+    found.host_count = found.hosts.empty() ? number_of_hosts(system)
+                                           : static_cast<std::uint32_t>(found.hosts.size());
+    found.remote_start = system.remote_start;
+    if (found.host_count > 0) return found;
   }
   return std::nullopt;
+}
+
+bool is_this_host_alone(const Allocation& allocation) {
+  return allocation.host_count == 1 &&
+         (allocation.hosts.empty() || os::is_this_host(allocation.hosts.front().name));
+}
+
+std::vector<HostSlots> with_slots_for(std::uint32_t ranks, std::vector<HostSlots> hosts) {
+  const std::uint64_t all = slots_of(hosts);
+  if (all >= ranks) return hosts;
+  for (HostSlots& host : hosts)
+    host.slots = static_cast<std::uint32_t>((host.slots * std::uint64_t{ranks} + all - 1) / all);
+  return hosts;
 }
 
 }  // namespace gex::launch

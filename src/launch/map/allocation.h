@@ -1,20 +1,35 @@
 #pragma once
-// The allocation of a batch system in which gexrun runs.
+// The allocation of a batch system in which gexrun runs: its hosts, and how programs are started
+// there.
 
 #include <cstdint>
 #include <optional>
 #include <string>
+#include <vector>
+
+#include "launch/map/host_slots.h"
 
 namespace gex::launch {
 
 struct Allocation {
-  std::string system;  ///< "Slurm job 7"
-  std::uint32_t hosts = 0;
-  std::string names;  ///< as the batch system lists them
+  std::string system;      ///< "Slurm job 7"
+  std::string hosts_from;  ///< the variable that lists the hosts: "SLURM_JOB_NODELIST"
+  std::uint32_t host_count = 0;
+  std::vector<HostSlots> hosts;  ///< empty if the list cannot be read
+  /// The system's own command that starts a program on a host: the words before the host's name. It
+  /// passes its standard input on, and leaves the program's words alone. Empty if the system has
+  /// none, or it is not installed here.
+  std::vector<std::string> remote_start;
 };
 
-/// The allocation that the environment describes (Slurm, PBS, LSF, Grid Engine, Cobalt, OAR, Flux),
-/// if it has more than one host.
-std::optional<Allocation> allocation_of_several_hosts();
+/// The allocation that the environment describes (Slurm, PBS, LSF, Grid Engine, Cobalt, OAR, Flux).
+std::optional<Allocation> allocation();
+
+/// This host is the only one of the allocation, as far as it is known.
+bool is_this_host_alone(const Allocation& allocation);
+
+/// The hosts with slots for so many ranks. Where the allocation has fewer, each host gets more in
+/// proportion.
+std::vector<HostSlots> with_slots_for(std::uint32_t ranks, std::vector<HostSlots> hosts);
 
 }  // namespace gex::launch

@@ -1,0 +1,74 @@
+#include "hosts.h"
+
+#include <optional>
+#include <string>
+
+#include "../default_rsh.h"
+#include "../shell_words.h"
+#include "debugger.h"
+#include "launch/map/allocation.h"
+#include "launch/report.h"
+
+namespace gexrun {
+
+namespace {
+
+using gex::launch::Allocation;
+using gex::launch::HostSlots;
+
+constexpr const char* name = "gexrun";
+
+std::string listed(const std::vector<HostSlots>& hosts) {
+  constexpr std::size_t max_shown = 8;
+  std::string list;
+  for (std::size_t i = 0; i < hosts.size() && i < max_shown; ++i)
+    list += (i == 0 ? "" : ",") + hosts[i].name + ":" + std::to_string(hosts[i].slots);
+  return hosts.size() > max_shown ? list + ",..." : list;
+}
+
+void report_unused(const Allocation& allocation, const std::string& why) {
+  gex::launch::report(name,
+                      "all ranks run on this host; the %u hosts of %s are used only if they are "
+                      "named (--hosts, --hostfile), or under srun, mpirun or mpiexec: %s",
+                      allocation.host_count, allocation.system.c_str(), why.c_str());
+}
+
+/// The batch system's own command, if it is installed, needs no keys and counts what is used.
+void start_by_system(const Allocation& allocation, gex::launch::RemoteStart& remote) {
+  if (allocation.remote_start.empty() || find_program(allocation.remote_start.front()).empty())
+    return;
+  remote.rsh = allocation.remote_start;
+  remote.by_shell = false;
+}
+
+void use(const Allocation& allocation, const Options& options, Hosts& hosts) {
+  hosts.slots = gex::launch::with_slots_for(options.ranks, allocation.hosts);
+  if (options.rsh.empty()) start_by_system(allocation, hosts.remote);
+  if (options.verbose) {
+    gex::launch::report(name, "the hosts of %s (%s), reached by %s: %s", allocation.system.c_str(),
+                        allocation.hosts_from.c_str(), hosts.remote.rsh.front().c_str(),
+                        listed(hosts.slots).c_str());
+  }
+}
+
+}  // namespace
+
+Hosts choose_hosts(const Options& options, bool nested) {
+  Hosts hosts{.slots = options.hosts, .remote = {}};
+  hosts.remote.rsh =
+      options.rsh.empty() ? gex::cmd::shell_words(gex::cmd::default_rsh).value() : options.rsh;
+  hosts.remote.gexrun =
+      options.prefix.empty() ? gex::launch::own_path() : options.prefix + "/bin/gexrun";
+  if (!options.hosts.empty() || nested) return hosts;
+  const std::optional<Allocation> allocation = gex::launch::allocation();
+  if (!allocation || is_this_host_alone(*allocation)) return hosts;
+  if (allocation->hosts.empty())
+    report_unused(*allocation, allocation->hosts_from + " does not list them in a known form");
+  else if (options.debugger == Debugger::gdb)
+    report_unused(*allocation, "--debugger gdb works on this host only");
+  else
+    use(*allocation, options, hosts);
+  return hosts;
+}
+
+}  // namespace gexrun

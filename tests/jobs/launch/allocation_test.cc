@@ -1,0 +1,125 @@
+// gexrun in the allocation of a batch system, which is described by its variables; a script stands
+// in for the command by which it starts programs on its hosts.
+
+#include <cstdlib>
+#include <filesystem>
+#include <fstream>
+#include <string>
+
+#include "modes.h"
+
+namespace launch_test {
+namespace {
+
+/// A folder of commands, each of which writes its name and options on standard error, and runs the
+/// command behind `HOST` on this host.
+struct SystemCommands {
+  SystemCommands() {
+    char name[] = "/tmp/launch_test_XXXXXX";
+    folder = mkdtemp(name);
+    add("srun", "--nodelist");
+    add("blaunch", "");
+    add("qrsh", "-inherit");
+  }
+  SystemCommands(const SystemCommands&) = delete;
+  SystemCommands& operator=(const SystemCommands&) = delete;
+  ~SystemCommands() { std::filesystem::remove_all(folder); }
+
+  /// `before_host`: the option that comes before the host's name; empty: nothing does.
+  void add(const std::string& name, const std::string& before_host) const {
+    const std::string script = folder + "/" + name;
+    std::ofstream file(script);
+    file << "#!/bin/sh\n";
+    if (!before_host.empty())
+      file << "until [ \"$1\" = " << before_host << " ]; do shift; done\nshift\n";
+    file << "echo \"" << name << " reaches $1\" >&2\nshift\nexec \"$@\"\n";
+    file.close();
+    std::filesystem::permissions(script, std::filesystem::perms::owner_all);
+  }
+  std::string path() const { return folder + ":" + std::getenv("PATH"); }
+
+  std::string folder;
+};
+
+int places(const Outcome& outcome, const std::string& place) {
+  return lines_with(outcome.output, "gexrun on " + place);
+}
+
+TEST(Allocation, OfSlurmIsUsedByItsOwnCommand) {
+  const SystemCommands commands;
+  const Outcome outcome = Command({gexrun, "-v", "-n", "4", probe, "who"})
+                              .variable("PATH", commands.path())
+                              .variable("SLURM_JOB_ID", "7")
+                              .variable("SLURM_JOB_NODELIST", "nowhere[1-2]")
+                              .variable("SLURM_NTASKS", "4")
+                              .variable("SLURM_TASKS_PER_NODE", "2(x2)")
+                              .run();
+  EXPECT_EQ(outcome.status, 0) << outcome.error;
+  EXPECT_EQ(places(outcome, "host 0"), 2) << outcome.output;
+  EXPECT_EQ(places(outcome, "host 1"), 2) << outcome.output;
+  EXPECT_EQ(lines_with(outcome.error, "srun reaches nowhere1"), 1) << outcome.error;
+  EXPECT_EQ(lines_with(outcome.error, "srun reaches nowhere2"), 1) << outcome.error;
+  EXPECT_EQ(lines_with(outcome.error,
+                       "gexrun: the hosts of Slurm job 7 (SLURM_JOB_NODELIST), reached "
+                       "by srun: nowhere1:2,nowhere2:2"),
+            1)
+      << outcome.error;
+}
+
+TEST(Allocation, OfOtherSystemsIsUsed) {
+  const SystemCommands commands;
+  std::ofstream(commands.folder + "/hosts") << "nowhere1 1 queue UNDEFINED\nnowhere2 1 queue -\n";
+  const auto expect_reached = [](const Outcome& outcome, const std::string& by) {
+    EXPECT_EQ(outcome.status, 0) << outcome.error;
+    EXPECT_EQ(places(outcome, "host 1"), 1) << outcome.output;
+    EXPECT_EQ(lines_with(outcome.error, by + " reaches nowhere2"), 1) << outcome.error;
+  };
+  expect_reached(Command({gexrun, "-n", "2", probe, "who"})
+                     .variable("PATH", commands.path())
+                     .variable("LSB_JOBID", "7")
+                     .variable("LSB_MCPU_HOSTS", "nowhere1 1 nowhere2 1")
+                     .run(),
+                 "blaunch");
+  expect_reached(Command({gexrun, "-n", "2", probe, "who"})
+                     .variable("PATH", commands.path())
+                     .variable("JOB_ID", "7")
+                     .variable("PE_HOSTFILE", commands.folder + "/hosts")
+                     .run(),
+                 "qrsh");
+}
+
+TEST(Allocation, OfTooFewSlotsTakesMoreRanksAHost) {
+  const Outcome outcome = Command({gexrun, "--rsh", rsh_here, "-n", "4", probe, "who"})
+                              .variable("LSB_JOBID", "7")
+                              .variable("LSB_HOSTS", "a b")
+                              .run();
+  expect_success(outcome);
+  EXPECT_EQ(places(outcome, "host 0"), 2) << outcome.output;
+  EXPECT_EQ(places(outcome, "host 1"), 2) << outcome.output;
+}
+
+TEST(Allocation, IsNotUsedWhereHostsAreNamed) {
+  const Outcome outcome =
+      Command({gexrun, "--rsh", rsh_here, "--hosts", "localhost:2", "-n", "2", probe, "who"})
+          .variable("LSB_JOBID", "7")
+          .variable("LSB_HOSTS", "nowhere nowhere")
+          .run();
+  expect_success(outcome);
+}
+
+TEST(Allocation, WhoseHostsAreNotListedIsReported) {
+  const Outcome outcome = Command({gexrun, "-n", "2", probe, "who"})
+                              .variable("FLUX_JOB_ID", "f7")
+                              .variable("FLUX_JOB_NNODES", "2")
+                              .run();
+  EXPECT_EQ(outcome.status, 0);
+  EXPECT_EQ(places(outcome, "host 0"), 2) << outcome.output;
+  EXPECT_EQ(lines_with(outcome.error,
+                       "all ranks run on this host; the 2 hosts of Flux job f7 are "
+                       "used only if they are named"),
+            1)
+      << outcome.error;
+}
+
+}  // namespace
+}  // namespace launch_test
